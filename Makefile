@@ -1,0 +1,78 @@
+# `make` alone lists what can be done. Everything here works without a terminal, as root,
+# and without a home directory; `make check test` is what continuous integration runs.
+
+SHELL := /bin/sh
+.SUFFIXES:
+.DEFAULT_GOAL := help
+
+# Go is often installed here without being on the PATH of a shell that sudo or cron starts.
+export PATH := $(PATH):/usr/local/go/bin
+
+# Go and the linters keep their caches in the home directory. Without one they get a
+# folder of this tree, which git ignores.
+ifneq ($(shell test -n "$$HOME" && test -d "$$HOME" && test -w "$$HOME" && echo yes),yes)
+export HOME := $(CURDIR)/.cache/home
+$(shell mkdir -p "$(HOME)")
+endif
+
+# A checkout that git refuses to read (another owner) is built without its revision.
+VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo true || echo false)
+
+LINT := go tool -modfile=tools/go.mod golangci-lint
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/sandkeeper
+	go build -trimpath -buildvcs=$(VCS) -o bin/sandkeeper ./cmd/sandkeeper
+
+.PHONY: test
+test: ## run all tests with the race detector, against a PostgreSQL they start
+	@tools/setup.sh --race
+	CGO_ENABLED=1 go test -race -timeout 10m ./...
+
+.PHONY: check
+check: format vet lint generated ## formatting, vet, linters, generated files: all but the tests
+
+.PHONY: demo
+demo: ## a scripted day of incidents on a private PostgreSQL and simulated providers
+	@SANDKEEPER_TEST_DATABASE_URL= tools/setup.sh # it starts a server of its own
+	go run ./cmd/sandkeeper demo
+
+.PHONY: bench
+bench: ## run the benchmarks
+	@tools/setup.sh
+	go test -run '^$$' -bench . -benchmem -timeout 30m ./...
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME (10s)
+	@tools/setup.sh
+	tools/fuzz.sh
+
+.PHONY: generate
+generate: ## write the generated files anew
+	go generate ./...
+
+.PHONY: lint
+lint: ## run the linters of .golangci.yaml
+	$(LINT) run ./...
+
+.PHONY: clean
+clean: ## remove what was built here
+	@if [ -d .cache ]; then chmod -R u+w .cache; fi
+	rm -rf bin .cache
+
+.PHONY: format
+format:
+	@wrong=$$(find . -name '*.go' -not -path './.*' -exec gofmt -l {} +) && \
+		if [ -n "$$wrong" ]; then printf 'not formatted, run gofmt -w on them:\n%s\n' "$$wrong" >&2; exit 1; fi
+
+.PHONY: vet
+vet:
+	go vet ./...
+
+.PHONY: generated
+generated:
+	tools/generated.sh

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sandkeeper/sandkeeper/providers"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store"
+)
+
+func checkCommand(o *options) *cobra.Command {
+	timeout := time.Minute
+	c := &cobra.Command{
+		Use:   "check",
+		Short: "Test the config against the world: one line each, with the fix",
+		Long: `Check reads the config, connects to the databases, compares every mapped column with the
+catalog, looks at the clocks, the grants, the ledger, each provider's credential,
+capabilities and templates. It changes nothing. Exit code 1 if any line fails.`,
+		Example: "  sandkeeper check --config sandkeeper.yaml",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeoutCause(
+				cmd.Context(),
+				timeout,
+				fmt.Errorf("not finished within --timeout %s", timeout),
+			)
+			defer cancel()
+			return runCheck(ctx, o)
+		},
+	}
+	c.Flags().DurationVar(&timeout, "timeout", timeout, "give up after this time")
+	return c
+}
+
+// A section is one group of lines of check.
+type section struct {
+	name  string
+	lines []reconcile.CheckResult
+}
+
+func runCheck(ctx context.Context, o *options) error {
+	c, err := LoadConfig(o.config, os.LookupEnv)
+	if err != nil {
+		fmt.Fprintln(
+			o.out,
+			checkLine(newPaint(o.out), "config", reconcile.CheckResult{What: "loads", Said: err.Error()}),
+		)
+		return &exitError{code: 1}
+	}
+	w := &world{config: c, log: newLog(o.err, c.Log)}
+	defer w.close()
+	sections := []section{{"config", w.checkConfig()}, {"ledger", w.checkLedger(ctx)}}
+	if !c.Tasks.None {
+		sections = append(sections, section{"tasks", w.checkTasks(ctx)})
+	}
+	for _, e := range c.Entries() {
+		sections = append(sections, section{"provider " + e.Name, w.checkProvider(ctx, e)})
+	}
+	return showChecks(o, sections)
+}
+
+func showChecks(o *options, sections []section) error {
+	var b bytes.Buffer
+	p := newPaint(o.out)
+	failed := 0
+	for _, s := range sections {
+		for _, line := range s.lines {
+			if !line.OK {
+				failed++
+			}
+			fmt.Fprintln(&b, checkLine(p, s.name, line))
+		}
+	}
+	if _, err := o.out.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	if failed > 0 {
+		return &exitError{code: 1, err: fmt.Errorf("check: %s failed", plural(failed, "line"))}
+	}
+	return nil
+}
+
+// checkLine is one result in one line: what, what was seen, and the fix.
+func checkLine(p paint, section string, r reconcile.CheckResult) string {
+	mark := p.green("ok  ")
+	switch {
+	case !r.OK:
+		mark = p.red("FAIL")
+	case r.Fix != "":
+		mark = p.yellow("warn")
+	}
+	line := fmt.Sprintf("%s  %s: %s: %s", mark, section, r.What, r.Said)
+	if r.Fix != "" {
+		line += "; fix: " + r.Fix
+	}
+	return line
+}
+
+func (w *world) checkConfig() []reconcile.CheckResult {
+	out := []reconcile.CheckResult{{What: "loads", OK: true, Said: "installation " + w.config.Installation}}
+	for _, warning := range w.config.Warnings {
+		out = append(
+			out,
+			reconcile.CheckResult{
+				What: warning.Key,
+				OK:   true,
+				Said: warning.Problem,
+				Fix:  firstText(warning.Fix, "see the documentation"),
+			},
+		)
+	}
+	policy := w.config.Policy()
+	var unbuilt []string
+	for _, name := range reconcile.RuleNames {
+		if policy.Rules[name].Named && !slices.Contains(reconcile.BuiltRules(), name) {
+			unbuilt = append(unbuilt, name)
+		}
+	}
+	if len(unbuilt) > 0 {
+		out = append(
+			out,
+			reconcile.CheckResult{
+				What: "rules",
+				OK:   true,
+				Said: "not built yet, so never found: " + strings.Join(unbuilt, ", "),
+				Fix:  "nothing to do; they begin to work with a later version",
+			},
+		)
+	}
+	return out
+}
+
+// fails is a line for something that could not be tested at all.
+func fails(what string, err error) []reconcile.CheckResult {
+	return []reconcile.CheckResult{{What: what, Said: err.Error()}}
+}
+
+func (w *world) checkLedger(ctx context.Context) []reconcile.CheckResult {
+	pool, err := store.Open(ctx, w.config.Database.Reveal(), store.OpenOptions{Name: "ledger"})
+	if err != nil {
+		return fails("connects", err)
+	}
+	w.pools = append(w.pools, pool)
+	w.ledger = store.NewLedger(pool, store.LedgerOptions{Installation: w.config.Installation})
+	out := []reconcile.CheckResult{{What: "connects", OK: true, Said: "yes"}}
+	have, need, err := w.ledger.SchemaVersion(ctx)
+	switch {
+	case err != nil:
+		return append(out, fails("schema", err)...)
+	case have < need:
+		return append(out, reconcile.CheckResult{What: "schema", Said: fmt.Sprintf("version %d of %d", have, need),
+			Fix: "sandkeeper migrate"})
+	case have > need:
+		return append(
+			out,
+			reconcile.CheckResult{What: "schema", Said: fmt.Sprintf("version %d, this program knows %d", have, need),
+				Fix: "use the newer program; a ledger is never taken back"},
+		)
+	}
+	out = append(out, reconcile.CheckResult{What: "schema", OK: true, Said: fmt.Sprintf("version %d", have)})
+	return append(out, w.checkPractice(ctx)...)
+}
+
+// checkPractice compares the schedule with the passes that were really made, and stamps.
+func (w *world) checkPractice(ctx context.Context) []reconcile.CheckResult {
+	m, err := w.ledger.Recall(ctx)
+	if err != nil {
+		return fails("reads", err)
+	}
+	if m.Fresh {
+		return []reconcile.CheckResult{{What: "passes", OK: true, Said: "none yet"}}
+	}
+	out := reconcile.CheckResult{What: "passes", OK: true,
+		Said: "last complete pass " + m.Now.Sub(m.LastPass).Truncate(time.Second).String() + " ago"}
+	full := w.config.Policy().Full
+	if gap := reconcile.UsualGap(&m); gap > 2*full {
+		out.Said += fmt.Sprintf("; passes come every %s, schedule.full says %s", gap.Truncate(time.Second), full)
+		out.Fix = "set schedule.full to what runs in practice, for example the CronJob's schedule"
+	}
+	return []reconcile.CheckResult{out}
+}
+
+func (w *world) checkTasks(ctx context.Context) []reconcile.CheckResult {
+	if err := w.openTasks(ctx); err != nil {
+		return fails("connects", err)
+	}
+	checker, _ := any(w.tasks).(reconcile.Checker)
+	if checker == nil {
+		return nil
+	}
+	return checker.Check(ctx)
+}
+
+func (w *world) checkProvider(ctx context.Context, e providers.Entry) []reconcile.CheckResult {
+	p, err := providers.Open(e, providers.Options{Log: w.log, Agent: "sandkeeper/" + version()})
+	if err != nil {
+		return fails("opens", err)
+	}
+	out := []reconcile.CheckResult{{What: "capabilities", OK: true, Said: capabilities(p)}}
+	if c, ok := p.(reconcile.Checker); ok {
+		out = append(out, c.Check(ctx)...)
+	}
+	if t, ok := p.(reconcile.Templates); ok {
+		for _, name := range e.Templates {
+			out = append(out, checkTemplate(ctx, t, name))
+		}
+	}
+	return out
+}
+
+func capabilities(p reconcile.Provider) string {
+	can := []string{"list", "get", "find", "terminate", "probe"}
+	if _, ok := p.(reconcile.Templates); ok {
+		can = append(can, "templates")
+	}
+	if _, ok := p.(reconcile.Logs); ok {
+		can = append(can, "logs")
+	}
+	if _, ok := p.(reconcile.Usage); ok {
+		can = append(can, "usage")
+	}
+	if _, ok := p.(reconcile.Quotas); ok {
+		can = append(can, "quotas")
+	}
+	return strings.Join(can, ", ")
+}
+
+func checkTemplate(ctx context.Context, p reconcile.Templates, name string) reconcile.CheckResult {
+	out := reconcile.CheckResult{What: "template " + name}
+	t, err := p.Template(ctx, name)
+	switch {
+	case err != nil:
+		out.Said = err.Error()
+	case t.State == reconcile.TemplateActive:
+		out.OK, out.Said = true, "active"
+		if !t.ExpiresAt.IsZero() {
+			out.Said += ", deactivated by the provider at " + stampText(&t.ExpiresAt) + " unless used"
+		}
+	case t.State == reconcile.TemplateMissing:
+		out.Said, out.Fix = "is not there", "create it, or correct the name in providers[].templates"
+	default:
+		out.Said, out.Fix = "is "+firstText(
+			t.Raw,
+			string(t.State),
+		), "activate it at the provider; no sandbox starts from it"
+	}
+	return out
+}

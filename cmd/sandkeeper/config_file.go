@@ -1,0 +1,166 @@
+package main
+
+import (
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+//go:generate go test -run ^TestSchemaIsUpToDate$ . -update-schema
+
+// Config is the config file, checked and with its defaults filled in. Its fields are the
+// keys of the file: they, their tags and their comments are also what the JSON Schema for
+// editors is made of.
+type Config struct {
+	// Name of this installation, stamped into the ledger. A ledger of another name is refused.
+	Installation string `yaml:"installation" jsonschema:"required"`
+	// Default mode of the rules.
+	Mode reconcile.Mode `yaml:"mode"`
+	// Where sandkeeper's own schema lives, for example ${DATABASE_URL}.
+	Database Secret `yaml:"database"`
+	// File that holds the URL of the database, instead of database.
+	DatabaseFile string `yaml:"database_file"`
+	// When passes begin.
+	Schedule ScheduleConfig `yaml:"schedule"`
+	// Where the tasks are and what their columns mean, or none for sandbox-side rules only.
+	Tasks TasksConfig `yaml:"tasks" jsonschema:"required"`
+	// Where the workers' events are.
+	Events EventsConfig `yaml:"events"`
+	// Where sandboxes run.
+	Providers []ProviderConfig `yaml:"providers"`
+	// Settings of single rules: a mode, or a mapping.
+	Rules map[string]RuleConfig `yaml:"rules"`
+	// Budgets of acting.
+	Limits LimitsConfig `yaml:"limits"`
+	// The page.
+	Web WebConfig `yaml:"web"`
+	// Notifications for small teams.
+	Alerts AlertsConfig `yaml:"alerts"`
+	// The log, on stderr.
+	Log LogConfig `yaml:"log"`
+	// How long history is kept.
+	Retention time.Duration `yaml:"retention" min:"1m"`
+
+	// Warnings are settings that work but are likely not meant.
+	Warnings ConfigErrors `yaml:"-"`
+
+	ruled  map[string]reconcile.RulePolicy
+	report *configReport
+}
+
+// ScheduleConfig says when passes begin: cron lines, seconds allowed, or "@every 15s".
+type ScheduleConfig struct {
+	// Quick passes read live tasks and look up suspects only.
+	Quick CronLine `yaml:"quick"`
+	// Full passes also list every provider.
+	Full CronLine `yaml:"full"`
+}
+
+// TasksConfig is the task table of the platform.
+type TasksConfig struct {
+	None bool `yaml:"-"` // written as `tasks: none`
+
+	// Database of the tasks; the one of sandkeeper when not given.
+	Database Secret `yaml:"database"`
+	// File that holds the URL of the database, instead of database.
+	DatabaseFile string `yaml:"database_file"`
+	// Fills what is not given below.
+	Preset string `yaml:"preset" enum:"omoios,coding-agent,none"`
+	// The table, as schema.table.
+	Table string `yaml:"table"`
+	// SQL that narrows what may be judged, never what explains a sandbox.
+	Where string `yaml:"where"`
+	// Time zone of columns that have none.
+	Timezone string `yaml:"timezone"`
+	// Canonical field: column, or an SQL expression in parentheses. "" unmaps a field.
+	Columns map[string]string `yaml:"columns" keys:"task fields"`
+	// State: the statuses of the table that mean it.
+	Statuses map[string][]string `yaml:"statuses" keys:"states"`
+	// What failing a task writes.
+	Fail RowConfig `yaml:"fail"`
+	// What handing a task out again writes.
+	Requeue RowConfig `yaml:"requeue"`
+	// NOTIFY channel that is told of each change.
+	Notify string `yaml:"notify"`
+}
+
+// RowConfig is what fail or requeue writes on a row.
+type RowConfig struct {
+	// The status that the row gets.
+	Status string `yaml:"status"`
+	// Column: SQL expression, which may name @reason and @now.
+	Set map[string]string `yaml:"set"`
+}
+
+// EventsConfig is the table of the workers' events.
+type EventsConfig struct {
+	// The table, as schema.table.
+	Table string `yaml:"table"`
+	// Its columns.
+	Columns map[string]string `yaml:"columns" keys:"event fields"`
+	// Types of events that say that a worker started.
+	Started []string `yaml:"started"`
+	// Types of events that are heartbeats.
+	Heartbeat []string `yaml:"heartbeat"`
+	// Types of events that say that a worker waits for a person.
+	Waiting []string `yaml:"waiting"`
+	// Types of events that say that a worker is done.
+	Finished []string `yaml:"finished"`
+	// Add an event sandkeeper.failed with each fail.
+	Write bool `yaml:"write"`
+}
+
+// LimitsConfig are the budgets of acting.
+type LimitsConfig struct {
+	// Remedies begun in one pass.
+	PerPass int `yaml:"per_pass" min:"1"`
+	// Part of the owned fleet in one pass, at least one sandbox.
+	Share Percent `yaml:"share"`
+	// A rule with more steps due than this part of the fleet is held.
+	Breaker Percent `yaml:"breaker"`
+	// Remedies begun in a rolling hour.
+	PerHour int `yaml:"per_hour" min:"1"`
+}
+
+// WebConfig is the page and the API.
+type WebConfig struct {
+	// Address to listen on.
+	Listen string `yaml:"listen"`
+	// TLS and users, in the format of the Prometheus exporter-toolkit.
+	ConfigFile string `yaml:"config_file"`
+	// Users who may change something.
+	Operators []string `yaml:"operators"`
+	// Networks whose X-Forwarded-For is believed.
+	TrustedProxies []netip.Prefix `yaml:"trusted_proxies"`
+}
+
+// AlertsConfig are notifications for teams without an alert manager.
+type AlertsConfig struct {
+	// URLs to notify.
+	Notify []Secret `yaml:"notify"`
+}
+
+// LogConfig is the log, on stderr.
+type LogConfig struct {
+	// Lowest level that is written.
+	Level slog.Level `yaml:"level"`
+	// Form of a line.
+	Format string `yaml:"format" enum:"json,text"`
+}
+
+// setDefaults fills in what a file need not say.
+func (c *Config) setDefaults() {
+	c.Mode = reconcile.Observe
+	c.Schedule = ScheduleConfig{
+		Quick: everyLine("@every 15s", 15*time.Second),
+		Full:  everyLine("@every 2m", 2*time.Minute),
+	}
+	c.Tasks.Preset = "none"
+	c.Tasks.Timezone = "UTC"
+	c.Limits = LimitsConfig{PerPass: 20, Share: 0.10, Breaker: 0.30, PerHour: 200}
+	c.Web.Listen = "127.0.0.1:8080"
+	c.Log = LogConfig{Level: slog.LevelInfo, Format: "json"}
+	c.Retention = 30 * day
+}

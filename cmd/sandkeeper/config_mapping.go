@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store"
+)
+
+// Mapping returns the sections `tasks` and `events` as they are given, for store.Compile.
+// Attrs are the further columns that overrides ask for.
+func (c *Config) Mapping() store.Mapping {
+	t := c.Tasks
+	return store.Mapping{
+		Preset: t.Preset, Table: t.Table, Where: t.Where, Timezone: t.Timezone,
+		Columns: t.Columns, Statuses: t.Statuses,
+		Fail:    store.RowChange{Status: t.Fail.Status, Set: t.Fail.Set},
+		Requeue: store.RowChange{Status: t.Requeue.Status, Set: t.Requeue.Set},
+		Notify:  t.Notify, Attrs: c.attrs(),
+		Events: store.EventMapping{
+			Table: c.Events.Table, Columns: c.Events.Columns,
+			Started: c.Events.Started, Heartbeat: c.Events.Heartbeat,
+			Waiting: c.Events.Waiting, Finished: c.Events.Finished, Write: c.Events.Write,
+		},
+	}
+}
+
+// tasksPolicy says what the task mapping offers, its preset filled in.
+func (c *Config) tasksPolicy() reconcile.TasksPolicy {
+	if c.Tasks.None {
+		return reconcile.TasksPolicy{None: true}
+	}
+	m := c.Mapping().WithPreset()
+	mapped := func(field string) bool { return m.Columns[field] != "" }
+	p := reconcile.TasksPolicy{
+		Events:      m.Events.Table != "",
+		Heartbeats:  mapped("heartbeat_at") || m.Events.Table != "" && len(m.Events.Heartbeat) > 0,
+		Requeue:     mapped("attempts") && mapped("max_attempts"),
+		HasAssigned: mapped("assigned_at"),
+		HasUpdated:  mapped("updated_at"),
+		ErrorMapped: mapped("error"),
+		FailStatus:  m.Fail.Status,
+	}
+	for _, entry := range c.Providers {
+		p.SandboxKnown = p.SandboxKnown || entry.Link.Sandbox != ""
+	}
+	return p
+}
+
+func (c *Config) checkTasks(r *configReport) {
+	switch {
+	case c.Tasks.None && r.given("events") && c.Events.Table != "none":
+		r.fail("events", "events without tasks tell nothing", "remove them, or describe the task table")
+	case !c.Tasks.None && !r.given("tasks"):
+		r.fail("tasks", "is not given", "describe the task table, or write tasks: none for sandbox-side rules only")
+	case !c.Tasks.None && !r.unreadable("tasks") && !r.unreadable("events"):
+		c.checkMapping(r)
+	}
+}
+
+// checkMapping reports what store has against the mapping with the other mistakes.
+func (c *Config) checkMapping(r *configReport) {
+	_, err := store.Compile(c.Mapping().WithPreset())
+	for _, m := range mistakesIn(err) {
+		if strings.Contains(r.raw[m.Key], "${") { // its sentence may show what a variable holds
+			m.Problem = r.quote(m.Key) + " holds what cannot stand here"
+		}
+		r.fail(m.Key, m.Problem, m.Fix)
+	}
+}
+
+// mistakesIn takes joined errors apart.
+func mistakesIn(err error) []store.MappingError {
+	var many interface{ Unwrap() []error }
+	if !errors.As(err, &many) {
+		return nil
+	}
+	var out []store.MappingError
+	for _, one := range many.Unwrap() {
+		var m *store.MappingError
+		if errors.As(one, &m) {
+			out = append(out, *m)
+		}
+	}
+	return out
+}

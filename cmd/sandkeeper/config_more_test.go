@@ -1,0 +1,234 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sandkeeper/sandkeeper/providers"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store"
+)
+
+func mustParse(t *testing.T, text string) *Config {
+	t.Helper()
+	c, err := ParseConfig("c.yaml", []byte(text), soundEnv)
+	if err != nil {
+		t.Fatalf("ParseConfig of\n%s\n%v", text, err)
+	}
+	return c
+}
+
+func TestRulesOfTheFile(t *testing.T) {
+	orphan := reconcile.RulePolicy{
+		Mode: reconcile.Observe, Named: true, Rollout: 100, Remedy: reconcile.Terminate,
+		After: 5 * time.Minute, Sightings: 2, Apart: time.Minute,
+	}
+	with := func(change func(*reconcile.RulePolicy)) reconcile.RulePolicy {
+		p := orphan
+		change(&p)
+		return p
+	}
+	type rule = reconcile.RulePolicy
+	tests := map[string]struct {
+		text string
+		want rule
+	}{
+		"only named":     {"rules: {orphan: }", orphan},
+		"named as empty": {"rules: {orphan: {}}", orphan},
+		"not named":      {"rules: {errored: off}", with(func(p *rule) { p.Named = false })},
+		"not named, default off": {"mode: off",
+			with(func(p *rule) { p.Named, p.Mode = false, reconcile.Off })},
+		"not named, default YAML's false": {"mode: false",
+			with(func(p *rule) { p.Named, p.Mode = false, reconcile.Off })},
+		"not named, default enforce": {"mode: enforce",
+			with(func(p *rule) { p.Named, p.Mode = false, reconcile.Enforce })},
+		"named, default enforce": {"mode: enforce\nrules: {orphan: {after: 30s}}",
+			with(func(p *rule) { p.Mode, p.After = reconcile.Enforce, 30*time.Second })},
+		"a bare mode":       {"rules: {orphan: enforce}", with(func(p *rule) { p.Mode = reconcile.Enforce })},
+		"a bare off":        {"rules: {orphan: off}", with(func(p *rule) { p.Mode = reconcile.Off })},
+		"a bare YAML false": {"rules: {orphan: false}", with(func(p *rule) { p.Mode = reconcile.Off })},
+		"a mode by a variable": {"rules: {orphan: \"${MODE:-enforce}\"}",
+			with(func(p *rule) { p.Mode = reconcile.Enforce })},
+		"all its own keys on their floors": {
+			"rules: {orphan: {mode: enforce, after: 30s, sightings: 2, apart: 1s, rollout: 0, remedy: report}}",
+			rule{Mode: reconcile.Enforce, Named: true, Remedy: reconcile.Report,
+				After: 30 * time.Second, Sightings: 2, Apart: time.Second}},
+		"an override": {"rules: {orphan: {overrides: [{when: {template: gpu, provider: daytona}, after: 15m}]}}",
+			with(func(p *rule) {
+				p.Overrides = []reconcile.Override{
+					{When: map[string]string{"template": "gpu", "provider": "daytona"}, After: 15 * time.Minute},
+				}
+			})},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := mustParse(t, sound+tt.text+"\n").Policy().Rules["orphan"]
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("orphan with %s (-want +got)\n%s", tt.text, diff)
+			}
+		})
+	}
+}
+
+func TestFloorsFromAbove(t *testing.T) {
+	rules := mustParse(t, sound+`rules:
+  assigned-stale: {after: 10s}
+  heartbeat-lost: {after: 30s}
+  idle-broken: {after: 5s, failures: 2}
+  sandbox-missing: {after: 1s, looks: 2}
+  finished-unrecorded: {after: 0}
+  over-age: {after: 1s}
+  capacity: {critical: 1, escalate: 1, for: 1s, quota: 0.5%}
+  systemic: {count: 2, window: 1s}
+  template-unusable: {ahead: 1s, remedy: activate}
+`).Policy().Rules
+	if got := rules["assigned-stale"].After; got != 10*time.Second {
+		t.Errorf("assigned-stale.after = %v, want 10s", got)
+	}
+	if got := rules["idle-broken"]; got.After != 5*time.Second || got.Failures != 2 {
+		t.Errorf("idle-broken = %v after %d, want 5s after 2", got.After, got.Failures)
+	}
+	if got := rules["capacity"]; got.Quota != 1 || got.Critical != 1 || got.For != time.Second {
+		t.Errorf("capacity = %+v, want a quota of 1 (rounded), 1 critical, for 1s", got)
+	}
+	if got := rules["template-unusable"].Remedy; got != reconcile.Activate {
+		t.Errorf("template-unusable.remedy = %v, want activate", got)
+	}
+}
+
+func TestRulesOffByDefault(t *testing.T) {
+	for text, want := range map[string]reconcile.Mode{
+		"mode: enforce": reconcile.Off,
+		"mode: enforce\nrules: {over-age: {after: 1h}}":     reconcile.Enforce,
+		"rules: {over-age: {after: 1h, mode: enforce}}":     reconcile.Enforce,
+		"rules: {over-age: off}":                            reconcile.Off,
+		"mode: off\nrules: {over-age: {after: 1h}}":         reconcile.Off,
+		"rules: {over-age: {after: 1h}}":                    reconcile.Observe,
+		"mode: observe\nrules: {over-age: {after: 10m}}":    reconcile.Observe,
+		"mode: enforce\nrules: {over-age: {mode: off}}":     reconcile.Off,
+		"mode: enforce\nrules: {runaway: {mode: off}}":      reconcile.Off,
+		"mode: enforce\nrules: {orphan: off, errored: off}": reconcile.Off,
+	} {
+		if got := mustParse(t, sound+text+"\n").Policy().Rules["over-age"].Mode; got != want {
+			t.Errorf("over-age with %q = %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestPresetsMoveThresholds(t *testing.T) {
+	c := mustParse(t, strings.Replace(sound, "preset: omoios", "preset: coding-agent", 1))
+	rules := c.Policy().Rules
+	if got := rules["inactive"].After; got != time.Minute {
+		t.Errorf("inactive.after of coding-agent = %v, want 1m", got)
+	}
+	if got := rules["deadline-exceeded"].After; got != 5*time.Minute {
+		t.Errorf("deadline-exceeded.after of coding-agent = %v, want 5m", got)
+	}
+}
+
+func TestSandboxSideOnly(t *testing.T) {
+	c := mustParse(t, `installation: lab
+database: "host=/run/postgresql dbname=lab"
+tasks: none
+providers:
+  - {name: here, kind: docker, owns: {name_prefix: lab-}, probe: off, rate: 1000/h}
+rules: {assigned-stale: observe}
+`)
+	p := c.Policy()
+	if diff := cmp.Diff(reconcile.TasksPolicy{None: true}, p.Tasks); diff != "" {
+		t.Errorf("Tasks (-want +got)\n%s", diff)
+	}
+	if got := p.Rules["idle-broken"].Remedy; got != reconcile.Terminate {
+		t.Errorf("remedy of idle-broken without tasks = %s, want terminate", got)
+	}
+	if got := p.Rules["orphan"].Remedy; got != reconcile.Terminate {
+		t.Errorf("remedy of orphan = %s, want terminate", got)
+	}
+	want := []providers.Entry{{
+		Name: "here", Kind: "docker", URL: "unix:///var/run/docker.sock", Owns: providers.Owns{NamePrefix: "lab-"},
+		Rate: 1000.0 / 3600, Timeout: 10 * time.Second, Probe: reconcile.ProbePolicy{Off: true},
+	}}
+	if diff := cmp.Diff(want, c.Entries()); diff != "" {
+		t.Errorf("Entries (-want +got)\n%s", diff)
+	}
+	wantWarning := "c.yaml:6:9: rules.assigned-stale: finds nothing with tasks: none; remove it"
+	if got := c.Warnings.Error(); got != wantWarning {
+		t.Errorf("Warnings = %s, want %s", got, wantWarning)
+	}
+}
+
+func TestKindsHaveTheirOwnKeys(t *testing.T) {
+	c := mustParse(t, strings.Replace(sound, "kind: daytona\n", "kind: vercel\n    team: t_1\n    project: ${PRJ:-p_1}\n", 1))
+	e := c.Entries()[0]
+	if diff := cmp.Diff(map[string]string{"team": "t_1", "project": "p_1"}, e.Extra); diff != "" {
+		t.Errorf("Extra (-want +got)\n%s", diff)
+	}
+	if e.URL != "https://api.vercel.com" {
+		t.Errorf("URL = %s, want the default of the kind", e.URL)
+	}
+}
+
+func TestLinkThatNamesSandboxes(t *testing.T) {
+	c := mustParse(t, strings.Replace(sound, "{task_label: task_id}", "{sandbox: id}", 1))
+	p := c.Policy()
+	if got := p.Providers["daytona"]; !got.LinkSandbox || !got.SandboxIsID || got.LinkTask || !p.Tasks.SandboxKnown {
+		t.Errorf("policy of sandbox: id = %+v, %+v", got, p.Tasks)
+	}
+	c = mustParse(t, strings.Replace(sound, "{task_label: task_id}", "{sandbox: \"label:key\", task_label: t}", 1))
+	if got := c.Policy().Providers["daytona"]; !got.LinkSandbox || got.SandboxIsID || !got.LinkTask {
+		t.Errorf("policy of sandbox: label:key = %+v", got)
+	}
+}
+
+func TestMappingCompiles(t *testing.T) {
+	for _, path := range []string{"testdata/config/reference.yaml", "../../deploy/examples/omoios-daytona.yaml"} {
+		if _, err := store.Compile(mustLoad(t, path, referenceEnv).Mapping().WithPreset()); err != nil {
+			t.Errorf("the mapping of %s: %v", path, err)
+		}
+	}
+	c := mustParse(t, sound+"rules: {assigned-stale: {overrides: [{when: {task.type: build, task.a: b}, after: 15m}]}}\n")
+	if diff := cmp.Diff([]string{"a", "type"}, c.Mapping().Attrs); diff != "" {
+		t.Errorf("columns that overrides ask for (-want +got)\n%s", diff)
+	}
+	if p := mustParse(t, sound+"events: none\n").Policy(); p.Tasks.Events || p.Tasks.Heartbeats {
+		t.Errorf("Tasks with events: none = %+v, want no events", p.Tasks)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	tests := map[string]struct {
+		add  string
+		want string // of which file and line and key, and how it begins
+	}{
+		"nothing odd":                 {"", ""},
+		"quick rarer than full":       {`schedule: {quick: "@every 3m"}`, "c.yaml:10:12: schedule.quick: quick passes"},
+		"quick as often as full":      {`schedule: {quick: "@every 2m"}`, ""},
+		"orphans due before a look":   {`schedule: {full: "@every 301s"}`, "c.yaml:1:1: rules.orphan.after: 5m is shorter"},
+		"orphans due after one look":  {`schedule: {full: "@every 5m"}`, ""},
+		"less than three heartbeats":  {"rules: {heartbeat-lost: {after: 89s}}", "c.yaml:10:26: rules.heartbeat-lost.after: is"},
+		"three heartbeats":            {"rules: {heartbeat-lost: {after: 90s}}", ""},
+		"an open page":                {`web: {listen: ":8080"}`, "c.yaml:10:7: web.listen: the page can be read"},
+		"an open page with users":     {`web: {listen: ":8080", config_file: web.yml}`, ""},
+		"a page on another loopback":  {`web: {listen: "[::1]:8080"}`, ""},
+		"history of less than passes": {"retention: 1m", "c.yaml:10:1: retention: is shorter"},
+		"history of two passes":       {"retention: 4m", ""},
+		"no probes for idle-broken":   {"    probe: off\nrules: {idle-broken: enforce}", "c.yaml:10:5: providers[0].probe: idle"},
+		"no probes":                   {"    probe: off", ""},
+		"a token in the open":         {"    url: http://d.example", "c.yaml:10:5: providers[0].url: the token goes"},
+		"a token that stays at home":  {"    url: http://127.0.0.1:8080", ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := mustParse(t, sound+tt.add+"\n").Warnings
+			if tt.want == "" && len(got) == 0 {
+				return
+			}
+			if len(got) != 1 || tt.want == "" || !strings.HasPrefix(got[0].Error(), tt.want) {
+				t.Errorf("Warnings = %q, want %q", got.Error(), tt.want)
+			}
+		})
+	}
+}

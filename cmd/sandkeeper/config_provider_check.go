@@ -1,0 +1,182 @@
+package main
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// safeName is for what becomes part of labels, paths and subjects.
+var safeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
+
+const safeNameFix = "use letters, digits, dots, hyphens and underscores, at most 63"
+
+// A providerCheck checks one entry.
+type providerCheck struct {
+	*configReport
+	*ProviderConfig
+	key string
+}
+
+func (k providerCheck) failAtKey(name, problem, fix string) {
+	k.fail(joinKey(k.key, name), problem, fix)
+}
+
+func (c *Config) checkProviders(r *configReport) {
+	if len(c.Providers) == 0 && !r.bad["providers"] {
+		r.fail("providers", "no provider is given", "name at least one: where the sandboxes run")
+	}
+	first := map[string]int{}
+	for i := range c.Providers {
+		k := providerCheck{r, &c.Providers[i], fmt.Sprintf("providers[%d]", i)}
+		if r.bad[k.key] {
+			continue
+		}
+		k.checkName(first)
+		k.checkKind()
+		k.checkOwns(c.Tasks.None)
+		k.checkLink(c)
+		k.checkProbe()
+	}
+}
+
+func (k providerCheck) checkName(first map[string]int) {
+	name := k.Name
+	if name == "" {
+		k.failAtKey("name", "is not given", "name the provider; the name is shown everywhere")
+		return
+	}
+	if !safeName.MatchString(name) {
+		k.failAtKey("name", k.quote(k.key+".name")+" is not a name", safeNameFix)
+		return
+	}
+	if line, twice := first[name]; twice {
+		k.failAtKey("name", fmt.Sprintf("%q is also the name of the provider in line %d", name, line), "give each its own")
+		return
+	}
+	first[name] = k.locate(k.key + ".name").line
+}
+
+func (k providerCheck) checkKind() {
+	kind, ok := providerKinds[k.Kind]
+	known := sortedKinds()
+	switch {
+	case k.Kind == "":
+		k.failAtKey("kind", "is not given", "use one of "+strings.Join(known, ", "))
+		return
+	case !ok:
+		problem, fix := unknownWord("kind", k.raw[k.key+".kind"], known)
+		k.failAtKey("kind", problem, fix)
+		return
+	}
+	for key := range k.Extra {
+		if !slices.Contains(kind.extra, key) {
+			k.failAtKey(key, "is no key of kind "+k.Kind, "remove it")
+		}
+	}
+	if kind.token && k.Token.Empty() {
+		k.failAtKey("token", "is empty; "+k.Kind+" needs a credential", "give token or token_file")
+	}
+	if k.URL == "" {
+		k.URL = kind.url
+	}
+	k.checkURL()
+}
+
+func sortedKinds() []string { return slices.Sorted(keysOf(providerKinds)) }
+
+// checkURL never shows the address: people put credentials into it.
+func (k providerCheck) checkURL() {
+	if k.URL == "" {
+		if slices.Contains(kindsWithURL, k.Kind) {
+			k.failAtKey("url", "kind "+k.Kind+" has no default address", "give url")
+		}
+		return
+	}
+	schemes := []string{"https", "http"}
+	if k.Kind == "docker" {
+		schemes = []string{"unix", "tcp", "http", "https"}
+	}
+	u, err := url.Parse(k.URL)
+	if err != nil || !slices.Contains(schemes, u.Scheme) || u.Host == "" && u.Path == "" || u.Opaque != "" {
+		k.failAtKey("url", "is not an address of "+strings.Join(schemes, " or "), "write it like https://host/path")
+		return
+	}
+	if u.User != nil {
+		k.failAtKey("url", "holds a credential", "put it into token")
+	}
+	if u.Scheme == "http" && !k.Token.Empty() && !loopback(u.Hostname()) {
+		k.warn(k.key+".url", "the token goes over the network unencrypted", "use https")
+	}
+}
+
+func loopback(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsLoopback()
+}
+
+func (k providerCheck) checkOwns(noTasks bool) {
+	o := k.Owns
+	for label, value := range o.Labels {
+		if value == "" || label == "" {
+			k.fail(joinKey(k.key+".owns.labels", label), "an empty label proves nothing: strangers may have it too",
+				"give it a value that only this installation uses")
+		}
+	}
+	if o.Referenced && noTasks {
+		k.failAtKey("owns.referenced", "no task row refers to anything with tasks: none", "use labels or name_prefix")
+	}
+	if len(o.Labels) == 0 && o.NamePrefix == "" && !o.Referenced && !k.bad[k.key+".owns.labels"] {
+		k.failAtKey("owns", "nothing proves which sandboxes are this installation's, "+
+			"and a sandbox that is not must never be touched",
+			"give labels, name_prefix or referenced: true")
+	}
+	if o.Referenced && k.Link.Sandbox == "" && !noTasks {
+		k.warn(k.key+".owns.referenced",
+			"no sandbox will be owned: rows refer to sandboxes by link.sandbox, which is not given",
+			"give link: {sandbox: id}")
+	}
+}
+
+func (k providerCheck) checkLink(c *Config) {
+	kind, label, _ := strings.Cut(k.Link.Sandbox, ":")
+	switch {
+	case k.Link.Sandbox == "", k.Link.Sandbox == "id", k.Link.Sandbox == "name":
+	case kind == "label" && label != "":
+	default:
+		k.failAtKey("link.sandbox", k.quote(k.key+".link.sandbox")+" is none of id, name, label:KEY",
+			"say what tasks.sandbox holds")
+	}
+	if c.Tasks.None || k.bad["tasks"] || k.bad[k.key+".link.task_label"] || k.bad[k.key+".link.sandbox"] {
+		return
+	}
+	if k.Link.Sandbox != "" && c.Mapping().WithPreset().Columns["sandbox"] == "" {
+		k.failAtKey("link.sandbox", "is compared with a column that is not mapped", "map tasks.columns.sandbox")
+	}
+	if k.Link.TaskLabel == "" && k.Link.Sandbox == "" {
+		k.failAtKey("link", "nothing says which sandbox is of which task",
+			"give task_label: the label with the task's id, or sandbox: what tasks.sandbox holds")
+	}
+}
+
+func (k providerCheck) checkProbe() {
+	p := k.Probe
+	if p.Off {
+		return
+	}
+	if p.Exec == "" && p.Path == "" {
+		k.failAtKey("probe", "probes nothing", "give exec or path, or write probe: off")
+	}
+	if p.Budget.PerMinute() < 1 {
+		k.failAtKey("probe.budget", "is less than one in a minute", "use at least 1/m")
+	}
+	if p.Timeout >= p.Every {
+		k.failAtKey("probe.timeout", "is not shorter than every", "use a shorter one")
+	}
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// ProviderConfig is one place where sandboxes run.
+type ProviderConfig struct {
+	// Any name, unique; it is shown everywhere.
+	Name string `yaml:"name" jsonschema:"required"`
+	// What it is.
+	Kind string `yaml:"kind" jsonschema:"required"`
+	// Base address of its API; each kind has its default.
+	URL string `yaml:"url"`
+	// Credential of the API.
+	Token Secret `yaml:"token"`
+	// File that holds the credential, instead of token.
+	TokenFile string `yaml:"token_file"`
+	// Proof that a sandbox is this installation's; what is not proven is never touched.
+	Owns OwnsConfig `yaml:"owns" jsonschema:"required"`
+	// How a sandbox and a task know each other.
+	Link LinkConfig `yaml:"link"`
+	// Calls to the API, over all replicas.
+	Rate Rate `yaml:"rate"`
+	// Time for one call.
+	Timeout time.Duration `yaml:"timeout" min:"100ms"`
+	// Snapshots, templates or images to watch, besides those seen in use.
+	Templates []string `yaml:"templates"`
+	// How sandboxes are probed, or off.
+	Probe ProbeConfig `yaml:"probe"`
+	// How long a quarantined sandbox is kept.
+	QuarantineFor time.Duration `yaml:"quarantine_for" min:"1m"`
+	// USD for one sandbox, for the cost of leaks.
+	PricePerHour float64 `yaml:"price_per_hour"`
+
+	Extra map[string]string `yaml:",inline" json:"-"` // keys of the kind's own
+}
+
+// OwnsConfig is the proof that a sandbox is this installation's. All that is given must
+// hold.
+type OwnsConfig struct {
+	// Labels that the sandbox has.
+	Labels map[string]string `yaml:"labels"`
+	// How its name begins.
+	NamePrefix string `yaml:"name_prefix"`
+	// Owned is what a task row refers to.
+	Referenced bool `yaml:"referenced"`
+	// Nobody else creates sandboxes that look like ours.
+	Exclusive bool `yaml:"exclusive"`
+}
+
+// LinkConfig is how a sandbox and a task know each other.
+type LinkConfig struct {
+	// Label that holds the task's id.
+	TaskLabel string `yaml:"task_label"`
+	// What tasks.sandbox holds: id, name or label:KEY.
+	Sandbox string `yaml:"sandbox"`
+}
+
+// ProbeConfig is how sandboxes are probed: a real exec and a real file listing.
+type ProbeConfig struct {
+	Off bool `yaml:"-"` // written as `probe: off`
+
+	// Command; "" for no exec probe.
+	Exec string `yaml:"exec"`
+	// A path that always exists; "" for no file probe.
+	Path string `yaml:"path"`
+	// Each sandbox is probed this often, suspects apart.
+	Every time.Duration `yaml:"every" min:"1s"`
+	// Time for one probe.
+	Timeout time.Duration `yaml:"timeout" min:"1s"`
+	// Probes over all replicas.
+	Budget Rate `yaml:"budget"`
+}
+
+func (p *ProviderConfig) setDefaults() {
+	p.Rate = Rate{20, time.Second}
+	p.Timeout = 10 * time.Second
+	p.Probe = ProbeConfig{
+		Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: Rate{50, time.Minute},
+	}
+	p.QuarantineFor = day
+}
+
+// A providerKind is what the config knows of a kind of provider.
+type providerKind struct {
+	url   string // default
+	token bool   // a token is required
+	extra []string
+}
+
+var providerKinds = map[string]providerKind{
+	"daytona":    {url: "https://app.daytona.io/api", token: true, extra: []string{"organization"}},
+	"e2b":        {url: "https://api.e2b.app", token: true, extra: []string{"team", "domain"}},
+	"vercel":     {url: "https://api.vercel.com", token: true, extra: []string{"team", "project"}},
+	"agentuity":  {url: "https://api.agentuity.com", token: true, extra: []string{"org", "project", "region"}},
+	"cloudflare": {url: "https://api.cloudflare.com/client/v4", token: true, extra: []string{"account", "application"}},
+	"kubernetes": {extra: []string{"namespace", "context"}},
+	"docker":     {url: "unix:///var/run/docker.sock"},
+	"generic":    {},
+	"simulated":  {},
+}
+
+// kindsWithURL have no default address and cannot do without one.
+var kindsWithURL = []string{"generic"}
+
+// extraKeys are the further keys of all kinds.
+func extraKeys() []string {
+	var all []string
+	for _, kind := range providerKinds {
+		all = append(all, kind.extra...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// policy is what judging needs of the entry.
+func (p ProviderConfig) policy() reconcile.ProviderPolicy {
+	return reconcile.ProviderPolicy{
+		Name: p.Name, Kind: p.Kind, Exclusive: p.Owns.Exclusive, Referenced: p.Owns.Referenced,
+		LinkTask: p.Link.TaskLabel != "", LinkSandbox: p.Link.Sandbox != "", SandboxIsID: p.Link.Sandbox == "id",
+		Templates: slices.Clone(p.Templates), Probe: p.Probe.policy(),
+		QuarantineFor: p.QuarantineFor, PricePerHour: p.PricePerHour,
+	}
+}
+
+func (p ProbeConfig) policy() reconcile.ProbePolicy {
+	if p.Off {
+		return reconcile.ProbePolicy{Off: true}
+	}
+	return reconcile.ProbePolicy{
+		Exec: p.Exec, Path: p.Path, Every: p.Every, Timeout: p.Timeout, Budget: p.Budget.PerMinute(),
+	}
+}
+
+// Entries returns the providers to open, with their credentials.
+func (c *Config) Entries() []providers.Entry {
+	entries := make([]providers.Entry, len(c.Providers))
+	for i, p := range c.Providers {
+		entries[i] = providers.Entry{
+			Name: p.Name, Kind: p.Kind, URL: p.URL, Token: p.Token.Reveal(),
+			Owns: providers.Owns{
+				Labels: maps.Clone(p.Owns.Labels), NamePrefix: p.Owns.NamePrefix,
+				Referenced: p.Owns.Referenced, Exclusive: p.Owns.Exclusive,
+			},
+			Link: providers.Link{TaskLabel: p.Link.TaskLabel, Sandbox: p.Link.Sandbox},
+			Rate: p.Rate.PerSecond(), Timeout: p.Timeout, Templates: slices.Clone(p.Templates),
+			Probe: p.Probe.policy(), Extra: maps.Clone(p.Extra),
+		}
+	}
+	return entries
+}

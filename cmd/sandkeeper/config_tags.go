@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// A sectionField is a key of a section. Its tags: yaml names it (or says ",inline": a map
+// of further keys), enum lists what it may be, keys names what the keys of a map may be,
+// min is the least a number or duration may be.
+type sectionField struct {
+	reflect.StructField
+	inline bool
+}
+
+// mapKeys are the keys of maps that the file may not invent.
+var mapKeys = map[string][]string{
+	"task fields": {
+		"id", "status", "state", "sandbox", "provider", "template",
+		"created_at", "assigned_at", "started_at", "heartbeat_at", "activity_at", "updated_at", "deadline_at",
+		"timeout", "keep_alive_until", "session", "error", "attempts", "max_attempts",
+	},
+	"states":       {"pending", "assigned", "running", "completed", "failed", "stopped"},
+	"event fields": {"sandbox", "type", "at", "data"},
+}
+
+// isSection reports whether the type is a struct that is written as a mapping.
+func isSection(t reflect.Type) bool { return t.Kind() == reflect.Struct && len(sectionFields(t)) > 0 }
+
+// sectionFields are the keys of a section, with the further keys of an inline map.
+func sectionFields(t reflect.Type) map[string]sectionField {
+	fields := map[string]sectionField{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		switch name := f.Tag.Get("yaml"); name {
+		case "", "-":
+		case ",inline":
+			for _, key := range extraKeys() {
+				fields[key] = sectionField{f, true}
+			}
+		default:
+			fields[name] = sectionField{f, false}
+		}
+	}
+	return fields
+}
+
+func keysOf[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
+
+// checkTags holds a value that was read against the tags of its field.
+func (d *configDecoder) checkTags(node ast.Node, value reflect.Value, f sectionField, key string) {
+	if enum := f.Tag.Get("enum"); enum != "" {
+		if known := strings.Split(enum, ","); !slices.Contains(known, value.String()) {
+			d.rejectWord(node, key, known)
+		}
+	}
+	if least := f.Tag.Get("min"); least != "" && below(value, least) {
+		d.reject(node, key, d.quote(key)+" is below "+least, "use at least "+least)
+	}
+	if keys := f.Tag.Get("keys"); keys != "" {
+		d.checkKeys(value, key, mapKeys[keys])
+	}
+}
+
+// rejectWord reports a word that is none of those known.
+func (d *configDecoder) rejectWord(node ast.Node, key string, known []string) {
+	problem, fix := unknownWord("value", rawText(node), known)
+	d.reject(node, key, problem, fix)
+}
+
+// checkKeys reports the keys of a map that nothing would read, and drops them.
+func (d *configDecoder) checkKeys(value reflect.Value, key string, known []string) {
+	for _, k := range value.MapKeys() {
+		if !slices.Contains(known, k.String()) {
+			problem, fix := unknownWord("key", k.String(), known)
+			path := joinKey(key, k.String())
+			d.failAt(d.locate(path), ConfigError{Key: key, Problem: problem, Fix: fix})
+			value.SetMapIndex(k, reflect.Value{}) // said once is enough
+		}
+	}
+}
+
+// below compares a whole number or a duration with the text of a tag.
+func below(value reflect.Value, least string) bool {
+	if value.Type() == reflect.TypeFor[time.Duration]() {
+		floor, err := time.ParseDuration(least)
+		return err == nil && value.Int() < int64(floor)
+	}
+	floor, err := strconv.ParseInt(least, 10, 64)
+	return err == nil && value.Int() < floor
+}
+
+// spelled is a duration as people write it: 5m, not 5m0s.
+func spelled(d time.Duration) string {
+	switch {
+	case d == 0:
+		return "0"
+	case d >= day && d%day == 0:
+		return fmt.Sprintf("%dd", d/day)
+	case d >= time.Hour && d%time.Hour == 0:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	case d >= time.Minute && d%time.Minute == 0:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	}
+	return d.String()
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sandkeeper/sandkeeper/providers"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// env is a getenv over a map.
+func env(vars map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		value, ok := vars[name]
+		return value, ok
+	}
+}
+
+var referenceEnv = env(map[string]string{
+	"DATABASE_URL": "postgres://ledger.example/main", "DAYTONA_API_KEY": "dtn_1",
+})
+
+func mustLoad(t *testing.T, path string, getenv func(string) (string, bool)) *Config {
+	t.Helper()
+	c, err := LoadConfig(path, getenv)
+	if err != nil {
+		t.Fatalf("LoadConfig(%s) =\n%v", path, err)
+	}
+	return c
+}
+
+func TestReferenceConfig(t *testing.T) {
+	c := mustLoad(t, "testdata/config/reference.yaml", referenceEnv)
+	p := c.Policy()
+	probe := reconcile.ProbePolicy{
+		Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: 50,
+	}
+	wantTasks := reconcile.TasksPolicy{
+		Events: true, Heartbeats: true, Requeue: true, HasUpdated: true, ErrorMapped: true, FailStatus: "failed",
+	}
+	want := reconcile.Policy{
+		Installation: "prod-eu", Quick: 15 * time.Second, Full: 2 * time.Minute,
+		Limits: reconcile.Limits{PerPass: 20, Share: 0.1, Breaker: 0.3, PerHour: 200},
+		Providers: map[string]reconcile.ProviderPolicy{"daytona": {
+			Name: "daytona", Kind: "daytona", Exclusive: true, LinkTask: true,
+			Templates: []string{"ai-agent-dev-light"}, Probe: probe, QuarantineFor: 24 * time.Hour, PricePerHour: 0.08,
+		}},
+		Tasks: wantTasks, Rules: p.Rules,
+	}
+	if diff := cmp.Diff(want, p); diff != "" {
+		t.Errorf("Policy (-want +got)\n%s", diff)
+	}
+	wantEntries := []providers.Entry{{
+		Name: "daytona", Kind: "daytona", URL: "https://app.daytona.io/api", Token: "dtn_1",
+		Owns: providers.Owns{Labels: map[string]string{"project": "omoios"}, Exclusive: true},
+		Link: providers.Link{TaskLabel: "task_id"}, Rate: 20, Timeout: 10 * time.Second,
+		Templates: []string{"ai-agent-dev-light"}, Probe: probe,
+	}}
+	if diff := cmp.Diff(wantEntries, c.Entries()); diff != "" {
+		t.Errorf("Entries (-want +got)\n%s", diff)
+	}
+	if got := c.Tasks.Database.Reveal(); got != "postgres://ledger.example/main" {
+		t.Errorf("database of the tasks = %q, want that of the ledger", got)
+	}
+	if c.Retention != 30*day || c.Web.Operators[0] != "ana" || c.Web.ConfigFile != "testdata/config/web.yml" {
+		t.Errorf("retention, web = %v, %+v", c.Retention, c.Web)
+	}
+	if len(c.Warnings) > 0 {
+		t.Errorf("Warnings = %v, want none", c.Warnings)
+	}
+}
+
+// The rules of the reference config: the defaults of the design and what it names.
+func TestReferenceRules(t *testing.T) {
+	got := mustLoad(t, "testdata/config/reference.yaml", referenceEnv).Policy().Rules
+	observed := func(r reconcile.Remedy, p reconcile.RulePolicy) reconcile.RulePolicy {
+		p.Mode, p.Rollout, p.Remedy = reconcile.Observe, 100, r
+		return p
+	}
+	stale := reconcile.RulePolicy{
+		Mode: reconcile.Enforce, Named: true, Rollout: 100, Remedy: reconcile.Fail,
+		After: 3 * time.Minute, Conclusive: 20 * time.Second,
+	}
+	off := reconcile.RulePolicy{Mode: reconcile.Off, Rollout: 100, Remedy: reconcile.Report}
+	want := map[string]reconcile.RulePolicy{
+		"finished-unrecorded": observed(reconcile.Report, reconcile.RulePolicy{}),
+		"assigned-stale":      stale,
+		"sandbox-missing":     observed(reconcile.Fail, reconcile.RulePolicy{After: 30 * time.Second, Looks: 2}),
+		"heartbeat-lost":      observed(reconcile.Fail, reconcile.RulePolicy{After: 90 * time.Second}),
+		"inactive":            observed(reconcile.Fail, reconcile.RulePolicy{After: 15 * time.Minute}),
+		"deadline-exceeded":   observed(reconcile.Fail, reconcile.RulePolicy{}),
+		"stop-ignored":        observed(reconcile.Terminate, reconcile.RulePolicy{After: 5 * time.Second}),
+		"finished-lingering":  observed(reconcile.Terminate, reconcile.RulePolicy{After: 10 * time.Minute}),
+		"pending-stuck":       observed(reconcile.Report, reconcile.RulePolicy{After: 10 * time.Minute}),
+		"looping":             observed(reconcile.Report, reconcile.RulePolicy{Count: 3, Window: time.Hour}),
+		"orphan": observed(reconcile.Terminate,
+			reconcile.RulePolicy{After: 5 * time.Minute, Sightings: 2, Apart: time.Minute}),
+		"duplicate":                observed(reconcile.Terminate, reconcile.RulePolicy{After: 2 * time.Minute}),
+		"record-without-container": observed(reconcile.Terminate, reconcile.RulePolicy{Looks: 2}),
+		"provisioning-stuck":       observed(reconcile.Fail, reconcile.RulePolicy{After: 5 * time.Minute}),
+		"idle-broken":              observed(reconcile.Fail, reconcile.RulePolicy{After: time.Minute, Failures: 3}),
+		"executions-stuck":         observed(reconcile.Fail, reconcile.RulePolicy{After: 2 * time.Minute}),
+		"errored":                  observed(reconcile.Terminate, reconcile.RulePolicy{After: time.Minute}),
+		"over-age": observed(reconcile.Terminate,
+			reconcile.RulePolicy{Named: true, After: 10 * time.Minute}),
+		"terminating-stuck": observed(reconcile.Terminate, reconcile.RulePolicy{After: 2 * time.Minute}),
+		"runaway":           off,
+		"template-unusable": observed(reconcile.Report, reconcile.RulePolicy{Ahead: 48 * time.Hour}),
+		"systemic":          observed(reconcile.Report, reconcile.RulePolicy{Count: 5, Window: 30 * time.Minute}),
+		"capacity": observed(reconcile.Report,
+			reconcile.RulePolicy{Critical: 20, Escalate: 50, For: 30 * time.Minute, Quota: 80}),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Rules (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff(reconcile.RuleNames, ruleNames()); diff != "" {
+		t.Errorf("the rules that the config knows (-want +got)\n%s", diff)
+	}
+}
+
+func TestOmoiOSExample(t *testing.T) {
+	c := mustLoad(t, "../../deploy/examples/omoios-daytona.yaml", env(map[string]string{
+		"DATABASE_URL": "postgres://db.example/omoios", "DAYTONA_API_KEY": "dtn_1",
+	}))
+	if len(c.Warnings) > 0 {
+		t.Errorf("Warnings = %v, want none", c.Warnings)
+	}
+	p := c.Policy()
+	for name, rule := range p.Rules {
+		if rule.Mode == reconcile.Enforce {
+			t.Errorf("rule %s is enforced; the example must only observe", name)
+		}
+	}
+	if !p.Tasks.Events || !p.Tasks.Requeue || !p.Providers["daytona"].LinkTask {
+		t.Errorf("Policy = %+v, want events, requeue and a link from label to task", p)
+	}
+}
+
+func TestConfigFileIsFound(t *testing.T) {
+	text, err := os.ReadFile("testdata/config/reference.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if _, err := LoadConfig("", referenceEnv); err == nil ||
+		!strings.Contains(err.Error(), "no sandkeeper.yaml and no /etc/sandkeeper/sandkeeper.yaml; write one") {
+		t.Errorf("LoadConfig of nothing = %v, want both places and the fix", err)
+	}
+	if _, err := LoadConfig("other.yaml", referenceEnv); err == nil || !strings.Contains(err.Error(), "other.yaml") {
+		t.Errorf("LoadConfig of a missing file = %v, want its name", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "sandkeeper.yaml"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c := mustLoad(t, "", referenceEnv); c.Installation != "prod-eu" {
+		t.Errorf("Installation = %q, want prod-eu", c.Installation)
+	}
+}
+
+func TestLocate(t *testing.T) {
+	c := mustLoad(t, "testdata/config/reference.yaml", referenceEnv)
+	tests := map[string]struct {
+		key          string
+		line, column int
+	}{
+		"a key":                           {"tasks.columns.started_at", 22, 5},
+		"a key that is not in the file":   {"tasks.columns.nope", 13, 3},
+		"a key of a section in one line":  {"tasks.fail.set.error_message", 40, 35},
+		"a key of a list's element":       {"providers[0].owns", 57, 5},
+		"an element of a list":            {"providers[0]", 53, 5},
+		"a key whose section is missing":  {"nope.nope", 1, 1},
+		"a key of an element not in list": {"providers[7].owns", 52, 1},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if line, column := c.Locate(tt.key); line != tt.line || column != tt.column {
+				t.Errorf("Locate(%s) = %d:%d, want %d:%d", tt.key, line, column, tt.line, tt.column)
+			}
+		})
+	}
+}

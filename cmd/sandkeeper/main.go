@@ -1,0 +1,93 @@
+// Command sandkeeper keeps an AI-agent platform's task table and the sandboxes that really
+// exist at its providers in agreement.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], stdio{out: os.Stdout, err: os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+// stdio is where a verb writes: results to out, everything else to err.
+type stdio struct{ out, err io.Writer }
+
+// An exitError ends the program with a code of its own. Its error, when there is one, has
+// not been shown yet.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// run carries out one verb and returns the exit code.
+func run(ctx context.Context, args []string, io stdio) int {
+	root := newRoot(io)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var exit *exitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		if exit.err != nil {
+			fmt.Fprintln(io.err, "sandkeeper:", exit.err)
+		}
+		return exit.code
+	}
+	fmt.Fprintln(io.err, "sandkeeper:", err)
+	return 1
+}
+
+// options are the flags that every verb has.
+type options struct {
+	stdio
+	config string
+}
+
+func newRoot(io stdio) *cobra.Command {
+	o := &options{stdio: io}
+	root := &cobra.Command{
+		Use:   "sandkeeper",
+		Short: "Keeps tasks and sandboxes in agreement",
+		Long: `Sandkeeper compares the tasks that a platform's PostgreSQL says are being worked on
+with the sandboxes that exist at its providers. It explains every disagreement with
+evidence and, where the config says enforce, repairs it within a budget.
+
+Begin with:  sandkeeper check     is everything reachable and mapped?
+             sandkeeper plan      what would it do? (changes nothing)
+             sandkeeper once      one pass, as a CronJob runs it`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetOut(io.out)
+	root.SetErr(io.err)
+	root.PersistentFlags().StringVarP(&o.config, "config", "c", "",
+		"config file (default sandkeeper.yaml, then /etc/sandkeeper/sandkeeper.yaml)")
+	root.AddCommand(
+		onceCommand(o), planCommand(o), explainCommand(o), checkCommand(o), migrateCommand(o),
+		pauseCommand(o), resumeCommand(o), holdCommand(o), unholdCommand(o), releaseCommand(o),
+		modeCommand(o), demoCommand(o), versionCommand(o),
+	)
+	return root
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// runFlags are the flags of the verbs that make a pass.
+type runFlags struct {
+	quick   bool
+	output  string
+	timeout time.Duration
+	wait    time.Duration
+	migrate bool
+}
+
+func (f *runFlags) kind() reconcile.PassKind {
+	if f.quick {
+		return reconcile.Quick
+	}
+	return reconcile.Full
+}
+
+func (f *runFlags) add(c *cobra.Command) {
+	c.Flags().
+		BoolVar(&f.quick, "quick", false, "read live tasks and look up suspects only, without listing the providers")
+	c.Flags().StringVarP(&f.output, "output", "o", "text", "form of the result: text or json")
+	c.Flags().DurationVar(&f.timeout, "timeout", 5*time.Minute, "give up after this time in all")
+	_ = c.RegisterFlagCompletionFunc(
+		"output",
+		cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp),
+	)
+}
+
+func (f *runFlags) check() error {
+	if f.output != "text" && f.output != "json" {
+		return fmt.Errorf("--output %s: it is text or json", f.output)
+	}
+	return nil
+}
+
+func onceCommand(o *options) *cobra.Command {
+	f := &runFlags{}
+	c := &cobra.Command{
+		Use:   "once",
+		Short: "Run one pass with its actions, probes and confirmations, then exit",
+		Long: `Once runs one full pass, as a CronJob does: it lists every provider, reads the live
+tasks, judges, records what it will do, looks again at each thing, acts within the
+budgets, probes, and confirms. What it cannot finish within --wait goes on in the next run.
+
+Exit code 0: the pass is complete, also with open confirmations and held steps.
+Exit code 1: not complete, or a source is not trusted, or another pass holds the lease.`,
+		Example: `  sandkeeper once
+  sandkeeper once -o json | jq '.steps[] | select(.verdict == "held")'
+  sandkeeper once --quick --wait 5s`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runOnce(cmd.Context(), o, f) },
+	}
+	f.add(c)
+	c.Flags().
+		DurationVar(&f.wait, "wait", 10*time.Second, "longest wait for another pass, and for probes and confirmations")
+	c.Flags().BoolVar(&f.migrate, "migrate", false, "bring the ledger's schema up to date first")
+	return c
+}
+
+func runOnce(ctx context.Context, o *options, f *runFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("not finished within --timeout %s", f.timeout))
+	defer cancel()
+	w, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	if f.migrate {
+		if err := w.ledger.Migrate(ctx); err != nil {
+			return err
+		}
+	}
+	show := newProgress(o.err)
+	r, err := w.keeper(show.stage).Once(ctx, f.kind(), f.wait)
+	show.end()
+	if r == nil {
+		return explainHeld(err)
+	}
+	if w.config.Retention > 0 {
+		w.purge(ctx, r.At)
+	}
+	return errors.Join(printResult(o.out, f.output, reportOf(r, true)), verdictOf(r, err))
+}
+
+// explainHeld says who has the lease, in words for the operator.
+func explainHeld(err error) error {
+	var held *reconcile.HeldError
+	if errors.As(err, &held) {
+		return fmt.Errorf("another pass is under way: %w; wait for it, or raise --wait", err)
+	}
+	return err
+}
+
+// verdictOf is the exit code of a pass.
+func verdictOf(r *reconcile.Result, err error) error {
+	if err != nil {
+		return &exitError{code: 1, err: err}
+	}
+	if !r.Complete {
+		return &exitError{code: 1, err: fmt.Errorf("the pass is not complete: %s", r.Error)}
+	}
+	if frozen := r.Frozen(); len(frozen) > 0 {
+		return &exitError{code: 1, err: fmt.Errorf("not trusted: %s: %s", frozen[0].Name, frozen[0].Reason)}
+	}
+	return nil
+}
+
+// purge deletes what is older than the retention. It is housekeeping: it gets a moment of
+// each run and its failure does not fail the run.
+func (w *world) purge(ctx context.Context, now time.Time) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if _, err := w.ledger.Purge(ctx, now.Add(-w.config.Retention), 1000); err != nil {
+		w.log.WarnContext(ctx, "old history not deleted, the next run goes on", "err", err)
+	}
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func planCommand(o *options) *cobra.Command {
+	f := &runFlags{}
+	detailed := false
+	c := &cobra.Command{
+		Use:   "plan",
+		Short: "Show what a full pass would do now; changes nothing anywhere",
+		Long: `Plan looks at both worlds and shows what a pass would do, what it would hold and why.
+It writes nothing, also not to the ledger, never probes, works with a read-only role and
+before the first migrate. Its own look counts as a sighting, in memory only.
+
+Exit code 0, or 1 on an error. With --detailed-exitcode 2 means that there are steps.`,
+		Example: `  sandkeeper plan
+  sandkeeper plan -o json --detailed-exitcode`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runPlan(cmd.Context(), o, f, detailed) },
+	}
+	f.add(c)
+	c.Flags().BoolVar(&detailed, "detailed-exitcode", false, "exit with 2 when there are steps, done or held")
+	return c
+}
+
+func runPlan(ctx context.Context, o *options, f *runFlags, detailed bool) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("not finished within --timeout %s", f.timeout))
+	defer cancel()
+	w, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	show := newProgress(o.err)
+	r, err := w.keeper(show.stage).Look(ctx, f.kind())
+	show.end()
+	if err != nil {
+		return err
+	}
+	if err := printResult(o.out, f.output, reportOf(r, false)); err != nil {
+		return err
+	}
+	if detailed && len(r.Plan.Steps) > 0 {
+		return &exitError{code: 2}
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+func releaseCommand(o *options) *cobra.Command {
+	by := &wish{}
+	hash := ""
+	c := &cobra.Command{
+		Use:   "release RULE|SOURCE",
+		Short: "Let the listed subjects pass an open breaker or a freeze",
+		Long: `Release lets exactly the subjects that are held now pass: those of a rule's open breaker,
+or those that wait for an untrusted source (tasks, link, events, listing:PROVIDER,
+probes:PROVIDER, clock:COLUMN). Without --hash it shows the list and its hash and changes
+nothing; with the hash it releases that list, and no other. New subjects trip it again.`,
+		Example: `  sandkeeper release orphan
+  sandkeeper release orphan --hash 2f9k1 --reason "checked by hand, all from the test run" --for 1h`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
+				return w.release(cmd.Context(), args[0], hash, by)
+			})
+		},
+	}
+	by.add(c, time.Hour, "how long the release lasts")
+	c.Flags().StringVar(&hash, "hash", "", "hash of the list as it was shown")
+	return c
+}
+
+func (w *world) release(ctx context.Context, name, hash string, by *wish) (string, error) {
+	what, subjects, err := w.heldBy(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if len(subjects) == 0 {
+		return "", fmt.Errorf("release of %s: nothing is held by it", name)
+	}
+	now := reconcile.SubjectsHash(subjects)
+	if hash == "" {
+		return fmt.Sprintf("%s\n%s held by %s; release them with: sandkeeper release %s --hash %s --reason …",
+			strings.Join(subjects, "\n"), plural(len(subjects), "subject"), what, name, now), nil
+	}
+	if hash != now {
+		return "", fmt.Errorf(
+			"release of %s: the list has changed, its hash is %s and not %s; look at it again",
+			name,
+			now,
+			hash,
+		)
+	}
+	at, err := w.ledger.Now(ctx)
+	if err != nil {
+		return "", err
+	}
+	if by.last <= 0 {
+		return "", fmt.Errorf("release of %s: --for must be longer than 0, a release always ends", name)
+	}
+	s := by.signature()
+	r := reconcile.Release{
+		What:     what,
+		Subjects: subjects,
+		Hash:     now,
+		Author:   s.Author,
+		Reason:   s.Reason,
+		Until:    by.until(at),
+	}
+	if _, err := w.ledger.Release(ctx, r); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("released %s from %s%s", plural(len(subjects), "subject"), what, lasting(r.Until)), nil
+}
+
+// heldBy lists what a breaker or an untrusted source holds now.
+func (w *world) heldBy(ctx context.Context, name string) (what string, subjects []string, err error) {
+	if slices.Contains(reconcile.RuleNames, strings.TrimPrefix(name, "breaker:")) {
+		rule := strings.TrimPrefix(name, "breaker:")
+		controls, err := w.ledger.Controls(ctx)
+		return "breaker:" + rule, controls.Breakers[rule].Subjects, err
+	}
+	if strings.HasPrefix(name, "clock:") {
+		return name, []string{"source:" + name}, nil
+	}
+	findings, err := w.ledger.OpenFindings(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, f := range findings {
+		if slices.Contains(f.HeldBy, reconcile.FreezeName(name)) && !slices.Contains(subjects, f.Subject) {
+			subjects = append(subjects, f.Subject)
+		}
+	}
+	slices.Sort(subjects)
+	return name, subjects, nil
+}

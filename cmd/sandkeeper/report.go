@@ -1,0 +1,157 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A report is the result of plan and once. Its JSON is a public contract.
+type report struct {
+	Pass     passReport      `json:"pass"`
+	Steps    []stepReport    `json:"steps"`
+	Findings []findingReport `json:"findings"`
+	Kept     int             `json:"kept"`
+	Sources  []sourceReport  `json:"sources"`
+}
+
+type passReport struct {
+	Kind reconcile.PassKind `json:"kind"`
+	At   time.Time          `json:"at"`
+}
+
+type stepReport struct {
+	Rule     string               `json:"rule"`
+	Mode     reconcile.Mode       `json:"mode"`
+	Provider string               `json:"provider"`
+	Sandbox  string               `json:"sandbox"`
+	Task     string               `json:"task"`
+	Step     reconcile.Step       `json:"step"`
+	Verdict  string               `json:"verdict"` // do or held
+	HeldBy   string               `json:"held_by"`
+	Outcome  reconcile.Outcome    `json:"outcome,omitempty"` // of once only
+	Detail   string               `json:"detail,omitempty"`
+	Reason   string               `json:"reason"`
+	Evidence []reconcile.Evidence `json:"evidence"`
+}
+
+type findingReport struct {
+	Rule     string `json:"rule"`
+	Provider string `json:"provider"`
+	Sandbox  string `json:"sandbox"`
+	Task     string `json:"task"`
+	Reason   string `json:"reason"`
+	HeldBy   string `json:"held_by,omitempty"`
+}
+
+type sourceReport struct {
+	Name    string `json:"name"`
+	Trusted bool   `json:"trusted"`
+	Reason  string `json:"reason"`
+}
+
+// reportOf makes the report of a pass. acted tells whether the steps were carried out.
+func reportOf(r *reconcile.Result, acted bool) report {
+	out := report{Pass: passReport{r.Kind, r.At}, Kept: r.Plan.Kept,
+		Steps: []stepReport{}, Findings: []findingReport{}, Sources: []sourceReport{}}
+	planned := map[string]bool{}
+	for _, s := range r.Plan.Steps {
+		planned[s.ID] = true
+		out.Steps = append(out.Steps, stepOf(r, s, acted))
+	}
+	for _, id := range earlier(r, planned) {
+		a := r.Done[id]
+		out.Steps = append(out.Steps, stepOf(r, reconcile.PlannedStep{Action: a, Mode: reconcile.Enforce}, acted))
+	}
+	for _, f := range r.Plan.Findings {
+		out.Findings = append(
+			out.Findings,
+			findingReport{f.Rule, f.Provider, f.Sandbox, f.Task, f.Reason, holds(f.HeldBy)},
+		)
+	}
+	for _, s := range r.Sources {
+		out.Sources = append(out.Sources, sourceReport{s.Name, s.Trusted, s.Reason})
+	}
+	return out
+}
+
+// earlier are the actions of earlier passes that this one went on with.
+func earlier(r *reconcile.Result, planned map[string]bool) []string {
+	var ids []string
+	for id := range r.Done {
+		if !planned[id] {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, func(a, b string) int {
+		x, y := r.Done[a], r.Done[b]
+		return cmp.Or(cmp.Compare(x.Subject, y.Subject), cmp.Compare(x.Seq, y.Seq), cmp.Compare(a, b))
+	})
+	return ids
+}
+
+func stepOf(r *reconcile.Result, s reconcile.PlannedStep, acted bool) stepReport {
+	out := stepReport{
+		Rule:     s.Rule,
+		Mode:     s.Mode,
+		Provider: s.Provider,
+		Sandbox:  s.Sandbox,
+		Task:     s.Task,
+		Step:     s.Step,
+		Verdict:  "do",
+		HeldBy:   s.HeldBy,
+		Reason:   s.Reason,
+		Evidence: s.Evidence,
+	}
+	if out.Evidence == nil {
+		out.Evidence = []reconcile.Evidence{}
+	}
+	if s.HeldBy != "" {
+		out.Verdict = "held"
+		return out
+	}
+	if acted {
+		out.Outcome = reconcile.OutcomePending
+		if a, worked := r.Done[s.ID]; worked {
+			out.Outcome, out.Detail = a.Outcome, a.Detail
+		}
+		if why := r.Waits[s.ID]; why != "" && out.Outcome == reconcile.OutcomePending {
+			out.Detail = why
+		}
+	}
+	return out
+}
+
+func holds(by []string) string {
+	out := ""
+	for i, h := range by {
+		if i > 0 {
+			out += "; "
+		}
+		out += h
+	}
+	return out
+}
+
+// printResult writes a report as JSON or as text for people.
+func printResult(w io.Writer, form string, r report) error {
+	if form == "json" {
+		return printJSON(w, r)
+	}
+	return printText(w, r)
+}
+
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return nil
+}

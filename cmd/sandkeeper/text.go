@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// printText writes a report for people: what is not trusted first, then what is done, what
+// is held and why, then what was found besides.
+func printText(w io.Writer, r report) error {
+	var b bytes.Buffer
+	p := newPaint(w)
+	fmt.Fprintf(&b, "%s pass at %s\n", r.Pass.Kind, r.Pass.At.UTC().Format("2006-01-02 15:04:05 UTC"))
+	for _, s := range r.Sources {
+		if !s.Trusted {
+			fmt.Fprintf(&b, "%s %s: %s\n", p.red("NOT TRUSTED"), s.Name, s.Reason)
+		}
+	}
+	stepsText(&b, p, r.Steps)
+	findingsText(&b, p, r)
+	fmt.Fprintln(&b, summary(r))
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return nil
+}
+
+func stepsText(b *bytes.Buffer, p paint, steps []stepReport) {
+	for _, s := range steps {
+		mark := p.outcome(s)
+		fmt.Fprintf(b, "%s %s %s  %s\n", mark, s.Step, target(s), p.dim(s.Rule))
+		fmt.Fprintf(b, "    %s\n", s.Reason)
+		if s.HeldBy != "" {
+			fmt.Fprintf(b, "    held by %s\n", p.yellow(s.HeldBy))
+		}
+		if s.Detail != "" {
+			fmt.Fprintf(b, "    %s\n", s.Detail)
+		}
+	}
+}
+
+func target(s stepReport) string {
+	switch {
+	case s.Step == reconcile.StepTerminate && s.Task != "":
+		return fmt.Sprintf("sandbox %s/%s of task %s", s.Provider, s.Sandbox, s.Task)
+	case s.Step == reconcile.StepTerminate:
+		return fmt.Sprintf("sandbox %s/%s", s.Provider, s.Sandbox)
+	}
+	return "task " + s.Task
+}
+
+// findingsText shows the findings that are no step: reported only, or not due yet.
+func findingsText(b *bytes.Buffer, p paint, r report) {
+	shown := map[string]bool{}
+	for _, s := range r.Steps {
+		shown[s.Rule+" "+s.Task+" "+s.Sandbox] = true
+		shown[s.Rule+" "+s.Task+" "] = true
+	}
+	for _, f := range r.Findings {
+		if shown[f.Rule+" "+f.Task+" "+f.Sandbox] || shown[f.Rule+" "+f.Task+" "] && f.Task != "" {
+			continue
+		}
+		fmt.Fprintf(b, "%s %s %s\n    %s\n", p.yellow("found"), f.Rule, findingSubject(f), f.Reason)
+		if f.HeldBy != "" {
+			fmt.Fprintf(b, "    held by %s\n", p.yellow(f.HeldBy))
+		}
+	}
+}
+
+func findingSubject(f findingReport) string {
+	var parts []string
+	if f.Task != "" {
+		parts = append(parts, "task "+f.Task)
+	}
+	if f.Sandbox != "" {
+		parts = append(parts, "sandbox "+f.Provider+"/"+f.Sandbox)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// summary is the last line: everything in one sentence.
+func summary(r report) string {
+	do, held, sources := 0, 0, 0
+	for _, s := range r.Steps {
+		if s.Verdict == "held" {
+			held++
+			continue
+		}
+		do++
+	}
+	for _, s := range r.Sources {
+		if !s.Trusted {
+			sources++
+		}
+	}
+	out := fmt.Sprintf(
+		"%s, %s to do, %d held, %d healthy",
+		plural(len(r.Findings), "finding"),
+		plural(do, "step"),
+		held,
+		r.Kept,
+	)
+	if sources > 0 {
+		out += ", " + plural(sources, "source") + " not trusted"
+	}
+	return out
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,247 @@
+// Package sandkeeper holds the tests of the tree as a whole: who may import whom, and that
+// the texts for people agree with what is there.
+package sandkeeper
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/sandkeeper/sandkeeper"
+
+// A place says what the packages that match its pattern may import. The tree has few
+// places, and each looks only inwards, to reconcile.
+type place struct {
+	pattern string   // by path.Match, relative to the module
+	ours    []string // patterns of our packages that its code may import
+	never   []string // packages, with all below them, that may not even be reached indirectly
+}
+
+// places are tried in order, the first match decides. A package without a place fails the
+// test: it gets a line here, with thought.
+var places = []place{
+	{pattern: ".", ours: []string{"reconcile"}},
+	{pattern: "cmd/*", ours: []string{"*", "*/*", "*/*/*"}},
+	{pattern: "reconcile", never: effects},
+	{pattern: "store", ours: []string{"reconcile", "store/ledger"}, never: pages},
+	{pattern: "store/ledger", ours: []string{"reconcile"}, never: effects}, // decides as well
+	{pattern: "store/memory", ours: []string{"reconcile", "store/ledger"}, never: databases},
+	{pattern: "store/storetest", ours: []string{"reconcile", "store/ledger"}, never: pages},
+	{pattern: "store/pgtest", never: pages}, // starts servers: knows nothing of ours
+	{pattern: "store/queue", ours: []string{"reconcile", "store", "store/ledger"}, never: pages},
+	{pattern: "providers", ours: []string{"reconcile", "providers/*"}, never: databases},
+	{pattern: "providers/entry", ours: []string{"reconcile"}, never: databases},
+	{pattern: "providers/providertest", ours: []string{"reconcile", "providers/simulated"}, never: databases},
+	// Adapters do not know each other.
+	{pattern: "providers/*", ours: []string{"reconcile", "providers/entry"}, never: databases},
+	{pattern: "providers/*/*test", ours: []string{"reconcile", "providers/simulated"}, never: databases},
+	{pattern: "web", ours: []string{"reconcile", "web/*"}, never: databases},
+	{pattern: "web/*", ours: []string{"reconcile"}, never: databases},
+	{pattern: "alerts", ours: []string{"reconcile", "alerts/*"}, never: databases},
+	{pattern: "alerts/*", ours: []string{"reconcile"}, never: databases},
+	{pattern: "deploy"},
+}
+
+// databases are the ways to a database that only store and cmd know.
+var databases = []string{"database/sql", "github.com/jackc", "github.com/riverqueue"}
+
+// effects have no business where it is decided.
+var effects = append(slices.Clone(databases), "net/http")
+
+// pages are made by web and alerts: store serves none.
+var pages = []string{"github.com/prometheus", "github.com/a-h/templ"}
+
+// forTests are made for tests: those of every package may import them, and their own
+// folder's packages besides.
+var forTests = []string{
+	"store/memory", "store/storetest", "store/pgtest",
+	"providers/simulated", "providers/providertest", "providers/*/*test",
+}
+
+// A pkg is what `go list -json` says of a package.
+type pkg struct {
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
+	Deps                               []string
+}
+
+func TestArrows(t *testing.T) {
+	for _, p := range list(t) {
+		for _, problem := range p.problems() {
+			t.Error(problem)
+		}
+	}
+}
+
+// TestArrowsAreSeen draws arrows that are forbidden, so that the test above is known to
+// find them.
+func TestArrowsAreSeen(t *testing.T) {
+	const pgx = "github.com/jackc/pgx/v5"
+	cases := map[string]struct {
+		p    pkg
+		want []string
+	}{
+		"cmd may import all":          {p: code("cmd/sandkeeper", "web", "store/pgtest", "providers/daytona/daytonatest")},
+		"store may import reconcile":  {p: code("store", "reconcile")},
+		"the switch opens an adapter": {p: code("providers", "reconcile", "providers/daytona")},
+		"reconcile imports none of ours": {
+			p: code("reconcile", "store/memory"), want: []string{"reconcile must not import store/memory"}},
+		"reconcile's tests may import the memory ledger": {
+			p: tests("reconcile", "store/memory", "providers/simulated", "providers/daytona/daytonatest")},
+		"reconcile's tests may not import the real ledger": {
+			p: tests("reconcile", "store/ledger"), want: []string{"reconcile's tests must not import store/ledger"}},
+		"store does not import providers": {
+			p: code("store/ledger", "providers"), want: []string{"store/ledger must not import providers"}},
+		"the page does not import the metrics": {
+			p: code("web", "alerts"), want: []string{"web must not import alerts"}},
+		"adapters do not know each other": {
+			p: code("providers/e2b", "providers/daytona"), want: []string{"providers/e2b must not import providers/daytona"}},
+		"an adapter's tests use its own simulator": {p: tests("providers/daytona", "providers/daytona/daytonatest")},
+		"a folder's tests may import its packages": {p: tests("store/ledger", "store", "store/pgtest")},
+		"a test's package is not code": {
+			p: code("store", "store/pgtest"), want: []string{"store must not import store/pgtest"}},
+		"reconcile reaches no pgx": {
+			p:    pkg{ImportPath: module + "/reconcile", Deps: []string{pgx, "time"}},
+			want: []string{"reconcile must not reach " + pgx}},
+		"reconcile reaches no HTTP": {
+			p:    pkg{ImportPath: module + "/reconcile", Deps: []string{"net/http/httptest", "net/url"}},
+			want: []string{"reconcile must not reach net/http/httptest"}},
+		"store reaches pgx": {p: pkg{ImportPath: module + "/store", Deps: []string{pgx}}},
+		"a new folder needs a place": {
+			p: code("util"), want: []string{"util has no place in the tree: see places in imports_test.go"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := c.p.problems(); !slices.Equal(got, c.want) {
+				t.Errorf("problems(%s) = %q, want %q", c.p.name(), got, c.want)
+			}
+		})
+	}
+}
+
+func code(name string, imports ...string) pkg {
+	return pkg{ImportPath: module + "/" + name, Imports: absolute(imports)}
+}
+
+func tests(name string, imports ...string) pkg {
+	return pkg{ImportPath: module + "/" + name, XTestImports: absolute(imports)}
+}
+
+func absolute(names []string) []string {
+	for i := range names {
+		names[i] = module + "/" + names[i]
+	}
+	return names
+}
+
+func (p pkg) name() string { return relative(p.ImportPath) }
+
+// problems are the arrows from p that are not allowed, each said in a sentence.
+func (p pkg) problems() []string {
+	home, ok := p.place()
+	if !ok {
+		return []string{p.name() + " has no place in the tree: see places in imports_test.go"}
+	}
+	var found []string
+	for _, to := range ours(p.Imports) {
+		if !matches(home.ours, to) {
+			found = append(found, p.name()+" must not import "+to)
+		}
+	}
+	for _, to := range ours(slices.Concat(p.TestImports, p.XTestImports)) {
+		if !p.testMayImport(home, to) {
+			found = append(found, p.name()+"'s tests must not import "+to)
+		}
+	}
+	for _, to := range p.Deps {
+		if slices.ContainsFunc(home.never, func(n string) bool { return to == n || strings.HasPrefix(to, n+"/") }) {
+			found = append(found, p.name()+" must not reach "+to)
+		}
+	}
+	return found
+}
+
+func (p pkg) place() (place, bool) {
+	for _, home := range places {
+		if matches([]string{home.pattern}, p.name()) {
+			return home, true
+		}
+	}
+	return place{}, false
+}
+
+func (p pkg) testMayImport(home place, to string) bool {
+	return matches(home.ours, to) || matches(forTests, to) || top(to) == top(p.name())
+}
+
+// top is the first folder of a package's name.
+func top(name string) string {
+	first, _, _ := strings.Cut(name, "/")
+	return first
+}
+
+// ours are those of the packages that are of this module, relative to it, once each.
+func ours(paths []string) []string {
+	found := map[string]bool{}
+	for _, p := range paths {
+		if p == module || strings.HasPrefix(p, module+"/") {
+			found[relative(p)] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+func relative(importPath string) string {
+	if importPath == module {
+		return "."
+	}
+	return strings.TrimPrefix(importPath, module+"/")
+}
+
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, err := path.Match(pattern, name)
+		return ok && err == nil
+	})
+}
+
+// list reads the packages of this module, also those that do not build at the moment.
+func list(t *testing.T) []pkg {
+	t.Helper()
+	watch(t)
+	decoder := json.NewDecoder(bytes.NewReader(run(t, "go", "list", "-e", "-json", "./...")))
+	var found []pkg
+	for {
+		var p pkg
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return found
+		}
+		if err != nil {
+			t.Fatalf("read what go list said: %v", err)
+		}
+		found = append(found, p)
+	}
+}
+
+// run returns what a command printed.
+func run(t *testing.T, name string, args ...string) []byte {
+	t.Helper()
+	var complaints bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(fmt.Errorf("%s: %w: %s", cmd, err, complaints.String()))
+	}
+	return out
+}

@@ -1,0 +1,160 @@
+package daytona
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/entry"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+const allowed = `["delete:sandboxes","write:sandboxes","write:snapshots"]`
+
+func TestCheck(t *testing.T) {
+	for name, test := range map[string]struct {
+		key  reply
+		what string // the line that is not OK; "" when all are
+		fix  string
+	}{
+		"all well":           {reply{200, js, `{"name":"k","permissions":` + allowed + `,"expiresAt":null}`}, "", ""},
+		"expires in a month": {reply{200, js, `{"name":"k","permissions":` + allowed + `,"expiresAt":"2026-02-01T00:00:00Z"}`}, "", ""},
+		"expires soon":       {reply{200, js, `{"name":"k","permissions":` + allowed + `,"expiresAt":"2026-01-10T00:00:00Z"}`}, "key's expiry", "new API key"},
+		"may not delete":     {reply{200, js, `{"name":"k","permissions":["write:sandboxes","write:snapshots"]}`}, "terminate sandboxes", "delete:sandboxes"},
+		"may not stop":       {reply{200, js, `{"name":"k","permissions":["delete:sandboxes","write:snapshots"]}`}, "stop sandboxes", "write:sandboxes"},
+		"may not activate":   {reply{200, js, `{"name":"k","permissions":["delete:sandboxes","write:sandboxes"]}`}, "activate snapshots", "write:snapshots"},
+		"a refused key":      {reply{401, js, `{"message":"Invalid credentials"}`}, "credential", "set token:"},
+		"the dashboard":      {reply{200, "text/html", `<html>`}, "credential", "/api"},
+		"a wrong path":       {reply{404, js, `{"message":"Not here"}`}, "credential", "/api"},
+		"no key at all":      {reply{200, js, `{}`}, "credential", "url:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &double{answer: func(_ int, w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Date", "Thu, 01 Jan 2026 00:00:00 GMT")
+				w.Header().Set("X-RateLimit-Remaining-authenticated", "42")
+				if r.URL.Path == "/api/sandbox" {
+					sendJSON(w, 200, `{"items":[`+one+`],"nextCursor":null}`)
+					return
+				}
+				test.key.send(w)
+			}}
+			bad := map[string]string{}
+			said := ""
+			for _, line := range over(t, d).Check(t.Context()) {
+				said += line.What + ": " + line.Said + "\n"
+				if !line.OK {
+					bad[line.What] = line.Fix
+				}
+			}
+			if test.what == "" {
+				if len(bad) > 0 || !strings.Contains(said, "authenticated 42 left") || !strings.Contains(said, "1 sandboxes, 1 owned") {
+					t.Errorf("Check = %s, not OK %v; want all OK", said, bad)
+				}
+				return
+			}
+			if len(bad) != 1 || !strings.Contains(bad[test.what], test.fix) || strings.Contains(said, "s3cret") {
+				t.Errorf("Check is not OK in %v, want %s with the fix %q", bad, test.what, test.fix)
+			}
+		})
+	}
+}
+
+func TestQuotas(t *testing.T) {
+	const usage = `{"regionUsage":[{"regionId":"us","sandboxClass":"container","totalCpuQuota":10,"currentCpuUsage":4,
+		"totalMemoryQuota":20,"currentMemoryUsage":5,"totalDiskQuota":30,"currentDiskUsage":6,"totalGpuQuota":0,"currentGpuUsage":0}],
+		"totalSnapshotQuota":100,"currentSnapshotUsage":3}`
+	for name, test := range map[string]struct {
+		organization string // of the entry
+		listed       string
+		usage        reply
+		want         int
+	}{
+		"of the entry":              {"org-1", "", reply{200, js, usage}, 4},
+		"of a sandbox":              {"", `{"id":"sb-1","organizationId":"org-1"}`, reply{200, js, usage}, 4},
+		"no sandbox to learn it of": {"", "", reply{200, js, usage}, 0},
+		"an empty answer":           {"org-1", "", reply{200, js, `{}`}, 0},
+		"no permission":             {"org-1", "", reply{403, js, `{}`}, 0},
+	} {
+		d := &double{answer: func(_ int, w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/api/sandbox":
+				sendJSON(w, 200, `{"items":[`+test.listed+`],"nextCursor":null}`)
+			case "/api/organizations/org-1/usage":
+				if r.Header.Get("X-Daytona-Organization-ID") != test.organization {
+					t.Errorf("%s: asked for organization %q", name, r.Header.Get("X-Daytona-Organization-ID"))
+				}
+				test.usage.send(w)
+			}
+		}}
+		got, err := over(t, d, func(e *entry.Entry) { e.Extra = map[string]string{"organization": test.organization} }).Quotas(t.Context())
+		if len(got) != test.want || (err == nil) != (test.want > 0) {
+			t.Errorf("%s: Quotas = %+v, %v; want %d", name, got, err, test.want)
+		}
+		if err == nil && got[1] != (reconcile.Quota{Name: "cpu in us container", Used: 4, Limit: 10}) {
+			t.Errorf("%s: Quotas[1] = %+v, want cpu 4 of 10", name, got[1])
+		}
+	}
+}
+
+func TestTemplate(t *testing.T) {
+	at := func(day int) time.Time { return time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC) }
+	for name, test := range map[string]struct {
+		answer  reply
+		state   reconcile.TemplateState
+		expires time.Time
+		err     error
+	}{
+		"used after it was made":   {reply{200, js, `{"id":"1","name":"n","state":"active","createdAt":"2026-01-01T00:00:00Z","lastUsedAt":"2026-01-02T00:00:00Z"}`}, reconcile.TemplateActive, at(16), nil},
+		"never used":               {reply{200, js, `{"id":"1","name":"n","state":"active","createdAt":"2026-01-01T00:00:00Z","lastUsedAt":null}`}, reconcile.TemplateActive, at(15), nil},
+		"the vendor's own":         {reply{200, js, `{"id":"1","name":"n","general":true,"state":"active","createdAt":"2026-01-01T00:00:00Z"}`}, reconcile.TemplateActive, time.Time{}, nil},
+		"without clocks":           {reply{200, js, `{"id":"1","name":"n","state":"active"}`}, reconcile.TemplateActive, time.Time{}, nil},
+		"inactive":                 {reply{200, js, `{"id":"1","name":"n","state":"inactive","createdAt":"2026-01-01T00:00:00Z"}`}, reconcile.TemplateInactive, time.Time{}, nil},
+		"pulling":                  {reply{200, js, `{"id":"1","name":"n","state":"pulling"}`}, reconcile.TemplateBuilding, time.Time{}, nil},
+		"build_failed":             {reply{200, js, `{"id":"1","name":"n","state":"build_failed"}`}, reconcile.TemplateFailed, time.Time{}, nil},
+		"removing is no word here": {reply{200, js, `{"id":"1","name":"n","state":"removing"}`}, reconcile.TemplateUnknown, time.Time{}, nil},
+		"by its id":                {reply{200, js, `{"id":"n","name":"other","state":"active"}`}, reconcile.TemplateActive, time.Time{}, nil},
+		"missing":                  {reply{404, js, `{"statusCode":404,"message":"Snapshot with ID or name n not found"}`}, reconcile.TemplateMissing, time.Time{}, nil},
+		"a 404 page":               {reply{404, "text/html", ``}, "", time.Time{}, errAny},
+		"a 500":                    {reply{500, js, `{}`}, "", time.Time{}, errAny},
+		"another snapshot":         {reply{200, js, `{"id":"2","name":"m","state":"active"}`}, "", time.Time{}, errAny},
+	} {
+		d := &double{answer: func(_ int, w http.ResponseWriter, _ *http.Request) { test.answer.send(w) }}
+		got, err := over(t, d).Template(t.Context(), "n")
+		if got.State != test.state || !got.ExpiresAt.Equal(test.expires) || !is(err, test.err) {
+			t.Errorf("%s: Template = %+v, %v; want %q until %s, %v", name, got, err, test.state, test.expires, test.err)
+		}
+	}
+}
+
+func TestActivate(t *testing.T) {
+	for name, test := range map[string]struct {
+		state  string
+		answer reply
+		posts  int
+		err    error
+	}{
+		"inactive":                {"inactive", reply{200, js, `{"id":"id-1","state":"pending"}`}, 1, nil},
+		"active":                  {"active", reply{}, 0, nil},
+		"on its way":              {"pulling", reply{}, 0, nil},
+		"active meanwhile":        {"inactive", reply{400, js, `{"message":"Snapshot n is already active"}`}, 1, nil},
+		"deactivated just now":    {"inactive", reply{400, js, `{"message":"Snapshot deactivation is still in progress."}`}, 1, errAny},
+		"not allowed":             {"inactive", reply{403, js, `{}`}, 1, reconcile.ErrUnauthorized},
+		"a page is no activation": {"inactive", reply{200, "text/html", ``}, 1, errAny},
+	} {
+		posts := 0
+		d := &double{answer: func(_ int, w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				sendJSON(w, 200, `{"id":"id-1","name":"n","state":"`+test.state+`"}`)
+				return
+			}
+			if r.URL.Path == "/api/snapshots/id-1/activate" {
+				posts++
+			}
+			test.answer.send(w)
+		}}
+		if err := over(t, d).Activate(t.Context(), "n"); !is(err, test.err) || posts != test.posts {
+			t.Errorf("%s: Activate = %v after %d calls, want %v after %d", name, err, posts, test.err, test.posts)
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package daytona_test
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"github.com/sandkeeper/sandkeeper/providers/daytona"
+	"github.com/sandkeeper/sandkeeper/providers/daytona/daytonatest"
+	"github.com/sandkeeper/sandkeeper/providers/entry"
+	"github.com/sandkeeper/sandkeeper/providers/providertest"
+)
+
+// The suite runs over real HTTP.
+func TestConformance(t *testing.T) {
+	providertest.Run(t, func(t *testing.T) providertest.Harness {
+		world, clock := providertest.World()
+		server := httptest.NewServer(daytonatest.New(world, daytonatest.Options{TaskLabel: "task_id"}))
+		t.Cleanup(server.Close)
+		e := providertest.Entry("daytona")
+		e.URL = server.URL + "/api"
+		p, err := daytona.New(e, entry.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return providertest.Harness{Provider: p, World: world, Clock: clock}
+	})
+}

@@ -1,0 +1,292 @@
+// Package daytonatest speaks Daytona's protocol over a simulated world: control plane and
+// toolbox on one port. Paths, fields, state words, paging and the odd habits are those of
+// the vendor's specification 0.205.1 and of its server 0.190.0, so that the vendor's own
+// clients can drive it too.
+package daytonatest
+
+import (
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+)
+
+// Organization is the id of the one organization there is.
+const Organization = "0f6a2c1e-0000-4000-8000-00000000da10"
+
+// Permissions are what a key may do, unless [Options] say otherwise.
+func Permissions() []string {
+	return []string{"write:sandboxes", "delete:sandboxes", "write:snapshots", "delete:snapshots", "read:limits"}
+}
+
+// Options are the account's key and address.
+type Options struct {
+	Key         string    // "" means key
+	Permissions []string  // nil means [Permissions]
+	KeyExpires  time.Time // zero: never
+	Address     string    // scheme and host of the toolbox as clients see it; "" means those of the request
+	TaskLabel   string    // a listing by this label is journaled, and struck by faults, as a find
+	NoToolbox   bool      // sandboxes do not say their toolbox's address, as old versions did
+}
+
+// A Server answers as Daytona does. It is safe for concurrent use.
+type Server struct {
+	world *simulated.World
+	o     Options
+	mux   *http.ServeMux
+}
+
+// New makes a server of the world, for an [http.Server] or for [Transport].
+func New(w *simulated.World, o Options) *Server {
+	if o.Key == "" {
+		o.Key = "key"
+	}
+	if o.Permissions == nil {
+		o.Permissions = Permissions()
+	}
+	s := &Server{world: w, o: o, mux: http.NewServeMux()}
+	s.routes()
+	return s
+}
+
+func (s *Server) routes() {
+	handle := func(pattern string, kind simulated.Kind, do func(*request)) {
+		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, route{kind, do}) })
+	}
+	handle("GET /api/sandbox", simulated.List, s.list)
+	handle("POST /api/sandbox", simulated.Create, s.create)
+	handle("GET /api/sandbox/{id}", simulated.Get, s.get)
+	handle("DELETE /api/sandbox/{id}", simulated.Delete, s.destroy)
+	handle("POST /api/sandbox/{id}/stop", simulated.Stop, s.stop)
+	handle("POST /api/sandbox/{id}/start", simulated.Start, s.start)
+	handle("PUT /api/sandbox/{id}/labels", simulated.Label, s.labels)
+	handle("POST /api/sandbox/{id}/last-activity", simulated.Label, s.activity)
+	handle("GET /api/sandbox/{id}/toolbox-proxy-url", simulated.Get, s.proxyURL)
+	handle("GET /api/snapshots", simulated.Snapshot, s.snapshots)
+	handle("GET /api/snapshots/{id}", simulated.Snapshot, s.snapshot)
+	handle("POST /api/snapshots/{id}/activate", simulated.Activate, s.activate)
+	handle("GET /api/api-keys/current", simulated.AccountOf, s.key)
+	handle("GET /api/organizations/{id}/usage", simulated.AccountOf, s.usage)
+	handle("POST /toolbox/{id}/process/execute", simulated.Exec, s.exec)
+	handle("GET /toolbox/{id}/files", simulated.Files, s.files)
+	handle("GET /toolbox/{id}/system/metrics", simulated.UsageOf, s.metrics)
+	handle("GET /toolbox/{id}/process/session/entrypoint/logs", simulated.LogsOf, s.logs)
+	s.mux.HandleFunc("/", s.elsewhere)
+}
+
+type route struct {
+	kind simulated.Kind
+	do   func(*request)
+}
+
+// A request is one call under way.
+type request struct {
+	*http.Request
+	w     http.ResponseWriter
+	world *simulated.World
+	id    string
+	body  []byte
+	fault simulated.Fault
+}
+
+// ServeHTTP answers one call.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, way route) {
+	// A body that was read lets the server notice when the client leaves.
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+	if err != nil {
+		return
+	}
+	q := &request{Request: r, w: w, world: s.world, id: r.PathValue("id"), body: body}
+	w.Header().Set("Date", s.world.Now().UTC().Format(http.TimeFormat))
+	w.Header().Set("X-RateLimit-Remaining-authenticated", "9999")
+	q.fault = s.world.Called(s.callOf(q, way.kind))
+	if s.world.Wait(r.Context(), q.fault) != nil {
+		q.cut()
+		return
+	}
+	if !s.known(r) {
+		q.fail(http.StatusUnauthorized, "Invalid credentials")
+		return
+	}
+	q.run(way.do)
+}
+
+// callOf tells a find, which asks for one task, from a listing.
+func (s *Server) callOf(q *request, kind simulated.Kind) simulated.Call {
+	c := simulated.Call{Kind: kind, ID: q.id}
+	if kind != simulated.List {
+		return c
+	}
+	_, c.Page = place(q.URL.Query().Get("cursor"))
+	var labels map[string]string
+	if s.o.TaskLabel != "" && json.Unmarshal([]byte(q.URL.Query().Get("labels")), &labels) == nil {
+		if task, ok := labels[s.o.TaskLabel]; ok {
+			c.Kind, c.ID = simulated.Find, task
+		}
+	}
+	return c
+}
+
+// known checks the key.
+func (s *Server) known(r *http.Request) bool {
+	return subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+s.o.Key)) == 1
+}
+
+// run does the call as the fault lets it.
+func (q *request) run(do func(*request)) {
+	switch q.fault.Effect {
+	case simulated.Answer:
+		q.misanswer()
+	case simulated.Drop:
+		q.cut()
+	case simulated.CutPage:
+		shadow := q.shadow(do)
+		q.w.Header().Set("Content-Type", "application/json")
+		_, _ = q.w.Write(shadow.body[:len(shadow.body)*2/3])
+	case simulated.DoneThenDrop:
+		q.shadow(do)
+		q.cut()
+	case simulated.DoneThenAnswer:
+		q.shadow(do)
+		q.misanswer()
+	default:
+		do(q)
+	}
+}
+
+// misanswer gives the fault's answer.
+func (q *request) misanswer() {
+	for name, value := range q.fault.Header {
+		q.w.Header().Set(name, value)
+	}
+	if q.fault.Body == "" && q.fault.ContentType == "" {
+		q.fail(q.fault.Code(), "simulated fault")
+		return
+	}
+	kind := q.fault.ContentType
+	if kind == "" {
+		kind = "application/json"
+	}
+	q.w.Header().Set("Content-Type", kind)
+	q.w.WriteHeader(q.fault.Code())
+	_, _ = io.WriteString(q.w, q.fault.Body)
+}
+
+// A recording answers nobody.
+type recording struct {
+	header http.Header
+	body   []byte
+}
+
+func (r *recording) Header() http.Header { return r.header }
+func (r *recording) WriteHeader(int)     {}
+func (r *recording) Write(b []byte) (int, error) {
+	r.body = append(r.body, b...)
+	return len(b), nil
+}
+
+// shadow does the call without an answer to the client.
+func (q *request) shadow(do func(*request)) *recording {
+	rec := &recording{header: http.Header{}}
+	other := *q
+	other.w = rec
+	do(&other)
+	return rec
+}
+
+// cut breaks the connection in the middle of the call.
+func (q *request) cut() {
+	if conn, _, err := http.NewResponseController(q.w).Hijack(); err == nil {
+		conn.Close()
+	}
+}
+
+func (q *request) json(status int, v any) {
+	q.w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	q.w.WriteHeader(status)
+	_ = json.NewEncoder(q.w).Encode(v)
+}
+
+// fail answers in the form of the vendor's errors.
+func (q *request) fail(status int, message string) {
+	q.json(status, map[string]any{
+		"path": q.URL.Path, "timestamp": stamp(q.world.Now()), "statusCode": status,
+		"error": http.StatusText(status), "message": message,
+	})
+}
+
+// failed answers what the world says against a call.
+func (q *request) failed(err error, noun string) {
+	var no *simulated.Refused
+	switch {
+	case errors.Is(err, simulated.ErrGone):
+		q.fail(http.StatusNotFound, noun+" with ID or name "+q.id+" not found")
+	case errors.Is(err, simulated.ErrBusy):
+		q.fail(http.StatusConflict, "Sandbox state change in progress")
+	case errors.As(err, &no):
+		q.fail(http.StatusBadRequest, no.Words)
+	default:
+		q.fail(http.StatusInternalServerError, err.Error())
+	}
+}
+
+// elsewhere is what there is no route for: the API says so, all else is the dashboard.
+func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Date", s.world.Now().UTC().Format(http.TimeFormat))
+	q := &request{Request: r, w: w, world: s.world}
+	if strings.HasPrefix(r.URL.Path, "/api/") {
+		q.fail(http.StatusNotFound, "Cannot "+r.Method+" "+r.URL.Path)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = io.WriteString(w, "<!doctype html><title>Daytona</title><div id=root></div>")
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func (s *Server) key(q *request) {
+	var expires any
+	if !s.o.KeyExpires.IsZero() {
+		expires = stamp(s.o.KeyExpires)
+	}
+	q.json(http.StatusOK, map[string]any{
+		"name": "sandkeeper", "value": "dtn_********", "userId": "user-1", "createdAt": stamp(q.world.Now()),
+		"lastUsedAt": nil, "expiresAt": expires, "permissions": slices.Clone(s.o.Permissions),
+	})
+}
+
+func (s *Server) usage(q *request) {
+	if q.id != Organization {
+		q.fail(http.StatusForbidden, "Forbidden resource")
+		return
+	}
+	used, limits := q.world.Account()
+	q.json(http.StatusOK, map[string]any{
+		"regionUsage": []map[string]any{{
+			"regionId": "us", "sandboxClass": "container",
+			"totalCpuQuota": limits.CPU, "currentCpuUsage": used.CPU,
+			"totalMemoryQuota": limits.MemoryGiB, "currentMemoryUsage": used.MemoryGiB,
+			"totalDiskQuota": limits.DiskGiB, "currentDiskUsage": used.DiskGiB,
+			"totalGpuQuota": 0, "currentGpuUsage": 0,
+		}},
+		"totalSnapshotQuota": 100, "currentSnapshotUsage": len(q.world.Templates()),
+		"totalVolumeQuota": 100, "currentVolumeUsage": 0,
+	})
+}
+
+func number(text string, otherwise int) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return otherwise
+	}
+	return n
+}

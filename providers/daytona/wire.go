@@ -1,0 +1,134 @@
+package daytona
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A box is a sandbox on the wire: of the vendor's fields those that are used. List and get
+// show the same ones. Everything may be missing.
+type box struct {
+	ID             string            `json:"id"`
+	Name           string            `json:"name"`
+	State          string            `json:"state"`
+	DesiredState   string            `json:"desiredState"`
+	Snapshot       string            `json:"snapshot"`
+	Target         string            `json:"target"`
+	ErrorReason    string            `json:"errorReason"`
+	Toolbox        string            `json:"toolboxProxyUrl"`
+	Labels         map[string]string `json:"labels"`
+	CreatedAt      stamp             `json:"createdAt"`
+	UpdatedAt      stamp             `json:"updatedAt"`
+	LastActivityAt stamp             `json:"lastActivityAt"`
+	AutoDestroyAt  stamp             `json:"autoDestroyAt"`
+}
+
+// A page is one page of a listing. Both fields are checked: an answer without them is no
+// page, however well it decodes.
+type page struct {
+	Items []box           `json:"items"`
+	Next  json.RawMessage `json:"nextCursor"`
+}
+
+type snapshot struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	State       string `json:"state"`
+	General     bool   `json:"general"`
+	ErrorReason string `json:"errorReason"`
+	CreatedAt   stamp  `json:"createdAt"`
+	LastUsedAt  stamp  `json:"lastUsedAt"`
+}
+
+// A stamp is a time that may be missing, null or nonsense, which are all the zero time.
+type stamp struct{ time.Time }
+
+// UnmarshalJSON never fails: one odd stamp must not hide a whole listing.
+func (s *stamp) UnmarshalJSON(text []byte) error {
+	if err := s.Time.UnmarshalJSON(text); err != nil || string(text) == "null" {
+		s.Time = time.Time{}
+	}
+	s.Time = s.Time.UTC()
+	return nil
+}
+
+const destroyed = "destroyed"
+
+// states are the vendor's words for the canonical states.
+var states = map[string]reconcile.SandboxState{
+	"creating":          reconcile.SandboxCreating,
+	"starting":          reconcile.SandboxCreating,
+	"restoring":         reconcile.SandboxCreating,
+	"resuming":          reconcile.SandboxCreating,
+	"pulling_snapshot":  reconcile.SandboxCreating,
+	"building_snapshot": reconcile.SandboxCreating,
+	"pending_build":     reconcile.SandboxCreating,
+	"forking":           reconcile.SandboxCreating,
+	"started":           reconcile.SandboxRunning,
+	"resizing":          reconcile.SandboxRunning,
+	"snapshotting":      reconcile.SandboxRunning,
+	"paused":            reconcile.SandboxSuspended,
+	"pausing":           reconcile.SandboxSuspended,
+	"archived":          reconcile.SandboxSuspended,
+	"archiving":         reconcile.SandboxSuspended,
+	"stopped":           reconcile.SandboxStopped,
+	"stopping":          reconcile.SandboxStopped,
+	"error":             reconcile.SandboxFailed,
+	"build_failed":      reconcile.SandboxFailed,
+	"destroying":        reconcile.SandboxDeleting,
+	destroyed:           reconcile.SandboxEnded,
+}
+
+// state is the canonical state. A listing shows the raw state also of what is being
+// deleted, so the desired state goes first.
+func (b *box) state() reconcile.SandboxState {
+	switch {
+	case b.State == destroyed:
+		return reconcile.SandboxEnded
+	case b.DesiredState == destroyed:
+		return reconcile.SandboxDeleting
+	case b.State == "unknown" && b.DesiredState == "started":
+		return reconcile.SandboxCreating // the vendor's word for: not made yet
+	}
+	return states[b.State]
+}
+
+// sandbox is the box in the words of the contract. Its texts are copies: it keeps nothing
+// of the answer alive.
+func (p *Provider) sandbox(b *box, asOf time.Time) reconcile.Sandbox {
+	s := reconcile.Sandbox{
+		Ref:            reconcile.Ref{ID: b.ID},
+		Name:           b.Name,
+		Raw:            b.State,
+		State:          b.state(),
+		Template:       b.Snapshot,
+		Region:         b.Target,
+		Labels:         b.Labels,
+		CreatedAt:      b.CreatedAt.Time,
+		UpdatedAt:      b.UpdatedAt.Time,
+		LastActivityAt: b.LastActivityAt.Time,
+		ExpiresAt:      b.AutoDestroyAt.Time,
+		AsOf:           asOf,
+		Error:          clip(b.ErrorReason, 500),
+		Endpoint:       b.Toolbox,
+	}
+	if b.DesiredState == destroyed {
+		s.Name = formerName(b.Name)
+	}
+	p.entry.Mark(&s)
+	return s
+}
+
+// formerName undoes the renaming that comes with a delete, DESTROYED_{name}_{ms}, because
+// a name prefix still proves whose it was.
+func formerName(name string) string {
+	rest, renamed := strings.CutPrefix(name, "DESTROYED_")
+	at := strings.LastIndexByte(rest, '_')
+	if !renamed || at < 0 || strings.Trim(rest[at+1:], "0123456789") != "" {
+		return name
+	}
+	return rest[:at]
+}

@@ -1,0 +1,104 @@
+// Package entry holds what the config says of one provider, and the pure questions that
+// every adapter asks of it: is this sandbox ours, which task does it name. It is a leaf,
+// so that the adapters and the switch over them can share it.
+package entry
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// An Entry is one provider of the config, defaults filled in.
+type Entry struct {
+	Name, Kind string
+	URL        string
+	Token      string
+	Owns       Owns
+	Link       Link
+	Rate       float64       // calls a second; 0 means no limit of our own
+	Timeout    time.Duration // per call
+	Templates  []string
+	Probe      reconcile.ProbePolicy
+	Extra      map[string]string // keys of the kind's own: team, project, org, …
+}
+
+// Owns is the proof that a sandbox is this installation's. Labels and NamePrefix must all
+// hold where given.
+type Owns struct {
+	Labels     map[string]string
+	NamePrefix string
+	Referenced bool // owned means: a task row refers to it
+	Exclusive  bool // nobody else creates sandboxes that look like ours
+}
+
+// Link is how a sandbox and a task know each other.
+type Link struct {
+	TaskLabel string // label that holds the task's id; "" when there is none
+	Sandbox   string // what tasks.sandbox holds: id, name or label:KEY; "" when the provider never heard of it
+}
+
+// Options are what an adapter needs besides its entry. The zero value is for production.
+type Options struct {
+	Transport http.RoundTripper // nil: the adapter's own, with its own deadlines
+	Log       *slog.Logger      // nil: silent
+	Agent     string            // user agent; "" means sandkeeper
+	Now       func() time.Time  // nil: time.Now
+}
+
+// WithDefaults fills in what was left out.
+func (o Options) WithDefaults() Options {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Agent == "" {
+		o.Agent = "sandkeeper"
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// Prove reports whether a sandbox with this name and these labels is this installation's.
+// Without a label and without a prefix nothing is proven.
+func (o Owns) Prove(name string, labels map[string]string) bool {
+	if len(o.Labels) == 0 && o.NamePrefix == "" {
+		return false
+	}
+	return Holds(o.Labels, labels) && strings.HasPrefix(name, o.NamePrefix)
+}
+
+// ByRowOnly reports whether a task row that refers to a sandbox is the only proof there is.
+func (o Owns) ByRowOnly() bool { return o.Referenced && len(o.Labels) == 0 && o.NamePrefix == "" }
+
+// Mark fills in what the entry makes of a sandbox's name and labels: whose it is, which
+// task it names, and what a row would name it by.
+func (e Entry) Mark(s *reconcile.Sandbox) {
+	s.Provider = e.Name
+	s.Owned = e.Owns.Prove(s.Name, s.Labels)
+	if e.Link.TaskLabel != "" {
+		s.Task = s.Labels[e.Link.TaskLabel]
+	}
+	switch key, isLabel := strings.CutPrefix(e.Link.Sandbox, "label:"); {
+	case isLabel:
+		s.SandboxKey = s.Labels[key]
+	case e.Link.Sandbox == "id":
+		s.SandboxKey = s.ID
+	case e.Link.Sandbox == "name":
+		s.SandboxKey = s.Name
+	}
+}
+
+// Holds reports whether all the wanted labels are there, with equal values.
+func Holds(want, have map[string]string) bool {
+	for key, value := range want {
+		if got, ok := have[key]; !ok || got != value {
+			return false
+		}
+	}
+	return true
+}

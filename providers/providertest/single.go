@@ -1,0 +1,103 @@
+package providertest
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+func (l *lab) gets() {
+	for state, raw := range map[reconcile.SandboxState]string{
+		reconcile.SandboxCreating: "", reconcile.SandboxRunning: "", reconcile.SandboxSuspended: "",
+		reconcile.SandboxStopped: "", reconcile.SandboxFailed: "",
+	} {
+		s := l.put("t1", simulated.Sandbox{State: state, Raw: raw, Template: "base"})
+		if got := l.get(s.ID); got.State != state || got.ID != s.ID || got.Template != "base" || got.Task != "t1" || !got.Owned {
+			l.t.Errorf("Get of one that is %s = %+v", state, got)
+		}
+	}
+	if _, err := l.Provider.Get(l.t.Context(), "no-such-sandbox"); !errors.Is(err, reconcile.ErrNotFound) {
+		l.t.Errorf("Get of no sandbox = %v, want ErrNotFound", err)
+	}
+	hidden := l.put("t1", simulated.Sandbox{State: reconcile.SandboxFailed, Doomed: true})
+	if _, err := l.Provider.Get(l.t.Context(), hidden.ID); !errors.Is(err, reconcile.ErrNotFound) {
+		l.t.Errorf("Get of a hidden one = %v, want ErrNotFound", err)
+	}
+	s := l.put("t2", simulated.Sandbox{})
+	l.World.Inject(simulated.Fault{On: simulated.Get, Count: 1, Effect: simulated.Answer, Status: 500})
+	_, err := l.Provider.Get(l.t.Context(), s.ID)
+	l.unknown("a 500", err)
+	if l.get(s.ID).ID != s.ID {
+		l.t.Error("Get after a fault does not find it again")
+	}
+}
+
+func (l *lab) nameIsNoID() {
+	const id = "0000dead-0000-4000-8000-000000000001"
+	other := l.put("t1", simulated.Sandbox{Name: id})
+	if _, err := l.Provider.Get(l.t.Context(), id); !errors.Is(err, reconcile.ErrNotFound) {
+		l.t.Errorf("Get of another one's name = %v, want ErrNotFound", err)
+	}
+	how, err := l.Provider.Terminate(l.t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: id}, Owned: true})
+	if err != nil || how != reconcile.TerminateGone && how != reconcile.TerminateChanged {
+		l.t.Errorf("Terminate of another one's name = %s, %v; want gone or changed", how, err)
+	}
+	if l.get(other.ID).State != reconcile.SandboxRunning || len(l.World.Destructive()) != 0 {
+		l.t.Error("the other one was touched")
+	}
+}
+
+func (l *lab) unauthorized() {
+	s := l.put("t1", simulated.Sandbox{})
+	l.World.Inject(simulated.Fault{Effect: simulated.Answer, Status: http.StatusUnauthorized})
+	_, err := l.Provider.Get(l.t.Context(), s.ID)
+	if !errors.Is(err, reconcile.ErrUnauthorized) {
+		l.t.Errorf("Get = %v, want ErrUnauthorized", err)
+	}
+	l.unknown("a 401", err)
+	l.provesNothing("a 401")
+	how, err := l.Provider.Terminate(l.t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: s.ID}})
+	if how != "" || !errors.Is(err, reconcile.ErrUnauthorized) {
+		l.t.Errorf("Terminate = %q, %v; want ErrUnauthorized", how, err)
+	}
+}
+
+func (l *lab) refusesHTML() {
+	s := l.put("t1", simulated.Sandbox{})
+	for _, status := range []int{http.StatusOK, http.StatusNotFound} {
+		lift := l.World.Inject(simulated.Fault{Effect: simulated.Answer, Status: status,
+			ContentType: "text/html; charset=utf-8", Body: "<!doctype html><title>hello</title>"})
+		_, err := l.Provider.Get(l.t.Context(), s.ID)
+		l.unknown("a page of HTML", err)
+		l.provesNothing("a page of HTML")
+		how, err := l.Provider.Terminate(l.t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: s.ID}})
+		if how != "" || err == nil {
+			l.t.Errorf("Terminate with a page of HTML = %q, %v; want an error", how, err)
+		}
+		lift()
+	}
+}
+
+func (l *lab) finds() {
+	mine := l.put("t1", simulated.Sandbox{})
+	l.put("t2", simulated.Sandbox{})
+	l.put("t1", simulated.Sandbox{Labels: map[string]string{"project": "theirs", "task_id": "t1"}})
+	found, err := l.Provider.Find(l.t.Context(), "t1")
+	if err != nil || len(found) != 1 || found[0].ID != mine.ID || found[0].Task != "t1" || !found[0].Owned {
+		l.t.Errorf("Find(t1) = %+v, %v; want %s alone", found, err, mine.ID)
+	}
+	found, err = l.Provider.Find(l.t.Context(), "t3")
+	if err != nil || len(found) != 0 {
+		l.t.Errorf("Find(t3) = %+v, %v; want none", found, err)
+	}
+}
+
+func (l *lab) findFails() {
+	l.put("t1", simulated.Sandbox{})
+	l.World.Inject(simulated.Fault{Effect: simulated.Answer, Status: 500})
+	if found, err := l.Provider.Find(l.t.Context(), "t1"); err == nil {
+		l.t.Errorf("Find = %+v, nil; want an error", found)
+	}
+}

@@ -1,0 +1,269 @@
+package simulated
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// What a call of a client can meet besides faults.
+var (
+	ErrGone = errors.New("no such thing")                    // not there, or hidden
+	ErrBusy = errors.New("sandbox state change in progress") // another change is under way
+)
+
+// A Refused call breaks a rule of the provider.
+type Refused struct{ Words string }
+
+func (r *Refused) Error() string { return r.Words }
+
+// A Query asks for one page of a listing.
+type Query struct {
+	After  string // cursor of the page before; "" for the first
+	Limit  int    // 0 means 200
+	Labels map[string]string
+	Hidden bool // also what a delete only hid
+}
+
+// Page is one page of a listing, oldest first, and the cursor of the next one, as a fault
+// makes them; the zero Fault makes none.
+func (w *World) Page(q Query, f Fault) (page []Sandbox, next string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if f.Effect == EmptyList {
+		return nil, ""
+	}
+	w.settleAll()
+	if q.Limit == 0 {
+		q.Limit = 200
+	}
+	from := 0
+	if q.After != "" {
+		from = w.after(q.After)
+	}
+	if f.Effect == Repeat && from > 0 {
+		from = max(0, from-q.Limit/2) // the pages overlap
+	}
+	asOf := w.o.Now().Add(-w.o.IndexLag - f.Lag)
+	for _, b := range w.order[from:] {
+		s, ok := b.at(asOf)
+		if !ok || !shown(s, q) || f.Effect == Omit && f.omits(s) {
+			continue
+		}
+		if len(page) == q.Limit {
+			return page, cursor(page[len(page)-1])
+		}
+		if f.Effect == LoseLabels {
+			s.Labels = nil
+		}
+		page = append(page, s)
+	}
+	if f.Effect == SameCursor {
+		return page, "again"
+	}
+	return page, ""
+}
+
+func cursor(s Sandbox) string { return strconv.FormatInt(s.CreatedAt.UnixNano(), 10) + "/" + s.ID }
+
+// after is the index of the first sandbox behind a cursor.
+func (w *World) after(cursor string) int {
+	stamp, id, _ := strings.Cut(cursor, "/")
+	nanos, err := strconv.ParseInt(stamp, 10, 64)
+	if err != nil {
+		return 0
+	}
+	created := time.Unix(0, nanos)
+	low, high := 0, len(w.order)
+	for low < high {
+		if mid := (low + high) / 2; w.order[mid].compare(created, id) <= 0 {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
+
+// at is the sandbox as it was at a moment, if it was there.
+func (b *box) at(asOf time.Time) (Sandbox, bool) {
+	if !asOf.Before(b.seenAt) {
+		return b.Sandbox, true
+	}
+	for i := len(b.past) - 1; i >= 0; i-- {
+		if !asOf.Before(b.past[i].seenAt) {
+			return b.past[i], true
+		}
+	}
+	return Sandbox{}, false
+}
+
+func shown(s Sandbox, q Query) bool {
+	if s.Gone || s.Hidden() && !q.Hidden {
+		return false
+	}
+	for key, value := range q.Labels {
+		if got, ok := s.Labels[key]; !ok || got != value {
+			return false
+		}
+	}
+	return true
+}
+
+// Look is what a get by id, or by name, answers.
+func (w *World) Look(idOrName string) (Sandbox, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	b := w.find(idOrName)
+	if b == nil {
+		return Sandbox{}, ErrGone
+	}
+	return b.Sandbox, nil
+}
+
+// find tries ids first and names after, as providers do.
+func (w *World) find(idOrName string) *box {
+	if b := w.boxes[idOrName]; b != nil {
+		w.settle(b)
+		if b.alive() {
+			return b
+		}
+	}
+	for _, b := range w.order {
+		if b.Name != idOrName {
+			continue
+		}
+		w.settle(b)
+		if b.alive() {
+			return b
+		}
+	}
+	return nil
+}
+
+// Create makes a sandbox as a client's call does: creating first, running later.
+func (w *World) Create(s Sandbox) (Sandbox, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.o.Now()
+	if err := w.room(); err != nil {
+		return Sandbox{}, err
+	}
+	if s.Template != "" {
+		if err := w.useTemplate(s.Template, now); err != nil {
+			return Sandbox{}, err
+		}
+	}
+	s.State, s.CreatedAt, s.UpdatedAt, s.LastActivityAt = reconcile.SandboxCreating, now, now, now
+	s.next, s.due = reconcile.SandboxRunning, now.Add(w.o.StartAfter)
+	s = w.put(s)
+	w.settle(w.boxes[s.ID])
+	return w.boxes[s.ID].Sandbox, nil
+}
+
+func (w *World) room() error {
+	used := w.used()
+	if used.CPU+1 > w.o.Limits.CPU {
+		return &Refused{fmt.Sprintf("Total CPU limit exceeded. Maximum allowed: %g", w.o.Limits.CPU)}
+	}
+	if used.DiskGiB+3 > w.o.Limits.DiskGiB {
+		return &Refused{fmt.Sprintf("Total disk limit exceeded. Maximum allowed: %gGiB", w.o.Limits.DiskGiB)}
+	}
+	return nil
+}
+
+// Destroy accepts a delete. What it accepts is renamed, and gone only later; one that
+// failed is only hidden.
+func (w *World) Destroy(idOrName string) (Sandbox, error) {
+	return w.act(idOrName, func(b *box, now time.Time) error {
+		if b.Refuse != "" {
+			return &Refused{b.Refuse}
+		}
+		if b.Doomed {
+			return nil
+		}
+		w.alter(b, func(s *Sandbox) {
+			s.Doomed, s.doomedAt, s.UpdatedAt = true, now, now
+			s.Name = fmt.Sprintf("DESTROYED_%s_%d", s.Name, now.UnixMilli())
+		})
+		return nil
+	})
+}
+
+// Halt stops a running sandbox.
+func (w *World) Halt(idOrName string) (Sandbox, error) {
+	return w.act(idOrName, func(b *box, now time.Time) error {
+		if b.State != reconcile.SandboxRunning && b.State != reconcile.SandboxSuspended {
+			return &Refused{"Sandbox is not started"}
+		}
+		w.begin(b, "stopping", change{to: reconcile.SandboxStopped, at: now, after: w.o.StopAfter})
+		return nil
+	})
+}
+
+// Start starts a sandbox that is stopped or suspended.
+func (w *World) Start(idOrName string) (Sandbox, error) {
+	return w.act(idOrName, func(b *box, now time.Time) error {
+		if b.State != reconcile.SandboxStopped && b.State != reconcile.SandboxSuspended {
+			return &Refused{"Sandbox is not in valid state"}
+		}
+		w.begin(b, "starting", change{to: reconcile.SandboxRunning, at: now, after: w.o.StartAfter})
+		w.settle(b)
+		return nil
+	})
+}
+
+type change struct {
+	to    reconcile.SandboxState
+	at    time.Time
+	after time.Duration
+}
+
+func (w *World) begin(b *box, raw string, c change) {
+	w.alter(b, func(s *Sandbox) {
+		s.State, s.Raw = reconcile.SandboxCreating, raw
+		if c.to == reconcile.SandboxStopped {
+			s.State = reconcile.SandboxStopped
+		}
+		s.next, s.due = c.to, c.at.Add(c.after)
+		s.UpdatedAt, s.LastActivityAt = c.at, c.at
+	})
+	w.settle(b)
+}
+
+// Relabel replaces all labels of a sandbox.
+func (w *World) Relabel(idOrName string, labels map[string]string) (Sandbox, error) {
+	return w.act(idOrName, func(b *box, now time.Time) error {
+		w.alter(b, func(s *Sandbox) { s.Labels, s.UpdatedAt = maps.Clone(labels), now })
+		return nil
+	})
+}
+
+// Touch counts as activity in the sandbox.
+func (w *World) Touch(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if b := w.boxes[id]; b != nil {
+		w.settle(b)
+		b.LastActivityAt = w.o.Now()
+	}
+}
+
+func (w *World) act(idOrName string, do func(*box, time.Time) error) (Sandbox, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	b := w.find(idOrName)
+	if b == nil {
+		return Sandbox{}, ErrGone
+	}
+	if b.Busy() {
+		return b.Sandbox, ErrBusy
+	}
+	err := do(b, w.o.Now())
+	return b.Sandbox, err
+}

@@ -1,0 +1,237 @@
+package simulated
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/entry"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A Provider shows a world to the reconciler directly, without a wire in between. It
+// keeps the same promises as the adapters of real providers.
+type Provider struct {
+	world *World
+	entry entry.Entry
+}
+
+var (
+	_ reconcile.Provider  = (*Provider)(nil)
+	_ reconcile.Templates = (*Provider)(nil)
+	_ reconcile.Logs      = (*Provider)(nil)
+	_ reconcile.Usage     = (*Provider)(nil)
+	_ reconcile.Quotas    = (*Provider)(nil)
+	_ reconcile.Checker   = (*Provider)(nil)
+)
+
+// Provider is the world as an entry of the config sees it.
+func (w *World) Provider(e entry.Entry) *Provider { return &Provider{world: w, entry: e} }
+
+// World is what the provider shows.
+func (p *Provider) World() *World { return p.world }
+
+// List reads page after page, oldest first.
+func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
+	out := reconcile.Listing{Provider: p.entry.Name, Date: p.world.Now()}
+	err := p.pages(ctx, List, Query{Hidden: true}, yield)
+	if err != nil {
+		return out, fmt.Errorf("list sandboxes of %s: %w", p.entry.Name, err)
+	}
+	out.Complete = true
+	return out, nil
+}
+
+func (p *Provider) pages(ctx context.Context, kind Kind, q Query, yield func([]reconcile.Sandbox) error) error {
+	cursors := map[string]bool{}
+	for n := 1; ; n++ {
+		var page []reconcile.Sandbox
+		var next string
+		err := p.call(ctx, Call{Kind: kind, ID: q.Labels[p.entry.Link.TaskLabel], Page: n}, func(f Fault) error {
+			page, next = p.page(q, f)
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("page %d: %w", n, err)
+		}
+		if err := yield(page); err != nil || next == "" {
+			return err
+		}
+		if cursors[next] {
+			return fmt.Errorf("page %d leads back to a page that was read", n)
+		}
+		cursors[next] = true
+		q.After = next
+	}
+}
+
+func (p *Provider) page(q Query, f Fault) ([]reconcile.Sandbox, string) {
+	boxes, next := p.world.Page(q, f)
+	page := make([]reconcile.Sandbox, len(boxes))
+	for i, b := range boxes {
+		page[i] = p.sandbox(b)
+	}
+	return page, next
+}
+
+func (p *Provider) sandbox(b Sandbox) reconcile.Sandbox {
+	s := reconcile.Sandbox{
+		Ref: reconcile.Ref{ID: b.ID}, Name: b.FormerName(), Raw: b.Raw, State: b.State, Template: b.Template,
+		Region: b.Region, Labels: b.Labels, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
+		LastActivityAt: b.LastActivityAt, ExpiresAt: b.ExpiresAt, AsOf: p.world.Now(), Error: b.Error,
+	}
+	if s.Raw == "" {
+		s.Raw = string(b.State)
+	}
+	if b.Doomed && s.State != reconcile.SandboxEnded {
+		s.State = reconcile.SandboxDeleting
+	}
+	p.entry.Mark(&s)
+	return s
+}
+
+// Get reads one sandbox by id.
+func (p *Provider) Get(ctx context.Context, id string) (reconcile.Sandbox, error) {
+	var out reconcile.Sandbox
+	err := p.call(ctx, Call{Kind: Get, ID: id}, func(Fault) error {
+		b, err := p.world.Look(id)
+		if err == nil && b.ID != id {
+			err = ErrGone // found by its name
+		}
+		out = p.sandbox(b)
+		return err
+	})
+	if err != nil {
+		return reconcile.Sandbox{}, fmt.Errorf("get sandbox %s of %s: %w", id, p.entry.Name, err)
+	}
+	return out, nil
+}
+
+// Find asks for the sandboxes whose link label names the task.
+func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, error) {
+	label := p.entry.Link.TaskLabel
+	if label == "" || task == "" {
+		return nil, nil
+	}
+	var found []reconcile.Sandbox
+	err := p.pages(ctx, Find, Query{Hidden: true, Labels: map[string]string{label: task}}, func(page []reconcile.Sandbox) error {
+		for _, s := range page {
+			s.Owned = s.Owned || p.entry.Owns.ByRowOnly()
+			if s.Owned && s.Task == task {
+				found = append(found, s)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find sandboxes of task %s at %s: %w", task, p.entry.Name, err)
+	}
+	return found, nil
+}
+
+// Terminate deletes the sandbox, if it still is ours.
+func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
+	now, err := p.Get(ctx, expected.ID)
+	switch {
+	case errors.Is(err, reconcile.ErrNotFound):
+		return reconcile.TerminateGone, nil
+	case err != nil:
+		return "", err
+	case expected.Owned && !now.Owned && !p.entry.Owns.Referenced:
+		return reconcile.TerminateChanged, nil
+	case now.State == reconcile.SandboxDeleting:
+		return reconcile.TerminateAccepted, nil
+	}
+	err = p.call(ctx, Call{Kind: Delete, ID: expected.ID}, func(f Fault) error {
+		if f.Effect == NotDone {
+			return nil
+		}
+		_, err := p.world.Destroy(expected.ID)
+		return err
+	})
+	return p.termination(expected.ID, err)
+}
+
+func (p *Provider) termination(id string, err error) (reconcile.Termination, error) {
+	var no *Refused
+	switch {
+	case err == nil:
+		return reconcile.TerminateAccepted, nil
+	case errors.Is(err, reconcile.ErrNotFound):
+		return reconcile.TerminateGone, nil
+	case errors.As(err, &no), errors.Is(err, ErrBusy):
+		return reconcile.TerminateRefused, fmt.Errorf("terminate sandbox %s of %s: %w", id, p.entry.Name, err)
+	}
+	return "", fmt.Errorf("terminate sandbox %s of %s: %w", id, p.entry.Name, err)
+}
+
+// Stop ends the sandbox's processes and keeps its disk.
+func (p *Provider) Stop(ctx context.Context, s reconcile.Sandbox) error {
+	err := p.call(ctx, Call{Kind: Stop, ID: s.ID}, func(f Fault) error {
+		if f.Effect == NotDone {
+			return nil
+		}
+		_, err := p.world.Halt(s.ID)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("stop sandbox %s of %s: %w", s.ID, p.entry.Name, err)
+	}
+	return nil
+}
+
+// call journals a call, lets the fault that strikes it happen, and does it.
+func (p *Provider) call(ctx context.Context, c Call, do func(Fault) error) error {
+	if p.entry.Timeout > 0 && c.Kind != Exec && c.Kind != Files {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, p.entry.Timeout)
+		defer cancel()
+	}
+	f := p.world.Called(c)
+	if err := p.world.Wait(ctx, f); err != nil {
+		return err
+	}
+	switch f.Effect {
+	case Answer:
+		return f.meaning()
+	case Drop:
+		return errCut
+	case CutPage:
+		return errors.New("read the answer's JSON: unexpected end")
+	}
+	err := do(f)
+	switch {
+	case f.Effect == DoneThenDrop:
+		return errCut
+	case f.Effect == DoneThenAnswer:
+		return f.meaning()
+	case errors.Is(err, ErrGone):
+		return reconcile.ErrNotFound
+	}
+	return err
+}
+
+var errCut = errors.New("connection reset by peer")
+
+// meaning is the error that an adapter would make of the fault's answer.
+func (f Fault) meaning() error {
+	json := f.ContentType == "" || f.ContentType == "application/json"
+	switch {
+	case f.Code() == 401 || f.Code() == 403:
+		return fmt.Errorf("%d: %w", f.Code(), reconcile.ErrUnauthorized)
+	case f.Code() == 429:
+		return fmt.Errorf("%d: %w", f.Code(), reconcile.ErrThrottled)
+	case f.Code() == 404 && json:
+		return fmt.Errorf("%d: %w", f.Code(), reconcile.ErrNotFound)
+	}
+	return &status{f.Code()}
+}
+
+// A status is an answer that means nothing else.
+type status struct{ code int }
+
+func (s *status) Error() string { return fmt.Sprintf("%d: not an answer that says anything", s.code) }
+
+// limit is a probe's time-out inside the sandbox.
+func limit(p reconcile.ProbePolicy) time.Duration { return max(p.Timeout, time.Second) }

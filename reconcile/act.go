@@ -1,0 +1,194 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// claimTTL is how long a claim stands without being renewed.
+const claimTTL = 15 * time.Second
+
+// actors is how many remedies are carried out at once.
+const actors = 8
+
+// act works off the open actions of the ledger, those of this pass and those that a
+// killed process left: each remedy in its order, remedies side by side. What one of them
+// meets stops no other.
+func (r *run) act(ctx context.Context) error {
+	open, err := r.k.Ledger.OpenActions(ctx)
+	if err != nil {
+		return fmt.Errorf("read the open actions: %w", err)
+	}
+	remedies := byRemedy(open)
+	if len(remedies) > 0 {
+		r.k.progress("acting")
+	}
+	var g errgroup.Group
+	g.SetLimit(r.k.parallel(actors))
+	errs := make([]error, len(remedies))
+	for i, steps := range remedies {
+		g.Go(func() error {
+			errs[i] = r.remedy(ctx, steps)
+			return nil
+		})
+	}
+	_ = g.Wait() // errors are joined, one stuck remedy must not hide the others
+	return errors.Join(errs...)
+}
+
+func byRemedy(open []Action) [][]Action {
+	var out [][]Action
+	at := map[string]int{}
+	for _, a := range open {
+		i, ok := at[a.Remedy]
+		if !ok {
+			i = len(out)
+			at[a.Remedy] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], a)
+	}
+	return out
+}
+
+// remedy carries out the steps of one remedy, until one of them has to wait.
+func (r *run) remedy(ctx context.Context, steps []Action) error {
+	for _, a := range steps {
+		if ctx.Err() != nil || r.stop.Err() != nil {
+			return nil // what is left stays in the ledger
+		}
+		if a.Outcome == OutcomeAccepted {
+			r.keep(a)
+			continue // confirm looks after it
+		}
+		after, err := r.step(ctx, a)
+		r.keep(after)
+		if err != nil {
+			return err
+		}
+		if after.Outcome == OutcomePending || a.Seq == 0 && after.Outcome == OutcomeWithdrawn ||
+			after.Outcome == OutcomeFailed {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (r *run) keep(a Action) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done[a.ID] = a
+}
+
+func (r *run) wait(a Action, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waits[a.ID] = why
+}
+
+// step claims one action and carries it out. An action that may not be claimed now stays
+// in the ledger.
+func (r *run) step(ctx context.Context, a Action) (Action, error) {
+	controls, err := r.k.Ledger.Controls(ctx)
+	if err != nil {
+		return a, fmt.Errorf("read the controls before %s: %w", a.what(), err)
+	}
+	if holds := controlHolds(&controls, r.target(&a)); len(holds) > 0 {
+		r.wait(a, strings.Join(holds, "; "))
+		return a, nil
+	}
+	limits := r.policy.Limits
+	claimed, err := r.k.Ledger.Claim(ctx, r.lease, Claim{Action: a.ID, Pass: r.result.Pass, TTL: claimTTL,
+		Total: limits.PerPass, Shared: limits.shared(r.result.Judged.Fleet), Hour: limits.PerHour})
+	if errors.Is(err, ErrHeld) {
+		r.wait(a, err.Error())
+		return a, nil
+	}
+	if err != nil {
+		return a, fmt.Errorf("claim %s: %w", a.what(), err)
+	}
+	held, done := r.holdClaim(ctx, claimed)
+	defer done()
+	return r.settle(ctx, r.carry(held, claimed, &controls))
+}
+
+func (a *Action) what() string {
+	if a.Step == StepTerminate {
+		return fmt.Sprintf("%s of sandbox %s/%s", a.Step, a.Provider, a.Sandbox)
+	}
+	return fmt.Sprintf("%s of task %s", a.Step, a.Task)
+}
+
+func (r *run) target(a *Action) target {
+	t := target{rule: a.Rule, subject: a.Subject, provider: a.Provider, sandbox: a.Sandbox, task: a.Task}
+	for _, b := range r.boxes[a.Subject] {
+		if a.Sandbox == "" || a.Sandbox == b.ID {
+			t.names = append(t.names, b.ID, b.Name)
+			t.labels = b.Labels
+		}
+		if t.provider == "" {
+			t.provider = b.Provider
+		}
+	}
+	return t
+}
+
+// holdClaim renews a claim until done is called. When it is lost the context ends.
+func (r *run) holdClaim(ctx context.Context, a Action) (held context.Context, done func()) {
+	held, cancel := context.WithCancelCause(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for pause(held, leaseRenew) == nil {
+			if err := r.k.Ledger.RenewClaim(held, r.lease, a, claimTTL); errors.Is(err, ErrFenced) ||
+				errors.Is(err, ErrHeld) {
+				cancel(fmt.Errorf("renew the claim on %s: %w", a.what(), err))
+			}
+		}
+	})
+	return held, func() {
+		cancel(nil)
+		wg.Wait()
+	}
+}
+
+// settle writes what became of an action, also while the process is being stopped, so
+// that what the provider has carried out is never left open.
+func (r *run) settle(ctx context.Context, a Action) (Action, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
+	log := r.k.Log.With("action", a.ID, "rule", a.Rule, "step", a.Step, "task", a.Task,
+		"sandbox", a.Sandbox, "provider", a.Provider)
+	if err := r.k.Ledger.Settle(ctx, r.lease, a); err != nil {
+		return a, fmt.Errorf("settle %s as %s: %w", a.what(), a.Outcome, err)
+	}
+	log.InfoContext(ctx, "action "+string(a.Outcome), "reason", a.Reason, "detail", a.Detail)
+	return a, nil
+}
+
+// carry does what the action says, after a second look at everything that it rests on.
+func (r *run) carry(ctx context.Context, a Action, controls *Controls) Action {
+	if a.Step == StepTerminate {
+		return r.carryTerminate(ctx, a, controls)
+	}
+	return r.carryRow(ctx, a, controls)
+}
+
+// later leaves the action open, to be tried again after a pause that doubles.
+func (r *run) later(a Action, detail string) Action {
+	a.Outcome, a.Detail = OutcomePending, clip(detail, 500)
+	wait := time.Second << min(max(a.Attempts, 0), 8)
+	a.NextAttempt = r.view.now.Add(min(wait, 5*time.Minute))
+	r.wait(a, a.Detail)
+	return a
+}
+
+func (r *run) withdraw(a Action, why string) Action {
+	a.Outcome, a.Detail, a.ClosedAt = OutcomeWithdrawn, clip(why, 500), r.view.now
+	return a
+}

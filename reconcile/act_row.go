@@ -1,0 +1,112 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"strings"
+)
+
+// refutable are the rules that a newer life sign refutes, also in the guarded write.
+var refutable = map[string]bool{
+	"assigned-stale": true, "sandbox-missing": true, "heartbeat-lost": true, "idle-broken": true,
+	"provisioning-stuck": true,
+}
+
+// carryRow fails or requeues a task: it reads, judges again, and writes with a guard. A
+// row that is only busy is tried again, the last time under its lock, so that a busy row
+// cannot outrun its verdict.
+func (r *run) carryRow(ctx context.Context, a Action, controls *Controls) Action {
+	const tries = 3
+	for try := range tries {
+		o, err := r.again(ctx, &a)
+		if err != nil {
+			return r.later(a, err.Error())
+		}
+		if o.subject != nil && o.subject.Task != nil && strings.Contains(o.subject.Task.Error, Mark(a.ID)) {
+			a.Outcome, a.Detail = OutcomeDone, "written by an earlier attempt"
+			a.ClosedAt = r.view.now
+			return a
+		}
+		if o.finding == nil {
+			return r.withdraw(a, "looked again: "+o.kept)
+		}
+		if waits := r.stillHeld(o, &a, controls); waits != "" {
+			return r.later(a, waits)
+		}
+		if out, stop := r.finalProbe(ctx, a, o); stop {
+			return out
+		}
+		out, settled := r.write(ctx, a, o, try == tries-1)
+		if settled {
+			return out
+		}
+	}
+	return r.later(a, "the row changed at each try")
+}
+
+// stillHeld looks at the holds once more, with what the second look knows.
+func (r *run) stillHeld(o *second, a *Action, controls *Controls) string {
+	holds := o.finding.HeldBy
+	for i := range o.subject.Boxes {
+		b := &o.subject.Boxes[i]
+		holds = appendNew(holds, controlHolds(controls, target{rule: a.Rule, subject: a.Subject, provider: b.Provider,
+			sandbox: b.ID, task: a.Task, names: []string{b.Name}, labels: b.Labels})...)
+	}
+	return strings.Join(holds, "; ")
+}
+
+// write makes one guarded write. settled is false when the row was only busy.
+func (r *run) write(ctx context.Context, a Action, o *second, lock bool) (out Action, settled bool) {
+	task := o.subject.Task
+	if a.Step == StepRequeue && !(task.Retries && task.Attempts < task.MaxAttempts) {
+		return r.withdraw(a, "no attempts are left; it will be failed instead"), true
+	}
+	a.Reason, a.Evidence = o.finding.Reason, o.finding.Evidence
+	written, err := r.k.Tasks.Write(ctx, Write{
+		Step: a.Step, Task: *task, Reason: a.Reason + " " + Mark(a.ID),
+		LifeSign: task.LifeSign(), Refutable: refutable[a.Rule], Lock: lock,
+	})
+	switch {
+	case errors.Is(err, ErrUnauthorized):
+		return r.later(a, err.Error()), true
+	case err != nil:
+		return r.later(a, err.Error()), true
+	case written == WriteBusy:
+		return a, false
+	case written == WriteAlive:
+		return r.withdraw(a, "a newer life sign arrived"), true
+	case written == WriteMoved:
+		if lock {
+			return r.withdraw(a, "the row moved on"), true
+		}
+		return a, false
+	}
+	a.Outcome, a.Detail, a.ActedAt, a.ClosedAt = OutcomeDone, "", r.view.now, r.view.now
+	return a, true
+}
+
+// finalProbe probes once more where the verdict rests on probes. A sandbox that answers
+// refutes it; one that cannot be probed proves nothing, and the action waits.
+func (r *run) finalProbe(ctx context.Context, a Action, o *second) (out Action, stop bool) {
+	rests := a.Rule == "idle-broken" || a.Rule == "heartbeat-lost" && r.view.running < 3
+	if !rests {
+		return a, false
+	}
+	for i := range o.subject.Boxes {
+		b := &o.subject.Boxes[i]
+		if !b.Here || b.State != SandboxRunning || a.Rule == "idle-broken" && b.ID != o.finding.Sandbox {
+			continue
+		}
+		result := r.probeOne(ctx, b.Sandbox)
+		if err := r.k.Ledger.SaveProbes(ctx, r.lease, []ProbeResult{result}); err != nil {
+			return r.later(a, err.Error()), true
+		}
+		switch {
+		case result.Outcome == Answered:
+			return r.withdraw(a, "the final probe was answered"), true
+		case !result.Outcome.Failed():
+			return r.later(a, "the final probe proved nothing: "+result.Detail), true
+		}
+	}
+	return a, false
+}

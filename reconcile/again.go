@@ -1,0 +1,212 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// errUnknown is a second look that could not tell: the action waits.
+var errUnknown = errors.New("not known now")
+
+// again looks once more at the action's subject, at the row and at each sandbox by its
+// key, and judges it again. It returns the subject as it is now and the finding, nil when
+// the verdict no longer holds, with why.
+func (r *run) again(ctx context.Context, a *Action) (*second, error) {
+	v := *r.view
+	s := *v.s
+	s.Kind, s.Sandboxes = Full, nil
+	s.Rows, s.Absent, s.Unparsable = map[string]Task{}, map[string]bool{}, map[string]bool{}
+	s.ByKey, s.Looks, s.Finds = map[string]Task{}, map[Ref]Look{}, map[string]FindLook{}
+	v.s = &s
+	out := &second{view: &v}
+	var err error
+	if id, isTask := strings.CutPrefix(a.Subject, "task:"); isTask {
+		err = r.taskAgain(ctx, out, id, a)
+	} else {
+		err = r.sandboxAgain(ctx, out, Ref{a.Provider, a.Sandbox})
+	}
+	if err != nil || out.subject == nil {
+		return out, err
+	}
+	out.judge(a)
+	return out, nil
+}
+
+// A second is a second look at one subject and what judging it again says.
+type second struct {
+	view    *view
+	subject *Subject // nil when it is no more
+	finding *Finding
+	kept    string // why the verdict no longer holds
+}
+
+func (o *second) judge(a *Action) {
+	d := o.view.decide(o.subject)
+	o.kept = firstOf(d.Kept, "it is healthy now")
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		if f.Rule != a.Rule {
+			continue
+		}
+		if !f.Due {
+			o.kept = "not due any more"
+			continue
+		}
+		o.finding = f
+		return
+	}
+}
+
+// taskAgain reads a task's row by key and gets each of its sandboxes by id; when none is
+// known it searches by link.
+func (r *run) taskAgain(ctx context.Context, o *second, id string, a *Action) error {
+	s := o.view.s
+	if err := r.k.readByID(ctx, s, []string{id}); err != nil {
+		return err
+	}
+	row, found := s.Rows[id]
+	if !found {
+		o.kept = "the row is gone"
+		return nil
+	}
+	subject := o.view.taskSubject(&row, nil)
+	if !row.State.Live() || row.Outside {
+		subject.Fate = row.fate()
+	}
+	refs := r.refsOf(&subject, a)
+	r.k.look(ctx, s, refs)
+	if err := o.unknown(); err != nil {
+		return err
+	}
+	if !o.anyFound() {
+		r.k.find(ctx, s, []*Task{&row})
+		if e := s.Finds[id].Error; e != "" {
+			return fmt.Errorf("%w: search by link: %s", errUnknown, e)
+		}
+	}
+	subject.Boxes = o.boxes(refs, id)
+	o.subject = &subject
+	return nil
+}
+
+// refsOf are all sandboxes that a task is known to have had: in this pass, in the ledger,
+// and by the row's own word.
+func (r *run) refsOf(s *Subject, a *Action) []Ref {
+	wanted := map[Ref]bool{}
+	for _, b := range r.boxes[s.ID] {
+		wanted[b.Ref] = true
+	}
+	for ref, seen := range r.view.s.Memory.Sandboxes {
+		if seen.Task == s.Task.ID && !r.view.confirmedGone(seen) {
+			wanted[ref] = true
+		}
+	}
+	if a.Sandbox != "" {
+		wanted[Ref{a.Provider, a.Sandbox}] = true
+	}
+	for _, ref := range r.view.lookRefs(s) {
+		wanted[ref] = true
+	}
+	refs := make([]Ref, 0, len(wanted))
+	for ref := range wanted {
+		refs = append(refs, ref)
+	}
+	sortRefs(refs)
+	return refs
+}
+
+// unknown is an error when a look said neither found nor gone.
+func (o *second) unknown() error {
+	for ref, look := range o.view.s.Looks {
+		if look.Error != "" {
+			return fmt.Errorf("%w: look at %s: %s", errUnknown, ref, look.Error)
+		}
+	}
+	return nil
+}
+
+func (o *second) anyFound() bool {
+	for _, look := range o.view.s.Looks {
+		if !look.Gone && look.Sandbox.State.Exists() {
+			return true
+		}
+	}
+	return false
+}
+
+// boxes are the task's sandboxes as the second look saw them. One that names another task
+// by now is not its own any more.
+func (o *second) boxes(refs []Ref, task string) []Box {
+	var out []Box
+	for _, ref := range refs {
+		look := o.view.s.Looks[ref]
+		seen, known := o.view.s.Memory.Sandboxes[ref]
+		switch {
+		case look.Gone && known:
+			out = append(
+				out,
+				Box{
+					Sandbox: Sandbox{Ref: ref, Name: seen.Name, Template: seen.Template},
+					Seen:    seen,
+					Known:   true,
+					Gone:    true,
+				},
+			)
+		case look.Gone:
+		case look.Sandbox.Task == "" || look.Sandbox.Task == task:
+			out = append(out, o.view.box(look.Sandbox))
+		}
+	}
+	for _, sb := range o.view.s.Finds[task].Sandboxes {
+		if _, looked := o.view.s.Looks[sb.Ref]; !looked {
+			out = append(out, o.view.box(sb))
+		}
+	}
+	return out
+}
+
+// sandboxAgain gets a sandbox by id and reads the rows that may explain it.
+func (r *run) sandboxAgain(ctx context.Context, o *second, ref Ref) error {
+	s := o.view.s
+	r.k.look(ctx, s, []Ref{ref})
+	if err := o.unknown(); err != nil {
+		return err
+	}
+	look := s.Looks[ref]
+	if look.Gone {
+		o.kept = "the sandbox is gone"
+		return nil
+	}
+	b := o.view.box(look.Sandbox)
+	if r.policy.Providers[ref.Provider].Referenced {
+		b.Owned = b.Owned || b.Seen.Task != ""
+	}
+	if !r.policy.Tasks.None {
+		if err := r.rowsAgain(ctx, s, &b); err != nil {
+			return err
+		}
+	}
+	task := o.view.taskOf(b, nil)
+	fate, row := o.view.fate(b, task)
+	subject := Subject{ID: "sandbox:" + ref.String(), Boxes: []Box{b}, Fate: fate}
+	if row != nil {
+		subject = o.view.taskSubject(row, []Box{b})
+		subject.Fate = fate
+	}
+	o.subject = &subject
+	return nil
+}
+
+func (r *run) rowsAgain(ctx context.Context, s *Snapshot, b *Box) error {
+	if b.SandboxKey != "" {
+		if err := r.k.readByKey(ctx, s, []string{b.SandboxKey}); err != nil {
+			return err
+		}
+	}
+	if id := r.view.taskOf(*b, nil); id != "" {
+		return r.k.readByID(ctx, s, []string{id})
+	}
+	return nil
+}

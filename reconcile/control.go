@@ -1,0 +1,125 @@
+package reconcile
+
+import (
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Effective is the policy that is in force: modes lowered in the ledger, and rules that a
+// newer version brought and that the config does not name, in observe.
+func (p *Policy) Effective(m *Memory) *Policy {
+	out := *p
+	out.Rules = maps.Clone(p.Rules)
+	for name, r := range out.Rules {
+		if m.Known != nil && !m.Known[name] && !r.Named && r.Mode == Enforce {
+			r.Mode = Observe
+		}
+		switch m.Controls.Modes[name] {
+		case Off:
+			r.Mode = Off
+		case Observe:
+			if r.Mode == Enforce {
+				r.Mode = Observe
+			}
+		}
+		out.Rules[name] = r
+	}
+	return &out
+}
+
+// A target is what a control may name: one step's rule, task and sandbox.
+type target struct {
+	rule, subject, provider, sandbox, task string
+	names                                  []string // names of the sandbox
+	labels                                 map[string]string
+}
+
+// controlHolds are the operators' wishes that keep a target from being acted on.
+func controlHolds(c *Controls, t target) []string {
+	var holds []string
+	for _, p := range c.Pauses {
+		if p.Scope == "all" || p.Scope == "rule:"+t.rule || p.Scope == "provider:"+t.provider && t.provider != "" {
+			holds = append(holds, "pause: "+p.Scope+because(p.Reason, p.Author))
+		}
+	}
+	for _, h := range c.Holds {
+		if t.matches(h.Target) {
+			holds = append(holds, "hold: "+h.Target+because(h.Reason, h.Author))
+		}
+	}
+	if m, lowered := c.Modes[t.rule]; lowered && m != Enforce {
+		holds = append(holds, string(m))
+	}
+	return holds
+}
+
+func because(reason, author string) string {
+	out := ""
+	if reason != "" {
+		out = " (" + clip(reason, 120) + ")"
+	}
+	if author != "" {
+		out += " by " + author
+	}
+	return out
+}
+
+// matches reports whether a hold's target names this one.
+func (t target) matches(hold string) bool {
+	kind, value, _ := strings.Cut(hold, ":")
+	switch kind {
+	case "task":
+		return t.task == value && value != ""
+	case "sandbox":
+		return t.sandbox != "" &&
+			(t.sandbox == value || t.provider+"/"+t.sandbox == value || slices.Contains(t.names, value))
+	case "provider":
+		return t.provider == value && value != ""
+	case "label":
+		key, want, _ := strings.Cut(value, "=")
+		got, ok := t.labels[key]
+		return ok && got == want
+	}
+	return false
+}
+
+// rolledOut reports whether the subject is among the rule's percent, by a hash that stays.
+func rolledOut(rule, subject string, percent int) bool {
+	if percent >= 100 {
+		return true
+	}
+	h := fnv.New32a()
+	h.Write([]byte(rule + "\x00" + subject)) // never fails
+	return int(h.Sum32()%100) < percent
+}
+
+// SubjectsHash names a list of subjects by a short text, for a person to release it.
+func SubjectsHash(subjects []string) string {
+	h := fnv.New64a()
+	for _, s := range subjects {
+		h.Write([]byte(s + "\x00")) // never fails
+	}
+	return strconv.FormatUint(h.Sum64(), 36)
+}
+
+// actionID derives an action's id. It is the same for the same decision, so that a replay
+// gives the same bytes, and differs between passes and ledgers.
+func actionID(installation string, pass, at int64, a *Action) string {
+	h := fnv.New64a()
+	fmt.Fprintf(
+		h,
+		"%s\x00%d\x00%d\x00%s\x00%s\x00%s\x00%s",
+		installation,
+		pass,
+		at,
+		a.Rule,
+		a.Subject,
+		a.Step,
+		a.Sandbox,
+	)
+	return strconv.FormatUint(h.Sum64(), 36)
+}

@@ -1,0 +1,41 @@
+// Package reconcile decides and carries out: it compares the tasks that a
+// platform's database says are being worked on with the sandboxes that exist at
+// its providers, and repairs every disagreement within a budget.
+//
+// # A pass
+//
+// A pass observes, judges, plans, records, acts and confirms, in this order.
+//
+//   - Observe: t0 is the task database's clock. Providers are listed after t0, rows
+//     are read after the listings end. The order decides the race: a row that was
+//     written before its sandbox was listed is always seen with it.
+//   - Judge and plan are pure functions of a [Snapshot] and a [Policy]: no clock, no
+//     I/O, no context. The same snapshot gives the same bytes.
+//   - Record writes findings and the actions they call for in one transaction.
+//   - Act claims one action after the other in the ledger, looks again at the row and
+//     at the sandbox, judges again, and acts with a guarded write or a terminate by
+//     the provider's immutable id.
+//   - Confirm looks again until the provider says gone.
+//
+// # What always holds
+//
+// The fourteen properties of the design: nothing foreign is touched, nothing terminal
+// is written, no verdict rests on an absence that was not proven, no destructive step
+// goes without a second look, budgets hold in every order of events, observe mode and
+// the plan change nothing outside.
+//
+// # Clock domains
+//
+// There are three clocks and they never mix: rows are compared with the task
+// database's now ([Task.AsOf]), provider stamps with the provider's Date header
+// ([Sandbox.AsOf]), sightings with the ledger's now ([Memory.Now]).
+//
+// # Decisions
+//
+//   - 2026-11-21: an action's id is derived from its pass, rule, subject and step, so
+//     that a replay gives the same bytes; it is also the mark left on the task row.
+//   - 2026-11-21: a sandbox that once named a task and no longer does (labels lost) is
+//     still explained by the task that the ledger remembers for it.
+//   - 2026-11-21: evidence is saved inside the terminate step, so that one orphan is one
+//     step and budgets count what people count.
+package reconcile

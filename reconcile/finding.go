@@ -1,0 +1,89 @@
+package reconcile
+
+import "time"
+
+// A Finding is one rule's verdict on one subject. It opens, is seen again, and resolves.
+type Finding struct {
+	Rule     string
+	Subject  string // "task:ID", "sandbox:PROVIDER/ID" or "template:PROVIDER/NAME"
+	Provider string
+	Sandbox  string
+	Task     string
+	Reason   string // one sentence for people: what was seen
+	Evidence []Evidence
+
+	FirstSeen time.Time // of the ledger's clock; restarts after an outage
+	LastSeen  time.Time
+	SightedAt time.Time // the last look that counted as a sighting
+	Sightings int
+
+	Due    bool     // past every threshold
+	HeldBy []string // what keeps a due finding from being repaired; empty when it may be
+}
+
+// Key names the finding: at most one is open per rule and subject.
+func (f Finding) Key() FindingKey { return FindingKey{f.Rule, f.Subject} }
+
+// A FindingKey identifies an open finding.
+type FindingKey struct{ Rule, Subject string }
+
+// A Step is one recorded change of the outside world.
+type Step string
+
+// The steps of remedies.
+const (
+	StepFail      Step = "fail"      // the task row is set to failed
+	StepRequeue   Step = "requeue"   // the task row is set back to pending
+	StepTerminate Step = "terminate" // the sandbox is ended, by its immutable id
+)
+
+// An Outcome says what became of a step.
+type Outcome string
+
+// The outcomes of a step.
+const (
+	OutcomePending   Outcome = "pending"   // recorded, not begun or not settled
+	OutcomeDone      Outcome = "done"      // the row was written
+	OutcomeAccepted  Outcome = "accepted"  // the provider took the request, it is not confirmed
+	OutcomeConfirmed Outcome = "confirmed" // the provider, asked again, says gone or terminal
+	OutcomeWithdrawn Outcome = "withdrawn" // looked again, the verdict no longer holds
+	OutcomeFailed    Outcome = "failed"    // given up, with the reason
+)
+
+// Closed reports whether an action with this outcome needs nothing more.
+func (o Outcome) Closed() bool {
+	return o == OutcomeDone || o == OutcomeConfirmed || o == OutcomeWithdrawn || o == OutcomeFailed
+}
+
+// An Action is one step of a remedy, recorded before it is done (the outbox). It is the
+// right to do it, once claimed, and the record that it was done.
+type Action struct {
+	ID       string // also the mark on the task row, see [Mark]
+	Remedy   string // id of the remedy's first action; budgets count remedies
+	Seq      int    // 0 for the first step of the remedy
+	Pass     int64  // the pass that planned it
+	Rule     string
+	Subject  string
+	Provider string // "" for a step on a task row alone
+	Sandbox  string // the provider's immutable id; "" for a step on a task row
+	Task     string
+	Step     Step
+	Reason   string
+	Evidence []Evidence
+	RowOnly  bool // destroys nothing: free of share and breaker
+
+	Outcome     Outcome
+	Detail      string // why it was withdrawn, failed, or what the provider said
+	Attempts    int
+	PlannedAt   time.Time // ledger's clock, like all below
+	ClaimedAt   time.Time
+	ClaimedBy   string // holder; "" when free
+	ClaimEnds   time.Time
+	ActedAt     time.Time // the outside call was made
+	ClosedAt    time.Time
+	NextAttempt time.Time // not to be claimed before
+}
+
+// Mark is what a guarded write leaves at the end of its reason, so that a retry after a
+// crash knows its own write.
+func Mark(action string) string { return "[sandkeeper " + action + "]" }

@@ -1,0 +1,237 @@
+package reconcile
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+func (p *Policy) providerNames() []string { return sortedKeys(p.Providers) }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func sortRefs(refs []Ref) { slices.SortFunc(refs, compareRefs) }
+
+func compareRefs(a, b Ref) int {
+	return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ID, b.ID))
+}
+
+// fleet is how many owned sandboxes exist: what share and breaker are percent of. Where
+// the listing is not trusted, the last trusted inventory counts.
+func (v *view) fleet() int {
+	n := 0
+	for _, s := range v.s.Sandboxes {
+		if s.Owned && s.State.Exists() && v.trusted(listingOf(s.Provider)) && v.s.Kind == Full {
+			n++
+		}
+	}
+	for ref, seen := range v.s.Memory.Sandboxes {
+		if seen.GoneAt.IsZero() && (v.s.Kind != Full || !v.trusted(listingOf(ref.Provider))) {
+			n++
+		}
+	}
+	return n
+}
+
+// counts are the pass's totals, by name. What could not be measured is absent, not 0.
+func (v *view) counts(subs []Subject) map[string]int {
+	counts := map[string]int{}
+	if !v.p.Tasks.None {
+		counts["tasks:pending"], counts["tasks:assigned"], counts["tasks:running"] = 0, 0, 0
+		for i := range v.s.Tasks {
+			counts["tasks:"+firstOf(string(v.s.Tasks[i].State), "unknown")]++
+		}
+	}
+	for name, seen := range v.s.Listings {
+		if seen.Error == "" && seen.Complete {
+			counts["owned:"+name], counts["foreign:"+name] = seen.Owned, seen.Foreign
+		}
+	}
+	for i := range subs {
+		for _, b := range subs[i].Boxes {
+			if b.Here && v.s.Kind == Full && v.trusted(listingOf(b.Provider)) {
+				counts["sandboxes:"+firstOf(string(b.State), "unknown")]++
+			}
+		}
+	}
+	return counts
+}
+
+// templateFindings are the configured and used templates that are not usable, or will not
+// be soon.
+func (v *view) templateFindings() []Finding {
+	p := v.p.Rules["template-unusable"]
+	if p.Mode == Off || p.Mode == "" {
+		return nil
+	}
+	var out []Finding
+	for i, t := range v.s.Templates {
+		provider := v.s.TemplateOf[i]
+		text := ""
+		switch left := t.ExpiresAt.Sub(t.AsOf); {
+		case !t.State.usable():
+			text = v.templateText(provider, t)
+		case t.State == TemplateActive && !t.ExpiresAt.IsZero() && left < p.Ahead:
+			text = fmt.Sprintf("%s %q will be deactivated in %s, at %s, unless it is used",
+				v.p.Providers[provider].templateNoun(), t.Name, short(left), stamp(t.ExpiresAt))
+		}
+		if text == "" {
+			continue
+		}
+		out = append(out, v.report("template-unusable", "template:"+provider+"/"+t.Name, text,
+			Evidence{Source: provider, At: t.AsOf, Fact: "state " + t.Raw + ", last used " + stamp(t.LastUsed)}))
+		out[len(out)-1].Provider = provider
+	}
+	return out
+}
+
+// clockFindings show the clocks that are not trusted.
+func (v *view) clockFindings() []Finding {
+	var out []Finding
+	for _, column := range clockColumns {
+		if seen, known := v.sources[clockOf(column)]; known && !seen.Trusted {
+			out = append(out, v.report("clock-untrusted", "source:"+seen.Name, "clock "+column+" "+seen.Reason+
+				"; the ledger's clock is used for it", Evidence{Source: "tasks", At: v.s.T0, Fact: seen.Reason}))
+		}
+	}
+	return out
+}
+
+// report is a finding that is no subject's and has no remedy.
+func (v *view) report(rule, subject, reason string, e Evidence) Finding {
+	f := Finding{Rule: rule, Subject: subject, Reason: reason, Evidence: []Evidence{e},
+		FirstSeen: v.now, SightedAt: v.now, LastSeen: v.now, Sightings: 1, Due: true}
+	if before, open := v.s.Memory.Findings[f.Key()]; open {
+		f.FirstSeen, f.Sightings = before.FirstSeen, before.Sightings+1
+	}
+	return f
+}
+
+// Sighting of tasks and sandboxes for the ledger.
+
+// seenTasks are the tasks whose memory changes with this pass.
+func (v *view) seenTasks() []TaskSeen {
+	var out []TaskSeen
+	for i := range v.s.Tasks {
+		if seen, changed := v.remember(&v.s.Tasks[i]); changed {
+			out = append(out, seen)
+		}
+	}
+	for id, before := range v.s.Memory.Tasks {
+		if !before.Live || v.live[id] != nil {
+			continue
+		}
+		row, found := v.s.Rows[id]
+		switch {
+		case found:
+			seen, _ := v.remember(&row)
+			seen.Live = row.State.Live()
+			out = append(out, seen)
+		case v.s.Absent[id] && v.trusted(sourceTasks):
+			before.Live = false
+			out = append(out, before)
+		}
+	}
+	slices.SortFunc(out, func(a, b TaskSeen) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// remember is what the ledger keeps of a row, and whether that is news.
+func (v *view) remember(t *Task) (TaskSeen, bool) {
+	before, known := v.s.Memory.Tasks[t.ID]
+	seen := before
+	if !known {
+		seen = TaskSeen{ID: t.ID, Status: t.Status, State: t.State, Since: v.now, FirstSeen: v.now}
+	}
+	if known && seen.Status != t.Status {
+		seen = v.entered(seen, t)
+	} else if known && seen.ErrorSum != sum(t.Error) && t.Error != "" && !marked(t.Error) {
+		seen.ErrorChanged = true
+	}
+	seen.Sandbox, seen.UpdatedAt, seen.StartedAt = t.Sandbox, t.UpdatedAt, t.StartedAt
+	seen.ErrorSum, seen.Live = sum(t.Error), t.State.Live()
+	return seen, !known || !seen.same(before)
+}
+
+func (s TaskSeen) same(o TaskSeen) bool {
+	return s.Status == o.Status && s.State == o.State && s.Sandbox == o.Sandbox && s.Since.Equal(o.Since) &&
+		s.UpdatedAt.Equal(o.UpdatedAt) && s.StartedAt.Equal(o.StartedAt) && s.StaleStart.Equal(o.StaleStart) &&
+		s.ErrorSum == o.ErrorSum && s.ErrorChanged == o.ErrorChanged && s.Live == o.Live
+}
+
+// seenSandboxes are the sandboxes whose memory changes with this pass.
+func (v *view) seenSandboxes(subs []Decision) []SandboxSeen {
+	var out []SandboxSeen
+	shown := map[Ref]bool{}
+	for i := range subs {
+		s := &subs[i].Subject
+		for j := range s.Boxes {
+			b := &s.Boxes[j]
+			shown[b.Ref] = b.Here
+			if seen, changed := v.rememberBox(s, b); changed {
+				out = append(out, seen)
+			}
+		}
+	}
+	for ref, seen := range v.s.Memory.Sandboxes {
+		if gone := v.s.Looks[ref].Gone; gone && seen.GoneAt.IsZero() && !shown[ref] && !v.inBoxes(seen) {
+			seen.GoneAt, seen.StateSince = v.now, v.now
+			out = append(out, seen)
+		}
+	}
+	slices.SortFunc(out, func(a, b SandboxSeen) int { return compareRefs(a.Ref, b.Ref) })
+	return out
+}
+
+// inBoxes reports whether the sandbox is a remembered one of a live task, which
+// rememberBox has settled already.
+func (v *view) inBoxes(seen SandboxSeen) bool { return seen.Task != "" && v.live[seen.Task] != nil }
+
+func (v *view) rememberBox(s *Subject, b *Box) (SandboxSeen, bool) {
+	seen := b.Seen
+	switch {
+	case b.Gone:
+		if !b.Known || !seen.GoneAt.IsZero() {
+			return seen, false
+		}
+		seen.GoneAt, seen.StateSince = v.now, v.now
+		return seen, true
+	case !b.Here || !b.Owned:
+		return seen, false
+	}
+	if !b.Known {
+		seen = SandboxSeen{Ref: b.Ref, CreatedAt: b.CreatedAt, FirstSeen: v.now, StateSince: v.now}
+	}
+	v.changeState(&seen, b)
+	seen.Name, seen.Template = b.Name, b.Template
+	seen.GoneAt = time.Time{}
+	if b.State == SandboxEnded {
+		seen.GoneAt = v.now
+		if b.Known && !b.Seen.GoneAt.IsZero() {
+			seen.GoneAt = b.Seen.GoneAt
+		}
+	}
+	if s.Task != nil {
+		seen.Task = s.Task.ID
+	} else if b.Task != "" {
+		seen.Task = b.Task
+	}
+	return seen, !b.Known || seen != b.Seen
+}
+
+func (v *view) changeState(seen *SandboxSeen, b *Box) {
+	if b.Known && seen.State != b.State {
+		seen.StateSince = v.now
+		back := seen.State == SandboxSuspended || seen.State == SandboxStopped ||
+			seen.State == SandboxCreating && !seen.RanAt.IsZero()
+		if back && (b.State == SandboxRunning || b.State == SandboxCreating) {
+			seen.ResumedAt = v.now
+		}
+	}
+	seen.State, seen.Raw = b.State, b.Raw
+	if b.State == SandboxRunning && seen.RanAt.IsZero() {
+		seen.RanAt = v.now
+	}
+}

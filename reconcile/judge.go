@@ -1,0 +1,268 @@
+package reconcile
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Judge comes to one decision on every subject of the snapshot. It is pure: no clock, no
+// I/O, and the same snapshot and policy give the same bytes.
+func Judge(s *Snapshot, p *Policy) *Judgement {
+	v := newView(s, p)
+	subs := v.assess(v.subjects)
+	j := &Judgement{Counts: v.counts(subs), Fleet: v.fleet(), view: v}
+	for i := range subs {
+		j.Decisions = append(j.Decisions, v.decide(&subs[i]))
+	}
+	j.Reports = append(v.templateFindings(), v.clockFindings()...)
+	j.Resolved = v.resolved(j)
+	for _, name := range sortedKeys(v.sources) {
+		j.Sources = append(j.Sources, v.sources[name])
+	}
+	return j
+}
+
+// decide judges one subject by every rule, in the order of the table.
+func (v *view) decide(s *Subject) Decision {
+	d := Decision{Subject: *s}
+	veto := ""
+	for i := range rules {
+		r := &rules[i]
+		p := v.p.Rules[r.name]
+		if p.Mode == Off || p.Mode == "" || r.fullOnly && v.s.Kind != Full {
+			continue
+		}
+		out := r.find(v, s)
+		d.Look = d.Look || out.look
+		d.Probe = d.Probe || out.probe
+		if !out.found {
+			if d.Kept == "" && out.kept != "" {
+				d.Kept, d.KeptBy = out.kept, r.name
+			}
+			continue
+		}
+		f, remedy := v.finding(r, s, out)
+		if veto != "" && (remedy == Fail || remedy == Requeue) {
+			f.HeldBy = append(f.HeldBy, veto)
+		}
+		if out.veto {
+			veto = "veto: " + r.name
+		}
+		d.Findings = append(d.Findings, f)
+		d.Remedies = append(d.Remedies, remedy)
+	}
+	return d
+}
+
+// finding turns a rule's verdict into a finding: how often it was seen, whether it is due,
+// and which freezes hold it.
+func (v *view) finding(r *rule, s *Subject, out verdict) (Finding, Remedy) {
+	for i := range out.evidence {
+		out.evidence[i].Fact = clip(out.evidence[i].Fact, 1000)
+	}
+	f := Finding{
+		Rule: r.name, Subject: s.ID, Reason: clip(out.reason, 2000), Evidence: out.evidence,
+		HeldBy: out.holds,
+	}
+	if s.Task != nil {
+		f.Task = s.Task.ID
+	}
+	b := out.sandbox
+	if b == nil && len(s.Boxes) > 0 {
+		b = &s.Boxes[0]
+	}
+	if b != nil {
+		f.Provider, f.Sandbox = b.Provider, b.ID
+	}
+	if s.Task == nil && b != nil {
+		f.Task = b.Task
+	}
+	v.sight(&f, r, s)
+	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && v.ripe(&f)
+	f.HeldBy = append(f.HeldBy, v.freezes(r, s, out.conclusive)...)
+	remedy := v.p.Rules[r.name].Remedy
+	if out.report || !remedy.built() {
+		remedy = Report
+	}
+	return f, remedy
+}
+
+// ripe is the part of a threshold that counts from the first sighting.
+func (v *view) ripe(f *Finding) bool {
+	if f.Rule != "sandbox-missing" {
+		return true
+	}
+	return v.now.Sub(f.FirstSeen) >= v.p.Rules[f.Rule].After
+}
+
+// sight counts the look. A sighting counts when the one before it is far enough back, and
+// all begin anew when a source that the rule rests on was out in between.
+func (v *view) sight(f *Finding, r *rule, s *Subject) {
+	before, open := v.s.Memory.Findings[f.Key()]
+	if !open || before.LastSeen.Before(v.anew(v.restsOn(r, s)...)) {
+		f.FirstSeen, f.SightedAt, f.LastSeen, f.Sightings = v.now, v.now, v.now, 1
+		return
+	}
+	f.FirstSeen, f.SightedAt, f.Sightings, f.LastSeen = before.FirstSeen, before.SightedAt, before.Sightings, v.now
+	if v.now.Sub(before.SightedAt) >= v.p.Rules[r.name].Apart && v.now.After(before.SightedAt) {
+		f.SightedAt = v.now
+		f.Sightings++
+	}
+}
+
+// restsOn are the sources that the rule's verdict on this subject rests on.
+func (v *view) restsOn(r *rule, s *Subject) []string {
+	var names []string
+	if v.p.Tasks.None {
+		r = &rule{rest: rest{listing: r.rest.listing, probes: r.rest.probes}}
+	}
+	if r.rest.tasks {
+		names = append(names, sourceTasks)
+	}
+	if r.rest.link {
+		names = append(names, sourceLink)
+	}
+	if r.rest.events {
+		names = append(names, sourceEvents)
+	}
+	for _, provider := range v.providersOf(s) {
+		if r.rest.listing {
+			names = append(names, listingOf(provider))
+		}
+		if r.rest.probes {
+			names = append(names, probesOf(provider))
+		}
+	}
+	return names
+}
+
+// providersOf are the provider entries that the subject's sandboxes are at, or may be at.
+func (v *view) providersOf(s *Subject) []string {
+	if len(s.Boxes) == 0 {
+		if s.Task == nil {
+			return nil
+		}
+		return v.candidates(s.Task)
+	}
+	var names []string
+	for _, b := range s.Boxes {
+		if !slices.Contains(names, b.Provider) {
+			names = append(names, b.Provider)
+		}
+	}
+	return names
+}
+
+// freezes are the untrusted sources that hold the rule on this subject, unless a person
+// released it. A heading like "listing-untrusted" is followed by which one.
+func (v *view) freezes(r *rule, s *Subject, conclusive bool) []string {
+	var holds []string
+	for _, name := range v.restsOn(r, s) {
+		if v.trusted(name) || name == sourceEvents && conclusive || v.letGo(name, s.ID) {
+			continue
+		}
+		holds = append(holds, FreezeName(name))
+	}
+	return holds
+}
+
+// FreezeName is the freeze of a source: "listing:daytona" is "listing-untrusted daytona".
+func FreezeName(source string) string {
+	kind, which, _ := strings.Cut(source, ":")
+	return strings.TrimSpace(kind + "-untrusted " + which)
+}
+
+// letGo reports whether a person released the subject from a freeze or a breaker.
+func (v *view) letGo(what, subject string) bool {
+	for _, r := range v.s.Memory.Controls.Releases {
+		if r.What == what && slices.Contains(r.Subjects, subject) {
+			return true
+		}
+	}
+	return false
+}
+
+// threshold is the rule's threshold for the subject: the first override whose class
+// matches, else the rule's own.
+func (v *view) threshold(rule string, s *Subject) time.Duration {
+	p := v.p.Rules[rule]
+	for _, o := range p.Overrides {
+		if s.inClass(o.When) {
+			return o.After
+		}
+	}
+	return p.After
+}
+
+func (s *Subject) inClass(when map[string]string) bool {
+	for key, want := range when {
+		if s.class(key) != want {
+			return false
+		}
+	}
+	return len(when) > 0
+}
+
+func (s *Subject) class(key string) string {
+	column, isColumn := strings.CutPrefix(key, "task.")
+	switch {
+	case isColumn && s.Task != nil:
+		return s.Task.Attrs[column]
+	case key == "template":
+		return s.template()
+	case key == "provider" && len(s.Boxes) > 0:
+		return s.Boxes[0].Provider
+	case key == "provider" && s.Task != nil:
+		return s.Task.Provider
+	case key == "region" && len(s.Boxes) > 0:
+		return s.Boxes[0].Region
+	}
+	return ""
+}
+
+// resolved are the open findings that were not seen again although they could have been:
+// a source that is not trusted, or a quick pass, resolves nothing that it cannot see.
+func (v *view) resolved(j *Judgement) []FindingKey {
+	seen := map[FindingKey]bool{}
+	judged := make(map[string]bool, len(j.Decisions))
+	for i := range j.Decisions {
+		d := &j.Decisions[i]
+		judged[d.Subject.ID] = !d.Look
+		for _, f := range d.Findings {
+			seen[f.Key()] = true
+		}
+	}
+	for _, f := range j.Reports {
+		seen[f.Key()] = true
+	}
+	var out []FindingKey
+	for key, f := range v.s.Memory.Findings {
+		if !seen[key] && v.couldSee(f, judged) {
+			out = append(out, key)
+		}
+	}
+	slices.SortFunc(out, func(a, b FindingKey) int {
+		return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Subject, b.Subject))
+	})
+	return out
+}
+
+func (v *view) couldSee(f Finding, judged map[string]bool) bool {
+	if done, ok := judged[f.Subject]; ok && !done {
+		return false
+	}
+	i := slices.IndexFunc(rules, func(r rule) bool { return r.name == f.Rule })
+	if i < 0 {
+		return v.s.Kind == Full // templates and clocks are looked at by full passes
+	}
+	r := rules[i]
+	if v.s.Kind != Full && (r.fullOnly || !judged[f.Subject]) {
+		return false
+	}
+	if r.rest.tasks && !v.trusted(sourceTasks) || r.rest.link && !v.trusted(sourceLink) {
+		return false
+	}
+	return f.Provider == "" || !r.rest.listing && judged[f.Subject] || v.trusted(listingOf(f.Provider))
+}

@@ -1,0 +1,122 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// A Ledger is what a pass needs of sandkeeper's own tables. Every write takes the lease
+// and is refused with [ErrFenced] when another holder has taken over since.
+type Ledger interface {
+	// Now reads the ledger's clock.
+	Now(ctx context.Context) (time.Time, error)
+
+	// TakeLease takes the pass lease, or fails with a [HeldError] that says who holds it.
+	// Taking it frees the claims of the holder before.
+	TakeLease(ctx context.Context, holder string, ttl time.Duration) (Lease, error)
+	// RenewLease extends it by ttl from now.
+	RenewLease(ctx context.Context, l Lease, ttl time.Duration) error
+	// DropLease gives it up at once.
+	DropLease(ctx context.Context, l Lease) error
+
+	// Recall reads what is known, in one snapshot. It works with a read-only role and
+	// returns a fresh Memory when the schema does not exist yet.
+	Recall(ctx context.Context) (Memory, error)
+	// BeginPass records that a pass has begun and gives it its number.
+	BeginPass(ctx context.Context, l Lease, kind PassKind, at time.Time) (int64, error)
+	// Record writes everything that a pass came to, in one transaction, and finishes the
+	// pass. Actions that are already open for their subject and step are left as they are.
+	Record(ctx context.Context, l Lease, r Record) error
+
+	// Controls reads the operators' wishes that are in force, to be looked at again right
+	// before each action.
+	Controls(ctx context.Context) (Controls, error)
+	// OpenActions reads the actions that are not closed, oldest remedy first.
+	OpenActions(ctx context.Context) ([]Action, error)
+	// Claim takes the right to carry out an action, reserving its budget in the same
+	// transaction. Refusals wrap [ErrHeld] and say what holds it.
+	Claim(ctx context.Context, l Lease, c Claim) (Action, error)
+	// RenewClaim extends a claim that still stands.
+	RenewClaim(ctx context.Context, l Lease, a Action, ttl time.Duration) error
+	// Settle writes what became of a claimed action and frees the claim.
+	Settle(ctx context.Context, l Lease, a Action) error
+
+	// SaveProbes adds probe results.
+	SaveProbes(ctx context.Context, l Lease, results []ProbeResult) error
+	// ReserveProbes takes up to want probes out of the provider's budget for this minute
+	// and returns how many it got.
+	ReserveProbes(ctx context.Context, l Lease, provider string, want, perMinute int) (int, error)
+}
+
+// A Lease is the right to run passes, until it ends or is taken over.
+type Lease struct {
+	Holder string
+	Epoch  int64 // rises with each new holder; fences every write
+	Until  time.Time
+}
+
+// A HeldError says who holds a lease. It wraps [ErrHeld].
+type HeldError struct {
+	Holder string
+	Until  time.Time
+}
+
+// Error says who holds the lease and until when.
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("pass lease held by %s until %s", e.Holder, e.Until.UTC().Format(time.RFC3339))
+}
+
+// Unwrap makes errors.Is(err, ErrHeld) true.
+func (e *HeldError) Unwrap() error { return ErrHeld }
+
+// A PassKind is quick or full.
+type PassKind string
+
+// The kinds of passes.
+const (
+	Quick PassKind = "quick" // live tasks and those that left; suspects are looked up one by one
+	Full  PassKind = "full"  // also lists every provider
+)
+
+// A Record is everything that one pass writes.
+type Record struct {
+	Pass     int64
+	Kind     PassKind
+	At       time.Time // the ledger's now of the pass
+	Complete bool
+	Error    string // why it is not complete
+	Kept     int
+	Counts   map[string]int // "tasks:running", "sandboxes:running", "foreign", ...
+
+	WatchSince time.Time
+	Tasks      []TaskSeen    // changed ones only
+	Sandboxes  []SandboxSeen // changed ones only
+	Findings   []Finding     // all that were seen, open or new
+	Resolved   []FindingKey  // were open, were not seen, and could have been judged
+	Actions    []Action      // new
+	Withdrawn  []string      // ids of open, unclaimed actions whose finding no longer holds
+	Sources    []SourceSeen
+	Templates  []TemplateSeen
+	Breakers   map[string]Breaker // the open ones
+	Known      []string           // rules that this version knows
+	Events     []TimelineEvent
+}
+
+// A TimelineEvent is one line of a subject's history.
+type TimelineEvent struct {
+	At      time.Time `json:"at"` // ledger's clock
+	Subject string    `json:"subject"`
+	Kind    string    `json:"kind"` // seen, state, finding, resolved, action, probe, operator, source
+	What    string    `json:"what"`
+}
+
+// A Claim asks for the right to carry out one action.
+type Claim struct {
+	Action string
+	Pass   int64 // the pass on whose budget it goes
+	TTL    time.Duration
+	Total  int // remedies that this pass may begin in all: per_pass
+	Shared int // of these, remedies that are not [Action.RowOnly]: share of the owned fleet, at least 1
+	Hour   int // remedies that may begin in a rolling hour, in all
+}

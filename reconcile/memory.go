@@ -1,0 +1,145 @@
+package reconcile
+
+import "time"
+
+// Memory is what the ledger knew when the pass began. The zero Memory is a ledger that
+// has seen nothing, for example before the first migrate.
+type Memory struct {
+	Now        time.Time       // the ledger's now, read with the rest
+	Fresh      bool            // no complete pass is on record
+	WatchSince time.Time       // ledger-timed clocks do not reach further back: set anew after a gap between passes
+	Gaps       []time.Duration // up to the last 5 gaps between complete passes, newest first
+	LastPass   time.Time       // end of the last complete pass, zero when Fresh
+	LastFull   time.Time       // end of the last complete full pass
+
+	Tasks     map[string]TaskSeen // rows that were live at the last pass that read tasks, and recent others
+	Sandboxes map[Ref]SandboxSeen // inventory: those not gone, and the gone ones of live tasks
+	Findings  map[FindingKey]Finding
+	Actions   []Action // open ones: planned, claimed or accepted
+	Probes    map[Ref]ProbeSeen
+	Templates map[Ref]TemplateSeen // Ref.ID is the template's name
+	Sources   map[string]SourceSeen
+	Controls  Controls
+	Spent     Spent
+	Known     map[string]bool // rules that the ledger knew before this program's version; nil means all
+}
+
+// TaskSeen is what the ledger remembers of a task. Its times are the ledger's, except
+// where a comment says otherwise.
+type TaskSeen struct {
+	ID           string
+	Status       string
+	State        TaskState
+	Sandbox      string    // the sandbox column
+	Since        time.Time // first seen in this status
+	FirstSeen    time.Time
+	UpdatedAt    time.Time // the row's updated_at at the last look (task database's clock)
+	StartedAt    time.Time // the row's started_at at the last look (task database's clock)
+	StaleStart   time.Time // a started_at that was already there in an earlier state: of an earlier attempt
+	ErrorSum     uint64    // hash of the error column at the last look
+	ErrorChanged bool      // the error column changed during the present state, by no mark of ours
+	Live         bool
+}
+
+// SandboxSeen is what the ledger remembers of a sandbox. Its times are the ledger's,
+// except where a comment says otherwise.
+type SandboxSeen struct {
+	Ref
+	Name       string
+	Task       string // the task it was linked to when last seen linked
+	Template   string
+	State      SandboxState
+	Raw        string
+	CreatedAt  time.Time // provider's clock
+	FirstSeen  time.Time
+	StateSince time.Time // first seen in this state
+	ResumedAt  time.Time // last seen to come back from suspended or stopped; zero when never
+	RanAt      time.Time // first seen running; zero when never
+	GoneAt     time.Time // zero while it exists
+	GoneByUs   bool      // confirmed gone after our terminate
+}
+
+// SourceSeen is the trust in a source as the last pass left it. Sources are "tasks",
+// "events", "link", "probes", "clock:COLUMN" and "listing:PROVIDER".
+type SourceSeen struct {
+	Name        string
+	Trusted     bool
+	Reason      string    // why it is not trusted
+	Since       time.Time // of the present trust or distrust
+	RecoveredAt time.Time // when trust last came back after distrust; zero when never lost
+	LastTrusted time.Time
+}
+
+// TemplateSeen is what the ledger remembers of a template.
+type TemplateSeen struct {
+	Provider, Name string
+	State          TemplateState
+	Raw            string
+	Error          string
+	LastStart      time.Time // last sandbox from it that was seen running (its creation, provider's clock)
+	LastUsed       time.Time // as the provider says
+	ExpiresAt      time.Time // zero when it does not
+	LookedAt       time.Time // ledger's clock
+}
+
+// ProbeSeen sums up the probes of one sandbox: its newest result and its present run of
+// failures. All times are the ledger's.
+type ProbeSeen struct {
+	Ref
+	Last         ProbeResult
+	LastAnswered time.Time     // newest probe that was answered
+	Failures     []ProbeResult // the present run of failures, oldest first, at most 10; empty after an answer
+}
+
+// Controls are the wishes of operators that are in force.
+type Controls struct {
+	Modes    map[string]Mode // lowered modes by rule
+	Pauses   []Pause
+	Holds    []Hold
+	Releases []Release
+	Breakers map[string]Breaker // open breakers by rule
+}
+
+// A Pause stops acting: of all, of a rule, or of a provider.
+type Pause struct {
+	Scope  string // "all", "rule:NAME" or "provider:NAME"
+	Reason string
+	Author string
+	At     time.Time
+	Until  time.Time // zero: until resumed
+}
+
+// A Hold keeps one thing from being acted on.
+type Hold struct {
+	ID     int64
+	Target string // "task:ID", "sandbox:ID", "label:KEY=VALUE" or "provider:NAME"
+	Reason string
+	Author string
+	At     time.Time
+	Until  time.Time // zero: until lifted
+}
+
+// A Release lets listed subjects pass a freeze or a breaker, until a time.
+type Release struct {
+	ID       int64
+	What     string // "breaker:RULE" or a source's name
+	Subjects []string
+	Hash     string // of the subjects, as shown to the person who released them
+	Reason   string
+	Author   string
+	At       time.Time
+	Until    time.Time
+}
+
+// A Breaker is the open breaker of one rule.
+type Breaker struct {
+	Rule     string
+	OpenedAt time.Time
+	Subjects []string // all that were due and not released
+	Hash     string
+}
+
+// Spent counts the remedies begun lately, for the budgets.
+type Spent struct {
+	Hour int // in the last rolling hour
+}

@@ -1,0 +1,231 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Look makes a plan and changes nothing anywhere: it writes no row, begins no pass and
+// probes nothing. Its own look counts as a sighting, in memory only.
+func (k *Keeper) Look(ctx context.Context, kind PassKind) (*Result, error) {
+	m, err := k.Ledger.Recall(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("recall the ledger: %w", err)
+	}
+	r, err := k.judge(ctx, kind, m)
+	if err != nil {
+		return nil, err
+	}
+	r.Plan = MakePlan(r.Judged, 0)
+	return r, nil
+}
+
+// Once runs one pass with its actions, probes and confirmations. It waits at most wait
+// for another process that holds the lease, and at most wait for what it began to be
+// confirmed; the rest goes on from the ledger in the next run.
+func (k *Keeper) Once(ctx context.Context, kind PassKind, wait time.Duration) (*Result, error) {
+	lease, err := k.takeLease(ctx, wait)
+	if err != nil {
+		return nil, err
+	}
+	held, drop := k.holdLease(ctx, lease)
+	defer drop()
+	run, err := k.pass(held.watch, lease, kind)
+	if err != nil {
+		return nil, cause(held.watch, err)
+	}
+	run.until, run.stop = time.Now().Add(wait), held.watch
+	err = errors.Join(run.act(held.work), run.probe(held.watch), run.confirm(held.watch))
+	run.result.Done, run.result.Waits = run.done, run.waits
+	return run.result, cause(held.watch, err)
+}
+
+// cause tells why a context ended, where that says more than that it did.
+func cause(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// takeLease takes the pass lease, waiting for a holder that is about to finish.
+func (k *Keeper) takeLease(ctx context.Context, wait time.Duration) (Lease, error) {
+	deadline := time.Now().Add(wait)
+	for {
+		lease, err := k.Ledger.TakeLease(ctx, k.Holder, leaseTTL)
+		if err == nil || !errors.Is(err, ErrHeld) || !time.Now().Before(deadline) {
+			return lease, err
+		}
+		k.progress("waiting for the pass lease")
+		if err := pause(ctx, 500*time.Millisecond); err != nil {
+			return Lease{}, err
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// leases are the contexts of a process that holds the lease. Both end when it is lost.
+type leases struct {
+	watch context.Context // ends with the caller's: for looking
+	work  context.Context // outlives it by a grace: what was begun outside is finished
+}
+
+// holdLease renews the lease until drop is called. When it is lost nothing more is begun:
+// this process was declared dead.
+func (k *Keeper) holdLease(ctx context.Context, lease Lease) (held leases, drop func()) {
+	watch, endWatch := context.WithCancelCause(ctx)
+	work, endWork := context.WithCancelCause(context.WithoutCancel(ctx))
+	noGrace := context.AfterFunc(ctx, func() {
+		if pause(work, stopGrace) == nil {
+			endWork(context.Cause(ctx))
+		}
+	})
+	end := func(why error) {
+		endWatch(why)
+		endWork(why)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { k.renew(work, lease, end) })
+	return leases{watch, work}, func() {
+		noGrace()
+		end(nil)
+		wg.Wait()
+		last, stop := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+		defer stop()
+		if err := k.Ledger.DropLease(last, lease); err != nil && !errors.Is(err, ErrFenced) {
+			k.Log.WarnContext(last, "lease not dropped, it ends by itself", "err", err)
+		}
+	}
+}
+
+// renew extends the lease until ctx ends, and ends everything when it is lost or could not
+// be renewed in time.
+func (k *Keeper) renew(ctx context.Context, lease Lease, end func(error)) {
+	ends := time.Now().Add(leaseTTL)
+	for pause(ctx, leaseRenew) == nil {
+		next := time.Now().Add(leaseTTL)
+		err := k.Ledger.RenewLease(ctx, lease, leaseTTL)
+		if err == nil {
+			ends = next
+		}
+		if errors.Is(err, ErrFenced) || !time.Now().Before(ends) {
+			end(fmt.Errorf("renew the pass lease: %w", errors.Join(ErrFenced, err)))
+		}
+	}
+}
+
+// A run is one pass that is being carried out.
+type run struct {
+	k      *Keeper
+	policy *Policy
+	lease  Lease
+	result *Result
+	view   *view
+	boxes  map[string][]Box // sandboxes of the judged subjects, by subject
+	until  time.Time        // when waiting ends
+	stop   context.Context  // ends when nothing more is to be begun
+
+	mu    sync.Mutex
+	done  map[string]Action
+	waits map[string]string
+}
+
+// pass observes, judges, plans and records. A pass that could not read its sources is
+// recorded as not complete, with the reason, and acts on nothing.
+func (k *Keeper) pass(ctx context.Context, lease Lease, kind PassKind) (*run, error) {
+	m, err := k.Ledger.Recall(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("recall the ledger: %w", err)
+	}
+	id, err := k.Ledger.BeginPass(ctx, lease, kind, m.Now)
+	if err != nil {
+		return nil, fmt.Errorf("begin a %s pass: %w", kind, err)
+	}
+	r, err := k.judge(ctx, kind, m)
+	if err != nil {
+		return nil, errors.Join(
+			err,
+			k.recordFailed(ctx, lease, Record{Pass: id, Kind: kind, At: m.Now, Error: err.Error()}, m),
+		)
+	}
+	r.Pass = id
+	r.Plan = MakePlan(r.Judged, id)
+	k.progress("recording")
+	if err := k.Ledger.Record(ctx, lease, r.record()); err != nil {
+		return nil, fmt.Errorf("record pass %d: %w", id, err)
+	}
+	return k.newRun(lease, r), nil
+}
+
+func (k *Keeper) newRun(lease Lease, r *Result) *run {
+	out := &run{k: k, policy: r.Judged.view.p, lease: lease, result: r, view: r.Judged.view,
+		boxes: map[string][]Box{}, done: map[string]Action{}, waits: map[string]string{}}
+	for i := range r.Judged.Decisions {
+		s := &r.Judged.Decisions[i].Subject
+		out.boxes[s.ID] = s.Boxes
+	}
+	return out
+}
+
+// judge observes and judges with the policy that is in force.
+func (k *Keeper) judge(ctx context.Context, kind PassKind, m Memory) (*Result, error) {
+	m.WatchSince = watch(&m, &k.Policy)
+	in := *k
+	in.Policy = *k.Policy.Effective(&m)
+	s, j, err := in.observe(ctx, kind, m)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Kind: kind, At: m.Now, Complete: true, Judged: j, Sources: j.Sources, Counts: j.Counts}
+	for _, name := range in.Policy.providerNames() {
+		if seen, ok := s.Listings[name]; ok && (seen.Error != "" || !seen.Complete) {
+			r.Complete = false
+			r.Error = joined(r.Error, "listing of "+name+": "+firstOf(seen.Error, "not complete"))
+		}
+	}
+	return r, nil
+}
+
+// recordFailed writes down that a pass could not be made, and that its tasks were not
+// read: their timers of silence and absence start anew.
+func (k *Keeper) recordFailed(ctx context.Context, lease Lease, rec Record, m Memory) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
+	rec.WatchSince = watch(&m, &k.Policy)
+	rec.Sources = []SourceSeen{{Name: sourceTasks, Reason: "not read: " + clip(rec.Error, 300), Since: m.Now,
+		LastTrusted: m.Sources[sourceTasks].LastTrusted, RecoveredAt: m.Sources[sourceTasks].RecoveredAt}}
+	rec.Breakers = m.Controls.Breakers
+	if err := k.Ledger.Record(ctx, lease, rec); err != nil {
+		return fmt.Errorf("record that pass %d failed: %w", rec.Pass, err)
+	}
+	return nil
+}
+
+// record is everything that the pass writes.
+func (r *Result) record() Record {
+	v := r.Judged.view
+	tasks, boxes := v.seenTasks(), v.seenSandboxes(r.Judged.Decisions)
+	return Record{
+		Pass: r.Pass, Kind: r.Kind, At: r.At, Complete: r.Complete, Error: r.Error,
+		Kept: r.Plan.Kept, Counts: r.Counts, WatchSince: v.s.Memory.WatchSince,
+		Tasks: tasks, Sandboxes: boxes,
+		Findings: r.Plan.Findings, Resolved: r.Judged.Resolved,
+		Actions: r.Plan.Actions, Withdrawn: r.Plan.Withdrawn,
+		Sources: r.Sources, Templates: v.seenTemplates(r.Judged.Decisions),
+		Breakers: r.Plan.Breakers, Known: RuleNames,
+		Events: v.timeline(r, tasks, boxes),
+	}
+}

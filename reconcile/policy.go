@@ -1,0 +1,116 @@
+package reconcile
+
+import (
+	"time"
+)
+
+// A Mode says what a rule may do.
+type Mode string
+
+// The modes of a rule.
+const (
+	Off     Mode = "off"     // the rule is not judged
+	Observe Mode = "observe" // judged, shown, probed; nothing is changed outside
+	Enforce Mode = "enforce" // repaired, within budgets
+)
+
+// A Remedy names what repairs a finding.
+type Remedy string
+
+// The remedies. Fail and requeue write the task row and then terminate the subject's own
+// sandboxes.
+const (
+	Fail       Remedy = "fail"
+	Requeue    Remedy = "requeue"
+	Terminate  Remedy = "terminate"
+	Quarantine Remedy = "quarantine"
+	Report     Remedy = "report"
+	Activate   Remedy = "activate"
+)
+
+// built reports whether the remedy can be carried out by this version. One that cannot is
+// never replaced by a harsher one: the finding is reported.
+func (r Remedy) built() bool { return r == Fail || r == Requeue || r == Terminate || r == Report }
+
+// A Policy is everything that judging and planning need of the config. It is data: two
+// passes with the same policy and the same snapshot come to the same verdicts.
+type Policy struct {
+	Installation string
+	Quick, Full  time.Duration // the longest gap between two passes on schedule
+	Rules        map[string]RulePolicy
+	Limits       Limits
+	Providers    map[string]ProviderPolicy
+	Tasks        TasksPolicy
+}
+
+// A RulePolicy is one rule's settings, defaults filled in.
+type RulePolicy struct {
+	Mode      Mode
+	Named     bool          // the config names the rule
+	After     time.Duration // the threshold; 0 means at once, or off where the rule says so
+	Rollout   int           // percent of subjects, by a stable hash, that may be acted on
+	Remedy    Remedy
+	Overrides []Override
+
+	Conclusive time.Duration // assigned-stale: threshold when the failure is proven
+	Sightings  int           // orphan: full passes that must have seen it
+	Apart      time.Duration // orphan: time between two sightings that count
+	Looks      int           // sandbox-missing: passes that must have looked and not found it
+	Failures   int           // idle-broken: failed probes in a row
+	Ahead      time.Duration // template-unusable: warn this long before expiry
+
+	Count, Critical, Escalate, Quota int           // systemic; capacity (quota in percent)
+	Window, For                      time.Duration // systemic; capacity
+}
+
+// An Override is another threshold for a class of subjects. When holds the class:
+// template, provider, region, or task.COLUMN; all must match.
+type Override struct {
+	When  map[string]string
+	After time.Duration
+}
+
+// Limits are the budgets of acting.
+type Limits struct {
+	PerPass int     // remedies begun in one pass
+	Share   float64 // of the owned fleet in one pass, at least 1 sandbox
+	Breaker float64 // of the fleet: a rule with more steps due than this (and than 10) is held
+	PerHour int     // remedies begun in a rolling hour
+}
+
+// A ProviderPolicy is what judging needs of a provider entry.
+type ProviderPolicy struct {
+	Name, Kind    string
+	Exclusive     bool // nobody else creates sandboxes that look like ours
+	Referenced    bool // owned means: a row refers to it
+	LinkTask      bool // the link is a label that holds the task's id
+	LinkSandbox   bool // the link is tasks.sandbox, compared with id, name or a label
+	SandboxIsID   bool // tasks.sandbox holds the provider's immutable id
+	Templates     []string
+	Probe         ProbePolicy
+	QuarantineFor time.Duration
+	PricePerHour  float64 // USD for one sandbox
+}
+
+// A ProbePolicy says how sandboxes of a provider are probed.
+type ProbePolicy struct {
+	Off     bool
+	Exec    string        // command; "" means no exec probe
+	Path    string        // a path that always exists; "" means no file probe
+	Every   time.Duration // rotating sample
+	Timeout time.Duration // of one probe, inside the sandbox
+	Budget  int           // probes a minute, over all replicas
+}
+
+// A TasksPolicy is what judging needs of the task mapping.
+type TasksPolicy struct {
+	None         bool // no task table: sandbox-side rules only
+	Events       bool // an events table is mapped
+	Heartbeats   bool // workers send heartbeats: by event type or column
+	Requeue      bool // attempts and max_attempts are mapped
+	HasAssigned  bool // assigned_at is mapped
+	HasUpdated   bool // updated_at is mapped
+	ErrorMapped  bool
+	FailStatus   string // what a failed row's status is set to
+	SandboxKnown bool   // tasks.sandbox is a name that providers know
+}

@@ -1,0 +1,153 @@
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// probers is how many sandboxes are probed at once, one probe a sandbox.
+const probers = 16
+
+// probe works off the probes that are due: suspects first, then a rotating sample. They
+// never delay a pass; the next one reads their results.
+func (r *run) probe(ctx context.Context) error {
+	if r.policy.Rules["idle-broken"].Mode == Off && r.policy.Rules["heartbeat-lost"].Mode == Off {
+		return nil
+	}
+	var errs []error
+	for _, name := range r.policy.providerNames() {
+		p := r.policy.Providers[name].Probe
+		if p.Off || p.Budget <= 0 {
+			continue
+		}
+		errs = append(errs, r.probeProvider(ctx, name, p))
+	}
+	return errors.Join(errs...)
+}
+
+func (r *run) probeProvider(ctx context.Context, name string, p ProbePolicy) error {
+	due := r.dueProbes(name, p)
+	if len(due) == 0 {
+		return nil
+	}
+	got, err := r.k.Ledger.ReserveProbes(ctx, r.lease, name, len(due), p.Budget)
+	if err != nil {
+		return fmt.Errorf("reserve probes at %s: %w", name, err)
+	}
+	if got == 0 {
+		return nil
+	}
+	r.k.progress(fmt.Sprintf("probing %d", got))
+	results := r.probeAll(ctx, due[:got])
+	if err := r.k.Ledger.SaveProbes(ctx, r.lease, results); err != nil {
+		return fmt.Errorf("save %d probes of %s: %w", len(results), name, err)
+	}
+	return nil
+}
+
+// A candidate is a sandbox that may be probed.
+type candidate struct {
+	box     Box
+	suspect bool
+	last    time.Time
+}
+
+// dueProbes are the sandboxes to probe now, in the order of need: suspects, then those
+// not probed for longest.
+func (r *run) dueProbes(name string, p ProbePolicy) []Sandbox {
+	var list []candidate
+	for i := range r.result.Judged.Decisions {
+		d := &r.result.Judged.Decisions[i]
+		for _, b := range d.Subject.Boxes {
+			if b.Provider == name && b.Here && b.Owned && b.State == SandboxRunning && !r.view.ending[b.Ref] {
+				c := candidate{box: b, suspect: r.suspect(d, &b), last: b.Probes.Last.At}
+				if r.probeDue(&c, p) {
+					list = append(list, c)
+				}
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.last.Compare(b.last), compareRefs(a.box.Ref, b.box.Ref))
+	})
+	out := make([]Sandbox, len(list))
+	for i, c := range list {
+		out[i] = c.box.Sandbox
+	}
+	return out
+}
+
+func rank(c candidate) int {
+	if c.suspect {
+		return 0
+	}
+	return 1
+}
+
+// suspect reports whether a probe would settle something: a probe failed, or the worker
+// is silent.
+func (r *run) suspect(d *Decision, b *Box) bool {
+	if d.Probe || len(b.Probes.Failures) > 0 {
+		return true
+	}
+	t := d.Subject.Task
+	if t == nil || d.Subject.Fate != FateLive || t.State != TaskRunning {
+		return false
+	}
+	_, alive := r.view.alive(t)
+	return !alive
+}
+
+func (r *run) probeDue(c *candidate, p ProbePolicy) bool {
+	if c.last.IsZero() {
+		return true
+	}
+	every := p.Every
+	if c.suspect {
+		rule := r.policy.Rules["idle-broken"]
+		every = min(every, max(time.Second, rule.After/time.Duration(max(rule.Failures-1, 1))))
+	}
+	return r.view.now.Sub(c.last) >= every
+}
+
+func (r *run) probeAll(ctx context.Context, due []Sandbox) []ProbeResult {
+	var mu sync.Mutex
+	var results []ProbeResult
+	var g errgroup.Group
+	g.SetLimit(r.k.parallel(probers))
+	for _, sb := range due {
+		g.Go(func() error {
+			if ctx.Err() != nil || !time.Now().Before(r.until) {
+				return nil // not probed: the next run will
+			}
+			result := r.probeOne(ctx, sb)
+			mu.Lock()
+			defer mu.Unlock()
+			results = append(results, result)
+			return nil
+		})
+	}
+	_ = g.Wait() // probes carry their own errors
+	slices.SortFunc(results, func(a, b ProbeResult) int { return compareRefs(a.Ref, b.Ref) })
+	return results
+}
+
+// probeOne probes one sandbox. A probe that was cut short by our own end proves nothing.
+func (r *run) probeOne(ctx context.Context, sb Sandbox) ProbeResult {
+	began := time.Now()
+	result := r.k.Providers[sb.Provider].Probe(ctx, sb, r.policy.Providers[sb.Provider].Probe)
+	if ctx.Err() != nil && result.Outcome != Answered {
+		result.Outcome, result.Detail = Infrastructure, "cut short"
+	}
+	result.Ref, result.Took = sb.Ref, time.Since(began)
+	result.At = r.ledgerNow(ctx)
+	result.Detail = clip(result.Detail, 300)
+	return result
+}

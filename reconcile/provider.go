@@ -1,0 +1,135 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Errors of sources that a caller branches on. Adapters return these, wrapped with what
+// was being done to which thing.
+var (
+	ErrNotFound     = errors.New("not found")          // the source knows for certain that it is not there
+	ErrUnauthorized = errors.New("credential refused") // 401 or 403
+	ErrThrottled    = errors.New("throttled")          // 429: no knowledge now
+	ErrHeld         = errors.New("held")               // a claim or a lease that may not be taken now
+	ErrFenced       = errors.New("lease lost")         // another process took over
+	ErrUnknownID    = errors.New("not an id")          // does not parse as the column's type
+)
+
+// A Provider is what a pass needs of a place where sandboxes run.
+type Provider interface {
+	// List calls yield with each page of sandboxes, this installation's and others',
+	// oldest first, and ends with what the listing proves. An error means that it proves
+	// nothing; sandboxes yielded before it did exist.
+	List(ctx context.Context, yield func([]Sandbox) error) (Listing, error)
+
+	// Get reads one sandbox by its immutable id. [ErrNotFound] means gone; any other
+	// error means unknown, which is not gone.
+	Get(ctx context.Context, id string) (Sandbox, error)
+
+	// Find reads the owned sandboxes whose link label names the task. It returns none,
+	// and no error, when the link does not go that way.
+	Find(ctx context.Context, task string) ([]Sandbox, error)
+
+	// Terminate ends the sandbox by its immutable id, if it is still the one expected:
+	// compare and delete, where the provider can.
+	Terminate(ctx context.Context, expected Sandbox) (Termination, error)
+
+	// Probe runs a real exec and a real file listing in the sandbox. It never resumes one
+	// and never counts as activity where the provider offers a way.
+	Probe(ctx context.Context, s Sandbox, p ProbePolicy) ProbeResult
+}
+
+// A Listing is what a finished list call proves.
+type Listing struct {
+	Provider string
+	Date     time.Time // Date header of the first page: the provider's now before anything was listed
+	Complete bool      // every page of every scope was read
+	Missing  []string  // scopes (region, account, page) that were not read
+}
+
+// A Termination says what the provider made of a terminate.
+type Termination string
+
+// What becomes of a terminate.
+const (
+	TerminateDone     Termination = "done"     // gone when the call returned
+	TerminateAccepted Termination = "accepted" // will be gone
+	TerminateGone     Termination = "gone"     // was gone before
+	TerminateChanged  Termination = "changed"  // not the sandbox that was expected
+	TerminateRefused  Termination = "refused"  // the provider will not, see the error
+)
+
+// A TemplateState is the canonical state of a snapshot, template or image.
+type TemplateState string
+
+// The states of a template.
+const (
+	TemplateUnknown  TemplateState = "" // could not be measured, or a word that the adapter does not know
+	TemplateActive   TemplateState = "active"
+	TemplateInactive TemplateState = "inactive"
+	TemplateBuilding TemplateState = "building" // pending, building, pulling
+	TemplateFailed   TemplateState = "failed"
+	TemplateMissing  TemplateState = "missing"
+)
+
+// A Template is a snapshot, template or image as a provider showed it.
+type Template struct {
+	ID, Name  string
+	Raw       string // the provider's own word
+	State     TemplateState
+	Error     string
+	LastUsed  time.Time // provider's clock, like ExpiresAt
+	ExpiresAt time.Time // when the provider will deactivate or delete it; zero when it does not say
+	AsOf      time.Time
+}
+
+// Templates is a provider that can say how its templates are.
+type Templates interface {
+	// Template reads one by name or id. A template that is not there has state missing.
+	Template(ctx context.Context, name string) (Template, error)
+	// Activate asks the provider to make an inactive template usable again.
+	Activate(ctx context.Context, name string) error
+}
+
+// Logs is a provider that can show the end of a sandbox's log, saved as evidence.
+type Logs interface {
+	Logs(ctx context.Context, s Sandbox, limit int) (string, error)
+}
+
+// Usage is a provider that can show what a sandbox uses right now.
+type Usage interface {
+	Usage(ctx context.Context, s Sandbox) (Resources, error)
+}
+
+// Resources is what a sandbox uses.
+type Resources struct {
+	CPUPercent                                   float64
+	MemoryUsed, MemoryTotal, DiskUsed, DiskTotal int64 // bytes
+}
+
+// Quotas is a provider that can show how much of its quotas is used.
+type Quotas interface {
+	Quotas(ctx context.Context) ([]Quota, error)
+}
+
+// A Quota is one limit and its use.
+type Quota struct {
+	Name        string // "cpu in us", with its region or class
+	Used, Limit float64
+}
+
+// Checker is a provider that can test its credential for `check`.
+type Checker interface {
+	// Check returns one line for each thing that it tested.
+	Check(ctx context.Context) []CheckResult
+}
+
+// A CheckResult is one line of `check`.
+type CheckResult struct {
+	What string // what was tested: "credential", "delete sandboxes"
+	OK   bool
+	Said string // what was seen
+	Fix  string // what the operator should do; "" when OK
+}

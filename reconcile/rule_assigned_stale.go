@@ -1,0 +1,110 @@
+package reconcile
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// assignedStale finds a task that was handed out and whose worker never started: no start
+// time, no event ever. A sandbox that is still coming up is exempt until
+// provisioning-stuck. A proven failure shortens the threshold; an unusable template only
+// names the cause.
+func assignedStale(v *view, s *Subject) verdict {
+	t := s.Task
+	if t == nil || s.Fate != FateLive || t.State != TaskAssigned && t.State != TaskRunning || s.started() {
+		return verdict{}
+	}
+	if b := s.comingUp(); b != nil {
+		return verdict{kept: fmt.Sprintf("its sandbox %s is still %s", b.ID, b.Raw)}
+	}
+	proof, conclusive := v.conclusive(s)
+	after := v.threshold("assigned-stale", s)
+	if conclusive {
+		after = min(after, v.p.Rules["assigned-stale"].Conclusive)
+	}
+	age, by := v.stateAge(s)
+	age -= max(t.AsOf.Sub(v.s.T0), 0) // the state must have begun before the listings did
+	if !conclusive {
+		age = min(age, v.observed(sourceEvents))
+	}
+	age = min(age, v.observed(sourceTasks), v.observedListings(t))
+	if age < after {
+		return verdict{kept: fmt.Sprintf("%s for %s of %s", t.Status, short(age), short(after))}
+	}
+	if b := s.unknownBox(); b != nil {
+		return verdict{kept: fmt.Sprintf("its sandbox %s is in the unknown state %q", b.ID, b.Raw)}
+	}
+	where, ok := v.whereabouts(s)
+	if !ok {
+		return verdict{look: true, kept: where}
+	}
+	cause, because := v.cause(s)
+	return verdict{
+		found: true, due: true, conclusive: conclusive,
+		reason: strings.Join(nonEmpty("worker never started: "+where, proof, cause), "; "),
+		evidence: append([]Evidence{
+			{
+				Source: "tasks",
+				At:     t.AsOf,
+				Fact: fmt.Sprintf(
+					"status %s for %s by %s, limit %s, no start time",
+					t.Status,
+					short(age),
+					by,
+					short(after),
+				),
+			},
+			{Source: "events", At: t.AsOf, Fact: "no event of this worker ever"},
+			{Source: "providers", At: v.now, Fact: where},
+		}, because...),
+	}
+}
+
+// conclusive reports a proof that the start failed: the platform wrote an error during
+// the present state, or the task's own sandbox was there and is failed or gone.
+func (v *view) conclusive(s *Subject) (string, bool) {
+	if s.Seen.ErrorChanged && s.Seen.Status == s.Task.Status && s.Task.Error != "" && !marked(s.Task.Error) {
+		return "the platform noted: " + clip(s.Task.Error, 200), true
+	}
+	if len(s.Boxes) == 0 {
+		return "", false
+	}
+	for _, b := range s.Boxes {
+		if !b.Known || !b.Lost() && b.State != SandboxFailed {
+			return "", false
+		}
+	}
+	return "", true
+}
+
+// comingUp is a sandbox of the subject that is on its way to running.
+func (s *Subject) comingUp() *Box {
+	for i := range s.Boxes {
+		if s.Boxes[i].Here && s.Boxes[i].State == SandboxCreating {
+			return &s.Boxes[i]
+		}
+	}
+	return nil
+}
+
+// unknownBox is a sandbox in a state that the adapter does not know: nothing is done
+// because of it.
+func (s *Subject) unknownBox() *Box {
+	for i := range s.Boxes {
+		if s.Boxes[i].Here && s.Boxes[i].State == SandboxUnknown {
+			return &s.Boxes[i]
+		}
+	}
+	return nil
+}
+
+// observedListings is for how long the listings that matter to the task have been
+// trusted without an outage.
+func (v *view) observedListings(t *Task) time.Duration {
+	observed := forever
+	for _, provider := range v.candidates(t) {
+		observed = min(observed, v.observed(listingOf(provider)))
+	}
+	return observed
+}

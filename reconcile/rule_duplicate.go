@@ -1,0 +1,67 @@
+package reconcile
+
+import "fmt"
+
+// duplicate finds a second live sandbox of one task. The others are ended only when the
+// row names one by an id that the provider knows; else it is reported.
+func duplicate(v *view, s *Subject) verdict {
+	if s.Task == nil || s.Fate != FateLive {
+		return verdict{}
+	}
+	var live []*Box
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if b.Alive() && b.Owned && !v.ending[b.Ref] {
+			live = append(live, b)
+		}
+	}
+	if len(live) < 2 {
+		return verdict{}
+	}
+	keep, named := v.named(s.Task, live)
+	other := live[0]
+	if named && other == keep {
+		other = live[1]
+	}
+	after := v.threshold("duplicate", s)
+	if age := min(v.born(*live[0]), v.born(*live[1])); age < after {
+		return verdict{
+			kept: fmt.Sprintf("has %d sandboxes, the younger for %s of %s", len(live), short(age), short(after)),
+		}
+	}
+	out := verdict{
+		found: true, due: true, sandbox: other, report: !named, holds: other.unsure(),
+		reason: fmt.Sprintf("task has %d live sandboxes: %s", len(live), boxIDs(live)),
+		evidence: []Evidence{
+			{Source: "tasks", At: s.Task.AsOf, Fact: fmt.Sprintf("the row names sandbox %q", s.Task.Sandbox)},
+		},
+	}
+	if named {
+		out.reason += "; the row names " + keep.ID
+	}
+	for _, b := range live {
+		out.evidence = append(out.evidence, b.seenAs())
+	}
+	return out
+}
+
+// named is the sandbox that the row names by the provider's own id.
+func (v *view) named(t *Task, live []*Box) (*Box, bool) {
+	for _, b := range live {
+		if v.p.Providers[b.Provider].SandboxIsID && t.Sandbox != "" && t.Sandbox == b.ID {
+			return b, true
+		}
+	}
+	return nil, false
+}
+
+func boxIDs(boxes []*Box) string {
+	out := ""
+	for i, b := range boxes {
+		if i > 0 {
+			out += ", "
+		}
+		out += b.ID
+	}
+	return out
+}

@@ -1,0 +1,35 @@
+package reconcile
+
+import "fmt"
+
+// errored finds a sandbox in a failed state. Its logs are saved before it is ended; the
+// task that it leaves behind is sandbox-missing's.
+func errored(v *view, s *Subject) verdict {
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if !b.Here || b.State != SandboxFailed || !b.Owned {
+			continue
+		}
+		after := v.threshold("errored", s)
+		age := min(v.boxAge(*b), v.observed(listingOf(b.Provider)))
+		if age < after {
+			return verdict{kept: fmt.Sprintf("%s for %s of %s", b.Raw, short(age), short(after))}
+		}
+		return verdict{
+			found: true, due: true, sandbox: b, holds: s.explainedElsewhere(),
+			reason: joined(
+				fmt.Sprintf("sandbox %s is in state %s for %s", b.ID, b.Raw, short(age)),
+				clip(b.Error, 200),
+			),
+			evidence: []Evidence{
+				b.seenAs(),
+				{
+					Source: b.Provider,
+					At:     b.AsOf,
+					Fact:   "the provider's reason: " + firstOf(clip(b.Error, 400), "none given"),
+				},
+			},
+		}
+	}
+	return verdict{}
+}

@@ -1,0 +1,77 @@
+package reconcile
+
+import (
+	"fmt"
+	"time"
+)
+
+// finishedLingering finds the sandbox of a finished task that lives on past its keep-alive.
+// The time counts from the last activity: workers live on and users continue.
+func finishedLingering(v *view, s *Subject) verdict {
+	t := s.Task
+	if t == nil || s.Fate != FateEnded || t.State == TaskStopped {
+		return verdict{}
+	}
+	b := s.remaining()
+	if b == nil {
+		return verdict{}
+	}
+	if t.AsOf.Before(t.KeepAliveUntil) {
+		return verdict{kept: "kept alive until " + stamp(t.KeepAliveUntil)}
+	}
+	after := v.threshold("finished-lingering", s)
+	idle, by := v.idle(s, b)
+	if idle < after {
+		return verdict{
+			kept: fmt.Sprintf("%s, last activity %s ago by %s, limit %s", t.Status, short(idle), by, short(after)),
+		}
+	}
+	return verdict{
+		found: true, due: true, sandbox: b, holds: b.unsure(),
+		reason: fmt.Sprintf(
+			"task %s is %s, its sandbox is still %s, last activity %s ago",
+			t.ID,
+			t.Status,
+			b.Raw,
+			short(idle),
+		),
+		evidence: []Evidence{
+			{
+				Source: "tasks",
+				At:     t.AsOf,
+				Fact: fmt.Sprintf(
+					"status %s, last activity %s ago by %s, limit %s",
+					t.Status,
+					short(idle),
+					by,
+					short(after),
+				),
+			},
+			b.seenAs(),
+		},
+	}
+}
+
+// idle is the shortest time since anything happened, each in its own clock: the row
+// changed, the worker sent an event, the provider saw activity, the ledger saw a change.
+func (v *view) idle(s *Subject, b *Box) (time.Duration, string) {
+	idle, by := v.stateAge(s)
+	if by == "" {
+		return 0, "nothing: no clock tells when it ended"
+	}
+	shorter := func(age time.Duration, source string) {
+		if age < idle {
+			idle, by = age, source
+		}
+	}
+	if sign := s.Task.LifeSign(); !sign.IsZero() {
+		shorter(s.Task.AsOf.Sub(sign), "events")
+	}
+	if !b.LastActivityAt.IsZero() {
+		shorter(b.AsOf.Sub(b.LastActivityAt), b.Provider)
+	}
+	if at := v.sources[sourceTasks].RecoveredAt; !at.IsZero() {
+		shorter(v.now.Sub(at), "the task database's recovery")
+	}
+	return max(idle, 0), by
+}

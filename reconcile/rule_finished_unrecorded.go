@@ -1,0 +1,22 @@
+package reconcile
+
+// finishedUnrecorded finds a task whose worker says that it finished while the row is
+// still live: somebody lost the result. It is reported, and nobody may fail the row.
+func finishedUnrecorded(v *view, s *Subject) verdict {
+	t := s.Task
+	if t == nil || s.Fate != FateLive || t.Events.Finished.IsZero() {
+		return verdict{}
+	}
+	start := latest(t.Events.Started, s.presentStart())
+	if !t.Events.Finished.After(start) {
+		return verdict{}
+	}
+	return verdict{
+		found: true, due: true, report: true, veto: true,
+		reason: "the worker finished at " + stamp(t.Events.Finished) + ", the row still says " + t.Status,
+		evidence: []Evidence{
+			{Source: "events", At: t.Events.Finished, Fact: "finished event, newer than the last start"},
+			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status},
+		},
+	}
+}

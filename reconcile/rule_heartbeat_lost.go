@@ -1,0 +1,61 @@
+package reconcile
+
+import "fmt"
+
+// heartbeatLost finds a running task whose worker, that did send signs of life, has been
+// silent for longer than three heartbeats. With fewer than three running tasks a dead
+// worker cannot be told from a dead pipeline, so a failed probe must agree.
+func heartbeatLost(v *view, s *Subject) verdict {
+	t := s.Task
+	if t == nil || s.Fate != FateLive || t.State != TaskRunning || t.LifeSign().IsZero() {
+		return verdict{}
+	}
+	if !v.beats {
+		return verdict{} // nobody sends heartbeats here: silence says nothing
+	}
+	limit := max(v.threshold("heartbeat-lost", s), v.limit)
+	quiet := min(t.AsOf.Sub(t.LifeSign()), v.observed(sourceEvents, sourceTasks))
+	if quiet <= limit {
+		return verdict{}
+	}
+	if b := s.comingUp(); b != nil {
+		return verdict{kept: fmt.Sprintf("silent for %s, but its sandbox %s is %s", short(quiet), b.ID, b.Raw)}
+	}
+	if v.unproven[t.ID] {
+		return verdict{probe: true, kept: fmt.Sprintf(
+			"silent for %s, together with others: its sandbox is probed first", short(quiet))}
+	}
+	failed, probed := v.probedBroken(s)
+	if v.running < 3 && !failed {
+		return verdict{probe: true, kept: fmt.Sprintf(
+			"silent for %s, but fewer than 3 tasks run and no probe of its sandbox has failed", short(quiet))}
+	}
+	return verdict{
+		found: true, due: true, probe: true,
+		reason: joined(fmt.Sprintf("worker fell silent: last life sign %s, %s ago, limit %s",
+			stamp(t.LifeSign()), short(quiet), short(limit)), v.state(s), probed),
+		evidence: []Evidence{
+			{Source: "events", At: t.LifeSign(), Fact: "newest life sign of this worker"},
+			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.running)},
+			{Source: "providers", At: v.now, Fact: joined(v.state(s), probed)},
+		},
+	}
+}
+
+// probedBroken reports whether the newest probe since the silence began failed, in words.
+func (v *view) probedBroken(s *Subject) (bool, string) {
+	for _, b := range s.Boxes {
+		last := b.Probes.verdict()
+		if last.At.IsZero() || v.now.Sub(last.At) > s.Task.AsOf.Sub(s.Task.LifeSign()) {
+			continue
+		}
+		if last.Outcome.Failed() {
+			return true, "its probe failed: " + last.Detail
+		}
+		return false, "its probe was answered"
+	}
+	if s.hasBox(func(b Box) bool { return b.Lost() || b.Here && b.State == SandboxFailed }) {
+		return true, ""
+	}
+	return false, ""
+}

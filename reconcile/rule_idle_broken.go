@@ -1,0 +1,68 @@
+package reconcile
+
+import (
+	"fmt"
+	"time"
+)
+
+// resumeGrace is how long after a resume a failed probe does not count.
+const resumeGrace = 120 * time.Second
+
+// idleBroken finds a sandbox that says it runs while a real exec or a real file listing in
+// it fails, again and again. Activity newer than the first failed probe vetoes it.
+func idleBroken(v *view, s *Subject) verdict {
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if b.Here && b.Owned && b.State == SandboxRunning && len(b.Probes.Failures) > 0 {
+			return v.judgeProbes(s, b)
+		}
+	}
+	return verdict{}
+}
+
+func (v *view) judgeProbes(s *Subject, b *Box) verdict {
+	p := v.p.Rules["idle-broken"]
+	run := v.countable(b)
+	if len(run) == 0 {
+		return verdict{probe: true, kept: "a probe failed soon after it was resumed"}
+	}
+	first, last := run[0], run[len(run)-1]
+	if s.Task != nil && s.Fate == FateLive {
+		if act := s.Task.Activity(); !act.IsZero() && s.Task.AsOf.Sub(act) < v.now.Sub(first.At) {
+			return verdict{probe: true, kept: "probes fail, but its worker was active after the first that failed"}
+		}
+	}
+	span := last.At.Sub(first.At)
+	after := v.threshold("idle-broken", s)
+	if len(run) < p.Failures || span < after {
+		return verdict{probe: true, kept: fmt.Sprintf("%d of %d probes failed over %s of %s: %s",
+			len(run), p.Failures, short(span), short(after), last.Detail)}
+	}
+	out := verdict{
+		found: true, due: true, sandbox: b, probe: true, holds: s.explainedElsewhere(),
+		reason: fmt.Sprintf("sandbox %s says %s but does not work: %d probes in a row failed over %s, the last: %s",
+			b.ID, b.Raw, len(run), short(span), last.Detail),
+		evidence: []Evidence{b.seenAs()},
+	}
+	for _, r := range run {
+		out.evidence = append(
+			out.evidence,
+			Evidence{Source: b.Provider, At: r.At, Fact: "probe: " + string(r.Outcome) + ", " + r.Detail},
+		)
+	}
+	return out
+}
+
+// countable is the present run of failures, without those soon after a resume or before an
+// outage of the probes.
+func (v *view) countable(b *Box) []ProbeResult {
+	from := latest(v.sources[probesOf(b.Provider)].RecoveredAt, v.s.Memory.WatchSince)
+	if !b.Seen.ResumedAt.IsZero() {
+		from = latest(from, b.Seen.ResumedAt.Add(resumeGrace))
+	}
+	run := b.Probes.Failures
+	for len(run) > 0 && run[0].At.Before(from) {
+		run = run[1:]
+	}
+	return run
+}

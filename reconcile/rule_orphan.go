@@ -1,0 +1,70 @@
+package reconcile
+
+import "fmt"
+
+// orphan finds an owned sandbox that no task, live or finished, explains, seen by at least
+// two full passes. What cannot be known is held and shown, never ended.
+func orphan(v *view, s *Subject) verdict {
+	if s.Task != nil || v.p.Tasks.None || len(s.Boxes) != 1 {
+		return verdict{}
+	}
+	b := &s.Boxes[0]
+	if !b.Here || !b.Owned || !b.State.Exists() {
+		return verdict{}
+	}
+	if b.State == SandboxDeleting && !v.ending[b.Ref] {
+		return verdict{kept: "is being deleted"}
+	}
+	if s.Fate == FateUnread {
+		return verdict{kept: "its task was not read"}
+	}
+	after := v.threshold("orphan", s)
+	age := min(v.born(*b), v.observed(sourceTasks, listingOf(b.Provider)))
+	if age < after {
+		return verdict{
+			kept: fmt.Sprintf("no task explains it, created %s ago of %s", short(v.born(*b)), short(after)),
+		}
+	}
+	return verdict{
+		found: true, sandbox: b, sightings: v.p.Rules["orphan"].Sightings,
+		holds:  append(v.orphanHolds(s, b), b.unsure()...),
+		reason: fmt.Sprintf("no task explains it: %s; %s for %s", s.unexplained(b), b.Raw, short(v.born(*b))),
+		evidence: []Evidence{
+			b.seenAs(),
+			{Source: "tasks", At: v.s.T0, Fact: s.unexplained(b)},
+		},
+	}
+}
+
+func (s *Subject) unexplained(b *Box) string {
+	switch s.Fate {
+	case FateVanished:
+		return fmt.Sprintf("task %q, known to the ledger, has no row any more", firstOf(b.Task, b.Seen.Task))
+	case FateUnknown:
+		return fmt.Sprintf("it names task %q, which has no row", b.Task)
+	case FateUnparsable:
+		return fmt.Sprintf("it names task %q, which is no id of the task table", b.Task)
+	}
+	return "it names no task and no row names it"
+}
+
+// orphanHolds is what forbids ending an orphan although it is one.
+func (v *view) orphanHolds(s *Subject, b *Box) []string {
+	var holds []string
+	if s.Fate == FateUnparsable {
+		holds = append(
+			holds,
+			fmt.Sprintf("unparsable: %q is no id of the task table, somebody else may own it", clip(b.Task, 60)),
+		)
+	}
+	if s.Fate == FateUnknown && !v.p.Providers[b.Provider].Exclusive {
+		holds = append(
+			holds,
+			"not-exclusive: it names a task that nobody here ever knew, and the account may be shared",
+		)
+	}
+	if task := v.pairs[b.Ref]; task != "" {
+		holds = append(holds, "unmatched pair: task "+task+" shows life and has no sandbox, this may be it")
+	}
+	return holds
+}

@@ -1,0 +1,49 @@
+package reconcile
+
+import "fmt"
+
+// provisioningStuck finds a sandbox that has been coming up for too long.
+func provisioningStuck(v *view, s *Subject) verdict {
+	b := s.comingUp()
+	if b == nil || !b.Owned || v.ending[b.Ref] && s.Fate == FateLive {
+		return verdict{}
+	}
+	after := v.threshold("provisioning-stuck", s)
+	age := min(v.boxAge(*b), v.observed(listingOf(b.Provider)))
+	if age < after {
+		return verdict{kept: fmt.Sprintf("%s for %s of %s", b.Raw, short(age), short(after))}
+	}
+	if s.Fate == FateLive && s.Task != nil {
+		if sign, alive := v.alive(s.Task); alive {
+			return verdict{
+				kept: fmt.Sprintf(
+					"%s for %s, but the worker gave a life sign %s ago",
+					b.Raw,
+					short(age),
+					short(sign),
+				),
+			}
+		}
+	}
+	cause, because := v.cause(s)
+	return verdict{
+		found: true, due: true, sandbox: b, holds: s.explainedElsewhere(),
+		reason: joined(
+			fmt.Sprintf("sandbox %s has been %s for %s, limit %s", b.ID, b.Raw, short(age), short(after)),
+			cause,
+		),
+		evidence: append([]Evidence{b.seenAs()}, because...),
+	}
+}
+
+// explainedElsewhere holds steps against a sandbox whose task is live outside `where`, or
+// was not read: it may be narrowed out of the judgement on purpose.
+func (s *Subject) explainedElsewhere() []string {
+	switch s.Fate {
+	case FateExplained:
+		return []string{"its task is outside `where`"}
+	case FateUnknown, FateUnparsable:
+		return []string{"its task is not known here"}
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package reconcile
+
+import "fmt"
+
+// sandboxMissing finds a live task that started, or whose sandbox the ledger has seen, and
+// whose sandbox is gone or terminal. Paused, archived and suspended are neither. A life
+// sign inside the heartbeat limit vetoes it.
+func sandboxMissing(v *view, s *Subject) verdict {
+	t := s.Task
+	if t == nil || s.Fate != FateLive || t.State == TaskPending || !t.State.Live() {
+		return verdict{}
+	}
+	if !s.started() && !s.hasBox(func(b Box) bool { return b.Known }) {
+		return verdict{}
+	}
+	if s.hasBox(func(b Box) bool { return b.Here && !b.Lost() }) {
+		return verdict{}
+	}
+	if age, alive := v.alive(t); alive {
+		return verdict{kept: fmt.Sprintf("no sandbox was found, but the worker gave a life sign %s ago", short(age))}
+	}
+	grace := v.threshold("sandbox-missing", s)
+	if age, by := v.stateAge(s); age-max(t.AsOf.Sub(v.s.T0), 0) < grace {
+		return verdict{kept: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, short(age), by)}
+	}
+	where, ok := v.whereabouts(s)
+	if !ok {
+		return verdict{look: true, kept: where}
+	}
+	cause, because := v.cause(s)
+	return verdict{
+		found: true, sightings: max(v.p.Rules["sandbox-missing"].Looks, 1),
+		reason: joined("sandbox is gone: "+where, lifeLine(t), cause),
+		evidence: append([]Evidence{
+			{Source: "providers", At: v.now, Fact: where},
+			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + lifeLine(t)},
+		}, because...),
+	}
+}

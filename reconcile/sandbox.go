@@ -1,0 +1,72 @@
+package reconcile
+
+import (
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A SandboxState is the canonical state of a sandbox; the providers' own words are mapped
+// onto it by their adapters.
+type SandboxState string
+
+// The states of a sandbox. The zero value is a word that the adapter does not know: it is
+// shown and counted, and nothing is ever done because of it.
+const (
+	SandboxUnknown   SandboxState = ""
+	SandboxCreating  SandboxState = "creating"  // coming up: creating, starting, pulling, restoring, resuming
+	SandboxRunning   SandboxState = "running"   // started, idle, running
+	SandboxSuspended SandboxState = "suspended" // paused, archived: kept on purpose, comes back with its memory or disk
+	SandboxStopped   SandboxState = "stopped"   // its processes are gone, the disk may be kept
+	SandboxFailed    SandboxState = "failed"    // error, build failed
+	SandboxDeleting  SandboxState = "deleting"  // a delete was accepted and is not done
+	SandboxEnded     SandboxState = "ended"     // destroyed, still readable as a tombstone
+)
+
+// Exists reports whether a sandbox in this state is still there: not ended. An unknown
+// state exists.
+func (s SandboxState) Exists() bool { return s != SandboxEnded }
+
+// A Ref names one sandbox: the provider entry and the provider's immutable id.
+type Ref struct {
+	Provider string `json:"provider"`
+	ID       string `json:"sandbox"`
+}
+
+// String is the form provider/id.
+func (r Ref) String() string { return r.Provider + "/" + r.ID }
+
+// A Sandbox is one sandbox as a provider showed it. A zero time means that the provider
+// does not say. All its times are of the provider's clock.
+type Sandbox struct {
+	Ref
+	Name       string
+	Raw        string // the provider's own word for its state
+	State      SandboxState
+	Template   string            // snapshot, template or image; "" when unknown
+	Region     string            // where the provider runs it
+	Labels     map[string]string // dropped from listings once owner, link and holds are known
+	Owned      bool              // proven to be this installation's by labels or name prefix
+	Task       string            // the task id that the link label names; "" when none
+	SandboxKey string            // the value that tasks.sandbox is compared with, when the link goes that way
+
+	CreatedAt, UpdatedAt, LastActivityAt time.Time
+	ExpiresAt                            time.Time
+	AsOf                                 time.Time // the provider's Date header when it was read
+	Error                                string    // the provider's own reason of a failure
+	// Endpoint is where its own data plane answers, when the provider says so per sandbox.
+	Endpoint string
+}
+
+// scrub makes the words of a provider, which anybody who may create a sandbox can choose,
+// fit to be kept and shown: no control characters, no broken encoding, no endless texts.
+func (s *Sandbox) scrub() {
+	for _, text := range []*string{&s.Name, &s.Raw, &s.Template, &s.Region, &s.Task, &s.SandboxKey, &s.Error} {
+		if len(*text) > 1000 || strings.ContainsFunc(*text, unfit) {
+			*text = clip(*text, 1000)
+		}
+	}
+}
+
+func unfit(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }

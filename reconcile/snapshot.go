@@ -1,0 +1,123 @@
+package reconcile
+
+import "time"
+
+// A Snapshot is everything that a pass observed, and what the ledger remembered. It is
+// data: judging it twice gives the same bytes.
+type Snapshot struct {
+	Kind   PassKind
+	T0     time.Time // task database's now, read before the first listing
+	Clock  TaskClock
+	Memory Memory
+
+	Tasks      []Task          // the live set, read after the listings ended
+	Rows       map[string]Task // rows read by key: that left the live set, or that explain a sandbox
+	Absent     map[string]bool // ids that were asked for by key and have no row
+	Unparsable map[string]bool // ids that cannot be ids of this table
+	ByKey      map[string]Task // rows read by their sandbox column, by the value
+
+	Listings   map[string]ListingSeen // by provider entry; empty in a quick pass
+	Sandboxes  []Sandbox              // the owned ones that were listed or found
+	Looks      map[Ref]Look           // sandboxes that were got by id
+	Finds      map[string]FindLook    // tasks whose sandboxes were searched by link, by task id
+	Templates  []Template             // those configured and used, with their provider in Providers
+	TemplateOf []string               // provider entry of Templates[i]
+}
+
+// ListingSeen is one provider's listing with what speaks for and against it.
+type ListingSeen struct {
+	Listing
+	Error   string // the listing failed
+	Owned   int
+	Foreign int
+}
+
+// A Look is what a direct get by id said.
+type Look struct {
+	Sandbox Sandbox // when found
+	Gone    bool    // the provider knows no such sandbox
+	Error   string  // neither: nothing is known
+}
+
+// A FindLook is what a search by link said.
+type FindLook struct {
+	Sandboxes []Sandbox
+	Error     string   // some provider did not answer: nothing is known
+	Asked     []string // provider entries that answered
+}
+
+// Judgement is what judging a snapshot came to.
+type Judgement struct {
+	Decisions []Decision // one per subject, ordered by subject
+	Reports   []Finding  // findings that are no subject's: templates, clocks
+	Resolved  []FindingKey
+	Sources   []SourceSeen
+	Counts    map[string]int
+	Fleet     int // owned sandboxes of the trusted listings, else of the inventory
+
+	view *view
+}
+
+// A Decision is the one verdict on one subject in one pass.
+type Decision struct {
+	Subject  Subject
+	Findings []Finding // in the order of the rules; empty when healthy
+	Remedies []Remedy  // of the findings
+	Kept     string    // why a suspect was judged healthy; "" for a plainly healthy one
+	KeptBy   string    // the rule that suspected it
+	Look     bool      // a direct look is needed before it can be judged
+	Probe    bool      // a probe would settle it
+}
+
+// A Subject is a linked group: a task with its sandboxes, or a sandbox without a task.
+type Subject struct {
+	ID    string // "task:ID" or "sandbox:PROVIDER/ID"
+	Task  *Task  // the row, live or terminal; nil when none is known
+	Seen  TaskSeen
+	Known bool // the ledger has seen the task before
+	Boxes []Box
+	Fate  Fate // why there is no live task
+}
+
+// Fate says why a sandbox's task is not live.
+type Fate string
+
+// The fates of the row that a sandbox names.
+const (
+	FateLive       Fate = ""           // there is a live task
+	FateEnded      Fate = "ended"      // the row is terminal
+	FateExplained  Fate = "explained"  // a row outside `where`, or with an unmapped status
+	FateVanished   Fate = "vanished"   // the ledger knew the task, the table does not
+	FateUnknown    Fate = "unknown"    // names a task that nobody has ever known
+	FateUnparsable Fate = "unparsable" // names something that is no id of this table
+	FateUnnamed    Fate = "unnamed"    // names no task, and no row names it
+	FateUnread     Fate = "unread"     // its row was not read: nothing is known
+)
+
+// A Box is one sandbox of a subject, as seen now and as remembered.
+type Box struct {
+	Sandbox
+	Seen   SandboxSeen
+	Known  bool // the ledger has seen it before
+	Here   bool // listed, found or got in this pass
+	Gone   bool // a direct look said that it is gone
+	Probes ProbeSeen
+}
+
+// Alive reports whether work may be going on in the box, or may go on again.
+func (b Box) Alive() bool {
+	if !b.Here {
+		return false
+	}
+	switch b.State {
+	case SandboxStopped, SandboxEnded, SandboxFailed, SandboxDeleting:
+		return false
+	}
+	return true
+}
+
+// Lost reports whether the box is proven to be gone or terminal: its processes are no
+// more. Paused, archived and suspended are not lost.
+func (b Box) Lost() bool {
+	return b.Gone || b.Here && (b.State == SandboxStopped || b.State == SandboxEnded)
+}

@@ -1,0 +1,94 @@
+package reconcile
+
+import "time"
+
+// A TaskState is the canonical state of a task; a platform's own statuses are mapped
+// onto it by the config.
+type TaskState string
+
+// The states of a task. The zero value is a status that the config does not map: it is
+// shown, and nothing is ever judged from it.
+const (
+	TaskUnknown   TaskState = ""
+	TaskPending   TaskState = "pending"   // waits for a worker
+	TaskAssigned  TaskState = "assigned"  // handed out, the worker has not started
+	TaskRunning   TaskState = "running"   // a worker is at it
+	TaskCompleted TaskState = "completed" // terminal
+	TaskFailed    TaskState = "failed"    // terminal
+	TaskStopped   TaskState = "stopped"   // terminal, by a person
+)
+
+// Terminal reports whether a task in this state is over. A terminal row is sacred: it is
+// never written.
+func (s TaskState) Terminal() bool {
+	return s == TaskCompleted || s == TaskFailed || s == TaskStopped
+}
+
+// Live reports whether a task in this state is pending, assigned or running.
+func (s TaskState) Live() bool {
+	return s == TaskPending || s == TaskAssigned || s == TaskRunning
+}
+
+// A Task is one row of the user's task table as it was read. A zero time means that the
+// column is null or not mapped. All its times are of the task database's clock.
+type Task struct {
+	ID      string // the id column as text
+	Version string // xmin as text: changes with every write of the row
+	Status  string // as the table has it
+	State   TaskState
+	AsOf    time.Time // the task database's now when the row was read
+
+	Sandbox  string // the sandbox column: an id, a name, or a name of the platform's own; "" when null
+	Provider string // which provider entry the row belongs to; "" when unknown
+	Template string
+	Session  string
+	Error    string
+	Attrs    map[string]string // columns that an override asks for, as task.NAME; else nil
+
+	CreatedAt, AssignedAt, StartedAt, HeartbeatAt time.Time
+	ActivityAt, UpdatedAt, DeadlineAt             time.Time
+	KeepAliveUntil                                time.Time
+	Timeout                                       time.Duration // 0 when null
+
+	Outside bool // read by key although `where` excludes it: explains a sandbox, is not judged
+
+	Attempts, MaxAttempts int
+	Retries               bool // attempts and max_attempts are both mapped and not null
+
+	Events Events
+}
+
+// Events are the newest events of a task's worker by kind, zero when there is none.
+type Events struct {
+	Started   time.Time
+	Activity  time.Time // the newest event that is neither a heartbeat nor one of ours
+	Heartbeat time.Time
+	Waiting   time.Time // the worker waits for a person
+	Finished  time.Time
+}
+
+// Newest is the newest event of any kind, zero when the worker never sent one.
+func (e Events) Newest() time.Time {
+	return latest(e.Started, e.Activity, e.Heartbeat, e.Waiting, e.Finished)
+}
+
+// LifeSign is the newest sign of the worker's life, from its events and from the columns
+// that the worker writes. Zero when it never gave one.
+func (t Task) LifeSign() time.Time {
+	return latest(t.Events.Newest(), t.HeartbeatAt, t.ActivityAt)
+}
+
+// Activity is the newest life sign that is not a heartbeat.
+func (t Task) Activity() time.Time {
+	return latest(t.Events.Activity, t.Events.Started, t.Events.Waiting, t.ActivityAt)
+}
+
+func latest(times ...time.Time) time.Time {
+	var newest time.Time
+	for _, t := range times {
+		if t.After(newest) {
+			newest = t
+		}
+	}
+	return newest
+}

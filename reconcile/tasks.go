@@ -1,0 +1,63 @@
+package reconcile
+
+import (
+	"context"
+	"time"
+)
+
+// Tasks is what a pass needs of the user's task table. Every read is one statement.
+type Tasks interface {
+	// Clock reads the task database's now and whether it is fit to be judged from.
+	Clock(ctx context.Context) (TaskClock, error)
+
+	// Live reads the tasks that are not terminal and pass the `where` of the config, with
+	// their newest events, and the database's now.
+	Live(ctx context.Context) (Rows, error)
+
+	// ByID reads rows by key whatever their status, ignoring `where`, with their newest
+	// events. Ids that do not parse as the column's type come back in Unparsable.
+	ByID(ctx context.Context, ids []string) (Rows, error)
+
+	// BySandbox reads rows, whatever their status and ignoring `where`, whose sandbox
+	// column holds one of the keys.
+	BySandbox(ctx context.Context, keys []string) (Rows, error)
+
+	// Write changes one row, guarded: it does nothing when the row has moved.
+	Write(ctx context.Context, w Write) (Written, error)
+}
+
+// A TaskClock is what the task database says of itself.
+type TaskClock struct {
+	Now     time.Time
+	Standby bool // a read-only copy that may lag: nothing is judged from it
+	Empty   bool // the task table holds no row at all
+}
+
+// Rows are tasks read in one statement.
+type Rows struct {
+	Now        time.Time // the task database's now
+	Tasks      []Task
+	Unparsable []string // ids that are no ids of this table
+}
+
+// A Write is a guarded change of one task row. It happens only while the row is as it was
+// judged: same status, sandbox and version, and no newer life sign.
+type Write struct {
+	Step      Step      // fail or requeue
+	Task      Task      // as it was judged
+	Reason    string    // ends with the action's [Mark]
+	LifeSign  time.Time // with Refutable: the newest life sign that the verdict knew of
+	Refutable bool      // a newer life sign forbids the write
+	Lock      bool      // read under FOR UPDATE and write if status and sandbox agree, whatever the version
+}
+
+// Written says what became of a guarded write.
+type Written string
+
+// What becomes of a guarded write.
+const (
+	WriteDone  Written = "done"
+	WriteMoved Written = "moved" // status or sandbox differ, or the row is gone: judge again
+	WriteBusy  Written = "busy"  // only the version differs: read, judge and try again
+	WriteAlive Written = "alive" // a newer life sign was found
+)

@@ -1,0 +1,166 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// The names of sources. Listings, probes and clocks have one for each provider or column.
+const (
+	sourceTasks  = "tasks"
+	sourceLink   = "link"
+	sourceEvents = "events"
+)
+
+func listingOf(provider string) string { return "listing:" + provider }
+func probesOf(provider string) string  { return "probes:" + provider }
+func clockOf(column string) string     { return "clock:" + column }
+
+// assess settles which sources can be trusted in this pass. The order matters: the link
+// is not judged while a listing is untrusted, silence needs the link.
+func (v *view) assess(subjects func() []Subject) []Subject {
+	for name, seen := range v.s.Memory.Sources {
+		v.sources[name] = seen // what this pass cannot measure stays as it was
+	}
+	v.assessTasks()
+	v.assessClocks()
+	for _, name := range v.p.providerNames() {
+		v.assessListing(name)
+	}
+	subs := subjects()
+	v.assessEmptyListings(subs)
+	v.assessLink(subs)
+	v.assessEvents(subs)
+	for _, name := range v.p.providerNames() {
+		v.assessProbes(name, subs)
+	}
+	v.pair(subs)
+	return subs
+}
+
+// trust records this pass's verdict on a source: "" means trusted. When trust comes back
+// the source's timers of silence and absence start anew.
+func (v *view) trust(name, why string) {
+	seen, known := v.sources[name]
+	switch {
+	case why != "" && (!known || seen.Trusted):
+		seen = SourceSeen{Name: name, Since: v.now, LastTrusted: seen.LastTrusted, RecoveredAt: seen.RecoveredAt}
+	case why == "" && known && !seen.Trusted:
+		seen.Since, seen.RecoveredAt = v.now, v.now
+	case !known:
+		seen = SourceSeen{Name: name, Since: v.now}
+	}
+	seen.Trusted, seen.Reason = why == "", why
+	if seen.Trusted {
+		seen.LastTrusted = v.now
+	}
+	v.sources[name] = seen
+}
+
+func (v *view) trusted(name string) bool {
+	seen, known := v.sources[name]
+	return !known || seen.Trusted
+}
+
+// assessTasks: a wrong, emptied or restored database loses rows that were live a moment
+// ago; a standby may lag; an empty table proves nothing about anybody's sandboxes.
+func (v *view) assessTasks() {
+	if v.p.Tasks.None {
+		return
+	}
+	before, gone := 0, 0
+	for id, seen := range v.s.Memory.Tasks {
+		if !seen.Live {
+			continue
+		}
+		before++
+		if v.s.Absent[id] {
+			gone++
+		}
+	}
+	switch {
+	case v.s.Clock.Standby:
+		v.trust(sourceTasks, "the task database is a standby: it may lag behind; point tasks.database at the primary")
+	case gone >= 3 && gone*2 > before:
+		v.trust(sourceTasks, fmt.Sprintf(
+			"%d of the %d rows that were live at the last trusted pass are not there: a wrong, emptied or restored database",
+			gone,
+			before,
+		))
+	case v.s.Clock.Empty && (len(v.s.Sandboxes) > 0 || before > 0):
+		v.trust(sourceTasks, "the task table is empty while sandboxes of ours exist: a wrong or emptied database")
+	default:
+		v.trust(sourceTasks, "")
+	}
+}
+
+// assessClocks: a clock that did not move with a change of status cannot time the state,
+// and stays untrusted until a person releases it; one that runs ahead of the database is
+// untrusted while it does.
+func (v *view) assessClocks() {
+	ahead := map[string]time.Duration{}
+	var stuck string
+	for i := range v.s.Tasks {
+		t := &v.s.Tasks[i]
+		for _, c := range t.clocks() {
+			if over := c.at.Sub(t.AsOf); !c.at.IsZero() && over > 5*time.Second {
+				ahead[c.column] = max(ahead[c.column], over)
+			}
+		}
+		seen, known := v.s.Memory.Tasks[t.ID]
+		if known && seen.Live && seen.Status != t.Status && !t.UpdatedAt.IsZero() &&
+			t.UpdatedAt.Equal(seen.UpdatedAt) && !marked(t.Error) {
+			stuck = fmt.Sprintf("did not move when task %s went from %s to %s", t.ID, seen.Status, t.Status)
+		}
+	}
+	for _, column := range clockColumns {
+		v.assessClock(column, ahead[column], stuck)
+	}
+}
+
+func (v *view) assessClock(column string, ahead time.Duration, stuck string) {
+	name := clockOf(column)
+	before, known := v.s.Memory.Sources[name]
+	sticky := known && !before.Trusted && !v.released(name, before.Since)
+	switch {
+	case column == "updated_at" && stuck != "":
+		v.trust(name, stuck)
+	case ahead > 0:
+		v.trust(name, fmt.Sprintf("runs %s ahead of the database's now", ahead.Truncate(time.Second)))
+	case sticky && column == "updated_at":
+		v.trust(name, before.Reason)
+	case known:
+		v.trust(name, "")
+	}
+}
+
+// released reports whether a person released the source after it lost trust.
+func (v *view) released(name string, since time.Time) bool {
+	return slices.ContainsFunc(v.s.Memory.Controls.Releases, func(r Release) bool {
+		return r.What == name && r.At.After(since)
+	})
+}
+
+var clockColumns = []string{
+	"created_at",
+	"assigned_at",
+	"started_at",
+	"heartbeat_at",
+	"activity_at",
+	"updated_at",
+	"events",
+}
+
+type columnClock struct {
+	column string
+	at     time.Time
+}
+
+func (t *Task) clocks() [7]columnClock {
+	return [7]columnClock{
+		{"created_at", t.CreatedAt}, {"assigned_at", t.AssignedAt}, {"started_at", t.StartedAt},
+		{"heartbeat_at", t.HeartbeatAt}, {"activity_at", t.ActivityAt}, {"updated_at", t.UpdatedAt},
+		{"events", t.Events.Newest()},
+	}
+}

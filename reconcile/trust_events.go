@@ -1,0 +1,120 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A silence is a running task whose worker has not been heard for longer than the limit.
+type silence struct {
+	task     string
+	last     time.Time // task database's clock
+	answered bool      // its sandbox has answered a probe since
+	unproved bool      // its sandbox has not been probed since
+}
+
+// assessEvents: when everybody falls silent at once, the pipeline is down and nobody is
+// dead. After it came back, one full heartbeat limit passes before silence counts again.
+func (v *view) assessEvents(subs []Subject) {
+	if v.p.Tasks.None || !v.p.Tasks.Events && !v.p.Tasks.Heartbeats {
+		return
+	}
+	why := v.distrustEvents(subs)
+	before, known := v.s.Memory.Sources[sourceEvents]
+	if why != "" || !known || before.Trusted {
+		v.trust(sourceEvents, why)
+		return
+	}
+	if before.RecoveredAt.Before(before.Since) { // the first pass that sees it back
+		before.RecoveredAt = v.now
+	}
+	if left := v.limit - v.now.Sub(before.RecoveredAt); left > 0 {
+		before.Reason = fmt.Sprintf("events came back; silence counts anew for another %s", left.Round(time.Second))
+		v.sources[sourceEvents] = before
+		return
+	}
+	recovered := before.RecoveredAt
+	v.trust(sourceEvents, "")
+	seen := v.sources[sourceEvents]
+	seen.RecoveredAt = recovered
+	v.sources[sourceEvents] = seen
+}
+
+func (v *view) distrustEvents(subs []Subject) string {
+	var newest, asOf time.Time
+	var silent []silence
+	for i := range subs {
+		s := &subs[i]
+		if s.Task == nil || s.Fate != FateLive || s.Task.State != TaskRunning {
+			continue
+		}
+		asOf = s.Task.AsOf
+		newest = latest(newest, s.Task.LifeSign())
+		if _, alive := v.alive(s.Task); !alive && !s.Task.LifeSign().IsZero() {
+			silent = append(silent, v.silence(s))
+		}
+	}
+	if v.running >= 3 && asOf.Sub(newest) > v.limit {
+		return fmt.Sprintf("%d tasks run and none was heard for %s: the event pipeline is down",
+			v.running, heard(asOf, newest))
+	}
+	return v.distrustTogether(silent)
+}
+
+func heard(asOf, newest time.Time) string {
+	if newest.IsZero() {
+		return "ever"
+	}
+	return asOf.Sub(newest).Truncate(time.Second).String()
+}
+
+func (v *view) silence(s *Subject) silence {
+	out := silence{task: s.Task.ID, last: s.Task.LifeSign(), unproved: true}
+	quiet := s.Task.AsOf.Sub(out.last)
+	for _, b := range s.Boxes {
+		if !b.Here || b.State != SandboxRunning || v.p.Providers[b.Provider].Probe.Off {
+			continue
+		}
+		if p := b.Probes.Last; !p.At.IsZero() && v.now.Sub(p.At) < quiet && p.Outcome != Infrastructure {
+			out.unproved = false
+			out.answered = out.answered || p.Outcome == Answered
+		}
+	}
+	if !s.hasBox(func(b Box) bool { return b.Here && b.State == SandboxRunning }) {
+		out.unproved = false // nothing runs that could answer: its sandbox speaks for itself
+	}
+	return out
+}
+
+// distrustTogether: many that fell silent within one limit of each other, while their
+// sandboxes answer, were silenced by one cause. Those not probed since are not convicted
+// before they were.
+func (v *view) distrustTogether(silent []silence) string {
+	slices.SortFunc(silent, func(a, b silence) int { return a.last.Compare(b.last) })
+	v.unproven = map[string]bool{}
+	why := ""
+	for from := range silent {
+		to := from
+		answered, unproved := 0, 0
+		for to < len(silent) && silent[to].last.Sub(silent[from].last) <= v.limit {
+			if silent[to].answered {
+				answered++
+			}
+			if silent[to].unproved {
+				unproved++
+			}
+			to++
+		}
+		if answered >= 3 && answered*3 >= v.running {
+			why = fmt.Sprintf("%d of %d running tasks fell silent together while their sandboxes answer: "+
+				"the event pipeline lost a part", answered, v.running)
+		}
+		if n := answered + unproved; unproved > 0 && n >= 3 && n*3 >= v.running {
+			for _, s := range silent[from:to] {
+				v.unproven[s.task] = s.unproved
+			}
+		}
+	}
+	return why
+}

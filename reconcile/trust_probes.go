@@ -1,0 +1,95 @@
+package reconcile
+
+import (
+	"fmt"
+	"time"
+)
+
+// assessProbes: the same failure everywhere is the provider's, not the sandboxes'. Each
+// sandbox counts once by its latest result within the window; one that failed convicts
+// only while another answers.
+func (v *view) assessProbes(provider string, subs []Subject) {
+	p := v.p.Providers[provider].Probe
+	if p.Off {
+		return
+	}
+	window := max(3*p.Every, 5*time.Minute)
+	failed, answered := 0, 0
+	for i := range subs {
+		for _, b := range subs[i].Boxes {
+			if b.Provider != provider || !b.Here {
+				continue
+			}
+			last := b.Probes.verdict()
+			if last.At.IsZero() || v.now.Sub(last.At) > window {
+				continue
+			}
+			switch {
+			case last.Outcome.Failed():
+				failed++
+			case last.Outcome == Answered:
+				answered++
+			}
+		}
+	}
+	switch {
+	case failed >= 3 && failed > answered:
+		v.trust(probesOf(provider), fmt.Sprintf(
+			"%d of the %d sandboxes probed lately fail: the same failure everywhere is the provider's",
+			failed,
+			failed+answered,
+		))
+	case failed > 0 && answered == 0:
+		v.trust(probesOf(provider), fmt.Sprintf(
+			"%d sandboxes fail their probe and no other answered: nothing to compare with", failed))
+	default:
+		v.trust(probesOf(provider), "")
+	}
+}
+
+// verdict is the newest result that says anything of the sandbox.
+func (p ProbeSeen) verdict() ProbeResult {
+	if n := len(p.Failures); n > 0 {
+		return p.Failures[n-1]
+	}
+	if !p.LastAnswered.IsZero() {
+		return ProbeResult{Ref: p.Ref, Outcome: Answered, At: p.LastAnswered}
+	}
+	return ProbeResult{}
+}
+
+// pair finds orphans that may be the sandboxes of tasks that show life and have none: the
+// create succeeded and the label or the answer was lost. One task shields one sandbox.
+func (v *view) pair(subs []Subject) {
+	v.pairs = map[Ref]string{}
+	var lonely []*Subject
+	for i := range subs {
+		s := &subs[i]
+		if s.Task == nil || s.Fate != FateLive || s.hasBox(func(b Box) bool { return b.Here }) {
+			continue
+		}
+		if _, alive := v.alive(s.Task); alive {
+			lonely = append(lonely, s)
+		}
+	}
+	for i := range subs {
+		if s := &subs[i]; s.Task == nil && len(s.Boxes) == 1 && len(lonely) > 0 {
+			lonely = v.shield(s.Boxes[0], lonely)
+		}
+	}
+}
+
+func (v *view) shield(b Box, lonely []*Subject) []*Subject {
+	for i, s := range lonely {
+		if s.Task.Provider != "" && s.Task.Provider != b.Provider {
+			continue
+		}
+		age, _ := v.stateAge(s)
+		if apart := age - v.born(b); apart < -10*time.Minute || apart > 10*time.Minute {
+			continue
+		}
+		v.pairs[b.Ref] = s.Task.ID
+		return append(lonely[:i:i], lonely[i+1:]...)
+	}
+	return lonely
+}

@@ -1,0 +1,221 @@
+package reconcile
+
+import (
+	"hash/fnv"
+	"math"
+	"strings"
+	"time"
+)
+
+// forever is longer than anything that is measured.
+const forever = time.Duration(math.MaxInt64)
+
+// A view is a snapshot with what the whole fleet says about each subject: trust in the
+// sources, links, pairs. It is made once a pass, and a second look shares it.
+type view struct {
+	s   *Snapshot
+	p   *Policy
+	now time.Time // the ledger's
+
+	live     map[string]*Task
+	sources  map[string]SourceSeen
+	running  int           // tasks in state running
+	limit    time.Duration // heartbeat limit
+	beats    bool          // some live task has sent a heartbeat
+	pairs    map[Ref]string
+	unproven map[string]bool // tasks that fell silent together and were not probed since
+	ending   map[Ref]bool    // sandboxes with an open terminate
+}
+
+func newView(s *Snapshot, p *Policy) *view {
+	v := &view{
+		s: s, p: p, now: s.Memory.Now,
+		live:    make(map[string]*Task, len(s.Tasks)),
+		sources: map[string]SourceSeen{},
+		limit:   p.heartbeatLimit(),
+		ending:  map[Ref]bool{},
+	}
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		v.live[t.ID] = t
+		if t.State == TaskRunning {
+			v.running++
+		}
+		if !t.Events.Heartbeat.IsZero() || !t.HeartbeatAt.IsZero() {
+			v.beats = true
+		}
+	}
+	waiting := map[string]bool{} // remedies that nobody has begun
+	for _, a := range s.Memory.Actions {
+		if a.Seq == 0 && !a.begun() {
+			waiting[a.Remedy] = true
+		}
+	}
+	for _, a := range s.Memory.Actions {
+		if a.Step == StepTerminate && !waiting[a.Remedy] {
+			v.ending[Ref{a.Provider, a.Sandbox}] = true
+		}
+	}
+	return v
+}
+
+// begun reports whether somebody has ever claimed the action.
+func (a *Action) begun() bool { return !a.ClaimedAt.IsZero() || a.Attempts > 0 }
+
+// heartbeatLimit is how old a life sign may be before the worker counts as silent. It is
+// the threshold of heartbeat-lost, also while that rule is off.
+func (p *Policy) heartbeatLimit() time.Duration {
+	if after := p.Rules["heartbeat-lost"].After; after > 0 {
+		return after
+	}
+	return 90 * time.Second
+}
+
+// since is how long ago a moment of the ledger's clock was. It never reaches further back
+// than the present watch: after a gap between passes the ledger's own clocks start anew.
+func (v *view) since(t time.Time) time.Duration {
+	if t.IsZero() {
+		return 0
+	}
+	return v.now.Sub(latest(t, v.s.Memory.WatchSince))
+}
+
+// observed is for how long all the sources have been watched without an outage.
+func (v *view) observed(sources ...string) time.Duration {
+	shortest := forever
+	for _, name := range sources {
+		if at := v.sources[name].RecoveredAt; !at.IsZero() {
+			shortest = min(shortest, v.now.Sub(at))
+		}
+	}
+	return shortest
+}
+
+// anew is the moment from which sightings that rest on the sources count.
+func (v *view) anew(sources ...string) time.Time {
+	from := v.s.Memory.WatchSince
+	for _, name := range sources {
+		from = latest(from, v.sources[name].RecoveredAt)
+	}
+	return from
+}
+
+// stateAge is for how long the task has certainly been in its present state: by the
+// column that records the entry, where there is one; else the longer of "unchanged since
+// updated_at" and "in this status since the ledger first saw it".
+func (v *view) stateAge(s *Subject) (age time.Duration, by string) {
+	t := s.Task
+	if at, column := s.entry(); !at.IsZero() && v.clockTrusted(column) {
+		return max(t.AsOf.Sub(at), 0), column
+	}
+	if !t.UpdatedAt.IsZero() && v.clockTrusted("updated_at") {
+		age, by = t.AsOf.Sub(t.UpdatedAt), "updated_at"
+	}
+	if s.Known && s.Seen.Status == t.Status {
+		if seen := v.since(s.Seen.Since); seen > age {
+			age, by = seen, "ledger"
+		}
+	}
+	return max(age, 0), by
+}
+
+// entry is the column that records the entry into the present state, zero when the row
+// has none. A start time of an earlier attempt is none.
+func (s *Subject) entry() (time.Time, string) {
+	switch t := s.Task; t.State {
+	case TaskAssigned:
+		return t.AssignedAt, "assigned_at"
+	case TaskRunning:
+		if !t.StartedAt.Equal(s.Seen.StaleStart) {
+			return t.StartedAt, "started_at"
+		}
+	}
+	return time.Time{}, ""
+}
+
+func (v *view) clockTrusted(column string) bool {
+	seen, known := v.sources["clock:"+column]
+	return !known || seen.Trusted
+}
+
+// boxAge is for how long the sandbox has certainly been in its present state: the longer
+// of "no change of it since" by the provider and what the ledger saw.
+func (v *view) boxAge(b Box) time.Duration {
+	var age time.Duration
+	if changed := latest(b.UpdatedAt, b.CreatedAt); !changed.IsZero() {
+		age = b.AsOf.Sub(changed)
+	}
+	if b.Known && b.Seen.State == b.State {
+		age = max(age, v.since(b.Seen.StateSince))
+	}
+	return max(age, 0)
+}
+
+// born is how old the sandbox is, by the provider, else since the ledger first saw it.
+func (v *view) born(b Box) time.Duration {
+	if !b.CreatedAt.IsZero() {
+		return b.AsOf.Sub(b.CreatedAt)
+	}
+	if b.Known {
+		return v.since(b.Seen.FirstSeen)
+	}
+	return 0
+}
+
+// started reports whether the worker of the task's present attempt has ever started: a
+// start time or any event. A start time that was already there in an earlier state is of
+// an earlier attempt.
+func (s *Subject) started() bool {
+	t := s.Task
+	if !t.LifeSign().IsZero() {
+		return true
+	}
+	return !t.StartedAt.IsZero() && !t.StartedAt.Equal(s.Seen.StaleStart)
+}
+
+// alive reports whether the worker gave a life sign inside the heartbeat limit: the veto
+// against every verdict of absence or silence. It also tells how old the sign is.
+func (v *view) alive(t *Task) (age time.Duration, alive bool) {
+	sign := t.LifeSign()
+	if sign.IsZero() {
+		return forever, false
+	}
+	age = t.AsOf.Sub(sign)
+	return age, age <= v.limit
+}
+
+// candidates are the provider entries where the task's sandbox may be.
+func (v *view) candidates(t *Task) []string {
+	if t.Provider != "" {
+		if _, ok := v.p.Providers[t.Provider]; ok {
+			return []string{t.Provider}
+		}
+	}
+	return v.p.providerNames()
+}
+
+// entered is what the ledger remembers of a task once its status has changed.
+func (v *view) entered(seen TaskSeen, t *Task) TaskSeen {
+	if !t.StartedAt.IsZero() && t.StartedAt.Equal(seen.StartedAt) && t.State != TaskRunning {
+		seen.StaleStart = t.StartedAt
+	}
+	seen.Status, seen.State, seen.Since = t.Status, t.State, v.now
+	seen.ErrorChanged = false
+	return seen
+}
+
+// sum is a hash of a text, to see that it changed without keeping it.
+func sum(text string) uint64 {
+	if text == "" {
+		return 0
+	}
+	h := fnv.New64a()
+	h.Write([]byte(text)) // never fails
+	return h.Sum64()
+}
+
+// marked reports whether the error column ends with a mark of ours.
+func marked(text string) bool {
+	i := strings.LastIndex(text, "[sandkeeper ")
+	return i >= 0 && strings.HasSuffix(strings.TrimSpace(text), "]")
+}

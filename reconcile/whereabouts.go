@@ -1,0 +1,178 @@
+package reconcile
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// whereabouts says where the task's sandbox is. It is proven only when every sandbox that
+// the task had was looked at directly and, when none is known, the providers were asked
+// by link or by the id that the row names. Absence from a listing is never enough.
+func (v *view) whereabouts(s *Subject) (where string, proven bool) {
+	var seen []string
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		switch {
+		case b.Gone:
+			seen = append(seen, fmt.Sprintf("sandbox %s at %s is gone", b.ID, b.Provider))
+		case b.Here:
+			seen = append(
+				seen,
+				fmt.Sprintf("sandbox %s at %s is %s", b.ID, b.Provider, firstOf(b.Raw, "in no known state")),
+			)
+		default:
+			return v.unlooked(b.Ref), false
+		}
+	}
+	if len(s.Boxes) > 0 && v.s.Kind == Full {
+		return strings.Join(seen, ", "), true
+	}
+	for _, provider := range v.candidates(s.Task) {
+		where, proven := v.absentAt(provider, s.Task)
+		if !proven {
+			return where, false
+		}
+		if len(s.Boxes) == 0 {
+			seen = append(seen, where)
+		}
+	}
+	if len(seen) == 0 {
+		return "no provider could have its sandbox", true
+	}
+	return strings.Join(seen, ", "), true
+}
+
+func (v *view) unlooked(ref Ref) string {
+	if look, ok := v.s.Looks[ref]; ok && look.Error != "" {
+		return fmt.Sprintf("sandbox %s could not be looked at: %s", ref, look.Error)
+	}
+	return fmt.Sprintf("sandbox %s is not listed and was not looked at yet", ref)
+}
+
+// absentAt proves by direct look-ups that a provider has no sandbox for the task.
+func (v *view) absentAt(provider string, t *Task) (string, bool) {
+	p := v.p.Providers[provider]
+	if !v.listed(provider) {
+		return "no complete listing of " + provider + " to rest on", false
+	}
+	if p.SandboxIsID && t.Sandbox != "" {
+		ref := Ref{provider, t.Sandbox}
+		if look, ok := v.s.Looks[ref]; !ok || !look.Gone && look.Error != "" {
+			return v.unlooked(ref), false
+		}
+	}
+	if p.LinkTask {
+		find, ok := v.s.Finds[t.ID]
+		switch {
+		case !ok:
+			return "its sandbox was not searched by link at " + provider + " yet", false
+		case find.Error != "":
+			return "its sandbox could not be searched by link: " + find.Error, false
+		}
+	}
+	return "no sandbox at " + provider, true
+}
+
+// listed reports whether a complete listing of the provider stands: this pass's, or the
+// last one, not older than two full passes, in a quick pass.
+func (v *view) listed(provider string) bool {
+	if seen, ok := v.s.Listings[provider]; ok {
+		return seen.Complete && seen.Error == ""
+	}
+	seen, known := v.s.Memory.Sources[listingOf(provider)]
+	return known && seen.Trusted && v.now.Sub(seen.LastTrusted) <= 2*v.p.Full+time.Minute
+}
+
+// state names the states of the subject's sandboxes.
+func (v *view) state(s *Subject) string {
+	var seen []string
+	for _, b := range s.Boxes {
+		switch {
+		case b.Gone:
+			seen = append(seen, "sandbox "+b.ID+" is gone")
+		case b.Here:
+			seen = append(seen, "sandbox "+b.ID+" is "+b.Raw)
+		}
+	}
+	return strings.Join(seen, ", ")
+}
+
+// cause names the unusable template that explains why nothing comes up: the subject's
+// own, or, while that is not known, those that the config names.
+func (v *view) cause(s *Subject) (string, []Evidence) {
+	var texts []string
+	var because []Evidence
+	own := s.template()
+	for i, t := range v.s.Templates {
+		provider := v.s.TemplateOf[i]
+		if t.State.usable() || own != "" && own != t.Name && own != t.ID || !v.mayUse(s, provider) {
+			continue
+		}
+		text := v.templateText(provider, t)
+		texts = append(texts, text)
+		because = append(because, Evidence{Source: provider, At: t.AsOf, Fact: text})
+	}
+	return strings.Join(texts, "; "), because
+}
+
+// usable is false only for what is known not to be; a failed measurement accuses nobody.
+func (s TemplateState) usable() bool { return s == TemplateActive || s == TemplateUnknown }
+
+func (s *Subject) template() string {
+	if s.Task != nil && s.Task.Template != "" {
+		return s.Task.Template
+	}
+	for _, b := range s.Boxes {
+		if name := firstOf(b.Template, b.Seen.Template); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+func (v *view) mayUse(s *Subject, provider string) bool {
+	for _, b := range s.Boxes {
+		if b.Provider == provider {
+			return true
+		}
+	}
+	if s.Task == nil {
+		return false
+	}
+	for _, name := range v.candidates(s.Task) {
+		if name == provider {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *view) templateText(provider string, t Template) string {
+	text := fmt.Sprintf(
+		"%s %q is %s",
+		v.p.Providers[provider].templateNoun(),
+		t.Name,
+		firstOf(string(t.State), t.Raw),
+	)
+	if t.Error != "" {
+		text += " (" + clip(t.Error, 120) + ")"
+	}
+	if at := v.s.Memory.Templates[Ref{provider, t.Name}].LastStart; !at.IsZero() {
+		text += ", last successful start from it " + at.UTC().Format("2006-01-02 15:04")
+	} else if !t.LastUsed.IsZero() {
+		text += ", last used " + t.LastUsed.UTC().Format("2006-01-02 15:04")
+	}
+	return text
+}
+
+// templateNoun is the vendor's word for a template.
+func (p ProviderPolicy) templateNoun() string {
+	switch p.Kind {
+	case "daytona", "simulated", "vercel", "agentuity":
+		return "snapshot"
+	case "cloudflare", "docker", "kubernetes":
+		return "image"
+	}
+	return "template"
+}

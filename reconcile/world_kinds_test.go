@@ -1,0 +1,290 @@
+package reconcile
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// kinds are the lines that a world may have.
+var kinds map[string]func(*entry)
+
+func init() {
+	kinds = map[string]func(*entry){
+		"pass":     func(l *entry) { l.w.s.Kind = PassKind(l.arg(0)) },
+		"rule":     putRule,
+		"limits":   putLimits,
+		"provider": putProvider,
+		"tasks":    putTasks,
+
+		"clock":      putClock,
+		"task":       func(l *entry) { l.w.s.Tasks = append(l.w.s.Tasks, l.task()) },
+		"row":        putRow,
+		"unread":     func(l *entry) { l.w.w["unread "+l.arg(0)] = true },
+		"unparsable": func(l *entry) { l.w.s.Unparsable[l.arg(0)] = true },
+
+		"box":      func(l *entry) { l.w.s.Sandboxes = append(l.w.s.Sandboxes, l.box()) },
+		"listing":  putListing,
+		"look":     putLook,
+		"find":     putFind,
+		"template": putTemplate,
+
+		"knew":    putKnew,
+		"finding": putFinding,
+		"source":  putSource,
+		"action":  putAction,
+		"probe":   putProbe,
+		"started": putStarted,
+		"pause":   putPause,
+		"hold":    putHold,
+		"release": putRelease,
+		"breaker": putBreaker,
+		"mode":    func(l *entry) { l.w.s.Memory.Controls.Modes[l.arg(0)] = Mode(l.arg(1)) },
+		"spent":   func(l *entry) { l.w.s.Memory.Spent.Hour = number(l.w.t, l.arg(0)) },
+		"watched": putWatched,
+		"knows":   putKnows,
+	}
+}
+
+// testPolicy is the config's defaults, enforced.
+func testPolicy() Policy {
+	rules := map[string]RulePolicy{
+		"finished-unrecorded": {Remedy: Report},
+		"assigned-stale":      {After: 3 * time.Minute, Conclusive: 20 * time.Second, Remedy: Fail},
+		"sandbox-missing":     {After: 30 * time.Second, Looks: 2, Remedy: Fail},
+		"heartbeat-lost":      {After: 90 * time.Second, Remedy: Fail},
+		"deadline-exceeded":   {Remedy: Fail},
+		"stop-ignored":        {After: 5 * time.Second, Remedy: Terminate},
+		"finished-lingering":  {After: 10 * time.Minute, Remedy: Terminate},
+		"orphan":              {After: 5 * time.Minute, Sightings: 2, Apart: time.Minute, Remedy: Terminate},
+		"duplicate":           {After: 2 * time.Minute, Remedy: Terminate},
+		"provisioning-stuck":  {After: 5 * time.Minute, Remedy: Fail},
+		"idle-broken":         {After: time.Minute, Failures: 3, Remedy: Fail},
+		"errored":             {After: time.Minute, Remedy: Terminate},
+		"template-unusable":   {Ahead: 48 * time.Hour, Remedy: Report},
+	}
+	for name, r := range rules {
+		r.Mode, r.Rollout, r.Named = Enforce, 100, true
+		rules[name] = r
+	}
+	return Policy{
+		Installation: "test", Quick: 15 * time.Second, Full: 2 * time.Minute, Rules: rules,
+		Limits: Limits{PerPass: 20, Share: 0.1, Breaker: 0.3, PerHour: 200},
+		Providers: map[string]ProviderPolicy{"daytona": {Name: "daytona", Kind: "daytona", Exclusive: true, LinkTask: true,
+			Probe: ProbePolicy{Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: 50}}},
+		Tasks: TasksPolicy{Events: true, Heartbeats: true, Requeue: true, HasUpdated: true, ErrorMapped: true, FailStatus: "failed"},
+	}
+}
+
+func putRule(l *entry) {
+	r := l.w.p.Rules[l.arg(0)]
+	mode, remedy := string(r.Mode), string(r.Remedy)
+	l.str("mode", &mode)
+	l.str("remedy", &remedy)
+	r.Mode, r.Remedy = Mode(mode), Remedy(remedy)
+	l.dur("after", &r.After)
+	l.num("rollout", &r.Rollout)
+	l.num("looks", &r.Looks)
+	l.yes("named", &r.Named)
+	if when := l.under("when."); when != nil {
+		o := Override{When: when}
+		l.dur("then", &o.After)
+		r.Overrides = append(r.Overrides, o)
+	}
+	l.w.p.Rules[l.arg(0)] = r
+}
+
+func putLimits(l *entry) {
+	limits := &l.w.p.Limits
+	l.num("per_pass", &limits.PerPass)
+	l.num("per_hour", &limits.PerHour)
+	for key, to := range map[string]*float64{"share": &limits.Share, "breaker": &limits.Breaker} {
+		percent := -1
+		if l.num(key, &percent); percent >= 0 {
+			*to = float64(percent) / 100
+		}
+	}
+}
+
+func putProvider(l *entry) {
+	name := l.arg(0)
+	p, ok := l.w.p.Providers[name]
+	if !ok {
+		p = l.w.p.Providers["daytona"]
+		p.Name = name
+	}
+	off := p.Probe.Off
+	l.str("kind", &p.Kind)
+	l.yes("exclusive", &p.Exclusive)
+	l.yes("label", &p.LinkTask)
+	l.yes("named", &p.LinkSandbox)
+	l.yes("id", &p.SandboxIsID)
+	l.yes("off", &off)
+	l.dur("every", &p.Probe.Every)
+	l.list("templates", &p.Templates)
+	p.Probe.Off = off
+	p.LinkSandbox = p.LinkSandbox || p.SandboxIsID
+	l.w.p.Tasks.SandboxKnown = l.w.p.Tasks.SandboxKnown || p.LinkSandbox
+	l.w.p.Providers[name] = p
+}
+
+func putTasks(l *entry) {
+	tasks := &l.w.p.Tasks
+	for _, what := range l.args {
+		switch what {
+		case "none":
+			tasks.None = true
+		case "standby":
+			l.w.s.Clock.Standby = true
+		case "empty":
+			l.w.s.Clock.Empty = true
+		case "eventless":
+			tasks.Events, tasks.Heartbeats = false, false
+		default:
+			l.w.t.Fatalf("line %q: tasks cannot be %q", l.text, what)
+		}
+	}
+}
+
+// putClock: rows are read this long after t0.
+func putClock(l *entry) {
+	var after time.Duration
+	l.dur("read", &after)
+	l.w.s.T0 = taskNow.Add(-after)
+	l.w.s.Clock.Now = l.w.s.T0
+}
+
+func (l *entry) task() Task {
+	state := TaskState(l.arg(1))
+	t := Task{ID: l.arg(0), Version: "1", Status: l.arg(1), State: state, AsOf: taskNow, Attrs: l.under("attr.")}
+	if state == "unknown" {
+		t.State = TaskUnknown
+	}
+	l.str("status", &t.Status)
+	l.str("sandbox", &t.Sandbox)
+	l.str("provider", &t.Provider)
+	l.str("template", &t.Template)
+	l.str("error", &t.Error)
+	for key, to := range map[string]*time.Time{
+		"created": &t.CreatedAt, "assigned": &t.AssignedAt, "started": &t.StartedAt, "heartbeat": &t.HeartbeatAt,
+		"activity": &t.ActivityAt, "updated": &t.UpdatedAt, "deadline": &t.DeadlineAt, "keep": &t.KeepAliveUntil,
+		"ev.started": &t.Events.Started, "ev.activity": &t.Events.Activity, "ev.heartbeat": &t.Events.Heartbeat,
+		"ev.waiting": &t.Events.Waiting, "ev.finished": &t.Events.Finished,
+	} {
+		l.ago(key, taskNow, to)
+	}
+	l.dur("timeout", &t.Timeout)
+	attempts := ""
+	if l.str("attempts", &attempts); attempts != "" {
+		now, most, _ := strings.Cut(attempts, "/")
+		t.Attempts, t.MaxAttempts, t.Retries = number(l.w.t, now), number(l.w.t, most), true
+	}
+	return t
+}
+
+// putRow is a row that was read by key.
+func putRow(l *entry) {
+	t := l.task()
+	l.w.s.Rows[t.ID] = t
+	if t.Sandbox != "" && l.w.p.Tasks.SandboxKnown {
+		l.w.s.ByKey[t.Sandbox] = t
+	}
+}
+
+func (l *entry) box() Sandbox {
+	s := Sandbox{Ref: l.ref(0), State: SandboxState(l.arg(1)), Raw: l.arg(1), Owned: true,
+		CreatedAt: providerNow.Add(-time.Hour), AsOf: providerNow, Labels: l.under("label.")}
+	if s.State == "unknown" {
+		s.State = SandboxUnknown
+	}
+	l.yes("owned", &s.Owned)
+	for key, to := range map[string]*string{"task": &s.Task, "key": &s.SandboxKey, "name": &s.Name, "raw": &s.Raw,
+		"template": &s.Template, "region": &s.Region, "error": &s.Error} {
+		l.str(key, to)
+	}
+	for key, to := range map[string]*time.Time{
+		"created": &s.CreatedAt, "updated": &s.UpdatedAt, "active": &s.LastActivityAt,
+	} {
+		l.ago(key, providerNow, to)
+	}
+	return s
+}
+
+func putListing(l *entry) {
+	seen := ListingSeen{Listing: Listing{Provider: l.arg(0), Date: providerNow}}
+	l.str("failed", &seen.Error)
+	l.list("missing", &seen.Missing)
+	seen.Complete = seen.Error == "" && len(seen.Missing) == 0
+	l.w.s.Listings[seen.Provider] = seen
+}
+
+// putLook is a direct get by id; like a pass, it adds what it found to the sandboxes.
+func putLook(l *entry) {
+	ref := l.ref(0)
+	switch l.arg(1) {
+	case "gone":
+		l.w.s.Looks[ref] = Look{Gone: true}
+	case "error":
+		l.w.s.Looks[ref] = Look{Error: "503 Service Unavailable"}
+	default:
+		s := l.box()
+		l.w.s.Looks[ref] = Look{Sandbox: s}
+		l.w.s.addSandbox(s)
+	}
+}
+
+func putFind(l *entry) {
+	find := FindLook{Asked: sortedKeys(l.w.p.Providers)}
+	switch l.arg(1) {
+	case "none":
+	case "error":
+		find = FindLook{Error: "daytona: 503 Service Unavailable"}
+	default:
+		s := Sandbox{Ref: l.ref(1), State: SandboxRunning, Raw: "running", Owned: true, Task: l.arg(0), AsOf: providerNow}
+		find.Sandboxes = []Sandbox{s}
+		l.w.s.addSandbox(s)
+	}
+	l.w.s.Finds[l.arg(0)] = find
+}
+
+func putTemplate(l *entry) {
+	ref := l.ref(0)
+	t := Template{ID: ref.ID, Name: ref.ID, State: TemplateState(l.arg(1)), Raw: l.arg(1), AsOf: providerNow}
+	l.str("error", &t.Error)
+	l.ago("used", providerNow, &t.LastUsed)
+	l.ago("expires", providerNow, &t.ExpiresAt)
+	l.w.s.Templates = append(l.w.s.Templates, t)
+	l.w.s.TemplateOf = append(l.w.s.TemplateOf, ref.Provider)
+}
+
+// settle fills in what a pass would have read, where the text does not say otherwise.
+func (w *world) settle() {
+	for name := range w.p.Providers {
+		if _, said := w.s.Listings[name]; !said && w.s.Kind == Full {
+			w.s.Listings[name] = ListingSeen{Listing: Listing{Provider: name, Date: providerNow, Complete: true}}
+		}
+	}
+	live, named := map[string]bool{}, map[string]bool{}
+	for _, t := range w.s.Tasks {
+		live[t.ID], named[t.Sandbox] = true, true
+	}
+	for id, seen := range w.s.Memory.Tasks {
+		if seen.Live {
+			w.absent(id, live)
+		}
+	}
+	for _, s := range w.s.Sandboxes {
+		w.absent(firstOf(s.Task, w.s.Memory.Sandboxes[s.Ref].Task), live)
+		if _, known := w.s.ByKey[s.SandboxKey]; !known && s.SandboxKey != "" && !named[s.SandboxKey] {
+			w.absent("sandbox:"+s.SandboxKey, live)
+		}
+	}
+	slices.SortFunc(w.s.Tasks, func(a, b Task) int { return strings.Compare(a.ID, b.ID) })
+}
+
+func (w *world) absent(id string, live map[string]bool) {
+	_, row := w.s.Rows[id]
+	if id != "" && !row && !live[id] && !w.s.Unparsable[id] && !w.w["unread "+id] {
+		w.s.Absent[id] = true
+	}
+}

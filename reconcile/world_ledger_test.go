@@ -1,0 +1,189 @@
+package reconcile
+
+import (
+	"strings"
+	"time"
+)
+
+// The lines of a world that say what the ledger remembers.
+
+func putKnew(l *entry) {
+	switch l.arg(0) {
+	case "task":
+		l.knewTask()
+	case "box":
+		l.knewBox()
+	default:
+		l.w.t.Fatalf("line %q: the ledger knows tasks and boxes", l.text)
+	}
+}
+
+func (l *entry) knewTask() {
+	seen := TaskSeen{ID: l.arg(1), Status: l.arg(2), State: TaskState(l.arg(2)), FirstSeen: ledgerNow.Add(-time.Hour)}
+	seen.Since = seen.FirstSeen
+	seen.Live = seen.State.Live()
+	l.str("status", &seen.Status)
+	l.str("sandbox", &seen.Sandbox)
+	l.ago("since", ledgerNow, &seen.Since)
+	l.ago("first", ledgerNow, &seen.FirstSeen)
+	l.ago("updated", taskNow, &seen.UpdatedAt)
+	l.ago("started", taskNow, &seen.StartedAt)
+	l.ago("stale", taskNow, &seen.StaleStart)
+	l.yes("erred", &seen.ErrorChanged)
+	l.w.s.Memory.Tasks[seen.ID] = seen
+}
+
+func (l *entry) knewBox() {
+	seen := SandboxSeen{Ref: l.ref(1), State: SandboxState(l.arg(2)), Raw: l.arg(2), FirstSeen: ledgerNow.Add(-time.Hour)}
+	seen.StateSince = seen.FirstSeen
+	l.str("task", &seen.Task)
+	l.str("name", &seen.Name)
+	l.str("template", &seen.Template)
+	l.ago("first", ledgerNow, &seen.FirstSeen)
+	l.ago("since", ledgerNow, &seen.StateSince)
+	l.ago("resumed", ledgerNow, &seen.ResumedAt)
+	l.ago("gone", ledgerNow, &seen.GoneAt)
+	l.yes("ours", &seen.GoneByUs)
+	l.w.s.Memory.Sandboxes[seen.Ref] = seen
+}
+
+func putFinding(l *entry) {
+	f := Finding{Rule: l.arg(0), Subject: l.arg(1), FirstSeen: ledgerNow.Add(-time.Hour), Sightings: 1}
+	f.LastSeen, f.SightedAt = ledgerNow.Add(-time.Minute), ledgerNow.Add(-time.Minute)
+	l.ago("first", ledgerNow, &f.FirstSeen)
+	l.ago("last", ledgerNow, &f.LastSeen)
+	l.ago("sighted", ledgerNow, &f.SightedAt)
+	l.num("sightings", &f.Sightings)
+	l.str("provider", &f.Provider)
+	l.w.s.Memory.Findings[f.Key()] = f
+}
+
+func putSource(l *entry) {
+	seen := SourceSeen{Name: l.arg(0), Trusted: l.arg(1) == "trusted", LastTrusted: ledgerNow.Add(-time.Minute)}
+	seen.Since = ledgerNow.Add(-time.Hour)
+	if !seen.Trusted {
+		seen.Reason = "as before"
+	}
+	l.str("reason", &seen.Reason)
+	l.ago("since", ledgerNow, &seen.Since)
+	l.ago("recovered", ledgerNow, &seen.RecoveredAt)
+	l.ago("last", ledgerNow, &seen.LastTrusted)
+	l.w.s.Memory.Sources[seen.Name] = seen
+}
+
+// putAction is an open action: ID RULE SUBJECT STEP, with box= for a terminate.
+func putAction(l *entry) {
+	a := Action{ID: l.arg(0), Remedy: l.arg(0), Rule: l.arg(1), Subject: l.arg(2), Step: Step(l.arg(3)),
+		Outcome: OutcomePending, PlannedAt: ledgerNow.Add(-time.Minute)}
+	a.Task, _ = strings.CutPrefix(a.Subject, "task:")
+	box, outcome := "", string(a.Outcome)
+	l.str("box", &box)
+	l.str("outcome", &outcome)
+	a.Provider, a.Sandbox, _ = strings.Cut(box, "/")
+	a.Outcome = Outcome(outcome)
+	l.str("remedy", &a.Remedy)
+	l.num("seq", &a.Seq)
+	l.num("attempts", &a.Attempts)
+	l.ago("claimed", ledgerNow, &a.ClaimedAt)
+	l.w.s.Memory.Actions = append(l.w.s.Memory.Actions, a)
+}
+
+// putProbe: answered=AGE, failed=AGE,AGE… oldest first, infra=AGE.
+func putProbe(l *entry) {
+	p := ProbeSeen{Ref: l.ref(0)}
+	var failed []string
+	var at time.Time
+	l.list("failed", &failed)
+	detail := "exec: timed out"
+	l.str("detail", &detail)
+	if l.ago("answered", ledgerNow, &p.LastAnswered); !p.LastAnswered.IsZero() {
+		p.Last = ProbeResult{Ref: p.Ref, Outcome: Answered, At: p.LastAnswered}
+	}
+	for _, age := range failed {
+		d, err := time.ParseDuration(age)
+		if err != nil {
+			l.w.t.Fatalf("line %q: %v", l.text, err)
+		}
+		p.Last = ProbeResult{Ref: p.Ref, Outcome: Hung, Detail: detail, At: ledgerNow.Add(-d)}
+		p.Failures = append(p.Failures, p.Last)
+	}
+	if l.ago("infra", ledgerNow, &at); !at.IsZero() {
+		p.Last = ProbeResult{Ref: p.Ref, Outcome: Infrastructure, Detail: "429", At: at}
+	}
+	l.w.s.Memory.Probes[p.Ref] = p
+}
+
+// putStarted: the newest sandbox that ran from a template, for example started
+// daytona/light ago=72h.
+func putStarted(l *entry) {
+	seen := TemplateSeen{Provider: l.ref(0).Provider, Name: l.ref(0).ID}
+	l.ago("ago", providerNow, &seen.LastStart)
+	l.w.s.Memory.Templates[l.ref(0)] = seen
+}
+
+func putPause(l *entry) {
+	p := Pause{Scope: l.arg(0), At: ledgerNow.Add(-time.Minute)}
+	l.str("reason", &p.Reason)
+	l.str("by", &p.Author)
+	l.w.s.Memory.Controls.Pauses = append(l.w.s.Memory.Controls.Pauses, p)
+}
+
+// putHold: hold task:t1, or hold label:keep with is= for the label's value.
+func putHold(l *entry) {
+	h := Hold{ID: 1, Target: l.arg(0), At: ledgerNow.Add(-time.Minute)}
+	l.str("reason", &h.Reason)
+	l.str("by", &h.Author)
+	value := ""
+	if l.str("is", &value); value != "" {
+		h.Target += "=" + value
+	}
+	l.w.s.Memory.Controls.Holds = append(l.w.s.Memory.Controls.Holds, h)
+}
+
+func putRelease(l *entry) {
+	r := Release{ID: 1, What: l.arg(0), At: ledgerNow.Add(-time.Minute), Subjects: l.args[1:]}
+	l.ago("at", ledgerNow, &r.At)
+	l.w.s.Memory.Controls.Releases = append(l.w.s.Memory.Controls.Releases, r)
+}
+
+// putBreaker is an open breaker: its rule, then the subjects that it lists.
+func putBreaker(l *entry) {
+	b := l.w.s.Memory.Controls.Breakers[l.arg(0)]
+	b.Rule, b.OpenedAt = l.arg(0), ledgerNow.Add(-time.Hour)
+	b.Subjects = append(b.Subjects, l.args[1:]...)
+	b.Hash = hashOf(b.Subjects)
+	l.w.s.Memory.Controls.Breakers[b.Rule] = b
+}
+
+// putWatched: the ledger's own clocks do not reach further back.
+func putWatched(l *entry) { l.ago("since", ledgerNow, &l.w.s.Memory.WatchSince) }
+
+// putKnows are the rules that the ledger knew before this version.
+func putKnows(l *entry) {
+	l.w.s.Memory.Known = map[string]bool{}
+	for _, name := range l.args {
+		l.w.s.Memory.Known[name] = true
+	}
+}
+
+// remember makes the world's memory what the ledger would hold after the pass, so that
+// the next pass can be judged from it.
+func (w *world) remember(j *Judgement, p *Plan) {
+	m := &w.s.Memory
+	for _, seen := range j.view.seenTasks() {
+		m.Tasks[seen.ID] = seen
+	}
+	for _, seen := range j.view.seenSandboxes(j.Decisions) {
+		m.Sandboxes[seen.Ref] = seen
+	}
+	for _, key := range j.Resolved {
+		delete(m.Findings, key)
+	}
+	for _, f := range p.Findings {
+		m.Findings[f.Key()] = f
+	}
+	for _, seen := range j.Sources {
+		m.Sources[seen.Name] = seen
+	}
+	m.Controls.Breakers = p.Breakers
+}

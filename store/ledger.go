@@ -1,0 +1,129 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/ledger"
+)
+
+// A Ledger keeps what sandkeeper saw, came to and did in the PostgreSQL schema
+// sandkeeper. It is a [reconcile.Ledger]; any number of processes may share one.
+type Ledger struct {
+	pool         *pgxpool.Pool
+	installation string
+	clock        func() time.Time // nil: the database's
+	drift        drift
+}
+
+var _ reconcile.Ledger = (*Ledger)(nil)
+
+// LedgerOptions are a ledger's settings.
+type LedgerOptions struct {
+	Installation string           // the name that the ledger is stamped with
+	Clock        func() time.Time // the ledger's clock; nil: the database's, shared by all replicas
+}
+
+// NewLedger makes a ledger over a pool. It touches the database only when it is used.
+func NewLedger(pool *pgxpool.Pool, o LedgerOptions) *Ledger {
+	return &Ledger{pool: pool, installation: o.Installation, clock: o.Clock}
+}
+
+// fenced runs do in a transaction that begins by making sure that the lease stands, and
+// that keeps anybody from taking it over until the transaction ends.
+func (g *Ledger) fenced(ctx context.Context, l reconcile.Lease, do func(tx pgx.Tx, now time.Time) error) error {
+	now, err := g.Now(ctx)
+	if err != nil {
+		return err
+	}
+	return pgx.BeginFunc(ctx, g.pool, func(tx pgx.Tx) error {
+		args := pgx.StrictNamedArgs{"holder": l.Holder, "epoch": l.Epoch, "now": now}
+		if err := fence(ctx, tx, "ledger_fence", l, args); err != nil {
+			return err
+		}
+		return do(tx, now)
+	})
+}
+
+// fence makes sure that the lease stands, by one of the two fencing queries.
+func fence(ctx context.Context, tx pgx.Tx, query string, l reconcile.Lease, args pgx.StrictNamedArgs) error {
+	tag, err := exec(ctx, tx, query, args)
+	if err != nil {
+		return err
+	}
+	if tag.RowsAffected() == 0 {
+		return ledger.Fenced(l)
+	}
+	return nil
+}
+
+// querier is what a pool, a connection and a transaction have in common.
+type querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// exec runs the query of this name.
+func exec(ctx context.Context, q querier, name string, args pgx.StrictNamedArgs) (pgconn.CommandTag, error) {
+	tag, err := q.Exec(ctx, queries[name], args)
+	if err != nil {
+		return tag, fmt.Errorf("query %s: %w", name, err)
+	}
+	return tag, nil
+}
+
+// one runs the query of this name and scans its first row. No row is [pgx.ErrNoRows].
+func one(ctx context.Context, q querier, name string, args pgx.StrictNamedArgs, into ...any) error {
+	if err := q.QueryRow(ctx, queries[name], args).Scan(into...); err != nil {
+		return fmt.Errorf("query %s: %w", name, err)
+	}
+	return nil
+}
+
+// all runs the query of this name and scans every row.
+func all[T any](ctx context.Context, q querier, name string, args pgx.StrictNamedArgs,
+	scan func(pgx.Rows) (T, error)) ([]T, error) {
+	rows, err := q.Query(ctx, queries[name], args)
+	if err != nil {
+		return nil, fmt.Errorf("query %s: %w", name, err)
+	}
+	found, err := drain(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("query %s: %w", name, err)
+	}
+	return found, nil
+}
+
+// drain scans and closes rows.
+func drain[T any](rows pgx.Rows, scan func(pgx.Rows) (T, error)) ([]T, error) {
+	defer rows.Close()
+	var found []T
+	for rows.Next() {
+		row, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, row)
+	}
+	return found, rows.Err()
+}
+
+// counted runs the query of this name, which must change exactly one row, and returns
+// otherwise when it changed none.
+func counted(ctx context.Context, q querier, name string, args pgx.StrictNamedArgs, otherwise error) error {
+	tag, err := exec(ctx, q, name, args)
+	if err != nil {
+		return err
+	}
+	if tag.RowsAffected() == 0 {
+		return otherwise
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package ledger
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// Hour is the rolling window of the budget limits.per_hour.
+const Hour = time.Hour
+
+// A Request is everything that decides whether an action may be claimed, read under the
+// lock that all claims take.
+type Request struct {
+	Action     reconcile.Action
+	ClaimEpoch int64              // epoch of the claim on it, 0 when it never was claimed
+	Epoch      int64              // of the present lease
+	Begun      bool               // the remedy has had its first claim before
+	Shares     bool               // a step of the remedy destroys something
+	Earlier    []reconcile.Action // the remedy's steps before it
+	Spent      Spent
+}
+
+// Spent counts remedies begun, those given back left out.
+type Spent struct {
+	Total  int // in this pass
+	Shared int // in this pass, those that destroy something
+	Hour   int // in the rolling hour
+}
+
+// Refuse says why the action may not be claimed now, or nil. Refusals wrap
+// [reconcile.ErrHeld].
+func (r Request) Refuse(c reconcile.Claim, now time.Time) error {
+	for _, why := range []string{r.busy(now), r.order(), r.budget(c)} {
+		if why != "" {
+			return fmt.Errorf("%w: %s", reconcile.ErrHeld, why)
+		}
+	}
+	return nil
+}
+
+// Begins reports whether this claim would begin the remedy, and so be counted.
+func (r Request) Begins() bool { return r.Action.Seq == 0 && !r.Begun }
+
+// busy says why the action itself is not free.
+func (r Request) busy(now time.Time) string {
+	a := r.Action
+	switch {
+	case a.Outcome.Closed():
+		return "already " + string(a.Outcome)
+	case Living(a, r.ClaimEpoch, r.Epoch, now):
+		return fmt.Sprintf("claimed by %s until %s", a.ClaimedBy, a.ClaimEnds.UTC().Format(time.RFC3339))
+	case a.NextAttempt.After(now):
+		return "not before " + a.NextAttempt.UTC().Format(time.RFC3339)
+	}
+	return ""
+}
+
+// Living reports whether a claim on the action still stands: it has not run out and was
+// made under the present lease. A claim of a lease that was taken over is free at once.
+func Living(a reconcile.Action, claimEpoch, epoch int64, now time.Time) bool {
+	return a.ClaimedBy != "" && claimEpoch >= epoch && a.ClaimEnds.After(now)
+}
+
+// order says which earlier step is missing. A later step's ground is that the first one
+// stands, so a withdrawn first step is as bad as an open one; a terminate withdrawn, or
+// accepted and not confirmed, in the middle says nothing about the next sandbox.
+func (r Request) order() string {
+	if r.Action.Seq > 0 && !hasFirst(r.Earlier) {
+		return "its first step is not on record"
+	}
+	for _, e := range r.Earlier {
+		passed := e.Seq > 0 && (e.Outcome == reconcile.OutcomeWithdrawn || e.Outcome == reconcile.OutcomeAccepted)
+		if e.Outcome == reconcile.OutcomeDone || e.Outcome == reconcile.OutcomeConfirmed || passed {
+			continue
+		}
+		return fmt.Sprintf("its earlier step %s is %s", e.Step, e.Outcome)
+	}
+	return ""
+}
+
+func hasFirst(steps []reconcile.Action) bool {
+	for _, s := range steps {
+		if s.Seq == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// budget says which budget a remedy that begins here does not fit. Later steps and
+// further attempts of a begun remedy fit always.
+func (r Request) budget(c reconcile.Claim) string {
+	switch {
+	case !r.Begins():
+		return ""
+	case r.Spent.Total >= c.Total:
+		return fmt.Sprintf("budget: per_pass %d", c.Total)
+	case r.Shares && r.Spent.Shared >= c.Shared:
+		return fmt.Sprintf("budget: share (%d of the fleet)", c.Shared)
+	case r.Spent.Hour >= c.Hour:
+		return fmt.Sprintf("budget: per_hour %d", c.Hour)
+	}
+	return ""
+}
+
+// ClaimLost is the refusal of a write under a claim that no longer stands.
+func ClaimLost(a reconcile.Action) error {
+	return fmt.Errorf("claim of action %s, attempt %d, no longer stands: %w", a.ID, a.Attempts, reconcile.ErrFenced)
+}

@@ -1,0 +1,91 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// CheckMode refuses to raise a mode: the ledger only lowers what the config allows.
+func CheckMode(rule string, mode reconcile.Mode) error {
+	if rule == "" {
+		return fmt.Errorf("set mode: no rule given")
+	}
+	if mode != reconcile.Off && mode != reconcile.Observe {
+		return fmt.Errorf("set mode of %s to %q: only off and observe can be set here, "+
+			"enforce is set in the config (and `mode %s clear` lifts a lowered mode)", rule, mode, rule)
+	}
+	return nil
+}
+
+// CheckScope refuses a pause of something that cannot be paused.
+func CheckScope(scope string) error {
+	if scope == "all" || named(scope, "rule", "provider") {
+		return nil
+	}
+	return fmt.Errorf("pause of %q: the scope is all, rule:NAME or provider:NAME", scope)
+}
+
+// CheckTarget refuses a hold on something that cannot be held.
+func CheckTarget(target string) error {
+	if named(target, "task", "sandbox", "provider") {
+		return nil
+	}
+	if label, ok := strings.CutPrefix(target, "label:"); ok && strings.Index(label, "=") > 0 {
+		return nil
+	}
+	return fmt.Errorf("hold on %q: the target is task:ID, sandbox:ID, label:KEY=VALUE or provider:NAME", target)
+}
+
+// CheckRelease refuses a release that names nothing, nobody or no end: a release never
+// covers subjects that nobody has seen, and never lasts for ever.
+func CheckRelease(r reconcile.Release, now time.Time) error {
+	switch {
+	case r.What == "":
+		return fmt.Errorf("release: what is released is not given, a breaker (breaker:RULE) or a source")
+	case len(r.Subjects) == 0:
+		return fmt.Errorf("release of %s: no subjects are listed", r.What)
+	case !r.Until.After(now):
+		return fmt.Errorf("release of %s: its end %s is not in the future", r.What, r.Until.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// CheckUntil refuses an end that has passed already; zero means without end.
+func CheckUntil(what string, until, now time.Time) error {
+	if until.IsZero() || until.After(now) {
+		return nil
+	}
+	return fmt.Errorf("%s: its end %s is not in the future", what, until.UTC().Format(time.RFC3339))
+}
+
+// InForce reports whether a wish with this end, zero for none, is in force.
+func InForce(until, now time.Time) bool { return until.IsZero() || until.After(now) }
+
+func named(s string, kinds ...string) bool {
+	kind, name, found := strings.Cut(s, ":")
+	if !found || name == "" {
+		return false
+	}
+	for _, k := range kinds {
+		if k == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// Asked is the line that the timeline gets for an operator's wish.
+func Asked(by reconcile.Signature, what string) string {
+	return what + " by " + by.Author + ": " + by.Reason
+}
+
+// Until says how long a wish lasts, for people.
+func Until(until time.Time) string {
+	if until.IsZero() {
+		return ""
+	}
+	return " until " + until.UTC().Format(time.RFC3339)
+}

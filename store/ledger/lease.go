@@ -1,0 +1,58 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// Take decides whether holder may take the lease that stands as present. It may when the
+// lease is free, has ended, or is its own; each taking raises the epoch, so that what the
+// holder before still writes is refused.
+func Take(present reconcile.Lease, holder string, now time.Time, ttl time.Duration) (reconcile.Lease, error) {
+	if holder == "" || ttl <= 0 {
+		return reconcile.Lease{}, fmt.Errorf("take lease as %q for %s: a holder and a positive time are needed", holder, ttl)
+	}
+	if present.Holder != "" && present.Holder != holder && present.Until.After(now) {
+		return reconcile.Lease{}, &reconcile.HeldError{Holder: present.Holder, Until: present.Until}
+	}
+	return reconcile.Lease{Holder: holder, Epoch: present.Epoch + 1, Until: now.Add(ttl)}, nil
+}
+
+// Same reports whether l is the taking that stands as present, ended or not: nobody has
+// taken over since.
+func Same(present, l reconcile.Lease) bool {
+	return present.Holder != "" && present.Holder == l.Holder && present.Epoch == l.Epoch
+}
+
+// Fence refuses a write under l unless it stands: nobody took over and it has not ended.
+func Fence(present, l reconcile.Lease, now time.Time) error {
+	if Same(present, l) && present.Until.After(now) {
+		return nil
+	}
+	return Fenced(l)
+}
+
+// Fenced is the refusal of a write under a lease that no longer stands.
+func Fenced(l reconcile.Lease) error {
+	return fmt.Errorf("lease of %s, epoch %d: %w", l.Holder, l.Epoch, reconcile.ErrFenced)
+}
+
+// CheckInstallation refuses a ledger that another installation stamped.
+func CheckInstallation(stamped, mine string) error {
+	if stamped == mine {
+		return nil
+	}
+	return fmt.Errorf("the ledger belongs to installation %q, this is %q: "+
+		"give each installation its own database, or set `installation: %s`", stamped, mine, stamped)
+}
+
+// CheckSigned refuses an operator's wish that does not say who and why.
+func CheckSigned(author, reason string) error {
+	if strings.TrimSpace(author) == "" || strings.TrimSpace(reason) == "" {
+		return fmt.Errorf("an author and a reason are needed, got author %q and reason %q", author, reason)
+	}
+	return nil
+}

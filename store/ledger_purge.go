@@ -1,0 +1,68 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/store/ledger"
+)
+
+// purges are the statements that delete what retention no longer wants, in an order in
+// which the later ones profit from the earlier.
+var purges = [...]string{
+	"ledger_purge_findings", "ledger_purge_actions", "ledger_purge_probes", "ledger_purge_timeline",
+	"ledger_purge_passes", "ledger_purge_sandboxes", "ledger_purge_tasks",
+	"ledger_purge_pauses", "ledger_purge_holds", "ledger_purge_releases",
+}
+
+// Purge deletes what ended before the given time, at most batch rows (and 1000) with each
+// statement so that nothing waits long for its locks, until nothing is left or ctx ends.
+// It returns how many rows it deleted. What is open, what the budgets still count and what
+// explains a sandbox that exists is never deleted.
+func (g *Ledger) Purge(ctx context.Context, before time.Time, batch int) (int64, error) {
+	now, err := g.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if err := g.usable(ctx, g.pool); err != nil {
+		return 0, fmt.Errorf("purge: %w", err)
+	}
+	var deleted int64
+	for _, name := range purges {
+		n, err := g.purge(ctx, name, purgeArgs(name, before, now, ledger.Batch(batch)))
+		deleted += n
+		if err != nil {
+			return deleted, fmt.Errorf("purge what ended before %s: %w", before.UTC().Format(time.RFC3339), err)
+		}
+	}
+	return deleted, nil
+}
+
+func purgeArgs(name string, before, now time.Time, batch int) pgx.StrictNamedArgs {
+	args := pgx.StrictNamedArgs{"before": before, "batch": batch}
+	switch name {
+	case "ledger_purge_actions":
+		args["hour_ago"] = now.Add(-ledger.Hour)
+	case "ledger_purge_passes":
+		args["keep"] = ledger.MostGaps + 1
+	}
+	return args
+}
+
+// purge runs one statement until it deletes less than it might.
+func (g *Ledger) purge(ctx context.Context, name string, args pgx.StrictNamedArgs) (int64, error) {
+	var deleted int64
+	for {
+		tag, err := exec(ctx, g.pool, name, args)
+		if err != nil {
+			return deleted, err
+		}
+		deleted += tag.RowsAffected()
+		if tag.RowsAffected() < int64(args["batch"].(int)) {
+			return deleted, nil
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/ledger"
+)
+
+// Recall reads what is known in one snapshot. It writes nothing: a role that may only read
+// is enough, and a database that was never migrated is a fresh memory.
+func (g *Ledger) Recall(ctx context.Context) (reconcile.Memory, error) {
+	now, err := g.setClock(ctx)
+	if err != nil {
+		return reconcile.Memory{}, err
+	}
+	m := reconcile.Memory{Now: now}
+	err = pgx.BeginTxFunc(ctx, g.pool, snapshot, func(tx pgx.Tx) error {
+		if err := g.usable(ctx, tx); err != nil {
+			return err
+		}
+		return recall(ctx, tx, &m)
+	})
+	if errors.Is(err, errNoSchema) {
+		return reconcile.Memory{Now: now, Fresh: true}, nil
+	}
+	if err != nil {
+		return reconcile.Memory{}, fmt.Errorf("recall: %w", err)
+	}
+	return m, nil
+}
+
+var snapshot = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+
+// A reading is one query of a snapshot and what becomes of its rows.
+type reading struct {
+	query string
+	args  pgx.StrictNamedArgs
+	take  func(rows pgx.Rows) error
+}
+
+// read sends all readings at once and takes their rows one after the other: a snapshot
+// costs one round trip, not one for each table.
+func read(ctx context.Context, tx pgx.Tx, readings []reading) (err error) {
+	batch := &pgx.Batch{}
+	for _, r := range readings {
+		batch.Queue(queries[r.query], r.args)
+	}
+	results := tx.SendBatch(ctx, batch)
+	defer func() { err = errors.Join(err, results.Close()) }()
+	for _, r := range readings {
+		rows, err := results.Query()
+		if err == nil {
+			err = r.take(rows)
+		}
+		if err != nil {
+			return fmt.Errorf("query %s: %w", r.query, err)
+		}
+	}
+	return nil
+}
+
+// each makes a reading that hands over row by row.
+func each[T any](query string, args pgx.StrictNamedArgs, scan func(pgx.Rows) (T, error), take func(T)) reading {
+	return reading{query, args, func(rows pgx.Rows) error {
+		defer rows.Close()
+		for rows.Next() {
+			row, err := scan(rows)
+			if err != nil {
+				return err
+			}
+			take(row)
+		}
+		return rows.Err()
+	}}
+}
+
+func recall(ctx context.Context, tx pgx.Tx, m *reconcile.Memory) error {
+	var ends []time.Time
+	var full time.Time
+	readings := append(worldReadings(m), workReadings(m)...)
+	readings = append(readings, controlReadings(&m.Controls, m.Now)...)
+	readings = append(readings,
+		each("ledger_recall_ends", pgx.StrictNamedArgs{"most": ledger.MostGaps + 1}, scanTime,
+			func(t time.Time) { ends = append(ends, t) }),
+		each("ledger_recall_full", nil, scanTime, func(t time.Time) { full = t }))
+	if err := read(ctx, tx, readings); err != nil {
+		return err
+	}
+	ledger.Remember(m, ends, full)
+	return nil
+}
+
+// worldReadings are what was seen outside.
+func worldReadings(m *reconcile.Memory) []reading {
+	recent := pgx.StrictNamedArgs{"recent": m.Now.Add(-ledger.Recent)}
+	m.Tasks = map[string]reconcile.TaskSeen{}
+	m.Sandboxes = map[reconcile.Ref]reconcile.SandboxSeen{}
+	m.Probes = map[reconcile.Ref]reconcile.ProbeSeen{}
+	m.Templates = map[reconcile.Ref]reconcile.TemplateSeen{}
+	m.Sources = map[string]reconcile.SourceSeen{}
+	return []reading{
+		each("ledger_recall_tasks", recent, scanTask, func(t reconcile.TaskSeen) { m.Tasks[t.ID] = t }),
+		each("ledger_recall_sandboxes", recent, scanSandbox, func(s inventoried) {
+			m.Sandboxes[s.Ref] = s.SandboxSeen
+			if s.probed {
+				m.Probes[s.Ref] = s.probes
+			}
+		}),
+		each("ledger_recall_templates", nil, scanTemplate, func(t reconcile.TemplateSeen) {
+			m.Templates[reconcile.Ref{Provider: t.Provider, ID: t.Name}] = t
+		}),
+		each("ledger_recall_sources", nil, scanSource, func(s reconcile.SourceSeen) { m.Sources[s.Name] = s }),
+	}
+}
+
+// workReadings are what sandkeeper came to and did.
+func workReadings(m *reconcile.Memory) []reading {
+	m.Findings = map[reconcile.FindingKey]reconcile.Finding{}
+	return []reading{
+		each("ledger_open_findings", nil, scanFinding, func(f reconcile.FindingSeen) { m.Findings[f.Key()] = f.Finding }),
+		each("ledger_open_actions", nil, scanAction, func(a reconcile.Action) { m.Actions = append(m.Actions, a) }),
+		each("ledger_recall_hour", pgx.StrictNamedArgs{"hour_ago": m.Now.Add(-ledger.Hour)}, scanCount,
+			func(n int) { m.Spent.Hour = n }),
+		{"ledger_recall_installation", nil, func(rows pgx.Rows) error { return takeInstallation(rows, m) }},
+	}
+}
+
+func scanCount(r pgx.Rows) (int, error) {
+	var n int
+	return n, r.Scan(&n)
+}
+
+func takeInstallation(rows pgx.Rows, m *reconcile.Memory) error {
+	defer rows.Close()
+	for rows.Next() {
+		var known []string
+		if err := rows.Scan(at(&m.WatchSince), &known); err != nil {
+			return err
+		}
+		m.Known = ledger.Known(known)
+	}
+	return rows.Err()
+}

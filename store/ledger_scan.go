@@ -1,0 +1,167 @@
+package store
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// The scanners read by position; each belongs to the column list of its queries.
+
+func scanTask(r pgx.Rows) (reconcile.TaskSeen, error) {
+	var t reconcile.TaskSeen
+	var sum int64
+	err := r.Scan(&t.ID, &t.Status, (*string)(&t.State), &t.Sandbox, at(&t.Since), at(&t.FirstSeen),
+		at(&t.UpdatedAt), at(&t.StartedAt), at(&t.StaleStart), &sum, &t.ErrorChanged, &t.Live)
+	t.ErrorSum = uint64(sum)
+	return t, err
+}
+
+// inventoried is a sandbox with what its probes come to.
+type inventoried struct {
+	reconcile.SandboxSeen
+	probed bool
+	probes reconcile.ProbeSeen
+}
+
+func scanSandbox(r pgx.Rows) (inventoried, error) {
+	var s inventoried
+	var p probeSum
+	err := r.Scan(&s.Provider, &s.ID, &s.Name, &s.Task, &s.Template, (*string)(&s.State), &s.Raw, at(&s.CreatedAt),
+		at(&s.FirstSeen), at(&s.StateSince), at(&s.ResumedAt), at(&s.RanAt), at(&s.GoneAt), &s.GoneByUs,
+		&p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures)
+	if err != nil || p.at.IsZero() {
+		return s, err
+	}
+	s.probed = true
+	s.probes, err = p.seen(s.Ref)
+	return s, err
+}
+
+// probeSum is what a sandbox's probes come to, as its row has it; at is zero when it was
+// never probed.
+type probeSum struct {
+	outcome, detail string
+	at, answered    time.Time
+	took            int64
+	failures        []byte
+}
+
+func (p probeSum) seen(ref reconcile.Ref) (reconcile.ProbeSeen, error) {
+	seen := reconcile.ProbeSeen{Ref: ref, LastAnswered: p.answered}
+	if !p.at.IsZero() {
+		seen.Last = reconcile.ProbeResult{
+			Ref: ref, Outcome: reconcile.ProbeOutcome(p.outcome), Detail: p.detail, At: p.at,
+			Took: time.Duration(p.took) * time.Microsecond,
+		}
+	}
+	if p.failures == nil {
+		return seen, nil
+	}
+	return seen, json.Unmarshal(p.failures, &seen.Failures)
+}
+
+func scanProbeSum(r pgx.Rows) (reconcile.ProbeSeen, error) {
+	var ref reconcile.Ref
+	var p probeSum
+	err := r.Scan(&ref.Provider, &ref.ID, &p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures)
+	if err != nil {
+		return reconcile.ProbeSeen{}, err
+	}
+	return p.seen(ref)
+}
+
+func scanProbe(r pgx.Rows) (reconcile.ProbeResult, error) {
+	var p reconcile.ProbeResult
+	var took int64
+	err := r.Scan(&p.Provider, &p.ID, (*string)(&p.Outcome), &p.Detail, at(&p.At), &took)
+	p.Took = time.Duration(took) * time.Microsecond
+	return p, err
+}
+
+func scanFinding(r pgx.Rows) (reconcile.FindingSeen, error) {
+	var f reconcile.FindingSeen
+	var facts []byte
+	err := r.Scan(&f.Rule, &f.Subject, &f.Provider, &f.Sandbox, &f.Task, &f.Reason, &facts, at(&f.FirstSeen),
+		at(&f.LastSeen), at(&f.SightedAt), &f.Sightings, &f.Due, &f.HeldBy, at(&f.OpenedAt), at(&f.ResolvedAt))
+	if err != nil {
+		return f, err
+	}
+	f.HeldBy = orNil(f.HeldBy)
+	f.Evidence, err = facing(facts)
+	return f, err
+}
+
+// facing reads a list of facts, nil when there is none.
+func facing(text []byte) ([]reconcile.Evidence, error) {
+	var facts []reconcile.Evidence
+	if err := json.Unmarshal(text, &facts); err != nil {
+		return nil, err
+	}
+	return orNil(facts), nil
+}
+
+func orNil[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+func scanAction(r pgx.Rows) (reconcile.Action, error) {
+	var a reconcile.Action
+	return a, scanActionAnd(r, &a)
+}
+
+// scanActionAnd scans an action's columns and those that follow them.
+func scanActionAnd(r pgx.Row, a *reconcile.Action, more ...any) error {
+	var facts []byte
+	into := []any{&a.ID, &a.Remedy, &a.Seq, &a.Pass, &a.Rule, &a.Subject, &a.Provider, &a.Sandbox, &a.Task,
+		(*string)(&a.Step), &a.Reason, &facts, &a.RowOnly, (*string)(&a.Outcome), &a.Detail, &a.Attempts, at(&a.PlannedAt),
+		at(&a.ClaimedAt), &a.ClaimedBy, at(&a.ClaimEnds), at(&a.ActedAt), at(&a.ClosedAt), at(&a.NextAttempt)}
+	if err := r.Scan(append(into, more...)...); err != nil {
+		return err
+	}
+	var err error
+	a.Evidence, err = facing(facts)
+	return err
+}
+
+func scanSource(r pgx.Rows) (reconcile.SourceSeen, error) {
+	var s reconcile.SourceSeen
+	err := r.Scan(&s.Name, &s.Trusted, &s.Reason, at(&s.Since), at(&s.RecoveredAt), at(&s.LastTrusted))
+	return s, err
+}
+
+func scanTemplate(r pgx.Rows) (reconcile.TemplateSeen, error) {
+	var t reconcile.TemplateSeen
+	err := r.Scan(&t.Provider, &t.Name, (*string)(&t.State), &t.Raw, &t.Error, at(&t.LastStart), at(&t.LastUsed),
+		at(&t.ExpiresAt), at(&t.LookedAt))
+	return t, err
+}
+
+func scanEvent(r pgx.Rows) (reconcile.TimelineEvent, error) {
+	var e reconcile.TimelineEvent
+	err := r.Scan(at(&e.At), &e.Subject, &e.Kind, &e.What)
+	return e, err
+}
+
+func scanPass(r pgx.Rows) (reconcile.PassSeen, error) {
+	var p reconcile.PassSeen
+	err := r.Scan(&p.ID, (*string)(&p.Kind), &p.Holder, at(&p.BeganAt), at(&p.EndedAt), &p.Complete, &p.Error,
+		&p.Kept, &p.Counts)
+	return p, err
+}
+
+func scanTime(r pgx.Rows) (time.Time, error) {
+	var t time.Time
+	return t, r.Scan(at(&t))
+}
+
+func scanText(r pgx.Rows) (string, error) {
+	var s string
+	return s, r.Scan(&s)
+}

@@ -1,0 +1,116 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// putActions plans actions, first steps before later ones, which come only with them.
+func (g *Ledger) putActions(planned []reconcile.Action) {
+	for _, a := range planned {
+		if a.Seq == 0 {
+			g.plan(a)
+		}
+	}
+	for _, a := range planned {
+		first, found := g.actions[a.Remedy]
+		lost := first.Outcome == reconcile.OutcomeWithdrawn || first.Outcome == reconcile.OutcomeFailed
+		if a.Seq > 0 && found && !lost {
+			g.plan(a)
+		}
+	}
+}
+
+// plan adds an action unless one is open already for its subject and step.
+func (g *Ledger) plan(a reconcile.Action) {
+	if _, known := g.actions[a.ID]; known {
+		return
+	}
+	for _, open := range g.actions {
+		if !open.Outcome.Closed() && sameStep(open.Action, a) {
+			return
+		}
+	}
+	a.Outcome, a.Detail, a.Attempts = reconcile.OutcomePending, "", 0
+	a.ClaimedAt, a.ClaimedBy, a.ClaimEnds = time.Time{}, "", time.Time{}
+	a.ActedAt, a.ClosedAt = time.Time{}, time.Time{}
+	a.Evidence = slices.Clone(a.Evidence)
+	g.actions[a.ID] = action{Action: a}
+}
+
+// sameStep reports whether two actions would do the same: a sandbox is terminated once,
+// whatever the subject.
+func sameStep(a, b reconcile.Action) bool {
+	if a.Step != b.Step {
+		return false
+	}
+	if a.Step == reconcile.StepTerminate {
+		return a.Provider == b.Provider && a.Sandbox == b.Sandbox
+	}
+	return a.Subject == b.Subject
+}
+
+// withdraw closes planned actions that nobody claimed, and the later steps of those that
+// were a remedy's first.
+func (g *Ledger) withdraw(ids []string, now time.Time) {
+	idle := func(a action) bool { return a.ClaimedBy == "" && a.Outcome == reconcile.OutcomePending }
+	for _, id := range ids {
+		if a, found := g.actions[id]; found && idle(a) {
+			g.close(a, reconcile.OutcomeWithdrawn, "the finding no longer holds", now)
+		}
+	}
+	for _, id := range ids {
+		if g.actions[id].Outcome != reconcile.OutcomeWithdrawn || g.actions[id].ClosedAt != now {
+			continue
+		}
+		for _, a := range g.steps(id) {
+			if idle(a) {
+				g.close(a, reconcile.OutcomeWithdrawn, "the first step was withdrawn", now)
+			}
+		}
+	}
+}
+
+func (g *Ledger) close(a action, o reconcile.Outcome, detail string, now time.Time) {
+	a.Outcome, a.Detail, a.ClosedAt = o, detail, now
+	a.ClaimedBy, a.ClaimEnds = "", time.Time{}
+	g.actions[a.ID] = a
+	g.count("actions", a.Rule, a.Provider, string(a.Step)+":"+string(o))
+}
+
+// steps are the steps of a remedy, in order.
+func (g *Ledger) steps(remedy string) []action {
+	return sorted(g.actions, byPlan, func(a action) bool { return a.Remedy == remedy })
+}
+
+func byPlan(a, b action) int {
+	return cmp.Or(a.PlannedAt.Compare(b.PlannedAt), cmp.Compare(a.Remedy, b.Remedy), cmp.Compare(a.Seq, b.Seq),
+		cmp.Compare(a.ID, b.ID))
+}
+
+// OpenActions reads the actions that are not closed, oldest remedy first.
+func (g *Ledger) OpenActions(ctx context.Context) ([]reconcile.Action, error) {
+	var open []reconcile.Action
+	err := g.locked(ctx, func(time.Time) error {
+		open = g.openActions()
+		return nil
+	})
+	return open, err
+}
+
+func (g *Ledger) openActions() []reconcile.Action {
+	var open []reconcile.Action
+	for _, a := range sorted(g.actions, byPlan, func(a action) bool { return !a.Outcome.Closed() }) {
+		open = append(open, copied(a.Action))
+	}
+	return open
+}
+
+func copied(a reconcile.Action) reconcile.Action {
+	a.Evidence = slices.Clone(a.Evidence)
+	return a
+}

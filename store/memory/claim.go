@@ -1,0 +1,171 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/ledger"
+)
+
+// Claim takes the right to carry out an action, reserving its budget.
+func (g *Ledger) Claim(ctx context.Context, l reconcile.Lease, c reconcile.Claim) (reconcile.Action, error) {
+	var claimed reconcile.Action
+	err := g.fenced(ctx, l, func(now time.Time) error {
+		a, found := g.actions[c.Action]
+		if !found {
+			return reconcile.ErrNotFound
+		}
+		request := g.request(a, c, now)
+		if err := request.Refuse(c, now); err != nil {
+			return err
+		}
+		if request.Begins() {
+			a.begunAt, a.begunPass, a.begunShared = now, c.Pass, request.Shares
+		}
+		a.ClaimedAt, a.ClaimedBy, a.ClaimEnds, a.epoch = now, l.Holder, now.Add(c.TTL), l.Epoch
+		a.Attempts++
+		g.actions[a.ID] = a
+		claimed = copied(a.Action)
+		return nil
+	})
+	if err != nil {
+		return reconcile.Action{}, fmt.Errorf("claim action %s: %w", c.Action, err)
+	}
+	return claimed, nil
+}
+
+func (g *Ledger) request(a action, c reconcile.Claim, now time.Time) ledger.Request {
+	r := ledger.Request{Action: a.Action, ClaimEpoch: a.epoch, Epoch: g.lease.Epoch, Begun: !a.begunAt.IsZero()}
+	for _, s := range g.steps(a.Remedy) {
+		r.Shares = r.Shares || !s.RowOnly
+		if s.Seq < a.Seq {
+			r.Earlier = append(r.Earlier, s.Action)
+		}
+	}
+	for _, other := range g.actions {
+		if other.begunAt.IsZero() {
+			continue
+		}
+		if other.begunPass == c.Pass {
+			r.Spent.Total++
+		}
+		if other.begunPass == c.Pass && other.begunShared {
+			r.Spent.Shared++
+		}
+		if other.begunAt.After(now.Add(-ledger.Hour)) {
+			r.Spent.Hour++
+		}
+	}
+	return r
+}
+
+// claimed is the action whose claim by l is still this very one.
+func (g *Ledger) claimed(l reconcile.Lease, a reconcile.Action) (action, error) {
+	own, found := g.actions[a.ID]
+	if !found || own.Outcome.Closed() || own.ClaimedBy != l.Holder || own.epoch != l.Epoch || own.Attempts != a.Attempts {
+		return action{}, ledger.ClaimLost(a)
+	}
+	return own, nil
+}
+
+// RenewClaim extends a claim that still stands.
+func (g *Ledger) RenewClaim(ctx context.Context, l reconcile.Lease, a reconcile.Action, ttl time.Duration) error {
+	err := g.fenced(ctx, l, func(now time.Time) error {
+		own, err := g.claimed(l, a)
+		if err != nil {
+			return err
+		}
+		if !own.ClaimEnds.After(now) {
+			return ledger.ClaimLost(a)
+		}
+		own.ClaimEnds = now.Add(ttl)
+		g.actions[a.ID] = own
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("renew claim of action %s: %w", a.ID, err)
+	}
+	return nil
+}
+
+// Settle writes what became of a claimed action and frees the claim, for as long as nobody
+// has taken the lease or the claim over.
+func (g *Ledger) Settle(ctx context.Context, l reconcile.Lease, a reconcile.Action) error {
+	err := g.locked(ctx, func(now time.Time) error {
+		if err := ledger.CheckOutcome(a.Outcome); err != nil {
+			return err
+		}
+		if !ledger.Same(g.lease, l) {
+			return ledger.Fenced(l)
+		}
+		own, err := g.claimed(l, a)
+		if err == nil {
+			g.settle(own, a, now)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("settle action %s as %s: %w", a.ID, a.Outcome, err)
+	}
+	return nil
+}
+
+func (g *Ledger) settle(own action, a reconcile.Action, now time.Time) {
+	own.Outcome, own.Detail, own.NextAttempt = a.Outcome, a.Detail, a.NextAttempt
+	own.ClaimedBy, own.ClaimEnds = "", time.Time{}
+	if !a.ActedAt.IsZero() {
+		own.ActedAt = a.ActedAt
+	}
+	if len(a.Evidence) > 0 {
+		own.Evidence = slices.Clone(a.Evidence)
+	}
+	if a.Outcome.Closed() {
+		own.ClosedAt = now
+	}
+	if ledger.GivesBack(own.Action) {
+		own.begunAt, own.begunPass = time.Time{}, 0
+	}
+	g.actions[own.ID] = own
+	g.count("actions", own.Rule, own.Provider, string(own.Step)+":"+string(own.Outcome))
+	g.tellSettled(own.Action, now)
+	g.endRemedy(own.Action, now)
+	g.endSandbox(own.Action, now)
+}
+
+func (g *Ledger) tellSettled(a reconcile.Action, now time.Time) {
+	g.tell(reconcile.TimelineEvent{At: now, Subject: a.Subject, Kind: "action", What: ledger.Told(a)})
+}
+
+// endRemedy withdraws the later steps of a remedy that has lost its ground.
+func (g *Ledger) endRemedy(a reconcile.Action, now time.Time) {
+	why := ledger.EndsRemedy(a)
+	if why == "" {
+		return
+	}
+	for _, s := range g.steps(a.Remedy) {
+		if s.Seq > a.Seq && !s.Outcome.Closed() {
+			g.close(s, reconcile.OutcomeWithdrawn, why, now)
+			g.tellSettled(g.actions[s.ID].Action, now)
+		}
+	}
+}
+
+// endSandbox remembers that a sandbox is gone by us, as the provider confirmed.
+func (g *Ledger) endSandbox(a reconcile.Action, now time.Time) {
+	ref := reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}
+	s, found := g.sandboxes[ref]
+	if !found || !ledger.EndsSandbox(a) {
+		return
+	}
+	s.GoneByUs = true
+	if s.GoneAt.IsZero() {
+		s.GoneAt = now
+	}
+	if s.State != reconcile.SandboxEnded {
+		s.State, s.StateSince = reconcile.SandboxEnded, now
+	}
+	g.sandboxes[ref] = s
+}

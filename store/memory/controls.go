@@ -1,0 +1,189 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/ledger"
+)
+
+// Controls reads the operators' wishes that are in force now.
+func (g *Ledger) Controls(ctx context.Context) (reconcile.Controls, error) {
+	var c reconcile.Controls
+	err := g.locked(ctx, func(now time.Time) error {
+		c = g.controls(now)
+		return nil
+	})
+	return c, err
+}
+
+func (g *Ledger) controls(now time.Time) reconcile.Controls {
+	c := reconcile.Controls{Modes: maps.Clone(g.modes), Breakers: maps.Clone(g.breakers)}
+	for _, p := range g.pauses {
+		if ledger.InForce(p.Until, now) {
+			c.Pauses = append(c.Pauses, p)
+		}
+	}
+	for _, h := range g.holds {
+		if ledger.InForce(h.Until, now) {
+			c.Holds = append(c.Holds, h)
+		}
+	}
+	for _, r := range g.releases {
+		if ledger.InForce(r.Until, now) {
+			c.Releases = append(c.Releases, r)
+		}
+	}
+	return c
+}
+
+// wish does what an operator asked for, and tells of it.
+func (g *Ledger) wish(ctx context.Context, by reconcile.Signature, do func(now time.Time) ([]told, error)) error {
+	if err := ledger.CheckSigned(by.Author, by.Reason); err != nil {
+		return err
+	}
+	return g.locked(ctx, func(now time.Time) error {
+		lines, err := do(now)
+		if err != nil {
+			return err
+		}
+		for _, t := range lines {
+			g.tell(reconcile.TimelineEvent{At: now, Subject: t.subject, Kind: "operator", What: ledger.Asked(by, t.what)})
+		}
+		return nil
+	})
+}
+
+type told struct{ subject, what string }
+
+// SetMode lowers a rule's mode at once, to off or observe.
+func (g *Ledger) SetMode(ctx context.Context, rule string, mode reconcile.Mode, by reconcile.Signature) error {
+	if err := ledger.CheckMode(rule, mode); err != nil {
+		return err
+	}
+	return g.wish(ctx, by, func(time.Time) ([]told, error) {
+		g.modes[rule] = mode
+		return []told{{"rule:" + rule, "mode " + string(mode)}}, nil
+	})
+}
+
+// ClearMode takes a lowered mode back.
+func (g *Ledger) ClearMode(ctx context.Context, rule string, by reconcile.Signature) error {
+	return g.wish(ctx, by, func(time.Time) ([]told, error) {
+		if _, lowered := g.modes[rule]; !lowered {
+			return nil, fmt.Errorf("clear mode of %s: %w", rule, reconcile.ErrNotFound)
+		}
+		delete(g.modes, rule)
+		return []told{{"rule:" + rule, "mode of the config again"}}, nil
+	})
+}
+
+// Pause stops acting on its scope, in the place of a pause before.
+func (g *Ledger) Pause(ctx context.Context, p reconcile.Pause) error {
+	if err := ledger.CheckScope(p.Scope); err != nil {
+		return err
+	}
+	return g.wish(ctx, reconcile.Signature{Author: p.Author, Reason: p.Reason}, func(now time.Time) ([]told, error) {
+		if err := ledger.CheckUntil("pause "+p.Scope, p.Until, now); err != nil {
+			return nil, err
+		}
+		p.At = now
+		g.pauses = append(g.unpaused(p.Scope), p)
+		return []told{{p.Scope, "paused" + ledger.Until(p.Until)}}, nil
+	})
+}
+
+func (g *Ledger) unpaused(scope string) []reconcile.Pause {
+	return slices.DeleteFunc(slices.Clone(g.pauses), func(p reconcile.Pause) bool { return p.Scope == scope })
+}
+
+// Resume ends the pause of a scope.
+func (g *Ledger) Resume(ctx context.Context, scope string, by reconcile.Signature) error {
+	return g.wish(ctx, by, func(now time.Time) ([]told, error) {
+		inForce := slices.ContainsFunc(g.pauses, func(p reconcile.Pause) bool {
+			return p.Scope == scope && ledger.InForce(p.Until, now)
+		})
+		if !inForce {
+			return nil, fmt.Errorf("resume %s: %w", scope, reconcile.ErrNotFound)
+		}
+		g.pauses = g.unpaused(scope)
+		return []told{{scope, "resumed"}}, nil
+	})
+}
+
+// Hold keeps a target from being acted on, and returns the hold's number.
+func (g *Ledger) Hold(ctx context.Context, h reconcile.Hold) (int64, error) {
+	if err := ledger.CheckTarget(h.Target); err != nil {
+		return 0, err
+	}
+	by := reconcile.Signature{Author: h.Author, Reason: h.Reason}
+	err := g.wish(ctx, by, func(now time.Time) ([]told, error) {
+		if err := ledger.CheckUntil("hold "+h.Target, h.Until, now); err != nil {
+			return nil, err
+		}
+		h.ID, h.At = g.nextWish(), now
+		g.holds = append(g.holds, h)
+		return []told{{h.Target, "held" + ledger.Until(h.Until)}}, nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return h.ID, nil
+}
+
+func (g *Ledger) nextWish() int64 {
+	g.lastWish++
+	return g.lastWish
+}
+
+// Unhold lifts the hold of this number, or all holds on this target.
+func (g *Ledger) Unhold(ctx context.Context, target string, by reconcile.Signature) (int, error) {
+	var lines []told
+	err := g.wish(ctx, by, func(now time.Time) ([]told, error) {
+		var left []reconcile.Hold
+		for _, h := range g.holds {
+			if meant := h.Target == target || strconv.FormatInt(h.ID, 10) == target; meant && ledger.InForce(h.Until, now) {
+				lines = append(lines, told{h.Target, "hold lifted"})
+				continue
+			}
+			left = append(left, h)
+		}
+		if len(lines) == 0 {
+			return nil, fmt.Errorf("unhold %s: %w", target, reconcile.ErrNotFound)
+		}
+		g.holds = left
+		return lines, nil
+	})
+	return len(lines), err
+}
+
+// Release lets the listed subjects pass a breaker or a freeze until a time.
+func (g *Ledger) Release(ctx context.Context, r reconcile.Release) (int64, error) {
+	by := reconcile.Signature{Author: r.Author, Reason: r.Reason}
+	err := g.wish(ctx, by, func(now time.Time) ([]told, error) {
+		if err := ledger.CheckRelease(r, now); err != nil {
+			return nil, err
+		}
+		r.ID, r.At, r.Subjects = g.nextWish(), now, slices.Clone(r.Subjects)
+		g.releases = append(g.releases, r)
+		return released(r), nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return r.ID, nil
+}
+
+func released(r reconcile.Release) []told {
+	until := ledger.Until(r.Until)
+	lines := []told{{r.What, fmt.Sprintf("%d subjects released%s", len(r.Subjects), until)}}
+	for _, s := range r.Subjects {
+		lines = append(lines, told{s, "released from " + r.What + until})
+	}
+	return lines
+}

@@ -1,0 +1,107 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/ledger"
+)
+
+// Recall reads what is known, in one snapshot that later writes do not change.
+func (g *Ledger) Recall(ctx context.Context) (reconcile.Memory, error) {
+	var m reconcile.Memory
+	err := g.locked(ctx, func(now time.Time) error {
+		m = g.recall(now)
+		return nil
+	})
+	if err != nil {
+		return reconcile.Memory{}, fmt.Errorf("recall: %w", err)
+	}
+	return m, nil
+}
+
+func (g *Ledger) recall(now time.Time) reconcile.Memory {
+	m := reconcile.Memory{
+		Now: now, WatchSince: g.watchSince, Known: ledger.Known(g.known),
+		Tasks:     g.recentTasks(now),
+		Sandboxes: g.inventory(now),
+		Findings:  map[reconcile.FindingKey]reconcile.Finding{},
+		Actions:   g.openActions(),
+		Probes:    map[reconcile.Ref]reconcile.ProbeSeen{},
+		Templates: maps.Clone(g.templates),
+		Sources:   maps.Clone(g.sources),
+		Controls:  g.controls(now),
+	}
+	for _, f := range g.openFindings() {
+		m.Findings[f.Key()] = f.Finding
+	}
+	for ref := range m.Sandboxes {
+		if sum, probed := g.sums[ref]; probed {
+			sum.Failures = slices.Clone(sum.Failures)
+			m.Probes[ref] = sum
+		}
+	}
+	for _, a := range g.actions {
+		if a.begunAt.After(now.Add(-ledger.Hour)) {
+			m.Spent.Hour++
+		}
+	}
+	ends, full := g.ends()
+	ledger.Remember(&m, ends, full)
+	return m
+}
+
+// ends are the ends of the complete passes, newest first, and of the last full one.
+func (g *Ledger) ends() (ends []time.Time, full time.Time) {
+	for _, p := range slices.Backward(g.passes) {
+		if p.Complete && len(ends) <= ledger.MostGaps {
+			ends = append(ends, p.EndedAt)
+		}
+		if p.Complete && p.Kind == reconcile.Full && full.IsZero() {
+			full = p.EndedAt
+		}
+		if len(ends) > ledger.MostGaps && !full.IsZero() {
+			break
+		}
+	}
+	return ends, full
+}
+
+// recentTasks are the live tasks, those that left lately, and those that a sandbox which
+// exists still names.
+func (g *Ledger) recentTasks(now time.Time) map[string]reconcile.TaskSeen {
+	named := g.named()
+	recent := map[string]reconcile.TaskSeen{}
+	for id, t := range g.tasks {
+		if t.Live || t.changedAt.After(now.Add(-ledger.Recent)) || named[id] {
+			recent[id] = t.TaskSeen
+		}
+	}
+	return recent
+}
+
+// named are the tasks that a sandbox which exists names.
+func (g *Ledger) named() map[string]bool {
+	named := map[string]bool{}
+	for _, s := range g.sandboxes {
+		if s.GoneAt.IsZero() && s.Task != "" {
+			named[s.Task] = true
+		}
+	}
+	return named
+}
+
+// inventory are the sandboxes that exist, those gone lately, and those whose task lives.
+func (g *Ledger) inventory(now time.Time) map[reconcile.Ref]reconcile.SandboxSeen {
+	inventory := map[reconcile.Ref]reconcile.SandboxSeen{}
+	for ref, s := range g.sandboxes {
+		if s.GoneAt.IsZero() || s.GoneAt.After(now.Add(-ledger.Recent)) || g.tasks[s.Task].Live {
+			inventory[ref] = s
+		}
+	}
+	return inventory
+}

@@ -1,0 +1,172 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// OpenOptions say how a database is opened. Zero values are good defaults.
+type OpenOptions struct {
+	Name             string        // which database it is, for errors: "tasks" or "ledger"
+	MaxConns         int32         // default 8
+	ConnectTimeout   time.Duration // default 10s
+	LockTimeout      time.Duration // default 3s
+	StatementTimeout time.Duration // default 30s
+}
+
+func (o OpenOptions) filled() OpenOptions {
+	o.Name = first(o.Name, "sandkeeper")
+	if o.MaxConns <= 0 {
+		o.MaxConns = 8
+	}
+	o.ConnectTimeout = positive(o.ConnectTimeout, 10*time.Second)
+	o.LockTimeout = positive(o.LockTimeout, 3*time.Second)
+	o.StatementTimeout = positive(o.StatementTimeout, 30*time.Second)
+	return o
+}
+
+func positive(d, otherwise time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return otherwise
+}
+
+// Open connects to a database and looks that it answers. No error of it shows the
+// password.
+func Open(ctx context.Context, url string, o OpenOptions) (*pgxpool.Pool, error) {
+	o = o.filled()
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		// The cause is left out: it may quote a part of the URL, which has the password.
+		return nil, fmt.Errorf("read the connection URL of the %s database: it cannot be parsed; it has the form "+
+			"postgres://user:password@host:5432/database, with characters like # / ? @ %% in the password percent-encoded", o.Name)
+	}
+	o.apply(config)
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, unreachable(o.Name, config.ConnConfig.Config, err)
+	}
+	if err := ping(ctx, pool, o.ConnectTimeout); err != nil {
+		pool.Close()
+		return nil, unreachable(o.Name, config.ConnConfig.Config, err)
+	}
+	return pool, nil
+}
+
+// apply bounds the pool and every session. What the URL itself says about a session wins.
+func (o OpenOptions) apply(config *pgxpool.Config) {
+	config.MaxConns, config.MinConns = o.MaxConns, 0
+	config.MaxConnIdleTime, config.MaxConnLifetime = 5*time.Minute, 30*time.Minute
+	config.MaxConnLifetimeJitter = 5 * time.Minute
+	config.ConnConfig.ConnectTimeout = o.ConnectTimeout
+	millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+	for name, value := range map[string]string{
+		"application_name":  "sandkeeper",
+		"lock_timeout":      millis(o.LockTimeout),
+		"statement_timeout": millis(o.StatementTimeout),
+		// A process that hangs inside a transaction must not keep a task's row locked.
+		"idle_in_transaction_session_timeout": millis(o.StatementTimeout),
+	} {
+		if _, given := config.ConnConfig.RuntimeParams[name]; !given {
+			config.ConnConfig.RuntimeParams[name] = value
+		}
+	}
+}
+
+func ping(ctx context.Context, pool *pgxpool.Pool, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	return pool.Ping(ctx)
+}
+
+// An unreachableError says which database does not answer, without the password.
+type unreachableError struct {
+	said  string
+	cause error
+}
+
+func (e *unreachableError) Error() string { return e.said }
+func (e *unreachableError) Unwrap() error { return e.cause }
+
+func unreachable(name string, c pgconn.Config, err error) error {
+	said := fmt.Sprintf("reach the %s database %q at %s as %s: %s", name, c.Database, hostOf(c), c.User, oneLine(err))
+	if fix := openFix(c, err); fix != "" {
+		said += "; " + fix
+	}
+	if c.Password != "" {
+		said = strings.ReplaceAll(said, c.Password, "xxxxx")
+	}
+	return &unreachableError{said: said, cause: err}
+}
+
+func hostOf(c pgconn.Config) string {
+	if strings.HasPrefix(c.Host, "/") {
+		return c.Host
+	}
+	return net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
+}
+
+// oneLine is the last cause, which is the one that says something new.
+func oneLine(err error) string {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Message
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err.Error()
+	}
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return dns.Err
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "no answer in time"
+	}
+	return strings.Join(strings.Fields(err.Error()), " ")
+}
+
+// openFix is what mends the usual causes.
+func openFix(c pgconn.Config, err error) string {
+	var pg *pgconn.PgError
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &pg):
+		return serverFix(c, pg)
+	case errors.As(err, &dns):
+		return "is the host name right, and does it resolve from here?"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "is the address right, and does a firewall or network policy let this machine through?"
+	case errors.Is(err, context.Canceled):
+		return ""
+	}
+	return "does the server run there, and does it listen on that address?"
+}
+
+func serverFix(c pgconn.Config, e *pgconn.PgError) string {
+	switch {
+	case e.Code == "28P01" || e.Code == "28000":
+		return "check the user and the password, and the server's pg_hba.conf"
+	case e.Code == "3D000":
+		return "CREATE DATABASE " + quoted(c.Database) + ", or correct the URL"
+	case e.Code == "42501":
+		return "GRANT CONNECT ON DATABASE " + quoted(c.Database) + " TO " + quoted(c.User)
+	case e.Code == "53300":
+		return "the server has no connection left: raise max_connections or lower what else connects"
+	case e.Code == "57P03":
+		return "the server is starting up or shutting down: try again"
+	case strings.Contains(e.Message, "startup parameter"):
+		return "in PgBouncer set ignore_startup_parameters = " +
+			"lock_timeout, statement_timeout, idle_in_transaction_session_timeout, or connect to PostgreSQL itself"
+	}
+	return ""
+}

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/store/pgtest"
+)
+
+func TestOpenSetsTheSession(t *testing.T) {
+	pool, err := Open(t.Context(), pgtest.Database(t), OpenOptions{Name: "tasks", LockTimeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	want := map[string]string{
+		"application_name": "sandkeeper", "lock_timeout": "1s", "statement_timeout": "30s",
+		"idle_in_transaction_session_timeout": "30s",
+	}
+	for name, value := range want {
+		var got string
+		if err := pool.QueryRow(t.Context(), "SELECT current_setting($1)", name).Scan(&got); err != nil || got != value {
+			t.Errorf("%s = %q, %v, want %q", name, got, err, value)
+		}
+	}
+	if got := pool.Config().MaxConns; got != 8 {
+		t.Errorf("pool of %d connections, want 8", got)
+	}
+}
+
+func TestOpenLeavesWhatTheURLSays(t *testing.T) {
+	pool, err := Open(t.Context(), pgtest.Database(t)+"&statement_timeout=7s", OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	var got string
+	if err := pool.QueryRow(t.Context(), "SHOW statement_timeout").Scan(&got); err != nil || got != "7s" {
+		t.Errorf("statement_timeout = %q, %v, want 7s", got, err)
+	}
+}
+
+func TestOpenErrorsNameTheDatabaseAndHideThePassword(t *testing.T) {
+	closed := closedPort(t)
+	cases := map[string]struct {
+		url  string
+		want []string
+	}{
+		"a # in the password that is not encoded": {"postgres://u:pa#s3cret@no-such-host.invalid/db", []string{"tasks database"}},
+		"a % in the password that is not encoded": {"postgres://u:s3cret%zz@h/db", []string{"tasks database", "percent-encoded"}},
+		"keywords that are cut off":               {"host=h password='s3cret", []string{"tasks database"}},
+		"nothing listens": {"postgres://ana:s3cret@127.0.0.1:" + closed + "/jobs",
+			[]string{"tasks database", `"jobs"`, "127.0.0.1:" + closed, "as ana", "refused", "listen"}},
+		"a host that does not exist": {"postgres://ana:s3cret@no-such-host.invalid/jobs",
+			[]string{"no-such-host.invalid", "does it resolve"}},
+		"a database that does not exist": {strings.Replace(pgtest.Database(t), "/sandkeeper_test_", "/absent_", 1),
+			[]string{"tasks database", "does not exist", "CREATE DATABASE"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := Open(t.Context(), c.url, OpenOptions{Name: "tasks", ConnectTimeout: 5 * time.Second})
+			if err == nil {
+				t.Fatal("it opened")
+			}
+			if strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("Open(%q) shows the password: %v", c.url, err)
+			}
+			for _, part := range c.want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("Open(%q) = %v, want it to say %q", c.url, err, part)
+				}
+			}
+		})
+	}
+}
+
+func TestOpenGivesUpOnAServerThatDoesNotAnswer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, err = Open(t.Context(), "postgres://u@"+l.Addr().String()+"/db", OpenOptions{ConnectTimeout: 50 * time.Millisecond})
+	if err == nil || !strings.Contains(err.Error(), "no answer in time") {
+		t.Errorf("Open of a silent server = %v, want no answer in time", err)
+	}
+}
+
+// closedPort is a port on which nothing listens.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}

@@ -1,0 +1,240 @@
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Options say how a cluster is started. The zero value is good for tests.
+type Options struct {
+	Binaries Binaries          // default: [Find]
+	Dir      string            // the directory below which the cluster's own is made; default /tmp
+	TCP      bool              // also listen on a free port of 127.0.0.1; default: a unix socket only
+	Fsync    bool              // survive a crash of the machine; default: as fast as possible
+	Settings map[string]string // further server settings
+}
+
+// A Cluster is a private PostgreSQL server with the superuser postgres, without password.
+type Cluster struct {
+	options Options
+	user    *syscall.Credential
+	dir     string
+	port    int
+
+	mu   sync.Mutex
+	proc *process // nil when it does not run
+}
+
+// A process is one run of the server.
+type process struct {
+	cmd   *exec.Cmd
+	ended chan struct{}
+}
+
+// Launch makes a cluster and starts it. It ends with [Cluster.Stop], and on Linux also
+// with the program.
+func Launch(ctx context.Context, o Options) (*Cluster, error) {
+	c, err := prepare(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.initdb(ctx); err != nil {
+		return nil, errors.Join(err, c.remove())
+	}
+	if err := c.Start(ctx); err != nil {
+		return nil, errors.Join(err, c.remove())
+	}
+	return c, nil
+}
+
+func prepare(o Options) (*Cluster, error) {
+	var err error
+	if o.Binaries == (Binaries{}) {
+		if o.Binaries, err = Find(); err != nil {
+			return nil, err
+		}
+	}
+	if o.Dir == "" {
+		o.Dir = base()
+	}
+	c := &Cluster{options: o, port: 5432}
+	if o.TCP {
+		if c.port, err = freePort(); err != nil {
+			return nil, err
+		}
+	}
+	if c.user, err = credential(); err != nil {
+		return nil, err
+	}
+	if c.dir, err = makeDir(o.Dir, c.user); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("find a free port: %w", err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	return port, l.Close()
+}
+
+func (c *Cluster) initdb(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, c.options.Binaries.Initdb, "-D", c.data(), "-A", "trust", "-U", "postgres",
+		"--no-sync", "-E", "UTF8", "--locale=C")
+	cmd.SysProcAttr, cmd.Dir = attributes(c.user), c.dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("run initdb: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+func (c *Cluster) data() string    { return filepath.Join(c.dir, "data") }
+func (c *Cluster) logFile() string { return filepath.Join(c.dir, "log") }
+
+// Start runs the server and waits until it answers. It does nothing when it runs.
+func (c *Cluster) Start(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.proc != nil {
+		return nil
+	}
+	log, err := os.OpenFile(c.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("open PostgreSQL's log: %w", err)
+	}
+	defer log.Close()
+	cmd := exec.Command(c.options.Binaries.Postgres, c.arguments()...)
+	cmd.SysProcAttr, cmd.Dir, cmd.Stdout, cmd.Stderr = attributes(c.user), c.dir, log, log
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start PostgreSQL: %w", err)
+	}
+	c.proc = &process{cmd: cmd, ended: make(chan struct{})}
+	go c.proc.wait()
+	if err := c.ready(ctx); err != nil {
+		return errors.Join(err, c.end(syscall.SIGQUIT))
+	}
+	return nil
+}
+
+// wait reaps the server. Its exit code says nothing that its log does not say better.
+func (p *process) wait() {
+	_ = p.cmd.Wait()
+	close(p.ended)
+}
+
+func (c *Cluster) arguments() []string {
+	args := []string{"-D", c.data(), "-k", c.dir, "-p", strconv.Itoa(c.port)}
+	settings := map[string]string{"listen_addresses": "", "max_connections": "200", "timezone": "UTC"}
+	if c.options.TCP {
+		settings["listen_addresses"] = "127.0.0.1"
+	}
+	if !c.options.Fsync {
+		settings["fsync"], settings["synchronous_commit"], settings["full_page_writes"] = "off", "off", "off"
+	}
+	for name, value := range c.options.Settings {
+		settings[name] = value
+	}
+	for name, value := range settings {
+		args = append(args, "-c", name+"="+value)
+	}
+	return args
+}
+
+func (c *Cluster) ready(ctx context.Context) error {
+	tick := time.NewTicker(15 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		conn, err := pgx.Connect(ctx, c.DSN("postgres"))
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for PostgreSQL to answer: %w: %s", context.Cause(ctx), err)
+		case <-c.proc.ended:
+			return fmt.Errorf("PostgreSQL ended while it started: %s", c.lastWords())
+		case <-tick.C:
+		}
+	}
+}
+
+// lastWords is the end of the server's log.
+func (c *Cluster) lastWords() string {
+	text, err := os.ReadFile(c.logFile())
+	if err != nil {
+		return "its log cannot be read: " + err.Error()
+	}
+	return strings.TrimSpace(string(text[max(0, len(text)-2000):]))
+}
+
+// DSN is the connection URL of one database of the cluster.
+func (c *Cluster) DSN(database string) string {
+	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/" + database}
+	if c.options.TCP {
+		u.Host = net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port))
+		return u.String() + "?sslmode=disable"
+	}
+	return u.String() + "?" + url.Values{"host": {c.dir}, "port": {strconv.Itoa(c.port)}}.Encode()
+}
+
+// CreateDatabase makes an empty database.
+func (c *Cluster) CreateDatabase(ctx context.Context, name string) error {
+	return createDatabase(ctx, c.DSN("postgres"), name)
+}
+
+// Stop ends the server, cutting its sessions, and removes everything it wrote.
+func (c *Cluster) Stop() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return errors.Join(c.end(syscall.SIGQUIT), c.remove())
+}
+
+// Kill ends the server as a crash does: sessions are cut and nothing is put in order. It
+// can be started again with [Cluster.Start], and then recovers.
+func (c *Cluster) Kill() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.end(syscall.SIGQUIT)
+}
+
+// end signals the server and waits for it; one that does not listen is killed.
+func (c *Cluster) end(s syscall.Signal) error {
+	if c.proc == nil {
+		return nil
+	}
+	p := c.proc
+	c.proc = nil
+	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("end PostgreSQL: %w", err)
+	}
+	select {
+	case <-p.ended:
+	case <-time.After(10 * time.Second):
+		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // its process group; gone is as good
+		<-p.ended
+	}
+	return nil
+}
+
+func (c *Cluster) remove() error {
+	if err := os.RemoveAll(c.dir); err != nil {
+		return fmt.Errorf("remove PostgreSQL's directory: %w", err)
+	}
+	return nil
+}

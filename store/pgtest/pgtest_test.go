@@ -1,0 +1,112 @@
+package pgtest
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+func TestMain(m *testing.M) { Main(m) }
+
+func connect(t *testing.T, dsn string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatalf("connect to %s: %v", dsn, err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+func TestDatabasesAreFreshAndApart(t *testing.T) {
+	one, two := connect(t, Database(t)), connect(t, Database(t))
+	if _, err := one.Exec(t.Context(), OmoiOS); err != nil {
+		t.Fatalf("load the omoios schema: %v", err)
+	}
+	var found bool
+	err := two.QueryRow(t.Context(), "SELECT to_regclass('public.tasks') IS NOT NULL").Scan(&found)
+	if err != nil || found {
+		t.Fatalf("the second database has the first one's tables: %v, %v", found, err)
+	}
+}
+
+func TestDatabaseIsDroppedWithItsTest(t *testing.T) {
+	server, name := Start(t), ""
+	t.Run("inner", func(t *testing.T) {
+		conn := connect(t, server.Database(t))
+		if err := conn.QueryRow(t.Context(), "SELECT current_database()").Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+	})
+	var left int
+	err := connect(t, server.dsn).QueryRow(t.Context(),
+		"SELECT count(*) FROM pg_database WHERE datname = $1", name).Scan(&left)
+	if err != nil || name == "" || left != 0 {
+		t.Fatalf("database %q is still there: %d, %v", name, left, err)
+	}
+}
+
+func TestClusterSurvivesKillAndLeavesNothing(t *testing.T) {
+	c, err := Launch(t.Context(), Options{TCP: true, Fsync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Stop() })
+	if err := c.CreateDatabase(t.Context(), "odd name"); err != nil {
+		t.Fatal(err)
+	}
+	conn := connect(t, c.DSN("odd name"))
+	if _, err := conn.Exec(t.Context(), "CREATE TABLE kept AS SELECT 1 AS n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pgx.Connect(t.Context(), c.DSN("odd name")); err == nil {
+		t.Fatal("a killed server still answers")
+	}
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := connect(t, c.DSN("odd name")).QueryRow(t.Context(), "SELECT n FROM kept").Scan(&n); err != nil || n != 1 {
+		t.Fatalf("after recovery: %d, %v", n, err)
+	}
+	if err := c.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(c.dir); !os.IsNotExist(err) {
+		t.Fatalf("the cluster's directory is still there: %v", err)
+	}
+}
+
+func TestLaunchSaysWhyPostgresDidNotStart(t *testing.T) {
+	_, err := Launch(t.Context(), Options{Settings: map[string]string{"no_such_setting": "1"}})
+	if err == nil || !strings.Contains(err.Error(), "no_such_setting") {
+		t.Fatalf("Launch with a nonsense setting = %v, want the server's own words", err)
+	}
+}
+
+func TestWithDatabaseKeepsTheRest(t *testing.T) {
+	cases := map[string]string{
+		"postgres://u:p@h:1/a?sslmode=disable": "postgres://u:p@h:1/b?sslmode=disable",
+		"host=h user=u dbname=a":               "host=h user=u dbname=a dbname=b",
+	}
+	for dsn, want := range cases {
+		if got := withDatabase(dsn, "b"); got != want {
+			t.Errorf("withDatabase(%q) = %q, want %q", dsn, got, want)
+		}
+	}
+}
+
+func TestVersionInPath(t *testing.T) {
+	cases := map[string]int{"/usr/lib/postgresql/15/bin": 15, "/usr/pgsql-9.6/bin": 9, "/usr/bin": 0, "": 0}
+	for path, want := range cases {
+		if got := versionIn(path); got != want {
+			t.Errorf("versionIn(%q) = %d, want %d", path, got, want)
+		}
+	}
+}

@@ -1,0 +1,4 @@
+-- Extends a claim that still stands and is still this very one.
+UPDATE sandkeeper.actions SET claim_ends = @ends
+WHERE id = @id AND closed_at IS NULL AND claimed_by = @holder AND claim_epoch = @epoch
+  AND attempts = @attempts AND claim_ends > @now

@@ -1,0 +1,2 @@
+-- Takes a lowered mode back.
+DELETE FROM sandkeeper.modes WHERE rule = @rule

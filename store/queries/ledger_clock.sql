@@ -1,0 +1,2 @@
+-- The database's clock, which all replicas share.
+SELECT clock_timestamp()

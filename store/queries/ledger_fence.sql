@@ -1,0 +1,5 @@
+-- One row while the lease stands, locked so that nobody takes it over before this
+-- transaction ends. The weakest lock that does: renewing the lease is not held up.
+SELECT epoch FROM sandkeeper.leases
+WHERE name = 'pass' AND holder = @holder AND epoch = @epoch AND expires_at > @now
+FOR KEY SHARE

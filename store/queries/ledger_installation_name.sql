@@ -1,0 +1,2 @@
+-- The installation that the ledger belongs to.
+SELECT name FROM sandkeeper.installation

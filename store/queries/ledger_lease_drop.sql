@@ -1,0 +1,3 @@
+-- Gives the lease up, also after it ended. The epoch stays, so the next one is higher.
+UPDATE sandkeeper.leases SET holder = '', expires_at = @now
+WHERE name = 'pass' AND holder = @holder AND epoch = @epoch

@@ -1,0 +1,2 @@
+-- The pass lease, locked against every writer under it: a takeover waits for them.
+SELECT holder, epoch, expires_at FROM sandkeeper.leases WHERE name = 'pass' FOR UPDATE

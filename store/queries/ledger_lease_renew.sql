@@ -1,0 +1,3 @@
+-- Extends the lease while it stands. Changes no row when it was lost or has ended.
+UPDATE sandkeeper.leases SET expires_at = @until
+WHERE name = 'pass' AND holder = @holder AND epoch = @epoch AND expires_at > @now

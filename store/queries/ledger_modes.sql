@@ -1,0 +1,2 @@
+-- The lowered modes.
+SELECT rule, mode FROM sandkeeper.modes

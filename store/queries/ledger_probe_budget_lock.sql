@@ -1,0 +1,2 @@
+-- What the provider's probes have used of their minute, locked.
+SELECT minute, used FROM sandkeeper.probe_budgets WHERE provider = @provider FOR UPDATE

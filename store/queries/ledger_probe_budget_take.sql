@@ -1,0 +1,2 @@
+-- Writes what the provider's probes have used of their minute.
+UPDATE sandkeeper.probe_budgets SET minute = @minute, used = @used WHERE provider = @provider

@@ -1,0 +1,11 @@
+-- Adds probe results to the history and counts them.
+WITH added AS (
+    INSERT INTO sandkeeper.probes (provider, sandbox, outcome, detail, at, took_us)
+    SELECT * FROM unnest(
+        @providers::text[], @sandboxes::text[], @outcomes::text[], @details::text[],
+        @at::timestamptz[], @took::bigint[])
+    RETURNING provider, outcome
+)
+INSERT INTO sandkeeper.counters AS c (name, rule, provider, what, value)
+SELECT 'probes', '', provider, outcome, count(*) FROM added GROUP BY 3, 4 ORDER BY 3, 4
+ON CONFLICT (name, rule, provider, what) DO UPDATE SET value = c.value + excluded.value

@@ -1,0 +1,8 @@
+-- Remembers how far each source is trusted.
+INSERT INTO sandkeeper.sources (name, trusted, reason, since, recovered_at, last_trusted)
+SELECT * FROM unnest(
+    @names::text[], @trusted::boolean[], @reasons::text[], @since::timestamptz[],
+    @recovered_at::timestamptz[], @last_trusted::timestamptz[])
+ON CONFLICT (name) DO UPDATE SET
+    trusted = excluded.trusted, reason = excluded.reason, since = excluded.since,
+    recovered_at = excluded.recovered_at, last_trusted = excluded.last_trusted

@@ -1,0 +1,2 @@
+-- How far each source is trusted.
+SELECT name, trusted, reason, since, recovered_at, last_trusted FROM sandkeeper.sources

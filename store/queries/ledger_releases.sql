@@ -1,0 +1,4 @@
+-- The releases in force.
+SELECT id, what, subjects, hash, reason, author, at, until FROM sandkeeper.releases
+WHERE until > @now
+ORDER BY id

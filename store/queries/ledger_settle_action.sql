@@ -1,0 +1,21 @@
+-- Writes what became of an action and frees the claim, if the claim is still this very
+-- one: same holder, same lease, same attempt. A budget that comes back is no longer begun.
+WITH settled AS (
+    UPDATE sandkeeper.actions
+    SET outcome = @outcome, detail = @detail, acted_at = coalesce(@acted_at, acted_at),
+        evidence = CASE WHEN @evidence::jsonb = '[]' THEN evidence ELSE @evidence::jsonb END,
+        closed_at = CASE WHEN @closed THEN @now::timestamptz END, next_attempt = @next_attempt,
+        claimed_by = '', claim_ends = NULL,
+        begun_at = CASE WHEN @gives_back AND seq = 0 THEN NULL ELSE begun_at END,
+        begun_pass = CASE WHEN @gives_back AND seq = 0 THEN NULL ELSE begun_pass END
+    WHERE id = @id AND closed_at IS NULL AND claimed_by = @holder AND claim_epoch = @epoch
+      AND attempts = @attempts
+    RETURNING id, remedy, seq, pass, rule, subject, provider, sandbox, task, step, reason, evidence,
+       row_only, outcome, detail, attempts, planned_at, claimed_at, claimed_by, claim_ends,
+       acted_at, closed_at, next_attempt
+), counted AS (
+    INSERT INTO sandkeeper.counters AS c (name, rule, provider, what, value)
+    SELECT 'actions', rule, provider, step || ':' || outcome, 1 FROM settled
+    ON CONFLICT (name, rule, provider, what) DO UPDATE SET value = c.value + excluded.value
+)
+SELECT * FROM settled

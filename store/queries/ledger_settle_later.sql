@@ -1,0 +1,15 @@
+-- Withdraws the later steps of a remedy that has lost its ground.
+WITH ended AS (
+    UPDATE sandkeeper.actions
+    SET outcome = 'withdrawn', detail = @detail, closed_at = @now, claimed_by = '', claim_ends = NULL
+    WHERE remedy = @remedy AND seq > @seq AND closed_at IS NULL
+    RETURNING id, remedy, seq, pass, rule, subject, provider, sandbox, task, step, reason, evidence,
+       row_only, outcome, detail, attempts, planned_at, claimed_at, claimed_by, claim_ends,
+       acted_at, closed_at, next_attempt
+), counted AS (
+    INSERT INTO sandkeeper.counters AS c (name, rule, provider, what, value)
+    SELECT 'actions', rule, provider, step || ':' || outcome, count(*) FROM ended
+    GROUP BY 2, 3, 4 ORDER BY 2, 3, 4
+    ON CONFLICT (name, rule, provider, what) DO UPDATE SET value = c.value + excluded.value
+)
+SELECT * FROM ended ORDER BY seq, id

@@ -1,0 +1,19 @@
+-- Withdraws planned actions whose finding no longer holds, and the later steps of those
+-- that were a remedy's first. One that is claimed, that was accepted, or whose holder died
+-- stays: only who looks at the outside again can say what became of it.
+WITH first AS (
+    SELECT id FROM sandkeeper.actions
+    WHERE id = ANY(@ids::text[]) AND closed_at IS NULL AND claimed_by = '' AND outcome = 'pending'
+    FOR UPDATE
+), withdrawn AS (
+    UPDATE sandkeeper.actions a
+    SET outcome = 'withdrawn', closed_at = @now,
+        detail = CASE WHEN a.id IN (SELECT id FROM first) THEN 'the finding no longer holds'
+                      ELSE 'the first step was withdrawn' END
+    WHERE a.id IN (SELECT id FROM first)
+       OR (a.remedy IN (SELECT id FROM first) AND a.closed_at IS NULL AND a.claimed_by = '' AND a.outcome = 'pending')
+    RETURNING a.rule, a.provider, a.step
+)
+INSERT INTO sandkeeper.counters AS c (name, rule, provider, what, value)
+SELECT 'actions', rule, provider, step || ':withdrawn', count(*) FROM withdrawn GROUP BY 2, 3, 4 ORDER BY 2, 3, 4
+ON CONFLICT (name, rule, provider, what) DO UPDATE SET value = c.value + excluded.value

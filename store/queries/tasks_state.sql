@@ -1,0 +1,8 @@
+-- Reads what a guarded write rests on. A locked row is locked as an update without a new
+-- key locks it, so that others may still refer to it.
+SELECT coalesce(({{.Status}})::text = @status::text AND {{.Sandbox}} = @sandbox::text AND {{.Live}}, false) AS stands,
+       {{with .Alive}}{{.}}{{else}}false{{end}} AS alive
+FROM {{.Table}}
+WHERE {{.ID}}
+{{- if .Lock}}
+FOR NO KEY UPDATE{{end}}

@@ -1,0 +1,6 @@
+-- Names the types with the given oids, with the labels of enums.
+SELECT t.oid::bigint AS oid,
+       format_type(t.oid, NULL) AS name,
+       ARRAY(SELECT e.enumlabel::text FROM pg_enum AS e WHERE e.enumtypid = t.oid ORDER BY e.enumsortorder) AS labels
+FROM pg_type AS t
+WHERE t.oid = ANY (@oids::bigint[]::oid[])

@@ -1,0 +1,227 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A Compiled mapping is a [Mapping] that was checked and made SQL, once.
+type Compiled struct {
+	mapping Mapping
+	table   string
+	where   string            // "" when nothing is narrowed
+	columns map[string]string // field: SQL of its value
+	plain   map[string]string // field: the column's name, where it is a column
+	states  map[string]reconcile.TaskState
+	live    []string // statuses, or canonical states where a state expression is mapped
+	changes map[reconcile.Step]change
+	events  *compiledEvents // nil without events
+}
+
+// A change is a compiled [RowChange].
+type change struct {
+	status string
+	state  reconcile.TaskState // what the row must have become
+	sets   []assignment
+}
+
+// An assignment sets one column.
+type assignment struct {
+	Column string // quoted
+	SQL    string
+	name   string
+	reason bool // names @reason
+}
+
+type compiledEvents struct {
+	table   string
+	columns map[string]string // field: SQL of its value, with the alias e
+	plain   map[string]string
+}
+
+// A compiler collects every mistake before it gives up.
+type compiler struct {
+	m        Mapping
+	out      *Compiled
+	mistakes []error
+}
+
+// Compile makes a mapping, after [Mapping.WithPreset], into SQL. The error joins one
+// [MappingError] for each mistake.
+func Compile(m Mapping) (*Compiled, error) {
+	c := &compiler{m: m, out: &Compiled{
+		mapping: m, columns: map[string]string{}, plain: map[string]string{},
+		states: map[string]reconcile.TaskState{}, changes: map[reconcile.Step]change{},
+	}}
+	c.preset()
+	c.table()
+	c.where()
+	c.columns()
+	c.statuses()
+	c.attrs()
+	c.change("tasks.fail", m.Fail, reconcile.StepFail, reconcile.TaskFailed)
+	c.change("tasks.requeue", m.Requeue, reconcile.StepRequeue, reconcile.TaskPending)
+	c.events()
+	if len(c.mistakes) > 0 {
+		return nil, errors.Join(c.mistakes...)
+	}
+	return c.out, nil
+}
+
+func (c *compiler) wrong(key, problem, fix string) {
+	c.mistakes = append(c.mistakes, &MappingError{Key: key, Problem: problem, Fix: fix})
+}
+
+func (c *compiler) preset() {
+	if c.m.Preset != "" && !slices.Contains(Presets(), c.m.Preset) {
+		c.wrong("tasks.preset", fmt.Sprintf("no preset is called %q", c.m.Preset), "use one of "+strings.Join(Presets(), ", "))
+	}
+	if strings.ContainsFunc(c.m.Timezone, func(r rune) bool { return r < ' ' || r > '~' }) {
+		c.wrong("tasks.timezone", fmt.Sprintf("%q is no time zone", c.m.Timezone), "use a name like Europe/Berlin")
+	}
+	if len(c.m.Notify) > 63 || strings.ContainsRune(c.m.Notify, 0) {
+		c.wrong("tasks.notify", "a channel's name has at most 63 bytes", "")
+	}
+}
+
+func (c *compiler) table() {
+	c.out.table = c.relation("tasks.table", c.m.Table)
+}
+
+func (c *compiler) relation(key, text string) string {
+	if text == "" {
+		c.wrong(key, "is missing", "name the table as schema.table")
+		return ""
+	}
+	parts, problem := identifier(text)
+	if problem == "" && len(parts) > 2 {
+		problem = fmt.Sprintf("%q has %d parts", text, len(parts))
+	}
+	if problem != "" {
+		c.wrong(key, problem, "name the table as schema.table")
+	}
+	return parts.Sanitize()
+}
+
+func (c *compiler) where() {
+	if strings.TrimSpace(c.m.Where) != "" {
+		c.out.where = c.sql("tasks.where", c.m.Where)
+	}
+}
+
+// sql checks an expression that is only read.
+func (c *compiler) sql(key, text string) string {
+	e := scanExpression(text)
+	if e.problem == "" && e.named["reason"] {
+		e.problem = "names @reason, which only fail.set and requeue.set know"
+	}
+	if e.problem != "" {
+		c.wrong(key, "the expression "+e.problem, "")
+	}
+	return e.SQL()
+}
+
+// value makes a column's name or an expression in parentheses into SQL. The name is ""
+// for an expression.
+func (c *compiler) value(key, text string) (sql, name string) {
+	if inParentheses(text) {
+		return c.sql(key, text), ""
+	}
+	parts, problem := identifier(text)
+	if problem == "" && len(parts) > 1 {
+		problem = fmt.Sprintf("%q has %d parts: a column of the table is named without it", text, len(parts))
+	}
+	if problem != "" {
+		c.wrong(key, problem, "")
+		return "", ""
+	}
+	return parts.Sanitize(), parts[0]
+}
+
+func (c *compiler) columns() {
+	for _, name := range slices.Sorted(maps.Keys(c.m.Columns)) {
+		key, text := "tasks.columns."+name, c.m.Columns[name]
+		if !isField(taskFields, name) {
+			c.wrong(key, "no such field", didYouMean(name, names(taskFields)))
+			continue
+		}
+		if text == "" {
+			continue
+		}
+		sql, column := c.value(key, text)
+		c.out.columns[name] = sql
+		if column != "" {
+			c.out.plain[name] = column
+		}
+	}
+	for _, name := range []string{"id", "status"} {
+		c.mustBeColumn("tasks.columns."+name, c.m.Columns[name])
+	}
+}
+
+// mustBeColumn is for what is written or what finds the row.
+func (c *compiler) mustBeColumn(key, text string) {
+	switch {
+	case text == "":
+		c.wrong(key, "is missing", "name the column")
+	case inParentheses(text):
+		c.wrong(key, "must be a column, not an expression", "name the column")
+	}
+}
+
+func (c *compiler) attrs() {
+	for _, name := range c.m.Attrs {
+		if name == "" || strings.ContainsRune(name, 0) {
+			c.wrong("rules", fmt.Sprintf("an override asks for the column %q", name), "")
+		}
+	}
+}
+
+func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
+
+// didYouMean is the fix for a name that is not known.
+func didYouMean(name string, known []string) string {
+	if near := nearest(name, known); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return "use one of " + strings.Join(known, ", ")
+}
+
+// nearest is the known name with the fewest edits to the given one, "" when none is near.
+func nearest(name string, known []string) string {
+	best, least := "", max(len(name)/2, 1)+1
+	for _, k := range known {
+		if d := edits(strings.ToLower(name), strings.ToLower(k)); d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// edits counts the insertions, deletions and replacements that make a into b.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := before
+			if a[i] != b[j] {
+				replace++
+			}
+			before = row[j+1]
+			row[j+1] = min(replace, row[j]+1, before+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A taskRow is where one row is scanned to, by position and over and over again: tens of
+// thousands of rows are read in each pass.
+type taskRow struct {
+	version string
+	texts   [8]pgtype.Text // id, status, state, sandbox, provider, template, session, error
+	moments [8]pgtype.Timestamptz
+	timeout pgtype.Interval
+	tries   [2]pgtype.Int8
+	attrs   []pgtype.Text
+	events  [5]pgtype.Timestamptz // started, activity, heartbeat, waiting, finished
+}
+
+// targets are the places in the order of the statement.
+func (r *taskRow) targets() []any {
+	out := []any{&r.version}
+	for i := range r.texts {
+		out = append(out, &r.texts[i])
+	}
+	for i := range r.moments {
+		out = append(out, &r.moments[i])
+	}
+	out = append(out, &r.timeout, &r.tries[0], &r.tries[1])
+	for i := range r.attrs {
+		out = append(out, &r.attrs[i])
+	}
+	for i := range r.events {
+		out = append(out, &r.events[i])
+	}
+	return out
+}
+
+func (s *statements) scan(ctx context.Context, tx pgx.Tx, q query, now time.Time) ([]reconcile.Task, error) {
+	rows, err := tx.Query(ctx, q.sql, q.args)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	row := taskRow{attrs: make([]pgtype.Text, len(s.plan.mapping.Attrs))}
+	targets := row.targets()
+	out := make([]reconcile.Task, 0, q.size+q.size/16)
+	for rows.Next() {
+		if err := rows.Scan(targets...); err != nil {
+			return nil, err
+		}
+		task := row.task(s.plan, now)
+		if !q.spelled {
+			out = append(out, task)
+			continue
+		}
+		out = appendSpelled(out, task, q.lookup)
+	}
+	return out, rows.Err()
+}
+
+// appendSpelled adds the row under its own id and under each other spelling that was
+// asked for.
+func appendSpelled(out []reconcile.Task, task reconcile.Task, l lookup) []reconcile.Task {
+	out = append(out, task)
+	for _, spelling := range l.spellings[task.ID] {
+		task.ID = spelling
+		out = append(out, task)
+	}
+	return out
+}
+
+func (r *taskRow) task(c *Compiled, now time.Time) reconcile.Task {
+	t := reconcile.Task{
+		ID: r.texts[0].String, Version: r.version, Status: r.texts[1].String, AsOf: now,
+		Sandbox: r.texts[3].String, Provider: r.texts[4].String, Template: r.texts[5].String,
+		Session: r.texts[6].String, Error: r.texts[7].String, Attrs: r.attributes(c.mapping.Attrs),
+		CreatedAt: taskTime(r.moments[0]), AssignedAt: taskTime(r.moments[1]), StartedAt: taskTime(r.moments[2]),
+		HeartbeatAt: taskTime(r.moments[3]), ActivityAt: taskTime(r.moments[4]), UpdatedAt: taskTime(r.moments[5]),
+		DeadlineAt: taskTime(r.moments[6]), KeepAliveUntil: taskTime(r.moments[7]), Timeout: spanOf(r.timeout),
+		Attempts: int(r.tries[0].Int64), MaxAttempts: int(r.tries[1].Int64),
+		Retries: r.tries[0].Valid && r.tries[1].Valid,
+		Events: reconcile.Events{
+			Started: taskTime(r.events[0]), Activity: taskTime(r.events[1]), Heartbeat: taskTime(r.events[2]),
+			Waiting: taskTime(r.events[3]), Finished: taskTime(r.events[4]),
+		},
+	}
+	t.State = c.stateOf(t.Status, r.texts[2].String)
+	return t
+}
+
+// stateOf is the canonical state of a row. A word that is not mapped is unknown.
+func (c *Compiled) stateOf(status, state string) reconcile.TaskState {
+	if c.columns["state"] == "" {
+		return c.states[status]
+	}
+	if s := reconcile.TaskState(state); s.Live() || s.Terminal() {
+		return s
+	}
+	return reconcile.TaskUnknown
+}
+
+func (r *taskRow) attributes(names []string) map[string]string {
+	var out map[string]string
+	for i, name := range names {
+		if !r.attrs[i].Valid {
+			continue
+		}
+		if out == nil {
+			out = make(map[string]string, len(names))
+		}
+		out[name] = r.attrs[i].String
+	}
+	return out
+}
+
+// taskTime is zero for null and for infinity, which is no moment either.
+func taskTime(t pgtype.Timestamptz) time.Time {
+	if !t.Valid || t.InfinityModifier != pgtype.Finite {
+		return time.Time{}
+	}
+	return t.Time.UTC()
+}
+
+// spanOf is zero for null and for what is longer than a duration can be: no timeout.
+func spanOf(i pgtype.Interval) time.Duration {
+	if !i.Valid {
+		return 0
+	}
+	const day = 24 * 60 * 60 * 1e6
+	micros := float64(i.Microseconds) + float64(i.Days)*day + float64(i.Months)*30*day
+	if micros >= math.MaxInt64/1e3 || micros < 0 {
+		return 0
+	}
+	return time.Duration(int64(micros)) * time.Microsecond
+}

@@ -1,0 +1,214 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// errUndone ends a transaction that must not be kept. It never leaves this file.
+var errUndone = errors.New("undone")
+
+// An attempt is one guarded write on its way.
+type attempt struct {
+	reconcile.Write
+	s      *statements
+	change change
+	id     string // as the database prints it
+	reason string
+}
+
+// Write changes one row, guarded: it does nothing when the row has moved. It touches the
+// status and the columns of fail.set or requeue.set, and no terminal row whatever its
+// arguments say.
+func (t *Tasks) Write(ctx context.Context, w reconcile.Write) (reconcile.Written, error) {
+	var written reconcile.Written
+	err := t.begin(ctx, taskWrite, func(tx pgx.Tx, _ time.Time) error {
+		s, err := t.statements(ctx, tx)
+		if err != nil {
+			return err
+		}
+		a, err := s.attempt(w)
+		if err != nil {
+			return err
+		}
+		if a.id == "" {
+			written = reconcile.WriteMoved // an id that is none of this table names no row
+			return nil
+		}
+		written, err = a.run(ctx, tx)
+		if err == nil && written != reconcile.WriteDone {
+			return errUndone
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, errUndone) {
+		return "", t.plain(fmt.Sprintf("%s task %s", w.Step, w.Task.ID), err)
+	}
+	return written, nil
+}
+
+func (s *statements) attempt(w reconcile.Write) (*attempt, error) {
+	ch, ok := s.plan.changes[w.Step]
+	if !ok {
+		return nil, fmt.Errorf("tasks.%s is not configured: there is nothing to set", w.Step)
+	}
+	id, _ := s.cat.fields["id"].canonical(w.Task.ID)
+	return &attempt{Write: w, s: s, change: ch, id: id, reason: fit(w.Reason, s.reasonLimit(ch))}, nil
+}
+
+func (a *attempt) run(ctx context.Context, tx pgx.Tx) (reconcile.Written, error) {
+	if a.Lock {
+		if written, err := a.look(ctx, tx, true); err != nil || written != reconcile.WriteBusy {
+			return written, err
+		}
+	}
+	done, err := a.update(ctx, tx)
+	if err != nil {
+		return "", err
+	}
+	if !done {
+		return a.look(ctx, tx, false)
+	}
+	return reconcile.WriteDone, a.tell(ctx, tx)
+}
+
+// update is the one statement that changes the table. It says whether it did.
+func (a *attempt) update(ctx context.Context, tx pgx.Tx) (bool, error) {
+	sql, err := a.s.write(a.Step, a.Refutable, a.Lock)
+	if err != nil {
+		return false, err
+	}
+	args := a.args()
+	args["new_status"], args["reason"] = a.change.status, a.reason
+	if !a.Lock {
+		args["version"] = a.Task.Version
+	}
+	rows, err := tx.Query(ctx, sql, args)
+	if err != nil {
+		return false, err
+	}
+	became, err := pgx.CollectRows(rows, pgx.RowTo[*string])
+	if err != nil || len(became) == 0 {
+		return false, err
+	}
+	if len(became) > 1 {
+		return false, fmt.Errorf("%d rows have the id %s: tasks.columns.id must be unique; nothing was written", len(became), a.id)
+	}
+	return true, a.became(became[0])
+}
+
+// became refuses a write that did not come to what it was for: by a state expression that
+// reads other columns, or by a trigger.
+func (a *attempt) became(word *string) error {
+	if word == nil {
+		word = new(string)
+	}
+	if state := a.s.plan.stateOf(*word, *word); state != a.change.state {
+		return fmt.Errorf("after the write the row would be %q and not %s: correct tasks.%s, or the trigger on the table; "+
+			"nothing was written", *word, a.change.state, a.Step)
+	}
+	return nil
+}
+
+// args are what the guard compares with.
+func (a *attempt) args() pgx.StrictNamedArgs {
+	args := pgx.StrictNamedArgs{
+		"id": a.id, "status": a.Task.Status, "sandbox": a.Task.Sandbox, "live": list(a.s.liveStatuses()),
+	}
+	if a.Refutable && a.s.newerSign() != "" {
+		args["life_sign"] = a.LifeSign
+	}
+	return args
+}
+
+// look says why the row is not written: it moved, it is alive, or only its version
+// differs. Locking, "busy" means that nothing but the version can be in the way.
+func (a *attempt) look(ctx context.Context, tx pgx.Tx, lock bool) (reconcile.Written, error) {
+	sql, err := a.s.look(a.Refutable, lock)
+	if err != nil {
+		return "", err
+	}
+	var stands, alive bool
+	err = tx.QueryRow(ctx, sql, a.args()).Scan(&stands, &alive)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return reconcile.WriteMoved, nil
+	case err != nil:
+		return "", err
+	case !stands:
+		return reconcile.WriteMoved, nil
+	case alive:
+		return reconcile.WriteAlive, nil
+	}
+	return reconcile.WriteBusy, nil
+}
+
+// tell adds the event and the notification that the config asks for, in the same
+// transaction.
+func (a *attempt) tell(ctx context.Context, tx pgx.Tx) error {
+	if a.s.plan.mapping.Events.Write && a.Step == reconcile.StepFail && a.Task.Sandbox != "" {
+		if err := a.addEvent(ctx, tx); err != nil {
+			return fmt.Errorf("add a sandkeeper.failed event: %w", err)
+		}
+	}
+	channel := a.s.plan.mapping.Notify
+	if channel == "" {
+		return nil
+	}
+	payload, err := json.Marshal(map[string]string{"task": a.id, "status": a.change.status, "step": string(a.Step)})
+	if err != nil {
+		return fmt.Errorf("write the notification: %w", err)
+	}
+	_, err = tx.Exec(ctx, queries["tasks_notify"], pgx.StrictNamedArgs{"channel": channel, "payload": string(payload)})
+	return err
+}
+
+func (a *attempt) addEvent(ctx context.Context, tx pgx.Tx) error {
+	sql, err := a.s.event()
+	if err != nil {
+		return err
+	}
+	args := pgx.StrictNamedArgs{"sandbox": a.Task.Sandbox, "type": "sandkeeper.failed"}
+	if a.s.plan.events.plain["data"] != "" {
+		data, err := json.Marshal(map[string]string{"task": a.id, "reason": a.reason})
+		if err != nil {
+			return err
+		}
+		args["data"] = string(data)
+	}
+	_, err = tx.Exec(ctx, sql, args)
+	return err
+}
+
+// writtenNames are the columns that fail and requeue change, each once.
+func (c *Compiled) writtenNames() []string {
+	if len(c.changes) == 0 {
+		return nil
+	}
+	columns := []string{c.plain["status"]}
+	for _, step := range []reconcile.Step{reconcile.StepFail, reconcile.StepRequeue} {
+		for _, a := range c.changes[step].sets {
+			if !slices.Contains(columns, a.name) {
+				columns = append(columns, a.name)
+			}
+		}
+	}
+	return columns
+}
+
+// written are the same, quoted.
+func (c *Compiled) written() []string {
+	columns := c.writtenNames()
+	for i, name := range columns {
+		columns[i] = quoted(name)
+	}
+	return columns
+}
