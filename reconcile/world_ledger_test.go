@@ -151,7 +151,7 @@ func putBreaker(l *entry) {
 	b := l.w.s.Memory.Controls.Breakers[l.arg(0)]
 	b.Rule, b.OpenedAt = l.arg(0), ledgerNow.Add(-time.Hour)
 	b.Subjects = append(b.Subjects, l.args[1:]...)
-	b.Hash = hashOf(b.Subjects)
+	b.Hash = SubjectsHash(b.Subjects)
 	l.w.s.Memory.Controls.Breakers[b.Rule] = b
 }
 

@@ -33,13 +33,13 @@ func (g *Ledger) Subject(ctx context.Context, id string) (reconcile.History, err
 }
 
 func readHistory(ctx context.Context, tx pgx.Tx, s ledger.Sought, h *reconcile.History) error {
-	found, err := all(ctx, tx, "ledger_history_sandboxes", pgx.StrictNamedArgs{
+	var err error
+	h.Sandboxes, err = all(ctx, tx, "ledger_history_sandboxes", pgx.StrictNamedArgs{
 		"id": s.ID, "provider": s.Ref.Provider, "sandbox": s.Ref.ID, "most": mostOfHistory,
 	}, scanSandbox)
 	if err != nil {
 		return err
 	}
-	h.Sandboxes = column(found, func(i inventoried) reconcile.SandboxSeen { return i.SandboxSeen })
 	h.Tasks, err = all(ctx, tx, "ledger_history_tasks", pgx.StrictNamedArgs{
 		"id": s.ID, "tasks": column(h.Sandboxes, func(b reconcile.SandboxSeen) string { return b.Task }),
 		"most": mostOfHistory,

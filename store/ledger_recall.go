@@ -80,6 +80,32 @@ func each[T any](query string, args pgx.StrictNamedArgs, scan func(pgx.Rows) (T,
 	}}
 }
 
+// many is each for thousands of rows: all are scanned into one, which saves most of the
+// memory that reading them would take.
+func many[T any](query string, args pgx.StrictNamedArgs, columns func(*T) []any, take func(*T) error) reading {
+	return reading{query, args, func(rows pgx.Rows) error {
+		defer rows.Close()
+		var row T
+		into := columns(&row)
+		for rows.Next() {
+			if err := rows.Scan(into...); err != nil {
+				return err
+			}
+			if err := take(&row); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	}}
+}
+
+func (s *sandboxRow) recallProbes(m *reconcile.Memory) (err error) {
+	if !s.probes.at.IsZero() {
+		m.Probes[s.Ref], err = s.probes.seen(s.Ref)
+	}
+	return err
+}
+
 func recall(ctx context.Context, tx pgx.Tx, m *reconcile.Memory) error {
 	var ends []time.Time
 	var full time.Time
@@ -105,12 +131,13 @@ func worldReadings(m *reconcile.Memory) []reading {
 	m.Templates = map[reconcile.Ref]reconcile.TemplateSeen{}
 	m.Sources = map[string]reconcile.SourceSeen{}
 	return []reading{
-		each("ledger_recall_tasks", recent, scanTask, func(t reconcile.TaskSeen) { m.Tasks[t.ID] = t }),
-		each("ledger_recall_sandboxes", recent, scanSandbox, func(s inventoried) {
+		many("ledger_recall_tasks", recent, (*taskSeenRow).columns, func(t *taskSeenRow) error {
+			m.Tasks[t.ID] = t.seen()
+			return nil
+		}),
+		many("ledger_recall_sandboxes", recent, (*sandboxRow).columns, func(s *sandboxRow) error {
 			m.Sandboxes[s.Ref] = s.SandboxSeen
-			if s.probed {
-				m.Probes[s.Ref] = s.probes
-			}
+			return s.recallProbes(m)
 		}),
 		each("ledger_recall_templates", nil, scanTemplate, func(t reconcile.TemplateSeen) {
 			m.Templates[reconcile.Ref{Provider: t.Provider, ID: t.Name}] = t

@@ -11,34 +11,45 @@ import (
 
 // The scanners read by position; each belongs to the column list of its queries.
 
+// taskSeenRow is a row of task_states.
+type taskSeenRow struct {
+	reconcile.TaskSeen
+	sum int64
+}
+
+func (t *taskSeenRow) columns() []any {
+	return []any{&t.ID, &t.Status, (*string)(&t.State), &t.Sandbox, at(&t.Since), at(&t.FirstSeen),
+		at(&t.UpdatedAt), at(&t.StartedAt), at(&t.StaleStart), &t.sum, &t.ErrorChanged, &t.Live}
+}
+
+func (t *taskSeenRow) seen() reconcile.TaskSeen {
+	t.ErrorSum = uint64(t.sum)
+	return t.TaskSeen
+}
+
 func scanTask(r pgx.Rows) (reconcile.TaskSeen, error) {
-	var t reconcile.TaskSeen
-	var sum int64
-	err := r.Scan(&t.ID, &t.Status, (*string)(&t.State), &t.Sandbox, at(&t.Since), at(&t.FirstSeen),
-		at(&t.UpdatedAt), at(&t.StartedAt), at(&t.StaleStart), &sum, &t.ErrorChanged, &t.Live)
-	t.ErrorSum = uint64(sum)
-	return t, err
+	var t taskSeenRow
+	err := r.Scan(t.columns()...)
+	return t.seen(), err
 }
 
-// inventoried is a sandbox with what its probes come to.
-type inventoried struct {
+// sandboxRow is a row of sandboxes, with what its probes come to.
+type sandboxRow struct {
 	reconcile.SandboxSeen
-	probed bool
-	probes reconcile.ProbeSeen
+	probes probeSum
 }
 
-func scanSandbox(r pgx.Rows) (inventoried, error) {
-	var s inventoried
-	var p probeSum
-	err := r.Scan(&s.Provider, &s.ID, &s.Name, &s.Task, &s.Template, (*string)(&s.State), &s.Raw, at(&s.CreatedAt),
+func (s *sandboxRow) columns() []any {
+	p := &s.probes
+	return []any{&s.Provider, &s.ID, &s.Name, &s.Task, &s.Template, (*string)(&s.State), &s.Raw, at(&s.CreatedAt),
 		at(&s.FirstSeen), at(&s.StateSince), at(&s.ResumedAt), at(&s.RanAt), at(&s.GoneAt), &s.GoneByUs,
-		&p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures)
-	if err != nil || p.at.IsZero() {
-		return s, err
-	}
-	s.probed = true
-	s.probes, err = p.seen(s.Ref)
-	return s, err
+		&p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures}
+}
+
+func scanSandbox(r pgx.Rows) (reconcile.SandboxSeen, error) {
+	var s sandboxRow
+	err := r.Scan(s.columns()...)
+	return s.SandboxSeen, err
 }
 
 // probeSum is what a sandbox's probes come to, as its row has it; at is zero when it was

@@ -90,6 +90,8 @@ func misfit(f field, t columnType, sql string) string {
 	switch {
 	case f.name == "id" && !t.keyed() && !t.text():
 		return "ids are uuid, bigint, integer, text or varchar"
+	case f.name == "data" && !t.text() && t.oid != pgtype.JSONOID && t.oid != pgtype.JSONBOID:
+		return "the data of an event is jsonb, json or text"
 	case f.kind == moment && !t.moment():
 		return "a time is needed: timestamptz, timestamp or date, or an expression like (to_timestamp(" + sql + "))"
 	case f.kind == span && t.oid != pgtype.IntervalOID:

@@ -192,11 +192,7 @@ func (w *world) checkTasks(ctx context.Context) []reconcile.CheckResult {
 	if err := w.openTasks(ctx); err != nil {
 		return fails("connects", err)
 	}
-	checker, _ := any(w.tasks).(reconcile.Checker)
-	if checker == nil {
-		return nil
-	}
-	return checker.Check(ctx)
+	return w.tasks.Check(ctx)
 }
 
 func (w *world) checkProvider(ctx context.Context, e providers.Entry) []reconcile.CheckResult {

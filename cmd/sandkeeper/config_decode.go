@@ -29,17 +29,17 @@ func (d *configDecoder) decodeFresh(node ast.Node, into reflect.Value, key strin
 func (d *configDecoder) decode(node ast.Node, into reflect.Value, key string) {
 	switch n := node.(type) {
 	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode:
-		d.reject(node, key, "anchors, aliases and merges are not supported", "write the value out")
+		d.reject(node, key, misfit{problem: "anchors, aliases and merges are not supported", fix: "write the value out"})
 	case *ast.TagNode:
-		d.reject(node, key, "YAML tags are not supported", "remove it; put a text in quotes")
+		d.reject(node, key, misfit{problem: "YAML tags are not supported", fix: "remove it; put a text in quotes"})
 	case *ast.NullNode:
 		if textParsers[into.Type()] != nil && !isSection(into.Type()) {
-			d.reject(node, key, "has no value", "give one, or remove the key")
+			d.reject(node, key, misfit{problem: "has no value", fix: "give one, or remove the key"})
 		}
 	case *ast.MappingNode:
-		d.decodeMapping(n.Values, n, into, key)
+		d.decodeMapping(n, into, key)
 	case *ast.MappingValueNode:
-		d.decodeMapping([]*ast.MappingValueNode{n}, n, into, key)
+		d.decodeMapping(&ast.MappingNode{BaseNode: n.BaseNode, Start: n.Start, Values: []*ast.MappingValueNode{n}}, into, key)
 	case *ast.SequenceNode:
 		d.decodeList(n, into, key)
 	default:
@@ -47,86 +47,72 @@ func (d *configDecoder) decode(node ast.Node, into reflect.Value, key string) {
 	}
 }
 
-func (d *configDecoder) reject(node ast.Node, key, problem, fix string) {
-	d.failAt(nodePlace(node), ConfigError{Key: key, Problem: problem, Fix: fix})
+func (d *configDecoder) reject(node ast.Node, key string, m misfit) {
+	d.failAt(nodePlace(node), ConfigError{Key: key, Problem: m.problem, Fix: m.fix})
 	d.bad[key] = true
 }
 
-func (d *configDecoder) decodeMapping(values []*ast.MappingValueNode, node ast.Node, into reflect.Value, key string) {
+func (d *configDecoder) decodeMapping(node *ast.MappingNode, into reflect.Value, key string) {
 	switch {
 	case isSection(into.Type()):
-		d.decodeSection(values, into, key)
+		d.decodeSection(node, into, key)
 	case into.Kind() == reflect.Map:
-		d.decodeMap(values, into, key)
+		d.decodeMap(node, into, key)
 	default:
-		d.reject(node, key, "is a mapping", "must be "+expected(into.Type()))
+		d.reject(node, key, misfit{problem: "is a mapping", fix: "must be "+expected(into.Type())})
 	}
 }
 
 // decodeSection fills a struct, whose tags name the keys.
-func (d *configDecoder) decodeSection(values []*ast.MappingValueNode, into reflect.Value, key string) {
+func (d *configDecoder) decodeSection(node *ast.MappingNode, into reflect.Value, key string) {
 	fields := sectionFields(into.Type())
-	d.eachKey(values, key, slices.Sorted(keysOf(fields)), func(name string, value ast.Node) {
+	known := slices.Sorted(keysOf(fields))
+	for name, value := range d.keys(node, key, known) {
 		f := fields[name]
 		path := joinKey(key, name)
 		if f.inline {
-			d.decodeInline(value, into.FieldByIndex(f.Index), name, path)
-			return
+			d.decodeElement(value, into.FieldByIndex(f.Index), path)
+			continue
 		}
 		d.decode(value, into.FieldByIndex(f.Index), path)
 		if !d.bad[path] {
-			d.checkTags(value, into.FieldByIndex(f.Index), f, path)
+			d.checkTags(value, tagged{into.FieldByIndex(f.Index), f.Tag}, path)
 		}
-	})
+	}
 }
 
-// decodeInline keeps a further key of a provider's kind.
-func (d *configDecoder) decodeInline(value ast.Node, into reflect.Value, name, path string) {
-	text := reflect.New(into.Type().Elem()).Elem()
-	d.decode(value, text, path)
+// decodeMap fills a map, whose keys may be any word; a tag may know better.
+func (d *configDecoder) decodeMap(node *ast.MappingNode, into reflect.Value, key string) {
+	for name, value := range d.keys(node, key, nil) {
+		d.decodeElement(value, into, joinKey(key, name))
+	}
+}
+
+// decodeElement adds the value at a key to a map, under the last word of the key.
+func (d *configDecoder) decodeElement(node ast.Node, into reflect.Value, key string) {
+	element := reflect.New(into.Type().Elem()).Elem()
+	d.decode(node, element, key)
 	if into.IsNil() {
 		into.Set(reflect.MakeMap(into.Type()))
 	}
-	into.SetMapIndex(reflect.ValueOf(name), text)
+	into.SetMapIndex(reflect.ValueOf(d.names[key]), element)
 }
 
-// decodeMap fills a map, whose keys may be any word unless a tag or its element's type
-// knows better.
-func (d *configDecoder) decodeMap(values []*ast.MappingValueNode, into reflect.Value, key string) {
-	if into.IsNil() {
-		into.Set(reflect.MakeMapWithSize(into.Type(), len(values)))
-	}
-	d.eachKey(values, key, nil, func(name string, value ast.Node) {
-		element := reflect.New(into.Type().Elem()).Elem()
-		d.decode(value, element, joinKey(key, name))
-		into.SetMapIndex(reflect.ValueOf(name), element)
-	})
-}
-
-// eachKey calls found with each key of a mapping once, reports double keys, and unknown
-// ones where only the known may be.
-func (d *configDecoder) eachKey(
-	values []*ast.MappingValueNode, key string, known []string, found func(name string, value ast.Node),
-) {
-	first := map[string]filePlace{}
-	for _, v := range values {
-		name, ok := keyText(v.Key)
-		at := nodePlace(v.Key)
-		switch before, twice := first[name]; {
-		case !ok:
-			d.failAt(at, ConfigError{Key: key, Fix: "write the keys out",
-				Problem: "anchors, merges and keys that are no plain words are not supported"})
-		case twice:
-			d.failAt(at, ConfigError{Key: joinKey(key, name), Problem: "is given twice",
-				Fix: fmt.Sprintf("remove it here or in line %d", before.line)})
-		case known != nil && !slices.Contains(known, name):
-			problem, fix := unknownWord("key", name, known)
-			d.failAt(at, ConfigError{Key: key, Problem: problem, Fix: fix})
-			first[name] = at
-		default:
-			first[name] = at
-			d.at[joinKey(key, name)] = at
-			found(name, v.Value)
+// keys are the keys of a mapping, each once. Double ones are reported, and unknown ones
+// where only the known may be.
+func (d *configDecoder) keys(node *ast.MappingNode, key string, known []string) iter.Seq2[string, ast.Node] {
+	return func(yield func(string, ast.Node) bool) {
+		first := map[string]filePlace{}
+		for _, v := range node.Values {
+			name, ok := keyText(v.Key)
+			if !ok {
+				d.failAt(nodePlace(v.Key), ConfigError{Key: key, Fix: "write the keys out",
+					Problem: "anchors, merges and keys that are no plain words are not supported"})
+				continue
+			}
+			if d.newKey(v, joinKey(key, name), first) && d.knownKey(v, key, known) && !yield(name, v.Value) {
+				return
+			}
 		}
 	}
 }
@@ -144,7 +130,7 @@ func keyText(key ast.MapKeyNode) (string, bool) {
 // decodeList fills a list; each element is at key[i].
 func (d *configDecoder) decodeList(node *ast.SequenceNode, into reflect.Value, key string) {
 	if into.Kind() != reflect.Slice {
-		d.reject(node, key, "is a list", "must be "+expected(into.Type()))
+		d.reject(node, key, misfit{problem: "is a list", fix: "must be "+expected(into.Type())})
 		return
 	}
 	list := reflect.MakeSlice(into.Type(), len(node.Values), len(node.Values))
@@ -163,7 +149,7 @@ func (d *configDecoder) decodeList(node *ast.SequenceNode, into reflect.Value, k
 func (d *configDecoder) decodeText(node ast.Node, into reflect.Value, key string) {
 	parse := textParsers[into.Type()]
 	if parse == nil {
-		d.reject(node, key, "is one value", "must be "+expected(into.Type()))
+		d.reject(node, key, misfit{problem: "is one value", fix: "must be "+expected(into.Type())})
 		return
 	}
 	raw := rawText(node)

@@ -20,13 +20,12 @@ func parseYAML(r *configReport, text []byte) ast.Node {
 		r.failAt(filePlace{1, 1}, ConfigError{Problem: "is larger than 256 KiB", Fix: "give the config, not something else"})
 		return nil
 	}
-	tokens := lexer.Tokenize(string(text))
-	if t := tooDeep(tokens); t != nil {
-		r.failAt(tokenPlace(t), ConfigError{Problem: "is nested too deep",
+	file, deep, err := parseTree(text)
+	if deep != nil {
+		r.failAt(tokenPlace(deep), ConfigError{Problem: "is nested too deep",
 			Fix: "close what is open, and put brackets in quotes"})
 		return nil
 	}
-	file, err := parseTree(tokens)
 	if err != nil {
 		r.failAt(syntaxPlace(err), ConfigError{Problem: "is not YAML: " + syntaxMessage(err), Fix: syntaxFix(err)})
 		return nil
@@ -49,16 +48,22 @@ func parseYAML(r *configReport, text []byte) ast.Node {
 	return root
 }
 
-// parseTree keeps a panic of the YAML library on odd input from ending the daemon, which
-// reads its config again while it runs.
-func parseTree(tokens token.Tokens) (file *ast.File, err error) {
+// parseTree parses the text, unless a token of it is too deep. It keeps a panic of the
+// YAML library on odd input from ending the daemon, which reads its config again while
+// it runs.
+func parseTree(text []byte) (file *ast.File, deep *token.Token, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = errors.New("it cannot be parsed")
 		}
 	}()
+	tokens := lexer.Tokenize(string(text))
+	if deep := tooDeep(tokens); deep != nil {
+		return nil, deep, nil
+	}
 	// Duplicate keys are let through: they are reported with the rest.
-	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	file, err = parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	return file, nil, err
 }
 
 // tooDeep returns the first token that is nested deeper than any config is. The parser

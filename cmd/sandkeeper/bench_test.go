@@ -1,0 +1,298 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/pgtest"
+)
+
+// The size of the world that a pass is measured on.
+const (
+	benchTasks    = 10_000
+	benchFinished = 1_000_000
+	benchPage     = 200
+)
+
+// BenchmarkPass compares a full pass over 10,000 live tasks and 10,000 sandboxes with the
+// bare reads of the same rows by pgx and of the same pages by HTTP and JSON, alternating in
+// one run, and prints the ratio. The second part adds 1,000,000 finished rows.
+func BenchmarkPass(b *testing.B) {
+	w := newBenchWorld(b)
+	small := w.measure(b, "10,000 live tasks")
+	w.finish(b)
+	large := w.measure(b, "with 1,000,000 finished rows")
+	fmt.Printf("pass with 1,000,000 finished rows / without: %.2f (bar 1.10)\n", large.Seconds()/small.Seconds())
+	b.ReportMetric(large.Seconds()/small.Seconds(), "history-ratio")
+}
+
+type benchWorld struct {
+	db     *pgx.Conn
+	keeper *reconcile.Keeper
+	url    string
+	ids    []string
+}
+
+func newBenchWorld(b *testing.B) *benchWorld {
+	b.Helper()
+	ctx := context.Background()
+	dsn := pgtest.Database(b)
+	db, err := pgx.Connect(ctx, dsn)
+	check(b, err)
+	b.Cleanup(func() { db.Close(ctx) })
+	w := &benchWorld{db: db}
+	exec(b, db, pgtest.OmoiOS)
+	exec(b, db, `INSERT INTO tasks (status, sandbox_id, created_at, updated_at, started_at)
+		SELECT 'running', 'omoios-' || i, now() - interval '1 hour', now() - interval '9 minutes', now() - interval '9 minutes'
+		FROM generate_series(1, $1) i`, benchTasks)
+	exec(b, db, `INSERT INTO sandbox_events (sandbox_id, event_type, created_at)
+		SELECT 'omoios-' || i, (ARRAY['agent.started', 'agent.tool_use', 'agent.heartbeat'])[k], now() + interval '1 hour' * (k - 3)
+		FROM generate_series(1, $1) i, generate_series(1, 3) k`, benchTasks)
+	exec(b, db, "ANALYZE")
+	rows, err := db.Query(ctx, "SELECT id::text FROM tasks ORDER BY id")
+	check(b, err)
+	w.ids, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	check(b, err)
+	server := httptest.NewServer(benchPages(w.ids))
+	b.Cleanup(server.Close)
+	w.url = server.URL
+	w.open(b, dsn)
+	return w
+}
+
+func (w *benchWorld) open(b *testing.B, dsn string) {
+	b.Helper()
+	c, err := ParseConfig("bench.yaml", []byte(fmt.Sprintf(`
+installation: bench
+mode: enforce
+database: %q
+tasks: {preset: omoios}
+providers:
+  - {name: daytona, kind: daytona, url: "%s/api", token: k, owns: {labels: {project: omoios}}, link: {task_label: task_id},
+     rate: 100000/s, probe: off}
+rules: {heartbeat-lost: {after: 24h}}
+`, dsn, w.url)), func(string) (string, bool) { return "", false })
+	check(b, err)
+	o := &options{stdio: stdio{out: io.Discard, err: io.Discard}}
+	ctx := context.Background()
+	world, err := o.openLedger(ctx, c)
+	check(b, err)
+	b.Cleanup(world.close)
+	world.log = slog.New(slog.DiscardHandler)
+	check(b, world.openTasks(ctx))
+	check(b, world.openProviders())
+	check(b, world.ledger.Migrate(ctx))
+	w.keeper = world.keeper(nil)
+}
+
+// finish adds a million tasks that are over, with events, as years of work leave them.
+func (w *benchWorld) finish(b *testing.B) {
+	b.Helper()
+	exec(b, w.db, `INSERT INTO tasks (status, sandbox_id, created_at, updated_at, started_at)
+		SELECT (ARRAY['completed', 'failed', 'cancelled'])[1 + i % 3], 'omoios-old-' || i, now() - interval '30 days',
+		now() - interval '29 days', now() - interval '29 days' FROM generate_series(1, $1) i`, benchFinished)
+	exec(b, w.db, `INSERT INTO sandbox_events (sandbox_id, event_type, created_at)
+		SELECT 'omoios-old-' || i, 'agent.completed', now() - interval '29 days' FROM generate_series(1, $1) i`, benchFinished)
+	exec(b, w.db, "VACUUM ANALYZE")
+}
+
+// measure alternates the bare reads and the pass, and compares their medians.
+func (w *benchWorld) measure(b *testing.B, what string) time.Duration {
+	b.Helper()
+	const rounds = 15
+	var rows, pages, passes []time.Duration
+	w.pass(b) // the first one fills the ledger
+	w.pass(b)
+	for range rounds {
+		rows = append(rows, timed(func() { w.bareRows(b) }))
+		pages = append(pages, timed(func() { w.barePages(b) }))
+		passes = append(passes, timed(func() { w.pass(b) }))
+	}
+	row, page, pass := median(rows), median(pages), median(passes)
+	ratio := pass.Seconds() / (row + page).Seconds()
+	fmt.Printf("%s: bare rows %s + bare pages %s = %s, pass %s, ratio %.2f (bar 1.5), peak heap %d MB\n",
+		what, row.Round(time.Millisecond), page.Round(time.Millisecond), (row + page).Round(time.Millisecond),
+		pass.Round(time.Millisecond), ratio, w.heap(b))
+	b.ReportMetric(ratio, "pass/bare")
+	return pass
+}
+
+func timed(do func()) time.Duration {
+	runtime.GC()
+	began := time.Now()
+	do()
+	return time.Since(began)
+}
+
+func median(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+func (w *benchWorld) pass(b *testing.B) {
+	b.Helper()
+	r, err := w.keeper.Once(context.Background(), reconcile.Full, time.Second)
+	check(b, err)
+	if len(r.Plan.Steps) > 0 || !r.Complete || r.Plan.Kept != benchTasks {
+		b.Fatalf("pass over a healthy world: %d steps, complete %t, %d kept", len(r.Plan.Steps), r.Complete, r.Plan.Kept)
+	}
+}
+
+// heap is the largest heap that one pass needs, garbage included, seen while it runs.
+func (w *benchWorld) heap(b *testing.B) uint64 {
+	b.Helper()
+	runtime.GC()
+	done := make(chan struct{})
+	go func() {
+		w.pass(b)
+		close(done)
+	}()
+	var peak uint64
+	for {
+		select {
+		case <-done:
+			return peak >> 20
+		case <-time.After(time.Millisecond):
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			peak = max(peak, m.HeapInuse+m.StackInuse)
+		}
+	}
+}
+
+// bareRowsSQL is what anybody would write to read the live tasks with their newest events.
+const bareRowsSQL = `
+SELECT t.id::text, t.status, t.sandbox_id, t.conversation_id, t.created_at, t.updated_at, t.started_at, t.deadline_at,
+       t.timeout_seconds, t.retry_count, t.max_retries, t.error_message, t.xmin::text,
+       e.started, e.activity, e.heartbeat, e.waiting, e.finished
+FROM tasks t LEFT JOIN LATERAL (
+    SELECT max(created_at) FILTER (WHERE event_type = 'agent.started') AS started,
+           max(created_at) FILTER (WHERE event_type <> 'agent.heartbeat') AS activity,
+           max(created_at) FILTER (WHERE event_type = 'agent.heartbeat') AS heartbeat,
+           max(created_at) FILTER (WHERE event_type = 'agent.waiting') AS waiting,
+           max(created_at) FILTER (WHERE event_type = 'agent.completed') AS finished
+    FROM sandbox_events e WHERE e.sandbox_id = t.sandbox_id
+) e ON true
+WHERE t.status IN ('pending', 'assigned', 'claiming', 'running')`
+
+// bareRows reads the same rows and keeps nothing.
+func (w *benchWorld) bareRows(b *testing.B) {
+	b.Helper()
+	rows, err := w.db.Query(context.Background(), bareRowsSQL)
+	check(b, err)
+	n := 0
+	for rows.Next() {
+		_, err := rows.Values()
+		check(b, err)
+		n++
+	}
+	check(b, rows.Err())
+	if n != benchTasks {
+		b.Fatalf("bare read got %d rows", n)
+	}
+}
+
+// A bareItem has the fields of a listed sandbox that anybody would decode.
+type bareItem struct {
+	ID, Name, State, DesiredState, Snapshot, Target, ErrorReason string
+	Labels                                                       map[string]string
+	ToolboxProxyURL                                              string `json:"toolboxProxyUrl"`
+	CreatedAt, UpdatedAt, LastActivityAt                         time.Time
+}
+
+func (w *benchWorld) barePages(b *testing.B) {
+	b.Helper()
+	n, cursor := 0, ""
+	for {
+		resp, err := http.Get(w.url + "/api/sandbox?cursor=" + cursor)
+		check(b, err)
+		var page struct {
+			Items      []bareItem
+			NextCursor *string
+		}
+		text, err := io.ReadAll(resp.Body)
+		check(b, err)
+		resp.Body.Close()
+		check(b, json.Unmarshal(text, &page))
+		n += len(page.Items)
+		if page.NextCursor == nil {
+			break
+		}
+		cursor = *page.NextCursor
+	}
+	if n != benchTasks {
+		b.Fatalf("bare listing got %d sandboxes", n)
+	}
+}
+
+// benchPages serves the listing as bytes made beforehand: a provider without any cost.
+func benchPages(ids []string) http.Handler {
+	pages := map[string][]byte{}
+	for from := 0; from < len(ids); from += benchPage {
+		pages[cursorAt(from)] = benchPageOf(ids, from)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page, ok := pages[r.URL.Query().Get("cursor")]
+		if r.URL.Path != "/api/sandbox" || !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		_, _ = w.Write(page) // a client that left needs no answer
+	})
+}
+
+func cursorAt(from int) string {
+	if from == 0 {
+		return ""
+	}
+	return fmt.Sprint("c", from)
+}
+
+func benchPageOf(ids []string, from int) []byte {
+	var items []map[string]any
+	for i := from; i < min(from+benchPage, len(ids)); i++ {
+		items = append(items, map[string]any{
+			"id": fmt.Sprintf("0c5a%04d-77f2-4a3b-9c1d-%012d", i, i), "organizationId": "org", "name": fmt.Sprintf("sandbox-%d", i),
+			"target": "us", "user": "daytona", "public": false, "networkBlockAll": false, "cpu": 2, "gpu": 0, "memory": 4, "disk": 8,
+			"labels":          map[string]string{"project": "omoios", "task_id": ids[i], "agent_id": "agent-1", "phase_id": "phase-2"},
+			"toolboxProxyUrl": "http://127.0.0.1:1/toolbox", "state": "started", "desiredState": "started",
+			"snapshot": "ai-agent-dev-light", "autoStopInterval": 15, "backupState": "None",
+			"createdAt": "2026-11-20T09:00:00.000Z", "updatedAt": "2026-11-20T09:01:00.000Z", "lastActivityAt": "2026-11-20T09:30:00.000Z",
+		})
+	}
+	page := map[string]any{"items": items, "nextCursor": nil}
+	if from+benchPage < len(ids) {
+		page["nextCursor"] = cursorAt(from + benchPage)
+	}
+	text, err := json.Marshal(page)
+	if err != nil {
+		panic("page of the benchmark: " + err.Error())
+	}
+	return text
+}
+
+func check(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func exec(tb testing.TB, db *pgx.Conn, sql string, args ...any) {
+	tb.Helper()
+	_, err := db.Exec(context.Background(), sql, args...)
+	check(tb, err)
+}

@@ -1,0 +1,106 @@
+package reconcile
+
+import "testing"
+
+func TestSandboxMissing(t *testing.T) {
+	const ran = "task t1 running started=1h updated=1h ev.heartbeat=2m; "
+	const seen = "finding sandbox-missing task:t1 first=30s last=15s sighted=15s sightings=1; "
+	testRule(t, "sandbox-missing", map[string]ruleCase{
+		"the first look": {ran + "find t1 none", "seen", "sandbox is gone: no sandbox at daytona; last life sign"},
+		"the second look, 30s after the first": {
+			seen + ran + "find t1 none", "due", ""},
+		"the second look, a second earlier": {
+			"finding sandbox-missing task:t1 first=29s last=15s sighted=15s sightings=1; " + ran + "find t1 none", "seen", ""},
+		"one look long ago is still one look": {
+			"rule sandbox-missing looks=3; " + seen + ran + "find t1 none", "seen", ""},
+		"the ledger's clock ran backwards: no second look": {
+			"finding sandbox-missing task:t1 first=1h last=-5s sighted=-5s sightings=1; " + ran + "find t1 none", "seen", ""},
+		"a life sign inside the limit": {
+			seen + "task t1 running started=1h ev.heartbeat=90s; find t1 none", "kept", "gave a life sign 1m30s ago"},
+		"a life sign a second older": {
+			seen + "task t1 running started=1h ev.heartbeat=91s; find t1 none", "due", ""},
+		"a life sign from the future": {
+			seen + "task t1 running started=1h ev.heartbeat=-1h; find t1 none", "kept", "life sign"},
+		"a life sign from the end of days": {
+			seen + "task t1 running started=1h ev.heartbeat=-2562047h; find t1 none", "kept", "life sign"},
+		"running for less than the grace": {
+			seen + "task t1 running started=29s; find t1 none", "kept", "running for 29s by started_at"},
+		"running for the grace": {seen + "task t1 running started=30s; find t1 none", "due", ""},
+		"the state began while providers were listed": {
+			"clock read=5s; " + seen + "task t1 running started=34s; find t1 none", "kept", ""},
+		"the state began before":     {"clock read=5s; " + seen + "task t1 running started=35s; find t1 none", "due", ""},
+		"its sandbox is here":        {ran + "box daytona/s1 running task=t1", "healthy", ""},
+		"its sandbox is paused":      {ran + "box daytona/s1 suspended task=t1", "healthy", ""},
+		"its sandbox is coming back": {ran + "box daytona/s1 creating task=t1", "healthy", ""},
+		"its sandbox is unknown":     {ran + "box daytona/s1 unknown task=t1", "healthy", ""},
+		"its sandbox is failed, which is errored's": {
+			ran + "box daytona/s1 failed task=t1", "healthy", ""},
+		"its sandbox is stopped":                   {seen + ran + "box daytona/s1 stopped task=t1", "due", "s1 at daytona is stopped"},
+		"its sandbox is ended":                     {seen + ran + "box daytona/s1 ended task=t1", "due", ""},
+		"one is stopped, another runs":             {seen + ran + "box daytona/s1 stopped task=t1; box daytona/s2 running task=t1", "healthy", ""},
+		"remembered, not looked at":                {seen + ran + "knew box daytona/s1 running task=t1", "look", "was not looked at"},
+		"remembered, look failed":                  {seen + ran + "knew box daytona/s1 running task=t1; look daytona/s1 error", "look", "503"},
+		"remembered, looked at and gone":           {seen + ran + "knew box daytona/s1 running task=t1; look daytona/s1 gone", "due", "s1 at daytona is gone"},
+		"remembered, looked at and running":        {seen + ran + "knew box daytona/s1 running task=t1; look daytona/s1 running", "healthy", ""},
+		"remembered, looked at and paused":         {seen + ran + "knew box daytona/s1 running task=t1; look daytona/s1 suspended", "healthy", ""},
+		"remembered and confirmed gone after ours": {seen + ran + "knew box daytona/s1 running task=t1 gone=2m ours=yes; find t1 none", "due", ""},
+		"gone by an earlier look alone": {
+			seen + ran + "knew box daytona/s1 running task=t1 gone=1m", "look", ""},
+		"pending":      {"task t1 pending started=1h; find t1 none", "healthy", ""},
+		"unmapped":     {"task t1 unknown started=1h; find t1 none", "healthy", ""},
+		"over":         {"row t1 failed started=1h; box daytona/s1 stopped task=t1", "healthy", ""},
+		"not searched": {seen + ran, "look", "not searched by link"},
+		"searched, no answer": {
+			seen + ran + "find t1 error", "look", "503"},
+		"never started and never had one": {
+			"task t1 assigned updated=1h; find t1 none", "healthy", ""},
+		"never started, but the ledger saw its sandbox": {
+			seen + "task t1 assigned updated=1h; knew box daytona/s1 running task=t1; look daytona/s1 gone", "due", ""},
+		"never started, saw another attempt's sandbox": {
+			seen + "task t1 assigned updated=40s; knew task t1 assigned since=40s; " +
+				"knew box daytona/s1 running task=t1 gone=2m ours=yes; find t1 none", "healthy", ""},
+		"never started, another attempt's sandbox is stopped": {
+			seen + "task t1 assigned updated=40s; knew task t1 assigned since=40s; " +
+				"knew box daytona/s1 stopped task=t1 since=2m; box daytona/s1 stopped task=t1", "healthy", ""},
+		"a heartbeat before this assignment is no start of it": {
+			seen + "task t1 assigned heartbeat=20m assigned=40s; find t1 none", "healthy", ""},
+		"its row names a new sandbox that was not looked at": {
+			"provider daytona id=yes; " + seen + "task t1 running started=1h sandbox=s2; " +
+				"knew box daytona/s1 running task=t1; look daytona/s1 gone", "look", "s2"},
+		"its row names a new sandbox, and that is gone as well": {
+			"provider daytona id=yes; " + seen + "task t1 running started=1h sandbox=s2; find t1 none; " +
+				"knew box daytona/s1 running task=t1; look daytona/s1 gone; look daytona/s2 gone", "due", ""},
+		"at a provider that is not configured": {
+			seen + "task t1 running started=1h provider=modal; find t1 none", "look", "not configured"},
+	})
+}
+
+func TestSandboxMissingSources(t *testing.T) {
+	const seen = "finding sandbox-missing task:t1 first=10m last=15s sighted=15s sightings=5; "
+	const ran = seen + "task t1 running started=1h updated=1h; find t1 none; "
+	testRule(t, "sandbox-missing", map[string]ruleCase{
+		"seen often":                        {ran, "due", ""},
+		"its listing failed":                {ran + "listing daytona failed=503", "look", "no complete listing"},
+		"its listing came back just now":    {ran + "source listing:daytona untrusted", "seen", ""},
+		"tasks came back just now":          {ran + "source tasks untrusted", "seen", ""},
+		"the ledger's watch began just now": {ran + "watched since=0s", "seen", ""},
+		"the watch began before the last look": {
+			ran + "watched since=16s", "due", ""},
+		"a class with a longer limit, missing for less": {
+			"rule sandbox-missing when.task.type=gpu then=15m; " + seen + "task t1 running started=1h attr.type=gpu; find t1 none", "seen", ""},
+		"a class with a longer limit, missing for that long": {
+			"rule sandbox-missing when.task.type=gpu then=10m; " + seen + "task t1 running started=1h attr.type=gpu; find t1 none", "due", ""},
+		"a class with a shorter limit": {
+			"rule sandbox-missing when.task.type=gpu then=5s; finding sandbox-missing task:t1 first=6s last=3s sighted=3s; " +
+				"task t1 running started=1h attr.type=gpu; find t1 none", "due", ""},
+		"a quick pass": {
+			"pass quick; source listing:daytona trusted; " + ran, "due", ""},
+		"a quick pass, its sandbox is not found by id either": {
+			"pass quick; source listing:daytona trusted; " + seen + "task t1 running started=1h; find t1 none; " +
+				"knew box daytona/s1 running task=t1; look daytona/s1 gone", "due", ""},
+		"a quick pass, remembered and not looked at": {
+			"pass quick; source listing:daytona trusted; " + ran + "knew box daytona/s1 running task=t1", "look", ""},
+		"a quick pass without a listing": {
+			"pass quick; " + ran, "look", "no complete listing"},
+	})
+}

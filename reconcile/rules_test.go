@@ -1,0 +1,126 @@
+package reconcile
+
+import (
+	"strings"
+	"testing"
+)
+
+// A ruleCase is a world, what one rule says of it, and a text that must be in its words.
+type ruleCase struct {
+	world string
+	want  string // see said
+	says  string
+}
+
+// testRule judges each world by one rule alone.
+func testRule(t *testing.T, rule string, cases map[string]ruleCase) {
+	t.Helper()
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, c.world)
+			w.only(rule)
+			got, words := said(w.judge())
+			if got != c.want {
+				t.Fatalf("%s = %s, want %s\nworld: %s\nwords: %s", rule, got, c.want, c.world, words)
+			}
+			if !strings.Contains(words, c.says) {
+				t.Errorf("%s says %q, want %q in it", rule, words, c.says)
+			}
+		})
+	}
+}
+
+// only turns all other rules off.
+func (w *world) only(names ...string) {
+	for name, r := range w.p.Rules {
+		if !contains(names, name) {
+			r.Mode = Off
+			w.p.Rules[name] = r
+		}
+	}
+}
+
+func contains(list []string, one string) bool {
+	return strings.Contains(" "+strings.Join(list, " ")+" ", " "+one+" ")
+}
+
+// said is what a judgement came to in one word: healthy, kept, look (kept until it was
+// looked at), probe (kept until it was probed), seen (found, not due), held, report or due.
+// It is about the subject that was found, else about task t1, else about the first.
+func said(j *Judgement) (verdict, words string) {
+	d := &j.Decisions[0]
+	for i := range j.Decisions {
+		if j.Decisions[i].Subject.ID == "task:t1" {
+			d = &j.Decisions[i]
+		}
+	}
+	for i := range j.Decisions {
+		if len(j.Decisions[i].Findings) > 0 && len(d.Findings) == 0 {
+			d = &j.Decisions[i]
+		}
+	}
+	if len(d.Findings) == 0 {
+		return unfound(d), d.Kept
+	}
+	f := &d.Findings[0]
+	words = f.Reason + "\nsandbox=" + f.Sandbox + "\n" + strings.Join(f.HeldBy, "; ")
+	switch {
+	case !f.Due:
+		return "seen", words
+	case len(f.HeldBy) > 0:
+		return "held", words
+	case d.Remedies[0] == Report:
+		return "report", words
+	}
+	return "due", words
+}
+
+func unfound(d *Decision) string {
+	switch {
+	case d.Look:
+		return "look"
+	case d.Probe:
+		return "probe"
+	case d.Kept != "":
+		return "kept"
+	}
+	return "healthy"
+}
+
+// TestRuleTable keeps the table of rules in step with the names that people know.
+func TestRuleTable(t *testing.T) {
+	at := -1
+	for _, r := range rules {
+		i := indexOf(RuleNames, r.name)
+		if i <= at {
+			t.Errorf("rule %s stands at %d of RuleNames, after one at %d: want the order of the design", r.name, i, at)
+		}
+		at = i
+		if _, ok := testPolicy().Rules[r.name]; !ok {
+			t.Errorf("rule %s has no settings in the tests: it would not be judged", r.name)
+		}
+	}
+	if built := BuiltRules(); len(built) != len(rules)+1 || !contains(built, "template-unusable") {
+		t.Errorf("BuiltRules() = %v, want the table and template-unusable", built)
+	}
+}
+
+func indexOf(list []string, one string) int {
+	for i, name := range list {
+		if name == one {
+			return i
+		}
+	}
+	return -1
+}
+
+// TestRulesOff: a rule that is off, or has no mode, says nothing.
+func TestRulesOff(t *testing.T) {
+	const stale = "task t1 assigned updated=1h; find t1 none; rule assigned-stale mode="
+	for mode, want := range map[string]int{"off": 0, `""`: 0, "observe": 1, "enforce": 1} {
+		w := newWorld(t, stale+mode)
+		if got := len(w.judge().Decisions[0].Findings); got != want {
+			t.Errorf("mode %s: %d findings, want %d", mode, got, want)
+		}
+	}
+}
