@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -167,7 +168,11 @@ func (r *run) settle(ctx context.Context, a Action) (Action, error) {
 	if err := r.k.Ledger.Settle(ctx, r.lease, a); err != nil {
 		return a, fmt.Errorf("settle %s as %s: %w", a.what(), a.Outcome, err)
 	}
-	log.InfoContext(ctx, "action "+string(a.Outcome), "reason", a.Reason, "detail", a.Detail)
+	level := slog.LevelInfo
+	if a.Outcome == OutcomePending || a.Outcome == OutcomeFailed {
+		level = slog.LevelWarn
+	}
+	log.Log(ctx, level, "action "+string(a.Outcome), "reason", a.Reason, "detail", a.Detail)
 	return a, nil
 }
 

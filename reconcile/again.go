@@ -156,12 +156,12 @@ func (o *second) boxes(refs []Ref, task string) []Box {
 			)
 		case look.Gone:
 		case look.Sandbox.Task == "" || look.Sandbox.Task == task:
-			out = append(out, o.view.box(look.Sandbox))
+			out = append(out, o.view.box(&look.Sandbox))
 		}
 	}
 	for _, sb := range o.view.s.Finds[task].Sandboxes {
 		if _, looked := o.view.s.Looks[sb.Ref]; !looked {
-			out = append(out, o.view.box(sb))
+			out = append(out, o.view.box(&sb))
 		}
 	}
 	return out
@@ -179,7 +179,7 @@ func (r *run) sandboxAgain(ctx context.Context, o *second, ref Ref) error {
 		o.kept = "the sandbox is gone"
 		return nil
 	}
-	b := o.view.box(look.Sandbox)
+	b := o.view.box(&look.Sandbox)
 	if r.policy.Providers[ref.Provider].Referenced {
 		b.Owned = b.Owned || b.Seen.Task != ""
 	}
@@ -188,7 +188,7 @@ func (r *run) sandboxAgain(ctx context.Context, o *second, ref Ref) error {
 			return err
 		}
 	}
-	task := o.view.taskOf(b, nil)
+	task := o.view.taskOf(&b, nil)
 	fate, row := o.view.fate(b, task)
 	subject := Subject{ID: "sandbox:" + ref.String(), Boxes: []Box{b}, Fate: fate}
 	if row != nil {
@@ -205,7 +205,7 @@ func (r *run) rowsAgain(ctx context.Context, s *Snapshot, b *Box) error {
 			return err
 		}
 	}
-	if id := r.view.taskOf(*b, nil); id != "" {
+	if id := r.view.taskOf(b, nil); id != "" {
 		return r.k.readByID(ctx, s, []string{id})
 	}
 	return nil

@@ -77,5 +77,5 @@ func (s *Subject) named(id string) bool {
 	if s.ID == id || s.Task != nil && (s.Task.ID == id || s.Task.Sandbox == id && id != "") {
 		return true
 	}
-	return s.hasBox(func(b Box) bool { return b.ID == id || b.Name == id || b.Ref.String() == id })
+	return s.hasBox(func(b *Box) bool { return b.ID == id || b.Name == id || b.Ref.String() == id })
 }

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -13,8 +14,9 @@ func Judge(s *Snapshot, p *Policy) *Judgement {
 	v := newView(s, p)
 	subs := v.assess(v.subjects)
 	j := &Judgement{Counts: v.counts(subs), Fleet: v.fleet(), view: v}
+	j.Decisions = make([]Decision, len(subs))
 	for i := range subs {
-		j.Decisions = append(j.Decisions, v.decide(&subs[i]))
+		j.Decisions[i] = v.decide(&subs[i])
 	}
 	j.Reports = append(v.templateFindings(), v.clockFindings()...)
 	j.Resolved = v.resolved(j)
@@ -80,8 +82,11 @@ func (v *view) finding(r *rule, s *Subject, out verdict) (Finding, Remedy) {
 		f.Task = b.Task
 	}
 	v.sight(&f, r, s)
-	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && v.ripe(&f)
+	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && v.ripe(&f, s)
 	f.HeldBy = append(f.HeldBy, v.freezes(r, s, out.conclusive)...)
+	if t := s.Task; t != nil && s.Fate == FateLive && t.State == TaskUnknown {
+		f.HeldBy = append(f.HeldBy, fmt.Sprintf("status %q is not mapped", clip(t.Status, 60)))
+	}
 	remedy := v.p.Rules[r.name].Remedy
 	if out.report || !remedy.built() {
 		remedy = Report
@@ -90,11 +95,11 @@ func (v *view) finding(r *rule, s *Subject, out verdict) (Finding, Remedy) {
 }
 
 // ripe is the part of a threshold that counts from the first sighting.
-func (v *view) ripe(f *Finding) bool {
+func (v *view) ripe(f *Finding, s *Subject) bool {
 	if f.Rule != "sandbox-missing" {
 		return true
 	}
-	return v.now.Sub(f.FirstSeen) >= v.p.Rules[f.Rule].After
+	return v.now.Sub(f.FirstSeen) >= v.threshold(f.Rule, s)
 }
 
 // sight counts the look. A sighting counts when the one before it is far enough back, and

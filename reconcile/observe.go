@@ -20,30 +20,55 @@ const (
 	lookers      = 8
 )
 
-// observe reads both worlds in the order that decides the race: the task database's
-// clock, then the providers' listings, then the rows.
-func (k *Keeper) observe(ctx context.Context, kind PassKind, m Memory) (*Snapshot, *Judgement, error) {
+// firstLook reads the task database's clock and then the providers' listings, in the order
+// that decides the race, and meanwhile what the ledger remembers.
+func (k *Keeper) firstLook(ctx context.Context, kind PassKind) (*Snapshot, error) {
 	s := &Snapshot{
-		Kind: kind, Memory: m,
+		Kind: kind,
 		Rows: map[string]Task{}, Absent: map[string]bool{}, Unparsable: map[string]bool{}, ByKey: map[string]Task{},
 		Listings: map[string]ListingSeen{}, Looks: map[Ref]Look{}, Finds: map[string]FindLook{},
 	}
 	if err := k.readClock(ctx, s); err != nil {
-		return nil, nil, err
+		return nil, err
+	}
+	var wg sync.WaitGroup
+	var failed error
+	recall := func() { s.Memory, failed = k.Ledger.Recall(ctx) }
+	if k.Parallel == 1 {
+		recall()
+	} else {
+		wg.Go(recall)
 	}
 	if kind == Full {
 		k.progress("listing")
 		k.list(ctx, s)
 	}
+	wg.Wait()
+	if failed != nil {
+		return nil, fmt.Errorf("recall the ledger: %w", failed)
+	}
+	s.Memory.WatchSince = watch(&s.Memory, &k.Policy)
+	if k.Policy.Tasks.None {
+		s.T0 = s.Memory.Now
+	}
+	for i := range s.Sandboxes {
+		s.Sandboxes[i].Labels = heldLabels(s.Sandboxes[i].Labels, s.Memory.Controls.Holds)
+	}
+	return s, nil
+}
+
+// observe reads the rows, after the listings ended, looks at what they leave open, and
+// judges.
+func (k *Keeper) observe(ctx context.Context, s *Snapshot) (*Judgement, error) {
 	if err := k.readTasks(ctx, s); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := k.readRows(ctx, s); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	k.own(s)
 	k.lookMissing(ctx, s)
-	if kind == Full {
+	if s.Kind == Full {
 		k.readTemplates(ctx, s)
 	}
 	k.progress("judging")
@@ -51,12 +76,11 @@ func (k *Keeper) observe(ctx context.Context, kind PassKind, m Memory) (*Snapsho
 	if k.lookSuspects(ctx, s, j) {
 		j = Judge(s, &k.Policy)
 	}
-	return s, j, context.Cause(ctx)
+	return j, context.Cause(ctx)
 }
 
 func (k *Keeper) readClock(ctx context.Context, s *Snapshot) error {
 	if k.Policy.Tasks.None {
-		s.T0 = s.Memory.Now
 		return nil
 	}
 	clock, err := k.Tasks.Clock(ctx)
@@ -73,7 +97,7 @@ func (k *Keeper) list(ctx context.Context, s *Snapshot) {
 	var wg sync.WaitGroup
 	for _, name := range k.Policy.providerNames() {
 		wg.Go(func() {
-			listed, seen := k.listOne(ctx, name, s.Memory.Controls.Holds)
+			listed, seen := k.listOne(ctx, name)
 			mu.Lock()
 			defer mu.Unlock()
 			s.Listings[name] = seen
@@ -86,7 +110,7 @@ func (k *Keeper) list(ctx context.Context, s *Snapshot) {
 
 // listOne keeps of a listing what judging needs. A sandbox that stands on two pages, as it
 // may when one is created meanwhile, counts once.
-func (k *Keeper) listOne(ctx context.Context, name string, holds []Hold) ([]Sandbox, ListingSeen) {
+func (k *Keeper) listOne(ctx context.Context, name string) ([]Sandbox, ListingSeen) {
 	referenced := k.Policy.Providers[name].Referenced
 	var kept []Sandbox
 	seen := ListingSeen{Listing: Listing{Provider: name}}
@@ -99,7 +123,6 @@ func (k *Keeper) listOne(ctx context.Context, name string, holds []Hold) ([]Sand
 			case !sb.Owned && !referenced:
 				seen.Foreign++
 			default:
-				sb.Labels = heldLabels(sb.Labels, holds)
 				kept = append(kept, sb)
 			}
 			met[sb.ID] = true
@@ -116,7 +139,7 @@ func (k *Keeper) listOne(ctx context.Context, name string, holds []Hold) ([]Sand
 	return kept, seen
 }
 
-// heldLabels keeps only the labels that a hold names, so that a listing stays small.
+// heldLabels keeps of a sandbox's labels only those that a hold names, so that a listing stays small.
 func heldLabels(labels map[string]string, holds []Hold) map[string]string {
 	var kept map[string]string
 	for _, h := range holds {
@@ -365,8 +388,15 @@ func (k *Keeper) look(ctx context.Context, s *Snapshot, refs []Ref) {
 	for i, ref := range refs {
 		s.Looks[ref] = looks[i]
 		if !looks[i].Gone && looks[i].Error == "" {
-			s.addSandbox(looks[i].Sandbox)
+			s.addOwned(looks[i].Sandbox)
 		}
+	}
+}
+
+// addOwned adds one that a look found and no listing showed, if it is ours.
+func (s *Snapshot) addOwned(sb Sandbox) {
+	if sb.Owned {
+		s.add(sb)
 	}
 }
 
@@ -402,14 +432,6 @@ func (k *Keeper) lookAt(ctx context.Context, ref Ref) Look {
 	return Look{Sandbox: sb}
 }
 
-// addSandbox adds one that a look found and no listing showed, if it is ours.
-func (s *Snapshot) addSandbox(sb Sandbox) {
-	known := slices.ContainsFunc(s.Sandboxes, func(o Sandbox) bool { return o.Ref == sb.Ref })
-	if !known && sb.Owned {
-		s.Sandboxes = append(s.Sandboxes, sb)
-	}
-}
-
 // find searches sandboxes by link at every provider where the task's may be.
 func (k *Keeper) find(ctx context.Context, s *Snapshot, tasks []*Task) {
 	out := make([]FindLook, len(tasks))
@@ -425,7 +447,7 @@ func (k *Keeper) find(ctx context.Context, s *Snapshot, tasks []*Task) {
 	for i, t := range tasks {
 		s.Finds[t.ID] = out[i]
 		for _, sb := range out[i].Sandboxes {
-			s.addSandbox(sb)
+			s.addOwned(sb)
 		}
 	}
 }

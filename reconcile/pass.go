@@ -11,11 +11,7 @@ import (
 // Look makes a plan and changes nothing anywhere: it writes no row, begins no pass and
 // probes nothing. Its own look counts as a sighting, in memory only.
 func (k *Keeper) Look(ctx context.Context, kind PassKind) (*Result, error) {
-	m, err := k.Ledger.Recall(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("recall the ledger: %w", err)
-	}
-	r, err := k.judge(ctx, kind, m)
+	r, err := k.judge(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -146,20 +142,18 @@ type run struct {
 // pass observes, judges, plans and records. A pass that could not read its sources is
 // recorded as not complete, with the reason, and acts on nothing.
 func (k *Keeper) pass(ctx context.Context, lease Lease, kind PassKind) (*run, error) {
-	m, err := k.Ledger.Recall(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("recall the ledger: %w", err)
-	}
-	id, err := k.Ledger.BeginPass(ctx, lease, kind, m.Now)
+	now, err := k.Ledger.Now(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("begin a %s pass: %w", kind, err)
 	}
-	r, err := k.judge(ctx, kind, m)
+	id, err := k.Ledger.BeginPass(ctx, lease, kind, now)
 	if err != nil {
-		return nil, errors.Join(
-			err,
-			k.recordFailed(ctx, lease, Record{Pass: id, Kind: kind, At: m.Now, Error: err.Error()}, m),
-		)
+		return nil, fmt.Errorf("begin a %s pass: %w", kind, err)
+	}
+	r, err := k.judge(ctx, kind)
+	if err != nil {
+		failed := Record{Pass: id, Kind: kind, At: now, Error: err.Error()}
+		return nil, errors.Join(err, k.recordFailed(ctx, lease, failed))
 	}
 	r.Pass = id
 	r.Plan = MakePlan(r.Judged, id)
@@ -181,15 +175,18 @@ func (k *Keeper) newRun(lease Lease, r *Result) *run {
 }
 
 // judge observes and judges with the policy that is in force.
-func (k *Keeper) judge(ctx context.Context, kind PassKind, m Memory) (*Result, error) {
-	m.WatchSince = watch(&m, &k.Policy)
-	in := *k
-	in.Policy = *k.Policy.Effective(&m)
-	s, j, err := in.observe(ctx, kind, m)
+func (k *Keeper) judge(ctx context.Context, kind PassKind) (*Result, error) {
+	s, err := k.firstLook(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Kind: kind, At: m.Now, Complete: true, Judged: j, Sources: j.Sources, Counts: j.Counts}
+	in := *k
+	in.Policy = *k.Policy.Effective(&s.Memory)
+	j, err := in.observe(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Kind: kind, At: s.Memory.Now, Complete: true, Judged: j, Sources: j.Sources, Counts: j.Counts}
 	for _, name := range in.Policy.providerNames() {
 		if seen, ok := s.Listings[name]; ok && (seen.Error != "" || !seen.Complete) {
 			r.Complete = false
@@ -201,12 +198,18 @@ func (k *Keeper) judge(ctx context.Context, kind PassKind, m Memory) (*Result, e
 
 // recordFailed writes down that a pass could not be made, and that its tasks were not
 // read: their timers of silence and absence start anew.
-func (k *Keeper) recordFailed(ctx context.Context, lease Lease, rec Record, m Memory) error {
+func (k *Keeper) recordFailed(ctx context.Context, lease Lease, rec Record) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
+	m, err := k.Ledger.Recall(ctx)
+	if err != nil {
+		return nil // the ledger cannot be read: the pass stays on record as begun and never ended
+	}
 	rec.WatchSince = watch(&m, &k.Policy)
-	rec.Sources = []SourceSeen{{Name: sourceTasks, Reason: "not read: " + clip(rec.Error, 300), Since: m.Now,
-		LastTrusted: m.Sources[sourceTasks].LastTrusted, RecoveredAt: m.Sources[sourceTasks].RecoveredAt}}
+	rec.Sources = []SourceSeen{{
+		Name: sourceTasks, Reason: "not read: " + clip(rec.Error, 300), Since: m.Now,
+		LastTrusted: m.Sources[sourceTasks].LastTrusted, RecoveredAt: m.Sources[sourceTasks].RecoveredAt,
+	}}
 	rec.Breakers = m.Controls.Breakers
 	if err := k.Ledger.Record(ctx, lease, rec); err != nil {
 		return fmt.Errorf("record that pass %d failed: %w", rec.Pass, err)

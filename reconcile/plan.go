@@ -223,7 +223,7 @@ func (v *view) rowOnly(d *Decision, steps []Action) bool {
 			return false
 		}
 	}
-	return !d.Subject.hasBox(func(b Box) bool { return !b.Gone && (!b.Here || b.State != SandboxEnded) })
+	return !d.Subject.hasBox(func(b *Box) bool { return !b.Gone && (!b.Here || b.State != SandboxEnded) })
 }
 
 // breakers open when the steps due for one rule exceed the share of the fleet, and stay

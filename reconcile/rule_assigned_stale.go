@@ -12,7 +12,7 @@ import (
 // names the cause.
 func assignedStale(v *view, s *Subject) verdict {
 	t := s.Task
-	if t == nil || s.Fate != FateLive || t.State != TaskAssigned && t.State != TaskRunning || s.started() {
+	if t == nil || s.Fate != FateLive || t.State != TaskAssigned && t.State != TaskRunning || v.started(s) {
 		return verdict{}
 	}
 	if b := s.comingUp(); b != nil {
@@ -37,7 +37,7 @@ func assignedStale(v *view, s *Subject) verdict {
 	}
 	where, ok := v.whereabouts(s)
 	if !ok {
-		return verdict{look: true, kept: where}
+		return verdict{look: v.canLook(t), kept: where}
 	}
 	cause, because := v.cause(s)
 	return verdict{
@@ -71,7 +71,7 @@ func (v *view) conclusive(s *Subject) (string, bool) {
 		return "", false
 	}
 	for _, b := range s.Boxes {
-		if !b.Known || !b.Lost() && b.State != SandboxFailed {
+		if !b.Known || s.past(&b) || !b.Lost() && b.State != SandboxFailed {
 			return "", false
 		}
 	}

@@ -38,13 +38,19 @@ func deadlineExceeded(v *view, s *Subject) verdict {
 }
 
 // deadlineByLedger times the run by what the ledger saw, when the row does not say when
-// it began.
+// it began. A deadline that was over before the task was certainly in this state may be
+// an earlier attempt's.
 func (v *view) deadlineByLedger(s *Subject) verdict {
-	limit := s.Task.Timeout
+	t := s.Task
+	age, _ := v.stateAge(s)
+	if late := t.AsOf.Sub(t.DeadlineAt); !t.DeadlineAt.IsZero() && late >= 0 && late < age {
+		return overdue(s, time.Time{}, fmt.Sprintf("past its deadline %s by %s", stamp(t.DeadlineAt), short(late)))
+	}
+	limit := t.Timeout
 	if limit <= 0 {
 		limit = v.threshold("deadline-exceeded", s)
 	}
-	if limit <= 0 || !s.Known || s.Seen.Status != s.Task.Status {
+	if limit <= 0 || !s.Known || s.Seen.Status != t.Status {
 		return verdict{}
 	}
 	ran := v.since(s.Seen.Since)

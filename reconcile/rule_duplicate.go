@@ -19,12 +19,12 @@ func duplicate(v *view, s *Subject) verdict {
 		return verdict{}
 	}
 	keep, named := v.named(s.Task, live)
-	other := live[0]
-	if named && other == keep {
-		other = live[1]
+	if !named {
+		keep = live[0] // any: it is only reported
 	}
+	other := spare(live, keep)
 	after := v.threshold("duplicate", s)
-	if age := min(v.born(*live[0]), v.born(*live[1])); age < after {
+	if age := min(v.born(*other), v.born(*keep)); age < after {
 		return verdict{
 			kept: fmt.Sprintf("has %d sandboxes, the younger for %s of %s", len(live), short(age), short(after)),
 		}
@@ -53,6 +53,18 @@ func (v *view) named(t *Task, live []*Box) (*Box, bool) {
 		}
 	}
 	return nil, false
+}
+
+// spare is the sandbox to end next: not the one that is kept, and one in an unknown state,
+// which is never ended, only when there is no other.
+func spare(live []*Box, keep *Box) *Box {
+	var last *Box
+	for i := len(live) - 1; i >= 0; i-- {
+		if b := live[i]; b != keep && (last == nil || b.State != SandboxUnknown || last.State == SandboxUnknown) {
+			last = b
+		}
+	}
+	return last
 }
 
 func boxIDs(boxes []*Box) string {

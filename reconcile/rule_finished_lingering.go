@@ -12,7 +12,7 @@ func finishedLingering(v *view, s *Subject) verdict {
 	if t == nil || s.Fate != FateEnded || t.State == TaskStopped {
 		return verdict{}
 	}
-	b := s.remaining()
+	b := v.remaining(s)
 	if b == nil {
 		return verdict{}
 	}

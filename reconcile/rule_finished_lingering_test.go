@@ -12,7 +12,7 @@ func TestFinishedLingering(t *testing.T) {
 		"stopped is stop-ignored's":   {box + "row t1 stopped updated=1h", "healthy", ""},
 		"live":                        {box + "task t1 running updated=1h", "healthy", ""},
 		"out of where":                {box + "row t1 running updated=1h", "healthy", ""},
-		"no clock, known to be over":  {box + "row t1 completed; knew task t1 completed since=10m", "due", "by ledger"},
+		"no clock, known to be over":  {box + "row t1 completed; knew task t1 completed since=10m", "due", ""},
 		"no clock, not known":         {box + "row t1 completed", "kept", "no clock tells when it ended"},
 		"an event a moment ago":       {box + "row t1 completed updated=1h ev.activity=9m59s", "kept", "by events"},
 		"an event long ago":           {box + "row t1 completed updated=1h ev.activity=10m", "due", ""},

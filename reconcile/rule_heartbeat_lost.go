@@ -14,7 +14,8 @@ func heartbeatLost(v *view, s *Subject) verdict {
 		return verdict{} // nobody sends heartbeats here: silence says nothing
 	}
 	limit := max(v.threshold("heartbeat-lost", s), v.limit)
-	quiet := min(t.AsOf.Sub(t.LifeSign()), v.observed(sourceEvents, sourceTasks))
+	ran, _ := v.stateAge(s) // a sign of an earlier attempt does not time this one's silence
+	quiet := min(t.AsOf.Sub(t.LifeSign()), ran, v.observed(sourceEvents, sourceTasks))
 	if quiet <= limit {
 		return verdict{}
 	}
@@ -42,7 +43,8 @@ func heartbeatLost(v *view, s *Subject) verdict {
 	}
 }
 
-// probedBroken reports whether the newest probe since the silence began failed, in words.
+// probedBroken reports whether the newest probe since the silence began failed, in words. A
+// failure that every sandbox shares is the provider's.
 func (v *view) probedBroken(s *Subject) (bool, string) {
 	for _, b := range s.Boxes {
 		last := b.Probes.verdict()
@@ -50,11 +52,11 @@ func (v *view) probedBroken(s *Subject) (bool, string) {
 			continue
 		}
 		if last.Outcome.Failed() {
-			return true, "its probe failed: " + last.Detail
+			return v.trusted(probesOf(b.Provider)), "its probe failed: " + last.Detail
 		}
 		return false, "its probe was answered"
 	}
-	if s.hasBox(func(b Box) bool { return b.Lost() || b.Here && b.State == SandboxFailed }) {
+	if s.hasBox(func(b *Box) bool { return b.Lost() || b.Here && b.State == SandboxFailed }) {
 		return true, ""
 	}
 	return false, ""

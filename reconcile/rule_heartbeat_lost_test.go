@@ -36,9 +36,9 @@ func TestHeartbeatLost(t *testing.T) {
 		"few run, and its probe failed before it fell silent": {
 			few + silent + "probe daytona/s1 failed=2m1s", "probe", ""},
 		"few run, and its sandbox is gone": {
-			"task w1 running started=1h ev.heartbeat=5s; " + silent + "knew box daytona/s1 running task=t1; look daytona/s1 gone", "due", "sandbox s1 is gone"},
+			"task w1 running started=1h ev.heartbeat=5s; box daytona/w1 running task=w1; " + silent + "knew box daytona/s1 running task=t1; look daytona/s1 gone", "due", "sandbox s1 is gone"},
 		"few run, and its sandbox is failed": {
-			"task w1 running started=1h ev.heartbeat=5s; " + silent + "box daytona/s1 failed task=t1", "due", ""},
+			"task w1 running started=1h ev.heartbeat=5s; box daytona/w1 running task=w1; " + silent + "box daytona/s1 failed task=t1", "due", ""},
 		"three run": {
 			"task w{1..2} running started=1h ev.heartbeat=5s; " + silent + "box daytona/s1 running task=t1", "due", ""},
 		"a heartbeat of an earlier attempt": {
@@ -54,7 +54,9 @@ func TestHeartbeatLost(t *testing.T) {
 		"tasks came back a moment ago": {
 			well + silent + "source tasks trusted recovered=80s", "healthy", ""},
 		"events are out": {
-			well + silent + "source events untrusted", "held", "events-untrusted"},
+			"task t{1..3} running started=1h ev.heartbeat=2m; box daytona/s{1..3} running task=t{1..3}", "held", "events-untrusted"},
+		"events come back in this pass": {
+			well + silent + "source events untrusted", "healthy", ""},
 		"its class may be silent for longer": {
 			"rule heartbeat-lost when.task.type=gpu then=10m; " + well + "task t1 running started=1h ev.heartbeat=10m attr.type=gpu", "healthy", ""},
 		"a class never has a shorter limit than the veto": {

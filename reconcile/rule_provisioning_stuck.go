@@ -27,7 +27,7 @@ func provisioningStuck(v *view, s *Subject) verdict {
 	}
 	cause, because := v.cause(s)
 	return verdict{
-		found: true, due: true, sandbox: b, holds: s.explainedElsewhere(),
+		found: true, due: true, sandbox: b, holds: v.explainedElsewhere(s),
 		reason: joined(
 			fmt.Sprintf("sandbox %s has been %s for %s, limit %s", b.ID, b.Raw, short(age), short(after)),
 			cause,
@@ -38,8 +38,12 @@ func provisioningStuck(v *view, s *Subject) verdict {
 
 // explainedElsewhere holds steps against a sandbox whose task is live outside `where`, or
 // was not read: it may be narrowed out of the judgement on purpose.
-func (s *Subject) explainedElsewhere() []string {
+func (v *view) explainedElsewhere(s *Subject) []string {
 	switch s.Fate {
+	case FateUnread:
+		if !v.p.Tasks.None {
+			return []string{"its task was not read"}
+		}
 	case FateExplained:
 		return []string{"its task is outside `where`"}
 	case FateUnknown, FateUnparsable:

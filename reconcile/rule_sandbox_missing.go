@@ -10,10 +10,10 @@ func sandboxMissing(v *view, s *Subject) verdict {
 	if t == nil || s.Fate != FateLive || t.State == TaskPending || !t.State.Live() {
 		return verdict{}
 	}
-	if !s.started() && !s.hasBox(func(b Box) bool { return b.Known }) {
+	if !v.started(s) && !s.hasBox(func(b *Box) bool { return b.Known && !s.past(b) }) {
 		return verdict{}
 	}
-	if s.hasBox(func(b Box) bool { return b.Here && !b.Lost() }) {
+	if s.hasBox(func(b *Box) bool { return b.Here && !b.Lost() }) {
 		return verdict{}
 	}
 	if age, alive := v.alive(t); alive {
@@ -25,7 +25,7 @@ func sandboxMissing(v *view, s *Subject) verdict {
 	}
 	where, ok := v.whereabouts(s)
 	if !ok {
-		return verdict{look: true, kept: where}
+		return verdict{look: v.canLook(t), kept: where}
 	}
 	cause, because := v.cause(s)
 	return verdict{

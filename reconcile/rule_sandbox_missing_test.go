@@ -71,7 +71,7 @@ func TestSandboxMissing(t *testing.T) {
 			"provider daytona id=yes; " + seen + "task t1 running started=1h sandbox=s2; find t1 none; " +
 				"knew box daytona/s1 running task=t1; look daytona/s1 gone; look daytona/s2 gone", "due", ""},
 		"at a provider that is not configured": {
-			seen + "task t1 running started=1h provider=modal; find t1 none", "look", "not configured"},
+			seen + "task t1 running started=1h provider=modal; find t1 none", "kept", "not configured"},
 	})
 }
 

@@ -7,7 +7,7 @@ func stopIgnored(v *view, s *Subject) verdict {
 	if s.Task == nil || s.Fate != FateEnded || s.Task.State != TaskStopped {
 		return verdict{}
 	}
-	b := s.remaining()
+	b := v.remaining(s)
 	if b == nil {
 		return verdict{}
 	}
@@ -36,16 +36,24 @@ func stopIgnored(v *view, s *Subject) verdict {
 	}
 }
 
-// remaining is the first sandbox of an ended task that still has to go. One whose
-// terminate is already open does not count: its action follows it to the end.
-func (s *Subject) remaining() *Box {
+// remaining is the sandbox of an ended task that has to go next. One that nobody may end
+// now, because its terminate is open or its state is not known, stands behind the others
+// and starves none of them.
+func (v *view) remaining(s *Subject) *Box {
+	var behind *Box
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		if b.Here && b.State.Exists() && b.State != SandboxDeleting {
+		if !b.Here || !b.State.Exists() || b.State == SandboxDeleting {
+			continue
+		}
+		if b.State != SandboxUnknown && !v.ending[b.Ref] {
 			return b
 		}
+		if behind == nil {
+			behind = b
+		}
 	}
-	return nil
+	return behind
 }
 
 // unsure is what holds a step against a sandbox in a state that the adapter does not know.

@@ -1,6 +1,10 @@
 package reconcile
 
-import "time"
+import (
+	"slices"
+	"sort"
+	"time"
+)
 
 // A Snapshot is everything that a pass observed, and what the ledger remembered. It is
 // data: judging it twice gives the same bytes.
@@ -22,6 +26,39 @@ type Snapshot struct {
 	Finds      map[string]FindLook    // tasks whose sandboxes were searched by link, by task id
 	Templates  []Template             // those configured and used, with their provider in Providers
 	TemplateOf []string               // provider entry of Templates[i]
+}
+
+// lists reports whether the sandbox was listed, found or got in this pass. Sandboxes are
+// kept in order of provider and id.
+func (s *Snapshot) lists(ref Ref) bool {
+	_, listed := s.place(ref)
+	return listed
+}
+
+// add puts a sandbox in its place, if it is not there yet.
+func (s *Snapshot) add(sb Sandbox) {
+	if at, listed := s.place(sb.Ref); !listed {
+		s.Sandboxes = slices.Insert(s.Sandboxes, at, sb)
+	}
+}
+
+// place is where the sandbox stands, or would stand. It compares in place: a sandbox is too
+// large to be handed around thousands of times.
+func (s *Snapshot) place(ref Ref) (int, bool) {
+	at := sort.Search(len(s.Sandboxes), func(i int) bool { return compareRefs(s.Sandboxes[i].Ref, ref) >= 0 })
+	return at, at < len(s.Sandboxes) && s.Sandboxes[at].Ref == ref
+}
+
+// complete reports whether the pass saw every sandbox that the ledger remembers, as most
+// passes do: then nobody needs to be looked for.
+func (s *Snapshot) complete() bool {
+	known := 0
+	for i := range s.Sandboxes {
+		if _, ok := s.Memory.Sandboxes[s.Sandboxes[i].Ref]; ok {
+			known++
+		}
+	}
+	return known == len(s.Memory.Sandboxes)
 }
 
 // ListingSeen is one provider's listing with what speaks for and against it.
@@ -105,7 +142,7 @@ type Box struct {
 }
 
 // Alive reports whether work may be going on in the box, or may go on again.
-func (b Box) Alive() bool {
+func (b *Box) Alive() bool {
 	if !b.Here {
 		return false
 	}
@@ -118,6 +155,6 @@ func (b Box) Alive() bool {
 
 // Lost reports whether the box is proven to be gone or terminal: its processes are no
 // more. Paused, archived and suspended are not lost.
-func (b Box) Lost() bool {
+func (b *Box) Lost() bool {
 	return b.Gone || b.Here && (b.State == SandboxStopped || b.State == SandboxEnded)
 }

@@ -11,7 +11,8 @@ func (v *view) subjects() []Subject {
 	boxes, loose := v.link()
 	out := make([]Subject, 0, len(v.s.Tasks)+len(loose))
 	for i := range v.s.Tasks {
-		out = append(out, v.taskSubject(&v.s.Tasks[i], boxes[v.s.Tasks[i].ID]))
+		t := &v.s.Tasks[i]
+		out = append(out, v.taskSubject(t, boxes[t.ID]))
 	}
 	out = append(out, v.looseSubjects(loose)...)
 	slices.SortFunc(out, func(a, b Subject) int { return cmp.Compare(a.ID, b.ID) })
@@ -26,23 +27,30 @@ func (v *view) taskSubject(t *Task, boxes []Box) Subject {
 	return Subject{ID: "task:" + t.ID, Task: t, Seen: seen, Known: known, Boxes: boxes}
 }
 
-// link gives each sandbox to the live task that it belongs to; loose ones have none.
+// link gives each sandbox to the live task that it belongs to; loose ones have none. The
+// boxes stand side by side in one block of memory: nearly every task has exactly one.
 func (v *view) link() (byTask map[string][]Box, loose []Box) {
 	byTask = make(map[string][]Box, len(v.s.Tasks))
 	bySandbox := v.rowsBySandbox()
-	here := make(map[Ref]bool, len(v.s.Sandboxes))
-	for _, s := range v.s.Sandboxes {
-		here[s.Ref] = true
-		b := v.box(s)
-		if id := v.taskOf(b, bySandbox); id != "" && v.live[id] != nil {
-			byTask[id] = append(byTask[id], b)
-			continue
+	block := make([]Box, 0, len(v.s.Sandboxes))
+	several := map[string]bool{}
+	for i := range v.s.Sandboxes {
+		block = append(block, v.box(&v.s.Sandboxes[i]))
+		b := block[len(block)-1:]
+		id := v.taskOf(&b[0], bySandbox)
+		switch {
+		case id == "" || v.live[id] == nil:
+			loose = append(loose, b[0])
+		case byTask[id] == nil:
+			byTask[id] = b[:1:1]
+		default:
+			byTask[id] = append(byTask[id], b[0])
+			several[id] = true
 		}
-		loose = append(loose, b)
 	}
-	v.remembered(here, byTask)
-	for _, boxes := range byTask {
-		slices.SortFunc(boxes, func(a, b Box) int { return compareRefs(a.Ref, b.Ref) })
+	v.remembered(byTask, several)
+	for id := range several {
+		slices.SortFunc(byTask[id], func(a, b Box) int { return compareRefs(a.Ref, b.Ref) })
 	}
 	return byTask, loose
 }
@@ -63,9 +71,12 @@ func (v *view) rowsBySandbox() map[string]string {
 
 // remembered adds to each live task the sandboxes that the ledger knows it had and that
 // were not seen now, with what a direct look said of them.
-func (v *view) remembered(here map[Ref]bool, byTask map[string][]Box) {
+func (v *view) remembered(byTask map[string][]Box, several map[string]bool) {
+	if v.s.complete() {
+		return
+	}
 	for ref, seen := range v.s.Memory.Sandboxes {
-		if here[ref] || seen.Task == "" || v.live[seen.Task] == nil {
+		if seen.Task == "" || v.live[seen.Task] == nil || v.s.lists(ref) {
 			continue
 		}
 		b := Box{Sandbox: Sandbox{Ref: ref, Name: seen.Name, Template: seen.Template}, Seen: seen, Known: true}
@@ -74,11 +85,12 @@ func (v *view) remembered(here map[Ref]bool, byTask map[string][]Box) {
 		case looked && look.Gone:
 			b.Gone = true
 		case looked && look.Error == "":
-			b = v.box(look.Sandbox)
+			b = v.box(&look.Sandbox)
 		case !seen.GoneAt.IsZero() && seen.State != SandboxUnknown && v.confirmedGone(seen):
 			b.Gone = true
 		}
 		byTask[seen.Task] = append(byTask[seen.Task], b)
+		several[seen.Task] = true
 	}
 }
 
@@ -88,24 +100,35 @@ func (v *view) confirmedGone(seen SandboxSeen) bool {
 	return seen.GoneByUs || seen.State == SandboxEnded
 }
 
-func (v *view) box(s Sandbox) Box {
+func (v *view) box(s *Sandbox) Box {
 	seen, known := v.s.Memory.Sandboxes[s.Ref]
-	return Box{Sandbox: s, Seen: seen, Known: known, Here: true, Probes: v.s.Memory.Probes[s.Ref]}
+	b := Box{Sandbox: *s, Seen: seen, Known: known, Here: true}
+	if len(v.s.Memory.Probes) > 0 {
+		b.Probes = v.s.Memory.Probes[s.Ref]
+	}
+	return b
 }
 
-// taskOf is the id of the task that a sandbox belongs to. A label wins; then the row that
-// names it; then what the ledger remembers, so that a lost label explains nothing away.
-func (v *view) taskOf(b Box, bySandbox map[string]string) string {
-	if b.Task != "" {
-		return b.Task
-	}
+// taskOf is the id of the task that a sandbox belongs to. A label that names a live task
+// wins; then a live row that names the sandbox, because the label may be of a task that
+// used it before; then the label, any row, and what the ledger remembers, so that a lost
+// label explains nothing away.
+func (v *view) taskOf(b *Box, bySandbox map[string]string) string {
+	row, named := v.s.ByKey[b.SandboxKey]
+	named = named && b.SandboxKey != ""
+	user := ""
 	if b.SandboxKey != "" {
-		if id := bySandbox[b.SandboxKey]; id != "" {
-			return id
-		}
-		if t, ok := v.s.ByKey[b.SandboxKey]; ok {
-			return t.ID
-		}
+		user = bySandbox[b.SandboxKey]
+	}
+	switch {
+	case b.Task != "" && v.live[b.Task] != nil:
+		return b.Task
+	case user != "":
+		return user
+	case b.Task != "" && !(named && row.State.Live()):
+		return b.Task
+	case named:
+		return row.ID
 	}
 	return b.Seen.Task
 }
@@ -116,7 +139,7 @@ func (v *view) looseSubjects(loose []Box) []Subject {
 	var out []Subject
 	ended := map[string]int{}
 	for _, b := range loose {
-		task := v.taskOf(b, nil)
+		task := v.taskOf(&b, nil)
 		fate, row := v.fate(b, task)
 		if row == nil {
 			out = append(out, Subject{ID: "sandbox:" + b.Ref.String(), Boxes: []Box{b}, Fate: fate})

@@ -81,7 +81,7 @@ func (v *view) silence(s *Subject) silence {
 			out.answered = out.answered || p.Outcome == Answered
 		}
 	}
-	if !s.hasBox(func(b Box) bool { return b.Here && b.State == SandboxRunning }) {
+	if !s.hasBox(func(b *Box) bool { return b.Here && b.State == SandboxRunning }) {
 		out.unproved = false // nothing runs that could answer: its sandbox speaks for itself
 	}
 	return out

@@ -54,22 +54,19 @@ func (v *view) distrustListing(provider string, seen ListingSeen) string {
 // missingFrom is the inventory of a provider that its listing did not show, in order of
 // id, and how large the inventory was. What we ended ourselves does not count.
 func missingFrom(s *Snapshot, provider string) (missing []Ref, before int) {
-	listed := make(map[Ref]bool, len(s.Sandboxes))
-	for _, sb := range s.Sandboxes {
-		listed[sb.Ref] = true
-	}
 	ending := map[Ref]bool{}
 	for _, a := range s.Memory.Actions {
 		if a.Step == StepTerminate && a.Outcome == OutcomeAccepted {
 			ending[Ref{a.Provider, a.Sandbox}] = true
 		}
 	}
+	all := s.complete()
 	for ref, seen := range s.Memory.Sandboxes {
 		if ref.Provider != provider || !seen.GoneAt.IsZero() || ending[ref] {
 			continue
 		}
 		before++
-		if !listed[ref] {
+		if !all && !s.lists(ref) {
 			missing = append(missing, ref)
 		}
 	}
@@ -77,34 +74,51 @@ func missingFrom(s *Snapshot, provider string) (missing []Ref, before int) {
 	return missing, before
 }
 
-// assessEmptyListings: a listing without a single sandbox of ours, while a task's worker
-// shows life, is not believed, also by a fresh ledger that has nothing to compare with.
+// assessEmptyListings: a listing without a single sandbox of ours, while a worker shows
+// life or a task runs, is not believed by a ledger that has never seen a sandbox there and
+// so has nothing to look at.
 func (v *view) assessEmptyListings(subs []Subject) {
 	if v.s.Kind != Full || v.p.Tasks.None || len(v.s.Sandboxes) > 0 {
 		return
 	}
-	var witness *Task
-	for i := range subs {
-		if t := subs[i].Task; t != nil && t.State.Live() {
-			if _, alive := v.alive(t); alive {
-				witness = t
-				break
-			}
-		}
-	}
+	witness := v.witness(subs)
 	if witness == nil {
 		return
 	}
 	for _, provider := range v.candidates(witness) {
-		if v.trusted(listingOf(provider)) {
-			v.trust(listingOf(provider), "the listing shows no sandbox of ours, while the worker of task "+
-				witness.ID+" shows life")
+		if v.trusted(listingOf(provider)) && !v.everSaw(provider) {
+			v.trust(listingOf(provider), fmt.Sprintf(
+				"the listing shows no sandbox of ours, while task %s is %s and %s", witness.ID, witness.Status, lifeLine(witness)))
 		}
 	}
 }
 
+// witness is a task that somebody works on, as far as its row and its events say.
+func (v *view) witness(subs []Subject) *Task {
+	for i := range subs {
+		s := &subs[i]
+		if s.Task == nil || s.Fate != FateLive {
+			continue
+		}
+		if _, alive := v.alive(s.Task); alive || s.Task.State == TaskRunning && v.started(s) {
+			return s.Task
+		}
+	}
+	return nil
+}
+
+func (v *view) everSaw(provider string) bool {
+	for ref := range v.s.Memory.Sandboxes {
+		if ref.Provider == provider {
+			return true
+		}
+	}
+	return false
+}
+
 // assessLink: workers that show life and have no sandbox mean that the link is wrong or
-// lost, for example a typo in the label's name.
+// lost, for example a typo in the label's name. So does a fleet of which not one sandbox
+// links to any task while tasks run without one.
 func (v *view) assessLink(subs []Subject) {
 	if v.s.Kind != Full || v.p.Tasks.None || len(v.p.Providers) == 0 {
 		return
@@ -114,35 +128,56 @@ func (v *view) assessLink(subs []Subject) {
 			return
 		}
 	}
-	lively, resolved := 0, 0
-	for i := range subs {
-		s := &subs[i]
-		if s.Task == nil || !s.Task.State.Live() || s.Fate != FateLive {
-			continue
-		}
-		if _, alive := v.alive(s.Task); !alive {
-			continue
-		}
-		lively++
-		if s.hasBox(func(b Box) bool { return b.Here }) {
-			resolved++
-		}
+	c := v.countLinks(subs)
+	why := ""
+	switch {
+	case c.lively >= 3 && c.resolved*2 < c.lively:
+		why = fmt.Sprintf("%d tasks show life and only %d of them have a sandbox", c.lively, c.resolved)
+	case c.linked == 0 && c.loose > 0 && c.lonely > 0:
+		why = fmt.Sprintf("none of %d sandboxes links to any task, while %d started tasks have none", c.loose, c.lonely)
 	}
-	if lively >= 3 && resolved*2 < lively {
-		v.trust(sourceLink, fmt.Sprintf(
-			"%d tasks show life and only %d of them have a sandbox: the link is wrong or lost; "+
-				"compare link: with the labels of a sandbox",
-			lively,
-			resolved,
-		))
-		return
+	if why != "" {
+		why += ": the link is wrong or lost; compare link: with the labels of a sandbox"
 	}
-	v.trust(sourceLink, "")
+	v.trust(sourceLink, why)
 }
 
-func (s *Subject) hasBox(is func(Box) bool) bool {
-	for _, b := range s.Boxes {
-		if is(b) {
+// links counts how tasks and sandboxes know each other.
+type links struct {
+	lively, resolved int // tasks that show life, and those of them with a sandbox
+	lonely           int // started tasks without a sandbox
+	linked, loose    int // subjects with a task and a sandbox; sandboxes that no row explains
+}
+
+func (v *view) countLinks(subs []Subject) links {
+	var c links
+	for i := range subs {
+		s := &subs[i]
+		here := s.hasBox(func(b *Box) bool { return b.Here })
+		switch {
+		case s.Task == nil && here:
+			c.loose++
+		case s.Task != nil && here:
+			c.linked++
+		case s.Task != nil && s.Fate == FateLive && v.started(s):
+			c.lonely++
+		}
+		if s.Task == nil || s.Fate != FateLive {
+			continue
+		}
+		if _, alive := v.alive(s.Task); alive {
+			c.lively++
+			if here {
+				c.resolved++
+			}
+		}
+	}
+	return c
+}
+
+func (s *Subject) hasBox(is func(*Box) bool) bool {
+	for i := range s.Boxes {
+		if is(&s.Boxes[i]) {
 			return true
 		}
 	}

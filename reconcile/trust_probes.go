@@ -1,7 +1,9 @@
 package reconcile
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -15,21 +17,16 @@ func (v *view) assessProbes(provider string, subs []Subject) {
 	}
 	window := max(3*p.Every, 5*time.Minute)
 	failed, answered := 0, 0
-	for i := range subs {
-		for _, b := range subs[i].Boxes {
-			if b.Provider != provider || !b.Here {
-				continue
-			}
-			last := b.Probes.verdict()
-			if last.At.IsZero() || v.now.Sub(last.At) > window {
-				continue
-			}
-			switch {
-			case last.Outcome.Failed():
-				failed++
-			case last.Outcome == Answered:
-				answered++
-			}
+	for _, seen := range v.probed(provider, subs) {
+		last := seen.verdict()
+		if last.At.IsZero() || v.now.Sub(last.At) > window {
+			continue
+		}
+		switch {
+		case last.Outcome.Failed():
+			failed++
+		case last.Outcome == Answered:
+			answered++
 		}
 	}
 	switch {
@@ -45,6 +42,28 @@ func (v *view) assessProbes(provider string, subs []Subject) {
 	default:
 		v.trust(probesOf(provider), "")
 	}
+}
+
+// probed are the probes of the sandboxes that are there. A quick pass sees only suspects,
+// so the ledger's inventory tells it who else answered.
+func (v *view) probed(provider string, subs []Subject) map[Ref]ProbeSeen {
+	out := map[Ref]ProbeSeen{}
+	for i := range subs {
+		for _, b := range subs[i].Boxes {
+			if b.Provider == provider && b.Here {
+				out[b.Ref] = b.Probes
+			}
+		}
+	}
+	if v.s.Kind == Full {
+		return out
+	}
+	for ref, seen := range v.s.Memory.Sandboxes {
+		if probes, ok := v.s.Memory.Probes[ref]; ok && ref.Provider == provider && seen.GoneAt.IsZero() {
+			out[ref] = probes
+		}
+	}
+	return out
 }
 
 // verdict is the newest result that says anything of the sandbox.
@@ -65,20 +84,47 @@ func (v *view) pair(subs []Subject) {
 	var lonely []*Subject
 	for i := range subs {
 		s := &subs[i]
-		if s.Task == nil || s.Fate != FateLive || s.hasBox(func(b Box) bool { return b.Here }) {
+		if s.Task == nil || s.Fate != FateLive || s.hasBox(func(b *Box) bool { return b.Here }) {
 			continue
 		}
 		if _, alive := v.alive(s.Task); alive {
 			lonely = append(lonely, s)
 		}
 	}
-	for i := range subs {
-		if s := &subs[i]; s.Task == nil && len(s.Boxes) == 1 && len(lonely) > 0 {
-			lonely = v.shield(s.Boxes[0], lonely)
-		}
+	v.byAge(lonely)
+	for _, b := range v.stray(subs) {
+		lonely = v.shield(b, lonely)
 	}
 }
 
+// byAge puts tasks whose provider is known first, each group youngest first: together with
+// sandboxes youngest first, that shields as many as can be.
+func (v *view) byAge(tasks []*Subject) {
+	slices.SortStableFunc(tasks, func(a, b *Subject) int {
+		older, _ := v.stateAge(a)
+		younger, _ := v.stateAge(b)
+		return cmp.Or(cmp.Compare(b.Task.Provider, "")-cmp.Compare(a.Task.Provider, ""), cmp.Compare(older, younger))
+	})
+}
+
+// stray are the living sandboxes of ours that no task explains, youngest first. Those on
+// their way out need no shield, and take none from another.
+func (v *view) stray(subs []Subject) []Box {
+	var out []Box
+	for i := range subs {
+		s := &subs[i]
+		if s.Task != nil || len(s.Boxes) != 1 {
+			continue
+		}
+		if b := s.Boxes[0]; b.Here && b.Owned && b.State != SandboxEnded && b.State != SandboxDeleting {
+			out = append(out, b)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Box) int { return cmp.Compare(v.born(a), v.born(b)) })
+	return out
+}
+
+// shield gives the sandbox to the first task that it may belong to.
 func (v *view) shield(b Box, lonely []*Subject) []*Subject {
 	for i, s := range lonely {
 		if s.Task.Provider != "" && s.Task.Provider != b.Provider {

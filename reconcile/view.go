@@ -3,6 +3,7 @@ package reconcile
 import (
 	"hash/fnv"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -34,6 +35,9 @@ func newView(s *Snapshot, p *Policy) *view {
 		sources: map[string]SourceSeen{},
 		limit:   p.heartbeatLimit(),
 		ending:  map[Ref]bool{},
+	}
+	if !slices.IsSortedFunc(s.Sandboxes, func(a, b Sandbox) int { return compareRefs(a.Ref, b.Ref) }) {
+		slices.SortFunc(s.Sandboxes, func(a, b Sandbox) int { return compareRefs(a.Ref, b.Ref) })
 	}
 	for i := range s.Tasks {
 		t := &s.Tasks[i]
@@ -164,10 +168,12 @@ func (v *view) born(b Box) time.Duration {
 
 // started reports whether the worker of the task's present attempt has ever started: a
 // start time or any event. A start time that was already there in an earlier state is of
-// an earlier attempt.
-func (s *Subject) started() bool {
+// an earlier attempt, and so is a life sign from before the task was handed out.
+func (v *view) started(s *Subject) bool {
 	t := s.Task
-	if !t.LifeSign().IsZero() {
+	sign := t.LifeSign()
+	earlier := t.State == TaskAssigned && v.clockTrusted("assigned_at") && sign.Before(t.AssignedAt)
+	if !sign.IsZero() && !earlier {
 		return true
 	}
 	return !t.StartedAt.IsZero() && !t.StartedAt.Equal(s.Seen.StaleStart)
@@ -184,14 +190,16 @@ func (v *view) alive(t *Task) (age time.Duration, alive bool) {
 	return age, age <= v.limit
 }
 
-// candidates are the provider entries where the task's sandbox may be.
+// candidates are the provider entries where the task's sandbox may be: none when the row
+// names one that is not configured here, where nobody can look.
 func (v *view) candidates(t *Task) []string {
-	if t.Provider != "" {
-		if _, ok := v.p.Providers[t.Provider]; ok {
-			return []string{t.Provider}
-		}
+	if t.Provider == "" {
+		return v.p.providerNames()
 	}
-	return v.p.providerNames()
+	if _, ok := v.p.Providers[t.Provider]; ok {
+		return []string{t.Provider}
+	}
+	return nil
 }
 
 // entered is what the ledger remembers of a task once its status has changed.

@@ -7,8 +7,9 @@ import (
 )
 
 // whereabouts says where the task's sandbox is. It is proven only when every sandbox that
-// the task had was looked at directly and, when none is known, the providers were asked
-// by link or by the id that the row names. Absence from a listing is never enough.
+// the task had was looked at directly and, when none of this attempt is known or the row
+// names yet another, the providers were asked by link or by the id that the row names.
+// Absence from a listing is never enough.
 func (v *view) whereabouts(s *Subject) (where string, proven bool) {
 	var seen []string
 	for i := range s.Boxes {
@@ -25,22 +26,46 @@ func (v *view) whereabouts(s *Subject) (where string, proven bool) {
 			return v.unlooked(b.Ref), false
 		}
 	}
-	if len(s.Boxes) > 0 && v.s.Kind == Full {
-		return strings.Join(seen, ", "), true
-	}
+	present := s.hasBox(func(b *Box) bool { return !s.past(b) })
 	for _, provider := range v.candidates(s.Task) {
+		if v.s.Kind == Full && present && !v.namesAnother(provider, s) {
+			continue
+		}
 		where, proven := v.absentAt(provider, s.Task)
 		if !proven {
 			return where, false
 		}
-		if len(s.Boxes) == 0 {
+		if !present {
 			seen = append(seen, where)
 		}
 	}
 	if len(seen) == 0 {
-		return "no provider could have its sandbox", true
+		return fmt.Sprintf("its provider %q is not configured here", s.Task.Provider), false
 	}
 	return strings.Join(seen, ", "), true
+}
+
+// namesAnother reports whether the row names, by the provider's own id, a sandbox that is
+// not among those that the task is known to have.
+func (v *view) namesAnother(provider string, s *Subject) bool {
+	id := s.Task.Sandbox
+	return v.p.Providers[provider].SandboxIsID && id != "" && !s.hasBox(func(b *Box) bool { return b.ID == id })
+}
+
+// canLook reports whether there is anybody to ask for the task's sandbox.
+func (v *view) canLook(t *Task) bool { return len(v.candidates(t)) > 0 }
+
+// past reports whether the sandbox was over before the task's present state began, as the
+// ledger saw both: it is of an earlier attempt and says nothing of this one.
+func (s *Subject) past(b *Box) bool {
+	if !b.Known || !b.Lost() || !s.Known || s.Seen.Status != s.Task.Status {
+		return false
+	}
+	over := b.Seen.GoneAt
+	if over.IsZero() && b.Here && b.Seen.State == b.State {
+		over = b.Seen.StateSince
+	}
+	return !over.IsZero() && over.Before(s.Seen.Since)
 }
 
 func (v *view) unlooked(ref Ref) string {
@@ -58,8 +83,12 @@ func (v *view) absentAt(provider string, t *Task) (string, bool) {
 	}
 	if p.SandboxIsID && t.Sandbox != "" {
 		ref := Ref{provider, t.Sandbox}
-		if look, ok := v.s.Looks[ref]; !ok || !look.Gone && look.Error != "" {
+		look, ok := v.s.Looks[ref]
+		switch found := ok && !look.Gone && look.Error == ""; {
+		case !ok, look.Error != "":
 			return v.unlooked(ref), false
+		case found && !(&Box{Sandbox: look.Sandbox, Here: true}).Lost():
+			return fmt.Sprintf("sandbox %s at %s is %s, and is linked elsewhere", ref.ID, provider, look.Sandbox.Raw), false
 		}
 	}
 	if p.LinkTask {

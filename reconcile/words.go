@@ -19,7 +19,7 @@ func short(d time.Duration) string {
 		return "ever"
 	}
 	if d < 0 {
-		return "-" + short(-d)
+		return "-" + short(-max(d, -forever)) // the least duration has no opposite
 	}
 	if d < 10*time.Second && d%time.Second != 0 {
 		return d.Truncate(100 * time.Millisecond).String()

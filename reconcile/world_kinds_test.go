@@ -174,6 +174,7 @@ func (l *entry) task() Task {
 		l.ago(key, taskNow, to)
 	}
 	l.dur("timeout", &t.Timeout)
+	l.yes("outside", &t.Outside)
 	attempts := ""
 	if l.str("attempts", &attempts); attempts != "" {
 		now, most, _ := strings.Cut(attempts, "/")
@@ -229,7 +230,7 @@ func putLook(l *entry) {
 	default:
 		s := l.box()
 		l.w.s.Looks[ref] = Look{Sandbox: s}
-		l.w.s.addSandbox(s)
+		l.w.s.addOwned(s)
 	}
 }
 
@@ -242,7 +243,7 @@ func putFind(l *entry) {
 	default:
 		s := Sandbox{Ref: l.ref(1), State: SandboxRunning, Raw: "running", Owned: true, Task: l.arg(0), AsOf: providerNow}
 		find.Sandboxes = []Sandbox{s}
-		l.w.s.addSandbox(s)
+		l.w.s.addOwned(s)
 	}
 	l.w.s.Finds[l.arg(0)] = find
 }

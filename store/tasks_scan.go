@@ -122,10 +122,10 @@ func (r *taskRow) attributes(names []string) map[string]string {
 
 // taskTime is zero for null and for infinity, which is no moment either.
 func taskTime(t pgtype.Timestamptz) time.Time {
-	if !t.Valid || t.InfinityModifier != pgtype.Finite {
+	if !t.Valid {
 		return time.Time{}
 	}
-	return t.Time.UTC()
+	return t.Time.UTC() // of infinity it is the zero time
 }
 
 // spanOf is zero for null and for what is longer than a duration can be: no timeout.

@@ -13,9 +13,6 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// errUndone ends a transaction that must not be kept. It never leaves this file.
-var errUndone = errors.New("undone")
-
 // An attempt is one guarded write on its way.
 type attempt struct {
 	reconcile.Write
@@ -44,12 +41,9 @@ func (t *Tasks) Write(ctx context.Context, w reconcile.Write) (reconcile.Written
 			return nil
 		}
 		written, err = a.run(ctx, tx)
-		if err == nil && written != reconcile.WriteDone {
-			return errUndone
-		}
 		return err
 	})
-	if err != nil && !errors.Is(err, errUndone) {
+	if err != nil {
 		return "", t.plain(fmt.Sprintf("%s task %s", w.Step, w.Task.ID), err)
 	}
 	return written, nil
@@ -130,7 +124,8 @@ func (a *attempt) args() pgx.StrictNamedArgs {
 }
 
 // look says why the row is not written: it moved, it is alive, or only its version
-// differs. Locking, "busy" means that nothing but the version can be in the way.
+// differs. Locking, "busy" means that nothing but the version can be in the way, and the
+// update after it sees every life sign that came while the lock was waited for.
 func (a *attempt) look(ctx context.Context, tx pgx.Tx, lock bool) (reconcile.Written, error) {
 	sql, err := a.s.look(a.Refutable, lock)
 	if err != nil {

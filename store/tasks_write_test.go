@@ -115,6 +115,25 @@ func TestGuards(t *testing.T) {
 	}
 }
 
+// TestTheRowDecidesNotTheVersion gives the row's version with facts that are not the row's.
+func TestTheRowDecidesNotTheVersion(t *testing.T) {
+	w := omoiosWorld(t)
+	task := w.running("1")
+	before := w.row(task.ID)
+	for name, lie := range map[string]func(*reconcile.Task){
+		"another status":  func(t *reconcile.Task) { t.Status = "assigned" },
+		"another sandbox": func(t *reconcile.Task) { t.Sandbox = "box-9" },
+		"no sandbox":      func(t *reconcile.Task) { t.Sandbox = "" },
+	} {
+		judged := task
+		lie(&judged)
+		got := w.write(reconcile.Write{Step: reconcile.StepFail, Task: judged, Reason: reason})
+		if got != reconcile.WriteMoved || w.row(task.ID) != before {
+			t.Errorf("%s: Write = %s, row %s", name, got, w.row(task.ID))
+		}
+	}
+}
+
 func TestColumnsGiveLifeSignsToo(t *testing.T) {
 	for _, column := range []string{"heartbeat_at", "activity_at"} {
 		t.Run(column, func(t *testing.T) {
@@ -188,6 +207,8 @@ func TestAWriterThatIsWaitedFor(t *testing.T) {
 		"it only touched the row, locked": {"UPDATE tasks SET updated_at = now()", true, reconcile.WriteDone},
 		"it completed the task":           {"UPDATE tasks SET status = 'completed'", false, reconcile.WriteMoved},
 		"it completed the task, locked":   {"UPDATE tasks SET status = 'completed'", true, reconcile.WriteMoved},
+		"it brought a life sign, locked": {`UPDATE tasks SET updated_at = now();
+			INSERT INTO sandbox_events (sandbox_id, event_type) VALUES ('box-1', 'agent.heartbeat')`, true, reconcile.WriteAlive},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -205,7 +226,8 @@ func TestAWriterThatIsWaitedFor(t *testing.T) {
 			}
 			got := make(chan reconcile.Written)
 			go func() {
-				written, err := w.tasks.Write(t.Context(), reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: reason, Lock: c.lock})
+				written, err := w.tasks.Write(t.Context(), reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: reason,
+					Refutable: true, Lock: c.lock})
 				if err != nil {
 					written = reconcile.Written(err.Error())
 				}

@@ -168,11 +168,11 @@ var brokenShapes = map[string]brokenConfig{
 		"c.yaml:10:19: web.operators[0]: has no value; give one, or remove the key",
 	}},
 	"many mistakes at once": {
-		replace: "installation: prod", with: "instalation: prod\nmode: enforc",
+		replace: "installation: prod", with: "instllation: prod\nmode: enforc",
 		add: "rules: {orphn: off}\nlimits: {share: 200%}\n",
 		want: []string{
 			"c.yaml:1:1: installation: is not given; name this installation: it is stamped into the ledger",
-			`c.yaml:1:1: unknown key "instalation"; did you mean "installation"?`,
+			`c.yaml:1:1: unknown key "instllation"; did you mean "installation"?`,
 			`c.yaml:2:7: mode: "enforc" is none of off, observe, enforce; did you mean "enforce"?`,
 			`c.yaml:11:9: rules: unknown rule "orphn"; did you mean "orphan"?`,
 			`c.yaml:12:17: limits.share: "200%" is not above 0% and up to 100%; write it like 10%`,

@@ -59,62 +59,77 @@ func (d *configDecoder) decodeMapping(node *ast.MappingNode, into reflect.Value,
 	case into.Kind() == reflect.Map:
 		d.decodeMap(node, into, key)
 	default:
-		d.reject(node, key, misfit{problem: "is a mapping", fix: "must be "+expected(into.Type())})
+		d.reject(node, key, misfit{problem: "is a mapping", fix: "must be " + expected(into.Type())})
 	}
+}
+
+// A configEntry is one key of a mapping with its value.
+type configEntry struct {
+	name, path string // "owns", "providers[0].owns"
+	value      ast.Node
 }
 
 // decodeSection fills a struct, whose tags name the keys.
 func (d *configDecoder) decodeSection(node *ast.MappingNode, into reflect.Value, key string) {
 	fields := sectionFields(into.Type())
-	known := slices.Sorted(keysOf(fields))
-	for name, value := range d.keys(node, key, known) {
-		f := fields[name]
-		path := joinKey(key, name)
+	for _, e := range d.entries(node, key, slices.Sorted(keysOf(fields))) {
+		f := fields[e.name]
+		value := into.FieldByIndex(f.Index)
 		if f.inline {
-			d.decodeElement(value, into.FieldByIndex(f.Index), path)
+			d.decodeElement(e, value)
 			continue
 		}
-		d.decode(value, into.FieldByIndex(f.Index), path)
-		if !d.bad[path] {
-			d.checkTags(value, tagged{into.FieldByIndex(f.Index), f.Tag}, path)
+		d.decode(e.value, value, e.path)
+		if !d.bad[e.path] {
+			d.checkTags(e, value, f.Tag)
 		}
 	}
 }
 
 // decodeMap fills a map, whose keys may be any word; a tag may know better.
 func (d *configDecoder) decodeMap(node *ast.MappingNode, into reflect.Value, key string) {
-	for name, value := range d.keys(node, key, nil) {
-		d.decodeElement(value, into, joinKey(key, name))
+	for _, e := range d.entries(node, key, nil) {
+		d.decodeElement(e, into)
 	}
 }
 
-// decodeElement adds the value at a key to a map, under the last word of the key.
-func (d *configDecoder) decodeElement(node ast.Node, into reflect.Value, key string) {
+// decodeElement adds an entry to a map.
+func (d *configDecoder) decodeElement(e configEntry, into reflect.Value) {
 	element := reflect.New(into.Type().Elem()).Elem()
-	d.decode(node, element, key)
+	d.decode(e.value, element, e.path)
 	if into.IsNil() {
 		into.Set(reflect.MakeMap(into.Type()))
 	}
-	into.SetMapIndex(reflect.ValueOf(d.names[key]), element)
+	into.SetMapIndex(reflect.ValueOf(e.name), element)
 }
 
-// keys are the keys of a mapping, each once. Double ones are reported, and unknown ones
-// where only the known may be.
-func (d *configDecoder) keys(node *ast.MappingNode, key string, known []string) iter.Seq2[string, ast.Node] {
-	return func(yield func(string, ast.Node) bool) {
-		first := map[string]filePlace{}
-		for _, v := range node.Values {
-			name, ok := keyText(v.Key)
-			if !ok {
-				d.failAt(nodePlace(v.Key), ConfigError{Key: key, Fix: "write the keys out",
-					Problem: "anchors, merges and keys that are no plain words are not supported"})
-				continue
-			}
-			if d.newKey(v, joinKey(key, name), first) && d.knownKey(v, key, known) && !yield(name, v.Value) {
-				return
-			}
+// entries are the keys of a mapping, each once. Double ones are reported, and unknown
+// ones where only the known may be.
+func (d *configDecoder) entries(node *ast.MappingNode, key string, known []string) []configEntry {
+	out := make([]configEntry, 0, len(node.Values))
+	first := map[string]filePlace{}
+	for _, v := range node.Values {
+		name, ok := keyText(v.Key)
+		e, at := configEntry{name, joinKey(key, name), v.Value}, nodePlace(v.Key)
+		switch before, twice := first[name]; {
+		case !ok:
+			d.failAt(at, ConfigError{Key: key, Fix: "write the keys out",
+				Problem: "anchors, merges and keys that are no plain words are not supported"})
+			continue
+		case twice:
+			d.failAt(at, ConfigError{Key: e.path, Problem: "is given twice",
+				Fix: fmt.Sprintf("remove it here or in line %d", before.line)})
+			continue
+		case known != nil && !slices.Contains(known, name):
+			problem, fix := unknownWord("key", name, known)
+			d.failAt(at, ConfigError{Key: key, Problem: problem, Fix: fix})
+		default:
+			d.at[e.path] = at
+			out = append(out, e)
 		}
+		first[name] = at
 	}
+	return out
 }
 
 func keyText(key ast.MapKeyNode) (string, bool) {
@@ -130,7 +145,7 @@ func keyText(key ast.MapKeyNode) (string, bool) {
 // decodeList fills a list; each element is at key[i].
 func (d *configDecoder) decodeList(node *ast.SequenceNode, into reflect.Value, key string) {
 	if into.Kind() != reflect.Slice {
-		d.reject(node, key, misfit{problem: "is a list", fix: "must be "+expected(into.Type())})
+		d.reject(node, key, misfit{problem: "is a list", fix: "must be " + expected(into.Type())})
 		return
 	}
 	list := reflect.MakeSlice(into.Type(), len(node.Values), len(node.Values))
@@ -149,14 +164,14 @@ func (d *configDecoder) decodeList(node *ast.SequenceNode, into reflect.Value, k
 func (d *configDecoder) decodeText(node ast.Node, into reflect.Value, key string) {
 	parse := textParsers[into.Type()]
 	if parse == nil {
-		d.reject(node, key, misfit{problem: "is one value", fix: "must be "+expected(into.Type())})
+		d.reject(node, key, misfit{problem: "is one value", fix: "must be " + expected(into.Type())})
 		return
 	}
 	raw := rawText(node)
 	d.raw[key] = raw
 	text, misfit := expandVariables(raw, d.getenv)
 	if misfit != nil {
-		d.rejectText(node, into.Type(), key, *misfit)
+		d.reject(node, key, misfit.of(raw, into.Type()))
 		return
 	}
 	value, misfit := parse(text)
@@ -167,20 +182,20 @@ func (d *configDecoder) decodeText(node ast.Node, into reflect.Value, key string
 	if text != raw {
 		misfit.detail = ""
 	}
-	d.rejectText(node, into.Type(), key, *misfit)
+	d.reject(node, key, misfit.of(raw, into.Type()))
 }
 
-// rejectText complains of a scalar. It shows the value as the file has it, never what a
-// variable holds, and never a secret.
-func (d *configDecoder) rejectText(node ast.Node, t reflect.Type, key string, m misfit) {
-	problem := m.problem
-	if t != secretType {
-		problem = fmt.Sprintf("%q %s", clipped(rawText(node)), problem)
-		if m.detail != "" {
-			problem += ": " + m.detail
-		}
+// of shows the value with the problem: as the file has it, never what a variable holds,
+// and never a secret.
+func (m misfit) of(raw string, t reflect.Type) misfit {
+	if t == secretType {
+		return m
 	}
-	d.reject(node, key, problem, m.fix)
+	m.problem = fmt.Sprintf("%q %s", clipped(raw), m.problem)
+	if m.detail != "" {
+		m.problem += ": " + m.detail
+	}
+	return m
 }
 
 // rawText is a scalar as the file has it, without its quotes.

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/goccy/go-yaml/ast"
 )
 
 // A sectionField is a key of a section. Its tags: yaml names it (or says ",inline": a map
@@ -56,33 +54,31 @@ func sectionFields(t reflect.Type) map[string]sectionField {
 func keysOf[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
 
 // checkTags holds a value that was read against the tags of its field.
-func (d *configDecoder) checkTags(node ast.Node, value reflect.Value, f sectionField, key string) {
-	if enum := f.Tag.Get("enum"); enum != "" {
-		if known := strings.Split(enum, ","); !slices.Contains(known, value.String()) {
-			d.rejectWord(node, key, known)
-		}
+func (d *configDecoder) checkTags(e configEntry, value reflect.Value, tag reflect.StructTag) {
+	if enum := tag.Get("enum"); enum != "" {
+		d.checkEnum(e, value, strings.Split(enum, ","))
 	}
-	if least := f.Tag.Get("min"); least != "" && below(value, least) {
-		d.reject(node, key, d.quote(key)+" is below "+least, "use at least "+least)
+	if least := tag.Get("min"); least != "" && below(value, least) {
+		d.reject(e.value, e.path, misfit{problem: d.quote(e.path) + " is below " + least, fix: "use at least " + least})
 	}
-	if keys := f.Tag.Get("keys"); keys != "" {
-		d.checkKeys(value, key, mapKeys[keys])
+	if keys := tag.Get("keys"); keys != "" {
+		d.checkKeys(e.path, value, mapKeys[keys])
 	}
 }
 
-// rejectWord reports a word that is none of those known.
-func (d *configDecoder) rejectWord(node ast.Node, key string, known []string) {
-	problem, fix := unknownWord("value", rawText(node), known)
-	d.reject(node, key, problem, fix)
+func (d *configDecoder) checkEnum(e configEntry, value reflect.Value, known []string) {
+	if !slices.Contains(known, value.String()) {
+		problem, fix := unknownWord("value", rawText(e.value), known)
+		d.reject(e.value, e.path, misfit{problem: problem, fix: fix})
+	}
 }
 
 // checkKeys reports the keys of a map that nothing would read, and drops them.
-func (d *configDecoder) checkKeys(value reflect.Value, key string, known []string) {
+func (d *configDecoder) checkKeys(key string, value reflect.Value, known []string) {
 	for _, k := range value.MapKeys() {
 		if !slices.Contains(known, k.String()) {
 			problem, fix := unknownWord("key", k.String(), known)
-			path := joinKey(key, k.String())
-			d.failAt(d.locate(path), ConfigError{Key: key, Problem: problem, Fix: fix})
+			d.failAt(d.locate(joinKey(key, k.String())), ConfigError{Key: key, Problem: problem, Fix: fix})
 			value.SetMapIndex(k, reflect.Value{}) // said once is enough
 		}
 	}

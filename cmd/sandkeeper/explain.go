@@ -70,13 +70,30 @@ func (w *world) explain(ctx context.Context, stage func(string), id string) (*ex
 	e := &explanation{ID: id, At: r.At, Sources: reportOf(r, false).Sources, History: historyOf(history)}
 	if d := r.Decision(id, history); d != nil {
 		e.fill(r, d)
-	} else if err := w.rowOf(ctx, e, id); err != nil {
+	} else if err := w.past(ctx, e, history); err != nil {
 		return nil, err
 	}
 	if e.Subject == "" && history.Empty() {
 		return nil, fmt.Errorf("explain %s: no task, no sandbox of ours and no history has this id", id)
 	}
 	return e, nil
+}
+
+// past is for what no pass judges any more: the row as it is, and the sandboxes as the
+// ledger last saw them.
+func (w *world) past(ctx context.Context, e *explanation, h reconcile.History) error {
+	for _, b := range h.Sandboxes {
+		e.Subject = "sandbox:" + b.Ref.String()
+		e.Sandboxes = append(e.Sandboxes, sandboxOf(reconcile.Box{
+			Sandbox: reconcile.Sandbox{Ref: b.Ref, Name: b.Name, State: b.State, Raw: b.Raw, Template: b.Template, CreatedAt: b.CreatedAt},
+			Seen:    b, Known: true, Gone: !b.GoneAt.IsZero()}))
+		e.Kept = "the sandbox is gone since " + stampText(&b.GoneAt)
+	}
+	id := e.ID
+	for _, t := range h.Tasks {
+		id = t.ID
+	}
+	return w.rowOf(ctx, e, id)
 }
 
 // history reads the ledger; one that knows nothing, or was never migrated, has none.
@@ -102,7 +119,10 @@ func (w *world) rowOf(ctx context.Context, e *explanation, id string) error {
 		return err
 	}
 	t := rows.Tasks[0]
-	e.Subject, e.Task = "task:"+t.ID, taskOf(&t, reconcile.TaskSeen{})
+	e.Subject, e.Task = firstText(e.Subject, "task:"+t.ID), taskOf(&t, reconcile.TaskSeen{})
+	if e.Kept != "" {
+		return nil
+	}
 	e.Kept = "not judged: the row is outside `where`, or has a status that the config does not map"
 	if t.State.Terminal() {
 		e.Kept = "the task is over and no sandbox of it is left"

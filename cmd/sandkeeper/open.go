@@ -80,7 +80,7 @@ func (w *world) openTasks(ctx context.Context) error {
 	if c.Tasks.None {
 		return nil
 	}
-	compiled, err := c.compile()
+	compiled, err := store.Compile(c.Mapping().WithPreset()) // has passed when the config was read
 	if err != nil {
 		return err
 	}
@@ -90,39 +90,6 @@ func (w *world) openTasks(ctx context.Context) error {
 	}
 	w.pools = append(w.pools, pool)
 	w.tasks = store.NewTasks(pool, compiled, nil)
-	return nil
-}
-
-// compile turns the task mapping into SQL. Its mistakes come with their lines.
-func (c *Config) compile() (*store.Compiled, error) {
-	compiled, err := store.Compile(c.Mapping().WithPreset())
-	if err == nil {
-		return compiled, nil
-	}
-	var located ConfigErrors
-	for _, e := range mappingErrors(err) {
-		line, column := c.Locate(e.Key)
-		located = append(located, ConfigError{File: c.report.file, Line: line, Column: column,
-			Key: e.Key, Problem: e.Problem, Fix: e.Fix})
-	}
-	if len(located) == 0 {
-		return nil, err
-	}
-	return nil, located.sorted()
-}
-
-func mappingErrors(err error) []*store.MappingError {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var out []*store.MappingError
-		for _, e := range joined.Unwrap() {
-			out = append(out, mappingErrors(e)...)
-		}
-		return out
-	}
-	var one *store.MappingError
-	if errors.As(err, &one) {
-		return []*store.MappingError{one}
-	}
 	return nil
 }
 

@@ -18,16 +18,31 @@ func TestCheck(t *testing.T) {
 		what string // the line that is not OK; "" when all are
 		fix  string
 	}{
-		"all well":           {reply{200, js, `{"name":"k","permissions":` + allowed + `,"expiresAt":null}`}, "", ""},
-		"expires in a month": {reply{200, js, `{"name":"k","permissions":` + allowed + `,"expiresAt":"2026-02-01T00:00:00Z"}`}, "", ""},
-		"expires soon":       {reply{200, js, `{"name":"k","permissions":` + allowed + `,"expiresAt":"2026-01-10T00:00:00Z"}`}, "key's expiry", "new API key"},
-		"may not delete":     {reply{200, js, `{"name":"k","permissions":["write:sandboxes","write:snapshots"]}`}, "terminate sandboxes", "delete:sandboxes"},
-		"may not stop":       {reply{200, js, `{"name":"k","permissions":["delete:sandboxes","write:snapshots"]}`}, "stop sandboxes", "write:sandboxes"},
-		"may not activate":   {reply{200, js, `{"name":"k","permissions":["delete:sandboxes","write:sandboxes"]}`}, "activate snapshots", "write:snapshots"},
-		"a refused key":      {reply{401, js, `{"message":"Invalid credentials"}`}, "credential", "set token:"},
-		"the dashboard":      {reply{200, "text/html", `<html>`}, "credential", "/api"},
-		"a wrong path":       {reply{404, js, `{"message":"Not here"}`}, "credential", "/api"},
-		"no key at all":      {reply{200, js, `{}`}, "credential", "url:"},
+		"all well": {reply{200, js, `{"name":"k","permissions":` + allowed + `,"expiresAt":null}`}, "", ""},
+		"expires in a month": {
+			reply{200, js, `{"name":"k","permissions":` + allowed + `,"expiresAt":"2026-02-01T00:00:00Z"}`}, "",
+			"",
+		},
+		"expires soon": {
+			reply{200, js, `{"name":"k","permissions":` + allowed + `,"expiresAt":"2026-01-10T00:00:00Z"}`},
+			"key's expiry", "new API key",
+		},
+		"may not delete": {
+			reply{200, js, `{"name":"k","permissions":["write:sandboxes","write:snapshots"]}`},
+			"terminate sandboxes", "delete:sandboxes",
+		},
+		"may not stop": {
+			reply{200, js, `{"name":"k","permissions":["delete:sandboxes","write:snapshots"]}`},
+			"stop sandboxes", "write:sandboxes",
+		},
+		"may not activate": {
+			reply{200, js, `{"name":"k","permissions":["delete:sandboxes","write:sandboxes"]}`},
+			"activate snapshots", "write:snapshots",
+		},
+		"a refused key": {reply{401, js, `{"message":"Invalid credentials"}`}, "credential", "set token:"},
+		"the dashboard": {reply{200, "text/html", `<html>`}, "credential", "/api"},
+		"a wrong path":  {reply{404, js, `{"message":"Not here"}`}, "credential", "/api"},
+		"no key at all": {reply{200, js, `{}`}, "credential", "url:"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &double{answer: func(_ int, w http.ResponseWriter, r *http.Request) {
@@ -48,7 +63,8 @@ func TestCheck(t *testing.T) {
 				}
 			}
 			if test.what == "" {
-				if len(bad) > 0 || !strings.Contains(said, "authenticated 42 left") || !strings.Contains(said, "1 sandboxes, 1 owned") {
+				if len(bad) > 0 || !strings.Contains(said, "authenticated 42 left") ||
+					!strings.Contains(said, "1 sandboxes, 1 owned") {
 					t.Errorf("Check = %s, not OK %v; want all OK", said, bad)
 				}
 				return
@@ -62,7 +78,8 @@ func TestCheck(t *testing.T) {
 
 func TestQuotas(t *testing.T) {
 	const usage = `{"regionUsage":[{"regionId":"us","sandboxClass":"container","totalCpuQuota":10,"currentCpuUsage":4,
-		"totalMemoryQuota":20,"currentMemoryUsage":5,"totalDiskQuota":30,"currentDiskUsage":6,"totalGpuQuota":0,"currentGpuUsage":0}],
+		"totalMemoryQuota":20,"currentMemoryUsage":5,"totalDiskQuota":30,"currentDiskUsage":6,
+		"totalGpuQuota":0,"currentGpuUsage":0}],
 		"totalSnapshotQuota":100,"currentSnapshotUsage":3}`
 	for name, test := range map[string]struct {
 		organization string // of the entry
@@ -87,7 +104,8 @@ func TestQuotas(t *testing.T) {
 				test.usage.send(w)
 			}
 		}}
-		got, err := over(t, d, func(e *entry.Entry) { e.Extra = map[string]string{"organization": test.organization} }).Quotas(t.Context())
+		p := over(t, d, func(e *entry.Entry) { e.Extra = map[string]string{"organization": test.organization} })
+		got, err := p.Quotas(t.Context())
 		if len(got) != test.want || (err == nil) != (test.want > 0) {
 			t.Errorf("%s: Quotas = %+v, %v; want %d", name, got, err, test.want)
 		}
@@ -105,19 +123,51 @@ func TestTemplate(t *testing.T) {
 		expires time.Time
 		err     error
 	}{
-		"used after it was made":   {reply{200, js, `{"id":"1","name":"n","state":"active","createdAt":"2026-01-01T00:00:00Z","lastUsedAt":"2026-01-02T00:00:00Z"}`}, reconcile.TemplateActive, at(16), nil},
-		"never used":               {reply{200, js, `{"id":"1","name":"n","state":"active","createdAt":"2026-01-01T00:00:00Z","lastUsedAt":null}`}, reconcile.TemplateActive, at(15), nil},
-		"the vendor's own":         {reply{200, js, `{"id":"1","name":"n","general":true,"state":"active","createdAt":"2026-01-01T00:00:00Z"}`}, reconcile.TemplateActive, time.Time{}, nil},
-		"without clocks":           {reply{200, js, `{"id":"1","name":"n","state":"active"}`}, reconcile.TemplateActive, time.Time{}, nil},
-		"inactive":                 {reply{200, js, `{"id":"1","name":"n","state":"inactive","createdAt":"2026-01-01T00:00:00Z"}`}, reconcile.TemplateInactive, time.Time{}, nil},
-		"pulling":                  {reply{200, js, `{"id":"1","name":"n","state":"pulling"}`}, reconcile.TemplateBuilding, time.Time{}, nil},
-		"build_failed":             {reply{200, js, `{"id":"1","name":"n","state":"build_failed"}`}, reconcile.TemplateFailed, time.Time{}, nil},
-		"removing is no word here": {reply{200, js, `{"id":"1","name":"n","state":"removing"}`}, reconcile.TemplateUnknown, time.Time{}, nil},
-		"by its id":                {reply{200, js, `{"id":"n","name":"other","state":"active"}`}, reconcile.TemplateActive, time.Time{}, nil},
-		"missing":                  {reply{404, js, `{"statusCode":404,"message":"Snapshot with ID or name n not found"}`}, reconcile.TemplateMissing, time.Time{}, nil},
-		"a 404 page":               {reply{404, "text/html", ``}, "", time.Time{}, errAny},
-		"a 500":                    {reply{500, js, `{}`}, "", time.Time{}, errAny},
-		"another snapshot":         {reply{200, js, `{"id":"2","name":"m","state":"active"}`}, "", time.Time{}, errAny},
+		"used after it was made": {
+			reply{200, js, `{"id":"1","name":"n","state":"active","createdAt":"2026-01-01T00:00:00Z",
+				"lastUsedAt":"2026-01-02T00:00:00Z"}`},
+			reconcile.TemplateActive, at(16), nil,
+		},
+		"never used": {
+			reply{200, js, `{"id":"1","name":"n","state":"active","createdAt":"2026-01-01T00:00:00Z","lastUsedAt":null}`},
+			reconcile.TemplateActive, at(15), nil,
+		},
+		"the vendor's own": {
+			reply{200, js, `{"id":"1","name":"n","general":true,"state":"active","createdAt":"2026-01-01T00:00:00Z"}`},
+			reconcile.TemplateActive, time.Time{}, nil,
+		},
+		"without clocks": {
+			reply{200, js, `{"id":"1","name":"n","state":"active"}`}, reconcile.TemplateActive, time.Time{}, nil,
+		},
+		"inactive": {
+			reply{200, js, `{"id":"1","name":"n","state":"inactive","createdAt":"2026-01-01T00:00:00Z"}`},
+			reconcile.TemplateInactive, time.Time{}, nil,
+		},
+		"pulling": {
+			reply{200, js, `{"id":"1","name":"n","state":"pulling"}`}, reconcile.TemplateBuilding, time.Time{},
+			nil,
+		},
+		"build_failed": {
+			reply{200, js, `{"id":"1","name":"n","state":"build_failed"}`}, reconcile.TemplateFailed,
+			time.Time{}, nil,
+		},
+		"removing is no word here": {
+			reply{200, js, `{"id":"1","name":"n","state":"removing"}`}, reconcile.TemplateUnknown, time.Time{},
+			nil,
+		},
+		"by its id": {
+			reply{200, js, `{"id":"n","name":"other","state":"active"}`}, reconcile.TemplateActive, time.Time{},
+			nil,
+		},
+		"missing": {
+			reply{404, js, `{"statusCode":404,"message":"Snapshot with ID or name n not found"}`},
+			reconcile.TemplateMissing, time.Time{}, nil,
+		},
+		"a 404 page": {reply{404, "text/html", ``}, "", time.Time{}, errAny},
+		"a 500":      {reply{500, js, `{}`}, "", time.Time{}, errAny},
+		"another snapshot": {
+			reply{200, js, `{"id":"2","name":"m","state":"active"}`}, "", time.Time{}, errAny,
+		},
 	} {
 		d := &double{answer: func(_ int, w http.ResponseWriter, _ *http.Request) { test.answer.send(w) }}
 		got, err := over(t, d).Template(t.Context(), "n")
@@ -134,11 +184,13 @@ func TestActivate(t *testing.T) {
 		posts  int
 		err    error
 	}{
-		"inactive":                {"inactive", reply{200, js, `{"id":"id-1","state":"pending"}`}, 1, nil},
-		"active":                  {"active", reply{}, 0, nil},
-		"on its way":              {"pulling", reply{}, 0, nil},
-		"active meanwhile":        {"inactive", reply{400, js, `{"message":"Snapshot n is already active"}`}, 1, nil},
-		"deactivated just now":    {"inactive", reply{400, js, `{"message":"Snapshot deactivation is still in progress."}`}, 1, errAny},
+		"inactive":         {"inactive", reply{200, js, `{"id":"id-1","state":"pending"}`}, 1, nil},
+		"active":           {"active", reply{}, 0, nil},
+		"on its way":       {"pulling", reply{}, 0, nil},
+		"active meanwhile": {"inactive", reply{400, js, `{"message":"Snapshot n is already active"}`}, 1, nil},
+		"deactivated just now": {
+			"inactive", reply{400, js, `{"message":"Snapshot deactivation is still in progress."}`}, 1, errAny,
+		},
 		"not allowed":             {"inactive", reply{403, js, `{}`}, 1, reconcile.ErrUnauthorized},
 		"a page is no activation": {"inactive", reply{200, "text/html", ``}, 1, errAny},
 	} {

@@ -179,6 +179,9 @@ func (c *client) dress(req *http.Request, k call) {
 	}
 }
 
+// errLarge is an answer that would be as large the next time.
+var errLarge = errors.New("the answer is larger")
+
 // readBody reads at most limit bytes. An error answer is cut, a good one must fit.
 func readBody(res *http.Response, limit int64) ([]byte, error) {
 	good := res.StatusCode/100 == 2
@@ -194,7 +197,7 @@ func readBody(res *http.Response, limit int64) ([]byte, error) {
 	case err != nil && good:
 		return nil, fmt.Errorf("read the answer: %w", err)
 	case n > limit && good:
-		return nil, fmt.Errorf("answer is larger than %d bytes", limit)
+		return nil, fmt.Errorf("%w than %d bytes", errLarge, limit)
 	}
 	return buf.Bytes(), nil
 }

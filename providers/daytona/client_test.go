@@ -71,17 +71,31 @@ func TestReadsAreRepeated(t *testing.T) {
 		waits  time.Duration // at least
 		err    error
 	}{
-		"a 502 passes":                         {status: 502, fails: 1, calls: 2},
-		"a 503 that asks for 3s":               {status: 503, header: http.Header{"Retry-After": {"3"}}, fails: 1, calls: 2, waits: 3 * time.Second},
-		"a 429 with its limiter's name":        {status: 429, header: http.Header{"Retry-After-Authenticated": {"2"}}, fails: 2, calls: 3, waits: 4 * time.Second},
-		"the longest wait counts":              {status: 429, header: http.Header{"Retry-After": {"1"}, "Retry-After-Anonymous": {"4"}}, fails: 1, calls: 2, waits: 4 * time.Second},
-		"a 429 that asks for a date":           {status: 429, header: http.Header{"Retry-After": {"Sat, 01 Jan 2000 00:00:09 GMT"}}, fails: 1, calls: 2, waits: 8 * time.Second},
-		"a 429 without a wait backs off":       {status: 429, fails: 3, calls: 4},
-		"a 429 for ever is throttled":          {status: 429, fails: 99, calls: 4, err: reconcile.ErrThrottled},
-		"a wait that is too long is throttled": {status: 429, header: http.Header{"Retry-After": {"31"}}, fails: 1, calls: 1, err: reconcile.ErrThrottled},
-		"a 500 is not repeated":                {status: 500, fails: 1, calls: 1, err: errAny},
-		"a 404 is not repeated":                {status: 404, fails: 1, calls: 1, err: reconcile.ErrNotFound},
-		"a 403 is not repeated":                {status: 403, fails: 1, calls: 1, err: reconcile.ErrUnauthorized},
+		"a 502 passes": {status: 502, fails: 1, calls: 2},
+		"a 503 that asks for 3s": {
+			status: 503, header: http.Header{"Retry-After": {"3"}}, fails: 1, calls: 2, waits: 3 * time.Second,
+		},
+		"a 429 with its limiter's name": {
+			status: 429, header: http.Header{"Retry-After-Authenticated": {"2"}}, fails: 2, calls: 3,
+			waits: 4 * time.Second,
+		},
+		"the longest wait counts": {
+			status: 429, header: http.Header{"Retry-After": {"1"}, "Retry-After-Anonymous": {"4"}}, fails: 1,
+			calls: 2, waits: 4 * time.Second,
+		},
+		"a 429 that asks for a date": {
+			status: 429, header: http.Header{"Retry-After": {"Sat, 01 Jan 2000 00:00:09 GMT"}}, fails: 1,
+			calls: 2, waits: 8 * time.Second,
+		},
+		"a 429 without a wait backs off": {status: 429, fails: 3, calls: 4},
+		"a 429 for ever is throttled":    {status: 429, fails: 99, calls: 4, err: reconcile.ErrThrottled},
+		"a wait that is too long is throttled": {
+			status: 429, header: http.Header{"Retry-After": {"31"}}, fails: 1, calls: 1,
+			err: reconcile.ErrThrottled,
+		},
+		"a 500 is not repeated": {status: 500, fails: 1, calls: 1, err: errAny},
+		"a 404 is not repeated": {status: 404, fails: 1, calls: 1, err: reconcile.ErrNotFound},
+		"a 403 is not repeated": {status: 403, fails: 1, calls: 1, err: reconcile.ErrUnauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -138,7 +152,8 @@ func TestGate(t *testing.T) {
 		if d.calls.Load() != 1 {
 			t.Errorf("%d calls, want 1: the provider asked to wait", d.calls.Load())
 		}
-		if _, err := p.client.change(t.Context(), call{method: "DELETE", url: "http://lab.test/api/x", max: 1000}); err != nil {
+		k := call{method: "DELETE", url: "http://lab.test/api/x", max: 1000}
+		if _, err := p.client.change(t.Context(), k); err != nil {
 			t.Errorf("a change = %v, want it not held back by the reads' limit", err)
 		}
 		time.Sleep(100 * time.Second) // 20s are left: short enough to wait
@@ -186,6 +201,39 @@ func TestCircuit(t *testing.T) {
 	})
 }
 
+// Only one call tries a refused credential, a sandbox's own answer never does, and what is
+// no word on the credential leaves the circuit as it is.
+func TestCircuitTries(t *testing.T) {
+	at := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
+	var c circuit
+	c.refused(at)
+	later := at.Add(circuitPause)
+	for i, test := range []struct {
+		toolbox, admitted bool
+	}{{true, false}, {false, true}, {false, false}} {
+		if err := c.admit(later, test.toolbox); (err == nil) != test.admitted {
+			t.Errorf("call %d: admit = %v, want admitted %t", i, err, test.admitted)
+		}
+	}
+	for _, status := range []int{429, 500, 503} {
+		p := over(t, &double{})
+		p.client.circuit.refused(p.now())
+		p.client.learn(call{method: http.MethodGet}, answer{status: status})
+		if err := p.client.circuit.admit(p.now(), false); err == nil {
+			t.Errorf("a %d closed the circuit", status)
+		}
+	}
+}
+
+func TestLargeAnswersAreNotAskedForAgain(t *testing.T) {
+	d := &double{answer: func(_ int, w http.ResponseWriter, _ *http.Request) {
+		sendJSON(w, 200, strings.Repeat(" ", maxOne+1))
+	}}
+	if _, err := over(t, d).Get(t.Context(), "sb-1"); !errors.Is(err, errLarge) || d.calls.Load() != 1 {
+		t.Errorf("Get = %v after %d calls, want it too large after 1", err, d.calls.Load())
+	}
+}
+
 func TestCircuitSaysSo(t *testing.T) {
 	var c circuit
 	at := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
@@ -209,8 +257,9 @@ func TestToolboxDoesNotOpenTheCircuit(t *testing.T) {
 		sendJSON(w, 200, one)
 	}}
 	p := over(t, d)
-	s := reconcile.Sandbox{Ref: reconcile.Ref{ID: "sb-1"}, State: reconcile.SandboxRunning, Endpoint: "http://lab.test/toolbox"}
-	if got := p.Probe(t.Context(), s, reconcile.ProbePolicy{Exec: "true", Path: "/"}); got.Outcome != reconcile.Infrastructure {
+	s := reconcile.Sandbox{Ref: reconcile.Ref{ID: "sb-1"}, State: reconcile.SandboxRunning,
+		Endpoint: "http://lab.test/toolbox"}
+	if got := p.Probe(t.Context(), s, both); got.Outcome != reconcile.Infrastructure {
 		t.Errorf("Probe = %+v, want infrastructure", got)
 	}
 	if _, err := p.Get(t.Context(), "sb-1"); err != nil {
@@ -225,21 +274,34 @@ func TestGetBelievesOnlyTheAPI(t *testing.T) {
 		body        string
 		want        error
 	}{
-		"a sandbox":                          {200, "application/json; charset=utf-8", one, nil},
-		"fields of other types":              {200, "application/json", `{"id":"sb-1","state":7,"labels":{"a":1},"createdAt":"soon"}`, nil},
-		"a 404 of the API":                   {404, "application/json", `{"statusCode":404,"message":"Sandbox with ID or name sb-1 not found"}`, reconcile.ErrNotFound},
-		"a 404 of the API's router":          {404, "application/json", `{"statusCode":404,"message":"Cannot GET /api/sandbox/sb-1"}`, errAny},
-		"a 404 that says nothing":            {404, "application/json", `{}`, errAny},
-		"a 404 page":                         {404, "text/html", `<html>not found</html>`, errAny},
-		"a 404 about another status":         {404, "application/json", `{"statusCode":503,"message":"no upstream"}`, errAny},
-		"the dashboard":                      {200, "text/html", `<html>`, errAny},
-		"JSON without its type":              {200, "text/plain", one, errAny},
-		"half a sandbox":                     {200, "application/json", one[:30], errAny},
-		"no id":                              {200, "application/json", `{}`, errAny},
-		"null":                               {200, "application/json", `null`, errAny},
-		"another sandbox, of this name":      {200, "application/json", `{"id":"sb-2","name":"sb-1"}`, reconcile.ErrNotFound},
-		"a redirect":                         {302, "text/html", ``, errAny},
-		"an answer that is larger than fits": {200, "application/json", `{"id":"sb-1","name":"` + strings.Repeat("x", maxOne) + `"}`, errAny},
+		"a sandbox": {200, "application/json; charset=utf-8", one, nil},
+		"fields of other types": {
+			200, "application/json", `{"id":"sb-1","state":7,"labels":{"a":1},"createdAt":"soon"}`, nil,
+		},
+		"a 404 of the API": {
+			404, "application/json", `{"statusCode":404,"message":"Sandbox with ID or name sb-1 not found"}`,
+			reconcile.ErrNotFound,
+		},
+		"a 404 of the API's router": {
+			404, "application/json", `{"statusCode":404,"message":"Cannot GET /api/sandbox/sb-1"}`, errAny,
+		},
+		"a 404 that says nothing": {404, "application/json", `{}`, errAny},
+		"a 404 page":              {404, "text/html", `<html>not found</html>`, errAny},
+		"a 404 about another status": {
+			404, "application/json", `{"statusCode":503,"message":"no upstream"}`, errAny,
+		},
+		"the dashboard":         {200, "text/html", `<html>`, errAny},
+		"JSON without its type": {200, "text/plain", one, errAny},
+		"half a sandbox":        {200, "application/json", one[:30], errAny},
+		"no id":                 {200, "application/json", `{}`, errAny},
+		"null":                  {200, "application/json", `null`, errAny},
+		"another sandbox, of this name": {
+			200, "application/json", `{"id":"sb-2","name":"sb-1"}`, reconcile.ErrNotFound,
+		},
+		"a redirect": {302, "text/html", ``, errAny},
+		"an answer that is larger than fits": {
+			200, "application/json", `{"id":"sb-1","name":"` + strings.Repeat("x", maxOne) + `"}`, errAny,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &double{answer: func(_ int, w http.ResponseWriter, _ *http.Request) {
@@ -261,7 +323,8 @@ func TestGetAsksForTheIDOnly(t *testing.T) {
 	}}
 	p := over(t, d)
 	for id, want := range map[string]string{
-		"a/b": "/api/sandbox/a%2Fb", "a?b#c": "/api/sandbox/a%3Fb%23c", "../x": "/api/sandbox/..%2Fx", "a b": "/api/sandbox/a%20b",
+		"a/b": "/api/sandbox/a%2Fb", "a?b#c": "/api/sandbox/a%3Fb%23c", "../x": "/api/sandbox/..%2Fx",
+		"a b": "/api/sandbox/a%20b",
 	} {
 		if _, err := p.Get(t.Context(), id); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Get(%q) = %v, want a call of %s", id, err, want)
@@ -301,13 +364,16 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 
 func TestErrorsDoNotHoldTheToken(t *testing.T) {
 	d := &double{answer: func(_ int, w http.ResponseWriter, r *http.Request) {
-		sendJSON(w, 400, fmt.Sprintf(`{"message":["bad\n\n key %s","and %s"]}`, r.Header.Get("Authorization"), strings.Repeat("x", 1000)))
+		sendJSON(w, 400, fmt.Sprintf(`{"message":["bad\n\n key %s","and %s"]}`, r.Header.Get("Authorization"),
+			strings.Repeat("x", 1000)))
 	}}
 	_, err := over(t, d).Get(t.Context(), "sb-1")
-	if err == nil || strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "\n") || len(err.Error()) > 400 {
+	if err == nil || strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "\n") ||
+		len(err.Error()) > 400 {
 		t.Errorf("Get = %q, want one short line without the token", err)
 	}
-	if want := "get sandbox sb-1 of lab: 400 Bad Request: bad key Bearer [token], and xxx"; !strings.HasPrefix(err.Error(), want) {
+	want := "get sandbox sb-1 of lab: 400 Bad Request: bad key Bearer [token], and xxx"
+	if !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("Get = %q, want %q first", err, want)
 	}
 }

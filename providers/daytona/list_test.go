@@ -45,12 +45,19 @@ func TestListProves(t *testing.T) {
 		pages []string
 		want  string // ids, "" when the listing must fail
 	}{
-		"one page":                        {[]string{page(one, "null")}, "sb-1"},
-		"two pages":                       {[]string{page(one, `"c"`), page(strings.Replace(one, "sb-1", "sb-2", 1), "null")}, "sb-1 sb-2"},
-		"an empty page amid":              {[]string{page("", `"c"`), page(one, "null")}, "sb-1"},
-		"an empty cursor":                 {[]string{page(one, `""`)}, "sb-1"},
-		"null for what is not needed":     {[]string{page(`{"id":"sb-1","name":null,"state":null,"labels":null,"createdAt":null}`, "null")}, "sb-1"},
-		"another type where not needed":   {[]string{page(`{"id":"sb-1","labels":{"a":1},"cpu":"many","createdAt":5}`, "null")}, "sb-1"},
+		"one page": {[]string{page(one, "null")}, "sb-1"},
+		"two pages": {
+			[]string{page(one, `"c"`), page(strings.Replace(one, "sb-1", "sb-2", 1), "null")}, "sb-1 sb-2",
+		},
+		"an empty page amid": {[]string{page("", `"c"`), page(one, "null")}, "sb-1"},
+		"an empty cursor":    {[]string{page(one, `""`)}, "sb-1"},
+		"null for what is not needed": {
+			[]string{page(`{"id":"sb-1","name":null,"state":null,"labels":null,"createdAt":null}`, "null")},
+			"sb-1",
+		},
+		"another type where not needed": {
+			[]string{page(`{"id":"sb-1","labels":{"a":1},"cpu":"many","createdAt":5}`, "null")}, "sb-1",
+		},
 		"the same one on both pages":      {[]string{page(one, `"c"`), page(two, "null")}, "sb-1 sb-2"},
 		"an item without id":              {[]string{page(one+`,{"name":"x"}`, "null")}, ""},
 		"an item that is null":            {[]string{page(one+`,null`, "null")}, ""},
@@ -99,6 +106,16 @@ func TestListIsBounded(t *testing.T) {
 	}
 }
 
+// A circle is seen at its first turn.
+func TestListSeesACircle(t *testing.T) {
+	d := &double{answer: func(_ int, w http.ResponseWriter, _ *http.Request) {
+		sendJSON(w, 200, `{"items":[],"nextCursor":"c"}`)
+	}}
+	if _, _, err := ids(over(t, d), t.Context()); err == nil || d.calls.Load() != 2 {
+		t.Errorf("List = %v after %d calls, want an error after 2", err, d.calls.Load())
+	}
+}
+
 // The listing is as old as its first page.
 func TestListDate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -128,9 +145,17 @@ func TestFindChecksTheAnswer(t *testing.T) {
 		owns  entry.Owns
 		want  []string
 	}{
-		"ours":                              {mine, entry.Owns{Labels: map[string]string{"project": "mine"}}, []string{"sb-1"}},
-		"a filter that was not obeyed":      {mine + `,{"id":"sb-2","labels":{"project":"mine","task_id":"t2"}}`, entry.Owns{Labels: map[string]string{"project": "mine"}}, []string{"sb-1"}},
-		"foreign, of the same task":         {`{"id":"sb-2","labels":{"project":"theirs","task_id":"t1"}}`, entry.Owns{Labels: map[string]string{"project": "mine"}}, nil},
+		"ours": {
+			mine, entry.Owns{Labels: map[string]string{"project": "mine"}}, []string{"sb-1"},
+		},
+		"a filter that was not obeyed": {
+			mine + `,{"id":"sb-2","labels":{"project":"mine","task_id":"t2"}}`,
+			entry.Owns{Labels: map[string]string{"project": "mine"}}, []string{"sb-1"},
+		},
+		"foreign, of the same task": {
+			`{"id":"sb-2","labels":{"project":"theirs","task_id":"t1"}}`,
+			entry.Owns{Labels: map[string]string{"project": "mine"}}, nil,
+		},
 		"ours because a row refers to it":   {mine, entry.Owns{Referenced: true}, []string{"sb-1"}},
 		"foreign by its name, despite rows": {mine, entry.Owns{NamePrefix: "x-", Referenced: true}, nil},
 	} {
@@ -206,15 +231,24 @@ func TestTerminate(t *testing.T) {
 		want    reconcile.Termination
 		err     error
 	}{
-		"accepted":                       {200, `{"id":"sb-1","state":"destroying","desiredState":"destroyed"}`, 1, reconcile.TerminateAccepted, nil},
-		"done":                           {200, `{"id":"sb-1","state":"destroyed"}`, 1, reconcile.TerminateDone, nil},
-		"gone meanwhile":                 {404, `{"message":"Sandbox with ID or name sb-1 not found"}`, 1, reconcile.TerminateGone, nil},
-		"a 404 of the router":            {404, `{"message":"Cannot DELETE /api/sandbox/sb-1"}`, 1, "", errAny},
-		"refused":                        {400, `{"message":"has active fork children"}`, 1, reconcile.TerminateRefused, errAny},
-		"no permission":                  {403, `{"message":"Forbidden resource"}`, 1, "", reconcile.ErrUnauthorized},
-		"an error is not repeated":       {502, `{}`, 1, "", errAny},
-		"maintenance is not repeated":    {503, `{}`, 1, "", errAny},
-		"busy until patience ends":       {409, `{"message":"Sandbox state change in progress"}`, 5, reconcile.TerminateRefused, errAny},
+		"accepted": {
+			200, `{"id":"sb-1","state":"destroying","desiredState":"destroyed"}`, 1, reconcile.TerminateAccepted,
+			nil,
+		},
+		"done": {200, `{"id":"sb-1","state":"destroyed"}`, 1, reconcile.TerminateDone, nil},
+		"gone meanwhile": {
+			404, `{"message":"Sandbox with ID or name sb-1 not found"}`, 1, reconcile.TerminateGone, nil,
+		},
+		"a 404 of the router": {404, `{"message":"Cannot DELETE /api/sandbox/sb-1"}`, 1, "", errAny},
+		"refused": {
+			400, `{"message":"has active fork children"}`, 1, reconcile.TerminateRefused, errAny,
+		},
+		"no permission":               {403, `{"message":"Forbidden resource"}`, 1, "", reconcile.ErrUnauthorized},
+		"an error is not repeated":    {502, `{}`, 1, "", errAny},
+		"maintenance is not repeated": {503, `{}`, 1, "", errAny},
+		"busy until patience ends": {
+			409, `{"message":"Sandbox state change in progress"}`, 5, reconcile.TerminateRefused, errAny,
+		},
 		"limited until patience ends":    {429, `{}`, 5, "", reconcile.ErrThrottled},
 		"an answer of another sandbox":   {200, `{"id":"sb-2","state":"destroying"}`, 1, "", errAny},
 		"an answer that says not a word": {200, `{}`, 1, "", errAny},
@@ -240,6 +274,21 @@ func TestTerminate(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// One that is being deleted, or was, is not deleted again.
+func TestTerminateOfWhatEnds(t *testing.T) {
+	for now, want := range map[string]reconcile.Termination{
+		`{"id":"sb-1","state":"started","desiredState":"destroyed"}`:   reconcile.TerminateAccepted,
+		`{"id":"sb-1","state":"destroying"}`:                           reconcile.TerminateAccepted,
+		`{"id":"sb-1","state":"destroyed","desiredState":"destroyed"}`: reconcile.TerminateGone,
+	} {
+		d := &double{answer: func(_ int, w http.ResponseWriter, r *http.Request) { sendJSON(w, 200, now) }}
+		how, err := over(t, d).Terminate(t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{ID: "sb-1"}})
+		if how != want || err != nil || d.calls.Load() != 1 {
+			t.Errorf("Terminate of %s = %s, %v after %d calls; want %s after the look", now, how, err, d.calls.Load(), want)
+		}
 	}
 }
 

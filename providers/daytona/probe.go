@@ -104,7 +104,8 @@ func inSeconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.S
 
 // judge makes the call and tells what its answer means for the sandbox; good judges a 200,
 // and a 404 that is about the path.
-func (p *Provider) judge(ctx context.Context, s reconcile.Sandbox, k call, good func(answer, said) (finding, bool)) finding {
+func (p *Provider) judge(ctx context.Context, s reconcile.Sandbox, k call,
+	good func(answer, said) (finding, bool)) finding {
 	a, err := p.ask(ctx, s, k)
 	if err != nil {
 		return silent(err, k.timeout)

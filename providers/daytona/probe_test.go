@@ -50,36 +50,93 @@ func TestProbeVerdicts(t *testing.T) {
 		want        reconcile.ProbeOutcome
 		detail      string
 	}{
-		"both answer":                      {ranWell, listed1, reconcile.Answered, "exec: exit 0; files of /: 1 entries"},
-		"a command that fails ran":         {reply{200, js, `{"exitCode":3,"result":"ok"}`}, listed1, reconcile.Answered, "exit 3"},
-		"no exit code, but a result":       {reply{200, js, `{"result":"ok"}`}, listed1, reconcile.Answered, "exit 0"},
-		"an empty folder":                  {ranWell, reply{200, js, `[]`}, reconcile.Answered, "0 entries"},
-		"cannot fork":                      {reply{200, js, `{"exitCode":-1,"result":"fork/exec /usr/bin/bash: no such file"}`}, listed1, reconcile.CannotStart, "exit -1: fork/exec"},
-		"502 without a body":               {reply{502, "", ""}, listed1, reconcile.CannotStart, "exec: 502 Bad Gateway; files of /: 1 entries"},
-		"502 of both":                      {reply{502, "", ""}, reply{502, "", ""}, reconcile.CannotStart, "exec: 502 Bad Gateway; files of /: 502 Bad Gateway"},
-		"500":                              {reply{500, js, `{"message":"boom"}`}, listed1, reconcile.CannotStart, "500 Internal Server Error: boom"},
-		"a page with status 503":           {reply{503, "text/html", "<html>"}, listed1, reconcile.CannotStart, "503"},
-		"408 of the command":               {reply{408, js, `{"message":"command execution timeout"}`}, listed1, reconcile.Hung, "command execution timeout"},
-		"cannot start counts before hung":  {reply{408, js, `{}`}, reply{502, "", ""}, reconcile.CannotStart, "408"},
-		"a failure counts before a limit":  {reply{502, "", ""}, reply{429, js, `{}`}, reconcile.CannotStart, "429"},
-		"the container vanished":           {reply{404, js, `{"message":"not found: sandbox container not found"}`}, listed1, reconcile.CannotStart, "container not found"},
-		"the path is gone, old toolbox":    {ranWell, reply{404, "", ""}, reconcile.CannotStart, "files of /: 404 not found"},
-		"the path is gone, new toolbox":    {ranWell, reply{404, js, `{"code":"FILE_NOT_FOUND","message":"no such file"}`}, reconcile.CannotStart, "404"},
-		"no such route for files":          {ranWell, reply{404, js, `{"message":"Cannot GET /toolbox/sb-1/files"}`}, reconcile.Infrastructure, "Cannot GET"},
-		"a 404 page for files":             {ranWell, reply{404, "text/plain", "404 page not found"}, reconcile.Infrastructure, "404"},
-		"a 404 without words for exec":     {reply{404, "", ""}, listed1, reconcile.Infrastructure, "404"},
-		"the key is refused":               {reply{401, js, `{"message":"Bearer token is invalid"}`}, listed1, reconcile.Infrastructure, "401 Unauthorized: Bearer token is invalid"},
-		"no permission":                    {reply{403, js, `{}`}, listed1, reconcile.Infrastructure, "403"},
-		"a limit":                          {reply{429, js, `{}`}, listed1, reconcile.Infrastructure, "429"},
-		"no address: not started":          {reply{400, js, `{"message":"bad request: no IP address found. Is the Sandbox started?"}`}, listed1, reconcile.NotAllowed, "Is the Sandbox started"},
-		"another bad request":              {reply{400, js, `{"message":"command is required"}`}, listed1, reconcile.Infrastructure, "command is required"},
-		"a page instead of a result":       {reply{200, "text/html", "<html>"}, listed1, reconcile.Infrastructure, "no result"},
-		"garbage instead of a result":      {reply{200, js, `{"exitCo`}, listed1, reconcile.Infrastructure, "no result"},
-		"another thing than a result":      {reply{200, js, `{"hello":1}`}, listed1, reconcile.Infrastructure, "no result"},
-		"a page instead of files":          {ranWell, reply{200, "text/html", "<html>"}, reconcile.Infrastructure, "no file list"},
-		"another thing than files":         {ranWell, reply{200, js, `{"hello":1}`}, reconcile.Infrastructure, "no file list"},
-		"a redirect":                       {reply{302, "text/html", ""}, listed1, reconcile.Infrastructure, "302"},
-		"not started counts after a limit": {reply{400, js, `{"message":"no IP address found"}`}, reply{429, js, `{}`}, reconcile.Infrastructure, "429"},
+		"both answer": {
+			ranWell, listed1, reconcile.Answered, "exec: exit 0; files of /: 1 entries",
+		},
+		"a command that fails ran": {
+			reply{200, js, `{"exitCode":3,"result":"ok"}`}, listed1, reconcile.Answered, "exit 3",
+		},
+		"no exit code, but a result": {
+			reply{200, js, `{"result":"ok"}`}, listed1, reconcile.Answered, "exit 0",
+		},
+		"an empty folder": {ranWell, reply{200, js, `[]`}, reconcile.Answered, "0 entries"},
+		"cannot fork": {
+			reply{200, js, `{"exitCode":-1,"result":"fork/exec /usr/bin/bash: no such file"}`}, listed1,
+			reconcile.CannotStart, "exit -1: fork/exec",
+		},
+		"502 without a body": {
+			reply{502, "", ""}, listed1, reconcile.CannotStart, "exec: 502 Bad Gateway; files of /: 1 entries",
+		},
+		"502 of both": {
+			reply{502, "", ""}, reply{502, "", ""}, reconcile.CannotStart,
+			"exec: 502 Bad Gateway; files of /: 502 Bad Gateway",
+		},
+		"500": {
+			reply{500, js, `{"message":"boom"}`}, listed1, reconcile.CannotStart,
+			"500 Internal Server Error: boom",
+		},
+		"a page with status 503": {
+			reply{503, "text/html", "<html>"}, listed1, reconcile.CannotStart, "503",
+		},
+		"408 of the command": {
+			reply{408, js, `{"message":"command execution timeout"}`}, listed1, reconcile.Hung,
+			"command execution timeout",
+		},
+		"cannot start counts before hung": {reply{408, js, `{}`}, reply{502, "", ""}, reconcile.CannotStart, "408"},
+		"a failure counts before a limit": {reply{502, "", ""}, reply{429, js, `{}`}, reconcile.CannotStart, "429"},
+		"the container vanished": {
+			reply{404, js, `{"message":"not found: sandbox container not found"}`}, listed1,
+			reconcile.CannotStart, "container not found",
+		},
+		"the path is gone, old toolbox": {
+			ranWell, reply{404, "", ""}, reconcile.CannotStart, "files of /: 404 not found",
+		},
+		"the path is gone, new toolbox": {
+			ranWell, reply{404, js, `{"code":"FILE_NOT_FOUND","message":"no such file"}`}, reconcile.CannotStart,
+			"404",
+		},
+		"no such route for files": {
+			ranWell, reply{404, js, `{"message":"Cannot GET /toolbox/sb-1/files"}`}, reconcile.Infrastructure,
+			"Cannot GET",
+		},
+		"a 404 page for files": {
+			ranWell, reply{404, "text/plain", "404 page not found"}, reconcile.Infrastructure, "404",
+		},
+		"a 404 without words for exec": {reply{404, "", ""}, listed1, reconcile.Infrastructure, "404"},
+		"the key is refused": {
+			reply{401, js, `{"message":"Bearer token is invalid"}`}, listed1, reconcile.Infrastructure,
+			"401 Unauthorized: Bearer token is invalid",
+		},
+		"no permission": {reply{403, js, `{}`}, listed1, reconcile.Infrastructure, "403"},
+		"a limit":       {reply{429, js, `{}`}, listed1, reconcile.Infrastructure, "429"},
+		"no address: not started": {
+			reply{400, js, `{"message":"bad request: no IP address found. Is the Sandbox started?"}`}, listed1,
+			reconcile.NotAllowed, "Is the Sandbox started",
+		},
+		"another bad request": {
+			reply{400, js, `{"message":"command is required"}`}, listed1, reconcile.Infrastructure,
+			"command is required",
+		},
+		"a page instead of a result": {
+			reply{200, "text/html", "<html>"}, listed1, reconcile.Infrastructure, "no result",
+		},
+		"garbage instead of a result": {
+			reply{200, js, `{"exitCo`}, listed1, reconcile.Infrastructure, "no result",
+		},
+		"another thing than a result": {
+			reply{200, js, `{"hello":1}`}, listed1, reconcile.Infrastructure, "no result",
+		},
+		"a page instead of files": {
+			ranWell, reply{200, "text/html", "<html>"}, reconcile.Infrastructure, "no file list",
+		},
+		"another thing than files": {
+			ranWell, reply{200, js, `{"hello":1}`}, reconcile.Infrastructure, "no file list",
+		},
+		"a redirect": {reply{302, "text/html", ""}, listed1, reconcile.Infrastructure, "302"},
+		"not started counts after a limit": {
+			reply{400, js, `{"message":"no IP address found"}`}, reply{429, js, `{}`}, reconcile.Infrastructure,
+			"429",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &double{answer: func(_ int, w http.ResponseWriter, r *http.Request) {
@@ -146,7 +203,8 @@ func (u unconnected) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestProbeWithoutConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, wait := range []bool{false, true} {
-			p, err := New(entry.Entry{Name: "lab", URL: "http://lab.test/api", Token: "t"}, entry.Options{Transport: unconnected{wait}})
+			p, err := New(entry.Entry{Name: "lab", URL: "http://lab.test/api", Token: "t"},
+				entry.Options{Transport: unconnected{wait}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -270,7 +328,9 @@ func TestUsage(t *testing.T) {
 		answer reply
 		err    error
 	}{
-		"measured":           {reply{200, js, `{"cpuUsedPct":97.5,"memUsed":1,"memTotal":2,"diskUsed":3,"diskTotal":4}`}, nil},
+		"measured": {
+			reply{200, js, `{"cpuUsedPct":97.5,"memUsed":1,"memTotal":2,"diskUsed":3,"diskTotal":4}`}, nil,
+		},
 		"an empty answer":    {reply{200, js, `{}`}, errAny},
 		"a dead toolbox":     {reply{502, "", ""}, errAny},
 		"a page is no usage": {reply{200, "text/html", "<html>"}, errAny},

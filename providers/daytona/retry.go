@@ -31,7 +31,7 @@ func (c *client) read(ctx context.Context, k call) (answer, error) {
 func again(a answer, err error) bool {
 	if err != nil {
 		var gone *lost
-		return errors.As(err, &gone)
+		return errors.As(err, &gone) && !errors.Is(err, errLarge)
 	}
 	switch a.status {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:

@@ -140,7 +140,8 @@ func (p *Provider) Stop(ctx context.Context, s reconcile.Sandbox) error {
 	if now.State != reconcile.SandboxRunning {
 		return nil
 	}
-	k := call{what: "stop", method: http.MethodPost, url: p.client.at("sandbox", s.ID, "stop") + "?force=false", max: maxOne}
+	k := call{what: "stop", method: http.MethodPost, url: p.client.at("sandbox", s.ID, "stop") + "?force=false",
+		max: maxOne}
 	a, err := p.client.change(ctx, k)
 	if err == nil {
 		err = p.client.decode(a, &box{})

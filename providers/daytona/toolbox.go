@@ -35,7 +35,8 @@ func (p *Provider) inside(ctx context.Context, s reconcile.Sandbox, path string)
 }
 
 func (p *Provider) endpoint(ctx context.Context, id string) (string, error) {
-	a, err := p.client.read(ctx, call{what: "toolbox address", url: p.client.at("sandbox", id, "toolbox-proxy-url"), max: maxOne})
+	a, err := p.client.read(ctx, call{what: "toolbox address", url: p.client.at("sandbox", id, "toolbox-proxy-url"),
+		max: maxOne})
 	if err != nil {
 		return "", err
 	}

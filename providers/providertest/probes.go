@@ -19,24 +19,26 @@ func (l *lab) probes() {
 		box  simulated.Sandbox
 		want reconcile.ProbeOutcome
 	}{
-		"healthy":                   {simulated.Sandbox{}, reconcile.Answered},
-		"its daemon is dead":        {simulated.Sandbox{Exec: simulated.Dead, Files: simulated.Dead}, reconcile.CannotStart},
-		"only exec fails":           {simulated.Sandbox{Exec: simulated.Dead}, reconcile.CannotStart},
-		"only files fail":           {simulated.Sandbox{Files: simulated.Dead}, reconcile.CannotStart},
-		"its file system is gone":   {simulated.Sandbox{Files: simulated.NoPath}, reconcile.CannotStart},
-		"cannot fork":               {simulated.Sandbox{Exec: simulated.NoFork}, reconcile.CannotStart},
-		"the container vanished":    {simulated.Sandbox{Exec: simulated.Lost, Files: simulated.Lost}, reconcile.CannotStart},
-		"the command times out":     {simulated.Sandbox{Exec: simulated.TimedOut}, reconcile.Hung},
-		"stopped":                   {simulated.Sandbox{State: reconcile.SandboxStopped}, reconcile.NotAllowed},
-		"suspended":                 {simulated.Sandbox{State: reconcile.SandboxSuspended}, reconcile.NotAllowed},
-		"coming up":                 {simulated.Sandbox{State: reconcile.SandboxCreating}, reconcile.NotAllowed},
-		"failed":                    {simulated.Sandbox{State: reconcile.SandboxFailed}, reconcile.NotAllowed},
-		"in a state nobody knows":   {simulated.Sandbox{Raw: "hibernating"}, reconcile.NotAllowed},
-		"running, its key was lost": {simulated.Sandbox{Exec: simulated.Unknown, Files: simulated.Unknown}, reconcile.Infrastructure},
+		"healthy":                 {simulated.Sandbox{}, reconcile.Answered},
+		"its daemon is dead":      {simulated.Sandbox{Exec: simulated.Dead, Files: simulated.Dead}, reconcile.CannotStart},
+		"only exec fails":         {simulated.Sandbox{Exec: simulated.Dead}, reconcile.CannotStart},
+		"only files fail":         {simulated.Sandbox{Files: simulated.Dead}, reconcile.CannotStart},
+		"its file system is gone": {simulated.Sandbox{Files: simulated.NoPath}, reconcile.CannotStart},
+		"cannot fork":             {simulated.Sandbox{Exec: simulated.NoFork}, reconcile.CannotStart},
+		"the container vanished":  {simulated.Sandbox{Exec: simulated.Lost, Files: simulated.Lost}, reconcile.CannotStart},
+		"the command times out":   {simulated.Sandbox{Exec: simulated.TimedOut}, reconcile.Hung},
+		"stopped":                 {simulated.Sandbox{State: reconcile.SandboxStopped}, reconcile.NotAllowed},
+		"suspended":               {simulated.Sandbox{State: reconcile.SandboxSuspended}, reconcile.NotAllowed},
+		"coming up":               {simulated.Sandbox{State: reconcile.SandboxCreating}, reconcile.NotAllowed},
+		"failed":                  {simulated.Sandbox{State: reconcile.SandboxFailed}, reconcile.NotAllowed},
+		"in a state nobody knows": {simulated.Sandbox{Raw: "hibernating"}, reconcile.NotAllowed},
+		"running, its key was lost": {simulated.Sandbox{Exec: simulated.Unknown, Files: simulated.Unknown},
+			reconcile.Infrastructure},
 	} {
 		l.t.Run(name, func(t *testing.T) {
 			s := l.put("t1", test.box)
-			if got := l.probe(s.ID); got.Outcome != test.want || got.ID != s.ID || got.Detail == "" && test.want != reconcile.Answered {
+			if got := l.probe(s.ID); got.Outcome != test.want || got.ID != s.ID || got.Detail == "" &&
+				test.want != reconcile.Answered {
 				t.Errorf("Probe = %+v, want %s and why", got, test.want)
 			}
 		})

@@ -14,7 +14,8 @@ func (l *lab) gets() {
 		reconcile.SandboxStopped: "", reconcile.SandboxFailed: "",
 	} {
 		s := l.put("t1", simulated.Sandbox{State: state, Raw: raw, Template: "base"})
-		if got := l.get(s.ID); got.State != state || got.ID != s.ID || got.Template != "base" || got.Task != "t1" || !got.Owned {
+		if got := l.get(s.ID); got.State != state || got.ID != s.ID || got.Template != "base" || got.Task != "t1" ||
+			!got.Owned {
 			l.t.Errorf("Get of one that is %s = %+v", state, got)
 		}
 	}
@@ -40,7 +41,8 @@ func (l *lab) nameIsNoID() {
 	if _, err := l.Provider.Get(l.t.Context(), id); !errors.Is(err, reconcile.ErrNotFound) {
 		l.t.Errorf("Get of another one's name = %v, want ErrNotFound", err)
 	}
-	how, err := l.Provider.Terminate(l.t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: id}, Owned: true})
+	how, err := l.Provider.Terminate(l.t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: id},
+		Owned: true})
 	if err != nil || how != reconcile.TerminateGone && how != reconcile.TerminateChanged {
 		l.t.Errorf("Terminate of another one's name = %s, %v; want gone or changed", how, err)
 	}

@@ -92,7 +92,8 @@ func (t Trouble) outcome() reconcile.ProbeOutcome {
 
 // worse is the outcome that a probe of two halves has.
 func worse(a, b reconcile.ProbeOutcome) reconcile.ProbeOutcome {
-	for _, o := range []reconcile.ProbeOutcome{reconcile.CannotStart, reconcile.Hung, reconcile.Infrastructure, reconcile.NotAllowed} {
+	for _, o := range []reconcile.ProbeOutcome{reconcile.CannotStart, reconcile.Hung, reconcile.Infrastructure,
+		reconcile.NotAllowed} {
 		if a == o || b == o {
 			return o
 		}
@@ -114,7 +115,8 @@ func (p *Provider) Template(ctx context.Context, name string) (reconcile.Templat
 	if err != nil {
 		return reconcile.Template{}, fmt.Errorf("read template %s of %s: %w", name, p.entry.Name, err)
 	}
-	out := reconcile.Template{ID: t.ID, Name: t.Name, Raw: t.Raw, State: t.State, Error: t.Error, LastUsed: t.LastUsedAt, AsOf: now}
+	out := reconcile.Template{ID: t.ID, Name: t.Name, Raw: t.Raw, State: t.State, Error: t.Error, LastUsed: t.LastUsedAt,
+		AsOf: now}
 	if out.Raw == "" {
 		out.Raw = string(t.State)
 	}

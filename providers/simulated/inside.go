@@ -90,7 +90,8 @@ func (w *World) Folder(id, folder string) ([]File, Trouble) {
 
 // paths are the files of a disk and the folders that exist always.
 func paths(disk map[string]string) map[string]bool {
-	out := map[string]bool{"/": true, "/bin": true, "/etc": true, "/home": true, "/tmp": true, "/usr": true, "/workspace": true}
+	out := map[string]bool{"/": true, "/bin": true, "/etc": true, "/home": true, "/tmp": true, "/usr": true,
+		"/workspace": true}
 	for name := range disk {
 		out[path.Clean("/"+name)] = true
 	}
@@ -101,7 +102,8 @@ func paths(disk map[string]string) map[string]bool {
 func (w *World) Measure(id string) (reconcile.Resources, Trouble) {
 	s, trouble := w.reach(id)
 	if s.Usage == (reconcile.Resources{}) {
-		s.Usage = reconcile.Resources{CPUPercent: 3, MemoryUsed: 200 << 20, MemoryTotal: 1 << 30, DiskUsed: 1 << 30, DiskTotal: 3 << 30}
+		s.Usage = reconcile.Resources{CPUPercent: 3, MemoryUsed: 200 << 20, MemoryTotal: 1 << 30, DiskUsed: 1 << 30,
+			DiskTotal: 3 << 30}
 	}
 	return s.Usage, cmp.Or(trouble, s.Exec)
 }

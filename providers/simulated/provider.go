@@ -115,15 +115,16 @@ func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, 
 		return nil, nil
 	}
 	var found []reconcile.Sandbox
-	err := p.pages(ctx, Find, Query{Hidden: true, Labels: map[string]string{label: task}}, func(page []reconcile.Sandbox) error {
-		for _, s := range page {
-			s.Owned = s.Owned || p.entry.Owns.ByRowOnly()
-			if s.Owned && s.Task == task {
-				found = append(found, s)
+	err := p.pages(ctx, Find, Query{Hidden: true, Labels: map[string]string{label: task}},
+		func(page []reconcile.Sandbox) error {
+			for _, s := range page {
+				s.Owned = s.Owned || p.entry.Owns.ByRowOnly()
+				if s.Owned && s.Task == task {
+					found = append(found, s)
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil {
 		return nil, fmt.Errorf("find sandboxes of task %s at %s: %w", task, p.entry.Name, err)
 	}

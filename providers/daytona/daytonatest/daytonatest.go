@@ -10,7 +10,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -141,75 +140,6 @@ func (s *Server) known(r *http.Request) bool {
 	return subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+s.o.Key)) == 1
 }
 
-// run does the call as the fault lets it.
-func (q *request) run(do func(*request)) {
-	switch q.fault.Effect {
-	case simulated.Answer:
-		q.misanswer()
-	case simulated.Drop:
-		q.cut()
-	case simulated.CutPage:
-		shadow := q.shadow(do)
-		q.w.Header().Set("Content-Type", "application/json")
-		_, _ = q.w.Write(shadow.body[:len(shadow.body)*2/3])
-	case simulated.DoneThenDrop:
-		q.shadow(do)
-		q.cut()
-	case simulated.DoneThenAnswer:
-		q.shadow(do)
-		q.misanswer()
-	default:
-		do(q)
-	}
-}
-
-// misanswer gives the fault's answer.
-func (q *request) misanswer() {
-	for name, value := range q.fault.Header {
-		q.w.Header().Set(name, value)
-	}
-	if q.fault.Body == "" && q.fault.ContentType == "" {
-		q.fail(q.fault.Code(), "simulated fault")
-		return
-	}
-	kind := q.fault.ContentType
-	if kind == "" {
-		kind = "application/json"
-	}
-	q.w.Header().Set("Content-Type", kind)
-	q.w.WriteHeader(q.fault.Code())
-	_, _ = io.WriteString(q.w, q.fault.Body)
-}
-
-// A recording answers nobody.
-type recording struct {
-	header http.Header
-	body   []byte
-}
-
-func (r *recording) Header() http.Header { return r.header }
-func (r *recording) WriteHeader(int)     {}
-func (r *recording) Write(b []byte) (int, error) {
-	r.body = append(r.body, b...)
-	return len(b), nil
-}
-
-// shadow does the call without an answer to the client.
-func (q *request) shadow(do func(*request)) *recording {
-	rec := &recording{header: http.Header{}}
-	other := *q
-	other.w = rec
-	do(&other)
-	return rec
-}
-
-// cut breaks the connection in the middle of the call.
-func (q *request) cut() {
-	if conn, _, err := http.NewResponseController(q.w).Hijack(); err == nil {
-		conn.Close()
-	}
-}
-
 func (q *request) json(status int, v any) {
 	q.w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	q.w.WriteHeader(status)
@@ -249,38 +179,6 @@ func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = io.WriteString(w, "<!doctype html><title>Daytona</title><div id=root></div>")
-}
-
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
-
-func (s *Server) key(q *request) {
-	var expires any
-	if !s.o.KeyExpires.IsZero() {
-		expires = stamp(s.o.KeyExpires)
-	}
-	q.json(http.StatusOK, map[string]any{
-		"name": "sandkeeper", "value": "dtn_********", "userId": "user-1", "createdAt": stamp(q.world.Now()),
-		"lastUsedAt": nil, "expiresAt": expires, "permissions": slices.Clone(s.o.Permissions),
-	})
-}
-
-func (s *Server) usage(q *request) {
-	if q.id != Organization {
-		q.fail(http.StatusForbidden, "Forbidden resource")
-		return
-	}
-	used, limits := q.world.Account()
-	q.json(http.StatusOK, map[string]any{
-		"regionUsage": []map[string]any{{
-			"regionId": "us", "sandboxClass": "container",
-			"totalCpuQuota": limits.CPU, "currentCpuUsage": used.CPU,
-			"totalMemoryQuota": limits.MemoryGiB, "currentMemoryUsage": used.MemoryGiB,
-			"totalDiskQuota": limits.DiskGiB, "currentDiskUsage": used.DiskGiB,
-			"totalGpuQuota": 0, "currentGpuUsage": 0,
-		}},
-		"totalSnapshotQuota": 100, "currentSnapshotUsage": len(q.world.Templates()),
-		"totalVolumeQuota": 100, "currentVolumeUsage": 0,
-	})
 }
 
 func number(text string, otherwise int) int {

@@ -1,0 +1,2 @@
+-- A user asks for something: a task that waits for a worker.
+INSERT INTO tasks (id) VALUES (@id)

@@ -1,0 +1,5 @@
+-- The worker has started.
+WITH started AS (
+    INSERT INTO sandbox_events (sandbox_id, event_type) VALUES (@key, 'agent.started')
+)
+UPDATE tasks SET status = 'running', started_at = now(), updated_at = now() WHERE id = @id

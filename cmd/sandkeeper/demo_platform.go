@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	mathrand "math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+)
+
+// The size of the demo's world.
+const (
+	demoWorkers = 250 // tasks at work
+	demoForeign = 50  // sandboxes of another team in the same account
+)
+
+// A workPhase is where a task of the platform is in its life.
+type workPhase int
+
+const (
+	phasePending workPhase = iota
+	phaseAssigned
+	phaseRunning
+	phaseLeaving // completed, its sandbox is about to be deleted
+	phaseOver
+)
+
+// A job is one task as the platform knows it, with the worker that is at it.
+type job struct {
+	task    string
+	key     string // the platform's own name of its sandbox
+	sandbox string // the provider's id
+	phase   workPhase
+	due     time.Time // when the phase ends
+	speaks  time.Time // when the worker says something next
+	broken  bool      // the script broke it: the platform does nothing more for it, and does not know
+}
+
+// A platform creates tasks, hands them to workers in sandboxes, and cleans up after them,
+// as OmoiOS does: sometimes badly. It knows nothing of sandkeeper.
+type platform struct {
+	stage *demoStage
+	cloud *cloud
+	truth *truth
+
+	mu   sync.Mutex
+	jobs []*job
+}
+
+func newPlatform(s *demoStage, t *truth) *platform {
+	return &platform{stage: s, cloud: newCloud(s), truth: t}
+}
+
+// populate makes the world that the demo begins with: a morning's work under way, some of
+// it finished, and another team's sandboxes in the same account.
+func (p *platform) populate(ctx context.Context) error {
+	now := time.Now()
+	var ids, keys []string
+	var minutes []int32
+	for range demoWorkers {
+		j, age := newJob(), int32(1+mathrand.IntN(10))
+		j.phase, j.due, j.speaks = phaseRunning, now.Add(mathrand.N(10*time.Minute)), now.Add(soon(8*time.Second))
+		j.sandbox = p.stage.cloud.Put(simulated.Sandbox{Template: demoSnapshot, Labels: labelsOf(j),
+			CreatedAt: now.Add(-time.Duration(age)*time.Minute - 5*time.Second)}).ID
+		p.jobs = append(p.jobs, j)
+		ids, keys, minutes = append(ids, j.task), append(keys, j.key), append(minutes, age)
+	}
+	for i := range demoForeign {
+		s := p.stage.cloud.Put(simulated.Sandbox{Name: fmt.Sprintf("training-%02d", i), Template: "gpu-base",
+			Labels:    map[string]string{"project": "research", "task_id": newUUID()},
+			CreatedAt: now.Add(-time.Duration(i) * time.Hour)})
+		p.truth.foreign = append(p.truth.foreign, s.ID)
+	}
+	if err := p.stage.do(ctx, "tasks_history", pgx.StrictNamedArgs{"count": 200}); err != nil {
+		return err
+	}
+	return p.stage.do(ctx, "tasks_before", pgx.StrictNamedArgs{"ids": ids, "keys": keys, "minutes": minutes})
+}
+
+func newJob() *job {
+	j := &job{task: newUUID()}
+	j.key = "omoios-" + j.task[:8] + "-" + j.task[30:]
+	return j
+}
+
+func newUUID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	h := hex.EncodeToString(b[:])
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+}
+
+func labelsOf(j *job) map[string]string {
+	return map[string]string{"project": "omoios", "task_id": j.task, "agent_id": "agent-" + j.task[:4], "phase_id": "implementation"}
+}
+
+// soon is a moment within d, not at once.
+func soon(d time.Duration) time.Duration { return d/4 + mathrand.N(3*d/4) }
+
+func lasting5to10() time.Duration { return 5*time.Minute + mathrand.N(5*time.Minute) }
+
+// live plays the platform until the context ends. What it meets at the provider it takes
+// as platforms do; an error is a fault of the demo itself.
+func (p *platform) live(ctx context.Context) error {
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case now := <-tick.C:
+			if err := p.turn(ctx, now); err != nil {
+				return interrupted(ctx, err)
+			}
+		}
+	}
+}
+
+// turn lets every task go on whose time has come, workers speak, and users ask for more.
+func (p *platform) turn(ctx context.Context, now time.Time) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kept := p.jobs[:0]
+	for _, j := range p.jobs {
+		if !j.broken && !now.Before(j.due) {
+			if err := p.advance(ctx, j, now); err != nil {
+				return err
+			}
+		}
+		if j.phase != phaseOver {
+			kept = append(kept, j)
+		}
+	}
+	p.jobs = kept
+	if err := p.speak(ctx, now); err != nil {
+		return err
+	}
+	return p.ask(ctx, now)
+}
+
+// speak sends what the workers say: mostly heartbeats, now and then what they do.
+func (p *platform) speak(ctx context.Context, now time.Time) error {
+	var keys, types []string
+	for _, j := range p.jobs {
+		if j.broken || j.phase != phaseRunning || now.Before(j.speaks) {
+			continue
+		}
+		what := "agent.heartbeat"
+		if mathrand.IntN(5) == 0 {
+			what = "agent.tool_use"
+		}
+		keys, types = append(keys, j.key), append(types, what)
+		j.speaks = now.Add(soon(12 * time.Second))
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	return p.stage.do(ctx, "events_add", pgx.StrictNamedArgs{"keys": keys, "types": types})
+}
+
+// ask brings in a new task, about one a second while there are fewer than at the start.
+func (p *platform) ask(ctx context.Context, now time.Time) error {
+	working := 0
+	for _, j := range p.jobs {
+		if !j.broken && j.phase < phaseLeaving {
+			working++
+		}
+	}
+	if working >= demoWorkers || mathrand.IntN(2) == 0 {
+		return nil
+	}
+	return p.add(ctx, now)
+}
+
+func (p *platform) add(ctx context.Context, now time.Time) error {
+	j := newJob()
+	j.due = now.Add(soon(2 * time.Second))
+	p.jobs = append(p.jobs, j)
+	return p.stage.do(ctx, "task_new", pgx.StrictNamedArgs{"id": j.task})
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// older makes a sandbox look as if it had been as it is for long.
+func older(s *simulated.Sandbox) {
+	s.CreatedAt = s.CreatedAt.Add(-longAgo)
+	s.UpdatedAt = s.UpdatedAt.Add(-longAgo)
+	s.LastActivityAt = s.LastActivityAt.Add(-longAgo)
+}
+
+// expireSnapshot: Daytona deactivates a snapshot that nobody used for long. Every start
+// from it is refused from now on.
+func (c *script) expireSnapshot(ctx context.Context) error {
+	t, err := c.stage.cloud.TemplateOf(demoSnapshot)
+	if err != nil {
+		return err
+	}
+	t.State = reconcile.TemplateInactive
+	c.stage.cloud.PutTemplate(t)
+	return c.platform.request(ctx, 6)
+}
+
+func (c *script) restoreSnapshot(ctx context.Context) error {
+	t, err := c.stage.cloud.TemplateOf(demoSnapshot)
+	if err != nil {
+		return err
+	}
+	return c.platform.cloud.activate(ctx, t.ID)
+}
+
+// vanish: the runner lost the containers, and the provider its records of them.
+func (c *script) vanish(context.Context) error {
+	for _, j := range c.platform.take(4) {
+		c.truth.add(victim{incident: incidentVanished, task: j.task})
+		c.truth.leave(j.sandbox)
+		c.stage.cloud.Change(j.sandbox, func(s *simulated.Sandbox) {
+			s.Gone, s.State = true, reconcile.SandboxEnded
+		})
+	}
+	return nil
+}
+
+// silence: the workers' processes end, their sandboxes know nothing of it.
+func (c *script) silence(context.Context) error {
+	for _, j := range c.platform.take(5) {
+		c.truth.add(victim{incident: incidentSilent, task: j.task, sandbox: j.sandbox})
+	}
+	return nil
+}
+
+// orphan: sandboxes are created for tasks whose rows were never saved.
+func (c *script) orphan(ctx context.Context) error {
+	for range 6 {
+		id, err := c.platform.cloud.create(ctx, labelsOf(newJob()))
+		if err != nil {
+			return err
+		}
+		c.truth.add(victim{incident: incidentOrphan, sandbox: id})
+	}
+	return nil
+}
+
+// ignoreStop: a person stops a task, the platform stops its sandbox, the provider says
+// yes and goes on.
+func (c *script) ignoreStop(ctx context.Context) error {
+	for _, j := range c.platform.take(3) {
+		c.stage.cloud.Inject(simulated.Fault{On: simulated.Stop, ID: j.sandbox, Effect: simulated.NotDone})
+		c.truth.add(victim{incident: incidentStopped, task: j.task, sandbox: j.sandbox, status: "cancelled"})
+		if err := c.stage.do(ctx, "task_cancel", pgx.StrictNamedArgs{"id": j.task}); err != nil {
+			return err
+		}
+		if err := c.platform.cloud.stop(ctx, j.sandbox); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resume: the platform moves three sandboxes to another machine. They say started.
+func (c *script) resume(ctx context.Context) error {
+	broken := []func(*simulated.Sandbox){
+		func(s *simulated.Sandbox) { s.Exec, s.Files = simulated.Hung, simulated.Hung },
+		func(s *simulated.Sandbox) { s.Exec, s.Files = simulated.Dead, simulated.Dead },
+		func(s *simulated.Sandbox) { s.Files = simulated.NoPath },
+	}
+	taken := c.platform.take(len(broken))
+	for i, j := range taken {
+		c.truth.add(victim{incident: incidentResumed, task: j.task, sandbox: j.sandbox})
+		if err := c.platform.cloud.stop(ctx, j.sandbox); err != nil {
+			return err
+		}
+		if err := c.platform.cloud.start(ctx, j.sandbox); err != nil {
+			return err
+		}
+		c.stage.cloud.Change(j.sandbox, broken[i])
+	}
+	return sleep(ctx, 1200*time.Millisecond) // until they are started
+}
+
+// forget: tasks end well, and nobody deletes their sandboxes.
+func (c *script) forget(ctx context.Context) error {
+	for _, j := range c.platform.take(3) {
+		c.truth.add(victim{incident: incidentLeftover, task: j.task, sandbox: j.sandbox, status: "completed"})
+		if err := c.stage.do(ctx, "task_complete", pgx.StrictNamedArgs{"id": j.task, "key": j.key}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// breakListing makes the listing fail while all else works: everything seems to be gone.
+func (c *script) breakListing(context.Context) error {
+	c.stage.cloud.Inject(simulated.Fault{On: simulated.List, Effect: simulated.Answer, Status: 500})
+	return nil
+}
+
+func (c *script) mendListing(context.Context) error {
+	c.stage.cloud.Mend()
+	return nil
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/sandkeeper/sandkeeper/providers/daytona/daytonatest"
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/store/pgtest"
+)
+
+// demoSnapshot is what the workers of the demo are made from.
+const demoSnapshot = "ai-agent-dev-light"
+
+// A demoStage is what the demo plays on. All of it is private and is removed at the end.
+type demoStage struct {
+	dir     string
+	log     *os.File
+	config  string
+	cluster *pgtest.Cluster
+	dsn     string
+	pool    *pgxpool.Pool // the platform's own connections
+	cloud   *simulated.World
+	server  *http.Server
+	url     string
+	key     string
+	began   time.Time
+}
+
+// setStage starts everything, or nothing.
+func setStage(ctx context.Context) (*demoStage, error) {
+	s := &demoStage{began: time.Now(), key: "dtn_" + rand.Text()}
+	for _, step := range []func(context.Context) error{
+		s.makeFolder, s.startDatabase, s.startCloud, s.writeConfig,
+	} {
+		if err := step(ctx); err != nil {
+			return nil, errors.Join(err, s.clear())
+		}
+	}
+	return s, nil
+}
+
+// clear stops and removes whatever was started, in the other order.
+func (s *demoStage) clear() error {
+	var errs []error
+	if s.server != nil {
+		errs = append(errs, s.server.Close())
+	}
+	if s.pool != nil {
+		s.pool.Close()
+	}
+	if s.cluster != nil {
+		errs = append(errs, s.cluster.Stop())
+	}
+	if s.log != nil {
+		errs = append(errs, s.log.Close())
+	}
+	if s.dir != "" {
+		errs = append(errs, os.RemoveAll(s.dir))
+	}
+	return errors.Join(errs...)
+}
+
+func (s *demoStage) makeFolder(context.Context) (err error) {
+	if s.dir, err = os.MkdirTemp("", "sandkeeper-demo-"); err != nil {
+		return fmt.Errorf("make a folder for the demo: %w", err)
+	}
+	if s.log, err = os.Create(filepath.Join(s.dir, "log")); err != nil {
+		return fmt.Errorf("make the demo's log: %w", err)
+	}
+	return nil
+}
+
+func (s *demoStage) startDatabase(ctx context.Context) (err error) {
+	if s.cluster, err = pgtest.Launch(ctx, pgtest.Options{}); err != nil {
+		return fmt.Errorf("start a private PostgreSQL: %w", err)
+	}
+	if err := s.cluster.CreateDatabase(ctx, "omoios"); err != nil {
+		return err
+	}
+	s.dsn = s.cluster.DSN("omoios")
+	if s.pool, err = pgxpool.New(ctx, s.dsn); err != nil {
+		return fmt.Errorf("connect the demo's platform: %w", err)
+	}
+	if _, err := s.pool.Exec(ctx, pgtest.OmoiOS); err != nil {
+		return fmt.Errorf("make the demo's tables: %w", err)
+	}
+	return nil
+}
+
+func (s *demoStage) startCloud(ctx context.Context) error {
+	s.cloud = simulated.New(simulated.Options{StartAfter: time.Second, DeleteAfter: time.Second, ActivateAfter: time.Second})
+	s.cloud.PutTemplate(simulated.Template{Name: demoSnapshot, LastUsedAt: s.began})
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen for the simulated Daytona: %w", err)
+	}
+	s.url = "http://" + listener.Addr().String() + "/api"
+	s.server = &http.Server{
+		Handler:           daytonatest.New(s.cloud, daytonatest.Options{Key: s.key, TaskLabel: "task_id"}),
+		ReadHeaderTimeout: 10 * time.Second,
+	}
+	go func() { _ = s.server.Serve(listener) }() // ends with Close, and has nothing else to say
+	return nil
+}
+
+// demoConfig is a config as a user writes it, with thresholds near their floors, so that
+// the story is short. The blanks are the addresses of database and Daytona, and the key.
+const demoConfig = `# The config of sandkeeper's demo. Thresholds are shorter than anybody wants them at work.
+installation: demo
+mode: enforce
+database: %q
+schedule: {quick: "@every 2s", full: "@every 4s"}
+tasks: {preset: omoios}
+providers:
+  - name: daytona
+    kind: daytona
+    url: %q
+    token: %q
+    owns: {labels: {project: omoios}, exclusive: true}
+    link: {task_label: task_id}
+    rate: 1000/s
+    templates: [ai-agent-dev-light]
+    probe: {exec: "true", path: "/", every: 12s, timeout: 1s, budget: 2500/m}
+rules:
+  assigned-stale: {after: 20s}
+  sandbox-missing: {after: 2s}
+  heartbeat-lost: {after: 40s}
+  stop-ignored: {after: 5s}
+  finished-lingering: {after: 30s}
+  orphan: {after: 30s, sightings: 2, apart: 3s}
+  idle-broken: {after: 6s, failures: 3}
+log: {level: info, format: json}
+`
+
+func (s *demoStage) writeConfig(context.Context) error {
+	s.config = filepath.Join(s.dir, "sandkeeper.yaml")
+	text := fmt.Sprintf(demoConfig, s.dsn, s.url, s.key)
+	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write the demo's config: %w", err)
+	}
+	return nil
+}

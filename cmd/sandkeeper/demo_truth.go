@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A victim is one thing that the script broke.
+type victim struct {
+	incident incident
+	task     string // its task, "" when none exists
+	sandbox  string // the sandbox that has to go, "" when nothing runs
+	status   string // the status that its task has and must keep; "" when it has to be failed
+
+	found, repaired, confirmed bool
+}
+
+// rowToFail reports whether the repair includes the task's row.
+func (v *victim) rowToFail() bool { return v.task != "" && v.status == "" }
+
+// The truth is what the script really did, and what became of it in the world. It is
+// never told to sandkeeper; the audit compares the two.
+type truth struct {
+	stage   *demoStage
+	foreign []string // sandboxes of the other team
+
+	mu      sync.Mutex
+	victims []*victim
+	left    map[string]bool // sandboxes that ended by the platform's or the script's hand
+	harm    []string        // healthy things that were touched, in words
+	done    map[string]reconcile.Outcome
+}
+
+func newTruth(s *demoStage) *truth {
+	return &truth{stage: s, left: map[string]bool{}, done: map[string]reconcile.Outcome{}}
+}
+
+func (t *truth) add(v victim) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.victims = append(t.victims, &v)
+}
+
+// leave notes that a sandbox ends, and not by sandkeeper.
+func (t *truth) leave(sandbox string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.left[sandbox] = true
+}
+
+// all are copies of the victims, oldest first.
+func (t *truth) all() []victim {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := make([]victim, len(t.victims))
+	for i, v := range t.victims {
+		out[i] = *v
+	}
+	return out
+}
+
+func (t *truth) harmed() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.harm)
+}
+
+// open is how many broken things are not repaired and confirmed.
+func (t *truth) open() int {
+	n := 0
+	for _, v := range t.all() {
+		if !v.found || !v.repaired || !v.confirmed {
+			n++
+		}
+	}
+	return n
+}
+
+func (t *truth) settled() bool { return t.open() == 0 }
+
+// example is a repaired task, for `explain`.
+func (t *truth) example() string {
+	for _, v := range t.all() {
+		if v.repaired && v.rowToFail() {
+			return v.task
+		}
+	}
+	return ""
+}
+
+// learn compares a pass with the truth: what it found and confirmed, and what the world
+// looks like afterwards.
+func (t *truth) learn(ctx context.Context, r *reconcile.Result, healthy map[string]string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.hear(r)
+	rows, err := t.stage.rows(ctx, t.tasks(healthy))
+	if err != nil {
+		return err
+	}
+	for _, v := range t.victims {
+		v.repaired = t.repaired(v, rows)
+		v.confirmed = t.confirmed(v)
+	}
+	t.audit(rows, healthy)
+	return nil
+}
+
+// hear takes in what the pass says.
+func (t *truth) hear(r *reconcile.Result) {
+	found := map[string]bool{}
+	for _, f := range r.Plan.Findings {
+		found[f.Task], found[f.Sandbox] = true, true
+	}
+	for _, a := range r.Done {
+		switch a.Step {
+		case reconcile.StepTerminate:
+			t.done[a.Sandbox] = a.Outcome
+		default:
+			t.done[a.Task] = a.Outcome
+		}
+	}
+	for _, v := range t.victims {
+		v.found = v.found || v.task != "" && found[v.task] || v.sandbox != "" && found[v.sandbox]
+	}
+}
+
+func (t *truth) tasks(healthy map[string]string) []string {
+	ids := []string{}
+	for id := range healthy {
+		ids = append(ids, id)
+	}
+	for _, v := range t.victims {
+		if v.task != "" {
+			ids = append(ids, v.task)
+		}
+	}
+	return ids
+}
+
+// repaired looks at the world, not at what sandkeeper says.
+func (t *truth) repaired(v *victim, rows map[string]demoRow) bool {
+	if v.rowToFail() && rows[v.task].Status != "failed" {
+		return false
+	}
+	return v.sandbox == "" || t.ended(v.sandbox)
+}
+
+func (t *truth) ended(sandbox string) bool {
+	s, known := t.stage.cloud.Sandbox(sandbox)
+	return !known || s.Gone
+}
+
+func (t *truth) confirmed(v *victim) bool {
+	if v.rowToFail() && t.done[v.task] != reconcile.OutcomeDone {
+		return false
+	}
+	return v.sandbox == "" || t.done[v.sandbox] == reconcile.OutcomeConfirmed
+}
+
+// audit looks for healthy things that were touched: rows that were failed, sandboxes that
+// ended, rows of victims that had to stay as they were.
+func (t *truth) audit(rows map[string]demoRow, healthy map[string]string) {
+	t.harm = nil
+	broken := map[string]bool{}
+	for _, v := range t.victims {
+		broken[v.task] = v.rowToFail()
+		if v.status != "" && rows[v.task].Status != v.status {
+			t.harm = append(t.harm, fmt.Sprintf("task %s was %s and is %s", v.task, v.status, rows[v.task].Status))
+		}
+	}
+	for id, row := range rows {
+		if row.Status == "failed" && !broken[id] {
+			t.harm = append(t.harm, fmt.Sprintf("task %s was healthy and is failed: %s", id, row.Error))
+		}
+	}
+	for task, sandbox := range healthy {
+		if s, known := t.stage.cloud.Sandbox(sandbox); !t.left[sandbox] && (!known || s.Gone || s.Doomed) {
+			t.harm = append(t.harm, fmt.Sprintf("sandbox %s of healthy task %s was ended", sandbox, task))
+		}
+	}
+	for _, id := range t.foreign {
+		if s, known := t.stage.cloud.Sandbox(id); !known || s.Gone || s.Doomed {
+			t.harm = append(t.harm, fmt.Sprintf("sandbox %s of another team was ended", id))
+		}
+	}
+	slices.Sort(t.harm)
+}
+
+// A tableRow is one line of the summary.
+type tableRow struct {
+	name                               string
+	broken, found, repaired, confirmed int
+}
+
+// table sums the victims up, an incident a row and all of them last.
+func (t *truth) table() []tableRow {
+	sum := tableRow{name: "all"}
+	var rows []tableRow
+	for _, name := range incidents {
+		row := tableRow{name: string(name)}
+		for _, v := range t.all() {
+			if v.incident == name {
+				row.count(v)
+				sum.count(v)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return append(rows, sum)
+}
+
+func (r *tableRow) count(v victim) {
+	r.broken++
+	for _, is := range []struct {
+		yes bool
+		n   *int
+	}{{v.found, &r.found}, {v.repaired, &r.repaired}, {v.confirmed, &r.confirmed}} {
+		if is.yes {
+			*is.n++
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// advance moves a task into the next phase of its life.
+func (p *platform) advance(ctx context.Context, j *job, now time.Time) error {
+	switch j.phase {
+	case phasePending:
+		return p.assign(ctx, j, now)
+	case phaseAssigned:
+		j.phase, j.due, j.speaks = phaseRunning, now.Add(lasting5to10()), now.Add(soon(8*time.Second))
+		return p.stage.do(ctx, "task_start", pgx.StrictNamedArgs{"id": j.task, "key": j.key})
+	case phaseRunning:
+		j.phase, j.due = phaseLeaving, now.Add(soon(4*time.Second))
+		return p.stage.do(ctx, "task_complete", pgx.StrictNamedArgs{"id": j.task, "key": j.key})
+	case phaseLeaving:
+		j.phase = phaseOver
+		p.truth.leave(j.sandbox)
+		return tolerated(p.cloud.remove(ctx, j.sandbox))
+	}
+	return nil
+}
+
+// assign hands a task out and asks for its sandbox. When the provider refuses, it does
+// what the real platform did: nothing. The task stays in assigned.
+func (p *platform) assign(ctx context.Context, j *job, now time.Time) error {
+	if err := p.stage.do(ctx, "task_assign", pgx.StrictNamedArgs{"id": j.task, "key": j.key}); err != nil {
+		return err
+	}
+	id, err := p.cloud.create(ctx, labelsOf(j))
+	var no *refusal
+	if errors.As(err, &no) {
+		j.broken = true
+		p.truth.add(victim{incident: incidentSnapshot, task: j.task})
+		return nil
+	}
+	j.phase, j.sandbox, j.due = phaseAssigned, id, now.Add(2*time.Second)
+	return err
+}
+
+// tolerated drops what the provider says: the platform does not look at it either.
+func tolerated(err error) error {
+	var no *refusal
+	if errors.As(err, &no) {
+		return nil
+	}
+	return err
+}
+
+// take picks n tasks that are at work, and will be for a while, for the script to break.
+func (p *platform) take(n int) []*job {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var taken []*job
+	for _, j := range p.jobs {
+		if len(taken) == n {
+			break
+		}
+		if j.phase == phaseRunning && !j.broken && time.Until(j.due) > time.Minute {
+			j.broken = true
+			taken = append(taken, j)
+		}
+	}
+	return taken
+}
+
+// healthy are the sandboxes of tasks at work that nobody broke, by task.
+func (p *platform) healthy() map[string]string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := map[string]string{}
+	for _, j := range p.jobs {
+		if !j.broken && j.sandbox != "" && j.phase < phaseLeaving {
+			out[j.task] = j.sandbox
+		}
+	}
+	return out
+}
+
+// request lets n users ask for work at once.
+func (p *platform) request(ctx context.Context, n int) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for range n {
+		if err := p.add(ctx, time.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package entry_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/entry"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+func TestProve(t *testing.T) {
+	labels := map[string]string{"project": "mine", "env": "prod"}
+	for name, test := range map[string]struct {
+		owns entry.Owns
+		want bool
+	}{
+		"no proof is asked for": {entry.Owns{}, false},
+		"only rows prove":       {entry.Owns{Referenced: true}, false},
+		"one label holds":       {entry.Owns{Labels: map[string]string{"project": "mine"}}, true},
+		"both labels hold": {
+			entry.Owns{Labels: map[string]string{"project": "mine", "env": "prod"}}, true,
+		},
+		"one of two labels holds": {
+			entry.Owns{Labels: map[string]string{"project": "mine", "env": "dev"}}, false,
+		},
+		"a label is not there":     {entry.Owns{Labels: map[string]string{"team": ""}}, false},
+		"the prefix holds":         {entry.Owns{NamePrefix: "x-"}, true},
+		"the prefix does not hold": {entry.Owns{NamePrefix: "y-"}, false},
+		"the labels hold, the prefix not": {
+			entry.Owns{Labels: map[string]string{"project": "mine"}, NamePrefix: "y-"}, false,
+		},
+		"the prefix holds, the labels not": {
+			entry.Owns{Labels: map[string]string{"project": "theirs"}, NamePrefix: "x-"}, false,
+		},
+	} {
+		if got := test.owns.Prove("x-1", labels); got != test.want {
+			t.Errorf("%s: Prove = %t, want %t", name, got, test.want)
+		}
+	}
+	if (entry.Owns{Labels: map[string]string{"a": ""}}).Prove("x", nil) {
+		t.Error("an empty value proves ownership of one without labels")
+	}
+}
+
+func TestMark(t *testing.T) {
+	for name, test := range map[string]struct {
+		link entry.Link
+		task string
+		key  string
+	}{
+		"no link":                {entry.Link{}, "", ""},
+		"by a label of the task": {entry.Link{TaskLabel: "task_id"}, "t1", ""},
+		"by id":                  {entry.Link{Sandbox: "id"}, "", "sb-1"},
+		"by name":                {entry.Link{Sandbox: "name"}, "", "x-1"},
+		"by another label":       {entry.Link{Sandbox: "label:session"}, "", "s9"},
+		"both ways":              {entry.Link{TaskLabel: "task_id", Sandbox: "id"}, "t1", "sb-1"},
+		"a label that is absent": {entry.Link{TaskLabel: "x", Sandbox: "label:y"}, "", ""},
+	} {
+		s := reconcile.Sandbox{Ref: reconcile.Ref{ID: "sb-1"}, Name: "x-1",
+			Labels: map[string]string{"task_id": "t1", "session": "s9"}}
+		entry.Entry{Name: "lab", Link: test.link, Owns: entry.Owns{NamePrefix: "x-"}}.Mark(&s)
+		if s.Task != test.task || s.SandboxKey != test.key || s.Provider != "lab" || !s.Owned {
+			t.Errorf("%s: Mark = %+v, want task %q and key %q", name, s, test.task, test.key)
+		}
+	}
+}
+
+func TestByRowOnly(t *testing.T) {
+	for name, test := range map[string]struct {
+		owns entry.Owns
+		want bool
+	}{
+		"rows alone":      {entry.Owns{Referenced: true}, true},
+		"rows and labels": {entry.Owns{Referenced: true, Labels: map[string]string{"a": "b"}}, false},
+		"rows and a name": {entry.Owns{Referenced: true, NamePrefix: "x-"}, false},
+		"nothing":         {entry.Owns{}, false},
+	} {
+		if got := test.owns.ByRowOnly(); got != test.want {
+			t.Errorf("%s: ByRowOnly = %t, want %t", name, got, test.want)
+		}
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	at := time.Unix(7, 0)
+	o := entry.Options{Agent: "me", Now: func() time.Time { return at }}.WithDefaults()
+	if o.Log == nil || o.Agent != "me" || !o.Now().Equal(at) {
+		t.Errorf("WithDefaults = %+v, want what was given kept", o)
+	}
+	if o = (entry.Options{}).WithDefaults(); o.Log == nil || o.Agent == "" || o.Now == nil {
+		t.Errorf("WithDefaults = %+v, want all filled in", o)
+	}
+}

@@ -1,0 +1,335 @@
+package reconcile
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A trustCase is a world and what is not trusted in it: the source's name and a part of
+// the reason. "" is a world in which everything is trusted.
+type trustCase struct{ world, untrusted, says string }
+
+func testTrust(t *testing.T, cases map[string]trustCase) {
+	t.Helper()
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var names, reasons []string
+			for _, s := range newWorld(t, c.world).judge().Sources {
+				if !s.Trusted {
+					names, reasons = append(names, s.Name), append(reasons, s.Reason)
+				}
+			}
+			if got := strings.Join(names, " "); got != c.untrusted {
+				t.Fatalf("untrusted = %q, want %q\nworld: %s\nreasons: %q", got, c.untrusted, c.world, reasons)
+			}
+			if got := strings.Join(reasons, "; "); !strings.Contains(got, c.says) {
+				t.Errorf("reasons = %q, want %q in it", got, c.says)
+			}
+		})
+	}
+}
+
+func TestListingTrust(t *testing.T) {
+	const four = "knew box daytona/s{1..4} running; "
+	const half = "box daytona/s{3..4} running; "
+	const less = "box daytona/s4 running; "
+	testTrust(t, map[string]trustCase{
+		"a complete listing":                 {"box daytona/s1 running", "", ""},
+		"an empty one, nothing known":        {"", "", ""},
+		"it failed":                          {"listing daytona failed=timeout", "listing:daytona", "the listing failed: timeout"},
+		"it was cut":                         {"listing daytona missing=eu,us", "listing:daytona", "eu, us not read"},
+		"another one failed":                 {"provider e2b; listing e2b failed=503; box daytona/s1 running", "listing:e2b", ""},
+		"half is gone":                       {four + half, "", ""},
+		"more than half is gone, not looked": {four + less, "listing:daytona", "lost 3 of 4 sandboxes, and they were not looked at"},
+		"more than half is gone, all were looked at": {
+			four + less + "look daytona/s{1..3} gone", "", ""},
+		"more than half is gone, they have ended": {
+			four + less + "look daytona/s{1..3} ended", "", ""},
+		"more than half is gone, one is alive": {
+			four + less + "look daytona/s{1..2} gone; look daytona/s3 running", "listing:daytona", "but s3, got by id, is running"},
+		"more than half is gone, all are alive": {
+			four + less + "look daytona/s{1..3} running", "listing:daytona", "lost 3 of 4"},
+		"more than half is gone, one is paused": {
+			four + less + "look daytona/s{1..2} gone; look daytona/s3 suspended", "listing:daytona", "is suspended"},
+		"more than half is gone, one cannot be looked at": {
+			four + less + "look daytona/s{1..2} gone; look daytona/s3 error", "listing:daytona", "could not be looked at: 503"},
+		"everything is gone": {
+			four + "look daytona/s{1..4} gone", "", ""},
+		"everything is gone and one is alive": {
+			four + "look daytona/s{1..3} gone; look daytona/s4 running", "listing:daytona", ""},
+		"what is known to be gone does not count": {
+			"knew box daytona/s{1..3} running gone=1h; knew box daytona/s4 running; box daytona/s4 running", "", ""},
+		"what we are ending does not count": {
+			four + less + "action a{1..3} orphan sandbox:daytona/s{1..3} terminate box=daytona/s{1..3} claimed=1m outcome=accepted", "", ""},
+		"what we only mean to end does": {
+			four + less + "action a{1..3} orphan sandbox:daytona/s{1..3} terminate box=daytona/s{1..3}", "listing:daytona", ""},
+		"twenty of many were looked at": {
+			"knew box daytona/s{01..60} running; look daytona/s{01..20} gone", "", ""},
+		"nineteen of many were looked at": {
+			"knew box daytona/s{01..60} running; look daytona/s{01..19} gone", "listing:daytona", "not looked at"},
+		"another provider's do not count": {
+			"provider e2b; knew box e2b/s{1..4} running; look e2b/s{1..4} gone; box daytona/s1 running", "", ""},
+		"an empty listing while a worker lives": {
+			"task t1 running started=1h ev.heartbeat=90s", "listing:daytona", "while the worker of task t1 shows life"},
+		"an empty listing while a worker lived": {
+			"task t1 running started=1h ev.heartbeat=91s", "", ""},
+		"an empty listing while a worker lives elsewhere": {
+			"provider e2b; task t1 running provider=e2b started=1h ev.heartbeat=9s; knew box daytona/s1 ended gone=1h", "listing:e2b", ""},
+		"an empty listing, and a finished task's worker lives": {
+			"row t1 completed ev.heartbeat=9s", "", ""},
+		"a quick pass leaves it as it was, trusted":   {"pass quick; source listing:daytona trusted", "", ""},
+		"a quick pass leaves it as it was, untrusted": {"pass quick; source listing:daytona untrusted", "listing:daytona", "as before"},
+		"no task table, an empty listing":             {"tasks none", "", ""},
+	})
+}
+
+func TestTasksTrust(t *testing.T) {
+	const box = "box daytona/b1 running task=x; row x completed; "
+	testTrust(t, map[string]trustCase{
+		"all rows are there":                           {"knew task t{1..4} running; task t{1..4} running started=1h", "", ""},
+		"two of two vanished":                          {"knew task t{1..2} running", "", ""},
+		"three of three vanished":                      {"knew task t{1..3} running", "tasks", "3 of the 3 rows that were live at the last trusted pass are not there"},
+		"three of six vanished":                        {"knew task t{1..6} running; task t{4..6} running started=1h", "", ""},
+		"four of six vanished":                         {"knew task t{1..6} running; task t{5..6} running started=1h", "tasks", "4 of the 6"},
+		"they finished":                                {"knew task t{1..3} running; row t{1..3} completed", "", ""},
+		"they were finished before":                    {"knew task t{1..3} completed", "", ""},
+		"a standby":                                    {"tasks standby", "tasks", "is a standby"},
+		"an empty table, no sandbox and nothing known": {"tasks empty", "", ""},
+		"an empty table, a sandbox of ours":            {"tasks empty; box daytona/s1 running", "tasks", "the task table is empty"},
+		"an empty table, one row was live":             {"tasks empty; knew task t1 running", "tasks", "the task table is empty"},
+		"an empty table, a quick pass that lists nothing": {
+			"pass quick; tasks empty; knew box daytona/s1 running", "tasks", "the task table is empty"},
+		"an empty table, a quick pass, all sandboxes gone": {
+			"pass quick; tasks empty; knew box daytona/s1 running gone=1h", "", ""},
+		"a staging copy: other rows, none of ours": {
+			"knew task t{1..5} running; task x{1..5} running started=1h; " + box, "tasks", "5 of the 5"},
+		"no task table": {"tasks none standby empty; box daytona/s1 running", "", ""},
+	})
+}
+
+func TestLinkTrust(t *testing.T) {
+	const lively = "task t{1..4} running started=1h ev.heartbeat=9s; "
+	testTrust(t, map[string]trustCase{
+		"all resolve":                                    {lively + "box daytona/s{1..4} running task=t{1..4}", "", ""},
+		"half resolve":                                   {lively + "box daytona/s{1..2} running task=t{1..2}", "", ""},
+		"fewer than half resolve":                        {lively + "box daytona/s1 running task=t1", "link", "4 tasks show life and only 1 of them have a sandbox"},
+		"two of two do not resolve":                      {"task t{1..2} running started=1h ev.heartbeat=9s; box daytona/s1 running", "", ""},
+		"three of three do not resolve":                  {"task t{1..3} running started=1h ev.heartbeat=9s; box daytona/s1 running", "link", ""},
+		"three that are silent do not":                   {"task t{1..2} running started=1h ev.heartbeat=9s; task t3 running started=1h ev.heartbeat=91s; box daytona/s1 running", "", ""},
+		"found by id is found":                           {lively + "knew box daytona/s{1..4} running task=t{1..4}; look daytona/s{1..4} running task=t{1..4}; box daytona/s9 running", "listing:daytona", ""},
+		"a listing is not trusted":                       {lively + "listing daytona failed=503", "listing:daytona", ""},
+		"a listing is not trusted, and the link was not": {lively + "listing daytona failed=503; source link untrusted", "link listing:daytona", ""},
+		"a quick pass leaves it as it was":               {"pass quick; source link untrusted; " + lively, "link", "as before"},
+		"it was lost, and all resolve":                   {"source link untrusted; " + lively + "box daytona/s{1..4} running task=t{1..4}", "", ""},
+		"it was lost, and one that lives resolves": {
+			"source link untrusted; task t1 running started=1h ev.heartbeat=9s; box daytona/s1 running task=t1", "", ""},
+		"it was lost, and nobody lives who could prove it": {
+			"source link untrusted; box daytona/s1 running", "link", "as before"},
+		"it was lost, and two who live do not resolve": {
+			"source link untrusted; task t{1..2} running started=1h ev.heartbeat=9s; box daytona/s1 running", "link", "as before"},
+		"no task table": {"tasks none; box daytona/s1 running", "", ""},
+	})
+}
+
+func TestEventsTrust(t *testing.T) {
+	const boxes = "box daytona/s{1..9} running task=t{1..9}; "
+	testTrust(t, map[string]trustCase{
+		"all three are silent":              {boxes + "task t{1..3} running started=1h ev.heartbeat=91s", "events", "3 tasks run and none was heard for 1m31s"},
+		"all three are at the limit":        {boxes + "task t{1..3} running started=1h ev.heartbeat=90s", "", ""},
+		"one of three is heard":             {boxes + "task t{1..2} running started=1h ev.heartbeat=1h; task t3 running started=1h ev.heartbeat=9s", "", ""},
+		"both of two are silent":            {boxes + "task t{1..2} running started=1h ev.heartbeat=1h", "", ""},
+		"three run and none was ever heard": {boxes + "task t{1..3} running started=1h", "events", "heard for ever"},
+		"three are assigned and silent":     {boxes + "task t{1..3} assigned updated=1h ev.heartbeat=1h", "", ""},
+		"no events are mapped":              {"tasks eventless; " + boxes + "task t{1..3} running started=1h", "", ""},
+		"a third fell silent together while they answer": {
+			boxes + "task t{1..3} running started=1h ev.heartbeat=5m; task t{4..9} running started=1h ev.heartbeat=9s; probe daytona/s{1..3} answered=1m",
+			"events", "3 of 9 running tasks fell silent together while their sandboxes answer"},
+		"they answered before they fell silent": {
+			boxes + "task t{1..3} running started=1h ev.heartbeat=5m; task t{4..9} running started=1h ev.heartbeat=9s; probe daytona/s{1..3} answered=6m", "", ""},
+		"less than a third did": {
+			boxes + "task t{1..2} running started=1h ev.heartbeat=5m; task t{3..9} running started=1h ev.heartbeat=9s; probe daytona/s{1..2} answered=1m", "", ""},
+		"a third, but one of them long before": {
+			boxes + "task t{1..2} running started=1h ev.heartbeat=5m; task t3 running started=1h ev.heartbeat=391s; task t{4..9} running started=1h ev.heartbeat=9s; probe daytona/s{1..3} answered=1m", "", ""},
+		"a third, one of them one limit before": {
+			boxes + "task t{1..2} running started=1h ev.heartbeat=5m; task t3 running started=1h ev.heartbeat=390s; task t{4..9} running started=1h ev.heartbeat=9s; probe daytona/s{1..3} answered=1m",
+			"events", ""},
+		"back in this pass": {
+			boxes + "source events untrusted; task t{1..3} running started=1h ev.heartbeat=9s", "events", "silence counts anew for another 1m30s"},
+		"back for a second less than the limit": {
+			boxes + "source events untrusted since=1h recovered=89s; task t{1..3} running started=1h ev.heartbeat=9s", "events", "another 1s"},
+		"back for the limit": {
+			boxes + "source events untrusted since=1h recovered=90s; task t{1..3} running started=1h ev.heartbeat=9s", "", ""},
+		"came back once before it was lost": {
+			boxes + "source events untrusted since=1h recovered=2h; task t{1..3} running started=1h ev.heartbeat=9s", "events", "another 1m30s"},
+		"a quick pass sees it as well": {
+			"pass quick; task t{1..3} running started=1h ev.heartbeat=91s", "events", ""},
+	})
+}
+
+// TestSilentTogether: before their sandboxes were probed, those that fell silent together
+// are neither convicted nor the pipeline blamed.
+func TestSilentTogether(t *testing.T) {
+	const three = "box daytona/s{1..9} running task=t{1..9}; task t{1..3} running started=1h ev.heartbeat=5m; task t{4..9} running started=1h ev.heartbeat=9s; "
+	testRule(t, "heartbeat-lost", map[string]ruleCase{
+		"none was probed since":                         {three, "probe", "together with others: its sandbox is probed first"},
+		"all were probed and failed":                    {three + "probe daytona/s{1..3} failed=1m; probe daytona/s{4..9} answered=1m", "due", ""},
+		"it was probed and failed, the others were not": {three + "probe daytona/s1 failed=1m; probe daytona/s{4..9} answered=1m", "due", ""},
+		"the probe met the provider's trouble":          {three + "probe daytona/s{1..3} infra=1m", "probe", ""},
+		"probes are off":                                {"provider daytona off=yes; " + three, "probe", ""},
+		"their sandboxes are gone": {
+			"knew box daytona/s{1..3} running task=t{1..3}; look daytona/s{1..3} gone; box daytona/s{4..9} running task=t{4..9}; " +
+				"task t{1..3} running started=1h ev.heartbeat=5m; task t{4..9} running started=1h ev.heartbeat=9s", "due", ""},
+	})
+}
+
+func TestProbesTrust(t *testing.T) {
+	const boxes = "tasks none; box daytona/s{1..9} running; "
+	testTrust(t, map[string]trustCase{
+		"none was probed":                                  {boxes, "", ""},
+		"all answered":                                     {boxes + "probe daytona/s{1..9} answered=1m", "", ""},
+		"one fails and none answered":                      {boxes + "probe daytona/s1 failed=1m", "probes:daytona", "1 sandboxes fail their probe and no other answered"},
+		"one fails and another answered":                   {boxes + "probe daytona/s1 failed=1m; probe daytona/s2 answered=1m", "", ""},
+		"two fail and another answered":                    {boxes + "probe daytona/s{1..2} failed=1m; probe daytona/s3 answered=1m", "", ""},
+		"three fail and three answered":                    {boxes + "probe daytona/s{1..3} failed=1m; probe daytona/s{4..6} answered=1m", "", ""},
+		"three fail and two answered":                      {boxes + "probe daytona/s{1..3} failed=1m; probe daytona/s{4..5} answered=1m", "probes:daytona", "3 of the 5 sandboxes probed lately fail"},
+		"each counts once":                                 {boxes + "probe daytona/s1 failed=4m,3m,2m,1m; probe daytona/s2 answered=1m", "", ""},
+		"one answered within the window":                   {boxes + "probe daytona/s1 failed=1m; probe daytona/s2 answered=30m", "", ""},
+		"one answered before the window":                   {boxes + "probe daytona/s1 failed=1m; probe daytona/s2 answered=30m1s", "probes:daytona", ""},
+		"the window is at least 5m":                        {"provider daytona every=10s; " + boxes + "probe daytona/s1 failed=1m; probe daytona/s2 answered=5m", "", ""},
+		"one that answered is not there":                   {boxes + "probe daytona/s1 failed=1m; probe daytona/x answered=1m", "probes:daytona", ""},
+		"another provider's answered":                      {"provider e2b; " + boxes + "box e2b/x running; probe daytona/s1 failed=1m; probe e2b/x answered=1m", "probes:daytona", ""},
+		"the provider's own trouble says nothing":          {boxes + "probe daytona/s{1..9} infra=1m", "", ""},
+		"probes are off":                                   {"provider daytona off=yes; " + boxes + "probe daytona/s1 failed=1m", "", ""},
+		"nothing was probed since, and it was not trusted": {boxes + "source probes:daytona untrusted", "", ""},
+	})
+}
+
+func TestClockTrust(t *testing.T) {
+	testTrust(t, map[string]trustCase{
+		"5s ahead":                             {"task t1 running started=-5s", "", ""},
+		"more than 5s ahead":                   {"task t1 running started=-6s", "clock:started_at", "runs 6s ahead of the database's now"},
+		"each on its own":                      {"task t1 running started=-6s; task t2 assigned assigned=-1h updated=-1h", "clock:assigned_at clock:started_at clock:updated_at", ""},
+		"an event is ahead":                    {"task t1 running started=1h ev.heartbeat=-1h; box daytona/s1 running task=t1", "clock:events", ""},
+		"a deadline is ahead, as it should be": {"task t1 running started=1h deadline=-1h keep=-1h", "", ""},
+		"updated_at moved with the status": {
+			"knew task t1 pending updated=1h; task t1 assigned updated=9s", "", ""},
+		"updated_at did not move with the status": {
+			"knew task t1 pending updated=1h; task t1 assigned updated=1h", "clock:updated_at", "did not move when task t1 went from pending to assigned"},
+		"nothing changed and nothing moved": {
+			"knew task t1 assigned updated=1h; task t1 assigned updated=1h", "", ""},
+		"it was our own write": {
+			`knew task t1 running updated=1h; task t1 pending updated=1h error="gone [sandkeeper x1]"`, "", ""},
+		"it is not mapped":         {"knew task t1 pending; task t1 assigned", "", ""},
+		"stuck once stays stuck":   {"source clock:updated_at untrusted; task t1 assigned updated=9s", "clock:updated_at", "as before"},
+		"stuck, released before":   {"source clock:updated_at untrusted since=1h; release clock:updated_at at=2h; task t1 assigned updated=9s", "clock:updated_at", ""},
+		"stuck, released since":    {"source clock:updated_at untrusted since=1h; release clock:updated_at at=1m; task t1 assigned updated=9s", "", ""},
+		"released and stuck again": {"source clock:updated_at untrusted since=1h; release clock:updated_at at=1m; knew task t1 pending updated=1h; task t1 assigned updated=1h", "clock:updated_at", "did not move"},
+		"ahead once, not any more": {"source clock:started_at untrusted; task t1 running started=1h", "", ""},
+	})
+	w := newWorld(t, "task t1 running started=-1h")
+	reports := w.judge().Reports
+	if len(reports) != 1 || reports[0].Rule != "clock-untrusted" || !strings.Contains(reports[0].Reason, "started_at runs 1h") {
+		t.Errorf("reports = %v, want one of clock-untrusted that names started_at and 1h", reports)
+	}
+}
+
+// TestFreezesHold: which rules each freeze holds, as the design says.
+func TestFreezesHold(t *testing.T) {
+	for source, want := range map[string][]string{
+		sourceTasks:           {"assigned-stale", "sandbox-missing", "finished-lingering", "orphan", "duplicate"},
+		sourceLink:            {"assigned-stale", "sandbox-missing", "orphan", "duplicate"},
+		sourceEvents:          {"assigned-stale", "heartbeat-lost"},
+		probesOf("daytona"):   {"idle-broken"},
+		clockOf("updated_at"): nil,
+		listingOf("e2b"):      nil,
+		listingOf("daytona"): {"assigned-stale", "sandbox-missing", "heartbeat-lost", "finished-lingering", "orphan", "duplicate",
+			"provisioning-stuck", "idle-broken", "errored"},
+	} {
+		t.Run(source, func(t *testing.T) {
+			w := newWorld(t, "provider e2b")
+			v := newView(&w.s, &w.p)
+			v.sources[source] = SourceSeen{Name: source}
+			s := &Subject{ID: "task:t1", Task: &Task{ID: "t1"}, Boxes: []Box{{Sandbox: Sandbox{Ref: Ref{"daytona", "s1"}}}}}
+			var got []string
+			for i := range rules {
+				if len(v.freezes(&rules[i], s, false)) > 0 {
+					got = append(got, rules[i].name)
+				}
+				if source == sourceEvents && len(v.freezes(&rules[i], s, true)) > 0 {
+					t.Errorf("a conclusive %s is held by %s", rules[i].name, source)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("held = %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+// TestTrustOverPasses: a freeze does not wear off by being looked at again, begins once,
+// and its end is remembered.
+func TestTrustOverPasses(t *testing.T) {
+	for name, c := range map[string]struct{ world, source string }{
+		"a table that lost its rows":        {"knew task t{1..3} running", "tasks"},
+		"an empty table":                    {"tasks empty; box daytona/s1 running", "tasks"},
+		"a listing that lost what is alive": {"knew box daytona/s{1..4} running; look daytona/s{1..4} running", "listing:daytona"},
+		"an empty listing while one lives":  {"task t1 running started=1h ev.heartbeat=9s", "listing:daytona"},
+		"a link that resolves nothing":      {"task t{1..4} running started=1h ev.heartbeat=9s; box daytona/s9 running", "link"},
+		"events that nobody sends":          {"task t{1..4} running started=1h ev.heartbeat=9m; box daytona/s{1..4} running task=t{1..4}", "events"},
+		"probes that nobody answers":        {"tasks none; box daytona/s{1..4} running; probe daytona/s{1..4} failed=9s", "probes:daytona"},
+		"a clock that did not move":         {"knew task t1 pending updated=1h; task t1 assigned updated=1h", "clock:updated_at"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, c.world)
+			for pass := range 4 {
+				j, p := w.plan()
+				w.remember(j, p)
+				seen := w.s.Memory.Sources[c.source]
+				if seen.Trusted {
+					t.Fatalf("pass %d trusts %s", pass, c.source)
+				}
+				if !seen.Since.Equal(ledgerNow) || !seen.LastTrusted.IsZero() {
+					t.Errorf("pass %d: untrusted since %s, last trusted %s; want since %s, never trusted",
+						pass, seen.Since, seen.LastTrusted, ledgerNow)
+				}
+				w.s.Memory.Now = w.s.Memory.Now.Add(15 * time.Second)
+			}
+		})
+	}
+}
+
+// TestEventsDownTwice: each time the events come back, one full limit passes before they
+// are trusted.
+func TestEventsDownTwice(t *testing.T) {
+	w := newWorld(t, "box daytona/s{1..3} running task=t{1..3}; task t{1..3} running started=9h")
+	pass := func(after, silent time.Duration) bool {
+		w.s.Memory.Now = w.s.Memory.Now.Add(after)
+		for i := range w.s.Tasks {
+			w.s.Tasks[i].Events.Heartbeat = taskNow.Add(-silent)
+		}
+		j, p := w.plan()
+		w.remember(j, p)
+		return w.s.Memory.Sources[sourceEvents].Trusted
+	}
+	for i, c := range []struct {
+		after, silent time.Duration
+		want          bool
+		why           string
+	}{
+		{0, 0, true, "well"},
+		{time.Minute, 10 * time.Minute, false, "down"},
+		{time.Minute, 0, false, "back"},
+		{time.Minute, 10 * time.Minute, false, "down again before the limit was over"},
+		{10 * time.Minute, 0, false, "back again: the limit starts anew"},
+		{89 * time.Second, 0, false, "back for a second less than the limit"},
+		{time.Second, 0, true, "back for the limit"},
+		{time.Hour, 10 * time.Minute, false, "down once more"},
+		{time.Hour, 0, false, "back once more"},
+	} {
+		if got := pass(c.after, c.silent); got != c.want {
+			t.Fatalf("pass %d (%s): trusted = %v, want %v", i, c.why, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,245 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/pgtest"
+)
+
+func TestMigrationsAreReadInOrderWithoutAHole(t *testing.T) {
+	file := func(sql string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(sql)} }
+	for name, tc := range map[string]struct {
+		files fstest.MapFS
+		want  string // part of the error, "" for none
+	}{
+		"in order":        {fstest.MapFS{"migrations/0001_a.sql": file("A"), "migrations/0002_b.sql": file("B")}, ""},
+		"a hole":          {fstest.MapFS{"migrations/0001_a.sql": file("A"), "migrations/0003_b.sql": file("B")}, "should be 0002"},
+		"a number twice":  {fstest.MapFS{"migrations/0001_a.sql": file("A"), "migrations/0001_b.sql": file("B")}, "should be 0002"},
+		"not from one":    {fstest.MapFS{"migrations/0002_a.sql": file("A")}, "should be 0001"},
+		"without number":  {fstest.MapFS{"migrations/ledger.sql": file("A")}, "should be 0001"},
+		"no files at all": {fstest.MapFS{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := readMigrations(tc.files)
+			if tc.want == "" && (err != nil || len(got) != len(tc.files)) {
+				t.Errorf("read %d migrations, error %v, want %d", len(got), err, len(tc.files))
+			}
+			if tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("error = %v, want one that says %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestSchemaVersion(t *testing.T) {
+	pool := ledgerPool(t, pgtest.Database(t))
+	g := NewLedger(pool, LedgerOptions{Installation: "test"})
+	if have, need, err := g.SchemaVersion(t.Context()); have != 0 || need != len(migrations) || err != nil {
+		t.Errorf("before: version %d of %d, error %v, want 0 of %d", have, need, err, len(migrations))
+	}
+	for range 2 { // the second changes nothing
+		if err := g.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if have, _, err := g.SchemaVersion(t.Context()); have != len(migrations) || err != nil {
+		t.Errorf("after: version %d, error %v, want %d", have, err, len(migrations))
+	}
+}
+
+func TestManyMayMigrateAtOnce(t *testing.T) {
+	pool := ledgerPool(t, pgtest.Database(t))
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if err := NewLedger(pool, LedgerOptions{Installation: "test"}).Migrate(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// Each migration is tried on a copy of the schema before it, with rows in it.
+func TestUpgradeFromEachVersionKeepsTheRows(t *testing.T) {
+	next := migration{len(migrations) + 1, "next", "ALTER TABLE sandkeeper.task_states ADD COLUMN extra text NOT NULL DEFAULT 'x'"}
+	steps := append(append([]migration{}, migrations...), next)
+	for from := 1; from < len(steps); from++ {
+		pool := ledgerPool(t, pgtest.Database(t))
+		g := NewLedger(pool, LedgerOptions{Installation: "test", Clock: atNoon})
+		if err := g.migrate(t.Context(), steps[:from]); err != nil {
+			t.Fatal(err)
+		}
+		_, err := pool.Exec(t.Context(), `INSERT INTO sandkeeper.task_states
+			(id, status, state, sandbox, error_sum, error_changed, live, changed_at)
+			VALUES ('t', 'running', 'running', '', 0, false, true, now())`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := g.migrate(t.Context(), steps[:from+1]); err != nil {
+			t.Errorf("upgrade from %d: %v", from, err)
+		}
+		var version, rows int
+		err = pool.QueryRow(t.Context(), `SELECT (SELECT max(version) FROM sandkeeper.schema_migrations),
+			(SELECT count(*) FROM sandkeeper.task_states)`).Scan(&version, &rows)
+		if err != nil || version != from+1 || rows != 1 {
+			t.Errorf("after the upgrade from %d: version %d, %d rows, error %v", from, version, rows, err)
+		}
+	}
+}
+
+func TestMigrationThatFailsLeavesTheVersionBefore(t *testing.T) {
+	pool := ledgerPool(t, pgtest.Database(t))
+	g := migrated(t, pool, atNoon)
+	good := migration{len(migrations) + 1, "good", "CREATE TABLE sandkeeper.good (id int)"}
+	bad := migration{len(migrations) + 2, "bad", "CREATE TABLE sandkeeper.bad (id int); SELECT 1/0"}
+	err := g.migrate(t.Context(), append(append([]migration{}, migrations...), good, bad))
+	if err == nil || !strings.Contains(err.Error(), "migration bad") {
+		t.Errorf("error = %v, want one of migration bad", err)
+	}
+	var tables int
+	err = pool.QueryRow(t.Context(), `SELECT count(*) FROM pg_tables
+		WHERE schemaname = 'sandkeeper' AND tablename IN ('good', 'bad')`).Scan(&tables)
+	if have, _, verr := g.SchemaVersion(t.Context()); err != nil || verr != nil || tables != 0 || have != len(migrations) {
+		t.Errorf("version %d with %d new tables, want %d and none (%v, %v)", have, tables, len(migrations), err, verr)
+	}
+}
+
+func TestLedgerOfAnotherInstallationIsRefused(t *testing.T) {
+	pool := ledgerPool(t, pgtest.Database(t))
+	migrated(t, pool, atNoon)
+	other := NewLedger(pool, LedgerOptions{Installation: "staging", Clock: atNoon})
+	for verb, err := range everyEntry(t, other) {
+		said := `the ledger belongs to installation "test", this is "staging": give each installation its own database`
+		if err == nil || !strings.Contains(err.Error(), said) {
+			t.Errorf("%s: error = %v, want one that says %q", verb, err, said)
+		}
+	}
+	nameless := NewLedger(pool, LedgerOptions{})
+	if err := nameless.Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), "no name") {
+		t.Errorf("migrate without a name: error = %v", err)
+	}
+}
+
+func TestLedgerOfANewerProgramIsRefused(t *testing.T) {
+	pool := ledgerPool(t, pgtest.Database(t))
+	g := migrated(t, pool, atNoon)
+	_, err := pool.Exec(t.Context(), "INSERT INTO sandkeeper.schema_migrations VALUES (99, 'future', now())")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for verb, err := range everyEntry(t, g) {
+		if err == nil || !strings.Contains(err.Error(), "the ledger has schema version 99") {
+			t.Errorf("%s: error = %v, want one that names version 99", verb, err)
+		}
+	}
+}
+
+// everyEntry is what the calls by which a program comes to a ledger say.
+func everyEntry(t *testing.T, g *Ledger) map[string]error {
+	t.Helper()
+	_, recall := g.Recall(t.Context())
+	_, take := g.TakeLease(t.Context(), "one", time.Minute)
+	_, subject := g.Subject(t.Context(), "t")
+	_, purge := g.Purge(t.Context(), ledgerNoon, 10)
+	by := reconcile.Signature{Author: "ana", Reason: "drill"}
+	return map[string]error{
+		"migrate": g.Migrate(t.Context()), "recall": recall, "take lease": take, "subject": subject, "purge": purge,
+		"set mode": g.SetMode(t.Context(), "orphan", reconcile.Off, by),
+	}
+}
+
+func TestLedgerOfAnOlderProgramAsksForMigrate(t *testing.T) {
+	pool := ledgerPool(t, pgtest.Database(t))
+	g := migrated(t, pool, atNoon)
+	if _, err := pool.Exec(t.Context(), "UPDATE sandkeeper.schema_migrations SET version = version - 1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pool.Exec(t.Context(), "INSERT INTO sandkeeper.schema_migrations VALUES (-1, 'x', now())"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := g.TakeLease(t.Context(), "one", time.Minute)
+	if err == nil || !strings.Contains(err.Error(), "run `sandkeeper migrate`") {
+		t.Errorf("error = %v, want one that asks for migrate", err)
+	}
+}
+
+func TestRecallBeforeTheFirstMigrate(t *testing.T) {
+	admin := ledgerPool(t, pgtest.Database(t))
+	for name, pool := range map[string]*pgxpool.Pool{"as owner": admin, "as a role without any grant": asRole(t, admin, "")} {
+		t.Run(name, func(t *testing.T) {
+			g := NewLedger(pool, LedgerOptions{Installation: "test", Clock: atNoon})
+			want := reconcile.Memory{Now: ledgerNoon, Fresh: true}
+			if diff := cmp.Diff(want, recalled(t, g), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("memories differ (-want +got):\n%s", diff)
+			}
+			_, err := g.TakeLease(t.Context(), "one", time.Minute)
+			if err == nil || !strings.Contains(err.Error(), "run `sandkeeper migrate`") {
+				t.Errorf("take lease: error = %v, want one that asks for migrate", err)
+			}
+		})
+	}
+}
+
+func TestRecallNeedsNoMoreThanReading(t *testing.T) {
+	admin := ledgerPool(t, pgtest.Database(t))
+	owner := migrated(t, admin, atNoon)
+	lease, err := owner.TakeLease(t.Context(), "one", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	planOrphans(t, owner, lease, 3)
+	reader := NewLedger(asRole(t, admin, `GRANT USAGE ON SCHEMA sandkeeper TO %[1]s;
+		GRANT SELECT ON ALL TABLES IN SCHEMA sandkeeper TO %[1]s`), LedgerOptions{Installation: "test", Clock: atNoon})
+	if diff := cmp.Diff(recalled(t, owner), recalled(t, reader), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("memories of owner and reader differ (-owner +reader):\n%s", diff)
+	}
+	if _, err := reader.Subject(t.Context(), "daytona/o-1"); err != nil {
+		t.Errorf("a reader's history: %v", err)
+	}
+	if _, err := reader.Controls(t.Context()); err != nil {
+		t.Errorf("a reader's controls: %v", err)
+	}
+	if _, err := reader.TakeLease(t.Context(), "two", time.Minute); err == nil {
+		t.Error("a reader took the lease")
+	}
+}
+
+// asRole is a pool of a new role that may do what grants says, with %[1]s for its name.
+func asRole(t *testing.T, admin *pgxpool.Pool, grants string) *pgxpool.Pool {
+	t.Helper()
+	var database string
+	if err := admin.QueryRow(t.Context(), "SELECT current_database()").Scan(&database); err != nil {
+		t.Fatal(err)
+	}
+	role := database + "_reader"
+	name := pgx.Identifier{role}.Sanitize()
+	sql := "CREATE ROLE " + name + " LOGIN PASSWORD 'reader';" + strings.ReplaceAll(grants, "%[1]s", name)
+	if _, err := admin.Exec(t.Context(), sql); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := admin.Exec(context.WithoutCancel(t.Context()), "DROP OWNED BY "+name+"; DROP ROLE "+name); err != nil {
+			t.Error(err)
+		}
+	})
+	config := admin.Config()
+	config.ConnConfig.User, config.ConnConfig.Password = role, "reader"
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
+}
