@@ -1,6 +1,9 @@
 package reconcile
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // heartbeatLost finds a running task whose worker, that did send signs of life, has been
 // silent for longer than three heartbeats. With fewer than three running tasks a dead
@@ -15,8 +18,12 @@ func heartbeatLost(v *view, s *Subject) verdict {
 	}
 	limit := max(v.threshold("heartbeat-lost", s), v.limit)
 	ran, _ := v.stateAge(s) // a sign of an earlier attempt does not time this one's silence
-	quiet := min(t.AsOf.Sub(t.LifeSign()), ran, v.observed(sourceEvents, sourceTasks))
+	quiet := min(v.silentFor(t), ran, v.observed(sourceEvents, sourceTasks))
 	if quiet <= limit {
+		if all := t.AsOf.Sub(t.LifeSign()); all > limit {
+			return verdict{kept: fmt.Sprintf("silent for %s, of which only %s count: others were not heard either, "+
+				"or a source was out", short(all), short(quiet))}
+		}
 		return verdict{}
 	}
 	if b := s.comingUp(); b != nil {
@@ -41,6 +48,17 @@ func heartbeatLost(v *view, s *Subject) verdict {
 			{Source: "providers", At: v.now, Fact: joined(v.state(s), probed)},
 		},
 	}
+}
+
+// silentFor is how long the worker has been silent while others were heard. When nobody
+// was heard for a whole heartbeat, silence after the newest sign of all is the pipeline's:
+// when that stops, the one who spoke earliest must not be taken for dead before the freeze
+// can know.
+func (v *view) silentFor(t *Task) time.Duration {
+	if v.running < 3 || t.AsOf.Sub(v.newest) <= v.limit/3 {
+		return t.AsOf.Sub(t.LifeSign())
+	}
+	return v.newest.Sub(t.LifeSign())
 }
 
 // probedBroken reports whether the newest probe since the silence began failed, in words. A

@@ -58,6 +58,15 @@ func (v *view) trust(name, why string) {
 	v.sources[name] = seen
 }
 
+// undo takes back what this pass settled of a source, to be settled again.
+func (v *view) undo(name string) {
+	if before, known := v.s.Memory.Sources[name]; known {
+		v.sources[name] = before
+		return
+	}
+	delete(v.sources, name)
+}
+
 func (v *view) trusted(name string) bool {
 	seen, known := v.sources[name]
 	return !known || seen.Trusted
@@ -88,7 +97,7 @@ func (v *view) assessTasks() {
 			gone,
 			before,
 		))
-	case v.s.Clock.Empty && (len(v.s.Sandboxes) > 0 || before > 0):
+	case v.s.Clock.Empty && (len(v.s.Sandboxes) > 0 || before > 0 || v.fleet() > 0):
 		v.trust(sourceTasks, "the task table is empty while sandboxes of ours exist: a wrong or emptied database")
 	default:
 		v.trust(sourceTasks, "")

@@ -24,6 +24,10 @@ func (v *view) assessEvents(subs []Subject) {
 	before, known := v.s.Memory.Sources[sourceEvents]
 	if why != "" || !known || before.Trusted {
 		v.trust(sourceEvents, why)
+		if seen := v.sources[sourceEvents]; why != "" {
+			seen.RecoveredAt = time.Time{} // what came back for a moment has to come back anew
+			v.sources[sourceEvents] = seen
+		}
 		return
 	}
 	if before.RecoveredAt.Before(before.Since) { // the first pass that sees it back

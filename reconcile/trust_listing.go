@@ -52,7 +52,9 @@ func (v *view) distrustListing(provider string, seen ListingSeen) string {
 }
 
 // missingFrom is the inventory of a provider that its listing did not show, in order of
-// id, and how large the inventory was. What we ended ourselves does not count.
+// id, and how large the inventory was. What we ended ourselves does not count. What was
+// looked at by id was not listed, wherever the look found it. What a look
+// found joins the sandboxes of the pass, and the listing lost it all the same.
 func missingFrom(s *Snapshot, provider string) (missing []Ref, before int) {
 	ending := map[Ref]bool{}
 	for _, a := range s.Memory.Actions {
@@ -66,7 +68,7 @@ func missingFrom(s *Snapshot, provider string) (missing []Ref, before int) {
 			continue
 		}
 		before++
-		if !all && !s.lists(ref) {
+		if _, looked := s.Looks[ref]; looked || !all && !s.lists(ref) {
 			missing = append(missing, ref)
 		}
 	}
@@ -86,8 +88,9 @@ func (v *view) assessEmptyListings(subs []Subject) {
 		return
 	}
 	for _, provider := range v.candidates(witness) {
-		if v.trusted(listingOf(provider)) && !v.everSaw(provider) {
-			v.trust(listingOf(provider), fmt.Sprintf(
+		if name := listingOf(provider); v.trusted(name) && !v.everSaw(provider) {
+			v.undo(name)
+			v.trust(name, fmt.Sprintf(
 				"the listing shows no sandbox of ours, while task %s is %s and %s", witness.ID, witness.Status, lifeLine(witness)))
 		}
 	}
@@ -139,7 +142,16 @@ func (v *view) assessLink(subs []Subject) {
 	if why != "" {
 		why += ": the link is wrong or lost; compare link: with the labels of a sandbox"
 	}
+	if why == "" && !v.trusted(sourceLink) && !c.prove() {
+		return // that nobody lives who could tell does not make it whole
+	}
 	v.trust(sourceLink, why)
+}
+
+// prove reports whether the link is seen to work: most of those who live have a sandbox,
+// or everything is linked.
+func (c links) prove() bool {
+	return c.resolved > 0 && c.resolved*2 >= c.lively || c.linked > 0 && c.loose == 0 && c.lonely == 0
 }
 
 // links counts how tasks and sandboxes know each other.

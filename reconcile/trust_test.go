@@ -72,11 +72,17 @@ func TestListingTrust(t *testing.T) {
 		"another provider's do not count": {
 			"provider e2b; knew box e2b/s{1..4} running; look e2b/s{1..4} gone; box daytona/s1 running", "", ""},
 		"an empty listing while a worker lives": {
-			"task t1 running started=1h ev.heartbeat=90s", "listing:daytona", "while the worker of task t1 shows life"},
+			"task t1 assigned updated=1h ev.heartbeat=90s", "listing:daytona", "while task t1 is assigned and last life sign"},
 		"an empty listing while a worker lived": {
-			"task t1 running started=1h ev.heartbeat=91s", "", ""},
+			"task t1 assigned updated=1h ev.heartbeat=91s", "", ""},
+		"an empty listing while a started task runs": {
+			"task t1 running started=1h", "listing:daytona", "while task t1 is running and no life sign ever"},
+		"an empty listing while nothing ever started": {
+			"task t1 running updated=1h", "", ""},
+		"an empty listing by one that had sandboxes": {
+			"task t1 running started=1h; knew box daytona/s1 running gone=1h", "", ""},
 		"an empty listing while a worker lives elsewhere": {
-			"provider e2b; task t1 running provider=e2b started=1h ev.heartbeat=9s; knew box daytona/s1 ended gone=1h", "listing:e2b", ""},
+			"provider e2b; task t1 running provider=e2b started=1h ev.heartbeat=9s", "listing:e2b", ""},
 		"an empty listing, and a finished task's worker lives": {
 			"row t1 completed ev.heartbeat=9s", "", ""},
 		"a quick pass leaves it as it was, trusted":   {"pass quick; source listing:daytona trusted", "", ""},
@@ -88,11 +94,11 @@ func TestListingTrust(t *testing.T) {
 func TestTasksTrust(t *testing.T) {
 	const box = "box daytona/b1 running task=x; row x completed; "
 	testTrust(t, map[string]trustCase{
-		"all rows are there":                           {"knew task t{1..4} running; task t{1..4} running started=1h", "", ""},
+		"all rows are there":                           {"knew task t{1..4} assigned; task t{1..4} assigned", "", ""},
 		"two of two vanished":                          {"knew task t{1..2} running", "", ""},
 		"three of three vanished":                      {"knew task t{1..3} running", "tasks", "3 of the 3 rows that were live at the last trusted pass are not there"},
-		"three of six vanished":                        {"knew task t{1..6} running; task t{4..6} running started=1h", "", ""},
-		"four of six vanished":                         {"knew task t{1..6} running; task t{5..6} running started=1h", "tasks", "4 of the 6"},
+		"three of six vanished":                        {"knew task t{1..6} running; task t{4..6} assigned", "", ""},
+		"four of six vanished":                         {"knew task t{1..6} running; task t{5..6} assigned", "tasks", "4 of the 6"},
 		"they finished":                                {"knew task t{1..3} running; row t{1..3} completed", "", ""},
 		"they were finished before":                    {"knew task t{1..3} completed", "", ""},
 		"a standby":                                    {"tasks standby", "tasks", "is a standby"},
@@ -104,32 +110,42 @@ func TestTasksTrust(t *testing.T) {
 		"an empty table, a quick pass, all sandboxes gone": {
 			"pass quick; tasks empty; knew box daytona/s1 running gone=1h", "", ""},
 		"a staging copy: other rows, none of ours": {
-			"knew task t{1..5} running; task x{1..5} running started=1h; " + box, "tasks", "5 of the 5"},
+			"knew task t{1..5} running; task x{1..5} assigned; " + box, "tasks", "5 of the 5"},
 		"no task table": {"tasks none standby empty; box daytona/s1 running", "", ""},
 	})
 }
 
 func TestLinkTrust(t *testing.T) {
 	const lively = "task t{1..4} running started=1h ev.heartbeat=9s; "
+	const linked = "box daytona/z9 running task=z9; row z9 completed; "
 	testTrust(t, map[string]trustCase{
-		"all resolve":                                    {lively + "box daytona/s{1..4} running task=t{1..4}", "", ""},
-		"half resolve":                                   {lively + "box daytona/s{1..2} running task=t{1..2}", "", ""},
-		"fewer than half resolve":                        {lively + "box daytona/s1 running task=t1", "link", "4 tasks show life and only 1 of them have a sandbox"},
-		"two of two do not resolve":                      {"task t{1..2} running started=1h ev.heartbeat=9s; box daytona/s1 running", "", ""},
-		"three of three do not resolve":                  {"task t{1..3} running started=1h ev.heartbeat=9s; box daytona/s1 running", "link", ""},
-		"three that are silent do not":                   {"task t{1..2} running started=1h ev.heartbeat=9s; task t3 running started=1h ev.heartbeat=91s; box daytona/s1 running", "", ""},
-		"found by id is found":                           {lively + "knew box daytona/s{1..4} running task=t{1..4}; look daytona/s{1..4} running task=t{1..4}; box daytona/s9 running", "listing:daytona", ""},
+		"all resolve":                   {lively + "box daytona/s{1..4} running task=t{1..4}", "", ""},
+		"half resolve":                  {lively + "box daytona/s{1..2} running task=t{1..2}", "", ""},
+		"fewer than half resolve":       {lively + "box daytona/s1 running task=t1", "link", "4 tasks show life and only 1 of them have a sandbox"},
+		"two of two do not resolve":     {linked + "task t{1..2} running started=1h ev.heartbeat=9s; box daytona/s1 running", "", ""},
+		"three of three do not resolve": {linked + "task t{1..3} running started=1h ev.heartbeat=9s; box daytona/s1 running", "link", "3 tasks show life"},
+		"two and one that is silent do not": {
+			linked + "task t{1..2} running started=1h ev.heartbeat=9s; task t3 running started=1h ev.heartbeat=91s; box daytona/s1 running", "", ""},
+		"no sandbox at all links, and a started task has none": {
+			"task t1 running started=1h; box daytona/s{1..2} running", "link", "none of 2 sandboxes links to any task, while 1 started tasks have none"},
+		"no sandbox at all links, and no task has started": {
+			"task t1 assigned updated=1h; box daytona/s{1..2} running", "", ""},
+		"one links, to a finished task": {linked + "task t1 running started=1h; box daytona/s{1..2} running", "", ""},
+		"found by id is found": {
+			linked + lively + "knew box daytona/s{1..4} running task=t{1..4}; look daytona/s{1..4} running task=t{1..4}; knew box daytona/s{5..9} running; box daytona/s{5..9} running", "", ""},
 		"a listing is not trusted":                       {lively + "listing daytona failed=503", "listing:daytona", ""},
 		"a listing is not trusted, and the link was not": {lively + "listing daytona failed=503; source link untrusted", "link listing:daytona", ""},
 		"a quick pass leaves it as it was":               {"pass quick; source link untrusted; " + lively, "link", "as before"},
 		"it was lost, and all resolve":                   {"source link untrusted; " + lively + "box daytona/s{1..4} running task=t{1..4}", "", ""},
 		"it was lost, and one that lives resolves": {
 			"source link untrusted; task t1 running started=1h ev.heartbeat=9s; box daytona/s1 running task=t1", "", ""},
+		"it was lost, and everything is linked": {"source link untrusted; " + linked, "", ""},
 		"it was lost, and nobody lives who could prove it": {
-			"source link untrusted; box daytona/s1 running", "link", "as before"},
+			"source link untrusted; " + linked + "box daytona/s1 running", "link", "as before"},
 		"it was lost, and two who live do not resolve": {
-			"source link untrusted; task t{1..2} running started=1h ev.heartbeat=9s; box daytona/s1 running", "link", "as before"},
-		"no task table": {"tasks none; box daytona/s1 running", "", ""},
+			"source link untrusted; " + linked + "task t{1..2} running started=1h ev.heartbeat=9s; box daytona/s1 running", "link", "as before"},
+		"it was lost, and nothing is there": {"source link untrusted", "link", "as before"},
+		"no task table":                     {"tasks none; box daytona/s1 running", "", ""},
 	})
 }
 
@@ -208,11 +224,11 @@ func TestProbesTrust(t *testing.T) {
 
 func TestClockTrust(t *testing.T) {
 	testTrust(t, map[string]trustCase{
-		"5s ahead":                             {"task t1 running started=-5s", "", ""},
-		"more than 5s ahead":                   {"task t1 running started=-6s", "clock:started_at", "runs 6s ahead of the database's now"},
-		"each on its own":                      {"task t1 running started=-6s; task t2 assigned assigned=-1h updated=-1h", "clock:assigned_at clock:started_at clock:updated_at", ""},
+		"5s ahead":                             {"box daytona/s1 running task=t1; task t1 running started=-5s", "", ""},
+		"more than 5s ahead":                   {"box daytona/s1 running task=t1; task t1 running started=-6s", "clock:started_at", "runs 6s ahead of the database's now"},
+		"each on its own":                      {"box daytona/s1 running task=t1; task t1 running started=-6s; task t2 assigned assigned=-1h updated=-1h", "clock:assigned_at clock:started_at clock:updated_at", ""},
 		"an event is ahead":                    {"task t1 running started=1h ev.heartbeat=-1h; box daytona/s1 running task=t1", "clock:events", ""},
-		"a deadline is ahead, as it should be": {"task t1 running started=1h deadline=-1h keep=-1h", "", ""},
+		"a deadline is ahead, as it should be": {"box daytona/s1 running task=t1; task t1 running started=1h deadline=-1h keep=-1h", "", ""},
 		"updated_at moved with the status": {
 			"knew task t1 pending updated=1h; task t1 assigned updated=9s", "", ""},
 		"updated_at did not move with the status": {
@@ -226,7 +242,7 @@ func TestClockTrust(t *testing.T) {
 		"stuck, released before":   {"source clock:updated_at untrusted since=1h; release clock:updated_at at=2h; task t1 assigned updated=9s", "clock:updated_at", ""},
 		"stuck, released since":    {"source clock:updated_at untrusted since=1h; release clock:updated_at at=1m; task t1 assigned updated=9s", "", ""},
 		"released and stuck again": {"source clock:updated_at untrusted since=1h; release clock:updated_at at=1m; knew task t1 pending updated=1h; task t1 assigned updated=1h", "clock:updated_at", "did not move"},
-		"ahead once, not any more": {"source clock:started_at untrusted; task t1 running started=1h", "", ""},
+		"ahead once, not any more": {"source clock:started_at untrusted; box daytona/s1 running task=t1; task t1 running started=1h", "", ""},
 	})
 	w := newWorld(t, "task t1 running started=-1h")
 	reports := w.judge().Reports
@@ -235,10 +251,11 @@ func TestClockTrust(t *testing.T) {
 	}
 }
 
-// TestFreezesHold: which rules each freeze holds, as the design says.
+// TestFreezesHold: which rules each freeze holds.
 func TestFreezesHold(t *testing.T) {
 	for source, want := range map[string][]string{
-		sourceTasks:           {"assigned-stale", "sandbox-missing", "finished-lingering", "orphan", "duplicate"},
+		sourceTasks: {"assigned-stale", "sandbox-missing", "heartbeat-lost", "deadline-exceeded", "stop-ignored", "finished-lingering",
+			"orphan", "duplicate"},
 		sourceLink:            {"assigned-stale", "sandbox-missing", "orphan", "duplicate"},
 		sourceEvents:          {"assigned-stale", "heartbeat-lost"},
 		probesOf("daytona"):   {"idle-broken"},

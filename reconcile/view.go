@@ -21,6 +21,7 @@ type view struct {
 	live     map[string]*Task
 	sources  map[string]SourceSeen
 	running  int           // tasks in state running
+	newest   time.Time     // newest life sign of any running task
 	limit    time.Duration // heartbeat limit
 	beats    bool          // some live task has sent a heartbeat
 	pairs    map[Ref]string
@@ -44,6 +45,9 @@ func newView(s *Snapshot, p *Policy) *view {
 		v.live[t.ID] = t
 		if t.State == TaskRunning {
 			v.running++
+			if sign := t.LifeSign(); !sign.After(t.AsOf) { // a clock that runs ahead proves nothing
+				v.newest = latest(v.newest, sign)
+			}
 		}
 		if !t.Events.Heartbeat.IsZero() || !t.HeartbeatAt.IsZero() {
 			v.beats = true

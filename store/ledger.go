@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -74,7 +75,7 @@ type querier interface {
 func exec(ctx context.Context, q querier, name string, args pgx.StrictNamedArgs) (pgconn.CommandTag, error) {
 	tag, err := q.Exec(ctx, queries[name], args)
 	if err != nil {
-		return tag, fmt.Errorf("query %s: %w", name, err)
+		return tag, failed(name, err)
 	}
 	return tag, nil
 }
@@ -82,7 +83,7 @@ func exec(ctx context.Context, q querier, name string, args pgx.StrictNamedArgs)
 // one runs the query of this name and scans its first row. No row is [pgx.ErrNoRows].
 func one(ctx context.Context, q querier, name string, args pgx.StrictNamedArgs, into ...any) error {
 	if err := q.QueryRow(ctx, queries[name], args).Scan(into...); err != nil {
-		return fmt.Errorf("query %s: %w", name, err)
+		return failed(name, err)
 	}
 	return nil
 }
@@ -92,13 +93,28 @@ func all[T any](ctx context.Context, q querier, name string, args pgx.StrictName
 	scan func(pgx.Rows) (T, error)) ([]T, error) {
 	rows, err := q.Query(ctx, queries[name], args)
 	if err != nil {
-		return nil, fmt.Errorf("query %s: %w", name, err)
+		return nil, failed(name, err)
 	}
 	found, err := drain(rows, scan)
 	if err != nil {
-		return nil, fmt.Errorf("query %s: %w", name, err)
+		return nil, failed(name, err)
 	}
 	return found, nil
+}
+
+// failed names the query that failed, and the fix where there is one.
+func failed(name string, err error) error {
+	var refusal *pgconn.PgError
+	if !errors.As(err, &refusal) {
+		return fmt.Errorf("query %s: %w", name, err)
+	}
+	switch refusal.Code {
+	case "42P01", "3F000": // undefined table, no such schema
+		return fmt.Errorf("query %s: the ledger has no schema or lacks a table: run `sandkeeper migrate`: %w", name, err)
+	case "42501": // insufficient privilege
+		return fmt.Errorf("query %s: grant the role the tables of the schema sandkeeper: %w", name, err)
+	}
+	return fmt.Errorf("query %s: %w", name, err)
 }
 
 // drain scans and closes rows.

@@ -30,7 +30,8 @@ func fleet(tb testing.TB, n int) (*Ledger, reconcile.Lease) {
 		       CASE WHEN i <= %[1]d THEN now() ELSE now() - interval '3 days' END
 		FROM generate_series(1, %[2]d) i;
 		INSERT INTO sandkeeper.sandboxes
-		SELECT 'daytona', 'sb-' || i, 'box-' || i, 'task-' || i, 'dev-light', CASE WHEN i <= %[1]d THEN 'running' ELSE 'ended' END,
+		SELECT 'daytona', 'sb-' || i, 'box-' || i, 'task-' || i, 'dev-light',
+		       CASE WHEN i <= %[1]d THEN 'running' ELSE 'ended' END,
 		       'started', now(), now(), now(), NULL, now(), CASE WHEN i > %[1]d THEN now() - interval '3 days' END, false,
 		       'answered', '', now(), 1000, now(), NULL
 		FROM generate_series(1, %[2]d) i;

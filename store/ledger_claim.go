@@ -47,7 +47,7 @@ func readRequest(ctx context.Context, tx pgx.Tx, c reconcile.Claim, now time.Tim
 		return r, reconcile.ErrNotFound
 	}
 	if err != nil {
-		return r, fmt.Errorf("query ledger_claim_action: %w", err)
+		return r, failed("ledger_claim_action", err)
 	}
 	if r.Earlier, err = all(ctx, tx, "ledger_claim_earlier", id, scanAction); err != nil || !r.Begins() {
 		return r, err
@@ -66,7 +66,7 @@ func takeClaim(ctx context.Context, tx pgx.Tx, l reconcile.Lease, c reconcile.Cl
 	})
 	var claimed reconcile.Action
 	if err := scanActionAnd(row, &claimed); err != nil {
-		return claimed, fmt.Errorf("query ledger_claim_take: %w", err)
+		return claimed, failed("ledger_claim_take", err)
 	}
 	return claimed, nil
 }
@@ -150,7 +150,7 @@ func settleAction(ctx context.Context, tx pgx.Tx, l reconcile.Lease, a reconcile
 		return a, ledger.ClaimLost(a)
 	}
 	if err != nil {
-		return a, fmt.Errorf("query ledger_settle_action: %w", err)
+		return a, failed("ledger_settle_action", err)
 	}
 	return settled, nil
 }

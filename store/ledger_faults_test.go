@@ -99,7 +99,8 @@ func TestTakeoverWaitsForARecordUnderWay(t *testing.T) {
 	go func() { done <- g.Record(t.Context(), lease, record) }()
 	waiting(t, g.pool, "timeline")
 
-	later := NewLedger(g.pool, LedgerOptions{Installation: "test", Clock: func() time.Time { return ledgerNoon.Add(time.Hour) }})
+	anHourLater := func() time.Time { return ledgerNoon.Add(time.Hour) }
+	later := NewLedger(g.pool, LedgerOptions{Installation: "test", Clock: anHourLater})
 	if err := g.RenewLease(t.Context(), lease, time.Minute); err != nil {
 		t.Errorf("renewing beside a record: %v", err)
 	}
@@ -147,7 +148,8 @@ func TestBudgetsHoldOverProcesses(t *testing.T) {
 		g := []*Ledger{one, two}[i%2]
 		all.Go(func() {
 			id := fmt.Sprint("o-", i/2)
-			_, err := g.Claim(t.Context(), lease, reconcile.Claim{Action: id, Pass: 1, TTL: time.Minute, Total: 9, Shared: 7, Hour: 99})
+			c := reconcile.Claim{Action: id, Pass: 1, TTL: time.Minute, Total: 9, Shared: 7, Hour: 99}
+			_, err := g.Claim(t.Context(), lease, c)
 			if err == nil {
 				begun <- id
 			} else if !errors.Is(err, reconcile.ErrHeld) {

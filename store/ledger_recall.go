@@ -59,7 +59,7 @@ func read(ctx context.Context, tx pgx.Tx, readings []reading) (err error) {
 			err = r.take(rows)
 		}
 		if err != nil {
-			return fmt.Errorf("query %s: %w", r.query, err)
+			return failed(r.query, err)
 		}
 	}
 	return nil

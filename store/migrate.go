@@ -9,6 +9,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -76,6 +77,12 @@ func (g *Ledger) Migrate(ctx context.Context) error {
 }
 
 func (g *Ledger) migrate(ctx context.Context, steps []migration) error {
+	// Read before the transaction: inside, it would ask the pool for a second connection,
+	// and wait for ever once such transactions hold them all.
+	now, err := g.Now(ctx)
+	if err != nil {
+		return err
+	}
 	return pgx.BeginFunc(ctx, g.pool, func(tx pgx.Tx) error {
 		// A pool's statement_timeout is for passes; rewriting a table may take longer.
 		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0"); err != nil {
@@ -88,7 +95,7 @@ func (g *Ledger) migrate(ctx context.Context, steps []migration) error {
 		if err != nil {
 			return err
 		}
-		return g.apply(ctx, tx, steps[version:])
+		return g.apply(ctx, tx, steps[version:], now)
 	})
 }
 
@@ -117,11 +124,7 @@ func (g *Ledger) beginSchema(ctx context.Context, tx pgx.Tx, newest int) (int, e
 }
 
 // apply runs the steps that are missing and stamps the ledger.
-func (g *Ledger) apply(ctx context.Context, tx pgx.Tx, steps []migration) error {
-	now, err := g.Now(ctx)
-	if err != nil {
-		return err
-	}
+func (g *Ledger) apply(ctx context.Context, tx pgx.Tx, steps []migration, now time.Time) error {
 	for _, m := range steps {
 		if _, err := tx.Exec(ctx, m.sql); err != nil {
 			return fmt.Errorf("migration %s: %w", m.name, err)
@@ -133,7 +136,7 @@ func (g *Ledger) apply(ctx context.Context, tx pgx.Tx, steps []migration) error 
 			return err
 		}
 	}
-	_, err = exec(ctx, tx, "ledger_installation_stamp", pgx.StrictNamedArgs{"name": g.installation, "now": now})
+	_, err := exec(ctx, tx, "ledger_installation_stamp", pgx.StrictNamedArgs{"name": g.installation, "now": now})
 	return err
 }
 

@@ -18,17 +18,23 @@ import (
 )
 
 func TestMigrationsAreReadInOrderWithoutAHole(t *testing.T) {
-	file := func(sql string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(sql)} }
+	files := func(names ...string) fstest.MapFS {
+		found := fstest.MapFS{}
+		for _, name := range names {
+			found["migrations/"+name] = &fstest.MapFile{Data: []byte("SELECT 1")}
+		}
+		return found
+	}
 	for name, tc := range map[string]struct {
 		files fstest.MapFS
 		want  string // part of the error, "" for none
 	}{
-		"in order":        {fstest.MapFS{"migrations/0001_a.sql": file("A"), "migrations/0002_b.sql": file("B")}, ""},
-		"a hole":          {fstest.MapFS{"migrations/0001_a.sql": file("A"), "migrations/0003_b.sql": file("B")}, "should be 0002"},
-		"a number twice":  {fstest.MapFS{"migrations/0001_a.sql": file("A"), "migrations/0001_b.sql": file("B")}, "should be 0002"},
-		"not from one":    {fstest.MapFS{"migrations/0002_a.sql": file("A")}, "should be 0001"},
-		"without number":  {fstest.MapFS{"migrations/ledger.sql": file("A")}, "should be 0001"},
-		"no files at all": {fstest.MapFS{}, ""},
+		"in order":        {files("0001_a.sql", "0002_b.sql"), ""},
+		"a hole":          {files("0001_a.sql", "0003_b.sql"), "should be 0002"},
+		"a number twice":  {files("0001_a.sql", "0001_b.sql"), "should be 0002"},
+		"not from one":    {files("0002_a.sql"), "should be 0001"},
+		"without number":  {files("ledger.sql"), "should be 0001"},
+		"no files at all": {files(), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := readMigrations(tc.files)
@@ -73,7 +79,7 @@ func TestManyMayMigrateAtOnce(t *testing.T) {
 
 // Each migration is tried on a copy of the schema before it, with rows in it.
 func TestUpgradeFromEachVersionKeepsTheRows(t *testing.T) {
-	next := migration{len(migrations) + 1, "next", "ALTER TABLE sandkeeper.task_states ADD COLUMN extra text NOT NULL DEFAULT 'x'"}
+	next := migration{len(migrations) + 1, "next", "ALTER TABLE sandkeeper.task_states ADD extra text NOT NULL DEFAULT ''"}
 	steps := append(append([]migration{}, migrations...), next)
 	for from := 1; from < len(steps); from++ {
 		pool := ledgerPool(t, pgtest.Database(t))
@@ -177,7 +183,9 @@ func TestLedgerOfAnOlderProgramAsksForMigrate(t *testing.T) {
 
 func TestRecallBeforeTheFirstMigrate(t *testing.T) {
 	admin := ledgerPool(t, pgtest.Database(t))
-	for name, pool := range map[string]*pgxpool.Pool{"as owner": admin, "as a role without any grant": asRole(t, admin, "")} {
+	for name, pool := range map[string]*pgxpool.Pool{
+		"as owner": admin, "as a role without any grant": asRole(t, admin, ""),
+	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewLedger(pool, LedgerOptions{Installation: "test", Clock: atNoon})
 			want := reconcile.Memory{Now: ledgerNoon, Fresh: true}
@@ -185,8 +193,12 @@ func TestRecallBeforeTheFirstMigrate(t *testing.T) {
 				t.Errorf("memories differ (-want +got):\n%s", diff)
 			}
 			_, err := g.TakeLease(t.Context(), "one", time.Minute)
-			if err == nil || !strings.Contains(err.Error(), "run `sandkeeper migrate`") {
-				t.Errorf("take lease: error = %v, want one that asks for migrate", err)
+			_, controls := g.Controls(t.Context())
+			_, open := g.OpenActions(t.Context())
+			for verb, err := range map[string]error{"take lease": err, "controls": controls, "open actions": open} {
+				if err == nil || !strings.Contains(err.Error(), "run `sandkeeper migrate`") {
+					t.Errorf("%s: error = %v, want one that asks for migrate", verb, err)
+				}
 			}
 		})
 	}
@@ -211,8 +223,9 @@ func TestRecallNeedsNoMoreThanReading(t *testing.T) {
 	if _, err := reader.Controls(t.Context()); err != nil {
 		t.Errorf("a reader's controls: %v", err)
 	}
-	if _, err := reader.TakeLease(t.Context(), "two", time.Minute); err == nil {
-		t.Error("a reader took the lease")
+	_, err = reader.TakeLease(t.Context(), "two", time.Minute)
+	if err == nil || !strings.Contains(err.Error(), "grant") {
+		t.Errorf("a reader takes the lease: error = %v, want one that asks for a grant", err)
 	}
 }
 

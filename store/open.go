@@ -48,7 +48,8 @@ func Open(ctx context.Context, url string, o OpenOptions) (*pgxpool.Pool, error)
 	if err != nil {
 		// The cause is left out: it may quote a part of the URL, which has the password.
 		return nil, fmt.Errorf("read the connection URL of the %s database: it cannot be parsed; it has the form "+
-			"postgres://user:password@host:5432/database, with characters like # / ? @ %% in the password percent-encoded", o.Name)
+			"postgres://user:password@host:5432/database, with characters like # / ? @ %% in the password "+
+			"percent-encoded", o.Name)
 	}
 	o.apply(config)
 	pool, err := pgxpool.NewWithConfig(ctx, config)

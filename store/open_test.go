@@ -48,9 +48,15 @@ func TestOpenErrorsNameTheDatabaseAndHideThePassword(t *testing.T) {
 		url  string
 		want []string
 	}{
-		"a # in the password that is not encoded": {"postgres://u:pa#s3cret@no-such-host.invalid/db", []string{"tasks database"}},
-		"a % in the password that is not encoded": {"postgres://u:s3cret%zz@h/db", []string{"tasks database", "percent-encoded"}},
-		"keywords that are cut off":               {"host=h password='s3cret", []string{"tasks database"}},
+		"a # in the password that is not encoded": {
+			"postgres://u:pa#s3cret@no-such-host.invalid/db",
+			[]string{"tasks database"},
+		},
+		"a % in the password that is not encoded": {
+			"postgres://u:s3cret%zz@h/db",
+			[]string{"tasks database", "percent-encoded"},
+		},
+		"keywords that are cut off": {"host=h password='s3cret", []string{"tasks database"}},
 		"nothing listens": {"postgres://ana:s3cret@127.0.0.1:" + closed + "/jobs",
 			[]string{"tasks database", `"jobs"`, "127.0.0.1:" + closed, "as ana", "refused", "listen"}},
 		"a host that does not exist": {"postgres://ana:s3cret@no-such-host.invalid/jobs",

@@ -72,7 +72,11 @@ func (c *check) connection(ctx context.Context) bool {
 	}
 	c.ok("task database", fmt.Sprintf("PostgreSQL %s, database %q as %s", at.Version, at.Database, at.Role))
 	if at.Standby {
-		c.bad("task database role", "it is a standby, which may lag: nothing is judged from it", "point tasks.database at the primary")
+		c.bad(
+			"task database role",
+			"it is a standby, which may lag: nothing is judged from it",
+			"point tasks.database at the primary",
+		)
 	}
 	c.skew(skew, trip)
 	return true

@@ -131,7 +131,8 @@ func (c *check) fits(ctx context.Context) bool {
 	}
 	good := c.parses(ctx, "tasks.where and columns", func() (string, error) { return c.s.live, nil })
 	for step := range c.plan.changes {
-		good = c.parses(ctx, fmt.Sprintf("tasks.%s", step), func() (string, error) { return c.s.write(step, true, false) }) && good
+		good = c.parses(ctx, fmt.Sprintf("tasks.%s", step), func() (string, error) { return c.s.write(step, true, false) }) &&
+			good
 	}
 	if c.plan.mapping.Events.Write {
 		good = c.parses(ctx, "events.write", c.s.event) && good
@@ -176,8 +177,11 @@ const shortest = 120
 
 func (c *check) room(step reconcile.Step, ch change) {
 	if limit := c.s.reasonLimit(ch); limit > 0 && limit < shortest {
-		c.bad(fmt.Sprintf("tasks.%s.set", step), fmt.Sprintf("the reason's column holds %d characters: reasons are cut short", limit),
-			"use a column of type text for @reason")
+		c.bad(
+			fmt.Sprintf("tasks.%s.set", step),
+			fmt.Sprintf("the reason's column holds %d characters: reasons are cut short", limit),
+			"use a column of type text for @reason",
+		)
 	}
 	status := c.s.cat.fields["status"]
 	if status.enum() && !slices.Contains(status.labels, ch.status) {

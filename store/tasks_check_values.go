@@ -67,8 +67,11 @@ func (c *check) indexes(ctx context.Context) {
 	}
 	c.index(ctx, "index on the events", c.plan.events.table, c.plan.events.plain["sandbox"])
 	if task, event := c.s.cat.fields["sandbox"], c.s.cat.events["sandbox"]; !task.like(event) {
-		c.bad("events.columns.sandbox", fmt.Sprintf("it is %s and tasks.columns.sandbox is %s: no index can be used", event.name, task.name),
-			"give both columns one type")
+		c.bad(
+			"events.columns.sandbox",
+			fmt.Sprintf("it is %s and tasks.columns.sandbox is %s: no index can be used", event.name, task.name),
+			"give both columns one type",
+		)
 	}
 }
 

@@ -81,7 +81,11 @@ func (c *compiler) wrong(key, problem, fix string) {
 
 func (c *compiler) preset() {
 	if c.m.Preset != "" && !slices.Contains(Presets(), c.m.Preset) {
-		c.wrong("tasks.preset", fmt.Sprintf("no preset is called %q", c.m.Preset), "use one of "+strings.Join(Presets(), ", "))
+		c.wrong(
+			"tasks.preset",
+			fmt.Sprintf("no preset is called %q", c.m.Preset),
+			"use one of "+strings.Join(Presets(), ", "),
+		)
 	}
 	if strings.ContainsFunc(c.m.Timezone, func(r rune) bool { return r < ' ' || r > '~' }) {
 		c.wrong("tasks.timezone", fmt.Sprintf("%q is no time zone", c.m.Timezone), "use a name like Europe/Berlin")

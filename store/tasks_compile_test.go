@@ -42,54 +42,146 @@ func TestCompileRefuses(t *testing.T) {
 		key    string
 		says   string
 	}{
-		"an unknown preset":                {func(m *Mapping) { m.Preset = "omnios" }, "tasks.preset", "omnios"},
-		"no table":                         {func(m *Mapping) { m.Table = "" }, "tasks.table", "is missing"},
-		"a table with three parts":         {func(m *Mapping) { m.Table = "a.b.c" }, "tasks.table", "3 parts"},
-		"a table with an empty part":       {func(m *Mapping) { m.Table = "public." }, "tasks.table", "empty"},
-		"a table with an open quote":       {func(m *Mapping) { m.Table = `public."tasks` }, "tasks.table", "not closed"},
-		"an unknown field":                 {func(m *Mapping) { m.Columns["start_at"] = "x" }, "tasks.columns.start_at", "did you mean"},
-		"no id":                            {func(m *Mapping) { delete(m.Columns, "id") }, "tasks.columns.id", "is missing"},
-		"an id that is an expression":      {func(m *Mapping) { m.Columns["id"] = "(id::text)" }, "tasks.columns.id", "must be a column"},
-		"a status that is an expression":   {func(m *Mapping) { m.Columns["status"] = "(lower(status))" }, "tasks.columns.status", "must be a column"},
-		"an expression without its parens": {func(m *Mapping) { m.Columns["timeout"] = "a * interval '1s'" }, "tasks.columns.timeout", "parentheses"},
-		"a column with its table":          {func(m *Mapping) { m.Columns["error"] = "tasks.error" }, "tasks.columns.error", "2 parts"},
-		"a second statement":               {func(m *Mapping) { m.Columns["error"] = "(a); DROP TABLE x; (b)" }, "tasks.columns.error", "semicolon"},
-		"a line comment":                   {func(m *Mapping) { m.Where = "true -- and nothing else" }, "tasks.where", "comment"},
-		"a block comment":                  {func(m *Mapping) { m.Where = "true /* and */" }, "tasks.where", "comment"},
-		"a parenthesis too many":           {func(m *Mapping) { m.Where = "true) OR (true" }, "tasks.where", "did not open"},
-		"a parenthesis too few":            {func(m *Mapping) { m.Where = "(true" }, "tasks.where", "not closed"},
-		"an open string":                   {func(m *Mapping) { m.Where = "a = 'x" }, "tasks.where", "not closed"},
-		"an escape string":                 {func(m *Mapping) { m.Where = `a = E'\'; --'` }, "tasks.where", "escape string"},
-		"a dollar quote":                   {func(m *Mapping) { m.Where = "a = $$x$$" }, "tasks.where", "$"},
-		"a numbered parameter":             {func(m *Mapping) { m.Where = "a = $1" }, "tasks.where", "$"},
-		"a zero byte":                      {func(m *Mapping) { m.Where = "a = 'x\x00'" }, "tasks.where", "plain text"},
-		"an unknown name":                  {func(m *Mapping) { m.Where = "a = @status" }, "tasks.where", "@status"},
-		"a reason where none is":           {func(m *Mapping) { m.Where = "a = @reason" }, "tasks.where", "@reason"},
-		"an unknown state":                 {func(m *Mapping) { m.Statuses["complete"] = []string{"x"} }, "tasks.statuses.complete", "completed"},
-		"a status in two states":           {func(m *Mapping) { m.Statuses["failed"] = []string{"failed", "running"} }, "tasks.statuses.failed", "already means running"},
-		"an empty status":                  {func(m *Mapping) { m.Statuses["failed"] = []string{"failed", ""} }, "tasks.statuses.failed", "empty"},
+		"an unknown preset":          {func(m *Mapping) { m.Preset = "omnios" }, "tasks.preset", "omnios"},
+		"no table":                   {func(m *Mapping) { m.Table = "" }, "tasks.table", "is missing"},
+		"a table with three parts":   {func(m *Mapping) { m.Table = "a.b.c" }, "tasks.table", "3 parts"},
+		"a table with an empty part": {func(m *Mapping) { m.Table = "public." }, "tasks.table", "empty"},
+		"a table with an open quote": {func(m *Mapping) { m.Table = `public."tasks` }, "tasks.table", "not closed"},
+		"an unknown field": {
+			func(m *Mapping) { m.Columns["start_at"] = "x" },
+			"tasks.columns.start_at",
+			"did you mean",
+		},
+		"no id": {func(m *Mapping) { delete(m.Columns, "id") }, "tasks.columns.id", "is missing"},
+		"an id that is an expression": {
+			func(m *Mapping) { m.Columns["id"] = "(id::text)" },
+			"tasks.columns.id",
+			"must be a column",
+		},
+		"a status that is an expression": {
+			func(m *Mapping) { m.Columns["status"] = "(lower(status))" },
+			"tasks.columns.status",
+			"must be a column",
+		},
+		"an expression without its parens": {
+			func(m *Mapping) { m.Columns["timeout"] = "a * interval '1s'" },
+			"tasks.columns.timeout",
+			"parentheses",
+		},
+		"a column with its table": {
+			func(m *Mapping) { m.Columns["error"] = "tasks.error" },
+			"tasks.columns.error",
+			"2 parts",
+		},
+		"a second statement": {
+			func(m *Mapping) { m.Columns["error"] = "(a); DROP TABLE x; (b)" },
+			"tasks.columns.error",
+			"semicolon",
+		},
+		"a line comment": {
+			func(m *Mapping) { m.Where = "true -- and nothing else" },
+			"tasks.where",
+			"comment",
+		},
+		"a block comment":        {func(m *Mapping) { m.Where = "true /* and */" }, "tasks.where", "comment"},
+		"a parenthesis too many": {func(m *Mapping) { m.Where = "true) OR (true" }, "tasks.where", "did not open"},
+		"a parenthesis too few":  {func(m *Mapping) { m.Where = "(true" }, "tasks.where", "not closed"},
+		"an open string":         {func(m *Mapping) { m.Where = "a = 'x" }, "tasks.where", "not closed"},
+		"an escape string":       {func(m *Mapping) { m.Where = `a = E'\'; --'` }, "tasks.where", "escape string"},
+		"a dollar quote":         {func(m *Mapping) { m.Where = "a = $$x$$" }, "tasks.where", "$"},
+		"a numbered parameter":   {func(m *Mapping) { m.Where = "a = $1" }, "tasks.where", "$"},
+		"a zero byte":            {func(m *Mapping) { m.Where = "a = 'x\x00'" }, "tasks.where", "plain text"},
+		"an unknown name":        {func(m *Mapping) { m.Where = "a = @status" }, "tasks.where", "@status"},
+		"a reason where none is": {func(m *Mapping) { m.Where = "a = @reason" }, "tasks.where", "@reason"},
+		"an unknown state": {
+			func(m *Mapping) { m.Statuses["complete"] = []string{"x"} },
+			"tasks.statuses.complete",
+			"completed",
+		},
+		"a status in two states": {
+			func(m *Mapping) { m.Statuses["failed"] = []string{"failed", "running"} },
+			"tasks.statuses.failed",
+			"already means running",
+		},
+		"an empty status": {
+			func(m *Mapping) { m.Statuses["failed"] = []string{"failed", ""} },
+			"tasks.statuses.failed",
+			"empty",
+		},
 		"nothing live": {func(m *Mapping) {
 			m.Statuses, m.Requeue = map[string][]string{"failed": {"failed"}}, RowChange{}
 		}, "tasks.statuses", "no status is pending"},
-		"a fail that does not fail":       {func(m *Mapping) { m.Fail.Status = "running" }, "tasks.fail.status", "tasks.statuses.failed"},
-		"a fail to an unknown status":     {func(m *Mapping) { m.Fail.Status = "dead" }, "tasks.fail.status", "tasks.statuses.failed"},
-		"a fail without status":           {func(m *Mapping) { m.Fail.Status = "" }, "tasks.fail.status", "is missing"},
-		"a fail without a reason":         {func(m *Mapping) { m.Fail.Set = map[string]string{"error": "'dead'"} }, "tasks.fail.set", "@reason"},
-		"a reason only inside a string":   {func(m *Mapping) { m.Fail.Set = map[string]string{"error": "'@reason'"} }, "tasks.fail.set", "@reason"},
-		"a requeue that does not requeue": {func(m *Mapping) { m.Requeue.Status = "running" }, "tasks.requeue.status", "tasks.statuses.pending"},
-		"a requeue without a reason":      {func(m *Mapping) { delete(m.Requeue.Set, "error_message") }, "tasks.requeue.set", "@reason"},
-		"a fail that sets the id":         {func(m *Mapping) { m.Fail.Set["id"] = "1" }, "tasks.fail.set.id", "sets the id"},
-		"a fail that sets the status":     {func(m *Mapping) { m.Fail.Set["status"] = "'x'" }, "tasks.fail.set.status", "status"},
-		"a value that is two":             {func(m *Mapping) { m.Fail.Set["x"] = "1; 2" }, "tasks.fail.set.x", "semicolon"},
-		"an empty value of spaces":        {func(m *Mapping) { m.Fail.Set["x"] = " " }, "tasks.fail.set.x", "empty"},
-		"events without a type":           {func(m *Mapping) { delete(m.Events.Columns, "type") }, "events.columns.type", "is missing"},
-		"events without a table":          {func(m *Mapping) { m.Events.Table = "" }, "events.table", "is missing"},
-		"events of an unknown field":      {func(m *Mapping) { m.Events.Columns["kind"] = "x" }, "events.columns.kind", "no such field"},
-		"events written to an expression": {func(m *Mapping) { m.Events.Write, m.Events.Columns["at"] = true, "(now())" }, "events.columns.at", "needs a column"},
-		"events without a sandbox column": {func(m *Mapping) { delete(m.Columns, "sandbox") }, "tasks.columns.sandbox", "events are found by it"},
-		"a heartbeat that is an end":      {func(m *Mapping) { m.Events.Finished = []string{"agent.heartbeat"} }, "events.finished", "also a heartbeat"},
-		"a channel that is too long":      {func(m *Mapping) { m.Notify = strings.Repeat("n", 64) }, "tasks.notify", "63 bytes"},
-		"a time zone that is none":        {func(m *Mapping) { m.Timezone = "a\nb" }, "tasks.timezone", "no time zone"},
+		"a fail that does not fail": {
+			func(m *Mapping) { m.Fail.Status = "running" },
+			"tasks.fail.status",
+			"tasks.statuses.failed",
+		},
+		"a fail to an unknown status": {
+			func(m *Mapping) { m.Fail.Status = "dead" },
+			"tasks.fail.status",
+			"tasks.statuses.failed",
+		},
+		"a fail without status": {func(m *Mapping) { m.Fail.Status = "" }, "tasks.fail.status", "is missing"},
+		"a fail without a reason": {
+			func(m *Mapping) { m.Fail.Set = map[string]string{"error": "'dead'"} },
+			"tasks.fail.set",
+			"@reason",
+		},
+		"a reason only inside a string": {
+			func(m *Mapping) { m.Fail.Set = map[string]string{"error": "'@reason'"} },
+			"tasks.fail.set",
+			"@reason",
+		},
+		"a requeue that does not requeue": {
+			func(m *Mapping) { m.Requeue.Status = "running" },
+			"tasks.requeue.status",
+			"tasks.statuses.pending",
+		},
+		"a requeue without a reason": {
+			func(m *Mapping) { delete(m.Requeue.Set, "error_message") },
+			"tasks.requeue.set",
+			"@reason",
+		},
+		"a fail that sets the id": {func(m *Mapping) { m.Fail.Set["id"] = "1" }, "tasks.fail.set.id", "sets the id"},
+		"a fail that sets the status": {
+			func(m *Mapping) { m.Fail.Set["status"] = "'x'" },
+			"tasks.fail.set.status",
+			"status",
+		},
+		"a value that is two":      {func(m *Mapping) { m.Fail.Set["x"] = "1; 2" }, "tasks.fail.set.x", "semicolon"},
+		"an empty value of spaces": {func(m *Mapping) { m.Fail.Set["x"] = " " }, "tasks.fail.set.x", "empty"},
+		"events without a type": {
+			func(m *Mapping) { delete(m.Events.Columns, "type") },
+			"events.columns.type",
+			"is missing",
+		},
+		"events without a table": {func(m *Mapping) { m.Events.Table = "" }, "events.table", "is missing"},
+		"events of an unknown field": {
+			func(m *Mapping) { m.Events.Columns["kind"] = "x" },
+			"events.columns.kind",
+			"no such field",
+		},
+		"events written to an expression": {
+			func(m *Mapping) { m.Events.Write, m.Events.Columns["at"] = true, "(now())" },
+			"events.columns.at",
+			"needs a column",
+		},
+		"events without a sandbox column": {
+			func(m *Mapping) { delete(m.Columns, "sandbox") },
+			"tasks.columns.sandbox",
+			"events are found by it",
+		},
+		"a heartbeat that is an end": {
+			func(m *Mapping) { m.Events.Finished = []string{"agent.heartbeat"} },
+			"events.finished",
+			"also a heartbeat",
+		},
+		"a channel that is too long": {
+			func(m *Mapping) { m.Notify = strings.Repeat("n", 64) },
+			"tasks.notify",
+			"63 bytes",
+		},
+		"a time zone that is none": {func(m *Mapping) { m.Timezone = "a\nb" }, "tasks.timezone", "no time zone"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -105,7 +197,14 @@ func TestCompileRefuses(t *testing.T) {
 }
 
 func TestCompileReportsAllMistakesTogether(t *testing.T) {
-	_, err := Compile(Mapping{Preset: "omoios", Table: "a.b.c", Where: "a; b", Columns: map[string]string{"id": "", "started_at": "now()"}}.WithPreset())
+	_, err := Compile(
+		Mapping{
+			Preset:  "omoios",
+			Table:   "a.b.c",
+			Where:   "a; b",
+			Columns: map[string]string{"id": "", "started_at": "now()"},
+		}.WithPreset(),
+	)
 	var keys []string
 	for _, m := range mistakes(err) {
 		keys = append(keys, m.Key)
@@ -129,16 +228,19 @@ func TestConfigWinsOverThePresetKeyByKey(t *testing.T) {
 	if _, mapped := m.Columns["session"]; mapped {
 		t.Error(`an explicit "" did not unmap the session`)
 	}
-	if !slices.Equal(m.Statuses["stopped"], []string{"cancelled", "killed"}) || !slices.Equal(m.Statuses["running"], []string{"running"}) {
+	if !slices.Equal(m.Statuses["stopped"], []string{"cancelled", "killed"}) ||
+		!slices.Equal(m.Statuses["running"], []string{"running"}) {
 		t.Errorf("statuses = %v", m.Statuses)
 	}
 	if diff := cmp.Diff(map[string]string{"err": "@reason"}, m.Fail.Set); diff != "" || m.Fail.Status != "failed" {
 		t.Errorf("fail to %s (-want +got):\n%s", m.Fail.Status, diff)
 	}
-	if len(m.Events.Waiting) != 0 || !slices.Equal(m.Events.Finished, []string{"done"}) || !slices.Equal(m.Events.Heartbeat, []string{"agent.heartbeat"}) {
+	if len(m.Events.Waiting) != 0 || !slices.Equal(m.Events.Finished, []string{"done"}) ||
+		!slices.Equal(m.Events.Heartbeat, []string{"agent.heartbeat"}) {
 		t.Errorf("events = %+v", m.Events)
 	}
-	if e := (Mapping{Preset: "omoios", Events: EventMapping{Table: "none"}}).WithPreset().Events; e.Table != "" || e.Columns != nil {
+	if e := (Mapping{Preset: "omoios", Events: EventMapping{Table: "none"}}).WithPreset().Events; e.Table != "" ||
+		e.Columns != nil {
 		t.Errorf("events: none = %+v", e)
 	}
 	if two := preset("omoios"); len(two.Columns) < 10 || two.Fail.Set["err"] != "" {
@@ -151,7 +253,14 @@ func TestPolicyOfAMapping(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := reconcile.TasksPolicy{Events: true, Heartbeats: true, Requeue: true, HasUpdated: true, ErrorMapped: true, FailStatus: "failed"}
+	want := reconcile.TasksPolicy{
+		Events:      true,
+		Heartbeats:  true,
+		Requeue:     true,
+		HasUpdated:  true,
+		ErrorMapped: true,
+		FailStatus:  "failed",
+	}
 	if diff := cmp.Diff(want, c.Policy()); diff != "" {
 		t.Errorf("policy (-want +got):\n%s", diff)
 	}

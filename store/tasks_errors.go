@@ -67,7 +67,10 @@ func (t *Tasks) rareSentence(e *pgconn.PgError) string {
 	case "22P02", "22007", "22008":
 		return "a value does not read as its field's type; `sandkeeper check` names the column"
 	case "22023":
-		return fmt.Sprintf("a setting is refused: is tasks.timezone %q a time zone that the server knows?", t.plan.mapping.Timezone)
+		return fmt.Sprintf(
+			"a setting is refused: is tasks.timezone %q a time zone that the server knows?",
+			t.plan.mapping.Timezone,
+		)
 	case "53300":
 		return "the task database has no connection left: raise max_connections or lower what else connects"
 	case "P0001":
@@ -90,7 +93,12 @@ func (t *Tasks) grantFix(e *pgconn.PgError) string {
 		said += fmt.Sprintf("; GRANT SELECT ON %s TO %s", t.plan.events.table, quoted(role))
 	}
 	if columns := t.plan.written(); len(columns) > 0 {
-		said += fmt.Sprintf("; and to repair: GRANT UPDATE (%s) ON %s TO %s", strings.Join(columns, ", "), t.plan.table, quoted(role))
+		said += fmt.Sprintf(
+			"; and to repair: GRANT UPDATE (%s) ON %s TO %s",
+			strings.Join(columns, ", "),
+			t.plan.table,
+			quoted(role),
+		)
 	}
 	return said
 }

@@ -114,6 +114,12 @@ func (w *world) write(c reconcile.Write) reconcile.Written {
 	return written
 }
 
+// fail is a write that nothing refutes.
+func (w *world) fail(task reconcile.Task, why string) reconcile.Written {
+	w.t.Helper()
+	return w.write(reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: why})
+}
+
 func utc(text string) time.Time {
 	at, err := time.Parse("2006-01-02 15:04:05", text)
 	if err != nil {

@@ -65,7 +65,9 @@ const (
 	addFinished = `INSERT INTO tasks (status, sandbox_id, started_at)
 		SELECT 'completed', 'old-' || n, now() FROM generate_series(1, %d) AS n`
 	addLiveEvents = `INSERT INTO sandbox_events (sandbox_id, event_type, created_at)
-		SELECT 'live-' || (1 + n %% 100), CASE n %% 2 WHEN 0 THEN 'agent.heartbeat' ELSE 'agent.message' END, now() FROM generate_series(1, %d) AS n`
+		SELECT 'live-' || (1 + n %% 100), 
+			CASE n %% 2 WHEN 0 THEN 'agent.heartbeat' ELSE 'agent.message' END, now()
+		FROM generate_series(1, %d) AS n`
 	addOldEvents = `INSERT INTO sandbox_events (sandbox_id, event_type, created_at)
 		SELECT 'old-' || n %% 10000, 'agent.message', now() FROM generate_series(1, %d) AS n`
 )
@@ -114,7 +116,12 @@ func TestLiveIsSaneWithoutIndexes(t *testing.T) {
 	}
 	for _, task := range w.live() {
 		if task.Events.Heartbeat.IsZero() == task.Events.Activity.IsZero() {
-			t.Fatalf("task %s: heartbeat %s, activity %s, want one of them", task.Sandbox, task.Events.Heartbeat, task.Events.Activity)
+			t.Fatalf(
+				"task %s: heartbeat %s, activity %s, want one of them",
+				task.Sandbox,
+				task.Events.Heartbeat,
+				task.Events.Activity,
+			)
 		}
 	}
 }
@@ -137,7 +144,10 @@ func TestBothShapesReadTheSame(t *testing.T) {
 	w.exec(fmt.Sprintf(addLive, 300))
 	w.exec("INSERT INTO tasks (status, sandbox_id) VALUES ('running', 'live-1'), ('running', NULL), ('pending', '')")
 	w.exec(fmt.Sprintf(addLiveEvents, 1000))
-	w.exec("INSERT INTO sandbox_events (sandbox_id, event_type, created_at) VALUES ('', 'agent.started', '2026-02-01'), ('live-2', 'agent.completed', 'infinity')")
+	w.exec(
+		"INSERT INTO sandbox_events (sandbox_id, event_type, created_at) VALUES ('', 'agent.started', '2026-02-01'), " +
+			"('live-2', 'agent.completed', 'infinity')",
+	)
 	lookedUp := w.live()
 	w.exec("DROP INDEX ix_sandbox_events_sandbox_created")
 	w.tasks.forget()

@@ -81,7 +81,10 @@ func (s *statements) fieldSQL(f field) string {
 
 // clipped keeps both ends of a long text: what went wrong, and a mark of ours.
 func clipped(text string) string {
-	return fmt.Sprintf("CASE WHEN length(%[1]s) > 4000 THEN left(%[1]s, 3000) || ' … ' || right(%[1]s, 900) ELSE %[1]s END", text)
+	return fmt.Sprintf(
+		"CASE WHEN length(%[1]s) > 4000 THEN left(%[1]s, 3000) || ' … ' || right(%[1]s, 900) ELSE %[1]s END",
+		text,
+	)
 }
 
 type eventSource struct {
@@ -117,7 +120,10 @@ func (s *statements) liveStatuses() []string {
 	if s.plan.columns["state"] != "" || !t.enum() {
 		return s.plan.live
 	}
-	return slices.DeleteFunc(slices.Clone(s.plan.live), func(status string) bool { return !slices.Contains(t.labels, status) })
+	return slices.DeleteFunc(
+		slices.Clone(s.plan.live),
+		func(status string) bool { return !slices.Contains(t.labels, status) },
+	)
 }
 
 // readArgs are the parameters of every read.
@@ -172,9 +178,12 @@ func (s *statements) newerSign() string {
 		}
 	}
 	if e := s.plan.events; e != nil {
-		signs = append(signs, fmt.Sprintf("EXISTS (SELECT FROM %[1]s AS e WHERE %[2]s AND (%[3]s)::text NOT LIKE 'sandkeeper.%%' "+
-			"AND isfinite((%[4]s)::timestamptz) AND (%[4]s)::timestamptz > @life_sign::timestamptz)",
-			e.table, s.sandboxIs(), e.columns["type"], e.columns["at"]))
+		signs = append(
+			signs,
+			fmt.Sprintf("EXISTS (SELECT FROM %[1]s AS e WHERE %[2]s AND (%[3]s)::text NOT LIKE 'sandkeeper.%%' "+
+				"AND isfinite((%[4]s)::timestamptz) AND (%[4]s)::timestamptz > @life_sign::timestamptz)",
+				e.table, s.sandboxIs(), e.columns["type"], e.columns["at"]),
+		)
 	}
 	return strings.Join(signs, " OR ")
 }
@@ -221,7 +230,9 @@ func (s *statements) event() (string, error) {
 	e, types := s.plan.events, s.cat.events
 	with := map[string]string{
 		"Table": e.table, "Sandbox": quoted(e.plain["sandbox"]), "Type": quoted(e.plain["type"]), "At": quoted(e.plain["at"]),
-		"SandboxValue": types["sandbox"].value("sandbox"), "TypeValue": types["type"].value("type"), "Data": "", "DataValue": "",
+		"SandboxValue": types["sandbox"].value(
+			"sandbox",
+		), "TypeValue": types["type"].value("type"), "Data": "", "DataValue": "",
 	}
 	if data := e.plain["data"]; data != "" {
 		with["Data"], with["DataValue"] = quoted(data), "@data::text::"+types["data"].name

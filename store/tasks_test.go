@@ -59,7 +59,8 @@ func TestLiveReadsARowAsItIs(t *testing.T) {
 
 func TestLiveTakesTheLiveStatusesAndWhere(t *testing.T) {
 	w := omoiosWorld(t)
-	for i, status := range []string{"pending", "assigned", "claiming", "running", "completed", "failed", "cancelled", "odd"} {
+	words := []string{"pending", "assigned", "claiming", "running", "completed", "failed", "cancelled", "odd"}
+	for i, status := range words {
 		w.exec("INSERT INTO tasks (id, status, task_type) VALUES ($1, $2, $3)", id(string(rune('0'+i))), status,
 			[]string{"a", "b"}[i%2])
 	}
@@ -129,19 +130,35 @@ func TestIDTypes(t *testing.T) {
 		"bigint": {"bigint", []string{"1", "9223372036854775807"},
 			[]string{"1", "01", "9223372036854775807", "9223372036854775808", "1.0", "2", "one"},
 			[]string{"1", "01", "9223372036854775807"}, []string{"9223372036854775808", "1.0", "one"}},
-		"integer":   {"integer", []string{"-7"}, []string{"-7", "2147483648", "2147483647"}, []string{"-7"}, []string{"2147483648"}},
-		"smallint":  {"smallint", []string{"7"}, []string{"7", "32768"}, []string{"7"}, []string{"32768"}},
-		"text":      {"text", []string{"a'b", "ünï", "7"}, []string{"a'b", "ünï", "A'B", "07", "7"}, []string{"a'b", "ünï", "7"}, nil},
+		"integer": {
+			"integer",
+			[]string{"-7"},
+			[]string{"-7", "2147483648", "2147483647"},
+			[]string{"-7"},
+			[]string{"2147483648"},
+		},
+		"smallint": {"smallint", []string{"7"}, []string{"7", "32768"}, []string{"7"}, []string{"32768"}},
+		"text": {
+			"text",
+			[]string{"a'b", "ünï", "7"},
+			[]string{"a'b", "ünï", "A'B", "07", "7"},
+			[]string{"a'b", "ünï", "7"},
+			nil,
+		},
 		"varchar":   {"varchar(3)", []string{"abc"}, []string{"abc", "abcd"}, []string{"abc"}, nil},
 		"character": {"char(4)", []string{"abc"}, []string{"abc", "x"}, []string{"abc"}, nil},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, "CREATE TABLE jobs (id "+c.column+" PRIMARY KEY, status text, box "+c.column+", note text)", Mapping{
-				Table: "public.jobs", Columns: map[string]string{"id": "id", "status": "status", "sandbox": "box"},
-				Statuses: map[string][]string{"running": {"on"}, "failed": {"off"}},
-				Fail:     RowChange{Status: "off", Set: map[string]string{"note": "@reason"}},
-			})
+			w := newWorld(
+				t,
+				"CREATE TABLE jobs (id "+c.column+" PRIMARY KEY, status text, box "+c.column+", note text)",
+				Mapping{
+					Table: "public.jobs", Columns: map[string]string{"id": "id", "status": "status", "sandbox": "box"},
+					Statuses: map[string][]string{"running": {"on"}, "failed": {"off"}},
+					Fail:     RowChange{Status: "off", Set: map[string]string{"note": "@reason"}},
+				},
+			)
 			for _, id := range c.ids {
 				w.exec("INSERT INTO jobs SELECT $1::text::"+c.column+", 'on', $1::text::"+c.column, id)
 			}
@@ -168,7 +185,7 @@ func TestIDTypes(t *testing.T) {
 				}
 			}
 			task := w.one(c.ids[0])
-			if got := w.write(reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: "gone"}); got != reconcile.WriteDone {
+			if got := w.fail(task, "gone"); got != reconcile.WriteDone {
 				t.Errorf("Write = %s, want done", got)
 			}
 		})
@@ -177,9 +194,18 @@ func TestIDTypes(t *testing.T) {
 
 func TestBySandboxFindsEveryStatusWithEvents(t *testing.T) {
 	w := omoiosWorld(t)
-	w.exec("INSERT INTO tasks (id, status, sandbox_id) VALUES ($1, 'completed', 'a'), ($2, 'running', 'a'), ($3, 'odd', 'b'), ($4, 'running', 'c')",
-		id("1"), id("2"), id("3"), id("4"))
-	w.exec("INSERT INTO sandbox_events (sandbox_id, event_type, created_at) VALUES ('a', 'agent.completed', '2026-02-01 09:00Z')")
+	w.exec(
+		"INSERT INTO tasks (id, status, sandbox_id) VALUES ($1, 'completed', 'a'), ($2, 'running', 'a'), ($3, 'odd', "+
+			"'b'), ($4, 'running', 'c')",
+		id("1"),
+		id("2"),
+		id("3"),
+		id("4"),
+	)
+	w.exec(
+		"INSERT INTO sandbox_events (sandbox_id, event_type, created_at) VALUES ('a', 'agent.completed', '2026-02-01 " +
+			"09:00Z')",
+	)
 	rows, err := w.tasks.BySandbox(t.Context(), []string{"a", "b", "nobody"})
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +236,8 @@ func TestReadsOfNothing(t *testing.T) {
 }
 
 const oddSchema = `CREATE SCHEMA "My Jobs";
-CREATE TABLE "My Jobs"."Task ""Table""" ("order" bigint PRIMARY KEY, "State" text, "data" jsonb, "user" text, "a.b" text);
+CREATE TABLE "My Jobs"."Task ""Table""" ("order" bigint PRIMARY KEY, "State" text, "data" jsonb,
+	"user" text, "a.b" text);
 CREATE TABLE "My Jobs"."select" ("from" text, "where" text, "to" timestamp);
 INSERT INTO "My Jobs"."Task ""Table""" VALUES (1, 'on', '{"box": "b-1", "beat": "2026-02-01 09:00:00+00"}', 'ana');
 INSERT INTO "My Jobs"."select" VALUES ('b-1', 'tick', '2026-02-01 10:00:00')`
@@ -245,22 +272,27 @@ func TestOddNamesAndExpressions(t *testing.T) {
 	if got := w.write(write); got != reconcile.WriteDone {
 		t.Fatalf("Write = %s, want done", got)
 	}
-	if got := w.text(`SELECT "State" || '|' || "a.b" || '|' || "user" FROM "My Jobs"."Task ""Table"""`); got != "off|r [sandkeeper x]|ANA" {
+	if got := w.text(`SELECT "State" || '|' || "a.b" || '|' || "user" FROM "My Jobs"."Task ""Table"""`); got != "off|r "+
+		"[sandkeeper x]|ANA" {
 		t.Errorf("after the write: %s", got)
 	}
 }
 
 func TestTimesWithoutZone(t *testing.T) {
-	w := newWorld(t, `CREATE TABLE tasks (id int PRIMARY KEY, status text, made timestamp, day date, done timestamp, forever timestamptz,
+	w := newWorld(
+		t,
+		`CREATE TABLE tasks (id int PRIMARY KEY, status text, made timestamp, day date, done timestamp, forever timestamptz,
 		at timestamptz, note text, lasts interval);
-		INSERT INTO tasks VALUES (1, 'on', '2026-07-01 12:00:00', '2026-07-02', NULL, 'infinity', '2026-07-01 10:00:00Z', NULL, '1 day 1 second')`,
+		INSERT INTO tasks VALUES (1, 'on', '2026-07-01 12:00:00', '2026-07-02', NULL, 'infinity',
+			'2026-07-01 10:00:00Z', NULL, '1 day 1 second')`,
 		Mapping{
 			Table: "tasks", Timezone: "Europe/Berlin",
 			Columns: map[string]string{"id": "id", "status": "status", "created_at": "made", "assigned_at": "day",
 				"deadline_at": "forever", "updated_at": "at", "error": "note", "timeout": "lasts"},
 			Statuses: map[string][]string{"running": {"on"}, "failed": {"off"}},
 			Fail:     RowChange{Status: "off", Set: map[string]string{"note": "@reason", "done": "@now", "at": "@now"}},
-		})
+		},
+	)
 	got := w.live()["1"]
 	want := map[string][2]time.Time{
 		"timestamp":                      {got.CreatedAt, utc("2026-07-01 10:00:00")},
@@ -277,7 +309,7 @@ func TestTimesWithoutZone(t *testing.T) {
 	if got.Timeout != 24*time.Hour+time.Second {
 		t.Errorf("timeout = %s", got.Timeout)
 	}
-	w.write(reconcile.Write{Step: reconcile.StepFail, Task: got, Reason: "gone"})
+	w.fail(got, "gone")
 	if got := w.text("SELECT ((done AT TIME ZONE 'Europe/Berlin') = at)::text FROM tasks"); got != "true" {
 		t.Errorf("@now in a column without time zone is not the moment that it is in one with: %s",
 			w.text("SELECT done || ' and ' || at FROM tasks"))
@@ -299,7 +331,7 @@ func TestStateExpressionAndEnumStatus(t *testing.T) {
 	if len(got) != 3 || got["1"].State != "pending" || got["2"].State != "assigned" || got["3"].State != "running" {
 		t.Errorf("Live by the state expression = %+v", got)
 	}
-	if got := w.write(reconcile.Write{Step: reconcile.StepFail, Task: got["2"], Reason: "r"}); got != reconcile.WriteDone {
+	if got := w.fail(got["2"], "r"); got != reconcile.WriteDone {
 		t.Errorf("Write = %s, want done", got)
 	}
 	m.Columns["state"], m.Fail.Status = "", "broken"
@@ -308,14 +340,17 @@ func TestStateExpressionAndEnumStatus(t *testing.T) {
 	if got := w.live(); len(got) != 2 || got["3"].State != "running" {
 		t.Errorf("Live by the enum = %+v", got)
 	}
-	if got := w.write(reconcile.Write{Step: reconcile.StepFail, Task: w.live()["3"], Reason: "r"}); got != reconcile.WriteDone {
+	if got := w.fail(w.live()["3"], "r"); got != reconcile.WriteDone {
 		t.Errorf("Write = %s, want done", got)
 	}
 }
 
 func TestLongErrorsKeepTheirMark(t *testing.T) {
 	w := omoiosWorld(t)
-	w.exec("INSERT INTO tasks (id, status, error_message) VALUES ($1, 'running', repeat('x', 9000) || ' [sandkeeper a-1]')", id("1"))
+	w.exec(
+		"INSERT INTO tasks (id, status, error_message) VALUES ($1, 'running', repeat('x', 9000) || ' [sandkeeper a-1]')",
+		id("1"),
+	)
 	if got := w.one(id("1")).Error; len(got) > 4000 || !strings.HasSuffix(got, "[sandkeeper a-1]") {
 		t.Errorf("error of %d bytes ending in %q", len(got), got[len(got)-30:])
 	}
@@ -323,7 +358,8 @@ func TestLongErrorsKeepTheirMark(t *testing.T) {
 
 func TestCatalogIsReadAgainWhenAColumnChanges(t *testing.T) {
 	w := newWorld(t, "CREATE TABLE tasks (id int PRIMARY KEY, status text); INSERT INTO tasks VALUES (1, 'on')", Mapping{
-		Table: "tasks", Columns: map[string]string{"id": "id", "status": "status"}, Statuses: map[string][]string{"running": {"on"}}})
+		Table: "tasks", Columns: map[string]string{"id": "id", "status": "status"},
+		Statuses: map[string][]string{"running": {"on"}}})
 	w.one("1")
 	w.exec("ALTER TABLE tasks ALTER id TYPE uuid USING '" + id("1") + "'::uuid")
 	if _, err := w.tasks.ByID(t.Context(), []string{"1"}); err == nil {

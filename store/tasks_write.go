@@ -94,7 +94,11 @@ func (a *attempt) update(ctx context.Context, tx pgx.Tx) (bool, error) {
 		return false, err
 	}
 	if len(became) > 1 {
-		return false, fmt.Errorf("%d rows have the id %s: tasks.columns.id must be unique; nothing was written", len(became), a.id)
+		return false, fmt.Errorf(
+			"%d rows have the id %s: tasks.columns.id must be unique; nothing was written",
+			len(became),
+			a.id,
+		)
 	}
 	return true, a.became(became[0])
 }

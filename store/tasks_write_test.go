@@ -15,8 +15,12 @@ import (
 // running adds a running task with the sandbox box-n and returns it as it is judged.
 func (w *world) running(n string) reconcile.Task {
 	w.t.Helper()
-	w.exec(`INSERT INTO tasks (id, status, sandbox_id, conversation_id, created_at, updated_at, started_at, timeout_seconds)
-		VALUES ($1, 'running', $2, 'c', '2026-02-01 09:00Z', '2026-02-01 09:00Z', '2026-02-01 09:00Z', 60)`, id(n), "box-"+n)
+	w.exec(
+		`INSERT INTO tasks (id, status, sandbox_id, conversation_id, created_at, updated_at, started_at, timeout_seconds)
+		VALUES ($1, 'running', $2, 'c', '2026-02-01 09:00Z', '2026-02-01 09:00Z', '2026-02-01 09:00Z', 60)`,
+		id(n),
+		"box-"+n,
+	)
 	return w.one(id(n))
 }
 
@@ -33,14 +37,19 @@ func TestFailSetsWhatItSaysAndNothingElse(t *testing.T) {
 	task := w.running("1")
 	other := w.running("2")
 	before := w.row(other.ID)
-	if got := w.write(reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: reason}); got != reconcile.WriteDone {
+	if got := w.fail(task, reason); got != reconcile.WriteDone {
 		t.Fatalf("Write = %s, want done", got)
 	}
-	const rest = `SELECT (to_jsonb(t) - 'status' - 'error_message' - 'completed_at' - 'id' - 'sandbox_id')::text FROM tasks AS t WHERE id = $1`
+	const rest = `SELECT (to_jsonb(t) - 'status' - 'error_message' - 'completed_at' - 'id' - 'sandbox_id')::text
+		FROM tasks AS t WHERE id = $1`
 	if got, want := w.text(rest, task.ID), w.text(rest, other.ID); got != want {
 		t.Errorf("the other columns became %s, want %s", got, want)
 	}
-	got := w.text("SELECT status || '|' || error_message || '|' || (completed_at > now() - interval '1 minute') FROM tasks WHERE id = $1", task.ID)
+	got := w.text(
+		"SELECT status || '|' || error_message || '|' || (completed_at > now() - interval '1 minute') "+
+			"FROM tasks WHERE id = $1",
+		task.ID,
+	)
 	if want := "failed|" + reason + "|true"; got != want {
 		t.Errorf("row = %s, want %s", got, want)
 	}
@@ -55,44 +64,100 @@ func TestFailSetsWhatItSaysAndNothingElse(t *testing.T) {
 func TestRequeueClearsAndCounts(t *testing.T) {
 	w := omoiosWorld(t)
 	task := w.running("1")
-	if got := w.write(reconcile.Write{Step: reconcile.StepRequeue, Task: task, Reason: reason}); got != reconcile.WriteDone {
+	got := w.write(reconcile.Write{Step: reconcile.StepRequeue, Task: task, Reason: reason})
+	if got != reconcile.WriteDone {
 		t.Fatalf("Write = %s, want done", got)
 	}
-	got := w.text("SELECT concat_ws('|', status, coalesce(sandbox_id, '-'), coalesce(conversation_id, '-'), retry_count, error_message) FROM tasks")
-	if want := "pending|-|-|1|" + reason; got != want {
-		t.Errorf("row = %s, want %s", got, want)
+	row := w.text(
+		"SELECT concat_ws('|', status, coalesce(sandbox_id, '-'), coalesce(conversation_id, '-'), retry_count, " +
+			"error_message) FROM tasks",
+	)
+	if want := "pending|-|-|1|" + reason; row != want {
+		t.Errorf("row = %s, want %s", row, want)
 	}
 }
 
 // TestGuards changes the row between the judgement and the write, and wants the row to
 // stay as it then is.
 func TestGuards(t *testing.T) {
-	event := `INSERT INTO sandbox_events (sandbox_id, event_type, created_at) VALUES ('box-1', '%s', '2026-02-01 09:05:01Z')`
-	event = strings.ReplaceAll(event, "%s", "agent.heartbeat")
+	event := `INSERT INTO sandbox_events (sandbox_id, event_type, created_at)
+		VALUES ('box-1', 'agent.heartbeat', '2026-02-01 09:05:01Z')`
 	cases := map[string]struct {
 		meanwhile string
 		write     reconcile.Write
 		want      reconcile.Written
 	}{
-		"nothing happened":                          {"", reconcile.Write{}, reconcile.WriteDone},
-		"nothing happened, locked":                  {"", reconcile.Write{Lock: true}, reconcile.WriteDone},
-		"another column was written":                {"UPDATE tasks SET updated_at = now()", reconcile.Write{}, reconcile.WriteBusy},
-		"another column was written, locked":        {"UPDATE tasks SET updated_at = now()", reconcile.Write{Lock: true}, reconcile.WriteDone},
-		"the status changed":                        {"UPDATE tasks SET status = 'assigned'", reconcile.Write{}, reconcile.WriteMoved},
-		"the status changed, locked":                {"UPDATE tasks SET status = 'assigned'", reconcile.Write{Lock: true}, reconcile.WriteMoved},
-		"it got another sandbox":                    {"UPDATE tasks SET sandbox_id = 'box-9'", reconcile.Write{}, reconcile.WriteMoved},
-		"it got another sandbox, locked":            {"UPDATE tasks SET sandbox_id = 'box-9'", reconcile.Write{Lock: true}, reconcile.WriteMoved},
-		"its sandbox was cleared":                   {"UPDATE tasks SET sandbox_id = NULL", reconcile.Write{Lock: true}, reconcile.WriteMoved},
-		"it was completed":                          {"UPDATE tasks SET status = 'completed'", reconcile.Write{Lock: true}, reconcile.WriteMoved},
-		"it was deleted":                            {"DELETE FROM tasks", reconcile.Write{}, reconcile.WriteMoved},
-		"it was deleted, locked":                    {"DELETE FROM tasks", reconcile.Write{Lock: true}, reconcile.WriteMoved},
-		"a life sign came":                          {event, reconcile.Write{Refutable: true}, reconcile.WriteAlive},
-		"a life sign came, locked":                  {event, reconcile.Write{Refutable: true, Lock: true}, reconcile.WriteAlive},
-		"a life sign came that refutes nothing":     {event, reconcile.Write{}, reconcile.WriteDone},
-		"the newest life sign was known":            {event, reconcile.Write{Refutable: true, LifeSign: utc("2026-02-01 09:05:01")}, reconcile.WriteDone},
-		"the one a microsecond before it was known": {event, reconcile.Write{Refutable: true, LifeSign: utc("2026-02-01 09:05:01").Add(-time.Microsecond)}, reconcile.WriteAlive},
-		"an event of ours came":                     {strings.ReplaceAll(event, "agent.heartbeat", "sandkeeper.failed"), reconcile.Write{Refutable: true}, reconcile.WriteDone},
-		"another sandbox gave a life sign":          {strings.ReplaceAll(event, "box-1", "box-2"), reconcile.Write{Refutable: true}, reconcile.WriteDone},
+		"nothing happened":         {"", reconcile.Write{}, reconcile.WriteDone},
+		"nothing happened, locked": {"", reconcile.Write{Lock: true}, reconcile.WriteDone},
+		"another column was written": {
+			"UPDATE tasks SET updated_at = now()",
+			reconcile.Write{},
+			reconcile.WriteBusy,
+		},
+		"another column was written, locked": {
+			"UPDATE tasks SET updated_at = now()",
+			reconcile.Write{Lock: true},
+			reconcile.WriteDone,
+		},
+		"the status changed": {
+			"UPDATE tasks SET status = 'assigned'",
+			reconcile.Write{},
+			reconcile.WriteMoved,
+		},
+		"the status changed, locked": {
+			"UPDATE tasks SET status = 'assigned'",
+			reconcile.Write{Lock: true},
+			reconcile.WriteMoved,
+		},
+		"it got another sandbox": {
+			"UPDATE tasks SET sandbox_id = 'box-9'",
+			reconcile.Write{},
+			reconcile.WriteMoved,
+		},
+		"it got another sandbox, locked": {
+			"UPDATE tasks SET sandbox_id = 'box-9'",
+			reconcile.Write{Lock: true},
+			reconcile.WriteMoved,
+		},
+		"its sandbox was cleared": {
+			"UPDATE tasks SET sandbox_id = NULL",
+			reconcile.Write{Lock: true},
+			reconcile.WriteMoved,
+		},
+		"it was completed": {
+			"UPDATE tasks SET status = 'completed'",
+			reconcile.Write{Lock: true},
+			reconcile.WriteMoved,
+		},
+		"it was deleted":         {"DELETE FROM tasks", reconcile.Write{}, reconcile.WriteMoved},
+		"it was deleted, locked": {"DELETE FROM tasks", reconcile.Write{Lock: true}, reconcile.WriteMoved},
+		"a life sign came":       {event, reconcile.Write{Refutable: true}, reconcile.WriteAlive},
+		"a life sign came, locked": {
+			event,
+			reconcile.Write{Refutable: true, Lock: true},
+			reconcile.WriteAlive,
+		},
+		"a life sign came that refutes nothing": {event, reconcile.Write{}, reconcile.WriteDone},
+		"the newest life sign was known": {
+			event,
+			reconcile.Write{Refutable: true, LifeSign: utc("2026-02-01 09:05:01")},
+			reconcile.WriteDone,
+		},
+		"the one a microsecond before it was known": {
+			event,
+			reconcile.Write{Refutable: true, LifeSign: utc("2026-02-01 09:05:01").Add(-time.Microsecond)},
+			reconcile.WriteAlive,
+		},
+		"an event of ours came": {
+			strings.ReplaceAll(event, "agent.heartbeat", "sandkeeper.failed"),
+			reconcile.Write{Refutable: true},
+			reconcile.WriteDone,
+		},
+		"another sandbox gave a life sign": {
+			strings.ReplaceAll(event, "box-1", "box-2"),
+			reconcile.Write{Refutable: true},
+			reconcile.WriteDone,
+		},
 	}
 	w := omoiosWorld(t)
 	for name, c := range cases {
@@ -137,10 +202,14 @@ func TestTheRowDecidesNotTheVersion(t *testing.T) {
 func TestColumnsGiveLifeSignsToo(t *testing.T) {
 	for _, column := range []string{"heartbeat_at", "activity_at"} {
 		t.Run(column, func(t *testing.T) {
-			w := newWorld(t, "CREATE TABLE tasks (id int PRIMARY KEY, status text, beat timestamptz, note text); INSERT INTO tasks VALUES (1, 'on')",
+			w := newWorld(
+				t,
+				"CREATE TABLE tasks (id int PRIMARY KEY, status text, beat timestamptz, note text); INSERT INTO tasks VALUES "+
+					"(1, 'on')",
 				Mapping{Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "error": "note", column: "beat"},
 					Statuses: map[string][]string{"running": {"on"}, "failed": {"off"}},
-					Fail:     RowChange{Status: "off", Set: map[string]string{"note": "@reason"}}})
+					Fail:     RowChange{Status: "off", Set: map[string]string{"note": "@reason"}}},
+			)
 			write := reconcile.Write{Step: reconcile.StepFail, Task: w.one("1"), Reason: reason, Refutable: true, Lock: true}
 			w.exec("UPDATE tasks SET beat = '2026-02-01 09:00Z'")
 			if got := w.write(write); got != reconcile.WriteAlive {
@@ -189,7 +258,10 @@ func TestABusyRowIsWaitedForOnlyAsLongAsAllowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, lock := range []bool{false, true} {
-		_, err := w.tasks.Write(t.Context(), reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: reason, Lock: lock})
+		_, err := w.tasks.Write(
+			t.Context(),
+			reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: reason, Lock: lock},
+		)
 		if err == nil || !strings.Contains(err.Error(), "lock_timeout") {
 			t.Errorf("Write of a locked row, lock %v = %v, want the lock_timeout", lock, err)
 		}
@@ -208,7 +280,8 @@ func TestAWriterThatIsWaitedFor(t *testing.T) {
 		"it completed the task":           {"UPDATE tasks SET status = 'completed'", false, reconcile.WriteMoved},
 		"it completed the task, locked":   {"UPDATE tasks SET status = 'completed'", true, reconcile.WriteMoved},
 		"it brought a life sign, locked": {`UPDATE tasks SET updated_at = now();
-			INSERT INTO sandbox_events (sandbox_id, event_type) VALUES ('box-1', 'agent.heartbeat')`, true, reconcile.WriteAlive},
+			INSERT INTO sandbox_events (sandbox_id, event_type) VALUES ('box-1', 'agent.heartbeat')`, true,
+			reconcile.WriteAlive},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -256,16 +329,20 @@ func (w *world) untilSomebodyWaits() {
 }
 
 func TestReasonsFitTheirColumn(t *testing.T) {
-	w := newWorld(t, "CREATE TABLE tasks (id int PRIMARY KEY, status text, note varchar(60), short varchar(40)); INSERT INTO tasks SELECT n, 'on' FROM generate_series(1, 3) n",
+	w := newWorld(
+		t,
+		"CREATE TABLE tasks (id int PRIMARY KEY, status text, note varchar(60), short varchar(40)); INSERT INTO tasks "+
+			"SELECT n, 'on' FROM generate_series(1, 3) n",
 		Mapping{Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "error": "note"},
 			Statuses: map[string][]string{"running": {"on"}, "failed": {"off"}},
-			Fail:     RowChange{Status: "off", Set: map[string]string{"note": "@reason", "short": "@reason"}}})
+			Fail:     RowChange{Status: "off", Set: map[string]string{"note": "@reason", "short": "@reason"}}},
+	)
 	for id, reason := range map[string]string{
 		"1": strings.Repeat("ü", 90) + " [sandkeeper a-1]",
 		"2": "zero \x00 and \xff\xfe [sandkeeper a-2]",
 		"3": strings.Repeat("no mark ", 20),
 	} {
-		if got := w.write(reconcile.Write{Step: reconcile.StepFail, Task: w.one(id), Reason: reason}); got != reconcile.WriteDone {
+		if got := w.fail(w.one(id), reason); got != reconcile.WriteDone {
 			t.Fatalf("Write = %s", got)
 		}
 	}
@@ -313,10 +390,13 @@ func TestEventAndNotificationComeWithTheWrite(t *testing.T) {
 	if got := w.write(reconcile.Write{Step: reconcile.StepFail, Task: stale, Reason: reason}); got != reconcile.WriteBusy {
 		t.Fatalf("Write of a stale row = %s, want busy", got)
 	}
-	if got := w.write(reconcile.Write{Step: reconcile.StepFail, Task: w.one(id("1")), Reason: reason}); got != reconcile.WriteDone {
+	if got := w.fail(w.one(id("1")), reason); got != reconcile.WriteDone {
 		t.Fatalf("Write = %s, want done", got)
 	}
-	got := w.text("SELECT string_agg(sandbox_id || '|' || event_type || '|' || (event_data->>'reason') || '|' || (event_data->>'task'), ' ') FROM sandbox_events")
+	got := w.text(
+		"SELECT string_agg(sandbox_id || '|' || event_type || '|' || (event_data->>'reason') || '|' || " +
+			"(event_data->>'task'), ' ') FROM sandbox_events",
+	)
 	if want := "box-1|sandkeeper.failed|" + reason + "|" + id("1"); got != want {
 		t.Errorf("events = %s, want %s", got, want)
 	}
@@ -330,7 +410,8 @@ func TestEventAndNotificationComeWithTheWrite(t *testing.T) {
 }
 
 func TestWritesThatAreRefused(t *testing.T) {
-	const schema = "CREATE TABLE tasks (id int, status text, note text, data jsonb); INSERT INTO tasks VALUES (1, 'on'), (1, 'on'), (2, 'on');"
+	const schema = "CREATE TABLE tasks (id int, status text, note text, data jsonb); INSERT INTO tasks VALUES (1, " +
+		"'on'), (1, 'on'), (2, 'on');"
 	base := func() Mapping {
 		return Mapping{Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "error": "note"},
 			Statuses: map[string][]string{"running": {"on"}, "failed": {"off"}},
@@ -346,13 +427,38 @@ func TestWritesThatAreRefused(t *testing.T) {
 		"a state expression that does not become failed": {"", func(m *Mapping) {
 			m.Columns["state"], m.Statuses = "('running')", nil
 		}, "2", `would be "running" and not failed`},
-		"a trigger that puts the status back": {`CREATE FUNCTION back() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.status := 'on'; RETURN NEW; END $$;
-			CREATE TRIGGER back BEFORE UPDATE ON tasks FOR EACH ROW EXECUTE FUNCTION back();`, func(*Mapping) {}, "2", `would be "on"`},
-		"a trigger that refuses": {`CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not on sundays'; END $$;
-			CREATE TRIGGER no BEFORE UPDATE ON tasks FOR EACH ROW EXECUTE FUNCTION no();`, func(*Mapping) {}, "2", "a trigger on the task table refused it"},
-		"a constraint that does not know the status": {"ALTER TABLE tasks ADD CHECK (status = 'on');", func(*Mapping) {}, "2", "correct fail.status"},
-		"a value of the wrong type":                  {"", func(m *Mapping) { m.Fail.Set["data"] = "@reason" }, "2", "does not fit"},
-		"nothing configured":                         {"", func(m *Mapping) { m.Fail = RowChange{} }, "2", "tasks.fail is not configured"},
+		"a trigger that puts the status back": {
+			`CREATE FUNCTION back() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.status := 'on'; RETURN NEW; END $$;
+			CREATE TRIGGER back BEFORE UPDATE ON tasks FOR EACH ROW EXECUTE FUNCTION back();`,
+			func(*Mapping) {},
+			"2",
+			`would be "on"`,
+		},
+		"a trigger that refuses": {
+			`CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not on sundays'; END $$;
+			CREATE TRIGGER no BEFORE UPDATE ON tasks FOR EACH ROW EXECUTE FUNCTION no();`,
+			func(*Mapping) {},
+			"2",
+			"a trigger on the task table refused it",
+		},
+		"a constraint that does not know the status": {
+			"ALTER TABLE tasks ADD CHECK (status = 'on');",
+			func(*Mapping) {},
+			"2",
+			"correct fail.status",
+		},
+		"a value of the wrong type": {
+			"",
+			func(m *Mapping) { m.Fail.Set["data"] = "@reason" },
+			"2",
+			"does not fit",
+		},
+		"nothing configured": {
+			"",
+			func(m *Mapping) { m.Fail = RowChange{} },
+			"2",
+			"tasks.fail is not configured",
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -378,7 +484,7 @@ func TestWriteOfAnIDThatIsNoneMoves(t *testing.T) {
 	w := omoiosWorld(t)
 	task := w.running("1")
 	task.ID = "not-a-uuid"
-	if got := w.write(reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: reason}); got != reconcile.WriteMoved {
+	if got := w.fail(task, reason); got != reconcile.WriteMoved {
 		t.Errorf("Write = %s, want moved", got)
 	}
 }

@@ -165,7 +165,7 @@ func (p *platform) speak(ctx context.Context, now time.Time) error {
 	return p.stage.do(ctx, "events_add", pgx.StrictNamedArgs{"keys": keys, "types": types})
 }
 
-// ask brings in a new task, about one a second while there are fewer than at the start.
+// ask brings in a new task, about one in two seconds while there are fewer than at the start.
 func (p *platform) ask(ctx context.Context, now time.Time) error {
 	working := 0
 	for _, j := range p.jobs {
@@ -173,7 +173,7 @@ func (p *platform) ask(ctx context.Context, now time.Time) error {
 			working++
 		}
 	}
-	if working >= demoWorkers || mathrand.IntN(2) == 0 {
+	if working >= demoWorkers || mathrand.IntN(4) > 0 {
 		return nil
 	}
 	return p.add(ctx, now)

@@ -115,7 +115,9 @@ func (p *Provider) delete(ctx context.Context, id string) (reconcile.Termination
 	switch {
 	case errors.Is(err, reconcile.ErrNotFound):
 		return reconcile.TerminateGone, nil
-	case a.status == http.StatusBadRequest, a.status == http.StatusConflict:
+	case a.status == http.StatusConflict: // a transition is under way: nothing was done, and it may work later
+		return "", fmt.Errorf("%w: %w", reconcile.ErrHeld, err)
+	case a.status == http.StatusBadRequest:
 		return reconcile.TerminateRefused, err
 	case err != nil:
 		return "", err

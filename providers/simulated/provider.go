@@ -161,7 +161,9 @@ func (p *Provider) termination(id string, err error) (reconcile.Termination, err
 		return reconcile.TerminateAccepted, nil
 	case errors.Is(err, reconcile.ErrNotFound):
 		return reconcile.TerminateGone, nil
-	case errors.As(err, &no), errors.Is(err, ErrBusy):
+	case errors.Is(err, ErrBusy):
+		return "", fmt.Errorf("terminate sandbox %s of %s: %w: %w", id, p.entry.Name, reconcile.ErrHeld, err)
+	case errors.As(err, &no):
 		return reconcile.TerminateRefused, fmt.Errorf("terminate sandbox %s of %s: %w", id, p.entry.Name, err)
 	}
 	return "", fmt.Errorf("terminate sandbox %s of %s: %w", id, p.entry.Name, err)

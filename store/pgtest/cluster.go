@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
@@ -47,7 +48,7 @@ type process struct {
 // Launch makes a cluster and starts it. It ends with [Cluster.Stop], and on Linux also
 // with the program.
 func Launch(ctx context.Context, o Options) (*Cluster, error) {
-	c, err := prepare(o)
+	c, err := prepare(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func Launch(ctx context.Context, o Options) (*Cluster, error) {
 	return c, nil
 }
 
-func prepare(o Options) (*Cluster, error) {
+func prepare(ctx context.Context, o Options) (*Cluster, error) {
 	var err error
 	if o.Binaries == (Binaries{}) {
 		if o.Binaries, err = Find(); err != nil {
@@ -72,7 +73,7 @@ func prepare(o Options) (*Cluster, error) {
 	}
 	c := &Cluster{options: o, port: 5432}
 	if o.TCP {
-		if c.port, err = freePort(); err != nil {
+		if c.port, err = freePort(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -85,13 +86,14 @@ func prepare(o Options) (*Cluster, error) {
 	return c, nil
 }
 
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func freePort(ctx context.Context) (int, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, fmt.Errorf("find a free port: %w", err)
 	}
-	port := l.Addr().(*net.TCPAddr).Port
-	return port, l.Close()
+	defer l.Close()
+	at, err := netip.ParseAddrPort(l.Addr().String())
+	return int(at.Port()), err
 }
 
 func (c *Cluster) initdb(ctx context.Context) error {
@@ -119,7 +121,8 @@ func (c *Cluster) Start(ctx context.Context) error {
 		return fmt.Errorf("open PostgreSQL's log: %w", err)
 	}
 	defer log.Close()
-	cmd := exec.Command(c.options.Binaries.Postgres, c.arguments()...)
+	// The context ends the start, not the server.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), c.options.Binaries.Postgres, c.arguments()...)
 	cmd.SysProcAttr, cmd.Dir, cmd.Stdout, cmd.Stderr = attributes(c.user), c.dir, log, log
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start PostgreSQL: %w", err)
@@ -166,7 +169,7 @@ func (c *Cluster) ready(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for PostgreSQL to answer: %w: %s", context.Cause(ctx), err)
+			return fmt.Errorf("wait for PostgreSQL to answer: %w: %w", context.Cause(ctx), err)
 		case <-c.proc.ended:
 			return fmt.Errorf("PostgreSQL ended while it started: %s", c.lastWords())
 		case <-tick.C:

@@ -11,9 +11,11 @@ import (
 )
 
 // ErrNoPostgres is returned when the machine has no PostgreSQL server programs.
-var ErrNoPostgres = errors.New("no PostgreSQL server programs (initdb, postgres) found on PATH or in the usual places: " +
-	"install them (Debian and Ubuntu: apt-get install postgresql; macOS: brew install postgresql; " +
-	"Fedora: dnf install postgresql-server)")
+var ErrNoPostgres = errors.New(
+	"no PostgreSQL server programs (initdb, postgres) found on PATH or in the usual places: " +
+		"install them (Debian and Ubuntu: apt-get install postgresql; macOS: brew install postgresql; " +
+		"Fedora: dnf install postgresql-server)",
+)
 
 // Binaries are the server programs of one PostgreSQL installation.
 type Binaries struct {

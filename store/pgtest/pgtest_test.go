@@ -3,8 +3,11 @@ package pgtest
 import (
 	"context"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -107,6 +110,43 @@ func TestVersionInPath(t *testing.T) {
 	for path, want := range cases {
 		if got := versionIn(path); got != want {
 			t.Errorf("versionIn(%q) = %d, want %d", path, got, want)
+		}
+	}
+}
+
+func TestSweepRemovesOnlyWhatIsOldAndNotServed(t *testing.T) {
+	now := time.Now()
+	cases := map[string]struct {
+		name, pid string
+		age       time.Duration
+		left      bool
+	}{
+		"old, its server ended in order": {"sandkeeper-pg-1", "", abandoned + time.Minute, false},
+		"old, its server was killed":     {"sandkeeper-pg-2", "2147483646\n/data", abandoned + time.Minute, false},
+		"old, its server runs":           {"sandkeeper-pg-3", strconv.Itoa(os.Getpid()) + "\n", abandoned + time.Minute, true},
+		"old, with an unreadable pid":    {"sandkeeper-pg-4", "?", abandoned + time.Minute, true},
+		"young":                          {"sandkeeper-pg-5", "", abandoned - time.Minute, true},
+		"something else":                 {"sandkeeper-other", "", abandoned + time.Minute, true},
+	}
+	base := t.TempDir()
+	for _, c := range cases {
+		data := filepath.Join(base, c.name, "data")
+		if err := os.MkdirAll(data, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if c.pid != "" {
+			if err := os.WriteFile(filepath.Join(data, "postmaster.pid"), []byte(c.pid), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Chtimes(filepath.Join(base, c.name), now, now.Add(-c.age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep(base, now)
+	for name, c := range cases {
+		if _, err := os.Stat(filepath.Join(base, c.name)); (err == nil) != c.left {
+			t.Errorf("%s: left %v, want %v", name, err == nil, c.left)
 		}
 	}
 }

@@ -51,6 +51,7 @@ func Start(tb TB) *Server {
 		shared.server = &Server{dsn: dsn}
 		return shared.server
 	}
+	sweep(base(), time.Now())
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cluster, err := Launch(ctx, Options{})
@@ -77,7 +78,7 @@ func (s *Server) Database(tb TB) string {
 		tb.Fatalf("%v", err)
 	}
 	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), 30*time.Second)
 		defer cancel()
 		if err := dropDatabase(ctx, s.dsn, name); err != nil {
 			tb.Fatalf("%v", err)

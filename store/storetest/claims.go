@@ -219,7 +219,9 @@ var settlements = map[string]func(*bench){
 		b.equal("open", b.open(), []string{})
 	},
 	"a confirmed terminate marks the sandbox gone by us, a fail does not": func(b *bench) {
-		s := reconcile.SandboxSeen{Ref: ref("x"), Task: "t", State: reconcile.SandboxRunning, StateSince: noon.Add(-time.Hour)}
+		s := reconcile.SandboxSeen{
+			Ref: ref("x"), Task: "t", State: reconcile.SandboxRunning, StateSince: noon.Add(-time.Hour),
+		}
 		b.pass(reconcile.Record{
 			Sandboxes: []reconcile.SandboxSeen{s},
 			Actions:   []reconcile.Action{failing("t"), ending("t", 1, "x")},
@@ -229,7 +231,8 @@ var settlements = map[string]func(*bench){
 		b.equal("sandboxes", b.recall().Sandboxes[s.Ref], s)
 		b.clock.move(time.Second)
 		b.settled("t-x", reconcile.OutcomeConfirmed)
-		s.State, s.StateSince, s.GoneAt, s.GoneByUs = reconcile.SandboxEnded, noon.Add(time.Second), noon.Add(time.Second), true
+		s.State, s.GoneByUs = reconcile.SandboxEnded, true
+		s.StateSince, s.GoneAt = noon.Add(time.Second), noon.Add(time.Second)
 		b.equal("sandboxes", b.recall().Sandboxes[s.Ref], s)
 	},
 }

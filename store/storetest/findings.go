@@ -33,7 +33,10 @@ var findings = map[string]func(*bench){
 		other := reconcile.Finding{Rule: "errored", Subject: f.Subject}
 		b.pass(reconcile.Record{Findings: []reconcile.Finding{f, other}})
 		b.clock.move(time.Minute)
-		b.pass(reconcile.Record{Findings: []reconcile.Finding{other}, Resolved: []reconcile.FindingKey{f.Key(), {Rule: "no", Subject: "such"}}})
+		b.pass(reconcile.Record{
+			Findings: []reconcile.Finding{other},
+			Resolved: []reconcile.FindingKey{f.Key(), {Rule: "no", Subject: "such"}},
+		})
 		if got := b.recall().Findings; len(got) != 1 || got[other.Key()].Rule == "" {
 			b.Errorf("open findings = %v, want the other one alone", got)
 		}

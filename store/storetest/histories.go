@@ -35,7 +35,9 @@ var histories = map[string]func(*bench){
 	},
 	"the newest comes first": func(b *bench) {
 		b.pass(reconcile.Record{
-			Sandboxes: []reconcile.SandboxSeen{{Ref: ref("old"), Task: "t", FirstSeen: noon}, {Ref: ref("new"), Task: "t", FirstSeen: noon.Add(1)}},
+			Sandboxes: []reconcile.SandboxSeen{
+				{Ref: ref("old"), Task: "t", FirstSeen: noon}, {Ref: ref("new"), Task: "t", FirstSeen: noon.Add(time.Second)},
+			},
 			Events: []reconcile.TimelineEvent{
 				{At: noon, Subject: "task:t", Kind: "seen", What: "first"},
 				{At: noon.Add(time.Second), Subject: "task:t", Kind: "state", What: "second"},
@@ -46,9 +48,14 @@ var histories = map[string]func(*bench){
 		if len(h.Timeline) != 2 || h.Timeline[0].What != "second" {
 			b.Errorf("timeline = %v, want second, first", h.Timeline)
 		}
+		if len(h.Sandboxes) != 2 || h.Sandboxes[0].ID != "new" {
+			b.Errorf("sandboxes = %v, want new, old", h.Sandboxes)
+		}
 	},
 	"passes are listed newest first, with what they came to": func(b *bench) {
-		first := b.passOf(reconcile.Full, false, reconcile.Record{Error: "daytona: 502", Kept: 4, Counts: map[string]int{"foreign": 2}})
+		first := b.passOf(reconcile.Full, false, reconcile.Record{
+			Error: "daytona: 502", Kept: 4, Counts: map[string]int{"foreign": 2},
+		})
 		b.clock.move(time.Second)
 		second := b.begin()
 		got, err := b.LastPasses(b.Context(), 5)

@@ -123,7 +123,8 @@ var fences = map[string]func(*bench){
 		a := b.claimed("a")
 		w := writes(b, b.lease, pass, a)
 		for _, name := range []string{
-			"renew claim", "settle", "claim", "save probes", "reserve probes", "record", "begin pass", "renew lease", "drop lease",
+			"renew claim", "settle", "claim", "save probes", "reserve probes", "record", "begin pass", "renew lease",
+			"drop lease",
 		} {
 			if err := w[name](); err != nil {
 				b.Errorf("%s: %v", name, err)
@@ -158,7 +159,8 @@ func writes(b *bench, l reconcile.Lease, pass int64, a reconcile.Action) map[str
 			return err
 		},
 		"record": func() error {
-			return b.Record(ctx, l, reconcile.Record{Pass: pass, Complete: true, Tasks: []reconcile.TaskSeen{{ID: "x", Live: true}}})
+			r := reconcile.Record{Pass: pass, Complete: true, Tasks: []reconcile.TaskSeen{{ID: "x", Live: true}}}
+			return b.Record(ctx, l, r)
 		},
 		"claim": func() error {
 			_, err := b.Claim(ctx, l, wide("b"))

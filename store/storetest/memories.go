@@ -188,7 +188,7 @@ var memories = map[string]func(*bench){
 		var r reconcile.Record
 		for i := range 3000 {
 			id := fmt.Sprint(i)
-			r.Tasks = append(r.Tasks, reconcile.TaskSeen{ID: id, State: reconcile.TaskRunning, Sandbox: id, Live: true, Since: noon})
+			r.Tasks = append(r.Tasks, reconcile.TaskSeen{ID: id, State: reconcile.TaskRunning, Sandbox: id, Live: true})
 			r.Sandboxes = append(r.Sandboxes, reconcile.SandboxSeen{Ref: ref(id), Task: id, State: reconcile.SandboxRunning})
 		}
 		b.pass(r)
@@ -212,7 +212,9 @@ var memories = map[string]func(*bench){
 // fullRecord sets every field of every row.
 func fullRecord() reconcile.Record {
 	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
-	facts := []reconcile.Evidence{{Source: "daytona", At: at(-3), Fact: "404"}, {Source: "tasks", At: at(-2), Fact: "running"}}
+	facts := []reconcile.Evidence{
+		{Source: "daytona", At: at(-3), Fact: "404"}, {Source: "tasks", At: at(-2), Fact: "running"},
+	}
 	a := failing("t-1")
 	a.Evidence = facts
 	return reconcile.Record{
@@ -242,7 +244,9 @@ func fullRecord() reconcile.Record {
 			LastStart: at(-90), LastUsed: at(-80), ExpiresAt: at(90), LookedAt: at(0),
 		}},
 		Breakers: map[string]reconcile.Breaker{
-			"orphan": {Rule: "orphan", OpenedAt: at(-6), Subjects: []string{"sandbox:daytona/sb-8", "sandbox:daytona/sb-9"}, Hash: "h"},
+			"orphan": {
+				Rule: "orphan", OpenedAt: at(-6), Subjects: []string{"sandbox:daytona/sb-8", "sandbox:daytona/sb-9"}, Hash: "h",
+			},
 		},
 		Events: []reconcile.TimelineEvent{{At: at(0), Subject: "task:t-1", Kind: "finding", What: "sandbox-missing"}},
 	}

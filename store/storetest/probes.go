@@ -39,7 +39,9 @@ var probes = map[string]func(*bench){
 		b.probing()
 		one, two, three := probed(1, reconcile.Hung), probed(2, reconcile.CannotStart), probed(3, reconcile.Answered)
 		b.equal("run", b.saved(one), reconcile.ProbeSeen{Ref: ref("sb-1"), Last: one, Failures: []reconcile.ProbeResult{one}})
-		b.equal("run", b.saved(two), reconcile.ProbeSeen{Ref: ref("sb-1"), Last: two, Failures: []reconcile.ProbeResult{one, two}})
+		b.equal("run", b.saved(two), reconcile.ProbeSeen{
+			Ref: ref("sb-1"), Last: two, Failures: []reconcile.ProbeResult{one, two},
+		})
 		b.equal("run", b.saved(three), reconcile.ProbeSeen{Ref: ref("sb-1"), Last: three, LastAnswered: three.At})
 		four := probed(4, reconcile.Hung)
 		b.equal("run", b.saved(four), reconcile.ProbeSeen{

@@ -12,14 +12,20 @@ import (
 func (b *bench) aged() {
 	b.Helper()
 	b.passOf(reconcile.Full, true, reconcile.Record{
-		Tasks:     []reconcile.TaskSeen{{ID: "over"}, {ID: "named"}, {ID: "live", Live: true}},
-		Sandboxes: []reconcile.SandboxSeen{{Ref: ref("gone"), GoneAt: noon}, {Ref: ref("there"), Task: "named"}, {Ref: ref("of-live"), Task: "live", GoneAt: noon}},
-		Findings:  []reconcile.Finding{{Rule: "orphan", Subject: "sandbox:daytona/closed"}, {Rule: "orphan", Subject: "sandbox:daytona/open"}},
-		Actions:   []reconcile.Action{orphan("closed"), orphan("open"), failing("t"), ending("t", 1, "x")},
-		Events:    []reconcile.TimelineEvent{{At: noon, Subject: "task:over", Kind: "seen", What: "seen"}},
+		Tasks: []reconcile.TaskSeen{{ID: "over"}, {ID: "named"}, {ID: "live", Live: true}},
+		Sandboxes: []reconcile.SandboxSeen{
+			{Ref: ref("gone"), GoneAt: noon}, {Ref: ref("there"), Task: "named"},
+			{Ref: ref("of-live"), Task: "live", GoneAt: noon},
+		},
+		Findings: []reconcile.Finding{
+			{Rule: "orphan", Subject: "sandbox:daytona/closed"}, {Rule: "orphan", Subject: "sandbox:daytona/open"},
+		},
+		Actions: []reconcile.Action{orphan("closed"), orphan("open"), failing("t"), ending("t", 1, "x")},
+		Events:  []reconcile.TimelineEvent{{At: noon, Subject: "task:over", Kind: "seen", What: "seen"}},
 	})
 	b.pass(reconcile.Record{Resolved: []reconcile.FindingKey{{Rule: "orphan", Subject: "sandbox:daytona/closed"}}})
-	b.must(b.SaveProbes(b.Context(), b.lease, []reconcile.ProbeResult{{Ref: ref("gone"), Outcome: reconcile.Hung, At: noon}}))
+	probe := reconcile.ProbeResult{Ref: ref("gone"), Outcome: reconcile.Hung, At: noon}
+	b.must(b.SaveProbes(b.Context(), b.lease, []reconcile.ProbeResult{probe}))
 	b.settled("closed", reconcile.OutcomeConfirmed)
 	b.settled("t", reconcile.OutcomeDone)
 	b.clock.move(30 * 24 * time.Hour)
@@ -81,7 +87,8 @@ var purges = map[string]func(*bench){
 	},
 	"controls are kept while they are in force": func(b *bench) {
 		b.must(b.Pause(b.Context(), reconcile.Pause{Scope: "all", Author: "ana", Reason: "drill"}))
-		_, err := b.Hold(b.Context(), reconcile.Hold{Target: "task:t", Author: "ana", Reason: "drill", Until: noon.Add(time.Hour)})
+		h := reconcile.Hold{Target: "task:t", Author: "ana", Reason: "drill", Until: noon.Add(time.Hour)}
+		_, err := b.Hold(b.Context(), h)
 		b.must(err)
 		b.clock.move(30 * time.Minute)
 		before := b.controls()
@@ -91,7 +98,8 @@ var purges = map[string]func(*bench){
 	"more rows than a batch are all deleted": func(b *bench) {
 		var events []reconcile.TimelineEvent
 		for i := range 25 {
-			events = append(events, reconcile.TimelineEvent{At: noon, Subject: fmt.Sprint("task:", i), Kind: "seen", What: "seen"})
+			subject := fmt.Sprint("task:", i)
+			events = append(events, reconcile.TimelineEvent{At: noon, Subject: subject, Kind: "seen", What: "seen"})
 		}
 		b.pass(reconcile.Record{Events: events})
 		if n := b.purge(noon.Add(time.Second), 10); n != 25 {

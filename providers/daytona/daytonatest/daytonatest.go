@@ -1,7 +1,7 @@
 // Package daytonatest speaks Daytona's protocol over a simulated world: control plane and
 // toolbox on one port. Paths, fields, state words, paging and the odd habits are those of
-// the vendor's specification 0.205.1 and of its server 0.190.0, so that the vendor's own
-// clients can drive it too.
+// the vendor's specification 0.205.1 and of its server 0.190.0, as far as
+// a janitor and its demo need them; listings come in the order of creation only.
 package daytonatest
 
 import (

@@ -1,0 +1,322 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/sandkeeper/sandkeeper/providers/daytona/daytonatest"
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/store/pgtest"
+)
+
+// runAsEnv makes the test binary run as sandkeeper, so that it can be killed.
+const runAsEnv = "SANDKEEPER_TEST_RUN_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(runAsEnv) != "" {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		code := run(ctx, os.Args[1:], stdio{out: os.Stdout, err: os.Stderr})
+		stop()
+		os.Exit(code)
+	}
+	pgtest.Main(m)
+}
+
+// settings are what a test wants other than the usual config.
+type settings struct {
+	mode   string // default enforce
+	link   string // default task_id
+	owns   string // default {labels: {project: omoios}, exclusive: true}
+	rules  string // a YAML map
+	limits string // a YAML map
+	probe  string // default quick ones
+	token  string
+	tasks  string // further keys of tasks, a YAML map without braces
+	dsn    string // of the tasks and the ledger; default the test's database
+	name   string // installation
+}
+
+func (s settings) or(value, otherwise string) string {
+	if value == "" {
+		return otherwise
+	}
+	return value
+}
+
+// An arena is one test's world: a database of the platform, a simulated Daytona over
+// HTTP, and a config that names both.
+type arena struct {
+	*testing.T
+	dsn    string
+	db     *pgxpool.Pool
+	cloud  *simulated.World
+	url    string
+	config string
+}
+
+func newArena(t *testing.T, s settings) *arena {
+	t.Helper()
+	t.Parallel()
+	a := &arena{T: t, dsn: pgtest.Database(t), cloud: simulated.New(simulated.Options{})}
+	pool, err := pgxpool.New(t.Context(), a.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	a.db = pool
+	a.sql(pgtest.OmoiOS)
+	server := httptest.NewServer(daytonatest.New(a.cloud, daytonatest.Options{TaskLabel: "task_id"}))
+	t.Cleanup(server.Close)
+	a.url = server.URL + "/api"
+	a.cloud.PutTemplate(simulated.Template{Name: "ai-agent-dev-light", LastUsedAt: time.Now()})
+	a.config = filepath.Join(t.TempDir(), "sandkeeper.yaml")
+	a.configure(s)
+	return a
+}
+
+// configure writes the config anew.
+func (a *arena) configure(s settings) {
+	a.Helper()
+	text := fmt.Sprintf(`installation: %s
+mode: %s
+database: %q
+tasks: {preset: omoios%s}
+providers:
+  - name: daytona
+    kind: daytona
+    url: %q
+    token: %s
+    owns: %s
+    link: {task_label: %s}
+    rate: 1000/s
+    timeout: 2s
+    templates: [ai-agent-dev-light]
+    probe: %s
+rules: %s
+limits: %s
+log: {level: warn}
+`, s.or(s.name, "test"), s.or(s.mode, "enforce"), s.or(s.dsn, a.dsn), s.tasks, a.url, s.or(s.token, "key"),
+		s.or(s.owns, "{labels: {project: omoios}, exclusive: true}"), s.or(s.link, "task_id"),
+		s.or(s.probe, `{exec: "true", path: "/", every: 10m, timeout: 1s, budget: 1000/m}`),
+		s.or(s.rules, "{}"), s.or(s.limits, "{share: 100%, breaker: 100%}"))
+	if err := os.WriteFile(a.config, []byte(text), 0o600); err != nil {
+		a.Fatal(err)
+	}
+}
+
+func (a *arena) sql(query string, args ...any) {
+	a.Helper()
+	if _, err := a.db.Exec(a.Context(), query, args...); err != nil {
+		a.Fatalf("%s: %v", query, err)
+	}
+}
+
+// run is one call of the program: exit code, stdout, stderr.
+func (a *arena) run(args ...string) (int, string, string) {
+	a.Helper()
+	var out, errs bytes.Buffer
+	code := run(a.Context(), append(args, "-c", a.config), stdio{out: &out, err: &errs})
+	return code, out.String(), errs.String()
+}
+
+// must is a call that has to end well.
+func (a *arena) must(args ...string) string {
+	a.Helper()
+	code, out, errs := a.run(args...)
+	if code != 0 {
+		a.Fatalf("sandkeeper %s: exit code %d\n%s%s", strings.Join(args, " "), code, out, errs)
+	}
+	return out
+}
+
+// once is a full pass with the exit code that is wanted, and its report.
+func (a *arena) once(want int, args ...string) report {
+	a.Helper()
+	code, out, errs := a.run(append([]string{"once", "--migrate", "-o", "json", "--wait", "5s"}, args...)...)
+	if code != want {
+		a.Fatalf("once: exit code %d, want %d\n%s%s", code, want, out, errs)
+	}
+	return a.report(out)
+}
+
+func (a *arena) report(text string) report {
+	a.Helper()
+	var r report
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		a.Fatalf("the report is no JSON: %v\n%s", err, text)
+	}
+	return r
+}
+
+// A row is a task as a test writes it. The ages say how long ago; 0 leaves the column null.
+type row struct {
+	status                    string
+	created, updated, started time.Duration // updated: default a second ago
+	key, err                  string
+}
+
+func ago(d time.Duration) string { return fmt.Sprintf("%d milliseconds", d.Milliseconds()) }
+
+// task inserts a row and returns its id.
+func (a *arena) task(r row) string {
+	a.Helper()
+	var id string
+	err := a.db.QueryRow(a.Context(), `
+		INSERT INTO tasks (status, sandbox_id, created_at, updated_at, started_at, completed_at, error_message)
+		VALUES (@status::text, nullif(@key::text, ''), now() - @created::interval, now() - @updated::interval,
+		        CASE WHEN @running::bool THEN now() - @started::interval END,
+		        CASE WHEN @status::text IN ('completed', 'failed', 'cancelled') THEN now() - @updated::interval END,
+		        nullif(@err::text, ''))
+		RETURNING id::text`, pgx.StrictNamedArgs{"status": r.status, "key": r.key, "created": ago(r.created),
+		"updated": ago(max(r.updated, time.Second)), "started": ago(r.started), "running": r.started > 0, "err": r.err,
+	}).Scan(&id)
+	if err != nil {
+		a.Fatal(err)
+	}
+	return id
+}
+
+func (a *arena) event(key, kind string, d time.Duration) {
+	a.Helper()
+	a.sql("INSERT INTO sandbox_events (sandbox_id, event_type, created_at) VALUES ($1, $2, now() - $3::interval)",
+		key, kind, ago(d))
+}
+
+// box puts a running sandbox of ours into the cloud, for a task.
+func (a *arena) box(task string, age time.Duration) simulated.Sandbox {
+	return a.cloud.Put(simulated.Sandbox{Template: "ai-agent-dev-light", CreatedAt: time.Now().Add(-age),
+		Labels: map[string]string{"project": "omoios", "task_id": task, "agent_id": "agent-1"}})
+}
+
+// A worker is a task at work: its row, its key in the events, its sandbox.
+type worker struct{ task, key, sandbox string }
+
+// working puts n healthy tasks at work: they started 5 minutes ago, and every worker was
+// heard seconds ago.
+func (a *arena) working(n int) []worker {
+	a.Helper()
+	var out []worker
+	for i := range n {
+		w := worker{key: fmt.Sprintf("omoios-worker-%03d", i)}
+		w.task = a.task(row{status: "running", key: w.key, created: 6 * time.Minute, updated: 5 * time.Minute,
+			started: 5 * time.Minute})
+		w.sandbox = a.box(w.task, 5*time.Minute+5*time.Second).ID
+		a.event(w.key, "agent.started", 5*time.Minute)
+		a.event(w.key, "agent.tool_use", 50*time.Second)
+		a.event(w.key, "agent.heartbeat", 2*time.Second)
+		out = append(out, w)
+	}
+	return out
+}
+
+// later lets time pass for everything at once, without waiting: rows, events, ledger and
+// cloud grow older. Then the workers that live send a heartbeat.
+func (a *arena) later(d time.Duration, alive ...worker) {
+	a.Helper()
+	rows, err := a.db.Query(a.Context(), `
+		SELECT format('UPDATE %I.%I SET %s', c.table_schema, c.table_name,
+		              string_agg(format('%1$I = %1$I - $1::interval', c.column_name), ', '))
+		FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
+		WHERE c.data_type = 'timestamp with time zone' AND t.table_type = 'BASE TABLE'
+		  AND (c.table_schema = 'sandkeeper' OR c.table_schema = 'public')
+		GROUP BY c.table_schema, c.table_name`)
+	if err != nil {
+		a.Fatal(err)
+	}
+	updates, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		a.Fatal(err)
+	}
+	for _, update := range updates {
+		a.sql(update, ago(d))
+	}
+	for _, s := range a.cloud.Sandboxes() {
+		a.cloud.Change(s.ID, func(s *simulated.Sandbox) {
+			s.CreatedAt, s.UpdatedAt = s.CreatedAt.Add(-d), s.UpdatedAt.Add(-d)
+			s.LastActivityAt = s.LastActivityAt.Add(-d)
+		})
+	}
+	for _, w := range alive {
+		a.event(w.key, "agent.heartbeat", time.Second)
+	}
+}
+
+// rows are all tasks as they are, by id, to the byte.
+func (a *arena) rows() map[string]string {
+	a.Helper()
+	rows, err := a.db.Query(a.Context(), "SELECT id::text, to_jsonb(t)::text || t.xmin::text FROM tasks t")
+	if err != nil {
+		a.Fatal(err)
+	}
+	out := map[string]string{}
+	var id, text string
+	if _, err := pgx.ForEachRow(rows, []any{&id, &text}, func() error { out[id] = text; return nil }); err != nil {
+		a.Fatal(err)
+	}
+	return out
+}
+
+// state is a task's status and error.
+func (a *arena) state(task string) (status, why string) {
+	a.Helper()
+	err := a.db.QueryRow(a.Context(), "SELECT status, coalesce(error_message, '') FROM tasks WHERE id = $1::uuid", task).
+		Scan(&status, &why)
+	if err != nil {
+		a.Fatal(err)
+	}
+	return status, why
+}
+
+// untouched demands that rows are as they were and that nothing was ended at the provider.
+func (a *arena) untouched(before map[string]string) {
+	a.Helper()
+	if diff := cmp.Diff(before, a.rows()); diff != "" {
+		a.Errorf("rows were changed (-before +after):\n%s", diff)
+	}
+	if calls := a.cloud.Destructive(); len(calls) > 0 {
+		a.Errorf("the provider was asked to end something: %v", calls)
+	}
+}
+
+// keeps demands that these workers' rows and sandboxes live.
+func (a *arena) keeps(ws []worker) {
+	a.Helper()
+	for _, w := range ws {
+		if status, why := a.state(w.task); status != "running" {
+			a.Errorf("healthy task %s is %s: %s", w.task, status, why)
+		}
+		if a.ended(w.sandbox) {
+			a.Errorf("sandbox %s of a healthy task was ended", w.sandbox)
+		}
+	}
+}
+
+func (a *arena) ended(sandbox string) bool {
+	s, known := a.cloud.Sandbox(sandbox)
+	return !known || s.Gone || s.Doomed
+}
+
+// asked are the calls about one sandbox, in order.
+func (a *arena) asked(id string) []simulated.Kind {
+	var kinds []simulated.Kind
+	for _, c := range a.cloud.Calls() {
+		if c.ID == id {
+			kinds = append(kinds, c.Kind)
+		}
+	}
+	return kinds
+}
