@@ -113,6 +113,9 @@ func (v *view) report(rule, subject, reason string, e Evidence) Finding {
 
 // seenTasks are the tasks whose memory changes with this pass.
 func (v *view) seenTasks() []TaskSeen {
+	if !v.trusted(sourceTasks) {
+		return nil // what a wrong database shows must not become what the right one is compared with
+	}
 	var out []TaskSeen
 	for i := range v.s.Tasks {
 		if seen, changed := v.remember(&v.s.Tasks[i]); changed {

@@ -79,7 +79,7 @@ func (v *view) finding(r *rule, s *Subject, out verdict) (Finding, Remedy) {
 		f.Provider, f.Sandbox = b.Provider, b.ID
 	}
 	if s.Task == nil && b != nil {
-		f.Task = b.Task
+		f.Task = firstOf(b.Task, b.Seen.Task) // also what a hold on a lost label's task goes by
 	}
 	v.sight(&f, r, s)
 	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && v.ripe(&f, s)

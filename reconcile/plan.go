@@ -49,7 +49,7 @@ func MakePlan(j *Judgement, pass int64) *Plan {
 			drafts = append(drafts, r)
 		}
 	}
-	v.breakers(drafts, j.Fleet, out)
+	v.breakers(drafts, j, out)
 	v.budgets(drafts, j.Fleet, open)
 	for _, r := range drafts {
 		v.emit(out, r, pass, open)
@@ -227,52 +227,67 @@ func (v *view) rowOnly(d *Decision, steps []Action) bool {
 }
 
 // breakers open when the steps due for one rule exceed the share of the fleet, and stay
-// open for the subjects that they list until a person releases these.
-func (v *view) breakers(drafts []*draft, fleet int, out *Plan) {
+// open for the subjects that they list until a person releases these or they are healthy.
+// A pass that cannot judge them, or in which something else holds them, closes nothing.
+func (v *view) breakers(drafts []*draft, j *Judgement, out *Plan) {
 	due := map[string][]*draft{}
+	for name := range v.s.Memory.Controls.Breakers {
+		due[name] = nil
+	}
 	for _, r := range drafts {
 		if len(r.holds) == 0 && !r.rowOnly && !v.letGo("breaker:"+r.finding.Rule, r.finding.Subject) {
 			due[r.finding.Rule] = append(due[r.finding.Rule], r)
 		}
 	}
 	for _, name := range sortedKeys(due) {
-		before := v.s.Memory.Controls.Breakers[name]
-		over := len(due[name]) > 10 && float64(len(due[name])) > v.p.Limits.Breaker*float64(fleet)
-		if !over && !listsAny(before.Subjects, due[name]) {
-			continue
+		listed := v.stillListed(name, j)
+		over := len(due[name]) > 10 && float64(len(due[name])) > v.p.Limits.Breaker*float64(j.Fleet)
+		if over || len(listed) > 0 {
+			out.Breakers[name] = v.trip(name, listed, due[name], j.Fleet)
 		}
-		b := Breaker{Rule: name, OpenedAt: before.OpenedAt}
-		if b.OpenedAt.IsZero() {
-			b.OpenedAt = v.now
-		}
-		for _, r := range due[name] {
-			b.Subjects = append(b.Subjects, r.finding.Subject)
-		}
-		b.Hash = SubjectsHash(b.Subjects)
-		for _, r := range due[name] {
-			r.holds = append(
-				r.holds,
-				fmt.Sprintf(
-					"breaker: %d due of a fleet of %d exceed %s; release with: sandkeeper release %s --hash %s",
-					len(b.Subjects),
-					fleet,
-					percent(v.p.Limits.Breaker),
-					name,
-					b.Hash,
-				),
-			)
-		}
-		out.Breakers[name] = b
 	}
 }
 
-func listsAny(listed []string, due []*draft) bool {
-	for _, r := range due {
-		if slices.Contains(listed, r.finding.Subject) {
-			return true
+// stillListed are the subjects of an open breaker that nobody released and whose finding
+// is still open, seen in this pass or not.
+func (v *view) stillListed(name string, j *Judgement) []string {
+	var listed []string
+	for _, subject := range v.s.Memory.Controls.Breakers[name].Subjects {
+		key := FindingKey{name, subject}
+		_, known := v.s.Memory.Findings[key]
+		if (known && !slices.Contains(j.Resolved, key) || j.found(key)) && !v.letGo("breaker:"+name, subject) {
+			listed = append(listed, subject)
 		}
 	}
-	return false
+	return listed
+}
+
+// found reports whether the pass saw the finding.
+func (j *Judgement) found(key FindingKey) bool {
+	at, ok := slices.BinarySearchFunc(j.Decisions, key.Subject, func(d Decision, id string) int {
+		return cmp.Compare(d.Subject.ID, id)
+	})
+	return ok && slices.ContainsFunc(j.Decisions[at].Findings, func(f Finding) bool { return f.Key() == key })
+}
+
+// trip holds all that is due for a rule, and says how to release it.
+func (v *view) trip(name string, listed []string, due []*draft, fleet int) Breaker {
+	b := Breaker{Rule: name, OpenedAt: v.s.Memory.Controls.Breakers[name].OpenedAt, Subjects: listed}
+	if b.OpenedAt.IsZero() {
+		b.OpenedAt = v.now
+	}
+	for _, r := range due {
+		b.Subjects = append(b.Subjects, r.finding.Subject)
+	}
+	slices.Sort(b.Subjects)
+	b.Subjects = slices.Compact(b.Subjects)
+	b.Hash = SubjectsHash(b.Subjects)
+	for _, r := range due {
+		r.holds = append(r.holds, fmt.Sprintf(
+			"breaker: %d due of a fleet of %d exceed %s; release with: sandkeeper release %s --hash %s",
+			len(b.Subjects), fleet, percent(v.p.Limits.Breaker), name, b.Hash))
+	}
+	return b
 }
 
 func percent(share float64) string { return fmt.Sprintf("%g%%", share*100) }

@@ -88,14 +88,12 @@ func TestRemedies(t *testing.T) {
 			"provider daytona id=yes; task t1 running started=1h ev.heartbeat=9s sandbox=s1; box daytona/s{1..2} running task=t1", do("terminate daytona/s2")},
 		"a failed sandbox leaves its task to sandbox-missing": {
 			"task t1 running started=1h ev.heartbeat=9s; box daytona/s1 failed task=t1", do("terminate daytona/s1")},
-		"a report is no step":        {"rule assigned-stale remedy=report; " + staleTask, nil},
-		"what is not due is no step": {"box daytona/s1 running created=10m", nil},
-		"terminate instead of fail":  {"rule provisioning-stuck remedy=terminate; rule assigned-stale mode=off; task t1 assigned updated=1h; box daytona/s1 creating task=t1", do("terminate daytona/s1")},
-		"what is not built does nothing instead of worse": {
-			"rule orphan remedy=quarantine; " + oneOrphan, []string{"held terminate daytona/s1: remedy quarantine is not built yet"}},
-		"what is not built does not fail a row instead": {
-			"rule errored remedy=quarantine; task t1 running started=1h ev.heartbeat=9s; box daytona/s1 failed task=t1",
-			[]string{"held terminate daytona/s1: remedy quarantine is not built yet"}},
+		"a report is no step":                             {"rule assigned-stale remedy=report; " + staleTask, nil},
+		"what is not due is no step":                      {"box daytona/s1 running created=10m", nil},
+		"terminate instead of fail":                       {"rule provisioning-stuck remedy=terminate; rule assigned-stale mode=off; task t1 assigned updated=1h; box daytona/s1 creating task=t1", do("terminate daytona/s1")},
+		"what is not built does nothing instead of worse": {"rule orphan remedy=quarantine; " + oneOrphan, nil},
+		"what is not built fails no row instead": {
+			"rule errored remedy=quarantine; task t1 running started=1h ev.heartbeat=9s; box daytona/s1 failed task=t1", nil},
 	})
 }
 
@@ -234,7 +232,7 @@ func TestPausesAndHolds(t *testing.T) {
 		"a task with a held sandbox": {
 			lateTask + "hold sandbox:s1", []string{"held fail t1: hold: sandbox:s1", "held terminate daytona/s1: hold: sandbox:s1"}},
 		"two holds at once":           {oneOrphan + "hold sandbox:s1; pause all", held("pause: all; hold: sandbox:s1")},
-		"an empty hold holds nothing": {oneOrphan + "hold sandbox:; hold task:; hold provider:; hold label:", free},
+		"an empty hold holds nothing": {oneOrphan + "hold task:; hold provider:; hold label:", free},
 	})
 }
 
@@ -390,5 +388,85 @@ func TestActionsOfAPlan(t *testing.T) {
 	}
 	if got := Mark(p.Actions[0].ID); !marked("gone "+got) || !strings.HasSuffix(got, "]") {
 		t.Errorf("Mark = %q, want marked to know it", got)
+	}
+}
+
+func TestBreaker(t *testing.T) {
+	const listed = "breaker orphan sandbox:daytona/o1 sandbox:daytona/o2; "
+	const fleet = "box daytona/f{01..30} running task=f{01..30}; row f{01..30} completed updated=1s; "
+	ids := func(n int) (out []string) {
+		for i := range n {
+			out = append(out, "sandbox:daytona/o"+padded(i+1, len(fmt.Sprint(n))))
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		world  string
+		opened []string // subjects of the breaker, nil when none is open
+		since  time.Time
+		do     int
+	}{
+		"more than ten and than 30%":       {orphans(11), ids(11), ledgerNow, 0},
+		"ten of a small fleet":             {orphans(10), nil, time.Time{}, 1},
+		"more than ten, exactly 30%":       {"limits breaker=25 share=100; " + fleet + "box daytona/g{1..2} running task=f01; " + orphans(11), nil, time.Time{}, 11},
+		"more than ten, a little more":     {"limits breaker=25 share=100; " + fleet + "box daytona/g1 running task=f01; " + orphans(11), ids(11), ledgerNow, 0},
+		"held otherwise, it does not open": {"rule orphan mode=observe; " + orphans(11), nil, time.Time{}, 0},
+		"rows alone do not open it":        {"task t{01..15} assigned updated=1h; find t{01..15} none", nil, time.Time{}, 15},
+		"open, and few are left":           {listed + fleet + orphans(2), ids(2), ledgerNow.Add(-time.Hour), 0},
+		"open, and a new one joins":        {listed + fleet + orphans(3), ids(3), ledgerNow.Add(-time.Hour), 0},
+		"open, and one of them is healthy": {listed + fleet + "finding orphan sandbox:daytona/o2; " + orphans(1), ids(1), ledgerNow.Add(-time.Hour), 0},
+		"open, and all are healthy": {
+			listed + fleet + "finding orphan sandbox:daytona/o{1..2}; box daytona/o{1..2} running task=f01", nil, time.Time{}, 0},
+		"open, and a quick pass sees none":  {"pass quick; " + listed + "finding orphan sandbox:daytona/o{1..2}", ids(2), ledgerNow.Add(-time.Hour), 0},
+		"open, and the listing fails":       {listed + "listing daytona failed=503; finding orphan sandbox:daytona/o{1..2} provider=daytona", ids(2), ledgerNow.Add(-time.Hour), 0},
+		"open, and all is paused meanwhile": {listed + fleet + "pause all; " + orphans(2), ids(2), ledgerNow.Add(-time.Hour), 0},
+		"open, and another rule is free":    {listed + orphans(2) + "; row t1 stopped updated=1h; box daytona/s1 running task=t1", ids(2), ledgerNow.Add(-time.Hour), 1},
+		"released":                          {listed + fleet + orphans(2) + "; release breaker:orphan sandbox:daytona/o1 sandbox:daytona/o2", nil, time.Time{}, 2},
+		"one of two is released":            {listed + fleet + orphans(2) + "; release breaker:orphan sandbox:daytona/o1", ids(2)[1:], ledgerNow.Add(-time.Hour), 1},
+		"another rule's is released":        {listed + fleet + orphans(2) + "; release breaker:errored sandbox:daytona/o1 sandbox:daytona/o2", ids(2), ledgerNow.Add(-time.Hour), 0},
+		"released, and a few new ones":      {fleet + orphans(4) + "; release breaker:orphan sandbox:daytona/o1 sandbox:daytona/o2", nil, time.Time{}, 3},
+		"released, and many new ones trip it": {
+			"limits share=50; " + orphans(15) + "; release breaker:orphan sandbox:daytona/o01 sandbox:daytona/o02", ids(15)[2:], ledgerNow, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, p := newWorld(t, anchor, c.world).plan()
+			b, open := p.Breakers["orphan"]
+			if open != (c.opened != nil) || !slices.Equal(b.Subjects, c.opened) || !b.OpenedAt.Equal(c.since) {
+				t.Errorf("breaker = %v since %s, want %v since %s", b.Subjects, b.OpenedAt, c.opened, c.since)
+			}
+			if open && b.Hash != SubjectsHash(b.Subjects) {
+				t.Errorf("hash = %s, want that of the subjects", b.Hash)
+			}
+			done := 0
+			for i := range p.Steps {
+				switch s := &p.Steps[i]; {
+				case s.HeldBy == "":
+					done++
+				case open && s.Rule == "orphan" && slices.Contains(b.Subjects, s.Subject) && !strings.Contains(s.HeldBy, b.Hash) && !strings.Contains(s.HeldBy, "pause"):
+					t.Errorf("%s is held by %q, want the way to release it", s.Subject, s.HeldBy)
+				}
+			}
+			if done != c.do {
+				t.Errorf("%d steps to do, want %d: %q", done, c.do, stepLines(p))
+			}
+		})
+	}
+}
+
+// TestBreakerOverPasses: full and quick passes take turns, and it stays open.
+func TestBreakerOverPasses(t *testing.T) {
+	w := newWorld(t, anchor, orphans(12))
+	w.s.Memory.Controls.Breakers = map[string]Breaker{}
+	hash := ""
+	for pass, kind := range []PassKind{Full, Quick, Quick, Full} {
+		w.s.Kind = kind
+		j, p := w.plan()
+		w.remember(j, p)
+		b := p.Breakers["orphan"]
+		if len(b.Subjects) != 12 || !b.OpenedAt.Equal(ledgerNow) || hash != "" && b.Hash != hash {
+			t.Fatalf("pass %d (%s): breaker = %+v, want the same 12 subjects since %s", pass, kind, b, ledgerNow)
+		}
+		hash = b.Hash
+		w.s.Memory.Now = w.s.Memory.Now.Add(time.Minute)
 	}
 }

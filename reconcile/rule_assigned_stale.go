@@ -35,6 +35,10 @@ func assignedStale(v *view, s *Subject) verdict {
 	if b := s.unknownBox(); b != nil {
 		return verdict{kept: fmt.Sprintf("its sandbox %s is in the unknown state %q", b.ID, b.Raw)}
 	}
+	if b, ago := v.busyElsewhere(s); b != nil {
+		return verdict{kept: fmt.Sprintf("its sandbox %s was active %s ago at the provider, and its worker may report to "+
+			"another environment that shares the account (exclusive: false)", b.ID, short(ago))}
+	}
 	where, ok := v.whereabouts(s)
 	if !ok {
 		return verdict{look: v.canLook(t), kept: where}
@@ -76,6 +80,22 @@ func (v *view) conclusive(s *Subject) (string, bool) {
 		}
 	}
 	return "", true
+}
+
+// busyElsewhere is a running sandbox of the task that the provider saw active a moment ago,
+// where the account may be shared: on a copy of the database its worker seems never to have
+// started, while it reports to the original.
+func (v *view) busyElsewhere(s *Subject) (*Box, time.Duration) {
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if !b.Here || b.State != SandboxRunning || v.p.Providers[b.Provider].Exclusive || b.LastActivityAt.IsZero() {
+			continue
+		}
+		if ago := b.AsOf.Sub(b.LastActivityAt); ago <= v.limit {
+			return b, ago
+		}
+	}
+	return nil, 0
 }
 
 // comingUp is a sandbox of the subject that is on its way to running.

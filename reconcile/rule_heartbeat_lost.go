@@ -41,7 +41,7 @@ func heartbeatLost(v *view, s *Subject) verdict {
 	return verdict{
 		found: true, due: true, probe: true,
 		reason: joined(fmt.Sprintf("worker fell silent: last life sign %s, %s ago, limit %s",
-			stamp(t.LifeSign()), short(quiet), short(limit)), v.state(s), probed),
+			stamp(t.LifeSign()), short(t.AsOf.Sub(t.LifeSign())), short(limit)), v.state(s), probed),
 		evidence: []Evidence{
 			{Source: "events", At: t.LifeSign(), Fact: "newest life sign of this worker"},
 			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.running)},

@@ -42,21 +42,28 @@ func TestHeartbeatLost(t *testing.T) {
 		"three run": {
 			"task w{1..2} running started=1h ev.heartbeat=5s; " + silent + "box daytona/s1 running task=t1", "due", ""},
 		"a heartbeat of an earlier attempt": {
-			well + "task t1 running started=80s heartbeat=20m", "healthy", ""},
+			well + "task t1 running started=80s heartbeat=20m", "kept", ""},
 		"an earlier attempt's, and this one is silent for longer than the limit": {
 			well + "task t1 running started=91s heartbeat=20m", "due", ""},
 		"an earlier attempt's, timed by the ledger": {
-			well + "task t1 running started=2h heartbeat=20m updated=1s; knew task t1 running since=80s stale=2h", "healthy", ""},
+			well + "task t1 running started=2h heartbeat=20m updated=1s; knew task t1 running since=80s stale=2h", "kept", ""},
 		"events came back a moment ago": {
-			well + silent + "source events trusted recovered=90s", "healthy", ""},
+			well + silent + "source events trusted recovered=90s", "kept", ""},
 		"events came back long ago": {
 			well + silent + "source events trusted recovered=91s", "due", ""},
 		"tasks came back a moment ago": {
-			well + silent + "source tasks trusted recovered=80s", "healthy", ""},
+			well + silent + "source tasks trusted recovered=80s", "kept", ""},
 		"events are out": {
-			"task t{1..3} running started=1h ev.heartbeat=2m; box daytona/s{1..3} running task=t{1..3}", "held", "events-untrusted"},
+			"task w{1..2} running started=1h ev.heartbeat=2m; task t1 running started=1h ev.heartbeat=10m; box daytona/w{1..2} running task=w{1..2}; box daytona/s1 running task=t1",
+			"held", "events-untrusted"},
+		"events stopped a moment ago: the one who spoke first is not dead": {
+			"task w{1..2} running started=1h ev.heartbeat=31s; task t1 running started=1h ev.heartbeat=91s; box daytona/w{1..2} running task=w{1..2}; box daytona/s1 running task=t1",
+			"kept", "of which only 1m count"},
+		"others were heard a moment ago": {
+			"task w{1..2} running started=1h ev.heartbeat=30s; task t1 running started=1h ev.heartbeat=91s; box daytona/w{1..2} running task=w{1..2}; box daytona/s1 running task=t1",
+			"due", ""},
 		"events come back in this pass": {
-			well + silent + "source events untrusted", "healthy", ""},
+			well + silent + "source events untrusted", "kept", ""},
 		"its class may be silent for longer": {
 			"rule heartbeat-lost when.task.type=gpu then=10m; " + well + "task t1 running started=1h ev.heartbeat=10m attr.type=gpu", "healthy", ""},
 		"a class never has a shorter limit than the veto": {

@@ -88,20 +88,25 @@ func (v *view) assessTasks() {
 			gone++
 		}
 	}
+	why := ""
 	switch {
 	case v.s.Clock.Standby:
-		v.trust(sourceTasks, "the task database is a standby: it may lag behind; point tasks.database at the primary")
-	case gone >= 3 && gone*2 > before:
-		v.trust(sourceTasks, fmt.Sprintf(
-			"%d of the %d rows that were live at the last trusted pass are not there: a wrong, emptied or restored database",
-			gone,
-			before,
-		))
+		why = "the task database is a standby: it may lag behind; point tasks.database at the primary"
+	case gone >= 3 && gone*2 > before && !v.accepted(sourceTasks):
+		why = fmt.Sprintf(
+			"%d of the %d rows that were live at the last trusted pass are not there: a wrong, emptied or restored database; "+
+				"if it is the right one, accept it with: sandkeeper release tasks", gone, before)
 	case v.s.Clock.Empty && (len(v.s.Sandboxes) > 0 || before > 0 || v.fleet() > 0):
-		v.trust(sourceTasks, "the task table is empty while sandboxes of ours exist: a wrong or emptied database")
-	default:
-		v.trust(sourceTasks, "")
+		why = "the task table is empty while sandboxes of ours exist: a wrong or emptied database"
 	}
+	v.trust(sourceTasks, why)
+}
+
+// accepted reports whether a person released the source since it lost trust: what it shows
+// is the new baseline.
+func (v *view) accepted(name string) bool {
+	before, known := v.s.Memory.Sources[name]
+	return known && !before.Trusted && v.released(name, before.Since)
 }
 
 // assessClocks: a clock that did not move with a change of status cannot time the state,

@@ -15,6 +15,7 @@ import (
 // thousands of rows are read in each pass.
 type taskRow struct {
 	version string
+	outside bool
 	texts   [8]pgtype.Text // id, status, state, sandbox, provider, template, session, error
 	moments [8]pgtype.Timestamptz
 	timeout pgtype.Interval
@@ -25,7 +26,7 @@ type taskRow struct {
 
 // targets are the places in the order of the statement.
 func (r *taskRow) targets() []any {
-	out := []any{&r.version}
+	out := []any{&r.version, &r.outside}
 	for i := range r.texts {
 		out = append(out, &r.texts[i])
 	}
@@ -78,7 +79,8 @@ func appendSpelled(out []reconcile.Task, task reconcile.Task, l lookup) []reconc
 
 func (r *taskRow) task(c *Compiled, now time.Time) reconcile.Task {
 	t := reconcile.Task{
-		ID: r.texts[0].String, Version: r.version, Status: r.texts[1].String, AsOf: now,
+		Outside: r.outside,
+		ID:      r.texts[0].String, Version: r.version, Status: r.texts[1].String, AsOf: now,
 		Sandbox: r.texts[3].String, Provider: r.texts[4].String, Template: r.texts[5].String,
 		Session: r.texts[6].String, Error: r.texts[7].String, Attrs: r.attributes(c.mapping.Attrs),
 		CreatedAt: taskTime(r.moments[0]), AssignedAt: taskTime(r.moments[1]), StartedAt: taskTime(r.moments[2]),

@@ -56,7 +56,7 @@ func (s *statements) read(where string) (string, error) {
 
 // selection is what is read of a row, in the order in which it is scanned.
 func (s *statements) selection() []selected {
-	out := []selected{{"sk_xmin", "xmin::text"}}
+	out := []selected{{"sk_xmin", "xmin::text"}, {"sk_outside", s.outside()}}
 	for _, f := range taskFields {
 		out = append(out, selected{"sk_" + f.name, s.fieldSQL(f)})
 	}
@@ -64,6 +64,14 @@ func (s *statements) selection() []selected {
 		out = append(out, selected{fmt.Sprintf("sk_attr_%d", i), quoted(name) + "::text"})
 	}
 	return out
+}
+
+// outside is whether `where` excludes a row that is read by key.
+func (s *statements) outside() string {
+	if s.plan.where == "" {
+		return "false"
+	}
+	return "NOT coalesce((" + s.plan.where + "), false)"
 }
 
 var sqlTypes = map[kind]string{textual: "text", moment: "timestamptz", span: "interval", number: "bigint"}

@@ -244,6 +244,7 @@ func (a *arena) later(d time.Duration, alive ...worker) {
 	for _, update := range updates {
 		a.sql(update, ago(d))
 	}
+	a.laterProbes(d)
 	for _, s := range a.cloud.Sandboxes() {
 		a.cloud.Change(s.ID, func(s *simulated.Sandbox) {
 			s.CreatedAt, s.UpdatedAt = s.CreatedAt.Add(-d), s.UpdatedAt.Add(-d)
@@ -253,6 +254,22 @@ func (a *arena) later(d time.Duration, alive ...worker) {
 	for _, w := range alive {
 		a.event(w.key, "agent.heartbeat", time.Second)
 	}
+}
+
+// laterProbes is for the one place where the ledger keeps times inside JSON.
+func (a *arena) laterProbes(d time.Duration) {
+	a.Helper()
+	var migrated bool
+	if err := a.db.QueryRow(a.Context(), "SELECT to_regclass('sandkeeper.sandboxes') IS NOT NULL").Scan(&migrated); err != nil {
+		a.Fatal(err)
+	}
+	if !migrated {
+		return
+	}
+	a.sql(`UPDATE sandkeeper.sandboxes SET probe_failures = (
+			SELECT jsonb_agg(jsonb_set(f, '{At}', to_jsonb((f->>'At')::timestamptz - $1::interval)) ORDER BY n)
+			FROM jsonb_array_elements(probe_failures) WITH ORDINALITY AS e (f, n))
+		WHERE jsonb_typeof(probe_failures) = 'array' AND probe_failures <> '[]'`, ago(d))
 }
 
 // rows are all tasks as they are, by id, to the byte.

@@ -86,9 +86,6 @@ func (w *world) heldBy(ctx context.Context, name string) (what string, subjects 
 		controls, err := w.ledger.Controls(ctx)
 		return "breaker:" + rule, controls.Breakers[rule].Subjects, err
 	}
-	if strings.HasPrefix(name, "clock:") {
-		return name, []string{"source:" + name}, nil
-	}
 	findings, err := w.ledger.OpenFindings(ctx)
 	if err != nil {
 		return "", nil, err
@@ -99,5 +96,8 @@ func (w *world) heldBy(ctx context.Context, name string) (what string, subjects 
 		}
 	}
 	slices.Sort(subjects)
+	if len(subjects) > 0 || name == "tasks" || strings.HasPrefix(name, "clock:") {
+		subjects = append(subjects, "source:"+name) // these two are accepted as a whole
+	}
 	return name, subjects, nil
 }

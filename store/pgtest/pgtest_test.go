@@ -115,7 +115,7 @@ func TestVersionInPath(t *testing.T) {
 }
 
 func TestSweepRemovesOnlyWhatIsOldAndNotServed(t *testing.T) {
-	now := time.Now()
+	now, self := time.Now(), strconv.Itoa(os.Getpid())+"\n"
 	cases := map[string]struct {
 		name, pid string
 		age       time.Duration
@@ -123,7 +123,7 @@ func TestSweepRemovesOnlyWhatIsOldAndNotServed(t *testing.T) {
 	}{
 		"old, its server ended in order": {"sandkeeper-pg-1", "", abandoned + time.Minute, false},
 		"old, its server was killed":     {"sandkeeper-pg-2", "2147483646\n/data", abandoned + time.Minute, false},
-		"old, its server runs":           {"sandkeeper-pg-3", strconv.Itoa(os.Getpid()) + "\n", abandoned + time.Minute, true},
+		"old, its server runs":           {"sandkeeper-pg-3", self, abandoned + time.Minute, true},
 		"old, with an unreadable pid":    {"sandkeeper-pg-4", "?", abandoned + time.Minute, true},
 		"young":                          {"sandkeeper-pg-5", "", abandoned - time.Minute, true},
 		"something else":                 {"sandkeeper-other", "", abandoned + time.Minute, true},

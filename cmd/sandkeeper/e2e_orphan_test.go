@@ -1,0 +1,122 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+)
+
+const nobody = "00000000-0000-4000-8000-000000000000" // a task id that no table has
+
+// TestOrphanGoesAfterTwoFullPasses: only the owned, old and unexplained one, looked at by
+// id before and after.
+func TestOrphanGoesAfterTwoFullPasses(t *testing.T) {
+	a := newArena(t, settings{})
+	ws := a.working(3)
+	done := a.task(row{status: "completed", key: "omoios-done", created: time.Hour, updated: time.Minute})
+	orphan := a.box(nobody, 10*time.Minute)
+	stay := map[string]string{
+		"young":        a.box(strings.Replace(nobody, "0000", "1111", 1), 2*time.Minute).ID,
+		"unparsable":   a.box("not-a-uuid", time.Hour).ID,
+		"foreign":      a.cloud.Put(simulated.Sandbox{Labels: map[string]string{"task_id": nobody}, CreatedAt: time.Now().Add(-time.Hour)}).ID,
+		"just done":    a.box(done, time.Hour).ID,
+		"other's team": a.cloud.Put(simulated.Sandbox{Labels: map[string]string{"project": "research"}, CreatedAt: time.Now().Add(-time.Hour)}).ID,
+	}
+	a.once(0)
+	if calls := a.cloud.Destructive(); len(calls) > 0 {
+		t.Fatalf("one look was enough to end something: %v", calls)
+	}
+	a.later(61*time.Second, ws...)
+	a.once(0)
+	if !a.ended(orphan.ID) {
+		t.Error("the orphan is still there after two full passes")
+	}
+	kinds := a.asked(orphan.ID)
+	at := slices.Index(kinds, simulated.Delete)
+	if at < 1 || kinds[at-1] == simulated.Delete || !slices.Contains(kinds[:at], simulated.Get) ||
+		!slices.Contains(kinds[at:], simulated.Get) {
+		t.Errorf("calls about the orphan = %v, want a get before and after the one delete", kinds)
+	}
+	a.once(0)
+	for name, id := range stay {
+		if a.ended(id) {
+			t.Errorf("the %s sandbox was ended", name)
+		}
+	}
+	if n := len(a.cloud.Destructive()); n != 1 {
+		t.Errorf("%d destructive calls, want 1: %v", n, a.cloud.Destructive())
+	}
+	a.keeps(ws)
+}
+
+// TestOrphansGoByTheBudget: 60 orphans, 20 a pass, the rest held and listed.
+func TestOrphansGoByTheBudget(t *testing.T) {
+	a := newArena(t, settings{
+		rules:  "{orphan: {after: 5m, sightings: 2, apart: 1s}}",
+		limits: "{per_pass: 20, share: 100%, breaker: 100%}",
+	})
+	ws := a.working(3)
+	for range 60 {
+		a.box(newUUID(), 10*time.Minute)
+	}
+	a.once(0)
+	a.later(2*time.Second, ws...)
+	for pass, want := range []struct{ done, held int }{{20, 40}, {20, 20}, {20, 0}, {0, 0}} {
+		r := a.once(0)
+		done, held := 0, 0
+		for _, s := range r.Steps {
+			switch {
+			case s.Verdict == "held" && strings.Contains(s.HeldBy, "per_pass 20"):
+				held++
+			case s.Outcome == "confirmed":
+				done++
+			}
+		}
+		if done != want.done || held != want.held {
+			t.Errorf("pass %d: %d done and %d held, want %d and %d", pass, done, held, want.done, want.held)
+		}
+		a.later(2*time.Second, ws...)
+	}
+	if n := len(a.cloud.Destructive()); n != 60 {
+		t.Errorf("%d deletes, want 60", n)
+	}
+	a.keeps(ws)
+}
+
+// TestBreakerHoldsUntilReleased: too much is due at once, so nothing is done until a
+// person has looked at the list; what comes on top trips it again.
+func TestBreakerHoldsUntilReleased(t *testing.T) {
+	a := newArena(t, settings{
+		rules:  "{orphan: {after: 5m, sightings: 2, apart: 1s}}",
+		limits: "{per_pass: 100, share: 100%, breaker: 30%}",
+	})
+	ws := a.working(15)
+	for range 12 {
+		a.box(newUUID(), 10*time.Minute)
+	}
+	a.once(0)
+	a.later(2*time.Second, ws...)
+	r := a.once(0)
+	if n := len(a.cloud.Destructive()); n > 0 {
+		t.Fatalf("the breaker let %d deletes pass", n)
+	}
+	if len(r.Steps) != 12 || !strings.Contains(r.Steps[0].HeldBy, "breaker") {
+		t.Fatalf("12 steps held by the breaker are wanted: %+v", r.Steps)
+	}
+	shown := a.must("release", "orphan")
+	_, rest, _ := strings.Cut(shown, "--hash ")
+	hash := strings.Fields(rest)[0]
+	if code, _, errs := a.run("release", "orphan", "--hash", "wrong"); code != 1 || !strings.Contains(errs, hash) {
+		t.Errorf("a wrong hash: exit code %d, %s", code, errs)
+	}
+	a.must("release", "orphan", "--hash", hash, "--reason", "looked at")
+	a.later(2*time.Second, ws...)
+	a.once(0)
+	if n := len(a.cloud.Destructive()); n != 12 {
+		t.Errorf("%d deletes after the release, want 12", n)
+	}
+	a.keeps(ws)
+}
