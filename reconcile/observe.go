@@ -91,7 +91,8 @@ func (k *Keeper) readClock(ctx context.Context, s *Snapshot) error {
 	return nil
 }
 
-// list reads every provider, each on its own: one that fails says nothing of the others.
+// list reads every provider, each on its own: one that fails says nothing of the others. A
+// sandbox that stands on two pages, as it may when one is created meanwhile, counts once.
 func (k *Keeper) list(ctx context.Context, s *Snapshot) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -105,27 +106,23 @@ func (k *Keeper) list(ctx context.Context, s *Snapshot) {
 		})
 	}
 	wg.Wait()
-	slices.SortFunc(s.Sandboxes, func(a, b Sandbox) int { return compareRefs(a.Ref, b.Ref) })
+	sortSandboxes(s)
+	s.Sandboxes = slices.CompactFunc(s.Sandboxes, func(a, b Sandbox) bool { return a.Ref == b.Ref })
 }
 
-// listOne keeps of a listing what judging needs. A sandbox that stands on two pages, as it
-// may when one is created meanwhile, counts once.
+// listOne keeps of a listing what judging needs.
 func (k *Keeper) listOne(ctx context.Context, name string) ([]Sandbox, ListingSeen) {
 	referenced := k.Policy.Providers[name].Referenced
 	var kept []Sandbox
 	seen := ListingSeen{Listing: Listing{Provider: name}}
-	met := map[string]bool{}
 	listing, err := k.Providers[name].List(ctx, func(page []Sandbox) error {
 		for _, sb := range page {
 			sb.scrub()
-			switch {
-			case met[sb.ID]:
-			case !sb.Owned && !referenced:
+			if !sb.Owned && !referenced {
 				seen.Foreign++
-			default:
-				kept = append(kept, sb)
+				continue
 			}
-			met[sb.ID] = true
+			kept = append(kept, sb)
 		}
 		return nil
 	})

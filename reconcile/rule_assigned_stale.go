@@ -28,7 +28,7 @@ func assignedStale(v *view, s *Subject) verdict {
 	if !conclusive {
 		age = min(age, v.observed(sourceEvents))
 	}
-	age = min(age, v.observed(sourceTasks), v.observedListings(t))
+	age = max(min(age, v.observed(sourceTasks), v.observedListings(t)), 0)
 	if age < after {
 		return verdict{kept: fmt.Sprintf("%s for %s of %s", t.Status, short(age), short(after))}
 	}

@@ -64,6 +64,9 @@ func (v *view) idle(s *Subject, b *Box) (time.Duration, string) {
 			idle, by = age, source
 		}
 	}
+	if t := s.Task; !t.UpdatedAt.IsZero() && v.clockTrusted("updated_at") {
+		shorter(t.AsOf.Sub(t.UpdatedAt), "updated_at")
+	}
 	if sign := s.Task.LifeSign(); !sign.IsZero() {
 		shorter(s.Task.AsOf.Sub(sign), "events")
 	}

@@ -22,7 +22,7 @@ func heartbeatLost(v *view, s *Subject) verdict {
 	if quiet <= limit {
 		if all := t.AsOf.Sub(t.LifeSign()); all > limit {
 			return verdict{kept: fmt.Sprintf("silent for %s, of which only %s count: others were not heard either, "+
-				"or a source was out", short(all), short(quiet))}
+				"a source was out, or it has not run for longer", short(all), short(quiet))}
 		}
 		return verdict{}
 	}

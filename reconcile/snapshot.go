@@ -49,6 +49,17 @@ func (s *Snapshot) place(ref Ref) (int, bool) {
 	return at, at < len(s.Sandboxes) && s.Sandboxes[at].Ref == ref
 }
 
+// sortSandboxes brings them into order. Most are already: providers list by creation, and a
+// second look adds each in its place.
+func sortSandboxes(s *Snapshot) {
+	for i := 1; i < len(s.Sandboxes); i++ {
+		if compareRefs(s.Sandboxes[i-1].Ref, s.Sandboxes[i].Ref) > 0 {
+			slices.SortStableFunc(s.Sandboxes, func(a, b Sandbox) int { return compareRefs(a.Ref, b.Ref) })
+			return
+		}
+	}
+}
+
 // complete reports whether the pass saw every sandbox that the ledger remembers, as most
 // passes do: then nobody needs to be looked for.
 func (s *Snapshot) complete() bool {

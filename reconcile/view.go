@@ -3,7 +3,6 @@ package reconcile
 import (
 	"hash/fnv"
 	"math"
-	"slices"
 	"strings"
 	"time"
 )
@@ -37,9 +36,7 @@ func newView(s *Snapshot, p *Policy) *view {
 		limit:   p.heartbeatLimit(),
 		ending:  map[Ref]bool{},
 	}
-	if !slices.IsSortedFunc(s.Sandboxes, func(a, b Sandbox) int { return compareRefs(a.Ref, b.Ref) }) {
-		slices.SortFunc(s.Sandboxes, func(a, b Sandbox) int { return compareRefs(a.Ref, b.Ref) })
-	}
+	sortSandboxes(s)
 	for i := range s.Tasks {
 		t := &s.Tasks[i]
 		v.live[t.ID] = t

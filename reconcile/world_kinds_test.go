@@ -20,7 +20,7 @@ func init() {
 		"clock":      putClock,
 		"task":       func(l *entry) { l.w.s.Tasks = append(l.w.s.Tasks, l.task()) },
 		"row":        putRow,
-		"unread":     func(l *entry) { l.w.w["unread "+l.arg(0)] = true },
+		"unread":     func(l *entry) { l.w.unread[l.arg(0)] = true },
 		"unparsable": func(l *entry) { l.w.s.Unparsable[l.arg(0)] = true },
 
 		"box":      func(l *entry) { l.w.s.Sandboxes = append(l.w.s.Sandboxes, l.box()) },
@@ -265,6 +265,13 @@ func (w *world) settle() {
 			w.s.Listings[name] = ListingSeen{Listing: Listing{Provider: name, Date: providerNow, Complete: true}}
 		}
 	}
+	for _, s := range w.s.Sandboxes {
+		_, looked := w.s.Looks[s.Ref]
+		if seen, listed := w.s.Listings[s.Provider]; listed && s.Owned && !looked {
+			seen.Owned++
+			w.s.Listings[s.Provider] = seen
+		}
+	}
 	live, named := map[string]bool{}, map[string]bool{}
 	for _, t := range w.s.Tasks {
 		live[t.ID], named[t.Sandbox] = true, true
@@ -285,7 +292,7 @@ func (w *world) settle() {
 
 func (w *world) absent(id string, live map[string]bool) {
 	_, row := w.s.Rows[id]
-	if id != "" && !row && !live[id] && !w.s.Unparsable[id] && !w.w["unread "+id] {
+	if id != "" && !row && !live[id] && !w.s.Unparsable[id] && !w.unread[id] {
 		w.s.Absent[id] = true
 	}
 }

@@ -19,13 +19,13 @@ func putKnew(l *entry) {
 }
 
 func (l *entry) knewTask() {
-	seen := TaskSeen{ID: l.arg(1), Status: l.arg(2), State: TaskState(l.arg(2)), FirstSeen: ledgerNow.Add(-time.Hour)}
+	seen := TaskSeen{ID: l.arg(1), Status: l.arg(2), State: TaskState(l.arg(2)), FirstSeen: l.w.s.Memory.Now.Add(-time.Hour)}
 	seen.Since = seen.FirstSeen
 	seen.Live = seen.State.Live()
 	l.str("status", &seen.Status)
 	l.str("sandbox", &seen.Sandbox)
-	l.ago("since", ledgerNow, &seen.Since)
-	l.ago("first", ledgerNow, &seen.FirstSeen)
+	l.ago("since", l.w.s.Memory.Now, &seen.Since)
+	l.ago("first", l.w.s.Memory.Now, &seen.FirstSeen)
 	l.ago("updated", taskNow, &seen.UpdatedAt)
 	l.ago("started", taskNow, &seen.StartedAt)
 	l.ago("stale", taskNow, &seen.StaleStart)
@@ -34,47 +34,47 @@ func (l *entry) knewTask() {
 }
 
 func (l *entry) knewBox() {
-	seen := SandboxSeen{Ref: l.ref(1), State: SandboxState(l.arg(2)), Raw: l.arg(2), FirstSeen: ledgerNow.Add(-time.Hour)}
+	seen := SandboxSeen{Ref: l.ref(1), State: SandboxState(l.arg(2)), Raw: l.arg(2), FirstSeen: l.w.s.Memory.Now.Add(-time.Hour)}
 	seen.StateSince = seen.FirstSeen
 	l.str("task", &seen.Task)
 	l.str("name", &seen.Name)
 	l.str("template", &seen.Template)
-	l.ago("first", ledgerNow, &seen.FirstSeen)
-	l.ago("since", ledgerNow, &seen.StateSince)
-	l.ago("resumed", ledgerNow, &seen.ResumedAt)
-	l.ago("gone", ledgerNow, &seen.GoneAt)
+	l.ago("first", l.w.s.Memory.Now, &seen.FirstSeen)
+	l.ago("since", l.w.s.Memory.Now, &seen.StateSince)
+	l.ago("resumed", l.w.s.Memory.Now, &seen.ResumedAt)
+	l.ago("gone", l.w.s.Memory.Now, &seen.GoneAt)
 	l.yes("ours", &seen.GoneByUs)
 	l.w.s.Memory.Sandboxes[seen.Ref] = seen
 }
 
 func putFinding(l *entry) {
-	f := Finding{Rule: l.arg(0), Subject: l.arg(1), FirstSeen: ledgerNow.Add(-time.Hour), Sightings: 1}
-	f.LastSeen, f.SightedAt = ledgerNow.Add(-time.Minute), ledgerNow.Add(-time.Minute)
-	l.ago("first", ledgerNow, &f.FirstSeen)
-	l.ago("last", ledgerNow, &f.LastSeen)
-	l.ago("sighted", ledgerNow, &f.SightedAt)
+	f := Finding{Rule: l.arg(0), Subject: l.arg(1), FirstSeen: l.w.s.Memory.Now.Add(-time.Hour), Sightings: 1}
+	f.LastSeen, f.SightedAt = l.w.s.Memory.Now.Add(-time.Minute), l.w.s.Memory.Now.Add(-time.Minute)
+	l.ago("first", l.w.s.Memory.Now, &f.FirstSeen)
+	l.ago("last", l.w.s.Memory.Now, &f.LastSeen)
+	l.ago("sighted", l.w.s.Memory.Now, &f.SightedAt)
 	l.num("sightings", &f.Sightings)
 	l.str("provider", &f.Provider)
 	l.w.s.Memory.Findings[f.Key()] = f
 }
 
 func putSource(l *entry) {
-	seen := SourceSeen{Name: l.arg(0), Trusted: l.arg(1) == "trusted", LastTrusted: ledgerNow.Add(-time.Minute)}
-	seen.Since = ledgerNow.Add(-time.Hour)
+	seen := SourceSeen{Name: l.arg(0), Trusted: l.arg(1) == "trusted", LastTrusted: l.w.s.Memory.Now.Add(-time.Minute)}
+	seen.Since = l.w.s.Memory.Now.Add(-time.Hour)
 	if !seen.Trusted {
 		seen.Reason = "as before"
 	}
 	l.str("reason", &seen.Reason)
-	l.ago("since", ledgerNow, &seen.Since)
-	l.ago("recovered", ledgerNow, &seen.RecoveredAt)
-	l.ago("last", ledgerNow, &seen.LastTrusted)
+	l.ago("since", l.w.s.Memory.Now, &seen.Since)
+	l.ago("recovered", l.w.s.Memory.Now, &seen.RecoveredAt)
+	l.ago("last", l.w.s.Memory.Now, &seen.LastTrusted)
 	l.w.s.Memory.Sources[seen.Name] = seen
 }
 
 // putAction is an open action: ID RULE SUBJECT STEP, with box= for a terminate.
 func putAction(l *entry) {
 	a := Action{ID: l.arg(0), Remedy: l.arg(0), Rule: l.arg(1), Subject: l.arg(2), Step: Step(l.arg(3)),
-		Outcome: OutcomePending, PlannedAt: ledgerNow.Add(-time.Minute)}
+		Outcome: OutcomePending, PlannedAt: l.w.s.Memory.Now.Add(-time.Minute)}
 	a.Task, _ = strings.CutPrefix(a.Subject, "task:")
 	box, outcome := "", string(a.Outcome)
 	l.str("box", &box)
@@ -84,7 +84,7 @@ func putAction(l *entry) {
 	l.str("remedy", &a.Remedy)
 	l.num("seq", &a.Seq)
 	l.num("attempts", &a.Attempts)
-	l.ago("claimed", ledgerNow, &a.ClaimedAt)
+	l.ago("claimed", l.w.s.Memory.Now, &a.ClaimedAt)
 	l.w.s.Memory.Actions = append(l.w.s.Memory.Actions, a)
 }
 
@@ -96,7 +96,7 @@ func putProbe(l *entry) {
 	l.list("failed", &failed)
 	detail := "exec: timed out"
 	l.str("detail", &detail)
-	if l.ago("answered", ledgerNow, &p.LastAnswered); !p.LastAnswered.IsZero() {
+	if l.ago("answered", l.w.s.Memory.Now, &p.LastAnswered); !p.LastAnswered.IsZero() {
 		p.Last = ProbeResult{Ref: p.Ref, Outcome: Answered, At: p.LastAnswered}
 	}
 	for _, age := range failed {
@@ -104,10 +104,10 @@ func putProbe(l *entry) {
 		if err != nil {
 			l.w.t.Fatalf("line %q: %v", l.text, err)
 		}
-		p.Last = ProbeResult{Ref: p.Ref, Outcome: Hung, Detail: detail, At: ledgerNow.Add(-d)}
+		p.Last = ProbeResult{Ref: p.Ref, Outcome: Hung, Detail: detail, At: l.w.s.Memory.Now.Add(-d)}
 		p.Failures = append(p.Failures, p.Last)
 	}
-	if l.ago("infra", ledgerNow, &at); !at.IsZero() {
+	if l.ago("infra", l.w.s.Memory.Now, &at); !at.IsZero() {
 		p.Last = ProbeResult{Ref: p.Ref, Outcome: Infrastructure, Detail: "429", At: at}
 	}
 	l.w.s.Memory.Probes[p.Ref] = p
@@ -122,7 +122,7 @@ func putStarted(l *entry) {
 }
 
 func putPause(l *entry) {
-	p := Pause{Scope: l.arg(0), At: ledgerNow.Add(-time.Minute)}
+	p := Pause{Scope: l.arg(0), At: l.w.s.Memory.Now.Add(-time.Minute)}
 	l.str("reason", &p.Reason)
 	l.str("by", &p.Author)
 	l.w.s.Memory.Controls.Pauses = append(l.w.s.Memory.Controls.Pauses, p)
@@ -130,7 +130,7 @@ func putPause(l *entry) {
 
 // putHold: hold task:t1, or hold label:keep with is= for the label's value.
 func putHold(l *entry) {
-	h := Hold{ID: 1, Target: l.arg(0), At: ledgerNow.Add(-time.Minute)}
+	h := Hold{ID: 1, Target: l.arg(0), At: l.w.s.Memory.Now.Add(-time.Minute)}
 	l.str("reason", &h.Reason)
 	l.str("by", &h.Author)
 	value := ""
@@ -141,22 +141,22 @@ func putHold(l *entry) {
 }
 
 func putRelease(l *entry) {
-	r := Release{ID: 1, What: l.arg(0), At: ledgerNow.Add(-time.Minute), Subjects: l.args[1:]}
-	l.ago("at", ledgerNow, &r.At)
+	r := Release{ID: 1, What: l.arg(0), At: l.w.s.Memory.Now.Add(-time.Minute), Subjects: l.args[1:]}
+	l.ago("at", l.w.s.Memory.Now, &r.At)
 	l.w.s.Memory.Controls.Releases = append(l.w.s.Memory.Controls.Releases, r)
 }
 
 // putBreaker is an open breaker: its rule, then the subjects that it lists.
 func putBreaker(l *entry) {
 	b := l.w.s.Memory.Controls.Breakers[l.arg(0)]
-	b.Rule, b.OpenedAt = l.arg(0), ledgerNow.Add(-time.Hour)
+	b.Rule, b.OpenedAt = l.arg(0), l.w.s.Memory.Now.Add(-time.Hour)
 	b.Subjects = append(b.Subjects, l.args[1:]...)
 	b.Hash = SubjectsHash(b.Subjects)
 	l.w.s.Memory.Controls.Breakers[b.Rule] = b
 }
 
 // putWatched: the ledger's own clocks do not reach further back.
-func putWatched(l *entry) { l.ago("since", ledgerNow, &l.w.s.Memory.WatchSince) }
+func putWatched(l *entry) { l.ago("since", l.w.s.Memory.Now, &l.w.s.Memory.WatchSince) }
 
 // putKnows are the rules that the ledger knew before this version.
 func putKnows(l *entry) {

@@ -27,35 +27,42 @@ var (
 // default: one provider "daytona" whose label names the task, listed completely, all rules
 // enforced as the config has them.
 type world struct {
-	t testing.TB
-	s Snapshot
-	p Policy
-	w map[string]bool // what was said, for the defaults
+	t      testing.TB
+	s      Snapshot
+	p      Policy
+	unread map[string]bool // rows that were not asked for
 }
 
 func newWorld(t testing.TB, texts ...string) *world {
 	t.Helper()
-	w := &world{t: t, p: testPolicy(), w: map[string]bool{}, s: Snapshot{
-		Kind: Full, T0: taskNow, Clock: TaskClock{Now: taskNow},
+	w := &world{t: t, p: testPolicy(), unread: map[string]bool{}}
+	w.s.Memory = Memory{Now: ledgerNow, Tasks: map[string]TaskSeen{}, Sandboxes: map[Ref]SandboxSeen{},
+		Findings: map[FindingKey]Finding{}, Probes: map[Ref]ProbeSeen{}, Templates: map[Ref]TemplateSeen{},
+		Sources: map[string]SourceSeen{}, Controls: Controls{Modes: map[string]Mode{}, Breakers: map[string]Breaker{}}}
+	w.observe(texts...)
+	return w
+}
+
+// observe replaces what was seen of both worlds; the ledger and the policy stay.
+func (w *world) observe(texts ...string) {
+	w.t.Helper()
+	w.s = Snapshot{
+		Kind: Full, T0: taskNow, Clock: TaskClock{Now: taskNow}, Memory: w.s.Memory,
 		Rows: map[string]Task{}, Absent: map[string]bool{}, Unparsable: map[string]bool{}, ByKey: map[string]Task{},
 		Listings: map[string]ListingSeen{}, Looks: map[Ref]Look{}, Finds: map[string]FindLook{},
-		Memory: Memory{Now: ledgerNow, Tasks: map[string]TaskSeen{}, Sandboxes: map[Ref]SandboxSeen{},
-			Findings: map[FindingKey]Finding{}, Probes: map[Ref]ProbeSeen{}, Templates: map[Ref]TemplateSeen{},
-			Sources:  map[string]SourceSeen{},
-			Controls: Controls{Modes: map[string]Mode{}, Breakers: map[string]Breaker{}}},
-	}}
+	}
 	for _, text := range texts {
 		for line := range strings.SplitSeq(strings.ReplaceAll(text, ";", "\n"), "\n") {
-			for _, one := range expand(t, strings.TrimSpace(line)) {
+			for _, one := range expand(w.t, strings.TrimSpace(line)) {
 				w.add(one)
 			}
 		}
 	}
 	w.settle()
-	return w
 }
 
-func (w *world) judge() *Judgement { return Judge(&w.s, &w.p) }
+// judge judges by the policy that is in force, as a pass does.
+func (w *world) judge() *Judgement { return Judge(&w.s, w.p.Effective(&w.s.Memory)) }
 
 func (w *world) plan() (*Judgement, *Plan) {
 	j := w.judge()

@@ -86,6 +86,13 @@ func TestLiveTakesTheLiveStatusesAndWhere(t *testing.T) {
 	if got, want := states(byID(rows)), "assigned=assigned odd="; got != want {
 		t.Errorf("ByID, which ignores where, = %s, want %s", got, want)
 	}
+	rows, err = w.tasks.ByID(t.Context(), []string{id("0"), id("1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := byID(rows); found[id("0")].Outside || !found[id("1")].Outside {
+		t.Errorf("ByID: outside where = %t and %t, want false and true", found[id("0")].Outside, found[id("1")].Outside)
+	}
 }
 
 func TestLiveOfAnEmptyTableHasItsNow(t *testing.T) {

@@ -91,7 +91,7 @@ func TestSameFailureEverywhereConvictsNobody(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newArena(t, settings{
-				probe: `{exec: "true", path: "/", every: 1s, timeout: 1s, budget: 1000/m}`,
+				probe: `{exec: "true", path: "/", every: 2s, timeout: 1s, budget: 1000/m}`,
 				rules: "{idle-broken: {after: 5s, failures: 2}}",
 			})
 			ws := a.working(5)

@@ -47,6 +47,9 @@ func (c *client) decode(a answer, v any) error {
 // unmarshal forgives a field of another type than expected, which is then left empty: the
 // callers check what they cannot do without.
 func unmarshal(body []byte, v any) error {
+	if p, listing := v.(*page); listing && p.read(body) {
+		return nil
+	}
 	err := json.Unmarshal(body, v)
 	var odd *json.UnmarshalTypeError
 	if errors.As(err, &odd) && odd.Field != "" {

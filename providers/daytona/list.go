@@ -9,6 +9,9 @@ import (
 	"net/url"
 	"slices"
 
+	fastjson "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -135,6 +138,17 @@ func (p *Provider) page(ctx context.Context, query url.Values) (listed, string, 
 		out.sandboxes[i] = p.sandbox(&in.Items[i], a.date)
 	}
 	return out, next, nil
+}
+
+// read reads a page as usual, in about half the time of encoding/json: a listing of 10,000
+// sandboxes is most of a pass's own work. It reports false, and leaves nothing behind, for
+// a page that is odd in any way, which is then read with more patience.
+func (p *page) read(body []byte) bool {
+	odd := fastjson.Unmarshal(body, p, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if odd != nil {
+		*p = page{}
+	}
+	return odd == nil
 }
 
 // next is the cursor of the following page, "" when this was the last. A page that does

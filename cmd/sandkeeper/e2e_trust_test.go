@@ -1,0 +1,171 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+)
+
+// tempted is a world in which somebody careless would act: an old orphan, a task whose
+// sandbox is gone, a stale one.
+func (a *arena) tempted(ws []worker) {
+	a.Helper()
+	a.box(nobody, 10*time.Minute)
+	a.task(row{status: "assigned", key: "omoios-stale", created: time.Hour, updated: 4 * time.Minute})
+	lost := a.task(row{status: "running", key: "omoios-lost", created: time.Hour, updated: 30 * time.Minute, started: 30 * time.Minute})
+	a.event("omoios-lost", "agent.started", 30*time.Minute)
+	a.event("omoios-lost", "agent.heartbeat", 3*time.Minute)
+	_ = lost
+}
+
+func (r report) distrusts(source string) bool {
+	return slices.ContainsFunc(r.Sources, func(s sourceReport) bool { return s.Name == source && !s.Trusted && s.Reason != "" })
+}
+
+var badListings = map[string]struct {
+	fault simulated.Fault
+	ours  int  // sandboxes of ours, to fill pages
+	later bool // only against what an earlier pass saw
+}{
+	"500":                     {fault: simulated.Fault{Effect: simulated.Answer, Status: 500}},
+	"403":                     {fault: simulated.Fault{Effect: simulated.Answer, Status: 403}},
+	"429":                     {fault: simulated.Fault{Effect: simulated.Answer, Status: 429, Header: map[string]string{"Retry-After": "60"}}},
+	"200 with HTML":           {fault: simulated.Fault{Effect: simulated.Answer, Status: 200, Body: "<html>ok</html>", ContentType: "text/html"}},
+	"200 with HTML as JSON":   {fault: simulated.Fault{Effect: simulated.Answer, Status: 200, Body: "<html>ok</html>"}},
+	"200 with another object": {fault: simulated.Fault{Effect: simulated.Answer, Status: 200, Body: "{}"}},
+	"empty list":              {fault: simulated.Fault{Effect: simulated.EmptyList}},
+	"cut in the middle":       {fault: simulated.Fault{Effect: simulated.CutPage}},
+	"connection drops":        {fault: simulated.Fault{Effect: simulated.Drop}},
+	"hangs":                   {fault: simulated.Fault{Effect: simulated.Hang}},
+	"second page fails":       {fault: simulated.Fault{Effect: simulated.Answer, Status: 500, Page: 2}, ours: 250},
+	"cursor leads back":       {fault: simulated.Fault{Effect: simulated.SameCursor, Page: 1}},
+	"shrunken":                {fault: simulated.Fault{Effect: simulated.Omit, Omits: func(s simulated.Sandbox) bool { return s.Labels["task_id"] != nobody }}, later: true},
+	"labels lost":             {fault: simulated.Fault{Effect: simulated.LoseLabels}},
+}
+
+// TestBadListingsMoveNothing: whatever a listing does, nothing is concluded from it, `once`
+// exits with 1 and says which source is not trusted; also with a fresh ledger.
+func TestBadListingsMoveNothing(t *testing.T) {
+	for name, tt := range badListings {
+		for _, fresh := range []bool{false, true} {
+			if fresh && tt.later {
+				continue
+			}
+			t.Run(name+map[bool]string{true: ", fresh ledger", false: ""}[fresh], func(t *testing.T) {
+				a := newArena(t, settings{})
+				ws := a.working(4)
+				for range tt.ours {
+					done := a.task(row{status: "completed", created: time.Hour, updated: time.Minute})
+					a.box(done, time.Hour)
+				}
+				if !fresh {
+					a.once(0)
+				}
+				a.tempted(ws)
+				before := a.rows()
+				tt.fault.On = simulated.List
+				a.cloud.Inject(tt.fault)
+				for range 3 {
+					if r := a.once(1); !r.distrusts("listing:daytona") {
+						t.Errorf("the listing is trusted: %+v", r.Sources)
+					}
+					a.untouched(before)
+					a.later(70*time.Second, ws...)
+					before = a.rows()
+				}
+				a.keeps(ws)
+			})
+		}
+	}
+}
+
+// TestListingComesBack: once whole again, what was broken meanwhile is repaired.
+func TestListingComesBack(t *testing.T) {
+	a := newArena(t, settings{rules: "{orphan: {after: 30s, apart: 1s}}"})
+	ws := a.working(3)
+	orphan := a.box(nobody, 10*time.Minute)
+	lift := a.cloud.Inject(simulated.Fault{On: simulated.List, Effect: simulated.Answer, Status: 500})
+	a.once(1)
+	lift()
+	for range 4 {
+		a.later(20*time.Second, ws...)
+		a.once(0)
+	}
+	if !a.ended(orphan.ID) {
+		t.Error("the orphan is still there")
+	}
+	a.keeps(ws)
+}
+
+// TestWrongLinksHarmNobody: configs and worlds in which the link between the two sides is
+// wrong, lost or of somebody else.
+func TestWrongLinksHarmNobody(t *testing.T) {
+	cases := map[string]struct {
+		settings settings
+		world    func(*arena, []worker) // after the first pass, when there is one
+		first    bool                   // a first, healthy pass
+		distrust string                 // the source that is not trusted, "" for none
+	}{
+		"a typo in the link label": {settings: settings{link: "taskid"}, distrust: "link"},
+		"labels lost, ours by another proof": {settings: settings{owns: "{name_prefix: omoios-, exclusive: true}"}, first: true,
+			world: func(a *arena, _ []worker) {
+				for _, s := range a.cloud.Sandboxes() {
+					a.cloud.Change(s.ID, func(s *simulated.Sandbox) { s.Labels = nil })
+				}
+			}},
+		"the task label lost, ours by label": {first: true, world: func(a *arena, _ []worker) {
+			for _, s := range a.cloud.Sandboxes() {
+				a.cloud.Change(s.ID, func(s *simulated.Sandbox) { s.Labels = map[string]string{"project": "omoios"} })
+			}
+		}},
+		"the task label lost before the first pass": {world: func(a *arena, _ []worker) {
+			for _, s := range a.cloud.Sandboxes() {
+				a.cloud.Change(s.ID, func(s *simulated.Sandbox) { s.Labels = map[string]string{"project": "omoios"} })
+			}
+		}, distrust: "link"},
+		"an emptied task table": {first: true, world: func(a *arena, _ []worker) { a.sql("DELETE FROM tasks") }, distrust: "tasks"},
+		"an emptied task table, fresh ledger": {world: func(a *arena, _ []worker) { a.sql("DELETE FROM tasks") },
+			distrust: "tasks"},
+		"another database": {first: true, world: func(a *arena, _ []worker) { a.staging(5) }, distrust: "tasks"},
+		"a staging copy that sees production": {settings: settings{owns: "{labels: {project: omoios}}"},
+			world: func(a *arena, _ []worker) { a.staging(3) }},
+	}
+	for name, tt := range cases {
+		t.Run(name, func(t *testing.T) {
+			a := newArena(t, tt.settings)
+			ws := a.working(5)
+			for i, s := range a.cloud.Sandboxes() {
+				a.cloud.Change(s.ID, func(s *simulated.Sandbox) { s.Name = "omoios-box-" + strings.Repeat("x", i+1) })
+			}
+			if tt.first {
+				a.once(0)
+			}
+			if tt.world != nil {
+				tt.world(a, ws)
+			}
+			for range 4 {
+				before := a.rows()
+				_, out, errs := a.run("once", "--migrate", "-o", "json", "--wait", "5s")
+				r := a.report(out)
+				if tt.distrust != "" && !r.distrusts(tt.distrust) {
+					t.Errorf("%s is trusted: %+v\n%s", tt.distrust, r.Sources, errs)
+				}
+				a.untouched(before)
+				a.later(70*time.Second, ws...)
+			}
+		})
+	}
+}
+
+// staging replaces the rows by those of another environment: other tasks, at work
+// elsewhere, some of them finished.
+func (a *arena) staging(n int) {
+	a.Helper()
+	a.sql("DELETE FROM tasks")
+	for range n {
+		a.task(row{status: "completed", key: "omoios-staging", created: time.Hour, updated: 30 * time.Minute, started: time.Hour})
+	}
+}
