@@ -118,7 +118,7 @@ func (v *view) seenTasks() []TaskSeen {
 	}
 	var out []TaskSeen
 	for i := range v.s.Tasks {
-		if seen, changed := v.remember(&v.s.Tasks[i]); changed {
+		if seen, changed := v.remember(&v.s.Tasks[i], &v.seen[i]); changed {
 			out = append(out, seen)
 		}
 	}
@@ -129,7 +129,7 @@ func (v *view) seenTasks() []TaskSeen {
 		row, found := v.s.Rows[id]
 		switch {
 		case found:
-			seen, _ := v.remember(&row)
+			seen, _ := v.remember(&row, &seenTask{before, true})
 			seen.Live = row.State.Live()
 			out = append(out, seen)
 		case v.s.Absent[id] && v.trusted(sourceTasks):
@@ -142,9 +142,9 @@ func (v *view) seenTasks() []TaskSeen {
 }
 
 // remember is what the ledger keeps of a row, and whether that is news.
-func (v *view) remember(t *Task) (TaskSeen, bool) {
-	before, known := v.s.Memory.Tasks[t.ID]
-	seen := before
+func (v *view) remember(t *Task, was *seenTask) (TaskSeen, bool) {
+	before, known := &was.TaskSeen, was.known
+	seen := *before
 	if !known {
 		seen = TaskSeen{ID: t.ID, Status: t.Status, State: t.State, Since: v.now, FirstSeen: v.now}
 	}
@@ -158,7 +158,7 @@ func (v *view) remember(t *Task) (TaskSeen, bool) {
 	return seen, !known || !seen.same(before)
 }
 
-func (s TaskSeen) same(o TaskSeen) bool {
+func (s *TaskSeen) same(o *TaskSeen) bool {
 	return s.Status == o.Status && s.State == o.State && s.Sandbox == o.Sandbox && s.Since.Equal(o.Since) &&
 		s.UpdatedAt.Equal(o.UpdatedAt) && s.StartedAt.Equal(o.StartedAt) && s.StaleStart.Equal(o.StaleStart) &&
 		s.ErrorSum == o.ErrorSum && s.ErrorChanged == o.ErrorChanged && s.Live == o.Live

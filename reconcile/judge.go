@@ -30,12 +30,8 @@ func Judge(s *Snapshot, p *Policy) *Judgement {
 func (v *view) decide(s *Subject) Decision {
 	d := Decision{Subject: *s}
 	veto := ""
-	for i := range rules {
-		r := &rules[i]
-		p := v.p.Rules[r.name]
-		if p.Mode == Off || p.Mode == "" || r.fullOnly && v.s.Kind != Full {
-			continue
-		}
+	for i := range v.rules {
+		r := v.rules[i].rule
 		out := r.find(v, s)
 		d.Look = d.Look || out.look
 		d.Probe = d.Probe || out.probe

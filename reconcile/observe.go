@@ -67,6 +67,7 @@ func (k *Keeper) observe(ctx context.Context, s *Snapshot) (*Judgement, error) {
 		return nil, err
 	}
 	k.own(s)
+	s.weigh()
 	k.lookMissing(ctx, s)
 	if s.Kind == Full {
 		k.readTemplates(ctx, s)
@@ -196,8 +197,12 @@ func wantedRows(s *Snapshot, live, linked map[string]bool) (ids, keys []string) 
 			wanted[id] = true
 		}
 	}
-	for _, sb := range s.Sandboxes {
-		task := firstOf(sb.Task, s.Memory.Sandboxes[sb.Ref].Task)
+	for i := range s.Sandboxes {
+		sb := &s.Sandboxes[i]
+		task := sb.Task
+		if task == "" {
+			task = s.Memory.Sandboxes[sb.Ref].Task
+		}
 		if task != "" && !live[task] {
 			wanted[task] = true
 		}
@@ -255,6 +260,9 @@ func (k *Keeper) readByKey(ctx context.Context, s *Snapshot, keys []string) erro
 // own settles who owns what at providers where owned means referenced from a row, now or
 // as the ledger remembers. The others are foreign and leave the snapshot.
 func (k *Keeper) own(s *Snapshot) {
+	if !k.anyReferenced() {
+		return
+	}
 	referenced := map[string]bool{}
 	for _, t := range s.Tasks {
 		referenced[t.Sandbox] = true
@@ -279,6 +287,15 @@ func (k *Keeper) own(s *Snapshot) {
 		s.Listings[sb.Provider] = seen
 	}
 	s.Sandboxes = owned
+}
+
+func (k *Keeper) anyReferenced() bool {
+	for _, p := range k.Policy.Providers {
+		if p.Referenced {
+			return true
+		}
+	}
+	return false
 }
 
 // lookMissing gets by id what the ledger knows and a listing did not show: to trust a

@@ -34,6 +34,24 @@ var rules = []rule{
 	{name: "errored", find: errored, rest: rest{listing: true}},
 }
 
+// A ruled is a rule with its settings.
+type ruled struct {
+	*rule
+	policy RulePolicy
+}
+
+// activeRules are the rules that a pass of this kind judges.
+func activeRules(kind PassKind, p *Policy) []ruled {
+	active := make([]ruled, 0, len(rules))
+	for i := range rules {
+		r := ruled{&rules[i], p.Rules[rules[i].name]}
+		if r.policy.Mode != Off && r.policy.Mode != "" && (kind == Full || !r.fullOnly) {
+			active = append(active, r)
+		}
+	}
+	return active
+}
+
 // RuleNames are all rules that the config knows, in the order of the design.
 var RuleNames = []string{
 	"finished-unrecorded", "assigned-stale", "sandbox-missing", "heartbeat-lost", "inactive",

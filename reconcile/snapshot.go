@@ -26,6 +26,8 @@ type Snapshot struct {
 	Finds      map[string]FindLook    // tasks whose sandboxes were searched by link, by task id
 	Templates  []Template             // those configured and used, with their provider in Providers
 	TemplateOf []string               // provider entry of Templates[i]
+
+	whole bool // every sandbox that the ledger remembers was listed; false when that was not weighed
 }
 
 // lists reports whether the sandbox was listed, found or got in this pass. Sandboxes are
@@ -60,16 +62,16 @@ func sortSandboxes(s *Snapshot) {
 	}
 }
 
-// complete reports whether the pass saw every sandbox that the ledger remembers, as most
-// passes do: then nobody needs to be looked for.
-func (s *Snapshot) complete() bool {
+// weigh settles whether the pass saw every sandbox that the ledger remembers, as most passes
+// do: then nobody needs to be looked for.
+func (s *Snapshot) weigh() {
 	known := 0
 	for i := range s.Sandboxes {
 		if _, ok := s.Memory.Sandboxes[s.Sandboxes[i].Ref]; ok {
 			known++
 		}
 	}
-	return known == len(s.Memory.Sandboxes)
+	s.whole = known == len(s.Memory.Sandboxes)
 }
 
 // ListingSeen is one provider's listing with what speaks for and against it.

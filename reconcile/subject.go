@@ -12,7 +12,7 @@ func (v *view) subjects() []Subject {
 	out := make([]Subject, 0, len(v.s.Tasks)+len(loose))
 	for i := range v.s.Tasks {
 		t := &v.s.Tasks[i]
-		out = append(out, v.taskSubject(t, boxes[t.ID]))
+		out = append(out, v.subjectOf(t, &v.seen[i], boxes[t.ID]))
 	}
 	out = append(out, v.looseSubjects(loose)...)
 	slices.SortFunc(out, func(a, b Subject) int { return cmp.Compare(a.ID, b.ID) })
@@ -20,11 +20,17 @@ func (v *view) subjects() []Subject {
 }
 
 func (v *view) taskSubject(t *Task, boxes []Box) Subject {
-	seen, known := v.s.Memory.Tasks[t.ID]
-	if known && seen.Status != t.Status {
+	var seen seenTask
+	seen.TaskSeen, seen.known = v.s.Memory.Tasks[t.ID]
+	return v.subjectOf(t, &seen, boxes)
+}
+
+func (v *view) subjectOf(t *Task, before *seenTask, boxes []Box) Subject {
+	seen := before.TaskSeen
+	if before.known && seen.Status != t.Status {
 		seen = v.entered(seen, t)
 	}
-	return Subject{ID: "task:" + t.ID, Task: t, Seen: seen, Known: known, Boxes: boxes}
+	return Subject{ID: "task:" + t.ID, Task: t, Seen: seen, Known: before.known, Boxes: boxes}
 }
 
 // link gives each sandbox to the live task that it belongs to; loose ones have none. The
@@ -72,7 +78,7 @@ func (v *view) rowsBySandbox() map[string]string {
 // remembered adds to each live task the sandboxes that the ledger knows it had and that
 // were not seen now, with what a direct look said of them.
 func (v *view) remembered(byTask map[string][]Box, several map[string]bool) {
-	if v.s.complete() {
+	if v.s.whole {
 		return
 	}
 	for ref, seen := range v.s.Memory.Sandboxes {

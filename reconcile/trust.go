@@ -122,8 +122,8 @@ func (v *view) assessClocks() {
 				ahead[c.column] = max(ahead[c.column], over)
 			}
 		}
-		seen, known := v.s.Memory.Tasks[t.ID]
-		if known && seen.Live && seen.Status != t.Status && !t.UpdatedAt.IsZero() &&
+		seen := &v.seen[i]
+		if seen.known && seen.Live && seen.Status != t.Status && !t.UpdatedAt.IsZero() &&
 			t.UpdatedAt.Equal(seen.UpdatedAt) && !marked(t.Error) {
 			stuck = fmt.Sprintf("did not move when task %s went from %s to %s", t.ID, seen.Status, t.Status)
 		}

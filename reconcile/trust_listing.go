@@ -62,13 +62,12 @@ func missingFrom(s *Snapshot, provider string) (missing []Ref, before int) {
 			ending[Ref{a.Provider, a.Sandbox}] = true
 		}
 	}
-	all := s.complete()
 	for ref, seen := range s.Memory.Sandboxes {
 		if ref.Provider != provider || !seen.GoneAt.IsZero() || ending[ref] {
 			continue
 		}
 		before++
-		if _, looked := s.Looks[ref]; looked || !all && !s.lists(ref) {
+		if _, looked := s.Looks[ref]; looked || !s.whole && !s.lists(ref) {
 			missing = append(missing, ref)
 		}
 	}

@@ -18,6 +18,8 @@ type view struct {
 	now time.Time // the ledger's
 
 	live     map[string]*Task
+	seen     []seenTask // of the live tasks, in their order
+	rules    []ruled    // those that are judged
 	sources  map[string]SourceSeen
 	running  int           // tasks in state running
 	newest   time.Time     // newest life sign of any running task
@@ -37,9 +39,12 @@ func newView(s *Snapshot, p *Policy) *view {
 		ending:  map[Ref]bool{},
 	}
 	sortSandboxes(s)
+	v.rules = activeRules(s.Kind, p)
+	v.seen = make([]seenTask, len(s.Tasks))
 	for i := range s.Tasks {
 		t := &s.Tasks[i]
 		v.live[t.ID] = t
+		v.seen[i].TaskSeen, v.seen[i].known = s.Memory.Tasks[t.ID]
 		if t.State == TaskRunning {
 			v.running++
 			if sign := t.LifeSign(); !sign.After(t.AsOf) { // a clock that runs ahead proves nothing
@@ -62,6 +67,12 @@ func newView(s *Snapshot, p *Policy) *view {
 		}
 	}
 	return v
+}
+
+// A seenTask is what the ledger remembered of a task before this pass.
+type seenTask struct {
+	TaskSeen
+	known bool
 }
 
 // begun reports whether somebody has ever claimed the action.

@@ -23,7 +23,7 @@ func init() {
 		"unread":     func(l *entry) { l.w.unread[l.arg(0)] = true },
 		"unparsable": func(l *entry) { l.w.s.Unparsable[l.arg(0)] = true },
 
-		"box":      func(l *entry) { l.w.s.Sandboxes = append(l.w.s.Sandboxes, l.box()) },
+		"box":      func(l *entry) { l.w.s.add(l.box()) },
 		"listing":  putListing,
 		"look":     putLook,
 		"find":     putFind,

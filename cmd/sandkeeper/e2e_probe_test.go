@@ -23,8 +23,8 @@ func (a *arena) lastActivity() map[string]time.Time {
 // brokenInside are the ways in which a started sandbox does not work, and what the reason
 // on the row has to say.
 var brokenInside = map[string]struct {
-	break_ func(*arena, string)
-	want   string
+	breakIt func(*arena, string)
+	want    string
 }{
 	"exec answers 502": {func(a *arena, id string) {
 		a.cloud.Change(id, func(s *simulated.Sandbox) { s.Exec = simulated.Dead })
@@ -48,16 +48,14 @@ var brokenInside = map[string]struct {
 func TestBrokenSandboxesAreFoundByProbes(t *testing.T) {
 	for name, tt := range brokenInside {
 		t.Run(name, func(t *testing.T) {
-			a := newArena(t, settings{})
+			a := newArena(t, settings{rules: "{idle-broken: {after: 30s, failures: 2}}"})
 			ws := a.working(4)
-			tt.break_(a, ws[0].sandbox)
+			tt.breakIt(a, ws[0].sandbox)
 			a.once(0)
-			for range 2 {
-				a.later(31*time.Second, ws...)
-				if status, why := a.state(ws[0].task); status != "running" {
-					t.Fatalf("convicted before the third failed probe: %s", why)
-				}
-				a.once(0)
+			a.later(31*time.Second, ws...)
+			a.once(0)
+			if status, why := a.state(ws[0].task); status != "running" {
+				t.Fatalf("convicted by a single failed probe: %s", why)
 			}
 			a.later(31*time.Second, ws...)
 			before := a.lastActivity()
@@ -99,7 +97,7 @@ func TestSameFailureEverywhereConvictsNobody(t *testing.T) {
 			before := a.rows()
 			a.cloud.Inject(fault)
 			var r report
-			for range 4 {
+			for range 3 {
 				a.later(10*time.Second, ws...)
 				before = a.rows()
 				_, out, _ := a.run("once", "-o", "json", "--wait", "5s")

@@ -45,6 +45,7 @@ type settings struct {
 	limits string // a YAML map
 	probe  string // default quick ones
 	token  string
+	call   string // time-out of a call, default 2s
 	tasks  string // further keys of tasks, a YAML map without braces
 	dsn    string // of the tasks and the ledger; default the test's database
 	name   string // installation
@@ -103,14 +104,14 @@ providers:
     owns: %s
     link: {task_label: %s}
     rate: 1000/s
-    timeout: 2s
+    timeout: %s
     templates: [ai-agent-dev-light]
     probe: %s
 rules: %s
 limits: %s
 log: {level: warn}
 `, s.or(s.name, "test"), s.or(s.mode, "enforce"), s.or(s.dsn, a.dsn), s.tasks, a.url, s.or(s.token, "key"),
-		s.or(s.owns, "{labels: {project: omoios}, exclusive: true}"), s.or(s.link, "task_id"),
+		s.or(s.owns, "{labels: {project: omoios}, exclusive: true}"), s.or(s.link, "task_id"), s.or(s.call, "2s"),
 		s.or(s.probe, `{exec: "true", path: "/", every: 10m, timeout: 1s, budget: 1000/m}`),
 		s.or(s.rules, "{}"), s.or(s.limits, "{share: 100%, breaker: 100%}"))
 	if err := os.WriteFile(a.config, []byte(text), 0o600); err != nil {

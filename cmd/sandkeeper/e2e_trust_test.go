@@ -29,6 +29,7 @@ var badListings = map[string]struct {
 	fault simulated.Fault
 	ours  int  // sandboxes of ours, to fill pages
 	later bool // only against what an earlier pass saw
+	call  string
 }{
 	"500":                     {fault: simulated.Fault{Effect: simulated.Answer, Status: 500}},
 	"403":                     {fault: simulated.Fault{Effect: simulated.Answer, Status: 403}},
@@ -39,7 +40,7 @@ var badListings = map[string]struct {
 	"empty list":              {fault: simulated.Fault{Effect: simulated.EmptyList}},
 	"cut in the middle":       {fault: simulated.Fault{Effect: simulated.CutPage}},
 	"connection drops":        {fault: simulated.Fault{Effect: simulated.Drop}},
-	"hangs":                   {fault: simulated.Fault{Effect: simulated.Hang}},
+	"hangs":                   {fault: simulated.Fault{Effect: simulated.Hang}, later: true, call: "200ms"},
 	"second page fails":       {fault: simulated.Fault{Effect: simulated.Answer, Status: 500, Page: 2}, ours: 250},
 	"cursor leads back":       {fault: simulated.Fault{Effect: simulated.SameCursor, Page: 1}},
 	"shrunken":                {fault: simulated.Fault{Effect: simulated.Omit, Omits: func(s simulated.Sandbox) bool { return s.Labels["task_id"] != nobody }}, later: true},
@@ -55,7 +56,7 @@ func TestBadListingsMoveNothing(t *testing.T) {
 				continue
 			}
 			t.Run(name+map[bool]string{true: ", fresh ledger", false: ""}[fresh], func(t *testing.T) {
-				a := newArena(t, settings{})
+				a := newArena(t, settings{call: tt.call})
 				ws := a.working(4)
 				for range tt.ours {
 					done := a.task(row{status: "completed", created: time.Hour, updated: time.Minute})

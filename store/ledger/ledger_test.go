@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -58,6 +59,18 @@ func TestLiving(t *testing.T) {
 				t.Errorf("Living = %t, want %t", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestLaterStepWithoutItsFirstIsRefused(t *testing.T) {
+	first := reconcile.Action{Seq: 0, Step: reconcile.StepFail, Outcome: reconcile.OutcomeDone}
+	later := Request{Action: reconcile.Action{Seq: 1}}
+	if err := later.Refuse(reconcile.Claim{}, noon); !errors.Is(err, reconcile.ErrHeld) {
+		t.Errorf("without its first step: error = %v, want held", err)
+	}
+	later.Earlier = []reconcile.Action{first}
+	if err := later.Refuse(reconcile.Claim{}, noon); err != nil {
+		t.Errorf("with its first step done: error = %v, want none", err)
 	}
 }
 

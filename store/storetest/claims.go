@@ -89,6 +89,15 @@ var claims = map[string]func(*bench){
 		b.refused(b.Settle(b.Context(), b.lease, first), reconcile.ErrFenced, "attempt 1")
 		b.must(b.Settle(b.Context(), b.lease, second))
 	},
+	"a claim of a lease before is no use under the next, though the holder is the same": func(b *bench) {
+		b.plan(orphan("a"))
+		a := b.claimed("a")
+		b.lease = b.take("one")
+		b.refused(b.RenewClaim(b.Context(), b.lease, a, time.Minute), reconcile.ErrFenced, "no longer stands")
+		a.Outcome = reconcile.OutcomeConfirmed
+		b.refused(b.Settle(b.Context(), b.lease, a), reconcile.ErrFenced, "no longer stands")
+		b.equal("open", b.open(), []string{"a"})
+	},
 	"an action is not claimed before its next attempt": func(b *bench) {
 		a := orphan("a")
 		a.NextAttempt = noon.Add(time.Minute)
