@@ -110,11 +110,17 @@ func (v *view) draft(d *Decision, open map[stepKey]*Action) *draft {
 	return chosen
 }
 
-// begun reports whether the target of the first step is already under an action that was
-// claimed, or the sandbox is being ended by another remedy.
+// begun reports whether the first step is under way already, or any of them waits under
+// another remedy: that one ends or is withdrawn first, so that a sandbox never goes before
+// the row that this remedy writes.
 func (v *view) begun(r *draft, open map[stepKey]*Action) bool {
-	a := open[r.steps[0].key()]
-	return a != nil && (a.begun() || a.Rule != r.finding.Rule)
+	for i := range r.steps {
+		a := open[r.steps[i].key()]
+		if a != nil && (i == 0 && a.begun() || a.Rule != r.finding.Rule || a.Subject != r.finding.Subject) {
+			return true
+		}
+	}
+	return false
 }
 
 // holds are all that keeps a due finding from being repaired, before budgets.

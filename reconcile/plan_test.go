@@ -60,7 +60,8 @@ func do(steps ...string) []string {
 
 // orphans are n sandboxes that no task explains, seen twice: due.
 func orphans(n int) string {
-	return fmt.Sprintf("finding orphan sandbox:daytona/o{%s..%d} first=10m last=2m sighted=2m sightings=3; box daytona/o{%s..%d} running",
+	return fmt.Sprintf("finding orphan sandbox:daytona/o{%s..%d} first=10m last=2m sighted=2m sightings=3; "+
+		"box daytona/o{%s..%d} running",
 		padded(1, len(fmt.Sprint(n))), n, padded(1, len(fmt.Sprint(n))), n)
 }
 
@@ -74,23 +75,33 @@ const (
 
 func TestRemedies(t *testing.T) {
 	testPlan(t, map[string]planCase{
-		"a row alone":                            {staleTask, do("fail t1")},
-		"the row first, then its sandbox":        {lateTask, do("fail t1", "terminate daytona/s1")},
-		"the row, then all its sandboxes":        {lateTask + "box daytona/s2 suspended task=t1", do("fail t1", "terminate daytona/s1", "terminate daytona/s2")},
-		"what has ended is left":                 {lateTask + "box daytona/s2 ended task=t1", do("fail t1", "terminate daytona/s1")},
-		"what is being deleted is left":          {lateTask + "box daytona/s2 deleting task=t1", do("fail t1", "terminate daytona/s1")},
-		"what nobody knows the state of is left": {lateTask + "box daytona/s2 unknown task=t1", do("fail t1", "terminate daytona/s1")},
-		"what is not ours is left":               {lateTask + "box daytona/s2 running task=t1 owned=no", do("fail t1", "terminate daytona/s1")},
-		"what is not there is left":              {lateTask + "knew box daytona/s2 running task=t1", do("fail t1", "terminate daytona/s1")},
-		"a sandbox alone":                        {oneOrphan, do("terminate daytona/s1")},
-		"only the one that lingers":              {"row t1 stopped updated=1h; box daytona/s{1..2} running task=t1", do("terminate daytona/s1")},
+		"a row alone":                     {staleTask, do("fail t1")},
+		"the row first, then its sandbox": {lateTask, do("fail t1", "terminate daytona/s1")},
+		"the row, then all its sandboxes": {
+			lateTask + "box daytona/s2 suspended task=t1", do("fail t1", "terminate daytona/s1", "terminate daytona/s2")},
+		"what has ended is left": {
+			lateTask + "box daytona/s2 ended task=t1", do("fail t1", "terminate daytona/s1")},
+		"what is being deleted is left": {
+			lateTask + "box daytona/s2 deleting task=t1", do("fail t1", "terminate daytona/s1")},
+		"what nobody knows the state of is left": {
+			lateTask + "box daytona/s2 unknown task=t1", do("fail t1", "terminate daytona/s1")},
+		"what is not ours is left": {
+			lateTask + "box daytona/s2 running task=t1 owned=no", do("fail t1", "terminate daytona/s1")},
+		"what is not there is left": {
+			lateTask + "knew box daytona/s2 running task=t1", do("fail t1", "terminate daytona/s1")},
+		"a sandbox alone": {oneOrphan, do("terminate daytona/s1")},
+		"only the one that lingers": {
+			"row t1 stopped updated=1h; box daytona/s{1..2} running task=t1", do("terminate daytona/s1")},
 		"only the spare one": {
-			"provider daytona id=yes; task t1 running started=1h ev.heartbeat=9s sandbox=s1; box daytona/s{1..2} running task=t1", do("terminate daytona/s2")},
+			"provider daytona id=yes; task t1 running started=1h ev.heartbeat=9s sandbox=s1; " +
+				"box daytona/s{1..2} running task=t1", do("terminate daytona/s2")},
 		"a failed sandbox leaves its task to sandbox-missing": {
 			"task t1 running started=1h ev.heartbeat=9s; box daytona/s1 failed task=t1", do("terminate daytona/s1")},
-		"a report is no step":                             {"rule assigned-stale remedy=report; " + staleTask, nil},
-		"what is not due is no step":                      {"box daytona/s1 running created=10m", nil},
-		"terminate instead of fail":                       {"rule provisioning-stuck remedy=terminate; rule assigned-stale mode=off; task t1 assigned updated=1h; box daytona/s1 creating task=t1", do("terminate daytona/s1")},
+		"a report is no step":        {"rule assigned-stale remedy=report; " + staleTask, nil},
+		"what is not due is no step": {"box daytona/s1 running created=10m", nil},
+		"terminate instead of fail": {
+			"rule provisioning-stuck remedy=terminate; rule assigned-stale mode=off; task t1 assigned updated=1h; " +
+				"box daytona/s1 creating task=t1", do("terminate daytona/s1")},
 		"what is not built does nothing instead of worse": {"rule orphan remedy=quarantine; " + oneOrphan, nil},
 		"what is not built fails no row instead": {
 			"rule errored remedy=quarantine; task t1 running started=1h ev.heartbeat=9s; box daytona/s1 failed task=t1", nil},
@@ -107,7 +118,8 @@ func TestRequeue(t *testing.T) {
 		"an unusable template explains it": {
 			again + "task t1 assigned updated=1h attempts=0/3; find t1 none; template daytona/light inactive", do("fail t1")},
 		"another template than its own is unusable": {
-			again + "task t1 assigned updated=1h attempts=0/3 template=heavy; find t1 none; template daytona/light inactive", do("requeue t1")},
+			again + "task t1 assigned updated=1h attempts=0/3 template=heavy; find t1 none; " +
+				"template daytona/light inactive", do("requeue t1")},
 		"the remedy is to fail": {"task t1 assigned updated=1h attempts=0/3; find t1 none", do("fail t1")},
 	})
 }
@@ -115,23 +127,29 @@ func TestRequeue(t *testing.T) {
 func TestDecisive(t *testing.T) {
 	testPlan(t, map[string]planCase{
 		"the first that may act decides": {
-			"rule assigned-stale mode=observe; task t1 running updated=1h timeout=10m; knew task t1 running since=1h; find t1 none", do("fail t1")},
+			"rule assigned-stale mode=observe; task t1 running updated=1h timeout=10m; knew task t1 running since=1h; " +
+				"find t1 none", do("fail t1")},
 		"none may act: the first is shown": {
-			"rule assigned-stale mode=observe; rule deadline-exceeded mode=observe; task t1 running updated=1h timeout=10m; knew task t1 running since=1h; find t1 none",
+			"rule assigned-stale mode=observe; rule deadline-exceeded mode=observe; " +
+				"task t1 running updated=1h timeout=10m; knew task t1 running since=1h; find t1 none",
 			[]string{"held fail t1: observe"}},
 		"a finished worker vetoes each failing": {
 			"task t1 running started=1h timeout=10m ev.finished=2m; box daytona/s1 running task=t1",
 			[]string{"held fail t1: veto: finished-unrecorded", "held terminate daytona/s1: veto: finished-unrecorded"}},
 		"it vetoes a requeue as well": {
-			"rule deadline-exceeded remedy=requeue; task t1 running started=1h timeout=10m attempts=0/3 ev.finished=2m; box daytona/s9 ended task=t1",
+			"rule deadline-exceeded remedy=requeue; task t1 running started=1h timeout=10m attempts=0/3 ev.finished=2m; " +
+				"box daytona/s9 ended task=t1",
 			[]string{"held requeue t1: veto: finished-unrecorded"}},
 		"a finish of an earlier attempt vetoes nothing": {
-			"task t1 running started=1h timeout=10m ev.finished=2h; box daytona/s1 running task=t1", do("fail t1", "terminate daytona/s1")},
+			"task t1 running started=1h timeout=10m ev.finished=2h; " +
+				"box daytona/s1 running task=t1", do("fail t1", "terminate daytona/s1")},
 		"off, it vetoes nothing": {
-			"rule finished-unrecorded mode=off; task t1 running started=1h timeout=10m ev.finished=2m; box daytona/s1 running task=t1",
+			"rule finished-unrecorded mode=off; task t1 running started=1h timeout=10m ev.finished=2m; " +
+				"box daytona/s1 running task=t1",
 			do("fail t1", "terminate daytona/s1")},
 		"in observe mode it vetoes": {
-			"rule finished-unrecorded mode=observe; task t1 running started=1h timeout=10m ev.finished=2m; box daytona/s9 ended task=t1",
+			"rule finished-unrecorded mode=observe; task t1 running started=1h timeout=10m ev.finished=2m; " +
+				"box daytona/s9 ended task=t1",
 			[]string{"held fail t1: veto: finished-unrecorded"}},
 		"a sandbox of a finished worker may still be ended": {
 			"task t1 running started=1h ev.finished=2m; box daytona/s1 failed task=t1", do("terminate daytona/s1")},
@@ -143,11 +161,14 @@ func TestDecisive(t *testing.T) {
 
 func TestModes(t *testing.T) {
 	testPlan(t, map[string]planCase{
-		"enforce":                      {oneOrphan, do("terminate daytona/s1")},
-		"observe":                      {"rule orphan mode=observe; " + oneOrphan, []string{"held terminate daytona/s1: observe"}},
-		"off":                          {"rule orphan mode=off; " + oneOrphan, nil},
-		"nobody is rolled out":         {"rule orphan rollout=0; " + oneOrphan, []string{"held terminate daytona/s1: rollout: 0%"}},
-		"observe and not rolled out":   {"rule orphan mode=observe rollout=0; " + oneOrphan, []string{"held terminate daytona/s1: observe; rollout: 0%"}},
+		"enforce": {oneOrphan, do("terminate daytona/s1")},
+		"observe": {
+			"rule orphan mode=observe; " + oneOrphan, []string{"held terminate daytona/s1: observe"}},
+		"off": {"rule orphan mode=off; " + oneOrphan, nil},
+		"nobody is rolled out": {
+			"rule orphan rollout=0; " + oneOrphan, []string{"held terminate daytona/s1: rollout: 0%"}},
+		"observe and not rolled out": {
+			"rule orphan mode=observe rollout=0; " + oneOrphan, []string{"held terminate daytona/s1: observe; rollout: 0%"}},
 		"another rule is not enforced": {"rule duplicate mode=observe; " + oneOrphan, do("terminate daytona/s1")},
 	})
 	for name, c := range map[string]struct {
@@ -206,7 +227,8 @@ func TestPausesAndHolds(t *testing.T) {
 	free := do("terminate daytona/s1")
 	heldRow := func(why string) []string { return []string{"held fail t1: " + why} }
 	testPlan(t, map[string]planCase{
-		"all is paused":               {oneOrphan + `pause all reason="deploy of 14:00" by=ana`, held("pause: all (deploy of 14:00) by ana")},
+		"all is paused": {
+			oneOrphan + `pause all reason="deploy of 14:00" by=ana`, held("pause: all (deploy of 14:00) by ana")},
 		"the rule is paused":          {oneOrphan + "pause rule:orphan", held("pause: rule:orphan")},
 		"another rule is paused":      {oneOrphan + "pause rule:errored", free},
 		"its provider is paused":      {oneOrphan + "pause provider:daytona", held("pause: provider:daytona")},
@@ -215,29 +237,40 @@ func TestPausesAndHolds(t *testing.T) {
 		"the sandbox is held in full": {oneOrphan + "hold sandbox:daytona/s1", held("hold: sandbox:daytona/s1")},
 		"the same id elsewhere":       {oneOrphan + "hold sandbox:e2b/s1", free},
 		"another sandbox is held":     {oneOrphan + "hold sandbox:s2", free},
-		"its name is held":            {"finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; box daytona/s1 running name=build-7; hold sandbox:build-7", held("hold: sandbox:build-7")},
-		"its label is held":           {"finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; box daytona/s1 running label.keep=yes; hold label:keep is=yes", held("hold: label:keep=yes")},
-		"its label has another value": {"finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; box daytona/s1 running label.keep=no; hold label:keep is=yes", free},
-		"it has no such label":        {oneOrphan + "hold label:keep is=yes", free},
-		"its provider is held":        {oneOrphan + "hold provider:daytona", held("hold: provider:daytona")},
+		"its name is held": {
+			"finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; " +
+				"box daytona/s1 running name=build-7; hold sandbox:build-7", held("hold: sandbox:build-7")},
+		"its label is held": {
+			"finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; " +
+				"box daytona/s1 running label.keep=yes; hold label:keep is=yes", held("hold: label:keep=yes")},
+		"its label has another value": {
+			"finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; " +
+				"box daytona/s1 running label.keep=no; hold label:keep is=yes", free},
+		"it has no such label": {oneOrphan + "hold label:keep is=yes", free},
+		"its provider is held": {oneOrphan + "hold provider:daytona", held("hold: provider:daytona")},
 		"the task that it names is held": {
-			"finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; box daytona/s1 running task=t7; hold task:t7", held("hold: task:t7")},
+			"finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; " +
+				"box daytona/s1 running task=t7; hold task:t7", held("hold: task:t7")},
 		"the task that it named before its labels were lost is held": {
 			oneOrphan + "knew box daytona/s1 running task=t7; knew task t7 completed; hold task:t7", held("hold: task:t7")},
 		"the task is held":               {staleTask + "hold task:t1", heldRow("hold: task:t1")},
 		"another task is held":           {staleTask + "hold task:t2", do("fail t1")},
 		"every provider of it is paused": {staleTask + "pause provider:daytona", heldRow("pause: provider:daytona")},
 		"one of its providers is paused": {"provider e2b; " + staleTask + "pause provider:e2b", do("fail t1")},
-		"its own provider is held":       {"provider e2b; task t1 assigned provider=e2b updated=1h; find t1 none; hold provider:e2b", heldRow("hold: provider:e2b")},
+		"its own provider is held": {
+			"provider e2b; task t1 assigned provider=e2b updated=1h; find t1 none; " +
+				"hold provider:e2b", heldRow("hold: provider:e2b")},
 		"a task with a held sandbox": {
-			lateTask + "hold sandbox:s1", []string{"held fail t1: hold: sandbox:s1", "held terminate daytona/s1: hold: sandbox:s1"}},
+			lateTask + "hold sandbox:s1", []string{"held fail t1: hold: sandbox:s1", "held terminate daytona/s1: hold: " +
+				"sandbox:s1"}},
 		"two holds at once":           {oneOrphan + "hold sandbox:s1; pause all", held("pause: all; hold: sandbox:s1")},
 		"an empty hold holds nothing": {oneOrphan + "hold task:; hold provider:; hold label:", free},
 	})
 }
 
 func TestBudgets(t *testing.T) {
-	const fifty = "box daytona/f{01..50} running task=f{01..50}; row f{01..50} completed updated=1s; " // with the anchor 51
+	const fifty = "box daytona/f{01..50} running task=f{01..50}; " +
+		"row f{01..50} completed updated=1s; " // with the anchor 51
 	count := func(p *Plan) (do int, held map[string]int) {
 		held = map[string]int{}
 		for i := range p.Steps {
@@ -263,7 +296,8 @@ func TestBudgets(t *testing.T) {
 		"per_hour is spent":           {"spent 200; " + fifty + orphans(5), 0, "budget: per_hour 200"},
 		"per_hour is more than spent": {"spent 900; " + fifty + orphans(5), 0, "budget: per_hour 200"},
 		"a listing failed: the last inventory counts": {
-			"provider e2b; listing e2b failed=503; knew box e2b/e{01..50} running; " + orphans(8), 5, "budget: share 10% of 59 sandboxes"},
+			"provider e2b; listing e2b failed=503; " +
+				"knew box e2b/e{01..50} running; " + orphans(8), 5, "budget: share 10% of 59 sandboxes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, p := newWorld(t, anchor, c.world).plan()
@@ -290,14 +324,17 @@ func TestBudgets(t *testing.T) {
 			[]string{"do fail t1", "do terminate daytona/s1", "held fail t2: budget: share 10% of 3 sandboxes",
 				"held terminate daytona/s2: budget: share 10% of 3 sandboxes"}},
 		"the oldest finding first": {
-			"finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; finding orphan sandbox:daytona/s2 first=11m last=2m sighted=2m sightings=3; box daytona/s{1..2} running",
+			"finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; " +
+				"finding orphan sandbox:daytona/s2 first=11m last=2m sighted=2m sightings=3; box daytona/s{1..2} running",
 			[]string{"held terminate daytona/s1: budget: share 10% of 3 sandboxes", "do terminate daytona/s2"}},
 		"what was planned before comes first": {
-			"finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; finding orphan sandbox:daytona/s2 first=11m last=2m sighted=2m sightings=3; box daytona/s{1..2} running; " +
+			"finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; " +
+				"finding orphan sandbox:daytona/s2 first=11m last=2m sighted=2m sightings=3; box daytona/s{1..2} running; " +
 				"action a1 orphan sandbox:daytona/s1 terminate box=daytona/s1",
 			[]string{"do terminate daytona/s1", "held terminate daytona/s2: budget: share 10% of 3 sandboxes"}},
 		"what is held takes no budget": {
-			"finding orphan sandbox:daytona/s{1..2} first=10m last=2m sighted=2m sightings=3; box daytona/s{1..2} running; hold sandbox:s1",
+			"finding orphan sandbox:daytona/s{1..2} first=10m last=2m sighted=2m sightings=3; " +
+				"box daytona/s{1..2} running; hold sandbox:s1",
 			[]string{"held terminate daytona/s1: hold: sandbox:s1", "do terminate daytona/s2"}},
 	})
 }
@@ -332,15 +369,25 @@ func TestOpenActions(t *testing.T) {
 		"begun: left alone":               {oneOrphan + planned + "claimed=1m", nil, 0, nil},
 		"tried before: left alone":        {oneOrphan + planned + "attempts=1", nil, 0, nil},
 		"accepted: left alone":            {oneOrphan + planned + "claimed=1m outcome=accepted", nil, 0, nil},
-		"planned, and healthy by now":     {"box daytona/s1 running task=t1; row t1 completed updated=1s; " + planned, nil, 0, []string{"a1"}},
-		"begun, and healthy by now":       {"box daytona/s1 running task=t1; row t1 completed updated=1s; " + planned + "claimed=1m", nil, 0, nil},
-		"planned, and gone by now":        {planned, nil, 0, []string{"a1"}},
-		"planned, and held by now":        {oneOrphan + planned + "; pause all", []string{"held terminate daytona/s1: pause: all"}, 0, []string{"a1"}},
-		"planned, and observed by now":    {"rule orphan mode=observe; " + oneOrphan + planned, []string{"held terminate daytona/s1: observe"}, 0, []string{"a1"}},
-		"planned, and a quick pass":       {"pass quick; " + oneOrphan + planned, nil, 0, nil},
-		"planned by another rule":         {oneOrphan + "action a1 errored sandbox:daytona/s1 terminate box=daytona/s1", nil, 0, []string{"a1"}},
-		"all steps of what is withdrawn go": {"task t1 running started=1h ev.heartbeat=9s; box daytona/s1 running task=t1; " +
-			"action a1 heartbeat-lost task:t1 fail; action a2 heartbeat-lost task:t1 terminate box=daytona/s1 remedy=a1 seq=1", nil, 0, []string{"a1", "a2"}},
+		"planned, and healthy by now": {
+			"box daytona/s1 running task=t1; row t1 completed updated=1s; " + planned, nil, 0, []string{"a1"}},
+		"begun, and healthy by now": {
+			"box daytona/s1 running task=t1; row t1 completed updated=1s; " + planned + "claimed=1m", nil, 0, nil},
+		"planned, and gone by now": {planned, nil, 0, []string{"a1"}},
+		"planned, and held by now": {
+			oneOrphan + planned + "; pause all", []string{"held terminate daytona/s1: pause: all"}, 0, []string{"a1"}},
+		"planned, and observed by now": {
+			"rule orphan mode=observe; " + oneOrphan + planned, []string{"held terminate daytona/s1: " +
+				"observe"}, 0, []string{"a1"}},
+		"planned, and a quick pass": {"pass quick; " + oneOrphan + planned, nil, 0, nil},
+		"planned by another rule": {
+			oneOrphan + "action a1 errored sandbox:daytona/s1 terminate box=daytona/s1", nil, 0, []string{"a1"}},
+		"its sandbox waits under another rule": {
+			lateTask + "action a1 orphan sandbox:daytona/s1 terminate box=daytona/s1", nil, 0, []string{"a1"}},
+		"all steps of what is withdrawn go": {
+			"task t1 running started=1h ev.heartbeat=9s; box daytona/s1 running task=t1; " +
+				"action a1 heartbeat-lost task:t1 fail; " +
+				"action a2 heartbeat-lost task:t1 terminate box=daytona/s1 remedy=a1 seq=1", nil, 0, []string{"a1", "a2"}},
 		"a begun remedy keeps its later steps": {"row t1 failed updated=1h; box daytona/s1 running task=t1; " +
 			"action a2 heartbeat-lost task:t1 terminate box=daytona/s1 remedy=a1 seq=1", nil, 0, nil},
 		"a new sandbox joins a planned remedy": {lateTask + "action a1 deadline-exceeded task:t1 fail",
@@ -371,7 +418,8 @@ func TestActionsOfAPlan(t *testing.T) {
 		if a.ID != same.Actions[i].ID {
 			t.Errorf("action %d is %s and %s of the same world, want the same id", i, a.ID, same.Actions[i].ID)
 		}
-		if a.Seq != i || a.Remedy != p.Actions[0].ID || a.Pass != 7 || a.Outcome != OutcomePending || a.RowOnly || !a.PlannedAt.Equal(ledgerNow) {
+		if a.Seq != i || a.Remedy != p.Actions[0].ID || a.Pass != 7 || a.Outcome != OutcomePending || a.RowOnly ||
+			!a.PlannedAt.Equal(ledgerNow) {
 			t.Errorf("action %d = %+v, want it to be step %d of remedy %s in pass 7", i, a, i, p.Actions[0].ID)
 		}
 		seen[a.ID] = true
@@ -406,27 +454,48 @@ func TestBreaker(t *testing.T) {
 		since  time.Time
 		do     int
 	}{
-		"more than ten and than 30%":       {orphans(11), ids(11), ledgerNow, 0},
-		"ten of a small fleet":             {orphans(10), nil, time.Time{}, 1},
-		"more than ten, exactly 30%":       {"limits breaker=25 share=100; " + fleet + "box daytona/g{1..2} running task=f01; " + orphans(11), nil, time.Time{}, 11},
-		"more than ten, a little more":     {"limits breaker=25 share=100; " + fleet + "box daytona/g1 running task=f01; " + orphans(11), ids(11), ledgerNow, 0},
+		"more than ten and than 30%": {orphans(11), ids(11), ledgerNow, 0},
+		"ten of a small fleet":       {orphans(10), nil, time.Time{}, 1},
+		"more than ten, exactly 30%": {
+			"limits breaker=25 share=100; " + fleet + "box daytona/g{1..2} running " +
+				"task=f01; " + orphans(11), nil, time.Time{}, 11},
+		"more than ten, a little more": {
+			"limits breaker=25 share=100; " + fleet + "box daytona/g1 running " +
+				"task=f01; " + orphans(11), ids(11), ledgerNow, 0},
 		"held otherwise, it does not open": {"rule orphan mode=observe; " + orphans(11), nil, time.Time{}, 0},
-		"rows alone do not open it":        {"task t{01..15} assigned updated=1h; find t{01..15} none", nil, time.Time{}, 15},
-		"open, and few are left":           {listed + fleet + orphans(2), ids(2), ledgerNow.Add(-time.Hour), 0},
-		"open, and a new one joins":        {listed + fleet + orphans(3), ids(3), ledgerNow.Add(-time.Hour), 0},
-		"open, and one of them is healthy": {listed + fleet + "finding orphan sandbox:daytona/o2; " + orphans(1), ids(1), ledgerNow.Add(-time.Hour), 0},
+		"rows alone do not open it": {
+			"task t{01..15} assigned updated=1h; find t{01..15} none", nil, time.Time{}, 15},
+		"open, and few are left":    {listed + fleet + orphans(2), ids(2), ledgerNow.Add(-time.Hour), 0},
+		"open, and a new one joins": {listed + fleet + orphans(3), ids(3), ledgerNow.Add(-time.Hour), 0},
+		"open, and one of them is healthy": {
+			listed + fleet + "finding orphan sandbox:daytona/o2; " + orphans(1), ids(1), ledgerNow.Add(-time.Hour), 0},
 		"open, and all are healthy": {
-			listed + fleet + "finding orphan sandbox:daytona/o{1..2}; box daytona/o{1..2} running task=f01", nil, time.Time{}, 0},
-		"open, and a quick pass sees none":  {"pass quick; " + listed + "finding orphan sandbox:daytona/o{1..2}", ids(2), ledgerNow.Add(-time.Hour), 0},
-		"open, and the listing fails":       {listed + "listing daytona failed=503; finding orphan sandbox:daytona/o{1..2} provider=daytona", ids(2), ledgerNow.Add(-time.Hour), 0},
-		"open, and all is paused meanwhile": {listed + fleet + "pause all; " + orphans(2), ids(2), ledgerNow.Add(-time.Hour), 0},
-		"open, and another rule is free":    {listed + orphans(2) + "; row t1 stopped updated=1h; box daytona/s1 running task=t1", ids(2), ledgerNow.Add(-time.Hour), 1},
-		"released":                          {listed + fleet + orphans(2) + "; release breaker:orphan sandbox:daytona/o1 sandbox:daytona/o2", nil, time.Time{}, 2},
-		"one of two is released":            {listed + fleet + orphans(2) + "; release breaker:orphan sandbox:daytona/o1", ids(2)[1:], ledgerNow.Add(-time.Hour), 1},
-		"another rule's is released":        {listed + fleet + orphans(2) + "; release breaker:errored sandbox:daytona/o1 sandbox:daytona/o2", ids(2), ledgerNow.Add(-time.Hour), 0},
-		"released, and a few new ones":      {fleet + orphans(4) + "; release breaker:orphan sandbox:daytona/o1 sandbox:daytona/o2", nil, time.Time{}, 3},
+			listed + fleet + "finding orphan sandbox:daytona/o{1..2}; " +
+				"box daytona/o{1..2} running task=f01", nil, time.Time{}, 0},
+		"open, and a quick pass sees none": {
+			"pass quick; " + listed + "finding orphan sandbox:daytona/o{1..2}", ids(2), ledgerNow.Add(-time.Hour), 0},
+		"open, and the listing fails": {
+			listed + "listing daytona failed=503; " +
+				"finding orphan sandbox:daytona/o{1..2} provider=daytona", ids(2), ledgerNow.Add(-time.Hour), 0},
+		"open, and all is paused meanwhile": {
+			listed + fleet + "pause all; " + orphans(2), ids(2), ledgerNow.Add(-time.Hour), 0},
+		"open, and another rule is free": {
+			listed + orphans(2) + "; row t1 stopped updated=1h; " +
+				"box daytona/s1 running task=t1", ids(2), ledgerNow.Add(-time.Hour), 1},
+		"released": {
+			listed + fleet + orphans(2) + "; " +
+				"release breaker:orphan sandbox:daytona/o1 sandbox:daytona/o2", nil, time.Time{}, 2},
+		"one of two is released": {
+			listed + fleet + orphans(2) + "; " +
+				"release breaker:orphan sandbox:daytona/o1", ids(2)[1:], ledgerNow.Add(-time.Hour), 1},
+		"another rule's is released": {
+			listed + fleet + orphans(2) + "; " +
+				"release breaker:errored sandbox:daytona/o1 sandbox:daytona/o2", ids(2), ledgerNow.Add(-time.Hour), 0},
+		"released, and a few new ones": {
+			fleet + orphans(4) + "; release breaker:orphan sandbox:daytona/o1 sandbox:daytona/o2", nil, time.Time{}, 3},
 		"released, and many new ones trip it": {
-			"limits share=50; " + orphans(15) + "; release breaker:orphan sandbox:daytona/o01 sandbox:daytona/o02", ids(15)[2:], ledgerNow, 2},
+			"limits share=50; " + orphans(15) + "; " +
+				"release breaker:orphan sandbox:daytona/o01 sandbox:daytona/o02", ids(15)[2:], ledgerNow, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, p := newWorld(t, anchor, c.world).plan()
@@ -442,7 +511,8 @@ func TestBreaker(t *testing.T) {
 				switch s := &p.Steps[i]; {
 				case s.HeldBy == "":
 					done++
-				case open && s.Rule == "orphan" && slices.Contains(b.Subjects, s.Subject) && !strings.Contains(s.HeldBy, b.Hash) && !strings.Contains(s.HeldBy, "pause"):
+				case open && s.Rule == "orphan" && slices.Contains(b.Subjects, s.Subject) && !strings.Contains(s.HeldBy,
+					b.Hash) && !strings.Contains(s.HeldBy, "pause"):
 					t.Errorf("%s is held by %q, want the way to release it", s.Subject, s.HeldBy)
 				}
 			}

@@ -10,9 +10,12 @@ import (
 // grounds are the sources that each rule's verdict rests on, told once more and in another
 // way than in the table of rules.
 var grounds = map[string]string{
-	"assigned-stale": "tasks link listing", "sandbox-missing": "tasks link listing", "heartbeat-lost": "tasks events listing",
-	"deadline-exceeded": "tasks", "stop-ignored": "tasks", "finished-lingering": "tasks listing", "orphan": "tasks link listing",
-	"duplicate": "tasks link listing", "provisioning-stuck": "listing", "idle-broken": "probes listing", "errored": "listing",
+	"assigned-stale": "tasks link listing", "sandbox-missing": "tasks link " +
+		"listing", "heartbeat-lost": "tasks events listing",
+	"deadline-exceeded": "tasks", "stop-ignored": "tasks", "finished-lingering": "tasks listing",
+	"orphan":    "tasks link listing",
+	"duplicate": "tasks link listing", "provisioning-stuck": "listing", "idle-broken": "probes " +
+		"listing", "errored": "listing",
 }
 
 // TestProperties judges and plans random small worlds, four passes each with what the
@@ -85,7 +88,10 @@ func (c *check) partition() {
 			c.t.Errorf("task %s is in %d subjects", t.ID, tasks[t.ID])
 		}
 	}
-	if !slices.IsSortedFunc(c.j.Decisions, func(a, b Decision) int { return strings.Compare(a.Subject.ID, b.Subject.ID) }) {
+	if !slices.IsSortedFunc(c.j.Decisions, func(a, b Decision) int {
+		return strings.Compare(a.Subject.ID,
+			b.Subject.ID)
+	}) {
 		c.t.Error("decisions are not in order of subject")
 	}
 }
@@ -140,7 +146,8 @@ func (c *check) trusted(s *PlannedStep, d *Decision) {
 	}
 	for _, source := range c.j.Sources {
 		kind, which, _ := strings.Cut(source.Name, ":")
-		if !source.Trusted && contains(strings.Fields(grounds[s.Rule]), kind) && slices.Contains(at, which) && !c.released(source.Name, s.Subject) {
+		if !source.Trusted && contains(strings.Fields(grounds[s.Rule]), kind) && slices.Contains(at, which) &&
+			!c.released(source.Name, s.Subject) {
 			c.t.Errorf("%s of %s by %s while %s is not trusted: %s", s.Step, s.Subject, s.Rule, source.Name, source.Reason)
 		}
 	}
@@ -161,7 +168,8 @@ func (c *check) wished(s *PlannedStep, d *Decision) {
 		}
 	}
 	for _, h := range m.Holds {
-		held := h.Target == "task:"+s.Task || s.Sandbox != "" && (h.Target == "sandbox:"+s.Sandbox || h.Target == "provider:"+s.Provider)
+		held := h.Target == "task:"+s.Task || s.Sandbox != "" && (h.Target == "sandbox:"+s.Sandbox ||
+			h.Target == "provider:"+s.Provider)
 		for _, b := range d.Subject.Boxes {
 			held = held || b.Labels["keep"] == "yes" && h.Target == "label:keep=yes" || h.Target == "sandbox:"+b.ID
 		}
@@ -228,7 +236,8 @@ func (c *check) row(s *PlannedStep, d *Decision) {
 		return
 	}
 	silent := t.AsOf.Sub(t.LifeSign()) > 90*time.Second
-	if contains([]string{"assigned-stale", "sandbox-missing", "heartbeat-lost"}, s.Rule) && !silent && !(s.Rule == "assigned-stale" && t.LifeSign().Before(t.AssignedAt)) {
+	if contains([]string{"assigned-stale", "sandbox-missing", "heartbeat-lost"}, s.Rule) && !silent &&
+		!(s.Rule == "assigned-stale" && t.LifeSign().Before(t.AssignedAt)) {
 		c.t.Errorf("%s of task %s by %s, %s after its life sign", s.Step, s.Task, s.Rule, t.AsOf.Sub(t.LifeSign()))
 	}
 	vetoed := slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Rule == "finished-unrecorded" })
@@ -254,7 +263,8 @@ func (c *check) budgets() {
 	}
 	limits := c.w.p.Limits
 	if n := len(total); n > limits.PerPass || n > max(limits.PerHour-c.w.s.Memory.Spent.Hour, 0) {
-		c.t.Errorf("%d remedies begun, per_pass %d, per_hour %d of which %d are spent", n, limits.PerPass, limits.PerHour, c.w.s.Memory.Spent.Hour)
+		c.t.Errorf("%d remedies begun, per_pass %d, per_hour %d of which %d are "+
+			"spent", n, limits.PerPass, limits.PerHour, c.w.s.Memory.Spent.Hour)
 	}
 	if n := len(shared); n > max(1, int(limits.Share*float64(c.j.Fleet)+1e-9)) {
 		c.t.Errorf("%d remedies that end something begun, share %g of %d", n, limits.Share, c.j.Fleet)

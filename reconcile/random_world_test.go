@@ -89,13 +89,16 @@ func (r *randomWorld) task(id string) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %s updated=%s", kind, id, state, r.age())
-	for _, column := range []string{"assigned", "started", "heartbeat", "deadline", "keep", "ev.started", "ev.activity", "ev.heartbeat", "ev.finished"} {
+	for _, column := range []string{"assigned", "started", "heartbeat", "deadline", "keep", "ev.started",
+		"ev.activity", "ev.heartbeat", "ev.finished"} {
 		if r.IntN(4) == 0 {
 			fmt.Fprintf(&b, " %s=%s", column, r.age())
 		}
 	}
-	b.WriteString(r.maybe(4, " timeout=10m") + r.maybe(3, " attempts="+r.one("0/3", "3/3")) + r.maybe(4, " template=light"))
-	b.WriteString(r.maybe(4, " provider="+r.one("daytona", "e2b", "modal")) + r.maybe(3, fmt.Sprintf(" sandbox=s%d", r.IntN(14))))
+	b.WriteString(r.maybe(4, " timeout=10m") + r.maybe(3, " attempts="+r.one("0/3", "3/3")) + r.maybe(4,
+		" template=light"))
+	b.WriteString(r.maybe(4, " provider="+r.one("daytona", "e2b", "modal")) + r.maybe(3, fmt.Sprintf(" sandbox=s%d",
+		r.IntN(14))))
 	r.lines = append(r.lines, b.String())
 	if r.IntN(3) > 0 {
 		r.add("find %s %s", id, r.one("none", "none", "none", "error"))
@@ -104,15 +107,18 @@ func (r *randomWorld) task(id string) {
 		r.add("knew task %s %s since=%s %s", id, r.one(state, "running", "assigned"), r.age(), r.maybe(5, "stale=2h"))
 	}
 	if r.IntN(2) == 0 {
-		r.add("finding sandbox-missing task:%s first=10m last=%s sighted=1m sightings=%d", id, r.one("15s", "2h"), r.IntN(4))
+		r.add("finding sandbox-missing task:%s first=10m last=%s sighted=1m "+
+			"sightings=%d", id, r.one("15s", "2h"), r.IntN(4))
 	}
 }
 
 func (r *randomWorld) sandbox(provider string, i int) {
 	ref := fmt.Sprintf("%s/s%d", provider, i)
 	task := r.maybe(2, fmt.Sprintf(" task=t%d", r.IntN(10)))
-	state := r.one("running", "running", "running", "creating", "suspended", "stopped", "failed", "deleting", "ended", "unknown")
-	more := r.maybe(3, fmt.Sprintf(" key=s%d", i)) + r.maybe(9, " owned=no") + r.maybe(4, " template=light") + r.maybe(8, " label.keep=yes")
+	state := r.one("running", "running", "running", "creating", "suspended", "stopped", "failed", "deleting", "ended",
+		"unknown")
+	more := r.maybe(3, fmt.Sprintf(" key=s%d", i)) + r.maybe(9, " owned=no") + r.maybe(4,
+		" template=light") + r.maybe(8, " label.keep=yes")
 	switch r.IntN(6) {
 	case 0:
 		r.add("look %s %s", ref, r.one("gone", "gone", "error", state+task))
@@ -120,10 +126,12 @@ func (r *randomWorld) sandbox(provider string, i int) {
 		r.add("box %s %s%s%s created=%s updated=%s", ref, state, task, more, r.age(), r.age())
 	}
 	if r.IntN(2) == 0 {
-		r.add("knew box %s %s since=%s%s%s", ref, r.one(state, "running"), r.age(), r.maybe(2, task), r.maybe(6, " gone=5m"))
+		r.add("knew box %s %s "+
+			"since=%s%s%s", ref, r.one(state, "running"), r.age(), r.maybe(2, task), r.maybe(6, " gone=5m"))
 	}
 	if r.IntN(3) > 0 {
-		r.add("finding orphan sandbox:%s first=10m last=%s sighted=2m sightings=%d", ref, r.one("2m", "2m", "2h"), 1+r.IntN(3))
+		r.add("finding orphan sandbox:%s first=10m last=%s sighted=2m "+
+			"sightings=%d", ref, r.one("2m", "2m", "2h"), 1+r.IntN(3))
 	}
 	if r.IntN(2) == 0 {
 		r.add("probe %s %s", ref, r.one("answered=1m", "answered=1m", "failed=5m,3m,1m", "failed=1m", "infra=1m"))
@@ -141,12 +149,17 @@ func (r *randomWorld) twins() {
 // trouble is what sources and operators may add.
 func (r *randomWorld) trouble() {
 	for _, line := range []string{
-		"listing daytona failed=503", "listing e2b missing=eu", "tasks empty", "tasks standby", "template daytona/light inactive",
-		"watched since=1m", "source tasks trusted recovered=1m", "source link untrusted", "source events untrusted since=1h recovered=1m",
-		"source listing:daytona trusted last=1m", "source listing:e2b trusted last=1m", "pause all", "pause provider:e2b", "pause rule:orphan",
+		"listing daytona failed=503", "listing e2b missing=eu", "tasks empty", "tasks standby", "template " +
+			"daytona/light inactive",
+		"watched since=1m", "source tasks trusted recovered=1m", "source link untrusted", "source events untrusted " +
+			"since=1h recovered=1m",
+		"source listing:daytona trusted last=1m", "source listing:e2b trusted " +
+			"last=1m", "pause all", "pause provider:e2b", "pause rule:orphan",
 		"hold task:t1", "hold sandbox:s2", "hold label:keep is=yes", "hold provider:daytona",
-		"release listing:daytona task:t1 sandbox:daytona/s1", "breaker orphan sandbox:daytona/s1", "unread t9", "unparsable t8",
-		"action a1 orphan sandbox:daytona/s3 terminate box=daytona/s3", "action a2 errored sandbox:e2b/s4 terminate box=e2b/s4 claimed=1m",
+		"release listing:daytona task:t1 sandbox:daytona/s1", "breaker orphan " +
+			"sandbox:daytona/s1", "unread t9", "unparsable t8",
+		"action a1 orphan sandbox:daytona/s3 terminate box=daytona/s3", "action a2 errored sandbox:e2b/s4 terminate " +
+			"box=e2b/s4 claimed=1m",
 		"action a3 heartbeat-lost task:t2 fail", "mode errored off", "knew task t9 running", "knows orphan errored",
 	} {
 		if r.IntN(12) == 0 {

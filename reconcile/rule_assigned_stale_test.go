@@ -52,25 +52,36 @@ func TestAssignedStale(t *testing.T) {
 			"task t1 assigned heartbeat=3m assigned=4m updated=4m; find t1 none", "healthy", ""},
 		"a life sign, and nothing says when it was assigned": {
 			"task t1 assigned heartbeat=20m updated=4m; find t1 none", "healthy", ""},
-		"pending":       {"task t1 pending updated=1h; find t1 none", "healthy", ""},
-		"over":          {"row t1 failed updated=1h; box daytona/s1 running task=t1", "healthy", ""},
-		"out of where":  {"row t1 assigned updated=1h; box daytona/s1 running task=t1", "healthy", ""},
-		"unmapped":      {"task t1 unknown updated=1h; find t1 none", "healthy", ""},
-		"not looked":    {"task t1 assigned updated=1h", "look", "not searched by link at daytona yet"},
-		"look failed":   {"task t1 assigned updated=1h; find t1 error", "look", "could not be searched by link: daytona: 503"},
+		"pending":      {"task t1 pending updated=1h; find t1 none", "healthy", ""},
+		"over":         {"row t1 failed updated=1h; box daytona/s1 running task=t1", "healthy", ""},
+		"out of where": {"row t1 assigned updated=1h; box daytona/s1 running task=t1", "healthy", ""},
+		"unmapped":     {"task t1 unknown updated=1h; find t1 none", "healthy", ""},
+		"not looked":   {"task t1 assigned updated=1h", "look", "not searched by link at daytona yet"},
+		"look failed": {
+			"task t1 assigned updated=1h; find t1 error", "look", "could not be searched by link: daytona: 503"},
 		"found by link": {"task t1 assigned updated=1h; find t1 daytona/s1", "due", "sandbox s1 at daytona is running"},
 		"its sandbox is still coming up": {
 			"task t1 assigned updated=1h; box daytona/s1 creating task=t1", "kept", "its sandbox s1 is still creating"},
 		"its sandbox runs, and the worker in it never started": {
 			"task t1 assigned updated=1h; box daytona/s1 running task=t1", "due", "sandbox s1 at daytona is running"},
+		"its sandbox works for another, in a shared account": {
+			"provider daytona exclusive=no; task t1 assigned updated=1h; " +
+				"box daytona/s1 running task=t1 active=90s", "kept", ""},
+		"it did so a while ago": {
+			"provider daytona exclusive=no; task t1 assigned updated=1h; " +
+				"box daytona/s1 running task=t1 active=91s", "due", ""},
+		"the account is ours alone": {
+			"task t1 assigned updated=1h; box daytona/s1 running task=t1 active=1s", "due", ""},
 		"its sandbox is in a state that nobody knows": {
 			"task t1 assigned updated=1h; box daytona/s1 unknown task=t1 raw=warped", "kept", `unknown state "warped"`},
 		"its sandbox was there, is not listed and was not looked at": {
-			"task t1 assigned updated=1h; knew box daytona/s1 running task=t1", "look", "s1 is not listed and was not looked at"},
+			"task t1 assigned updated=1h; " +
+				"knew box daytona/s1 running task=t1", "look", "s1 is not listed and was not looked at"},
 		"its sandbox was there and cannot be looked at": {
 			"task t1 assigned updated=1h; knew box daytona/s1 running task=t1; look daytona/s1 error", "look", "503"},
 		"its sandbox was there and is gone": {
-			"task t1 assigned updated=1h; knew box daytona/s1 running task=t1; look daytona/s1 gone", "due", "s1 at daytona is gone"},
+			"task t1 assigned updated=1h; knew box daytona/s1 running task=t1; " +
+				"look daytona/s1 gone", "due", "s1 at daytona is gone"},
 	})
 }
 
@@ -84,9 +95,11 @@ func TestAssignedStaleConclusive(t *testing.T) {
 		"its sandbox is failed, but never seen before": {
 			"task t1 assigned updated=20s; box daytona/s1 failed task=t1", "kept", "20s of 3m"},
 		"its sandbox is paused, which is not gone": {
-			"task t1 assigned updated=20s; knew box daytona/s1 running task=t1; box daytona/s1 suspended task=t1", "kept", "of 3m"},
+			"task t1 assigned updated=20s; knew box daytona/s1 running task=t1; " +
+				"box daytona/s1 suspended task=t1", "kept", "of 3m"},
 		"one of two sandboxes is gone": {
-			gone + "task t1 assigned updated=20s; box daytona/s2 running task=t1; knew box daytona/s2 running task=t1", "kept", "of 3m"},
+			gone + "task t1 assigned updated=20s; box daytona/s2 running task=t1; " +
+				"knew box daytona/s2 running task=t1", "kept", "of 3m"},
 		"the sandbox of an earlier attempt, gone before this one began": {
 			"task t1 assigned updated=25s; knew task t1 assigned since=25s; " +
 				"knew box daytona/s1 running task=t1 gone=1m ours=yes; find t1 none", "kept", "25s of 3m"},
@@ -97,13 +110,17 @@ func TestAssignedStaleConclusive(t *testing.T) {
 			`task t1 assigned updated=20s error="quota exceeded"; knew task t1 assigned since=15s erred=yes; find t1 none`,
 			"due", "the platform noted: quota exceeded"},
 		"the platform noted an error, 19s": {
-			`task t1 assigned updated=19s error="quota exceeded"; knew task t1 assigned since=15s erred=yes; find t1 none`, "kept", ""},
+			`task t1 assigned updated=19s error="quota exceeded"; knew task t1 assigned since=15s erred=yes; ` +
+				`find t1 none`, "kept", ""},
 		"the error was there before": {
-			`task t1 assigned updated=1m error="quota exceeded"; knew task t1 assigned since=1m; find t1 none`, "kept", "of 3m"},
+			`task t1 assigned updated=1m error="quota exceeded"; knew task t1 assigned since=1m; ` +
+				`find t1 none`, "kept", "of 3m"},
 		"the error was noted in an earlier state": {
-			`task t1 assigned updated=1m error="quota exceeded"; knew task t1 pending since=2m erred=yes; find t1 none`, "kept", "of 3m"},
+			`task t1 assigned updated=1m error="quota exceeded"; knew task t1 pending since=2m erred=yes; ` +
+				`find t1 none`, "kept", "of 3m"},
 		"the error is our own": {
-			`task t1 assigned updated=1m error="gone [sandkeeper x1]"; knew task t1 assigned since=1m erred=yes; find t1 none`, "kept", "of 3m"},
+			`task t1 assigned updated=1m error="gone [sandkeeper x1]"; knew task t1 assigned since=1m erred=yes; ` +
+				`find t1 none`, "kept", "of 3m"},
 		"a shorter limit stays shorter": {
 			gone + "rule assigned-stale after=10s; task t1 assigned updated=10s", "due", ""},
 		"events are out: a proof does not need them": {
@@ -114,21 +131,31 @@ func TestAssignedStaleConclusive(t *testing.T) {
 func TestAssignedStaleSources(t *testing.T) {
 	const stale = "task t1 assigned updated=1h; find t1 none; "
 	testRule(t, "assigned-stale", map[string]ruleCase{
-		"tasks came back for the limit":      {stale + "source tasks trusted recovered=3m", "due", ""},
-		"tasks came back a second less":      {stale + "source tasks trusted recovered=2m59s", "kept", "2m59s of 3m"},
-		"events came back a second less":     {stale + "source events trusted recovered=2m59s", "kept", ""},
-		"its listing came back just now":     {stale + "source listing:daytona trusted recovered=1s", "kept", ""},
-		"another's listing came back now":    {stale + "provider e2b; source listing:e2b trusted recovered=1s", "kept", ""},
-		"another's, which it cannot be at":   {"provider e2b; source listing:e2b trusted recovered=1s; task t1 assigned provider=daytona updated=1h; find t1 none", "due", ""},
-		"its listing failed":                 {stale + "listing daytona failed=503", "look", "no complete listing of daytona"},
-		"its listing was cut":                {stale + "listing daytona missing=eu", "look", "no complete listing"},
-		"a quick pass rests on the last":     {"pass quick; source listing:daytona trusted last=2m; " + stale, "due", ""},
-		"the last is too old":                {"pass quick; source listing:daytona trusted last=5m1s; " + stale, "look", ""},
-		"there never was one":                {"pass quick; " + stale, "look", "no complete listing"},
-		"named by id, looked, gone":          {"provider daytona id=yes; task t1 assigned updated=1h sandbox=s1; look daytona/s1 gone; find t1 none", "due", ""},
-		"named by id, not looked":            {"provider daytona id=yes; task t1 assigned updated=1h sandbox=s1; find t1 none", "look", "s1"},
-		"named by id, look failed":           {"provider daytona id=yes; task t1 assigned updated=1h sandbox=s1; look daytona/s1 error; find t1 none", "look", "503"},
-		"named by id, found, linked to none": {"provider daytona id=yes; task t1 assigned updated=1h sandbox=s1; look daytona/s1 running owned=no; find t1 none", "look", "s1 at daytona is running"},
+		"tasks came back for the limit":   {stale + "source tasks trusted recovered=3m", "due", ""},
+		"tasks came back a second less":   {stale + "source tasks trusted recovered=2m59s", "kept", "2m59s of 3m"},
+		"events came back a second less":  {stale + "source events trusted recovered=2m59s", "kept", ""},
+		"its listing came back just now":  {stale + "source listing:daytona trusted recovered=1s", "kept", ""},
+		"another's listing came back now": {stale + "provider e2b; source listing:e2b trusted recovered=1s", "kept", ""},
+		"another's, which it cannot be at": {
+			"provider e2b; source listing:e2b trusted recovered=1s; task t1 assigned provider=daytona updated=1h; " +
+				"find t1 none", "due", ""},
+		"its listing failed": {
+			stale + "listing daytona failed=503", "look", "no complete listing of daytona"},
+		"its listing was cut":            {stale + "listing daytona missing=eu", "look", "no complete listing"},
+		"a quick pass rests on the last": {"pass quick; source listing:daytona trusted last=2m; " + stale, "due", ""},
+		"the last is too old": {
+			"pass quick; source listing:daytona trusted last=5m1s; " + stale, "look", ""},
+		"there never was one": {"pass quick; " + stale, "look", "no complete listing"},
+		"named by id, looked, gone": {
+			"provider daytona id=yes; task t1 assigned updated=1h sandbox=s1; look daytona/s1 gone; find t1 none", "due", ""},
+		"named by id, not looked": {
+			"provider daytona id=yes; task t1 assigned updated=1h sandbox=s1; find t1 none", "look", "s1"},
+		"named by id, look failed": {
+			"provider daytona id=yes; task t1 assigned updated=1h sandbox=s1; look daytona/s1 error; " +
+				"find t1 none", "look", "503"},
+		"named by id, found, linked to none": {
+			"provider daytona id=yes; task t1 assigned updated=1h sandbox=s1; look daytona/s1 running owned=no; " +
+				"find t1 none", "look", "s1 at daytona is running"},
 		"at a provider that is not configured": {
 			"task t1 assigned updated=1h provider=modal; find t1 none", "kept", `provider "modal" is not configured`},
 	})
@@ -143,7 +170,8 @@ func TestAssignedStaleCause(t *testing.T) {
 		"it never shortens the threshold": {
 			"task t1 assigned updated=2m59s; find t1 none; template daytona/light inactive", "kept", ""},
 		"another template than the task's accuses nobody": {
-			"task t1 assigned updated=4m template=heavy; find t1 none; template daytona/light inactive", "due", "no sandbox at daytona\n"},
+			"task t1 assigned updated=4m template=heavy; find t1 none; " +
+				"template daytona/light inactive", "due", "no sandbox at daytona\n"},
 		"one that could not be measured accuses nobody": {
 			stale + `template daytona/light ""`, "due", "no sandbox at daytona\n"},
 	})
@@ -157,11 +185,20 @@ func TestThresholdOverrides(t *testing.T) {
 		"its class waits that long": {gpu + "task t1 assigned updated=15m template=gpu; find t1 none", "due", ""},
 		"another class does not":    {gpu + "task t1 assigned updated=3m template=cpu; find t1 none", "due", ""},
 		"no class does not":         {gpu + "task t1 assigned updated=3m; find t1 none", "due", ""},
-		"both must match":           {both + "task t1 assigned updated=3m template=gpu attr.type=test; find t1 none", "due", ""},
-		"both match":                {both + "task t1 assigned updated=3m template=gpu attr.type=build; find t1 none", "kept", "of 15m"},
-		"the first that matches":    {gpu + "rule assigned-stale when.template=gpu then=1m; task t1 assigned updated=3m template=gpu; find t1 none", "kept", "of 15m"},
-		"by region of its sandbox":  {"rule assigned-stale when.region=us then=15m; task t1 assigned updated=5m; box daytona/s1 running task=t1 region=us", "kept", "of 15m"},
-		"by its provider":           {"rule assigned-stale when.provider=daytona then=15m; task t1 assigned updated=5m provider=daytona; find t1 none", "kept", "of 15m"},
-		"by a key that nobody has":  {"rule assigned-stale when.weather=fine then=15m; task t1 assigned updated=5m; find t1 none", "due", ""},
+		"both must match": {
+			both + "task t1 assigned updated=3m template=gpu attr.type=test; find t1 none", "due", ""},
+		"both match": {
+			both + "task t1 assigned updated=3m template=gpu attr.type=build; find t1 none", "kept", "of 15m"},
+		"the first that matches": {
+			gpu + "rule assigned-stale when.template=gpu then=1m; task t1 assigned updated=3m template=gpu; " +
+				"find t1 none", "kept", "of 15m"},
+		"by region of its sandbox": {
+			"rule assigned-stale when.region=us then=15m; task t1 assigned updated=5m; " +
+				"box daytona/s1 running task=t1 region=us", "kept", "of 15m"},
+		"by its provider": {
+			"rule assigned-stale when.provider=daytona then=15m; task t1 assigned updated=5m provider=daytona; " +
+				"find t1 none", "kept", "of 15m"},
+		"by a key that nobody has": {
+			"rule assigned-stale when.weather=fine then=15m; task t1 assigned updated=5m; find t1 none", "due", ""},
 	})
 }

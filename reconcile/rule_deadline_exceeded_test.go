@@ -16,7 +16,8 @@ func TestDeadlineExceeded(t *testing.T) {
 		"the row's own timeout wins": {
 			"rule deadline-exceeded after=5m; task t1 running started=6m timeout=10m", "healthy", ""},
 		"a class has its own limit": {
-			"rule deadline-exceeded after=5m when.task.type=gpu then=1h; task t1 running started=6m attr.type=gpu", "healthy", ""},
+			"rule deadline-exceeded after=5m when.task.type=gpu then=1h; " +
+				"task t1 running started=6m attr.type=gpu", "healthy", ""},
 		"life signs do not help": {
 			"task t1 running started=10m timeout=10m ev.heartbeat=1s", "due", "last life sign"},
 		"started in the future": {
@@ -45,7 +46,8 @@ func TestDeadlineExceeded(t *testing.T) {
 		"its clock is not trusted": {
 			"task t1 running started=-1h timeout=10m", "healthy", ""},
 		"another row's clock runs ahead: the ledger's counts": {
-			"task w1 running started=-1h; task t1 running started=1h timeout=10m; knew task t1 running since=10m", "due", "as the ledger saw"},
+			"task w1 running started=-1h; task t1 running started=1h timeout=10m; " +
+				"knew task t1 running since=10m", "due", "as the ledger saw"},
 		"assigned": {"task t1 assigned started=1h timeout=10m", "healthy", ""},
 		"pending":  {"task t1 pending deadline=1h", "healthy", ""},
 		"over":     {"row t1 completed started=1h timeout=10m; box daytona/s1 running task=t1", "healthy", ""},

@@ -4,7 +4,9 @@ import "testing"
 
 func TestErrored(t *testing.T) {
 	testRule(t, "errored", map[string]ruleCase{
-		"failed for the limit":     {`box daytona/s1 failed created=1h updated=1m error="no space left"`, "due", "is in state failed for 1m; no space left"},
+		"failed for the limit": {
+			`box daytona/s1 failed created=1h updated=1m error="no space left"`, "due", "is in state failed for 1m; " +
+				"no space left"},
 		"failed for a second less": {"box daytona/s1 failed created=1h updated=59s", "kept", "failed for 59s of 1m"},
 		"failed in the future":     {"box daytona/s1 failed created=1h updated=-1h", "kept", ""},
 		"touched lately, but the ledger saw it failed for long": {

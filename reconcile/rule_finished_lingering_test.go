@@ -5,8 +5,10 @@ import "testing"
 func TestFinishedLingering(t *testing.T) {
 	const box = "box daytona/s1 running task=t1; "
 	testRule(t, "finished-lingering", map[string]ruleCase{
-		"finished for the limit":     {box + "row t1 completed updated=10m", "due", "is completed, its sandbox is still running"},
-		"finished for a second less": {box + "row t1 completed updated=9m59s", "kept", "9m59s ago by updated_at, limit 10m"},
+		"finished for the limit": {
+			box + "row t1 completed updated=10m", "due", "is completed, its sandbox is still running"},
+		"finished for a second less": {
+			box + "row t1 completed updated=9m59s", "kept", "9m59s ago by updated_at, limit 10m"},
 		"failed counts as finished":  {box + "row t1 failed updated=10m", "due", ""},
 		"finished in the future":     {box + "row t1 completed updated=-4s", "kept", ""},
 		"stopped is stop-ignored's":  {box + "row t1 stopped updated=1h", "healthy", ""},
@@ -16,17 +18,21 @@ func TestFinishedLingering(t *testing.T) {
 		"no clock, not known":        {box + "row t1 completed", "kept", "no clock tells when it ended"},
 		"an event a moment ago":      {box + "row t1 completed updated=1h ev.activity=9m59s", "kept", "by events"},
 		"an event long ago":          {box + "row t1 completed updated=1h ev.activity=10m", "due", ""},
-		"the provider saw activity":  {"box daytona/s1 running task=t1 active=9m59s; row t1 completed updated=1h", "kept", "by daytona"},
+		"the provider saw activity": {
+			"box daytona/s1 running task=t1 active=9m59s; row t1 completed updated=1h", "kept", "by daytona"},
 		"the provider saw it before": {"box daytona/s1 running task=t1 active=10m; row t1 completed updated=1h", "due", ""},
-		"activity in the future":     {"box daytona/s1 running task=t1 active=-1h; row t1 completed updated=1h", "kept", ""},
+		"activity in the future": {
+			"box daytona/s1 running task=t1 active=-1h; row t1 completed updated=1h", "kept", ""},
 		"its row was touched a moment ago, though over for long": {
 			box + "row t1 completed updated=1m; knew task t1 completed since=1h", "kept", "1m ago by updated_at"},
-		"kept alive":                  {box + "row t1 completed updated=1h keep=-1s", "kept", "kept alive until"},
-		"kept alive until now":        {box + "row t1 completed updated=1h keep=0s", "due", ""},
-		"tasks came back a while ago": {box + "row t1 completed updated=1h; source tasks trusted recovered=9m59s", "kept", "recovery"},
-		"tasks came back before":      {box + "row t1 completed updated=1h; source tasks trusted recovered=10m", "due", ""},
-		"tasks are not trusted":       {box + "row t1 completed updated=1h; tasks standby", "held", "tasks-untrusted"},
-		"its listing failed":          {box + "row t1 completed updated=1h; listing daytona failed=503", "held", "listing-untrusted daytona"},
+		"kept alive":           {box + "row t1 completed updated=1h keep=-1s", "kept", "kept alive until"},
+		"kept alive until now": {box + "row t1 completed updated=1h keep=0s", "due", ""},
+		"tasks came back a while ago": {
+			box + "row t1 completed updated=1h; source tasks trusted recovered=9m59s", "kept", "recovery"},
+		"tasks came back before": {box + "row t1 completed updated=1h; source tasks trusted recovered=10m", "due", ""},
+		"tasks are not trusted":  {box + "row t1 completed updated=1h; tasks standby", "held", "tasks-untrusted"},
+		"its listing failed": {
+			box + "row t1 completed updated=1h; listing daytona failed=503", "held", "listing-untrusted daytona"},
 		"its sandbox is being deleted": {
 			"box daytona/s1 deleting task=t1; row t1 completed updated=1h", "healthy", ""},
 		"its sandbox is in a state that nobody knows": {
@@ -34,6 +40,7 @@ func TestFinishedLingering(t *testing.T) {
 		"the labels are lost, the ledger remembers whose it was": {
 			"box daytona/s1 running; knew box daytona/s1 running task=t1; row t1 completed updated=1h", "due", ""},
 		"named by the row, read by the sandbox": {
-			"provider daytona label=no named=yes; box daytona/s1 running key=k1; row t1 completed updated=1h sandbox=k1", "due", ""},
+			"provider daytona label=no named=yes; box daytona/s1 running key=k1; " +
+				"row t1 completed updated=1h sandbox=k1", "due", ""},
 	})
 }

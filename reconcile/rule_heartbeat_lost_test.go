@@ -4,13 +4,16 @@ import "testing"
 
 func TestHeartbeatLost(t *testing.T) {
 	// Four others are well, so that a silent one is alone.
-	const well = "task w{1..4} running started=1h ev.heartbeat=5s; box daytona/w{1..4} running task=w{1..4}; box daytona/s1 running task=t1; "
+	const well = "task w{1..4} running started=1h ev.heartbeat=5s; box daytona/w{1..4} running task=w{1..4}; " +
+		"box daytona/s1 running task=t1; "
 	// One other: fewer than three tasks run.
-	const few = "task w1 running started=1h ev.heartbeat=5s; box daytona/w1 running task=w1; box daytona/s1 running task=t1; "
+	const few = "task w1 running started=1h ev.heartbeat=5s; box daytona/w1 running task=w1; " +
+		"box daytona/s1 running task=t1; "
 	const silent = "task t1 running started=1h ev.heartbeat=2m; "
 	testRule(t, "heartbeat-lost", map[string]ruleCase{
 		"silent for a second more than the limit": {
-			well + "task t1 running started=1h ev.heartbeat=91s", "due", "worker fell silent: last life sign 2026-03-01 11:58:29, 1m31s ago"},
+			well + "task t1 running started=1h ev.heartbeat=91s", "due", "worker fell silent: last life sign 2026-03-01 " +
+				"11:58:29, 1m31s ago"},
 		"silent for the limit": {well + "task t1 running started=1h ev.heartbeat=90s", "healthy", ""},
 		"a heartbeat from the future": {
 			well + "task t1 running started=1h ev.heartbeat=-1h", "healthy", ""},
@@ -21,24 +24,30 @@ func TestHeartbeatLost(t *testing.T) {
 		"never heard of: that is assigned-stale's": {
 			well + "task t1 running started=1h", "healthy", ""},
 		"nobody sends heartbeats here": {
-			"task w{1..4} running started=1h activity=5s; task t1 running started=1h activity=1h; box daytona/s1 running task=t1", "healthy", ""},
+			"task w{1..4} running started=1h activity=5s; task t1 running started=1h activity=1h; " +
+				"box daytona/s1 running task=t1", "healthy", ""},
 		"assigned": {well + "task t1 assigned updated=1h ev.heartbeat=1h", "healthy", ""},
 		"over":     {well + "row t1 failed ev.heartbeat=1h", "healthy", ""},
 		"unmapped": {well + "task t1 unknown ev.heartbeat=1h", "healthy", ""},
 		"its sandbox is coming up again": {
-			"task w{1..4} running started=1h ev.heartbeat=5s; " + silent + "box daytona/s1 creating task=t1", "kept", "its sandbox s1 is creating"},
+			"task w{1..4} running started=1h ev.heartbeat=5s; " + silent + "box daytona/s1 creating " +
+				"task=t1", "kept", "its sandbox s1 is creating"},
 		"few run, and it was not probed": {
 			few + silent, "probe", "fewer than 3 tasks run"},
 		"few run, and it answered a probe": {
 			few + silent + "probe daytona/s1 answered=10s", "probe", ""},
 		"few run, and its probe failed": {
-			few + silent + "probe daytona/s1 failed=10s; probe daytona/w1 answered=10s", "due", "its probe failed: exec: timed out"},
+			few + silent + "probe daytona/s1 failed=10s; " +
+				"probe daytona/w1 answered=10s", "due", "its probe failed: exec: timed out"},
 		"few run, and its probe failed before it fell silent": {
 			few + silent + "probe daytona/s1 failed=2m1s", "probe", ""},
 		"few run, and its sandbox is gone": {
-			"task w1 running started=1h ev.heartbeat=5s; box daytona/w1 running task=w1; " + silent + "knew box daytona/s1 running task=t1; look daytona/s1 gone", "due", "sandbox s1 is gone"},
+			"task w1 running started=1h ev.heartbeat=5s; " +
+				"box daytona/w1 running task=w1; " + silent + "knew box daytona/s1 running task=t1; " +
+				"look daytona/s1 gone", "due", "sandbox s1 is gone"},
 		"few run, and its sandbox is failed": {
-			"task w1 running started=1h ev.heartbeat=5s; box daytona/w1 running task=w1; " + silent + "box daytona/s1 failed task=t1", "due", ""},
+			"task w1 running started=1h ev.heartbeat=5s; " +
+				"box daytona/w1 running task=w1; " + silent + "box daytona/s1 failed task=t1", "due", ""},
 		"three run": {
 			"task w{1..2} running started=1h ev.heartbeat=5s; " + silent + "box daytona/s1 running task=t1", "due", ""},
 		"a heartbeat of an earlier attempt": {
@@ -54,19 +63,24 @@ func TestHeartbeatLost(t *testing.T) {
 		"tasks came back a moment ago": {
 			well + silent + "source tasks trusted recovered=80s", "kept", ""},
 		"events are out": {
-			"task w{1..2} running started=1h ev.heartbeat=2m; task t1 running started=1h ev.heartbeat=10m; box daytona/w{1..2} running task=w{1..2}; box daytona/s1 running task=t1",
+			"task w{1..2} running started=1h ev.heartbeat=2m; task t1 running started=1h ev.heartbeat=10m; " +
+				"box daytona/w{1..2} running task=w{1..2}; box daytona/s1 running task=t1",
 			"held", "events-untrusted"},
 		"events stopped a moment ago: the one who spoke first is not dead": {
-			"task w{1..2} running started=1h ev.heartbeat=31s; task t1 running started=1h ev.heartbeat=91s; box daytona/w{1..2} running task=w{1..2}; box daytona/s1 running task=t1",
+			"task w{1..2} running started=1h ev.heartbeat=31s; task t1 running started=1h ev.heartbeat=91s; " +
+				"box daytona/w{1..2} running task=w{1..2}; box daytona/s1 running task=t1",
 			"kept", "of which only 1m count"},
 		"others were heard a moment ago": {
-			"task w{1..2} running started=1h ev.heartbeat=30s; task t1 running started=1h ev.heartbeat=91s; box daytona/w{1..2} running task=w{1..2}; box daytona/s1 running task=t1",
+			"task w{1..2} running started=1h ev.heartbeat=30s; task t1 running started=1h ev.heartbeat=91s; " +
+				"box daytona/w{1..2} running task=w{1..2}; box daytona/s1 running task=t1",
 			"due", ""},
 		"events come back in this pass": {
 			well + silent + "source events untrusted", "kept", ""},
 		"its class may be silent for longer": {
-			"rule heartbeat-lost when.task.type=gpu then=10m; " + well + "task t1 running started=1h ev.heartbeat=10m attr.type=gpu", "healthy", ""},
+			"rule heartbeat-lost when.task.type=gpu then=10m; " + well + "task t1 running started=1h ev.heartbeat=10m " +
+				"attr.type=gpu", "healthy", ""},
 		"a class never has a shorter limit than the veto": {
-			"rule heartbeat-lost when.task.type=gpu then=10s; " + well + "task t1 running started=1h ev.heartbeat=80s attr.type=gpu", "healthy", ""},
+			"rule heartbeat-lost when.task.type=gpu then=10s; " + well + "task t1 running started=1h ev.heartbeat=80s " +
+				"attr.type=gpu", "healthy", ""},
 	})
 }

@@ -6,23 +6,31 @@ func TestOrphan(t *testing.T) {
 	// Seen once, a minute ago: this look is the second sighting.
 	const seen = "finding orphan sandbox:daytona/s1 first=1m last=1m sighted=1m sightings=1; "
 	testRule(t, "orphan", map[string]ruleCase{
-		"the first sighting":                  {"box daytona/s1 running", "seen", "no task explains it: it names no task and no row names it; running for 1h"},
+		"the first sighting": {
+			"box daytona/s1 running", "seen", "no task explains it: it names no task and no row names it; running for 1h"},
 		"the second sighting, a minute later": {seen + "box daytona/s1 running", "due", ""},
 		"the second look, a second earlier": {
-			"finding orphan sandbox:daytona/s1 first=59s last=59s sighted=59s sightings=1; box daytona/s1 running", "seen", ""},
+			"finding orphan sandbox:daytona/s1 first=59s last=59s sighted=59s sightings=1; " +
+				"box daytona/s1 running", "seen", ""},
 		"the ledger's clock ran backwards": {
 			"finding orphan sandbox:daytona/s1 first=1h last=-1m sighted=-1m sightings=1; box daytona/s1 running", "seen", ""},
 		"created 5m ago":         {seen + "box daytona/s1 running created=5m", "due", ""},
 		"created a second later": {seen + "box daytona/s1 running created=4m59s", "kept", "created 4m59s ago of 5m"},
 		"created in the future":  {seen + "box daytona/s1 running created=-1h", "kept", ""},
 		"its age is not told, the ledger saw it for 5m": {
-			seen + "box daytona/s1 running created=2562047h; knew box daytona/s1 running first=5m", "due", ""},
-		"explained by a live task":    {seen + "box daytona/s1 running task=t2; task t2 running started=1h", "healthy", ""},
-		"explained by a finished one": {seen + "box daytona/s1 running task=t2; row t2 completed updated=1h", "healthy", ""},
+			seen + "box daytona/s1 running created=never; knew box daytona/s1 running first=5m", "due", ""},
+		"its age is not told, the ledger saw it for less": {
+			seen + "box daytona/s1 running created=never; knew box daytona/s1 running first=4m59s", "kept", ""},
+		"its age is not told, the ledger has not seen it": {
+			seen + "box daytona/s1 running created=never", "kept", "created 0s ago"},
+		"explained by a live task": {seen + "box daytona/s1 running task=t2; task t2 running started=1h", "healthy", ""},
+		"explained by a finished one": {
+			seen + "box daytona/s1 running task=t2; row t2 completed updated=1h", "healthy", ""},
 		"explained by one out of where": {
 			seen + "box daytona/s1 running task=t2; row t2 running started=1h", "healthy", ""},
 		"names a task that the ledger knew and the table lost": {
-			seen + "box daytona/s1 running task=t2; knew task t2 completed", "due", `task "t2", known to the ledger, has no row any more`},
+			seen + "box daytona/s1 running task=t2; " +
+				"knew task t2 completed", "due", `task "t2", known to the ledger, has no row any more`},
 		"names a task that nobody ever knew": {
 			seen + "box daytona/s1 running task=t2", "due", `it names task "t2", which has no row`},
 		"names one that nobody ever knew, in a shared account": {
@@ -31,38 +39,49 @@ func TestOrphan(t *testing.T) {
 			"provider daytona exclusive=no; " + seen + "box daytona/s1 running", "due", ""},
 		"names what is no id": {
 			seen + "box daytona/s1 running task=t-x; unparsable t-x", "held", "unparsable"},
-		"its task was not read":      {seen + "box daytona/s1 running task=t2; unread t2", "kept", "its task was not read"},
-		"labels lost, task live":     {seen + "box daytona/s1 running; knew box daytona/s1 running task=t2; task t2 running started=1h", "healthy", ""},
-		"labels lost, task finished": {seen + "box daytona/s1 running; knew box daytona/s1 running task=t2; row t2 completed updated=1h", "healthy", ""},
-		"labels lost, task vanished": {seen + "box daytona/s1 running; knew box daytona/s1 running task=t2; knew task t2 completed", "due", ""},
+		"its task was not read": {seen + "box daytona/s1 running task=t2; unread t2", "kept", "its task was not read"},
+		"labels lost, task live": {
+			seen + "box daytona/s1 running; knew box daytona/s1 running task=t2; task t2 running started=1h", "healthy", ""},
+		"labels lost, task finished": {
+			seen + "box daytona/s1 running; knew box daytona/s1 running task=t2; row t2 completed updated=1h", "healthy", ""},
+		"labels lost, task vanished": {
+			seen + "box daytona/s1 running; knew box daytona/s1 running task=t2; knew task t2 completed", "due", ""},
 		"named by a live row": {
-			"provider daytona label=no named=yes; " + seen + "box daytona/s1 running key=k1; task t1 running sandbox=k1 started=1h", "healthy", ""},
+			"provider daytona label=no named=yes; " + seen + "box daytona/s1 running key=k1; " +
+				"task t1 running sandbox=k1 started=1h", "healthy", ""},
 		"named by a finished row": {
-			"provider daytona label=no named=yes; " + seen + "box daytona/s1 running key=k1; row t1 completed sandbox=k1", "healthy", ""},
+			"provider daytona label=no named=yes; " + seen + "box daytona/s1 running key=k1; " +
+				"row t1 completed sandbox=k1", "healthy", ""},
 		"named by no row": {"provider daytona label=no named=yes; " + seen + "box daytona/s1 running key=k1", "due", ""},
 		"no row was asked whether it names it": {
-			"provider daytona label=no named=yes; " + seen + "box daytona/s1 running key=k1; unread sandbox:k1", "kept", "not read"},
-		"paused":                      {seen + "box daytona/s1 suspended", "due", ""},
-		"failed":                      {seen + "box daytona/s1 failed", "due", ""},
-		"a state that nobody knows":   {seen + "box daytona/s1 unknown raw=warped", "held", `unknown state "warped"`},
-		"being deleted":               {seen + "box daytona/s1 deleting", "kept", "is being deleted"},
-		"ended":                       {seen + "box daytona/s1 ended", "healthy", ""},
-		"foreign":                     {seen + "box daytona/s1 running owned=no", "healthy", ""},
-		"no task table":               {"tasks none; " + seen + "box daytona/s1 running", "healthy", ""},
-		"a quick pass judges none":    {"pass quick; " + seen + "box daytona/s1 running", "healthy", ""},
-		"a class with a longer limit": {"rule orphan when.template=gpu then=2h; " + seen + "box daytona/s1 running template=gpu", "kept", "of 2h"},
-		"another region's limit":      {"rule orphan when.region=us then=2h; " + seen + "box daytona/s1 running region=eu", "due", ""},
-		"a class by its template, another task's": {"rule orphan when.template=gpu then=2h; " + seen + "box daytona/s1 running template=cpu", "due", ""},
+			"provider daytona label=no named=yes; " + seen + "box daytona/s1 running key=k1; " +
+				"unread sandbox:k1", "kept", "not read"},
+		"paused":                    {seen + "box daytona/s1 suspended", "due", ""},
+		"failed":                    {seen + "box daytona/s1 failed", "due", ""},
+		"a state that nobody knows": {seen + "box daytona/s1 unknown raw=warped", "held", `unknown state "warped"`},
+		"being deleted":             {seen + "box daytona/s1 deleting", "kept", "is being deleted"},
+		"ended":                     {seen + "box daytona/s1 ended", "healthy", ""},
+		"foreign":                   {seen + "box daytona/s1 running owned=no", "healthy", ""},
+		"no task table":             {"tasks none; " + seen + "box daytona/s1 running", "healthy", ""},
+		"a quick pass judges none":  {"pass quick; " + seen + "box daytona/s1 running", "healthy", ""},
+		"a class with a longer limit": {
+			"rule orphan when.template=gpu then=2h; " + seen + "box daytona/s1 running template=gpu", "kept", "of 2h"},
+		"another region's limit": {
+			"rule orphan when.region=us then=2h; " + seen + "box daytona/s1 running region=eu", "due", ""},
+		"a class by its template, another task's": {
+			"rule orphan when.template=gpu then=2h; " + seen + "box daytona/s1 running template=cpu", "due", ""},
 	})
 }
 
 func TestOrphanSources(t *testing.T) {
 	const seen = "finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; box daytona/s1 running; "
 	testRule(t, "orphan", map[string]ruleCase{
-		"seen often":                        {seen, "due", ""},
-		"the table is empty":                {seen + "tasks empty", "held", "tasks-untrusted"},
-		"the table is a standby":            {seen + "tasks standby", "held", "tasks-untrusted"},
-		"tasks came back for the limit":     {"source tasks trusted recovered=5m; finding orphan sandbox:daytona/s1 first=5m last=2m sighted=2m sightings=1; box daytona/s1 running", "due", ""},
+		"seen often":             {seen, "due", ""},
+		"the table is empty":     {seen + "tasks empty", "held", "tasks-untrusted"},
+		"the table is a standby": {seen + "tasks standby", "held", "tasks-untrusted"},
+		"tasks came back for the limit": {
+			"source tasks trusted recovered=5m; " +
+				"finding orphan sandbox:daytona/s1 first=5m last=2m sighted=2m sightings=1; box daytona/s1 running", "due", ""},
 		"tasks came back a second later":    {seen + "source tasks trusted recovered=4m59s", "kept", ""},
 		"its listing came back a while ago": {seen + "source listing:daytona trusted recovered=4m59s", "kept", ""},
 		"its listing was cut":               {seen + "listing daytona missing=eu", "held", "listing-untrusted daytona"},
@@ -83,18 +102,35 @@ func TestOrphanPairs(t *testing.T) {
 	const seen = "finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; "
 	const box = "box daytona/s1 running created=30m; "
 	testRule(t, "orphan", map[string]ruleCase{
-		"a live task began with it":          {seen + box + "task t2 running started=30m ev.heartbeat=5s; find t2 none", "held", "unmatched pair: task t2"},
-		"a live task began 10m after":        {seen + box + "task t2 running started=20m ev.heartbeat=5s; find t2 none", "held", ""},
-		"a live task began later than that":  {seen + box + "task t2 running started=19m59s ev.heartbeat=5s; find t2 none", "due", ""},
-		"a live task began 10m before":       {seen + box + "task t2 running started=40m ev.heartbeat=5s; find t2 none", "held", ""},
-		"a live task began before that":      {seen + box + "task t2 running started=40m1s ev.heartbeat=5s; find t2 none", "due", ""},
-		"the task is silent":                 {seen + box + "task t2 running started=30m ev.heartbeat=91s; find t2 none", "due", ""},
-		"the task has a sandbox":             {seen + box + "task t2 running started=30m ev.heartbeat=5s; box daytona/s2 running task=t2", "due", ""},
-		"the task is at another provider":    {"provider e2b; " + seen + box + "task t2 running provider=e2b started=30m ev.heartbeat=5s; find t2 none", "due", ""},
-		"the task is at its provider":        {"provider e2b; " + seen + box + "task t2 running provider=daytona started=30m ev.heartbeat=5s; find t2 none", "held", ""},
-		"what has ended needs no shield":     {seen + "box daytona/s0 ended created=30m; " + box + "task t2 running started=30m ev.heartbeat=5s; find t2 none", "held", ""},
-		"what is not ours takes none either": {seen + "box daytona/s0 running created=30m owned=no; " + box + "task t2 running started=30m ev.heartbeat=5s; find t2 none", "held", ""},
-		"nor does what is being deleted":     {seen + "box daytona/s0 deleting created=30m; " + box + "task t2 running started=30m ev.heartbeat=5s; find t2 none", "held", ""},
+		"a live task began with it": {
+			seen + box + "task t2 running started=30m ev.heartbeat=5s; find t2 none", "held", "unmatched pair: task t2"},
+		"a live task began 10m after": {
+			seen + box + "task t2 running started=20m ev.heartbeat=5s; find t2 none", "held", ""},
+		"a live task began later than that": {
+			seen + box + "task t2 running started=19m59s ev.heartbeat=5s; find t2 none", "due", ""},
+		"a live task began 10m before": {
+			seen + box + "task t2 running started=40m ev.heartbeat=5s; find t2 none", "held", ""},
+		"a live task began before that": {
+			seen + box + "task t2 running started=40m1s ev.heartbeat=5s; find t2 none", "due", ""},
+		"the task is silent": {
+			seen + box + "task t2 running started=30m ev.heartbeat=91s; find t2 none", "due", ""},
+		"the task has a sandbox": {
+			seen + box + "task t2 running started=30m ev.heartbeat=5s; box daytona/s2 running task=t2", "due", ""},
+		"the task is at another provider": {
+			"provider e2b; " + seen + box + "task t2 running provider=e2b started=30m ev.heartbeat=5s; " +
+				"find t2 none", "due", ""},
+		"the task is at its provider": {
+			"provider e2b; " + seen + box + "task t2 running provider=daytona started=30m ev.heartbeat=5s; " +
+				"find t2 none", "held", ""},
+		"what has ended needs no shield": {
+			seen + "box daytona/s0 ended created=30m; " + box + "task t2 running started=30m ev.heartbeat=5s; " +
+				"find t2 none", "held", ""},
+		"what is not ours takes none either": {
+			seen + "box daytona/s0 running created=30m owned=no; " + box + "task t2 running started=30m " +
+				"ev.heartbeat=5s; find t2 none", "held", ""},
+		"nor does what is being deleted": {
+			seen + "box daytona/s0 deleting created=30m; " + box + "task t2 running started=30m ev.heartbeat=5s; " +
+				"find t2 none", "held", ""},
 	})
 }
 
@@ -106,11 +142,15 @@ func TestOrphanShields(t *testing.T) {
 		world string
 		want  int
 	}{
-		"one task, two sandboxes":           {boxes + "task t1 running started=37m ev.heartbeat=5s", 1},
-		"two tasks, one of them fits both":  {boxes + "task t1 running started=37m ev.heartbeat=5s; task t2 running started=21m ev.heartbeat=5s", 2},
-		"the same, named the other way":     {boxes + "task t2 running started=37m ev.heartbeat=5s; task t1 running started=21m ev.heartbeat=5s", 2},
-		"two tasks, each fits the older":    {boxes + "task t{1..2} running started=55m ev.heartbeat=5s", 1},
-		"one at its provider, one anywhere": {"provider e2b; " + boxes + "box e2b/s3 running created=40m; task t1 running started=38m ev.heartbeat=5s; task t2 running provider=daytona started=38m ev.heartbeat=5s", 2},
+		"one task, two sandboxes": {boxes + "task t1 running started=37m ev.heartbeat=5s", 1},
+		"two tasks, one of them fits both": {
+			boxes + "task t1 running started=37m ev.heartbeat=5s; task t2 running started=21m ev.heartbeat=5s", 2},
+		"the same, named the other way": {
+			boxes + "task t2 running started=37m ev.heartbeat=5s; task t1 running started=21m ev.heartbeat=5s", 2},
+		"two tasks, each fits the older": {boxes + "task t{1..2} running started=55m ev.heartbeat=5s", 1},
+		"one at its provider, one anywhere": {
+			"provider e2b; " + boxes + "box e2b/s3 running created=40m; task t1 running started=38m ev.heartbeat=5s; " +
+				"task t2 running provider=daytona started=38m ev.heartbeat=5s", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, anchor, c.world)

@@ -27,7 +27,10 @@ func sandboxMissing(v *view, s *Subject) verdict {
 	if !ok {
 		return verdict{look: v.canLook(t), kept: where}
 	}
-	cause, because := v.cause(s)
+	cause, because := "", []Evidence(nil)
+	if !v.started(s) { // an unusable template explains a start that failed, not a sandbox that ran
+		cause, because = v.cause(s)
+	}
 	return verdict{
 		found: true, sightings: max(v.p.Rules["sandbox-missing"].Looks, 1),
 		reason: joined("sandbox is gone: "+where, lifeLine(t), cause),

@@ -35,15 +35,23 @@ func TestSandboxMissing(t *testing.T) {
 		"its sandbox is unknown":     {ran + "box daytona/s1 unknown task=t1", "healthy", ""},
 		"its sandbox is failed, which is errored's": {
 			ran + "box daytona/s1 failed task=t1", "healthy", ""},
-		"its sandbox is stopped":                   {seen + ran + "box daytona/s1 stopped task=t1", "due", "s1 at daytona is stopped"},
-		"its sandbox is ended":                     {seen + ran + "box daytona/s1 ended task=t1", "due", ""},
-		"one is stopped, another runs":             {seen + ran + "box daytona/s1 stopped task=t1; box daytona/s2 running task=t1", "healthy", ""},
-		"remembered, not looked at":                {seen + ran + "knew box daytona/s1 running task=t1", "look", "was not looked at"},
-		"remembered, look failed":                  {seen + ran + "knew box daytona/s1 running task=t1; look daytona/s1 error", "look", "503"},
-		"remembered, looked at and gone":           {seen + ran + "knew box daytona/s1 running task=t1; look daytona/s1 gone", "due", "s1 at daytona is gone"},
-		"remembered, looked at and running":        {seen + ran + "knew box daytona/s1 running task=t1; look daytona/s1 running", "healthy", ""},
-		"remembered, looked at and paused":         {seen + ran + "knew box daytona/s1 running task=t1; look daytona/s1 suspended", "healthy", ""},
-		"remembered and confirmed gone after ours": {seen + ran + "knew box daytona/s1 running task=t1 gone=2m ours=yes; find t1 none", "due", ""},
+		"its sandbox is stopped": {
+			seen + ran + "box daytona/s1 stopped task=t1", "due", "s1 at daytona is stopped"},
+		"its sandbox is ended": {seen + ran + "box daytona/s1 ended task=t1", "due", ""},
+		"one is stopped, another runs": {
+			seen + ran + "box daytona/s1 stopped task=t1; box daytona/s2 running task=t1", "healthy", ""},
+		"remembered, not looked at": {
+			seen + ran + "knew box daytona/s1 running task=t1", "look", "was not looked at"},
+		"remembered, look failed": {
+			seen + ran + "knew box daytona/s1 running task=t1; look daytona/s1 error", "look", "503"},
+		"remembered, looked at and gone": {
+			seen + ran + "knew box daytona/s1 running task=t1; look daytona/s1 gone", "due", "s1 at daytona is gone"},
+		"remembered, looked at and running": {
+			seen + ran + "knew box daytona/s1 running task=t1; look daytona/s1 running", "healthy", ""},
+		"remembered, looked at and paused": {
+			seen + ran + "knew box daytona/s1 running task=t1; look daytona/s1 suspended", "healthy", ""},
+		"remembered and confirmed gone after ours": {
+			seen + ran + "knew box daytona/s1 running task=t1 gone=2m ours=yes; find t1 none", "due", ""},
 		"gone by an earlier look alone": {
 			seen + ran + "knew box daytona/s1 running task=t1 gone=1m", "look", ""},
 		"pending":      {"task t1 pending started=1h; find t1 none", "healthy", ""},
@@ -87,9 +95,11 @@ func TestSandboxMissingSources(t *testing.T) {
 		"the watch began before the last look": {
 			ran + "watched since=16s", "due", ""},
 		"a class with a longer limit, missing for less": {
-			"rule sandbox-missing when.task.type=gpu then=15m; " + seen + "task t1 running started=1h attr.type=gpu; find t1 none", "seen", ""},
+			"rule sandbox-missing when.task.type=gpu then=15m; " + seen + "task t1 running started=1h attr.type=gpu; " +
+				"find t1 none", "seen", ""},
 		"a class with a longer limit, missing for that long": {
-			"rule sandbox-missing when.task.type=gpu then=10m; " + seen + "task t1 running started=1h attr.type=gpu; find t1 none", "due", ""},
+			"rule sandbox-missing when.task.type=gpu then=10m; " + seen + "task t1 running started=1h attr.type=gpu; " +
+				"find t1 none", "due", ""},
 		"a class with a shorter limit": {
 			"rule sandbox-missing when.task.type=gpu then=5s; finding sandbox-missing task:t1 first=6s last=3s sighted=3s; " +
 				"task t1 running started=1h attr.type=gpu; find t1 none", "due", ""},

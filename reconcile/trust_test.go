@@ -36,25 +36,30 @@ func TestListingTrust(t *testing.T) {
 	const half = "box daytona/s{3..4} running; "
 	const less = "box daytona/s4 running; "
 	testTrust(t, map[string]trustCase{
-		"a complete listing":                 {"box daytona/s1 running", "", ""},
-		"an empty one, nothing known":        {"", "", ""},
-		"it failed":                          {"listing daytona failed=timeout", "listing:daytona", "the listing failed: timeout"},
-		"it was cut":                         {"listing daytona missing=eu,us", "listing:daytona", "eu, us not read"},
-		"another one failed":                 {"provider e2b; listing e2b failed=503; box daytona/s1 running", "listing:e2b", ""},
-		"half is gone":                       {four + half, "", ""},
-		"more than half is gone, not looked": {four + less, "listing:daytona", "lost 3 of 4 sandboxes, and they were not looked at"},
+		"a complete listing":          {"box daytona/s1 running", "", ""},
+		"an empty one, nothing known": {"", "", ""},
+		"it failed": {
+			"listing daytona failed=timeout", "listing:daytona", "the listing failed: timeout"},
+		"it was cut": {"listing daytona missing=eu,us", "listing:daytona", "eu, us not read"},
+		"another one failed": {
+			"provider e2b; listing e2b failed=503; box daytona/s1 running", "listing:e2b", ""},
+		"half is gone": {four + half, "", ""},
+		"more than half is gone, not looked": {
+			four + less, "listing:daytona", "lost 3 of 4 sandboxes, and they were not looked at"},
 		"more than half is gone, all were looked at": {
 			four + less + "look daytona/s{1..3} gone", "", ""},
 		"more than half is gone, they have ended": {
 			four + less + "look daytona/s{1..3} ended", "", ""},
 		"more than half is gone, one is alive": {
-			four + less + "look daytona/s{1..2} gone; look daytona/s3 running", "listing:daytona", "but s3, got by id, is running"},
+			four + less + "look daytona/s{1..2} gone; " +
+				"look daytona/s3 running", "listing:daytona", "but s3, got by id, is running"},
 		"more than half is gone, all are alive": {
 			four + less + "look daytona/s{1..3} running", "listing:daytona", "lost 3 of 4"},
 		"more than half is gone, one is paused": {
 			four + less + "look daytona/s{1..2} gone; look daytona/s3 suspended", "listing:daytona", "is suspended"},
 		"more than half is gone, one cannot be looked at": {
-			four + less + "look daytona/s{1..2} gone; look daytona/s3 error", "listing:daytona", "could not be looked at: 503"},
+			four + less + "look daytona/s{1..2} gone; " +
+				"look daytona/s3 error", "listing:daytona", "could not be looked at: 503"},
 		"everything is gone": {
 			four + "look daytona/s{1..4} gone", "", ""},
 		"everything is gone and one is alive": {
@@ -62,9 +67,11 @@ func TestListingTrust(t *testing.T) {
 		"what is known to be gone does not count": {
 			"knew box daytona/s{1..3} running gone=1h; knew box daytona/s4 running; box daytona/s4 running", "", ""},
 		"what we are ending does not count": {
-			four + less + "action a{1..3} orphan sandbox:daytona/s{1..3} terminate box=daytona/s{1..3} claimed=1m outcome=accepted", "", ""},
+			four + less + "action a{1..3} orphan sandbox:daytona/s{1..3} terminate box=daytona/s{1..3} claimed=1m " +
+				"outcome=accepted", "", ""},
 		"what we only mean to end does": {
-			four + less + "action a{1..3} orphan sandbox:daytona/s{1..3} terminate box=daytona/s{1..3}", "listing:daytona", ""},
+			four + less + "action a{1..3} orphan sandbox:daytona/s{1..3} terminate " +
+				"box=daytona/s{1..3}", "listing:daytona", ""},
 		"twenty of many were looked at": {
 			"knew box daytona/s{01..60} running; look daytona/s{01..20} gone", "", ""},
 		"nineteen of many were looked at": {
@@ -85,26 +92,31 @@ func TestListingTrust(t *testing.T) {
 			"provider e2b; task t1 running provider=e2b started=1h ev.heartbeat=9s", "listing:e2b", ""},
 		"an empty listing, and a finished task's worker lives": {
 			"row t1 completed ev.heartbeat=9s", "", ""},
-		"a quick pass leaves it as it was, trusted":   {"pass quick; source listing:daytona trusted", "", ""},
-		"a quick pass leaves it as it was, untrusted": {"pass quick; source listing:daytona untrusted", "listing:daytona", "as before"},
-		"no task table, an empty listing":             {"tasks none", "", ""},
+		"a quick pass leaves it as it was, trusted": {"pass quick; source listing:daytona trusted", "", ""},
+		"a quick pass leaves it as it was, untrusted": {
+			"pass quick; source listing:daytona untrusted", "listing:daytona", "as before"},
+		"no task table, an empty listing": {"tasks none", "", ""},
 	})
 }
 
 func TestTasksTrust(t *testing.T) {
 	const box = "box daytona/b1 running task=x; row x completed; "
 	testTrust(t, map[string]trustCase{
-		"all rows are there":                           {"knew task t{1..4} assigned; task t{1..4} assigned", "", ""},
-		"two of two vanished":                          {"knew task t{1..2} running", "", ""},
-		"three of three vanished":                      {"knew task t{1..3} running", "tasks", "3 of the 3 rows that were live at the last trusted pass are not there"},
-		"three of six vanished":                        {"knew task t{1..6} running; task t{4..6} assigned", "", ""},
-		"four of six vanished":                         {"knew task t{1..6} running; task t{5..6} assigned", "tasks", "4 of the 6"},
-		"they finished":                                {"knew task t{1..3} running; row t{1..3} completed", "", ""},
-		"they were finished before":                    {"knew task t{1..3} completed", "", ""},
-		"a standby":                                    {"tasks standby", "tasks", "is a standby"},
+		"all rows are there":  {"knew task t{1..4} assigned; task t{1..4} assigned", "", ""},
+		"two of two vanished": {"knew task t{1..2} running", "", ""},
+		"three of three vanished": {
+			"knew task t{1..3} running", "tasks", "3 of the 3 rows that were live at the last trusted pass are not there"},
+		"three of six vanished": {"knew task t{1..6} running; task t{4..6} assigned", "", ""},
+		"four of six vanished": {
+			"knew task t{1..6} running; task t{5..6} assigned", "tasks", "4 of the 6"},
+		"they finished":             {"knew task t{1..3} running; row t{1..3} completed", "", ""},
+		"they were finished before": {"knew task t{1..3} completed", "", ""},
+		"a standby":                 {"tasks standby", "tasks", "is a standby"},
 		"an empty table, no sandbox and nothing known": {"tasks empty", "", ""},
-		"an empty table, a sandbox of ours":            {"tasks empty; box daytona/s1 running", "tasks", "the task table is empty"},
-		"an empty table, one row was live":             {"tasks empty; knew task t1 running", "tasks", "the task table is empty"},
+		"an empty table, a sandbox of ours": {
+			"tasks empty; box daytona/s1 running", "tasks", "the task table is empty"},
+		"an empty table, one row was live": {
+			"tasks empty; knew task t1 running", "tasks", "the task table is empty"},
 		"an empty table, a quick pass that lists nothing": {
 			"pass quick; tasks empty; knew box daytona/s1 running", "tasks", "the task table is empty"},
 		"an empty table, a quick pass, all sandboxes gone": {
@@ -119,31 +131,42 @@ func TestLinkTrust(t *testing.T) {
 	const lively = "task t{1..4} running started=1h ev.heartbeat=9s; "
 	const linked = "box daytona/z9 running task=z9; row z9 completed; "
 	testTrust(t, map[string]trustCase{
-		"all resolve":                   {lively + "box daytona/s{1..4} running task=t{1..4}", "", ""},
-		"half resolve":                  {lively + "box daytona/s{1..2} running task=t{1..2}", "", ""},
-		"fewer than half resolve":       {lively + "box daytona/s1 running task=t1", "link", "4 tasks show life and only 1 of them have a sandbox"},
-		"two of two do not resolve":     {linked + "task t{1..2} running started=1h ev.heartbeat=9s; box daytona/s1 running", "", ""},
-		"three of three do not resolve": {linked + "task t{1..3} running started=1h ev.heartbeat=9s; box daytona/s1 running", "link", "3 tasks show life"},
+		"all resolve":  {lively + "box daytona/s{1..4} running task=t{1..4}", "", ""},
+		"half resolve": {lively + "box daytona/s{1..2} running task=t{1..2}", "", ""},
+		"fewer than half resolve": {
+			lively + "box daytona/s1 running task=t1", "link", "4 tasks show life and only 1 of them have a sandbox"},
+		"two of two do not resolve": {
+			linked + "task t{1..2} running started=1h ev.heartbeat=9s; box daytona/s1 running", "", ""},
+		"three of three do not resolve": {
+			linked + "task t{1..3} running started=1h ev.heartbeat=9s; box daytona/s1 running", "link", "3 tasks show life"},
 		"two and one that is silent do not": {
-			linked + "task t{1..2} running started=1h ev.heartbeat=9s; task t3 running started=1h ev.heartbeat=91s; box daytona/s1 running", "", ""},
+			linked + "task t{1..2} running started=1h ev.heartbeat=9s; task t3 running started=1h ev.heartbeat=91s; " +
+				"box daytona/s1 running", "", ""},
 		"no sandbox at all links, and a started task has none": {
-			"task t1 running started=1h; box daytona/s{1..2} running", "link", "none of 2 sandboxes links to any task, while 1 started tasks have none"},
+			"task t1 running started=1h; " +
+				"box daytona/s{1..2} running", "link", "none of 2 sandboxes links to any task, while 1 started tasks have none"},
 		"no sandbox at all links, and no task has started": {
 			"task t1 assigned updated=1h; box daytona/s{1..2} running", "", ""},
 		"one links, to a finished task": {linked + "task t1 running started=1h; box daytona/s{1..2} running", "", ""},
 		"found by id is found": {
-			linked + lively + "knew box daytona/s{1..4} running task=t{1..4}; look daytona/s{1..4} running task=t{1..4}; knew box daytona/s{5..9} running; box daytona/s{5..9} running", "", ""},
-		"a listing is not trusted":                       {lively + "listing daytona failed=503", "listing:daytona", ""},
-		"a listing is not trusted, and the link was not": {lively + "listing daytona failed=503; source link untrusted", "link listing:daytona", ""},
-		"a quick pass leaves it as it was":               {"pass quick; source link untrusted; " + lively, "link", "as before"},
-		"it was lost, and all resolve":                   {"source link untrusted; " + lively + "box daytona/s{1..4} running task=t{1..4}", "", ""},
+			linked + lively + "knew box daytona/s{1..4} running task=t{1..4}; " +
+				"look daytona/s{1..4} running task=t{1..4}; knew box daytona/s{5..9} running; " +
+				"box daytona/s{5..9} running", "", ""},
+		"a listing is not trusted": {lively + "listing daytona failed=503", "listing:daytona", ""},
+		"a listing is not trusted, and the link was not": {
+			lively + "listing daytona failed=503; source link untrusted", "link listing:daytona", ""},
+		"a quick pass leaves it as it was": {
+			"pass quick; source link untrusted; " + lively, "link", "as before"},
+		"it was lost, and all resolve": {
+			"source link untrusted; " + lively + "box daytona/s{1..4} running task=t{1..4}", "", ""},
 		"it was lost, and one that lives resolves": {
 			"source link untrusted; task t1 running started=1h ev.heartbeat=9s; box daytona/s1 running task=t1", "", ""},
 		"it was lost, and everything is linked": {"source link untrusted; " + linked, "", ""},
 		"it was lost, and nobody lives who could prove it": {
 			"source link untrusted; " + linked + "box daytona/s1 running", "link", "as before"},
 		"it was lost, and two who live do not resolve": {
-			"source link untrusted; " + linked + "task t{1..2} running started=1h ev.heartbeat=9s; box daytona/s1 running", "link", "as before"},
+			"source link untrusted; " + linked + "task t{1..2} running started=1h ev.heartbeat=9s; " +
+				"box daytona/s1 running", "link", "as before"},
 		"it was lost, and nothing is there": {"source link untrusted", "link", "as before"},
 		"no task table":                     {"tasks none; box daytona/s1 running", "", ""},
 	})
@@ -152,33 +175,43 @@ func TestLinkTrust(t *testing.T) {
 func TestEventsTrust(t *testing.T) {
 	const boxes = "box daytona/s{1..9} running task=t{1..9}; "
 	testTrust(t, map[string]trustCase{
-		"all three are silent":              {boxes + "task t{1..3} running started=1h ev.heartbeat=91s", "events", "3 tasks run and none was heard for 1m31s"},
-		"all three are at the limit":        {boxes + "task t{1..3} running started=1h ev.heartbeat=90s", "", ""},
-		"one of three is heard":             {boxes + "task t{1..2} running started=1h ev.heartbeat=1h; task t3 running started=1h ev.heartbeat=9s", "", ""},
+		"all three are silent": {
+			boxes + "task t{1..3} running started=1h ev.heartbeat=91s", "events", "3 tasks run and none was heard for 1m31s"},
+		"all three are at the limit": {boxes + "task t{1..3} running started=1h ev.heartbeat=90s", "", ""},
+		"one of three is heard": {
+			boxes + "task t{1..2} running started=1h ev.heartbeat=1h; task t3 running started=1h ev.heartbeat=9s", "", ""},
 		"both of two are silent":            {boxes + "task t{1..2} running started=1h ev.heartbeat=1h", "", ""},
 		"three run and none was ever heard": {boxes + "task t{1..3} running started=1h", "events", "heard for ever"},
 		"three are assigned and silent":     {boxes + "task t{1..3} assigned updated=1h ev.heartbeat=1h", "", ""},
 		"no events are mapped":              {"tasks eventless; " + boxes + "task t{1..3} running started=1h", "", ""},
 		"a third fell silent together while they answer": {
-			boxes + "task t{1..3} running started=1h ev.heartbeat=5m; task t{4..9} running started=1h ev.heartbeat=9s; probe daytona/s{1..3} answered=1m",
+			boxes + "task t{1..3} running started=1h ev.heartbeat=5m; task t{4..9} running started=1h ev.heartbeat=9s; " +
+				"probe daytona/s{1..3} answered=1m",
 			"events", "3 of 9 running tasks fell silent together while their sandboxes answer"},
 		"they answered before they fell silent": {
-			boxes + "task t{1..3} running started=1h ev.heartbeat=5m; task t{4..9} running started=1h ev.heartbeat=9s; probe daytona/s{1..3} answered=6m", "", ""},
+			boxes + "task t{1..3} running started=1h ev.heartbeat=5m; task t{4..9} running started=1h ev.heartbeat=9s; " +
+				"probe daytona/s{1..3} answered=6m", "", ""},
 		"less than a third did": {
-			boxes + "task t{1..2} running started=1h ev.heartbeat=5m; task t{3..9} running started=1h ev.heartbeat=9s; probe daytona/s{1..2} answered=1m", "", ""},
+			boxes + "task t{1..2} running started=1h ev.heartbeat=5m; task t{3..9} running started=1h ev.heartbeat=9s; " +
+				"probe daytona/s{1..2} answered=1m", "", ""},
 		"a third, but one of them long before": {
-			boxes + "task t{1..2} running started=1h ev.heartbeat=5m; task t3 running started=1h ev.heartbeat=391s; task t{4..9} running started=1h ev.heartbeat=9s; probe daytona/s{1..3} answered=1m", "", ""},
+			boxes + "task t{1..2} running started=1h ev.heartbeat=5m; task t3 running started=1h ev.heartbeat=391s; " +
+				"task t{4..9} running started=1h ev.heartbeat=9s; probe daytona/s{1..3} answered=1m", "", ""},
 		"a third, one of them one limit before": {
-			boxes + "task t{1..2} running started=1h ev.heartbeat=5m; task t3 running started=1h ev.heartbeat=390s; task t{4..9} running started=1h ev.heartbeat=9s; probe daytona/s{1..3} answered=1m",
+			boxes + "task t{1..2} running started=1h ev.heartbeat=5m; task t3 running started=1h ev.heartbeat=390s; " +
+				"task t{4..9} running started=1h ev.heartbeat=9s; probe daytona/s{1..3} answered=1m",
 			"events", ""},
 		"back in this pass": {
-			boxes + "source events untrusted; task t{1..3} running started=1h ev.heartbeat=9s", "events", "silence counts anew for another 1m30s"},
+			boxes + "source events untrusted; " +
+				"task t{1..3} running started=1h ev.heartbeat=9s", "events", "silence counts anew for another 1m30s"},
 		"back for a second less than the limit": {
-			boxes + "source events untrusted since=1h recovered=89s; task t{1..3} running started=1h ev.heartbeat=9s", "events", "another 1s"},
+			boxes + "source events untrusted since=1h recovered=89s; " +
+				"task t{1..3} running started=1h ev.heartbeat=9s", "events", "another 1s"},
 		"back for the limit": {
 			boxes + "source events untrusted since=1h recovered=90s; task t{1..3} running started=1h ev.heartbeat=9s", "", ""},
 		"came back once before it was lost": {
-			boxes + "source events untrusted since=1h recovered=2h; task t{1..3} running started=1h ev.heartbeat=9s", "events", "another 1m30s"},
+			boxes + "source events untrusted since=1h recovered=2h; " +
+				"task t{1..3} running started=1h ev.heartbeat=9s", "events", "another 1m30s"},
 		"a quick pass sees it as well": {
 			"pass quick; task t{1..3} running started=1h ev.heartbeat=91s", "events", ""},
 	})
@@ -187,15 +220,20 @@ func TestEventsTrust(t *testing.T) {
 // TestSilentTogether: before their sandboxes were probed, those that fell silent together
 // are neither convicted nor the pipeline blamed.
 func TestSilentTogether(t *testing.T) {
-	const three = "box daytona/s{1..9} running task=t{1..9}; task t{1..3} running started=1h ev.heartbeat=5m; task t{4..9} running started=1h ev.heartbeat=9s; "
+	const three = "box daytona/s{1..9} running task=t{1..9}; task t{1..3} running started=1h ev.heartbeat=5m; " +
+		"task t{4..9} running started=1h ev.heartbeat=9s; "
 	testRule(t, "heartbeat-lost", map[string]ruleCase{
-		"none was probed since":                         {three, "probe", "together with others: its sandbox is probed first"},
-		"all were probed and failed":                    {three + "probe daytona/s{1..3} failed=1m; probe daytona/s{4..9} answered=1m", "due", ""},
-		"it was probed and failed, the others were not": {three + "probe daytona/s1 failed=1m; probe daytona/s{4..9} answered=1m", "due", ""},
-		"the probe met the provider's trouble":          {three + "probe daytona/s{1..3} infra=1m", "probe", ""},
-		"probes are off":                                {"provider daytona off=yes; " + three, "probe", ""},
+		"none was probed since": {
+			three, "probe", "together with others: its sandbox is probed first"},
+		"all were probed and failed": {
+			three + "probe daytona/s{1..3} failed=1m; probe daytona/s{4..9} answered=1m", "due", ""},
+		"it was probed and failed, the others were not": {
+			three + "probe daytona/s1 failed=1m; probe daytona/s{4..9} answered=1m", "due", ""},
+		"the probe met the provider's trouble": {three + "probe daytona/s{1..3} infra=1m", "probe", ""},
+		"probes are off":                       {"provider daytona off=yes; " + three, "probe", ""},
 		"their sandboxes are gone": {
-			"knew box daytona/s{1..3} running task=t{1..3}; look daytona/s{1..3} gone; box daytona/s{4..9} running task=t{4..9}; " +
+			"knew box daytona/s{1..3} running task=t{1..3}; look daytona/s{1..3} gone; " +
+				"box daytona/s{4..9} running task=t{4..9}; " +
 				"task t{1..3} running started=1h ev.heartbeat=5m; task t{4..9} running started=1h ev.heartbeat=9s", "due", ""},
 	})
 }
@@ -203,50 +241,79 @@ func TestSilentTogether(t *testing.T) {
 func TestProbesTrust(t *testing.T) {
 	const boxes = "tasks none; box daytona/s{1..9} running; "
 	testTrust(t, map[string]trustCase{
-		"none was probed":                                  {boxes, "", ""},
-		"all answered":                                     {boxes + "probe daytona/s{1..9} answered=1m", "", ""},
-		"one fails and none answered":                      {boxes + "probe daytona/s1 failed=1m", "probes:daytona", "1 sandboxes fail their probe and no other answered"},
-		"one fails and another answered":                   {boxes + "probe daytona/s1 failed=1m; probe daytona/s2 answered=1m", "", ""},
-		"two fail and another answered":                    {boxes + "probe daytona/s{1..2} failed=1m; probe daytona/s3 answered=1m", "", ""},
-		"three fail and three answered":                    {boxes + "probe daytona/s{1..3} failed=1m; probe daytona/s{4..6} answered=1m", "", ""},
-		"three fail and two answered":                      {boxes + "probe daytona/s{1..3} failed=1m; probe daytona/s{4..5} answered=1m", "probes:daytona", "3 of the 5 sandboxes probed lately fail"},
-		"each counts once":                                 {boxes + "probe daytona/s1 failed=4m,3m,2m,1m; probe daytona/s2 answered=1m", "", ""},
-		"one answered within the window":                   {boxes + "probe daytona/s1 failed=1m; probe daytona/s2 answered=30m", "", ""},
-		"one answered before the window":                   {boxes + "probe daytona/s1 failed=1m; probe daytona/s2 answered=30m1s", "probes:daytona", ""},
-		"the window is at least 5m":                        {"provider daytona every=10s; " + boxes + "probe daytona/s1 failed=1m; probe daytona/s2 answered=5m", "", ""},
-		"one that answered is not there":                   {boxes + "probe daytona/s1 failed=1m; probe daytona/x answered=1m", "probes:daytona", ""},
-		"another provider's answered":                      {"provider e2b; " + boxes + "box e2b/x running; probe daytona/s1 failed=1m; probe e2b/x answered=1m", "probes:daytona", ""},
-		"the provider's own trouble says nothing":          {boxes + "probe daytona/s{1..9} infra=1m", "", ""},
-		"probes are off":                                   {"provider daytona off=yes; " + boxes + "probe daytona/s1 failed=1m", "", ""},
+		"none was probed": {boxes, "", ""},
+		"all answered":    {boxes + "probe daytona/s{1..9} answered=1m", "", ""},
+		"one fails and none answered": {
+			boxes + "probe daytona/s1 failed=1m", "probes:daytona", "1 sandboxes fail their probe and no other answered"},
+		"one fails and another answered": {
+			boxes + "probe daytona/s1 failed=1m; probe daytona/s2 answered=1m", "", ""},
+		"two fail and another answered": {
+			boxes + "probe daytona/s{1..2} failed=1m; probe daytona/s3 answered=1m", "", ""},
+		"three fail and three answered": {
+			boxes + "probe daytona/s{1..3} failed=1m; probe daytona/s{4..6} answered=1m", "", ""},
+		"three fail and two answered": {
+			boxes + "probe daytona/s{1..3} failed=1m; " +
+				"probe daytona/s{4..5} answered=1m", "probes:daytona", "3 of the 5 sandboxes probed lately fail"},
+		"each counts once": {
+			boxes + "probe daytona/s1 failed=4m,3m,2m,1m; probe daytona/s2 answered=1m", "", ""},
+		"one answered within the window": {
+			boxes + "probe daytona/s1 failed=1m; probe daytona/s2 answered=30m", "", ""},
+		"one answered before the window": {
+			boxes + "probe daytona/s1 failed=1m; probe daytona/s2 answered=30m1s", "probes:daytona", ""},
+		"the window is at least 5m": {
+			"provider daytona every=10s; " + boxes + "probe daytona/s1 failed=1m; probe daytona/s2 answered=5m", "", ""},
+		"one that answered is not there": {
+			boxes + "probe daytona/s1 failed=1m; probe daytona/x answered=1m", "probes:daytona", ""},
+		"another provider's answered": {
+			"provider e2b; " + boxes + "box e2b/x running; probe daytona/s1 failed=1m; " +
+				"probe e2b/x answered=1m", "probes:daytona", ""},
+		"the provider's own trouble says nothing": {boxes + "probe daytona/s{1..9} infra=1m", "", ""},
+		"probes are off": {
+			"provider daytona off=yes; " + boxes + "probe daytona/s1 failed=1m", "", ""},
 		"nothing was probed since, and it was not trusted": {boxes + "source probes:daytona untrusted", "", ""},
 	})
 }
 
 func TestClockTrust(t *testing.T) {
 	testTrust(t, map[string]trustCase{
-		"5s ahead":                             {"box daytona/s1 running task=t1; task t1 running started=-5s", "", ""},
-		"more than 5s ahead":                   {"box daytona/s1 running task=t1; task t1 running started=-6s", "clock:started_at", "runs 6s ahead of the database's now"},
-		"each on its own":                      {"box daytona/s1 running task=t1; task t1 running started=-6s; task t2 assigned assigned=-1h updated=-1h", "clock:assigned_at clock:started_at clock:updated_at", ""},
-		"an event is ahead":                    {"task t1 running started=1h ev.heartbeat=-1h; box daytona/s1 running task=t1", "clock:events", ""},
-		"a deadline is ahead, as it should be": {"box daytona/s1 running task=t1; task t1 running started=1h deadline=-1h keep=-1h", "", ""},
+		"5s ahead": {"box daytona/s1 running task=t1; task t1 running started=-5s", "", ""},
+		"more than 5s ahead": {
+			"box daytona/s1 running task=t1; " +
+				"task t1 running started=-6s", "clock:started_at", "runs 6s ahead of the database's now"},
+		"each on its own": {
+			"box daytona/s1 running task=t1; task t1 running started=-6s; " +
+				"task t2 assigned assigned=-1h updated=-1h", "clock:assigned_at clock:started_at clock:updated_at", ""},
+		"an event is ahead": {
+			"task t1 running started=1h ev.heartbeat=-1h; box daytona/s1 running task=t1", "clock:events", ""},
+		"a deadline is ahead, as it should be": {
+			"box daytona/s1 running task=t1; task t1 running started=1h deadline=-1h keep=-1h", "", ""},
 		"updated_at moved with the status": {
 			"knew task t1 pending updated=1h; task t1 assigned updated=9s", "", ""},
 		"updated_at did not move with the status": {
-			"knew task t1 pending updated=1h; task t1 assigned updated=1h", "clock:updated_at", "did not move when task t1 went from pending to assigned"},
+			"knew task t1 pending updated=1h; " +
+				"task t1 assigned updated=1h", "clock:updated_at", "did not move when task t1 went from pending to assigned"},
 		"nothing changed and nothing moved": {
 			"knew task t1 assigned updated=1h; task t1 assigned updated=1h", "", ""},
 		"it was our own write": {
 			`knew task t1 running updated=1h; task t1 pending updated=1h error="gone [sandkeeper x1]"`, "", ""},
-		"it is not mapped":         {"knew task t1 pending; task t1 assigned", "", ""},
-		"stuck once stays stuck":   {"source clock:updated_at untrusted; task t1 assigned updated=9s", "clock:updated_at", "as before"},
-		"stuck, released before":   {"source clock:updated_at untrusted since=1h; release clock:updated_at at=2h; task t1 assigned updated=9s", "clock:updated_at", ""},
-		"stuck, released since":    {"source clock:updated_at untrusted since=1h; release clock:updated_at at=1m; task t1 assigned updated=9s", "", ""},
-		"released and stuck again": {"source clock:updated_at untrusted since=1h; release clock:updated_at at=1m; knew task t1 pending updated=1h; task t1 assigned updated=1h", "clock:updated_at", "did not move"},
-		"ahead once, not any more": {"source clock:started_at untrusted; box daytona/s1 running task=t1; task t1 running started=1h", "", ""},
+		"it is not mapped": {"knew task t1 pending; task t1 assigned", "", ""},
+		"stuck once stays stuck": {
+			"source clock:updated_at untrusted; task t1 assigned updated=9s", "clock:updated_at", "as before"},
+		"stuck, released before": {
+			"source clock:updated_at untrusted since=1h; release clock:updated_at at=2h; " +
+				"task t1 assigned updated=9s", "clock:updated_at", ""},
+		"stuck, released since": {
+			"source clock:updated_at untrusted since=1h; release clock:updated_at at=1m; task t1 assigned updated=9s", "", ""},
+		"released and stuck again": {
+			"source clock:updated_at untrusted since=1h; release clock:updated_at at=1m; " +
+				"knew task t1 pending updated=1h; task t1 assigned updated=1h", "clock:updated_at", "did not move"},
+		"ahead once, not any more": {
+			"source clock:started_at untrusted; box daytona/s1 running task=t1; task t1 running started=1h", "", ""},
 	})
 	w := newWorld(t, "task t1 running started=-1h")
 	reports := w.judge().Reports
-	if len(reports) != 1 || reports[0].Rule != "clock-untrusted" || !strings.Contains(reports[0].Reason, "started_at runs 1h") {
+	if len(reports) != 1 || reports[0].Rule != "clock-untrusted" || !strings.Contains(reports[0].Reason,
+		"started_at runs 1h") {
 		t.Errorf("reports = %v, want one of clock-untrusted that names started_at and 1h", reports)
 	}
 }
@@ -254,14 +321,16 @@ func TestClockTrust(t *testing.T) {
 // TestFreezesHold: which rules each freeze holds.
 func TestFreezesHold(t *testing.T) {
 	for source, want := range map[string][]string{
-		sourceTasks: {"assigned-stale", "sandbox-missing", "heartbeat-lost", "deadline-exceeded", "stop-ignored", "finished-lingering",
+		sourceTasks: {"assigned-stale", "sandbox-missing", "heartbeat-lost", "deadline-exceeded", "stop-ignored",
+			"finished-lingering",
 			"orphan", "duplicate"},
 		sourceLink:            {"assigned-stale", "sandbox-missing", "orphan", "duplicate"},
 		sourceEvents:          {"assigned-stale", "heartbeat-lost"},
 		probesOf("daytona"):   {"idle-broken"},
 		clockOf("updated_at"): nil,
 		listingOf("e2b"):      nil,
-		listingOf("daytona"): {"assigned-stale", "sandbox-missing", "heartbeat-lost", "finished-lingering", "orphan", "duplicate",
+		listingOf("daytona"): {"assigned-stale", "sandbox-missing", "heartbeat-lost", "finished-lingering", "orphan",
+			"duplicate",
 			"provisioning-stuck", "idle-broken", "errored"},
 	} {
 		t.Run(source, func(t *testing.T) {
@@ -289,14 +358,19 @@ func TestFreezesHold(t *testing.T) {
 // and its end is remembered.
 func TestTrustOverPasses(t *testing.T) {
 	for name, c := range map[string]struct{ world, source string }{
-		"a table that lost its rows":        {"knew task t{1..3} running", "tasks"},
-		"an empty table":                    {"tasks empty; box daytona/s1 running", "tasks"},
-		"a listing that lost what is alive": {"knew box daytona/s{1..4} running; look daytona/s{1..4} running", "listing:daytona"},
-		"an empty listing while one lives":  {"task t1 running started=1h ev.heartbeat=9s", "listing:daytona"},
-		"a link that resolves nothing":      {"task t{1..4} running started=1h ev.heartbeat=9s; box daytona/s9 running", "link"},
-		"events that nobody sends":          {"task t{1..4} running started=1h ev.heartbeat=9m; box daytona/s{1..4} running task=t{1..4}", "events"},
-		"probes that nobody answers":        {"tasks none; box daytona/s{1..4} running; probe daytona/s{1..4} failed=9s", "probes:daytona"},
-		"a clock that did not move":         {"knew task t1 pending updated=1h; task t1 assigned updated=1h", "clock:updated_at"},
+		"a table that lost its rows": {"knew task t{1..3} running", "tasks"},
+		"an empty table":             {"tasks empty; box daytona/s1 running", "tasks"},
+		"a listing that lost what is alive": {
+			"knew box daytona/s{1..4} running; look daytona/s{1..4} running", "listing:daytona"},
+		"an empty listing while one lives": {"task t1 running started=1h ev.heartbeat=9s", "listing:daytona"},
+		"a link that resolves nothing": {
+			"task t{1..4} running started=1h ev.heartbeat=9s; box daytona/s9 running", "link"},
+		"events that nobody sends": {
+			"task t{1..4} running started=1h ev.heartbeat=9m; box daytona/s{1..4} running task=t{1..4}", "events"},
+		"probes that nobody answers": {
+			"tasks none; box daytona/s{1..4} running; probe daytona/s{1..4} failed=9s", "probes:daytona"},
+		"a clock that did not move": {
+			"knew task t1 pending updated=1h; task t1 assigned updated=1h", "clock:updated_at"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, c.world)

@@ -72,7 +72,8 @@ func testPolicy() Policy {
 		Limits: Limits{PerPass: 20, Share: 0.1, Breaker: 0.3, PerHour: 200},
 		Providers: map[string]ProviderPolicy{"daytona": {Name: "daytona", Kind: "daytona", Exclusive: true, LinkTask: true,
 			Probe: ProbePolicy{Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: 50}}},
-		Tasks: TasksPolicy{Events: true, Heartbeats: true, Requeue: true, HasUpdated: true, ErrorMapped: true, FailStatus: "failed"},
+		Tasks: TasksPolicy{Events: true, Heartbeats: true, Requeue: true, HasUpdated: true, ErrorMapped: true,
+			FailStatus: "failed"},
 	}
 }
 

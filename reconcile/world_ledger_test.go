@@ -19,7 +19,8 @@ func putKnew(l *entry) {
 }
 
 func (l *entry) knewTask() {
-	seen := TaskSeen{ID: l.arg(1), Status: l.arg(2), State: TaskState(l.arg(2)), FirstSeen: l.w.s.Memory.Now.Add(-time.Hour)}
+	seen := TaskSeen{ID: l.arg(1), Status: l.arg(2), State: TaskState(l.arg(2)),
+		FirstSeen: l.w.s.Memory.Now.Add(-time.Hour)}
 	seen.Since = seen.FirstSeen
 	seen.Live = seen.State.Live()
 	l.str("status", &seen.Status)
@@ -34,7 +35,8 @@ func (l *entry) knewTask() {
 }
 
 func (l *entry) knewBox() {
-	seen := SandboxSeen{Ref: l.ref(1), State: SandboxState(l.arg(2)), Raw: l.arg(2), FirstSeen: l.w.s.Memory.Now.Add(-time.Hour)}
+	seen := SandboxSeen{Ref: l.ref(1), State: SandboxState(l.arg(2)), Raw: l.arg(2),
+		FirstSeen: l.w.s.Memory.Now.Add(-time.Hour)}
 	seen.StateSince = seen.FirstSeen
 	l.str("task", &seen.Task)
 	l.str("name", &seen.Name)

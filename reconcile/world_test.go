@@ -163,10 +163,13 @@ func (l *entry) str(key string, to *string) {
 	}
 }
 
-// ago sets a time that long before now.
+// ago sets a time that long before now, or none for never.
 func (l *entry) ago(key string, now time.Time, to *time.Time) {
 	var age time.Duration
-	if l.dur(key, &age) {
+	if l.set[key] == "never" {
+		*to = time.Time{}
+		delete(l.set, key)
+	} else if l.dur(key, &age) {
 		*to = now.Add(-age)
 	}
 }

@@ -126,6 +126,19 @@ func (a *arena) sql(query string, args ...any) {
 	}
 }
 
+// moveTo takes the arena to another database, which is filled with the platform's tables.
+func (a *arena) moveTo(dsn string) {
+	a.Helper()
+	pool, err := pgxpool.New(a.Context(), dsn)
+	if err != nil {
+		a.Fatal(err)
+	}
+	a.Cleanup(pool.Close)
+	a.dsn, a.db = dsn, pool
+	a.sql(pgtest.OmoiOS)
+	a.configure(settings{})
+}
+
 // run is one call of the program: exit code, stdout, stderr.
 func (a *arena) run(args ...string) (int, string, string) {
 	a.Helper()

@@ -1,0 +1,234 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// ledgerAge is how long ago a time of the ledger's clock was, "-" for none.
+func ledgerAge(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return short(ledgerNow.Sub(t))
+}
+
+func TestSeenTasks(t *testing.T) {
+	line := func(s TaskSeen) string {
+		return fmt.Sprintf("%s %s since %s stale %v erred %v "+
+			"live %v", s.ID, s.Status, ledgerAge(s.Since), !s.StaleStart.IsZero(), s.ErrorChanged, s.Live)
+	}
+	for name, c := range map[string]struct{ world, want string }{
+		"new": {
+			"task t1 pending", "t1 pending since 0s stale false erred false live true"},
+		"as it was": {"task t1 pending; knew task t1 pending since=9m", ""},
+		"another status": {
+			"task t1 assigned; knew task t1 pending since=9m", "t1 assigned since 0s stale false erred false live true"},
+		"its row was touched": {
+			"task t1 assigned updated=1s; " +
+				"knew task t1 assigned since=9m updated=1h", "t1 assigned since 9m stale false erred false live true"},
+		"it took its start back along": {
+			"task t1 pending started=2h; " +
+				"knew task t1 running since=9m started=2h", "t1 pending since 0s stale true erred false live true"},
+		"it started in this change": {
+			"task t1 running started=1s; " +
+				"knew task t1 assigned since=9m", "t1 running since 0s stale false erred false live true"},
+		"it was started before it ran": {
+			"task t1 running started=2h; " +
+				"knew task t1 assigned since=9m started=2h stale=2h", "t1 running since 0s stale true erred false live true"},
+		"an error appeared": {
+			"task t1 assigned error=quota; " +
+				"knew task t1 assigned since=9m", "t1 assigned since 9m stale false erred true live true"},
+		"our own mark appeared": {
+			`task t1 assigned error="gone [sandkeeper a1]"; ` +
+				`knew task t1 assigned since=9m`, "t1 assigned since 9m stale false erred false live true"},
+		"an error came with the status": {
+			"task t1 assigned error=quota; " +
+				"knew task t1 pending since=9m", "t1 assigned since 0s stale false erred false live true"},
+		"it finished": {
+			"row t1 completed; knew task t1 running since=9m", "t1 completed since 0s stale false erred false live false"},
+		"it is gone": {
+			"knew task t1 running since=9m", "t1 running since 9m stale false erred false live false"},
+		"it is gone, and it may be the wrong table": {"tasks standby; knew task t1 running since=9m", ""},
+		"a wrong table becomes no baseline":         {"tasks standby; task t2 running", ""},
+		"it had gone before":                        {"knew task t1 completed since=9m", ""},
+		"it was not read":                           {"unread t1; knew task t1 running since=9m", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, s := range newWorld(t, c.world).judge().view.seenTasks() {
+				got = append(got, line(s))
+			}
+			if strings.Join(got, "; ") != c.want {
+				t.Errorf("remembers %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestSeenSandboxes(t *testing.T) {
+	line := func(s SandboxSeen) string {
+		return fmt.Sprintf("%s %s of %q since %s gone %s resumed %s "+
+			"ran %s", s.ID, s.State, s.Task, ledgerAge(s.StateSince), ledgerAge(s.GoneAt), ledgerAge(s.ResumedAt),
+			ledgerAge(s.RanAt))
+	}
+	for name, c := range map[string]struct{ world, want string }{
+		"new": {
+			"box daytona/s1 running task=t1; task t1 running", `s1 running of "t1" since 0s gone - resumed - ran 0s`},
+		"new and coming up": {"box daytona/s1 creating", `s1 creating of "" since 0s gone - resumed - ran -`},
+		"not ours":          {"box daytona/s1 running owned=no", ""},
+		"another state": {
+			"box daytona/s1 stopped; " +
+				"knew box daytona/s1 running since=9m", `s1 stopped of "" since 0s gone - resumed - ran -`},
+		"it came back": {
+			"box daytona/s1 running; " +
+				"knew box daytona/s1 suspended since=9m", `s1 running of "" since 0s gone - resumed 0s ran 0s`},
+		"it comes back": {
+			"box daytona/s1 creating; " +
+				"knew box daytona/s1 stopped since=9m", `s1 creating of "" since 0s gone - resumed 0s ran -`},
+		"it came up": {
+			"box daytona/s1 running; " +
+				"knew box daytona/s1 creating since=9m", `s1 running of "" since 0s gone - resumed - ran 0s`},
+		"its label is lost": {
+			"box daytona/s1 stopped; knew box daytona/s1 running task=t1 since=9m; " +
+				"row t1 completed", `s1 stopped of "t1" since 0s gone - resumed - ran -`},
+		"it is used by another now": {
+			"box daytona/s1 running task=t2; task t2 running; " +
+				"knew box daytona/s1 running task=t1 since=9m", `s1 running of "t2" since 9m gone - resumed - ran 0s`},
+		"it was looked at and gone": {
+			"knew box daytona/s1 running since=9m; look daytona/s1 gone", `s1 running of "" since 0s gone 0s resumed - ran -`},
+		"a live task's was looked at and gone": {
+			"task t1 running; knew box daytona/s1 running task=t1 since=9m; " +
+				"look daytona/s1 gone", `s1 running of "t1" since 0s gone 0s resumed - ran -`},
+		"it was gone before":        {"knew box daytona/s1 running gone=9m; look daytona/s1 gone", ""},
+		"it was not listed":         {"knew box daytona/s1 running since=9m", ""},
+		"it could not be looked at": {"knew box daytona/s1 running since=9m; look daytona/s1 error", ""},
+		"it was gone and is here": {
+			"box daytona/s1 running; " +
+				"knew box daytona/s1 running since=9m gone=5m", `s1 running of "" since 9m gone - resumed - ran 0s`},
+		"it left a tombstone": {
+			"box daytona/s1 ended; knew box daytona/s1 running since=9m", `s1 ended of "" since 0s gone 0s resumed - ran -`},
+		"its tombstone is known": {"box daytona/s1 ended; knew box daytona/s1 ended since=9m gone=9m", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			j := newWorld(t, c.world).judge()
+			for _, s := range j.view.seenSandboxes(j.Decisions) {
+				got = append(got, line(s))
+			}
+			if strings.Join(got, "; ") != c.want {
+				t.Errorf("remembers %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestResolved(t *testing.T) {
+	const orphaned = "finding orphan sandbox:daytona/s1 provider=daytona; "
+	const missing = "finding sandbox-missing task:t1; "
+	for name, c := range map[string]struct {
+		world string
+		want  bool
+	}{
+		"seen again": {orphaned + "box daytona/s1 running", false},
+		"explained by now": {
+			orphaned + "box daytona/s1 running task=t1; task t1 running started=1h", true},
+		"gone":                         {orphaned, true},
+		"gone, in a quick pass":        {"pass quick; " + orphaned, false},
+		"gone, the listing failed":     {orphaned + "listing daytona failed=503", false},
+		"gone, the table is a standby": {orphaned + "tasks standby", false},
+		"gone, the link is lost":       {orphaned + "source link untrusted; box daytona/s9 running", false},
+		"its rule is off":              {"rule orphan mode=off; " + orphaned + "box daytona/s1 running", true},
+		"its task is well":             {missing + "task t1 running started=1h; box daytona/s1 running task=t1", true},
+		"its task is well, in a quick pass": {
+			"pass quick; " + missing + "task t1 running started=1h ev.heartbeat=5s", true},
+		"its task has to be looked at": {missing + "task t1 running started=1h", false},
+		"its task has finished":        {missing + "row t1 completed; knew task t1 running", true},
+		"a rule that is not built":     {"finding over-age sandbox:daytona/s1; box daytona/s1 running", true},
+		"a template, in a quick pass":  {"pass quick; finding template-unusable template:daytona/light", false},
+		"a template": {
+			"finding template-unusable template:daytona/light; template daytona/light active", true},
+		"a template that is still unusable": {
+			"finding template-unusable template:daytona/light; template daytona/light inactive", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := newWorld(t, anchor, c.world).judge().Resolved; (len(got) == 1) != c.want || len(got) > 1 {
+				t.Errorf("resolved = %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestTemplateFindings(t *testing.T) {
+	for name, c := range map[string]struct{ world, want string }{
+		"active":   {"template daytona/light active", ""},
+		"inactive": {"template daytona/light inactive", `snapshot "light" is inactive`},
+		"failed, with its reason": {
+			`template daytona/light failed error="no space"`, `snapshot "light" is failed (no space)`},
+		"missing":        {"template daytona/light missing", `snapshot "light" is missing`},
+		"still building": {"template daytona/light building", `snapshot "light" is building`},
+		"not measured":   {`template daytona/light ""`, ""},
+		"used before": {
+			"template daytona/light inactive used=2h", `snapshot "light" is inactive, last used 2026-03-01 05:00`},
+		"expires in 48h": {"template daytona/light active expires=-48h", ""},
+		"expires in a second less": {
+			"template daytona/light active expires=-47h59m59s", `snapshot "light" will be deactivated in 47h59m59s, at ` +
+				`2026-03-03 06:59:59, unless it is used`},
+		"a vendor that says image": {
+			"provider k8s kind=kubernetes; template k8s/light missing", `image "light" is missing`},
+		"a vendor that says neither": {"provider e2b kind=e2b; template e2b/light missing", `template "light" is missing`},
+		"the rule is off":            {"rule template-unusable mode=off; template daytona/light inactive", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, f := range newWorld(t, c.world).judge().Reports {
+				got = append(got, f.Reason)
+			}
+			if strings.Join(got, "; ") != c.want {
+				t.Errorf("reports %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestTimeline(t *testing.T) {
+	w := newWorld(t, anchor, `
+		provider e2b
+		knew task t1 pending; task t1 assigned updated=1h provider=daytona
+		knew task t2 running; row t2 completed updated=1h
+		knew box daytona/s1 running; box daytona/s1 stopped
+		knew box daytona/s2 running; look daytona/s2 gone
+		knew box daytona/z9 running task=z9 first=1h
+		box daytona/s3 running
+		finding orphan sandbox:daytona/s1 provider=daytona
+		finding errored sandbox:daytona/s1 provider=daytona
+		source probes:daytona untrusted
+		listing e2b failed=503
+		find t1 none`)
+	j, p := w.plan()
+	var got []string
+	for _, e := range j.view.timeline(&Result{Plan: p, Judged: j, Sources: j.Sources}, j.view.seenTasks(),
+		j.view.seenSandboxes(j.Decisions)) {
+		if !e.At.Equal(ledgerNow) {
+			t.Errorf("%v is not of the pass's time", e)
+		}
+		got = append(got, e.Subject+" "+e.Kind+" "+e.What)
+	}
+	want := []string{
+		"task:t1 state pending → assigned",
+		"task:t2 state running → completed",
+		"sandbox:daytona/s1 state running → stopped",
+		"sandbox:daytona/s2 state running → gone",
+		"sandbox:daytona/s3 finding orphan: no task explains it: it names no task and no row names it; running for 1h",
+		"task:t1 finding assigned-stale: worker never started: no sandbox at daytona",
+		"sandbox:daytona/s1 resolved errored",
+		"source:listing:e2b source not trusted: the listing failed: 503",
+		"source:probes:daytona source trusted again",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("timeline:\n got %q\nwant %q", got, want)
+	}
+}
