@@ -40,7 +40,8 @@ var places = []place{
 	{pattern: "store/queue", ours: []string{"reconcile", "store", "store/ledger"}, never: pages},
 	{pattern: "providers", ours: []string{"reconcile", "providers/*"}, never: databases},
 	{pattern: "providers/entry", ours: []string{"reconcile"}, never: databases},
-	{pattern: "providers/providertest", ours: []string{"reconcile", "providers/simulated", "providers/entry"}, never: databases},
+	{pattern: "providers/providertest", ours: []string{"reconcile", "providers/simulated", "providers/entry"},
+		never: databases},
 	// Adapters do not know each other.
 	{pattern: "providers/*", ours: []string{"reconcile", "providers/entry"}, never: databases},
 	{pattern: "providers/*/*test", ours: []string{"reconcile", "providers/simulated"}, never: databases},

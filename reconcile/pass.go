@@ -29,11 +29,12 @@ func (k *Keeper) Once(ctx context.Context, kind PassKind, wait time.Duration) (*
 	}
 	held, drop := k.holdLease(ctx, lease)
 	defer drop()
-	run, err := k.pass(held.watch, lease, kind)
+	run, err := k.pass(held.watch, lease, kind) //nolint:contextcheck // both contexts are made from ctx
 	if err != nil {
 		return nil, cause(held.watch, err)
 	}
 	run.until, run.stop = time.Now().Add(wait), held.watch
+	//nolint:contextcheck // work outlives ctx by a grace, so that what was begun is finished
 	err = errors.Join(run.act(held.work), run.probe(held.watch), run.confirm(held.watch))
 	run.result.Done, run.result.Waits = run.done, run.waits
 	return run.result, cause(held.watch, err)

@@ -15,6 +15,9 @@ func assignedStale(v *view, s *Subject) verdict {
 	if t == nil || s.Fate != FateLive || t.State != TaskAssigned && t.State != TaskRunning || v.started(s) {
 		return verdict{}
 	}
+	if age, alive := v.alive(t); alive {
+		return verdict{kept: fmt.Sprintf("a worker of it gave a life sign %s ago, before it was handed out", short(age))}
+	}
 	if b := s.comingUp(); b != nil {
 		return verdict{kept: fmt.Sprintf("its sandbox %s is still %s", b.ID, b.Raw)}
 	}

@@ -48,6 +48,9 @@ func TestAssignedStale(t *testing.T) {
 			"task t1 assigned updated=1h ev.heartbeat=50m; find t1 none", "healthy", ""},
 		"a life sign before this assignment is of an earlier attempt": {
 			"task t1 assigned heartbeat=20m assigned=4m updated=4m; find t1 none", "due", ""},
+		"an earlier attempt's life sign inside the limit still vetoes": {
+			"task t1 assigned heartbeat=90s assigned=80s updated=80s; knew box daytona/s1 running task=t1; look daytona/s1 gone",
+			"kept", "before it was handed out"},
 		"a life sign since this assignment": {
 			"task t1 assigned heartbeat=3m assigned=4m updated=4m; find t1 none", "healthy", ""},
 		"a life sign, and nothing says when it was assigned": {

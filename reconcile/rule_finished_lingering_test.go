@@ -25,6 +25,9 @@ func TestFinishedLingering(t *testing.T) {
 			"box daytona/s1 running task=t1 active=-1h; row t1 completed updated=1h", "kept", ""},
 		"its row was touched a moment ago, though over for long": {
 			box + "row t1 completed updated=1m; knew task t1 completed since=1h", "kept", "1m ago by updated_at"},
+		"its row was touched by a clock that nobody trusts": {
+			box + "row t1 completed updated=1m; source clock:updated_at untrusted; " +
+				"knew task t1 completed since=1h", "due", ""},
 		"kept alive":           {box + "row t1 completed updated=1h keep=-1s", "kept", "kept alive until"},
 		"kept alive until now": {box + "row t1 completed updated=1h keep=0s", "due", ""},
 		"tasks came back a while ago": {

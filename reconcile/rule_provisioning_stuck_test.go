@@ -28,6 +28,8 @@ func TestProvisioningStuck(t *testing.T) {
 				"action a1 errored task:t1 terminate box=daytona/s1 claimed=1m", "healthy", ""},
 		"without a task":     {"box daytona/s1 creating", "due", ""},
 		"of a finished task": {"row t1 failed; box daytona/s1 creating task=t1", "due", ""},
+		"of a finished task that was heard a moment ago": {
+			"row t1 failed ev.heartbeat=5s; box daytona/s1 creating task=t1", "due", ""},
 		"of a task out of where": {
 			"row t1 running; box daytona/s1 creating task=t1", "held", "its task is outside `where`"},
 		"of a task not known here":    {"box daytona/s1 creating task=t9", "held", "its task is not known here"},

@@ -161,6 +161,8 @@ func TestLinkTrust(t *testing.T) {
 			"source link untrusted; " + lively + "box daytona/s{1..4} running task=t{1..4}", "", ""},
 		"it was lost, and one that lives resolves": {
 			"source link untrusted; task t1 running started=1h ev.heartbeat=9s; box daytona/s1 running task=t1", "", ""},
+		"it was lost, and half of those who live resolve": {
+			"source link untrusted; " + lively + "box daytona/s{1..2} running task=t{1..2}", "", ""},
 		"it was lost, and everything is linked": {"source link untrusted; " + linked, "", ""},
 		"it was lost, and nobody lives who could prove it": {
 			"source link untrusted; " + linked + "box daytona/s1 running", "link", "as before"},
@@ -388,6 +390,18 @@ func TestTrustOverPasses(t *testing.T) {
 				w.s.Memory.Now = w.s.Memory.Now.Add(15 * time.Second)
 			}
 		})
+	}
+}
+
+// TestTrustLost: what was trusted is not from now on, and when it last was is remembered.
+func TestTrustLost(t *testing.T) {
+	w := newWorld(t, "source listing:daytona trusted since=9h recovered=9h last=1m; listing daytona failed=503")
+	for _, got := range w.judge().Sources {
+		want := SourceSeen{Name: "listing:daytona", Reason: "the listing failed: 503", Since: ledgerNow,
+			RecoveredAt: ledgerNow.Add(-9 * time.Hour), LastTrusted: ledgerNow.Add(-time.Minute)}
+		if got.Name == want.Name && got != want {
+			t.Errorf("source = %+v, want %+v", got, want)
+		}
 	}
 }
 

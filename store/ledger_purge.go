@@ -61,7 +61,7 @@ func (g *Ledger) purge(ctx context.Context, name string, args pgx.StrictNamedArg
 			return deleted, err
 		}
 		deleted += tag.RowsAffected()
-		if tag.RowsAffected() < int64(args["batch"].(int)) {
+		if tag.RowsAffected() == 0 {
 			return deleted, nil
 		}
 	}

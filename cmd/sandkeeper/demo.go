@@ -15,9 +15,10 @@ import (
 
 // demoFlags are the flags of demo.
 type demoFlags struct {
-	once  bool
-	limit time.Duration
-	hurry bool // everything that breaks broke a while ago, so that no threshold is waited for
+	once   bool
+	limit  time.Duration
+	folder string // where the temporary folder is made; "" for the usual place
+	hurry  bool   // everything that breaks broke a while ago, so that no threshold is waited for
 }
 
 func demoCommand(o *options) *cobra.Command {
@@ -40,6 +41,7 @@ on the PATH or where packages put them, and nothing else.`,
 	}
 	c.Flags().BoolVar(&f.once, "once", false, "end after the story; exit code 1 unless all was repaired and nothing harmed")
 	c.Flags().DurationVar(&f.limit, "limit", 4*time.Minute, "longest time for the story")
+	c.Flags().StringVar(&f.folder, "folder", "", "make the temporary folder below this one (default /tmp)")
 	c.Flags().BoolVar(&f.hurry, "hurry", false, "let the incidents lie in the past, so that no threshold is waited for")
 	return c
 }
@@ -62,7 +64,7 @@ func runDemo(ctx context.Context, o *options, f *demoFlags) (err error) {
 	defer stop()
 	tell := newTeller(o.stdio)
 	tell.note("starting a private PostgreSQL and a simulated Daytona …")
-	stage, err := setStage(ctx)
+	stage, err := setStage(ctx, f.folder)
 	if err != nil {
 		return interrupted(ctx, err)
 	}

@@ -23,6 +23,7 @@ const demoSnapshot = "ai-agent-dev-light"
 
 // A demoStage is what the demo plays on. All of it is private and is removed at the end.
 type demoStage struct {
+	below   string // where dir is made; "" for the usual place
 	dir     string
 	log     *os.File
 	config  string
@@ -37,8 +38,8 @@ type demoStage struct {
 }
 
 // setStage starts everything, or nothing.
-func setStage(ctx context.Context) (*demoStage, error) {
-	s := &demoStage{began: time.Now(), key: "dtn_" + rand.Text()}
+func setStage(ctx context.Context, folder string) (*demoStage, error) {
+	s := &demoStage{began: time.Now(), key: "dtn_" + rand.Text(), below: folder}
 	for _, step := range []func(context.Context) error{
 		s.makeFolder, s.startDatabase, s.startCloud, s.writeConfig,
 	} {
@@ -71,17 +72,33 @@ func (s *demoStage) clear() error {
 }
 
 func (s *demoStage) makeFolder(context.Context) (err error) {
-	if s.dir, err = os.MkdirTemp("", "sandkeeper-demo-"); err != nil {
+	if s.below == "" {
+		s.below = shortTemp()
+	}
+	if s.dir, err = os.MkdirTemp(s.below, "sandkeeper-demo-"); err != nil {
 		return fmt.Errorf("make a folder for the demo: %w", err)
 	}
-	if s.log, err = os.Create(filepath.Join(s.dir, "log")); err != nil {
+	// The server's user, where it is another one, has to pass through and sees no list.
+	if err := os.Chmod(s.dir, 0o711); err != nil {
+		return fmt.Errorf("open the demo's folder to the server's user: %w", err)
+	}
+	if s.log, err = os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
 		return fmt.Errorf("make the demo's log: %w", err)
 	}
 	return nil
 }
 
+// shortTemp is /tmp where there is one: the server's socket lies in the folder, its path
+// may have only about 100 bytes, and TMPDIR is often longer.
+func shortTemp() string {
+	if at, err := os.Stat("/tmp"); err == nil && at.IsDir() {
+		return "/tmp"
+	}
+	return os.TempDir()
+}
+
 func (s *demoStage) startDatabase(ctx context.Context) (err error) {
-	if s.cluster, err = pgtest.Launch(ctx, pgtest.Options{}); err != nil {
+	if s.cluster, err = pgtest.Launch(ctx, pgtest.Options{Dir: s.dir}); err != nil {
 		return fmt.Errorf("start a private PostgreSQL: %w", err)
 	}
 	if err := s.cluster.CreateDatabase(ctx, "omoios"); err != nil {

@@ -19,20 +19,31 @@ type child struct {
 	done chan struct{}
 }
 
-func (a *arena) spawn(args ...string) *child {
-	a.Helper()
+// prepare makes the call, without starting it.
+func (a *arena) prepare(args ...string) *child {
 	c := &child{done: make(chan struct{})}
 	c.cmd = program.CommandContext(a.Context(), os.Args[0], append(args, "-c", a.config)...)
 	c.cmd.Env = append(os.Environ(), runAsEnv+"=1")
 	c.cmd.Stderr = &c.errs
+	return c
+}
+
+func (c *child) start(t *testing.T) {
+	t.Helper()
 	if err := c.cmd.Start(); err != nil {
-		a.Fatal(err)
+		t.Fatal(err)
 	}
 	go func() {
 		defer close(c.done)
 		_ = c.cmd.Wait() // killed on purpose, or judged by what it left
 	}()
-	a.Cleanup(c.kill)
+	t.Cleanup(c.kill)
+}
+
+func (a *arena) spawn(args ...string) *child {
+	a.Helper()
+	c := a.prepare(args...)
+	c.start(a.T)
 	return c
 }
 

@@ -85,8 +85,15 @@ func (w *world) past(ctx context.Context, e *explanation, h reconcile.History) e
 	for _, b := range h.Sandboxes {
 		e.Subject = "sandbox:" + b.Ref.String()
 		e.Sandboxes = append(e.Sandboxes, sandboxOf(reconcile.Box{
-			Sandbox: reconcile.Sandbox{Ref: b.Ref, Name: b.Name, State: b.State, Raw: b.Raw, Template: b.Template, CreatedAt: b.CreatedAt},
-			Seen:    b, Known: true, Gone: !b.GoneAt.IsZero()}))
+			Sandbox: reconcile.Sandbox{
+				Ref:       b.Ref,
+				Name:      b.Name,
+				State:     b.State,
+				Raw:       b.Raw,
+				Template:  b.Template,
+				CreatedAt: b.CreatedAt,
+			},
+			Seen: b, Known: true, Gone: !b.GoneAt.IsZero()}))
 		e.Kept = "the sandbox is gone since " + stampText(&b.GoneAt)
 	}
 	id := e.ID

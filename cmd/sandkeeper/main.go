@@ -42,7 +42,7 @@ func (e *exitError) Unwrap() error { return e.err }
 
 // run carries out one verb and returns the exit code.
 func run(ctx context.Context, args []string, io stdio) int {
-	root := newRoot(io)
+	root := newRoot(io) //nolint:contextcheck // cobra hands the context to each verb
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	var exit *exitError

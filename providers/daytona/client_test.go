@@ -51,7 +51,7 @@ func sendJSON(w http.ResponseWriter, status int, body string) {
 
 const one = `{"id":"sb-1","name":"a","state":"started","desiredState":"started","labels":{"project":"mine"}}`
 
-func ids(p *Provider, ctx context.Context) ([]string, reconcile.Listing, error) {
+func ids(ctx context.Context, p *Provider) ([]string, reconcile.Listing, error) {
 	var out []string
 	l, err := p.List(ctx, func(page []reconcile.Sandbox) error {
 		for _, s := range page {
@@ -126,7 +126,7 @@ func TestReadsAreRepeated(t *testing.T) {
 var errAny = errors.New("any error but not found")
 
 func is(err, want error) bool {
-	if want == errAny {
+	if errors.Is(want, errAny) {
 		return err != nil && !errors.Is(err, reconcile.ErrNotFound)
 	}
 	return errors.Is(err, want)

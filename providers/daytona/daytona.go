@@ -14,6 +14,7 @@ package daytona
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -78,9 +79,14 @@ func parseURL(text string) (*url.URL, error) {
 // transport has deadlines of its own for what comes before an answer, so that a dead
 // address is told apart from a slow sandbox.
 func transport() http.RoundTripper {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.TLSHandshakeTimeout = 5 * time.Second
-	t.MaxIdleConnsPerHost = 32
-	t.MaxResponseHeaderBytes = 64 << 10
-	return t
+	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            dialer.DialContext,
+		ForceAttemptHTTP2:      true,
+		TLSHandshakeTimeout:    5 * time.Second,
+		MaxIdleConnsPerHost:    32,
+		IdleConnTimeout:        90 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
 }

@@ -32,7 +32,7 @@ func TestListAsksForWhatIsOurs(t *testing.T) {
 			}
 			sendJSON(w, 200, `{"items":[],"nextCursor":null}`)
 		}}
-		if _, l, err := ids(over(t, d, func(e *entry.Entry) { e.Owns = test.owns }), t.Context()); err != nil || !l.Complete {
+		if _, l, err := ids(t.Context(), over(t, d, func(e *entry.Entry) { e.Owns = test.owns })); err != nil || !l.Complete {
 			t.Errorf("%s: List = %+v, %v", name, l, err)
 		}
 	}
@@ -85,7 +85,7 @@ func TestListProves(t *testing.T) {
 				}
 				sendJSON(w, 200, body)
 			}}
-			got, l, err := ids(over(t, d), t.Context())
+			got, l, err := ids(t.Context(), over(t, d))
 			if test.want == "" && (err == nil || l.Complete) {
 				t.Errorf("List = %v, %+v; want an error and not complete", got, l)
 			}
@@ -101,7 +101,7 @@ func TestListIsBounded(t *testing.T) {
 	d := &double{answer: func(call int, w http.ResponseWriter, _ *http.Request) {
 		sendJSON(w, 200, fmt.Sprintf(`{"items":[],"nextCursor":"c%d"}`, call))
 	}}
-	if _, l, err := ids(over(t, d), t.Context()); err == nil || l.Complete || d.calls.Load() != maxPages {
+	if _, l, err := ids(t.Context(), over(t, d)); err == nil || l.Complete || d.calls.Load() != maxPages {
 		t.Errorf("List = %+v, %v after %d calls, want an error after %d", l, err, d.calls.Load(), maxPages)
 	}
 }
@@ -111,7 +111,7 @@ func TestListSeesACircle(t *testing.T) {
 	d := &double{answer: func(_ int, w http.ResponseWriter, _ *http.Request) {
 		sendJSON(w, 200, `{"items":[],"nextCursor":"c"}`)
 	}}
-	if _, _, err := ids(over(t, d), t.Context()); err == nil || d.calls.Load() != 2 {
+	if _, _, err := ids(t.Context(), over(t, d)); err == nil || d.calls.Load() != 2 {
 		t.Errorf("List = %v after %d calls, want an error after 2", err, d.calls.Load())
 	}
 }
@@ -129,10 +129,10 @@ func TestListDate(t *testing.T) {
 			sendJSON(w, 200, `{"items":[],"nextCursor":`+next+`}`)
 		}}
 		p := over(t, d)
-		if _, l, err := ids(p, t.Context()); err != nil || !l.Date.Equal(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) {
+		if _, l, err := ids(t.Context(), p); err != nil || !l.Date.Equal(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) {
 			t.Errorf("List = %+v, %v; want the first page's date", l, err)
 		}
-		if _, l, err := ids(p, t.Context()); err != nil || !l.Date.Equal(time.Now()) {
+		if _, l, err := ids(t.Context(), p); err != nil || !l.Date.Equal(time.Now()) {
 			t.Errorf("List without a Date = %+v, %v; want our own now", l, err)
 		}
 	})
