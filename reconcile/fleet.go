@@ -172,14 +172,17 @@ func (v *view) seenSandboxes(subs []Decision) []SandboxSeen {
 		s := &subs[i].Subject
 		for j := range s.Boxes {
 			b := &s.Boxes[j]
-			shown[b.Ref] = b.Here
+			if len(v.s.Looks) > 0 {
+				shown[b.Ref] = b.Here
+			}
 			if seen, changed := v.rememberBox(s, b); changed {
 				out = append(out, seen)
 			}
 		}
 	}
-	for ref, seen := range v.s.Memory.Sandboxes {
-		if gone := v.s.Looks[ref].Gone; gone && seen.GoneAt.IsZero() && !shown[ref] && !v.inBoxes(seen) {
+	for ref, look := range v.s.Looks {
+		seen, known := v.s.Memory.Sandboxes[ref]
+		if known && look.Gone && seen.GoneAt.IsZero() && !shown[ref] && !v.inBoxes(seen) {
 			seen.GoneAt, seen.StateSince = v.now, v.now
 			out = append(out, seen)
 		}

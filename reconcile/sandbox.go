@@ -63,10 +63,20 @@ type Sandbox struct {
 // fit to be kept and shown: no control characters, no broken encoding, no endless texts.
 func (s *Sandbox) scrub() {
 	for _, text := range []*string{&s.Name, &s.Raw, &s.Template, &s.Region, &s.Task, &s.SandboxKey, &s.Error} {
-		if len(*text) > 1000 || strings.ContainsFunc(*text, unfit) {
+		if len(*text) > 1000 || !printable(*text) && strings.ContainsFunc(*text, unfit) {
 			*text = clip(*text, 1000)
 		}
 	}
+}
+
+// printable is true of plain ASCII, which nearly every word of a provider is.
+func printable(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 func unfit(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }

@@ -9,14 +9,26 @@ import (
 // exactly one subject. The order is by subject id, so that a pass is the same twice.
 func (v *view) subjects() []Subject {
 	boxes, loose := v.link()
-	out := make([]Subject, 0, len(v.s.Tasks)+len(loose))
-	for i := range v.s.Tasks {
+	others := v.looseSubjects(loose)
+	out := make([]Subject, 0, len(v.s.Tasks)+len(others))
+	for _, i := range v.byID() {
 		t := &v.s.Tasks[i]
 		out = append(out, v.subjectOf(t, &v.seen[i], boxes[t.ID]))
 	}
-	out = append(out, v.looseSubjects(loose)...)
+	if len(others) == 0 {
+		return out
+	}
+	out = append(out, others...)
 	slices.SortFunc(out, func(a, b Subject) int { return cmp.Compare(a.ID, b.ID) })
 	return out
+}
+
+// byID are the places of the live tasks in the order of their ids. Places are sorted and
+// not subjects, which are large.
+func (v *view) byID() []int {
+	order := indices(len(v.s.Tasks))
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(v.s.Tasks[a].ID, v.s.Tasks[b].ID) })
+	return order
 }
 
 func (v *view) taskSubject(t *Task, boxes []Box) Subject {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -93,6 +94,7 @@ func TestAuditSeesHarm(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.world.close()
+	d.tell = newTeller(stdio{out: io.Discard, err: io.Discard})
 	harms := map[string]func() error{
 		"of another team": func() error { return d.platform.cloud.remove(t.Context(), d.truth.foreign[0]) },
 		"of healthy task": func() error { return d.platform.cloud.remove(t.Context(), d.platform.jobs[0].sandbox) },
