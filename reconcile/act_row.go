@@ -33,7 +33,7 @@ func (r *run) carryRow(ctx context.Context, a Action, controls *Controls) Action
 		if waits := r.stillHeld(o, &a, controls); waits != "" {
 			return r.later(a, waits)
 		}
-		if out, stop := r.finalProbe(ctx, a, o); stop {
+		if out, stop := r.probesAgain(ctx, a, o); stop {
 			return out
 		}
 		out, settled := r.write(ctx, a, o, try == tries-1)
@@ -85,11 +85,9 @@ func (r *run) write(ctx context.Context, a Action, o *second, lock bool) (out Ac
 	return a, true
 }
 
-// finalProbe probes once more where the verdict rests on probes. A sandbox that answers
-// refutes it; one that cannot be probed proves nothing, and the action waits.
-func (r *run) finalProbe(ctx context.Context, a Action, o *second) (out Action, stop bool) {
-	rests := a.Rule == "idle-broken" || a.Rule == "heartbeat-lost" && r.view.running < 3
-	if !rests {
+// probesAgain probes once more where the verdict rests on probes.
+func (r *run) probesAgain(ctx context.Context, a Action, o *second) (out Action, stop bool) {
+	if a.Rule != "idle-broken" && (a.Rule != "heartbeat-lost" || r.view.running >= 3) {
 		return a, false
 	}
 	for i := range o.subject.Boxes {
@@ -97,16 +95,25 @@ func (r *run) finalProbe(ctx context.Context, a Action, o *second) (out Action, 
 		if !b.Here || b.State != SandboxRunning || a.Rule == "idle-broken" && b.ID != o.finding.Sandbox {
 			continue
 		}
-		result := r.probeOne(ctx, b.Sandbox)
-		if err := r.k.Ledger.SaveProbes(ctx, r.lease, []ProbeResult{result}); err != nil {
-			return r.later(a, err.Error()), true
+		if out, stop := r.finalProbe(ctx, a, b.Sandbox); stop {
+			return out, true
 		}
-		switch {
-		case result.Outcome == Answered:
-			return r.withdraw(a, "the final probe was answered"), true
-		case !result.Outcome.Failed():
-			return r.later(a, "the final probe proved nothing: "+result.Detail), true
-		}
+	}
+	return a, false
+}
+
+// finalProbe probes a sandbox right before its verdict is carried out. One that answers
+// refutes it; one that cannot be probed proves nothing, and the action waits.
+func (r *run) finalProbe(ctx context.Context, a Action, sb Sandbox) (out Action, stop bool) {
+	result := r.probeOne(ctx, sb)
+	if err := r.k.Ledger.SaveProbes(ctx, r.lease, []ProbeResult{result}); err != nil {
+		return r.later(a, err.Error()), true
+	}
+	switch {
+	case result.Outcome == Answered:
+		return r.withdraw(a, "the final probe was answered"), true
+	case !result.Outcome.Failed():
+		return r.later(a, "the final probe proved nothing: "+result.Detail), true
 	}
 	return a, false
 }

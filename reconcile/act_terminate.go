@@ -8,23 +8,43 @@ import (
 	"time"
 )
 
-// carryTerminate ends a sandbox by its immutable id, after a second look at it and at the
-// rows that could explain it.
+// carryTerminate ends a sandbox by its immutable id. What takes time comes first: the final
+// probe, and saving the end of its log. Then the sandbox is got once more, then the rows
+// that could explain it are read, and then, with nothing in between, it is ended.
 func (r *run) carryTerminate(ctx context.Context, a Action, controls *Controls) Action {
+	if _, ok := r.k.Providers[a.Provider]; !ok {
+		return r.later(a, "provider "+a.Provider+" is not configured any more")
+	}
+	first := r.k.lookAt(ctx, Ref{a.Provider, a.Sandbox})
+	if out, settled := r.underway(a, first); settled {
+		return out
+	}
+	if first.Error != "" {
+		return r.later(a, "look at the sandbox: "+first.Error)
+	}
+	if out, stop := r.probeBefore(ctx, a, first.Sandbox); stop {
+		return out
+	}
+	provider := r.k.Providers[a.Provider]
+	saved := r.saveEvidence(ctx, provider, first.Sandbox)
 	sb, out, settled := r.ground(ctx, a, controls)
 	if settled {
 		return out
 	}
-	provider := r.k.Providers[a.Provider]
-	a.Detail = r.saveEvidence(ctx, provider, sb)
+	a.Detail = saved
 	a.ActedAt = r.ledgerNow(ctx)
-	said, err := provider.Terminate(ctx, sb)
+	return r.ended(ctx, a, sb)
+}
+
+// ended asks the provider to end the sandbox and says what became of it.
+func (r *run) ended(ctx context.Context, a Action, sb Sandbox) Action {
+	said, err := r.k.Providers[a.Provider].Terminate(ctx, sb)
 	if err != nil {
 		return r.terminateFailed(a, said, err)
 	}
 	switch said {
 	case TerminateDone, TerminateGone:
-		return r.confirmOne(ctx, a, "")
+		return r.confirmOne(ctx, a)
 	case TerminateChanged:
 		return r.withdraw(a, "the provider shows another sandbox under this id")
 	case TerminateRefused:
@@ -33,6 +53,14 @@ func (r *run) carryTerminate(ctx context.Context, a Action, controls *Controls) 
 	}
 	a.Outcome = OutcomeAccepted
 	return a
+}
+
+// probeBefore is the final probe of a sandbox whose end rests on probes.
+func (r *run) probeBefore(ctx context.Context, a Action, sb Sandbox) (Action, bool) {
+	if a.Rule != "idle-broken" || a.Seq > 0 || sb.State != SandboxRunning {
+		return a, false
+	}
+	return r.finalProbe(ctx, a, sb)
 }
 
 // terminateFailed: what the provider will never do is given up, loudly. Of anything else
@@ -47,9 +75,6 @@ func (r *run) terminateFailed(a Action, said Termination, err error) Action {
 
 // ground settles whether the sandbox may be ended now, and as what.
 func (r *run) ground(ctx context.Context, a Action, controls *Controls) (Sandbox, Action, bool) {
-	if _, ok := r.k.Providers[a.Provider]; !ok {
-		return Sandbox{}, r.later(a, "provider "+a.Provider+" is not configured any more"), true
-	}
 	if a.Seq > 0 {
 		return r.groundLater(ctx, a, controls)
 	}
@@ -66,9 +91,6 @@ func (r *run) ground(ctx context.Context, a Action, controls *Controls) (Sandbox
 	}
 	if waits := r.stillHeld(o, &a, controls); waits != "" {
 		return Sandbox{}, r.later(a, waits), true
-	}
-	if out, stop := r.finalProbe(ctx, a, o); stop {
-		return Sandbox{}, out, true
 	}
 	return look.Sandbox, a, false
 }
@@ -195,7 +217,7 @@ func (r *run) ledgerNow(ctx context.Context) time.Time {
 
 // confirmOne looks once whether the sandbox is gone. "terminated" is true only when the
 // provider, asked again, says so.
-func (r *run) confirmOne(ctx context.Context, a Action, otherwise string) Action {
+func (r *run) confirmOne(ctx context.Context, a Action) Action {
 	p := r.k.Providers[a.Provider]
 	sb, err := p.Get(ctx, a.Sandbox)
 	if errors.Is(err, ErrNotFound) || err == nil && sb.ID == a.Sandbox && sb.State == SandboxEnded {
@@ -203,8 +225,5 @@ func (r *run) confirmOne(ctx context.Context, a Action, otherwise string) Action
 		return a
 	}
 	a.Outcome = OutcomeAccepted
-	if otherwise != "" {
-		a.Detail = otherwise
-	}
 	return a
 }

@@ -72,9 +72,6 @@ func (r *run) taskAgain(ctx context.Context, o *second, id string, a *Action) er
 		return nil
 	}
 	subject := o.view.taskSubject(&row, nil)
-	if !row.State.Live() || row.Outside {
-		subject.Fate = row.fate()
-	}
 	refs := r.refsOf(&subject, a)
 	r.k.look(ctx, s, refs)
 	if err := o.unknown(); err != nil {
@@ -86,8 +83,28 @@ func (r *run) taskAgain(ctx context.Context, o *second, id string, a *Action) er
 			return fmt.Errorf("%w: search by link: %s", errUnknown, e)
 		}
 	}
-	subject.Boxes = o.boxes(refs, id)
-	o.subject = &subject
+	return r.rowLast(ctx, o, &subject, o.boxes(refs, id))
+}
+
+// rowLast reads the row once more after the looks, which took their time: nothing comes
+// between it and the deed.
+func (r *run) rowLast(ctx context.Context, o *second, subject *Subject, boxes []Box) error {
+	s := o.view.s
+	id := subject.Task.ID
+	delete(s.Rows, id)
+	if err := r.k.readByID(ctx, s, []string{id}); err != nil {
+		return err
+	}
+	row, found := s.Rows[id]
+	if !found {
+		o.kept = "the row is gone"
+		return nil
+	}
+	*subject = o.view.taskSubject(&row, boxes)
+	if !row.State.Live() || row.Outside {
+		subject.Fate = row.fate()
+	}
+	o.subject = subject
 	return nil
 }
 

@@ -57,7 +57,7 @@ func (r *run) confirmAction(ctx context.Context, a Action) (Action, error) {
 	if _, ok := r.k.Providers[a.Provider]; !ok {
 		return a, nil
 	}
-	look := r.confirmOne(ctx, a, "")
+	look := r.confirmOne(ctx, a)
 	if look.Outcome != OutcomeConfirmed && !r.overdue(&a) {
 		return a, nil
 	}

@@ -148,12 +148,13 @@ func (v *view) remember(t *Task, was *seenTask) (TaskSeen, bool) {
 	if !known {
 		seen = TaskSeen{ID: t.ID, Status: t.Status, State: t.State, Since: v.now, FirstSeen: v.now}
 	}
-	if known && seen.Status != t.Status {
+	if known && seen.moved(t) {
 		seen = v.entered(seen, t)
 	} else if known && seen.ErrorSum != sum(t.Error) && t.Error != "" && !marked(t.Error) {
 		seen.ErrorChanged = true
 	}
 	seen.Sandbox, seen.UpdatedAt, seen.StartedAt = t.Sandbox, t.UpdatedAt, t.StartedAt
+	seen.EntrySum = t.entrySum()
 	seen.ErrorSum, seen.Live = sum(t.Error), t.State.Live()
 	return seen, !known || !seen.same(before)
 }
@@ -161,7 +162,7 @@ func (v *view) remember(t *Task, was *seenTask) (TaskSeen, bool) {
 func (s *TaskSeen) same(o *TaskSeen) bool {
 	return s.Status == o.Status && s.State == o.State && s.Sandbox == o.Sandbox && s.Since.Equal(o.Since) &&
 		s.UpdatedAt.Equal(o.UpdatedAt) && s.StartedAt.Equal(o.StartedAt) && s.StaleStart.Equal(o.StaleStart) &&
-		s.ErrorSum == o.ErrorSum && s.ErrorChanged == o.ErrorChanged && s.Live == o.Live
+		s.EntrySum == o.EntrySum && s.ErrorSum == o.ErrorSum && s.ErrorChanged == o.ErrorChanged && s.Live == o.Live
 }
 
 // seenSandboxes are the sandboxes whose memory changes with this pass.

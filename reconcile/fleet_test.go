@@ -146,9 +146,14 @@ func TestResolved(t *testing.T) {
 		"its task is well, in a quick pass": {
 			"pass quick; " + missing + "task t1 running started=1h ev.heartbeat=5s", true},
 		"its task has to be looked at": {missing + "task t1 running started=1h", false},
-		"its task has finished":        {missing + "row t1 completed; knew task t1 running", true},
-		"a rule that is not built":     {"finding over-age sandbox:daytona/s1; box daytona/s1 running", true},
-		"a template, in a quick pass":  {"pass quick; finding template-unusable template:daytona/light", false},
+		"its task looks well, the listing failed": {
+			"finding heartbeat-lost task:t1 provider=daytona; task t1 running started=1h ev.heartbeat=5s; " +
+				"box daytona/s1 running task=t1; listing daytona failed=503", false},
+		"its task is well by the first rule, in a quick pass": {
+			"pass quick; finding finished-unrecorded task:t1; task t1 running started=1h ev.heartbeat=5s", true},
+		"its task has finished":       {missing + "row t1 completed; knew task t1 running", true},
+		"a rule that is not built":    {"finding over-age sandbox:daytona/s1; box daytona/s1 running", true},
+		"a template, in a quick pass": {"pass quick; finding template-unusable template:daytona/light", false},
 		"a template": {
 			"finding template-unusable template:daytona/light; template daytona/light active", true},
 		"a template that is still unusable": {

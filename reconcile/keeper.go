@@ -39,6 +39,8 @@ type Result struct {
 	Done     map[string]Action // what became of the actions that were worked on, by id
 	Waits    map[string]string // why an action that was due was not begun, by id
 	Judged   *Judgement
+
+	keeper *Keeper // with the policy and the providers of this pass
 }
 
 // Frozen are the sources that are not trusted and whose freeze makes a run of `once` fail:

@@ -23,6 +23,9 @@ type Ledger interface {
 	// Recall reads what is known, in one snapshot. It works with a read-only role and
 	// returns a fresh Memory when the schema does not exist yet.
 	Recall(ctx context.Context) (Memory, error)
+	// Sources reads the trust in the sources as the last pass left it; none when the schema
+	// does not exist yet.
+	Sources(ctx context.Context) (map[string]SourceSeen, error)
 	// BeginPass records that a pass has begun and gives it its number.
 	BeginPass(ctx context.Context, l Lease, kind PassKind, at time.Time) (int64, error)
 	// Record writes everything that a pass came to, in one transaction, and finishes the

@@ -36,6 +36,7 @@ type TaskSeen struct {
 	UpdatedAt    time.Time // the row's updated_at at the last look (task database's clock)
 	StartedAt    time.Time // the row's started_at at the last look (task database's clock)
 	StaleStart   time.Time // a started_at that was already there in an earlier state: of an earlier attempt
+	EntrySum     uint64    // hash of what changes when the task is handed out anew: attempts and session
 	ErrorSum     uint64    // hash of the error column at the last look
 	ErrorChanged bool      // the error column changed during the present state, by no mark of ours
 	Live         bool
@@ -60,7 +61,8 @@ type SandboxSeen struct {
 }
 
 // SourceSeen is the trust in a source as the last pass left it. Sources are "tasks",
-// "events", "link", "probes", "clock:COLUMN" and "listing:PROVIDER".
+// "events", "link", "clock:COLUMN", "listing:PROVIDER", "probes:PROVIDER" and
+// "credential:PROVIDER", whose Since is the last time that it was refused.
 type SourceSeen struct {
 	Name        string
 	Trusted     bool

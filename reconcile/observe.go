@@ -31,6 +31,9 @@ func (k *Keeper) firstLook(ctx context.Context, kind PassKind) (*Snapshot, error
 	if err := k.readClock(ctx, s); err != nil {
 		return nil, err
 	}
+	if err := k.shutRefused(ctx); err != nil {
+		return nil, err
+	}
 	var wg sync.WaitGroup
 	var failed error
 	recall := func() { s.Memory, failed = k.Ledger.Recall(ctx) }
@@ -131,6 +134,8 @@ func (k *Keeper) listOne(ctx context.Context, name string) ([]Sandbox, ListingSe
 	seen.Provider = name
 	if err != nil {
 		seen.Error, seen.Complete = clip(err.Error(), 300), false
+		seen.Shut = errors.Is(err, errShut)
+		seen.Refused = !seen.Shut && errors.Is(err, ErrUnauthorized)
 		k.Log.WarnContext(ctx, "listing failed", "provider", name, "err", err)
 	}
 	seen.Owned = len(kept)
@@ -200,6 +205,9 @@ func wantedRows(s *Snapshot, live, linked map[string]bool) (ids, keys []string) 
 	for i := range s.Sandboxes {
 		sb := &s.Sandboxes[i]
 		task := sb.Task
+		if sb.OddLink {
+			continue
+		}
 		if task == "" {
 			task = s.Memory.Sandboxes[sb.Ref].Task
 		}

@@ -162,7 +162,7 @@ func (k *Keeper) pass(ctx context.Context, lease Lease, kind PassKind) (*run, er
 	if err := k.Ledger.Record(ctx, lease, r.record()); err != nil {
 		return nil, fmt.Errorf("record pass %d: %w", id, err)
 	}
-	return k.newRun(lease, r), nil
+	return r.keeper.newRun(lease, r), nil
 }
 
 func (k *Keeper) newRun(lease Lease, r *Result) *run {
@@ -177,17 +177,17 @@ func (k *Keeper) newRun(lease Lease, r *Result) *run {
 
 // judge observes and judges with the policy that is in force.
 func (k *Keeper) judge(ctx context.Context, kind PassKind) (*Result, error) {
-	s, err := k.firstLook(ctx, kind)
+	in := *k
+	s, err := in.firstLook(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
-	in := *k
 	in.Policy = *k.Policy.Effective(&s.Memory)
 	j, err := in.observe(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Kind: kind, At: s.Memory.Now, Complete: true, Judged: j, Sources: j.Sources, Counts: j.Counts}
+	r := &Result{Kind: kind, At: s.Memory.Now, Complete: true, Judged: j, Sources: j.Sources, Counts: j.Counts, keeper: &in}
 	for _, name := range in.Policy.providerNames() {
 		if seen, ok := s.Listings[name]; ok && (seen.Error != "" || !seen.Complete) {
 			r.Complete = false

@@ -133,6 +133,10 @@ func TestDecisive(t *testing.T) {
 			"rule assigned-stale mode=observe; rule deadline-exceeded mode=observe; " +
 				"task t1 running updated=1h timeout=10m; knew task t1 running since=1h; find t1 none",
 			[]string{"held fail t1: observe"}},
+		"none may act: the first is shown, with what holds it": {
+			"rule assigned-stale rollout=0; rule deadline-exceeded mode=observe; " +
+				"task t1 running updated=1h timeout=10m; knew task t1 running since=1h; find t1 none",
+			[]string{"held fail t1: rollout: 0%"}},
 		"a finished worker vetoes each failing": {
 			"task t1 running started=1h timeout=10m ev.finished=2m; box daytona/s1 running task=t1",
 			[]string{"held fail t1: veto: finished-unrecorded", "held terminate daytona/s1: veto: finished-unrecorded"}},

@@ -203,7 +203,8 @@ func (c *check) terminate(s *PlannedStep, d *Decision) {
 		if d.Subject.Task != nil && t.ID == d.Subject.Task.ID {
 			continue
 		}
-		if b.Task == t.ID || b.SandboxKey != "" && b.SandboxKey == t.Sandbox && b.Task != d.subject() && t.State.Live() {
+		here := t.Provider == "" || t.Provider == b.Provider
+		if b.Task == t.ID || here && b.SandboxKey != "" && b.SandboxKey == t.Sandbox && b.Task != d.subject() && t.State.Live() {
 			c.t.Errorf("%s of %s, which live task %s uses", s.Step, b.Ref, t.ID)
 		}
 	}

@@ -73,6 +73,8 @@ func TestAssignedStale(t *testing.T) {
 		"it did so a while ago": {
 			"provider daytona exclusive=no; task t1 assigned updated=1h; " +
 				"box daytona/s1 running task=t1 active=91s", "due", ""},
+		"its stopped sandbox worked a moment ago": {
+			"provider daytona exclusive=no; task t1 assigned updated=1h; box daytona/s1 stopped task=t1 active=1s", "due", ""},
 		"the account is ours alone": {
 			"task t1 assigned updated=1h; box daytona/s1 running task=t1 active=1s", "due", ""},
 		"its sandbox is in a state that nobody knows": {

@@ -41,6 +41,10 @@ func TestDeadlineExceeded(t *testing.T) {
 			"task t1 running timeout=10m; knew task t1 running since=1h; watched since=9m", "healthy", ""},
 		"no start time, past a deadline of this attempt": {
 			"task t1 running deadline=1m; knew task t1 running since=1h", "due", "past its deadline"},
+		"no start time, at a deadline of this attempt": {
+			"task t1 running deadline=0s; knew task t1 running since=1h", "due", ""},
+		"no start time, a deadline as old as the state": {
+			"task t1 running deadline=1h; knew task t1 running since=1h", "healthy", ""},
 		"no start time, past a deadline that may be of an earlier attempt": {
 			"task t1 running deadline=10m; knew task t1 running since=1m", "healthy", ""},
 		"its clock is not trusted": {

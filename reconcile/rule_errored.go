@@ -16,7 +16,7 @@ func errored(v *view, s *Subject) verdict {
 			return verdict{kept: fmt.Sprintf("%s for %s of %s", b.Raw, short(age), short(after))}
 		}
 		return verdict{
-			found: true, due: true, sandbox: b, holds: v.explainedElsewhere(s),
+			found: true, due: true, sandbox: b, holds: v.explainedElsewhere(s, b),
 			reason: joined(
 				fmt.Sprintf("sandbox %s is in state %s for %s", b.ID, b.Raw, short(age)),
 				clip(b.Error, 200),

@@ -40,7 +40,7 @@ func TestHeartbeatLost(t *testing.T) {
 			few + silent + "probe daytona/s1 failed=10s; " +
 				"probe daytona/w1 answered=10s", "due", "its probe failed: exec: timed out"},
 		"few run, and its probe failed before it fell silent": {
-			few + silent + "probe daytona/s1 failed=2m1s", "probe", ""},
+			few + silent + "probe daytona/s1 failed=2m1s; probe daytona/w1 answered=10s", "probe", ""},
 		"few run, and its sandbox is gone": {
 			"task w1 running started=1h ev.heartbeat=5s; " +
 				"box daytona/w1 running task=w1; " + silent + "knew box daytona/s1 running task=t1; " +

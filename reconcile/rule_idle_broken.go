@@ -39,7 +39,7 @@ func (v *view) judgeProbes(s *Subject, b *Box) verdict {
 			len(run), p.Failures, short(span), short(after), last.Detail)}
 	}
 	out := verdict{
-		found: true, due: true, sandbox: b, probe: true, holds: v.explainedElsewhere(s),
+		found: true, due: true, sandbox: b, probe: true, holds: v.explainedElsewhere(s, b),
 		reason: fmt.Sprintf("sandbox %s says %s but does not work: %d probes in a row failed over %s, the last: %s",
 			b.ID, b.Raw, len(run), short(span), last.Detail),
 		evidence: []Evidence{b.seenAs()},

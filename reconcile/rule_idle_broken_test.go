@@ -23,6 +23,8 @@ func TestIdleBroken(t *testing.T) {
 			other + box + "task t1 running started=1h ev.activity=2m; probe daytona/s1 failed=2m,1m30s,1m", "due", ""},
 		"heartbeats are no activity": {
 			other + box + "task t1 running started=1h ev.heartbeat=1s; probe daytona/s1 failed=2m,1m30s,1m", "due", ""},
+		"of a finished task that was active after it": {
+			other + box + "row t1 completed ev.activity=1s; probe daytona/s1 failed=2m,1m30s,1m", "due", ""},
 		"resumed 2m before the first": {broken + "knew box daytona/s1 running task=t1 resumed=4m", "due", ""},
 		"resumed a second later": {
 			broken + "knew box daytona/s1 running task=t1 resumed=3m59s", "probe", "2 of 3"},

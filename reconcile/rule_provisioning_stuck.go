@@ -27,7 +27,7 @@ func provisioningStuck(v *view, s *Subject) verdict {
 	}
 	cause, because := v.cause(s)
 	return verdict{
-		found: true, due: true, sandbox: b, holds: v.explainedElsewhere(s),
+		found: true, due: true, sandbox: b, holds: v.explainedElsewhere(s, b),
 		reason: joined(
 			fmt.Sprintf("sandbox %s has been %s for %s, limit %s", b.ID, b.Raw, short(age), short(after)),
 			cause,
@@ -38,7 +38,7 @@ func provisioningStuck(v *view, s *Subject) verdict {
 
 // explainedElsewhere holds steps against a sandbox whose task is live outside `where`, or
 // was not read: it may be narrowed out of the judgement on purpose.
-func (v *view) explainedElsewhere(s *Subject) []string {
+func (v *view) explainedElsewhere(s *Subject, b *Box) []string {
 	switch s.Fate {
 	case FateUnread:
 		if !v.p.Tasks.None {
@@ -46,8 +46,12 @@ func (v *view) explainedElsewhere(s *Subject) []string {
 		}
 	case FateExplained:
 		return []string{"its task is outside `where`"}
-	case FateUnknown, FateUnparsable:
-		return []string{"its task is not known here"}
+	case FateUnknown:
+		if !v.p.Providers[b.Provider].Exclusive {
+			return []string{"not-exclusive: its task is not known here, and the account may be shared"}
+		}
+	case FateUnparsable:
+		return []string{"unparsable: what it names is no id of the task table"}
 	}
 	return nil
 }

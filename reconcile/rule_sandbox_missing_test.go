@@ -54,8 +54,10 @@ func TestSandboxMissing(t *testing.T) {
 			seen + ran + "knew box daytona/s1 running task=t1 gone=2m ours=yes; find t1 none", "due", ""},
 		"gone by an earlier look alone": {
 			seen + ran + "knew box daytona/s1 running task=t1 gone=1m", "look", ""},
-		"pending":      {"task t1 pending started=1h; find t1 none", "healthy", ""},
-		"unmapped":     {"task t1 unknown started=1h; find t1 none", "healthy", ""},
+		"pending":  {"task t1 pending started=1h; find t1 none", "healthy", ""},
+		"unmapped": {"task t1 unknown started=1h; find t1 none", "healthy", ""},
+		"out of where, and its sandbox is stopped": {
+			"row t1 running started=1h; box daytona/s1 stopped task=t1", "healthy", ""},
 		"over":         {"row t1 failed started=1h; box daytona/s1 stopped task=t1", "healthy", ""},
 		"not searched": {seen + ran, "look", "not searched by link"},
 		"searched, no answer": {

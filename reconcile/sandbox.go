@@ -49,6 +49,7 @@ type Sandbox struct {
 	Labels     map[string]string // dropped from listings once owner, link and holds are known
 	Owned      bool              // proven to be this installation's by labels or name prefix
 	Task       string            // the task id that the link label names; "" when none
+	OddLink    bool              // the link's value cannot be an id: too long, or no text
 	SandboxKey string            // the value that tasks.sandbox is compared with, when the link goes that way
 
 	CreatedAt, UpdatedAt, LastActivityAt time.Time
@@ -62,11 +63,22 @@ type Sandbox struct {
 // scrub makes the words of a provider, which anybody who may create a sandbox can choose,
 // fit to be kept and shown: no control characters, no broken encoding, no endless texts.
 func (s *Sandbox) scrub() {
-	for _, text := range []*string{&s.Name, &s.Raw, &s.Template, &s.Region, &s.Task, &s.SandboxKey, &s.Error} {
+	for _, text := range []*string{&s.Name, &s.Raw, &s.Template, &s.Region, &s.Error} {
 		if len(*text) > 1000 || !printable(*text) && strings.ContainsFunc(*text, unfit) {
 			*text = clip(*text, 1000)
 		}
 	}
+	for _, link := range []*string{&s.Task, &s.SandboxKey} {
+		if !keepsLink(*link) {
+			*link, s.OddLink = clip(*link, 200), true
+		}
+	}
+}
+
+// keepsLink reports whether a label's value can be an id at all. One that cannot stays what
+// it is for showing, and links to nothing.
+func keepsLink(value string) bool {
+	return len(value) <= 1000 && utf8.ValidString(value) && !strings.Contains(value, "\x00")
 }
 
 // printable is true of plain ASCII, which nearly every word of a provider is.

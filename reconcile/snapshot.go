@@ -78,6 +78,8 @@ func (s *Snapshot) weigh() {
 type ListingSeen struct {
 	Listing
 	Error   string // the listing failed
+	Refused bool   // because the credential was
+	Shut    bool   // it was not asked for, because the credential was refused a moment ago
 	Owned   int
 	Foreign int
 }

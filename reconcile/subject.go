@@ -39,7 +39,7 @@ func (v *view) taskSubject(t *Task, boxes []Box) Subject {
 
 func (v *view) subjectOf(t *Task, before *seenTask, boxes []Box) Subject {
 	seen := before.TaskSeen
-	if before.known && seen.Status != t.Status {
+	if before.known && seen.moved(t) {
 		seen = v.entered(seen, t)
 	}
 	return Subject{ID: "task:" + t.ID, Task: t, Seen: seen, Known: before.known, Boxes: boxes}
@@ -132,6 +132,9 @@ func (v *view) box(s *Sandbox) Box {
 // used it before; then the label, any row, and what the ledger remembers, so that a lost
 // label explains nothing away.
 func (v *view) taskOf(b *Box, bySandbox map[string]string) string {
+	if b.OddLink {
+		return ""
+	}
 	row, named := v.s.ByKey[b.SandboxKey]
 	named = named && b.SandboxKey != ""
 	user := ""
@@ -179,6 +182,9 @@ func (v *view) looseSubjects(loose []Box) []Subject {
 func (v *view) fate(b Box, task string) (Fate, *Task) {
 	if v.p.Tasks.None {
 		return FateUnread, nil
+	}
+	if b.OddLink {
+		return FateUnparsable, nil
 	}
 	if task == "" {
 		return v.fateUnnamed(b), nil

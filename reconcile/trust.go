@@ -17,6 +17,8 @@ func listingOf(provider string) string { return "listing:" + provider }
 func probesOf(provider string) string  { return "probes:" + provider }
 func clockOf(column string) string     { return "clock:" + column }
 
+func credentialOf(provider string) string { return "credential:" + provider }
+
 // assess settles which sources can be trusted in this pass. The order matters: the link
 // is not judged while a listing is untrusted, silence needs the link.
 func (v *view) assess(subjects func() []Subject) []Subject {

@@ -18,6 +18,20 @@ func (v *view) assessListing(provider string) {
 		return // a quick pass: as the last full one left it
 	}
 	v.trust(listingOf(provider), v.distrustListing(provider, seen))
+	v.assessCredential(provider, seen)
+}
+
+// assessCredential remembers when a credential was refused last: failed logins throttle a
+// whole address at some providers, so that the next call waits, whoever makes it.
+func (v *view) assessCredential(provider string, seen ListingSeen) {
+	name := credentialOf(provider)
+	_, known := v.sources[name]
+	switch {
+	case seen.Refused:
+		v.sources[name] = SourceSeen{Name: name, Reason: seen.Error, Since: v.now, LastTrusted: v.sources[name].LastTrusted}
+	case known && !seen.Shut && seen.Error == "":
+		v.trust(name, "")
+	}
 }
 
 func (v *view) distrustListing(provider string, seen ListingSeen) string {

@@ -139,6 +139,9 @@ func TestLinkTrust(t *testing.T) {
 			linked + "task t{1..2} running started=1h ev.heartbeat=9s; box daytona/s1 running", "", ""},
 		"three of three do not resolve": {
 			linked + "task t{1..3} running started=1h ev.heartbeat=9s; box daytona/s1 running", "link", "3 tasks show life"},
+		"those out of where prove nothing": {
+			linked + "task t{1..3} running started=1h ev.heartbeat=9s; row t{4..9} running started=1h ev.heartbeat=9s; " +
+				"box daytona/s{4..9} running task=t{4..9}", "link", "3 tasks show life"},
 		"two and one that is silent do not": {
 			linked + "task t{1..2} running started=1h ev.heartbeat=9s; task t3 running started=1h ev.heartbeat=91s; " +
 				"box daytona/s1 running", "", ""},
@@ -184,8 +187,10 @@ func TestEventsTrust(t *testing.T) {
 			boxes + "task t{1..2} running started=1h ev.heartbeat=1h; task t3 running started=1h ev.heartbeat=9s", "", ""},
 		"both of two are silent":            {boxes + "task t{1..2} running started=1h ev.heartbeat=1h", "", ""},
 		"three run and none was ever heard": {boxes + "task t{1..3} running started=1h", "events", "heard for ever"},
-		"three are assigned and silent":     {boxes + "task t{1..3} assigned updated=1h ev.heartbeat=1h", "", ""},
-		"no events are mapped":              {"tasks eventless; " + boxes + "task t{1..3} running started=1h", "", ""},
+		"one out of where is heard": {
+			boxes + "task t{1..3} running started=1h ev.heartbeat=91s; row t4 running ev.heartbeat=5s", "events", ""},
+		"three are assigned and silent": {boxes + "task t{1..3} assigned updated=1h ev.heartbeat=1h", "", ""},
+		"no events are mapped":          {"tasks eventless; " + boxes + "task t{1..3} running started=1h", "", ""},
 		"a third fell silent together while they answer": {
 			boxes + "task t{1..3} running started=1h ev.heartbeat=5m; task t{4..9} running started=1h ev.heartbeat=9s; " +
 				"probe daytona/s{1..3} answered=1m",

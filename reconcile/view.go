@@ -3,6 +3,7 @@ package reconcile
 import (
 	"hash/fnv"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -214,12 +215,28 @@ func (v *view) candidates(t *Task) []string {
 	return nil
 }
 
-// entered is what the ledger remembers of a task once its status has changed.
+// moved reports whether the task entered its present state since the ledger last saw it: by
+// another status, or handed out anew in the same one, which shows in its attempts, its
+// session or its sandbox. A mere touch of the row is neither.
+func (s *TaskSeen) moved(t *Task) bool {
+	return s.Status != t.Status || s.Sandbox != t.Sandbox || s.EntrySum != t.entrySum()
+}
+
+func (t *Task) entrySum() uint64 {
+	if t.Attempts == 0 && t.Session == "" {
+		return 0
+	}
+	return sum(strconv.Itoa(t.Attempts) + "\x00" + t.Session)
+}
+
+// entered is what the ledger remembers of a task once it has entered another state, or the
+// same one anew.
 func (v *view) entered(seen TaskSeen, t *Task) TaskSeen {
 	if !t.StartedAt.IsZero() && t.StartedAt.Equal(seen.StartedAt) && t.State != TaskRunning {
 		seen.StaleStart = t.StartedAt
 	}
 	seen.Status, seen.State, seen.Since = t.Status, t.State, v.now
+	seen.Sandbox, seen.EntrySum = t.Sandbox, t.entrySum()
 	seen.ErrorChanged = false
 	return seen
 }

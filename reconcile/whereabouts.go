@@ -96,6 +96,8 @@ func (v *view) absentAt(provider string, t *Task) (string, bool) {
 		switch {
 		case !ok:
 			return "its sandbox was not searched by link at " + provider + " yet", false
+		case len(find.Sandboxes) > 0:
+			return "a sandbox was found by link, and does not belong to it alone", false
 		case find.Error != "":
 			return "its sandbox could not be searched by link: " + find.Error, false
 		}

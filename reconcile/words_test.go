@@ -54,7 +54,7 @@ func TestStampAndMark(t *testing.T) {
 		t.Errorf("stamp = %q, want UTC", got)
 	}
 	for text, want := range map[string]bool{
-		"gone [sandkeeper a1]": true, "gone [sandkeeper a1] ": true, "": false, "quota exceeded": false,
+		"gone [sandkeeper a1]": true, "[sandkeeper a1]": true, "gone [sandkeeper a1] ": true, "": false, "quota exceeded": false,
 		"[sandkeeper a1] and then the platform wrote on": false, "list [1]": false,
 	} {
 		if got := marked(text); got != want {

@@ -106,6 +106,23 @@ func (s *sandboxRow) recallProbes(m *reconcile.Memory) (err error) {
 	return err
 }
 
+// Sources reads the trust in the sources as the last pass left it.
+func (g *Ledger) Sources(ctx context.Context) (map[string]reconcile.SourceSeen, error) {
+	sources := map[string]reconcile.SourceSeen{}
+	have, _, err := g.SchemaVersion(ctx)
+	if err != nil || have == 0 {
+		return sources, err
+	}
+	found, err := all(ctx, g.pool, "ledger_recall_sources", nil, scanSource)
+	if err != nil {
+		return nil, fmt.Errorf("read sources: %w", err)
+	}
+	for _, s := range found {
+		sources[s.Name] = s
+	}
+	return sources, nil
+}
+
 func recall(ctx context.Context, tx pgx.Tx, m *reconcile.Memory) error {
 	var ends []time.Time
 	var full time.Time

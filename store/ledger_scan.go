@@ -14,16 +14,16 @@ import (
 // taskSeenRow is a row of task_states.
 type taskSeenRow struct {
 	reconcile.TaskSeen
-	sum int64
+	entry, sum int64
 }
 
 func (t *taskSeenRow) columns() []any {
 	return []any{&t.ID, &t.Status, (*string)(&t.State), &t.Sandbox, at(&t.Since), at(&t.FirstSeen),
-		at(&t.UpdatedAt), at(&t.StartedAt), at(&t.StaleStart), &t.sum, &t.ErrorChanged, &t.Live}
+		at(&t.UpdatedAt), at(&t.StartedAt), at(&t.StaleStart), &t.entry, &t.sum, &t.ErrorChanged, &t.Live}
 }
 
 func (t *taskSeenRow) seen() reconcile.TaskSeen {
-	t.ErrorSum = uint64(t.sum)
+	t.EntrySum, t.ErrorSum = uint64(t.entry), uint64(t.sum)
 	return t.TaskSeen
 }
 

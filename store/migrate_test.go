@@ -82,8 +82,8 @@ func TestUpgradeFromEachVersionKeepsTheRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := pool.Exec(t.Context(), `INSERT INTO sandkeeper.task_states
-			(id, status, state, sandbox, error_sum, error_changed, live, changed_at)
-			VALUES ('t', 'running', 'running', '', 0, false, true, now())`)
+			(id, status, state, sandbox, entry_sum, error_sum, error_changed, live, changed_at)
+			VALUES ('t', 'running', 'running', '', 0, 0, false, true, now())`)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -59,7 +59,9 @@ func (s *statements) attempt(w reconcile.Write) (*attempt, error) {
 }
 
 func (a *attempt) run(ctx context.Context, tx pgx.Tx) (reconcile.Written, error) {
-	if a.Lock {
+	// A statement sees what was there when it began, also when it then waits for the row. So
+	// the row is locked first, and the update after it sees every life sign that came meanwhile.
+	if a.Lock || a.Refutable {
 		if written, err := a.look(ctx, tx, true); err != nil || written != reconcile.WriteBusy {
 			return written, err
 		}

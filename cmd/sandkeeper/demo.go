@@ -64,7 +64,7 @@ func runDemo(ctx context.Context, o *options, f *demoFlags) (err error) {
 	defer stop()
 	tell := newTeller(o.stdio)
 	tell.note("starting a private PostgreSQL and a simulated Daytona …")
-	stage, err := setStage(ctx, f.folder)
+	stage, err := setStage(ctx, f)
 	if err != nil {
 		return interrupted(ctx, err)
 	}

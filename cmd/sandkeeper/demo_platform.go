@@ -14,11 +14,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 )
 
-// The size of the demo's world.
-const (
-	demoWorkers = 250 // tasks at work
-	demoForeign = 50  // sandboxes of another team in the same account
-)
+// demoForeign is how many sandboxes of another team are in the same account.
+const demoForeign = 50
 
 // A workPhase is where a task of the platform is in its life.
 type workPhase int
@@ -63,7 +60,7 @@ func (p *platform) populate(ctx context.Context) error {
 	now := time.Now()
 	var ids, keys []string
 	var minutes []int32
-	for range demoWorkers {
+	for range p.stage.workers {
 		j, age := newJob(), int32(1+mathrand.IntN(10))
 		j.phase, j.due, j.speaks = phaseRunning, now.Add(mathrand.N(10*time.Minute)), now.Add(soon(8*time.Second))
 		j.sandbox = p.stage.cloud.Put(simulated.Sandbox{Template: demoSnapshot, Labels: labelsOf(j),
@@ -173,7 +170,7 @@ func (p *platform) ask(ctx context.Context, now time.Time) error {
 			working++
 		}
 	}
-	if working >= demoWorkers || mathrand.IntN(4) > 0 {
+	if working >= p.stage.workers || mathrand.IntN(4) > 0 {
 		return nil
 	}
 	return p.add(ctx, now)

@@ -24,6 +24,8 @@ const demoSnapshot = "ai-agent-dev-light"
 // A demoStage is what the demo plays on. All of it is private and is removed at the end.
 type demoStage struct {
 	below   string // where dir is made; "" for the usual place
+	workers int    // tasks at work
+	probes  int    // seconds between two probes of a sandbox
 	dir     string
 	log     *os.File
 	config  string
@@ -38,8 +40,11 @@ type demoStage struct {
 }
 
 // setStage starts everything, or nothing.
-func setStage(ctx context.Context, folder string) (*demoStage, error) {
-	s := &demoStage{began: time.Now(), key: "dtn_" + rand.Text(), below: folder}
+func setStage(ctx context.Context, f *demoFlags) (*demoStage, error) {
+	s := &demoStage{began: time.Now(), key: "dtn_" + rand.Text(), below: f.folder, workers: 250, probes: 12}
+	if f.hurry {
+		s.workers, s.probes = 120, 3
+	}
 	for _, step := range []func(context.Context) error{
 		s.makeFolder, s.startDatabase, s.startCloud, s.writeConfig,
 	} {
@@ -131,7 +136,8 @@ func (s *demoStage) startCloud(ctx context.Context) error {
 }
 
 // demoConfig is a config as a user writes it, with thresholds near their floors, so that
-// the story is short. The blanks are the addresses of database and Daytona, and the key.
+// the story is short. The blanks are the addresses of database and Daytona, the
+// key, and the seconds between two probes.
 const demoConfig = `# The config of sandkeeper's demo. Thresholds are shorter than anybody wants them at work.
 installation: demo
 mode: enforce
@@ -147,7 +153,7 @@ providers:
     link: {task_label: task_id}
     rate: 1000/s
     templates: [ai-agent-dev-light]
-    probe: {exec: "true", path: "/", every: 12s, timeout: 1s, budget: 2500/m}
+    probe: {exec: "true", path: "/", every: %ds, timeout: 1s, budget: 2500/m}
 rules:
   assigned-stale: {after: 20s}
   sandbox-missing: {after: 2s}
@@ -161,7 +167,7 @@ log: {level: info, format: json}
 
 func (s *demoStage) writeConfig(context.Context) error {
 	s.config = filepath.Join(s.dir, "sandkeeper.yaml")
-	text := fmt.Sprintf(demoConfig, s.dsn, s.url, s.key)
+	text := fmt.Sprintf(demoConfig, s.dsn, s.url, s.key, s.probes)
 	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("write the demo's config: %w", err)
 	}

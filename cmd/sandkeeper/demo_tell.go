@@ -49,7 +49,7 @@ func (t *teller) scene(s *scene) {
 func (t *teller) opening(s *demoStage) {
 	t.began = time.Now()
 	t.note("database  %s", s.dsn)
-	t.note("provider  %s, %d sandboxes of ours and %d of another team", s.url, demoWorkers, demoForeign)
+	t.note("provider  %s, %d sandboxes of ours and %d of another team", s.url, s.workers, demoForeign)
 	t.note("config    %s (mode: enforce)", s.config)
 	t.note("log       %s", s.log.Name())
 	t.note("a pass every few seconds; Ctrl-C ends it and removes everything")

@@ -84,7 +84,7 @@ func TestDemoInterrupted(t *testing.T) {
 // TestAuditSeesHarm: the demo's own audit is no decoration.
 func TestAuditSeesHarm(t *testing.T) {
 	t.Parallel()
-	stage, err := setStage(t.Context(), shortFolder(t))
+	stage, err := setStage(t.Context(), &demoFlags{folder: shortFolder(t), hurry: true})
 	if err != nil {
 		t.Fatal(err)
 	}

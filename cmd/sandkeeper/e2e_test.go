@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		stop()
 		os.Exit(code)
 	}
-	pgtest.Main(m)
+	pgtest.Main(withSpares{m})
 }
 
 // settings are what a test wants other than the usual config.
@@ -72,13 +72,17 @@ type arena struct {
 func newArena(t *testing.T, s settings) *arena {
 	t.Helper()
 	t.Parallel()
-	a := &arena{T: t, dsn: pgtest.Database(t), cloud: simulated.New(simulated.Options{})}
+	a := &arena{T: t, dsn: spares.take(t), cloud: simulated.New(simulated.Options{})}
 	pool, err := pgxpool.New(t.Context(), a.dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(pool.Close)
+	dsn := a.dsn
 	a.db = pool
+	t.Cleanup(func() {
+		defer pool.Close()
+		spares.give(t, dsn, pool)
+	})
 	a.sql(pgtest.OmoiOS)
 	server := httptest.NewServer(daytonatest.New(a.cloud, daytonatest.Options{TaskLabel: "task_id"}))
 	t.Cleanup(server.Close)

@@ -9,7 +9,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/spf13/cobra"
 )
@@ -51,12 +53,28 @@ func run(ctx context.Context, args []string, io stdio) int {
 		return 0
 	case errors.As(err, &exit):
 		if exit.err != nil {
-			fmt.Fprintln(io.err, "sandkeeper:", exit.err)
+			complain(io.err, exit.err)
 		}
 		return exit.code
 	}
-	fmt.Fprintln(io.err, "sandkeeper:", err)
+	complain(io.err, err)
 	return 1
+}
+
+// complain shows an error to the operator. It may quote an argument or a provider, so
+// control characters do not reach the terminal.
+func complain(w io.Writer, err error) {
+	fmt.Fprintln(w, "sandkeeper:", shown(err.Error()))
+}
+
+// shown is a text of somebody else as a terminal may have it.
+func shown(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // options are the flags that every verb has.

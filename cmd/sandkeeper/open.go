@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -119,11 +120,12 @@ func (w *world) keeper(progress func(string)) *reconcile.Keeper {
 	return k
 }
 
-// holder names this process to people who wonder who holds a lease.
+// holder names this process to people who wonder who holds a lease. The end makes it one of
+// its kind: in containers everybody is process 1 of a host that may have a fixed name.
 func holder() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown host"
 	}
-	return fmt.Sprintf("%s pid %d", host, os.Getpid())
+	return fmt.Sprintf("%s pid %d %s", host, os.Getpid(), rand.Text()[:6])
 }

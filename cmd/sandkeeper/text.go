@@ -46,11 +46,11 @@ func stepsText(b *bytes.Buffer, p paint, steps []stepReport) {
 func target(s stepReport) string {
 	switch {
 	case s.Step == reconcile.StepTerminate && s.Task != "":
-		return fmt.Sprintf("sandbox %s/%s of task %s", s.Provider, s.Sandbox, s.Task)
+		return shown(fmt.Sprintf("sandbox %s/%s of task %s", s.Provider, s.Sandbox, s.Task))
 	case s.Step == reconcile.StepTerminate:
-		return fmt.Sprintf("sandbox %s/%s", s.Provider, s.Sandbox)
+		return shown(fmt.Sprintf("sandbox %s/%s", s.Provider, s.Sandbox))
 	}
-	return "task " + s.Task
+	return shown("task " + s.Task)
 }
 
 // findingsText shows the findings that are no step: reported only, or not due yet.
@@ -79,7 +79,7 @@ func findingSubject(f findingReport) string {
 	if f.Sandbox != "" {
 		parts = append(parts, "sandbox "+f.Provider+"/"+f.Sandbox)
 	}
-	return strings.Join(parts, ", ")
+	return shown(strings.Join(parts, ", "))
 }
 
 // summary is the last line: everything in one sentence.

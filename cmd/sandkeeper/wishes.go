@@ -168,7 +168,11 @@ provider:NAME; a bare id is held as a task and as a sandbox.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
-				return w.hold(cmd.Context(), targets(args[0]), by)
+				wanted, err := targets(args[0])
+				if err != nil {
+					return "", err
+				}
+				return w.hold(cmd.Context(), wanted, by)
 			})
 		},
 	}
@@ -191,13 +195,17 @@ func (w *world) hold(ctx context.Context, targets []string, by *wish) (string, e
 	return "holding " + strings.Join(targets, " and ") + lasting(by.until(now)), nil
 }
 
-// targets are what a person means by an argument: a bare id may be a task or a sandbox.
-func targets(arg string) []string {
+// targets are what a person means by an argument: a bare id may be a task or a sandbox. A
+// word before a colon that means nothing is refused: the hold would hold nothing.
+func targets(arg string) ([]string, error) {
 	kind, _, found := strings.Cut(arg, ":")
-	if found && slices.Contains([]string{"task", "sandbox", "label", "provider"}, kind) {
-		return []string{arg}
+	switch {
+	case !found:
+		return []string{"task:" + arg, "sandbox:" + arg}, nil
+	case slices.Contains([]string{"task", "sandbox", "label", "provider"}, kind):
+		return []string{arg}, nil
 	}
-	return []string{"task:" + arg, "sandbox:" + arg}
+	return nil, fmt.Errorf("%q is nothing that can be held: say task:ID, sandbox:ID, label:KEY=VALUE or provider:NAME", arg)
 }
 
 func unholdCommand(o *options) *cobra.Command {
@@ -209,7 +217,11 @@ func unholdCommand(o *options) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
-				return w.unhold(cmd.Context(), targets(args[0]), by)
+				wanted, err := targets(args[0])
+				if err != nil {
+					return "", err
+				}
+				return w.unhold(cmd.Context(), wanted, by)
 			})
 		},
 	}

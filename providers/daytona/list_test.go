@@ -198,7 +198,7 @@ func TestStates(t *testing.T) {
 		"nothing":                        {"", "", reconcile.SandboxUnknown},
 		"resizing runs":                  {"resizing", "resized", reconcile.SandboxRunning},
 		"archiving is kept":              {"archiving", "archived", reconcile.SandboxSuspended},
-		"stopping":                       {"stopping", "stopped", reconcile.SandboxStopped},
+		"stopping":                       {"stopping", "stopped", reconcile.SandboxSuspended},
 		"build_failed":                   {"build_failed", "started", reconcile.SandboxFailed},
 		"pending_build":                  {"pending_build", "started", reconcile.SandboxCreating},
 	} {

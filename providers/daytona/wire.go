@@ -75,7 +75,7 @@ var states = map[string]reconcile.SandboxState{
 	"archived":          reconcile.SandboxSuspended,
 	"archiving":         reconcile.SandboxSuspended,
 	"stopped":           reconcile.SandboxStopped,
-	"stopping":          reconcile.SandboxStopped,
+	"stopping":          reconcile.SandboxSuspended, // a transition: it is stopped when it is stopped
 	"error":             reconcile.SandboxFailed,
 	"build_failed":      reconcile.SandboxFailed,
 	"destroying":        reconcile.SandboxDeleting,

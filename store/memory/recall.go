@@ -73,6 +73,13 @@ func (g *Ledger) ends() (ends []time.Time, full time.Time) {
 
 // recentTasks are the live tasks, those that left lately, and those that a sandbox which
 // exists still names.
+// Sources reads the trust in the sources as the last pass left it.
+func (g *Ledger) Sources(context.Context) (map[string]reconcile.SourceSeen, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return maps.Clone(g.sources), nil
+}
+
 func (g *Ledger) recentTasks(now time.Time) map[string]reconcile.TaskSeen {
 	named := g.named()
 	recent := map[string]reconcile.TaskSeen{}

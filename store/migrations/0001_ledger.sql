@@ -49,6 +49,7 @@ CREATE TABLE sandkeeper.task_states (
     updated_at    timestamptz,
     started_at    timestamptz,
     stale_start   timestamptz,
+    entry_sum     bigint NOT NULL,
     error_sum     bigint NOT NULL,
     error_changed boolean NOT NULL,
     live          boolean NOT NULL,

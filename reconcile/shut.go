@@ -1,0 +1,54 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+)
+
+// refusedFor is how long a provider is left alone after it refused a credential. The same
+// holds for all processes: the ledger remembers.
+const refusedFor = 5 * time.Minute
+
+var errShut = errors.New("not asked")
+
+// shutRefused puts a closed door in the place of each provider that refused our credential
+// a moment ago.
+func (k *Keeper) shutRefused(ctx context.Context) error {
+	sources, err := k.Ledger.Sources(ctx)
+	if err != nil {
+		return fmt.Errorf("recall the ledger: %w", err)
+	}
+	var now time.Time
+	for _, name := range k.Policy.providerNames() {
+		seen, known := sources[credentialOf(name)]
+		if !known || seen.Trusted {
+			continue
+		}
+		if now.IsZero() {
+			if now, err = k.Ledger.Now(ctx); err != nil {
+				return fmt.Errorf("read the ledger's clock: %w", err)
+			}
+		}
+		if again := seen.Since.Add(refusedFor); now.Before(again) {
+			k.Providers = maps.Clone(k.Providers)
+			k.Providers[name] = shut{fmt.Errorf("%w until %s: %w at %s; correct the token",
+				errShut, stamp(again), ErrUnauthorized, stamp(seen.Since))}
+		}
+	}
+	return nil
+}
+
+// shut is a provider that is not called. It knows nothing: neither here nor gone.
+type shut struct{ why error }
+
+func (s shut) List(context.Context, func([]Sandbox) error) (Listing, error) { return Listing{}, s.why }
+func (s shut) Get(context.Context, string) (Sandbox, error)                 { return Sandbox{}, s.why }
+func (s shut) Find(context.Context, string) ([]Sandbox, error)              { return nil, s.why }
+func (s shut) Terminate(context.Context, Sandbox) (Termination, error)      { return "", s.why }
+
+func (s shut) Probe(_ context.Context, sb Sandbox, _ ProbePolicy) ProbeResult {
+	return ProbeResult{Ref: sb.Ref, Outcome: Infrastructure, Detail: s.why.Error()}
+}
