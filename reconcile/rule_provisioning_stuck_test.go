@@ -32,7 +32,8 @@ func TestProvisioningStuck(t *testing.T) {
 			"row t1 failed ev.heartbeat=5s; box daytona/s1 creating task=t1", "due", ""},
 		"of a task out of where": {
 			"row t1 running; box daytona/s1 creating task=t1", "held", "its task is outside `where`"},
-		"of a task not known here":    {"box daytona/s1 creating task=t9", "held", "its task is not known here"},
+		"of a task not known here":    {"box daytona/s1 creating task=t9", "due", ""},
+		"of a task not known, shared": {"provider daytona exclusive=no; box daytona/s1 creating task=t9", "held", "its task is not known here"},
 		"of what is no task":          {"box daytona/s1 creating task=t-x; unparsable t-x", "held", ""},
 		"of a task that was not read": {"box daytona/s1 creating task=t9; unread t9", "held", "its task was not read"},
 		"without a task table":        {"tasks none; box daytona/s1 creating task=t9", "due", ""},
