@@ -129,7 +129,7 @@ func TestOrphanPairs(t *testing.T) {
 			seen + "box daytona/s0 running created=30m owned=no; " + box + "task t2 running started=30m " +
 				"ev.heartbeat=5s; find t2 none", "held", ""},
 		"nor does that of a finished task": {
-			seen + "box daytona/s0 running created=30m task=t9; row t9 completed; " + box +
+			seen + "box daytona/s0 running created=29m task=t9; row t9 completed; " + box +
 				"task t2 running started=30m ev.heartbeat=5s; find t2 none", "held", ""},
 		"nor does what is being deleted": {
 			seen + "box daytona/s0 deleting created=30m; " + box + "task t2 running started=30m ev.heartbeat=5s; " +

@@ -23,27 +23,28 @@ const demoSnapshot = "ai-agent-dev-light"
 
 // A demoStage is what the demo plays on. All of it is private and is removed at the end.
 type demoStage struct {
-	below   string // where dir is made; "" for the usual place
-	workers int    // tasks at work
-	probes  int    // seconds between two probes of a sandbox
-	dir     string
-	log     *os.File
-	config  string
-	cluster *pgtest.Cluster
-	dsn     string
-	pool    *pgxpool.Pool // the platform's own connections
-	cloud   *simulated.World
-	server  *http.Server
-	url     string
-	key     string
-	began   time.Time
+	below    string // where dir is made; "" for the usual place
+	workers  int    // tasks at work
+	probes   int    // seconds between two probes of a sandbox
+	failures int    // failed probes in a row that convict
+	dir      string
+	log      *os.File
+	config   string
+	cluster  *pgtest.Cluster
+	dsn      string
+	pool     *pgxpool.Pool // the platform's own connections
+	cloud    *simulated.World
+	server   *http.Server
+	url      string
+	key      string
+	began    time.Time
 }
 
 // setStage starts everything, or nothing.
 func setStage(ctx context.Context, f *demoFlags) (*demoStage, error) {
-	s := &demoStage{began: time.Now(), key: "dtn_" + rand.Text(), below: f.folder, workers: 250, probes: 12}
+	s := &demoStage{began: time.Now(), key: "dtn_" + rand.Text(), below: f.folder, workers: 250, probes: 12, failures: 3}
 	if f.hurry {
-		s.workers, s.probes = 120, 3
+		s.workers, s.probes, s.failures = 120, 3, 2
 	}
 	for _, step := range []func(context.Context) error{
 		s.makeFolder, s.startDatabase, s.startCloud, s.writeConfig,
@@ -137,7 +138,7 @@ func (s *demoStage) startCloud(ctx context.Context) error {
 
 // demoConfig is a config as a user writes it, with thresholds near their floors, so that
 // the story is short. The blanks are the addresses of database and Daytona, the
-// key, and the seconds between two probes.
+// key, the seconds between two probes and how many convict.
 const demoConfig = `# The config of sandkeeper's demo. Thresholds are shorter than anybody wants them at work.
 installation: demo
 mode: enforce
@@ -161,13 +162,13 @@ rules:
   stop-ignored: {after: 5s}
   finished-lingering: {after: 30s}
   orphan: {after: 30s, sightings: 2, apart: 3s}
-  idle-broken: {after: 6s, failures: 3}
+  idle-broken: {after: 6s, failures: %d}
 log: {level: info, format: json}
 `
 
 func (s *demoStage) writeConfig(context.Context) error {
 	s.config = filepath.Join(s.dir, "sandkeeper.yaml")
-	text := fmt.Sprintf(demoConfig, s.dsn, s.url, s.key, s.probes)
+	text := fmt.Sprintf(demoConfig, s.dsn, s.url, s.key, s.probes, s.failures)
 	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("write the demo's config: %w", err)
 	}

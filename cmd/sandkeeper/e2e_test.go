@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -32,6 +33,10 @@ func TestMain(m *testing.M) {
 		code := run(ctx, os.Args[1:], stdio{out: os.Stdout, err: os.Stderr})
 		stop()
 		os.Exit(code)
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil { // most of them wait, for what hangs on purpose
+		panic(err)
 	}
 	pgtest.Main(withSpares{m})
 }

@@ -7,9 +7,22 @@ import (
 
 // newLog writes the log as the config says. Results go to stdout, the log to stderr.
 func newLog(w io.Writer, c LogConfig) *slog.Logger {
+	if onTerminal(w) {
+		w = lineWiper{w}
+	}
 	o := &slog.HandlerOptions{Level: c.Level}
 	if c.Format == "text" {
 		return slog.New(slog.NewTextHandler(w, o))
 	}
 	return slog.New(slog.NewJSONHandler(w, o))
+}
+
+// lineWiper writes on a terminal where progress may stand on the line.
+type lineWiper struct{ w io.Writer }
+
+func (l lineWiper) Write(line []byte) (int, error) {
+	if _, err := l.w.Write(append([]byte("\r\x1b[K"), line...)); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }

@@ -64,13 +64,18 @@ func run(ctx context.Context, args []string, io stdio) int {
 // complain shows an error to the operator. It may quote an argument or a provider, so
 // control characters do not reach the terminal.
 func complain(w io.Writer, err error) {
-	fmt.Fprintln(w, "sandkeeper:", shown(err.Error()))
+	lines := strings.Split(err.Error(), "\n")
+	for i := range lines {
+		lines[i] = shown(lines[i])
+	}
+	fmt.Fprintln(w, "sandkeeper:", strings.Join(lines, "\n"))
 }
 
-// shown is a text of somebody else as a terminal may have it.
+// shown is a text of somebody else as a terminal may have it: one line, nothing that moves
+// the cursor.
 func shown(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' {
+		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 
 	fastjson "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -62,6 +63,9 @@ func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, 
 	return found, nil
 }
 
+// pageSize is the largest page that the API gives.
+const pageSize = 200
+
 // A listed page, with the answer that it came from.
 type listed struct {
 	sandboxes []reconcile.Sandbox
@@ -103,7 +107,7 @@ func (p *Provider) pages(ctx context.Context, labels map[string]string, visit fu
 
 func listQuery(labels map[string]string) (url.Values, error) {
 	query := url.Values{
-		"limit": {"200"}, "sort": {"createdAt"}, "order": {"asc"},
+		"limit": {strconv.Itoa(pageSize)}, "sort": {"createdAt"}, "order": {"asc"},
 		"includeErroredDeleted": {"true"}, // a delete of a failed one only hides it
 	}
 	if len(labels) == 0 {
@@ -151,12 +155,17 @@ func (p *page) read(body []byte) bool {
 	return odd == nil
 }
 
-// next is the cursor of the following page, "" when this was the last. A page that does
-// not say proves nothing.
+// next is the cursor of the following page, "" when this was the last. An answer without
+// items is no page. The specification requires nextCursor; the vendor's own client takes a
+// missing one for null, as some servers leave null fields out, and so does this one. A full
+// page without it was cut off by somebody.
 func (p *page) next() (string, error) {
 	var cursor *string
-	if p.Items == nil || p.Next == nil {
+	if p.Items == nil || p.Next == nil && len(p.Items) >= pageSize {
 		return "", errors.New("the answer is no page: it lacks items or nextCursor")
+	}
+	if p.Next == nil {
+		return "", nil
 	}
 	if err := json.Unmarshal(p.Next, &cursor); err != nil {
 		return "", fmt.Errorf("read the cursor: %w", err)
