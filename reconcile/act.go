@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // claimTTL is how long a claim stands without being renewed.
@@ -30,16 +28,7 @@ func (r *run) act(ctx context.Context) error {
 	if len(remedies) > 0 {
 		r.k.progress("acting")
 	}
-	var g errgroup.Group
-	g.SetLimit(r.k.parallel(actors))
-	errs := make([]error, len(remedies))
-	for i, steps := range remedies {
-		g.Go(func() error {
-			errs[i] = r.remedy(ctx, steps)
-			return nil
-		})
-	}
-	_ = g.Wait() // errors are joined, one stuck remedy must not hide the others
+	errs := inParallel(remedies, r.k.parallel(actors), func(steps []Action) error { return r.remedy(ctx, steps) })
 	return errors.Join(errs...)
 }
 

@@ -75,7 +75,7 @@ func (t target) matches(hold string) bool {
 	case "task":
 		return t.task == value && value != ""
 	case "sandbox":
-		return t.sandbox != "" &&
+		return t.sandbox != "" && value != "" &&
 			(t.sandbox == value || t.provider+"/"+t.sandbox == value || slices.Contains(t.names, value))
 	case "provider":
 		return t.provider == value && value != ""

@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // probers is how many sandboxes are probed at once, one probe a sandbox.
@@ -118,23 +115,13 @@ func (r *run) probeDue(c *candidate, p ProbePolicy) bool {
 }
 
 func (r *run) probeAll(ctx context.Context, due []Sandbox) []ProbeResult {
-	var mu sync.Mutex
-	var results []ProbeResult
-	var g errgroup.Group
-	g.SetLimit(r.k.parallel(probers))
-	for _, sb := range due {
-		g.Go(func() error {
-			if ctx.Err() != nil || !time.Now().Before(r.until) {
-				return nil // not probed: the next run will
-			}
-			result := r.probeOne(ctx, sb)
-			mu.Lock()
-			defer mu.Unlock()
-			results = append(results, result)
-			return nil
-		})
-	}
-	_ = g.Wait() // probes carry their own errors
+	results := inParallel(due, r.k.parallel(probers), func(sb Sandbox) ProbeResult {
+		if ctx.Err() != nil || !time.Now().Before(r.until) {
+			return ProbeResult{} // not probed: the next run will
+		}
+		return r.probeOne(ctx, sb)
+	})
+	results = slices.DeleteFunc(results, func(p ProbeResult) bool { return p.At.IsZero() })
 	slices.SortFunc(results, func(a, b ProbeResult) int { return compareRefs(a.Ref, b.Ref) })
 	return results
 }

@@ -3,7 +3,8 @@ package reconcile
 import "fmt"
 
 // errored finds a sandbox in a failed state. Its logs are saved before it is ended; the
-// task that it leaves behind is sandbox-missing's.
+// task that it leaves behind is sandbox-missing's. A worker that still speaks refutes the
+// provider's word.
 func errored(v *view, s *Subject) verdict {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
@@ -14,6 +15,11 @@ func errored(v *view, s *Subject) verdict {
 		age := min(v.boxAge(*b), v.observed(listingOf(b.Provider)))
 		if age < after {
 			return verdict{kept: fmt.Sprintf("%s for %s of %s", b.Raw, short(age), short(after))}
+		}
+		if s.Task != nil && s.Fate == FateLive {
+			if sign, alive := v.alive(s.Task); alive {
+				return verdict{kept: fmt.Sprintf("%s for %s, but its worker gave a life sign %s ago", b.Raw, short(age), short(sign))}
+			}
 		}
 		return verdict{
 			found: true, due: true, sandbox: b, holds: v.explainedElsewhere(s, b),

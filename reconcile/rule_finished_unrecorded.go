@@ -7,7 +7,7 @@ func finishedUnrecorded(v *view, s *Subject) verdict {
 	if t == nil || s.Fate != FateLive || t.Events.Finished.IsZero() {
 		return verdict{}
 	}
-	start := latest(t.Events.Started, s.presentStart())
+	start := latest(t.Events.Started, s.presentStart(), t.AssignedAt)
 	if !t.Events.Finished.After(start) {
 		return verdict{}
 	}

@@ -26,6 +26,9 @@ func heartbeatLost(v *view, s *Subject) verdict {
 		}
 		return verdict{}
 	}
+	if s.hasBox(func(b *Box) bool { return b.Here && b.State == SandboxSuspended }) {
+		return verdict{kept: fmt.Sprintf("silent for %s, its sandbox is %s", short(quiet), v.state(s))}
+	}
 	if b := s.comingUp(); b != nil {
 		return verdict{kept: fmt.Sprintf("silent for %s, but its sandbox %s is %s", short(quiet), b.ID, b.Raw)}
 	}

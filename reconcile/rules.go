@@ -29,8 +29,8 @@ var rules = []rule{
 	{name: "finished-lingering", find: finishedLingering, rest: rest{tasks: true, listing: true}},
 	{name: "orphan", find: orphan, rest: rest{tasks: true, link: true, listing: true}, fullOnly: true},
 	{name: "duplicate", find: duplicate, rest: rest{tasks: true, link: true, listing: true}, fullOnly: true},
-	{name: "provisioning-stuck", find: provisioningStuck, rest: rest{listing: true}},
-	{name: "idle-broken", find: idleBroken, rest: rest{probes: true, listing: true}},
+	{name: "provisioning-stuck", find: provisioningStuck, rest: rest{tasks: true, listing: true}},
+	{name: "idle-broken", find: idleBroken, rest: rest{tasks: true, probes: true, listing: true}},
 	{name: "errored", find: errored, rest: rest{listing: true}},
 }
 

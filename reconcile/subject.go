@@ -192,9 +192,6 @@ func (v *view) fate(b Box, task string) (Fate, *Task) {
 	if row, ok := v.s.Rows[task]; ok {
 		return row.fate(), &row
 	}
-	if row, ok := v.s.ByKey[b.SandboxKey]; ok && row.ID == task {
-		return row.fate(), &row
-	}
 	switch _, known := v.s.Memory.Tasks[task]; {
 	case v.s.Unparsable[task]:
 		return FateUnparsable, nil

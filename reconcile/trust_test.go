@@ -330,7 +330,7 @@ func TestFreezesHold(t *testing.T) {
 	for source, want := range map[string][]string{
 		sourceTasks: {"assigned-stale", "sandbox-missing", "heartbeat-lost", "deadline-exceeded", "stop-ignored",
 			"finished-lingering",
-			"orphan", "duplicate"},
+			"orphan", "duplicate", "provisioning-stuck", "idle-broken"},
 		sourceLink:            {"assigned-stale", "sandbox-missing", "orphan", "duplicate"},
 		sourceEvents:          {"assigned-stale", "heartbeat-lost"},
 		probesOf("daytona"):   {"idle-broken"},

@@ -46,8 +46,9 @@ type platform struct {
 	cloud *cloud
 	truth *truth
 
-	mu   sync.Mutex
-	jobs []*job
+	mu    sync.Mutex
+	jobs  []*job
+	muted bool // the pipeline of the workers' events is down
 }
 
 func newPlatform(s *demoStage, t *truth) *platform {
@@ -156,8 +157,8 @@ func (p *platform) speak(ctx context.Context, now time.Time) error {
 		keys, types = append(keys, j.key), append(types, what)
 		j.speaks = now.Add(soon(12 * time.Second))
 	}
-	if len(keys) == 0 {
-		return nil
+	if len(keys) == 0 || p.muted {
+		return nil // what nobody takes in is lost
 	}
 	return p.stage.do(ctx, "events_add", pgx.StrictNamedArgs{"keys": keys, "types": types})
 }

@@ -70,6 +70,8 @@ func newScript(s *demoStage, p *platform, hurry bool) *script {
 		{8, mended, "somebody activates the snapshot again", c.restoreSnapshot},
 		{20, broke, "Daytona's listing answers 500 from now on: nothing may be judged from it", c.breakListing},
 		{15, mended, "the listing works again", c.mendListing},
+		{5, broke, "the event pipeline goes down: all workers seem dead, and none is", c.silenceAll},
+		{50, mended, "the event pipeline is back", c.hearAll},
 	}
 	return c
 }
@@ -86,7 +88,7 @@ func (c *script) gap() time.Duration {
 func (c *script) over() bool { return len(c.scenes) == 0 }
 
 // lastAct is how many scenes wait until all that broke before them is repaired.
-const lastAct = 2
+const lastAct = 4
 
 // due reports whether the next scene's time has come.
 func (c *script) due() bool {

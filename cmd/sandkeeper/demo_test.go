@@ -30,7 +30,7 @@ func TestDemoTellsTheWholeStory(t *testing.T) {
 			t.Errorf("summary of %q = %v, want the same number above 0 four times", incident, row)
 		}
 	}
-	for _, want := range []string{"healthy work harmed: 0", "is inactive", "frozen", "trusted", "idle-broken", "removed"} {
+	for _, want := range []string{"healthy work harmed: 0", "is inactive", "frozen    listing:daytona", "trusted   listing:daytona", "frozen    events", "idle-broken", "removed"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the story does not say %q", want)
 		}
@@ -47,6 +47,7 @@ func TestDemoTellsTheWholeStory(t *testing.T) {
 // TestDemoInterrupted: Ctrl-C at any moment ends with exit code 0 and leaves no process
 // and no file.
 func TestDemoInterrupted(t *testing.T) {
+	t.Parallel()
 	for name, said := range map[string]string{
 		"at once": "starting", "while it starts": "", "in the story": "a pass every few seconds",
 	} {

@@ -133,6 +133,7 @@ func (a *arena) deletes() map[string]int {
 // TestKilledAtOutsideCalls: SIGKILL while a call is under way. The next runs finish what
 // was begun, and nothing takes effect twice.
 func TestKilledAtOutsideCalls(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		fault simulated.Fault
 		at    simulated.Kind

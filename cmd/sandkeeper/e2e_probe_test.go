@@ -46,6 +46,7 @@ var brokenInside = map[string]struct {
 // TestBrokenSandboxesAreFoundByProbes: it says started, its worker's heartbeats go on, and
 // a real exec or file listing fails again and again.
 func TestBrokenSandboxesAreFoundByProbes(t *testing.T) {
+	t.Parallel()
 	for name, tt := range brokenInside {
 		t.Run(name, func(t *testing.T) {
 			a := newArena(t, settings{rules: "{idle-broken: {after: 30s, failures: 2}}"})
@@ -81,6 +82,7 @@ func TestBrokenSandboxesAreFoundByProbes(t *testing.T) {
 // TestSameFailureEverywhereConvictsNobody: when all sandboxes fail their probe it is the
 // provider's failure, and `once` says that probes are not trusted.
 func TestSameFailureEverywhereConvictsNobody(t *testing.T) {
+	t.Parallel()
 	for name, fault := range map[string]simulated.Fault{
 		"502 from all": {On: simulated.Toolbox, Effect: simulated.Answer, Status: 502},
 		"500 from all": {On: simulated.Exec, Effect: simulated.Answer, Status: 500},

@@ -82,6 +82,7 @@ func (a *arena) everything() map[string]string {
 // TestPlanWritesNothing: before the first migrate and with a role that may only read, plan
 // shows what a pass would do, and no table and nothing at the provider changes.
 func TestPlanWritesNothing(t *testing.T) {
+	t.Parallel()
 	read := []string{"GRANT SELECT ON tasks, sandbox_events TO %s"}
 	cases := map[string]struct {
 		migrated bool
@@ -159,6 +160,7 @@ func TestObserveChangesNothing(t *testing.T) {
 
 // TestOperatorsVerbs: what a person asks for holds at the next pass, and not longer.
 func TestOperatorsVerbs(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		wish, undo []string
 		held       string

@@ -50,6 +50,7 @@ var badListings = map[string]struct {
 // TestBadListingsMoveNothing: whatever a listing does, nothing is concluded from it, `once`
 // exits with 1 and says which source is not trusted; also with a fresh ledger.
 func TestBadListingsMoveNothing(t *testing.T) {
+	t.Parallel()
 	for name, tt := range badListings {
 		for _, fresh := range []bool{false, true} {
 			if fresh && !tt.fresh {
@@ -104,6 +105,7 @@ func TestListingComesBack(t *testing.T) {
 // TestWrongLinksHarmNobody: configs and worlds in which the link between the two sides is
 // wrong, lost or of somebody else.
 func TestWrongLinksHarmNobody(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		settings settings
 		world    func(*arena, []worker) // after the first pass, when there is one

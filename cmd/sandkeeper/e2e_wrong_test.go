@@ -11,6 +11,7 @@ import (
 
 // TestWrongSetups: each mistake of an operator gets a clear error and changes nothing.
 func TestWrongSetups(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		settings settings
 		world    func(*arena)
@@ -89,6 +90,7 @@ func TestRoleWithoutUpdate(t *testing.T) {
 
 // TestCheck: one line each with its fix, and an exit code that a script can use.
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		settings settings
 		world    func(*arena)

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+func holdCommand(o *options) *cobra.Command {
+	by := &wish{}
+	c := &cobra.Command{
+		Use:   "hold TARGET",
+		Short: "Keep one task, sandbox, label or provider from being acted on",
+		Long: `Hold keeps hands off: no step is taken against the target, by no rule, until it is
+lifted or ends. TARGET is task:ID, sandbox:ID (or its name), label:KEY=VALUE or
+provider:NAME; a bare id is held as a task and as a sandbox.`,
+		Example: `  sandkeeper hold task:8c02ffe6-26b9-4b1c-9d6e-0d2f9d6a1c11 --reason "debugging with the customer" --for 4h
+  sandkeeper hold label:team=research`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
+				wanted, err := targets(args[0])
+				if err != nil {
+					return "", err
+				}
+				return w.hold(cmd.Context(), wanted, by)
+			})
+		},
+	}
+	by.add(c, 0, "end the hold by itself after this time (default: until lifted)")
+	return c
+}
+
+func (w *world) hold(ctx context.Context, targets []string, by *wish) (string, error) {
+	now, err := w.ledger.Now(ctx)
+	if err != nil {
+		return "", err
+	}
+	s := by.signature()
+	for _, target := range targets {
+		h := reconcile.Hold{Target: target, Author: s.Author, Reason: s.Reason, Until: by.until(now)}
+		if _, err := w.ledger.Hold(ctx, h); err != nil {
+			return "", err
+		}
+	}
+	return "holding " + strings.Join(targets, " and ") + lasting(by.until(now)), nil
+}
+
+// targets are what a person means by an argument: a bare id may be a task or a sandbox. A
+// word before a colon that means nothing is refused: the hold would hold nothing.
+func targets(arg string) ([]string, error) {
+	kind, _, found := strings.Cut(arg, ":")
+	switch {
+	case !found:
+		return []string{"task:" + arg, "sandbox:" + arg}, nil
+	case slices.Contains([]string{"task", "sandbox", "label", "provider"}, kind):
+		return []string{arg}, nil
+	}
+	return nil, fmt.Errorf("%q is nothing that can be held: say task:ID, sandbox:ID, label:KEY=VALUE or provider:NAME", arg)
+}
+
+func unholdCommand(o *options) *cobra.Command {
+	by := &wish{}
+	c := &cobra.Command{
+		Use:     "unhold TARGET",
+		Short:   "Lift a hold",
+		Example: "  sandkeeper unhold task:8c02ffe6-26b9-4b1c-9d6e-0d2f9d6a1c11",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
+				wanted, err := targets(args[0])
+				if err != nil {
+					return "", err
+				}
+				return w.unhold(cmd.Context(), wanted, by)
+			})
+		},
+	}
+	by.add(c, 0, "")
+	return c
+}
+
+func (w *world) unhold(ctx context.Context, targets []string, by *wish) (string, error) {
+	lifted := 0
+	var last error
+	for _, target := range targets {
+		n, err := w.ledger.Unhold(ctx, target, by.signature())
+		lifted += n
+		if err != nil {
+			last = err
+		}
+	}
+	if lifted == 0 && last != nil {
+		return "", last
+	}
+	if lifted == 0 {
+		return "", fmt.Errorf("nothing holds %s", strings.Join(targets, " or "))
+	}
+	return "lifted " + plural(lifted, "hold"), nil
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+func modeCommand(o *options) *cobra.Command {
+	by := &wish{}
+	c := &cobra.Command{
+		Use:   "mode RULE observe|off|clear",
+		Short: "Lower the mode of a rule at once, without a redeploy",
+		Long: `Mode lowers a rule to observe or off in the ledger, over all replicas. It never raises
+one: enforce is set in the config. "clear" gives the rule back to the config.`,
+		Example: "  sandkeeper mode orphan observe --reason \"false alarms since noon\"",
+		Args:    cobra.ExactArgs(2),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return reconcile.RuleNames, cobra.ShellCompDirectiveNoFileComp
+			}
+			return []string{"observe", "off", "clear"}, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(reconcile.RuleNames, args[0]) {
+				return unknownRule(args[0])
+			}
+			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
+				return w.mode(cmd.Context(), args[0], args[1], by)
+			})
+		},
+	}
+	by.add(c, 0, "")
+	return c
+}
+
+func (w *world) mode(ctx context.Context, rule, mode string, by *wish) (string, error) {
+	switch mode {
+	case "clear":
+		return rule + " follows the config again", w.ledger.ClearMode(ctx, rule, by.signature())
+	case "off", "observe":
+		return rule + " is lowered to " + mode, w.ledger.SetMode(ctx, rule, reconcile.Mode(mode), by.signature())
+	}
+	return "", fmt.Errorf(
+		"mode %q: a mode is lowered to observe or off, or cleared; enforce is set in the config",
+		mode,
+	)
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+func pauseCommand(o *options) *cobra.Command {
+	by := &wish{}
+	c := &cobra.Command{
+		Use:   "pause [all|rule:NAME|provider:NAME]",
+		Short: "Stop acting: of everything, of a rule, or at a provider",
+		Long: `Pause stops acting at once, over all replicas. Judging and probing go on, and what would
+be done is shown as held by the pause.`,
+		Example: `  sandkeeper pause --reason "provider maintenance" --for 2h
+  sandkeeper pause rule:orphan --reason "wrong label rolled out"
+  sandkeeper pause provider:daytona`,
+		Args: cobra.MaximumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
+				now, err := w.ledger.Now(cmd.Context())
+				if err != nil {
+					return "", err
+				}
+				scope, err := w.scope(args)
+				if err != nil {
+					return "", err
+				}
+				s := by.signature()
+				p := reconcile.Pause{Scope: scope, Author: s.Author, Reason: s.Reason, Until: by.until(now)}
+				return "paused " + scope + lasting(p.Until), w.ledger.Pause(cmd.Context(), p)
+			})
+		},
+	}
+	by.add(c, 0, "end the pause by itself after this time (default: until resumed)")
+	return c
+}
+
+// scope is what a pause is about; "rule orphan" is as good as "rule:orphan". A rule or a
+// provider that does not exist is refused: the pause would hold nothing.
+func (w *world) scope(args []string) (string, error) {
+	scope := firstText(strings.Join(args, ":"), "all")
+	kind, name, _ := strings.Cut(scope, ":")
+	_, provider := w.config.Policy().Providers[name]
+	switch {
+	case scope == "all", kind == "rule" && slices.Contains(reconcile.RuleNames, name), kind == "provider" && provider:
+		return scope, nil
+	case kind == "rule":
+		return "", unknownRule(name)
+	case kind == "provider":
+		return "", fmt.Errorf("no provider %q in the config", name)
+	case slices.Contains(reconcile.RuleNames, scope):
+		return "rule:" + scope, nil
+	}
+	return "", fmt.Errorf("%q is nothing that can be paused: say all, rule:NAME or provider:NAME", scope)
+}
+
+func unknownRule(name string) error {
+	return fmt.Errorf("no rule %q; the rules are %s", name, strings.Join(reconcile.RuleNames, ", "))
+}
+
+func lasting(until time.Time) string {
+	if until.IsZero() {
+		return ""
+	}
+	return " until " + until.UTC().Format("2006-01-02 15:04:05 UTC")
+}
+
+func resumeCommand(o *options) *cobra.Command {
+	by := &wish{}
+	c := &cobra.Command{
+		Use:     "resume [all|rule:NAME|provider:NAME]",
+		Short:   "End a pause",
+		Example: "  sandkeeper resume\n  sandkeeper resume rule:orphan",
+		Args:    cobra.MaximumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
+				scope, err := w.scope(args)
+				if err != nil {
+					return "", err
+				}
+				return "resumed " + scope, w.ledger.Resume(cmd.Context(), scope, by.signature())
+			})
+		},
+	}
+	by.add(c, 0, "")
+	return c
+}

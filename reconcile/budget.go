@@ -1,0 +1,122 @@
+package reconcile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// breakers open when the steps due for one rule exceed the share of the fleet, and stay
+// open for the subjects that they list until a person releases these or they are healthy.
+// A pass that cannot judge them, or in which something else holds them, closes nothing.
+func (v *view) breakers(drafts []*draft, j *Judgement, out *Plan) {
+	due := map[string][]*draft{}
+	for name := range v.s.Memory.Controls.Breakers {
+		due[name] = nil
+	}
+	for _, r := range drafts {
+		if len(r.holds) == 0 && !r.rowOnly && !v.letGo("breaker:"+r.finding.Rule, r.finding.Subject) {
+			due[r.finding.Rule] = append(due[r.finding.Rule], r)
+		}
+	}
+	for _, name := range sortedKeys(due) {
+		listed := v.stillListed(name, j)
+		over := len(due[name]) > 10 && float64(len(due[name])) > v.p.Limits.Breaker*float64(j.Fleet)
+		if over || len(listed) > 0 {
+			out.Breakers[name] = v.trip(name, listed, due[name], j.Fleet)
+		}
+	}
+}
+
+// stillListed are the subjects of an open breaker that nobody released and whose finding
+// is still open, seen in this pass or not.
+func (v *view) stillListed(name string, j *Judgement) []string {
+	var listed []string
+	for _, subject := range v.s.Memory.Controls.Breakers[name].Subjects {
+		key := FindingKey{name, subject}
+		_, known := v.s.Memory.Findings[key]
+		if (known && !slices.Contains(j.Resolved, key) || j.found(key)) && !v.letGo("breaker:"+name, subject) {
+			listed = append(listed, subject)
+		}
+	}
+	return listed
+}
+
+// found reports whether the pass saw the finding.
+func (j *Judgement) found(key FindingKey) bool {
+	at, ok := slices.BinarySearchFunc(j.Decisions, key.Subject, func(d Decision, id string) int {
+		return cmp.Compare(d.Subject.ID, id)
+	})
+	return ok && slices.ContainsFunc(j.Decisions[at].Findings, func(f Finding) bool { return f.Key() == key })
+}
+
+// trip holds all that is due for a rule, and says how to release it.
+func (v *view) trip(name string, listed []string, due []*draft, fleet int) Breaker {
+	b := Breaker{Rule: name, OpenedAt: v.s.Memory.Controls.Breakers[name].OpenedAt, Subjects: listed}
+	if b.OpenedAt.IsZero() {
+		b.OpenedAt = v.now
+	}
+	for _, r := range due {
+		b.Subjects = append(b.Subjects, r.finding.Subject)
+	}
+	slices.Sort(b.Subjects)
+	b.Subjects = slices.Compact(b.Subjects)
+	b.Hash = SubjectsHash(b.Subjects)
+	for _, r := range due {
+		r.holds = append(r.holds, fmt.Sprintf(
+			"breaker: %d due of a fleet of %d exceed %s; release with: sandkeeper release %s --hash %s",
+			len(b.Subjects), fleet, percent(v.p.Limits.Breaker), name, b.Hash))
+	}
+	return b
+}
+
+func percent(share float64) string { return fmt.Sprintf("%g%%", share*100) }
+
+// budgets hold what does not fit into this pass and this hour. Remedies that were planned
+// before and not begun come first, then the oldest findings.
+func (v *view) budgets(drafts []*draft, fleet int, open map[stepKey]*Action) {
+	total, shared := v.p.Limits.PerPass, v.p.Limits.shared(fleet)
+	hour := v.p.Limits.PerHour - v.s.Memory.Spent.Hour
+	ready := slices.Clone(drafts)
+	slices.SortStableFunc(ready, func(a, b *draft) int {
+		return cmp.Or(
+			cmp.Compare(planned(b, open), planned(a, open)),
+			a.finding.FirstSeen.Compare(b.finding.FirstSeen),
+		)
+	})
+	for _, r := range ready {
+		if len(r.holds) > 0 {
+			continue
+		}
+		switch {
+		case hour <= 0:
+			r.holds = append(r.holds, fmt.Sprintf("budget: per_hour %d", v.p.Limits.PerHour))
+		case total <= 0:
+			r.holds = append(r.holds, fmt.Sprintf("budget: per_pass %d", v.p.Limits.PerPass))
+		case !r.rowOnly && shared <= 0:
+			r.holds = append(
+				r.holds,
+				fmt.Sprintf("budget: share %s of %d sandboxes", percent(v.p.Limits.Share), fleet),
+			)
+		default:
+			hour--
+			total--
+			if !r.rowOnly {
+				shared--
+			}
+		}
+	}
+}
+
+func planned(r *draft, open map[stepKey]*Action) int {
+	if open[r.steps[0].key()] != nil {
+		return 1
+	}
+	return 0
+}
+
+// shared is how many remedies that end something one pass may begin: a share of the fleet,
+// at least 1, never more than per_pass.
+func (l Limits) shared(fleet int) int {
+	return min(l.PerPass, max(1, int(l.Share*float64(fleet)+1e-9)))
+}

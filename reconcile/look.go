@@ -1,0 +1,208 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// The bounds of one pass's look-ups, so that a mass failure cannot turn a pass into a
+// flood of calls. What is not looked at now is looked at by a later pass.
+const (
+	looksPerPass = 300
+	missingLooks = 50
+	lookers      = 8
+)
+
+// lookMissing gets by id what the ledger knows and a listing did not show: to trust a
+// shrunken listing or not, and to settle what is gone.
+func (k *Keeper) lookMissing(ctx context.Context, s *Snapshot) {
+	var refs []Ref
+	for _, name := range k.Policy.providerNames() {
+		if seen, ok := s.Listings[name]; !ok || seen.Error != "" || !seen.Complete {
+			continue
+		}
+		missing, before := missingFrom(s, name)
+		if len(missing)*2 > before {
+			refs = append(refs, missing[:min(shrinkLooks, len(missing))]...)
+			continue
+		}
+		refs = append(refs, rotated(missing, s.Memory.Now)[:min(missingLooks, len(missing))]...)
+	}
+	if s.Kind == Quick {
+		refs = quickLooks(s)
+	}
+	k.look(ctx, s, refs)
+}
+
+// rotated begins at another place each second, so that items which never settle do not
+// starve the others.
+func rotated[T any](list []T, now time.Time) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	from := int(uint64(now.Unix()) % uint64(len(list)))
+	return append(slices.Clone(list[from:]), list[:from]...)
+}
+
+// quickLooks are the sandboxes that a quick pass gets by id: those of tasks that left the
+// live set, and those that fail their probes.
+func quickLooks(s *Snapshot) []Ref {
+	var refs []Ref
+	for ref, seen := range s.Memory.Sandboxes {
+		if !seen.GoneAt.IsZero() {
+			continue
+		}
+		row, left := s.Rows[seen.Task]
+		if left && row.State.Terminal() || len(s.Memory.Probes[ref].Failures) > 0 {
+			refs = append(refs, ref)
+		}
+	}
+	sortRefs(refs)
+	return refs[:min(len(refs), looksPerPass)]
+}
+
+// lookSuspects looks directly at what a first judgement could not settle, and reports
+// whether there was anything.
+func (k *Keeper) lookSuspects(ctx context.Context, s *Snapshot, j *Judgement) bool {
+	var refs []Ref
+	var finds []*Task
+	for _, i := range rotated(indices(len(j.Decisions)), s.Memory.Now) {
+		d := &j.Decisions[i]
+		if !d.Look || len(refs)+len(finds) >= looksPerPass {
+			continue
+		}
+		refs = append(refs, j.view.lookRefs(&d.Subject)...)
+		finds = append(finds, d.Subject.Task)
+	}
+	if len(finds) == 0 {
+		return false
+	}
+	k.progress("looking again")
+	k.look(ctx, s, refs)
+	k.find(ctx, s, finds)
+	return true
+}
+
+func indices(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// lookRefs are the sandboxes of a subject to be got by id.
+func (v *view) lookRefs(s *Subject) []Ref {
+	var refs []Ref
+	for _, b := range s.Boxes {
+		if !b.Here && !b.Gone {
+			refs = append(refs, b.Ref)
+		}
+	}
+	if s.Task == nil || s.Task.Sandbox == "" {
+		return refs
+	}
+	for _, provider := range v.candidates(s.Task) {
+		ref := Ref{provider, s.Task.Sandbox}
+		if v.p.Providers[provider].SandboxIsID && !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}
+
+// look gets sandboxes by id and keeps what each look said.
+func (k *Keeper) look(ctx context.Context, s *Snapshot, refs []Ref) {
+	looks := k.looks(ctx, refs)
+	for i, ref := range refs {
+		s.Looks[ref] = looks[i]
+		if !looks[i].Gone && looks[i].Error == "" {
+			s.addOwned(looks[i].Sandbox)
+		}
+	}
+}
+
+// addOwned adds one that a look found and no listing showed, if it is ours.
+func (s *Snapshot) addOwned(sb Sandbox) {
+	if sb.Owned {
+		s.add(sb)
+	}
+}
+
+func (k *Keeper) looks(ctx context.Context, refs []Ref) []Look {
+	return inParallel(refs, k.parallel(lookers), func(ref Ref) Look { return k.lookAt(ctx, ref) })
+}
+
+// inParallel does the same with each of a list, so many at once. Results carry their own
+// errors, so that one never hides another's.
+func inParallel[T, R any](list []T, limit int, do func(T) R) []R {
+	out := make([]R, len(list))
+	var g errgroup.Group
+	g.SetLimit(limit)
+	for i, item := range list {
+		g.Go(func() error {
+			out[i] = do(item)
+			return nil
+		})
+	}
+	_ = g.Wait() // no function of it fails
+	return out
+}
+
+func (k *Keeper) lookAt(ctx context.Context, ref Ref) Look {
+	p, ok := k.Providers[ref.Provider]
+	if !ok {
+		return Look{Error: "provider " + ref.Provider + " is not configured any more"}
+	}
+	sb, err := p.Get(ctx, ref.ID)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return Look{Gone: true}
+	case err != nil:
+		return Look{Error: clip(err.Error(), 200)}
+	case sb.ID != ref.ID:
+		return Look{Error: "the provider answered with another sandbox, " + clip(sb.ID, 60)}
+	}
+	sb.scrub()
+	return Look{Sandbox: sb}
+}
+
+// find searches sandboxes by link at every provider where the task's may be.
+func (k *Keeper) find(ctx context.Context, s *Snapshot, tasks []*Task) {
+	out := inParallel(tasks, k.parallel(lookers), func(t *Task) FindLook { return k.findOne(ctx, t) })
+	for i, t := range tasks {
+		s.Finds[t.ID] = out[i]
+		for _, sb := range out[i].Sandboxes {
+			s.addOwned(sb)
+		}
+	}
+}
+
+func (k *Keeper) findOne(ctx context.Context, t *Task) FindLook {
+	var out FindLook
+	for _, name := range k.candidates(t) {
+		if !k.Policy.Providers[name].LinkTask {
+			continue
+		}
+		found, err := k.Providers[name].Find(ctx, t.ID)
+		if err != nil {
+			out.Error = clip(name+": "+err.Error(), 200)
+			continue
+		}
+		for i := range found {
+			found[i].scrub()
+		}
+		out.Asked = append(out.Asked, name)
+		out.Sandboxes = append(out.Sandboxes, found...)
+	}
+	return out
+}
+
+func (k *Keeper) candidates(t *Task) []string {
+	v := view{p: &k.Policy}
+	return v.candidates(t)
+}

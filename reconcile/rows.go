@@ -1,0 +1,139 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// readRows reads by key the rows that left the live set since the last pass, and those
+// that may explain a sandbox, ignoring `where`.
+func (k *Keeper) readRows(ctx context.Context, s *Snapshot) error {
+	if k.Policy.Tasks.None {
+		return nil
+	}
+	live := make(map[string]bool, len(s.Tasks))
+	linked := make(map[string]bool)
+	for _, t := range s.Tasks {
+		live[t.ID] = true
+		if t.Sandbox != "" && k.Policy.Tasks.SandboxKnown {
+			linked[t.Sandbox] = true
+		}
+	}
+	ids, keys := wantedRows(s, live, linked)
+	if err := k.readByID(ctx, s, ids); err != nil {
+		return err
+	}
+	return k.readByKey(ctx, s, keys)
+}
+
+func wantedRows(s *Snapshot, live, linked map[string]bool) (ids, keys []string) {
+	wanted := map[string]bool{}
+	for id, seen := range s.Memory.Tasks {
+		if seen.Live && !live[id] {
+			wanted[id] = true
+		}
+	}
+	for i := range s.Sandboxes {
+		sb := &s.Sandboxes[i]
+		task := sb.Task
+		if sb.OddLink {
+			continue
+		}
+		if task == "" {
+			task = s.Memory.Sandboxes[sb.Ref].Task
+		}
+		if task != "" && !live[task] {
+			wanted[task] = true
+		}
+		if sb.SandboxKey != "" && !linked[sb.SandboxKey] && (task == "" || !live[task]) {
+			keys = append(keys, sb.SandboxKey)
+		}
+	}
+	slices.Sort(keys)
+	return sortedKeys(wanted), slices.Compact(keys)
+}
+
+func (k *Keeper) readByID(ctx context.Context, s *Snapshot, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := k.Tasks.ByID(ctx, ids)
+	if err != nil {
+		return fmt.Errorf("read %d rows by key: %w", len(ids), err)
+	}
+	for _, id := range ids {
+		s.Absent[id] = true
+	}
+	for _, id := range rows.Unparsable {
+		s.Unparsable[id] = true
+		delete(s.Absent, id)
+	}
+	for _, t := range rows.Tasks {
+		s.Rows[t.ID] = t
+		delete(s.Absent, t.ID)
+	}
+	return nil
+}
+
+func (k *Keeper) readByKey(ctx context.Context, s *Snapshot, keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	rows, err := k.Tasks.BySandbox(ctx, keys)
+	if err != nil {
+		return fmt.Errorf("read the rows of %d sandboxes: %w", len(keys), err)
+	}
+	for _, key := range keys {
+		s.Absent["sandbox:"+key] = true
+	}
+	for _, t := range rows.Tasks {
+		delete(s.Absent, "sandbox:"+t.Sandbox)
+		if before, ok := s.ByKey[t.Sandbox]; !ok || !before.State.Live() {
+			s.ByKey[t.Sandbox] = t
+			s.Rows[t.ID] = t
+		}
+	}
+	return nil
+}
+
+// own settles who owns what at providers where owned means referenced from a row, now or
+// as the ledger remembers. The others are foreign and leave the snapshot.
+func (k *Keeper) own(s *Snapshot) {
+	if !k.anyReferenced() {
+		return
+	}
+	referenced := map[string]bool{}
+	for _, t := range s.Tasks {
+		referenced[t.Sandbox] = true
+		referenced["task:"+t.ID] = true
+	}
+	owned := s.Sandboxes[:0]
+	for _, sb := range s.Sandboxes {
+		if !sb.Owned && k.Policy.Providers[sb.Provider].Referenced {
+			_, row := s.Rows[sb.Task]
+			_, key := s.ByKey[sb.SandboxKey]
+			known := s.Memory.Sandboxes[sb.Ref].Task != ""
+			sb.Owned = row && sb.Task != "" || key && sb.SandboxKey != "" || known ||
+				sb.SandboxKey != "" && referenced[sb.SandboxKey] || sb.Task != "" && referenced["task:"+sb.Task]
+		}
+		if sb.Owned {
+			owned = append(owned, sb)
+			continue
+		}
+		seen := s.Listings[sb.Provider]
+		seen.Owned--
+		seen.Foreign++
+		s.Listings[sb.Provider] = seen
+	}
+	s.Sandboxes = owned
+}
+
+func (k *Keeper) anyReferenced() bool {
+	for _, p := range k.Policy.Providers {
+		if p.Referenced {
+			return true
+		}
+	}
+	return false
+}

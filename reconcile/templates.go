@@ -1,0 +1,44 @@
+package reconcile
+
+import (
+	"context"
+	"slices"
+)
+
+// readTemplates looks at the templates that the config names and that living sandboxes
+// came from. One that cannot be measured is left out: it accuses nobody.
+func (k *Keeper) readTemplates(ctx context.Context, s *Snapshot) {
+	for _, name := range k.Policy.providerNames() {
+		p, ok := k.Providers[name].(Templates)
+		if !ok {
+			continue
+		}
+		for _, wanted := range wantedTemplates(s, name, k.Policy.Providers[name].Templates) {
+			t, err := p.Template(ctx, wanted)
+			if err != nil {
+				k.Log.WarnContext(ctx, "template not measured", "provider", name, "template", wanted, "err", err)
+				continue
+			}
+			if t.Name == "" {
+				t.Name = wanted
+			}
+			s.Templates = append(s.Templates, t)
+			s.TemplateOf = append(s.TemplateOf, name)
+		}
+	}
+}
+
+// templatesPerPass bounds the look-ups of templates in use.
+const templatesPerPass = 20
+
+func wantedTemplates(s *Snapshot, provider string, configured []string) []string {
+	names := slices.Clone(configured)
+	used := map[string]bool{}
+	for _, sb := range s.Sandboxes {
+		if sb.Provider == provider && sb.Template != "" && !slices.Contains(configured, sb.Template) {
+			used[sb.Template] = true
+		}
+	}
+	more := sortedKeys(used)
+	return append(names, more[:min(len(more), templatesPerPass)]...)
+}
