@@ -96,7 +96,7 @@ func TestRemedies(t *testing.T) {
 			"provider daytona id=yes; task t1 running started=1h ev.heartbeat=9s sandbox=s1; " +
 				"box daytona/s{1..2} running task=t1", do("terminate daytona/s2")},
 		"a failed sandbox leaves its task to sandbox-missing": {
-			"task t1 running started=1h ev.heartbeat=10m; box daytona/s1 failed task=t1", do("terminate daytona/s1")},
+			"rule heartbeat-lost mode=off; task t1 running started=1h ev.heartbeat=10m; box daytona/s1 failed task=t1", do("terminate daytona/s1")},
 		"a report is no step":        {"rule assigned-stale remedy=report; " + staleTask, nil},
 		"what is not due is no step": {"box daytona/s1 running created=10m", nil},
 		"terminate instead of fail": {
