@@ -39,7 +39,8 @@ check: format vet lint generated ## formatting, vet, linters, generated files: a
 .PHONY: demo
 demo: ## a scripted day of incidents on a private PostgreSQL and simulated providers
 	@SANDKEEPER_TEST_DATABASE_URL= tools/setup.sh # it starts a server of its own
-	go run ./cmd/sandkeeper demo
+	@$(MAKE) --no-print-directory build
+	@bin/sandkeeper demo
 
 .PHONY: bench
 bench: ## run the benchmarks

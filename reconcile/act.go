@@ -57,6 +57,11 @@ func (r *run) remedy(ctx context.Context, steps []Action) error {
 			r.keep(a)
 			continue // confirm looks after it
 		}
+		if a.Seq == 0 && !a.begun() && !time.Now().Before(r.until) {
+			r.wait(a, "the time of --wait is over: the next run begins it")
+			r.keep(a)
+			return nil
+		}
 		after, err := r.step(ctx, a)
 		r.keep(after)
 		if err != nil {
@@ -89,7 +94,7 @@ func (r *run) step(ctx context.Context, a Action) (Action, error) {
 	if err != nil {
 		return a, fmt.Errorf("read the controls before %s: %w", a.what(), err)
 	}
-	if holds := controlHolds(&controls, r.target(&a)); len(holds) > 0 {
+	if holds := r.heldNow(&a, &controls); len(holds) > 0 {
 		r.wait(a, strings.Join(holds, "; "))
 		return a, nil
 	}
@@ -106,6 +111,20 @@ func (r *run) step(ctx context.Context, a Action) (Action, error) {
 	held, done := r.holdClaim(ctx, claimed)
 	defer done()
 	return r.settle(ctx, r.carry(held, claimed, &controls))
+}
+
+// heldNow is what keeps an open action from being carried out, whoever planned it and
+// when: the operators' wishes, the mode that is in force now, and, for one that nobody has
+// begun, that this pass does not call for it.
+func (r *run) heldNow(a *Action, controls *Controls) []string {
+	holds := controlHolds(controls, r.target(a))
+	if mode := r.policy.Rules[a.Rule].Mode; mode != Enforce {
+		holds = appendNew(holds, firstOf(string(mode), string(Off)))
+	}
+	if a.Seq == 0 && !a.begun() && !r.due[a.ID] {
+		holds = append(holds, "this pass does not call for it")
+	}
+	return holds
 }
 
 func (a *Action) what() string {

@@ -48,8 +48,7 @@ func (r *run) ended(ctx context.Context, a Action, sb Sandbox) Action {
 	case TerminateChanged:
 		return r.withdraw(a, "the provider shows another sandbox under this id")
 	case TerminateRefused:
-		a.Outcome, a.Detail, a.ClosedAt = OutcomeFailed, "the provider refused", r.view.now
-		return a
+		return r.refused(a, "no reason given")
 	}
 	a.Outcome = OutcomeAccepted
 	return a
@@ -63,14 +62,26 @@ func (r *run) probeBefore(ctx context.Context, a Action, sb Sandbox) (Action, bo
 	return r.finalProbe(ctx, a, sb)
 }
 
-// terminateFailed: what the provider will never do is given up, loudly. Of anything else
-// nothing is known, so the next attempt looks before it asks again.
+// terminateFailed: of what did not end well nothing is known, so the next attempt looks
+// before it asks again.
 func (r *run) terminateFailed(a Action, said Termination, err error) Action {
 	if said == TerminateRefused {
-		a.Outcome, a.Detail, a.ClosedAt = OutcomeFailed, clip(err.Error(), 500), r.view.now
-		return a
+		return r.refused(a, clip(err.Error(), 400))
 	}
 	return r.later(a, err.Error())
+}
+
+// refused leaves an action open that the provider will not carry out, shown as failed. A
+// closed one would be planned anew by each pass and use up the budget of all others; an open
+// one costs nothing more, and is tried again after pauses that double up to an hour.
+func (r *run) refused(a Action, words string) Action {
+	wait := min(time.Minute<<min(max(a.Attempts-1, 0), 6), time.Hour)
+	a.Outcome, a.NextAttempt = OutcomePending, r.view.now.Add(wait)
+	a.Detail = "refused by the provider: " + words + "; tried again from " + stamp(a.NextAttempt)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.refusals[a.ID] = true
+	return a
 }
 
 // ground settles whether the sandbox may be ended now, and as what.

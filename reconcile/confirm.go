@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -61,6 +62,10 @@ func (r *run) confirmAction(ctx context.Context, a Action) (Action, error) {
 	if look.Outcome != OutcomeConfirmed && !r.overdue(&a) {
 		return a, nil
 	}
+	controls, err := r.k.Ledger.Controls(ctx)
+	if err != nil {
+		return a, fmt.Errorf("read the controls before the confirmation of %s: %w", a.what(), err)
+	}
 	claimed, err := r.k.Ledger.Claim(ctx, r.lease, Claim{Action: a.ID, Pass: r.result.Pass, TTL: claimTTL,
 		Total: r.policy.Limits.PerPass, Shared: r.policy.Limits.PerPass, Hour: r.policy.Limits.PerHour})
 	if errors.Is(err, ErrHeld) {
@@ -73,7 +78,7 @@ func (r *run) confirmAction(ctx context.Context, a Action) (Action, error) {
 		claimed.Outcome, claimed.ClosedAt = OutcomeConfirmed, look.ClosedAt
 		return r.settle(ctx, claimed)
 	}
-	return r.settle(ctx, r.insist(ctx, claimed))
+	return r.settle(ctx, r.insist(ctx, claimed, &controls))
 }
 
 // overdue reports whether a termination was accepted too long ago.
@@ -85,16 +90,41 @@ func (r *run) overdue(a *Action) bool {
 	return r.view.now.Sub(a.ActedAt) >= after<<min(max(a.Attempts-1, 0), 6)
 }
 
-// insist asks the provider again to end a sandbox that it accepted to end long ago.
-func (r *run) insist(ctx context.Context, a Action) Action {
-	sb, err := r.k.Providers[a.Provider].Get(ctx, a.Sandbox)
-	if err == nil && sb.ID == a.Sandbox && sb.Owned {
-		_, err = r.k.Providers[a.Provider].Terminate(ctx, sb)
-	}
+// insist asks the provider again to end a sandbox that it accepted to end long ago, unless
+// somebody or something forbids it by now.
+func (r *run) insist(ctx context.Context, a Action, controls *Controls) Action {
 	a.Outcome = OutcomeAccepted
-	a.Detail = fmt.Sprintf("accepted %s ago and still there, asked again", short(r.view.now.Sub(a.ActedAt)))
-	if err != nil {
-		a.Detail += ": " + clip(err.Error(), 200)
+	a.Detail = fmt.Sprintf("accepted %s ago and still there", short(r.view.now.Sub(a.ActedAt)))
+	if holds := r.heldNow(&a, controls); len(holds) > 0 {
+		a.Detail += ", not asked again: " + strings.Join(holds, "; ")
+		return a
+	}
+	why, err := r.askAgain(ctx, &a)
+	switch {
+	case err != nil:
+		a.Detail += ", asked again: " + clip(err.Error(), 200)
+	case why != "":
+		a.Detail += ", not asked again: " + why
+	default:
+		a.Detail += ", asked again"
 	}
 	return a
+}
+
+// askAgain repeats a terminate on the same ground as the first one.
+func (r *run) askAgain(ctx context.Context, a *Action) (why string, err error) {
+	sb, err := r.k.Providers[a.Provider].Get(ctx, a.Sandbox)
+	if err != nil {
+		return "", err
+	}
+	if sb.ID != a.Sandbox || !sb.Owned {
+		return "it is not proven ours any more", nil
+	}
+	if !r.policy.Tasks.None {
+		if why, err := r.linkedAgain(ctx, a, sb); err != nil || why != "" {
+			return why, err
+		}
+	}
+	_, err = r.k.Providers[a.Provider].Terminate(ctx, sb)
+	return "", err
 }

@@ -38,6 +38,7 @@ type Result struct {
 	Counts   map[string]int
 	Done     map[string]Action // what became of the actions that were worked on, by id
 	Waits    map[string]string // why an action that was due was not begun, by id
+	Refused  map[string]bool   // actions that a provider refused in this run; they stay open
 	Judged   *Judgement
 
 	keeper *Keeper // with the policy and the providers of this pass

@@ -35,9 +35,22 @@ func (k *Keeper) Once(ctx context.Context, kind PassKind, wait time.Duration) (*
 	}
 	run.until, run.stop = time.Now().Add(wait), held.watch
 	//nolint:contextcheck // work outlives ctx by a grace, so that what was begun is finished
-	err = errors.Join(run.act(held.work), run.probe(held.watch), run.confirm(held.watch))
-	run.result.Done, run.result.Waits = run.done, run.waits
+	err = errors.Join(run.actAndProbe(held), run.confirm(held.watch))
+	run.result.Done, run.result.Waits, run.result.Refused = run.done, run.waits, run.refusals
 	return run.result, cause(held.watch, err)
+}
+
+// actAndProbe acts and probes side by side: many actions must not starve the probes.
+func (r *run) actAndProbe(held leases) error {
+	if r.k.Parallel == 1 {
+		return errors.Join(r.probe(held.watch), r.act(held.work))
+	}
+	var wg sync.WaitGroup
+	var probed error
+	wg.Go(func() { probed = r.probe(held.watch) })
+	acted := r.act(held.work)
+	wg.Wait()
+	return errors.Join(acted, probed)
 }
 
 // cause tells why a context ended, where that says more than that it did.
@@ -132,12 +145,15 @@ type run struct {
 	result *Result
 	view   *view
 	boxes  map[string][]Box // sandboxes of the judged subjects, by subject
+	due    map[string]bool  // actions that this pass calls for
 	until  time.Time        // when waiting ends
 	stop   context.Context  // ends when nothing more is to be begun
 
 	mu    sync.Mutex
 	done  map[string]Action
 	waits map[string]string
+	// refusals are the actions that a provider refused in this run.
+	refusals map[string]bool
 }
 
 // pass observes, judges, plans and records. A pass that could not read its sources is
@@ -167,7 +183,11 @@ func (k *Keeper) pass(ctx context.Context, lease Lease, kind PassKind) (*run, er
 
 func (k *Keeper) newRun(lease Lease, r *Result) *run {
 	out := &run{k: k, policy: r.Judged.view.p, lease: lease, result: r, view: r.Judged.view,
-		boxes: map[string][]Box{}, done: map[string]Action{}, waits: map[string]string{}}
+		boxes: map[string][]Box{}, due: map[string]bool{}, done: map[string]Action{}, waits: map[string]string{},
+		refusals: map[string]bool{}}
+	for i := range r.Plan.Steps {
+		out.due[r.Plan.Steps[i].ID] = r.Plan.Steps[i].HeldBy == ""
+	}
 	for i := range r.Judged.Decisions {
 		s := &r.Judged.Decisions[i].Subject
 		out.boxes[s.ID] = s.Boxes
@@ -229,7 +249,7 @@ func (r *Result) record() Record {
 		Findings: r.Plan.Findings, Resolved: r.Judged.Resolved,
 		Actions: r.Plan.Actions, Withdrawn: r.Plan.Withdrawn,
 		Sources: r.Sources, Templates: v.seenTemplates(r.Judged.Decisions),
-		Breakers: r.Plan.Breakers, Known: RuleNames,
+		Breakers: r.Plan.Breakers, Known: BuiltRules(),
 		Events: v.timeline(r, tasks, boxes),
 	}
 }

@@ -60,10 +60,12 @@ type candidate struct {
 // not probed for longest.
 func (r *run) dueProbes(name string, p ProbePolicy) []Sandbox {
 	var list []candidate
+	targets := r.targets()
 	for i := range r.result.Judged.Decisions {
 		d := &r.result.Judged.Decisions[i]
 		for _, b := range d.Subject.Boxes {
-			if b.Provider == name && b.Here && b.Owned && b.State == SandboxRunning && !r.view.ending[b.Ref] {
+			if b.Provider == name && b.Here && b.Owned && b.State == SandboxRunning && !r.view.ending[b.Ref] &&
+				!targets[b.Ref] {
 				c := candidate{box: b, suspect: r.suspect(d, &b), last: b.Probes.Last.At}
 				if r.probeDue(&c, p) {
 					list = append(list, c)
@@ -79,6 +81,18 @@ func (r *run) dueProbes(name string, p ProbePolicy) []Sandbox {
 		out[i] = c.box.Sandbox
 	}
 	return out
+}
+
+// targets are the sandboxes that this pass ends: nobody needs to know more of them, and a
+// sandbox has one probe at a time, which is then the final one.
+func (r *run) targets() map[Ref]bool {
+	ends := map[Ref]bool{}
+	for i := range r.result.Plan.Steps {
+		if s := &r.result.Plan.Steps[i]; s.Step == StepTerminate && s.HeldBy == "" {
+			ends[Ref{s.Provider, s.Sandbox}] = true
+		}
+	}
+	return ends
 }
 
 func rank(c candidate) int {

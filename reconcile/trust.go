@@ -3,6 +3,7 @@ package reconcile
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -23,7 +24,9 @@ func credentialOf(provider string) string { return "credential:" + provider }
 // is not judged while a listing is untrusted, silence needs the link.
 func (v *view) assess(subjects func() []Subject) []Subject {
 	for name, seen := range v.s.Memory.Sources {
-		v.sources[name] = seen // what this pass cannot measure stays as it was
+		if v.p.has(name) {
+			v.sources[name] = seen // what this pass cannot measure stays as it was
+		}
 	}
 	v.assessTasks()
 	v.assessClocks()
@@ -39,6 +42,23 @@ func (v *view) assess(subjects func() []Subject) []Subject {
 	}
 	v.pair(subs)
 	return subs
+}
+
+// has reports whether the source is still one: not of a provider that left the config, nor
+// of events or probes that were switched off. A freeze must not outlive its source.
+func (p *Policy) has(source string) bool {
+	kind, name, _ := strings.Cut(source, ":")
+	switch kind {
+	case "listing", "credential":
+		_, ok := p.Providers[name]
+		return ok
+	case "probes":
+		entry, ok := p.Providers[name]
+		return ok && !entry.Probe.Off
+	case sourceEvents:
+		return p.Tasks.Events || p.Tasks.Heartbeats
+	}
+	return !p.Tasks.None
 }
 
 // trust records this pass's verdict on a source: "" means trusted. When trust comes back

@@ -39,7 +39,8 @@ on the PATH or where packages put them, and nothing else.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), o, f) },
 	}
-	c.Flags().BoolVar(&f.once, "once", false, "end after the story; exit code 1 unless all was repaired and nothing harmed")
+	c.Flags().
+		BoolVar(&f.once, "once", false, "end after the story; exit code 1 unless all was repaired and nothing harmed")
 	c.Flags().DurationVar(&f.limit, "limit", 4*time.Minute, "longest time for the story")
 	c.Flags().StringVar(&f.folder, "folder", "", "make the temporary folder below this one (default /tmp)")
 	c.Flags().BoolVar(&f.hurry, "hurry", false, "let the incidents lie in the past, so that no threshold is waited for")
@@ -142,6 +143,9 @@ func (d *demo) story(ctx context.Context) error {
 				return d.verdict()
 			}
 			d.tell.next(d.stage, d.truth.example())
+		}
+		if told && d.script.over() {
+			d.script.encore()
 		}
 		if err := sleep(ctx, d.script.gap()); err != nil {
 			return err

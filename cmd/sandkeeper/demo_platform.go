@@ -96,7 +96,12 @@ func newUUID() string {
 }
 
 func labelsOf(j *job) map[string]string {
-	return map[string]string{"project": "omoios", "task_id": j.task, "agent_id": "agent-" + j.task[:4], "phase_id": "implementation"}
+	return map[string]string{
+		"project":  "omoios",
+		"task_id":  j.task,
+		"agent_id": "agent-" + j.task[:4],
+		"phase_id": "implementation",
+	}
 }
 
 // soon is a moment within d, not at once.

@@ -87,6 +87,16 @@ func (c *script) gap() time.Duration {
 // over reports whether everything has happened.
 func (c *script) over() bool { return len(c.scenes) == 0 }
 
+// encore keeps a demo that goes on after its story from being dull: something small breaks
+// each minute.
+func (c *script) encore() {
+	c.scenes = []scene{
+		{60, broke, "the platform forgets 6 sandboxes that it just created", c.orphan},
+		{60, broke, "4 more containers vanish", c.vanish},
+		{60, broke, "3 more stops are ignored", c.ignoreStop},
+	}
+}
+
 // lastAct is how many scenes wait until all that broke before them is repaired.
 const lastAct = 4
 

@@ -42,7 +42,14 @@ type demoStage struct {
 
 // setStage starts everything, or nothing.
 func setStage(ctx context.Context, f *demoFlags) (*demoStage, error) {
-	s := &demoStage{began: time.Now(), key: "dtn_" + rand.Text(), below: f.folder, workers: 250, probes: 12, failures: 3}
+	s := &demoStage{
+		began:    time.Now(),
+		key:      "dtn_" + rand.Text(),
+		below:    f.folder,
+		workers:  250,
+		probes:   12,
+		failures: 3,
+	}
 	if f.hurry {
 		s.workers, s.probes, s.failures = 120, 3, 2
 	}
@@ -85,7 +92,7 @@ func (s *demoStage) makeFolder(context.Context) (err error) {
 		return fmt.Errorf("make a folder for the demo: %w", err)
 	}
 	// The server's user, where it is another one, has to pass through and sees no list.
-	if err := os.Chmod(s.dir, 0o711); err != nil {
+	if err := os.Chmod(s.dir, 0o711); err != nil { //nolint:gosec // passing through is all it gives
 		return fmt.Errorf("open the demo's folder to the server's user: %w", err)
 	}
 	if s.log, err = os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
@@ -121,7 +128,9 @@ func (s *demoStage) startDatabase(ctx context.Context) (err error) {
 }
 
 func (s *demoStage) startCloud(ctx context.Context) error {
-	s.cloud = simulated.New(simulated.Options{StartAfter: time.Second, DeleteAfter: time.Second, ActivateAfter: time.Second})
+	s.cloud = simulated.New(
+		simulated.Options{StartAfter: time.Second, DeleteAfter: time.Second, ActivateAfter: time.Second},
+	)
 	s.cloud.PutTemplate(simulated.Template{Name: demoSnapshot, LastUsedAt: s.began})
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -179,18 +180,23 @@ func (t *teller) summary(table []tableRow, harmed []string) {
 	if len(harmed) > 0 {
 		verdict = t.paint.red(fmt.Sprint(len(harmed)))
 	}
-	fmt.Fprintf(t.out, "\nhealthy work harmed: %s (every row and sandbox compared with what the script really broke)\n\n", verdict)
+	fmt.Fprintf(
+		t.out,
+		"\nhealthy work harmed: %s (every row and sandbox compared with what the script really broke)\n\n",
+		verdict,
+	)
 }
 
-// next tells what to try now.
+// next tells what to try now, with the program as it was called.
 func (t *teller) next(s *demoStage, example string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	fmt.Fprintf(t.out, `The platform and the passes go on until Ctrl-C. In another terminal (make build makes bin/sandkeeper):
-  sandkeeper plan -c %[1]s
-  sandkeeper explain -c %[1]s %[2]s
-  sandkeeper hold -c %[1]s task:%[2]s --reason "trying it"
-  psql '%[3]s'
-
-`, s.config, example, s.dsn)
+	call := os.Args[0] + " %s -c " + s.config
+	fmt.Fprintln(t.out, "The platform and the passes go on until Ctrl-C. In another terminal:")
+	fmt.Fprintf(t.out, "  "+call+"\n", "plan")
+	if example != "" {
+		fmt.Fprintf(t.out, "  "+call+" %s\n", "explain", example)
+	}
+	fmt.Fprintf(t.out, "  "+call+" --reason 'trying it'\n", "pause")
+	fmt.Fprintf(t.out, "  psql '%s'\n\n", s.dsn)
 }

@@ -30,7 +30,10 @@ func TestDemoTellsTheWholeStory(t *testing.T) {
 			t.Errorf("summary of %q = %v, want the same number above 0 four times", incident, row)
 		}
 	}
-	for _, want := range []string{"healthy work harmed: 0", "is inactive", "frozen    listing:daytona", "trusted   listing:daytona", "frozen    events", "idle-broken", "removed"} {
+	for _, want := range []string{
+		"healthy work harmed: 0", "is inactive", "frozen    listing:daytona", "trusted   listing:daytona",
+		"frozen    events", "idle-broken", "removed",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the story does not say %q", want)
 		}
@@ -89,7 +92,11 @@ func TestAuditSeesHarm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stage.clear()
+	defer func() {
+		if err := stage.clear(); err != nil {
+			t.Error(err)
+		}
+	}()
 	d, err := openDemo(t.Context(), stage, &demoFlags{})
 	if err != nil {
 		t.Fatal(err)

@@ -2,68 +2,12 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"os"
-	program "os/exec"
 	"testing"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
 )
-
-// A child is the program in a process of its own, which can be killed.
-type child struct {
-	cmd  *program.Cmd
-	errs bytes.Buffer
-	done chan struct{}
-}
-
-// prepare makes the call, without starting it.
-func (a *arena) prepare(args ...string) *child {
-	c := &child{done: make(chan struct{})}
-	c.cmd = program.CommandContext(a.Context(), os.Args[0], append(args, "-c", a.config)...)
-	c.cmd.Env = append(os.Environ(), runAsEnv+"=1")
-	c.cmd.Stderr = &c.errs
-	return c
-}
-
-func (c *child) start(t *testing.T) {
-	t.Helper()
-	if err := c.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer close(c.done)
-		_ = c.cmd.Wait() // killed on purpose, or judged by what it left
-	}()
-	t.Cleanup(c.kill)
-}
-
-func (a *arena) spawn(args ...string) *child {
-	a.Helper()
-	c := a.prepare(args...)
-	c.start(a.T)
-	return c
-}
-
-// kill is SIGKILL: nothing is put in order.
-func (c *child) kill() {
-	_ = c.cmd.Process.Kill() // it may have ended by itself
-	<-c.done
-}
-
-// reaches waits until the condition holds, a bounded time.
-func (a *arena) reaches(what string, is func() bool) {
-	a.Helper()
-	ctx, cancel := context.WithTimeout(a.Context(), 20*time.Second)
-	defer cancel()
-	for !is() {
-		if sleep(ctx, 2*time.Millisecond) != nil {
-			a.Fatalf("never reached: %s", what)
-		}
-	}
-}
 
 func (a *arena) called(kind simulated.Kind) bool {
 	for _, c := range a.cloud.Calls() {
@@ -138,12 +82,27 @@ func TestKilledAtOutsideCalls(t *testing.T) {
 		fault simulated.Fault
 		at    simulated.Kind
 	}{
-		"before a delete is done":    {simulated.Fault{On: simulated.Delete, Effect: simulated.Hang, Count: 2}, simulated.Delete},
-		"after a delete was done":    {simulated.Fault{Effect: simulated.Hang, Match: afterDelete()}, simulated.Delete},
-		"while it lists":             {simulated.Fault{On: simulated.List, Effect: simulated.Hang, Count: 1}, simulated.List},
-		"at the second look":         {simulated.Fault{On: simulated.Get, Effect: simulated.Hang, Count: 3}, simulated.Get},
-		"a delete done and unheard":  {simulated.Fault{On: simulated.Delete, Effect: simulated.DoneThenDrop, Count: 2}, simulated.Delete},
-		"a delete that lies with ok": {simulated.Fault{On: simulated.Delete, Effect: simulated.DoneThenAnswer, Status: 500}, simulated.Delete},
+		"before a delete is done": {
+			simulated.Fault{On: simulated.Delete, Effect: simulated.Hang, Count: 2},
+			simulated.Delete,
+		},
+		"after a delete was done": {simulated.Fault{Effect: simulated.Hang, Match: afterDelete()}, simulated.Delete},
+		"while it lists": {
+			simulated.Fault{On: simulated.List, Effect: simulated.Hang, Count: 1},
+			simulated.List,
+		},
+		"at the second look": {
+			simulated.Fault{On: simulated.Get, Effect: simulated.Hang, Count: 3},
+			simulated.Get,
+		},
+		"a delete done and unheard": {
+			simulated.Fault{On: simulated.Delete, Effect: simulated.DoneThenDrop, Count: 2},
+			simulated.Delete,
+		},
+		"a delete that lies with ok": {
+			simulated.Fault{On: simulated.Delete, Effect: simulated.DoneThenAnswer, Status: 500},
+			simulated.Delete,
+		},
 	}
 	for name, tt := range cases {
 		t.Run(name, func(t *testing.T) {

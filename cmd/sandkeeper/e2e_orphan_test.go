@@ -19,11 +19,15 @@ func TestOrphanGoesAfterTwoFullPasses(t *testing.T) {
 	done := a.task(row{status: "completed", key: "omoios-done", created: time.Hour, updated: time.Minute})
 	orphan := a.box(nobody, 10*time.Minute)
 	stay := map[string]string{
-		"young":        a.box(strings.Replace(nobody, "0000", "1111", 1), 2*time.Minute).ID,
-		"unparsable":   a.box("not-a-uuid", time.Hour).ID,
-		"foreign":      a.cloud.Put(simulated.Sandbox{Labels: map[string]string{"task_id": nobody}, CreatedAt: time.Now().Add(-time.Hour)}).ID,
-		"just done":    a.box(done, time.Hour).ID,
-		"other's team": a.cloud.Put(simulated.Sandbox{Labels: map[string]string{"project": "research"}, CreatedAt: time.Now().Add(-time.Hour)}).ID,
+		"young":      a.box(strings.Replace(nobody, "0000", "1111", 1), 2*time.Minute).ID,
+		"unparsable": a.box("not-a-uuid", time.Hour).ID,
+		"foreign": a.cloud.Put(
+			simulated.Sandbox{Labels: map[string]string{"task_id": nobody}, CreatedAt: time.Now().Add(-time.Hour)},
+		).ID,
+		"just done": a.box(done, time.Hour).ID,
+		"other's team": a.cloud.Put(
+			simulated.Sandbox{Labels: map[string]string{"project": "research"}, CreatedAt: time.Now().Add(-time.Hour)},
+		).ID,
 	}
 	a.once(0)
 	if calls := a.cloud.Destructive(); len(calls) > 0 {

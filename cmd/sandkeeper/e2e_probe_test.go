@@ -96,17 +96,19 @@ func TestSameFailureEverywhereConvictsNobody(t *testing.T) {
 			})
 			ws := a.working(5)
 			a.once(0) // all answer
-			before := a.rows()
 			a.cloud.Inject(fault)
 			var r report
 			for range 3 {
 				a.later(10*time.Second, ws...)
-				before = a.rows()
+				before := a.rows()
 				_, out, _ := a.run("once", "-o", "json", "--wait", "5s")
 				r = a.report(out)
 				a.untouched(before)
 			}
-			if !slices.ContainsFunc(r.Sources, func(s sourceReport) bool { return s.Name == "probes:daytona" && !s.Trusted }) {
+			if !slices.ContainsFunc(
+				r.Sources,
+				func(s sourceReport) bool { return s.Name == "probes:daytona" && !s.Trusted },
+			) {
 				t.Errorf("probes are trusted: %+v", r.Sources)
 			}
 			a.keeps(ws)

@@ -88,10 +88,17 @@ func TestPlanWritesNothing(t *testing.T) {
 		migrated bool
 		grants   []string // nil: the owner
 	}{
-		"before migrate":                     {},
-		"before migrate, a read-only role":   {grants: read},
-		"after migrate":                      {migrated: true},
-		"after migrate, a read-only role":    {migrated: true, grants: append(read, "GRANT USAGE ON SCHEMA sandkeeper TO %s", "GRANT SELECT ON ALL TABLES IN SCHEMA sandkeeper TO %s")},
+		"before migrate":                   {},
+		"before migrate, a read-only role": {grants: read},
+		"after migrate":                    {migrated: true},
+		"after migrate, a read-only role": {
+			migrated: true,
+			grants: append(
+				read,
+				"GRANT USAGE ON SCHEMA sandkeeper TO %s",
+				"GRANT SELECT ON ALL TABLES IN SCHEMA sandkeeper TO %s",
+			),
+		},
 		"after migrate, reads the rows only": {migrated: true, grants: read},
 	}
 	for name, tt := range cases {
@@ -165,13 +172,37 @@ func TestOperatorsVerbs(t *testing.T) {
 		wish, undo []string
 		held       string
 	}{
-		"pause of all":       {[]string{"pause", "--reason", "maintenance"}, []string{"resume"}, "pause: all (maintenance)"},
-		"pause of a rule":    {[]string{"pause", "rule:stop-ignored"}, []string{"resume", "rule:stop-ignored"}, "pause: rule:stop-ignored"},
-		"pause of provider":  {[]string{"pause", "provider:daytona"}, []string{"resume", "provider:daytona"}, "pause: provider:daytona"},
-		"hold of the task":   {[]string{"hold", "task:TASK", "--reason", "mine"}, []string{"unhold", "task:TASK"}, "hold: task:TASK (mine)"},
-		"hold of a bare id":  {[]string{"hold", "BOX"}, []string{"unhold", "BOX"}, "hold: sandbox:BOX"},
-		"hold of a label":    {[]string{"hold", "label:agent_id=agent-1"}, []string{"unhold", "label:agent_id=agent-1"}, "hold: label:agent_id=agent-1"},
-		"mode lowered":       {[]string{"mode", "stop-ignored", "observe"}, []string{"mode", "stop-ignored", "clear"}, "observe"},
+		"pause of all": {
+			[]string{"pause", "--reason", "maintenance"},
+			[]string{"resume"},
+			"pause: all (maintenance)",
+		},
+		"pause of a rule": {
+			[]string{"pause", "rule:stop-ignored"},
+			[]string{"resume", "rule:stop-ignored"},
+			"pause: rule:stop-ignored",
+		},
+		"pause of provider": {
+			[]string{"pause", "provider:daytona"},
+			[]string{"resume", "provider:daytona"},
+			"pause: provider:daytona",
+		},
+		"hold of the task": {
+			[]string{"hold", "task:TASK", "--reason", "mine"},
+			[]string{"unhold", "task:TASK"},
+			"hold: task:TASK (mine)",
+		},
+		"hold of a bare id": {[]string{"hold", "BOX"}, []string{"unhold", "BOX"}, "hold: sandbox:BOX"},
+		"hold of a label": {
+			[]string{"hold", "label:agent_id=agent-1"},
+			[]string{"unhold", "label:agent_id=agent-1"},
+			"hold: label:agent_id=agent-1",
+		},
+		"mode lowered": {
+			[]string{"mode", "stop-ignored", "observe"},
+			[]string{"mode", "stop-ignored", "clear"},
+			"observe",
+		},
 		"a hold that ended":  {[]string{"hold", "task:TASK", "--for", "30s"}, nil, "hold: task:TASK"},
 		"a pause that ended": {[]string{"pause", "--for", "30s"}, nil, "pause: all"},
 	}

@@ -36,8 +36,11 @@ func (s *spareDatabases) take(t *testing.T) string {
 // give empties a database for the next test. One that cannot be emptied is not handed on.
 func (s *spareDatabases) give(t *testing.T, dsn string, pool *pgxpool.Pool) {
 	t.Helper()
-	_, err := pool.Exec(context.Background(),
-		"DROP SCHEMA IF EXISTS sandkeeper CASCADE; DROP SCHEMA public CASCADE; CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC")
+	_, err := pool.Exec(
+		context.Background(),
+		"DROP SCHEMA IF EXISTS sandkeeper CASCADE; DROP SCHEMA public CASCADE; "+
+			"CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC",
+	)
 	if err != nil {
 		t.Errorf("empty the test's database: %v", err)
 		return

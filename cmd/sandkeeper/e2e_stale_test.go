@@ -29,7 +29,15 @@ func TestStaleTasksNameTheInactiveSnapshot(t *testing.T) {
 	}
 	a.task(row{status: "assigned", key: "omoios-fresh", created: 5 * time.Hour, updated: 5 * time.Second})
 	a.task(row{status: "pending", created: 5 * time.Hour, updated: 4 * time.Minute})
-	a.task(row{status: "completed", key: "omoios-done", created: 5 * time.Hour, updated: time.Hour, started: 2 * time.Hour})
+	a.task(
+		row{
+			status:  "completed",
+			key:     "omoios-done",
+			created: 5 * time.Hour,
+			updated: time.Hour,
+			started: 2 * time.Hour,
+		},
+	)
 	a.task(row{status: "failed", created: 5 * time.Hour, updated: time.Hour, err: "may have crashed"})
 	a.task(row{status: "cancelled", created: 5 * time.Hour, updated: time.Hour})
 	ws := a.working(4)

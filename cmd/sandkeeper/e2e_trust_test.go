@@ -15,14 +15,25 @@ func (a *arena) tempted(ws []worker) {
 	a.Helper()
 	a.box(nobody, 10*time.Minute)
 	a.task(row{status: "assigned", key: "omoios-stale", created: time.Hour, updated: 4 * time.Minute})
-	lost := a.task(row{status: "running", key: "omoios-lost", created: time.Hour, updated: 30 * time.Minute, started: 30 * time.Minute})
+	lost := a.task(
+		row{
+			status:  "running",
+			key:     "omoios-lost",
+			created: time.Hour,
+			updated: 30 * time.Minute,
+			started: 30 * time.Minute,
+		},
+	)
 	a.event("omoios-lost", "agent.started", 30*time.Minute)
 	a.event("omoios-lost", "agent.heartbeat", 3*time.Minute)
 	_ = lost
 }
 
 func (r report) distrusts(source string) bool {
-	return slices.ContainsFunc(r.Sources, func(s sourceReport) bool { return s.Name == source && !s.Trusted && s.Reason != "" })
+	return slices.ContainsFunc(
+		r.Sources,
+		func(s sourceReport) bool { return s.Name == source && !s.Trusted && s.Reason != "" },
+	)
 }
 
 var badListings = map[string]struct {
@@ -31,20 +42,38 @@ var badListings = map[string]struct {
 	fresh bool // also with a ledger that has nothing to compare with
 	call  string
 }{
-	"500":                     {fault: simulated.Fault{Effect: simulated.Answer, Status: 500}, fresh: true},
-	"403":                     {fault: simulated.Fault{Effect: simulated.Answer, Status: 403}},
-	"429":                     {fault: simulated.Fault{Effect: simulated.Answer, Status: 429, Header: map[string]string{"Retry-After": "60"}}},
-	"200 with HTML":           {fault: simulated.Fault{Effect: simulated.Answer, Status: 200, Body: "<html>ok</html>", ContentType: "text/html"}},
+	"500": {fault: simulated.Fault{Effect: simulated.Answer, Status: 500}, fresh: true},
+	"403": {fault: simulated.Fault{Effect: simulated.Answer, Status: 403}},
+	"429": {
+		fault: simulated.Fault{Effect: simulated.Answer, Status: 429, Header: map[string]string{"Retry-After": "60"}},
+	},
+	"200 with HTML": {
+		fault: simulated.Fault{
+			Effect:      simulated.Answer,
+			Status:      200,
+			Body:        "<html>ok</html>",
+			ContentType: "text/html",
+		},
+	},
 	"200 with HTML as JSON":   {fault: simulated.Fault{Effect: simulated.Answer, Status: 200, Body: "<html>ok</html>"}},
 	"200 with another object": {fault: simulated.Fault{Effect: simulated.Answer, Status: 200, Body: "{}"}},
 	"empty list":              {fault: simulated.Fault{Effect: simulated.EmptyList}, fresh: true},
 	"cut in the middle":       {fault: simulated.Fault{Effect: simulated.CutPage}, fresh: true},
 	"connection drops":        {fault: simulated.Fault{Effect: simulated.Drop}},
 	"hangs":                   {fault: simulated.Fault{Effect: simulated.Hang}, call: "200ms"},
-	"second page fails":       {fault: simulated.Fault{Effect: simulated.Answer, Status: 500, Page: 2}, ours: 250, fresh: true},
-	"cursor leads back":       {fault: simulated.Fault{Effect: simulated.SameCursor, Page: 1}},
-	"shrunken":                {fault: simulated.Fault{Effect: simulated.Omit, Omits: func(s simulated.Sandbox) bool { return s.Labels["task_id"] != nobody }}},
-	"labels lost":             {fault: simulated.Fault{Effect: simulated.LoseLabels}, fresh: true},
+	"second page fails": {
+		fault: simulated.Fault{Effect: simulated.Answer, Status: 500, Page: 2},
+		ours:  250,
+		fresh: true,
+	},
+	"cursor leads back": {fault: simulated.Fault{Effect: simulated.SameCursor, Page: 1}},
+	"shrunken": {
+		fault: simulated.Fault{
+			Effect: simulated.Omit,
+			Omits:  func(s simulated.Sandbox) bool { return s.Labels["task_id"] != nobody },
+		},
+	},
+	"labels lost": {fault: simulated.Fault{Effect: simulated.LoseLabels}, fresh: true},
 }
 
 // TestBadListingsMoveNothing: whatever a listing does, nothing is concluded from it, `once`
@@ -113,12 +142,15 @@ func TestWrongLinksHarmNobody(t *testing.T) {
 		distrust string                 // the source that is not trusted, "" for none
 	}{
 		"a typo in the link label": {settings: settings{link: "taskid"}, distrust: "link"},
-		"labels lost, ours by another proof": {settings: settings{owns: "{name_prefix: omoios-, exclusive: true}"}, first: true,
+		"labels lost, ours by another proof": {
+			settings: settings{owns: "{name_prefix: omoios-, exclusive: true}"},
+			first:    true,
 			world: func(a *arena, _ []worker) {
 				for _, s := range a.cloud.Sandboxes() {
 					a.cloud.Change(s.ID, func(s *simulated.Sandbox) { s.Labels = nil })
 				}
-			}},
+			},
+		},
 		"the task label lost, ours by label": {first: true, world: func(a *arena, _ []worker) {
 			for _, s := range a.cloud.Sandboxes() {
 				a.cloud.Change(s.ID, func(s *simulated.Sandbox) { s.Labels = map[string]string{"project": "omoios"} })
@@ -129,10 +161,20 @@ func TestWrongLinksHarmNobody(t *testing.T) {
 				a.cloud.Change(s.ID, func(s *simulated.Sandbox) { s.Labels = map[string]string{"project": "omoios"} })
 			}
 		}, distrust: "link"},
-		"an emptied task table": {first: true, world: func(a *arena, _ []worker) { a.sql("DELETE FROM tasks") }, distrust: "tasks"},
+		"an emptied task table": {
+			first:    true,
+			world:    func(a *arena, _ []worker) { a.sql("DELETE FROM tasks") },
+			distrust: "tasks",
+		},
 		"an emptied task table, fresh ledger": {world: func(a *arena, _ []worker) { a.sql("DELETE FROM tasks") },
 			distrust: "tasks"},
 		"another database": {first: true, world: func(a *arena, _ []worker) { a.staging(5) }, distrust: "tasks"},
+		"another database with tasks of its own": {first: true, world: func(a *arena, _ []worker) {
+			a.staging(3)
+			for range 20 {
+				a.task(row{status: "pending", created: time.Minute})
+			}
+		}, distrust: "tasks"},
 		"a staging copy that sees production": {settings: settings{owns: "{labels: {project: omoios}}"},
 			world: func(a *arena, _ []worker) { a.staging(3) }},
 	}
@@ -169,6 +211,14 @@ func (a *arena) staging(n int) {
 	a.Helper()
 	a.sql("DELETE FROM tasks")
 	for range n {
-		a.task(row{status: "completed", key: "omoios-staging", created: time.Hour, updated: 30 * time.Minute, started: time.Hour})
+		a.task(
+			row{
+				status:  "completed",
+				key:     "omoios-staging",
+				created: time.Hour,
+				updated: 30 * time.Minute,
+				started: time.Hour,
+			},
+		)
 	}
 }

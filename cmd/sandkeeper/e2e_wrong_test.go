@@ -18,14 +18,32 @@ func TestWrongSetups(t *testing.T) {
 		args     []string // default once
 		want     []string // in what is printed
 	}{
-		"an unknown key":             {settings: settings{rules: "{orphan: {afterr: 5m}}"}, want: []string{"sandkeeper.yaml:", "afterr", "after"}},
-		"an unknown rule":            {settings: settings{rules: "{orfan: enforce}"}, want: []string{"orfan", "orphan"}},
-		"below the floor":            {settings: settings{rules: "{orphan: {after: 1s}}"}, want: []string{"orphan", "30s"}},
-		"no proof of ownership":      {settings: settings{owns: "{}"}, want: []string{"owns"}},
-		"two mistakes":               {settings: settings{rules: "{orfan: enforce}", owns: "{}"}, want: []string{"orfan", "owns"}},
-		"a column that is not there": {settings: settings{tasks: ", columns: {started_at: begun_at}"}, want: []string{"begun_at"}},
-		"a table that is not there":  {settings: settings{tasks: ", table: public.jobs"}, want: []string{"public.jobs"}},
-		"a key that expired":         {settings: settings{token: "other"}, want: []string{"401"}},
+		"an unknown key": {
+			settings: settings{rules: "{orphan: {afterr: 5m}}"},
+			want:     []string{"sandkeeper.yaml:", "afterr", "after"},
+		},
+		"an unknown rule": {
+			settings: settings{rules: "{orfan: enforce}"},
+			want:     []string{"orfan", "orphan"},
+		},
+		"below the floor": {
+			settings: settings{rules: "{orphan: {after: 1s}}"},
+			want:     []string{"orphan", "30s"},
+		},
+		"no proof of ownership": {settings: settings{owns: "{}"}, want: []string{"owns"}},
+		"two mistakes": {
+			settings: settings{rules: "{orfan: enforce}", owns: "{}"},
+			want:     []string{"orfan", "owns"},
+		},
+		"a column that is not there": {
+			settings: settings{tasks: ", columns: {started_at: begun_at}"},
+			want:     []string{"begun_at"},
+		},
+		"a table that is not there": {
+			settings: settings{tasks: ", table: public.jobs"},
+			want:     []string{"public.jobs"},
+		},
+		"a key that expired": {settings: settings{token: "other"}, want: []string{"401"}},
 		"another installation's ledger": {world: func(a *arena) {
 			a.must("migrate")
 			a.configure(settings{name: "somebody-else"})
@@ -97,13 +115,38 @@ func TestCheck(t *testing.T) {
 		code     int
 		want     []string
 	}{
-		"all is well":            {world: func(a *arena) { a.must("migrate") }, want: []string{"ok    config", "ok    ledger", "ok    tasks", "ok    provider daytona", "template ai-agent-dev-light: active"}},
-		"before migrate":         {code: 1, want: []string{"FAIL  ledger: schema", "sandkeeper migrate"}},
-		"a wrong column":         {settings: settings{tasks: ", columns: {started_at: begun_at}"}, code: 1, want: []string{"FAIL  tasks", "begun_at"}},
-		"an inactive snapshot":   {world: func(a *arena) { a.deactivate() }, code: 1, want: []string{"FAIL  provider daytona: template ai-agent-dev-light: is inactive"}},
-		"a wrong key":            {settings: settings{token: "other"}, code: 1, want: []string{"FAIL  provider daytona"}},
-		"a listing that is down": {world: func(a *arena) { a.cloud.Inject(simulated.Fault{Effect: simulated.Answer, Status: 503}) }, code: 1, want: []string{"FAIL  provider daytona", "503"}},
-		"a broken config":        {settings: settings{owns: "{}"}, code: 1, want: []string{"FAIL  config", "owns"}},
+		"all is well": {
+			world: func(a *arena) { a.must("migrate") },
+			want: []string{
+				"ok    config",
+				"ok    ledger",
+				"ok    tasks",
+				"ok    provider daytona",
+				"template ai-agent-dev-light: active",
+			},
+		},
+		"before migrate": {code: 1, want: []string{"FAIL  ledger: schema", "sandkeeper migrate"}},
+		"a wrong column": {
+			settings: settings{tasks: ", columns: {started_at: begun_at}"},
+			code:     1,
+			want:     []string{"FAIL  tasks", "begun_at"},
+		},
+		"an inactive snapshot": {
+			world: func(a *arena) { a.deactivate() },
+			code:  1,
+			want:  []string{"FAIL  provider daytona: template ai-agent-dev-light: is inactive"},
+		},
+		"a wrong key": {
+			settings: settings{token: "other"},
+			code:     1,
+			want:     []string{"FAIL  provider daytona"},
+		},
+		"a listing that is down": {
+			world: func(a *arena) { a.cloud.Inject(simulated.Fault{Effect: simulated.Answer, Status: 503}) },
+			code:  1,
+			want:  []string{"FAIL  provider daytona", "503"},
+		},
+		"a broken config": {settings: settings{owns: "{}"}, code: 1, want: []string{"FAIL  config", "owns"}},
 	}
 	for name, tt := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -137,7 +180,9 @@ func TestExplain(t *testing.T) {
 	young := a.box(nobody, 2*time.Minute)
 	stale := a.task(row{status: "assigned", key: "omoios-stale", created: time.Hour, updated: 4 * time.Minute})
 	a.once(0)
-	for id, want := range map[string]string{stale: "worker never started", ws[0].task: ws[0].sandbox, young.ID: "no task explains it, created"} {
+	for id, want := range map[string]string{
+		stale: "worker never started", ws[0].task: ws[0].sandbox, young.ID: "no task explains it, created",
+	} {
 		if out := a.must("explain", id); !strings.Contains(out, want) {
 			t.Errorf("explain %s does not say %q:\n%s", id, want, out)
 		}

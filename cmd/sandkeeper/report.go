@@ -119,6 +119,9 @@ func stepOf(r *reconcile.Result, s reconcile.PlannedStep, acted bool) stepReport
 		out.Outcome = reconcile.OutcomePending
 		if a, worked := r.Done[s.ID]; worked {
 			out.Outcome, out.Detail = a.Outcome, a.Detail
+			if r.Refused[s.ID] {
+				out.Outcome = reconcile.OutcomeFailed
+			}
 		}
 		if why := r.Waits[s.ID]; why != "" && out.Outcome == reconcile.OutcomePending {
 			out.Detail = why

@@ -250,9 +250,9 @@ func TestTerminate(t *testing.T) {
 		"an error is not repeated":    {502, `{}`, 1, "", errAny},
 		"maintenance is not repeated": {503, `{}`, 1, "", errAny},
 		"busy until patience ends": {
-			409, `{"message":"Sandbox state change in progress"}`, 4, "", reconcile.ErrHeld,
+			409, `{"message":"Sandbox state change in progress"}`, 3, "", reconcile.ErrHeld,
 		},
-		"limited until patience ends":    {429, `{}`, 4, "", reconcile.ErrThrottled},
+		"limited until patience ends":    {429, `{}`, 3, "", reconcile.ErrThrottled},
 		"an answer of another sandbox":   {200, `{"id":"sb-2","state":"destroying"}`, 1, "", errAny},
 		"an answer that says not a word": {200, `{}`, 1, "", errAny},
 	} {

@@ -1,0 +1,139 @@
+package reconcile_test
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A table is a task table in memory. Its writes have the guards of the statement in
+// PostgreSQL: status, sandbox, live, version unless locked, and no newer life sign.
+type table struct {
+	mu    sync.Mutex
+	rows  map[string]*row
+	wrote []string // the tasks of the writes that were done, in their order
+}
+
+// A row is a task with what its readers do not see.
+type row struct {
+	reconcile.Task
+	version int
+	beats   bool // its worker sends a heartbeat every 30 seconds
+}
+
+func newTable() *table { return &table{rows: map[string]*row{}} }
+
+// read is the row as a statement sees it now.
+func (r *row) read() reconcile.Task {
+	t := r.Task
+	t.AsOf, t.Version = time.Now(), strconv.Itoa(r.version)
+	if r.beats {
+		t.Events.Heartbeat = t.AsOf.Truncate(30 * time.Second)
+	}
+	return t
+}
+
+// put adds a row.
+func (t *table) put(r row) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r.Status = string(r.State)
+	t.rows[r.ID] = &r
+}
+
+// change changes a row as the platform does: its version moves.
+func (t *table) change(id string, change func(*row)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := t.rows[id]
+	change(r)
+	r.Status, r.UpdatedAt = string(r.State), time.Now()
+	r.version++
+}
+
+// speak is an event of the worker, in a table of its own: the row's version stays.
+func (t *table) speak(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.rows[id].Events.Started = time.Now()
+}
+
+// row is a copy of one row.
+func (t *table) row(id string) row {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return *t.rows[id]
+}
+
+// writes are the tasks that were written, in order of time.
+func (t *table) writes() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.wrote)
+}
+
+func (t *table) Clock(ctx context.Context) (reconcile.TaskClock, error) {
+	return reconcile.TaskClock{Now: time.Now(), Empty: len(t.rows) == 0}, ctx.Err()
+}
+
+func (t *table) Live(ctx context.Context) (reconcile.Rows, error) {
+	return t.where(ctx, func(r *row) bool { return r.State.Live() })
+}
+
+func (t *table) ByID(ctx context.Context, ids []string) (reconcile.Rows, error) {
+	return t.where(ctx, func(r *row) bool { return slices.Contains(ids, r.ID) })
+}
+
+func (t *table) BySandbox(ctx context.Context, keys []string) (reconcile.Rows, error) {
+	return t.where(ctx, func(r *row) bool { return r.Sandbox != "" && slices.Contains(keys, r.Sandbox) })
+}
+
+func (t *table) where(ctx context.Context, wanted func(*row) bool) (reconcile.Rows, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	rows := reconcile.Rows{Now: time.Now()}
+	for _, r := range t.rows {
+		if wanted(r) {
+			rows.Tasks = append(rows.Tasks, r.read())
+		}
+	}
+	slices.SortFunc(rows.Tasks, func(a, b reconcile.Task) int { return cmp.Compare(a.ID, b.ID) })
+	return rows, ctx.Err()
+}
+
+func (t *table) Write(ctx context.Context, w reconcile.Write) (reconcile.Written, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	r := t.rows[w.Task.ID]
+	if said := guard(r, w); said != reconcile.WriteDone {
+		return said, nil
+	}
+	r.State, r.Error, r.UpdatedAt = reconcile.TaskFailed, w.Reason, time.Now()
+	if w.Step == reconcile.StepRequeue {
+		r.State, r.Sandbox = reconcile.TaskPending, ""
+	}
+	r.Status = string(r.State)
+	r.version++
+	t.wrote = append(t.wrote, r.ID)
+	return reconcile.WriteDone, nil
+}
+
+func guard(r *row, w reconcile.Write) reconcile.Written {
+	switch {
+	case r == nil, r.Status != w.Task.Status, r.Sandbox != w.Task.Sandbox, !r.State.Live():
+		return reconcile.WriteMoved
+	case w.Refutable && r.read().LifeSign().After(w.LifeSign):
+		return reconcile.WriteAlive
+	case !w.Lock && strconv.Itoa(r.version) != w.Task.Version:
+		return reconcile.WriteBusy
+	}
+	return reconcile.WriteDone
+}
