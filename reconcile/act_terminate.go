@@ -97,7 +97,7 @@ func (r *run) ground(ctx context.Context, a Action, controls *Controls) (Sandbox
 	if out, settled := r.underway(a, look); settled {
 		return Sandbox{}, out, true
 	}
-	if o.finding == nil || o.finding.Sandbox != a.Sandbox {
+	if o.finding == nil || o.finding.Sandbox != a.Sandbox || o.finding.Provider != a.Provider {
 		return Sandbox{}, r.withdraw(a, "looked again: "+o.kept), true
 	}
 	if waits := r.stillHeld(o, &a, controls); waits != "" {
@@ -163,6 +163,9 @@ func (r *run) linkedAgain(ctx context.Context, a *Action, sb Sandbox) (string, e
 		return "", fmt.Errorf("read the row again: %w", err)
 	}
 	for _, t := range ids.Tasks {
+		if a.Seq == 0 {
+			break // the sandbox itself is the verdict's ground, its task may well live
+		}
 		if why := r.stands(&t, a, sb); why != "" {
 			return why, nil
 		}

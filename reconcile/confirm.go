@@ -117,7 +117,7 @@ func (r *run) askAgain(ctx context.Context, a *Action) (why string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if sb.ID != a.Sandbox || !sb.Owned {
+	if sb.ID != a.Sandbox || !sb.Owned && !r.policy.Providers[a.Provider].Referenced {
 		return "it is not proven ours any more", nil
 	}
 	if !r.policy.Tasks.None {

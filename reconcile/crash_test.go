@@ -59,7 +59,7 @@ func TestAnEndAtEveryCall(t *testing.T) {
 		calls = l.count()
 		t.Log(l.calls)
 	})
-	t.Log("DBG", calls)
+
 	if calls < 100 {
 		t.Errorf("%d calls were made, and there is more to do than that", calls)
 	}
@@ -131,6 +131,14 @@ func (s *stage) repaired(lives []*life) {
 	slices.Sort(left)
 	if diff := cmp.Diff([]string{"sb-foreign", "sb-h1", "sb-h2", "sb-h3", "sb-h4"}, left); diff != "" {
 		s.Errorf("sandboxes left (-want +got):\n%s", diff)
+	}
+	var asked []string
+	for _, l := range lives {
+		asked = append(asked, l.asked...)
+	}
+	slices.Sort(asked)
+	if diff := cmp.Diff(deleted, asked); diff != "" {
+		s.Errorf("the provider was asked more than once (-deleted +asked):\n%s", diff)
 	}
 	s.withinBudget(lives)
 	s.closed()

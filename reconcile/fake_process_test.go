@@ -25,6 +25,7 @@ type life struct {
 	calls []string
 	dead  bool
 	lost  bool     // another holder has taken over
+	asked []string // the sandboxes that the provider was asked to end
 	late  []string // what it did outside after that
 	lease reconcile.Lease
 	begun map[int64]int // remedies begun, by pass
@@ -232,7 +233,12 @@ func (c providerCalls) Find(ctx context.Context, task string) ([]reconcile.Sandb
 }
 
 func (c providerCalls) Terminate(ctx context.Context, s reconcile.Sandbox) (reconcile.Termination, error) {
-	return ask(ctx, c.l, "Terminate", s.ID, func() (reconcile.Termination, error) { return c.p.Terminate(ctx, s) })
+	return ask(ctx, c.l, "Terminate", s.ID, func() (reconcile.Termination, error) {
+		c.l.mu.Lock()
+		c.l.asked = append(c.l.asked, s.ID)
+		c.l.mu.Unlock()
+		return c.p.Terminate(ctx, s)
+	})
 }
 
 func (c providerCalls) Logs(ctx context.Context, s reconcile.Sandbox, limit int) (string, error) {

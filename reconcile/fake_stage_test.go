@@ -105,7 +105,7 @@ func policy() reconcile.Policy {
 	}
 	return reconcile.Policy{
 		Installation: "test", Quick: 15 * time.Second, Full: 2 * time.Minute, Rules: rules,
-		Limits: reconcile.Limits{PerPass: 2, Share: 0.3, Breaker: 1, PerHour: 20},
+		Limits: reconcile.Limits{PerPass: 2, Share: 0.34, Breaker: 1, PerHour: 20},
 		Providers: map[string]reconcile.ProviderPolicy{lab: {
 			Name: lab, Kind: "simulated", Exclusive: true, LinkTask: true, LinkSandbox: true, SandboxIsID: true,
 			Probe: reconcile.ProbePolicy{Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: 50},

@@ -155,14 +155,25 @@ func (v *view) remember(t *Task, was *seenTask) (TaskSeen, bool) {
 	}
 	seen.Sandbox, seen.UpdatedAt, seen.StartedAt = t.Sandbox, t.UpdatedAt, t.StartedAt
 	seen.EntrySum = t.entrySum()
+	v.rememberAhead(&seen, t)
 	seen.ErrorSum, seen.Live = sum(t.Error), t.State.Live()
 	return seen, !known || !seen.same(before)
+}
+
+// rememberAhead keeps since when a life sign from the future is known.
+func (v *view) rememberAhead(seen *TaskSeen, t *Task) {
+	switch {
+	case !t.ahead():
+		seen.AheadSign, seen.AheadSince = time.Time{}, time.Time{}
+	case !seen.AheadSign.Equal(t.LifeSign()):
+		seen.AheadSign, seen.AheadSince = t.LifeSign(), v.now
+	}
 }
 
 func (s *TaskSeen) same(o *TaskSeen) bool {
 	return s.Status == o.Status && s.State == o.State && s.Sandbox == o.Sandbox && s.Since.Equal(o.Since) &&
 		s.UpdatedAt.Equal(o.UpdatedAt) && s.StartedAt.Equal(o.StartedAt) && s.StaleStart.Equal(o.StaleStart) &&
-		s.EntrySum == o.EntrySum && s.ErrorSum == o.ErrorSum && s.ErrorChanged == o.ErrorChanged && s.Live == o.Live
+		s.EntrySum == o.EntrySum && s.AheadSign.Equal(o.AheadSign) && s.ErrorSum == o.ErrorSum && s.ErrorChanged == o.ErrorChanged && s.Live == o.Live
 }
 
 // seenSandboxes are the sandboxes whose memory changes with this pass.

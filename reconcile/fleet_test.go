@@ -237,3 +237,51 @@ func TestTimeline(t *testing.T) {
 		t.Errorf("timeline:\n got %q\nwant %q", got, want)
 	}
 }
+
+// A life sign from the future is one while it is news, and ages from when it was first seen:
+// no worker lives for ever by a clock that it can wind.
+func TestSignFromTheFuture(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	future := now.Add(24 * time.Hour)
+	task := Task{ID: "t1", AsOf: now, Events: Events{Heartbeat: future}}
+	for name, c := range map[string]struct {
+		seen TaskSeen
+		want bool
+	}{
+		"never seen before":             {TaskSeen{}, true},
+		"first seen 90s ago":            {TaskSeen{AheadSign: future, AheadSince: now.Add(-90 * time.Second)}, true},
+		"first seen 91s ago":            {TaskSeen{AheadSign: future, AheadSince: now.Add(-91 * time.Second)}, false},
+		"another one was seen long ago": {TaskSeen{AheadSign: future.Add(-time.Second), AheadSince: now.Add(-time.Hour)}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &Snapshot{Memory: Memory{Now: now, Tasks: map[string]TaskSeen{"t1": c.seen}}}
+			if age, got := newView(s, &Policy{}).alive(&task); got != c.want {
+				t.Errorf("alive = %t at the age of %s, want %t", got, age, c.want)
+			}
+		})
+	}
+}
+
+// An assigned_at that did not move when the task was handed out anew times nothing.
+func TestStaleEntryColumn(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	p := &Policy{Full: 2 * time.Minute}
+	for name, c := range map[string]struct {
+		seen  TaskSeen
+		known bool
+		want  time.Duration
+	}{
+		"not seen before: the column is believed": {TaskSeen{}, false, time.Hour},
+		"seen in this state from the first":       {TaskSeen{FirstSeen: now.Add(-time.Minute), Since: now.Add(-time.Minute)}, true, time.Hour},
+		"seen in another state 5m ago":            {TaskSeen{FirstSeen: now.Add(-2 * time.Hour), Since: now.Add(-5 * time.Minute)}, true, 5 * time.Minute},
+		"seen in another state before it":         {TaskSeen{FirstSeen: now.Add(-2 * time.Hour), Since: now.Add(-57 * time.Minute)}, true, time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := newView(&Snapshot{Memory: Memory{Now: now}}, p)
+			s := &Subject{Task: &Task{State: TaskAssigned, AsOf: now, AssignedAt: now.Add(-time.Hour)}, Seen: c.seen, Known: c.known}
+			if got, by := v.stateAge(s); got != c.want {
+				t.Errorf("stateAge = %s by %s, want %s", got, by, c.want)
+			}
+		})
+	}
+}

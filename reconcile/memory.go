@@ -37,6 +37,8 @@ type TaskSeen struct {
 	StartedAt    time.Time // the row's started_at at the last look (task database's clock)
 	StaleStart   time.Time // a started_at that was already there in an earlier state: of an earlier attempt
 	EntrySum     uint64    // hash of what changes when the task is handed out anew: attempts and session
+	AheadSign    time.Time // a life sign from the future (task database's clock); zero when there is none
+	AheadSince   time.Time // when the ledger first saw it
 	ErrorSum     uint64    // hash of the error column at the last look
 	ErrorChanged bool      // the error column changed during the present state, by no mark of ours
 	Live         bool

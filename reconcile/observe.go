@@ -20,7 +20,7 @@ func (k *Keeper) firstLook(ctx context.Context, kind PassKind) (*Snapshot, error
 	if err := k.readClock(ctx, s); err != nil {
 		return nil, err
 	}
-	if err := k.shutRefused(ctx); err != nil {
+	if err := k.shutRefused(ctx, kind); err != nil {
 		return nil, err
 	}
 	var wg sync.WaitGroup
@@ -39,6 +39,7 @@ func (k *Keeper) firstLook(ctx context.Context, kind PassKind) (*Snapshot, error
 	if failed != nil {
 		return nil, fmt.Errorf("recall the ledger: %w", failed)
 	}
+	k.shutListed(s)
 	s.Memory.WatchSince = watch(&s.Memory, &k.Policy)
 	if k.Policy.Tasks.None {
 		s.T0 = s.Memory.Now

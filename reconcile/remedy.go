@@ -6,26 +6,26 @@ func (v *view) remedySteps(d *Decision, f *Finding, remedy Remedy) []Action {
 	s := &d.Subject
 	base := Action{Rule: f.Rule, Subject: f.Subject, Task: f.Task, Reason: f.Reason, Evidence: f.Evidence}
 	if remedy == Terminate || s.Task == nil || s.Fate != FateLive {
-		return v.terminateSteps(base, s, f.Sandbox)
+		return v.terminateSteps(base, s, Ref{f.Provider, f.Sandbox})
 	}
 	row := base
 	row.Step = StepFail
 	if remedy == Requeue && v.mayRequeue(s) {
 		row.Step = StepRequeue
 	}
-	return append([]Action{row}, v.terminateSteps(base, s, "")...)
+	return append([]Action{row}, v.terminateSteps(base, s, Ref{})...)
 }
 
 // terminateSteps end one sandbox of the subject, or all of them. Those that are on their
 // way out, in an unknown state, or not proven ours are left.
-func (v *view) terminateSteps(base Action, s *Subject, only string) []Action {
+func (v *view) terminateSteps(base Action, s *Subject, only Ref) []Action {
 	var steps []Action
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		if only != "" && b.ID != only || !b.Here || !b.Owned || b.State == SandboxEnded || v.ending[b.Ref] {
+		if only != (Ref{}) && b.Ref != only || !b.Here || !b.Owned || b.State == SandboxEnded || v.ending[b.Ref] {
 			continue
 		}
-		if only == "" && (b.State == SandboxUnknown || b.State == SandboxDeleting) {
+		if only == (Ref{}) && (b.State == SandboxUnknown || b.State == SandboxDeleting) {
 			continue
 		}
 		a := base

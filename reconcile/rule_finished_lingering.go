@@ -67,7 +67,7 @@ func (v *view) idle(s *Subject, b *Box) (time.Duration, string) {
 	if t := s.Task; !t.UpdatedAt.IsZero() && v.clockTrusted("updated_at") {
 		shorter(t.AsOf.Sub(t.UpdatedAt), "updated_at")
 	}
-	if sign := s.Task.LifeSign(); !sign.IsZero() {
+	if sign := s.Task.LifeSign(); !sign.IsZero() && !s.Task.ahead() {
 		shorter(s.Task.AsOf.Sub(sign), "events")
 	}
 	if !b.LastActivityAt.IsZero() {

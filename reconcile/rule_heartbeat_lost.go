@@ -16,11 +16,12 @@ func heartbeatLost(v *view, s *Subject) verdict {
 	if !v.beats {
 		return verdict{} // nobody sends heartbeats here: silence says nothing
 	}
+	sign := v.sign(t)
 	limit := max(v.threshold("heartbeat-lost", s), v.limit)
 	ran, _ := v.stateAge(s) // a sign of an earlier attempt does not time this one's silence
 	quiet := min(v.silentFor(t), ran, v.observed(sourceEvents, sourceTasks))
 	if quiet <= limit {
-		if all := t.AsOf.Sub(t.LifeSign()); all > limit {
+		if all := t.AsOf.Sub(sign); all > limit {
 			return verdict{kept: fmt.Sprintf("silent for %s, of which only %s count: others were not heard either, "+
 				"a source was out, or it has not run for longer", short(all), short(quiet))}
 		}
@@ -44,7 +45,7 @@ func heartbeatLost(v *view, s *Subject) verdict {
 	return verdict{
 		found: true, due: true, probe: true,
 		reason: joined(fmt.Sprintf("worker fell silent: last life sign %s, %s ago, limit %s",
-			stamp(t.LifeSign()), short(t.AsOf.Sub(t.LifeSign())), short(limit)), v.state(s), probed),
+			stamp(t.LifeSign()), short(t.AsOf.Sub(sign)), short(limit)), v.state(s), probed),
 		evidence: []Evidence{
 			{Source: "events", At: t.LifeSign(), Fact: "newest life sign of this worker"},
 			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.running)},
@@ -59,9 +60,9 @@ func heartbeatLost(v *view, s *Subject) verdict {
 // can know.
 func (v *view) silentFor(t *Task) time.Duration {
 	if v.running < 3 || t.AsOf.Sub(v.newest) <= v.limit/3 {
-		return t.AsOf.Sub(t.LifeSign())
+		return t.AsOf.Sub(v.sign(t))
 	}
-	return v.newest.Sub(t.LifeSign())
+	return v.newest.Sub(v.sign(t))
 }
 
 // probedBroken reports whether the newest probe since the silence began failed, in words. A
@@ -69,7 +70,7 @@ func (v *view) silentFor(t *Task) time.Duration {
 func (v *view) probedBroken(s *Subject) (bool, string) {
 	for _, b := range s.Boxes {
 		last := b.Probes.verdict()
-		if last.At.IsZero() || v.now.Sub(last.At) > s.Task.AsOf.Sub(s.Task.LifeSign()) {
+		if last.At.IsZero() || v.now.Sub(last.At) > s.Task.AsOf.Sub(v.sign(s.Task)) {
 			continue
 		}
 		if last.Outcome.Failed() {

@@ -28,7 +28,11 @@ func (v *view) judgeProbes(s *Subject, b *Box) verdict {
 	}
 	first, last := run[0], run[len(run)-1]
 	if s.Task != nil && s.Fate == FateLive {
-		if act := s.Task.Activity(); !act.IsZero() && s.Task.AsOf.Sub(act) < v.now.Sub(first.At) {
+		act := s.Task.Activity()
+		if s.Task.ahead() {
+			act = v.sign(s.Task)
+		}
+		if !act.IsZero() && s.Task.AsOf.Sub(act) < v.now.Sub(first.At) {
 			return verdict{probe: true, kept: "probes fail, but its worker was active after the first that failed"}
 		}
 	}

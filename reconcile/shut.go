@@ -15,8 +15,8 @@ const refusedFor = 5 * time.Minute
 var errShut = errors.New("not asked")
 
 // shutRefused puts a closed door in the place of each provider that refused our credential
-// a moment ago.
-func (k *Keeper) shutRefused(ctx context.Context) error {
+// a moment ago. Only a listing opens it again, so a quick pass leaves that call to a full one.
+func (k *Keeper) shutRefused(ctx context.Context, kind PassKind) error {
 	sources, err := k.Ledger.Sources(ctx)
 	if err != nil {
 		return fmt.Errorf("recall the ledger: %w", err)
@@ -32,13 +32,27 @@ func (k *Keeper) shutRefused(ctx context.Context) error {
 				return fmt.Errorf("read the ledger's clock: %w", err)
 			}
 		}
-		if again := seen.Since.Add(refusedFor); now.Before(again) {
-			k.Providers = maps.Clone(k.Providers)
-			k.Providers[name] = shut{fmt.Errorf("%w until %s: %w at %s; correct the token",
-				errShut, stamp(again), ErrUnauthorized, stamp(seen.Since))}
+		if again := seen.Since.Add(refusedFor); kind == Quick || now.Before(again) {
+			k.shut(name, seen.Since)
 		}
 	}
 	return nil
+}
+
+// shutListed does the same with those that refused the listing of this very pass: every
+// further call would be refused as well.
+func (k *Keeper) shutListed(s *Snapshot) {
+	for name, seen := range s.Listings {
+		if seen.Refused {
+			k.shut(name, s.Memory.Now)
+		}
+	}
+}
+
+func (k *Keeper) shut(name string, since time.Time) {
+	k.Providers = maps.Clone(k.Providers)
+	k.Providers[name] = shut{fmt.Errorf("%w until %s: %w at %s; correct the token",
+		errShut, stamp(since.Add(refusedFor)), ErrUnauthorized, stamp(since))}
 }
 
 // shut is a provider that is not called. It knows nothing: neither here nor gone.

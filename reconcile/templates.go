@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"slices"
+	"time"
 )
 
 // readTemplates looks at the templates that the config names and that living sandboxes
@@ -31,12 +32,21 @@ func (k *Keeper) readTemplates(ctx context.Context, s *Snapshot) {
 // templatesPerPass bounds the look-ups of templates in use.
 const templatesPerPass = 20
 
+// recently is how long a template that nothing runs from any more is still looked at.
+const recently = 14 * 24 * time.Hour
+
 func wantedTemplates(s *Snapshot, provider string, configured []string) []string {
 	names := slices.Clone(configured)
 	used := map[string]bool{}
 	for _, sb := range s.Sandboxes {
 		if sb.Provider == provider && sb.Template != "" && !slices.Contains(configured, sb.Template) {
 			used[sb.Template] = true
+		}
+	}
+	for ref, seen := range s.Memory.Templates {
+		recent := s.Memory.Now.Sub(seen.LastStart) < recently
+		if ref.Provider == provider && recent && !seen.LastStart.IsZero() && !slices.Contains(configured, ref.ID) {
+			used[ref.ID] = true
 		}
 	}
 	more := sortedKeys(used)

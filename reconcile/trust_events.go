@@ -54,7 +54,7 @@ func (v *view) distrustEvents(subs []Subject) string {
 			continue
 		}
 		asOf = s.Task.AsOf
-		newest = latest(newest, s.Task.LifeSign())
+		newest = latest(newest, v.sign(s.Task))
 		if _, alive := v.alive(s.Task); !alive && !s.Task.LifeSign().IsZero() {
 			silent = append(silent, v.silence(s))
 		}
@@ -74,7 +74,7 @@ func heard(asOf, newest time.Time) string {
 }
 
 func (v *view) silence(s *Subject) silence {
-	out := silence{task: s.Task.ID, last: s.Task.LifeSign(), unproved: true}
+	out := silence{task: s.Task.ID, last: v.sign(s.Task), unproved: true}
 	quiet := s.Task.AsOf.Sub(out.last)
 	for _, b := range s.Boxes {
 		if !b.Here || b.State != SandboxRunning || v.p.Providers[b.Provider].Probe.Off {

@@ -109,18 +109,26 @@ func (v *view) assessEmptyListings(subs []Subject) {
 	}
 }
 
-// witness is a task that somebody works on, as far as its row and its events say.
+// witness is a task that shows that sandboxes must exist: one whose worker shows life, or
+// the last of at least three that run by their rows. One or two rows may be phantoms.
 func (v *view) witness(subs []Subject) *Task {
+	var running []*Task
 	for i := range subs {
 		s := &subs[i]
 		if s.Task == nil || s.Fate != FateLive {
 			continue
 		}
-		if _, alive := v.alive(s.Task); alive || s.Task.State == TaskRunning && v.started(s) {
+		if _, alive := v.alive(s.Task); alive {
 			return s.Task
 		}
+		if s.Task.State == TaskRunning && v.started(s) {
+			running = append(running, s.Task)
+		}
 	}
-	return nil
+	if len(running) < 3 {
+		return nil
+	}
+	return running[len(running)-1]
 }
 
 func (v *view) everSaw(provider string) bool {
@@ -149,7 +157,7 @@ func (v *view) assessLink(subs []Subject) {
 	switch {
 	case c.lively >= 3 && c.resolved*2 < c.lively:
 		why = fmt.Sprintf("%d tasks show life and only %d of them have a sandbox", c.lively, c.resolved)
-	case c.linked == 0 && c.loose > 0 && c.lonely > 0:
+	case c.linked == 0 && c.loose > 0 && (c.lively > 0 || c.lonely >= 3):
 		why = fmt.Sprintf("none of %d sandboxes links to any task, while %d started tasks have none", c.loose, c.lonely)
 	}
 	if why != "" {

@@ -48,9 +48,7 @@ func newView(s *Snapshot, p *Policy) *view {
 		v.seen[i].TaskSeen, v.seen[i].known = s.Memory.Tasks[t.ID]
 		if t.State == TaskRunning {
 			v.running++
-			if sign := t.LifeSign(); !sign.After(t.AsOf) { // a clock that runs ahead proves nothing
-				v.newest = latest(v.newest, sign)
-			}
+			v.newest = latest(v.newest, v.sign(t))
 		}
 		if !t.Events.Heartbeat.IsZero() || !t.HeartbeatAt.IsZero() {
 			v.beats = true
@@ -122,7 +120,7 @@ func (v *view) anew(sources ...string) time.Time {
 // updated_at" and "in this status since the ledger first saw it".
 func (v *view) stateAge(s *Subject) (age time.Duration, by string) {
 	t := s.Task
-	if at, column := s.entry(); !at.IsZero() && v.clockTrusted(column) {
+	if at, column := s.entry(); !at.IsZero() && v.clockTrusted(column) && !v.stale(s, t.AsOf.Sub(at)) {
 		return max(t.AsOf.Sub(at), 0), column
 	}
 	if !t.UpdatedAt.IsZero() && v.clockTrusted("updated_at") {
@@ -134,6 +132,17 @@ func (v *view) stateAge(s *Subject) (age time.Duration, by string) {
 		}
 	}
 	return max(age, 0), by
+}
+
+// stale reports whether a column's age of the state is longer than it can be: the ledger saw
+// the task in another state since. Between that look and the first one that saw the present
+// state lies at most a gap between two passes.
+func (v *view) stale(s *Subject, age time.Duration) bool {
+	if !s.Known || !s.Seen.FirstSeen.Before(s.Seen.Since) {
+		return false
+	}
+	gap := max(v.p.Full, UsualGap(&v.s.Memory))
+	return age > v.now.Sub(s.Seen.Since)+2*gap
 }
 
 // entry is the column that records the entry into the present state, zero when the row
@@ -195,12 +204,32 @@ func (v *view) started(s *Subject) bool {
 // alive reports whether the worker gave a life sign inside the heartbeat limit: the veto
 // against every verdict of absence or silence. It also tells how old the sign is.
 func (v *view) alive(t *Task) (age time.Duration, alive bool) {
-	sign := t.LifeSign()
+	sign := v.sign(t)
 	if sign.IsZero() {
 		return forever, false
 	}
 	age = t.AsOf.Sub(sign)
 	return age, age <= v.limit
+}
+
+// skew is how far a clock may run ahead of the database's before it is not believed.
+const skew = 5 * time.Second
+
+// ahead reports whether the worker's newest life sign lies in the future.
+func (t *Task) ahead() bool { return t.LifeSign().Sub(t.AsOf) > skew }
+
+// sign is when the worker gave its newest life sign. A stamp from the future is a clock that
+// its worker can wind, so it counts from when the ledger first saw it: a worker with a wrong
+// clock lives as long as it keeps sending, and no longer.
+func (v *view) sign(t *Task) time.Time {
+	if !t.ahead() {
+		return t.LifeSign()
+	}
+	seen := v.s.Memory.Tasks[t.ID]
+	if !seen.AheadSign.Equal(t.LifeSign()) {
+		return t.AsOf
+	}
+	return t.AsOf.Add(-v.since(seen.AheadSince))
 }
 
 // candidates are the provider entries where the task's sandbox may be: none when the row

@@ -26,7 +26,7 @@ func fleet(tb testing.TB, n int) (*Ledger, reconcile.Lease) {
 	_, err = pool.Exec(tb.Context(), fmt.Sprintf(`
 		INSERT INTO sandkeeper.task_states
 		SELECT 'task-' || i, 'running', CASE WHEN i <= %[1]d THEN 'running' ELSE 'completed' END, 'sb-' || i,
-		       now() - interval '1 hour', now() - interval '1 hour', now(), now(), NULL, 0, i, false, i <= %[1]d,
+		       now() - interval '1 hour', now() - interval '1 hour', now(), now(), NULL, NULL, NULL, 0, i, false, i <= %[1]d,
 		       CASE WHEN i <= %[1]d THEN now() ELSE now() - interval '3 days' END
 		FROM generate_series(1, %[2]d) i;
 		INSERT INTO sandkeeper.sandboxes

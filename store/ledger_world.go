@@ -28,6 +28,8 @@ func putTasks(seen []reconcile.TaskSeen, now time.Time) write {
 		"updated_at":    when(func(t task) time.Time { return t.UpdatedAt }),
 		"started_at":    when(func(t task) time.Time { return t.StartedAt }),
 		"stale_start":   when(func(t task) time.Time { return t.StaleStart }),
+		"ahead_sign":    when(func(t task) time.Time { return t.AheadSign }),
+		"ahead_since":   when(func(t task) time.Time { return t.AheadSince }),
 		"entry_sums":    column(ts, func(t task) int64 { return int64(t.EntrySum) }),
 		"error_sums":    column(ts, func(t task) int64 { return int64(t.ErrorSum) }), // the bits, read back the same way
 		"error_changed": column(ts, func(t task) bool { return t.ErrorChanged }),

@@ -120,7 +120,7 @@ func (w *world) checkConfig() []reconcile.CheckResult {
 	policy := w.config.Policy()
 	var unbuilt []string
 	for _, name := range reconcile.RuleNames {
-		if policy.Rules[name].Named && !slices.Contains(reconcile.BuiltRules(), name) {
+		if on := policy.Rules[name].Mode; on != reconcile.Off && on != "" && !slices.Contains(reconcile.BuiltRules(), name) {
 			unbuilt = append(unbuilt, name)
 		}
 	}

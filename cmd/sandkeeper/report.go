@@ -113,7 +113,6 @@ func stepOf(r *reconcile.Result, s reconcile.PlannedStep, acted bool) stepReport
 	}
 	if s.HeldBy != "" {
 		out.Verdict = "held"
-		return out
 	}
 	if acted {
 		out.Outcome = reconcile.OutcomePending
@@ -123,7 +122,12 @@ func stepOf(r *reconcile.Result, s reconcile.PlannedStep, acted bool) stepReport
 				out.Outcome = reconcile.OutcomeFailed
 			}
 		}
-		if why := r.Waits[s.ID]; why != "" && out.Outcome == reconcile.OutcomePending {
+		why := r.Waits[s.ID]
+		switch a := r.Done[s.ID]; {
+		case why == "" || out.Outcome != reconcile.OutcomePending:
+		case a.Attempts == 0: // nobody has begun it: it was held at the last moment
+			out.Verdict, out.HeldBy = "held", why
+		default:
 			out.Detail = why
 		}
 	}

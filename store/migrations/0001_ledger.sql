@@ -49,6 +49,8 @@ CREATE TABLE sandkeeper.task_states (
     updated_at    timestamptz,
     started_at    timestamptz,
     stale_start   timestamptz,
+    ahead_sign    timestamptz,
+    ahead_since   timestamptz,
     entry_sum     bigint NOT NULL,
     error_sum     bigint NOT NULL,
     error_changed boolean NOT NULL,
