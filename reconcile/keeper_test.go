@@ -87,10 +87,10 @@ func TestStopWhileATerminateIsUnderWay(t *testing.T) {
 	for name, test := range map[string]struct {
 		takes time.Duration
 		want  reconcile.Outcome
-		gone  []string
+		ended int
 	}{
-		"it is finished and recorded":              {19 * time.Second, reconcile.OutcomeAccepted, []string{"sb-orphan"}},
-		"one that outlasts the grace is left open": {21 * time.Second, reconcile.OutcomePending, nil},
+		"it is finished and recorded":              {19 * time.Second, reconcile.OutcomeAccepted, 1},
+		"one that outlasts the grace is left open": {21 * time.Second, reconcile.OutcomePending, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -103,7 +103,9 @@ func TestStopWhileATerminateIsUnderWay(t *testing.T) {
 				if _, err := s.keeper("one", l).Once(ctx, reconcile.Full, time.Second); err != nil {
 					t.Error(err)
 				}
-				s.each(nil, test.gone)
+				if n := len(s.deletes()); n != test.ended {
+					t.Errorf("%d sandboxes were deleted, want %d", n, test.ended)
+				}
 				open := s.open()
 				if len(open) != 2 || open[0].Outcome != test.want || open[1].Outcome != reconcile.OutcomePending ||
 					open[0].ClaimedBy != "" || open[1].Attempts > 0 {

@@ -83,7 +83,7 @@ func TestListingTrust(t *testing.T) {
 		"an empty listing while a worker lived": {
 			"task t1 assigned updated=1h ev.heartbeat=91s", "", ""},
 		"an empty listing while a started task runs": {
-			"task t{1..3} running started=1h", "listing:daytona", "while task t3 is running and no life sign ever"},
+			"task t{1..3} running started=1h", "events listing:daytona", "while task t3 is running and no life sign ever"},
 		"an empty listing while two may be phantoms": {"task t{1..2} running started=1h", "", ""},
 		"an empty listing while nothing ever started": {
 			"task t1 running updated=1h", "", ""},
@@ -148,7 +148,7 @@ func TestLinkTrust(t *testing.T) {
 				"box daytona/s1 running", "", ""},
 		"no sandbox at all links, and started tasks have none": {
 			"task t{1..3} running started=1h; " +
-				"box daytona/s{1..2} running", "link", "none of 2 sandboxes links to any task, while 3 started tasks have none"},
+				"box daytona/s{1..2} running", "events link", "none of 2 sandboxes links to any task, while 3 started tasks have none"},
 		"no sandbox at all links, and one that lives has none": {
 			"task t1 running started=1h ev.heartbeat=9s; box daytona/s1 running", "link", "none of 1 sandboxes links to any task"},
 		"one dead task and one orphan are what they are": {
