@@ -57,7 +57,7 @@ func (r *run) remedy(ctx context.Context, steps []Action) error {
 			r.keep(a)
 			continue // confirm looks after it
 		}
-		if a.Seq == 0 && !a.begun() && !time.Now().Before(r.until) {
+		if a.Seq == 0 && !a.begun() && !time.Now().Before(r.begin) {
 			r.wait(a, "the time of --wait is over: the next run begins it")
 			r.keep(a)
 			return nil

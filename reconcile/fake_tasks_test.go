@@ -126,11 +126,16 @@ func (t *table) Write(ctx context.Context, w reconcile.Write) (reconcile.Written
 	return reconcile.WriteDone, nil
 }
 
+func newest(r *row) time.Time {
+	t := r.read()
+	return t.LifeSign()
+}
+
 func guard(r *row, w reconcile.Write) reconcile.Written {
 	switch {
 	case r == nil, r.Status != w.Task.Status, r.Sandbox != w.Task.Sandbox, !r.State.Live():
 		return reconcile.WriteMoved
-	case w.Refutable && r.read().LifeSign().After(w.LifeSign):
+	case w.Refutable && newest(r).After(w.LifeSign):
 		return reconcile.WriteAlive
 	case !w.Lock && strconv.Itoa(r.version) != w.Task.Version:
 		return reconcile.WriteBusy

@@ -181,7 +181,7 @@ func (v *view) seenSandboxes(subs []Decision) []SandboxSeen {
 	var out []SandboxSeen
 	shown := map[Ref]bool{}
 	for i := range subs {
-		s := &subs[i].Subject
+		s := subs[i].Subject
 		for j := range s.Boxes {
 			b := &s.Boxes[j]
 			if len(v.s.Looks) > 0 {

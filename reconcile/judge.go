@@ -28,7 +28,7 @@ func Judge(s *Snapshot, p *Policy) *Judgement {
 
 // decide judges one subject by every rule, in the order of the table.
 func (v *view) decide(s *Subject) Decision {
-	d := Decision{Subject: *s}
+	d := Decision{Subject: s}
 	veto := ""
 	for i := range v.rules {
 		r := v.rules[i].rule

@@ -8,10 +8,11 @@ import (
 
 // The times of leases and claims.
 const (
-	leaseTTL   = 15 * time.Second
-	leaseRenew = 5 * time.Second
-	stopGrace  = 20 * time.Second // for what was begun outside when the process is asked to stop
-	settleTime = 10 * time.Second // for writing down what was done, also after a cancel
+	leaseTTL    = 15 * time.Second
+	leaseRenew  = 5 * time.Second
+	stopGrace   = 20 * time.Second // for what was begun outside when the process is asked to stop
+	leastActing = 5 * time.Second  // for beginning what is due, however short the wait is
+	settleTime  = 10 * time.Second // for writing down what was done, also after a cancel
 )
 
 // A Keeper runs passes. All its fields are set once, before the first pass.

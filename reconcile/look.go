@@ -75,7 +75,7 @@ func (k *Keeper) lookSuspects(ctx context.Context, s *Snapshot, j *Judgement) bo
 		if !d.Look || len(refs)+len(finds) >= looksPerPass {
 			continue
 		}
-		refs = append(refs, j.view.lookRefs(&d.Subject)...)
+		refs = append(refs, j.view.lookRefs(d.Subject)...)
 		finds = append(finds, d.Subject.Task)
 	}
 	if len(finds) == 0 {

@@ -110,13 +110,14 @@ func (k *Keeper) listOne(ctx context.Context, name string) ([]Sandbox, ListingSe
 	var kept []Sandbox
 	seen := ListingSeen{Listing: Listing{Provider: name}}
 	listing, err := k.Providers[name].List(ctx, func(page []Sandbox) error {
-		for _, sb := range page {
-			sb.scrub()
-			if !sb.Owned && !referenced {
+		kept = slices.Grow(kept, len(page))
+		for i := range page {
+			page[i].scrub()
+			if !page[i].Owned && !referenced {
 				seen.Foreign++
 				continue
 			}
-			kept = append(kept, sb)
+			kept = append(kept, page[i])
 		}
 		return nil
 	})

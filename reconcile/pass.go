@@ -34,6 +34,7 @@ func (k *Keeper) Once(ctx context.Context, kind PassKind, wait time.Duration) (*
 		return nil, cause(held.watch, err)
 	}
 	run.until, run.stop = time.Now().Add(wait), held.watch
+	run.begin = time.Now().Add(max(wait, leastActing))
 	//nolint:contextcheck // work outlives ctx by a grace, so that what was begun is finished
 	err = errors.Join(run.actAndProbe(held), run.confirm(held.watch))
 	run.result.Done, run.result.Waits, run.result.Refused = run.done, run.waits, run.refusals
@@ -147,6 +148,7 @@ type run struct {
 	boxes  map[string][]Box // sandboxes of the judged subjects, by subject
 	due    map[string]bool  // actions that this pass calls for
 	until  time.Time        // when waiting ends
+	begin  time.Time        // when the last remedy may be begun
 	stop   context.Context  // ends when nothing more is to be begun
 
 	mu    sync.Mutex
@@ -189,7 +191,7 @@ func (k *Keeper) newRun(lease Lease, r *Result) *run {
 		out.due[r.Plan.Steps[i].ID] = r.Plan.Steps[i].HeldBy == ""
 	}
 	for i := range r.Judged.Decisions {
-		s := &r.Judged.Decisions[i].Subject
+		s := r.Judged.Decisions[i].Subject
 		out.boxes[s.ID] = s.Boxes
 	}
 	return out

@@ -151,7 +151,7 @@ func (v *view) holds(d *Decision, f *Finding) []string {
 // paused or held.
 func (v *view) providerPauses(d *Decision) []string {
 	var all []string
-	for _, name := range v.providersOf(&d.Subject) {
+	for _, name := range v.providersOf(d.Subject) {
 		c := v.s.Memory.Controls
 		c.Modes = nil
 		holds := controlHolds(&c, target{provider: name})

@@ -64,7 +64,7 @@ type check struct {
 func (c *check) partition() {
 	subjects, boxes, tasks := map[string]int{}, map[Ref]int{}, map[string]int{}
 	for i := range c.j.Decisions {
-		s := &c.j.Decisions[i].Subject
+		s := c.j.Decisions[i].Subject
 		subjects[s.ID]++
 		if s.Task != nil && s.Fate == FateLive {
 			tasks[s.Task.ID]++

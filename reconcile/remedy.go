@@ -3,7 +3,7 @@ package reconcile
 // remedySteps are the ordered steps of a remedy: the row first, then the sandboxes, so
 // that nobody is sent to a sandbox that is about to end.
 func (v *view) remedySteps(d *Decision, f *Finding, remedy Remedy) []Action {
-	s := &d.Subject
+	s := d.Subject
 	base := Action{Rule: f.Rule, Subject: f.Subject, Task: f.Task, Reason: f.Reason, Evidence: f.Evidence}
 	if remedy == Terminate || s.Task == nil || s.Fate != FateLive {
 		return v.terminateSteps(base, s, Ref{f.Provider, f.Sandbox})
@@ -51,7 +51,7 @@ func (v *view) rowOnly(d *Decision, steps []Action) bool {
 	if !v.trusted(sourceTasks) || !v.trusted(sourceLink) {
 		return false
 	}
-	for _, provider := range v.providersOf(&d.Subject) {
+	for _, provider := range v.providersOf(d.Subject) {
 		if !v.trusted(listingOf(provider)) {
 			return false
 		}

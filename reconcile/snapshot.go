@@ -112,7 +112,7 @@ type Judgement struct {
 
 // A Decision is the one verdict on one subject in one pass.
 type Decision struct {
-	Subject  Subject
+	Subject  *Subject
 	Findings []Finding // in the order of the rules; empty when healthy
 	Remedies []Remedy  // of the findings
 	Kept     string    // why a suspect was judged healthy; "" for a plainly healthy one

@@ -68,18 +68,18 @@ type Events struct {
 }
 
 // Newest is the newest event of any kind, zero when the worker never sent one.
-func (e Events) Newest() time.Time {
+func (e *Events) Newest() time.Time {
 	return latest(e.Started, e.Activity, e.Heartbeat, e.Waiting, e.Finished)
 }
 
 // LifeSign is the newest sign of the worker's life, from its events and from the columns
 // that the worker writes. Zero when it never gave one.
-func (t Task) LifeSign() time.Time {
+func (t *Task) LifeSign() time.Time {
 	return latest(t.Events.Newest(), t.HeartbeatAt, t.ActivityAt)
 }
 
 // Activity is the newest life sign that is not a heartbeat.
-func (t Task) Activity() time.Time {
+func (t *Task) Activity() time.Time {
 	return latest(t.Events.Activity, t.Events.Started, t.Events.Waiting, t.ActivityAt)
 }
 

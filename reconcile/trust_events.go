@@ -61,12 +61,12 @@ func (v *view) distrustEvents(subs []Subject) string {
 	}
 	if v.running >= 3 && asOf.Sub(newest) > v.limit {
 		return fmt.Sprintf("%d tasks run and none was heard for %s: the event pipeline is down",
-			v.running, heard(asOf, newest))
+			v.running, heardFor(asOf, newest))
 	}
 	return v.distrustTogether(silent)
 }
 
-func heard(asOf, newest time.Time) string {
+func heardFor(asOf, newest time.Time) string {
 	if newest.IsZero() {
 		return "ever"
 	}

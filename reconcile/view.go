@@ -222,11 +222,12 @@ func (t *Task) ahead() bool { return t.LifeSign().Sub(t.AsOf) > skew }
 // its worker can wind, so it counts from when the ledger first saw it: a worker with a wrong
 // clock lives as long as it keeps sending, and no longer.
 func (v *view) sign(t *Task) time.Time {
-	if !t.ahead() {
-		return t.LifeSign()
+	sign := t.LifeSign()
+	if sign.Sub(t.AsOf) <= skew {
+		return sign
 	}
 	seen := v.s.Memory.Tasks[t.ID]
-	if !seen.AheadSign.Equal(t.LifeSign()) {
+	if !seen.AheadSign.Equal(sign) {
 		return t.AsOf
 	}
 	return t.AsOf.Add(-v.since(seen.AheadSince))

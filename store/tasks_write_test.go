@@ -404,7 +404,7 @@ func TestEventAndNotificationComeWithTheWrite(t *testing.T) {
 	if err != nil || n.Payload != `{"status":"failed","step":"fail","task":"`+id("1")+`"}` {
 		t.Errorf("notification = %+v, %v", n, err)
 	}
-	if w.one(id("1")).Events.Newest() != (time.Time{}) {
+	if after := w.one(id("1")); !after.Events.Newest().IsZero() {
 		t.Error("our own event counts as a life sign")
 	}
 }

@@ -91,7 +91,10 @@ func runOnce(ctx context.Context, o *options, f *runFlags) error {
 	if r == nil {
 		return explainHeld(err)
 	}
-	if w.config.Retention > 0 {
+	if err == nil && ctx.Err() != nil {
+		err = fmt.Errorf("stopped before the end: %w", context.Cause(ctx))
+	}
+	if err == nil && w.config.Retention > 0 {
 		w.purge(ctx, r.At)
 	}
 	return errors.Join(printResult(o.out, f.output, reportOf(r, true)), verdictOf(r, err))

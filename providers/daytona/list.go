@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"slices"
 	"strconv"
 
 	fastjson "github.com/go-json-experiment/json"
@@ -85,11 +84,7 @@ func (p *Provider) pages(ctx context.Context, labels map[string]string, visit fu
 		if err != nil {
 			return fmt.Errorf("page %d: %w", n, err)
 		}
-		one.sandboxes = slices.DeleteFunc(one.sandboxes, func(s reconcile.Sandbox) bool {
-			again := met[s.ID] // moved to a later page while we read
-			met[s.ID] = true
-			return again
-		})
+		one.sandboxes = unmet(one.sandboxes, met)
 		if err := visit(one); err != nil {
 			return err
 		}
@@ -103,6 +98,22 @@ func (p *Provider) pages(ctx context.Context, labels map[string]string, visit fu
 		query.Set("cursor", next)
 	}
 	return fmt.Errorf("more than %d pages", maxPages)
+}
+
+// unmet leaves out those that stood on an earlier page: they moved while we read.
+func unmet(page []reconcile.Sandbox, met map[string]bool) []reconcile.Sandbox {
+	kept := 0
+	for i := range page {
+		if met[page[i].ID] {
+			continue
+		}
+		met[page[i].ID] = true
+		if kept != i {
+			page[kept] = page[i]
+		}
+		kept++
+	}
+	return page[:kept]
 }
 
 func listQuery(labels map[string]string) (url.Values, error) {
