@@ -17,10 +17,7 @@ func (k *Keeper) firstLook(ctx context.Context, kind PassKind) (*Snapshot, error
 		Rows: map[string]Task{}, Absent: map[string]bool{}, Unparsable: map[string]bool{}, ByKey: map[string]Task{},
 		Listings: map[string]ListingSeen{}, Looks: map[Ref]Look{}, Finds: map[string]FindLook{},
 	}
-	if err := k.readClock(ctx, s); err != nil {
-		return nil, err
-	}
-	if err := k.shutRefused(ctx, kind); err != nil {
+	if err := k.beforeLooking(ctx, s); err != nil {
 		return nil, err
 	}
 	var wg sync.WaitGroup
@@ -73,6 +70,19 @@ func (k *Keeper) observe(ctx context.Context, s *Snapshot) (*Judgement, error) {
 	return j, context.Cause(ctx)
 }
 
+// beforeLooking reads t0 and which providers are not to be asked.
+func (k *Keeper) beforeLooking(ctx context.Context, s *Snapshot) error {
+	if k.Parallel == 1 {
+		return errors.Join(k.readClock(ctx, s), k.shutRefused(ctx, s.Kind))
+	}
+	var wg sync.WaitGroup
+	var clock error
+	wg.Go(func() { clock = k.readClock(ctx, s) })
+	shut := k.shutRefused(ctx, s.Kind)
+	wg.Wait()
+	return errors.Join(clock, shut)
+}
+
 func (k *Keeper) readClock(ctx context.Context, s *Snapshot) error {
 	if k.Policy.Tasks.None {
 		return nil
@@ -107,18 +117,18 @@ func (k *Keeper) list(ctx context.Context, s *Snapshot) {
 // listOne keeps of a listing what judging needs.
 func (k *Keeper) listOne(ctx context.Context, name string) ([]Sandbox, ListingSeen) {
 	referenced := k.Policy.Providers[name].Referenced
-	var kept []Sandbox
+	var pages [][]Sandbox
 	seen := ListingSeen{Listing: Listing{Provider: name}}
 	listing, err := k.Providers[name].List(ctx, func(page []Sandbox) error {
-		kept = slices.Grow(kept, len(page))
+		ours := page[:0]
 		for i := range page {
 			page[i].scrub()
-			if !page[i].Owned && !referenced {
-				seen.Foreign++
-				continue
+			if page[i].Owned || referenced {
+				ours = append(ours, page[i])
 			}
-			kept = append(kept, page[i])
 		}
+		seen.Foreign += len(page) - len(ours)
+		pages = append(pages, ours)
 		return nil
 	})
 	seen.Listing = listing
@@ -129,6 +139,7 @@ func (k *Keeper) listOne(ctx context.Context, name string) ([]Sandbox, ListingSe
 		seen.Refused = !seen.Shut && errors.Is(err, ErrUnauthorized)
 		k.Log.WarnContext(ctx, "listing failed", "provider", name, "err", err)
 	}
+	kept := slices.Concat(pages...)
 	seen.Owned = len(kept)
 	return kept, seen
 }

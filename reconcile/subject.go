@@ -50,17 +50,17 @@ func (v *view) subjectOf(t *Task, before *seenTask, boxes []Box) Subject {
 func (v *view) link() (byTask map[string][]Box, loose []Box) {
 	byTask = make(map[string][]Box, len(v.s.Tasks))
 	bySandbox := v.rowsBySandbox()
-	block := make([]Box, 0, len(v.s.Sandboxes))
+	block := make([]Box, len(v.s.Sandboxes))
 	several := map[string]bool{}
 	for i := range v.s.Sandboxes {
-		block = append(block, v.box(&v.s.Sandboxes[i]))
-		b := block[len(block)-1:]
+		b := block[i : i+1 : i+1]
+		v.fill(&b[0], &v.s.Sandboxes[i])
 		id := v.taskOf(&b[0], bySandbox)
 		switch {
 		case id == "" || v.live[id] == nil:
 			loose = append(loose, b[0])
 		case byTask[id] == nil:
-			byTask[id] = b[:1:1]
+			byTask[id] = b
 		default:
 			byTask[id] = append(byTask[id], b[0])
 			several[id] = true
@@ -119,12 +119,18 @@ func (v *view) confirmedGone(seen SandboxSeen) bool {
 }
 
 func (v *view) box(s *Sandbox) Box {
-	seen, known := v.s.Memory.Sandboxes[s.Ref]
-	b := Box{Sandbox: *s, Seen: seen, Known: known, Here: true}
+	var b Box
+	v.fill(&b, s)
+	return b
+}
+
+// fill makes a box in its place: it is too large to be handed around.
+func (v *view) fill(b *Box, s *Sandbox) {
+	b.Sandbox, b.Here = *s, true
+	b.Seen, b.Known = v.s.Memory.Sandboxes[s.Ref]
 	if len(v.s.Memory.Probes) > 0 {
 		b.Probes = v.s.Memory.Probes[s.Ref]
 	}
-	return b
 }
 
 // taskOf is the id of the task that a sandbox belongs to. A label that names a live task

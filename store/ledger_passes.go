@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -33,15 +34,29 @@ func (g *Ledger) Record(ctx context.Context, l reconcile.Lease, r reconcile.Reco
 		if err != nil {
 			return err
 		}
-		for _, w := range writes {
-			if _, err := exec(ctx, tx, w.query, w.args); err != nil {
-				return err
-			}
+		if err := execAll(ctx, tx, writes); err != nil {
+			return err
 		}
 		return endPass(ctx, tx, r, now)
 	})
 	if err != nil {
 		return fmt.Errorf("record pass %d: %w", r.Pass, err)
+	}
+	return nil
+}
+
+// execAll runs the writes in their order, in one round trip.
+func execAll(ctx context.Context, tx pgx.Tx, writes []write) (err error) {
+	var batch pgx.Batch
+	for _, w := range writes {
+		batch.Queue(queries[w.query], w.args)
+	}
+	results := tx.SendBatch(ctx, &batch)
+	defer func() { err = errors.Join(err, results.Close()) }()
+	for _, w := range writes {
+		if _, err := results.Exec(); err != nil {
+			return failed(w.query, err)
+		}
 	}
 	return nil
 }

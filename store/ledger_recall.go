@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/ledger"
@@ -106,14 +107,20 @@ func (s *sandboxRow) recallProbes(m *reconcile.Memory) (err error) {
 	return err
 }
 
+// The codes of PostgreSQL for a table, and for a schema, that is not there.
+const (
+	pgerrcodeUndefinedTable = "42P01"
+	pgerrcodeNoSchema       = "3F000"
+)
+
 // Sources reads the trust in the sources as the last pass left it.
 func (g *Ledger) Sources(ctx context.Context) (map[string]reconcile.SourceSeen, error) {
 	sources := map[string]reconcile.SourceSeen{}
-	have, _, err := g.SchemaVersion(ctx)
-	if err != nil || have == 0 {
-		return sources, err
-	}
 	found, err := all(ctx, g.pool, "ledger_recall_sources", nil, scanSource)
+	var missing *pgconn.PgError
+	if errors.As(err, &missing) && (missing.Code == pgerrcodeUndefinedTable || missing.Code == pgerrcodeNoSchema) {
+		return sources, nil // never migrated
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read sources: %w", err)
 	}

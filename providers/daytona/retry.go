@@ -53,7 +53,7 @@ func (c *client) pause(try int, a answer) time.Duration {
 // conflictPatience bounds how long a change is tried while another one is under way. A
 // transition may take minutes; the ledger tries again later, so that one busy sandbox does
 // not hold up a run.
-const conflictPatience = 2 * time.Second
+const conflictPatience = 3 * time.Second
 
 // change makes a call that changes something. Only a plain "busy" (409) or "too often"
 // (429) is repeated: both mean that nothing was done. What got no answer may have been
