@@ -30,6 +30,7 @@ const (
 // bare reads of the same rows by pgx and of the same pages by HTTP and JSON, alternating in
 // one run, and prints the ratio. The second part adds 1,000,000 finished rows.
 func BenchmarkPass(b *testing.B) {
+	collectSeldom() // as the program does
 	w := newBenchWorld(b)
 	small := w.measure(b, "10,000 live tasks")
 	w.finish(b)
