@@ -197,8 +197,8 @@ func (s *stage) tell() {
 	for _, subject := range []string{"task:stale", "task:broken", "task:stopped", "sb-orphan"} {
 		h, _ := s.ledger.Subject(s.Context(), subject) // nothing known is nothing to tell
 		for _, a := range h.Actions {
-			s.Log(fmt.Sprintf("%s %s of %s%s: %s after %d attempts, pass %d: %s", a.ID, a.Step, a.Subject, a.Sandbox,
-				a.Outcome, a.Attempts, a.Pass, a.Detail))
+			s.Logf("%s %s of %s%s: %s after %d attempts, pass %d: %s", a.ID, a.Step, a.Subject, a.Sandbox,
+				a.Outcome, a.Attempts, a.Pass, a.Detail)
 		}
 	}
 }

@@ -36,6 +36,13 @@
 //     that a replay gives the same bytes; it is also the mark left on the task row.
 //   - 2026-11-21: a sandbox that once named a task and no longer does (labels lost) is
 //     still explained by the task that the ledger remembers for it.
+//   - 2026-11-21: a task database that may be the wrong one holds every rule that rests on a
+//     row, also deadlines and stops, which are authoritative otherwise.
+//   - 2026-11-21: a terminate that the provider refuses stays open and is tried again after
+//     pauses that double; closing it would let each pass plan it anew and starve the others.
+//   - 2026-11-21: a life sign from the future counts from when the ledger first saw it.
+//   - 2026-11-21: silence counts while others are heard: when the event pipeline stops, nobody
+//     is taken for dead before the freeze can know.
 //   - 2026-11-21: evidence is saved inside the terminate step, so that one orphan is one
 //     step and budgets count what people count.
 package reconcile

@@ -173,7 +173,8 @@ func (v *view) rememberAhead(seen *TaskSeen, t *Task) {
 func (s *TaskSeen) same(o *TaskSeen) bool {
 	return s.Status == o.Status && s.State == o.State && s.Sandbox == o.Sandbox && s.Since.Equal(o.Since) &&
 		s.UpdatedAt.Equal(o.UpdatedAt) && s.StartedAt.Equal(o.StartedAt) && s.StaleStart.Equal(o.StaleStart) &&
-		s.EntrySum == o.EntrySum && s.AheadSign.Equal(o.AheadSign) && s.ErrorSum == o.ErrorSum && s.ErrorChanged == o.ErrorChanged && s.Live == o.Live
+		s.EntrySum == o.EntrySum && s.AheadSign.Equal(o.AheadSign) &&
+		s.ErrorSum == o.ErrorSum && s.ErrorChanged == o.ErrorChanged && s.Live == o.Live
 }
 
 // seenSandboxes are the sandboxes whose memory changes with this pass.

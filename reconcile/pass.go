@@ -31,14 +31,14 @@ func (k *Keeper) Once(ctx context.Context, kind PassKind, wait time.Duration) (*
 	defer drop()
 	run, err := k.pass(held.watch, lease, kind) //nolint:contextcheck // both contexts are made from ctx
 	if err != nil {
-		return nil, cause(held.watch, err)
+		return nil, cause(held.watch, err) //nolint:contextcheck // made from ctx
 	}
 	run.until, run.stop = time.Now().Add(wait), held.watch
 	run.begin = time.Now().Add(max(wait, leastActing))
 	//nolint:contextcheck // work outlives ctx by a grace, so that what was begun is finished
 	err = errors.Join(run.actAndProbe(held), run.confirm(held.watch))
 	run.result.Done, run.result.Waits, run.result.Refused = run.done, run.waits, run.refusals
-	return run.result, cause(held.watch, err)
+	return run.result, cause(held.watch, err) //nolint:contextcheck // made from ctx
 }
 
 // actAndProbe acts and probes side by side: many actions must not starve the probes.
@@ -209,7 +209,8 @@ func (k *Keeper) judge(ctx context.Context, kind PassKind) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Kind: kind, At: s.Memory.Now, Complete: true, Judged: j, Sources: j.Sources, Counts: j.Counts, keeper: &in}
+	r := &Result{Kind: kind, At: s.Memory.Now, Complete: true, Judged: j, Sources: j.Sources,
+		Counts: j.Counts, keeper: &in}
 	for _, name := range in.Policy.providerNames() {
 		if seen, ok := s.Listings[name]; ok && (seen.Error != "" || !seen.Complete) {
 			r.Complete = false

@@ -18,7 +18,8 @@ func errored(v *view, s *Subject) verdict {
 		}
 		if s.Task != nil && s.Fate == FateLive {
 			if sign, alive := v.alive(s.Task); alive {
-				return verdict{kept: fmt.Sprintf("%s for %s, but its worker gave a life sign %s ago", b.Raw, short(age), short(sign))}
+				return verdict{kept: fmt.Sprintf("%s for %s, but its worker gave a life sign %s ago",
+					b.Raw, short(age), short(sign))}
 			}
 		}
 		return verdict{

@@ -19,7 +19,8 @@ type taskSeenRow struct {
 
 func (t *taskSeenRow) columns() []any {
 	return []any{&t.ID, &t.Status, (*string)(&t.State), &t.Sandbox, at(&t.Since), at(&t.FirstSeen),
-		at(&t.UpdatedAt), at(&t.StartedAt), at(&t.StaleStart), at(&t.AheadSign), at(&t.AheadSince), &t.entry, &t.sum, &t.ErrorChanged, &t.Live}
+		at(&t.UpdatedAt), at(&t.StartedAt), at(&t.StaleStart), at(&t.AheadSign), at(&t.AheadSince),
+		&t.entry, &t.sum, &t.ErrorChanged, &t.Live}
 }
 
 func (t *taskSeenRow) seen() reconcile.TaskSeen {

@@ -61,7 +61,8 @@ func targets(arg string) ([]string, error) {
 	case slices.Contains([]string{"task", "sandbox", "label", "provider"}, kind):
 		return []string{arg}, nil
 	}
-	return nil, fmt.Errorf("%q is nothing that can be held: say task:ID, sandbox:ID, label:KEY=VALUE or provider:NAME", arg)
+	return nil, fmt.Errorf("%q is nothing that can be held: say task:ID, sandbox:ID, "+
+		"label:KEY=VALUE or provider:NAME", arg)
 }
 
 func unholdCommand(o *options) *cobra.Command {

@@ -71,8 +71,6 @@ func (g *Ledger) ends() (ends []time.Time, full time.Time) {
 	return ends, full
 }
 
-// recentTasks are the live tasks, those that left lately, and those that a sandbox which
-// exists still names.
 // Sources reads the trust in the sources as the last pass left it.
 func (g *Ledger) Sources(context.Context) (map[string]reconcile.SourceSeen, error) {
 	g.mu.Lock()
@@ -80,6 +78,8 @@ func (g *Ledger) Sources(context.Context) (map[string]reconcile.SourceSeen, erro
 	return maps.Clone(g.sources), nil
 }
 
+// recentTasks are the live tasks, those that left lately, and those that a sandbox which
+// exists still names.
 func (g *Ledger) recentTasks(now time.Time) map[string]reconcile.TaskSeen {
 	named := g.named()
 	recent := map[string]reconcile.TaskSeen{}
