@@ -2,7 +2,6 @@ package reconcile_test
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
