@@ -30,7 +30,7 @@ func main() {
 // below 100 MB, and is a tenth faster. The variable GOGC has the last word.
 func collectSeldom() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(300)
+		debug.SetGCPercent(400)
 	}
 }
 
