@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"strings"
 )
 
@@ -67,8 +66,6 @@ func (r *run) write(ctx context.Context, a Action, o *second, lock bool) (out Ac
 		LifeSign: task.LifeSign(), Refutable: refutable[a.Rule], Lock: lock,
 	})
 	switch {
-	case errors.Is(err, ErrUnauthorized):
-		return r.later(a, err.Error()), true
 	case err != nil:
 		return r.later(a, err.Error()), true
 	case written == WriteBusy:

@@ -24,7 +24,7 @@ type Snapshot struct {
 	Sandboxes  []Sandbox              // the owned ones that were listed or found
 	Looks      map[Ref]Look           // sandboxes that were got by id
 	Finds      map[string]FindLook    // tasks whose sandboxes were searched by link, by task id
-	Templates  []Template             // those configured and used, with their provider in Providers
+	Templates  []Template             // those configured and used
 	TemplateOf []string               // provider entry of Templates[i]
 
 	whole bool // every sandbox that the ledger remembers was listed; false when that was not weighed

@@ -102,16 +102,19 @@ func all[T any](ctx context.Context, q querier, name string, args pgx.StrictName
 	return found, nil
 }
 
+// missing reports whether a table, or its whole schema, is not there.
+func missing(e *pgconn.PgError) bool { return e.Code == "42P01" || e.Code == "3F000" }
+
 // failed names the query that failed, and the fix where there is one.
 func failed(name string, err error) error {
 	var refusal *pgconn.PgError
 	if !errors.As(err, &refusal) {
 		return fmt.Errorf("query %s: %w", name, err)
 	}
-	switch refusal.Code {
-	case "42P01", "3F000": // undefined table, no such schema
+	switch {
+	case missing(refusal):
 		return fmt.Errorf("query %s: the ledger has no schema or lacks a table: run `sandkeeper migrate`: %w", name, err)
-	case "42501": // insufficient privilege
+	case refusal.Code == "42501": // insufficient privilege
 		return fmt.Errorf("query %s: grant the role the tables of the schema sandkeeper: %w", name, err)
 	}
 	return fmt.Errorf("query %s: %w", name, err)

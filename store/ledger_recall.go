@@ -107,18 +107,12 @@ func (s *sandboxRow) recallProbes(m *reconcile.Memory) (err error) {
 	return err
 }
 
-// The codes of PostgreSQL for a table, and for a schema, that is not there.
-const (
-	pgerrcodeUndefinedTable = "42P01"
-	pgerrcodeNoSchema       = "3F000"
-)
-
 // Sources reads the trust in the sources as the last pass left it.
 func (g *Ledger) Sources(ctx context.Context) (map[string]reconcile.SourceSeen, error) {
 	sources := map[string]reconcile.SourceSeen{}
 	found, err := all(ctx, g.pool, "ledger_recall_sources", nil, scanSource)
-	var missing *pgconn.PgError
-	if errors.As(err, &missing) && (missing.Code == pgerrcodeUndefinedTable || missing.Code == pgerrcodeNoSchema) {
+	var refusal *pgconn.PgError
+	if errors.As(err, &refusal) && missing(refusal) {
 		return sources, nil // never migrated
 	}
 	if err != nil {

@@ -24,11 +24,7 @@ provider:NAME; a bare id is held as a task and as a sandbox.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
-				wanted, err := targets(args[0])
-				if err != nil {
-					return "", err
-				}
-				return w.hold(cmd.Context(), wanted, by)
+				return w.hold(cmd.Context(), args[0], by)
 			})
 		},
 	}
@@ -36,19 +32,23 @@ provider:NAME; a bare id is held as a task and as a sandbox.`,
 	return c
 }
 
-func (w *world) hold(ctx context.Context, targets []string, by *wish) (string, error) {
+func (w *world) hold(ctx context.Context, arg string, by *wish) (string, error) {
+	wanted, err := targets(arg)
+	if err != nil {
+		return "", err
+	}
 	now, err := w.ledger.Now(ctx)
 	if err != nil {
 		return "", err
 	}
 	s := by.signature()
-	for _, target := range targets {
+	for _, target := range wanted {
 		h := reconcile.Hold{Target: target, Author: s.Author, Reason: s.Reason, Until: by.until(now)}
 		if _, err := w.ledger.Hold(ctx, h); err != nil {
 			return "", err
 		}
 	}
-	return "holding " + strings.Join(targets, " and ") + lasting(by.until(now)), nil
+	return "holding " + strings.Join(wanted, " and ") + lasting(by.until(now)), nil
 }
 
 // targets are what a person means by an argument: a bare id may be a task or a sandbox. A
@@ -74,11 +74,7 @@ func unholdCommand(o *options) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
-				wanted, err := targets(args[0])
-				if err != nil {
-					return "", err
-				}
-				return w.unhold(cmd.Context(), wanted, by)
+				return w.unhold(cmd.Context(), args[0], by)
 			})
 		},
 	}
@@ -86,10 +82,14 @@ func unholdCommand(o *options) *cobra.Command {
 	return c
 }
 
-func (w *world) unhold(ctx context.Context, targets []string, by *wish) (string, error) {
+func (w *world) unhold(ctx context.Context, arg string, by *wish) (string, error) {
+	wanted, err := targets(arg)
+	if err != nil {
+		return "", err
+	}
 	lifted := 0
 	var last error
-	for _, target := range targets {
+	for _, target := range wanted {
 		n, err := w.ledger.Unhold(ctx, target, by.signature())
 		lifted += n
 		if err != nil {
@@ -100,7 +100,7 @@ func (w *world) unhold(ctx context.Context, targets []string, by *wish) (string,
 		return "", last
 	}
 	if lifted == 0 {
-		return "", fmt.Errorf("nothing holds %s", strings.Join(targets, " or "))
+		return "", fmt.Errorf("nothing holds %s", strings.Join(wanted, " or "))
 	}
 	return "lifted " + plural(lifted, "hold"), nil
 }
