@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -181,27 +180,4 @@ func (t *Tasks) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.known = nil
-}
-
-// Policy is what judging needs to know of the mapping. SandboxKnown is the providers'
-// matter and stays false.
-func (c *Compiled) Policy() reconcile.TasksPolicy {
-	has := func(field string) bool { return c.columns[field] != "" }
-	_, requeue := c.changes[reconcile.StepRequeue]
-	return reconcile.TasksPolicy{
-		Events:      c.events != nil,
-		Heartbeats:  has("heartbeat_at") || c.events != nil && len(c.mapping.Events.Heartbeat) > 0,
-		Requeue:     requeue && has("attempts") && has("max_attempts"),
-		HasAssigned: has("assigned_at"),
-		HasUpdated:  has("updated_at"),
-		ErrorMapped: has("error"),
-		FailStatus:  c.changes[reconcile.StepFail].status,
-	}
-}
-
-// Mapping is the mapping that was compiled.
-func (c *Compiled) Mapping() Mapping {
-	m := c.mapping
-	m.Columns, m.Statuses = maps.Clone(m.Columns), maps.Clone(m.Statuses)
-	return m
 }

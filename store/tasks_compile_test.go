@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // mistakes are the single errors of a compile.
@@ -245,24 +243,6 @@ func TestConfigWinsOverThePresetKeyByKey(t *testing.T) {
 	}
 	if two := preset("omoios"); len(two.Columns) < 10 || two.Fail.Set["err"] != "" {
 		t.Errorf("the preset itself was changed: %+v", two)
-	}
-}
-
-func TestPolicyOfAMapping(t *testing.T) {
-	c, err := Compile(Mapping{Preset: "omoios"}.WithPreset())
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := reconcile.TasksPolicy{
-		Events:      true,
-		Heartbeats:  true,
-		Requeue:     true,
-		HasUpdated:  true,
-		ErrorMapped: true,
-		FailStatus:  "failed",
-	}
-	if diff := cmp.Diff(want, c.Policy()); diff != "" {
-		t.Errorf("policy (-want +got):\n%s", diff)
 	}
 }
 
