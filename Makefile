@@ -30,7 +30,7 @@ build: ## build bin/sandkeeper
 
 .PHONY: test
 test: ## run all tests with the race detector, against a PostgreSQL they start
-	@tools/setup.sh --race
+	@tools/setup.sh --tests
 	CGO_ENABLED=1 go test -race -timeout 10m ./...
 
 .PHONY: check

@@ -164,7 +164,11 @@ func (p pkg) problems() []string {
 		}
 	}
 	for _, to := range p.Deps {
-		if slices.ContainsFunc(home.never, func(n string) bool { return to == n || strings.HasPrefix(to, n+"/") }) {
+		// Interfaces only, which open nothing: libraries that make UUIDs know them.
+		harmless := to == "database/sql/driver"
+		if !harmless && slices.ContainsFunc(home.never, func(n string) bool {
+			return to == n || strings.HasPrefix(to, n+"/")
+		}) {
 			found = append(found, p.name()+" must not reach "+to)
 		}
 	}

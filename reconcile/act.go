@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -99,7 +100,7 @@ func (r *run) step(ctx context.Context, a Action) (Action, error) {
 		return a, nil
 	}
 	limits := r.policy.Limits
-	claimed, err := r.k.Ledger.Claim(ctx, r.lease, Claim{Action: a.ID, Pass: r.result.Pass, TTL: claimTTL,
+	claimed, err := r.claim(ctx, Claim{Action: a.ID, Pass: r.result.Pass, TTL: claimTTL,
 		Total: limits.PerPass, Shared: limits.shared(r.result.Judged.Fleet), Hour: limits.PerHour})
 	if errors.Is(err, ErrHeld) {
 		r.wait(a, err.Error())
@@ -110,7 +111,7 @@ func (r *run) step(ctx context.Context, a Action) (Action, error) {
 	}
 	held, done := r.holdClaim(ctx, claimed)
 	defer done()
-	return r.settle(ctx, r.carry(held, claimed, &controls))
+	return r.settle(ctx, r.carry(held, claimed))
 }
 
 // heldNow is what keeps an open action from being carried out, whoever planned it and
@@ -154,16 +155,48 @@ func (r *run) holdClaim(ctx context.Context, a Action) (held context.Context, do
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for pause(held, leaseRenew) == nil {
-			if err := r.k.Ledger.RenewClaim(held, r.lease, a, claimTTL); errors.Is(err, ErrFenced) ||
-				errors.Is(err, ErrHeld) {
+			asked := time.Now()
+			err := r.k.Ledger.RenewClaim(held, r.lease, a, claimTTL)
+			if errors.Is(err, ErrFenced) || errors.Is(err, ErrHeld) {
 				cancel(fmt.Errorf("renew the claim on %s: %w", a.what(), err))
+			}
+			if err == nil {
+				r.claims.Store(a.ID, asked)
 			}
 		}
 	})
 	return held, func() {
 		cancel(nil)
 		wg.Wait()
+		r.claims.Delete(a.ID)
 	}
+}
+
+// claim takes the right to carry out an action and notes when it was asked for.
+func (r *run) claim(ctx context.Context, c Claim) (Action, error) {
+	asked := time.Now()
+	claimed, err := r.k.Ledger.Claim(ctx, r.lease, c)
+	if err == nil {
+		r.claims.Store(c.Action, asked)
+	}
+	return claimed, err
+}
+
+// expired says why the claim on an action may have ended. It is asked right before each
+// deed: a process that was frozen in between, or whose ledger does not answer, must not go
+// on where it stopped, because another has the action by now. Both clocks are asked: the
+// monotonic one stands still while a machine sleeps, the other may be set.
+func (r *run) expired(a *Action) string {
+	at, ok := r.claims.Load(a.ID)
+	if !ok {
+		return "its claim was given up"
+	}
+	asked := at.(time.Time) //nolint:errcheck,forcetypeassert // only claim and holdClaim store
+	now := time.Now()
+	if now.Sub(asked) < claimTTL && now.Round(0).Sub(asked.Round(0)) < claimTTL {
+		return ""
+	}
+	return fmt.Sprintf("this process stood still for longer than its claim lasts, %s", claimTTL)
 }
 
 // settle writes what became of an action, also while the process is being stopped, so
@@ -171,8 +204,6 @@ func (r *run) holdClaim(ctx context.Context, a Action) (held context.Context, do
 func (r *run) settle(ctx context.Context, a Action) (Action, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
-	log := r.k.Log.With("action", a.ID, "rule", a.Rule, "step", a.Step, "task", a.Task,
-		"sandbox", a.Sandbox, "provider", a.Provider)
 	if err := r.k.Ledger.Settle(ctx, r.lease, a); err != nil {
 		return a, fmt.Errorf("settle %s as %s: %w", a.what(), a.Outcome, err)
 	}
@@ -180,28 +211,38 @@ func (r *run) settle(ctx context.Context, a Action) (Action, error) {
 	if a.Outcome == OutcomePending || a.Outcome == OutcomeFailed {
 		level = slog.LevelWarn
 	}
-	log.Log(ctx, level, "action "+string(a.Outcome), "reason", a.Reason, "detail", a.Detail)
+	r.k.Log.LogAttrs(ctx, level, "action "+string(a.Outcome), a.told()...)
 	return a, nil
 }
 
-// carry does what the action says, after a second look at everything that it rests on.
-func (r *run) carry(ctx context.Context, a Action, controls *Controls) Action {
-	if a.Step == StepTerminate {
-		return r.carryTerminate(ctx, a, controls)
+// told is what the log says of an action, without what it does not have.
+func (a *Action) told() []slog.Attr {
+	attrs := []slog.Attr{
+		slog.String("action", a.ID), slog.String("rule", a.Rule), slog.String("step", string(a.Step)),
+		slog.String("task", a.Task), slog.String("sandbox", a.Sandbox), slog.String("provider", a.Provider),
+		slog.String("reason", a.Reason), slog.String("detail", a.Detail),
 	}
-	return r.carryRow(ctx, a, controls)
+	return slices.DeleteFunc(attrs, func(x slog.Attr) bool { return x.Value.String() == "" })
+}
+
+// carry does what the action says, after a second look at everything that it rests on.
+func (r *run) carry(ctx context.Context, a Action) Action {
+	if a.Step == StepTerminate {
+		return r.carryTerminate(ctx, a)
+	}
+	return r.carryRow(ctx, a)
 }
 
 // later leaves the action open, to be tried again after a pause that doubles.
 func (r *run) later(a Action, detail string) Action {
 	a.Outcome, a.Detail = OutcomePending, clip(detail, 500)
 	wait := time.Second << min(max(a.Attempts, 0), 8)
-	a.NextAttempt = r.view.now.Add(min(wait, 5*time.Minute))
+	a.NextAttempt = r.now.Add(min(wait, 5*time.Minute))
 	r.wait(a, a.Detail)
 	return a
 }
 
 func (r *run) withdraw(a Action, why string) Action {
-	a.Outcome, a.Detail, a.ClosedAt = OutcomeWithdrawn, clip(why, 500), r.view.now
+	a.Outcome, a.Detail, a.ClosedAt = OutcomeWithdrawn, clip(why, 500), r.now
 	return a
 }

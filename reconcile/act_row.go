@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -14,7 +15,7 @@ var refutable = map[string]bool{
 // carryRow fails or requeues a task: it reads, judges again, and writes with a guard. A
 // row that is only busy is tried again, the last time under its lock, so that a busy row
 // cannot outrun its verdict.
-func (r *run) carryRow(ctx context.Context, a Action, controls *Controls) Action {
+func (r *run) carryRow(ctx context.Context, a Action) Action {
 	const tries = 3
 	for try := range tries {
 		o, err := r.again(ctx, &a)
@@ -23,17 +24,17 @@ func (r *run) carryRow(ctx context.Context, a Action, controls *Controls) Action
 		}
 		if o.subject != nil && o.subject.Task != nil && strings.Contains(o.subject.Task.Error, Mark(a.ID)) {
 			a.Outcome, a.Detail = OutcomeDone, "written by an earlier attempt"
-			a.ClosedAt = r.view.now
+			a.ClosedAt = r.now
 			return a
 		}
 		if o.finding == nil {
 			return r.withdraw(a, "looked again: "+o.kept)
 		}
-		if waits := r.stillHeld(o, &a, controls); waits != "" {
-			return r.later(a, waits)
-		}
 		if out, stop := r.probesAgain(ctx, a, o); stop {
 			return out
+		}
+		if waits := r.stillHeld(ctx, o, &a); waits != "" {
+			return r.later(a, waits)
 		}
 		out, settled := r.write(ctx, a, o, try == tries-1)
 		if settled {
@@ -43,15 +44,29 @@ func (r *run) carryRow(ctx context.Context, a Action, controls *Controls) Action
 	return r.later(a, "the row changed at each try")
 }
 
-// stillHeld looks at the holds once more, with what the second look knows.
-func (r *run) stillHeld(o *second, a *Action, controls *Controls) string {
-	holds := o.finding.HeldBy
+// stillHeld looks at the holds once more, with what the second look knows and with the
+// wishes of this very moment: looking takes its time, and a pause counts at once.
+func (r *run) stillHeld(ctx context.Context, o *second, a *Action) string {
+	controls, why := r.controlsNow(ctx, a)
+	if why != "" {
+		return why
+	}
+	holds := appendNew(slices.Clone(o.finding.HeldBy), controlHolds(&controls, r.target(a))...)
 	for i := range o.subject.Boxes {
 		b := &o.subject.Boxes[i]
-		holds = appendNew(holds, controlHolds(controls, target{rule: a.Rule, subject: a.Subject, provider: b.Provider,
+		holds = appendNew(holds, controlHolds(&controls, target{rule: a.Rule, subject: a.Subject, provider: b.Provider,
 			sandbox: b.ID, task: a.Task, names: []string{b.Name}, labels: b.Labels})...)
 	}
 	return strings.Join(holds, "; ")
+}
+
+// controlsNow are the wishes in force right before a deed, or why it may not be done.
+func (r *run) controlsNow(ctx context.Context, a *Action) (c Controls, why string) {
+	c, err := r.k.Ledger.Controls(ctx)
+	if err != nil {
+		return c, "read the controls once more: " + clip(err.Error(), 200)
+	}
+	return c, r.expired(a)
 }
 
 // write makes one guarded write. settled is false when the row was only busy.
@@ -78,7 +93,7 @@ func (r *run) write(ctx context.Context, a Action, o *second, lock bool) (out Ac
 		}
 		return a, false
 	}
-	a.Outcome, a.Detail, a.ActedAt, a.ClosedAt = OutcomeDone, "", r.view.now, r.view.now
+	a.Outcome, a.Detail, a.ActedAt, a.ClosedAt = OutcomeDone, "", r.now, r.now
 	return a, true
 }
 

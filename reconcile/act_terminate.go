@@ -11,7 +11,7 @@ import (
 // carryTerminate ends a sandbox by its immutable id. What takes time comes first: the final
 // probe, and saving the end of its log. Then the sandbox is got once more, then the rows
 // that could explain it are read, and then, with nothing in between, it is ended.
-func (r *run) carryTerminate(ctx context.Context, a Action, controls *Controls) Action {
+func (r *run) carryTerminate(ctx context.Context, a Action) Action {
 	if _, ok := r.k.Providers[a.Provider]; !ok {
 		return r.later(a, "provider "+a.Provider+" is not configured any more")
 	}
@@ -27,12 +27,15 @@ func (r *run) carryTerminate(ctx context.Context, a Action, controls *Controls) 
 	}
 	provider := r.k.Providers[a.Provider]
 	saved := r.saveEvidence(ctx, provider, first.Sandbox)
-	sb, out, settled := r.ground(ctx, a, controls)
+	sb, out, settled := r.ground(ctx, a)
 	if settled {
 		return out
 	}
 	a.Detail = saved
 	a.ActedAt = r.ledgerNow(ctx)
+	if why := r.expired(&a); why != "" {
+		return r.later(a, why)
+	}
 	return r.ended(ctx, a, sb)
 }
 
@@ -76,7 +79,7 @@ func (r *run) terminateFailed(a Action, said Termination, err error) Action {
 // one costs nothing more, and is tried again after pauses that double up to an hour.
 func (r *run) refused(a Action, words string) Action {
 	wait := min(time.Minute<<min(max(a.Attempts-1, 0), 6), time.Hour)
-	a.Outcome, a.NextAttempt = OutcomePending, r.view.now.Add(wait)
+	a.Outcome, a.NextAttempt = OutcomePending, r.now.Add(wait)
 	a.Detail = "refused by the provider: " + words + "; tried again from " + stamp(a.NextAttempt)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,9 +88,9 @@ func (r *run) refused(a Action, words string) Action {
 }
 
 // ground settles whether the sandbox may be ended now, and as what.
-func (r *run) ground(ctx context.Context, a Action, controls *Controls) (Sandbox, Action, bool) {
+func (r *run) ground(ctx context.Context, a Action) (Sandbox, Action, bool) {
 	if a.Seq > 0 {
-		return r.groundLater(ctx, a, controls)
+		return r.groundLater(ctx, a)
 	}
 	o, err := r.again(ctx, &a)
 	if err != nil {
@@ -100,7 +103,7 @@ func (r *run) ground(ctx context.Context, a Action, controls *Controls) (Sandbox
 	if o.finding == nil || o.finding.Sandbox != a.Sandbox || o.finding.Provider != a.Provider {
 		return Sandbox{}, r.withdraw(a, "looked again: "+o.kept), true
 	}
-	if waits := r.stillHeld(o, &a, controls); waits != "" {
+	if waits := r.stillHeld(ctx, o, &a); waits != "" {
 		return Sandbox{}, r.later(a, waits), true
 	}
 	return look.Sandbox, a, false
@@ -111,13 +114,13 @@ func (r *run) ground(ctx context.Context, a Action, controls *Controls) (Sandbox
 func (r *run) underway(a Action, look Look) (Action, bool) {
 	switch {
 	case look.Gone, look.Error == "" && look.Sandbox.State == SandboxEnded:
-		a.Outcome, a.ClosedAt = OutcomeConfirmed, r.view.now
+		a.Outcome, a.ClosedAt = OutcomeConfirmed, r.now
 		a.Detail = "gone when looked at again"
 		return a, true
 	case look.Error == "" && look.Sandbox.State == SandboxDeleting:
 		a.Outcome, a.Detail = OutcomeAccepted, "is being deleted already"
 		if a.ActedAt.IsZero() {
-			a.ActedAt = r.view.now
+			a.ActedAt = r.now
 		}
 		return a, true
 	}
@@ -126,7 +129,7 @@ func (r *run) underway(a Action, look Look) (Action, bool) {
 
 // groundLater is the ground of a later step of a remedy: the earlier step's write stands,
 // or the row is over; the sandbox is the same; and no other live task links to it.
-func (r *run) groundLater(ctx context.Context, a Action, controls *Controls) (Sandbox, Action, bool) {
+func (r *run) groundLater(ctx context.Context, a Action) (Sandbox, Action, bool) {
 	look := r.k.lookAt(ctx, Ref{a.Provider, a.Sandbox})
 	if look.Error != "" {
 		return Sandbox{}, r.later(a, "look at the sandbox: "+look.Error), true
@@ -145,9 +148,13 @@ func (r *run) groundLater(ctx context.Context, a Action, controls *Controls) (Sa
 	if why != "" {
 		return Sandbox{}, r.withdraw(a, why), true
 	}
+	controls, why := r.controlsNow(ctx, &a)
+	if why != "" {
+		return Sandbox{}, r.later(a, why), true
+	}
 	t := target{rule: a.Rule, subject: a.Subject, provider: a.Provider, sandbox: a.Sandbox, task: a.Task,
 		names: []string{sb.Name}, labels: sb.Labels}
-	if holds := controlHolds(controls, t); len(holds) > 0 {
+	if holds := controlHolds(&controls, t); len(holds) > 0 {
 		return Sandbox{}, r.later(a, strings.Join(holds, "; ")), true
 	}
 	return sb, a, false
@@ -224,7 +231,7 @@ func (r *run) saveEvidence(ctx context.Context, p Provider, sb Sandbox) string {
 func (r *run) ledgerNow(ctx context.Context) time.Time {
 	now, err := r.k.Ledger.Now(context.WithoutCancel(ctx))
 	if err != nil {
-		return r.view.now
+		return r.now
 	}
 	return now
 }

@@ -66,7 +66,7 @@ func (r *run) confirmAction(ctx context.Context, a Action) (Action, error) {
 	if err != nil {
 		return a, fmt.Errorf("read the controls before the confirmation of %s: %w", a.what(), err)
 	}
-	claimed, err := r.k.Ledger.Claim(ctx, r.lease, Claim{Action: a.ID, Pass: r.result.Pass, TTL: claimTTL,
+	claimed, err := r.claim(ctx, Claim{Action: a.ID, Pass: r.result.Pass, TTL: claimTTL,
 		Total: r.policy.Limits.PerPass, Shared: r.policy.Limits.PerPass, Hour: r.policy.Limits.PerHour})
 	if errors.Is(err, ErrHeld) {
 		return a, nil
@@ -74,6 +74,7 @@ func (r *run) confirmAction(ctx context.Context, a Action) (Action, error) {
 	if err != nil {
 		return a, fmt.Errorf("claim the confirmation of %s: %w", a.what(), err)
 	}
+	defer r.claims.Delete(a.ID)
 	if look.Outcome == OutcomeConfirmed {
 		claimed.Outcome, claimed.ClosedAt = OutcomeConfirmed, look.ClosedAt
 		return r.settle(ctx, claimed)
@@ -87,14 +88,14 @@ func (r *run) overdue(a *Action) bool {
 	if after <= 0 {
 		after = 2 * time.Minute
 	}
-	return r.view.now.Sub(a.ActedAt) >= after<<min(max(a.Attempts-1, 0), 6)
+	return r.now.Sub(a.ActedAt) >= after<<min(max(a.Attempts-1, 0), 6)
 }
 
 // insist asks the provider again to end a sandbox that it accepted to end long ago, unless
 // somebody or something forbids it by now.
 func (r *run) insist(ctx context.Context, a Action, controls *Controls) Action {
 	a.Outcome = OutcomeAccepted
-	a.Detail = fmt.Sprintf("accepted %s ago and still there", short(r.view.now.Sub(a.ActedAt)))
+	a.Detail = fmt.Sprintf("accepted %s ago and still there", short(r.now.Sub(a.ActedAt)))
 	if holds := r.heldNow(&a, controls); len(holds) > 0 {
 		a.Detail += ", not asked again: " + strings.Join(holds, "; ")
 		return a
@@ -124,6 +125,9 @@ func (r *run) askAgain(ctx context.Context, a *Action) (why string, err error) {
 		if why, err := r.linkedAgain(ctx, a, sb); err != nil || why != "" {
 			return why, err
 		}
+	}
+	if why := r.expired(a); why != "" {
+		return why, nil
 	}
 	_, err = r.k.Providers[a.Provider].Terminate(ctx, sb)
 	return "", err

@@ -138,6 +138,18 @@ func (c ledgerCalls) Sources(ctx context.Context) (map[string]reconcile.SourceSe
 	return ask(ctx, c.l, "Sources", "", func() (map[string]reconcile.SourceSeen, error) { return c.g.Sources(ctx) })
 }
 
+func (c ledgerCalls) LastBegan(ctx context.Context, kind reconcile.PassKind) (began, now time.Time, err error) {
+	err = c.l.do(ctx, "LastBegan", string(kind), func() error {
+		began, now, err = c.g.LastBegan(ctx, kind)
+		return err
+	})
+	return began, now, err
+}
+
+func (c ledgerCalls) LastRecorded(ctx context.Context) (int64, error) {
+	return ask(ctx, c.l, "LastRecorded", "", func() (int64, error) { return c.g.LastRecorded(ctx) })
+}
+
 func (c ledgerCalls) BeginPass(ctx context.Context, l reconcile.Lease, kind reconcile.PassKind, at time.Time,
 ) (int64, error) {
 	return ask(ctx, c.l, "BeginPass", string(kind), func() (int64, error) { return c.g.BeginPass(ctx, l, kind, at) })

@@ -52,7 +52,7 @@ func (v *view) counts(subs []Subject) map[string]int {
 	for i := range subs {
 		for _, b := range subs[i].Boxes {
 			if b.Here && v.s.Kind == Full && v.trusted(listingOf(b.Provider)) {
-				counts["sandboxes:"+firstOf(string(b.State), "unknown")]++
+				counts["sandboxes:"+b.Provider+":"+firstOf(string(b.State), "unknown")]++
 			}
 		}
 	}
@@ -63,8 +63,8 @@ func (v *view) counts(subs []Subject) map[string]int {
 // be soon.
 func (v *view) templateFindings() []Finding {
 	p := v.p.Rules["template-unusable"]
-	if p.Mode == Off || p.Mode == "" {
-		return nil
+	if p.Mode == Off || p.Mode == "" || v.s.Kind != Full {
+		return nil // a quick pass only remembers how they were
 	}
 	var out []Finding
 	for i, t := range v.s.Templates {

@@ -21,6 +21,7 @@ type Keeper struct {
 	Tasks     Tasks // nil with `tasks: none`
 	Ledger    Ledger
 	Providers map[string]Provider
+	Queue     Queue  // told what a pass left to do, by [Keeper.Pass]; not used by Once and Look
 	Holder    string // names this process to people: host and process id
 	Log       *slog.Logger
 	Progress  func(stage string) // called as a pass goes on; may be nil

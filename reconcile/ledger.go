@@ -26,6 +26,11 @@ type Ledger interface {
 	// Sources reads the trust in the sources as the last pass left it; none when the schema
 	// does not exist yet.
 	Sources(ctx context.Context) (map[string]SourceSeen, error)
+	// LastBegan reads when the newest pass of a kind began that also ended, complete or not,
+	// and the ledger's now. A full pass counts as a quick one too. Zero means never.
+	LastBegan(ctx context.Context, kind PassKind) (began, now time.Time, err error)
+	// LastRecorded reads the number of the newest pass that ended; 0 when none did.
+	LastRecorded(ctx context.Context) (int64, error)
 	// BeginPass records that a pass has begun and gives it its number.
 	BeginPass(ctx context.Context, l Lease, kind PassKind, at time.Time) (int64, error)
 	// Record writes everything that a pass came to, in one transaction, and finishes the
@@ -55,9 +60,17 @@ type Ledger interface {
 // A Lease is the right to run passes, until it ends or is taken over.
 type Lease struct {
 	Holder string
-	Epoch  int64 // rises with each new holder; fences every write
+	Epoch  int64 // rises with each new holder; fences every write; 0 for a worker
 	Until  time.Time
 }
+
+// WorkerLease is what a process works under that carries out actions and probes beside the
+// passes, which others may run meanwhile. It is no right to run a pass. A claim under it
+// stands for itself: nobody can take it over, it ends by its time.
+func WorkerLease(holder string) Lease { return Lease{Holder: holder} }
+
+// Worker reports whether this is a [WorkerLease].
+func (l Lease) Worker() bool { return l.Epoch == 0 }
 
 // A HeldError says who holds a lease. It wraps [ErrHeld].
 type HeldError struct {
@@ -90,7 +103,7 @@ type Record struct {
 	Complete bool
 	Error    string // why it is not complete
 	Kept     int
-	Counts   map[string]int // "tasks:running", "sandboxes:running", "foreign", ...
+	Counts   map[string]int // "tasks:running", "sandboxes:daytona:running", "foreign:daytona", ...
 
 	WatchSince time.Time
 	Tasks      []TaskSeen    // changed ones only

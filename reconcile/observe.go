@@ -37,6 +37,9 @@ func (k *Keeper) firstLook(ctx context.Context, kind PassKind) (*Snapshot, error
 		return nil, fmt.Errorf("recall the ledger: %w", failed)
 	}
 	k.shutListed(s)
+	if kind == Quick {
+		s.recallTemplates()
+	}
 	s.Memory.WatchSince = watch(&s.Memory, &k.Policy)
 	if k.Policy.Tasks.None {
 		s.T0 = s.Memory.Now

@@ -149,6 +149,8 @@ type run struct {
 	due    map[string]bool  // actions that this pass calls for
 	until  time.Time        // when waiting ends
 	begin  time.Time        // when the last remedy may be begun
+	now    time.Time        // the ledger's now when this work began
+	claims sync.Map         // when each claim that stands was asked for last, by this process's clock
 	stop   context.Context  // ends when nothing more is to be begun
 
 	mu    sync.Mutex
@@ -170,6 +172,9 @@ func (k *Keeper) pass(ctx context.Context, lease Lease, kind PassKind) (*run, er
 		return nil, fmt.Errorf("begin a %s pass: %w", kind, err)
 	}
 	r, err := k.judge(ctx, kind)
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return nil, err // we were asked to stop: that says nothing of any source
+	}
 	if err != nil {
 		failed := Record{Pass: id, Kind: kind, At: now, Error: err.Error()}
 		return nil, errors.Join(err, k.recordFailed(ctx, lease, failed))
@@ -184,7 +189,7 @@ func (k *Keeper) pass(ctx context.Context, lease Lease, kind PassKind) (*run, er
 }
 
 func (k *Keeper) newRun(lease Lease, r *Result) *run {
-	out := &run{k: k, policy: r.Judged.view.p, lease: lease, result: r, view: r.Judged.view,
+	out := &run{k: k, policy: r.Judged.view.p, lease: lease, result: r, view: r.Judged.view, now: r.Judged.view.now,
 		boxes: map[string][]Box{}, due: map[string]bool{}, done: map[string]Action{}, waits: map[string]string{},
 		refusals: map[string]bool{}}
 	for i := range r.Plan.Steps {

@@ -15,31 +15,41 @@ const probers = 16
 // probe works off the probes that are due: suspects first, then a rotating sample. They
 // never delay a pass; the next one reads their results.
 func (r *run) probe(ctx context.Context) error {
-	if r.policy.Rules["idle-broken"].Mode == Off && r.policy.Rules["heartbeat-lost"].Mode == Off {
-		return nil
-	}
 	var errs []error
-	for _, name := range r.policy.providerNames() {
-		p := r.policy.Providers[name].Probe
-		if p.Off || p.Budget <= 0 {
-			continue
-		}
-		errs = append(errs, r.probeProvider(ctx, name, p))
+	for _, name := range r.probing() {
+		errs = append(errs, r.probeProvider(ctx, name, r.policy.Providers[name].Probe))
 	}
 	return errors.Join(errs...)
 }
 
+// probing are the providers whose sandboxes are probed.
+func (r *run) probing() []string {
+	if r.policy.Rules["idle-broken"].Mode == Off && r.policy.Rules["heartbeat-lost"].Mode == Off {
+		return nil
+	}
+	return slices.DeleteFunc(r.policy.providerNames(), func(name string) bool {
+		p := r.policy.Providers[name].Probe
+		return p.Off || p.Budget <= 0
+	})
+}
+
+// reserve takes up to want probes out of the provider's budget of this minute.
+func (r *run) reserve(ctx context.Context, name string, want, perMinute int) (int, error) {
+	if want == 0 {
+		return 0, nil
+	}
+	got, err := r.k.Ledger.ReserveProbes(ctx, r.lease, name, want, perMinute)
+	if err != nil {
+		return 0, fmt.Errorf("reserve probes at %s: %w", name, err)
+	}
+	return got, nil
+}
+
 func (r *run) probeProvider(ctx context.Context, name string, p ProbePolicy) error {
 	due := r.dueProbes(name, p)
-	if len(due) == 0 {
-		return nil
-	}
-	got, err := r.k.Ledger.ReserveProbes(ctx, r.lease, name, len(due), p.Budget)
-	if err != nil {
-		return fmt.Errorf("reserve probes at %s: %w", name, err)
-	}
-	if got == 0 {
-		return nil
+	got, err := r.reserve(ctx, name, len(due), p.Budget)
+	if err != nil || got == 0 {
+		return err
 	}
 	r.k.progress(fmt.Sprintf("probing %d", got))
 	results := r.probeAll(ctx, due[:got])

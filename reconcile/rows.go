@@ -34,6 +34,9 @@ func wantedRows(s *Snapshot, live, linked map[string]bool) (ids, keys []string) 
 			wanted[id] = true
 		}
 	}
+	if s.Kind == Quick {
+		wantStopped(s, live, wanted)
+	}
 	for i := range s.Sandboxes {
 		sb := &s.Sandboxes[i]
 		task := sb.Task
@@ -52,6 +55,16 @@ func wantedRows(s *Snapshot, live, linked map[string]bool) (ids, keys []string) 
 	}
 	slices.Sort(keys)
 	return sortedKeys(wanted), slices.Compact(keys)
+}
+
+// wantStopped adds the stopped tasks whose sandbox is still there: a stop is acted on by the
+// first quick pass after its grace, not by the next full one.
+func wantStopped(s *Snapshot, live, wanted map[string]bool) {
+	for _, seen := range s.Memory.Sandboxes {
+		if seen.GoneAt.IsZero() && !live[seen.Task] && s.Memory.Tasks[seen.Task].State == TaskStopped {
+			wanted[seen.Task] = true
+		}
+	}
 }
 
 func (k *Keeper) readByID(ctx context.Context, s *Snapshot, ids []string) error {

@@ -29,6 +29,22 @@ func (k *Keeper) readTemplates(ctx context.Context, s *Snapshot) {
 	}
 }
 
+// recallTemplates shows a quick pass the templates as the last full one left them, so that
+// a task that fails between two full passes is told the cause as well.
+func (s *Snapshot) recallTemplates() {
+	refs := make([]Ref, 0, len(s.Memory.Templates))
+	for ref := range s.Memory.Templates {
+		refs = append(refs, ref)
+	}
+	sortRefs(refs)
+	for _, ref := range refs {
+		seen := s.Memory.Templates[ref]
+		s.Templates = append(s.Templates, Template{Name: ref.ID, Raw: seen.Raw, State: seen.State, Error: seen.Error,
+			LastUsed: seen.LastUsed, ExpiresAt: seen.ExpiresAt, AsOf: seen.LookedAt})
+		s.TemplateOf = append(s.TemplateOf, ref.Provider)
+	}
+}
+
 // templatesPerPass bounds the look-ups of templates in use.
 const templatesPerPass = 20
 

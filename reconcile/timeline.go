@@ -55,6 +55,9 @@ func trustWords(s SourceSeen) string {
 // seenTemplates are the templates looked at in this pass, with the newest sandbox that was
 // seen running from each.
 func (v *view) seenTemplates(subs []Decision) []TemplateSeen {
+	if v.s.Kind != Full {
+		return nil // a quick pass looks at none
+	}
 	started := map[Ref]time.Time{}
 	for i := range subs {
 		for _, b := range subs[i].Subject.Boxes {

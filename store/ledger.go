@@ -52,6 +52,22 @@ func (g *Ledger) fenced(ctx context.Context, l reconcile.Lease, do func(tx pgx.T
 	})
 }
 
+// working is fenced for what a worker may do as well: that one needs no lease, because
+// each of its writes is guarded by its claim, or by a row lock of its own.
+func (g *Ledger) working(ctx context.Context, l reconcile.Lease, do func(tx pgx.Tx, now time.Time) error) error {
+	if !l.Worker() {
+		return g.fenced(ctx, l, do)
+	}
+	if err := ledger.CheckWorker(l); err != nil {
+		return err
+	}
+	now, err := g.Now(ctx)
+	if err != nil {
+		return err
+	}
+	return pgx.BeginFunc(ctx, g.pool, func(tx pgx.Tx) error { return do(tx, now) })
+}
+
 // fence makes sure that the lease stands, by one of the two fencing queries.
 func fence(ctx context.Context, tx pgx.Tx, query string, l reconcile.Lease, args pgx.StrictNamedArgs) error {
 	tag, err := exec(ctx, tx, query, args)

@@ -16,12 +16,11 @@ import (
 // one of them counts is still true when it is written, whatever other processes do.
 func (g *Ledger) Claim(ctx context.Context, l reconcile.Lease, c reconcile.Claim) (reconcile.Action, error) {
 	var claimed reconcile.Action
-	err := g.fenced(ctx, l, func(tx pgx.Tx, now time.Time) error {
+	err := g.working(ctx, l, func(tx pgx.Tx, now time.Time) error {
 		request, err := readRequest(ctx, tx, c, now)
 		if err != nil {
 			return err
 		}
-		request.Epoch = l.Epoch
 		if err := request.Refuse(c, now); err != nil {
 			return err
 		}
@@ -42,7 +41,7 @@ func readRequest(ctx context.Context, tx pgx.Tx, c reconcile.Claim, now time.Tim
 	}
 	id := pgx.StrictNamedArgs{"id": c.Action}
 	row := tx.QueryRow(ctx, queries["ledger_claim_action"], id)
-	err := scanActionAnd(row, &r.Action, &r.ClaimEpoch, &r.Begun, &r.Shares)
+	err := scanActionAnd(row, &r.Action, &r.ClaimEpoch, &r.Epoch, &r.Begun, &r.Shares)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return r, reconcile.ErrNotFound
 	}
@@ -73,7 +72,7 @@ func takeClaim(ctx context.Context, tx pgx.Tx, l reconcile.Lease, c reconcile.Cl
 
 // RenewClaim extends a claim that still stands.
 func (g *Ledger) RenewClaim(ctx context.Context, l reconcile.Lease, a reconcile.Action, ttl time.Duration) error {
-	err := g.fenced(ctx, l, func(tx pgx.Tx, now time.Time) error {
+	err := g.working(ctx, l, func(tx pgx.Tx, now time.Time) error {
 		return counted(ctx, tx, "ledger_claim_renew", pgx.StrictNamedArgs{
 			"id": a.ID, "holder": l.Holder, "epoch": l.Epoch, "attempts": a.Attempts,
 			"now": now, "ends": now.Add(ttl),
@@ -104,8 +103,10 @@ func (g *Ledger) Settle(ctx context.Context, l reconcile.Lease, a reconcile.Acti
 }
 
 func settle(ctx context.Context, tx pgx.Tx, l reconcile.Lease, a reconcile.Action, now time.Time) error {
-	args := pgx.StrictNamedArgs{"holder": l.Holder, "epoch": l.Epoch}
-	if err := fence(ctx, tx, "ledger_fence_same", l, args); err != nil {
+	if err := fenceLate(ctx, tx, l); err != nil {
+		return err
+	}
+	if err := execAll(ctx, tx, settleLocks(a)); err != nil {
 		return err
 	}
 	settled, err := settleAction(ctx, tx, l, a, now)
@@ -122,14 +123,59 @@ func settle(ctx context.Context, tx pgx.Tx, l reconcile.Lease, a reconcile.Actio
 		}
 		ended = append(ended, later...)
 	}
-	if err := settleSandbox(ctx, tx, settled, now); err != nil {
-		return err
+	return execAll(ctx, tx, settleWrites(settled, ended, now))
+}
+
+// fenceLate refuses to write down what was done once another has taken over. A worker's
+// claim stands for itself.
+func fenceLate(ctx context.Context, tx pgx.Tx, l reconcile.Lease) error {
+	if l.Worker() {
+		return ledger.CheckWorker(l)
 	}
-	told := putEvents(column(ended, func(e reconcile.Action) reconcile.TimelineEvent {
+	return fence(ctx, tx, "ledger_fence_same", l, pgx.StrictNamedArgs{"holder": l.Holder, "epoch": l.Epoch})
+}
+
+// settleLocks lock all that will be changed besides the action itself, in the order in
+// which everybody does: workers settle side by side, and beside a pass that records.
+func settleLocks(a reconcile.Action) []write {
+	var locks []write
+	if ledger.EndsSandbox(a) {
+		locks = append(locks, write{"ledger_settle_lock_sandbox", pgx.StrictNamedArgs{
+			"provider": clean(a.Provider), "sandbox": clean(a.Sandbox),
+		}})
+	}
+	if ledger.EndsRemedy(a) != "" {
+		locks = append(locks, write{"ledger_settle_lock_remedy", pgx.StrictNamedArgs{"remedy": a.Remedy, "seq": a.Seq}})
+	}
+	return locks
+}
+
+// settleWrites are what follows from an action that was settled, and from the later steps
+// that ended with it.
+func settleWrites(settled reconcile.Action, ended []reconcile.Action, now time.Time) []write {
+	var writes []write
+	if ledger.EndsSandbox(settled) {
+		writes = append(writes, write{"ledger_settle_sandbox", pgx.StrictNamedArgs{
+			"provider": settled.Provider, "sandbox": settled.Sandbox, "now": now,
+		}})
+	}
+	if counts := ledger.Gone(settled); len(counts) > 0 {
+		writes = append(writes, countWrite(counts))
+	}
+	return append(writes, putEvents(column(ended, func(e reconcile.Action) reconcile.TimelineEvent {
 		return reconcile.TimelineEvent{At: now, Subject: e.Subject, Kind: "action", What: ledger.Told(e)}
-	}))
-	_, err = exec(ctx, tx, told.query, told.args)
-	return err
+	})))
+}
+
+func countWrite(counts []reconcile.Counter) write {
+	type counter = reconcile.Counter
+	return write{"ledger_count", pgx.StrictNamedArgs{
+		"names":     column(counts, func(c counter) string { return c.Name }),
+		"rules":     column(counts, func(c counter) string { return c.Rule }),
+		"providers": column(counts, func(c counter) string { return c.Provider }),
+		"what":      column(counts, func(c counter) string { return c.What }),
+		"values":    column(counts, func(c counter) int64 { return c.Value }),
+	}}
 }
 
 func settleAction(ctx context.Context, tx pgx.Tx, l reconcile.Lease, a reconcile.Action, now time.Time,
@@ -153,14 +199,4 @@ func settleAction(ctx context.Context, tx pgx.Tx, l reconcile.Lease, a reconcile
 		return a, failed("ledger_settle_action", err)
 	}
 	return settled, nil
-}
-
-func settleSandbox(ctx context.Context, tx pgx.Tx, a reconcile.Action, now time.Time) error {
-	if !ledger.EndsSandbox(a) {
-		return nil
-	}
-	_, err := exec(ctx, tx, "ledger_settle_sandbox", pgx.StrictNamedArgs{
-		"provider": a.Provider, "sandbox": a.Sandbox, "now": now,
-	})
-	return err
 }

@@ -47,6 +47,9 @@ func (g *Ledger) Record(ctx context.Context, l reconcile.Lease, r reconcile.Reco
 
 // execAll runs the writes in their order, in one round trip.
 func execAll(ctx context.Context, tx pgx.Tx, writes []write) (err error) {
+	if len(writes) == 0 {
+		return nil
+	}
 	var batch pgx.Batch
 	for _, w := range writes {
 		batch.Queue(queries[w.query], w.args)

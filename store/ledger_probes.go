@@ -18,7 +18,7 @@ func (g *Ledger) SaveProbes(ctx context.Context, l reconcile.Lease, results []re
 		return nil
 	}
 	results = column(results, cleanProbe)
-	err := g.fenced(ctx, l, func(tx pgx.Tx, _ time.Time) error {
+	err := g.working(ctx, l, func(tx pgx.Tx, _ time.Time) error {
 		sums, err := lockSums(ctx, tx, results)
 		if err != nil {
 			return err
@@ -97,7 +97,7 @@ func probeArgs(results []reconcile.ProbeResult) pgx.StrictNamedArgs {
 func (g *Ledger) ReserveProbes(ctx context.Context, l reconcile.Lease, provider string, want, perMinute int,
 ) (int, error) {
 	var got int
-	err := g.fenced(ctx, l, func(tx pgx.Tx, now time.Time) error {
+	err := g.working(ctx, l, func(tx pgx.Tx, now time.Time) error {
 		minute, err := lockMinute(ctx, tx, provider)
 		if err != nil {
 			return err

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes sure that what the tests and the demo need is on this machine: Go, a C compiler
-# for the race detector (with --race) and the server binaries of PostgreSQL. It says
-# nothing when nothing is missing, installs Debian packages when it is root on Debian,
-# and otherwise says what to install.
+# Makes sure that what the tests and the demo need is on this machine: Go, the server
+# binaries of PostgreSQL and, with --tests, a C compiler for the race detector, Chromium
+# and promtool. It says nothing when nothing is missing, installs Debian packages when it
+# is root on Debian, and otherwise says what to install.
 #
-#   tools/setup.sh [--race]
+#   tools/setup.sh [--tests]
 set -eu
 
 say() { printf 'setup: %s\n' "$*" >&2; }
@@ -50,6 +50,18 @@ has_postgres() {
 	return 1
 }
 
+# has_chromium knows the names that the tests' browser driver looks for.
+has_chromium() {
+	for name in headless_shell headless-shell chromium chromium-browser google-chrome google-chrome-stable chrome; do
+		command -v "$name" >/dev/null 2>&1 && return
+	done
+	[ -d /Applications/Chromium.app ] || [ -d '/Applications/Google Chrome.app' ]
+}
+
+has_promtool() {
+	command -v promtool >/dev/null 2>&1
+}
+
 has_compiler() {
 	case $(go env CC) in
 	*/*) [ -x "$(go env CC)" ] ;;
@@ -62,21 +74,52 @@ need_go() {
 	die 'Go is not on the PATH: install Go 1.26 or later from https://go.dev/dl/'
 }
 
-need_compiler() {
-	has_compiler && return
-	can_install || die 'no C compiler for the race detector: install gcc and the C library headers'
-	install_packages gcc libc6-dev
+# need notes what is missing: a name, as in has_NAME, and the Debian packages that have it.
+need() {
+	"has_$1" && return
+	missing="$missing $1"
+	shift
+	packages="$packages $*"
 }
 
-need_postgres() {
-	has_postgres && return
-	can_install || die "no PostgreSQL server binaries (initdb, postgres): install your system's" \
-		'package of the PostgreSQL server (Debian, Ubuntu: postgresql; Fedora: postgresql-server;' \
-		'Homebrew: postgresql@17) or set SANDKEEPER_TEST_DATABASE_URL to a server that may be filled'
-	install_packages postgresql
-	has_postgres || die 'PostgreSQL was installed, yet initdb and postgres are not under /usr/lib/postgresql'
+# how says in words how to get one thing where nothing can be installed.
+how() {
+	case $1 in
+	compiler) say 'no C compiler for the race detector: install gcc and the C library headers' ;;
+	postgres) say "no PostgreSQL server binaries (initdb, postgres): install your system's package of the" \
+		'PostgreSQL server (Debian, Ubuntu: postgresql; Fedora: postgresql-server; Homebrew:' \
+		'postgresql@17) or set SANDKEEPER_TEST_DATABASE_URL to a server that may be filled' ;;
+	chromium) say 'no Chromium for the test of the page: install chromium or Google Chrome' ;;
+	promtool) say 'no promtool for the tests of the alerts: install Prometheus' \
+		'(Debian, Ubuntu, Homebrew: prometheus)' ;;
+	esac
+}
+
+# quiet_prometheus: only promtool is wanted. Debian's package also starts a server, which on
+# a machine with systemd would stay.
+quiet_prometheus() {
+	[ -d /run/systemd/system ] || return 0
+	systemctl disable --now prometheus.service >/dev/null 2>&1 ||
+		say 'installed Prometheus for promtool; stop its server if it runs: systemctl disable --now prometheus'
+}
+
+# install_missing gets all that is missing in one go, and looks again.
+install_missing() {
+	can_install || { for thing in $missing; do how "$thing"; done; exit 1; }
+	# shellcheck disable=SC2086 # one word a package
+	install_packages $packages
+	case " $missing " in *' promtool '*) quiet_prometheus ;; esac
+	for thing in $missing; do
+		"has_$thing" || die "$thing was not found after its package was installed:$packages"
+	done
 }
 
 need_go
-[ "${1:-}" != --race ] || need_compiler
-need_postgres
+missing='' packages=''
+need postgres postgresql
+if [ "${1:-}" = --tests ]; then
+	need compiler gcc libc6-dev
+	need chromium chromium
+	need promtool prometheus
+fi
+[ -z "$missing" ] || install_missing

@@ -14,6 +14,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/queue"
+	"github.com/sandkeeper/sandkeeper/web"
 )
 
 func checkCommand(o *options) *cobra.Command {
@@ -55,9 +57,9 @@ func runCheck(ctx context.Context, o *options) error {
 		)
 		return &exitError{code: 1}
 	}
-	w := &world{config: c, log: newLog(o.err, c.Log)}
+	w := &world{config: c, log: newLog(o.err, c.Log.Format, c.Log.Level)}
 	defer w.close()
-	sections := []section{{"config", w.checkConfig()}, {"ledger", w.checkLedger(ctx)}}
+	sections := []section{{"config", w.checkConfig()}, {"web", w.checkWeb()}, {"ledger", w.checkLedger(ctx)}}
 	if !c.Tasks.None {
 		sections = append(sections, section{"tasks", w.checkTasks(ctx)})
 	}
@@ -148,7 +150,7 @@ func (w *world) checkLedger(ctx context.Context) []reconcile.CheckResult {
 	if err != nil {
 		return fails("connects", err)
 	}
-	w.pools = append(w.pools, pool)
+	w.pool, w.pools = pool, append(w.pools, pool)
 	w.ledger = store.NewLedger(pool, store.LedgerOptions{Installation: w.config.Installation})
 	out := []reconcile.CheckResult{{What: "connects", OK: true, Said: "yes"}}
 	have, need, err := w.ledger.SchemaVersion(ctx)
@@ -166,7 +168,28 @@ func (w *world) checkLedger(ctx context.Context) []reconcile.CheckResult {
 		)
 	}
 	out = append(out, reconcile.CheckResult{What: "schema", OK: true, Said: fmt.Sprintf("version %d", have)})
-	return append(out, w.checkPractice(ctx)...)
+	return append(append(out, w.checkQueue(ctx)...), w.checkPractice(ctx)...)
+}
+
+// checkWeb tells whether run and serve would serve the page there.
+func (w *world) checkWeb() []reconcile.CheckResult {
+	if err := web.CheckListen(w.config.Web.Listen, w.config.Web.ConfigFile); err != nil {
+		return []reconcile.CheckResult{{What: "listen", Said: err.Error(), Fix: "see web.listen and web.config_file"}}
+	}
+	return []reconcile.CheckResult{{What: "listen", OK: true, Said: w.config.Web.Listen}}
+}
+
+// checkQueue looks at the tables that only run needs.
+func (w *world) checkQueue(ctx context.Context) []reconcile.CheckResult {
+	current, err := queue.Current(ctx, w.pool)
+	switch {
+	case err != nil:
+		return fails("job queue", err)
+	case !current:
+		return []reconcile.CheckResult{{What: "job queue", Said: "its tables are not this program's",
+			Fix: "sandkeeper migrate"}}
+	}
+	return []reconcile.CheckResult{{What: "job queue", OK: true, Said: "its tables are current"}}
 }
 
 // checkPractice compares the schedule with the passes that were really made, and stamps.

@@ -55,7 +55,7 @@ func ParseConfig(name string, text []byte, getenv func(string) (string, bool)) (
 	if root == nil {
 		return nil, r.sorted()
 	}
-	c := &Config{}
+	c := &Config{Files: []string{name}}
 	d := configDecoder{configReport: r, getenv: getenv}
 	d.decodeFresh(root, reflect.ValueOf(c).Elem(), "")
 	if !r.bad[""] {

@@ -46,6 +46,9 @@ type Config struct {
 	// Warnings are settings that work but are likely not meant.
 	Warnings ConfigErrors `yaml:"-"`
 
+	// Files are those that the config was read from: its own, and those with secrets.
+	Files []string `yaml:"-"`
+
 	ruled  map[string]reconcile.RulePolicy
 	report *configReport
 }
@@ -56,6 +59,13 @@ type ScheduleConfig struct {
 	Quick CronLine `yaml:"quick"`
 	// Full passes also list every provider.
 	Full CronLine `yaml:"full"`
+}
+
+func (s ScheduleConfig) of(kind reconcile.PassKind) CronLine {
+	if kind == reconcile.Full {
+		return s.Full
+	}
+	return s.Quick
 }
 
 // TasksConfig is the task table of the platform.

@@ -52,12 +52,25 @@ func (c *Config) readSecrets(r *configReport, dir string) {
 		p := &c.Providers[i]
 		s.read(fmt.Sprintf("providers[%d].token", i), &p.Token, p.TokenFile)
 	}
+	for _, f := range append(tokenFiles(c.Providers), c.DatabaseFile, c.Tasks.DatabaseFile) {
+		if f != "" {
+			c.Files = append(c.Files, s.from(f))
+		}
+	}
 	if c.Tasks.Database.Empty() {
 		c.Tasks.Database = c.Database
 	}
 	if f := c.Web.ConfigFile; f != "" {
 		c.Web.ConfigFile = s.from(f)
 	}
+}
+
+func tokenFiles(list []ProviderConfig) []string {
+	var names []string
+	for i := range list {
+		names = append(names, list[i].TokenFile)
+	}
+	return names
 }
 
 type secretFiles struct {

@@ -123,21 +123,47 @@ func TestReferenceRules(t *testing.T) {
 	}
 }
 
-func TestOmoiOSExample(t *testing.T) {
-	c := mustLoad(t, "../../deploy/examples/omoios-daytona.yaml", env(map[string]string{
-		"DATABASE_URL": "postgres://db.example/omoios", "DAYTONA_API_KEY": "dtn_1",
-	}))
-	if len(c.Warnings) > 0 {
-		t.Errorf("Warnings = %v, want none", c.Warnings)
-	}
-	p := c.Policy()
-	for name, rule := range p.Rules {
-		if rule.Mode == reconcile.Enforce {
-			t.Errorf("rule %s is enforced; the example must only observe", name)
+// TestExamples: what is under deploy/ loads without a warning, and only observes.
+func TestExamples(t *testing.T) {
+	var paths []string
+	for _, pattern := range []string{"examples/*.yaml", "kustomize/*/sandkeeper.yaml", "kustomize/examples/*/sandkeeper.yaml"} {
+		found, err := filepath.Glob("../../deploy/" + pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no config at deploy/%s (%v)", pattern, err)
 		}
+		paths = append(paths, found...)
 	}
-	if !p.Tasks.Events || !p.Tasks.Requeue || !p.Providers["daytona"].LinkTask {
-		t.Errorf("Policy = %+v, want events, requeue and a link from label to task", p)
+	for _, path := range paths {
+		t.Run(path, func(t *testing.T) {
+			c := mustLoad(t, path, env(map[string]string{
+				"DATABASE_URL": "postgres://db.example/omoios", "DAYTONA_API_KEY": "dtn_1",
+			}))
+			if len(c.Warnings) > 0 {
+				t.Errorf("Warnings = %v, want none", c.Warnings)
+			}
+			p := c.Policy()
+			for name, rule := range p.Rules {
+				if rule.Mode == reconcile.Enforce {
+					t.Errorf("rule %s is enforced; the example must only observe", name)
+				}
+			}
+			if !p.Tasks.Events || !p.Tasks.Requeue || !p.Providers["daytona"].LinkTask {
+				t.Errorf("Policy = %+v, want events, requeue and a link from label to task", p)
+			}
+		})
+	}
+}
+
+// TestScheduleOfTheManifests: the CronJob tells the config its own gap.
+func TestScheduleOfTheManifests(t *testing.T) {
+	const path = "../../deploy/kustomize/base/sandkeeper.yaml"
+	vars := map[string]string{"DATABASE_URL": "postgres://db.example/omoios", "DAYTONA_API_KEY": "dtn_1"}
+	if p := mustLoad(t, path, env(vars)).Policy(); p.Quick != 15*time.Second || p.Full != 2*time.Minute {
+		t.Errorf("gaps of run = %s, %s, want 15s, 2m", p.Quick, p.Full)
+	}
+	vars["SANDKEEPER_QUICK"], vars["SANDKEEPER_FULL"] = "@every 1m", "@every 1m"
+	if p := mustLoad(t, path, env(vars)).Policy(); p.Quick != time.Minute || p.Full != time.Minute {
+		t.Errorf("gaps of the CronJob = %s, %s, want 1m, 1m", p.Quick, p.Full)
 	}
 }
 

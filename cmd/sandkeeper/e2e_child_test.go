@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	program "os/exec"
+	"sync"
 	"testing"
 	"time"
 )
@@ -12,8 +13,26 @@ import (
 // A child is the program in a process of its own, which can be killed.
 type child struct {
 	cmd  *program.Cmd
-	errs bytes.Buffer
+	errs transcript
 	done chan struct{}
+}
+
+// A transcript is what a process has said so far.
+type transcript struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (t *transcript) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.Write(b)
+}
+
+func (t *transcript) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
 }
 
 // prepare makes the call, without starting it.

@@ -52,6 +52,8 @@ type settings struct {
 	tasks  string // further keys of tasks, a YAML map without braces
 	dsn    string // of the tasks and the ledger; default the test's database
 	name   string // installation
+	rate   string // default 1000/s
+	more   string // lines in place of the log's
 }
 
 func (s settings) or(value, otherwise string) string {
@@ -110,17 +112,19 @@ providers:
     token: %s
     owns: %s
     link: {task_label: %s}
-    rate: 1000/s
+    rate: %s
     timeout: %s
     templates: [ai-agent-dev-light]
     probe: %s
 rules: %s
 limits: %s
-log: {level: warn}
+%s
 `, s.or(s.name, "test"), s.or(s.mode, "enforce"), s.or(s.dsn, a.dsn), s.tasks, a.url, s.or(s.token, "key"),
-		s.or(s.owns, "{labels: {project: omoios}, exclusive: true}"), s.or(s.link, "task_id"), s.or(s.call, "2s"),
+		s.or(s.owns, "{labels: {project: omoios}, exclusive: true}"), s.or(s.link, "task_id"), s.or(s.rate, "1000/s"),
+		s.or(s.call, "2s"),
 		s.or(s.probe, `{exec: "true", path: "/", every: 10m, timeout: 1s, budget: 1000/m}`),
-		s.or(s.rules, "{}"), s.or(s.limits, "{share: 100%, breaker: 100%}"))
+		s.or(s.rules, "{}"), s.or(s.limits, "{share: 100%, breaker: 100%}"),
+		s.or(s.more, "log: {level: warn}"))
 	if err := os.WriteFile(a.config, []byte(text), 0o600); err != nil {
 		a.Fatal(err)
 	}

@@ -6,12 +6,12 @@ import (
 )
 
 // newLog writes the log as the config says. Results go to stdout, the log to stderr.
-func newLog(w io.Writer, c LogConfig) *slog.Logger {
+func newLog(w io.Writer, format string, level slog.Leveler) *slog.Logger {
 	if onTerminal(w) {
 		w = lineWiper{w}
 	}
-	o := &slog.HandlerOptions{Level: c.Level}
-	if c.Format == "text" {
+	o := &slog.HandlerOptions{Level: level}
+	if format == "text" {
 		return slog.New(slog.NewTextHandler(w, o))
 	}
 	return slog.New(slog.NewJSONHandler(w, o))

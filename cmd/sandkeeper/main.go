@@ -20,6 +20,7 @@ import (
 func main() {
 	collectSeldom()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the second signal ends what does not want to stop
 	code := run(ctx, os.Args[1:], stdio{out: os.Stdout, err: os.Stderr})
 	stop()
 	os.Exit(code)
@@ -110,7 +111,8 @@ evidence and, where the config says enforce, repairs it within a budget.
 
 Begin with:  sandkeeper check     is everything reachable and mapped?
              sandkeeper plan      what would it do? (changes nothing)
-             sandkeeper once      one pass, as a CronJob runs it`,
+             sandkeeper once      one pass, as a CronJob runs it
+             sandkeeper run       the daemon: passes on their schedules, page and metrics`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
@@ -119,9 +121,9 @@ Begin with:  sandkeeper check     is everything reachable and mapped?
 	root.PersistentFlags().StringVarP(&o.config, "config", "c", "",
 		"config file (default sandkeeper.yaml, then /etc/sandkeeper/sandkeeper.yaml)")
 	root.AddCommand(
-		onceCommand(o), planCommand(o), explainCommand(o), checkCommand(o), migrateCommand(o),
+		runCommand(o), serveCommand(o), onceCommand(o), planCommand(o), explainCommand(o), checkCommand(o), migrateCommand(o),
 		pauseCommand(o), resumeCommand(o), holdCommand(o), unholdCommand(o), releaseCommand(o),
-		modeCommand(o), demoCommand(o), versionCommand(o),
+		modeCommand(o), alertsCommand(o), demoCommand(o), versionCommand(o),
 	)
 	return root
 }

@@ -24,7 +24,7 @@ is harmless; a ledger of another installation, or of a newer version, is refused
 				return err
 			}
 			defer w.close()
-			if err := w.ledger.Migrate(cmd.Context()); err != nil {
+			if err := w.migrate(cmd.Context()); err != nil {
 				return err
 			}
 			have, _, err := w.ledger.SchemaVersion(cmd.Context())

@@ -75,16 +75,11 @@ func runOnce(ctx context.Context, o *options, f *runFlags) error {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("not finished within --timeout %s", f.timeout))
 	defer cancel()
-	w, err := o.open(ctx)
+	w, err := o.openToAct(ctx, f.migrate)
 	if err != nil {
 		return err
 	}
 	defer w.close()
-	if f.migrate {
-		if err := w.ledger.Migrate(ctx); err != nil {
-			return err
-		}
-	}
 	show := newProgress(o.err)
 	r, err := w.keeper(show.stage).Once(ctx, f.kind(), f.wait)
 	show.end()

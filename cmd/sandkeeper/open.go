@@ -13,16 +13,20 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/queue"
 )
 
 // A world is everything that a verb works with, opened from the config.
 type world struct {
 	config    *Config
 	log       *slog.Logger
+	level     *slog.LevelVar
+	pool      *pgxpool.Pool // of the ledger
 	ledger    *store.Ledger
 	tasks     *store.Tasks // nil with `tasks: none`
 	providers map[string]reconcile.Provider
 	pools     []*pgxpool.Pool
+	shared    bool // the rate of a provider is kept with all other processes, through the ledger
 }
 
 func (w *world) close() {
@@ -53,25 +57,80 @@ func (o *options) open(ctx context.Context) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.openTasks(ctx); err != nil {
-		w.close()
-		return nil, err
-	}
-	if err := w.openProviders(); err != nil {
+	if err := w.openOutside(ctx); err != nil {
 		w.close()
 		return nil, err
 	}
 	return w, nil
 }
 
+// openToAct opens all for a verb that acts: on a ledger with this program's schema, which
+// migrate makes first, and within the rates that all processes share.
+func (o *options) openToAct(ctx context.Context, migrate bool) (*world, error) {
+	c, err := o.load()
+	if err != nil {
+		return nil, err
+	}
+	w, err := o.openLedger(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	w.shared = true
+	if migrate {
+		err = w.migrate(ctx)
+	}
+	if err == nil {
+		err = w.current(ctx)
+	}
+	if err == nil {
+		err = w.openOutside(ctx)
+	}
+	if err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// openOutside opens what the config names besides the ledger.
+func (w *world) openOutside(ctx context.Context) error {
+	if err := w.openTasks(ctx); err != nil {
+		return err
+	}
+	return w.openProviders()
+}
+
+// migrate brings the schema up to date: the ledger's and the queue's.
+func (w *world) migrate(ctx context.Context) error {
+	if err := w.ledger.Migrate(ctx); err != nil {
+		return err
+	}
+	return queue.Migrate(ctx, w.pool)
+}
+
+// current is an error when the schema is not this program's.
+func (w *world) current(ctx context.Context) error {
+	have, want, err := w.ledger.SchemaVersion(ctx)
+	switch {
+	case err != nil:
+		return err
+	case have != want:
+		return fmt.Errorf("the ledger is at schema version %d, this program needs %d: "+
+			"run `sandkeeper migrate`, or add --migrate", have, want)
+	}
+	return nil
+}
+
 // openLedger opens what the operators' verbs need: config, log and ledger.
 func (o *options) openLedger(ctx context.Context, c *Config) (*world, error) {
-	w := &world{config: c, log: newLog(o.err, c.Log)}
+	w := &world{config: c, level: &slog.LevelVar{}}
+	w.level.Set(c.Log.Level)
+	w.log = newLog(o.err, c.Log.Format, w.level)
 	pool, err := store.Open(ctx, c.Database.Reveal(), store.OpenOptions{Name: "ledger"})
 	if err != nil {
 		return nil, err
 	}
-	w.pools = append(w.pools, pool)
+	w.pool, w.pools = pool, append(w.pools, pool)
 	w.ledger = store.NewLedger(pool, store.LedgerOptions{Installation: c.Installation})
 	return w, nil
 }
@@ -98,7 +157,11 @@ func (w *world) openProviders() error {
 	w.providers = map[string]reconcile.Provider{}
 	var errs []error
 	for _, e := range w.config.Entries() {
-		p, err := providers.Open(e, providers.Options{Log: w.log, Agent: "sandkeeper/" + version()})
+		options := providers.Options{Log: w.log, Agent: "sandkeeper/" + version()}
+		if w.shared && e.Rate > 0 {
+			options.Turn = store.NewRate(w.pool, e.Name, e.Rate).Wait
+		}
+		p, err := providers.Open(e, options)
 		if err != nil {
 			errs = append(errs, err)
 			continue

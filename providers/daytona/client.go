@@ -34,7 +34,7 @@ type client struct {
 	organization string
 	timeout      time.Duration
 	http         *http.Client
-	limit        *rate.Limiter
+	turn         func(ctx context.Context) error // waits until the rate lets a call through
 	circuit      circuit
 	gates        [2]gate // of reads and of changes, which the provider limits apart
 	now          func() time.Time
@@ -48,16 +48,24 @@ func newClient(base *url.URL, e entry.Entry, o entry.Options) *client {
 	c := &client{
 		base: base, token: e.Token, agent: o.Agent, organization: e.Extra["organization"],
 		timeout: e.Timeout, now: o.Now, log: o.Log.With("provider", e.Name),
-		limit: rate.NewLimiter(rate.Inf, 1),
+		turn: o.Turn,
 		http: &http.Client{
 			Transport:     o.Transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
-	if e.Rate > 0 {
-		c.limit = rate.NewLimiter(rate.Limit(e.Rate), max(1, int(e.Rate)))
+	if c.turn == nil {
+		c.turn = limiter(e.Rate).Wait
 	}
 	return c
+}
+
+// limiter is the rate of this process alone; 0 means no limit.
+func limiter(perSecond float64) *rate.Limiter {
+	if perSecond <= 0 {
+		return rate.NewLimiter(rate.Inf, 1)
+	}
+	return rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond)))
 }
 
 // A call is one request to make.
@@ -127,7 +135,7 @@ func (c *client) admit(ctx context.Context, k call) error {
 			return err
 		}
 	}
-	if err := c.limit.Wait(ctx); err != nil {
+	if err := c.turn(ctx); err != nil {
 		return &throttled{why: "our own rate limit", err: err}
 	}
 	return nil

@@ -414,6 +414,37 @@ func TestRate(t *testing.T) {
 	})
 }
 
+func TestTurnOfAllProcesses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &double{answer: func(_ int, w http.ResponseWriter, _ *http.Request) { sendJSON(w, 200, one) }}
+		turns, full := 0, errors.New("the line is full")
+		e := entry.Entry{Name: "lab", URL: "https://app.daytona.test/api", Token: "t", Timeout: time.Second, Rate: 1}
+		p, err := New(e, entry.Options{Transport: daytonatest.Transport(d), Turn: func(context.Context) error {
+			turns++
+			if turns > 10 {
+				return full
+			}
+			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		for range 10 {
+			if _, err := p.Get(t.Context(), "sb-1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(began); turns != 10 || took != 0 {
+			t.Errorf("10 calls took %d turns and %s, want 10 and no time by a limit of its own", turns, took)
+		}
+		_, err = p.Get(t.Context(), "sb-1")
+		if !errors.Is(err, full) || !errors.Is(err, reconcile.ErrThrottled) || d.calls.Load() != 10 {
+			t.Errorf("without a turn: error = %v after %d calls, want throttled after 10", err, d.calls.Load())
+		}
+	})
+}
+
 func TestNewRefuses(t *testing.T) {
 	for name, e := range map[string]entry.Entry{
 		"no token":        {URL: "https://x.test/api"},

@@ -4,6 +4,7 @@
 package entry
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -47,6 +48,10 @@ type Options struct {
 	Log       *slog.Logger      // nil: silent
 	Agent     string            // user agent; "" means sandkeeper
 	Now       func() time.Time  // nil: time.Now
+
+	// Turn waits until a call may be made, where processes share the entry's rate. An error
+	// means that it was not made. Nil: the rate is a limit of this process alone.
+	Turn func(ctx context.Context) error
 }
 
 // WithDefaults fills in what was left out.

@@ -14,8 +14,8 @@ const Hour = time.Hour
 // lock that all claims take.
 type Request struct {
 	Action     reconcile.Action
-	ClaimEpoch int64              // epoch of the claim on it, 0 when it never was claimed
-	Epoch      int64              // of the present lease
+	ClaimEpoch int64              // of the lease of the last claim; 0 when that was a worker's, or never was
+	Epoch      int64              // of the present pass lease, whoever asks
 	Begun      bool               // the remedy has had its first claim before
 	Shares     bool               // a step of the remedy destroys something
 	Earlier    []reconcile.Action // the remedy's steps before it
@@ -57,10 +57,12 @@ func (r Request) busy(now time.Time) string {
 	return ""
 }
 
-// Living reports whether a claim on the action still stands: it has not run out and was
-// made under the present lease. A claim of a lease that was taken over is free at once.
+// Living reports whether a claim on the action still stands: it has not run out, and is a
+// worker's or was made under the present lease. A claim of a lease that was taken over is
+// free at once.
 func Living(a reconcile.Action, claimEpoch, epoch int64, now time.Time) bool {
-	return a.ClaimedBy != "" && claimEpoch >= epoch && a.ClaimEnds.After(now)
+	workers := claimEpoch == 0
+	return a.ClaimedBy != "" && (workers || claimEpoch >= epoch) && a.ClaimEnds.After(now)
 }
 
 // order says which earlier step is missing. A later step's ground is that the first one

@@ -22,7 +22,7 @@ func Take(present reconcile.Lease, holder string, now time.Time, ttl time.Durati
 }
 
 // Same reports whether l is the taking that stands as present, ended or not: nobody has
-// taken over since.
+// taken over since. No taking has epoch 0, so a worker's lease is never the one.
 func Same(present, l reconcile.Lease) bool {
 	return present.Holder != "" && present.Holder == l.Holder && present.Epoch == l.Epoch
 }
@@ -35,8 +35,40 @@ func Fence(present, l reconcile.Lease, now time.Time) error {
 	return Fenced(l)
 }
 
-// Fenced is the refusal of a write under a lease that no longer stands.
+// FenceWork is Fence for what a worker may do as well. A worker needs a name: a claim of
+// nobody is a free one.
+func FenceWork(present, l reconcile.Lease, now time.Time) error {
+	if l.Worker() {
+		return CheckWorker(l)
+	}
+	return Fence(present, l, now)
+}
+
+// FenceLate is FenceWork for what was done already: to write it down is good enough for as
+// long as nobody has taken over.
+func FenceLate(present, l reconcile.Lease) error {
+	if l.Worker() {
+		return CheckWorker(l)
+	}
+	if Same(present, l) {
+		return nil
+	}
+	return Fenced(l)
+}
+
+// CheckWorker refuses a worker without a name.
+func CheckWorker(l reconcile.Lease) error {
+	if l.Holder == "" {
+		return Fenced(l)
+	}
+	return nil
+}
+
+// Fenced is the refusal of a write under a lease that no longer stands, or never was one.
 func Fenced(l reconcile.Lease) error {
+	if l.Worker() {
+		return fmt.Errorf("worker %q without the pass lease: %w", l.Holder, reconcile.ErrFenced)
+	}
 	return fmt.Errorf("lease of %s, epoch %d: %w", l.Holder, l.Epoch, reconcile.ErrFenced)
 }
 

@@ -13,7 +13,7 @@ import (
 // Claim takes the right to carry out an action, reserving its budget.
 func (g *Ledger) Claim(ctx context.Context, l reconcile.Lease, c reconcile.Claim) (reconcile.Action, error) {
 	var claimed reconcile.Action
-	err := g.fenced(ctx, l, func(now time.Time) error {
+	err := g.working(ctx, l, func(now time.Time) error {
 		a, found := g.actions[c.Action]
 		if !found {
 			return reconcile.ErrNotFound
@@ -73,7 +73,7 @@ func (g *Ledger) claimed(l reconcile.Lease, a reconcile.Action) (action, error) 
 
 // RenewClaim extends a claim that still stands.
 func (g *Ledger) RenewClaim(ctx context.Context, l reconcile.Lease, a reconcile.Action, ttl time.Duration) error {
-	err := g.fenced(ctx, l, func(now time.Time) error {
+	err := g.working(ctx, l, func(now time.Time) error {
 		own, err := g.claimed(l, a)
 		if err != nil {
 			return err
@@ -98,8 +98,8 @@ func (g *Ledger) Settle(ctx context.Context, l reconcile.Lease, a reconcile.Acti
 		if err := ledger.CheckOutcome(a.Outcome); err != nil {
 			return err
 		}
-		if !ledger.Same(g.lease, l) {
-			return ledger.Fenced(l)
+		if err := ledger.FenceLate(g.lease, l); err != nil {
+			return err
 		}
 		own, err := g.claimed(l, a)
 		if err == nil {
@@ -118,6 +118,9 @@ func (g *Ledger) settle(own action, a reconcile.Action, now time.Time) {
 	own.ClaimedBy, own.ClaimEnds = "", time.Time{}
 	if !a.ActedAt.IsZero() {
 		own.ActedAt = a.ActedAt
+		if own.firstActedAt.IsZero() {
+			own.firstActedAt = a.ActedAt
+		}
 	}
 	if len(a.Evidence) > 0 {
 		own.Evidence = slices.Clone(a.Evidence)
@@ -130,6 +133,9 @@ func (g *Ledger) settle(own action, a reconcile.Action, now time.Time) {
 	}
 	g.actions[own.ID] = own
 	g.count("actions", own.Rule, own.Provider, string(own.Step)+":"+string(own.Outcome))
+	for _, c := range ledger.Gone(own.Action) {
+		g.counters[counter{c.Name, c.Rule, c.Provider, c.What}] += c.Value
+	}
 	g.tellSettled(own.Action, now)
 	g.endRemedy(own.Action, now)
 	g.endSandbox(own.Action, now)

@@ -42,32 +42,41 @@ func copiedFinding(f reconcile.FindingSeen) reconcile.FindingSeen {
 func (g *Ledger) LastPasses(ctx context.Context, n int) ([]reconcile.PassSeen, error) {
 	var last []reconcile.PassSeen
 	err := g.locked(ctx, func(time.Time) error {
-		for i := len(g.passes) - 1; i >= 0 && len(last) < n; i-- {
-			p := g.passes[i]
-			p.Counts = maps.Clone(p.Counts)
-			last = append(last, p)
-		}
+		last = g.lastPasses(n)
 		return nil
 	})
 	return last, err
+}
+
+func (g *Ledger) lastPasses(n int) []reconcile.PassSeen {
+	var last []reconcile.PassSeen
+	for i := len(g.passes) - 1; i >= 0 && len(last) < n; i-- {
+		p := g.passes[i]
+		p.Counts = maps.Clone(p.Counts)
+		last = append(last, p)
+	}
+	return last
 }
 
 // Counters reads all totals.
 func (g *Ledger) Counters(ctx context.Context) ([]reconcile.Counter, error) {
 	var found []reconcile.Counter
 	err := g.locked(ctx, func(time.Time) error {
-		for c, value := range g.counters {
-			found = append(found, reconcile.Counter{
-				Name: c.name, Rule: c.rule, Provider: c.provider, What: c.what, Value: value,
-			})
-		}
+		found = g.countersNow()
 		return nil
 	})
-	slices.SortFunc(found, func(a, b reconcile.Counter) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Provider, b.Provider),
-			cmp.Compare(a.What, b.What))
-	})
 	return found, err
+}
+
+func (g *Ledger) countersNow() []reconcile.Counter {
+	var found []reconcile.Counter
+	for c, value := range g.counters {
+		found = append(found, reconcile.Counter{
+			Name: c.name, Rule: c.rule, Provider: c.provider, What: c.what, Value: value,
+		})
+	}
+	ledger.SortCounters(found)
+	return found
 }
 
 // Subject reads everything that is known of a task or a sandbox.

@@ -51,14 +51,16 @@ type task struct {
 	changedAt time.Time
 }
 
-// An action with what the ledger alone knows of it: the lease of its last claim, and when
-// and in which pass its remedy was begun.
+// An action with what the ledger alone knows of it: the lease of its last claim, 0 for a
+// worker's, when the outside was first asked, and when and in which pass its remedy was
+// begun.
 type action struct {
 	reconcile.Action
-	epoch       int64
-	begunAt     time.Time
-	begunPass   int64
-	begunShared bool
+	epoch        int64
+	firstActedAt time.Time
+	begunAt      time.Time
+	begunPass    int64
+	begunShared  bool
 }
 
 type counter struct{ name, rule, provider, what string }
@@ -101,6 +103,16 @@ func (g *Ledger) locked(ctx context.Context, do func(now time.Time) error) error
 func (g *Ledger) fenced(ctx context.Context, l reconcile.Lease, do func(now time.Time) error) error {
 	return g.locked(ctx, func(now time.Time) error {
 		if err := ledger.Fence(g.lease, l, now); err != nil {
+			return err
+		}
+		return do(now)
+	})
+}
+
+// working is fenced for what a worker may do as well.
+func (g *Ledger) working(ctx context.Context, l reconcile.Lease, do func(now time.Time) error) error {
+	return g.locked(ctx, func(now time.Time) error {
+		if err := ledger.FenceWork(g.lease, l, now); err != nil {
 			return err
 		}
 		return do(now)

@@ -11,7 +11,7 @@ import (
 
 // SaveProbes adds probe results to the history and to what each sandbox's probes come to.
 func (g *Ledger) SaveProbes(ctx context.Context, l reconcile.Lease, results []reconcile.ProbeResult) error {
-	err := g.fenced(ctx, l, func(time.Time) error {
+	err := g.working(ctx, l, func(time.Time) error {
 		if err := checkProbes(results); err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (g *Ledger) SaveProbes(ctx context.Context, l reconcile.Lease, results []re
 func (g *Ledger) ReserveProbes(ctx context.Context, l reconcile.Lease, provider string, want, perMinute int,
 ) (int, error) {
 	var got int
-	err := g.fenced(ctx, l, func(now time.Time) error {
+	err := g.working(ctx, l, func(now time.Time) error {
 		g.minutes[provider], got = g.minutes[provider].Grant(now, want, perMinute)
 		return nil
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/ledger"
 )
 
 // BeginPass records that a pass has begun and gives it its number.
@@ -83,6 +84,9 @@ func (g *Ledger) putWorld(r reconcile.Record, now time.Time) {
 		g.known = append([]string{}, r.Known...)
 	}
 	for _, t := range r.Tasks {
+		if what := ledger.Ended(g.tasks[t.ID].TaskSeen, t); what != "" {
+			g.count("tasks_ended", "", "", what)
+		}
 		g.tasks[t.ID] = task{t, now}
 	}
 	for _, s := range r.Sandboxes {

@@ -1,16 +1,32 @@
--- Remembers the tasks that changed, all in one statement.
-INSERT INTO sandkeeper.task_states (
-    id, status, state, sandbox, since, first_seen, updated_at, started_at, stale_start,
-    ahead_sign, ahead_since, entry_sum, error_sum, error_changed, live, changed_at)
-SELECT u.*, @now::timestamptz
-FROM unnest(
-    @ids::text[], @statuses::text[], @states::text[], @sandboxes::text[], @since::timestamptz[],
-    @first_seen::timestamptz[], @updated_at::timestamptz[], @started_at::timestamptz[],
-    @stale_start::timestamptz[], @ahead_sign::timestamptz[], @ahead_since::timestamptz[], @entry_sums::bigint[], @error_sums::bigint[], @error_changed::boolean[], @live::boolean[]) u
-ON CONFLICT (id) DO UPDATE SET
-    status = excluded.status, state = excluded.state, sandbox = excluded.sandbox,
-    since = excluded.since, first_seen = excluded.first_seen, updated_at = excluded.updated_at,
-    started_at = excluded.started_at, stale_start = excluded.stale_start,
-    ahead_sign = excluded.ahead_sign, ahead_since = excluded.ahead_since,
-    entry_sum = excluded.entry_sum, error_sum = excluded.error_sum, error_changed = excluded.error_changed,
-    live = excluded.live, changed_at = excluded.changed_at
+-- Remembers the tasks that changed, all in one statement, and counts those that left the
+-- live set: by their terminal state, or as deleted where the row is gone, which leaves the
+-- live state that it was last seen in. What was before is read from before this statement.
+WITH seen AS (
+    SELECT *
+    FROM unnest(
+        @ids::text[], @statuses::text[], @states::text[], @sandboxes::text[], @since::timestamptz[],
+        @first_seen::timestamptz[], @updated_at::timestamptz[], @started_at::timestamptz[],
+        @stale_start::timestamptz[], @ahead_sign::timestamptz[], @ahead_since::timestamptz[],
+        @entry_sums::bigint[], @error_sums::bigint[], @error_changed::boolean[], @live::boolean[])
+        u (id, status, state, sandbox, since, first_seen, updated_at, started_at, stale_start,
+           ahead_sign, ahead_since, entry_sum, error_sum, error_changed, live)
+), put AS (
+    INSERT INTO sandkeeper.task_states (
+        id, status, state, sandbox, since, first_seen, updated_at, started_at, stale_start,
+        ahead_sign, ahead_since, entry_sum, error_sum, error_changed, live, changed_at)
+    SELECT seen.*, @now::timestamptz FROM seen
+    ON CONFLICT (id) DO UPDATE SET
+        status = excluded.status, state = excluded.state, sandbox = excluded.sandbox,
+        since = excluded.since, first_seen = excluded.first_seen, updated_at = excluded.updated_at,
+        started_at = excluded.started_at, stale_start = excluded.stale_start,
+        ahead_sign = excluded.ahead_sign, ahead_since = excluded.ahead_since,
+        entry_sum = excluded.entry_sum, error_sum = excluded.error_sum,
+        error_changed = excluded.error_changed, live = excluded.live, changed_at = excluded.changed_at
+)
+INSERT INTO sandkeeper.counters AS c (name, rule, provider, what, value)
+SELECT 'tasks_ended', '', '',
+       CASE WHEN seen.state IN ('pending', 'assigned', 'running') THEN 'deleted' ELSE seen.state END, count(*)
+FROM seen JOIN sandkeeper.task_states before ON before.id = seen.id
+WHERE before.live AND NOT seen.live AND seen.state <> ''
+GROUP BY 4 ORDER BY 4
+ON CONFLICT (name, rule, provider, what) DO UPDATE SET value = c.value + excluded.value

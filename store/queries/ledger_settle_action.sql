@@ -3,6 +3,7 @@
 WITH settled AS (
     UPDATE sandkeeper.actions
     SET outcome = @outcome, detail = @detail, acted_at = coalesce(@acted_at, acted_at),
+        first_acted_at = coalesce(first_acted_at, @acted_at),
         evidence = CASE WHEN @evidence::jsonb = '[]' THEN evidence ELSE @evidence::jsonb END,
         closed_at = CASE WHEN @closed THEN @now::timestamptz END, next_attempt = @next_attempt,
         claimed_by = '', claim_ends = NULL,

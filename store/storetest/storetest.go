@@ -36,13 +36,16 @@ type Ledger interface {
 	LastPasses(ctx context.Context, n int) ([]reconcile.PassSeen, error)
 	OpenFindings(ctx context.Context) ([]reconcile.FindingSeen, error)
 	Counters(ctx context.Context) ([]reconcile.Counter, error)
+	Overview(ctx context.Context, most int) (reconcile.Overview, error)
+	Measures(ctx context.Context) (reconcile.Measures, error)
 	Purge(ctx context.Context, before time.Time, batch int) (int64, error)
 }
 
 // Run tests the ledger that open makes: empty, migrated, and on the clock it is given.
 func Run(t *testing.T, open func(t *testing.T, clock func() time.Time) Ledger) {
 	for _, promises := range []map[string]func(*bench){
-		leases, fences, memories, findings, outbox, claims, settlements, budgets, probes, controls, histories, purges,
+		leases, fences, lasts, memories, findings, outbox, claims, settlements, workers, budgets, probes, totals,
+		controls, histories, overviews, measurements, purges,
 	} {
 		for _, name := range slices.Sorted(maps.Keys(promises)) {
 			t.Run(name, func(t *testing.T) {

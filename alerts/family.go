@@ -1,0 +1,112 @@
+package alerts
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A family is one metric: what it is called, what it means, and how its series are read.
+type family struct {
+	name, help string
+	kind       prometheus.ValueType
+	labels     []string
+	local      bool // known to this process, also when the ledger does not answer
+	read       func(*reading, put)
+	histograms func(*reading) []histogram // instead of read
+}
+
+// put adds one series. Of two with the same labels the larger counts, so that a family
+// never has the same series twice, which would spoil the whole scrape.
+type put func(value float64, labels ...string)
+
+// A reading is all that the series of one scrape are made from.
+type reading struct {
+	reconcile.Measures
+	up      bool // the ledger answered
+	policy  reconcile.Policy
+	version string
+	config  func() (ok bool, at time.Time)
+}
+
+// A series is one value and what tells it from the others of its family.
+type series struct {
+	labels []string
+	value  float64
+}
+
+// send makes the series of the family and sends them.
+func (f *family) send(r *reading, desc *prometheus.Desc, out chan<- prometheus.Metric) {
+	if f.histograms != nil {
+		for _, h := range f.histograms(r) {
+			m, err := prometheus.NewConstHistogram(desc, h.count, h.sum, h.buckets, h.rule, h.provider)
+			out <- orInvalid(m, desc, err)
+		}
+		return
+	}
+	for _, s := range f.all(r) {
+		m, err := prometheus.NewConstMetric(desc, f.kind, s.value, s.labels...)
+		out <- orInvalid(m, desc, err)
+	}
+}
+
+// orInvalid tells Prometheus of a series that cannot be made, instead of leaving it out in
+// silence. Unreachable unless a family reads other labels than it declares.
+func orInvalid(m prometheus.Metric, desc *prometheus.Desc, err error) prometheus.Metric {
+	if err != nil {
+		return prometheus.NewInvalidMetric(desc, err)
+	}
+	return m
+}
+
+// all are the series of the family, each once.
+func (f *family) all(r *reading) []series {
+	var all []series
+	at := map[string]int{}
+	f.read(r, func(value float64, labels ...string) {
+		for i := range labels {
+			labels[i] = clean(labels[i])
+		}
+		key := strings.Join(labels, "\xff")
+		i, twice := at[key]
+		if !twice {
+			at[key] = len(all)
+			all = append(all, series{labels, value})
+			return
+		}
+		all[i].value = max(all[i].value, value)
+	})
+	return all
+}
+
+// longest is how many bytes of a label's value are shown.
+const longest = 128
+
+// clean makes a text of somebody else fit for a label: Prometheus drops a whole scrape over
+// one that is no UTF-8.
+func clean(text string) string {
+	text = strings.ToValidUTF8(text, "�")
+	if len(text) <= longest {
+		return text
+	}
+	cut := longest - len("…")
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}
+
+// seconds is a time as Prometheus has it.
+func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
+
+// bit is 1 for true.
+func bit(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

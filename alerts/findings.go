@@ -1,0 +1,86 @@
+package alerts
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// everywhere calls do for each rule of this version and each provider, and for the rule
+// without a provider: a task without a sandbox is at none.
+func (r *reading) everywhere(do func(rule, provider string)) {
+	for _, rule := range reconcile.BuiltRules() {
+		for _, provider := range append(r.providers(), "") {
+			do(rule, provider)
+		}
+	}
+}
+
+// providers are the configured ones and those that the ledger has a listing of.
+func (r *reading) providers() []string {
+	names := map[string]bool{}
+	for name := range r.policy.Providers {
+		names[name] = true
+	}
+	for _, s := range r.Sources {
+		if name, ok := strings.CutPrefix(s.Name, "listing:"); ok {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// counters are the ledger's totals of one name.
+func (r *reading) counters(name string) []reconcile.Counter {
+	var named []reconcile.Counter
+	for _, c := range r.Counters {
+		if c.Name == name {
+			named = append(named, c)
+		}
+	}
+	return named
+}
+
+func findings(r *reading, put put) {
+	r.everywhere(func(rule, provider string) { put(0, rule, provider) })
+	for _, f := range r.Findings {
+		put(float64(f.Open), f.Rule, f.Provider)
+	}
+}
+
+func findingsDue(r *reading, put put) {
+	r.everywhere(func(rule, provider string) { put(0, rule, provider) })
+	for _, f := range r.Findings {
+		put(float64(f.Due), f.Rule, f.Provider)
+	}
+}
+
+func findingAge(r *reading, put put) {
+	for _, f := range r.Findings {
+		if f.Open > 0 && !f.Oldest.IsZero() {
+			put(r.Now.Sub(f.Oldest).Seconds(), f.Rule)
+		}
+	}
+}
+
+func findingsOpened(r *reading, put put) { r.totals("findings_opened", put) }
+
+func findingsResolved(r *reading, put put) { r.totals("findings_resolved", put) }
+
+// totals are counters by rule and provider. They begin at 0 and not with their first event:
+// a counter that appears with the value 1 has not increased as far as Prometheus knows, so
+// an alert would miss the first event of each kind.
+func (r *reading) totals(name string, put put) {
+	r.everywhere(func(rule, provider string) { put(0, rule, provider) })
+	for _, c := range r.counters(name) {
+		put(float64(c.Value), c.Rule, c.Provider)
+	}
+}
+
+func held(r *reading, put put) {
+	for _, h := range r.Held {
+		put(float64(h.Count), h.Rule, h.By)
+	}
+}

@@ -1,0 +1,79 @@
+package alerts
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A histogram is the ledger's, of one rule at one provider. Its buckets are cumulative.
+type histogram struct {
+	rule, provider string
+	buckets        map[float64]uint64
+	count          uint64
+	sum            float64
+}
+
+// bounds are the buckets that a histogram has even when nothing fell into them, so that the
+// buckets of all of them can be added up.
+var bounds = []float64{1, 2, 5, 10, 30, 60, 120, 300}
+
+// gone puts the histograms together from their counters.
+func gone(r *reading) []histogram {
+	type key struct{ rule, provider string }
+	all := map[key]*histogram{}
+	for _, c := range r.Counters {
+		k := key{clean(c.Rule), clean(c.Provider)}
+		h := all[k]
+		if h == nil {
+			h = &histogram{rule: k.rule, provider: k.provider, buckets: map[float64]uint64{}}
+		}
+		if h.add(&c) {
+			all[k] = h
+		}
+	}
+	out := make([]histogram, 0, len(all))
+	for _, h := range all {
+		h.fill()
+		out = append(out, *h)
+	}
+	slices.SortFunc(out, func(a, b histogram) int {
+		return cmp.Or(cmp.Compare(a.rule, b.rule), cmp.Compare(a.provider, b.provider))
+	})
+	return out
+}
+
+// add takes in one counter and reports whether it is one of a histogram.
+func (h *histogram) add(c *reconcile.Counter) bool {
+	switch c.Name {
+	case "gone_seconds_count":
+		h.count = uint64(c.Value)
+	case "gone_seconds_milli_sum":
+		h.sum = float64(c.Value) / 1000
+	case "gone_seconds_bucket":
+		bound, err := strconv.ParseFloat(c.What, 64)
+		if err != nil || c.What == "+Inf" { // which is the count
+			return false
+		}
+		h.buckets[bound] = uint64(c.Value)
+	default:
+		return false
+	}
+	return true
+}
+
+// fill adds the buckets that no counter was ever written for. They are cumulative: each has
+// at least what the one below it has.
+func (h *histogram) fill() {
+	for _, bound := range bounds {
+		h.buckets[bound] += 0
+	}
+	below := uint64(0)
+	for _, bound := range slices.Sorted(maps.Keys(h.buckets)) {
+		below = max(below, h.buckets[bound])
+		h.buckets[bound] = below
+	}
+}

@@ -1,0 +1,93 @@
+package alerts
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/memory"
+)
+
+// TestLedgerAgrees: the names that a ledger counts under are those that are exported. What
+// a ledger does is promised by its own tests; this one notices when the two drift apart.
+func TestLedgerAgrees(t *testing.T) {
+	now := noon
+	l := memory.New(func() time.Time { return now })
+	h := Handler(l, options())
+	_, found := scrape(t, h)
+	for series, want := range map[string]float64{
+		`ledger_up{installation="prod"}`: 1, `tasks_ended_total{state="failed"}`: 0,
+		`findings_opened_total{provider="daytona",rule="orphan"}`: 0,
+	} {
+		if got, ok := found[series]; !ok || got != want {
+			t.Errorf("at first %s = %v (there: %v), want %v", series, got, ok, want)
+		}
+	}
+	if _, ok := found[`pass_age_seconds{kind="full"}`]; ok {
+		t.Error("a pass has an age before the first one")
+	}
+
+	live := reconcile.TaskSeen{ID: "1", State: reconcile.TaskRunning, Live: true}
+	over := reconcile.TaskSeen{ID: "1", State: reconcile.TaskFailed}
+	orphan := reconcile.Action{ID: "a", Remedy: "a", Rule: "orphan", Subject: "sandbox:daytona/sb", Provider: "daytona", Sandbox: "sb",
+		Step: reconcile.StepTerminate, Outcome: reconcile.OutcomePending, PlannedAt: now}
+	lease, err := l.TakeLease(t.Context(), "a test", time.Hour)
+	must(t, err)
+	pass := record(t, l, lease, reconcile.Record{Complete: true, Tasks: []reconcile.TaskSeen{live}, Actions: []reconcile.Action{orphan},
+		Counts:   map[string]int{"tasks:running": 1, "sandboxes:daytona:running": 1, "owned:daytona": 1, "foreign:daytona": 2},
+		Findings: []reconcile.Finding{{Rule: "orphan", Subject: "sandbox:daytona/sb", Provider: "daytona", Due: true, HeldBy: []string{"observe"}}},
+		Sources:  []reconcile.SourceSeen{{Name: "listing:daytona", Trusted: true, Since: now}},
+	})
+	a, err := l.Claim(t.Context(), lease, reconcile.Claim{Action: "a", Pass: pass, TTL: time.Minute, Total: 9, Shared: 9, Hour: 9})
+	must(t, err)
+	a.ActedAt, a.Outcome = now, reconcile.OutcomeConfirmed
+	now = now.Add(7 * time.Second)
+	must(t, l.Settle(t.Context(), lease, a))
+	record(t, l, lease, reconcile.Record{Tasks: []reconcile.TaskSeen{over}, Counts: map[string]int{"foreign:daytona": 2}})
+	must(t, l.SaveProbes(t.Context(), lease, []reconcile.ProbeResult{
+		{Ref: reconcile.Ref{Provider: "daytona", ID: "sb"}, Outcome: reconcile.Answered, At: now}}))
+
+	_, found = scrape(t, h)
+	for series, want := range map[string]float64{
+		`pass_age_seconds{kind="full"}`: 7, `passes_total{kind="full",outcome="complete"}`: 1,
+		`passes_total{kind="full",outcome="incomplete"}`: 1, `tasks_ended_total{state="failed"}`: 1,
+		`findings_opened_total{provider="daytona",rule="orphan"}`: 1, `findings_due{provider="daytona",rule="orphan"}`: 1,
+		`finding_oldest_age_seconds{rule="orphan"}`: 7, `held{by="observe",rule="orphan"}`: 1,
+		`actions_total{outcome="confirmed",provider="daytona",rule="orphan",step="terminate"}`: 1,
+		`gone_seconds_count{provider="daytona",rule="orphan"}`:                                 1,
+		`gone_seconds_bucket{provider="daytona",rule="orphan",le="5"}`:                         0,
+		`gone_seconds_bucket{provider="daytona",rule="orphan",le="10"}`:                        1,
+		`gone_seconds_sum{provider="daytona",rule="orphan"}`:                                   7,
+		`source_trusted{source="listing:daytona"}`:                                             1,
+		`sandboxes_foreign{provider="daytona"}`:                                                2,
+		`probes_total{outcome="answered",provider="daytona"}`:                                  1,
+	} {
+		if got, ok := found[series]; !ok || got != want {
+			t.Errorf("then %s = %v (there: %v), want %v", series, got, ok, want)
+		}
+	}
+	for _, series := range []string{`tasks{state="running"}`, `sandboxes{provider="daytona",state="running"}`} {
+		if got, ok := found[series]; ok {
+			t.Errorf("%s = %v although the newest pass did not measure it", series, got)
+		}
+	}
+}
+
+// record makes a full pass of what it came to and returns its number.
+func record(t *testing.T, l *memory.Ledger, lease reconcile.Lease, r reconcile.Record) int64 {
+	t.Helper()
+	now, err := l.Now(t.Context())
+	must(t, err)
+	r.Pass, err = l.BeginPass(t.Context(), lease, reconcile.Full, now)
+	must(t, err)
+	r.Kind, r.At = reconcile.Full, now
+	must(t, l.Record(t.Context(), lease, r))
+	return r.Pass
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

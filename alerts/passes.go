@@ -1,0 +1,52 @@
+package alerts
+
+import (
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+func passEnd(r *reading, put put) {
+	for kind, p := range r.Passes {
+		put(seconds(p.EndedAt), string(kind))
+	}
+}
+
+func passDuration(r *reading, put put) {
+	for kind, p := range r.Passes {
+		put(p.EndedAt.Sub(p.BeganAt).Seconds(), string(kind))
+	}
+}
+
+// passAge is made of two times of one clock: a Prometheus whose own clock is wrong neither
+// pages nor keeps silent because of that.
+func passAge(r *reading, put put) {
+	for kind, p := range r.Passes {
+		put(r.Now.Sub(p.EndedAt).Seconds(), string(kind))
+	}
+}
+
+func passes(r *reading, put put) {
+	for _, kind := range []reconcile.PassKind{reconcile.Quick, reconcile.Full} {
+		put(0, string(kind), "complete")
+		put(0, string(kind), "incomplete")
+	}
+	for _, c := range r.counters("passes") {
+		kind, outcome, _ := strings.Cut(c.What, ":")
+		put(float64(c.Value), kind, outcome)
+	}
+}
+
+func trusted(r *reading, put put) {
+	for _, s := range r.Sources {
+		put(bit(s.Trusted), s.Name)
+	}
+}
+
+func trustedSince(r *reading, put put) {
+	for _, s := range r.Sources {
+		if !s.Since.IsZero() {
+			put(seconds(s.Since), s.Name)
+		}
+	}
+}

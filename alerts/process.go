@@ -1,0 +1,46 @@
+package alerts
+
+import (
+	"runtime"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// What this process knows by itself.
+
+func build(r *reading, put put) { put(1, r.version, runtime.Version()) }
+
+func up(r *reading, put put) { put(bit(r.up)) }
+
+func reloaded(r *reading, put put) {
+	if r.config != nil {
+		ok, _ := r.config()
+		put(bit(ok))
+	}
+}
+
+func reloadedAt(r *reading, put put) {
+	if r.config == nil {
+		return
+	}
+	if _, at := r.config(); !at.IsZero() {
+		put(seconds(at))
+	}
+}
+
+// intervals tell the alerts how old a pass may be. Without them a rule would need a number
+// of its own for each house.
+func intervals(r *reading, put put) {
+	put(r.policy.Quick.Seconds(), string(reconcile.Quick))
+	put(r.policy.Full.Seconds(), string(reconcile.Full))
+}
+
+// limits are absent when the rule is off: then no number of sandboxes is too large.
+func limits(r *reading, put put) {
+	p := r.policy.Rules["capacity"]
+	if p.Mode == reconcile.Off || p.Mode == "" {
+		return
+	}
+	put(float64(p.Critical), "critical")
+	put(float64(p.Escalate), "escalate")
+}

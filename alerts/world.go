@@ -1,0 +1,66 @@
+package alerts
+
+import (
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+func tasks(r *reading, put put) {
+	for key, n := range r.Counts {
+		if state, ok := strings.CutPrefix(key, "tasks:"); ok {
+			put(float64(n), state)
+		}
+	}
+}
+
+func tasksEnded(r *reading, put put) {
+	for _, state := range []reconcile.TaskState{
+		reconcile.TaskCompleted, reconcile.TaskFailed, reconcile.TaskStopped, "deleted",
+	} {
+		put(0, string(state))
+	}
+	for _, c := range r.counters("tasks_ended") {
+		put(float64(c.Value), c.What)
+	}
+}
+
+// states are those that a sandbox can be billed in, or stands in the way.
+var states = []reconcile.SandboxState{
+	reconcile.SandboxCreating, reconcile.SandboxRunning, reconcile.SandboxSuspended,
+	reconcile.SandboxStopped, reconcile.SandboxFailed, reconcile.SandboxDeleting,
+}
+
+// sandboxes are counted by the pass for the states that it saw. Those that it did not see
+// are 0 where the listing is whole and trusted, and unknown everywhere else.
+func sandboxes(r *reading, put put) {
+	for key, n := range r.Counts {
+		if rest, ok := strings.CutPrefix(key, "sandboxes:"); ok {
+			colon := max(strings.LastIndexByte(rest, ':'), 0)
+			put(float64(n), rest[:colon], strings.TrimPrefix(rest[colon:], ":"))
+		}
+	}
+	for _, s := range r.Sources {
+		provider, ok := strings.CutPrefix(s.Name, "listing:")
+		if _, measured := r.Counts["owned:"+provider]; !ok || !s.Trusted || !measured {
+			continue
+		}
+		for _, state := range states {
+			put(0, provider, string(state))
+		}
+	}
+}
+
+func foreign(r *reading, put put) {
+	for key, n := range r.Counts {
+		if provider, ok := strings.CutPrefix(key, "foreign:"); ok {
+			put(float64(n), provider)
+		}
+	}
+}
+
+func probes(r *reading, put put) {
+	for _, c := range r.counters("probes") {
+		put(float64(c.Value), c.Provider, c.What)
+	}
+}

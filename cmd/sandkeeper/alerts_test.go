@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/sandkeeper/sandkeeper/alerts"
+)
+
+// alertsVerb runs `sandkeeper alerts` with some arguments.
+func alertsVerb(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	c := alertsCommand(&options{stdio: stdio{out: &out, err: &out}})
+	c.SetArgs(args)
+	c.SetOut(&out)
+	c.SetErr(&out)
+	err := c.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+func TestAlertsVerb(t *testing.T) {
+	for name, c := range map[string]struct {
+		args  []string
+		want  string // somewhere in the output
+		whole string
+		bad   bool
+	}{
+		"alone it shows its help":   {want: "alerts [command]"},
+		"the rules":                 {args: []string{"rules"}, whole: alerts.Rules("")},
+		"the rules, runbooks moved": {args: []string{"rules", "--runbooks", "https://w.example/x"}, want: "runbook_url: https://w.example/x/absent.md\n"},
+		"something else":            {args: []string{"silence"}, bad: true},
+		"rules of something":        {args: []string{"rules", "orphan"}, bad: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := alertsVerb(t, c.args...)
+			if (err != nil) != c.bad {
+				t.Fatalf("error = %v, want one: %v", err, c.bad)
+			}
+			if !strings.Contains(got, c.want) || c.whole != "" && got != c.whole {
+				t.Errorf("alerts %q printed %q, want %q", c.args, got, c.want+c.whole)
+			}
+		})
+	}
+}
+
+// TestRunbookCommands: what the runbooks and the alerts tell somebody to type at night is
+// there, with its flags.
+func TestRunbookCommands(t *testing.T) {
+	files, err := filepath.Glob("../../alerts/runbooks/*.md")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("runbooks: %v, %v", files, err)
+	}
+	files, tried := append(files, "../../alerts/rules.yaml"), 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, words := range told(string(text)) {
+			tryCommand(t, filepath.Base(file), words)
+			tried++
+		}
+	}
+	if tried < len(files) {
+		t.Errorf("found %d commands in %d texts: they are written in a way that this test does not see", tried, len(files))
+	}
+}
+
+var (
+	inLine  = regexp.MustCompile("(?:`|:\\s+)(sandkeeper [a-z]+[^`\\n]*)")
+	onALine = regexp.MustCompile(`(?m)^(sandkeeper [a-z]+[^#|\n]*)`)
+)
+
+// told are the commands in a text: on lines of code, in backquotes, or after a colon.
+func told(text string) [][]string {
+	var all [][]string
+	for i, part := range strings.Split(text, "```") {
+		pattern := inLine
+		if i%2 == 1 {
+			pattern = onALine
+		}
+		for _, m := range pattern.FindAllStringSubmatch(part, -1) {
+			all = append(all, strings.Fields(m[1]))
+		}
+	}
+	return all
+}
+
+func tryCommand(t *testing.T, where string, words []string) {
+	t.Helper()
+	words = words[1:] // sandkeeper itself
+	verb, _, err := newRoot(stdio{}).Find(words)
+	if err != nil || verb.Name() != words[0] {
+		t.Errorf("%s: sandkeeper %s is no verb", where, words[0])
+		return
+	}
+	for _, word := range words[1:] {
+		if flag, ok := strings.CutPrefix(word, "--"); ok && verb.Flags().Lookup(flag) == nil {
+			t.Errorf("%s: sandkeeper %s has no flag --%s", where, words[0], flag)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/queue"
+)
+
+// A daemon does what the jobs of the queue ask for, by the config that is in force.
+type daemon struct {
+	*world  // of the ledger
+	options *options
+	holder  string
+	queue   *queue.Queue
+	crew    atomic.Pointer[crew]
+	reading lastReading
+	stop    context.Context // ends when nothing more is to be begun
+}
+
+// A crew is who works by one version of the config. A job that began with one ends with it.
+type crew struct {
+	*world // of the task database and the providers
+	keeper *reconcile.Keeper
+	worker *reconcile.Worker
+}
+
+func newCrew(stop context.Context, w *world, k *reconcile.Keeper) *crew {
+	return &crew{w, k, reconcile.NewWorker(stop, k)}
+}
+
+// Pass runs one pass. While somebody else holds the pass lease it asks to be called again.
+func (d *daemon) Pass(ctx context.Context, kind reconcile.PassKind) (again time.Duration, err error) {
+	c := d.crew.Load()
+	began := time.Now()
+	r, err := c.keeper.Pass(ctx, kind, apart(c.config.Schedule.of(kind).Schedule, began))
+	var held *reconcile.HeldError
+	switch {
+	case errors.As(err, &held):
+		d.log.DebugContext(ctx, "pass waits for the lease", "kind", kind, "holder", held.Holder)
+		return time.Second, nil
+	case err != nil && ctx.Err() != nil:
+		return 0, nil // asked to stop: the next process goes on
+	}
+	if r != nil {
+		d.tell(ctx, r, time.Since(began))
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s pass: %w", kind, err)
+	}
+	if r != nil && kind == reconcile.Full && c.config.Retention > 0 {
+		d.purge(ctx, r.At)
+	}
+	return 0, nil
+}
+
+// apart is how close two passes of a kind may begin: half of the time between two turns of
+// the schedule. Each turn comes at a process of its own, or twice after one was killed.
+func apart(s cron.Schedule, now time.Time) time.Duration {
+	next := s.Next(now)
+	return s.Next(next).Sub(next) / 2
+}
+
+// tell logs what a pass came to. A quick pass that found nothing to do and nothing amiss is
+// no news.
+func (d *daemon) tell(ctx context.Context, r *reconcile.Result, took time.Duration) {
+	do, held := 0, 0
+	for i := range r.Plan.Steps {
+		if r.Plan.Steps[i].HeldBy == "" {
+			do++
+		} else {
+			held++
+		}
+	}
+	log := d.log.With("pass", r.Pass, "kind", r.Kind, "took", took.Round(time.Millisecond).String(),
+		"findings", len(r.Plan.Findings), "steps", do, "held", held, "healthy", r.Plan.Kept)
+	for _, s := range r.Frozen() {
+		log.WarnContext(ctx, "source not trusted", "source", s.Name, "reason", s.Reason)
+	}
+	switch {
+	case !r.Complete:
+		log.WarnContext(ctx, "pass not complete", "err", r.Error)
+	case r.Kind == reconcile.Full || do > 0:
+		log.InfoContext(ctx, "pass")
+	default:
+		log.DebugContext(ctx, "pass")
+	}
+}
+
+// Remedy works at one remedy.
+func (d *daemon) Remedy(ctx context.Context, id string) (again time.Duration, err error) {
+	return d.crew.Load().worker.Remedy(ctx, id)
+}
+
+// Probe probes one sandbox.
+func (d *daemon) Probe(ctx context.Context, ref reconcile.Ref) error {
+	return d.crew.Load().worker.Probe(ctx, ref)
+}

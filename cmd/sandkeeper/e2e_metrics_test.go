@@ -1,0 +1,110 @@
+package main
+
+import (
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// ledgerSeries are the metrics that come from the ledger, without those of the process and
+// those that move with the clock.
+func (d *daemonChild) ledgerSeries() map[string]string {
+	d.a.Helper()
+	all := d.metrics()
+	maps.DeleteFunc(all, func(name, _ string) bool {
+		return !strings.HasPrefix(name, "sandkeeper_") || strings.Contains(name, "_age_seconds") ||
+			strings.HasPrefix(name, "sandkeeper_config_")
+	})
+	return all
+}
+
+// TestMetricsAreTheLedgers: all replicas show the same, and so does one that was started
+// after all others ended.
+func TestMetricsAreTheLedgers(t *testing.T) {
+	a := newArena(t, settings{rules: "{orphan: {apart: 1s}}", more: quickly})
+	ws := a.working(4)
+	orphan, stopped := a.box(nobody, 10*time.Minute), a.stopped(time.Minute)
+	one, two := a.daemon("run", "--migrate"), a.daemon("run", "--migrate")
+	a.reaches("both are ended", func() bool { return a.ended(orphan.ID) && a.ended(stopped.ID) })
+	a.must("pause", "--reason", "drill")
+	last := a.box(newUUID(), 10*time.Minute) // held by the pause, so that there is something to see
+	a.reaches("the next finding is held", func() bool {
+		return a.count("SELECT count(*) FROM sandkeeper.findings WHERE sandbox = $1 AND due", last.ID) == 1
+	})
+	// Passes go on all the while, so the two are asked until they were asked between two passes.
+	var diff string
+	a.reaches("the same from both", func() bool {
+		diff = cmp.Diff(one.ledgerSeries(), two.ledgerSeries())
+		return diff == ""
+	})
+	before := one.ledgerSeries()
+	one.stop()
+	two.stop()
+	for name, want := range map[string]string{
+		`sandkeeper_actions_total{installation="test",outcome="confirmed",provider="daytona",rule="orphan",step="terminate"}`:       "1",
+		`sandkeeper_actions_total{installation="test",outcome="confirmed",provider="daytona",rule="stop-ignored",step="terminate"}`: "1",
+		`sandkeeper_held{by="pause",installation="test",rule="orphan"}`:                                                             "1",
+		`sandkeeper_tasks{installation="test",state="running"}`:                                                                     "4",
+		`sandkeeper_gone_seconds_count{installation="test",provider="daytona",rule="orphan"}`:                                       "1",
+	} {
+		if got := before[name]; got != want {
+			t.Errorf("%s is %q, want %s", name, got, want)
+		}
+	}
+	a.configure(settings{rules: "{orphan: {apart: 1s}}", more: "schedule: {quick: '@every 1h', full: '@every 2h'}\nweb: {listen: '127.0.0.1:0'}\nlog: {level: info}"})
+	d := a.daemon("serve")
+	after := d.ledgerSeries()
+	for name, value := range before {
+		if strings.Contains(name, "_interval_") || strings.Contains(name, "passes_total") || strings.Contains(name, "last_complete_pass") {
+			continue // of the schedule, and of passes that ended while it stopped
+		}
+		if after[name] != value {
+			t.Errorf("after a restart of all %s is %q, was %s", name, after[name], value)
+		}
+	}
+	if diff != "" {
+		t.Errorf("two replicas show different metrics (-one +two):\n%s", diff)
+	}
+	d.stop()
+	a.keeps(ws)
+}
+
+// TestRateHoldsOverReplicas: three of them together call the provider no more often than
+// the config says.
+func TestRateHoldsOverReplicas(t *testing.T) {
+	const rate = 5
+	a := newArena(t, settings{rate: "5/s", rules: "{stop-ignored: {after: 1s}}", more: quickly,
+		probe:  `{exec: "true", path: "/", every: 2s, timeout: 1s, budget: 2500/m}`,
+		limits: "{per_pass: 100, share: 100%, breaker: 100%}"})
+	ws := a.working(20)
+	a.must("migrate")
+	replicas := []*daemonChild{a.daemon("run"), a.daemon("run"), a.daemon("run")}
+	for range 12 {
+		a.stopped(time.Minute)
+	}
+	a.cloud.ResetCalls()
+	a.pass(12 * time.Second)
+	calls := a.cloud.Calls()
+	for _, d := range replicas {
+		d.stop()
+	}
+	if len(calls) < 6*rate {
+		t.Errorf("%d calls in 12 s, too few to say anything", len(calls))
+	}
+	const window = 4 * time.Second
+	most, first := 0, 0
+	for i, c := range calls {
+		for c.At.Sub(calls[first].At) > window {
+			first++
+		}
+		most = max(most, i-first+1)
+	}
+	t.Logf("%d calls in 12 s, at most %d within %s", len(calls), most, window)
+	if limit := rate*int(window/time.Second) + 2*rate; most > limit {
+		t.Errorf("%d calls within %s, want at most %d", most, window, limit)
+	}
+	a.keeps(ws)
+}

@@ -1,0 +1,289 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/sandkeeper/sandkeeper/providers/daytona/daytonatest"
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A living platform creates tasks, starts workers, hears their heartbeats, and cleans up
+// behind them. Some of what it does is broken from the start or at the end: the ills. It
+// writes down which, and knows nothing of sandkeeper.
+type living struct {
+	a     *arena
+	db    *pgxpool.Pool
+	rng   *rand.Rand
+	tasks int           // at work at a time
+	every time.Duration // an ill about as often; 0: no more of them
+
+	mu   sync.Mutex
+	jobs []*living1
+	ills []*ill
+	next time.Time // when the next ill comes
+}
+
+// living1 is one task at work.
+type living1 struct {
+	task, key, box string
+	running        bool
+	due            time.Time // it starts, or it is done
+	speaks         time.Time // its worker's next heartbeat
+	ill            *ill      // its sandbox is broken inside
+}
+
+// An ill is one thing that is broken, and what repairs it.
+type ill struct {
+	kind      string
+	task, box string
+	failed    bool // its row has to be failed
+	ended     bool // its sandbox has to end
+}
+
+// liveOn makes a world whose deletes take a moment, and a platform in it.
+func (a *arena) liveOn(seed uint64, around func(http.Handler) http.Handler) *living {
+	a.Helper()
+	a.cloud = simulated.New(simulated.Options{Seed: seed, DeleteAfter: 300 * time.Millisecond})
+	a.cloud.PutTemplate(simulated.Template{Name: "ai-agent-dev-light", LastUsedAt: time.Now()})
+	var h http.Handler = daytonatest.New(a.cloud, daytonatest.Options{TaskLabel: "task_id"})
+	if around != nil {
+		h = around(h)
+	}
+	server := httptest.NewServer(h)
+	a.Cleanup(server.Close)
+	a.url = server.URL + "/api"
+	config, err := pgxpool.ParseConfig(a.dsn)
+	if err != nil {
+		a.Fatal(err)
+	}
+	config.ConnConfig.RuntimeParams["application_name"] = "platform"
+	db, err := pgxpool.NewWithConfig(a.Context(), config)
+	if err != nil {
+		a.Fatal(err)
+	}
+	a.Cleanup(db.Close)
+	return &living{a: a, db: db, rng: rand.New(rand.NewPCG(seed, 7)), tasks: 30}
+}
+
+// start lets the platform live in the background until the returned function is called.
+func (p *living) start() (stop func()) {
+	ctx, cancel := context.WithCancel(p.a.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.live(ctx) }()
+	return func() {
+		cancel()
+		if err := <-ended; err != nil {
+			p.a.Errorf("the platform: %v", err)
+		}
+	}
+}
+
+func (p *living) live(ctx context.Context) error {
+	for {
+		if err := p.turn(context.WithoutCancel(ctx), time.Now()); err != nil {
+			return err
+		}
+		if sleep(ctx, 100*time.Millisecond) != nil {
+			return nil
+		}
+	}
+}
+
+func (p *living) turn(ctx context.Context, now time.Time) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var stay []*living1
+	for _, j := range p.jobs {
+		stays, err := p.step(ctx, j, now)
+		if err != nil {
+			return err
+		}
+		if stays {
+			stay = append(stay, j)
+		}
+	}
+	p.jobs = stay
+	for len(p.jobs) < p.tasks {
+		if err := p.assign(ctx, now); err != nil {
+			return err
+		}
+	}
+	if p.every > 0 && now.After(p.next) {
+		p.next = now.Add(p.every/2 + p.some(p.every))
+		if err := p.fallIll(ctx, &ill{kind: illnesses[p.rng.IntN(len(illnesses))]}, now); err != nil {
+			return err
+		}
+	}
+	return p.beat(ctx, now)
+}
+
+func (p *living) some(d time.Duration) time.Duration { return time.Duration(p.rng.Int64N(int64(d))) }
+
+// assign hands a new task to a new worker.
+func (p *living) assign(ctx context.Context, now time.Time) error {
+	j := &living1{task: newUUID(), due: now.Add(p.some(time.Second))}
+	j.key = "omoios-" + j.task[:8]
+	if err := p.exec(ctx, `INSERT INTO tasks (id, status, sandbox_id) VALUES ($1, 'assigned', $2)`, j.task, j.key); err != nil {
+		return err
+	}
+	j.box = p.boxOf(j.task, 0).ID
+	p.jobs = append(p.jobs, j)
+	return nil
+}
+
+// boxOf is a running sandbox of the platform's that names a task.
+func (p *living) boxOf(task string, age time.Duration) simulated.Sandbox {
+	return p.a.cloud.Put(simulated.Sandbox{Template: "ai-agent-dev-light", CreatedAt: time.Now().Add(-age),
+		Labels: map[string]string{"project": "omoios", "task_id": task}})
+}
+
+// step takes one task on when its time has come.
+func (p *living) step(ctx context.Context, j *living1, now time.Time) (stays bool, err error) {
+	if now.Before(j.due) {
+		return true, nil
+	}
+	if j.ill != nil {
+		return p.stepIll(ctx, j, now)
+	}
+	if !j.running {
+		j.running, j.due, j.speaks = true, now.Add(3*time.Second+p.some(10*time.Second)), now
+		err := p.exec(ctx, `WITH said AS (INSERT INTO sandbox_events (sandbox_id, event_type) VALUES ($2, 'agent.started'))
+			UPDATE tasks SET status = 'running', started_at = now(), updated_at = now() WHERE id = $1`, j.task, j.key)
+		return true, err
+	}
+	return false, p.finish(ctx, j)
+}
+
+// finish ends a task: done, or stopped by a person. Then its sandbox goes, or is forgotten.
+func (p *living) finish(ctx context.Context, j *living1) error {
+	status, kind := "completed", "lingering"
+	if p.rng.IntN(3) == 0 {
+		status, kind = "cancelled", "stop ignored"
+	}
+	err := p.exec(ctx, `UPDATE tasks SET status = $2, completed_at = now(), updated_at = now() WHERE id = $1`, j.task, status)
+	if err != nil {
+		return err
+	}
+	if p.every > 0 && p.rng.IntN(4) == 0 {
+		p.ills = append(p.ills, &ill{kind: kind, task: j.task, box: j.box, ended: true})
+		return nil
+	}
+	if _, err := p.a.cloud.Destroy(j.box); err != nil {
+		return fmt.Errorf("delete sandbox %s: %w", j.box, err)
+	}
+	return nil
+}
+
+// stepIll lets the worker in a broken sandbox speak until its row is no longer running.
+func (p *living) stepIll(ctx context.Context, j *living1, now time.Time) (stays bool, err error) {
+	j.due = now.Add(time.Second)
+	var status string
+	err = p.db.QueryRow(ctx, "SELECT status FROM tasks WHERE id = $1", j.task).Scan(&status)
+	return status == "running", err
+}
+
+// beat sends the heartbeats that are due.
+func (p *living) beat(ctx context.Context, now time.Time) error {
+	var keys []string
+	for _, j := range p.jobs {
+		if j.running && !now.Before(j.speaks) {
+			j.speaks = now.Add(time.Second)
+			keys = append(keys, j.key)
+		}
+	}
+	return p.exec(ctx, "INSERT INTO sandbox_events (sandbox_id, event_type) SELECT k, 'agent.heartbeat' FROM unnest($1::text[]) k", keys)
+}
+
+func (p *living) exec(ctx context.Context, query string, args ...any) error {
+	if _, err := p.db.Exec(ctx, query, args...); err != nil {
+		return fmt.Errorf("%s: %w", query, err)
+	}
+	return nil
+}
+
+// illnesses are what fallIll knows.
+var illnesses = []string{
+	"never started", "never started, with a sandbox", "vanished", "silent", "orphan", "broken inside",
+}
+
+// fallIll breaks something new. It looks as if it had happened a while ago, so that a test
+// need not wait for it.
+func (p *living) fallIll(ctx context.Context, x *ill, now time.Time) error {
+	x.task, x.failed = newUUID(), true
+	key := "omoios-" + x.task[:8]
+	p.ills = append(p.ills, x)
+	switch x.kind {
+	case "never started":
+		return p.ail(ctx, x, key, "assigned")
+	case "never started, with a sandbox":
+		x.box, x.ended = p.boxOf(x.task, 6*time.Second).ID, true
+		return p.ail(ctx, x, key, "assigned")
+	case "vanished":
+		x.box = p.boxOf(x.task, time.Minute).ID
+		p.a.cloud.Change(x.box, func(s *simulated.Sandbox) { s.Gone, s.State = true, reconcile.SandboxEnded })
+		return p.ail(ctx, x, key, "running")
+	case "silent":
+		x.box, x.ended = p.boxOf(x.task, time.Minute).ID, true
+		return p.ail(ctx, x, key, "running")
+	case "orphan":
+		x.failed, x.ended = false, true
+		x.box = p.boxOf(x.task, time.Minute).ID
+		return nil
+	}
+	x.box, x.ended = p.boxOf(x.task, time.Minute).ID, true
+	p.a.cloud.Change(x.box, func(s *simulated.Sandbox) { s.Exec = simulated.Dead })
+	p.jobs = append(p.jobs, &living1{task: x.task, key: key, box: x.box, running: true, ill: x, due: now})
+	return p.ail(ctx, x, key, "running")
+}
+
+// ail writes the row of a task that is ill, and what its worker said when it was well.
+func (p *living) ail(ctx context.Context, x *ill, key, status string) error {
+	return pgx.BeginFunc(ctx, p.db, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO tasks (id, status, sandbox_id, created_at, updated_at, started_at)
+			VALUES ($1, $3::text, $2, now() - interval '70 s',
+			        now() - CASE $3::text WHEN 'running' THEN interval '55 s' ELSE interval '6 s' END,
+			        CASE $3::text WHEN 'running' THEN now() - interval '55 s' END)`, x.task, key, status)
+		if err != nil || status != "running" {
+			return err
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO sandbox_events (sandbox_id, event_type, created_at) VALUES
+			($1, 'agent.started', now() - interval '55 s'), ($1, 'agent.heartbeat', now() - interval '25 s')`, key)
+		return err
+	})
+}
+
+// infect breaks one thing of a kind.
+func (p *living) infect(kind string) *ill {
+	p.a.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	x := &ill{kind: kind}
+	if err := p.fallIll(p.a.Context(), x, time.Now()); err != nil {
+		p.a.Fatal(err)
+	}
+	return x
+}
+
+// sickness are the ills so far.
+func (p *living) sickness() []*ill {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]*ill(nil), p.ills...)
+}
+
+// heal lets nothing fall ill any more.
+func (p *living) heal() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.every = 0
+}

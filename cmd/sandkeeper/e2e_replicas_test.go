@@ -1,0 +1,98 @@
+package main
+
+import (
+	"flag"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+)
+
+var (
+	replicasFor  = flag.Duration("for", 15*time.Second, "how long replicas are killed")
+	replicasSeed = flag.Uint64("seed", 0, "of the faults; 0: another one each time")
+)
+
+// livingRules are thresholds near their floors.
+const livingRules = `{assigned-stale: {after: 10s}, sandbox-missing: {after: 1s}, heartbeat-lost: {after: 30s},
+  stop-ignored: {after: 1s}, finished-lingering: {after: 3s}, orphan: {after: 30s, apart: 1s},
+  idle-broken: {after: 5s, failures: 2}}`
+
+var livingSettings = settings{
+	rules:  livingRules,
+	limits: "{per_pass: 4, share: 20%, breaker: 100%, per_hour: 100000}",
+	probe:  `{exec: "true", path: "/", every: 3s, timeout: 1s, budget: 2500/m}`,
+	call:   "5s",
+	more:   quickly,
+}
+
+// seedOf is the seed of a run, which a failure shows.
+func seedOf(t *testing.T) uint64 {
+	seed := *replicasSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("-seed %d", seed)
+	return seed
+}
+
+// TestReplicasAreKilled: three of them keep a living platform, and one after the other is
+// killed. Everything broken is repaired once, and nothing else is touched.
+func TestReplicasAreKilled(t *testing.T) {
+	a, seed := newArena(t, settings{}), seedOf(t)
+	au := a.audited(seed, nil)
+	a.configure(livingSettings)
+	a.must("migrate")
+	au.p.every = 600 * time.Millisecond
+	defer au.p.start()()
+	au.faults()
+	replicas := []*daemonChild{a.daemon("run"), a.daemon("run"), a.daemon("run")}
+	rng := rand.New(rand.NewPCG(seed, 3))
+	for until := time.Now().Add(*replicasFor); time.Now().Before(until); {
+		a.pass(time.Second + time.Duration(rng.Int64N(int64(3*time.Second))))
+		i := rng.IntN(len(replicas))
+		au.kill(replicas[i].child)
+		a.pass(time.Duration(rng.Int64N(int64(time.Second))))
+		replicas[i] = a.daemon("run")
+	}
+	au.settled()
+	for _, d := range replicas {
+		d.stop()
+	}
+	au.audit()
+	gap, cut := au.longestGap()
+	if most := time.Duration(cut)*15*time.Second + 6*time.Second; gap > most {
+		t.Errorf("no pass ended for %s, want at most %s", gap, most)
+	}
+}
+
+// faults are what a network does to calls.
+func (au *auditor) faults() {
+	for _, f := range []simulated.Fault{
+		{On: simulated.Delete, Chance: 0.1, Effect: simulated.DoneThenDrop},
+		{On: simulated.Delete, Chance: 0.1, Effect: simulated.DoneThenAnswer, Status: 502},
+		{On: simulated.Delete, Chance: 0.1, Effect: simulated.Drop},
+		{On: simulated.Delete, Chance: 0.3, Delay: 400 * time.Millisecond},
+		{On: simulated.Get, Chance: 0.05, Effect: simulated.Answer, Status: 502},
+		{On: simulated.Get, Chance: 0.2, Delay: 200 * time.Millisecond},
+	} {
+		au.cloud.Inject(f)
+	}
+}
+
+// settled waits, after the last fault, until everything is repaired.
+func (au *auditor) settled() {
+	au.Helper()
+	au.cloud.Mend()
+	au.p.heal()
+	for until := time.Now().Add(90 * time.Second); !au.well(); au.pass(200 * time.Millisecond) {
+		if time.Now().After(until) {
+			return // the audit tells what is left
+		}
+	}
+	_, out, _ := au.run("plan", "-o", "json")
+	if r := au.report(out); len(r.Steps)+len(r.Findings) > 0 {
+		au.Errorf("something is left to do: %s", out)
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestRunRepairs: the daemon finds and repairs what `once` would, without any `once`.
+func TestRunRepairs(t *testing.T) {
+	a := newArena(t, settings{rules: "{orphan: {apart: 1s}}", more: quickly})
+	ws := a.working(4)
+	orphan := a.box(nobody, 10*time.Minute)
+	stale := a.task(row{status: "assigned", key: "omoios-stale", created: time.Hour, updated: 4 * time.Minute})
+	a.watchWrites()
+	d := a.daemon("run", "--migrate")
+	a.reaches("the stale task failed", func() bool { status, _ := a.state(stale); return status == "failed" })
+	a.reaches("the orphan's end confirmed", func() bool {
+		return a.count("SELECT count(*) FROM sandkeeper.actions WHERE sandbox = $1 AND outcome = 'confirmed'", orphan.ID) == 1
+	})
+	d.stop()
+	a.repaired(ws, stale, orphan)
+	if n := a.deletes()[orphan.ID]; n != 1 {
+		t.Errorf("the orphan was deleted %d times, want 1", n)
+	}
+	if n := len(d.logged("action confirmed")); n != 1 {
+		t.Errorf("%d confirmed actions in the log, want 1", n)
+	}
+}
+
+// TestRunActsOnAStopWithoutAListing: a quick pass reads what left the live set, so a stop
+// needs no full pass.
+func TestRunActsOnAStopWithoutAListing(t *testing.T) {
+	a := newArena(t, settings{rules: "{stop-ignored: {after: 1s}}", more: seldomFull})
+	ws := a.working(4)
+	d := a.daemon("run", "--migrate")
+	a.reaches("the one full pass", func() bool { return a.passes("full") == 1 })
+	a.reaches("a quick pass", func() bool { return a.passes("quick") > 0 })
+	w := ws[0]
+	a.sql("UPDATE tasks SET status = 'cancelled', updated_at = now(), completed_at = now() WHERE id = $1::uuid", w.task)
+	before := a.passes("quick")
+	a.reaches("the sandbox of the stopped task ended", func() bool { return a.ended(w.sandbox) })
+	if took := a.passes("quick") - before; took > 4 {
+		t.Errorf("it took %d quick passes, want those of 1 s and the next one", took)
+	}
+	if n := a.passes("full"); n != 1 {
+		t.Errorf("%d full passes, want 1", n)
+	}
+	d.stop()
+	a.keeps(ws[1:])
+}
+
+// TestVerbsHoldARunningDaemon: what a person says holds a second later, whatever is under
+// way, and not for longer than it is said.
+func TestVerbsHoldARunningDaemon(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct{ wish, undo []string }{
+		"pause":            {[]string{"pause", "--reason", "drill"}, []string{"resume"}},
+		"pause of a rule":  {[]string{"pause", "rule:stop-ignored"}, []string{"resume", "rule:stop-ignored"}},
+		"mode":             {[]string{"mode", "stop-ignored", "observe"}, []string{"mode", "stop-ignored", "clear"}},
+		"hold of provider": {[]string{"hold", "provider:daytona"}, []string{"unhold", "provider:daytona"}},
+		"hold of a label":  {[]string{"hold", "label:project=omoios"}, []string{"unhold", "label:project=omoios"}},
+	}
+	for name, tt := range cases {
+		t.Run(name, func(t *testing.T) {
+			a := newArena(t, settings{rules: "{stop-ignored: {after: 1s}}", limits: "{per_pass: 2, share: 100%, breaker: 100%}", more: quickly})
+			ws := a.working(12)
+			d := a.daemon("run", "--migrate")
+			a.reaches("a full pass", func() bool { return a.passes("full") > 0 })
+			for range 12 { // more than a pass may begin
+				a.stopped(time.Minute)
+			}
+			a.reaches("something ended", func() bool { return len(a.deletes()) > 0 })
+			a.must(tt.wish...)
+			said := time.Now()
+			passes := a.passes("quick")
+			a.reaches("three passes more", func() bool { return a.passes("quick") >= passes+3 })
+			if late := a.destroys(said.Add(time.Second)); len(late) > 0 {
+				t.Errorf("%d sandboxes ended later than a second after %q", len(late), strings.Join(tt.wish, " "))
+			}
+			if n := len(a.deletes()); n >= 12 {
+				t.Fatal("everything was over before anybody said a word")
+			}
+			a.must(tt.undo...)
+			a.reaches("all are ended", func() bool { return len(a.deletes()) == 12 })
+			d.stop()
+			a.keeps(ws)
+		})
+	}
+}

@@ -1,0 +1,194 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+	"weak"
+)
+
+// The times of a worker.
+const (
+	confirmFor   = 2 * time.Second // how long one call stays with what was accepted, and keeps others waiting
+	confirmAgain = 5 * time.Second // when to look again at what is not confirmed
+	soonest      = 500 * time.Millisecond
+)
+
+// A Worker carries out, in one process, what passes of any process have recorded. It needs
+// no pass lease: each action is claimed for itself. Its methods may be called side by side.
+type Worker struct {
+	keeper *Keeper
+	stop   context.Context // ends when nothing more is to be begun
+
+	mu    sync.Mutex
+	shift weak.Pointer[shift] // kept for as long as somebody works with it
+}
+
+// NewWorker makes a worker with the keeper's policy and providers. When stop ends it begins
+// nothing more; what it has begun it finishes.
+func NewWorker(stop context.Context, k *Keeper) *Worker { return &Worker{keeper: k, stop: stop} }
+
+// A shift is what a worker knows of the world: as it was recorded by the newest pass, with
+// the live tasks of now. It is no pass: nothing of it is written, and each action looks
+// again at its own subject in any case.
+type shift struct {
+	pass   int64
+	result *Result
+	due    map[string]bool // actions that the newest pass calls for
+}
+
+// Remedy works at the open steps of a remedy and looks until they are confirmed, for some
+// seconds. again says when to call once more; 0 means that nothing is left to do, or that
+// the next pass decides.
+func (w *Worker) Remedy(ctx context.Context, id string) (again time.Duration, err error) {
+	open, err := w.keeper.Ledger.OpenActions(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("read the open actions: %w", err)
+	}
+	steps := slices.DeleteFunc(open, func(a Action) bool { return a.Remedy != id })
+	if len(steps) == 0 {
+		return 0, nil
+	}
+	r, err := w.begin(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("work at remedy %s: %w", id, err)
+	}
+	err = errors.Join(r.remedy(ctx, steps), r.confirm(w.stop)) //nolint:contextcheck // outlives the call by design
+	return r.next(), err
+}
+
+// next is when the first of the steps that wait for a time is due.
+func (r *run) next() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var first time.Duration
+	for _, a := range r.done {
+		wait := time.Duration(0)
+		switch {
+		case a.Outcome == OutcomeAccepted:
+			wait = confirmAgain
+		case a.Outcome == OutcomePending && a.begun() && a.NextAttempt.After(r.now):
+			wait = max(a.NextAttempt.Sub(r.now), soonest)
+		}
+		if wait > 0 && (first == 0 || wait < first) {
+			first = wait
+		}
+	}
+	return first
+}
+
+// Probe probes one sandbox and saves what came of it. One that is not ours any more, does
+// not run or is being ended is left alone.
+func (w *Worker) Probe(ctx context.Context, ref Ref) error {
+	r, err := w.begin(ctx)
+	if err != nil {
+		return fmt.Errorf("probe %s: %w", ref, err)
+	}
+	if _, ok := r.k.Providers[ref.Provider]; !ok || r.view.ending[ref] || !slices.Contains(r.probing(), ref.Provider) {
+		return nil
+	}
+	look := r.k.lookAt(ctx, ref)
+	known := r.view.s.Memory.Sandboxes[ref].Task != "" && r.policy.Providers[ref.Provider].Referenced
+	if look.Gone || look.Error != "" || look.Sandbox.State != SandboxRunning || !look.Sandbox.Owned && !known {
+		return nil
+	}
+	result := r.probeOne(ctx, look.Sandbox)
+	if err := r.k.Ledger.SaveProbes(ctx, r.lease, []ProbeResult{result}); err != nil {
+		return fmt.Errorf("save the probe of %s: %w", ref, err)
+	}
+	return nil
+}
+
+// begin makes a run for one job.
+func (w *Worker) begin(ctx context.Context) (*run, error) {
+	s, err := w.present(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now, err := w.keeper.Ledger.Now(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the ledger's clock: %w", err)
+	}
+	r := s.result.keeper.newRun(WorkerLease(w.keeper.Holder), s.result)
+	r.due, r.now, r.stop = s.due, now, w.stop
+	r.until = time.Now().Add(confirmFor)
+	r.begin = time.Now().Add(leastActing)
+	return r, nil
+}
+
+// present is the shift of the newest pass. Those who ask meanwhile wait for the one who
+// makes it.
+func (w *Worker) present(ctx context.Context) (*shift, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	pass, err := w.keeper.Ledger.LastRecorded(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the number of the last pass: %w", err)
+	}
+	if s := w.shift.Value(); s != nil && s.pass == pass {
+		return s, nil
+	}
+	s, err := w.keeper.newShift(ctx, pass)
+	if err != nil {
+		return nil, err
+	}
+	w.shift = weak.Make(s)
+	return s, nil
+}
+
+// newShift looks at the world without looking at any sandbox: the ledger's inventory stands
+// for the listings, and the trust in the sources is what the passes left, but for what the
+// rows themselves show.
+func (k *Keeper) newShift(ctx context.Context, pass int64) (*shift, error) {
+	in := *k
+	s, err := in.firstLook(ctx, Quick)
+	if err != nil {
+		return nil, err
+	}
+	in.Policy = *k.Policy.Effective(&s.Memory)
+	if err := errors.Join(in.readTasks(ctx, s), context.Cause(ctx)); err != nil {
+		return nil, err
+	}
+	if err := in.readRows(ctx, s); err != nil {
+		return nil, err
+	}
+	s.takeInventory(&in.Policy)
+	s.weigh()
+	j := Judge(s, &in.Policy)
+	j.view.rules = activeRules(Full, &in.Policy) // a second look judges what a full pass found
+	r := &Result{Pass: pass, Kind: Full, At: s.Memory.Now, Complete: true, Judged: j, Sources: j.Sources,
+		Counts: j.Counts, Plan: &Plan{}, keeper: &in}
+	return &shift{pass: pass, result: r, due: calledFor(&s.Memory)}, nil
+}
+
+// calledFor are the open actions, not begun, that the newest pass calls for: their finding
+// is open, due, and held by nothing.
+func calledFor(m *Memory) map[string]bool {
+	due := map[string]bool{}
+	for i := range m.Actions {
+		a := &m.Actions[i]
+		f, open := m.Findings[FindingKey{a.Rule, a.Subject}]
+		due[a.ID] = open && f.Due && len(f.HeldBy) == 0
+	}
+	return due
+}
+
+// takeInventory puts the sandboxes that the ledger knows in the place of listed ones. They
+// say who may belong together; nothing is ended on their word.
+func (s *Snapshot) takeInventory(p *Policy) {
+	for ref, seen := range s.Memory.Sandboxes {
+		if !seen.GoneAt.IsZero() {
+			continue
+		}
+		sb := Sandbox{Ref: ref, Name: seen.Name, Raw: seen.Raw, State: seen.State, Template: seen.Template,
+			Task: seen.Task, CreatedAt: seen.CreatedAt, AsOf: s.Memory.Now, Owned: true}
+		if p.Providers[ref.Provider].SandboxIsID {
+			sb.SandboxKey = ref.ID
+		}
+		s.Sandboxes = append(s.Sandboxes, sb)
+	}
+	sortSandboxes(s)
+}

@@ -1,0 +1,126 @@
+package ledger
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// Every text that reconcile writes into Finding.HeldBy, and some that it does not.
+func TestHeldBy(t *testing.T) {
+	for text, want := range map[string]string{
+		"off":                                    "off",
+		"observe":                                "observe",
+		"pause: all (drill) by ana":              "pause",
+		"pause: rule:orphan":                     "pause",
+		"pause: provider:daytona by ana":         "pause",
+		"hold: task:4711 (customer demo) by eve": "hold",
+		"hold: label:team=core":                  "hold",
+		"veto: finished-unrecorded":              "veto",
+		"breaker: 41 due of a fleet of 60 exceed 30%; release with: sandkeeper release orphan --hash x": "breaker",
+		"budget: per_hour 200":                    "budget",
+		"budget: per_pass 20":                     "budget",
+		"budget: share 10% of 60 sandboxes":       "budget",
+		"rollout: 10%":                            "rollout",
+		reconcile.FreezeName("listing:daytona"):   "listing:daytona",
+		reconcile.FreezeName("probes:e2b"):        "probes:e2b",
+		reconcile.FreezeName("clock:updated_at"):  "clock:updated_at",
+		reconcile.FreezeName("credential:e2b"):    "credential:e2b",
+		reconcile.FreezeName("tasks"):             "tasks",
+		reconcile.FreezeName("link"):              "link",
+		reconcile.FreezeName("events"):            "events",
+		`status "waiting_for_user" is not mapped`: "unmapped-status",
+		`unknown state "error"`:                   "unknown-state",
+		"unmatched pair: task 4711 shows life and has no sandbox, this may be it":                  "unmatched-pair",
+		"not-exclusive: it names a task that nobody here ever knew, and the account may be shared": "not-exclusive",
+		`unparsable: "../x" is no id of the task table, somebody else may own it`:                  "unparsable",
+		"its task was not read":       "unread-task",
+		"its task is outside `where`": "unread-task",
+		"":                            "other",
+		"a word of a later version":   "other",
+		"4711":                        "other",
+		"paused":                      "other",
+		"whatever-untrusted 4711":     "other",
+		"unknown":                     "other",
+	} {
+		if got := HeldBy(text); got != want {
+			t.Errorf("HeldBy(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestGone(t *testing.T) {
+	end := reconcile.Action{
+		Rule: "orphan", Provider: "daytona", Sandbox: "sb", Step: reconcile.StepTerminate,
+		Outcome: reconcile.OutcomeConfirmed, ActedAt: noon, ClosedAt: noon.Add(90 * time.Second),
+	}
+	within := map[string]int64{}
+	for _, c := range Gone(end) {
+		if c.Rule != "orphan" || c.Provider != "daytona" {
+			t.Errorf("counted for %s at %s, want orphan at daytona", c.Rule, c.Provider)
+		}
+		within[c.Name+" "+c.What] = c.Value
+	}
+	want := map[string]int64{
+		"gone_seconds_bucket 120": 1, "gone_seconds_bucket 300": 1, "gone_seconds_bucket +Inf": 1,
+		"gone_seconds_count ": 1, "gone_seconds_milli_sum ": 90_000,
+	}
+	if diff := cmp.Diff(want, within); diff != "" {
+		t.Errorf("counts differ (-want +got):\n%s", diff)
+	}
+	for name, change := range map[string]func(*reconcile.Action){
+		"never asked for":    func(a *reconcile.Action) { a.ActedAt = time.Time{} },
+		"only accepted":      func(a *reconcile.Action) { a.Outcome = reconcile.OutcomeAccepted },
+		"withdrawn":          func(a *reconcile.Action) { a.Outcome = reconcile.OutcomeWithdrawn },
+		"a write to the row": func(a *reconcile.Action) { a.Step, a.Sandbox = reconcile.StepFail, "" },
+	} {
+		a := end
+		change(&a)
+		if got := Gone(a); len(got) != 0 {
+			t.Errorf("%s: counted %v, want nothing", name, got)
+		}
+	}
+}
+
+func TestNewestAndCounts(t *testing.T) {
+	pass := func(id int64, kind reconcile.PassKind, complete, ended bool) reconcile.PassSeen {
+		p := reconcile.PassSeen{ID: id, Kind: kind, Complete: complete, Counts: map[string]int{
+			"tasks:running": int(id), "owned:daytona": int(id),
+		}}
+		if ended {
+			p.EndedAt = noon.Add(time.Duration(id) * time.Minute)
+		}
+		return p
+	}
+	for name, tc := range map[string]struct {
+		passes       []reconcile.PassSeen
+		quick, full  int64
+		tasks, owned int
+	}{
+		"none at all": {},
+		"one full pass stands for both": {
+			[]reconcile.PassSeen{pass(3, reconcile.Full, true, true)}, 3, 3, 3, 3},
+		"the newer one, in whatever order they come": {
+			[]reconcile.PassSeen{pass(5, reconcile.Quick, true, true), pass(3, reconcile.Full, true, true),
+				pass(4, reconcile.Quick, true, true)}, 5, 3, 5, 3},
+		"a quick pass alone lists nothing": {
+			[]reconcile.PassSeen{pass(1, reconcile.Quick, true, true)}, 1, 0, 1, 0},
+		"one that is not complete counts, but is not the last complete one": {
+			[]reconcile.PassSeen{pass(3, reconcile.Full, true, true), pass(4, reconcile.Full, false, true)}, 3, 3, 4, 4},
+		"one that never ended is nothing": {
+			[]reconcile.PassSeen{pass(3, reconcile.Full, true, true), pass(4, reconcile.Full, false, false)}, 3, 3, 3, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			newest, counts := Newest(tc.passes), Counts(tc.passes)
+			if newest[reconcile.Quick].ID != tc.quick || newest[reconcile.Full].ID != tc.full {
+				t.Errorf("Newest = %v, want passes %d and %d", newest, tc.quick, tc.full)
+			}
+			if counts["tasks:running"] != tc.tasks || counts["owned:daytona"] != tc.owned {
+				t.Errorf("Counts = %v, want %d tasks, %d owned", counts, tc.tasks, tc.owned)
+			}
+		})
+	}
+}

@@ -1,0 +1,58 @@
+package ledger
+
+import "time"
+
+// How places for calls are given out.
+const (
+	// Late is how long after its time a place may still be used. What was not used by then
+	// is dropped, so that an idle process saves nothing up for a burst.
+	Late = 250 * time.Millisecond
+	// MostAhead is how far ahead a place may be. Who would wait longer is refused.
+	MostAhead = 30 * time.Second
+)
+
+// Slots are places for calls that one process has reserved, evenly spaced. Their times are
+// its own: of the moment when it learned of them, so never too early.
+type Slots struct {
+	First time.Time
+	Left  int
+	Gap   time.Duration
+}
+
+// Drop leaves out the places that it is too late for and reports whether there were any.
+func (s Slots) Drop(now time.Time) (Slots, bool) {
+	late := now.Add(-Late).Sub(s.First)
+	if s.Left == 0 || late <= 0 {
+		return s, false
+	}
+	gone := s.Left
+	if s.Gap > 0 {
+		gone = int(min((late+s.Gap-1)/s.Gap, time.Duration(s.Left)))
+	}
+	return s.after(gone), true
+}
+
+// Take uses the first place.
+func (s Slots) Take() Slots { return s.after(min(1, s.Left)) }
+
+func (s Slots) after(n int) Slots {
+	s.First, s.Left = s.First.Add(time.Duration(n)*s.Gap), s.Left-n
+	return s
+}
+
+// Gap is the time between two calls at a rate.
+func Gap(perSecond float64) time.Duration {
+	return time.Duration(float64(time.Second) / perSecond)
+}
+
+// Chunk is how many places to reserve at once: as many as wait for one, and twice as many
+// as the last time when none of those was wasted; never more than Late at this rate,
+// because others want their turn as well.
+func Chunk(last, waiting int, wasted bool, perSecond float64) int {
+	size := max(2*last, waiting)
+	if wasted {
+		size = max(1, waiting)
+	}
+	most := int(perSecond * Late.Seconds())
+	return max(1, min(size, most))
+}

@@ -1,0 +1,66 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/ledger"
+)
+
+// Measures reads the numbers for metrics.
+func (g *Ledger) Measures(ctx context.Context) (reconcile.Measures, error) {
+	var m reconcile.Measures
+	err := g.locked(ctx, func(now time.Time) error {
+		m = g.measures(now)
+		return nil
+	})
+	if err != nil {
+		return reconcile.Measures{}, fmt.Errorf("read measures: %w", err)
+	}
+	return m, nil
+}
+
+func (g *Ledger) measures(now time.Time) reconcile.Measures {
+	m := reconcile.Measures{
+		Now: now, Passes: ledger.Newest(g.passes), Counts: ledger.Counts(g.passes), Counters: g.countersNow(),
+		Sources: g.sourceList(), Templates: g.templateList(), Controls: g.controls(now),
+	}
+	groups := make([]ledger.Group, 0, len(g.open))
+	for _, f := range g.open {
+		groups = append(groups, ledger.Group{
+			Rule: f.Rule, Provider: f.Provider, Due: f.Due, HeldBy: f.HeldBy, Count: 1, Oldest: f.OpenedAt,
+		})
+	}
+	for kind, p := range m.Passes {
+		p.Counts = maps.Clone(p.Counts)
+		m.Passes[kind] = p
+	}
+	m.Findings, m.Held = ledger.Tally(groups)
+	m.Actions, m.Overdue = g.actionCounts(now)
+	return m
+}
+
+// actionCounts counts the open actions, and of these the terminates that the provider was
+// first asked for long ago.
+func (g *Ledger) actionCounts(now time.Time) (counts []reconcile.ActionCount, overdue int) {
+	alike := map[reconcile.ActionCount]int{}
+	for _, a := range g.actions {
+		if a.Outcome.Closed() {
+			continue
+		}
+		alike[reconcile.ActionCount{Rule: a.Rule, Provider: a.Provider, Step: a.Step, Outcome: a.Outcome}]++
+		asked := a.Step == reconcile.StepTerminate && !a.firstActedAt.IsZero()
+		if asked && now.Sub(a.firstActedAt) >= ledger.MostOverdue {
+			overdue++
+		}
+	}
+	for c, n := range alike {
+		c.Count = n
+		counts = append(counts, c)
+	}
+	ledger.SortActionCounts(counts)
+	return counts, overdue
+}

@@ -1,0 +1,7 @@
+-- The newest pass of each kind that is complete, and the newest that ended without.
+SELECT p.id, p.kind, p.holder, p.began_at, p.ended_at, p.complete, p.error, p.kept, p.counts
+FROM (VALUES ('full', true), ('full', false), ('quick', true), ('quick', false)) w (kind, complete)
+CROSS JOIN LATERAL (
+    SELECT * FROM sandkeeper.passes p
+    WHERE p.kind = w.kind AND p.complete = w.complete AND p.ended_at IS NOT NULL
+    ORDER BY p.ended_at DESC, p.id DESC LIMIT 1) p

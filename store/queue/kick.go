@@ -1,0 +1,97 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// Kick adds jobs for the work, but for what waits to be begun already.
+func (q *Queue) Kick(ctx context.Context, work reconcile.Work) error {
+	jobs := make([]river.InsertManyParams, 0, len(work.Remedies)+len(work.Probes))
+	for _, id := range work.Remedies {
+		jobs = append(jobs, river.InsertManyParams{Args: remedyArgs{ID: id}})
+	}
+	jobs, err := q.fresh(ctx, remedyQueue, jobs)
+	if err != nil {
+		return fmt.Errorf("look which of %d remedies wait already: %w", len(work.Remedies), err)
+	}
+	remedies := len(jobs)
+	for _, ref := range work.Probes { // unique by themselves
+		jobs = append(jobs, river.InsertManyParams{Args: probeArgs{Provider: ref.Provider, Sandbox: ref.ID}})
+	}
+	if err := q.add(ctx, jobs); err != nil {
+		return fmt.Errorf("add jobs for %d remedies and %d probes: %w", remedies, len(work.Probes), err)
+	}
+	return nil
+}
+
+// KickPass adds a job for a pass now, unless one waits to be begun already.
+func (q *Queue) KickPass(ctx context.Context, kind reconcile.PassKind) error {
+	return q.kickPass(ctx, passArgs{Pass: kind})
+}
+
+// kickOverdue is what a watch does. Other than a pass that somebody asks for, this one is
+// called off by one that has begun in time: it was only slow to end.
+func (q *Queue) kickOverdue(ctx context.Context, kind reconcile.PassKind) error {
+	return q.kickPass(ctx, passArgs{Pass: kind, Overdue: true})
+}
+
+func (q *Queue) kickPass(ctx context.Context, args passArgs) error {
+	jobs, err := q.fresh(ctx, passQueue, []river.InsertManyParams{{Args: args}})
+	if err != nil {
+		return fmt.Errorf("look whether a %s pass waits already: %w", args.Pass, err)
+	}
+	if err := q.add(ctx, jobs); err != nil {
+		return fmt.Errorf("add job for a %s pass: %w", args.Pass, err)
+	}
+	return nil
+}
+
+func (q *Queue) add(ctx context.Context, jobs []river.InsertManyParams) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	_, err := q.insert.InsertMany(ctx, jobs)
+	return err
+}
+
+// fresh are those of the jobs of which none alike waits in the queue. Two processes that
+// ask at the same moment may both be told so, which harms nothing.
+func (q *Queue) fresh(ctx context.Context, queue string, jobs []river.InsertManyParams,
+) ([]river.InsertManyParams, error) {
+	if len(jobs) == 0 {
+		return nil, nil
+	}
+	args := make([]string, len(jobs))
+	for i, job := range jobs {
+		text, err := json.Marshal(job.Args)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = string(text)
+	}
+	rows, err := q.o.Pool.Query(ctx, queries["fresh"], pgx.StrictNamedArgs{"queue": queue, "args": args})
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (job river.InsertManyParams, err error) {
+		var place int
+		err = row.Scan(&place)
+		return jobs[max(place, 1)-1], err
+	})
+}
+
+// deleteCovered deletes the jobs for passes of these kinds that were added before a job was
+// taken, and wait.
+func (q *Queue) deleteCovered(ctx context.Context, job int64, kinds []string) error {
+	_, err := q.o.Pool.Exec(ctx, queries["collapse"], pgx.StrictNamedArgs{
+		"job": job, "queue": passQueue, "kinds": kinds,
+	})
+	return err
+}

@@ -1,0 +1,11 @@
+-- Deletes the jobs that were added to the queue before one was taken and wait to be begun,
+-- as far as they are of these kinds. One that another process takes at the moment stays.
+DELETE FROM sandkeeper.river_job
+WHERE id IN (
+    SELECT waiting.id
+    FROM sandkeeper.river_job waiting
+    WHERE waiting.queue = @queue
+      AND waiting.state = 'available'
+      AND waiting.args ->> 'kind' = ANY (@kinds::text[])
+      AND waiting.created_at <= (SELECT taken.attempted_at FROM sandkeeper.river_job taken WHERE taken.id = @job)
+    FOR UPDATE SKIP LOCKED)

@@ -1,0 +1,2 @@
+-- Lets one migration of the job queue run at a time; ends with the transaction.
+SELECT pg_advisory_xact_lock(7310589412025512)

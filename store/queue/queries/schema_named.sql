@@ -1,0 +1,2 @@
+-- Whether the schema is there.
+SELECT to_regnamespace('sandkeeper') IS NOT NULL

@@ -1,0 +1,126 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// An actionView is one step of a remedy, with what became of it.
+type actionView struct {
+	Key     string
+	Level   level
+	What    string // "terminate sandbox daytona/sb-9 of task 12"
+	Outcome string // "confirmed gone 1.2 s after the request"
+	When    moment // of the last thing that happened to it
+	Rule    string
+	Reason  string
+	Detail  string // one line
+	Block   string // what is too long for one: the end of a log
+	ID      string
+}
+
+// openActions are the steps that are not closed, and how many are not shown.
+func (s *scene) openActions() (views []actionView, more string) {
+	for i := range s.Open[:min(len(s.Open), mostOpen)] {
+		views = append(views, s.action(&s.Open[i]))
+	}
+	if left := max(s.OpenTotal, len(s.Open)) - len(views); left > 0 {
+		more = fmt.Sprintf("And %d more.", left)
+	}
+	return views, more
+}
+
+func (s *scene) recentActions() []actionView {
+	var views []actionView
+	for i := range s.Recent[:min(len(s.Recent), mostRecent)] {
+		views = append(views, s.action(&s.Recent[i]))
+	}
+	return views
+}
+
+func (s *scene) action(a *reconcile.Action) actionView {
+	v := actionView{
+		Key: line(a.ID, mostName), ID: line(a.ID, mostName), What: stepWords(a), Rule: line(a.Rule, mostName),
+		Reason: sentence(capital(line(a.Reason, mostLine))), When: ago(a.ClosedAt, s.Now),
+	}
+	v.Level, v.Outcome = s.outcome(a)
+	if a.ClosedAt.IsZero() {
+		v.When = ago(a.PlannedAt, s.Now)
+	}
+	// A long detail is the end of a log, which is read as it was written.
+	v.Detail = line(a.Detail, mostLine)
+	if len(v.Detail) > mostInline || strings.Contains(strings.TrimSpace(a.Detail), "\n") {
+		v.Detail, v.Block = "", block(a.Detail, mostBlock)
+	}
+	return v
+}
+
+// stepWords are what is done to what.
+func stepWords(a *reconcile.Action) string {
+	task, step := line(a.Task, mostName), line(string(a.Step), mostName)
+	box := line(a.Provider+"/"+a.Sandbox, mostName)
+	switch {
+	case a.Step == reconcile.StepTerminate && task != "":
+		return fmt.Sprintf("%s sandbox %s of task %s", step, box, task)
+	case a.Step == reconcile.StepTerminate:
+		return fmt.Sprintf("%s sandbox %s", step, box)
+	}
+	return fmt.Sprintf("%s task %s", step, task)
+}
+
+// outcome is what became of a step, in words.
+func (s *scene) outcome(a *reconcile.Action) (level, string) {
+	switch a.Outcome {
+	case reconcile.OutcomeDone:
+		return well, "the row is written"
+	case reconcile.OutcomeConfirmed:
+		return well, confirmation(a)
+	case reconcile.OutcomeWithdrawn:
+		return calm, "withdrawn: looked again, and it no longer held"
+	case reconcile.OutcomeFailed:
+		return bad, "given up"
+	case reconcile.OutcomeAccepted:
+		return s.accepted(a)
+	case reconcile.OutcomePending:
+		return busy, s.pending(a)
+	}
+	return warn, line(string(a.Outcome), mostName)
+}
+
+// confirmation says how long it took until the provider, asked again, said gone.
+func confirmation(a *reconcile.Action) string {
+	if a.ActedAt.IsZero() || a.ClosedAt.Before(a.ActedAt) {
+		return "confirmed gone, it was gone already"
+	}
+	return fmt.Sprintf("confirmed gone %s after the request", brief(a.ClosedAt.Sub(a.ActedAt)))
+}
+
+func (s *scene) accepted(a *reconcile.Action) (level, string) {
+	age := s.Now.Sub(a.ActedAt)
+	text := fmt.Sprintf("accepted by the provider %s ago, not confirmed yet", long(age))
+	if age >= overdueTerminate {
+		return warn, text
+	}
+	return busy, text
+}
+
+func (s *scene) pending(a *reconcile.Action) string {
+	switch {
+	case a.ClaimedBy != "" && a.ClaimEnds.After(s.Now):
+		return "being done by " + line(a.ClaimedBy, mostName)
+	case a.NextAttempt.After(s.Now):
+		return fmt.Sprintf("tried %s, again in %s", times(a.Attempts), long(a.NextAttempt.Sub(s.Now)))
+	case a.Attempts > 0:
+		return fmt.Sprintf("tried %s, again at once", times(a.Attempts))
+	}
+	return "planned, not begun"
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}

@@ -1,0 +1,128 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A findingView is one open finding with its evidence.
+type findingView struct {
+	Key      string // the same as long as it is open
+	Rule     string
+	Means    string // what the rule finds, for people
+	Subject  string
+	State    state
+	Reason   string
+	IDs      []identity
+	Opened   moment
+	Seen     moment
+	Looks    string
+	HeldBy   []string
+	Evidence []evidenceLine
+	Explain  string // the command that tells more, "" for none
+}
+
+// An identity is something that a person will want to copy.
+type identity struct{ Name, Value string }
+
+// An evidenceLine is one fact. Its time is of the source's own clock, so it has no age.
+type evidenceLine struct {
+	Source string
+	At     moment
+	Fact   string
+}
+
+// findings are the open ones, those that wait for a person first, and what is not shown.
+func (s *scene) findings() (views []findingView, more string) {
+	sorted := make([]*reconcile.FindingSeen, len(s.Findings))
+	for i := range s.Findings {
+		sorted[i] = &s.Findings[i]
+	}
+	slices.SortStableFunc(sorted, func(a, b *reconcile.FindingSeen) int {
+		return cmp.Compare(urgency(s.stateOf(a)), urgency(s.stateOf(b)))
+	})
+	for _, f := range sorted[:min(len(sorted), mostFindings)] {
+		views = append(views, s.finding(f))
+	}
+	if left := total(s.FindingsOpen) - len(views); left > 0 {
+		more = fmt.Sprintf("And %s.", moreFindings(left))
+	}
+	return views, more
+}
+
+func urgency(s state) int {
+	return slices.Index([]state{reported, heldBack, underWay, awaited, watched}, s)
+}
+
+func (s *scene) finding(f *reconcile.FindingSeen) findingView {
+	v := findingView{
+		Key: line(f.Rule+" "+f.Subject, mostName), Rule: line(f.Rule, mostName), Means: ruleMeans[f.Rule],
+		Subject: subjectWords(f.Subject), State: s.stateOf(f),
+		Reason: sentence(capital(line(f.Reason, mostLine))), IDs: identities(f),
+		Opened: ago(f.OpenedAt, s.Now), Seen: ago(f.LastSeen, s.Now), Looks: count(f.Sightings, "look"),
+	}
+	for _, h := range f.HeldBy {
+		v.HeldBy = append(v.HeldBy, line(h, mostLine))
+	}
+	for _, e := range f.Evidence[:min(len(f.Evidence), 20)] {
+		v.Evidence = append(v.Evidence, evidenceLine{line(e.Source, mostName), exactly(e.At), line(e.Fact, mostLine)})
+	}
+	for _, id := range []string{f.Task, f.Sandbox} {
+		if v.Explain == "" {
+			v.Explain = command("sandkeeper explain %s", id)
+		}
+	}
+	return v
+}
+
+// identities are the ids of a finding, in the form in which verbs and queries take them.
+func identities(f *reconcile.FindingSeen) []identity {
+	var ids []identity
+	add := func(name, value string) {
+		if value != "" {
+			ids = append(ids, identity{name, line(value, mostName)})
+		}
+	}
+	add("task", f.Task)
+	if f.Sandbox != "" {
+		add("sandbox", f.Provider+"/"+f.Sandbox)
+	}
+	if len(ids) == 0 {
+		kind, value, _ := strings.Cut(f.Subject, ":")
+		add(line(kind, mostName), value)
+	}
+	return ids
+}
+
+// A resolvedLine is a finding that is over.
+type resolvedLine struct {
+	Rule     string
+	Subject  string
+	Reason   string
+	Resolved moment
+	Lasted   string
+}
+
+func (s *scene) resolvedLines() []resolvedLine {
+	var lines []resolvedLine
+	for _, f := range s.Resolved[:min(len(s.Resolved), mostResolved)] {
+		lines = append(lines, resolvedLine{
+			Rule: line(f.Rule, mostName), Subject: subjectWords(f.Subject), Reason: line(f.Reason, mostLine),
+			Resolved: ago(f.ResolvedAt, s.Now), Lasted: long(f.ResolvedAt.Sub(f.OpenedAt)),
+		})
+	}
+	return lines
+}
+
+// subjectWords are "task 12" for "task:12".
+func subjectWords(subject string) string {
+	kind, id, found := strings.Cut(subject, ":")
+	if !found {
+		return line(subject, mostName)
+	}
+	return line(kind+" "+id, mostName)
+}

@@ -1,0 +1,85 @@
+package web
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A freshness says whether passes still come.
+type freshness struct {
+	Never bool          // no pass was ever complete
+	Age   time.Duration // of the last complete pass of any kind
+	Limit time.Duration // that it may have
+	Full  bool          // it is the full pass that is overdue, quick ones still come
+}
+
+// ok reports whether a complete pass is recent enough.
+func (f freshness) ok() bool { return !f.Never && f.Age <= f.Limit }
+
+// freshOf compares the ages of the last complete passes with the schedule. Where none of
+// the newest passes is quick the full ones set the measure: that is a CronJob of `once`.
+func freshOf(o *reconcile.Overview, quick, full time.Duration) freshness {
+	if o.LastPass.IsZero() {
+		return freshness{Never: true}
+	}
+	every := full
+	if quickOnes(o.Passes) {
+		every = quick
+	}
+	f := freshness{Age: o.Now.Sub(o.LastPass), Limit: overdue(every)}
+	if age := o.Now.Sub(lastFull(o)); f.ok() && age > overdue(full) {
+		return freshness{Age: age, Limit: overdue(full), Full: true}
+	}
+	return f
+}
+
+// lastFull is the end of the last complete full pass. Where there was none yet it is the
+// beginning of all: the first one may still be on its way.
+func lastFull(o *reconcile.Overview) time.Time {
+	first := o.LastPass
+	for _, p := range o.Passes {
+		if p.BeganAt.Before(first) {
+			first = p.BeganAt
+		}
+	}
+	if !o.LastFull.IsZero() {
+		return o.LastFull
+	}
+	return first
+}
+
+// overdue is the age at which a pass is missing: three turns of its schedule, and never
+// less than a minute.
+func overdue(every time.Duration) time.Duration { return max(3*every, time.Minute) }
+
+// quickOnes reports whether one of the five newest passes that ended is quick.
+func quickOnes(newest []reconcile.PassSeen) bool {
+	seen := 0
+	for _, p := range newest {
+		if p.EndedAt.IsZero() {
+			continue
+		}
+		if seen++; seen > 5 {
+			return false
+		}
+		if p.Kind == reconcile.Quick {
+			return true
+		}
+	}
+	return false
+}
+
+// String says what is the matter, for the line of /readyz and the verdict.
+func (f freshness) String() string {
+	switch {
+	case f.Never:
+		return "no pass was ever complete"
+	case f.ok():
+		return "the last complete pass is " + long(f.Age) + " old"
+	case f.Full:
+		return fmt.Sprintf("no complete full pass for %s, at most %s are expected", long(f.Age), long(f.Limit))
+	}
+	return fmt.Sprintf("no complete pass for %s, at most %s are expected", long(f.Age), long(f.Limit))
+}

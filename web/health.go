@@ -1,0 +1,56 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+)
+
+// A check is one line of /readyz. It names what was looked at and nothing that was seen:
+// whoever asks has not said who he is.
+type check struct {
+	What string
+	OK   bool
+}
+
+// checksOf are the checks that one reading settles. A full pass that is missing while quick
+// ones come is for the page and the alerts to tell.
+func checksOf(r reading, f freshness) []check {
+	answers := r.Err == nil
+	return []check{
+		{"database answers", answers},
+		{"schema current", answers && r.Unready == nil && !r.Overview.Fresh},
+		{"last complete pass fresh", answers && (f.ok() || f.Full)},
+	}
+}
+
+// alive answers as long as the process does; it asks nobody.
+func (s *site) alive(w http.ResponseWriter, _ *http.Request) {
+	plain(w, http.StatusOK, []byte("ok\n"))
+}
+
+// ready answers 503 until the page would show something that can be relied on.
+func (s *site) ready(w http.ResponseWriter, r *http.Request) {
+	now := s.reader.read(r.Context())
+	var text bytes.Buffer
+	status := http.StatusOK
+	for _, c := range checksOf(now, s.freshness(now)) {
+		word := "ok"
+		if !c.OK {
+			word, status = "not ready", http.StatusServiceUnavailable
+		}
+		fmt.Fprintf(&text, "%s: %s\n", c.What, word)
+	}
+	plain(w, status, text.Bytes())
+}
+
+func (s *site) freshness(r reading) freshness {
+	p := s.Policy()
+	return freshOf(&r.Overview, p.Quick, p.Full)
+}
+
+func plain(w http.ResponseWriter, status int, text []byte) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // whoever asked has left
+}

@@ -1,0 +1,86 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+
+	"github.com/goccy/go-yaml"
+	toolkit "github.com/prometheus/exporter-toolkit/web"
+)
+
+// Listen takes an address for the page, so that a process that cannot have it ends before
+// it begins anything. It does not judge the address, [CheckListen] does.
+func Listen(ctx context.Context, address string) (net.Listener, error) {
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen for the page on %s: %w; free the address, or change web.listen", address, err)
+	}
+	return l, nil
+}
+
+// CheckListen refuses an address that others can reach while the config file asks nobody
+// who he is, and a config file that the exporter-toolkit does not take. configFile is ""
+// when there is none.
+func CheckListen(address, configFile string) error {
+	if err := toolkit.Validate(configFile); err != nil {
+		return fmt.Errorf("web.config_file %s is refused: %w; its format is that of Prometheus's exporter-toolkit",
+			configFile, err)
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("web.listen %q is no address: %w; write it like 127.0.0.1:8080", address, err)
+	}
+	if loopback(host) {
+		return nil
+	}
+	asks, err := asksWho(configFile)
+	if err != nil {
+		return err
+	}
+	if asks {
+		return nil
+	}
+	return fmt.Errorf("listen on %s is refused: anybody who reaches the port could read every task and sandbox; "+
+		"name users in web.config_file (basic_auth_users, or client certificates by client_auth_type: "+
+		"RequireAndVerifyClientCert with client_ca_file), or listen on 127.0.0.1", address)
+}
+
+// loopback reports whether only this machine reaches the address. Another name than
+// localhost may mean anything by tomorrow.
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// asksWho reports whether the config file lets nobody in who has not said who he is: with
+// users, or with client certificates of an authority that the file names. Without a named
+// authority every public one would do.
+func asksWho(configFile string) (bool, error) {
+	if configFile == "" {
+		return false, nil
+	}
+	text, err := os.ReadFile(configFile) //nolint:gosec // the operator names the file
+	if err != nil {
+		return false, fmt.Errorf("read web.config_file: %w", err)
+	}
+	var c struct {
+		Users map[string]string `yaml:"basic_auth_users"`
+		TLS   struct {
+			Auth   string `yaml:"client_auth_type"`
+			CA     string `yaml:"client_ca"`
+			CAFile string `yaml:"client_ca_file"`
+		} `yaml:"tls_server_config"`
+	}
+	if err := yaml.Unmarshal(text, &c); err != nil {
+		return false, fmt.Errorf("read web.config_file %s: %w", configFile, err)
+	}
+	certificates := c.TLS.Auth == "RequireAndVerifyClientCert" && c.TLS.CA+c.TLS.CAFile != ""
+	return len(c.Users) > 0 || certificates, nil
+}

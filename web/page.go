@@ -1,0 +1,222 @@
+package web
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A page is the status page with every text settled.
+type page struct {
+	Installation string // "" when the ledger does not say
+	Version      string
+	Doing        bool
+	Up           string // the way from this page up to the first one, "" on it
+
+	Verdict verdict
+	Notes   []note
+	Known   bool // the ledger could be read: the sections below say something
+
+	Facts     []fact
+	Passes    []passLine
+	PassesBy  string
+	Sources   []sourceLine
+	Incidents []incident
+	Grouped   string // says so when not all findings are grouped
+	Findings  []findingView
+	More      string // findings that are not shown
+	Open      []actionView
+	MoreOpen  string
+	Recent    []actionView
+	Held      []heldGroup
+	Wishes    []wishView
+	Modes     []modeLine
+	Resolved  []resolvedLine
+	Templates []templateLine
+	Active    int // templates that need no line
+
+	Read moment // the ledger's now
+}
+
+// A note stands above everything: something about the reading itself.
+type note struct {
+	Level level
+	Text  string
+}
+
+// How many of each list the page shows.
+const (
+	mostFindings = 30
+	mostOpen     = 20
+	mostRecent   = 20
+	mostResolved = 12
+	mostPasses   = 8
+	mostGroups   = 20
+)
+
+// viewOf settles the page for one reading.
+func viewOf(r *reading, o Options) page {
+	p := page{Version: line(o.Version, mostName), Doing: o.Doing}
+	if refused := o.ConfigError(); refused != "" {
+		p.Notes = append(p.Notes, note{warn, "The changed config was refused, the one before stays in force: " +
+			sentence(line(refused, mostLine))})
+	}
+	if r.Err != nil {
+		p.Verdict = unknown(r.Err)
+		return p
+	}
+	s := newScene(&r.Overview, o.Policy())
+	p.Installation, p.Read = line(s.Installation, mostName), exactly(s.Now)
+	p.Verdict, p.Known = judge(s), !s.Fresh
+	p.Notes = append(p.Notes, notesOf(s, r.Unready)...)
+	if p.Known {
+		p.fill(s)
+	}
+	return p
+}
+
+func (p *page) fill(s *scene) {
+	p.Facts, p.Passes, p.PassesBy = s.facts(), s.passLines(), s.passesBy()
+	p.Sources = s.sourceLines()
+	p.Incidents, p.Grouped = s.incidents()
+	p.Findings, p.More = s.findings()
+	p.Open, p.MoreOpen = s.openActions()
+	p.Recent = s.recentActions()
+	p.Held, p.Wishes, p.Modes = s.heldGroups(), s.wishes(), s.modeLines()
+	p.Resolved = s.resolvedLines()
+	p.Templates, p.Active = s.templateLines()
+}
+
+// notesOf are about the process and about what stops all acting.
+func notesOf(s *scene, unready error) []note {
+	var notes []note
+	if unready != nil && !s.Fresh {
+		notes = append(notes, note{warn, "The ledger is not as this program needs it: " +
+			sentence(line(unready.Error(), mostLine))})
+	}
+	for _, p := range s.Controls.Pauses {
+		if p.Scope == "all" {
+			notes = append(notes, note{warn, "All acting is paused" + signed(p.Author, p.Reason) + ", " +
+				until(p.Until, s.Now, "until it is resumed").Text + "."})
+		}
+	}
+	return notes
+}
+
+// signed is who asked for something, and why.
+func signed(author, reason string) string {
+	text := ""
+	if author != "" {
+		text = " by " + line(author, mostName)
+	}
+	if reason != "" {
+		text += " (" + line(reason, mostLine) + ")"
+	}
+	return text
+}
+
+// title is what the browser's tab says.
+func (p *page) title() string {
+	name := "sandkeeper"
+	if p.Installation != "" {
+		name = p.Installation + " · sandkeeper"
+	}
+	return p.Verdict.Level.Sign() + " " + p.Verdict.Word + " · " + name
+}
+
+// A passLine is one pass.
+type passLine struct {
+	ID      int64
+	Kind    string
+	Began   moment
+	Took    string
+	Level   level
+	Outcome string
+	Holder  string
+	Error   string
+}
+
+func (s *scene) passLines() []passLine {
+	var lines []passLine
+	for _, p := range s.Passes[:min(len(s.Passes), mostPasses)] {
+		l := passLine{
+			ID: p.ID, Kind: line(string(p.Kind), mostName), Began: ago(p.BeganAt, s.Now),
+			Holder: line(p.Holder, mostName), Error: line(p.Error, mostLine),
+		}
+		switch {
+		case p.EndedAt.IsZero() && s.leads(&p):
+			l.Level, l.Outcome = busy, "under way"
+		case p.EndedAt.IsZero():
+			l.Level, l.Outcome = warn, "never ended"
+		default:
+			l.Took = brief(p.EndedAt.Sub(p.BeganAt))
+			l.Level, l.Outcome = warn, "not complete"
+			if p.Complete {
+				l.Level, l.Outcome = well, "complete"
+			}
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// leads reports whether a pass that has not ended may still be going on: its holder has
+// the lease.
+func (s *scene) leads(p *reconcile.PassSeen) bool {
+	return s.Lease.Holder == p.Holder && s.Lease.Until.After(s.Now) && p.ID == s.Passes[0].ID
+}
+
+// A fact is one figure at the top.
+type fact struct {
+	Name  string
+	Value string
+	Exact moment // its Exact and ISO are of the value, when that is a time
+	Sub   string
+}
+
+func (s *scene) facts() []fact {
+	facts := []fact{
+		s.passFact("Last complete pass", s.LastPass),
+		s.passFact("Last full pass", s.LastFull),
+		{Name: "Open findings", Value: fmt.Sprint(total(s.FindingsOpen)), Sub: s.dueWords()},
+		{Name: "Steps under way", Value: fmt.Sprint(max(s.OpenTotal, len(s.Open)))},
+	}
+	if n, ok := liveTasks(s.Counts); ok {
+		facts = append(facts, fact{Name: "Live tasks", Value: fmt.Sprint(n), Sub: taskWords(s.Counts)})
+	}
+	if n, ok := ownedSandboxes(s.Counts); ok {
+		facts = append(facts, fact{Name: "Sandboxes", Value: fmt.Sprint(n), Sub: sandboxWords(s.Counts)})
+	}
+	return facts
+}
+
+func (s *scene) passFact(name string, at time.Time) fact {
+	m := ago(at, s.Now)
+	return fact{Name: name, Value: m.Text, Exact: m}
+}
+
+// passesBy is who makes the passes. Between two of them nobody holds the lease.
+func (s *scene) passesBy() string {
+	if s.Lease.Holder == "" {
+		return "Nobody holds the pass lease right now, which is normal between two passes."
+	}
+	return fmt.Sprintf("%s holds the pass lease for another %s.", line(s.Lease.Holder, mostName),
+		long(s.Lease.Until.Sub(s.Now)))
+}
+
+func (s *scene) dueWords() string {
+	due, heldOnes := 0, 0
+	for i := range s.Findings {
+		if s.Findings[i].Due {
+			due++
+		}
+		if s.stateOf(&s.Findings[i]) == heldBack {
+			heldOnes++
+		}
+	}
+	if len(s.Findings) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d due, %d held", due, heldOnes)
+}

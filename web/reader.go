@@ -1,0 +1,81 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+const (
+	patience = 5 * time.Second // that a reading of the ledger may take
+	reuse    = time.Second     // that it may be shown
+)
+
+// A reading is what the ledger said, or why it said nothing.
+type reading struct {
+	Overview reconcile.Overview
+	Err      error // the ledger could not be read: the rest is empty
+	Unready  error // database or schema are not as they must be
+}
+
+// A reader reads the ledger for everybody who looks: at most one reading is under way, and
+// its answer serves all who ask within a second of its beginning.
+type reader struct {
+	ledger Ledger
+	ready  func(context.Context) error
+	calls  singleflight.Group
+
+	mu   sync.Mutex
+	last reading
+	at   time.Time // when the last one began; zero: there was none
+}
+
+func newReader(o Options) *reader { return &reader{ledger: o.Ledger, ready: o.Ready} }
+
+// read returns a reading that is at most a second old when it begins. It does not wait
+// longer than its patience, also for a ledger that does not heed it.
+func (r *reader) read(ctx context.Context) reading {
+	if last, ok := r.recent(); ok {
+		return last
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %s", patience))
+	defer cancel()
+	// Whoever asked first may leave: the others still wait for the answer.
+	answer := r.calls.DoChan("", func() (any, error) { return r.readNow(context.WithoutCancel(ctx)), nil })
+	select {
+	case <-ctx.Done():
+		return reading{Err: context.Cause(ctx)}
+	case a := <-answer:
+		now, _ := a.Val.(reading)
+		return now
+	}
+}
+
+// recent is the last reading, while it may be shown.
+func (r *reader) recent() (reading, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last, !r.at.IsZero() && time.Since(r.at) < reuse
+}
+
+func (r *reader) readNow(ctx context.Context) reading {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %s", patience))
+	defer cancel()
+	if last, ok := r.recent(); ok {
+		return last // of a call that ended while this one was on its way
+	}
+	began := time.Now()
+	now := reading{Unready: r.ready(ctx)}
+	if now.Overview, now.Err = r.ledger.Overview(ctx, most); now.Err != nil {
+		now.Overview = reconcile.Overview{}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last, r.at = now, began
+	return now
+}

@@ -1,0 +1,154 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// slow is a ledger that takes its time and counts who asks.
+type slow struct {
+	takes  time.Duration
+	deaf   bool // does not heed the context
+	err    atomic.Pointer[error]
+	calls  atomic.Int32
+	inside atomic.Int32
+	most   atomic.Int32 // that were inside at once
+}
+
+func (s *slow) Overview(ctx context.Context, most int) (reconcile.Overview, error) {
+	n := s.calls.Add(1)
+	s.most.Store(max(s.most.Load(), s.inside.Add(1)))
+	defer s.inside.Add(-1)
+	if s.deaf {
+		ctx = context.WithoutCancel(ctx)
+	}
+	select {
+	case <-time.After(s.takes):
+	case <-ctx.Done():
+		return reconcile.Overview{}, context.Cause(ctx)
+	}
+	if err := s.err.Load(); err != nil {
+		return reconcile.Overview{}, *err
+	}
+	return reconcile.Overview{Now: time.Now(), OpenTotal: int(n), Open: make([]reconcile.Action, 0, most)}, nil
+}
+
+func (s *slow) fail(text string) { err := errors.New(text); s.err.Store(&err) }
+
+func readerOf(l Ledger) *reader { return newReader(Options{Ledger: l}.complete()) }
+
+func TestReadersShareOneReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ledger := &slow{takes: 300 * time.Millisecond}
+		r := readerOf(ledger)
+		var all sync.WaitGroup
+		for i := range 100 {
+			all.Go(func() {
+				for turn := range 5 { // a hundred tabs, five looks each, two seconds apart
+					time.Sleep(time.Duration(i) * time.Millisecond)
+					if got := r.read(t.Context()); got.Err != nil || time.Since(got.Overview.Now) > time.Second {
+						t.Errorf("look %d of tab %d: %v, %s old", turn, i, got.Err, time.Since(got.Overview.Now))
+					}
+					time.Sleep(2*time.Second - time.Duration(i)*time.Millisecond)
+				}
+			})
+		}
+		all.Wait()
+		if n := ledger.most.Load(); n != 1 {
+			t.Errorf("%d readings at once, want 1", n)
+		}
+		if n := ledger.calls.Load(); n > 12 {
+			t.Errorf("%d readings in 11 seconds, want about one a second at most", n)
+		}
+	})
+}
+
+func TestReadingIsReusedForASecond(t *testing.T) {
+	cases := map[string]struct {
+		wait time.Duration
+		want int
+	}{
+		"right after":          {0, 1},
+		"just before a second": {time.Second - 1, 1},
+		"after a second":       {time.Second, 2},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := readerOf(&slow{})
+				r.read(t.Context())
+				time.Sleep(c.wait)
+				if got := r.read(t.Context()); got.Overview.OpenTotal != c.want {
+					t.Errorf("reading %d, want %d", got.Overview.OpenTotal, c.want)
+				}
+			})
+		})
+	}
+}
+
+func TestLedgerThatHangs(t *testing.T) {
+	for name, ledger := range map[string]*slow{
+		"and heeds the deadline": {takes: time.Hour},
+		"and heeds nothing":      {takes: 8 * time.Second, deaf: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				got := readerOf(ledger).read(t.Context())
+				if got.Err == nil || !strings.Contains(got.Err.Error(), "no answer within 5s") || time.Since(began) != patience {
+					t.Errorf("after %s: %v, want no answer after %s", time.Since(began), got.Err, patience)
+				}
+				time.Sleep(time.Minute) // the deaf one ends
+			})
+		})
+	}
+}
+
+func TestOneWhoLeavesTakesNothingFromTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := readerOf(&slow{takes: 2 * time.Second})
+		first, leave := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() {
+			if got := r.read(first); !errors.Is(got.Err, context.Canceled) {
+				t.Errorf("who left got %v", got.Err)
+			}
+		})
+		time.Sleep(time.Second)
+		all.Go(func() {
+			if got := r.read(t.Context()); got.Err != nil || got.Overview.OpenTotal != 1 {
+				t.Errorf("who stayed got reading %d, %v; want 1", got.Overview.OpenTotal, got.Err)
+			}
+		})
+		synctest.Wait()
+		leave()
+		all.Wait()
+	})
+}
+
+// TestNoOldGoodNews: once the ledger is gone, a page older than a second is no page.
+func TestNoOldGoodNews(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ledger := &slow{}
+		r := readerOf(ledger)
+		r.read(t.Context())
+		ledger.fail("gone")
+		time.Sleep(time.Second)
+		if got := r.read(t.Context()); got.Err == nil || got.Overview.OpenTotal != 0 {
+			t.Errorf("read = %+v, want the error and nothing else", got)
+		}
+		time.Sleep(time.Second / 2)
+		r.read(t.Context())
+		if n := ledger.calls.Load(); n != 2 {
+			t.Errorf("%d calls, want 2: a ledger that is down is not asked more often either", n)
+		}
+	})
+}

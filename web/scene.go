@@ -1,0 +1,94 @@
+package web
+
+import (
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A scene is one reading of the ledger with what the page knows besides.
+type scene struct {
+	*reconcile.Overview
+	fresh  freshness
+	policy reconcile.Policy
+	open   map[string]bool // tasks, sandboxes and subjects with an open action
+	acted  map[string]bool // with one that was closed lately
+}
+
+func newScene(o *reconcile.Overview, p reconcile.Policy) *scene {
+	s := &scene{
+		Overview: o, fresh: freshOf(o, p.Quick, p.Full), policy: p,
+		open: map[string]bool{}, acted: map[string]bool{},
+	}
+	for i := range o.Open {
+		mark(s.open, &o.Open[i])
+	}
+	for i := range o.Recent {
+		mark(s.acted, &o.Recent[i])
+	}
+	return s
+}
+
+// mark notes all that an action is about: it may have been planned for another finding of
+// the same thing.
+func mark(seen map[string]bool, a *reconcile.Action) {
+	seen[a.Subject] = true
+	if a.Task != "" {
+		seen["task:"+a.Task] = true
+	}
+	if a.Sandbox != "" {
+		seen[boxID(a.Provider, a.Sandbox)] = true
+	}
+}
+
+func boxID(provider, sandbox string) string { return "sandbox:" + provider + "/" + sandbox }
+
+// A state is where a finding stands.
+type state string
+
+// The states of an open finding.
+const (
+	watched  state = "watched" // not past its threshold
+	heldBack state = "held"    // due, and something holds it
+	underWay state = "under way"
+	awaited  state = "acted on" // it was acted on, the next pass looks again
+	reported state = "reported" // due, and nothing here repairs it
+)
+
+// stateOf tells where a finding stands. A due one without any action has a remedy that is
+// to report: a pass records what it plans together with what it finds.
+func (s *scene) stateOf(f *reconcile.FindingSeen) state {
+	switch {
+	case s.about(s.open, f):
+		return underWay
+	case f.Due && len(f.HeldBy) > 0:
+		return heldBack
+	case !f.Due:
+		return watched
+	case s.about(s.acted, f):
+		return awaited
+	}
+	return reported
+}
+
+func (s *scene) about(seen map[string]bool, f *reconcile.FindingSeen) bool {
+	return seen[f.Subject] || f.Task != "" && seen["task:"+f.Task] ||
+		f.Sandbox != "" && seen[boxID(f.Provider, f.Sandbox)]
+}
+
+// Level is how bad a state is.
+func (s state) Level() level {
+	switch s {
+	case heldBack, reported:
+		return warn
+	case underWay, awaited:
+		return busy
+	}
+	return calm
+}
+
+// Word is the state as the page says it.
+func (s state) Word() string {
+	return map[state]string{
+		watched: "watched", heldBack: "held", underWay: "repair under way",
+		awaited: "acted on", reported: "for a person",
+	}[s]
+}

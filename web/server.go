@@ -1,0 +1,116 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	toolkit "github.com/prometheus/exporter-toolkit/web"
+)
+
+const (
+	headersWithin = 5 * time.Second
+	readWithin    = 10 * time.Second
+	writeWithin   = 30 * time.Second // metrics are written while they are made
+	idleFor       = 2 * time.Minute
+	headerBytes   = 16 << 10
+	closeWithin   = 5 * time.Second // open requests get this long at the end
+)
+
+// A Server serves the page on a listener, with the TLS and the users of a config file.
+type Server struct {
+	Listener   net.Listener
+	Handler    http.Handler // of [New]
+	ConfigFile string       // in the exporter-toolkit's format; "": no TLS and no users
+	Log        *slog.Logger // nil: nobody hears
+}
+
+// Serve serves until ctx ends. Then it takes no new connection and gives the open requests
+// five seconds; that is no error. It closes the listener in every case. It refuses what
+// [CheckListen] refuses.
+func (s *Server) Serve(ctx context.Context) error {
+	defer s.Listener.Close()
+	s = s.complete()
+	address := s.Listener.Addr().String()
+	if err := CheckListen(address, s.ConfigFile); err != nil {
+		return err
+	}
+	server := s.server(address)
+	ended := make(chan error, 1)
+	go func() {
+		systemd := false
+		ended <- toolkit.Serve(s.Listener, server, &toolkit.FlagConfig{
+			WebSystemdSocket: &systemd, WebConfigFile: &s.ConfigFile,
+		}, s.Log)
+	}()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve the page on %s: %w", address, err)
+	case <-ctx.Done():
+	}
+	return errors.Join(shut(context.WithoutCancel(ctx), server), stopped(<-ended))
+}
+
+func (s *Server) complete() *Server {
+	out := *s
+	if out.Log == nil {
+		out.Log = slog.New(slog.DiscardHandler)
+	}
+	return &out
+}
+
+// shut ends a server: gently, and after a while by force.
+func shut(ctx context.Context, server *http.Server) error {
+	ctx, cancel := context.WithTimeout(ctx, closeWithin)
+	defer cancel()
+	err := server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = server.Close() // somebody reads very slowly
+	}
+	if err != nil {
+		return fmt.Errorf("close the page: %w", err)
+	}
+	return nil
+}
+
+// stopped is nil for the error that a server ends with when it was told to.
+func stopped(err error) error {
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+func (s *Server) server(address string) *http.Server {
+	server := &http.Server{
+		Handler:           s.Handler,
+		ReadHeaderTimeout: headersWithin,
+		ReadTimeout:       readWithin,
+		WriteTimeout:      writeWithin,
+		IdleTimeout:       idleFor,
+		MaxHeaderBytes:    headerBytes,
+		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug), // strangers at the port
+	}
+	// The toolkit asks for users in a handler that it puts around the whole server when it
+	// begins to serve. This is called after that and before the first connection.
+	server.BaseContext = func(net.Listener) context.Context {
+		d := &door{address: address, configFile: s.ConfigFile, behind: server.Handler, log: s.Log}
+		server.Handler = guarded(s.open(d))
+		return context.Background()
+	}
+	return server
+}
+
+// open lets the two health checks pass by the users: who asks for them has none, and they
+// tell nothing.
+func (s *Server) open(door http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/healthz", s.Handler)
+	mux.Handle("/readyz", s.Handler)
+	mux.Handle("/", door)
+	return mux
+}

@@ -1,0 +1,286 @@
+package web
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+func sceneOf(o reconcile.Overview) *scene { return newScene(&o, options().Policy()) }
+
+func TestStateOfFinding(t *testing.T) {
+	finding := reconcile.Finding{Rule: "orphan", Subject: "sandbox:daytona/sb-1", Provider: "daytona", Sandbox: "sb-1", Task: "7", Due: true}
+	cases := map[string]struct {
+		finding func(*reconcile.Finding)
+		open    []reconcile.Action
+		recent  []reconcile.Action
+		want    state
+	}{
+		"not due":                  {finding: func(f *reconcile.Finding) { f.Due = false }, want: watched},
+		"not due, though held":     {finding: func(f *reconcile.Finding) { f.Due, f.HeldBy = false, []string{"observe"} }, want: watched},
+		"due and held":             {finding: func(f *reconcile.Finding) { f.HeldBy = []string{"observe"} }, want: heldBack},
+		"due, and nobody repairs":  {want: reported},
+		"an action on its subject": {open: []reconcile.Action{{Subject: "sandbox:daytona/sb-1"}}, want: underWay},
+		"an action on its task":    {open: []reconcile.Action{{Subject: "x", Task: "7"}}, want: underWay},
+		"an action on its sandbox": {open: []reconcile.Action{{Subject: "x", Provider: "daytona", Sandbox: "sb-1"}}, want: underWay},
+		"an action on the same id elsewhere": {open: []reconcile.Action{{Subject: "x", Provider: "e2b", Sandbox: "sb-1"}},
+			want: reported},
+		"it was acted on":                   {recent: []reconcile.Action{{Subject: "sandbox:daytona/sb-1"}}, want: awaited},
+		"it was acted on, and it is held":   {finding: func(f *reconcile.Finding) { f.HeldBy = []string{"off"} }, recent: []reconcile.Action{{Task: "7"}}, want: heldBack},
+		"it was acted on and is acted on":   {open: []reconcile.Action{{Task: "7"}}, recent: []reconcile.Action{{Task: "7"}}, want: underWay},
+		"an action without ids says no ids": {open: []reconcile.Action{{Subject: "x"}}, want: reported},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := reconcile.FindingSeen{Finding: finding}
+			if c.finding != nil {
+				c.finding(&f.Finding)
+			}
+			s := sceneOf(reconcile.Overview{Now: noon, Open: c.open, Recent: c.recent})
+			if got := s.stateOf(&f); got != c.want {
+				t.Errorf("stateOf = %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestOutcomeWords(t *testing.T) {
+	cases := map[string]struct {
+		a    reconcile.Action
+		want string
+		how  level
+	}{
+		"planned":        {reconcile.Action{Outcome: reconcile.OutcomePending}, "planned, not begun", busy},
+		"claimed":        {reconcile.Action{Outcome: reconcile.OutcomePending, ClaimedBy: "a", ClaimEnds: noon.Add(1)}, "being done by a", busy},
+		"claim ran out":  {reconcile.Action{Outcome: reconcile.OutcomePending, ClaimedBy: "a", ClaimEnds: noon, Attempts: 1}, "tried once, again at once", busy},
+		"waits":          {reconcile.Action{Outcome: reconcile.OutcomePending, Attempts: 3, NextAttempt: noon.Add(4 * time.Second)}, "tried 3 times, again in 4 s", busy},
+		"accepted":       {reconcile.Action{Outcome: reconcile.OutcomeAccepted, ActedAt: back(119 * time.Second)}, "accepted by the provider 1 min 59 s ago, not confirmed yet", busy},
+		"accepted long":  {reconcile.Action{Outcome: reconcile.OutcomeAccepted, ActedAt: back(2 * time.Minute)}, "accepted by the provider 2 min ago, not confirmed yet", warn},
+		"confirmed":      {reconcile.Action{Outcome: reconcile.OutcomeConfirmed, ActedAt: back(1200 * time.Millisecond), ClosedAt: noon}, "confirmed gone 1.2 s after the request", well},
+		"gone before":    {reconcile.Action{Outcome: reconcile.OutcomeConfirmed, ClosedAt: noon}, "confirmed gone, it was gone already", well},
+		"written":        {reconcile.Action{Outcome: reconcile.OutcomeDone}, "the row is written", well},
+		"withdrawn":      {reconcile.Action{Outcome: reconcile.OutcomeWithdrawn}, "withdrawn: looked again, and it no longer held", calm},
+		"given up":       {reconcile.Action{Outcome: reconcile.OutcomeFailed}, "given up", bad},
+		"of a later day": {reconcile.Action{Outcome: "quarantined\u202e"}, "quarantined", warn},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			how, got := sceneOf(reconcile.Overview{Now: noon}).outcome(&c.a)
+			if got != c.want || how != c.how {
+				t.Errorf("outcome = %s %q, want %s %q", how, got, c.how, c.want)
+			}
+		})
+	}
+}
+
+func TestDetails(t *testing.T) {
+	cases := map[string]struct{ detail, line, block string }{
+		"none":                {"", "", ""},
+		"a short one":         {"it answered", "it answered", ""},
+		"a line with its end": {"it answered\n", "it answered", ""},
+		"two lines":           {"a\n b", "", "a\n b"},
+		"as long as fits":     {strings.Repeat("a", 200), strings.Repeat("a", 200), ""},
+		"longer":              {strings.Repeat("a", 201), "", strings.Repeat("a", 201)},
+		"a whole log":         {strings.Repeat("line\n", 900), "", strings.Repeat("line\n", 800)[:mostBlock-1] + "…"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := sceneOf(reconcile.Overview{Now: noon}).action(&reconcile.Action{Detail: c.detail})
+			if got.Detail != c.line || got.Block != c.block {
+				t.Errorf("detail %q, block %q; want %q, %q", got.Detail, got.Block, c.line, c.block)
+			}
+		})
+	}
+}
+
+func TestIncidents(t *testing.T) {
+	f := func(rule, provider, reason string, ago time.Duration, due bool) reconcile.FindingSeen {
+		return reconcile.FindingSeen{OpenedAt: back(ago), Finding: reconcile.Finding{
+			Rule: rule, Provider: provider, Subject: rule + reason + provider + ago.String(), Reason: reason, Due: due, HeldBy: []string{"observe"}}}
+	}
+	o := reconcile.Overview{Now: noon, Findings: []reconcile.FindingSeen{
+		f("errored", "e2b", "disk full", 9*time.Minute, true),
+		f("errored", "daytona", "disk full", 8*time.Minute, true),
+		f("errored", "daytona", "quota", 7*time.Minute, false),
+		f("errored", "daytona", "disk full", 6*time.Minute, false),
+		f("assigned-stale", "", "no worker", time.Minute, false),
+	}, FindingsOpen: map[string]int{"errored": 4, "assigned-stale": 1}}
+	got, note := sceneOf(o).incidents()
+	want := []incident{
+		{Key: "errored daytona", Rule: "errored", Where: "at daytona, oldest", Level: warn, Count: "3 findings", States: "1 held, 2 watched",
+			Oldest: moment{Text: "8 min ago"}, Reasons: []reasonLine{{"Disk full.", 2}, {"Quota.", 1}}},
+		{Key: "assigned-stale", Rule: "assigned-stale", Where: "oldest", Level: calm, Count: "1 finding", States: "1 watched",
+			Oldest: moment{Text: "1 min ago"}, Reasons: []reasonLine{{"No worker.", 1}}},
+		{Key: "errored e2b", Rule: "errored", Where: "at e2b, oldest", Level: warn, Count: "1 finding", States: "1 held",
+			Oldest: moment{Text: "9 min ago"}, Reasons: []reasonLine{{"Disk full.", 1}}},
+	}
+	ignore := cmp.Options{cmpopts.IgnoreFields(incident{}, "Means", "number"), cmpopts.IgnoreFields(moment{}, "Exact", "ISO"), cmp.AllowUnexported(incident{})}
+	if diff := cmp.Diff(want, got, ignore); diff != "" || note != "" {
+		t.Errorf("incidents (-want +got):\n%s%s", diff, note)
+	}
+	o.FindingsOpen["errored"] = 700
+	if _, note := sceneOf(o).incidents(); note != "Of 701 open findings, the oldest 5 are counted here." {
+		t.Errorf("note = %q", note)
+	}
+}
+
+func TestHeldGroups(t *testing.T) {
+	got := sceneOf(worlds()["held"].Overview).heldGroups()
+	want := []heldGroup{
+		{By: "observe", Count: "2 findings", Subjects: []string{"orphan: sandbox daytona/sb-3", "orphan: sandbox daytona/sb-4"}},
+		{By: "budget: per_pass 20", Count: "1 finding", Subjects: []string{"orphan: sandbox daytona/sb-2"}},
+		{By: "hold: sandbox:sb-1 (customer is in it) by ben", Count: "1 finding", Subjects: []string{"orphan: sandbox daytona/sb-1"}},
+		{By: "pause: all (drill) by ana", Count: "1 finding", Subjects: []string{"orphan: sandbox daytona/sb-1"}},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(heldGroup{}, "Key", "Means"), cmpopts.IgnoreUnexported(heldGroup{})); diff != "" {
+		t.Errorf("heldGroups (-want +got):\n%s", diff)
+	}
+	many := sceneOf(manyWorld()).heldGroups()
+	if len(many) != 1 || many[0].Count != "300 findings" || len(many[0].Subjects) != mostSubjects || many[0].More != "And 280 more." {
+		t.Errorf("of 300 findings: %+v", many)
+	}
+}
+
+func TestHeldMeans(t *testing.T) {
+	for by, want := range map[string]string{
+		"observe":                     "The rule only looks",
+		"off":                         "switched off",
+		"rollout: 25%":                "Not among the share",
+		"budget: per_hour 200":        "used up",
+		"breaker: 41 due":             "Too many at once",
+		"veto: finished-unrecorded":   "forbids",
+		"tasks-untrusted":             "The task table is not trusted",
+		"listing-untrusted daytona":   "The listing of daytona is not trusted",
+		"pause: all (drill) by ana":   "",
+		"unmatched pair: task 4, ...": "",
+	} {
+		got := heldMeans(by)
+		if !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("heldMeans(%q) = %q, want %q in it", by, got, want)
+		}
+	}
+}
+
+func TestWishes(t *testing.T) {
+	o := with(worlds()["held"].Overview, func(o *reconcile.Overview) {
+		o.Controls.Breakers = worlds()["breaker"].Overview.Controls.Breakers
+		o.Controls.Holds = append(o.Controls.Holds, reconcile.Hold{Target: "label:team=a b"})
+	})
+	var got []string
+	for _, w := range sceneOf(o).wishes() {
+		got = append(got, strings.Join([]string{w.What, w.Author, w.Why, w.Until.Text, w.Command}, " | "))
+	}
+	want := []string{
+		"Breaker of orphan |  | 5 subjects due at once, list 2f9k1 | until they are released or healthy | sandkeeper release orphan --hash 2f9k1",
+		"duplicate lowered to observe |  |  | until it is cleared | sandkeeper mode duplicate clear",
+		"Pause of all | ana | drill | until 2026-02-01 14:00 UTC (in 2 h) | sandkeeper resume all",
+		"Hold of sandbox sb-1 | ben | customer is in it | until it is lifted | sandkeeper unhold sandbox:sb-1",
+		"Hold of label team=a b |  |  | until it is lifted | ",
+		"Release of 1 subject from breaker:orphan | ana | checked by hand | until 2026-02-01 13:00 UTC (in 1 h) | ",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("wishes (-want +got):\n%s", diff)
+	}
+}
+
+func TestModes(t *testing.T) {
+	s := sceneOf(reconcile.Overview{Now: noon})
+	s.policy.Rules = map[string]reconcile.RulePolicy{
+		"orphan":    {Mode: reconcile.Enforce, Rollout: 25},
+		"duplicate": {Mode: reconcile.Enforce, Rollout: 100},
+		"errored":   {Mode: reconcile.Observe},
+		"inactive":  {Mode: reconcile.Enforce}, // no rule of this version
+	}
+	s.Controls.Modes = map[string]reconcile.Mode{"duplicate": reconcile.Observe, "errored": reconcile.Observe}
+	want := []modeLine{{"enforce", "orphan (25 % of subjects)"}, {"observe", "duplicate (lowered by an operator), errored"}}
+	if diff := cmp.Diff(want, s.modeLines()); diff != "" {
+		t.Errorf("modeLines (-want +got):\n%s", diff)
+	}
+}
+
+func TestTemplates(t *testing.T) {
+	ahead := 48 * time.Hour
+	cases := map[string]struct {
+		t    reconcile.TemplateSeen
+		want string // "" when it needs no line
+	}{
+		"active":                  {reconcile.TemplateSeen{State: reconcile.TemplateActive, Raw: "active"}, ""},
+		"active, expires later":   {reconcile.TemplateSeen{State: reconcile.TemplateActive, ExpiresAt: noon.Add(ahead)}, ""},
+		"active, expires soon":    {reconcile.TemplateSeen{State: reconcile.TemplateActive, ExpiresAt: noon.Add(ahead - 1)}, "active, expires soon"},
+		"inactive":                {reconcile.TemplateSeen{State: reconcile.TemplateInactive, Raw: "inactive"}, "inactive"},
+		"failed, in other words":  {reconcile.TemplateSeen{State: reconcile.TemplateFailed, Raw: "build_failed"}, "failed (build_failed)"},
+		"a word nobody knows":     {reconcile.TemplateSeen{Raw: "odd"}, "unknown (odd)"},
+		"could not be looked at":  {reconcile.TemplateSeen{}, "could not be looked at"},
+		"missing, without a word": {reconcile.TemplateSeen{State: reconcile.TemplateMissing}, "missing"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			lines, others := sceneOf(reconcile.Overview{Now: noon, Templates: []reconcile.TemplateSeen{c.t}}).templateLines()
+			switch {
+			case c.want == "" && (len(lines) > 0 || others != 1):
+				t.Errorf("templateLines = %+v, %d; want none and 1", lines, others)
+			case c.want != "" && (len(lines) != 1 || others != 0 || lines[0].State != c.want):
+				t.Errorf("templateLines = %+v, %d; want %q", lines, others, c.want)
+			}
+		})
+	}
+}
+
+func TestListsAreCut(t *testing.T) {
+	o := manyWorld()
+	p := viewOf(&reading{Overview: o}, options())
+	got := []int{len(p.Findings), len(p.Open), len(p.Recent), len(p.Resolved), len(p.Passes)}
+	want := []int{mostFindings, mostOpen, mostRecent, mostResolved, 4}
+	if diff := cmp.Diff(want, got); diff != "" || p.More != "And 482 more findings." || p.MoreOpen != "And 40 more." {
+		t.Errorf("lists (-want +got):\n%s%q %q", diff, p.More, p.MoreOpen)
+	}
+}
+
+func TestFindingsInOrder(t *testing.T) {
+	o := with(heldWorld(), spoil) // spoil's finding waits for a person
+	o.Findings[0].Due = false
+	views, _ := sceneOf(o).findings()
+	var got []string
+	for _, v := range views {
+		got = append(got, string(v.State)+" "+v.Subject)
+	}
+	want := []string{
+		"reported template daytona/ai-agent-dev-heavy", "held sandbox daytona/sb-1", "held sandbox daytona/sb-2",
+		"held sandbox daytona/sb-3", "held sandbox daytona/sb-4", "watched sandbox daytona/sb-0",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
+func TestNotes(t *testing.T) {
+	r := worlds()["held"]
+	o := options()
+	o.ConfigError = func() string { return "sandkeeper.yaml:3:1: unknown key" }
+	var got []string
+	for _, n := range viewOf(&r, o).Notes {
+		got = append(got, n.Text)
+	}
+	want := []string{
+		"The changed config was refused, the one before stays in force: sandkeeper.yaml:3:1: unknown key.",
+		"The ledger is not as this program needs it: schema version 1, want 2.",
+		"All acting is paused by ana (drill), until 2026-02-01 14:00 UTC (in 2 h).",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+}
+
+// TestRulesAreExplained keeps the words for rules up to date with the rules.
+func TestRulesAreExplained(t *testing.T) {
+	for _, rule := range reconcile.RuleNames {
+		if ruleMeans[rule] == "" {
+			t.Errorf("rule %s has no words on the page", rule)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// Ledger is what the page is made from; nothing else is read for it.
+type Ledger interface {
+	Overview(ctx context.Context, most int) (reconcile.Overview, error)
+}
+
+// Options say what the page cannot know from the ledger.
+type Options struct {
+	Ledger      Ledger
+	Metrics     http.Handler                    // of /metrics; nil: there are none
+	Ready       func(ctx context.Context) error // nil when database and schema are as they must be
+	Policy      func() reconcile.Policy         // the one in force; nil: the defaults of the schedule
+	ConfigError func() string                   // why the last reload was refused, "" when it was not; nil: there are none
+	Version     string                          // of this program
+	Doing       bool                            // this process makes passes (run), it does not only show (serve)
+	Log         *slog.Logger                    // nil: nobody hears
+}
+
+// most is how much of each list is read, so that groups are counted whole; the page shows
+// fewer of each.
+const most = 300
+
+// New makes the handler of the page, the metrics and the two health checks. It serves GET
+// and HEAD only, and changes nothing.
+func New(o Options) http.Handler {
+	s := &site{Options: o.complete()}
+	s.reader = newReader(s.Options)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", s.page)
+	mux.HandleFunc("GET /healthz", s.alive)
+	mux.HandleFunc("GET /readyz", s.ready)
+	mux.HandleFunc("GET /static/{name}", s.asset)
+	if o.Metrics != nil {
+		mux.Handle("GET /metrics", o.Metrics)
+	}
+	mux.HandleFunc("GET /", s.missing)
+	return guarded(mux)
+}
+
+// A site is the page and what is served beside it.
+type site struct {
+	Options
+	reader *reader
+}
+
+func (o Options) complete() Options {
+	if o.Ready == nil {
+		o.Ready = func(context.Context) error { return nil }
+	}
+	if o.Policy == nil {
+		o.Policy = func() reconcile.Policy {
+			return reconcile.Policy{Quick: 15 * time.Second, Full: 2 * time.Minute}
+		}
+	}
+	if o.ConfigError == nil {
+		o.ConfigError = func() string { return "" }
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// guarded gives every answer the headers that keep a browser from being used against the
+// page, also the answers that say no.
+func guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", contentPolicy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+	"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"

@@ -1,0 +1,267 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// noon is the ledger's now in all worlds.
+var noon = time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
+
+func back(d time.Duration) time.Time { return noon.Add(-d) }
+
+// worlds are readings of the ledger that the page has to tell from each other.
+func worlds() map[string]reading {
+	return map[string]reading{
+		"healthy":     {Overview: healthy()},
+		"empty":       {Overview: emptyWorld()},
+		"fresh":       {Overview: reconcile.Overview{Now: noon, Fresh: true}, Unready: errors.New("no schema")},
+		"never_ran":   {Overview: reconcile.Overview{Now: noon, Installation: "prod-eu"}},
+		"starting":    {Overview: startingWorld()},
+		"stale":       {Overview: with(healthy(), func(o *reconcile.Overview) { o.Now = noon.Add(6 * time.Minute) })},
+		"incomplete":  {Overview: with(healthy(), breakPass)},
+		"frozen":      {Overview: with(heldWorld(), freeze)},
+		"breaker":     {Overview: with(heldWorld(), trip)},
+		"held":        {Overview: with(heldWorld(), operate), Unready: errors.New("schema version 1, want 2")},
+		"observing":   {Overview: heldWorld()},
+		"template":    {Overview: with(healthy(), spoil)},
+		"repairing":   {Overview: with(healthy(), repair)},
+		"unconfirmed": {Overview: with(with(healthy(), repair), linger)},
+		"hostile":     {Overview: hostileWorld()},
+		"many":        {Overview: manyWorld()},
+		"down":        {Err: errors.New("connect to 10.0.0.5:5432: connection refused")},
+	}
+}
+
+func with(o reconcile.Overview, change func(*reconcile.Overview)) reconcile.Overview {
+	change(&o)
+	return o
+}
+
+func healthy() reconcile.Overview {
+	o := reconcile.Overview{
+		Now: noon, Installation: "prod-eu", LastPass: back(3 * time.Second), LastFull: back(12 * time.Second),
+		Lease: reconcile.Lease{Holder: "sandkeeper-0", Epoch: 7, Until: noon.Add(12 * time.Second)},
+		Counts: map[string]int{
+			"tasks:pending": 3, "tasks:assigned": 9, "tasks:running": 200, "owned:daytona": 214, "foreign:daytona": 5,
+			"sandboxes:daytona:running": 210, "sandboxes:daytona:creating": 4,
+		},
+		FindingsOpen: map[string]int{},
+		Templates: []reconcile.TemplateSeen{
+			{Provider: "daytona", Name: "ai-agent-dev-light", State: reconcile.TemplateActive, Raw: "active", LookedAt: back(12 * time.Second)},
+		},
+		Resolved: []reconcile.FindingSeen{{
+			Finding:  reconcile.Finding{Rule: "orphan", Subject: "sandbox:daytona/sb-77", Reason: "no task explains it"},
+			OpenedAt: back(9 * time.Minute), ResolvedAt: back(2 * time.Minute),
+		}},
+		Recent: []reconcile.Action{{
+			ID: "1k2j3h", Rule: "orphan", Subject: "sandbox:daytona/sb-77", Provider: "daytona", Sandbox: "sb-77",
+			Step: reconcile.StepTerminate, Reason: "no task explains it, seen 2 times", Outcome: reconcile.OutcomeConfirmed,
+			PlannedAt: back(3 * time.Minute), ActedAt: back(2*time.Minute + 2200*time.Millisecond), ClosedAt: back(2*time.Minute + time.Second),
+		}},
+	}
+	for i := range 4 {
+		kind := reconcile.Quick
+		if i == 1 {
+			kind = reconcile.Full
+		}
+		end := back(time.Duration(3+9*i) * time.Second)
+		o.Passes = append(o.Passes, reconcile.PassSeen{
+			ID: int64(90 - i), Kind: kind, Holder: "sandkeeper-0", Complete: true, BeganAt: end.Add(-430 * time.Millisecond), EndedAt: end,
+		})
+	}
+	for _, name := range []string{"events", "link", "listing:daytona", "probes:daytona", "tasks"} {
+		o.Sources = append(o.Sources, reconcile.SourceSeen{Name: name, Trusted: true, Since: back(26 * time.Hour), LastTrusted: back(3 * time.Second)})
+	}
+	return o
+}
+
+func emptyWorld() reconcile.Overview {
+	return reconcile.Overview{
+		Now: noon, LastPass: back(time.Second), LastFull: back(time.Second),
+		Passes: []reconcile.PassSeen{{ID: 1, Kind: reconcile.Full, Holder: "host", BeganAt: back(time.Second), EndedAt: back(time.Second), Complete: true}},
+		Counts: map[string]int{"tasks:pending": 0, "tasks:assigned": 0, "tasks:running": 0, "owned:daytona": 0},
+	}
+}
+
+func startingWorld() reconcile.Overview {
+	return reconcile.Overview{
+		Now: noon, Installation: "prod-eu", Lease: reconcile.Lease{Holder: "a", Until: noon.Add(9 * time.Second)},
+		Passes: []reconcile.PassSeen{{ID: 1, Kind: reconcile.Full, Holder: "a", BeganAt: back(3 * time.Second)}},
+	}
+}
+
+func breakPass(o *reconcile.Overview) {
+	o.Passes[1].Complete, o.Passes[1].Error = false, "list daytona: 503 Service Unavailable"
+	o.LastFull = back(2 * time.Minute)
+}
+
+// heldWorld has five findings that only observing keeps from being repaired.
+func heldWorld() reconcile.Overview {
+	o := healthy()
+	for i := range 5 {
+		opened := back(time.Duration(20-i) * time.Minute)
+		o.Findings = append(o.Findings, reconcile.FindingSeen{OpenedAt: opened, Finding: reconcile.Finding{
+			Rule: "orphan", Subject: fmt.Sprintf("sandbox:daytona/sb-%d", i), Provider: "daytona", Sandbox: fmt.Sprintf("sb-%d", i),
+			Reason: "no task explains it, live or finished", FirstSeen: opened, LastSeen: back(12 * time.Second), Sightings: 9,
+			Due: i > 0, HeldBy: []string{"observe"},
+			Evidence: []reconcile.Evidence{
+				{Source: "daytona", At: back(13 * time.Second), Fact: "state started, created 2026-02-01 11:30:00, label task_id is missing"},
+				{Source: "tasks", At: back(12 * time.Second), Fact: "no row has this sandbox"},
+			},
+		}})
+	}
+	o.FindingsOpen = map[string]int{"orphan": 5}
+	return o
+}
+
+func freeze(o *reconcile.Overview) {
+	o.Sources[2] = reconcile.SourceSeen{Name: "listing:daytona", Since: back(95 * time.Second), LastTrusted: back(100 * time.Second),
+		Reason: "the listing lost 150 of 214 sandboxes, but sb-3, got by id, is running"}
+	for i := range o.Findings {
+		o.Findings[i].HeldBy = []string{"listing-untrusted daytona", "observe"}
+	}
+}
+
+func trip(o *reconcile.Overview) {
+	b := reconcile.Breaker{Rule: "orphan", OpenedAt: back(4 * time.Minute), Hash: "2f9k1"}
+	for i := range o.Findings {
+		o.Findings[i].Due = true
+		o.Findings[i].HeldBy = []string{"breaker: 5 due of a fleet of 14 exceed 30%; release with: sandkeeper release orphan --hash 2f9k1"}
+		b.Subjects = append(b.Subjects, o.Findings[i].Subject)
+	}
+	o.Controls.Breakers = map[string]reconcile.Breaker{"orphan": b}
+}
+
+// operate is what operators asked for.
+func operate(o *reconcile.Overview) {
+	o.Findings[1].HeldBy = []string{"pause: all (drill) by ana", "hold: sandbox:sb-1 (customer is in it) by ben"}
+	o.Findings[2].HeldBy = []string{"budget: per_pass 20"}
+	o.Controls = reconcile.Controls{
+		Modes:  map[string]reconcile.Mode{"duplicate": reconcile.Observe},
+		Pauses: []reconcile.Pause{{Scope: "all", Reason: "drill", Author: "ana", At: back(time.Minute), Until: noon.Add(2 * time.Hour)}},
+		Holds:  []reconcile.Hold{{ID: 4, Target: "sandbox:sb-1", Reason: "customer is in it", Author: "ben", At: back(time.Hour)}},
+		Releases: []reconcile.Release{{ID: 9, What: "breaker:orphan", Subjects: []string{"sandbox:daytona/sb-8"}, Reason: "checked by hand",
+			Author: "ana", At: back(time.Minute), Until: noon.Add(time.Hour)}},
+	}
+}
+
+func spoil(o *reconcile.Overview) {
+	o.Templates = append(o.Templates,
+		reconcile.TemplateSeen{Provider: "daytona", Name: "ai-agent-dev-heavy", State: reconcile.TemplateInactive, Raw: "inactive",
+			Error: "deactivated after 14 days without use", LastStart: back(15 * 24 * time.Hour), LookedAt: back(12 * time.Second)},
+		reconcile.TemplateSeen{Provider: "daytona", Name: "nightly", State: reconcile.TemplateActive, Raw: "active",
+			ExpiresAt: noon.Add(30 * time.Hour), LookedAt: back(12 * time.Second)},
+		reconcile.TemplateSeen{Provider: "daytona", Name: "next", State: reconcile.TemplateBuilding, Raw: "pulling", LookedAt: back(12 * time.Second)},
+	)
+	o.Findings = append(o.Findings, reconcile.FindingSeen{OpenedAt: back(40 * time.Minute), Finding: reconcile.Finding{
+		Rule: "template-unusable", Subject: "template:daytona/ai-agent-dev-heavy", Provider: "daytona", Due: true, Sightings: 20,
+		Reason:   `snapshot "ai-agent-dev-heavy" is inactive, last successful start from it 2026-01-17 12:00:00`,
+		LastSeen: back(12 * time.Second),
+	}})
+	o.FindingsOpen = map[string]int{"template-unusable": 1}
+}
+
+// repair has steps in every state of their life.
+func repair(o *reconcile.Overview) {
+	o.Findings = []reconcile.FindingSeen{{OpenedAt: back(5 * time.Minute), Finding: reconcile.Finding{
+		Rule: "assigned-stale", Subject: "task:8c02ffe6", Task: "8c02ffe6", Provider: "daytona", Sandbox: "sb-5", Due: true, Sightings: 3,
+		Reason: "worker never started: assigned for 3m, no event ever", LastSeen: back(3 * time.Second),
+	}}}
+	o.FindingsOpen = map[string]int{"assigned-stale": 1}
+	terminate := reconcile.Action{
+		Rule: "assigned-stale", Subject: "task:8c02ffe6", Task: "8c02ffe6", Provider: "daytona", Sandbox: "sb-5",
+		Step: reconcile.StepTerminate, Reason: "worker never started", PlannedAt: back(20 * time.Second), Outcome: reconcile.OutcomePending,
+	}
+	add := func(id string, change func(*reconcile.Action)) {
+		a := terminate
+		a.ID = id
+		change(&a)
+		o.Open = append(o.Open, a)
+	}
+	add("a1", func(a *reconcile.Action) { a.Outcome, a.ActedAt = reconcile.OutcomeAccepted, back(15*time.Second) })
+	add("a2", func(a *reconcile.Action) { a.ClaimedBy, a.ClaimEnds = "sandkeeper-1", noon.Add(9*time.Second) })
+	add("a3", func(a *reconcile.Action) { a.Attempts, a.NextAttempt = 2, noon.Add(8*time.Second) })
+	add("a4", func(a *reconcile.Action) { a.Attempts = 1 })
+	add("a5", func(a *reconcile.Action) { a.Sandbox, a.Step = "", reconcile.StepFail })
+	o.OpenTotal = 7
+	row := terminate
+	row.ID, row.Step, row.Outcome, row.ClosedAt = "b1", reconcile.StepFail, reconcile.OutcomeDone, back(19*time.Second)
+	withdrawn := terminate
+	withdrawn.ID, withdrawn.Outcome, withdrawn.ClosedAt = "b2", reconcile.OutcomeWithdrawn, back(time.Minute)
+	withdrawn.Detail = "it answered a probe at 11:58:59"
+	failed := terminate
+	failed.ID, failed.Outcome, failed.ClosedAt = "b3", reconcile.OutcomeFailed, back(2*time.Minute)
+	failed.Detail = "log saved:\n" + strings.Repeat("npm ERR! code 137\n", 20)
+	o.Recent = append([]reconcile.Action{row, withdrawn, failed}, o.Recent...)
+}
+
+func linger(o *reconcile.Overview) { o.Open[0].ActedAt = back(5 * time.Minute) }
+
+// hostileWorld is written by somebody who controls names, reasons and logs.
+func hostileWorld() reconcile.Overview {
+	evil := `"><script>alert(1)</script><img src=x onerror=alert(1)>` + "\u202egnp.exe\u2066\x1b[31m\x00\u200b"
+	o := heldWorld()
+	o.Installation = "prod" + evil
+	o.Lease.Holder = evil
+	o.Findings = o.Findings[:2]
+	for i := range o.Findings {
+		f := &o.Findings[i]
+		f.Subject, f.Sandbox, f.Provider, f.Task = "sandbox:"+evil, evil, "javascript:alert(1)", "-x; rm -rf / $(id)"
+		f.Reason, f.HeldBy = evil+strings.Repeat("A", 100_000), []string{evil + strings.Repeat(" B", 100_000)}
+		f.Evidence = []reconcile.Evidence{{Source: evil, Fact: strings.Repeat("\u0301", 50) + evil}}
+	}
+	o.FindingsOpen = map[string]int{evil: 2}
+	o.Sources[0] = reconcile.SourceSeen{Name: "listing:" + evil, Reason: evil, Since: back(time.Hour)}
+	o.Templates[0] = reconcile.TemplateSeen{Provider: evil, Name: evil, Raw: evil, Error: evil}
+	o.Recent[0].Detail = evil + "\n" + strings.Repeat("\u202elog <b>line</b>\r\n", 2000)
+	o.Recent[0].Sandbox = evil
+	o.Controls = reconcile.Controls{
+		Pauses: []reconcile.Pause{{Scope: "rule:" + evil, Reason: evil, Author: evil}},
+		Holds:  []reconcile.Hold{{Target: "task:" + evil, Reason: evil, Author: evil}},
+	}
+	o.Passes[0].Holder, o.Passes[0].Error, o.Passes[0].Complete = evil, evil, false
+	o.Resolved[0].Reason, o.Resolved[0].Subject = evil, "task:"+evil
+	return o
+}
+
+// manyWorld has more of everything than the page shows.
+func manyWorld() reconcile.Overview {
+	o := heldWorld()
+	one := o.Findings[1]
+	o.Findings = nil
+	for i := range most {
+		f := one
+		f.Subject, f.Sandbox = fmt.Sprintf("sandbox:daytona/sb-%d", i), fmt.Sprintf("sb-%d", i)
+		f.Reason = fmt.Sprintf("no task explains it, reason %d", i%9)
+		o.Findings = append(o.Findings, f)
+	}
+	o.FindingsOpen = map[string]int{"orphan": 500, "errored": 12}
+	for i := range 40 {
+		a := o.Recent[0]
+		a.ID = fmt.Sprint("r", i)
+		o.Recent = append(o.Recent, a)
+		a.ID, a.Outcome, a.Sandbox = fmt.Sprint("o", i), reconcile.OutcomePending, "elsewhere"
+		o.Open = append(o.Open, a)
+		o.Resolved = append(o.Resolved, o.Resolved[0])
+	}
+	o.OpenTotal = 60
+	return o
+}
+
+// optionsOf are those of a process that only shows, with rules that observe.
+func options() Options {
+	rules := map[string]reconcile.RulePolicy{}
+	for _, name := range reconcile.BuiltRules() {
+		rules[name] = reconcile.RulePolicy{Mode: reconcile.Observe, Rollout: 100, Ahead: 48 * time.Hour}
+	}
+	rules["orphan"] = reconcile.RulePolicy{Mode: reconcile.Enforce, Rollout: 25}
+	rules["duplicate"] = reconcile.RulePolicy{Mode: reconcile.Enforce, Rollout: 100}
+	rules["errored"] = reconcile.RulePolicy{Mode: reconcile.Off}
+	p := reconcile.Policy{Quick: 15 * time.Second, Full: 2 * time.Minute, Rules: rules}
+	return Options{Version: "v1.2.3", Policy: func() reconcile.Policy { return p }}.complete()
+}
