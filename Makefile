@@ -22,7 +22,7 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build bin/sandkeeper
@@ -32,6 +32,11 @@ build: ## build bin/sandkeeper
 test: ## run all tests with the race detector, against a PostgreSQL they start
 	@tools/setup.sh --tests
 	CGO_ENABLED=1 go test -race -timeout 10m ./...
+
+.PHONY: test-replicas
+test-replicas: ## kill replicas of the daemon at random for FOR (60s) and audit what they did
+	@tools/setup.sh
+	go test -count=1 -v -timeout 0 -run '^TestReplicasAreKilled$$' ./cmd/sandkeeper -for $(or $(FOR),60s)
 
 .PHONY: check
 check: format vet lint generated ## formatting, vet, linters, generated files: all but the tests
@@ -46,6 +51,17 @@ demo: ## a scripted day of incidents on a private PostgreSQL and simulated provi
 bench: ## run the benchmarks
 	@tools/setup.sh
 	go test -run '^$$' -bench . -benchmem -timeout 30m ./...
+
+.PHONY: bench-daemon
+bench-daemon: ## measure the daemon: idle cost, memory, detection, takeover (5 minutes)
+	@tools/setup.sh
+	go test -count=1 -v -timeout 30m -run '^TestBars' ./cmd/sandkeeper -bars
+
+.PHONY: screenshot
+screenshot: ## take the picture of the page that README.md shows
+	@tools/setup.sh --tests
+	@mkdir -p docs
+	SANDKEEPER_SCREENSHOT=$(CURDIR)/docs/page.png go test -count=1 -run '^TestPageOfABusyDay$$' ./cmd/sandkeeper
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (10s)

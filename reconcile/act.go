@@ -122,7 +122,16 @@ func (r *run) heldNow(a *Action, controls *Controls) []string {
 	if mode := r.policy.Rules[a.Rule].Mode; mode != Enforce {
 		holds = appendNew(holds, firstOf(string(mode), string(Off)))
 	}
-	if a.Seq == 0 && !a.begun() && !r.due[a.ID] {
+	if r.policy.Tasks.None && (a.Step != StepTerminate || a.Seq > 0) {
+		holds = append(holds, "it rests on a row, and the config says `tasks: none`")
+	}
+	if a.Seq > 0 || a.begun() {
+		return holds
+	}
+	if percent := r.policy.Rules[a.Rule].Rollout; !rolledOut(a.Rule, a.Subject, percent) {
+		holds = append(holds, fmt.Sprintf("rollout: %d%%", percent))
+	}
+	if !r.due[a.ID] {
 		holds = append(holds, "this pass does not call for it")
 	}
 	return holds

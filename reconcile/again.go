@@ -54,6 +54,10 @@ func (o *second) judge(a *Action) {
 			o.kept = "not due any more"
 			continue
 		}
+		if d.Remedies[i] == Report {
+			o.kept = "the rule only reports it now"
+			continue
+		}
 		o.finding = f
 		return
 	}

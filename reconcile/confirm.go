@@ -82,13 +82,17 @@ func (r *run) confirmAction(ctx context.Context, a Action) (Action, error) {
 	return r.settle(ctx, r.insist(ctx, claimed, &controls))
 }
 
-// overdue reports whether a termination was accepted too long ago.
+// overdue reports whether a termination was accepted too long ago. It is asked for again
+// at ages that double, and then once an hour: an accepted action is claimed for nothing else.
 func (r *run) overdue(a *Action) bool {
 	after := r.policy.Rules["terminating-stuck"].After
 	if after <= 0 {
 		after = 2 * time.Minute
 	}
-	return r.now.Sub(a.ActedAt) >= after<<min(max(a.Attempts-1, 0), 6)
+	const doublings = 6
+	asked := max(a.Attempts-1, 0)
+	return r.now.Sub(a.ActedAt) >= after<<min(asked, doublings) &&
+		(asked <= doublings || r.now.Sub(a.ClaimedAt) >= time.Hour)
 }
 
 // insist asks the provider again to end a sandbox that it accepted to end long ago, unless
@@ -126,8 +130,14 @@ func (r *run) askAgain(ctx context.Context, a *Action) (why string, err error) {
 			return why, err
 		}
 	}
-	if why := r.expired(a); why != "" {
+	controls, why := r.controlsNow(ctx, a)
+	if why != "" {
 		return why, nil
+	}
+	holds := controlHolds(&controls, target{rule: a.Rule, subject: a.Subject, provider: a.Provider, sandbox: a.Sandbox,
+		task: a.Task, names: []string{sb.Name}, labels: sb.Labels})
+	if len(holds) > 0 {
+		return strings.Join(holds, "; "), nil
 	}
 	_, err = r.k.Providers[a.Provider].Terminate(ctx, sb)
 	return "", err

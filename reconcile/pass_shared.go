@@ -38,7 +38,8 @@ func (k *Keeper) covered(ctx context.Context, kind PassKind, apart time.Duration
 	if err != nil {
 		return false, fmt.Errorf("read when the last %s pass began: %w", kind, err)
 	}
-	return !began.IsZero() && now.Sub(began) < apart, nil
+	ago := now.Sub(began) // below 0 when the clock was set back: then nothing is known
+	return !began.IsZero() && ago >= 0 && ago < apart, nil
 }
 
 // hand gives the queue what is to be done now.

@@ -24,7 +24,7 @@ func credentialOf(provider string) string { return "credential:" + provider }
 // is not judged while a listing is untrusted, silence needs the link.
 func (v *view) assess(subjects func() []Subject) []Subject {
 	for name, seen := range v.s.Memory.Sources {
-		if v.p.has(name) {
+		if v.p.Has(name) {
 			v.sources[name] = seen // what this pass cannot measure stays as it was
 		}
 	}
@@ -44,9 +44,9 @@ func (v *view) assess(subjects func() []Subject) []Subject {
 	return subs
 }
 
-// has reports whether the source is still one: not of a provider that left the config, nor
+// Has reports whether the source is still one: not of a provider that left the config, nor
 // of events or probes that were switched off. A freeze must not outlive its source.
-func (p *Policy) has(source string) bool {
+func (p *Policy) Has(source string) bool {
 	kind, name, _ := strings.Cut(source, ":")
 	switch kind {
 	case "listing", "credential":

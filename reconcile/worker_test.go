@@ -9,6 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -45,8 +48,9 @@ func (d *daemon) workOff(ctx context.Context) error {
 	for _, w := range d.board.take() {
 		for _, id := range w.Remedies {
 			again, err := d.worker.Remedy(ctx, id)
-			for ; err == nil && again > 0 && again < 10*time.Second; again, err = d.worker.Remedy(ctx, id) {
-				time.Sleep(again)
+			for n := 0; err == nil && again > 0 && n < 10; n++ { // the rest is for the next pass
+				time.Sleep(min(again, 10*time.Second))
+				again, err = d.worker.Remedy(ctx, id)
 			}
 			if err != nil {
 				return err
@@ -241,4 +245,136 @@ func frozenAt(t *testing.T, call string) {
 	if slices.ContainsFunc(l.calls, changesWorld) {
 		t.Errorf("something was done after the claim had ended: %v", l.calls)
 	}
+}
+
+// What the config or a person takes back between the pass and the deed is not done.
+func TestTakenBackBeforeTheDeed(t *testing.T) {
+	cases := map[string]func(p *reconcile.Policy){
+		"the rule is switched to observe":   func(p *reconcile.Policy) { change(p, func(r *reconcile.RulePolicy) { r.Mode = reconcile.Observe }) },
+		"the rule is rolled out to nobody":  func(p *reconcile.Policy) { change(p, func(r *reconcile.RulePolicy) { r.Rollout = 0 }) },
+		"the rule only reports from now on": func(p *reconcile.Policy) { change(p, func(r *reconcile.RulePolicy) { r.Remedy = reconcile.Report }) },
+		"the provider is not ours any more": func(p *reconcile.Policy) { p.Providers = nil },
+	}
+	for name, reload := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, l := opened(t, everything...), &life{}
+				d := s.daemon("first", l)
+				for range 3 {
+					if _, err := d.Pass(s.Context(), reconcile.Full, 0); err != nil {
+						t.Fatal(err)
+					}
+					k := s.keeper("reloaded", l)
+					reload(&k.Policy)
+					d.worker = reconcile.NewWorker(s.Context(), k)
+					if len(k.Policy.Providers) == 0 {
+						k.Providers = nil
+					}
+					if err := d.workOff(s.Context()); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(time.Minute)
+				}
+
+				if slices.Contains(l.calls, "Terminate") {
+					t.Errorf("something was ended: %v", l.calls)
+				}
+			})
+		})
+	}
+}
+
+func change(p *reconcile.Policy, how func(*reconcile.RulePolicy)) {
+	changed := map[string]reconcile.RulePolicy{}
+	for name, r := range p.Rules {
+		how(&r)
+		changed[name] = r
+	}
+	p.Rules = changed
+}
+
+// A config that knows no tasks any more leaves what rests on rows alone.
+func TestNoTasksAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, l := opened(t, everything...), &life{}
+		d := s.daemon("first", l)
+		if _, err := d.Pass(s.Context(), reconcile.Full, 0); err != nil {
+			t.Fatal(err)
+		}
+		k := s.keeper("reloaded", &life{})
+		k.Policy.Tasks, k.Tasks, k.Queue = reconcile.TasksPolicy{None: true}, nil, d.board
+		d.Keeper, d.worker = k, reconcile.NewWorker(s.Context(), k)
+		if err := d.workOff(s.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := k.Once(s.Context(), reconcile.Full, time.Second); err != nil {
+			t.Error(err)
+		}
+
+		if wrote := s.table.writes(); len(wrote) > 0 {
+			t.Errorf("rows were written: %v", wrote)
+		}
+	})
+}
+
+// A clock that was set back does not keep passes from being made.
+func TestAPassAfterTheClockWasSetBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := opened(t)
+		d := s.daemon("first", &life{})
+		if r, err := d.Pass(s.Context(), reconcile.Full, time.Minute); r == nil || err != nil {
+			t.Fatalf("the first pass: %v, %v", r, err)
+		}
+		d.Ledger = setBack{d.Ledger}
+		if r, err := d.Pass(s.Context(), reconcile.Full, time.Minute); r == nil || err != nil {
+			t.Errorf("a pass after the clock was set back: %v, %v, want one", r, err)
+		}
+	})
+}
+
+// setBack is a ledger whose last pass lies in the future.
+type setBack struct{ reconcile.Ledger }
+
+func (g setBack) LastBegan(ctx context.Context, kind reconcile.PassKind) (began, now time.Time, err error) {
+	began, now, err = g.Ledger.LastBegan(ctx, kind)
+	return began.Add(time.Hour), now, err
+}
+
+// A hold that names a label of the sandbox keeps it from being asked for again.
+func TestHeldByLabelIsNotAskedForAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, l := opened(t, "orphan"), &life{}
+		s.cloud.Change("sb-orphan", func(b *simulated.Sandbox) {
+			b.Stuck = true
+			b.Labels["keep"] = "yes"
+		})
+		d := s.daemon("first", l)
+		for held := false; !held || len(s.open()) == 0; {
+			if _, err := d.Pass(s.Context(), reconcile.Full, 0); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.workOff(s.Context()); err != nil {
+				t.Fatal(err)
+			}
+			held = len(l.asked) > 0
+			time.Sleep(time.Second)
+		}
+		h := reconcile.Hold{Target: "label:keep=yes", Reason: "drill", Author: "ana"}
+		if _, err := s.ledger.Hold(s.Context(), h); err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			if _, err := d.Pass(s.Context(), reconcile.Full, 0); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.workOff(s.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+		}
+
+		if diff := cmp.Diff([]string{"sb-orphan"}, l.asked); diff != "" {
+			t.Errorf("asked for its end (-want +got):\n%s", diff)
+		}
+	})
 }

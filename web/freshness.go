@@ -16,7 +16,11 @@ type freshness struct {
 }
 
 // ok reports whether a complete pass is recent enough.
-func (f freshness) ok() bool { return !f.Never && f.Age <= f.Limit }
+func (f freshness) ok() bool { return !f.Never && !f.ahead() && f.Age <= f.Limit }
+
+// ahead reports whether the last pass lies in the future: the ledger's clock was set back,
+// and no age says anything.
+func (f freshness) ahead() bool { return f.Age < -time.Minute }
 
 // freshOf compares the ages of the last complete passes with the schedule. Where none of
 // the newest passes is quick the full ones set the measure: that is a CronJob of `once`.
@@ -76,6 +80,8 @@ func (f freshness) String() string {
 	switch {
 	case f.Never:
 		return "no pass was ever complete"
+	case f.ahead():
+		return fmt.Sprintf("the last complete pass is dated %s in the future: the ledger's clock was set back", long(-f.Age))
 	case f.ok():
 		return "the last complete pass is " + long(f.Age) + " old"
 	case f.Full:

@@ -66,21 +66,43 @@ func asksWho(configFile string) (bool, error) {
 	if configFile == "" {
 		return false, nil
 	}
-	text, err := os.ReadFile(configFile) //nolint:gosec // the operator names the file
+	c, err := readConfig(configFile)
 	if err != nil {
-		return false, fmt.Errorf("read web.config_file: %w", err)
-	}
-	var c struct {
-		Users map[string]string `yaml:"basic_auth_users"`
-		TLS   struct {
-			Auth   string `yaml:"client_auth_type"`
-			CA     string `yaml:"client_ca"`
-			CAFile string `yaml:"client_ca_file"`
-		} `yaml:"tls_server_config"`
-	}
-	if err := yaml.Unmarshal(text, &c); err != nil {
-		return false, fmt.Errorf("read web.config_file %s: %w", configFile, err)
+		return false, err
 	}
 	certificates := c.TLS.Auth == "RequireAndVerifyClientCert" && c.TLS.CA+c.TLS.CAFile != ""
 	return len(c.Users) > 0 || certificates, nil
+}
+
+// TLS reports whether the page is served by HTTPS.
+func TLS(configFile string) bool {
+	if configFile == "" {
+		return false
+	}
+	c, err := readConfig(configFile)
+	return err == nil && c.TLS.Cert+c.TLS.CertFile != ""
+}
+
+// A doorConfig is what of the exporter-toolkit's file tells who may come in, and how.
+type doorConfig struct {
+	Users map[string]string `yaml:"basic_auth_users"`
+	TLS   struct {
+		Auth     string `yaml:"client_auth_type"`
+		CA       string `yaml:"client_ca"`
+		CAFile   string `yaml:"client_ca_file"`
+		Cert     string `yaml:"cert"`
+		CertFile string `yaml:"cert_file"`
+	} `yaml:"tls_server_config"`
+}
+
+func readConfig(file string) (doorConfig, error) {
+	var c doorConfig
+	text, err := os.ReadFile(file) //nolint:gosec // the operator names the file
+	if err != nil {
+		return c, fmt.Errorf("read web.config_file: %w", err)
+	}
+	if err := yaml.Unmarshal(text, &c); err != nil {
+		return c, fmt.Errorf("read web.config_file %s: %w", file, err)
+	}
+	return c, nil
 }

@@ -49,7 +49,7 @@ type note struct {
 const (
 	mostFindings = 30
 	mostOpen     = 20
-	mostRecent   = 20
+	mostRecent   = 12
 	mostResolved = 12
 	mostPasses   = 8
 	mostGroups   = 20
@@ -177,10 +177,10 @@ type fact struct {
 
 func (s *scene) facts() []fact {
 	facts := []fact{
-		s.passFact("Last complete pass", s.LastPass),
-		s.passFact("Last full pass", s.LastFull),
+		s.passFact("Last pass", s.LastPass, "complete, of any kind"),
+		s.passFact("Last full pass", s.LastFull, "complete"),
 		{Name: "Open findings", Value: fmt.Sprint(total(s.FindingsOpen)), Sub: s.dueWords()},
-		{Name: "Steps under way", Value: fmt.Sprint(max(s.OpenTotal, len(s.Open)))},
+		{Name: "Repair steps", Value: fmt.Sprint(max(s.OpenTotal, len(s.Open))), Sub: "under way"},
 	}
 	if n, ok := liveTasks(s.Counts); ok {
 		facts = append(facts, fact{Name: "Live tasks", Value: fmt.Sprint(n), Sub: taskWords(s.Counts)})
@@ -191,9 +191,9 @@ func (s *scene) facts() []fact {
 	return facts
 }
 
-func (s *scene) passFact(name string, at time.Time) fact {
+func (s *scene) passFact(name string, at time.Time, sub string) fact {
 	m := ago(at, s.Now)
-	return fact{Name: name, Value: m.Text, Exact: m}
+	return fact{Name: name, Value: m.Text, Exact: m, Sub: sub}
 }
 
 // passesBy is who makes the passes. Between two of them nobody holds the lease.

@@ -36,7 +36,7 @@ func (s *slow) Overview(ctx context.Context, most int) (reconcile.Overview, erro
 		return reconcile.Overview{}, context.Cause(ctx)
 	}
 	if err := s.err.Load(); err != nil {
-		return reconcile.Overview{}, *err
+		return reconcile.Overview{OpenTotal: int(n)}, *err
 	}
 	return reconcile.Overview{Now: time.Now(), OpenTotal: int(n), Open: make([]reconcile.Action, 0, most)}, nil
 }

@@ -45,7 +45,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		systemd := false
 		ended <- toolkit.Serve(s.Listener, server, &toolkit.FlagConfig{
 			WebSystemdSocket: &systemd, WebConfigFile: &s.ConfigFile,
-		}, s.Log)
+		}, slog.New(warnings{s.Log.Handler()}))
 	}()
 	select {
 	case err := <-ended:
@@ -61,6 +61,14 @@ func (s *Server) complete() *Server {
 		out.Log = slog.New(slog.DiscardHandler)
 	}
 	return &out
+}
+
+// warnings keeps the toolkit from telling at each start what the program says itself.
+type warnings struct{ slog.Handler }
+
+// Enabled lets through what somebody has to know.
+func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
 }
 
 // shut ends a server: gently, and after a while by force.

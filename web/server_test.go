@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -247,6 +248,31 @@ func TestGracefulEnd(t *testing.T) {
 	if err := <-r.ended; err != nil {
 		t.Errorf("Serve = %v, want nil", err)
 	}
+}
+
+// TestNothingIsLeft looks at the stacks after a server with connections has ended.
+func TestNothingIsLeft(t *testing.T) {
+	r := serve(t, shown(reading{Overview: healthy()}), configFile(t, users))
+	keeping := &http.Client{Transport: &http.Transport{}}
+	get(t, keeping, "http://"+r.address+"/", "ana")
+	get(t, client(t, ""), "http://"+r.address+"/readyz", "")
+	r.end(t)
+	keeping.CloseIdleConnections()
+	for range 10_000 { // a goroutine that was told to end is seen for a moment more
+		if !left() {
+			return
+		}
+		runtime.Gosched()
+	}
+	t.Error("a goroutine of the server is left")
+}
+
+// left reports whether anything of a server still runs.
+func left() bool {
+	stacks := make([]byte, 1<<20)
+	text := string(stacks[:runtime.Stack(stacks, true)])
+	return strings.Contains(text, "net/http.(*Server).Serve(") || strings.Contains(text, "net/http.(*conn).serve(") ||
+		strings.Contains(text, "web.(*Server)")
 }
 
 // refused waits until nobody takes connections at the address.

@@ -132,10 +132,13 @@ func units(d, large time.Duration, name string, small time.Duration, smallName s
 	return text
 }
 
-// brief is a duration of something quick: tenths of a second count.
+// brief is a duration of something quick: its fractions of a second count.
 func brief(d time.Duration) string {
-	if d < 0 || d >= 10*time.Second {
+	switch {
+	case d < 0 || d >= 10*time.Second:
 		return long(d)
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
 	}
 	return fmt.Sprintf("%.1f s", d.Truncate(100*time.Millisecond).Seconds())
 }

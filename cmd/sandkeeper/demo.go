@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -21,19 +23,23 @@ type demoFlags struct {
 	hurry  bool   // everything that breaks broke a while ago, so that no threshold is waited for
 }
 
+// storyLength is how long the story takes when nothing delays it.
+const storyLength = 10 * time.Minute
+
 func demoCommand(o *options) *cobra.Command {
 	f := &demoFlags{}
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "A story of incidents on a private PostgreSQL and a simulated Daytona",
+		Short: "A scripted day of incidents, with the daemon and its page",
 		Long: `Demo starts a private PostgreSQL in a temporary folder and a simulated Daytona over real
 HTTP with some 300 sandboxes, plays a platform whose workers live and die, breaks things
-on purpose, and runs the passes of "sandkeeper once" on it, in enforce mode. It tells what
-was broken, found, done and confirmed, and proves that nothing healthy was harmed.
+on purpose, and runs the daemon ("sandkeeper run") on it, in enforce mode, with its page
+and metrics. It announces what will break and what to look at, tells what was found, held,
+done and confirmed, and proves that nothing healthy was harmed.
 
-The story takes about 3 minutes; the platform and the passes then go on until Ctrl-C,
-which removes everything. It needs the server programs of PostgreSQL (initdb, postgres)
-on the PATH or where packages put them, and nothing else.`,
+The day takes ten minutes; platform and daemon then go on until Ctrl-C, which removes
+everything. It needs the server programs of PostgreSQL (initdb, postgres) on the PATH or
+where packages put them, and nothing else.`,
 		Example: `  sandkeeper demo
   sandkeeper demo --once`,
 		Args: cobra.NoArgs,
@@ -41,7 +47,7 @@ on the PATH or where packages put them, and nothing else.`,
 	}
 	c.Flags().
 		BoolVar(&f.once, "once", false, "end after the story; exit code 1 unless all was repaired and nothing harmed")
-	c.Flags().DurationVar(&f.limit, "limit", 4*time.Minute, "longest time for the story")
+	c.Flags().DurationVar(&f.limit, "limit", storyLength+5*time.Minute, "longest time for the story")
 	c.Flags().StringVar(&f.folder, "folder", "", "make the temporary folder below this one (default /tmp)")
 	c.Flags().BoolVar(&f.hurry, "hurry", false, "let the incidents lie in the past, so that no threshold is waited for")
 	return c
@@ -50,8 +56,9 @@ on the PATH or where packages put them, and nothing else.`,
 // A demo is the story under way.
 type demo struct {
 	*demoFlags
+	options  *options // of the daemon, whose log goes into a file
 	stage    *demoStage
-	world    *world
+	world    *world // of the ledger
 	platform *platform
 	script   *script
 	truth    *truth
@@ -61,7 +68,9 @@ type demo struct {
 // runDemo sets the stage, plays the story and clears everything away, also when it is
 // interrupted at any moment.
 func runDemo(ctx context.Context, o *options, f *demoFlags) (err error) {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP) // the terminal was closed
+	// SIGHUP comes when the terminal is closed. A second Ctrl-C must not keep the first one
+	// from clearing away.
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	tell := newTeller(o.stdio)
 	tell.note("starting a private PostgreSQL and a simulated Daytona …")
@@ -78,9 +87,7 @@ func runDemo(ctx context.Context, o *options, f *demoFlags) (err error) {
 		return interrupted(ctx, err)
 	}
 	defer d.world.close()
-	d.tell = tell
-	tell.opening(stage)
-	return interrupted(ctx, d.play(ctx))
+	return interrupted(ctx, d.play(ctx, tell))
 }
 
 // interrupted: Ctrl-C is how a demo ends, not a mistake.
@@ -91,48 +98,58 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// openDemo opens the stage as `once` would, from its config file, and fills it with life.
+// openDemo opens the ledger as `run --migrate` would, from the config file, and fills the
+// platform with life.
 func openDemo(ctx context.Context, stage *demoStage, f *demoFlags) (*demo, error) {
 	o := &options{stdio: stdio{out: stage.log, err: stage.log}, config: stage.config}
-	w, err := o.open(ctx)
+	c, err := o.load()
 	if err != nil {
 		return nil, err
 	}
-	if err := w.ledger.Migrate(ctx); err != nil {
-		w.close()
+	w, err := o.openLedger(ctx, c)
+	if err != nil {
 		return nil, err
 	}
 	truth := newTruth(stage)
 	p := newPlatform(stage, truth)
-	if err := p.populate(ctx); err != nil {
+	if err := errors.Join(w.migrate(ctx), p.populate(ctx)); err != nil {
 		w.close()
 		return nil, err
 	}
-	d := &demo{demoFlags: f, stage: stage, world: w, platform: p, truth: truth}
-	d.script = newScript(stage, p, f.hurry)
-	return d, nil
+	return &demo{demoFlags: f, options: o, stage: stage, world: w, platform: p, truth: truth}, nil
 }
 
-// play runs the platform beside the story. The platform is waited for.
-func (d *demo) play(ctx context.Context) error {
+// play runs the platform and the daemon beside the story. All are waited for, and each of
+// them that breaks ends the others.
+func (d *demo) play(ctx context.Context, tell *teller) error {
 	ctx, cancel := context.WithCancel(ctx)
-	living := make(chan error, 1)
-	go func() {
-		defer cancel() // a platform that broke ends the story
-		living <- d.platform.live(ctx)
-	}()
-	err := d.story(ctx)
-	cancel()
-	if broke := <-living; broke != nil {
-		return broke
+	defer cancel()
+	g, ctx := errgroup.WithContext(ctx)
+	daemon, err := newDaemon(ctx, d.options, d.world)
+	if err != nil {
+		return err
 	}
-	return err
+	defer daemon.close()
+	d.tell = tell
+	d.script = &script{stage: d.stage, platform: d.platform, truth: d.truth, keeper: d.world, tell: tell, hurry: d.hurry}
+	d.script.scenes = d.script.day()
+	defer d.script.close()
+	tell.opening(d.stage, d.script.scenes)
+	g.Go(func() error { return d.platform.live(ctx) })
+	g.Go(func() error { return daemon.run(ctx, d.stage.front) })
+	g.Go(func() error {
+		defer cancel() // the story is over
+		return d.story(ctx)
+	})
+	return g.Wait()
 }
 
-// story plays incidents and passes in turn, and goes on with passes when it is told.
+// story plays the scenes, tells what the ledger says of them, and goes on with small ones.
 func (d *demo) story(ctx context.Context) error {
-	began := time.Now()
-	for told := false; ; {
+	d.tell.begin()
+	d.script.begin()
+	began, told := time.Now(), false
+	for {
 		if err := d.turn(ctx); err != nil {
 			return err
 		}
@@ -147,41 +164,32 @@ func (d *demo) story(ctx context.Context) error {
 		if told && d.script.over() {
 			d.script.encore()
 		}
-		if err := sleep(ctx, d.script.gap()); err != nil {
+		if err := sleep(ctx, 500*time.Millisecond); err != nil {
 			return err
 		}
 	}
 }
 
-// turn is one step of the story: what breaks now, one pass, and what came of it.
+// most is how much of each list of the ledger a turn reads: more than changes in between.
+const most = 500
+
+// turn is one step of the story: what came of what is broken, and what happens now.
 func (d *demo) turn(ctx context.Context) error {
-	if err := d.scene(ctx); err != nil {
-		return err
-	}
-	r, err := d.pass(ctx)
+	o, err := d.look(ctx)
 	if err != nil {
 		return err
 	}
-	if err := d.truth.learn(ctx, r, d.platform.healthy()); err != nil {
-		return err
-	}
-	d.tell.pass(reportOf(r, true), d.truth.harmed())
-	return nil
+	d.tell.hearNowAndThen(o, d.truth)
+	return d.script.turn(ctx, o)
 }
 
-func (d *demo) scene(ctx context.Context) error {
-	s, err := d.script.play(ctx)
-	if s != nil {
-		d.tell.scene(s)
+// look reads the ledger, whoever wrote it, and compares it with the truth.
+func (d *demo) look(ctx context.Context) (*reconcile.Overview, error) {
+	o, err := d.world.ledger.Overview(ctx, most)
+	if err != nil {
+		return nil, err
 	}
-	return err
-}
-
-// pass is one pass, by the same parts as `once`.
-func (d *demo) pass(ctx context.Context) (*reconcile.Result, error) {
-	show := newProgress(d.tell.err)
-	defer show.end()
-	return d.world.keeper(show.stage).Once(ctx, reconcile.Full, 3*time.Second)
+	return &o, d.truth.learn(ctx, &o, d.platform.healthy())
 }
 
 // verdict is the exit code of --once.

@@ -15,7 +15,7 @@ import (
 )
 
 // demoForeign is how many sandboxes of another team are in the same account.
-const demoForeign = 50
+const demoForeign = 40
 
 // A workPhase is where a task of the platform is in its life.
 type workPhase int
@@ -168,7 +168,7 @@ func (p *platform) speak(ctx context.Context, now time.Time) error {
 	return p.stage.do(ctx, "events_add", pgx.StrictNamedArgs{"keys": keys, "types": types})
 }
 
-// ask brings in a new task, about one in two seconds while there are fewer than at the start.
+// ask brings in a new task, about one a second while there are fewer than at the start.
 func (p *platform) ask(ctx context.Context, now time.Time) error {
 	working := 0
 	for _, j := range p.jobs {
@@ -176,7 +176,7 @@ func (p *platform) ask(ctx context.Context, now time.Time) error {
 			working++
 		}
 	}
-	if working >= p.stage.workers || mathrand.IntN(4) > 0 {
+	if working >= p.stage.workers || mathrand.IntN(2) > 0 {
 		return nil
 	}
 	return p.add(ctx, now)

@@ -49,9 +49,14 @@ func (c *script) vanish(context.Context) error {
 	return nil
 }
 
-// silence: the workers' processes end, their sandboxes know nothing of it.
-func (c *script) silence(context.Context) error {
-	for _, j := range c.platform.take(5) {
+// silence: the workers' processes end, their sandboxes know nothing of it. Somebody looks
+// into one of them, and wants it left as it is.
+func (c *script) silence(ctx context.Context) error {
+	taken := c.platform.take(5)
+	if err := c.hold(ctx, taken[0].task); err != nil {
+		return err
+	}
+	for _, j := range taken {
 		c.truth.add(victim{incident: incidentSilent, task: j.task, sandbox: j.sandbox})
 	}
 	return nil
@@ -69,16 +74,58 @@ func (c *script) orphan(ctx context.Context) error {
 	return nil
 }
 
-// ignoreStop: a person stops a task, the platform stops its sandbox, the provider says
-// yes and goes on.
+// herdSize is more than the share of the fleet that opens the breaker.
+const herdSize = 40
+
+// herd: all of them come at the same moment.
+func (c *script) herd(context.Context) error {
+	created := time.Now()
+	if c.hurry {
+		created = created.Add(-longAgo)
+	}
+	for range herdSize {
+		s := c.stage.cloud.Put(simulated.Sandbox{Template: demoSnapshot, Labels: labelsOf(newJob()), CreatedAt: created})
+		c.truth.add(victim{incident: incidentHerd, sandbox: s.ID})
+	}
+	return nil
+}
+
+// ignoreStop: people stop tasks, the platform stops their sandboxes, the provider says yes
+// and goes on.
 func (c *script) ignoreStop(ctx context.Context) error {
 	for _, j := range c.platform.take(3) {
-		c.stage.cloud.Inject(simulated.Fault{On: simulated.Stop, ID: j.sandbox, Effect: simulated.NotDone})
-		c.truth.add(victim{incident: incidentStopped, task: j.task, sandbox: j.sandbox, status: "cancelled"})
-		if err := c.stage.do(ctx, "task_cancel", pgx.StrictNamedArgs{"id": j.task}); err != nil {
+		if err := c.stopInVain(ctx, j, incidentStopped); err != nil {
 			return err
 		}
-		if err := c.platform.cloud.stop(ctx, j.sandbox); err != nil {
+	}
+	return nil
+}
+
+func (c *script) stopInVain(ctx context.Context, j *job, name incident) error {
+	defer c.stage.cloud.Inject(simulated.Fault{On: simulated.Stop, ID: j.sandbox, Effect: simulated.NotDone})()
+	c.truth.add(victim{incident: name, task: j.task, sandbox: j.sandbox, status: "cancelled"})
+	if err := c.stage.do(ctx, "task_cancel", pgx.StrictNamedArgs{"id": j.task}); err != nil {
+		return err
+	}
+	return c.platform.cloud.stop(ctx, j.sandbox)
+}
+
+// slowStops: from now on more and more stops are ignored.
+func (c *script) slowStops(context.Context) error {
+	c.meanwhile = c.fewStops
+	return nil
+}
+
+// fewStops: one replica alone may take all the work that comes at once, so it comes in
+// portions, until the other one has some. To end one of these takes its time.
+func (c *script) fewStops(ctx context.Context, o *reconcile.Overview) error {
+	if c.replicaAtWork(o) || time.Since(c.portion) < 2*time.Second {
+		return nil
+	}
+	c.portion = time.Now()
+	for _, j := range c.platform.take(3) {
+		c.stage.cloud.Inject(simulated.Fault{On: simulated.Delete, ID: j.sandbox, Delay: 2 * time.Second})
+		if err := c.stopInVain(ctx, j, incidentKilled); err != nil {
 			return err
 		}
 	}
@@ -119,12 +166,21 @@ func (c *script) forget(ctx context.Context) error {
 
 // breakListing makes the listing fail while all else works: everything seems to be gone.
 func (c *script) breakListing(context.Context) error {
-	c.stage.cloud.Inject(simulated.Fault{On: simulated.List, Effect: simulated.Answer, Status: 500})
+	c.lift = c.stage.cloud.Inject(simulated.Fault{On: simulated.List, Effect: simulated.Answer, Status: 500})
+	return nil
+}
+
+// cutListing: the listing answers well, in full, and leaves out two of three.
+func (c *script) cutListing(context.Context) error {
+	mend := c.lift
+	c.lift = c.stage.cloud.Inject(simulated.Fault{On: simulated.List, Effect: simulated.Omit,
+		Omits: func(s simulated.Sandbox) bool { return s.ID[0]%3 > 0 }})
+	mend()
 	return nil
 }
 
 func (c *script) mendListing(context.Context) error {
-	c.stage.cloud.Mend()
+	c.lift()
 	return nil
 }
 

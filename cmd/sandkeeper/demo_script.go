@@ -5,41 +5,27 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
-
-// An incident is one kind of thing that breaks, as the summary names it.
-type incident string
-
-// The incidents of the story, in the order of the summary.
-const (
-	incidentSnapshot incident = "snapshot inactive, tasks hang in assigned"
-	incidentVanished incident = "containers vanish under their tasks"
-	incidentSilent   incident = "workers die inside living sandboxes"
-	incidentResumed  incident = "resumed sandboxes say started and do not work"
-	incidentOrphan   incident = "sandboxes that no task knows"
-	incidentStopped  incident = "a stop that the provider ignores"
-	incidentLeftover incident = "sandboxes left behind by finished tasks"
-)
-
-var incidents = []incident{
-	incidentSnapshot, incidentVanished, incidentSilent, incidentResumed, incidentOrphan, incidentStopped,
-	incidentLeftover,
-}
 
 // A scene is one thing that happens in the story.
 type scene struct {
-	wait int // seconds since the scene before, at least
-	kind sceneKind
-	told string
-	act  func(context.Context) error
+	at    time.Duration // since the story began
+	kind  sceneKind
+	title string // what happens, as it is announced, told, and listed in the time-table
+	watch string // what to look at; "" for a scene that is not announced
+	act   func(context.Context) error
+	until func(*reconcile.Overview) bool // what the scene waits for besides its time; nil for nothing
 }
 
-// A sceneKind says whether a scene breaks something or mends it.
+// A sceneKind says what a scene does.
 type sceneKind int
 
 const (
-	broke sceneKind = iota
-	mended
+	broke  sceneKind = iota // something breaks
+	mended                  // something is put right
+	person                  // an operator does something
 )
 
 // A script plays the scenes of the story at their times.
@@ -47,42 +33,38 @@ type script struct {
 	stage    *demoStage
 	platform *platform
 	truth    *truth
-	scenes   []scene
-	last     time.Time // when the last scene was played
+	keeper   *world // what the operator of the story works with
+	tell     *teller
 	hurry    bool
-	aged     int // victims whose incident was moved into the past
+
+	scenes  []scene
+	zero    time.Time // when the story began, as far as the next scene is concerned
+	played  time.Time // when the last scene was played
+	said    bool      // the next scene was announced
+	waits   bool      // that the next scene waits was told
+	aged    int       // victims whose incident was moved into the past
+	held    string    // the task that the operator holds
+	replica *replica
+	killed  time.Time // when the replica was killed
+	lift    func()    // ends the provider's present fault
+	portion time.Time // when the last portion of ignored stops came
+
+	meanwhile func(context.Context, *reconcile.Overview) error // what goes on between two scenes, nil for nothing
 }
+
+// notice is how long before a scene it is announced, and patience how long one that has to
+// wait for something waits before that is told.
+const (
+	notice   = 10 * time.Second
+	patience = 40 * time.Second
+)
 
 // longAgo is how far a story in a hurry moves its incidents into the past: further than
 // any threshold of the demo's config.
 const longAgo = time.Minute
 
-func newScript(s *demoStage, p *platform, hurry bool) *script {
-	c := &script{stage: s, platform: p, truth: p.truth, hurry: hurry, last: time.Now()}
-	c.scenes = []scene{
-		{5, broke, "the platform crashes after creating 6 sandboxes and before saving their tasks", c.orphan},
-		{5, broke, "the snapshot " + demoSnapshot + " goes inactive, and 6 users ask for work", c.expireSnapshot},
-		{5, broke, "4 containers vanish under their tasks", c.vanish},
-		{5, broke, "5 workers die, their sandboxes live on", c.silence},
-		{8, broke, "3 people stop their tasks; the provider says ok and does nothing", c.ignoreStop},
-		{8, broke, "3 sandboxes are resumed and say started: exec hangs, exec answers 502, files answer 404", c.resume},
-		{8, broke, "3 tasks finish, and their sandboxes are forgotten", c.forget},
-		{8, mended, "somebody activates the snapshot again", c.restoreSnapshot},
-		{20, broke, "Daytona's listing answers 500 from now on: nothing may be judged from it", c.breakListing},
-		{15, mended, "the listing works again", c.mendListing},
-		{5, broke, "the event pipeline goes down: all workers seem dead, and none is", c.silenceAll},
-		{50, mended, "the event pipeline is back", c.hearAll},
-	}
-	return c
-}
-
-// gap is the pause between two passes.
-func (c *script) gap() time.Duration {
-	if c.hurry {
-		return 500 * time.Millisecond
-	}
-	return 3 * time.Second
-}
+// begin starts the clock of the story.
+func (c *script) begin() { c.zero = time.Now() }
 
 // over reports whether everything has happened.
 func (c *script) over() bool { return len(c.scenes) == 0 }
@@ -90,43 +72,92 @@ func (c *script) over() bool { return len(c.scenes) == 0 }
 // encore keeps a demo that goes on after its story from being dull: something small breaks
 // each minute.
 func (c *script) encore() {
-	c.scenes = []scene{
-		{60, broke, "the platform forgets 6 sandboxes that it just created", c.orphan},
-		{60, broke, "4 more containers vanish", c.vanish},
-		{60, broke, "3 more stops are ignored", c.ignoreStop},
-	}
+	c.scenes = c.small()
+	c.begin()
 }
 
-// lastAct is how many scenes wait until all that broke before them is repaired.
-const lastAct = 4
-
-// due reports whether the next scene's time has come.
-func (c *script) due() bool {
+// turn announces the next scene and plays it when its time has come.
+func (c *script) turn(ctx context.Context, o *reconcile.Overview) error {
+	if c.hurry {
+		if err := c.age(ctx); err != nil {
+			return err
+		}
+	}
+	if c.meanwhile != nil {
+		if err := c.meanwhile(ctx, o); err != nil {
+			return err
+		}
+	}
 	if c.over() {
+		return nil
+	}
+	next := &c.scenes[0]
+	left := c.left(next)
+	if left <= notice && !c.said {
+		c.said = true
+		c.tell.hear(o, c.truth) // first what came of the scenes before
+		c.tell.soon(next, left)
+	}
+	if left > 0 {
+		return nil
+	}
+	if !c.ready(next, o) {
+		c.waiting(next)
+		return nil
+	}
+	c.tell.hear(o, c.truth)
+	return c.play(ctx)
+}
+
+// left is how long it is until a scene. In a hurry every scene comes at once.
+func (c *script) left(s *scene) time.Duration {
+	if c.hurry {
+		return 0
+	}
+	return time.Until(c.zero.Add(s.at))
+}
+
+// ready reports whether the next scene may be played: what it waits for has come, and, in
+// a hurry, a full pass has seen the scene before.
+func (c *script) ready(s *scene, o *reconcile.Overview) bool {
+	if c.hurry && !c.seen(o) {
 		return false
 	}
-	wait := time.Duration(c.scenes[0].wait) * time.Second
-	if c.hurry {
-		wait = 0 // the pass between two scenes is pause enough
-	}
-	return time.Since(c.last) >= wait && (len(c.scenes) != lastAct || c.truth.settled())
+	return s.until == nil || s.until(o)
 }
 
-// play plays the next scene when its time has come: never two without a pass between
-// them. It returns what was played, nil when nothing was.
-func (c *script) play(ctx context.Context) (*scene, error) {
-	if !c.due() {
-		return nil, nil
+func (c *script) seen(o *reconcile.Overview) bool {
+	for i := range o.Passes {
+		if p := &o.Passes[i]; p.Kind == reconcile.Full && !p.EndedAt.IsZero() && p.BeganAt.After(c.played) {
+			return true
+		}
 	}
+	return false
+}
+
+// waiting says once that the story waits: somebody may have paused sandkeeper.
+func (c *script) waiting(s *scene) {
+	if c.waits || c.hurry || time.Since(c.zero.Add(s.at)) < patience {
+		return
+	}
+	c.waits = true
+	c.tell.note("the story waits for sandkeeper before it goes on (is something paused, or the machine busy?)")
+}
+
+// play plays the next scene. One that came late moves all that follow.
+func (c *script) play(ctx context.Context) error {
 	now := c.scenes[0]
-	c.scenes, c.last = c.scenes[1:], time.Now()
-	if err := now.act(ctx); err != nil {
-		return nil, err
+	c.scenes, c.played, c.said, c.waits = c.scenes[1:], time.Now(), false, false
+	c.zero = c.played.Add(-now.at)
+	c.tell.scene(&now)
+	return now.act(ctx)
+}
+
+// close ends what the script has started.
+func (c *script) close() {
+	if c.replica != nil {
+		c.replica.kill()
 	}
-	if c.hurry {
-		return &now, c.age(ctx)
-	}
-	return &now, nil
 }
 
 // age moves the incidents since the last call into the past.
@@ -144,6 +175,9 @@ func (c *script) age(ctx context.Context) error {
 		if v.sandbox != "" {
 			c.stage.cloud.Change(v.sandbox, older)
 		}
+	}
+	if len(ids) == 0 {
+		return nil
 	}
 	return c.stage.do(ctx, "tasks_age", pgx.StrictNamedArgs{"ids": ids, "age": longAgo})
 }

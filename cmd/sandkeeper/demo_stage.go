@@ -25,11 +25,14 @@ const demoSnapshot = "ai-agent-dev-light"
 type demoStage struct {
 	below    string // where dir is made; "" for the usual place
 	workers  int    // tasks at work
+	quick    int    // seconds between two quick passes
+	full     int    // seconds between two full passes
 	probes   int    // seconds between two probes of a sandbox
 	failures int    // failed probes in a row that convict
 	dir      string
 	log      *os.File
 	config   string
+	front    *front // where the page will be
 	cluster  *pgtest.Cluster
 	dsn      string
 	pool     *pgxpool.Pool // the platform's own connections
@@ -47,14 +50,16 @@ func setStage(ctx context.Context, f *demoFlags) (*demoStage, error) {
 		key:      "dtn_" + rand.Text(),
 		below:    f.folder,
 		workers:  250,
+		quick:    2,
+		full:     4,
 		probes:   12,
 		failures: 3,
 	}
 	if f.hurry {
-		s.workers, s.probes, s.failures = 120, 3, 2
+		s.workers, s.quick, s.full, s.probes, s.failures = 120, 1, 2, 3, 2
 	}
 	for _, step := range []func(context.Context) error{
-		s.makeFolder, s.startDatabase, s.startCloud, s.writeConfig,
+		s.makeFolder, s.startDatabase, s.startCloud, s.takeAddress,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, s.clear())
@@ -66,6 +71,9 @@ func setStage(ctx context.Context, f *demoFlags) (*demoStage, error) {
 // clear stops and removes whatever was started, in the other order.
 func (s *demoStage) clear() error {
 	var errs []error
+	if s.front != nil {
+		s.front.close()
+	}
 	if s.server != nil {
 		errs = append(errs, s.server.Close())
 	}
@@ -145,14 +153,33 @@ func (s *demoStage) startCloud(ctx context.Context) error {
 	return nil
 }
 
+// demoAddress is where the page is, unless somebody else is there.
+const demoAddress = "127.0.0.1:8080"
+
+// takeAddress takes the address of the page and writes the config with it.
+func (s *demoStage) takeAddress(ctx context.Context) (err error) {
+	if s.front, err = listen(ctx, WebConfig{Listen: demoAddress}); err != nil {
+		s.front, err = listen(ctx, WebConfig{Listen: "127.0.0.1:0"})
+	}
+	if err != nil {
+		return err
+	}
+	s.config, err = s.writeConfig("sandkeeper.yaml", s.front.listener.Addr().String())
+	return err
+}
+
+// page is the address of one of the daemon's pages.
+func (s *demoStage) page(path string) string { return s.front.url() + path }
+
 // demoConfig is a config as a user writes it, with thresholds near their floors, so that
-// the story is short. The blanks are the addresses of database and Daytona, the
-// key, the seconds between two probes and how many convict.
+// the story is short. The blanks are the addresses of database, page and Daytona, the
+// key, the times between two passes, the seconds between two probes and how many convict.
 const demoConfig = `# The config of sandkeeper's demo. Thresholds are shorter than anybody wants them at work.
 installation: demo
 mode: enforce
 database: %q
-schedule: {quick: "@every 2s", full: "@every 4s"}
+web: {listen: %q}
+schedule: {quick: "@every %ds", full: "@every %ds"}
 tasks: {preset: omoios}
 providers:
   - name: daytona
@@ -165,21 +192,23 @@ providers:
     templates: [ai-agent-dev-light]
     probe: {exec: "true", path: "/", every: %ds, timeout: 1s, budget: 2500/m}
 rules:
-  assigned-stale: {after: 20s}
+  assigned-stale: {after: 30s}
   sandbox-missing: {after: 2s}
   heartbeat-lost: {after: 40s}
   stop-ignored: {after: 5s}
   finished-lingering: {after: 30s}
   orphan: {after: 30s, sightings: 2, apart: 3s}
   idle-broken: {after: 6s, failures: %d}
+limits: {per_pass: 20, share: 10%%, breaker: 10%%, per_hour: 2000}
 log: {level: info, format: json}
 `
 
-func (s *demoStage) writeConfig(context.Context) error {
-	s.config = filepath.Join(s.dir, "sandkeeper.yaml")
-	text := fmt.Sprintf(demoConfig, s.dsn, s.url, s.key, s.probes, s.failures)
-	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
-		return fmt.Errorf("write the demo's config: %w", err)
+// writeConfig writes a config with the address of a page and returns its path.
+func (s *demoStage) writeConfig(name, address string) (string, error) {
+	path := filepath.Join(s.dir, name)
+	text := fmt.Sprintf(demoConfig, s.dsn, address, s.quick, s.full, s.url, s.key, s.probes, s.failures)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return "", fmt.Errorf("write the demo's config: %w", err)
 	}
-	return nil
+	return path, nil
 }

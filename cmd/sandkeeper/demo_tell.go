@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"os"
+	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -11,158 +11,199 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// A teller tells the story in short plain lines, each with the seconds since the start.
+// A teller tells the story in short plain lines, each with the time since it began.
 type teller struct {
 	stdio
 	paint paint
-	began time.Time
 
 	mu     sync.Mutex
-	said   map[string]bool // findings, steps and sources that were told
-	frozen map[string]bool
-	harm   int
+	began  time.Time
+	heard  time.Time         // when the ledger was told last
+	said   map[string]bool   // findings and steps that were told
+	frozen map[string]string // why sources are not trusted, as it was told
+	harm   int               // how much harm was told
+	broken int               // how many broken things were told to be repaired
 }
 
 func newTeller(io stdio) *teller {
 	return &teller{stdio: io, paint: newPaint(io.out), began: time.Now(),
-		said: map[string]bool{}, frozen: map[string]bool{}}
+		said: map[string]bool{}, frozen: map[string]string{}}
+}
+
+// begin starts the clock of the lines.
+func (t *teller) begin() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.began = time.Now()
 }
 
 // line prints one line of the story. A terminal that went away is no reason to stop.
 func (t *teller) line(mark, format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	ran := time.Since(t.began).Truncate(time.Second)
-	stamp := fmt.Sprintf("%02d:%02d", int(ran.Minutes()), int(ran.Seconds())%60)
-	fmt.Fprintf(t.out, "%s  %s %s\n", t.paint.dim(stamp), mark, fmt.Sprintf(format, args...))
+	stamp := t.paint.dim(clock(time.Since(t.began)))
+	fmt.Fprintf(t.out, "%s  %s %s\n", stamp, mark, wrapped(shown(fmt.Sprintf(format, args...))))
 }
 
-func (t *teller) note(format string, args ...any) { t.line(t.paint.dim("         "), format, args...) }
+// mark is the word that a line begins with, all of one width.
+func mark(word string) string { return fmt.Sprintf("%-9s", word) }
 
-func (t *teller) scene(s *scene) {
-	if s.kind == mended {
-		t.line(t.paint.green("mended   "), "%s", s.told)
+func (t *teller) note(format string, args ...any) { t.line(t.paint.dim(mark("")), format, args...) }
+
+// operator tells what the operator of the story did.
+func (t *teller) operator(said string) { t.note("%s", said) }
+
+// soon announces a scene: what will happen, and what to look at on the page.
+func (t *teller) soon(s *scene, left time.Duration) {
+	if s.watch == "" {
 		return
 	}
-	t.line(t.paint.red("broken   "), "%s", s.told)
-}
-
-func (t *teller) opening(s *demoStage) {
-	t.began = time.Now()
-	t.note("database  %s", s.dsn)
-	t.note("provider  %s, %d sandboxes of ours and %d of another team", s.url, s.workers, demoForeign)
-	t.note("config    %s (mode: enforce)", s.config)
-	t.note("log       %s", s.log.Name())
-	t.note("a pass every few seconds; Ctrl-C ends it and removes everything")
-}
-
-// pass tells what is new in a pass.
-func (t *teller) pass(r report, harmed []string) {
-	t.sources(r.Sources)
-	t.findings(r.Findings)
-	t.steps(r.Steps)
-	for _, h := range harmed[min(t.harm, len(harmed)):] {
-		t.line(t.paint.red("HARMED   "), "%s", h)
+	t.gap()
+	in := "now"
+	if left >= time.Second {
+		in = "in " + left.Round(time.Second).String()
 	}
-	t.harm = len(harmed)
+	t.line(t.paint.dim(mark("soon")), "%s: %s", in, s.title)
+	t.line(t.paint.dim(mark("watch")), "%s", s.watch)
 }
 
-// sources tells when a source loses trust, and when it has it back.
-func (t *teller) sources(sources []sourceReport) {
+// gap sets what follows apart.
+func (t *teller) gap() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintln(t.out)
+}
+
+// scene tells what happens now.
+func (t *teller) scene(s *scene) {
+	switch s.kind {
+	case mended:
+		t.line(t.paint.green(mark("mended")), "%s", s.title)
+	case person:
+		t.line(t.paint.yellow(mark("operator")), "%s", s.title)
+	default:
+		t.line(t.paint.red(mark("broken")), "%s", s.title)
+	}
+}
+
+// hearNowAndThen tells what is new in the ledger, so that what belongs together is told
+// together.
+func (t *teller) hearNowAndThen(o *reconcile.Overview, truth *truth) {
+	if time.Since(t.heard) >= 1500*time.Millisecond {
+		t.hear(o, truth)
+	}
+}
+
+// hear tells what is new in the ledger, and what came of it in the world.
+func (t *teller) hear(o *reconcile.Overview, truth *truth) {
+	t.heard = time.Now()
+	t.sources(o.Sources)
+	t.found(slices.Concat(o.Findings, o.Resolved))
+	t.heldBack(o.Findings)
+	t.done(o.Recent)
+	t.harmed(truth.harmed())
+	t.settled(truth)
+}
+
+// harmed tells each harm once.
+func (t *teller) harmed(all []string) {
+	for _, h := range all[min(t.harm, len(all)):] {
+		t.line(t.paint.red(mark("HARMED")), "%s", h)
+	}
+	t.harm = len(all)
+}
+
+// settled tells when everything that broke so far is repaired.
+func (t *teller) settled(truth *truth) {
+	broken := truth.broken()
+	if broken == t.broken || !truth.settled() {
+		return
+	}
+	t.line(t.paint.green(mark("all well")),
+		"broken so far %d, found %d, repaired and confirmed %d; healthy work harmed: %d", broken, broken, broken, t.harm)
+	t.broken = broken
+}
+
+// sources tells when a source loses trust, for another reason too, and when it has it back.
+func (t *teller) sources(sources []reconcile.SourceSeen) {
 	for _, s := range sources {
-		if s.Trusted == !t.frozen[s.Name] {
+		why := ""
+		if !s.Trusted {
+			why = "not trusted: " + s.Reason
+		}
+		if kindOf(why) == kindOf(t.frozen[s.Name]) {
 			continue
 		}
-		t.frozen[s.Name] = !s.Trusted
+		t.frozen[s.Name] = why
 		if s.Trusted {
-			t.line(t.paint.green("trusted  "), "%s again", s.Name)
+			t.line(t.paint.green(mark("trusted")), "%s again", s.Name)
 			continue
 		}
-		t.line(t.paint.yellow("frozen   "), "%s is not trusted: %s", s.Name, shorter(s.Reason))
+		t.line(t.paint.yellow(mark("frozen")), "%s is not trusted: %s", s.Name, shorter(s.Reason))
 	}
 }
 
-// findings tells the new ones, one line a rule: how many, and the first one's reason.
-func (t *teller) findings(findings []findingReport) {
+// found tells new findings, one line a rule: how many, and the first one's reason.
+func (t *teller) found(findings []reconcile.FindingSeen) {
 	var fresh group
-	for _, f := range findings {
-		fresh.add(t.said, "found "+f.Rule+" "+f.Task+" "+f.Sandbox, f.Rule, f.Reason)
+	for i := range findings {
+		f := &findings[i]
+		fresh.add(t.said, "found "+f.Rule+" "+f.Subject, f.Rule, f.Reason)
 	}
 	for _, rule := range fresh.order {
-		t.line(t.paint.yellow("found    "), "%s %d: %s", rule, fresh.count[rule], shorter(fresh.first[rule]))
+		t.line(t.paint.yellow(mark("found")), "%s: %d, the first: %s", rule, fresh.count[rule], shorter(fresh.first[rule]))
 	}
 }
 
-// steps tells what became of steps, one line an outcome and rule.
-func (t *teller) steps(steps []stepReport) {
+// heldBack tells what is due and not done, one line for each rule and what holds it.
+func (t *teller) heldBack(findings []reconcile.FindingSeen) {
 	var fresh group
-	for _, s := range steps {
-		what, thing := string(s.Outcome), string(s.Step)+" "+target(s)
-		if s.Verdict == "held" {
-			what = "held"
+	for i := range findings {
+		f := &findings[i]
+		if !f.Due || len(f.HeldBy) == 0 {
+			continue
 		}
-		if s.Outcome == reconcile.OutcomePending {
-			continue // the next pass tells
-		}
-		heading := fmt.Sprintf("%-9s", what) + "\x00" + s.Rule + "\x00" + string(s.Step)
-		fresh.add(t.said, heading+thing, heading, detail(s, thing))
+		by, _, _ := strings.Cut(f.HeldBy[0], ":")
+		heading := f.Rule + " " + by
+		fresh.add(t.said, "held "+heading+" "+f.Subject, heading, f.Rule+"\x00"+holds(f.HeldBy))
+	}
+	for _, heading := range fresh.order {
+		rule, by, _ := strings.Cut(fresh.first[heading], "\x00")
+		t.line(t.paint.yellow(mark("held")), "%s: %d, by %s", rule, fresh.count[heading], shorter(by))
+	}
+}
+
+// done tells what became of steps, one line for each outcome and rule.
+func (t *teller) done(closed []reconcile.Action) {
+	var fresh group
+	for i := range closed {
+		a := &closed[i]
+		heading := string(a.Outcome) + "\x00" + a.Rule + "\x00" + string(a.Step)
+		fresh.add(t.said, "done "+a.ID, heading, ending(a))
 	}
 	for _, heading := range fresh.order {
 		part := strings.Split(heading, "\x00")
-		t.line(t.mark(part[0]), "%s: %s %d: %s", part[1], part[2], fresh.count[heading], shorter(fresh.first[heading]))
+		did := deed(reconcile.Step(part[2]), fresh.count[heading])
+		t.line(t.outcome(part[0]), "%s: %s%s", part[1], did, fresh.first[heading])
 	}
 }
 
-func detail(s stepReport, thing string) string {
-	switch {
-	case s.Verdict == "held":
-		return s.HeldBy
-	case s.Outcome == reconcile.OutcomeWithdrawn, s.Outcome == reconcile.OutcomeFailed:
-		return thing + ": " + s.Detail
+// ending is why a step was not done; one that was needs no words.
+func ending(a *reconcile.Action) string {
+	if a.Outcome == reconcile.OutcomeWithdrawn || a.Outcome == reconcile.OutcomeFailed {
+		return ", the first: " + shorter(a.Detail)
 	}
-	return thing
+	return ""
 }
 
-func (t *teller) mark(outcome string) string {
-	switch reconcile.Outcome(strings.TrimSpace(outcome)) {
+func (t *teller) outcome(word string) string {
+	switch reconcile.Outcome(word) {
 	case reconcile.OutcomeDone, reconcile.OutcomeConfirmed:
-		return t.paint.green(outcome)
+		return t.paint.green(mark(word))
 	case reconcile.OutcomeFailed:
-		return t.paint.red(outcome)
+		return t.paint.red(mark(word))
 	}
-	return t.paint.yellow(outcome)
-}
-
-// A group counts what belongs together, in the order in which it was met.
-type group struct {
-	order []string
-	count map[string]int
-	first map[string]string
-}
-
-// add counts a thing under its heading, unless it was said before.
-func (g *group) add(said map[string]bool, thing, heading, words string) {
-	if said[thing] {
-		return
-	}
-	said[thing] = true
-	if g.count == nil {
-		g.count, g.first = map[string]int{}, map[string]string{}
-	}
-	if g.count[heading] == 0 {
-		g.order = append(g.order, heading)
-		g.first[heading] = words
-	}
-	g.count[heading]++
-}
-
-// shorter keeps a text within a line.
-func shorter(text string) string {
-	const width = 150
-	if runes := []rune(text); len(runes) > width {
-		return string(runes[:width]) + "…"
-	}
-	return text
+	return t.paint.yellow(mark(word))
 }
 
 // summary tells how the story ended.
@@ -185,18 +226,4 @@ func (t *teller) summary(table []tableRow, harmed []string) {
 		"\nhealthy work harmed: %s (every row and sandbox compared with what the script really broke)\n\n",
 		verdict,
 	)
-}
-
-// next tells what to try now, with the program as it was called.
-func (t *teller) next(s *demoStage, example string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	call := os.Args[0] + " %s -c " + s.config
-	fmt.Fprintln(t.out, "The platform and the passes go on until Ctrl-C. In another terminal:")
-	fmt.Fprintf(t.out, "  "+call+"\n", "plan")
-	if example != "" {
-		fmt.Fprintf(t.out, "  "+call+" %s\n", "explain", example)
-	}
-	fmt.Fprintf(t.out, "  "+call+" --reason 'trying it'\n", "pause")
-	fmt.Fprintf(t.out, "  psql '%s'\n\n", s.dsn)
 }

@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"io"
+	"context"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,37 +14,52 @@ import (
 )
 
 // TestDemoTellsTheWholeStory: in a hurry, everything that the script breaks is found,
-// repaired and confirmed, nothing healthy is harmed, and nothing is left behind.
+// repaired and confirmed, nothing healthy is harmed, and nothing is left behind. The demo
+// is a process of its own, for it starts its own program once more.
 func TestDemoTellsTheWholeStory(t *testing.T) {
 	t.Parallel()
 	folder := shortFolder(t)
-	var out, errs bytes.Buffer
-	code := run(t.Context(), []string{"demo", "--once", "--hurry", "--folder", folder}, stdio{out: &out, err: &errs})
+	code, out := playDemo(t, "--once", "--hurry", "--folder", folder)
 	if code != 0 {
-		t.Fatalf("exit code %d\n%s%s", code, out.String(), errs.String())
+		t.Fatalf("exit code %d\n%s", code, out)
 	}
 	for _, incident := range incidents {
 		row := regexp.MustCompile(regexp.QuoteMeta(string(incident)) + ` +(\d+) +(\d+) +(\d+) +(\d+)`).
-			FindStringSubmatch(out.String())
+			FindStringSubmatch(out)
 		if row == nil || row[1] == "0" || row[1] != row[2] || row[2] != row[3] || row[3] != row[4] {
 			t.Errorf("summary of %q = %v, want the same number above 0 four times", incident, row)
 		}
 	}
+	story := strings.Join(strings.Fields(out), " ") // lines are wrapped
 	for _, want := range []string{
-		"healthy work harmed: 0", "is inactive", "frozen    listing:daytona", "trusted   listing:daytona",
-		"frozen    events", "idle-broken", "removed",
+		"open http://127.0.0.1:", "healthy work harmed: 0", "is inactive", "idle-broken", "removed",
+		"held heartbeat-lost: 1, by hold: ", "held orphan: 40, by breaker: ", "released 40 subjects",
+		"killed (SIGKILL)", "passes went on", "frozen listing:daytona is not trusted: the listing failed",
+		"frozen listing:daytona is not trusted: the listing lost", "trusted listing:daytona again", "frozen events",
 	} {
-		if !strings.Contains(out.String(), want) {
+		if !strings.Contains(story, want) {
 			t.Errorf("the story does not say %q", want)
 		}
 	}
-	if strings.Contains(out.String(), "\x1b") {
+	if strings.Contains(out, "\x1b") {
 		t.Error("colours without a terminal")
 	}
 	if t.Failed() {
-		t.Log(out.String())
+		t.Log(out)
 	}
 	empty(t, folder)
+}
+
+// playDemo runs a demo to its end.
+func playDemo(t *testing.T, args ...string) (code int, out string) {
+	t.Helper()
+	a := &arena{T: t, config: "unused.yaml"}
+	c := a.prepare(append([]string{"demo"}, args...)...)
+	heard := &heardText{}
+	c.cmd.Stdout, c.cmd.Stderr = heard, heard
+	c.start(t)
+	<-c.done
+	return c.cmd.ProcessState.ExitCode(), heard.String()
 }
 
 // TestDemoInterrupted: Ctrl-C at any moment ends with exit code 0 and leaves no process
@@ -52,13 +67,13 @@ func TestDemoTellsTheWholeStory(t *testing.T) {
 func TestDemoInterrupted(t *testing.T) {
 	t.Parallel()
 	for name, said := range map[string]string{
-		"at once": "starting", "while it starts": "", "in the story": "a pass every few seconds",
+		"at once": "starting", "while it starts": "", "in the story": "broken ",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := &arena{T: t, config: "unused.yaml"}
 			folder := shortFolder(t)
-			c := a.prepare("demo", "--folder", folder)
+			c := a.prepare("demo", "--hurry", "--folder", folder)
 			heard := &heardText{}
 			c.cmd.Stdout = heard
 			c.start(t)
@@ -85,6 +100,43 @@ func TestDemoInterrupted(t *testing.T) {
 	}
 }
 
+// TestReplicaEndsWithTheDemo: the second replica works on the same ledger, shows its own
+// page, and is gone when the demo is interrupted.
+func TestReplicaEndsWithTheDemo(t *testing.T) {
+	t.Setenv(runAsEnv, "1") // the replica is this very program
+	folder := shortFolder(t)
+	stage, err := setStage(t.Context(), &demoFlags{folder: folder, hurry: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	d, err := openDemo(ctx, stage, &demoFlags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := launchReplica(ctx, stage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := r.page(ctx)
+	if err != nil || page == stage.page("") {
+		t.Errorf("page of the replica is %q, that of the demo %q; %v", page, stage.page(""), err)
+	}
+	a := &arena{T: t}
+	a.reaches("a pass by the replica", func() bool {
+		passes, err := d.world.ledger.LastPasses(ctx, 1)
+		return err == nil && len(passes) > 0 && r.holds(passes[0].Holder)
+	})
+	interrupt()
+	<-r.ended
+	d.world.close()
+	if err := stage.clear(); err != nil {
+		t.Error(err)
+	}
+	empty(t, folder)
+}
+
 // TestAuditSeesHarm: the demo's own audit is no decoration.
 func TestAuditSeesHarm(t *testing.T) {
 	t.Parallel()
@@ -102,7 +154,9 @@ func TestAuditSeesHarm(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.world.close()
-	d.tell = newTeller(stdio{out: io.Discard, err: io.Discard})
+	if _, err := d.look(t.Context()); err != nil || len(d.truth.harmed()) > 0 {
+		t.Fatalf("before any harm: %v, %v", d.truth.harmed(), err)
+	}
 	harms := map[string]func() error{
 		"of another team": func() error { return d.platform.cloud.remove(t.Context(), d.truth.foreign[0]) },
 		"of healthy task": func() error { return d.platform.cloud.remove(t.Context(), d.platform.jobs[0].sandbox) },
@@ -117,11 +171,7 @@ func TestAuditSeesHarm(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r, err := d.pass(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.truth.learn(t.Context(), r, d.platform.healthy()); err != nil {
+	if _, err := d.look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	said := strings.Join(d.truth.harmed(), "\n")

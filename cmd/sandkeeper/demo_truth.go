@@ -82,6 +82,13 @@ func (t *truth) open() int {
 
 func (t *truth) settled() bool { return t.open() == 0 }
 
+// broken is how many things were broken.
+func (t *truth) broken() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.victims)
+}
+
 // example is a repaired task, for `explain`.
 func (t *truth) example() string {
 	for _, v := range t.all() {
@@ -92,12 +99,12 @@ func (t *truth) example() string {
 	return ""
 }
 
-// learn compares a pass with the truth: what it found and confirmed, and what the world
-// looks like afterwards.
-func (t *truth) learn(ctx context.Context, r *reconcile.Result, healthy map[string]string) error {
+// learn compares the ledger with the truth: what was found and confirmed, and what the
+// world looks like by now.
+func (t *truth) learn(ctx context.Context, o *reconcile.Overview, healthy map[string]string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.hear(r)
+	t.hear(o)
 	rows, err := t.stage.rows(ctx, t.tasks(healthy))
 	if err != nil {
 		return err
@@ -110,22 +117,30 @@ func (t *truth) learn(ctx context.Context, r *reconcile.Result, healthy map[stri
 	return nil
 }
 
-// hear takes in what the pass says.
-func (t *truth) hear(r *reconcile.Result) {
+// hear takes in what the ledger says.
+func (t *truth) hear(o *reconcile.Overview) {
 	found := map[string]bool{}
-	for _, f := range r.Plan.Findings {
-		found[f.Task], found[f.Sandbox] = true, true
-	}
-	for _, a := range r.Done {
-		switch a.Step {
-		case reconcile.StepTerminate:
-			t.done[a.Sandbox] = a.Outcome
-		default:
-			t.done[a.Task] = a.Outcome
+	for _, list := range [][]reconcile.FindingSeen{o.Findings, o.Resolved} {
+		for i := range list {
+			found[list[i].Task], found[list[i].Sandbox] = true, true
 		}
+	}
+	for i := range slices.Backward(o.Recent) { // the newest has the last word
+		t.take(&o.Recent[i])
 	}
 	for _, v := range t.victims {
 		v.found = v.found || v.task != "" && found[v.task] || v.sandbox != "" && found[v.sandbox]
+	}
+}
+
+// take notes what became of an action. What was done once stays done.
+func (t *truth) take(a *reconcile.Action) {
+	thing := a.Task
+	if a.Step == reconcile.StepTerminate {
+		thing = a.Sandbox
+	}
+	if was := t.done[thing]; was != reconcile.OutcomeDone && was != reconcile.OutcomeConfirmed {
+		t.done[thing] = a.Outcome
 	}
 }
 

@@ -21,8 +21,8 @@ type auditor struct {
 	p *living
 
 	mu      sync.Mutex
-	deletes map[string][]deleted // by sandbox
-	killed  map[int]time.Time    // by process
+	deletes map[string][]*deleted // by sandbox
+	killed  map[int]time.Time     // by process, also those that were told to stop
 	kills   int
 }
 
@@ -30,7 +30,23 @@ type auditor struct {
 type deleted struct {
 	at     time.Time
 	effect bool // it was there before
+	heard  bool // the client got a good answer
 }
+
+// An answered response remembers its status.
+type answered struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader notes the status.
+func (a *answered) WriteHeader(status int) {
+	a.status = status
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets a fault break the connection.
+func (a *answered) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // auditTable notes each write of the task table and who made it.
 const auditTable = `
@@ -49,7 +65,7 @@ CREATE TRIGGER audit AFTER INSERT OR UPDATE OR DELETE ON tasks FOR EACH ROW EXEC
 // audited makes a world that is watched from its first moment.
 func (a *arena) audited(seed uint64, around func(http.Handler) http.Handler) *auditor {
 	a.Helper()
-	au := &auditor{arena: a, deletes: map[string][]deleted{}, killed: map[int]time.Time{}}
+	au := &auditor{arena: a, deletes: map[string][]*deleted{}, killed: map[int]time.Time{}}
 	a.sql(auditTable)
 	au.p = a.liveOn(seed, func(h http.Handler) http.Handler {
 		if around != nil {
@@ -60,18 +76,35 @@ func (a *arena) audited(seed uint64, around func(http.Handler) http.Handler) *au
 	return au
 }
 
-// watch notes each delete, and whether there was something to delete.
+// watch notes each delete, whether there was something to delete, and how it was answered.
 func (au *auditor) watch(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodDelete {
-			id := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
-			au.mu.Lock()
-			first := !slices.ContainsFunc(au.deletes[id], func(d deleted) bool { return d.effect })
-			au.deletes[id] = append(au.deletes[id], deleted{time.Now(), first && !au.ended(id)})
-			au.mu.Unlock()
+		if r.Method != http.MethodDelete {
+			h.ServeHTTP(w, r)
+			return
 		}
-		h.ServeHTTP(w, r)
+		id := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+		au.mu.Lock()
+		first := !slices.ContainsFunc(au.deletes[id], func(d *deleted) bool { return d.effect })
+		call := &deleted{at: time.Now(), effect: first && !au.ended(id)}
+		au.deletes[id] = append(au.deletes[id], call)
+		au.mu.Unlock()
+		a := &answered{ResponseWriter: w}
+		h.ServeHTTP(a, r)
+		au.mu.Lock()
+		call.heard = a.status == http.StatusOK || a.status == http.StatusNotFound
+		au.mu.Unlock()
 	})
+}
+
+// diedBetween reports whether a process was killed or frozen between two moments.
+func (au *auditor) diedBetween(from, to time.Time) bool {
+	for _, at := range au.killed {
+		if !at.Before(from) && !at.After(to) {
+			return true
+		}
+	}
+	return false
 }
 
 // kill is SIGKILL, noted.
@@ -81,6 +114,15 @@ func (au *auditor) kill(c *child) {
 	au.killed[c.cmd.Process.Pid] = time.Now()
 	au.mu.Unlock()
 	c.kill()
+}
+
+// stop is SIGTERM, noted: a pass that is under way ends without a result.
+func (au *auditor) stop(d *daemonChild) {
+	au.Helper()
+	au.mu.Lock()
+	au.killed[d.cmd.Process.Pid] = time.Now()
+	au.mu.Unlock()
+	d.stop()
 }
 
 // well reports whether everything broken is repaired and nothing is left to do.
@@ -215,9 +257,12 @@ func (au *auditor) boxesAgree(actions []entry) {
 	for _, box := range slices.Sorted(maps.Keys(au.deletes)) {
 		calls := au.deletes[box]
 		effects := 0
-		for _, c := range calls {
+		for i, c := range calls {
 			if c.effect {
 				effects++
+			}
+			if i > 0 && calls[i-1].heard && !au.diedBetween(calls[i-1].at.Add(-time.Second), c.at) {
+				au.Errorf("sandbox %s was deleted again at %s: nobody had died since the answer before", box, c.at)
 			}
 		}
 		if broken[box] == nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"os"
 	program "os/exec"
@@ -38,7 +39,7 @@ func (t *transcript) String() string {
 // prepare makes the call, without starting it.
 func (a *arena) prepare(args ...string) *child {
 	c := &child{done: make(chan struct{})}
-	c.cmd = program.CommandContext(a.Context(), os.Args[0], append(args, "-c", a.config)...)
+	c.cmd = program.CommandContext(a.Context(), cmp.Or(a.program, os.Args[0]), append(args, "-c", a.config)...)
 	c.cmd.Env = append(os.Environ(), runAsEnv+"=1")
 	c.cmd.Stderr = &c.errs
 	return c

@@ -31,7 +31,7 @@ func TestCronJobBesideTheDaemon(t *testing.T) {
 			if verb == "serve" {
 				au.shownBy(d)
 			}
-			d.stop()
+			au.stop(d)
 			au.audit()
 			au.bothWorked(verb)
 		})

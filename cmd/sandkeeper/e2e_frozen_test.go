@@ -129,7 +129,7 @@ func TestAReplicaStandsStill(t *testing.T) {
 			before := a.passes("quick")
 			au.soon("some passes more", func() bool { return a.passes("quick") > before+3 })
 			for _, d := range replicas {
-				d.stop()
+				au.stop(d)
 			}
 			au.audit()
 			if n := len(au.deletes[x.box]); n > 1 {

@@ -47,7 +47,7 @@ func TestLeaderIsKilled(t *testing.T) {
 	}
 	au.settled()
 	for _, d := range replicas {
-		d.stop()
+		au.stop(d)
 	}
 	au.audit()
 	if gap, cut := au.longestGap(); gap > time.Duration(max(cut, 1))*15*time.Second+5*time.Second {

@@ -58,7 +58,7 @@ func TestReplicasAreKilled(t *testing.T) {
 	}
 	au.settled()
 	for _, d := range replicas {
-		d.stop()
+		au.stop(d)
 	}
 	au.audit()
 	gap, cut := au.longestGap()

@@ -88,3 +88,29 @@ func TestVerbsHoldARunningDaemon(t *testing.T) {
 		})
 	}
 }
+
+// TestOrphanBesideNewTasks: tasks that start all the time have sandboxes that no full pass
+// has listed yet. They are no reason to think that an orphan is one of those.
+func TestOrphanBesideNewTasks(t *testing.T) {
+	a := newArena(t, settings{})
+	au := a.audited(1, nil)
+	s := livingSettings
+	s.more = strings.Replace(quickly, `full: "@every 2s"`, `full: "@every 8s"`, 1)
+	a.configure(s)
+	a.must("migrate")
+	defer au.p.start()()
+	d := a.daemon("run")
+	au.soon("a full pass", func() bool { return a.passes("full") > 0 })
+	x := au.p.infect("orphan")
+	au.soon("the orphan is planned to be ended", func() bool {
+		return a.count("SELECT count(*) FROM sandkeeper.actions WHERE sandbox = $1", x.box) > 0
+	})
+	full := a.passes("full")
+	au.soon("it is ended, or passes went by", func() bool { return au.gone(x.box) || a.passes("full") > full+1 })
+	if !au.gone(x.box) {
+		t.Errorf("the orphan lives on: %+v", collect[entry](a, "SELECT id, task, sandbox, rule, step, outcome, detail FROM sandkeeper.actions"))
+	}
+	au.settled()
+	au.stop(d)
+	au.audit()
+}

@@ -72,6 +72,8 @@ type arena struct {
 	cloud  *simulated.World
 	url    string
 	config string
+
+	program string // that processes run; "": this test as the program
 }
 
 func newArena(t *testing.T, s settings) *arena {

@@ -64,7 +64,13 @@ func listen(ctx context.Context, c WebConfig) (*front, error) {
 func (f *front) close() { _ = f.listener.Close() } // a second time it says so, which is no news
 
 // url is the address of the page for a person on this machine.
-func (f *front) url() string { return "http://" + f.listener.Addr().String() + "/" }
+func (f *front) url() string {
+	scheme := "http"
+	if web.TLS(f.config.ConfigFile) {
+		scheme = "https"
+	}
+	return scheme + "://" + f.listener.Addr().String() + "/"
+}
 
 func (f *front) serve(ctx context.Context, h http.Handler, log *slog.Logger) error {
 	s := web.Server{Listener: f.listener, Handler: h, ConfigFile: f.config.ConfigFile, Log: log}

@@ -12,7 +12,7 @@ ALTER TABLE sandkeeper.actions ADD first_acted_at timestamptz;
 UPDATE sandkeeper.actions SET first_acted_at = acted_at WHERE acted_at IS NOT NULL AND closed_at IS NULL;
 
 -- The newest pass of each kind, complete or not.
-CREATE INDEX passes_newest ON sandkeeper.passes (kind, complete, ended_at DESC, id DESC)
+CREATE INDEX passes_newest ON sandkeeper.passes (kind, complete, id DESC)
     WHERE ended_at IS NOT NULL;
 
 -- The oldest open findings.

@@ -6,7 +6,7 @@ SELECT (
     CROSS JOIN LATERAL (
         SELECT p.id, p.began_at FROM sandkeeper.passes p
         WHERE p.kind = w.kind AND p.complete = w.complete AND p.ended_at IS NOT NULL
-        ORDER BY p.ended_at DESC, p.id DESC LIMIT 1) p
+        ORDER BY p.id DESC LIMIT 1) p
     WHERE w.kind = 'full' OR @quick::boolean
     ORDER BY p.id DESC LIMIT 1),
     clock_timestamp()

@@ -4,4 +4,4 @@ FROM (VALUES ('full', true), ('full', false), ('quick', true), ('quick', false))
 CROSS JOIN LATERAL (
     SELECT * FROM sandkeeper.passes p
     WHERE p.kind = w.kind AND p.complete = w.complete AND p.ended_at IS NOT NULL
-    ORDER BY p.ended_at DESC, p.id DESC LIMIT 1) p
+    ORDER BY p.id DESC LIMIT 1) p

@@ -1,2 +1,3 @@
--- The ends of the newest complete passes.
-SELECT ended_at FROM sandkeeper.passes WHERE complete ORDER BY ended_at DESC LIMIT @most
+-- The ends of the newest complete passes. By number: a clock that was set back does not
+-- bring an old one to the front.
+SELECT ended_at FROM sandkeeper.passes WHERE complete ORDER BY id DESC LIMIT @most

@@ -1,2 +1,3 @@
 -- The end of the newest complete full pass.
-SELECT ended_at FROM sandkeeper.passes WHERE complete AND kind = 'full' ORDER BY ended_at DESC LIMIT 1
+SELECT ended_at FROM sandkeeper.passes
+WHERE kind = 'full' AND complete AND ended_at IS NOT NULL ORDER BY id DESC LIMIT 1

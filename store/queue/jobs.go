@@ -27,6 +27,10 @@ const (
 	rescueAfter   = time.Minute
 )
 
+// probeTakes is how long a probe that runs keeps its sandbox from being probed again. What
+// takes longer is a killed process's: the sandbox must not wait until that is rescued.
+const probeTakes = 20 * time.Second
+
 // remedyAttempts is how often a remedy is tried on its own. The next pass kicks it again
 // in any case, as long as it is called for.
 const remedyAttempts = 6
@@ -67,12 +71,9 @@ type probeArgs struct {
 // Kind names the kind of job.
 func (probeArgs) Kind() string { return "probe" }
 
-// InsertOpts are how such a job is added: at most one for each sandbox waits or runs.
+// InsertOpts are how such a job is added.
 func (probeArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: probeQueue, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{
-		ByArgs: true, ByState: []rivertype.JobState{rivertype.JobStateAvailable, rivertype.JobStatePending,
-			rivertype.JobStateRunning, rivertype.JobStateScheduled},
-	}}
+	return river.InsertOpts{Queue: probeQueue, MaxAttempts: 1}
 }
 
 // begins leaves it to the database when a pass job begins, which is at once: River would

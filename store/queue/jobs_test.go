@@ -80,6 +80,11 @@ func TestKicksDoNotPileUp(t *testing.T) {
 			t.Errorf("%d %s jobs wait beside those of a killed process, want %d", n, kind, want)
 		}
 	}
+	l.exec("UPDATE sandkeeper.river_job SET attempted_at = now() - $1::interval WHERE kind = 'probe'", probeTakes+time.Second)
+	kick()
+	if n := l.jobs("probe", "available"); n != 1 {
+		t.Errorf("%d probe jobs wait beside one that a killed process left, want 1", n)
+	}
 	l.must(l.KickPass(t.Context(), reconcile.Full))
 	if n := l.jobs("pass", "available"); n != 2 {
 		t.Errorf("%d pass jobs wait, want one of each kind", n)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
@@ -21,12 +22,15 @@ func (q *Queue) Kick(ctx context.Context, work reconcile.Work) error {
 	if err != nil {
 		return fmt.Errorf("look which of %d remedies wait already: %w", len(work.Remedies), err)
 	}
-	remedies := len(jobs)
-	for _, ref := range work.Probes { // unique by themselves
-		jobs = append(jobs, river.InsertManyParams{Args: probeArgs{Provider: ref.Provider, Sandbox: ref.ID}})
+	probes := make([]river.InsertManyParams, 0, len(work.Probes))
+	for _, ref := range work.Probes {
+		probes = append(probes, river.InsertManyParams{Args: probeArgs{Provider: ref.Provider, Sandbox: ref.ID}})
 	}
-	if err := q.add(ctx, jobs); err != nil {
-		return fmt.Errorf("add jobs for %d remedies and %d probes: %w", remedies, len(work.Probes), err)
+	if probes, err = q.fresh(ctx, probeQueue, probes); err != nil {
+		return fmt.Errorf("look which of %d probes wait already: %w", len(work.Probes), err)
+	}
+	if err := q.add(ctx, append(jobs, probes...)); err != nil {
+		return fmt.Errorf("add jobs for %d remedies and %d probes: %w", len(jobs), len(probes), err)
 	}
 	return nil
 }
@@ -61,7 +65,8 @@ func (q *Queue) add(ctx context.Context, jobs []river.InsertManyParams) error {
 	return err
 }
 
-// fresh are those of the jobs of which none alike waits in the queue. Two processes that
+// fresh are those of the jobs of which none alike waits in the queue. A probe that runs is
+// as good as one that waits: there is one at a time for each sandbox. Two processes that
 // ask at the same moment may both be told so, which harms nothing.
 func (q *Queue) fresh(ctx context.Context, queue string, jobs []river.InsertManyParams,
 ) ([]river.InsertManyParams, error) {
@@ -76,7 +81,13 @@ func (q *Queue) fresh(ctx context.Context, queue string, jobs []river.InsertMany
 		}
 		args[i] = string(text)
 	}
-	rows, err := q.o.Pool.Query(ctx, queries["fresh"], pgx.StrictNamedArgs{"queue": queue, "args": args})
+	running := time.Duration(0)
+	if queue == probeQueue {
+		running = probeTakes
+	}
+	rows, err := q.o.Pool.Query(ctx, queries["fresh"], pgx.StrictNamedArgs{
+		"queue": queue, "args": args, "running": running,
+	})
 	if err != nil {
 		return nil, err
 	}

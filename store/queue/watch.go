@@ -72,7 +72,7 @@ func (w *watch) kickOne(ctx context.Context) error {
 // turn is the first one after the newest pass began; both times are the ledger's.
 func lookout(t turn, began, now time.Time, slack time.Duration) (overdue bool, wait time.Duration) {
 	switch late := now.Sub(t.due.Add(slack)); {
-	case began.IsZero() || !t.due.IsZero() && late >= 0:
+	case began.IsZero() || began.After(now) || !t.due.IsZero() && late >= 0:
 		return true, min(t.gap, retry)
 	case t.due.IsZero():
 		return false, longest

@@ -93,6 +93,7 @@ function morph(old, next) {
 			old.setAttribute(name, value);
 		}
 	}
+	const wanted = new Set([...next.childNodes].map(keyed).filter((key) => key !== ""));
 	let at = old.firstChild;
 	for (const node of [...next.childNodes]) {
 		const match = counterpart(at, node);
@@ -100,7 +101,7 @@ function morph(old, next) {
 			old.insertBefore(node, at);
 			continue;
 		}
-		while (at !== match && !keyed(at)) { // what went away; a keyed one may be wanted further on
+		while (at !== match && !wanted.has(keyed(at))) { // what went away: moving the match would end a selection in it
 			const gone = at;
 			at = at.nextSibling;
 			gone.remove();

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// opening tells where everything is, what is on the page, and what will happen when.
+func (t *teller) opening(s *demoStage, scenes []scene) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.banner("open   " + s.page(""))
+	fmt.Fprintf(t.out, `
+A platform runs %d tasks in sandboxes at Daytona; another team has %d sandboxes in the same account.
+Things will break. Sandkeeper finds each disagreement between the task table and the sandboxes that
+exist, explains it, repairs it within a budget, and looks again to confirm. It must harm nothing else:
+this demo knows what it broke, and compares.
+
+On the page: the verdict in one sentence, how old the last pass is, which sources are trusted, what is
+wrong and why, what was done and confirmed, and what is held back and by what.
+
+`, s.workers, demoForeign)
+	fmt.Fprintln(t.out, "About when, in minutes and seconds from now:")
+	for i := range scenes {
+		if scenes[i].kind != mended {
+			fmt.Fprintf(t.out, "  %s  %s\n", clock(scenes[i].at), scenes[i].title)
+		}
+	}
+	fmt.Fprintf(t.out, "  %s  the sum of it; then it goes on\n", clock(storyLength))
+	t.places(s)
+	fmt.Fprintf(t.out, "\nCtrl-C ends it at any moment and removes everything.\n")
+}
+
+// banner frames a line that nobody may miss.
+func (t *teller) banner(text string) {
+	frame := strings.Repeat("─", len(text)+6)
+	fmt.Fprintf(t.out, "\n  ┌%s┐\n  │   %s   │\n  └%s┘\n", frame, t.paint.in("1", text), frame)
+}
+
+// places tells where the rest is.
+func (t *teller) places(s *demoStage) {
+	fmt.Fprintf(t.out, `
+metrics   %s
+database  %s
+provider  %s (a simulated Daytona)
+config    %s (mode: enforce, with short thresholds)
+log       %s
+`, s.page("metrics"), s.dsn, s.url, s.config, s.log.Name())
+}
+
+// next tells what to try now, with the program as it was called.
+func (t *teller) next(s *demoStage, example string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprint(t.out, "The platform and sandkeeper go on until Ctrl-C; something small breaks each minute.\n"+
+		"In another terminal, with effect on the page within a second or two (each of them warns that a\n"+
+		"threshold is short: the demo's are, on purpose):\n\n")
+	call := os.Args[0] + " -c " + s.config + " "
+	for _, try := range [][2]string{
+		{"plan", "what the next pass would do"},
+		{"explain " + firstText(example, "ID"), "all that is known of a task that was repaired"},
+		{"mode orphan observe --reason 'trying it'", "orphans are found and left alone; `mode orphan clear` ends it"},
+		{"pause --reason 'trying it'", "nothing is done any more; `resume` ends it"},
+		{"hold ID --reason 'trying it'", "hands off one task or sandbox of the page; `unhold ID` ends it"},
+	} {
+		fmt.Fprintf(t.out, "  # %s\n  %s%s\n", try[1], call, try[0])
+	}
+	fmt.Fprintf(t.out, "  # the metrics that the alerts are made of\n  curl -s %s | grep sandkeeper_\n", s.page("metrics"))
+	fmt.Fprintf(t.out, "  # the tables themselves\n  psql '%s'\n", s.dsn)
+	t.banner("the page is still at   " + s.page(""))
+	fmt.Fprintln(t.out)
+}

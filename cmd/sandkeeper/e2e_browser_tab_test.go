@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	program "os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
+)
+
+// A tab is a page in a real browser, with all that goes wrong in it.
+type tab struct {
+	a   *arena
+	ctx context.Context
+
+	mu       sync.Mutex
+	host     string
+	loaded   int
+	troubles []string
+}
+
+// browse starts Chromium with an empty tab.
+func (a *arena) browse() *tab {
+	a.Helper()
+	path := ""
+	for _, name := range []string{
+		"headless_shell", "headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
+	} {
+		if at, err := program.LookPath(name); err == nil {
+			path = at
+			break
+		}
+	}
+	if path == "" {
+		a.Fatal("this test needs Chromium: `make test` installs it as root on Debian; elsewhere: apt-get install chromium")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WindowSize(1280, 900))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // it refuses to run as root with it
+	}
+	ctx, endBrowser := chromedp.NewExecAllocator(a.Context(), options...)
+	a.Cleanup(endBrowser)
+	return a.newTab(ctx)
+}
+
+func (a *arena) newTab(ctx context.Context) *tab {
+	a.Helper()
+	ctx, end := chromedp.NewContext(ctx)
+	a.Cleanup(end)
+	b := &tab{a: a, ctx: ctx}
+	if err := chromedp.Listen(ctx, b.hear); err != nil {
+		a.Fatalf("start the browser: %v", err)
+	}
+	b.call(
+		func(ctx context.Context) error { _, err := chromedp.Call(ctx, log.Enable, cdp.Empty{}); return err },
+		func(ctx context.Context) error {
+			_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
+			return err
+		},
+	)
+	return b
+}
+
+// hear notes what the page does that it should not.
+func (b *tab) hear(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventConsoleAPICalled:
+		b.troubles = append(b.troubles, fmt.Sprintf("console.%s: %v", e.Type, e.Args))
+	case *runtime.EventExceptionThrown:
+		b.troubles = append(b.troubles, fmt.Sprintf("exception: %v", e.ExceptionDetails))
+	case *log.EventEntryAdded:
+		b.troubles = append(b.troubles, fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
+	case *page.EventLoadEventFired:
+		b.loaded++
+	case *network.EventRequestWillBeSent:
+		if at, err := url.Parse(e.Request.URL); err != nil || at.Scheme != "data" && at.Host != b.host {
+			b.troubles = append(b.troubles, "request to "+e.Request.URL)
+		}
+	}
+}
+
+func (b *tab) open(address string) {
+	b.a.Helper()
+	at, err := url.Parse(address)
+	if err != nil {
+		b.a.Fatal(err)
+	}
+	b.mu.Lock()
+	b.host = at.Host
+	b.mu.Unlock()
+	b.do(chromedp.Navigate(address))
+}
+
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.a.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.a.Fatalf("in the browser: %v", err)
+	}
+}
+
+func (b *tab) call(calls ...func(context.Context) error) {
+	b.a.Helper()
+	for _, call := range calls {
+		if err := call(b.ctx); err != nil {
+			b.a.Fatalf("in the browser: %v", err)
+		}
+	}
+}
+
+// eval is what an expression says in the page.
+func eval[T any](b *tab, expression string) T {
+	b.a.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		b.a.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+// text is what a person reads in an element.
+func (b *tab) text(selector string) string {
+	b.a.Helper()
+	return eval[string](b, fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector))
+}
+
+// shows waits until an element says something. Nothing is reloaded.
+func (b *tab) shows(what, selector, words string) {
+	b.a.Helper()
+	defer func() {
+		if b.a.Failed() {
+			b.a.Logf("the page shows in %s:\n%s", selector, b.text(selector))
+		}
+	}()
+	b.a.reaches(what+": "+words+" in "+selector, func() bool {
+		return strings.Contains(strings.ToLower(b.text(selector)), strings.ToLower(words))
+	})
+}
+
+func (b *tab) until(what, expression string) {
+	b.a.Helper()
+	b.a.reaches(what, func() bool { return eval[bool](b, expression) })
+}
+
+// unfolded demands that the first of these details stays open over so many updates.
+func (b *tab) unfolded(selector string, updates int) {
+	b.a.Helper()
+	const clock = ".read time"
+	for range updates {
+		before := b.text(clock)
+		b.a.reaches("an update of the page", func() bool { return b.text(clock) != before })
+		if !eval[bool](b, fmt.Sprintf("document.querySelector(%q)?.open ?? false", selector)) {
+			b.a.Errorf("%s was folded by an update", selector)
+		}
+	}
+}
+
+// clean demands that nothing went wrong in the page so far.
+func (b *tab) clean() {
+	b.a.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, trouble := range b.troubles {
+		b.a.Errorf("in the browser: %s", trouble)
+	}
+}
+
+func (b *tab) loads() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.loaded
+}
+
+// withoutScripts demands that a browser that runs none shows the same.
+func (b *tab) withoutScripts(address string) {
+	b.a.Helper()
+	plain := b.a.newTab(b.ctx)
+	plain.call(func(ctx context.Context) error {
+		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled,
+			emulation.SetScriptExecutionDisabledParams{Value: true})
+		return err
+	})
+	plain.open(address)
+	var diff string
+	defer func() {
+		if b.a.Failed() {
+			b.a.Logf("with scripts and without (-with +without):\n%s", diff)
+		}
+	}()
+	b.a.reaches("the same text without scripts", func() bool {
+		diff = cmp.Diff(shape(b.text("main")), shape(plain.text("main")))
+		return diff == ""
+	})
+	plain.clean()
+}
+
+// shape is a text without what changes from second to second.
+func shape(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// picture writes what a person sees.
+func (b *tab) picture(path string) {
+	b.a.Helper()
+	b.do(chromedp.EmulateViewport(1280, 1500))
+	png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	if err == nil {
+		err = os.WriteFile(path, png, 0o644)
+	}
+	if err != nil {
+		b.a.Fatalf("take a picture of the page: %v", err)
+	}
+}

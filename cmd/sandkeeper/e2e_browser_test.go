@@ -1,0 +1,120 @@
+package main
+
+import (
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+)
+
+// TestPageInABrowser: somebody opens the page once and watches: a finding appears with its
+// evidence, is repaired and confirmed, and the verdict is good again.
+func TestPageInABrowser(t *testing.T) {
+	a := newArena(t, settings{})
+	a.configure(settings{rules: "{orphan: {apart: 5s}}", more: strings.Replace(quickly, "127.0.0.1:0", freeAddress(t), 1)})
+	ws := a.working(4)
+	d := a.daemon("run", "--migrate")
+	a.reaches("a full pass", func() bool { return a.passes("full") > 0 })
+	b := a.browse()
+	b.open(d.url())
+	b.shows("the verdict", "h1", "All 4 live tasks and 4 sandboxes agree")
+
+	orphan := a.box(nobody, 10*time.Minute)
+	b.shows("the finding", "#findings", orphan.ID)
+	b.do(chromedp.Click(chromedp.CSS("#findings details summary")))
+	b.shows("its evidence", "#findings details[open]", "which has no row")
+	b.unfolded("#findings details", 2)
+
+	b.shows("its end", "#actions", orphan.ID)
+	b.shows("the confirmation", "#actions", "confirmed gone")
+	b.shows("that it is resolved", "#resolved", orphan.ID)
+	b.shows("the verdict", "h1", "All 4 live tasks and 4 sandboxes agree")
+	b.withoutScripts(d.url())
+	b.do(chromedp.Click(chromedp.CSS("#actions details summary")))
+	b.unfolded("#actions details", 2)
+	b.clean()
+
+	d.stop()
+	b.shows("that nobody answers", "#connection", "Not connected")
+	d = a.daemon("run")
+	b.until("the page is connected again", `document.getElementById("connection").hidden && !document.body.classList.contains("lost")`)
+	b.shows("the verdict", "h1", "All 4 live tasks and 4 sandboxes agree")
+	b.unfolded("#actions details", 1)
+	d.stop()
+	if got := b.loads(); got != 1 {
+		t.Errorf("the page was loaded %d times, want once", got)
+	}
+	a.keeps(ws)
+}
+
+// freeAddress is one that a process can take again after it has ended.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// TestPageOfABusyDay: a platform of some size with trouble of several kinds at once. With
+// SANDKEEPER_SCREENSHOT=path it is also the picture in README.md.
+func TestPageOfABusyDay(t *testing.T) {
+	a := newArena(t, settings{})
+	a.configure(settings{name: "prod-eu", rules: "{orphan: {apart: 1s}}", more: quickly})
+	a.working(212)
+	for range 40 {
+		a.cloud.Put(simulated.Sandbox{Labels: map[string]string{"project": "research"}, CreatedAt: time.Now().Add(-time.Hour)})
+	}
+	a.must("migrate")
+	a.must("hold", "sandbox:"+a.stopped(time.Minute).ID, "--reason", "ana debugs with the user", "--for", "2h")
+	for range 3 {
+		a.stopped(time.Minute)
+	}
+	a.task(row{status: "assigned", key: "omoios-stale", created: time.Hour, updated: 4 * time.Minute})
+	d := a.daemon("run")
+	a.reaches("what is broken is repaired", func() bool {
+		return a.count("SELECT count(*) FROM sandkeeper.actions WHERE outcome IN ('confirmed', 'done')") == 4
+	})
+	a.reaches("its findings are resolved", func() bool {
+		return a.count("SELECT count(*) FROM sandkeeper.findings WHERE resolved_at IS NULL") == 1
+	})
+	a.deactivate()
+	a.cloud.Inject(simulated.Fault{On: simulated.List, Effect: simulated.EmptyList})
+	b := a.browse()
+	b.open(d.url())
+	b.shows("the source that is not trusted", "h1", "daytona")
+	b.shows("what was lost", "#sources", "the listing lost 213 of 213 sandboxes")
+	b.shows("the snapshot", "#incidents", `snapshot "ai-agent-dev-light" is inactive`)
+	b.shows("the hold", "#held", "ana debugs with the user")
+	b.shows("what was done before", "#actions", "confirmed gone")
+	b.clean()
+	if path := os.Getenv("SANDKEEPER_SCREENSHOT"); path != "" {
+		b.picture(path)
+	}
+	d.stop()
+	if n := len(a.cloud.Destructive()); n != 3 {
+		t.Errorf("%d sandboxes were ended, want the 3 that were stopped and are not held", n)
+	}
+}
+
+// TestReadmeShowsThePage: the picture is there and small enough for a page that loads it.
+func TestReadmeShowsThePage(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "](docs/page.png)") {
+		t.Error("README.md does not show docs/page.png")
+	}
+	at, err := os.Stat("../../docs/page.png")
+	if err != nil || at.Size() > 400_000 {
+		t.Errorf("docs/page.png, which `make screenshot` writes: %v, %v", at, err)
+	}
+}

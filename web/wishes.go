@@ -1,0 +1,125 @@
+package web
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A wishView is something that an operator asked for and that is in force.
+type wishView struct {
+	Key     string
+	What    string // "Pause of all"
+	Why     string
+	Author  string
+	At      moment
+	Until   moment
+	Joint   string // what stands between the two
+	Command string // that ends it, or lets go what it holds
+}
+
+// wishes are the open breakers, lowered modes, pauses, holds and releases.
+func (s *scene) wishes() []wishView {
+	var views []wishView
+	for _, rule := range slices.Sorted(maps.Keys(s.Controls.Breakers)) {
+		views = append(views, s.breaker(s.Controls.Breakers[rule]))
+	}
+	for _, rule := range slices.Sorted(maps.Keys(s.Controls.Modes)) {
+		views = append(views, s.lowered(rule))
+	}
+	for _, p := range s.Controls.Pauses {
+		views = append(views, s.pause(p))
+	}
+	for _, h := range s.Controls.Holds {
+		views = append(views, s.hold(h))
+	}
+	for _, r := range s.Controls.Releases {
+		views = append(views, s.release(r))
+	}
+	for i := range views {
+		if views[i].At.ISO != "" {
+			views[i].Joint = ","
+		}
+	}
+	return views
+}
+
+func (s *scene) breaker(b reconcile.Breaker) wishView {
+	rule := line(b.Rule, mostName)
+	return wishView{
+		Key: "breaker " + rule, What: "Breaker of " + rule,
+		Why: count(len(b.Subjects), "subject") + " due at once, list " + line(b.Hash, mostName),
+		At:  ago(b.OpenedAt, s.Now), Until: moment{Text: "until they are released or healthy"},
+		Command: releaseCommand(b),
+	}
+}
+
+func (s *scene) lowered(rule string) wishView {
+	return wishView{
+		Key: "mode " + rule, What: fmt.Sprintf("%s lowered to %s", line(rule, mostName), s.Controls.Modes[rule]),
+		Until: moment{Text: "until it is cleared"}, Command: command("sandkeeper mode %s clear", rule),
+	}
+}
+
+func (s *scene) pause(p reconcile.Pause) wishView {
+	scope := line(p.Scope, mostName)
+	return wishView{
+		Key: "pause " + scope, What: "Pause of " + scope, Why: line(p.Reason, mostLine), Author: line(p.Author, mostName),
+		At: ago(p.At, s.Now), Until: until(p.Until, s.Now, "until it is resumed"),
+		Command: command("sandkeeper resume %s", p.Scope),
+	}
+}
+
+func (s *scene) hold(h reconcile.Hold) wishView {
+	return wishView{
+		Key: fmt.Sprintf("hold %d", h.ID), What: "Hold of " + subjectWords(h.Target), Why: line(h.Reason, mostLine),
+		Author: line(h.Author, mostName), At: ago(h.At, s.Now), Until: until(h.Until, s.Now, "until it is lifted"),
+		Command: command("sandkeeper unhold %s", h.Target),
+	}
+}
+
+func (s *scene) release(r reconcile.Release) wishView {
+	return wishView{
+		Key:  fmt.Sprintf("release %d", r.ID),
+		What: fmt.Sprintf("Release of %s from %s", count(len(r.Subjects), "subject"), line(r.What, mostName)),
+		Why:  line(r.Reason, mostLine), Author: line(r.Author, mostName), At: ago(r.At, s.Now),
+		Until: until(r.Until, s.Now, ""),
+	}
+}
+
+// A modeLine is the rules of one mode.
+type modeLine struct {
+	Mode  string
+	Rules string
+}
+
+// modeLines are the rules of this version by the mode that they are in, lowered ones marked.
+func (s *scene) modeLines() []modeLine {
+	by := map[reconcile.Mode][]string{}
+	for _, rule := range reconcile.BuiltRules() {
+		mode := s.policy.Rules[rule].Mode
+		name := rule
+		if low, ok := s.Controls.Modes[rule]; ok && lower(low, mode) {
+			mode, name = low, rule+" (lowered by an operator)"
+		}
+		if share := s.policy.Rules[rule].Rollout; mode == reconcile.Enforce && share < 100 {
+			name += fmt.Sprintf(" (%d %% of subjects)", share)
+		}
+		by[mode] = append(by[mode], name)
+	}
+	var lines []modeLine
+	for _, m := range []reconcile.Mode{reconcile.Enforce, reconcile.Observe, reconcile.Off} {
+		if len(by[m]) > 0 {
+			lines = append(lines, modeLine{string(m), strings.Join(by[m], ", ")})
+		}
+	}
+	return lines
+}
+
+// lower reports whether an operator's mode allows less than the config's.
+func lower(wish, config reconcile.Mode) bool {
+	return wish == reconcile.Off && config != reconcile.Off || wish == reconcile.Observe && config == reconcile.Enforce
+}
