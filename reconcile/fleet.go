@@ -28,6 +28,9 @@ func (v *view) fleet() int {
 		}
 	}
 	for ref, seen := range v.s.Memory.Sandboxes {
+		if _, ours := v.p.Providers[ref.Provider]; !ours {
+			continue // its entry left the config: nothing of it is ever touched
+		}
 		if seen.GoneAt.IsZero() && (v.s.Kind != Full || !v.trusted(listingOf(ref.Provider))) {
 			n++
 		}

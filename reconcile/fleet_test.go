@@ -285,3 +285,32 @@ func TestStaleEntryColumn(t *testing.T) {
 		})
 	}
 }
+
+// What is of a provider that left the config is nobody's here: it makes no budget larger
+// and explains nothing.
+func TestProviderThatLeft(t *testing.T) {
+	s := &Snapshot{Kind: Quick, Memory: Memory{Now: ledgerNow, Sandboxes: map[Ref]SandboxSeen{}}}
+	for _, ref := range []Ref{{"daytona", "s1"}, {"daytona", "s2"}, {"old", "s1"}, {"old", "s2"}, {"old", "s3"}} {
+		s.Memory.Sandboxes[ref] = SandboxSeen{Ref: ref, State: SandboxRunning}
+	}
+	p := &Policy{Providers: map[string]ProviderPolicy{"daytona": {}}}
+
+	if got := newView(s, p).fleet(); got != 2 {
+		t.Errorf("fleet of a quick pass is %d, want 2", got)
+	}
+	s.takeInventory(p)
+	if len(s.Sandboxes) != 2 || s.Sandboxes[0].Provider != "daytona" {
+		t.Errorf("inventory of a worker is %v, want the two at daytona", s.Sandboxes)
+	}
+}
+
+func TestLookAgain(t *testing.T) {
+	for age, want := range map[time.Duration]time.Duration{
+		0: 2 * time.Second, 10*time.Second - 1: 2 * time.Second, 10 * time.Second: 5 * time.Second,
+		time.Minute: 15 * time.Second, 4 * time.Minute: time.Minute, time.Hour: time.Minute,
+	} {
+		if got := lookAgain(age); got != want {
+			t.Errorf("%s after it was accepted: again in %s, want %s", age, got, want)
+		}
+	}
+}

@@ -62,6 +62,7 @@ type Lease struct {
 	Holder string
 	Epoch  int64 // rises with each new holder; fences every write; 0 for a worker
 	Until  time.Time
+	At     time.Time // when it was taken or renewed last
 }
 
 // WorkerLease is what a process works under that carries out actions and probes beside the

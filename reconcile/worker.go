@@ -12,9 +12,8 @@ import (
 
 // The times of a worker.
 const (
-	confirmFor   = 2 * time.Second // how long one call stays with what was accepted, and keeps others waiting
-	confirmAgain = 5 * time.Second // when to look again at what is not confirmed
-	soonest      = 500 * time.Millisecond
+	confirmFor = 2 * time.Second // how long a call stays with what it got accepted, and keeps others waiting
+	soonest    = 500 * time.Millisecond
 )
 
 // A Worker carries out, in one process, what passes of any process have recorded. It needs
@@ -56,8 +55,32 @@ func (w *Worker) Remedy(ctx context.Context, id string) (again time.Duration, er
 	if err != nil {
 		return 0, fmt.Errorf("work at remedy %s: %w", id, err)
 	}
-	err = errors.Join(r.remedy(ctx, steps), r.confirm(w.stop)) //nolint:contextcheck // outlives the call by design
+	err = r.remedy(ctx, steps)
+	if r.acted() {
+		r.until = time.Now().Add(confirmFor)
+	}
+	err = errors.Join(err, r.confirm(w.stop)) //nolint:contextcheck // outlives the call by design
 	return r.next(), err
+}
+
+// acted reports whether this call asked a provider for something that it accepted. Only
+// then it stays for a moment; who only looks again looks once.
+func (r *run) acted() bool {
+	for _, a := range r.accepted() {
+		if !a.ActedAt.Before(r.now) {
+			return true
+		}
+	}
+	return false
+}
+
+// lookAgain is when to look again at what was accepted so long ago: soon at first, so that
+// the time to gone is known well, and ever more seldom at what is stuck.
+func lookAgain(age time.Duration) time.Duration {
+	if age < 10*time.Second {
+		return 2 * time.Second
+	}
+	return min(max(age/4, 5*time.Second), time.Minute)
 }
 
 // next is when the first of the steps that wait for a time is due.
@@ -67,9 +90,10 @@ func (r *run) next() time.Duration {
 	var first time.Duration
 	for _, a := range r.done {
 		wait := time.Duration(0)
+		_, ours := r.k.Providers[a.Provider]
 		switch {
-		case a.Outcome == OutcomeAccepted:
-			wait = confirmAgain
+		case a.Outcome == OutcomeAccepted && ours:
+			wait = lookAgain(r.now.Sub(a.ActedAt))
 		case a.Outcome == OutcomePending && a.begun() && a.NextAttempt.After(r.now):
 			wait = max(a.NextAttempt.Sub(r.now), soonest)
 		}
@@ -114,7 +138,7 @@ func (w *Worker) begin(ctx context.Context) (*run, error) {
 	}
 	r := s.result.keeper.newRun(WorkerLease(w.keeper.Holder), s.result)
 	r.due, r.now, r.stop = s.due, now, w.stop
-	r.until = time.Now().Add(confirmFor)
+	r.until = time.Now()
 	r.begin = time.Now().Add(leastActing)
 	return r, nil
 }
@@ -180,12 +204,13 @@ func calledFor(m *Memory) map[string]bool {
 // say who may belong together; nothing is ended on their word.
 func (s *Snapshot) takeInventory(p *Policy) {
 	for ref, seen := range s.Memory.Sandboxes {
-		if !seen.GoneAt.IsZero() {
+		entry, ours := p.Providers[ref.Provider]
+		if !seen.GoneAt.IsZero() || !ours {
 			continue
 		}
 		sb := Sandbox{Ref: ref, Name: seen.Name, Raw: seen.Raw, State: seen.State, Template: seen.Template,
 			Task: seen.Task, CreatedAt: seen.CreatedAt, AsOf: s.Memory.Now, Owned: true}
-		if p.Providers[ref.Provider].SandboxIsID {
+		if entry.SandboxIsID {
 			sb.SandboxKey = ref.ID
 		}
 		s.Sandboxes = append(s.Sandboxes, sb)

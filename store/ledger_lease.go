@@ -35,7 +35,8 @@ func (g *Ledger) TakeLease(ctx context.Context, holder string, ttl time.Duration
 func takeLease(ctx context.Context, tx pgx.Tx, holder string, now time.Time, ttl time.Duration,
 ) (reconcile.Lease, error) {
 	var present reconcile.Lease
-	err := one(ctx, tx, "ledger_lease_lock", nil, &present.Holder, &present.Epoch, at(&present.Until))
+	err := one(ctx, tx, "ledger_lease_lock", nil, &present.Holder, &present.Epoch, at(&present.Until),
+		at(&present.At))
 	if err != nil {
 		return reconcile.Lease{}, err
 	}

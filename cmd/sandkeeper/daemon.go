@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,8 +21,10 @@ type daemon struct {
 	holder  string
 	queue   *queue.Queue
 	crew    atomic.Pointer[crew]
+	hiring  sync.Mutex // while a job takes its crew, or a reload puts another in its place
 	reading lastReading
-	stop    context.Context // ends when nothing more is to be begun
+	frozen  map[string]string // untrusted sources that the log knows of; one pass at a time
+	stop    context.Context   // ends when nothing more is to be begun
 }
 
 // A crew is who works by one version of the config. A job that began with one ends with it.
@@ -29,15 +32,39 @@ type crew struct {
 	*world // of the task database and the providers
 	keeper *reconcile.Keeper
 	worker *reconcile.Worker
+	jobs   sync.WaitGroup // that work with it
 }
 
 func newCrew(stop context.Context, w *world, k *reconcile.Keeper) *crew {
-	return &crew{w, k, reconcile.NewWorker(stop, k)}
+	return &crew{world: w, keeper: k, worker: reconcile.NewWorker(stop, k)}
+}
+
+// hire gives a job the crew of now, until it calls done.
+func (d *daemon) hire() (c *crew, done func()) {
+	d.hiring.Lock()
+	defer d.hiring.Unlock()
+	c = d.crew.Load()
+	c.jobs.Add(1)
+	return c, c.jobs.Done
+}
+
+// replace puts a crew in force. The one before gives up its connections when the last of
+// its jobs is done.
+func (d *daemon) replace(c *crew) {
+	d.hiring.Lock()
+	defer d.hiring.Unlock()
+	if old := d.crew.Swap(c); old != nil {
+		go func() {
+			old.jobs.Wait()
+			old.close()
+		}()
+	}
 }
 
 // Pass runs one pass. While somebody else holds the pass lease it asks to be called again.
 func (d *daemon) Pass(ctx context.Context, kind reconcile.PassKind) (again time.Duration, err error) {
-	c := d.crew.Load()
+	c, done := d.hire()
+	defer done()
 	began := time.Now()
 	r, err := c.keeper.Pass(ctx, kind, apart(c.config.Schedule.of(kind).Schedule, began))
 	var held *reconcile.HeldError
@@ -61,10 +88,11 @@ func (d *daemon) Pass(ctx context.Context, kind reconcile.PassKind) (again time.
 }
 
 // apart is how close two passes of a kind may begin: half of the time between two turns of
-// the schedule. Each turn comes at a process of its own, or twice after one was killed.
+// the schedule, which may come twice after a process was killed. Before and after a pause of
+// the schedule, a night for example, the shorter of the two gaps counts.
 func apart(s cron.Schedule, now time.Time) time.Duration {
 	next := s.Next(now)
-	return s.Next(next).Sub(next) / 2
+	return min(next.Sub(now), s.Next(next).Sub(next)) / 2
 }
 
 // tell logs what a pass came to. A quick pass that found nothing to do and nothing amiss is
@@ -80,9 +108,7 @@ func (d *daemon) tell(ctx context.Context, r *reconcile.Result, took time.Durati
 	}
 	log := d.log.With("pass", r.Pass, "kind", r.Kind, "took", took.Round(time.Millisecond).String(),
 		"findings", len(r.Plan.Findings), "steps", do, "held", held, "healthy", r.Plan.Kept)
-	for _, s := range r.Frozen() {
-		log.WarnContext(ctx, "source not trusted", "source", s.Name, "reason", s.Reason)
-	}
+	d.tellFrozen(ctx, r)
 	switch {
 	case !r.Complete:
 		log.WarnContext(ctx, "pass not complete", "err", r.Error)
@@ -93,12 +119,33 @@ func (d *daemon) tell(ctx context.Context, r *reconcile.Result, took time.Durati
 	}
 }
 
+// tellFrozen logs when a source loses trust, and when it has it back.
+func (d *daemon) tellFrozen(ctx context.Context, r *reconcile.Result) {
+	now := map[string]string{}
+	for _, s := range r.Frozen() {
+		now[s.Name] = s.Reason
+		if _, known := d.frozen[s.Name]; !known {
+			d.log.WarnContext(ctx, "source not trusted", "source", s.Name, "reason", s.Reason)
+		}
+	}
+	for name := range d.frozen {
+		if _, still := now[name]; !still {
+			d.log.InfoContext(ctx, "source trusted again", "source", name)
+		}
+	}
+	d.frozen = now
+}
+
 // Remedy works at one remedy.
 func (d *daemon) Remedy(ctx context.Context, id string) (again time.Duration, err error) {
-	return d.crew.Load().worker.Remedy(ctx, id)
+	c, done := d.hire()
+	defer done()
+	return c.worker.Remedy(ctx, id)
 }
 
 // Probe probes one sandbox.
 func (d *daemon) Probe(ctx context.Context, ref reconcile.Ref) error {
-	return d.crew.Load().worker.Probe(ctx, ref)
+	c, done := d.hire()
+	defer done()
+	return c.worker.Probe(ctx, ref)
 }

@@ -120,7 +120,9 @@ func (au *auditor) kill(c *child) {
 func (au *auditor) stop(d *daemonChild) {
 	au.Helper()
 	au.mu.Lock()
-	au.killed[d.cmd.Process.Pid] = time.Now()
+	if _, dead := au.killed[d.cmd.Process.Pid]; !dead { // to the others it was, while it stood still
+		au.killed[d.cmd.Process.Pid] = time.Now()
+	}
 	au.mu.Unlock()
 	d.stop()
 }

@@ -73,7 +73,7 @@ func (au *auditor) faults() {
 		{On: simulated.Delete, Chance: 0.1, Effect: simulated.DoneThenDrop},
 		{On: simulated.Delete, Chance: 0.1, Effect: simulated.DoneThenAnswer, Status: 502},
 		{On: simulated.Delete, Chance: 0.1, Effect: simulated.Drop},
-		{On: simulated.Delete, Chance: 0.3, Delay: 400 * time.Millisecond},
+		{On: simulated.Delete, Chance: 0.3, Delay: 2500 * time.Millisecond},
 		{On: simulated.Get, Chance: 0.05, Effect: simulated.Answer, Status: 502},
 		{On: simulated.Get, Chance: 0.2, Delay: 200 * time.Millisecond},
 	} {

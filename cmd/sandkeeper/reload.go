@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -15,10 +15,6 @@ import (
 // reloadEvery is how often the config's files are looked at. Their content is what counts:
 // a ConfigMap changes by a link that is moved, an editor's file by one that is renamed.
 const reloadEvery = time.Second
-
-// retireAfter is how long the connections of a config that was replaced are kept, for the
-// jobs that began with it.
-const retireAfter = 2 * time.Minute
 
 // A lastReading is how the last reading of the config ended.
 type lastReading struct {
@@ -49,54 +45,91 @@ func (d *daemon) watchConfig(ctx context.Context) {
 	defer signal.Stop(hup)
 	ticker := time.NewTicker(reloadEvery)
 	defer ticker.Stop()
-	files := d.crew.Load().config.Files
-	seen := fingerprint(files)
+	l := lookout{read: fingerprint(d.crew.Load().config.Files)}
 	for {
+		asked := false
 		select {
 		case <-ctx.Done():
 			return
 		case <-hup:
+			asked = true
 		case <-ticker.C:
-			if now := fingerprint(files); bytes.Equal(now, seen) {
-				continue
-			}
 		}
-		seen = fingerprint(files)
-		d.reload(ctx)
-		files = d.crew.Load().config.Files
+		now := fingerprint(d.crew.Load().config.Files)
+		if l.due(now) || asked {
+			l.refused = !d.reload(ctx, now)
+			l.read = now
+		}
 	}
 }
 
+// A lookout decides when the files of the config are to be read again.
+type lookout struct {
+	read    string // the fingerprint that was read last
+	last    string // the fingerprint of the look before
+	refused bool   // the last reading was refused for a reason that may pass
+	waited  int    // looks since then
+}
+
+// due reports whether to read files that look like now. What is being written is left alone
+// until two looks see the same: half a config may say more than a whole one. A config that
+// was refused because a database did not answer is tried again after some looks.
+func (l *lookout) due(now string) bool {
+	steady := now == l.last
+	l.last = now
+	l.waited++
+	if now != l.read {
+		return steady
+	}
+	const patience = 5
+	if !l.refused || l.waited < patience {
+		return false
+	}
+	l.waited = 0
+	return true
+}
+
 // fingerprint is of the content of files. One that cannot be read now counts as empty.
-func fingerprint(files []string) []byte {
+func fingerprint(files []string) string {
 	h := sha256.New()
 	for _, name := range files {
 		text, _ := os.ReadFile(name) // the operator names the files; reading them again tells what is wrong
 		fmt.Fprintf(h, "%d\x00%s", len(text), text)
 	}
-	return h.Sum(nil)
+	return string(h.Sum(nil))
 }
 
-// reload puts the config of now in force, as a whole or not at all.
-func (d *daemon) reload(ctx context.Context) {
+// reload puts the config of now in force, as a whole or not at all. It reports false when it
+// may succeed later without a change of the files.
+func (d *daemon) reload(ctx context.Context, seen string) bool {
 	c, err := d.options.load()
+	if err == nil && fingerprint(d.crew.Load().config.Files) != seen {
+		return false // written to meanwhile
+	}
 	if err == nil {
 		err = d.apply(ctx, c)
 	}
+	_, before := d.reading.last()
 	d.reading.note(time.Now(), err)
-	if err != nil {
+	switch {
+	case err == nil:
+		d.log.InfoContext(ctx, "config read again, it is in force")
+	case before == nil || before.Error() != err.Error():
 		d.log.ErrorContext(ctx, "config refused, the one before stays in force", "err", err)
-		return
 	}
-	d.log.InfoContext(ctx, "config read again, it is in force")
+	var mistakes ConfigErrors
+	return err == nil || errors.As(err, &mistakes) || errors.Is(err, errFixed)
 }
+
+// errFixed is a change that only a restart can bring about.
+var errFixed = errors.New("cannot change while the process runs: restart it")
 
 // apply opens what a config needs and hands the work over to it.
 func (d *daemon) apply(ctx context.Context, c *Config) error {
 	old := d.crew.Load()
 	if old != nil {
 		if key := fixedKey(old.config, c); key != "" {
-			return fmt.Errorf("%s cannot change while the process runs: restart it", key)
+			return fmt.Errorf("%s %w", key, errFixed)
 		}
 	}
 	w := &world{config: c, log: d.log, level: d.level, pool: d.pool, ledger: d.ledger, shared: true}
@@ -107,11 +140,8 @@ func (d *daemon) apply(ctx context.Context, c *Config) error {
 	k := w.keeper(nil)
 	k.Holder, k.Queue = d.holder, d.queue
 	d.level.Set(c.Log.Level)
-	d.crew.Store(newCrew(d.stop, w, k))
+	d.replace(newCrew(d.stop, w, k))
 	d.queue.Reschedule(c.Schedule.Quick.Schedule, c.Schedule.Full.Schedule)
-	if old != nil {
-		time.AfterFunc(retireAfter, old.world.close)
-	}
 	return nil
 }
 

@@ -70,7 +70,9 @@ func runDaemon(ctx context.Context, o *options, migrate bool) error {
 
 // newDaemon makes a daemon that works by the config of its world.
 func newDaemon(ctx context.Context, o *options, w *world) (*daemon, error) {
-	d := &daemon{world: w, options: o, holder: holder(), stop: ctx}
+	again := *o
+	again.config = w.config.Files[0] // a reload never goes over to another of the usual places
+	d := &daemon{world: w, options: &again, holder: holder(), stop: ctx}
 	var err error
 	d.queue, err = queue.New(queue.Options{
 		Pool: w.pool, Duty: d, Ledger: w.ledger, Log: w.log, Name: d.holder,

@@ -59,14 +59,14 @@ const conflictPatience = 3 * time.Second
 // (429) is repeated: both mean that nothing was done. What got no answer may have been
 // done, so that the caller must look.
 func (c *client) change(ctx context.Context, k call) (answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, conflictPatience)
+	patience, cancel := context.WithTimeout(ctx, conflictPatience)
 	defer cancel()
 	for try := 1; ; try++ {
-		a, err := c.once(ctx, k)
+		a, err := c.once(ctx, k) // each call has its own time; patience is for the repeats
 		if err != nil || a.status != http.StatusConflict && a.status != http.StatusTooManyRequests {
 			return a, err
 		}
-		if sleep(ctx, c.pause(try+1, a), "wait to try again") != nil {
+		if sleep(patience, c.pause(try+1, a), "wait to try again") != nil {
 			return a, nil
 		}
 	}

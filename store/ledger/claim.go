@@ -62,7 +62,7 @@ func (r Request) busy(now time.Time) string {
 // free at once.
 func Living(a reconcile.Action, claimEpoch, epoch int64, now time.Time) bool {
 	workers := claimEpoch == 0
-	return a.ClaimedBy != "" && (workers || claimEpoch >= epoch) && a.ClaimEnds.After(now)
+	return a.ClaimedBy != "" && (workers || claimEpoch >= epoch) && a.ClaimEnds.After(now) && !Ahead(a.ClaimedAt, now)
 }
 
 // order says which earlier step is missing. A later step's ground is that the first one

@@ -15,11 +15,16 @@ func Take(present reconcile.Lease, holder string, now time.Time, ttl time.Durati
 	if holder == "" || ttl <= 0 {
 		return reconcile.Lease{}, fmt.Errorf("take lease as %q for %s: a holder and a positive time are needed", holder, ttl)
 	}
-	if present.Holder != "" && present.Holder != holder && present.Until.After(now) {
+	if present.Holder != "" && present.Holder != holder && present.Until.After(now) && !Ahead(present.At, now) {
 		return reconcile.Lease{}, &reconcile.HeldError{Holder: present.Holder, Until: present.Until}
 	}
-	return reconcile.Lease{Holder: holder, Epoch: present.Epoch + 1, Until: now.Add(ttl)}, nil
+	return reconcile.Lease{Holder: holder, Epoch: present.Epoch + 1, Until: now.Add(ttl), At: now}, nil
 }
+
+// Ahead reports whether a moment that was written down lies in the future, by more than
+// what the clocks of two processes differ: the clock was set back since. Nobody waits for
+// what was to end by such a clock; a holder that lives is fenced.
+func Ahead(at, now time.Time) bool { return at.Sub(now) > 5*time.Second }
 
 // Same reports whether l is the taking that stands as present, ended or not: nobody has
 // taken over since. No taking has epoch 0, so a worker's lease is never the one.

@@ -14,6 +14,12 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
+// taken is the lease as if it had been taken so long after a minute before noon.
+func taken(l reconcile.Lease, after time.Duration) reconcile.Lease {
+	l.At = noon.Add(-time.Minute + after)
+	return l
+}
+
 func TestTake(t *testing.T) {
 	held := reconcile.Lease{Holder: "one", Epoch: 7, Until: noon}
 	for name, tc := range map[string]struct {
@@ -22,12 +28,15 @@ func TestTake(t *testing.T) {
 		now     time.Time
 		want    int64 // epoch, 0 when refused
 	}{
-		"never taken":                      {reconcile.Lease{}, "two", noon, 1},
-		"held by another until later":      {held, "two", noon.Add(-1), 0},
-		"held by another until now":        {held, "two", noon, 8},
-		"its own, still held":              {held, "one", noon.Add(-time.Hour), 8},
-		"dropped":                          {reconcile.Lease{Epoch: 7, Until: noon}, "two", noon.Add(-1), 8},
-		"the clock ran back since":         {held, "two", noon.Add(-24 * time.Hour), 0},
+		"never taken":                  {reconcile.Lease{}, "two", noon, 1},
+		"held by another until later":  {held, "two", noon.Add(-1), 0},
+		"held by another until now":    {held, "two", noon, 8},
+		"its own, still held":          {held, "one", noon.Add(-time.Hour), 8},
+		"dropped":                      {reconcile.Lease{Epoch: 7, Until: noon}, "two", noon.Add(-1), 8},
+		"the clock ran back since":     {held, "two", noon.Add(-24 * time.Hour), 0},
+		"taken a little in the future": {taken(held, 5*time.Second), "two", noon.Add(-time.Minute), 0},
+		"taken in a future that was undone": {
+			taken(held, 5*time.Second+1), "two", noon.Add(-time.Minute), 8},
 		"nobody cannot take it":            {reconcile.Lease{}, "", noon, 0},
 		"nobody cannot take a dropped one": {reconcile.Lease{Epoch: 7}, "", noon, 0},
 	} {

@@ -27,7 +27,7 @@ func (g *Ledger) TakeLease(ctx context.Context, holder string, ttl time.Duration
 // RenewLease extends the lease by ttl from now, while it stands.
 func (g *Ledger) RenewLease(ctx context.Context, l reconcile.Lease, ttl time.Duration) error {
 	err := g.fenced(ctx, l, func(now time.Time) error {
-		g.lease.Until = now.Add(ttl)
+		g.lease.Until, g.lease.At = now.Add(ttl), now
 		return nil
 	})
 	if err != nil {

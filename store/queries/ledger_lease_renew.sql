@@ -1,3 +1,3 @@
 -- Extends the lease while it stands. Changes no row when it was lost or has ended.
-UPDATE sandkeeper.leases SET expires_at = @until
+UPDATE sandkeeper.leases SET expires_at = @until, taken_at = @now
 WHERE name = 'pass' AND holder = @holder AND epoch = @epoch AND expires_at > @now
