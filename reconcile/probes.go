@@ -152,13 +152,18 @@ func (r *run) probeAll(ctx context.Context, due []Sandbox) []ProbeResult {
 
 // probeOne probes one sandbox. A probe that was cut short by our own end proves nothing.
 func (r *run) probeOne(ctx context.Context, sb Sandbox) ProbeResult {
+	result := r.k.probe(ctx, sb, r.policy.Providers[sb.Provider].Probe)
+	result.At = r.ledgerNow(ctx)
+	return result
+}
+
+func (k *Keeper) probe(ctx context.Context, sb Sandbox, p ProbePolicy) ProbeResult {
 	began := time.Now()
-	result := r.k.Providers[sb.Provider].Probe(ctx, sb, r.policy.Providers[sb.Provider].Probe)
+	result := k.Providers[sb.Provider].Probe(ctx, sb, p)
 	if ctx.Err() != nil && result.Outcome != Answered {
 		result.Outcome, result.Detail = Infrastructure, "cut short"
 	}
 	result.Ref, result.Took = sb.Ref, time.Since(began)
-	result.At = r.ledgerNow(ctx)
 	result.Detail = clip(result.Detail, 300)
 	return result
 }

@@ -84,7 +84,7 @@ func (v *view) pair(subs []Subject) {
 	var lonely []*Subject
 	for i := range subs {
 		s := &subs[i]
-		if s.Task == nil || s.Fate != FateLive || s.hasBox(func(b *Box) bool { return b.Here }) {
+		if s.Task == nil || s.Fate != FateLive || s.hasBox(func(b *Box) bool { return b.Here }) || v.unlisted(s) {
 			continue
 		}
 		if _, alive := v.alive(s.Task); alive {
@@ -95,6 +95,12 @@ func (v *view) pair(subs []Subject) {
 	for _, b := range v.stray(subs) {
 		lonely = v.shield(b, lonely)
 	}
+}
+
+// unlisted reports whether the task's present state began after the newest listing, in a look
+// that has none of its own: then nobody knows whether it has a sandbox.
+func (v *view) unlisted(s *Subject) bool {
+	return v.s.Kind != Full && (!s.Known || s.Seen.Since.After(v.s.Memory.LastFull.Add(-v.p.Quick)))
 }
 
 // byAge puts tasks whose provider is known first, each group youngest first: together with

@@ -22,13 +22,19 @@ type Worker struct {
 	keeper *Keeper
 	stop   context.Context // ends when nothing more is to be begun
 
+	results *letterbox // of probes
+
 	mu    sync.Mutex
 	shift weak.Pointer[shift] // kept for as long as somebody works with it
 }
 
 // NewWorker makes a worker with the keeper's policy and providers. When stop ends it begins
 // nothing more; what it has begun it finishes.
-func NewWorker(stop context.Context, k *Keeper) *Worker { return &Worker{keeper: k, stop: stop} }
+func NewWorker(stop context.Context, k *Keeper) *Worker {
+	return &Worker{keeper: k, stop: stop, results: &letterbox{send: func(ctx context.Context, r []ProbeResult) error {
+		return k.Ledger.SaveProbes(ctx, WorkerLease(k.Holder), r)
+	}}}
+}
 
 // A shift is what a worker knows of the world: as it was recorded by the newest pass, with
 // the live tasks of now. It is no pass: nothing of it is written, and each action looks
@@ -107,20 +113,26 @@ func (r *run) next() time.Duration {
 // Probe probes one sandbox and saves what came of it. One that is not ours any more, does
 // not run or is being ended is left alone.
 func (w *Worker) Probe(ctx context.Context, ref Ref) error {
-	r, err := w.begin(ctx)
+	p, ok := w.keeper.Policy.Providers[ref.Provider]
+	if !ok || p.Probe.Off {
+		return nil
+	}
+	open, err := w.keeper.Ledger.OpenActions(ctx)
 	if err != nil {
-		return fmt.Errorf("probe %s: %w", ref, err)
+		return fmt.Errorf("read the open actions before a probe of %s: %w", ref, err)
 	}
-	if _, ok := r.k.Providers[ref.Provider]; !ok || r.view.ending[ref] || !slices.Contains(r.probing(), ref.Provider) {
+	if slices.ContainsFunc(open, func(a Action) bool { return a.begun() && a.Provider == ref.Provider && a.Sandbox == ref.ID }) {
+		return nil // it has a final probe of its own
+	}
+	look := w.keeper.lookAt(ctx, ref)
+	if look.Gone || look.Error != "" || look.Sandbox.State != SandboxRunning || !look.Sandbox.Owned && !p.Referenced {
 		return nil
 	}
-	look := r.k.lookAt(ctx, ref)
-	known := r.view.s.Memory.Sandboxes[ref].Task != "" && r.policy.Providers[ref.Provider].Referenced
-	if look.Gone || look.Error != "" || look.Sandbox.State != SandboxRunning || !look.Sandbox.Owned && !known {
-		return nil
+	result := w.keeper.probe(ctx, look.Sandbox, p.Probe)
+	if result.At, err = w.keeper.Ledger.Now(ctx); err != nil {
+		return fmt.Errorf("read the ledger's clock after a probe of %s: %w", ref, err)
 	}
-	result := r.probeOne(ctx, look.Sandbox)
-	if err := r.k.Ledger.SaveProbes(ctx, r.lease, []ProbeResult{result}); err != nil {
+	if err := w.results.save(ctx, result); err != nil {
 		return fmt.Errorf("save the probe of %s: %w", ref, err)
 	}
 	return nil

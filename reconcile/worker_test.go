@@ -378,3 +378,28 @@ func TestHeldByLabelIsNotAskedForAgain(t *testing.T) {
 		}
 	})
 }
+
+// A task that was started since the listing has a sandbox that nobody has listed yet. It is
+// no reason to think that an orphan may be its own.
+func TestTaskSinceTheListingShieldsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, l := opened(t), &life{}
+		s.cloud.Put(simulated.Sandbox{ID: "sb-orphan", CreatedAt: ago(6 * time.Minute), Labels: map[string]string{"app": "ours"}})
+		d := s.daemon("first", l)
+		for i := range 3 {
+			if _, err := d.Pass(s.Context(), reconcile.Full, 0); err != nil {
+				t.Fatal(err)
+			}
+			id := "fresh-" + string(rune('a'+i))
+			s.put(row{beats: true, Task: reconcile.Task{State: reconcile.TaskRunning, StartedAt: time.Now()}}, id)
+			if err := d.workOff(s.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+		}
+
+		if diff := cmp.Diff([]string{"sb-orphan"}, l.asked); diff != "" {
+			t.Errorf("asked for its end (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -105,7 +105,7 @@ func trustReadings(sources *[]reconcile.SourceSeen, templates *[]reconcile.Templ
 
 func scanLease(r pgx.Rows) (reconcile.Lease, error) {
 	var l reconcile.Lease
-	err := r.Scan(&l.Holder, &l.Epoch, at(&l.Until))
+	err := r.Scan(&l.Holder, &l.Epoch, at(&l.Until), at(&l.At))
 	return l, err
 }
 

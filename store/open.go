@@ -69,13 +69,19 @@ func (o OpenOptions) apply(config *pgxpool.Config) {
 	config.MaxConnIdleTime, config.MaxConnLifetime = 5*time.Minute, 30*time.Minute
 	config.MaxConnLifetimeJitter = 5 * time.Minute
 	config.ConnConfig.ConnectTimeout = o.ConnectTimeout
+	// A connection that was used a moment ago is not asked whether it lives, as it would be
+	// after a second: a daemon at rest would ask more than it works.
+	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool {
+		return p.IdleDuration > 10*time.Second
+	}
 	millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 	for name, value := range map[string]string{
 		"application_name":  "sandkeeper",
 		"lock_timeout":      millis(o.LockTimeout),
 		"statement_timeout": millis(o.StatementTimeout),
-		// A process that hangs inside a transaction must not keep a task's row locked.
-		"idle_in_transaction_session_timeout": millis(o.StatementTimeout),
+		// A process that hangs inside a transaction must not keep rows locked: a task's, or
+		// those that each pass of the others writes. None waits there for anything outside.
+		"idle_in_transaction_session_timeout": millis(min(o.StatementTimeout, 5*time.Second)),
 	} {
 		if _, given := config.ConnConfig.RuntimeParams[name]; !given {
 			config.ConnConfig.RuntimeParams[name] = value

@@ -84,6 +84,9 @@ func (s *scene) outcome(a *reconcile.Action) (level, string) {
 	case reconcile.OutcomeAccepted:
 		return s.accepted(a)
 	case reconcile.OutcomePending:
+		if s.still[a.ID] != "" {
+			return warn, s.pending(a)
+		}
 		return busy, s.pending(a)
 	}
 	return warn, line(string(a.Outcome), mostName)
@@ -107,11 +110,16 @@ func (s *scene) accepted(a *reconcile.Action) (level, string) {
 }
 
 func (s *scene) pending(a *reconcile.Action) string {
+	holds := s.policy.Holds(&s.Controls, a)
 	switch {
 	case a.ClaimedBy != "" && a.ClaimEnds.After(s.Now):
 		return "being done by " + line(a.ClaimedBy, mostName)
+	case len(holds) > 0:
+		return "held " + holding(holds)
 	case a.NextAttempt.After(s.Now):
 		return fmt.Sprintf("tried %s, again in %s", times(a.Attempts), long(a.NextAttempt.Sub(s.Now)))
+	case a.Attempts > 0 && s.still[a.ID] != "":
+		return s.still[a.ID]
 	case a.Attempts > 0:
 		return fmt.Sprintf("tried %s, again at once", times(a.Attempts))
 	}

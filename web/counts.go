@@ -33,8 +33,8 @@ func taskWords(counts map[string]int) string {
 	return strings.Join(words, ", ")
 }
 
-// sandboxWords are the sandboxes by provider and state, and those of others.
-func sandboxWords(counts map[string]int) string {
+// sandboxWords are the sandboxes of each provider by state.
+func sandboxWords(counts map[string]int) []string {
 	states := map[string][]string{}
 	for _, key := range slices.Sorted(maps.Keys(counts)) {
 		rest, ok := strings.CutPrefix(key, "sandboxes:")
@@ -51,11 +51,7 @@ func sandboxWords(counts map[string]int) string {
 		if !ok {
 			continue
 		}
-		parts := states[provider]
-		if n := counts["foreign:"+provider]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d of others, never touched", n))
-		}
-		words = append(words, strings.TrimSuffix(provider+": "+strings.Join(parts, ", "), ": "))
+		words = append(words, strings.TrimSuffix(provider+": "+strings.Join(states[provider], ", "), ": "))
 	}
-	return line(strings.Join(words, "; "), mostLine)
+	return words
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ type findingView struct {
 	Opened   moment
 	Seen     moment
 	Looks    string
+	Held     string // "Held by ana: looking into it.", "" when nothing holds it
 	HeldBy   []string
 	Evidence []evidenceLine
 	Explain  string // the command that tells more, "" for none
@@ -36,8 +38,47 @@ type evidenceLine struct {
 	Fact   string
 }
 
-// findings are the open ones, those that wait for a person first, and what is not shown.
-func (s *scene) findings() (views []findingView, more string) {
+// An otherFindings is what one rule found besides the findings that are shown.
+type otherFindings struct {
+	Rule     string
+	Summary  string // "And 35 more of orphan"
+	Subjects []string
+	More     string
+}
+
+// findings are the open ones, those that wait for a person first, of each rule a few. The
+// others of each rule are one line that can be unfolded.
+func (s *scene) findings() (views []findingView, others []otherFindings) {
+	shown, rest := map[string]int{}, map[string][]string{}
+	for _, f := range s.sortedFindings() {
+		if shown[f.Rule] < mostOfRule && len(views) < mostFindings {
+			shown[f.Rule]++
+			views = append(views, s.finding(f))
+			continue
+		}
+		rest[f.Rule] = append(rest[f.Rule], subjectWords(f.Subject)+", "+s.stateOf(f).Word())
+	}
+	for _, rule := range slices.Sorted(maps.Keys(s.FindingsOpen)) {
+		if left := s.FindingsOpen[rule] - shown[rule]; left > 0 {
+			others = append(others, otherOf(rule, left, shown[rule] > 0, rest[rule]))
+		}
+	}
+	return views, others[:min(len(others), mostGroups)]
+}
+
+func otherOf(rule string, left int, some bool, subjects []string) otherFindings {
+	o := otherFindings{Rule: line(rule, mostName), Subjects: subjects[:min(len(subjects), mostSubjects)]}
+	o.Summary = fmt.Sprintf("%d of %s", left, o.Rule)
+	if some {
+		o.Summary = fmt.Sprintf("And %d more of %s", left, o.Rule)
+	}
+	if unlisted := left - len(o.Subjects); unlisted > 0 && len(o.Subjects) > 0 {
+		o.More = fmt.Sprintf("And %d more.", unlisted)
+	}
+	return o
+}
+
+func (s *scene) sortedFindings() []*reconcile.FindingSeen {
 	sorted := make([]*reconcile.FindingSeen, len(s.Findings))
 	for i := range s.Findings {
 		sorted[i] = &s.Findings[i]
@@ -45,17 +86,14 @@ func (s *scene) findings() (views []findingView, more string) {
 	slices.SortStableFunc(sorted, func(a, b *reconcile.FindingSeen) int {
 		return cmp.Compare(urgency(s.stateOf(a)), urgency(s.stateOf(b)))
 	})
-	for _, f := range sorted[:min(len(sorted), mostFindings)] {
-		views = append(views, s.finding(f))
-	}
-	if left := total(s.FindingsOpen) - len(views); left > 0 {
-		more = fmt.Sprintf("And %s.", moreFindings(left))
-	}
-	return views, more
+	return sorted
 }
 
+// byUrgency are all states, the most urgent first.
+var byUrgency = []state{reported, heldBack, stalled, underWay, awaited, watched}
+
 func urgency(s state) int {
-	return slices.Index([]state{reported, heldBack, underWay, awaited, watched}, s)
+	return slices.Index(byUrgency, s)
 }
 
 func (s *scene) finding(f *reconcile.FindingSeen) findingView {
@@ -64,6 +102,9 @@ func (s *scene) finding(f *reconcile.FindingSeen) findingView {
 		Subject: subjectWords(f.Subject), State: s.stateOf(f),
 		Reason: sentence(capital(line(f.Reason, mostLine))), IDs: identities(f),
 		Opened: ago(f.OpenedAt, s.Now), Seen: ago(f.LastSeen, s.Now), Looks: count(f.Sightings, "look"),
+	}
+	if v.State == heldBack {
+		v.Held = sentence("Held " + holding(f.HeldBy))
 	}
 	for _, h := range f.HeldBy {
 		v.HeldBy = append(v.HeldBy, line(h, mostLine))

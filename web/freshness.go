@@ -33,8 +33,8 @@ func freshOf(o *reconcile.Overview, quick, full time.Duration) freshness {
 		every = quick
 	}
 	f := freshness{Age: o.Now.Sub(o.LastPass), Limit: overdue(every)}
-	if age := o.Now.Sub(lastFull(o)); f.ok() && age > overdue(full) {
-		return freshness{Age: age, Limit: overdue(full), Full: true}
+	if of := (freshness{Age: o.Now.Sub(lastFull(o)), Limit: overdue(full), Full: true}); f.ok() && !of.ok() {
+		return of
 	}
 	return f
 }
@@ -81,7 +81,8 @@ func (f freshness) String() string {
 	case f.Never:
 		return "no pass was ever complete"
 	case f.ahead():
-		return fmt.Sprintf("the last complete pass is dated %s in the future: the ledger's clock was set back", long(-f.Age))
+		return fmt.Sprintf("the last complete %spass is dated %s in the future: the ledger's clock was set back",
+			verb(truth(f.Full), "full ", ""), long(-f.Age))
 	case f.ok():
 		return "the last complete pass is " + long(f.Age) + " old"
 	case f.Full:

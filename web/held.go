@@ -67,7 +67,9 @@ func heldMeans(by string) string {
 		return "Another finding forbids to touch the row."
 	}
 	if source, ok := strings.CutSuffix(first, "-untrusted"); ok {
-		return capital(sourceWords(source+":"+rest)) + " is not trusted. It goes on by itself when that is over."
+		name := source + ":" + rest
+		return fmt.Sprintf("%s %s not trusted. It goes on by itself when that is over.",
+			capital(sourceWords(name)), areOrIs(name))
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 
@@ -18,6 +19,7 @@ type incident struct {
 	Level   level
 	Count   string
 	States  string // "3 held, 1 watched"
+	Held    string // "Held by ana: looking into it.", "" when nothing is
 	Oldest  moment
 	Reasons []reasonLine
 	More    string
@@ -27,8 +29,9 @@ type incident struct {
 
 // A reasonLine is a reason that was given once or often.
 type reasonLine struct {
-	Text  string
-	Times int
+	Text    string
+	Times   int
+	Example bool // the others differ in ids and numbers
 }
 
 // mostReasons is how many different reasons an incident shows.
@@ -62,24 +65,35 @@ func (s *scene) incident(key reconcile.FindingKey, of []*reconcile.FindingSeen) 
 	if key.Subject != "" {
 		out.Where = "at " + line(key.Subject, mostName) + ", oldest"
 	}
-	states, reasons := map[state]int{}, map[string]int{}
+	states := map[state]int{}
 	var oldest time.Time
 	for _, f := range of {
 		states[s.stateOf(f)]++
-		reasons[sentence(capital(line(f.Reason, mostLine)))]++
 		if oldest.IsZero() || f.OpenedAt.Before(oldest) {
 			oldest = f.OpenedAt
 		}
 	}
 	out.Oldest = ago(oldest, s.Now)
 	out.Level, out.States = stateWords(states)
-	out.Reasons, out.More = reasonLines(reasons)
+	out.Held = capital(heldSentence(of))
+	out.Reasons, out.More = reasonLines(of)
 	return out
+}
+
+func heldSentence(of []*reconcile.FindingSeen) string {
+	words, several := heldWords(of)
+	switch {
+	case words == "":
+		return ""
+	case several:
+		return sentence("held: " + words)
+	}
+	return sentence("held " + words)
 }
 
 // stateWords are the states by number, the most urgent first, and its level.
 func stateWords(states map[state]int) (worst level, words string) {
-	for _, one := range []state{reported, heldBack, underWay, awaited, watched} {
+	for _, one := range byUrgency {
 		n := states[one]
 		switch {
 		case n == 0:
@@ -93,10 +107,24 @@ func stateWords(states map[state]int) (worst level, words string) {
 	return worst, words
 }
 
-// reasonLines are the reasons, the most frequent first: identical ones are one line.
-func reasonLines(times map[string]int) (lines []reasonLine, more string) {
-	for text, n := range times {
-		lines = append(lines, reasonLine{text, n})
+// numbered is a word with a digit in it: an id, a number, a time.
+var numbered = regexp.MustCompile(`\S*[0-9]\S*`)
+
+// reasonLines are the reasons, the most frequent first. Those that differ only in ids and
+// numbers are one line with the oldest as the example.
+func reasonLines(of []*reconcile.FindingSeen) (lines []reasonLine, more string) {
+	at := map[string]int{}
+	for _, f := range of {
+		text := sentence(capital(line(f.Reason, mostLine)))
+		alike := numbered.ReplaceAllString(text, "#")
+		i, seen := at[alike]
+		if !seen {
+			at[alike] = len(lines)
+			lines = append(lines, reasonLine{Text: text, Times: 1})
+			continue
+		}
+		lines[i].Times++
+		lines[i].Example = lines[i].Example || lines[i].Text != text
 	}
 	slices.SortFunc(lines, func(a, b reasonLine) int {
 		return cmp.Or(cmp.Compare(b.Times, a.Times), cmp.Compare(a.Text, b.Text))

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -25,7 +26,7 @@ type page struct {
 	Incidents []incident
 	Grouped   string // says so when not all findings are grouped
 	Findings  []findingView
-	More      string // findings that are not shown
+	Others    []otherFindings // those that are not shown, by rule
 	Open      []actionView
 	MoreOpen  string
 	Recent    []actionView
@@ -48,6 +49,7 @@ type note struct {
 // How many of each list the page shows.
 const (
 	mostFindings = 30
+	mostOfRule   = 5 // findings of one rule
 	mostOpen     = 20
 	mostRecent   = 12
 	mostResolved = 12
@@ -80,7 +82,7 @@ func (p *page) fill(s *scene) {
 	p.Facts, p.Passes, p.PassesBy = s.facts(), s.passLines(), s.passesBy()
 	p.Sources = s.sourceLines()
 	p.Incidents, p.Grouped = s.incidents()
-	p.Findings, p.More = s.findings()
+	p.Findings, p.Others = s.findings()
 	p.Open, p.MoreOpen = s.openActions()
 	p.Recent = s.recentActions()
 	p.Held, p.Wishes, p.Modes = s.heldGroups(), s.wishes(), s.modeLines()
@@ -180,13 +182,31 @@ func (s *scene) facts() []fact {
 		s.passFact("Last pass", s.LastPass, "complete, of any kind"),
 		s.passFact("Last full pass", s.LastFull, "complete"),
 		{Name: "Open findings", Value: fmt.Sprint(total(s.FindingsOpen)), Sub: s.dueWords()},
-		{Name: "Repair steps", Value: fmt.Sprint(max(s.OpenTotal, len(s.Open))), Sub: "under way"},
+		{Name: "Repair steps", Value: fmt.Sprint(max(s.OpenTotal, len(s.Open))), Sub: s.stepsSub()},
 	}
 	if n, ok := liveTasks(s.Counts); ok {
 		facts = append(facts, fact{Name: "Live tasks", Value: fmt.Sprint(n), Sub: taskWords(s.Counts)})
 	}
-	if n, ok := ownedSandboxes(s.Counts); ok {
-		facts = append(facts, fact{Name: "Sandboxes", Value: fmt.Sprint(n), Sub: sandboxWords(s.Counts)})
+	return append(facts, s.sandboxFacts()...)
+}
+
+// sandboxFacts are of the listings that are trusted: another would show fewer sandboxes than
+// there are.
+func (s *scene) sandboxFacts() []fact {
+	var facts []fact
+	n, listed := ownedSandboxes(s.Counts)
+	words, value := sandboxWords(s.Counts), fmt.Sprint(n)
+	for _, provider := range unlisted(s.Sources) {
+		words = append(words, line(provider, mostName)+": not known, its listing is not trusted")
+	}
+	if !listed {
+		value = "not known"
+	}
+	if len(words) > 0 {
+		facts = append(facts, fact{Name: "Sandboxes", Value: value, Sub: line(strings.Join(words, "; "), mostLine)})
+	}
+	if others, _ := sum(s.Counts, "foreign:"); others > 0 {
+		facts = append(facts, fact{Name: "Sandboxes of others", Value: fmt.Sprint(others), Sub: "never touched"})
 	}
 	return facts
 }

@@ -9,17 +9,26 @@ type scene struct {
 	*reconcile.Overview
 	fresh  freshness
 	policy reconcile.Policy
-	open   map[string]bool // tasks, sandboxes and subjects with an open action
-	acted  map[string]bool // with one that was closed lately
+	open   map[string]bool   // tasks, sandboxes and subjects with an open action that is worked at
+	idle   map[string]bool   // with one that nothing works at
+	acted  map[string]bool   // with one that was closed lately
+	still  map[string]string // why nothing works at an open action, by its id
 }
 
 func newScene(o *reconcile.Overview, p reconcile.Policy) *scene {
+	o = known(o, &p)
+	o.Counts = trustedCounts(o)
 	s := &scene{
 		Overview: o, fresh: freshOf(o, p.Quick, p.Full), policy: p,
-		open: map[string]bool{}, acted: map[string]bool{},
+		open: map[string]bool{}, idle: map[string]bool{}, acted: map[string]bool{},
 	}
+	s.still = s.standstills()
 	for i := range o.Open {
-		mark(s.open, &o.Open[i])
+		if a := &o.Open[i]; s.still[a.ID] != "" {
+			mark(s.idle, a)
+		} else {
+			mark(s.open, a)
+		}
 	}
 	for i := range o.Recent {
 		mark(s.acted, &o.Recent[i])
@@ -49,6 +58,7 @@ const (
 	watched  state = "watched" // not past its threshold
 	heldBack state = "held"    // due, and something holds it
 	underWay state = "under way"
+	stalled  state = "stalled"  // a step is open, and nothing works at it
 	awaited  state = "acted on" // it was acted on, the next pass looks again
 	reported state = "reported" // due, and nothing here repairs it
 )
@@ -61,6 +71,8 @@ func (s *scene) stateOf(f *reconcile.FindingSeen) state {
 		return underWay
 	case f.Due && len(f.HeldBy) > 0:
 		return heldBack
+	case s.about(s.idle, f):
+		return stalled
 	case !f.Due:
 		return watched
 	case s.about(s.acted, f):
@@ -77,7 +89,7 @@ func (s *scene) about(seen map[string]bool, f *reconcile.FindingSeen) bool {
 // Level is how bad a state is.
 func (s state) Level() level {
 	switch s {
-	case heldBack, reported:
+	case heldBack, stalled, reported:
 		return warn
 	case underWay, awaited:
 		return busy
@@ -88,7 +100,7 @@ func (s state) Level() level {
 // Word is the state as the page says it.
 func (s state) Word() string {
 	return map[state]string{
-		watched: "watched", heldBack: "held", underWay: "repair under way",
+		watched: "watched", heldBack: "held", underWay: "repair under way", stalled: "repair waits",
 		awaited: "acted on", reported: "for a person",
 	}[s]
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -38,14 +39,15 @@ func (l level) Sign() string {
 func judge(s *scene) verdict {
 	for _, look := range []func(*scene) (verdict, bool){
 		noSchema, neverRan, stale, incomplete, // nothing is kept, or not all
-		frozen, tripped, personal, waiting, unconfirmed, // a person is asked for
+		frozen, tripped, personal, waiting, unconfirmed, standing, unmapped, // a person is asked for
 		repairing, watching,
 	} {
 		if v, ok := look(s); ok {
+			v.Sentence = shortIDs(v.Sentence)
 			return v
 		}
 	}
-	return verdict{Level: well, Word: "In agreement", Sentence: agreement(s.Overview) + " " + lastFullPass(s.Overview)}
+	return verdict{Level: well, Word: "In agreement", Sentence: agreement(s) + " " + lastFullPass(s.Overview)}
 }
 
 // unknown is the verdict while the ledger cannot be read.
@@ -60,18 +62,30 @@ func unknown(err error) verdict {
 }
 
 // agreement says what agrees with what, as far as it was counted.
-func agreement(o *reconcile.Overview) string {
-	tasks, counted := liveTasks(o.Counts)
-	boxes, listed := ownedSandboxes(o.Counts)
+func agreement(s *scene) string {
+	tasks, counted := liveTasks(s.Counts)
+	boxes, listed := ownedSandboxes(s.Counts)
 	switch {
+	case counted && listed && tasks == 1 && boxes == 1:
+		return "The live task and its sandbox agree."
 	case counted && listed:
 		return fmt.Sprintf("All %s and %s agree.", count(tasks, "live task"), count(boxes, "sandbox"))
+	case s.policy.Tasks.None && listed:
+		return fmt.Sprintf("%s %s there and not broken. Without a task table nobody knows which are needed.",
+			count(boxes, "sandbox"), verb(boxes, "is", "are"))
 	case listed:
-		return fmt.Sprintf("All %s are as they should be.", count(boxes, "sandbox"))
+		return allWell(boxes, "sandbox")
 	case counted:
-		return fmt.Sprintf("All %s are as they should be.", count(tasks, "live task"))
+		return allWell(tasks, "live task")
 	}
 	return "Nothing is amiss."
+}
+
+func allWell(n int, noun string) string {
+	if n == 1 {
+		return fmt.Sprintf("The only %s is as it should be.", noun)
+	}
+	return fmt.Sprintf("All %s are as they should be.", count(n, noun))
 }
 
 func lastFullPass(o *reconcile.Overview) string {
@@ -80,6 +94,13 @@ func lastFullPass(o *reconcile.Overview) string {
 	}
 	return fmt.Sprintf("Last full pass %s.", ago(o.LastFull, o.Now).Text)
 }
+
+// fullID is an id of a kind that nobody reads to its end.
+var fullID = regexp.MustCompile(`\b([0-9a-fA-F]{8})-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`)
+
+// shortIDs keeps the beginning of each full id: the sentence at the top is read from afar,
+// and the whole id is below.
+func shortIDs(text string) string { return fullID.ReplaceAllString(text, "$1…") }
 
 // capital begins a sentence.
 func capital(text string) string {

@@ -5,13 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
-
-// overdueTerminate is when an accepted terminate that is not confirmed is worth a look.
-const overdueTerminate = 2 * time.Minute
 
 func noSchema(s *scene) (verdict, bool) {
 	return verdict{
@@ -48,7 +44,11 @@ func stale(s *scene) (verdict, bool) {
 		Sentence: fmt.Sprintf("No complete pass for %s: nothing is being kept in agreement.", long(s.fresh.Age)),
 		Next:     "See whether “sandkeeper run”, or the CronJob of “sandkeeper once”, still runs, and what its log says.",
 	}
-	if s.fresh.Full {
+	switch {
+	case s.fresh.ahead():
+		v.Word, v.Sentence = "Clock set back", sentence(capital(s.fresh.String()))
+		v.Next = "How old it is nobody can tell. The next complete pass is dated right: see below whether it comes."
+	case s.fresh.Full:
 		v.Word = "Full passes missing"
 		v.Sentence = fmt.Sprintf(
 			"No complete full pass for %s: what only a listing shows, like orphans, is not found.", long(s.fresh.Age))
@@ -59,6 +59,9 @@ func stale(s *scene) (verdict, bool) {
 
 func incomplete(s *scene) (verdict, bool) {
 	p, ok := lastIncomplete(s.Passes)
+	if strings.HasPrefix(p.Error, "listing of ") && len(unlisted(s.Sources)) > 0 {
+		ok = false // the frozen listing says more
+	}
 	why := line(p.Error, mostHead)
 	if why == "" {
 		why = "it does not say why"
@@ -87,33 +90,6 @@ func lastIncomplete(newest []reconcile.PassSeen) (reconcile.PassSeen, bool) {
 	return reconcile.PassSeen{}, false
 }
 
-func frozen(s *scene) (verdict, bool) {
-	out := untrusted(s.Sources)
-	if len(out) == 0 {
-		return verdict{}, false
-	}
-	v := verdict{
-		Level: warn, Word: "Frozen",
-		Sentence: fmt.Sprintf("%s is not trusted: %s", capital(sourceWords(out[0].Name)),
-			sentence(line(out[0].Reason, mostHead))),
-		Next: "What rests on it is held until it is whole again.",
-	}
-	if len(out) > 1 {
-		v.Sentence += fmt.Sprintf(" %s besides %s not trusted.", capital(count(len(out)-1, "source")),
-			verb(len(out)-1, "is", "are"))
-		v.Next = "What rests on them is held until they are whole again."
-	}
-	return v, true
-}
-
-// untrusted are the sources that hold something. A clock that is not trusted is replaced
-// by the ledger's own.
-func untrusted(sources []reconcile.SourceSeen) []reconcile.SourceSeen {
-	return slices.DeleteFunc(slices.Clone(sources), func(s reconcile.SourceSeen) bool {
-		return s.Trusted || strings.HasPrefix(s.Name, "clock:")
-	})
-}
-
 func tripped(s *scene) (verdict, bool) {
 	rules := slices.Sorted(maps.Keys(s.Controls.Breakers))
 	if len(rules) == 0 {
@@ -134,78 +110,6 @@ func tripped(s *scene) (verdict, bool) {
 
 func releaseCommand(b reconcile.Breaker) string {
 	return command("sandkeeper release %s --hash %s", b.Rule, b.Hash)
-}
-
-func waiting(s *scene) (verdict, bool) {
-	n, looking := 0, 0
-	for i := range s.Findings {
-		f := &s.Findings[i]
-		if !f.Due || len(f.HeldBy) == 0 {
-			continue
-		}
-		n++
-		if f.HeldBy[0] == string(reconcile.Observe) && len(f.HeldBy) == 1 {
-			looking++
-		}
-	}
-	number := count(n, "finding")
-	if len(s.Findings) < total(s.FindingsOpen) {
-		number = "at least " + number // of those that were read
-	}
-	if looking == n {
-		return verdict{
-			Level: warn, Word: "Observing",
-			Sentence: fmt.Sprintf("%s would be repaired, but the rules only observe.", capital(number)),
-			Next:     "Read them; a rule that is right is armed with “mode: enforce” in the config.",
-		}, n > 0
-	}
-	return verdict{
-		Level: warn, Word: "Held",
-		Sentence: fmt.Sprintf("%s %s due and held.", capital(number), verb(n, "is", "are")),
-		Next:     "What is held, and by what, is below.",
-	}, n > 0
-}
-
-// personal are the findings that nothing here repairs.
-func personal(s *scene) (verdict, bool) {
-	n, first := 0, ""
-	for i := range s.Findings {
-		if s.stateOf(&s.Findings[i]) == reported {
-			if n++; n == 1 {
-				first = line(s.Findings[i].Reason, mostHead)
-			}
-		}
-	}
-	v := verdict{Level: warn, Word: "Needs a person", Sentence: sentence(capital(first))}
-	if n > 1 {
-		v.Sentence += fmt.Sprintf(" And %s that only a person can settle.", moreFindings(n-1))
-	}
-	return v, n > 0
-}
-
-func moreFindings(n int) string {
-	return fmt.Sprintf("%d more %s", n, verb(n, "finding", "findings"))
-}
-
-// unconfirmed are terminates that the provider accepted long ago and that nobody has seen done.
-func unconfirmed(s *scene) (verdict, bool) {
-	n := 0
-	var first time.Time
-	for i := range s.Open {
-		a := &s.Open[i]
-		if a.Outcome != reconcile.OutcomeAccepted || s.Now.Sub(a.ActedAt) < overdueTerminate {
-			continue
-		}
-		if n++; first.IsZero() || a.ActedAt.Before(first) {
-			first = a.ActedAt
-		}
-	}
-	return verdict{
-		Level: warn, Word: "Not confirmed",
-		Sentence: fmt.Sprintf("%s %s still there; the provider accepted to end %s %s ago.",
-			capital(count(n, "sandbox")), verb(n, "is", "are"), verb(n, "it", "the first"), long(s.Now.Sub(first))),
-		Next: "Terminating goes on by itself; ask the provider when it lasts.",
-	}, n > 0
 }
 
 func repairing(s *scene) (verdict, bool) {

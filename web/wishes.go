@@ -100,6 +100,9 @@ type modeLine struct {
 func (s *scene) modeLines() []modeLine {
 	by := map[reconcile.Mode][]string{}
 	for _, rule := range reconcile.BuiltRules() {
+		if s.policy.Tasks.None && ofTasks[rule] {
+			continue // it finds nothing, so it would be no comfort that it is armed
+		}
 		mode := s.policy.Rules[rule].Mode
 		name := rule
 		if low, ok := s.Controls.Modes[rule]; ok && lower(low, mode) {
@@ -117,6 +120,12 @@ func (s *scene) modeLines() []modeLine {
 		}
 	}
 	return lines
+}
+
+// ofTasks are the rules that find nothing without a task table.
+var ofTasks = map[string]bool{
+	"finished-unrecorded": true, "assigned-stale": true, "sandbox-missing": true, "heartbeat-lost": true,
+	"deadline-exceeded": true, "stop-ignored": true, "finished-lingering": true, "orphan": true, "duplicate": true,
 }
 
 // lower reports whether an operator's mode allows less than the config's.

@@ -202,9 +202,11 @@ func repair(o *reconcile.Overview) {
 
 func linger(o *reconcile.Overview) { o.Open[0].ActedAt = back(5 * time.Minute) }
 
+// evil is a name that somebody chose to do harm.
+const evil = `"><script>alert(1)</script><img src=x onerror=alert(1)>` + "\u202egnp.exe\u2066\x1b[31m\x00\u200b"
+
 // hostileWorld is written by somebody who controls names, reasons and logs.
 func hostileWorld() reconcile.Overview {
-	evil := `"><script>alert(1)</script><img src=x onerror=alert(1)>` + "\u202egnp.exe\u2066\x1b[31m\x00\u200b"
 	o := heldWorld()
 	o.Installation = "prod" + evil
 	o.Lease.Holder = evil
@@ -261,7 +263,10 @@ func options() Options {
 	}
 	rules["orphan"] = reconcile.RulePolicy{Mode: reconcile.Enforce, Rollout: 25}
 	rules["duplicate"] = reconcile.RulePolicy{Mode: reconcile.Enforce, Rollout: 100}
+	rules["assigned-stale"] = reconcile.RulePolicy{Mode: reconcile.Enforce, Rollout: 100}
 	rules["errored"] = reconcile.RulePolicy{Mode: reconcile.Off}
-	p := reconcile.Policy{Quick: 15 * time.Second, Full: 2 * time.Minute, Rules: rules}
+	p := reconcile.Policy{Quick: 15 * time.Second, Full: 2 * time.Minute, Rules: rules,
+		Tasks:     reconcile.TasksPolicy{Events: true, Heartbeats: true},
+		Providers: map[string]reconcile.ProviderPolicy{"daytona": {}, "e2b": {}, evil: {}}}
 	return Options{Version: "v1.2.3", Policy: func() reconcile.Policy { return p }}.complete()
 }

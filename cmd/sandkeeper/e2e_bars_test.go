@@ -21,7 +21,10 @@ import (
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
 )
 
-var bars = flag.Bool("bars", false, "measure the daemon; takes minutes, and a machine with nothing else to do")
+var (
+	bars    = flag.Bool("bars", false, "measure the daemon; takes minutes, and a machine with nothing else to do")
+	barsFor = flag.Duration("idle", 4*time.Minute, "how long the idle daemon is measured")
+)
 
 // measured makes an arena whose processes are the program as it is shipped.
 func measured(t *testing.T, s settings) *arena {
@@ -54,7 +57,7 @@ func TestBarsIdle(t *testing.T) {
 	a.reachesIn(10*time.Minute, "a full pass", func() bool { return a.passes("full") > 0 && a.passes("quick") > 1 })
 	before, cpu, from := statements(t, cluster), d.cpu(), time.Now()
 	full, quick := a.passes("full"), a.passes("quick")
-	a.pass(4 * time.Minute)
+	a.pass(*barsFor)
 	took := time.Since(from)
 	spent := d.cpu() - cpu
 	after := statements(t, cluster)

@@ -35,6 +35,14 @@ func collectSeldom() {
 	}
 }
 
+// collectAsUsual is for a process that stays: its memory is counted for as long as it runs,
+// and its passes have time.
+func collectAsUsual() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(100)
+	}
+}
+
 // stdio is where a verb writes: results to out, everything else to err.
 type stdio struct{ out, err io.Writer }
 

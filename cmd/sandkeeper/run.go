@@ -37,6 +37,7 @@ once what it has begun is finished; a second Ctrl-C stops it at once, and loses 
 }
 
 func runDaemon(ctx context.Context, o *options, migrate bool) error {
+	collectAsUsual()
 	c, err := o.load()
 	if err != nil {
 		return err

@@ -1,0 +1,52 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Results that come close together are saved together, in order, and each of those who wait
+// hears how it went.
+func TestLetterbox(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sent [][]string
+		broken := errors.New("the database is away")
+		b := &letterbox{send: func(_ context.Context, results []ProbeResult) error {
+			var ids []string
+			for _, r := range results {
+				ids = append(ids, r.ID+" "+string(r.Outcome))
+			}
+			sent = append(sent, ids)
+			if len(sent) == 2 {
+				return broken
+			}
+			return nil
+		}}
+		var wg sync.WaitGroup
+		put := func(id string, o ProbeOutcome, want error) {
+			wg.Go(func() {
+				if err := b.save(t.Context(), ProbeResult{Ref: Ref{"lab", id}, Outcome: o}); !errors.Is(err, want) {
+					t.Errorf("save %s: %v, want %v", id, err, want)
+				}
+			})
+			time.Sleep(100 * time.Millisecond)
+		}
+		put("s2", Hung, nil)
+		put("s1", Answered, nil)
+		put("s2", Answered, nil)
+		wg.Wait()
+		put("s3", Answered, broken)
+		wg.Wait()
+
+		want := [][]string{{"s1 answered", "s2 answered"}, {"s3 answered"}}
+		if diff := cmp.Diff(want, sent); diff != "" {
+			t.Errorf("sent (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,49 @@
+package web
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// known is the overview without what the config no longer has: the ledger keeps the sources
+// and templates of a provider that left, and nobody judges by them. Without any provider the
+// policy is the one of a page that was told nothing, which denies nothing.
+func known(o *reconcile.Overview, p *reconcile.Policy) *reconcile.Overview {
+	out := *o
+	if len(p.Providers) == 0 {
+		return &out
+	}
+	out.Sources = slices.DeleteFunc(slices.Clone(o.Sources), func(s reconcile.SourceSeen) bool { return !p.Has(s.Name) })
+	out.Templates = slices.DeleteFunc(slices.Clone(o.Templates), func(t reconcile.TemplateSeen) bool {
+		_, ours := p.Providers[t.Provider]
+		return !ours
+	})
+	return &out
+}
+
+// unlisted are the providers whose listing is not trusted now.
+func unlisted(sources []reconcile.SourceSeen) []string {
+	var names []string
+	for _, s := range sources {
+		if provider, ok := strings.CutPrefix(s.Name, "listing:"); ok && !s.Trusted {
+			names = append(names, provider)
+		}
+	}
+	return names
+}
+
+// trustedCounts are the counts without those that were made by a listing that is not
+// trusted: a cut one shows fewer sandboxes than there are.
+func trustedCounts(o *reconcile.Overview) map[string]int {
+	counts := maps.Clone(o.Counts)
+	for _, provider := range unlisted(o.Sources) {
+		maps.DeleteFunc(counts, func(key string, _ int) bool {
+			return key == "owned:"+provider || key == "foreign:"+provider ||
+				strings.HasPrefix(key, "sandboxes:"+provider+":") && !strings.Contains(key[len("sandboxes:"+provider+":"):], ":")
+		})
+	}
+	return counts
+}

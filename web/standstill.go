@@ -1,0 +1,108 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// soonEnough is how far away the next attempt may be for a step that is worked at.
+const soonEnough = time.Minute
+
+// standstills are the open steps that nothing works at, by id, and why. The later steps of a
+// remedy wait for the first one.
+func (s *scene) standstills() map[string]string {
+	still, remedies := map[string]string{}, map[string]string{}
+	for i := range s.Open {
+		a := &s.Open[i]
+		why := s.standstill(a)
+		if why == "" && a.Seq > 0 && a.Attempts == 0 && a.Outcome == reconcile.OutcomePending {
+			why = remedies[a.Remedy]
+		}
+		if why != "" {
+			still[a.ID], remedies[a.Remedy] = why, why
+		}
+	}
+	return still
+}
+
+// standstill says why nothing works at an open step; "" when something does.
+func (s *scene) standstill(a *reconcile.Action) string {
+	if a.Outcome != reconcile.OutcomePending || a.ClaimedBy != "" && a.ClaimEnds.After(s.Now) {
+		return ""
+	}
+	if holds := s.policy.Holds(&s.Controls, a); len(holds) > 0 {
+		return "held " + holding(holds)
+	}
+	if a.Attempts > 0 && a.NextAttempt.Sub(s.Now) > soonEnough {
+		return fmt.Sprintf("%s, tried again at %s", refusal(a), a.NextAttempt.UTC().Format("15:04 UTC"))
+	}
+	touched := latest(a.PlannedAt, a.ClaimEnds, a.ActedAt, a.NextAttempt)
+	if touched.IsZero() || s.Now.Sub(touched) <= max(s.fresh.Limit, soonEnough) {
+		return ""
+	}
+	return fmt.Sprintf("%s for %s", attemptWords(a), long(s.Now.Sub(touched)))
+}
+
+func refusal(a *reconcile.Action) string {
+	if strings.HasPrefix(a.Detail, "refused by the provider") {
+		return "refused by the provider"
+	}
+	return "failed " + times(a.Attempts)
+}
+
+func attemptWords(a *reconcile.Action) string {
+	if a.Attempts == 0 {
+		return "not begun"
+	}
+	return "tried " + times(a.Attempts) + ", not worked at"
+}
+
+func latest(first time.Time, others ...time.Time) time.Time {
+	for _, t := range others {
+		if t.After(first) {
+			first = t
+		}
+	}
+	return first
+}
+
+// waitingSteps is how many open steps nothing works at, and why the oldest one waits.
+func (s *scene) waitingSteps() (n int, first string) {
+	for i := range s.Open {
+		if why := s.still[s.Open[i].ID]; why != "" {
+			if n++; n == 1 {
+				first = why
+			}
+		}
+	}
+	return n, first
+}
+
+// standing are repairs that were begun or planned and that nothing works at.
+func standing(s *scene) (verdict, bool) {
+	n, first := s.waitingSteps()
+	v := verdict{
+		Level: warn, Word: "Waiting", Next: "The steps that wait are below, under Actions.",
+		Sentence: fmt.Sprintf("%s waits: %s.", count(n, "repair step"), first),
+	}
+	if n > 1 {
+		v.Sentence = fmt.Sprintf("%s wait, the oldest: %s.", count(n, "repair step"), first)
+	}
+	if left := max(s.OpenTotal, len(s.Open)) - n; left > 0 {
+		v.Sentence += fmt.Sprintf(" %d more %s under way.", left, verb(left, "is", "are"))
+	}
+	return v, n > 0
+}
+
+// stepsSub is how many of the open steps wait, and how many are worked at.
+func (s *scene) stepsSub() string {
+	n, _ := s.waitingSteps()
+	if n == 0 {
+		return "under way"
+	}
+	left := max(s.OpenTotal, len(s.Open)) - n
+	return fmt.Sprintf("%d %s, %d under way", n, verb(n, "waits", "wait"), left)
+}
