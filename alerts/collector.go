@@ -89,6 +89,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		c.Log.Warn("ledger not measured", "err", err)
 	}
 	r.up = err == nil
+	r.forget()
 	for _, f := range c.families {
 		if r.up || f.local {
 			f.send(r, f.desc, out)

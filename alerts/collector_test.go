@@ -131,6 +131,30 @@ func TestAbsent(t *testing.T) {
 			there:   []string{`pass_age_seconds{kind="quick"}`},
 			missing: []string{`pass_age_seconds{kind="full"}`, `last_complete_pass_timestamp_seconds{kind="full"}`},
 		},
+		"a pass of the next minute": {
+			says: reconcile.Measures{Now: noon, Passes: map[reconcile.PassKind]reconcile.PassSeen{
+				reconcile.Full: {BeganAt: at(59), EndedAt: at(60)}}},
+			there: []string{`pass_age_seconds{kind="full"}`, `last_complete_pass_timestamp_seconds{kind="full"}`},
+		},
+		"a pass of the future": {
+			says: reconcile.Measures{Now: noon, Passes: map[reconcile.PassKind]reconcile.PassSeen{
+				reconcile.Full: {BeganAt: at(59), EndedAt: at(61)}}},
+			there:   []string{`last_complete_pass_timestamp_seconds{kind="full"}`},
+			missing: []string{"pass_age_seconds"},
+		},
+		"a provider left the config": {
+			says: reconcile.Measures{Now: noon,
+				Sources: []reconcile.SourceSeen{{Name: "listing:old", Since: at(-60)}, {Name: "probes:daytona", Since: at(-60)}, {Name: "tasks"}},
+				Templates: []reconcile.TemplateSeen{
+					{Provider: "old", Name: "x", State: reconcile.TemplateInactive, ExpiresAt: noon, LookedAt: noon},
+					{Provider: "daytona", Name: "x", State: reconcile.TemplateInactive, ExpiresAt: noon, LookedAt: noon}}},
+			there: []string{`source_trusted{source="probes:daytona"}`, `source_since_timestamp_seconds{source="probes:daytona"}`,
+				`source_trusted{source="tasks"}`, `template_state{provider="daytona",state="inactive",template="x"}`,
+				`template_expires_timestamp_seconds{provider="daytona",template="x"}`},
+			missing: []string{`source_trusted{source="listing:old"}`, `source_since_timestamp_seconds{source="listing:old"}`,
+				`template_state{provider="old",state="inactive",template="x"}`, `findings{provider="old",rule="orphan"}`,
+				`template_expires_timestamp_seconds{provider="old",template="x"}`},
+		},
 		"tasks were measured, the provider was not": {
 			says:    counted(map[string]int{"tasks:running": 0}, true),
 			there:   []string{`tasks{state="running"}`},
@@ -258,11 +282,11 @@ func TestManyTemplates(t *testing.T) {
 	m := reconcile.Measures{Now: noon}
 	for i := range 150 {
 		name := string(rune('a'+i/26)) + string(rune('a'+i%26))
-		m.Templates = append(m.Templates, reconcile.TemplateSeen{Provider: "p", Name: name, State: reconcile.TemplateActive, LookedAt: noon})
+		m.Templates = append(m.Templates, reconcile.TemplateSeen{Provider: "daytona", Name: name, State: reconcile.TemplateActive, LookedAt: noon})
 	}
 	m.Templates = append(m.Templates,
-		reconcile.TemplateSeen{Provider: "p", Name: "zz-soon", State: reconcile.TemplateActive, ExpiresAt: at(9), LookedAt: noon},
-		reconcile.TemplateSeen{Provider: "p", Name: "zz-broken", State: reconcile.TemplateFailed, LookedAt: noon})
+		reconcile.TemplateSeen{Provider: "daytona", Name: "zz-soon", State: reconcile.TemplateActive, ExpiresAt: at(9), LookedAt: noon},
+		reconcile.TemplateSeen{Provider: "daytona", Name: "zz-broken", State: reconcile.TemplateFailed, LookedAt: noon})
 	_, found := scrape(t, Handler(&desk{says: m}, options()))
 	n := 0
 	for series := range found {
@@ -274,7 +298,7 @@ func TestManyTemplates(t *testing.T) {
 		t.Errorf("%d templates, want 100", n)
 	}
 	for _, series := range []string{
-		`template_state{provider="p",state="active",template="zz-soon"}`, `template_state{provider="p",state="failed",template="zz-broken"}`,
+		`template_state{provider="daytona",state="active",template="zz-soon"}`, `template_state{provider="daytona",state="failed",template="zz-broken"}`,
 	} {
 		if _, ok := found[series]; !ok {
 			t.Errorf("%s is absent", series)

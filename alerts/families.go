@@ -27,7 +27,7 @@ var families = []family{
 	{name: "last_complete_pass_duration_seconds", kind: gauge, labels: []string{"kind"}, read: passDuration,
 		help: "How long the newest complete pass took."},
 	{name: "pass_age_seconds", kind: gauge, labels: []string{"kind"}, read: passAge,
-		help: "Time since the newest complete pass ended, both by the ledger's clock."},
+		help: "Time since the newest complete pass ended, by the ledger's clock. Absent when that is in the future."},
 	{name: "passes_total", kind: counter, labels: []string{"kind", "outcome"}, read: passes,
 		help: "Passes that ended, complete and incomplete."},
 

@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -31,6 +32,22 @@ type reading struct {
 	policy  reconcile.Policy
 	version string
 	config  func() (ok bool, at time.Time)
+}
+
+// forget leaves out what the config no longer has: the ledger keeps the sources and templates
+// of a provider that left, and an alert on them would fire for ever. Without any provider the
+// policy is the one of a process that was told nothing, which denies nothing.
+func (r *reading) forget() {
+	if len(r.policy.Providers) == 0 {
+		return
+	}
+	r.Sources = slices.DeleteFunc(slices.Clone(r.Sources), func(s reconcile.SourceSeen) bool {
+		return !r.policy.Has(s.Name)
+	})
+	r.Templates = slices.DeleteFunc(slices.Clone(r.Templates), func(t reconcile.TemplateSeen) bool {
+		_, ours := r.policy.Providers[t.Provider]
+		return !ours
+	})
 }
 
 // A series is one value and what tells it from the others of its family.

@@ -57,6 +57,7 @@ func options() Options {
 			return reconcile.Policy{
 				Installation: "prod", Quick: 15 * time.Second, Full: 2 * time.Minute,
 				Providers: map[string]reconcile.ProviderPolicy{"daytona": {}},
+				Tasks:     reconcile.TasksPolicy{Events: true},
 				Rules: map[string]reconcile.RulePolicy{
 					"capacity": {Mode: reconcile.Observe, Critical: 200, Escalate: 500}},
 			}

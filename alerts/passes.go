@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"strings"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -19,10 +20,13 @@ func passDuration(r *reading, put put) {
 }
 
 // passAge is made of two times of one clock: a Prometheus whose own clock is wrong neither
-// pages nor keeps silent because of that.
+// pages nor keeps silent because of that. A pass of the future has no age: the ledger's clock
+// was set back, and an alert of its own tells of the age that is not there.
 func passAge(r *reading, put put) {
 	for kind, p := range r.Passes {
-		put(r.Now.Sub(p.EndedAt).Seconds(), string(kind))
+		if age := r.Now.Sub(p.EndedAt); age >= -time.Minute {
+			put(age.Seconds(), string(kind))
+		}
 	}
 }
 

@@ -185,19 +185,26 @@ func (k *Keeper) pass(ctx context.Context, lease Lease, kind PassKind) (*run, er
 	if err := k.Ledger.Record(ctx, lease, r.record()); err != nil {
 		return nil, fmt.Errorf("record pass %d: %w", id, err)
 	}
-	return r.keeper.newRun(lease, r), nil
+	return r.keeper.newRun(lease, r, r.boxes()), nil
 }
 
-func (k *Keeper) newRun(lease Lease, r *Result) *run {
+func (k *Keeper) newRun(lease Lease, r *Result, boxes map[string][]Box) *run {
 	out := &run{k: k, policy: r.Judged.view.p, lease: lease, result: r, view: r.Judged.view, now: r.Judged.view.now,
-		boxes: map[string][]Box{}, due: map[string]bool{}, done: map[string]Action{}, waits: map[string]string{},
+		boxes: boxes, due: map[string]bool{}, done: map[string]Action{}, waits: map[string]string{},
 		refusals: map[string]bool{}}
 	for i := range r.Plan.Steps {
 		out.due[r.Plan.Steps[i].ID] = r.Plan.Steps[i].HeldBy == ""
 	}
+	return out
+}
+
+// boxes are the sandboxes of the judged subjects, by subject.
+func (r *Result) boxes() map[string][]Box {
+	out := make(map[string][]Box, len(r.Judged.Decisions))
 	for i := range r.Judged.Decisions {
-		s := r.Judged.Decisions[i].Subject
-		out.boxes[s.ID] = s.Boxes
+		if s := r.Judged.Decisions[i].Subject; len(s.Boxes) > 0 {
+			out[s.ID] = s.Boxes
+		}
 	}
 	return out
 }

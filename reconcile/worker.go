@@ -42,6 +42,7 @@ func NewWorker(stop context.Context, k *Keeper) *Worker {
 type shift struct {
 	pass   int64
 	result *Result
+	boxes  map[string][]Box
 	due    map[string]bool // actions that the newest pass calls for
 }
 
@@ -86,7 +87,7 @@ func lookAgain(age time.Duration) time.Duration {
 	if age < 10*time.Second {
 		return 2 * time.Second
 	}
-	return min(max(age/4, 5*time.Second), time.Minute)
+	return min(max(age/4, 6*time.Second), time.Minute)
 }
 
 // next is when the first of the steps that wait for a time is due.
@@ -121,7 +122,8 @@ func (w *Worker) Probe(ctx context.Context, ref Ref) error {
 	if err != nil {
 		return fmt.Errorf("read the open actions before a probe of %s: %w", ref, err)
 	}
-	if slices.ContainsFunc(open, func(a Action) bool { return a.begun() && a.Provider == ref.Provider && a.Sandbox == ref.ID }) {
+	own := func(a Action) bool { return a.begun() && a.Provider == ref.Provider && a.Sandbox == ref.ID }
+	if slices.ContainsFunc(open, own) {
 		return nil // it has a final probe of its own
 	}
 	look := w.keeper.lookAt(ctx, ref)
@@ -148,7 +150,7 @@ func (w *Worker) begin(ctx context.Context) (*run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the ledger's clock: %w", err)
 	}
-	r := s.result.keeper.newRun(WorkerLease(w.keeper.Holder), s.result)
+	r := s.result.keeper.newRun(WorkerLease(w.keeper.Holder), s.result, s.boxes)
 	r.due, r.now, r.stop = s.due, now, w.stop
 	r.until = time.Now()
 	r.begin = time.Now().Add(leastActing)
@@ -197,7 +199,7 @@ func (k *Keeper) newShift(ctx context.Context, pass int64) (*shift, error) {
 	j.view.rules = activeRules(Full, &in.Policy) // a second look judges what a full pass found
 	r := &Result{Pass: pass, Kind: Full, At: s.Memory.Now, Complete: true, Judged: j, Sources: j.Sources,
 		Counts: j.Counts, Plan: &Plan{}, keeper: &in}
-	return &shift{pass: pass, result: r, due: calledFor(&s.Memory)}, nil
+	return &shift{pass: pass, result: r, boxes: r.boxes(), due: calledFor(&s.Memory)}, nil
 }
 
 // calledFor are the open actions, not begun, that the newest pass calls for: their finding

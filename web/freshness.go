@@ -77,16 +77,18 @@ func quickOnes(newest []reconcile.PassSeen) bool {
 
 // String says what is the matter, for the line of /readyz and the verdict.
 func (f freshness) String() string {
+	kind := ""
+	if f.Full {
+		kind = "full "
+	}
 	switch {
 	case f.Never:
 		return "no pass was ever complete"
 	case f.ahead():
 		return fmt.Sprintf("the last complete %spass is dated %s in the future: the ledger's clock was set back",
-			verb(truth(f.Full), "full ", ""), long(-f.Age))
+			kind, long(-f.Age))
 	case f.ok():
 		return "the last complete pass is " + long(f.Age) + " old"
-	case f.Full:
-		return fmt.Sprintf("no complete full pass for %s, at most %s are expected", long(f.Age), long(f.Limit))
 	}
-	return fmt.Sprintf("no complete pass for %s, at most %s are expected", long(f.Age), long(f.Limit))
+	return fmt.Sprintf("no complete %spass for %s, at most %s are expected", kind, long(f.Age), long(f.Limit))
 }

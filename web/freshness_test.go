@@ -53,7 +53,14 @@ func TestFreshness(t *testing.T) {
 		"full passes missing": {"q", noon, back(6*time.Minute + 1), quick,
 			freshness{Age: 6*time.Minute + 1, Limit: 6 * time.Minute, Full: true}, false},
 		"a first full pass may take a while": {"qqqq", noon, time.Time{}, quick, freshness{Limit: 90 * time.Second}, true},
-		"the ledger's clock ran backwards":   {"q", noon.Add(time.Hour), noon.Add(time.Hour), quick, freshness{Age: -time.Hour, Limit: 90 * time.Second}, true},
+		"the ledger's clock ran backwards":   {"q", noon.Add(time.Hour), noon.Add(time.Hour), quick, freshness{Age: -time.Hour, Limit: 90 * time.Second}, false},
+		"a minute ahead is a clock that was corrected": {"q", noon.Add(time.Minute), noon.Add(time.Minute), quick,
+			freshness{Age: -time.Minute, Limit: 90 * time.Second}, true},
+		"more than a minute ahead": {"q", noon.Add(time.Minute + 1), noon.Add(time.Minute + 1), quick,
+			freshness{Age: -time.Minute - 1, Limit: 90 * time.Second}, false},
+		"the last full pass is ahead": {"q", noon, noon.Add(time.Minute + 1), quick,
+			freshness{Age: -time.Minute - 1, Limit: 6 * time.Minute, Full: true}, false},
+		"the last full pass is a minute ahead": {"q", noon, noon.Add(time.Minute), quick, freshness{Limit: 90 * time.Second}, true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -197,7 +197,7 @@ func (s *scene) sandboxFacts() []fact {
 	n, listed := ownedSandboxes(s.Counts)
 	words, value := sandboxWords(s.Counts), fmt.Sprint(n)
 	for _, provider := range unlisted(s.Sources) {
-		words = append(words, line(provider, mostName)+": not known, its listing is not trusted")
+		words = append(words, line(provider, mostName)+": its listing is not trusted")
 	}
 	if !listed {
 		value = "not known"

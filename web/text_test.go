@@ -83,7 +83,7 @@ func TestLong(t *testing.T) {
 
 func TestBrief(t *testing.T) {
 	cases := map[time.Duration]string{
-		-time.Second: "0 s", 0: "0 ms", time.Second - 1: "999 ms", time.Second: "1.0 s", 1299 * time.Millisecond: "1.2 s", 10*time.Second - 1: "9.9 s", 10 * time.Second: "10 s",
+		-time.Second: "0 s", 0: "0 ms", 43 * time.Millisecond: "43 ms", 99*time.Millisecond + 999e3: "99 ms", time.Second - 1: "999 ms", time.Second: "1.0 s", 1299 * time.Millisecond: "1.2 s", 10*time.Second - 1: "9.9 s", 10 * time.Second: "10 s",
 	}
 	for d, want := range cases {
 		if got := brief(d); got != want {

@@ -32,7 +32,7 @@ func TestVerdict(t *testing.T) {
 		}), well, "In agreement", "All 212 live tasks are as they should be. The first full pass is still to come.", ""},
 		"one of each": {with(emptyWorld(), func(o *reconcile.Overview) {
 			o.Counts["tasks:running"], o.Counts["owned:daytona"] = 1, 1
-		}), well, "In agreement", "All 1 live task and 1 sandbox agree. Last full pass 1 s ago.", ""},
+		}), well, "In agreement", "The live task and its sandbox agree. Last full pass 1 s ago.", ""},
 		"no schema": {reconcile.Overview{Now: noon, Fresh: true}, bad, "Not set up",
 			"The ledger has no schema yet: nothing is being kept in agreement.", "sandkeeper migrate"},
 		"never ran": {reconcile.Overview{Now: noon}, bad, "Never ran",
@@ -47,12 +47,50 @@ func TestVerdict(t *testing.T) {
 			"No complete pass for 6 min 3 s: nothing is being kept in agreement.", ""},
 		"full passes are missing": {with(healthy(), func(o *reconcile.Overview) { o.LastFull = back(7 * time.Minute) }), bad,
 			"Full passes missing", "No complete full pass for 7 min: what only a listing shows, like orphans, is not found.", ""},
+		"the last pass is dated in the future": {with(healthy(), func(o *reconcile.Overview) {
+			o.LastPass, o.LastFull = noon.Add(time.Hour), noon.Add(time.Hour)
+		}), bad, "Clock set back", "The last complete pass is dated 1 h in the future: the ledger's clock was set back.", ""},
+		"the last full pass is": {with(healthy(), func(o *reconcile.Overview) { o.LastFull = noon.Add(time.Hour) }), bad,
+			"Clock set back", "The last complete full pass is dated 1 h in the future: the ledger's clock was set back.", ""},
+		"a listing failed": {with(healthy(), failListing), warn, "Frozen",
+			"The listing of daytona failed (GET /sandbox: 500 Internal Server Error): nothing is judged from it.", ""},
+		"another source failed the pass": {with(healthy(), func(o *reconcile.Overview) {
+			failListing(o)
+			o.Passes[1].Error = "read tasks: connection refused"
+		}), bad, "Not complete", "The last full pass was not complete: read tasks: connection refused.", ""},
+		"a listing misses regions": {with(healthy(), func(o *reconcile.Overview) {
+			o.Sources[2].Trusted, o.Sources[2].Reason = false, "the listing is not complete: us-east not read"
+		}), warn, "Frozen", "The listing of daytona is not complete (us-east not read): nothing is judged from it.", ""},
+		"events are many": {with(healthy(), func(o *reconcile.Overview) {
+			o.Sources[0].Trusted, o.Sources[0].Reason = false, "12 tasks run and none was heard for 2m"
+		}), warn, "Frozen", "The workers' events are not trusted: 12 tasks run and none was heard for 2m.", ""},
+		"an id of somebody else is cut": {with(healthy(), func(o *reconcile.Overview) {
+			o.Sources[4].Trusted, o.Sources[4].Reason = false, "task 8c02ffe6-26b9-4d6e-9f0a-0123456789ab is gone"
+		}), warn, "Frozen", "The task table is not trusted: task 8c02ffe6… is gone.", ""},
+		"a status is not mapped": {with(healthy(), func(o *reconcile.Overview) { o.Counts["tasks:unknown"] = 900 }), warn, "Not known",
+			"900 tasks have a status that the config does not map; nothing is done about them.", ""},
+		"and a state is not known": {with(healthy(), func(o *reconcile.Overview) {
+			o.Counts["tasks:unknown"], o.Counts["sandboxes:daytona:unknown"] = 1, 1
+		}), warn, "Not known", "1 task has a status that the config does not map; nothing is done about it. " +
+			"1 sandbox is in a state that nobody here knows; nothing is done about it.", ""},
+		"none is unknown": {with(healthy(), func(o *reconcile.Overview) { o.Counts["tasks:unknown"] = 0 }), well, "In agreement",
+			"All 212 live tasks and 214 sandboxes agree. Last full pass 12 s ago.", ""},
+		"the listing of a provider that left": {with(healthy(), func(o *reconcile.Overview) {
+			o.Sources = append(o.Sources, reconcile.SourceSeen{Name: "listing:old", Reason: "the listing failed: gone"})
+		}), well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12 s ago.", ""},
+		"a person holds all of them": {with(heldWorld(), func(o *reconcile.Overview) {
+			for i := range o.Findings {
+				o.Findings[i].HeldBy = []string{"observe", "hold: label:team=a (looking into it) by ana"}
+			}
+		}), warn, "Held", "4 findings are due and held by ana: looking into it.", ""},
+		"the provider refuses": {with(with(healthy(), repair), refuse), warn, "Waiting",
+			"1 repair step waits: refused by the provider, tried again at 12:30 UTC. 6 more are under way.", ""},
 		"the last pass is not complete": {worlds()["incomplete"].Overview, bad, "Not complete",
 			"The last full pass was not complete: list daytona: 503 Service Unavailable.", ""},
-		"a source is not trusted": {worlds()["frozen"].Overview, warn, "Frozen", "The listing of daytona is not trusted: " +
-			"the listing lost 150 of 214 sandboxes, but sb-3, got by id, is running.", ""},
+		"a source is not trusted": {worlds()["frozen"].Overview, warn, "Frozen", "The listing of daytona lost 150 of 214 sandboxes: " +
+			"nothing is judged from it.", ""},
 		"two are not": {with(worlds()["frozen"].Overview, func(o *reconcile.Overview) { o.Sources[4].Trusted = false }), warn, "Frozen",
-			"The listing of daytona is not trusted: the listing lost 150 of 214 sandboxes, but sb-3, got by id, is running. " +
+			"The listing of daytona lost 150 of 214 sandboxes: nothing is judged from it. " +
 				"1 source besides is not trusted.", ""},
 		"a clock that is not trusted holds nothing": {with(healthy(), func(o *reconcile.Overview) {
 			o.Sources = append(o.Sources, reconcile.SourceSeen{Name: "clock:updated_at"})
@@ -62,9 +100,9 @@ func TestVerdict(t *testing.T) {
 			"sandkeeper release orphan --hash 2f9k1"},
 		"a template is inactive": {worlds()["template"].Overview, warn, "Needs a person",
 			`Snapshot "ai-agent-dev-heavy" is inactive, last successful start from it 2026-01-17 12:00:00.`, ""},
-		"held": {worlds()["held"].Overview, warn, "Held", "4 findings are due and held.", ""},
+		"held": {worlds()["held"].Overview, warn, "Held", "4 findings are due and held: 2 because the rule only observes, 1 by a pause of ana: drill, 1 by the budget: per_pass 20.", ""},
 		"held, and more were not read": {with(worlds()["held"].Overview, func(o *reconcile.Overview) { o.FindingsOpen["orphan"] = 900 }),
-			warn, "Held", "At least 4 findings are due and held.", ""},
+			warn, "Held", "At least 4 findings are due and held: 2 because the rule only observes, 1 by a pause of ana: drill, 1 by the budget: per_pass 20.", ""},
 		"observing":   {heldWorld(), warn, "Observing", "4 findings would be repaired, but the rules only observe.", ""},
 		"unconfirmed": {worlds()["unconfirmed"].Overview, warn, "Not confirmed", "1 sandbox is still there; the provider accepted to end it 5 min ago.", ""},
 		"repairing":   {worlds()["repairing"].Overview, busy, "Repairing", "7 repair steps are under way.", ""},
@@ -92,6 +130,8 @@ func TestOrderOfBadness(t *testing.T) {
 	trip(&held)
 	o.Controls = held.Controls
 	breakPass(&o)
+	refuse(&o)
+	o.Counts["tasks:unknown"] = 1
 	lastPass := o.LastPass
 	o.LastPass, o.Fresh = time.Time{}, true
 	steps := []struct {
@@ -107,6 +147,8 @@ func TestOrderOfBadness(t *testing.T) {
 		{"Needs a person", func() { o.Findings = held.Findings[:4] }},
 		{"Held", func() { o.Findings = nil }},
 		{"Not confirmed", func() { o.Open[0].ActedAt = noon }},
+		{"Waiting", func() { o.Open[1].Attempts, o.Open[1].NextAttempt = 0, time.Time{} }},
+		{"Not known", func() { delete(o.Counts, "tasks:unknown") }},
 		{"Repairing", func() { o.Open, o.OpenTotal = nil, 0 }},
 		{"Watching", func() { o.FindingsOpen = nil }},
 		{"In agreement", func() {}},
@@ -116,6 +158,40 @@ func TestOrderOfBadness(t *testing.T) {
 			t.Fatalf("judge = %q %q, want %q", got.Word, got.Sentence, step.word)
 		}
 		step.repair()
+	}
+}
+
+// TestVerdictWithoutTasks: nobody can know which sandboxes are needed.
+func TestVerdictWithoutTasks(t *testing.T) {
+	p := options().Policy()
+	p.Tasks = reconcile.TasksPolicy{None: true}
+	for n, want := range map[int]string{
+		214: "214 sandboxes are there and not broken. Without a task table nobody knows which are needed. Last full pass 1 s ago.",
+		1:   "1 sandbox is there and not broken. Without a task table nobody knows which are needed. Last full pass 1 s ago.",
+	} {
+		o := with(emptyWorld(), func(o *reconcile.Overview) {
+			o.Counts = map[string]int{"owned:daytona": n}
+			o.Sources = []reconcile.SourceSeen{{Name: "tasks"}, {Name: "link"}, {Name: "events"}} // of a day with tasks
+		})
+		if got := judge(newScene(&o, p)); got.Level != well || got.Sentence != want {
+			t.Errorf("judge = %s %q, want %q", got.Level, got.Sentence, want)
+		}
+	}
+}
+
+// TestNextForTemplates: the verdict names the next step.
+func TestNextForTemplates(t *testing.T) {
+	for state, want := range map[reconcile.TemplateState]string{
+		reconcile.TemplateInactive: "Activate it at daytona: ",
+		reconcile.TemplateActive:   "Start a sandbox from it at daytona, ",
+		reconcile.TemplateFailed:   "Build it anew at daytona, ",
+		reconcile.TemplateMissing:  "Build it anew at daytona, ",
+	} {
+		o := with(healthy(), spoil)
+		o.Templates[1].State = state
+		if got := judge(newScene(&o, options().Policy())); !strings.HasPrefix(got.Next, want) {
+			t.Errorf("%s: next %q, want %q", state, got.Next, want)
+		}
 	}
 }
 

@@ -23,6 +23,8 @@ func worlds() map[string]reading {
 		"never_ran":   {Overview: reconcile.Overview{Now: noon, Installation: "prod-eu"}},
 		"starting":    {Overview: startingWorld()},
 		"stale":       {Overview: with(healthy(), func(o *reconcile.Overview) { o.Now = noon.Add(6 * time.Minute) })},
+		"failed":      {Overview: with(heldWorld(), failListing)},
+		"waiting":     {Overview: with(with(healthy(), repair), refuse)},
 		"incomplete":  {Overview: with(healthy(), breakPass)},
 		"frozen":      {Overview: with(heldWorld(), freeze)},
 		"breaker":     {Overview: with(heldWorld(), trip)},
@@ -98,6 +100,17 @@ func startingWorld() reconcile.Overview {
 func breakPass(o *reconcile.Overview) {
 	o.Passes[1].Complete, o.Passes[1].Error = false, "list daytona: 503 Service Unavailable"
 	o.LastFull = back(2 * time.Minute)
+}
+
+// failListing is a full pass that could not list its provider.
+func failListing(o *reconcile.Overview) {
+	breakPass(o)
+	o.Passes[1].Error = "listing of daytona: GET /sandbox: 500 Internal Server Error"
+	o.Sources[2] = reconcile.SourceSeen{Name: "listing:daytona", Since: back(12 * time.Second), LastTrusted: back(2 * time.Minute),
+		Reason: "the listing failed: GET /sandbox: 500 Internal Server Error"}
+	for _, key := range []string{"owned:daytona", "foreign:daytona", "sandboxes:daytona:running", "sandboxes:daytona:creating"} {
+		delete(o.Counts, key)
+	}
 }
 
 // heldWorld has five findings that only observing keeps from being repaired.
@@ -204,6 +217,13 @@ func linger(o *reconcile.Overview) { o.Open[0].ActedAt = back(5 * time.Minute) }
 
 // evil is a name that somebody chose to do harm.
 const evil = `"><script>alert(1)</script><img src=x onerror=alert(1)>` + "\u202egnp.exe\u2066\x1b[31m\x00\u200b"
+
+// refuse makes the provider refuse the second open step.
+func refuse(o *reconcile.Overview) {
+	a := &o.Open[1]
+	a.ClaimedBy, a.ClaimEnds, a.Attempts, a.NextAttempt = "", time.Time{}, 6, noon.Add(30*time.Minute)
+	a.Detail = "refused by the provider: 403 Forbidden; tried again from 2026-02-01 12:30:00"
+}
 
 // hostileWorld is written by somebody who controls names, reasons and logs.
 func hostileWorld() reconcile.Overview {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -76,6 +77,7 @@ func (d *daemon) Pass(ctx context.Context, kind reconcile.PassKind) (again time.
 		return 0, nil // asked to stop: the next process goes on
 	}
 	if r != nil {
+		boundMemory(subjects(r))
 		d.tell(ctx, r, time.Since(began))
 	}
 	if err != nil {
@@ -85,6 +87,17 @@ func (d *daemon) Pass(ctx context.Context, kind reconcile.PassKind) (again time.
 		d.purge(ctx, r.At)
 	}
 	return 0, nil
+}
+
+// subjects is how many tasks and sandboxes a pass was about.
+func subjects(r *reconcile.Result) int {
+	n := r.Judged.Fleet
+	for name, count := range r.Counts {
+		if strings.HasPrefix(name, "tasks:") {
+			n += count
+		}
+	}
+	return n
 }
 
 // apart is how close two passes of a kind may begin: half of the time between two turns of

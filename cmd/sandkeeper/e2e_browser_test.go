@@ -73,7 +73,7 @@ func TestPageOfABusyDay(t *testing.T) {
 		a.cloud.Put(simulated.Sandbox{Labels: map[string]string{"project": "research"}, CreatedAt: time.Now().Add(-time.Hour)})
 	}
 	a.must("migrate")
-	a.must("hold", "sandbox:"+a.stopped(time.Minute).ID, "--reason", "ana debugs with the user", "--for", "2h")
+	a.must("hold", "sandbox:"+a.stopped(time.Minute).ID, "--author", "ana", "--reason", "debugging with the user", "--for", "2h")
 	for range 3 {
 		a.stopped(time.Minute)
 	}
@@ -92,7 +92,7 @@ func TestPageOfABusyDay(t *testing.T) {
 	b.shows("the source that is not trusted", "h1", "daytona")
 	b.shows("what was lost", "#sources", "the listing lost 213 of 213 sandboxes")
 	b.shows("the snapshot", "#incidents", `snapshot "ai-agent-dev-light" is inactive`)
-	b.shows("the hold", "#held", "ana debugs with the user")
+	b.shows("the hold", "#held", "debugging with the user")
 	b.shows("what was done before", "#actions", "confirmed gone")
 	b.clean()
 	if path := os.Getenv("SANDKEEPER_SCREENSHOT"); path != "" {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -38,7 +37,7 @@ func (a *arena) daemon(args ...string) *daemonChild {
 	d := &daemonChild{a.spawn(args...), a}
 	d.says("page")
 	a.Cleanup(func() {
-		if a.Failed() || os.Getenv("TELL") != "" {
+		if a.Failed() {
 			a.Logf("%s of process %d said:\n%s", args[0], d.cmd.Process.Pid, tail(d.errs.String(), 6000))
 		}
 	})
@@ -205,17 +204,6 @@ func (a *arena) configText() string {
 		a.Fatal(err)
 	}
 	return string(text)
-}
-
-// beside is another config of the same world, in a file of its own.
-func (a *arena) beside(s settings) string {
-	a.Helper()
-	mine := a.config
-	a.config = filepath.Join(a.TempDir(), "beside.yaml")
-	a.configure(s)
-	other := a.config
-	a.config = mine
-	return other
 }
 
 // count is the number that a query finds.

@@ -35,11 +35,13 @@ func collectSeldom() {
 	}
 }
 
-// collectAsUsual is for a process that stays: its memory is counted for as long as it runs,
-// and its passes have time.
-func collectAsUsual() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(100)
+// boundMemory is for a process that stays: garbage grows only up to what a fleet of this many
+// tasks and sandboxes needs, so that one of 10,000 and 10,000 stays below 100 MB in all. The
+// variable GOMEMLIMIT has the last word.
+func boundMemory(subjects int) {
+	const least, usual, each = 75 << 20, 20_000, 4 << 10
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(least + int64(max(subjects-usual, 0))*each)
 	}
 }
 

@@ -37,7 +37,7 @@ once what it has begun is finished; a second Ctrl-C stops it at once, and loses 
 }
 
 func runDaemon(ctx context.Context, o *options, migrate bool) error {
-	collectAsUsual()
+	boundMemory(0)
 	c, err := o.load()
 	if err != nil {
 		return err

@@ -36,8 +36,10 @@ func TestLookout(t *testing.T) {
 		"looks again within a short interval": {
 			turn: turn{due: began.Add(time.Second), gap: time.Second}, began: began, after: time.Hour,
 			overdue: true, wait: time.Second},
-		"a clock that runs backwards": {
-			turn: minute, began: began, after: -time.Minute, wait: 2 * time.Minute},
+		"a pass that began just now": {
+			turn: minute, began: began, after: 0, wait: time.Minute},
+		"a clock that was set back behind the last pass": {
+			turn: minute, began: began, after: -1, overdue: true, wait: retry},
 		"a far turn": {
 			turn: turn{due: began.Add(24 * time.Hour), gap: 24 * time.Hour}, began: began, wait: longest},
 		"a schedule that never fires": {

@@ -1,0 +1,121 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// TestWhatLeftTheConfig: the page does not speak of it, and the reading stays as it was.
+func TestWhatLeftTheConfig(t *testing.T) {
+	o := with(healthy(), func(o *reconcile.Overview) {
+		o.Sources = append(o.Sources, reconcile.SourceSeen{Name: "listing:old"}, reconcile.SourceSeen{Name: "credential:old"})
+		o.Templates = append(o.Templates, reconcile.TemplateSeen{Provider: "old", Name: "x", State: reconcile.TemplateInactive})
+	})
+	cases := map[string]struct {
+		change    func(*reconcile.Policy)
+		sources   string
+		templates int
+	}{
+		"a provider left": {func(*reconcile.Policy) {}, "events link listing:daytona probes:daytona tasks", 1},
+		"probes are off": {func(p *reconcile.Policy) {
+			p.Providers = map[string]reconcile.ProviderPolicy{"daytona": {Probe: reconcile.ProbePolicy{Off: true}}}
+		}, "events link listing:daytona tasks", 1},
+		"events are gone":           {func(p *reconcile.Policy) { p.Tasks = reconcile.TasksPolicy{} }, "link listing:daytona probes:daytona tasks", 1},
+		"tasks are gone":            {func(p *reconcile.Policy) { p.Tasks = reconcile.TasksPolicy{None: true} }, "listing:daytona probes:daytona", 1},
+		"another provider came":     {func(p *reconcile.Policy) { p.Providers = map[string]reconcile.ProviderPolicy{"new": {}} }, "events link tasks", 0},
+		"nobody told what is there": {func(p *reconcile.Policy) { p.Providers = nil }, "events link listing:daytona probes:daytona tasks listing:old credential:old", 2},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			p := options().Policy()
+			c.change(&p)
+			s := newScene(&o, p)
+			var names []string
+			for _, src := range s.Sources {
+				names = append(names, src.Name)
+			}
+			if got := strings.Join(names, " "); got != c.sources || len(s.Templates) != c.templates {
+				t.Errorf("sources %q, %d templates; want %q, %d", got, len(s.Templates), c.sources, c.templates)
+			}
+			if len(o.Sources) != 7 || len(o.Templates) != 2 || o.Sources[6].Name != "credential:old" {
+				t.Error("the reading was changed, which others look at too")
+			}
+		})
+	}
+}
+
+// TestSandboxFacts: what an untrusted listing counted is not shown as if it were true.
+func TestSandboxFacts(t *testing.T) {
+	two := with(healthy(), func(o *reconcile.Overview) {
+		o.Counts["owned:e2b"], o.Counts["foreign:e2b"], o.Counts["sandboxes:e2b:running"] = 7, 40, 7
+		o.Sources = append(o.Sources, reconcile.SourceSeen{Name: "listing:e2b", Trusted: true})
+	})
+	cases := map[string]struct {
+		o    reconcile.Overview
+		want string
+	}{
+		"both are trusted": {two, "Sandboxes: 221 (daytona: 4 creating, 210 running; e2b: 7 running) | Sandboxes of others: 45 (never touched)"},
+		"one is not": {with(two, func(o *reconcile.Overview) {
+			o.Sources = slices.Clone(o.Sources)
+			o.Sources[2].Trusted = false
+		}),
+			"Sandboxes: 7 (e2b: 7 running; daytona: its listing is not trusted) | Sandboxes of others: 40 (never touched)"},
+		"none is":            {with(healthy(), failListing), "Sandboxes: not known (daytona: its listing is not trusted)"},
+		"none is listed yet": {with(healthy(), func(o *reconcile.Overview) { o.Counts = nil }), ""},
+		"nobody else is there": {with(healthy(), func(o *reconcile.Overview) { o.Counts["foreign:daytona"] = 0 }),
+			"Sandboxes: 214 (daytona: 4 creating, 210 running)"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var facts []string
+			for _, f := range sceneOf(c.o).sandboxFacts() {
+				facts = append(facts, fmt.Sprintf("%s: %s (%s)", f.Name, f.Value, f.Sub))
+			}
+			if got := strings.Join(facts, " | "); got != c.want {
+				t.Errorf("facts %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestModesWithoutTasks: a rule that can find nothing is not shown as armed.
+func TestModesWithoutTasks(t *testing.T) {
+	s := sceneOf(reconcile.Overview{Now: noon})
+	s.policy.Tasks = reconcile.TasksPolicy{None: true}
+	want := []modeLine{{"observe", "provisioning-stuck, idle-broken, template-unusable"}, {"off", "errored"}}
+	if diff := cmp.Diff(want, s.modeLines()); diff != "" {
+		t.Errorf("modeLines (-want +got):\n%s", diff)
+	}
+}
+
+// TestManyAlike: forty findings that differ in an id are one example, and five of them in full.
+func TestManyAlike(t *testing.T) {
+	o := healthy()
+	for i := range 40 {
+		o.Findings = append(o.Findings, reconcile.FindingSeen{OpenedAt: noon, Finding: reconcile.Finding{Rule: "orphan", Provider: "daytona",
+			Subject: fmt.Sprintf("sandbox:daytona/sb-%d", i), Sandbox: fmt.Sprintf("sb-%d", i), Reason: fmt.Sprintf("no task explains sb-%d", i)}})
+	}
+	o.FindingsOpen = map[string]int{"orphan": 43, "errored": 1}
+	s := sceneOf(o)
+	groups, _ := s.incidents()
+	if diff := cmp.Diff([]reasonLine{{"No task explains sb-0.", 40, true}}, groups[0].Reasons); diff != "" || groups[0].More != "" {
+		t.Errorf("reasons (-want +got):\n%s%q", diff, groups[0].More)
+	}
+	views, others := s.findings()
+	if len(views) != 5 || len(others) != 2 || others[0].Summary != "1 of errored" || others[1].Summary != "And 38 more of orphan" {
+		t.Fatalf("%d findings and %+v", len(views), others)
+	}
+	if got := others[1]; len(got.Subjects) != mostSubjects || got.Subjects[0] != "sandbox daytona/sb-5, watched" || got.More != "And 18 more." {
+		t.Errorf("others = %+v", got)
+	}
+	o.Findings, o.FindingsOpen = o.Findings[:5], map[string]int{"orphan": 5}
+	if views, others := sceneOf(o).findings(); len(views) != 5 || len(others) != 0 {
+		t.Errorf("of 5: %d findings and %+v", len(views), others)
+	}
+}
