@@ -118,12 +118,9 @@ func (r *run) step(ctx context.Context, a Action) (Action, error) {
 // when: the operators' wishes, the mode that is in force now, and, for one that nobody has
 // begun, that this pass does not call for it.
 func (r *run) heldNow(a *Action, controls *Controls) []string {
-	holds := controlHolds(controls, r.target(a))
-	if mode := r.policy.Rules[a.Rule].Mode; mode != Enforce {
-		holds = appendNew(holds, firstOf(string(mode), string(Off)))
-	}
-	if r.policy.Tasks.None && (a.Step != StepTerminate || a.Seq > 0) {
-		holds = append(holds, "it rests on a row, and the config says `tasks: none`")
+	holds := appendNew(controlHolds(controls, r.target(a)), r.policy.Holds(controls, a)...)
+	if _, known := r.policy.Rules[a.Rule]; !known {
+		holds = appendNew(holds, string(Off)) // of another version
 	}
 	if a.Seq > 0 || a.begun() {
 		return holds

@@ -140,7 +140,7 @@ func (d *daemon) apply(ctx context.Context, c *Config) error {
 	k := w.keeper(nil)
 	k.Holder, k.Queue = d.holder, d.queue
 	d.level.Set(c.Log.Level)
-	d.replace(newCrew(d.stop, w, k))
+	d.replace(newCrew(d.stop, w, k)) //nolint:contextcheck // a crew outlives the reading of its config
 	d.queue.Reschedule(c.Schedule.Quick.Schedule, c.Schedule.Full.Schedule)
 	return nil
 }
