@@ -55,7 +55,8 @@ bench: ## run the benchmarks
 .PHONY: bench-daemon
 bench-daemon: ## measure the daemon: idle cost, memory, detection, takeover (5 minutes)
 	@tools/setup.sh
-	go test -count=1 -v -timeout 30m -run '^TestBars' ./cmd/sandkeeper -bars
+	@for bar in Idle Detection Takeover; do \
+		go test -count=1 -v -timeout 30m -run "^TestBars$$bar$$" ./cmd/sandkeeper -bars || exit 1; done
 
 .PHONY: screenshot
 screenshot: ## take the picture of the page that README.md shows

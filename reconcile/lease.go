@@ -1,0 +1,85 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// takeLease takes the pass lease, waiting for a holder that is about to finish.
+func (k *Keeper) takeLease(ctx context.Context, wait time.Duration) (Lease, error) {
+	deadline := time.Now().Add(wait)
+	for {
+		lease, err := k.Ledger.TakeLease(ctx, k.Holder, leaseTTL)
+		if err == nil || !errors.Is(err, ErrHeld) || !time.Now().Before(deadline) {
+			return lease, err
+		}
+		k.progress("waiting for the pass lease")
+		if err := pause(ctx, 500*time.Millisecond); err != nil {
+			return Lease{}, err
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// leases are the contexts of a process that holds the lease. Both end when it is lost.
+type leases struct {
+	watch context.Context // ends with the caller's: for looking
+	work  context.Context // outlives it by a grace: what was begun outside is finished
+}
+
+// holdLease renews the lease until drop is called. When it is lost nothing more is begun:
+// this process was declared dead.
+func (k *Keeper) holdLease(ctx context.Context, lease Lease) (held leases, drop func()) {
+	watch, endWatch := context.WithCancelCause(ctx)
+	work, endWork := context.WithCancelCause(context.WithoutCancel(ctx))
+	noGrace := context.AfterFunc(ctx, func() {
+		if pause(work, stopGrace) == nil {
+			endWork(context.Cause(ctx))
+		}
+	})
+	end := func(why error) {
+		endWatch(why)
+		endWork(why)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { k.renew(work, lease, end) })
+	return leases{watch, work}, func() {
+		noGrace()
+		end(nil)
+		wg.Wait()
+		last, stop := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+		defer stop()
+		if err := k.Ledger.DropLease(last, lease); err != nil && !errors.Is(err, ErrFenced) {
+			k.Log.WarnContext(last, "lease not dropped, it ends by itself", "err", err)
+		}
+	}
+}
+
+// renew extends the lease until ctx ends, and ends everything when it is lost or could not
+// be renewed in time.
+func (k *Keeper) renew(ctx context.Context, lease Lease, end func(error)) {
+	ends := time.Now().Add(leaseTTL)
+	for pause(ctx, leaseRenew) == nil {
+		next := time.Now().Add(leaseTTL)
+		err := k.Ledger.RenewLease(ctx, lease, leaseTTL)
+		if err == nil {
+			ends = next
+		}
+		if errors.Is(err, ErrFenced) || !time.Now().Before(ends) {
+			end(fmt.Errorf("renew the pass lease: %w", errors.Join(ErrFenced, err)))
+		}
+	}
+}
