@@ -7,8 +7,12 @@ import (
 	"time"
 )
 
-// collectFor is how long the first probe result waits for others to be saved with it.
-const collectFor = 500 * time.Millisecond
+// The first probe result waits for others to be saved with it: for a moment, and for no more
+// than half of those who may be at work, so that many probes never wait for the time.
+const (
+	collectFor  = 500 * time.Millisecond
+	collectMost = 8
+)
 
 // A letterbox saves probe results together: each of them alone would be a transaction, and
 // a daemon at rest does little else.
@@ -22,6 +26,7 @@ type letterbox struct {
 // A letter is what is saved at once.
 type letter struct {
 	results []ProbeResult
+	full    chan struct{}
 	sent    chan struct{}
 	err     error
 }
@@ -34,7 +39,13 @@ func (b *letterbox) save(ctx context.Context, r ProbeResult) error {
 		<-l.sent
 		return l.err
 	}
-	_ = pause(ctx, collectFor) // at the end of the context it is sent at once
+	timer := time.NewTimer(collectFor)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-l.full:
+	case <-ctx.Done(): // what was found out is saved all the same
+	}
 	l.err = b.send(context.WithoutCancel(ctx), b.take(l))
 	close(l.sent)
 	return l.err
@@ -45,10 +56,14 @@ func (b *letterbox) put(r ProbeResult) (l *letter, first bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.open == nil {
-		b.open, first = &letter{sent: make(chan struct{})}, true
+		b.open, first = &letter{full: make(chan struct{}), sent: make(chan struct{})}, true
 	}
 	l = b.open
 	l.results = append(slices.DeleteFunc(l.results, func(o ProbeResult) bool { return o.Ref == r.Ref }), r)
+	if len(l.results) == collectMost {
+		close(l.full)
+		b.open = nil // the next one begins another
+	}
 	return l, first
 }
 
@@ -57,7 +72,9 @@ func (b *letterbox) put(r ProbeResult) (l *letter, first bool) {
 func (b *letterbox) take(l *letter) []ProbeResult {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.open = nil
+	if b.open == l {
+		b.open = nil
+	}
 	slices.SortFunc(l.results, func(x, y ProbeResult) int { return compareRefs(x.Ref, y.Ref) })
 	return l.results
 }

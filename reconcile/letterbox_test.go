@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -43,7 +44,24 @@ func TestLetterbox(t *testing.T) {
 		wg.Wait()
 		put("s3", Answered, broken)
 		wg.Wait()
+		began := time.Now()
+		for i := range collectMost + 1 {
+			wg.Go(func() {
+				if err := b.save(t.Context(), ProbeResult{Ref: Ref{"lab", fmt.Sprint("m", i)}, Outcome: Answered}); err != nil {
+					t.Error(err)
+				}
+				if full := time.Since(began) == 0; full != (len(sent) == 3) {
+					t.Errorf("result %d was saved after %s, with %d letters sent", i, time.Since(began), len(sent))
+				}
+			})
+			synctest.Wait()
+		}
+		wg.Wait()
+		if len(sent) != 4 || len(sent[2]) != collectMost || len(sent[3]) != 1 {
+			t.Errorf("sent %v, want a full letter at once and one more", sent[2:])
+		}
 
+		sent = sent[:2]
 		want := [][]string{{"s1 answered", "s2 answered"}, {"s3 answered"}}
 		if diff := cmp.Diff(want, sent); diff != "" {
 			t.Errorf("sent (-want +got):\n%s", diff)
