@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -21,6 +22,7 @@ type Ledger struct {
 	installation string
 	clock        func() time.Time // nil: the database's
 	drift        drift
+	fit          atomic.Int64 // when the schema was last seen to be this program's, in nanoseconds
 }
 
 var _ reconcile.Ledger = (*Ledger)(nil)

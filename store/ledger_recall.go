@@ -22,7 +22,7 @@ func (g *Ledger) Recall(ctx context.Context) (reconcile.Memory, error) {
 	}
 	m := reconcile.Memory{Now: now}
 	err = pgx.BeginTxFunc(ctx, g.pool, snapshot, func(tx pgx.Tx) error {
-		if err := g.usable(ctx, tx); err != nil {
+		if err := g.lately(ctx, tx); err != nil {
 			return err
 		}
 		return recall(ctx, tx, &m)
