@@ -24,6 +24,7 @@ type auditor struct {
 	deletes map[string][]*deleted // by sandbox
 	killed  map[int]time.Time     // by process, also those that were told to stop
 	kills   int
+	blocks  bool // somebody stands still with rows locked: the passes of others may fail meanwhile
 }
 
 // auditTable notes each write of the task table and who made it.

@@ -102,7 +102,7 @@ func TestAReplicaStandsStill(t *testing.T) {
 			a := newArena(t, settings{})
 			f := &freezer{}
 			au := a.audited(1, f.around)
-			f.au, au.p.tasks = au, 8
+			f.au, au.p.tasks, au.blocks = au, 8, true
 			s := livingSettings
 			s.call = "40s"
 			a.configure(s)
@@ -132,6 +132,9 @@ func TestAReplicaStandsStill(t *testing.T) {
 				au.stop(d)
 			}
 			au.audit()
+			if gap, _ := au.longestGap(); gap > 21*time.Second { // of the lease, an interval, and some slack
+				t.Errorf("no pass ended for %s", gap)
+			}
 			if n := len(au.deletes[x.box]); n > 1 {
 				t.Errorf("the sandbox was deleted %d times", n)
 			}

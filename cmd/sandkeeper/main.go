@@ -39,7 +39,7 @@ func collectSeldom() {
 // tasks and sandboxes needs, so that one of 10,000 and 10,000 stays below 100 MB in all. The
 // variable GOMEMLIMIT has the last word.
 func boundMemory(subjects int) {
-	const least, usual, each = 75 << 20, 20_000, 4 << 10
+	const least, usual, each = 70 << 20, 20_000, 4 << 10
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(least + int64(max(subjects-usual, 0))*each)
 	}

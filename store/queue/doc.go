@@ -33,7 +33,7 @@
 // may be the only one.
 //
 // Short waits: River makes a job that snoozes for less than 5 s available at once, and
-// finds it again when it polls, every 15 s. Passes, and remedies for short waits, wait
+// finds it again when it polls, every 10 s. Passes, and remedies for short waits, wait
 // inside their job instead.
 //
 // Times: ages of jobs are taken from the database's clock alone. The time at which a pass

@@ -80,7 +80,7 @@ func New(o Options) (*Queue, error) {
 		o.Workers = 8
 	}
 	q := &Queue{o: o, pace: pace{
-		poll: 15 * time.Second, grace: 25 * time.Second, last: 5 * time.Second, patience: time.Minute,
+		poll: 10 * time.Second, grace: 25 * time.Second, last: 5 * time.Second, patience: time.Minute,
 	}}
 	q.schedules.set(o.Quick, o.Full)
 	var err error
