@@ -148,16 +148,21 @@ func (r *run) groundLater(ctx context.Context, a Action) (Sandbox, Action, bool)
 	if why != "" {
 		return Sandbox{}, r.withdraw(a, why), true
 	}
-	controls, why := r.controlsNow(ctx, &a)
-	if why != "" {
-		return Sandbox{}, r.later(a, why), true
-	}
-	t := target{rule: a.Rule, subject: a.Subject, provider: a.Provider, sandbox: a.Sandbox, task: a.Task,
-		names: []string{sb.Name}, labels: sb.Labels}
-	if holds := controlHolds(&controls, t); len(holds) > 0 {
-		return Sandbox{}, r.later(a, strings.Join(holds, "; ")), true
+	if waits := r.heldWith(ctx, &a, sb); waits != "" {
+		return Sandbox{}, r.later(a, waits), true
 	}
 	return sb, a, false
+}
+
+// heldWith is what holds a step against a sandbox as it was just seen, by the wishes of this
+// very moment.
+func (r *run) heldWith(ctx context.Context, a *Action, sb Sandbox) string {
+	controls, why := r.controlsNow(ctx, a)
+	if why != "" {
+		return why
+	}
+	return strings.Join(controlHolds(&controls, target{rule: a.Rule, subject: a.Subject, provider: a.Provider,
+		sandbox: a.Sandbox, task: a.Task, names: []string{sb.Name}, labels: sb.Labels}), "; ")
 }
 
 // linkedAgain says why the sandbox must not be ended: a live task that uses it.

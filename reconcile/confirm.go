@@ -130,14 +130,8 @@ func (r *run) askAgain(ctx context.Context, a *Action) (why string, err error) {
 			return why, err
 		}
 	}
-	controls, why := r.controlsNow(ctx, a)
-	if why != "" {
-		return why, nil
-	}
-	holds := controlHolds(&controls, target{rule: a.Rule, subject: a.Subject, provider: a.Provider, sandbox: a.Sandbox,
-		task: a.Task, names: []string{sb.Name}, labels: sb.Labels})
-	if len(holds) > 0 {
-		return strings.Join(holds, "; "), nil
+	if waits := r.heldWith(ctx, a, sb); waits != "" {
+		return waits, nil
 	}
 	_, err = r.k.Providers[a.Provider].Terminate(ctx, sb)
 	return "", err

@@ -207,7 +207,7 @@ func (k *Keeper) newShift(ctx context.Context, pass int64) (*shift, error) {
 		return nil, err
 	}
 	in.Policy = *k.Policy.Effective(&s.Memory)
-	if err := errors.Join(in.readTasks(ctx, s), context.Cause(ctx)); err != nil {
+	if err := in.readTasks(ctx, s); err != nil {
 		return nil, err
 	}
 	if err := in.readRows(ctx, s); err != nil {

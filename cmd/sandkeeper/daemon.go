@@ -24,8 +24,8 @@ type daemon struct {
 	crew    atomic.Pointer[crew]
 	hiring  sync.Mutex // while a job takes its crew, or a reload puts another in its place
 	reading lastReading
-	frozen  map[string]string // untrusted sources that the log knows of; one pass at a time
-	stop    context.Context   // ends when nothing more is to be begun
+	frozen  map[string]bool // untrusted sources that the log knows of; one pass at a time
+	stop    context.Context // ends when nothing more is to be begun
 }
 
 // A crew is who works by one version of the config. A job that began with one ends with it.
@@ -134,15 +134,15 @@ func (d *daemon) tell(ctx context.Context, r *reconcile.Result, took time.Durati
 
 // tellFrozen logs when a source loses trust, and when it has it back.
 func (d *daemon) tellFrozen(ctx context.Context, r *reconcile.Result) {
-	now := map[string]string{}
+	now := map[string]bool{}
 	for _, s := range r.Frozen() {
-		now[s.Name] = s.Reason
-		if _, known := d.frozen[s.Name]; !known {
+		now[s.Name] = true
+		if !d.frozen[s.Name] {
 			d.log.WarnContext(ctx, "source not trusted", "source", s.Name, "reason", s.Reason)
 		}
 	}
 	for name := range d.frozen {
-		if _, still := now[name]; !still {
+		if !now[name] {
 			d.log.InfoContext(ctx, "source trusted again", "source", name)
 		}
 	}

@@ -76,13 +76,7 @@ func (o *options) openToAct(ctx context.Context, migrate bool) (*world, error) {
 		return nil, err
 	}
 	w.shared = true
-	if migrate {
-		err = w.migrate(ctx)
-	}
-	if err == nil {
-		err = w.current(ctx)
-	}
-	if err == nil {
+	if err = w.prepare(ctx, migrate); err == nil {
 		err = w.openOutside(ctx)
 	}
 	if err != nil {
@@ -98,6 +92,16 @@ func (w *world) openOutside(ctx context.Context) error {
 		return err
 	}
 	return w.openProviders()
+}
+
+// prepare makes sure that the schema is this program's; migrate makes it so.
+func (w *world) prepare(ctx context.Context, migrate bool) error {
+	if migrate {
+		if err := w.migrate(ctx); err != nil {
+			return err
+		}
+	}
+	return w.current(ctx)
 }
 
 // migrate brings the schema up to date: the ledger's and the queue's.

@@ -52,13 +52,7 @@ func runDaemon(ctx context.Context, o *options, migrate bool) error {
 		return err
 	}
 	defer w.close()
-	if migrate {
-		err = w.migrate(ctx)
-	}
-	if err == nil {
-		err = w.current(ctx)
-	}
-	if err != nil {
+	if err := w.prepare(ctx, migrate); err != nil {
 		return err
 	}
 	d, err := newDaemon(ctx, o, w)
