@@ -60,8 +60,8 @@ func (c *Config) checkWeb(r *configReport) {
 		return
 	}
 	if !loopback(host) && c.Web.ConfigFile == "" {
-		r.warn("web.listen", "the page can be read from outside, without TLS and users",
-			"give web.config_file, or listen on 127.0.0.1")
+		r.warn("web.listen", "run and serve refuse to show the page to others without asking who they are",
+			"name users in web.config_file, or listen on 127.0.0.1")
 	}
 	for i, target := range c.Alerts.Notify {
 		if u, err := url.Parse(target.Reveal()); err != nil || u.Scheme == "" {
