@@ -211,7 +211,7 @@ func TestWarnings(t *testing.T) {
 		"orphans due after one look":  {`schedule: {full: "@every 5m"}`, ""},
 		"less than three heartbeats":  {"rules: {heartbeat-lost: {after: 89s}}", "c.yaml:10:26: rules.heartbeat-lost"},
 		"three heartbeats":            {"rules: {heartbeat-lost: {after: 90s}}", ""},
-		"an open page":                {`web: {listen: ":8080"}`, "c.yaml:10:7: web.listen: the page can be read"},
+		"an open page":                {`web: {listen: ":8080"}`, "c.yaml:10:7: web.listen: run and serve refuse to show the page"},
 		"an open page with users":     {`web: {listen: ":8080", config_file: web.yml}`, ""},
 		"a page on another loopback":  {`web: {listen: "[::1]:8080"}`, ""},
 		"history of less than passes": {"retention: 1m", "c.yaml:10:1: retention: is shorter"},

@@ -57,7 +57,9 @@ func sameStep(a, b reconcile.Action) bool {
 // withdraw closes planned actions that nobody claimed, and the later steps of those that
 // were a remedy's first.
 func (g *Ledger) withdraw(ids []string, now time.Time) {
-	idle := func(a action) bool { return a.ClaimedBy == "" && a.Outcome == reconcile.OutcomePending }
+	idle := func(a action) bool {
+		return a.ClaimedBy == "" && a.Attempts == 0 && a.Outcome == reconcile.OutcomePending
+	}
 	for _, id := range ids {
 		if a, found := g.actions[id]; found && idle(a) {
 			g.close(a, reconcile.OutcomeWithdrawn, "the finding no longer holds", now)

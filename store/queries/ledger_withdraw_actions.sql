@@ -3,7 +3,7 @@
 -- or whose holder died stays: only who looks at the outside again can say what became of it.
 WITH first AS (
     SELECT id FROM sandkeeper.actions
-    WHERE id = ANY(@ids::text[]) AND closed_at IS NULL AND claimed_by = '' AND outcome = 'pending'
+    WHERE id = ANY(@ids::text[]) AND closed_at IS NULL AND claimed_by = '' AND attempts = 0 AND outcome = 'pending'
     FOR UPDATE SKIP LOCKED
 ), withdrawn AS (
     UPDATE sandkeeper.actions a
