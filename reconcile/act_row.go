@@ -76,7 +76,7 @@ func (r *run) write(ctx context.Context, a Action, o *second, lock bool) (out Ac
 		return r.withdraw(a, "no attempts are left; it will be failed instead"), true
 	}
 	a.Reason, a.Evidence = o.finding.Reason, o.finding.Evidence
-	written, err := r.k.Tasks.Write(ctx, Write{
+	written, before, err := r.k.Tasks.Write(ctx, Write{
 		Step: a.Step, Task: *task, Reason: a.Reason + " " + Mark(a.ID),
 		LifeSign: task.LifeSign(), Refutable: refutable[a.Rule], Lock: lock,
 	})
@@ -93,7 +93,7 @@ func (r *run) write(ctx context.Context, a Action, o *second, lock bool) (out Ac
 		}
 		return a, false
 	}
-	a.Outcome, a.Detail, a.ActedAt, a.ClosedAt = OutcomeDone, "", r.now, r.now
+	a.Outcome, a.Detail, a.ActedAt, a.ClosedAt, a.Before = OutcomeDone, "", r.now, r.now, before
 	return a, true
 }
 

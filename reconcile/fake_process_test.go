@@ -220,8 +220,13 @@ func (c taskCalls) BySandbox(ctx context.Context, keys []string) (reconcile.Rows
 	return ask(ctx, c.l, "BySandbox", fmt.Sprint(keys), func() (reconcile.Rows, error) { return c.t.BySandbox(ctx, keys) })
 }
 
-func (c taskCalls) Write(ctx context.Context, w reconcile.Write) (reconcile.Written, error) {
-	return ask(ctx, c.l, "Write", w.Task.ID, func() (reconcile.Written, error) { return c.t.Write(ctx, w) })
+func (c taskCalls) Write(ctx context.Context, w reconcile.Write) (reconcile.Written, *reconcile.RowBefore, error) {
+	var before *reconcile.RowBefore
+	written, err := ask(ctx, c.l, "Write", w.Task.ID, func() (written reconcile.Written, err error) {
+		written, before, err = c.t.Write(ctx, w)
+		return written, err
+	})
+	return written, before, err
 }
 
 // providerCalls are a process's calls of the provider.

@@ -106,24 +106,27 @@ func (t *table) where(ctx context.Context, wanted func(*row) bool) (reconcile.Ro
 	return rows, ctx.Err()
 }
 
-func (t *table) Write(ctx context.Context, w reconcile.Write) (reconcile.Written, error) {
+func (t *table) Write(ctx context.Context, w reconcile.Write) (reconcile.Written, *reconcile.RowBefore, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := ctx.Err(); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	r := t.rows[w.Task.ID]
 	if said := guard(r, w); said != reconcile.WriteDone {
-		return said, nil
+		return said, nil, nil
 	}
+	status, text, sandbox := r.Status, r.Error, r.Sandbox
+	before := &reconcile.RowBefore{Columns: map[string]*string{"status": &status, "error": &text, "sandbox": &sandbox}}
 	r.State, r.Error, r.UpdatedAt = reconcile.TaskFailed, w.Reason, time.Now()
 	if w.Step == reconcile.StepRequeue {
 		r.State, r.Sandbox = reconcile.TaskPending, ""
 	}
 	r.Status = string(r.State)
 	r.version++
+	before.After = strconv.Itoa(r.version)
 	t.wrote = append(t.wrote, r.ID)
-	return reconcile.WriteDone, nil
+	return reconcile.WriteDone, before, nil
 }
 
 func newest(r *row) time.Time {

@@ -17,8 +17,9 @@ type Finding struct {
 	SightedAt time.Time // the last look that counted as a sighting
 	Sightings int
 
-	Due    bool     // past every threshold
-	HeldBy []string // what keeps a due finding from being repaired; empty when it may be
+	Began  time.Time // ledger's clock: when what it finds began (the stop, the deadline, the last life sign); zero when not known; not kept
+	Due    bool      // past every threshold
+	HeldBy []string  // what keeps a due finding from being repaired; empty when it may be
 }
 
 // Key names the finding: at most one is open per rule and subject.
@@ -35,6 +36,17 @@ const (
 	StepFail      Step = "fail"      // the task row is set to failed
 	StepRequeue   Step = "requeue"   // the task row is set back to pending
 	StepTerminate Step = "terminate" // the sandbox is ended, by its immutable id
+
+	StepQuarantine Step = "quarantine" // the sandbox is stopped or paused, and can come back
+	StepResume     Step = "resume"     // a quarantined sandbox is brought back
+	StepRestore    Step = "restore"    // the task row is set back to what it was before our own write
+	StepActivate   Step = "activate"   // an inactive template is made usable again
+)
+
+// The names that actions of an operator carry in the place of a rule's.
+const (
+	RuleOperator  = "operator"  // one thing, asked for by a person: terminate, restore
+	RuleEmergency = "emergency" // the emergency clean-up
 )
 
 // An Outcome says what became of a step.
@@ -72,6 +84,14 @@ type Action struct {
 	Evidence []Evidence
 	RowOnly  bool // destroys nothing: free of share and breaker
 
+	Began     time.Time  // ledger's clock: when what it repairs began (the stop, the deadline, the last life sign); zero when not known
+	Signature string     // of the failure, see [Verdict]; an open incident of it holds terminates and requeues
+	Author    string     // the operator who asked for it; "" for one that a pass planned
+	Running   bool       // an operator said: also while a task runs in it
+	Anyway    bool       // an operator said: also while a source is not trusted
+	Before    *RowBefore // fail and requeue, once done: the row before our write, for restore
+	Tell      bool       // settle also writes a [Notice] of it; not kept
+
 	Outcome     Outcome
 	Detail      string // why it was withdrawn, failed, or what the provider said
 	Attempts    int
@@ -79,7 +99,8 @@ type Action struct {
 	ClaimedAt   time.Time
 	ClaimedBy   string // holder; "" when free
 	ClaimEnds   time.Time
-	ActedAt     time.Time // the outside call was made
+	ActedAt     time.Time // the outside call was made, the newest time
+	FirstActed  time.Time // the first time; the ledger keeps it
 	ClosedAt    time.Time
 	NextAttempt time.Time // not to be claimed before
 }

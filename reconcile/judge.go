@@ -56,7 +56,7 @@ func (v *view) decide(s *Subject) Decision {
 
 // finding turns a rule's verdict into a finding: how often it was seen, whether it is due,
 // and which freezes hold it.
-func (v *view) finding(r *rule, s *Subject, out verdict) (Finding, Remedy) {
+func (v *view) finding(r *rule, s *Subject, out answer) (Finding, Remedy) {
 	for i := range out.evidence {
 		out.evidence[i].Fact = clip(out.evidence[i].Fact, 1000)
 	}

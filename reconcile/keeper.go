@@ -21,8 +21,10 @@ type Keeper struct {
 	Tasks     Tasks // nil with `tasks: none`
 	Ledger    Ledger
 	Providers map[string]Provider
-	Queue     Queue  // told what a pass left to do, by [Keeper.Pass]; not used by Once and Look
-	Holder    string // names this process to people: host and process id
+	Queue     Queue    // told what a pass left to do, by [Keeper.Pass]; not used by Once and Look
+	Notices   Notices  // what the platform is still to be told; nil: nobody is
+	Notifier  Notifier // tells it; nil: nobody is
+	Holder    string   // names this process to people: host and process id
 	Log       *slog.Logger
 	Progress  func(stage string) // called as a pass goes on; may be nil
 	Parallel  int                // calls at once; 0 is a good default, 1 makes a pass deterministic

@@ -118,6 +118,13 @@ type Record struct {
 	Breakers   map[string]Breaker // the open ones
 	Known      []string           // rules that this version knows
 	Events     []TimelineEvent
+
+	Verdicts  []Verdict  // new ones
+	Regrets   []Regret   // on verdicts on record
+	Over      []int64    // numbers of verdicts that are not watched any more
+	Incidents []Incident // opened, seen again or closed by this pass
+	Demoted   []Demotion // rules that go back to observe because of their regrets
+	Tallies   []Counter  // amounts to be added to counters
 }
 
 // A TimelineEvent is one line of a subject's history.

@@ -21,7 +21,9 @@ type Memory struct {
 	Sources   map[string]SourceSeen
 	Controls  Controls
 	Spent     Spent
-	Known     map[string]bool // rules that the ledger knew before this program's version; nil means all
+	Verdicts  []Verdict        // that are watched for regret, or young enough to count for an incident; oldest first
+	Regrets   map[string]Tally // by rule: of its last 100 enforced verdicts since it was armed
+	Known     map[string]bool  // rules that the ledger knew before this program's version; nil means all
 }
 
 // TaskSeen is what the ledger remembers of a task. Its times are the ledger's, except
@@ -33,14 +35,17 @@ type TaskSeen struct {
 	Sandbox      string    // the sandbox column
 	Since        time.Time // first seen in this status
 	FirstSeen    time.Time
-	UpdatedAt    time.Time // the row's updated_at at the last look (task database's clock)
-	StartedAt    time.Time // the row's started_at at the last look (task database's clock)
-	StaleStart   time.Time // a started_at that was already there in an earlier state: of an earlier attempt
-	EntrySum     uint64    // hash of what changes when the task is handed out anew: attempts and session
-	AheadSign    time.Time // a life sign from the future (task database's clock); zero when there is none
-	AheadSince   time.Time // when the ledger first saw it
-	ErrorSum     uint64    // hash of the error column at the last look
-	ErrorChanged bool      // the error column changed during the present state, by no mark of ours
+	UpdatedAt    time.Time   // the row's updated_at at the last look (task database's clock)
+	StartedAt    time.Time   // the row's started_at at the last look (task database's clock)
+	StaleStart   time.Time   // a started_at that was already there in an earlier state: of an earlier attempt
+	EntrySum     uint64      // hash of what changes when the task is handed out anew: attempts and session
+	AheadSign    time.Time   // a life sign from the future (task database's clock); zero when there is none
+	AheadSince   time.Time   // when the ledger first saw it
+	ErrorSum     uint64      // hash of the error column at the last look
+	ErrorChanged bool        // the error column changed during the present state, by no mark of ours
+	Turns        []time.Time // when an attempt of it ended without success: failed, requeued, recreated; at most 10, oldest first
+	Recreated    time.Time   // when it got another sandbox, until the worker in that showed life; zero else
+	LateSign     time.Time   // newest life sign after a stop that was counted (task database's clock)
 	Live         bool
 }
 
@@ -57,6 +62,7 @@ type SandboxSeen struct {
 	FirstSeen  time.Time
 	StateSince time.Time // first seen in this state
 	ResumedAt  time.Time // last seen to come back from suspended or stopped; zero when never
+	WorkedAt   time.Time // when it was first seen to work after that: a probe answered, or a life sign
 	RanAt      time.Time // first seen running; zero when never
 	GoneAt     time.Time // zero while it exists
 	GoneByUs   bool      // confirmed gone after our terminate
@@ -93,6 +99,7 @@ type ProbeSeen struct {
 	Last         ProbeResult
 	LastAnswered time.Time     // newest probe that was answered
 	Failures     []ProbeResult // the present run of failures, oldest first, at most 10; empty after an answer
+	Vitals       []Vitals      // the newest measurements, oldest first, at most 10
 }
 
 // Controls are the wishes of operators that are in force.
@@ -102,6 +109,8 @@ type Controls struct {
 	Holds    []Hold
 	Releases []Release
 	Breakers map[string]Breaker // open breakers by rule
+
+	Incidents []Incident // open ones, released or not
 }
 
 // A Pause stops acting: of all, of a rule, or of a provider.

@@ -26,6 +26,51 @@ type Overview struct {
 	Templates []TemplateSeen
 	Controls  Controls
 	Counts    map[string]int // of the newest pass of each kind, see [Record.Counts]
+
+	Incidents []Incident       // open ones oldest first, then the closed ones, newest first
+	Regrets   []Verdict        // those with a regret, newest first
+	Tallies   map[string]Tally // by rule, see [Memory.Regrets]
+	Scores    Scores           // of the last 24 hours
+}
+
+// Scores are the numbers that are held against targets, over a window that ends now. A rate
+// whose denominator is 0 was not measured.
+type Scores struct {
+	Window time.Duration
+
+	Asked, Confirmed     int            // terminates that were begun and are settled or overdue; of these confirmed
+	Gone, GoneFast       int            // confirmed ones with a measured time; of these gone within 30s of the first request
+	Stops, StopsFast     int            // stopped tasks whose sandbox we ended; of these asked within 5s of the stop
+	StopGone             Quantiles      // seconds from stop to gone
+	DeadlineGone         Quantiles      // seconds from deadline to gone
+	Stuck, StuckFast     int            // verdicts on stuck or silent workers with a known begin; of these within 60s of their threshold
+	Ended                map[string]int // tasks by "completed", "failed", "stopped", "deleted"
+	Inactive             int            // verdicts of the rule inactive
+	Recreated, Back      int            // tasks that got another sandbox; of these whose worker then showed life
+	Resumed, Worked      int            // sandboxes that came back from a pause or stop; of these that then worked
+	WorkAfterStop        int            // looks that found new work of a stopped task
+	Probes, ProbesFailed int            // within the window
+	Before, BeforeFailed int            // probes of the retention before the window: the baseline
+	Active, Live         int            // sandboxes running, and live tasks, by the newest full pass; -1 when not measured
+}
+
+// Quantiles sum up a measured time.
+type Quantiles struct {
+	Count    int
+	P50, P95 time.Duration
+}
+
+// A RuleReport is what one rule came to in a window: the way to arm it.
+type RuleReport struct {
+	Rule      string
+	Verdicts  int       // due and held by nothing but the mode, rollout, budgets and operators
+	Acted     int       // of these, repaired by us
+	Subjects  int       // different ones
+	Regrets   int       // that came back to life
+	Examples  []Verdict // the newest regrets, at most 3
+	Resolved  int       // findings of it that resolved by themselves
+	Cost      float64   // USD that the sandboxes of its verdicts cost from the verdict until they were gone, or until now
+	FirstSeen time.Time // of its first finding on record
 }
 
 // Measures are the numbers that the ledger knows, for metrics, read in one snapshot. What
@@ -42,6 +87,8 @@ type Measures struct {
 	Sources   []SourceSeen
 	Templates []TemplateSeen
 	Controls  Controls
+	Tallies   map[string]Tally // by rule, see [Memory.Regrets]
+	Notices   int              // still to be delivered
 }
 
 // A FindingCount counts open findings of one rule at one provider.

@@ -61,6 +61,8 @@ type RulePolicy struct {
 
 	Count, Critical, Escalate, Quota int           // systemic; capacity (quota in percent)
 	Window, For                      time.Duration // systemic; capacity
+	MakeRoom                         bool          // capacity: full quotas let due clean-up go first
+	AtRest                           int           // capacity: active sandboxes while no task lives; 0: no norm
 }
 
 // An Override is another threshold for a class of subjects. When holds the class:

@@ -24,4 +24,28 @@ type ProbeResult struct {
 	Detail  string    // what failed, in the provider's words: "exec: 502 Bad Gateway; files: 404"
 	At      time.Time // ledger's clock
 	Took    time.Duration
+	Vitals  *Vitals // what was measured beside it; nil when nothing could be
+}
+
+// Vitals are what was measured inside or about a sandbox together with a probe. What could
+// not be measured is nil, never 0.
+type Vitals struct {
+	At         time.Time       `json:"at"`            // ledger's clock
+	CPU        *float64        `json:"cpu,omitempty"` // percent of what it may use
+	Memory     *MemoryUse      `json:"memory,omitempty"`
+	Executions *ExecutionsSeen `json:"executions,omitempty"`
+	Signs      []string        `json:"signs,omitempty"` // what its log speaks of: "time-out", "stack overflow", "out of memory"
+}
+
+// MemoryUse is used memory and its limit, in bytes.
+type MemoryUse struct {
+	Used  int64 `json:"used"`
+	Total int64 `json:"total"`
+}
+
+// ExecutionsSeen is what a sandbox was asked to run and has not finished.
+type ExecutionsSeen struct {
+	Queued    int           `json:"queued"`
+	Running   int           `json:"running"`
+	QueuedFor time.Duration `json:"queued_for"` // of the oldest queued one, by the provider's clocks
 }

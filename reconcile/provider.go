@@ -98,6 +98,20 @@ type Logs interface {
 	Logs(ctx context.Context, s Sandbox, limit int) (string, error)
 }
 
+// Executions is a provider that can show what a sandbox was asked to run.
+type Executions interface {
+	Executions(ctx context.Context, s Sandbox) (ExecutionsSeen, error)
+}
+
+// Suspender is a provider that can stop or pause a sandbox so that it can come back, with
+// its disk at least: what quarantine and restore need.
+type Suspender interface {
+	// Suspend stops or pauses the sandbox, if it is still the one expected.
+	Suspend(ctx context.Context, expected Sandbox) (Termination, error)
+	// Resume brings it back. [ErrNotFound] means that it is gone.
+	Resume(ctx context.Context, expected Sandbox) error
+}
+
 // Usage is a provider that can show what a sandbox uses right now.
 type Usage interface {
 	Usage(ctx context.Context, s Sandbox) (Resources, error)

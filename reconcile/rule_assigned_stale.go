@@ -10,16 +10,16 @@ import (
 // time, no event ever. A sandbox that is still coming up is exempt until
 // provisioning-stuck. A proven failure shortens the threshold; an unusable template only
 // names the cause.
-func assignedStale(v *view, s *Subject) verdict {
+func assignedStale(v *view, s *Subject) answer {
 	t := s.Task
 	if t == nil || s.Fate != FateLive || t.State != TaskAssigned && t.State != TaskRunning || v.started(s) {
-		return verdict{}
+		return answer{}
 	}
 	if age, alive := v.alive(t); alive {
-		return verdict{kept: fmt.Sprintf("a worker of it gave a life sign %s ago, before it was handed out", short(age))}
+		return answer{kept: fmt.Sprintf("a worker of it gave a life sign %s ago, before it was handed out", short(age))}
 	}
 	if b := s.comingUp(); b != nil {
-		return verdict{kept: fmt.Sprintf("its sandbox %s is still %s", b.ID, b.Raw)}
+		return answer{kept: fmt.Sprintf("its sandbox %s is still %s", b.ID, b.Raw)}
 	}
 	proof, conclusive := v.conclusive(s)
 	after := v.threshold("assigned-stale", s)
@@ -33,21 +33,21 @@ func assignedStale(v *view, s *Subject) verdict {
 	}
 	age = max(min(age, v.observed(sourceTasks), v.observedListings(t)), 0)
 	if age < after {
-		return verdict{kept: fmt.Sprintf("%s for %s of %s", t.Status, short(age), short(after))}
+		return answer{kept: fmt.Sprintf("%s for %s of %s", t.Status, short(age), short(after))}
 	}
 	if b := s.unknownBox(); b != nil {
-		return verdict{kept: fmt.Sprintf("its sandbox %s is in the unknown state %q", b.ID, b.Raw)}
+		return answer{kept: fmt.Sprintf("its sandbox %s is in the unknown state %q", b.ID, b.Raw)}
 	}
 	if b, ago := v.busyElsewhere(s); b != nil {
-		return verdict{kept: fmt.Sprintf("its sandbox %s was active %s ago at the provider, and its worker may report to "+
+		return answer{kept: fmt.Sprintf("its sandbox %s was active %s ago at the provider, and its worker may report to "+
 			"another environment that shares the account (exclusive: false)", b.ID, short(ago))}
 	}
 	where, ok := v.whereabouts(s)
 	if !ok {
-		return verdict{look: v.canLook(t), kept: where}
+		return answer{look: v.canLook(t), kept: where}
 	}
 	cause, because := v.cause(s)
-	return verdict{
+	return answer{
 		found: true, due: true, conclusive: conclusive,
 		reason: strings.Join(nonEmpty("worker never started: "+where, proof, cause), "; "),
 		evidence: append([]Evidence{

@@ -8,10 +8,10 @@ import (
 // deadlineExceeded finds a task that runs longer than its own timeout, or past its own
 // deadline. A deadline that was over before this attempt began is an earlier attempt's.
 // The rule's threshold is the timeout of tasks that have none; 0 means there is none.
-func deadlineExceeded(v *view, s *Subject) verdict {
+func deadlineExceeded(v *view, s *Subject) answer {
 	t := s.Task
 	if t == nil || s.Fate != FateLive || t.State != TaskRunning {
-		return verdict{}
+		return answer{}
 	}
 	began := s.presentStart()
 	if began.IsZero() || !v.clockTrusted("started_at") {
@@ -32,15 +32,15 @@ func deadlineExceeded(v *view, s *Subject) verdict {
 	case limit > 0 && ran >= limit:
 		return overdue(s, began, fmt.Sprintf("ran %s of %s", short(ran), short(limit)))
 	case !t.DeadlineAt.IsZero() && !t.DeadlineAt.After(began) && !t.AsOf.Before(t.DeadlineAt):
-		return verdict{kept: "its deadline was over before this attempt began"}
+		return answer{kept: "its deadline was over before this attempt began"}
 	}
-	return verdict{}
+	return answer{}
 }
 
 // deadlineByLedger times the run by what the ledger saw, when the row does not say when
 // it began. A deadline that was over before the task was certainly in this state may be
 // an earlier attempt's.
-func (v *view) deadlineByLedger(s *Subject) verdict {
+func (v *view) deadlineByLedger(s *Subject) answer {
 	t := s.Task
 	age, _ := v.stateAge(s)
 	if late := t.AsOf.Sub(t.DeadlineAt); !t.DeadlineAt.IsZero() && late >= 0 && late < age {
@@ -51,18 +51,18 @@ func (v *view) deadlineByLedger(s *Subject) verdict {
 		limit = v.threshold("deadline-exceeded", s)
 	}
 	if limit <= 0 || !s.Known || s.Seen.Status != t.Status {
-		return verdict{}
+		return answer{}
 	}
 	ran := v.since(s.Seen.Since)
 	if ran < limit {
-		return verdict{}
+		return answer{}
 	}
 	return overdue(s, time.Time{}, fmt.Sprintf("ran at least %s of %s, as the ledger saw", short(ran), short(limit)))
 }
 
-func overdue(s *Subject, began time.Time, what string) verdict {
+func overdue(s *Subject, began time.Time, what string) answer {
 	t := s.Task
-	return verdict{
+	return answer{
 		found: true, due: true,
 		reason: joined("deadline exceeded: "+what, lifeLine(t)),
 		evidence: []Evidence{

@@ -4,9 +4,9 @@ import "fmt"
 
 // duplicate finds a second live sandbox of one task. The others are ended only when the
 // row names one by an id that the provider knows; else it is reported.
-func duplicate(v *view, s *Subject) verdict {
+func duplicate(v *view, s *Subject) answer {
 	if s.Task == nil || s.Fate != FateLive {
-		return verdict{}
+		return answer{}
 	}
 	var live []*Box
 	for i := range s.Boxes {
@@ -16,7 +16,7 @@ func duplicate(v *view, s *Subject) verdict {
 		}
 	}
 	if len(live) < 2 {
-		return verdict{}
+		return answer{}
 	}
 	keep, named := v.named(s.Task, live)
 	if !named {
@@ -25,11 +25,11 @@ func duplicate(v *view, s *Subject) verdict {
 	other := spare(live, keep)
 	after := v.threshold("duplicate", s)
 	if age := min(v.born(*other), v.born(*keep)); age < after {
-		return verdict{
+		return answer{
 			kept: fmt.Sprintf("has %d sandboxes, the younger for %s of %s", len(live), short(age), short(after)),
 		}
 	}
-	out := verdict{
+	out := answer{
 		found: true, due: true, sandbox: other, report: !named, holds: other.unsure(),
 		reason: fmt.Sprintf("task has %d live sandboxes: %s", len(live), boxIDs(live)),
 		evidence: []Evidence{

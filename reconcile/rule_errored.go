@@ -5,7 +5,7 @@ import "fmt"
 // errored finds a sandbox in a failed state. Its logs are saved before it is ended; the
 // task that it leaves behind is sandbox-missing's. A worker that still speaks refutes the
 // provider's word.
-func errored(v *view, s *Subject) verdict {
+func errored(v *view, s *Subject) answer {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		if !b.Here || b.State != SandboxFailed || !b.Owned {
@@ -14,15 +14,15 @@ func errored(v *view, s *Subject) verdict {
 		after := v.threshold("errored", s)
 		age := min(v.boxAge(*b), v.observed(listingOf(b.Provider)))
 		if age < after {
-			return verdict{kept: fmt.Sprintf("%s for %s of %s", b.Raw, short(age), short(after))}
+			return answer{kept: fmt.Sprintf("%s for %s of %s", b.Raw, short(age), short(after))}
 		}
 		if s.Task != nil && s.Fate == FateLive {
 			if sign, alive := v.alive(s.Task); alive {
-				return verdict{kept: fmt.Sprintf("%s for %s, but its worker gave a life sign %s ago",
+				return answer{kept: fmt.Sprintf("%s for %s, but its worker gave a life sign %s ago",
 					b.Raw, short(age), short(sign))}
 			}
 		}
-		return verdict{
+		return answer{
 			found: true, due: true, sandbox: b, holds: v.explainedElsewhere(s, b),
 			reason: joined(
 				fmt.Sprintf("sandbox %s is in state %s for %s", b.ID, b.Raw, short(age)),
@@ -38,5 +38,5 @@ func errored(v *view, s *Subject) verdict {
 			},
 		}
 	}
-	return verdict{}
+	return answer{}
 }

@@ -7,26 +7,26 @@ import (
 
 // finishedLingering finds the sandbox of a finished task that lives on past its keep-alive.
 // The time counts from the last activity: workers live on and users continue.
-func finishedLingering(v *view, s *Subject) verdict {
+func finishedLingering(v *view, s *Subject) answer {
 	t := s.Task
 	if t == nil || s.Fate != FateEnded || t.State == TaskStopped {
-		return verdict{}
+		return answer{}
 	}
 	b := v.remaining(s)
 	if b == nil {
-		return verdict{}
+		return answer{}
 	}
 	if t.AsOf.Before(t.KeepAliveUntil) {
-		return verdict{kept: "kept alive until " + stamp(t.KeepAliveUntil)}
+		return answer{kept: "kept alive until " + stamp(t.KeepAliveUntil)}
 	}
 	after := v.threshold("finished-lingering", s)
 	idle, by := v.idle(s, b)
 	if idle < after {
-		return verdict{
+		return answer{
 			kept: fmt.Sprintf("%s, last activity %s ago by %s, limit %s", t.Status, short(idle), by, short(after)),
 		}
 	}
-	return verdict{
+	return answer{
 		found: true, due: true, sandbox: b, holds: b.unsure(),
 		reason: fmt.Sprintf(
 			"task %s is %s, its sandbox is still %s, last activity %s ago",

@@ -2,16 +2,16 @@ package reconcile
 
 // finishedUnrecorded finds a task whose worker says that it finished while the row is
 // still live: somebody lost the result. It is reported, and nobody may fail the row.
-func finishedUnrecorded(v *view, s *Subject) verdict {
+func finishedUnrecorded(v *view, s *Subject) answer {
 	t := s.Task
 	if t == nil || s.Fate != FateLive || t.Events.Finished.IsZero() {
-		return verdict{}
+		return answer{}
 	}
 	start := latest(t.Events.Started, s.presentStart(), t.AssignedAt)
 	if !t.Events.Finished.After(start) {
-		return verdict{}
+		return answer{}
 	}
-	return verdict{
+	return answer{
 		found: true, due: true, report: true, veto: true,
 		reason: "the worker finished at " + stamp(t.Events.Finished) + ", the row still says " + t.Status,
 		evidence: []Evidence{

@@ -8,13 +8,13 @@ import (
 // heartbeatLost finds a running task whose worker, that did send signs of life, has been
 // silent for longer than three heartbeats. With fewer than three running tasks a dead
 // worker cannot be told from a dead pipeline, so a failed probe must agree.
-func heartbeatLost(v *view, s *Subject) verdict {
+func heartbeatLost(v *view, s *Subject) answer {
 	t := s.Task
 	if t == nil || s.Fate != FateLive || t.State != TaskRunning || t.LifeSign().IsZero() {
-		return verdict{}
+		return answer{}
 	}
 	if !v.beats {
-		return verdict{} // nobody sends heartbeats here: silence says nothing
+		return answer{} // nobody sends heartbeats here: silence says nothing
 	}
 	sign := v.sign(t)
 	limit := max(v.threshold("heartbeat-lost", s), v.limit)
@@ -22,27 +22,27 @@ func heartbeatLost(v *view, s *Subject) verdict {
 	quiet := min(v.silentFor(t), ran, v.observed(sourceEvents, sourceTasks))
 	if quiet <= limit {
 		if all := t.AsOf.Sub(sign); all > limit {
-			return verdict{kept: fmt.Sprintf("silent for %s, of which only %s count: others were not heard either, "+
+			return answer{kept: fmt.Sprintf("silent for %s, of which only %s count: others were not heard either, "+
 				"a source was out, or it has not run for longer", short(all), short(quiet))}
 		}
-		return verdict{}
+		return answer{}
 	}
 	if s.hasBox(func(b *Box) bool { return b.Here && b.State == SandboxSuspended }) {
-		return verdict{kept: fmt.Sprintf("silent for %s, its sandbox is %s", short(quiet), v.state(s))}
+		return answer{kept: fmt.Sprintf("silent for %s, its sandbox is %s", short(quiet), v.state(s))}
 	}
 	if b := s.comingUp(); b != nil {
-		return verdict{kept: fmt.Sprintf("silent for %s, but its sandbox %s is %s", short(quiet), b.ID, b.Raw)}
+		return answer{kept: fmt.Sprintf("silent for %s, but its sandbox %s is %s", short(quiet), b.ID, b.Raw)}
 	}
 	if v.unproven[t.ID] {
-		return verdict{probe: true, kept: fmt.Sprintf(
+		return answer{probe: true, kept: fmt.Sprintf(
 			"silent for %s, together with others: its sandbox is probed first", short(quiet))}
 	}
 	failed, probed := v.probedBroken(s)
 	if v.running < 3 && !failed {
-		return verdict{probe: true, kept: fmt.Sprintf(
+		return answer{probe: true, kept: fmt.Sprintf(
 			"silent for %s, but fewer than 3 tasks run and no probe of its sandbox has failed", short(quiet))}
 	}
-	return verdict{
+	return answer{
 		found: true, due: true, probe: true,
 		reason: joined(fmt.Sprintf("worker fell silent: last life sign %s, %s ago, limit %s",
 			stamp(t.LifeSign()), short(t.AsOf.Sub(sign)), short(limit)), v.state(s), probed),

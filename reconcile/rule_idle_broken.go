@@ -10,21 +10,21 @@ const resumeGrace = 120 * time.Second
 
 // idleBroken finds a sandbox that says it runs while a real exec or a real file listing in
 // it fails, again and again. Activity newer than the first failed probe vetoes it.
-func idleBroken(v *view, s *Subject) verdict {
+func idleBroken(v *view, s *Subject) answer {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		if b.Here && b.Owned && b.State == SandboxRunning && len(b.Probes.Failures) > 0 {
 			return v.judgeProbes(s, b)
 		}
 	}
-	return verdict{}
+	return answer{}
 }
 
-func (v *view) judgeProbes(s *Subject, b *Box) verdict {
+func (v *view) judgeProbes(s *Subject, b *Box) answer {
 	p := v.p.Rules["idle-broken"]
 	run := v.countable(b)
 	if len(run) == 0 {
-		return verdict{probe: true, kept: "a probe failed soon after it was resumed"}
+		return answer{probe: true, kept: "a probe failed soon after it was resumed"}
 	}
 	first, last := run[0], run[len(run)-1]
 	if s.Task != nil && s.Fate == FateLive {
@@ -33,16 +33,16 @@ func (v *view) judgeProbes(s *Subject, b *Box) verdict {
 			act = v.sign(s.Task)
 		}
 		if !act.IsZero() && s.Task.AsOf.Sub(act) < v.now.Sub(first.At) {
-			return verdict{probe: true, kept: "probes fail, but its worker was active after the first that failed"}
+			return answer{probe: true, kept: "probes fail, but its worker was active after the first that failed"}
 		}
 	}
 	span := last.At.Sub(first.At)
 	after := v.threshold("idle-broken", s)
 	if len(run) < p.Failures || span < after {
-		return verdict{probe: true, kept: fmt.Sprintf("%d of %d probes failed over %s of %s: %s",
+		return answer{probe: true, kept: fmt.Sprintf("%d of %d probes failed over %s of %s: %s",
 			len(run), p.Failures, short(span), short(after), last.Detail)}
 	}
-	out := verdict{
+	out := answer{
 		found: true, due: true, sandbox: b, probe: true, holds: v.explainedElsewhere(s, b),
 		reason: fmt.Sprintf("sandbox %s says %s but does not work: %d probes in a row failed over %s, the last: %s",
 			b.ID, b.Raw, len(run), short(span), last.Detail),

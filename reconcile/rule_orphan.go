@@ -4,28 +4,28 @@ import "fmt"
 
 // orphan finds an owned sandbox that no task, live or finished, explains, seen by at least
 // two full passes. What cannot be known is held and shown, never ended.
-func orphan(v *view, s *Subject) verdict {
+func orphan(v *view, s *Subject) answer {
 	if s.Task != nil || v.p.Tasks.None || len(s.Boxes) != 1 {
-		return verdict{}
+		return answer{}
 	}
 	b := &s.Boxes[0]
 	if !b.Here || !b.Owned || !b.State.Exists() {
-		return verdict{}
+		return answer{}
 	}
 	if b.State == SandboxDeleting && !v.ending[b.Ref] {
-		return verdict{kept: "is being deleted"}
+		return answer{kept: "is being deleted"}
 	}
 	if s.Fate == FateUnread {
-		return verdict{kept: "its task was not read"}
+		return answer{kept: "its task was not read"}
 	}
 	after := v.threshold("orphan", s)
 	age := min(v.born(*b), v.observed(sourceTasks, listingOf(b.Provider)))
 	if age < after {
-		return verdict{
+		return answer{
 			kept: fmt.Sprintf("no task explains it, created %s ago of %s", short(v.born(*b)), short(after)),
 		}
 	}
-	return verdict{
+	return answer{
 		found: true, sandbox: b, sightings: v.p.Rules["orphan"].Sightings,
 		holds:  append(v.orphanHolds(s, b), b.unsure()...),
 		reason: fmt.Sprintf("no task explains it: %s; %s for %s", s.unexplained(b), b.Raw, short(v.born(*b))),

@@ -3,19 +3,19 @@ package reconcile
 import "fmt"
 
 // provisioningStuck finds a sandbox that has been coming up for too long.
-func provisioningStuck(v *view, s *Subject) verdict {
+func provisioningStuck(v *view, s *Subject) answer {
 	b := s.comingUp()
 	if b == nil || !b.Owned || v.ending[b.Ref] && s.Fate == FateLive {
-		return verdict{}
+		return answer{}
 	}
 	after := v.threshold("provisioning-stuck", s)
 	age := min(v.boxAge(*b), v.observed(listingOf(b.Provider)))
 	if age < after {
-		return verdict{kept: fmt.Sprintf("%s for %s of %s", b.Raw, short(age), short(after))}
+		return answer{kept: fmt.Sprintf("%s for %s of %s", b.Raw, short(age), short(after))}
 	}
 	if s.Fate == FateLive && s.Task != nil {
 		if sign, alive := v.alive(s.Task); alive {
-			return verdict{
+			return answer{
 				kept: fmt.Sprintf(
 					"%s for %s, but the worker gave a life sign %s ago",
 					b.Raw,
@@ -26,7 +26,7 @@ func provisioningStuck(v *view, s *Subject) verdict {
 		}
 	}
 	cause, because := v.cause(s)
-	return verdict{
+	return answer{
 		found: true, due: true, sandbox: b, holds: v.explainedElsewhere(s, b),
 		reason: joined(
 			fmt.Sprintf("sandbox %s has been %s for %s, limit %s", b.ID, b.Raw, short(age), short(after)),

@@ -5,33 +5,33 @@ import "fmt"
 // sandboxMissing finds a live task that started, or whose sandbox the ledger has seen, and
 // whose sandbox is gone or terminal. Paused, archived and suspended are neither. A life
 // sign inside the heartbeat limit vetoes it.
-func sandboxMissing(v *view, s *Subject) verdict {
+func sandboxMissing(v *view, s *Subject) answer {
 	t := s.Task
 	if t == nil || s.Fate != FateLive || t.State == TaskPending || !t.State.Live() {
-		return verdict{}
+		return answer{}
 	}
 	if !v.started(s) && !s.hasBox(func(b *Box) bool { return b.Known && !s.past(b) }) {
-		return verdict{}
+		return answer{}
 	}
 	if s.hasBox(func(b *Box) bool { return b.Here && !b.Lost() }) {
-		return verdict{}
+		return answer{}
 	}
 	if age, alive := v.alive(t); alive {
-		return verdict{kept: fmt.Sprintf("no sandbox was found, but the worker gave a life sign %s ago", short(age))}
+		return answer{kept: fmt.Sprintf("no sandbox was found, but the worker gave a life sign %s ago", short(age))}
 	}
 	grace := v.threshold("sandbox-missing", s)
 	if age, by := v.stateAge(s); age-max(t.AsOf.Sub(v.s.T0), 0) < grace {
-		return verdict{kept: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, short(age), by)}
+		return answer{kept: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, short(age), by)}
 	}
 	where, ok := v.whereabouts(s)
 	if !ok {
-		return verdict{look: v.canLook(t), kept: where}
+		return answer{look: v.canLook(t), kept: where}
 	}
 	cause, because := "", []Evidence(nil)
 	if !v.started(s) { // an unusable template explains a start that failed, not a sandbox that ran
 		cause, because = v.cause(s)
 	}
-	return verdict{
+	return answer{
 		found: true, sightings: max(v.p.Rules["sandbox-missing"].Looks, 1),
 		reason: joined("sandbox is gone: "+where, lifeLine(t), cause),
 		evidence: append([]Evidence{

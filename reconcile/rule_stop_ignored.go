@@ -3,20 +3,20 @@ package reconcile
 import "fmt"
 
 // stopIgnored finds a task that a person stopped while its sandbox lives on.
-func stopIgnored(v *view, s *Subject) verdict {
+func stopIgnored(v *view, s *Subject) answer {
 	if s.Task == nil || s.Fate != FateEnded || s.Task.State != TaskStopped {
-		return verdict{}
+		return answer{}
 	}
 	b := v.remaining(s)
 	if b == nil {
-		return verdict{}
+		return answer{}
 	}
 	after := v.threshold("stop-ignored", s)
 	age, by := v.stateAge(s)
 	if age < after {
-		return verdict{kept: fmt.Sprintf("stopped %s ago, its sandbox has until %s", short(age), short(after))}
+		return answer{kept: fmt.Sprintf("stopped %s ago, its sandbox has until %s", short(age), short(after))}
 	}
-	return verdict{
+	return answer{
 		found: true, due: true, sandbox: b, holds: b.unsure(),
 		reason: fmt.Sprintf(
 			"task %s was stopped %s ago by %s, its sandbox is still %s",

@@ -4,7 +4,7 @@ package reconcile
 // what the whole fleet says.
 type rule struct {
 	name string
-	find func(*view, *Subject) verdict
+	find func(*view, *Subject) answer
 	rest rest
 	// fullOnly rules are judged by full passes alone: they rest on a listing.
 	fullOnly bool
@@ -69,8 +69,8 @@ func BuiltRules() []string {
 	return append(built, "template-unusable")
 }
 
-// A verdict is what one rule says of one subject.
-type verdict struct {
+// An answer is what one rule says of one subject.
+type answer struct {
 	found    bool
 	due      bool // past the rule's threshold
 	sandbox  *Box // the one that it is about; nil for the task

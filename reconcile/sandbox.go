@@ -56,6 +56,7 @@ type Sandbox struct {
 	ExpiresAt                            time.Time
 	AsOf                                 time.Time // the provider's Date header when it was read
 	Error                                string    // the provider's own reason of a failure
+	Hollow                               bool      // the platform's record says running, and nothing runs behind it
 	// Endpoint is where its own data plane answers, when the provider says so per sandbox.
 	Endpoint string
 }

@@ -26,6 +26,7 @@ type Snapshot struct {
 	Finds      map[string]FindLook    // tasks whose sandboxes were searched by link, by task id
 	Templates  []Template             // those configured and used
 	TemplateOf []string               // provider entry of Templates[i]
+	Quotas     map[string][]Quota     // by provider entry; absent where they could not be measured
 
 	whole bool // every sandbox that the ledger remembers was listed; false when that was not weighed
 }
@@ -105,6 +106,12 @@ type Judgement struct {
 	Resolved  []FindingKey
 	Sources   []SourceSeen
 	Counts    map[string]int
+	Verdicts  []Verdict // that came with this pass
+	Regrets   []Regret
+	Over      []int64    // verdicts that are not watched any more
+	Incidents []Incident // open ones and those that this pass closes
+	Demoted   []Demotion
+	Tallies   []Counter
 	Fleet     int // owned sandboxes of the trusted listings, else of the inventory
 
 	view *view

@@ -22,8 +22,21 @@ type Tasks interface {
 	// column holds one of the keys.
 	BySandbox(ctx context.Context, keys []string) (Rows, error)
 
-	// Write changes one row, guarded: it does nothing when the row has moved.
-	Write(ctx context.Context, w Write) (Written, error)
+	// Write changes one row, guarded: it does nothing when the row has moved. The answer is
+	// the row as it was before, for restore; nil when nothing was written.
+	Write(ctx context.Context, w Write) (Written, *RowBefore, error)
+}
+
+// Restorer is a task table that can take our own write back, for `restore`.
+type Restorer interface {
+	// Restore sets a row back to what it was before our own write, if it has not moved since.
+	Restore(ctx context.Context, id string, before RowBefore) (Written, error)
+}
+
+// RowBefore is a task row as it was before our own write, in the columns that we set.
+type RowBefore struct {
+	After   string             `json:"after"`   // the row's version after our write: it has not moved while it has this
+	Columns map[string]*string `json:"columns"` // as text; nil for null
 }
 
 // A TaskClock is what the task database says of itself.

@@ -299,7 +299,7 @@ func TestRoles(t *testing.T) {
 			if (wrong == "") != (c.check == "") || !strings.Contains(wrong, c.check) {
 				t.Errorf("Check = %q, want %q", wrong, c.check)
 			}
-			_, err := tasks.Write(
+			_, _, err := tasks.Write(
 				t.Context(),
 				reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: reason, Refutable: true, Lock: true},
 			)

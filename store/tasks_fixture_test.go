@@ -107,7 +107,7 @@ func byID(rows reconcile.Rows) map[string]reconcile.Task {
 
 func (w *world) write(c reconcile.Write) reconcile.Written {
 	w.t.Helper()
-	written, err := w.tasks.Write(w.t.Context(), c)
+	written, _, err := w.tasks.Write(w.t.Context(), c)
 	if err != nil {
 		w.t.Fatal(err)
 	}

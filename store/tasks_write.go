@@ -25,8 +25,9 @@ type attempt struct {
 // Write changes one row, guarded: it does nothing when the row has moved. It touches the
 // status and the columns of fail.set or requeue.set, and no terminal row whatever its
 // arguments say.
-func (t *Tasks) Write(ctx context.Context, w reconcile.Write) (reconcile.Written, error) {
+func (t *Tasks) Write(ctx context.Context, w reconcile.Write) (reconcile.Written, *reconcile.RowBefore, error) {
 	var written reconcile.Written
+	var before *reconcile.RowBefore
 	err := t.begin(ctx, taskWrite, func(tx pgx.Tx, _ time.Time) error {
 		s, err := t.statements(ctx, tx)
 		if err != nil {
@@ -44,9 +45,9 @@ func (t *Tasks) Write(ctx context.Context, w reconcile.Write) (reconcile.Written
 		return err
 	})
 	if err != nil {
-		return "", t.plain(fmt.Sprintf("%s task %s", w.Step, w.Task.ID), err)
+		return "", nil, t.plain(fmt.Sprintf("%s task %s", w.Step, w.Task.ID), err)
 	}
-	return written, nil
+	return written, before, nil
 }
 
 func (s *statements) attempt(w reconcile.Write) (*attempt, error) {

@@ -258,7 +258,7 @@ func TestABusyRowIsWaitedForOnlyAsLongAsAllowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, lock := range []bool{false, true} {
-		_, err := w.tasks.Write(
+		_, _, err := w.tasks.Write(
 			t.Context(),
 			reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: reason, Lock: lock},
 		)
@@ -299,7 +299,7 @@ func TestAWriterThatIsWaitedFor(t *testing.T) {
 			}
 			got := make(chan reconcile.Written)
 			go func() {
-				written, err := w.tasks.Write(t.Context(), reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: reason,
+				written, _, err := w.tasks.Write(t.Context(), reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: reason,
 					Refutable: true, Lock: c.lock})
 				if err != nil {
 					written = reconcile.Written(err.Error())
@@ -470,7 +470,7 @@ func TestWritesThatAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			write := reconcile.Write{Step: reconcile.StepFail, Task: rows.Tasks[0], Reason: reason, Lock: true}
-			if _, err := w.tasks.Write(t.Context(), write); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, _, err := w.tasks.Write(t.Context(), write); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("Write = %v, want it to say %q", err, c.want)
 			}
 			if got := w.text("SELECT string_agg(status || coalesce(note, '-'), ' ') FROM tasks"); got != "on- on- on-" {
