@@ -42,6 +42,7 @@ type Task struct {
 	Provider string // which provider entry the row belongs to; "" when unknown
 	Template string
 	Session  string
+	Worker   string // version of the worker or of its image; "" when not mapped
 	Error    string
 	Attrs    map[string]string // columns that an override asks for, as task.NAME; else nil
 
