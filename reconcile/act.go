@@ -7,12 +7,8 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
-
-// claimTTL is how long a claim stands without being renewed.
-const claimTTL = 15 * time.Second
 
 // actors is how many remedies are carried out at once.
 const actors = 8
@@ -101,7 +97,8 @@ func (r *run) step(ctx context.Context, a Action) (Action, error) {
 	}
 	limits := r.policy.Limits
 	claimed, err := r.claim(ctx, Claim{Action: a.ID, Pass: r.result.Pass, TTL: claimTTL,
-		Total: limits.PerPass, Shared: limits.shared(r.result.Judged.Fleet), Hour: limits.PerHour})
+		Total: limits.PerPass, Shared: limits.shared(r.result.Judged.Fleet), Hour: limits.PerHour,
+		Lifted: r.lifted(&a)})
 	if errors.Is(err, ErrHeld) {
 		r.wait(a, err.Error())
 		return a, nil
@@ -118,9 +115,15 @@ func (r *run) step(ctx context.Context, a Action) (Action, error) {
 // when: the operators' wishes, the mode that is in force now, and, for one that nobody has
 // begun, that this pass does not call for it.
 func (r *run) heldNow(a *Action, controls *Controls) []string {
-	holds := appendNew(controlHolds(controls, r.target(a)), r.policy.Holds(controls, a)...)
+	holds := appendNew(stepHolds(controls, a, r.target(a)), r.policy.Holds(controls, a)...)
+	if a.asked() {
+		return append(holds, r.frozen(a)...)
+	}
 	if _, known := r.policy.Rules[a.Rule]; !known {
 		holds = appendNew(holds, string(Off)) // of another version
+	}
+	if a.inQuarantine() && !a.begun() && a.NextAttempt.After(r.now) {
+		return append(holds, "in quarantine until "+stamp(a.NextAttempt))
 	}
 	if a.Seq > 0 || a.begun() {
 		return holds
@@ -135,10 +138,13 @@ func (r *run) heldNow(a *Action, controls *Controls) []string {
 }
 
 func (a *Action) what() string {
-	if a.Step == StepTerminate {
-		return fmt.Sprintf("%s of sandbox %s/%s", a.Step, a.Provider, a.Sandbox)
+	switch {
+	case a.Step.onRow():
+		return fmt.Sprintf("%s of task %s", a.Step, a.Task)
+	case a.Step == StepActivate:
+		return fmt.Sprintf("%s of %s", a.Step, a.Subject)
 	}
-	return fmt.Sprintf("%s of task %s", a.Step, a.Task)
+	return fmt.Sprintf("%s of sandbox %s/%s", a.Step, a.Provider, a.Sandbox)
 }
 
 func (r *run) target(a *Action) target {
@@ -155,63 +161,17 @@ func (r *run) target(a *Action) target {
 	return t
 }
 
-// holdClaim renews a claim until done is called. When it is lost the context ends.
-func (r *run) holdClaim(ctx context.Context, a Action) (held context.Context, done func()) {
-	held, cancel := context.WithCancelCause(ctx)
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for pause(held, leaseRenew) == nil {
-			asked := time.Now()
-			err := r.k.Ledger.RenewClaim(held, r.lease, a, claimTTL)
-			if errors.Is(err, ErrFenced) || errors.Is(err, ErrHeld) {
-				cancel(fmt.Errorf("renew the claim on %s: %w", a.what(), err))
-			}
-			if err == nil {
-				r.claims.Store(a.ID, asked)
-			}
-		}
-	})
-	return held, func() {
-		cancel(nil)
-		wg.Wait()
-		r.claims.Delete(a.ID)
-	}
-}
-
-// claim takes the right to carry out an action and notes when it was asked for.
-func (r *run) claim(ctx context.Context, c Claim) (Action, error) {
-	asked := time.Now()
-	claimed, err := r.k.Ledger.Claim(ctx, r.lease, c)
-	if err == nil {
-		r.claims.Store(c.Action, asked)
-	}
-	return claimed, err
-}
-
-// expired says why the claim on an action may have ended. It is asked right before each
-// deed: a process that was frozen in between, or whose ledger does not answer, must not go
-// on where it stopped, because another has the action by now. Both clocks are asked: the
-// monotonic one stands still while a machine sleeps, the other may be set.
-func (r *run) expired(a *Action) string {
-	at, ok := r.claims.Load(a.ID)
-	if !ok {
-		return "its claim was given up"
-	}
-	asked := at.(time.Time) //nolint:errcheck,forcetypeassert // only claim and holdClaim store
-	now := time.Now()
-	if now.Sub(asked) < claimTTL && now.Round(0).Sub(asked.Round(0)) < claimTTL {
-		return ""
-	}
-	return fmt.Sprintf("this process stood still for longer than its claim lasts, %s", claimTTL)
-}
-
 // settle writes what became of an action, also while the process is being stopped, so
 // that what the provider has carried out is never left open.
 func (r *run) settle(ctx context.Context, a Action) (Action, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
+	a.Tell = r.k.tells() && a.Task != ""
 	if err := r.k.Ledger.Settle(ctx, r.lease, a); err != nil {
 		return a, fmt.Errorf("settle %s as %s: %w", a.what(), a.Outcome, err)
+	}
+	if a.Tell && (a.Outcome == OutcomeDone || a.Outcome == OutcomeConfirmed) {
+		r.news.Store(true)
 	}
 	level := slog.LevelInfo
 	if a.Outcome == OutcomePending || a.Outcome == OutcomeFailed {
@@ -233,10 +193,19 @@ func (a *Action) told() []slog.Attr {
 
 // carry does what the action says, after a second look at everything that it rests on.
 func (r *run) carry(ctx context.Context, a Action) Action {
-	if a.Step == StepTerminate {
-		return r.carryTerminate(ctx, a)
+	switch a.Step {
+	case StepTerminate, StepQuarantine:
+		return r.carryEnd(ctx, a)
+	case StepFail, StepRequeue:
+		return r.carryRow(ctx, a)
+	case StepResume:
+		return r.carryResume(ctx, a)
+	case StepRestore:
+		return r.carryRestore(ctx, a)
+	case StepActivate:
+		return r.carryActivate(ctx, a)
 	}
-	return r.carryRow(ctx, a)
+	return r.later(a, "this version does not know the step "+clip(string(a.Step), 60))
 }
 
 // later leaves the action open, to be tried again after a pause that doubles.
@@ -251,4 +220,21 @@ func (r *run) later(a Action, detail string) Action {
 func (r *run) withdraw(a Action, why string) Action {
 	a.Outcome, a.Detail, a.ClosedAt = OutcomeWithdrawn, clip(why, 500), r.now
 	return a
+}
+
+// giveUp closes an action that cannot be done, and with it the later steps of its remedy.
+func (r *run) giveUp(a Action, why string) Action {
+	a.Outcome, a.Detail, a.ClosedAt = OutcomeFailed, clip(why, 500), r.now
+	return a
+}
+
+// patience is how often what a person asked for is tried: about half an hour of it.
+const patience = 12
+
+// laterOrNever tries later, until patience ends.
+func (r *run) laterOrNever(a Action, why string) Action {
+	if a.Attempts >= patience {
+		return r.giveUp(a, fmt.Sprintf("given up after %d attempts: %s", a.Attempts, why))
+	}
+	return r.later(a, why)
 }

@@ -51,10 +51,11 @@ func (r *run) stillHeld(ctx context.Context, o *second, a *Action) string {
 	if why != "" {
 		return why
 	}
-	holds := appendNew(slices.Clone(o.finding.HeldBy), controlHolds(&controls, r.target(a))...)
+	o.controls = controls
+	holds := appendNew(slices.Clone(o.finding.HeldBy), stepHolds(&controls, a, r.target(a))...)
 	for i := range o.subject.Boxes {
 		b := &o.subject.Boxes[i]
-		holds = appendNew(holds, controlHolds(&controls, target{rule: a.Rule, subject: a.Subject, provider: b.Provider,
+		holds = appendNew(holds, stepHolds(&controls, a, target{rule: a.Rule, subject: a.Subject, provider: b.Provider,
 			sandbox: b.ID, task: a.Task, names: []string{b.Name}, labels: b.Labels})...)
 	}
 	return strings.Join(holds, "; ")
@@ -72,8 +73,8 @@ func (r *run) controlsNow(ctx context.Context, a *Action) (c Controls, why strin
 // write makes one guarded write. settled is false when the row was only busy.
 func (r *run) write(ctx context.Context, a Action, o *second, lock bool) (out Action, settled bool) {
 	task := o.subject.Task
-	if a.Step == StepRequeue && !(task.Retries && task.Attempts < task.MaxAttempts) {
-		return r.withdraw(a, "no attempts are left; it will be failed instead"), true
+	if why := r.noRequeueNow(&a, o); why != "" {
+		return r.withdraw(a, why+": it will be failed instead"), true
 	}
 	a.Reason, a.Evidence = o.finding.Reason, o.finding.Evidence
 	written, before, err := r.k.Tasks.Write(ctx, Write{
@@ -97,8 +98,23 @@ func (r *run) write(ctx context.Context, a Action, o *second, lock bool) (out Ac
 	return a, true
 }
 
+// noRequeueNow says why a requeue must not be done after all: by what the second look saw,
+// or because an incident explains the failure by now.
+func (r *run) noRequeueNow(a *Action, o *second) string {
+	if a.Step != StepRequeue {
+		return ""
+	}
+	if id := o.controls.incident(a.Signature); id != "" {
+		return "incident " + id + " explains it"
+	}
+	return o.view.noRequeue(o.subject)
+}
+
 // probesAgain probes once more where the verdict rests on probes.
 func (r *run) probesAgain(ctx context.Context, a Action, o *second) (out Action, stop bool) {
+	if a.Rule == "executions-stuck" {
+		return r.queueAgain(ctx, a, o)
+	}
 	if a.Rule != "idle-broken" && (a.Rule != "heartbeat-lost" || r.view.running >= 3) {
 		return a, false
 	}

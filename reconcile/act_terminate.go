@@ -3,16 +3,15 @@ package reconcile
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 )
 
-// carryTerminate ends a sandbox by its immutable id. What takes time comes first: the final
-// probe, and saving the end of its log. Then the sandbox is got once more, then the rows
-// that could explain it are read, and then, with nothing in between, it is ended.
-func (r *run) carryTerminate(ctx context.Context, a Action) Action {
-	if _, ok := r.k.Providers[a.Provider]; !ok {
+// carryEnd ends a sandbox, or stops it, by its immutable id. What takes time comes first: the
+// final probe, and saving the end of its log. Then the sandbox is got once more, then the
+// rows that could explain it are read, and then, with nothing in between, it is ended.
+func (r *run) carryEnd(ctx context.Context, a Action) Action {
+	provider, ok := r.k.Providers[a.Provider]
+	if !ok {
 		return r.later(a, "provider "+a.Provider+" is not configured any more")
 	}
 	first := r.k.lookAt(ctx, Ref{a.Provider, a.Sandbox})
@@ -25,7 +24,6 @@ func (r *run) carryTerminate(ctx context.Context, a Action) Action {
 	if out, stop := r.probeBefore(ctx, a, first.Sandbox); stop {
 		return out
 	}
-	provider := r.k.Providers[a.Provider]
 	saved := r.saveEvidence(ctx, provider, first.Sandbox)
 	sb, out, settled := r.ground(ctx, a)
 	if settled {
@@ -39,9 +37,9 @@ func (r *run) carryTerminate(ctx context.Context, a Action) Action {
 	return r.ended(ctx, a, sb)
 }
 
-// ended asks the provider to end the sandbox and says what became of it.
+// ended asks the provider to end or to stop the sandbox and says what became of it.
 func (r *run) ended(ctx context.Context, a Action, sb Sandbox) Action {
-	said, err := r.k.Providers[a.Provider].Terminate(ctx, sb)
+	said, err := r.end(ctx, &a, sb)
 	if err != nil {
 		return r.terminateFailed(a, said, err)
 	}
@@ -57,12 +55,30 @@ func (r *run) ended(ctx context.Context, a Action, sb Sandbox) Action {
 	return a
 }
 
+// end makes the one call that the step stands for.
+func (r *run) end(ctx context.Context, a *Action, sb Sandbox) (Termination, error) {
+	provider := r.k.Providers[a.Provider]
+	if a.Step != StepQuarantine {
+		return provider.Terminate(ctx, sb)
+	}
+	suspender, ok := provider.(Suspender)
+	if !ok {
+		return "", errors.New("quarantine: " + a.Provider + " cannot stop or pause")
+	}
+	return suspender.Suspend(ctx, sb)
+}
+
 // probeBefore is the final probe of a sandbox whose end rests on probes.
 func (r *run) probeBefore(ctx context.Context, a Action, sb Sandbox) (Action, bool) {
-	if a.Rule != "idle-broken" || a.Seq > 0 || sb.State != SandboxRunning {
+	switch {
+	case a.Seq > 0 || sb.State != SandboxRunning:
 		return a, false
+	case a.Rule == "executions-stuck":
+		return r.finalQueue(ctx, a, sb)
+	case a.Rule == "idle-broken":
+		return r.finalProbe(ctx, a, sb)
 	}
-	return r.finalProbe(ctx, a, sb)
+	return a, false
 }
 
 // terminateFailed: of what did not end well nothing is known, so the next attempt looks
@@ -89,7 +105,10 @@ func (r *run) refused(a Action, words string) Action {
 
 // ground settles whether the sandbox may be ended now, and as what.
 func (r *run) ground(ctx context.Context, a Action) (Sandbox, Action, bool) {
-	if a.Seq > 0 {
+	switch {
+	case a.asked():
+		return r.groundAsked(ctx, a)
+	case a.Seq > 0:
 		return r.groundLater(ctx, a)
 	}
 	o, err := r.again(ctx, &a)
@@ -112,6 +131,9 @@ func (r *run) ground(ctx context.Context, a Action) (Sandbox, Action, bool) {
 // underway settles an action whose sandbox is gone or on its way out: by us, in an attempt
 // that a crash cut short, or by somebody else. Nothing is asked twice.
 func (r *run) underway(a Action, look Look) (Action, bool) {
+	if a.Step == StepQuarantine {
+		return r.stoppedBefore(a, look)
+	}
 	switch {
 	case look.Gone, look.Error == "" && look.Sandbox.State == SandboxEnded:
 		a.Outcome, a.ClosedAt = OutcomeConfirmed, r.now
@@ -125,96 +147,6 @@ func (r *run) underway(a Action, look Look) (Action, bool) {
 		return a, true
 	}
 	return a, false
-}
-
-// groundLater is the ground of a later step of a remedy: the earlier step's write stands,
-// or the row is over; the sandbox is the same; and no other live task links to it.
-func (r *run) groundLater(ctx context.Context, a Action) (Sandbox, Action, bool) {
-	look := r.k.lookAt(ctx, Ref{a.Provider, a.Sandbox})
-	if look.Error != "" {
-		return Sandbox{}, r.later(a, "look at the sandbox: "+look.Error), true
-	}
-	if out, settled := r.underway(a, look); settled {
-		return Sandbox{}, out, true
-	}
-	sb := look.Sandbox
-	if !sb.Owned && !r.policy.Providers[a.Provider].Referenced {
-		return Sandbox{}, r.withdraw(a, "the sandbox is not proven ours any more"), true
-	}
-	why, err := r.linkedAgain(ctx, &a, sb)
-	if err != nil {
-		return Sandbox{}, r.later(a, err.Error()), true
-	}
-	if why != "" {
-		return Sandbox{}, r.withdraw(a, why), true
-	}
-	if waits := r.heldWith(ctx, &a, sb); waits != "" {
-		return Sandbox{}, r.later(a, waits), true
-	}
-	return sb, a, false
-}
-
-// heldWith is what holds a step against a sandbox as it was just seen, by the wishes of this
-// very moment.
-func (r *run) heldWith(ctx context.Context, a *Action, sb Sandbox) string {
-	controls, why := r.controlsNow(ctx, a)
-	if why != "" {
-		return why
-	}
-	return strings.Join(controlHolds(&controls, target{rule: a.Rule, subject: a.Subject, provider: a.Provider,
-		sandbox: a.Sandbox, task: a.Task, names: []string{sb.Name}, labels: sb.Labels}), "; ")
-}
-
-// linkedAgain says why the sandbox must not be ended: a live task that uses it.
-func (r *run) linkedAgain(ctx context.Context, a *Action, sb Sandbox) (string, error) {
-	if sb.Task != "" && sb.Task != a.Task {
-		return "the sandbox names another task by now, " + clip(sb.Task, 60), nil
-	}
-	ids, err := r.k.Tasks.ByID(ctx, []string{a.Task})
-	if err != nil {
-		return "", fmt.Errorf("read the row again: %w", err)
-	}
-	for _, t := range ids.Tasks {
-		if a.Seq == 0 {
-			break // the sandbox itself is the verdict's ground, its task may well live
-		}
-		if why := r.stands(&t, a, sb); why != "" {
-			return why, nil
-		}
-	}
-	if sb.SandboxKey == "" {
-		return "", nil
-	}
-	users, err := r.k.Tasks.BySandbox(ctx, []string{sb.SandboxKey})
-	if err != nil {
-		return "", fmt.Errorf("read the rows that name the sandbox: %w", err)
-	}
-	for _, t := range users.Tasks {
-		if t.State.Live() && t.ID != a.Task {
-			return "live task " + t.ID + " uses the sandbox", nil
-		}
-	}
-	return "", nil
-}
-
-// stands says why the earlier step's write does not stand. A terminal row always lets the
-// sandbox go; a live one only when it carries our own requeue and does not name the
-// sandbox any more.
-func (r *run) stands(t *Task, a *Action, sb Sandbox) string {
-	if t.State.Terminal() {
-		return ""
-	}
-	if !t.State.Live() {
-		return "the row has a status that the config does not map: " + clip(t.Status, 60)
-	}
-	ours := strings.Contains(t.Error, Mark(a.Remedy))
-	if t.State == TaskPending && ours {
-		return ""
-	}
-	if ours && sb.SandboxKey != "" && t.Sandbox != sb.SandboxKey {
-		return ""
-	}
-	return "the task is live again: " + t.Status
 }
 
 // saveEvidence keeps the end of the sandbox's log, which is gone with it.
@@ -239,17 +171,4 @@ func (r *run) ledgerNow(ctx context.Context) time.Time {
 		return r.now
 	}
 	return now
-}
-
-// confirmOne looks once whether the sandbox is gone. "terminated" is true only when the
-// provider, asked again, says so.
-func (r *run) confirmOne(ctx context.Context, a Action) Action {
-	p := r.k.Providers[a.Provider]
-	sb, err := p.Get(ctx, a.Sandbox)
-	if errors.Is(err, ErrNotFound) || err == nil && sb.ID == a.Sandbox && sb.State == SandboxEnded {
-		a.Outcome, a.ClosedAt = OutcomeConfirmed, r.ledgerNow(ctx)
-		return a
-	}
-	a.Outcome = OutcomeAccepted
-	return a
 }

@@ -40,6 +40,8 @@ type second struct {
 	subject *Subject // nil when it is no more
 	finding *Finding
 	kept    string // why the verdict no longer holds
+
+	controls Controls // the wishes of the moment, read after the look
 }
 
 func (o *second) judge(a *Action) {

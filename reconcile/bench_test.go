@@ -45,7 +45,8 @@ func healthyFleet(n int) (*Snapshot, *Policy) {
 			Task{ID: id, Status: "running", State: TaskRunning, AsOf: now, StartedAt: now.Add(-time.Hour),
 				UpdatedAt: now.Add(
 					-time.Minute,
-				), Events: Events{Started: now.Add(-time.Hour), Heartbeat: now.Add(-20 * time.Second)}},
+				), Events: Events{Started: now.Add(-time.Hour), Heartbeat: now.Add(-20 * time.Second),
+					Activity: now.Add(-40 * time.Second)}},
 		)
 		s.Sandboxes = append(
 			s.Sandboxes,
@@ -85,8 +86,10 @@ func healthyFleet(n int) (*Snapshot, *Policy) {
 			Failures:  3,
 		}
 	}
-	deadline := p.Rules["deadline-exceeded"]
-	deadline.After = 0
-	p.Rules["deadline-exceeded"] = deadline
+	for _, name := range []string{"deadline-exceeded", "over-age"} { // by the row alone; off
+		rule := p.Rules[name]
+		rule.After = 0
+		p.Rules[name] = rule
+	}
 	return s, p
 }

@@ -72,14 +72,17 @@ func (v *view) trip(name string, listed []string, due []*draft, fleet int) Break
 
 func percent(share float64) string { return fmt.Sprintf("%g%%", share*100) }
 
-// budgets hold what does not fit into this pass and this hour. Remedies that were planned
-// before and not begun come first, then the oldest findings.
+// budgets hold what does not fit into this pass and this hour. What makes room in a full
+// quota comes first and takes no part of share; then remedies that were planned before and
+// not begun, then the oldest findings.
 func (v *view) budgets(drafts []*draft, fleet int, open map[stepKey]*Action) {
 	total, shared := v.p.Limits.PerPass, v.p.Limits.shared(fleet)
 	hour := v.p.Limits.PerHour - v.s.Memory.Spent.Hour
+	room := makeRoom(drafts, v.crowded())
 	ready := slices.Clone(drafts)
 	slices.SortStableFunc(ready, func(a, b *draft) int {
 		return cmp.Or(
+			cmp.Compare(rankOf(room[b]), rankOf(room[a])),
 			cmp.Compare(planned(b, open), planned(a, open)),
 			a.finding.FirstSeen.Compare(b.finding.FirstSeen),
 		)
@@ -93,7 +96,7 @@ func (v *view) budgets(drafts []*draft, fleet int, open map[stepKey]*Action) {
 			r.holds = append(r.holds, fmt.Sprintf("budget: per_hour %d", v.p.Limits.PerHour))
 		case total <= 0:
 			r.holds = append(r.holds, fmt.Sprintf("budget: per_pass %d", v.p.Limits.PerPass))
-		case !r.rowOnly && shared <= 0:
+		case !r.rowOnly && !room[r] && shared <= 0:
 			r.holds = append(
 				r.holds,
 				fmt.Sprintf("budget: share %s of %d sandboxes", percent(v.p.Limits.Share), fleet),
@@ -101,18 +104,40 @@ func (v *view) budgets(drafts []*draft, fleet int, open map[stepKey]*Action) {
 		default:
 			hour--
 			total--
-			if !r.rowOnly {
+			if !r.rowOnly && !room[r] {
 				shared--
 			}
 		}
 	}
 }
 
-func planned(r *draft, open map[stepKey]*Action) int {
-	if open[r.steps[0].key()] != nil {
+// makeRoom finds the remedies that go first because a quota of their provider is nearly used
+// up. The breaker has counted them by now; of share they take nothing, here and at the claim.
+func makeRoom(drafts []*draft, crowded map[string]bool) map[*draft]bool {
+	room := map[*draft]bool{}
+	for _, r := range drafts {
+		if makesRoom(crowded, r.finding.Rule, r.finding.Provider) {
+			room[r] = true
+		}
+	}
+	return room
+}
+
+// lifted reports whether an open action makes room in a quota that is full now: its claim
+// takes no part of share either, see [Claim.Lifted].
+func (r *run) lifted(a *Action) bool {
+	return makesRoom(r.view.crowded(), a.Rule, a.Provider)
+}
+
+func rankOf(first bool) int {
+	if first {
 		return 1
 	}
 	return 0
+}
+
+func planned(r *draft, open map[stepKey]*Action) int {
+	return rankOf(open[r.steps[0].key()] != nil)
 }
 
 // shared is how many remedies that end something one pass may begin: a share of the fleet,

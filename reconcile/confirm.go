@@ -26,13 +26,14 @@ func (r *run) confirm(ctx context.Context) error {
 	return nil
 }
 
-// confirmAll looks once at every accepted action and returns how many are left.
+// confirmAll looks once at every accepted action and returns how many are left that are worth
+// waiting for.
 func (r *run) confirmAll(ctx context.Context) (left int, err error) {
 	var errs []error
 	for _, a := range r.accepted() {
 		after, err := r.confirmAction(ctx, a)
 		r.keep(after)
-		if after.Outcome == OutcomeAccepted {
+		if after.Outcome == OutcomeAccepted && a.Step != StepActivate { // a template takes minutes
 			left++
 		}
 		errs = append(errs, err)
@@ -52,14 +53,14 @@ func (r *run) accepted() []Action {
 	return out
 }
 
-// confirmAction looks at one sandbox and writes down that it is gone, or, past the
-// deadline, asks for its end once more, with pauses that double.
+// confirmAction looks once more and writes down that it is done, or, past the deadline, asks
+// for it once more, with pauses that double.
 func (r *run) confirmAction(ctx context.Context, a Action) (Action, error) {
 	if _, ok := r.k.Providers[a.Provider]; !ok {
 		return a, nil
 	}
 	look := r.confirmOne(ctx, a)
-	if look.Outcome != OutcomeConfirmed && !r.overdue(&a) {
+	if !look.Outcome.Closed() && !r.overdue(&a) {
 		return a, nil
 	}
 	controls, err := r.k.Ledger.Controls(ctx)
@@ -75,8 +76,8 @@ func (r *run) confirmAction(ctx context.Context, a Action) (Action, error) {
 		return a, fmt.Errorf("claim the confirmation of %s: %w", a.what(), err)
 	}
 	defer r.claims.Delete(a.ID)
-	if look.Outcome == OutcomeConfirmed {
-		claimed.Outcome, claimed.ClosedAt = OutcomeConfirmed, look.ClosedAt
+	if look.Outcome.Closed() {
+		claimed.Outcome, claimed.Detail, claimed.ClosedAt = look.Outcome, look.Detail, look.ClosedAt
 		return r.settle(ctx, claimed)
 	}
 	return r.settle(ctx, r.insist(ctx, claimed, &controls))
@@ -95,11 +96,11 @@ func (r *run) overdue(a *Action) bool {
 		(asked <= doublings || r.now.Sub(a.ClaimedAt) >= time.Hour)
 }
 
-// insist asks the provider again to end a sandbox that it accepted to end long ago, unless
-// somebody or something forbids it by now.
+// insist asks the provider again for what it accepted long ago, unless somebody or something
+// forbids it by now.
 func (r *run) insist(ctx context.Context, a Action, controls *Controls) Action {
 	a.Outcome = OutcomeAccepted
-	a.Detail = fmt.Sprintf("accepted %s ago and still there", short(r.now.Sub(a.ActedAt)))
+	a.Detail = fmt.Sprintf("accepted %s ago and still %s", short(r.now.Sub(a.ActedAt)), a.Step.undone())
 	if holds := r.heldNow(&a, controls); len(holds) > 0 {
 		a.Detail += ", not asked again: " + strings.Join(holds, "; ")
 		return a
@@ -116,23 +117,117 @@ func (r *run) insist(ctx context.Context, a Action, controls *Controls) Action {
 	return a
 }
 
-// askAgain repeats a terminate on the same ground as the first one.
+// undone is what the thing still is while the step is not done.
+func (s Step) undone() string {
+	switch s {
+	case StepTerminate:
+		return "there"
+	case StepQuarantine:
+		return "not stopped"
+	case StepResume:
+		return "not back"
+	}
+	return "not active"
+}
+
+// askAgain repeats a request on the same ground as the first one.
 func (r *run) askAgain(ctx context.Context, a *Action) (why string, err error) {
+	if a.Step == StepActivate {
+		return r.activateAgain(ctx, a)
+	}
 	sb, err := r.k.Providers[a.Provider].Get(ctx, a.Sandbox)
 	if err != nil {
 		return "", err
 	}
-	if sb.ID != a.Sandbox || !sb.Owned && !r.policy.Providers[a.Provider].Referenced {
-		return "it is not proven ours any more", nil
-	}
-	if !r.policy.Tasks.None {
-		if why, err := r.linkedAgain(ctx, a, sb); err != nil || why != "" {
-			return why, err
-		}
+	if why, err := r.groundAgain(ctx, a, &sb); err != nil || why != "" {
+		return why, err
 	}
 	if waits := r.heldWith(ctx, a, sb); waits != "" {
 		return waits, nil
 	}
-	_, err = r.k.Providers[a.Provider].Terminate(ctx, sb)
+	if suspender, ok := r.k.Providers[a.Provider].(Suspender); ok && a.Step == StepResume {
+		return "", suspender.Resume(ctx, sb)
+	}
+	_, err = r.end(ctx, a, sb)
 	return "", err
+}
+
+// groundAgain says why a sandbox must not be touched a second time.
+func (r *run) groundAgain(ctx context.Context, a *Action, sb *Sandbox) (why string, err error) {
+	switch {
+	case sb.ID != a.Sandbox || !sb.Owned && !r.policy.Providers[a.Provider].Referenced:
+		return "it is not proven ours any more", nil
+	case a.Step == StepResume:
+		return "", nil
+	case a.asked():
+		users, err := r.users(ctx, a, sb)
+		if err != nil {
+			return "", err
+		}
+		if why := r.refuses(a, sb, users); why != "" {
+			return why, nil
+		}
+		return r.heldFor(ctx, a, sb, users), nil
+	}
+	return r.linkedAgain(ctx, a, *sb)
+}
+
+func (r *run) activateAgain(ctx context.Context, a *Action) (why string, err error) {
+	templates, ok := r.k.Providers[a.Provider].(Templates)
+	if !ok {
+		return "it has no templates", nil
+	}
+	t, err := templates.Template(ctx, a.template())
+	if err != nil || t.State != TemplateInactive {
+		return "it is " + firstOf(clip(t.Raw, 60), "not known"), err
+	}
+	controls, why := r.controlsNow(ctx, a)
+	if why == "" {
+		why = strings.Join(stepHolds(&controls, a, r.target(a)), "; ")
+	}
+	if why != "" {
+		return why, nil
+	}
+	return "", templates.Activate(ctx, a.template())
+}
+
+// confirmOne looks once whether what was asked for is done. It is only when the provider,
+// asked again, says so.
+func (r *run) confirmOne(ctx context.Context, a Action) Action {
+	a.Outcome = OutcomeAccepted
+	if a.Step == StepActivate {
+		return r.confirmTemplate(ctx, a)
+	}
+	look := r.k.lookAt(ctx, Ref{a.Provider, a.Sandbox})
+	gone := look.Gone || look.Sandbox.State == SandboxEnded
+	state := look.Sandbox.State
+	back := state == SandboxRunning || state == SandboxCreating
+	switch {
+	case look.Error != "":
+		return a
+	case a.Step == StepTerminate && gone:
+		a.Outcome = OutcomeConfirmed
+	case a.Step == StepQuarantine && gone:
+		a.Outcome, a.Detail = OutcomeDone, joined(a.Detail, "it is gone")
+	case a.Step == StepResume && gone:
+		a.Outcome, a.Detail = OutcomeFailed, "the sandbox is gone: it cannot come back"
+	case a.Step == StepQuarantine && state.atRest(), a.Step == StepResume && back:
+		a.Outcome = OutcomeDone
+	default:
+		return a
+	}
+	a.ClosedAt = r.ledgerNow(ctx)
+	return a
+}
+
+func (r *run) confirmTemplate(ctx context.Context, a Action) Action {
+	templates, ok := r.k.Providers[a.Provider].(Templates)
+	if !ok {
+		return a
+	}
+	t, err := templates.Template(ctx, a.template())
+	if err == nil && t.State == TemplateActive {
+		a.Outcome, a.ClosedAt = OutcomeConfirmed, r.ledgerNow(ctx)
+	}
+	return a
 }

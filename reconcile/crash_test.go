@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -97,7 +98,7 @@ func endAt(t *testing.T, e ending, n int) {
 }
 
 func changes(call string) bool {
-	for _, name := range []string{"Write", "Terminate", "Probe"} {
+	for _, name := range []string{"Write", "Terminate", "Probe", "Suspend", "Resume", "Restore", "Activate"} {
 		if strings.HasPrefix(call, name+" ") {
 			return true
 		}
@@ -141,6 +142,17 @@ func (s *stage) repaired(lives []*life) {
 	}
 	s.withinBudget(lives)
 	s.closed()
+	s.hears("fail stale", "fail broken", "terminate stale", "terminate broken", "terminate stopped")
+}
+
+// hears checks that the platform was told of exactly these, each at least once.
+func (s *stage) hears(want ...string) {
+	s.Helper()
+	told := s.platform.told()
+	slices.Sort(want)
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(told))); diff != "" {
+		s.Errorf("the platform was told (-want +got):\n%s", diff)
+	}
 }
 
 func (s *stage) withinBudget(lives []*life) {

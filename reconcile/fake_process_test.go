@@ -229,13 +229,46 @@ func (c taskCalls) Write(ctx context.Context, w reconcile.Write) (reconcile.Writ
 	return written, before, err
 }
 
+func (c taskCalls) Restore(ctx context.Context, id string, before reconcile.RowBefore) (reconcile.Written, error) {
+	return ask(ctx, c.l, "Restore", id, func() (reconcile.Written, error) { return c.t.Restore(ctx, id, before) })
+}
+
+// noticeCalls are a process's calls of the ledger about what the platform is to be told, and
+// its calls of the platform.
+type noticeCalls struct {
+	l *life
+	g reconcile.Notices
+	p *platform
+}
+
+func (c noticeCalls) TakeNotices(ctx context.Context, most int) ([]reconcile.Notice, error) {
+	return ask(ctx, c.l, "TakeNotices", "", func() ([]reconcile.Notice, error) { return c.g.TakeNotices(ctx, most) })
+}
+
+func (c noticeCalls) NoticeTold(ctx context.Context, action string) error {
+	return c.l.do(ctx, "NoticeTold", action, func() error { return c.g.NoticeTold(ctx, action) })
+}
+
+func (c noticeCalls) NoticeFailed(ctx context.Context, action, why string) error {
+	return c.l.do(ctx, "NoticeFailed", action, func() error { return c.g.NoticeFailed(ctx, action, why) })
+}
+
+func (c noticeCalls) Notify(ctx context.Context, n reconcile.Notice) error {
+	return c.l.do(ctx, "Notify", n.Action, func() error { return c.p.hear(n) })
+}
+
 // providerCalls are a process's calls of the provider.
 type providerCalls struct {
 	l *life
 	p *simulated.Provider
 }
 
-var _ reconcile.Logs = providerCalls{}
+var (
+	_ reconcile.Logs      = providerCalls{}
+	_ reconcile.Suspender = providerCalls{}
+	_ reconcile.Templates = providerCalls{}
+	_ reconcile.Restorer  = taskCalls{}
+)
 
 func (c providerCalls) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
 	return ask(ctx, c.l, "List", "", func() (reconcile.Listing, error) { return c.p.List(ctx, yield) })
@@ -256,6 +289,22 @@ func (c providerCalls) Terminate(ctx context.Context, s reconcile.Sandbox) (reco
 		c.l.mu.Unlock()
 		return c.p.Terminate(ctx, s)
 	})
+}
+
+func (c providerCalls) Suspend(ctx context.Context, s reconcile.Sandbox) (reconcile.Termination, error) {
+	return ask(ctx, c.l, "Suspend", s.ID, func() (reconcile.Termination, error) { return c.p.Suspend(ctx, s) })
+}
+
+func (c providerCalls) Resume(ctx context.Context, s reconcile.Sandbox) error {
+	return c.l.do(ctx, "Resume", s.ID, func() error { return c.p.Resume(ctx, s) })
+}
+
+func (c providerCalls) Template(ctx context.Context, name string) (reconcile.Template, error) {
+	return ask(ctx, c.l, "Template", name, func() (reconcile.Template, error) { return c.p.Template(ctx, name) })
+}
+
+func (c providerCalls) Activate(ctx context.Context, name string) error {
+	return c.l.do(ctx, "Activate", name, func() error { return c.p.Activate(ctx, name) })
 }
 
 func (c providerCalls) Logs(ctx context.Context, s reconcile.Sandbox, limit int) (string, error) {

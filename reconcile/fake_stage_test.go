@@ -23,14 +23,21 @@ type stage struct {
 	table    *table
 	ledger   *memory.Ledger
 	policy   reconcile.Policy
+	platform *platform
 }
 
 // opened is a stage with four healthy tasks and what is named, which the ledger has watched
 // for three minutes without acting.
 func opened(t testing.TB, named ...string) *stage {
 	t.Helper()
-	s := &stage{TB: t, table: newTable(), ledger: memory.New(time.Now), policy: policy()}
-	s.cloud = simulated.New(simulated.Options{DeleteAfter: 20 * time.Second})
+	return openedIn(t, simulated.Options{DeleteAfter: 20 * time.Second}, named...)
+}
+
+// openedIn is such a stage in a cloud of one's own.
+func openedIn(t testing.TB, cloud simulated.Options, named ...string) *stage {
+	t.Helper()
+	s := &stage{TB: t, table: newTable(), ledger: memory.New(time.Now), policy: policy(), platform: &platform{}}
+	s.cloud = simulated.New(cloud)
 	s.provider = plug(t, s.cloud.Provider)
 	for _, id := range []string{"h1", "h2", "h3", "h4"} {
 		s.put(row{beats: true}, id)
@@ -137,8 +144,9 @@ func (s *stage) keeper(holder string, l *life) *reconcile.Keeper {
 	if l.begun == nil {
 		l.begun = map[int64]int{}
 	}
+	told := noticeCalls{l, s.ledger, s.platform}
 	return &reconcile.Keeper{
-		Policy: s.policy, Tasks: taskCalls{l, s.table}, Ledger: ledgerCalls{l, s.ledger}, Holder: holder,
+		Notices: told, Notifier: told, Policy: s.policy, Tasks: taskCalls{l, s.table}, Ledger: ledgerCalls{l, s.ledger}, Holder: holder,
 		Providers: map[string]reconcile.Provider{lab: providerCalls{l, s.provider}},
 		Log:       slog.New(slog.DiscardHandler), Parallel: 1,
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +18,8 @@ type table struct {
 	mu    sync.Mutex
 	rows  map[string]*row
 	wrote []string // the tasks of the writes that were done, in their order
+
+	restored []string // the tasks whose rows were set back
 }
 
 // A row is a task with what its readers do not see.
@@ -125,8 +128,34 @@ func (t *table) Write(ctx context.Context, w reconcile.Write) (reconcile.Written
 	r.Status = string(r.State)
 	r.version++
 	before.After = strconv.Itoa(r.version)
+	before.Mark = w.Reason[strings.LastIndex(w.Reason, "["):]
 	t.wrote = append(t.wrote, r.ID)
 	return reconcile.WriteDone, before, nil
+}
+
+// Restore takes our own write back, with the guards of the statement in PostgreSQL.
+func (t *table) Restore(ctx context.Context, id string, before reconcile.RowBefore) (reconcile.Written, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	r := t.rows[id]
+	was := func(column string) string { return *before.Columns[column] }
+	switch {
+	case r == nil:
+		return reconcile.WriteMoved, nil
+	case strconv.Itoa(r.version) != before.After || !strings.Contains(r.Error, before.Mark):
+		if r.Status == was("status") && r.Error == was("error") && r.Sandbox == was("sandbox") {
+			return reconcile.WriteDone, nil
+		}
+		return reconcile.WriteMoved, nil
+	}
+	r.Status, r.Error, r.Sandbox = was("status"), was("error"), was("sandbox")
+	r.State, r.UpdatedAt = reconcile.TaskState(r.Status), time.Now()
+	r.version++
+	t.restored = append(t.restored, id)
+	return reconcile.WriteDone, nil
 }
 
 func newest(r *row) time.Time {

@@ -20,6 +20,8 @@ type Finding struct {
 	Began  time.Time // ledger's clock: when what it finds began (the stop, the deadline, the last life sign); zero when not known; not kept
 	Due    bool      // past every threshold
 	HeldBy []string  // what keeps a due finding from being repaired; empty when it may be
+
+	Incident string // id of the open incident that it belongs to; "" for none
 }
 
 // Key names the finding: at most one is open per rule and subject.

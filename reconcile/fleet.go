@@ -126,11 +126,16 @@ func (v *view) seenTasks() []TaskSeen {
 		}
 	}
 	for id, before := range v.s.Memory.Tasks {
-		if !before.Live || v.live[id] != nil {
+		if v.live[id] != nil {
 			continue
 		}
 		row, found := v.s.Rows[id]
 		switch {
+		case !before.Live && found && row.State == TaskStopped:
+			if seen, changed := v.remember(&row, &seenTask{before, true}); changed {
+				out = append(out, seen)
+			}
+		case !before.Live:
 		case found:
 			seen, _ := v.remember(&row, &seenTask{before, true})
 			seen.Live = row.State.Live()
@@ -159,6 +164,8 @@ func (v *view) remember(t *Task, was *seenTask) (TaskSeen, bool) {
 	seen.Sandbox, seen.UpdatedAt, seen.StartedAt = t.Sandbox, t.UpdatedAt, t.StartedAt
 	seen.EntrySum = t.entrySum()
 	v.rememberAhead(&seen, t)
+	v.rememberBack(&seen, t)
+	v.rememberLate(&seen, t)
 	seen.ErrorSum, seen.Live = sum(t.Error), t.State.Live()
 	return seen, !known || !seen.same(before)
 }
@@ -177,6 +184,8 @@ func (s *TaskSeen) same(o *TaskSeen) bool {
 	return s.Status == o.Status && s.State == o.State && s.Sandbox == o.Sandbox && s.Since.Equal(o.Since) &&
 		s.UpdatedAt.Equal(o.UpdatedAt) && s.StartedAt.Equal(o.StartedAt) && s.StaleStart.Equal(o.StaleStart) &&
 		s.EntrySum == o.EntrySum && s.AheadSign.Equal(o.AheadSign) &&
+		s.Recreated.Equal(o.Recreated) && s.LateSign.Equal(o.LateSign) &&
+		slices.EqualFunc(s.Turns, o.Turns, time.Time.Equal) &&
 		s.ErrorSum == o.ErrorSum && s.ErrorChanged == o.ErrorChanged && s.Live == o.Live
 }
 
@@ -227,6 +236,7 @@ func (v *view) rememberBox(s *Subject, b *Box) (SandboxSeen, bool) {
 		seen = SandboxSeen{Ref: b.Ref, CreatedAt: b.CreatedAt, FirstSeen: v.now, StateSince: v.now}
 	}
 	v.changeState(&seen, b)
+	v.rememberWork(&seen, s, b)
 	seen.Name, seen.Template = b.Name, b.Template
 	seen.GoneAt = time.Time{}
 	if b.State == SandboxEnded {
@@ -245,11 +255,15 @@ func (v *view) rememberBox(s *Subject, b *Box) (SandboxSeen, bool) {
 
 func (v *view) changeState(seen *SandboxSeen, b *Box) {
 	if b.Known && seen.State != b.State {
+		same := seen.resuming()
 		seen.StateSince = v.now
 		back := seen.State == SandboxSuspended || seen.State == SandboxStopped ||
 			seen.State == SandboxCreating && !seen.RanAt.IsZero()
 		if back && (b.State == SandboxRunning || b.State == SandboxCreating) {
 			seen.ResumedAt = v.now
+			if !same {
+				seen.WorkedAt = time.Time{}
+			}
 		}
 	}
 	seen.State, seen.Raw = b.State, b.Raw

@@ -36,12 +36,14 @@ type History struct {
 	Findings  []FindingSeen
 	Actions   []Action
 	Probes    []ProbeResult
+	Verdicts  []Verdict
 	Timeline  []TimelineEvent
 }
 
 // Empty reports whether the ledger knows nothing at all.
 func (h History) Empty() bool {
-	return len(h.Tasks)+len(h.Sandboxes)+len(h.Findings)+len(h.Actions)+len(h.Probes)+len(h.Timeline) == 0
+	return len(h.Tasks)+len(h.Sandboxes)+len(h.Findings)+len(h.Actions)+len(h.Probes)+len(h.Verdicts)+
+		len(h.Timeline) == 0
 }
 
 // A Counter is a number that only grows and outlives the rows that it counted. Names are

@@ -18,7 +18,12 @@ func Judge(s *Snapshot, p *Policy) *Judgement {
 	for i := range subs {
 		j.Decisions[i] = v.decide(&subs[i])
 	}
-	j.Reports = append(v.templateFindings(), v.clockFindings()...)
+	j.drafts = v.drafts(j.Decisions)
+	j.Verdicts = v.verdicts(j.drafts)
+	v.regret(j)
+	j.Incidents = v.incidents(j)
+	j.Reports = slices.Concat(v.templateFindings(), v.clockFindings(), v.capacityFindings(),
+		v.incidentFindings(j.Incidents))
 	j.Resolved = v.resolved(j)
 	for _, name := range sortedKeys(v.sources) {
 		j.Sources = append(j.Sources, v.sources[name])
@@ -29,6 +34,10 @@ func Judge(s *Snapshot, p *Policy) *Judgement {
 // decide judges one subject by every rule, in the order of the table.
 func (v *view) decide(s *Subject) Decision {
 	d := Decision{Subject: s}
+	if kept, by := v.resting(s); kept != "" {
+		d.Kept, d.KeptBy = kept, by
+		return d
+	}
 	veto := ""
 	for i := range v.rules {
 		r := v.rules[i].rule
@@ -64,6 +73,9 @@ func (v *view) finding(r *rule, s *Subject, out answer) (Finding, Remedy) {
 		Rule: r.name, Subject: s.ID, Reason: clip(out.reason, 2000), Evidence: out.evidence,
 		HeldBy: out.holds,
 	}
+	if out.ago > 0 {
+		f.Began = v.now.Add(-out.ago)
+	}
 	if s.Task != nil {
 		f.Task = s.Task.ID
 	}
@@ -86,6 +98,9 @@ func (v *view) finding(r *rule, s *Subject, out answer) (Finding, Remedy) {
 	remedy := v.p.Rules[r.name].Remedy
 	if out.report || !remedy.built() {
 		remedy = Report
+	}
+	if remedy == Quarantine {
+		f.HeldBy = append(f.HeldBy, v.cannotQuarantine(s)...)
 	}
 	return f, remedy
 }
@@ -127,6 +142,9 @@ func (v *view) restsOn(r *rule, s *Subject) []string {
 	}
 	if r.rest.events {
 		names = append(names, sourceEvents)
+	}
+	if r.rest.activity {
+		names = append(names, sourceActivity)
 	}
 	for _, provider := range v.providersOf(s) {
 		if r.rest.listing {
@@ -256,7 +274,7 @@ func (v *view) couldSee(f Finding, judged map[string]bool) bool {
 	}
 	i := slices.IndexFunc(rules, func(r rule) bool { return r.name == f.Rule })
 	if i < 0 {
-		return v.s.Kind == Full // templates and clocks are looked at by full passes
+		return v.s.Kind == Full && v.measured(f) // templates, clocks and quotas are looked at by full passes
 	}
 	r := rules[i]
 	if v.s.Kind != Full && (r.fullOnly || !judged[f.Subject]) {

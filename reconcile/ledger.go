@@ -140,7 +140,8 @@ type Claim struct {
 	Action string
 	Pass   int64 // the pass on whose budget it goes
 	TTL    time.Duration
-	Total  int // remedies that this pass may begin in all: per_pass
-	Shared int // of these, remedies that are not [Action.RowOnly]: share of the owned fleet, at least 1
-	Hour   int // remedies that may begin in a rolling hour, in all
+	Total  int  // remedies that this pass may begin in all: per_pass
+	Shared int  // of these, remedies that are not [Action.RowOnly]: share of the owned fleet, at least 1
+	Hour   int  // remedies that may begin in a rolling hour, in all
+	Lifted bool // makes room for a full quota: Shared neither holds it nor counts it
 }

@@ -49,7 +49,7 @@ func rotated[T any](list []T, now time.Time) []T {
 }
 
 // quickLooks are the sandboxes that a quick pass gets by id: those of tasks that left the
-// live set, and those that fail their probes.
+// live set, those that fail their probes, and those whose executions wait.
 func quickLooks(s *Snapshot) []Ref {
 	var refs []Ref
 	for ref, seen := range s.Memory.Sandboxes {
@@ -57,7 +57,8 @@ func quickLooks(s *Snapshot) []Ref {
 			continue
 		}
 		row, left := s.Rows[seen.Task]
-		if left && row.State.Terminal() || len(s.Memory.Probes[ref].Failures) > 0 {
+		probes := s.Memory.Probes[ref]
+		if left && row.State.Terminal() || len(probes.Failures) > 0 || probes.queues() {
 			refs = append(refs, ref)
 		}
 	}

@@ -104,13 +104,24 @@ type ProbeSeen struct {
 
 // Controls are the wishes of operators that are in force.
 type Controls struct {
-	Modes    map[string]Mode // lowered modes by rule
+	Modes    map[string]Mode     // lowered modes by rule
+	Lowered  map[string]Lowering // who lowered them, by rule
 	Pauses   []Pause
 	Holds    []Hold
 	Releases []Release
 	Breakers map[string]Breaker // open breakers by rule
 
 	Incidents []Incident // open ones, released or not
+}
+
+// AuthorSelf is the author of what sandkeeper asked for by itself: a rule that its regrets
+// lowered.
+const AuthorSelf = "sandkeeper"
+
+// A Lowering says who lowered the mode of a rule, when and why.
+type Lowering struct {
+	Signature
+	At time.Time
 }
 
 // A Pause stops acting: of all, of a rule, or of a provider.

@@ -64,6 +64,7 @@ func (k *Keeper) observe(ctx context.Context, s *Snapshot) (*Judgement, error) {
 	k.lookMissing(ctx, s)
 	if s.Kind == Full {
 		k.readTemplates(ctx, s)
+		k.readQuotas(ctx, s)
 	}
 	k.progress("judging")
 	j := Judge(s, &k.Policy)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,6 +24,21 @@ func (k *Keeper) Look(ctx context.Context, kind PassKind) (*Result, error) {
 // for another process that holds the lease, and at most wait for what it began to be
 // confirmed; the rest goes on from the ledger in the next run.
 func (k *Keeper) Once(ctx context.Context, kind PassKind, wait time.Duration) (*Result, error) {
+	run, err := k.onceAlone(ctx, kind, wait)
+	if run == nil {
+		return nil, err
+	}
+	within := leftoverTime
+	if run.news.Load() {
+		within = tellingTime
+	}
+	k.deliver(ctx, within)
+	return run.result, err
+}
+
+// onceAlone makes the pass and does its work under the lease. It returns no run when there
+// was no pass.
+func (k *Keeper) onceAlone(ctx context.Context, kind PassKind, wait time.Duration) (*run, error) {
 	lease, err := k.takeLease(ctx, wait)
 	if err != nil {
 		return nil, err
@@ -38,7 +54,7 @@ func (k *Keeper) Once(ctx context.Context, kind PassKind, wait time.Duration) (*
 	//nolint:contextcheck // work outlives ctx by a grace, so that what was begun is finished
 	err = errors.Join(run.actAndProbe(held), run.confirm(held.watch))
 	run.result.Done, run.result.Waits, run.result.Refused = run.done, run.waits, run.refusals
-	return run.result, cause(held.watch, err) //nolint:contextcheck // made from ctx
+	return run, cause(held.watch, err) //nolint:contextcheck // made from ctx
 }
 
 // actAndProbe acts and probes side by side: many actions must not starve the probes.
@@ -76,6 +92,7 @@ type run struct {
 	now    time.Time        // the ledger's now when this work began
 	claims sync.Map         // when each claim that stands was asked for last, by this process's clock
 	stop   context.Context  // ends when nothing more is to be begun
+	news   atomic.Bool      // something was written down that the platform is to be told
 
 	mu    sync.Mutex
 	done  map[string]Action
@@ -109,6 +126,7 @@ func (k *Keeper) pass(ctx context.Context, lease Lease, kind PassKind) (*run, er
 	if err := k.Ledger.Record(ctx, lease, r.record()); err != nil {
 		return nil, fmt.Errorf("record pass %d: %w", id, err)
 	}
+	r.loud(ctx)
 	return r.keeper.newRun(lease, r, r.boxes()), nil
 }
 
@@ -141,6 +159,7 @@ func (k *Keeper) judge(ctx context.Context, kind PassKind) (*Result, error) {
 		return nil, err
 	}
 	in.Policy = *k.Policy.Effective(&s.Memory)
+	in.able()
 	j, err := in.observe(ctx, s)
 	if err != nil {
 		return nil, err
@@ -154,6 +173,16 @@ func (k *Keeper) judge(ctx context.Context, kind PassKind) (*Result, error) {
 		}
 	}
 	return r, nil
+}
+
+// able notes in the policy what the adapters can do.
+func (k *Keeper) able() {
+	entries := make(map[string]ProviderPolicy, len(k.Policy.Providers))
+	for name, entry := range k.Policy.Providers {
+		_, entry.Suspends = k.Providers[name].(Suspender)
+		entries[name] = entry
+	}
+	k.Policy.Providers = entries
 }
 
 // recordFailed writes down that a pass could not be made, and that its tasks were not
@@ -181,6 +210,7 @@ func (k *Keeper) recordFailed(ctx context.Context, lease Lease, rec Record) erro
 func (r *Result) record() Record {
 	v := r.Judged.view
 	tasks, boxes := v.seenTasks(), v.seenSandboxes(r.Judged.Decisions)
+	r.Judged.Tallies = v.tallies(tasks, boxes)
 	return Record{
 		Pass: r.Pass, Kind: r.Kind, At: r.At, Complete: r.Complete, Error: r.Error,
 		Kept: r.Plan.Kept, Counts: r.Counts, WatchSince: v.s.Memory.WatchSince,
@@ -190,5 +220,8 @@ func (r *Result) record() Record {
 		Sources: r.Sources, Templates: v.seenTemplates(r.Judged.Decisions),
 		Breakers: r.Plan.Breakers, Known: BuiltRules(),
 		Events: v.timeline(r, tasks, boxes),
+
+		Verdicts: r.Judged.Verdicts, Regrets: r.Judged.Regrets, Over: r.Judged.Over,
+		Incidents: r.Judged.Incidents, Demoted: r.Judged.Demoted, Tallies: r.Judged.Tallies,
 	}
 }

@@ -15,6 +15,15 @@ func (k *Keeper) Pass(ctx context.Context, kind PassKind, apart time.Duration) (
 	if covered, err := k.covered(ctx, kind, apart); covered || err != nil {
 		return nil, err
 	}
+	r, err := k.passAlone(ctx, kind, apart)
+	if r != nil {
+		k.deliver(ctx, leftoverTime)
+	}
+	return r, err
+}
+
+// passAlone makes the pass under the lease.
+func (k *Keeper) passAlone(ctx context.Context, kind PassKind, apart time.Duration) (*Result, error) {
 	lease, err := k.Ledger.TakeLease(ctx, k.Holder, leaseTTL)
 	if err != nil {
 		return nil, err
@@ -66,7 +75,7 @@ func (r *run) remedies() []string {
 	wait := map[string]bool{}
 	for i := range open {
 		a := &open[i]
-		if a.Seq == 0 && !a.begun() && !r.due[a.ID] || slices.Contains(r.result.Plan.Withdrawn, a.ID) {
+		if a.Seq == 0 && !a.begun() && !a.asked() && !r.due[a.ID] || slices.Contains(r.result.Plan.Withdrawn, a.ID) {
 			wait[a.Remedy] = true
 		}
 	}

@@ -45,7 +45,7 @@ func stepLines(p *Plan) []string {
 }
 
 func stepTarget(a *Action) string {
-	if a.Step == StepTerminate {
+	if a.Sandbox != "" {
 		return a.Provider + "/" + a.Sandbox
 	}
 	return a.Task
@@ -102,8 +102,10 @@ func TestRemedies(t *testing.T) {
 		"terminate instead of fail": {
 			"rule provisioning-stuck remedy=terminate; rule assigned-stale mode=off; task t1 assigned updated=1h; " +
 				"box daytona/s1 creating task=t1", do("terminate daytona/s1")},
-		"what is not built does nothing instead of worse": {"rule orphan remedy=quarantine; " + oneOrphan, nil},
-		"what is not built fails no row instead": {
+		"a provider that cannot stop or pause: nothing instead of worse": {"rule orphan remedy=quarantine; " + oneOrphan,
+			[]string{"held quarantine daytona/s1: quarantine: daytona cannot stop or pause",
+				"held terminate daytona/s1: quarantine: daytona cannot stop or pause"}},
+		"a quarantine of a sandbox fails no row instead": {
 			"rule errored remedy=quarantine; task t1 running started=1h ev.heartbeat=9s; box daytona/s1 failed task=t1", nil},
 	})
 }

@@ -30,7 +30,13 @@ const (
 
 // built reports whether the remedy can be carried out by this version. One that cannot is
 // never replaced by a harsher one: the finding is reported.
-func (r Remedy) built() bool { return r == Fail || r == Requeue || r == Terminate || r == Report }
+func (r Remedy) built() bool {
+	switch r {
+	case Fail, Requeue, Terminate, Quarantine, Report, Activate:
+		return true
+	}
+	return false
+}
 
 // A Policy is everything that judging and planning need of the config. It is data: two
 // passes with the same policy and the same snapshot come to the same verdicts.
@@ -91,6 +97,7 @@ type ProviderPolicy struct {
 	Templates     []string
 	Probe         ProbePolicy
 	QuarantineFor time.Duration
+	Suspends      bool    // its sandboxes can be stopped or paused and come back; the keeper asks the adapter
 	PricePerHour  float64 // USD for one sandbox
 }
 

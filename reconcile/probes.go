@@ -22,14 +22,13 @@ func (r *run) probe(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// probing are the providers whose sandboxes are probed.
+// probing are the providers whose sandboxes are probed: some rule rests on it, or on what is
+// measured beside it.
 func (r *run) probing() []string {
-	if r.policy.Rules["idle-broken"].Mode == Off && r.policy.Rules["heartbeat-lost"].Mode == Off {
-		return nil
-	}
+	rests := r.policy.on("idle-broken") || r.policy.on("heartbeat-lost")
 	return slices.DeleteFunc(r.policy.providerNames(), func(name string) bool {
 		p := r.policy.Providers[name].Probe
-		return p.Off || p.Budget <= 0
+		return p.Off || p.Budget <= 0 || !rests && !r.k.measures(name)
 	})
 }
 
@@ -134,6 +133,9 @@ func (r *run) probeDue(c *candidate, p ProbePolicy) bool {
 	if c.suspect {
 		rule := r.policy.Rules["idle-broken"]
 		every = min(every, max(time.Second, rule.After/time.Duration(max(rule.Failures-1, 1))))
+		if c.box.Probes.queues() {
+			every = min(every, r.policy.Quick/2) // each pass looks whether it still waits
+		}
 	}
 	return r.view.now.Sub(c.last) >= every
 }
@@ -152,9 +154,8 @@ func (r *run) probeAll(ctx context.Context, due []Sandbox) []ProbeResult {
 
 // probeOne probes one sandbox. A probe that was cut short by our own end proves nothing.
 func (r *run) probeOne(ctx context.Context, sb Sandbox) ProbeResult {
-	result := r.k.probe(ctx, sb, r.policy.Providers[sb.Provider].Probe)
-	result.At = r.ledgerNow(ctx)
-	return result
+	result := r.k.examine(ctx, sb, r.policy.Providers[sb.Provider].Probe)
+	return result.stamped(r.ledgerNow(ctx))
 }
 
 func (k *Keeper) probe(ctx context.Context, sb Sandbox, p ProbePolicy) ProbeResult {

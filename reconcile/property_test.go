@@ -13,7 +13,8 @@ var grounds = map[string]string{
 	"assigned-stale": "tasks link listing", "sandbox-missing": "tasks link " +
 		"listing", "heartbeat-lost": "tasks events listing",
 	"deadline-exceeded": "tasks", "stop-ignored": "tasks", "finished-lingering": "tasks listing",
-	"orphan":    "tasks link listing",
+	"orphan": "tasks link listing", "executions-stuck": "tasks probes listing",
+	"inactive": "tasks events listing activity", "over-age": "listing", "record-without-container": "listing",
 	"duplicate": "tasks link listing", "provisioning-stuck": "listing", "idle-broken": "probes " +
 		"listing", "errored": "listing",
 }
@@ -31,6 +32,7 @@ func TestProperties(t *testing.T) {
 			c.partition()
 			c.steps()
 			c.budgets()
+			c.incidents()
 			if t.Failed() {
 				t.Fatalf("seed %d, pass %d, run it again with -run TestProperties -seed %d\nworld:\n%s", seed, pass, seed, r.text)
 			}
@@ -203,7 +205,7 @@ func (c *check) terminate(s *PlannedStep, d *Decision) {
 		if d.Subject.Task != nil && t.ID == d.Subject.Task.ID {
 			continue
 		}
-		here := t.Provider == "" || t.Provider == b.Provider
+		here := (t.Provider == "" || t.Provider == b.Provider) && c.w.p.Tasks.SandboxKnown
 		if b.Task == t.ID || here && b.SandboxKey != "" && b.SandboxKey == t.Sandbox && b.Task != d.subject() && t.State.Live() {
 			c.t.Errorf("%s of %s, which live task %s uses", s.Step, b.Ref, t.ID)
 		}

@@ -45,6 +45,8 @@ func worldOf(t testing.TB, seed uint64) *randomWorld {
 	}
 	r.twins()
 	r.trouble()
+	r.failures()
+	r.lives()
 	r.text = strings.Join(r.lines, "\n")
 	return r
 }
@@ -136,6 +138,10 @@ func (r *randomWorld) sandbox(provider string, i int) {
 	if r.IntN(2) == 0 {
 		r.add("probe %s %s", ref, r.one("answered=1m", "answered=1m", "failed=5m,3m,1m", "failed=1m", "infra=1m"))
 	}
+	if r.IntN(3) == 0 {
+		r.add("vitals %s at=90s queued=%s for=%s cpu=99", ref, r.one("1", "1", "0"), r.one("1h", "40s"))
+		r.add("vitals %s at=10s queued=1 for=%s running=%s", ref, r.one("1h", "2m", "30s"), r.one("0", "0", "1"))
+	}
 }
 
 // twins are two sandboxes of one task, which names one of them.
@@ -143,6 +149,39 @@ func (r *randomWorld) twins() {
 	if r.IntN(4) == 0 {
 		r.add("task tw running started=2h ev.heartbeat=%s sandbox=%s", r.one("5s", "91s"), r.one("u1", "u2", "u9"))
 		r.add("box daytona/u{1..2} %s task=tw created=%s", r.one("running", "running", "creating"), r.age())
+	}
+}
+
+// lives are workers that do nothing, sandboxes that are records alone or older than allowed,
+// and tasks that fail again and again.
+func (r *randomWorld) lives() {
+	if r.IntN(3) == 0 {
+		r.add("rule over-age after=%s", r.one("3m", "40m", "1h"))
+	}
+	for i := range r.IntN(3) {
+		r.add("task l%d running started=%s ev.heartbeat=%s ev.activity=%s %s", i, r.one("2h", "11m"), r.one("5s", "5s", "91s"),
+			r.one("16m", "20m", "2h", "-1h"), r.maybe(4, "ev.waiting="+r.one("16m", "2h")))
+		r.add("box %s/l%d %s task=l%d", r.one("daytona", "daytona", "e2b"), i, r.one("running", "running", "creating"), i)
+	}
+	if r.IntN(2) == 0 {
+		r.add("task lw running started=2h ev.heartbeat=5s ev.activity=%s", r.one("5s", "5s", "20m"))
+	}
+	if r.IntN(4) == 0 {
+		r.add("source activity %s since=1h recovered=%s", r.one("trusted", "untrusted"), r.one("1m", "16m"))
+	}
+	if r.IntN(3) == 0 {
+		r.add("box daytona/h1 running hollow=yes%s", r.maybe(2, " task=t1"))
+		r.add("finding record-without-container %s first=10m last=%s sighted=2m sightings=%d",
+			r.one("sandbox:daytona/h1", "task:t1"), r.one("2m", "2h"), 1+r.IntN(2))
+	}
+	if r.IntN(4) == 0 {
+		r.add("task tl %s updated=11m attempts=1/9 sandbox=s3", r.one("pending", "assigned", "running"))
+		r.add("knew task tl %s since=11m attempts=%d sandbox=%s turns=%s", r.one("pending", "running", "failed"), r.IntN(2),
+			r.one("s2", "s3"), r.one("2h,30m", "30m,20m", "30m,20m,10m"))
+	}
+	if r.IntN(4) == 0 {
+		r.add("box daytona/x1 %s; action x1 errored sandbox:daytona/x1 terminate box=daytona/x1 outcome=accepted claimed=1m asked=%s",
+			r.one("running", "deleting", "failed"), r.one("1m", "3m"))
 	}
 }
 

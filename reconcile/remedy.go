@@ -1,19 +1,72 @@
 package reconcile
 
+import (
+	"fmt"
+	"slices"
+)
+
+// rowFirst are the rules whose subject may be a task at work: its row is failed before its
+// sandbox is quarantined. The others are about a sandbox alone.
+var rowFirst = map[string]bool{"provisioning-stuck": true, "idle-broken": true, "executions-stuck": true}
+
 // remedySteps are the ordered steps of a remedy: the row first, then the sandboxes, so
 // that nobody is sent to a sandbox that is about to end.
 func (v *view) remedySteps(d *Decision, f *Finding, remedy Remedy) []Action {
 	s := d.Subject
-	base := Action{Rule: f.Rule, Subject: f.Subject, Task: f.Task, Reason: f.Reason, Evidence: f.Evidence}
-	if remedy == Terminate || s.Task == nil || s.Fate != FateLive {
-		return v.terminateSteps(base, s, Ref{f.Provider, f.Sandbox})
+	base := Action{Rule: f.Rule, Subject: f.Subject, Task: f.Task, Reason: f.Reason, Evidence: f.Evidence, Began: f.Began}
+	alone := remedy == Terminate || remedy == Quarantine && !rowFirst[f.Rule]
+	if alone || s.Task == nil || s.Fate != FateLive {
+		return v.gently(remedy, v.terminateSteps(base, s, Ref{f.Provider, f.Sandbox}))
 	}
 	row := base
 	row.Step = StepFail
 	if remedy == Requeue && v.mayRequeue(s) {
 		row.Step = StepRequeue
 	}
-	return append([]Action{row}, v.terminateSteps(base, s, Ref{})...)
+	return append([]Action{row}, v.gently(remedy, v.terminateSteps(base, s, Ref{}))...)
+}
+
+// quarantined is the source of the evidence by which a terminate is known to follow a
+// quarantine: it stays with the action, whatever becomes of the config meanwhile.
+const quarantined = "quarantine"
+
+// gently puts a quarantine before each terminate, which then waits for as long as the
+// provider entry says. All quarantines come first: they need not wait for each other's end.
+func (v *view) gently(remedy Remedy, ends []Action) []Action {
+	if remedy != Quarantine {
+		return ends
+	}
+	steps := make([]Action, 0, 2*len(ends))
+	for _, a := range ends {
+		a.Step = StepQuarantine
+		steps = append(steps, a)
+	}
+	for _, a := range ends {
+		keep := v.p.Providers[a.Provider].QuarantineFor
+		a.NextAttempt = v.now.Add(keep)
+		a.Evidence = append(slices.Clip(a.Evidence), Evidence{
+			Source: quarantined, At: v.now, Fact: "stopped or paused first, and kept for " + short(keep)})
+		steps = append(steps, a)
+	}
+	return steps
+}
+
+// inQuarantine reports whether the action is a terminate that follows a quarantine.
+func (a *Action) inQuarantine() bool {
+	return a.Step == StepTerminate && a.Seq > 0 &&
+		slices.ContainsFunc(a.Evidence, func(e Evidence) bool { return e.Source == quarantined })
+}
+
+// cannotQuarantine holds a quarantine where the provider has no way to stop or pause: it is
+// never replaced by a harsher remedy.
+func (v *view) cannotQuarantine(s *Subject) []string {
+	var holds []string
+	for _, name := range v.providersOf(s) {
+		if !v.p.Providers[name].Suspends {
+			holds = append(holds, "quarantine: "+name+" cannot stop or pause")
+		}
+	}
+	return holds
 }
 
 // terminateSteps end one sandbox of the subject, or all of them. Those that are on their
@@ -37,9 +90,18 @@ func (v *view) terminateSteps(base Action, s *Subject, only Ref) []Action {
 
 // mayRequeue: only while attempts are left and nothing explains the failure that would
 // make the next attempt fail as well.
-func (v *view) mayRequeue(s *Subject) bool {
+func (v *view) mayRequeue(s *Subject) bool { return v.noRequeue(s) == "" }
+
+// noRequeue says why a task is failed and not set back to pending; "" when it may be.
+func (v *view) noRequeue(s *Subject) string {
+	if !s.Task.Retries || s.Task.Attempts >= s.Task.MaxAttempts {
+		return "no attempts are left"
+	}
+	if n, loops := v.looping(s); loops {
+		return fmt.Sprintf("it loops: %d attempts ended without success lately", n)
+	}
 	cause, _ := v.cause(s)
-	return s.Task.Retries && s.Task.Attempts < s.Task.MaxAttempts && cause == ""
+	return cause
 }
 
 // rowOnly reports whether the remedy only writes a row while everything is trusted and

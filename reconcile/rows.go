@@ -36,6 +36,8 @@ func wantedRows(s *Snapshot, live, linked map[string]bool) (ids, keys []string) 
 	}
 	if s.Kind == Quick {
 		wantStopped(s, live, wanted)
+	} else {
+		wantWatched(s, live, wanted)
 	}
 	for i := range s.Sandboxes {
 		sb := &s.Sandboxes[i]
@@ -63,6 +65,15 @@ func wantStopped(s *Snapshot, live, wanted map[string]bool) {
 	for _, seen := range s.Memory.Sandboxes {
 		if seen.GoneAt.IsZero() && !live[seen.Task] && s.Memory.Tasks[seen.Task].State == TaskStopped {
 			wanted[seen.Task] = true
+		}
+	}
+}
+
+// wantWatched adds the tasks that were called dead a while ago: life refutes the verdict.
+func wantWatched(s *Snapshot, live, wanted map[string]bool) {
+	for _, w := range s.Memory.watched() {
+		if !live[w.Task] {
+			wanted[w.Task] = true
 		}
 	}
 }

@@ -12,8 +12,13 @@ import (
 // names the cause.
 func assignedStale(v *view, s *Subject) answer {
 	t := s.Task
-	if t == nil || s.Fate != FateLive || t.State != TaskAssigned && t.State != TaskRunning || v.started(s) {
-		return answer{}
+	if t == nil || s.Fate != FateLive || t.State != TaskAssigned && t.State != TaskRunning {
+		return v.apart(s, "assigned and running tasks are")
+	}
+	if v.started(s) {
+		return v.no(func() string {
+			return "its worker has started: started " + stamp(s.presentStart()) + ", " + lifeLine(t)
+		})
 	}
 	if age, alive := v.alive(t); alive {
 		return answer{kept: fmt.Sprintf("a worker of it gave a life sign %s ago, before it was handed out", short(age))}
@@ -26,42 +31,54 @@ func assignedStale(v *view, s *Subject) answer {
 	if conclusive {
 		after = min(after, v.p.Rules["assigned-stale"].Conclusive)
 	}
-	age, by := v.stateAge(s)
-	age -= max(t.AsOf.Sub(v.s.T0), 0) // the state must have begun before the listings did
-	if !conclusive {
-		age = min(age, v.observed(sourceEvents))
-	}
-	age = max(min(age, v.observed(sourceTasks), v.observedListings(t)), 0)
+	age, by := v.unstartedFor(s, conclusive)
 	if age < after {
 		return answer{kept: fmt.Sprintf("%s for %s of %s", t.Status, short(age), short(after))}
 	}
-	if b := s.unknownBox(); b != nil {
-		return answer{kept: fmt.Sprintf("its sandbox %s is in the unknown state %q", b.ID, b.Raw)}
-	}
-	if b, ago := v.busyElsewhere(s); b != nil {
-		return answer{kept: fmt.Sprintf("its sandbox %s was active %s ago at the provider, and its worker may report to "+
-			"another environment that shares the account (exclusive: false)", b.ID, short(ago))}
+	if why := v.maybeStarted(s); why != "" {
+		return answer{kept: why}
 	}
 	where, ok := v.whereabouts(s)
 	if !ok {
 		return answer{look: v.canLook(t), kept: where}
 	}
+	out := v.neverStarted(s, where, proof, fmt.Sprintf("status %s for %s by %s, limit %s, no start time",
+		t.Status, short(age), by, short(after)))
+	out.conclusive, out.ago = conclusive, age
+	return out
+}
+
+// unstartedFor is for how long the task has certainly been handed out while all that could
+// tell of a start was watched.
+func (v *view) unstartedFor(s *Subject, conclusive bool) (time.Duration, string) {
+	age, by := v.stateAge(s)
+	age -= max(s.Task.AsOf.Sub(v.s.T0), 0) // the state must have begun before the listings did
+	if !conclusive {
+		age = min(age, v.observed(sourceEvents))
+	}
+	return max(min(age, v.observed(sourceTasks), v.observedListings(s.Task)), 0), by
+}
+
+// maybeStarted says why the worker may have started although nothing tells of it here.
+func (v *view) maybeStarted(s *Subject) string {
+	if b := s.unknownBox(); b != nil {
+		return fmt.Sprintf("its sandbox %s is in the unknown state %q", b.ID, b.Raw)
+	}
+	if b, ago := v.busyElsewhere(s); b != nil {
+		return fmt.Sprintf("its sandbox %s was active %s ago at the provider, and its worker may report to "+
+			"another environment that shares the account (exclusive: false)", b.ID, short(ago))
+	}
+	return ""
+}
+
+func (v *view) neverStarted(s *Subject, where, proof, clock string) answer {
+	t := s.Task
 	cause, because := v.cause(s)
 	return answer{
-		found: true, due: true, conclusive: conclusive,
+		found: true, due: true,
 		reason: strings.Join(nonEmpty("worker never started: "+where, proof, cause), "; "),
 		evidence: append([]Evidence{
-			{
-				Source: "tasks",
-				At:     t.AsOf,
-				Fact: fmt.Sprintf(
-					"status %s for %s by %s, limit %s, no start time",
-					t.Status,
-					short(age),
-					by,
-					short(after),
-				),
-			},
+			{Source: "tasks", At: t.AsOf, Fact: clock},
 			{Source: "events", At: t.AsOf, Fact: "no event of this worker ever"},
 			{Source: "providers", At: v.now, Fact: where},
 		}, because...),

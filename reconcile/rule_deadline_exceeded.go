@@ -11,7 +11,7 @@ import (
 func deadlineExceeded(v *view, s *Subject) answer {
 	t := s.Task
 	if t == nil || s.Fate != FateLive || t.State != TaskRunning {
-		return answer{}
+		return v.apart(s, "running tasks are")
 	}
 	began := s.presentStart()
 	if began.IsZero() || !v.clockTrusted("started_at") {
@@ -24,17 +24,29 @@ func deadlineExceeded(v *view, s *Subject) answer {
 	ran := t.AsOf.Sub(began)
 	switch {
 	case t.DeadlineAt.After(began) && !t.AsOf.Before(t.DeadlineAt):
-		return overdue(
-			s,
-			began,
-			fmt.Sprintf("past its deadline %s by %s", stamp(t.DeadlineAt), short(t.AsOf.Sub(t.DeadlineAt))),
-		)
+		return s.overdue(began, t.AsOf.Sub(t.DeadlineAt), s.pastDeadline())
 	case limit > 0 && ran >= limit:
-		return overdue(s, began, fmt.Sprintf("ran %s of %s", short(ran), short(limit)))
+		return s.overdue(began, ran-limit, fmt.Sprintf("ran %s of %s", short(ran), short(limit)))
 	case !t.DeadlineAt.IsZero() && !t.DeadlineAt.After(began) && !t.AsOf.Before(t.DeadlineAt):
 		return answer{kept: "its deadline was over before this attempt began"}
 	}
-	return answer{}
+	return v.no(func() string { return s.withinTime(ran, limit) })
+}
+
+// withinTime says in words how far the task is from its deadline.
+func (s *Subject) withinTime(ran, limit time.Duration) string {
+	words := "no timeout, no deadline"
+	if limit > 0 {
+		words = fmt.Sprintf("ran %s of %s", short(ran), short(limit))
+	}
+	if at := s.Task.DeadlineAt; !at.IsZero() {
+		words = joined(words, "its deadline is "+stamp(at))
+	}
+	return words
+}
+
+func (s *Subject) pastDeadline() string {
+	return fmt.Sprintf("past its deadline %s by %s", stamp(s.Task.DeadlineAt), short(s.Task.AsOf.Sub(s.Task.DeadlineAt)))
 }
 
 // deadlineByLedger times the run by what the ledger saw, when the row does not say when
@@ -44,26 +56,27 @@ func (v *view) deadlineByLedger(s *Subject) answer {
 	t := s.Task
 	age, _ := v.stateAge(s)
 	if late := t.AsOf.Sub(t.DeadlineAt); !t.DeadlineAt.IsZero() && late >= 0 && late < age {
-		return overdue(s, time.Time{}, fmt.Sprintf("past its deadline %s by %s", stamp(t.DeadlineAt), short(late)))
+		return s.overdue(time.Time{}, late, s.pastDeadline())
 	}
 	limit := t.Timeout
 	if limit <= 0 {
 		limit = v.threshold("deadline-exceeded", s)
 	}
 	if limit <= 0 || !s.Known || s.Seen.Status != t.Status {
-		return answer{}
+		return fine("it has no timeout and no deadline, or nobody saw it begin")
 	}
 	ran := v.since(s.Seen.Since)
 	if ran < limit {
-		return answer{}
+		return v.no(func() string { return s.withinTime(ran, limit) })
 	}
-	return overdue(s, time.Time{}, fmt.Sprintf("ran at least %s of %s, as the ledger saw", short(ran), short(limit)))
+	return s.overdue(time.Time{}, ran-limit,
+		fmt.Sprintf("ran at least %s of %s, as the ledger saw", short(ran), short(limit)))
 }
 
-func overdue(s *Subject, began time.Time, what string) answer {
+func (s *Subject) overdue(began time.Time, late time.Duration, what string) answer {
 	t := s.Task
 	return answer{
-		found: true, due: true,
+		found: true, due: true, ago: max(late, 1), // 0 would mean that it is not known
 		reason: joined("deadline exceeded: "+what, lifeLine(t)),
 		evidence: []Evidence{
 			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, started %s, timeout %s, deadline %s",

@@ -6,7 +6,7 @@ import "fmt"
 // row names one by an id that the provider knows; else it is reported.
 func duplicate(v *view, s *Subject) answer {
 	if s.Task == nil || s.Fate != FateLive {
-		return answer{}
+		return v.apart(s, "live tasks are")
 	}
 	var live []*Box
 	for i := range s.Boxes {
@@ -16,7 +16,7 @@ func duplicate(v *view, s *Subject) answer {
 		}
 	}
 	if len(live) < 2 {
-		return answer{}
+		return v.no(func() string { return fmt.Sprintf("%d live sandboxes of it are here, one is right", len(live)) })
 	}
 	keep, named := v.named(s.Task, live)
 	if !named {

@@ -38,5 +38,5 @@ func errored(v *view, s *Subject) answer {
 			},
 		}
 	}
-	return answer{}
+	return fine("no sandbox of it is in a failed state")
 }

@@ -10,43 +10,27 @@ import (
 func finishedLingering(v *view, s *Subject) answer {
 	t := s.Task
 	if t == nil || s.Fate != FateEnded || t.State == TaskStopped {
-		return answer{}
+		return v.apart(s, "completed and failed tasks are")
 	}
 	b := v.remaining(s)
 	if b == nil {
-		return answer{}
+		return fine("it is over and no sandbox of it is left")
 	}
 	if t.AsOf.Before(t.KeepAliveUntil) {
 		return answer{kept: "kept alive until " + stamp(t.KeepAliveUntil)}
 	}
 	after := v.threshold("finished-lingering", s)
 	idle, by := v.idle(s, b)
+	clock := fmt.Sprintf("last activity %s ago by %s, limit %s", short(idle), by, short(after))
 	if idle < after {
-		return answer{
-			kept: fmt.Sprintf("%s, last activity %s ago by %s, limit %s", t.Status, short(idle), by, short(after)),
-		}
+		return answer{kept: t.Status + ", " + clock}
 	}
 	return answer{
 		found: true, due: true, sandbox: b, holds: b.unsure(),
-		reason: fmt.Sprintf(
-			"task %s is %s, its sandbox is still %s, last activity %s ago",
-			t.ID,
-			t.Status,
-			b.Raw,
-			short(idle),
-		),
+		reason: fmt.Sprintf("task %s is %s, its sandbox is still %s, last activity %s ago",
+			t.ID, t.Status, b.Raw, short(idle)),
 		evidence: []Evidence{
-			{
-				Source: "tasks",
-				At:     t.AsOf,
-				Fact: fmt.Sprintf(
-					"status %s, last activity %s ago by %s, limit %s",
-					t.Status,
-					short(idle),
-					by,
-					short(after),
-				),
-			},
+			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + clock},
 			b.seenAs(),
 		},
 	}

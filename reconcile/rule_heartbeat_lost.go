@@ -10,42 +10,56 @@ import (
 // worker cannot be told from a dead pipeline, so a failed probe must agree.
 func heartbeatLost(v *view, s *Subject) answer {
 	t := s.Task
-	if t == nil || s.Fate != FateLive || t.State != TaskRunning || t.LifeSign().IsZero() {
-		return answer{}
+	switch {
+	case t == nil || s.Fate != FateLive || t.State != TaskRunning:
+		return v.apart(s, "running tasks are")
+	case t.LifeSign().IsZero():
+		return fine("its worker never gave a life sign: that is for assigned-stale")
+	case !v.beats:
+		return fine("nobody sends heartbeats here: silence says nothing")
 	}
-	if !v.beats {
-		return answer{} // nobody sends heartbeats here: silence says nothing
-	}
-	sign := v.sign(t)
 	limit := max(v.threshold("heartbeat-lost", s), v.limit)
+	all := t.AsOf.Sub(v.sign(t))
 	ran, _ := v.stateAge(s) // a sign of an earlier attempt does not time this one's silence
 	quiet := min(v.silentFor(t), ran, v.observed(sourceEvents, sourceTasks))
 	if quiet <= limit {
-		if all := t.AsOf.Sub(sign); all > limit {
+		if all > limit {
 			return answer{kept: fmt.Sprintf("silent for %s, of which only %s count: others were not heard either, "+
 				"a source was out, or it has not run for longer", short(all), short(quiet))}
 		}
-		return answer{}
+		return v.no(func() string { return fmt.Sprintf("last life sign %s ago, limit %s", short(all), short(limit)) })
 	}
+	if why, probe := v.unheard(s); why != "" {
+		return answer{probe: probe, kept: fmt.Sprintf("silent for %s, %s", short(quiet), why)}
+	}
+	return v.foundSilent(s, min(all, ran), limit)
+}
+
+// unheard says why a silent worker is not failed for it now: its sandbox explains the silence,
+// or a probe has to agree first.
+func (v *view) unheard(s *Subject) (why string, probe bool) {
 	if s.hasBox(func(b *Box) bool { return b.Here && b.State == SandboxSuspended }) {
-		return answer{kept: fmt.Sprintf("silent for %s, its sandbox is %s", short(quiet), v.state(s))}
+		return "its sandbox is " + v.state(s), false
 	}
 	if b := s.comingUp(); b != nil {
-		return answer{kept: fmt.Sprintf("silent for %s, but its sandbox %s is %s", short(quiet), b.ID, b.Raw)}
+		return fmt.Sprintf("but its sandbox %s is %s", b.ID, b.Raw), false
 	}
-	if v.unproven[t.ID] {
-		return answer{probe: true, kept: fmt.Sprintf(
-			"silent for %s, together with others: its sandbox is probed first", short(quiet))}
+	if v.unproven[s.Task.ID] {
+		return "together with others: its sandbox is probed first", true
 	}
-	failed, probed := v.probedBroken(s)
-	if v.running < 3 && !failed {
-		return answer{probe: true, kept: fmt.Sprintf(
-			"silent for %s, but fewer than 3 tasks run and no probe of its sandbox has failed", short(quiet))}
+	if failed, _ := v.probedBroken(s); v.running < 3 && !failed {
+		return "but fewer than 3 tasks run and no probe of its sandbox has failed", true
 	}
+	return "", false
+}
+
+func (v *view) foundSilent(s *Subject, ago, limit time.Duration) answer {
+	t := s.Task
+	_, probed := v.probedBroken(s)
 	return answer{
-		found: true, due: true, probe: true,
+		found: true, due: true, probe: true, ago: ago,
 		reason: joined(fmt.Sprintf("worker fell silent: last life sign %s, %s ago, limit %s",
-			stamp(t.LifeSign()), short(t.AsOf.Sub(sign)), short(limit)), v.state(s), probed),
+			stamp(t.LifeSign()), short(t.AsOf.Sub(v.sign(t))), short(limit)), v.state(s), probed),
 		evidence: []Evidence{
 			{Source: "events", At: t.LifeSign(), Fact: "newest life sign of this worker"},
 			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.running)},

@@ -17,7 +17,26 @@ func idleBroken(v *view, s *Subject) answer {
 			return v.judgeProbes(s, b)
 		}
 	}
-	return answer{}
+	return v.no(func() string { return v.probedWords(s) })
+}
+
+// probedWords say what the probes of the subject's sandboxes came to.
+func (v *view) probedWords(s *Subject) string {
+	words := ""
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		switch last := b.Probes.Last; {
+		case !b.Here:
+		case b.State != SandboxRunning:
+			words = joined(words, fmt.Sprintf("sandbox %s is %s, only running ones are judged", b.ID, b.Raw))
+		case last.At.IsZero():
+			words = joined(words, fmt.Sprintf("sandbox %s was not probed yet", b.ID))
+		default:
+			words = joined(words, fmt.Sprintf("the last probe of sandbox %s, %s ago: %s", b.ID, short(v.now.Sub(last.At)),
+				last.Outcome))
+		}
+	}
+	return firstOf(words, "no sandbox of it is here")
 }
 
 func (v *view) judgeProbes(s *Subject, b *Box) answer {
@@ -43,7 +62,7 @@ func (v *view) judgeProbes(s *Subject, b *Box) answer {
 			len(run), p.Failures, short(span), short(after), last.Detail)}
 	}
 	out := answer{
-		found: true, due: true, sandbox: b, probe: true, holds: v.explainedElsewhere(s, b),
+		found: true, due: true, sandbox: b, probe: true, holds: v.explainedElsewhere(s, b), ago: v.now.Sub(first.At),
 		reason: fmt.Sprintf("sandbox %s says %s but does not work: %d probes in a row failed over %s, the last: %s",
 			b.ID, b.Raw, len(run), short(span), last.Detail),
 		evidence: []Evidence{b.seenAs()},

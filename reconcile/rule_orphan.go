@@ -6,11 +6,13 @@ import "fmt"
 // two full passes. What cannot be known is held and shown, never ended.
 func orphan(v *view, s *Subject) answer {
 	if s.Task != nil || v.p.Tasks.None || len(s.Boxes) != 1 {
-		return answer{}
+		return v.no(func() string {
+			return "only sandboxes that no task explains are judged by this rule; " + s.explained(v)
+		})
 	}
 	b := &s.Boxes[0]
 	if !b.Here || !b.Owned || !b.State.Exists() {
-		return answer{}
+		return fine("the sandbox is not here any more, or not proven ours")
 	}
 	if b.State == SandboxDeleting && !v.ending[b.Ref] {
 		return answer{kept: "is being deleted"}
@@ -34,6 +36,14 @@ func orphan(v *view, s *Subject) answer {
 			{Source: "tasks", At: v.s.T0, Fact: s.unexplained(b)},
 		},
 	}
+}
+
+// explained says in words why the subject cannot be an orphan.
+func (s *Subject) explained(v *view) string {
+	if v.p.Tasks.None {
+		return "there are no tasks here that could explain one"
+	}
+	return "task " + s.Task.ID + " does"
 }
 
 func (s *Subject) unexplained(b *Box) string {

@@ -6,7 +6,7 @@ import "fmt"
 func provisioningStuck(v *view, s *Subject) answer {
 	b := s.comingUp()
 	if b == nil || !b.Owned || v.ending[b.Ref] && s.Fate == FateLive {
-		return answer{}
+		return fine("no sandbox of it is coming up")
 	}
 	after := v.threshold("provisioning-stuck", s)
 	age := min(v.boxAge(*b), v.observed(listingOf(b.Provider)))

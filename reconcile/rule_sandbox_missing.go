@@ -1,6 +1,9 @@
 package reconcile
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // sandboxMissing finds a live task that started, or whose sandbox the ledger has seen, and
 // whose sandbox is gone or terminal. Paused, archived and suspended are neither. A life
@@ -8,13 +11,13 @@ import "fmt"
 func sandboxMissing(v *view, s *Subject) answer {
 	t := s.Task
 	if t == nil || s.Fate != FateLive || t.State == TaskPending || !t.State.Live() {
-		return answer{}
+		return v.apart(s, "assigned and running tasks are")
 	}
 	if !v.started(s) && !s.hasBox(func(b *Box) bool { return b.Known && !s.past(b) }) {
-		return answer{}
+		return fine("it never had a sandbox that the ledger knows, and its worker has not started")
 	}
 	if s.hasBox(func(b *Box) bool { return b.Here && !b.Lost() }) {
-		return answer{}
+		return v.no(func() string { return v.state(s) })
 	}
 	if age, alive := v.alive(t); alive {
 		return answer{kept: fmt.Sprintf("no sandbox was found, but the worker gave a life sign %s ago", short(age))}
@@ -32,11 +35,29 @@ func sandboxMissing(v *view, s *Subject) answer {
 		cause, because = v.cause(s)
 	}
 	return answer{
-		found: true, sightings: max(v.p.Rules["sandbox-missing"].Looks, 1),
+		found: true, sightings: max(v.p.Rules["sandbox-missing"].Looks, 1), ago: v.lostFor(s),
 		reason: joined("sandbox is gone: "+where, lifeLine(t), cause),
 		evidence: append([]Evidence{
 			{Source: "providers", At: v.now, Fact: where},
 			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + lifeLine(t)},
 		}, because...),
 	}
+}
+
+// lostFor is for how long the ledger has known that a sandbox of the subject is gone or over,
+// else for how long it has been missed.
+func (v *view) lostFor(s *Subject) time.Duration {
+	var longest time.Duration
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		switch {
+		case !b.Known || s.past(b):
+		case !b.Seen.GoneAt.IsZero():
+			longest = max(longest, v.since(b.Seen.GoneAt))
+		case b.Lost() && b.Here && b.Seen.State == b.State:
+			longest = max(longest, v.since(b.Seen.StateSince))
+		}
+	}
+	open := v.s.Memory.Findings[FindingKey{"sandbox-missing", s.ID}]
+	return max(longest, v.since(open.FirstSeen))
 }

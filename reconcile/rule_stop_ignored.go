@@ -5,11 +5,11 @@ import "fmt"
 // stopIgnored finds a task that a person stopped while its sandbox lives on.
 func stopIgnored(v *view, s *Subject) answer {
 	if s.Task == nil || s.Fate != FateEnded || s.Task.State != TaskStopped {
-		return answer{}
+		return v.apart(s, "stopped tasks are")
 	}
 	b := v.remaining(s)
 	if b == nil {
-		return answer{}
+		return fine("it was stopped and no sandbox of it is left")
 	}
 	after := v.threshold("stop-ignored", s)
 	age, by := v.stateAge(s)
@@ -17,7 +17,7 @@ func stopIgnored(v *view, s *Subject) answer {
 		return answer{kept: fmt.Sprintf("stopped %s ago, its sandbox has until %s", short(age), short(after))}
 	}
 	return answer{
-		found: true, due: true, sandbox: b, holds: b.unsure(),
+		found: true, due: true, sandbox: b, holds: b.unsure(), ago: age,
 		reason: fmt.Sprintf(
 			"task %s was stopped %s ago by %s, its sandbox is still %s",
 			s.Task.ID,

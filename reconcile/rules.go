@@ -1,5 +1,7 @@
 package reconcile
 
+import "time"
+
 // A rule finds one kind of disagreement. Its find is a pure function of one subject and of
 // what the whole fleet says.
 type rule struct {
@@ -12,7 +14,7 @@ type rule struct {
 
 // rest says which sources a rule's verdict rests on. An untrusted one holds it.
 type rest struct {
-	tasks, link, events, listing, probes bool
+	tasks, link, events, listing, probes, activity bool
 }
 
 // rules is the ordered table. A database that may be the wrong one drives no change at
@@ -24,14 +26,22 @@ var rules = []rule{
 	{name: "assigned-stale", find: assignedStale, rest: rest{tasks: true, link: true, events: true, listing: true}},
 	{name: "sandbox-missing", find: sandboxMissing, rest: rest{tasks: true, link: true, listing: true}},
 	{name: "heartbeat-lost", find: heartbeatLost, rest: rest{tasks: true, events: true, listing: true}},
+	{name: "inactive", find: inactive, rest: rest{tasks: true, events: true, listing: true, activity: true}},
 	{name: "deadline-exceeded", find: deadlineExceeded, rest: rest{tasks: true}},
 	{name: "stop-ignored", find: stopIgnored, rest: rest{tasks: true}},
 	{name: "finished-lingering", find: finishedLingering, rest: rest{tasks: true, listing: true}},
+	{name: "pending-stuck", find: pendingStuck, rest: rest{tasks: true}},
+	{name: "looping", find: looping, rest: rest{tasks: true}},
 	{name: "orphan", find: orphan, rest: rest{tasks: true, link: true, listing: true}, fullOnly: true},
 	{name: "duplicate", find: duplicate, rest: rest{tasks: true, link: true, listing: true}, fullOnly: true},
+	{name: "record-without-container", find: recordWithoutContainer, rest: rest{listing: true}, fullOnly: true},
 	{name: "provisioning-stuck", find: provisioningStuck, rest: rest{tasks: true, listing: true}},
 	{name: "idle-broken", find: idleBroken, rest: rest{tasks: true, probes: true, listing: true}},
+	{name: "executions-stuck", find: executionsStuck, rest: rest{tasks: true, probes: true, listing: true}},
 	{name: "errored", find: errored, rest: rest{listing: true}},
+	{name: "over-age", find: overAge, rest: rest{listing: true}, fullOnly: true},
+	{name: "terminating-stuck", find: terminatingStuck, rest: rest{listing: true}, fullOnly: true},
+	{name: "runaway", find: runaway, rest: rest{tasks: true, listing: true}, fullOnly: true},
 }
 
 // A ruled is a rule with its settings.
@@ -60,13 +70,16 @@ var RuleNames = []string{
 	"errored", "over-age", "terminating-stuck", "runaway", "template-unusable", "systemic", "capacity",
 }
 
+// fleetRules are about the whole fleet and not about one subject: their findings are reports.
+var fleetRules = []string{"template-unusable", "systemic", "capacity"}
+
 // BuiltRules are the rules that this version judges.
 func BuiltRules() []string {
-	built := make([]string, 0, len(rules)+1)
+	built := make([]string, 0, len(rules)+len(fleetRules))
 	for _, r := range rules {
 		built = append(built, r.name)
 	}
-	return append(built, "template-unusable")
+	return append(built, fleetRules...)
 }
 
 // An answer is what one rule says of one subject.
@@ -77,6 +90,7 @@ type answer struct {
 	reason   string
 	evidence []Evidence
 	kept     string // suspected, and judged healthy because of this
+	well     string // why it is plainly healthy; only while a view is telling
 	look     bool   // wants a direct look before it can say more
 	probe    bool   // wants a probe
 	holds    []string
@@ -85,4 +99,37 @@ type answer struct {
 	conclusive bool // does not rest on the silence of events
 	veto       bool // forbids every fail and requeue of the row
 	report     bool // never acted on, whatever the remedy
+
+	ago time.Duration // how long ago what it finds began: the stop, the deadline, the last life sign; 0 when not known
+}
+
+// fine is the answer that there is nothing to find, in words that need no numbers.
+func fine(why string) answer { return answer{well: why} }
+
+// no is the answer that there is nothing to find. The words are made only when somebody asks
+// for them: a pass does not pay for them.
+func (v *view) no(why func() string) answer {
+	if !v.telling {
+		return answer{}
+	}
+	return answer{well: why()}
+}
+
+// apart is the answer on a subject that is not of the kind that the rule judges.
+func (v *view) apart(s *Subject, only string) answer {
+	if !v.telling {
+		return answer{}
+	}
+	return answer{well: "only " + only + " judged by this rule; " + s.kind()}
+}
+
+// kind says in words what kind of subject it is.
+func (s *Subject) kind() string {
+	switch {
+	case s.Task == nil:
+		return "this is a sandbox without a task"
+	case s.Fate == FateLive || s.Fate == FateEnded:
+		return "this task is " + firstOf(string(s.Task.State), "in a status that is not mapped")
+	}
+	return "this task is outside of what may be judged"
 }

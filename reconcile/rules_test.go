@@ -19,6 +19,12 @@ const anchor = "box daytona/z9 running task=z9; row z9 completed updated=1s"
 // testRule judges each world by one rule alone, next to the anchor.
 func testRule(t *testing.T, rule string, cases map[string]ruleCase) {
 	t.Helper()
+	testRuleBeside(t, anchor, rule, cases)
+}
+
+// testRuleBeside does so next to what the test says.
+func testRuleBeside(t *testing.T, anchor, rule string, cases map[string]ruleCase) {
+	t.Helper()
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, anchor, c.world)
@@ -104,8 +110,8 @@ func TestRuleTable(t *testing.T) {
 			t.Errorf("rule %s has no settings in the tests: it would not be judged", r.name)
 		}
 	}
-	if built := BuiltRules(); len(built) != len(rules)+1 || !contains(built, "template-unusable") {
-		t.Errorf("BuiltRules() = %v, want the table and template-unusable", built)
+	if built := BuiltRules(); len(built) != len(rules)+len(fleetRules) || !contains(built, "template-unusable") {
+		t.Errorf("BuiltRules() = %v, want the table and those of the fleet", built)
 	}
 }
 

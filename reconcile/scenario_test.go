@@ -148,6 +148,7 @@ func told(j *Judgement, p *Plan) string {
 	for _, name := range sortedKeys(p.Breakers) {
 		line("breaker %s lists %d", name, len(p.Breakers[name].Subjects))
 	}
+	toldOfIncidents(j, line)
 	for _, id := range p.Withdrawn {
 		line("withdrawn %s", id)
 	}

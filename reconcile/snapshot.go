@@ -111,10 +111,11 @@ type Judgement struct {
 	Over      []int64    // verdicts that are not watched any more
 	Incidents []Incident // open ones and those that this pass closes
 	Demoted   []Demotion
-	Tallies   []Counter
-	Fleet     int // owned sandboxes of the trusted listings, else of the inventory
+	Tallies   []Counter // of lives, see [Counter]; set when the pass is recorded
+	Fleet     int       // owned sandboxes of the trusted listings, else of the inventory
 
-	view *view
+	view   *view
+	drafts []*draft // what the decisions call for, before limits
 }
 
 // A Decision is the one verdict on one subject in one pass.

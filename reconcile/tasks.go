@@ -36,6 +36,7 @@ type Restorer interface {
 // RowBefore is a task row as it was before our own write, in the columns that we set.
 type RowBefore struct {
 	After   string             `json:"after"`   // the row's version after our write: it has not moved while it has this
+	Mark    string             `json:"mark"`    // what our write left in the row, see [Mark]
 	Columns map[string]*string `json:"columns"` // as text; nil for null
 }
 

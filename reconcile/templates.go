@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -67,4 +68,58 @@ func wantedTemplates(s *Snapshot, provider string, configured []string) []string
 	}
 	more := sortedKeys(used)
 	return append(names, more[:min(len(more), templatesPerPass)]...)
+}
+
+// templateDrafts are the remedies of unusable templates: with the remedy activate an inactive
+// one is asked to be made usable again. It destroys nothing, so it is free of share and of
+// the breaker. A template that is missing, failed or only about to expire has none: the
+// provider activates what is inactive and nothing else.
+func (v *view) templateDrafts(j *Judgement) []*draft {
+	const rule = "template-unusable"
+	p := v.p.Rules[rule]
+	if p.Remedy != Activate {
+		return nil
+	}
+	open := v.openActions()
+	var drafts []*draft
+	for i := range j.Reports {
+		f := &j.Reports[i]
+		if f.Rule != rule || !f.Due || v.templateState(f.Subject) != TemplateInactive {
+			continue
+		}
+		r := &draft{finding: f, mode: p.Mode, holds: v.templateHolds(f), rowOnly: true}
+		r.steps = []Action{{Rule: rule, Subject: f.Subject, Provider: f.Provider, Step: StepActivate,
+			Reason: f.Reason, Evidence: f.Evidence}}
+		if !v.begun(r, open) {
+			drafts = append(drafts, r)
+		}
+	}
+	return drafts
+}
+
+func templateSubject(provider, name string) string { return "template:" + provider + "/" + name }
+
+// templateState is how this pass saw the template of a subject.
+func (v *view) templateState(subject string) TemplateState {
+	for i := range v.s.Templates {
+		if templateSubject(v.s.TemplateOf[i], v.s.Templates[i].Name) == subject {
+			return v.s.Templates[i].State
+		}
+	}
+	return TemplateUnknown
+}
+
+// templateHolds are all that keeps an inactive template from being activated, before budgets.
+func (v *view) templateHolds(f *Finding) []string {
+	p := v.p.Rules[f.Rule]
+	holds := slices.Clone(f.HeldBy)
+	if p.Mode != Enforce {
+		holds = append(holds, string(p.Mode))
+	}
+	if !rolledOut(f.Rule, f.Subject, p.Rollout) {
+		holds = append(holds, fmt.Sprintf("rollout: %d%%", p.Rollout))
+	}
+	c := v.s.Memory.Controls
+	c.Modes = nil // already in the policy
+	return appendNew(holds, controlHolds(&c, target{rule: f.Rule, subject: f.Subject, provider: f.Provider})...)
 }

@@ -36,6 +36,7 @@ func (v *view) timeline(r *Result, tasks []TaskSeen, boxes []SandboxSeen) []Time
 	for _, key := range r.Judged.Resolved {
 		add(key.Subject, "resolved", key.Rule)
 	}
+	v.incidentEvents(r.Judged, add)
 	for _, s := range r.Sources {
 		before, known := v.s.Memory.Sources[s.Name]
 		if known && before.Trusted != s.Trusted || !known && !s.Trusted {

@@ -37,6 +37,7 @@ func (v *view) assess(subjects func() []Subject) []Subject {
 	v.assessEmptyListings(subs)
 	v.assessLink(subs)
 	v.assessEvents(subs)
+	v.assessActivity()
 	for _, name := range v.p.providerNames() {
 		v.assessProbes(name, subs)
 	}
@@ -57,6 +58,8 @@ func (p *Policy) Has(source string) bool {
 		return ok && !entry.Probe.Off
 	case sourceEvents:
 		return p.Tasks.Events || p.Tasks.Heartbeats
+	case sourceActivity:
+		return !p.Tasks.None && p.judges("inactive")
 	}
 	return !p.Tasks.None
 }

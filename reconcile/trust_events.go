@@ -20,29 +20,35 @@ func (v *view) assessEvents(subs []Subject) {
 	if v.p.Tasks.None || !v.p.Tasks.Events && !v.p.Tasks.Heartbeats {
 		return
 	}
-	why := v.distrustEvents(subs)
-	before, known := v.s.Memory.Sources[sourceEvents]
+	v.trustAgain(sourceEvents, v.distrustEvents(subs), v.limit, "events came back; silence counts")
+}
+
+// trustAgain records this pass's verdict on a source of life signs. After it came back it is
+// trusted when one whole limit has passed: those who were silent meanwhile have to have had
+// the time to be heard.
+func (v *view) trustAgain(name, why string, limit time.Duration, back string) {
+	before, known := v.s.Memory.Sources[name]
 	if why != "" || !known || before.Trusted {
-		v.trust(sourceEvents, why)
-		if seen := v.sources[sourceEvents]; why != "" {
+		v.trust(name, why)
+		if seen := v.sources[name]; why != "" {
 			seen.RecoveredAt = time.Time{} // what came back for a moment has to come back anew
-			v.sources[sourceEvents] = seen
+			v.sources[name] = seen
 		}
 		return
 	}
 	if before.RecoveredAt.Before(before.Since) { // the first pass that sees it back
 		before.RecoveredAt = v.now
 	}
-	if left := v.limit - v.now.Sub(before.RecoveredAt); left > 0 {
-		before.Reason = fmt.Sprintf("events came back; silence counts anew for another %s", left.Round(time.Second))
-		v.sources[sourceEvents] = before
+	if left := limit - v.now.Sub(before.RecoveredAt); left > 0 {
+		before.Reason = fmt.Sprintf("%s anew for another %s", back, left.Round(time.Second))
+		v.sources[name] = before
 		return
 	}
 	recovered := before.RecoveredAt
-	v.trust(sourceEvents, "")
-	seen := v.sources[sourceEvents]
+	v.trust(name, "")
+	seen := v.sources[name]
 	seen.RecoveredAt = recovered
-	v.sources[sourceEvents] = seen
+	v.sources[name] = seen
 }
 
 func (v *view) distrustEvents(subs []Subject) string {

@@ -17,7 +17,14 @@ func (v *view) assessProbes(provider string, subs []Subject) {
 	}
 	window := max(3*p.Every, 5*time.Minute)
 	failed, answered := 0, 0
+	waiting, moving := 0, 0
 	for _, seen := range v.probed(provider, subs) {
+		switch seen.queueLately(v.now.Add(-window)) {
+		case queueWaiting:
+			waiting++
+		case queueMoving:
+			moving++
+		}
 		last := seen.verdict()
 		if last.At.IsZero() || v.now.Sub(last.At) > window {
 			continue
@@ -36,6 +43,9 @@ func (v *view) assessProbes(provider string, subs []Subject) {
 			failed,
 			failed+answered,
 		))
+	case waiting >= 3 && waiting > moving:
+		v.trust(probesOf(provider), fmt.Sprintf(
+			"the executions of %d of %d sandboxes wait: the same failure everywhere is the provider's", waiting, waiting+moving))
 	case failed > 0 && answered == 0:
 		v.trust(probesOf(provider), fmt.Sprintf(
 			"%d sandboxes fail their probe and no other answered: nothing to compare with", failed))

@@ -333,17 +333,18 @@ func TestClockTrust(t *testing.T) {
 // TestFreezesHold: which rules each freeze holds.
 func TestFreezesHold(t *testing.T) {
 	for source, want := range map[string][]string{
-		sourceTasks: {"assigned-stale", "sandbox-missing", "heartbeat-lost", "deadline-exceeded", "stop-ignored",
-			"finished-lingering",
-			"orphan", "duplicate", "provisioning-stuck", "idle-broken"},
+		sourceTasks: {"assigned-stale", "sandbox-missing", "heartbeat-lost", "inactive", "deadline-exceeded",
+			"stop-ignored", "finished-lingering", "pending-stuck", "looping",
+			"orphan", "duplicate", "provisioning-stuck", "idle-broken", "executions-stuck", "runaway"},
 		sourceLink:            {"assigned-stale", "sandbox-missing", "orphan", "duplicate"},
-		sourceEvents:          {"assigned-stale", "heartbeat-lost"},
-		probesOf("daytona"):   {"idle-broken"},
+		sourceEvents:          {"assigned-stale", "heartbeat-lost", "inactive"},
+		sourceActivity:        {"inactive"},
+		probesOf("daytona"):   {"idle-broken", "executions-stuck"},
 		clockOf("updated_at"): nil,
 		listingOf("e2b"):      nil,
-		listingOf("daytona"): {"assigned-stale", "sandbox-missing", "heartbeat-lost", "finished-lingering", "orphan",
-			"duplicate",
-			"provisioning-stuck", "idle-broken", "errored"},
+		listingOf("daytona"): {"assigned-stale", "sandbox-missing", "heartbeat-lost", "inactive", "finished-lingering",
+			"orphan", "duplicate", "record-without-container", "provisioning-stuck", "idle-broken", "executions-stuck",
+			"errored", "over-age", "terminating-stuck", "runaway"},
 	} {
 		t.Run(source, func(t *testing.T) {
 			w := newWorld(t, "provider e2b")

@@ -72,4 +72,4 @@ type Incident struct {
 }
 
 // Holds reports whether the incident holds further terminates and requeues of its signature.
-func (i *Incident) Holds() bool { return i.ClosedAt.IsZero() && i.ReleasedAt.IsZero() }
+func (in *Incident) Holds() bool { return in.ClosedAt.IsZero() && in.ReleasedAt.IsZero() }

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"hash/fnv"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -29,6 +28,14 @@ type view struct {
 	pairs    map[Ref]string
 	unproven map[string]bool // tasks that fell silent together and were not probed since
 	ending   map[Ref]bool    // sandboxes with an open terminate
+	asked    map[Ref]*Action // of these, the ones that the provider accepted
+
+	quarantine map[Ref]*Action // terminates that wait for a quarantine to end
+
+	lastActive time.Time // newest activity of any running task
+	actors     int       // running tasks whose workers should be doing something
+	ageing     bool      // some class has a maximum age
+	telling    bool      // the rules are to say why a healthy subject is healthy
 }
 
 func newView(s *Snapshot, p *Policy) *view {
@@ -49,23 +56,41 @@ func newView(s *Snapshot, p *Policy) *view {
 		if t.State == TaskRunning {
 			v.running++
 			v.newest = latest(v.newest, v.sign(t))
+			v.lastActive = latest(v.lastActive, v.activity(t))
+			if t.acting() {
+				v.actors++
+			}
 		}
 		if !t.Events.Heartbeat.IsZero() || !t.HeartbeatAt.IsZero() {
 			v.beats = true
 		}
 	}
+	v.leave()
+	oldest := p.Rules["over-age"]
+	v.ageing = oldest.After > 0 || len(oldest.Overrides) > 0
+	v.quarantine = v.quarantines()
+	return v
+}
+
+// leave settles which sandboxes are on their way out by the ledger's open actions.
+func (v *view) leave() {
 	waiting := map[string]bool{} // remedies that nobody has begun
-	for _, a := range s.Memory.Actions {
+	for _, a := range v.s.Memory.Actions {
 		if a.Seq == 0 && !a.begun() {
 			waiting[a.Remedy] = true
 		}
 	}
-	for _, a := range s.Memory.Actions {
-		if a.Step == StepTerminate && !waiting[a.Remedy] {
-			v.ending[Ref{a.Provider, a.Sandbox}] = true
+	v.asked = map[Ref]*Action{}
+	for i := range v.s.Memory.Actions {
+		a := &v.s.Memory.Actions[i]
+		if a.Step != StepTerminate || waiting[a.Remedy] {
+			continue
+		}
+		v.ending[Ref{a.Provider, a.Sandbox}] = true
+		if a.Outcome == OutcomeAccepted {
+			v.asked[Ref{a.Provider, a.Sandbox}] = a
 		}
 	}
-	return v
 }
 
 // A seenTask is what the ledger remembered of a task before this pass.
@@ -252,16 +277,21 @@ func (s *TaskSeen) moved(t *Task) bool {
 	return s.Status != t.Status || s.Sandbox != t.Sandbox || s.EntrySum != t.entrySum()
 }
 
+// entrySum is what changes when the task is handed out anew: its attempts in the upper half,
+// a hash of its session in the lower.
 func (t *Task) entrySum() uint64 {
-	if t.Attempts == 0 && t.Session == "" {
-		return 0
-	}
-	return sum(strconv.Itoa(t.Attempts) + "\x00" + t.Session)
+	return uint64(uint32(t.Attempts))<<32 | sum(t.Session)&(1<<32-1)
 }
 
 // entered is what the ledger remembers of a task once it has entered another state, or the
 // same one anew.
 func (v *view) entered(seen TaskSeen, t *Task) TaskSeen {
+	if seen.endedBadly(t) {
+		seen.Turns = turned(seen.Turns, v.now)
+	}
+	if seen.recreated(t) {
+		seen.Recreated = v.now
+	}
 	if !t.StartedAt.IsZero() && t.StartedAt.Equal(seen.StartedAt) && t.State != TaskRunning {
 		seen.StaleStart = t.StartedAt
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -71,6 +72,9 @@ func (w *Worker) Remedy(ctx context.Context, id string) (again time.Duration, er
 		r.until = time.Now().Add(confirmFor)
 	}
 	err = errors.Join(err, r.confirm(w.stop)) //nolint:contextcheck // outlives the call by design
+	if r.news.Load() {
+		r.k.deliver(ctx, tellingTime)
+	}
 	return r.next(), err
 }
 
@@ -134,11 +138,12 @@ func (w *Worker) Probe(ctx context.Context, ref Ref) error {
 	if look.Gone || look.Error != "" || look.Sandbox.State != SandboxRunning || !look.Sandbox.Owned && !p.Referenced {
 		return nil
 	}
-	result := w.keeper.probe(ctx, look.Sandbox, p.Probe)
-	if result.At, err = w.keeper.Ledger.Now(ctx); err != nil {
+	result := w.keeper.examine(ctx, look.Sandbox, p.Probe)
+	now, err := w.keeper.Ledger.Now(ctx)
+	if err != nil {
 		return fmt.Errorf("read the ledger's clock after a probe of %s: %w", ref, err)
 	}
-	if err := w.results.save(ctx, result); err != nil {
+	if err := w.results.save(ctx, result.stamped(now)); err != nil {
 		return fmt.Errorf("save the probe of %s: %w", ref, err)
 	}
 	return nil
@@ -207,6 +212,7 @@ func (k *Keeper) newShift(ctx context.Context, pass int64) (*shift, error) {
 		return nil, err
 	}
 	in.Policy = *k.Policy.Effective(&s.Memory)
+	in.able()
 	if err := in.readTasks(ctx, s); err != nil {
 		return nil, err
 	}
@@ -237,7 +243,10 @@ func calledFor(m *Memory) map[string]bool {
 // takeInventory puts the sandboxes that the ledger knows in the place of listed ones. They
 // say who may belong together; nothing is ended on their word.
 func (s *Snapshot) takeInventory(p *Policy) {
-	for ref, seen := range s.Memory.Sandboxes {
+	refs := slices.SortedFunc(maps.Keys(s.Memory.Sandboxes), compareRefs) // sandboxes are too large to be sorted
+	s.Sandboxes = slices.Grow(s.Sandboxes, len(refs))
+	for _, ref := range refs {
+		seen := s.Memory.Sandboxes[ref]
 		entry, ours := p.Providers[ref.Provider]
 		if !seen.GoneAt.IsZero() || !ours {
 			continue

@@ -62,6 +62,16 @@ func testPolicy() Policy {
 		"idle-broken":         {After: time.Minute, Failures: 3, Remedy: Fail},
 		"errored":             {After: time.Minute, Remedy: Terminate},
 		"template-unusable":   {Ahead: 48 * time.Hour, Remedy: Report},
+
+		"inactive":                 {After: 15 * time.Minute, Remedy: Fail},
+		"pending-stuck":            {After: 10 * time.Minute, Remedy: Report},
+		"looping":                  {Count: 3, Window: time.Hour, Remedy: Report},
+		"record-without-container": {Looks: 2, Remedy: Terminate},
+		"over-age":                 {Remedy: Terminate},
+		"terminating-stuck":        {After: 2 * time.Minute, Remedy: Terminate},
+		"executions-stuck":         {After: 2 * time.Minute, Remedy: Fail},
+		"runaway":                  {After: 10 * time.Minute, Remedy: Report},
+		"capacity":                 {Critical: 20, Escalate: 50, For: 30 * time.Minute, Quota: 80, Remedy: Report},
 	}
 	for name, r := range rules {
 		r.Mode, r.Rollout, r.Named = Enforce, 100, true
@@ -86,6 +96,8 @@ func putRule(l *entry) {
 	l.dur("after", &r.After)
 	l.num("rollout", &r.Rollout)
 	l.num("looks", &r.Looks)
+	l.num("count", &r.Count)
+	l.dur("window", &r.Window)
 	l.yes("named", &r.Named)
 	if when := l.under("when."); when != nil {
 		o := Override{When: when}
@@ -166,6 +178,7 @@ func (l *entry) task() Task {
 	l.str("provider", &t.Provider)
 	l.str("template", &t.Template)
 	l.str("error", &t.Error)
+	l.str("session", &t.Session)
 	for key, to := range map[string]*time.Time{
 		"created": &t.CreatedAt, "assigned": &t.AssignedAt, "started": &t.StartedAt, "heartbeat": &t.HeartbeatAt,
 		"activity": &t.ActivityAt, "updated": &t.UpdatedAt, "deadline": &t.DeadlineAt, "keep": &t.KeepAliveUntil,
@@ -200,6 +213,7 @@ func (l *entry) box() Sandbox {
 		s.State = SandboxUnknown
 	}
 	l.yes("owned", &s.Owned)
+	l.yes("hollow", &s.Hollow)
 	for key, to := range map[string]*string{"task": &s.Task, "key": &s.SandboxKey, "name": &s.Name, "raw": &s.Raw,
 		"template": &s.Template, "region": &s.Region, "error": &s.Error} {
 		l.str(key, to)
@@ -287,6 +301,9 @@ func (w *world) settle() {
 		if _, known := w.s.ByKey[s.SandboxKey]; !known && s.SandboxKey != "" && !named[s.SandboxKey] {
 			w.absent("sandbox:"+s.SandboxKey, live)
 		}
+	}
+	for i := range w.s.Memory.Verdicts {
+		w.absent(w.s.Memory.Verdicts[i].Task, live)
 	}
 	slices.SortFunc(w.s.Tasks, func(a, b Task) int { return strings.Compare(a.ID, b.ID) })
 }

@@ -31,6 +31,15 @@ func (l *entry) knewTask() {
 	l.ago("started", taskNow, &seen.StartedAt)
 	l.ago("stale", taskNow, &seen.StaleStart)
 	l.yes("erred", &seen.ErrorChanged)
+	l.ago("recreated", l.w.s.Memory.Now, &seen.Recreated)
+	l.ago("late", taskNow, &seen.LateSign)
+	l.ago("ahead", taskNow, &seen.AheadSign)
+	l.ago("aheadsince", l.w.s.Memory.Now, &seen.AheadSince)
+	seen.Turns = l.agos("turns", l.w.s.Memory.Now)
+	was := Task{}
+	l.str("session", &was.Session)
+	l.num("attempts", &was.Attempts)
+	seen.EntrySum = was.entrySum()
 	l.w.s.Memory.Tasks[seen.ID] = seen
 }
 
@@ -44,9 +53,26 @@ func (l *entry) knewBox() {
 	l.ago("first", l.w.s.Memory.Now, &seen.FirstSeen)
 	l.ago("since", l.w.s.Memory.Now, &seen.StateSince)
 	l.ago("resumed", l.w.s.Memory.Now, &seen.ResumedAt)
+	l.ago("worked", l.w.s.Memory.Now, &seen.WorkedAt)
+	l.ago("ran", l.w.s.Memory.Now, &seen.RanAt)
 	l.ago("gone", l.w.s.Memory.Now, &seen.GoneAt)
 	l.yes("ours", &seen.GoneByUs)
 	l.w.s.Memory.Sandboxes[seen.Ref] = seen
+}
+
+// agos are several ages of one key, oldest first, as times.
+func (l *entry) agos(key string, now time.Time) []time.Time {
+	var ages []string
+	var out []time.Time
+	l.list(key, &ages)
+	for _, age := range ages {
+		d, err := time.ParseDuration(age)
+		if err != nil {
+			l.w.t.Fatalf("line %q: %v", l.text, err)
+		}
+		out = append(out, now.Add(-d))
+	}
+	return out
 }
 
 func putFinding(l *entry) {
@@ -57,6 +83,9 @@ func putFinding(l *entry) {
 	l.ago("sighted", l.w.s.Memory.Now, &f.SightedAt)
 	l.num("sightings", &f.Sightings)
 	l.str("provider", &f.Provider)
+	l.str("reason", &f.Reason)
+	l.yes("due", &f.Due)
+	l.list("held", &f.HeldBy)
 	l.w.s.Memory.Findings[f.Key()] = f
 }
 
@@ -84,15 +113,20 @@ func putAction(l *entry) {
 	a.Provider, a.Sandbox, _ = strings.Cut(box, "/")
 	a.Outcome = Outcome(outcome)
 	l.str("remedy", &a.Remedy)
+	l.str("signature", &a.Signature)
 	l.num("seq", &a.Seq)
 	l.num("attempts", &a.Attempts)
+	l.str("detail", &a.Detail)
+	l.ago("asked", l.w.s.Memory.Now, &a.ActedAt)
+	l.ago("first", l.w.s.Memory.Now, &a.FirstActed)
 	l.ago("claimed", l.w.s.Memory.Now, &a.ClaimedAt)
+	l.waits(&a)
 	l.w.s.Memory.Actions = append(l.w.s.Memory.Actions, a)
 }
 
 // putProbe: answered=AGE, failed=AGE,AGE… oldest first, infra=AGE.
 func putProbe(l *entry) {
-	p := ProbeSeen{Ref: l.ref(0)}
+	p := ProbeSeen{Ref: l.ref(0), Vitals: l.w.s.Memory.Probes[l.ref(0)].Vitals}
 	var failed []string
 	var at time.Time
 	l.list("failed", &failed)
@@ -188,4 +222,5 @@ func (w *world) remember(j *Judgement, p *Plan) {
 		m.Sources[seen.Name] = seen
 	}
 	m.Controls.Breakers = p.Breakers
+	w.rememberVerdicts(j, p)
 }

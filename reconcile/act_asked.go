@@ -1,0 +1,115 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// groundAsked is the ground of what a person asked for: the sandbox is there and ours, and
+// nobody works in it, unless the person said also then.
+func (r *run) groundAsked(ctx context.Context, a Action) (Sandbox, Action, bool) {
+	look := r.k.lookAt(ctx, Ref{a.Provider, a.Sandbox})
+	if look.Error != "" {
+		return Sandbox{}, r.later(a, "look at the sandbox: "+look.Error), true
+	}
+	if out, settled := r.underway(a, look); settled {
+		return Sandbox{}, out, true
+	}
+	users, err := r.users(ctx, &a, &look.Sandbox)
+	if err != nil {
+		return Sandbox{}, r.later(a, err.Error()), true
+	}
+	if why := r.refuses(&a, &look.Sandbox, users); why != "" {
+		return Sandbox{}, r.withdraw(a, why), true
+	}
+	if waits := r.heldFor(ctx, &a, &look.Sandbox, users); waits != "" {
+		return Sandbox{}, r.later(a, waits), true
+	}
+	return look.Sandbox, a, false
+}
+
+// refuses says why the sandbox is not ended although a person asked for it: it is not proven
+// ours, or somebody works in it.
+func (r *run) refuses(a *Action, sb *Sandbox, users []Task) string {
+	known := len(users) > 0 || r.view.s.Memory.Sandboxes[sb.Ref].Task != ""
+	if !sb.Owned && !(known && r.policy.Providers[sb.Provider].Referenced) {
+		return "the sandbox is not proven ours"
+	}
+	for i := range users {
+		if t := &users[i]; t.working() && !a.Running {
+			return fmt.Sprintf("task %s is %s in it; ask with --include-running", clip(t.ID, 60), clip(t.Status, 60))
+		}
+	}
+	return ""
+}
+
+// heldFor is what holds the end of a sandbox by the wishes of this very moment, whichever of
+// its tasks they name.
+func (r *run) heldFor(ctx context.Context, a *Action, sb *Sandbox, users []Task) string {
+	controls, why := r.controlsNow(ctx, a)
+	if why != "" {
+		return why
+	}
+	t := target{rule: a.Rule, subject: a.Subject, provider: a.Provider, sandbox: a.Sandbox, task: a.Task,
+		names: []string{sb.Name}, labels: sb.Labels}
+	holds := stepHolds(&controls, a, t)
+	for i := range users {
+		t.task = users[i].ID
+		holds = appendNew(holds, stepHolds(&controls, a, t)...)
+	}
+	return strings.Join(holds, "; ")
+}
+
+// working reports whether a sandbox of the task may be in use: it is assigned or running, or
+// has a status that the config does not map.
+func (t *Task) working() bool { return !t.State.Terminal() && t.State != TaskPending }
+
+// users are the rows that the sandbox may belong to: those that name it, the one that it
+// names, the one that the ledger remembers, and the one that was asked about.
+func (r *run) users(ctx context.Context, a *Action, sb *Sandbox) ([]Task, error) {
+	if r.policy.Tasks.None {
+		return nil, nil
+	}
+	label := sb.Task
+	if sb.OddLink {
+		label = ""
+	}
+	var users []Task
+	if ids := appendNew(nil, nonEmpty(a.Task, label, r.view.s.Memory.Sandboxes[sb.Ref].Task)...); len(ids) > 0 {
+		rows, err := r.k.Tasks.ByID(ctx, ids)
+		if err != nil {
+			return nil, fmt.Errorf("read the rows that the sandbox may belong to: %w", err)
+		}
+		users = rows.Tasks
+	}
+	if sb.SandboxKey == "" {
+		return users, nil
+	}
+	rows, err := r.k.Tasks.BySandbox(ctx, []string{sb.SandboxKey})
+	if err != nil {
+		return nil, fmt.Errorf("read the rows that name the sandbox: %w", err)
+	}
+	return append(users, rows.Tasks...), nil
+}
+
+// frozen are the sources that are not trusted and that tell who works where. A person may
+// say that it is to be done anyway.
+func (r *run) frozen(a *Action) []string {
+	if a.Anyway || a.Step != StepTerminate {
+		return nil
+	}
+	return r.view.frozenFor(a.Provider, a.Subject)
+}
+
+// frozenFor are the freezes of what tells who works in a sandbox of the provider, but for
+// those that a person released the subject from.
+func (v *view) frozenFor(provider, subject string) []string {
+	var holds []string
+	for _, name := range []string{listingOf(provider), sourceTasks, sourceLink} {
+		if v.p.Has(name) && !v.trusted(name) && !v.letGo(name, subject) {
+			holds = append(holds, FreezeName(name))
+		}
+	}
+	return holds
+}

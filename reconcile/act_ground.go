@@ -1,0 +1,115 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// groundLater is the ground of a later step of a remedy: the earlier step's write stands,
+// or the row is over; the sandbox is the same; and no other live task links to it.
+func (r *run) groundLater(ctx context.Context, a Action) (Sandbox, Action, bool) {
+	look := r.k.lookAt(ctx, Ref{a.Provider, a.Sandbox})
+	if look.Error != "" {
+		return Sandbox{}, r.later(a, "look at the sandbox: "+look.Error), true
+	}
+	if out, settled := r.underway(a, look); settled {
+		return Sandbox{}, out, true
+	}
+	sb := look.Sandbox
+	if !sb.Owned && !r.policy.Providers[a.Provider].Referenced {
+		return Sandbox{}, r.withdraw(a, "the sandbox is not proven ours any more"), true
+	}
+	if out, settled := r.woken(a, &sb); settled {
+		return Sandbox{}, out, true
+	}
+	why, err := r.linkedAgain(ctx, &a, sb)
+	if err != nil {
+		return Sandbox{}, r.later(a, err.Error()), true
+	}
+	if why != "" {
+		return Sandbox{}, r.withdraw(a, why), true
+	}
+	if waits := r.heldWith(ctx, &a, sb); waits != "" {
+		return Sandbox{}, r.later(a, waits), true
+	}
+	return sb, a, false
+}
+
+// heldWith is what holds a step against a sandbox as it was just seen, by the wishes of this
+// very moment.
+func (r *run) heldWith(ctx context.Context, a *Action, sb Sandbox) string {
+	controls, why := r.controlsNow(ctx, a)
+	if why != "" {
+		return why
+	}
+	return strings.Join(stepHolds(&controls, a, target{rule: a.Rule, subject: a.Subject, provider: a.Provider,
+		sandbox: a.Sandbox, task: a.Task, names: []string{sb.Name}, labels: sb.Labels}), "; ")
+}
+
+// linkedAgain says why the sandbox must not be ended: a live task that uses it.
+func (r *run) linkedAgain(ctx context.Context, a *Action, sb Sandbox) (string, error) {
+	if sb.Task != "" && sb.Task != a.Task {
+		return "the sandbox names another task by now, " + clip(sb.Task, 60), nil
+	}
+	if r.policy.Tasks.None {
+		return "", nil
+	}
+	if why, err := r.standsAgain(ctx, a, sb); err != nil || why != "" {
+		return why, err
+	}
+	if sb.SandboxKey == "" {
+		return "", nil
+	}
+	users, err := r.k.Tasks.BySandbox(ctx, []string{sb.SandboxKey})
+	if err != nil {
+		return "", fmt.Errorf("read the rows that name the sandbox: %w", err)
+	}
+	for _, t := range users.Tasks {
+		if t.State.Live() && t.ID != a.Task {
+			return "live task " + t.ID + " uses the sandbox", nil
+		}
+	}
+	return "", nil
+}
+
+// standsAgain reads the action's row and says why the earlier step does not stand. Of a first
+// step the sandbox itself is the ground: its task may well live.
+func (r *run) standsAgain(ctx context.Context, a *Action, sb Sandbox) (string, error) {
+	if a.Seq == 0 || a.Task == "" {
+		return "", nil
+	}
+	ids, err := r.k.Tasks.ByID(ctx, []string{a.Task})
+	if err != nil {
+		return "", fmt.Errorf("read the row again: %w", err)
+	}
+	for i := range ids.Tasks {
+		if why := r.stands(&ids.Tasks[i], a, sb); why != "" {
+			return why, nil
+		}
+	}
+	return "", nil
+}
+
+// stands says why the earlier step's write does not stand. A terminal row always lets the
+// sandbox go; a live one only when it carries our own requeue and does not name the
+// sandbox any more.
+func (r *run) stands(t *Task, a *Action, sb Sandbox) string {
+	if t.State.Terminal() {
+		return ""
+	}
+	if !t.State.Live() {
+		return "the row has a status that the config does not map: " + clip(t.Status, 60)
+	}
+	if a.Rule == "duplicate" && sb.SandboxKey != "" && t.Sandbox != "" && t.Sandbox != sb.SandboxKey {
+		return "" // the row names another one: this one was too many from the start
+	}
+	ours := strings.Contains(t.Error, Mark(a.Remedy))
+	if t.State == TaskPending && ours {
+		return ""
+	}
+	if ours && sb.SandboxKey != "" && t.Sandbox != sb.SandboxKey {
+		return ""
+	}
+	return "the task is live again: " + t.Status
+}

@@ -1,0 +1,37 @@
+package reconcile
+
+// atRest reports whether nothing runs in a sandbox of this state, and it can come back.
+func (s SandboxState) atRest() bool { return s == SandboxStopped || s == SandboxSuspended }
+
+// stoppedBefore settles a quarantine whose sandbox is gone, or stands still by an earlier
+// attempt of ours that a crash cut short.
+func (r *run) stoppedBefore(a Action, look Look) (Action, bool) {
+	switch {
+	case look.Gone:
+		return r.withdraw(a, "the sandbox is gone"), true
+	case look.Error != "":
+		return a, false
+	case look.Sandbox.State == SandboxEnded, look.Sandbox.State == SandboxDeleting:
+		return r.withdraw(a, "the sandbox is "+firstOf(clip(look.Sandbox.Raw, 60), string(look.Sandbox.State))), true
+	case look.Sandbox.State.atRest() && a.Attempts > 1:
+		a.Outcome, a.ClosedAt = OutcomeDone, r.now
+		a.Detail = "is " + firstOf(clip(look.Sandbox.Raw, 60), string(look.Sandbox.State)) + " when looked at again"
+		return a, true
+	}
+	return a, false
+}
+
+// woken settles the end of a quarantine whose sandbox does not stand still any more: somebody
+// started it, so it is in use. In a state that says nothing it waits.
+func (r *run) woken(a Action, sb *Sandbox) (Action, bool) {
+	if !a.inQuarantine() {
+		return a, false
+	}
+	switch sb.State {
+	case SandboxRunning, SandboxCreating:
+		return r.withdraw(a, "somebody started it again after the quarantine: it is in use"), true
+	case SandboxUnknown:
+		return r.later(a, "it is in a state that is not known: "+clip(sb.Raw, 60)), true
+	}
+	return a, false
+}

@@ -1,0 +1,80 @@
+package reconcile
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// A requeue is judged once more right before it is written: what explains the failure would
+// make the next attempt fail as well.
+func TestNoRequeueAfterAll(t *testing.T) {
+	now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
+	turns := func(n int, age time.Duration) TaskSeen {
+		return TaskSeen{Turns: []time.Time{now.Add(-age), now.Add(-age), now.Add(-age)}[:n]}
+	}
+	cases := map[string]struct {
+		step      Step
+		attempts  int
+		unmapped  bool
+		seen      TaskSeen
+		incidents []Incident
+		want      string
+	}{
+		"nothing forbids it":                   {step: StepRequeue, attempts: 2},
+		"the last attempt is over":             {step: StepRequeue, attempts: 3, want: "no attempts are left"},
+		"attempts are not mapped":              {step: StepRequeue, unmapped: true, want: "no attempts are left"},
+		"it ended twice lately":                {step: StepRequeue, seen: turns(2, time.Hour)},
+		"it ended three times lately":          {step: StepRequeue, seen: turns(3, time.Hour), want: "it loops: 3"},
+		"it ended three times, long ago":       {step: StepRequeue, seen: turns(3, time.Hour+time.Second)},
+		"an incident of it":                    {step: StepRequeue, incidents: []Incident{{ID: "i-1", Signature: "s"}}, want: "incident i-1"},
+		"an incident of something else":        {step: StepRequeue, incidents: []Incident{{ID: "i-1", Signature: "x"}}},
+		"an incident that is over":             {step: StepRequeue, incidents: []Incident{{ID: "i-1", Signature: "s", ClosedAt: now}}},
+		"a failure, with no attempt left":      {step: StepFail, attempts: 3},
+		"a failure, with an incident of it":    {step: StepFail, incidents: []Incident{{ID: "i-1", Signature: "s"}}},
+		"the clock ran backwards since a turn": {step: StepRequeue, seen: turns(3, -time.Minute), want: "it loops"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			p := &Policy{Rules: map[string]RulePolicy{"looping": {Mode: Enforce, Count: 3, Window: time.Hour}}}
+			v := newView(&Snapshot{Kind: Full, Memory: Memory{Now: now}}, p)
+			s := &Subject{Task: &Task{Retries: !c.unmapped, Attempts: c.attempts, MaxAttempts: 3}, Seen: c.seen}
+			o := &second{view: v, subject: s, controls: Controls{Incidents: c.incidents}}
+			got := (&run{}).noRequeueNow(&Action{Step: c.step, Signature: "s"}, o)
+			if !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+				t.Errorf("noRequeueNow = %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// A quarantine that a crash cut short is known by the state of its sandbox, but a sandbox that
+// stood still before the first attempt is judged like any other.
+func TestStoppedBefore(t *testing.T) {
+	look := func(state SandboxState) Look { return Look{Sandbox: Sandbox{State: state}} }
+	cases := map[string]struct {
+		look     Look
+		attempts int
+		want     Outcome // "" when it goes on
+	}{
+		"it runs":                         {look(SandboxRunning), 1, ""},
+		"it runs, at the second attempt":  {look(SandboxRunning), 2, ""},
+		"it stood still before the first": {look(SandboxStopped), 1, ""},
+		"it stands still at the second":   {look(SandboxStopped), 2, OutcomeDone},
+		"it is paused at the second":      {look(SandboxSuspended), 2, OutcomeDone},
+		"it failed at the second":         {look(SandboxFailed), 2, ""},
+		"a state that nobody knows":       {look(SandboxUnknown), 2, ""},
+		"it is gone":                      {Look{Gone: true}, 1, OutcomeWithdrawn},
+		"it is being deleted":             {look(SandboxDeleting), 2, OutcomeWithdrawn},
+		"it is a tombstone":               {look(SandboxEnded), 2, OutcomeWithdrawn},
+		"the provider did not answer":     {Look{Error: "503"}, 2, ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			out, settled := (&run{}).stoppedBefore(Action{Step: StepQuarantine, Attempts: c.attempts}, c.look)
+			if settled != (c.want != "") || settled && out.Outcome != c.want {
+				t.Errorf("stoppedBefore = %q, settled %v, want %q", out.Outcome, settled, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,61 @@
+package reconcile
+
+import (
+	"context"
+	"strings"
+)
+
+// carryActivate makes an inactive template usable again: it looks, asks, and is confirmed
+// when the template, looked at again, is active.
+func (r *run) carryActivate(ctx context.Context, a Action) Action {
+	templates, ok := r.k.Providers[a.Provider].(Templates)
+	if !ok {
+		return r.later(a, "provider "+a.Provider+" has no templates, or is not configured any more")
+	}
+	name := a.template()
+	t, err := templates.Template(ctx, name)
+	if err != nil {
+		return r.later(a, "look at the template: "+err.Error())
+	}
+	if out, settled := r.activeBefore(a, &t); settled {
+		return out
+	}
+	controls, why := r.controlsNow(ctx, &a)
+	if why == "" {
+		why = strings.Join(stepHolds(&controls, &a, r.target(&a)), "; ")
+	}
+	if why != "" {
+		return r.later(a, why)
+	}
+	a.ActedAt = r.ledgerNow(ctx)
+	if err := templates.Activate(ctx, name); err != nil {
+		return r.later(a, err.Error())
+	}
+	return r.confirmOne(ctx, a)
+}
+
+// template is the name of the template that an activate is about.
+func (a *Action) template() string {
+	name, _ := strings.CutPrefix(a.Subject, "template:"+a.Provider+"/")
+	return name
+}
+
+// activeBefore settles the activation of a template that is usable, or on its way to be, or
+// that asking would not help.
+func (r *run) activeBefore(a Action, t *Template) (Action, bool) {
+	words := firstOf(clip(t.Raw, 60), string(t.State), "in a state that is not known")
+	switch t.State {
+	case TemplateActive:
+		a.Outcome, a.Detail, a.ClosedAt = OutcomeConfirmed, "is "+words, r.now
+		return a, true
+	case TemplateBuilding:
+		a.Outcome, a.Detail = OutcomeAccepted, "is "+words
+		if a.ActedAt.IsZero() {
+			a.ActedAt = r.now
+		}
+		return a, true
+	case TemplateInactive:
+		return a, false
+	}
+	return r.withdraw(a, "the template is "+words+": activating it would not help"), true
+}

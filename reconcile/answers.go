@@ -1,0 +1,152 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// What a rule says of a subject, see [RuleAnswer].
+const (
+	SaysDue     = "due"     // found, past every threshold
+	SaysFound   = "found"   // found, and not due yet
+	SaysKept    = "kept"    // suspected, and judged healthy
+	SaysHealthy = "healthy" // nothing to find
+	SaysOff     = "off"     // not judged: the rule is off, or a pass of this kind does not judge it
+)
+
+// A RuleAnswer is what one rule says of one subject, also of a healthy one.
+type RuleAnswer struct {
+	Rule string
+	Mode Mode   // in force
+	Says string // one of the Says constants
+	Why  string // with the numbers that decided it
+}
+
+// Answers are what every rule says of a subject that was decided on, in the order of the
+// design. The rules are run once more and tell why, so that a pass does not pay for the words.
+func (j *Judgement) Answers(d *Decision) []RuleAnswer {
+	v := *j.view
+	v.telling = true
+	out := make([]RuleAnswer, 0, len(RuleNames))
+	for _, name := range RuleNames {
+		a := RuleAnswer{Rule: name, Mode: v.p.Rules[name].Mode}
+		i := slices.IndexFunc(rules, func(r rule) bool { return r.name == name })
+		switch {
+		case !v.judges(name):
+			a.Says, a.Why = SaysOff, "the rule is off"
+		case i < 0:
+			a.Says, a.Why = v.fleetAnswer(j, name, d)
+		case rules[i].fullOnly && v.s.Kind != Full:
+			a.Says, a.Why = SaysOff, v.fullWords(name, d.Subject.ID)
+		default:
+			a.Says, a.Why = v.answerOf(&rules[i], d)
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// answerOf is what a rule of the table says of the subject.
+func (v *view) answerOf(r *rule, d *Decision) (says, why string) {
+	if kept, _ := v.resting(d.Subject); kept != "" {
+		return SaysKept, kept
+	}
+	out := r.find(v, d.Subject)
+	switch {
+	case out.found:
+		i := slices.IndexFunc(d.Findings, func(f Finding) bool { return f.Rule == r.name })
+		if i < 0 {
+			return SaysFound, out.reason
+		}
+		return v.foundWords(&d.Findings[i], out.sightings)
+	case out.kept != "":
+		return SaysKept, joined(out.kept, out.wants())
+	}
+	return SaysHealthy, firstOf(out.well, "nothing of the kind was seen")
+}
+
+// wants says what the rule still wants to see.
+func (a *answer) wants() string {
+	switch {
+	case a.look:
+		return "a direct look has to settle it"
+	case a.probe:
+		return "a probe has to settle it"
+	}
+	return ""
+}
+
+func (v *view) foundWords(f *Finding, sightings int) (says, why string) {
+	why = f.Reason
+	if sightings > 0 {
+		why = joined(why, fmt.Sprintf("sighted %d of %d times since %s", f.Sightings, sightings, stamp(f.FirstSeen)))
+	}
+	if len(f.HeldBy) > 0 {
+		why = joined(why, "held by "+strings.Join(f.HeldBy, ", "))
+	}
+	if !f.Due {
+		return SaysFound, why
+	}
+	return SaysDue, why
+}
+
+// fullWords are the answer of a rule that only full passes judge.
+func (v *view) fullWords(rule, subject string) string {
+	const only = "only full passes judge it: it rests on a whole listing"
+	if f, open := v.s.Memory.Findings[FindingKey{rule, subject}]; open {
+		return only + "; the last one found: " + f.Reason
+	}
+	return only
+}
+
+// fleetAnswer is what a rule about the whole fleet has to do with the subject.
+func (v *view) fleetAnswer(j *Judgement, rule string, d *Decision) (says, why string) {
+	switch rule {
+	case "template-unusable":
+		return v.templateAnswer(d.Subject)
+	case "systemic":
+		return v.systemicAnswer(d)
+	}
+	var found []string
+	for i := range j.Reports {
+		if j.Reports[i].Rule == rule {
+			found = append(found, j.Reports[i].Reason)
+		}
+	}
+	const whole = "it judges the whole fleet and not one subject"
+	if len(found) > 0 {
+		return SaysHealthy, whole + ", which it finds so: " + strings.Join(found, "; ")
+	}
+	return SaysHealthy, whole
+}
+
+func (v *view) templateAnswer(s *Subject) (says, why string) {
+	if cause, _ := v.cause(s); cause != "" {
+		return SaysDue, cause
+	}
+	own := s.template()
+	for i, t := range v.s.Templates {
+		if own != "" && (own == t.Name || own == t.ID) && v.mayUse(s, v.s.TemplateOf[i]) {
+			return SaysHealthy, fmt.Sprintf("its %s %q at %s is %s", v.p.Providers[v.s.TemplateOf[i]].templateNoun(),
+				own, v.s.TemplateOf[i], firstOf(t.Raw, "not measured"))
+		}
+	}
+	if own == "" {
+		return SaysHealthy, "which template it is from is not known, and none that it may use is known to be unusable"
+	}
+	return SaysHealthy, fmt.Sprintf("its template %q was not measured", own)
+}
+
+func (v *view) systemicAnswer(d *Decision) (says, why string) {
+	p := v.p.Rules["systemic"]
+	for i := range d.Findings {
+		for _, by := range d.Findings[i].HeldBy {
+			if strings.HasPrefix(by, "incident:") {
+				return SaysFound, "its failure is one of an incident: " + by
+			}
+		}
+	}
+	return SaysHealthy, fmt.Sprintf("%d failures with one signature within %s make an incident; none of this subject is "+
+		"part of one", p.Count, short(p.Window))
+}

@@ -1,0 +1,156 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A draft is one remedy before budgets.
+type draft struct {
+	finding   *Finding
+	subject   *Subject // nil for what is no subject's
+	mode      Mode
+	holds     []string
+	steps     []Action
+	rowOnly   bool
+	signature string // of a failure of work; "" for others
+	incident  string // what holds the steps that end something, while the row may be written; "" for nothing
+}
+
+// drafts are the remedies that the decisions call for, before what depends on all of them.
+func (v *view) drafts(decisions []Decision) []*draft {
+	var out []*draft
+	open := v.openActions()
+	for i := range decisions {
+		if len(decisions[i].Findings) == 0 {
+			continue
+		}
+		if r := v.draft(&decisions[i], open); r != nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// ofItsOwn is a copy that a plan may change.
+func (r *draft) ofItsOwn() *draft {
+	own := *r
+	own.holds, own.steps = slices.Clone(r.holds), slices.Clone(r.steps)
+	return &own
+}
+
+// draft chooses the decisive finding of a subject: the first that may act, else the first
+// that is due.
+func (v *view) draft(d *Decision, open map[stepKey]*Action) *draft {
+	var chosen *draft
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		if !f.Due || d.Remedies[i] == Report {
+			continue
+		}
+		r := &draft{finding: f, subject: d.Subject, mode: v.p.Rules[f.Rule].Mode, holds: v.holds(d, f)}
+		if chosen == nil || len(chosen.holds) > 0 && len(r.holds) == 0 {
+			r.steps = v.remedySteps(d, f, d.Remedies[i])
+			if len(r.steps) > 0 {
+				chosen = r
+			}
+		}
+	}
+	if chosen == nil {
+		return nil
+	}
+	if v.begun(chosen, open) {
+		return nil // its remedy is under way and follows its own actions
+	}
+	chosen.rowOnly = v.rowOnly(d, chosen.steps)
+	chosen.signature = v.signature(d.Subject, chosen.finding)
+	for i := range chosen.steps {
+		chosen.steps[i].Signature = chosen.signature
+	}
+	return chosen
+}
+
+// begun reports whether the first step is under way already, or any of them waits under
+// another remedy: that one ends or is withdrawn first, so that a sandbox never goes before
+// the row that this remedy writes.
+func (v *view) begun(r *draft, open map[stepKey]*Action) bool {
+	for i := range r.steps {
+		step := &r.steps[i]
+		a := open[step.key()]
+		if a != nil && (i == 0 && a.begun() || a.Rule != r.finding.Rule || a.Subject != r.finding.Subject) {
+			return true
+		}
+		if step.Sandbox != "" && handled(step, open) {
+			return true
+		}
+	}
+	return false
+}
+
+// handled reports whether another remedy, or a person, has a step of another kind open on
+// the sandbox.
+func handled(step *Action, open map[stepKey]*Action) bool {
+	for _, kind := range []Step{StepTerminate, StepQuarantine, StepResume} {
+		a := open[stepKey{step: kind, provider: step.Provider, id: step.Sandbox}]
+		if a == nil {
+			continue
+		}
+		harsher := step.Step == StepQuarantine && kind == StepTerminate && a.Seq == 0 // planned before the remedy changed
+		if harsher || a.Rule != step.Rule || a.Subject != step.Subject {
+			return true
+		}
+	}
+	return false
+}
+
+// holds are all that keeps a due finding from being repaired, before budgets.
+func (v *view) holds(d *Decision, f *Finding) []string {
+	p := v.p.Rules[f.Rule]
+	holds := slices.Clone(f.HeldBy)
+	if p.Mode != Enforce {
+		holds = append(holds, string(p.Mode))
+	}
+	if !rolledOut(f.Rule, f.Subject, p.Rollout) {
+		holds = append(holds, fmt.Sprintf("rollout: %d%%", p.Rollout))
+	}
+	c := v.s.Memory.Controls
+	c.Modes = nil // already in the policy
+	for i := range d.Subject.Boxes {
+		b := &d.Subject.Boxes[i]
+		holds = appendNew(holds, controlHolds(&c, target{
+			rule: f.Rule, subject: f.Subject, provider: b.Provider, sandbox: b.ID, task: f.Task,
+			names: []string{b.Name}, labels: b.Labels})...)
+	}
+	if len(d.Subject.Boxes) == 0 {
+		holds = appendNew(holds, controlHolds(&c, target{rule: f.Rule, subject: f.Subject, task: f.Task})...)
+		holds = appendNew(holds, v.providerPauses(d)...)
+	}
+	return holds
+}
+
+// providerPauses hold a task without a sandbox when every provider that it may be at is
+// paused or held.
+func (v *view) providerPauses(d *Decision) []string {
+	var all []string
+	for _, name := range v.providersOf(d.Subject) {
+		c := v.s.Memory.Controls
+		c.Modes = nil
+		holds := controlHolds(&c, target{provider: name})
+		if len(holds) == 0 {
+			return nil
+		}
+		all = appendNew(all, holds...)
+	}
+	return all
+}
+
+// complete fills in what [Judge] finds out of all decisions, in a judgement that somebody put
+// together for one subject: the incidents are those of the ledger.
+func (j *Judgement) complete() {
+	if j.drafts == nil {
+		j.drafts = j.view.drafts(j.Decisions)
+	}
+	if j.Incidents == nil {
+		j.Incidents = j.view.s.Memory.Controls.Incidents
+	}
+}

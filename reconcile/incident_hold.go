@@ -1,0 +1,73 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+)
+
+// underIncidents holds what would end something, or try it again, while an incident of the
+// same signature is open. The row of a task is failed all the same: who waits for it must
+// hear of it.
+func underIncidents(drafts []*draft, incidents []Incident) {
+	held := Controls{Incidents: incidents}
+	for _, r := range drafts {
+		id := held.incident(r.signature)
+		if id == "" {
+			continue
+		}
+		if !r.steps[0].Step.onRow() {
+			r.holds = append(r.holds, "incident: "+id)
+			continue
+		}
+		r.steps[0].Step, r.incident = StepFail, "incident: "+id
+	}
+}
+
+// demote holds the remedies of rules that went back to observe in this very pass.
+func demote(drafts []*draft, demoted []Demotion) {
+	for _, r := range drafts {
+		if slices.ContainsFunc(demoted, func(d Demotion) bool { return d.Rule == r.finding.Rule }) {
+			r.mode, r.holds = Observe, appendNew(r.holds, string(Observe))
+		}
+	}
+}
+
+// holdsOf is what holds one step of the remedy.
+func (r *draft) holdsOf(a *Action) []string {
+	if r.incident == "" || a.Step.onRow() {
+		return r.holds
+	}
+	return append(slices.Clip(r.holds), r.incident)
+}
+
+// openIncidents are the ids of those that are open, released or not, by signature.
+func openIncidents(incidents []Incident) map[string]string {
+	open := map[string]string{}
+	for i := range incidents {
+		if in := &incidents[i]; in.ClosedAt.IsZero() {
+			open[in.Signature] = in.ID
+		}
+	}
+	return open
+}
+
+// incidentEvents are the timeline's lines of what opened and closed, and of what came back to
+// life.
+func (v *view) incidentEvents(j *Judgement, add func(subject, kind, what string)) {
+	for i := range j.Incidents {
+		in := &j.Incidents[i]
+		switch {
+		case !in.ClosedAt.IsZero():
+			add("incident:"+in.ID, "incident", fmt.Sprintf("closed after %d failures", in.Count))
+		case in.OpenedAt.Equal(v.now):
+			add("incident:"+in.ID, "incident", "opened: "+in.String())
+		}
+	}
+	for i := range j.Regrets {
+		for k := range v.s.Memory.Verdicts {
+			if w := &v.s.Memory.Verdicts[k]; w.Number == j.Regrets[i].Verdict {
+				add(w.Subject, "regret", w.Rule+": "+j.Regrets[i].What)
+			}
+		}
+	}
+}

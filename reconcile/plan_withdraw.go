@@ -1,0 +1,44 @@
+package reconcile
+
+// withdrawn are the open actions that nobody has begun and that this pass does not call
+// for any more, or that are held now. What a person asked for is not withdrawn by a pass,
+// and a later step follows its remedy, unless an incident holds it: then the remedy ends
+// with what it has done, and what is left of it is cleaned up like anything else.
+func (v *view) withdrawn(drafts []*draft, incidents []Incident) []string {
+	wanted := wantedSteps(drafts)
+	held := Controls{Incidents: incidents}
+	remedies, steps := map[string]bool{}, map[string]bool{}
+	for i := range v.s.Memory.Actions {
+		a := &v.s.Memory.Actions[i]
+		if a.begun() || a.Outcome != OutcomePending || a.asked() {
+			continue
+		}
+		underIncident := a.Step != StepFail && held.incident(a.Signature) != ""
+		switch {
+		case a.Seq == 0 && (underIncident || v.s.Kind == Full && wanted[a.key()] != a.Step):
+			remedies[a.Remedy] = true
+		case underIncident && a.NextAttempt.IsZero():
+			steps[a.ID] = true
+		}
+	}
+	var out []string
+	for i := range v.s.Memory.Actions {
+		if a := &v.s.Memory.Actions[i]; remedies[a.Remedy] || steps[a.ID] {
+			out = append(out, a.ID)
+		}
+	}
+	return out
+}
+
+// wantedSteps are the steps that the pass calls for and nothing holds.
+func wantedSteps(drafts []*draft) map[stepKey]Step {
+	wanted := map[stepKey]Step{}
+	for _, r := range drafts {
+		for i := range r.steps {
+			if a := &r.steps[i]; len(r.holdsOf(a)) == 0 {
+				wanted[a.key()] = a.Step
+			}
+		}
+	}
+	return wanted
+}

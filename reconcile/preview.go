@@ -1,0 +1,212 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Preview is what an operator's wish would end now and what it would leave, as a person
+// sees it before saying yes. It changes nothing.
+type Preview struct {
+	Rule    string      // [RuleOperator] or [RuleEmergency]
+	End     []Previewed // by provider and id
+	Left    []Previewed
+	Foreign int      // sandboxes that are not ours: never touched
+	Waits   []string // pauses: what is asked for waits until they end
+
+	phrase string
+	how    Insist
+}
+
+// A Previewed is one sandbox of the preview.
+type Previewed struct {
+	Ref
+	Name   string
+	Raw    string // the provider's word for its state; "" when it was not seen now
+	Task   string
+	Status string // of the task, when its row was read
+	Why    string // why it is left
+
+	quarantined string // the terminate that waits for the end of its quarantine
+}
+
+// Emergency previews an emergency clean-up from a full look: all that is ours. provider
+// narrows it to one entry.
+func (r *Result) Emergency(provider string, how Insist) *Preview {
+	v := r.Judged.view
+	e := &Preview{Rule: RuleEmergency, how: how}
+	seen := map[Ref]bool{}
+	for i := range r.Judged.Decisions {
+		s := r.Judged.Decisions[i].Subject
+		for j := range s.Boxes {
+			seen[s.Boxes[j].Ref] = true
+			if provider == "" || s.Boxes[j].Provider == provider {
+				e.weigh(v, s, &s.Boxes[j])
+			}
+		}
+	}
+	for ref, box := range v.s.Memory.Sandboxes {
+		if !seen[ref] && (provider == "" || ref.Provider == provider) && box.GoneAt.IsZero() {
+			e.weighUnseen(v, box)
+		}
+	}
+	for name, n := range r.Counts {
+		of, foreign := strings.CutPrefix(name, "foreign:")
+		if foreign && (provider == "" || of == provider) {
+			e.Foreign += n
+		}
+	}
+	e.pauses(v, func(of string) bool { return provider == "" || of == provider })
+	return e.done(v)
+}
+
+// Ending previews the end of one sandbox, by its id, its name or provider/id, or of all
+// sandboxes of a task, from a full look that came to this decision on it.
+func (r *Result) Ending(d *Decision, id string, how Insist) *Preview {
+	v := r.Judged.view
+	e := &Preview{Rule: RuleOperator, how: how}
+	one := d.Subject.hasBox(func(b *Box) bool { return b.called(id) })
+	at := map[string]bool{}
+	for i := range d.Subject.Boxes {
+		if b := &d.Subject.Boxes[i]; !one || b.called(id) {
+			e.weigh(v, d.Subject, b)
+			at[b.Provider] = true
+		}
+	}
+	e.pauses(v, func(of string) bool { return at[of] })
+	return e.done(v)
+}
+
+// called reports whether a person who says id means this sandbox.
+func (b *Box) called(id string) bool {
+	return b.ID == id || b.Name == id && id != "" || b.Ref.String() == id || "sandbox:"+b.Ref.String() == id
+}
+
+func (e *Preview) done(v *view) *Preview {
+	for _, list := range [][]Previewed{e.End, e.Left} {
+		slices.SortFunc(list, func(a, b Previewed) int { return compareRefs(a.Ref, b.Ref) })
+	}
+	things := "sandboxes"
+	if len(e.End) == 1 {
+		things = "sandbox"
+	}
+	e.phrase = fmt.Sprintf("terminate %d %s of %s", len(e.End), things, v.p.Installation)
+	return e
+}
+
+// Phrase is what a person types to confirm the clean-up.
+func (e *Preview) Phrase() string { return e.phrase }
+
+// Hash names the list, so that a confirmation of one list never confirms another.
+func (e *Preview) Hash() string {
+	refs := make([]string, 0, len(e.End))
+	for i := range e.End {
+		refs = append(refs, e.End[i].String())
+	}
+	return SubjectsHash(refs)
+}
+
+// Actions are what is to be asked for, and what is to be withdrawn for it.
+func (e *Preview) Actions() (actions []Action, withdraw []string) {
+	for i := range e.End {
+		b := &e.End[i]
+		actions = append(actions, AskTerminate(e.Rule, b.Ref, b.Task, e.how))
+		if b.quarantined != "" {
+			withdraw = append(withdraw, b.quarantined)
+		}
+	}
+	return actions, withdraw
+}
+
+// weigh puts one sandbox on one of the two lists. One that is not there any more is on none.
+func (e *Preview) weigh(v *view, s *Subject, b *Box) {
+	if !b.Here && !b.Gone {
+		e.weighUnseen(v, b.Seen)
+	}
+	if !b.Here || b.State == SandboxEnded || b.State == SandboxDeleting {
+		return
+	}
+	out := Previewed{Ref: b.Ref, Name: b.Name, Raw: b.Raw, Task: firstOf(b.Task, b.Seen.Task)}
+	if s.Task != nil {
+		out.Task, out.Status = s.Task.ID, s.Task.Status
+	}
+	e.put(v, out, b, s.Task)
+}
+
+// weighUnseen is for a sandbox that no listing showed, of a source that is not trusted: it is
+// looked at before anything is done to it.
+func (e *Preview) weighUnseen(v *view, seen SandboxSeen) {
+	_, configured := v.p.Providers[seen.Provider]
+	if !e.how.Anyway || !configured || v.trusted(listingOf(seen.Provider)) {
+		return
+	}
+	out := Previewed{Ref: seen.Ref, Name: seen.Name, Task: seen.Task}
+	b := Box{Sandbox: Sandbox{Ref: seen.Ref, Name: seen.Name, Owned: true}, Seen: seen}
+	e.put(v, out, &b, v.live[seen.Task])
+}
+
+func (e *Preview) put(v *view, out Previewed, b *Box, t *Task) {
+	out.quarantined, out.Why = v.ends(b.Ref)
+	if out.Why == "" {
+		out.Why = v.spares(e, b, t)
+	}
+	if out.Why == "" {
+		e.End = append(e.End, out)
+		return
+	}
+	e.Left = append(e.Left, out)
+}
+
+// ends says how the sandbox is being ended already: by a terminate that waits for the end of
+// its quarantine, which may be withdrawn for another, or by one that need not be asked for
+// twice.
+func (v *view) ends(ref Ref) (quarantined, why string) {
+	for i := range v.s.Memory.Actions {
+		a := &v.s.Memory.Actions[i]
+		if a.Step != StepTerminate || a.Provider != ref.Provider || a.Sandbox != ref.ID {
+			continue
+		}
+		if a.inQuarantine() && !a.begun() {
+			return a.ID, ""
+		}
+		return "", fmt.Sprintf("its end is recorded already, by %s (action %s)", a.Rule, a.ID)
+	}
+	return "", ""
+}
+
+// spares says why the sandbox is not ended although a person asks for it.
+func (v *view) spares(e *Preview, b *Box, t *Task) string {
+	a := Action{Rule: e.Rule, Subject: "sandbox:" + b.String(), Step: StepTerminate}
+	at := target{rule: a.Rule, subject: a.Subject, provider: b.Provider, sandbox: b.ID, task: firstOf(b.Task, b.Seen.Task),
+		names: []string{b.Name}, labels: b.Labels}
+	wishes := v.s.Memory.Controls
+	wishes.Pauses = nil
+	holds := stepHolds(&wishes, &a, at)
+	if t != nil {
+		at.task = t.ID
+		holds = appendNew(holds, stepHolds(&wishes, &a, at)...)
+	}
+	frozen := v.frozenFor(b.Provider, a.Subject)
+	switch {
+	case len(holds) > 0:
+		return strings.Join(holds, "; ")
+	case !b.Owned:
+		return "it is not proven ours"
+	case t != nil && t.working() && !e.how.Running:
+		return fmt.Sprintf("task %s is %s in it (--include-running)", clip(t.ID, 60), clip(t.Status, 60))
+	case len(frozen) > 0 && !e.how.Anyway:
+		return strings.Join(frozen, "; ") + " (--anyway)"
+	}
+	return ""
+}
+
+// pauses are those that keep what is asked for waiting.
+func (e *Preview) pauses(v *view, concerns func(provider string) bool) {
+	for _, p := range v.s.Memory.Controls.Pauses {
+		of, isProvider := strings.CutPrefix(p.Scope, "provider:")
+		if p.Scope == "all" || isProvider && concerns(of) {
+			e.Waits = append(e.Waits, "pause: "+p.Scope+because(p.Reason, p.Author))
+		}
+	}
+}

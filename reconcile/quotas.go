@@ -1,0 +1,47 @@
+package reconcile
+
+import (
+	"context"
+	"time"
+)
+
+// quotaTime bounds the reading of one provider's quotas.
+const quotaTime = 5 * time.Second
+
+// readQuotas asks the providers how much of their quotas is used, all at once. What cannot be
+// measured is left out: it is not 0.
+func (k *Keeper) readQuotas(ctx context.Context, s *Snapshot) {
+	if !k.Policy.on("capacity") && !k.Policy.on("pending-stuck") {
+		return
+	}
+	names := k.Policy.providerNames()
+	all := inParallel(names, k.parallel(lookers), func(name string) []Quota { return k.quotasOf(ctx, name) })
+	s.Quotas = map[string][]Quota{}
+	for i, name := range names {
+		if all[i] != nil {
+			s.Quotas[name] = all[i]
+		}
+	}
+}
+
+// quotasOf is nil when they cannot be measured.
+func (k *Keeper) quotasOf(ctx context.Context, name string) []Quota {
+	source, ok := k.Providers[name].(Quotas)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, quotaTime)
+	defer cancel()
+	quotas, err := source.Quotas(ctx)
+	if err != nil {
+		k.Log.DebugContext(ctx, "quotas not measured", "provider", name, "err", err)
+		return nil
+	}
+	if quotas == nil {
+		quotas = []Quota{}
+	}
+	for i := range quotas {
+		quotas[i].Name = clip(quotas[i].Name, 100)
+	}
+	return quotas
+}

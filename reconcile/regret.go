@@ -1,0 +1,188 @@
+package reconcile
+
+import (
+	"fmt"
+	"time"
+)
+
+// The bounds of looking for regrets.
+const (
+	watchFor    = 2 * time.Hour // so long after its verdict a task may come back to life
+	watchMost   = 500           // rows read for it in one pass
+	regretMost  = 2             // percent of a rule's verdicts; more, and it goes back to observe
+	regretLeast = 3             // fewer prove nothing
+)
+
+// callsDead are the rules that call a worker dead or stuck: those that life refutes. True are
+// those that call it so in spite of its heartbeats: only activity refutes them.
+var callsDead = map[string]bool{
+	"assigned-stale": false, "sandbox-missing": false, "heartbeat-lost": false, "provisioning-stuck": false,
+	"inactive": true, "idle-broken": true, "executions-stuck": true,
+}
+
+// signOf is the newest sign of life that would refute the rule.
+func signOf(rule string, t *Task) time.Time {
+	if callsDead[rule] {
+		return t.Activity()
+	}
+	return t.LifeSign()
+}
+
+// attempt tells one attempt of a task from another: its count, its session and its sandbox,
+// each by its own bits, so that a column that was merely cleared shows.
+func (s *Subject) attempt() uint64 {
+	if s.Task == nil {
+		return 0
+	}
+	return s.Task.attempt()
+}
+
+func (t *Task) attempt() uint64 {
+	const bits = 1<<24 - 1
+	return uint64(t.Attempts)<<48 | sum(t.Session)&bits<<24 | sum(t.Sandbox)&bits
+}
+
+// parts are the count, the session and the sandbox of an attempt, the latter two 0 for none.
+func parts(attempt uint64) (count, session, sandbox uint64) {
+	const bits = 1<<24 - 1
+	return attempt >> 48, attempt >> 24 & bits, attempt & bits
+}
+
+// watched are the verdicts of a memory that life could still refute, at most [watchMost] of
+// them, the newest.
+func (m *Memory) watched() []*Verdict {
+	var out []*Verdict
+	for i := range m.Verdicts {
+		w := &m.Verdicts[i]
+		_, refutable := callsDead[w.Rule]
+		if refutable && w.Task != "" && !w.Over && w.RegretAt.IsZero() && m.Now.Sub(w.At) < watchFor {
+			out = append(out, w)
+		}
+	}
+	return out[max(len(out)-watchMost, 0):]
+}
+
+// regret looks what became of the tasks that were called dead.
+func (v *view) regret(j *Judgement) {
+	if v.p.Tasks.None || !v.trusted(sourceTasks) {
+		return
+	}
+	news := map[string]int{}
+	for _, w := range v.s.Memory.watched() {
+		what, over := v.lives(w)
+		if over {
+			j.Over = append(j.Over, w.Number)
+		}
+		if what == "" {
+			continue
+		}
+		j.Regrets = append(j.Regrets, Regret{Verdict: w.Number, Rule: w.Rule, At: v.now, What: what})
+		if w.Enforced && !w.FailedAt.IsZero() {
+			news[w.Rule]++
+		}
+	}
+	for _, rule := range sortedKeys(news) {
+		if d, ok := v.demotion(rule, news[rule]); ok {
+			j.Demoted = append(j.Demoted, d)
+		}
+	}
+}
+
+// lives says what life a task showed after its verdict; over says that it cannot show any
+// more, because it was handed out anew or is gone.
+func (v *view) lives(w *Verdict) (what string, over bool) {
+	t := v.row(w.Task)
+	if t == nil {
+		return "", v.s.Absent[w.Task]
+	}
+	sign := signOf(w.Rule, t)
+	if !t.State.Live() {
+		sign = t.workerSign(w.Rule)
+	}
+	again := t.State == TaskRunning && !w.FailedAt.IsZero()
+	switch {
+	case w.handedOut(t) || t.State == TaskStopped:
+		return "", true
+	case t.State == TaskCompleted:
+		return fmt.Sprintf("completed, seen %s after the verdict", short(v.now.Sub(w.At))), false
+	case again && t.sandboxSince(w.Attempt):
+		return fmt.Sprintf("%s again in the same sandbox, seen %s after the verdict", t.Status, short(v.now.Sub(w.At))), false
+	case sign.After(w.Sign) && sign.After(w.TaskAt):
+		return fmt.Sprintf("life sign %s, %s after the verdict", stamp(sign), short(sign.Sub(w.TaskAt))), false
+	}
+	return "", false
+}
+
+// row is a task's row, live or read by key; nil when it was not read or is not there.
+func (v *view) row(id string) *Task {
+	if t := v.live[id]; t != nil {
+		return t
+	}
+	if t, ok := v.s.Rows[id]; ok {
+		return &t
+	}
+	return nil
+}
+
+// workerSign is the newest sign that only a worker gives. When activity is read off the row's
+// own clock of changes, our write and a person's move it as well.
+func (t *Task) workerSign(rule string) time.Time {
+	own := *t
+	for _, at := range []*time.Time{&own.ActivityAt, &own.HeartbeatAt} {
+		if at.Equal(t.UpdatedAt) {
+			*at = time.Time{}
+		}
+	}
+	return signOf(rule, &own)
+}
+
+// sandboxSince reports whether the row names the same sandbox as it did in an attempt.
+func (t *Task) sandboxSince(attempt uint64) bool {
+	_, _, was := parts(attempt)
+	_, _, is := parts(t.attempt())
+	return was != 0 && was == is
+}
+
+// handedOut reports whether the row is of another attempt than the verdict's.
+func (w *Verdict) handedOut(t *Task) bool {
+	wasCount, wasSession, wasSandbox := parts(w.Attempt)
+	count, session, sandbox := parts(t.attempt())
+	if count != wasCount {
+		return t.State != TaskPending || !marked(t.Error) // our own requeue, which nobody has taken up
+	}
+	if t.State == TaskFailed && marked(t.Error) {
+		return false // it stands as we left it: whoever writes to it now is the old worker
+	}
+	if w.changed(t, wasSession, session) || w.changed(t, wasSandbox, sandbox) {
+		return true
+	}
+	begunAnew := t.StartedAt.After(w.TaskAt) && (t.State.Live() || t.State == TaskCompleted)
+	return !w.FailedAt.IsZero() && begunAnew && !t.sandboxSince(w.Attempt)
+}
+
+// changed reports whether a column tells of another attempt. Our own write clears it, and the
+// row's first attempt may fill it in late.
+func (w *Verdict) changed(t *Task, was, is uint64) bool {
+	switch {
+	case was == is:
+		return false
+	case is == 0:
+		return t.State.Live()
+	}
+	return was != 0 || !w.FailedAt.IsZero()
+}
+
+// demotion lowers an enforced rule whose regrets, these new ones included, are too many among
+// its last verdicts that were carried out.
+func (v *view) demotion(rule string, news int) (Demotion, bool) {
+	t := v.s.Memory.Regrets[rule]
+	t.Regrets += news
+	t.Verdicts = max(t.Verdicts, t.Regrets)
+	if v.p.Rules[rule].Mode != Enforce || t.Regrets < regretLeast || t.Regrets*100 <= regretMost*t.Verdicts {
+		return Demotion{}, false
+	}
+	reason := fmt.Sprintf("%d of the last %d tasks that it called dead came back to life, more than %d%%: it only observes "+
+		"now; raise its threshold, then arm it again with: sandkeeper mode %s clear",
+		t.Regrets, t.Verdicts, regretMost, rule)
+	return Demotion{Rule: rule, Reason: reason}, true
+}

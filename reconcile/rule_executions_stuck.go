@@ -1,0 +1,108 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// executionsStuck finds a sandbox that says it runs while what it was asked to run stays
+// queued. Where executions are served one after another, those behind a running one wait
+// rightly. Activity newer than the first look that saw it queued vetoes it.
+func executionsStuck(v *view, s *Subject) answer {
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if b.Here && b.Owned && b.State == SandboxRunning && b.Probes.queues() {
+			return v.judgeQueue(s, b)
+		}
+	}
+	return v.no(func() string { return v.queueless(s) })
+}
+
+// queueless says why nothing is stuck in any of the subject's sandboxes.
+func (v *view) queueless(s *Subject) string {
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		for j := len(b.Probes.Vitals) - 1; j >= 0; j-- {
+			if m := &b.Probes.Vitals[j]; m.Executions != nil {
+				return fmt.Sprintf("sandbox %s: %d queued and %d running when measured %s ago",
+					b.ID, m.Executions.Queued, m.Executions.Running, short(v.now.Sub(m.At)))
+			}
+		}
+	}
+	return "no sandbox of it whose executions were measured"
+}
+
+// queues reports whether the newest measurement of the executions shows some that wait and
+// none that runs.
+func (p *ProbeSeen) queues() bool { return p.queueLately(time.Time{}) == queueWaiting }
+
+// queueLately is what the executions looked like when they were measured last, if that was
+// not before a moment.
+func (p *ProbeSeen) queueLately(since time.Time) queue {
+	for i := len(p.Vitals) - 1; i >= 0 && !p.Vitals[i].At.Before(since); i-- {
+		if e := p.Vitals[i].Executions; e != nil {
+			return queueOf(e)
+		}
+	}
+	return queueUnknown
+}
+
+func (v *view) judgeQueue(s *Subject, b *Box) answer {
+	saw := v.sawQueued(b)
+	if len(saw) == 0 {
+		return answer{probe: true, kept: "executions are queued, as was seen too long ago or soon after it was resumed"}
+	}
+	first, last := saw[0], saw[len(saw)-1]
+	waits := last.Executions.QueuedFor
+	if v.activeSince(s, first.At) {
+		return answer{probe: true, kept: fmt.Sprintf("%s queued for %s, but its worker was active after that was first seen",
+			executions(last.Executions.Queued), short(waits))}
+	}
+	after := v.threshold("executions-stuck", s)
+	if len(saw) < 2 || waits < after {
+		return answer{probe: true, kept: fmt.Sprintf("%s queued for %s of %s, seen %s",
+			executions(last.Executions.Queued), short(waits), short(after), times(len(saw)))}
+	}
+	out := answer{
+		found: true, due: true, sandbox: b, probe: true, holds: v.explainedElsewhere(s, b),
+		ago: v.now.Sub(last.At) + waits,
+		reason: fmt.Sprintf("sandbox %s says %s but runs nothing: %s queued, the oldest for %s, limit %s",
+			b.ID, b.Raw, executions(last.Executions.Queued), short(waits), short(after)),
+		evidence: []Evidence{b.seenAs()},
+	}
+	for _, m := range saw {
+		out.evidence = append(out.evidence, Evidence{Source: b.Provider, At: m.At, Fact: fmt.Sprintf(
+			"%s queued, none runs, the oldest waits for %s", executions(m.Executions.Queued), short(m.Executions.QueuedFor))})
+	}
+	return out
+}
+
+// sawQueued are the measurements that saw the oldest execution of now wait, oldest first:
+// what was queued before it has been served.
+func (v *view) sawQueued(b *Box) []Vitals {
+	const slack = 5 * time.Second // a look takes its time
+	run := v.wanted(b, func(m *Vitals) bool { return m.Executions != nil })
+	run = trailing(run, func(m *Vitals) bool { return queueOf(m.Executions) == queueWaiting })
+	if len(run) == 0 {
+		return nil
+	}
+	last := run[len(run)-1]
+	since := last.At.Add(-last.Executions.QueuedFor - slack)
+	from := slices.IndexFunc(run, func(m Vitals) bool { return !m.At.Before(since) })
+	return run[from:]
+}
+
+func executions(n int) string {
+	if n == 1 {
+		return "1 execution is"
+	}
+	return fmt.Sprintf("%d executions are", n)
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}

@@ -1,0 +1,133 @@
+package reconcile
+
+import (
+	"fmt"
+	"time"
+)
+
+// inactive finds a running task whose worker is there and does nothing: its heartbeats go on,
+// or nobody sends any, and its last activity is longer ago than the threshold. A worker that
+// waits for a person is not inactive, and one whose heartbeats stopped is heartbeat-lost's.
+func inactive(v *view, s *Subject) answer {
+	t := s.Task
+	if t == nil || s.Fate != FateLive || t.State != TaskRunning {
+		return v.apart(s, "running tasks are")
+	}
+	if !v.started(s) {
+		return fine("its worker has not started: that is for assigned-stale")
+	}
+	if v.lastActive.IsZero() {
+		return fine("no running task shows any activity: that there is none says nothing here")
+	}
+	after, all := v.threshold("inactive", s), v.idleFor(s)
+	if all < after {
+		return v.no(func() string { return fmt.Sprintf("last activity %s ago, limit %s", short(all), short(after)) })
+	}
+	ran, _ := v.stateAge(s)
+	quiet := v.inactiveFor(s, min(all, ran))
+	if quiet < after {
+		return answer{kept: fmt.Sprintf("inactive for %s, of which only %s count: others were not active either, "+
+			"a source was out, or it has not run for longer", short(all), short(quiet))}
+	}
+	if why := v.excused(s); why != "" {
+		return answer{kept: fmt.Sprintf("inactive for %s, but %s", short(quiet), why)}
+	}
+	return v.foundInactive(s, min(all, ran), after)
+}
+
+// idleFor is for how long the worker has done nothing at all: since its last activity, or, when
+// none is known, for as long as it runs.
+func (v *view) idleFor(s *Subject) time.Duration {
+	if act := v.activity(s.Task); !act.IsZero() {
+		return max(s.Task.AsOf.Sub(act), 0)
+	}
+	ran, _ := v.stateAge(s)
+	return ran
+}
+
+func (v *view) foundInactive(s *Subject, quiet, after time.Duration) answer {
+	t := s.Task
+	beats := "no heartbeats are sent here"
+	if beat := t.heartbeat(); !beat.IsZero() {
+		beats = "last heartbeat " + stamp(beat)
+	}
+	did := "no activity of it is known"
+	if act := t.Activity(); !act.IsZero() {
+		did = "last activity " + stamp(act)
+	}
+	return answer{
+		found: true, due: true, ago: quiet,
+		reason: joined(fmt.Sprintf("worker is inactive for %s, limit %s: %s", short(quiet), short(after), did),
+			beats, v.state(s)),
+		evidence: []Evidence{
+			{Source: "events", At: t.Activity(), Fact: joined(did, beats)},
+			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.running)},
+			{Source: "providers", At: v.now, Fact: firstOf(v.state(s), "no sandbox of it was seen")},
+		},
+	}
+}
+
+// inactiveFor is how much of the time in which the worker did nothing, in its present state,
+// counts: not what lies before an outage of what it rests on. When nobody was active for a third
+// of the threshold, what came after the newest activity of all is everybody's: what shows
+// activity may be down, and the one who was active earliest must not be taken for stuck.
+func (v *view) inactiveFor(s *Subject, idle time.Duration) time.Duration {
+	everybody := s.Task.AsOf.Sub(v.lastActive)
+	if v.actors >= 3 && everybody > v.threshold("inactive", s)/3 {
+		idle -= everybody
+	}
+	return max(min(idle, v.observed(sourceActivity, sourceEvents, sourceTasks)), 0)
+}
+
+// activity is when the worker was last active. A stamp from the future comes from a clock that
+// the worker can wind: it is taken against the worker's own newest sign.
+func (v *view) activity(t *Task) time.Time {
+	act := t.Activity()
+	if act.Sub(t.AsOf) <= skew {
+		return act
+	}
+	return v.sign(t).Add(act.Sub(t.LifeSign()))
+}
+
+// heartbeat is the newest heartbeat of the worker, zero when it never sent one.
+func (t *Task) heartbeat() time.Time { return latest(t.Events.Heartbeat, t.HeartbeatAt) }
+
+// waits reports whether the last that the worker did was to wait for a person. Its row may be
+// touched a moment later because of that very event.
+func (t *Task) waits() bool {
+	w := t.Events.Waiting
+	return !w.IsZero() && !w.Before(latest(t.Events.Activity, t.Events.Started)) && t.ActivityAt.Sub(w) <= skew
+}
+
+// acting reports whether the task's worker is one that should be doing something.
+func (t *Task) acting() bool {
+	return t.State == TaskRunning && !t.waits() && !t.Activity().IsZero()
+}
+
+// excused says why an inactive worker is not failed for it: it waits, its silence is another
+// rule's, or its sandbox explains it.
+func (v *view) excused(s *Subject) string {
+	t := s.Task
+	if t.waits() && !v.waitedBefore(s) {
+		return fmt.Sprintf("it waits for a person since %s", stamp(t.Events.Waiting))
+	}
+	beat := t.heartbeat()
+	if age := t.AsOf.Sub(beat); !beat.IsZero() && age > v.limit && v.judges("heartbeat-lost") {
+		return fmt.Sprintf("its last heartbeat is %s old, limit %s: that is for heartbeat-lost", short(age), short(v.limit))
+	}
+	if b := s.unknownBox(); b != nil {
+		return fmt.Sprintf("its sandbox %s is in the unknown state %q", b.ID, b.Raw)
+	}
+	elsewhere := s.hasBox(func(b *Box) bool { return b.Gone || b.Here }) &&
+		!s.hasBox(func(b *Box) bool { return b.Here && b.State == SandboxRunning })
+	if elsewhere {
+		return v.state(s) + ", which is for another rule"
+	}
+	return ""
+}
+
+// waitedBefore reports whether the worker waited in an attempt before this one.
+func (v *view) waitedBefore(s *Subject) bool {
+	start, column := s.entry()
+	return !start.IsZero() && v.clockTrusted(column) && s.Task.Events.Waiting.Before(start)
+}

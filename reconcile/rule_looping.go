@@ -1,0 +1,61 @@
+package reconcile
+
+import (
+	"fmt"
+	"time"
+)
+
+// looping finds a task whose attempts end again and again: failed, requeued or recreated. It
+// is reported, and nobody requeues it any more.
+func looping(v *view, s *Subject) answer {
+	if s.Task == nil || s.Fate != FateLive {
+		return v.apart(s, "live tasks are")
+	}
+	n, loops := v.looping(s)
+	if !loops {
+		return v.no(func() string {
+			p := v.p.Rules["looping"]
+			return fmt.Sprintf("%d of %d attempts ended without success within %s", n, p.Count, short(p.Window))
+		})
+	}
+	turns, window := s.Seen.Turns, v.p.Rules["looping"].Window
+	first, last := turns[len(turns)-n], turns[len(turns)-1]
+	cause, because := v.cause(s)
+	return answer{
+		found: true, due: true, report: true, ago: v.now.Sub(first),
+		reason: joined(fmt.Sprintf("%d attempts ended without success within %s, the last %s ago; it is not requeued again",
+			n, short(window), short(v.now.Sub(last))), cause),
+		evidence: append([]Evidence{
+			{Source: "ledger", At: last, Fact: "attempts ended at " + stamps(turns[len(turns)-n:])},
+			{Source: "tasks", At: s.Task.AsOf, Fact: fmt.Sprintf("status %s, attempt %d of %d",
+				s.Task.Status, s.Task.Attempts, s.Task.MaxAttempts)},
+		}, because...),
+	}
+}
+
+// looping is how often the task's attempts ended without success within the rule's window,
+// and whether that is too often. While the rule is off it never is.
+func (v *view) looping(s *Subject) (int, bool) {
+	if len(s.Seen.Turns) == 0 {
+		return 0, false
+	}
+	p := v.p.Rules["looping"]
+	n := 0
+	for _, at := range s.Seen.Turns {
+		if v.now.Sub(at) <= p.Window {
+			n++
+		}
+	}
+	return n, v.judges("looping") && p.Count > 0 && n >= p.Count
+}
+
+func stamps(times []time.Time) string {
+	out := ""
+	for i, t := range times {
+		if i > 0 {
+			out += ", "
+		}
+		out += stamp(t)
+	}
+	return out
+}

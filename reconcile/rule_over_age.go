@@ -1,0 +1,67 @@
+package reconcile
+
+import "fmt"
+
+// overAge finds a sandbox that is older than any sandbox should be, whatever its task does.
+// The row that it leaves behind is sandbox-missing's.
+func overAge(v *view, s *Subject) answer {
+	const none = "there is no maximum age for its class"
+	if !v.ageing {
+		return fine(none)
+	}
+	after := v.threshold("over-age", s)
+	if after <= 0 {
+		return fine(none)
+	}
+	b := v.eldest(s)
+	if b == nil {
+		return fine("no sandbox of it is here")
+	}
+	age := v.born(*b)
+	if age < after {
+		return v.no(func() string {
+			return fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, short(age), short(after))
+		})
+	}
+	return answer{
+		found: true, due: true, sandbox: b, holds: append(v.explainedElsewhere(s, b), b.unsure()...), ago: age - after,
+		reason: joined(fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, short(age), short(after)), s.whose()),
+		evidence: []Evidence{
+			b.seenAs(),
+			{Source: b.Provider, At: b.AsOf, Fact: fmt.Sprintf("%s old, the maximum is %s", short(age), short(after))},
+		},
+	}
+}
+
+// eldest is the oldest sandbox of the subject that may be ended. One that nobody may end now
+// stands behind the others and starves none of them.
+func (v *view) eldest(s *Subject) *Box {
+	var best *Box
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if !b.Here || !b.Owned || !b.State.Exists() || b.State == SandboxDeleting {
+			continue
+		}
+		if best == nil || v.before(b, best) {
+			best = b
+		}
+	}
+	return best
+}
+
+// before reports whether a is to be ended before b: it can be at all, or it is older.
+func (v *view) before(a, b *Box) bool {
+	stuck := func(b *Box) bool { return b.State == SandboxUnknown || v.ending[b.Ref] }
+	if stuck(a) != stuck(b) {
+		return stuck(b)
+	}
+	return v.born(*a) > v.born(*b)
+}
+
+// whose says in words which task the subject's sandboxes belong to, "" when none is known.
+func (s *Subject) whose() string {
+	if s.Task == nil {
+		return ""
+	}
+	return fmt.Sprintf("its task %s is %s", s.Task.ID, s.Task.Status)
+}

@@ -1,0 +1,60 @@
+package reconcile
+
+import (
+	"fmt"
+	"time"
+)
+
+// pendingStuck finds a task that waits and that nothing picks up, with what may explain it:
+// quotas, templates, how many others run.
+func pendingStuck(v *view, s *Subject) answer {
+	t := s.Task
+	if t == nil || s.Fate != FateLive || t.State != TaskPending {
+		return v.apart(s, "pending tasks are")
+	}
+	after := v.threshold("pending-stuck", s)
+	age, by := v.stateAge(s)
+	age = min(age, v.observed(sourceTasks))
+	if age < after {
+		return v.no(func() string {
+			return fmt.Sprintf("%s for %s by %s, limit %s", t.Status, short(age), firstOf(by, "no clock"), short(after))
+		})
+	}
+	if sign, alive := v.alive(t); alive {
+		return answer{kept: fmt.Sprintf("%s for %s, but a worker of it gave a life sign %s ago",
+			t.Status, short(age), short(sign))}
+	}
+	if b := s.comingUp(); b != nil {
+		return answer{kept: fmt.Sprintf("%s for %s, but its sandbox %s is %s", t.Status, short(age), b.ID, b.Raw)}
+	}
+	return v.foundPending(s, age, fmt.Sprintf("%s for %s by %s, limit %s", t.Status, short(age), by, short(after)))
+}
+
+func (v *view) foundPending(s *Subject, age time.Duration, clock string) answer {
+	full, quotas := v.quotasOf(s.Task)
+	cause, because := v.cause(s)
+	evidence := append([]Evidence{
+		{Source: "tasks", At: s.Task.AsOf, Fact: fmt.Sprintf("%s; %d tasks run", clock, v.running)},
+	}, quotas...)
+	return answer{
+		found: true, due: true, ago: age,
+		reason:   joined(fmt.Sprintf("nothing picks it up: %s for %s", s.Task.Status, short(age)), full, cause),
+		evidence: append(evidence, because...),
+	}
+}
+
+// quotasOf are the quotas of the providers where the task may run, and in words those that
+// are nearly used up.
+func (v *view) quotasOf(t *Task) (full string, out []Evidence) {
+	const nearly = 0.95
+	for _, provider := range v.candidates(t) {
+		for _, q := range v.s.Quotas[provider] {
+			fact := fmt.Sprintf("quota %s: %.6g of %.6g used", clip(q.Name, 80), q.Used, q.Limit)
+			out = append(out, Evidence{Source: provider, At: v.now, Fact: fact})
+			if q.Limit > 0 && q.Used >= nearly*q.Limit {
+				full = joined(full, "at "+provider+" "+fact)
+			}
+		}
+	}
+	return full, out
+}

@@ -1,0 +1,46 @@
+package reconcile
+
+import "fmt"
+
+// recordWithoutContainer finds a sandbox that the platform's own registry says is running
+// while nothing runs behind it. It is seen by two full passes at least, and ending it repairs
+// the record. A worker that still speaks refutes it.
+func recordWithoutContainer(v *view, s *Subject) answer {
+	b := v.hollow(s)
+	if b == nil {
+		return fine("no sandbox of it is a record without a container")
+	}
+	if s.Task != nil && s.Fate == FateLive {
+		if sign, alive := v.alive(s.Task); alive {
+			return answer{kept: fmt.Sprintf("nothing runs behind the record of sandbox %s, but its worker gave a life "+
+				"sign %s ago", b.ID, short(sign))}
+		}
+	}
+	return answer{
+		found: true, sandbox: b, sightings: max(v.p.Rules["record-without-container"].Looks, 2),
+		holds: append(v.explainedElsewhere(s, b), b.unsure()...),
+		reason: joined(fmt.Sprintf("the record of sandbox %s says %s, and nothing runs behind it", b.ID, b.Raw),
+			clip(b.Error, 200), s.whose()),
+		evidence: []Evidence{
+			b.seenAs(),
+			{Source: b.Provider, At: b.AsOf, Fact: "the record says " + b.Raw + ", no container answers for it"},
+		},
+	}
+}
+
+// hollow is a sandbox of the subject that is a record alone. One that is on its way out stands
+// behind the others.
+func (v *view) hollow(s *Subject) *Box {
+	var behind *Box
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if !b.Here || !b.Owned || !b.Hollow || !b.State.Exists() || b.State == SandboxDeleting {
+			continue
+		}
+		if !v.ending[b.Ref] {
+			return b
+		}
+		behind = b
+	}
+	return behind
+}

@@ -1,0 +1,104 @@
+package reconcile
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// terminatingStuck finds a sandbox that should be gone: its provider accepted to end it long
+// ago, or says since long that it is being deleted. Asking again goes on beside it; this says
+// that asking does not help, with a text for the provider's support.
+func terminatingStuck(v *view, s *Subject) answer {
+	var waits *Box
+	var longest time.Duration
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if age := v.leaving(b); age > 0 && (waits == nil || age > longest) {
+			waits, longest = b, age
+		}
+	}
+	if waits == nil {
+		return fine("no sandbox of it is on its way out")
+	}
+	after := v.threshold("terminating-stuck", s)
+	if longest < after {
+		return v.no(func() string {
+			return fmt.Sprintf("sandbox %s is on its way out for %s, limit %s", waits.ID, short(longest), short(after))
+		})
+	}
+	return v.foundTerminating(s, waits, longest)
+}
+
+// leaving is for how long the sandbox has been on its way out, 0 when it is not: since our
+// first request that the provider accepted, else since it is seen being deleted.
+func (v *view) leaving(b *Box) time.Duration {
+	if !b.Here || !b.Owned || !b.State.Exists() {
+		return 0
+	}
+	if len(v.asked) > 0 && v.asked[b.Ref] != nil {
+		return v.now.Sub(v.asked[b.Ref].firstActed())
+	}
+	if b.State == SandboxDeleting {
+		return v.boxAge(*b)
+	}
+	return 0
+}
+
+// firstActed is when the provider was asked the first time.
+func (a *Action) firstActed() time.Time {
+	for _, at := range []time.Time{a.FirstActed, a.ActedAt} {
+		if !at.IsZero() {
+			return at
+		}
+	}
+	return a.PlannedAt
+}
+
+// lastActed is when the provider was asked last.
+func (a *Action) lastActed() time.Time { return latest(a.ActedAt, a.firstActed()) }
+
+func (v *view) foundTerminating(s *Subject, b *Box, age time.Duration) answer {
+	a := v.asked[b.Ref]
+	reason := fmt.Sprintf("sandbox %s is %s for %s, and nobody here asked for it", b.ID, b.Raw, short(age))
+	evidence := []Evidence{b.seenAs()}
+	if a != nil {
+		reason = fmt.Sprintf("sandbox %s was to be ended %s ago, %s accepted it, and it is still %s",
+			b.ID, short(age), b.Provider, b.Raw)
+		evidence = append(evidence, Evidence{Source: "ledger", At: a.ActedAt, Fact: fmt.Sprintf(
+			"asked %d times, first %s, last %s: %s", max(a.Attempts, 1), stamp(a.firstActed()), stamp(a.lastActed()),
+			firstOf(a.Detail, "accepted"))})
+	}
+	evidence = append(evidence, Evidence{Source: b.Provider, At: b.AsOf, Fact: v.supportText(b, a, age)})
+	return answer{
+		found: true, due: true, report: true, sandbox: b, ago: age,
+		reason: joined(reason, s.whose()), evidence: evidence,
+	}
+}
+
+// supportText is one paragraph to send to the provider's support.
+func (v *view) supportText(b *Box, a *Action, age time.Duration) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "For the provider's support: sandbox %s", b.ID)
+	if b.Name != "" && b.Name != b.ID {
+		fmt.Fprintf(&text, " (name %s)", clip(b.Name, 100))
+	}
+	if b.Region != "" {
+		fmt.Fprintf(&text, " in region %s", clip(b.Region, 60))
+	}
+	fmt.Fprintf(&text, ", created %s UTC, does not go away. ", stamp(b.CreatedAt))
+	if a != nil {
+		fmt.Fprintf(&text, "Its deletion was requested first at %s UTC and last at %s UTC (%d times) and accepted. ",
+			stamp(a.firstActed()), stamp(a.lastActed()), max(a.Attempts, 1))
+	}
+	fmt.Fprintf(&text, "At %s UTC your API still shows it in state %q, for %s by now.",
+		stamp(b.AsOf), clip(b.Raw, 60), short(age))
+	if b.Error != "" {
+		fmt.Fprintf(&text, " The error it shows: %s.", clip(b.Error, 200))
+	}
+	if a != nil && a.Detail != "" {
+		fmt.Fprintf(&text, " What came of the last request: %s.", clip(a.Detail, 200))
+	}
+	text.WriteString(" Please end it and tell us whether it was billed meanwhile.")
+	return text.String()
+}
