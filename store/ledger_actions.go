@@ -49,10 +49,13 @@ func actionWrites(r reconcile.Record, now time.Time) ([]write, error) {
 }
 
 func putActions(as []reconcile.Action) (write, error) {
-	facts := make([]string, len(as))
+	facts, befores := make([]string, len(as)), make([]*string, len(as))
 	for i, a := range as {
 		var err error
 		if facts[i], err = evidence(a.Evidence); err != nil {
+			return write{}, err
+		}
+		if befores[i], err = rowBefore(a.Before); err != nil {
 			return write{}, err
 		}
 	}
@@ -79,5 +82,28 @@ func putActions(as []reconcile.Action) (write, error) {
 		"row_only":     column(as, func(a action) bool { return a.RowOnly }),
 		"planned_at":   when(func(a action) time.Time { return a.PlannedAt }),
 		"next_attempt": when(func(a action) time.Time { return a.NextAttempt }),
+		"began":        when(func(a action) time.Time { return a.Began }),
+		"signatures":   text(func(a action) string { return a.Signature }),
+		"authors":      text(func(a action) string { return a.Author }),
+		"running":      column(as, func(a action) bool { return a.Running }),
+		"anyway":       column(as, func(a action) bool { return a.Anyway }),
+		"befores":      befores,
 	}}, nil
+}
+
+// rowBefore is a row as it was before our write, as JSON; nil when it is not known.
+func rowBefore(b *reconcile.RowBefore) (*string, error) {
+	if b == nil {
+		return nil, nil
+	}
+	kept := reconcile.RowBefore{After: clean(b.After), Mark: clean(b.Mark), Columns: map[string]*string{}}
+	for name, value := range b.Columns {
+		if value != nil {
+			text := clean(*value)
+			value = &text
+		}
+		kept.Columns[clean(name)] = value
+	}
+	text, err := jsonText(kept)
+	return &text, err
 }

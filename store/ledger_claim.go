@@ -61,13 +61,21 @@ func takeClaim(ctx context.Context, tx pgx.Tx, l reconcile.Lease, c reconcile.Cl
 	r ledger.Request) (reconcile.Action, error) {
 	row := tx.QueryRow(ctx, queries["ledger_claim_take"], pgx.StrictNamedArgs{
 		"id": c.Action, "holder": l.Holder, "epoch": l.Epoch, "now": now, "ends": now.Add(c.TTL),
-		"begins": r.Begins(), "pass": c.Pass, "shares": r.Shares,
+		"begins": r.Begins(), "pass": passOf(r.Action, c), "shares": r.Spends(c),
 	})
 	var claimed reconcile.Action
 	if err := scanActionAnd(row, &claimed); err != nil {
 		return claimed, failed("ledger_claim_take", err)
 	}
 	return claimed, nil
+}
+
+// passOf is the pass on whose budget a claim goes; none for what an operator asked for.
+func passOf(a reconcile.Action, c reconcile.Claim) *int64 {
+	if ledger.Asks(a) {
+		return nil
+	}
+	return &c.Pass
 }
 
 // RenewClaim extends a claim that still stands.
@@ -114,15 +122,17 @@ func settle(ctx context.Context, tx pgx.Tx, l reconcile.Lease, a reconcile.Actio
 		return err
 	}
 	ended := []reconcile.Action{settled}
-	if why := ledger.EndsRemedy(settled); why != "" {
+	if end := ledger.EndsRemedy(settled); end.Why != "" {
 		later, err := all(ctx, tx, "ledger_settle_later", pgx.StrictNamedArgs{
-			"remedy": settled.Remedy, "seq": settled.Seq, "detail": why, "now": now,
+			"remedy": settled.Remedy, "seq": settled.Seq, "detail": end.Why, "now": now,
+			"one_sandbox": end.OneSandbox, "provider": settled.Provider, "sandbox": settled.Sandbox,
 		}, scanAction)
 		if err != nil {
 			return err
 		}
 		ended = append(ended, later...)
 	}
+	settled.Tell = a.Tell
 	return execAll(ctx, tx, settleWrites(settled, ended, now))
 }
 
@@ -144,7 +154,7 @@ func settleLocks(a reconcile.Action) []write {
 			"provider": clean(a.Provider), "sandbox": clean(a.Sandbox),
 		}})
 	}
-	if ledger.EndsRemedy(a) != "" {
+	if ledger.EndsRemedy(a).Why != "" {
 		locks = append(locks, write{"ledger_settle_lock_remedy", pgx.StrictNamedArgs{"remedy": a.Remedy, "seq": a.Seq}})
 	}
 	return locks
@@ -161,6 +171,14 @@ func settleWrites(settled reconcile.Action, ended []reconcile.Action, now time.T
 	}
 	if counts := ledger.Gone(settled); len(counts) > 0 {
 		writes = append(writes, countWrite(counts))
+	}
+	if ledger.Repairs(settled) {
+		writes = append(writes, write{"ledger_settle_verdict", pgx.StrictNamedArgs{
+			"subject": settled.Subject, "rule": settled.Rule, "row": ledger.Fails(settled), "now": now,
+		}})
+	}
+	if n, tell := ledger.Notice(settled, now); tell {
+		writes = append(writes, noticeWrite(n))
 	}
 	return append(writes, putEvents(column(ended, func(e reconcile.Action) reconcile.TimelineEvent {
 		return reconcile.TimelineEvent{At: now, Subject: e.Subject, Kind: "action", What: ledger.Told(e)}
@@ -184,11 +202,16 @@ func settleAction(ctx context.Context, tx pgx.Tx, l reconcile.Lease, a reconcile
 	if err != nil {
 		return a, err
 	}
+	before, err := rowBefore(a.Before)
+	if err != nil {
+		return a, err
+	}
 	row := tx.QueryRow(ctx, queries["ledger_settle_action"], pgx.StrictNamedArgs{
 		"id": a.ID, "holder": l.Holder, "epoch": l.Epoch, "attempts": a.Attempts,
 		"outcome": string(a.Outcome), "detail": clean(a.Detail), "evidence": facts,
 		"acted_at": stamp(a.ActedAt), "next_attempt": stamp(a.NextAttempt), "now": now,
 		"closed": a.Outcome.Closed(), "gives_back": ledger.GivesBack(a),
+		"row_before": before,
 	})
 	var settled reconcile.Action
 	err = scanActionAnd(row, &settled)

@@ -29,24 +29,31 @@ func (g *Ledger) Controls(ctx context.Context) (reconcile.Controls, error) {
 
 func controlReadings(c *reconcile.Controls, now time.Time) []reading {
 	c.Modes, c.Breakers = map[string]reconcile.Mode{}, map[string]reconcile.Breaker{}
+	c.Lowered = map[string]reconcile.Lowering{}
 	at := pgx.StrictNamedArgs{"now": now}
 	return []reading{
-		each("ledger_modes", nil, scanMode, func(m lowered) { c.Modes[m.rule] = m.mode }),
+		each("ledger_modes", nil, scanMode, func(m lowered) {
+			c.Modes[m.rule], c.Lowered[m.rule] = m.mode, m.by
+		}),
 		each("ledger_pauses", at, scanPause, func(p reconcile.Pause) { c.Pauses = append(c.Pauses, p) }),
 		each("ledger_holds", at, scanHold, func(h reconcile.Hold) { c.Holds = append(c.Holds, h) }),
 		each("ledger_releases", at, scanRelease, func(r reconcile.Release) { c.Releases = append(c.Releases, r) }),
 		each("ledger_breakers", nil, scanBreaker, func(b reconcile.Breaker) { c.Breakers[b.Rule] = b }),
+		each("ledger_open_incidents", nil, scanIncident, func(i reconcile.Incident) {
+			c.Incidents = append(c.Incidents, i)
+		}),
 	}
 }
 
 type lowered struct {
 	rule string
 	mode reconcile.Mode
+	by   reconcile.Lowering
 }
 
 func scanMode(r pgx.Rows) (lowered, error) {
 	var m lowered
-	return m, r.Scan(&m.rule, (*string)(&m.mode))
+	return m, r.Scan(&m.rule, (*string)(&m.mode), &m.by.Author, &m.by.Reason, at(&m.by.At))
 }
 
 func scanPause(r pgx.Rows) (reconcile.Pause, error) {

@@ -8,13 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
 )
 
-// Passes that record and workers that claim, settle and probe the very same tasks,
-// sandboxes and actions get into each other's way, but never into a deadlock, and nothing
-// is settled twice.
+// Passes that record, workers that claim, settle, probe and tell, and people who ask for the
+// very same tasks, sandboxes and actions get into each other's way, but never into a
+// deadlock, and nothing is settled twice.
 func TestPassesAndWorkersSideBySide(t *testing.T) {
 	url := pgtest.Database(t)
 	g := migrated(t, ledgerPool(t, url), nil)
@@ -27,7 +29,10 @@ func TestPassesAndWorkersSideBySide(t *testing.T) {
 	for round := range rounds {
 		var all sync.WaitGroup
 		record(t, g, lease, crowd(round, remedies))
-		all.Go(func() { record(t, g, lease, crowded(round, remedies)) })
+		seen := recalled(t, g).Verdicts
+		all.Go(func() { record(t, g, lease, regretful(crowded(round, remedies), seen)) })
+		all.Go(func() { people(t, g, round, remedies) })
+		all.Go(func() { tellAll(t, g) })
 		for w := range 4 {
 			worker := reconcile.WorkerLease(fmt.Sprint("w-", w))
 			all.Go(func() {
@@ -90,6 +95,9 @@ func crowd(round, n int) reconcile.Record {
 	for i := range n {
 		id := fmt.Sprintf("%d-%d", round, i)
 		r.Tasks = append(r.Tasks, reconcile.TaskSeen{ID: id, State: reconcile.TaskRunning, Live: true})
+		r.Verdicts = append(r.Verdicts, reconcile.Verdict{
+			Rule: "orphan", Subject: "task:" + id, Task: id, Signature: "s", At: time.Now(),
+		})
 		for seq := range 3 {
 			sb := fmt.Sprint(id, "-", seq)
 			r.Sandboxes = append(r.Sandboxes, reconcile.SandboxSeen{Ref: reconcile.Ref{Provider: "daytona", ID: sb}, Task: id})
@@ -123,6 +131,61 @@ func crowded(round, n int) reconcile.Record {
 	return r
 }
 
+// regretful adds to a record that every second verdict was wrong and the others are over,
+// that they are an incident, and what came of the rule.
+func regretful(r reconcile.Record, seen []reconcile.Verdict) reconcile.Record {
+	for i, v := range seen {
+		if i%2 == 0 {
+			r.Regrets = append(r.Regrets, reconcile.Regret{Verdict: v.Number, At: time.Now(), What: "alive"})
+			continue
+		}
+		r.Over = append(r.Over, v.Number)
+	}
+	r.Incidents = []reconcile.Incident{{ID: "i-1", Signature: "s", OpenedAt: time.Now()}}
+	r.Demoted = []reconcile.Demotion{{Rule: "orphan", Reason: "wrong"}}
+	r.Tallies = []reconcile.Counter{{Name: "resumes", Provider: "daytona", Value: 1}}
+	return r
+}
+
+// people ask for what passes plan and workers do, and take back what they may.
+func people(t *testing.T, g *Ledger, round, n int) {
+	by := reconcile.Signature{Author: "ana", Reason: "drill"}
+	for i := range n {
+		id := fmt.Sprintf("%d-%d", round, i)
+		a := reconcile.Action{
+			ID: "ask-" + id, Remedy: "ask-" + id, Rule: reconcile.RuleOperator, Subject: "task:" + id, Task: id,
+			Provider: "daytona", Sandbox: firstID(id, 2), Step: reconcile.StepTerminate,
+		}
+		_, err := g.Ask(t.Context(), by, []reconcile.Action{a}, []string{firstID(id, 2), firstID(id, 1)})
+		var refusal *pgconn.PgError
+		if errors.As(err, &refusal) { // what is begun or over is refused by the ledger, not by the database
+			t.Errorf("ask for %s: %v", id, err)
+		}
+	}
+	for verb, err := range map[string]error{
+		"set mode": g.SetMode(t.Context(), "orphan", reconcile.Off, by), "clear mode": g.ClearMode(t.Context(), "orphan", by),
+	} {
+		if err != nil && !errors.Is(err, reconcile.ErrNotFound) {
+			t.Errorf("%s: %v", verb, err)
+		}
+	}
+}
+
+// tellAll delivers what there is to tell.
+func tellAll(t *testing.T, g *Ledger) {
+	for range 10 {
+		taken, err := g.TakeNotices(t.Context(), 5)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, n := range taken {
+			if err := errors.Join(g.NoticeFailed(t.Context(), n.Action, "502"), g.NoticeTold(t.Context(), n.Action)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 func record(t *testing.T, g *Ledger, lease reconcile.Lease, r reconcile.Record) {
 	t.Helper()
 	pass, err := g.BeginPass(t.Context(), lease, reconcile.Full, time.Now())
@@ -148,7 +211,7 @@ func work(t *testing.T, g *Ledger, worker reconcile.Lease, remedy string, confir
 			t.Error(err)
 			continue
 		}
-		a.ActedAt, a.Outcome = time.Now(), reconcile.OutcomeConfirmed
+		a.ActedAt, a.Outcome, a.Tell = time.Now(), reconcile.OutcomeConfirmed, true
 		if seq == 1 && len(remedy)%2 == 0 {
 			a.Outcome = reconcile.OutcomeFailed
 		}

@@ -70,5 +70,6 @@ func putFindings(fs []reconcile.Finding, now time.Time) (write, error) {
 		"sightings":  column(fs, func(f finding) int { return f.Sightings }),
 		"due":        column(fs, func(f finding) bool { return f.Due }),
 		"held_by":    held,
+		"incidents":  text(func(f finding) string { return f.Incident }),
 	}}, nil
 }

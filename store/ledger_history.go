@@ -10,8 +10,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/store/ledger"
 )
 
-// mostOfHistory bounds each list of a history.
-const mostOfHistory = 500
+// mostOfHistory bounds each list of a history: the newest ones are kept.
+const mostOfHistory = 200
 
 // Subject reads everything that is known of a task or a sandbox: id is a task's id, a
 // sandbox's id or name, provider/id, or a subject. [reconcile.ErrNotFound] means nothing.
@@ -64,6 +64,9 @@ func historyReadings(s ledger.Sought, h *reconcile.History) []reading {
 		}),
 		each("ledger_history_actions", about, scanAction, func(a reconcile.Action) {
 			h.Actions = append(h.Actions, a)
+		}),
+		each("ledger_history_verdicts", about, scanVerdict, func(v reconcile.Verdict) {
+			h.Verdicts = append(h.Verdicts, v)
 		}),
 		each("ledger_history_probes", pgx.StrictNamedArgs{
 			"providers": providers, "sandboxes": sandboxes, "most": mostOfHistory,

@@ -31,6 +31,9 @@ func readMeasures(ctx context.Context, tx pgx.Tx, m *reconcile.Measures) error {
 	var groups []ledger.Group
 	readings := append(measureReadings(m, &passes, &groups), trustReadings(&m.Sources, &m.Templates)...)
 	readings = append(readings, controlReadings(&m.Controls, m.Now)...)
+	m.Tallies = map[string]reconcile.Tally{}
+	readings = append(readings, tallies(m.Tallies),
+		each("ledger_notices_open", nil, scanCount, func(n int) { m.Notices = n }))
 	if err := read(ctx, tx, readings); err != nil {
 		return err
 	}

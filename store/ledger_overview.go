@@ -48,12 +48,19 @@ func readOverview(ctx context.Context, tx pgx.Tx, o *reconcile.Overview, most in
 	readings = append(readings, overviewActions(o, most)...)
 	readings = append(readings, trustReadings(&o.Sources, &o.Templates)...)
 	readings = append(readings, controlReadings(&o.Controls, o.Now)...)
+	readings = append(readings, overviewVerdicts(o, most)...)
+	var facts ledger.Facts
+	readings = append(readings, scoreReadings(&facts, o.Now)...)
 	if err := read(ctx, tx, readings); err != nil {
 		return err
 	}
+	ledger.Belong(o.Findings, o.Controls.Incidents)
 	newest := ledger.Newest(passes)
 	o.LastPass, o.LastFull = newest[reconcile.Quick].EndedAt, newest[reconcile.Full].EndedAt
 	o.Counts = ledger.Counts(passes)
+	facts.Passes = passes
+	o.Scores = ledger.Score(facts)
+	o.Incidents = o.Incidents[:min(len(o.Incidents), most)]
 	ledger.SortSources(o.Sources)
 	ledger.SortTemplates(o.Templates)
 	return nil
@@ -92,6 +99,13 @@ func overviewActions(o *reconcile.Overview, most int) []reading {
 		each("ledger_overview_open_total", nil, scanCount, func(n int) { o.OpenTotal = n }),
 		each("ledger_overview_recent", cut, scanAction, func(a reconcile.Action) { o.Recent = append(o.Recent, a) }),
 	}
+}
+
+func overviewVerdicts(o *reconcile.Overview, most int) []reading {
+	o.Tallies = map[string]reconcile.Tally{}
+	regretted := each("ledger_regretted", pgx.StrictNamedArgs{"most": most}, scanVerdict,
+		func(v reconcile.Verdict) { o.Regrets = append(o.Regrets, v) })
+	return append(incidentReadings(&o.Incidents, most), tallies(o.Tallies), regretted)
 }
 
 // trustReadings are the sources and the templates as the last pass left them.

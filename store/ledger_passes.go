@@ -95,11 +95,16 @@ func recordWrites(r reconcile.Record, now time.Time) ([]write, error) {
 	if err != nil {
 		return nil, err
 	}
+	verdicts, err := verdictWrites(r, now)
+	if err != nil {
+		return nil, err
+	}
 	writes := []write{{"ledger_watch_since", pgx.StrictNamedArgs{"watch_since": stamp(r.WatchSince), "known": r.Known}}}
 	writes = append(writes, worldWrites(r, now)...)
 	writes = append(writes, findings...)
 	writes = append(writes, actions...)
 	writes = append(writes, breakers...)
+	writes = append(writes, verdicts...)
 	if len(r.Events) > 0 {
 		writes = append(writes, putEvents(r.Events))
 	}

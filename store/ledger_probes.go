@@ -18,7 +18,7 @@ func (g *Ledger) SaveProbes(ctx context.Context, l reconcile.Lease, results []re
 		return nil
 	}
 	results = column(results, cleanProbe)
-	err := g.working(ctx, l, func(tx pgx.Tx, _ time.Time) error {
+	err := g.working(ctx, l, func(tx pgx.Tx, now time.Time) error {
 		sums, err := lockSums(ctx, tx, results)
 		if err != nil {
 			return err
@@ -26,7 +26,9 @@ func (g *Ledger) SaveProbes(ctx context.Context, l reconcile.Lease, results []re
 		if err := putSums(ctx, tx, foldAll(sums, results)); err != nil {
 			return err
 		}
-		_, err = exec(ctx, tx, "ledger_probe_history", probeArgs(results))
+		args := probeArgs(results)
+		args["hour"] = ledger.HourOf(now)
+		_, err = exec(ctx, tx, "ledger_probe_history", args)
 		return err
 	})
 	if err != nil {
@@ -38,6 +40,11 @@ func (g *Ledger) SaveProbes(ctx context.Context, l reconcile.Lease, results []re
 func cleanProbe(p reconcile.ProbeResult) reconcile.ProbeResult {
 	p.Provider, p.ID, p.Detail = clean(p.Provider), clean(p.ID), clean(p.Detail)
 	p.At, p.Took = micro(p.At), p.Took.Truncate(time.Microsecond)
+	if p.Vitals != nil {
+		v := ledger.Sound(*p.Vitals)
+		v.At, v.Signs = micro(v.At), column(v.Signs, clean)
+		p.Vitals = &v
+	}
 	return p
 }
 
@@ -63,21 +70,29 @@ func putSums(ctx context.Context, tx pgx.Tx, sums []reconcile.ProbeSeen) error {
 	args := probeArgs(column(sums, func(s reconcile.ProbeSeen) reconcile.ProbeResult {
 		return s.Last
 	}))
-	runs := make([]*string, len(sums))
+	runs, vitals := make([]*string, len(sums)), make([]*string, len(sums))
 	for i, s := range sums {
-		if len(s.Failures) == 0 {
-			continue
-		}
-		text, err := jsonText(s.Failures)
-		if err != nil {
+		var err error
+		if runs[i], err = listText(s.Failures); err != nil {
 			return err
 		}
-		runs[i] = &text
+		if vitals[i], err = listText(s.Vitals); err != nil {
+			return err
+		}
 	}
-	args["failures"] = runs
+	args["failures"], args["vitals"] = runs, vitals
 	args["last_answered"] = column(sums, func(s reconcile.ProbeSeen) pgtype.Timestamptz { return stamp(s.LastAnswered) })
 	_, err := exec(ctx, tx, "ledger_probe_sums", args)
 	return err
+}
+
+// listText is a list as JSON, nil when it is empty.
+func listText[T any](list []T) (*string, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	text, err := jsonText(list)
+	return &text, err
 }
 
 func probeArgs(results []reconcile.ProbeResult) pgx.StrictNamedArgs {

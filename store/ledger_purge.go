@@ -15,6 +15,7 @@ import (
 var purges = [...]string{
 	"ledger_purge_findings", "ledger_purge_actions", "ledger_purge_probes", "ledger_purge_timeline",
 	"ledger_purge_passes", "ledger_purge_sandboxes", "ledger_purge_tasks",
+	"ledger_purge_verdicts", "ledger_purge_incidents", "ledger_purge_notices", "ledger_purge_hours",
 	"ledger_purge_pauses", "ledger_purge_holds", "ledger_purge_releases",
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -106,7 +107,31 @@ func aged(tb testing.TB, n int) *Ledger {
 		INSERT INTO sandkeeper.actions (id, remedy, seq, pass, rule, subject, provider, sandbox, task, step, reason,
 			evidence, row_only, outcome, planned_at, closed_at)
 		SELECT i, i, 0, 1, 'orphan', 'sandbox:daytona/' || i, 'daytona', i, '', 'terminate', '', '[]', false,
-			CASE WHEN i > 100 THEN 'confirmed' ELSE 'pending' END, now(), CASE WHEN i > 100 THEN now() - i * interval '1 second' END
+			CASE WHEN i > 100 THEN 'confirmed' ELSE 'pending' END, now(), CASE WHEN i > 100 THEN now() - i * interval '10 minutes' END
+		FROM generate_series(1, 10 * %[1]d) i;
+		INSERT INTO sandkeeper.probes (provider, sandbox, outcome, detail, at, took_us)
+		SELECT 'daytona', 'sb-' || i, 'answered', '', now() - i * interval '1 minute', 1000
+		FROM generate_series(1, 10 * %[1]d) i;
+		INSERT INTO sandkeeper.task_states (id, status, state, sandbox, entry_sum, error_sum, error_changed, live, changed_at)
+		SELECT i, 'completed', 'completed', 'sb-' || i, 0, 0, false, false, now() - i * interval '1 minute'
+		FROM generate_series(1, 10 * %[1]d) i;
+		INSERT INTO sandkeeper.sandboxes (provider, id, name, task, template, state, raw, gone_at, gone_by_us)
+		SELECT 'daytona', 'sb-' || i, 'box-' || i, i, '', 'ended', '', now() - i * interval '1 minute', true
+		FROM generate_series(1, 10 * %[1]d) i;
+		INSERT INTO sandkeeper.verdicts (rule, subject, task, provider, sandbox, template, region, worker, error, signature,
+			reason, at, began, late_us, attempt, enforced, cost, per_hour, failed_at, over, regret_at)
+		SELECT 'rule-' || i %% 10, 'task:' || i, i, 'daytona', 'sb-' || i, '', '', '', '', 's-' || i %% 100, 'dead',
+			now() - (10 * %[1]d - i) * interval '10 minutes', now(), 0, i, true, 0, 0,
+			now() - (10 * %[1]d - i) * interval '10 minutes', true, CASE WHEN i %% 50 = 0 THEN now() END
+		FROM generate_series(1, 10 * %[1]d) i;
+		INSERT INTO sandkeeper.armings (rule) SELECT 'rule-' || i FROM generate_series(0, 9) i;
+		INSERT INTO sandkeeper.incidents (id, signature, rule, provider, template, error, cause, evidence, opened_at,
+			first_seen, closed_at, count, cost)
+		SELECT i, 's-' || i, 'rule-1', 'daytona', '', '', '', '[]', now() - i * interval '10 minutes',
+			now() - i * interval '10 minutes', CASE WHEN i > 3 THEN now() - i * interval '9 minutes' END, 9, 1
+		FROM generate_series(1, 10 * %[1]d) i;
+		INSERT INTO sandkeeper.notices (action, task, provider, sandbox, rule, step, outcome, reason, at, next_at, closed_at)
+		SELECT i, i, '', '', 'rule-1', 'fail', 'done', '', now(), now(), CASE WHEN i > 3 THEN now() END
 		FROM generate_series(1, 10 * %[1]d) i`, n))
 	if err != nil {
 		tb.Fatal(err)
@@ -132,7 +157,52 @@ func TestReadersCostWhatIsOpenNotTheHistory(t *testing.T) {
 	readings = append(readings, measureReadings(&reconcile.Measures{Now: o.Now}, &passes, &[]ledger.Group{})...)
 	readings = append(readings, reading{query: "ledger_last_began", args: map[string]any{"quick": true}},
 		reading{query: "ledger_last_recorded"})
-	grows := regexp.MustCompile(`Seq Scan on (findings|actions|timeline|passes|probes|task_states|sandboxes)\b`)
+	readings = append(readings, overviewVerdicts(&o, 50)...)
+	readings = append(readings, scoreReadings(&ledger.Facts{}, o.Now)...)
+	readings = append(readings, verdictReadings(&reconcile.Memory{Now: o.Now})...)
+	readings = append(readings, reading{query: "ledger_notices_open"})
+	noScans(t, g, readings)
+}
+
+// What follows one action, and what people ask of one thing, costs no more when the ledger
+// has a long history.
+func TestOneSubjectCostsItsOwnHistory(t *testing.T) {
+	g := aged(t, 2000)
+	var h reconcile.History
+	sought := ledger.Subject("task:15000")
+	err := g.inSnapshot(t.Context(), func(tx pgx.Tx) error { return readHistory(t.Context(), tx, sought, &h) })
+	if err != nil || len(h.Tasks) != 1 || len(h.Sandboxes) != 1 || len(h.Findings) != 1 || len(h.Verdicts) != 1 ||
+		len(h.Probes) != 1 {
+		t.Fatalf("history = %+v, error = %v, want one of each", h, err)
+	}
+	now := time.Now()
+	readings := append(historyReadings(sought, &h),
+		reading{query: "ledger_history_sandboxes", args: pgx.StrictNamedArgs{
+			"id": "15000", "provider": "", "sandbox": "", "most": mostOfHistory,
+		}},
+		reading{query: "ledger_history_tasks", args: pgx.StrictNamedArgs{
+			"id": "15000", "tasks": []string{"15000"}, "most": mostOfHistory,
+		}},
+		reading{query: "ledger_settle_verdict", args: pgx.StrictNamedArgs{
+			"subject": "task:15000", "rule": "rule-1", "row": true, "now": now,
+		}},
+		reading{query: "ledger_victims", args: pgx.StrictNamedArgs{
+			"signature": "s-1", "first": now.Add(-time.Hour), "closed": stamp(time.Time{}),
+		}},
+		reading{query: "ledger_arm", args: pgx.StrictNamedArgs{"rule": "rule-1"}},
+		reading{query: "ledger_ask_lock", args: pgx.StrictNamedArgs{"ids": []string{"15000"}}},
+		reading{query: "ledger_end_verdicts", args: pgx.StrictNamedArgs{"numbers": []int64{15000}}},
+		reading{query: "ledger_notices_take", args: pgx.StrictNamedArgs{
+			"now": now, "most": 10, "shortest": ledger.ShortestPause, "longest": ledger.LongestPause,
+		}})
+	regrets := putRegrets([]reconcile.Regret{{Verdict: 15000, At: now}})
+	noScans(t, g, append(readings, reading{query: regrets.query, args: regrets.args}))
+}
+
+// noScans looks at the plan of each reading.
+func noScans(t *testing.T, g *Ledger, readings []reading) {
+	t.Helper()
+	grows := regexp.MustCompile(`Seq Scan on (findings|actions|timeline|passes|probes|task_states|sandboxes|verdicts|incidents|notices)\b`)
 	for _, r := range readings {
 		rows, err := g.pool.Query(t.Context(), "EXPLAIN "+queries[r.query], r.args)
 		if err != nil {
@@ -164,6 +234,17 @@ func BenchmarkOverview(b *testing.B) {
 		o, err := g.Overview(b.Context(), 50)
 		if err != nil || len(o.Findings) != 50 || o.FindingsOpen["rule-1"] != 1000 {
 			b.Fatalf("%d findings, %v, error %v", len(o.Findings), o.FindingsOpen, err)
+		}
+	}
+}
+
+// BenchmarkSubject reads one of a thousand tasks out of a million lines of history.
+func BenchmarkSubject(b *testing.B) {
+	g := aged(b, 10_000)
+	for b.Loop() {
+		h, err := g.Subject(b.Context(), "task:500")
+		if err != nil || len(h.Timeline) != mostOfHistory || len(h.Findings) != 1 {
+			b.Fatalf("%d lines, %d findings, error %v", len(h.Timeline), len(h.Findings), err)
 		}
 	}
 }

@@ -129,6 +129,7 @@ func recall(ctx context.Context, tx pgx.Tx, m *reconcile.Memory) error {
 	var full time.Time
 	readings := append(worldReadings(m), workReadings(m)...)
 	readings = append(readings, controlReadings(&m.Controls, m.Now)...)
+	readings = append(readings, verdictReadings(m)...)
 	readings = append(readings,
 		each("ledger_recall_ends", pgx.StrictNamedArgs{"most": ledger.MostGaps + 1}, scanTime,
 			func(t time.Time) { ends = append(ends, t) }),

@@ -15,16 +15,18 @@ import (
 type taskSeenRow struct {
 	reconcile.TaskSeen
 	entry, sum int64
+	turns      []instant
 }
 
 func (t *taskSeenRow) columns() []any {
 	return []any{&t.ID, &t.Status, (*string)(&t.State), &t.Sandbox, at(&t.Since), at(&t.FirstSeen),
 		at(&t.UpdatedAt), at(&t.StartedAt), at(&t.StaleStart), at(&t.AheadSign), at(&t.AheadSince),
-		&t.entry, &t.sum, &t.ErrorChanged, &t.Live}
+		&t.entry, &t.sum, &t.ErrorChanged, &t.Live, &t.turns, at(&t.Recreated), at(&t.LateSign)}
 }
 
 func (t *taskSeenRow) seen() reconcile.TaskSeen {
 	t.EntrySum, t.ErrorSum = uint64(t.entry), uint64(t.sum)
+	t.Turns = orNil(column(t.turns, func(i instant) time.Time { return time.Time(i) }))
 	return t.TaskSeen
 }
 
@@ -44,7 +46,7 @@ func (s *sandboxRow) columns() []any {
 	p := &s.probes
 	return []any{&s.Provider, &s.ID, &s.Name, &s.Task, &s.Template, (*string)(&s.State), &s.Raw, at(&s.CreatedAt),
 		at(&s.FirstSeen), at(&s.StateSince), at(&s.ResumedAt), at(&s.RanAt), at(&s.GoneAt), &s.GoneByUs,
-		&p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures}
+		&p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures, &p.vitals, at(&s.WorkedAt)}
 }
 
 func scanSandbox(r pgx.Rows) (reconcile.SandboxSeen, error) {
@@ -60,6 +62,7 @@ type probeSum struct {
 	at, answered    time.Time
 	took            int64
 	failures        []byte
+	vitals          []byte
 }
 
 func (p probeSum) seen(ref reconcile.Ref) (reconcile.ProbeSeen, error) {
@@ -70,16 +73,25 @@ func (p probeSum) seen(ref reconcile.Ref) (reconcile.ProbeSeen, error) {
 			Took: time.Duration(p.took) * time.Microsecond,
 		}
 	}
-	if p.failures == nil {
-		return seen, nil
+	for _, run := range []struct {
+		text []byte
+		into any
+	}{{p.failures, &seen.Failures}, {p.vitals, &seen.Vitals}} {
+		if run.text == nil {
+			continue
+		}
+		if err := json.Unmarshal(run.text, run.into); err != nil {
+			return seen, err
+		}
 	}
-	return seen, json.Unmarshal(p.failures, &seen.Failures)
+	return seen, nil
 }
 
 func scanProbeSum(r pgx.Rows) (reconcile.ProbeSeen, error) {
 	var ref reconcile.Ref
 	var p probeSum
-	err := r.Scan(&ref.Provider, &ref.ID, &p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures)
+	err := r.Scan(&ref.Provider, &ref.ID, &p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures,
+		&p.vitals)
 	if err != nil {
 		return reconcile.ProbeSeen{}, err
 	}
@@ -98,7 +110,7 @@ func scanFinding(r pgx.Rows) (reconcile.FindingSeen, error) {
 	var f reconcile.FindingSeen
 	var facts []byte
 	err := r.Scan(&f.Rule, &f.Subject, &f.Provider, &f.Sandbox, &f.Task, &f.Reason, &facts, at(&f.FirstSeen),
-		at(&f.LastSeen), at(&f.SightedAt), &f.Sightings, &f.Due, &f.HeldBy, at(&f.OpenedAt), at(&f.ResolvedAt))
+		at(&f.LastSeen), at(&f.SightedAt), &f.Sightings, &f.Due, &f.HeldBy, at(&f.OpenedAt), at(&f.ResolvedAt), &f.Incident)
 	if err != nil {
 		return f, err
 	}
@@ -130,16 +142,20 @@ func scanAction(r pgx.Rows) (reconcile.Action, error) {
 
 // scanActionAnd scans an action's columns and those that follow them.
 func scanActionAnd(r pgx.Row, a *reconcile.Action, more ...any) error {
-	var facts []byte
+	var facts, before []byte
 	into := []any{&a.ID, &a.Remedy, &a.Seq, &a.Pass, &a.Rule, &a.Subject, &a.Provider, &a.Sandbox, &a.Task,
 		(*string)(&a.Step), &a.Reason, &facts, &a.RowOnly, (*string)(&a.Outcome), &a.Detail, &a.Attempts, at(&a.PlannedAt),
-		at(&a.ClaimedAt), &a.ClaimedBy, at(&a.ClaimEnds), at(&a.ActedAt), at(&a.ClosedAt), at(&a.NextAttempt)}
+		at(&a.ClaimedAt), &a.ClaimedBy, at(&a.ClaimEnds), at(&a.ActedAt), at(&a.ClosedAt), at(&a.NextAttempt),
+		at(&a.FirstActed), at(&a.Began), &a.Signature, &a.Author, &a.Running, &a.Anyway, &before}
 	if err := r.Scan(append(into, more...)...); err != nil {
 		return err
 	}
 	var err error
-	a.Evidence, err = facing(facts)
-	return err
+	if a.Evidence, err = facing(facts); err != nil || before == nil {
+		return err
+	}
+	a.Before = &reconcile.RowBefore{}
+	return json.Unmarshal(before, a.Before)
 }
 
 func scanSource(r pgx.Rows) (reconcile.SourceSeen, error) {

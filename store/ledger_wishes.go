@@ -28,11 +28,16 @@ func (g *Ledger) SetMode(ctx context.Context, rule string, mode reconcile.Mode, 
 	return nil
 }
 
-// ClearMode takes a lowered mode back: the config decides again.
+// ClearMode takes a lowered mode back: the config decides again, and what the rule got wrong
+// so far is forgiven.
 // [reconcile.ErrNotFound] means that it was not lowered.
 func (g *Ledger) ClearMode(ctx context.Context, rule string, by reconcile.Signature) error {
 	err := g.wish(ctx, by, func(tx pgx.Tx, _ time.Time) ([]told, error) {
-		err := counted(ctx, tx, "ledger_clear_mode", pgx.StrictNamedArgs{"rule": rule}, reconcile.ErrNotFound)
+		own := pgx.StrictNamedArgs{"rule": rule}
+		err := counted(ctx, tx, "ledger_clear_mode", own, reconcile.ErrNotFound)
+		if err == nil {
+			_, err = exec(ctx, tx, "ledger_arm", own)
+		}
 		return []told{{"rule:" + rule, "mode of the config again"}}, err
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/ledger"
 )
 
 func putTasks(seen []reconcile.TaskSeen, now time.Time) write {
@@ -19,6 +20,7 @@ func putTasks(seen []reconcile.TaskSeen, now time.Time) write {
 	}
 	return write{"ledger_put_tasks", pgx.StrictNamedArgs{
 		"now":           now,
+		"hour":          ledger.HourOf(now),
 		"ids":           column(ts, func(t task) string { return clean(t.ID) }),
 		"statuses":      column(ts, func(t task) string { return clean(t.Status) }),
 		"states":        column(ts, func(t task) string { return string(t.State) }),
@@ -34,7 +36,21 @@ func putTasks(seen []reconcile.TaskSeen, now time.Time) write {
 		"error_sums":    column(ts, func(t task) int64 { return int64(t.ErrorSum) }), // the bits, read back the same way
 		"error_changed": column(ts, func(t task) bool { return t.ErrorChanged }),
 		"live":          column(ts, func(t task) bool { return t.Live }),
+		"turns":         column(ts, func(t task) *string { return turns(t.Turns) }),
+		"recreated":     when(func(t task) time.Time { return t.Recreated }),
+		"late_sign":     when(func(t task) time.Time { return t.LateSign }),
 	}}
+}
+
+// turns is a list of times as an array's text, nil when there is none: arrays of arrays
+// cannot be taken apart in SQL.
+func turns(list []time.Time) *string {
+	if len(list) == 0 {
+		return nil
+	}
+	times := column(list, func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) })
+	text := "{" + strings.Join(times, ",") + "}"
+	return &text
 }
 
 func putSandboxes(seen []reconcile.SandboxSeen) write {
@@ -61,6 +77,7 @@ func putSandboxes(seen []reconcile.SandboxSeen) write {
 		"ran_at":      when(func(s sandbox) time.Time { return s.RanAt }),
 		"gone_at":     when(func(s sandbox) time.Time { return s.GoneAt }),
 		"gone_by_us":  column(ss, func(s sandbox) bool { return s.GoneByUs }),
+		"worked_at":   when(func(s sandbox) time.Time { return s.WorkedAt }),
 	}}
 }
 

@@ -20,6 +20,10 @@ type Mapping struct {
 	Notify   string
 	Attrs    []string // further columns that overrides ask for (task.NAME), read as text
 	Events   EventMapping
+
+	// Split says that the state expression is the preset's own: it splits what
+	// statuses.running means in two, so a live row still has a live status.
+	Split bool
 }
 
 // A RowChange is what fail or requeue sets on the row. Values are SQL expressions, which
@@ -72,7 +76,7 @@ type field struct {
 // are read.
 var taskFields = []field{
 	{"id", textual}, {"status", textual}, {"state", textual}, {"sandbox", textual}, {"provider", textual},
-	{"template", textual}, {"session", textual}, {"error", textual},
+	{"template", textual}, {"session", textual}, {"worker", textual}, {"error", textual},
 	{"created_at", moment}, {"assigned_at", moment}, {"started_at", moment}, {"heartbeat_at", moment},
 	{"activity_at", moment}, {"updated_at", moment}, {"deadline_at", moment}, {"keep_alive_until", moment},
 	{"timeout", span}, {"attempts", number}, {"max_attempts", number},

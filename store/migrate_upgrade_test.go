@@ -30,17 +30,36 @@ INSERT INTO sandkeeper.actions (id, remedy, seq, pass, rule, subject, provider, 
 		false, 'accepted', 1, @noon::timestamptz - interval '3 minutes', '', NULL, 6, @noon::timestamptz - interval '3 minutes', NULL),
 	('closed', 'closed', 0, 1, 'orphan', 'sandbox:daytona/sb-0', 'daytona', 'sb-0', '', 'terminate', '', '[]',
 		false, 'confirmed', 1, @noon::timestamptz - interval '9 minutes', '', NULL, 6, @noon::timestamptz - interval '9 minutes', @noon);
+INSERT INTO sandkeeper.task_states (id, status, state, sandbox, started_at, entry_sum, error_sum, error_changed, live, changed_at)
+	VALUES ('t', 'running', 'running', 'sb-1', @noon, 3, 4, true, true, @noon);
+INSERT INTO sandkeeper.sandboxes (provider, id, name, task, template, state, raw, gone_by_us, probe, probed_at)
+	VALUES ('daytona', 'sb-1', 'box', 't', 'dev', 'running', 'started', false, 'hung', @noon);
+INSERT INTO sandkeeper.timeline (at, subject, kind, what) VALUES (@noon, 'task:t', 'state', 'assigned to running');
+INSERT INTO sandkeeper.modes VALUES ('orphan', 'observe', 'ana', 'drill', @noon);
 INSERT INTO sandkeeper.counters VALUES ('actions', 'orphan', 'daytona', 'terminate:confirmed', 41)`
 
-// The second version goes on where the first was killed.
-func TestUpgradeFromTheFirstVersionGoesOn(t *testing.T) {
+// versionTwo is what the second release had besides.
+const versionTwo = `; UPDATE sandkeeper.actions SET first_acted_at = acted_at WHERE acted_at IS NOT NULL;
+INSERT INTO sandkeeper.rates VALUES ('daytona', @noon)`
+
+// This version goes on where an earlier one was killed.
+func TestUpgradeFromEachReleaseGoesOn(t *testing.T) {
+	for name, from := range map[string]struct {
+		version int
+		rows    string
+	}{"the first": {1, versionOne}, "the second": {2, versionOne + versionTwo}} {
+		t.Run(name, func(t *testing.T) { upgrade(t, from.version, from.rows) })
+	}
+}
+
+func upgrade(t *testing.T, version int, rows string) {
 	pool := ledgerPool(t, pgtest.Database(t))
 	g := NewLedger(pool, LedgerOptions{Installation: "test", Clock: atNoon})
-	if err := g.migrate(t.Context(), migrations[:1]); err != nil {
+	if err := g.migrate(t.Context(), migrations[:version]); err != nil {
 		t.Fatal(err)
 	}
 	noon := "'" + ledgerNoon.Format(time.RFC3339) + "'"
-	if _, err := pool.Exec(t.Context(), strings.ReplaceAll(versionOne, "@noon", noon)); err != nil {
+	if _, err := pool.Exec(t.Context(), strings.ReplaceAll(rows, "@noon", noon)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := g.Overview(t.Context(), 10); err == nil {
@@ -66,11 +85,33 @@ func TestUpgradeFromTheFirstVersionGoesOn(t *testing.T) {
 	if _, err := g.Claim(t.Context(), worker, claim); err == nil {
 		t.Error("a worker claimed what the lease before still holds")
 	}
+	world := recalled(t, g)
+	task, box := world.Tasks["t"], world.Sandboxes[reconcile.Ref{Provider: "daytona", ID: "sb-1"}]
+	if !task.Live || task.EntrySum != 3 || task.Turns != nil || box.Name != "box" || len(world.Probes) != 1 ||
+		world.Controls.Lowered["orphan"].Author != "ana" || len(world.Verdicts) != 0 {
+		t.Errorf("memory = %+v, want the task, its sandbox, its probe and the mode", world)
+	}
+	goesOnWithNew(t, g)
 	later := NewLedger(pool, LedgerOptions{Installation: "test", Clock: func() time.Time { return ledgerNoon.Add(time.Minute) }})
 	if _, err := later.TakeLease(t.Context(), "new", time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := later.Claim(t.Context(), worker, claim); err != nil {
 		t.Errorf("claim after the take-over: %v", err)
+	}
+}
+
+// goesOnWithNew does in an upgraded ledger what only this version can.
+func goesOnWithNew(t *testing.T, g *Ledger) {
+	t.Helper()
+	by := reconcile.Signature{Author: "ana", Reason: "drill"}
+	asked, err := g.Ask(t.Context(), by, []reconcile.Action{
+		{ID: "stop", Remedy: "stop", Rule: reconcile.RuleOperator, Subject: "sandbox:daytona/sb-1", Provider: "daytona",
+			Sandbox: "sb-1", Step: reconcile.StepQuarantine},
+		{ID: "end", Remedy: "end", Rule: reconcile.RuleOperator, Subject: "sandbox:daytona/sb-1", Provider: "daytona",
+			Sandbox: "sb-1", Step: reconcile.StepTerminate},
+	}, nil)
+	if err != nil || len(asked) != 1 || asked[0].ID != "stop" {
+		t.Errorf("asked = %v, error = %v, want the quarantine: a terminate is open already", asked, err)
 	}
 }

@@ -3,20 +3,27 @@ package store
 import (
 	"maps"
 	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // noEvents as events.table turns a preset's events off.
 const noEvents = "none"
 
 // Presets are the names that `tasks.preset` may have.
-func Presets() []string { return []string{"omoios", "coding-agent", "none"} }
+func Presets() []string { return []string{"omoios", codingAgentName, "none"} }
+
+const codingAgentName = "coding-agent"
 
 // WithPreset fills in what the mapping leaves open from its preset. What the mapping
 // gives wins key by key; an explicit "" unmaps a column.
 func (m Mapping) WithPreset() Mapping {
 	p := preset(m.Preset)
+	given := m.Columns
 	m.Preset = first(m.Preset, "none")
 	m.Table = first(m.Table, p.Table)
+	m.Where = first(m.Where, p.Where)
 	m.Timezone = first(m.Timezone, "UTC")
 	m.Columns = over(p.Columns, m.Columns)
 	statuses := maps.Clone(p.Statuses)
@@ -25,6 +32,9 @@ func (m Mapping) WithPreset() Mapping {
 	}
 	maps.Copy(statuses, m.Statuses)
 	m.Statuses = statuses
+	if m.Preset == codingAgentName {
+		m.splitRunning(given)
+	}
 	m.Fail = m.Fail.over(p.Fail)
 	m.Requeue = m.Requeue.over(p.Requeue)
 	m.Events = m.Events.over(p.Events)
@@ -72,7 +82,7 @@ func preset(name string) Mapping {
 	switch name {
 	case "omoios":
 		return omoios()
-	case "coding-agent":
+	case codingAgentName:
 		return codingAgent()
 	}
 	return Mapping{}
@@ -105,16 +115,20 @@ func omoios() Mapping {
 	}
 }
 
-// codingAgent is the template of a coding-agent platform: one table, no events, times
-// without time zone, a sandbox column that the provider knows.
+// codingAgent is the coding-agent template: one table, no events, times without time zone,
+// a sandbox column that the provider knows. Rows that a user deleted stay, with deleted_at.
+//
+// A kept sandbox expires by itself max_duration after it was made, which was before the row
+// last moved: until then it is the user's.
 func codingAgent() Mapping {
 	return Mapping{
 		Table: "public.tasks",
+		Where: "deleted_at IS NULL",
 		Columns: map[string]string{
 			"id": "id", "status": "status", "sandbox": "sandbox_id", "session": "agent_session_id",
 			"created_at": "created_at", "updated_at": "updated_at", "error": "error",
 			"timeout":          "(max_duration * interval '1 minute')",
-			"keep_alive_until": "(CASE WHEN keep_alive THEN created_at + max_duration * interval '1 minute' END)",
+			"keep_alive_until": "(CASE WHEN keep_alive THEN updated_at + coalesce(max_duration, 300) * interval '1 minute' END)",
 		},
 		Statuses: map[string][]string{
 			"pending": {"pending"}, "running": {"processing"},
@@ -125,4 +139,56 @@ func codingAgent() Mapping {
 			"sandbox_id": "NULL", "agent_session_id": "NULL",
 		}},
 	}
+}
+
+// splitRunning maps what the template has no columns for, by the names and statuses that
+// hold in the end. A task that runs by its status and names no sandbox yet is only assigned.
+// A worker moves updated_at with all it does, so that is the activity; while no worker is at
+// the row, it only tells that somebody changed it.
+func (m *Mapping) splitRunning(given map[string]string) {
+	status, sandbox := operand(m.Columns["status"]), operand(m.Columns["sandbox"])
+	running := m.Statuses["running"]
+	if status == "" || sandbox == "" || len(running) == 0 {
+		return // what is wrong with them is said when they are compiled
+	}
+	working := among(status, running) + " AND coalesce(" + sandbox + "::text, '') <> ''"
+	if _, own := given["activity_at"]; !own && m.Columns["updated_at"] != "" {
+		m.Columns["activity_at"] = "(CASE WHEN " + working + " THEN " + operand(m.Columns["updated_at"]) + " END)"
+	}
+	if _, own := given["state"]; own {
+		return
+	}
+	cases := " WHEN " + working + " THEN 'running'"
+	for _, state := range taskStates {
+		as := state
+		if state == reconcile.TaskRunning {
+			as = reconcile.TaskAssigned
+		}
+		if words := m.Statuses[string(state)]; len(words) > 0 {
+			cases += " WHEN " + among(status, words) + " THEN '" + string(as) + "'"
+		}
+	}
+	m.Columns["state"], m.Split = "(CASE"+cases+" END)", true
+}
+
+// operand is a mapped column or expression as it stands in another expression; "" when it
+// is neither.
+func operand(text string) string {
+	if inParentheses(text) {
+		return text
+	}
+	parts, problem := identifier(text)
+	if problem != "" {
+		return ""
+	}
+	return parts.Sanitize()
+}
+
+// among is SQL that looks for a status among words.
+func among(status string, words []string) string {
+	out := make([]string, len(words))
+	for i, word := range words {
+		out[i] = "'" + strings.ReplaceAll(word, "'", "''") + "'"
+	}
+	return status + "::text IN (" + strings.Join(out, ", ") + ")"
 }

@@ -57,9 +57,7 @@ func (t *Tasks) Clock(ctx context.Context) (reconcile.TaskClock, error) {
 // Live reads the tasks that are not terminal and pass the `where` of the config.
 func (t *Tasks) Live(ctx context.Context) (reconcile.Rows, error) {
 	rows, err := t.rows(ctx, "read the live tasks", func(s *statements) (query, error) {
-		args := s.readArgs()
-		args["live"] = list(s.liveStatuses())
-		return query{sql: s.live, args: args, size: int(t.size.Load())}, nil
+		return query{sql: s.live, args: s.withLive(s.readArgs()), size: int(t.size.Load())}, nil
 	})
 	t.size.Store(int64(len(rows.Tasks)))
 	return rows, err

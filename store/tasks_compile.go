@@ -21,6 +21,7 @@ type Compiled struct {
 	plain   map[string]string // field: the column's name, where it is a column
 	states  map[string]reconcile.TaskState
 	live    []string // statuses, or canonical states where a state expression is mapped
+	words   []string // with Split: the statuses of live rows
 	changes map[reconcile.Step]change
 	events  *compiledEvents // nil without events
 }

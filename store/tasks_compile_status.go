@@ -35,6 +35,9 @@ func (c *compiler) statuses() {
 		c.statusesOf(state)
 	}
 	if c.out.columns["state"] != "" {
+		if c.m.Split {
+			c.out.words = c.out.live
+		}
 		c.out.live = []string{string(reconcile.TaskPending), string(reconcile.TaskAssigned), string(reconcile.TaskRunning)}
 		return
 	}

@@ -46,7 +46,7 @@ func (w *world) explain() node {
 			return err
 		}
 		args := s.readArgs()
-		args["live"] = s.liveStatuses()
+		s.withLive(args)
 		return tx.QueryRow(w.t.Context(), "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+s.live, args).Scan(&text)
 	})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 type taskRow struct {
 	version string
 	outside bool
-	texts   [8]pgtype.Text // id, status, state, sandbox, provider, template, session, error
+	texts   [9]pgtype.Text // id, status, state, sandbox, provider, template, session, worker, error
 	moments [8]pgtype.Timestamptz
 	timeout pgtype.Interval
 	tries   [2]pgtype.Int8
@@ -82,7 +82,8 @@ func (r *taskRow) task(c *Compiled, now time.Time) reconcile.Task {
 		Outside: r.outside,
 		ID:      r.texts[0].String, Version: r.version, Status: r.texts[1].String, AsOf: now,
 		Sandbox: r.texts[3].String, Provider: r.texts[4].String, Template: r.texts[5].String,
-		Session: r.texts[6].String, Error: r.texts[7].String, Attrs: r.attributes(c.mapping.Attrs),
+		Session: r.texts[6].String, Worker: r.texts[7].String, Error: r.texts[8].String,
+		Attrs:     r.attributes(c.mapping.Attrs),
 		CreatedAt: taskTime(r.moments[0]), AssignedAt: taskTime(r.moments[1]), StartedAt: taskTime(r.moments[2]),
 		HeartbeatAt: taskTime(r.moments[3]), ActivityAt: taskTime(r.moments[4]), UpdatedAt: taskTime(r.moments[5]),
 		DeadlineAt: taskTime(r.moments[6]), KeepAliveUntil: taskTime(r.moments[7]), Timeout: spanOf(r.timeout),

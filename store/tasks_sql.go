@@ -7,8 +7,6 @@ import (
 	"text/template"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // Statements are a compiled mapping made SQL for the columns' types as they are.
@@ -114,24 +112,40 @@ func (s *statements) eventSource() *eventSource {
 	return src
 }
 
-// alive is the condition that a row's status is a live one. It needs @live.
+// alive is the condition that a row is live. It needs the parameters of [statements.withLive].
 func (s *statements) alive() string {
-	if state := s.plan.columns["state"]; state != "" {
-		return "(" + state + ")::text = ANY (@live::text[])"
+	state, status := s.plan.columns["state"], s.plan.columns["status"]
+	if state == "" {
+		return s.cat.fields["status"].among(status, "live")
 	}
-	return s.cat.fields["status"].among(s.plan.columns["status"], "live")
+	alive := "(" + state + ")::text = ANY (@live::text[])"
+	if s.plan.mapping.Split { // an index on the status can be used for this half
+		alive = "(" + s.cat.fields["status"].among(status, "words") + " AND " + alive + ")"
+	}
+	return alive
 }
 
-// liveStatuses is what alive compares with: of an enum only the labels that it has.
-func (s *statements) liveStatuses() []string {
-	t := s.cat.fields["status"]
-	if s.plan.columns["state"] != "" || !t.enum() {
-		return s.plan.live
+// withLive adds what alive compares with.
+func (s *statements) withLive(args pgx.StrictNamedArgs) pgx.StrictNamedArgs {
+	if s.plan.columns["state"] == "" {
+		args["live"] = list(s.labelled(s.plan.live))
+		return args
 	}
-	return slices.DeleteFunc(
-		slices.Clone(s.plan.live),
-		func(status string) bool { return !slices.Contains(t.labels, status) },
-	)
+	args["live"] = list(s.plan.live)
+	if s.plan.mapping.Split {
+		args["words"] = list(s.labelled(s.plan.words))
+	}
+	return args
+}
+
+// labelled are the given statuses; of an enum only those that are labels of it.
+func (s *statements) labelled(statuses []string) []string {
+	t := s.cat.fields["status"]
+	if !t.enum() {
+		return statuses
+	}
+	unknown := func(status string) bool { return !slices.Contains(t.labels, status) }
+	return slices.DeleteFunc(slices.Clone(statuses), unknown)
 }
 
 // readArgs are the parameters of every read.
@@ -150,100 +164,4 @@ func list(texts []string) []string {
 		return []string{}
 	}
 	return texts
-}
-
-// A guard is what write and look share: how the row is found, and what must hold.
-type guard struct {
-	Table, ID, Status, Sandbox, Live, Alive string
-}
-
-func (s *statements) guard(refutable bool) guard {
-	id := s.plan.columns["id"]
-	g := guard{
-		Table: s.plan.table, ID: id + " = " + s.cat.fields["id"].value("id"), Status: s.plan.columns["status"],
-		Sandbox: "''", Live: s.alive(),
-	}
-	if t := s.cat.fields["id"]; !t.keyed() && !t.text() {
-		g.ID = "(" + id + ")::text = @id::text"
-	}
-	if sandbox := s.plan.columns["sandbox"]; sandbox != "" {
-		g.Sandbox = "coalesce((" + sandbox + ")::text, '')"
-	}
-	if refutable {
-		g.Alive = s.newerSign()
-	}
-	return g
-}
-
-// newerSign is the condition that the worker gave a life sign after @life_sign: in its
-// row or by an event. "" when neither is mapped.
-func (s *statements) newerSign() string {
-	var signs []string
-	for _, field := range []string{"heartbeat_at", "activity_at"} {
-		if sql := s.plan.columns[field]; sql != "" {
-			at := "(" + sql + ")::timestamptz"
-			signs = append(signs, "coalesce(isfinite("+at+") AND "+at+" > @life_sign::timestamptz, false)")
-		}
-	}
-	if e := s.plan.events; e != nil {
-		signs = append(
-			signs,
-			fmt.Sprintf("EXISTS (SELECT FROM %[1]s AS e WHERE %[2]s AND (%[3]s)::text NOT LIKE 'sandkeeper.%%' "+
-				"AND isfinite((%[4]s)::timestamptz) AND (%[4]s)::timestamptz > @life_sign::timestamptz)",
-				e.table, s.sandboxIs(), e.columns["type"], e.columns["at"]),
-		)
-	}
-	return strings.Join(signs, " OR ")
-}
-
-// sandboxIs is the condition that an event is of the sandbox that the guard proves the
-// row to have.
-func (s *statements) sandboxIs() string {
-	column, t := s.plan.events.columns["sandbox"], s.cat.events["sandbox"]
-	if !t.like(s.cat.fields["sandbox"]) {
-		return "(" + column + ")::text = NULLIF(@sandbox::text, '')"
-	}
-	return column + " = " + t.value("sandbox")
-}
-
-// write is the guarded update.
-func (s *statements) write(step reconcile.Step, refutable, lock bool) (string, error) {
-	ch, ok := s.plan.changes[step]
-	if !ok {
-		return "", fmt.Errorf("tasks.%s is not configured: there is nothing to set", step)
-	}
-	state := first(s.plan.columns["state"], s.plan.columns["status"])
-	newStatus := "@new_status::text"
-	if t := s.cat.fields["status"]; t.enum() {
-		newStatus += "::" + t.name
-	}
-	return render("tasks_write", struct {
-		guard
-		NewStatus, State string
-		Sets             []assignment
-		Version          bool
-	}{s.guard(refutable), newStatus, "(" + state + ")::text", ch.sets, !lock})
-}
-
-// look is the statement that says why a write did nothing, or that locks the row.
-func (s *statements) look(refutable, lock bool) (string, error) {
-	return render("tasks_state", struct {
-		guard
-		Lock bool
-	}{s.guard(refutable), lock})
-}
-
-// event is the statement that adds an event.
-func (s *statements) event() (string, error) {
-	e, types := s.plan.events, s.cat.events
-	with := map[string]string{
-		"Table": e.table, "Sandbox": quoted(e.plain["sandbox"]), "Type": quoted(e.plain["type"]), "At": quoted(e.plain["at"]),
-		"SandboxValue": types["sandbox"].value(
-			"sandbox",
-		), "TypeValue": types["type"].value("type"), "Data": "", "DataValue": "",
-	}
-	if data := e.plain["data"]; data != "" {
-		with["Data"], with["DataValue"] = quoted(data), "@data::text::"+types["data"].name
-	}
-	return render("tasks_event", with)
 }

@@ -20,6 +20,7 @@ type attempt struct {
 	change change
 	id     string // as the database prints it
 	reason string
+	before []*string // what the written columns held when the row was locked, as text
 }
 
 // Write changes one row, guarded: it does nothing when the row has moved. It touches the
@@ -41,7 +42,7 @@ func (t *Tasks) Write(ctx context.Context, w reconcile.Write) (reconcile.Written
 			written = reconcile.WriteMoved // an id that is none of this table names no row
 			return nil
 		}
-		written, err = a.run(ctx, tx)
+		written, before, err = a.run(ctx, tx)
 		return err
 	})
 	if err != nil {
@@ -59,71 +60,86 @@ func (s *statements) attempt(w reconcile.Write) (*attempt, error) {
 	return &attempt{Write: w, s: s, change: ch, id: id, reason: fit(w.Reason, s.reasonLimit(ch))}, nil
 }
 
-func (a *attempt) run(ctx context.Context, tx pgx.Tx) (reconcile.Written, error) {
+func (a *attempt) run(ctx context.Context, tx pgx.Tx) (reconcile.Written, *reconcile.RowBefore, error) {
 	// A statement sees what was there when it began, also when it then waits for the row. So
-	// the row is locked first, and the update after it sees every life sign that came meanwhile.
-	if a.Lock || a.Refutable {
-		if written, err := a.look(ctx, tx, true); err != nil || written != reconcile.WriteBusy {
-			return written, err
-		}
+	// the row is locked first: the update after it sees every life sign that came meanwhile,
+	// and overwrites just what was read here for restore.
+	if written, err := a.look(ctx, tx, true); err != nil || written != reconcile.WriteBusy {
+		return written, nil, err
 	}
-	done, err := a.update(ctx, tx)
+	version, err := a.update(ctx, tx)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	if !done {
-		return a.look(ctx, tx, false)
+	if version == "" {
+		written, err := a.look(ctx, tx, false)
+		return written, nil, err
 	}
-	return reconcile.WriteDone, a.tell(ctx, tx)
+	return reconcile.WriteDone, a.rowBefore(version), a.tell(ctx, tx)
 }
 
-// update is the one statement that changes the table. It says whether it did.
-func (a *attempt) update(ctx context.Context, tx pgx.Tx) (bool, error) {
+// rowBefore is what restore needs to take the write back.
+func (a *attempt) rowBefore(version string) *reconcile.RowBefore {
+	_, mark := splitMark(a.reason)
+	columns := map[string]*string{}
+	for i, name := range a.s.plan.columnsOf(a.change) {
+		columns[name] = a.before[i]
+	}
+	return &reconcile.RowBefore{After: version, Mark: mark, Columns: columns}
+}
+
+// update is the one statement that changes the table. It answers the row's version after
+// it, "" when it changed nothing.
+func (a *attempt) update(ctx context.Context, tx pgx.Tx) (string, error) {
 	sql, err := a.s.write(a.Step, a.Refutable, a.Lock)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	args := a.args()
 	args["new_status"], args["reason"] = a.change.status, a.reason
 	if !a.Lock {
 		args["version"] = a.Task.Version
 	}
+	after, err := writeOne(ctx, tx, sql, args)
+	if err != nil || after == nil {
+		return "", err
+	}
+	return after.Version, a.became(after.State)
+}
+
+// A rowAfter is a row as a write left it.
+type rowAfter struct{ State, Version string }
+
+// writeOne runs a statement that may change one row, and refuses to change more.
+func writeOne(ctx context.Context, tx pgx.Tx, sql string, args pgx.StrictNamedArgs) (*rowAfter, error) {
 	rows, err := tx.Query(ctx, sql, args)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	became, err := pgx.CollectRows(rows, pgx.RowTo[*string])
-	if err != nil || len(became) == 0 {
-		return false, err
+	after, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[rowAfter])
+	switch {
+	case err != nil || len(after) == 0:
+		return nil, err
+	case len(after) > 1:
+		return nil, fmt.Errorf("%d rows have the id %s: tasks.columns.id must be unique; nothing was written",
+			len(after), args["id"])
 	}
-	if len(became) > 1 {
-		return false, fmt.Errorf(
-			"%d rows have the id %s: tasks.columns.id must be unique; nothing was written",
-			len(became),
-			a.id,
-		)
-	}
-	return true, a.became(became[0])
+	return after[0], nil
 }
 
 // became refuses a write that did not come to what it was for: by a state expression that
 // reads other columns, or by a trigger.
-func (a *attempt) became(word *string) error {
-	if word == nil {
-		word = new(string)
-	}
-	if state := a.s.plan.stateOf(*word, *word); state != a.change.state {
+func (a *attempt) became(word string) error {
+	if state := a.s.plan.stateOf(word, word); state != a.change.state {
 		return fmt.Errorf("after the write the row would be %q and not %s: correct tasks.%s, or the trigger on the table; "+
-			"nothing was written", *word, a.change.state, a.Step)
+			"nothing was written", word, a.change.state, a.Step)
 	}
 	return nil
 }
 
 // args are what the guard compares with.
 func (a *attempt) args() pgx.StrictNamedArgs {
-	args := pgx.StrictNamedArgs{
-		"id": a.id, "status": a.Task.Status, "sandbox": a.Task.Sandbox, "live": list(a.s.liveStatuses()),
-	}
+	args := a.s.withLive(pgx.StrictNamedArgs{"id": a.id, "status": a.Task.Status, "sandbox": a.Task.Sandbox})
 	if a.Refutable && a.s.newerSign() != "" {
 		args["life_sign"] = a.LifeSign
 	}
@@ -134,12 +150,12 @@ func (a *attempt) args() pgx.StrictNamedArgs {
 // differs. Locking, "busy" means that nothing but the version can be in the way, and the
 // update after it sees every life sign that came while the lock was waited for.
 func (a *attempt) look(ctx context.Context, tx pgx.Tx, lock bool) (reconcile.Written, error) {
-	sql, err := a.s.look(a.Refutable, lock)
+	sql, err := a.s.look(a.Refutable, lock, a.s.plan.columnsOf(a.change))
 	if err != nil {
 		return "", err
 	}
 	var stands, alive bool
-	err = tx.QueryRow(ctx, sql, a.args()).Scan(&stands, &alive)
+	err = tx.QueryRow(ctx, sql, a.args()).Scan(&stands, &alive, &a.before)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return reconcile.WriteMoved, nil
@@ -161,11 +177,16 @@ func (a *attempt) tell(ctx context.Context, tx pgx.Tx) error {
 			return fmt.Errorf("add a sandkeeper.failed event: %w", err)
 		}
 	}
-	channel := a.s.plan.mapping.Notify
+	return a.s.notify(ctx, tx, map[string]string{"task": a.id, "status": a.change.status, "step": string(a.Step)})
+}
+
+// notify tells the channel of the config, if there is one, when the transaction ends well.
+func (s *statements) notify(ctx context.Context, tx pgx.Tx, facts map[string]string) error {
+	channel := s.plan.mapping.Notify
 	if channel == "" {
 		return nil
 	}
-	payload, err := json.Marshal(map[string]string{"task": a.id, "status": a.change.status, "step": string(a.Step)})
+	payload, err := json.Marshal(facts)
 	if err != nil {
 		return fmt.Errorf("write the notification: %w", err)
 	}
@@ -188,6 +209,15 @@ func (a *attempt) addEvent(ctx context.Context, tx pgx.Tx) error {
 	}
 	_, err = tx.Exec(ctx, sql, args)
 	return err
+}
+
+// columnsOf are the columns that a change sets, the status first.
+func (c *Compiled) columnsOf(ch change) []string {
+	columns := []string{c.plain["status"]}
+	for _, a := range ch.sets {
+		columns = append(columns, a.name)
+	}
+	return columns
 }
 
 // writtenNames are the columns that fail and requeue change, each once.

@@ -63,9 +63,12 @@ func (p *Provider) usage(ctx context.Context) (usage, error) {
 }
 
 // organization is the id that usage is asked by. An API key belongs to one organization
-// and does not say which; every sandbox does.
+// and does not say which; every sandbox does, and one is enough for good.
 func (p *Provider) organization(ctx context.Context) (string, error) {
 	if id := p.entry.Extra["organization"]; id != "" {
+		return id, checkID(id)
+	}
+	if id, told := p.org.Load().(string); told {
 		return id, checkID(id)
 	}
 	a, err := p.client.read(ctx, call{what: "organization", url: p.client.at("sandbox") + "?limit=1", max: maxOne})
@@ -83,7 +86,16 @@ func (p *Provider) organization(ctx context.Context) (string, error) {
 	if len(in.Items) == 0 {
 		return "", errors.New("no sandbox names the organization; set organization: in the provider's entry")
 	}
-	return in.Items[0].Organization, checkID(in.Items[0].Organization)
+	id := in.Items[0].Organization
+	p.belongs(id)
+	return id, checkID(id)
+}
+
+// belongs remembers the organization that a sandbox told.
+func (p *Provider) belongs(id string) {
+	if checkID(id) == nil && p.org.Load() == nil {
+		p.org.Store(strings.Clone(id)) // keeps nothing of the page alive
+	}
 }
 
 type apiKey struct {

@@ -2,6 +2,7 @@ package daytona
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -207,6 +208,62 @@ func TestActivate(t *testing.T) {
 		}}
 		if err := over(t, d).Activate(t.Context(), "n"); !is(err, test.err) || posts != test.posts {
 			t.Errorf("%s: Activate = %v after %d calls, want %v after %d", name, err, posts, test.err, test.posts)
+		}
+	}
+}
+
+// TestQuotasAskOnce: which organization a key belongs to is asked once, and not at all after
+// a listing told.
+func TestQuotasAskOnce(t *testing.T) {
+	const item = `{"id":"sb-1","organizationId":"org-1"}`
+	for name, test := range map[string]struct {
+		listed bool
+		calls  []string
+	}{
+		"after a listing": {true, []string{"/api/sandbox", "/api/organizations/org-1/usage", "/api/organizations/org-1/usage"}},
+		"alone":           {false, []string{"/api/sandbox", "/api/organizations/org-1/usage", "/api/organizations/org-1/usage"}},
+	} {
+		var calls []string
+		d := &double{answer: func(_ int, w http.ResponseWriter, r *http.Request) {
+			calls = append(calls, r.URL.Path)
+			if strings.HasSuffix(r.URL.Path, "/usage") {
+				sendJSON(w, 200, `{"regionUsage":[],"totalSnapshotQuota":10,"currentSnapshotUsage":3}`)
+				return
+			}
+			sendJSON(w, 200, `{"items":[`+item+`],"nextCursor":null}`)
+		}}
+		p := over(t, d)
+		if test.listed {
+			if _, _, err := ids(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			if got, err := p.Quotas(t.Context()); err != nil || len(got) != 1 || got[0].Used != 3 {
+				t.Errorf("%s: Quotas = %+v, %v", name, got, err)
+			}
+		}
+		if !slices.Equal(calls, test.calls) {
+			t.Errorf("%s: called %v, want %v", name, calls, test.calls)
+		}
+	}
+}
+
+// TestTemplateWarnsInTime: unused for 12 days a snapshot has 48 hours left, by the provider's
+// own clocks, which is when the rule begins to warn.
+func TestTemplateWarnsInTime(t *testing.T) {
+	used := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for after, want := range map[time.Duration]time.Duration{
+		12 * 24 * time.Hour: 48 * time.Hour, 12*24*time.Hour + time.Second: 48*time.Hour - time.Second, 0: 14 * 24 * time.Hour,
+	} {
+		d := &double{answer: func(_ int, w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Date", used.Add(after).Format(http.TimeFormat))
+			sendJSON(w, 200, `{"id":"1","name":"light","state":"active","createdAt":"2025-01-01T00:00:00Z",`+
+				`"lastUsedAt":"2026-01-01T00:00:00Z"}`)
+		}}
+		got, err := over(t, d).Template(t.Context(), "light")
+		if left := got.ExpiresAt.Sub(got.AsOf); err != nil || left != want {
+			t.Errorf("%s after its last use: %s left, %v; want %s", after, left, err, want)
 		}
 	}
 }

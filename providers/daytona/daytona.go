@@ -19,6 +19,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
@@ -34,7 +35,8 @@ type Provider struct {
 	entry   entry.Entry
 	client  *client
 	now     func() time.Time
-	probing sync.Map // ids of sandboxes with a probe under way
+	probing sync.Map     // ids of sandboxes with a probe under way
+	org     atomic.Value // the key's organization, once a sandbox told it
 }
 
 var (
@@ -44,6 +46,7 @@ var (
 	_ reconcile.Usage     = (*Provider)(nil)
 	_ reconcile.Quotas    = (*Provider)(nil)
 	_ reconcile.Checker   = (*Provider)(nil)
+	_ reconcile.Suspender = (*Provider)(nil)
 )
 
 // New makes the adapter of an entry. It makes no call.

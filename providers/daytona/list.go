@@ -152,6 +152,9 @@ func (p *Provider) page(ctx context.Context, query url.Values) (listed, string, 
 		}
 		out.sandboxes[i] = p.sandbox(&in.Items[i], a.date)
 	}
+	if len(in.Items) > 0 {
+		p.belongs(in.Items[0].Organization)
+	}
 	return out, next, nil
 }
 

@@ -335,27 +335,3 @@ func TestTerminateIsSentOnce(t *testing.T) {
 		}
 	})
 }
-
-func TestStop(t *testing.T) {
-	for name, test := range map[string]struct {
-		now   string
-		stops int
-		err   error
-	}{
-		"running":         {one, 1, nil},
-		"stopped already": {strings.ReplaceAll(one, "started", "stopped"), 0, nil},
-		"not ours now":    {strings.Replace(one, "mine", "theirs", 1), 0, errAny},
-	} {
-		stops := 0
-		d := &double{answer: func(_ int, w http.ResponseWriter, r *http.Request) {
-			if r.Method == http.MethodPost && r.URL.Path == "/api/sandbox/sb-1/stop" {
-				stops++
-			}
-			sendJSON(w, 200, test.now)
-		}}
-		err := over(t, d).Stop(t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{ID: "sb-1"}, Owned: true})
-		if !is(err, test.err) || stops != test.stops {
-			t.Errorf("%s: Stop = %v after %d calls, want %v after %d", name, err, stops, test.err, test.stops)
-		}
-	}
-}

@@ -128,28 +128,3 @@ func (p *Provider) delete(ctx context.Context, id string) (reconcile.Termination
 	}
 	return reconcile.TerminateAccepted, nil
 }
-
-// Stop ends the sandbox's processes and keeps its disk. An ephemeral sandbox is deleted by
-// it, which is the vendor's rule. One that is not running is left as it is.
-func (p *Provider) Stop(ctx context.Context, s reconcile.Sandbox) error {
-	now, err := p.Get(ctx, s.ID)
-	if err != nil {
-		return err
-	}
-	if p.changed(s, now) {
-		return fmt.Errorf("stop sandbox %s of %s: it is not the one expected any more", s.ID, p.entry.Name)
-	}
-	if now.State != reconcile.SandboxRunning {
-		return nil
-	}
-	k := call{what: "stop", method: http.MethodPost, url: p.client.at("sandbox", s.ID, "stop") + "?force=false",
-		max: maxOne}
-	a, err := p.client.change(ctx, k)
-	if err == nil {
-		err = p.client.decode(a, &box{})
-	}
-	if err != nil {
-		return fmt.Errorf("stop sandbox %s of %s: %w", s.ID, p.entry.Name, err)
-	}
-	return nil
-}

@@ -12,6 +12,7 @@ import (
 // show the same ones. Everything may be missing.
 type box struct {
 	ID             string            `json:"id"`
+	Organization   string            `json:"organizationId"`
 	Name           string            `json:"name"`
 	State          string            `json:"state"`
 	DesiredState   string            `json:"desiredState"`
@@ -24,6 +25,7 @@ type box struct {
 	UpdatedAt      stamp             `json:"updatedAt"`
 	LastActivityAt stamp             `json:"lastActivityAt"`
 	AutoDestroyAt  stamp             `json:"autoDestroyAt"`
+	AutoDelete     *float64          `json:"autoDeleteInterval"` // minutes after a stop; 0: a stop deletes it
 }
 
 // A page is one page of a listing. Both fields are checked: an answer without them is no

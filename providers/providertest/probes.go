@@ -153,6 +153,7 @@ func (l *lab) extras() {
 			l.t.Errorf("Usage = %+v, %v; want %+v", got, err, s.Usage)
 		}
 	}
+	l.executions()
 	if p, ok := l.Provider.(reconcile.Quotas); ok {
 		got, err := p.Quotas(l.t.Context())
 		if err != nil || len(got) == 0 || got[0].Limit <= 0 {
@@ -169,5 +170,27 @@ func (l *lab) extras() {
 		if lines := p.Check(l.t.Context()); len(lines) == 0 || lines[0].OK || lines[0].Fix == "" {
 			l.t.Errorf("Check with a refused key = %+v, want a fix", lines)
 		}
+	}
+}
+
+func (l *lab) executions() {
+	p, ok := l.Provider.(reconcile.Executions)
+	if !ok {
+		return // an optional part
+	}
+	none := l.put("t1", simulated.Sandbox{})
+	if got, err := p.Executions(l.t.Context(), l.get(none.ID)); err != nil || got != (reconcile.ExecutionsSeen{}) {
+		l.t.Errorf("Executions of an idle one = %+v, %v; want none", got, err)
+	}
+	s := l.put("t1", simulated.Sandbox{Queued: []time.Time{start.Add(-time.Minute), start.Add(-time.Hour)}, Running: 1})
+	want := reconcile.ExecutionsSeen{Queued: 2, Running: 1, QueuedFor: time.Hour}
+	seen := l.get(s.ID)
+	if got, err := p.Executions(l.t.Context(), seen); err != nil || got != want {
+		l.t.Errorf("Executions = %+v, %v; want %+v", got, err, want)
+	}
+	lift := l.World.Inject(simulated.Fault{On: simulated.Queue, Effect: simulated.Answer, Status: 503})
+	defer lift()
+	if got, err := p.Executions(l.t.Context(), seen); err == nil {
+		l.t.Errorf("Executions with a 503 = %+v, nil; want an error: nothing is known", got)
 	}
 }

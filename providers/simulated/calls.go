@@ -92,21 +92,32 @@ func (w *World) Destroy(idOrName string) (Sandbox, error) {
 		if b.Doomed {
 			return nil
 		}
-		w.alter(b, func(s *Sandbox) {
-			s.Doomed, s.doomedAt, s.UpdatedAt = true, now, now
-			s.Name = fmt.Sprintf("DESTROYED_%s_%d", s.Name, now.UnixMilli())
-		})
+		w.doom(b, now)
 		return nil
 	})
 }
 
-// Halt stops a running sandbox.
+func (w *World) doom(b *box, now time.Time) {
+	w.alter(b, func(s *Sandbox) {
+		s.Doomed, s.doomedAt, s.UpdatedAt = true, now, now
+		s.Name = fmt.Sprintf("DESTROYED_%s_%d", s.Name, now.UnixMilli())
+	})
+}
+
+// stopping is the provider's word for a sandbox on its way to be stopped.
+const stopping = "stopping"
+
+// Halt stops a running sandbox. One that is ephemeral is deleted by it.
 func (w *World) Halt(idOrName string) (Sandbox, error) {
 	return w.act(idOrName, func(b *box, now time.Time) error {
 		if b.State != reconcile.SandboxRunning && b.State != reconcile.SandboxSuspended {
 			return &Refused{"Sandbox is not started"}
 		}
-		w.begin(b, "stopping", change{to: reconcile.SandboxStopped, at: now, after: w.o.StopAfter})
+		if b.Ephemeral {
+			w.doom(b, now)
+			return nil
+		}
+		w.begin(b, stopping, change{to: reconcile.SandboxStopped, at: now, after: w.o.StopAfter})
 		return nil
 	})
 }

@@ -172,6 +172,20 @@ func (p *Provider) Usage(ctx context.Context, s reconcile.Sandbox) (reconcile.Re
 	return out, nil
 }
 
+// Executions are what the sandbox was asked to run and has not finished.
+func (p *Provider) Executions(ctx context.Context, s reconcile.Sandbox) (reconcile.ExecutionsSeen, error) {
+	var out reconcile.ExecutionsSeen
+	err := p.call(ctx, Call{Kind: Queue, ID: s.ID}, func(Fault) error {
+		var trouble Trouble
+		out, trouble = p.world.ExecutionsOf(s.ID)
+		return trouble.err()
+	})
+	if err != nil {
+		return reconcile.ExecutionsSeen{}, fmt.Errorf("read executions of sandbox %s of %s: %w", s.ID, p.entry.Name, err)
+	}
+	return out, nil
+}
+
 func (t Trouble) err() error {
 	if t == Healthy {
 		return nil

@@ -27,6 +27,7 @@ const (
 	Files     Kind = "files"
 	UsageOf   Kind = "usage"
 	LogsOf    Kind = "logs"
+	Queue     Kind = "queue" // executions, asked of the control plane
 	Snapshot  Kind = "snapshot"
 	Activate  Kind = "activate"
 	AccountOf Kind = "account" // key, quotas

@@ -108,6 +108,17 @@ func (w *World) Measure(id string) (reconcile.Resources, Trouble) {
 	return s.Usage, cmp.Or(trouble, s.Exec)
 }
 
+// ExecutionsOf is what a sandbox was asked to run and has not finished, as the control plane
+// knows it: also while nothing inside answers.
+func (w *World) ExecutionsOf(id string) (reconcile.ExecutionsSeen, Trouble) {
+	s, trouble := w.reach(id)
+	out := reconcile.ExecutionsSeen{Queued: len(s.Queued), Running: s.Running}
+	for _, asked := range s.Queued {
+		out.QueuedFor = max(out.QueuedFor, w.o.Now().Sub(asked))
+	}
+	return out, trouble
+}
+
 // LogOf is what the sandbox's entry point printed.
 func (w *World) LogOf(id string) (string, Trouble) {
 	s, trouble := w.reach(id)

@@ -24,6 +24,9 @@ var (
 	_ reconcile.Usage     = (*Provider)(nil)
 	_ reconcile.Quotas    = (*Provider)(nil)
 	_ reconcile.Checker   = (*Provider)(nil)
+	_ reconcile.Suspender = (*Provider)(nil)
+
+	_ reconcile.Executions = (*Provider)(nil)
 )
 
 // Provider is the world as an entry of the config sees it.
@@ -139,7 +142,7 @@ func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (r
 		return reconcile.TerminateGone, nil
 	case err != nil:
 		return "", err
-	case expected.Owned && !now.Owned && !p.entry.Owns.Referenced:
+	case p.changed(expected, now):
 		return reconcile.TerminateChanged, nil
 	case now.State == reconcile.SandboxDeleting:
 		return reconcile.TerminateAccepted, nil
@@ -167,21 +170,6 @@ func (p *Provider) termination(id string, err error) (reconcile.Termination, err
 		return reconcile.TerminateRefused, fmt.Errorf("terminate sandbox %s of %s: %w", id, p.entry.Name, err)
 	}
 	return "", fmt.Errorf("terminate sandbox %s of %s: %w", id, p.entry.Name, err)
-}
-
-// Stop ends the sandbox's processes and keeps its disk.
-func (p *Provider) Stop(ctx context.Context, s reconcile.Sandbox) error {
-	err := p.call(ctx, Call{Kind: Stop, ID: s.ID}, func(f Fault) error {
-		if f.Effect == NotDone {
-			return nil
-		}
-		_, err := p.world.Halt(s.ID)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("stop sandbox %s of %s: %w", s.ID, p.entry.Name, err)
-	}
-	return nil
 }
 
 // call journals a call, lets the fault that strikes it happen, and does it.

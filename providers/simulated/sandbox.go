@@ -27,10 +27,14 @@ type Sandbox struct {
 	Disk        map[string]string // files by path; the usual folders exist always
 	Log         string
 	Usage       reconcile.Resources
+	Queued      []time.Time // executions that wait, by when they were asked for
+	Running     int         // executions that run
 
 	Stuck  bool   // its transitions begin and never end
 	Locked bool   // every change is refused as busy
 	Refuse string // a delete is refused in these words
+
+	Ephemeral bool // a stop deletes it
 
 	doomedAt time.Time
 	next     reconcile.SandboxState // where the transition under way leads; "" when none

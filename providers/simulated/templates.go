@@ -130,6 +130,13 @@ func (w *World) Account() (used, limits Limits) {
 	return w.used(), w.o.Limits
 }
 
+// SetLimits changes the account's limits by the test's own hand. Zero means 1000.
+func (w *World) SetLimits(l Limits) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.o.Limits = l.orMany()
+}
+
 // used counts a stopped sandbox with its disk only, and a failed one not at all.
 func (w *World) used() Limits {
 	var sum Limits

@@ -49,6 +49,10 @@ type Options struct {
 // disk. Zero means 1000.
 type Limits struct{ CPU, MemoryGiB, DiskGiB float64 }
 
+func (l Limits) orMany() Limits {
+	return Limits{CPU: cmp.Or(l.CPU, 1000), MemoryGiB: cmp.Or(l.MemoryGiB, 1000), DiskGiB: cmp.Or(l.DiskGiB, 1000)}
+}
+
 // A box is a sandbox with its former versions, newest last, for listings that lag.
 type box struct {
 	Sandbox
@@ -66,9 +70,7 @@ func New(o Options) *World {
 	if o.Wait == nil {
 		o.Wait = wait
 	}
-	for _, limit := range []*float64{&o.Limits.CPU, &o.Limits.MemoryGiB, &o.Limits.DiskGiB} {
-		*limit = cmp.Or(*limit, 1000)
-	}
+	o.Limits = o.Limits.orMany()
 	return &World{
 		o: o, rng: rand.New(rand.NewPCG(o.Seed, 0x5a4d)),
 		boxes: map[string]*box{}, templates: map[string]*Template{},

@@ -73,13 +73,24 @@ func (r Request) order() string {
 		return "its first step is not on record"
 	}
 	for _, e := range r.Earlier {
-		passed := e.Seq > 0 && (e.Outcome == reconcile.OutcomeWithdrawn || e.Outcome == reconcile.OutcomeAccepted)
-		if e.Outcome == reconcile.OutcomeDone || e.Outcome == reconcile.OutcomeConfirmed || passed {
+		if e.Outcome == reconcile.OutcomeDone || e.Outcome == reconcile.OutcomeConfirmed || r.passes(e) {
 			continue
 		}
 		return fmt.Sprintf("its earlier step %s is %s", e.Step, e.Outcome)
 	}
 	return ""
+}
+
+// passes reports whether an earlier step in the middle, which is not done, may be passed
+// over. It never is the ground of a step on another sandbox; on the same one only a
+// terminate is none. A step that waits, for the end of a quarantine, holds no other sandbox.
+func (r Request) passes(e reconcile.Action) bool {
+	other := e.Provider != r.Action.Provider || e.Sandbox != r.Action.Sandbox
+	if e.Seq == 0 || !other && e.Step != reconcile.StepTerminate {
+		return false
+	}
+	waits := e.Outcome == reconcile.OutcomePending && e.Attempts == 0 && !e.NextAttempt.IsZero()
+	return e.Outcome == reconcile.OutcomeWithdrawn || e.Outcome == reconcile.OutcomeAccepted || other && waits
 }
 
 func hasFirst(steps []reconcile.Action) bool {
@@ -92,19 +103,30 @@ func hasFirst(steps []reconcile.Action) bool {
 }
 
 // budget says which budget a remedy that begins here does not fit. Later steps and
-// further attempts of a begun remedy fit always.
+// further attempts of a begun remedy fit always. What a person asked for is not a pass's:
+// only the hour counts.
 func (r Request) budget(c reconcile.Claim) string {
+	asked := Asks(r.Action)
 	switch {
 	case !r.Begins():
 		return ""
-	case r.Spent.Total >= c.Total:
+	case !asked && r.Spent.Total >= c.Total:
 		return fmt.Sprintf("budget: per_pass %d", c.Total)
-	case r.Shares && r.Spent.Shared >= c.Shared:
+	case !asked && r.Spends(c) && r.Spent.Shared >= c.Shared:
 		return fmt.Sprintf("budget: share (%d of the fleet)", c.Shared)
 	case r.Spent.Hour >= c.Hour:
 		return fmt.Sprintf("budget: per_hour %d", c.Hour)
 	}
 	return ""
+}
+
+// Spends reports whether the remedy uses up the share of the fleet: it destroys something,
+// and not to make room.
+func (r Request) Spends(c reconcile.Claim) bool { return r.Shares && !c.Lifted }
+
+// Asks reports whether an operator asked for the action.
+func Asks(a reconcile.Action) bool {
+	return a.Rule == reconcile.RuleOperator || a.Rule == reconcile.RuleEmergency
 }
 
 // ClaimLost is the refusal of a write under a claim that no longer stands.

@@ -30,6 +30,8 @@ var heldByWord = map[string]string{
 	"veto:":          "veto",
 	"breaker:":       "breaker",
 	"budget:":        "budget",
+	"incident:":      "incident",
+	"quarantine:":    "quarantine",
 	"rollout:":       "rollout",
 	"not-exclusive:": "not-exclusive",
 	"unparsable:":    "unparsable",

@@ -37,14 +37,16 @@ func TestHeldBy(t *testing.T) {
 		"unmatched pair: task 4711 shows life and has no sandbox, this may be it":                  "unmatched-pair",
 		"not-exclusive: it names a task that nobody here ever knew, and the account may be shared": "not-exclusive",
 		`unparsable: "../x" is no id of the task table, somebody else may own it`:                  "unparsable",
-		"its task was not read":       "unread-task",
-		"its task is outside `where`": "unread-task",
-		"":                            "other",
-		"a word of a later version":   "other",
-		"4711":                        "other",
-		"paused":                      "other",
-		"whatever-untrusted 4711":     "other",
-		"unknown":                     "other",
+		"its task was not read":                "unread-task",
+		"its task is outside `where`":          "unread-task",
+		"incident: i-3k9f2":                    "incident",
+		"quarantine: e2b cannot stop or pause": "quarantine",
+		"":                                     "other",
+		"a word of a later version":            "other",
+		"4711":                                 "other",
+		"paused":                               "other",
+		"whatever-untrusted 4711":              "other",
+		"unknown":                              "other",
 	} {
 		if got := HeldBy(text); got != want {
 			t.Errorf("HeldBy(%q) = %q, want %q", text, got, want)
@@ -55,7 +57,7 @@ func TestHeldBy(t *testing.T) {
 func TestGone(t *testing.T) {
 	end := reconcile.Action{
 		Rule: "orphan", Provider: "daytona", Sandbox: "sb", Step: reconcile.StepTerminate,
-		Outcome: reconcile.OutcomeConfirmed, ActedAt: noon, ClosedAt: noon.Add(90 * time.Second),
+		Outcome: reconcile.OutcomeConfirmed, FirstActed: noon, ActedAt: noon.Add(time.Minute), ClosedAt: noon.Add(90 * time.Second),
 	}
 	within := map[string]int64{}
 	for _, c := range Gone(end) {
@@ -72,7 +74,7 @@ func TestGone(t *testing.T) {
 		t.Errorf("counts differ (-want +got):\n%s", diff)
 	}
 	for name, change := range map[string]func(*reconcile.Action){
-		"never asked for":    func(a *reconcile.Action) { a.ActedAt = time.Time{} },
+		"never asked for":    func(a *reconcile.Action) { a.FirstActed = time.Time{} },
 		"only accepted":      func(a *reconcile.Action) { a.Outcome = reconcile.OutcomeAccepted },
 		"withdrawn":          func(a *reconcile.Action) { a.Outcome = reconcile.OutcomeWithdrawn },
 		"a write to the row": func(a *reconcile.Action) { a.Step, a.Sandbox = reconcile.StepFail, "" },

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -27,6 +28,8 @@ func fold(seen reconcile.ProbeSeen, r reconcile.ProbeResult) reconcile.ProbeSeen
 	if r.Outcome == reconcile.Answered && r.At.After(seen.LastAnswered) {
 		seen.LastAnswered = r.At
 	}
+	seen.Vitals = measured(seen.Vitals, r)
+	r.Vitals = nil // kept once, with the other measurements
 	if r.At.Before(seen.Last.At) {
 		return seen
 	}
@@ -48,6 +51,27 @@ func lengthen(run []reconcile.ProbeResult, r reconcile.ProbeResult) []reconcile.
 		run = slices.Delete(run, 1, 1+len(run)-LongestRun)
 	}
 	return run
+}
+
+// measured adds what was measured with a probe to the measurements, oldest first.
+func measured(kept []reconcile.Vitals, r reconcile.ProbeResult) []reconcile.Vitals {
+	if r.Vitals == nil {
+		return kept
+	}
+	v := Sound(*r.Vitals)
+	if v.At.IsZero() {
+		v.At = r.At
+	}
+	return reconcile.AddVitals(kept, v)
+}
+
+// Sound leaves out a number that is none, which no JSON can hold: it was not measured.
+func Sound(v reconcile.Vitals) reconcile.Vitals {
+	if v.CPU != nil && (math.IsNaN(*v.CPU) || math.IsInf(*v.CPU, 0)) {
+		v.CPU = nil
+	}
+	v.Signs = slices.Clone(v.Signs)
+	return v
 }
 
 // A Minute is what one provider's probes have used of their budget.

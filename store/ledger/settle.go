@@ -21,16 +21,45 @@ func GivesBack(a reconcile.Action) bool {
 	return a.Seq == 0 && a.Outcome == reconcile.OutcomeWithdrawn && a.Attempts <= 1
 }
 
-// EndsRemedy says why the remedy's later steps are withdrawn with this one, or "" when
-// they are not.
-func EndsRemedy(a reconcile.Action) string {
+// An End says why later steps of a remedy are withdrawn with one that was settled.
+type End struct {
+	Why        string // "" when none is
+	OneSandbox bool   // only those on the same sandbox
+}
+
+// EndsRemedy says which of the remedy's later steps are withdrawn with this one. A sandbox
+// that was not stopped after all is not terminated when its quarantine would have ended.
+func EndsRemedy(a reconcile.Action) End {
 	switch {
 	case a.Outcome == reconcile.OutcomeFailed:
-		return "the earlier step failed"
-	case a.Seq == 0 && a.Outcome == reconcile.OutcomeWithdrawn:
-		return "the first step was withdrawn"
+		return End{Why: "the earlier step failed"}
+	case a.Outcome != reconcile.OutcomeWithdrawn:
+		return End{}
+	case a.Seq == 0:
+		return End{Why: "the first step was withdrawn"}
+	case a.Step == reconcile.StepQuarantine:
+		return End{Why: "its quarantine was withdrawn", OneSandbox: true}
 	}
-	return ""
+	return End{}
+}
+
+// Ends reports whether a later step of the remedy ends with the settled one.
+func (e End) Ends(settled, later reconcile.Action) bool {
+	same := later.Provider == settled.Provider && later.Sandbox == settled.Sandbox
+	return e.Why != "" && later.Seq > settled.Seq && !later.Outcome.Closed() && (same || !e.OneSandbox)
+}
+
+// Fails reports whether the action has ended an attempt of a task by a write of its row.
+func Fails(a reconcile.Action) bool {
+	row := a.Step == reconcile.StepFail || a.Step == reconcile.StepRequeue
+	return row && a.Outcome == reconcile.OutcomeDone
+}
+
+// Repairs reports whether the action carries out a verdict: a row is written, or a sandbox
+// is stopped or gone.
+func Repairs(a reconcile.Action) bool {
+	stopped := a.Step == reconcile.StepQuarantine && a.Outcome == reconcile.OutcomeDone
+	return !Asks(a) && (Fails(a) || EndsSandbox(a) || stopped)
 }
 
 // EndsSandbox reports whether the action settles that its sandbox is gone, by us.
@@ -38,10 +67,16 @@ func EndsSandbox(a reconcile.Action) bool {
 	return a.Step == reconcile.StepTerminate && a.Outcome == reconcile.OutcomeConfirmed && a.Sandbox != ""
 }
 
+// OnSandbox reports whether the step is one on a sandbox. Such a step is open once for its
+// sandbox, every other one once for its subject.
+func OnSandbox(s reconcile.Step) bool {
+	return s == reconcile.StepTerminate || s == reconcile.StepQuarantine || s == reconcile.StepResume
+}
+
 // Told is the line that the timeline gets for a settled action.
 func Told(a reconcile.Action) string {
 	what := string(a.Step)
-	if a.Sandbox != "" && a.Step == reconcile.StepTerminate {
+	if a.Sandbox != "" && OnSandbox(a.Step) {
 		what += " " + a.Provider + "/" + a.Sandbox
 	}
 	what += ": " + string(a.Outcome)

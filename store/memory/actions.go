@@ -3,52 +3,57 @@ package memory
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/ledger"
 )
 
-// putActions plans actions, first steps before later ones, which come only with them.
-func (g *Ledger) putActions(planned []reconcile.Action) {
+// putActions plans actions, first steps before later ones, which come only with them, and
+// says which are new.
+func (g *Ledger) putActions(planned []reconcile.Action) map[string]bool {
+	added := map[string]bool{}
 	for _, a := range planned {
 		if a.Seq == 0 {
-			g.plan(a)
+			added[a.ID] = g.plan(a) || added[a.ID]
 		}
 	}
 	for _, a := range planned {
 		first, found := g.actions[a.Remedy]
 		lost := first.Outcome == reconcile.OutcomeWithdrawn || first.Outcome == reconcile.OutcomeFailed
 		if a.Seq > 0 && found && !lost {
-			g.plan(a)
+			added[a.ID] = g.plan(a) || added[a.ID]
 		}
 	}
+	return added
 }
 
 // plan adds an action unless one is open already for its subject and step.
-func (g *Ledger) plan(a reconcile.Action) {
+func (g *Ledger) plan(a reconcile.Action) bool {
 	if _, known := g.actions[a.ID]; known {
-		return
+		return false
 	}
 	for _, open := range g.actions {
 		if !open.Outcome.Closed() && sameStep(open.Action, a) {
-			return
+			return false
 		}
 	}
 	a.Outcome, a.Detail, a.Attempts = reconcile.OutcomePending, "", 0
 	a.ClaimedAt, a.ClaimedBy, a.ClaimEnds = time.Time{}, "", time.Time{}
-	a.ActedAt, a.ClosedAt = time.Time{}, time.Time{}
-	a.Evidence = slices.Clone(a.Evidence)
-	g.actions[a.ID] = action{Action: a}
+	a.ActedAt, a.FirstActed, a.ClosedAt, a.Tell = time.Time{}, time.Time{}, time.Time{}, false
+	g.actions[a.ID] = action{Action: copied(a)}
+	return true
 }
 
-// sameStep reports whether two actions would do the same: a sandbox is terminated once,
-// whatever the subject.
+// sameStep reports whether two actions would do the same: a sandbox is ended, stopped or
+// woken once, whatever the subject.
 func sameStep(a, b reconcile.Action) bool {
 	if a.Step != b.Step {
 		return false
 	}
-	if a.Step == reconcile.StepTerminate {
+	if ledger.OnSandbox(a.Step) {
 		return a.Provider == b.Provider && a.Sandbox == b.Sandbox
 	}
 	return a.Subject == b.Subject
@@ -61,7 +66,7 @@ func (g *Ledger) withdraw(ids []string, now time.Time) {
 		return a.ClaimedBy == "" && a.Attempts == 0 && a.Outcome == reconcile.OutcomePending
 	}
 	for _, id := range ids {
-		if a, found := g.actions[id]; found && idle(a) {
+		if a, found := g.actions[id]; found && idle(a) && a.Author == "" {
 			g.close(a, reconcile.OutcomeWithdrawn, "the finding no longer holds", now)
 		}
 	}
@@ -114,5 +119,10 @@ func (g *Ledger) openActions() []reconcile.Action {
 
 func copied(a reconcile.Action) reconcile.Action {
 	a.Evidence = slices.Clone(a.Evidence)
+	if a.Before != nil {
+		before := *a.Before
+		before.Columns = maps.Clone(before.Columns)
+		a.Before = &before
+	}
 	return a
 }

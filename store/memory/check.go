@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/ledger"
 )
 
 // The checks below are those of the database's tables: a record with a word that is none
@@ -25,13 +26,18 @@ var templateStates = [...]reconcile.TemplateState{
 	reconcile.TemplateFailed, reconcile.TemplateMissing,
 }
 
-var steps = [...]reconcile.Step{reconcile.StepFail, reconcile.StepRequeue, reconcile.StepTerminate}
+var steps = [...]reconcile.Step{
+	reconcile.StepFail, reconcile.StepRequeue, reconcile.StepTerminate, reconcile.StepQuarantine, reconcile.StepResume,
+	reconcile.StepRestore, reconcile.StepActivate,
+}
 
 var probeOutcomes = [...]reconcile.ProbeOutcome{
 	reconcile.Answered, reconcile.CannotStart, reconcile.Hung, reconcile.Infrastructure, reconcile.NotAllowed,
 }
 
-var eventKinds = [...]string{"seen", "state", "finding", "resolved", "action", "probe", "operator", "source"}
+var eventKinds = [...]string{
+	"seen", "state", "finding", "resolved", "action", "probe", "operator", "source", "incident", "regret",
+}
 
 func checkRecord(r reconcile.Record) error {
 	for _, t := range r.Tasks {
@@ -63,6 +69,16 @@ func checkWork(r reconcile.Record) error {
 			return fmt.Errorf("action %s: %w", a.ID, err)
 		}
 	}
+	for _, v := range r.Verdicts {
+		if v.Rule == "" || v.Subject == "" || v.At.IsZero() {
+			return fmt.Errorf("verdict of %s on %s: rule, subject and time are needed", v.Rule, v.Subject)
+		}
+	}
+	for _, i := range r.Incidents {
+		if i.ID == "" || i.Signature == "" || i.OpenedAt.IsZero() {
+			return fmt.Errorf("incident %s: id, signature and opening time are needed", i.ID)
+		}
+	}
 	for _, e := range r.Events {
 		if !slices.Contains(eventKinds[:], e.Kind) || e.At.IsZero() {
 			return fmt.Errorf("event of %s: no such kind: %q, or no time", e.Subject, e.Kind)
@@ -79,8 +95,10 @@ func checkAction(a reconcile.Action) error {
 		return fmt.Errorf("a subject and a remedy are needed")
 	case (a.Seq == 0) != (a.Remedy == a.ID):
 		return fmt.Errorf("a remedy is named after its first step, and step %d is of %s", a.Seq, a.Remedy)
-	case a.Step == reconcile.StepTerminate && (a.Provider == "" || a.Sandbox == ""):
-		return fmt.Errorf("a terminate needs a provider and a sandbox")
+	case ledger.OnSandbox(a.Step) && (a.Provider == "" || a.Sandbox == ""):
+		return fmt.Errorf("a %s needs a provider and a sandbox", a.Step)
+	case a.Step == reconcile.StepActivate && a.Provider == "":
+		return fmt.Errorf("an activate needs a provider")
 	}
 	return nil
 }

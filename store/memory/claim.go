@@ -23,7 +23,10 @@ func (g *Ledger) Claim(ctx context.Context, l reconcile.Lease, c reconcile.Claim
 			return err
 		}
 		if request.Begins() {
-			a.begunAt, a.begunPass, a.begunShared = now, c.Pass, request.Shares
+			a.begunAt, a.begunPass, a.begunShared = now, c.Pass, request.Spends(c)
+			if ledger.Asks(a.Action) {
+				a.begunPass = 0 // no pass's: they are numbered from 1
+			}
 		}
 		a.ClaimedAt, a.ClaimedBy, a.ClaimEnds, a.epoch = now, l.Holder, now.Add(c.TTL), l.Epoch
 		a.Attempts++
@@ -49,10 +52,11 @@ func (g *Ledger) request(a action, c reconcile.Claim, now time.Time) ledger.Requ
 		if other.begunAt.IsZero() {
 			continue
 		}
-		if other.begunPass == c.Pass {
+		own := other.begunPass == c.Pass && other.begunPass != 0
+		if own {
 			r.Spent.Total++
 		}
-		if other.begunPass == c.Pass && other.begunShared {
+		if own && other.begunShared {
 			r.Spent.Shared++
 		}
 		if other.begunAt.After(now.Add(-ledger.Hour)) {
@@ -118,12 +122,15 @@ func (g *Ledger) settle(own action, a reconcile.Action, now time.Time) {
 	own.ClaimedBy, own.ClaimEnds = "", time.Time{}
 	if !a.ActedAt.IsZero() {
 		own.ActedAt = a.ActedAt
-		if own.firstActedAt.IsZero() {
-			own.firstActedAt = a.ActedAt
+		if own.FirstActed.IsZero() {
+			own.FirstActed = a.ActedAt
 		}
 	}
 	if len(a.Evidence) > 0 {
 		own.Evidence = slices.Clone(a.Evidence)
+	}
+	if a.Before != nil {
+		own.Before = copied(a).Before
 	}
 	if a.Outcome.Closed() {
 		own.ClosedAt = now
@@ -136,6 +143,12 @@ func (g *Ledger) settle(own action, a reconcile.Action, now time.Time) {
 	for _, c := range ledger.Gone(own.Action) {
 		g.counters[counter{c.Name, c.Rule, c.Provider, c.What}] += c.Value
 	}
+	g.carryOut(own.Action, now)
+	told := own.Action
+	told.Tell = a.Tell
+	if n, tell := ledger.Notice(told, now); tell {
+		g.addNotice(n)
+	}
 	g.tellSettled(own.Action, now)
 	g.endRemedy(own.Action, now)
 	g.endSandbox(own.Action, now)
@@ -147,13 +160,10 @@ func (g *Ledger) tellSettled(a reconcile.Action, now time.Time) {
 
 // endRemedy withdraws the later steps of a remedy that has lost its ground.
 func (g *Ledger) endRemedy(a reconcile.Action, now time.Time) {
-	why := ledger.EndsRemedy(a)
-	if why == "" {
-		return
-	}
+	end := ledger.EndsRemedy(a)
 	for _, s := range g.steps(a.Remedy) {
-		if s.Seq > a.Seq && !s.Outcome.Closed() {
-			g.close(s, reconcile.OutcomeWithdrawn, why, now)
+		if end.Ends(a, s.Action) {
+			g.close(s, reconcile.OutcomeWithdrawn, end.Why, now)
 			g.tellSettled(g.actions[s.ID].Action, now)
 		}
 	}

@@ -23,7 +23,10 @@ func (g *Ledger) Controls(ctx context.Context) (reconcile.Controls, error) {
 }
 
 func (g *Ledger) controls(now time.Time) reconcile.Controls {
-	c := reconcile.Controls{Modes: maps.Clone(g.modes), Breakers: maps.Clone(g.breakers)}
+	c := reconcile.Controls{
+		Modes: maps.Clone(g.modes), Lowered: maps.Clone(g.lowered), Breakers: maps.Clone(g.breakers),
+		Incidents: g.openIncidents(),
+	}
 	for _, p := range g.pauses {
 		if ledger.InForce(p.Until, now) {
 			c.Pauses = append(c.Pauses, p)
@@ -66,19 +69,21 @@ func (g *Ledger) SetMode(ctx context.Context, rule string, mode reconcile.Mode, 
 	if err := ledger.CheckMode(rule, mode); err != nil {
 		return err
 	}
-	return g.wish(ctx, by, func(time.Time) ([]told, error) {
-		g.modes[rule] = mode
+	return g.wish(ctx, by, func(now time.Time) ([]told, error) {
+		g.modes[rule], g.lowered[rule] = mode, reconcile.Lowering{Signature: by, At: now}
 		return []told{{"rule:" + rule, "mode " + string(mode)}}, nil
 	})
 }
 
-// ClearMode takes a lowered mode back.
+// ClearMode takes a lowered mode back, and forgives what the rule got wrong so far.
 func (g *Ledger) ClearMode(ctx context.Context, rule string, by reconcile.Signature) error {
 	return g.wish(ctx, by, func(time.Time) ([]told, error) {
 		if _, lowered := g.modes[rule]; !lowered {
 			return nil, fmt.Errorf("clear mode of %s: %w", rule, reconcile.ErrNotFound)
 		}
 		delete(g.modes, rule)
+		delete(g.lowered, rule)
+		g.armed[rule] = g.lastVerdict()
 		return []told{{"rule:" + rule, "mode of the config again"}}, nil
 	})
 }

@@ -139,6 +139,11 @@ func (g *Ledger) events(sought ledger.Sought, h *reconcile.History) {
 	for _, a := range slices.Backward(sorted(g.actions, byPlan, meant)) {
 		h.Actions = append(h.Actions, copied(a.Action))
 	}
+	for _, v := range slices.Backward(g.verdicts) {
+		if about(v.Subject, v.Task, reconcile.Ref{Provider: v.Provider, ID: v.Sandbox}) {
+			h.Verdicts = append(h.Verdicts, v.Verdict)
+		}
+	}
 	for _, p := range slices.Backward(g.probes) {
 		if slices.Contains(refs, p.Ref) {
 			h.Probes = append(h.Probes, p)

@@ -40,6 +40,7 @@ func (g *Ledger) measures(now time.Time) reconcile.Measures {
 	}
 	m.Findings, m.Held = ledger.Tally(groups)
 	m.Actions, m.Overdue = g.actionCounts(now)
+	m.Tallies, m.Notices = g.tallies(), g.openNotices()
 	return m
 }
 
@@ -52,8 +53,8 @@ func (g *Ledger) actionCounts(now time.Time) (counts []reconcile.ActionCount, ov
 			continue
 		}
 		alike[reconcile.ActionCount{Rule: a.Rule, Provider: a.Provider, Step: a.Step, Outcome: a.Outcome}]++
-		asked := a.Step == reconcile.StepTerminate && !a.firstActedAt.IsZero()
-		if asked && now.Sub(a.firstActedAt) >= ledger.MostOverdue {
+		asked := a.Step == reconcile.StepTerminate && !a.FirstActed.IsZero()
+		if asked && now.Sub(a.FirstActed) >= ledger.MostOverdue {
 			overdue++
 		}
 	}

@@ -35,6 +35,13 @@ type Ledger struct {
 	templates  map[reconcile.Ref]reconcile.TemplateSeen
 	sources    map[string]reconcile.SourceSeen
 	modes      map[string]reconcile.Mode
+	lowered    map[string]reconcile.Lowering
+	armed      map[string]int64 // the newest verdict before the rule was armed last
+	verdicts   []verdict        // by number
+	incidents  map[string]reconcile.Incident
+	notices    map[string]notice
+	hours      map[hourSum]int64
+	numbered   int64 // the last verdict's
 	pauses     []reconcile.Pause
 	holds      []reconcile.Hold
 	releases   []reconcile.Release
@@ -52,15 +59,13 @@ type task struct {
 }
 
 // An action with what the ledger alone knows of it: the lease of its last claim, 0 for a
-// worker's, when the outside was first asked, and when and in which pass its remedy was
-// begun.
+// worker's, and when and in which pass its remedy was begun.
 type action struct {
 	reconcile.Action
-	epoch        int64
-	firstActedAt time.Time
-	begunAt      time.Time
-	begunPass    int64
-	begunShared  bool
+	epoch       int64
+	begunAt     time.Time
+	begunPass   int64
+	begunShared bool
 }
 
 type counter struct{ name, rule, provider, what string }
@@ -78,6 +83,11 @@ func New(clock func() time.Time) *Ledger {
 		templates: map[reconcile.Ref]reconcile.TemplateSeen{},
 		sources:   map[string]reconcile.SourceSeen{},
 		modes:     map[string]reconcile.Mode{},
+		lowered:   map[string]reconcile.Lowering{},
+		armed:     map[string]int64{},
+		incidents: map[string]reconcile.Incident{},
+		notices:   map[string]notice{},
+		hours:     map[hourSum]int64{},
 		breakers:  map[string]reconcile.Breaker{},
 		counters:  map[counter]int64{},
 	}
@@ -121,6 +131,17 @@ func (g *Ledger) working(ctx context.Context, l reconcile.Lease, do func(now tim
 
 func (g *Ledger) count(name, rule, provider, what string) {
 	g.counters[counter{name, rule, provider, what}]++
+}
+
+// countHourly is count, kept by the hour as well.
+func (g *Ledger) countHourly(c reconcile.Counter, now time.Time) {
+	g.counters[counter{c.Name, c.Rule, c.Provider, c.What}] += c.Value
+	g.hours[hourSum{ledger.HourOf(now), c.Name, c.What}] += c.Value
+}
+
+type hourSum struct {
+	hour       time.Time
+	name, what string
 }
 
 func (g *Ledger) tell(events ...reconcile.TimelineEvent) {

@@ -38,9 +38,12 @@ func (g *Ledger) overview(now time.Time, most int) reconcile.Overview {
 		Open: cut(open, most), OpenTotal: len(open), Recent: cut(g.closedActions(), most),
 		Sources: g.sourceList(), Templates: g.templateList(), Controls: g.controls(now), Counts: ledger.Counts(g.passes),
 	}
+	o.Incidents, o.Regrets = cut(g.allIncidents(most), most), cut(g.regretted(), most)
+	o.Tallies, o.Scores = g.tallies(), ledger.Score(g.facts(now))
 	if g.lease.Holder != "" && g.lease.Until.After(now) {
 		o.Lease = g.lease
 	}
+	ledger.Belong(o.Findings, o.Controls.Incidents)
 	for key := range g.open {
 		o.FindingsOpen[key.Rule]++
 	}

@@ -11,14 +11,14 @@ import (
 
 // SaveProbes adds probe results to the history and to what each sandbox's probes come to.
 func (g *Ledger) SaveProbes(ctx context.Context, l reconcile.Lease, results []reconcile.ProbeResult) error {
-	err := g.working(ctx, l, func(time.Time) error {
+	err := g.working(ctx, l, func(now time.Time) error {
 		if err := checkProbes(results); err != nil {
 			return err
 		}
 		own := map[reconcile.Ref][]reconcile.ProbeResult{}
 		for _, r := range results {
 			own[r.Ref] = append(own[r.Ref], r)
-			g.count("probes", "", r.Provider, string(r.Outcome))
+			g.countHourly(reconcile.Counter{Name: "probes", Provider: r.Provider, What: string(r.Outcome), Value: 1}, now)
 		}
 		for ref, of := range own {
 			if _, known := g.sandboxes[ref]; !known {
@@ -28,7 +28,10 @@ func (g *Ledger) SaveProbes(ctx context.Context, l reconcile.Lease, results []re
 			sum.Ref = ref
 			g.sums[ref] = ledger.Fold(sum, of)
 		}
-		g.probes = append(g.probes, results...)
+		for _, r := range results {
+			r.Vitals = nil // kept with what the probes come to
+			g.probes = append(g.probes, r)
+		}
 		return nil
 	})
 	if err != nil {

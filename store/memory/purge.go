@@ -21,6 +21,7 @@ func (g *Ledger) Purge(ctx context.Context, before time.Time, _ int) (int64, err
 		g.purgeActions(before, now)
 		g.purgePasses(before)
 		g.purgeWorld(before)
+		g.purgeVerdicts(before)
 		deleted = rows - g.rows()
 		return nil
 	})
@@ -33,7 +34,8 @@ func (g *Ledger) Purge(ctx context.Context, before time.Time, _ int) (int64, err
 // rows counts everything that can be purged.
 func (g *Ledger) rows() int {
 	return len(g.findings) + len(g.actions) + len(g.probes) + len(g.timeline) + len(g.passes) +
-		len(g.sandboxes) + len(g.tasks) + len(g.pauses) + len(g.holds) + len(g.releases)
+		len(g.sandboxes) + len(g.tasks) + len(g.pauses) + len(g.holds) + len(g.releases) +
+		len(g.verdicts) + len(g.incidents) + len(g.notices) + len(g.hours)
 }
 
 func over(end, before time.Time) bool { return !end.IsZero() && end.Before(before) }

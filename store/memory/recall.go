@@ -35,13 +35,15 @@ func (g *Ledger) recall(now time.Time) reconcile.Memory {
 		Templates: maps.Clone(g.templates),
 		Sources:   maps.Clone(g.sources),
 		Controls:  g.controls(now),
+		Verdicts:  g.recentVerdicts(now),
+		Regrets:   g.tallies(),
 	}
 	for _, f := range g.openFindings() {
 		m.Findings[f.Key()] = f.Finding
 	}
 	for ref := range m.Sandboxes {
 		if sum, probed := g.sums[ref]; probed {
-			sum.Failures = slices.Clone(sum.Failures)
+			sum.Failures, sum.Vitals = slices.Clone(sum.Failures), slices.Clone(sum.Vitals)
 			m.Probes[ref] = sum
 		}
 	}

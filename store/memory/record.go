@@ -47,6 +47,7 @@ func (g *Ledger) Record(ctx context.Context, l reconcile.Lease, r reconcile.Reco
 		g.withdraw(r.Withdrawn, now)
 		g.putActions(r.Actions)
 		g.putBreakers(r.Breakers)
+		g.putVerdicts(r, now)
 		g.tell(r.Events...)
 		g.endPass(pass, r, now)
 		return nil
@@ -85,8 +86,9 @@ func (g *Ledger) putWorld(r reconcile.Record, now time.Time) {
 	}
 	for _, t := range r.Tasks {
 		if what := ledger.Ended(g.tasks[t.ID].TaskSeen, t); what != "" {
-			g.count("tasks_ended", "", "", what)
+			g.countHourly(reconcile.Counter{Name: "tasks_ended", What: what, Value: 1}, now)
 		}
+		t.Turns = slices.Clone(t.Turns)
 		g.tasks[t.ID] = task{t, now}
 	}
 	for _, s := range r.Sandboxes {

@@ -1,7 +1,8 @@
 -- Actions on these tasks and sandboxes, newest first.
 SELECT id, remedy, seq, pass, rule, subject, provider, sandbox, task, step, reason, evidence,
        row_only, outcome, detail, attempts, planned_at, claimed_at, claimed_by, claim_ends,
-       acted_at, closed_at, next_attempt
+       acted_at, closed_at, next_attempt, first_acted_at, began, signature, author, running, anyway,
+       row_before
 FROM sandkeeper.actions
 WHERE subject = @id OR id = @id OR task = ANY(@tasks::text[]) AND task <> ''
    OR sandbox = ANY(@sandboxes::text[]) AND sandbox <> ''

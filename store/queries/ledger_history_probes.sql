@@ -1,6 +1,8 @@
--- Probes of these sandboxes, newest first.
-SELECT provider, sandbox, outcome, detail, at, took_us
-FROM sandkeeper.probes
-WHERE (provider, sandbox) IN (SELECT * FROM unnest(@providers::text[], @sandboxes::text[]))
-ORDER BY at DESC, number DESC
+-- Probes of these sandboxes, newest first. Each is a look into an index of its own.
+SELECT p.provider, p.sandbox, p.outcome, p.detail, p.at, p.took_us
+FROM (SELECT DISTINCT * FROM unnest(@providers::text[], @sandboxes::text[])) s (provider, sandbox)
+CROSS JOIN LATERAL (
+    SELECT p.* FROM sandkeeper.probes p WHERE p.provider = s.provider AND p.sandbox = s.sandbox
+    ORDER BY p.at DESC, p.number DESC LIMIT @most) p
+ORDER BY p.at DESC, p.number DESC
 LIMIT @most

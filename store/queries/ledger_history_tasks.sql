@@ -1,7 +1,8 @@
 -- The task of this id, tasks whose sandbox column holds it, and tasks that the sandboxes
 -- found before were linked to.
 SELECT id, status, state, sandbox, since, first_seen, updated_at, started_at, stale_start,
-       ahead_sign, ahead_since, entry_sum, error_sum, error_changed, live
+       ahead_sign, ahead_since, entry_sum, error_sum, error_changed, live, turns,
+       recreated, late_sign
 FROM sandkeeper.task_states
 WHERE id = @id OR id = ANY(@tasks::text[]) OR sandbox = @id AND sandbox <> ''
 ORDER BY since DESC NULLS LAST, id

@@ -1,2 +1,2 @@
--- The lowered modes.
-SELECT rule, mode FROM sandkeeper.modes
+-- The lowered modes, and who lowered them.
+SELECT rule, mode, author, reason, at FROM sandkeeper.modes

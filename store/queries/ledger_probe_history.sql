@@ -5,6 +5,10 @@ WITH added AS (
         @providers::text[], @sandboxes::text[], @outcomes::text[], @details::text[],
         @at::timestamptz[], @took::bigint[])
     RETURNING provider, outcome
+), hourly AS (
+    INSERT INTO sandkeeper.hours AS h (hour, name, what, value)
+    SELECT @hour, 'probes', outcome, count(*) FROM added GROUP BY 3 ORDER BY 3
+    ON CONFLICT (hour, name, what) DO UPDATE SET value = h.value + excluded.value
 )
 INSERT INTO sandkeeper.counters AS c (name, rule, provider, what, value)
 SELECT 'probes', '', provider, outcome, count(*) FROM added GROUP BY 3, 4 ORDER BY 3, 4

@@ -1,9 +1,10 @@
 -- Writes what the probes of these sandboxes come to now.
 UPDATE sandkeeper.sandboxes s
 SET probe = u.outcome, probe_detail = u.detail, probed_at = u.at, probe_took_us = u.took,
-    last_answered = u.last_answered, probe_failures = u.failures::jsonb
+    last_answered = u.last_answered, probe_failures = u.failures::jsonb,
+    vitals = u.vitals::jsonb
 FROM unnest(
     @providers::text[], @sandboxes::text[], @outcomes::text[], @details::text[], @at::timestamptz[],
-    @took::bigint[], @last_answered::timestamptz[], @failures::text[])
-    u (provider, sandbox, outcome, detail, at, took, last_answered, failures)
+    @took::bigint[], @last_answered::timestamptz[], @failures::text[], @vitals::text[])
+    u (provider, sandbox, outcome, detail, at, took, last_answered, failures, vitals)
 WHERE s.provider = u.provider AND s.id = u.sandbox

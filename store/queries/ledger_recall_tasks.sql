@@ -2,15 +2,18 @@
 -- sandbox which exists still names. The cost follows what is alive, not the history: the
 -- array makes the last part a look-up by key.
 SELECT id, status, state, sandbox, since, first_seen, updated_at, started_at, stale_start,
-       ahead_sign, ahead_since, entry_sum, error_sum, error_changed, live
+       ahead_sign, ahead_since, entry_sum, error_sum, error_changed, live, turns,
+       recreated, late_sign
 FROM sandkeeper.task_states WHERE live
 UNION ALL
 SELECT id, status, state, sandbox, since, first_seen, updated_at, started_at, stale_start,
-       ahead_sign, ahead_since, entry_sum, error_sum, error_changed, live
+       ahead_sign, ahead_since, entry_sum, error_sum, error_changed, live, turns,
+       recreated, late_sign
 FROM sandkeeper.task_states WHERE NOT live AND changed_at > @recent
 UNION ALL
 SELECT id, status, state, sandbox, since, first_seen, updated_at, started_at, stale_start,
-       ahead_sign, ahead_since, entry_sum, error_sum, error_changed, live
+       ahead_sign, ahead_since, entry_sum, error_sum, error_changed, live, turns,
+       recreated, late_sign
 FROM sandkeeper.task_states
 WHERE id = ANY(ARRAY(
         SELECT s.task FROM sandkeeper.sandboxes s

@@ -6,6 +6,7 @@ WITH settled AS (
         first_acted_at = coalesce(first_acted_at, @acted_at),
         evidence = CASE WHEN @evidence::jsonb = '[]' THEN evidence ELSE @evidence::jsonb END,
         closed_at = CASE WHEN @closed THEN @now::timestamptz END, next_attempt = @next_attempt,
+        row_before = coalesce(@row_before::jsonb, row_before),
         claimed_by = '', claim_ends = NULL,
         begun_at = CASE WHEN @gives_back AND seq = 0 THEN NULL ELSE begun_at END,
         begun_pass = CASE WHEN @gives_back AND seq = 0 THEN NULL ELSE begun_pass END
@@ -13,7 +14,8 @@ WITH settled AS (
       AND attempts = @attempts
     RETURNING id, remedy, seq, pass, rule, subject, provider, sandbox, task, step, reason, evidence,
        row_only, outcome, detail, attempts, planned_at, claimed_at, claimed_by, claim_ends,
-       acted_at, closed_at, next_attempt
+       acted_at, closed_at, next_attempt, first_acted_at, began, signature, author, running, anyway,
+       row_before
 ), counted AS (
     INSERT INTO sandkeeper.counters AS c (name, rule, provider, what, value)
     SELECT 'actions', rule, provider, step || ':' || outcome, 1 FROM settled

@@ -1,11 +1,13 @@
--- Withdraws the later steps of a remedy that has lost its ground.
+-- Withdraws the later steps of a remedy that has lost its ground, or those on one sandbox.
 WITH ended AS (
     UPDATE sandkeeper.actions
     SET outcome = 'withdrawn', detail = @detail, closed_at = @now, claimed_by = '', claim_ends = NULL
     WHERE remedy = @remedy AND seq > @seq AND closed_at IS NULL
+      AND (NOT @one_sandbox OR provider = @provider AND sandbox = @sandbox)
     RETURNING id, remedy, seq, pass, rule, subject, provider, sandbox, task, step, reason, evidence,
        row_only, outcome, detail, attempts, planned_at, claimed_at, claimed_by, claim_ends,
-       acted_at, closed_at, next_attempt
+       acted_at, closed_at, next_attempt, first_acted_at, began, signature, author, running, anyway,
+       row_before
 ), counted AS (
     INSERT INTO sandkeeper.counters AS c (name, rule, provider, what, value)
     SELECT 'actions', rule, provider, step || ':' || outcome, count(*) FROM ended

@@ -1,9 +1,11 @@
 -- Withdraws planned actions whose finding no longer holds, and the later steps of those
 -- that were a remedy's first. One that is claimed, or just about to be, that was accepted,
 -- or whose holder died stays: only who looks at the outside again can say what became of it.
+-- What an operator asked for is no pass's to withdraw.
 WITH first AS (
     SELECT id FROM sandkeeper.actions
     WHERE id = ANY(@ids::text[]) AND closed_at IS NULL AND claimed_by = '' AND attempts = 0 AND outcome = 'pending'
+      AND author = ''
     FOR UPDATE SKIP LOCKED
 ), withdrawn AS (
     UPDATE sandkeeper.actions a

@@ -12,4 +12,4 @@ WHERE {{.ID}}
   AND xmin::text = @version::text{{end}}
   {{- with .Alive}}
   AND NOT ({{.}}){{end}}
-RETURNING {{.State}}
+RETURNING coalesce({{.State}}, '') AS state, xmin::text AS version

@@ -39,6 +39,7 @@ const remedyAttempts = 6
 type passArgs struct {
 	Pass    reconcile.PassKind `json:"kind"`
 	Overdue bool               `json:"overdue,omitempty"` // a watch's, and void when a pass came after all
+	Asked   bool               `json:"asked,omitempty"`   // a person's: however lately another pass began
 }
 
 // Kind names the kind of job.

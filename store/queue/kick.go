@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -38,6 +40,47 @@ func (q *Queue) Kick(ctx context.Context, work reconcile.Work) error {
 // KickPass adds a job for a pass now, unless one waits to be begun already.
 func (q *Queue) KickPass(ctx context.Context, kind reconcile.PassKind) error {
 	return q.kickPass(ctx, passArgs{Pass: kind})
+}
+
+// AskPass adds a job for a pass now, for an operator, and reports whether any process works
+// jobs at all. Where none does, nothing is added: the next `once` makes a pass anyway.
+func AskPass(ctx context.Context, pool *pgxpool.Pool, kind reconcile.PassKind) (worked bool, err error) {
+	q, err := working(ctx, pool)
+	if q == nil || err != nil {
+		return false, err
+	}
+	return true, q.kickPass(ctx, passArgs{Pass: kind, Asked: true})
+}
+
+// AskWork adds jobs for work that an operator asked for, and reports whether any process
+// works jobs at all. Where none does, nothing is added: the next `once` does it anyway.
+func AskWork(ctx context.Context, pool *pgxpool.Pool, work reconcile.Work) (worked bool, err error) {
+	q, err := working(ctx, pool)
+	if q == nil || err != nil {
+		return false, err
+	}
+	return true, q.Kick(ctx, work)
+}
+
+// working is a queue that only adds jobs; nil when no process works them.
+func working(ctx context.Context, pool *pgxpool.Pool) (*Queue, error) {
+	q := &Queue{o: Options{Pool: pool, Log: slog.New(slog.DiscardHandler)}}
+	var err error
+	if q.insert, err = q.newClient(&river.Config{}); err != nil {
+		return nil, fmt.Errorf("make a client that adds jobs: %w", err)
+	}
+	worked := false
+	have, err := version(ctx, pool)
+	if err == nil && have > 0 {
+		err = pool.QueryRow(ctx, queries["worked"]).Scan(&worked)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look whether anybody works jobs: %w", err)
+	}
+	if !worked {
+		return nil, nil
+	}
+	return q, nil
 }
 
 // kickOverdue is what a watch does. Other than a pass that somebody asks for, this one is

@@ -63,11 +63,18 @@ func (w *passWorker) pass(ctx context.Context, args passArgs) (again time.Durati
 		if due, err := w.due(ctx, args); !due || err != nil {
 			return 0, err
 		}
-		again, err = w.o.Duty.Pass(ctx, args.Pass)
+		again, err = w.duty(ctx, args)
 		if err != nil || again <= 0 || time.Now().Add(again).After(until) || !pause(ctx, again, nil) {
 			return again, err
 		}
 	}
+}
+
+func (w *passWorker) duty(ctx context.Context, args passArgs) (again time.Duration, err error) {
+	if args.Asked {
+		return w.o.Duty.PassNow(ctx, args.Pass)
+	}
+	return w.o.Duty.Pass(ctx, args.Pass)
 }
 
 // due reports whether a pass that a watch missed is still missing. One that takes long has

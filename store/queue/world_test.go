@@ -84,6 +84,10 @@ func (d *duty) Pass(ctx context.Context, kind reconcile.PassKind) (time.Duration
 	return 0, d.write(ctx, kind)
 }
 
+func (d *duty) PassNow(ctx context.Context, kind reconcile.PassKind) (time.Duration, error) {
+	return 0, d.write(ctx, kind+" now")
+}
+
 func (d *duty) Remedy(ctx context.Context, id string) (time.Duration, error) {
 	if d.remedy != nil {
 		return d.remedy(ctx, id)

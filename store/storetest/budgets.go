@@ -138,6 +138,31 @@ var budgets = map[string]func(*bench){
 		b.pass(reconcile.Record{Withdrawn: []string{"o-3"}})
 		b.equal("spent", b.recall().Spent.Hour, 4)
 	},
+	"what a person asked for is held by the hour alone, and takes no place of a pass": func(b *bench) {
+		for _, rule := range []string{reconcile.RuleOperator, reconcile.RuleEmergency} {
+			a := orphan(rule)
+			a.Rule, a.Author = rule, "ana"
+			b.plan(a)
+			b.refused(b.try(within(rule, 1, 9, 9, 0)), reconcile.ErrHeld, "budget: per_hour 0")
+			b.must(b.try(within(rule, 1, 0, 0, 9)))
+		}
+		b.equal("spent", b.recall().Spent.Hour, 2)
+		b.orphans(2)
+		b.must(b.try(within("o-0", 1, 1, 1, 9)))
+		b.refused(b.try(within("o-1", 1, 1, 9, 9)), reconcile.ErrHeld, "budget: per_pass 1")
+		b.refused(b.try(within("o-1", 1, 9, 9, 3)), reconcile.ErrHeld, "budget: per_hour 3")
+	},
+	"share: what makes room is not held by it, nor counts for others": func(b *bench) {
+		b.orphans(3)
+		room := within("o-0", 1, 9, 0, 9)
+		b.refused(b.try(room), reconcile.ErrHeld, "budget: share")
+		room.Lifted = true
+		b.must(b.try(room))
+		b.must(b.try(within("o-1", 1, 9, 1, 9)))
+		b.refused(b.try(within("o-2", 1, 9, 1, 9)), reconcile.ErrHeld, "budget: share")
+		room.Action, room.Total = "o-2", 2
+		b.refused(b.try(room), reconcile.ErrHeld, "budget: per_pass 2")
+	},
 	"a later step that is withdrawn gives nothing back": func(b *bench) {
 		b.plan(failing("t"), ending("t", 1, "x"))
 		b.settled("t", reconcile.OutcomeDone)

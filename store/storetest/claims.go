@@ -152,6 +152,7 @@ var settlements = map[string]func(*bench){
 		a.Evidence = append(a.Evidence, reconcile.Evidence{Source: "daytona", At: noon, Fact: "log: killed"})
 		b.must(b.Settle(b.Context(), b.lease, a))
 		a.ClaimedBy, a.ClaimEnds, a.ClosedAt = "", time.Time{}, noon.Add(time.Second)
+		a.FirstActed = a.ActedAt
 		h, err := b.Subject(b.Context(), "daytona/sb-a")
 		b.must(err)
 		b.equal("actions", h.Actions, []reconcile.Action{a})

@@ -19,10 +19,12 @@ var histories = map[string]func(*bench){
 		want := reconcile.History{
 			Tasks: r.Tasks, Sandboxes: r.Sandboxes, Actions: []reconcile.Action{a}, Probes: []reconcile.ProbeResult{probe},
 			Findings: []reconcile.FindingSeen{{Finding: r.Findings[0], OpenedAt: noon}}, Timeline: r.Events,
+			Verdicts: r.Verdicts,
 		}
 		for _, id := range []string{"t-1", "task:t-1", "sb-1", "box", "daytona/sb-1", "sandbox:daytona/sb-1"} {
 			h, err := b.Subject(b.Context(), id)
 			b.must(err)
+			h.Verdicts = numberless(h.Verdicts)
 			b.equal("histories of "+id, h, want)
 		}
 	},

@@ -26,6 +26,8 @@ var memories = map[string]func(*bench){
 		b.equal("sources", m.Sources, map[string]reconcile.SourceSeen{"listing:daytona": r.Sources[0]})
 		b.equal("templates", m.Templates, map[reconcile.Ref]reconcile.TemplateSeen{ref("dev-light"): r.Templates[0]})
 		b.equal("breakers", m.Controls.Breakers, r.Breakers)
+		b.equal("verdicts", numberless(m.Verdicts), r.Verdicts)
+		b.equal("incidents", m.Controls.Incidents, r.Incidents)
 		b.equal("rules", m.Known, map[string]bool{"orphan": true, "duplicate": true})
 		if !m.WatchSince.Equal(r.WatchSince) || m.Fresh || !m.LastPass.Equal(noon) {
 			b.Errorf("watch since %s, fresh %t, last pass %s", m.WatchSince, m.Fresh, m.LastPass)
@@ -69,8 +71,15 @@ var memories = map[string]func(*bench){
 				r.Actions[0].Step, r.Actions[0].Sandbox = reconcile.StepTerminate, ""
 			},
 			"remedy": func(r *reconcile.Record) { r.Actions[0].Remedy = "another" },
-			"event":  func(r *reconcile.Record) { r.Events[0].Kind = "gossip" },
-			"pass":   func(r *reconcile.Record) { r.Pass = 4711 },
+			"sandboxless quarantine": func(r *reconcile.Record) {
+				r.Actions[0].Step, r.Actions[0].Sandbox, r.Actions[0].Provider = reconcile.StepQuarantine, "", "daytona"
+			},
+			"activate": func(r *reconcile.Record) { r.Actions[0].Step, r.Actions[0].Provider = reconcile.StepActivate, "" },
+			"verdict":  func(r *reconcile.Record) { r.Verdicts[0].Subject = "" },
+			"incident": func(r *reconcile.Record) { r.Incidents[0].Signature = "" },
+			"timeless": func(r *reconcile.Record) { r.Verdicts[0].At = time.Time{} },
+			"event":    func(r *reconcile.Record) { r.Events[0].Kind = "gossip" },
+			"pass":     func(r *reconcile.Record) { r.Pass = 4711 },
 		} {
 			r := fullRecord()
 			r.Pass, r.Complete, r.Withdrawn = b.begin(), true, []string{"before"}
@@ -216,24 +225,25 @@ func fullRecord() reconcile.Record {
 		{Source: "daytona", At: at(-3), Fact: "404"}, {Source: "tasks", At: at(-2), Fact: "running"},
 	}
 	a := failing("t-1")
-	a.Evidence = facts
+	a.Evidence, a.Began, a.Signature = facts, at(-3), "s-1"
 	return reconcile.Record{
 		WatchSince: at(-60), Known: []string{"orphan", "duplicate"}, Kept: 3,
 		Counts: map[string]int{"tasks:running": 2, "foreign": 5},
 		Tasks: []reconcile.TaskSeen{{
 			ID: "t-1", Status: "in_progress", State: reconcile.TaskRunning, Sandbox: "sb-1", Since: at(-9),
 			FirstSeen: at(-10), UpdatedAt: at(-8), StartedAt: at(-7), StaleStart: at(-70), ErrorSum: math.MaxUint64 - 1,
-			ErrorChanged: true, Live: true,
+			ErrorChanged: true, Live: true, EntrySum: math.MaxUint64 - 2, AheadSign: at(5), AheadSince: at(-1),
+			Turns: []time.Time{at(-40), at(-30)}, Recreated: at(-6), LateSign: at(-5),
 		}, {ID: "t-2"}},
 		Sandboxes: []reconcile.SandboxSeen{{
 			Ref: ref("sb-1"), Name: "box", Task: "t-1", Template: "dev-light", State: reconcile.SandboxSuspended,
 			Raw: "archived", CreatedAt: at(-20), FirstSeen: at(-19), StateSince: at(-18), ResumedAt: at(-17),
-			RanAt: at(-16), GoneAt: at(-15), GoneByUs: true,
+			RanAt: at(-16), GoneAt: at(-15), GoneByUs: true, WorkedAt: at(-16),
 		}},
 		Findings: []reconcile.Finding{{
 			Rule: "sandbox-missing", Subject: "task:t-1", Provider: "daytona", Sandbox: "sb-1", Task: "t-1",
 			Reason: "its sandbox is gone", Evidence: facts, FirstSeen: at(-5), LastSeen: at(0), SightedAt: at(-1),
-			Sightings: 2, Due: true, HeldBy: []string{"observe", "budget: per_pass 20"},
+			Sightings: 2, Due: true, HeldBy: []string{"observe", "budget: per_pass 20"}, Incident: "i-1",
 		}},
 		Actions: []reconcile.Action{a},
 		Sources: []reconcile.SourceSeen{{
@@ -248,6 +258,18 @@ func fullRecord() reconcile.Record {
 				Rule: "orphan", OpenedAt: at(-6), Subjects: []string{"sandbox:daytona/sb-8", "sandbox:daytona/sb-9"}, Hash: "h",
 			},
 		},
+		Verdicts: []reconcile.Verdict{{
+			Rule: "sandbox-missing", Subject: "task:t-1", Task: "t-1", Provider: "daytona", Sandbox: "sb-1",
+			Template: "dev-light", Region: "eu", Worker: "1.4.2", Error: "exit #", Signature: "s-1",
+			Reason: "its sandbox is gone", At: at(-1), Began: at(-3), Late: 1500 * time.Millisecond,
+			TaskAt: at(-1), Sign: at(-4),
+			Attempt: math.MaxUint64 - 3, Enforced: true, Cost: 0.25, PerHour: 0.08,
+		}},
+		Incidents: []reconcile.Incident{{
+			ID: "i-1", Signature: "s-1", Rule: "sandbox-missing", Provider: "daytona", Template: "dev-light", Error: "exit #",
+			Cause: "template dev-light is inactive", Evidence: facts, OpenedAt: at(-1), FirstSeen: at(-9), LastSeen: at(-1),
+			Count: 10, Cost: 1.5,
+		}},
 		Events: []reconcile.TimelineEvent{{At: at(0), Subject: "task:t-1", Kind: "finding", What: "sandbox-missing"}},
 	}
 }

@@ -11,6 +11,10 @@ var outbox = map[string]func(*bench){
 	"an action comes back as it was planned, pending and free": func(b *bench) {
 		a := orphan("a")
 		a.Pass, a.RowOnly, a.NextAttempt, a.Task = 1, true, noon.Add(time.Minute), "t"
+		a.Began, a.Signature, a.Author, a.Running, a.Anyway = noon.Add(-time.Hour), "s-1", "ana", true, true
+		before := "sb-1"
+		columns := map[string]*string{"sandbox_id": &before, "error": nil}
+		a.Before = &reconcile.RowBefore{After: "7", Mark: "m", Columns: columns}
 		b.plan(a)
 		want := a
 		want.Outcome = reconcile.OutcomePending
@@ -102,6 +106,13 @@ var outbox = map[string]func(*bench){
 		b.plan(orphan("a"))
 		b.settled("a", reconcile.OutcomePending)
 		b.pass(reconcile.Record{Withdrawn: []string{"a"}})
+		b.equal("open", b.open(), []string{"a"})
+	},
+	"what an operator asked for is not withdrawn by a pass": func(b *bench) {
+		a := orphan("a")
+		a.Author = "ana"
+		b.plan(a, orphan("b"))
+		b.pass(reconcile.Record{Withdrawn: []string{"a", "b"}})
 		b.equal("open", b.open(), []string{"a"})
 	},
 	"an accepted action is not withdrawn: the provider has it": func(b *bench) {

@@ -23,6 +23,7 @@ import (
 // read, and retention.
 type Ledger interface {
 	reconcile.Ledger
+	reconcile.Notices
 
 	SetMode(ctx context.Context, rule string, mode reconcile.Mode, by reconcile.Signature) error
 	ClearMode(ctx context.Context, rule string, by reconcile.Signature) error
@@ -32,6 +33,15 @@ type Ledger interface {
 	Unhold(ctx context.Context, target string, by reconcile.Signature) (int, error)
 	Release(ctx context.Context, r reconcile.Release) (int64, error)
 
+	Ask(ctx context.Context, by reconcile.Signature, actions []reconcile.Action, withdraw []string) (
+		[]reconcile.Action, error)
+	Note(ctx context.Context, by reconcile.Signature, subject, what string) error
+	ReleaseIncident(ctx context.Context, id string, by reconcile.Signature) error
+
+	Incidents(ctx context.Context, most int) ([]reconcile.Incident, error)
+	Incident(ctx context.Context, id string) (reconcile.Incident, error)
+	Victims(ctx context.Context, id string) ([]reconcile.Verdict, error)
+	Report(ctx context.Context, since time.Duration) ([]reconcile.RuleReport, error)
 	Subject(ctx context.Context, id string) (reconcile.History, error)
 	LastPasses(ctx context.Context, n int) ([]reconcile.PassSeen, error)
 	OpenFindings(ctx context.Context) ([]reconcile.FindingSeen, error)
@@ -46,6 +56,7 @@ func Run(t *testing.T, open func(t *testing.T, clock func() time.Time) Ledger) {
 	for _, promises := range []map[string]func(*bench){
 		leases, fences, lasts, memories, findings, outbox, claims, settlements, workers, budgets, probes, totals,
 		controls, histories, overviews, measurements, purges,
+		quarantines, asks, verdicts, tallies, incidents, notices, scores, reports, vitals,
 	} {
 		for _, name := range slices.Sorted(maps.Keys(promises)) {
 			t.Run(name, func(t *testing.T) {
@@ -91,10 +102,10 @@ func (b *bench) must(err error) {
 	}
 }
 
-// refused wants an error that wraps want and says said.
+// refused wants an error that wraps want, when that is not nil, and says said.
 func (b *bench) refused(err, want error, said string) {
 	b.Helper()
-	if !errors.Is(err, want) || !strings.Contains(err.Error(), said) {
+	if err == nil || want != nil && !errors.Is(err, want) || !strings.Contains(err.Error(), said) {
 		b.Errorf("error = %v, want one that wraps %q and says %q", err, want, said)
 	}
 }

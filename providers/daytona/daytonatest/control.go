@@ -114,7 +114,12 @@ func (s *Server) stop(q *request) {
 }
 
 func (s *Server) start(q *request) {
-	s.answer(q, func() (simulated.Sandbox, error) { return q.world.Start(q.id) })
+	s.answer(q, func() (simulated.Sandbox, error) {
+		if q.fault.Effect == simulated.NotDone {
+			return q.world.Look(q.id)
+		}
+		return q.world.Start(q.id)
+	})
 }
 
 func (s *Server) answer(q *request, do func() (simulated.Sandbox, error)) {

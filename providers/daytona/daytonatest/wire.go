@@ -55,6 +55,9 @@ func (s *Server) fillItem(q *request, b simulated.Sandbox, dto map[string]any) {
 	if b.Doomed {
 		dto["desiredState"] = "destroyed"
 	}
+	if b.Ephemeral {
+		dto["autoDeleteInterval"] = 0
+	}
 	if b.Template != "" {
 		dto["snapshot"] = b.Template
 	}

@@ -1,0 +1,162 @@
+package providertest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// suspender is the provider as one that can suspend; nil when it cannot, which is allowed.
+func (l *lab) suspender() reconcile.Suspender {
+	p, _ := l.Provider.(reconcile.Suspender)
+	return p
+}
+
+// still reports whether a sandbox is stopped or suspended.
+func still(s reconcile.Sandbox) bool {
+	return s.State == reconcile.SandboxStopped || s.State == reconcile.SandboxSuspended
+}
+
+func (l *lab) suspends() {
+	p := l.suspender()
+	if p == nil {
+		return
+	}
+	s := l.put("t1", simulated.Sandbox{Disk: map[string]string{"/home/notes": "kept"}})
+	expected := l.get(s.ID)
+	for _, want := range []reconcile.Termination{reconcile.TerminateAccepted, reconcile.TerminateDone} {
+		if how, err := p.Suspend(l.t.Context(), expected); err != nil || how != want {
+			l.t.Fatalf("Suspend = %q, %v; want %s", how, err, want)
+		}
+		l.Clock.Advance(3 * time.Second)
+		if got := l.get(s.ID); !still(got) || !got.Owned || got.Task != "t1" {
+			l.t.Fatalf("Get after Suspend = %+v, want it stopped and still ours", got)
+		}
+	}
+	for range 2 {
+		if err := p.Resume(l.t.Context(), expected); err != nil {
+			l.t.Fatalf("Resume = %v, want none, also the second time", err)
+		}
+	}
+	l.Clock.Advance(6 * time.Second)
+	if got := l.get(s.ID); got.State != reconcile.SandboxRunning {
+		l.t.Errorf("Get after Resume = %+v, want it running", got)
+	}
+	if got, _ := l.World.Sandbox(s.ID); got.Disk["/home/notes"] != "kept" {
+		l.t.Errorf("its disk holds %v, want what it held before", got.Disk)
+	}
+}
+
+func (l *lab) suspendsOthers() {
+	p := l.suspender()
+	if p == nil {
+		return
+	}
+	none := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "no-such-sandbox"}, Owned: true}
+	if how, err := p.Suspend(l.t.Context(), none); err != nil || how != reconcile.TerminateGone {
+		l.t.Errorf("Suspend of no sandbox = %q, %v; want gone", how, err)
+	}
+	s := l.put("t1", simulated.Sandbox{})
+	expected := l.get(s.ID)
+	l.World.Change(s.ID, func(s *simulated.Sandbox) { s.Labels = map[string]string{"project": "theirs"} })
+	if how, err := p.Suspend(l.t.Context(), expected); err != nil || how != reconcile.TerminateChanged {
+		l.t.Errorf("Suspend of what changed hands = %q, %v; want changed", how, err)
+	}
+	l.World.Change(s.ID, func(s *simulated.Sandbox) { s.State = reconcile.SandboxStopped })
+	if err := p.Resume(l.t.Context(), expected); err == nil {
+		l.t.Error("Resume of what changed hands = nil, want an error")
+	}
+	const id = "0000dead-0000-4000-8000-000000000001"
+	named := l.put("t2", simulated.Sandbox{Name: id})
+	how, err := p.Suspend(l.t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: id}, Owned: true})
+	if err != nil || how != reconcile.TerminateGone && how != reconcile.TerminateChanged {
+		l.t.Errorf("Suspend of another one's name = %q, %v; want gone or changed", how, err)
+	}
+	if calls := l.World.Destructive(); len(calls) != 0 || l.get(named.ID).State != reconcile.SandboxRunning {
+		l.t.Errorf("it made %v, want no stop", calls)
+	}
+}
+
+// suspendsEphemeral: at some providers a stop deletes what is ephemeral. That is no way to
+// keep it.
+func (l *lab) suspendsEphemeral() {
+	p := l.suspender()
+	if p == nil {
+		return
+	}
+	s := l.put("t1", simulated.Sandbox{Ephemeral: true})
+	if how, err := p.Suspend(l.t.Context(), l.get(s.ID)); how != reconcile.TerminateRefused || err == nil {
+		l.t.Errorf("Suspend of an ephemeral one = %q, %v; want refused, and why", how, err)
+	}
+	if calls := l.World.Destructive(); len(calls) != 0 || l.get(s.ID).State != reconcile.SandboxRunning {
+		l.t.Errorf("it made %v, want no stop", calls)
+	}
+}
+
+// suspendLost: what got no answer may have been done; the next look finds out.
+func (l *lab) suspendLost() {
+	p := l.suspender()
+	if p == nil {
+		return
+	}
+	for _, effect := range []simulated.Effect{simulated.DoneThenAnswer, simulated.DoneThenDrop} {
+		s := l.put("t1", simulated.Sandbox{})
+		expected := l.get(s.ID)
+		l.World.ResetCalls()
+		lift := l.World.Inject(simulated.Fault{On: simulated.Stop, Effect: effect})
+		if how, err := p.Suspend(l.t.Context(), expected); how != "" || err == nil {
+			l.t.Errorf("Suspend, %s = %q, %v; want no answer and an error", effect, how, err)
+		}
+		lift()
+		if calls := l.World.Destructive(); len(calls) != 1 {
+			l.t.Errorf("%s: %d stops, want 1", effect, len(calls))
+		}
+		l.Clock.Advance(3 * time.Second)
+		if got := l.get(s.ID); !still(got) {
+			l.t.Errorf("Get after %s = %s, want it stopped", effect, got.State)
+		}
+	}
+	s := l.put("t1", simulated.Sandbox{})
+	lift := l.World.Inject(simulated.Fault{On: simulated.Stop, Effect: simulated.NotDone})
+	_, err := p.Suspend(l.t.Context(), l.get(s.ID))
+	lift()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if got := l.get(s.ID); got.State != reconcile.SandboxRunning {
+		l.t.Errorf("Get = %s, want running: nothing was done", got.State)
+	}
+	busy := l.put("t1", simulated.Sandbox{Locked: true})
+	ctx, cancel := context.WithTimeout(l.t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if how, err := p.Suspend(ctx, l.get(busy.ID)); how != "" || err == nil {
+		l.t.Errorf("Suspend of a busy one = %q, %v; want no answer and an error", how, err)
+	}
+}
+
+func (l *lab) resumes() {
+	p := l.suspender()
+	if p == nil {
+		return
+	}
+	none := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "no-such-sandbox"}, Owned: true}
+	if err := p.Resume(l.t.Context(), none); !errors.Is(err, reconcile.ErrNotFound) {
+		l.t.Errorf("Resume of no sandbox = %v, want ErrNotFound", err)
+	}
+	doomed := l.get(l.put("t1", simulated.Sandbox{State: reconcile.SandboxStopped, Doomed: true}).ID)
+	if err := p.Resume(l.t.Context(), doomed); !errors.Is(err, reconcile.ErrNotFound) {
+		l.t.Errorf("Resume of one that is being deleted = %v, want ErrNotFound", err)
+	}
+	s := l.get(l.put("t1", simulated.Sandbox{State: reconcile.SandboxStopped}).ID)
+	lift := l.World.Inject(simulated.Fault{On: simulated.Start, Effect: simulated.Answer, Status: 500})
+	l.unknown("a 500", p.Resume(l.t.Context(), s))
+	lift()
+	lift = l.World.Inject(simulated.Fault{On: simulated.Get, Effect: simulated.Answer, Status: 503})
+	l.unknown("a look that fails", p.Resume(l.t.Context(), s))
+	lift()
+	l.World.Change(s.ID, func(s *simulated.Sandbox) { s.State = reconcile.SandboxFailed })
+	l.unknown("one that failed", p.Resume(l.t.Context(), s))
+}

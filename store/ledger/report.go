@@ -1,0 +1,31 @@
+package ledger
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// MostExamples is how many regrets of a rule a report shows.
+const MostExamples = 3
+
+// Reports collects what each rule came to.
+type Reports map[string]*reconcile.RuleReport
+
+// Of is the report of a rule, made when there is none yet.
+func (r Reports) Of(rule string) *reconcile.RuleReport {
+	if r[rule] == nil {
+		r[rule] = &reconcile.RuleReport{Rule: rule}
+	}
+	return r[rule]
+}
+
+// Sorted are the reports by rule.
+func (r Reports) Sorted() []reconcile.RuleReport {
+	list := make([]reconcile.RuleReport, 0, len(r))
+	for _, rule := range slices.Sorted(maps.Keys(r)) {
+		list = append(list, *r[rule])
+	}
+	return list
+}

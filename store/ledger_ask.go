@@ -1,0 +1,94 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/ledger"
+)
+
+// Ask writes down actions that an operator asks for, all or none, and returns those that
+// are new: what is open already for the same thing stays as it is. The steps in withdraw are
+// taken back first; when one of them was begun or is over, nothing is asked for.
+func (g *Ledger) Ask(ctx context.Context, by reconcile.Signature, actions []reconcile.Action, withdraw []string,
+) ([]reconcile.Action, error) {
+	if err := ledger.CheckAsked(actions); err != nil {
+		return nil, fmt.Errorf("ask: %w", err)
+	}
+	var asked []reconcile.Action
+	err := g.wish(ctx, by, func(tx pgx.Tx, now time.Time) (lines []told, err error) {
+		if lines, err = takeBack(ctx, tx, by, withdraw, now); err != nil {
+			return nil, err
+		}
+		wished := column(actions, func(a reconcile.Action) reconcile.Action { return ledger.Wished(a, by, now) })
+		if asked, err = planAsked(ctx, tx, wished); err != nil {
+			return nil, err
+		}
+		return append(lines, column(asked, func(a reconcile.Action) told {
+			return told{a.Subject, ledger.WishedFor(a)}
+		})...), nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ask: %w", err)
+	}
+	return asked, nil
+}
+
+// takeBack withdraws steps that nobody has begun.
+func takeBack(ctx context.Context, tx pgx.Tx, by reconcile.Signature, ids []string, now time.Time) ([]told, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := all(ctx, tx, "ledger_ask_lock", pgx.StrictNamedArgs{"ids": ids}, scanAction)
+	if err != nil {
+		return nil, err
+	}
+	known := column(found, func(a reconcile.Action) string { return a.ID })
+	for _, id := range ids {
+		if !slices.Contains(known, id) {
+			return nil, fmt.Errorf("withdraw action %s: %w", id, reconcile.ErrNotFound)
+		}
+	}
+	for _, a := range found {
+		if err := ledger.CheckWithdrawable(a); err != nil {
+			return nil, err
+		}
+	}
+	_, err = exec(ctx, tx, "ledger_ask_withdraw", pgx.StrictNamedArgs{
+		"ids": ids, "detail": clean(ledger.WithdrawnBy(by)), "now": now,
+	})
+	return column(found, func(a reconcile.Action) told { return told{a.Subject, ledger.TakenBack(a)} }), err
+}
+
+// planAsked plans actions, first steps before later ones, and returns those that are new.
+func planAsked(ctx context.Context, tx pgx.Tx, actions []reconcile.Action) ([]reconcile.Action, error) {
+	puts, err := actionWrites(reconcile.Record{Actions: actions}, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	planned := map[string]bool{}
+	for _, put := range puts {
+		ids, err := all(ctx, tx, put.query, put.args, scanText)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			planned[id] = true
+		}
+	}
+	return slices.DeleteFunc(actions, func(a reconcile.Action) bool { return !planned[a.ID] }), nil
+}
+
+// Note writes into the history of a subject what an operator did or asked for.
+func (g *Ledger) Note(ctx context.Context, by reconcile.Signature, subject, what string) error {
+	err := g.wish(ctx, by, func(pgx.Tx, time.Time) ([]told, error) { return []told{{subject, what}}, nil })
+	if err != nil {
+		return fmt.Errorf("note on %s: %w", subject, err)
+	}
+	return nil
+}

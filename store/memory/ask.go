@@ -1,0 +1,77 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/ledger"
+)
+
+// Ask writes down actions that an operator asks for, all or none, takes back the steps in
+// withdraw, and returns the actions that are new.
+func (g *Ledger) Ask(ctx context.Context, by reconcile.Signature, actions []reconcile.Action, withdraw []string,
+) ([]reconcile.Action, error) {
+	var asked []reconcile.Action
+	err := g.wish(ctx, by, func(now time.Time) ([]told, error) {
+		if err := g.checkAsked(actions, withdraw); err != nil {
+			return nil, err
+		}
+		lines := g.takeBack(by, withdraw, now)
+		wished := make([]reconcile.Action, len(actions))
+		for i, a := range actions {
+			wished[i] = ledger.Wished(a, by, now)
+		}
+		added := g.putActions(wished)
+		for _, a := range wished {
+			if added[a.ID] {
+				asked = append(asked, a)
+				lines = append(lines, told{a.Subject, ledger.WishedFor(a)})
+			}
+		}
+		return lines, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ask: %w", err)
+	}
+	return asked, nil
+}
+
+// checkAsked refuses what cannot be done as a whole.
+func (g *Ledger) checkAsked(actions []reconcile.Action, withdraw []string) error {
+	if err := ledger.CheckAsked(actions); err != nil {
+		return err
+	}
+	for _, a := range actions {
+		if err := checkAction(a); err != nil {
+			return fmt.Errorf("action %s: %w", a.ID, err)
+		}
+	}
+	for _, id := range withdraw {
+		a, found := g.actions[id]
+		if !found {
+			return fmt.Errorf("withdraw action %s: %w", id, reconcile.ErrNotFound)
+		}
+		if err := ledger.CheckWithdrawable(a.Action); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeBack withdraws steps that nobody has begun.
+func (g *Ledger) takeBack(by reconcile.Signature, ids []string, now time.Time) []told {
+	lines := make([]told, 0, len(ids))
+	for _, id := range ids {
+		a := g.actions[id]
+		g.close(a, reconcile.OutcomeWithdrawn, ledger.WithdrawnBy(by), now)
+		lines = append(lines, told{a.Subject, ledger.TakenBack(a.Action)})
+	}
+	return lines
+}
+
+// Note writes into the history of a subject what an operator did or asked for.
+func (g *Ledger) Note(ctx context.Context, by reconcile.Signature, subject, what string) error {
+	return g.wish(ctx, by, func(time.Time) ([]told, error) { return []told{{subject, what}}, nil })
+}

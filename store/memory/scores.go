@@ -1,0 +1,139 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/ledger"
+)
+
+// facts are what the scores of the window that ends now are made of.
+func (g *Ledger) facts(now time.Time) ledger.Facts {
+	from := now.Add(-ledger.Window)
+	f := ledger.Facts{Passes: g.passes}
+	for _, a := range g.actions {
+		if a.Step == reconcile.StepTerminate && begun(a.Action, from, now) {
+			f.Ends = append(f.Ends, ledger.Terminate{
+				Rule: a.Rule, Outcome: a.Outcome, Began: a.Began, FirstActed: a.FirstActed, Ended: a.ClosedAt,
+			})
+		}
+	}
+	for _, v := range g.verdicts {
+		if !v.At.After(from) {
+			continue
+		}
+		one := ledger.RuleVerdicts{Rule: v.Rule, All: 1}
+		if !v.Began.IsZero() {
+			one.Known = 1
+			if v.Late <= ledger.FastSeen {
+				one.Soon = 1
+			}
+		}
+		f.Verdicts = append(f.Verdicts, one)
+	}
+	for h, value := range g.hours {
+		f.Hours = append(f.Hours, ledger.HourSum{
+			Lately: h.hour.After(ledger.Overlaps(from)), Name: h.name, What: h.what, Value: value,
+		})
+	}
+	return f
+}
+
+// begun reports whether a terminate was begun, and was settled since a time or is overdue.
+func begun(a reconcile.Action, from, now time.Time) bool {
+	asked := !a.FirstActed.IsZero()
+	if !a.Outcome.Closed() {
+		return asked && !a.FirstActed.After(now.Add(-ledger.MostOverdue))
+	}
+	failed := a.Outcome == reconcile.OutcomeFailed
+	return a.ClosedAt.After(from) && (failed || a.Outcome == reconcile.OutcomeConfirmed && asked)
+}
+
+// Report reads what each rule came to since so long ago, by rule.
+func (g *Ledger) Report(ctx context.Context, since time.Duration) ([]reconcile.RuleReport, error) {
+	rules := ledger.Reports{}
+	err := g.locked(ctx, func(now time.Time) error {
+		g.reportVerdicts(rules, now, now.Add(-since))
+		g.reportFindings(rules, now.Add(-since))
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read report of the last %s: %w", since, err)
+	}
+	return rules.Sorted(), nil
+}
+
+func (g *Ledger) reportVerdicts(rules ledger.Reports, now, from time.Time) {
+	type place struct {
+		rule string
+		what any
+	}
+	seen := map[place]bool{}
+	first := func(rule string, what any) bool {
+		at := place{rule, what}
+		was := seen[at]
+		seen[at] = true
+		return !was
+	}
+	for _, v := range g.verdicts {
+		if !v.At.After(from) {
+			continue
+		}
+		r := rules.Of(v.Rule)
+		r.Verdicts++
+		if !v.actedAt.IsZero() {
+			r.Acted++
+		}
+		if first(v.Rule, v.Subject) {
+			r.Subjects++
+		}
+		if ref := (reconcile.Ref{Provider: v.Provider, ID: v.Sandbox}); first(v.Rule, ref) {
+			r.Cost += g.costs(v.Verdict, ref, now)
+		}
+	}
+	for _, v := range g.regretted() {
+		if r := rules.Of(v.Rule); v.At.After(from) {
+			r.Regrets++
+			r.Examples = cut(append(r.Examples, v), ledger.MostExamples)
+		}
+	}
+}
+
+// costs are what a sandbox cost from a verdict on it until it was gone.
+func (g *Ledger) costs(v reconcile.Verdict, ref reconcile.Ref, now time.Time) float64 {
+	s, known := g.sandboxes[ref]
+	if !known {
+		return 0
+	}
+	if !s.GoneAt.IsZero() {
+		now = s.GoneAt
+	}
+	return v.PerHour * max(0, now.Sub(v.At).Hours())
+}
+
+func (g *Ledger) reportFindings(rules ledger.Reports, from time.Time) {
+	for _, f := range g.findings {
+		r := rules.Of(f.Rule)
+		if r.FirstSeen.IsZero() || f.OpenedAt.Before(r.FirstSeen) {
+			r.FirstSeen = f.OpenedAt
+		}
+		if f.ResolvedAt.After(from) && !g.actedOn(f) {
+			r.Resolved++
+		}
+	}
+}
+
+// actedOn reports whether a step of ours may be why the finding resolved.
+func (g *Ledger) actedOn(f *reconcile.FindingSeen) bool {
+	for _, a := range g.actions {
+		done := a.Outcome == reconcile.OutcomeDone || a.Outcome == reconcile.OutcomeConfirmed ||
+			a.Outcome == reconcile.OutcomeAccepted
+		if done && a.Rule == f.Rule && a.Subject == f.Subject && !a.PlannedAt.Before(f.OpenedAt) &&
+			!a.PlannedAt.After(f.ResolvedAt) {
+			return true
+		}
+	}
+	return false
+}

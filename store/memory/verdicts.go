@@ -1,0 +1,159 @@
+package memory
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/ledger"
+)
+
+// A verdict with when a step of ours repaired what it found.
+type verdict struct {
+	reconcile.Verdict
+	actedAt time.Time
+}
+
+// putVerdicts writes what a pass came to say of failures.
+func (g *Ledger) putVerdicts(r reconcile.Record, now time.Time) {
+	for _, v := range r.Verdicts {
+		g.numbered++
+		v.Number, v.FailedAt, v.Over, v.RegretAt, v.Regret = g.numbered, time.Time{}, false, time.Time{}, ""
+		g.verdicts = append(g.verdicts, verdict{Verdict: v})
+		g.count("verdicts", v.Rule, v.Provider, applied(v))
+	}
+	for _, w := range r.Regrets {
+		if v := g.numberedVerdict(w.Verdict); v != nil && v.RegretAt.IsZero() {
+			v.RegretAt, v.Regret, v.Over = w.At, w.What, true
+			g.count("regrets", v.Rule, v.Provider, applied(v.Verdict))
+		}
+	}
+	for _, number := range r.Over {
+		if v := g.numberedVerdict(number); v != nil {
+			v.Over = true
+		}
+	}
+	g.putIncidents(r.Incidents)
+	g.demote(r.Demoted, now)
+	for _, c := range r.Tallies {
+		g.countHourly(c, now)
+	}
+}
+
+func applied(v reconcile.Verdict) string {
+	if v.Enforced {
+		return "enforced"
+	}
+	return "observed"
+}
+
+func (g *Ledger) lastVerdict() int64 { return g.numbered }
+
+func (g *Ledger) numberedVerdict(number int64) *verdict {
+	for i := range g.verdicts {
+		if g.verdicts[i].Number == number {
+			return &g.verdicts[i]
+		}
+	}
+	return nil
+}
+
+// demote lowers rules to observe, unless they were lowered before.
+func (g *Ledger) demote(ds []reconcile.Demotion, now time.Time) {
+	for _, d := range ds {
+		if _, lowered := g.modes[d.Rule]; lowered {
+			continue
+		}
+		by := reconcile.Signature{Author: reconcile.AuthorSelf, Reason: d.Reason}
+		g.modes[d.Rule], g.lowered[d.Rule] = reconcile.Observe, reconcile.Lowering{Signature: by, At: now}
+		g.count("demotions", d.Rule, "", "")
+		g.tell(reconcile.TimelineEvent{
+			At: now, Subject: "rule:" + d.Rule, Kind: "operator", What: ledger.Asked(by, "mode "+string(reconcile.Observe)),
+		})
+	}
+}
+
+// carryOut marks the newest verdict of the action's rule on its subject.
+func (g *Ledger) carryOut(a reconcile.Action, now time.Time) {
+	if !ledger.Repairs(a) {
+		return
+	}
+	for i := len(g.verdicts) - 1; i >= 0; i-- {
+		v := &g.verdicts[i]
+		if v.Subject != a.Subject || v.Rule != a.Rule {
+			continue
+		}
+		v.Enforced = true
+		if v.actedAt.IsZero() {
+			v.actedAt = now
+		}
+		if ledger.Fails(a) && v.FailedAt.IsZero() {
+			v.FailedAt = now
+		}
+		return
+	}
+}
+
+// recentVerdicts are those of the last hours, oldest first.
+func (g *Ledger) recentVerdicts(now time.Time) []reconcile.Verdict {
+	recent := g.verdictsOf(func(v verdict) bool { return v.At.After(now.Add(-ledger.Watched)) })
+	return recent[max(0, len(recent)-ledger.MostVerdicts):]
+}
+
+// verdictsOf are the wanted verdicts, oldest first.
+func (g *Ledger) verdictsOf(wanted func(verdict) bool) []reconcile.Verdict {
+	var found []reconcile.Verdict
+	for _, v := range g.verdicts {
+		if wanted(v) {
+			found = append(found, v.Verdict)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b reconcile.Verdict) int { return a.At.Compare(b.At) })
+	return found
+}
+
+// regretted are the verdicts that turned out to be wrong, newest first.
+func (g *Ledger) regretted() []reconcile.Verdict {
+	found := g.verdictsOf(func(v verdict) bool { return !v.RegretAt.IsZero() })
+	slices.SortFunc(found, func(a, b reconcile.Verdict) int {
+		return cmp.Or(b.RegretAt.Compare(a.RegretAt), cmp.Compare(b.Number, a.Number))
+	})
+	return found
+}
+
+// tallies say how often each rule was wrong lately.
+func (g *Ledger) tallies() map[string]reconcile.Tally {
+	tallies := map[string]reconcile.Tally{}
+	for _, v := range slices.Backward(g.verdicts) {
+		t := tallies[v.Rule]
+		if !v.Enforced || v.FailedAt.IsZero() || v.Number <= g.armed[v.Rule] || t.Verdicts == ledger.MostTallied {
+			continue
+		}
+		t.Verdicts++
+		if !v.RegretAt.IsZero() {
+			t.Regrets++
+		}
+		tallies[v.Rule] = t
+	}
+	return tallies
+}
+
+func (g *Ledger) purgeVerdicts(before time.Time) {
+	g.verdicts = slices.DeleteFunc(g.verdicts, func(v verdict) bool { return v.At.Before(before) })
+	for id, i := range g.incidents {
+		if over(i.ClosedAt, before) {
+			delete(g.incidents, id)
+		}
+	}
+	for id, n := range g.notices {
+		if over(n.closedAt, before) {
+			delete(g.notices, id)
+		}
+	}
+	for h := range g.hours {
+		if h.hour.Before(before) {
+			delete(g.hours, h)
+		}
+	}
+}

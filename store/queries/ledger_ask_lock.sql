@@ -1,0 +1,8 @@
+-- Steps that an operator wants withdrawn, locked in a fixed order.
+SELECT id, remedy, seq, pass, rule, subject, provider, sandbox, task, step, reason, evidence,
+       row_only, outcome, detail, attempts, planned_at, claimed_at, claimed_by, claim_ends,
+       acted_at, closed_at, next_attempt, first_acted_at, began, signature, author, running, anyway,
+       row_before
+FROM sandkeeper.actions WHERE id = ANY(@ids::text[])
+ORDER BY remedy, seq, id
+FOR UPDATE

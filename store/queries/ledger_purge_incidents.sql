@@ -1,0 +1,3 @@
+-- Deletes incidents that were over long ago.
+DELETE FROM sandkeeper.incidents WHERE id IN (
+    SELECT id FROM sandkeeper.incidents WHERE closed_at < @before LIMIT @batch)

@@ -1,0 +1,10 @@
+-- The terminates that were begun and were closed lately, or that the provider was first
+-- asked for long ago and that are still open.
+SELECT rule, outcome, began, first_acted_at, closed_at
+FROM sandkeeper.actions
+WHERE step = 'terminate' AND closed_at > @from AND outcome IN ('confirmed', 'failed')
+  AND (first_acted_at IS NOT NULL OR outcome = 'failed')
+UNION ALL
+SELECT rule, outcome, began, first_acted_at, closed_at
+FROM sandkeeper.actions
+WHERE step = 'terminate' AND closed_at IS NULL AND first_acted_at <= @overdue

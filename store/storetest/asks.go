@@ -1,0 +1,133 @@
+package storetest
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// wish is a terminate that an operator asks for.
+func wish(id string) reconcile.Action {
+	a := orphan(id)
+	a.Rule, a.PlannedAt, a.Running = reconcile.RuleOperator, time.Time{}, true
+	return a
+}
+
+func (b *bench) ask(withdraw []string, actions ...reconcile.Action) []reconcile.Action {
+	b.Helper()
+	asked, err := b.Ask(b.Context(), by, actions, withdraw)
+	b.must(err)
+	return asked
+}
+
+// asks say how a person has something done.
+var asks = map[string]func(*bench){
+	"what is asked for is planned now, by whom, and told": func(b *bench) {
+		b.clock.move(time.Minute)
+		emergency := wish("b")
+		emergency.Rule, emergency.Reason = reconcile.RuleEmergency, ""
+		asked := b.ask(nil, wish("a"), emergency)
+		want := []reconcile.Action{wish("a"), emergency}
+		for i := range want {
+			want[i].Author, want[i].PlannedAt, want[i].Outcome = "ana", noon.Add(time.Minute), reconcile.OutcomePending
+		}
+		want[1].Reason = "drill"
+		b.equal("asked", asked, want)
+		b.equal("recalled", b.recall().Actions, want)
+		b.equal("lines", b.told("sandbox:daytona/sb-a"), []string{"terminate daytona/sb-a asked for by ana: drill"})
+		b.equal("lines", b.told("sandbox:daytona/sb-b"), []string{
+			"terminate daytona/sb-b in an emergency asked for by ana: drill",
+		})
+	},
+	"what is open already stays as it is, and is not told again": func(b *bench) {
+		b.plan(orphan("a"))
+		other := wish("other")
+		other.Sandbox = "sb-a"
+		asked := b.ask(nil, other, wish("b"))
+		b.equal("asked", actionIDs(asked), []string{"b"})
+		b.equal("open", b.open(), []string{"a", "b"})
+		b.equal("asked again", len(b.ask(nil, wish("b"))), 0)
+		b.equal("lines", len(b.told("sandbox:daytona/sb-a"))+len(b.told("sandbox:daytona/sb-b")), 1)
+	},
+	"many who ask for the same have it once": func(b *bench) {
+		var got atomic.Int64
+		together(8, func(int) {
+			asked, err := b.Ask(b.Context(), by, []reconcile.Action{wish("a"), wish("b")}, nil)
+			if err != nil {
+				b.Error(err)
+			}
+			got.Add(int64(len(asked)))
+		})
+		b.equal("asked", got.Load(), int64(2))
+	},
+	"a restore takes back the terminate that waits, all at once": func(b *bench) {
+		b.plan(failing("t"), stopping("t", 1, "x"), waiting("t", 2, "x"))
+		b.settled("t", reconcile.OutcomeDone)
+		b.settled("t-stop-x", reconcile.OutcomeDone)
+		wake, row := wish("w"), wish("r")
+		wake.Step, wake.Sandbox = reconcile.StepResume, "x"
+		row.Step, row.Subject, row.Provider, row.Sandbox, row.Task = reconcile.StepRestore, "task:t", "", "", "t"
+		b.equal("asked", actionIDs(b.ask([]string{"t-x"}, wake, row)), []string{"w", "r"})
+		b.equal("open", b.open(), []string{"r", "w"})
+		h, err := b.Subject(b.Context(), "t")
+		b.must(err)
+		for _, a := range h.Actions {
+			if a.ID == "t-x" && (a.Outcome != reconcile.OutcomeWithdrawn || a.Detail != "by ana: drill") {
+				b.Errorf("the terminate is %s: %s, want withdrawn by ana", a.Outcome, a.Detail)
+			}
+		}
+		b.equal("told", b.told("task:t"), []string{
+			"restore asked for by ana: drill", "terminate daytona/x taken back by ana: drill",
+		})
+		b.equal("counted", b.counted("actions", "heartbeat-lost", "terminate:withdrawn"), int64(1))
+	},
+	"a place that is taken back is free for what is asked": func(b *bench) {
+		b.plan(failing("t"), stopping("t", 1, "x"), waiting("t", 2, "x"))
+		now := wish("now")
+		now.Sandbox = "x"
+		b.equal("asked", actionIDs(b.ask([]string{"t-x"}, now)), []string{"now"})
+	},
+	"nothing happens when a step to be taken back was begun, is over, or is none": func(b *bench) {
+		b.plan(failing("t"), stopping("t", 1, "x"), waiting("t", 2, "x"), ending("t", 3, "y"), ending("t", 4, "z"))
+		b.settled("t", reconcile.OutcomeDone)
+		b.settled("t-stop-x", reconcile.OutcomeDone)
+		b.settled("t-y", reconcile.OutcomeAccepted)
+		b.claimed("t-z")
+		before := b.recall()
+		for id, said := range map[string]string{
+			"t-y": "it was begun", "t-z": "it was begun", "t-stop-x": "already done", "t": "already done",
+			"no-such": "not found",
+		} {
+			_, err := b.Ask(b.Context(), by, []reconcile.Action{wish("a")}, []string{"t-x", id})
+			b.refused(err, nil, said)
+		}
+		b.equal("memories", b.recall(), before)
+		b.equal("told", len(b.told("task:t")), 0)
+	},
+	"the first step of a remedy is not taken back": func(b *bench) {
+		b.plan(orphan("a"))
+		_, err := b.Ask(b.Context(), by, nil, []string{"a"})
+		b.refused(err, nil, "first step")
+	},
+	"what makes no sense is refused, with all that came with it": func(b *bench) {
+		nameless, ruled, boxless := wish(""), wish("r"), wish("x")
+		ruled.Rule, boxless.Sandbox = "orphan", ""
+		for name, a := range map[string]reconcile.Action{"no id": nameless, "a rule's": ruled, "no sandbox": boxless} {
+			if _, err := b.Ask(b.Context(), by, []reconcile.Action{wish("a"), a}, nil); err == nil {
+				b.Errorf("%s: was taken", name)
+			}
+		}
+		if _, err := b.Ask(b.Context(), reconcile.Signature{Author: "ana"}, []reconcile.Action{wish("a")}, nil); err == nil {
+			b.Error("an action without a reason was taken")
+		}
+		b.equal("open", b.open(), []string{})
+	},
+	"a note is a line of its subject, signed": func(b *bench) {
+		b.must(b.Note(b.Context(), by, "pass:full", "run now"))
+		b.equal("lines", b.told("pass:full"), []string{"run now by ana: drill"})
+		if err := b.Note(b.Context(), reconcile.Signature{}, "pass:full", "run now"); err == nil {
+			b.Error("an unsigned note was taken")
+		}
+	},
+}

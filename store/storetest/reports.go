@@ -1,0 +1,76 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+func (b *bench) report(since time.Duration) []reconcile.RuleReport {
+	b.Helper()
+	found, err := b.Report(b.Context(), since)
+	b.must(err)
+	for i := range found {
+		found[i].Examples = numberless(found[i].Examples)
+	}
+	return found
+}
+
+// reports say what each rule came to.
+var reports = map[string]func(*bench){
+	"an empty ledger reports nothing": func(b *bench) { b.equal("report", len(b.report(time.Hour)), 0) },
+	"verdicts, what was done about them, and what came back, rule by rule": func(b *bench) {
+		numbers := b.judged("heartbeat-lost", "a", "b", "c", "d", "e")
+		b.judged("heartbeat-lost", "a")
+		b.judged("errored", "f")
+		b.failed("a")
+		end := ending("f", 0, "sb-f")
+		end.ID, end.Rule = "f", "errored"
+		b.plan(end)
+		b.settled("f", reconcile.OutcomeConfirmed)
+		var want []reconcile.Verdict
+		for i, n := range numbers[:4] {
+			b.clock.move(time.Second)
+			b.regretted(n)
+			if i > 0 {
+				want = append([]reconcile.Verdict{b.verdict(n)}, want...)
+			}
+		}
+		b.equal("report", b.report(time.Hour), []reconcile.RuleReport{
+			{Rule: "errored", Verdicts: 1, Acted: 1, Subjects: 1},
+			{Rule: "heartbeat-lost", Verdicts: 6, Acted: 1, Subjects: 5, Regrets: 4, Examples: numberless(want)},
+		})
+	},
+	"findings that resolved without anything of ours, and since when there are any": func(b *bench) {
+		one, two := found("errored", "a"), found("errored", "b")
+		b.pass(reconcile.Record{Findings: []reconcile.Finding{one, two, found("looping", "c")}})
+		b.clock.move(time.Hour)
+		a := failing("b")
+		a.Rule, a.PlannedAt = "errored", noon.Add(time.Hour)
+		b.plan(a)
+		b.settled("b", reconcile.OutcomeDone)
+		b.pass(reconcile.Record{Resolved: []reconcile.FindingKey{one.Key(), two.Key()}})
+		b.equal("report", b.report(time.Hour), []reconcile.RuleReport{
+			{Rule: "errored", Resolved: 1, FirstSeen: noon}, {Rule: "looping", FirstSeen: noon},
+		})
+		b.clock.move(time.Hour)
+		b.equal("resolved before", b.report(time.Hour)[0].Resolved, 0)
+	},
+	"a sandbox costs from its first verdict until it was gone, or until now, once": func(b *bench) {
+		there, gone := reconcile.SandboxSeen{Ref: ref("sb-a")}, reconcile.SandboxSeen{Ref: ref("sb-b")}
+		gone.GoneAt = noon.Add(time.Hour)
+		b.pass(reconcile.Record{Sandboxes: []reconcile.SandboxSeen{there, gone}})
+		b.judged("heartbeat-lost", "a", "b", "unknown")
+		b.clock.move(time.Hour)
+		b.judged("heartbeat-lost", "a")
+		b.clock.move(time.Hour)
+		b.equal("cost", b.report(24 * time.Hour)[0].Cost, 0.5*(2+1))
+	},
+	"what came before the window is no part of it": func(b *bench) {
+		b.judged("heartbeat-lost", "a")
+		b.clock.move(time.Hour - time.Microsecond)
+		b.equal("within", len(b.report(time.Hour)), 1)
+		b.clock.move(time.Microsecond)
+		b.equal("after", len(b.report(time.Hour)), 0)
+	},
+}

@@ -1,0 +1,102 @@
+package storetest
+
+import (
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// regretted makes a pass that finds these verdicts wrong.
+func (b *bench) regretted(numbers ...int64) {
+	b.Helper()
+	var r reconcile.Record
+	for _, number := range numbers {
+		r.Regrets = append(r.Regrets, reconcile.Regret{Verdict: number, At: b.clock.read(), What: "alive"})
+	}
+	b.pass(r)
+}
+
+// tallies say how often a rule was wrong, and when that is forgiven.
+var tallies = map[string]func(*bench){
+	"only verdicts that were carried out are tallied, each rule for itself": func(b *bench) {
+		numbers := b.judged("heartbeat-lost", "a", "b", "c")
+		b.judged("inactive", "a")
+		b.equal("tallies", b.recall().Regrets, map[string]reconcile.Tally{})
+		b.failed("a")
+		b.failed("b")
+		b.regretted(numbers[1:]...)
+		want := map[string]reconcile.Tally{"heartbeat-lost": {Verdicts: 2, Regrets: 1}}
+		b.equal("tallies", b.recall().Regrets, want)
+		b.equal("tallies on the page", b.overview(1).Tallies, want)
+		b.equal("measured tallies", b.measures().Tallies, want)
+	},
+	"the last hundred are tallied": func(b *bench) {
+		var ids []string
+		var plans []reconcile.Action
+		for i := range 101 {
+			ids = append(ids, fmt.Sprint(i))
+			plans = append(plans, failing(fmt.Sprint(i)))
+		}
+		numbers := b.judged("heartbeat-lost", ids...)
+		b.plan(plans...)
+		for _, id := range ids[1:] {
+			b.settled(id, reconcile.OutcomeDone)
+		}
+		b.regretted(numbers[:2]...)
+		want := reconcile.Tally{Verdicts: 100, Regrets: 1}
+		b.equal("tally of a hundred", b.recall().Regrets["heartbeat-lost"], want)
+		next := b.judged("heartbeat-lost", "0")
+		b.settled("0", reconcile.OutcomeDone)
+		b.regretted(next...)
+		b.equal("tally of a hundred and one", b.recall().Regrets["heartbeat-lost"], want)
+	},
+	"a rule is demoted to observe by itself, and told of": func(b *bench) {
+		b.pass(reconcile.Record{Demoted: []reconcile.Demotion{{Rule: "inactive", Reason: "3 of 40 came back"}}})
+		c := b.controls()
+		b.equal("modes", c.Modes, map[string]reconcile.Mode{"inactive": reconcile.Observe})
+		b.equal("lowered", c.Lowered, map[string]reconcile.Lowering{"inactive": {
+			Signature: reconcile.Signature{Author: reconcile.AuthorSelf, Reason: "3 of 40 came back"}, At: noon,
+		}})
+		b.equal("lines", b.told("rule:inactive"), []string{"mode observe by sandkeeper: 3 of 40 came back"})
+		b.equal("counted", b.counted("demotions", "inactive", ""), int64(1))
+	},
+	"what a person lowered stays as it is": func(b *bench) {
+		b.must(b.SetMode(b.Context(), "inactive", reconcile.Off, by))
+		b.pass(reconcile.Record{Demoted: []reconcile.Demotion{{Rule: "inactive", Reason: "3 of 40 came back"}}})
+		c := b.controls()
+		b.equal("modes", c.Modes, map[string]reconcile.Mode{"inactive": reconcile.Off})
+		b.equal("author", c.Lowered["inactive"].Author, "ana")
+		b.equal("lines", b.told("rule:inactive"), []string{"mode off by ana: drill"})
+		b.equal("counted", b.counted("demotions", "inactive", ""), int64(0))
+	},
+	"to arm a rule again forgives what it got wrong, that rule alone": func(b *bench) {
+		numbers := b.judged("heartbeat-lost", "a", "b")
+		other := b.judged("inactive", "c")
+		inactive := failing("c")
+		inactive.Rule = "inactive"
+		b.plan(inactive)
+		b.settled("c", reconcile.OutcomeDone)
+		b.failed("a")
+		b.failed("b")
+		b.regretted(append(other, numbers[0])...)
+		b.pass(reconcile.Record{Demoted: []reconcile.Demotion{{Rule: "heartbeat-lost", Reason: "wrong"}}})
+		b.must(b.ClearMode(b.Context(), "heartbeat-lost", by))
+		want := map[string]reconcile.Tally{"inactive": {Verdicts: 1, Regrets: 1}}
+		b.equal("tallies", b.recall().Regrets, want)
+		b.regretted(numbers[1])
+		b.equal("tallies after a late regret", b.recall().Regrets, want)
+		b.equal("regrets on the page", len(b.overview(9).Regrets), 3)
+		b.judged("heartbeat-lost", "d")
+		b.failed("d")
+		want["heartbeat-lost"] = reconcile.Tally{Verdicts: 1}
+		b.equal("tallies after another verdict", b.recall().Regrets, want)
+		b.equal("lowered", b.controls().Lowered, map[string]reconcile.Lowering{})
+	},
+	"to clear a mode that was not lowered forgives nothing": func(b *bench) {
+		numbers := b.judged("heartbeat-lost", "a")
+		b.failed("a")
+		b.regretted(numbers...)
+		b.refused(b.ClearMode(b.Context(), "heartbeat-lost", by), reconcile.ErrNotFound, "heartbeat-lost")
+		b.equal("tallies", b.recall().Regrets["heartbeat-lost"], reconcile.Tally{Verdicts: 1, Regrets: 1})
+	},
+}
