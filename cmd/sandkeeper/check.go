@@ -5,13 +5,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/sandkeeper/sandkeeper/providers"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store"
 	"github.com/sandkeeper/sandkeeper/store/queue"
@@ -119,24 +116,6 @@ func (w *world) checkConfig() []reconcile.CheckResult {
 			},
 		)
 	}
-	policy := w.config.Policy()
-	var unbuilt []string
-	for _, name := range reconcile.RuleNames {
-		if on := policy.Rules[name].Mode; on != reconcile.Off && on != "" && !slices.Contains(reconcile.BuiltRules(), name) {
-			unbuilt = append(unbuilt, name)
-		}
-	}
-	if len(unbuilt) > 0 {
-		out = append(
-			out,
-			reconcile.CheckResult{
-				What: "rules",
-				OK:   true,
-				Said: "not built yet, so never found: " + strings.Join(unbuilt, ", "),
-				Fix:  "nothing to do; they begin to work with a later version",
-			},
-		)
-	}
 	return out
 }
 
@@ -216,60 +195,4 @@ func (w *world) checkTasks(ctx context.Context) []reconcile.CheckResult {
 		return fails("connects", err)
 	}
 	return w.tasks.Check(ctx)
-}
-
-func (w *world) checkProvider(ctx context.Context, e providers.Entry) []reconcile.CheckResult {
-	p, err := providers.Open(e, providers.Options{Log: w.log, Agent: "sandkeeper/" + version()})
-	if err != nil {
-		return fails("opens", err)
-	}
-	out := []reconcile.CheckResult{{What: "capabilities", OK: true, Said: capabilities(p)}}
-	if c, ok := p.(reconcile.Checker); ok {
-		out = append(out, c.Check(ctx)...)
-	}
-	if t, ok := p.(reconcile.Templates); ok {
-		for _, name := range e.Templates {
-			out = append(out, checkTemplate(ctx, t, name))
-		}
-	}
-	return out
-}
-
-func capabilities(p reconcile.Provider) string {
-	can := []string{"list", "get", "find", "terminate", "probe"}
-	if _, ok := p.(reconcile.Templates); ok {
-		can = append(can, "templates")
-	}
-	if _, ok := p.(reconcile.Logs); ok {
-		can = append(can, "logs")
-	}
-	if _, ok := p.(reconcile.Usage); ok {
-		can = append(can, "usage")
-	}
-	if _, ok := p.(reconcile.Quotas); ok {
-		can = append(can, "quotas")
-	}
-	return strings.Join(can, ", ")
-}
-
-func checkTemplate(ctx context.Context, p reconcile.Templates, name string) reconcile.CheckResult {
-	out := reconcile.CheckResult{What: "template " + name}
-	t, err := p.Template(ctx, name)
-	switch {
-	case err != nil:
-		out.Said = err.Error()
-	case t.State == reconcile.TemplateActive:
-		out.OK, out.Said = true, "active"
-		if !t.ExpiresAt.IsZero() {
-			out.Said += ", deactivated by the provider at " + stampText(&t.ExpiresAt) + " unless used"
-		}
-	case t.State == reconcile.TemplateMissing:
-		out.Said, out.Fix = "is not there", "create it, or correct the name in providers[].templates"
-	default:
-		out.Said, out.Fix = "is "+firstText(
-			t.Raw,
-			string(t.State),
-		), "activate it at the provider; no sandbox starts from it"
-	}
-	return out
 }

@@ -94,6 +94,20 @@ type TasksConfig struct {
 	Requeue RowConfig `yaml:"requeue"`
 	// NOTIFY channel that is told of each change.
 	Notify string `yaml:"notify"`
+	// Where the platform is told what was done to its tasks, signed, at least once.
+	Webhook WebhookConfig `yaml:"webhook"`
+}
+
+// WebhookConfig is an address of the platform that hears what was done to its tasks.
+type WebhookConfig struct {
+	// Address that takes the notices.
+	URL Secret `yaml:"url"`
+	// Key of the signature (HMAC-SHA256), which the receiver knows too.
+	Secret Secret `yaml:"secret"`
+	// File that holds the key, instead of secret.
+	SecretFile string `yaml:"secret_file"`
+	// Time for one notice.
+	Timeout time.Duration `yaml:"timeout" min:"100ms"`
 }
 
 // RowConfig is what fail or requeue writes on a row.
@@ -169,6 +183,7 @@ func (c *Config) setDefaults() {
 	}
 	c.Tasks.Preset = "none"
 	c.Tasks.Timezone = "UTC"
+	c.Tasks.Webhook.Timeout = 10 * time.Second
 	c.Limits = LimitsConfig{PerPass: 20, Share: 0.10, Breaker: 0.30, PerHour: 200}
 	c.Web.Listen = "127.0.0.1:8080"
 	c.Log = LogConfig{Level: slog.LevelInfo, Format: "json"}

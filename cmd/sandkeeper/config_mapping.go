@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"net/url"
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -56,6 +57,35 @@ func (c *Config) checkTasks(r *configReport) {
 		r.fail("tasks", "is not given", "describe the task table, or write tasks: none for sandbox-side rules only")
 	case !c.Tasks.None && !r.unreadable("tasks") && !r.unreadable("events"):
 		c.checkMapping(r)
+		c.checkWebhook(r)
+	}
+}
+
+// checkWebhook never shows the address: people put credentials into it.
+func (c *Config) checkWebhook(r *configReport) {
+	const key = "tasks.webhook"
+	w := c.Tasks.Webhook
+	if !r.given(key) || r.unreadable(key) {
+		return
+	}
+	u, err := url.Parse(w.URL.Reveal())
+	switch {
+	case w.URL.Empty():
+		r.fail(key+".url", "is not given", "name the address that takes the notices")
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		r.fail(key+".url", "is not an address of https or http", "write it like https://host/path")
+	case u.User != nil:
+		r.fail(key+".url", "holds a credential", "remove it: the receiver knows us by the signature")
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		r.warn(key+".url", "the notices go over the network unencrypted", "use https")
+	}
+	if w.Secret.Empty() && !r.bad[key+".secret"] {
+		r.fail(key+".secret", "is not given: the receiver could not tell our notices from anybody's",
+			"give secret or secret_file")
+	}
+	if w.Timeout > maxNoticeTime {
+		r.fail(key+".timeout", spelled(w.Timeout)+" is above the cap of "+spelled(maxNoticeTime),
+			"use at most "+spelled(maxNoticeTime))
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -13,12 +14,13 @@ type ruleSpec struct {
 	off      bool                 // runs only when the config names it
 	task     bool                 // finds nothing where there are no tasks
 	defaults reconcile.RulePolicy // Remedy: the first of remedies
-	coding   time.Duration        // After under the preset coding-agent, where it differs
+	coding   reconcile.RulePolicy // under the preset coding-agent: After and AtRest, where they differ
 	floor    time.Duration        // of After; 0 stands for a second
 	atOnce   bool                 // After may be 0
 	must     bool                 // After must be given
 	remedies []reconcile.Remedy
-	keys     []string // further keys that the rule reads
+	keys     []string      // further keys that the rule reads
+	window   time.Duration // the most that its window may be; 0: any
 }
 
 // What may repair a finding, the default first.
@@ -41,8 +43,9 @@ var ruleSpecs = []ruleSpec{
 	{name: "heartbeat-lost", task: true, floor: 30 * time.Second, remedies: onTask,
 		defaults: reconcile.RulePolicy{After: 90 * time.Second}},
 	{name: "inactive", task: true, remedies: onTask,
-		defaults: reconcile.RulePolicy{After: 15 * time.Minute}, coding: time.Minute},
-	{name: "deadline-exceeded", task: true, atOnce: true, remedies: onTask, coding: 5 * time.Minute},
+		defaults: reconcile.RulePolicy{After: 15 * time.Minute}, coding: reconcile.RulePolicy{After: time.Minute}},
+	{name: "deadline-exceeded", task: true, atOnce: true, remedies: onTask,
+		coding: reconcile.RulePolicy{After: 5 * time.Minute}},
 	{name: "stop-ignored", task: true, remedies: onSandbox,
 		defaults: reconcile.RulePolicy{After: 5 * time.Second}},
 	{name: "finished-lingering", task: true, remedies: onSandbox,
@@ -74,9 +77,12 @@ var ruleSpecs = []ruleSpec{
 		remedies: []reconcile.Remedy{reconcile.Report, reconcile.Activate},
 		defaults: reconcile.RulePolicy{Ahead: 48 * time.Hour}},
 	{name: "systemic", atOnce: true, remedies: onReport, keys: []string{"count", "window"},
+		window:   2 * time.Hour, // the ledger keeps verdicts at hand for so long
 		defaults: reconcile.RulePolicy{Count: 5, Window: 30 * time.Minute}},
-	{name: "capacity", atOnce: true, remedies: onReport, keys: []string{"critical", "escalate", "for", "quota"},
-		defaults: reconcile.RulePolicy{Critical: 20, Escalate: 50, For: 30 * time.Minute, Quota: 80}},
+	{name: "capacity", atOnce: true, remedies: onReport,
+		keys:     []string{"critical", "escalate", "for", "quota", "make_room", "at_rest"},
+		defaults: reconcile.RulePolicy{Critical: 20, Escalate: 50, For: 30 * time.Minute, Quota: 80},
+		coding:   reconcile.RulePolicy{AtRest: 5}},
 }
 
 // ruleNames are the names of all rules, in the order of the design.
@@ -91,7 +97,7 @@ func ruleNames() []string {
 // countFloors are the least that the counting keys may be: two looks are what every
 // destructive step needs.
 var countFloors = map[string]int{
-	"sightings": 2, "looks": 2, "failures": 2, "count": 2, "critical": 1, "escalate": 1,
+	"sightings": 2, "looks": 2, "failures": 2, "count": 2, "critical": 1, "escalate": 1, "at_rest": 0,
 }
 
 // policy is the rule's settings before the config is asked.
@@ -101,8 +107,8 @@ func (s ruleSpec) policy(preset string, mode reconcile.Mode) reconcile.RulePolic
 	if s.off {
 		p.Mode = reconcile.Off
 	}
-	if preset == "coding-agent" && s.coding > 0 {
-		p.After = s.coding
+	if preset == "coding-agent" {
+		p.After, p.AtRest = cmp.Or(s.coding.After, p.After), cmp.Or(s.coding.AtRest, p.AtRest)
 	}
 	return p
 }

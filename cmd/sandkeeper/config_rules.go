@@ -45,6 +45,10 @@ type RuleConfig struct {
 	For time.Duration `yaml:"for"`
 	// Rule capacity: part of a provider's quota.
 	Quota Percent `yaml:"quota"`
+	// Rule capacity: while a quota is full, clean-up that is due goes first and beyond the share.
+	MakeRoom bool `yaml:"make_room"`
+	// Rule capacity: active sandboxes that are normal while no task lives; 0 for no norm.
+	AtRest int `yaml:"at_rest"`
 }
 
 // OverrideConfig is another threshold for a class of subjects.
@@ -159,12 +163,20 @@ func (k ruleCheck) overlay(given RuleConfig, p *reconcile.RulePolicy) {
 	k.count("count", given.Count, &p.Count)
 	k.count("critical", given.Critical, &p.Critical)
 	k.count("escalate", given.Escalate, &p.Escalate)
+	k.count("at_rest", given.AtRest, &p.AtRest)
 	k.span("apart", given.Apart, &p.Apart)
 	k.span("ahead", given.Ahead, &p.Ahead)
 	k.span("window", given.Window, &p.Window)
 	k.span("for", given.For, &p.For)
 	if k.own("quota") {
 		p.Quota = int(float64(given.Quota)*100 + 0.5)
+	}
+	if k.own("make_room") {
+		p.MakeRoom = given.MakeRoom
+	}
+	if most := k.spec.window; most > 0 && p.Window > most {
+		k.fail(k.key+".window", fmt.Sprintf("%s is above the cap of %s", spelled(p.Window), spelled(most)),
+			"use at most "+spelled(most))
 	}
 }
 
@@ -209,49 +221,6 @@ func (k ruleCheck) own(name string) bool {
 	return false
 }
 
-func (k ruleCheck) overrides(given []OverrideConfig) []reconcile.Override {
-	var out []reconcile.Override
-	for i, o := range given {
-		name := fmt.Sprintf("overrides[%d]", i)
-		if k.bad[k.key+"."+name] {
-			continue
-		}
-		if len(o.When) == 0 {
-			k.fail(k.key+"."+name, "says no class", "give when, or set after for the rule itself")
-		}
-		for class, value := range o.When {
-			k.checkClass(k.key+"."+name+".when."+class, class, value)
-		}
-		if k.has(name + ".after") {
-			k.checkAfter(name+".after", o.After)
-		} else {
-			k.fail(k.key+"."+name, "says no threshold", "give after")
-		}
-		out = append(out, reconcile.Override{When: maps.Clone(o.When), After: o.After})
-	}
-	return out
-}
-
-func (k ruleCheck) checkClass(key, class, value string) {
-	column, ofTask := strings.CutPrefix(class, "task.")
-	switch {
-	case ofTask && k.c.Tasks.None:
-		k.fail(key, "there are no tasks with tasks: none", "remove it")
-	case ofTask && column != "":
-	case ofTask || !slices.Contains([]string{"template", "provider", "region"}, class):
-		problem, fix := unknownWord("class", class, []string{"template", "provider", "region", "task.COLUMN"})
-		k.fail(key, problem, fix)
-	case value == "":
-		k.fail(key, "has no value", "name the "+class)
-	case class == "provider" && !k.c.hasProvider(value):
-		k.fail(key, "there is no provider "+k.quote(key), "use the name of one under providers")
-	}
-}
-
-func (c *Config) hasProvider(name string) bool {
-	return slices.ContainsFunc(c.Providers, func(p ProviderConfig) bool { return p.Name == name })
-}
-
 // policies are the settings of all rules; a copy, so that no pass changes another's.
 func (c *Config) policies() map[string]reconcile.RulePolicy {
 	out := maps.Clone(c.ruled)
@@ -260,19 +229,4 @@ func (c *Config) policies() map[string]reconcile.RulePolicy {
 		out[name] = p
 	}
 	return out
-}
-
-// attrs are the columns of the task table that overrides ask for.
-func (c *Config) attrs() []string {
-	columns := map[string]bool{}
-	for _, rule := range c.Rules {
-		for _, o := range rule.Overrides {
-			for class := range o.When {
-				if column, ofTask := strings.CutPrefix(class, "task."); ofTask && column != "" {
-					columns[column] = true
-				}
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(columns))
 }

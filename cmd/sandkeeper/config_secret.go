@@ -48,11 +48,12 @@ func (c *Config) readSecrets(r *configReport, dir string) {
 	s := secretFiles{r, dir}
 	s.read("database", &c.Database, c.DatabaseFile)
 	s.read("tasks.database", &c.Tasks.Database, c.Tasks.DatabaseFile)
+	s.read("tasks.webhook.secret", &c.Tasks.Webhook.Secret, c.Tasks.Webhook.SecretFile)
 	for i := range c.Providers {
 		p := &c.Providers[i]
 		s.read(fmt.Sprintf("providers[%d].token", i), &p.Token, p.TokenFile)
 	}
-	for _, f := range append(tokenFiles(c.Providers), c.DatabaseFile, c.Tasks.DatabaseFile) {
+	for _, f := range append(tokenFiles(c.Providers), c.DatabaseFile, c.Tasks.DatabaseFile, c.Tasks.Webhook.SecretFile) {
 		if f != "" {
 			c.Files = append(c.Files, s.from(f))
 		}

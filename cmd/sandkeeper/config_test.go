@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,6 +124,18 @@ func TestReferenceRules(t *testing.T) {
 	}
 }
 
+// exampleEnv has what the files under deploy/ ask for.
+func exampleEnv(more map[string]string) func(string) (string, bool) {
+	vars := map[string]string{
+		"DATABASE_URL": "postgres://db.example/omoios", "DAYTONA_API_KEY": "dtn_1",
+		"SANDBOX_VERCEL_TOKEN": "v_1", "SANDBOX_VERCEL_TEAM_ID": "team_1", "SANDBOX_VERCEL_PROJECT_ID": "prj_1",
+		"AGENTUITY_SDK_KEY": "a_1", "AGENTUITY_ORG": "org_1", "AGENTUITY_PROJECT": "proj_1",
+		"CLOUDFLARE_API_TOKEN": "c_1", "CLOUDFLARE_ACCOUNT_ID": "acct_1", "CLOUDFLARE_APPLICATION_ID": "app_1",
+	}
+	maps.Copy(vars, more)
+	return env(vars)
+}
+
 // TestExamples: what is under deploy/ loads without a warning, and only observes.
 func TestExamples(t *testing.T) {
 	var paths []string
@@ -135,22 +148,62 @@ func TestExamples(t *testing.T) {
 	}
 	for _, path := range paths {
 		t.Run(path, func(t *testing.T) {
-			c := mustLoad(t, path, env(map[string]string{
-				"DATABASE_URL": "postgres://db.example/omoios", "DAYTONA_API_KEY": "dtn_1",
-			}))
+			c := mustLoad(t, path, exampleEnv(nil))
 			if len(c.Warnings) > 0 {
 				t.Errorf("Warnings = %v, want none", c.Warnings)
 			}
-			p := c.Policy()
-			for name, rule := range p.Rules {
+			for name, rule := range c.Policy().Rules {
 				if rule.Mode == reconcile.Enforce {
 					t.Errorf("rule %s is enforced; the example must only observe", name)
 				}
 			}
-			if !p.Tasks.Events || !p.Tasks.Requeue || !p.Providers["daytona"].LinkTask {
-				t.Errorf("Policy = %+v, want events, requeue and a link from label to task", p)
+			for _, e := range c.Entries() {
+				if !strings.Contains(strings.Join(providers.Kinds(), " "), e.Kind) || e.Token == "" {
+					t.Errorf("entry %+v: no kind that a program can open, or no token", e)
+				}
 			}
 		})
+	}
+}
+
+// TestExamplesOfThePlatforms: each of the four is what its platform needs.
+func TestExamplesOfThePlatforms(t *testing.T) {
+	type want struct {
+		kind  string
+		extra map[string]string
+		is    func(reconcile.Policy) bool
+	}
+	for name, w := range map[string]want{
+		"omoios-daytona": {"daytona", nil, func(p reconcile.Policy) bool {
+			return p.Tasks.Events && p.Tasks.Requeue && p.Providers["daytona"].LinkTask && p.Providers["daytona"].Exclusive
+		}},
+		"coding-agent-vercel": {"vercel", map[string]string{"team": "team_1", "project": "prj_1"}, func(p reconcile.Policy) bool {
+			return p.Providers["vercel"].SandboxIsID && p.Providers["vercel"].Referenced && !p.Tasks.Events &&
+				p.Rules["inactive"].After == time.Minute && p.Rules["capacity"].AtRest == 5
+		}},
+		"agentuity": {"agentuity", map[string]string{"org": "org_1", "project": "proj_1", "region": "usc"},
+			func(p reconcile.Policy) bool {
+				return p.Tasks.None && p.Rules["idle-broken"].Remedy == reconcile.Quarantine && !p.Providers["agentuity"].Probe.Off
+			}},
+		"monotask-cloudflare": {"cloudflare", map[string]string{"account": "acct_1", "application": "app_1"},
+			func(p reconcile.Policy) bool {
+				return p.Rules["over-age"].After == 10*time.Minute && p.Rules["over-age"].Mode == reconcile.Observe &&
+					p.Rules["runaway"].Mode == reconcile.Observe && p.Rules["capacity"].AtRest == 5 && p.Tasks.ErrorMapped
+			}},
+	} {
+		c := mustLoad(t, "../../deploy/examples/"+name+".yaml", exampleEnv(nil))
+		e := c.Entries()[0]
+		if diff := cmp.Diff(w.extra, e.Extra); e.Kind != w.kind || diff != "" {
+			t.Errorf("%s: kind %s, further keys (-want +got)\n%s", name, e.Kind, diff)
+		}
+		if !w.is(c.Policy()) {
+			t.Errorf("%s is not what its platform needs: %+v", name, c.Policy())
+		}
+	}
+	for name, link := range map[string]string{"coding-agent-vercel": "coding-agent", "monotask-cloudflare": "none"} {
+		if m := mustLoad(t, "../../deploy/examples/"+name+".yaml", exampleEnv(nil)).Mapping(); m.Preset != link {
+			t.Errorf("%s: preset %s, want %s", name, m.Preset, link)
+		}
 	}
 }
 

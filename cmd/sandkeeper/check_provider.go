@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/providers"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+func (w *world) checkProvider(ctx context.Context, e providers.Entry) []reconcile.CheckResult {
+	p, err := providers.Open(e, providers.Options{Log: w.log, Agent: "sandkeeper/" + version()})
+	if err != nil {
+		return fails("opens", err)
+	}
+	out := []reconcile.CheckResult{{What: "capabilities", OK: true, Said: capabilities(p)}}
+	if c, ok := p.(reconcile.Checker); ok {
+		out = append(out, c.Check(ctx)...)
+	}
+	out = append(out, lacking(w.config.Policy(), p)...)
+	if t, ok := p.(reconcile.Templates); ok {
+		for _, name := range e.Templates {
+			out = append(out, checkTemplate(ctx, t, name))
+		}
+	}
+	return out
+}
+
+// capabilities are what the provider can do, and what of the optional parts.
+func capabilities(p reconcile.Provider) string {
+	can := []string{"list", "get", "find", "terminate", "probe"}
+	_, templates := p.(reconcile.Templates)
+	_, suspends := p.(reconcile.Suspender)
+	_, logs := p.(reconcile.Logs)
+	_, usage := p.(reconcile.Usage)
+	_, executions := p.(reconcile.Executions)
+	_, quotas := p.(reconcile.Quotas)
+	for _, part := range []struct {
+		name string
+		has  bool
+	}{
+		{"templates", templates}, {"quarantine", suspends}, {"logs", logs}, {"usage", usage},
+		{"executions", executions}, {"quotas", quotas},
+	} {
+		if part.has {
+			can = append(can, part.name)
+		}
+	}
+	return strings.Join(can, ", ")
+}
+
+// lacking are the lines for what the rules ask of the provider and it cannot do. Nothing
+// harsher is done instead, so the findings would be held for ever.
+func lacking(policy reconcile.Policy, p reconcile.Provider) []reconcile.CheckResult {
+	var out []reconcile.CheckResult
+	if _, ok := p.(reconcile.Suspender); !ok {
+		if rules := withRemedy(policy, reconcile.Quarantine); rules != "" {
+			out = append(out, reconcile.CheckResult{What: "quarantine",
+				Said: "it can neither stop nor pause a sandbox, so what these rules find there is held: " + rules,
+				Fix:  "set their remedy to terminate or report"})
+		}
+	}
+	if _, ok := p.(reconcile.Templates); !ok {
+		if rules := withRemedy(policy, reconcile.Activate); rules != "" {
+			out = append(out, reconcile.CheckResult{What: "activate",
+				Said: "it does not say how its templates are, so none is ever activated: " + rules,
+				Fix:  "set the remedy to report"})
+		}
+	}
+	if _, ok := p.(reconcile.Quotas); !ok && policy.Rules["capacity"].MakeRoom {
+		out = append(out, reconcile.CheckResult{What: "make_room", OK: true,
+			Said: "it does not say how much of its quotas is used, so no room is made there",
+			Fix:  "nothing to do, if another provider does"})
+	}
+	return out
+}
+
+// withRemedy names the rules that are on and have the remedy.
+func withRemedy(policy reconcile.Policy, remedy reconcile.Remedy) string {
+	var names []string
+	for _, name := range reconcile.RuleNames {
+		if r := policy.Rules[name]; r.Remedy == remedy && r.Mode != reconcile.Off {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func checkTemplate(ctx context.Context, p reconcile.Templates, name string) reconcile.CheckResult {
+	out := reconcile.CheckResult{What: "template " + name}
+	t, err := p.Template(ctx, name)
+	switch {
+	case err != nil:
+		out.Said = err.Error()
+	case t.State == reconcile.TemplateActive:
+		out.OK, out.Said = true, "active"
+		if !t.ExpiresAt.IsZero() {
+			out.Said += ", deactivated by the provider at " + stampText(&t.ExpiresAt) + " unless used"
+		}
+	case t.State == reconcile.TemplateMissing:
+		out.Said, out.Fix = "is not there", "create it, or correct the name in providers[].templates"
+	default:
+		out.Said, out.Fix = "is "+firstText(
+			t.Raw,
+			string(t.State),
+		), "activate it at the provider; no sandbox starts from it"
+	}
+	return out
+}

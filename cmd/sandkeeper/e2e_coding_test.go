@@ -1,0 +1,213 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/store/pgtest"
+)
+
+// A codingArena is the coding-agent template with its sandboxes at a provider that knows
+// them by the ids in the rows, and by nothing else.
+type codingArena struct{ *arena }
+
+func newCodingArena(t *testing.T, s settings) *codingArena {
+	t.Helper()
+	s.owns = "{referenced: true}"
+	a := &codingArena{newArena(t, s)}
+	a.sql("DROP TABLE sandbox_events, tasks")
+	a.sql(pgtest.CodingAgent)
+	a.sql("INSERT INTO users (id, provider, external_id, username) VALUES ('u', 'github', '1', 'ana')")
+	text, err := os.ReadFile(a.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := strings.NewReplacer("preset: omoios", "preset: coding-agent", "{task_label: task_id}", "{sandbox: id}").
+		Replace(string(text))
+	if err := os.WriteFile(a.config, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// utcNow is what the template writes: the time in UTC, without its zone.
+const utcNow = "timezone('UTC', clock_timestamp())"
+
+// add inserts a task that began and last moved so long ago, and sets columns.
+func (a *codingArena) add(id string, began, moved time.Duration, set string) {
+	a.Helper()
+	a.sql(`INSERT INTO tasks (id, user_id, prompt, created_at, updated_at)
+		VALUES ($1, 'u', 'fix it', `+utcNow+` - $2::interval, `+utcNow+` - $3::interval)`, id, ago(began), ago(moved))
+	a.set(id, set)
+}
+
+func (a *codingArena) set(id, set string) {
+	a.Helper()
+	a.sql("UPDATE tasks SET "+set+" WHERE id = $1", id)
+}
+
+// touch is the worker writing a line of its log.
+func (a *codingArena) touch(ids ...string) {
+	a.Helper()
+	a.sql("UPDATE tasks SET updated_at = "+utcNow+" WHERE id = ANY ($1::text[])", ids)
+}
+
+// sandbox is a running one without a mark.
+func (a *codingArena) sandbox(age time.Duration) string {
+	return a.cloud.Put(simulated.Sandbox{CreatedAt: time.Now().Add(-age)}).ID
+}
+
+// later lets time pass for the template's times as well.
+func (a *codingArena) later(d time.Duration) {
+	a.Helper()
+	a.arena.later(d)
+	a.sql(`UPDATE tasks SET created_at = created_at - $1::interval, updated_at = updated_at - $1::interval,
+		completed_at = completed_at - $1::interval, deleted_at = deleted_at - $1::interval`, ago(d))
+}
+
+// row is what of a task matters here.
+func (a *codingArena) row(id string) string {
+	a.Helper()
+	var out string
+	err := a.db.QueryRow(a.Context(), `SELECT concat_ws('|', status, coalesce(sandbox_id, '-'),
+		coalesce(agent_session_id, '-'), coalesce(error, '')) FROM tasks WHERE id = $1`, id).Scan(&out)
+	if err != nil {
+		a.Fatal(err)
+	}
+	return out
+}
+
+func (a *codingArena) raw(id string) string {
+	a.Helper()
+	var out string
+	if err := a.db.QueryRow(a.Context(), "SELECT t.xmin::text || t::text FROM tasks AS t WHERE id = $1", id).Scan(&out); err != nil {
+		a.Fatal(err)
+	}
+	return out
+}
+
+// TestCodingAgentLife: one task from its queue to a stop. Its sandbox is gone in between, so
+// it is failed and what cannot be used again is cleared; then its user goes on with it.
+func TestCodingAgentLife(t *testing.T) {
+	a := newCodingArena(t, settings{rules: "{inactive: off, deadline-exceeded: off}", more: slow})
+	a.add("a", 10*time.Second, 10*time.Second, "status = 'pending'")
+	quiet := func(what string) {
+		t.Helper()
+		before := a.raw("a")
+		if r := a.once(0); len(r.Steps) > 0 || a.raw("a") != before {
+			t.Errorf("%s: steps %+v, row %s", what, r.Steps, a.row("a"))
+		}
+	}
+	quiet("pending")
+	a.set("a", "status = 'processing', updated_at = "+utcNow)
+	quiet("taken, without a sandbox")
+	first := a.sandbox(time.Second)
+	a.set("a", "sandbox_id = '"+first+"', agent_session_id = 's-1', updated_at = "+utcNow)
+	quiet("at work")
+	if _, err := a.cloud.Destroy(first); err != nil { // it answers 410, or 404
+		t.Fatal(err)
+	}
+	a.later(91 * time.Second)
+	quiet("its sandbox is gone, at the first look")
+	a.later(31 * time.Second)
+	a.once(0)
+	status, rest, _ := strings.Cut(a.row("a"), "|")
+	if status != "error" || !strings.HasPrefix(rest, "-|-|") || !strings.Contains(rest, first) ||
+		!strings.Contains(rest, "gone") || !strings.Contains(rest, "[sandkeeper ") {
+		t.Fatalf("row = %s|%s, want an error that names the sandbox, and its columns cleared", status, rest)
+	}
+	quiet("failed")
+	a.set("a", "status = 'processing', completed_at = NULL, updated_at = "+utcNow) // the user goes on with it
+	quiet("continued")
+	second := a.sandbox(time.Second)
+	a.set("a", "sandbox_id = '"+second+"', updated_at = "+utcNow)
+	quiet("continued, in a new sandbox")
+	a.set("a", "status = 'stopped', completed_at = "+utcNow+", updated_at = "+utcNow)
+	quiet("stopped just now")
+	a.later(6 * time.Second)
+	a.once(0)
+	if !a.ended(second) {
+		t.Error("the stopped task's sandbox lives on")
+	}
+	if got, want := a.row("a"), "stopped|"+second+"|-|"+rest[len("-|-|"):]; got != want {
+		t.Errorf("a stopped row became %s, was %s", got, want)
+	}
+	quiet("stopped and gone")
+}
+
+// slow is a schedule in which one jump of a test is no outage of ours.
+const slow = "log: {level: warn}\nschedule: {quick: \"@every 1m\", full: \"@every 10m\"}"
+
+// TestCodingAgentSandboxesThatLiveOn: of stopped and finished tasks. What is kept for its
+// user, what a deleted row explains, and what no row names is left alone.
+func TestCodingAgentSandboxesThatLiveOn(t *testing.T) {
+	a := newCodingArena(t, settings{})
+	end, stay := map[string]string{}, map[string]string{}
+	put := func(into map[string]string, name, set string, moved time.Duration) {
+		id := a.sandbox(5 * time.Hour)
+		into[name] = id
+		a.add(name, 5*time.Hour, moved, set+", sandbox_id = '"+id+"'")
+	}
+	for i := range 5 {
+		put(end, fmt.Sprintf("stopped-%d", i), "status = 'stopped'", time.Minute)
+	}
+	put(end, "stopped, and was to be kept", "status = 'stopped', keep_alive = true", time.Minute)
+	put(end, "finished long ago", "status = 'completed'", 11*time.Minute)
+	put(end, "failed long ago", "status = 'error'", 11*time.Minute)
+	put(end, "kept until it expired", "status = 'completed', keep_alive = true, max_duration = 60", 2*time.Hour)
+	put(stay, "stopped just now", "status = 'stopped'", 0)
+	put(stay, "finished just now", "status = 'completed'", 5*time.Minute)
+	put(stay, "kept", "status = 'completed', keep_alive = true", 2*time.Hour)
+	put(stay, "kept for as long as the template says", "status = 'error', keep_alive = true, max_duration = NULL", 2*time.Hour)
+	put(stay, "deleted by its user", "status = 'stopped', deleted_at = "+utcNow, 2*time.Hour)
+	put(stay, "at work", "status = 'processing'", 0)
+	stay["of nobody"] = a.sandbox(5 * time.Hour)
+	before := a.rows()
+	a.once(0)
+	for name, id := range end {
+		if !a.ended(id) {
+			t.Errorf("the sandbox of the task that is %s lives on", name)
+		}
+	}
+	for name, id := range stay {
+		if a.ended(id) {
+			t.Errorf("the sandbox that is %s was ended", name)
+		}
+	}
+	if after := a.rows(); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Errorf("rows were written:\n%v\n%v", before, after)
+	}
+}
+
+// TestCodingAgentDeadlines: max_duration is the time-out; five minutes where a row has none.
+func TestCodingAgentDeadlines(t *testing.T) {
+	a := newCodingArena(t, settings{rules: "{inactive: off}", more: slow})
+	boxes := map[string]string{}
+	for id, minutes := range map[string]string{"five": "5", "none": "NULL", "the template's": "DEFAULT", "seven": "7"} {
+		boxes[id] = a.sandbox(time.Minute)
+		a.add(id, time.Minute, 0, "status = 'processing', agent_session_id = 's', sandbox_id = '"+boxes[id]+"', max_duration = "+minutes)
+	}
+	a.once(0)
+	a.later(6 * time.Minute)
+	a.touch("five", "none", "the template's", "seven") // all are busy, which no deadline minds
+	a.once(0)
+	for id, over := range map[string]bool{"five": true, "none": true, "the template's": false, "seven": false} {
+		row := a.row(id)
+		if over != strings.HasPrefix(row, "error|-|-|deadline exceeded") || over != a.ended(boxes[id]) {
+			t.Errorf("%s: over its deadline %v, row %s, sandbox ended %v", id, over, row, a.ended(boxes[id]))
+		}
+	}
+}
+
+// TestCodingAgentCheck: the template as it ships is in order.
+func TestCodingAgentCheck(t *testing.T) {
+	a := newCodingArena(t, settings{})
+	a.must("migrate")
+	if out := a.must("check"); strings.Contains(out, "FAIL") || !strings.Contains(out, "index on the status") {
+		t.Errorf("check says\n%s", out)
+	}
+}

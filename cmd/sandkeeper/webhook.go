@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// The headers of a notice. The signature is "sha256=" and, in hex, the HMAC-SHA256 with the
+// shared key over the timestamp, as it stands in its header, followed by the body.
+const (
+	headerSignature = "X-Sandkeeper-Signature"
+	headerTimestamp = "X-Sandkeeper-Timestamp" // of this attempt, in Unix seconds
+	headerDelivery  = "X-Sandkeeper-Delivery"  // the action: a notice that is repeated has the same
+)
+
+const (
+	maxNoticeTime   = 15 * time.Second // nobody waits longer for the platform
+	maxNoticeAnswer = 4 << 10          // read of an answer, which says nothing to us
+)
+
+// A webhook tells the platform what was done to its tasks. No error of it names more of the
+// address than its host: people put credentials into the rest.
+type webhook struct {
+	config WebhookConfig
+	client *http.Client
+	now    func() time.Time
+}
+
+var _ reconcile.Notifier = (*webhook)(nil)
+
+// webhook is nil when the config names none.
+func (c *Config) webhook() *webhook {
+	if c.Tasks.Webhook.URL.Empty() {
+		return nil
+	}
+	return &webhook{config: c.Tasks.Webhook, now: time.Now, client: &http.Client{
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10,
+		},
+		// Where else a notice goes is not for the answer to say.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// wireNotice is a notice as the platform reads it.
+type wireNotice struct {
+	Action   string            `json:"action"`
+	Task     string            `json:"task"`
+	Sandbox  string            `json:"sandbox"`
+	Provider string            `json:"provider"`
+	Rule     string            `json:"rule"`
+	Step     reconcile.Step    `json:"step"`
+	Outcome  reconcile.Outcome `json:"outcome"`
+	Reason   string            `json:"reason"`
+	At       time.Time         `json:"at"`
+}
+
+// Notify delivers one notice. Any answer but 2xx is an error, so it is told again.
+func (w *webhook) Notify(ctx context.Context, n reconcile.Notice) error {
+	ctx, cancel := context.WithTimeout(ctx, w.config.Timeout)
+	defer cancel()
+	request, err := w.request(ctx, n)
+	if err != nil {
+		return w.failed(err)
+	}
+	answer, err := w.client.Do(request)
+	if err != nil {
+		return w.failed(err)
+	}
+	defer answer.Body.Close()
+	if _, err := io.Copy(io.Discard, io.LimitReader(answer.Body, maxNoticeAnswer)); err != nil {
+		return w.failed(err)
+	}
+	if answer.StatusCode < 200 || answer.StatusCode > 299 {
+		return w.failed(fmt.Errorf("it answered %d %s, and only 2xx means told",
+			answer.StatusCode, http.StatusText(answer.StatusCode)))
+	}
+	return nil
+}
+
+func (w *webhook) request(ctx context.Context, n reconcile.Notice) (*http.Request, error) {
+	body, err := json.Marshal(wireNotice{
+		Action: n.Action, Task: n.Task, Sandbox: n.Sandbox, Provider: n.Provider, Rule: n.Rule,
+		Step: n.Step, Outcome: n.Outcome, Reason: n.Reason, At: n.At.UTC(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.config.URL.Reveal(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	at := strconv.FormatInt(w.now().Unix(), 10)
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "sandkeeper/"+version())
+	request.Header.Set(headerDelivery, n.Action)
+	request.Header.Set(headerTimestamp, at)
+	request.Header.Set(headerSignature, w.signature(at, body))
+	return request, nil
+}
+
+// signature lets the receiver know that the notice is ours and when it was sent.
+func (w *webhook) signature(at string, body []byte) string {
+	mac := hmac.New(sha256.New, []byte(w.config.Secret.Reveal()))
+	mac.Write([]byte(at))
+	mac.Write(body)
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// failed names the receiver by its host alone; the errors of net/http show the whole address.
+func (w *webhook) failed(err error) error {
+	var whole *url.Error
+	if errors.As(err, &whole) {
+		err = whole.Err
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("no answer within %s: %w", w.config.Timeout, err)
+	}
+	at := "tasks.webhook"
+	if u, parsed := url.Parse(w.config.URL.Reveal()); parsed == nil {
+		at = u.Scheme + "://" + u.Host
+	}
+	return fmt.Errorf("tell the platform at %s: %w", at, err)
+}
