@@ -17,9 +17,11 @@ type Finding struct {
 	SightedAt time.Time // the last look that counted as a sighting
 	Sightings int
 
-	Began  time.Time // ledger's clock: when what it finds began (the stop, the deadline, the last life sign); zero when not known; not kept
-	Due    bool      // past every threshold
-	HeldBy []string  // what keeps a due finding from being repaired; empty when it may be
+	// Began is when what it finds began (the stop, the deadline, the last life sign), by the
+	// ledger's clock; zero when that is not known. It is not kept.
+	Began  time.Time
+	Due    bool     // past every threshold
+	HeldBy []string // what keeps a due finding from being repaired; empty when it may be
 
 	Incident string // id of the open incident that it belongs to; "" for none
 }
@@ -86,7 +88,7 @@ type Action struct {
 	Evidence []Evidence
 	RowOnly  bool // destroys nothing: free of share and breaker
 
-	Began     time.Time  // ledger's clock: when what it repairs began (the stop, the deadline, the last life sign); zero when not known
+	Began     time.Time  // see [Finding]
 	Signature string     // of the failure, see [Verdict]; an open incident of it holds terminates and requeues
 	Author    string     // the operator who asked for it; "" for one that a pass planned
 	Running   bool       // an operator said: also while a task runs in it

@@ -43,7 +43,7 @@ type TaskSeen struct {
 	AheadSince   time.Time   // when the ledger first saw it
 	ErrorSum     uint64      // hash of the error column at the last look
 	ErrorChanged bool        // the error column changed during the present state, by no mark of ours
-	Turns        []time.Time // when an attempt of it ended without success: failed, requeued, recreated; at most 10, oldest first
+	Turns        []time.Time // when attempts ended without success: failed, requeued, recreated; the last 10
 	Recreated    time.Time   // when it got another sandbox, until the worker in that showed life; zero else
 	LateSign     time.Time   // newest life sign after a stop that was counted (task database's clock)
 	Live         bool

@@ -39,11 +39,11 @@ type Scores struct {
 	Window time.Duration
 
 	Asked, Confirmed     int            // terminates that were begun and are settled or overdue; of these confirmed
-	Gone, GoneFast       int            // confirmed ones with a measured time; of these gone within 30s of the first request
+	Gone, GoneFast       int            // confirmed ones that were timed; of these gone within 30s of the first request
 	Stops, StopsFast     int            // stopped tasks whose sandbox we ended; of these asked within 5s of the stop
 	StopGone             Quantiles      // seconds from stop to gone
 	DeadlineGone         Quantiles      // seconds from deadline to gone
-	Stuck, StuckFast     int            // verdicts on stuck or silent workers with a known begin; of these within 60s of their threshold
+	Stuck, StuckFast     int            // verdicts on workers with a known begin; of these within 60s of their threshold
 	Ended                map[string]int // tasks by "completed", "failed", "stopped", "deleted"
 	Inactive             int            // verdicts of the rule inactive
 	Recreated, Back      int            // tasks that got another sandbox; of these whose worker then showed life

@@ -34,7 +34,8 @@ type Vitals struct {
 	CPU        *float64        `json:"cpu,omitempty"` // percent of what it may use
 	Memory     *MemoryUse      `json:"memory,omitempty"`
 	Executions *ExecutionsSeen `json:"executions,omitempty"`
-	Signs      []string        `json:"signs,omitempty"` // what its log speaks of: "time-out", "stack overflow", "out of memory"
+	// Signs are what its log speaks of: "time-out", "stack overflow", "out of memory".
+	Signs []string `json:"signs,omitempty"`
 }
 
 // MemoryUse is used memory and its limit, in bytes.

@@ -181,8 +181,8 @@ func (v *view) demotion(rule string, news int) (Demotion, bool) {
 	if v.p.Rules[rule].Mode != Enforce || t.Regrets < regretLeast || t.Regrets*100 <= regretMost*t.Verdicts {
 		return Demotion{}, false
 	}
-	reason := fmt.Sprintf("%d of the last %d tasks that it called dead came back to life, more than %d%%: it only observes "+
-		"now; raise its threshold, then arm it again with: sandkeeper mode %s clear",
+	reason := fmt.Sprintf("%d of the last %d tasks that it called dead came back to life, more than %d%%: it only "+
+		"observes now; raise its threshold, then arm it again with: sandkeeper mode %s clear",
 		t.Regrets, t.Verdicts, regretMost, rule)
 	return Demotion{Rule: rule, Reason: reason}, true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,9 +17,13 @@ func explainCommand(o *options) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain ID",
 		Short: "Show everything known of a task or sandbox, and why it was kept or not",
-		Long: `Explain looks at both worlds now, without changing anything, and shows the task's row,
-its sandboxes as the provider and as the ledger have them, the verdict with its evidence
-or why it was judged healthy, what holds it, and its timeline.
+		Long: `Explain looks at one task or sandbox now, without changing anything, and shows its row, its
+sandboxes as the provider and as the ledger have them, the verdict with its evidence or why
+it was judged healthy, what holds it, what each rule says of it with the numbers that decided,
+what the last pass came to, and everything that happened to it in the order of time.
+
+It reads the row and the sandboxes of this one subject; the ledger's picture stands for the
+rest of the fleet while it is fresh, else every provider is listed, as plan does.
 
 ID is a task's id, a sandbox's id or name, or provider/id. Exit code 1 when nobody knows it.`,
 		Example: `  sandkeeper explain 8c02ffe6-26b9-4b1c-9d6e-0d2f9d6a1c11
@@ -63,25 +68,39 @@ func (w *world) explain(ctx context.Context, stage func(string), id string) (*ex
 	if err != nil {
 		return nil, err
 	}
-	r, err := w.keeper(stage).Look(ctx, reconcile.Full)
+	x, err := w.keeper(stage).Explain(ctx, id, history)
 	if err != nil {
 		return nil, err
 	}
-	e := &explanation{ID: id, At: r.At, Sources: reportOf(r, false).Sources, History: historyOf(history)}
-	if d := r.Decision(id, history); d != nil {
-		e.fill(r, d)
-	} else if err := w.past(ctx, e, history); err != nil {
-		return nil, err
+	e := &explanation{ID: id, At: x.At, Listed: when(x.Listed), Whole: x.Whole, History: historyOf(history),
+		Sandboxes: []sandboxReport{}, Findings: []verdictReport{}, Steps: []stepReport{}}
+	if x.Decision != nil {
+		e.fill(x)
+	} else {
+		e.past(x, history)
 	}
 	if e.Subject == "" && history.Empty() {
-		return nil, fmt.Errorf("explain %s: no task, no sandbox of ours and no history has this id", id)
+		return nil, unknown(id, x)
 	}
+	if e.LastPass, err = w.lastPass(ctx, history); err != nil {
+		return nil, err
+	}
+	e.tell(x, history)
 	return e, nil
+}
+
+// unknown says that nobody here knows the id, or that it is somebody else's.
+func unknown(id string, x *reconcile.Explained) error {
+	if len(x.Foreign) > 0 {
+		return fmt.Errorf("explain %s: sandbox %s exists and is not ours (its provider entry says what is, under owns): "+
+			"sandkeeper never touches it", id, x.Foreign[0])
+	}
+	return fmt.Errorf("explain %s: no task, no sandbox of ours and no history has this id", id)
 }
 
 // past is for what no pass judges any more: the row as it is, and the sandboxes as the
 // ledger last saw them.
-func (w *world) past(ctx context.Context, e *explanation, h reconcile.History) error {
+func (e *explanation) past(x *reconcile.Explained, h reconcile.History) {
 	for _, b := range h.Sandboxes {
 		e.Subject = "sandbox:" + b.Ref.String()
 		e.Sandboxes = append(e.Sandboxes, sandboxOf(reconcile.Box{
@@ -96,11 +115,22 @@ func (w *world) past(ctx context.Context, e *explanation, h reconcile.History) e
 			Seen: b, Known: true, Gone: !b.GoneAt.IsZero()}))
 		e.Kept = "the sandbox is gone since " + stampText(&b.GoneAt)
 	}
-	id := e.ID
-	for _, t := range h.Tasks {
-		id = t.ID
+	e.Sources = sourcesOf(x.Sources)
+	if x.Row == nil {
+		return
 	}
-	return w.rowOf(ctx, e, id)
+	e.Task = taskOf(x.Row, reconcile.TaskSeen{})
+	if x.Row.ID == strings.TrimPrefix(e.ID, "task:") {
+		e.Subject, e.Kept = "", ""
+	}
+	e.Subject = firstText(e.Subject, "task:"+x.Row.ID)
+	if e.Kept != "" {
+		return
+	}
+	e.Kept = "not judged: the row is outside `where`, or has a status that the config does not map"
+	if x.Row.State.Terminal() {
+		e.Kept = "the task is over and no sandbox of it is left"
+	}
 }
 
 // history reads the ledger; one that knows nothing, or was never migrated, has none.
@@ -115,24 +145,19 @@ func (w *world) history(ctx context.Context, id string) (reconcile.History, erro
 	return h, err
 }
 
-// rowOf is for a task that no pass judges: it is over and its sandboxes are gone, or it
-// stands outside `where`.
-func (w *world) rowOf(ctx context.Context, e *explanation, id string) error {
-	if w.tasks == nil {
-		return nil
+// lastPass is what the newest pass that ended came to for this one, nil when none has.
+func (w *world) lastPass(ctx context.Context, h reconcile.History) (*lastPass, error) {
+	if have, _, err := w.ledger.SchemaVersion(ctx); err != nil || have == 0 {
+		return nil, err
 	}
-	rows, err := w.tasks.ByID(ctx, []string{id})
-	if err != nil || len(rows.Tasks) == 0 {
-		return err
+	passes, err := w.ledger.LastPasses(ctx, 10)
+	if err != nil {
+		return nil, err
 	}
-	t := rows.Tasks[0]
-	e.Subject, e.Task = firstText(e.Subject, "task:"+t.ID), taskOf(&t, reconcile.TaskSeen{})
-	if e.Kept != "" {
-		return nil
+	for _, p := range passes {
+		if !p.EndedAt.IsZero() {
+			return lastPassOf(p, h), nil
+		}
 	}
-	e.Kept = "not judged: the row is outside `where`, or has a status that the config does not map"
-	if t.State.Terminal() {
-		e.Kept = "the task is over and no sandbox of it is left"
-	}
-	return nil
+	return nil, nil
 }

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
-	"io"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -22,6 +19,41 @@ type explanation struct {
 	KeptBy    string          `json:"kept_by,omitempty"`
 	Sources   []sourceReport  `json:"sources"`
 	History   historyReport   `json:"history"`
+
+	Listed    *time.Time       `json:"listed_at,omitempty"` // when the providers were listed
+	Whole     bool             `json:"listed_for_it"`       // by this look; else by the last full pass
+	LastPass  *lastPass        `json:"last_pass,omitempty"`
+	Answers   []answerReport   `json:"answers"`
+	Moments   []moment         `json:"moments"`
+	Logs      []logExcerpt     `json:"logs"`
+	Incidents []incidentReport `json:"incidents"`
+	Regrets   []regretReport   `json:"regrets"`
+}
+
+// A lastPass is what the newest pass that ended left of one subject.
+type lastPass struct {
+	Number   int64              `json:"number"`
+	Kind     reconcile.PassKind `json:"kind"`
+	BeganAt  time.Time          `json:"began_at"`
+	EndedAt  time.Time          `json:"ended_at"`
+	Complete bool               `json:"complete"`
+	Error    string             `json:"error,omitempty"`
+	Findings []verdictReport    `json:"findings"` // that are open since
+}
+
+// An answerReport is what one rule says of the subject.
+type answerReport struct {
+	Rule string         `json:"rule"`
+	Mode reconcile.Mode `json:"mode"`
+	Says string         `json:"says"` // due, found, kept, healthy or off
+	Why  string         `json:"why"`
+}
+
+// A logExcerpt is the end of a sandbox's log, saved before it was ended.
+type logExcerpt struct {
+	At     time.Time `json:"at"`
+	Action string    `json:"action"`
+	Text   string    `json:"text"`
 }
 
 type taskReport struct {
@@ -108,30 +140,39 @@ func when(t time.Time) *time.Time {
 	return &t
 }
 
-func (e *explanation) fill(r *reconcile.Result, d *reconcile.Decision) {
-	e.Subject, e.Kept, e.KeptBy = d.Subject.ID, d.Kept, d.KeptBy
+func (e *explanation) fill(x *reconcile.Explained) {
+	d := x.Decision
+	e.Subject, e.Kept, e.KeptBy, e.Sources = d.Subject.ID, d.Kept, d.KeptBy, sourcesOf(x.Sources)
 	if d.Subject.Task != nil {
 		e.Task = taskOf(d.Subject.Task, d.Subject.Seen)
 	}
 	for _, b := range d.Subject.Boxes {
 		e.Sandboxes = append(e.Sandboxes, sandboxOf(b))
 	}
-	for _, f := range r.Plan.Findings {
-		if f.Subject == e.Subject {
-			e.Findings = append(
-				e.Findings,
-				verdictReport{f.Rule, f.Reason, f.Due, f.Sightings, f.FirstSeen, holds(f.HeldBy), f.Evidence},
-			)
-		}
+	for _, f := range x.Plan.Findings {
+		e.Findings = append(e.Findings, openVerdict(f))
 	}
-	for _, s := range r.Plan.Steps {
-		if s.Subject == e.Subject {
-			e.Steps = append(e.Steps, stepOf(r, s, false))
-		}
+	for _, s := range x.Plan.Steps {
+		e.Steps = append(e.Steps, stepOf(nil, s, false))
 	}
 	if e.Kept == "" && len(e.Findings) == 0 {
 		e.Kept = "healthy: no rule suspects it"
 	}
+}
+
+func openVerdict(f reconcile.Finding) verdictReport {
+	return verdictReport{f.Rule, f.Reason, f.Due, f.Sightings, f.FirstSeen, holds(f.HeldBy), f.Evidence}
+}
+
+func lastPassOf(p reconcile.PassSeen, h reconcile.History) *lastPass {
+	out := &lastPass{Number: p.ID, Kind: p.Kind, BeganAt: p.BeganAt, EndedAt: p.EndedAt, Complete: p.Complete,
+		Error: p.Error, Findings: []verdictReport{}}
+	for _, f := range h.Findings {
+		if f.ResolvedAt.IsZero() {
+			out.Findings = append(out.Findings, openVerdict(f.Finding))
+		}
+	}
+	return out
 }
 
 func taskOf(t *reconcile.Task, seen reconcile.TaskSeen) *taskReport {
@@ -180,115 +221,4 @@ func historyOf(h reconcile.History) historyReport {
 		out.Timeline = []reconcile.TimelineEvent{}
 	}
 	return out
-}
-
-// text writes the explanation for people.
-func (e *explanation) text(w io.Writer) error {
-	var b bytes.Buffer
-	p := newPaint(w)
-	fmt.Fprintf(&b, "%s as of %s\n", firstText(e.Subject, e.ID), stampText(&e.At))
-	e.viewsText(&b)
-	for _, s := range e.Sources {
-		if !s.Trusted {
-			fmt.Fprintf(&b, "%s %s: %s\n", p.red("not trusted"), s.Name, s.Reason)
-		}
-	}
-	e.verdictText(&b, p)
-	e.historyText(&b)
-	if _, err := w.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("write the explanation: %w", err)
-	}
-	return nil
-}
-
-func (e *explanation) viewsText(b *bytes.Buffer) {
-	if t := e.Task; t != nil {
-		fmt.Fprintf(
-			b,
-			"\ntask table\n  %s is %s (%s), sandbox %q, started %s, updated %s, last life sign %s\n",
-			t.ID,
-			t.Status,
-			firstText(t.State, "not mapped"),
-			t.Sandbox,
-			stampText(t.StartedAt),
-			stampText(t.UpdatedAt),
-			stampText(t.LifeSign),
-		)
-		if t.Error != "" {
-			fmt.Fprintf(b, "  error: %s\n", t.Error)
-		}
-	}
-	for _, s := range e.Sandboxes {
-		fmt.Fprintf(b, "\nprovider %s\n  %s is %s, created %s, last activity %s\n",
-			s.Provider, s.ID, sandboxWords(s), stampText(s.CreatedAt), stampText(s.LastActivity))
-		fmt.Fprintf(
-			b,
-			"  ledger: first seen %s, in this state since %s\n",
-			stampText(s.FirstSeen),
-			stampText(s.StateSince),
-		)
-		if s.Probe != "" {
-			fmt.Fprintf(b, "  last probe %s: %s (%d failed in a row)\n", stampText(s.ProbedAt), s.Probe, s.Failures)
-		}
-	}
-}
-
-func sandboxWords(s sandboxReport) string {
-	switch {
-	case s.Gone:
-		return "gone"
-	case !s.Here:
-		return "not listed"
-	}
-	return firstText(s.Raw, "in an unknown state")
-}
-
-func (e *explanation) verdictText(b *bytes.Buffer, p paint) {
-	fmt.Fprintln(b, "\nverdict")
-	for _, f := range e.Findings {
-		fmt.Fprintf(b, "  %s: %s\n", p.yellow(f.Rule), f.Reason)
-		for _, ev := range f.Evidence {
-			fmt.Fprintf(b, "    %s %s: %s\n", stampText(&ev.At), ev.Source, ev.Fact)
-		}
-		if f.HeldBy != "" {
-			fmt.Fprintf(b, "    held by %s\n", f.HeldBy)
-		}
-	}
-	for _, s := range e.Steps {
-		fmt.Fprintf(b, "  %s %s %s\n", p.outcome(s), s.Step, target(s))
-	}
-	if e.Kept != "" {
-		fmt.Fprintf(b, "  kept: %s\n", e.Kept)
-	}
-}
-
-func (e *explanation) historyText(b *bytes.Buffer) {
-	if len(e.History.Actions) > 0 {
-		fmt.Fprintln(b, "\nactions")
-	}
-	for _, a := range e.History.Actions {
-		fmt.Fprintf(b, "  %s %s by %s: %s %s\n", stampText(&a.PlannedAt), a.Step, a.Rule, a.Outcome, a.Detail)
-	}
-	if len(e.History.Timeline) > 0 {
-		fmt.Fprintln(b, "\ntimeline")
-	}
-	for _, ev := range e.History.Timeline {
-		fmt.Fprintf(b, "  %s %s: %s\n", stampText(&ev.At), ev.Kind, ev.What)
-	}
-}
-
-func stampText(t *time.Time) string {
-	if t == nil || t.IsZero() {
-		return "never"
-	}
-	return t.UTC().Format("2006-01-02 15:04:05")
-}
-
-func firstText(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

@@ -16,7 +16,9 @@ func modeCommand(o *options) *cobra.Command {
 		Use:   "mode RULE observe|off|clear",
 		Short: "Lower the mode of a rule at once, without a redeploy",
 		Long: `Mode lowers a rule to observe or off in the ledger, over all replicas. It never raises
-one: enforce is set in the config. "clear" gives the rule back to the config.`,
+one: enforce is set in the config. "clear" gives the rule back to the config. A rule that
+lowered itself, because more than 2 % of the tasks that it failed came back to life, is armed
+again by "clear", which forgives what it was wrong about until then.`,
 		Example: "  sandkeeper mode orphan observe --reason \"false alarms since noon\"",
 		Args:    cobra.ExactArgs(2),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -41,7 +43,7 @@ one: enforce is set in the config. "clear" gives the rule back to the config.`,
 func (w *world) mode(ctx context.Context, rule, mode string, by *wish) (string, error) {
 	switch mode {
 	case "clear":
-		return rule + " follows the config again", w.ledger.ClearMode(ctx, rule, by.signature())
+		return w.clearMode(ctx, rule, by)
 	case "off", "observe":
 		return rule + " is lowered to " + mode, w.ledger.SetMode(ctx, rule, reconcile.Mode(mode), by.signature())
 	}
@@ -49,4 +51,23 @@ func (w *world) mode(ctx context.Context, rule, mode string, by *wish) (string, 
 		"mode %q: a mode is lowered to observe or off, or cleared; enforce is set in the config",
 		mode,
 	)
+}
+
+// clearMode gives a rule back to the config, and says what that forgives.
+func (w *world) clearMode(ctx context.Context, rule string, by *wish) (string, error) {
+	measures, err := w.ledger.Measures(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := w.ledger.ClearMode(ctx, rule, by.signature()); err != nil {
+		return "", err
+	}
+	said := fmt.Sprintf("%s follows the config again: %s", rule, w.config.Policy().Rules[rule].Mode)
+	if before, lowered := measures.Controls.Lowered[rule]; lowered && before.Author == reconcile.AuthorSelf {
+		said += "; it had lowered itself: " + before.Reason
+	}
+	if t := measures.Tallies[rule]; t.Regrets > 0 {
+		said += fmt.Sprintf("; %s among its last %s forgiven", plural(t.Regrets, "regret"), plural(t.Verdicts, "verdict"))
+	}
+	return said, nil
 }

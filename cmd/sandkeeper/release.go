@@ -16,17 +16,25 @@ func releaseCommand(o *options) *cobra.Command {
 	by := &wish{}
 	hash := ""
 	c := &cobra.Command{
-		Use:   "release RULE|SOURCE",
-		Short: "Let the listed subjects pass an open breaker or a freeze",
+		Use:   "release RULE|SOURCE|incident:ID",
+		Short: "Let the listed subjects pass an open breaker, a freeze or an incident",
 		Long: `Release lets exactly the subjects that are held now pass: those of a rule's open breaker,
 or those that wait for an untrusted source (tasks, link, events, listing:PROVIDER,
 probes:PROVIDER, clock:COLUMN). Without --hash it shows the list and its hash and changes
-nothing; with the hash it releases that list, and no other. New subjects trip it again.`,
+nothing; with the hash it releases that list, and no other. New subjects trip it again.
+
+An open incident holds further terminates and requeues of its failures. "release incident:ID"
+shows what it holds; with --reason it lets all of them go, those that come later as well,
+until the incident closes.`,
 		Example: `  sandkeeper release orphan
-  sandkeeper release orphan --hash 2f9k1 --reason "checked by hand, all from the test run" --for 1h`,
+  sandkeeper release orphan --hash 2f9k1 --reason "checked by hand, all from the test run" --for 1h
+  sandkeeper release incident:i-3k9f2 --reason "the snapshot is active again"`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
+				if id, incident := strings.CutPrefix(args[0], "incident:"); incident {
+					return w.releaseIncident(cmd.Context(), id, by)
+				}
 				return w.release(cmd.Context(), args[0], hash, by)
 			})
 		},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -38,6 +39,7 @@ type stepReport struct {
 	Detail   string               `json:"detail,omitempty"`
 	Reason   string               `json:"reason"`
 	Evidence []reconcile.Evidence `json:"evidence"`
+	Incident string               `json:"incident,omitempty"` // that its finding belongs to
 }
 
 type findingReport struct {
@@ -47,6 +49,7 @@ type findingReport struct {
 	Task     string `json:"task"`
 	Reason   string `json:"reason"`
 	HeldBy   string `json:"held_by,omitempty"`
+	Incident string `json:"incident,omitempty"` // that it belongs to, or that it is
 }
 
 type sourceReport struct {
@@ -58,11 +61,13 @@ type sourceReport struct {
 // reportOf makes the report of a pass. acted tells whether the steps were carried out.
 func reportOf(r *reconcile.Result, acted bool) report {
 	out := report{Pass: passReport{r.Kind, r.At}, Kept: r.Plan.Kept,
-		Steps: []stepReport{}, Findings: []findingReport{}, Sources: []sourceReport{}}
-	planned := map[string]bool{}
+		Steps: []stepReport{}, Findings: []findingReport{}, Sources: sourcesOf(r.Sources)}
+	planned, incidents := map[string]bool{}, incidentsIn(r.Plan)
 	for _, s := range r.Plan.Steps {
 		planned[s.ID] = true
-		out.Steps = append(out.Steps, stepOf(r, s, acted))
+		step := stepOf(r, s, acted)
+		step.Incident = incidents[reconcile.FindingKey{Rule: s.Rule, Subject: s.Subject}]
+		out.Steps = append(out.Steps, step)
 	}
 	for _, id := range earlier(r, planned) {
 		a := r.Done[id]
@@ -71,11 +76,32 @@ func reportOf(r *reconcile.Result, acted bool) report {
 	for _, f := range r.Plan.Findings {
 		out.Findings = append(
 			out.Findings,
-			findingReport{f.Rule, f.Provider, f.Sandbox, f.Task, f.Reason, holds(f.HeldBy)},
+			findingReport{f.Rule, f.Provider, f.Sandbox, f.Task, f.Reason, holds(f.HeldBy), incidents[f.Key()]},
 		)
 	}
-	for _, s := range r.Sources {
-		out.Sources = append(out.Sources, sourceReport{s.Name, s.Trusted, s.Reason})
+	return out
+}
+
+func sourcesOf(sources []reconcile.SourceSeen) []sourceReport {
+	out := []sourceReport{}
+	for _, s := range sources {
+		out = append(out, sourceReport{s.Name, s.Trusted, s.Reason})
+	}
+	return out
+}
+
+// incidentsIn are the incidents that findings of the plan belong to, or are.
+func incidentsIn(p *reconcile.Plan) map[reconcile.FindingKey]string {
+	out := map[reconcile.FindingKey]string{}
+	for i := range p.Findings {
+		f := &p.Findings[i]
+		id, is := strings.CutPrefix(f.Subject, "incident:")
+		if !is {
+			id = f.Incident
+		}
+		if id != "" {
+			out[f.Key()] = id
+		}
 	}
 	return out
 }

@@ -20,6 +20,7 @@ func printText(w io.Writer, r report) error {
 			fmt.Fprintf(&b, "%s %s: %s\n", p.red("NOT TRUSTED"), s.Name, s.Reason)
 		}
 	}
+	incidentsText(&b, p, r)
 	stepsText(&b, p, r.Steps)
 	findingsText(&b, p, r)
 	fmt.Fprintln(&b, summary(r))
@@ -31,6 +32,9 @@ func printText(w io.Writer, r report) error {
 
 func stepsText(b *bytes.Buffer, p paint, steps []stepReport) {
 	for _, s := range steps {
+		if s.Incident != "" {
+			continue // told with its incident
+		}
 		mark := p.outcome(s)
 		fmt.Fprintf(b, "%s %s %s  %s\n", mark, s.Step, target(s), p.dim(s.Rule))
 		fmt.Fprintf(b, "    %s\n", s.Reason)
@@ -61,7 +65,7 @@ func findingsText(b *bytes.Buffer, p paint, r report) {
 		shown[s.Rule+" "+s.Task+" "] = true
 	}
 	for _, f := range r.Findings {
-		if shown[f.Rule+" "+f.Task+" "+f.Sandbox] || shown[f.Rule+" "+f.Task+" "] && f.Task != "" {
+		if f.Incident != "" || shown[f.Rule+" "+f.Task+" "+f.Sandbox] || shown[f.Rule+" "+f.Task+" "] && f.Task != "" {
 			continue
 		}
 		fmt.Fprintf(b, "%s %s %s\n    %s\n", p.yellow("found"), f.Rule, findingSubject(f), f.Reason)

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// An incidentReport is one incident in JSON, a public contract of explain and victims.
+type incidentReport struct {
+	ID        string     `json:"id"`
+	Rule      string     `json:"rule"`
+	Provider  string     `json:"provider,omitempty"`
+	Template  string     `json:"template,omitempty"`
+	Error     string     `json:"error,omitempty"`
+	Cause     string     `json:"cause,omitempty"`
+	Count     int        `json:"count"`
+	Cost      float64    `json:"cost_usd"`
+	FirstSeen time.Time  `json:"first_seen"`
+	LastSeen  time.Time  `json:"last_seen"`
+	ClosedAt  *time.Time `json:"closed_at,omitempty"`
+	Released  *time.Time `json:"released_at,omitempty"`
+	By        string     `json:"released_by,omitempty"`
+	State     string     `json:"state"` // holds, released or closed
+}
+
+func incidentOf(i *reconcile.Incident) incidentReport {
+	return incidentReport{ID: i.ID, Rule: i.Rule, Provider: i.Provider, Template: i.Template, Error: i.Error,
+		Cause: i.Cause, Count: i.Count, Cost: i.Cost, FirstSeen: i.FirstSeen.UTC(), LastSeen: i.LastSeen.UTC(),
+		ClosedAt: when(i.ClosedAt), Released: when(i.ReleasedAt), By: i.ReleasedBy.Author, State: incidentState(i)}
+}
+
+// incidentState is one word for what an incident does now.
+func incidentState(i *reconcile.Incident) string {
+	switch {
+	case i.Holds():
+		return "holds"
+	case !i.ClosedAt.IsZero():
+		return "closed"
+	}
+	return "released"
+}
+
+func incidentsOf(all []reconcile.Incident) []incidentReport {
+	out := []incidentReport{}
+	for i := range all {
+		out = append(out, incidentOf(&all[i]))
+	}
+	return out
+}
+
+// A regretReport is life that a task showed after a verdict that called it dead.
+type regretReport struct {
+	Rule    string     `json:"rule"`
+	Task    string     `json:"task,omitempty"`
+	Subject string     `json:"subject"`
+	At      *time.Time `json:"at,omitempty"` // when life was seen
+	Verdict time.Time  `json:"verdict_at"`
+	Reason  string     `json:"reason"` // of the verdict
+	What    string     `json:"what"`   // what was seen
+}
+
+// regretsOf are those of the verdicts that were regretted.
+func regretsOf(all []reconcile.Verdict) []regretReport {
+	out := []regretReport{}
+	for _, v := range all {
+		if v.RegretAt.IsZero() {
+			continue
+		}
+		out = append(out, regretReport{Rule: v.Rule, Task: v.Task, Subject: v.Subject, At: when(v.RegretAt),
+			Verdict: v.At.UTC(), Reason: v.Reason, What: v.Regret})
+	}
+	return out
+}
+
+// tell adds what happened to the subject, and what it is part of.
+func (e *explanation) tell(x *reconcile.Explained, h reconcile.History) {
+	e.Moments, e.Logs = momentsOf(x, h), logsOf(h.Actions)
+	e.Incidents, e.Regrets = incidentsOf(x.Incidents), regretsOf(x.Verdicts)
+	e.Answers = answersOf(x)
+}
+
+// answersOf is what each rule says, none of what no pass judges.
+func answersOf(x *reconcile.Explained) []answerReport {
+	out := []answerReport{}
+	if x.Judged == nil {
+		return out
+	}
+	for _, a := range x.Judged.Answers(x.Decision) {
+		out = append(out, answerReport{a.Rule, a.Mode, a.Says, a.Why})
+	}
+	return out
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A moment is one line of what happened to a subject: when, by whose word, and what. Its
+// time is of the source's own clock, so two sources may be some seconds apart.
+type moment struct {
+	At     time.Time `json:"at"`
+	Source string    `json:"source"` // tasks, events, ledger, or a provider entry's name
+	What   string    `json:"what"`
+}
+
+// mostMoments bounds the timeline; the newest are kept.
+const mostMoments = 500
+
+// The sources of moments that are no provider's.
+const (
+	byTasks  = "tasks"
+	byEvents = "events"
+	byLedger = "ledger"
+)
+
+// moments collect what happened, in any order.
+type moments []moment
+
+func (m *moments) add(at time.Time, source, what string) {
+	if !at.IsZero() {
+		*m = append(*m, moment{at.UTC(), source, what})
+	}
+}
+
+// momentsOf merges what row, provider and ledger know of the subject in the order of time.
+func momentsOf(x *reconcile.Explained, h reconcile.History) []moment {
+	m := moments{}
+	if x.Decision != nil {
+		if t := x.Decision.Subject.Task; t != nil {
+			m.task(t)
+		}
+		for i := range x.Decision.Subject.Boxes {
+			m.box(&x.Decision.Subject.Boxes[i].Sandbox)
+		}
+	} else if x.Row != nil {
+		m.task(x.Row)
+	}
+	m.remembered(h)
+	for _, e := range slices.Backward(h.Timeline) {
+		what, _, _ := strings.Cut(e.What, ": "+savedLogs) // shown once, by itself
+		m.add(e.At, byLedger, e.Kind+": "+what)
+	}
+	m.probes(h.Probes)
+	for i := range x.Verdicts {
+		m.verdict(&x.Verdicts[i])
+	}
+	for i := range slices.Backward(h.Actions) {
+		m.action(&h.Actions[i])
+	}
+	slices.SortStableFunc(m, func(a, b moment) int { return a.At.Compare(b.At) })
+	return slices.Compact(m[max(0, len(m)-mostMoments):])
+}
+
+// task is what the row and its worker's events say.
+func (m *moments) task(t *reconcile.Task) {
+	m.add(t.CreatedAt, byTasks, "task created")
+	m.add(t.AssignedAt, byTasks, "assigned")
+	m.add(t.StartedAt, byTasks, "started")
+	m.add(t.UpdatedAt, byTasks, "row last changed, status "+t.Status)
+	m.add(t.HeartbeatAt, byTasks, "last heartbeat of the row")
+	m.add(t.ActivityAt, byTasks, "last activity of the row")
+	m.add(t.DeadlineAt, byTasks, "deadline")
+	m.add(t.Events.Started, byEvents, "worker started")
+	m.add(t.Events.Activity, byEvents, "last activity")
+	m.add(t.Events.Heartbeat, byEvents, "last heartbeat")
+	m.add(t.Events.Waiting, byEvents, "last waited for a person")
+	m.add(t.Events.Finished, byEvents, "worker finished")
+}
+
+// box is what the provider says.
+func (m *moments) box(s *reconcile.Sandbox) {
+	m.add(s.CreatedAt, s.Provider, "sandbox "+s.ID+" created")
+	m.add(s.LastActivityAt, s.Provider, "last activity of sandbox "+s.ID)
+	m.add(s.ExpiresAt, s.Provider, "sandbox "+s.ID+" expires")
+}
+
+// remembered is what the ledger saw of tasks and sandboxes, but for what its timeline tells.
+func (m *moments) remembered(h reconcile.History) {
+	for _, t := range h.Tasks {
+		m.add(t.FirstSeen, byLedger, "task "+t.ID+" first seen")
+	}
+	for _, b := range h.Sandboxes {
+		m.add(b.FirstSeen, byLedger, "sandbox "+b.ID+" first seen")
+		m.add(b.RanAt, byLedger, "sandbox "+b.ID+" first seen running")
+		m.add(b.ResumedAt, byLedger, "sandbox "+b.ID+" seen to come back")
+		if b.GoneByUs {
+			m.add(b.GoneAt, byLedger, "sandbox "+b.ID+" confirmed gone after our terminate")
+		} else {
+			m.add(b.GoneAt, byLedger, "sandbox "+b.ID+" seen gone")
+		}
+	}
+}
+
+// probes tells runs of one outcome as one moment each. They come newest first.
+func (m *moments) probes(all []reconcile.ProbeResult) {
+	for i := len(all) - 1; i >= 0; {
+		first, times := all[i], 0
+		for i >= 0 && all[i].Ref == first.Ref && all[i].Outcome == first.Outcome && all[i].Detail == first.Detail {
+			times++
+			i--
+		}
+		last, what := all[i+1], "probe of "+first.ID+" "+probeWords(first)
+		if times > 1 {
+			what += fmt.Sprintf(", %d times until %s", times, stampText(&last.At))
+		}
+		m.add(first.At, byLedger, what)
+	}
+}
+
+// action tells what the timeline does not: who planned it and when the world was asked. What
+// became of it stands in the timeline.
+func (m *moments) action(a *reconcile.Action) {
+	planned := fmt.Sprintf("%s planned by rule %s", a.Step, a.Rule)
+	if a.Author != "" {
+		planned = fmt.Sprintf("%s asked for by %s (%s)", a.Step, a.Author, a.Rule)
+	}
+	m.add(a.PlannedAt, byLedger, planned+", action "+a.ID)
+	first := a.FirstActed
+	if first.IsZero() {
+		first = a.ActedAt
+	}
+	m.add(first, byLedger, fmt.Sprintf("%s requested, action %s", a.Step, a.ID))
+	if !a.ActedAt.Equal(first) {
+		m.add(a.ActedAt, byLedger, fmt.Sprintf("%s last requested, action %s", a.Step, a.ID))
+	}
+}
+
+func (m *moments) verdict(v *reconcile.Verdict) {
+	mode := "observed"
+	if v.Enforced {
+		mode = "to be repaired"
+	}
+	m.add(v.At, byLedger, fmt.Sprintf("verdict of %s, %s: %s", v.Rule, mode, v.Reason))
+	m.add(v.RegretAt, byLedger, fmt.Sprintf("regret of %s: %s", v.Rule, v.Regret))
+}
+
+// savedLogs begins what is kept of a sandbox's log before it is ended.
+const savedLogs = "last log lines: "
+
+// logsOf are the excerpts of logs that were saved with actions, oldest first.
+func logsOf(actions []reconcile.Action) []logExcerpt {
+	out := []logExcerpt{}
+	for _, a := range slices.Backward(actions) {
+		texts := []string{a.Detail}
+		for _, e := range a.Evidence {
+			texts = append(texts, e.Fact)
+		}
+		for _, text := range texts {
+			if _, log, saved := strings.Cut(text, savedLogs); saved && log != "" {
+				out = append(out, logExcerpt{a.ActedAt.UTC(), a.ID, log})
+			}
+		}
+	}
+	return out
+}

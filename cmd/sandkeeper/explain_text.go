@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// linesOfTime is how many moments the text shows; JSON has them all.
+const linesOfTime = 60
+
+// text writes the explanation for people.
+func (e *explanation) text(w io.Writer) error {
+	var b bytes.Buffer
+	p := newPaint(w)
+	fmt.Fprintf(&b, "%s as of %s\n", shown(firstText(e.Subject, e.ID)), stampText(&e.At))
+	e.viewsText(&b)
+	for _, s := range e.Sources {
+		if !s.Trusted {
+			fmt.Fprintf(&b, "%s %s: %s\n", p.red("not trusted"), s.Name, shown(s.Reason))
+		}
+	}
+	e.verdictText(&b, p)
+	e.passText(&b, p)
+	e.answersText(&b, p)
+	e.momentsText(&b, p)
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("write the explanation: %w", err)
+	}
+	return nil
+}
+
+func (e *explanation) viewsText(b *bytes.Buffer) {
+	if t := e.Task; t != nil {
+		fmt.Fprintf(b, "\ntask table\n  %s is %s (%s), sandbox %q, started %s, updated %s, last life sign %s\n",
+			shown(t.ID), shown(t.Status), firstText(t.State, "not mapped"), t.Sandbox, stampText(t.StartedAt),
+			stampText(t.UpdatedAt), stampText(t.LifeSign))
+		if t.Error != "" {
+			fmt.Fprintf(b, "  error: %s\n", shown(t.Error))
+		}
+	}
+	for i := range e.Sandboxes {
+		e.Sandboxes[i].text(b)
+	}
+}
+
+func (s *sandboxReport) text(b *bytes.Buffer) {
+	fmt.Fprintf(b, "\nprovider %s\n  %s is %s, created %s, last activity %s\n",
+		s.Provider, shown(s.ID), shown(sandboxWords(s)), stampText(s.CreatedAt), stampText(s.LastActivity))
+	fmt.Fprintf(b, "  ledger: first seen %s, in this state since %s\n",
+		stampText(s.FirstSeen), stampText(s.StateSince))
+	if s.Probe != "" {
+		fmt.Fprintf(b, "  last probe %s: %s (%d failed in a row)\n", stampText(s.ProbedAt), shown(s.Probe), s.Failures)
+	}
+}
+
+func sandboxWords(s *sandboxReport) string {
+	switch {
+	case s.Gone:
+		return "gone"
+	case !s.Here:
+		return "not listed"
+	}
+	return firstText(s.Raw, "in an unknown state")
+}
+
+func (e *explanation) verdictText(b *bytes.Buffer, p paint) {
+	fmt.Fprintln(b, "\nverdict")
+	for i := range e.Findings {
+		e.Findings[i].text(b, p)
+	}
+	for _, s := range e.Steps {
+		fmt.Fprintf(b, "  %s %s %s\n", p.outcome(s), s.Step, target(s))
+	}
+	if e.Kept != "" {
+		fmt.Fprintf(b, "  kept: %s\n", shown(e.Kept))
+	}
+	for _, i := range e.Incidents {
+		fmt.Fprintf(b, "  part of incident %s (%s): %s\n", i.ID, i.State, shown(firstText(i.Cause, i.Error, "cause unknown")))
+	}
+	for _, r := range e.Regrets {
+		fmt.Fprintf(b, "  %s %s: %s\n", p.red("regret of"), r.Rule, shown(r.What))
+	}
+}
+
+func (f *verdictReport) text(b *bytes.Buffer, p paint) {
+	fmt.Fprintf(b, "  %s: %s\n", p.yellow(f.Rule), shown(f.Reason))
+	for _, ev := range f.Evidence {
+		fmt.Fprintf(b, "    %s %s: %s\n", stampText(&ev.At), ev.Source, shown(ev.Fact))
+	}
+	if f.HeldBy != "" {
+		fmt.Fprintf(b, "    held by %s\n", shown(f.HeldBy))
+	}
+}
+
+// passText is what the last pass came to, which may differ from the look of now.
+func (e *explanation) passText(b *bytes.Buffer, p paint) {
+	l := e.LastPass
+	if l == nil {
+		return
+	}
+	fmt.Fprintf(b, "\nlast pass\n  number %d, %s, ended %s", l.Number, l.Kind, stampText(&l.EndedAt))
+	if !l.Complete {
+		fmt.Fprintf(b, ", %s", p.red("not complete: "+shown(firstText(l.Error, "no reason given"))))
+	}
+	fmt.Fprintln(b)
+	if e.Whole {
+		fmt.Fprintln(b, "  too long ago, or does not know the id: every provider was listed for this answer")
+	} else if e.Listed != nil {
+		fmt.Fprintf(b, "  the rest of the fleet is as the full pass of %s left it\n", stampText(e.Listed))
+	}
+	for i := range l.Findings {
+		f := &l.Findings[i]
+		state := "not due yet"
+		if f.Due {
+			state = firstText(f.HeldBy, "due")
+		}
+		fmt.Fprintf(b, "  found %s, %s, since %s\n", p.yellow(f.Rule), shown(state), stampText(&f.FirstSeen))
+	}
+	if len(l.Findings) == 0 {
+		fmt.Fprintln(b, "  left no finding open on it")
+	}
+}
+
+// answersText is each rule's answer; those that are off share a line.
+func (e *explanation) answersText(b *bytes.Buffer, p paint) {
+	if len(e.Answers) == 0 {
+		return
+	}
+	fmt.Fprintln(b, "\nrules")
+	var off []string
+	for _, a := range e.Answers {
+		says := a.Says
+		switch says {
+		case reconcile.SaysOff:
+			off = append(off, a.Rule)
+			continue
+		case reconcile.SaysDue, reconcile.SaysFound:
+			says = p.yellow(says)
+		}
+		fmt.Fprintf(b, "  %s %s: %s\n", a.Rule, says, shown(a.Why))
+	}
+	if len(off) > 0 {
+		fmt.Fprintf(b, "  off: %s\n", strings.Join(off, ", "))
+	}
+}
+
+// momentsText is everything that happened, the newest last.
+func (e *explanation) momentsText(b *bytes.Buffer, p paint) {
+	if len(e.Moments) > 0 {
+		fmt.Fprintln(b, "\ntimeline")
+	}
+	left := max(0, len(e.Moments)-linesOfTime)
+	if left > 0 {
+		fmt.Fprintf(b, "  … %s before, see -o json\n", plural(left, "moment"))
+	}
+	for _, m := range e.Moments[left:] {
+		fmt.Fprintf(b, "  %s %s %s\n", stampText(&m.At), p.dim(m.Source), shown(m.What))
+	}
+	for _, l := range e.Logs {
+		fmt.Fprintf(b, "\nlog saved %s by action %s\n  %s\n", stampText(&l.At), l.Action, shown(l.Text))
+	}
+}
+
+func stampText(t *time.Time) string {
+	if t == nil || t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05")
+}
+
+func firstText(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

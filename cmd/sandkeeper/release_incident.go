@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// mostHeldShown is how many of the findings that an incident holds are listed.
+const mostHeldShown = 20
+
+// releaseIncident lets go what an incident holds. Without a reason it shows what that is.
+func (w *world) releaseIncident(ctx context.Context, id string, by *wish) (string, error) {
+	incident, err := w.incident(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if !incident.Holds() {
+		return "", fmt.Errorf("release of incident %s: it holds nothing, it is %s", id, incidentState(&incident))
+	}
+	held, err := w.heldByIncident(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if by.reason == "" {
+		return unreleased(&incident, held), nil
+	}
+	if err := w.ledger.ReleaseIncident(ctx, id, by.signature()); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("released incident %s: %s may go on, within their budgets", id, plural(len(held), "finding")), nil
+}
+
+// heldByIncident are the subjects of the findings that wait for the incident now.
+func (w *world) heldByIncident(ctx context.Context, id string) ([]string, error) {
+	findings, err := w.ledger.OpenFindings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var subjects []string
+	for _, f := range findings {
+		by := func(h string) bool {
+			rest, is := strings.CutPrefix(h, "incident: "+id)
+			return is && (rest == "" || strings.ContainsAny(rest[:1], " :,;"))
+		}
+		if slices.ContainsFunc(f.HeldBy, by) && !slices.Contains(subjects, f.Subject) {
+			subjects = append(subjects, f.Subject)
+		}
+	}
+	slices.Sort(subjects)
+	return subjects, nil
+}
+
+// unreleased shows what a release would let go.
+func unreleased(i *reconcile.Incident, held []string) string {
+	var b bytes.Buffer
+	incidentLine(&b, paint{}, incidentOf(i))
+	for _, subject := range held[:min(len(held), mostHeldShown)] {
+		fmt.Fprintf(&b, "%s\n", shown(subject))
+	}
+	if more := len(held) - mostHeldShown; more > 0 {
+		fmt.Fprintf(&b, "… and %d more\n", more)
+	}
+	fmt.Fprintf(&b, "%s held by it now; release them with: sandkeeper release incident:%s --reason …",
+		plural(len(held), "subject"), i.ID)
+	return b.String()
+}

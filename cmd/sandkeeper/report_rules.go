@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+func reportCommand(o *options) *cobra.Command {
+	since, form := "7d", "text"
+	c := &cobra.Command{
+		Use:   "report",
+		Short: "Show rule by rule what enforce would have done, and how often it would have been wrong",
+		Long: `Report sums up the verdicts of each rule in the last days: how many came due, how many were
+acted on, how many of these tasks came back to life afterwards (each a false positive), how
+many findings went away by themselves, and what the sandboxes cost. It ends each rule with
+advice: whether it is ready to be armed, and what to look at before.
+
+Regrets are measured for rules that call a worker dead or stuck. What a clean-up rule ends
+cannot come back, so look at some of its findings with explain before you arm it.`,
+		Example: `  sandkeeper report
+  sandkeeper report --since 30d -o json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := (&runFlags{output: form}).check(); err != nil {
+				return err
+			}
+			window, bad := parseDuration(since)
+			if bad != nil || window == 0 {
+				return fmt.Errorf("--since %s: it is a time like 12h, 7d or 30d", since)
+			}
+			return runReport(cmd.Context(), o, form, window)
+		},
+	}
+	c.Flags().StringVar(&since, "since", since, "how far back to look")
+	c.Flags().StringVarP(&form, "output", "o", form, "form of the result: text or json")
+	return c
+}
+
+func runReport(ctx context.Context, o *options, form string, window time.Duration) error {
+	c, err := o.load()
+	if err != nil {
+		return err
+	}
+	w, err := o.openLedger(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	r, err := w.report(ctx, window)
+	if err != nil {
+		return err
+	}
+	if form == "json" {
+		return printJSON(o.out, r)
+	}
+	return r.text(o.out)
+}
+
+// A rulesReport is the result of report. Its JSON is a public contract.
+type rulesReport struct {
+	At    time.Time    `json:"at"`
+	Since time.Time    `json:"since"`
+	Rules []ruleReport `json:"rules"`
+}
+
+type ruleReport struct {
+	Rule      string           `json:"rule"`
+	Mode      reconcile.Mode   `json:"mode"`
+	Rollout   int              `json:"rollout"`
+	Lowered   string           `json:"lowered,omitempty"` // who lowered the mode in the ledger, and why
+	Remedy    reconcile.Remedy `json:"remedy"`
+	Verdicts  int              `json:"verdicts"`
+	Subjects  int              `json:"subjects"`
+	Acted     int              `json:"acted"`
+	Regrets   int              `json:"came_back"`
+	Share     float64          `json:"came_back_percent"`
+	Resolved  int              `json:"resolved_by_itself"`
+	Cost      float64          `json:"cost_usd"`
+	FirstSeen *time.Time       `json:"first_seen,omitempty"`
+	Advice    string           `json:"advice"`
+	Examples  []regretReport   `json:"newest_regrets"`
+}
+
+// report reads what each rule came to, and what its mode is now.
+func (w *world) report(ctx context.Context, window time.Duration) (*rulesReport, error) {
+	now, err := w.ledger.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := w.ledger.Report(ctx, window)
+	if err != nil {
+		return nil, err
+	}
+	controls, err := w.ledger.Controls(ctx)
+	if err != nil {
+		return nil, err
+	}
+	policy := w.config.Policy()
+	return rulesReportOf(now, window, found, &policy, &controls), nil
+}
+
+// rulesReportOf has a line for each rule that is on or has left something to tell, in the
+// order of the rules.
+func rulesReportOf(now time.Time, window time.Duration, found []reconcile.RuleReport, p *reconcile.Policy,
+	c *reconcile.Controls) *rulesReport {
+	out := &rulesReport{At: now.UTC(), Since: now.Add(-window).UTC(), Rules: []ruleReport{}}
+	byRule := map[string]reconcile.RuleReport{}
+	for _, r := range found {
+		byRule[r.Rule] = r
+	}
+	for _, name := range reconcile.RuleNames {
+		policy := p.Rules[name]
+		r, told := byRule[name]
+		if lowered, yes := c.Modes[name]; yes && policy.Mode != reconcile.Off {
+			policy.Mode = lowered
+		}
+		if !told && (policy.Mode == reconcile.Off || policy.Mode == "") {
+			continue
+		}
+		a := arming{RuleReport: r, policy: policy, watched: min(window, watchedFor(now, r.FirstSeen))}
+		line := ruleReport{Rule: name, Mode: policy.Mode, Rollout: policy.Rollout, Remedy: policy.Remedy,
+			Verdicts: r.Verdicts, Subjects: r.Subjects, Acted: r.Acted, Regrets: r.Regrets, Share: a.share(),
+			Resolved: r.Resolved, Cost: r.Cost, FirstSeen: when(r.FirstSeen), Examples: regretsOf(r.Examples)}
+		if by, yes := c.Lowered[name]; yes {
+			line.Lowered = by.Author + ": " + by.Reason
+			a.self = by.Author == reconcile.AuthorSelf
+		}
+		line.Advice = a.advice()
+		out.Rules = append(out.Rules, line)
+	}
+	return out
+}
+
+func watchedFor(now, first time.Time) time.Duration {
+	if first.IsZero() {
+		return 0
+	}
+	return max(0, now.Sub(first))
+}
+
+// text writes the report for people: a table, the advice, then the newest regrets.
+func (r *rulesReport) text(w io.Writer) error {
+	var b bytes.Buffer
+	p := newPaint(w)
+	fmt.Fprintf(&b, "since %s\n\n", stampText(&r.Since))
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "rule\tmode\tverdicts\tacted\tcame back\tby itself\tcost\tfirst seen")
+	var nothing []string
+	for i := range r.Rules {
+		l := &r.Rules[i]
+		if l.FirstSeen == nil && l.Verdicts == 0 && l.Lowered == "" {
+			nothing = append(nothing, l.Rule)
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%d\t$%.2f\t%s\n", l.Rule, l.modeText(), l.Verdicts, l.Acted, l.backText(),
+			l.Resolved, l.Cost, stampText(l.FirstSeen))
+	}
+	if err := t.Flush(); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	if len(nothing) > 0 {
+		fmt.Fprintf(&b, "\nfound nothing: %s\n", strings.Join(nothing, ", "))
+	}
+	r.adviceText(&b, p)
+	r.regretsText(&b)
+	return printed(w, &b)
+}
+
+// adviceText is a line for each rule that found something and has one.
+func (r *rulesReport) adviceText(b *bytes.Buffer, p paint) {
+	first := "\n"
+	for i := range r.Rules {
+		if l := &r.Rules[i]; l.Advice != "" && (l.FirstSeen != nil || l.Verdicts > 0 || l.Lowered != "") {
+			fmt.Fprintf(b, "%s%s: %s\n", first, p.yellow(l.Rule), shown(l.Advice))
+			first = ""
+		}
+	}
+}
+
+func (l *ruleReport) modeText() string {
+	switch {
+	case l.Lowered != "":
+		return string(l.Mode) + " (lowered)"
+	case l.Mode == reconcile.Enforce && l.Rollout < 100:
+		return fmt.Sprintf("%s %d%%", l.Mode, l.Rollout)
+	}
+	return string(l.Mode)
+}
+
+func (l *ruleReport) backText() string {
+	if !reconcile.Watched(l.Rule) {
+		return "-"
+	}
+	if l.Regrets == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%d (%.1f%%)", l.Regrets, l.Share)
+}
+
+func (r *rulesReport) regretsText(b *bytes.Buffer) {
+	var lines []string
+	for i := range r.Rules {
+		for _, e := range r.Rules[i].Examples {
+			lines = append(lines, fmt.Sprintf("  %s %s %s: %s\n    the verdict of %s was: %s", stampText(e.At), e.Rule,
+				shown(firstText(e.Task, e.Subject)), shown(e.What), stampText(&e.Verdict), shown(e.Reason)))
+		}
+	}
+	if len(lines) > 0 {
+		fmt.Fprintf(b, "\ncame back to life, the newest of each rule\n%s\n", strings.Join(lines, "\n"))
+	}
+}

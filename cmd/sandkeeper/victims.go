@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store"
+)
+
+// mostIncidents is how many incidents the list shows: the open ones and the newest closed ones.
+const mostIncidents = 100
+
+// The forms of victims.
+var victimForms = []string{"ids", "json", "sql"}
+
+func victimsCommand(o *options) *cobra.Command {
+	form := ""
+	c := &cobra.Command{
+		Use:   "victims [INCIDENT]",
+		Short: "List the tasks that were failed under an incident, so that they can be run again",
+		Long: `Victims lists the tasks that sandkeeper failed or requeued while their failures were one
+incident: as ids, one a line; as JSON with the reason and the time of each; or as SQL that
+has those run again which still are as sandkeeper left them. The SQL is printed and never
+run by sandkeeper. Without an incident it lists the incidents.`,
+		Example: `  sandkeeper victims
+  sandkeeper victims i-3k9f2
+  sandkeeper victims i-3k9f2 -o sql > again.sql`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if form != "" && !slices.Contains(victimForms, form) {
+				return fmt.Errorf("--output %s: it is ids, json or sql", form)
+			}
+			return runVictims(cmd.Context(), o, form, args)
+		},
+	}
+	c.Flags().StringVarP(&form, "output", "o", "",
+		"form of the result: ids, json or sql (default ids; a list without an incident)")
+	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(victimForms, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func runVictims(ctx context.Context, o *options, form string, args []string) error {
+	c, err := o.load()
+	if err != nil {
+		return err
+	}
+	w, err := o.openLedger(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	if len(args) == 0 {
+		return w.listIncidents(ctx, o.out, form)
+	}
+	return w.victims(ctx, o.out, form, strings.TrimPrefix(args[0], "incident:"))
+}
+
+func (w *world) listIncidents(ctx context.Context, out io.Writer, form string) error {
+	all, err := w.ledger.Incidents(ctx, mostIncidents)
+	if err != nil {
+		return err
+	}
+	switch form {
+	case "json":
+		return printJSON(out, incidentsOf(all))
+	case "sql":
+		return errors.New("victims -o sql: say which incident; victims alone lists them")
+	}
+	var b bytes.Buffer
+	for i := range all {
+		incidentLine(&b, newPaint(out), incidentOf(&all[i]))
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(&b, "no incident is on record")
+	}
+	return printed(out, &b)
+}
+
+// incidentLine is one incident on one line, and its cause below it.
+func incidentLine(b *bytes.Buffer, p paint, i incidentReport) {
+	state := p.dim(i.State)
+	if i.State == "holds" {
+		state = p.yellow(i.State)
+	}
+	where := strings.Join(nonEmpty(i.Provider, i.Template), " ")
+	fmt.Fprintf(b, "%s  %s  %s, %s, %s to %s, $%.2f", i.ID, state, plural(i.Count, "failure"), i.Rule,
+		stampText(&i.FirstSeen), stampText(&i.LastSeen), i.Cost)
+	if where != "" {
+		fmt.Fprintf(b, ", at %s", shown(where))
+	}
+	fmt.Fprintf(b, "\n    %s\n", shown(firstText(i.Cause, i.Error, "nothing stands out as the cause")))
+}
+
+func nonEmpty(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(t string) bool { return t == "" })
+}
+
+// A failedTask is one task that was failed or requeued under an incident.
+type failedTask struct {
+	Task     string    `json:"task"`
+	Provider string    `json:"provider,omitempty"`
+	Sandbox  string    `json:"sandbox,omitempty"`
+	Rule     string    `json:"rule"`
+	FailedAt time.Time `json:"failed_at"`
+	Reason   string    `json:"reason"`
+}
+
+// victimsOf are the tasks whose rows were written, each once, by its newest verdict.
+func victimsOf(verdicts []reconcile.Verdict) []failedTask {
+	out := []failedTask{}
+	at := map[string]int{}
+	for _, v := range verdicts {
+		if v.Task == "" || v.FailedAt.IsZero() {
+			continue
+		}
+		one := failedTask{v.Task, v.Provider, v.Sandbox, v.Rule, v.FailedAt.UTC(), v.Reason}
+		if i, known := at[v.Task]; known {
+			if out[i].FailedAt.Before(one.FailedAt) {
+				out[i] = one
+			}
+			continue
+		}
+		at[v.Task] = len(out)
+		out = append(out, one)
+	}
+	slices.SortStableFunc(out, func(a, b failedTask) int { return a.FailedAt.Compare(b.FailedAt) })
+	return out
+}
+
+func (w *world) victims(ctx context.Context, out io.Writer, form, id string) error {
+	incident, err := w.incident(ctx, id)
+	if err != nil {
+		return err
+	}
+	verdicts, err := w.ledger.Victims(ctx, id)
+	if err != nil {
+		return err
+	}
+	found := victimsOf(verdicts)
+	var b bytes.Buffer
+	switch form {
+	case "json":
+		return printJSON(out, struct {
+			Incident incidentReport `json:"incident"`
+			Victims  []failedTask   `json:"victims"`
+		}{incidentOf(&incident), found})
+	case "sql":
+		if err := w.victimsSQL(&b, id, found); err != nil {
+			return err
+		}
+	default:
+		for _, v := range found {
+			fmt.Fprintln(&b, shown(v.Task))
+		}
+	}
+	return printed(out, &b)
+}
+
+// incident reads one, and says how to find those that there are.
+func (w *world) incident(ctx context.Context, id string) (reconcile.Incident, error) {
+	incident, err := w.ledger.Incident(ctx, id)
+	if errors.Is(err, reconcile.ErrNotFound) {
+		return incident, fmt.Errorf("incident %s: not on record; `sandkeeper victims` lists them", id)
+	}
+	return incident, err
+}
+
+// victimsSQL prints what a person may run. Ids of tasks are in it, so a comment must not be
+// left by one: they stand in constants alone.
+func (w *world) victimsSQL(b *bytes.Buffer, id string, found []failedTask) error {
+	if w.config.Tasks.None {
+		return errors.New("victims -o sql: the config has no task table")
+	}
+	if len(found) == 0 {
+		fmt.Fprintf(b, "-- no task was failed under this incident\n")
+		return nil
+	}
+	compiled, err := store.Compile(w.config.Mapping().WithPreset()) // has passed when the config was read
+	if err != nil {
+		return err
+	}
+	ids := make([]string, len(found))
+	for i := range found {
+		ids[i] = found[i].Task
+	}
+	fmt.Fprintf(b, "-- %s of incident %s.\n", plural(len(found), "task"), shown(id))
+	b.WriteString(compiled.RunAgain(ids, "run again after incident "+id))
+	return nil
+}
+
+// printed writes what was put together.
+func printed(w io.Writer, b *bytes.Buffer) error {
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return nil
+}
