@@ -35,10 +35,7 @@ func (r *run) carryActivate(ctx context.Context, a Action) Action {
 }
 
 // template is the name of the template that an activate is about.
-func (a *Action) template() string {
-	name, _ := strings.CutPrefix(a.Subject, "template:"+a.Provider+"/")
-	return name
-}
+func (a *Action) template() string { return TemplateOf(a.Subject, a.Provider) }
 
 // activeBefore settles the activation of a template that is usable, or on its way to be, or
 // that asking would not help.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -98,6 +99,15 @@ func (v *view) templateDrafts(j *Judgement) []*draft {
 }
 
 func templateSubject(provider, name string) string { return "template:" + provider + "/" + name }
+
+// TemplateOf is the name of the template that a subject is about; "" when it is about none.
+func TemplateOf(subject, provider string) string {
+	name, ok := strings.CutPrefix(subject, templateSubject(provider, ""))
+	if !ok {
+		return ""
+	}
+	return name
+}
 
 // templateState is how this pass saw the template of a subject.
 func (v *view) templateState(subject string) TemplateState {

@@ -62,12 +62,25 @@ func (d *daemon) replace(c *crew) {
 	}
 }
 
-// Pass runs one pass. While somebody else holds the pass lease it asks to be called again.
+// Pass runs one pass, unless one like it began a moment ago. While somebody else holds the
+// pass lease it asks to be called again.
 func (d *daemon) Pass(ctx context.Context, kind reconcile.PassKind) (again time.Duration, err error) {
+	return d.pass(ctx, kind, func(c *crew) time.Duration {
+		return apart(c.config.Schedule.of(kind).Schedule, time.Now())
+	})
+}
+
+// PassNow runs one pass however lately another one began.
+func (d *daemon) PassNow(ctx context.Context, kind reconcile.PassKind) (again time.Duration, err error) {
+	return d.pass(ctx, kind, func(*crew) time.Duration { return 0 })
+}
+
+func (d *daemon) pass(ctx context.Context, kind reconcile.PassKind, gap func(*crew) time.Duration,
+) (again time.Duration, err error) {
 	c, done := d.hire()
 	defer done()
 	began := time.Now()
-	r, err := c.keeper.Pass(ctx, kind, apart(c.config.Schedule.of(kind).Schedule, began))
+	r, err := c.keeper.Pass(ctx, kind, gap(c))
 	var held *reconcile.HeldError
 	switch {
 	case errors.As(err, &held):

@@ -132,8 +132,9 @@ Begin with:  sandkeeper check     is everything reachable and mapped?
 		"config file (default sandkeeper.yaml, then /etc/sandkeeper/sandkeeper.yaml)")
 	root.AddCommand(
 		runCommand(o), serveCommand(o), onceCommand(o), planCommand(o), explainCommand(o), checkCommand(o), migrateCommand(o),
+		terminateCommand(o), emergencyCommand(o), restoreCommand(o), passCommand(o),
 		pauseCommand(o), resumeCommand(o), holdCommand(o), unholdCommand(o), releaseCommand(o),
-		modeCommand(o), alertsCommand(o), demoCommand(o), versionCommand(o),
+		modeCommand(o), reportCommand(o), victimsCommand(o), alertsCommand(o), demoCommand(o), versionCommand(o),
 	)
 	return root
 }

@@ -184,6 +184,9 @@ func (w *world) keeper(progress func(string)) *reconcile.Keeper {
 	if w.tasks != nil {
 		k.Tasks = w.tasks
 	}
+	if hook := w.config.webhook(); hook != nil {
+		k.Notices, k.Notifier = w.ledger, hook
+	}
 	return k
 }
 

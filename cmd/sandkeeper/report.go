@@ -40,6 +40,7 @@ type stepReport struct {
 	Reason   string               `json:"reason"`
 	Evidence []reconcile.Evidence `json:"evidence"`
 	Incident string               `json:"incident,omitempty"` // that its finding belongs to
+	Template string               `json:"template,omitempty"` // of a step on a template
 }
 
 type findingReport struct {
@@ -133,6 +134,7 @@ func stepOf(r *reconcile.Result, s reconcile.PlannedStep, acted bool) stepReport
 		HeldBy:   s.HeldBy,
 		Reason:   s.Reason,
 		Evidence: s.Evidence,
+		Template: reconcile.TemplateOf(s.Subject, s.Provider),
 	}
 	if out.Evidence == nil {
 		out.Evidence = []reconcile.Evidence{}

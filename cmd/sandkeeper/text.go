@@ -49,9 +49,11 @@ func stepsText(b *bytes.Buffer, p paint, steps []stepReport) {
 
 func target(s stepReport) string {
 	switch {
-	case s.Step == reconcile.StepTerminate && s.Task != "":
+	case s.Template != "":
+		return shown(fmt.Sprintf("template %s at %s", s.Template, s.Provider))
+	case s.Sandbox != "" && s.Task != "":
 		return shown(fmt.Sprintf("sandbox %s/%s of task %s", s.Provider, s.Sandbox, s.Task))
-	case s.Step == reconcile.StepTerminate:
+	case s.Sandbox != "":
 		return shown(fmt.Sprintf("sandbox %s/%s", s.Provider, s.Sandbox))
 	}
 	return shown("task " + s.Task)
@@ -65,7 +67,8 @@ func findingsText(b *bytes.Buffer, p paint, r report) {
 		shown[s.Rule+" "+s.Task+" "] = true
 	}
 	for _, f := range r.Findings {
-		if f.Incident != "" || shown[f.Rule+" "+f.Task+" "+f.Sandbox] || shown[f.Rule+" "+f.Task+" "] && f.Task != "" {
+		named := f.Task+f.Sandbox != ""
+		if f.Incident != "" || named && shown[f.Rule+" "+f.Task+" "+f.Sandbox] || shown[f.Rule+" "+f.Task+" "] && f.Task != "" {
 			continue
 		}
 		fmt.Fprintf(b, "%s %s %s\n    %s\n", p.yellow("found"), f.Rule, findingSubject(f), f.Reason)

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// previewLines is how many sandboxes of each kind a preview names.
+const previewLines = 20
+
+// A cleanup is what an emergency clean-up is asked for with.
+type cleanup struct {
+	demand
+	provider, confirm string
+}
+
+func emergencyCommand(o *options) *cobra.Command {
+	f := &cleanup{}
+	c := &cobra.Command{
+		Use:   "emergency",
+		Short: "End all sandboxes of this installation, after a preview and a typed confirmation",
+		Long: `Emergency looks at both worlds and shows what it would end: every sandbox that is proven
+ours, or those of one provider. It leaves what is held, what is not ours, and, unless told
+otherwise, where a task is assigned or runs (--include-running) and what rests on a source
+that is not trusted (--anyway).
+
+Nothing happens until the phrase that it shows is typed. Without a terminal the phrase and
+the hash of the list are given by --confirm; when the list has changed meanwhile, it is
+refused. All of it is recorded at once; a running daemon begins at once, else the next once
+does it, and looks at each sandbox again right before its end. Share, per_pass and breaker
+do not apply; holds, pauses, per_hour and the provider's rate do.`,
+		Example: `  sandkeeper emergency --reason "account compromised"
+  sandkeeper emergency --provider daytona --include-running --reason "bill runs away" \
+    --confirm "terminate 37 sandboxes of prod-eu 2f9k1"`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			return o.withWorlds(cmd.Context(), func(ctx context.Context, w *world) (string, error) {
+				return w.emergency(ctx, o, f)
+			})
+		},
+	}
+	f.add(c)
+	c.Flags().StringVar(&f.provider, "provider", "", "only the sandboxes of this provider entry")
+	c.Flags().StringVar(&f.confirm, "confirm", "", "the phrase and the hash, as they were shown")
+	return c
+}
+
+func (w *world) emergency(ctx context.Context, o *options, f *cleanup) (string, error) {
+	if _, known := w.providers[f.provider]; f.provider != "" && !known {
+		return "", fmt.Errorf("no provider %q in the config", f.provider)
+	}
+	r, err := w.look(ctx, o)
+	if err != nil {
+		return "", err
+	}
+	p := r.Emergency(f.provider, f.Insist)
+	var b bytes.Buffer
+	previewText(&b, p, previewLines)
+	for _, wait := range p.Waits {
+		fmt.Fprintf(&b, "  nothing is ended before the end of the %s\n", shown(wait))
+	}
+	if most := w.config.Policy().Limits.PerHour; len(p.End) > most {
+		fmt.Fprintf(&b, "  at most %d are ended in an hour (limits.per_hour), the others follow\n", most)
+	}
+	if _, err := o.out.Write(b.Bytes()); err != nil {
+		return "", fmt.Errorf("write the preview: %w", err)
+	}
+	if len(p.End) == 0 {
+		return "there is nothing to end", nil
+	}
+	if err := f.confirmed(o, p); err != nil {
+		return "", err
+	}
+	actions, withdraw := p.Actions()
+	asked, err := w.ledger.Ask(ctx, f.signature(), actions, withdraw)
+	if err != nil {
+		return "", err
+	}
+	return w.begun(ctx, p, asked) + "\nfollow it with: sandkeeper plan, or on the page under actions", nil
+}
+
+// confirmed is an error unless the person has said yes to this very list.
+func (f *cleanup) confirmed(o *options, p *reconcile.Preview) error {
+	switch {
+	case f.confirm != "":
+		return confirms(f.confirm, p)
+	case !onTerminal(o.err) || !term.IsTerminal(int(os.Stdin.Fd())):
+		return fmt.Errorf("not confirmed, nothing was recorded; if this is what you want, say it with: --confirm %q",
+			p.Phrase()+" "+p.Hash())
+	}
+	return typed(os.Stdin, o.err, p.Phrase())
+}
+
+// confirms compares a given confirmation with the list of now.
+func confirms(given string, p *reconcile.Preview) error {
+	if strings.Join(strings.Fields(given), " ") == p.Phrase()+" "+p.Hash() {
+		return nil
+	}
+	return fmt.Errorf("not confirmed, nothing was recorded: the list is not the one that --confirm speaks of; "+
+		"look at it again, and say: --confirm %q", p.Phrase()+" "+p.Hash())
+}
+
+// typed asks for the phrase.
+func typed(in io.Reader, out io.Writer, phrase string) error {
+	fmt.Fprintf(out, "type this to go on: %s\n> ", phrase)
+	line, err := bufio.NewReader(io.LimitReader(in, 1000)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read the confirmation: %w", err)
+	}
+	if strings.Join(strings.Fields(line), " ") != phrase {
+		return errors.New("not confirmed, nothing was recorded")
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+func restoreCommand(o *options) *cobra.Command {
+	by := &wish{}
+	c := &cobra.Command{
+		Use:   "restore ID",
+		Short: "Take a quarantine back: the sandbox, and its task's row if it has not moved since",
+		Long: `Restore brings back what a quarantine stopped or paused: its end is withdrawn, the sandbox is
+resumed, and the task's row, where the quarantine had failed it, is set back to what it was
+before, if nobody has changed it since. ID is a sandbox's id, provider/id, or a task's id.
+
+It is possible until the quarantine's time is over and the end has begun. What comes back is
+held for a while, so that the rule which found it does not find it again at once: mend the
+cause, or lengthen the hold, before that is over.`,
+		Example: `  sandkeeper restore daytona/7d3a… --reason "it was the customer's"`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
+				if err := w.current(cmd.Context()); err != nil {
+					return "", err
+				}
+				return w.restore(cmd.Context(), args[0], by)
+			})
+		},
+	}
+	by.add(c, 24*time.Hour, "how long what comes back is held, so that no rule acts on it again; 0: not at all")
+	return c
+}
+
+func (w *world) restore(ctx context.Context, id string, by *wish) (string, error) {
+	remedy, err := w.quarantine(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	actions, withdraw := reconcile.AskRestore(remedy)
+	for i := range actions {
+		actions[i].Reason = "restored by " + by.author + ": " + by.signature().Reason
+	}
+	asked, err := w.ledger.Ask(ctx, by.signature(), actions, withdraw)
+	if err != nil {
+		return "", fmt.Errorf("restore %s: %w", id, err)
+	}
+	if len(asked) == 0 {
+		return "", fmt.Errorf("restore %s: it is under way already; see sandkeeper explain %s", id, id)
+	}
+	held, err := w.holdBack(ctx, asked, by)
+	if err != nil {
+		return "", fmt.Errorf("restore %s: it is recorded, but it is not held: %w", id, err)
+	}
+	var b bytes.Buffer
+	for i := range asked {
+		fmt.Fprintf(&b, "recorded: %s\n", shown(comesBack(&asked[i])))
+	}
+	if !slices.ContainsFunc(asked, func(a reconcile.Action) bool { return a.Step == reconcile.StepRestore }) {
+		fmt.Fprintln(&b, "no task row comes back: the quarantine wrote none")
+	}
+	if until := untilOf(remedy); !until.IsZero() {
+		fmt.Fprintf(&b, "it could have been restored%s\n", lasting(until))
+	}
+	fmt.Fprintf(&b, "%s%s", held, w.kicked(ctx, asked))
+	return b.String(), nil
+}
+
+// quarantine finds the remedy that has something in quarantine, whole.
+func (w *world) quarantine(ctx context.Context, id string) ([]reconcile.Action, error) {
+	h, err := w.ledger.Subject(ctx, id)
+	if err != nil && !errors.Is(err, reconcile.ErrNotFound) {
+		return nil, err
+	}
+	var ended *reconcile.Action
+	for i := range h.Actions { // newest first
+		a := &h.Actions[i]
+		stopped := a.Outcome == reconcile.OutcomeDone || a.Outcome == reconcile.OutcomeAccepted
+		if a.Step != reconcile.StepQuarantine || !stopped {
+			continue
+		}
+		remedy, err := w.remedy(ctx, a, h.Actions)
+		if err != nil {
+			return nil, err
+		}
+		if _, withdraw := reconcile.AskRestore(remedy); len(withdraw) > 0 {
+			return remedy, nil
+		}
+		if ended == nil {
+			ended = a
+		}
+	}
+	if ended != nil {
+		return nil, fmt.Errorf("restore %s: its quarantine is over: it was restored, or its end has begun; "+
+			"see sandkeeper explain %s", id, id)
+	}
+	return nil, fmt.Errorf("restore %s: nothing of it is in quarantine", id)
+}
+
+// remedy is the whole remedy of a quarantine. Its first step may be on the task's row, which
+// has a history of its own.
+func (w *world) remedy(ctx context.Context, of *reconcile.Action, known []reconcile.Action,
+) ([]reconcile.Action, error) {
+	if of.Task != "" {
+		h, err := w.ledger.Subject(ctx, "task:"+of.Task)
+		if err != nil && !errors.Is(err, reconcile.ErrNotFound) {
+			return nil, err
+		}
+		known = append(slices.Clone(known), h.Actions...)
+	}
+	seen := map[string]bool{}
+	var steps []reconcile.Action
+	for i := range known {
+		if a := known[i]; a.Remedy == of.Remedy && !seen[a.ID] {
+			seen[a.ID] = true
+			steps = append(steps, a)
+		}
+	}
+	slices.SortFunc(steps, func(a, b reconcile.Action) int { return a.Seq - b.Seq })
+	return steps, nil
+}
+
+// holdBack holds what comes back.
+func (w *world) holdBack(ctx context.Context, asked []reconcile.Action, by *wish) (string, error) {
+	if by.last <= 0 {
+		return "it is not held: the rule that found it may find it again\n", nil
+	}
+	now, err := w.ledger.Now(ctx)
+	if err != nil {
+		return "", err
+	}
+	var targets []string
+	for i := range asked {
+		target := "sandbox:" + asked[i].Sandbox
+		if asked[i].Step == reconcile.StepRestore {
+			target = "task:" + asked[i].Task
+		}
+		targets = append(targets, target)
+	}
+	for _, target := range targets {
+		h := reconcile.Hold{Target: target, Author: by.author, Until: by.until(now),
+			Reason: "restored: " + by.signature().Reason}
+		if _, err := w.ledger.Hold(ctx, h); err != nil {
+			return "", err
+		}
+	}
+	return "holding " + shown(fmt.Sprint(targets)) + lasting(by.until(now)) + "\n", nil
+}
+
+func comesBack(a *reconcile.Action) string {
+	if a.Step == reconcile.StepRestore {
+		return "task " + a.Task + " gets its row back, if nobody has changed it since"
+	}
+	return "sandbox " + a.Provider + "/" + a.Sandbox + " comes back"
+}
+
+// untilOf is when the first end of the remedy's quarantines would have begun.
+func untilOf(remedy []reconcile.Action) (first time.Time) {
+	for i := range remedy {
+		a := &remedy[i]
+		open := a.Step == reconcile.StepTerminate && a.Outcome == reconcile.OutcomePending
+		if open && (first.IsZero() || a.NextAttempt.Before(first)) {
+			first = a.NextAttempt
+		}
+	}
+	return first
+}

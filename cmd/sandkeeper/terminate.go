@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/queue"
+)
+
+// lookFor is how long an operator's verb looks at the two worlds.
+const lookFor = 2 * time.Minute
+
+// A demand is what somebody wants ended, and how much they insist on it.
+type demand struct {
+	wish
+	reconcile.Insist
+}
+
+func (d *demand) add(c *cobra.Command) {
+	d.wish.add(c, 0, "")
+	c.Flags().BoolVar(&d.Running, "include-running", false, "also where a task is assigned to it or runs in it")
+	c.Flags().BoolVar(&d.Anyway, "anyway", false, "also while a listing, the tasks or the link are not trusted")
+}
+
+// check refuses what nobody could explain afterwards.
+func (d *demand) check() error {
+	if strings.TrimSpace(d.reason) == "" {
+		return errors.New("say why: --reason; it is recorded and shown to who wonders where the sandbox went")
+	}
+	return nil
+}
+
+func terminateCommand(o *options) *cobra.Command {
+	d := &demand{}
+	c := &cobra.Command{
+		Use:   "terminate ID",
+		Short: "End one sandbox, or those of one task, now",
+		Long: `Terminate looks at both worlds, shows what it found, and records that the sandbox is to be
+ended. A running daemon begins at once, else the next once does it. ID is a sandbox's id or
+name, provider/id, or a task's id: then all sandboxes of the task.
+
+It asks for no rule, so modes, rollout and incidents do not hold it; holds, pauses, per_hour
+and the provider's rate do. Right before the end everything is looked at again. What is not
+ours is refused, and so is a sandbox that a task is assigned to or runs in, without
+--include-running. The task's row is not written.`,
+		Example: `  sandkeeper terminate daytona/7d3a… --reason "customer asked, ticket 4711"
+  sandkeeper terminate 8c02ffe6-26b9-4b1c-9d6e-0d2f9d6a1c11 --include-running --reason "mines coins"`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := d.check(); err != nil {
+				return err
+			}
+			return o.withWorlds(cmd.Context(), func(ctx context.Context, w *world) (string, error) {
+				return w.terminate(ctx, o, args[0], d)
+			})
+		},
+	}
+	d.add(c)
+	return c
+}
+
+// withWorlds runs do with both worlds open, on a ledger of this program's schema, and says
+// on stdout what was done.
+func (o *options) withWorlds(ctx context.Context, do func(context.Context, *world) (string, error)) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, lookFor, fmt.Errorf("not finished within %s", lookFor))
+	defer cancel()
+	w, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	if err := w.current(ctx); err != nil {
+		return err
+	}
+	said, err := do(ctx, w)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(o.out, said)
+	return err
+}
+
+func (w *world) terminate(ctx context.Context, o *options, id string, d *demand) (string, error) {
+	history, err := w.history(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	r, err := w.look(ctx, o)
+	if err != nil {
+		return "", err
+	}
+	decision := r.Decision(id, history)
+	if decision == nil {
+		return "", w.unknown(ctx, id)
+	}
+	preview := r.Ending(decision, id, d.Insist)
+	if len(preview.End) == 0 {
+		return "", nothingOf(id, preview)
+	}
+	actions, withdraw := preview.Actions()
+	asked, err := w.ledger.Ask(ctx, d.signature(), actions, withdraw)
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	previewText(&b, preview, len(preview.End)+len(preview.Left))
+	fmt.Fprint(&b, w.begun(ctx, preview, asked))
+	fmt.Fprintf(&b, "\nfollow it with: sandkeeper explain %s", shown(id))
+	return b.String(), nil
+}
+
+// look is one full look at both worlds, which changes nothing.
+func (w *world) look(ctx context.Context, o *options) (*reconcile.Result, error) {
+	show := newProgress(o.err)
+	defer show.end()
+	return w.keeper(show.stage).Look(ctx, reconcile.Full)
+}
+
+// nothingOf says why nothing of it can be ended.
+func nothingOf(id string, p *reconcile.Preview) error {
+	if len(p.Left) == 0 {
+		return fmt.Errorf("terminate %s: there is no sandbox to end", id)
+	}
+	var errs []error
+	for i := range p.Left {
+		errs = append(errs, fmt.Errorf("terminate sandbox %s: %s", p.Left[i].Ref, p.Left[i].Why))
+	}
+	return errors.Join(errs...)
+}
+
+// unknown says what an id is that no subject of ours has: somebody else's sandbox, or nothing.
+func (w *world) unknown(ctx context.Context, id string) error {
+	provider, rest, isRef := strings.Cut(id, "/")
+	for _, name := range slices.Sorted(maps.Keys(w.providers)) {
+		wanted := id
+		if isRef && name == provider {
+			wanted = rest
+		}
+		sb, err := w.providers[name].Get(ctx, wanted)
+		if err == nil && !sb.Owned {
+			return fmt.Errorf("terminate %s: it is a sandbox of %s that is not proven ours; sandkeeper never touches it",
+				id, name)
+		}
+		if err != nil && !errors.Is(err, reconcile.ErrNotFound) {
+			return fmt.Errorf("terminate %s: neither a task nor a sandbox that a pass knows; %s says: %w", id, name, err)
+		}
+	}
+	return fmt.Errorf("terminate %s: no task and no sandbox of ours has this id", id)
+}
+
+// begun tells the daemon of what was asked for, and the person what happens next.
+func (w *world) begun(ctx context.Context, p *reconcile.Preview, asked []reconcile.Action) string {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "recorded: the end of %s", sandboxes(len(asked)))
+	if len(asked) == 1 {
+		fmt.Fprintf(&b, ", action %s", asked[0].ID)
+	}
+	if left := len(p.End) - len(asked); left > 0 {
+		fmt.Fprintf(&b, "; %d had been recorded already", left)
+	}
+	for _, wait := range p.Waits {
+		fmt.Fprintf(&b, "\nit waits for the end of the %s", shown(wait))
+	}
+	fmt.Fprintf(&b, "\n%s", w.kicked(ctx, asked))
+	return b.String()
+}
+
+// kicked tells running daemons of new actions and says who carries them out.
+func (w *world) kicked(ctx context.Context, asked []reconcile.Action) string {
+	var work reconcile.Work
+	for i := range asked {
+		if asked[i].Seq == 0 {
+			work.Remedies = append(work.Remedies, asked[i].Remedy)
+		}
+	}
+	worked, err := queue.AskWork(ctx, w.pool, work)
+	switch {
+	case err != nil:
+		w.log.WarnContext(ctx, "daemon not told, its next pass does it", "err", err)
+		return "the next pass of a running daemon carries it out, or the next once"
+	case worked:
+		return "a running daemon carries it out now, after it has looked again"
+	}
+	return "no daemon runs: the next `sandkeeper once` carries it out, after it has looked again"
+}
+
+// previewText shows what is ended and what is left, at most so many lines of each.
+func previewText(b *bytes.Buffer, p *reconcile.Preview, most int) {
+	for i := range p.End {
+		if i == most {
+			fmt.Fprintf(b, "  and %d more\n", len(p.End)-most)
+			break
+		}
+		fmt.Fprintf(b, "  end   %s\n", previewed(&p.End[i]))
+	}
+	for i := range p.Left {
+		if i == most {
+			fmt.Fprintf(b, "  and %d more are left\n", len(p.Left)-most)
+			break
+		}
+		fmt.Fprintf(b, "  leave %s: %s\n", previewed(&p.Left[i]), shown(p.Left[i].Why))
+	}
+	if p.Foreign > 0 {
+		fmt.Fprintf(b, "  leave %s of others\n", sandboxes(p.Foreign))
+	}
+}
+
+func previewed(p *reconcile.Previewed) string {
+	text := p.String()
+	if p.Name != "" && p.Name != p.ID {
+		text += fmt.Sprintf(" %q", p.Name)
+	}
+	text += " (" + firstText(p.Raw, "not seen now") + ")"
+	switch {
+	case p.Status != "":
+		text += fmt.Sprintf(", task %s (%s)", p.Task, p.Status)
+	case p.Task != "":
+		text += ", task " + p.Task
+	}
+	return shown(text)
+}
+
+func sandboxes(n int) string {
+	if n == 1 {
+		return "1 sandbox"
+	}
+	return fmt.Sprintf("%d sandboxes", n)
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// incidentsText shows each incident as one thing, however many failures it has: what it is,
+// and what was done or is held of its steps.
+func incidentsText(b *bytes.Buffer, p paint, r report) {
+	var ids []string
+	reasons, found := map[string]string{}, map[string]int{}
+	for _, f := range r.Findings {
+		switch {
+		case f.Incident == "":
+			continue
+		case f.Rule == "systemic":
+			reasons[f.Incident] = f.Reason
+		default:
+			found[f.Incident]++
+		}
+		if !slices.Contains(ids, f.Incident) {
+			ids = append(ids, f.Incident)
+		}
+	}
+	for _, id := range ids {
+		fmt.Fprintf(b, "%s %s  %s\n", p.red("incident"), id, p.dim(plural(found[id], "finding")+" now"))
+		if reasons[id] != "" {
+			fmt.Fprintf(b, "    %s\n", shown(reasons[id]))
+		}
+		for _, line := range stepGroups(p, r.Steps, id) {
+			fmt.Fprintf(b, "    %s\n", line)
+		}
+		fmt.Fprintf(b, "    its tasks: sandkeeper victims %s; let go what it holds: sandkeeper release incident:%s\n", id, id)
+	}
+}
+
+// stepGroups counts the steps of an incident that came to the same.
+func stepGroups(p paint, steps []stepReport, id string) []string {
+	var order []string
+	count := map[string]int{}
+	for _, s := range steps {
+		if s.Incident != id {
+			continue
+		}
+		key := fmt.Sprintf("%s %s, %s", p.outcome(s), s.Step, s.Rule)
+		if s.HeldBy != "" {
+			kind, _, _ := strings.Cut(s.HeldBy, ":")
+			key += ", by " + shown(kind)
+		}
+		if count[key] == 0 {
+			order = append(order, key)
+		}
+		count[key]++
+	}
+	for i, key := range order {
+		order[i] = fmt.Sprintf("%d× %s", count[key], key)
+	}
+	return order
+}
