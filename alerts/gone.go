@@ -21,8 +21,13 @@ type histogram struct {
 // buckets of all of them can be added up.
 var bounds = []float64{1, 2, 5, 10, 30, 60, 120, 300}
 
-// gone puts the histograms together from their counters.
-func gone(r *reading) []histogram {
+// timed reads the histograms of one name.
+func timed(name string) func(*reading) []histogram {
+	return func(r *reading) []histogram { return r.timed(name) }
+}
+
+// timed puts the histograms together from their counters.
+func (r *reading) timed(name string) []histogram {
 	type key struct{ rule, provider string }
 	all := map[key]*histogram{}
 	for _, c := range r.Counters {
@@ -31,7 +36,7 @@ func gone(r *reading) []histogram {
 		if h == nil {
 			h = &histogram{rule: k.rule, provider: k.provider, buckets: map[float64]uint64{}}
 		}
-		if h.add(&c) {
+		if h.add(name, &c) {
 			all[k] = h
 		}
 	}
@@ -46,14 +51,14 @@ func gone(r *reading) []histogram {
 	return out
 }
 
-// add takes in one counter and reports whether it is one of a histogram.
-func (h *histogram) add(c *reconcile.Counter) bool {
+// add takes in one counter and reports whether it is one of the histogram of this name.
+func (h *histogram) add(name string, c *reconcile.Counter) bool {
 	switch c.Name {
-	case "gone_seconds_count":
+	case name + "_count":
 		h.count = uint64(c.Value)
-	case "gone_seconds_milli_sum":
+	case name + "_milli_sum":
 		h.sum = float64(c.Value) / 1000
-	case "gone_seconds_bucket":
+	case name + "_bucket":
 		bound, err := strconv.ParseFloat(c.What, 64)
 		if err != nil || c.What == "+Inf" { // which is the count
 			return false

@@ -73,6 +73,51 @@ func TestLedgerAgrees(t *testing.T) {
 	}
 }
 
+// TestLedgerAgreesOnVerdicts: what incidents, regrets and tallies are counted under.
+func TestLedgerAgreesOnVerdicts(t *testing.T) {
+	now := noon
+	l := memory.New(func() time.Time { return now })
+	lease, err := l.TakeLease(t.Context(), "a test", time.Hour)
+	must(t, err)
+	stop := reconcile.Action{ID: "a", Remedy: "a", Rule: "stop-ignored", Subject: "task:2", Task: "2", Provider: "daytona", Sandbox: "sb",
+		Step: reconcile.StepTerminate, Outcome: reconcile.OutcomePending, PlannedAt: now, Began: at(-4)}
+	pass := record(t, l, lease, reconcile.Record{
+		Verdicts: []reconcile.Verdict{{Rule: "heartbeat-lost", Subject: "task:1", Task: "1", Signature: "s", At: now, Enforced: true}},
+		Incidents: []reconcile.Incident{
+			{ID: "i-1", Signature: "s", Rule: "heartbeat-lost", OpenedAt: now, FirstSeen: now, LastSeen: now, Count: 5}},
+		Demoted: []reconcile.Demotion{{Rule: "inactive", Reason: "3 of 40 came back"}},
+		Tallies: []reconcile.Counter{
+			{Name: "work_after_stop", Provider: "daytona", Value: 2}, {Name: "recreations", Provider: "daytona", Value: 4},
+			{Name: "recreations_back", Provider: "daytona", Value: 3}, {Name: "resumes", Provider: "daytona", Value: 9},
+			{Name: "resumes_worked", Provider: "daytona", Value: 8}},
+		Actions: []reconcile.Action{stop},
+	})
+	a, err := l.Claim(t.Context(), lease, reconcile.Claim{Action: "a", Pass: pass, TTL: time.Minute, Total: 9, Shared: 9, Hour: 9})
+	must(t, err)
+	a.ActedAt, a.Outcome, a.Tell = now, reconcile.OutcomeConfirmed, true
+	now = now.Add(3 * time.Second)
+	must(t, l.Settle(t.Context(), lease, a))
+	m, err := l.Recall(t.Context())
+	must(t, err)
+	record(t, l, lease, reconcile.Record{Regrets: []reconcile.Regret{{Verdict: m.Verdicts[0].Number, Rule: "heartbeat-lost", At: now, What: "alive"}}})
+
+	_, found := scrape(t, Handler(l, options()))
+	for series, want := range map[string]float64{
+		`verdicts_total{rule="heartbeat-lost"}`: 1, `regrets_total{rule="heartbeat-lost"}`: 1, `regrets_total{rule="inactive"}`: 0,
+		`incidents{rule="heartbeat-lost"}`: 1, `rule_demoted{rule="inactive"}`: 1, `rule_demoted{rule="heartbeat-lost"}`: 0,
+		`work_after_stop_total{provider="daytona"}`: 2, `recreations_total{provider="daytona"}`: 4,
+		`recreations_back_total{provider="daytona"}`: 3, `resumes_total{provider="daytona"}`: 9,
+		`resumes_worked_total{provider="daytona"}`: 8, `notices_pending{installation="prod"}`: 1,
+		`stop_asked_seconds_bucket{provider="daytona",rule="stop-ignored",le="5"}`: 1,
+		`stop_asked_seconds_bucket{provider="daytona",rule="stop-ignored",le="2"}`: 0,
+		`stop_gone_seconds_sum{provider="daytona",rule="stop-ignored"}`:            7,
+	} {
+		if got, ok := found[series]; !ok || got != want {
+			t.Errorf("%s = %v (there: %v), want %v", series, got, ok, want)
+		}
+	}
+}
+
 // record makes a full pass of what it came to and returns its number.
 func record(t *testing.T, l *memory.Ledger, lease reconcile.Lease, r reconcile.Record) int64 {
 	t.Helper()

@@ -30,11 +30,10 @@ func TestPrometheus(t *testing.T) {
 	p.wait(t, `count(sandkeeper_findings_opened_total{rule="assigned-stale",provider="daytona"} == 0)`, "2")
 
 	m := full()
-	m.Findings = append(m.Findings, reconcile.FindingCount{Rule: "systemic", Provider: "daytona", Open: 1})
 	m.Counters = append(m.Counters,
 		reconcile.Counter{Name: "findings_opened", Rule: "assigned-stale", Provider: "daytona", Value: 5})
 	d.set(m)
-	for _, name := range []string{"SandkeeperSystemicFailure", "SandkeeperIncidentOpen"} {
+	for _, name := range []string{"SandkeeperSystemicFailure", "SandkeeperIncidentOpen", "SandkeeperRuleDemoted"} {
 		p.wait(t, `count(ALERTS{alertname="`+name+`",alertstate="firing",installation="prod"})`, "1")
 	}
 	p.wait(t, `round(sum(increase(sandkeeper:findings_opened:total{rule="assigned-stale"}[30m])))`, "5")

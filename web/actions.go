@@ -15,18 +15,22 @@ type actionView struct {
 	Outcome string // "confirmed gone 1.2 s after the request"
 	When    moment // of the last thing that happened to it
 	Rule    string
+	Author  string // who asked for it, "" for a pass
 	Reason  string
 	Detail  string // one line
 	Block   string // what is too long for one: the end of a log
 	ID      string
 }
 
-// openActions are the steps that are not closed, and how many are not shown.
+// openActions are the steps that are not closed, and how many are not shown. Those that wait
+// for the end of a quarantine are shown with it.
 func (s *scene) openActions() (views []actionView, more string) {
-	for i := range s.Open[:min(len(s.Open), mostOpen)] {
-		views = append(views, s.action(&s.Open[i]))
+	for i := range s.Open {
+		if !s.asleep[s.Open[i].ID] && len(views) < mostOpen {
+			views = append(views, s.action(&s.Open[i]))
+		}
 	}
-	if left := max(s.OpenTotal, len(s.Open)) - len(views); left > 0 {
+	if left := s.awake() - len(views); left > 0 {
 		more = fmt.Sprintf("And %d more.", left)
 	}
 	return views, more
@@ -43,17 +47,13 @@ func (s *scene) recentActions() []actionView {
 func (s *scene) action(a *reconcile.Action) actionView {
 	v := actionView{
 		Key: line(a.ID, mostName), ID: line(a.ID, mostName), What: stepWords(a), Rule: line(a.Rule, mostName),
-		Reason: sentence(capital(line(a.Reason, mostLine))), When: ago(a.ClosedAt, s.Now),
+		Author: line(a.Author, mostName), Reason: sentence(capital(line(a.Reason, mostLine))), When: ago(a.ClosedAt, s.Now),
 	}
 	v.Level, v.Outcome = s.outcome(a)
 	if a.ClosedAt.IsZero() {
 		v.When = ago(a.PlannedAt, s.Now)
 	}
-	// A long detail is the end of a log, which is read as it was written.
-	v.Detail = line(a.Detail, mostLine)
-	if len(v.Detail) > mostInline || strings.Contains(strings.TrimSpace(a.Detail), "\n") {
-		v.Detail, v.Block = "", block(a.Detail, mostBlock)
-	}
+	v.Detail, v.Block = inline(a.Detail)
 	return v
 }
 
@@ -62,22 +62,25 @@ func stepWords(a *reconcile.Action) string {
 	task, step := line(a.Task, mostName), line(string(a.Step), mostName)
 	box := line(a.Provider+"/"+a.Sandbox, mostName)
 	switch {
-	case a.Step == reconcile.StepTerminate && task != "":
+	case a.Step == reconcile.StepActivate:
+		return fmt.Sprintf("%s %s", step, subjectWords(a.Subject))
+	case a.Sandbox == "":
+		return fmt.Sprintf("%s task %s", step, task)
+	case task != "":
 		return fmt.Sprintf("%s sandbox %s of task %s", step, box, task)
-	case a.Step == reconcile.StepTerminate:
-		return fmt.Sprintf("%s sandbox %s", step, box)
 	}
-	return fmt.Sprintf("%s task %s", step, task)
+	return fmt.Sprintf("%s sandbox %s", step, box)
 }
 
 // outcome is what became of a step, in words.
 func (s *scene) outcome(a *reconcile.Action) (level, string) {
 	switch a.Outcome {
-	case reconcile.OutcomeDone:
-		return well, "the row is written"
-	case reconcile.OutcomeConfirmed:
-		return well, confirmation(a)
+	case reconcile.OutcomeDone, reconcile.OutcomeConfirmed:
+		return well, doneWords(a)
 	case reconcile.OutcomeWithdrawn:
+		if by, asked := strings.CutPrefix(a.Detail, "by "); asked {
+			return calm, "withdrawn by " + line(by, mostHolding)
+		}
 		return calm, "withdrawn: looked again, and it no longer held"
 	case reconcile.OutcomeFailed:
 		return bad, "given up"
@@ -90,6 +93,23 @@ func (s *scene) outcome(a *reconcile.Action) (level, string) {
 		return busy, s.pending(a)
 	}
 	return warn, line(string(a.Outcome), mostName)
+}
+
+// doneWords are what a step that succeeded has come to.
+func doneWords(a *reconcile.Action) string {
+	switch a.Step {
+	case reconcile.StepQuarantine:
+		return "stopped, and can come back"
+	case reconcile.StepResume:
+		return "it is back"
+	case reconcile.StepRestore:
+		return "the row is as it was"
+	case reconcile.StepActivate:
+		return "usable again"
+	case reconcile.StepTerminate:
+		return confirmation(a)
+	}
+	return "the row is written"
 }
 
 // confirmation says how long it took until the provider, asked again, said gone.
@@ -116,6 +136,8 @@ func (s *scene) pending(a *reconcile.Action) string {
 		return "being done by " + line(a.ClaimedBy, mostName)
 	case len(holds) > 0:
 		return "held " + holding(holds)
+	case a.NextAttempt.After(s.Now) && a.Attempts == 0:
+		return "planned for later, in " + long(a.NextAttempt.Sub(s.Now))
 	case a.NextAttempt.After(s.Now):
 		return fmt.Sprintf("tried %s, again in %s", times(a.Attempts), long(a.NextAttempt.Sub(s.Now)))
 	case a.Attempts > 0 && s.still[a.ID] != "":

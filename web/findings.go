@@ -36,6 +36,7 @@ type evidenceLine struct {
 	Source string
 	At     moment
 	Fact   string
+	Block  string // what is too long for a line
 }
 
 // An otherFindings is what one rule found besides the findings that are shown.
@@ -47,10 +48,14 @@ type otherFindings struct {
 }
 
 // findings are the open ones, those that wait for a person first, of each rule a few. The
-// others of each rule are one line that can be unfolded.
+// others of each rule are one line that can be unfolded. Those of an incident are with it.
 func (s *scene) findings() (views []findingView, others []otherFindings) {
-	shown, rest := map[string]int{}, map[string][]string{}
+	shown, folded, rest := map[string]int{}, map[string]int{}, map[string][]string{}
 	for _, f := range s.sortedFindings() {
+		if s.folded[f] {
+			folded[f.Rule]++
+			continue
+		}
 		if shown[f.Rule] < mostOfRule && len(views) < mostFindings {
 			shown[f.Rule]++
 			views = append(views, s.finding(f))
@@ -59,7 +64,7 @@ func (s *scene) findings() (views []findingView, others []otherFindings) {
 		rest[f.Rule] = append(rest[f.Rule], subjectWords(f.Subject)+", "+s.stateOf(f).Word())
 	}
 	for _, rule := range slices.Sorted(maps.Keys(s.FindingsOpen)) {
-		if left := s.FindingsOpen[rule] - shown[rule]; left > 0 {
+		if left := s.FindingsOpen[rule] - shown[rule] - folded[rule]; left > 0 {
 			others = append(others, otherOf(rule, left, shown[rule] > 0, rest[rule]))
 		}
 	}
@@ -109,15 +114,24 @@ func (s *scene) finding(f *reconcile.FindingSeen) findingView {
 	for _, h := range f.HeldBy {
 		v.HeldBy = append(v.HeldBy, line(h, mostLine))
 	}
-	for _, e := range f.Evidence[:min(len(f.Evidence), 20)] {
-		v.Evidence = append(v.Evidence, evidenceLine{line(e.Source, mostName), exactly(e.At), line(e.Fact, mostLine)})
-	}
+	v.Evidence = evidenceLines(f.Evidence)
 	for _, id := range []string{f.Task, f.Sandbox} {
 		if v.Explain == "" {
 			v.Explain = command("sandkeeper explain %s", id)
 		}
 	}
 	return v
+}
+
+// evidenceLines are the facts of a finding or an incident.
+func evidenceLines(all []reconcile.Evidence) []evidenceLine {
+	var lines []evidenceLine
+	for _, e := range all[:min(len(all), mostEvidence)] {
+		l := evidenceLine{Source: line(e.Source, mostName), At: exactly(e.At)}
+		l.Fact, l.Block = inline(e.Fact)
+		lines = append(lines, l)
+	}
+	return lines
 }
 
 // identities are the ids of a finding, in the form in which verbs and queries take them.

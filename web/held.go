@@ -65,6 +65,10 @@ func heldMeans(by string) string {
 		return "Too many at once. A person looks at them and releases them."
 	case "veto:":
 		return "Another finding forbids to touch the row."
+	case "incident:":
+		return "Many failures of this kind have one cause. It goes on once the incident closes or is released."
+	case "quarantine:":
+		return "What cannot be stopped or paused cannot come back, so nothing harsher is done instead."
 	}
 	if source, ok := strings.CutSuffix(first, "-untrusted"); ok {
 		name := source + ":" + rest

@@ -42,6 +42,10 @@ func holdWords(by string) string {
 		return asked(rest, "by a pause of ", "by a pause")
 	case "breaker":
 		return "by the breaker"
+	case "incident":
+		return "by the incident " + rest
+	case "quarantine":
+		return "because " + rest
 	case "budget", "rollout":
 		return "by the " + by
 	}
@@ -99,4 +103,16 @@ func heldWords(of []*reconcile.FindingSeen) (words string, several bool) {
 		parts = append(parts, fmt.Sprintf("and by %s", count(left, "other thing")))
 	}
 	return strings.Join(parts, ", "), true
+}
+
+// heldSentence is what holds these findings, as a sentence to be begun.
+func heldSentence(of []*reconcile.FindingSeen) string {
+	words, several := heldWords(of)
+	switch {
+	case words == "":
+		return ""
+	case several:
+		return sentence("held: " + words)
+	}
+	return sentence("held " + words)
 }

@@ -5,26 +5,40 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// An incident is what the open findings of one rule at one provider have in common.
-type incident struct {
-	Key     string
-	Rule    string
-	Means   string
-	Where   string // "at daytona, oldest"
-	Level   level
-	Count   string
-	States  string // "3 held, 1 watched"
-	Held    string // "Held by ana: looking into it.", "" when nothing is
-	Oldest  moment
-	Reasons []reasonLine
-	More    string
+// An incidentView is many failures with one cause, as one thing. Its findings are folded
+// under it.
+type incidentView struct {
+	Key      string
+	ID       string
+	Level    level
+	State    string // "open", "open, released by ana", "closed"
+	Rule     string
+	Means    string
+	Where    string // "at daytona, template ai-agent-dev-light"
+	Count    string // "37 failures"
+	Cause    string // the probable one; says so when nothing stands out
+	Error    string // what they have in common
+	Span     string // ", 2 h 3 min after the first."
+	First    moment
+	Last     moment
+	Closed   moment
+	Cost     string // "$1.24", "" when nothing was measured
+	Holds    string // what it keeps from being done, or who let it go
+	Release  string // the command that lets go, "" when there is nothing to let go
+	Victims  string // the command that lists its tasks
+	Evidence []evidenceLine
 
-	number int
+	Findings string // "12 findings: 3 held, 9 watched", "" when none is open
+	Reasons  []reasonLine
+	More     string
+	Subjects []string
+	Others   string // subjects that are not named
 }
 
 // A reasonLine is a reason that was given once or often.
@@ -34,77 +48,126 @@ type reasonLine struct {
 	Example bool // the others differ in ids and numbers
 }
 
-// mostReasons is how many different reasons an incident shows.
-const mostReasons = 5
+// How many reasons of an incident are shown, and how many incidents.
+const (
+	mostReasons   = 5
+	mostIncidents = 12
+)
 
-// incidents group the findings that were read; the second text says so when that is not all.
-func (s *scene) incidents() (groups []incident, grouped string) {
-	members := map[reconcile.FindingKey][]*reconcile.FindingSeen{}
-	for i := range s.Findings {
-		f := &s.Findings[i]
-		key := reconcile.FindingKey{Rule: f.Rule, Subject: f.Provider}
-		members[key] = append(members[key], f)
+// incidents are the open ones, the oldest first, and those that closed lately.
+func (s *scene) incidents() []incidentView {
+	var views []incidentView
+	for i := range s.Incidents[:min(len(s.Incidents), mostIncidents)] {
+		views = append(views, s.incident(&s.Incidents[i]))
 	}
-	for key, of := range members {
-		groups = append(groups, s.incident(key, of))
-	}
-	slices.SortFunc(groups, func(a, b incident) int {
-		return cmp.Or(cmp.Compare(b.number, a.number), cmp.Compare(a.Key, b.Key))
-	})
-	if all := total(s.FindingsOpen); all > len(s.Findings) {
-		grouped = fmt.Sprintf("Of %d open findings, the oldest %d are counted here.", all, len(s.Findings))
-	}
-	return groups[:min(len(groups), mostGroups)], grouped
+	return views
 }
 
-func (s *scene) incident(key reconcile.FindingKey, of []*reconcile.FindingSeen) incident {
-	out := incident{
-		Key: line(key.Rule+" "+key.Subject, mostName), Rule: line(key.Rule, mostName), Means: ruleMeans[key.Rule],
-		Where: "oldest", Count: count(len(of), "finding"), Level: well, number: len(of),
+func (s *scene) incident(i *reconcile.Incident) incidentView {
+	v := incidentView{
+		Key: line(i.ID, mostName), ID: line(i.ID, mostName), Rule: line(i.Rule, mostName), Means: ruleMeans[i.Rule],
+		Where: placeOf(i), Count: count(i.Count, "failure"), Cause: causeOf(i), Error: line(i.Error, mostLine),
+		First: ago(i.FirstSeen, s.Now), Last: ago(i.LastSeen, s.Now), Closed: ago(i.ClosedAt, s.Now),
+		Span: between(i.FirstSeen, i.LastSeen), Cost: dollars(i.Cost), Evidence: evidenceLines(i.Evidence),
+		Victims: command("sandkeeper victims %s", i.ID),
 	}
-	if key.Subject != "" {
-		out.Where = "at " + line(key.Subject, mostName) + ", oldest"
+	v.Level, v.State = stateOfIncident(i)
+	v.Holds = holdsOf(i)
+	if i.Holds() {
+		v.Release = command("sandkeeper release incident:%s", i.ID)
+	}
+	s.fold(&v, s.members[i.ID])
+	return v
+}
+
+// between ends the sentence on the last failure with how long after the first it came.
+func between(first, last time.Time) string {
+	if first.IsZero() || !last.After(first) {
+		return "."
+	}
+	return ", " + long(last.Sub(first)) + " after the first."
+}
+
+// fold puts the findings of the incident under it.
+func (s *scene) fold(v *incidentView, of []*reconcile.FindingSeen) {
+	if len(of) == 0 {
+		return
 	}
 	states := map[state]int{}
-	var oldest time.Time
 	for _, f := range of {
 		states[s.stateOf(f)]++
-		if oldest.IsZero() || f.OpenedAt.Before(oldest) {
-			oldest = f.OpenedAt
+		if len(v.Subjects) < mostSubjects {
+			v.Subjects = append(v.Subjects, subjectWords(f.Subject)+", "+s.stateOf(f).Word())
 		}
 	}
-	out.Oldest = ago(oldest, s.Now)
-	out.Level, out.States = stateWords(states)
-	out.Held = capital(heldSentence(of))
-	out.Reasons, out.More = reasonLines(of)
-	return out
+	v.Findings = count(len(of), "open finding") + ": " + stateWords(states)
+	v.Reasons, v.More = reasonLines(of)
+	if left := len(of) - len(v.Subjects); left > 0 {
+		v.Others = fmt.Sprintf("And %d more.", left)
+	}
 }
 
-func heldSentence(of []*reconcile.FindingSeen) string {
-	words, several := heldWords(of)
+// placeOf is where the failures are.
+func placeOf(i *reconcile.Incident) string {
+	var words []string
+	if i.Provider != "" {
+		words = append(words, "at "+line(i.Provider, mostName))
+	}
+	if i.Template != "" {
+		words = append(words, "template "+line(i.Template, mostName))
+	}
+	return strings.Join(words, ", ")
+}
+
+func causeOf(i *reconcile.Incident) string {
+	if i.Cause == "" {
+		return "Probable cause: nothing stands out that they share and the healthy ones do not."
+	}
+	return sentence("Probable cause: " + line(i.Cause, mostLine))
+}
+
+func stateOfIncident(i *reconcile.Incident) (level, string) {
 	switch {
-	case words == "":
-		return ""
-	case several:
-		return sentence("held: " + words)
+	case !i.ClosedAt.IsZero():
+		return calm, "closed"
+	case !i.ReleasedAt.IsZero():
+		return busy, "open, released"
 	}
-	return sentence("held " + words)
+	return warn, "open"
 }
 
-// stateWords are the states by number, the most urgent first, and its level.
-func stateWords(states map[state]int) (worst level, words string) {
+// holdsOf says what the incident keeps from being done.
+func holdsOf(i *reconcile.Incident) string {
+	switch {
+	case !i.ClosedAt.IsZero():
+		return "It holds nothing any more."
+	case !i.ReleasedAt.IsZero():
+		return sentence("It holds nothing: released" + signed(i.ReleasedBy.Author, i.ReleasedBy.Reason))
+	}
+	return "It holds every further terminate and requeue of this kind, until no such failure came for a while " +
+		"or a person releases it. Rows are failed, so that nobody waits for dead tasks."
+}
+
+// dollars is an amount of money; "" for none, which also is what nobody set a price for.
+func dollars(usd float64) string {
+	if usd <= 0 {
+		return ""
+	}
+	if usd < 0.01 {
+		return "less than $0.01"
+	}
+	return fmt.Sprintf("$%.2f", usd)
+}
+
+// stateWords are the states by number, the most urgent first.
+func stateWords(states map[state]int) string {
+	var words []string
 	for _, one := range byUrgency {
-		n := states[one]
-		switch {
-		case n == 0:
-			continue
-		case words == "":
-			worst, words = one.Level(), fmt.Sprintf("%d %s", n, one.Word())
-		default:
-			words += fmt.Sprintf(", %d %s", n, one.Word())
+		if n := states[one]; n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n, one.Word()))
 		}
 	}
-	return worst, words
+	return strings.Join(words, ", ")
 }
 
 // numbered is a word with a digit in it: an id, a number, a time.
@@ -133,33 +196,4 @@ func reasonLines(of []*reconcile.FindingSeen) (lines []reasonLine, more string) 
 		more = fmt.Sprintf("And %d more %s.", left, verb(left, "reason", "reasons"))
 	}
 	return lines[:min(len(lines), mostReasons)], more
-}
-
-// ruleMeans is what each rule finds, for those who do not know its name.
-var ruleMeans = map[string]string{
-	"finished-unrecorded":      "the worker said that it finished, the row does not",
-	"assigned-stale":           "tasks that were handed out and whose worker never started",
-	"sandbox-missing":          "live tasks whose sandbox is gone",
-	"heartbeat-lost":           "running tasks without heartbeats",
-	"inactive":                 "tasks with heartbeats and no activity",
-	"deadline-exceeded":        "tasks that run past their deadline",
-	"stop-ignored":             "stopped tasks whose sandbox lives on",
-	"finished-lingering":       "finished tasks whose sandbox lives on",
-	"pending-stuck":            "tasks that nothing picks up",
-	"looping":                  "tasks that fail again and again",
-	"orphan":                   "sandboxes that no task explains",
-	"duplicate":                "two live sandboxes for one task",
-	"record-without-container": "the platform's registry says running, nothing runs",
-	"provisioning-stuck":       "sandboxes that do not come up",
-	"idle-broken":              "sandboxes that say idle and answer nothing",
-	"executions-stuck":         "executions that stay queued",
-	"errored":                  "sandboxes in a failed state",
-	"over-age":                 "sandboxes that are too old",
-	"terminating-stuck":        "sandboxes that do not go",
-	"runaway":                  "sandboxes that use too much",
-	"template-unusable":        "templates that cannot be used, or not for long",
-	"systemic":                 "many failures with one cause",
-	"capacity":                 "too many sandboxes, or a quota nearly used up",
-	"clock-untrusted":          "columns whose clock cannot be trusted",
-	"not-exclusive":            "an ownership proof that others share",
 }

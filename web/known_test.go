@@ -103,10 +103,6 @@ func TestManyAlike(t *testing.T) {
 	}
 	o.FindingsOpen = map[string]int{"orphan": 43, "errored": 1}
 	s := sceneOf(o)
-	groups, _ := s.incidents()
-	if diff := cmp.Diff([]reasonLine{{"No task explains sb-0.", 40, true}}, groups[0].Reasons); diff != "" || groups[0].More != "" {
-		t.Errorf("reasons (-want +got):\n%s%q", diff, groups[0].More)
-	}
 	views, others := s.findings()
 	if len(views) != 5 || len(others) != 2 || others[0].Summary != "1 of errored" || others[1].Summary != "And 38 more of orphan" {
 		t.Fatalf("%d findings and %+v", len(views), others)

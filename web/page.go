@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // A page is the status page with every text settled.
@@ -23,9 +21,16 @@ type page struct {
 	Passes    []passLine
 	PassesBy  string
 	Sources   []sourceLine
-	Incidents []incident
-	Grouped   string // says so when not all findings are grouped
+	Incidents []incidentView
+	Targets   []targetLine
+	Window    string // what the targets are of
+	Ended     string // tasks by how they ended
+	Regrets   []regretView
+	Tallies   []tallyLine
+	Asleep    []quarantineView
+	MoreSleep string
 	Findings  []findingView
+	NoFinding string          // what is said when none is shown
 	Others    []otherFindings // those that are not shown, by rule
 	Open      []actionView
 	MoreOpen  string
@@ -55,6 +60,7 @@ const (
 	mostResolved = 12
 	mostPasses   = 8
 	mostGroups   = 20
+	mostEvidence = 20
 )
 
 // viewOf settles the page for one reading.
@@ -81,13 +87,29 @@ func viewOf(r *reading, o Options) page {
 func (p *page) fill(s *scene) {
 	p.Facts, p.Passes, p.PassesBy = s.facts(), s.passLines(), s.passesBy()
 	p.Sources = s.sourceLines()
-	p.Incidents, p.Grouped = s.incidents()
+	p.Incidents = s.incidents()
+	p.Targets, p.Ended, p.Window = s.targets(), endedWords(s.Scores.Ended), windowWords(&s.Scores)
+	p.Regrets, p.Tallies = s.regrets(), s.tallies()
+	p.sleepers(s)
 	p.Findings, p.Others = s.findings()
+	p.NoFinding = "No finding is open."
+	if len(s.folded) > 0 {
+		p.NoFinding = "All open findings belong to the incidents above."
+	}
 	p.Open, p.MoreOpen = s.openActions()
 	p.Recent = s.recentActions()
 	p.Held, p.Wishes, p.Modes = s.heldGroups(), s.wishes(), s.modeLines()
 	p.Resolved = s.resolvedLines()
 	p.Templates, p.Active = s.templateLines()
+}
+
+// sleepers are the sandboxes in quarantine.
+func (p *page) sleepers(s *scene) {
+	views, n := s.quarantines()
+	p.Asleep = views
+	if left := n - len(views); left > 0 {
+		p.MoreSleep = fmt.Sprintf("And %d more.", left)
+	}
 }
 
 // notesOf are about the process and about what stops all acting.
@@ -127,48 +149,6 @@ func (p *page) title() string {
 	return p.Verdict.Level.Sign() + " " + p.Verdict.Word + " · " + name
 }
 
-// A passLine is one pass.
-type passLine struct {
-	ID      int64
-	Kind    string
-	Began   moment
-	Took    string
-	Level   level
-	Outcome string
-	Holder  string
-	Error   string
-}
-
-func (s *scene) passLines() []passLine {
-	var lines []passLine
-	for _, p := range s.Passes[:min(len(s.Passes), mostPasses)] {
-		l := passLine{
-			ID: p.ID, Kind: line(string(p.Kind), mostName), Began: ago(p.BeganAt, s.Now),
-			Holder: line(p.Holder, mostName), Error: line(p.Error, mostLine),
-		}
-		switch {
-		case p.EndedAt.IsZero() && s.leads(&p):
-			l.Level, l.Outcome = busy, "under way"
-		case p.EndedAt.IsZero():
-			l.Level, l.Outcome = warn, "never ended"
-		default:
-			l.Took = brief(p.EndedAt.Sub(p.BeganAt))
-			l.Level, l.Outcome = warn, "not complete"
-			if p.Complete {
-				l.Level, l.Outcome = well, "complete"
-			}
-		}
-		lines = append(lines, l)
-	}
-	return lines
-}
-
-// leads reports whether a pass that has not ended may still be going on: its holder has
-// the lease.
-func (s *scene) leads(p *reconcile.PassSeen) bool {
-	return s.Lease.Holder == p.Holder && s.Lease.Until.After(s.Now) && p.ID == s.Passes[0].ID
-}
-
 // A fact is one figure at the top.
 type fact struct {
 	Name  string
@@ -182,7 +162,7 @@ func (s *scene) facts() []fact {
 		s.passFact("Last pass", s.LastPass, "complete, of any kind"),
 		s.passFact("Last full pass", s.LastFull, "complete"),
 		{Name: "Open findings", Value: fmt.Sprint(total(s.FindingsOpen)), Sub: s.dueWords()},
-		{Name: "Repair steps", Value: fmt.Sprint(max(s.OpenTotal, len(s.Open))), Sub: s.stepsSub()},
+		{Name: "Repair steps", Value: fmt.Sprint(s.awake()), Sub: s.stepsSub()},
 	}
 	if n, ok := liveTasks(s.Counts); ok {
 		facts = append(facts, fact{Name: "Live tasks", Value: fmt.Sprint(n), Sub: taskWords(s.Counts)})
@@ -214,15 +194,6 @@ func (s *scene) sandboxFacts() []fact {
 func (s *scene) passFact(name string, at time.Time, sub string) fact {
 	m := ago(at, s.Now)
 	return fact{Name: name, Value: m.Text, Exact: m, Sub: sub}
-}
-
-// passesBy is who makes the passes. Between two of them nobody holds the lease.
-func (s *scene) passesBy() string {
-	if s.Lease.Holder == "" {
-		return "Nobody holds the pass lease right now, which is normal between two passes."
-	}
-	return fmt.Sprintf("%s holds the pass lease for another %s.", line(s.Lease.Holder, mostName),
-		long(s.Lease.Until.Sub(s.Now)))
 }
 
 func (s *scene) dueWords() string {

@@ -13,6 +13,8 @@ type scene struct {
 	idle   map[string]bool   // with one that nothing works at
 	acted  map[string]bool   // with one that was closed lately
 	still  map[string]string // why nothing works at an open action, by its id
+	asleep map[string]bool   // terminates that wait for the end of a quarantine, by id
+	membership
 }
 
 func newScene(o *reconcile.Overview, p reconcile.Policy) *scene {
@@ -21,6 +23,7 @@ func newScene(o *reconcile.Overview, p reconcile.Policy) *scene {
 	s := &scene{
 		Overview: o, fresh: freshOf(o, p.Quick, p.Full), policy: p,
 		open: map[string]bool{}, idle: map[string]bool{}, acted: map[string]bool{},
+		asleep: reconcile.Asleep(o.Open, o.Now), membership: membersOf(o),
 	}
 	s.still = s.standstills()
 	for i := range o.Open {

@@ -30,7 +30,7 @@ func (s *scene) standstills() map[string]string {
 
 // standstill says why nothing works at an open step; "" when something does.
 func (s *scene) standstill(a *reconcile.Action) string {
-	if a.Outcome != reconcile.OutcomePending || a.ClaimedBy != "" && a.ClaimEnds.After(s.Now) {
+	if s.asleep[a.ID] || a.Outcome != reconcile.OutcomePending || a.ClaimedBy != "" && a.ClaimEnds.After(s.Now) {
 		return ""
 	}
 	if holds := s.policy.Holds(&s.Controls, a); len(holds) > 0 {
@@ -91,7 +91,7 @@ func standing(s *scene) (verdict, bool) {
 	if n > 1 {
 		v.Sentence = fmt.Sprintf("%s wait, the oldest: %s.", count(n, "repair step"), first)
 	}
-	if left := max(s.OpenTotal, len(s.Open)) - n; left > 0 {
+	if left := s.awake() - n; left > 0 {
 		v.Sentence += fmt.Sprintf(" %d more %s under way.", left, verb(left, "is", "are"))
 	}
 	return v, n > 0
@@ -103,6 +103,6 @@ func (s *scene) stepsSub() string {
 	if n == 0 {
 		return "under way"
 	}
-	left := max(s.OpenTotal, len(s.Open)) - n
+	left := s.awake() - n
 	return fmt.Sprintf("%d %s, %d under way", n, verb(n, "waits", "wait"), left)
 }

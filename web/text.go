@@ -23,6 +23,16 @@ func line(text string, most int) string {
 	return cut(strings.Join(strings.Fields(harmless(text, most)), " "), most)
 }
 
+// inline is a foreign text on one line, or else as a block: what is long or has lines is the
+// end of a log, which is read as it was written.
+func inline(text string) (one, many string) {
+	one = line(text, mostLine)
+	if len(one) > mostInline || strings.Contains(strings.TrimSpace(text), "\n") {
+		return "", block(text, mostBlock)
+	}
+	return one, ""
+}
+
 // block is a foreign text that keeps its lines.
 func block(text string, most int) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")

@@ -14,7 +14,7 @@ type level string
 
 // The levels, the worst first.
 const (
-	bad  level = "bad"  // nothing is being kept in agreement, or nobody knows
+	bad  level = "bad"  // nothing is being kept in agreement, nobody knows, or healthy work was harmed
 	warn level = "warn" // something waits for a person
 	busy level = "busy" // something is being done
 	well level = "well"
@@ -36,10 +36,19 @@ func (l level) Sign() string {
 }
 
 // judge says how things stand: the worst that is true.
+//
+// First comes what makes the rest of the page untrue: no ledger, no passes, half a pass.
+// Then a rule that lowered itself, because it has taken healthy work for dead: that is harm,
+// and what is only held is none. Then what a person is asked for, the widest first: a source
+// freezes all that rests on it, a breaker a whole rule, an incident one kind of failure; then
+// single findings, held ones, and steps that stand still. At last what goes on by itself.
 func judge(s *scene) verdict {
 	for _, look := range []func(*scene) (verdict, bool){
 		noSchema, neverRan, stale, incomplete, // nothing is kept, or not all
-		frozen, tripped, personal, waiting, unconfirmed, standing, unmapped, // a person is asked for
+		demoted, // healthy work was harmed
+
+		frozen, tripped, failing, personal, waiting, unconfirmed, standing, unmapped, // a person is asked for
+
 		repairing, watching,
 	} {
 		if v, ok := look(s); ok {

@@ -113,7 +113,7 @@ func releaseCommand(b reconcile.Breaker) string {
 }
 
 func repairing(s *scene) (verdict, bool) {
-	n := max(s.OpenTotal, len(s.Open))
+	n := s.awake()
 	return verdict{
 		Level: busy, Word: "Repairing",
 		Sentence: fmt.Sprintf("%s %s under way.", capital(count(n, "repair step")), verb(n, "is", "are")),

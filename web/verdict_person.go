@@ -36,7 +36,7 @@ func waiting(s *scene) (verdict, bool) {
 func (s *scene) dueAndHeld() (due []*reconcile.FindingSeen, looking int) {
 	for i := range s.Findings {
 		f := &s.Findings[i]
-		if !f.Due || len(f.HeldBy) == 0 {
+		if s.folded[f] || !f.Due || len(f.HeldBy) == 0 {
 			continue
 		}
 		due = append(due, f)
@@ -50,7 +50,7 @@ func personal(s *scene) (verdict, bool) {
 	n, v := 0, verdict{Level: warn, Word: "Needs a person"}
 	for i := range s.Findings {
 		f := &s.Findings[i]
-		if s.stateOf(f) != reported {
+		if s.folded[f] || s.stateOf(f) != reported {
 			continue
 		}
 		if n++; n == 1 {
@@ -70,9 +70,14 @@ func (s *scene) nextFor(f *reconcile.FindingSeen) string {
 	if !isTemplate {
 		return ""
 	}
-	at := line(f.Provider, mostName)
+	return s.nextForTemplate(f.Provider, name)
+}
+
+// nextForTemplate is what a person does about a template that cannot be used, or not for long.
+func (s *scene) nextForTemplate(provider, name string) string {
+	at := line(provider, mostName)
 	for _, t := range s.Templates {
-		if t.Provider != f.Provider || t.Name != name {
+		if t.Provider != provider || t.Name != name {
 			continue
 		}
 		switch t.State {
@@ -95,7 +100,8 @@ func unconfirmed(s *scene) (verdict, bool) {
 	var first time.Time
 	for i := range s.Open {
 		a := &s.Open[i]
-		if a.Outcome != reconcile.OutcomeAccepted || s.Now.Sub(a.ActedAt) < overdueTerminate {
+		accepted := a.Step == reconcile.StepTerminate && a.Outcome == reconcile.OutcomeAccepted
+		if !accepted || s.Now.Sub(a.ActedAt) < overdueTerminate {
 			continue
 		}
 		if n++; first.IsZero() || a.ActedAt.Before(first) {

@@ -103,9 +103,25 @@ func TestVerdict(t *testing.T) {
 		"held": {worlds()["held"].Overview, warn, "Held", "4 findings are due and held: 2 because the rule only observes, 1 by a pause of ana: drill, 1 by the budget: per_pass 20.", ""},
 		"held, and more were not read": {with(worlds()["held"].Overview, func(o *reconcile.Overview) { o.FindingsOpen["orphan"] = 900 }),
 			warn, "Held", "At least 4 findings are due and held: 2 because the rule only observes, 1 by a pause of ana: drill, 1 by the budget: per_pass 20.", ""},
-		"observing":   {heldWorld(), warn, "Observing", "4 findings would be repaired, but the rules only observe.", ""},
-		"unconfirmed": {worlds()["unconfirmed"].Overview, warn, "Not confirmed", "1 sandbox is still there; the provider accepted to end it 5 min ago.", ""},
-		"repairing":   {worlds()["repairing"].Overview, busy, "Repairing", "7 repair steps are under way.", ""},
+		"an incident": {worlds()["incident"].Overview, warn, "Incident", "37 failures of assigned-stale within 53 min seem to have one cause: " +
+			`snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`, "sandkeeper victims i-3k9f2"},
+		"a released one stays an incident": {worlds()["released"].Overview, warn, "Incident", "37 failures of assigned-stale within 53 min seem to have one cause: " +
+			`snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`, "sandkeeper victims i-3k9f2"},
+		"two incidents, the one that holds first": {with(worlds()["released"].Overview, func(o *reconcile.Overview) {
+			o.Incidents = append(o.Incidents, reconcile.Incident{ID: "i-2", Rule: "errored", Count: 5, FirstSeen: back(time.Minute), LastSeen: noon})
+		}), warn, "Incident", "5 failures of errored within 1 min are alike, and no cause stands out. 1 incident more.", "sandkeeper victims i-2"},
+		"a closed one is over": {with(healthy(), func(o *reconcile.Overview) { o.Incidents = incidentWorld().Incidents[1:] }), well, "In agreement",
+			"All 212 live tasks and 214 sandboxes agree. Last full pass 12 s ago.", ""},
+		"a rule lowered itself": {worlds()["demoted"].Overview, bad, "Rule lowered itself", "Assigned-stale was wrong too often and only observes now: " +
+			"3 of its last 81 verdicts came back to life, more than 2 %.", "sandkeeper mode assigned-stale clear"},
+		"a person lowered it": {with(worlds()["demoted"].Overview, func(o *reconcile.Overview) { delete(o.Controls.Modes, "assigned-stale") }),
+			well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12 s ago.", ""},
+		"only a quarantine": {with(worlds()["quarantine"].Overview, func(o *reconcile.Overview) { o.Open, o.OpenTotal = o.Open[:1], 1 }),
+			well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12 s ago.", ""},
+		"a quarantine, and one begins": {worlds()["quarantine"].Overview, busy, "Repairing", "2 repair steps are under way.", ""},
+		"observing":                    {heldWorld(), warn, "Observing", "4 findings would be repaired, but the rules only observe.", ""},
+		"unconfirmed":                  {worlds()["unconfirmed"].Overview, warn, "Not confirmed", "1 sandbox is still there; the provider accepted to end it 5 min ago.", ""},
+		"repairing":                    {worlds()["repairing"].Overview, busy, "Repairing", "7 repair steps are under way.", ""},
 		"watching": {with(heldWorld(), func(o *reconcile.Overview) {
 			o.Findings, o.FindingsOpen = o.Findings[:1], map[string]int{"orphan": 1}
 		}), well, "Watching", "Nothing is due. 1 suspicion is being watched. Last full pass 12 s ago.", ""},
@@ -134,6 +150,9 @@ func TestOrderOfBadness(t *testing.T) {
 	o.Counts["tasks:unknown"] = 1
 	lastPass := o.LastPass
 	o.LastPass, o.Fresh = time.Time{}, true
+	demote(&o)
+	o.Controls.Breakers = held.Controls.Breakers
+	o.Incidents = incidentWorld().Incidents
 	steps := []struct {
 		word   string
 		repair func()
@@ -142,8 +161,10 @@ func TestOrderOfBadness(t *testing.T) {
 		{"Never ran", func() { o.LastPass = back(time.Hour) }},
 		{"Not running", func() { o.LastPass = lastPass }},
 		{"Not complete", func() { o.Passes[1].Complete = true }},
+		{"Rule lowered itself", func() { o.Controls.Lowered, o.Controls.Modes = nil, nil }},
 		{"Frozen", func() { o.Sources = nil }},
 		{"Breaker open", func() { o.Controls.Breakers = nil }},
+		{"Incident", func() { o.Incidents = nil }},
 		{"Needs a person", func() { o.Findings = held.Findings[:4] }},
 		{"Held", func() { o.Findings = nil }},
 		{"Not confirmed", func() { o.Open[0].ActedAt = noon }},

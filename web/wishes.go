@@ -58,10 +58,17 @@ func (s *scene) breaker(b reconcile.Breaker) wishView {
 }
 
 func (s *scene) lowered(rule string) wishView {
-	return wishView{
-		Key: "mode " + rule, What: fmt.Sprintf("%s lowered to %s", line(rule, mostName), s.Controls.Modes[rule]),
+	by := s.Controls.Lowered[rule]
+	v := wishView{
+		Key:  "mode " + line(rule, mostName),
+		What: fmt.Sprintf("%s lowered to %s", line(rule, mostName), s.Controls.Modes[rule]),
+		Why:  line(by.Reason, mostLine), Author: line(by.Author, mostName),
 		Until: moment{Text: "until it is cleared"}, Command: command("sandkeeper mode %s clear", rule),
 	}
+	if !by.At.IsZero() {
+		v.At = ago(by.At, s.Now)
+	}
+	return v
 }
 
 func (s *scene) pause(p reconcile.Pause) wishView {
@@ -107,6 +114,9 @@ func (s *scene) modeLines() []modeLine {
 		name := rule
 		if low, ok := s.Controls.Modes[rule]; ok && lower(low, mode) {
 			mode, name = low, rule+" (lowered by an operator)"
+			if s.demotedBy(rule) {
+				name = rule + " (lowered because of its regrets)"
+			}
 		}
 		if share := s.policy.Rules[rule].Rollout; mode == reconcile.Enforce && share < 100 {
 			name += fmt.Sprintf(" (%d %% of subjects)", share)
@@ -125,6 +135,7 @@ func (s *scene) modeLines() []modeLine {
 // ofTasks are the rules that find nothing without a task table.
 var ofTasks = map[string]bool{
 	"finished-unrecorded": true, "assigned-stale": true, "sandbox-missing": true, "heartbeat-lost": true,
+	"inactive": true, "pending-stuck": true, "looping": true,
 	"deadline-exceeded": true, "stop-ignored": true, "finished-lingering": true, "orphan": true, "duplicate": true,
 }
 

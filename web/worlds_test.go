@@ -33,6 +33,10 @@ func worlds() map[string]reading {
 		"template":    {Overview: with(healthy(), spoil)},
 		"repairing":   {Overview: with(healthy(), repair)},
 		"unconfirmed": {Overview: with(with(healthy(), repair), linger)},
+		"incident":    {Overview: incidentWorld()},
+		"released":    {Overview: with(incidentWorld(), letGo)},
+		"demoted":     {Overview: with(healthy(), demote)},
+		"quarantine":  {Overview: with(healthy(), suspend)},
 		"hostile":     {Overview: hostileWorld()},
 		"many":        {Overview: manyWorld()},
 		"down":        {Err: errors.New("connect to 10.0.0.5:5432: connection refused")},
@@ -246,6 +250,15 @@ func hostileWorld() reconcile.Overview {
 		Pauses: []reconcile.Pause{{Scope: "rule:" + evil, Reason: evil, Author: evil}},
 		Holds:  []reconcile.Hold{{Target: "task:" + evil, Reason: evil, Author: evil}},
 	}
+	o.Controls.Modes = map[string]reconcile.Mode{evil: reconcile.Observe, "orphan": reconcile.Observe}
+	o.Controls.Lowered = map[string]reconcile.Lowering{"orphan": {Signature: reconcile.Signature{Author: evil, Reason: evil}}}
+	o.Incidents = []reconcile.Incident{{ID: evil, Signature: evil, Rule: evil, Provider: evil, Template: evil, Error: evil + strings.Repeat("E", 100_000),
+		Cause: evil, Evidence: []reconcile.Evidence{{Source: evil, Fact: strings.Repeat("log <b>"+evil+"\n", 2000)}}, Count: 5, LastSeen: back(time.Hour)}}
+	o.Regrets = []reconcile.Verdict{{Rule: evil, Subject: evil, Task: evil, Reason: evil, Regret: evil, RegretAt: noon}}
+	o.Tallies = map[string]reconcile.Tally{evil: {Verdicts: 3, Regrets: 1}}
+	o.Scores.Ended = map[string]int{evil: 3}
+	o.Open = []reconcile.Action{{ID: "q", Seq: 1, Step: reconcile.StepTerminate, Outcome: reconcile.OutcomePending, NextAttempt: noon.Add(time.Hour),
+		Provider: evil, Sandbox: evil, Task: evil, Rule: evil, Reason: evil, Author: evil, PlannedAt: back(time.Hour), Evidence: []reconcile.Evidence{{Source: "quarantine"}}}}
 	o.Passes[0].Holder, o.Passes[0].Error, o.Passes[0].Complete = evil, evil, false
 	o.Resolved[0].Reason, o.Resolved[0].Subject = evil, "task:"+evil
 	return o
@@ -275,10 +288,120 @@ func manyWorld() reconcile.Overview {
 	return o
 }
 
+// incidentWorld has 37 failures with one cause, which hold their terminates.
+func incidentWorld() reconcile.Overview {
+	o := with(healthy(), spoil)
+	o.Incidents = []reconcile.Incident{{
+		ID: "i-3k9f2", Signature: "s1", Rule: "assigned-stale", Provider: "daytona", Template: "ai-agent-dev-heavy",
+		Error: "sandbox creation failed: snapshot # is inactive", OpenedAt: back(50 * time.Minute), FirstSeen: back(55 * time.Minute),
+		LastSeen: back(2 * time.Minute), Count: 37, Cost: 4.318,
+		Cause: `snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00`,
+		Evidence: []reconcile.Evidence{
+			{Source: "daytona", At: back(12 * time.Second), Fact: `snapshot "ai-agent-dev-heavy" is inactive`},
+			{Source: "ledger", At: back(2 * time.Minute), Fact: "37 of 37 failures need it, and none of 212 healthy tasks does"},
+		},
+	}, {
+		ID: "i-1aa00", Signature: "s0", Rule: "heartbeat-lost", Provider: "daytona", Cause: "region us-east",
+		OpenedAt: back(9 * time.Hour), FirstSeen: back(9 * time.Hour), LastSeen: back(8 * time.Hour), ClosedAt: back(7 * time.Hour), Count: 6,
+	}}
+	o.Findings = append(o.Findings, reconcile.FindingSeen{OpenedAt: back(50 * time.Minute), Finding: reconcile.Finding{
+		Rule: "systemic", Subject: "incident:i-3k9f2", Provider: "daytona", Due: true, Sightings: 40, Reason: "37 failures alike"}})
+	for i := range 12 {
+		f := reconcile.FindingSeen{OpenedAt: back(time.Duration(30-i) * time.Minute), Finding: reconcile.Finding{
+			Rule: "assigned-stale", Subject: fmt.Sprintf("task:%d", 100+i), Task: fmt.Sprint(100 + i), Provider: "daytona", Due: true,
+			Reason: fmt.Sprintf("worker of task %d never started: snapshot is inactive", 100+i)}}
+		if i%3 > 0 {
+			f.HeldBy = []string{"incident: i-3k9f2"}
+		} else {
+			o.Recent = append(o.Recent, reconcile.Action{ID: fmt.Sprint("f", i), Rule: f.Rule, Subject: f.Subject, Task: f.Task, Signature: "s1",
+				Step: reconcile.StepFail, Outcome: reconcile.OutcomeDone, ClosedAt: back(time.Minute), Reason: f.Reason})
+		}
+		o.Findings = append(o.Findings, f)
+	}
+	other := o.Findings[len(o.Findings)-1]
+	other.Subject, other.Task, other.HeldBy = "task:7", "7", nil
+	other.Reason, other.Due = "assigned, no start seen yet", false
+	o.Findings = append(o.Findings, other)
+	o.FindingsOpen = map[string]int{"template-unusable": 1, "systemic": 1, "assigned-stale": 13}
+	o.Scores = scores()
+	return o
+}
+
+// scores are those of a day on which not all went well, and not all was measured.
+func scores() reconcile.Scores {
+	return reconcile.Scores{
+		Window: 24 * time.Hour, Asked: 200, Confirmed: 199, Gone: 190, GoneFast: 189, Stops: 20, StopsFast: 4,
+		StopGone: reconcile.Quantiles{Count: 20, P50: 8200 * time.Millisecond, P95: 21 * time.Second},
+		Stuck:    40, StuckFast: 40, Ended: map[string]int{"completed": 1840, "failed": 61, "stopped": 20}, Inactive: 3,
+		Probes: 900, ProbesFailed: 9, Before: 20_000, BeforeFailed: 180, Active: 214, Live: 212,
+	}
+}
+
+func letGo(o *reconcile.Overview) {
+	o.Incidents[0].ReleasedAt = back(time.Minute)
+	o.Incidents[0].ReleasedBy = reconcile.Signature{Author: "ana", Reason: "the snapshot is active again"}
+}
+
+// demote is a rule that took healthy workers for dead, and that sandkeeper itself disarmed.
+func demote(o *reconcile.Overview) {
+	o.Controls.Modes = map[string]reconcile.Mode{"assigned-stale": reconcile.Observe, "duplicate": reconcile.Off}
+	o.Controls.Lowered = map[string]reconcile.Lowering{
+		"assigned-stale": {At: back(20 * time.Minute), Signature: reconcile.Signature{Author: reconcile.AuthorSelf,
+			Reason: "3 of its last 81 verdicts came back to life, more than 2 %"}},
+		"duplicate": {At: back(time.Hour), Signature: reconcile.Signature{Author: "ben", Reason: "drill"}},
+	}
+	o.Tallies = map[string]reconcile.Tally{
+		"assigned-stale": {Verdicts: 81, Regrets: 3}, "heartbeat-lost": {Verdicts: 100, Regrets: 1}, "sandbox-missing": {Verdicts: 9}, "inactive": {}}
+	for i := range 4 {
+		v := reconcile.Verdict{
+			Number: int64(40 + i), Rule: "assigned-stale", Subject: fmt.Sprintf("task:%d", 90+i), Task: fmt.Sprint(90 + i), At: back(35 * time.Minute),
+			Reason: "worker never started: assigned for 3m, no event ever", RegretAt: back(time.Duration(20+i) * time.Minute),
+			Regret: "agent.heartbeat at 11:39:58, after the verdict, in the same attempt", Enforced: i > 0,
+		}
+		if v.Enforced {
+			v.FailedAt = v.At
+		}
+		o.Regrets = append(o.Regrets, v)
+	}
+}
+
+// suspend has a sandbox that was stopped and can come back, one that is only about to be
+// stopped, and what operators asked for.
+func suspend(o *reconcile.Overview) {
+	later := reconcile.Action{ID: "q1", Remedy: "q0", Seq: 1, Rule: "assigned-stale", Subject: "sandbox:daytona/sb-5", Provider: "daytona", Sandbox: "sb-5",
+		Task: "41", Step: reconcile.StepTerminate, Outcome: reconcile.OutcomePending, Reason: "worker never started: assigned for 3m, no event ever",
+		PlannedAt: back(10 * time.Minute), NextAttempt: noon.Add(23*time.Hour + 50*time.Minute),
+		Evidence: []reconcile.Evidence{{Source: "quarantine", At: back(10 * time.Minute), Fact: "stopped or paused first, and kept for 24h"}}}
+	next := later
+	next.ID, next.Remedy, next.Sandbox, next.Task = "q3", "q2", "sb-6", ""
+	begun := next
+	begun.ID, begun.Seq, begun.Step, begun.NextAttempt = "q2", 0, reconcile.StepQuarantine, time.Time{}
+	begun.ClaimedBy, begun.ClaimEnds = "sandkeeper-0", noon.Add(9*time.Second)
+	asked := later
+	asked.ID, asked.Remedy, asked.Sandbox, asked.Rule, asked.Author, asked.Reason = "q5", "q4", "sb-7", reconcile.RuleOperator, "ana", "suspicious traffic"
+	o.Open, o.OpenTotal = []reconcile.Action{later, begun, next, asked}, 4
+	add := func(id, rule string, step reconcile.Step, change func(*reconcile.Action)) {
+		a := reconcile.Action{ID: id, Rule: rule, Step: step, Provider: "daytona", Sandbox: "sb-8", Task: "44", Author: "ana", Reason: "it was fine",
+			Outcome: reconcile.OutcomeDone, ActedAt: back(2 * time.Minute), ClosedAt: back(2 * time.Minute)}
+		change(&a)
+		o.Recent = append(o.Recent, a)
+	}
+	same := func(*reconcile.Action) {}
+	add("p1", reconcile.RuleOperator, reconcile.StepResume, same)
+	add("p2", reconcile.RuleOperator, reconcile.StepRestore, func(a *reconcile.Action) { a.Sandbox = "" })
+	add("p3", reconcile.RuleEmergency, reconcile.StepTerminate, func(a *reconcile.Action) { a.Outcome, a.Task = reconcile.OutcomeConfirmed, "" })
+	add("p4", "template-unusable", reconcile.StepActivate, func(a *reconcile.Action) {
+		a.Subject, a.Sandbox, a.Task, a.Author, a.Outcome = "template:daytona/light", "", "", "", reconcile.OutcomeConfirmed
+	})
+}
+
 // optionsOf are those of a process that only shows, with rules that observe.
 func options() Options {
 	rules := map[string]reconcile.RulePolicy{}
-	for _, name := range reconcile.BuiltRules() {
+	for _, name := range []string{
+		"finished-unrecorded", "assigned-stale", "sandbox-missing", "heartbeat-lost", "deadline-exceeded", "stop-ignored",
+		"finished-lingering", "orphan", "duplicate", "provisioning-stuck", "idle-broken", "errored", "template-unusable",
+	} {
 		rules[name] = reconcile.RulePolicy{Mode: reconcile.Observe, Rollout: 100, Ahead: 48 * time.Hour}
 	}
 	rules["orphan"] = reconcile.RulePolicy{Mode: reconcile.Enforce, Rollout: 25}

@@ -20,6 +20,7 @@ const (
 	incidentSilent   incident = "workers die inside living sandboxes"
 	incidentStopped  incident = "stops that the provider ignores"
 	incidentLeftover incident = "sandboxes left behind by finished tasks"
+	incidentRestored incident = "one of them quarantined and restored"
 	incidentResumed  incident = "resumed sandboxes say started and do not work"
 	incidentHerd     incident = "40 sandboxes at once, held by the breaker"
 	incidentKilled   incident = "ignored stops while a replica is killed"
@@ -27,7 +28,7 @@ const (
 
 var incidents = []incident{
 	incidentOrphan, incidentSnapshot, incidentVanished, incidentSilent, incidentStopped, incidentLeftover,
-	incidentResumed, incidentHerd, incidentKilled,
+	incidentRestored, incidentResumed, incidentHerd, incidentKilled,
 }
 
 // at is a time of the story.
@@ -48,20 +49,23 @@ func (c *script) morning() []scene {
 				"those of the other team stay.",
 			act: c.orphan},
 		{at: at(1, 15), kind: broke, act: c.expireSnapshot,
-			title: "the snapshot " + demoSnapshot + " goes inactive, and 6 users ask for work at once",
+			title: "the snapshot " + demoSnapshot + " goes inactive, and 10 users ask for work at once",
 			watch: "their tasks, and those of all who ask later, wait for workers that never start. " +
-				"They are failed after 30 s each, and the reason names the snapshot as the cause."},
+				"They are failed after 30 s each. From the ninth on the page shows one incident instead of many " +
+				"findings, with its probable cause: the snapshot."},
 		{at: at(2, 5), kind: mended, title: "somebody activates the snapshot again",
-			act: c.restoreSnapshot, until: c.repaired(incidentSnapshot, 6)},
+			act: c.restoreSnapshot, until: c.explained},
+		{at: at(2, 10), kind: person, title: "the operator asks for the incident's victims, to run them again",
+			act: c.victims, until: c.repaired(incidentSnapshot, 10)},
 		{at: at(2, 15), kind: broke, title: "4 containers vanish under their tasks",
-			watch: "rule sandbox-missing. A worker's sign of life outweighs a missing sandbox, " +
+			watch: "rules heartbeat-lost and sandbox-missing. A worker's sign of life outweighs a missing sandbox, " +
 				"so the tasks are failed when the last sign is 40 s old, not before.",
 			act: c.vanish},
-		{at: at(3, 5), kind: broke, title: "5 workers die inside living sandboxes; an operator holds one of their tasks",
-			watch: "after 40 s of silence 4 tasks are failed and their sandboxes ended. " +
-				"The fifth is held: hands off, with the operator's name and reason.",
+		{at: at(3, 5), kind: broke, title: "4 workers die inside living sandboxes; an operator holds one of their tasks",
+			watch: "after 40 s of silence 3 tasks are failed and their sandboxes ended. " +
+				"The fourth is held: hands off, with the operator's name and reason.",
 			act: c.silence},
-		{at: at(4, 0), kind: person, title: "the operator lifts the hold: the fifth task follows",
+		{at: at(4, 0), kind: person, title: "the operator lifts the hold: the fourth task follows",
 			act: c.liftHold, until: c.holdKept},
 	}
 }
@@ -70,13 +74,16 @@ func (c *script) morning() []scene {
 func (c *script) noon() []scene {
 	return []scene{
 		{at: at(4, 15), kind: broke, title: "3 people stop their tasks; the provider says yes and does nothing",
-			watch: "a bad minute: ignored stops are ended after 5 s, forgotten sandboxes after 30 s, " +
-				"and broken ones once 3 probes in a row have failed.",
+			watch: "a bad minute: ignored stops are ended after 5 s, and broken ones once 3 probes in a row have " +
+				"failed. Forgotten sandboxes are quarantined after 30 s: stopped, listed under Actions with the command " +
+				"that brings them back, and ended a minute later.",
 			act: c.ignoreStop},
-		{at: at(4, 18), kind: broke, title: "3 tasks finish, and their sandboxes are forgotten", act: c.forget},
+		{at: at(4, 18), kind: broke, title: "4 tasks finish, and their sandboxes are forgotten", act: c.forget},
 		{at: at(4, 21), kind: broke, act: c.resume,
 			title: "3 sandboxes are resumed and say started: exec hangs, exec answers 502, files answer 404"},
-		{at: at(5, 10), kind: broke, title: "a script in a loop creates 40 sandboxes that no task knows",
+		{at: at(5, 0), kind: person, title: "the operator wants one of the quarantined sandboxes back",
+			act: c.restore, until: c.asleep},
+		{at: at(5, 10), kind: broke, until: c.awake, title: "a script in a loop creates 40 sandboxes that no task knows",
 			watch: "40 are more than 10 % of the fleet. The breaker of the rule orphan opens, and nothing is ended " +
 				"until a person has looked: a wrong label would look just like this.",
 			act: c.herd},
@@ -98,6 +105,8 @@ func (c *script) evening() []scene {
 			act: c.killReplica, until: c.replicaAtWork},
 		{at: at(7, 5), kind: mended, title: "the other replica has finished what the killed one had begun",
 			act: c.tellGap, until: c.calm},
+		{at: at(7, 10), kind: person, title: "the restored sandbox is not needed any more: the operator lifts its hold",
+			act: c.letGo, until: c.calm},
 		{at: at(7, 20), kind: broke, title: "Daytona's listing answers 500: every sandbox seems to be gone",
 			watch: "the source listing:daytona is not trusted. What rests on it is frozen, " +
 				"and no task is failed for a sandbox that only cannot be seen.",
@@ -146,6 +155,33 @@ func (c *script) repaired(which incident, least int) func(*reconcile.Overview) b
 		return n >= least
 	}
 }
+
+// explained: the failures are one incident by now, and the snapshot is named as their cause.
+func (c *script) explained(o *reconcile.Overview) bool { return c.incidentOf(o) != nil }
+
+// incidentOf is the incident of the snapshot.
+func (c *script) incidentOf(o *reconcile.Overview) *reconcile.Incident {
+	for i := range o.Incidents {
+		if in := &o.Incidents[i]; in.Rule == "assigned-stale" && strings.Contains(in.Cause, demoSnapshot) {
+			return in
+		}
+	}
+	return nil
+}
+
+// asleep: the sandbox that the operator wants back is in quarantine.
+func (c *script) asleep(o *reconcile.Overview) bool {
+	waits := reconcile.Asleep(o.Open, o.Now)
+	for i := range o.Open {
+		if a := &o.Open[i]; a.Sandbox == c.wanted && waits[a.ID] {
+			return true
+		}
+	}
+	return false
+}
+
+// awake: it is back.
+func (c *script) awake(*reconcile.Overview) bool { return c.repaired(incidentRestored, 1)(nil) }
 
 // holdKept: the held task is due and held, and the others of its incident are repaired.
 func (c *script) holdKept(o *reconcile.Overview) bool {

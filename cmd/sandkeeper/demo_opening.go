@@ -18,7 +18,8 @@ exist, explains it, repairs it within a budget, and looks again to confirm. It m
 this demo knows what it broke, and compares.
 
 On the page: the verdict in one sentence, how old the last pass is, which sources are trusted, what is
-wrong and why, what was done and confirmed, and what is held back and by what.
+wrong and why (many failures with one cause as one incident), what was done and confirmed, what is held
+back and by what, and whether any task that was called dead came back to life.
 
 `, s.workers, demoForeign)
 	fmt.Fprintln(t.out, "About when, in minutes and seconds from now:")
@@ -60,6 +61,8 @@ func (t *teller) next(s *demoStage, example string) {
 	for _, try := range [][2]string{
 		{"plan", "what the next pass would do"},
 		{"explain " + firstText(example, "ID"), "all that is known of a task that was repaired"},
+		{"victims", "the incidents; with an id: the tasks that it failed, to be run again"},
+		{"report", "rule by rule: how often it acted, and how often it was wrong"},
 		{"mode orphan observe --reason 'trying it'", "orphans are found and left alone; `mode orphan clear` ends it"},
 		{"pause --reason 'trying it'", "nothing is done any more; `resume` ends it"},
 		{"hold ID --reason 'trying it'", "hands off one task or sandbox of the page; `unhold ID` ends it"},

@@ -26,7 +26,7 @@ func (c *script) expireSnapshot(ctx context.Context) error {
 	}
 	t.State = reconcile.TemplateInactive
 	c.stage.cloud.PutTemplate(t)
-	return c.platform.request(ctx, 6)
+	return c.platform.request(ctx, 10)
 }
 
 func (c *script) restoreSnapshot(ctx context.Context) error {
@@ -52,7 +52,7 @@ func (c *script) vanish(context.Context) error {
 // silence: the workers' processes end, their sandboxes know nothing of it. Somebody looks
 // into one of them, and wants it left as it is.
 func (c *script) silence(ctx context.Context) error {
-	taken := c.platform.take(5)
+	taken := c.platform.take(4)
 	if err := c.hold(ctx, taken[0].task); err != nil {
 		return err
 	}
@@ -153,10 +153,14 @@ func (c *script) resume(ctx context.Context) error {
 	return sleep(ctx, 1200*time.Millisecond) // until they are started
 }
 
-// forget: tasks end well, and nobody deletes their sandboxes.
+// forget: tasks end well, and nobody deletes their sandboxes. One of them is wanted again.
 func (c *script) forget(ctx context.Context) error {
-	for _, j := range c.platform.take(3) {
-		c.truth.add(victim{incident: incidentLeftover, task: j.task, sandbox: j.sandbox, status: "completed"})
+	for i, j := range c.platform.take(4) {
+		v := victim{incident: incidentLeftover, task: j.task, sandbox: j.sandbox, status: "completed"}
+		if i == 0 {
+			v.incident, v.spared, c.wanted = incidentRestored, true, j.sandbox
+		}
+		c.truth.add(v)
 		if err := c.stage.do(ctx, "task_complete", c.platform.told(j)); err != nil {
 			return err
 		}

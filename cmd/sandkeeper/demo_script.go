@@ -44,6 +44,7 @@ type script struct {
 	waits   bool      // that the next scene waits was told
 	aged    int       // victims whose incident was moved into the past
 	held    string    // the task that the operator holds
+	wanted  string    // the sandbox that the operator wants back
 	replica *replica
 	killed  time.Time // when the replica was killed
 	lift    func()    // ends the provider's present fault

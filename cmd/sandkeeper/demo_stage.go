@@ -137,7 +137,8 @@ func (s *demoStage) startDatabase(ctx context.Context) (err error) {
 
 func (s *demoStage) startCloud(ctx context.Context) error {
 	s.cloud = simulated.New(
-		simulated.Options{StartAfter: time.Second, DeleteAfter: time.Second, ActivateAfter: time.Second},
+		simulated.Options{StartAfter: time.Second, DeleteAfter: time.Second, ActivateAfter: time.Second,
+			Limits: simulated.Limits{CPU: 1000, MemoryGiB: 2000, DiskGiB: 4000}}, // room for all of the story
 	)
 	s.cloud.PutTemplate(simulated.Template{Name: demoSnapshot, LastUsedAt: s.began})
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
@@ -173,7 +174,8 @@ func (s *demoStage) page(path string) string { return s.front.url() + path }
 
 // demoConfig is a config as a user writes it, with thresholds near their floors, so that
 // the story is short. The blanks are the addresses of database, page and Daytona, the
-// key, the times between two passes, the seconds between two probes and how many convict.
+// key, the times between two passes, the seconds between two probes, and how many that failed
+// convict.
 const demoConfig = `# The config of sandkeeper's demo. Thresholds are shorter than anybody wants them at work.
 installation: demo
 mode: enforce
@@ -191,14 +193,18 @@ providers:
     rate: 1000/s
     templates: [ai-agent-dev-light]
     probe: {exec: "true", path: "/", every: %ds, timeout: 1s, budget: 2500/m}
+    quarantine_for: 1m
+    price_per_hour: 0.08
 rules:
   assigned-stale: {after: 30s}
   sandbox-missing: {after: 2s}
   heartbeat-lost: {after: 40s}
   stop-ignored: {after: 5s}
-  finished-lingering: {after: 30s}
+  finished-lingering: {after: 30s, remedy: quarantine}
   orphan: {after: 30s, sightings: 2, apart: 3s}
   idle-broken: {after: 6s, failures: %d}
+  systemic: {count: 9, window: 2m}
+  capacity: {critical: 400, escalate: 500}
 limits: {per_pass: 20, share: 10%%, breaker: 10%%, per_hour: 2000}
 log: {level: info, format: json}
 `

@@ -98,9 +98,11 @@ func (t *teller) hearNowAndThen(o *reconcile.Overview, truth *truth) {
 func (t *teller) hear(o *reconcile.Overview, truth *truth) {
 	t.heard = time.Now()
 	t.sources(o.Sources)
+	t.incidents(o.Incidents)
 	t.found(slices.Concat(o.Findings, o.Resolved))
 	t.heldBack(o.Findings)
 	t.done(o.Recent)
+	t.regrets(o.Regrets)
 	t.harmed(truth.harmed())
 	t.settled(truth)
 }
@@ -148,6 +150,9 @@ func (t *teller) found(findings []reconcile.FindingSeen) {
 	var fresh group
 	for i := range findings {
 		f := &findings[i]
+		if f.Rule == "systemic" {
+			continue // told as the incident that it is
+		}
 		fresh.add(t.said, "found "+f.Rule+" "+f.Subject, f.Rule, f.Reason)
 	}
 	for _, rule := range fresh.order {
@@ -183,7 +188,11 @@ func (t *teller) done(closed []reconcile.Action) {
 	}
 	for _, heading := range fresh.order {
 		part := strings.Split(heading, "\x00")
-		did := deed(reconcile.Step(part[2]), fresh.count[heading])
+		step, n := reconcile.Step(part[2]), fresh.count[heading]
+		did := deed(step, n)
+		if fresh.first[heading] != "" {
+			did = fmt.Sprintf("%s of %d", step, n)
+		}
 		t.line(t.outcome(part[0]), "%s: %s%s", part[1], did, fresh.first[heading])
 	}
 }

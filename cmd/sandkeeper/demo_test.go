@@ -34,6 +34,7 @@ func TestDemoTellsTheWholeStory(t *testing.T) {
 	for _, want := range []string{
 		"open http://127.0.0.1:", "healthy work harmed: 0", "is inactive", "idle-broken", "removed",
 		"held heartbeat-lost: 1, by hold: ", "held orphan: 40, by breaker: ", "released 40 subjects",
+		"probable cause: ", "sandkeeper victims i-", "with -o sql", "sandkeeper restore ", "operator: 1 sandbox brought back",
 		"killed (SIGKILL)", "passes went on", "frozen listing:daytona is not trusted: the listing failed",
 		"frozen listing:daytona is not trusted: the listing lost", "trusted listing:daytona again", "frozen events",
 	} {
@@ -160,6 +161,11 @@ func TestAuditSeesHarm(t *testing.T) {
 	harms := map[string]func() error{
 		"of another team": func() error { return d.platform.cloud.remove(t.Context(), d.truth.foreign[0]) },
 		"of healthy task": func() error { return d.platform.cloud.remove(t.Context(), d.platform.jobs[0].sandbox) },
+		"was wanted back": func() error {
+			j := d.platform.jobs[2]
+			d.truth.add(victim{incident: incidentRestored, task: j.task, sandbox: j.sandbox, status: "running", spared: true})
+			return d.platform.cloud.remove(t.Context(), j.sandbox)
+		},
 		"and is failed": func() error {
 			_, err := stage.pool.Exec(t.Context(),
 				"UPDATE tasks SET status = 'failed', completed_at = now() WHERE id = $1", d.platform.jobs[1].task)

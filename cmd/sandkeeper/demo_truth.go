@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -15,6 +14,7 @@ type victim struct {
 	task     string // its task, "" when none exists
 	sandbox  string // the sandbox that has to go, "" when nothing runs
 	status   string // the status that its task has and must keep; "" when it has to be failed
+	spared   bool   // the sandbox is brought back from its quarantine, and has to stay
 
 	found, repaired, confirmed bool
 }
@@ -33,10 +33,11 @@ type truth struct {
 	left    map[string]bool // sandboxes that ended by the platform's or the script's hand
 	harm    []string        // healthy things that were touched, in words
 	done    map[string]reconcile.Outcome
+	resumed map[string]bool // sandboxes that came back from a quarantine
 }
 
 func newTruth(s *demoStage) *truth {
-	return &truth{stage: s, left: map[string]bool{}, done: map[string]reconcile.Outcome{}}
+	return &truth{stage: s, left: map[string]bool{}, done: map[string]reconcile.Outcome{}, resumed: map[string]bool{}}
 }
 
 func (t *truth) add(v victim) {
@@ -136,8 +137,15 @@ func (t *truth) hear(o *reconcile.Overview) {
 // take notes what became of an action. What was done once stays done.
 func (t *truth) take(a *reconcile.Action) {
 	thing := a.Task
-	if a.Step == reconcile.StepTerminate {
+	switch a.Step {
+	case reconcile.StepTerminate, reconcile.StepQuarantine:
 		thing = a.Sandbox
+	case reconcile.StepResume:
+		t.resumed[a.Sandbox] = t.resumed[a.Sandbox] || a.Outcome == reconcile.OutcomeDone
+		return
+	case reconcile.StepFail, reconcile.StepRequeue:
+	default:
+		return
 	}
 	if was := t.done[thing]; was != reconcile.OutcomeDone && was != reconcile.OutcomeConfirmed {
 		t.done[thing] = a.Outcome
@@ -162,48 +170,21 @@ func (t *truth) repaired(v *victim, rows map[string]demoRow) bool {
 	if v.rowToFail() && rows[v.task].Status != "failed" {
 		return false
 	}
-	return v.sandbox == "" || t.ended(v.sandbox)
-}
-
-func (t *truth) ended(sandbox string) bool {
-	s, known := t.stage.cloud.Sandbox(sandbox)
-	return !known || s.Gone
+	if v.spared {
+		return t.resumed[v.sandbox] && t.runs(v.sandbox)
+	}
+	return v.sandbox == "" || t.ended(v.sandbox) || t.asleep(v.sandbox)
 }
 
 func (t *truth) confirmed(v *victim) bool {
+	if v.spared {
+		return t.resumed[v.sandbox]
+	}
 	if v.rowToFail() && t.done[v.task] != reconcile.OutcomeDone {
 		return false
 	}
-	return v.sandbox == "" || t.done[v.sandbox] == reconcile.OutcomeConfirmed
-}
-
-// audit looks for healthy things that were touched: rows that were failed, sandboxes that
-// ended, rows of victims that had to stay as they were.
-func (t *truth) audit(rows map[string]demoRow, healthy map[string]string) {
-	t.harm = nil
-	broken := map[string]bool{}
-	for _, v := range t.victims {
-		broken[v.task] = v.rowToFail()
-		if v.status != "" && rows[v.task].Status != v.status {
-			t.harm = append(t.harm, fmt.Sprintf("task %s was %s and is %s", v.task, v.status, rows[v.task].Status))
-		}
-	}
-	for id, row := range rows {
-		if row.Status == "failed" && !broken[id] {
-			t.harm = append(t.harm, fmt.Sprintf("task %s was healthy and is failed: %s", id, row.Error))
-		}
-	}
-	for task, sandbox := range healthy {
-		if s, known := t.stage.cloud.Sandbox(sandbox); !t.left[sandbox] && (!known || s.Gone || s.Doomed) {
-			t.harm = append(t.harm, fmt.Sprintf("sandbox %s of healthy task %s was ended", sandbox, task))
-		}
-	}
-	for _, id := range t.foreign {
-		if s, known := t.stage.cloud.Sandbox(id); !known || s.Gone || s.Doomed {
-			t.harm = append(t.harm, fmt.Sprintf("sandbox %s of another team was ended", id))
-		}
-	}
-	slices.Sort(t.harm)
+	done := t.done[v.sandbox]
+	return v.sandbox == "" || done == reconcile.OutcomeConfirmed || done == reconcile.OutcomeDone
 }
 
 // A tableRow is one line of the summary.

@@ -40,15 +40,23 @@ func kindOf(reason string) string {
 
 // deed is what steps do, for people.
 func deed(step reconcile.Step, n int) string {
-	switch {
-	case step == reconcile.StepTerminate && n == 1:
-		return "1 sandbox ended"
-	case step == reconcile.StepTerminate:
-		return fmt.Sprintf("%d sandboxes ended", n)
-	case step == reconcile.StepRequeue:
-		return plural(n, "task") + " given back"
+	things := "sandboxes"
+	if n == 1 {
+		things = "sandbox"
 	}
-	return plural(n, "task") + " failed"
+	switch step {
+	case reconcile.StepTerminate:
+		return fmt.Sprintf("%d %s ended", n, things)
+	case reconcile.StepQuarantine:
+		return fmt.Sprintf("%d %s stopped, to be ended later", n, things)
+	case reconcile.StepResume:
+		return fmt.Sprintf("%d %s brought back", n, things)
+	case reconcile.StepRequeue:
+		return plural(n, "task") + " given back"
+	case reconcile.StepFail:
+		return plural(n, "task") + " failed"
+	}
+	return fmt.Sprintf("%d times %s", n, step)
 }
 
 // A group counts what belongs together, in the order in which it was met.

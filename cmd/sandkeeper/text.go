@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // printText writes a report for people: what is not trusted first, then what is done, what

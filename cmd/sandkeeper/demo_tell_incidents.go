@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// incidents tells when many failures turn out to be one, and when that is over.
+func (t *teller) incidents(all []reconcile.Incident) {
+	for i := range all {
+		in := &all[i]
+		switch {
+		case !t.once("incident " + in.ID):
+		case in.Cause == "":
+			t.line(t.paint.yellow(mark("incident")), "%s: %d failures of %s are alike", in.ID, in.Count, in.Rule)
+		default:
+			t.line(t.paint.yellow(mark("incident")), "%s: %d failures of %s are alike; probable cause: %s",
+				in.ID, in.Count, in.Rule, shorter(in.Cause))
+		}
+		if !in.ClosedAt.IsZero() && t.once("closed "+in.ID) {
+			t.line(t.paint.green(mark("closed")), "%s, after %d failures", in.ID, in.Count)
+		}
+	}
+}
+
+// regrets tells of tasks that were called dead and then lived: there should be none.
+func (t *teller) regrets(all []reconcile.Verdict) {
+	for i := range all {
+		if v := &all[i]; t.once(fmt.Sprintf("regret %d", v.Number)) {
+			t.line(t.paint.red(mark("regret")), "%s: task %s: %s", v.Rule, v.Task, shorter(v.Regret))
+		}
+	}
+}
+
+// once reports whether something is to be told: only the first time.
+func (t *teller) once(what string) bool {
+	first := !t.said[what]
+	t.said[what] = true
+	return first
+}

@@ -1,0 +1,234 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// TestIncidentIsOneThing: ten identical failures are one line, and what is not of it stays.
+func TestIncidentIsOneThing(t *testing.T) {
+	s := sceneOf(incidentWorld())
+	got := s.incidents()[0]
+	want := incidentView{
+		ID: "i-3k9f2", Level: warn, State: "open", Rule: "assigned-stale", Where: "at daytona, template ai-agent-dev-heavy", Count: "37 failures",
+		Cause: `Probable cause: snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`,
+		Error: "sandbox creation failed: snapshot # is inactive", Span: ", 53 min after the first.", First: moment{Text: "55 min ago"}, Last: moment{Text: "2 min ago"},
+		Closed: moment{Text: "never"}, Cost: "$4.32", Release: "sandkeeper release incident:i-3k9f2", Victims: "sandkeeper victims i-3k9f2",
+		Findings: "12 open findings: 8 held, 4 acted on",
+		Reasons:  []reasonLine{{"Worker of task 100 never started: snapshot is inactive.", 12, true}},
+	}
+	ignore := cmp.Options{cmpopts.IgnoreFields(incidentView{}, "Key", "Means", "Holds", "Evidence", "Subjects"), cmpopts.IgnoreFields(moment{}, "Exact", "ISO")}
+	if diff := cmp.Diff(want, got, ignore); diff != "" {
+		t.Errorf("incident (-want +got):\n%s", diff)
+	}
+	if len(got.Subjects) != 12 || got.Subjects[1] != "task 101, held" {
+		t.Errorf("subjects = %q", got.Subjects)
+	}
+	views, others := s.findings()
+	if len(views) != 2 || views[0].Rule != "template-unusable" || views[1].Subject != "task 7" || len(others) != 0 {
+		t.Errorf("besides the incident: %+v and %+v", views, others)
+	}
+}
+
+// TestNoFindingBesides: what is open is said to be somewhere.
+func TestNoFindingBesides(t *testing.T) {
+	o := with(incidentWorld(), func(o *reconcile.Overview) {
+		o.Findings = o.Findings[1:3] // the incident's own, and one of its failures
+		o.FindingsOpen = map[string]int{"systemic": 1, "assigned-stale": 1}
+	})
+	for want, o := range map[string]reconcile.Overview{
+		"All open findings belong to the incidents above.": o, "No finding is open.": healthy(),
+	} {
+		p := viewOf(&reading{Overview: o}, options())
+		if p.NoFinding != want || len(p.Findings)+len(p.Others) > 0 {
+			t.Errorf("%q with %d findings, want %q", p.NoFinding, len(p.Findings), want)
+		}
+	}
+}
+
+// TestIncidentHolds: who reads it knows whether it holds something, and how to let go.
+func TestIncidentHolds(t *testing.T) {
+	for name, c := range map[string]struct {
+		change  func(*reconcile.Overview)
+		state   string
+		level   level
+		holds   string
+		release bool
+	}{
+		"open":     {func(*reconcile.Overview) {}, "open", warn, "It holds every further terminate and requeue", true},
+		"released": {letGo, "open, released", busy, "It holds nothing: released by ana (the snapshot is active again).", false},
+		"closed":   {func(o *reconcile.Overview) { o.Incidents[0].ClosedAt = noon }, "closed", calm, "It holds nothing any more.", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := sceneOf(with(incidentWorld(), c.change)).incidents()[0]
+			if got.State != c.state || got.Level != c.level || !strings.HasPrefix(got.Holds, c.holds) || (got.Release != "") != c.release {
+				t.Errorf("incident = %s %q, %q, %q; want %s %q, %q", got.Level, got.State, got.Holds, got.Release, c.level, c.state, c.holds)
+			}
+		})
+	}
+}
+
+// TestMembers: a finding is folded only under an incident that is open and known to be its own.
+func TestMembers(t *testing.T) {
+	action := reconcile.Action{Rule: "errored", Subject: "task:1", Signature: "s"}
+	for name, c := range map[string]struct {
+		itself string
+		heldBy []string
+		open   []reconcile.Action
+		closed bool
+		want   bool
+	}{
+		"nothing says so":              {},
+		"it says so itself":            {itself: "i-1", want: true},
+		"it names another":             {itself: "i-2", open: []reconcile.Action{action}},
+		"it is held by the incident":   {heldBy: []string{"budget: per_pass 20", "incident: i-1"}, want: true},
+		"held, with words":             {heldBy: []string{"incident: i-1, 37 failures"}, want: true},
+		"it is held by another":        {heldBy: []string{"incident: i-2"}},
+		"its action has the signature": {open: []reconcile.Action{action}, want: true},
+		"another rule's action has it": {open: []reconcile.Action{{Rule: "orphan", Subject: "task:1", Signature: "s"}}},
+		"another thing's action has":   {open: []reconcile.Action{{Rule: "errored", Subject: "task:2", Signature: "s"}}},
+		"its action has none":          {open: []reconcile.Action{{Rule: "errored", Subject: "task:1"}}},
+		"the incident is closed":       {heldBy: []string{"incident: i-1"}, open: []reconcile.Action{action}, closed: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			i := reconcile.Incident{ID: "i-1", Signature: "s", Count: 5}
+			if c.closed {
+				i.ClosedAt = noon
+			}
+			s := sceneOf(reconcile.Overview{Now: noon, Incidents: []reconcile.Incident{i}, Open: c.open, Findings: []reconcile.FindingSeen{
+				{Finding: reconcile.Finding{Rule: "errored", Subject: "task:1", Due: true, HeldBy: c.heldBy, Incident: c.itself}}}})
+			if got := s.folded[&s.Findings[0]]; got != c.want || (len(s.members["i-1"]) == 1) != c.want {
+				t.Errorf("folded = %v, members %d; want %v", got, len(s.members["i-1"]), c.want)
+			}
+		})
+	}
+}
+
+// TestReasons: those that differ in ids are one example.
+func TestReasons(t *testing.T) {
+	var of []*reconcile.FindingSeen
+	add := func(n int, reason string) {
+		for i := range n {
+			of = append(of, &reconcile.FindingSeen{Finding: reconcile.Finding{Reason: strings.ReplaceAll(reason, "%", fmt.Sprint(i))}})
+		}
+	}
+	add(40, "no task explains sb-%")
+	add(2, "disk full")
+	for _, word := range []string{"a", "b", "c", "d"} {
+		add(1, word)
+	}
+	lines, more := reasonLines(of)
+	want := []reasonLine{{"No task explains sb-0.", 40, true}, {"Disk full.", 2, false}, {"A.", 1, false}, {"B.", 1, false}, {"C.", 1, false}}
+	if diff := cmp.Diff(want, lines); diff != "" || more != "And 1 more reason." {
+		t.Errorf("reasons (-want +got):\n%s%q", diff, more)
+	}
+}
+
+func TestDollars(t *testing.T) {
+	for usd, want := range map[float64]string{0: "", -1: "", 0.004: "less than $0.01", 0.01: "$0.01", 1234.567: "$1234.57"} {
+		if got := dollars(usd); got != want {
+			t.Errorf("dollars(%v) = %q, want %q", usd, got, want)
+		}
+	}
+}
+
+func TestRegrets(t *testing.T) {
+	s := sceneOf(with(healthy(), demote))
+	var got []string
+	for _, r := range s.regrets() {
+		got = append(got, r.Word+" | "+r.Subject+" | "+r.After+" | "+r.Explain)
+	}
+	for _, l := range s.tallies() {
+		got = append(got, strings.Join([]string{l.Rule, l.Verdicts, l.Regrets, l.Share, l.State}, " | "))
+	}
+	want := []string{
+		"would have been failed | task 90 | 15 min | sandkeeper explain 90", "was failed | task 91 | 14 min | sandkeeper explain 91",
+		"was failed | task 92 | 13 min | sandkeeper explain 92", "was failed | task 93 | 12 min | sandkeeper explain 93",
+		"assigned-stale | 81 | 3 | 3.7 % | lowered itself", "heartbeat-lost | 100 | 1 | 1.0 % | watched",
+		"sandbox-missing | 9 | 0 | 0.0 % | right so far",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("regrets and tallies (-want +got):\n%s", diff)
+	}
+}
+
+// TestQuarantines: only what is stopped and waits is in quarantine; the rest is under way.
+func TestQuarantines(t *testing.T) {
+	o := with(healthy(), suspend)
+	s := sceneOf(o)
+	views, n := s.quarantines()
+	if n != 2 || views[0].Sandbox != "daytona/sb-5" || views[0].Until.Text != "until 2026-02-02 11:50 UTC (in 23 h 50 min)" ||
+		views[0].Restore != "sandkeeper restore sb-5" || views[1].Author != "ana" {
+		t.Errorf("%d in quarantine: %+v", n, views)
+	}
+	open, more := s.openActions()
+	if len(open) != 2 || open[0].What != "quarantine sandbox daytona/sb-6" || more != "" || s.awake() != 2 {
+		t.Errorf("%d under way (%q), %d steps: %+v", len(open), more, s.awake(), open)
+	}
+	for name, change := range map[string]func(*reconcile.Action){
+		"its time is over":       func(a *reconcile.Action) { a.NextAttempt = noon },
+		"it was tried":           func(a *reconcile.Action) { a.Attempts = 1 },
+		"it is being done":       func(a *reconcile.Action) { a.ClaimedAt = noon },
+		"no quarantine is told":  func(a *reconcile.Action) { a.Evidence = nil },
+		"it is the first step":   func(a *reconcile.Action) { a.Seq = 0 },
+		"it is no terminate":     func(a *reconcile.Action) { a.Step = reconcile.StepResume },
+		"the stop is still open": func(a *reconcile.Action) { a.Remedy = "q2" },
+	} {
+		o := with(healthy(), suspend)
+		change(&o.Open[0])
+		if _, n := sceneOf(o).quarantines(); n != 1 {
+			t.Errorf("%s: %d in quarantine, want 1", name, n)
+		}
+	}
+}
+
+// TestOperatorsActions are shown with who asked for them, and why.
+func TestOperatorsActions(t *testing.T) {
+	var got []string
+	for _, a := range sceneOf(with(healthy(), suspend)).recentActions()[1:] {
+		got = append(got, strings.Join([]string{a.Rule, a.Author, a.What, a.Outcome, a.Reason}, " | "))
+	}
+	want := []string{
+		"operator | ana | resume sandbox daytona/sb-8 of task 44 | it is back | It was fine.",
+		"operator | ana | restore task 44 | the row is as it was | It was fine.",
+		"emergency | ana | terminate sandbox daytona/sb-8 | confirmed gone 0 ms after the request | It was fine.",
+		"template-unusable |  | activate template daytona/light | usable again | It was fine.",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("actions (-want +got):\n%s", diff)
+	}
+}
+
+// TestTargetsOnThePage: missed ones first, and none of them is made up.
+func TestTargetsOnThePage(t *testing.T) {
+	s := sceneOf(incidentWorld())
+	lines := s.targets()
+	if level, word := targetsWord(lines); level != warn || word != "1 of 7 missed" || lines[0].Name != "stop-response" || lines[0].Value != "20 % of 20" {
+		t.Errorf("targets are %s %q, the first %+v", level, word, lines[0])
+	}
+	if last := lines[len(lines)-1]; last.Word != "not measured" || last.Level != calm {
+		t.Errorf("the last is %+v, want one that was not measured", last)
+	}
+	if got := endedWords(s.Scores.Ended); got != "Tasks that ended: 1840 completed, 61 failed, 20 stopped." {
+		t.Errorf("endedWords = %q", got)
+	}
+	nothing := sceneOf(reconcile.Overview{Now: noon, Scores: reconcile.Scores{Active: -1, Live: -1}})
+	if level, word := targetsWord(nothing.targets()); level != calm || word != "not measured" || endedWords(nil) != "No task ended." {
+		t.Errorf("of nothing: %s %q", level, word)
+	}
+	s.Scores.StopsFast = 20
+	if level, word := targetsWord(s.targets()); level != well || word != "all 7 met" {
+		t.Errorf("with nothing missed: %s %q", level, word)
+	}
+	half := reconcile.Scores{Window: 30 * time.Minute}
+	if windowWords(&half) != "Targets, the last 30 min" || windowWords(&reconcile.Scores{Window: 24 * time.Hour}) != "Targets, the last 24 h" || windowWords(&reconcile.Scores{}) != "Targets" {
+		t.Error("the window is told wrong")
+	}
+}

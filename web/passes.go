@@ -1,0 +1,58 @@
+package web
+
+import (
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A passLine is one pass.
+type passLine struct {
+	ID      int64
+	Kind    string
+	Began   moment
+	Took    string
+	Level   level
+	Outcome string
+	Holder  string
+	Error   string
+}
+
+func (s *scene) passLines() []passLine {
+	var lines []passLine
+	for _, p := range s.Passes[:min(len(s.Passes), mostPasses)] {
+		l := passLine{
+			ID: p.ID, Kind: line(string(p.Kind), mostName), Began: ago(p.BeganAt, s.Now),
+			Holder: line(p.Holder, mostName), Error: line(p.Error, mostLine),
+		}
+		switch {
+		case p.EndedAt.IsZero() && s.leads(&p):
+			l.Level, l.Outcome = busy, "under way"
+		case p.EndedAt.IsZero():
+			l.Level, l.Outcome = warn, "never ended"
+		default:
+			l.Took = brief(p.EndedAt.Sub(p.BeganAt))
+			l.Level, l.Outcome = warn, "not complete"
+			if p.Complete {
+				l.Level, l.Outcome = well, "complete"
+			}
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// leads reports whether a pass that has not ended may still be going on: its holder has
+// the lease.
+func (s *scene) leads(p *reconcile.PassSeen) bool {
+	return s.Lease.Holder == p.Holder && s.Lease.Until.After(s.Now) && p.ID == s.Passes[0].ID
+}
+
+// passesBy is who makes the passes. Between two of them nobody holds the lease.
+func (s *scene) passesBy() string {
+	if s.Lease.Holder == "" {
+		return "Nobody holds the pass lease right now, which is normal between two passes."
+	}
+	return fmt.Sprintf("%s holds the pass lease for another %s.", line(s.Lease.Holder, mostName),
+		long(s.Lease.Until.Sub(s.Now)))
+}

@@ -1,0 +1,44 @@
+package web
+
+// A quarantineView is a sandbox that was stopped or paused and can come back, until its
+// time is over.
+type quarantineView struct {
+	Key     string
+	Sandbox string
+	Task    string
+	Rule    string
+	Reason  string
+	Author  string
+	Since   moment
+	Until   moment
+	Restore string // the command that brings it back
+}
+
+// quarantines are the sandboxes in quarantine, and how many there are.
+func (s *scene) quarantines() (views []quarantineView, n int) {
+	for i := range s.Open {
+		a := &s.Open[i]
+		if !s.asleep[a.ID] {
+			continue
+		}
+		if n++; n > mostQuarantines {
+			continue
+		}
+		views = append(views, quarantineView{
+			Key: line(a.ID, mostName), Sandbox: line(a.Provider+"/"+a.Sandbox, mostName), Task: line(a.Task, mostName),
+			Rule: line(a.Rule, mostName), Reason: sentence(capital(line(a.Reason, mostLine))),
+			Author: line(a.Author, mostName), Since: ago(a.PlannedAt, s.Now), Until: until(a.NextAttempt, s.Now, ""),
+			Restore: command("sandkeeper restore %s", a.Sandbox),
+		})
+	}
+	return views, n
+}
+
+// mostQuarantines is how many of them the page shows.
+const mostQuarantines = 20
+
+// awake is how many open steps are worked at or should be: all but those that wait for the
+// end of a quarantine.
+func (s *scene) awake() int {
+	return max(s.OpenTotal, len(s.Open)) - len(s.asleep)
+}

@@ -1,0 +1,120 @@
+package web
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A regretView is a task that was called dead and then showed life.
+type regretView struct {
+	Key     string
+	Rule    string
+	Subject string
+	Word    string // "was failed", "would have been failed"
+	Level   level
+	Saw     string // what was seen
+	When    moment
+	Reason  string // of the verdict
+	Verdict moment
+	After   string // how long after the verdict
+	Explain string
+}
+
+// mostRegrets is how many of them the page shows.
+const mostRegrets = 8
+
+// regrets are the newest ones.
+func (s *scene) regrets() []regretView {
+	var views []regretView
+	for i := range s.Regrets[:min(len(s.Regrets), mostRegrets)] {
+		views = append(views, s.regret(&s.Regrets[i]))
+	}
+	return views
+}
+
+func (s *scene) regret(v *reconcile.Verdict) regretView {
+	out := regretView{
+		Key: fmt.Sprintf("%d", v.Number), Rule: line(v.Rule, mostName), Subject: subjectWords(v.Subject),
+		Saw: sentence(capital(line(v.Regret, mostLine))), When: ago(v.RegretAt, s.Now), Verdict: ago(v.At, s.Now),
+		Reason: sentence(capital(line(v.Reason, mostLine))), After: long(v.RegretAt.Sub(v.At)),
+		Level: calm, Word: "would have been failed", Explain: command("sandkeeper explain %s", v.Task),
+	}
+	if !v.FailedAt.IsZero() {
+		out.Level, out.Word = warn, "was failed"
+	}
+	return out
+}
+
+// A tallyLine is how often one rule was wrong.
+type tallyLine struct {
+	Rule     string
+	Verdicts string
+	Regrets  string
+	Share    string
+	Level    level
+	State    string
+}
+
+// tallies are the rules that acted since they were armed, those with the most regrets first.
+func (s *scene) tallies() []tallyLine {
+	rules := slices.SortedFunc(maps.Keys(s.Tallies), func(a, b string) int {
+		if more := s.Tallies[b].Regrets - s.Tallies[a].Regrets; more != 0 {
+			return more
+		}
+		return strings.Compare(a, b)
+	})
+	var lines []tallyLine
+	for _, rule := range rules {
+		t := s.Tallies[rule]
+		if t.Verdicts == 0 {
+			continue
+		}
+		l := tallyLine{
+			Rule: line(rule, mostName), Verdicts: fmt.Sprint(t.Verdicts), Regrets: fmt.Sprint(t.Regrets),
+			Share: fmt.Sprintf("%.1f %%", 100*float64(t.Regrets)/float64(t.Verdicts)), Level: well, State: "right so far",
+		}
+		switch {
+		case s.demotedBy(rule):
+			l.Level, l.State = bad, "lowered itself"
+		case t.Regrets > 0:
+			l.Level, l.State = warn, "watched"
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// demotedBy reports whether the rule was lowered because of its regrets.
+func (s *scene) demotedBy(rule string) bool {
+	_, low := s.Controls.Modes[rule]
+	return low && s.Controls.Lowered[rule].Author == reconcile.AuthorSelf
+}
+
+// demoted is the worst that a janitor can say of itself: it took healthy work for dead.
+func demoted(s *scene) (verdict, bool) {
+	var rules []string
+	for _, rule := range slices.Sorted(maps.Keys(s.Controls.Modes)) {
+		if s.demotedBy(rule) {
+			rules = append(rules, rule)
+		}
+	}
+	if len(rules) == 0 {
+		return verdict{}, false
+	}
+	rule := rules[0]
+	v := verdict{
+		Level: bad, Word: "Rule lowered itself",
+		Sentence: fmt.Sprintf("%s was wrong too often and only observes now: %s",
+			capital(line(rule, mostName)), sentence(line(s.Controls.Lowered[rule].Reason, mostHead))),
+		Next:    "Read its regrets below and mend its threshold or its clocks first. Then arm it again with:",
+		Command: command("sandkeeper mode %s clear", rule),
+	}
+	if more := len(rules) - 1; more > 0 {
+		v.Sentence += fmt.Sprintf(" %s more.", capital(count(more, "rule")))
+	}
+	return v, true
+}

@@ -1,0 +1,86 @@
+package web
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A targetLine is one number beside what it should be.
+type targetLine struct {
+	Name  string
+	Text  string
+	Value string
+	Aim   string
+	Level level
+	Word  string
+}
+
+// targets are the scores beside their targets, the missed ones first and then those that
+// were measured.
+func (s *scene) targets() []targetLine {
+	var lines []targetLine
+	for _, t := range s.Scores.Targets(&s.policy) {
+		l := targetLine{Name: t.Name, Text: capital(t.Text), Value: t.Value, Aim: t.Aim, Level: calm, Word: "not measured"}
+		switch {
+		case t.Measured && t.Aim == "":
+			l.Word = "no target"
+		case t.Measured && t.Met:
+			l.Level, l.Word = well, "met"
+		case t.Measured:
+			l.Level, l.Word = warn, "missed"
+		}
+		lines = append(lines, l)
+	}
+	slices.SortStableFunc(lines, func(a, b targetLine) int { return targetOrder(a) - targetOrder(b) })
+	return lines
+}
+
+func targetOrder(l targetLine) int {
+	return slices.Index([]string{"missed", "met", "no target", "not measured"}, l.Word)
+}
+
+// targetsWord is the section in a few words, for those who do not unfold it.
+func targetsWord(lines []targetLine) (level, string) {
+	n := map[string]int{}
+	for _, l := range lines {
+		n[l.Word]++
+	}
+	measured := n["missed"] + n["met"]
+	switch {
+	case measured == 0:
+		return calm, "not measured"
+	case n["missed"] > 0:
+		return warn, fmt.Sprintf("%d of %d missed", n["missed"], measured)
+	}
+	return well, fmt.Sprintf("all %d met", measured)
+}
+
+// endedWords are the tasks that ended, by how they did: what the rates are of.
+func endedWords(ended map[string]int) string {
+	var words []string
+	for _, how := range slices.Sorted(maps.Keys(ended)) {
+		if n := ended[how]; n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n, line(how, mostName)))
+		}
+	}
+	if len(words) == 0 {
+		return "No task ended."
+	}
+	return "Tasks that ended: " + strings.Join(words, ", ") + "."
+}
+
+// windowWords are the time that the scores are of.
+func windowWords(s *reconcile.Scores) string {
+	if s.Window <= 0 {
+		return "Targets"
+	}
+	if s.Window%time.Hour == 0 {
+		return fmt.Sprintf("Targets, the last %d h", s.Window/time.Hour)
+	}
+	return "Targets, the last " + long(s.Window)
+}
