@@ -137,15 +137,10 @@ func (v *view) goesOn(in Incident, fresh []*Verdict, j *Judgement) Incident {
 		in.ClosedAt = v.now
 		return in
 	}
-	if len(fresh) == 0 && in.Cause != "" {
-		return in
+	if in.Cause != "" || len(failures) == 0 {
+		return in // a cause that was mended since must not be told as "is building"
 	}
-	if len(failures) == 0 {
-		return in
-	}
-	if cause, evidence := v.common(failures, j); cause != "" {
-		in.Cause, in.Evidence = cause, evidence
-	}
+	in.Cause, in.Evidence = v.common(failures, j)
 	return in
 }
 

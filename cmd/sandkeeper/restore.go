@@ -68,7 +68,7 @@ func (w *world) restore(ctx context.Context, id string, by *wish) (string, error
 		fmt.Fprintln(&b, "no task row comes back: the quarantine wrote none")
 	}
 	if until := untilOf(remedy); !until.IsZero() {
-		fmt.Fprintf(&b, "it could have been restored%s\n", lasting(until))
+		fmt.Fprintf(&b, "its end, which was due at %s, is withdrawn\n", stampText(&until))
 	}
 	fmt.Fprintf(&b, "%s%s", held, w.kicked(ctx, asked))
 	return b.String(), nil
