@@ -29,11 +29,11 @@ func (c *Compiled) RunAgain(ids []string, why string) string {
 		sets = append(sets, fmt.Sprintf("%s = (%s)", a.Column, inlined(a.SQL, why)))
 	}
 	fmt.Fprintf(&b, "-- Runs tasks again that sandkeeper failed, as tasks.requeue says. It changes only rows\n"+
-		"-- that still are as sandkeeper left them. Look at what comes back, then COMMIT.\n")
+		"-- that still are as sandkeeper left them, and shows their ids.\n")
 	if left := c.untouched(); len(left) > 0 {
 		fmt.Fprintf(&b, "-- Left as sandkeeper's own write set them: %s\n", strings.Join(left, ", "))
 	}
-	fmt.Fprintf(&b, "BEGIN;\nUPDATE %s\nSET %s\n%s\nRETURNING %s;\n-- COMMIT;\n", c.table, strings.Join(sets, ",\n    "),
+	fmt.Fprintf(&b, "UPDATE %s\nSET %s\n%s\nRETURNING %s;\n", c.table, strings.Join(sets, ",\n    "),
 		where, c.columns["id"])
 	return b.String()
 }

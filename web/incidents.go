@@ -145,7 +145,7 @@ func holdsOf(i *reconcile.Incident) string {
 		return sentence("It holds nothing: released" + signed(i.ReleasedBy.Author, i.ReleasedBy.Reason))
 	}
 	return "It holds every further terminate and requeue of this kind, until no such failure came for a while " +
-		"or a person releases it. Rows are failed, so that nobody waits for dead tasks."
+		"or a person releases it. Rows are failed within the budgets, so that nobody waits for dead tasks."
 }
 
 // dollars is an amount of money; "" for none, which also is what nobody set a price for.

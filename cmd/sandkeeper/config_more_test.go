@@ -218,6 +218,8 @@ func TestWarnings(t *testing.T) {
 		"history of two passes":       {"retention: 4m", ""},
 		"no probes for idle-broken":   {"    probe: off\nrules: {idle-broken: enforce}", "c.yaml:10:5: providers[0].probe"},
 		"no probes":                   {"    probe: off", ""},
+		"room for nobody":             {"rules: {capacity: {make_room: true}}", "c.yaml:10:20: rules.capacity.make_room: makes no room"},
+		"room that is made":           {"rules: {capacity: {mode: enforce, make_room: true}}", ""},
 		"a token in the open":         {"    url: http://d.example", "c.yaml:10:5: providers[0].url: the token goes"},
 		"a token that stays at home":  {"    url: http://127.0.0.1:8080", ""},
 	}

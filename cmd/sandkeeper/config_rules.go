@@ -114,6 +114,9 @@ func (k ruleCheck) settings(given RuleConfig, p reconcile.RulePolicy) reconcile.
 	if k.spec.task && k.c.Tasks.None && p.Mode != reconcile.Off {
 		k.warn(k.key, "finds nothing with tasks: none", "remove it")
 	}
+	if p.MakeRoom && p.Mode != reconcile.Enforce {
+		k.warn(k.key+".make_room", "makes no room while the rule is in "+string(p.Mode), "set mode: enforce for it")
+	}
 	return p
 }
 

@@ -67,7 +67,7 @@ func freeAddress(t *testing.T) string {
 // SANDKEEPER_SCREENSHOT=path it is also the picture in README.md.
 func TestPageOfABusyDay(t *testing.T) {
 	a := newArena(t, settings{})
-	a.configure(settings{name: "prod-eu", rules: "{orphan: {apart: 1s}}", more: quickly})
+	a.configure(settings{name: "prod-eu", rules: "{orphan: {apart: 1s}, capacity: off}", more: quickly})
 	a.working(212)
 	for range 40 {
 		a.cloud.Put(simulated.Sandbox{Labels: map[string]string{"project": "research"}, CreatedAt: time.Now().Add(-time.Hour)})
@@ -91,7 +91,7 @@ func TestPageOfABusyDay(t *testing.T) {
 	b.open(d.url())
 	b.shows("the source that is not trusted", "h1", "daytona")
 	b.shows("what was lost", "#sources", "the listing lost 213 of 213 sandboxes")
-	b.shows("the snapshot", "#incidents", `snapshot "ai-agent-dev-light" is inactive`)
+	b.shows("the snapshot", "#findings", `snapshot "ai-agent-dev-light" is inactive`)
 	b.shows("the hold", "#held", "debugging with the user")
 	b.shows("what was done before", "#actions", "confirmed gone")
 	b.clean()

@@ -76,7 +76,7 @@ func (a *arena) runsAgain(id string, tasks []string) {
 	a.Helper()
 	a.sql("UPDATE tasks SET status = 'completed' WHERE id = $1::uuid", tasks[0])
 	sql := a.must("victims", id, "-o", "sql")
-	a.sql(strings.Replace(sql, "-- COMMIT", "COMMIT", 1))
+	a.sql(sql)
 	for i, task := range tasks {
 		want := "pending"
 		if i == 0 {

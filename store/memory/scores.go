@@ -125,12 +125,21 @@ func (g *Ledger) reportFindings(rules ledger.Reports, from time.Time) {
 	}
 }
 
+// seenFrom is when the finding was first seen: by the pass's own now, a moment before its
+// record opened it.
+func seenFrom(f *reconcile.FindingSeen) time.Time {
+	if f.FirstSeen.IsZero() || f.OpenedAt.Before(f.FirstSeen) {
+		return f.OpenedAt
+	}
+	return f.FirstSeen
+}
+
 // actedOn reports whether a step of ours may be why the finding resolved.
 func (g *Ledger) actedOn(f *reconcile.FindingSeen) bool {
 	for _, a := range g.actions {
 		done := a.Outcome == reconcile.OutcomeDone || a.Outcome == reconcile.OutcomeConfirmed ||
 			a.Outcome == reconcile.OutcomeAccepted
-		if done && a.Rule == f.Rule && a.Subject == f.Subject && !a.PlannedAt.Before(f.OpenedAt) &&
+		if done && a.Rule == f.Rule && a.Subject == f.Subject && !a.PlannedAt.Before(seenFrom(f)) &&
 			!a.PlannedAt.After(f.ResolvedAt) {
 			return true
 		}

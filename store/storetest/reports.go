@@ -56,6 +56,14 @@ var reports = map[string]func(*bench){
 		b.clock.move(time.Hour)
 		b.equal("resolved before", b.report(time.Hour)[0].Resolved, 0)
 	},
+	"a step that its pass planned a moment before the record opened the finding is not forgotten": func(b *bench) {
+		f, a := found("errored", "a"), failing("a")
+		f.FirstSeen, a.Rule, a.PlannedAt = noon.Add(-time.Second), "errored", noon.Add(-time.Second)
+		b.pass(reconcile.Record{Findings: []reconcile.Finding{f}, Actions: []reconcile.Action{a}})
+		b.settled("a", reconcile.OutcomeDone)
+		b.pass(reconcile.Record{Resolved: []reconcile.FindingKey{f.Key()}})
+		b.equal("resolved by itself", b.report(time.Hour)[0].Resolved, 0)
+	},
 	"a sandbox costs from its first verdict until it was gone, or until now, once": func(b *bench) {
 		there, gone := reconcile.SandboxSeen{Ref: ref("sb-a")}, reconcile.SandboxSeen{Ref: ref("sb-b")}
 		gone.GoneAt = noon.Add(time.Hour)
