@@ -33,7 +33,7 @@ func (v *view) capacityFindings() []Finding {
 
 // crowd compares the active sandboxes with the two levels.
 func (v *view) crowd(p RulePolicy) []Finding {
-	active := v.active()
+	active := v.owned(SandboxState.active)
 	seen := Evidence{Source: "providers", At: v.now, Fact: fmt.Sprintf(
 		"%d sandboxes run or come up, %d tasks are live", active, len(v.s.Tasks))}
 	var out []Finding
@@ -50,25 +50,6 @@ func (v *view) crowd(p RulePolicy) []Finding {
 		out = append(out, f)
 	}
 	return out
-}
-
-// active is how many owned sandboxes run or come up. Where the listing is not trusted, the
-// last trusted inventory counts.
-func (v *view) active() int {
-	n := 0
-	for i := range v.s.Sandboxes {
-		s := &v.s.Sandboxes[i]
-		if s.Owned && s.State.active() && v.trusted(listingOf(s.Provider)) {
-			n++
-		}
-	}
-	for ref, seen := range v.s.Memory.Sandboxes {
-		_, ours := v.p.Providers[ref.Provider]
-		if ours && seen.GoneAt.IsZero() && seen.State.active() && !v.trusted(listingOf(ref.Provider)) {
-			n++
-		}
-	}
-	return n
 }
 
 // active reports whether a sandbox in this state takes part of what may run at once.

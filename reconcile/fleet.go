@@ -20,22 +20,42 @@ func compareRefs(a, b Ref) int {
 
 // fleet is how many owned sandboxes exist: what share and breaker are percent of. Where
 // the listing is not trusted, the last trusted inventory counts.
-func (v *view) fleet() int {
-	n := 0
-	for _, s := range v.s.Sandboxes {
-		if s.Owned && s.State.Exists() && v.trusted(listingOf(s.Provider)) && v.s.Kind == Full {
+func (v *view) fleet() int { return v.owned(SandboxState.Exists) }
+
+// owned is how many owned sandboxes are in such a state. Where the listing is not trusted, or
+// was not made, the last trusted inventory counts. One look at a provider does for all that
+// stand side by side: this goes over everything in every pass.
+func (v *view) owned(such func(SandboxState) bool) int {
+	n, provider, listed := 0, "", false
+	for i := range v.s.Sandboxes {
+		s := &v.s.Sandboxes[i]
+		if s.Provider != provider {
+			provider, listed = s.Provider, v.counted(s.Provider)
+		}
+		if listed && s.Owned && such(s.State) {
 			n++
 		}
 	}
-	for ref, seen := range v.s.Memory.Sandboxes {
-		if _, ours := v.p.Providers[ref.Provider]; !ours {
-			continue // its entry left the config: nothing of it is ever touched
+	dark := map[string]bool{} // an entry that left the config is not among them: nothing of it is ever touched
+	for name := range v.p.Providers {
+		if !v.counted(name) {
+			dark[name] = true
 		}
-		if seen.GoneAt.IsZero() && (v.s.Kind != Full || !v.trusted(listingOf(ref.Provider))) {
+	}
+	if len(dark) == 0 {
+		return n
+	}
+	for ref, seen := range v.s.Memory.Sandboxes {
+		if dark[ref.Provider] && seen.GoneAt.IsZero() && such(seen.State) {
 			n++
 		}
 	}
 	return n
+}
+
+// counted reports whether this pass listed the provider, and the listing is trusted.
+func (v *view) counted(provider string) bool {
+	return v.s.Kind == Full && v.trusted(listingOf(provider))
 }
 
 // counts are the pass's totals, by name. What could not be measured is absent, not 0.
