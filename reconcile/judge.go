@@ -206,13 +206,24 @@ func (v *view) letGo(what, subject string) bool {
 // threshold is the rule's threshold for the subject: the first override whose class
 // matches, else the rule's own.
 func (v *view) threshold(rule string, s *Subject) time.Duration {
-	p := v.p.Rules[rule]
+	p := v.policy(rule)
 	for _, o := range p.Overrides {
 		if s.inClass(o.When) {
 			return o.After
 		}
 	}
 	return p.After
+}
+
+// policy is the settings of a rule, without a copy: rules ask for it on each subject.
+func (v *view) policy(rule string) *RulePolicy {
+	for i := range v.rules {
+		if v.rules[i].name == rule {
+			return &v.rules[i].policy
+		}
+	}
+	p := v.p.Rules[rule]
+	return &p
 }
 
 func (s *Subject) inClass(when map[string]string) bool {

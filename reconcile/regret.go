@@ -77,7 +77,7 @@ func (v *view) regret(j *Judgement) {
 			continue
 		}
 		j.Regrets = append(j.Regrets, Regret{Verdict: w.Number, Rule: w.Rule, At: v.now, What: what})
-		if w.Enforced && !w.FailedAt.IsZero() {
+		if w.Enforced && w.failed() && w.Number > v.s.Memory.Armed[w.Rule] {
 			news[w.Rule]++
 		}
 	}
@@ -95,23 +95,26 @@ func (v *view) lives(w *Verdict) (what string, over bool) {
 	if t == nil {
 		return "", v.s.Absent[w.Task]
 	}
+	if t.State == TaskStopped || w.handedOut(t) {
+		return "", true
+	}
 	sign := signOf(w.Rule, t)
-	if !t.State.Live() {
+	if t.State != TaskRunning || w.failed() {
 		sign = t.workerSign(w.Rule)
 	}
-	again := t.State == TaskRunning && !w.FailedAt.IsZero()
 	switch {
-	case w.handedOut(t) || t.State == TaskStopped:
-		return "", true
 	case t.State == TaskCompleted:
 		return fmt.Sprintf("completed, seen %s after the verdict", short(v.now.Sub(w.At))), false
-	case again && t.sandboxSince(w.Attempt):
+	case t.State == TaskRunning && w.failed() && t.sandboxSince(w.Attempt):
 		return fmt.Sprintf("%s again in the same sandbox, seen %s after the verdict", t.Status, short(v.now.Sub(w.At))), false
 	case sign.After(w.Sign) && sign.After(w.TaskAt):
 		return fmt.Sprintf("life sign %s, %s after the verdict", stamp(sign), short(sign.Sub(w.TaskAt))), false
 	}
 	return "", false
 }
+
+// failed reports whether our own write failed or requeued the task.
+func (w *Verdict) failed() bool { return !w.FailedAt.IsZero() }
 
 // row is a task's row, live or read by key; nil when it was not read or is not there.
 func (v *view) row(id string) *Task {
@@ -124,8 +127,8 @@ func (v *view) row(id string) *Task {
 	return nil
 }
 
-// workerSign is the newest sign that only a worker gives. When activity is read off the row's
-// own clock of changes, our write and a person's move it as well.
+// workerSign is the newest sign that only a worker gives. When a sign is read off the row's own
+// clock of changes, our write and a person's move it as well.
 func (t *Task) workerSign(rule string) time.Time {
 	own := *t
 	for _, at := range []*time.Time{&own.ActivityAt, &own.HeartbeatAt} {
@@ -143,22 +146,35 @@ func (t *Task) sandboxSince(attempt uint64) bool {
 	return was != 0 && was == is
 }
 
-// handedOut reports whether the row is of another attempt than the verdict's.
+// handedOut reports whether the row is of another attempt than the verdict's. Where that
+// cannot be told it counts as one: what a platform or a person starts anew refutes nothing.
 func (w *Verdict) handedOut(t *Task) bool {
 	wasCount, wasSession, wasSandbox := parts(w.Attempt)
 	count, session, sandbox := parts(t.attempt())
 	if count != wasCount {
 		return t.State != TaskPending || !marked(t.Error) // our own requeue, which nobody has taken up
 	}
-	if t.State == TaskFailed && marked(t.Error) {
-		return false // it stands as we left it: whoever writes to it now is the old worker
+	stands := t.State == TaskFailed && marked(t.Error)
+	if t.State == TaskPending || w.begunAnew(t, stands) {
+		return true
+	}
+	if stands {
+		return false // as we left it: whoever writes to it now is the old worker
 	}
 	if w.changed(t, wasSession, session) || w.changed(t, wasSandbox, sandbox) {
 		return true
 	}
-	begunAnew := t.StartedAt.After(w.TaskAt) && (t.State.Live() || t.State == TaskCompleted)
-	return !w.FailedAt.IsZero() && begunAnew && !t.sandboxSince(w.Attempt)
+	return w.failed() && (t.State == TaskAssigned || t.State == TaskRunning && t.began().IsZero())
 }
+
+// begunAnew reports whether a worker started after the verdict, of a task that had one before
+// or that we failed meanwhile. While the row stands as we left it the first one started late.
+func (w *Verdict) begunAnew(t *Task, stands bool) bool {
+	return t.began().After(w.TaskAt) && (!w.Sign.IsZero() || w.failed() && !stands)
+}
+
+// began is the newest start of a worker that the row or its events tell of.
+func (t *Task) began() time.Time { return latest(t.StartedAt, t.Events.Started) }
 
 // changed reports whether a column tells of another attempt. Our own write clears it, and the
 // row's first attempt may fill it in late.
@@ -169,7 +185,7 @@ func (w *Verdict) changed(t *Task, was, is uint64) bool {
 	case is == 0:
 		return t.State.Live()
 	}
-	return was != 0 || !w.FailedAt.IsZero()
+	return was != 0 || w.failed()
 }
 
 // demotion lowers an enforced rule whose regrets, these new ones included, are too many among

@@ -13,6 +13,7 @@ func TestRegret(t *testing.T) {
 	const (
 		failed   = "verdict heartbeat-lost task:t1 ago=10m failed=10m sign=12m sandbox=s1 session=c1 attempts=1; "
 		observed = "verdict heartbeat-lost task:t1 ago=10m enforced=no sign=12m sandbox=s1 session=c1 attempts=1; "
+		unnamed  = "verdict heartbeat-lost task:t1 ago=10m failed=10m sign=12m sandbox=s1; "
 		row      = "row t1 failed updated=10m attempts=1/3 error=\"silent [sandkeeper x1]\" "
 		same     = " sandbox=s1 session=c1 attempts=1/3 "
 	)
@@ -37,7 +38,7 @@ func TestRegret(t *testing.T) {
 		"it was stopped by a person":           {failed + "row t1 stopped updated=1m ev.heartbeat=1m" + same, "over"},
 		"it is gone":                           {failed, "over"},
 		"it runs again in the same sandbox":    {failed + "task t1 running started=1h" + same, "again in the same sandbox"},
-		"it is pending again":                  {failed + "task t1 pending" + same, ""},
+		"it is pending again":                  {failed + "task t1 pending" + same, "over"},
 		"another attempt":                      {failed + "task t1 running started=1m ev.heartbeat=9s sandbox=s1 attempts=2/3", "over"},
 		"another sandbox":                      {failed + "task t1 running started=1h ev.heartbeat=9s sandbox=s2 session=c1 attempts=1/3", "over"},
 		"another session":                      {failed + "task t1 running started=1h ev.heartbeat=9s sandbox=s1 session=c2 attempts=1/3", "over"},
@@ -64,6 +65,36 @@ func TestRegret(t *testing.T) {
 			"verdict inactive task:t1 ago=10m failed=10m sign=30m sandbox=s1 session=c1 attempts=1; " + row + same + "ev.heartbeat=9m", ""},
 		"inactive, and it works on": {
 			"verdict inactive task:t1 ago=10m failed=10m sign=30m sandbox=s1 session=c1 attempts=1; " + row + same + "ev.activity=9m", "life sign"},
+		"started anew in a sandbox of the same name": {
+			unnamed + "task t1 running started=1m updated=1m ev.started=1m sandbox=s1", "over"},
+		"started anew, its attempts and its session kept": {
+			failed + "task t1 running started=1m updated=1m ev.started=1m" + same, "over"},
+		"never started, and started anew in a sandbox of the same name": {
+			"verdict assigned-stale task:t1 ago=10m failed=10m sandbox=s1; task t1 running started=1m ev.started=1m sandbox=s1", "over"},
+		"started anew by an event alone": {unnamed + "task t1 running started=1h updated=1m ev.started=1m sandbox=s1", "over"},
+		"started anew by the row alone":  {unnamed + "task t1 running started=1m updated=1m sandbox=s1", "over"},
+		"begun at the very moment of the verdict": {
+			failed + "task t1 running started=10m updated=1m" + same, "again in the same sandbox"},
+		"started anew, completed":          {failed + "row t1 completed updated=1m started=5m" + same, "over"},
+		"started anew, and we failed it":   {failed + row + same + "started=5m ev.heartbeat=4m", "over"},
+		"handed out anew, same sandbox":    {failed + "task t1 assigned ev.heartbeat=9s" + same, "over"},
+		"pending again, a heartbeat":       {failed + "task t1 pending ev.heartbeat=9s" + same, "over"},
+		"pending, carrying our mark still": {failed + "task t1 pending error=\"silent [sandkeeper x1]\"" + same, "over"},
+		"running, and nothing tells since when": {
+			failed + "task t1 running updated=1m ev.heartbeat=9s" + same, "over"},
+		"running on, activity is the row's clock": {
+			"verdict heartbeat-lost task:t1 ago=10m failed=10m sign=12m; task t1 running started=1h updated=1m activity=1m", ""},
+		"set back to pending, activity is the row's clock":  {unnamed + "task t1 pending updated=1m activity=1m sandbox=s1", "over"},
+		"set back to pending, heartbeat is the row's clock": {unnamed + "task t1 pending updated=1m heartbeat=1m sandbox=s1", "over"},
+		"handed out, activity is the row's clock":           {unnamed + "task t1 assigned updated=1m activity=1m sandbox=s1", "over"},
+		"touched by a person, a status of a fork":           {unnamed + "row t1 unknown updated=1m activity=1m sandbox=s1", ""},
+		"observed, and set back to pending": {
+			"verdict inactive task:t1 ago=10m enforced=no sign=12m sandbox=s1; task t1 pending updated=1m activity=1m sandbox=s1", "over"},
+		"observed, handed out, activity is the row's clock": {
+			"verdict assigned-stale task:t1 ago=10m enforced=no; task t1 assigned updated=1m activity=1m", ""},
+		"observed, at work, activity is the row's clock": {
+			"verdict inactive task:t1 ago=10m enforced=no sign=12m sandbox=s1; task t1 running updated=1m activity=1m sandbox=s1", "life sign"},
+		"observed, and started anew": {observed + "task t1 running started=5m ev.heartbeat=9s" + same, "over"},
 		"a rule that does not call it dead": {
 			"verdict deadline-exceeded task:t1 ago=10m failed=10m; " + row + "ev.heartbeat=9m", ""},
 		"a regret already":                       {"verdict heartbeat-lost task:t1 ago=10m failed=10m regret=5m; " + row + "ev.heartbeat=9m", ""},
@@ -108,6 +139,10 @@ func TestDemotion(t *testing.T) {
 		"two of a hundred":                        {tally(100, 1) + regrets(1, "failed=10m"), false},
 		"two of fifty: too few to prove":          {tally(50, 1) + regrets(1, "failed=10m"), false},
 		"two of two: too few to prove":            {tally(2, 1) + regrets(1, "failed=10m"), false},
+		"three that rule before it was armed":     {"tally heartbeat-lost armed=3; " + regrets(3, "failed=10m"), false},
+		"three of five, two of them forgiven":     {"tally heartbeat-lost armed=2; " + regrets(5, "failed=10m"), true},
+		"two of five, three of them forgiven":     {"tally heartbeat-lost armed=3; " + regrets(5, "failed=10m"), false},
+		"another rule was armed since":            {"tally inactive armed=9; " + regrets(3, "failed=10m"), true},
 		"three of three":                          {tally(3, 2) + regrets(1, "failed=10m"), true},
 		"exactly two percent":                     {tally(150, 2) + regrets(1, "failed=10m"), false},
 		"a little more than that":                 {tally(149, 2) + regrets(1, "failed=10m"), true},

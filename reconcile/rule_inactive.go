@@ -13,15 +13,15 @@ func inactive(v *view, s *Subject) answer {
 	if t == nil || s.Fate != FateLive || t.State != TaskRunning {
 		return v.apart(s, "running tasks are")
 	}
-	if !v.started(s) {
-		return fine("its worker has not started: that is for assigned-stale")
-	}
 	if v.lastActive.IsZero() {
 		return fine("no running task shows any activity: that there is none says nothing here")
 	}
 	after, all := v.threshold("inactive", s), v.idleFor(s)
 	if all < after {
 		return v.no(func() string { return fmt.Sprintf("last activity %s ago, limit %s", short(all), short(after)) })
+	}
+	if !v.started(s) {
+		return fine("its worker has not started: that is for assigned-stale")
 	}
 	ran, _ := v.stateAge(s)
 	quiet := v.inactiveFor(s, min(all, ran))

@@ -69,11 +69,15 @@ func putVerdict(l *entry) {
 	m.Verdicts = append(m.Verdicts, v)
 }
 
-// putTally: tally RULE verdicts=100 regrets=2.
+// putTally: tally RULE verdicts=100 regrets=2, armed after the verdict armed=3.
 func putTally(l *entry) {
 	var t Tally
 	l.num("verdicts", &t.Verdicts)
 	l.num("regrets", &t.Regrets)
+	armed := 0
+	if l.num("armed", &armed); armed > 0 {
+		l.w.s.Memory.Armed = map[string]int64{l.arg(0): int64(armed)}
+	}
 	if l.w.s.Memory.Regrets == nil {
 		l.w.s.Memory.Regrets = map[string]Tally{}
 	}

@@ -101,13 +101,26 @@ func countHour(counts []reconcile.Counter, now time.Time) write {
 
 // verdictReadings are the verdicts of the last hours, and what each rule's come to.
 func verdictReadings(m *reconcile.Memory) []reading {
-	m.Regrets = map[string]reconcile.Tally{}
+	m.Regrets, m.Armed = map[string]reconcile.Tally{}, map[string]int64{}
 	return []reading{
 		each("ledger_recall_verdicts", pgx.StrictNamedArgs{
 			"since": m.Now.Add(-ledger.Watched), "most": ledger.MostVerdicts,
 		}, scanVerdict, func(v reconcile.Verdict) { m.Verdicts = append(m.Verdicts, v) }),
 		tallies(m.Regrets),
+		each("ledger_recall_armed", nil, scanArming, func(a arming) { m.Armed[a.rule] = a.after }),
 	}
+}
+
+// An arming forgives a rule its verdicts up to a number.
+type arming struct {
+	rule  string
+	after int64
+}
+
+func scanArming(r pgx.Rows) (arming, error) {
+	var a arming
+	err := r.Scan(&a.rule, &a.after)
+	return a, err
 }
 
 // tallies reads how often each rule was wrong lately.

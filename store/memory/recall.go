@@ -37,6 +37,7 @@ func (g *Ledger) recall(now time.Time) reconcile.Memory {
 		Controls:  g.controls(now),
 		Verdicts:  g.recentVerdicts(now),
 		Regrets:   g.tallies(),
+		Armed:     g.armings(),
 	}
 	for _, f := range g.openFindings() {
 		m.Findings[f.Key()] = f.Finding

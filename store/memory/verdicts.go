@@ -2,6 +2,7 @@ package memory
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -137,6 +138,13 @@ func (g *Ledger) tallies() map[string]reconcile.Tally {
 		tallies[v.Rule] = t
 	}
 	return tallies
+}
+
+// armings are the newest verdicts before the rules were armed last.
+func (g *Ledger) armings() map[string]int64 {
+	armed := maps.Clone(g.armed)
+	maps.DeleteFunc(armed, func(_ string, after int64) bool { return after == 0 })
+	return armed
 }
 
 func (g *Ledger) purgeVerdicts(before time.Time) {

@@ -22,6 +22,7 @@ var tallies = map[string]func(*bench){
 		numbers := b.judged("heartbeat-lost", "a", "b", "c")
 		b.judged("inactive", "a")
 		b.equal("tallies", b.recall().Regrets, map[string]reconcile.Tally{})
+		b.equal("forgiven", b.recall().Armed, map[string]int64{})
 		b.failed("a")
 		b.failed("b")
 		b.regretted(numbers[1:]...)
@@ -83,6 +84,7 @@ var tallies = map[string]func(*bench){
 		b.must(b.ClearMode(b.Context(), "heartbeat-lost", by))
 		want := map[string]reconcile.Tally{"inactive": {Verdicts: 1, Regrets: 1}}
 		b.equal("tallies", b.recall().Regrets, want)
+		b.equal("forgiven up to", b.recall().Armed, map[string]int64{"heartbeat-lost": max(numbers[1], other[0])})
 		b.regretted(numbers[1])
 		b.equal("tallies after a late regret", b.recall().Regrets, want)
 		b.equal("regrets on the page", len(b.overview(9).Regrets), 3)
