@@ -43,9 +43,11 @@ func stepHolds(c *Controls, a *Action, t target) []string {
 
 // incidents are the open incidents that hold the step: the end of a sandbox whose failure has
 // a cause that more ends do not mend. A requeue is not held: it is withdrawn, and the task is
-// failed instead.
+// failed instead. Nor is an end that was tried before: the provider may have carried it out,
+// and nobody would look.
 func (a *Action) incidents(c *Controls) []string {
-	if a.asked() || a.Step != StepTerminate && a.Step != StepQuarantine {
+	tried := a.Attempts > 1 || a.Attempts == 1 && a.ClaimedBy == ""
+	if tried || a.asked() || a.Step != StepTerminate && a.Step != StepQuarantine {
 		return nil
 	}
 	if id := c.incident(a.Signature); id != "" {

@@ -87,12 +87,19 @@ func (v *view) begun(r *draft, open map[stepKey]*Action) bool {
 	return false
 }
 
+// quarantineTries is how often a sandbox was asked to stop before a quarantine that does not
+// come about keeps no other rule from ending it.
+const quarantineTries = 3
+
 // handled reports whether another remedy, or a person, has a step of another kind open on
 // the sandbox.
 func handled(step *Action, open map[stepKey]*Action) bool {
 	for _, kind := range []Step{StepTerminate, StepQuarantine, StepResume} {
 		a := open[stepKey{step: kind, provider: step.Provider, id: step.Sandbox}]
 		if a == nil {
+			continue
+		}
+		if a.Step == StepQuarantine && a.Attempts >= quarantineTries && step.Step == StepTerminate {
 			continue
 		}
 		harsher := step.Step == StepQuarantine && kind == StepTerminate && a.Seq == 0 // planned before the remedy changed

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // underIncidents holds what would end something, or try it again, while an incident of the
@@ -20,6 +21,22 @@ func underIncidents(drafts []*draft, incidents []Incident) {
 			continue
 		}
 		r.steps[0].Step, r.incident = StepFail, "incident: "+id
+	}
+}
+
+// stillHeld shows the steps that wait in the ledger because an incident holds them: their row
+// is over, so no finding speaks of them any more.
+func (v *view) stillHeld(out *Plan, incidents []Incident) {
+	held := Controls{Incidents: incidents}
+	for i := range v.s.Memory.Actions {
+		a := &v.s.Memory.Actions[i]
+		holds := a.incidents(&held)
+		shown := func(s PlannedStep) bool { return s.ID == a.ID }
+		if len(holds) == 0 || a.Seq == 0 || a.begun() || slices.ContainsFunc(out.Steps, shown) {
+			continue
+		}
+		out.Steps = append(out.Steps, PlannedStep{
+			Action: *a, Mode: v.policy(a.Rule).Mode, HeldBy: strings.Join(holds, "; ")})
 	}
 }
 

@@ -39,7 +39,7 @@ func (s *stage) minute(k *reconcile.Keeper) *reconcile.Result {
 }
 
 // TestIncidentInTheLedger: five tasks fail alike. Their rows are failed, budget by budget;
-// none of their sandboxes is ended until they are clean-up; the incident closes by itself.
+// none of their sandboxes is ended until the incident closes, which it does by itself.
 func TestIncidentInTheLedger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := opened(t)
@@ -57,8 +57,13 @@ func TestIncidentInTheLedger(t *testing.T) {
 		if err != nil || len(c.Incidents) != 1 || c.Incidents[0].Count != 5 || !c.Incidents[0].Holds() {
 			t.Fatalf("open incidents: %+v, %v; want one of 5 that holds", c.Incidents, err)
 		}
-		if open := s.open(); len(open) > 0 {
-			t.Errorf("open actions: %+v, want none", open)
+		for _, a := range s.open() {
+			if a.Step != reconcile.StepTerminate || a.Seq != 1 || a.Attempts > 0 {
+				t.Errorf("open: %s of %s, %d attempts; want only ends that wait behind their rows", a.Step, a.Subject, a.Attempts)
+			}
+		}
+		if r := s.minute(k); len(r.Plan.Steps) != 5 || !strings.HasPrefix(r.Plan.Steps[0].HeldBy, "incident: ") {
+			t.Errorf("steps: %+v, want the 5 ends held by the incident", r.Plan.Steps)
 		}
 		if n := strings.Count(log.String(), "incident opened"); n != 1 {
 			t.Errorf("the log tells %d times that it opened, want once:\n%s", n, log.String())

@@ -67,12 +67,12 @@ func TestHundredIdentical(t *testing.T) {
 	if len(j.Verdicts) != 100 || len(j.Incidents) != 1 || j.Incidents[0].Count != 100 {
 		t.Fatalf("%d verdicts, incidents %+v; want one incident of 100", len(j.Verdicts), j.Incidents)
 	}
-	if len(p.Actions) != w.p.Limits.PerPass {
-		t.Errorf("%d actions, want %d", len(p.Actions), w.p.Limits.PerPass)
+	if len(p.Actions) != 2*w.p.Limits.PerPass {
+		t.Errorf("%d actions, want %d rows and what waits behind each", len(p.Actions), w.p.Limits.PerPass)
 	}
 	for _, a := range p.Actions {
-		if a.Step != StepFail || a.Signature != j.Incidents[0].Signature {
-			t.Errorf("action %+v, want only rows failed, with the signature", a)
+		if (a.Step == StepFail) != (a.Seq == 0) || a.Signature != j.Incidents[0].Signature {
+			t.Errorf("%s %s, step %d: want rows failed first, with the signature", a.Step, a.Subject, a.Seq)
 		}
 	}
 	grouped := 0
@@ -125,9 +125,9 @@ func TestUnderAnIncident(t *testing.T) {
 		"a planned terminate is withdrawn": {"rule deadline-exceeded remedy=terminate; " +
 			"action a1 deadline-exceeded task:d001 terminate box=daytona/d001 signature=" + sig, nil,
 			[]string{"held terminate daytona/d001: incident: i-1"}, []string{"a1"}},
-		"what is left of a begun remedy is withdrawn": {"row d001 failed updated=1m; box daytona/d001 running task=d001; " +
+		"what is left of a begun remedy waits": {"row d001 failed updated=1m; box daytona/d001 running task=d001; " +
 			"action a2 deadline-exceeded task:d001 terminate box=daytona/d001 remedy=a1 seq=1 signature=" + sig, nil,
-			nil, []string{"a2"}},
+			[]string{"held terminate daytona/d001: incident: i-1"}, nil},
 		"what was begun is left": {"row d001 failed updated=1m; box daytona/d001 running task=d001; " +
 			"action a2 deadline-exceeded task:d001 terminate box=daytona/d001 remedy=a1 seq=1 claimed=1m signature=" + sig, nil,
 			nil, nil},
@@ -154,7 +154,7 @@ func TestUnderAnIncident(t *testing.T) {
 				t.Errorf("withdrawn = %v, want %v", p.Withdrawn, c.withdrawn)
 			}
 			for _, a := range p.Actions {
-				if a.Step != StepFail && c.change == nil && !strings.Contains(world, "mode=off") {
+				if a.Step != StepFail && a.Seq == 0 && c.change == nil && !strings.Contains(world, "mode=off") {
 					t.Errorf("action %s of %s is recorded under an incident", a.Step, a.Subject)
 				}
 			}

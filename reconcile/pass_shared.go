@@ -72,6 +72,7 @@ func (r *run) hand(ctx context.Context) error {
 // before first. A remedy that nobody has begun waits until a pass calls for it.
 func (r *run) remedies() []string {
 	open := slices.Concat(r.view.s.Memory.Actions, r.result.Plan.Actions)
+	incidents := Controls{Incidents: r.result.Judged.Incidents}
 	wait := map[string]bool{}
 	for i := range open {
 		a := &open[i]
@@ -81,7 +82,9 @@ func (r *run) remedies() []string {
 	}
 	var out []string
 	for i := range open {
-		if a := &open[i]; !wait[a.Remedy] && !a.NextAttempt.After(r.now) {
+		a := &open[i]
+		held := !a.begun() && len(a.incidents(&incidents)) > 0
+		if !held && !wait[a.Remedy] && !a.NextAttempt.After(r.now) {
 			out = appendNew(out, a.Remedy)
 		}
 	}

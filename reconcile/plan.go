@@ -46,6 +46,7 @@ func MakePlan(j *Judgement, pass int64) *Plan {
 	for _, r := range drafts {
 		v.emit(out, r, pass, open)
 	}
+	v.stillHeld(out, j.Incidents)
 	out.Findings = v.allFindings(j, drafts)
 	out.Withdrawn = v.withdrawn(drafts, j.Incidents)
 	return out
@@ -102,8 +103,8 @@ func (v *view) emit(out *Plan, r *draft, pass int64, open map[stepKey]*Action) {
 		default:
 			a.ID = actionID(v.p.Installation, pass, v.now.UnixNano(), &a)
 			a.Remedy = firstOf(remedy, a.ID)
-			if heldBy == "" {
-				out.Actions = append(out.Actions, a)
+			if heldBy == "" || i > 0 && len(r.holds) == 0 {
+				out.Actions = append(out.Actions, a) // what an incident holds waits in the ledger, behind its row
 			}
 		}
 		remedy = firstOf(remedy, a.Remedy)

@@ -2,28 +2,24 @@ package reconcile
 
 // withdrawn are the open actions that nobody has begun and that this pass does not call
 // for any more, or that are held now. What a person asked for is not withdrawn by a pass,
-// and a later step follows its remedy, unless an incident holds it: then the remedy ends
-// with what it has done, and what is left of it is cleaned up like anything else.
+// and a later step follows its remedy: one that an incident holds waits until that is over.
 func (v *view) withdrawn(drafts []*draft, incidents []Incident) []string {
 	wanted := wantedSteps(drafts)
 	held := Controls{Incidents: incidents}
-	remedies, steps := map[string]bool{}, map[string]bool{}
+	remedies := map[string]bool{}
 	for i := range v.s.Memory.Actions {
 		a := &v.s.Memory.Actions[i]
 		if a.begun() || a.Outcome != OutcomePending || a.asked() {
 			continue
 		}
 		underIncident := a.Step != StepFail && held.incident(a.Signature) != ""
-		switch {
-		case a.Seq == 0 && (underIncident || v.s.Kind == Full && wanted[a.key()] != a.Step):
+		if a.Seq == 0 && (underIncident || v.s.Kind == Full && wanted[a.key()] != a.Step) {
 			remedies[a.Remedy] = true
-		case underIncident && a.NextAttempt.IsZero():
-			steps[a.ID] = true
 		}
 	}
 	var out []string
 	for i := range v.s.Memory.Actions {
-		if a := &v.s.Memory.Actions[i]; remedies[a.Remedy] || steps[a.ID] {
+		if a := &v.s.Memory.Actions[i]; remedies[a.Remedy] {
 			out = append(out, a.ID)
 		}
 	}

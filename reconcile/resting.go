@@ -19,15 +19,21 @@ func (v *view) resting(s *Subject) (kept, by string) {
 	return kept, by
 }
 
-// quarantines are the open terminates whose sandbox was stopped or paused and is to be kept
-// for a while yet.
-func (v *view) quarantines() map[Ref]*Action {
+// stopping are the remedies with a quarantine that is not done.
+func (v *view) stopping() map[string]bool {
 	stopping := map[string]bool{}
 	for i := range v.s.Memory.Actions {
 		if a := &v.s.Memory.Actions[i]; a.Step == StepQuarantine {
 			stopping[a.Remedy] = true
 		}
 	}
+	return stopping
+}
+
+// quarantines are the open terminates whose sandbox was stopped or paused and is to be kept
+// for a while yet.
+func (v *view) quarantines() map[Ref]*Action {
+	stopping := v.stopping()
 	var out map[Ref]*Action
 	for i := range v.s.Memory.Actions {
 		a := &v.s.Memory.Actions[i]

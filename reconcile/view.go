@@ -81,9 +81,10 @@ func (v *view) leave() {
 		}
 	}
 	v.asked = map[Ref]*Action{}
+	stopping := v.stopping()
 	for i := range v.s.Memory.Actions {
 		a := &v.s.Memory.Actions[i]
-		if a.Step != StepTerminate || waiting[a.Remedy] {
+		if a.Step != StepTerminate || waiting[a.Remedy] || a.inQuarantine() && stopping[a.Remedy] {
 			continue
 		}
 		v.ending[Ref{a.Provider, a.Sandbox}] = true

@@ -22,7 +22,7 @@ func (w *world) releaseIncident(ctx context.Context, id string, by *wish) (strin
 	if !incident.Holds() {
 		return "", fmt.Errorf("release of incident %s: it holds nothing, it is %s", id, incidentState(&incident))
 	}
-	held, err := w.heldByIncident(ctx, id)
+	held, err := w.heldByIncident(ctx, &incident)
 	if err != nil {
 		return "", err
 	}
@@ -32,19 +32,30 @@ func (w *world) releaseIncident(ctx context.Context, id string, by *wish) (strin
 	if err := w.ledger.ReleaseIncident(ctx, id, by.signature()); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("released incident %s: %s may go on, within their budgets", id, plural(len(held), "finding")), nil
+	return fmt.Sprintf("released incident %s: %s may go on, within their budgets", id, plural(len(held), "subject")), nil
 }
 
-// heldByIncident are the subjects of the findings that wait for the incident now.
-func (w *world) heldByIncident(ctx context.Context, id string) ([]string, error) {
+// heldByIncident are the subjects that wait for the incident now: of findings, and of steps
+// whose row is over.
+func (w *world) heldByIncident(ctx context.Context, incident *reconcile.Incident) ([]string, error) {
 	findings, err := w.ledger.OpenFindings(ctx)
 	if err != nil {
 		return nil, err
 	}
+	open, err := w.ledger.OpenActions(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var subjects []string
+	for i := range open {
+		a := &open[i]
+		if a.Seq > 0 && a.Signature == incident.Signature && a.Attempts == 0 && !slices.Contains(subjects, a.Subject) {
+			subjects = append(subjects, a.Subject)
+		}
+	}
 	for _, f := range findings {
 		by := func(h string) bool {
-			rest, is := strings.CutPrefix(h, "incident: "+id)
+			rest, is := strings.CutPrefix(h, "incident: "+incident.ID)
 			return is && (rest == "" || strings.ContainsAny(rest[:1], " :,;"))
 		}
 		if slices.ContainsFunc(f.HeldBy, by) && !slices.Contains(subjects, f.Subject) {
