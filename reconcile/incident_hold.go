@@ -6,6 +6,10 @@ import (
 	"strings"
 )
 
+// authoritative are the rules whose end somebody has set: a time limit holds whatever the
+// cause is that so many tasks reach it. Their failures form incidents, and are not held.
+var authoritative = map[string]bool{"deadline-exceeded": true}
+
 // underIncidents holds what would end something, or try it again, while an incident of the
 // same signature is open. The row of a task is failed all the same: who waits for it must
 // hear of it.
@@ -20,7 +24,10 @@ func underIncidents(drafts []*draft, incidents []Incident) {
 			r.holds = append(r.holds, "incident: "+id)
 			continue
 		}
-		r.steps[0].Step, r.incident = StepFail, "incident: "+id
+		r.steps[0].Step = StepFail
+		if !authoritative[r.finding.Rule] {
+			r.incident = "incident: " + id
+		}
 	}
 }
 

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// fails are n tasks past their deadline beside as many healthy ones, each with a sandbox.
+// fails are n tasks whose workers do nothing beside as many healthy ones, each with a sandbox.
 func fails(n int) string {
 	last := fmt.Sprintf("%03d", n)
-	return strings.ReplaceAll("task d{001..N} running started=1h timeout=10m ev.heartbeat=9s; box daytona/d{001..N} "+
-		"running task=d{001..N}; task w{001..N} running started=1h ev.heartbeat=9s; box daytona/w{001..N} running "+
+	return strings.ReplaceAll("task d{001..N} running started=1h ev.activity=1h ev.heartbeat=9s; box daytona/d{001..N} "+
+		"running task=d{001..N}; task w{001..N} running started=1h ev.activity=9s ev.heartbeat=9s; box daytona/w{001..N} running "+
 		"task=w{001..N}; limits share=100 breaker=100; ", "N", last)
 }
 
@@ -22,7 +22,7 @@ func TestIncidentOpens(t *testing.T) {
 	probe := newWorld(t, fails(1))
 	sig := "signature=" + probe.judge().Verdicts[0].Signature
 	before := func(n int, more string) string {
-		return fmt.Sprintf("verdict deadline-exceeded task:b{1..%d} %s %s; ", n, sig, more)
+		return fmt.Sprintf("verdict inactive task:b{1..%d} %s %s; ", n, sig, more)
 	}
 	const on = "systemic count=5 window=30m; "
 	for name, c := range map[string]struct {
@@ -35,12 +35,12 @@ func TestIncidentOpens(t *testing.T) {
 		"one, three before":               {on + fails(1) + before(3, "ago=29m"), 0},
 		"at the edge of the window":       {on + fails(1) + before(4, "ago=30m"), 5},
 		"just out of the window":          {on + fails(1) + before(4, "ago=30m1s"), 0},
-		"before, of another signature":    {on + fails(1) + "verdict deadline-exceeded task:b{1..4} ago=9m signature=x", 0},
+		"before, of another signature":    {on + fails(1) + "verdict inactive task:b{1..4} ago=9m signature=x", 0},
 		"before, and over":                {on + fails(1) + before(4, "ago=9m over=yes"), 5},
 		"four times the same subject":     {on + fails(1) + strings.Repeat(before(1, "ago=9m"), 4), 0},
 		"before, from a later clock":      {on + fails(1) + before(4, "ago=-9m"), 5},
 		"none new":                        {on + before(9, "ago=9m"), 0},
-		"observed only":                   {on + "rule deadline-exceeded mode=observe; " + fails(5), 5},
+		"observed only":                   {on + "rule inactive mode=observe; " + fails(5), 5},
 		"the rule systemic only observes": {on + "rule systemic mode=observe; " + fails(5), 5},
 		"the rule systemic is off":        {fails(9), 0},
 		"a count of one is too few":       {"systemic count=1; " + fails(1), 0},
@@ -98,6 +98,8 @@ func TestUnderAnIncident(t *testing.T) {
 	w := newWorld(t, "systemic count=5 window=30m", fails(5))
 	_, p := w.plan()
 	sig := p.Steps[0].Signature
+	_, p = newWorld(t, "task d001 running started=1h timeout=10m ev.heartbeat=9s; box daytona/d001 running task=d001").plan()
+	limit := p.Steps[0].Signature
 	for name, c := range map[string]struct {
 		world     string
 		change    func(*Incident)
@@ -112,24 +114,27 @@ func TestUnderAnIncident(t *testing.T) {
 			do("fail d001", "terminate daytona/d001"), nil},
 		"systemic is off by now: both go on": {"rule systemic mode=off; ", nil,
 			do("fail d001", "terminate daytona/d001"), nil},
-		"a requeue becomes a fail": {"rule deadline-exceeded remedy=requeue; task d001 running started=1h timeout=10m " +
+		"a requeue becomes a fail": {"rule inactive remedy=requeue; task d001 running started=1h ev.activity=1h " +
 			"ev.heartbeat=9s attempts=0/3; box daytona/d001 running task=d001; ", nil,
 			[]string{"do fail d001", "held terminate daytona/d001: incident: i-1"}, nil},
-		"a terminate alone waits": {"rule deadline-exceeded remedy=terminate; ", nil,
+		"a time limit holds all the same": {"task d001 running started=1h timeout=10m ev.heartbeat=9s; " +
+			"box daytona/d001 running task=d001; ", func(in *Incident) { in.Signature = limit },
+			do("fail d001", "terminate daytona/d001"), nil},
+		"a terminate alone waits": {"rule inactive remedy=terminate; ", nil,
 			[]string{"held terminate daytona/d001: incident: i-1"}, nil},
-		"a planned requeue is withdrawn": {"rule deadline-exceeded remedy=requeue; task d001 running started=1h " +
-			"timeout=10m ev.heartbeat=9s attempts=0/3; box daytona/d001 running task=d001; " +
-			"action a1 deadline-exceeded task:d001 requeue signature=" + sig, nil,
+		"a planned requeue is withdrawn": {"rule inactive remedy=requeue; task d001 running started=1h " +
+			"ev.activity=1h ev.heartbeat=9s attempts=0/3; box daytona/d001 running task=d001; " +
+			"action a1 inactive task:d001 requeue signature=" + sig, nil,
 			[]string{"held fail d001: the planned requeue is withdrawn first",
 				"held terminate daytona/d001: incident: i-1"}, []string{"a1"}},
-		"a planned terminate is withdrawn": {"rule deadline-exceeded remedy=terminate; " +
-			"action a1 deadline-exceeded task:d001 terminate box=daytona/d001 signature=" + sig, nil,
+		"a planned terminate is withdrawn": {"rule inactive remedy=terminate; " +
+			"action a1 inactive task:d001 terminate box=daytona/d001 signature=" + sig, nil,
 			[]string{"held terminate daytona/d001: incident: i-1"}, []string{"a1"}},
 		"what is left of a begun remedy waits": {"row d001 failed updated=1m; box daytona/d001 running task=d001; " +
-			"action a2 deadline-exceeded task:d001 terminate box=daytona/d001 remedy=a1 seq=1 signature=" + sig, nil,
+			"action a2 inactive task:d001 terminate box=daytona/d001 remedy=a1 seq=1 signature=" + sig, nil,
 			[]string{"held terminate daytona/d001: incident: i-1"}, nil},
 		"what was begun is left": {"row d001 failed updated=1m; box daytona/d001 running task=d001; " +
-			"action a2 deadline-exceeded task:d001 terminate box=daytona/d001 remedy=a1 seq=1 claimed=1m signature=" + sig, nil,
+			"action a2 inactive task:d001 terminate box=daytona/d001 remedy=a1 seq=1 claimed=1m signature=" + sig, nil,
 			nil, nil},
 		"what a person asked for is left": {"row d001 failed updated=1m; box daytona/d001 running task=d001; " +
 			"action a2 operator sandbox:daytona/d001 terminate box=daytona/d001 signature=" + sig, nil, nil, nil},
@@ -140,7 +145,7 @@ func TestUnderAnIncident(t *testing.T) {
 				world = fails(1) + world
 			}
 			w := newWorld(t, "systemic count=5 window=30m; limits share=100", anchor, world)
-			in := Incident{ID: "i-1", Signature: sig, Rule: "deadline-exceeded", Provider: "daytona",
+			in := Incident{ID: "i-1", Signature: sig, Rule: "inactive", Provider: "daytona",
 				OpenedAt: ledgerNow.Add(-time.Minute), LastSeen: ledgerNow.Add(-time.Minute), Count: 5}
 			if c.change != nil {
 				c.change(&in)
@@ -167,7 +172,7 @@ func TestIncidentCloses(t *testing.T) {
 	w := newWorld(t, "systemic count=5 window=30m", fails(5))
 	_, p := w.plan()
 	sig := p.Steps[0].Signature
-	const seen = "finding deadline-exceeded task:x first=1h due=yes provider=daytona; "
+	const seen = "finding inactive task:x first=1h due=yes provider=daytona; "
 	for name, c := range map[string]struct {
 		world string
 		last  time.Duration
@@ -177,7 +182,7 @@ func TestIncidentCloses(t *testing.T) {
 		"when the window is over":          {"", 30 * time.Minute, false},
 		"a quick pass closes none":         {"pass quick; ", time.Hour, true},
 		"a new failure":                    {fails(1), time.Hour, true},
-		"an old failure that is still due": {fails(1) + "finding deadline-exceeded task:d001 first=1h due=yes; ", time.Hour, true},
+		"an old failure that is still due": {fails(1) + "finding inactive task:d001 first=1h due=yes; ", time.Hour, true},
 		"an old one that nobody could see": {seen + "tasks standby; ", time.Hour, true},
 		"an old one that has resolved":     {seen, time.Hour, false},
 		"the task table is not trusted":    {"tasks standby; ", time.Hour, true},
@@ -186,7 +191,7 @@ func TestIncidentCloses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, "systemic count=5 window=30m", anchor, c.world)
-			w.s.Memory.Controls.Incidents = []Incident{{ID: "i-1", Signature: sig, Rule: "deadline-exceeded",
+			w.s.Memory.Controls.Incidents = []Incident{{ID: "i-1", Signature: sig, Rule: "inactive",
 				Provider: "daytona", OpenedAt: ledgerNow.Add(-2 * time.Hour), LastSeen: ledgerNow.Add(-c.last), Count: 5}}
 			j, p := w.plan()
 			if len(j.Incidents) != 1 || j.Incidents[0].ClosedAt.IsZero() != c.open {
@@ -207,7 +212,8 @@ func TestIncidentGrows(t *testing.T) {
 	w.remember(j, p)
 	w.s.Memory.Now = w.s.Memory.Now.Add(time.Minute)
 	w.observe("template daytona/light inactive; row d{001..005} failed updated=1m; " +
-		strings.ReplaceAll(fails(2), "d{", "e{") + "task w{003..005} running started=1h ev.heartbeat=9s")
+		strings.ReplaceAll(fails(2), "d{", "e{") + "task w{003..005} running started=1h ev.activity=9s ev.heartbeat=9s; " +
+		"box daytona/w{003..005} running task=w{003..005}; box daytona/d{001..005} running task=d{001..005}")
 	next := w.judge().Incidents
 	first := j.Incidents[0]
 	if len(next) != 1 || next[0].ID != first.ID || next[0].Count != 7 || !next[0].LastSeen.Equal(w.s.Memory.Now) ||
@@ -216,5 +222,12 @@ func TestIncidentGrows(t *testing.T) {
 	}
 	if first.Cause != "" || !strings.Contains(next[0].Cause, `snapshot "light" is inactive`) {
 		t.Errorf("cause = %q and then %q, want the template as soon as it is known", first.Cause, next[0].Cause)
+	}
+	w.s.Memory.Controls.Incidents = next
+	w.s.Memory.Now = w.s.Memory.Now.Add(time.Minute)
+	w.observe("template daytona/light building; " + strings.ReplaceAll(fails(1), "d{", "f{"))
+	late := w.judge().Incidents
+	if len(late) != 1 || late[0].Cause != next[0].Cause || len(late[0].Evidence) != len(next[0].Evidence) {
+		t.Errorf("the cause %q became %+v after somebody mended it", next[0].Cause, late)
 	}
 }

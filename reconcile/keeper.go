@@ -49,11 +49,12 @@ type Result struct {
 }
 
 // Frozen are the sources that are not trusted and whose freeze makes a run of `once` fail:
-// listings, tasks, link, events and probes. Clocks are findings, not failures.
+// listings, tasks, link, events and probes. Clocks are findings, not failures, and workers that
+// all do nothing hold the one rule that would judge it.
 func (r *Result) Frozen() []SourceSeen {
 	var out []SourceSeen
 	for _, s := range r.Sources {
-		if !s.Trusted && !isClock(s.Name) {
+		if !s.Trusted && !isClock(s.Name) && s.Name != sourceActivity {
 			out = append(out, s)
 		}
 	}

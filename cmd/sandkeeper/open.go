@@ -118,9 +118,12 @@ func (w *world) current(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
+	case have > want:
+		return fmt.Errorf("the ledger is at schema version %d, this program knows %d: a newer sandkeeper has migrated it; "+
+			"use that version", have, want)
 	case have != want:
 		return fmt.Errorf("the ledger is at schema version %d, this program needs %d: "+
-			"run `sandkeeper migrate`, or add --migrate", have, want)
+			"run `sandkeeper migrate` (`once` and `run` do it with --migrate)", have, want)
 	}
 	return nil
 }
