@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -91,16 +92,21 @@ func (r *run) step(ctx context.Context, a Action) (Action, error) {
 	if err != nil {
 		return a, fmt.Errorf("read the controls before %s: %w", a.what(), err)
 	}
-	if holds := r.heldNow(&a, &controls); len(holds) > 0 {
+	outdated := a.outdated(r.now)
+	if holds := r.heldNow(&a, &controls); len(holds) > 0 && outdated == "" {
 		r.wait(a, strings.Join(holds, "; "))
 		return a, nil
 	}
 	limits := r.policy.Limits
-	claimed, err := r.claim(ctx, Claim{Action: a.ID, Pass: r.result.Pass, TTL: claimTTL,
+	wanted := Claim{Action: a.ID, Pass: r.result.Pass, TTL: claimTTL,
 		Total: limits.PerPass, Shared: limits.shared(r.result.Judged.Fleet), Hour: limits.PerHour,
-		Lifted: r.lifted(&a)})
+		Lifted: r.lifted(&a)}
+	if outdated != "" {
+		wanted.Hour = math.MaxInt // nothing is ended by it, and what is not begun is given back
+	}
+	claimed, err := r.claim(ctx, wanted)
 	if errors.Is(err, ErrHeld) {
-		r.wait(a, err.Error())
+		r.wait(a, heldBy(err))
 		return a, nil
 	}
 	if err != nil {
@@ -108,7 +114,18 @@ func (r *run) step(ctx context.Context, a Action) (Action, error) {
 	}
 	held, done := r.holdClaim(ctx, claimed)
 	defer done()
+	if outdated != "" && !a.begun() {
+		return r.settle(ctx, r.withdraw(claimed, outdated))
+	}
 	return r.settle(ctx, r.carry(held, claimed))
+}
+
+// heldBy is what holds a claim, in the words of a plan.
+func heldBy(err error) string {
+	if _, why, said := strings.Cut(err.Error(), ErrHeld.Error()+": "); said {
+		return why
+	}
+	return err.Error()
 }
 
 // heldNow is what keeps an open action from being carried out, whoever planned it and
@@ -125,6 +142,7 @@ func (r *run) heldNow(a *Action, controls *Controls) []string {
 	if a.inQuarantine() && !a.begun() && a.NextAttempt.After(r.now) {
 		return append(holds, "in quarantine until "+stamp(a.NextAttempt))
 	}
+	holds = append(holds, r.heldAtTheEnd(a)...)
 	if a.Seq > 0 || a.begun() {
 		return holds
 	}

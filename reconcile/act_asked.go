@@ -16,6 +16,9 @@ func (r *run) groundAsked(ctx context.Context, a Action) (Sandbox, Action, bool)
 	if out, settled := r.underway(a, look); settled {
 		return Sandbox{}, out, true
 	}
+	if why := a.outdated(r.now); why != "" {
+		return Sandbox{}, r.withdraw(a, why), true
+	}
 	users, err := r.users(ctx, &a, &look.Sandbox)
 	if err != nil {
 		return Sandbox{}, r.later(a, err.Error()), true

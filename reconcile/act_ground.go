@@ -66,8 +66,13 @@ func (r *run) linkedAgain(ctx context.Context, a *Action, sb Sandbox) (string, e
 		return "", fmt.Errorf("read the rows that name the sandbox: %w", err)
 	}
 	for _, t := range users.Tasks {
-		if t.State.Live() && t.ID != a.Task {
-			return "live task " + t.ID + " uses the sandbox", nil
+		switch {
+		case t.ID == a.Task || t.State.Terminal():
+		case t.State.Live():
+			return "live task " + clip(t.ID, 60) + " uses the sandbox", nil
+		default:
+			return fmt.Sprintf("task %s of status %s, which the config does not map, names the sandbox", clip(t.ID, 60),
+				clip(t.Status, 60)), nil
 		}
 	}
 	return "", nil
@@ -96,7 +101,7 @@ func (r *run) standsAgain(ctx context.Context, a *Action, sb Sandbox) (string, e
 // sandbox any more.
 func (r *run) stands(t *Task, a *Action, sb Sandbox) string {
 	if t.State.Terminal() {
-		return ""
+		return t.keptAlive(a)
 	}
 	if !t.State.Live() {
 		return "the row has a status that the config does not map: " + clip(t.Status, 60)
@@ -112,4 +117,12 @@ func (r *run) stands(t *Task, a *Action, sb Sandbox) string {
 		return ""
 	}
 	return "the task is live again: " + t.Status
+}
+
+// keptAlive says that the row asks to keep the sandbox for longer by now.
+func (t *Task) keptAlive(a *Action) string {
+	if a.Rule == "finished-lingering" && t.AsOf.Before(t.KeepAliveUntil) {
+		return "the row keeps it alive until " + stamp(t.KeepAliveUntil)
+	}
+	return ""
 }

@@ -1,5 +1,7 @@
 package reconcile
 
+import "fmt"
+
 // atRest reports whether nothing runs in a sandbox of this state, and it can come back.
 func (s SandboxState) atRest() bool { return s == SandboxStopped || s == SandboxSuspended }
 
@@ -21,17 +23,35 @@ func (r *run) stoppedBefore(a Action, look Look) (Action, bool) {
 	return a, false
 }
 
-// woken settles the end of a quarantine whose sandbox does not stand still any more: somebody
-// started it, so it is in use. In a state that says nothing it waits.
+// woken settles the end of a quarantine whose sandbox does not stand still any more, or did
+// not all the time: somebody started it, so it is in use. In a state that says nothing it
+// waits.
 func (r *run) woken(a Action, sb *Sandbox) (Action, bool) {
 	if !a.inQuarantine() {
 		return a, false
 	}
-	switch sb.State {
-	case SandboxRunning, SandboxCreating:
-		return r.withdraw(a, "somebody started it again after the quarantine: it is in use"), true
-	case SandboxUnknown:
+	if why := r.view.used(&a, sb, r.now); why != "" {
+		return r.withdraw(a, why), true
+	}
+	if sb.State == SandboxUnknown {
 		return r.later(a, "it is in a state that is not known: "+clip(sb.Raw, 60)), true
 	}
 	return a, false
+}
+
+// heldAtTheEnd is what holds the end of a quarantine as it would hold a first step: it comes
+// long after its verdict, which is a decision of its own.
+func (r *run) heldAtTheEnd(a *Action) []string {
+	rule, known := r.policy.Rules[a.Rule]
+	if !a.inQuarantine() || !known {
+		return nil
+	}
+	holds := r.view.frozenFor(a.Provider, a.Subject)
+	if !rolledOut(a.Rule, a.Subject, rule.Rollout) {
+		holds = append(holds, fmt.Sprintf("rollout: %d%%", rule.Rollout))
+	}
+	if rule.Remedy == Report || !rule.Remedy.built() {
+		holds = append(holds, "the rule only reports it now")
+	}
+	return holds
 }

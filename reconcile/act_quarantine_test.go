@@ -60,7 +60,7 @@ func TestQuarantine(t *testing.T) {
 			amid: func(s *stage) {
 				s.table.put(row{Task: reconcile.Task{ID: "new", State: reconcile.TaskRunning, Sandbox: "sb-orphan",
 					StartedAt: time.Now()}, beats: true})
-			}, says: "live task new uses the sandbox"},
+			}, says: "task new is running"},
 		"a hold comes": {early: reconcile.SandboxStopped, late: reconcile.SandboxStopped,
 			amid: func(s *stage) {
 				_, _ = s.ledger.Hold(s.Context(), reconcile.Hold{Target: "sandbox:sb-orphan", Author: "ana", Reason: "x"})
@@ -118,9 +118,16 @@ func (s *stage) saysOfEnd(id, says string) {
 		s.Fatal(err)
 	}
 	var said []string
-	for _, a := range h.Actions {
-		if a.Step == reconcile.StepTerminate {
-			said = append(said, a.Detail)
+	if len(h.Actions) > 0 {
+		whole, err := s.ledger.Subject(s.Context(), h.Actions[0].Subject)
+		if err != nil {
+			s.Fatal(err)
+		}
+		h = whole
+	}
+	for _, e := range h.Timeline {
+		if strings.HasPrefix(e.What, "terminate ") {
+			said = append(said, e.What)
 		}
 	}
 	if !strings.Contains(strings.Join(said, "; "), says) {

@@ -110,6 +110,8 @@ func (r *run) ground(ctx context.Context, a Action) (Sandbox, Action, bool) {
 		return r.groundAsked(ctx, a)
 	case a.Seq > 0:
 		return r.groundLater(ctx, a)
+	case r.leavesToFull(&a):
+		return Sandbox{}, r.later(a, "only a full pass judges by this rule"), true
 	}
 	o, err := r.again(ctx, &a)
 	if err != nil {
@@ -126,6 +128,12 @@ func (r *run) ground(ctx context.Context, a Action) (Sandbox, Action, bool) {
 		return Sandbox{}, r.later(a, waits), true
 	}
 	return look.Sandbox, a, false
+}
+
+// leavesToFull reports whether the ground of the action can only be judged by a full pass, and
+// this is none.
+func (r *run) leavesToFull(a *Action) bool {
+	return a.Seq == 0 && r.result.Kind != Full && fullOnly(a.Rule)
 }
 
 // underway settles an action whose sandbox is gone or on its way out: by us, in an attempt

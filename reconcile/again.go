@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -20,6 +21,10 @@ func (r *run) again(ctx context.Context, a *Action) (*second, error) {
 	s.Rows, s.Absent, s.Unparsable = map[string]Task{}, map[string]bool{}, map[string]bool{}
 	s.ByKey, s.Looks, s.Finds = map[string]Task{}, map[Ref]Look{}, map[string]FindLook{}
 	v.s = &s
+	if own := (Ref{a.Provider, a.Sandbox}); v.ending[own] {
+		v.ending = maps.Clone(v.ending)
+		delete(v.ending, own) // that this very action is under way is no reason to look away
+	}
 	out := &second{view: &v}
 	var err error
 	if id, isTask := strings.CutPrefix(a.Subject, "task:"); isTask {

@@ -2,8 +2,18 @@ package reconcile
 
 import (
 	"crypto/rand"
+	"fmt"
 	"strings"
+	"time"
 )
+
+// WishLasts is for how long the end that a person asked for may wait: for a pause, a hold, the
+// hour's budget, or for somebody who does it. Later nobody knows whether the person would ask
+// for it still.
+const WishLasts = time.Hour
+
+// settling is how long after a request a provider may yet do it.
+const settling = 2 * time.Minute
 
 // AskedID makes the id of an action that a person asks for. Ids of what passes plan are
 // derived from the plan, so that a replay gives the same bytes; a person is asked once.
@@ -25,15 +35,41 @@ type Insist struct {
 	Anyway  bool // also while a source is not trusted
 }
 
+// outdated says why what a person asked for is not done any more.
+func (a *Action) outdated(now time.Time) string {
+	age := now.Sub(a.PlannedAt)
+	if !a.asked() || a.Step != StepTerminate || age <= WishLasts {
+		return ""
+	}
+	return fmt.Sprintf("asked for %s ago by %s and not done since: look again, and ask again", short(age), a.Author)
+}
+
+// GivesWay reports whether the action makes room for the same end, asked for by a person now:
+// nobody is at it, and a pass planned it, which may hold it for ever, or it was asked for too
+// long ago. That it was tried is no reason to keep it: who carries out the other one looks at
+// the sandbox first.
+func (a *Action) GivesWay(now time.Time) bool {
+	idle := a.Step == StepTerminate && a.Outcome == OutcomePending && (a.ClaimedBy == "" || !a.ClaimEnds.After(now))
+	return idle && (!a.asked() || a.outdated(now) != "")
+}
+
 // AskRestore are the actions that undo a quarantine, in one remedy: the sandbox comes back,
-// and then the task row, when the remedy had written it. undone is that remedy, whole.
+// and then the task row, when the remedy had written it. undone is that remedy, whole. What
+// is withdrawn with them are the ends that wait, and the stops that are not seen yet: nobody
+// asks for those again.
 func AskRestore(undone []Action) (actions []Action, withdraw []string) {
 	var row *Action
 	for i := range undone {
 		a := &undone[i]
 		switch {
-		case a.Step == StepQuarantine && (a.Outcome == OutcomeDone || a.Outcome == OutcomeAccepted):
+		case a.Step == StepQuarantine && a.Outcome == OutcomeDone:
 			actions = append(actions, askBack(a, StepResume))
+		case a.Step == StepQuarantine && !a.Outcome.Closed() && a.begun():
+			back := askBack(a, StepResume)
+			back.NextAttempt = a.lastActed().Add(settling) // else it may still run, and be stopped after all
+			actions, withdraw = append(actions, back), append(withdraw, a.ID)
+		case a.Step == StepQuarantine && a.Outcome == OutcomePending && a.Seq > 0:
+			withdraw = append(withdraw, a.ID)
 		case a.inQuarantine() && a.Outcome == OutcomePending:
 			withdraw = append(withdraw, a.ID)
 		case a.Step.onRow() && a.Outcome == OutcomeDone && a.Before != nil:

@@ -5,17 +5,39 @@ import "time"
 // Asleep are the ids of those open terminates that wait for the end of a quarantine: their
 // sandboxes are stopped or paused, and can come back until then.
 func Asleep(open []Action, now time.Time) map[string]bool {
-	stopping, asleep := map[string]bool{}, map[string]bool{}
-	for i := range open {
-		if open[i].Step == StepQuarantine {
-			stopping[open[i].Remedy] = true
-		}
-	}
-	for i := range open {
-		a := &open[i]
-		if a.inQuarantine() && !stopping[a.Remedy] && !a.begun() && a.NextAttempt.After(now) {
+	asleep := map[string]bool{}
+	for _, a := range stoppedFirst(open) {
+		if a.NextAttempt.After(now) {
 			asleep[a.ID] = true
 		}
 	}
 	return asleep
+}
+
+// stoppedFirst are the open terminates, not begun, whose sandbox a quarantine has stopped or
+// paused: by sandbox, each of which has at most one.
+func stoppedFirst(open []Action) map[Ref]*Action {
+	type stop struct {
+		remedy string
+		Ref
+	}
+	var out map[Ref]*Action
+	stopping := map[stop]bool{}
+	for i := range open {
+		if a := &open[i]; a.Step == StepQuarantine {
+			stopping[stop{a.Remedy, Ref{a.Provider, a.Sandbox}}] = true
+		}
+	}
+	for i := range open {
+		a := &open[i]
+		ref := Ref{a.Provider, a.Sandbox}
+		if !a.inQuarantine() || a.begun() || stopping[stop{a.Remedy, ref}] {
+			continue
+		}
+		if out == nil {
+			out = map[Ref]*Action{}
+		}
+		out[ref] = a
+	}
+	return out
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -75,17 +74,21 @@ func (r *run) confirmAction(ctx context.Context, a Action) (Action, error) {
 	if err != nil {
 		return a, fmt.Errorf("claim the confirmation of %s: %w", a.what(), err)
 	}
-	defer r.claims.Delete(a.ID)
+	held, done := r.holdClaim(ctx, claimed)
+	defer done()
 	if look.Outcome.Closed() {
 		claimed.Outcome, claimed.Detail, claimed.ClosedAt = look.Outcome, look.Detail, look.ClosedAt
 		return r.settle(ctx, claimed)
 	}
-	return r.settle(ctx, r.insist(ctx, claimed, &controls))
+	return r.settle(ctx, r.insist(held, claimed, &controls))
 }
 
 // overdue reports whether a termination was accepted too long ago. It is asked for again
 // at ages that double, and then once an hour: an accepted action is claimed for nothing else.
 func (r *run) overdue(a *Action) bool {
+	if r.leavesToFull(a) {
+		return false
+	}
 	after := r.policy.Rules["terminating-stuck"].After
 	if after <= 0 {
 		after = 2 * time.Minute
@@ -94,27 +97,6 @@ func (r *run) overdue(a *Action) bool {
 	asked := max(a.Attempts-1, 0)
 	return r.now.Sub(a.ActedAt) >= after<<min(asked, doublings) &&
 		(asked <= doublings || r.now.Sub(a.ClaimedAt) >= time.Hour)
-}
-
-// insist asks the provider again for what it accepted long ago, unless somebody or something
-// forbids it by now.
-func (r *run) insist(ctx context.Context, a Action, controls *Controls) Action {
-	a.Outcome = OutcomeAccepted
-	a.Detail = fmt.Sprintf("accepted %s ago and still %s", short(r.now.Sub(a.ActedAt)), a.Step.undone())
-	if holds := r.heldNow(&a, controls); len(holds) > 0 {
-		a.Detail += ", not asked again: " + strings.Join(holds, "; ")
-		return a
-	}
-	why, err := r.askAgain(ctx, &a)
-	switch {
-	case err != nil:
-		a.Detail += ", asked again: " + clip(err.Error(), 200)
-	case why != "":
-		a.Detail += ", not asked again: " + why
-	default:
-		a.Detail += ", asked again"
-	}
-	return a
 }
 
 // undone is what the thing still is while the step is not done.
@@ -128,67 +110,6 @@ func (s Step) undone() string {
 		return "not back"
 	}
 	return "not active"
-}
-
-// askAgain repeats a request on the same ground as the first one.
-func (r *run) askAgain(ctx context.Context, a *Action) (why string, err error) {
-	if a.Step == StepActivate {
-		return r.activateAgain(ctx, a)
-	}
-	sb, err := r.k.Providers[a.Provider].Get(ctx, a.Sandbox)
-	if err != nil {
-		return "", err
-	}
-	if why, err := r.groundAgain(ctx, a, &sb); err != nil || why != "" {
-		return why, err
-	}
-	if waits := r.heldWith(ctx, a, sb); waits != "" {
-		return waits, nil
-	}
-	if suspender, ok := r.k.Providers[a.Provider].(Suspender); ok && a.Step == StepResume {
-		return "", suspender.Resume(ctx, sb)
-	}
-	_, err = r.end(ctx, a, sb)
-	return "", err
-}
-
-// groundAgain says why a sandbox must not be touched a second time.
-func (r *run) groundAgain(ctx context.Context, a *Action, sb *Sandbox) (why string, err error) {
-	switch {
-	case sb.ID != a.Sandbox || !sb.Owned && !r.policy.Providers[a.Provider].Referenced:
-		return "it is not proven ours any more", nil
-	case a.Step == StepResume:
-		return "", nil
-	case a.asked():
-		users, err := r.users(ctx, a, sb)
-		if err != nil {
-			return "", err
-		}
-		if why := r.refuses(a, sb, users); why != "" {
-			return why, nil
-		}
-		return r.heldFor(ctx, a, sb, users), nil
-	}
-	return r.linkedAgain(ctx, a, *sb)
-}
-
-func (r *run) activateAgain(ctx context.Context, a *Action) (why string, err error) {
-	templates, ok := r.k.Providers[a.Provider].(Templates)
-	if !ok {
-		return "it has no templates", nil
-	}
-	t, err := templates.Template(ctx, a.template())
-	if err != nil || t.State != TemplateInactive {
-		return "it is " + firstOf(clip(t.Raw, 60), "not known"), err
-	}
-	controls, why := r.controlsNow(ctx, a)
-	if why == "" {
-		why = strings.Join(stepHolds(&controls, a, r.target(a)), "; ")
-	}
-	if why != "" {
-		return why, nil
-	}
-	return "", templates.Activate(ctx, a.template())
 }
 
 // confirmOne looks once whether what was asked for is done. It is only when the provider,

@@ -19,7 +19,8 @@ type table struct {
 	rows  map[string]*row
 	wrote []string // the tasks of the writes that were done, in their order
 
-	restored []string // the tasks whose rows were set back
+	restored []string        // the tasks whose rows were set back
+	lost     map[string]*row // what the table held before it was emptied
 }
 
 // A row is a task with what its readers do not see.

@@ -105,6 +105,8 @@ type Action struct {
 	ClaimEnds   time.Time
 	ActedAt     time.Time // the outside call was made, the newest time
 	FirstActed  time.Time // the first time; the ledger keeps it
+	AskedAt     time.Time // the newest time, asking again for what was accepted included
+	Asks        int       // how often it was asked; the ledger counts
 	ClosedAt    time.Time
 	NextAttempt time.Time // not to be claimed before
 }

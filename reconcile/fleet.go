@@ -97,8 +97,8 @@ func (v *view) templateFindings() []Finding {
 		case !t.State.usable():
 			text = v.templateText(provider, t)
 		case t.State == TemplateActive && !t.ExpiresAt.IsZero() && left < p.Ahead:
-			text = fmt.Sprintf("%s %q will be deactivated in %s, at %s, unless it is used",
-				v.p.Providers[provider].templateNoun(), t.Name, short(left), stamp(t.ExpiresAt))
+			text = fmt.Sprintf("%s %q %s, unless it is used",
+				v.p.Providers[provider].templateNoun(), t.Name, t.expiry())
 		}
 		if text == "" {
 			continue
@@ -108,6 +108,16 @@ func (v *view) templateFindings() []Finding {
 		out[len(out)-1].Provider = provider
 	}
 	return out
+}
+
+// expiry says when the provider will deactivate the template. One whose time is over and that
+// is active still was not looked at by the provider, or was activated and not used since.
+func (t *Template) expiry() string {
+	left := t.ExpiresAt.Sub(t.AsOf)
+	if left <= 0 {
+		return "was due to be deactivated at " + stamp(t.ExpiresAt) + " and may be at any moment"
+	}
+	return fmt.Sprintf("will be deactivated in %s, at %s", short(left), stamp(t.ExpiresAt))
 }
 
 // clockFindings show the clocks that are not trusted.
@@ -165,7 +175,23 @@ func (v *view) seenTasks() []TaskSeen {
 			out = append(out, before)
 		}
 	}
+	out = append(out, v.newlyStopped()...)
 	slices.SortFunc(out, func(a, b TaskSeen) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// newlyStopped are the stopped tasks, read because their sandboxes are still there, that were
+// over before any pass saw them: what works on in those counts as well.
+func (v *view) newlyStopped() []TaskSeen {
+	var out []TaskSeen
+	for id, row := range v.s.Rows {
+		_, known := v.s.Memory.Tasks[id]
+		if known || v.live[id] != nil || row.State != TaskStopped || row.Outside {
+			continue
+		}
+		seen, _ := v.remember(&row, &seenTask{})
+		out = append(out, seen)
+	}
 	return out
 }
 

@@ -368,6 +368,10 @@ func TestAcceptedIsAskedAgain(t *testing.T) {
 		if diff := cmp.Diff(want, asked); diff != "" {
 			t.Errorf("asked after (-want +got):\n%s", diff)
 		}
+		open := s.open()[0]
+		if last := open.AskedAt.Sub(open.FirstActed).Round(time.Minute); open.Asks != len(want) || last != 249*time.Minute {
+			t.Errorf("asked %d times, last %s after the first, want %d and 4h9m", open.Asks, last, len(want))
+		}
 		s.cloud.Change("sb-orphan", func(b *simulated.Sandbox) { b.Stuck = false })
 		if err := s.work(k); err != nil {
 			t.Error(err)

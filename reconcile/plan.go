@@ -8,9 +8,10 @@ import (
 // A Plan is what a pass will do, and what it will not do and why. Planning is pure.
 type Plan struct {
 	Steps     []PlannedStep
-	Findings  []Finding // all, with what holds them
-	Actions   []Action  // new ones, to be recorded
-	Withdrawn []string  // open actions, not begun, whose finding no longer holds
+	Findings  []Finding         // all, with what holds them
+	Actions   []Action          // new ones, to be recorded
+	Withdrawn []string          // open actions, not begun, whose finding no longer holds
+	Awakened  map[string]string // of these, the ends of quarantines: why, by id
 	Breakers  map[string]Breaker
 	Kept      int
 }
@@ -48,7 +49,8 @@ func MakePlan(j *Judgement, pass int64) *Plan {
 	}
 	v.stillHeld(out, j.Incidents)
 	out.Findings = v.allFindings(j, drafts)
-	out.Withdrawn = v.withdrawn(drafts, j.Incidents)
+	out.Awakened = v.awakened(j.Decisions)
+	out.Withdrawn = v.withdrawn(drafts, j.Incidents, out.Awakened)
 	return out
 }
 

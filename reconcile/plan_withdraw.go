@@ -3,7 +3,8 @@ package reconcile
 // withdrawn are the open actions that nobody has begun and that this pass does not call
 // for any more, or that are held now. What a person asked for is not withdrawn by a pass,
 // and a later step follows its remedy: one that an incident holds waits until that is over.
-func (v *view) withdrawn(drafts []*draft, incidents []Incident) []string {
+// The end of a quarantine goes when its sandbox is in use again.
+func (v *view) withdrawn(drafts []*draft, incidents []Incident, awakened map[string]string) []string {
 	wanted := wantedSteps(drafts)
 	held := Controls{Incidents: incidents}
 	remedies := map[string]bool{}
@@ -19,7 +20,7 @@ func (v *view) withdrawn(drafts []*draft, incidents []Incident) []string {
 	}
 	var out []string
 	for i := range v.s.Memory.Actions {
-		if a := &v.s.Memory.Actions[i]; remedies[a.Remedy] {
+		if a := &v.s.Memory.Actions[i]; remedies[a.Remedy] || awakened[a.ID] != "" {
 			out = append(out, a.ID)
 		}
 	}

@@ -60,8 +60,8 @@ type RulePolicy struct {
 
 	Conclusive time.Duration // assigned-stale: threshold when the failure is proven
 	Sightings  int           // orphan: full passes that must have seen it
-	Apart      time.Duration // orphan: time between two sightings that count
-	Looks      int           // sandbox-missing: passes that must have looked and not found it
+	Apart      time.Duration // orphan, record-without-container: time between two sightings that count
+	Looks      int           // sandbox-missing, record-without-container: passes that must have looked
 	Failures   int           // idle-broken: failed probes in a row
 	Ahead      time.Duration // template-unusable: warn this long before expiry
 

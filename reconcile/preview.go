@@ -27,8 +27,6 @@ type Previewed struct {
 	Task   string
 	Status string // of the task, when its row was read
 	Why    string // why it is left
-
-	quarantined string // the terminate that waits for the end of its quarantine
 }
 
 // Emergency previews an emergency clean-up from a full look: all that is ours. provider
@@ -107,16 +105,13 @@ func (e *Preview) Hash() string {
 	return SubjectsHash(refs)
 }
 
-// Actions are what is to be asked for, and what is to be withdrawn for it.
-func (e *Preview) Actions() (actions []Action, withdraw []string) {
+// Actions are what is to be asked for.
+func (e *Preview) Actions() []Action {
+	actions := make([]Action, 0, len(e.End))
 	for i := range e.End {
-		b := &e.End[i]
-		actions = append(actions, AskTerminate(e.Rule, b.Ref, b.Task, e.how))
-		if b.quarantined != "" {
-			withdraw = append(withdraw, b.quarantined)
-		}
+		actions = append(actions, AskTerminate(e.Rule, e.End[i].Ref, e.End[i].Task, e.how))
 	}
-	return actions, withdraw
+	return actions
 }
 
 // weigh puts one sandbox on one of the two lists. One that is not there any more is on none.
@@ -147,7 +142,7 @@ func (e *Preview) weighUnseen(v *view, seen SandboxSeen) {
 }
 
 func (e *Preview) put(v *view, out Previewed, b *Box, t *Task) {
-	out.quarantined, out.Why = v.ends(b.Ref)
+	out.Why = v.ends(b.Ref)
 	if out.Why == "" {
 		out.Why = v.spares(e, b, t)
 	}
@@ -158,21 +153,16 @@ func (e *Preview) put(v *view, out Previewed, b *Box, t *Task) {
 	e.Left = append(e.Left, out)
 }
 
-// ends says how the sandbox is being ended already: by a terminate that waits for the end of
-// its quarantine, which may be withdrawn for another, or by one that need not be asked for
-// twice.
-func (v *view) ends(ref Ref) (quarantined, why string) {
+// ends says how the sandbox is being ended already, so that it need not be asked for twice. An
+// end that gives way does not count: it waits for a mode, a budget or a quarantine.
+func (v *view) ends(ref Ref) string {
 	for i := range v.s.Memory.Actions {
 		a := &v.s.Memory.Actions[i]
-		if a.Step != StepTerminate || a.Provider != ref.Provider || a.Sandbox != ref.ID {
-			continue
+		if a.Step == StepTerminate && a.Provider == ref.Provider && a.Sandbox == ref.ID && !a.GivesWay(v.now) {
+			return fmt.Sprintf("its end is recorded already, by %s (action %s)", a.Rule, a.ID)
 		}
-		if a.inQuarantine() && !a.begun() {
-			return a.ID, ""
-		}
-		return "", fmt.Sprintf("its end is recorded already, by %s (action %s)", a.Rule, a.ID)
 	}
-	return "", ""
+	return ""
 }
 
 // spares says why the sandbox is not ended although a person asks for it.

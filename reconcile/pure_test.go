@@ -17,7 +17,7 @@ var deciding = []string{
 	"whereabouts.go", "words.go", "snapshot.go", "timeline.go", "turns.go", "answers.go", "policy.go", "finding.go", "memory.go", "task.go",
 	"sandbox.go", "evidence.go", "capacity.go", "vitals.go",
 	"signature.go", "verdict*.go", "incident*.go", "cause.go", "regret.go", "draft.go", "resting.go",
-	"targets.go", "asleep.go",
+	"targets.go", "asleep.go", "life.go",
 }
 
 // impure are the packages that read clocks, chance or the world outside, with all below

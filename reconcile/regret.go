@@ -77,7 +77,7 @@ func (v *view) regret(j *Judgement) {
 			continue
 		}
 		j.Regrets = append(j.Regrets, Regret{Verdict: w.Number, Rule: w.Rule, At: v.now, What: what})
-		if w.Enforced && w.failed() && w.Number > v.s.Memory.Armed[w.Rule] {
+		if w.Enforced && w.acted() && w.Number > v.s.Memory.Armed[w.Rule] {
 			news[w.Rule]++
 		}
 	}
@@ -99,22 +99,22 @@ func (v *view) lives(w *Verdict) (what string, over bool) {
 		return "", true
 	}
 	sign := signOf(w.Rule, t)
-	if t.State != TaskRunning || w.failed() {
+	if t.State != TaskRunning || w.acted() {
 		sign = t.workerSign(w.Rule)
 	}
 	switch {
 	case t.State == TaskCompleted:
 		return fmt.Sprintf("completed, seen %s after the verdict", short(v.now.Sub(w.At))), false
-	case t.State == TaskRunning && w.failed() && t.sandboxSince(w.Attempt):
+	case t.State == TaskRunning && !w.FailedAt.IsZero() && t.sandboxSince(w.Attempt):
 		return fmt.Sprintf("%s again in the same sandbox, seen %s after the verdict", t.Status, short(v.now.Sub(w.At))), false
-	case sign.After(w.Sign) && sign.After(w.TaskAt):
+	case sign.After(w.Sign) && sign.After(w.TaskAt) && sign.Sub(t.AsOf) <= skew: // no clock that its worker winds
 		return fmt.Sprintf("life sign %s, %s after the verdict", stamp(sign), short(sign.Sub(w.TaskAt))), false
 	}
 	return "", false
 }
 
-// failed reports whether our own write failed or requeued the task.
-func (w *Verdict) failed() bool { return !w.FailedAt.IsZero() }
+// acted reports whether something of ours was done: what follows may be the platform's answer.
+func (w *Verdict) acted() bool { return !w.ActedAt.IsZero() }
 
 // row is a task's row, live or read by key; nil when it was not read or is not there.
 func (v *view) row(id string) *Task {
@@ -125,18 +125,6 @@ func (v *view) row(id string) *Task {
 		return &t
 	}
 	return nil
-}
-
-// workerSign is the newest sign that only a worker gives. When a sign is read off the row's own
-// clock of changes, our write and a person's move it as well.
-func (t *Task) workerSign(rule string) time.Time {
-	own := *t
-	for _, at := range []*time.Time{&own.ActivityAt, &own.HeartbeatAt} {
-		if at.Equal(t.UpdatedAt) {
-			*at = time.Time{}
-		}
-	}
-	return signOf(rule, &own)
 }
 
 // sandboxSince reports whether the row names the same sandbox as it did in an attempt.
@@ -164,13 +152,13 @@ func (w *Verdict) handedOut(t *Task) bool {
 	if w.changed(t, wasSession, session) || w.changed(t, wasSandbox, sandbox) {
 		return true
 	}
-	return w.failed() && (t.State == TaskAssigned || t.State == TaskRunning && t.began().IsZero())
+	return w.acted() && (t.State == TaskAssigned || t.State == TaskRunning && t.began().IsZero())
 }
 
 // begunAnew reports whether a worker started after the verdict, of a task that had one before
-// or that we failed meanwhile. While the row stands as we left it the first one started late.
+// or that we ended meanwhile. While the row stands as we left it the first one started late.
 func (w *Verdict) begunAnew(t *Task, stands bool) bool {
-	return t.began().After(w.TaskAt) && (!w.Sign.IsZero() || w.failed() && !stands)
+	return t.began().After(w.TaskAt) && (!w.Sign.IsZero() || w.acted() && !stands)
 }
 
 // began is the newest start of a worker that the row or its events tell of.
@@ -185,7 +173,7 @@ func (w *Verdict) changed(t *Task, was, is uint64) bool {
 	case is == 0:
 		return t.State.Live()
 	}
-	return was != 0 || w.failed()
+	return was != 0 || w.acted()
 }
 
 // demotion lowers an enforced rule whose regrets, these new ones included, are too many among

@@ -88,6 +88,12 @@ func TestRegret(t *testing.T) {
 		"set back to pending, heartbeat is the row's clock": {unnamed + "task t1 pending updated=1m heartbeat=1m sandbox=s1", "over"},
 		"handed out, activity is the row's clock":           {unnamed + "task t1 assigned updated=1m activity=1m sandbox=s1", "over"},
 		"touched by a person, a status of a fork":           {unnamed + "row t1 unknown updated=1m activity=1m sandbox=s1", ""},
+		"its sandbox ended, and started anew in one of the same name": {
+			"verdict assigned-stale task:t1 ago=10m acted=10m sandbox=s1; task t1 running started=1m ev.started=1m sandbox=s1", "over"},
+		"its sandbox ended, its row as it was": {
+			"verdict heartbeat-lost task:t1 ago=10m acted=10m sign=12m sandbox=s1; task t1 running started=1h sandbox=s1", ""},
+		"its sandbox ended, and its worker speaks": {
+			"verdict heartbeat-lost task:t1 ago=10m acted=10m sign=12m sandbox=s1; task t1 running started=1h ev.heartbeat=9m sandbox=s1", "life sign"},
 		"observed, and set back to pending": {
 			"verdict inactive task:t1 ago=10m enforced=no sign=12m sandbox=s1; task t1 pending updated=1m activity=1m sandbox=s1", "over"},
 		"observed, handed out, activity is the row's clock": {
@@ -97,12 +103,13 @@ func TestRegret(t *testing.T) {
 		"observed, and started anew": {observed + "task t1 running started=5m ev.heartbeat=9s" + same, "over"},
 		"a rule that does not call it dead": {
 			"verdict deadline-exceeded task:t1 ago=10m failed=10m; " + row + "ev.heartbeat=9m", ""},
-		"a regret already":                       {"verdict heartbeat-lost task:t1 ago=10m failed=10m regret=5m; " + row + "ev.heartbeat=9m", ""},
-		"over already":                           {"verdict heartbeat-lost task:t1 ago=10m failed=10m over=yes; " + row + "ev.heartbeat=9m", ""},
-		"just within the watch":                  {"verdict heartbeat-lost task:t1 ago=119m task=119m failed=10m; row t1 failed ev.heartbeat=9m", "life sign"},
-		"two hours ago":                          {"verdict heartbeat-lost task:t1 ago=2h task=2h failed=10m; row t1 failed ev.heartbeat=9m", ""},
-		"a quick pass of a live task":            {"pass quick; " + observed + "task t1 running started=1h ev.heartbeat=9m" + same, "life sign"},
-		"a sign from before, the clock set back": {failed + row + same + "ev.heartbeat=-1h", "life sign"},
+		"a regret already":                     {"verdict heartbeat-lost task:t1 ago=10m failed=10m regret=5m; " + row + "ev.heartbeat=9m", ""},
+		"over already":                         {"verdict heartbeat-lost task:t1 ago=10m failed=10m over=yes; " + row + "ev.heartbeat=9m", ""},
+		"just within the watch":                {"verdict heartbeat-lost task:t1 ago=119m task=119m failed=10m; row t1 failed ev.heartbeat=9m", "life sign"},
+		"two hours ago":                        {"verdict heartbeat-lost task:t1 ago=2h task=2h failed=10m; row t1 failed ev.heartbeat=9m", ""},
+		"a quick pass of a live task":          {"pass quick; " + observed + "task t1 running started=1h ev.heartbeat=9m" + same, "life sign"},
+		"a sign from the future":               {failed + row + same + "ev.heartbeat=-6s", ""},
+		"a sign as far ahead as clocks differ": {failed + row + same + "ev.heartbeat=-5s", "life sign"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := newWorld(t, anchor, "source listing:daytona trusted; watched since=3h", strings.ReplaceAll(c.world, "started=1h", "started=1h updated=1h")).judge()
@@ -149,6 +156,7 @@ func TestDemotion(t *testing.T) {
 		"no news":                                 {tally(100, 9), false},
 		"observed verdicts only":                  {tally(0, 0) + regrets(9, "enforced=no"), false},
 		"enforced and never carried out":          {tally(0, 0) + regrets(9, ""), false},
+		"three sandboxes ended, their rows left":  {tally(0, 0) + regrets(3, "acted=10m"), true},
 		"failed by us when the rule was observed": {tally(0, 0) + regrets(9, "failed=10m enforced=no"), false},
 		"a rule that only observes":               {"rule heartbeat-lost mode=observe; " + tally(100, 9) + regrets(9, "failed=10m"), false},
 		"a rule that was lowered":                 {"mode heartbeat-lost observe; " + tally(100, 9) + regrets(9, "failed=10m"), false},

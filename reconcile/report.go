@@ -6,3 +6,6 @@ func Watched(rule string) bool {
 	_, does := callsDead[rule]
 	return does
 }
+
+// WatchedRules are the rules whose tasks are watched, in the order of their names.
+func WatchedRules() []string { return sortedKeys(callsDead) }

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -25,6 +26,9 @@ func TestInQuarantine(t *testing.T) {
 			orphan + "action a2 orphan sandbox:daytona/s1 terminate box=daytona/s1 remedy=a1 seq=1 kept=3h", nil, true, nil},
 		"the time is over": {over + "action a2 idle-broken task:t1 terminate box=daytona/s1 remedy=a1 seq=1 kept=-1s", nil,
 			false, nil},
+		"the time of its own rule's quarantine is over: it is not stopped once more": {
+			"rule stop-ignored remedy=quarantine; row t1 stopped updated=2h; box daytona/s1 stopped task=t1 updated=1h; " +
+				"action a2 stop-ignored task:t1 terminate box=daytona/s1 remedy=a1 seq=1 kept=-1s", nil, false, nil},
 		"it is still to be stopped": {over + kept + "action a1 idle-broken task:t1 quarantine box=daytona/s1 claimed=1m", nil,
 			false, nil},
 		"it waits after a failed attempt, and for no quarantine": {
@@ -33,9 +37,9 @@ func TestInQuarantine(t *testing.T) {
 			do("terminate daytona/s2"), false, nil},
 		"a live task is judged all the same": {"task t1 running started=1h timeout=10m; box daytona/s1 stopped task=t1; " +
 			"box daytona/s2 running task=t1; rule sandbox-missing mode=off; " + kept,
-			do("fail t1", "terminate daytona/s2"), false, nil},
+			do("fail t1", "terminate daytona/s2"), false, []string{"a2"}},
 		"a live task whose only sandbox it is, too": {"task t1 running started=1h timeout=10m; box daytona/s1 suspended task=t1; " +
-			kept, do("fail t1"), false, nil},
+			kept, do("fail t1"), false, []string{"a2"}},
 		"what a person asked for is not withdrawn": {
 			"action a1 operator sandbox:daytona/s1 terminate box=daytona/s1; box daytona/s1 running; ", nil, false, nil},
 		"what was asked for in an emergency is not either": {
@@ -61,6 +65,66 @@ func TestInQuarantine(t *testing.T) {
 			})
 			if resting != c.kept {
 				t.Errorf("kept in quarantine: %v, want %v\n%+v", resting, c.kept, j.Decisions)
+			}
+		})
+	}
+}
+
+// TestAwakened: the end of a quarantine goes when its sandbox is used again, or was, and not
+// before that is certain.
+func TestAwakened(t *testing.T) {
+	const (
+		end    = "action a2 orphan sandbox:daytona/s1 terminate box=daytona/s1 remedy=a1 seq=1 planned=1h kept=3h; "
+		ending = "action a2 idle-broken task:t1 terminate box=daytona/s1 remedy=a1 seq=1 planned=1h kept=3h; "
+		still  = "knew box daytona/s1 stopped since=50m; box daytona/s1 stopped created=9h; "
+	)
+	for name, c := range map[string]struct {
+		world string
+		why   string
+	}{
+		"it stands still": {end + still, ""},
+		"it is paused":    {end + "box daytona/s1 suspended", ""},
+		"nobody knows it": {end + "box daytona/s1 unknown", ""},
+		"it runs":         {end + "box daytona/s1 running", "in use"},
+		"it is coming up": {end + "box daytona/s1 creating", "in use"},
+		"it was stopped only just now, and a listing may be old": {
+			"action a2 orphan sandbox:daytona/s1 terminate box=daytona/s1 remedy=a1 seq=1 planned=239s kept=3h; " +
+				"knew box daytona/s1 running; box daytona/s1 running", ""},
+		"a listing cannot be that old": {
+			"action a2 orphan sandbox:daytona/s1 terminate box=daytona/s1 remedy=a1 seq=1 planned=4m kept=3h; " +
+				"knew box daytona/s1 running; box daytona/s1 running", "in use"},
+		"it was stopped just now, and the ledger saw it come back": {
+			"action a2 orphan sandbox:daytona/s1 terminate box=daytona/s1 remedy=a1 seq=1 planned=2m kept=3h; " +
+				"knew box daytona/s1 running resumed=1m; box daytona/s1 running", "in use"},
+		"it had come back before": {end + "knew box daytona/s1 stopped resumed=1h; box daytona/s1 stopped", ""},
+		"it came back since and stands still again": {end + "knew box daytona/s1 stopped resumed=59m; box daytona/s1 stopped",
+			"started it again"},
+		"it was active until it was stopped": {end + "knew box daytona/s1 stopped since=50m; box daytona/s1 stopped active=51m", ""},
+		"its clock is a little off":          {end + "knew box daytona/s1 stopped since=50m; box daytona/s1 stopped active=2995s", ""},
+		"it was active since":                {end + "knew box daytona/s1 stopped since=50m; box daytona/s1 stopped active=2994s", "was active"},
+		"it stood still before that, and was active until then": {
+			end + "knew box daytona/s1 stopped since=5h; box daytona/s1 stopped active=61m", ""},
+		"it is not stopped yet": {end + "action a1 orphan sandbox:daytona/s1 quarantine box=daytona/s1 claimed=1h attempts=1; " +
+			"box daytona/s1 running", ""},
+		"its end has begun": {"action a2 orphan sandbox:daytona/s1 terminate box=daytona/s1 remedy=a1 seq=1 attempts=1 planned=1h kept=-1s; " +
+			"box daytona/s1 running", ""},
+		"another sandbox of it is not stopped yet": {end + "box daytona/s1 running; " +
+			"action a3 orphan sandbox:daytona/s1 quarantine box=daytona/s2 remedy=a1 seq=1", "in use"},
+		"its task is over":                       {ending + "row t1 failed; box daytona/s1 stopped task=t1", ""},
+		"its task goes on":                       {ending + "task t1 running started=1m; box daytona/s1 stopped task=t1", "task t1 is running"},
+		"its task is to go on":                   {ending + "task t1 pending; box daytona/s1 stopped task=t1", "task t1 is pending"},
+		"it is to, by our own requeue":           {ending + `task t1 pending error="x [sandkeeper a1]"; box daytona/s1 stopped task=t1`, ""},
+		"its task has a status that nobody maps": {ending + "row t1 unknown status=odd; box daytona/s1 stopped task=t1", "task t1 is odd"},
+		"its task goes on in another one": {"provider daytona id=yes; " + ending +
+			"task t1 running started=1m sandbox=s2; box daytona/s1 stopped task=t1; box daytona/s2 running task=t1", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, p := newWorld(t, anchor, c.world).plan()
+			if got := p.Awakened["a2"]; (got == "") != (c.why == "") || !strings.Contains(got, c.why) {
+				t.Errorf("awakened because %q, want %q", got, c.why)
+			}
+			if got := slices.Contains(p.Withdrawn, "a2"); got != (c.why != "") {
+				t.Errorf("withdrawn: %v", p.Withdrawn)
 			}
 		})
 	}

@@ -21,6 +21,9 @@ func assignedStale(v *view, s *Subject) answer {
 		})
 	}
 	if age, alive := v.alive(t); alive {
+		if !v.heard(t) {
+			return answer{kept: fmt.Sprintf("its row was changed %s ago: it is being set up", short(age))}
+		}
 		return answer{kept: fmt.Sprintf("a worker of it gave a life sign %s ago, before it was handed out", short(age))}
 	}
 	if b := s.comingUp(); b != nil {

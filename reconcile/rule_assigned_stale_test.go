@@ -55,6 +55,23 @@ func TestAssignedStale(t *testing.T) {
 			"task t1 assigned heartbeat=3m assigned=4m updated=4m; find t1 none", "healthy", ""},
 		"a life sign, and nothing says when it was assigned": {
 			"task t1 assigned heartbeat=20m updated=4m; find t1 none", "healthy", ""},
+		"being set up, its row changed within the limit": {
+			"task t1 assigned updated=90s activity=90s; knew task t1 assigned since=10m; find t1 none", "kept",
+			"its row was changed 1m30s ago: it is being set up"},
+		"its row changed a second before that": {
+			"task t1 assigned updated=91s activity=91s; knew task t1 assigned since=10m; find t1 none", "due", ""},
+		"its row stands still for the limit": {
+			"task t1 assigned updated=3m activity=3m; find t1 none", "due", "worker never started: no sandbox at daytona"},
+		"its row stands still for a second less": {
+			"task t1 assigned updated=2m59s activity=2m59s; find t1 none", "kept", "assigned for 2m59s of 3m"},
+		"its row was changed in the future": {
+			"task t1 assigned updated=-4s activity=-4s; knew task t1 assigned since=10m; find t1 none", "kept", "being set up"},
+		"an activity with a clock of its own": {
+			"task t1 assigned updated=4m activity=4m1s; find t1 none", "healthy", ""},
+		"its row is changed, and an event": {
+			"task t1 assigned updated=9s activity=9s ev.heartbeat=4m; find t1 none", "healthy", ""},
+		"running, its activity is the row's clock": {
+			"task t1 running updated=4m activity=4m; find t1 none", "healthy", ""},
 		"pending":      {"task t1 pending updated=1h; find t1 none", "healthy", ""},
 		"over":         {"row t1 failed updated=1h; box daytona/s1 running task=t1", "healthy", ""},
 		"out of where": {"row t1 assigned updated=1h; box daytona/s1 running task=t1", "healthy", ""},

@@ -3,8 +3,8 @@ package reconcile
 import "fmt"
 
 // recordWithoutContainer finds a sandbox that the platform's own registry says is running
-// while nothing runs behind it. It is seen by two full passes at least, and ending it repairs
-// the record. A worker that still speaks refutes it.
+// while nothing runs behind it. It is seen by two full passes at least, some time apart: a
+// container that is just starting looks the same. Ending it repairs the record. A worker that still speaks refutes it.
 func recordWithoutContainer(v *view, s *Subject) answer {
 	b := v.hollow(s)
 	if b == nil {

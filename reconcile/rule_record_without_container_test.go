@@ -9,6 +9,13 @@ func TestRecordWithoutContainer(t *testing.T) {
 	testRule(t, "record-without-container", map[string]ruleCase{
 		"the first look":  {hollow + silent, "seen", "the record of sandbox s1 says running, and nothing runs behind it"},
 		"the second look": {seen + hollow + silent, "due", "its task t1 is running"},
+		"the second look, 30s later": {
+			"finding record-without-container task:t1 first=30s last=30s sighted=30s sightings=1; " + hollow + silent, "due", ""},
+		"the second look, too soon": {
+			"finding record-without-container task:t1 first=29s last=29s sighted=29s sightings=1; " + hollow + silent, "seen", ""},
+		"the config wants them closer": {
+			"rule record-without-container apart=1s; " +
+				"finding record-without-container task:t1 first=1s last=1s sighted=1s sightings=1; " + hollow + silent, "due", ""},
 		"the config wants three looks": {
 			"rule record-without-container looks=3; " + seen + hollow + silent, "seen", ""},
 		"the config cannot want one": {

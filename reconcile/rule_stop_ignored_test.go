@@ -13,6 +13,10 @@ func TestStopIgnored(t *testing.T) {
 		"no clock, not known":           {box + "row t1 stopped", "kept", ""},
 		"a class with more time": {
 			"rule stop-ignored when.provider=daytona then=1m; " + box + "row t1 stopped updated=59s", "kept", ""},
+		"deleted 5s ago, which its status does not tell": {
+			"knew task t1 running since=1h; " + box + "row t1 stopped status=running updated=5s", "due", "stopped 5s ago by updated_at"},
+		"deleted 4s ago": {
+			"knew task t1 running since=1h; " + box + "row t1 stopped status=running updated=4s", "kept", "stopped 4s ago"},
 		"failed":    {box + "row t1 failed updated=1h", "healthy", ""},
 		"completed": {box + "row t1 completed updated=1h", "healthy", ""},
 		"live":      {box + "task t1 running updated=1h", "healthy", ""},

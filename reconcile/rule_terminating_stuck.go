@@ -56,7 +56,7 @@ func (a *Action) firstActed() time.Time {
 }
 
 // lastActed is when the provider was asked last.
-func (a *Action) lastActed() time.Time { return latest(a.ActedAt, a.firstActed()) }
+func (a *Action) lastActed() time.Time { return latest(a.AskedAt, a.ActedAt, a.firstActed()) }
 
 func (v *view) foundTerminating(s *Subject, b *Box, age time.Duration) answer {
 	a := v.asked[b.Ref]
@@ -65,8 +65,8 @@ func (v *view) foundTerminating(s *Subject, b *Box, age time.Duration) answer {
 	if a != nil {
 		reason = fmt.Sprintf("sandbox %s was to be ended %s ago, %s accepted it, and it is still %s",
 			b.ID, short(age), b.Provider, b.Raw)
-		evidence = append(evidence, Evidence{Source: "ledger", At: a.ActedAt, Fact: fmt.Sprintf(
-			"asked %d times, first %s, last %s: %s", max(a.Attempts, 1), stamp(a.firstActed()), stamp(a.lastActed()),
+		evidence = append(evidence, Evidence{Source: "ledger", At: a.lastActed(), Fact: fmt.Sprintf(
+			"asked %s, first %s, last %s: %s", times(max(a.Asks, 1)), stamp(a.firstActed()), stamp(a.lastActed()),
 			firstOf(a.Detail, "accepted"))})
 	}
 	evidence = append(evidence, Evidence{Source: b.Provider, At: b.AsOf, Fact: v.supportText(b, a, age)})
@@ -88,8 +88,8 @@ func (v *view) supportText(b *Box, a *Action, age time.Duration) string {
 	}
 	fmt.Fprintf(&text, ", created %s UTC, does not go away. ", stamp(b.CreatedAt))
 	if a != nil {
-		fmt.Fprintf(&text, "Its deletion was requested first at %s UTC and last at %s UTC (%d times) and accepted. ",
-			stamp(a.firstActed()), stamp(a.lastActed()), max(a.Attempts, 1))
+		fmt.Fprintf(&text, "Its deletion was requested first at %s UTC and last at %s UTC (%s) and accepted. ",
+			stamp(a.firstActed()), stamp(a.lastActed()), times(max(a.Asks, 1)))
 	}
 	fmt.Fprintf(&text, "At %s UTC your API still shows it in state %q, for %s by now.",
 		stamp(b.AsOf), clip(b.Raw, 60), short(age))

@@ -36,7 +36,7 @@ func TestTerminatingStuck(t *testing.T) {
 func TestTerminatingStuckForSupport(t *testing.T) {
 	w := newWorld(t, anchor, `box daytona/s1 deleting task=t1 region=eu-2 name=box-one created=1h error="volume busy"; `+
 		`row t1 failed updated=1h; action a1 heartbeat-lost task:t1 terminate box=daytona/s1 seq=1 outcome=accepted `+
-		`claimed=30s attempts=3 asked=30s first=5m detail="accepted 5m ago and still there, asked again"`)
+		`claimed=30s attempts=7 asks=3 asked=4m first=5m again=30s detail="accepted 5m ago and still there, asked again"`)
 	w.only("terminating-stuck")
 	got := ""
 	for _, d := range w.judge().Decisions {

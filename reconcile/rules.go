@@ -1,6 +1,9 @@
 package reconcile
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // A rule finds one kind of disagreement. Its find is a pure function of one subject and of
 // what the whole fleet says.
@@ -80,6 +83,11 @@ func BuiltRules() []string {
 		built = append(built, r.name)
 	}
 	return append(built, fleetRules...)
+}
+
+// fullOnly reports whether only full passes judge by the rule of this name.
+func fullOnly(name string) bool {
+	return slices.ContainsFunc(rules, func(r rule) bool { return r.name == name && r.fullOnly })
 }
 
 // An answer is what one rule says of one subject.

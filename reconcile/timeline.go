@@ -36,6 +36,12 @@ func (v *view) timeline(r *Result, tasks []TaskSeen, boxes []SandboxSeen) []Time
 	for _, key := range r.Judged.Resolved {
 		add(key.Subject, "resolved", key.Rule)
 	}
+	for i := range v.s.Memory.Actions {
+		if a := &v.s.Memory.Actions[i]; r.Plan.Awakened[a.ID] != "" {
+			add(a.Subject, "action", fmt.Sprintf("%s %s/%s: %s: %s", a.Step, a.Provider, a.Sandbox, OutcomeWithdrawn,
+				r.Plan.Awakened[a.ID]))
+		}
+	}
 	v.incidentEvents(r.Judged, add)
 	for _, s := range r.Sources {
 		before, known := v.s.Memory.Sources[s.Name]

@@ -118,7 +118,7 @@ func (v *view) witness(subs []Subject) *Task {
 		if s.Task == nil || s.Fate != FateLive {
 			continue
 		}
-		if _, alive := v.alive(s.Task); alive {
+		if v.heard(s.Task) {
 			return s.Task
 		}
 		if s.Task.State == TaskRunning && v.started(s) {
@@ -198,7 +198,7 @@ func (v *view) countLinks(subs []Subject) links {
 		if s.Task == nil || s.Fate != FateLive {
 			continue
 		}
-		if _, alive := v.alive(s.Task); alive {
+		if v.heard(s.Task) {
 			c.lively++
 			if here {
 				c.resolved++

@@ -89,6 +89,12 @@ func TestListingTrust(t *testing.T) {
 			"task t1 running updated=1h", "", ""},
 		"an empty listing by one that had sandboxes": {
 			"task t1 running started=1h; knew box daytona/s1 running gone=1h", "", ""},
+		"an empty listing while three are set up":           {"task t{1..3} assigned updated=9s activity=9s", "", ""},
+		"an empty listing while three were queued just now": {"task t{1..3} pending updated=9s activity=9s", "", ""},
+		"an empty listing while one is set up and sends": {
+			"task t1 assigned updated=9s activity=8s", "listing:daytona", "while task t1 is assigned"},
+		"an empty listing while a task works, as its row says": {
+			"task t1 running updated=9s activity=9s", "listing:daytona", "while task t1 is running"},
 		"an empty listing while a worker lives elsewhere": {
 			"provider e2b; task t1 running provider=e2b started=1h ev.heartbeat=9s", "listing:e2b", ""},
 		"an empty listing, and a finished task's worker lives": {
@@ -155,6 +161,11 @@ func TestLinkTrust(t *testing.T) {
 			"task t1 running started=1h; box daytona/s1 running", "", ""},
 		"no sandbox at all links, and no task has started": {
 			"task t1 assigned updated=1h; box daytona/s{1..2} running", "", ""},
+		"three are set up at once": {linked + "task t{1..3} assigned updated=9s activity=9s; box daytona/s1 running", "", ""},
+		"three are set up at once, beside one that nothing explains": {
+			"task t{1..3} assigned updated=9s activity=9s; box daytona/s1 running", "", ""},
+		"three work, as their rows say": {
+			linked + "task t{1..3} running updated=9s activity=9s; box daytona/s1 running", "link", "3 tasks show life"},
 		"one links, to a finished task": {linked + "task t1 running started=1h; box daytona/s{1..2} running", "", ""},
 		"found by id is found": {
 			linked + lively + "knew box daytona/s{1..4} running task=t{1..4}; " +

@@ -57,7 +57,7 @@ func (v *view) rememberBack(seen *TaskSeen, t *Task) {
 	if seen.Recreated.IsZero() {
 		return
 	}
-	sign := v.sign(t)
+	sign := v.sign(t.told())
 	heard := t.State.Live() && !sign.IsZero() && t.AsOf.Sub(sign) < v.now.Sub(seen.Recreated)
 	if heard || t.State == TaskCompleted {
 		seen.Recreated = time.Time{}
@@ -75,7 +75,7 @@ func (v *view) rememberLate(seen *TaskSeen, t *Task) {
 	if by == "" || t.ahead() {
 		return
 	}
-	if sign := t.LifeSign(); sign.After(latest(t.AsOf.Add(-age), seen.LateSign)) {
+	if sign := t.told().LifeSign(); sign.After(latest(t.AsOf.Add(-age), seen.LateSign)) {
 		seen.LateSign = sign
 	}
 }
@@ -88,7 +88,7 @@ func (v *view) rememberWork(seen *SandboxSeen, s *Subject, b *Box) {
 	}
 	worked := b.Probes.LastAnswered.After(seen.ResumedAt)
 	if t := s.Task; t != nil && s.Fate == FateLive {
-		sign := v.sign(t)
+		sign := v.sign(t.told())
 		worked = worked || !sign.IsZero() && t.AsOf.Sub(sign) < v.now.Sub(seen.ResumedAt)
 	}
 	if worked {

@@ -93,10 +93,34 @@ func TestTallies(t *testing.T) {
 			{"row t1 stopped updated=1m ev.activity=30s; " + box, "work_after_stop daytona 1"},
 			{"row t1 stopped updated=2m ev.activity=1m; " + box, ""},
 		},
+		"work after a stop, of a task that was never seen before": {
+			{"row t1 stopped updated=8s ev.heartbeat=2s; " + box, "work_after_stop daytona 1"},
+			{"row t1 stopped updated=1m8s ev.heartbeat=1m2s; " + box, ""},
+		},
+		"a stop of a task that was never seen before": {
+			{"row t1 stopped updated=8s ev.heartbeat=9s; " + box, ""},
+			{"row t1 stopped updated=1m8s ev.heartbeat=1s; " + box, "work_after_stop daytona 1"},
+		},
 		"a stop that nothing times": {
 			{"task t1 running started=9h; " + box, ""},
 			{"row t1 stopped ev.activity=1s; " + box, ""},
 			{"row t1 stopped ev.activity=1s; " + box, "work_after_stop daytona 1"},
+		},
+		"a stopped row is touched: that is no work": {
+			{"task t1 running started=9h updated=1h; " + box, ""},
+			{"row t1 stopped updated=10s activity=10s; " + box, ""},
+			{"row t1 stopped updated=1s activity=1s; " + box, ""},
+		},
+		"another sandbox, and its row is set up once more": {
+			{"task t1 running started=1h sandbox=s1", ""},
+			{"task t1 running started=1h sandbox=s2", "recreations daytona 1"},
+			{"task t1 assigned updated=1s activity=1s", ""},
+		},
+		"resumed, and its row is set up once more": {
+			{"task t1 assigned updated=1h activity=1h; box daytona/s1 stopped task=t1", ""},
+			{"task t1 assigned updated=1h activity=1h; " + box, "resumes daytona 1"},
+			{"task t1 assigned updated=1s activity=1s; " + box, ""},
+			{"task t1 running updated=1s activity=1s; " + box, "resumes_worked daytona 1"},
 		},
 		"a failed task's worker lives on: that is no stop": {
 			{"task t1 running started=9h updated=1h; " + box, ""},

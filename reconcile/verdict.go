@@ -28,6 +28,7 @@ type Verdict struct {
 	Cost      float64       // USD: what its sandbox had cost by then
 	PerHour   float64       // USD: what it costs on
 
+	ActedAt  time.Time // when a step of ours repaired what it found; zero while none did
 	FailedAt time.Time // when our own write failed or requeued the task; zero while it did not
 	Over     bool      // not watched any more
 	RegretAt time.Time // zero when there is none

@@ -214,51 +214,6 @@ func (v *view) born(b Box) time.Duration {
 	return 0
 }
 
-// started reports whether the worker of the task's present attempt has ever started: a
-// start time or any event. A start time that was already there in an earlier state is of
-// an earlier attempt, and so is a life sign from before the task was handed out.
-func (v *view) started(s *Subject) bool {
-	t := s.Task
-	sign := t.LifeSign()
-	earlier := t.State == TaskAssigned && v.clockTrusted("assigned_at") && sign.Before(t.AssignedAt)
-	if !sign.IsZero() && !earlier {
-		return true
-	}
-	return !t.StartedAt.IsZero() && !t.StartedAt.Equal(s.Seen.StaleStart)
-}
-
-// alive reports whether the worker gave a life sign inside the heartbeat limit: the veto
-// against every verdict of absence or silence. It also tells how old the sign is.
-func (v *view) alive(t *Task) (age time.Duration, alive bool) {
-	sign := v.sign(t)
-	if sign.IsZero() {
-		return forever, false
-	}
-	age = t.AsOf.Sub(sign)
-	return age, age <= v.limit
-}
-
-// skew is how far a clock may run ahead of the database's before it is not believed.
-const skew = 5 * time.Second
-
-// ahead reports whether the worker's newest life sign lies in the future.
-func (t *Task) ahead() bool { return t.LifeSign().Sub(t.AsOf) > skew }
-
-// sign is when the worker gave its newest life sign. A stamp from the future is a clock that
-// its worker can wind, so it counts from when the ledger first saw it: a worker with a wrong
-// clock lives as long as it keeps sending, and no longer.
-func (v *view) sign(t *Task) time.Time {
-	sign := t.LifeSign()
-	if sign.Sub(t.AsOf) <= skew {
-		return sign
-	}
-	seen := v.s.Memory.Tasks[t.ID]
-	if !seen.AheadSign.Equal(sign) {
-		return t.AsOf
-	}
-	return t.AsOf.Add(-v.since(seen.AheadSince))
-}
-
 // candidates are the provider entries where the task's sandbox may be: none when the row
 // names one that is not configured here, where nobody can look.
 func (v *view) candidates(t *Task) []string {
@@ -272,10 +227,11 @@ func (v *view) candidates(t *Task) []string {
 }
 
 // moved reports whether the task entered its present state since the ledger last saw it: by
-// another status, or handed out anew in the same one, which shows in its attempts, its
-// session or its sandbox. A mere touch of the row is neither.
+// another status, by another state of the same one, as when its user deleted it, or handed
+// out anew in the same one, which shows in its attempts, its session or its sandbox. A mere
+// touch of the row is none of these.
 func (s *TaskSeen) moved(t *Task) bool {
-	return s.Status != t.Status || s.Sandbox != t.Sandbox || s.EntrySum != t.entrySum()
+	return s.Status != t.Status || s.State != t.State || s.Sandbox != t.Sandbox || s.EntrySum != t.entrySum()
 }
 
 // entrySum is what changes when the task is handed out anew: its attempts in the upper half,

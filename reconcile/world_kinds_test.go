@@ -66,9 +66,9 @@ func testPolicy() Policy {
 		"inactive":                 {After: 15 * time.Minute, Remedy: Fail},
 		"pending-stuck":            {After: 10 * time.Minute, Remedy: Report},
 		"looping":                  {Count: 3, Window: time.Hour, Remedy: Report},
-		"record-without-container": {Looks: 2, Remedy: Terminate},
+		"record-without-container": {Looks: 2, Apart: 30 * time.Second, Remedy: Terminate},
 		"over-age":                 {Remedy: Terminate},
-		"terminating-stuck":        {After: 2 * time.Minute, Remedy: Terminate},
+		"terminating-stuck":        {After: 2 * time.Minute, Remedy: Report},
 		"executions-stuck":         {After: 2 * time.Minute, Remedy: Fail},
 		"runaway":                  {After: 10 * time.Minute, Remedy: Report},
 		"capacity":                 {Critical: 20, Escalate: 50, For: 30 * time.Minute, Quota: 80, Remedy: Report},
@@ -96,6 +96,7 @@ func putRule(l *entry) {
 	l.dur("after", &r.After)
 	l.num("rollout", &r.Rollout)
 	l.num("looks", &r.Looks)
+	l.dur("apart", &r.Apart)
 	l.num("count", &r.Count)
 	l.dur("window", &r.Window)
 	l.yes("named", &r.Named)

@@ -119,7 +119,10 @@ func putAction(l *entry) {
 	l.str("detail", &a.Detail)
 	l.ago("asked", l.w.s.Memory.Now, &a.ActedAt)
 	l.ago("first", l.w.s.Memory.Now, &a.FirstActed)
+	l.ago("again", l.w.s.Memory.Now, &a.AskedAt)
+	l.num("asks", &a.Asks)
 	l.ago("claimed", l.w.s.Memory.Now, &a.ClaimedAt)
+	l.ago("planned", l.w.s.Memory.Now, &a.PlannedAt)
 	l.waits(&a)
 	l.w.s.Memory.Actions = append(l.w.s.Memory.Actions, a)
 }

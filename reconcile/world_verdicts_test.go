@@ -47,7 +47,7 @@ func putWorker(l *entry) {
 	}
 }
 
-// putVerdict: verdict RULE SUBJECT ago=10m failed=9m sign=11m.
+// putVerdict: verdict RULE SUBJECT ago=10m failed=9m sign=11m, or acted=9m: its sandbox was ended.
 func putVerdict(l *entry) {
 	m := &l.w.s.Memory
 	v := Verdict{Number: int64(len(m.Verdicts) + 1), Rule: l.arg(0), Subject: l.arg(1), At: m.Now.Add(-10 * time.Minute),
@@ -56,6 +56,8 @@ func putVerdict(l *entry) {
 	l.ago("ago", m.Now, &v.At)
 	l.ago("task", taskNow, &v.TaskAt)
 	l.ago("failed", m.Now, &v.FailedAt)
+	v.ActedAt = v.FailedAt
+	l.ago("acted", m.Now, &v.ActedAt)
 	l.ago("sign", taskNow, &v.Sign)
 	l.ago("regret", m.Now, &v.RegretAt)
 	l.yes("over", &v.Over)
@@ -112,7 +114,7 @@ func (w *world) rememberVerdicts(j *Judgement, p *Plan) {
 		v.Number = int64(len(m.Verdicts) + 1)
 		for _, a := range p.Actions {
 			if a.Step.onRow() && a.Rule == v.Rule && a.Subject == v.Subject {
-				v.FailedAt = m.Now
+				v.ActedAt, v.FailedAt = m.Now, m.Now
 			}
 		}
 		m.Verdicts = append(m.Verdicts, v)

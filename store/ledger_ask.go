@@ -13,8 +13,9 @@ import (
 )
 
 // Ask writes down actions that an operator asks for, all or none, and returns those that
-// are new: what is open already for the same thing stays as it is. The steps in withdraw are
-// taken back first; when one of them was begun or is over, nothing is asked for.
+// are new: what is open already for the same thing stays as it is, unless it gives way. The
+// steps in withdraw are taken back first; when one of them was begun or is over, nothing is
+// asked for.
 func (g *Ledger) Ask(ctx context.Context, by reconcile.Signature, actions []reconcile.Action, withdraw []string,
 ) ([]reconcile.Action, error) {
 	if err := ledger.CheckAsked(actions); err != nil {
@@ -25,6 +26,11 @@ func (g *Ledger) Ask(ctx context.Context, by reconcile.Signature, actions []reco
 		if lines, err = takeBack(ctx, tx, by, withdraw, now); err != nil {
 			return nil, err
 		}
+		way, err := makeWay(ctx, tx, by, actions, now)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, way...)
 		wished := column(actions, func(a reconcile.Action) reconcile.Action { return ledger.Wished(a, by, now) })
 		if asked, err = planAsked(ctx, tx, wished); err != nil {
 			return nil, err
@@ -59,10 +65,40 @@ func takeBack(ctx context.Context, tx pgx.Tx, by reconcile.Signature, ids []stri
 			return nil, err
 		}
 	}
-	_, err = exec(ctx, tx, "ledger_ask_withdraw", pgx.StrictNamedArgs{
-		"ids": ids, "detail": clean(ledger.WithdrawnBy(by)), "now": now,
+	return withdrawAsked(ctx, tx, by, found, now)
+}
+
+// makeWay withdraws the ends that give way to those that are asked for now.
+func makeWay(ctx context.Context, tx pgx.Tx, by reconcile.Signature, actions []reconcile.Action, now time.Time,
+) ([]told, error) {
+	ends := slices.DeleteFunc(slices.Clone(actions), func(a reconcile.Action) bool {
+		return a.Step != reconcile.StepTerminate
 	})
-	return column(found, func(a reconcile.Action) told { return told{a.Subject, ledger.TakenBack(a)} }), err
+	if len(ends) == 0 {
+		return nil, nil
+	}
+	open, err := all(ctx, tx, "ledger_ask_same", pgx.StrictNamedArgs{
+		"providers": column(ends, func(a reconcile.Action) string { return clean(a.Provider) }),
+		"sandboxes": column(ends, func(a reconcile.Action) string { return clean(a.Sandbox) }),
+	}, scanAction)
+	if err != nil {
+		return nil, err
+	}
+	open = slices.DeleteFunc(open, func(a reconcile.Action) bool { return !a.GivesWay(now) })
+	return withdrawAsked(ctx, tx, by, open, now)
+}
+
+// withdrawAsked withdraws steps that are locked, and says so.
+func withdrawAsked(ctx context.Context, tx pgx.Tx, by reconcile.Signature, steps []reconcile.Action, now time.Time,
+) ([]told, error) {
+	if len(steps) == 0 {
+		return nil, nil
+	}
+	_, err := exec(ctx, tx, "ledger_ask_withdraw", pgx.StrictNamedArgs{
+		"ids":    column(steps, func(a reconcile.Action) string { return a.ID }),
+		"detail": clean(ledger.WithdrawnBy(by)), "now": now,
+	})
+	return column(steps, func(a reconcile.Action) told { return told{a.Subject, ledger.TakenBack(a)} }), err
 }
 
 // planAsked plans actions, first steps before later ones, and returns those that are new.

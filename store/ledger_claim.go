@@ -209,7 +209,7 @@ func settleAction(ctx context.Context, tx pgx.Tx, l reconcile.Lease, a reconcile
 	row := tx.QueryRow(ctx, queries["ledger_settle_action"], pgx.StrictNamedArgs{
 		"id": a.ID, "holder": l.Holder, "epoch": l.Epoch, "attempts": a.Attempts,
 		"outcome": string(a.Outcome), "detail": clean(a.Detail), "evidence": facts,
-		"acted_at": stamp(a.ActedAt), "next_attempt": stamp(a.NextAttempt), "now": now,
+		"acted_at": stamp(a.ActedAt), "asked_at": stamp(a.AskedAt), "next_attempt": stamp(a.NextAttempt), "now": now,
 		"closed": a.Outcome.Closed(), "gives_back": ledger.GivesBack(a),
 		"row_before": before,
 	})

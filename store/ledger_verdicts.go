@@ -104,7 +104,9 @@ func verdictReadings(m *reconcile.Memory) []reading {
 	m.Regrets, m.Armed = map[string]reconcile.Tally{}, map[string]int64{}
 	return []reading{
 		each("ledger_recall_verdicts", pgx.StrictNamedArgs{
-			"since": m.Now.Add(-ledger.Watched), "most": ledger.MostVerdicts,
+			"since": m.Now.Add(-ledger.Watched), "refutable": reconcile.WatchedRules(),
+			"most_watched": ledger.MostWatched, "most_alike": ledger.MostAlike,
+			"most_failures": ledger.MostFailures, "most_cleaned": ledger.MostCleaned,
 		}, scanVerdict, func(v reconcile.Verdict) { m.Verdicts = append(m.Verdicts, v) }),
 		tallies(m.Regrets),
 		each("ledger_recall_armed", nil, scanArming, func(a arming) { m.Armed[a.rule] = a.after }),
@@ -145,7 +147,8 @@ func scanVerdict(r pgx.Rows) (reconcile.Verdict, error) {
 	var late, attempt int64
 	err := r.Scan(&v.Number, &v.Rule, &v.Subject, &v.Task, &v.Provider, &v.Sandbox, &v.Template, &v.Region, &v.Worker,
 		&v.Error, &v.Signature, &v.Reason, at(&v.At), at(&v.Began), &late, at(&v.TaskAt), at(&v.Sign), &attempt,
-		&v.Enforced, &v.Cost, &v.PerHour, at(&v.FailedAt), &v.Over, at(&v.RegretAt), &v.Regret)
+		&v.Enforced, &v.Cost, &v.PerHour, at(&v.ActedAt), at(&v.FailedAt), &v.Over,
+		at(&v.RegretAt), &v.Regret)
 	v.Late, v.Attempt = time.Duration(late)*time.Microsecond, uint64(attempt)
 	return v, err
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -33,16 +34,39 @@ func (m Mapping) WithPreset() Mapping {
 	maps.Copy(statuses, m.Statuses)
 	m.Statuses = statuses
 	if m.Preset == codingAgentName {
-		m.splitRunning(given)
+		m.derive(given)
 	}
-	m.Fail = m.Fail.over(p.Fail)
-	m.Requeue = m.Requeue.over(p.Requeue)
+	m.Fail = m.Fail.over(p.Fail.renamed(p.Columns, m.Columns))
+	m.Requeue = m.Requeue.over(p.Requeue.renamed(p.Columns, m.Columns))
 	m.Events = m.Events.over(p.Events)
 	return m
 }
 
 func (c RowChange) over(p RowChange) RowChange {
 	return RowChange{Status: first(c.Status, p.Status), Set: over(p.Set, c.Set)}
+}
+
+// renamed is a preset's change for a table whose columns have other names than the preset's.
+func (c RowChange) renamed(preset, columns map[string]string) RowChange {
+	set := maps.Clone(c.Set)
+	for field, was := range preset {
+		value, sets := c.Set[was]
+		is := columns[field]
+		if own := is != "" && is != was && is != columns["status"] && !inParentheses(is); sets && own {
+			delete(set, was)
+			set[plainName(is)] = strings.ReplaceAll(value, was, operand(is))
+		}
+	}
+	return RowChange{Status: c.Status, Set: set}
+}
+
+// plainName is a mapped column as fail.set and requeue.set name it.
+func plainName(column string) string {
+	parts, problem := identifier(column)
+	if problem != "" || len(parts) != 1 {
+		return column // what is wrong with it is said when it is compiled
+	}
+	return parts[0]
 }
 
 func (e EventMapping) over(p EventMapping) EventMapping {
@@ -116,19 +140,15 @@ func omoios() Mapping {
 }
 
 // codingAgent is the coding-agent template: one table, no events, times without time zone,
-// a sandbox column that the provider knows. Rows that a user deleted stay, with deleted_at.
-//
-// A kept sandbox expires by itself max_duration after it was made, which was before the row
-// last moved: until then it is the user's.
+// a sandbox column that the provider knows. Rows that a user deleted stay, with deleted_at:
+// that is how a user of the template most often stops a task.
 func codingAgent() Mapping {
 	return Mapping{
 		Table: "public.tasks",
-		Where: "deleted_at IS NULL",
 		Columns: map[string]string{
 			"id": "id", "status": "status", "sandbox": "sandbox_id", "session": "agent_session_id",
-			"created_at": "created_at", "updated_at": "updated_at", "error": "error",
-			"timeout":          "(max_duration * interval '1 minute')",
-			"keep_alive_until": "(CASE WHEN keep_alive THEN updated_at + coalesce(max_duration, 300) * interval '1 minute' END)",
+			"created_at": "created_at", "updated_at": "updated_at", "deleted_at": "deleted_at", "error": "error",
+			"timeout": "(max_duration * interval '1 minute')",
 		},
 		Statuses: map[string][]string{
 			"pending": {"pending"}, "running": {"processing"},
@@ -141,24 +161,41 @@ func codingAgent() Mapping {
 	}
 }
 
-// splitRunning maps what the template has no columns for, by the names and statuses that
-// hold in the end. A task that runs by its status and names no sandbox yet is only assigned.
-// A worker moves updated_at with all it does, so that is the activity; while no worker is at
-// the row, it only tells that somebody changed it.
-func (m *Mapping) splitRunning(given map[string]string) {
+// keptAlive is until when the sandbox of a finished task is its user's. A kept sandbox expires
+// by itself max_duration after it was made, which was before the row last moved. What is added
+// to a time out of this world would stop the whole statement.
+const keptAlive = "(CASE WHEN keep_alive THEN CASE WHEN %[1]s < timestamp '9999-01-01' " +
+	"THEN %[1]s + coalesce(max_duration, 300) * interval '1 minute' ELSE %[1]s END END)"
+
+// derive maps what the template has no columns for, by the names and statuses that hold in
+// the end. Who works at a task, and who sets it up, moves updated_at with all that is done,
+// so that is the activity; while it is in no hands, it only tells that somebody changed the
+// row. A task that runs by its status and names no sandbox yet is only assigned.
+func (m *Mapping) derive(given map[string]string) {
+	set := func(field, sql string) {
+		if _, own := given[field]; !own {
+			m.Columns[field] = sql
+		}
+	}
+	updated := operand(m.Columns["updated_at"])
+	set("keep_alive_until", fmt.Sprintf(keptAlive, first(updated, "updated_at")))
 	status, sandbox := operand(m.Columns["status"]), operand(m.Columns["sandbox"])
 	running := m.Statuses["running"]
 	if status == "" || sandbox == "" || len(running) == 0 {
 		return // what is wrong with them is said when they are compiled
 	}
-	working := among(status, running) + " AND coalesce(" + sandbox + "::text, '') <> ''"
-	if _, own := given["activity_at"]; !own && m.Columns["updated_at"] != "" {
-		m.Columns["activity_at"] = "(CASE WHEN " + working + " THEN " + operand(m.Columns["updated_at"]) + " END)"
+	if updated != "" {
+		set("activity_at", "(CASE WHEN "+among(status, running)+" THEN "+updated+" END)")
 	}
-	if _, own := given["state"]; own {
-		return
+	if _, own := given["state"]; !own {
+		m.Columns["state"], m.Split = m.split(status, sandbox), true
 	}
-	cases := " WHEN " + working + " THEN 'running'"
+}
+
+// split is the state of a row: what statuses.running means is only assigned without a sandbox.
+func (m *Mapping) split(status, sandbox string) string {
+	cases := " WHEN " + among(status, m.Statuses["running"]) +
+		" AND coalesce(" + sandbox + "::text, '') <> '' THEN 'running'"
 	for _, state := range taskStates {
 		as := state
 		if state == reconcile.TaskRunning {
@@ -168,7 +205,7 @@ func (m *Mapping) splitRunning(given map[string]string) {
 			cases += " WHEN " + among(status, words) + " THEN '" + string(as) + "'"
 		}
 	}
-	m.Columns["state"], m.Split = "(CASE"+cases+" END)", true
+	return "(CASE" + cases + " END)"
 }
 
 // operand is a mapped column or expression as it stands in another expression; "" when it

@@ -2,8 +2,8 @@ package store
 
 import (
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -46,8 +46,10 @@ func TestCodingAgentStates(t *testing.T) {
 		"failed":                           {"status = 'error'", reconcile.TaskFailed, false},
 		"stopped, its sandbox lives on":    {"status = 'stopped', sandbox_id = 'sbx_1'", reconcile.TaskStopped, false},
 		"a word of a fork":                 {"status = 'queued'", reconcile.TaskUnknown, false},
-		"deleted by its user, at work":     {"status = 'processing', sandbox_id = 'sbx_1', deleted_at = now()", reconcile.TaskRunning, false},
-		"deleted by its user, never taken": {"deleted_at = now()", reconcile.TaskPending, false},
+		"deleted by its user, at work":     {"status = 'processing', sandbox_id = 'sbx_1', deleted_at = now()", reconcile.TaskStopped, false},
+		"deleted by its user, never taken": {"deleted_at = now()", reconcile.TaskStopped, false},
+		"deleted by its user, done":        {"status = 'completed', keep_alive = true, deleted_at = now()", reconcile.TaskStopped, false},
+		"deleted, a word of a fork":        {"status = 'queued', deleted_at = now()", reconcile.TaskUnknown, false},
 	}
 	w := codingWorld(t)
 	for name, c := range cases {
@@ -61,21 +63,79 @@ func TestCodingAgentStates(t *testing.T) {
 			if _, live := w.live()["Qx9-_a"]; live != c.live {
 				t.Errorf("read as live: %v, want %v", live, c.live)
 			}
-			if deleted := strings.Contains(c.set, "deleted_at"); task.Outside != deleted {
-				t.Errorf("outside of where: %v, want %v", task.Outside, deleted)
+			if task.Outside {
+				t.Error("outside of where: its sandbox would never be judged")
 			}
 		})
 	}
 }
 
-// TestCodingAgentDeletedRowsExplain: a row that its user deleted is judged no more and
-// still says whose its sandbox is.
-func TestCodingAgentDeletedRowsExplain(t *testing.T) {
+// TestCodingAgentKeptForEver: a time that nothing can be added to does not stop the statement.
+func TestCodingAgentKeptForEver(t *testing.T) {
 	w := codingWorld(t)
-	w.coding("a", "status = 'completed', sandbox_id = 'sbx_1', deleted_at = now()")
+	task := w.coding("a", "status = 'completed', keep_alive = true, updated_at = '294276-12-31 23:00'")
+	if !task.KeepAliveUntil.Equal(lastMoment) {
+		t.Errorf("kept until %s, want for ever", task.KeepAliveUntil)
+	}
+}
+
+// TestCodingAgentDeleted: a row that its user deleted counts as stopped since then, says whose
+// its sandbox is, and is never written.
+func TestCodingAgentDeleted(t *testing.T) {
+	w := codingWorld(t)
+	task := w.coding("a", "status = 'processing', sandbox_id = 'sbx_1'")
+	const why = "sandbox sbx_1 at vercel is gone [sandkeeper a-1]"
+	w.exec("UPDATE tasks SET deleted_at = '2026-02-01 11:00'")
 	rows, err := w.tasks.BySandbox(t.Context(), []string{"sbx_1", "sbx_2"})
-	if err != nil || len(rows.Tasks) != 1 || rows.Tasks[0].ID != "a" || !rows.Tasks[0].Outside {
-		t.Errorf("BySandbox = %+v, %v, want the deleted row", rows.Tasks, err)
+	if err != nil || len(rows.Tasks) != 1 || rows.Tasks[0].ID != "a" || rows.Tasks[0].State != reconcile.TaskStopped {
+		t.Fatalf("BySandbox = %+v, %v, want the deleted row, stopped", rows.Tasks, err)
+	}
+	deleted := rows.Tasks[0]
+	if !deleted.UpdatedAt.Equal(utc("2026-02-01 11:00:00")) || deleted.ActivityAt.After(task.UpdatedAt) {
+		t.Errorf("updated %s, active %s; want it stopped since it was deleted", deleted.UpdatedAt, deleted.ActivityAt)
+	}
+	before := w.text("SELECT xmin::text || tasks::text FROM tasks")
+	for what, task := range map[string]reconcile.Task{"as it was judged": task, "as it is": deleted} {
+		for _, lock := range []bool{false, true} {
+			written, _, err := w.tasks.Write(t.Context(), reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: why, Lock: lock})
+			if err != nil || written != reconcile.WriteMoved {
+				t.Errorf("%s, locked %v: Write = %s, %v, want moved", what, lock, written, err)
+			}
+		}
+	}
+	if after := w.text("SELECT xmin::text || tasks::text FROM tasks"); after != before {
+		t.Errorf("a deleted row was written: %s", after)
+	}
+	w.exec("UPDATE tasks SET updated_at = '2026-02-01 12:00'")
+	if late := w.one("a"); !late.UpdatedAt.Equal(utc("2026-02-01 12:00:00")) {
+		t.Errorf("updated %s, want the later of both", late.UpdatedAt)
+	}
+}
+
+// TestCodingAgentDeletedAfterOurWrite: neither a restore nor the SQL for victims brings back a
+// task that its user deleted after we failed it.
+func TestCodingAgentDeletedAfterOurWrite(t *testing.T) {
+	w := codingWorld(t)
+	w.tasks = w.open(Mapping{Preset: "coding-agent", Requeue: RowChange{Status: "pending", Set: map[string]string{"error": "@reason"}}})
+	task := w.coding("a", "status = 'processing', sandbox_id = 'sbx_1'")
+	const why = "gone [sandkeeper a-1]"
+	written, before, err := w.tasks.Write(t.Context(), reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: why})
+	if err != nil || written != reconcile.WriteDone {
+		t.Fatalf("Write = %s, %v, want done", written, err)
+	}
+	again := w.tasks.plan.RunAgain([]string{"a"}, "again")
+	w.exec("UPDATE tasks SET deleted_at = now()")
+	if got, err := w.restore("a", *before); got != reconcile.WriteMoved || err != nil {
+		t.Errorf("Restore = %s, %v, want moved", got, err)
+	}
+	w.exec(again)
+	if got := w.text("SELECT status FROM tasks"); got != "error" {
+		t.Errorf("run again: %s, want the deleted row left alone", got)
+	}
+	w.exec("UPDATE tasks SET deleted_at = NULL")
+	w.exec(again)
+	if got := w.text("SELECT status FROM tasks"); got != "pending" {
+		t.Errorf("run again, not deleted: %s, want pending\n%s", got, again)
 	}
 }
 
@@ -93,8 +153,12 @@ func TestCodingAgentClocks(t *testing.T) {
 		"kept alive without a longest time": {
 			"keep_alive = true, max_duration = NULL", 0, ten.Add(5 * time.Hour),
 		},
-		"nobody works at it yet":   {"status = 'processing'", 300 * time.Minute, time.Time{}},
-		"at work":                  {"status = 'processing', sandbox_id = 'x'", 300 * time.Minute, time.Time{}},
+		"being set up":          {"status = 'processing'", 300 * time.Minute, time.Time{}},
+		"at work":               {"status = 'processing', sandbox_id = 'x'", 300 * time.Minute, time.Time{}},
+		"a fork without an end": {"max_duration = 2147483647", longest, time.Time{}},
+		"kept alive without an end": {
+			"keep_alive = true, max_duration = 2147483647", longest, utc("6109-02-24 12:07:00"),
+		},
 		"keep alive is null":       {"keep_alive = NULL", 300 * time.Minute, time.Time{}},
 		"finished and then logged": {"status = 'completed', completed_at = '2026-02-01 09:59:59'", 300 * time.Minute, time.Time{}},
 	}
@@ -108,7 +172,7 @@ func TestCodingAgentClocks(t *testing.T) {
 				t.Errorf("created %s, updated %s: times without zone are UTC", task.CreatedAt, task.UpdatedAt)
 			}
 			activity := time.Time{}
-			if name == "at work" {
+			if name == "at work" || name == "being set up" {
 				activity = ten
 			}
 			if task.Timeout != c.timeout || !task.ActivityAt.Equal(activity) || !task.KeepAliveUntil.Equal(c.keepAlive) {
@@ -148,8 +212,8 @@ func TestCodingAgentLife(t *testing.T) {
 		t.Errorf("what nobody asked to set became %s, want %s", kept, want)
 	}
 	w.exec("UPDATE tasks SET status = 'processing', progress = 0, completed_at = NULL" + touch) // the user goes on
-	if again := w.one("a"); again.State != reconcile.TaskAssigned || !again.ActivityAt.IsZero() {
-		t.Errorf("continued: %s, active %s, want assigned, and nobody at work", again.State, again.ActivityAt)
+	if again := w.one("a"); again.State != reconcile.TaskAssigned || !again.ActivityAt.Equal(again.UpdatedAt) {
+		t.Errorf("continued: %s, active %s, want assigned, active when its row last moved", again.State, again.ActivityAt)
 	}
 	if got, err := w.restore("a", *before); got != reconcile.WriteMoved || err != nil {
 		t.Errorf("Restore of a task that goes on = %s, %v, want moved", got, err)
@@ -171,8 +235,8 @@ func TestCodingAgentOfAFork(t *testing.T) {
 		CREATE TABLE "Task" (id text PRIMARY KEY, "Stage" "Stage" NOT NULL, box text, error text, agent_session_id text,
 			keep_alive boolean, max_duration integer, created_at timestamp, updated_at timestamp, completed_at timestamp);
 		INSERT INTO "Task" (id, "Stage", box) VALUES ('a', 'it''s on', NULL), ('b', 'it''s on', 'x'), ('c', 'resumed', 'y'), ('d', 'ok', 'z')`,
-		Mapping{Preset: "coding-agent", Table: `public."Task"`, Where: "true",
-			Columns: map[string]string{"status": "Stage", "sandbox": "(nullif(box, 'none'))", "keep_alive_until": ""},
+		Mapping{Preset: "coding-agent", Table: `public."Task"`,
+			Columns: map[string]string{"status": "Stage", "sandbox": "(nullif(box, 'none'))", "keep_alive_until": "", "deleted_at": ""},
 			Statuses: map[string][]string{"pending": {"new"}, "running": {"it's on", "resumed"}, "completed": {"ok"},
 				"failed": {"bad"}, "stopped": {"halted"}},
 			Fail: RowChange{Status: "bad", Set: map[string]string{"sandbox_id": "", "box": "NULL"}},
@@ -186,6 +250,45 @@ func TestCodingAgentOfAFork(t *testing.T) {
 	}
 	if written := w.fail(w.one("c"), reason); written != reconcile.WriteDone {
 		t.Errorf("Write = %s, want done", written)
+	}
+}
+
+// TestCodingAgentWithOtherNames: the preset's fail sets the columns by the names that they have,
+// and what a fork itself says of them wins.
+func TestCodingAgentWithOtherNames(t *testing.T) {
+	w := newWorld(t, `CREATE TABLE tasks (id text PRIMARY KEY, status text, vm_id text, "last error" text, "Session" text,
+			keep_alive boolean, max_duration integer, created_at timestamp, changed timestamp, completed_at timestamp, gone timestamp);
+		INSERT INTO tasks (id, status, vm_id, "Session", keep_alive, max_duration, changed)
+			VALUES ('a', 'processing', 'x', 's', true, 60, '2026-02-01 10:00')`, Mapping{Preset: "coding-agent"})
+	m := Mapping{Preset: "coding-agent", Columns: map[string]string{"sandbox": "vm_id", "error": `"last error"`,
+		"session": "Session", "updated_at": "changed", "deleted_at": "gone"}}
+	w.tasks = w.open(m)
+	for _, line := range w.tasks.Check(t.Context()) {
+		if !line.OK {
+			t.Errorf("check fails: %+v", line)
+		}
+	}
+	task := w.one("a")
+	if ten := utc("2026-02-01 10:00:00"); !task.ActivityAt.Equal(ten) || !task.KeepAliveUntil.Equal(ten.Add(time.Hour)) {
+		t.Errorf("active %s, kept until %s", task.ActivityAt, task.KeepAliveUntil)
+	}
+	if written := w.fail(task, reason); written != reconcile.WriteDone {
+		t.Fatalf("Write = %s, want done", written)
+	}
+	row := w.text(`SELECT concat_ws('|', status, coalesce(vm_id, '-'), coalesce("Session", '-'), "last error",
+		(changed > '2026-02-02')::text) FROM tasks`)
+	if want := "error|-|-|" + reason + "|true"; row != want {
+		t.Errorf("row = %s, want %s", row, want)
+	}
+	m.Fail.Set = map[string]string{"last error": "'task: ' || @reason", "vm_id": "vm_id", "Session": ""}
+	got := m.WithPreset().Fail.Set
+	want := map[string]string{"last error": "'task: ' || @reason", "vm_id": "vm_id", "completed_at": "@now", "changed": "@now"}
+	if !maps.Equal(got, want) {
+		t.Errorf("fail sets %v, want %v", got, want)
+	}
+	renamed := Mapping{Preset: "omoios", Columns: map[string]string{"attempts": "Tries", "session": "(upper(s))"}}.WithPreset()
+	if set := renamed.Requeue.Set; set["Tries"] != `"Tries" + 1` || set["retry_count"] != "" || set["conversation_id"] != "NULL" {
+		t.Errorf("requeue sets %v", set)
 	}
 }
 
@@ -205,11 +308,11 @@ func TestPresetStateOfTheConfigWins(t *testing.T) {
 		"no status is running": {Preset: "coding-agent", Statuses: map[string][]string{"running": {}}},
 		"no sandbox is mapped": {Preset: "coding-agent", Columns: map[string]string{"sandbox": ""}},
 	} {
-		if m = m.WithPreset(); m.Split || m.Columns["state"] != "" || m.Columns["activity_at"] != "" {
+		if m = m.WithPreset(); m.Split || m.Columns["state"] != "" || m.Columns["activity_at"] != "" || m.Where != "" {
 			t.Errorf("%s: %+v", what, m)
 		}
 	}
-	if m := (Mapping{Preset: "omoios"}.WithPreset()); m.Columns["state"] != "" || m.Where != "" {
+	if m := (Mapping{Preset: "omoios"}.WithPreset()); m.Columns["state"] != "" || m.Columns["deleted_at"] != "" {
 		t.Errorf("the preset omoios splits or narrows: %+v", m)
 	}
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,8 +15,8 @@ import (
 type taskRow struct {
 	version string
 	outside bool
-	texts   [9]pgtype.Text // id, status, state, sandbox, provider, template, session, worker, error
-	moments [8]pgtype.Timestamptz
+	texts   [9]pgtype.Text        // id, status, state, sandbox, provider, template, session, worker, error
+	moments [9]pgtype.Timestamptz // created_at to updated_at, deadline_at, keep_alive_until, deleted_at
 	timeout pgtype.Interval
 	tries   [2]pgtype.Int8
 	attrs   []pgtype.Text
@@ -86,7 +85,7 @@ func (r *taskRow) task(c *Compiled, now time.Time) reconcile.Task {
 		Attrs:     r.attributes(c.mapping.Attrs),
 		CreatedAt: taskTime(r.moments[0]), AssignedAt: taskTime(r.moments[1]), StartedAt: taskTime(r.moments[2]),
 		HeartbeatAt: taskTime(r.moments[3]), ActivityAt: taskTime(r.moments[4]), UpdatedAt: taskTime(r.moments[5]),
-		DeadlineAt: taskTime(r.moments[6]), KeepAliveUntil: taskTime(r.moments[7]), Timeout: spanOf(r.timeout),
+		DeadlineAt: limitTime(r.moments[6]), KeepAliveUntil: limitTime(r.moments[7]), Timeout: spanOf(r.timeout),
 		Attempts: int(r.tries[0].Int64), MaxAttempts: int(r.tries[1].Int64),
 		Retries: r.tries[0].Valid && r.tries[1].Valid,
 		Events: reconcile.Events{
@@ -95,7 +94,17 @@ func (r *taskRow) task(c *Compiled, now time.Time) reconcile.Task {
 		},
 	}
 	t.State = c.stateOf(t.Status, r.texts[2].String)
+	if deleted := r.moments[8]; deleted.Valid && t.State != reconcile.TaskUnknown {
+		t.State, t.UpdatedAt = reconcile.TaskStopped, later(t.UpdatedAt, taskTime(deleted))
+	}
 	return t
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // stateOf is the canonical state of a row. A word that is not mapped is unknown.
@@ -123,23 +132,49 @@ func (r *taskRow) attributes(names []string) map[string]string {
 	return out
 }
 
+// The first and the last moment that can be written everywhere. What lies beyond counts as
+// them: one odd row must not keep a pass from being recorded.
+var (
+	firstMoment = time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)
+	lastMoment  = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+)
+
 // taskTime is zero for null and for infinity, which is no moment either.
 func taskTime(t pgtype.Timestamptz) time.Time {
-	if !t.Valid {
+	if !t.Valid || t.InfinityModifier != pgtype.Finite {
 		return time.Time{}
 	}
-	return t.Time.UTC() // of infinity it is the zero time
+	switch at := t.Time.UTC(); {
+	case at.Before(firstMoment):
+		return firstMoment
+	case at.After(lastMoment):
+		return lastMoment
+	default:
+		return at
+	}
 }
 
-// spanOf is zero for null and for what is longer than a duration can be: no timeout.
+// limitTime is a moment up to which something may go on: one at infinity never comes.
+func limitTime(t pgtype.Timestamptz) time.Time {
+	if t.Valid && t.InfinityModifier == pgtype.Infinity {
+		return lastMoment
+	}
+	return taskTime(t)
+}
+
+// longest is a time-out that never ends: it can be added to any moment of a task.
+const longest = 200 * 365 * 24 * time.Hour
+
+// spanOf is zero for null and for what is no time to wait. What is longer than can be told
+// never ends.
 func spanOf(i pgtype.Interval) time.Duration {
 	if !i.Valid {
 		return 0
 	}
 	const day = 24 * 60 * 60 * 1e6
 	micros := float64(i.Microseconds) + float64(i.Days)*day + float64(i.Months)*30*day
-	if micros >= math.MaxInt64/1e3 || micros < 0 {
+	if micros < 0 {
 		return 0
 	}
-	return time.Duration(int64(micros)) * time.Microsecond
+	return time.Duration(min(micros, float64(longest.Microseconds()))) * time.Microsecond
 }

@@ -114,13 +114,20 @@ func (s *statements) eventSource() *eventSource {
 
 // alive is the condition that a row is live. It needs the parameters of [statements.withLive].
 func (s *statements) alive() string {
+	if deleted := s.plan.columns["deleted_at"]; deleted != "" {
+		return "(" + s.inLiveState() + " AND (" + deleted + ") IS NULL)"
+	}
+	return s.inLiveState()
+}
+
+func (s *statements) inLiveState() string {
 	state, status := s.plan.columns["state"], s.plan.columns["status"]
 	if state == "" {
 		return s.cat.fields["status"].among(status, "live")
 	}
 	alive := "(" + state + ")::text = ANY (@live::text[])"
 	if s.plan.mapping.Split { // an index on the status can be used for this half
-		alive = "(" + s.cat.fields["status"].among(status, "words") + " AND " + alive + ")"
+		return "(" + s.cat.fields["status"].among(status, "words") + " AND " + alive + ")"
 	}
 	return alive
 }

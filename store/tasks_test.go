@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -302,11 +303,11 @@ func TestTimesWithoutZone(t *testing.T) {
 	)
 	got := w.live()["1"]
 	want := map[string][2]time.Time{
-		"timestamp":                      {got.CreatedAt, utc("2026-07-01 10:00:00")},
-		"date":                           {got.AssignedAt, utc("2026-07-01 22:00:00")},
-		"infinity, which is no deadline": {got.DeadlineAt, {}},
-		"timestamptz":                    {got.UpdatedAt, utc("2026-07-01 10:00:00")},
-		"null":                           {got.StartedAt, {}},
+		"timestamp":                   {got.CreatedAt, utc("2026-07-01 10:00:00")},
+		"date":                        {got.AssignedAt, utc("2026-07-01 22:00:00")},
+		"infinity, which never comes": {got.DeadlineAt, lastMoment},
+		"timestamptz":                 {got.UpdatedAt, utc("2026-07-01 10:00:00")},
+		"null":                        {got.StartedAt, {}},
 	}
 	for name, pair := range want {
 		if !pair[0].Equal(pair[1]) {
@@ -320,6 +321,52 @@ func TestTimesWithoutZone(t *testing.T) {
 	if got := w.text("SELECT ((done AT TIME ZONE 'Europe/Berlin') = at)::text FROM tasks"); got != "true" {
 		t.Errorf("@now in a column without time zone is not the moment that it is in one with: %s",
 			w.text("SELECT done || ' and ' || at FROM tasks"))
+	}
+}
+
+// TestTimesOutOfThisWorld: what a duration or a date cannot hold counts as the most that one
+// can. It is never taken for none, and never keeps the other rows from being read.
+func TestTimesOutOfThisWorld(t *testing.T) {
+	w := newWorld(t, `CREATE TABLE tasks (id int PRIMARY KEY, status text, at timestamptz, lasts interval);
+		INSERT INTO tasks VALUES (1, 'on', now(), '1 second')`, Mapping{
+		Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "updated_at": "at", "activity_at": "at",
+			"deadline_at": "at", "keep_alive_until": "at", "timeout": "lasts"},
+		Statuses: map[string][]string{"running": {"on"}, "failed": {"off"}},
+	})
+	for lasts, want := range map[string]time.Duration{
+		"1 second": time.Second, "0": 0, "-1 second": 0, "-178000000 years": 0, "1 microsecond": time.Microsecond,
+		"199 years": 199 * 360 * 24 * time.Hour, "250 years": longest, "292 years": longest, "293 years": longest,
+		"35791394:07:00": longest, "2147483647 minutes": longest, "178000000 years": longest, "2147483647 days": longest,
+		"2562047788 hours": longest, "178000000 years -1 day": longest,
+	} {
+		w.exec("UPDATE tasks SET lasts = $1::text::interval", lasts)
+		if got := w.one("1").Timeout; got != want {
+			t.Errorf("a time-out of %s is %s, want %s", lasts, got, want)
+		}
+	}
+	const year = "2006-01-02"
+	for at, want := range map[string][2]string{ // a clock, and a limit
+		"9999-12-30": {"9999-12-30", "9999-12-30"}, "10000-01-01": {"9999-12-31", "9999-12-31"},
+		"294276-12-31": {"9999-12-31", "9999-12-31"}, "4713-01-01 BC": {"0001-01-02", "0001-01-02"},
+		"infinity": {"", "9999-12-31"}, "-infinity": {"", ""}, "0001-01-03": {"0001-01-03", "0001-01-03"},
+	} {
+		w.exec("UPDATE tasks SET at = $1::text::timestamptz", at)
+		task := w.one("1")
+		for what, pair := range map[string][2]any{
+			"updated": {task.UpdatedAt, want[0]}, "active": {task.ActivityAt, want[0]},
+			"deadline": {task.DeadlineAt, want[1]}, "kept until": {task.KeepAliveUntil, want[1]},
+		} {
+			got := ""
+			if at := pair[0].(time.Time); !at.IsZero() {
+				got = at.Format(year)
+			}
+			if got != pair[1] {
+				t.Errorf("%s at %s is %s, want %s", what, at, got, pair[1])
+			}
+		}
+		if _, err := json.Marshal(task); err != nil {
+			t.Errorf("%s cannot be recorded: %v", at, err)
+		}
 	}
 }
 

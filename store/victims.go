@@ -52,6 +52,9 @@ func (c *Compiled) stillOurs(ids []string) string {
 	if fail, known := c.changes[reconcile.StepFail]; known {
 		where += fmt.Sprintf("\n  AND %s = %s", c.columns["status"], literal(fail.status))
 	}
+	if deleted := c.columns["deleted_at"]; deleted != "" {
+		where += fmt.Sprintf("\n  AND (%s) IS NULL", deleted)
+	}
 	return where + fmt.Sprintf("\n  AND (%s)::text LIKE %s", c.reasonColumn(), literal(marks))
 }
 

@@ -150,10 +150,11 @@ func TestRegrets(t *testing.T) {
 	}
 	want := []string{
 		"would have been failed | task 90 | 15 min | sandkeeper explain 90", "was failed | task 91 | 14 min | sandkeeper explain 91",
-		"was failed | task 92 | 13 min | sandkeeper explain 92", "was failed | task 93 | 12 min | sandkeeper explain 93",
+		"was failed | task 92 | 13 min | sandkeeper explain 92", "its sandbox was ended | task 93 | 12 min | sandkeeper explain 93",
 		"assigned-stale | 81 | 3 | 3.7 % | lowered itself", "heartbeat-lost | 100 | 1 | 1.0 % | watched",
-		"sandbox-missing | 9 | 0 | 0.0 % | right so far",
+		"sandbox-missing | 9 | 0 | 0.0 % | right so far", "not watched: errored, orphan",
 	}
+	got = append(got, "not watched: "+s.unwatched())
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("regrets and tallies (-want +got):\n%s", diff)
 	}
@@ -179,7 +180,7 @@ func TestQuarantines(t *testing.T) {
 		"no quarantine is told":  func(a *reconcile.Action) { a.Evidence = nil },
 		"it is the first step":   func(a *reconcile.Action) { a.Seq = 0 },
 		"it is no terminate":     func(a *reconcile.Action) { a.Step = reconcile.StepResume },
-		"the stop is still open": func(a *reconcile.Action) { a.Remedy = "q2" },
+		"the stop is still open": func(a *reconcile.Action) { a.Remedy, a.Sandbox = "q2", "sb-6" },
 	} {
 		o := with(healthy(), suspend)
 		change(&o.Open[0])

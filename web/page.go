@@ -27,6 +27,7 @@ type page struct {
 	Ended     string // tasks by how they ended
 	Regrets   []regretView
 	Tallies   []tallyLine
+	Unwatched string // rules that acted and that are not watched
 	Asleep    []quarantineView
 	MoreSleep string
 	Findings  []findingView
@@ -89,7 +90,7 @@ func (p *page) fill(s *scene) {
 	p.Sources = s.sourceLines()
 	p.Incidents = s.incidents()
 	p.Targets, p.Ended, p.Window = s.targets(), endedWords(s.Scores.Ended), windowWords(&s.Scores)
-	p.Regrets, p.Tallies = s.regrets(), s.tallies()
+	p.Regrets, p.Tallies, p.Unwatched = s.regrets(), s.tallies(), s.unwatched()
 	p.sleepers(s)
 	p.Findings, p.Others = s.findings()
 	p.NoFinding = "No finding is open."

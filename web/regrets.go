@@ -14,7 +14,7 @@ type regretView struct {
 	Key     string
 	Rule    string
 	Subject string
-	Word    string // "was failed", "would have been failed"
+	Word    string // "was failed", "its sandbox was ended", "would have been failed"
 	Level   level
 	Saw     string // what was seen
 	When    moment
@@ -43,8 +43,11 @@ func (s *scene) regret(v *reconcile.Verdict) regretView {
 		Reason: sentence(capital(line(v.Reason, mostLine))), After: long(v.RegretAt.Sub(v.At)),
 		Level: calm, Word: "would have been failed", Explain: command("sandkeeper explain %s", v.Task),
 	}
-	if !v.FailedAt.IsZero() {
+	switch {
+	case !v.FailedAt.IsZero():
 		out.Level, out.Word = warn, "was failed"
+	case !v.ActedAt.IsZero():
+		out.Level, out.Word = warn, "its sandbox was ended"
 	}
 	return out
 }
@@ -59,7 +62,8 @@ type tallyLine struct {
 	State    string
 }
 
-// tallies are the rules that acted since they were armed, those with the most regrets first.
+// tallies are the watched rules that acted since they were armed, those with the most regrets
+// first. What other rules end cannot come back: of them nothing is measured, also no zero.
 func (s *scene) tallies() []tallyLine {
 	rules := slices.SortedFunc(maps.Keys(s.Tallies), func(a, b string) int {
 		if more := s.Tallies[b].Regrets - s.Tallies[a].Regrets; more != 0 {
@@ -70,7 +74,7 @@ func (s *scene) tallies() []tallyLine {
 	var lines []tallyLine
 	for _, rule := range rules {
 		t := s.Tallies[rule]
-		if t.Verdicts == 0 {
+		if t.Verdicts == 0 || !reconcile.Watched(rule) {
 			continue
 		}
 		l := tallyLine{
@@ -86,6 +90,17 @@ func (s *scene) tallies() []tallyLine {
 		lines = append(lines, l)
 	}
 	return lines
+}
+
+// unwatched are the rules that acted since they were armed and that nobody watches.
+func (s *scene) unwatched() string {
+	var rules []string
+	for _, rule := range slices.Sorted(maps.Keys(s.Tallies)) {
+		if s.Tallies[rule].Verdicts > 0 && !reconcile.Watched(rule) {
+			rules = append(rules, line(rule, mostName))
+		}
+	}
+	return strings.Join(rules, ", ")
 }
 
 // demotedBy reports whether the rule was lowered because of its regrets.

@@ -351,15 +351,19 @@ func demote(o *reconcile.Overview) {
 		"duplicate": {At: back(time.Hour), Signature: reconcile.Signature{Author: "ben", Reason: "drill"}},
 	}
 	o.Tallies = map[string]reconcile.Tally{
-		"assigned-stale": {Verdicts: 81, Regrets: 3}, "heartbeat-lost": {Verdicts: 100, Regrets: 1}, "sandbox-missing": {Verdicts: 9}, "inactive": {}}
+		"assigned-stale": {Verdicts: 81, Regrets: 3}, "heartbeat-lost": {Verdicts: 100, Regrets: 1}, "sandbox-missing": {Verdicts: 9}, "inactive": {},
+		"orphan": {Verdicts: 40}, "errored": {Verdicts: 12}, "duplicate": {}}
 	for i := range 4 {
 		v := reconcile.Verdict{
 			Number: int64(40 + i), Rule: "assigned-stale", Subject: fmt.Sprintf("task:%d", 90+i), Task: fmt.Sprint(90 + i), At: back(35 * time.Minute),
 			Reason: "worker never started: assigned for 3m, no event ever", RegretAt: back(time.Duration(20+i) * time.Minute),
 			Regret: "agent.heartbeat at 11:39:58, after the verdict, in the same attempt", Enforced: i > 0,
 		}
-		if v.Enforced {
-			v.FailedAt = v.At
+		switch i {
+		case 1, 2:
+			v.FailedAt, v.ActedAt = v.At, v.At
+		case 3:
+			v.ActedAt = v.At
 		}
 		o.Regrets = append(o.Regrets, v)
 	}

@@ -137,8 +137,9 @@ func (w *world) checkLedger(ctx context.Context) []reconcile.CheckResult {
 	case err != nil:
 		return append(out, fails("schema", err)...)
 	case have < need:
-		return append(out, reconcile.CheckResult{What: "schema", Said: fmt.Sprintf("version %d of %d", have, need),
+		out = append(out, reconcile.CheckResult{What: "schema", Said: fmt.Sprintf("version %d of %d", have, need),
 			Fix: "sandkeeper migrate"})
+		return append(out, newlyDone(w.config.Policy(), have)...)
 	case have > need:
 		return append(
 			out,

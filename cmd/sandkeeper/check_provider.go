@@ -75,6 +75,37 @@ func lacking(policy reconcile.Policy, p reconcile.Provider) []reconcile.CheckRes
 	return out
 }
 
+// remediesDone is the first version of the schema whose program carries out the remedies
+// quarantine and activate. Those before took them in the config and only reported.
+const remediesDone = 3
+
+// newlyDone warns, before a ledger of an earlier version is migrated, of enforced rules whose
+// remedy was only reported so far: the first pass after the upgrade acts on what they find.
+func newlyDone(policy reconcile.Policy, have int) []reconcile.CheckResult {
+	var out []reconcile.CheckResult
+	for _, remedy := range []reconcile.Remedy{reconcile.Quarantine, reconcile.Activate} {
+		rules := enforced(policy, remedy)
+		if have == 0 || have >= remediesDone || rules == "" {
+			continue
+		}
+		out = append(out, reconcile.CheckResult{What: string(remedy), OK: true,
+			Said: "the version before only reported it, and this one does it from its first pass on: " + rules,
+			Fix:  "set these rules to `mode: observe` first, and read `sandkeeper report` before you arm them"})
+	}
+	return out
+}
+
+// enforced names the rules that enforce the remedy.
+func enforced(policy reconcile.Policy, remedy reconcile.Remedy) string {
+	var names []string
+	for _, name := range reconcile.RuleNames {
+		if r := policy.Rules[name]; r.Remedy == remedy && r.Mode == reconcile.Enforce {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 // withRemedy names the rules that are on and have the remedy.
 func withRemedy(policy reconcile.Policy, remedy reconcile.Remedy) string {
 	var names []string
@@ -86,6 +117,17 @@ func withRemedy(policy reconcile.Policy, remedy reconcile.Remedy) string {
 	return strings.Join(names, ", ")
 }
 
+// expiry says when the provider deactivates a template, or would have.
+func expiry(t reconcile.Template) string {
+	switch {
+	case t.ExpiresAt.IsZero():
+		return ""
+	case !t.AsOf.Before(t.ExpiresAt):
+		return ", was due to be deactivated by the provider at " + stampText(&t.ExpiresAt) + ": make a sandbox from it"
+	}
+	return ", deactivated by the provider at " + stampText(&t.ExpiresAt) + " unless used"
+}
+
 func checkTemplate(ctx context.Context, p reconcile.Templates, name string) reconcile.CheckResult {
 	out := reconcile.CheckResult{What: "template " + name}
 	t, err := p.Template(ctx, name)
@@ -94,9 +136,7 @@ func checkTemplate(ctx context.Context, p reconcile.Templates, name string) reco
 		out.Said = err.Error()
 	case t.State == reconcile.TemplateActive:
 		out.OK, out.Said = true, "active"
-		if !t.ExpiresAt.IsZero() {
-			out.Said += ", deactivated by the provider at " + stampText(&t.ExpiresAt) + " unless used"
-		}
+		out.Said += expiry(t)
 	case t.State == reconcile.TemplateMissing:
 		out.Said, out.Fix = "is not there", "create it, or correct the name in providers[].templates"
 	default:

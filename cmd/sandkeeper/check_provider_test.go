@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -62,6 +63,58 @@ func TestCheckSaysWhatAProviderLacks(t *testing.T) {
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("lines (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestCheckWarnsOfWhatAnUpgradeArms: a remedy that the version before only reported is done
+// from the first pass on.
+func TestCheckWarnsOfWhatAnUpgradeArms(t *testing.T) {
+	const rules = "rules: {orphan: {remedy: quarantine, mode: enforce}, errored: {remedy: quarantine}, " +
+		"over-age: {after: 1h, remedy: quarantine, mode: enforce}, template-unusable: {remedy: activate, mode: enforce}}\n"
+	for name, c := range map[string]struct {
+		rules string
+		have  int
+		want  []string
+	}{
+		"of the version before": {rules, 2, []string{"quarantine: orphan, over-age", "activate: template-unusable"}},
+		"of this version":       {rules, 3, nil},
+		"never migrated":        {rules, 0, nil},
+		"nothing is enforced":   {"rules: {orphan: {remedy: quarantine}}\n", 2, nil},
+		"another remedy":        {"rules: {orphan: {mode: enforce}}\n", 2, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, line := range newlyDone(mustParse(t, sound+c.rules).Policy(), c.have) {
+				_, names, _ := strings.Cut(line.Said, ": ")
+				got = append(got, line.What+": "+names)
+				if !line.OK || line.Fix == "" {
+					t.Errorf("line = %+v, want a warning with a fix", line)
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("lines (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestExpiry: a template whose time is over is not announced as one that ends some day.
+func TestExpiry(t *testing.T) {
+	now := time.Date(2026, 3, 1, 7, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		ends time.Time
+		want string
+	}{
+		"never":         {time.Time{}, ""},
+		"in a second":   {now.Add(time.Second), ", deactivated by the provider at 2026-03-01 07:00:01 unless used"},
+		"right now":     {now, ", was due to be deactivated by the provider at 2026-03-01 07:00:00: make a sandbox from it"},
+		"six days over": {now.AddDate(0, 0, -6), ", was due to be deactivated by the provider at 2026-02-23 07:00:00: make a sandbox from it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := expiry(reconcile.Template{AsOf: now, ExpiresAt: c.ends}); got != c.want {
+				t.Errorf("expiry = %q, want %q", got, c.want)
 			}
 		})
 	}

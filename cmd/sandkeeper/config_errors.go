@@ -35,9 +35,9 @@ func (e ConfigError) Error() string {
 	return strings.Map(visible, b.String())
 }
 
-// visible keeps a mistake on one line, also when a key has a line break in it.
+// visible keeps a text on one line and in its direction, whatever is in it.
 func visible(r rune) rune {
-	if unicode.IsControl(r) {
+	if unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
 		return ' '
 	}
 	return r

@@ -39,6 +39,7 @@ var floors = []struct {
 	{"orphan", "apart", "1s", "999ms", "floor of 1s"},
 	{"duplicate", "after", "1s", "0", "floor of 1s"},
 	{"record-without-container", "looks", "2", "1", "floor of 2"},
+	{"record-without-container", "apart", "1s", "999ms", "floor of 1s"},
 	{"provisioning-stuck", "after", "1s", "0", "floor of 1s"},
 	{"idle-broken", "after", "5s", "4999ms", "floor of 5s"},
 	{"idle-broken", "failures", "2", "1", "floor of 2"},

@@ -25,9 +25,9 @@ type RuleConfig struct {
 
 	// Rule orphan: full passes that must have seen it.
 	Sightings int `yaml:"sightings"`
-	// Rule orphan: time between two sightings that count.
+	// Rules orphan and record-without-container: time between two sightings that count.
 	Apart time.Duration `yaml:"apart"`
-	// Rule sandbox-missing: passes that must have looked for it.
+	// Rules sandbox-missing and record-without-container: passes that must have looked.
 	Looks int `yaml:"looks"`
 	// Rule idle-broken: failed probes in a row.
 	Failures int `yaml:"failures"`

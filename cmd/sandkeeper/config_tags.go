@@ -24,7 +24,7 @@ var mapKeys = map[string][]string{
 	"task fields": {
 		"id", "status", "state", "sandbox", "provider", "template",
 		"created_at", "assigned_at", "started_at", "heartbeat_at", "activity_at", "updated_at", "deadline_at",
-		"timeout", "keep_alive_until", "session", "worker", "error", "attempts", "max_attempts",
+		"timeout", "keep_alive_until", "deleted_at", "session", "worker", "error", "attempts", "max_attempts",
 	},
 	"states":       {"pending", "assigned", "running", "completed", "failed", "stopped"},
 	"event fields": {"sandbox", "type", "at", "data"},

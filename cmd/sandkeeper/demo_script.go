@@ -71,9 +71,14 @@ func (c *script) begin() { c.zero = time.Now() }
 func (c *script) over() bool { return len(c.scenes) == 0 }
 
 // encore keeps a demo that goes on after its story from being dull: something small breaks
-// each minute.
+// each minute. It is never in a hurry, and each scene waits until what broke before is
+// repaired: what piles up would open a breaker that nobody is there to release.
 func (c *script) encore() {
+	c.hurry = false
 	c.scenes = c.small()
+	for i := range c.scenes {
+		c.scenes[i].until = c.calm
+	}
 	c.begin()
 }
 

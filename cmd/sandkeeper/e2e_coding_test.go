@@ -142,8 +142,8 @@ func TestCodingAgentLife(t *testing.T) {
 // slow is a schedule in which one jump of a test is no outage of ours.
 const slow = "log: {level: warn}\nschedule: {quick: \"@every 1m\", full: \"@every 10m\"}"
 
-// TestCodingAgentSandboxesThatLiveOn: of stopped and finished tasks. What is kept for its
-// user, what a deleted row explains, and what no row names is left alone.
+// TestCodingAgentSandboxesThatLiveOn: of stopped, deleted and finished tasks. What is kept for
+// its user and what no row names is left alone.
 func TestCodingAgentSandboxesThatLiveOn(t *testing.T) {
 	a := newCodingArena(t, settings{})
 	end, stay := map[string]string{}, map[string]string{}
@@ -163,7 +163,12 @@ func TestCodingAgentSandboxesThatLiveOn(t *testing.T) {
 	put(stay, "finished just now", "status = 'completed'", 5*time.Minute)
 	put(stay, "kept", "status = 'completed', keep_alive = true", 2*time.Hour)
 	put(stay, "kept for as long as the template says", "status = 'error', keep_alive = true, max_duration = NULL", 2*time.Hour)
-	put(stay, "deleted by its user", "status = 'stopped', deleted_at = "+utcNow, 2*time.Hour)
+	for what, set := range map[string]string{
+		"stopped": "status = 'stopped'", "at work": "status = 'processing'", "kept": "status = 'completed', keep_alive = true",
+	} {
+		put(end, "deleted by its user, "+what, set+", deleted_at = "+utcNow+" - interval '1 minute'", 2*time.Hour)
+	}
+	put(stay, "deleted just now", "status = 'stopped', deleted_at = "+utcNow, 2*time.Hour)
 	put(stay, "at work", "status = 'processing'", 0)
 	stay["of nobody"] = a.sandbox(5 * time.Hour)
 	before := a.rows()
@@ -183,19 +188,59 @@ func TestCodingAgentSandboxesThatLiveOn(t *testing.T) {
 	}
 }
 
-// TestCodingAgentDeadlines: max_duration is the time-out; five minutes where a row has none.
+// TestCodingAgentSetUp: three tasks whose sandboxes are being made write their logs meanwhile.
+// They are left alone for as long as they do, and no source is doubted because of them; the one
+// that stands still for three minutes is failed.
+func TestCodingAgentSetUp(t *testing.T) {
+	a := newCodingArena(t, settings{more: slow})
+	ids := []string{"a", "b", "c"}
+	for _, id := range ids {
+		a.add(id, 0, 0, "status = 'processing'")
+	}
+	for range 6 {
+		a.touch(ids...)
+		if r := a.once(0); len(r.Steps) > 0 {
+			t.Fatalf("being set up: steps %+v, untrusted %v", r.Steps, untrusted(r))
+		}
+		a.later(40 * time.Second)
+	}
+	for range 4 {
+		a.touch(ids[1:]...)
+		a.once(0)
+		a.later(50 * time.Second)
+	}
+	for i, id := range ids {
+		failed := strings.HasPrefix(a.row(id), "error|-|-|worker never started")
+		if still := i == 0; failed != still {
+			t.Errorf("%s, which stands still: %v: %s", id, still, a.row(id))
+		}
+	}
+}
+
+// untrusted are the sources that a pass did not trust.
+func untrusted(r report) (names []string) {
+	for _, s := range r.Sources {
+		if !s.Trusted {
+			names = append(names, s.Name+": "+s.Reason)
+		}
+	}
+	return names
+}
+
+// TestCodingAgentDeadlines: max_duration is the time-out; five minutes where a row has none. One
+// of thousands of years never comes.
 func TestCodingAgentDeadlines(t *testing.T) {
 	a := newCodingArena(t, settings{rules: "{inactive: off}", more: slow})
 	boxes := map[string]string{}
-	for id, minutes := range map[string]string{"five": "5", "none": "NULL", "the template's": "DEFAULT", "seven": "7"} {
+	for id, minutes := range map[string]string{"five": "5", "none": "NULL", "the template's": "DEFAULT", "seven": "7", "for ever": "2147483647"} {
 		boxes[id] = a.sandbox(time.Minute)
 		a.add(id, time.Minute, 0, "status = 'processing', agent_session_id = 's', sandbox_id = '"+boxes[id]+"', max_duration = "+minutes)
 	}
 	a.once(0)
 	a.later(6 * time.Minute)
-	a.touch("five", "none", "the template's", "seven") // all are busy, which no deadline minds
+	a.touch("five", "none", "the template's", "seven", "for ever") // all are busy, which no deadline minds
 	a.once(0)
-	for id, over := range map[string]bool{"five": true, "none": true, "the template's": false, "seven": false} {
+	for id, over := range map[string]bool{"five": true, "none": true, "the template's": false, "seven": false, "for ever": false} {
 		row := a.row(id)
 		if over != strings.HasPrefix(row, "error|-|-|deadline exceeded") || over != a.ended(boxes[id]) {
 			t.Errorf("%s: over its deadline %v, row %s, sandbox ended %v", id, over, row, a.ended(boxes[id]))

@@ -39,7 +39,9 @@ Nothing happens until the phrase that it shows is typed. Without a terminal the 
 the hash of the list are given by --confirm; when the list has changed meanwhile, it is
 refused. All of it is recorded at once; a running daemon begins at once, else the next once
 does it, and looks at each sandbox again right before its end. Share, per_pass and breaker
-do not apply; holds, pauses, per_hour and the provider's rate do.`,
+do not apply; holds, pauses, per_hour and the provider's rate do. What they keep from being
+done for an hour is withdrawn: look again, and ask again. So a pause of all that lasts longer
+takes back what is not begun yet.`,
 		Example: `  sandkeeper emergency --reason "account compromised"
   sandkeeper emergency --provider daytona --include-running --reason "bill runs away" \
     --confirm "terminate 37 sandboxes of prod-eu 2f9k1"`,
@@ -71,10 +73,10 @@ func (w *world) emergency(ctx context.Context, o *options, f *cleanup) (string, 
 	var b bytes.Buffer
 	previewText(&b, p, previewLines)
 	for _, wait := range p.Waits {
-		fmt.Fprintf(&b, "  nothing is ended before the end of the %s\n", shown(wait))
+		fmt.Fprintf(&b, "  nothing is ended before the end of the %s, which has to come within %s\n", shown(wait), wishLasts)
 	}
 	if most := w.config.Policy().Limits.PerHour; len(p.End) > most {
-		fmt.Fprintf(&b, "  at most %d are ended in an hour (limits.per_hour), the others follow\n", most)
+		fmt.Fprintf(&b, "  at most %d are ended in an hour (limits.per_hour): the rest must be asked for again\n", most)
 	}
 	if _, err := o.out.Write(b.Bytes()); err != nil {
 		return "", fmt.Errorf("write the preview: %w", err)
@@ -85,8 +87,7 @@ func (w *world) emergency(ctx context.Context, o *options, f *cleanup) (string, 
 	if err := f.confirmed(o, p); err != nil {
 		return "", err
 	}
-	actions, withdraw := p.Actions()
-	asked, err := w.ledger.Ask(ctx, f.signature(), actions, withdraw)
+	asked, err := w.ledger.Ask(ctx, f.signature(), p.Actions(), nil)
 	if err != nil {
 		return "", err
 	}

@@ -134,8 +134,12 @@ func (m *moments) action(a *reconcile.Action) {
 		first = a.ActedAt
 	}
 	m.add(first, byLedger, fmt.Sprintf("%s requested, action %s", a.Step, a.ID))
-	if !a.ActedAt.Equal(first) {
-		m.add(a.ActedAt, byLedger, fmt.Sprintf("%s last requested, action %s", a.Step, a.ID))
+	last := a.ActedAt
+	if a.AskedAt.After(last) {
+		last = a.AskedAt
+	}
+	if !last.Equal(first) {
+		m.add(last, byLedger, fmt.Sprintf("%s last requested, action %s", a.Step, a.ID))
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"github.com/spf13/cobra"
 )
@@ -94,15 +93,8 @@ func complain(w io.Writer, err error) {
 }
 
 // shown is a text of somebody else as a terminal may have it: one line, nothing that moves
-// the cursor.
-func shown(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, text)
-}
+// the cursor or turns the direction of what follows.
+func shown(text string) string { return strings.Map(visible, text) }
 
 // options are the flags that every verb has.
 type options struct {

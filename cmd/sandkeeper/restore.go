@@ -159,7 +159,11 @@ func comesBack(a *reconcile.Action) string {
 	if a.Step == reconcile.StepRestore {
 		return "task " + a.Task + " gets its row back, if nobody has changed it since"
 	}
-	return "sandbox " + a.Provider + "/" + a.Sandbox + " comes back"
+	text := "sandbox " + a.Provider + "/" + a.Sandbox + " comes back"
+	if at := a.NextAttempt; !at.IsZero() {
+		text += ", from " + stampText(&at) + " on, when the stop that is under way has settled"
+	}
+	return text
 }
 
 // untilOf is when the first end of the remedy's quarantines would have begun.

@@ -19,6 +19,9 @@ import (
 // lookFor is how long an operator's verb looks at the two worlds.
 const lookFor = 2 * time.Minute
 
+// wishLasts is for how long what was asked for may wait, for people.
+const wishLasts = "an hour"
+
 // A demand is what somebody wants ended, and how much they insist on it.
 type demand struct {
 	wish
@@ -49,9 +52,11 @@ ended. A running daemon begins at once, else the next once does it. ID is a sand
 name, provider/id, or a task's id: then all sandboxes of the task.
 
 It asks for no rule, so modes, rollout and incidents do not hold it; holds, pauses, per_hour
-and the provider's rate do. Right before the end everything is looked at again. What is not
-ours is refused, and so is a sandbox that a task is assigned to or runs in, without
---include-running. The task's row is not written.`,
+and the provider's rate do, for an hour at most: what is not done by then is withdrawn and has
+to be asked for again. Right before the end everything is looked at again. What is not ours is
+refused, and so is a sandbox that a task is assigned to or runs in, without --include-running.
+It takes the place of an end that a pass planned and that nobody has begun. The task's row is
+not written.`,
 		Example: `  sandkeeper terminate daytona/7d3a… --reason "customer asked, ticket 4711"
   sandkeeper terminate 8c02ffe6-26b9-4b1c-9d6e-0d2f9d6a1c11 --include-running --reason "mines coins"`,
 		Args: cobra.ExactArgs(1),
@@ -106,8 +111,7 @@ func (w *world) terminate(ctx context.Context, o *options, id string, d *demand)
 	if len(preview.End) == 0 {
 		return "", nothingOf(id, preview)
 	}
-	actions, withdraw := preview.Actions()
-	asked, err := w.ledger.Ask(ctx, d.signature(), actions, withdraw)
+	asked, err := w.ledger.Ask(ctx, d.signature(), preview.Actions(), nil)
 	if err != nil {
 		return "", err
 	}
@@ -168,7 +172,7 @@ func (w *world) begun(ctx context.Context, p *reconcile.Preview, asked []reconci
 		fmt.Fprintf(&b, "; %d had been recorded already", left)
 	}
 	for _, wait := range p.Waits {
-		fmt.Fprintf(&b, "\nit waits for the end of the %s", shown(wait))
+		fmt.Fprintf(&b, "\nit waits for the end of the %s, for %s at most", shown(wait), wishLasts)
 	}
 	fmt.Fprintf(&b, "\n%s", w.kicked(ctx, asked))
 	return b.String()

@@ -30,7 +30,9 @@ func victimsCommand(o *options) *cobra.Command {
 		Long: `Victims lists the tasks that sandkeeper failed or requeued while their failures were one
 incident: as ids, one a line; as JSON with the reason and the time of each; or as SQL that
 has those run again which still are as sandkeeper left them. The SQL is printed and never
-run by sandkeeper. Without an incident it lists the incidents.`,
+run by sandkeeper. Release the incident first and let the old sandboxes be ended: one that
+is held stays beside the new one for as long as its task runs. Without an incident it lists
+the incidents.`,
 		Example: `  sandkeeper victims
   sandkeeper victims i-3k9f2
   sandkeeper victims i-3k9f2 -o sql > again.sql`,

@@ -62,7 +62,8 @@ func unmarshal(body []byte, v any) error {
 }
 
 // refuse tells what an answer that is no success means. A 404 counts only when the API
-// itself says that the thing is not there.
+// itself says that the thing is not there. A 410 says nothing else, and no router says it for a
+// url that is wrong; only a page of somebody else is not believed.
 func (c *client) refuse(a answer) error {
 	said := c.said(a)
 	r := &refusal{status: a.status, words: said.line()}
@@ -73,6 +74,10 @@ func (c *client) refuse(a answer) error {
 		r.kind = reconcile.ErrThrottled
 	case http.StatusNotFound:
 		if said.certain() {
+			r.kind = reconcile.ErrNotFound
+		}
+	case http.StatusGone:
+		if isJSON(a.header) || len(a.body) == 0 {
 			r.kind = reconcile.ErrNotFound
 		}
 	}

@@ -290,6 +290,11 @@ func TestGetBelievesOnlyTheAPI(t *testing.T) {
 		"a 404 about another status": {
 			404, "application/json", `{"statusCode":503,"message":"no upstream"}`, errAny,
 		},
+		"a 410 of the API": {
+			410, "application/json", `{"error":{"code":"gone","message":"Status code 410 is not ok"}}`, reconcile.ErrNotFound,
+		},
+		"a 410 without words":   {410, "", ``, reconcile.ErrNotFound},
+		"a 410 page":            {410, "text/html", `<html>this site is gone</html>`, errAny},
 		"the dashboard":         {200, "text/html", `<html>`, errAny},
 		"JSON without its type": {200, "text/plain", one, errAny},
 		"half a sandbox":        {200, "application/json", one[:30], errAny},

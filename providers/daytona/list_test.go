@@ -242,6 +242,7 @@ func TestTerminate(t *testing.T) {
 		"gone meanwhile": {
 			404, `{"message":"Sandbox with ID or name sb-1 not found"}`, 1, reconcile.TerminateGone, nil,
 		},
+		"gone for good":       {410, `{"message":"Gone"}`, 1, reconcile.TerminateGone, nil},
 		"a 404 of the router": {404, `{"message":"Cannot DELETE /api/sandbox/sb-1"}`, 1, "", errAny},
 		"refused": {
 			400, `{"message":"has active fork children"}`, 1, reconcile.TerminateRefused, errAny,
@@ -291,6 +292,28 @@ func TestTerminateOfWhatEnds(t *testing.T) {
 		how, err := over(t, d).Terminate(t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{ID: "sb-1"}})
 		if how != want || err != nil || d.calls.Load() != 1 {
 			t.Errorf("Terminate of %s = %s, %v after %d calls; want %s after the look", now, how, err, d.calls.Load(), want)
+		}
+	}
+}
+
+// One that was seen being deleted, and is to be ended all the same, is stuck: it is asked for
+// again.
+func TestTerminateOfWhatIsStuck(t *testing.T) {
+	const now = `{"id":"sb-1","state":"destroying"}`
+	for status, want := range map[int]reconcile.Termination{200: reconcile.TerminateAccepted, 400: reconcile.TerminateRefused} {
+		deletes := 0
+		d := &double{answer: func(_ int, w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodDelete {
+				sendJSON(w, 200, now)
+				return
+			}
+			deletes++
+			sendJSON(w, status, now)
+		}}
+		stuck := reconcile.Sandbox{Ref: reconcile.Ref{ID: "sb-1"}, State: reconcile.SandboxDeleting}
+		how, err := over(t, d).Terminate(t.Context(), stuck)
+		if how != want || (err != nil) != (status == 400) || deletes != 1 {
+			t.Errorf("Terminate answered with %d = %s, %v after %d deletes; want %s after 1", status, how, err, deletes, want)
 		}
 	}
 }

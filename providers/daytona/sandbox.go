@@ -89,10 +89,10 @@ func (p *Provider) terminate(ctx context.Context, expected reconcile.Sandbox) (r
 	if p.changed(expected, now) {
 		return reconcile.TerminateChanged, nil
 	}
-	switch now.State {
-	case reconcile.SandboxEnded:
+	switch {
+	case now.State == reconcile.SandboxEnded:
 		return reconcile.TerminateGone, nil
-	case reconcile.SandboxDeleting:
+	case now.State == reconcile.SandboxDeleting && expected.State != reconcile.SandboxDeleting:
 		return reconcile.TerminateAccepted, nil
 	}
 	return p.delete(ctx, expected.ID)

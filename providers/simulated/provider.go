@@ -144,7 +144,7 @@ func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (r
 		return "", err
 	case p.changed(expected, now):
 		return reconcile.TerminateChanged, nil
-	case now.State == reconcile.SandboxDeleting:
+	case now.State == reconcile.SandboxDeleting && expected.State != reconcile.SandboxDeleting:
 		return reconcile.TerminateAccepted, nil
 	}
 	err = p.call(ctx, Call{Kind: Delete, ID: expected.ID}, func(f Fault) error {

@@ -27,7 +27,8 @@ func Wished(a reconcile.Action, by reconcile.Signature, now time.Time) reconcile
 	}
 	a.Outcome, a.Detail, a.Attempts = reconcile.OutcomePending, "", 0
 	a.ClaimedAt, a.ClaimedBy, a.ClaimEnds = time.Time{}, "", time.Time{}
-	a.ActedAt, a.FirstActed, a.ClosedAt = time.Time{}, time.Time{}, time.Time{}
+	a.ActedAt, a.FirstActed, a.AskedAt, a.Asks = time.Time{}, time.Time{}, time.Time{}, 0
+	a.ClosedAt = time.Time{}
 	return a
 }
 
@@ -44,11 +45,14 @@ func WishedFor(a reconcile.Action) string {
 }
 
 // CheckWithdrawable refuses to withdraw, for an operator, what is more than planned: once
-// somebody has begun it, only who looks outside can say what became of it.
+// somebody has begun it, only who looks outside can say what became of it. A stop is an
+// exception while nobody is at it: who takes it back wakes the sandbox, whatever became of it.
 func CheckWithdrawable(a reconcile.Action) error {
 	switch {
 	case a.Outcome.Closed():
 		return fmt.Errorf("withdraw %s of %s: it is already %s", a.Step, a.Subject, a.Outcome)
+	case a.Step == reconcile.StepQuarantine && a.ClaimedBy == "" && a.Attempts > 0:
+		return nil
 	case a.ClaimedBy != "" || a.Attempts > 0 || a.Outcome != reconcile.OutcomePending:
 		return fmt.Errorf("withdraw %s of %s: it was begun, and is carried out or confirmed now", a.Step, a.Subject)
 	case a.Seq == 0:

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -12,6 +13,21 @@ func CheckOutcome(o reconcile.Outcome) error {
 		return nil
 	}
 	return fmt.Errorf("outcome %q is not one of pending, accepted, done, confirmed, withdrawn, failed", o)
+}
+
+// CountAsk counts on a kept action that the provider was asked, when the settled one says so
+// of a time that is newer than all before.
+func CountAsk(kept *reconcile.Action, settled reconcile.Action) {
+	newest := func(a *reconcile.Action) time.Time {
+		if a.AskedAt.After(a.ActedAt) {
+			return a.AskedAt
+		}
+		return a.ActedAt
+	}
+	if at := newest(&settled); at.After(newest(kept)) {
+		kept.Asks++
+		kept.AskedAt = at
+	}
 }
 
 // GivesBack reports whether settling the action so returns the remedy's budget: its first

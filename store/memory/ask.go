@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -10,7 +11,7 @@ import (
 )
 
 // Ask writes down actions that an operator asks for, all or none, takes back the steps in
-// withdraw, and returns the actions that are new.
+// withdraw and those that give way, and returns the actions that are new.
 func (g *Ledger) Ask(ctx context.Context, by reconcile.Signature, actions []reconcile.Action, withdraw []string,
 ) ([]reconcile.Action, error) {
 	var asked []reconcile.Action
@@ -18,7 +19,7 @@ func (g *Ledger) Ask(ctx context.Context, by reconcile.Signature, actions []reco
 		if err := g.checkAsked(actions, withdraw); err != nil {
 			return nil, err
 		}
-		lines := g.takeBack(by, withdraw, now)
+		lines := g.takeBack(by, append(slices.Clone(withdraw), g.givingWay(actions, now)...), now)
 		wished := make([]reconcile.Action, len(actions))
 		for i, a := range actions {
 			wished[i] = ledger.Wished(a, by, now)
@@ -58,6 +59,19 @@ func (g *Ledger) checkAsked(actions []reconcile.Action, withdraw []string) error
 		}
 	}
 	return nil
+}
+
+// givingWay are the open ends that give way to those that are asked for now.
+func (g *Ledger) givingWay(actions []reconcile.Action, now time.Time) []string {
+	var ids []string
+	for _, wished := range actions {
+		for _, a := range sorted(g.actions, byPlan, func(a action) bool { return sameStep(a.Action, wished) }) {
+			if a.GivesWay(now) {
+				ids = append(ids, a.ID)
+			}
+		}
+	}
+	return ids
 }
 
 // takeBack withdraws steps that nobody has begun.

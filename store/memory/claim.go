@@ -120,6 +120,7 @@ func (g *Ledger) Settle(ctx context.Context, l reconcile.Lease, a reconcile.Acti
 func (g *Ledger) settle(own action, a reconcile.Action, now time.Time) {
 	own.Outcome, own.Detail, own.NextAttempt = a.Outcome, a.Detail, a.NextAttempt
 	own.ClaimedBy, own.ClaimEnds = "", time.Time{}
+	ledger.CountAsk(&own.Action, a)
 	if !a.ActedAt.IsZero() {
 		own.ActedAt = a.ActedAt
 		if own.FirstActed.IsZero() {

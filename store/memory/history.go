@@ -141,7 +141,7 @@ func (g *Ledger) events(sought ledger.Sought, h *reconcile.History) {
 	}
 	for _, v := range slices.Backward(g.verdicts) {
 		if about(v.Subject, v.Task, reconcile.Ref{Provider: v.Provider, ID: v.Sandbox}) {
-			h.Verdicts = append(h.Verdicts, v.Verdict)
+			h.Verdicts = append(h.Verdicts, v)
 		}
 	}
 	for _, p := range slices.Backward(g.probes) {

@@ -106,7 +106,7 @@ func (g *Ledger) Victims(ctx context.Context, id string) ([]reconcile.Verdict, e
 		if err != nil {
 			return err
 		}
-		found = g.verdictsOf(func(v verdict) bool {
+		found = g.verdictsOf(func(v *reconcile.Verdict) bool {
 			lasted := of.ClosedAt.IsZero() || !v.At.After(of.ClosedAt)
 			return v.Signature == of.Signature && !v.At.Before(of.FirstSeen) && lasted
 		})

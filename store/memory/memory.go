@@ -36,8 +36,8 @@ type Ledger struct {
 	sources    map[string]reconcile.SourceSeen
 	modes      map[string]reconcile.Mode
 	lowered    map[string]reconcile.Lowering
-	armed      map[string]int64 // the newest verdict before the rule was armed last
-	verdicts   []verdict        // by number
+	armed      map[string]int64    // the newest verdict before the rule was armed last
+	verdicts   []reconcile.Verdict // by number
 	incidents  map[string]reconcile.Incident
 	notices    map[string]notice
 	hours      map[hourSum]int64

@@ -83,14 +83,14 @@ func (g *Ledger) reportVerdicts(rules ledger.Reports, now, from time.Time) {
 		}
 		r := rules.Of(v.Rule)
 		r.Verdicts++
-		if !v.actedAt.IsZero() {
+		if !v.ActedAt.IsZero() {
 			r.Acted++
 		}
 		if first(v.Rule, v.Subject) {
 			r.Subjects++
 		}
 		if ref := (reconcile.Ref{Provider: v.Provider, ID: v.Sandbox}); first(v.Rule, ref) {
-			r.Cost += g.costs(v.Verdict, ref, now)
+			r.Cost += g.costs(v, ref, now)
 		}
 	}
 	for _, v := range g.regretted() {

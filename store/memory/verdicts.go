@@ -10,24 +10,19 @@ import (
 	"github.com/sandkeeper/sandkeeper/store/ledger"
 )
 
-// A verdict with when a step of ours repaired what it found.
-type verdict struct {
-	reconcile.Verdict
-	actedAt time.Time
-}
-
 // putVerdicts writes what a pass came to say of failures.
 func (g *Ledger) putVerdicts(r reconcile.Record, now time.Time) {
 	for _, v := range r.Verdicts {
 		g.numbered++
-		v.Number, v.FailedAt, v.Over, v.RegretAt, v.Regret = g.numbered, time.Time{}, false, time.Time{}, ""
-		g.verdicts = append(g.verdicts, verdict{Verdict: v})
+		v.Number, v.ActedAt, v.FailedAt = g.numbered, time.Time{}, time.Time{}
+		v.Over, v.RegretAt, v.Regret = false, time.Time{}, ""
+		g.verdicts = append(g.verdicts, v)
 		g.count("verdicts", v.Rule, v.Provider, applied(v))
 	}
 	for _, w := range r.Regrets {
 		if v := g.numberedVerdict(w.Verdict); v != nil && v.RegretAt.IsZero() {
 			v.RegretAt, v.Regret, v.Over = w.At, w.What, true
-			g.count("regrets", v.Rule, v.Provider, applied(v.Verdict))
+			g.count("regrets", v.Rule, v.Provider, applied(*v))
 		}
 	}
 	for _, number := range r.Over {
@@ -51,7 +46,7 @@ func applied(v reconcile.Verdict) string {
 
 func (g *Ledger) lastVerdict() int64 { return g.numbered }
 
-func (g *Ledger) numberedVerdict(number int64) *verdict {
+func (g *Ledger) numberedVerdict(number int64) *reconcile.Verdict {
 	for i := range g.verdicts {
 		if g.verdicts[i].Number == number {
 			return &g.verdicts[i]
@@ -86,8 +81,8 @@ func (g *Ledger) carryOut(a reconcile.Action, now time.Time) {
 			continue
 		}
 		v.Enforced = true
-		if v.actedAt.IsZero() {
-			v.actedAt = now
+		if v.ActedAt.IsZero() {
+			v.ActedAt = now
 		}
 		if ledger.Fails(a) && v.FailedAt.IsZero() {
 			v.FailedAt = now
@@ -96,18 +91,17 @@ func (g *Ledger) carryOut(a reconcile.Action, now time.Time) {
 	}
 }
 
-// recentVerdicts are those of the last hours, oldest first.
+// recentVerdicts are those of the last hours that are of use, oldest first.
 func (g *Ledger) recentVerdicts(now time.Time) []reconcile.Verdict {
-	recent := g.verdictsOf(func(v verdict) bool { return v.At.After(now.Add(-ledger.Watched)) })
-	return recent[max(0, len(recent)-ledger.MostVerdicts):]
+	return ledger.Useful(g.verdictsOf(func(v *reconcile.Verdict) bool { return v.At.After(now.Add(-ledger.Watched)) }))
 }
 
 // verdictsOf are the wanted verdicts, oldest first.
-func (g *Ledger) verdictsOf(wanted func(verdict) bool) []reconcile.Verdict {
+func (g *Ledger) verdictsOf(wanted func(*reconcile.Verdict) bool) []reconcile.Verdict {
 	var found []reconcile.Verdict
-	for _, v := range g.verdicts {
-		if wanted(v) {
-			found = append(found, v.Verdict)
+	for i := range g.verdicts {
+		if wanted(&g.verdicts[i]) {
+			found = append(found, g.verdicts[i])
 		}
 	}
 	slices.SortStableFunc(found, func(a, b reconcile.Verdict) int { return a.At.Compare(b.At) })
@@ -116,7 +110,7 @@ func (g *Ledger) verdictsOf(wanted func(verdict) bool) []reconcile.Verdict {
 
 // regretted are the verdicts that turned out to be wrong, newest first.
 func (g *Ledger) regretted() []reconcile.Verdict {
-	found := g.verdictsOf(func(v verdict) bool { return !v.RegretAt.IsZero() })
+	found := g.verdictsOf(func(v *reconcile.Verdict) bool { return !v.RegretAt.IsZero() })
 	slices.SortFunc(found, func(a, b reconcile.Verdict) int {
 		return cmp.Or(b.RegretAt.Compare(a.RegretAt), cmp.Compare(b.Number, a.Number))
 	})
@@ -128,7 +122,7 @@ func (g *Ledger) tallies() map[string]reconcile.Tally {
 	tallies := map[string]reconcile.Tally{}
 	for _, v := range slices.Backward(g.verdicts) {
 		t := tallies[v.Rule]
-		if !v.Enforced || v.FailedAt.IsZero() || v.Number <= g.armed[v.Rule] || t.Verdicts == ledger.MostTallied {
+		if !v.Enforced || v.ActedAt.IsZero() || v.Number <= g.armed[v.Rule] || t.Verdicts == ledger.MostTallied {
 			continue
 		}
 		t.Verdicts++
@@ -148,7 +142,7 @@ func (g *Ledger) armings() map[string]int64 {
 }
 
 func (g *Ledger) purgeVerdicts(before time.Time) {
-	g.verdicts = slices.DeleteFunc(g.verdicts, func(v verdict) bool { return v.At.Before(before) })
+	g.verdicts = slices.DeleteFunc(g.verdicts, func(v reconcile.Verdict) bool { return v.At.Before(before) })
 	for id, i := range g.incidents {
 		if over(i.ClosedAt, before) {
 			delete(g.incidents, id)

@@ -8,12 +8,17 @@ ALTER TABLE sandkeeper.actions
     ADD running    boolean NOT NULL DEFAULT false,
     ADD anyway     boolean NOT NULL DEFAULT false,
     ADD row_before jsonb,
+    ADD asked_at   timestamptz,
+    ADD asks       integer NOT NULL DEFAULT 0,
     DROP CONSTRAINT actions_step_check,
     ADD CONSTRAINT actions_step_check CHECK (
         step IN ('fail', 'requeue', 'terminate', 'quarantine', 'resume', 'restore', 'activate')),
     ADD CONSTRAINT actions_sandbox_check CHECK (
         step NOT IN ('quarantine', 'resume') OR (provider <> '' AND sandbox <> '')),
     ADD CONSTRAINT actions_activate_check CHECK (step <> 'activate' OR provider <> '');
+
+-- The provider is asked again for what it accepted: asked_at is the newest time, asks counts.
+UPDATE sandkeeper.actions SET asked_at = acted_at, asks = 1 WHERE acted_at IS NOT NULL AND closed_at IS NULL;
 
 -- A step that ends, stops or wakes a sandbox is open once for that sandbox, whatever the
 -- subject; a quarantine and the terminate that follows it are two such steps.
@@ -76,7 +81,7 @@ CREATE INDEX verdicts_subject ON sandkeeper.verdicts (subject, rule, number);
 CREATE INDEX verdicts_task ON sandkeeper.verdicts (task) WHERE task <> '';
 CREATE INDEX verdicts_sandbox ON sandkeeper.verdicts (sandbox) WHERE sandbox <> '';
 CREATE INDEX verdicts_carried ON sandkeeper.verdicts (rule, number) INCLUDE (regret_at)
-    WHERE enforced AND failed_at IS NOT NULL;
+    WHERE enforced AND acted_at IS NOT NULL;
 CREATE INDEX verdicts_regretted ON sandkeeper.verdicts (regret_at, number) WHERE regret_at IS NOT NULL;
 
 -- Each rule that ever came to a verdict, and the newest verdict before it was armed last:

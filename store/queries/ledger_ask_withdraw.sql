@@ -1,6 +1,7 @@
 -- Withdraws steps, locked and judged before, for an operator.
 WITH ended AS (
-    UPDATE sandkeeper.actions SET outcome = 'withdrawn', detail = @detail, closed_at = @now
+    UPDATE sandkeeper.actions SET outcome = 'withdrawn', detail = @detail, closed_at = @now,
+        claimed_by = '', claim_ends = NULL
     WHERE id = ANY(@ids::text[])
     RETURNING rule, provider, step
 )

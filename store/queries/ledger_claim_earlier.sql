@@ -1,7 +1,7 @@
 -- The steps of the same remedy that come before it.
 SELECT id, remedy, seq, pass, rule, subject, provider, sandbox, task, step, reason, evidence,
        row_only, outcome, detail, attempts, planned_at, claimed_at, claimed_by, claim_ends,
-       acted_at, closed_at, next_attempt, first_acted_at, began, signature, author, running, anyway,
+       acted_at, closed_at, next_attempt, first_acted_at, asked_at, asks, began, signature, author, running, anyway,
        row_before
 FROM sandkeeper.actions
 WHERE remedy = (SELECT remedy FROM sandkeeper.actions WHERE id = @id)

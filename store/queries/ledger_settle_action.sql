@@ -1,9 +1,12 @@
 -- Writes what became of an action and frees the claim, if the claim is still this very
--- one: same holder, same lease, same attempt. A budget that comes back is no longer begun.
+-- one: same holder, same lease, same attempt. A call that is newer than all before is counted. A budget that comes back is no longer begun.
 WITH settled AS (
     UPDATE sandkeeper.actions
     SET outcome = @outcome, detail = @detail, acted_at = coalesce(@acted_at, acted_at),
         first_acted_at = coalesce(first_acted_at, @acted_at),
+        asked_at = GREATEST(asked_at, @acted_at, @asked_at),
+        asks = asks + CASE WHEN GREATEST(@acted_at, @asked_at::timestamptz)
+                             > coalesce(GREATEST(acted_at, asked_at), '-infinity') THEN 1 ELSE 0 END,
         evidence = CASE WHEN @evidence::jsonb = '[]' THEN evidence ELSE @evidence::jsonb END,
         closed_at = CASE WHEN @closed THEN @now::timestamptz END, next_attempt = @next_attempt,
         row_before = coalesce(@row_before::jsonb, row_before),
@@ -14,7 +17,7 @@ WITH settled AS (
       AND attempts = @attempts
     RETURNING id, remedy, seq, pass, rule, subject, provider, sandbox, task, step, reason, evidence,
        row_only, outcome, detail, attempts, planned_at, claimed_at, claimed_by, claim_ends,
-       acted_at, closed_at, next_attempt, first_acted_at, began, signature, author, running, anyway,
+       acted_at, closed_at, next_attempt, first_acted_at, asked_at, asks, began, signature, author, running, anyway,
        row_before
 ), counted AS (
     INSERT INTO sandkeeper.counters AS c (name, rule, provider, what, value)

@@ -4,6 +4,6 @@ SELECT a.rule, count(*), count(v.regret_at)
 FROM sandkeeper.armings a
 CROSS JOIN LATERAL (
     SELECT v.regret_at FROM sandkeeper.verdicts v
-    WHERE v.rule = a.rule AND v.number > a.after AND v.enforced AND v.failed_at IS NOT NULL
+    WHERE v.rule = a.rule AND v.number > a.after AND v.enforced AND v.acted_at IS NOT NULL
     ORDER BY v.number DESC LIMIT @most) v
 GROUP BY a.rule

@@ -40,15 +40,81 @@ var asks = map[string]func(*bench){
 			"terminate daytona/sb-b in an emergency asked for by ana: drill",
 		})
 	},
-	"what is open already stays as it is, and is not told again": func(b *bench) {
-		b.plan(orphan("a"))
-		other := wish("other")
-		other.Sandbox = "sb-a"
-		asked := b.ask(nil, other, wish("b"))
+	"what somebody began, or asked for, stays as it is, and is not told again": func(b *bench) {
+		b.plan(orphan("a"), orphan("c"))
+		b.claimed("a")
+		b.settled("c", reconcile.OutcomeAccepted)
+		other, late := wish("other"), wish("late")
+		other.Sandbox, late.Sandbox = "sb-a", "sb-c"
+		asked := b.ask(nil, other, late, wish("b"))
 		b.equal("asked", actionIDs(asked), []string{"b"})
-		b.equal("open", b.open(), []string{"a", "b"})
+		b.equal("open", b.open(), []string{"a", "b", "c"})
 		b.equal("asked again", len(b.ask(nil, wish("b"))), 0)
 		b.equal("lines", len(b.told("sandbox:daytona/sb-a"))+len(b.told("sandbox:daytona/sb-b")), 1)
+	},
+	"the end that a pass planned gives way, of this sandbox alone": func(b *bench) {
+		elsewhere := orphan("c")
+		elsewhere.Sandbox, elsewhere.Provider = "sb-a", "e2b"
+		b.plan(orphan("a"), orphan("b"), elsewhere, failing("t"), stopping("t", 1, "sb-t"), waiting("t", 2, "sb-t"))
+		mine, kept := wish("mine"), wish("kept")
+		mine.Sandbox, mine.Subject, kept.Sandbox = "sb-a", "sandbox:daytona/sb-a", "sb-t"
+		b.equal("asked", actionIDs(b.ask(nil, mine, kept)), []string{"mine", "kept"})
+		b.equal("open", b.open(), []string{"b", "c", "kept", "mine", "t", "t-stop-sb-t"})
+		b.equal("lines", b.told("sandbox:daytona/sb-a"), []string{
+			"terminate daytona/sb-a asked for by ana: drill", "terminate daytona/sb-a taken back by ana: drill",
+		})
+		b.equal("counted", b.counted("actions", "orphan", "terminate:withdrawn"), int64(1))
+		b.claimed("mine")
+	},
+	"an end that was tried gives way when nobody is at it, and what comes late of it is refused": func(b *bench) {
+		b.plan(orphan("a"), orphan("b"))
+		b.settled("a", reconcile.OutcomePending)
+		late := b.claimed("b")
+		one, two := wish("one"), wish("two")
+		one.Sandbox, two.Sandbox = "sb-a", "sb-b"
+		b.equal("asked", actionIDs(b.ask(nil, one, two)), []string{"one"})
+		b.clock.move(15 * time.Second)
+		b.equal("asked when the claim is over", actionIDs(b.ask(nil, two)), []string{"two"})
+		b.equal("open", b.open(), []string{"one", "two"})
+		late.Outcome = reconcile.OutcomeConfirmed
+		b.refused(b.Settle(b.Context(), b.lease, late), reconcile.ErrFenced, "no longer stands")
+		b.claimed("two")
+	},
+	"a wish of an hour ago stands, an older one gives way": func(b *bench) {
+		b.ask(nil, wish("a"))
+		again := wish("again")
+		again.Sandbox = "sb-a"
+		b.clock.move(time.Hour)
+		b.equal("asked in time", len(b.ask(nil, again)), 0)
+		b.clock.move(time.Microsecond)
+		b.equal("asked later", actionIDs(b.ask(nil, again)), []string{"again"})
+		b.equal("open", b.open(), []string{"again"})
+	},
+	"what brings back makes no end give way": func(b *bench) {
+		b.plan(orphan("a"))
+		wake := wish("w")
+		wake.Step, wake.Sandbox = reconcile.StepResume, "sb-a"
+		b.ask(nil, wake)
+		b.equal("open", b.open(), []string{"a", "w"})
+	},
+	"a stop is taken back also when the provider took it, but not while somebody is at it": func(b *bench) {
+		alone := stopping("o", 0, "y")
+		alone.Remedy = alone.ID
+		b.plan(failing("t"), stopping("t", 1, "x"), waiting("t", 2, "x"), alone)
+		b.settled("t", reconcile.OutcomeDone)
+		b.settled("t-stop-x", reconcile.OutcomeAccepted)
+		_, err := b.Ask(b.Context(), by, nil, []string{alone.ID})
+		b.refused(err, nil, "first step")
+		b.settled(alone.ID, reconcile.OutcomeAccepted)
+		b.claimed(alone.ID)
+		_, err = b.Ask(b.Context(), by, nil, []string{alone.ID})
+		b.refused(err, nil, "it was begun")
+		wake := wish("w")
+		wake.Step, wake.Sandbox = reconcile.StepResume, "x"
+		b.ask([]string{"t-stop-x", "t-x"}, wake)
+		b.equal("open", b.open(), []string{"o-stop-y", "w"})
+		_, err = b.claim("t-stop-x")
+		b.refused(err, reconcile.ErrHeld, "already withdrawn")
 	},
 	"many who ask for the same have it once": func(b *bench) {
 		var got atomic.Int64

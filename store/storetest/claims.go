@@ -152,7 +152,7 @@ var settlements = map[string]func(*bench){
 		a.Evidence = append(a.Evidence, reconcile.Evidence{Source: "daytona", At: noon, Fact: "log: killed"})
 		b.must(b.Settle(b.Context(), b.lease, a))
 		a.ClaimedBy, a.ClaimEnds, a.ClosedAt = "", time.Time{}, noon.Add(time.Second)
-		a.FirstActed = a.ActedAt
+		a.FirstActed, a.AskedAt, a.Asks = a.ActedAt, a.ActedAt, 1
 		h, err := b.Subject(b.Context(), "daytona/sb-a")
 		b.must(err)
 		b.equal("actions", h.Actions, []reconcile.Action{a})
@@ -161,6 +161,31 @@ var settlements = map[string]func(*bench){
 		}})
 		b.equal("open", b.open(), []string{})
 		b.equal("counted", b.counted("actions", "orphan", "terminate:confirmed"), int64(1))
+	},
+	"how often and when the outside was asked is counted by its times, not by claims": func(b *bench) {
+		b.plan(orphan("a"))
+		settle := func(change func(*reconcile.Action)) reconcile.Action {
+			b.clock.move(time.Second)
+			a := b.claimed("a")
+			a.Outcome = reconcile.OutcomeAccepted
+			change(&a)
+			b.must(b.Settle(b.Context(), b.lease, a))
+			return b.recall().Actions[0]
+		}
+		want := func(a reconcile.Action, asks int, first, last time.Time) {
+			b.Helper()
+			if a.Asks != asks || !a.FirstActed.Equal(first) || !a.ActedAt.Equal(first) || !a.AskedAt.Equal(last) {
+				b.Errorf("asked %d times, acted at %s, first %s, last %s; want %d, %s, %s, %s",
+					a.Asks, a.ActedAt, a.FirstActed, a.AskedAt, asks, first, first, last)
+			}
+		}
+		at := func(s int) time.Time { return noon.Add(time.Duration(s) * time.Second) }
+		want(settle(func(*reconcile.Action) {}), 0, time.Time{}, time.Time{})
+		want(settle(func(a *reconcile.Action) { a.ActedAt = at(2) }), 1, at(2), at(2))
+		want(settle(func(*reconcile.Action) {}), 1, at(2), at(2))
+		want(settle(func(a *reconcile.Action) { a.AskedAt = at(4) }), 2, at(2), at(4))
+		want(settle(func(*reconcile.Action) {}), 2, at(2), at(4))
+		want(settle(func(a *reconcile.Action) { a.AskedAt = at(6) }), 3, at(2), at(6))
 	},
 	"pending and accepted free the claim and stay open until the next attempt": func(b *bench) {
 		for _, o := range []reconcile.Outcome{reconcile.OutcomePending, reconcile.OutcomeAccepted} {

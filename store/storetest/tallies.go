@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -30,6 +31,18 @@ var tallies = map[string]func(*bench){
 		b.equal("tallies", b.recall().Regrets, want)
 		b.equal("tallies on the page", b.overview(1).Tallies, want)
 		b.equal("measured tallies", b.measures().Tallies, want)
+	},
+	"the end of a live task's sandbox is tallied as well, also when no row was written": func(b *bench) {
+		number := b.judged("heartbeat-lost", "t")[0]
+		end := ending("e", 0, "x")
+		end.ID, end.Rule, end.Subject = "e", "heartbeat-lost", "task:t"
+		b.plan(end)
+		b.equal("tallies before", b.recall().Regrets, map[string]reconcile.Tally{})
+		b.clock.move(time.Second)
+		b.settled("e", reconcile.OutcomeConfirmed)
+		b.equal("acted at", b.verdict(number).ActedAt, noon.Add(time.Second))
+		b.regretted(number)
+		b.equal("tallies", b.recall().Regrets, map[string]reconcile.Tally{"heartbeat-lost": {Verdicts: 1, Regrets: 1}})
 	},
 	"the last hundred are tallied": func(b *bench) {
 		var ids []string

@@ -42,6 +42,17 @@ func (b *bench) judged(rule string, ids ...string) []int64 {
 	return numbers
 }
 
+// many are n verdicts like this one, each on a task of its own.
+func (b *bench) many(n int, like reconcile.Verdict) []reconcile.Verdict {
+	vs := make([]reconcile.Verdict, n)
+	for i := range vs {
+		vs[i] = like
+		vs[i].Task = fmt.Sprint(i)
+		vs[i].Subject = "task:" + vs[i].Task
+	}
+	return vs
+}
+
 // failed carries out the newest verdict of heartbeat-lost on a task.
 func (b *bench) failed(id string) {
 	b.Helper()
@@ -90,15 +101,61 @@ var verdicts = map[string]func(*bench){
 		b.clock.move(time.Microsecond)
 		b.equal("verdicts", len(b.recall().Verdicts), 1)
 	},
-	"of too many the newest thousand are recalled": func(b *bench) {
-		var r reconcile.Record
-		for i := range 1003 {
-			r.Verdicts = append(r.Verdicts, b.dead("heartbeat-lost", fmt.Sprint(i)))
-		}
-		b.pass(r)
+	"of too many failures that are alike the newest thousand are recalled, and all others": func(b *bench) {
+		other := b.judged("inactive", "other")
+		b.pass(reconcile.Record{Verdicts: b.many(1003, b.dead("heartbeat-lost", ""))})
 		got := b.recall().Verdicts
-		if len(got) != 1000 || got[0].Task != "3" || got[999].Task != "1002" {
-			b.Errorf("%d verdicts, from %s on, want 1000 from 3 on", len(got), got[0].Task)
+		b.equal("oldest", numbersOf(got[:1]), other)
+		if len(got) != 1001 || got[1].Task != "3" || got[1000].Task != "1002" {
+			b.Errorf("%d verdicts, from %s on, want 1000 from 3 on", len(got)-1, got[1].Task)
+		}
+	},
+	"a leak of sandboxes hides no verdict on a task, and each leak is recalled once": func(b *bench) {
+		dead := b.judged("heartbeat-lost", "a", "b", "c")
+		b.judged("errored", "d")
+		leak := b.many(1100, reconcile.Verdict{Rule: "orphan", At: noon, Enforced: false})
+		b.pass(reconcile.Record{Verdicts: leak})
+		for i := range leak {
+			leak[i].Enforced = true
+		}
+		b.pass(reconcile.Record{Verdicts: leak})
+		got := b.recall().Verdicts
+		b.equal("oldest", numbersOf(got[:3]), dead)
+		b.equal("rule", got[3].Rule, "errored")
+		b.equal("verdicts", len(got), 4+1100)
+		for _, v := range got[4:] {
+			if !v.Enforced {
+				b.Fatalf("verdict %d on %s is recalled, and there is a newer one", v.Number, v.Subject)
+			}
+		}
+	},
+	"failures that cannot be refuted hide none that can, but those that can are bounded": func(b *bench) {
+		dead := b.many(501, reconcile.Verdict{Rule: "heartbeat-lost", At: noon})
+		storm := b.many(1000, reconcile.Verdict{Rule: "errored", At: noon, Signature: "alike"})
+		for i := range dead {
+			dead[i].Signature = "alike"
+		}
+		b.pass(reconcile.Record{Verdicts: dead})
+		b.pass(reconcile.Record{Verdicts: storm})
+		got := b.recall().Verdicts
+		if len(got) != 1500 || got[0].Task != "1" || got[0].Rule != "heartbeat-lost" || got[500].Rule != "errored" {
+			b.Fatalf("%d verdicts, from %s of %s on, want 1500 from 1 of heartbeat-lost on", len(got), got[0].Task, got[0].Rule)
+		}
+		b.pass(reconcile.Record{Over: numbersOf(got[:2]), Regrets: []reconcile.Regret{{Verdict: got[2].Number, At: noon}}})
+		again := b.recall().Verdicts
+		b.equal("watched instead of those that are over", []string{again[0].Task, again[1].Task}, []string{"0", "4"})
+	},
+	"of all failures the newest five thousand are recalled, of all clean-up ten": func(b *bench) {
+		var failures []reconcile.Verdict
+		for i := range 6 {
+			kind := reconcile.Verdict{Rule: "errored", At: noon, Signature: fmt.Sprint(i)}
+			failures = append(failures, b.many(900, kind)...)
+		}
+		b.pass(reconcile.Record{Verdicts: failures})
+		b.pass(reconcile.Record{Verdicts: b.many(10_001, reconcile.Verdict{Rule: "orphan", At: noon})})
+		got := b.recall().Verdicts
+		if len(got) != 15_000 || got[0].Signature != "0" || got[0].Task != "400" || got[5000].Task != "1" {
+			b.Errorf("%d verdicts, from %+v on, want 15000, from 400 of the first kind on", len(got), got[0])
 		}
 	},
 	"the newest verdict of the rule is marked when its step wrote the row": func(b *bench) {

@@ -1,0 +1,79 @@
+package reconcile
+
+import "time"
+
+// started reports whether the worker of the task's present attempt has ever started: a
+// start time or any event. A start time that was already there in an earlier state is of
+// an earlier attempt, and so is a life sign from before the task was handed out. That
+// somebody changed the row proves no start.
+func (v *view) started(s *Subject) bool {
+	t := s.Task
+	sign := t.told().LifeSign()
+	earlier := t.State == TaskAssigned && v.clockTrusted("assigned_at") && sign.Before(t.AssignedAt)
+	if !sign.IsZero() && !earlier {
+		return true
+	}
+	return !t.StartedAt.IsZero() && !t.StartedAt.Equal(s.Seen.StaleStart)
+}
+
+// alive reports whether the worker gave a life sign inside the heartbeat limit: the veto
+// against every verdict of absence or silence. It also tells how old the sign is.
+func (v *view) alive(t *Task) (age time.Duration, alive bool) {
+	sign := v.sign(t)
+	if sign.IsZero() {
+		return forever, false
+	}
+	age = t.AsOf.Sub(sign)
+	return age, age <= v.limit
+}
+
+// heard is alive by what a worker gave: what shows that a sandbox must exist.
+func (v *view) heard(t *Task) bool {
+	_, alive := v.alive(t.told())
+	return alive
+}
+
+// told is the task with what only its worker can tell. An activity that is read off the row's
+// own clock of changes is, until the task runs, anybody's who changed the row: the platform's
+// that sets it up, for example.
+func (t *Task) told() *Task {
+	if t.State == TaskRunning || t.ActivityAt.IsZero() || !t.ActivityAt.Equal(t.UpdatedAt) {
+		return t
+	}
+	own := *t
+	own.ActivityAt = time.Time{}
+	return &own
+}
+
+// skew is how far a clock may run ahead of the database's before it is not believed.
+const skew = 5 * time.Second
+
+// ahead reports whether the worker's newest life sign lies in the future.
+func (t *Task) ahead() bool { return t.LifeSign().Sub(t.AsOf) > skew }
+
+// sign is when the worker gave its newest life sign. A stamp from the future is a clock that
+// its worker can wind, so it counts from when the ledger first saw it: a worker with a wrong
+// clock lives as long as it keeps sending, and no longer.
+func (v *view) sign(t *Task) time.Time {
+	sign := t.LifeSign()
+	if sign.Sub(t.AsOf) <= skew {
+		return sign
+	}
+	seen := v.s.Memory.Tasks[t.ID]
+	if !seen.AheadSign.Equal(sign) {
+		return t.AsOf
+	}
+	return t.AsOf.Add(-v.since(seen.AheadSince))
+}
+
+// workerSign is the newest sign that only a worker gives. When a sign is read off the row's own
+// clock of changes, our write and a person's move it as well.
+func (t *Task) workerSign(rule string) time.Time {
+	own := *t
+	for _, at := range []*time.Time{&own.ActivityAt, &own.HeartbeatAt} {
+		if at.Equal(t.UpdatedAt) {
+			*at = time.Time{}
+		}
+	}
+	return signOf(rule, &own)
+}
