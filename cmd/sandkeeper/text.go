@@ -65,8 +65,8 @@ func findingsText(b *bytes.Buffer, p paint, r report) {
 		shown[s.Rule+" "+s.Task+" "] = true
 	}
 	for _, f := range r.Findings {
-		named := f.Task+f.Sandbox != ""
-		if f.Incident != "" || named && shown[f.Rule+" "+f.Task+" "+f.Sandbox] || shown[f.Rule+" "+f.Task+" "] && f.Task != "" {
+		step := f.Sandbox != "" && shown[f.Rule+" "+f.Task+" "+f.Sandbox] || f.Task != "" && shown[f.Rule+" "+f.Task+" "]
+		if step || f.Incident != "" {
 			continue
 		}
 		fmt.Fprintf(b, "%s %s %s\n    %s\n", p.yellow("found"), f.Rule, findingSubject(f), f.Reason)
