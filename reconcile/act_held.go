@@ -1,0 +1,41 @@
+package reconcile
+
+import (
+	"fmt"
+	"strings"
+)
+
+// heldBy is what holds a claim, in the words of a plan.
+func heldBy(err error) string {
+	if _, why, said := strings.Cut(err.Error(), ErrHeld.Error()+": "); said {
+		return why
+	}
+	return err.Error()
+}
+
+// heldNow is what keeps an open action from being carried out, whoever planned it and
+// when: the operators' wishes, the mode that is in force now, and, for one that nobody has
+// begun, that this pass does not call for it.
+func (r *run) heldNow(a *Action, controls *Controls) []string {
+	holds := appendNew(stepHolds(controls, a, r.target(a)), r.policy.Holds(controls, a)...)
+	if a.asked() {
+		return append(holds, r.frozen(a)...)
+	}
+	if _, known := r.policy.Rules[a.Rule]; !known {
+		holds = appendNew(holds, string(Off)) // of another version
+	}
+	if a.inQuarantine() && !a.begun() && a.NextAttempt.After(r.now) {
+		return append(holds, "in quarantine until "+stamp(a.NextAttempt))
+	}
+	holds = append(holds, r.heldAtTheEnd(a)...)
+	if a.Seq > 0 || a.begun() {
+		return holds
+	}
+	if percent := r.policy.Rules[a.Rule].Rollout; !rolledOut(a.Rule, a.Subject, percent) {
+		holds = append(holds, fmt.Sprintf("rollout: %d%%", percent))
+	}
+	if !r.due[a.ID] {
+		holds = append(holds, "this pass does not call for it")
+	}
+	return holds
+}
