@@ -59,7 +59,8 @@ func newBenchWorld(b *testing.B) *benchWorld {
 		SELECT 'running', 'omoios-' || i, now() - interval '1 hour', now() - interval '9 minutes', now() - interval '9 minutes'
 		FROM generate_series(1, $1) i`, benchTasks)
 	exec(b, db, `INSERT INTO sandbox_events (sandbox_id, event_type, created_at)
-		SELECT 'omoios-' || i, (ARRAY['agent.started', 'agent.tool_use', 'agent.heartbeat'])[k], now() + interval '1 hour' * (k - 3)
+		SELECT 'omoios-' || i, (ARRAY['agent.started', 'agent.tool_use', 'agent.heartbeat'])[k],
+			now() - (ARRAY['9 minutes', '1 minute', '0'])[k]::interval
 		FROM generate_series(1, $1) i, generate_series(1, 3) k`, benchTasks)
 	exec(b, db, "ANALYZE")
 	rows, err := db.Query(ctx, "SELECT id::text FROM tasks ORDER BY id")
