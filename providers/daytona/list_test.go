@@ -300,7 +300,9 @@ func TestTerminateOfWhatEnds(t *testing.T) {
 // again.
 func TestTerminateOfWhatIsStuck(t *testing.T) {
 	const now = `{"id":"sb-1","state":"destroying"}`
-	for status, want := range map[int]reconcile.Termination{200: reconcile.TerminateAccepted, 400: reconcile.TerminateRefused} {
+	for status, want := range map[int]reconcile.Termination{
+		200: reconcile.TerminateAccepted, 409: reconcile.TerminateAccepted, 400: reconcile.TerminateRefused,
+	} {
 		deletes := 0
 		d := &double{answer: func(_ int, w http.ResponseWriter, r *http.Request) {
 			if r.Method != http.MethodDelete {

@@ -95,7 +95,19 @@ func (p *Provider) terminate(ctx context.Context, expected reconcile.Sandbox) (r
 	case now.State == reconcile.SandboxDeleting && expected.State != reconcile.SandboxDeleting:
 		return reconcile.TerminateAccepted, nil
 	}
+	if now.State == reconcile.SandboxDeleting {
+		return p.hurry(ctx, expected.ID)
+	}
 	return p.delete(ctx, expected.ID)
+}
+
+// hurry asks once for the end of a sandbox that is being deleted. "Busy" is no news of it.
+func (p *Provider) hurry(ctx context.Context, id string) (reconcile.Termination, error) {
+	a, err := p.client.once(ctx, p.deletion(id))
+	if err == nil && a.status == http.StatusConflict {
+		return reconcile.TerminateAccepted, nil
+	}
+	return p.deleted(id, a, err)
 }
 
 // changed reports whether the sandbox lost the labels or the name that proved whose it is.
@@ -105,8 +117,16 @@ func (p *Provider) changed(expected, now reconcile.Sandbox) bool {
 }
 
 func (p *Provider) delete(ctx context.Context, id string) (reconcile.Termination, error) {
-	k := call{what: "delete", method: http.MethodDelete, url: p.client.at("sandbox", id), max: maxOne}
-	a, err := p.client.change(ctx, k)
+	a, err := p.client.change(ctx, p.deletion(id))
+	return p.deleted(id, a, err)
+}
+
+func (p *Provider) deletion(id string) call {
+	return call{what: "delete", method: http.MethodDelete, url: p.client.at("sandbox", id), max: maxOne}
+}
+
+// deleted says what the answer to a delete means.
+func (p *Provider) deleted(id string, a answer, err error) (reconcile.Termination, error) {
 	if err != nil {
 		return "", err
 	}
