@@ -110,9 +110,9 @@ func handled(step *Action, open map[stepKey]*Action) bool {
 	return false
 }
 
-// holds are all that keeps a due finding from being repaired, before budgets.
-func (v *view) holds(d *Decision, f *Finding) []string {
-	p := v.p.Rules[f.Rule]
+// restraints are what the judgement, the mode and the rollout hold of a finding.
+func (v *view) restraints(f *Finding) []string {
+	p := v.policy(f.Rule)
 	holds := slices.Clone(f.HeldBy)
 	if p.Mode != Enforce {
 		holds = append(holds, string(p.Mode))
@@ -120,6 +120,12 @@ func (v *view) holds(d *Decision, f *Finding) []string {
 	if !rolledOut(f.Rule, f.Subject, p.Rollout) {
 		holds = append(holds, fmt.Sprintf("rollout: %d%%", p.Rollout))
 	}
+	return holds
+}
+
+// holds are all that keeps a due finding from being repaired, before budgets.
+func (v *view) holds(d *Decision, f *Finding) []string {
+	holds := v.restraints(f)
 	c := v.s.Memory.Controls
 	c.Modes = nil // already in the policy
 	for i := range d.Subject.Boxes {

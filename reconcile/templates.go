@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -121,14 +120,7 @@ func (v *view) templateState(subject string) TemplateState {
 
 // templateHolds are all that keeps an inactive template from being activated, before budgets.
 func (v *view) templateHolds(f *Finding) []string {
-	p := v.p.Rules[f.Rule]
-	holds := slices.Clone(f.HeldBy)
-	if p.Mode != Enforce {
-		holds = append(holds, string(p.Mode))
-	}
-	if !rolledOut(f.Rule, f.Subject, p.Rollout) {
-		holds = append(holds, fmt.Sprintf("rollout: %d%%", p.Rollout))
-	}
+	holds := v.restraints(f)
 	c := v.s.Memory.Controls
 	c.Modes = nil // already in the policy
 	return appendNew(holds, controlHolds(&c, target{rule: f.Rule, subject: f.Subject, provider: f.Provider})...)

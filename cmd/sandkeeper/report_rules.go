@@ -46,23 +46,16 @@ cannot come back, so look at some of its findings with explain before you arm it
 }
 
 func runReport(ctx context.Context, o *options, form string, window time.Duration) error {
-	c, err := o.load()
-	if err != nil {
-		return err
-	}
-	w, err := o.openLedger(ctx, c)
-	if err != nil {
-		return err
-	}
-	defer w.close()
-	r, err := w.report(ctx, window)
-	if err != nil {
-		return err
-	}
-	if form == "json" {
-		return printJSON(o.out, r)
-	}
-	return r.text(o.out)
+	return onLedger(ctx, o, func(w *world) error {
+		r, err := w.report(ctx, window)
+		if err != nil {
+			return err
+		}
+		if form == "json" {
+			return printJSON(o.out, r)
+		}
+		return r.text(o.out)
+	})
 }
 
 // A rulesReport is the result of report. Its JSON is a public contract.

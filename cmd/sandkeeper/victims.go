@@ -51,19 +51,12 @@ the incidents.`,
 }
 
 func runVictims(ctx context.Context, o *options, form string, args []string) error {
-	c, err := o.load()
-	if err != nil {
-		return err
-	}
-	w, err := o.openLedger(ctx, c)
-	if err != nil {
-		return err
-	}
-	defer w.close()
-	if len(args) == 0 {
-		return w.listIncidents(ctx, o.out, form)
-	}
-	return w.victims(ctx, o.out, form, strings.TrimPrefix(args[0], "incident:"))
+	return onLedger(ctx, o, func(w *world) error {
+		if len(args) == 0 {
+			return w.listIncidents(ctx, o.out, form)
+		}
+		return w.victims(ctx, o.out, form, strings.TrimPrefix(args[0], "incident:"))
+	})
 }
 
 func (w *world) listIncidents(ctx context.Context, out io.Writer, form string) error {

@@ -54,6 +54,18 @@ func author() string {
 
 // withLedger runs do with an open ledger and says on stdout what was done.
 func withLedger(ctx context.Context, o *options, do func(*world) (string, error)) error {
+	return onLedger(ctx, o, func(w *world) error {
+		said, err := do(w)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(o.out, said)
+		return err
+	})
+}
+
+// onLedger runs do with an open ledger.
+func onLedger(ctx context.Context, o *options, do func(*world) error) error {
 	c, err := o.load()
 	if err != nil {
 		return err
@@ -63,10 +75,5 @@ func withLedger(ctx context.Context, o *options, do func(*world) (string, error)
 		return err
 	}
 	defer w.close()
-	said, err := do(w)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(o.out, said)
-	return err
+	return do(w)
 }

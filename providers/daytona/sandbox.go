@@ -76,18 +76,9 @@ func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (r
 }
 
 func (p *Provider) terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	b, a, err := p.get(ctx, expected.ID)
-	switch {
-	case b.ID != "" && b.ID != expected.ID:
-		return reconcile.TerminateChanged, nil
-	case errors.Is(err, reconcile.ErrNotFound):
-		return reconcile.TerminateGone, nil
-	case err != nil:
-		return "", fmt.Errorf("look first: %w", err)
-	}
-	now := p.sandbox(&b, a.date)
-	if p.changed(expected, now) {
-		return reconcile.TerminateChanged, nil
+	_, now, how, err := p.lookFirst(ctx, expected)
+	if how != "" || err != nil {
+		return how, err
 	}
 	switch {
 	case now.State == reconcile.SandboxEnded:
@@ -108,6 +99,27 @@ func (p *Provider) hurry(ctx context.Context, id string) (reconcile.Termination,
 		return reconcile.TerminateAccepted, nil
 	}
 	return p.deleted(id, a, err)
+}
+
+// lookFirst makes sure that the id still is the sandbox expected and still ours. Else it says
+// how that ends what is asked for.
+func (p *Provider) lookFirst(ctx context.Context, expected reconcile.Sandbox) (
+	b box, now reconcile.Sandbox, how reconcile.Termination, err error,
+) {
+	b, a, err := p.get(ctx, expected.ID)
+	switch {
+	case b.ID != "" && b.ID != expected.ID:
+		return b, now, reconcile.TerminateChanged, nil
+	case errors.Is(err, reconcile.ErrNotFound):
+		return b, now, reconcile.TerminateGone, nil
+	case err != nil:
+		return b, now, "", fmt.Errorf("look first: %w", err)
+	}
+	now = p.sandbox(&b, a.date)
+	if p.changed(expected, now) {
+		how = reconcile.TerminateChanged
+	}
+	return b, now, how, nil
 }
 
 // changed reports whether the sandbox lost the labels or the name that proved whose it is.

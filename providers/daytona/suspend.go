@@ -21,18 +21,9 @@ func (p *Provider) Suspend(ctx context.Context, expected reconcile.Sandbox) (rec
 }
 
 func (p *Provider) suspend(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	b, a, err := p.get(ctx, expected.ID)
-	switch {
-	case b.ID != "" && b.ID != expected.ID:
-		return reconcile.TerminateChanged, nil
-	case errors.Is(err, reconcile.ErrNotFound):
-		return reconcile.TerminateGone, nil
-	case err != nil:
-		return "", fmt.Errorf("look first: %w", err)
-	}
-	now := p.sandbox(&b, a.date)
-	if p.changed(expected, now) {
-		return reconcile.TerminateChanged, nil
+	b, now, how, err := p.lookFirst(ctx, expected)
+	if how != "" || err != nil {
+		return how, err
 	}
 	switch now.State {
 	case reconcile.SandboxEnded:
