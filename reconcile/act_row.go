@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// refutable are the rules that a newer life sign refutes, also in the guarded write.
-var refutable = map[string]bool{
-	"assigned-stale": true, "sandbox-missing": true, "heartbeat-lost": true, "idle-broken": true,
-	"provisioning-stuck": true,
+// refutable are the rules that a newer life sign refutes, also in the guarded write; those of
+// which active is true only by activity: their workers may well send heartbeats.
+var refutable = map[string]struct{ active bool }{
+	"assigned-stale": {}, "sandbox-missing": {}, "heartbeat-lost": {}, "idle-broken": {}, "provisioning-stuck": {},
+	"inactive": {active: true}, "executions-stuck": {active: true},
 }
 
 // carryRow fails or requeues a task: it reads, judges again, and writes with a guard. A
@@ -77,9 +78,14 @@ func (r *run) write(ctx context.Context, a Action, o *second, lock bool) (out Ac
 		return r.withdraw(a, why+": it will be failed instead"), true
 	}
 	a.Reason, a.Evidence = o.finding.Reason, o.finding.Evidence
+	by, refutes := refutable[a.Rule]
+	known := task.LifeSign()
+	if by.active {
+		known = task.Activity()
+	}
 	written, before, err := r.k.Tasks.Write(ctx, Write{
 		Step: a.Step, Task: *task, Reason: a.Reason + " " + Mark(a.ID),
-		LifeSign: task.LifeSign(), Refutable: refutable[a.Rule], Lock: lock,
+		LifeSign: known, Refutable: refutes, Active: by.active, Lock: lock,
 	})
 	switch {
 	case err != nil:

@@ -1,6 +1,8 @@
 package reconcile
 
 import (
+	"context"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +76,52 @@ func TestStoppedBefore(t *testing.T) {
 			out, settled := (&run{}).stoppedBefore(Action{Step: StepQuarantine, Attempts: c.attempts}, c.look)
 			if settled != (c.want != "") || settled && out.Outcome != c.want {
 				t.Errorf("stoppedBefore = %q, settled %v, want %q", out.Outcome, settled, c.want)
+			}
+		})
+	}
+}
+
+// written is a task table that only remembers what it was asked to write.
+type written struct {
+	Tasks
+	last Write
+}
+
+func (w *written) Write(_ context.Context, asked Write) (Written, *RowBefore, error) {
+	w.last = asked
+	return WriteAlive, nil, nil
+}
+
+// What a newer sign of life refutes is refuted by it in the guarded write as well: a verdict on
+// silence by any sign, one on idleness by activity alone, for its worker sends heartbeats.
+func TestWhatRefutesAWrite(t *testing.T) {
+	now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
+	beat, acted := now.Add(-5*time.Second), now.Add(-time.Hour)
+	cases := map[string]struct {
+		rule string
+		want Write
+	}{
+		"silence":                    {"heartbeat-lost", Write{Refutable: true, LifeSign: beat}},
+		"a worker that never came":   {"assigned-stale", Write{Refutable: true, LifeSign: beat}},
+		"a sandbox that is gone":     {"sandbox-missing", Write{Refutable: true, LifeSign: beat}},
+		"idleness":                   {"inactive", Write{Refutable: true, Active: true, LifeSign: acted}},
+		"executions that nobody ran": {"executions-stuck", Write{Refutable: true, Active: true, LifeSign: acted}},
+		"a time limit, by nothing":   {"deadline-exceeded", Write{LifeSign: beat}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			tasks := &written{}
+			r := &run{k: &Keeper{Tasks: tasks}, now: now}
+			o := &second{finding: &Finding{}, subject: &Subject{Task: &Task{
+				Events: Events{Heartbeat: beat, Activity: acted}}}}
+			out, settled := r.write(t.Context(), Action{Rule: c.rule, Step: StepFail}, o, false)
+			if !settled || out.Outcome != OutcomeWithdrawn {
+				t.Errorf("a write that met a newer sign ends %q, want it withdrawn", out.Outcome)
+			}
+			got := tasks.last
+			got.Step, got.Task, got.Reason = "", Task{}, ""
+			if !reflect.DeepEqual(got, c.want) {
+				t.Errorf("the write asked for %+v, want %+v", got, c.want)
 			}
 		})
 	}

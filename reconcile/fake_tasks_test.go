@@ -159,8 +159,11 @@ func (t *table) Restore(ctx context.Context, id string, before reconcile.RowBefo
 	return reconcile.WriteDone, nil
 }
 
-func newest(r *row) time.Time {
+func newest(r *row, active bool) time.Time {
 	t := r.read()
+	if active {
+		return t.Activity()
+	}
 	return t.LifeSign()
 }
 
@@ -168,7 +171,7 @@ func guard(r *row, w reconcile.Write) reconcile.Written {
 	switch {
 	case r == nil, r.Status != w.Task.Status, r.Sandbox != w.Task.Sandbox, !r.State.Live():
 		return reconcile.WriteMoved
-	case w.Refutable && newest(r).After(w.LifeSign):
+	case w.Refutable && newest(r, w.Active).After(w.LifeSign):
 		return reconcile.WriteAlive
 	case !w.Lock && strconv.Itoa(r.version) != w.Task.Version:
 		return reconcile.WriteBusy

@@ -62,6 +62,7 @@ type Write struct {
 	Reason    string    // ends with the action's [Mark]
 	LifeSign  time.Time // with Refutable: the newest life sign that the verdict knew of
 	Refutable bool      // a newer life sign forbids the write
+	Active    bool      // with Refutable: only activity does, heartbeats do not
 	Lock      bool      // read under FOR UPDATE and write if status and sandbox agree, whatever the version
 }
 

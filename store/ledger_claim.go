@@ -154,7 +154,7 @@ func settleLocks(a reconcile.Action) []write {
 			"provider": clean(a.Provider), "sandbox": clean(a.Sandbox),
 		}})
 	}
-	if ledger.EndsRemedy(a).Why != "" {
+	if ledger.EndsRemedy(a).Why != "" || a.Step == reconcile.StepQuarantine {
 		locks = append(locks, write{"ledger_settle_lock_remedy", pgx.StrictNamedArgs{"remedy": a.Remedy, "seq": a.Seq}})
 	}
 	return locks
@@ -168,6 +168,10 @@ func settleWrites(settled reconcile.Action, ended []reconcile.Action, now time.T
 		writes = append(writes, write{"ledger_settle_sandbox", pgx.StrictNamedArgs{
 			"provider": settled.Provider, "sandbox": settled.Sandbox, "now": now,
 		}})
+	}
+	if later := ledger.Keeps(settled, now); later > 0 {
+		writes = append(writes, write{"ledger_settle_keep", pgx.StrictNamedArgs{"remedy": settled.Remedy,
+			"seq": settled.Seq, "provider": settled.Provider, "sandbox": settled.Sandbox, "later": later}})
 	}
 	if counts := ledger.Gone(settled); len(counts) > 0 {
 		writes = append(writes, countWrite(counts))

@@ -12,7 +12,7 @@ type guard struct {
 	Table, ID, Status, Sandbox, Live, Alive string
 }
 
-func (s *statements) guard(refutable bool) guard {
+func (s *statements) guard(w *reconcile.Write) guard {
 	id := s.plan.columns["id"]
 	g := guard{
 		Table: s.plan.table, ID: id + " = " + s.cat.fields["id"].value("id"), Status: s.plan.columns["status"],
@@ -24,17 +24,21 @@ func (s *statements) guard(refutable bool) guard {
 	if sandbox := s.plan.columns["sandbox"]; sandbox != "" {
 		g.Sandbox = "coalesce((" + sandbox + ")::text, '')"
 	}
-	if refutable {
-		g.Alive = s.newerSign()
+	if w.Refutable {
+		g.Alive = s.newerSign(w.Active)
 	}
 	return g
 }
 
-// newerSign is the condition that the worker gave a life sign after @life_sign: in its
-// row or by an event. "" when neither is mapped.
-func (s *statements) newerSign() string {
+// newerSign is the condition that the worker gave a life sign after @life_sign, or one that
+// is no heartbeat: in its row or by an event. "" when neither is mapped.
+func (s *statements) newerSign(active bool) string {
 	var signs []string
-	for _, field := range []string{"heartbeat_at", "activity_at"} {
+	fields, other := []string{"heartbeat_at", "activity_at"}, ""
+	if active {
+		fields, other = fields[1:], " AND (%[3]s)::text <> ALL (@heartbeat::text[])"
+	}
+	for _, field := range fields {
 		if sql := s.plan.columns[field]; sql != "" {
 			at := "(" + sql + ")::timestamptz"
 			signs = append(signs, "coalesce(isfinite("+at+") AND "+at+" > @life_sign::timestamptz, false)")
@@ -44,7 +48,7 @@ func (s *statements) newerSign() string {
 		signs = append(
 			signs,
 			fmt.Sprintf("EXISTS (SELECT FROM %[1]s AS e WHERE %[2]s AND (%[3]s)::text NOT LIKE 'sandkeeper.%%' "+
-				"AND isfinite((%[4]s)::timestamptz) AND (%[4]s)::timestamptz > @life_sign::timestamptz)",
+				"AND isfinite((%[4]s)::timestamptz) AND (%[4]s)::timestamptz > @life_sign::timestamptz"+other+")",
 				e.table, s.sandboxIs(), e.columns["type"], e.columns["at"]),
 		)
 	}
@@ -62,10 +66,10 @@ func (s *statements) sandboxIs() string {
 }
 
 // write is the guarded update.
-func (s *statements) write(step reconcile.Step, refutable, lock bool) (string, error) {
-	ch, ok := s.plan.changes[step]
+func (s *statements) write(w *reconcile.Write) (string, error) {
+	ch, ok := s.plan.changes[w.Step]
 	if !ok {
-		return "", fmt.Errorf("tasks.%s is not configured: there is nothing to set", step)
+		return "", fmt.Errorf("tasks.%s is not configured: there is nothing to set", w.Step)
 	}
 	newStatus := "@new_status::text"
 	if t := s.cat.fields["status"]; t.enum() {
@@ -76,7 +80,7 @@ func (s *statements) write(step reconcile.Step, refutable, lock bool) (string, e
 		NewStatus, State string
 		Sets             []assignment
 		Version          bool
-	}{s.guard(refutable), newStatus, s.stateSQL(), ch.sets, !lock})
+	}{s.guard(w), newStatus, s.stateSQL(), ch.sets, !w.Lock})
 }
 
 // stateSQL is the state of a row in the config's words.
@@ -86,7 +90,7 @@ func (s *statements) stateSQL() string {
 
 // look is the statement that says why a write did nothing, or that locks the row. It also
 // reads the columns that the write sets.
-func (s *statements) look(refutable, lock bool, columns []string) (string, error) {
+func (s *statements) look(w *reconcile.Write, lock bool, columns []string) (string, error) {
 	texts := make([]string, len(columns))
 	for i, name := range columns {
 		texts[i] = quoted(name) + "::text"
@@ -95,7 +99,7 @@ func (s *statements) look(refutable, lock bool, columns []string) (string, error
 		guard
 		Lock   bool
 		Before string
-	}{s.guard(refutable), lock, strings.Join(texts, ", ")})
+	}{s.guard(w), lock, strings.Join(texts, ", ")})
 }
 
 // event is the statement that adds an event.

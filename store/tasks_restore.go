@@ -66,7 +66,7 @@ func (s *statements) restoration(key string, before reconcile.RowBefore) (*resto
 	if before.After == "" || before.Mark == "" {
 		return nil, errors.New("the ledger does not know our write's version and mark: set the row back by hand")
 	}
-	g := s.guard(false)
+	g := s.guard(&reconcile.Write{})
 	r := &restoration{s: s, id: key, args: pgx.StrictNamedArgs{"id": key},
 		with: restored{Table: g.Table, ID: g.ID, State: s.stateSQL()}}
 	for i, name := range slices.Sorted(maps.Keys(before.Columns)) {

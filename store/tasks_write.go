@@ -91,7 +91,7 @@ func (a *attempt) rowBefore(version string) *reconcile.RowBefore {
 // update is the one statement that changes the table. It answers the row's version after
 // it, "" when it changed nothing.
 func (a *attempt) update(ctx context.Context, tx pgx.Tx) (string, error) {
-	sql, err := a.s.write(a.Step, a.Refutable, a.Lock)
+	sql, err := a.s.write(&a.Write)
 	if err != nil {
 		return "", err
 	}
@@ -140,8 +140,11 @@ func (a *attempt) became(word string) error {
 // args are what the guard compares with.
 func (a *attempt) args() pgx.StrictNamedArgs {
 	args := a.s.withLive(pgx.StrictNamedArgs{"id": a.id, "status": a.Task.Status, "sandbox": a.Task.Sandbox})
-	if a.Refutable && a.s.newerSign() != "" {
+	if a.Refutable && a.s.newerSign(a.Active) != "" {
 		args["life_sign"] = a.LifeSign
+		if a.Active && a.s.plan.events != nil {
+			args["heartbeat"] = list(a.s.plan.mapping.Events.Heartbeat)
+		}
 	}
 	return args
 }
@@ -150,7 +153,7 @@ func (a *attempt) args() pgx.StrictNamedArgs {
 // differs. Locking, "busy" means that nothing but the version can be in the way, and the
 // update after it sees every life sign that came while the lock was waited for.
 func (a *attempt) look(ctx context.Context, tx pgx.Tx, lock bool) (reconcile.Written, error) {
-	sql, err := a.s.look(a.Refutable, lock, a.s.plan.columnsOf(a.change))
+	sql, err := a.s.look(&a.Write, lock, a.s.plan.columnsOf(a.change))
 	if err != nil {
 		return "", err
 	}

@@ -148,6 +148,21 @@ func TestGuards(t *testing.T) {
 			reconcile.Write{Refutable: true, LifeSign: utc("2026-02-01 09:05:01").Add(-time.Microsecond)},
 			reconcile.WriteAlive,
 		},
+		"a heartbeat came, and only activity refutes": {
+			event,
+			reconcile.Write{Refutable: true, Active: true},
+			reconcile.WriteDone,
+		},
+		"activity came, and only activity refutes": {
+			strings.ReplaceAll(event, "agent.heartbeat", "agent.tool_used"),
+			reconcile.Write{Refutable: true, Active: true},
+			reconcile.WriteAlive,
+		},
+		"activity came, locked": {
+			strings.ReplaceAll(event, "agent.heartbeat", "agent.waiting"),
+			reconcile.Write{Refutable: true, Active: true, Lock: true},
+			reconcile.WriteAlive,
+		},
 		"an event of ours came": {
 			strings.ReplaceAll(event, "agent.heartbeat", "sandkeeper.failed"),
 			reconcile.Write{Refutable: true},

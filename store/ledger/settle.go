@@ -65,6 +65,15 @@ func (e End) Ends(settled, later reconcile.Action) bool {
 	return e.Why != "" && later.Seq > settled.Seq && !later.Outcome.Closed() && (same || !e.OneSandbox)
 }
 
+// Keeps is by how much later a quarantine that has just begun ends than was planned: the time
+// that a sandbox is kept counts from when it stood still, not from when somebody decided so.
+func Keeps(settled reconcile.Action, now time.Time) time.Duration {
+	if settled.Step != reconcile.StepQuarantine || settled.Outcome != reconcile.OutcomeDone {
+		return 0
+	}
+	return max(now.Sub(settled.PlannedAt), 0)
+}
+
 // Fails reports whether the action has ended an attempt of a task by a write of its row.
 func Fails(a reconcile.Action) bool {
 	row := a.Step == reconcile.StepFail || a.Step == reconcile.StepRequeue

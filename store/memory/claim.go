@@ -152,6 +152,7 @@ func (g *Ledger) settle(own action, a reconcile.Action, now time.Time) {
 	}
 	g.tellSettled(own.Action, now)
 	g.endRemedy(own.Action, now)
+	g.keepFor(own.Action, ledger.Keeps(own.Action, now))
 	g.endSandbox(own.Action, now)
 }
 
@@ -166,6 +167,17 @@ func (g *Ledger) endRemedy(a reconcile.Action, now time.Time) {
 		if end.Ends(a, s.Action) {
 			g.close(s, reconcile.OutcomeWithdrawn, end.Why, now)
 			g.tellSettled(g.actions[s.ID].Action, now)
+		}
+	}
+}
+
+// keepFor moves the terminate after a quarantine, which has begun later than was planned.
+func (g *Ledger) keepFor(a reconcile.Action, later time.Duration) {
+	for _, s := range g.steps(a.Remedy) {
+		own := s.Seq > a.Seq && s.Provider == a.Provider && s.Sandbox == a.Sandbox
+		if later > 0 && own && !s.Outcome.Closed() && !s.NextAttempt.IsZero() {
+			s.NextAttempt = s.NextAttempt.Add(later)
+			g.actions[s.ID] = s
 		}
 	}
 }

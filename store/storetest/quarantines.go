@@ -36,6 +36,17 @@ var quarantines = map[string]func(*bench){
 		b.clock.move(time.Microsecond)
 		b.claimed("t-x")
 	},
+	"a quarantine counts from when the sandbox stood still": func(b *bench) {
+		b.plan(failing("t"), stopping("t", 1, "x"), waiting("t", 2, "x"), stopping("t", 3, "y"), waiting("t", 4, "y"))
+		b.settled("t", reconcile.OutcomeDone)
+		b.settled("t-stop-x", reconcile.OutcomeDone)
+		b.clock.move(25 * time.Hour) // the provider answered 503 all the time
+		b.lease = b.take("one")
+		b.settled("t-stop-y", reconcile.OutcomeDone)
+		_, err := b.claim("t-y")
+		b.refused(err, reconcile.ErrHeld, "not before 2026-11-23T13:00:00Z")
+		b.claimed("t-x")
+	},
 	"a sandbox is stopped once and woken once, whatever the subject": func(b *bench) {
 		other := stopping("u", 1, "x")
 		wake, again := stopping("v", 0, "x"), stopping("w", 0, "x")
