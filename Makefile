@@ -20,13 +20,16 @@ VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo true || echo false)
 
 LINT := go tool -modfile=tools/go.mod golangci-lint
 
+# The newest one that can be built from modules alone.
+GOVULNCHECK := v1.8.0
+
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build bin/sandkeeper
-	go build -trimpath -buildvcs=$(VCS) -o bin/sandkeeper ./cmd/sandkeeper
+	CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o bin/sandkeeper ./cmd/sandkeeper
 
 .PHONY: test
 test: ## run all tests with the race detector, against a PostgreSQL they start
@@ -37,6 +40,22 @@ test: ## run all tests with the race detector, against a PostgreSQL they start
 test-replicas: ## kill replicas of the daemon at random for FOR (60s) and audit what they did
 	@tools/setup.sh
 	go test -count=1 -v -timeout 0 -run '^TestReplicasAreKilled$$' ./cmd/sandkeeper -for $(or $(FOR),60s)
+
+.PHONY: test-faults
+test-faults: ## strike databases, network, provider and replicas with real faults, FOR (60s) of them at random
+	@tools/setup.sh
+	go test -count=1 -v -timeout 0 -run '^TestFaults$$' ./cmd/sandkeeper -faults -for $(or $(FOR),60s)
+
+.PHONY: head-to-head
+head-to-head: ## compare with others in WORLDS (300) simulated worlds; writes docs/head-to-head.md
+	go test -count=1 -timeout 0 -run '^TestHeadToHead$$' ./reconcile/simtest/peers \
+		-worlds $(or $(WORLDS),300) -paper $(CURDIR)/docs/head-to-head.md
+
+.PHONY: sim
+sim: ## simulate until PASSES (1000000) passes were made; prints speed and coverage
+	@mkdir -p bin
+	@go test -c -o bin/simulation.test ./reconcile
+	@cd reconcile && ../bin/simulation.test -test.run '^TestSimulation$$' -test.timeout 0 -passes $(or $(PASSES),1000000)
 
 .PHONY: check
 check: format vet lint generated ## formatting, vet, linters, generated files: all but the tests
@@ -69,6 +88,13 @@ fuzz: ## run every fuzz target for FUZZTIME (10s)
 	@tools/setup.sh
 	tools/fuzz.sh
 
+.PHONY: guards
+guards: ## show what each guard is for: without it a property breaks; SEARCH=N tries N seeds for those without a witness
+	@tools/setup.sh
+	go generate ./reconcile/guards
+	go test -count=1 -timeout 0 -run '^TestGuards$$' ./reconcile $(if $(SEARCH),-guards-search $(SEARCH) -guards-from $(or $(FROM),1))
+	go test -count=1 -timeout 0 -run '^TestSQLGuards$$' ./store
+
 .PHONY: generate
 generate: ## write the generated files anew
 	go generate ./...
@@ -76,6 +102,26 @@ generate: ## write the generated files anew
 .PHONY: lint
 lint: ## run the linters of .golangci.yaml
 	$(LINT) run ./...
+
+.PHONY: reproducible
+reproducible: ## build twice, in different places with different caches, and compare the bytes
+	tools/reproducible.sh
+
+.PHONY: sbom
+sbom: build ## write bin/sandkeeper.cdx.json, a CycloneDX list of what is linked into the program
+	@go -C tools run ./sbom ../bin/sandkeeper >bin/sandkeeper.cdx.json
+	@echo bin/sandkeeper.cdx.json
+
+.PHONY: vulnerabilities
+vulnerabilities: build ## ask the Go vulnerability database about the program (needs the internet)
+	go run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK) -C $(CURDIR) ./...
+	go run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK) -mode binary bin/sandkeeper
+
+.PHONY: security
+security: ## the tests of SECURITY.md, and all that gosec says, also where it was allowed
+	@tools/setup.sh
+	go test -count=1 -timeout 20m -run "^($$(grep -oE '`Test[A-Za-z0-9]+`' SECURITY.md | tr -d '`' | sort -u | paste -sd'|' -))$$" ./...
+	-@$(LINT) run -c tools/gosec.yaml ./...
 
 .PHONY: clean
 clean: ## remove what was built here

@@ -17,7 +17,7 @@ import (
 )
 
 // texts are the files for people at the top of the tree.
-var texts = []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}
+var texts = []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"}
 
 // TestRulesInReadme keeps the table of rules honest: every rule has a row, and a rule that
 // is not built says so.

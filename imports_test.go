@@ -46,11 +46,13 @@ var places = []place{
 	{pattern: "store/queue", ours: []string{"reconcile", "store", "store/ledger"}, never: pages},
 	{pattern: "providers", ours: []string{"reconcile", "providers/*"}, never: databases},
 	{pattern: "providers/entry", ours: []string{"reconcile"}, never: databases},
-	{pattern: "providers/providertest", ours: []string{"reconcile", "providers/simulated", "providers/entry"},
-		never: databases},
+	{pattern: "providers/wire", ours: []string{"reconcile", "providers/entry"}, never: databases},
+	{pattern: "providers/providertest", ours: []string{"reconcile", "providers/simulated", "providers/entry",
+		"providers/wire", "providers/wire/wiretest"}, never: databases},
 	// Adapters do not know each other.
-	{pattern: "providers/*", ours: []string{"reconcile", "providers/entry"}, never: databases},
-	{pattern: "providers/*/*test", ours: []string{"reconcile", "providers/simulated"}, never: databases},
+	{pattern: "providers/*", ours: []string{"reconcile", "providers/entry", "providers/wire"}, never: databases},
+	{pattern: "providers/*/*test", ours: []string{"reconcile", "providers/simulated", "providers/wire/wiretest"},
+		never: databases},
 	{pattern: "web", ours: []string{"reconcile", "web/*"}, never: databases},
 	{pattern: "web/*", ours: []string{"reconcile"}, never: databases},
 	{pattern: "alerts", ours: []string{"reconcile", "alerts/*"}, never: databases},
@@ -71,7 +73,7 @@ var pages = []string{"github.com/prometheus", "github.com/a-h/templ"}
 // folder's packages besides.
 var forTests = []string{
 	"store/memory", "store/storetest", "store/pgtest",
-	"providers/simulated", "providers/providertest", "providers/*/*test",
+	"providers/simulated", "providers/providertest", "providers/*/*test", "reconcile/guards",
 }
 
 // A pkg is what `go list -json` says of a package.
@@ -112,6 +114,14 @@ func TestArrowsAreSeen(t *testing.T) {
 			p: code("web", "alerts"), want: []string{"web must not import alerts"}},
 		"adapters do not know each other": {
 			p: code("providers/e2b", "providers/daytona"), want: []string{"providers/e2b must not import providers/daytona"}},
+		"an adapter uses the common client": {p: code("providers/e2b", "providers/wire", "providers/entry")},
+		"the common client knows no adapter": {
+			p: code("providers/wire", "providers/daytona"), want: []string{"providers/wire must not import providers/daytona"}},
+		"a simulator stands behind the common front": {
+			p: code("providers/e2b/e2btest", "providers/wire/wiretest", "providers/simulated")},
+		"an adapter's code uses no simulator": {
+			p:    code("providers/e2b", "providers/wire/wiretest"),
+			want: []string{"providers/e2b must not import providers/wire/wiretest"}},
 		"an adapter's tests use its own simulator": {p: tests("providers/daytona", "providers/daytona/daytonatest")},
 		"a folder's tests may import its packages": {p: tests("store/ledger", "store", "store/pgtest")},
 		"a test's package is not code": {

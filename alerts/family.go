@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -104,9 +105,14 @@ func (f *family) all(r *reading) []series {
 const longest = 128
 
 // clean makes a text of somebody else fit for a label: Prometheus drops a whole scrape over
-// one that is no UTF-8.
+// one that is no UTF-8, and what is not seen would make two labels look like one.
 func clean(text string) string {
-	text = strings.ToValidUTF8(text, "�")
+	text = strings.Map(func(r rune) rune {
+		if r != '\n' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "�"))
 	if len(text) <= longest {
 		return text
 	}

@@ -13,14 +13,20 @@
 --
 --   CREATE ROLE sandkeeper_prod LOGIN PASSWORD '…' IN ROLE sandkeeper_keeper;
 --
--- The login of migrate needs one line more, so that the owner owns what it makes:
+-- The login of migrate needs one line more, so that the owner owns what it makes; that of the
+-- reader has one for what PostgreSQL lets everybody do, as temporary tables:
 --
 --   CREATE ROLE sandkeeper_migrate LOGIN PASSWORD '…' IN ROLE sandkeeper_owner;
 --   ALTER ROLE sandkeeper_migrate SET role = 'sandkeeper_owner';
+--   CREATE ROLE sandkeeper_page LOGIN PASSWORD '…' IN ROLE sandkeeper_reader;
+--   ALTER ROLE sandkeeper_page SET default_transaction_read_only = on;
 --
 -- The second half names the tables and columns of OmoiOS. Another platform puts its own
 -- there: what `fail.set` and `requeue.set` of the config write, and the status column.
--- `sandkeeper check` says which grant is missing, in SQL.
+-- `sandkeeper check` says which grant is missing, in SQL, and what the role may do beyond need.
+--
+-- Grants know columns, not rows: terminal_rows.sql, which is optional, also keeps the keeper
+-- away from tasks that are over.
 
 DO $$
 DECLARE
@@ -98,6 +104,8 @@ ALTER DEFAULT PRIVILEGES FOR ROLE sandkeeper_owner IN SCHEMA sandkeeper
 -- public: REVOKE CREATE ON SCHEMA public FROM PUBLIC ends that, for all roles at once.
 GRANT USAGE ON SCHEMA public TO sandkeeper_keeper, sandkeeper_reader;
 
+-- Of tasks all columns are read: the version of a row, which guards each write, can be had in
+-- no other way. Keep keys and the like in tables of their own, which these roles never see.
 GRANT SELECT ON public.tasks, public.sandbox_events TO sandkeeper_keeper, sandkeeper_reader;
 
 GRANT UPDATE (

@@ -77,6 +77,7 @@ func (p *platform) logins() {
 		p.must("CREATE ROLE " + p.role(kind) + "_login LOGIN PASSWORD 'x' IN ROLE " + p.role(kind))
 	}
 	p.must("ALTER ROLE " + p.role("owner") + "_login SET role = '" + p.role("owner") + "'")
+	p.must("ALTER ROLE " + p.role("reader") + "_login SET default_transaction_read_only = on")
 }
 
 func (p *platform) drop(ctx context.Context, role string) {
@@ -254,6 +255,9 @@ func (p *platform) triesTables() {
 	}
 }
 
+// written are the columns that grants.sql lets the keeper write.
+var written = []string{"status", "error_message", "completed_at", "sandbox_id", "conversation_id", "retry_count"}
+
 // triesStatements is what the roles may do with the platform's tables.
 func (p *platform) triesStatements() {
 	p.Helper()
@@ -271,7 +275,6 @@ func (p *platform) triesStatements() {
 		"CREATE ROLE more":                                                      false,
 		"SET ROLE " + p.role("owner"):                                           false,
 	}
-	written := []string{"status", "error_message", "completed_at", "sandbox_id", "conversation_id", "retry_count"}
 	for _, column := range p.columns("tasks") {
 		both["UPDATE tasks SET "+column+" = "+column] = slices.Contains(written, column)
 	}
@@ -310,7 +313,8 @@ const insufficientPrivilege = "42501"
 // when it was allowed: what the database says of values is of no interest here.
 func (p *platform) try(conn *pgx.Conn, sql string) string {
 	p.Helper()
-	tx, err := conn.Begin(p.Context())
+	// Whoever has the password may ask for a transaction that writes, whatever the login's default.
+	tx, err := conn.BeginTx(p.Context(), pgx.TxOptions{AccessMode: pgx.ReadWrite})
 	if err != nil {
 		p.Fatal(err)
 	}

@@ -6,8 +6,38 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/daytona"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
+
+// adapters are the kinds that can be opened. A new one is an import above and a line here.
+var adapters = []adapter{
+	of("daytona", daytona.New, daytona.Abilities, daytona.Guide),
+	of("simulated", simulated.Open, simulated.Abilities, simulated.Guide),
+}
+
+// An adapter is one kind that can be opened.
+type adapter struct {
+	kind  string
+	open  func(Entry, Options) (reconcile.Provider, error)
+	none  reconcile.Provider // nil, of the adapter's type: what it implements
+	can   wire.Abilities
+	guide string // what an operator should know
+}
+
+// of makes an adapter's line. P is the adapter's own type, so that its optional parts show.
+func of[P reconcile.Provider](kind string, open func(Entry, Options) (P, error), can wire.Abilities, guide string,
+) adapter {
+	var none P
+	return adapter{kind: kind, none: none, can: can, guide: guide,
+		open: func(e Entry, o Options) (reconcile.Provider, error) {
+			p, err := open(e, o)
+			if err != nil {
+				return nil, fmt.Errorf("open provider %s: %w", e.Name, err)
+			}
+			return p, nil
+		}}
+}
 
 // Kinds are the kinds that a config may name, also those that are not built yet.
 func Kinds() []string {
@@ -15,21 +45,15 @@ func Kinds() []string {
 }
 
 // Built reports whether [Open] can open the kind.
-func Built(kind string) bool { return kind == "daytona" || kind == "simulated" }
+func Built(kind string) bool { return slices.ContainsFunc(adapters, isOf(kind)) }
+
+func isOf(kind string) func(adapter) bool { return func(a adapter) bool { return a.kind == kind } }
 
 // Open makes the adapter of an entry. It makes no call: a wrong credential shows at the
 // first one.
 func Open(e Entry, o Options) (reconcile.Provider, error) {
-	o = o.WithDefaults()
-	switch e.Kind {
-	case "daytona":
-		p, err := daytona.New(e, o)
-		if err != nil {
-			return nil, fmt.Errorf("open provider %s: %w", e.Name, err)
-		}
-		return p, nil
-	case "simulated":
-		return simulated.New(simulated.Options{Now: o.Now}).Provider(e), nil
+	if at := slices.IndexFunc(adapters, isOf(e.Kind)); at >= 0 {
+		return adapters[at].open(e, o.WithDefaults())
 	}
 	if slices.Contains(Kinds(), e.Kind) {
 		return nil, fmt.Errorf("open provider %s: kind %s is not built yet", e.Name, e.Kind)

@@ -18,7 +18,9 @@ func (r *run) holdClaim(ctx context.Context, a Action) (held context.Context, do
 	wg.Go(func() {
 		for pause(held, leaseRenew) == nil {
 			asked := time.Now()
-			err := r.k.Ledger.RenewClaim(held, r.lease, a, claimTTL)
+			asking, stop := context.WithTimeout(held, leaseRenew/2) // one that hangs leaves time for another
+			err := r.k.Ledger.RenewClaim(asking, r.lease, a, claimTTL)
+			stop()
 			if errors.Is(err, ErrFenced) || errors.Is(err, ErrHeld) {
 				cancel(fmt.Errorf("renew the claim on %s: %w", a.what(), err))
 			}

@@ -17,6 +17,7 @@ func (r *run) groundLater(ctx context.Context, a Action) (Sandbox, Action, bool)
 		return Sandbox{}, out, true
 	}
 	sb := look.Sandbox
+	//guard:later-owned P1 a sandbox that is not proven ours any more would be ended
 	if !sb.Owned && !r.policy.Providers[a.Provider].Referenced {
 		return Sandbox{}, r.withdraw(a, "the sandbox is not proven ours any more"), true
 	}
@@ -24,12 +25,14 @@ func (r *run) groundLater(ctx context.Context, a Action) (Sandbox, Action, bool)
 		return Sandbox{}, out, true
 	}
 	why, err := r.linkedAgain(ctx, &a, sb)
+	//guard:later-rows-read P4 a sandbox would be ended although its rows could not be read
 	if err != nil {
 		return Sandbox{}, r.later(a, err.Error()), true
 	}
 	if why != "" {
 		return Sandbox{}, r.withdraw(a, why), true
 	}
+	//guard:later-held P8 a hold set after the row was written would not keep the sandbox
 	if waits := r.heldWith(ctx, &a, sb); waits != "" {
 		return Sandbox{}, r.later(a, waits), true
 	}
@@ -49,6 +52,7 @@ func (r *run) heldWith(ctx context.Context, a *Action, sb Sandbox) string {
 
 // linkedAgain says why the sandbox must not be ended: a live task that uses it.
 func (r *run) linkedAgain(ctx context.Context, a *Action, sb Sandbox) (string, error) {
+	//guard:later-other-task harm a sandbox that was handed to another task would be ended
 	if sb.Task != "" && sb.Task != a.Task {
 		return "the sandbox names another task by now, " + clip(sb.Task, 60), nil
 	}
@@ -68,6 +72,7 @@ func (r *run) linkedAgain(ctx context.Context, a *Action, sb Sandbox) (string, e
 	for _, t := range users.Tasks {
 		switch {
 		case t.ID == a.Task || t.State.Terminal():
+		//guard:later-used harm a sandbox that a live row names would be ended
 		case t.State.Live():
 			return "live task " + clip(t.ID, 60) + " uses the sandbox", nil
 		default:
@@ -89,6 +94,7 @@ func (r *run) standsAgain(ctx context.Context, a *Action, sb Sandbox) (string, e
 		return "", fmt.Errorf("read the row again: %w", err)
 	}
 	for i := range ids.Tasks {
+		//guard:later-stands harm the sandbox of a task that lives again would be ended
 		if why := r.stands(&ids.Tasks[i], a, sb); why != "" {
 			return why, nil
 		}
@@ -121,6 +127,7 @@ func (r *run) stands(t *Task, a *Action, sb Sandbox) string {
 
 // keptAlive says that the row asks to keep the sandbox for longer by now.
 func (t *Task) keptAlive(a *Action) string {
+	//guard:later-kept-alive harm a sandbox that its row asks to keep by now would be ended
 	if a.Rule == "finished-lingering" && t.AsOf.Before(t.KeepAliveUntil) {
 		return "the row keeps it alive until " + stamp(t.KeepAliveUntil)
 	}

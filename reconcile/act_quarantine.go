@@ -5,8 +5,8 @@ import "fmt"
 // atRest reports whether nothing runs in a sandbox of this state, and it can come back.
 func (s SandboxState) atRest() bool { return s == SandboxStopped || s == SandboxSuspended }
 
-// stoppedBefore settles a quarantine whose sandbox is gone, or stands still by an earlier
-// attempt of ours that a crash cut short.
+// stoppedBefore settles a quarantine whose sandbox is gone, has failed, or stands still by an
+// earlier attempt of ours that a crash cut short.
 func (r *run) stoppedBefore(a Action, look Look) (Action, bool) {
 	switch {
 	case look.Gone:
@@ -15,9 +15,14 @@ func (r *run) stoppedBefore(a Action, look Look) (Action, bool) {
 		return a, false
 	case look.Sandbox.State == SandboxEnded, look.Sandbox.State == SandboxDeleting:
 		return r.withdraw(a, "the sandbox is "+firstOf(clip(look.Sandbox.Raw, 60), string(look.Sandbox.State))), true
+	//guard:quarantine-again once a sandbox that stands still by our own request would be stopped again
 	case look.Sandbox.State.atRest() && a.Attempts > 1:
 		a.Outcome, a.ClosedAt = OutcomeDone, r.now
 		a.Detail = "is " + firstOf(clip(look.Sandbox.Raw, 60), string(look.Sandbox.State)) + " when looked at again"
+		return a, true
+	case look.Sandbox.State == SandboxFailed: // no provider stops it, and it would be asked for ever
+		a.Outcome, a.ClosedAt = OutcomeDone, r.now
+		a.Detail = "it has failed: nothing runs in it that could be stopped"
 		return a, true
 	}
 	return a, false
@@ -30,14 +35,19 @@ func (r *run) woken(a Action, sb *Sandbox) (Action, bool) {
 	if !a.inQuarantine() {
 		return a, false
 	}
+	//guard:quarantine-used harm a sandbox that somebody started again would be ended
 	if why := r.view.used(&a, sb, r.now); why != "" {
 		return r.withdraw(a, why), true
 	}
+	//guard:quarantine-unknown harm a sandbox in a state that nobody knows would be ended
 	if sb.State == SandboxUnknown {
 		return r.later(a, "it is in a state that is not known: "+clip(sb.Raw, 60)), true
 	}
 	return a, false
 }
+
+// onlyReports holds the end of a quarantine whose rule was set to report meanwhile.
+const onlyReports = "the rule only reports it now"
 
 // heldAtTheEnd is what holds the end of a quarantine as it would hold a first step: it comes
 // long after its verdict, which is a decision of its own.
@@ -51,7 +61,7 @@ func (r *run) heldAtTheEnd(a *Action) []string {
 		holds = append(holds, fmt.Sprintf("rollout: %d%%", rule.Rollout))
 	}
 	if rule.Remedy == Report || !rule.Remedy.built() {
-		holds = append(holds, "the rule only reports it now")
+		holds = append(holds, onlyReports)
 	}
 	return holds
 }

@@ -64,7 +64,7 @@ func TestStoppedBefore(t *testing.T) {
 		"it stood still before the first": {look(SandboxStopped), 1, ""},
 		"it stands still at the second":   {look(SandboxStopped), 2, OutcomeDone},
 		"it is paused at the second":      {look(SandboxSuspended), 2, OutcomeDone},
-		"it failed at the second":         {look(SandboxFailed), 2, ""},
+		"it failed at the second":         {look(SandboxFailed), 2, OutcomeDone},
 		"a state that nobody knows":       {look(SandboxUnknown), 2, ""},
 		"it is gone":                      {Look{Gone: true}, 1, OutcomeWithdrawn},
 		"it is being deleted":             {look(SandboxDeleting), 2, OutcomeWithdrawn},

@@ -21,6 +21,7 @@ func (r *run) carryEnd(ctx context.Context, a Action) Action {
 	if first.Error != "" {
 		return r.later(a, "look at the sandbox: "+first.Error)
 	}
+	//guard:end-final-probe harm a sandbox that answers would be ended as broken
 	if out, stop := r.probeBefore(ctx, a, first.Sandbox); stop {
 		return out
 	}
@@ -31,6 +32,7 @@ func (r *run) carryEnd(ctx context.Context, a Action) Action {
 	}
 	a.Detail = saved
 	a.ActedAt = r.ledgerNow(ctx)
+	//guard:end-late once a process that stood still in its last call would end what another has
 	if why := r.expired(&a); why != "" {
 		return r.later(a, why)
 	}
@@ -47,6 +49,7 @@ func (r *run) ended(ctx context.Context, a Action, sb Sandbox) Action {
 	case TerminateDone, TerminateGone:
 		return r.confirmOne(ctx, a)
 	case TerminateChanged:
+		//guard:end-changed lost a sandbox that took over the id would be told to be ended
 		return r.withdraw(a, "the provider shows another sandbox under this id")
 	case TerminateRefused:
 		return r.refused(a, "no reason given")
@@ -73,6 +76,9 @@ func (r *run) probeBefore(ctx context.Context, a Action, sb Sandbox) (Action, bo
 	switch {
 	case a.Seq > 0 || sb.State != SandboxRunning:
 		return a, false
+	//guard:probe-own P1 what somebody else runs under an id that was used again would be probed
+	case !r.proven(&sb):
+		return a, false // the ground says so
 	case a.Rule == "executions-stuck":
 		return r.finalQueue(ctx, a, sb)
 	case a.Rule == "idle-broken":
@@ -121,9 +127,15 @@ func (r *run) ground(ctx context.Context, a Action) (Sandbox, Action, bool) {
 	if out, settled := r.underway(a, look); settled {
 		return Sandbox{}, out, true
 	}
+	//guard:end-own P1 what somebody else runs under an id that was used again would be ended
+	if !r.proven(&look.Sandbox) {
+		return Sandbox{}, r.withdraw(a, "looked again: the sandbox is not proven ours any more"), true
+	}
+	//guard:end-other-box harm `-o.finding.Sandbox != a.Sandbox` the sandbox that the row names by now would be ended
 	if o.finding == nil || o.finding.Sandbox != a.Sandbox || o.finding.Provider != a.Provider {
 		return Sandbox{}, r.withdraw(a, "looked again: "+o.kept), true
 	}
+	//guard:end-held P8 a hold or a freeze that came after the plan would not keep the sandbox
 	if waits := r.stillHeld(ctx, o, &a); waits != "" {
 		return Sandbox{}, r.later(a, waits), true
 	}
@@ -143,10 +155,12 @@ func (r *run) underway(a Action, look Look) (Action, bool) {
 		return r.stoppedBefore(a, look)
 	}
 	switch {
+	//guard:underway-gone lost what we ended before a crash would be told to be withdrawn
 	case look.Gone, look.Error == "" && look.Sandbox.State == SandboxEnded:
 		a.Outcome, a.ClosedAt = OutcomeConfirmed, r.now
 		a.Detail = "gone when looked at again"
 		return a, true
+	//guard:underway-deleting once a sandbox on its way out would be ended once more
 	case look.Error == "" && look.Sandbox.State == SandboxDeleting:
 		a.Outcome, a.Detail = OutcomeAccepted, "is being deleted already"
 		if a.ActedAt.IsZero() {
@@ -163,6 +177,10 @@ func (r *run) saveEvidence(ctx context.Context, p Provider, sb Sandbox) string {
 	if !ok || sb.State != SandboxRunning && sb.State != SandboxFailed {
 		return ""
 	}
+	//guard:evidence-own P1 the log of somebody else's sandbox, under an id that was used again, would be read and kept
+	if !r.proven(&sb) {
+		return ""
+	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	text, err := source.Logs(ctx, sb, 2000)
@@ -171,6 +189,9 @@ func (r *run) saveEvidence(ctx context.Context, p Provider, sb Sandbox) string {
 	}
 	return "last log lines: " + clip(text, 2000)
 }
+
+// proven reports whether the sandbox is ours by its labels or name, or may be by a row.
+func (r *run) proven(sb *Sandbox) bool { return sb.Owned || r.policy.Providers[sb.Provider].Referenced }
 
 // ledgerNow is the ledger's clock, or the pass's when it does not answer.
 func (r *run) ledgerNow(ctx context.Context) time.Time {

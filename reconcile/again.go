@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -21,6 +22,7 @@ func (r *run) again(ctx context.Context, a *Action) (*second, error) {
 	s.Rows, s.Absent, s.Unparsable = map[string]Task{}, map[string]bool{}, map[string]bool{}
 	s.ByKey, s.Looks, s.Finds = map[string]Task{}, map[Ref]Look{}, map[string]FindLook{}
 	v.s = &s
+	//guard:again-own-ending live an action would hide its own ground and be withdrawn for ever
 	if own := (Ref{a.Provider, a.Sandbox}); v.ending[own] {
 		v.ending = maps.Clone(v.ending)
 		delete(v.ending, own) // that this very action is under way is no reason to look away
@@ -35,6 +37,7 @@ func (r *run) again(ctx context.Context, a *Action) (*second, error) {
 	if err != nil || out.subject == nil {
 		return out, err
 	}
+	//guard:again-judged harm `= out.finding = &Finding{Provider: a.Provider, Sandbox: a.Sandbox}` old verdicts are done
 	out.judge(a)
 	return out, nil
 }
@@ -57,10 +60,12 @@ func (o *second) judge(a *Action) {
 		if f.Rule != a.Rule {
 			continue
 		}
+		//guard:again-due harm a finding that began anew meanwhile would be acted on
 		if !f.Due {
 			o.kept = "not due any more"
 			continue
 		}
+		//guard:again-report P9 a rule that only reports by now would act
 		if d.Remedies[i] == Report {
 			o.kept = "the rule only reports it now"
 			continue
@@ -88,7 +93,7 @@ func (r *run) taskAgain(ctx context.Context, o *second, id string, a *Action) er
 	if err := o.unknown(); err != nil {
 		return err
 	}
-	if !o.anyFound() {
+	if !slices.ContainsFunc(o.boxes(refs, id), r.isThere) {
 		r.k.find(ctx, s, []*Task{&row})
 		if e := s.Finds[id].Error; e != "" {
 			return fmt.Errorf("%w: search by link: %s", errUnknown, e)
@@ -106,6 +111,7 @@ func (r *run) rowLast(ctx context.Context, o *second, subject *Subject, boxes []
 	if err := r.k.readByID(ctx, s, []string{id}); err != nil {
 		return err
 	}
+	//guard:again-row-last P4 `= *subject.Task, true` what the row became while the sandbox was looked at would not count
 	row, found := s.Rows[id]
 	if !found {
 		o.kept = "the row is gone"
@@ -155,14 +161,9 @@ func (o *second) unknown() error {
 	return nil
 }
 
-func (o *second) anyFound() bool {
-	for _, look := range o.view.s.Looks {
-		if !look.Gone && look.Sandbox.State.Exists() {
-			return true
-		}
-	}
-	return false
-}
+// isThere reports whether a second look found the sandbox itself: what somebody else runs
+// under its id is another one.
+func (r *run) isThere(b Box) bool { return !b.Gone && b.State.Exists() && r.proven(&b.Sandbox) }
 
 // boxes are the task's sandboxes as the second look saw them. One that names another task
 // by now is not its own any more.
@@ -172,7 +173,7 @@ func (o *second) boxes(refs []Ref, task string) []Box {
 		look := o.view.s.Looks[ref]
 		seen, known := o.view.s.Memory.Sandboxes[ref]
 		switch {
-		case look.Gone && known:
+		case look.Gone && known, known && look.Error == "" && seen.another(&look.Sandbox) && look.Sandbox.Task != task:
 			out = append(
 				out,
 				Box{
@@ -183,6 +184,7 @@ func (o *second) boxes(refs []Ref, task string) []Box {
 				},
 			)
 		case look.Gone:
+		//guard:again-other-task harm `= true` a sandbox that names another task by now would be ended as this one's
 		case look.Sandbox.Task == "" || look.Sandbox.Task == task:
 			out = append(out, o.view.box(&look.Sandbox))
 		}

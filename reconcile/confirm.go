@@ -59,6 +59,7 @@ func (r *run) confirmAction(ctx context.Context, a Action) (Action, error) {
 		return a, nil
 	}
 	look := r.confirmOne(ctx, a)
+	//guard:confirm-patience once what was accepted would be asked for again at each look
 	if !look.Outcome.Closed() && !r.overdue(&a) {
 		return a, nil
 	}
@@ -80,6 +81,9 @@ func (r *run) confirmAction(ctx context.Context, a Action) (Action, error) {
 		claimed.Outcome, claimed.Detail, claimed.ClosedAt = look.Outcome, look.Detail, look.ClosedAt
 		return r.settle(ctx, claimed)
 	}
+	if claimed.Attempts != a.Attempts+1 {
+		return r.settle(ctx, claimed) // somebody else was at it since it was found overdue
+	}
 	return r.settle(ctx, r.insist(held, claimed, &controls))
 }
 
@@ -95,8 +99,16 @@ func (r *run) overdue(a *Action) bool {
 	}
 	const doublings = 6
 	asked := max(a.Attempts-1, 0)
-	return r.now.Sub(a.ActedAt) >= after<<min(asked, doublings) &&
-		(asked <= doublings || r.now.Sub(a.ClaimedAt) >= time.Hour)
+	age, since := r.now.Sub(a.ActedAt), r.now.Sub(a.ClaimedAt)
+	switch {
+	case asked == 0:
+		return age >= after
+	case asked > doublings:
+		return since >= time.Hour
+	}
+	// After an outage several of these ages are past: it is asked for once, and then not at once
+	// again.
+	return age >= after<<asked && since >= after<<asked/4
 }
 
 // undone is what the thing still is while the step is not done.
@@ -126,6 +138,7 @@ func (r *run) confirmOne(ctx context.Context, a Action) Action {
 	switch {
 	case look.Error != "":
 		return a
+	//guard:confirm-gone lost `= a.Step == StepTerminate` what was accepted would be called gone unseen
 	case a.Step == StepTerminate && gone:
 		a.Outcome = OutcomeConfirmed
 	case a.Step == StepQuarantine && gone:

@@ -9,9 +9,11 @@ func (p *Policy) Holds(c *Controls, a *Action) []string {
 	holds := stepHolds(c, a, target{
 		rule: a.Rule, subject: a.Subject, provider: a.Provider, sandbox: a.Sandbox, task: a.Task,
 	})
+	//guard:step-mode P9 what the config only lets observe by now would still be finished
 	if rule, known := p.Rules[a.Rule]; known && rule.Mode != Enforce {
 		holds = appendNew(holds, firstOf(string(rule.Mode), string(Off)))
 	}
+	//guard:step-no-tasks P4 a remedy of a row would go on although nobody can read rows any more
 	if p.Tasks.None && a.restsOnRow() {
 		holds = append(holds, "it rests on a row, and the config says `tasks: none`")
 	}
@@ -38,6 +40,7 @@ func stepHolds(c *Controls, a *Action, t target) []string {
 	if a.Step == StepResume || a.Step == StepRestore {
 		wishes.Holds = nil
 	}
+	//guard:incident-at-deed P7 `a.incidents(c) => nil` an incident would not keep what was planned before it
 	return append(controlHolds(&wishes, t), a.incidents(c)...)
 }
 

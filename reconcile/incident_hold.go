@@ -20,24 +20,31 @@ func underIncidents(drafts []*draft, incidents []Incident) {
 		if id == "" {
 			continue
 		}
+		//guard:incident-holds-end P7 sandboxes would be ended in masses for a cause that ends do not mend
 		if !r.steps[0].Step.onRow() {
 			r.holds = append(r.holds, "incident: "+id)
 			continue
 		}
+		//guard:incident-no-requeue P7 tasks would be requeued into the cause of their failure
 		r.steps[0].Step = StepFail
+		//guard:incident-holds-later P7 the sandboxes of failed rows would be ended all the same
 		if !authoritative[r.finding.Rule] {
 			r.incident = "incident: " + id
 		}
 	}
 }
 
-// stillHeld shows the steps that wait in the ledger because an incident holds them: their row
-// is over, so no finding speaks of them any more.
+// stillHeld shows the steps that wait in the ledger because an incident holds them, or because
+// their rule only reports by now: their row is over or their sandbox stands still, so no
+// finding speaks of them any more.
 func (v *view) stillHeld(out *Plan, incidents []Incident) {
 	held := Controls{Incidents: incidents}
 	for i := range v.s.Memory.Actions {
 		a := &v.s.Memory.Actions[i]
 		holds := a.incidents(&held)
+		if a.inQuarantine() && !a.NextAttempt.After(v.now) && v.policy(a.Rule).Remedy == Report {
+			holds = append(holds, onlyReports)
+		}
 		shown := func(s PlannedStep) bool { return s.ID == a.ID }
 		if len(holds) == 0 || a.Seq == 0 || a.begun() || slices.ContainsFunc(out.Steps, shown) {
 			continue
@@ -50,6 +57,7 @@ func (v *view) stillHeld(out *Plan, incidents []Incident) {
 // demote holds the remedies of rules that went back to observe in this very pass.
 func demote(drafts []*draft, demoted []Demotion) {
 	for _, r := range drafts {
+		//guard:demoted-holds P9 a rule that went back to observe would act once more
 		if slices.ContainsFunc(demoted, func(d Demotion) bool { return d.Rule == r.finding.Rule }) {
 			r.mode, r.holds = Observe, appendNew(r.holds, string(Observe))
 		}

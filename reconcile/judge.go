@@ -34,6 +34,7 @@ func Judge(s *Snapshot, p *Policy) *Judgement {
 // decide judges one subject by every rule, in the order of the table.
 func (v *view) decide(s *Subject) Decision {
 	d := Decision{Subject: s}
+	//guard:resting harm a sandbox in quarantine would be judged and ended before its time
 	if kept, by := v.resting(s); kept != "" {
 		d.Kept, d.KeptBy = kept, by
 		return d
@@ -51,6 +52,7 @@ func (v *view) decide(s *Subject) Decision {
 			continue
 		}
 		f, remedy := v.finding(r, s, out)
+		//guard:unrecorded-veto harm a task whose worker has finished would be failed
 		if veto != "" && (remedy == Fail || remedy == Requeue) {
 			f.HeldBy = append(f.HeldBy, veto)
 		}
@@ -59,8 +61,19 @@ func (v *view) decide(s *Subject) Decision {
 		}
 		d.Findings = append(d.Findings, f)
 		d.Remedies = append(d.Remedies, remedy)
+		//guard:due-looked live a quick pass would fail a row and leave its sandbox at work
+		d.Look = d.Look || f.Due && remedy != Report && v.unseen(s)
 	}
 	return d
+}
+
+// unseen reports whether a task may have a sandbox that this pass has not looked at: a remedy
+// for the task would leave it alone.
+func (v *view) unseen(s *Subject) bool {
+	return s.Task != nil && slices.ContainsFunc(v.lookRefs(s), func(ref Ref) bool {
+		_, looked := v.s.Looks[ref]
+		return !looked && !s.hasBox(func(b *Box) bool { return b.Here && b.Ref == ref })
+	})
 }
 
 // finding turns a rule's verdict into a finding: how often it was seen, whether it is due,
@@ -90,15 +103,20 @@ func (v *view) finding(r *rule, s *Subject, out answer) (Finding, Remedy) {
 		f.Task = firstOf(b.Task, b.Seen.Task) // also what a hold on a lost label's task goes by
 	}
 	v.sight(&f, r, s)
+	//guard:sightings P3 `-f.Sightings >= out.sightings` one look that missed a row would end a sandbox
+	//guard:missing-ripe P3 `-v.ripe(&f, s)` a sandbox missed for a moment would fail its task
 	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && v.ripe(&f, s)
 	f.HeldBy = append(f.HeldBy, v.freezes(r, s, out.conclusive)...)
+	//guard:unmapped-status harm a task of a status that nobody has mapped would be acted on
 	if t := s.Task; t != nil && s.Fate == FateLive && t.State == TaskUnknown {
 		f.HeldBy = append(f.HeldBy, fmt.Sprintf("status %q is not mapped", clip(t.Status, 60)))
 	}
 	remedy := v.p.Rules[r.name].Remedy
+	//guard:report-only P9 `-out.report` what nobody can decide would be acted on
 	if out.report || !remedy.built() {
 		remedy = Report
 	}
+	//guard:quarantine-way lost a quarantine would be planned where nothing can be stopped
 	if remedy == Quarantine {
 		f.HeldBy = append(f.HeldBy, v.cannotQuarantine(s)...)
 	}
@@ -117,11 +135,13 @@ func (v *view) ripe(f *Finding, s *Subject) bool {
 // all begin anew when a source that the rule rests on was out in between.
 func (v *view) sight(f *Finding, r *rule, s *Subject) {
 	before, open := v.s.Memory.Findings[f.Key()]
+	//guard:sightings-anew P6 `-before.LastSeen.Before(v.anew(v.restsOn(r, s)...))` looks of before would count
 	if !open || before.LastSeen.Before(v.anew(v.restsOn(r, s)...)) {
 		f.FirstSeen, f.SightedAt, f.LastSeen, f.Sightings = v.now, v.now, v.now, 1
 		return
 	}
 	f.FirstSeen, f.SightedAt, f.Sightings, f.LastSeen = before.FirstSeen, before.SightedAt, before.Sightings, v.now
+	//guard:sightings-apart P3 `-v.now.Sub(before.SightedAt) >= v.p.Rules[r.name].Apart` two looks at one lie would count
 	if v.now.Sub(before.SightedAt) >= v.p.Rules[r.name].Apart && v.now.After(before.SightedAt) {
 		f.SightedAt = v.now
 		f.Sightings++
@@ -134,22 +154,28 @@ func (v *view) restsOn(r *rule, s *Subject) []string {
 	if v.p.Tasks.None {
 		r = &rule{rest: rest{listing: r.rest.listing, probes: r.rest.probes}}
 	}
+	//guard:freeze-tasks P3 a wrong, emptied or lagging task database would drive changes
 	if r.rest.tasks {
 		names = append(names, sourceTasks)
 	}
+	//guard:freeze-link P3 a link that is lost would make orphans of all
 	if r.rest.link {
 		names = append(names, sourceLink)
 	}
+	//guard:freeze-events P6 a pipeline that is down would kill all workers
 	if r.rest.events {
 		names = append(names, sourceEvents)
 	}
+	//guard:freeze-activity P6 a model's outage would kill all workers
 	if r.rest.activity {
 		names = append(names, sourceActivity)
 	}
 	for _, provider := range v.providersOf(s) {
+		//guard:freeze-listing P3 a listing that failed would prove absence
 		if r.rest.listing {
 			names = append(names, listingOf(provider))
 		}
+		//guard:freeze-probes harm a toolbox that is down would end all sandboxes
 		if r.rest.probes {
 			names = append(names, probesOf(provider))
 		}
@@ -208,6 +234,7 @@ func (v *view) letGo(what, subject string) bool {
 func (v *view) threshold(rule string, s *Subject) time.Duration {
 	p := v.policy(rule)
 	for _, o := range p.Overrides {
+		//guard:class-threshold harm a class that needs longer would be judged like the others
 		if s.inClass(o.When) {
 			return o.After
 		}
@@ -269,6 +296,7 @@ func (v *view) resolved(j *Judgement) []FindingKey {
 	}
 	var out []FindingKey
 	for key, f := range v.s.Memory.Findings {
+		//guard:resolve-seen lost `-v.couldSee(f, judged)` what nobody could look at would be told to be mended
 		if !seen[key] && v.couldSee(f, judged) {
 			out = append(out, key)
 		}

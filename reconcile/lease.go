@@ -74,7 +74,9 @@ func (k *Keeper) renew(ctx context.Context, lease Lease, end func(error)) {
 	ends := time.Now().Add(leaseTTL)
 	for pause(ctx, leaseRenew) == nil {
 		next := time.Now().Add(leaseTTL)
-		err := k.Ledger.RenewLease(ctx, lease, leaseTTL)
+		asking, cancel := context.WithTimeout(ctx, leaseRenew/2) // one that hangs leaves time for another
+		err := k.Ledger.RenewLease(asking, lease, leaseTTL)
+		cancel()
 		if err == nil {
 			ends = next
 		}

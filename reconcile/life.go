@@ -10,9 +10,11 @@ func (v *view) started(s *Subject) bool {
 	t := s.Task
 	sign := t.told().LifeSign()
 	earlier := t.State == TaskAssigned && v.clockTrusted("assigned_at") && sign.Before(t.AssignedAt)
+	//guard:started-earlier live `-!earlier` a life sign of an earlier attempt would hide that this one never started
 	if !sign.IsZero() && !earlier {
 		return true
 	}
+	//guard:started-stale live `-!t.StartedAt.Equal(s.Seen.StaleStart)` an earlier start would hide the same
 	return !t.StartedAt.IsZero() && !t.StartedAt.Equal(s.Seen.StaleStart)
 }
 
@@ -37,6 +39,7 @@ func (v *view) heard(t *Task) bool {
 // own clock of changes is, until the task runs, anybody's who changed the row: the platform's
 // that sets it up, for example.
 func (t *Task) told() *Task {
+	//guard:life-told live `= true` whoever touches the row would be taken for its worker
 	if t.State == TaskRunning || t.ActivityAt.IsZero() || !t.ActivityAt.Equal(t.UpdatedAt) {
 		return t
 	}
@@ -63,6 +66,7 @@ func (v *view) sign(t *Task) time.Time {
 	if !seen.AheadSign.Equal(sign) {
 		return t.AsOf
 	}
+	//guard:sign-ahead P5 `= sign` a worker with a clock ahead would live for ever
 	return t.AsOf.Add(-v.since(seen.AheadSince))
 }
 

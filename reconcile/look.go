@@ -26,6 +26,7 @@ func (k *Keeper) lookMissing(ctx context.Context, s *Snapshot) {
 			continue
 		}
 		missing, before := missingFrom(s, name)
+		//guard:look-shrunk P3 a listing that lost most would be weighed by too few looks
 		if len(missing)*2 > before {
 			refs = append(refs, missing[:min(shrinkLooks, len(missing))]...)
 			continue
@@ -129,6 +130,7 @@ func (k *Keeper) look(ctx context.Context, s *Snapshot, refs []Ref) {
 
 // addOwned adds one that a look found and no listing showed, if it is ours.
 func (s *Snapshot) addOwned(sb Sandbox) {
+	//guard:look-owned P1 `= true` a foreign sandbox that a look shows would be judged as ours
 	if sb.Owned {
 		s.add(sb)
 	}
@@ -161,10 +163,12 @@ func (k *Keeper) lookAt(ctx context.Context, ref Ref) Look {
 	}
 	sb, err := p.Get(ctx, ref.ID)
 	switch {
+	//guard:look-not-found P3 `= err != nil` a look that failed would be taken for gone
 	case errors.Is(err, ErrNotFound):
 		return Look{Gone: true}
 	case err != nil:
 		return Look{Error: clip(err.Error(), 200)}
+	//guard:look-other P4 another sandbox's answer would stand for this one's
 	case sb.ID != ref.ID:
 		return Look{Error: "the provider answered with another sandbox, " + clip(sb.ID, 60)}
 	}
@@ -190,6 +194,7 @@ func (k *Keeper) findOne(ctx context.Context, t *Task) FindLook {
 			continue
 		}
 		found, err := k.Providers[name].Find(ctx, t.ID)
+		//guard:find-failed P3 a search that failed would be taken for nothing there
 		if err != nil {
 			out.Error = clip(name+": "+err.Error(), 200)
 			continue

@@ -115,6 +115,7 @@ func (k *Keeper) list(ctx context.Context, s *Snapshot) {
 	}
 	wg.Wait()
 	sortSandboxes(s)
+	//guard:list-twice P12 a sandbox that two pages show would be judged twice
 	s.Sandboxes = slices.CompactFunc(s.Sandboxes, func(a, b Sandbox) bool { return a.Ref == b.Ref })
 }
 
@@ -127,6 +128,7 @@ func (k *Keeper) listOne(ctx context.Context, name string) ([]Sandbox, ListingSe
 		ours := page[:0]
 		for i := range page {
 			page[i].scrub()
+			//guard:list-owned P1 `= true` foreign sandboxes would be judged
 			if page[i].Owned || referenced {
 				ours = append(ours, page[i])
 			}
@@ -137,6 +139,7 @@ func (k *Keeper) listOne(ctx context.Context, name string) ([]Sandbox, ListingSe
 	})
 	seen.Listing = listing
 	seen.Provider = name
+	//guard:list-failed P3 a listing that failed would be taken for all there is
 	if err != nil {
 		seen.Error, seen.Complete = clip(err.Error(), 300), false
 		seen.Shut = errors.Is(err, errShut)

@@ -68,28 +68,41 @@ type candidate struct {
 // dueProbes are the sandboxes to probe now, in the order of need: suspects, then those
 // not probed for longest.
 func (r *run) dueProbes(name string, p ProbePolicy) []Sandbox {
-	var list []candidate
-	targets := r.targets()
+	var list, others []candidate
+	targets, beside := r.targets(), r.view.unwitnessed(name)
 	for i := range r.result.Judged.Decisions {
 		d := &r.result.Judged.Decisions[i]
 		for _, b := range d.Subject.Boxes {
+			//guard:probe-owned P1 `-b.Owned` a foreign sandbox would be probed
+			//guard:probe-running P10 `-b.State == SandboxRunning` a probe would wake a sandbox that rests
 			if b.Provider == name && b.Here && b.Owned && b.State == SandboxRunning && !r.view.ending[b.Ref] &&
 				!targets[b.Ref] {
 				c := candidate{box: b, suspect: r.suspect(d, &b), last: b.Probes.Last.At}
-				if r.probeDue(&c, p) {
+				switch {
+				case c.suspect && r.probeDue(&c, p):
 					list = append(list, c)
+				case r.probeDue(&c, p):
+					list = append(list, c)
+					beside-- // it is to be probed anyway
+				case !c.suspect:
+					others = append(others, c)
 				}
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.last.Compare(b.last), compareRefs(a.box.Ref, b.box.Ref))
-	})
+	slices.SortFunc(others, candidate.compare)
+	list = append(list, others[:min(max(beside, 0), len(others))]...)
+	slices.SortFunc(list, candidate.compare)
 	out := make([]Sandbox, len(list))
 	for i, c := range list {
 		out[i] = c.box.Sandbox
 	}
 	return out
+}
+
+// compare orders by need, then by when they were probed last.
+func (c candidate) compare(d candidate) int {
+	return cmp.Or(cmp.Compare(rank(c), rank(d)), c.last.Compare(d.last), compareRefs(c.box.Ref, d.box.Ref))
 }
 
 // targets are the sandboxes that this pass ends: nobody needs to know more of them, and a
@@ -161,6 +174,7 @@ func (r *run) probeOne(ctx context.Context, sb Sandbox) ProbeResult {
 func (k *Keeper) probe(ctx context.Context, sb Sandbox, p ProbePolicy) ProbeResult {
 	began := time.Now()
 	result := k.Providers[sb.Provider].Probe(ctx, sb, p)
+	//guard:probe-cut-short harm our own end would be taken for the sandbox's silence
 	if ctx.Err() != nil && result.Outcome != Answered {
 		result.Outcome, result.Detail = Infrastructure, "cut short"
 	}

@@ -90,6 +90,7 @@ func (k *Keeper) readByID(ctx context.Context, s *Snapshot, ids []string) error 
 		s.Absent[id] = true
 	}
 	for _, id := range rows.Unparsable {
+		//guard:rows-unparsable P11 an id that cannot be one would be taken for a task that is gone
 		s.Unparsable[id] = true
 		delete(s.Absent, id)
 	}
@@ -141,6 +142,7 @@ func (k *Keeper) own(s *Snapshot) {
 			sb.Owned = row && sb.Task != "" || key && sb.SandboxKey != "" || known ||
 				sb.SandboxKey != "" && referenced[sb.SandboxKey] || sb.Task != "" && referenced["task:"+sb.Task]
 		}
+		//guard:referenced-owned P1 `= true` where a row makes a sandbox ours, all others would be as well
 		if sb.Owned {
 			owned = append(owned, sb)
 			continue

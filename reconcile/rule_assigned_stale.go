@@ -15,17 +15,20 @@ func assignedStale(v *view, s *Subject) answer {
 	if t == nil || s.Fate != FateLive || t.State != TaskAssigned && t.State != TaskRunning {
 		return v.apart(s, "assigned and running tasks are")
 	}
+	//guard:stale-started harm a task whose worker has started would be failed as never started
 	if v.started(s) {
 		return v.no(func() string {
 			return "its worker has started: started " + stamp(s.presentStart()) + ", " + lifeLine(t)
 		})
 	}
+	//guard:stale-alive P14 a task whose worker gives life signs would be failed
 	if age, alive := v.alive(t); alive {
 		if !v.heard(t) {
 			return answer{kept: fmt.Sprintf("its row was changed %s ago: it is being set up", short(age))}
 		}
 		return answer{kept: fmt.Sprintf("a worker of it gave a life sign %s ago, before it was handed out", short(age))}
 	}
+	//guard:stale-coming-up harm a task would be failed while its sandbox comes up
 	if b := s.comingUp(); b != nil {
 		return answer{kept: fmt.Sprintf("its sandbox %s is still %s", b.ID, b.Raw)}
 	}
@@ -38,10 +41,12 @@ func assignedStale(v *view, s *Subject) answer {
 	if age < after {
 		return answer{kept: fmt.Sprintf("%s for %s of %s", t.Status, short(age), short(after))}
 	}
+	//guard:stale-maybe-started harm a task whose sandbox may be at work would be failed
 	if why := v.maybeStarted(s); why != "" {
 		return answer{kept: why}
 	}
 	where, ok := v.whereabouts(s)
+	//guard:stale-looked P4 a task would be failed before anybody looked for its sandbox
 	if !ok {
 		return answer{look: v.canLook(t), kept: where}
 	}
@@ -55,10 +60,14 @@ func assignedStale(v *view, s *Subject) answer {
 // tell of a start was watched.
 func (v *view) unstartedFor(s *Subject, conclusive bool) (time.Duration, string) {
 	age, by := v.stateAge(s)
+	//guard:stale-race P3 a task assigned while the providers were listed would have no sandbox
 	age -= max(s.Task.AsOf.Sub(v.s.T0), 0) // the state must have begun before the listings did
 	if !conclusive {
+		//guard:stale-after-events P6 silence while the events were out would count
 		age = min(age, v.observed(sourceEvents))
 	}
+	//guard:stale-after-tasks P6 `v.observed(sourceTasks) => forever` time while the rows were not read would count
+	//guard:stale-after-listing P6 `v.observedListings(s.Task) => forever` time without a listing would count
 	return max(min(age, v.observed(sourceTasks), v.observedListings(s.Task)), 0), by
 }
 
@@ -98,11 +107,24 @@ func (v *view) conclusive(s *Subject) (string, bool) {
 		return "", false
 	}
 	for _, b := range s.Boxes {
+		//guard:stale-past harm `-s.past(&b)` the sandbox of an earlier attempt would prove that this one failed
 		if !b.Known || s.past(&b) || !b.Lost() && b.State != SandboxFailed {
+			return "", false
+		}
+		//guard:stale-earlier harm one that is noticed late to be gone would prove that the next attempt failed
+		if v.earlier(s, &b) {
 			return "", false
 		}
 	}
 	return "", true
+}
+
+// earlier reports whether the ledger knew the sandbox before the task's present state began and
+// the row does not name it: it may be of an earlier attempt, whenever it was noticed to be gone.
+func (v *view) earlier(s *Subject, b *Box) bool {
+	key := v.keyOf(b)
+	since := !s.Known || b.Seen.FirstSeen.Before(s.Seen.Since)
+	return since && (key == "" || key != s.Task.Sandbox)
 }
 
 // busyElsewhere is a running sandbox of the task that the provider saw active a moment ago,

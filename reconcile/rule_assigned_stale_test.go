@@ -108,12 +108,19 @@ func TestAssignedStale(t *testing.T) {
 }
 
 func TestAssignedStaleConclusive(t *testing.T) {
-	const gone = "knew box daytona/s1 running task=t1 since=15s; look daytona/s1 gone; "
+	const gone = "knew box daytona/s1 running task=t1 since=15s first=15s; look daytona/s1 gone; "
+	const first = "knew task t1 assigned since=20s; "
 	testRule(t, "assigned-stale", map[string]ruleCase{
-		"its sandbox is gone, 20s": {gone + "task t1 assigned updated=20s", "due", ""},
-		"its sandbox is gone, 19s": {gone + "task t1 assigned updated=19s", "kept", "19s of 20s"},
+		"its sandbox is gone, 20s": {gone + first + "task t1 assigned updated=20s", "due", ""},
+		"its sandbox is gone, 19s": {gone + "knew task t1 assigned since=19s; task t1 assigned updated=19s", "kept", "19s of 20s"},
 		"its sandbox is failed, 20s": {
-			"task t1 assigned updated=20s; knew box daytona/s1 running task=t1; box daytona/s1 failed task=t1", "due", ""},
+			first + "task t1 assigned updated=20s; knew box daytona/s1 running task=t1 first=15s; box daytona/s1 failed task=t1", "due", ""},
+		"its sandbox is gone, and was there before the state, 20s": {
+			"knew box daytona/s1 running task=t1 since=15s first=30s; look daytona/s1 gone; " + first + "task t1 assigned updated=20s",
+			"kept", "20s of 3m"},
+		"the same, and the row names it": {
+			"provider daytona id=yes; knew box daytona/s1 running task=t1 since=15s first=30s; look daytona/s1 gone; " + first +
+				"task t1 assigned updated=20s sandbox=s1", "due", ""},
 		"its sandbox is failed, but never seen before": {
 			"task t1 assigned updated=20s; box daytona/s1 failed task=t1", "kept", "20s of 3m"},
 		"its sandbox is paused, which is not gone": {
@@ -146,7 +153,7 @@ func TestAssignedStaleConclusive(t *testing.T) {
 		"a shorter limit stays shorter": {
 			gone + "rule assigned-stale after=10s; task t1 assigned updated=10s", "due", ""},
 		"events are out: a proof does not need them": {
-			gone + "task t1 assigned updated=20s; source events trusted recovered=1s", "due", ""},
+			gone + first + "task t1 assigned updated=20s; source events trusted recovered=1s", "due", ""},
 	})
 }
 

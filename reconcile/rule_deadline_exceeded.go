@@ -23,6 +23,7 @@ func deadlineExceeded(v *view, s *Subject) answer {
 	}
 	ran := t.AsOf.Sub(began)
 	switch {
+	//guard:deadline-earlier P5 `-t.DeadlineAt.After(began)` an earlier attempt's deadline would end this one
 	case t.DeadlineAt.After(began) && !t.AsOf.Before(t.DeadlineAt):
 		return s.overdue(began, t.AsOf.Sub(t.DeadlineAt), s.pastDeadline())
 	case limit > 0 && ran >= limit:
@@ -55,6 +56,7 @@ func (s *Subject) pastDeadline() string {
 func (v *view) deadlineByLedger(s *Subject) answer {
 	t := s.Task
 	age, _ := v.stateAge(s)
+	//guard:deadline-unsure P5 `-late < age` the same, where nothing says when this attempt began
 	if late := t.AsOf.Sub(t.DeadlineAt); !t.DeadlineAt.IsZero() && late >= 0 && late < age {
 		return s.overdue(time.Time{}, late, s.pastDeadline())
 	}
@@ -87,6 +89,7 @@ func (s *Subject) overdue(began time.Time, late time.Duration, what string) answ
 
 // presentStart is the row's start time, unless it is of an earlier attempt.
 func (s *Subject) presentStart() time.Time {
+	//guard:start-stale P5 the start of an earlier attempt would time this one
 	if s.Task.StartedAt.Equal(s.Seen.StaleStart) {
 		return time.Time{}
 	}

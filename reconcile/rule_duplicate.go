@@ -11,6 +11,7 @@ func duplicate(v *view, s *Subject) answer {
 	var live []*Box
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
+		//guard:duplicate-alive harm `-b.Alive()` a dead sandbox would make the one at work a duplicate
 		if b.Alive() && b.Owned && !v.ending[b.Ref] {
 			live = append(live, b)
 		}
@@ -24,12 +25,14 @@ func duplicate(v *view, s *Subject) answer {
 	}
 	other := spare(live, keep)
 	after := v.threshold("duplicate", s)
+	//guard:duplicate-age harm a sandbox would be ended while the platform still decides between two
 	if age := min(v.born(*other), v.born(*keep)); age < after {
 		return answer{
 			kept: fmt.Sprintf("has %d sandboxes, the younger for %s of %s", len(live), short(age), short(after)),
 		}
 	}
 	out := answer{
+		//guard:duplicate-named harm `!named => false` one of two would be ended by chance
 		found: true, due: true, sandbox: other, report: !named, holds: other.unsure(),
 		reason: fmt.Sprintf("task has %d live sandboxes: %s", len(live), boxIDs(live)),
 		evidence: []Evidence{

@@ -55,11 +55,13 @@ func (v *view) judgeQueue(s *Subject, b *Box) answer {
 	}
 	first, last := saw[0], saw[len(saw)-1]
 	waits := last.Executions.QueuedFor
+	//guard:queue-active harm a worker that is active would be failed for its queue
 	if v.activeSince(s, first.At) {
 		return answer{probe: true, kept: fmt.Sprintf("%s queued for %s, but its worker was active after that was first seen",
 			executions(last.Executions.Queued), short(waits))}
 	}
 	after := v.threshold("executions-stuck", s)
+	//guard:queue-twice harm `-len(saw) < 2` one look at a queue would be proof
 	if len(saw) < 2 || waits < after {
 		return answer{probe: true, kept: fmt.Sprintf("%s queued for %s of %s, seen %s",
 			executions(last.Executions.Queued), short(waits), short(after), times(len(saw)))}

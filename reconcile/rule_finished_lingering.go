@@ -16,6 +16,7 @@ func finishedLingering(v *view, s *Subject) answer {
 	if b == nil {
 		return fine("it is over and no sandbox of it is left")
 	}
+	//guard:lingering-kept harm a sandbox that its user asked to keep would be ended
 	if t.AsOf.Before(t.KeepAliveUntil) {
 		return answer{kept: "kept alive until " + stamp(t.KeepAliveUntil)}
 	}
@@ -40,6 +41,7 @@ func finishedLingering(v *view, s *Subject) answer {
 // changed, the worker sent an event, the provider saw activity, the ledger saw a change.
 func (v *view) idle(s *Subject, b *Box) (time.Duration, string) {
 	idle, by := v.stateAge(s)
+	//guard:lingering-clock P5 a task that ended at no known time would have ended long ago
 	if by == "" {
 		return 0, "nothing: no clock tells when it ended"
 	}
@@ -49,15 +51,20 @@ func (v *view) idle(s *Subject, b *Box) (time.Duration, string) {
 		}
 	}
 	if t := s.Task; !t.UpdatedAt.IsZero() && v.clockTrusted("updated_at") {
+		//guard:lingering-touched harm a finished task that its user goes on with would lose its sandbox
 		shorter(t.AsOf.Sub(t.UpdatedAt), "updated_at")
 	}
-	if sign := s.Task.LifeSign(); !sign.IsZero() && !s.Task.ahead() {
+	// A worker that lives on after its task sends heartbeats for ever: they are no activity.
+	if sign := latest(s.Task.Activity(), s.Task.Events.Finished); !sign.IsZero() && !s.Task.ahead() {
+		//guard:lingering-heard harm a worker that still writes would lose its sandbox
 		shorter(s.Task.AsOf.Sub(sign), "events")
 	}
 	if !b.LastActivityAt.IsZero() {
+		//guard:lingering-active harm a sandbox that its user works in would be ended
 		shorter(b.AsOf.Sub(b.LastActivityAt), b.Provider)
 	}
 	if at := v.sources[sourceTasks].RecoveredAt; !at.IsZero() {
+		//guard:lingering-recovered P6 time while the rows were not read would count
 		shorter(v.now.Sub(at), "the task database's recovery")
 	}
 	return max(idle, 0), by

@@ -15,12 +15,15 @@ func heartbeatLost(v *view, s *Subject) answer {
 		return v.apart(s, "running tasks are")
 	case t.LifeSign().IsZero():
 		return fine("its worker never gave a life sign: that is for assigned-stale")
+	//guard:silent-beats harm where nobody sends heartbeats, everybody would be silent
 	case !v.beats:
 		return fine("nobody sends heartbeats here: silence says nothing")
 	}
 	limit := max(v.threshold("heartbeat-lost", s), v.limit)
 	all := t.AsOf.Sub(v.sign(t))
 	ran, _ := v.stateAge(s) // a sign of an earlier attempt does not time this one's silence
+	//guard:silent-ran P5 `ran => forever` an earlier attempt's last sign would time this one's silence
+	//guard:silent-recovered P6 `v.observed(sourceEvents, sourceTasks) => forever` silence during an outage would count
 	quiet := min(v.silentFor(t), ran, v.observed(sourceEvents, sourceTasks))
 	if quiet <= limit {
 		if all > limit {
@@ -38,15 +41,19 @@ func heartbeatLost(v *view, s *Subject) answer {
 // unheard says why a silent worker is not failed for it now: its sandbox explains the silence,
 // or a probe has to agree first.
 func (v *view) unheard(s *Subject) (why string, probe bool) {
+	//guard:silent-paused harm a task whose sandbox is paused would be failed as silent
 	if s.hasBox(func(b *Box) bool { return b.Here && b.State == SandboxSuspended }) {
 		return "its sandbox is " + v.state(s), false
 	}
+	//guard:silent-coming-up harm a task whose sandbox comes back would be failed as silent
 	if b := s.comingUp(); b != nil {
 		return fmt.Sprintf("but its sandbox %s is %s", b.ID, b.Raw), false
 	}
+	//guard:silent-together P6 many silent at once would be failed before one of them was probed
 	if v.unproven[s.Task.ID] {
 		return "together with others: its sandbox is probed first", true
 	}
+	//guard:silent-alone harm with few tasks, a pipeline that is down would kill them
 	if failed, _ := v.probedBroken(s); v.running < 3 && !failed {
 		return "but fewer than 3 tasks run and no probe of its sandbox has failed", true
 	}
@@ -76,6 +83,7 @@ func (v *view) silentFor(t *Task) time.Duration {
 	if v.running < 3 || t.AsOf.Sub(v.newest) <= v.limit/3 {
 		return t.AsOf.Sub(v.sign(t))
 	}
+	//guard:silent-as-others P6 `= t.AsOf.Sub(v.sign(t))` when all fall silent, the first would be taken for dead
 	return v.newest.Sub(v.sign(t))
 }
 
@@ -88,12 +96,16 @@ func (v *view) probedBroken(s *Subject) (bool, string) {
 			continue
 		}
 		if last.Outcome.Failed() {
-			return v.trusted(probesOf(b.Provider)), "its probe failed: " + last.Detail
+			_, others := v.others(b.Ref, b.Probes.Failures[0].At)
+			//guard:silent-probes harm `v.trusted(probesOf(b.Provider)) => true` a toolbox that is down would convict
+			//guard:silent-witness harm `others > 0 => true` a toolbox that has just gone down would convict
+			return v.trusted(probesOf(b.Provider)) && others > 0, "its probe failed: " + last.Detail
 		}
 		return false, "its probe was answered"
 	}
-	if s.hasBox(func(b *Box) bool { return b.Lost() || b.Here && b.State == SandboxFailed }) {
-		return true, ""
+	//guard:silent-earlier harm the lost sandbox of an earlier attempt would stand for a failed probe of the present one
+	if s.hasBox(func(b *Box) bool { return b.Here && b.State == SandboxRunning }) {
+		return false, ""
 	}
-	return false, ""
+	return s.hasBox(func(b *Box) bool { return b.Lost() || b.Here && b.State == SandboxFailed }), ""
 }

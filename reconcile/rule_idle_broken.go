@@ -51,18 +51,21 @@ func (v *view) judgeProbes(s *Subject, b *Box) answer {
 		if s.Task.ahead() {
 			act = v.sign(s.Task)
 		}
+		//guard:broken-active harm a worker that is active would lose its sandbox for failed probes
 		if !act.IsZero() && s.Task.AsOf.Sub(act) < v.now.Sub(first.At) {
 			return answer{probe: true, kept: "probes fail, but its worker was active after the first that failed"}
 		}
 	}
 	span := last.At.Sub(first.At)
 	after := v.threshold("idle-broken", s)
+	//guard:broken-in-a-row harm `-len(run) < p.Failures` a single probe would convict
 	if len(run) < p.Failures || span < after {
 		return answer{probe: true, kept: fmt.Sprintf("%d of %d probes failed over %s of %s: %s",
 			len(run), p.Failures, short(span), short(after), last.Detail)}
 	}
 	out := answer{
-		found: true, due: true, sandbox: b, probe: true, holds: v.explainedElsewhere(s, b), ago: v.now.Sub(first.At),
+		found: true, due: true, sandbox: b, probe: true, ago: v.now.Sub(first.At),
+		holds: append(v.explainedElsewhere(s, b), v.failsElsewhere(b, first.At)...),
 		reason: fmt.Sprintf("sandbox %s says %s but does not work: %d probes in a row failed over %s, the last: %s",
 			b.ID, b.Raw, len(run), short(span), last.Detail),
 		evidence: []Evidence{b.seenAs()},
@@ -76,11 +79,67 @@ func (v *view) judgeProbes(s *Subject, b *Box) answer {
 	return out
 }
 
+// failsElsewhere holds a verdict unless most of the others that were probed since the first
+// failure, at the same provider, answer. An older answer says nothing of the provider as it is
+// now, and an infrastructure that fails in part fails some sandbox several times in a row.
+func (v *view) failsElsewhere(b *Box, first time.Time) []string {
+	failed, answered := v.others(b.Ref, first)
+	untrusted := FreezeName(probesOf(b.Provider)) + ": "
+	switch {
+	//guard:broken-witness harm a toolbox that is down for all would convict those who are probed first
+	case answered == 0:
+		return []string{untrusted + "no other sandbox has answered since its probes fail"}
+	//guard:broken-in-part harm the sandboxes would be ended of a toolbox that fails now and then
+	case failed*3 > failed+answered:
+		return []string{fmt.Sprintf("%s%d of the %d others that were probed since fail as well", untrusted, failed,
+			failed+answered)}
+	}
+	return nil
+}
+
+// others counts the other sandboxes of the provider whose newest probe was made since a first
+// failure, or in the same round, by how it went.
+func (v *view) others(ref Ref, first time.Time) (failed, answered int) {
+	from := first.Add(-v.p.Providers[ref.Provider].Probe.Timeout)
+	for other, seen := range v.s.Memory.Probes {
+		last := seen.verdict()
+		if other.Provider != ref.Provider || other == ref || last.At.Before(from) {
+			continue
+		}
+		switch {
+		case last.Outcome.Failed():
+			failed++
+		case last.Outcome == Answered:
+			answered++
+		}
+	}
+	return failed, answered
+}
+
+// compared is how many sandboxes that nobody suspects are probed beside those that fail: their
+// failures say something of them only while others answer at the same time.
+const compared = 3
+
+// unwitnessed is how many others are still to be probed beside the sandboxes of a provider that
+// fail their probes.
+func (v *view) unwitnessed(provider string) int {
+	most := 0
+	for ref, seen := range v.s.Memory.Probes {
+		if ref.Provider == provider && len(seen.Failures) > 0 && v.s.Memory.Sandboxes[ref].GoneAt.IsZero() {
+			failed, answered := v.others(ref, seen.Failures[0].At)
+			most = max(most, compared-failed-answered)
+		}
+	}
+	return most
+}
+
 // countable is the present run of failures, without those soon after a resume or before an
 // outage of the probes.
 func (v *view) countable(b *Box) []ProbeResult {
+	//guard:broken-recovered P6 `v.sources[probesOf(b.Provider)].RecoveredAt => time.Time{}` an outage's would count
 	from := latest(v.sources[probesOf(b.Provider)].RecoveredAt, v.s.Memory.WatchSince)
 	if !b.Seen.ResumedAt.IsZero() {
+		//guard:broken-resumed harm probes of a sandbox that just comes back would count
 		from = latest(from, b.Seen.ResumedAt.Add(resumeGrace))
 	}
 	run := b.Probes.Failures

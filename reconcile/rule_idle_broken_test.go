@@ -45,6 +45,16 @@ func TestIdleBroken(t *testing.T) {
 		"never probed": {live + box, "healthy", ""},
 		"nobody else answers": {
 			"task t1 running started=1h; " + box + "probe daytona/s1 failed=2m,1m30s,1m", "held", "probes-untrusted daytona"},
+		"the other answered in the same round": {other + box + "task t1 running started=1h; " +
+			"probe daytona/s9 answered=125s; probe daytona/s1 failed=2m,1m30s,1m", "due", ""},
+		"the other answered long before": {other + box + "task t1 running started=1h; " +
+			"probe daytona/s9 answered=126s; probe daytona/s1 failed=2m,1m30s,1m", "held",
+			"no other sandbox has answered since its probes fail"},
+		"one of two others fails as well": {broken + "box daytona/s8 running task=t8; row t8 completed; " +
+			"probe daytona/s8 failed=1m", "held", "1 of the 2 others that were probed since fail as well"},
+		"one of three others fails as well": {broken + "box daytona/s{7..8} running; " +
+			"probe daytona/s8 failed=1m; probe daytona/s7 answered=2m", "due", ""},
+		"another provider's fail": {broken + "box e2b/s8 running; probe e2b/s8 failed=1m", "due", ""},
 		"without a task": {
 			other + "box daytona/s1 running; probe daytona/s1 failed=2m,1m30s,1m", "due", ""},
 		"of a task out of where": {

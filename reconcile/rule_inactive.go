@@ -13,6 +13,7 @@ func inactive(v *view, s *Subject) answer {
 	if t == nil || s.Fate != FateLive || t.State != TaskRunning {
 		return v.apart(s, "running tasks are")
 	}
+	//guard:inactive-shown harm where nobody shows activity, everybody would be inactive
 	if v.lastActive.IsZero() {
 		return fine("no running task shows any activity: that there is none says nothing here")
 	}
@@ -20,10 +21,12 @@ func inactive(v *view, s *Subject) answer {
 	if all < after {
 		return v.no(func() string { return fmt.Sprintf("last activity %s ago, limit %s", short(all), short(after)) })
 	}
+	//guard:inactive-started harm a worker that has not begun would be failed as inactive
 	if !v.started(s) {
 		return fine("its worker has not started: that is for assigned-stale")
 	}
 	ran, _ := v.stateAge(s)
+	//guard:inactive-ran P5 `min(all, ran) => all` what an earlier attempt did last would time this one
 	quiet := v.inactiveFor(s, min(all, ran))
 	if quiet < after {
 		return answer{kept: fmt.Sprintf("inactive for %s, of which only %s count: others were not active either, "+
@@ -74,8 +77,10 @@ func (v *view) foundInactive(s *Subject, quiet, after time.Duration) answer {
 func (v *view) inactiveFor(s *Subject, idle time.Duration) time.Duration {
 	everybody := s.Task.AsOf.Sub(v.lastActive)
 	if v.actors >= 3 && everybody > v.threshold("inactive", s)/3 {
+		//guard:inactive-as-others P6 when nothing works for anybody, the first would be taken for stuck
 		idle -= everybody
 	}
+	//guard:inactive-recovered P6 `= max(idle, 0)` time during an outage of what shows activity would count
 	return max(min(idle, v.observed(sourceActivity, sourceEvents, sourceTasks)), 0)
 }
 
@@ -86,6 +91,7 @@ func (v *view) activity(t *Task) time.Time {
 	if act.Sub(t.AsOf) <= skew {
 		return act
 	}
+	//guard:activity-ahead P5 `= act` a worker with a clock ahead would be active for ever
 	return v.sign(t).Add(act.Sub(t.LifeSign()))
 }
 
@@ -108,6 +114,7 @@ func (t *Task) acting() bool {
 // rule's, or its sandbox explains it.
 func (v *view) excused(s *Subject) string {
 	t := s.Task
+	//guard:inactive-waits harm a worker that waits for its user would be failed
 	if t.waits() && !v.waitedBefore(s) {
 		return fmt.Sprintf("it waits for a person since %s", stamp(t.Events.Waiting))
 	}
@@ -115,11 +122,13 @@ func (v *view) excused(s *Subject) string {
 	if age := t.AsOf.Sub(beat); !beat.IsZero() && age > v.limit && v.judges("heartbeat-lost") {
 		return fmt.Sprintf("its last heartbeat is %s old, limit %s: that is for heartbeat-lost", short(age), short(v.limit))
 	}
+	//guard:inactive-unknown harm a task in a sandbox that nobody knows the state of would be failed
 	if b := s.unknownBox(); b != nil {
 		return fmt.Sprintf("its sandbox %s is in the unknown state %q", b.ID, b.Raw)
 	}
 	elsewhere := s.hasBox(func(b *Box) bool { return b.Gone || b.Here }) &&
 		!s.hasBox(func(b *Box) bool { return b.Here && b.State == SandboxRunning })
+	//guard:inactive-paused harm a task whose sandbox is paused would be failed as inactive
 	if elsewhere {
 		return v.state(s) + ", which is for another rule"
 	}

@@ -11,16 +11,20 @@ func orphan(v *view, s *Subject) answer {
 		})
 	}
 	b := &s.Boxes[0]
+	//guard:orphan-owned P1 `-!b.Owned` a foreign sandbox would be called an orphan
 	if !b.Here || !b.Owned || !b.State.Exists() {
 		return fine("the sandbox is not here any more, or not proven ours")
 	}
 	if b.State == SandboxDeleting && !v.ending[b.Ref] {
 		return answer{kept: "is being deleted"}
 	}
+	//guard:orphan-unread P3 a sandbox whose task was not read would be ended
 	if s.Fate == FateUnread {
 		return answer{kept: "its task was not read"}
 	}
 	after := v.threshold("orphan", s)
+	//guard:orphan-age P3 `v.born(*b) => forever` a sandbox would be ended between its creation and its row
+	//guard:orphan-recovered P6 `v.observed(sourceTasks, listingOf(b.Provider)) => forever` an outage would count
 	age := min(v.born(*b), v.observed(sourceTasks, listingOf(b.Provider)))
 	if age < after {
 		return answer{
@@ -29,6 +33,7 @@ func orphan(v *view, s *Subject) answer {
 	}
 	return answer{
 		found: true, sandbox: b, sightings: v.p.Rules["orphan"].Sightings,
+		//guard:orphan-unknown-state harm `b.unsure() => nil` a sandbox of no known state would be ended
 		holds:  append(v.orphanHolds(s, b), b.unsure()...),
 		reason: fmt.Sprintf("no task explains it: %s; %s for %s", s.unexplained(b), b.Raw, short(v.born(*b))),
 		evidence: []Evidence{
@@ -61,18 +66,21 @@ func (s *Subject) unexplained(b *Box) string {
 // orphanHolds is what forbids ending an orphan although it is one.
 func (v *view) orphanHolds(s *Subject, b *Box) []string {
 	var holds []string
+	//guard:orphan-unparsable P1 a sandbox that names what is no id here would be ended
 	if s.Fate == FateUnparsable {
 		holds = append(
 			holds,
 			fmt.Sprintf("unparsable: %q is no id of the task table, somebody else may own it", clip(b.Task, 60)),
 		)
 	}
+	//guard:orphan-shared P1 a twin installation's sandboxes would be ended
 	if s.Fate == FateUnknown && !v.p.Providers[b.Provider].Exclusive {
 		holds = append(
 			holds,
 			"not-exclusive: it names a task that nobody here ever knew, and the account may be shared",
 		)
 	}
+	//guard:orphan-pair harm the sandbox of a task that lives would be ended because its link was lost
 	if task := v.pairs[b.Ref]; task != "" {
 		holds = append(holds, "unmatched pair: task "+task+" shows life and has no sandbox, this may be it")
 	}

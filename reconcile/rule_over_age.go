@@ -24,6 +24,8 @@ func overAge(v *view, s *Subject) answer {
 		})
 	}
 	return answer{
+		//guard:over-age-explained harm `v.explainedElsewhere(s, b) => nil` what the config keeps out would be ended
+		//guard:over-age-unknown harm `b.unsure() => nil` a sandbox of no known state would be ended
 		found: true, due: true, sandbox: b, holds: append(v.explainedElsewhere(s, b), b.unsure()...), ago: age - after,
 		reason: joined(fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, short(age), short(after)), s.whose()),
 		evidence: []Evidence{

@@ -9,11 +9,13 @@ func provisioningStuck(v *view, s *Subject) answer {
 		return fine("no sandbox of it is coming up")
 	}
 	after := v.threshold("provisioning-stuck", s)
+	//guard:provisioning-recovered P6 `v.observed(listingOf(b.Provider)) => forever` time without a listing would count
 	age := min(v.boxAge(*b), v.observed(listingOf(b.Provider)))
 	if age < after {
 		return answer{kept: fmt.Sprintf("%s for %s of %s", b.Raw, short(age), short(after))}
 	}
 	if s.Fate == FateLive && s.Task != nil {
+		//guard:provisioning-alive harm a task at work would be failed because its sandbox is shown as coming up
 		if sign, alive := v.alive(s.Task); alive {
 			return answer{
 				kept: fmt.Sprintf(
@@ -42,15 +44,19 @@ func (v *view) explainedElsewhere(s *Subject, b *Box) []string {
 	switch s.Fate {
 	case FateUnread:
 		if !v.p.Tasks.None {
+			//guard:explained-unread P3 a sandbox whose task was not read would be ended
 			return []string{"its task was not read"}
 		}
 	case FateExplained:
+		//guard:explained-outside harm what the config keeps out of the judgement would be ended
 		return []string{"its task is outside `where`"}
 	case FateUnknown:
+		//guard:explained-shared P1 a twin installation's sandboxes would be ended
 		if !v.p.Providers[b.Provider].Exclusive {
 			return []string{"not-exclusive: its task is not known here, and the account may be shared"}
 		}
 	case FateUnparsable:
+		//guard:explained-unparsable P1 a sandbox that names what is no id here would be ended
 		return []string{"unparsable: what it names is no id of the task table"}
 	}
 	return nil

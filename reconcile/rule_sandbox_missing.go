@@ -19,14 +19,17 @@ func sandboxMissing(v *view, s *Subject) answer {
 	if s.hasBox(func(b *Box) bool { return b.Here && !b.Lost() }) {
 		return v.no(func() string { return v.state(s) })
 	}
+	//guard:missing-alive P14 a task whose worker speaks would be failed as without a sandbox
 	if age, alive := v.alive(t); alive {
 		return answer{kept: fmt.Sprintf("no sandbox was found, but the worker gave a life sign %s ago", short(age))}
 	}
 	grace := v.threshold("sandbox-missing", s)
+	//guard:missing-grace P3 a task would be failed between its start and its sandbox
 	if age, by := v.stateAge(s); age-max(t.AsOf.Sub(v.s.T0), 0) < grace {
 		return answer{kept: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, short(age), by)}
 	}
 	where, ok := v.whereabouts(s)
+	//guard:missing-looked P4 a task would be failed because a listing did not show its sandbox
 	if !ok {
 		return answer{look: v.canLook(t), kept: where}
 	}

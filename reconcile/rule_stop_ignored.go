@@ -46,6 +46,7 @@ func (v *view) remaining(s *Subject) *Box {
 		if !b.Here || !b.State.Exists() || b.State == SandboxDeleting {
 			continue
 		}
+		//guard:remaining-starves live `= true` one that cannot be ended would keep the others
 		if b.State != SandboxUnknown && !v.ending[b.Ref] {
 			return b
 		}
@@ -58,6 +59,7 @@ func (v *view) remaining(s *Subject) *Box {
 
 // unsure is what holds a step against a sandbox in a state that the adapter does not know.
 func (b *Box) unsure() []string {
+	//guard:unknown-state harm a sandbox in a state that nobody knows would be ended
 	if b.State == SandboxUnknown {
 		return []string{fmt.Sprintf("unknown state %q", b.Raw)}
 	}

@@ -92,4 +92,7 @@ func printable(text string) bool {
 	return true
 }
 
-func unfit(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }
+// unfit is true of what breaks a line or turns it around, wherever it is shown.
+func unfit(r rune) bool {
+	return unicode.IsControl(r) || r == utf8.RuneError || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+}

@@ -102,8 +102,12 @@ func (v *view) remembered(byTask map[string][]Box, several map[string]bool) {
 		switch {
 		case looked && look.Gone:
 			b.Gone = true
+		//guard:gone-reused live a task whose sandbox's id was given to another one would wait for it for ever
+		case looked && look.Error == "" && seen.another(&look.Sandbox):
+			b.Gone = true
 		case looked && look.Error == "":
 			b = v.box(&look.Sandbox)
+		//guard:gone-proven P3 `-v.confirmedGone(seen)` an absence from a listing would be remembered as a proof
 		case !seen.GoneAt.IsZero() && seen.State != SandboxUnknown && v.confirmedGone(seen):
 			b.Gone = true
 		}
@@ -124,10 +128,21 @@ func (v *view) box(s *Sandbox) Box {
 	return b
 }
 
+// another reports whether the id is another sandbox's by now: one that its provider made later.
+// Providers promise that ids are never used twice; what was known of the former is not true of it.
+func (seen *SandboxSeen) another(s *Sandbox) bool {
+	return !seen.CreatedAt.IsZero() && s.CreatedAt.Sub(seen.CreatedAt) > skew
+}
+
 // fill makes a box in its place: it is too large to be handed around.
 func (v *view) fill(b *Box, s *Sandbox) {
 	b.Sandbox, b.Here = *s, true
 	b.Seen, b.Known = v.s.Memory.Sandboxes[s.Ref]
+	//guard:box-reused harm a sandbox with a used id would be judged by what the former one did
+	if b.Known && b.Seen.another(s) {
+		b.Seen, b.Known = SandboxSeen{}, false
+		return
+	}
 	if len(v.s.Memory.Probes) > 0 {
 		b.Probes = v.s.Memory.Probes[s.Ref]
 	}
@@ -139,7 +154,7 @@ func (v *view) fill(b *Box, s *Sandbox) {
 // label explains nothing away.
 func (v *view) taskOf(b *Box, bySandbox map[string]string) string {
 	if b.OddLink {
-		return ""
+		return b.Seen.Task // a link that says nothing takes no sandbox from the task that was seen to have it
 	}
 	row, named := v.s.ByKey[b.SandboxKey]
 	named = named && b.SandboxKey != ""
@@ -148,8 +163,10 @@ func (v *view) taskOf(b *Box, bySandbox map[string]string) string {
 		user = bySandbox[b.SandboxKey]
 	}
 	switch {
+	//guard:link-label harm a stale row would take the sandbox from the task that it names
 	case b.Task != "" && v.live[b.Task] != nil:
 		return b.Task
+	//guard:link-row harm a sandbox that a live row names would belong to nobody
 	case user != "":
 		return user
 	case b.Task != "" && !(named && row.State.Live()):
@@ -157,6 +174,7 @@ func (v *view) taskOf(b *Box, bySandbox map[string]string) string {
 	case named:
 		return row.ID
 	}
+	//guard:link-remembered harm `= ""` a sandbox whose labels were lost would belong to nobody
 	return b.Seen.Task
 }
 
@@ -189,6 +207,7 @@ func (v *view) fate(b Box, task string) (Fate, *Task) {
 	if v.p.Tasks.None {
 		return FateUnread, nil
 	}
+	//guard:link-odd P1 a link that cannot be an id would count as none
 	if b.OddLink {
 		return FateUnparsable, nil
 	}
@@ -199,10 +218,13 @@ func (v *view) fate(b Box, task string) (Fate, *Task) {
 		return row.fate(), &row
 	}
 	switch _, known := v.s.Memory.Tasks[task]; {
+	//guard:fate-unparsable P11 an id that cannot be one would be taken for unread, and hold a pass
 	case v.s.Unparsable[task]:
 		return FateUnparsable, nil
+	//guard:fate-unread P3 a task that was not read would be taken for one that is not there
 	case !v.s.Absent[task]:
 		return FateUnread, nil
+	//guard:fate-vanished live what a deleted task leaves would be taken for somebody else's
 	case known:
 		return FateVanished, nil
 	default:
@@ -212,6 +234,7 @@ func (v *view) fate(b Box, task string) (Fate, *Task) {
 
 // fate of a row that was read by key, not in the live set.
 func (t *Task) fate() Fate {
+	//guard:fate-outside harm `-!t.Outside` what the config keeps out would be judged
 	if t.State.Terminal() && !t.Outside {
 		return FateEnded
 	}
@@ -221,6 +244,7 @@ func (t *Task) fate() Fate {
 // fateUnnamed is for a sandbox that names no task. When rows may name sandboxes, they must
 // have been asked.
 func (v *view) fateUnnamed(b Box) Fate {
+	//guard:fate-unasked P3 a sandbox would be unnamed although no row was asked
 	if b.SandboxKey != "" && !v.s.Absent["sandbox:"+b.SandboxKey] {
 		return FateUnread
 	}

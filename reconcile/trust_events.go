@@ -39,6 +39,7 @@ func (v *view) trustAgain(name, why string, limit time.Duration, back string) {
 	if before.RecoveredAt.Before(before.Since) { // the first pass that sees it back
 		before.RecoveredAt = v.now
 	}
+	//guard:trust-again P6 those who were silent during an outage would be dead the moment it ends
 	if left := limit - v.now.Sub(before.RecoveredAt); left > 0 {
 		before.Reason = fmt.Sprintf("%s anew for another %s", back, left.Round(time.Second))
 		v.sources[name] = before
@@ -65,6 +66,7 @@ func (v *view) distrustEvents(subs []Subject) string {
 			silent = append(silent, v.silence(s))
 		}
 	}
+	//guard:events-out P6 a pipeline that is down would not be seen, and kill all workers
 	if v.running >= 3 && asOf.Sub(newest) > v.limit {
 		return fmt.Sprintf("%d tasks run and none was heard for %s: the event pipeline is down",
 			v.running, heardFor(asOf, newest))
@@ -116,13 +118,15 @@ func (v *view) distrustTogether(silent []silence) string {
 			}
 			to++
 		}
+		//guard:events-part P6 a pipeline that lost a part would kill its workers
 		if answered >= 3 && answered*3 >= v.running {
 			why = fmt.Sprintf("%d of %d running tasks fell silent together while their sandboxes answer: "+
 				"the event pipeline lost a part", answered, v.running)
 		}
+		//guard:events-unproved P6 those who fell silent together would not be probed first
 		if n := answered + unproved; unproved > 0 && n >= 3 && n*3 >= v.running {
-			for _, s := range silent[from:to] {
-				v.unproven[s.task] = s.unproved
+			for _, s := range silent[from:to] { // also who has answered: the others decide what that means
+				v.unproven[s.task] = v.unproven[s.task] || s.unproved || s.answered
 			}
 		}
 	}

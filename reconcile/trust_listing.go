@@ -35,9 +35,11 @@ func (v *view) assessCredential(provider string, seen ListingSeen) {
 }
 
 func (v *view) distrustListing(provider string, seen ListingSeen) string {
+	//guard:listing-failed P3 a listing that failed would prove absence
 	if seen.Error != "" {
 		return "the listing failed: " + seen.Error
 	}
+	//guard:listing-cut P3 a listing that was cut short would prove absence
 	if !seen.Complete {
 		return "the listing is not complete: " + strings.Join(seen.Missing, ", ") + " not read"
 	}
@@ -48,15 +50,18 @@ func (v *view) distrustListing(provider string, seen ListingSeen) string {
 	for _, ref := range missing[:min(shrinkLooks, len(missing))] {
 		look, looked := v.s.Looks[ref]
 		switch {
+		//guard:listing-unlooked P3 a listing that lost most would be believed unseen
 		case !looked:
 			return fmt.Sprintf(
 				"the listing lost %d of %d sandboxes, and they were not looked at by id",
 				len(missing),
 				before,
 			)
+		//guard:listing-unknown P3 the same when the lost ones cannot be looked at
 		case look.Error != "":
 			return fmt.Sprintf("the listing lost %d of %d sandboxes, and %s could not be looked at: %s",
 				len(missing), before, ref.ID, look.Error)
+		//guard:listing-lied P3 a listing that lost the living would be believed
 		case !look.Gone && look.Sandbox.State.Exists():
 			return fmt.Sprintf("the listing lost %d of %d sandboxes, but %s, got by id, is %s",
 				len(missing), before, ref.ID, look.Sandbox.Raw)
@@ -77,10 +82,12 @@ func missingFrom(s *Snapshot, provider string) (missing []Ref, before int) {
 		}
 	}
 	for ref, seen := range s.Memory.Sandboxes {
+		//guard:listing-ours live `-ending[ref]` what we ended would speak against the listing
 		if ref.Provider != provider || !seen.GoneAt.IsZero() || ending[ref] {
 			continue
 		}
 		before++
+		//guard:listing-looked P3 `-looked` what a look found would be taken for listed
 		if _, looked := s.Looks[ref]; looked || !s.whole && !s.lists(ref) {
 			missing = append(missing, ref)
 		}
@@ -101,6 +108,7 @@ func (v *view) assessEmptyListings(subs []Subject) {
 		return
 	}
 	for _, provider := range v.candidates(witness) {
+		//guard:listing-empty P3 the first listing, empty, would be believed while workers speak
 		if name := listingOf(provider); v.trusted(name) && !v.everSaw(provider) {
 			v.undo(name)
 			v.trust(name, fmt.Sprintf(
@@ -155,14 +163,17 @@ func (v *view) assessLink(subs []Subject) {
 	c := v.countLinks(subs)
 	why := ""
 	switch {
+	//guard:link-lost P3 a link with a typo would make orphans of all
 	case c.lively >= 3 && c.resolved*2 < c.lively:
 		why = fmt.Sprintf("%d tasks show life and only %d of them have a sandbox", c.lively, c.resolved)
+	//guard:link-none P3 the same where nobody speaks
 	case c.linked == 0 && c.loose > 0 && (c.lively > 0 || c.lonely >= 3):
 		why = fmt.Sprintf("none of %d sandboxes links to any task, while %d started tasks have none", c.loose, c.lonely)
 	}
 	if why != "" {
 		why += ": the link is wrong or lost; compare link: with the labels of a sandbox"
 	}
+	//guard:link-proved P3 a lost link would be whole as soon as nobody lives
 	if why == "" && !v.trusted(sourceLink) && !c.prove() {
 		return // that nobody lives who could tell does not make it whole
 	}

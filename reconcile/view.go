@@ -84,6 +84,7 @@ func (v *view) leave() {
 	stopping := v.stopping()
 	for i := range v.s.Memory.Actions {
 		a := &v.s.Memory.Actions[i]
+		//guard:leaving-waits live `-waiting[a.Remedy]` what nobody has begun would hide its sandbox
 		if a.Step != StepTerminate || waiting[a.Remedy] || a.inQuarantine() && stopping[a.Remedy] {
 			continue
 		}
@@ -118,6 +119,7 @@ func (v *view) since(t time.Time) time.Duration {
 	if t.IsZero() {
 		return 0
 	}
+	//guard:since-watch P6 `v.s.Memory.WatchSince => time.Time{}` the ledger's clocks would run while nobody looked
 	return v.now.Sub(latest(t, v.s.Memory.WatchSince))
 }
 
@@ -125,6 +127,7 @@ func (v *view) since(t time.Time) time.Duration {
 func (v *view) observed(sources ...string) time.Duration {
 	shortest := forever
 	for _, name := range sources {
+		//guard:observed-recovered P6 timers would count over an outage
 		if at := v.sources[name].RecoveredAt; !at.IsZero() {
 			shortest = min(shortest, v.now.Sub(at))
 		}
@@ -136,6 +139,7 @@ func (v *view) observed(sources ...string) time.Duration {
 func (v *view) anew(sources ...string) time.Time {
 	from := v.s.Memory.WatchSince
 	for _, name := range sources {
+		//guard:anew-recovered P6 sightings would count over an outage
 		from = latest(from, v.sources[name].RecoveredAt)
 	}
 	return from
@@ -146,12 +150,16 @@ func (v *view) anew(sources ...string) time.Time {
 // updated_at" and "in this status since the ledger first saw it".
 func (v *view) stateAge(s *Subject) (age time.Duration, by string) {
 	t := s.Task
+	//guard:state-clock P5 `-v.clockTrusted(column)` a column that is not trusted would time the state
+	//guard:state-stale P5 `-!v.stale(s, t.AsOf.Sub(at))` a column of an earlier entry would time this one
 	if at, column := s.entry(); !at.IsZero() && v.clockTrusted(column) && !v.stale(s, t.AsOf.Sub(at)) {
 		return max(t.AsOf.Sub(at), 0), column
 	}
+	//guard:state-updated P5 `-v.clockTrusted("updated_at")` a column that is not trusted would time it
 	if !t.UpdatedAt.IsZero() && v.clockTrusted("updated_at") {
 		age, by = t.AsOf.Sub(t.UpdatedAt), "updated_at"
 	}
+	//guard:state-seen P5 `-s.Seen.Status == t.Status` the time in another state would count
 	if s.Known && s.Seen.Status == t.Status {
 		if seen := v.since(s.Seen.Since); seen > age {
 			age, by = seen, "ledger"
@@ -197,6 +205,7 @@ func (v *view) boxAge(b Box) time.Duration {
 	if changed := latest(b.UpdatedAt, b.CreatedAt); !changed.IsZero() {
 		age = b.AsOf.Sub(changed)
 	}
+	//guard:box-state P5 `-b.Seen.State == b.State` the time in another state would count
 	if b.Known && b.Seen.State == b.State {
 		age = max(age, v.since(b.Seen.StateSince))
 	}
@@ -231,6 +240,7 @@ func (v *view) candidates(t *Task) []string {
 // out anew in the same one, which shows in its attempts, its session or its sandbox. A mere
 // touch of the row is none of these.
 func (s *TaskSeen) moved(t *Task) bool {
+	//guard:moved-anew P5 `-s.EntrySum != t.entrySum()` an attempt would be timed from the one before
 	return s.Status != t.Status || s.State != t.State || s.Sandbox != t.Sandbox || s.EntrySum != t.entrySum()
 }
 
@@ -249,9 +259,11 @@ func (v *view) entered(seen TaskSeen, t *Task) TaskSeen {
 	if seen.recreated(t) {
 		seen.Recreated = v.now
 	}
+	//guard:entered-stale-start P5 the start of an earlier attempt would be this one's
 	if !t.StartedAt.IsZero() && t.StartedAt.Equal(seen.StartedAt) && t.State != TaskRunning {
 		seen.StaleStart = t.StartedAt
 	}
+	//guard:entered-since P5 `v.now => seen.Since` a new state would be as old as the one before
 	seen.Status, seen.State, seen.Since = t.Status, t.State, v.now
 	seen.Sandbox, seen.EntrySum = t.Sandbox, t.entrySum()
 	seen.ErrorChanged = false

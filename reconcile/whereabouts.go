@@ -23,11 +23,13 @@ func (v *view) whereabouts(s *Subject) (where string, proven bool) {
 				fmt.Sprintf("sandbox %s at %s is %s", b.ID, b.Provider, firstOf(b.Raw, "in no known state")),
 			)
 		default:
+			//guard:where-unlooked P4 `= v.unlooked(b.Ref), true` a sandbox that nobody looked at would be taken for gone
 			return v.unlooked(b.Ref), false
 		}
 	}
 	present := s.hasBox(func(b *Box) bool { return !s.past(b) })
 	for _, provider := range v.candidates(s.Task) {
+		//guard:where-names-another P4 `-!v.namesAnother(provider, s)` the sandbox that the row names would not be looked at
 		if v.s.Kind == Full && present && !v.namesAnother(provider, s) {
 			continue
 		}
@@ -78,6 +80,7 @@ func (v *view) unlooked(ref Ref) string {
 // absentAt proves by direct look-ups that a provider has no sandbox for the task.
 func (v *view) absentAt(provider string, t *Task) (string, bool) {
 	p := v.p.Providers[provider]
+	//guard:where-listed P3 absence would be proven without a listing
 	if !v.listed(provider) {
 		return "no complete listing of " + provider + " to rest on", false
 	}
@@ -85,24 +88,35 @@ func (v *view) absentAt(provider string, t *Task) (string, bool) {
 		ref := Ref{provider, t.Sandbox}
 		look, ok := v.s.Looks[ref]
 		switch found := ok && !look.Gone && look.Error == ""; {
+		//guard:where-look-failed P3 a look that failed would prove absence
 		case !ok, look.Error != "":
 			return v.unlooked(ref), false
-		case found && !(&Box{Sandbox: look.Sandbox, Here: true}).Lost():
+		//guard:where-elsewhere harm a task whose sandbox names another would be without one
+		case found && !(&Box{Sandbox: look.Sandbox, Here: true}).Lost() && !v.reused(t, &look.Sandbox):
 			return fmt.Sprintf("sandbox %s at %s is %s, and is linked elsewhere", ref.ID, provider, look.Sandbox.Raw), false
 		}
 	}
 	if p.LinkTask {
 		find, ok := v.s.Finds[t.ID]
 		switch {
+		//guard:where-unsearched P4 absence would be proven without a search by link
 		case !ok:
 			return "its sandbox was not searched by link at " + provider + " yet", false
+		//guard:where-found harm a sandbox found by link would not count
 		case len(find.Sandboxes) > 0:
 			return "a sandbox was found by link, and does not belong to it alone", false
+		//guard:where-search-failed P3 a search that failed would prove absence
 		case find.Error != "":
 			return "its sandbox could not be searched by link: " + find.Error, false
 		}
 	}
 	return "no sandbox at " + provider, true
+}
+
+// reused reports whether the id that the row names was its sandbox's, and is another's by now.
+func (v *view) reused(t *Task, s *Sandbox) bool {
+	seen, known := v.s.Memory.Sandboxes[s.Ref]
+	return known && seen.Task == t.ID && seen.another(s) && s.Task != t.ID
 }
 
 // listed reports whether a complete listing of the provider stands: this pass's, or the

@@ -7,13 +7,14 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
-	"weak"
 )
 
 // The times of a worker.
 const (
 	confirmFor = 2 * time.Second // how long a call stays with what it got accepted, and keeps others waiting
+	keepFor    = 5 * time.Second // how long a shift is kept after it was asked for last
 	soonest    = 500 * time.Millisecond
 )
 
@@ -29,8 +30,9 @@ type Worker struct {
 	open    []Action // as they were when they were read last
 	read    time.Time
 
-	mu    sync.Mutex
-	shift weak.Pointer[shift] // kept for as long as somebody works with it
+	mu     sync.Mutex
+	shift  atomic.Pointer[shift]
+	forget *time.Timer // lets the shift go, which is as large as the fleet
 }
 
 // NewWorker makes a worker with the keeper's policy and providers. When stop ends it begins
@@ -135,6 +137,8 @@ func (w *Worker) Probe(ctx context.Context, ref Ref) error {
 		return nil // it has a final probe of its own
 	}
 	look := w.keeper.lookAt(ctx, ref)
+	//guard:worker-probe-running P10 `-look.Sandbox.State != SandboxRunning` a probe would wake a sandbox that rests
+	//guard:worker-probe-owned P1 `-!look.Sandbox.Owned && !p.Referenced` a foreign sandbox would be probed
 	if look.Gone || look.Error != "" || look.Sandbox.State != SandboxRunning || !look.Sandbox.Owned && !p.Referenced {
 		return nil
 	}
@@ -187,19 +191,30 @@ func (w *Worker) begin(ctx context.Context) (*run, error) {
 func (w *Worker) present(ctx context.Context) (*shift, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	defer w.keep()
 	pass, err := w.keeper.Ledger.LastRecorded(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the number of the last pass: %w", err)
 	}
-	if s := w.shift.Value(); s != nil && s.pass == pass {
+	//guard:worker-newest-pass P7 `-s.pass == pass` a worker would act on what an older pass called for
+	if s := w.shift.Load(); s != nil && s.pass == pass {
 		return s, nil
 	}
 	s, err := w.keeper.newShift(ctx, pass)
 	if err != nil {
 		return nil, err
 	}
-	w.shift = weak.Make(s)
+	w.shift.Store(s)
 	return s, nil
+}
+
+// keep keeps the shift for a while from now on, for jobs that follow at once.
+func (w *Worker) keep() {
+	if w.forget == nil {
+		w.forget = time.AfterFunc(keepFor, func() { w.shift.Store(nil) })
+		return
+	}
+	w.forget.Reset(keepFor)
 }
 
 // newShift looks at the world without looking at any sandbox: the ledger's inventory stands
@@ -235,6 +250,7 @@ func calledFor(m *Memory) map[string]bool {
 	for i := range m.Actions {
 		a := &m.Actions[i]
 		f, open := m.Findings[FindingKey{a.Rule, a.Subject}]
+		//guard:worker-due P7 `-len(f.HeldBy) == 0` a worker would do what the newest pass holds back
 		due[a.ID] = open && f.Due && len(f.HeldBy) == 0
 	}
 	return due

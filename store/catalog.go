@@ -66,7 +66,7 @@ func describe(ctx context.Context, tx pgx.Tx, from string, columns map[string]st
 	keys := slices.Sorted(maps.Keys(columns))
 	list := make([]string, 0, len(keys))
 	for _, k := range keys {
-		list = append(list, columns[k])
+		list = append(list, oneValue(columns[k]))
 	}
 	sql := "SELECT " + strings.Join(list, ", ") + " FROM " + from + " LIMIT 0"
 	rows, err := tx.Query(ctx, sql, pgx.QueryExecModeDescribeExec) // not cached: it is asked again when types change
@@ -82,6 +82,15 @@ func describe(ctx context.Context, tx pgx.Tx, from string, columns map[string]st
 		return nil, err
 	}
 	return types, nameTypes(ctx, tx, types)
+}
+
+// oneValue puts an expression where the server takes none that returns a set: in a select
+// list it would make more rows of one, or none, and a row that is hidden looks gone.
+func oneValue(sql string) string {
+	if inParentheses(sql) {
+		return "CASE WHEN true THEN " + sql + " END"
+	}
+	return sql
 }
 
 func lengthLimit(oid uint32, modifier int32) int {

@@ -127,7 +127,7 @@ func missing(e *pgconn.PgError) bool { return e.Code == "42P01" || e.Code == "3F
 func failed(name string, err error) error {
 	var refusal *pgconn.PgError
 	if !errors.As(err, &refusal) {
-		return fmt.Errorf("query %s: %w", name, err)
+		return fmt.Errorf("query %s: %w", name, outage("ledger", err))
 	}
 	switch {
 	case missing(refusal):
@@ -135,7 +135,7 @@ func failed(name string, err error) error {
 	case refusal.Code == "42501": // insufficient privilege
 		return fmt.Errorf("query %s: grant the role the tables of the schema sandkeeper: %w", name, err)
 	}
-	return fmt.Errorf("query %s: %w", name, err)
+	return fmt.Errorf("query %s: %w", name, outage("ledger", err))
 }
 
 // drain scans and closes rows.

@@ -83,6 +83,7 @@ func (g *Ledger) migrate(ctx context.Context, steps []migration) error {
 	if err != nil {
 		return err
 	}
+	ctx = Unhurried(ctx)
 	return pgx.BeginFunc(ctx, g.pool, func(tx pgx.Tx) error {
 		// A pool's statement_timeout is for passes; rewriting a table may take longer.
 		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0"); err != nil {

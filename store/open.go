@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -74,6 +75,9 @@ func (o OpenOptions) apply(config *pgxpool.Config) {
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool {
 		return p.IdleDuration > 10*time.Second
 	}
+	// One after the other is asked until one lives. After the way to the server was cut
+	// without a word, none of them does, and whoever wants one waits for all of that.
+	config.PingTimeout = 2 * time.Second
 	millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 	for name, value := range map[string]string{
 		"application_name":  "sandkeeper",
@@ -87,6 +91,7 @@ func (o OpenOptions) apply(config *pgxpool.Config) {
 			config.ConnConfig.RuntimeParams[name] = value
 		}
 	}
+	config.ConnConfig.Tracer = patienceFor(config.ConnConfig.RuntimeParams["statement_timeout"])
 }
 
 func ping(ctx context.Context, pool *pgxpool.Pool, timeout time.Duration) error {
@@ -115,11 +120,22 @@ func unreachable(name string, c pgconn.Config, err error) error {
 	return &unreachableError{said: said, cause: err}
 }
 
+// hostOf names the server, or all of those that an address names.
 func hostOf(c pgconn.Config) string {
-	if strings.HasPrefix(c.Host, "/") {
-		return c.Host
+	hosts := []string{place(c.Host, c.Port)}
+	for _, f := range c.Fallbacks {
+		if at := place(f.Host, f.Port); !slices.Contains(hosts, at) {
+			hosts = append(hosts, at)
+		}
 	}
-	return net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
+	return strings.Join(hosts, ", ")
+}
+
+func place(host string, port uint16) string {
+	if strings.HasPrefix(host, "/") {
+		return host
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(port)))
 }
 
 // oneLine is the last cause, which is the one that says something new.

@@ -25,8 +25,9 @@ func TestOpenSetsTheSession(t *testing.T) {
 			t.Errorf("%s = %q, %v, want %q", name, got, err, value)
 		}
 	}
-	if got := pool.Config().MaxConns; got != 8 {
-		t.Errorf("pool of %d connections, want 8", got)
+	if got := pool.Config(); got.MaxConns != 8 || got.PingTimeout <= 0 {
+		t.Errorf("pool of %d connections, which are asked for %s whether they live, want 8, and a bound",
+			got.MaxConns, got.PingTimeout)
 	}
 }
 

@@ -212,7 +212,7 @@ func (m *Mapping) split(status, sandbox string) string {
 // is neither.
 func operand(text string) string {
 	if inParentheses(text) {
-		return text
+		return whole(text)
 	}
 	parts, problem := identifier(text)
 	if problem != "" {

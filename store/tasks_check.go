@@ -39,6 +39,8 @@ func (t *Tasks) Check(ctx context.Context) []reconcile.CheckResult {
 		c.indexes(ctx)
 		c.clocks(ctx)
 		c.grants(ctx)
+		c.role(ctx)
+		c.terminal(ctx)
 	}
 	return c.lines
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -91,7 +92,7 @@ func (c *compiler) preset() {
 	if strings.ContainsFunc(c.m.Timezone, func(r rune) bool { return r < ' ' || r > '~' }) {
 		c.wrong("tasks.timezone", fmt.Sprintf("%q is no time zone", c.m.Timezone), "use a name like Europe/Berlin")
 	}
-	if len(c.m.Notify) > 63 || strings.ContainsRune(c.m.Notify, 0) {
+	if len(c.m.Notify) > 63 || !isText(c.m.Notify) {
 		c.wrong("tasks.notify", "a channel's name has at most 63 bytes", "")
 	}
 }
@@ -117,12 +118,12 @@ func (c *compiler) relation(key, text string) string {
 
 func (c *compiler) where() {
 	if strings.TrimSpace(c.m.Where) != "" {
-		c.out.where = c.sql("tasks.where", c.m.Where)
+		c.out.where = c.sql("tasks.where", c.m.Where).SQL()
 	}
 }
 
 // sql checks an expression that is only read.
-func (c *compiler) sql(key, text string) string {
+func (c *compiler) sql(key, text string) *expression {
 	e := scanExpression(text)
 	if e.problem == "" && e.named["reason"] {
 		e.problem = "names @reason, which only fail.set and requeue.set know"
@@ -130,14 +131,14 @@ func (c *compiler) sql(key, text string) string {
 	if e.problem != "" {
 		c.wrong(key, "the expression "+e.problem, "")
 	}
-	return e.SQL()
+	return e
 }
 
 // value makes a column's name or an expression in parentheses into SQL. The name is ""
 // for an expression.
 func (c *compiler) value(key, text string) (sql, name string) {
 	if inParentheses(text) {
-		return c.sql(key, text), ""
+		return c.sql(key, text).Whole(), ""
 	}
 	parts, problem := identifier(text)
 	if problem == "" && len(parts) > 1 {
@@ -183,11 +184,14 @@ func (c *compiler) mustBeColumn(key, text string) {
 
 func (c *compiler) attrs() {
 	for _, name := range c.m.Attrs {
-		if name == "" || strings.ContainsRune(name, 0) {
+		if name == "" || !isText(name) {
 			c.wrong("rules", fmt.Sprintf("an override asks for the column %q", name), "")
 		}
 	}
 }
+
+// isText reports whether the server takes the text at all.
+func isText(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }
 
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 

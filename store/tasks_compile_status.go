@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -52,8 +51,10 @@ func (c *compiler) statusesOf(state reconcile.TaskState) {
 	for _, status := range c.m.Statuses[string(state)] {
 		other, taken := c.out.states[status]
 		switch {
-		case status == "" || strings.ContainsRune(status, 0):
+		case status == "":
 			c.wrong(key, "has an empty status", "")
+		case !isText(status):
+			c.wrong(key, fmt.Sprintf("%q is not plain text", status), "")
 		case taken && other != state:
 			c.wrong(key, fmt.Sprintf("%q already means %s", status, other), "a status can have one state only")
 		case !taken:
@@ -97,7 +98,7 @@ func (c *compiler) changeStatus(key, status string, state reconcile.TaskState) {
 
 func (c *compiler) assignment(key, column, text string) assignment {
 	a := assignment{name: column, Column: quoted(column)}
-	if strings.ContainsRune(column, 0) {
+	if column == "" || !isText(column) {
 		c.wrong(key, "is no column name", "")
 	}
 	if column == c.out.plain["id"] || column == c.out.plain["status"] {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -24,16 +23,14 @@ func unfit(err error) bool {
 // where it is known, what mends it.
 func (t *Tasks) plain(doing string, err error) error {
 	var e *pgconn.PgError
-	if !errors.As(err, &e) {
-		if errors.Is(err, context.DeadlineExceeded) {
-			return fmt.Errorf("%s: the task database did not answer in time: %w", doing, err)
-		}
-		return fmt.Errorf("%s: %w", doing, err)
+	var connect *pgconn.ConnectError
+	if !errors.As(err, &e) || errors.As(err, &connect) {
+		return fmt.Errorf("%s: %w", doing, outage("task", err))
 	}
 	if said := t.sentence(e); said != "" {
 		return fmt.Errorf("%s: %s: %w", doing, said, err)
 	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return fmt.Errorf("%s: %w", doing, outage("task", err))
 }
 
 // sentence explains the errors that people meet.
@@ -73,6 +70,11 @@ func (t *Tasks) rareSentence(e *pgconn.PgError) string {
 		)
 	case "53300":
 		return "the task database has no connection left: raise max_connections or lower what else connects"
+	case "0A000":
+		if strings.Contains(e.Message, "set-returning") {
+			return "a mapped expression returns a set, which hides or repeats rows: use one with a single value " +
+				"(substring() or regexp_match() for regexp_matches())"
+		}
 	case "P0001":
 		return "a trigger on the task table refused it"
 	}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"regexp"
 
 	"github.com/goccy/go-yaml"
 	toolkit "github.com/prometheus/exporter-toolkit/web"
@@ -27,8 +28,8 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 // when there is none.
 func CheckListen(address, configFile string) error {
 	if err := toolkit.Validate(configFile); err != nil {
-		return fmt.Errorf("web.config_file %s is refused: %w; its format is that of Prometheus's exporter-toolkit",
-			configFile, err)
+		return fmt.Errorf("web.config_file %s is refused: %s; its format is that of Prometheus's exporter-toolkit",
+			configFile, unquoted(err.Error()))
 	}
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -48,6 +49,12 @@ func CheckListen(address, configFile string) error {
 		"name users in web.config_file (basic_auth_users, or client certificates by client_auth_type: "+
 		"RequireAndVerifyClientCert with client_ca_file), or listen on 127.0.0.1", address)
 }
+
+// quoted is what the toolkit quotes of a file: values, and keys that do not look like one.
+var quoted = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|field [^ ]*[^a-z_ ][^ ]* not")
+
+// unquoted is what is wrong with a file of passwords, without what stands in it.
+func unquoted(said string) string { return quoted.ReplaceAllString(said, "…") }
 
 // loopback reports whether only this machine reaches the address. Another name than
 // localhost may mean anything by tomorrow.
@@ -101,8 +108,8 @@ func readConfig(file string) (doorConfig, error) {
 	if err != nil {
 		return c, fmt.Errorf("read web.config_file: %w", err)
 	}
-	if err := yaml.Unmarshal(text, &c); err != nil {
-		return c, fmt.Errorf("read web.config_file %s: %w", file, err)
+	if err := yaml.Unmarshal(text, &c); err != nil { // unreachable unless the toolkit takes more than this does
+		return c, fmt.Errorf("read web.config_file %s: it is no YAML that sandkeeper can read", file)
 	}
 	return c, nil
 }

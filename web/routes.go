@@ -29,7 +29,8 @@ func (s *site) page(w http.ResponseWriter, r *http.Request) {
 
 // missing is the page of addresses that are not there.
 func (s *site) missing(w http.ResponseWriter, r *http.Request) {
-	up := strings.Repeat("../", strings.Count(r.URL.Path, "/")-1)
+	const deepest = 30 // a path of slashes alone would otherwise make an answer of megabytes
+	up := strings.Repeat("../", min(max(strings.Count(r.URL.Path, "/")-1, 0), deepest))
 	part := notFound(up) //nolint:contextcheck // a component gets its context when it is rendered
 	s.html(w, r, answer{http.StatusNotFound, part})
 }

@@ -18,6 +18,8 @@ const (
 	writeWithin   = 30 * time.Second // metrics are written while they are made
 	idleFor       = 2 * time.Minute
 	headerBytes   = 16 << 10
+	bodyBytes     = 16 << 10
+	atOnce        = 64              // requests under way; the health checks come on top
 	closeWithin   = 5 * time.Second // open requests get this long at the end
 )
 
@@ -45,7 +47,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		systemd := false
 		ended <- toolkit.Serve(s.Listener, server, &toolkit.FlagConfig{
 			WebSystemdSocket: &systemd, WebConfigFile: &s.ConfigFile,
-		}, slog.New(warnings{s.Log.Handler()}))
+		}, slog.New(warnings{discreet{s.Log.Handler()}}))
 	}()
 	select {
 	case err := <-ended:
@@ -69,6 +71,20 @@ type warnings struct{ slog.Handler }
 // Enabled lets through what somebody has to know.
 func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
+}
+
+// discreet leaves out what is quoted of the file of users, which the toolkit reads again for
+// each connection.
+type discreet struct{ slog.Handler }
+
+// Handle passes an entry on without what it quotes.
+func (d discreet) Handle(ctx context.Context, r slog.Record) error {
+	out := slog.NewRecord(r.Time, r.Level, unquoted(r.Message), r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		out.AddAttrs(slog.String(a.Key, unquoted(a.Value.String())))
+		return true
+	})
+	return d.Handler.Handle(ctx, out)
 }
 
 // shut ends a server: gently, and after a while by force.
@@ -101,7 +117,9 @@ func (s *Server) server(address string) *http.Server {
 		WriteTimeout:      writeWithin,
 		IdleTimeout:       idleFor,
 		MaxHeaderBytes:    headerBytes,
-		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug), // strangers at the port
+		// What the server would answer by itself has none of our headers.
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     slog.NewLogLogger(discreet{s.Log.Handler()}, slog.LevelDebug), // strangers at the port
 	}
 	// The toolkit asks for users in a handler that it puts around the whole server when it
 	// begins to serve. This is called after that and before the first connection.
@@ -113,12 +131,12 @@ func (s *Server) server(address string) *http.Server {
 	return server
 }
 
-// open lets the two health checks pass by the users: who asks for them has none, and they
-// tell nothing.
+// open lets what anybody may ask pass by the users, and by the crowd that waits for the rest.
 func (s *Server) open(door http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/healthz", s.Handler)
-	mux.Handle("/readyz", s.Handler)
-	mux.Handle("/", door)
+	for _, path := range openPaths() {
+		mux.Handle(path, s.Handler)
+	}
+	mux.Handle("/", newCrowd(atOnce, door))
 	return mux
 }

@@ -36,16 +36,37 @@ func New(o Options) http.Handler {
 	s := &site{Options: o.complete()}
 	s.reader = newReader(s.Options)
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", s.page)
-	mux.HandleFunc("GET /healthz", s.alive)
-	mux.HandleFunc("GET /readyz", s.ready)
-	mux.HandleFunc("GET /static/{name}", s.asset)
-	if o.Metrics != nil {
-		mux.Handle("GET /metrics", o.Metrics)
+	for _, r := range s.routes() {
+		mux.Handle(r.pattern, r.to)
 	}
-	mux.HandleFunc("GET /", s.missing)
 	return guarded(mux)
 }
+
+// A route is one pattern of what is served.
+type route struct {
+	pattern string
+	to      http.Handler
+}
+
+// routes are all of them. A test asks each as anybody and as a user, and fails on one of
+// which it does not know who may.
+func (s *site) routes() []route {
+	all := []route{
+		{"GET /{$}", http.HandlerFunc(s.page)},
+		{"GET /healthz", http.HandlerFunc(s.alive)},
+		{"GET /readyz", http.HandlerFunc(s.ready)},
+		{"GET /static/{name}", http.HandlerFunc(s.asset)},
+		{"GET /", http.HandlerFunc(s.missing)},
+	}
+	if s.Metrics != nil {
+		all = append(all, route{"GET /metrics", s.Metrics})
+	}
+	return all
+}
+
+// openPaths are what answers without a user: who asks for these has none, and they tell
+// nothing.
+func openPaths() []string { return []string{"/healthz", "/readyz"} }
 
 // A site is the page and what is served beside it.
 type site struct {
@@ -72,18 +93,21 @@ func (o Options) complete() Options {
 }
 
 // guarded gives every answer the headers that keep a browser from being used against the
-// page, also the answers that say no.
+// page, also the answers that say no. Nothing here reads a body, so none is long.
 func guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", contentPolicy)
 		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY") // for browsers that do not know frame-ancestors
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
+		r.Body = http.MaxBytesReader(w, r.Body, bodyBytes)
 		next.ServeHTTP(w, r)
 	})
 }
 
-const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
-	"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
+	"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"

@@ -96,9 +96,9 @@ func checkLine(p paint, section string, r reconcile.CheckResult) string {
 	case r.Fix != "":
 		mark = p.yellow("warn")
 	}
-	line := fmt.Sprintf("%s  %s: %s: %s", mark, section, r.What, r.Said)
+	line := mark + "  " + shownLines(fmt.Sprintf("%s: %s: %s", section, r.What, r.Said))
 	if r.Fix != "" {
-		line += "; fix: " + r.Fix
+		line += "; fix: " + shownLines(r.Fix)
 	}
 	return line
 }

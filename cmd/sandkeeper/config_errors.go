@@ -35,9 +35,14 @@ func (e ConfigError) Error() string {
 	return strings.Map(visible, b.String())
 }
 
-// visible keeps a text on one line and in its direction, whatever is in it.
+// visible keeps a text on one line and in its direction, whatever is in it, and nothing in it
+// that only programs see. What joins letters stays: scripts and emoji need it.
 func visible(r rune) rune {
-	if unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
+	const joiner, nonJoiner = '\u200d', '\u200c'
+	switch {
+	case r == joiner, r == nonJoiner:
+		return r
+	case unicode.IsControl(r), unicode.In(r, unicode.Zl, unicode.Zp, unicode.Cf):
 		return ' '
 	}
 	return r

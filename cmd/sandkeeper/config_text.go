@@ -120,7 +120,7 @@ func parseDuration(text string) (time.Duration, *misfit) {
 		}
 	}
 	d, err := time.ParseDuration(rest)
-	if err != nil || d < 0 || rest[0] == '+' || d > 100000*day-days {
+	if err != nil || d < 0 || rest[0] == '+' || d >= 100000*day-days { // what is above could not be written in days
 		return 0, bad
 	}
 	return days + d, nil

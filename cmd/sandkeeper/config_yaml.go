@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"errors"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -18,6 +20,10 @@ const emptyConfigFix = "it needs installation, database, tasks and providers; " 
 func parseYAML(r *configReport, text []byte) ast.Node {
 	if len(text) > maxConfigSize {
 		r.failAt(filePlace{1, 1}, ConfigError{Problem: "is larger than 256 KiB", Fix: "give the config, not something else"})
+		return nil
+	}
+	if !utf8.Valid(text) {
+		r.failAt(brokenText(text), ConfigError{Problem: "is not text in UTF-8", Fix: "save the file in UTF-8"})
 		return nil
 	}
 	file, deep, err := parseTree(text)
@@ -46,6 +52,19 @@ func parseYAML(r *configReport, text []byte) ast.Node {
 		return nil
 	}
 	return root
+}
+
+// brokenText is where the first character stands that is none.
+func brokenText(text []byte) filePlace {
+	good := len(text)
+	for i, r := range string(text) {
+		if _, size := utf8.DecodeRune(text[i:]); r == utf8.RuneError && size == 1 {
+			good = i
+			break
+		}
+	}
+	begins := bytes.LastIndexByte(text[:good], '\n') + 1
+	return filePlace{1 + bytes.Count(text[:good], []byte{'\n'}), 1 + utf8.RuneCount(text[begins:good])}
 }
 
 // parseTree parses the text, unless a token of it is too deep. It keeps a panic of the

@@ -59,3 +59,29 @@ func (au *auditor) diedBetween(from, to time.Time) bool {
 	}
 	return false
 }
+
+// troubled reports whether a fault was on at some time between two moments.
+func (au *auditor) troubled(from, to time.Time) bool {
+	return slices.ContainsFunc(au.spans, func(s span) bool { return !s.from.After(to) && !s.to.Before(from) })
+}
+
+// deletesOf counts how often a delete took effect, and looks at what came after it.
+func (au *auditor) deletesOf(box string) (effects int) {
+	au.Helper()
+	calls := au.deletes[box]
+	for i, c := range calls {
+		if c.effect {
+			effects++
+		}
+		if i == 0 {
+			continue
+		}
+		from := calls[i-1].at.Add(-time.Second)
+		if calls[i-1].heard && !au.diedBetween(from, c.at) && !au.troubled(from, c.at) {
+			au.wrong(&au.tally.repeated, "sandbox %s was deleted again at %s: nobody had died since the answer before", box, c.at)
+		} else {
+			au.tally.asked++
+		}
+	}
+	return effects
+}

@@ -62,12 +62,15 @@ func (au *auditor) passesApart() {
 			au.Errorf("pass %d has epoch %d, the one before %d", next.ID, next.Epoch, before.Epoch)
 		}
 		if before.Ended != nil {
-			if next.Began.Before(*before.Ended) {
-				au.Errorf("pass %d of %s began while %d of %s was under way", next.ID, next.Holder, before.ID, before.Holder)
+			// Each pass measures the database's clock anew, by half a round trip.
+			if overlap := before.Ended.Sub(next.Began); overlap > 250*time.Millisecond {
+				au.Errorf("pass %d of %s began %s before %d of %s ended", next.ID, next.Holder, overlap, before.ID, before.Holder)
+			} else if overlap > 0 {
+				au.Logf("pass %d began %s before %d ended, by the clock as each measured it", next.ID, overlap, before.ID)
 			}
 			continue
 		}
-		if au.blocks {
+		if au.blocks || au.troubled(before.Began, next.Began) {
 			continue
 		}
 		if at, dead := au.died(before.Holder); !dead || next.Began.Before(at) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -25,6 +24,28 @@ type auditor struct {
 	killed  map[int]time.Time     // by process, also those that were told to stop
 	kills   int
 	blocks  bool // somebody stands still with rows locked: the passes of others may fail meanwhile
+	lied    bool // the provider said gone of what was there, so that it was confirmed before it was true
+	spans   []span
+	tally   tally
+}
+
+// A span is a time in which a fault was on, until the next complete full pass.
+type span struct{ from, to time.Time }
+
+// A tally counts what an audit found.
+type tally struct {
+	actions, effects int // of the ledger; of writes and deletes outside
+	repeated         int // effects, or requests after a good answer, that nothing excuses
+	asked            int // requests again that a fault or a death excuses
+	lost, unrecorded int // not repaired or never settled; done outside and not in the ledger
+	harmed           int // what was well and was touched
+}
+
+// wrong notes one thing that an audit finds fault with.
+func (au *auditor) wrong(count *int, format string, args ...any) {
+	au.Helper()
+	*count++
+	au.Errorf(format, args...)
 }
 
 // auditTable notes each write of the task table and who made it.
@@ -75,32 +96,6 @@ func (au *auditor) stop(d *daemonChild) {
 	d.stop()
 }
 
-// well reports whether everything broken is repaired and nothing is left to do.
-func (au *auditor) well() bool {
-	return len(au.unrepaired()) == 0 && au.count("SELECT count(*) FROM sandkeeper.actions WHERE closed_at IS NULL") == 0
-}
-
-// unrepaired are the ills that are still there.
-func (au *auditor) unrepaired() (out []string) {
-	au.Helper()
-	for _, x := range au.p.sickness() {
-		if x.failed {
-			if status, _ := au.state(x.task); status != "failed" {
-				out = append(out, fmt.Sprintf("%s: task %s is %s", x.kind, x.task, status))
-			}
-		}
-		if x.ended && !au.gone(x.box) {
-			out = append(out, fmt.Sprintf("%s: sandbox %s is still there", x.kind, x.box))
-		}
-	}
-	return out
-}
-
-func (au *auditor) gone(box string) bool {
-	s, known := au.cloud.Sandbox(box)
-	return !known || s.Gone
-}
-
 // A written is one write of sandkeeper's.
 type written struct {
 	Op, Task, Before, After, Reason string
@@ -114,7 +109,7 @@ type entry struct {
 
 func collect[T any](a *arena, query string) []T {
 	a.Helper()
-	rows, err := a.db.Query(a.Context(), query)
+	rows, err := a.pool(query).Query(a.Context(), query)
 	if err != nil {
 		a.Fatal(err)
 	}
@@ -129,10 +124,15 @@ func collect[T any](a *arena, query string) []T {
 // and that the ledger says the same.
 func (au *auditor) audit() {
 	au.Helper()
+	au.tally = tally{}
 	for _, what := range au.unrepaired() {
-		au.Errorf("not repaired: %s", what)
+		au.wrong(&au.tally.lost, "not repaired: %s", what)
+	}
+	if n := au.count("SELECT count(*) FROM sandkeeper.actions WHERE closed_at IS NULL"); n > 0 {
+		au.wrong(&au.tally.lost, "%d actions are still open", n)
 	}
 	actions := collect[entry](au.arena, "SELECT id, task, sandbox, rule, step, outcome, detail FROM sandkeeper.actions")
+	au.tally.actions = len(actions)
 	au.rowsAgree(actions)
 	au.boxesAgree(actions)
 	au.budgets(4)
@@ -162,20 +162,21 @@ func (au *auditor) rowsAgree(actions []entry) {
 		e, known := byMark[mark]
 		wrote[w.Task]++
 		done[e.ID] = true
+		au.tally.effects++
 		switch {
 		case w.Op != "UPDATE" || w.After != "failed" || w.Rest:
-			au.Errorf("%s of task %s from %s to %s is no failing", w.Op, w.Task, w.Before, w.After)
+			au.wrong(&au.tally.harmed, "%s of task %s from %s to %s is no failing", w.Op, w.Task, w.Before, w.After)
 		case x == nil:
-			au.Errorf("a task that was well was failed: %s: %s", w.Task, w.Reason)
+			au.wrong(&au.tally.harmed, "a task that was well was failed: %s: %s", w.Task, w.Reason)
 		case wrote[w.Task] > 1:
-			au.Errorf("task %s (%s) was written %d times", w.Task, x.kind, wrote[w.Task])
+			au.wrong(&au.tally.repeated, "task %s (%s) was written %d times", w.Task, x.kind, wrote[w.Task])
 		case !known || e.Task != w.Task || e.Outcome != "done":
-			au.Errorf("the write of task %s has the action %+v: %s", w.Task, e, w.Reason)
+			au.wrong(&au.tally.unrecorded, "the write of task %s has the action %+v: %s", w.Task, e, w.Reason)
 		}
 	}
 	for _, e := range actions {
 		if e.Step == "fail" && (e.Outcome == "done") != done[e.ID] {
-			au.Errorf("action %+v, was the row written: %t", e, done[e.ID])
+			au.wrong(&au.tally.lost, "action %+v, was the row written: %t", e, done[e.ID])
 		}
 	}
 }
@@ -196,29 +197,24 @@ func (au *auditor) boxesAgree(actions []entry) {
 		case e.Step == "terminate" && e.Outcome == "confirmed":
 			confirmed[e.Sandbox]++
 			if !au.gone(e.Sandbox) {
-				au.Errorf("action %+v, and the sandbox is there", e)
+				au.wrong(&au.tally.lost, "action %+v, and the sandbox is there", e)
 			}
 		case e.Outcome == "failed":
-			au.Errorf("action %+v", e)
+			au.wrong(&au.tally.lost, "action %+v", e)
 		}
 	}
 	au.mu.Lock()
 	defer au.mu.Unlock()
 	for _, box := range slices.Sorted(maps.Keys(au.deletes)) {
-		calls := au.deletes[box]
-		effects := 0
-		for i, c := range calls {
-			if c.effect {
-				effects++
-			}
-			if i > 0 && calls[i-1].heard && !au.diedBetween(calls[i-1].at.Add(-time.Second), c.at) {
-				au.Errorf("sandbox %s was deleted again at %s: nobody had died since the answer before", box, c.at)
-			}
-		}
-		if broken[box] == nil {
-			au.Errorf("sandbox %s was well and was deleted %d times", box, len(calls))
-		} else if effects != 1 || confirmed[box] != 1 {
-			au.Errorf("sandbox %s (%s): %d deletes took effect, %d actions say confirmed, want 1 and 1", box,
+		effects := au.deletesOf(box)
+		au.tally.effects += effects
+		switch {
+		case broken[box] == nil:
+			au.wrong(&au.tally.harmed, "sandbox %s was well and was deleted %d times", box, len(au.deletes[box]))
+		case effects > 1:
+			au.wrong(&au.tally.repeated, "sandbox %s (%s): %d deletes took effect", box, broken[box].kind, effects)
+		case effects != confirmed[box] && !(au.lied && confirmed[box] > effects):
+			au.wrong(&au.tally.unrecorded, "sandbox %s (%s): %d deletes took effect, %d actions say confirmed", box,
 				broken[box].kind, effects, confirmed[box])
 		}
 	}

@@ -40,7 +40,7 @@ func (t *transcript) String() string {
 func (a *arena) prepare(args ...string) *child {
 	c := &child{done: make(chan struct{})}
 	c.cmd = program.CommandContext(a.Context(), cmp.Or(a.program, os.Args[0]), append(args, "-c", a.config)...)
-	c.cmd.Env = append(os.Environ(), runAsEnv+"=1")
+	c.cmd.Env = append(append(os.Environ(), runAsEnv+"=1"), a.env...)
 	c.cmd.Stderr = &c.errs
 	return c
 }

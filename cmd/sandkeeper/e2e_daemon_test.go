@@ -209,7 +209,7 @@ func (a *arena) configText() string {
 // count is the number that a query finds.
 func (a *arena) count(query string, args ...any) (n int) {
 	a.Helper()
-	if err := a.db.QueryRow(a.Context(), query, args...).Scan(&n); err != nil {
+	if err := a.pool(query).QueryRow(a.Context(), query, args...).Scan(&n); err != nil {
 		a.Fatalf("%s: %v", query, err)
 	}
 	return n

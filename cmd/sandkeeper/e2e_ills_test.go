@@ -55,18 +55,23 @@ func (p *living) fallIll(ctx context.Context, x *ill, now time.Time) error {
 
 // ail writes the row of a task that is ill, and what its worker said when it was well.
 func (p *living) ail(ctx context.Context, x *ill, key, status string) error {
-	return pgx.BeginFunc(ctx, p.db, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO tasks (id, status, sandbox_id, created_at, updated_at, started_at)
-			VALUES ($1, $3::text, $2, now() - interval '70 s',
-			        now() - CASE $3::text WHEN 'running' THEN interval '55 s' ELSE interval '6 s' END,
-			        CASE $3::text WHEN 'running' THEN now() - interval '55 s' END)`, x.task, key, status)
-		if err != nil || status != "running" {
-			return err
-		}
-		_, err = tx.Exec(ctx, `INSERT INTO sandbox_events (sandbox_id, event_type, created_at) VALUES
-			($1, 'agent.started', now() - interval '55 s'), ($1, 'agent.heartbeat', now() - interval '25 s')`, key)
-		return err
+	return p.insist(ctx, func() error {
+		return pgx.BeginFunc(ctx, p.db, func(tx pgx.Tx) error { return ailing(ctx, tx, []any{x.task, key, status}) })
 	})
+}
+
+func ailing(ctx context.Context, tx pgx.Tx, row []any) error {
+	tag, err := tx.Exec(ctx, `INSERT INTO tasks (id, status, sandbox_id, created_at, updated_at, started_at)
+		VALUES ($1, $3::text, $2, now() - interval '70 s',
+		        now() - CASE $3::text WHEN 'running' THEN interval '55 s' ELSE interval '6 s' END,
+		        CASE $3::text WHEN 'running' THEN now() - interval '55 s' END)
+		ON CONFLICT DO NOTHING`, row...)
+	if err != nil || tag.RowsAffected() == 0 || row[2] != "running" {
+		return err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO sandbox_events (sandbox_id, event_type, created_at) VALUES
+		($1, 'agent.started', now() - interval '55 s'), ($1, 'agent.heartbeat', now() - interval '25 s')`, row[1])
+	return err
 }
 
 // infect breaks one thing of a kind.

@@ -25,6 +25,8 @@ type living struct {
 	tasks int           // at work at a time
 	every time.Duration // an ill about as often; 0: no more of them
 
+	patient bool // it tries a write again until its database takes it
+
 	mu   sync.Mutex
 	jobs []*living1
 	ills []*ill
@@ -45,7 +47,7 @@ func (a *arena) liveOn(seed uint64, around func(http.Handler) http.Handler) *liv
 	a.Helper()
 	a.cloud = simulated.New(simulated.Options{Seed: seed, DeleteAfter: 300 * time.Millisecond})
 	a.cloud.PutTemplate(simulated.Template{Name: "ai-agent-dev-light", LastUsedAt: time.Now()})
-	var h http.Handler = daytonatest.New(a.cloud, daytonatest.Options{TaskLabel: "task_id"})
+	var h http.Handler = daytonatest.New(a.cloud, daytonatest.Options{TaskLabel: "task_id", Key: a.key})
 	if around != nil {
 		h = around(h)
 	}
@@ -123,7 +125,8 @@ func (p *living) some(d time.Duration) time.Duration { return time.Duration(p.rn
 func (p *living) assign(ctx context.Context, now time.Time) error {
 	j := &living1{task: newUUID(), due: now.Add(p.some(time.Second))}
 	j.key = "omoios-" + j.task[:8]
-	if err := p.exec(ctx, `INSERT INTO tasks (id, status, sandbox_id) VALUES ($1, 'assigned', $2)`, j.task, j.key); err != nil {
+	if err := p.exec(ctx, `INSERT INTO tasks (id, status, sandbox_id) VALUES ($1, 'assigned', $2)
+		ON CONFLICT DO NOTHING`, j.task, j.key); err != nil {
 		return err
 	}
 	j.box = p.boxOf(j.task, 0).ID
@@ -148,7 +151,8 @@ func (p *living) step(ctx context.Context, j *living1, now time.Time) (stays boo
 	if !j.running {
 		j.running, j.due, j.speaks = true, now.Add(3*time.Second+p.some(10*time.Second)), now
 		err := p.exec(ctx, `WITH said AS (INSERT INTO sandbox_events (sandbox_id, event_type) VALUES ($2, 'agent.started'))
-			UPDATE tasks SET status = 'running', started_at = now(), updated_at = now() WHERE id = $1`, j.task, j.key)
+			UPDATE tasks SET status = 'running', started_at = now(), updated_at = now()
+			WHERE id = $1 AND status = 'assigned'`, j.task, j.key)
 		return true, err
 	}
 	return false, p.finish(ctx, j)
@@ -160,7 +164,8 @@ func (p *living) finish(ctx context.Context, j *living1) error {
 	if p.rng.IntN(3) == 0 {
 		status, kind = "cancelled", "stop ignored"
 	}
-	err := p.exec(ctx, `UPDATE tasks SET status = $2, completed_at = now(), updated_at = now() WHERE id = $1`, j.task, status)
+	err := p.exec(ctx, `UPDATE tasks SET status = $2, completed_at = now(), updated_at = now()
+		WHERE id = $1 AND status = 'running'`, j.task, status)
 	if err != nil {
 		return err
 	}
@@ -178,7 +183,9 @@ func (p *living) finish(ctx context.Context, j *living1) error {
 func (p *living) stepIll(ctx context.Context, j *living1, now time.Time) (stays bool, err error) {
 	j.due = now.Add(time.Second)
 	var status string
-	err = p.db.QueryRow(ctx, "SELECT status FROM tasks WHERE id = $1", j.task).Scan(&status)
+	err = p.insist(ctx, func() error {
+		return p.db.QueryRow(ctx, "SELECT status FROM tasks WHERE id = $1", j.task).Scan(&status)
+	})
 	return status == "running", err
 }
 
@@ -195,8 +202,23 @@ func (p *living) beat(ctx context.Context, now time.Time) error {
 }
 
 func (p *living) exec(ctx context.Context, query string, args ...any) error {
-	if _, err := p.db.Exec(ctx, query, args...); err != nil {
+	err := p.insist(ctx, func() error {
+		_, err := p.db.Exec(ctx, query, args...)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("%s: %w", query, err)
 	}
 	return nil
+}
+
+// insist does something, and as often as a patient platform has to: each write is good
+// twice, for a connection that breaks does not say whether it was done.
+func (p *living) insist(ctx context.Context, do func() error) error {
+	for {
+		err := do()
+		if err == nil || !p.patient || sleep(p.a.Context(), 50*time.Millisecond) != nil {
+			return err
+		}
+	}
 }

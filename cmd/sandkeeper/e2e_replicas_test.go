@@ -88,7 +88,12 @@ func (au *auditor) settled() {
 	au.Helper()
 	au.cloud.Mend()
 	au.p.heal()
-	for until := time.Now().Add(90 * time.Second); !au.well(); au.pass(200 * time.Millisecond) {
+	const patience = 90 * time.Second // while nothing more is repaired
+	least := len(au.unrepaired())
+	for until := time.Now().Add(patience); !au.well(); au.pass(200 * time.Millisecond) {
+		if left := len(au.unrepaired()); left < least {
+			least, until = left, time.Now().Add(patience)
+		}
 		if time.Now().After(until) {
 			return // the audit tells what is left
 		}

@@ -72,8 +72,19 @@ type arena struct {
 	cloud  *simulated.World
 	url    string
 	config string
+	books  *pgxpool.Pool // the ledger's database, where it is not the platform's
+	key    string        // the provider's; "": key
+	env    []string      // further environment of processes
 
 	program string // that processes run; "": this test as the program
+}
+
+// pool is the database that a query is for.
+func (a *arena) pool(query string) *pgxpool.Pool {
+	if a.books != nil && strings.Contains(query, " sandkeeper.") {
+		return a.books
+	}
+	return a.db
 }
 
 func newArena(t *testing.T, s settings) *arena {
@@ -121,7 +132,7 @@ providers:
 rules: %s
 limits: %s
 %s
-`, s.or(s.name, "test"), s.or(s.mode, "enforce"), s.or(s.dsn, a.dsn), s.tasks, a.url, s.or(s.token, "key"),
+`, s.or(s.name, "test"), s.or(s.mode, "enforce"), s.or(s.dsn, a.dsn), s.tasks, a.url, s.or(s.token, s.or(a.key, "key")),
 		s.or(s.owns, "{labels: {project: omoios}, exclusive: true}"), s.or(s.link, "task_id"), s.or(s.rate, "1000/s"),
 		s.or(s.call, "2s"),
 		s.or(s.probe, `{exec: "true", path: "/", every: 10m, timeout: 1s, budget: 1000/m}`),

@@ -37,7 +37,7 @@ func (e *explanation) text(w io.Writer) error {
 func (e *explanation) viewsText(b *bytes.Buffer) {
 	if t := e.Task; t != nil {
 		fmt.Fprintf(b, "\ntask table\n  %s is %s (%s), sandbox %q, started %s, updated %s, last life sign %s\n",
-			shown(t.ID), shown(t.Status), firstText(t.State, "not mapped"), t.Sandbox, stampText(t.StartedAt),
+			shown(t.ID), shown(t.Status), shown(firstText(t.State, "not mapped")), t.Sandbox, stampText(t.StartedAt),
 			stampText(t.UpdatedAt), stampText(t.LifeSign))
 		if t.Error != "" {
 			fmt.Fprintf(b, "  error: %s\n", shown(t.Error))

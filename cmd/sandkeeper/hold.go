@@ -48,7 +48,7 @@ func (w *world) hold(ctx context.Context, arg string, by *wish) (string, error) 
 			return "", err
 		}
 	}
-	return "holding " + strings.Join(wanted, " and ") + lasting(by.until(now)), nil
+	return "holding " + shown(strings.Join(wanted, " and ")) + lasting(by.until(now)), nil
 }
 
 // targets are what a person means by an argument: a bare id may be a task or a sandbox. A

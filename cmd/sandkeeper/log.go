@@ -14,7 +14,7 @@ func newLog(w io.Writer, format string, level slog.Leveler) *slog.Logger {
 	if format == "text" {
 		return slog.New(slog.NewTextHandler(w, o))
 	}
-	return slog.New(slog.NewJSONHandler(w, o))
+	return slog.New(slog.NewJSONHandler(asciiJSON{w}, o))
 }
 
 // lineWiper writes on a terminal where progress may stand on the line.

@@ -65,6 +65,7 @@ func (e *exitError) Unwrap() error { return e.err }
 
 // run carries out one verb and returns the exit code.
 func run(ctx context.Context, args []string, io stdio) int {
+	io.out = newTidy(io.out)
 	root := newRoot(io) //nolint:contextcheck // cobra hands the context to each verb
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -85,11 +86,16 @@ func run(ctx context.Context, args []string, io stdio) int {
 // complain shows an error to the operator. It may quote an argument or a provider, so
 // control characters do not reach the terminal.
 func complain(w io.Writer, err error) {
-	lines := strings.Split(err.Error(), "\n")
+	fmt.Fprintln(w, "sandkeeper:", shownLines(err.Error()))
+}
+
+// shownLines is a text of several lines, each as [shown].
+func shownLines(text string) string {
+	lines := strings.Split(text, "\n")
 	for i := range lines {
 		lines[i] = shown(lines[i])
 	}
-	fmt.Fprintln(w, "sandkeeper:", strings.Join(lines, "\n"))
+	return strings.Join(lines, "\n")
 }
 
 // shown is a text of somebody else as a terminal may have it: one line, nothing that moves

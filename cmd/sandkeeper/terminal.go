@@ -13,6 +13,9 @@ import (
 
 // onTerminal reports whether w is a terminal that may be drawn on.
 func onTerminal(w io.Writer) bool {
+	if p, ok := w.(tidy); ok {
+		w = p.w
+	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
 }
@@ -29,10 +32,15 @@ func (p paint) in(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-func (p paint) red(text string) string    { return p.in("31;1", text) }
-func (p paint) green(text string) string  { return p.in("32", text) }
-func (p paint) yellow(text string) string { return p.in("33", text) }
-func (p paint) dim(text string) string    { return p.in("2", text) }
+const red, green, yellow, dim = "31;1", "32", "33", "2"
+
+// colours are all that are used; [tidy] lets no other pass.
+var colours = []string{red, green, yellow, dim}
+
+func (p paint) red(text string) string    { return p.in(red, text) }
+func (p paint) green(text string) string  { return p.in(green, text) }
+func (p paint) yellow(text string) string { return p.in(yellow, text) }
+func (p paint) dim(text string) string    { return p.in(dim, text) }
 
 // outcome is the first word of a step's line.
 func (p paint) outcome(s stepReport) string {

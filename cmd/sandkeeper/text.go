@@ -15,7 +15,7 @@ func printText(w io.Writer, r report) error {
 	fmt.Fprintf(&b, "%s pass at %s\n", r.Pass.Kind, r.Pass.At.UTC().Format("2006-01-02 15:04:05 UTC"))
 	for _, s := range r.Sources {
 		if !s.Trusted {
-			fmt.Fprintf(&b, "%s %s: %s\n", p.red("NOT TRUSTED"), s.Name, s.Reason)
+			fmt.Fprintf(&b, "%s %s: %s\n", p.red("NOT TRUSTED"), s.Name, shown(s.Reason))
 		}
 	}
 	incidentsText(&b, p, r)
@@ -35,12 +35,12 @@ func stepsText(b *bytes.Buffer, p paint, steps []stepReport) {
 		}
 		mark := p.outcome(s)
 		fmt.Fprintf(b, "%s %s %s  %s\n", mark, s.Step, target(s), p.dim(s.Rule))
-		fmt.Fprintf(b, "    %s\n", s.Reason)
+		fmt.Fprintf(b, "    %s\n", shown(s.Reason))
 		if s.HeldBy != "" {
-			fmt.Fprintf(b, "    held by %s\n", p.yellow(s.HeldBy))
+			fmt.Fprintf(b, "    held by %s\n", p.yellow(shown(s.HeldBy)))
 		}
 		if s.Detail != "" {
-			fmt.Fprintf(b, "    %s\n", s.Detail)
+			fmt.Fprintf(b, "    %s\n", shown(s.Detail))
 		}
 	}
 }
@@ -59,19 +59,19 @@ func target(s stepReport) string {
 
 // findingsText shows the findings that are no step: reported only, or not due yet.
 func findingsText(b *bytes.Buffer, p paint, r report) {
-	shown := map[string]bool{}
+	told := map[string]bool{}
 	for _, s := range r.Steps {
-		shown[s.Rule+" "+s.Task+" "+s.Sandbox] = true
-		shown[s.Rule+" "+s.Task+" "] = true
+		told[s.Rule+" "+s.Task+" "+s.Sandbox] = true
+		told[s.Rule+" "+s.Task+" "] = true
 	}
 	for _, f := range r.Findings {
-		step := f.Sandbox != "" && shown[f.Rule+" "+f.Task+" "+f.Sandbox] || f.Task != "" && shown[f.Rule+" "+f.Task+" "]
+		step := f.Sandbox != "" && told[f.Rule+" "+f.Task+" "+f.Sandbox] || f.Task != "" && told[f.Rule+" "+f.Task+" "]
 		if step || f.Incident != "" {
 			continue
 		}
-		fmt.Fprintf(b, "%s %s %s\n    %s\n", p.yellow("found"), f.Rule, findingSubject(f), f.Reason)
+		fmt.Fprintf(b, "%s %s %s\n    %s\n", p.yellow("found"), f.Rule, findingSubject(f), shown(f.Reason))
 		if f.HeldBy != "" {
-			fmt.Fprintf(b, "    held by %s\n", p.yellow(f.HeldBy))
+			fmt.Fprintf(b, "    held by %s\n", p.yellow(shown(f.HeldBy)))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,8 +28,11 @@ func (w *wish) add(c *cobra.Command, last time.Duration, lastHelp string) {
 	}
 }
 
+// signature is the wish as it is recorded: on one line, as the log, the page and the platform
+// will show it.
 func (w *wish) signature() reconcile.Signature {
-	return reconcile.Signature{Author: w.author, Reason: firstText(w.reason, "no reason given")}
+	reason := strings.TrimSpace(shown(w.reason))
+	return reconcile.Signature{Author: shown(w.author), Reason: firstText(reason, "no reason given")}
 }
 
 // until is when the wish ends, zero for never.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -52,10 +52,7 @@ func (p *Provider) usage(ctx context.Context) (usage, error) {
 	if err != nil {
 		return in, err
 	}
-	a, err := p.client.read(ctx, call{what: "usage", url: p.client.at("organizations", org, "usage"), max: maxOne})
-	if err == nil {
-		err = p.client.decode(a, &in)
-	}
+	_, err = p.client.Get(ctx, wire.Call{What: "usage", URL: p.client.At("organizations", org, "usage")}, &in)
 	if err == nil && in.Regions == nil {
 		err = errors.New("the answer holds no usage")
 	}
@@ -66,21 +63,18 @@ func (p *Provider) usage(ctx context.Context) (usage, error) {
 // and does not say which; every sandbox does, and one is enough for good.
 func (p *Provider) organization(ctx context.Context) (string, error) {
 	if id := p.entry.Extra["organization"]; id != "" {
-		return id, checkID(id)
+		return id, wire.CheckID(id)
 	}
 	if id, told := p.org.Load().(string); told {
-		return id, checkID(id)
-	}
-	a, err := p.client.read(ctx, call{what: "organization", url: p.client.at("sandbox") + "?limit=1", max: maxOne})
-	if err != nil {
-		return "", err
+		return id, wire.CheckID(id)
 	}
 	var in struct {
 		Items []struct {
 			Organization string `json:"organizationId"`
 		} `json:"items"`
 	}
-	if err := p.client.decode(a, &in); err != nil {
+	k := wire.Call{What: "organization", URL: p.client.At("sandbox") + "?limit=1"}
+	if _, err := p.client.Get(ctx, k, &in); err != nil {
 		return "", err
 	}
 	if len(in.Items) == 0 {
@@ -88,59 +82,50 @@ func (p *Provider) organization(ctx context.Context) (string, error) {
 	}
 	id := in.Items[0].Organization
 	p.belongs(id)
-	return id, checkID(id)
+	return id, wire.CheckID(id)
 }
 
 // belongs remembers the organization that a sandbox told.
 func (p *Provider) belongs(id string) {
-	if checkID(id) == nil && p.org.Load() == nil {
+	if wire.CheckID(id) == nil && p.org.Load() == nil {
 		p.org.Store(strings.Clone(id)) // keeps nothing of the page alive
 	}
 }
 
 type apiKey struct {
-	Name        string   `json:"name"`
-	Permissions []string `json:"permissions"`
-	ExpiresAt   stamp    `json:"expiresAt"`
+	Name        string     `json:"name"`
+	Permissions []string   `json:"permissions"`
+	ExpiresAt   wire.Stamp `json:"expiresAt"`
+}
+
+var fixes = wire.Fixes{
+	Refused: "create an API key in the dashboard and set token: to it",
+	URL:     "set url: to the address that ends with /api, for example " + DefaultURL,
 }
 
 // Check tests the key, what it may do, and the listing.
 func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
-	a, err := p.client.read(ctx, call{what: "key", url: p.client.at("api-keys", "current"), max: maxOne})
 	var key apiKey
-	if err == nil {
-		err = p.client.decode(a, &key)
-	}
+	a, err := p.client.Get(ctx, wire.Call{What: "key", URL: p.client.At("api-keys", "current")}, &key)
 	if err == nil && key.Name == "" {
 		err = errors.New("the answer names no key")
 	}
 	if err != nil {
-		return []reconcile.CheckResult{{What: "credential", Said: clip(err.Error(), 300), Fix: fixOf(err)}}
+		return []reconcile.CheckResult{fixes.Failed("credential", err)}
 	}
 	out := []reconcile.CheckResult{{What: "credential", OK: true, Said: "key " + key.Name}, expiry(key, a)}
 	out = append(out, permissions(key)...)
-	return append(out, limitsLeft(a.header), p.checkListing(ctx))
+	return append(out, wire.LimitsLeft(a.Header, "X-RateLimit-Remaining"),
+		p.frame.CheckListing(ctx, p.pages(p.entry.Owns.Labels), fixes))
 }
 
-func fixOf(err error) string {
-	switch {
-	case errors.Is(err, reconcile.ErrUnauthorized):
-		return "create an API key in the dashboard and set token: to it"
-	case errors.Is(err, reconcile.ErrThrottled):
-		return "wait, or lower rate: other programs share the limit"
-	case errors.Is(err, errNoJSON), errors.Is(err, reconcile.ErrNotFound):
-		return "set url: to the address that ends with /api, for example " + DefaultURL
-	}
-	return "see that the address in url: can be reached from here"
-}
-
-func expiry(key apiKey, a answer) reconcile.CheckResult {
+func expiry(key apiKey, a wire.Answer) reconcile.CheckResult {
 	out := reconcile.CheckResult{What: "key's expiry", OK: true, Said: "never expires"}
 	if key.ExpiresAt.IsZero() {
 		return out
 	}
 	out.Said = "expires " + key.ExpiresAt.Format("2006-01-02 15:04")
-	if key.ExpiresAt.Sub(a.date) < deactivatedAfter {
+	if key.ExpiresAt.Sub(a.Date) < deactivatedAfter {
 		out.OK, out.Fix = false, "create a new API key before then and set token: to it"
 	}
 	return out
@@ -159,39 +144,6 @@ func permissions(key apiKey) []reconcile.CheckResult {
 			r.Said, r.Fix = "the key lacks "+n.permission, "create a key with the permission "+n.permission
 		}
 		out = append(out, r)
-	}
-	return out
-}
-
-// limitsLeft shows what the provider's limiters say is left. The provider's documents
-// disagree about the limits; its headers do not.
-func limitsLeft(h http.Header) reconcile.CheckResult {
-	var said []string
-	for name := range h {
-		if limiter, ok := strings.CutPrefix(name, "X-Ratelimit-Remaining"); ok {
-			said = append(said, strings.ToLower(strings.TrimPrefix(limiter+" ", "-"))+clip(h.Get(name), 20)+" left")
-		}
-	}
-	slices.Sort(said)
-	return reconcile.CheckResult{What: "rate limit", OK: true, Said: first(strings.Join(said, ", "), "not said")}
-}
-
-func (p *Provider) checkListing(ctx context.Context) reconcile.CheckResult {
-	out := reconcile.CheckResult{What: "listing", OK: true}
-	query, err := listQuery(p.entry.Owns.Labels)
-	if err == nil {
-		var one listed
-		one, _, err = p.page(ctx, query)
-		owned := 0
-		for _, s := range one.sandboxes {
-			if s.Owned {
-				owned++
-			}
-		}
-		out.Said = fmt.Sprintf("first page: %d sandboxes, %d owned", len(one.sandboxes), owned)
-	}
-	if err != nil {
-		return reconcile.CheckResult{What: "listing", Said: clip(err.Error(), 300), Fix: fixOf(err)}
 	}
 	return out
 }

@@ -13,7 +13,9 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/daytona/daytonatest"
 	"github.com/sandkeeper/sandkeeper/providers/entry"
+	"github.com/sandkeeper/sandkeeper/providers/providertest"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/providers/wire/wiretest"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -144,4 +146,18 @@ func TestListDoesNotPinPages(t *testing.T) {
 		t.Errorf("%d ids keep %d bytes alive, want at most %d", len(kept), grown, limit)
 	}
 	runtime.KeepAlive(kept)
+}
+
+// BenchmarkDecode is the adapter's own speed: the answers are replayed without a network.
+func BenchmarkDecode(b *testing.B) {
+	world := simulated.New(simulated.Options{})
+	providertest.Fleet(world, fleet)
+	e := providertest.Entry("daytona", Abilities)
+	e.URL = "http://lab.test/api"
+	tape := wiretest.Record(wiretest.Transport(daytonatest.New(world, daytonatest.Options{Key: e.Token})))
+	p, err := New(e, entry.Options{Transport: tape})
+	if err != nil {
+		b.Fatal(err)
+	}
+	providertest.Bench(b, p, tape, fleet)
 }

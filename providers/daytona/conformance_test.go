@@ -12,16 +12,16 @@ import (
 
 // The suite runs over real HTTP.
 func TestConformance(t *testing.T) {
-	providertest.Run(t, func(t *testing.T) providertest.Harness {
-		world, clock := providertest.World()
-		server := httptest.NewServer(daytonatest.New(world, daytonatest.Options{TaskLabel: "task_id"}))
+	providertest.Suite{Can: daytona.Abilities, Open: func(t *testing.T) providertest.Harness {
+		world, clock := providertest.World(daytona.Abilities)
+		e := providertest.Entry("daytona", daytona.Abilities)
+		server := httptest.NewServer(daytonatest.New(world, daytonatest.Options{Key: e.Token, TaskLabel: "task_id"}))
 		t.Cleanup(server.Close)
-		e := providertest.Entry("daytona")
 		e.URL = server.URL + "/api"
 		p, err := daytona.New(e, entry.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return providertest.Harness{Provider: p, World: world, Clock: clock}
-	})
+	}}.Run(t)
 }

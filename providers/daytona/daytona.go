@@ -6,37 +6,51 @@
 //
 //   - 2026-11-21: a client of our own, because the vendor's Go client does not list what
 //     was deleted in error, and new state words must not break the decoding.
-//   - 2026-11-21: redirects are not followed at all, so the token never travels to a host
-//     that the config or the control plane did not name.
 //   - 2026-11-21: a terminate gets the sandbox first. The delete call would otherwise also
 //     take another sandbox whose name equals the id of one that is gone.
 package daytona
 
 import (
+	_ "embed" // the guide
 	"fmt"
-	"net"
 	"net/http"
-	"net/url"
 	"strings"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
+	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // DefaultURL is the API of the vendor's cloud.
 const DefaultURL = "https://app.daytona.io/api"
 
+// Guide is what an operator should know: the credential, the keys, the traps.
+//
+//go:embed guide.md
+var Guide string
+
+// Abilities are what the adapter can do.
+var Abilities = wire.Abilities{
+	Labels: true, Filter: true, Template: true, PageSize: pageSize, OldestFirst: true, Hides: true,
+	States: []reconcile.SandboxState{reconcile.SandboxCreating, reconcile.SandboxRunning, reconcile.SandboxSuspended,
+		reconcile.SandboxStopped, reconcile.SandboxFailed},
+	Lags:    "comes from a search index that lags by seconds",
+	Refuses: true, Busy: true,
+	Suspends: "stop: its disk is kept, its processes end", StopMayDelete: true,
+	Exec: true, Files: true, DataPlane: true,
+	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateInactive,
+		reconcile.TemplateBuilding, reconcile.TemplateFailed, reconcile.TemplateMissing},
+	TemplateExpires: true,
+}
+
 // A Provider is one Daytona organization, seen with one key. It is safe for concurrent
 // use.
 type Provider struct {
-	entry   entry.Entry
-	client  *client
-	now     func() time.Time
-	probing sync.Map     // ids of sandboxes with a probe under way
-	org     atomic.Value // the key's organization, once a sandbox told it
+	entry  entry.Entry
+	client *wire.Client
+	frame  *wire.Frame
+	org    atomic.Value // the key's organization, once a sandbox told it
 }
 
 var (
@@ -51,45 +65,37 @@ var (
 
 // New makes the adapter of an entry. It makes no call.
 func New(e entry.Entry, o entry.Options) (*Provider, error) {
-	o = o.WithDefaults()
-	if e.URL == "" {
-		e.URL = DefaultURL
-	}
-	if e.Timeout <= 0 {
-		e.Timeout = 10 * time.Second
-	}
 	if e.Token == "" {
 		return nil, fmt.Errorf("daytona needs a token: create an API key in the dashboard")
 	}
-	base, err := parseURL(e.URL)
+	c, err := wire.New(e, o, wire.Dialect{
+		URL: DefaultURL, Hint: "is the url right, with /api at its end?", Certain: certain,
+		Dress: func(r *http.Request, k wire.Call) { dress(r, k, e) },
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &Provider{entry: e, client: newClient(base, e, o), now: o.Now}, nil
+	return &Provider{entry: e, client: c, frame: &wire.Frame{Entry: e, Now: c.Now, Redact: c.Redact}}, nil
 }
 
-func parseURL(text string) (*url.URL, error) {
-	base, err := url.Parse(strings.TrimRight(text, "/"))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("url does not parse: %w", err)
-	case base.Scheme != "https" && base.Scheme != "http", base.Host == "", base.User != nil, base.RawQuery != "":
-		return nil, fmt.Errorf("url %q must look like %s", base.Redacted(), DefaultURL)
+func dress(r *http.Request, k wire.Call, e entry.Entry) {
+	r.Header.Set("Authorization", "Bearer "+e.Token)
+	if organization := e.Extra["organization"]; organization != "" {
+		r.Header.Set("X-Daytona-Organization-ID", organization)
 	}
-	return base, nil
+	if k.Inside {
+		r.Header.Set("X-Daytona-Skip-Last-Activity-Update", "true")
+	}
 }
 
-// transport has deadlines of its own for what comes before an answer, so that a dead
-// address is told apart from a slow sandbox.
-func transport() http.RoundTripper {
-	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}
-	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dialer.DialContext,
-		ForceAttemptHTTP2:      true,
-		TLSHandshakeTimeout:    5 * time.Second,
-		MaxIdleConnsPerHost:    32,
-		IdleConnTimeout:        90 * time.Second,
-		MaxResponseHeaderBytes: 64 << 10,
+// certain reports whether the API says that the thing itself is not there. "Cannot GET
+// /x" comes from its router: the url is wrong, and nothing is known of the thing. A 410
+// says nothing else, and no router says it for a url that is wrong; only a page of somebody
+// else is not believed.
+func certain(a wire.Answer, s wire.Said) bool {
+	if a.Status == http.StatusGone {
+		return wire.IsJSON(a.Header) || len(a.Body) == 0
 	}
+	return s.Field == "message" && (s.Status == 0 || s.Status == http.StatusNotFound) &&
+		!strings.HasPrefix(s.Text, "Cannot ")
 }

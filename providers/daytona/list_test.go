@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
+	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -76,7 +77,7 @@ func TestListProves(t *testing.T) {
 		"an error amid":                   {[]string{page(one, `"c"`), `500`}, ""},
 		"the end of the answer cut off":   {[]string{page(one, "null")[:60]}, ""},
 		"something after the answer":      {[]string{page(one, "null") + "x"}, ""},
-		"an answer larger than any page":  {[]string{page(`{"id":"`+strings.Repeat("x", maxPage)+`"}`, "null")}, ""},
+		"an answer larger than any page":  {[]string{page(`{"id":"`+strings.Repeat("x", wire.MaxPage)+`"}`, "null")}, ""},
 		"an error in the shape of a page": {[]string{`{"statusCode":503,"message":"maintenance"}`}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,8 +105,8 @@ func TestListIsBounded(t *testing.T) {
 	d := &double{answer: func(call int, w http.ResponseWriter, _ *http.Request) {
 		sendJSON(w, 200, fmt.Sprintf(`{"items":[],"nextCursor":"c%d"}`, call))
 	}}
-	if _, l, err := ids(t.Context(), over(t, d)); err == nil || l.Complete || d.calls.Load() != maxPages {
-		t.Errorf("List = %+v, %v after %d calls, want an error after %d", l, err, d.calls.Load(), maxPages)
+	if _, l, err := ids(t.Context(), over(t, d)); err == nil || l.Complete || d.calls.Load() != wire.MaxPages {
+		t.Errorf("List = %+v, %v after %d calls, want an error after %d", l, err, d.calls.Load(), wire.MaxPages)
 	}
 }
 

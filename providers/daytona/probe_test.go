@@ -6,13 +6,13 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
+	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -165,7 +165,7 @@ func TestProbeBody(t *testing.T) {
 		0: `"timeout":1`, 300 * time.Millisecond: `"timeout":1`, time.Second: `"timeout":1`,
 		1001 * time.Millisecond: `"timeout":2`, 5 * time.Second: `"timeout":5`,
 	} {
-		if got := string(execBody("true", inSeconds(timeout))); got != `{"command":"true",`+want+`}` {
+		if got := string(execBody("true", wire.Seconds(timeout))); got != `{"command":"true",`+want+`}` {
 			t.Errorf("body for %s = %s, want %s", timeout, got, want)
 		}
 	}
@@ -276,9 +276,9 @@ func TestTokenStaysHome(t *testing.T) {
 	for address, may := range map[string]bool{
 		"https://proxy.app.daytona.io/toolbox": true,
 		"http://lab.test/toolbox":              true,
-		"http://localhost:4000/toolbox":        true,
-		"http://127.0.0.1:4000/toolbox":        true,
-		"http://[::1]:4000/toolbox":            true,
+		"http://localhost:4000/toolbox":        false, // some other service of this machine
+		"http://127.0.0.1:4000/toolbox":        false,
+		"http://[::1]:4000/toolbox":            false,
 		"http://elsewhere.test/toolbox":        false,
 		"http://lab.test:81/toolbox":           false,
 		"http://lab.test.evil.test/toolbox":    false,
@@ -295,6 +295,24 @@ func TestTokenStaysHome(t *testing.T) {
 		s := running
 		s.Endpoint = address
 		got := over(t, d).Probe(t.Context(), s, reconcile.ProbePolicy{Exec: "true"})
+		if called := d.calls.Load() == 1; called != may {
+			t.Errorf("toolbox at %s: called %t, want %t (%+v)", address, called, may, got)
+		}
+	}
+}
+
+// TestTokenStaysOnThisMachine: a control plane of this machine may have its toolbox on
+// another port of it.
+func TestTokenStaysOnThisMachine(t *testing.T) {
+	for address, may := range map[string]bool{
+		"http://localhost:4000/toolbox": true, "http://127.0.0.1:4000/toolbox": true, "http://[::1]:4000/toolbox": true,
+		"http://lab.test:4000/toolbox": false, "http://127.0.0.1.evil.test/toolbox": false,
+	} {
+		d := &double{answer: func(_ int, w http.ResponseWriter, r *http.Request) { ranWell.send(w) }}
+		s := running
+		s.Endpoint = address
+		p := over(t, d, func(e *entry.Entry) { e.URL = "http://localhost:3000/api" })
+		got := p.Probe(t.Context(), s, reconcile.ProbePolicy{Exec: "true"})
 		if called := d.calls.Load() == 1; called != may {
 			t.Errorf("toolbox at %s: called %t, want %t (%+v)", address, called, may, got)
 		}
@@ -318,7 +336,7 @@ func TestLogs(t *testing.T) {
 	} {
 		d := &double{answer: func(_ int, w http.ResponseWriter, _ *http.Request) { test.answer.send(w) }}
 		if got, err := over(t, d).Logs(t.Context(), running, 5); got != test.want || !is(err, test.err) {
-			t.Errorf("%s: Logs = %q, %v; want %q, %v", name, clip(got, 20), err, test.want, test.err)
+			t.Errorf("%s: Logs = %q, %v; want %q, %v", name, wire.Clip(got, 20), err, test.want, test.err)
 		}
 	}
 }
@@ -344,27 +362,5 @@ func TestUsage(t *testing.T) {
 		if got != want || !is(err, test.err) {
 			t.Errorf("%s: Usage = %+v, %v; want %+v, %v", name, got, err, want, test.err)
 		}
-	}
-}
-
-// A body without an end is given up.
-func TestEndlessBody(t *testing.T) {
-	endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", js)
-		chunk := []byte(strings.Repeat(" ", 64<<10))
-		for r.Context().Err() == nil {
-			if _, err := w.Write(chunk); err != nil {
-				return
-			}
-		}
-	}))
-	defer endless.Close()
-	p, err := New(entry.Entry{Name: "lab", URL: endless.URL + "/api", Token: "t"}, entry.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.client.once(t.Context(), call{method: http.MethodGet, url: endless.URL, max: maxOne}); err == nil ||
-		!strings.Contains(err.Error(), "larger than 1048576 bytes") {
-		t.Errorf("an endless answer = %v, want it refused for its size", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -13,29 +14,34 @@ import (
 // disk quota. An ephemeral one is refused, because the vendor deletes it when it stops. A
 // sandbox with an auto-delete interval is deleted by the vendor that long after the stop.
 func (p *Provider) Suspend(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	how, err := p.suspend(ctx, expected)
-	if err != nil {
-		return how, fmt.Errorf("stop sandbox %s of %s: %w", expected.ID, p.entry.Name, err)
-	}
-	return how, nil
+	return p.frame.Suspend(ctx, expected, p.turns())
 }
 
-func (p *Provider) suspend(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	b, now, how, err := p.lookFirst(ctx, expected)
-	if how != "" || err != nil {
-		return how, err
+// Resume starts the sandbox again, from its disk.
+func (p *Provider) Resume(ctx context.Context, expected reconcile.Sandbox) error {
+	return p.frame.Resume(ctx, expected, p.turns())
+}
+
+func (p *Provider) turns() wire.Turns {
+	ephemeral := false // as the look showed it
+	return wire.Turns{
+		Look: func(ctx context.Context, id string) (reconcile.Sandbox, error) {
+			b, a, err := p.get(ctx, id)
+			ephemeral = b.AutoDelete != nil && *b.AutoDelete == 0
+			return p.sandbox(&b, a.Date), err
+		},
+		Stop: func(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
+			if ephemeral {
+				return reconcile.TerminateRefused, errors.New("it is ephemeral: a stop would delete it")
+			}
+			return p.stop(ctx, now.ID)
+		},
+		Start: func(ctx context.Context, now reconcile.Sandbox) error {
+			_, _, err := p.turn(ctx, now.ID, "start")
+			return err
+		},
+		Resting: func(now reconcile.Sandbox) reconcile.Termination { return stopped(now.Raw) },
 	}
-	switch now.State {
-	case reconcile.SandboxEnded:
-		return reconcile.TerminateGone, nil
-	case reconcile.SandboxStopped, reconcile.SandboxSuspended:
-		return stopped(b.State), nil
-	case reconcile.SandboxCreating:
-		return "", fmt.Errorf("%w: it is %s", reconcile.ErrHeld, now.Raw)
-	case reconcile.SandboxRunning:
-		return p.stop(ctx, &b)
-	}
-	return reconcile.TerminateRefused, fmt.Errorf("it is %s", first(now.Raw, "in no known state"))
 }
 
 // stopped tells what is stopped or paused from what is on the way there.
@@ -47,15 +53,12 @@ func stopped(state string) reconcile.Termination {
 	return reconcile.TerminateAccepted
 }
 
-func (p *Provider) stop(ctx context.Context, b *box) (reconcile.Termination, error) {
-	if b.AutoDelete != nil && *b.AutoDelete == 0 {
-		return reconcile.TerminateRefused, errors.New("it is ephemeral: a stop would delete it")
-	}
-	now, a, err := p.turn(ctx, b.ID, "stop")
+func (p *Provider) stop(ctx context.Context, id string) (reconcile.Termination, error) {
+	now, a, err := p.turn(ctx, id, "stop")
 	switch {
 	case errors.Is(err, reconcile.ErrNotFound):
 		return reconcile.TerminateGone, nil
-	case a.status == http.StatusBadRequest:
+	case a.Status == http.StatusBadRequest:
 		return reconcile.TerminateRefused, err
 	case err != nil:
 		return "", err
@@ -65,51 +68,21 @@ func (p *Provider) stop(ctx context.Context, b *box) (reconcile.Termination, err
 
 // turn asks for a change of state: stop or start. An error that wraps [reconcile.ErrHeld]
 // means that a transition is under way and nothing was done.
-func (p *Provider) turn(ctx context.Context, id, verb string) (box, answer, error) {
-	url := p.client.at("sandbox", id, verb)
+func (p *Provider) turn(ctx context.Context, id, verb string) (box, wire.Answer, error) {
+	url := p.client.At("sandbox", id, verb)
 	if verb == "stop" {
 		url += "?force=false"
 	}
 	var b box
-	a, err := p.client.change(ctx, call{what: verb, method: http.MethodPost, url: url, max: maxOne})
+	a, err := p.client.Change(ctx, wire.Call{What: verb, Method: http.MethodPost, URL: url})
 	if err == nil {
-		err = p.client.decode(a, &b)
+		err = p.client.Decode(a, &b)
 	}
 	switch {
-	case err != nil && a.status == http.StatusConflict:
-		return b, a, fmt.Errorf("%w: %w", reconcile.ErrHeld, err)
+	case err != nil && a.Status == http.StatusConflict:
+		return b, a, wire.Held(err)
 	case err == nil && b.ID != id:
-		return b, a, fmt.Errorf("the answer names sandbox %q", clip(b.ID, 80))
+		return b, a, fmt.Errorf("the answer names sandbox %q", wire.Clip(b.ID, 80))
 	}
 	return b, a, err
-}
-
-// Resume starts the sandbox again, from its disk. One that is being deleted is gone: it
-// never comes back. One that runs or comes up is left as it is.
-func (p *Provider) Resume(ctx context.Context, expected reconcile.Sandbox) error {
-	if err := p.resume(ctx, expected); err != nil {
-		return fmt.Errorf("start sandbox %s of %s: %w", expected.ID, p.entry.Name, err)
-	}
-	return nil
-}
-
-func (p *Provider) resume(ctx context.Context, expected reconcile.Sandbox) error {
-	b, a, err := p.get(ctx, expected.ID)
-	if err != nil {
-		return err
-	}
-	now := p.sandbox(&b, a.date)
-	if p.changed(expected, now) {
-		return errors.New("it is not the one expected any more")
-	}
-	switch now.State {
-	case reconcile.SandboxRunning, reconcile.SandboxCreating:
-		return nil
-	case reconcile.SandboxDeleting, reconcile.SandboxEnded:
-		return fmt.Errorf("%w: it is %s", reconcile.ErrNotFound, now.Raw)
-	case reconcile.SandboxStopped, reconcile.SandboxSuspended:
-		_, _, err = p.turn(ctx, b.ID, "start")
-		return err
-	}
-	return fmt.Errorf("it is %s", first(now.Raw, "in no known state"))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -30,14 +31,14 @@ var templateStates = map[string]reconcile.TemplateState{
 func (p *Provider) Template(ctx context.Context, name string) (reconcile.Template, error) {
 	s, a, err := p.snapshot(ctx, name)
 	if errors.Is(err, reconcile.ErrNotFound) {
-		return reconcile.Template{Name: name, Raw: "missing", State: reconcile.TemplateMissing, AsOf: a.date}, nil
+		return reconcile.Template{Name: name, Raw: "missing", State: reconcile.TemplateMissing, AsOf: a.Date}, nil
 	}
 	if err != nil {
 		return reconcile.Template{}, fmt.Errorf("read snapshot %s of %s: %w", name, p.entry.Name, err)
 	}
 	t := reconcile.Template{
-		ID: s.ID, Name: s.Name, Raw: s.State, State: templateStates[s.State], Error: clip(s.ErrorReason, 300),
-		LastUsed: s.LastUsedAt.Time, AsOf: a.date,
+		ID: s.ID, Name: s.Name, Raw: s.State, State: templateStates[s.State],
+		Error: wire.Clip(p.client.Redact(s.ErrorReason), 300), LastUsed: s.LastUsedAt.Time, AsOf: a.Date,
 	}
 	used := s.CreatedAt.Time
 	if s.LastUsedAt.After(used) {
@@ -49,20 +50,17 @@ func (p *Provider) Template(ctx context.Context, name string) (reconcile.Templat
 	return t, nil
 }
 
-func (p *Provider) snapshot(ctx context.Context, name string) (snapshot, answer, error) {
+func (p *Provider) snapshot(ctx context.Context, name string) (snapshot, wire.Answer, error) {
 	var s snapshot
-	if err := checkID(name); err != nil {
-		return s, answer{}, err
+	if err := wire.CheckID(name); err != nil {
+		return s, wire.Answer{}, err
 	}
-	a, err := p.client.read(ctx, call{what: "snapshot", url: p.client.at("snapshots", name), max: maxOne})
+	a, err := p.client.Get(ctx, wire.Call{What: "snapshot", URL: p.client.At("snapshots", name)}, &s)
 	if err != nil {
 		return s, a, err
 	}
-	if err := p.client.decode(a, &s); err != nil {
-		return s, a, err
-	}
 	if s.ID == "" || s.ID != name && s.Name != name {
-		return s, a, fmt.Errorf("the answer is another snapshot: %q", clip(s.Name, 80))
+		return s, a, fmt.Errorf("the answer is another snapshot: %q", wire.Clip(s.Name, 80))
 	}
 	return s, a, nil
 }
@@ -85,13 +83,13 @@ func (p *Provider) activate(ctx context.Context, name string) error {
 	case reconcile.TemplateActive, reconcile.TemplateBuilding:
 		return nil
 	}
-	k := call{what: "activate", method: http.MethodPost, url: p.client.at("snapshots", s.ID, "activate"), max: maxOne}
-	a, err := p.client.change(ctx, k)
+	k := wire.Call{What: "activate", Method: http.MethodPost, URL: p.client.At("snapshots", s.ID, "activate")}
+	a, err := p.client.Change(ctx, k)
 	if err != nil {
 		return err
 	}
-	err = p.client.decode(a, &snapshot{})
-	if a.status == http.StatusBadRequest && strings.Contains(err.Error(), "already active") {
+	err = p.client.Decode(a, &snapshot{})
+	if a.Status == http.StatusBadRequest && strings.Contains(err.Error(), "already active") {
 		return nil
 	}
 	return err

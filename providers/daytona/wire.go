@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -21,10 +22,10 @@ type box struct {
 	ErrorReason    string            `json:"errorReason"`
 	Toolbox        string            `json:"toolboxProxyUrl"`
 	Labels         map[string]string `json:"labels"`
-	CreatedAt      stamp             `json:"createdAt"`
-	UpdatedAt      stamp             `json:"updatedAt"`
-	LastActivityAt stamp             `json:"lastActivityAt"`
-	AutoDestroyAt  stamp             `json:"autoDestroyAt"`
+	CreatedAt      wire.Stamp        `json:"createdAt"`
+	UpdatedAt      wire.Stamp        `json:"updatedAt"`
+	LastActivityAt wire.Stamp        `json:"lastActivityAt"`
+	AutoDestroyAt  wire.Stamp        `json:"autoDestroyAt"`
 	AutoDelete     *float64          `json:"autoDeleteInterval"` // minutes after a stop; 0: a stop deletes it
 }
 
@@ -36,25 +37,13 @@ type page struct {
 }
 
 type snapshot struct {
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	State       string `json:"state"`
-	General     bool   `json:"general"`
-	ErrorReason string `json:"errorReason"`
-	CreatedAt   stamp  `json:"createdAt"`
-	LastUsedAt  stamp  `json:"lastUsedAt"`
-}
-
-// A stamp is a time that may be missing, null or nonsense, which are all the zero time.
-type stamp struct{ time.Time }
-
-// UnmarshalJSON never fails: one odd stamp must not hide a whole listing.
-func (s *stamp) UnmarshalJSON(text []byte) error {
-	if err := s.Time.UnmarshalJSON(text); err != nil || string(text) == "null" {
-		s.Time = time.Time{}
-	}
-	s.Time = s.Time.UTC()
-	return nil
+	ID          string     `json:"id"`
+	Name        string     `json:"name"`
+	State       string     `json:"state"`
+	General     bool       `json:"general"`
+	ErrorReason string     `json:"errorReason"`
+	CreatedAt   wire.Stamp `json:"createdAt"`
+	LastUsedAt  wire.Stamp `json:"lastUsedAt"`
 }
 
 const destroyed = "destroyed"
@@ -114,7 +103,7 @@ func (p *Provider) sandbox(b *box, asOf time.Time) reconcile.Sandbox {
 		LastActivityAt: b.LastActivityAt.Time,
 		ExpiresAt:      b.AutoDestroyAt.Time,
 		AsOf:           asOf,
-		Error:          clip(b.ErrorReason, 500),
+		Error:          wire.Clip(p.client.Redact(b.ErrorReason), 500),
 		Endpoint:       b.Toolbox,
 	}
 	if b.DesiredState == destroyed {

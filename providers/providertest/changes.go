@@ -3,6 +3,7 @@ package providertest
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,31 +17,56 @@ func (l *lab) terminate(id string) (reconcile.Termination, error) {
 	return l.Provider.Terminate(l.t.Context(), l.get(id))
 }
 
+// ends is what a terminate that is carried out tells.
+func (l *lab) ends() reconcile.Termination {
+	if l.Can.EndsAtOnce {
+		return reconcile.TerminateDone
+	}
+	return reconcile.TerminateAccepted
+}
+
+// gone fails the test unless the sandbox is not found any more, or on record as ended.
+func (l *lab) gone(id string) {
+	l.t.Helper()
+	s, err := l.Provider.Get(l.t.Context(), id)
+	if l.Can.StaysOnRecord && err == nil && s.State == reconcile.SandboxEnded {
+		return
+	}
+	if !errors.Is(err, reconcile.ErrNotFound) {
+		l.t.Errorf("Get at last = %+v, %v; want ErrNotFound", s, err)
+	}
+}
+
 func (l *lab) terminates() {
-	s := l.put("t1", simulated.Sandbox{Name: "worker-1"})
-	if how, err := l.terminate(s.ID); err != nil || how != reconcile.TerminateAccepted {
-		l.t.Fatalf("Terminate = %s, %v; want accepted", how, err)
+	s := l.put("t1", simulated.Sandbox{})
+	before := l.get(s.ID)
+	if how, err := l.Provider.Terminate(l.t.Context(), before); err != nil || how != l.ends() {
+		l.t.Fatalf("Terminate = %s, %v; want %s", how, err, l.ends())
+	}
+	if l.Can.EndsAtOnce {
+		l.gone(s.ID)
+		return
 	}
 	if got := l.get(s.ID); got.State != reconcile.SandboxDeleting || !got.Owned {
 		l.t.Errorf("Get after Terminate = %+v, want it deleting and still ours", got)
 	}
 	all, _, err := l.list()
-	if err != nil || len(all) != 1 || all[0].State != reconcile.SandboxDeleting || all[0].Name != "worker-1" {
+	if err != nil || len(all) != 1 || all[0].State != reconcile.SandboxDeleting || all[0].Name != before.Name {
 		l.t.Errorf("List after Terminate = %+v, %v; want it deleting, with the name it had", all, err)
 	}
 	l.Clock.Advance(11 * time.Second)
-	if _, err := l.Provider.Get(l.t.Context(), s.ID); !errors.Is(err, reconcile.ErrNotFound) {
-		l.t.Errorf("Get later = %v, want ErrNotFound", err)
-	}
+	l.gone(s.ID)
 }
 
 func (l *lab) terminatesTwice() {
 	s := l.put("t1", simulated.Sandbox{})
 	expected := l.get(s.ID)
-	for range 2 {
-		if how, err := l.Provider.Terminate(l.t.Context(), expected); err != nil || how != reconcile.TerminateAccepted {
-			l.t.Fatalf("Terminate = %s, %v; want accepted", how, err)
-		}
+	if how, err := l.Provider.Terminate(l.t.Context(), expected); err != nil || how != l.ends() {
+		l.t.Fatalf("Terminate = %s, %v; want %s", how, err, l.ends())
+	}
+	how, err := l.Provider.Terminate(l.t.Context(), expected)
+	if want := l.ends(); err != nil || how != want && (want != reconcile.TerminateDone || how != reconcile.TerminateGone) {
+		l.t.Fatalf("second Terminate = %s, %v; want %s, or gone", how, err, want)
 	}
 	l.Clock.Advance(11 * time.Second)
 	if how, err := l.Provider.Terminate(l.t.Context(), expected); err != nil || how != reconcile.TerminateGone {
@@ -49,24 +75,26 @@ func (l *lab) terminatesTwice() {
 }
 
 func (l *lab) terminatesGone() {
-	none := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "no-such-sandbox"}}
-	if how, err := l.Provider.Terminate(l.t.Context(), none); err != nil || how != reconcile.TerminateGone {
+	if how, err := l.Provider.Terminate(l.t.Context(), l.none()); err != nil || how != reconcile.TerminateGone {
 		l.t.Errorf("Terminate of no sandbox = %s, %v; want gone", how, err)
 	}
-	if calls := l.World.Destructive(); len(calls) != 0 {
-		l.t.Errorf("it made %v, want no delete", calls)
+	if !l.Can.CompareAndDelete {
+		l.untouched("a terminate of no sandbox")
 	}
 }
 
 func (l *lab) terminatesChanged() {
 	s := l.put("t1", simulated.Sandbox{})
 	expected := l.get(s.ID)
-	l.World.Change(s.ID, func(s *simulated.Sandbox) { s.Labels = map[string]string{"project": "theirs"} })
+	l.disown(s.ID)
 	if how, err := l.Provider.Terminate(l.t.Context(), expected); err != nil || how != reconcile.TerminateChanged {
 		l.t.Errorf("Terminate = %s, %v; want changed", how, err)
 	}
-	if calls := l.World.Destructive(); len(calls) != 0 {
-		l.t.Errorf("it made %v, want no delete", calls)
+	if !l.Can.CompareAndDelete {
+		l.untouched("a terminate of what changed hands")
+	}
+	if got := l.get(s.ID); got.State != reconcile.SandboxRunning {
+		l.t.Errorf("Get of what changed hands = %s, want it running", got.State)
 	}
 }
 
@@ -76,11 +104,13 @@ func (l *lab) terminateRefused() {
 	if how != reconcile.TerminateRefused || err == nil || !strings.Contains(err.Error(), "active fork children") {
 		l.t.Errorf("Terminate = %s, %v; want refused in the provider's words", how, err)
 	}
-	busy := l.put("t1", simulated.Sandbox{Locked: true})
-	expected := l.get(busy.ID)
+}
+
+func (l *lab) terminateBusy() {
+	expected := l.get(l.put("t1", simulated.Sandbox{Locked: true}).ID)
 	ctx, cancel := context.WithTimeout(l.t.Context(), 100*time.Millisecond)
 	defer cancel()
-	how, err = l.Provider.Terminate(ctx, expected)
+	how, err := l.Provider.Terminate(ctx, expected)
 	if how == reconcile.TerminateAccepted || how == reconcile.TerminateDone || how == reconcile.TerminateGone ||
 		err == nil {
 		l.t.Errorf("Terminate of a busy one = %s, %v; want an error", how, err)
@@ -101,6 +131,10 @@ func (l *lab) terminateLost() {
 		if calls := l.World.Destructive(); len(calls) != 1 {
 			l.t.Errorf("%s: %d deletes, want 1", effect, len(calls))
 		}
+		if l.Can.EndsAtOnce {
+			l.gone(s.ID)
+			continue
+		}
 		if got := l.get(s.ID); got.State != reconcile.SandboxDeleting {
 			l.t.Errorf("Get after %s = %s, want deleting", effect, got.State)
 		}
@@ -110,8 +144,8 @@ func (l *lab) terminateLost() {
 func (l *lab) terminateIgnored() {
 	s := l.put("t1", simulated.Sandbox{})
 	l.World.Inject(simulated.Fault{On: simulated.Delete, Count: 1, Effect: simulated.NotDone})
-	if _, err := l.terminate(s.ID); err != nil {
-		l.t.Fatal(err)
+	if how, err := l.terminate(s.ID); how == reconcile.TerminateGone || how == "" && err == nil {
+		l.t.Fatalf("Terminate = %q, %v; want what the provider said", how, err)
 	}
 	l.Clock.Advance(time.Minute)
 	if got := l.get(s.ID); got.State != reconcile.SandboxRunning {
@@ -119,32 +153,55 @@ func (l *lab) terminateIgnored() {
 	}
 }
 
-func (l *lab) templates() {
-	p, ok := l.Provider.(reconcile.Templates)
-	if !ok {
-		return // an optional part
+// terminatesNothing: an adapter that cannot end sandboxes refuses, and says that it cannot.
+func (l *lab) terminatesNothing() {
+	how, err := l.terminate(l.put("t1", simulated.Sandbox{}).ID)
+	if how != reconcile.TerminateRefused || !errors.Is(err, errors.ErrUnsupported) {
+		l.t.Errorf("Terminate = %q, %v; want refused as unsupported", how, err)
 	}
+	l.untouched("a terminate")
+}
+
+func (l *lab) templates() {
+	p, _ := l.Provider.(reconcile.Templates)
 	l.World.PutTemplate(simulated.Template{Name: "used", CreatedAt: start.Add(-720 * time.Hour),
 		LastUsedAt: start.Add(-time.Hour)})
 	l.World.PutTemplate(simulated.Template{Name: "unused", CreatedAt: start.Add(-720 * time.Hour)})
 	l.World.PutTemplate(simulated.Template{Name: "broken", State: reconcile.TemplateFailed, Error: "disk full"})
+	l.World.PutTemplate(simulated.Template{Name: "made", State: reconcile.TemplateBuilding})
 	l.World.PutTemplate(simulated.Template{Name: "odd", Raw: "melting"})
 	for name, want := range map[string]reconcile.TemplateState{
 		"used": reconcile.TemplateActive, "unused": reconcile.TemplateInactive, "broken": reconcile.TemplateFailed,
-		"absent": reconcile.TemplateMissing, "odd": reconcile.TemplateUnknown,
+		"made": reconcile.TemplateBuilding, "absent": reconcile.TemplateMissing, "odd": reconcile.TemplateUnknown,
 	} {
+		if !slices.Contains(append(l.Can.TemplateStates, reconcile.TemplateUnknown), want) ||
+			want == reconcile.TemplateUnknown && len(l.Can.TemplateStates) < 3 { // it is there or not, and has no words
+			continue
+		}
 		if got, err := p.Template(l.t.Context(), name); err != nil || got.State != want || got.Name != name ||
-			!got.AsOf.Equal(start) {
+			got.AsOf.IsZero() || !l.Can.Undated && !got.AsOf.Equal(start) {
 			l.t.Errorf("Template(%s) = %+v, %v; want %s", name, got, err, want)
 		}
 	}
-	if got, _ := p.Template(l.t.Context(), "used"); !got.ExpiresAt.Equal(start.Add(-time.Hour).Add(simulated.UnusedFor)) {
+	got, _ := p.Template(l.t.Context(), "used")
+	if want := start.Add(-time.Hour).Add(simulated.UnusedFor); l.Can.TemplateExpires && !got.ExpiresAt.Equal(want) {
 		l.t.Errorf("ExpiresAt = %s, want 14 days after the last use", got.ExpiresAt)
 	}
-	l.activates(p)
+	l.World.Inject(simulated.Fault{Effect: simulated.Answer, Status: 500})
+	if got, err := p.Template(l.t.Context(), "used"); err == nil {
+		l.t.Errorf("Template with a 500 = %+v, nil; want an error", got)
+	}
 }
 
-func (l *lab) activates(p reconcile.Templates) {
+func (l *lab) activates() {
+	p, _ := l.Provider.(reconcile.Templates)
+	l.World.PutTemplate(simulated.Template{Name: "unused", CreatedAt: start.Add(-720 * time.Hour)})
+	if !slices.Contains(l.Can.TemplateStates, reconcile.TemplateInactive) {
+		if err := p.Activate(l.t.Context(), "unused"); !errors.Is(err, errors.ErrUnsupported) {
+			l.t.Errorf("Activate = %v, want it unsupported: no template is ever inactive", err)
+		}
+		return
+	}
 	for range 2 {
 		if err := p.Activate(l.t.Context(), "unused"); err != nil {
 			l.t.Fatalf("Activate = %v, want none, also the second time", err)
@@ -159,9 +216,5 @@ func (l *lab) activates(p reconcile.Templates) {
 	}
 	if err := p.Activate(l.t.Context(), "absent"); !errors.Is(err, reconcile.ErrNotFound) {
 		l.t.Errorf("Activate(absent) = %v, want ErrNotFound", err)
-	}
-	l.World.Inject(simulated.Fault{Effect: simulated.Answer, Status: 500})
-	if got, err := p.Template(l.t.Context(), "used"); err == nil {
-		l.t.Errorf("Template with a 500 = %+v, nil; want an error", got)
 	}
 }

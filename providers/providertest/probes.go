@@ -2,6 +2,7 @@ package providertest
 
 import (
 	"context"
+	"reflect"
 	"testing"
 	"time"
 
@@ -14,34 +15,61 @@ func (l *lab) probe(id string) reconcile.ProbeResult {
 	return l.Provider.Probe(l.t.Context(), l.get(id), policy())
 }
 
+// A trouble is a sandbox and what a probe of it comes to.
+type trouble struct {
+	when bool
+	box  simulated.Sandbox
+	want reconcile.ProbeOutcome
+}
+
+func (l *lab) troubles() map[string]trouble {
+	exec, files := l.Can.Exec, l.Can.Files
+	return map[string]trouble{
+		"healthy": {true, simulated.Sandbox{}, reconcile.Answered},
+		"its daemon is dead": {true, simulated.Sandbox{Exec: simulated.Dead, Files: simulated.Dead},
+			reconcile.CannotStart},
+		"only exec fails":         {exec, simulated.Sandbox{Exec: simulated.Dead}, reconcile.CannotStart},
+		"only files fail":         {files, simulated.Sandbox{Files: simulated.Dead}, reconcile.CannotStart},
+		"its file system is gone": {files, simulated.Sandbox{Files: simulated.NoPath}, reconcile.CannotStart},
+		"cannot fork":             {exec, simulated.Sandbox{Exec: simulated.NoFork}, reconcile.CannotStart},
+		"the container vanished": {l.Can.DataPlane, simulated.Sandbox{Exec: simulated.Lost, Files: simulated.Lost},
+			reconcile.CannotStart},
+		"the command times out": {exec, simulated.Sandbox{Exec: simulated.TimedOut}, reconcile.Hung},
+		"stopped": {l.has(reconcile.SandboxStopped), simulated.Sandbox{State: reconcile.SandboxStopped},
+			reconcile.NotAllowed},
+		"suspended": {l.has(reconcile.SandboxSuspended), simulated.Sandbox{State: reconcile.SandboxSuspended},
+			reconcile.NotAllowed},
+		"coming up": {l.has(reconcile.SandboxCreating), simulated.Sandbox{State: reconcile.SandboxCreating},
+			reconcile.NotAllowed},
+		"failed": {l.has(reconcile.SandboxFailed), simulated.Sandbox{State: reconcile.SandboxFailed},
+			reconcile.NotAllowed},
+		"in a state nobody knows": {true, simulated.Sandbox{Raw: nobodyKnows}, reconcile.NotAllowed},
+		"running, its key was lost": {l.Can.DataPlane, simulated.Sandbox{Exec: simulated.Unknown,
+			Files: simulated.Unknown}, reconcile.Infrastructure},
+	}
+}
+
 func (l *lab) probes() {
-	for name, test := range map[string]struct {
-		box  simulated.Sandbox
-		want reconcile.ProbeOutcome
-	}{
-		"healthy":                 {simulated.Sandbox{}, reconcile.Answered},
-		"its daemon is dead":      {simulated.Sandbox{Exec: simulated.Dead, Files: simulated.Dead}, reconcile.CannotStart},
-		"only exec fails":         {simulated.Sandbox{Exec: simulated.Dead}, reconcile.CannotStart},
-		"only files fail":         {simulated.Sandbox{Files: simulated.Dead}, reconcile.CannotStart},
-		"its file system is gone": {simulated.Sandbox{Files: simulated.NoPath}, reconcile.CannotStart},
-		"cannot fork":             {simulated.Sandbox{Exec: simulated.NoFork}, reconcile.CannotStart},
-		"the container vanished":  {simulated.Sandbox{Exec: simulated.Lost, Files: simulated.Lost}, reconcile.CannotStart},
-		"the command times out":   {simulated.Sandbox{Exec: simulated.TimedOut}, reconcile.Hung},
-		"stopped":                 {simulated.Sandbox{State: reconcile.SandboxStopped}, reconcile.NotAllowed},
-		"suspended":               {simulated.Sandbox{State: reconcile.SandboxSuspended}, reconcile.NotAllowed},
-		"coming up":               {simulated.Sandbox{State: reconcile.SandboxCreating}, reconcile.NotAllowed},
-		"failed":                  {simulated.Sandbox{State: reconcile.SandboxFailed}, reconcile.NotAllowed},
-		"in a state nobody knows": {simulated.Sandbox{Raw: "hibernating"}, reconcile.NotAllowed},
-		"running, its key was lost": {simulated.Sandbox{Exec: simulated.Unknown, Files: simulated.Unknown},
-			reconcile.Infrastructure},
-	} {
+	for name, test := range l.troubles() {
+		if !test.when {
+			continue
+		}
 		l.t.Run(name, func(t *testing.T) {
 			s := l.put("t1", test.box)
-			if got := l.probe(s.ID); got.Outcome != test.want || got.ID != s.ID || got.Detail == "" &&
-				test.want != reconcile.Answered {
+			got := l.probe(s.ID)
+			if l.Can.ProbeTwice && got.Outcome != test.want {
+				if got.Outcome.Failed() {
+					t.Errorf("first Probe = %+v, want nothing known yet", got)
+				}
+				got = l.probe(s.ID)
+			}
+			if got.Outcome != test.want || got.ID != s.ID || got.Detail == "" && test.want != reconcile.Answered {
 				t.Errorf("Probe = %+v, want %s and why", got, test.want)
 			}
 		})
+	}
+	if !l.has(reconcile.SandboxStopped) {
+		return
 	}
 	s := l.put("t1", simulated.Sandbox{})
 	seen := l.get(s.ID)
@@ -53,29 +81,34 @@ func (l *lab) probes() {
 
 func (l *lab) probesHung() {
 	s := l.put("t1", simulated.Sandbox{Exec: simulated.Hung, Files: simulated.Hung})
-	if got := l.probe(s.ID); got.Outcome != reconcile.Hung {
+	got := l.probe(s.ID)
+	if l.Can.ProbeTwice && !got.Outcome.Failed() {
+		got = l.probe(s.ID)
+	}
+	if got.Outcome != reconcile.Hung {
 		l.t.Errorf("Probe of one that does not answer = %+v, want hung", got)
 	}
 }
 
 // probesInfrastructure: what stands before the sandbox is not the sandbox's fault.
 func (l *lab) probesInfrastructure() {
-	s := l.put("t1", simulated.Sandbox{})
-	seen := l.get(s.ID)
+	const page = "text/html"
 	for name, f := range map[string]simulated.Fault{
 		"a limit":            {Effect: simulated.Answer, Status: 429},
 		"a refusal":          {Effect: simulated.Answer, Status: 403},
 		"a cut connection":   {Effect: simulated.Drop},
-		"a page of HTML":     {Effect: simulated.Answer, Status: 200, ContentType: "text/html", Body: "<html>"},
-		"a 404 of a gateway": {Effect: simulated.Answer, Status: 404, ContentType: "text/html", Body: "<html>"},
+		"a page of HTML":     {Effect: simulated.Answer, Status: 200, ContentType: page, Body: "<html>"},
+		"a 404 of a gateway": {Effect: simulated.Answer, Status: 404, ContentType: page, Body: "<html>"},
 	} {
+		fresh := l.lab(l.t)
+		seen := fresh.get(fresh.put("t1", simulated.Sandbox{}).ID)
 		f.On = simulated.Toolbox
-		lift := l.World.Inject(f)
-		if got := l.Provider.Probe(l.t.Context(), seen, policy()); got.Outcome != reconcile.Infrastructure {
+		fresh.World.Inject(f)
+		if got := fresh.Provider.Probe(l.t.Context(), seen, policy()); got.Outcome != reconcile.Infrastructure {
 			l.t.Errorf("Probe through %s = %+v, want infrastructure", name, got)
 		}
-		lift()
 	}
+	seen := l.get(l.put("t1", simulated.Sandbox{}).ID)
 	ctx, cancel := context.WithCancel(l.t.Context())
 	cancel()
 	if got := l.Provider.Probe(ctx, seen, policy()); got.Outcome.Failed() || got.Outcome == reconcile.Answered {
@@ -83,55 +116,112 @@ func (l *lab) probesInfrastructure() {
 	}
 	down := l.World.Inject(simulated.Fault{On: simulated.Toolbox, Effect: simulated.Answer, Status: 502})
 	defer down()
-	if got := l.Provider.Probe(l.t.Context(), seen, policy()); got.Outcome != reconcile.CannotStart {
+	got := l.Provider.Probe(l.t.Context(), seen, policy())
+	if l.Can.DataPlane && got.Outcome != reconcile.CannotStart || got.Outcome == reconcile.Answered {
 		l.t.Errorf("Probe through a toolbox that is down = %+v, want cannot-start", got)
 	}
 }
 
-func (l *lab) probeIsNoActivity() {
-	s := l.put("t1", simulated.Sandbox{})
+// probeLeavesNoTrace: the world is the same after looking, save for activity where the
+// provider counts every call as that.
+func (l *lab) probeLeavesNoTrace() {
+	s := l.put("t1", simulated.Sandbox{Disk: map[string]string{"/home/notes": "kept"}, Running: 1})
 	l.Clock.Advance(time.Hour)
-	if got := l.probe(s.ID); got.Outcome != reconcile.Answered {
-		l.t.Fatalf("Probe = %+v, want answered", got)
+	seen := l.get(s.ID)
+	before := l.World.Sandboxes()
+	l.World.ResetCalls()
+	got := l.Provider.Probe(l.t.Context(), seen, policy())
+	if (l.Can.Exec || l.Can.Files) != (got.Outcome == reconcile.Answered) {
+		l.t.Fatalf("Probe = %+v, want answered where it can", got)
 	}
 	if p, ok := l.Provider.(reconcile.Usage); ok {
-		if _, err := p.Usage(l.t.Context(), l.get(s.ID)); err != nil {
+		if _, err := p.Usage(l.t.Context(), seen); err != nil {
 			l.t.Error(err)
 		}
 	}
 	if p, ok := l.Provider.(reconcile.Logs); ok {
-		if _, err := p.Logs(l.t.Context(), l.get(s.ID), 10); err != nil {
+		if _, err := p.Logs(l.t.Context(), seen, 10); err != nil {
 			l.t.Error(err)
 		}
 	}
-	if got := l.get(s.ID).LastActivityAt; !got.Equal(start) {
-		l.t.Errorf("last activity moved to %s by looking", got)
+	after := l.World.Sandboxes()
+	if moved := !after[0].LastActivityAt.Equal(before[0].LastActivityAt); moved != l.Can.ProbeIsActivity {
+		l.t.Errorf("last activity moved %t by looking, want %t", moved, l.Can.ProbeIsActivity)
+	}
+	after[0].LastActivityAt = before[0].LastActivityAt
+	if !reflect.DeepEqual(before, after) {
+		l.t.Errorf("looking made %+v of %+v", after, before)
+	}
+	l.looksOnly()
+}
+
+// looksOnly fails the test if any call was made that changes something, or may.
+func (l *lab) looksOnly() {
+	l.t.Helper()
+	for _, c := range l.World.Calls() {
+		switch c.Kind {
+		case simulated.Create, simulated.Delete, simulated.Stop, simulated.Start, simulated.Label, simulated.Activate:
+			l.t.Errorf("looking made the call %+v", c)
+		}
+	}
+}
+
+// wakesNothing: at some providers any call into a resting sandbox resumes it.
+func (l *lab) wakesNothing() {
+	for _, state := range l.Can.States {
+		if state == reconcile.SandboxRunning {
+			continue
+		}
+		seen := l.get(l.put("t1", simulated.Sandbox{State: state}).ID)
+		before := l.World.Sandboxes()
+		l.World.ResetCalls()
+		if got := l.Provider.Probe(l.t.Context(), seen, policy()); got.Outcome != reconcile.NotAllowed {
+			l.t.Errorf("Probe of one that is %s = %+v, want not-allowed", state, got)
+		}
+		l.get(seen.ID)
+		for _, c := range l.World.Calls() {
+			if c.Kind == simulated.Exec || c.Kind == simulated.Files {
+				l.t.Errorf("Probe of one that is %s made the call %+v", state, c)
+			}
+		}
+		l.looksOnly()
+		if !reflect.DeepEqual(before, l.World.Sandboxes()) {
+			l.t.Errorf("Probe of one that is %s changed the world", state)
+		}
+	}
+}
+
+// probeLitter: where a probe that fails leaves an execution behind, its number is bounded.
+func (l *lab) probeLitter() {
+	s := l.put("t1", simulated.Sandbox{Exec: simulated.Dead, Files: simulated.Dead})
+	seen := l.get(s.ID)
+	for range 3*l.Can.Litter + 5 {
+		l.Provider.Probe(l.t.Context(), seen, policy())
+	}
+	if got, _ := l.World.Sandbox(s.ID); len(got.Queued)+got.Running > l.Can.Litter {
+		l.t.Errorf("failing probes left %d executions behind, want at most %d", len(got.Queued)+got.Running, l.Can.Litter)
+	}
+}
+
+// probesNothing: an adapter that cannot probe does not pretend, and does not call.
+func (l *lab) probesNothing() {
+	seen := l.get(l.put("t1", simulated.Sandbox{}).ID)
+	l.World.ResetCalls()
+	got := l.Provider.Probe(l.t.Context(), seen, policy())
+	if calls := l.World.Calls(); got.Outcome != reconcile.NotAllowed || got.Detail == "" || len(calls) != 0 {
+		l.t.Errorf("Probe = %+v after %v, want not-allowed, why, and no call", got, calls)
 	}
 }
 
 // contexts: a call that hangs ends with its caller's patience, and says that nothing is
 // known.
 func (l *lab) contexts() {
-	s := l.put("t1", simulated.Sandbox{})
-	seen := l.get(s.ID)
+	seen := l.get(l.put("t1", simulated.Sandbox{}).ID)
 	l.World.Inject(simulated.Fault{Effect: simulated.Hang})
-	for name, call := range map[string]func(context.Context) error{
-		"List": func(ctx context.Context) error {
-			_, err := l.Provider.List(ctx, func([]reconcile.Sandbox) error { return nil })
-			return err
-		},
-		"Get":  func(ctx context.Context) error { _, err := l.Provider.Get(ctx, s.ID); return err },
-		"Find": func(ctx context.Context) error { _, err := l.Provider.Find(ctx, "t1"); return err },
-		"Terminate": func(ctx context.Context) error {
-			how, err := l.Provider.Terminate(ctx, seen)
-			if how != "" {
-				l.t.Errorf("Terminate that hangs = %s, want no termination", how)
-			}
-			return err
-		},
-	} {
+	calls := l.calls(seen)
+	for _, name := range inOrder(calls) {
 		ctx, cancel := context.WithTimeout(l.t.Context(), 50*time.Millisecond)
-		l.unknown(name+" that hangs", call(ctx))
+		l.means(name+" that hangs", calls[name](ctx), nil)
 		if err := ended(ctx); err != nil {
 			l.t.Errorf("%s %v", name, err)
 		}
@@ -139,58 +229,20 @@ func (l *lab) contexts() {
 	}
 }
 
-func (l *lab) extras() {
-	s := l.put("t1", simulated.Sandbox{Log: "first line\nlast line\n", Usage: reconcile.Resources{
-		CPUPercent: 97.5, MemoryUsed: 1, MemoryTotal: 2, DiskUsed: 3, DiskTotal: 4}})
-	seen := l.get(s.ID)
-	if p, ok := l.Provider.(reconcile.Logs); ok {
-		if got, err := p.Logs(l.t.Context(), seen, 10); err != nil || got != "last line\n" {
-			l.t.Errorf("Logs = %q, %v; want the end", got, err)
+// cancelled: a caller that left is not worked for.
+func (l *lab) cancelled() {
+	seen := l.get(l.put("t1", simulated.Sandbox{}).ID)
+	l.World.ResetCalls()
+	ctx, cancel := context.WithCancel(l.t.Context())
+	cancel()
+	calls := l.calls(seen)
+	for _, name := range inOrder(calls) {
+		if err := calls[name](ctx); err == nil {
+			l.t.Errorf("%s of a caller that left = nil, want an error", name)
 		}
 	}
-	if p, ok := l.Provider.(reconcile.Usage); ok {
-		if got, err := p.Usage(l.t.Context(), seen); err != nil || got != s.Usage {
-			l.t.Errorf("Usage = %+v, %v; want %+v", got, err, s.Usage)
-		}
-	}
-	l.executions()
-	if p, ok := l.Provider.(reconcile.Quotas); ok {
-		got, err := p.Quotas(l.t.Context())
-		if err != nil || len(got) == 0 || got[0].Limit <= 0 {
-			l.t.Errorf("Quotas = %+v, %v; want limits", got, err)
-		}
-	}
-	if p, ok := l.Provider.(reconcile.Checker); ok {
-		for _, line := range p.Check(l.t.Context()) {
-			if !line.OK || line.Fix != "" {
-				l.t.Errorf("Check = %+v, want all well", line)
-			}
-		}
-		l.World.Inject(simulated.Fault{Effect: simulated.Answer, Status: 401})
-		if lines := p.Check(l.t.Context()); len(lines) == 0 || lines[0].OK || lines[0].Fix == "" {
-			l.t.Errorf("Check with a refused key = %+v, want a fix", lines)
-		}
-	}
-}
-
-func (l *lab) executions() {
-	p, ok := l.Provider.(reconcile.Executions)
-	if !ok {
-		return // an optional part
-	}
-	none := l.put("t1", simulated.Sandbox{})
-	if got, err := p.Executions(l.t.Context(), l.get(none.ID)); err != nil || got != (reconcile.ExecutionsSeen{}) {
-		l.t.Errorf("Executions of an idle one = %+v, %v; want none", got, err)
-	}
-	s := l.put("t1", simulated.Sandbox{Queued: []time.Time{start.Add(-time.Minute), start.Add(-time.Hour)}, Running: 1})
-	want := reconcile.ExecutionsSeen{Queued: 2, Running: 1, QueuedFor: time.Hour}
-	seen := l.get(s.ID)
-	if got, err := p.Executions(l.t.Context(), seen); err != nil || got != want {
-		l.t.Errorf("Executions = %+v, %v; want %+v", got, err, want)
-	}
-	lift := l.World.Inject(simulated.Fault{On: simulated.Queue, Effect: simulated.Answer, Status: 503})
-	defer lift()
-	if got, err := p.Executions(l.t.Context(), seen); err == nil {
-		l.t.Errorf("Executions with a 503 = %+v, nil; want an error: nothing is known", got)
+	l.untouched("a caller that left")
+	if got := l.get(seen.ID); got.State != reconcile.SandboxRunning {
+		l.t.Errorf("Get after it = %s, want it running", got.State)
 	}
 }

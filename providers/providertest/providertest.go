@@ -1,23 +1,36 @@
 // Package providertest holds the promises of [reconcile.Provider] that every adapter must
 // keep, as one suite of tests. Above all: unknown is never gone, a listing that failed
-// proves nothing, a probe changes nothing, and what is foreign stays foreign.
+// proves nothing, a probe changes nothing, and what is foreign stays foreign. The suite
+// goes by what the adapter says that it can: that is proven, and the rest must be denied
+// honestly.
 package providertest
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // start is where the clock of the suite's worlds begins.
 var start = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+
+// A Suite is the promises, for one adapter.
+type Suite struct {
+	Can  wire.Abilities
+	Open func(*testing.T) Harness // a new world each time
+	// Direct is for a provider that nothing stands before: what is about HTTP does not apply.
+	Direct bool
+	// Throttles are the vendor's own headers with which a 429 asks to wait for an hour,
+	// besides Retry-After. They may depend on the world's clock.
+	Throttles func(now time.Time) []map[string]string
+}
 
 // A Harness is one adapter over a world of its own.
 type Harness struct {
@@ -26,24 +39,35 @@ type Harness struct {
 	Clock    *simulated.Clock // of the world
 }
 
-// World makes the world and the clock that a harness is built on.
-func World() (*simulated.World, *simulated.Clock) {
+// World makes the world and the clock that a harness is built on; change may set options
+// that the vendor has of its own, such as the form of ids.
+func World(can wire.Abilities, change ...func(*simulated.Options)) (*simulated.World, *simulated.Clock) {
 	clock := simulated.NewClock(start)
-	return simulated.New(simulated.Options{
+	o := simulated.Options{
 		Now: clock.Now, StartAfter: 5 * time.Second, StopAfter: 2 * time.Second,
 		DeleteAfter: 10 * time.Second, ActivateAfter: time.Minute,
-	}), clock
+	}
+	if can.EndsAtOnce {
+		o.DeleteAfter = 0
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	return simulated.New(o), clock
 }
 
 // Entry is what the suite's sandboxes are owned and linked by: the label project=mine and
-// the label task_id.
-func Entry(kind string) entry.Entry {
-	return entry.Entry{
-		Name: "lab", Kind: kind, Token: "key", Timeout: 5 * time.Second,
-		Owns:  entry.Owns{Labels: map[string]string{"project": "mine"}},
-		Link:  entry.Link{TaskLabel: "task_id", Sandbox: "id"},
-		Probe: policy(),
+// the label task_id, or, where there are no labels, a name that begins with mine-.
+func Entry(kind string, can wire.Abilities) entry.Entry {
+	e := entry.Entry{
+		Name: "lab", Kind: kind, Token: "secret-key", Timeout: 30 * time.Second,
+		Owns: entry.Owns{NamePrefix: "mine-"}, Link: entry.Link{Sandbox: "id"}, Probe: policy(),
 	}
+	if can.Labels {
+		e.Owns = entry.Owns{Labels: map[string]string{"project": "mine"}}
+		e.Link.TaskLabel = "task_id"
+	}
+	return e
 }
 
 func policy() reconcile.ProbePolicy {
@@ -53,60 +77,123 @@ func policy() reconcile.ProbePolicy {
 // A lab is one test's harness.
 type lab struct {
 	Harness
-	t *testing.T
+	Suite
+	t    *testing.T
+	made int
+}
+
+// lab opens a new harness.
+func (s Suite) lab(t *testing.T) *lab { return &lab{Harness: s.Open(t), Suite: s, t: t} }
+
+// A promise is one test, kept by the adapters that it is for.
+type promise struct {
+	name string
+	when bool
+	keep func(*lab)
 }
 
 // Run runs the suite. Each test gets a harness of its own.
-func Run(t *testing.T, open func(*testing.T) Harness) {
-	for name, test := range map[string]func(*lab){
-		"a listing is complete and in order over several pages": (*lab).listsPages,
-		"an empty world is a complete listing":                  (*lab).listsNothing,
-		"an error amid a listing proves nothing":                (*lab).listBreaks,
-		"a page that ends in the middle proves nothing":         (*lab).listIsCut,
-		"pages in a circle end, and prove nothing":              (*lab).listCircles,
-		"yield's error ends a listing":                          (*lab).listStopped,
-		"what is foreign is not owned":                          (*lab).listsForeign,
-		"a hidden one is listed as being deleted":               (*lab).listsHidden,
-		"an unknown state stays unknown":                        (*lab).unknownState,
-		"get tells found, gone and unknown apart":               (*lab).gets,
-		"another one's name is no id":                           (*lab).nameIsNoID,
-		"a refused credential is not gone":                      (*lab).unauthorized,
-		"an HTML page is no answer":                             (*lab).refusesHTML,
-		"find goes by the link":                                 (*lab).finds,
-		"a find that failed found nothing out":                  (*lab).findFails,
-		"a terminate is accepted, and get says when it is gone": (*lab).terminates,
-		"a second terminate harms nothing":                      (*lab).terminatesTwice,
-		"a terminate of what is gone is done":                   (*lab).terminatesGone,
-		"a terminate of what changed hands does nothing":        (*lab).terminatesChanged,
-		"a terminate that is refused says why":                  (*lab).terminateRefused,
-		"a terminate without an answer is not repeated":         (*lab).terminateLost,
-		"a delete that did nothing is not gone":                 (*lab).terminateIgnored,
-		"a suspended one comes back":                            (*lab).suspends,
-		"a suspend of what is gone or changed does nothing":     (*lab).suspendsOthers,
-		"a suspend that would end it is refused":                (*lab).suspendsEphemeral,
-		"a suspend without an answer is not repeated":           (*lab).suspendLost,
-		"a resume tells gone from unknown":                      (*lab).resumes,
-		"templates are read and activated":                      (*lab).templates,
-		"probes of sandboxes":                                   (*lab).probes,
-		"a hung sandbox is hung":                                (*lab).probesHung,
-		"probes through a broken infrastructure":                (*lab).probesInfrastructure,
-		"a probe is no activity":                                (*lab).probeIsNoActivity,
-		"calls end with their context":                          (*lab).contexts,
-		"logs, usage, quotas and check":                         (*lab).extras,
-	} {
-		t.Run(name, func(t *testing.T) {
+func (s Suite) Run(t *testing.T) {
+	p := s.Open(t).Provider
+	for _, promise := range s.promises(p) {
+		if !promise.when {
+			continue
+		}
+		t.Run(promise.name, func(t *testing.T) {
 			t.Parallel()
-			test(&lab{Harness: open(t), t: t})
+			promise.keep(s.lab(t))
 		})
+	}
+}
+
+func (s Suite) promises(p reconcile.Provider) []promise {
+	_, suspends := p.(reconcile.Suspender)
+	_, templates := p.(reconcile.Templates)
+	ends, probes := !s.Can.ReadOnly, s.Can.Exec || s.Can.Files
+	suspends = suspends && s.Can.Suspends != ""
+	return []promise{
+		{"a listing is complete and in order over all pages", true, (*lab).listsPages},
+		{"a listing is whole while sandboxes come and go", true, (*lab).listsChurn},
+		{"an empty world is a complete listing", true, (*lab).listsNothing},
+		{"an error amid a listing proves nothing", true, (*lab).listBreaks},
+		{"a page that ends in the middle proves nothing", true, (*lab).listIsCut},
+		{"pages in a circle end, and prove nothing", s.Can.PageSize > 0, (*lab).listCircles},
+		{"yield's error ends a listing", true, (*lab).listStopped},
+		{"what is foreign is not owned", true, (*lab).listsForeign},
+		{"what is foreign is not even asked for", s.Can.Filter, (*lab).listsOursOnly},
+		{"a hidden one is listed as being deleted", s.Can.Hides, (*lab).listsHidden},
+		{"an unknown state stays unknown", true, (*lab).unknownState},
+		{"an unknown state is not acted on", true, (*lab).unknownIsLeft},
+		{"get tells found, gone and unknown apart", true, (*lab).gets},
+		{"another one's name is no id", true, (*lab).nameIsNoID},
+		{"absent, forbidden, throttled and broken are told apart", true, (*lab).tellsApart},
+		{"a refused credential is not gone", true, (*lab).unauthorized},
+		{"an HTML page is no answer", true, (*lab).refusesHTML},
+		{"find goes by the link", s.Can.Labels, (*lab).finds},
+		{"find without a link finds none, and says so at once", !s.Can.Labels, (*lab).findsNone},
+		{"a find that failed found nothing out", s.Can.Labels, (*lab).findFails},
+		{"a terminate ends it, and get says when it is gone", ends, (*lab).terminates},
+		{"a second terminate harms nothing", ends, (*lab).terminatesTwice},
+		{"a terminate of what is gone is done", ends, (*lab).terminatesGone},
+		{"a terminate of what changed hands does nothing", ends, (*lab).terminatesChanged},
+		{"a terminate that is refused says why", ends && s.Can.Refuses, (*lab).terminateRefused},
+		{"a terminate of a busy one is no end", ends && s.Can.Busy, (*lab).terminateBusy},
+		{"a terminate without an answer is not repeated", ends, (*lab).terminateLost},
+		{"a delete that did nothing is not gone", ends, (*lab).terminateIgnored},
+		{"what cannot end a sandbox says so", !ends, (*lab).terminatesNothing},
+		{"a suspended one comes back", suspends, (*lab).suspends},
+		{"a suspend of what is gone or changed does nothing", suspends, (*lab).suspendsOthers},
+		{"a suspend that would end it is refused", suspends && s.Can.StopMayDelete, (*lab).suspendsEphemeral},
+		{"a suspend without an answer is not repeated", suspends, (*lab).suspendLost},
+		{"a suspend that did nothing is not done", suspends, (*lab).suspendIgnored},
+		{"a resume tells gone from unknown", suspends, (*lab).resumes},
+		{"what cannot suspend a sandbox says so", !suspends, (*lab).suspendsNothing},
+		{"templates are read", templates, (*lab).templates},
+		{"templates are activated, or that is denied", templates, (*lab).activates},
+		{"probes of sandboxes", probes, (*lab).probes},
+		{"a hung sandbox is hung", probes, (*lab).probesHung},
+		{"probes through a broken infrastructure", probes, (*lab).probesInfrastructure},
+		{"a probe leaves no trace", true, (*lab).probeLeavesNoTrace},
+		{"what rests is not woken by looking", true, (*lab).wakesNothing},
+		{"failing probes leave only so much behind", probes, (*lab).probeLitter},
+		{"what cannot probe says so", !probes, (*lab).probesNothing},
+		{"calls end with their context", true, (*lab).contexts},
+		{"a cancelled call changes nothing", true, (*lab).cancelled},
+		{"a provider whose clock is off is taken at its own clock", !s.Can.Undated, (*lab).skewed},
+		{"a provider that asks to wait is not asked again", !s.Direct, (*lab).throttled},
+		{"a revoked key is not sent again and again", !s.Direct, (*lab).revoked},
+		{"a large answer is not read to its end", !s.Direct, (*lab).floods},
+		{"logs, usage, quotas and check", true, (*lab).extras},
 	}
 }
 
 // put places an owned sandbox of a task.
 func (l *lab) put(task string, s simulated.Sandbox) simulated.Sandbox {
-	if s.Labels == nil {
+	l.made++
+	if l.Can.Labels && s.Labels == nil {
 		s.Labels = map[string]string{"project": "mine", "task_id": task}
 	}
+	if !l.Can.Labels && s.Name == "" {
+		s.Name = fmt.Sprintf("mine-%s-%d", task, l.made)
+	}
 	return l.World.Put(s)
+}
+
+// foreign is what a sandbox of somebody else looks like.
+func (l *lab) foreign() simulated.Sandbox {
+	l.made++
+	return simulated.Sandbox{Name: fmt.Sprint("theirs-", l.made), Labels: map[string]string{"project": "theirs"}}
+}
+
+// disown gives a sandbox to somebody else.
+func (l *lab) disown(id string) {
+	other := l.foreign()
+	l.World.Change(id, func(s *simulated.Sandbox) { s.Name, s.Labels = other.Name, other.Labels })
+}
+
+// none is a sandbox that there never was.
+func (l *lab) none() reconcile.Sandbox {
+	return reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: l.World.FreshID()}, Owned: true}
 }
 
 // list is the whole listing.
@@ -128,11 +215,11 @@ func (l *lab) get(id string) reconcile.Sandbox {
 	return s
 }
 
-// provesNothing fails the test unless the listing failed.
+// provesNothing fails the test unless the listing failed, or says what it lacks.
 func (l *lab) provesNothing(why string) {
 	l.t.Helper()
 	_, listing, err := l.list()
-	if err == nil || listing.Complete {
+	if listing.Complete || err == nil && len(listing.Missing) == 0 {
 		l.t.Errorf("List with %s = %+v, %v; want an error and not complete", why, listing, err)
 	}
 }
@@ -145,96 +232,11 @@ func (l *lab) unknown(why string, err error) {
 	}
 }
 
-func (l *lab) listsPages() {
-	const fleet = 450
-	for i := range fleet {
-		l.put(fmt.Sprint("t", i), simulated.Sandbox{CreatedAt: start.Add(-time.Duration(i*7%fleet) * time.Minute)})
-	}
-	all, listing, err := l.list()
-	if err != nil || !listing.Complete || len(all) != fleet {
-		l.t.Fatalf("List = %d sandboxes, %+v, %v; want %d, complete", len(all), listing, err, fleet)
-	}
-	if !slices.IsSortedFunc(all, func(a, b reconcile.Sandbox) int { return a.CreatedAt.Compare(b.CreatedAt) }) {
-		l.t.Error("List is not oldest first")
-	}
-	if listing.Provider != "lab" || !listing.Date.Equal(start) {
-		l.t.Errorf("Listing = %+v, want provider lab at the provider's own clock %s", listing, start)
-	}
-	for _, s := range all {
-		if s.Provider != "lab" || !s.Owned || s.Task == "" || s.SandboxKey != s.ID || !s.AsOf.Equal(start) {
-			l.t.Fatalf("listed %+v, want it owned, linked and stamped", s)
-		}
-	}
-}
-
-func (l *lab) listsNothing() {
-	all, listing, err := l.list()
-	if err != nil || !listing.Complete || len(all) != 0 {
-		l.t.Errorf("List = %d sandboxes, %+v, %v; want none, complete", len(all), listing, err)
-	}
-}
-
-func (l *lab) listBreaks() {
-	for i := range 450 {
-		l.put(fmt.Sprint("t", i), simulated.Sandbox{})
-	}
-	l.World.Inject(simulated.Fault{On: simulated.List, Page: 2, Effect: simulated.Answer, Status: 500})
-	l.provesNothing("an error on page 2")
-}
-
-func (l *lab) listIsCut() {
-	l.put("t1", simulated.Sandbox{})
-	l.World.Inject(simulated.Fault{On: simulated.List, Effect: simulated.CutPage})
-	l.provesNothing("a cut page")
-}
-
-func (l *lab) listCircles() {
-	l.put("t1", simulated.Sandbox{})
-	l.World.Inject(simulated.Fault{On: simulated.List, Effect: simulated.SameCursor})
-	l.provesNothing("a cursor that leads back")
-}
-
-func (l *lab) listStopped() {
-	l.put("t1", simulated.Sandbox{})
-	stop := errors.New("enough")
-	_, err := l.Provider.List(l.t.Context(), func([]reconcile.Sandbox) error { return stop })
-	if !errors.Is(err, stop) {
-		l.t.Errorf("List = %v, want %v", err, stop)
-	}
-}
-
-func (l *lab) listsForeign() {
-	foreign := l.World.Put(simulated.Sandbox{Labels: map[string]string{"project": "theirs"}})
-	bare := l.World.Put(simulated.Sandbox{})
-	all, _, err := l.list()
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	for _, s := range append(all, l.get(foreign.ID), l.get(bare.ID)) {
-		if s.Owned {
-			l.t.Errorf("%s is owned, want it foreign", s.Ref)
-		}
-	}
-}
-
-func (l *lab) listsHidden() {
-	l.put("t1", simulated.Sandbox{State: reconcile.SandboxFailed, Doomed: true})
-	all, _, err := l.list()
-	if err != nil || len(all) != 1 || all[0].State != reconcile.SandboxDeleting || !all[0].Owned {
-		l.t.Errorf("List = %+v, %v; want one owned sandbox that is being deleted", all, err)
-	}
-}
-
-func (l *lab) unknownState() {
-	s := l.put("t1", simulated.Sandbox{Raw: "hibernating"})
-	all, listing, err := l.list()
-	if err != nil || !listing.Complete || len(all) != 1 {
-		l.t.Fatalf("List = %+v, %+v, %v; want one", all, listing, err)
-	}
-	for _, got := range []reconcile.Sandbox{all[0], l.get(s.ID)} {
-		if got.State != reconcile.SandboxUnknown || got.Raw != "hibernating" {
-			l.t.Errorf("state = %q, raw %q; want unknown and the provider's word", got.State, got.Raw)
-		}
+// untouched fails the test if anything was asked to end or to stop.
+func (l *lab) untouched(what string) {
+	l.t.Helper()
+	if calls := l.World.Destructive(); len(calls) != 0 {
+		l.t.Errorf("%s made %v, want no delete and no stop", what, calls)
 	}
 }
 

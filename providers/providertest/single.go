@@ -3,27 +3,26 @@ package providertest
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 func (l *lab) gets() {
-	for state, raw := range map[reconcile.SandboxState]string{
-		reconcile.SandboxCreating: "", reconcile.SandboxRunning: "", reconcile.SandboxSuspended: "",
-		reconcile.SandboxStopped: "", reconcile.SandboxFailed: "",
-	} {
-		s := l.put("t1", simulated.Sandbox{State: state, Raw: raw, Template: "base"})
-		if got := l.get(s.ID); got.State != state || got.ID != s.ID || got.Template != "base" || got.Task != "t1" ||
-			!got.Owned {
+	for _, state := range l.Can.States {
+		s := l.put("t1", simulated.Sandbox{State: state, Template: "base"})
+		got := l.get(s.ID)
+		if got.State != state || got.ID != s.ID || !got.Owned || got.Template != "base" && l.Can.Template ||
+			got.Task != "t1" && l.Can.Labels {
 			l.t.Errorf("Get of one that is %s = %+v", state, got)
 		}
 	}
-	if _, err := l.Provider.Get(l.t.Context(), "no-such-sandbox"); !errors.Is(err, reconcile.ErrNotFound) {
+	if _, err := l.Provider.Get(l.t.Context(), l.World.FreshID()); !errors.Is(err, reconcile.ErrNotFound) {
 		l.t.Errorf("Get of no sandbox = %v, want ErrNotFound", err)
 	}
 	hidden := l.put("t1", simulated.Sandbox{State: reconcile.SandboxFailed, Doomed: true})
-	if _, err := l.Provider.Get(l.t.Context(), hidden.ID); !errors.Is(err, reconcile.ErrNotFound) {
+	if _, err := l.Provider.Get(l.t.Context(), hidden.ID); l.Can.Hides && !errors.Is(err, reconcile.ErrNotFound) {
 		l.t.Errorf("Get of a hidden one = %v, want ErrNotFound", err)
 	}
 	s := l.put("t2", simulated.Sandbox{})
@@ -36,19 +35,19 @@ func (l *lab) gets() {
 }
 
 func (l *lab) nameIsNoID() {
-	const id = "0000dead-0000-4000-8000-000000000001"
-	other := l.put("t1", simulated.Sandbox{Name: id})
-	if _, err := l.Provider.Get(l.t.Context(), id); !errors.Is(err, reconcile.ErrNotFound) {
+	none := l.none()
+	other := l.put("t1", simulated.Sandbox{Name: none.ID})
+	if _, err := l.Provider.Get(l.t.Context(), none.ID); !errors.Is(err, reconcile.ErrNotFound) {
 		l.t.Errorf("Get of another one's name = %v, want ErrNotFound", err)
 	}
-	how, err := l.Provider.Terminate(l.t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: id},
-		Owned: true})
-	if err != nil || how != reconcile.TerminateGone && how != reconcile.TerminateChanged {
+	how, err := l.Provider.Terminate(l.t.Context(), none)
+	if !l.Can.ReadOnly && (err != nil || how != reconcile.TerminateGone && how != reconcile.TerminateChanged) {
 		l.t.Errorf("Terminate of another one's name = %s, %v; want gone or changed", how, err)
 	}
-	if l.get(other.ID).State != reconcile.SandboxRunning || len(l.World.Destructive()) != 0 {
+	if l.get(other.ID).State != reconcile.SandboxRunning {
 		l.t.Error("the other one was touched")
 	}
+	l.untouched("a terminate of another one's name")
 }
 
 func (l *lab) unauthorized() {
@@ -61,7 +60,7 @@ func (l *lab) unauthorized() {
 	l.unknown("a 401", err)
 	l.provesNothing("a 401")
 	how, err := l.Provider.Terminate(l.t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: s.ID}})
-	if how != "" || !errors.Is(err, reconcile.ErrUnauthorized) {
+	if !l.Can.ReadOnly && (how != "" || !errors.Is(err, reconcile.ErrUnauthorized)) {
 		l.t.Errorf("Terminate = %q, %v; want ErrUnauthorized", how, err)
 	}
 }
@@ -75,7 +74,7 @@ func (l *lab) refusesHTML() {
 		l.unknown("a page of HTML", err)
 		l.provesNothing("a page of HTML")
 		how, err := l.Provider.Terminate(l.t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: s.ID}})
-		if how != "" || err == nil {
+		if how != "" && !l.Can.ReadOnly || err == nil {
 			l.t.Errorf("Terminate with a page of HTML = %q, %v; want an error", how, err)
 		}
 		lift()
@@ -96,6 +95,15 @@ func (l *lab) finds() {
 	}
 }
 
+func (l *lab) findsNone() {
+	l.put("t1", simulated.Sandbox{})
+	l.World.ResetCalls()
+	found, err := l.Provider.Find(l.t.Context(), "t1")
+	if calls := l.World.Calls(); err != nil || len(found) != 0 || len(calls) != 0 {
+		l.t.Errorf("Find = %+v, %v after %v; want none without a call", found, err, calls)
+	}
+}
+
 func (l *lab) findFails() {
 	l.put("t1", simulated.Sandbox{})
 	l.World.Inject(simulated.Fault{Effect: simulated.Answer, Status: 500})
@@ -103,3 +111,6 @@ func (l *lab) findFails() {
 		l.t.Errorf("Find = %+v, nil; want an error", found)
 	}
 }
+
+// has reports whether the adapter tells the state apart.
+func (l *lab) has(state reconcile.SandboxState) bool { return slices.Contains(l.Can.States, state) }

@@ -9,7 +9,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// suspender is the provider as one that can suspend; nil when it cannot, which is allowed.
+// suspender is the provider as one that can suspend.
 func (l *lab) suspender() reconcile.Suspender {
 	p, _ := l.Provider.(reconcile.Suspender)
 	return p
@@ -22,17 +22,15 @@ func still(s reconcile.Sandbox) bool {
 
 func (l *lab) suspends() {
 	p := l.suspender()
-	if p == nil {
-		return
-	}
 	s := l.put("t1", simulated.Sandbox{Disk: map[string]string{"/home/notes": "kept"}})
 	expected := l.get(s.ID)
-	for _, want := range []reconcile.Termination{reconcile.TerminateAccepted, reconcile.TerminateDone} {
-		if how, err := p.Suspend(l.t.Context(), expected); err != nil || how != want {
-			l.t.Fatalf("Suspend = %q, %v; want %s", how, err, want)
+	for n := range 2 {
+		how, err := p.Suspend(l.t.Context(), expected)
+		if err != nil || how != reconcile.TerminateDone && (n > 0 || how != reconcile.TerminateAccepted) {
+			l.t.Fatalf("Suspend = %q, %v; want accepted or done, and done the second time", how, err)
 		}
 		l.Clock.Advance(3 * time.Second)
-		if got := l.get(s.ID); !still(got) || !got.Owned || got.Task != "t1" {
+		if got := l.get(s.ID); !still(got) || !got.Owned || got.Task != expected.Task {
 			l.t.Fatalf("Get after Suspend = %+v, want it stopped and still ours", got)
 		}
 	}
@@ -52,16 +50,12 @@ func (l *lab) suspends() {
 
 func (l *lab) suspendsOthers() {
 	p := l.suspender()
-	if p == nil {
-		return
-	}
-	none := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "no-such-sandbox"}, Owned: true}
-	if how, err := p.Suspend(l.t.Context(), none); err != nil || how != reconcile.TerminateGone {
+	if how, err := p.Suspend(l.t.Context(), l.none()); err != nil || how != reconcile.TerminateGone {
 		l.t.Errorf("Suspend of no sandbox = %q, %v; want gone", how, err)
 	}
 	s := l.put("t1", simulated.Sandbox{})
 	expected := l.get(s.ID)
-	l.World.Change(s.ID, func(s *simulated.Sandbox) { s.Labels = map[string]string{"project": "theirs"} })
+	l.disown(s.ID)
 	if how, err := p.Suspend(l.t.Context(), expected); err != nil || how != reconcile.TerminateChanged {
 		l.t.Errorf("Suspend of what changed hands = %q, %v; want changed", how, err)
 	}
@@ -69,39 +63,32 @@ func (l *lab) suspendsOthers() {
 	if err := p.Resume(l.t.Context(), expected); err == nil {
 		l.t.Error("Resume of what changed hands = nil, want an error")
 	}
-	const id = "0000dead-0000-4000-8000-000000000001"
-	named := l.put("t2", simulated.Sandbox{Name: id})
-	how, err := p.Suspend(l.t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: id}, Owned: true})
+	none := l.none()
+	named := l.put("t2", simulated.Sandbox{Name: none.ID})
+	how, err := p.Suspend(l.t.Context(), none)
 	if err != nil || how != reconcile.TerminateGone && how != reconcile.TerminateChanged {
 		l.t.Errorf("Suspend of another one's name = %q, %v; want gone or changed", how, err)
 	}
-	if calls := l.World.Destructive(); len(calls) != 0 || l.get(named.ID).State != reconcile.SandboxRunning {
-		l.t.Errorf("it made %v, want no stop", calls)
+	if l.get(named.ID).State != reconcile.SandboxRunning {
+		l.t.Error("the other one was touched")
 	}
+	l.untouched("a suspend of what is not ours")
 }
 
 // suspendsEphemeral: at some providers a stop deletes what is ephemeral. That is no way to
 // keep it.
 func (l *lab) suspendsEphemeral() {
-	p := l.suspender()
-	if p == nil {
-		return
-	}
 	s := l.put("t1", simulated.Sandbox{Ephemeral: true})
-	if how, err := p.Suspend(l.t.Context(), l.get(s.ID)); how != reconcile.TerminateRefused || err == nil {
+	how, err := l.suspender().Suspend(l.t.Context(), l.get(s.ID))
+	if how != reconcile.TerminateRefused || err == nil {
 		l.t.Errorf("Suspend of an ephemeral one = %q, %v; want refused, and why", how, err)
 	}
-	if calls := l.World.Destructive(); len(calls) != 0 || l.get(s.ID).State != reconcile.SandboxRunning {
-		l.t.Errorf("it made %v, want no stop", calls)
-	}
+	l.untouched("a suspend of an ephemeral one")
 }
 
 // suspendLost: what got no answer may have been done; the next look finds out.
 func (l *lab) suspendLost() {
 	p := l.suspender()
-	if p == nil {
-		return
-	}
 	for _, effect := range []simulated.Effect{simulated.DoneThenAnswer, simulated.DoneThenDrop} {
 		s := l.put("t1", simulated.Sandbox{})
 		expected := l.get(s.ID)
@@ -119,44 +106,79 @@ func (l *lab) suspendLost() {
 			l.t.Errorf("Get after %s = %s, want it stopped", effect, got.State)
 		}
 	}
+}
+
+func (l *lab) suspendIgnored() {
+	p := l.suspender()
 	s := l.put("t1", simulated.Sandbox{})
 	lift := l.World.Inject(simulated.Fault{On: simulated.Stop, Effect: simulated.NotDone})
-	_, err := p.Suspend(l.t.Context(), l.get(s.ID))
+	how, err := p.Suspend(l.t.Context(), l.get(s.ID))
 	lift()
-	if err != nil {
-		l.t.Fatal(err)
+	if how == reconcile.TerminateGone || how == "" && err == nil {
+		l.t.Fatalf("Suspend = %q, %v; want what the provider said", how, err)
 	}
 	if got := l.get(s.ID); got.State != reconcile.SandboxRunning {
 		l.t.Errorf("Get = %s, want running: nothing was done", got.State)
 	}
-	busy := l.put("t1", simulated.Sandbox{Locked: true})
+	if !l.Can.Busy {
+		return
+	}
+	busy := l.get(l.put("t1", simulated.Sandbox{Locked: true}).ID)
 	ctx, cancel := context.WithTimeout(l.t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if how, err := p.Suspend(ctx, l.get(busy.ID)); how != "" || err == nil {
+	if how, err := p.Suspend(ctx, busy); how != "" || err == nil {
 		l.t.Errorf("Suspend of a busy one = %q, %v; want no answer and an error", how, err)
 	}
 }
 
 func (l *lab) resumes() {
 	p := l.suspender()
+	if err := p.Resume(l.t.Context(), l.none()); !errors.Is(err, reconcile.ErrNotFound) {
+		l.t.Errorf("Resume of no sandbox = %v, want ErrNotFound", err)
+	}
+	s := l.put("t1", simulated.Sandbox{})
+	expected := l.get(s.ID)
+	l.World.Change(s.ID, func(s *simulated.Sandbox) { s.Gone, s.State = true, reconcile.SandboxEnded })
+	if err := p.Resume(l.t.Context(), expected); !errors.Is(err, reconcile.ErrNotFound) {
+		l.t.Errorf("Resume of one that is gone = %v, want ErrNotFound", err)
+	}
+	if !l.Can.EndsAtOnce {
+		doomed := l.get(l.put("t1", simulated.Sandbox{State: reconcile.SandboxStopped, Doomed: true}).ID)
+		if err := p.Resume(l.t.Context(), doomed); !errors.Is(err, reconcile.ErrNotFound) {
+			l.t.Errorf("Resume of one that is being deleted = %v, want ErrNotFound", err)
+		}
+	}
+	resting := reconcile.SandboxStopped
+	if !l.has(resting) {
+		resting = reconcile.SandboxSuspended
+	}
+	stopped := l.get(l.put("t1", simulated.Sandbox{State: resting}).ID)
+	lift := l.World.Inject(simulated.Fault{On: simulated.Start, Effect: simulated.Answer, Status: 500})
+	l.unknown("a 500", p.Resume(l.t.Context(), stopped))
+	lift()
+	lift = l.World.Inject(simulated.Fault{On: simulated.Get, Effect: simulated.Answer, Status: 503})
+	l.unknown("a look that fails", p.Resume(l.t.Context(), stopped))
+	lift()
+	if l.has(reconcile.SandboxFailed) {
+		l.World.Change(stopped.ID, func(s *simulated.Sandbox) { s.State = reconcile.SandboxFailed })
+		l.unknown("one that failed", p.Resume(l.t.Context(), stopped))
+	}
+}
+
+// suspendsNothing: an adapter whose provider cannot suspend has no method for it, or one
+// that says so and does nothing.
+func (l *lab) suspendsNothing() {
+	p := l.suspender()
 	if p == nil {
 		return
 	}
-	none := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "no-such-sandbox"}, Owned: true}
-	if err := p.Resume(l.t.Context(), none); !errors.Is(err, reconcile.ErrNotFound) {
-		l.t.Errorf("Resume of no sandbox = %v, want ErrNotFound", err)
+	s := l.get(l.put("t1", simulated.Sandbox{}).ID)
+	how, err := p.Suspend(l.t.Context(), s)
+	if how != reconcile.TerminateRefused || !errors.Is(err, errors.ErrUnsupported) {
+		l.t.Errorf("Suspend = %q, %v; want refused as unsupported", how, err)
 	}
-	doomed := l.get(l.put("t1", simulated.Sandbox{State: reconcile.SandboxStopped, Doomed: true}).ID)
-	if err := p.Resume(l.t.Context(), doomed); !errors.Is(err, reconcile.ErrNotFound) {
-		l.t.Errorf("Resume of one that is being deleted = %v, want ErrNotFound", err)
+	if err := p.Resume(l.t.Context(), s); !errors.Is(err, errors.ErrUnsupported) {
+		l.t.Errorf("Resume = %v, want it unsupported", err)
 	}
-	s := l.get(l.put("t1", simulated.Sandbox{State: reconcile.SandboxStopped}).ID)
-	lift := l.World.Inject(simulated.Fault{On: simulated.Start, Effect: simulated.Answer, Status: 500})
-	l.unknown("a 500", p.Resume(l.t.Context(), s))
-	lift()
-	lift = l.World.Inject(simulated.Fault{On: simulated.Get, Effect: simulated.Answer, Status: 503})
-	l.unknown("a look that fails", p.Resume(l.t.Context(), s))
-	lift()
-	l.World.Change(s.ID, func(s *simulated.Sandbox) { s.State = reconcile.SandboxFailed })
-	l.unknown("one that failed", p.Resume(l.t.Context(), s))
+	l.untouched("a suspend")
 }

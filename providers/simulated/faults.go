@@ -111,10 +111,26 @@ func (w *World) Mend() {
 // journalSize is how many calls are remembered; the oldest are forgotten.
 const journalSize = 100_000
 
+// Observe tells seen of every call that reaches the world from now on, with the fault that
+// strikes it. It is told while the call is being made, and must not call the world.
+func (w *World) Observe(seen func(Call, Fault)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen = seen
+}
+
 // Called journals a call and says which fault strikes it. The zero Fault strikes nothing.
 func (w *World) Called(c Call) Fault {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	f := w.strike(c)
+	if w.seen != nil {
+		w.seen(c, f)
+	}
+	return f
+}
+
+func (w *World) strike(c Call) Fault {
 	c.At = w.o.Now()
 	if len(w.journal) == journalSize {
 		w.journal = slices.Delete(w.journal, 0, journalSize/2)

@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -9,7 +10,7 @@ import (
 // A Query asks for one page of a listing.
 type Query struct {
 	After  string // cursor of the page before; "" for the first
-	Limit  int    // 0 means 200
+	Limit  int    // 0 means the world's page size
 	Labels map[string]string
 	Hidden bool // also what a delete only hid
 }
@@ -24,7 +25,7 @@ func (w *World) Page(q Query, f Fault) (page []Sandbox, next string) {
 	}
 	w.settleAll()
 	if q.Limit == 0 {
-		q.Limit = 200
+		q.Limit = cmp.Or(w.o.PageSize, 200)
 	}
 	from := 0
 	if q.After != "" {

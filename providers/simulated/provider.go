@@ -83,6 +83,7 @@ func (p *Provider) sandbox(b Sandbox) reconcile.Sandbox {
 		Ref: reconcile.Ref{ID: b.ID}, Name: b.FormerName(), Raw: b.Raw, State: b.State, Template: b.Template,
 		Region: b.Region, Labels: b.Labels, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
 		LastActivityAt: b.LastActivityAt, ExpiresAt: b.ExpiresAt, AsOf: p.world.Now(), Error: b.Error,
+		Hollow: b.Hollow,
 	}
 	if s.Raw == "" {
 		s.Raw = string(b.State)

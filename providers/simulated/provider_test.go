@@ -4,11 +4,23 @@ import (
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/providers/providertest"
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/providers/wire"
 )
 
-func TestConformance(t *testing.T) {
-	providertest.Run(t, func(*testing.T) providertest.Harness {
-		world, clock := providertest.World()
-		return providertest.Harness{Provider: world.Provider(providertest.Entry("simulated")), World: world, Clock: clock}
-	})
+func TestConformance(t *testing.T) { suite(simulated.Abilities).Run(t) }
+
+// Where nothing has labels, ownership goes by the name, and tasks name their sandbox.
+func TestConformanceByName(t *testing.T) {
+	can := simulated.Abilities
+	can.Labels = false
+	suite(can).Run(t)
+}
+
+func suite(can wire.Abilities) providertest.Suite {
+	return providertest.Suite{Can: can, Direct: true, Open: func(*testing.T) providertest.Harness {
+		world, clock := providertest.World(can)
+		p := world.Provider(providertest.Entry("simulated", can))
+		return providertest.Harness{Provider: p, World: world, Clock: clock}
+	}}
 }

@@ -35,6 +35,7 @@ type Sandbox struct {
 	Refuse string // a delete is refused in these words
 
 	Ephemeral bool // a stop deletes it
+	Hollow    bool // the record says running, and no container is behind it
 
 	doomedAt time.Time
 	next     reconcile.SandboxState // where the transition under way leads; "" when none

@@ -24,6 +24,8 @@ func (p *Provider) Suspend(ctx context.Context, expected reconcile.Sandbox) (rec
 		return reconcile.TerminateDone, nil
 	case reconcile.SandboxStopped:
 		return stopped(now.Raw), nil
+	case reconcile.SandboxUnknown:
+		return reconcile.TerminateRefused, fmt.Errorf("stop sandbox %s of %s: it is %s", expected.ID, p.entry.Name, now.Raw)
 	}
 	if b, _ := p.world.Sandbox(expected.ID); b.Ephemeral {
 		return reconcile.TerminateRefused, fmt.Errorf("stop sandbox %s of %s: it is ephemeral: a stop would delete it",
@@ -90,6 +92,8 @@ func (p *Provider) Resume(ctx context.Context, expected reconcile.Sandbox) error
 		return nil
 	case reconcile.SandboxDeleting, reconcile.SandboxEnded:
 		return fmt.Errorf("start sandbox %s of %s: %w: it is %s", expected.ID, p.entry.Name, reconcile.ErrNotFound, now.Raw)
+	case reconcile.SandboxUnknown:
+		return fmt.Errorf("start sandbox %s of %s: it is %s", expected.ID, p.entry.Name, now.Raw)
 	}
 	err = p.call(ctx, Call{Kind: Start, ID: expected.ID}, func(f Fault) error {
 		if f.Effect == NotDone {

@@ -3,7 +3,6 @@ package simulated
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -24,6 +23,7 @@ type World struct {
 	faults    []*scripted
 	journal   []Call
 	made      int
+	seen      func(Call, Fault) // told of every call; may be nil
 }
 
 // Options are the world's clock and pace.
@@ -37,12 +37,16 @@ type Options struct {
 	ActivateAfter time.Duration // from building to active, of a template
 	StopIdle      time.Duration // running sandboxes without activity stop; 0: never
 	IndexLag      time.Duration // listings show the world as it was this long ago
+	PageSize      int           // of a listing that does not say; 0 means 200
 
 	// Wait is how slow and hanging calls wait; nil waits in real time. A simulation with a
 	// clock of its own advances it here, or returns context.DeadlineExceeded at once.
 	Wait func(ctx context.Context, d time.Duration) error
 
 	Limits Limits
+
+	// IDs makes the n-th sandbox's id, where the vendor's have a form of their own; nil: UUIDs.
+	IDs func(n int) string
 }
 
 // Limits are the account's quotas. A sandbox takes 1 CPU, 1 GiB of memory and 3 GiB of
@@ -92,7 +96,7 @@ func (w *World) put(s Sandbox) Sandbox {
 	now := w.o.Now()
 	w.made++
 	if s.ID == "" {
-		s.ID = fmt.Sprintf("%08x-%04x-4000-8000-%012x", w.rng.Uint32(), w.made>>16&0xffff, w.made)
+		s.ID = w.newID()
 	}
 	s.Name = cmp.Or(s.Name, s.ID)
 	if s.State == reconcile.SandboxUnknown && s.Raw == "" {

@@ -26,6 +26,7 @@ type Options struct {
 	TCP      bool              // also listen on a free port of 127.0.0.1; default: a unix socket only
 	Fsync    bool              // survive a crash of the machine; default: as fast as possible
 	Settings map[string]string // further server settings
+	Initdb   []string          // further arguments of initdb
 }
 
 // A Cluster is a private PostgreSQL server with the superuser postgres, without password.
@@ -97,8 +98,8 @@ func freePort(ctx context.Context) (int, error) {
 }
 
 func (c *Cluster) initdb(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, c.options.Binaries.Initdb, "-D", c.data(), "-A", "trust", "-U", "postgres",
-		"--no-sync", "-E", "UTF8", "--locale=C")
+	args := []string{"-D", c.data(), "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C"}
+	cmd := exec.CommandContext(ctx, c.options.Binaries.Initdb, append(args, c.options.Initdb...)...)
 	cmd.SysProcAttr, cmd.Dir = attributes(c.user), c.dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("run initdb: %w: %s", err, strings.TrimSpace(string(out)))
@@ -210,10 +211,15 @@ func (c *Cluster) Stop() error {
 
 // Kill ends the server as a crash does: sessions are cut and nothing is put in order. It
 // can be started again with [Cluster.Start], and then recovers.
-func (c *Cluster) Kill() error {
+func (c *Cluster) Kill() error { return c.End(syscall.SIGQUIT) }
+
+// End ends the server by a signal, and waits for it: SIGINT is a fast shutdown, SIGQUIT an
+// immediate one, and SIGKILL, which only the first process gets, leaves the sessions to
+// find out. It can be started again with [Cluster.Start].
+func (c *Cluster) End(s syscall.Signal) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.end(syscall.SIGQUIT)
+	return c.end(s)
 }
 
 // end signals the server and waits for it; one that does not listen is killed.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -83,6 +84,38 @@ func TestClusterSurvivesKillAndLeavesNothing(t *testing.T) {
 	}
 	if _, err := os.Stat(c.dir); !os.IsNotExist(err) {
 		t.Fatalf("the cluster's directory is still there: %v", err)
+	}
+}
+
+func TestStandbyTakesOver(t *testing.T) {
+	primary, err := Launch(t.Context(), Options{TCP: true, Fsync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = primary.Stop() })
+	standby, err := primary.Standby(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = standby.Stop() })
+	var follows, follower bool
+	err = connect(t, primary.DSN("postgres")).QueryRow(t.Context(),
+		"SELECT EXISTS (SELECT FROM pg_stat_replication WHERE state = 'streaming')").Scan(&follows)
+	if err != nil || !follows {
+		t.Fatalf("the stand-by streams: %t, %v", follows, err)
+	}
+	if err := primary.End(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := standby.Promote(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	conn := connect(t, standby.DSN("postgres"))
+	if err := conn.QueryRow(t.Context(), "SELECT pg_is_in_recovery()").Scan(&follower); err != nil || follower {
+		t.Fatalf("it still follows after it was promoted: %t, %v", follower, err)
+	}
+	if _, err := conn.Exec(t.Context(), "CREATE TABLE written AS SELECT 1 AS n"); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -1,3 +1,6 @@
 -- Gives the lease up, also after it ended. The epoch stays, so the next one is higher.
 UPDATE sandkeeper.leases SET holder = '', expires_at = @now
-WHERE name = 'pass' AND holder = @holder AND epoch = @epoch
+WHERE name = 'pass'
+  AND holder = @holder
+  -- guard:sql-lease-drop-epoch once a process that was taken for dead would give up the lease of who came after it
+  AND epoch = @epoch

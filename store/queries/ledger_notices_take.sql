@@ -2,8 +2,11 @@
 -- that nobody else takes them meanwhile. What another process is just taking is passed over.
 WITH due AS (
     SELECT action FROM sandkeeper.notices
-    WHERE closed_at IS NULL AND next_at <= @now
+    WHERE next_at <= @now
+      -- guard:sql-notice-open once the platform would be told again of what it was told
+      AND closed_at IS NULL
     ORDER BY next_at, action LIMIT @most
+    -- guard:sql-notice-lock once two processes would tell the platform the same at once
     FOR UPDATE SKIP LOCKED
 ), taken AS (
     UPDATE sandkeeper.notices n

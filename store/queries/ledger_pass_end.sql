@@ -2,7 +2,9 @@
 WITH ended AS (
     UPDATE sandkeeper.passes
     SET ended_at = @now, complete = @complete, error = @error, kept = @kept, counts = @counts
-    WHERE id = @pass AND ended_at IS NULL
+    WHERE id = @pass
+      -- guard:sql-pass-ends-once once a pass would be recorded twice
+      AND ended_at IS NULL
     RETURNING kind, complete
 )
 INSERT INTO sandkeeper.counters AS c (name, rule, provider, what, value)

@@ -3,7 +3,9 @@
 WITH wrong AS (
     UPDATE sandkeeper.verdicts v SET regret_at = u.at, regret = u.what, over = true
     FROM unnest(@numbers::bigint[], @at::timestamptz[], @what::text[]) u (number, at, what)
-    WHERE v.number = u.number AND v.regret_at IS NULL
+    WHERE v.number = u.number
+      -- guard:sql-regret-once once one regret would count twice against its rule
+      AND v.regret_at IS NULL
     RETURNING v.rule, v.provider, v.enforced
 )
 INSERT INTO sandkeeper.counters AS c (name, rule, provider, what, value)

@@ -13,7 +13,11 @@ WITH settled AS (
         claimed_by = '', claim_ends = NULL,
         begun_at = CASE WHEN @gives_back AND seq = 0 THEN NULL ELSE begun_at END,
         begun_pass = CASE WHEN @gives_back AND seq = 0 THEN NULL ELSE begun_pass END
-    WHERE id = @id AND closed_at IS NULL AND claimed_by = @holder AND claim_epoch = @epoch
+    WHERE id = @id
+      AND closed_at IS NULL
+      AND claimed_by = @holder
+      AND claim_epoch = @epoch
+      -- guard:sql-settle-attempt once an earlier attempt would settle a later one
       AND attempts = @attempts
     RETURNING id, remedy, seq, pass, rule, subject, provider, sandbox, task, step, reason, evidence,
        row_only, outcome, detail, attempts, planned_at, claimed_at, claimed_by, claim_ends,

@@ -4,8 +4,15 @@
 -- What an operator asked for is no pass's to withdraw.
 WITH first AS (
     SELECT id FROM sandkeeper.actions
-    WHERE id = ANY(@ids::text[]) AND closed_at IS NULL AND claimed_by = '' AND attempts = 0 AND outcome = 'pending'
+    WHERE id = ANY(@ids::text[])
+      AND closed_at IS NULL
+      AND claimed_by = ''
+      -- guard:sql-withdraw-tried lost what a dead process may have done would be told to be withdrawn
+      AND attempts = 0
+      AND outcome = 'pending'
+      -- guard:sql-withdraw-wish lost a pass would drop what a person asked for
       AND author = ''
+    -- guard:sql-withdraw-lock live a record would wait for each process that is at an action
     FOR UPDATE SKIP LOCKED
 ), withdrawn AS (
     UPDATE sandkeeper.actions a
@@ -13,7 +20,9 @@ WITH first AS (
         detail = CASE WHEN a.id IN (SELECT id FROM first) THEN 'the finding no longer holds'
                       ELSE 'the first step was withdrawn' END
     WHERE a.id IN (SELECT id FROM first)
-       OR (a.remedy IN (SELECT id FROM first) AND a.closed_at IS NULL AND a.claimed_by = '' AND a.outcome = 'pending')
+       OR (a.remedy IN (SELECT id FROM first)
+           AND a.closed_at IS NULL
+           AND a.claimed_by = '' AND a.outcome = 'pending')
     RETURNING a.rule, a.provider, a.step
 )
 INSERT INTO sandkeeper.counters AS c (name, rule, provider, what, value)

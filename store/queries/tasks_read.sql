@@ -24,7 +24,11 @@ LEFT JOIN {{if .Indexed}}LATERAL {{end}}(
         FROM {{.Table}} AS e
         WHERE {{if .Indexed}}{{.Sandbox}} = t.sk_key{{else}}{{.Sandbox}} IN (SELECT t.sk_key FROM t){{end}}
     ) AS u
-    WHERE u.type NOT LIKE 'sandkeeper.%' AND isfinite(u.at)
+    WHERE true
+      -- guard:sql-own-events P5 our own events would be life signs of the worker
+      AND u.type NOT LIKE 'sandkeeper.%'
+      -- guard:sql-finite-events P5 an event at the end of time would keep its worker alive for ever
+      AND isfinite(u.at)
     {{- if not .Indexed}}
     GROUP BY u.key{{end}}
 ) AS v ON {{if .Indexed}}true{{else}}v.key = t.sk_key{{end}}

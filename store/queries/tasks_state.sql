@@ -1,10 +1,18 @@
 -- Reads what a guarded write rests on. A locked row is locked as an update without a new
 -- key locks it, so that others may still refer to it. What the write will set is read with
 -- it, for restore.
-SELECT coalesce(({{.Status}})::text = @status::text AND {{.Sandbox}} = @sandbox::text AND {{.Live}}, false) AS stands,
+SELECT coalesce(true
+           -- guard:sql-write-status P2 a row whose status moved on would be written
+           AND ({{.Status}})::text = @status::text
+           -- guard:sql-write-sandbox P2 a row that got another sandbox would be written
+           AND {{.Sandbox}} = @sandbox::text
+           -- guard:sql-write-live P2 a row that is over would be written
+           AND {{.Live}}
+       , false) AS stands,
        {{with .Alive}}{{.}}{{else}}false{{end}} AS alive,
        ARRAY[{{.Before}}] AS before
 FROM {{.Table}}
 WHERE {{.ID}}
 {{- if .Lock}}
+-- guard:sql-write-lock P2 a busy row could move between the last look and the write
 FOR NO KEY UPDATE{{end}}

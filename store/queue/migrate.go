@@ -9,10 +9,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
+
+	"github.com/sandkeeper/sandkeeper/store"
 )
 
 // Migrate brings the tables of the job queue up to date, one process at a time.
 func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
+	ctx = store.Unhurried(ctx)
 	if err := alone(ctx, pool, func() error { return migrate(ctx, pool) }); err != nil {
 		return fmt.Errorf("migrate job queue: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/providers/wire/wiretest"
 )
 
 // Organization is the id of the one organization there is.
@@ -42,6 +43,10 @@ type Server struct {
 	mux   *http.ServeMux
 }
 
+// Transport hands requests to a handler without a network, so that a client can run where
+// time is not real.
+func Transport(h http.Handler) http.RoundTripper { return wiretest.Transport(h) }
+
 // New makes a server of the world, for an [http.Server] or for [Transport].
 func New(w *simulated.World, o Options) *Server {
 	if o.Key == "" {
@@ -56,8 +61,11 @@ func New(w *simulated.World, o Options) *Server {
 }
 
 func (s *Server) routes() {
+	front := wiretest.Front{World: s.world, Fail: s.fail, Known: s.known}
 	handle := func(pattern string, kind simulated.Kind, do func(*request)) {
-		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, route{kind, do}) })
+		s.mux.HandleFunc(pattern, front.Handle(
+			func(r *http.Request) simulated.Call { return s.callOf(r, kind) },
+			func(x wiretest.Exchange) { do(s.request(x)) }))
 	}
 	handle("GET /api/sandbox", simulated.List, s.list)
 	handle("POST /api/sandbox", simulated.Create, s.create)
@@ -80,11 +88,6 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("/", s.elsewhere)
 }
 
-type route struct {
-	kind simulated.Kind
-	do   func(*request)
-}
-
 // A request is one call under way.
 type request struct {
 	*http.Request
@@ -98,36 +101,20 @@ type request struct {
 // ServeHTTP answers one call.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, way route) {
-	// A body that was read lets the server notice when the client leaves.
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
-	if err != nil {
-		return
-	}
-	q := &request{Request: r, w: w, world: s.world, id: r.PathValue("id"), body: body}
-	w.Header().Set("Date", s.world.Now().UTC().Format(http.TimeFormat))
-	w.Header().Set("X-RateLimit-Remaining-authenticated", "9999")
-	q.fault = s.world.Called(s.callOf(q, way.kind))
-	if s.world.Wait(r.Context(), q.fault) != nil {
-		q.cut()
-		return
-	}
-	if !s.known(r) {
-		q.fail(http.StatusUnauthorized, "Invalid credentials")
-		return
-	}
-	q.run(way.do)
+func (s *Server) request(x wiretest.Exchange) *request {
+	x.W.Header().Set("X-RateLimit-Remaining-authenticated", "9999")
+	return &request{Request: x.R, w: x.W, world: s.world, id: x.R.PathValue("id"), body: x.Body, fault: x.Fault}
 }
 
 // callOf tells a find, which asks for one task, from a listing.
-func (s *Server) callOf(q *request, kind simulated.Kind) simulated.Call {
-	c := simulated.Call{Kind: kind, ID: q.id}
+func (s *Server) callOf(r *http.Request, kind simulated.Kind) simulated.Call {
+	c := simulated.Call{Kind: kind, ID: r.PathValue("id")}
 	if kind != simulated.List {
 		return c
 	}
-	_, c.Page = place(q.URL.Query().Get("cursor"))
+	_, c.Page = place(r.URL.Query().Get("cursor"))
 	var labels map[string]string
-	if s.o.TaskLabel != "" && json.Unmarshal([]byte(q.URL.Query().Get("labels")), &labels) == nil {
+	if s.o.TaskLabel != "" && json.Unmarshal([]byte(r.URL.Query().Get("labels")), &labels) == nil {
 		if task, ok := labels[s.o.TaskLabel]; ok {
 			c.Kind, c.ID = simulated.Find, task
 		}
@@ -144,6 +131,10 @@ func (q *request) json(status int, v any) {
 	q.w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	q.w.WriteHeader(status)
 	_ = json.NewEncoder(q.w).Encode(v)
+}
+
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int, message string) {
+	(&request{Request: r, w: w, world: s.world}).fail(status, message)
 }
 
 // fail answers in the form of the vendor's errors.

@@ -1,0 +1,161 @@
+package providers
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/providers/wire"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+//go:generate go test -run ^TestGuideIsUpToDate$ . -update-guide
+
+// Guide is docs/providers.md: what each kind can do, as the adapters' types and their
+// abilities say it, and what an operator should know of each.
+func Guide() string {
+	var b strings.Builder
+	b.WriteString(`<!-- Written by go generate ./providers from the adapters; do not edit. -->
+# Providers
+
+What each kind of provider can do. The table is made from the adapters, and the conformance suite
+(` + "`providers/providertest`" + `) tests against a simulator of each what can be tested there. A dash means
+that the adapter cannot, and says so: a rule or a remedy that needs it does not act there.
+
+`)
+	writeTable(&b)
+	for _, a := range adapters {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", a.kind, strings.TrimSpace(a.guide))
+	}
+	return b.String()
+}
+
+// A trait is one row of the table.
+type trait struct {
+	group, name string
+	of          func(adapter) string
+}
+
+func writeTable(b *strings.Builder) {
+	b.WriteString("| |")
+	for _, a := range adapters {
+		b.WriteString(" " + a.kind + " |")
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(adapters)) + "\n")
+	group := ""
+	for _, t := range traits {
+		if t.group != group {
+			group = t.group
+			fmt.Fprintf(b, "| **%s** |%s\n", group, strings.Repeat(" |", len(adapters)))
+		}
+		fmt.Fprintf(b, "| %s |", t.name)
+		for _, a := range adapters {
+			fmt.Fprintf(b, " %s |", strings.ReplaceAll(t.of(a), "|", "\\|"))
+		}
+		b.WriteString("\n")
+	}
+}
+
+// traits are the rows of the table, in order.
+var traits = []trait{
+	{"Listing", "labels, tags or metadata of each sandbox", is(func(a wire.Abilities) bool { return a.Labels })},
+	{"Listing", "the provider is asked for our labels only", is(func(a wire.Abilities) bool { return a.Filter })},
+	{"Listing", "find the sandboxes of a task", is(func(a wire.Abilities) bool { return a.Labels })},
+	{"Listing", "the template of each sandbox", is(func(a wire.Abilities) bool { return a.Template })},
+	{"Listing", "sandboxes on a page", says(pageSize)},
+	{"Listing", "in the order of creation", is(func(a wire.Abilities) bool { return a.OldestFirst })},
+	{"Listing", "what is hidden after a delete", is(func(a wire.Abilities) bool { return a.Hides })},
+	{"Listing", "the provider's own clock", is(func(a wire.Abilities) bool { return !a.Undated })},
+	{"Listing", "states told apart", says(func(a wire.Abilities) string { return words(a.States) })},
+	{"Listing", "may lack or show late", says(func(a wire.Abilities) string { return a.Lags })},
+	{"Ending", "sandboxes can be ended", is(func(a wire.Abilities) bool { return !a.ReadOnly })},
+	{"Ending", "the end", says(ending)},
+	{"Ending", "the provider compares before it deletes", is(func(a wire.Abilities) bool { return a.CompareAndDelete })},
+	{"Ending", "may be refused as busy", is(func(a wire.Abilities) bool { return a.Busy })},
+	{"Ending", "what ended stays on record", is(func(a wire.Abilities) bool { return a.StaysOnRecord })},
+	{"Quarantine", "suspend and resume", func(a adapter) string {
+		if _, ok := a.none.(reconcile.Suspender); !ok || a.can.Suspends == "" {
+			return no
+		}
+		return a.can.Suspends
+	}},
+	{"Quarantine", "a stop deletes some: refused", is(func(a wire.Abilities) bool { return a.StopMayDelete })},
+	{"Probes", "run a command", is(func(a wire.Abilities) bool { return a.Exec })},
+	{"Probes", "list files", is(func(a wire.Abilities) bool { return a.Files })},
+	{"Probes", "counts as activity", is(func(a wire.Abilities) bool { return a.ProbeIsActivity })},
+	{"Probes", "one failing half counts when it fails twice", is(func(a wire.Abilities) bool { return a.ProbeTwice })},
+	{"Probes", "executions left behind in a broken sandbox", says(litter)},
+	{"Probes", "executions that wait are seen", implements[reconcile.Executions]},
+	{"Evidence", "logs", implements[reconcile.Logs]},
+	{"Evidence", "CPU and memory", implements[reconcile.Usage]},
+	{"Account", "templates watched, in the states", func(a adapter) string {
+		if _, ok := a.none.(reconcile.Templates); !ok {
+			return no
+		}
+		return words(a.can.TemplateStates)
+	}},
+	{"Account", "warns before a template is inactive", is(func(a wire.Abilities) bool { return a.TemplateExpires })},
+	{"Account", "quotas", implements[reconcile.Quotas]},
+	{"Account", "lines in `sandkeeper check`", implements[reconcile.Checker]},
+}
+
+const (
+	yes = "yes"
+	no  = "–"
+)
+
+func is(fact func(wire.Abilities) bool) func(adapter) string {
+	return func(a adapter) string {
+		if fact(a.can) {
+			return yes
+		}
+		return no
+	}
+}
+
+func says(fact func(wire.Abilities) string) func(adapter) string {
+	return func(a adapter) string {
+		if text := fact(a.can); text != "" {
+			return text
+		}
+		return no
+	}
+}
+
+func implements[I any](a adapter) string {
+	if _, ok := a.none.(I); ok {
+		return yes
+	}
+	return no
+}
+
+func words[S ~string](states []S) string {
+	out := make([]string, len(states))
+	for i, s := range states {
+		out[i] = string(s)
+	}
+	return strings.Join(out, ", ")
+}
+
+func pageSize(a wire.Abilities) string {
+	if a.PageSize == 0 {
+		return "all at once"
+	}
+	return fmt.Sprint(a.PageSize)
+}
+
+func ending(a wire.Abilities) string {
+	switch {
+	case a.ReadOnly:
+		return ""
+	case a.EndsAtOnce:
+		return "at once"
+	}
+	return "accepted, gone later"
+}
+
+func litter(a wire.Abilities) string {
+	if a.Litter == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("at most %d", a.Litter)
+}

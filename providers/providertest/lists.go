@@ -1,0 +1,218 @@
+package providertest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// fleet is enough sandboxes for three pages, the last of them not full.
+func (l *lab) fleet() []simulated.Sandbox {
+	n := 2*l.Can.PageSize + 50
+	out := make([]simulated.Sandbox, n)
+	for i := range out {
+		out[i] = l.put(fmt.Sprint("t", i), simulated.Sandbox{CreatedAt: start.Add(-time.Duration(i*7%n) * time.Minute)})
+	}
+	return out
+}
+
+func (l *lab) listsPages() {
+	fleet := l.fleet()
+	all, listing, err := l.list()
+	if err != nil || !listing.Complete || len(all) != len(fleet) {
+		l.t.Fatalf("List = %d sandboxes, %+v, %v; want %d, complete", len(all), listing, err, len(fleet))
+	}
+	byCreation := func(a, b reconcile.Sandbox) int { return a.CreatedAt.Compare(b.CreatedAt) }
+	if l.Can.OldestFirst && !slices.IsSortedFunc(all, byCreation) {
+		l.t.Error("List is not oldest first")
+	}
+	if listing.Provider != "lab" || !l.Can.Undated && !listing.Date.Equal(start) || listing.Date.IsZero() {
+		l.t.Errorf("Listing = %+v, want provider lab at the provider's own clock %s", listing, start)
+	}
+	for _, s := range all {
+		if s.Provider != "lab" || !s.Owned || s.SandboxKey != s.ID || s.AsOf.IsZero() ||
+			!l.Can.Undated && !s.AsOf.Equal(start) || (s.Task != "") != l.Can.Labels {
+			l.t.Fatalf("listed %+v, want it owned, linked and stamped", s)
+		}
+	}
+	again, _, err := l.list()
+	same := func(a, b reconcile.Sandbox) bool { return a.ID == b.ID }
+	if err != nil || !slices.EqualFunc(all, again, same) {
+		l.t.Errorf("a second List has another order, %v", err)
+	}
+}
+
+// listsChurn: a listing that says that it is complete shows every sandbox that was there
+// all the while, and none twice, whatever happens between its pages.
+func (l *lab) listsChurn() {
+	var stay []string
+	var leave []string
+	for i, s := range l.fleet() {
+		if i%5 == 0 {
+			leave = append(leave, s.ID)
+			continue
+		}
+		stay = append(stay, s.ID)
+	}
+	met := map[string]int{}
+	listing, err := l.Provider.List(l.t.Context(), func(page []reconcile.Sandbox) error {
+		for _, s := range page {
+			met[s.ID]++
+		}
+		for range min(7, len(leave)) {
+			l.World.Change(leave[0], func(s *simulated.Sandbox) { s.Gone, s.State = true, reconcile.SandboxEnded })
+			leave = leave[1:]
+		}
+		l.Clock.Advance(time.Second)
+		l.put("t-new", simulated.Sandbox{})
+		return nil
+	})
+	if err == nil && !listing.Complete && len(listing.Missing) == 0 {
+		l.t.Errorf("List = %+v, nil; want it complete, or what is missing", listing)
+	}
+	for _, id := range stay {
+		if n := met[id]; n > 1 || n == 0 && err == nil && listing.Complete {
+			l.t.Errorf("sandbox %s was there all the while and is listed %d times", id, n)
+		}
+	}
+	all, listing, err := l.list()
+	if err != nil || !listing.Complete || len(all) < len(stay) {
+		l.t.Errorf("List in calm = %d sandboxes, %+v, %v; want at least %d", len(all), listing, err, len(stay))
+	}
+}
+
+func (l *lab) listsNothing() {
+	all, listing, err := l.list()
+	if err != nil || !listing.Complete || len(all) != 0 {
+		l.t.Errorf("List = %d sandboxes, %+v, %v; want none, complete", len(all), listing, err)
+	}
+}
+
+func (l *lab) listBreaks() {
+	l.fleet()
+	f := simulated.Fault{On: simulated.List, Effect: simulated.Answer, Status: 500}
+	if l.Can.PageSize > 0 {
+		f.Page = 2
+	}
+	l.World.Inject(f)
+	l.provesNothing("an error on its last page")
+}
+
+func (l *lab) listIsCut() {
+	l.put("t1", simulated.Sandbox{})
+	l.World.Inject(simulated.Fault{On: simulated.List, Effect: simulated.CutPage})
+	l.provesNothing("a cut page")
+}
+
+func (l *lab) listCircles() {
+	l.put("t1", simulated.Sandbox{})
+	l.World.Inject(simulated.Fault{On: simulated.List, Effect: simulated.SameCursor})
+	l.provesNothing("a cursor that leads back")
+	if calls := l.World.Calls(); len(calls) > 10 {
+		l.t.Errorf("it took %d calls to see the circle, want a few", len(calls))
+	}
+}
+
+func (l *lab) listStopped() {
+	l.put("t1", simulated.Sandbox{})
+	stop := errors.New("enough")
+	_, err := l.Provider.List(l.t.Context(), func([]reconcile.Sandbox) error { return stop })
+	if !errors.Is(err, stop) {
+		l.t.Errorf("List = %v, want %v", err, stop)
+	}
+}
+
+func (l *lab) listsForeign() {
+	foreign := l.World.Put(l.foreign())
+	bare := l.World.Put(simulated.Sandbox{})
+	all, _, err := l.list()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for _, s := range append(all, l.get(foreign.ID), l.get(bare.ID)) {
+		if s.Owned {
+			l.t.Errorf("%s is owned, want it foreign", s.Ref)
+		}
+	}
+}
+
+// listsOursOnly: the cost of a pass follows what is ours.
+func (l *lab) listsOursOnly() {
+	for range l.Can.PageSize + 1 {
+		l.World.Put(l.foreign())
+	}
+	mine := l.put("t1", simulated.Sandbox{})
+	l.World.ResetCalls()
+	all, listing, err := l.list()
+	if err != nil || !listing.Complete || len(all) != 1 || all[0].ID != mine.ID || len(l.World.Calls()) != 1 {
+		l.t.Errorf("List = %d sandboxes, %+v, %v after %d calls; want ours, after one",
+			len(all), listing, err, len(l.World.Calls()))
+	}
+}
+
+func (l *lab) listsHidden() {
+	l.put("t1", simulated.Sandbox{State: reconcile.SandboxFailed, Doomed: true})
+	all, _, err := l.list()
+	if err != nil || len(all) != 1 || all[0].State != reconcile.SandboxDeleting || !all[0].Owned {
+		l.t.Errorf("List = %+v, %v; want one owned sandbox that is being deleted", all, err)
+	}
+}
+
+// nobodyKnows is a state that no adapter has a word for.
+const nobodyKnows = "hibernating"
+
+func (l *lab) unknownState() {
+	s := l.put("t1", simulated.Sandbox{Raw: nobodyKnows})
+	all, listing, err := l.list()
+	if err != nil || !listing.Complete || len(all) != 1 {
+		l.t.Fatalf("List = %+v, %+v, %v; want one", all, listing, err)
+	}
+	for _, got := range []reconcile.Sandbox{all[0], l.get(s.ID)} {
+		if got.State != reconcile.SandboxUnknown || !strings.Contains(got.Raw, nobodyKnows) {
+			l.t.Errorf("state = %q, raw %q; want unknown and the provider's word", got.State, got.Raw)
+		}
+	}
+}
+
+// unknownIsLeft: what nobody has a word for may be anything, also healthy work.
+func (l *lab) unknownIsLeft() {
+	s := l.get(l.put("t1", simulated.Sandbox{Raw: nobodyKnows}).ID)
+	l.World.ResetCalls()
+	if got := l.Provider.Probe(l.t.Context(), s, policy()); got.Outcome != reconcile.NotAllowed {
+		l.t.Errorf("Probe = %+v, want not-allowed", got)
+	}
+	if p, ok := l.Provider.(reconcile.Suspender); ok {
+		if how, err := p.Suspend(l.t.Context(), s); err == nil || how != reconcile.TerminateRefused && how != "" {
+			l.t.Errorf("Suspend = %q, %v; want it refused, and why", how, err)
+		}
+		l.unknown("a resume", p.Resume(l.t.Context(), s))
+	}
+	for _, c := range l.World.Calls() {
+		switch c.Kind {
+		case simulated.Get, simulated.List, simulated.Find, simulated.AccountOf:
+		default:
+			l.t.Errorf("it made %+v, want looks only", c)
+		}
+	}
+}
+
+// skewed: the provider's clock is the provider's, however far it is from ours.
+func (l *lab) skewed() {
+	s := l.put("t1", simulated.Sandbox{})
+	for _, by := range []time.Duration{time.Hour, -30 * time.Minute, 25 * time.Hour} {
+		l.Clock.Advance(by)
+		now := l.World.Now()
+		all, listing, err := l.list()
+		if err != nil || len(all) != 1 || !listing.Date.Equal(now) || !all[0].AsOf.Equal(now) {
+			l.t.Errorf("List with a clock that jumped %s = %+v, %+v, %v; want it as of %s", by, all, listing, err, now)
+		}
+		if got := l.get(s.ID); !got.AsOf.Equal(now) {
+			l.t.Errorf("Get with a clock that jumped %s = %+v, want it as of %s", by, got, now)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package wire
+
+import "github.com/sandkeeper/sandkeeper/reconcile"
+
+// Abilities are the facts of an adapter that its type cannot tell. docs/providers.md shows
+// them, and the conformance suite proves them: what is claimed is tested, and what is not
+// claimed must be denied honestly. The zero value can list, get and end sandboxes.
+type Abilities struct {
+	// What a listing shows.
+
+	Labels      bool                     // labels, tags or metadata of each sandbox
+	Filter      bool                     // the provider is asked for our labels only
+	Template    bool                     // the template that a sandbox was made from
+	States      []reconcile.SandboxState // told apart, besides unknown, deleting and ended
+	PageSize    int                      // of the largest page; 0: all sandboxes at once
+	OldestFirst bool                     // the order of creation over all pages; else another that is stable
+	Hides       bool                     // what a delete only hid is listed, as being deleted
+	Undated     bool                     // answers do not tell the provider's clock; ours stands in
+	Lags        string                   // what a listing may lack or show too late; "" when nothing known
+
+	// How a sandbox is ended.
+
+	ReadOnly         bool // it cannot be: a terminate is refused
+	EndsAtOnce       bool // it is gone when the call returns; else accepted, and gone later
+	StaysOnRecord    bool // what has ended is still found, as ended
+	CompareAndDelete bool // the provider compares; else the adapter looks right before
+	Refuses          bool // the provider may refuse, in words, what is not its credential's fault
+	Busy             bool // the provider may refuse a change while another one is under way
+
+	// How it is suspended, where the adapter can.
+
+	Suspends      string // what that is, and what is kept: "stop: its disk is kept"
+	StopMayDelete bool   // some sandboxes are deleted by a stop: these are refused
+
+	// How it is probed.
+
+	Exec, Files     bool // a command; a listing of files
+	DataPlane       bool // the sandbox's own daemon answers: a 502 in its place is its fault
+	ProbeIsActivity bool // a probe puts the provider's idle time-out off
+	ProbeTwice      bool // one failing half counts when it fails twice
+	Litter          int  // probes of a broken sandbox leave at most so many executions behind
+
+	// What of templates.
+
+	TemplateStates  []reconcile.TemplateState // told apart, besides unknown
+	TemplateExpires bool                      // says when an unused one will be inactive
+}

@@ -1,0 +1,73 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+)
+
+// Answers of a usual size are read beside any number of others, larger ones two at a time: a
+// provider that sends garbage to every call must not fill the memory.
+const (
+	usualBody   = MaxOne
+	largeAtOnce = 2
+)
+
+// ErrLarge is an answer that would be as large the next time.
+var ErrLarge = errors.New("the answer is larger")
+
+func tooLarge(limit int64) error { return fmt.Errorf("%w than %d bytes", ErrLarge, limit) }
+
+// readBody reads at most limit bytes, as they are after decompression. An error answer is
+// cut, a good one must fit.
+func (c *Client) readBody(ctx context.Context, res *http.Response, limit int64) ([]byte, error) {
+	good := res.StatusCode/100 == 2
+	if !good {
+		limit = maxWords
+	}
+	body, err := readUpTo(res, nil, min(limit, usualBody))
+	if err == nil && int64(len(body)) > usualBody && limit > usualBody {
+		body, err = c.readOn(ctx, res, body, limit)
+	}
+	switch {
+	case err != nil && good:
+		return nil, fmt.Errorf("read the answer: %w", err)
+	case int64(len(body)) > limit && good:
+		return nil, tooLarge(limit)
+	}
+	return body, nil
+}
+
+// readOn reads the rest of a large answer, when it is its turn.
+func (c *Client) readOn(ctx context.Context, res *http.Response, body []byte, limit int64) ([]byte, error) {
+	select {
+	case c.large <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for other large answers: %w", ctx.Err())
+	}
+	defer func() { <-c.large }()
+	return readUpTo(res, body, limit)
+}
+
+// readUpTo reads on until the end of an answer, or until there is more than the limit. It
+// takes little more memory than that.
+func readUpTo(res *http.Response, body []byte, limit int64) ([]byte, error) {
+	const least = 4 << 10
+	for want := min(max(res.ContentLength+1, least), limit+1); int64(len(body)) <= limit; want = min(2*want, limit+1) {
+		body = slices.Grow(body, max(int(want)-len(body), 0))
+		for len(body) < cap(body) {
+			n, err := res.Body.Read(body[len(body):cap(body)])
+			body = body[:len(body)+n]
+			switch {
+			case errors.Is(err, io.EOF):
+				return body, nil
+			case err != nil:
+				return body, err
+			}
+		}
+	}
+	return body, nil
+}

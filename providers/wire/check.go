@@ -1,0 +1,67 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// Fixes are what an operator should do, by what went wrong.
+type Fixes struct {
+	Refused string // of a credential: "create an API key in the dashboard and set token: to it"
+	URL     string // that is wrong: "set url: to the address that ends with /api"
+}
+
+// Fix is what an operator should do about an error.
+func (f Fixes) Fix(err error) string {
+	switch {
+	case errors.Is(err, reconcile.ErrUnauthorized):
+		return f.Refused
+	case errors.Is(err, reconcile.ErrThrottled):
+		return "wait, or lower rate: other programs share the limit"
+	case errors.Is(err, ErrNotAPI), errors.Is(err, reconcile.ErrNotFound):
+		return f.URL
+	}
+	return "see that the address in url: can be reached from here"
+}
+
+// Failed is the line of `check` for what went wrong.
+func (f Fixes) Failed(what string, err error) reconcile.CheckResult {
+	return reconcile.CheckResult{What: what, Said: Clip(err.Error(), 300), Fix: f.Fix(err)}
+}
+
+// CheckListing reads the first page and counts.
+func (f *Frame) CheckListing(ctx context.Context, read ReadPage, fixes Fixes) reconcile.CheckResult {
+	page, err := read(ctx, "")
+	if err != nil {
+		return fixes.Failed("listing", err)
+	}
+	owned := 0
+	for _, s := range page.Sandboxes {
+		if s.Owned {
+			owned++
+		}
+	}
+	return reconcile.CheckResult{What: "listing", OK: true,
+		Said: fmt.Sprintf("first page: %d sandboxes, %d owned", len(page.Sandboxes), owned)}
+}
+
+// LimitsLeft shows what the provider's limiters say is left, by the headers that begin
+// with one of the prefixes. Documents about limits disagree with each other; headers do not.
+func LimitsLeft(h http.Header, prefixes ...string) reconcile.CheckResult {
+	var said []string
+	for name := range h {
+		for _, prefix := range prefixes {
+			if limiter, ok := strings.CutPrefix(name, http.CanonicalHeaderKey(prefix)); ok {
+				said = append(said, strings.ToLower(strings.TrimPrefix(limiter+" ", "-"))+Clip(h.Get(name), 20)+" left")
+			}
+		}
+	}
+	slices.Sort(said)
+	return reconcile.CheckResult{What: "rate limit", OK: true, Said: first(strings.Join(said, ", "), "not said")}
+}

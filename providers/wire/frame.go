@@ -1,0 +1,172 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/entry"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A Frame holds what the calls of [reconcile.Provider] have in common: their order of
+// steps, which is a guard, and the words around their errors. An adapter gives it its own
+// calls. It is safe for concurrent use.
+type Frame struct {
+	Entry  entry.Entry
+	Now    func() time.Time         // our own clock
+	Redact func(text string) string // nil: texts are left as they are
+
+	probing sync.Map // ids of sandboxes with a probe under way
+}
+
+// ErrAnother is the answer to a look that shows another sandbox than the one asked for, as
+// where a look-up by id also finds names. The id itself is gone.
+var ErrAnother = fmt.Errorf("%w: the answer is another sandbox", reconcile.ErrNotFound)
+
+// A Look reads one sandbox by id, with errors as [reconcile.Provider]'s Get has them.
+type Look func(ctx context.Context, id string) (reconcile.Sandbox, error)
+
+// Get reads one sandbox by look.
+func (f *Frame) Get(ctx context.Context, id string, look Look) (reconcile.Sandbox, error) {
+	s, err := f.look(ctx, id, look)
+	if err != nil {
+		return reconcile.Sandbox{}, fmt.Errorf("get sandbox %s of %s: %w", id, f.Entry.Name, err)
+	}
+	return s, nil
+}
+
+func (f *Frame) look(ctx context.Context, id string, look Look) (reconcile.Sandbox, error) {
+	if err := CheckID(id); err != nil {
+		return reconcile.Sandbox{}, err
+	}
+	return look(ctx, id)
+}
+
+// Before makes sure that the id still is the sandbox expected and still ours. Else it says
+// how that ends what is asked for.
+func (f *Frame) Before(ctx context.Context, expected reconcile.Sandbox, look Look) (
+	now reconcile.Sandbox, how reconcile.Termination, err error,
+) {
+	now, err = f.look(ctx, expected.ID, look)
+	switch {
+	case errors.Is(err, ErrAnother), err == nil && now.ID != expected.ID:
+		return now, reconcile.TerminateChanged, nil
+	case errors.Is(err, reconcile.ErrNotFound):
+		return now, reconcile.TerminateGone, nil
+	case err != nil:
+		return now, "", fmt.Errorf("look first: %w", err)
+	case f.changed(expected, now):
+		return now, reconcile.TerminateChanged, nil
+	}
+	return now, "", nil
+}
+
+// changed reports whether the sandbox lost the labels or the name that proved whose it is.
+func (f *Frame) changed(expected, now reconcile.Sandbox) bool {
+	return expected.Owned && !now.Owned && !f.Entry.Owns.Referenced
+}
+
+// Terminate looks first and calls end only for what is still the sandbox expected and not
+// at its end. One that is being deleted is asked for again only when it was expected so.
+func (f *Frame) Terminate(ctx context.Context, expected reconcile.Sandbox, look Look,
+	end func(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error),
+) (reconcile.Termination, error) {
+	now, how, err := f.Before(ctx, expected, look)
+	switch {
+	case how != "" || err != nil:
+	case now.State == reconcile.SandboxEnded:
+		how = reconcile.TerminateGone
+	case now.State == reconcile.SandboxDeleting && expected.State != reconcile.SandboxDeleting:
+		how = reconcile.TerminateAccepted
+	default:
+		how, err = end(ctx, now)
+	}
+	if err != nil {
+		return how, fmt.Errorf("terminate sandbox %s of %s: %w", expected.ID, f.Entry.Name, err)
+	}
+	return how, nil
+}
+
+// Turns are an adapter's ways to suspend a sandbox and to bring it back.
+type Turns struct {
+	Look  Look
+	Stop  func(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error)
+	Start func(ctx context.Context, now reconcile.Sandbox) error
+	// Resting tells what is stopped or suspended, which is done, from what is on the way
+	// there, which is accepted.
+	Resting func(now reconcile.Sandbox) reconcile.Termination
+}
+
+// Suspend looks first and calls Stop only for a running sandbox that is still the one
+// expected.
+func (f *Frame) Suspend(ctx context.Context, expected reconcile.Sandbox, t Turns) (reconcile.Termination, error) {
+	now, how, err := f.Before(ctx, expected, t.Look)
+	if how == "" && err == nil {
+		switch now.State {
+		case reconcile.SandboxEnded:
+			how = reconcile.TerminateGone
+		case reconcile.SandboxStopped, reconcile.SandboxSuspended:
+			how = t.Resting(now)
+		case reconcile.SandboxCreating:
+			err = fmt.Errorf("%w: it is %s", reconcile.ErrHeld, now.Raw)
+		case reconcile.SandboxRunning:
+			how, err = t.Stop(ctx, now)
+		default:
+			how, err = reconcile.TerminateRefused, fmt.Errorf("it is %s", first(now.Raw, "in no known state"))
+		}
+	}
+	if err != nil {
+		return how, fmt.Errorf("stop sandbox %s of %s: %w", expected.ID, f.Entry.Name, err)
+	}
+	return how, nil
+}
+
+// Resume calls Start for a sandbox that is stopped or suspended and still the one expected.
+// One that is being deleted is gone: it never comes back. One that runs or comes up is left
+// as it is.
+func (f *Frame) Resume(ctx context.Context, expected reconcile.Sandbox, t Turns) error {
+	if err := f.resume(ctx, expected, t); err != nil {
+		return fmt.Errorf("start sandbox %s of %s: %w", expected.ID, f.Entry.Name, err)
+	}
+	return nil
+}
+
+func (f *Frame) resume(ctx context.Context, expected reconcile.Sandbox, t Turns) error {
+	now, err := f.look(ctx, expected.ID, t.Look)
+	switch {
+	case err != nil:
+		return err
+	case f.changed(expected, now), now.ID != expected.ID:
+		return errors.New("it is not the one expected any more")
+	}
+	switch now.State {
+	case reconcile.SandboxRunning, reconcile.SandboxCreating:
+		return nil
+	case reconcile.SandboxDeleting, reconcile.SandboxEnded:
+		return fmt.Errorf("%w: it is %s", reconcile.ErrNotFound, now.Raw)
+	case reconcile.SandboxStopped, reconcile.SandboxSuspended:
+		return t.Start(ctx, now)
+	}
+	return fmt.Errorf("it is %s", first(now.Raw, "in no known state"))
+}
+
+func (f *Frame) redact(text string) string {
+	if f.Redact == nil {
+		return text
+	}
+	return f.Redact(text)
+}
+
+// Held is the error of a change that came while another one is under way: nothing was done,
+// and it may work later.
+func Held(err error) error { return fmt.Errorf("%w: %w", reconcile.ErrHeld, err) }
+
+// Unable is the error of what an adapter, or the provider behind it, cannot do at all. It
+// wraps [errors.ErrUnsupported].
+func Unable(what string) error {
+	return fmt.Errorf("%w: %s", errors.ErrUnsupported, strings.TrimSpace(what))
+}

@@ -1,0 +1,109 @@
+package wire
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Guard puts the client's turn, waits, circuit and bounds around the calls of a client
+// that a vendor or a library brings: its requests wait for the rate, are not made while
+// the circuit is open or the provider asked to wait, and no body that it reads is larger
+// than limit. Deadlines, credentials and repeats stay that client's own: switch its
+// repeats off. A connection that is taken over (101) is left alone.
+func (c *Client) Guard(next http.RoundTripper, limit int64) http.RoundTripper {
+	return guard{client: c, next: next, limit: limit}
+}
+
+type guard struct {
+	client *Client
+	next   http.RoundTripper
+	limit  int64
+}
+
+// RoundTrip makes one guarded call.
+func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
+	k := Call{Method: r.Method}
+	if err := g.client.admit(r.Context(), k); err != nil {
+		return nil, err
+	}
+	res, err := g.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	a := Answer{Status: res.StatusCode, Header: res.Header, Date: g.client.date(res.Header)}
+	g.client.learn(k, a)
+	if seen, ok := r.Context().Value(seenKey{}).(*Seen); ok {
+		seen.note(a)
+	}
+	if res.StatusCode == http.StatusSwitchingProtocols {
+		return res, nil
+	}
+	limit := g.limit
+	if !a.OK() {
+		limit = maxWords
+	}
+	res.Body = &bounded{ReadCloser: res.Body, left: limit, limit: limit}
+	return res, nil
+}
+
+// A bounded body ends with an error where it gets too large.
+type bounded struct {
+	io.ReadCloser
+	left, limit int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, tooLarge(b.limit)
+	}
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return n - 1, tooLarge(b.limit)
+	}
+	return n, err
+}
+
+type seenKey struct{}
+
+// Seen is what the answers to guarded calls said beside their bodies.
+type Seen struct {
+	mu    sync.Mutex
+	first Answer
+	last  Answer
+}
+
+// Watch notes what guarded calls under the context are answered.
+func Watch(ctx context.Context) (context.Context, *Seen) {
+	seen := &Seen{}
+	return context.WithValue(ctx, seenKey{}, seen), seen
+}
+
+func (s *Seen) note(a Answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.first.Status == 0 {
+		s.first = a
+	}
+	s.last = a
+}
+
+// Date is the provider's clock at the first answer; zero when there was none.
+func (s *Seen) Date() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.first.Date
+}
+
+// Last is the last answer, without its body: status and headers tell what a library's
+// error hides, such as a 404 that is a page.
+func (s *Seen) Last() Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
+}

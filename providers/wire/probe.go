@@ -1,0 +1,112 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// Margin is what an answer may take beyond the time-out inside the sandbox.
+const Margin = 2 * time.Second
+
+// A Half is what one half of a probe, or the whole, met. The zero value was not asked for.
+type Half struct {
+	Outcome reconcile.ProbeOutcome
+	Said    string
+}
+
+// Probe runs probe for a sandbox that is known to run, one at a time for each sandbox, and
+// only when something is to be probed. Nothing is called for any other: a call into one
+// that rests may wake it.
+func (f *Frame) Probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy,
+	probe func(ctx context.Context) Half,
+) reconcile.ProbeResult {
+	began := f.Now()
+	h := f.probe(ctx, s, policy, probe)
+	return reconcile.ProbeResult{
+		Ref: s.Ref, At: began, Outcome: h.Outcome, Detail: f.redact(h.Said), Took: f.Now().Sub(began),
+	}
+}
+
+func (f *Frame) probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy,
+	probe func(ctx context.Context) Half,
+) Half {
+	switch {
+	case s.State != reconcile.SandboxRunning:
+		return Half{reconcile.NotAllowed, "the sandbox is " + first(s.Raw, string(s.State), "in no known state")}
+	case policy.Off, policy.Exec == "" && policy.Path == "":
+		return Half{reconcile.NotAllowed, "no probe is configured"}
+	}
+	if err := CheckID(s.ID); err != nil {
+		return Unclear(err.Error())
+	}
+	if _, busy := f.probing.LoadOrStore(s.ID, true); busy {
+		return Half{reconcile.NotAllowed, "another probe of it is under way"}
+	}
+	defer f.probing.Delete(s.ID)
+	return probe(ctx)
+}
+
+// Both runs the halves of a probe at once and merges them.
+func Both(exec, files func() Half) Half {
+	var first, second Half
+	var both sync.WaitGroup
+	both.Go(func() { first = exec() })
+	both.Go(func() { second = files() })
+	both.Wait()
+	return Merge(first, second)
+}
+
+// Merge is the verdict of all halves: a failure counts first, then that nothing is known.
+func Merge(halves ...Half) Half {
+	order := []reconcile.ProbeOutcome{reconcile.CannotStart, reconcile.Hung, reconcile.Infrastructure,
+		reconcile.NotAllowed, reconcile.Answered}
+	var said []string
+	met := map[reconcile.ProbeOutcome]bool{}
+	for _, h := range halves {
+		met[h.Outcome] = true
+		if h.Said != "" {
+			said = append(said, h.Said)
+		}
+	}
+	for _, outcome := range order {
+		if met[outcome] {
+			return Half{outcome, strings.Join(said, "; ")}
+		}
+	}
+	return Half{reconcile.NotAllowed, "no probe is configured"} // unreachable unless all halves are skipped
+}
+
+// Silent judges a call into a sandbox that got no answer. Only a request that was handed
+// over and not answered in time speaks against the sandbox.
+func Silent(err error, timeout time.Duration) Half {
+	var gone *Lost
+	if errors.As(err, &gone) && gone.Slow && gone.Connected {
+		return Half{reconcile.Hung, fmt.Sprintf("no answer within %s", timeout)}
+	}
+	return Unclear(Clip(err.Error(), 160))
+}
+
+// Ran judges a command that the sandbox gave an exit code for. Whatever it is, the sandbox
+// answered; only a negative one says that no process could be started.
+func Ran(exit int, output string) Half {
+	if exit < 0 {
+		said := strings.TrimSuffix(fmt.Sprintf("exit %d: %s", exit, Clip(output, 100)), ": ")
+		return Half{reconcile.CannotStart, said}
+	}
+	return Half{reconcile.Answered, fmt.Sprintf("exit %d", exit)}
+}
+
+// Listed judges a listing of files that came.
+func Listed(entries int) Half { return Half{reconcile.Answered, fmt.Sprintf("%d entries", entries)} }
+
+// Unclear is an answer that says nothing of the sandbox.
+func Unclear(said string) Half { return Half{reconcile.Infrastructure, said} }
+
+// Seconds is a time-out in whole seconds, at least one.
+func Seconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.Second)) }

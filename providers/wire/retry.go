@@ -1,0 +1,86 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"time"
+)
+
+// attempts is how often a read is tried.
+const attempts = 4
+
+// Read makes a GET and repeats it while that may help: a limit, a gateway without its
+// server, a lost connection. The last answer is returned whatever it is. The waits together
+// are no longer than one may be: passes of all kinds wait for this one. For the same reason a
+// provider that has fallen silent is asked once, until it answers something.
+func (c *Client) Read(ctx context.Context, k Call) (Answer, error) {
+	k.Method = http.MethodGet
+	silent := c.silent.Load()
+	for try, waited := 1, time.Duration(0); ; try++ {
+		a, err := c.Once(ctx, k)
+		if try == attempts || !again(a, err) || ctx.Err() != nil || silent && c.silent.Load() {
+			return a, err
+		}
+		c.log.DebugContext(ctx, "reading again", "what", k.What, "try", try, "status", a.Status, "err", err)
+		wait := c.pause(try, a)
+		if waited += wait; waited > longestWait || sleep(ctx, wait, "wait to try again") != nil {
+			return a, err
+		}
+	}
+}
+
+// Get reads a thing: [Client.Read], then [Client.Decode] into v.
+func (c *Client) Get(ctx context.Context, k Call, v any) (Answer, error) {
+	a, err := c.Read(ctx, k)
+	if err != nil {
+		return a, err
+	}
+	return a, c.Decode(a, v)
+}
+
+// again reports whether a read that went so may go better the next time.
+func again(a Answer, err error) bool {
+	if err != nil {
+		var gone *Lost
+		return errors.As(err, &gone) && !errors.Is(err, ErrLarge)
+	}
+	switch a.Status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// pause is how long to wait before the next try: what the provider asks for, else a
+// growing time with jitter.
+func (c *Client) pause(try int, a Answer) time.Duration {
+	if wait, ok := c.asked(a); ok {
+		return wait
+	}
+	backoff := min(200*time.Millisecond<<(try-1), 10*time.Second)
+	return backoff/2 + rand.N(backoff/2)
+}
+
+// conflictPatience bounds how long a change is tried while another one is under way. A
+// transition may take minutes; the ledger tries again later, so that one busy sandbox does
+// not hold up a run.
+const conflictPatience = 3 * time.Second
+
+// Change makes a call that changes something. Only a plain "busy" (409) or "too often"
+// (429) is repeated: both mean that nothing was done. What got no answer may have been
+// done, so that the caller must look. Where a 409 means something else, use [Client.Once].
+func (c *Client) Change(ctx context.Context, k Call) (Answer, error) {
+	patience, cancel := context.WithTimeout(ctx, conflictPatience)
+	defer cancel()
+	for try := 1; ; try++ {
+		a, err := c.Once(ctx, k) // each call has its own time; patience is for the repeats
+		if err != nil || a.Status != http.StatusConflict && a.Status != http.StatusTooManyRequests {
+			return a, err
+		}
+		if sleep(patience, c.pause(try+1, a), "wait to try again") != nil {
+			return a, nil
+		}
+	}
+}

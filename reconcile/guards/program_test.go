@@ -1,0 +1,82 @@
+package guards_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/guards"
+)
+
+const root = "../.."
+
+var (
+	keep   = flag.String("keep", "", "write the overlay of the program into this folder, to work with it by hand")
+	update = flag.Bool("update-document", false, "write docs/guards.md anew")
+)
+
+// TestProgram: all marks of the program can be read, and a switch can be put into each.
+func TestProgram(t *testing.T) {
+	folder := *keep
+	if folder == "" {
+		folder = t.TempDir()
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := program(t).Overlay(folder); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func program(t *testing.T) *guards.Tree {
+	t.Helper()
+	tree, err := guards.Read(root, guards.Folders...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+var lineNumber = regexp.MustCompile(`:\d+` + "`")
+
+// TestDocument: docs/guards.md tells of all guards. That lines have moved since is for
+// `make generated` to say: it would fail each test run in which somebody edits a file.
+func TestDocument(t *testing.T) {
+	file := filepath.Join(root, "docs", "guards.md")
+	sql, err := guards.ReadSQL(root, "store/queries")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := guards.Document(
+		guards.Part{Title: "In the code", Guards: program(t).Guards(), Witnesses: shown(t, "reconcile/testdata/guards.txt")},
+		guards.Part{Title: "In the queries", Guards: sql, Witnesses: shown(t, "store/testdata/guards.txt")})
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lineNumber.ReplaceAllString(string(got), "`") != lineNumber.ReplaceAllString(want, "`") {
+		t.Error("docs/guards.md does not tell of the guards as they are: go generate ./reconcile/guards")
+	}
+}
+
+func shown(t *testing.T, file string) []guards.Witness {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := guards.ReadWitnesses(file, string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}

@@ -1,0 +1,113 @@
+package guards
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Witness is what shows that a guard matters: something that goes well with it, and breaks
+// its property without it.
+type Witness struct {
+	Guard    string
+	Property string // the one that breaks
+	Kind     string // one of the Shown constants
+	What     string // the seed's number, the file's name, or the test's: `^TestX$/^case$`, elsewhere `store/memory#^TestX$`
+}
+
+// The kinds of witnesses.
+const (
+	ShownBySeed    = "seed"    // a history that the seed generates
+	ShownByHistory = "history" // a history kept in testdata/guards
+	ShownByTest    = "test"    // a test that fails, where the simulation has no such world
+)
+
+// Seed is the seed of a witness by seed.
+func (w *Witness) Seed() uint64 {
+	n, _ := strconv.ParseUint(w.What, 10, 64) // checked when it was read
+	return n
+}
+
+// Test is the folder of a witness by test, from reconcile, and which of its tests it is.
+func (w *Witness) Test() (folder, test string) {
+	if folder, test, elsewhere := strings.Cut(w.What, "#"); elsewhere {
+		return "../" + folder, test
+	}
+	return ".", w.What
+}
+
+// String is the line that the witness was read from.
+func (w *Witness) String() string {
+	return fmt.Sprintf("%s %s %s:%s", w.Guard, w.Property, w.Kind, w.What)
+}
+
+// ReadWitnesses reads a file of witnesses: one a line, `NAME PROPERTY KIND:WHAT`, comments
+// begin with #. All mistakes are reported, with file and line.
+func ReadWitnesses(file, text string) ([]Witness, error) {
+	var out []Witness
+	var errs []error
+	for i, line := range strings.Split(text, "\n") {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		w, err := readWitness(line)
+		if err == nil && slices.ContainsFunc(out, func(o Witness) bool { return o.Guard == w.Guard }) {
+			err = fmt.Errorf("guard %s has a witness already", w.Guard)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s:%d: %w", file, i+1, err))
+			continue
+		}
+		out = append(out, w)
+	}
+	return out, errors.Join(errs...)
+}
+
+func readWitness(line string) (Witness, error) {
+	words := strings.Fields(line)
+	if len(words) != 3 {
+		return Witness{}, errors.New("a witness reads NAME PROPERTY KIND:WHAT")
+	}
+	kind, what, _ := strings.Cut(words[2], ":")
+	w := Witness{Guard: words[0], Property: words[1], Kind: kind, What: what}
+	switch {
+	case !slices.Contains(Properties, w.Property):
+		return w, fmt.Errorf("no such property: %s", w.Property)
+	case !slices.Contains([]string{ShownBySeed, ShownByHistory, ShownByTest}, kind) || what == "":
+		return w, fmt.Errorf("%s is none of seed:N, history:FILE and test:NAME", words[2])
+	}
+	if _, err := strconv.ParseUint(what, 10, 64); kind == ShownBySeed && err != nil {
+		return w, fmt.Errorf("seed of %s: %w", w.Guard, err)
+	}
+	return w, nil
+}
+
+// Compare says what guards and witnesses do not agree on: a guard without a witness, one that
+// shows another property, a witness of nothing.
+func Compare(all []Guard, witnesses []Witness) []string {
+	of := map[string]Witness{}
+	for _, w := range witnesses {
+		of[w.Guard] = w
+	}
+	var out []string
+	for i := range all {
+		g := &all[i]
+		w, found := of[g.Name]
+		switch {
+		case !found:
+			out = append(out, fmt.Sprintf("%s: guard %s has no witness: nothing shows that it matters", g.Where(), g.Name))
+		case w.Property != g.Property:
+			out = append(out, fmt.Sprintf("%s: guard %s carries %s, and its witness shows %s", g.Where(), g.Name, g.Property,
+				w.Property))
+		}
+		delete(of, g.Name)
+	}
+	for _, w := range witnesses {
+		if _, left := of[w.Guard]; left {
+			out = append(out, fmt.Sprintf("witness of %s: there is no such guard", w.Guard))
+		}
+	}
+	return out
+}

@@ -1,0 +1,85 @@
+package simtest
+
+import (
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// kill says what healthy work a deed ends; nothing when it ends none.
+func (a *Account) kill(w *watch, d *deed) Kill {
+	switch {
+	case d.write != nil:
+		was := a.prior
+		a.prior = prior{}
+		if d.k == nil || was.task != d.k {
+			return Kill{}
+		}
+		return judged(was.why, excused(w.saw(d, was.step), was.excuse))
+	case !d.ends() || d.b == nil || !d.b.there():
+		return Kill{}
+	case d.b.owner != ours:
+		return Kill{Kind: "foreign", Why: "it is not ours but " + string(d.b.owner)}
+	case d.k == nil:
+		return judged(a.town.use(d.b), "")
+	}
+	return judged(a.town.use(d.b), excused(w.saw(d, d.k.step), a.town.excuse(d.k)))
+}
+
+// overLimit is no excuse but a wish: the row itself says how long its work may take.
+const overLimit = "it was past its own limits"
+
+// judged sorts a loss by what was lost.
+func judged(why, excuse string) Kill {
+	k := Kill{Kind: "work", Why: why, Excused: excuse}
+	switch {
+	case why == "", excuse == overLimit:
+		return Kill{}
+	case strings.Contains(why, "for its turn"):
+		k.Kind = "queued"
+	case strings.Contains(why, "for its user"), strings.Contains(why, "its user may"):
+		k.Kind = "kept"
+	}
+	return k
+}
+
+func excused(saw bool, excuse string) string {
+	if !saw {
+		return "it began within the last moments"
+	}
+	return excuse
+}
+
+// saw reports whether the process could have seen the truth of the task, which changed last at
+// a step: it read something of it since, or it did not look for too long.
+func (w *watch) saw(d *deed, changed int) bool {
+	read := d.p.rows[d.k.id]
+	if d.b != nil {
+		for _, m := range []moment{d.p.keys[d.b.ref.ID], d.p.boxes[d.b.ref].moment} {
+			if m.step > read.step {
+				read = m
+			}
+		}
+	}
+	return changed < read.step || w.at.Sub(read.at) > unavoidable
+}
+
+// excuse says why nobody who sees rows, events and sandboxes could know that the task is well.
+// It is asked for every janitor, whatever rule it went by.
+func (t *Town) excuse(k *task) string {
+	r := t.table.truly(k.id)
+	if r == nil || r.State != reconcile.TaskAssigned && r.State != reconcile.TaskRunning {
+		return ""
+	}
+	switch {
+	case t.overdue(r):
+		return overLimit
+	case r.State != reconcile.TaskRunning:
+		return ""
+	case t.idle(r):
+		return "it showed no activity for the whole threshold"
+	case t.silentAlone(r):
+		return "it alone was not heard"
+	}
+	return ""
+}

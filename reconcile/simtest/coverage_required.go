@@ -1,0 +1,58 @@
+package simtest
+
+import "slices"
+
+// Required is what must happen in a default run of the simulation, by the names of
+// [Report.Coverage]: each fault, each way to die or to stand still, each rule that acts, each
+// outcome, each brake. What never happens there is not proved by it.
+func Required() []string {
+	return slices.Concat(
+		each("do: ", "assigned-stale fail", "assigned-stale requeue", "deadline-exceeded fail", "duplicate terminate",
+			"errored terminate", "executions-stuck fail", "finished-lingering quarantine",
+			"finished-lingering terminate",
+			"heartbeat-lost fail", "heartbeat-lost requeue", "idle-broken fail", "idle-broken terminate", "inactive fail",
+			"orphan quarantine", "orphan terminate", "over-age terminate", "record-without-container terminate",
+			"sandbox-missing fail", "stop-ignored terminate", "template-unusable activate"),
+		each("finding: ", "capacity", "clock-untrusted", "finished-unrecorded", "looping", "pending-stuck",
+			"provisioning-stuck", "systemic", "template-unusable", "terminating-stuck"),
+		each("outcome: ", "activate confirmed", "fail done", "fail pending", "fail withdrawn", "quarantine accepted",
+			"quarantine done", "requeue done", "resume done", "terminate accepted", "terminate confirmed", "terminate pending",
+			"terminate withdrawn"),
+		each("frozen: ", "activity", "clock", "credential", "events", "link", "listing", "probes", "tasks"),
+		each("held: ", "breaker", "budget", "hold", "incident", "not-exclusive", "observe", "pause", "rollout", "veto"),
+		each("brake: ", "breaker", "incident", "regret"),
+		each("pass: ", "failed", "full", "quick"),
+		each("probe: ", "answered", "cannot-start", "hung", "infrastructure"),
+		each("termination: ", "Suspend accepted", "Terminate accepted", "Terminate gone"),
+		requiredFaults(),
+		each("operator: ", wishes...),
+	)
+}
+
+func requiredFaults() []string {
+	return slices.Concat(
+		each("fault: provider ", "cut", "done-drop", "done-error 500", "drop", "empty", "error 401", "error 403",
+			"error 404", "error 410", "error 429", "error 500", "error 502", "error 503", "hang", "lose-labels", "not-done",
+			"omit", "repeat", "same-page", "slow", "stale"),
+		each("fault: ledger ", "done-error", "error", "hang", "slow"),
+		each("fault: tasks ", "done-error", "error", "hang", "slow", "standby"),
+		each("fault: queue ", "error", "lost", "twice"),
+		each("fault: platform ", "error"),
+		each("crash before: ", "Claim", "Record", "Settle", "Terminate"),
+		each("crash after: ", "Claim", "Record", "Settle", "Terminate", "Write"),
+		each("freeze before: ", "Claim", "Terminate"),
+		each("freeze after: ", "Claim"),
+		each("lease before: ", "Claim", "Record"),
+		each("clock: ", "lab jump ahead", "lab jump back", "lab drift", "ledger jump ahead", "ledger jump back",
+			"ledger drift", "tasks jump ahead", "tasks jump back", "tasks drift"),
+		each("event: ", "config at", "config limits", "config rule", "config version"),
+	)
+}
+
+func each(kind string, what ...string) []string {
+	out := make([]string, len(what))
+	for i, w := range what {
+		out[i] = kind + w
+	}
+	return out
+}

@@ -1,0 +1,194 @@
+package simtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// When the faults have stopped, everything must be repaired within this many full passes, and
+// stay so for enough of them. It covers the longest that the product waits by design: timers
+// that start anew after an outage, probes that rotate (10 minutes), an inactive worker or a
+// finished one that lingers (15 minutes), back-off (5 minutes), and the remedies that budgets
+// let begin one a pass.
+const (
+	mostFull   = 60
+	enoughFull = 3
+)
+
+// A calm is the end of a history: no fault strikes any more, and everything is to come right.
+type calm struct {
+	on    bool
+	full  int // full passes so far
+	quiet int // of these, the last ones in a row that had nothing to do
+	left  string
+}
+
+// beginCalm lifts all faults. The operator takes back what would keep the plan from becoming
+// empty, and from then on lets go what a person has to let go.
+func (e *engine) beginCalm() {
+	e.log.add(e, "from now on it is calm")
+	e.calm.on = true
+	e.endFaults()
+	e.traps = nil
+	for _, p := range e.living {
+		p.frozen = 0
+	}
+	e.place.Calm()
+	if e.o.Tail > 0 {
+		e.after(e.o.Tail, e.finish)
+		return
+	}
+	e.takeBack()
+	e.config.own, e.config.without = map[string][][]string{}, map[string]string{} // one version everywhere
+	for _, r := range e.replica {
+		r.reload = true
+	}
+	if e.o.Janitor != nil || !e.makesPasses() {
+		e.finish()
+		return
+	}
+	e.tend()
+	e.after(mostFull*2*e.fullEvery(), func() { e.lively("no full passes come any more") })
+}
+
+func (e *engine) takeBack() {
+	c, _ := e.ledger.Controls(e.ctx) // fails only when the context has ended
+	for _, p := range c.Pauses {
+		e.wish(wish{what: "resume", on: p.Scope})
+	}
+	for _, h := range c.Holds {
+		e.wish(wish{what: "unhold", on: fmt.Sprint(h.ID)})
+	}
+	for _, rule := range sortedKeys(c.Modes) {
+		e.wish(wish{what: "mode", on: rule, mode: "clear"})
+	}
+}
+
+// tend lets go, every two minutes, what only a person may let go: open breakers, incidents, and
+// sources that are still frozen.
+func (e *engine) tend() {
+	ctx := e.ctx
+	c, _ := e.ledger.Controls(ctx) // fails only when the context has ended
+	for _, rule := range sortedKeys(c.Breakers) {
+		e.wish(wish{what: "release", on: "breaker:" + rule, last: time.Hour})
+	}
+	if slices.ContainsFunc(c.Incidents, func(in reconcile.Incident) bool { return in.Holds() }) {
+		e.wish(wish{what: "release-incident", on: "all"})
+	}
+	sources, _ := e.ledger.Sources(ctx)
+	for _, name := range sortedKeys(sources) {
+		if s := sources[name]; !s.Trusted && e.calm.full > 5 {
+			e.wish(wish{what: "release", on: name, last: time.Hour})
+		}
+	}
+	e.after(2*time.Minute, e.tend)
+}
+
+// fullEvery is the longest time between two full passes by the schedules.
+func (e *engine) fullEvery() time.Duration {
+	var longest time.Duration
+	for _, line := range e.script.Setup {
+		if s, err := parseProcess(line.Args); line.Verb == verbProcess && err == nil && s.name != kindLook {
+			longest = max(longest, s.every, s.full)
+		}
+	}
+	return longest
+}
+
+func (e *engine) makesPasses() bool { return e.fullEvery() > 0 }
+
+// judgeCalm ends the history when enough full passes found nothing to do, or when it took too
+// many.
+func (e *engine) judgeCalm(p *life, r *reconcile.Result, err error) {
+	looks := strings.HasPrefix(p.name, kindLook)
+	if !e.calm.on || e.over || e.o.Tail > 0 || looks || r != nil && r.Kind != reconcile.Full {
+		return
+	}
+	e.calm.full++
+	if e.calm.left = e.leftover(r, err); e.calm.left == "" {
+		e.calm.quiet++
+	} else {
+		e.calm.quiet = 0
+	}
+	switch {
+	case e.calm.quiet == enoughFull:
+		e.finish()
+	case e.calm.full >= mostFull:
+		e.lively(e.calm.left)
+	}
+}
+
+// leftover is something that is still to be done; "" when there is nothing.
+func (e *engine) leftover(r *reconcile.Result, err error) string {
+	if r == nil || err != nil {
+		return fmt.Sprintf("a pass failed: %v", err)
+	}
+	if !r.Complete {
+		return "a pass is not complete: " + r.Error
+	}
+	for i := range r.Plan.Steps {
+		if s := &r.Plan.Steps[i]; s.HeldBy == "" || !byConfig(s.HeldBy) {
+			return fmt.Sprintf("the plan has: %s %s of %s %s, held by %q", s.Rule, s.Step, s.Subject, s.Sandbox, s.HeldBy)
+		}
+	}
+	open, _ := e.ledger.OpenActions(e.ctx) // fails only when the context has ended
+	now, _ := e.ledger.Now(e.ctx)
+	for i := range open {
+		if a := &open[i]; !waits(a, now) && e.enforced(a.Rule) {
+			return fmt.Sprintf("an action is open: %s %s of %s %s, %s after %d attempts: %s", a.Rule, a.Step, a.Subject,
+				a.Sandbox, a.Outcome, a.Attempts, a.Detail)
+		}
+	}
+	if wrong := e.place.Wrong(); len(wrong) > 0 {
+		return "not repaired: " + wrong[0]
+	}
+	return ""
+}
+
+// byConfig reports whether a step is held by what the config says, which lasts.
+func byConfig(held string) bool {
+	for reason := range strings.SplitSeq(held, "; ") {
+		what, _, _ := strings.Cut(reason, ":")
+		switch what {
+		case "observe", "off", "rollout", "not-exclusive", "veto", "the rule only reports it now":
+			return true
+		}
+	}
+	return false
+}
+
+// waits reports whether an action only waits for the end of a quarantine.
+func waits(a *reconcile.Action, now time.Time) bool {
+	return a.Step == reconcile.StepTerminate && a.Outcome == reconcile.OutcomePending && a.Attempts == 0 && a.Seq > 0 &&
+		a.NextAttempt.After(now)
+}
+
+// enforced reports whether the config lets a rule act on everything that it finds. What it does
+// not let be done stays open.
+func (e *engine) enforced(rule string) bool {
+	p := e.place.Policy()
+	r, known := p.Rules[rule]
+	return !known || r.Mode == reconcile.Enforce && r.Rollout >= 100 && r.Remedy != reconcile.Report
+}
+
+func (e *engine) lively(left string) {
+	if e.over {
+		return
+	}
+	e.violate([]Violation{{Property: "live", Step: e.steps, Says: fmt.Sprintf("%d full passes after the last fault: %s",
+		e.calm.full, left)}})
+	e.over = true
+}
+
+// finish ends the history well.
+func (e *engine) finish() {
+	e.violate(e.place.End())
+	for _, w := range e.o.Watch {
+		e.violate(w.End())
+	}
+	e.over = true
+}

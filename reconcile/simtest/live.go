@@ -1,0 +1,118 @@
+package simtest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// Wrong is what is still wrong in truth once the faults are over, one line each, as far as the
+// rules that are enforced are to repair it: the ground of `live`, "when faults stop, every
+// disagreement is repaired". What the design leaves to a person is not among it.
+func (t *Town) Wrong() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.advance()
+	var out []string
+	for _, k := range t.order {
+		if why := t.wrongRow(k); why != "" {
+			out = append(out, why)
+		}
+	}
+	for _, b := range t.boxOrder {
+		if why := t.wrongBox(b); why != "" {
+			out = append(out, why)
+		}
+	}
+	return out
+}
+
+// enforced reports whether a rule acts on everything that it finds.
+func (t *Town) enforced(rule string) bool {
+	for _, p := range t.watch.procs {
+		if r := p.policy.Rules[rule]; !p.looks() && !acts(r) {
+			return false
+		}
+	}
+	return acts(t.policy.Rules[rule])
+}
+
+func acts(r reconcile.RulePolicy) bool {
+	return r.Mode == reconcile.Enforce && r.Rollout >= 100 && r.Remedy != reconcile.Report
+}
+
+// wrongRow is a live row whose work is over for long enough.
+func (t *Town) wrongRow(k *task) string {
+	r := t.table.rows[k.id]
+	if r == nil || r.Outside || t.work(k) != "" || r.State != reconcile.TaskAssigned && r.State != reconcile.TaskRunning {
+		return ""
+	}
+	if why := t.finder(k, r); why != "" {
+		return fmt.Sprintf("task %s is %s and nothing is done for it: %s", k.id, r.State, why)
+	}
+	return ""
+}
+
+// finder is the enforced rule that certainly finds what is wrong with a row.
+func (t *Town) finder(k *task, r *row) string {
+	seen := t.table.read(r)
+	lost := k.box == nil || !k.box.there() || k.box.state == reconcile.SandboxStopped
+	started := seen.LifeSign().After(time.Time{}) || !seen.StartedAt.IsZero()
+	if k.box != nil && t.boxes[k.box.ref] != k.box {
+		return "" // somebody else has its id by now
+	}
+	if !seen.Events.Finished.IsZero() || seen.LifeSign().After(seen.AsOf) || k.restored {
+		return "" // finished-unrecorded vetoes; a stamp from the future takes its time
+	}
+	switch {
+	case !started && t.enforced("assigned-stale"):
+		return "assigned-stale"
+	case started && lost && k.box != nil && t.enforced("sandbox-missing"):
+		return "sandbox-missing"
+	}
+	return ""
+}
+
+// wrongBox is a sandbox of ours that nobody needs.
+func (t *Town) wrongBox(b *box) string {
+	if !b.there() || b.owner != ours || t.use(b) != "" || b.state == reconcile.SandboxDeleting || b.kept != nil {
+		return ""
+	}
+	rule := t.ender(b)
+	if rule == "" {
+		return ""
+	}
+	return fmt.Sprintf("sandbox %s is %s and nobody needs it: %s", b.ref, b.state, rule)
+}
+
+// ender is the enforced rule that certainly ends a sandbox.
+func (t *Town) ender(b *box) string {
+	var r *row
+	if b.task != nil {
+		r = t.table.rows[b.task.id]
+	}
+	rule := ""
+	switch {
+	case b.task == nil && t.everOrphan(b):
+		rule = "orphan"
+	case r == nil || !t.watch.linked(b.task, b):
+		return "" // what its task was is for a person where the account is shared
+	case r.State == reconcile.TaskStopped:
+		rule = "stop-ignored"
+	case r.State.Terminal() && b.state == reconcile.SandboxRunning:
+		rule = "finished-lingering"
+	case b.state == reconcile.SandboxFailed:
+		rule = "errored"
+	}
+	if rule == "" || !t.enforced(rule) {
+		return ""
+	}
+	return rule
+}
+
+// everOrphan reports whether the sandbox of no task is nobody's by all that it says.
+func (t *Town) everOrphan(b *box) bool {
+	s, there := b.cloud.world.Sandbox(b.ref.ID)
+	return there && s.Labels[labelOwner] == "ours" && s.Labels[labelTask] == "" && s.State != reconcile.SandboxUnknown
+}

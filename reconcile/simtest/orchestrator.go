@@ -1,0 +1,273 @@
+package simtest
+
+import (
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// pickUp makes the orchestrator hand a pending task out after a while.
+func (t *Town) pickUp(k *task, after time.Duration) { t.later(after, func() { t.handOut(k) }) }
+
+// handOut begins an attempt: the row and the sandbox, in the order of the task's habits. The
+// orchestrator may crash in between, which is the most common way to leave one without the other.
+func (t *Town) handOut(k *task) {
+	if now := t.now(); now.Before(t.down) {
+		t.pickUp(k, t.down.Sub(now)+time.Second)
+		return
+	}
+	if r := t.table.rows[k.id]; r == nil || r.State != reconcile.TaskPending || r.Outside {
+		return
+	}
+	k.attempt++
+	k.box, k.never, k.handed = nil, false, t.now()
+	k.key = t.keyOf(k)
+	n, crash := k.attempt, k.crash
+	k.crash = ""
+	if crash != "" {
+		t.count("orchestrator crash " + crash)
+		t.tell("the orchestrator crashes at %s of %s", crash, k.id)
+		if k.again > 0 {
+			t.later(k.again, func() { t.handOut(k) })
+		}
+	}
+	first, second, wait := t.assign, t.create, k.row
+	if k.row < 0 {
+		first, second, wait = t.create, t.assign, -k.row
+	}
+	if crash != "sandbox" || k.row < 0 {
+		first(k, n, crash)
+	}
+	switch {
+	case crash == "row", crash == "sandbox" && k.row < 0:
+		return
+	case crash == "sandbox":
+		t.create(k, n, crash)
+		return
+	}
+	t.later(wait, func() { second(k, n, crash) })
+}
+
+// mine reports whether the attempt is still the present one.
+func (k *task) mine(n int) bool { return k.attempt == n }
+
+// assign writes the row: it is handed out.
+func (t *Town) assign(k *task, n int, _ string) {
+	r := t.table.rows[k.id]
+	if r == nil || r.State != reconcile.TaskPending || !k.mine(n) {
+		return
+	}
+	t.tell("task %s is handed out, attempt %d", k.id, n)
+	t.table.change(k.id, func(r *row) {
+		r.State, r.Sandbox, r.Session, r.Error = reconcile.TaskAssigned, k.key, "", ""
+		r.Template, r.Provider = t.templateColumn(k), t.providerColumn(k)
+		if t.kind.tasks.HasAssigned {
+			r.AssignedAt = t.stamp(0)
+		}
+	})
+}
+
+// create makes the sandbox of the attempt: from its template, else from an image.
+func (t *Town) create(k *task, n int, crash string) {
+	r := t.table.rows[k.id]
+	if r == nil || !r.State.Live() || !k.mine(n) || k.box != nil {
+		return
+	}
+	c := t.cloud(k.cloud)
+	_, err := t.make(k, c, k.temp)
+	if err != nil {
+		t.failedStart(k, n, err)
+		return
+	}
+	t.bind(k, n, crash)
+}
+
+func (t *Town) make(k *task, c *cloud, template string) (*box, error) {
+	s, err := c.world.Create(simulated.Sandbox{Template: template, Name: t.boxName(k), Labels: t.labels(c, k)})
+	if err != nil {
+		t.tell("no sandbox for %s: %s", k.id, err)
+		return nil, err
+	}
+	t.own(k, c, s)
+	t.tell("sandbox %s is created for %s", k.box.ref, k.id)
+	return k.box, nil
+}
+
+// failedStart falls back from the template to an image, or leaves the row as it is, with a
+// note or without one.
+func (t *Town) failedStart(k *task, n int, err error) {
+	t.count("start refused")
+	if !k.firm && k.temp != "" {
+		t.later(10*time.Second, func() {
+			if _, err := t.make(k, t.cloud(k.cloud), ""); err == nil && k.mine(n) {
+				t.count("fall-back to image")
+				t.bind(k, n, "")
+			}
+		})
+		return
+	}
+	if k.note {
+		t.table.change(k.id, func(r *row) { r.Error = err.Error() })
+	}
+}
+
+// bind writes into the row which sandbox it is, where the row names it, and waits for it.
+func (t *Town) bind(k *task, n int, crash string) {
+	b := k.box
+	if !t.kind.platform && crash != "bind" && crash != "sandbox" {
+		t.later(2*time.Second, func() {
+			if r := t.table.rows[k.id]; r != nil && r.State == reconcile.TaskAssigned && k.mine(n) {
+				t.table.change(k.id, func(r *row) { r.Sandbox = b.ref.ID })
+			}
+		})
+	}
+	if crash != "sandbox" {
+		t.later(5*time.Second, func() { t.await(k, n, b) })
+	}
+}
+
+// await waits for the sandbox to run, then for its worker.
+func (t *Town) await(k *task, n int, b *box) {
+	switch {
+	case !b.there() || !k.mine(n):
+	case b.state == reconcile.SandboxCreating:
+		t.later(5*time.Second, func() { t.await(k, n, b) })
+	case b.state == reconcile.SandboxRunning:
+		t.later(k.boot, func() { t.start(k, n, b) })
+	}
+}
+
+// start is the worker's: it says so and writes the row. One that is not wanted any more goes.
+func (t *Town) start(k *task, n int, b *box) {
+	r := t.table.rows[k.id]
+	if r != nil && r.State == reconcile.TaskPending && k.row < 0 && k.mine(n) && t.now().Sub(b.born) < 5*time.Minute {
+		t.later(5*time.Second, func() { t.start(k, n, b) }) // its row is about to be written
+		return
+	}
+	unwanted := r == nil || r.State != reconcile.TaskAssigned && r.State != reconcile.TaskRunning
+	if k.never || unwanted || !k.mine(n) || !b.there() || b.state != reconcile.SandboxRunning || !b.broken.IsZero() {
+		t.count("worker never started")
+		return
+	}
+	t.count("worker started")
+	t.tell("worker of %s starts in %s", k.id, b.ref)
+	w := t.begin(k, b)
+	t.table.keys[b.key] = append(t.table.keys[b.key], w)
+	t.table.change(k.id, func(r *row) {
+		r.State, r.Session = reconcile.TaskRunning, "s"+b.key
+		if r.Sandbox == "" {
+			r.Sandbox = b.key // the worker tells where it is
+		}
+		t.startRow(r, 0)
+	})
+	t.plan(k, w)
+}
+
+// plan puts down when the worker will be done.
+func (t *Town) plan(k *task, w *worker) {
+	if k.work > 0 {
+		t.later(k.work, func() {
+			if w.well() && !w.waiting && !t.calm {
+				t.finish(k, w, k.record)
+			}
+		})
+	}
+}
+
+// finish is the end of the work: the event, the row and the sandbox, of which each may be lost.
+func (t *Town) finish(k *task, w *worker, record string) {
+	if !w.done.IsZero() {
+		return
+	}
+	now := t.now()
+	t.count("finish " + record)
+	t.tell("worker of %s is done, its row: %s", k.id, record)
+	w.done, k.touched = now, now
+	closeSpan(w.beats, now)
+	closeSpan(w.acts, now)
+	write := func() {
+		if r := t.table.rows[k.id]; r != nil && r.State.Live() && k.worker() == w {
+			t.table.change(k.id, func(r *row) { r.State = reconcile.TaskCompleted })
+			t.leave(k, w.box)
+		}
+	}
+	switch record {
+	case "row":
+		write()
+	case "late":
+		t.later(90*time.Second, write)
+	}
+	k.changed(t)
+}
+
+// leave is what becomes of the sandbox of a finished task.
+func (t *Town) leave(k *task, b *box) {
+	switch k.end {
+	case "now":
+		t.later(3*time.Second, func() { t.destroy(k, b) })
+	case "keep":
+		k.kept = t.now().Add(k.keep)
+		if t.kind.name != "omoios" {
+			until := t.stamp(-k.keep)
+			t.table.change(k.id, func(r *row) { r.KeepAliveUntil = until })
+		}
+		t.later(k.keep, func() { t.destroy(k, b) })
+	}
+	t.count("left " + k.end)
+}
+
+// destroy is the platform's own end of a sandbox, if nobody works in it again.
+func (t *Town) destroy(k *task, b *box) {
+	if r := t.table.rows[k.id]; b.there() && b.owner == ours && (r == nil || r.State.Terminal() || k.box != b) {
+		_, _ = b.cloud.world.Destroy(b.ref.ID) // refused or busy: it stays, as in life
+	}
+}
+
+// written is what the platform makes of a row that the janitor wrote.
+func (t *Town) written(id string) {
+	k := t.tasks[id]
+	if k == nil {
+		return
+	}
+	k.changed(t)
+	if w := k.worker(); w != nil && w.ended.IsZero() {
+		t.later(2*time.Minute, func() { t.notice(k, w) })
+	}
+	switch r := t.table.rows[id]; {
+	case r.State == reconcile.TaskPending:
+		t.pickUp(k, k.pick)
+	case r.State == reconcile.TaskFailed && k.retry > 0 && !t.calm && r.Attempts < k.max:
+		t.later(k.retry, func() { t.retry(k) })
+	}
+}
+
+// notice lets a worker go that learns that its task is over.
+func (t *Town) notice(k *task, w *worker) {
+	if r := t.table.truly(k.id); r == nil || r.State.Terminal() || r.Sandbox != w.key {
+		w.end(t.now())
+	}
+}
+
+// retry is a person, or a program, that tries a failed task again.
+func (t *Town) retry(k *task) {
+	if r := t.table.rows[k.id]; r == nil || r.State != reconcile.TaskFailed || t.calm {
+		return
+	}
+	t.count("user retry")
+	t.tell("task %s is tried again", k.id)
+	t.table.change(k.id, func(r *row) {
+		r.State, r.Sandbox, r.Session, r.Error = reconcile.TaskPending, "", "", ""
+		r.Attempts++
+	})
+	t.pickUp(k, k.pick)
+}
+
+func (t *Town) orchestratorEvent(a *args) {
+	t.count("orchestrator " + a.word(0))
+	t.tell("orchestrator: %s", a.word(0))
+	t.down = time.Time{}
+	if a.word(0) == "down" {
+		t.down = t.now().Add(max(a.span(), time.Minute))
+	}
+}

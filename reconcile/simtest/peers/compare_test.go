@@ -1,0 +1,165 @@
+package peers
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest"
+)
+
+var (
+	worlds = flag.Int("worlds", 8, "how many generated worlds are compared")
+	paper  = flag.String("paper", "", "the document whose tables are made anew")
+	tales  = flag.Bool("tales", false, "say what happened in each world")
+)
+
+// named are the worlds that are written by hand.
+func named(t *testing.T) []World {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no worlds in testdata: %v", err)
+	}
+	var out []World
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := simtest.Parse(f, string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, World{Name: strings.TrimSuffix(filepath.Base(f), ".txt"), Script: s})
+	}
+	return out
+}
+
+// generated are the worlds of the first seeds.
+func generated(count int) []World {
+	var out []World
+	for seed := range uint64(count) {
+		s := simtest.Generate(seed + 1)
+		out = append(out, World{Name: fmt.Sprintf("seed %d", seed+1), Script: &s})
+	}
+	return out
+}
+
+// compare plays each world with each janitor, in the order of both whatever runs first.
+func compare(t *testing.T, all []World, tail time.Duration) []Outcome {
+	t.Helper()
+	janitors := Janitors()
+	out := make([]Outcome, len(all)*len(janitors))
+	t.Run("worlds", func(t *testing.T) {
+		var told sync.Mutex
+		for i, w := range all {
+			for k, j := range janitors {
+				t.Run(w.Name+" "+j, func(t *testing.T) {
+					t.Parallel()
+					o := Play(t, w, j, tail)
+					out[i*len(janitors)+k] = o
+					if *tales {
+						told.Lock()
+						defer told.Unlock()
+						fmt.Print(tale(o))
+					}
+				})
+			}
+		}
+	})
+	return out
+}
+
+// tale is an outcome for people.
+func tale(o Outcome) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s with %s, %s\n", o.World, o.Janitor, o.Lasted)
+	for _, k := range o.Kills {
+		fmt.Fprintf(&b, "  %s %s: %s (%s) %s\n", k.At, k.What, k.Why, k.Kind, k.Excused)
+	}
+	for _, w := range o.Wrongs {
+		fmt.Fprintf(&b, "  %s %s: %s, deed %s, until %s, lasts %t\n", w.Since, w.Kind, w.Subject, w.Deed, w.Until, w.Lasts)
+	}
+	return b.String()
+}
+
+// TestHeadToHead compares all on the named worlds and on generated ones: sandkeeper ends no
+// healthy work in any of them. With -paper it writes the tables.
+func TestHeadToHead(t *testing.T) {
+	tail := 20 * time.Minute
+	if *paper != "" {
+		tail = Tail
+	}
+	hand := compare(t, named(t), tail)
+	drawn := compare(t, generated(*worlds), tail)
+	if t.Failed() {
+		return
+	}
+	for _, o := range slices.Concat(hand, drawn) {
+		if s := Sum(Sandkeeper, []Outcome{o}); s.FalseKills() > 0 {
+			t.Errorf("sandkeeper ended healthy work:\n%s", tale(o))
+		}
+	}
+	if *paper != "" {
+		write(t, *paper, hand, drawn)
+	}
+}
+
+// write makes the tables of the document anew.
+func write(t *testing.T, file string, hand, drawn []Outcome) {
+	t.Helper()
+	old, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := Fill(string(old), map[string]string{
+		"run": fmt.Sprintf("%d generated worlds (seeds 1 to %d), each with every janitor, each going on for %s after its "+
+			"last fault.", *worlds, *worlds, Tail),
+		"all": Table(drawn), "losses": Losses(drawn), "causes": Causes(drawn), "worlds": ByWorld(hand),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(made), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSameNumbers: the same worlds give the same numbers, whatever the number of processors.
+func TestSameNumbers(t *testing.T) {
+	some := slices.Concat(generated(2), named(t)[:1])
+	play := func(processors int) string {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+		var b strings.Builder
+		for _, w := range some {
+			for _, j := range Janitors() {
+				b.WriteString(tale(Play(t, w, j, 20*time.Minute)))
+			}
+		}
+		return b.String()
+	}
+	if one, two := play(1), play(4); one != two {
+		t.Errorf("the second run differs:\n%s", cmp.Diff(one, two))
+	}
+}
+
+func TestFill(t *testing.T) {
+	const document = "a\n<!-- x -->\nold\n<!-- /x -->\nb\n"
+	got, err := Fill(document, map[string]string{"x": "new\n"})
+	if want := "a\n<!-- x -->\n\nnew\n\n<!-- /x -->\nb\n"; err != nil || got != want {
+		t.Errorf("Fill() = %q, %v, want %q", got, err, want)
+	}
+	if _, err := Fill(document, map[string]string{"y": "new"}); err == nil {
+		t.Error("a document without a place for the text is no error")
+	}
+}

@@ -1,0 +1,179 @@
+package simtest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// unavoidable is how long may lie between the last look and the last thing that a process did
+// before the deed: a claim's time, and the calls themselves. What changed within it, and while
+// the call itself was on its way, nobody could have seen.
+const unavoidable = 30 * time.Second
+
+// harms is the promise of all: "in any order of faults it never harms healthy work".
+func (w *watch) harms(d *deed) string {
+	why := ""
+	switch {
+	case d.write != nil && d.k != nil:
+		why = w.was.work
+	case d.ends() && d.b != nil && d.b.owner == ours && d.b.there():
+		if why = w.town.use(d.b); why != "" && d.a != nil && (w.town.acceptedEnd(d.b, d.a) != "" ||
+			d.k != nil && w.town.accepted(d.k, d.rule()) != "") {
+			why = ""
+		}
+	}
+	if why == "" || w.justNow(d) {
+		return ""
+	}
+	return d.what() + ": " + why
+}
+
+// remember keeps what is true of a task right before its row is written.
+func (w *watch) remember(k *task, action string) {
+	if k == nil {
+		w.was = truthBefore{}
+		return
+	}
+	w.was = truthBefore{work: w.town.work(k), step: k.step, linked: k.box.there() && w.linked(k, k.box)}
+	if w.was.work != "" && w.town.accepted(k, w.rules[action]) != "" {
+		w.was.work = ""
+	}
+}
+
+// justNow reports whether the truth of the task changed after the process had looked for the
+// last time, a moment before the deed.
+func (w *watch) justNow(d *deed) bool {
+	if d.k == nil {
+		return false
+	}
+	read, changed := d.p.rows[d.k.id], d.k.step
+	if d.write != nil {
+		changed = w.was.step
+	}
+	if d.b != nil {
+		if keyed := d.p.keys[d.b.ref.ID]; keyed.step > read.step {
+			read = keyed
+		}
+		if looked := d.p.boxes[d.b.ref]; looked.step > read.step {
+			read = looked.moment
+		}
+	}
+	return changed >= read.step && d.p.last.Sub(read.at) <= unavoidable
+}
+
+// plans is harm for what a pass says that it will do: the plan is read by people.
+func (w *watch) plans(p *process, r *reconcile.Result) []string {
+	var out []string
+	if r.Plan == nil {
+		return nil
+	}
+	for i := range r.Plan.Steps {
+		s := &r.Plan.Steps[i]
+		if s.HeldBy != "" || s.Author != "" {
+			continue
+		}
+		if why := w.planned(p, &s.Action); why != "" {
+			out = append(out, fmt.Sprintf("planned: %s of %s by %s (%s): %s", s.Step, s.Subject, s.Rule, s.Reason, why))
+		}
+	}
+	return out
+}
+
+// plansIn is the same for a pass that is recorded: the steps that it adds are to be done.
+func (w *watch) plansIn(p *process, s *Step) []string {
+	rec, ok := s.Args.(reconcile.Record)
+	if s.Call != "Record" || !ok {
+		return nil
+	}
+	var out []string
+	for i := range rec.Actions {
+		a := &rec.Actions[i]
+		if why := w.planned(p, a); why != "" && a.Seq == 0 {
+			out = append(out, fmt.Sprintf("pass %d plans %s of %s by %s (%s): %s", rec.Pass, a.Step, a.Subject, a.Rule, a.Reason, why))
+		}
+	}
+	return out
+}
+
+// released notes what an operator let go.
+func (w *watch) released(s *Step) {
+	if r, ok := s.Args.(reconcile.Release); ok && s.Call == "Release" {
+		w.let[r.What] = true
+	}
+}
+
+func (w *watch) planned(p *process, a *reconcile.Action) string {
+	t := w.town
+	b := t.boxes[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}]
+	k := t.tasks[a.Task]
+	why := ""
+	switch {
+	case a.Step == reconcile.StepFail || a.Step == reconcile.StepRequeue:
+		if k != nil && t.accepted(k, a.Rule) == "" {
+			why = t.work(k)
+		}
+	case a.Step != reconcile.StepTerminate && a.Step != reconcile.StepQuarantine || b == nil || a.Seq > 0:
+	case b.owner != ours:
+		return "it is not ours but " + string(b.owner)
+	default:
+		k = b.task
+		if t.acceptedEnd(b, a) == "" && (k == nil || t.accepted(k, a.Rule) == "") {
+			why = t.use(b)
+		}
+	}
+	if why == "" || k != nil && k.step >= p.lastLook(k.id) {
+		return ""
+	}
+	return why
+}
+
+// lastLook is the step at which the process read the task last.
+func (p *process) lastLook(task string) int { return max(p.rows[task].step, p.live.step) }
+
+// twice is `once`: "every action exactly once in effect". A row is written once by an action. A
+// sandbox is asked to go again only when it was asked long ago, by design, or when the process
+// that asked was not told that it was heard.
+func (w *watch) twice(d *deed) string {
+	if d.a == nil {
+		return ""
+	}
+	of := w.act(d.a)
+	switch {
+	case d.write != nil && of.effects > 0:
+		return d.what() + ": written a second time by the same action"
+	case d.Call == "Terminate":
+		before := w.boxes[reconcile.Ref{Provider: d.Party, ID: d.ID}]
+		if before != nil && before.told && !before.late && w.since(domainLedger, before.at) < 30*time.Second {
+			return fmt.Sprintf("%s: %s asked for it %s ago and was told that it was heard", d.what(), before.by,
+				w.at.Sub(before.at))
+		}
+	}
+	return ""
+}
+
+// unclaimed is `lost`: "Nothing is done to the outside before a row says it is about to be done":
+// whatever is done belongs to an action that this process had claimed.
+func (w *watch) unclaimed(d *deed) string {
+	if d.a == nil {
+		return d.what() + ": no claim of this process stands behind it"
+	}
+	return ""
+}
+
+// opened is `lost` at the end: no action is open without a way on. What is open has a time at
+// which it is tried again, a wait that somebody can see, or a person who holds it.
+func (w *watch) lostAtEnd(open []reconcile.Action) []string {
+	var out []string
+	for i := range open {
+		a := &open[i]
+		of := w.acts[a.ID]
+		if of != nil && of.effects > 0 && a.Step != reconcile.StepTerminate && !strings.Contains(string(a.Step), "quar") &&
+			a.ActedAt.IsZero() && a.Outcome == reconcile.OutcomePending {
+			out = append(out, fmt.Sprintf("%s of %s took effect and the ledger never learnt it", a.Step, a.Subject))
+		}
+	}
+	return out
+}

@@ -1,0 +1,295 @@
+package simtest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A table is the platform's task table in memory, with the columns that its preset maps and
+// the guards of the real statement.
+type table struct {
+	town    *Town
+	rows    map[string]*row
+	keys    map[string][]*worker // the workers whose events carry a key
+	standby bool                 // what is read is a copy that does not move
+	copy    map[string]*row      // what the standby shows
+	backup  map[string]*row
+	hidden  map[string]*row // what the table held before it was emptied
+	wrote   map[string]int  // by action: how often its write took effect
+}
+
+// A row is a task as the table holds it. Times are of the task database's clock.
+type row struct {
+	reconcile.Task
+	version int
+}
+
+var (
+	_ reconcile.Tasks    = (*table)(nil)
+	_ reconcile.Restorer = (*table)(nil)
+)
+
+// A TaskTable is what a process sees of the task table.
+type TaskTable interface {
+	reconcile.Tasks
+	reconcile.Restorer
+}
+
+// Tasks is the platform's task table.
+func (t *Town) Tasks() TaskTable { return t.table }
+
+func newTable(t *Town) *table {
+	return &table{town: t, rows: map[string]*row{}, keys: map[string][]*worker{}, wrote: map[string]int{}}
+}
+
+// errStandby is what a copy answers to a write.
+var errStandby = errors.New("cannot execute UPDATE in a read-only transaction")
+
+// Clock is what the database says of itself.
+func (b *table) Clock(ctx context.Context) (reconcile.TaskClock, error) {
+	b.town.mu.Lock()
+	defer b.town.mu.Unlock()
+	b.town.advance()
+	return reconcile.TaskClock{Now: b.now(), Standby: b.standby, Empty: len(b.shown()) == 0}, ctx.Err()
+}
+
+func (b *table) now() time.Time { return b.town.clocks.of(domainTasks) }
+
+// shown are the rows that a reader sees.
+func (b *table) shown() map[string]*row {
+	if b.standby {
+		return b.copy
+	}
+	return b.rows
+}
+
+// Live reads the live set.
+func (b *table) Live(ctx context.Context) (reconcile.Rows, error) {
+	return b.where(ctx, func(r *row) bool { return r.State.Live() && !r.Outside })
+}
+
+// ByID reads rows by key.
+func (b *table) ByID(ctx context.Context, ids []string) (reconcile.Rows, error) {
+	rows, err := b.where(ctx, func(r *row) bool { return slices.Contains(ids, r.ID) })
+	for _, id := range ids {
+		if !isID(id) {
+			rows.Unparsable = append(rows.Unparsable, id)
+		}
+	}
+	return rows, err
+}
+
+// isID reports whether the text can be an id of the table: a letter and digits.
+func isID(text string) bool {
+	if len(text) < 2 || text[0] < 'a' || text[0] > 'z' {
+		return false
+	}
+	_, err := strconv.Atoi(text[1:])
+	return err == nil
+}
+
+// BySandbox reads rows by their sandbox column.
+func (b *table) BySandbox(ctx context.Context, keys []string) (reconcile.Rows, error) {
+	return b.where(ctx, func(r *row) bool { return r.Sandbox != "" && slices.Contains(keys, r.Sandbox) })
+}
+
+func (b *table) where(ctx context.Context, wanted func(*row) bool) (reconcile.Rows, error) {
+	b.town.mu.Lock()
+	defer b.town.mu.Unlock()
+	b.town.advance()
+	rows := reconcile.Rows{Now: b.now()}
+	for _, r := range b.shown() {
+		if wanted(r) {
+			rows.Tasks = append(rows.Tasks, b.read(r))
+		}
+	}
+	slices.SortFunc(rows.Tasks, func(x, y reconcile.Task) int { return cmp.Compare(x.ID, y.ID) })
+	return rows, ctx.Err()
+}
+
+// read is the row as a statement sees it now.
+func (b *table) read(r *row) reconcile.Task {
+	t := r.Task
+	t.AsOf = b.now()
+	acts := 0
+	if b.town.kind.tasks.Events {
+		t.Events = b.events(r.Sandbox)
+	} else {
+		acts = b.logged(r, &t)
+	}
+	t.Version = strconv.Itoa(r.version) + "." + strconv.Itoa(acts)
+	t.Status = b.town.kind.status(t.State, t.Status)
+	return t
+}
+
+// logged is a platform without events: its workers write into the row itself, which moves its
+// clock of changes, and that is its activity while it runs.
+func (b *table) logged(r *row, t *reconcile.Task) int {
+	acts := 0
+	if k := b.town.tasks[r.ID]; k != nil && k.worker() != nil && k.worker().key == r.Sandbox && r.Sandbox != "" {
+		w := k.worker()
+		now := b.town.now()
+		if at := b.town.clocks.then(domainTasks, w.lastAct(now)); at.After(t.UpdatedAt) {
+			t.UpdatedAt = at
+		}
+		if at := w.lastAct(now); !at.IsZero() && w.act > 0 {
+			acts = 1 + int(at.Sub(w.began)/w.act)
+		}
+	}
+	if t.State == reconcile.TaskRunning {
+		t.ActivityAt = t.UpdatedAt
+	}
+	return acts
+}
+
+// status is the platform's own word for a state.
+func (k kind) status(s reconcile.TaskState, word string) string {
+	if s == reconcile.TaskUnknown {
+		return word
+	}
+	if k.name != "coding-agent" {
+		if s == reconcile.TaskStopped {
+			return "cancelled"
+		}
+		return string(s)
+	}
+	switch s {
+	case reconcile.TaskAssigned, reconcile.TaskRunning:
+		return "processing"
+	case reconcile.TaskFailed:
+		return "error"
+	}
+	return string(s)
+}
+
+// change changes a row as the platform does: its version and its clock of changes move.
+func (b *table) change(id string, change func(*row)) {
+	r := b.rows[id]
+	if r == nil {
+		return
+	}
+	was := r.State
+	change(r)
+	if k := b.town.tasks[id]; k != nil && r.State != was {
+		k.entered = b.town.now()
+	}
+	r.UpdatedAt = b.now()
+	r.version++
+	if b.town.kind.name == "coding-agent" { // processing without a sandbox is only assigned
+		if r.State == reconcile.TaskAssigned && r.Sandbox != "" {
+			r.State = reconcile.TaskRunning
+		}
+	}
+	if k := b.town.tasks[id]; k != nil {
+		k.changed(b.town)
+	}
+}
+
+// Write changes one row, guarded like the statement in PostgreSQL.
+func (b *table) Write(ctx context.Context, w reconcile.Write) (reconcile.Written, *reconcile.RowBefore, error) {
+	b.town.mu.Lock()
+	defer b.town.mu.Unlock()
+	b.town.advance()
+	if err := ctx.Err(); err != nil {
+		return "", nil, err
+	}
+	if b.standby {
+		return "", nil, errStandby
+	}
+	r := b.rows[w.Task.ID]
+	if said := b.guard(r, &w); said != reconcile.WriteDone {
+		return said, nil, nil
+	}
+	b.remember(r, w.Reason)
+	before := columnsOf(r)
+	b.set(r, w.Step, w.Reason)
+	out := &reconcile.RowBefore{Columns: before, After: strconv.Itoa(r.version), Mark: markIn(w.Reason)}
+	b.wrote[actionIn(w.Reason)]++
+	b.town.tell("row of %s is written: %s", r.ID, r.State)
+	if k := b.town.tasks[r.ID]; k != nil {
+		k.entered = b.town.now()
+	}
+	b.town.written(r.ID)
+	return reconcile.WriteDone, out, nil
+}
+
+// remember keeps the row as it was, for the properties.
+func (b *table) remember(r *row, reason string) {
+	own := *r
+	own.Task = b.read(r)
+	b.town.watch.before = &own
+	b.town.watch.remember(b.town.tasks[r.ID], actionIn(reason))
+	b.town.account.before(b.town.tasks[r.ID])
+}
+
+// set is what the mapping says of fail and requeue.
+func (b *table) set(r *row, step reconcile.Step, reason string) {
+	switch {
+	case step == reconcile.StepRequeue:
+		r.State, r.Sandbox, r.Session = reconcile.TaskPending, "", ""
+		r.Attempts++
+	case b.town.kind.name == "coding-agent":
+		r.State, r.Sandbox, r.Session = reconcile.TaskFailed, "", ""
+	default:
+		r.State = reconcile.TaskFailed
+	}
+	r.Error = reason
+	r.UpdatedAt = b.now()
+	r.version++
+}
+
+func (b *table) guard(r *row, w *reconcile.Write) reconcile.Written {
+	if r == nil || !r.State.Live() {
+		return reconcile.WriteMoved
+	}
+	now := b.read(r)
+	newest := now.LifeSign()
+	if w.Active {
+		newest = now.Activity()
+	}
+	switch {
+	case now.Status != w.Task.Status, now.Sandbox != w.Task.Sandbox:
+		return reconcile.WriteMoved
+	case w.Refutable && newest.After(w.LifeSign):
+		return reconcile.WriteAlive
+	case !w.Lock && now.Version != w.Task.Version:
+		return reconcile.WriteBusy
+	}
+	return reconcile.WriteDone
+}
+
+// Restore takes our own write back, if the row has not moved since.
+func (b *table) Restore(ctx context.Context, id string, before reconcile.RowBefore) (reconcile.Written, error) {
+	b.town.mu.Lock()
+	defer b.town.mu.Unlock()
+	b.town.advance()
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	r := b.rows[id]
+	switch {
+	case b.standby:
+		return "", errStandby
+	case r == nil:
+		return reconcile.WriteMoved, nil
+	case strconv.Itoa(r.version) != before.After || !strings.Contains(r.Error, before.Mark):
+		if sameColumns(r, before.Columns) {
+			return reconcile.WriteDone, nil
+		}
+		return reconcile.WriteMoved, nil
+	}
+	b.remember(r, "")
+	setColumns(r, before.Columns)
+	r.UpdatedAt = b.now()
+	r.version++
+	b.town.tell("row of %s is set back: %s", id, r.State)
+	b.town.written(id)
+	return reconcile.WriteDone, nil
+}

@@ -1,0 +1,196 @@
+package simtest
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/entry"
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A cloud is one account at a provider.
+type cloud struct {
+	name     string
+	world    *simulated.World
+	provider *simulated.Provider
+	byID     bool // rows name its sandboxes by their ids
+	byLabel  bool // its sandboxes name their tasks by a label
+	labels   map[string]string
+}
+
+// The labels of a sandbox: whose it is, and which task it works at.
+const (
+	labelOwner = "app"
+	labelTask  = "task"
+)
+
+func (t *Town) addCloud(name string, a *args) {
+	link := a.text("link", t.kind.link)
+	if t.kind.link != "both" {
+		link = t.kind.link // a row of such a platform knows no other
+	}
+	c := &cloud{name: name, byID: link != "label", byLabel: link != "id"}
+	c.world = simulated.New(simulated.Options{
+		Now: t.Clock(name), Seed: uint64(len(t.clouds)) + 1, Wait: t.wait,
+		StartAfter: a.dur("start", 5*time.Second), DeleteAfter: a.dur("delete", 20*time.Second),
+		StopAfter: a.dur("stop", 5*time.Second), ActivateAfter: a.dur("activate", time.Minute),
+		StopIdle: a.dur("idle", 0), IndexLag: a.dur("lag", 0), PageSize: a.num("page", 0), Limits: simulated.Limits{CPU: float64(a.num("cpu", 0))},
+	})
+	e := entry.Entry{Name: name, Kind: "simulated", Timeout: 10 * time.Second}
+	e.Owns.Labels, e.Owns.Exclusive = map[string]string{labelOwner: "ours"}, a.yes("exclusive")
+	if c.byLabel {
+		e.Link.TaskLabel = labelTask
+	}
+	if c.byID {
+		e.Link.Sandbox = "id"
+	}
+	c.provider = c.world.Provider(e)
+	for _, name := range []string{"light", "heavy"} {
+		c.world.PutTemplate(simulated.Template{Name: name})
+	}
+	t.clouds[name] = c
+	t.names = append(t.names, name)
+	t.policy.Providers[name] = reconcile.ProviderPolicy{
+		Name: name, Kind: "simulated", Exclusive: a.yes("exclusive"), LinkTask: c.byLabel, LinkSandbox: c.byID,
+		SandboxIsID: c.byID, Templates: []string{"light"}, QuarantineFor: 10 * time.Minute, PricePerHour: 0.08,
+		Probe: reconcile.ProbePolicy{Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: 50},
+	}
+}
+
+// Providers are the adapters of the clouds.
+func (t *Town) Providers() map[string]*simulated.Provider {
+	out := map[string]*simulated.Provider{}
+	for name, c := range t.clouds {
+		out[name] = c.provider
+	}
+	return out
+}
+
+// World is what one provider runs.
+func (t *Town) World(provider string) *simulated.World {
+	if c := t.clouds[provider]; c != nil {
+		return c.world
+	}
+	return nil
+}
+
+// cloud is the account of this name, else the first one.
+func (t *Town) cloud(name string) *cloud {
+	if c := t.clouds[name]; c != nil {
+		return c
+	}
+	return t.clouds[t.names[0]]
+}
+
+// An owner says whose a sandbox truly is.
+type owner string
+
+const (
+	ours    owner = "ours"
+	twins   owner = "twin"    // another environment of the same platform, with the same labels
+	foreign owner = "foreign" // somebody else's in the same account
+)
+
+// A box is one sandbox and the truth of it.
+type box struct {
+	ref    reconcile.Ref
+	cloud  *cloud
+	owner  owner
+	task   *task // whose it truly is; nil for none
+	worker *worker
+	key    string // what rows and events name it by
+	born   time.Time
+	over   time.Time // since when it is gone or doomed; zero while it is there
+	state  reconcile.SandboxState
+	since  time.Time              // in this state
+	broken time.Time              // since when nothing works inside; zero: it works
+	used   time.Time              // when somebody last did something in it
+	probed reconcile.ProbeOutcome // what the newest probe met
+	failed time.Time              // the first of the present run of failed probes
+	proven time.Time              // the newest probe that was answered
+	shown  bool                   // a listing has shown that it is its task's
+	kept   map[string]string      // its labels, while they are lost
+}
+
+// put registers a sandbox of the world.
+func (t *Town) put(c *cloud, s simulated.Sandbox, o owner) *box {
+	ref := reconcile.Ref{Provider: c.name, ID: s.ID}
+	b := &box{ref: ref, cloud: c, owner: o, key: s.ID, born: t.now(), state: s.State, since: t.now(), used: t.now()}
+	if old := t.boxes[ref]; old != nil { // an id that is used again
+		old.over = cmp.Or(old.over, t.now())
+	}
+	t.boxes[ref] = b
+	t.boxOrder = append(t.boxOrder, b)
+	return b
+}
+
+// look brings what is known of the sandboxes up to the moment: who is no more, and whose
+// worker went with it.
+func (t *Town) look() {
+	kept := t.boxOrder[:0]
+	for _, b := range t.boxOrder {
+		if t.boxes[b.ref] == b && b.over.IsZero() {
+			t.lookAt(b)
+		}
+		if b.over.IsZero() || b.task != nil {
+			kept = append(kept, b)
+		}
+	}
+	t.boxOrder = kept
+}
+
+func (t *Town) lookAt(b *box) {
+	now := t.now()
+	s, there := b.cloud.world.Sandbox(b.ref.ID)
+	if !there || s.Gone || s.Doomed {
+		b.over, b.state, b.since = now, reconcile.SandboxEnded, now
+		t.tell("sandbox %s is over", b.ref)
+		b.endWork(now)
+		return
+	}
+	if s.State != b.state {
+		t.tell("sandbox %s goes from %s to %s", b.ref, b.state, s.State)
+		b.state, b.since = s.State, now
+		t.moved(b)
+	}
+	if w := b.worker; w != nil && b.state == reconcile.SandboxRunning {
+		if at := w.lastAct(now); at.After(b.used) {
+			b.used = at
+			b.cloud.world.TouchAt(b.ref.ID, t.clocks.then(b.cloud.name, at))
+		}
+	}
+}
+
+// moved is what a change of the sandbox's state means for who works in it.
+func (t *Town) moved(b *box) {
+	w := b.worker
+	if w == nil {
+		return
+	}
+	switch b.state {
+	case reconcile.SandboxStopped, reconcile.SandboxFailed, reconcile.SandboxEnded, reconcile.SandboxDeleting:
+		b.endWork(b.since)
+	case reconcile.SandboxSuspended, reconcile.SandboxCreating:
+		w.pause(b.since)
+	case reconcile.SandboxRunning:
+		w.resume(b.since)
+	case reconcile.SandboxUnknown: // nobody knows the word; whoever works, works on
+	}
+}
+
+// endWork ends the worker inside, if there is one.
+func (b *box) endWork(at time.Time) {
+	if b.worker != nil {
+		b.worker.end(at)
+	}
+}
+
+// age is how old it is by its provider's clock.
+func (b *box) age() time.Duration {
+	s, _ := b.cloud.world.Sandbox(b.ref.ID)
+	return b.cloud.world.Now().Sub(s.CreatedAt)
+}
+
+// there reports whether the sandbox exists and was not asked to go.
+func (b *box) there() bool { return b != nil && b.over.IsZero() }

@@ -1,0 +1,192 @@
+package simtest
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+const (
+	ruleKeys = "mode after rollout remedy sightings apart looks failures conclusive count window critical escalate for " +
+		"quota ahead named"
+	limitKeys = "per_pass share breaker per_hour"
+	probeKeys = "every budget off timeout"
+)
+
+// A kind is a platform: which columns it has and how its config maps them.
+type kind struct {
+	name     string
+	tasks    reconcile.TasksPolicy
+	link     string // how rows and sandboxes know each other: "label", "id" or "both"
+	platform bool   // the row names its sandbox by a word of the platform's own
+	retries  bool   // attempts are counted
+}
+
+// kinds are the platforms: the two presets, and one that maps all there is.
+var kinds = map[string]kind{
+	"omoios": {name: "omoios", link: "label", platform: true, retries: true, tasks: reconcile.TasksPolicy{
+		Events: true, Heartbeats: true, Requeue: true, HasUpdated: true, ErrorMapped: true, FailStatus: "failed"}},
+	"coding-agent": {name: "coding-agent", link: "id", tasks: reconcile.TasksPolicy{
+		HasUpdated: true, ErrorMapped: true, SandboxKnown: true, FailStatus: "error"}},
+	"full": {name: "full", link: "both", retries: true, tasks: reconcile.TasksPolicy{
+		Events: true, Heartbeats: true, Requeue: true, HasAssigned: true, HasUpdated: true, ErrorMapped: true,
+		SandboxKnown: true, FailStatus: "failed"}},
+}
+
+// policy is the config's defaults, every rule named and enforced.
+func (k kind) policy() reconcile.Policy {
+	p := reconcile.Policy{
+		Installation: "town", Quick: 15 * time.Second, Full: 2 * time.Minute, Rules: defaultRules(),
+		Limits:    reconcile.Limits{PerPass: 20, Share: 0.34, Breaker: 0.3, PerHour: 200},
+		Providers: map[string]reconcile.ProviderPolicy{}, Tasks: k.tasks,
+	}
+	for name, r := range p.Rules {
+		r.Mode, r.Rollout, r.Named = reconcile.Enforce, 100, true
+		p.Rules[name] = r
+	}
+	for _, name := range []string{"over-age", "runaway"} {
+		r := p.Rules[name]
+		r.Mode = reconcile.Off
+		p.Rules[name] = r
+	}
+	if k.name == "coding-agent" {
+		p.Rules["inactive"] = withAfter(p.Rules["inactive"], 3*time.Minute)
+		p.Rules["deadline-exceeded"] = withAfter(p.Rules["deadline-exceeded"], 5*time.Minute)
+	}
+	return p
+}
+
+func withAfter(r reconcile.RulePolicy, after time.Duration) reconcile.RulePolicy {
+	r.After = after
+	return r
+}
+
+func defaultRules() map[string]reconcile.RulePolicy {
+	const minute = time.Minute
+	return map[string]reconcile.RulePolicy{
+		"finished-unrecorded":      {Remedy: reconcile.Report},
+		"assigned-stale":           {After: 3 * minute, Conclusive: 20 * time.Second, Remedy: reconcile.Fail},
+		"sandbox-missing":          {After: 30 * time.Second, Looks: 2, Remedy: reconcile.Fail},
+		"heartbeat-lost":           {After: 90 * time.Second, Remedy: reconcile.Fail},
+		"inactive":                 {After: 15 * minute, Remedy: reconcile.Fail},
+		"deadline-exceeded":        {Remedy: reconcile.Fail},
+		"stop-ignored":             {After: 5 * time.Second, Remedy: reconcile.Terminate},
+		"finished-lingering":       {After: 10 * minute, Remedy: reconcile.Terminate},
+		"pending-stuck":            {After: 10 * minute, Remedy: reconcile.Report},
+		"looping":                  {Count: 3, Window: time.Hour, Remedy: reconcile.Report},
+		"orphan":                   {After: 5 * minute, Sightings: 2, Apart: minute, Remedy: reconcile.Terminate},
+		"duplicate":                {After: 2 * minute, Remedy: reconcile.Terminate},
+		"record-without-container": {Looks: 2, Apart: 30 * time.Second, Remedy: reconcile.Terminate},
+		"provisioning-stuck":       {After: 5 * minute, Remedy: reconcile.Fail},
+		"idle-broken":              {After: minute, Failures: 3, Remedy: reconcile.Fail},
+		"executions-stuck":         {After: 2 * minute, Remedy: reconcile.Fail},
+		"errored":                  {After: minute, Remedy: reconcile.Terminate},
+		"over-age":                 {Remedy: reconcile.Terminate},
+		"terminating-stuck":        {After: 2 * minute, Remedy: reconcile.Report},
+		"runaway":                  {After: 10 * minute, Remedy: reconcile.Report},
+		"template-unusable":        {Ahead: 48 * time.Hour, Remedy: reconcile.Report},
+		"systemic":                 {Count: 5, Window: 30 * minute, Remedy: reconcile.Report},
+		"capacity": {Critical: 20, Escalate: 50, For: 30 * minute, Quota: 80,
+			Remedy: reconcile.Report},
+	}
+}
+
+// Policy is the config file as it is now.
+func (t *Town) Policy() reconcile.Policy {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return copyPolicy(&t.policy)
+}
+
+func copyPolicy(p *reconcile.Policy) reconcile.Policy {
+	out := *p
+	out.Rules, out.Providers = maps.Clone(p.Rules), maps.Clone(p.Providers)
+	return out
+}
+
+// Reconfigure changes the config file: "rule NAME mode=observe ..." or "limits per_pass=2 ...".
+func (t *Town) Reconfigure(words []string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := copyPolicy(&t.policy)
+	if err := Configure(&p, words); err != nil {
+		return err
+	}
+	t.policy = p
+	return nil
+}
+
+func reconfigure(verb string) func(*Town, *args) {
+	return func(t *Town, a *args) {
+		switch verb {
+		case "rule":
+			setRule(&t.policy, a.word(0), a)
+		case "limits":
+			setLimits(&t.policy, a)
+		default:
+			setProbe(&t.policy, a.word(0), a)
+		}
+	}
+}
+
+// Configure changes a policy as the config file would.
+func Configure(p *reconcile.Policy, words []string) error {
+	if len(words) == 0 || words[0] != "rule" && words[0] != "limits" && words[0] != "probe" {
+		return fmt.Errorf("config needs rule, limits or probe first")
+	}
+	v, a := verbs[words[0]], argsOf(words[1:])
+	if err := v.check(a); err != nil {
+		return err
+	}
+	switch words[0] {
+	case "rule":
+		if _, known := p.Rules[a.word(0)]; !known {
+			return fmt.Errorf("no rule %q", a.word(0))
+		}
+		setRule(p, a.word(0), a)
+	case "limits":
+		setLimits(p, a)
+	default:
+		setProbe(p, a.word(0), a)
+	}
+	return nil
+}
+
+func setRule(p *reconcile.Policy, name string, a *args) {
+	r, known := p.Rules[name]
+	if !known {
+		return
+	}
+	r.Mode, r.Remedy = reconcile.Mode(a.text("mode", string(r.Mode))), reconcile.Remedy(a.text("remedy", string(r.Remedy)))
+	r.After, r.Apart = a.dur("after", r.After), a.dur("apart", r.Apart)
+	r.Conclusive, r.Ahead = a.dur("conclusive", r.Conclusive), a.dur("ahead", r.Ahead)
+	r.Window, r.For = a.dur("window", r.Window), a.dur("for", r.For)
+	r.Rollout, r.Sightings, r.Looks = a.num("rollout", r.Rollout), a.num("sightings", r.Sightings), a.num("looks", r.Looks)
+	r.Failures, r.Count, r.Critical = a.num("failures", r.Failures), a.num("count", r.Count), a.num("critical", r.Critical)
+	r.Escalate, r.Quota = a.num("escalate", r.Escalate), a.num("quota", r.Quota)
+	r.Named = a.text("named", "yes") == "yes"
+	p.Rules[name] = r
+}
+
+func setLimits(p *reconcile.Policy, a *args) {
+	l := &p.Limits
+	l.PerPass, l.PerHour = a.num("per_pass", l.PerPass), a.num("per_hour", l.PerHour)
+	if n := a.num("share", -1); n >= 0 {
+		l.Share = float64(n) / 100
+	}
+	if n := a.num("breaker", -1); n >= 0 {
+		l.Breaker = float64(n) / 100
+	}
+}
+
+func setProbe(p *reconcile.Policy, name string, a *args) {
+	e, known := p.Providers[name]
+	if !known {
+		return
+	}
+	e.Probe.Every, e.Probe.Timeout = a.dur("every", e.Probe.Every), a.dur("timeout", e.Probe.Timeout)
+	e.Probe.Budget, e.Probe.Off = a.num("budget", e.Probe.Budget), a.yes("off") || e.Probe.Off && a.text("off", "") != "no"
+	p.Providers[name] = e
+}

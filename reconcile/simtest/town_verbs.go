@@ -1,0 +1,84 @@
+package simtest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A verb is one kind of event. Where it is about a thing, that is its first word and what
+// happens to it the second.
+type verb struct {
+	thing bool              // the first word names a thing
+	subs  map[string]string // what may happen, with the keys that it has; "" for any word
+	do    func(*Town, *args)
+}
+
+// verbs are those of the town. It is filled by init, because what they do knows the table.
+var verbs map[string]verb
+
+const taskKeys = "age pick assign start boot work beat act row keep limit timeout deadline retry again max attempts " +
+	"template provider crash end record outside sandbox firm note"
+
+func init() {
+	verbs = map[string]verb{
+		"kind": {subs: map[string]string{"": ""}, do: func(t *Town, a *args) { t.kind = kinds[a.word(0)] }},
+		"provider": {thing: true, subs: map[string]string{"": "exclusive link start delete stop lag activate cpu idle page"},
+			do: func(t *Town, a *args) { t.addCloud(a.word(0), a) }},
+		"rule":   {thing: true, subs: map[string]string{"": ruleKeys}, do: reconfigure("rule")},
+		"limits": {subs: map[string]string{"": limitKeys}, do: reconfigure("limits")},
+		"probe":  {thing: true, subs: map[string]string{"": probeKeys}, do: reconfigure("probe")},
+		"task": {thing: true, do: (*Town).taskEvent, subs: map[string]string{
+			"new": taskKeys, "running": taskKeys, "completed": taskKeys, "failed": taskKeys, "stopped": taskKeys,
+			"assigned": taskKeys, "unmapped": taskKeys}},
+		"worker": {thing: true, do: (*Town).workerEvent, subs: map[string]string{
+			"die": "", "hang": "", "wake": "", "wait": "", "silent": "", "slow": "act", "ahead": "by", "finish": "", "lose": "",
+			"never": ""}},
+		"user": {thing: true, do: (*Town).userEvent, subs: map[string]string{
+			"continue": "work", "stop": "", "delete": "", "keep": "", "answer": "", "retry": "", "touch": ""}},
+		"sandbox": {thing: true, do: (*Town).sandboxEvent, subs: map[string]string{
+			"break": "", "mend": "", "die": "", "stop": "", "fail": "", "pause": "", "resume": "", "stuck": "", "refuse": "",
+			"hollow": "", "queue": "", "unlabel": "", "relabel": "", "reuse": "", "spin": "", "hang": "", "odd": "",
+			"vanish": ""}},
+		"orchestrator": {do: (*Town).orchestratorEvent, subs: map[string]string{"down": "", "up": ""}},
+		"events":       {do: (*Town).eventsEvent, subs: map[string]string{"down": "part", "late": "by", "up": ""}},
+		"template": {thing: true, do: (*Town).templateEvent, subs: map[string]string{
+			"active": "", "inactive": "", "missing": "", "failed": "", "expiring": ""}},
+		"platform": {do: (*Town).platformEvent, subs: map[string]string{
+			"backup": "", "restore": "", "empty": "", "back": "", "standby": "lag", "primary": "", "foreign": "provider age",
+			"twins": "provider age", "leak": "provider age template", "batch": taskKeys, "massacre": "kept",
+			"labels": "provider", "touch": ""}},
+	}
+}
+
+// TownVerbs are the verbs that are the Town's.
+func TownVerbs() []string { return slices.Sorted(maps.Keys(verbs)) }
+
+// CheckTown refuses an event of the Town's verbs that is not well formed.
+func CheckTown(e Event) error {
+	v, known := verbs[e.Verb]
+	if !known {
+		return fmt.Errorf("no verb %q; there are: %s", e.Verb, strings.Join(TownVerbs(), ", "))
+	}
+	return v.check(argsOf(e.Args))
+}
+
+func (v verb) check(a *args) error {
+	sub, at := "", 0
+	if v.thing {
+		at = 1
+		if a.word(0) == "" {
+			return fmt.Errorf("what it is about is missing")
+		}
+	}
+	sub = a.word(at)
+	keys, known := v.subs[sub]
+	if !known {
+		keys, known = v.subs[""]
+	}
+	if !known {
+		return fmt.Errorf("no %q here; there are: %s", sub, strings.Join(slices.Sorted(maps.Keys(v.subs)), ", "))
+	}
+	return a.check(keys)
+}

@@ -1,0 +1,176 @@
+package simtest
+
+import (
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// accepted says why the design, by its letter, lets a rule fail a task that does healthy work:
+// nobody who sees rows, events and sandboxes could know better.
+func (t *Town) accepted(k *task, rule string) string {
+	r := t.table.truly(k.id)
+	switch {
+	case r == nil:
+	case rule == "deadline-exceeded" && t.overdue(r):
+		return "deadlines are authoritative" // "fail first, then terminate: authoritative"
+	case rule == "inactive" && t.idle(r):
+		// "heartbeats continue, no activity": a slow worker that shows none is taken for stuck.
+		return "it showed no activity for the whole threshold"
+	case rule == "idle-broken" && t.flaky(k.box):
+		// "3 failed probes over 60s", while other sandboxes answer: the provider speaks against it.
+		return "its probes failed again and again while others were answered"
+	case rule == "idle-broken" && r.State == reconcile.TaskPending && k.box != nil && !k.box.broken.IsZero():
+		return "its sandbox is broken, and the remedy is to fail it"
+	case rule == "sandbox-missing" && k.box != nil && !k.box.shown && !t.watch.linked(k, k.box):
+		// "find by link only for a task whose sandbox was never seen": it lost its label before that.
+		return "nobody has ever seen its sandbox as its own"
+	case rule == "heartbeat-lost" && len(t.running()) < 3 && t.probeFailed(k):
+		// "with fewer than 3 running tasks also a failed probe": both say so.
+		return "it was not heard, and its probe failed"
+	case rule == "heartbeat-lost" && k.box.there() && k.box.state != reconcile.SandboxRunning:
+		return "" // a direct get tells that it is paused or comes up
+	case rule == "heartbeat-lost" && t.silentAlone(r):
+		// "running, last heartbeat older than 3 intervals": one whose events are lost on the way,
+		// while the others' arrive, looks like a dead one.
+		return "it alone was not heard"
+	}
+	return ""
+}
+
+// overdue reports whether the row's own limits are exceeded by the database's clock.
+func (t *Town) overdue(r *row) bool {
+	now := t.table.now()
+	limit := r.Timeout
+	if limit == 0 {
+		limit = t.after("deadline-exceeded")
+	}
+	began := r.StartedAt
+	if began.IsZero() {
+		if k := t.tasks[r.ID]; k != nil {
+			began = t.clocks.then(domainTasks, k.handed) // the ledger timed it, not longer than this
+		}
+	}
+	k := t.tasks[r.ID]
+	if k != nil && limit > 0 && t.watch.since(domainLedger, k.handed) >= limit {
+		return true // as the ledger saw
+	}
+	return limit > 0 && now.Sub(began) >= limit || !r.DeadlineAt.IsZero() && !now.Before(r.DeadlineAt)
+}
+
+// idle reports whether no activity of the task is on record for the threshold of inactive, nor
+// that it waits, while others are active.
+func (t *Town) idle(r *row) bool {
+	seen := t.table.read(r)
+	now, after := t.table.now(), t.after("inactive")
+	act := seen.Activity()
+	if now.Sub(act) < after || !seen.Events.Waiting.IsZero() && !seen.Events.Waiting.Before(act) {
+		return false
+	}
+	running, active := 0, 0
+	for _, other := range t.running() {
+		running++
+		if now.Sub(other.Activity()) < after {
+			active++
+		}
+	}
+	return running < 3 || active > 0
+}
+
+// running are the rows in state running as they would be read now.
+func (t *Town) running() []reconcile.Task {
+	var out []reconcile.Task
+	for _, k := range t.order {
+		if r := t.table.truly(k.id); r != nil && r.State == reconcile.TaskRunning && !r.Outside {
+			out = append(out, t.table.read(r))
+		}
+	}
+	return out
+}
+
+// silentAlone reports whether the task's signs are older than the heartbeat limit, and not
+// together with at least three others or a third of all, which would be the pipeline's fault.
+func (t *Town) silentAlone(r *row) bool {
+	limit := max(t.after("heartbeat-lost"), 30*time.Second)
+	now := t.table.now()
+	seen := t.table.read(r)
+	own := seen.LifeSign()
+	if w := t.tasks[r.ID].worker(); w != nil && w.ahead > 0 && len(w.mute) > 0 {
+		return true // its newest stamp lies ahead, and it sends no more: how long, only the ledger knows
+	}
+	if now.Sub(own) <= limit {
+		return false
+	}
+	running := t.running()
+	var signs []time.Time
+	for i := range running {
+		if sign := running[i].LifeSign(); now.Sub(sign) > limit && t.answers(running[i].ID) {
+			signs = append(signs, sign)
+		}
+	}
+	together := crowd(signs, own, limit)
+	return len(running) >= 3 && (together < 3 || together*3 < len(running))
+}
+
+// crowd is how many of the moments, at most, lie within one span that also holds this one.
+func crowd(moments []time.Time, one time.Time, length time.Duration) int {
+	most := 0
+	for _, from := range append(moments, one) {
+		if from.After(one) || one.Sub(from) > length {
+			continue
+		}
+		n := 0
+		for _, at := range moments {
+			if !at.Before(from) && at.Sub(from) <= length {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// flaky reports whether the sandbox's probes failed, as often as the rule wants, while another
+// sandbox of the provider answered.
+func (t *Town) flaky(b *box) bool {
+	if b == nil || b.failed.IsZero() {
+		return false
+	}
+	for _, other := range t.boxes {
+		if other != b && other.cloud == b.cloud && other.proven.After(b.failed) {
+			return true
+		}
+	}
+	return false
+}
+
+// probeFailed reports whether the newest probe of the task's sandbox failed.
+func (t *Town) probeFailed(k *task) bool { return k.box != nil && k.box.probed.Failed() }
+
+// answers reports whether the task's sandbox would answer a probe.
+func (t *Town) answers(id string) bool {
+	b := t.tasks[id].box
+	return b.there() && b.state == reconcile.SandboxRunning && b.broken.IsZero()
+}
+
+// acceptedEnd says why the design lets a rule end a sandbox that is still needed.
+func (t *Town) acceptedEnd(b *box, a *reconcile.Action) string {
+	r := (*row)(nil)
+	if b.task != nil {
+		r = t.table.truly(b.task.id)
+	}
+	age := b.age()
+	switch {
+	case a.Rule == reconcile.RuleOperator || a.Rule == reconcile.RuleEmergency:
+		if a.Running || r == nil || r.State.Terminal() || r.State == reconcile.TaskPending {
+			return "a person asked for it" // "sandboxes of running tasks need --include-running"
+		}
+	case a.Rule == "idle-broken" && t.flaky(b):
+		return "its probes failed again and again while others were answered"
+	case a.Rule == "over-age" && t.after("over-age") > 0 && age >= t.after("over-age"):
+		return "older than the maximum age"
+	case a.Rule == "duplicate" && r != nil && r.Sandbox != "" && r.Sandbox != b.key:
+		return "the row names another" // "two live sandboxes for one task, and the row names one of them"
+	}
+	return ""
+}

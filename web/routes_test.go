@@ -1,0 +1,304 @@
+package web
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// twoUsers are one whom web.operators may name and one whom it does not: on the page, which
+// changes nothing, they are alike. Both passwords are "secret".
+const twoUsers = users + "  ben: $2a$04$aljNmo63hJSnLyMMFLMg6uLvJbqpggJ8oXW5zCQBDZMYNSvYDgAHG\n"
+
+// An access is who gets what of a route.
+type access struct {
+	path            string // one that the route answers
+	anybody, viewer int    // what a GET answers to who has not said who he is, and to a user
+}
+
+// accesses are the expectations of every route. A new route needs a line here.
+var accesses = map[string]access{
+	"GET /{$}":           {"/", 401, 200},
+	"GET /healthz":       {"/healthz", 200, 200},
+	"GET /readyz":        {"/readyz", 200, 200},
+	"GET /static/{name}": {"/static/page.css", 401, 200},
+	"GET /metrics":       {"/metrics", 401, 200},
+	"GET /":              {"/api/v1/anything", 401, 404},
+}
+
+// TestEveryRouteIsExpected: no route is served of which the tests do not say who may.
+func TestEveryRouteIsExpected(t *testing.T) {
+	s := &site{Options: options()}
+	s.Metrics = http.NotFoundHandler()
+	for _, r := range s.routes() {
+		if _, known := accesses[r.pattern]; !known {
+			t.Errorf("nothing says who may ask for %q", r.pattern)
+		}
+		if !strings.HasPrefix(r.pattern, "GET ") {
+			t.Errorf("%q takes other methods than GET: it needs a check of the origin and an operator", r.pattern)
+		}
+	}
+	if len(s.routes()) != len(accesses) {
+		t.Errorf("%d routes are expected, %d are there", len(accesses), len(s.routes()))
+	}
+}
+
+// TestRoutesAreRegisteredInOnePlace: what is not in the table of routes cannot be served.
+func TestRoutesAreRegisteredInOnePlace(t *testing.T) {
+	got := map[string]int{}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) != 2 {
+				return true
+			}
+			if first, is := call.Args[0].(*ast.Ident); is && first.Name == "ctx" {
+				return true // a handler of log entries
+			}
+			if s, is := call.Fun.(*ast.SelectorExpr); is && (s.Sel.Name == "Handle" || s.Sel.Name == "HandleFunc") {
+				got[name]++
+			}
+			return true
+		})
+	}
+	// The table, and the way past the users with the door beside it.
+	if diff := cmp.Diff(map[string]int{"web.go": 1, "server.go": 2}, got); diff != "" {
+		t.Errorf("registrations of routes (-want +got):\n%s", diff)
+	}
+}
+
+// A visitor is somebody who asks, with the headers that say so.
+type visitor struct {
+	headers map[string]string
+	in      bool // is let in
+}
+
+func basic(user, password string) map[string]string {
+	r := &http.Request{Header: http.Header{}}
+	r.SetBasicAuth(user, password)
+	return map[string]string{"Authorization": r.Header.Get("Authorization")}
+}
+
+// visitors are everybody who may come. What a proxy may say of them is not believed.
+func visitors() map[string]visitor {
+	forged := map[string]string{
+		"X-Forwarded-For": "127.0.0.1", "X-Real-Ip": "127.0.0.1", "Forwarded": "for=127.0.0.1;proto=https",
+		"X-Forwarded-Proto": "https", "X-Forwarded-Host": "localhost", "X-Forwarded-User": "ana", "X-Remote-User": "ana",
+		"X-Auth-Request-User": "ana", "X-Original-Url": "/healthz", "X-Rewrite-Url": "/healthz",
+	}
+	return map[string]visitor{
+		"anybody":                  {},
+		"a viewer":                 {basic("ben", "secret"), true},
+		"an operator":              {basic("ana", "secret"), true},
+		"a wrong password":         {basic("ana", "Secret"), false},
+		"no password":              {basic("ana", ""), false},
+		"another user":             {basic("eve", "secret"), false},
+		"no name":                  {basic("", ""), false},
+		"the hash as a password":   {basic("ana", "$2a$04$aljNmo63hJSnLyMMFLMg6uLvJbqpggJ8oXW5zCQBDZMYNSvYDgAHG"), false},
+		"a long password":          {basic("ana", strings.Repeat("x", 8000)), false},
+		"a bearer token":           {map[string]string{"Authorization": "Bearer secret"}, false},
+		"what is no base64":        {map[string]string{"Authorization": "Basic !!!!"}, false},
+		"who says to be a proxy":   {forged, false},
+		"a proxy in front of ben":  {with2(forged, basic("ben", "secret")), true},
+		"who wants another method": {map[string]string{"X-Http-Method-Override": "DELETE"}, false},
+	}
+}
+
+func with2(a, b map[string]string) map[string]string {
+	all := map[string]string{}
+	for _, m := range []map[string]string{a, b} {
+		for k, v := range m {
+			all[k] = v
+		}
+	}
+	return all
+}
+
+// TestWhoMayDoWhat asks every route as everybody, over a real connection.
+func TestWhoMayDoWhat(t *testing.T) {
+	r := serve(t, shown(reading{Overview: healthy()}), configFile(t, twoUsers))
+	defer r.end(t)
+	for who, v := range visitors() {
+		for pattern, a := range accesses {
+			want := a.anybody
+			if v.in {
+				want = a.viewer
+			}
+			for _, method := range []string{"GET", "HEAD"} {
+				got := send(t, r, method, a.path, v.headers)
+				if got.StatusCode != want {
+					t.Errorf("%s, %s %s = %d, want %d", who, method, pattern, got.StatusCode, want)
+				}
+				if want == 401 && strings.Contains(got.body, "sandkeeper") {
+					t.Errorf("%s is told by %s: %s", who, pattern, got.body)
+				}
+				got.headed(t)
+			}
+		}
+	}
+}
+
+// TestNobodyChangesAnything: no method but GET and HEAD is let through, whoever asks and from
+// wherever.
+func TestNobodyChangesAnything(t *testing.T) {
+	r := serve(t, shown(reading{Overview: healthy()}), configFile(t, twoUsers))
+	defer r.end(t)
+	origins := map[string]map[string]string{
+		"without an origin": {}, "from elsewhere": {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"},
+		"from here":      {"Origin": "http://" + r.address, "Sec-Fetch-Site": "same-origin"},
+		"from a sandbox": {"Origin": "null"},
+	}
+	for who, v := range visitors() {
+		for from, origin := range origins {
+			for pattern, a := range accesses {
+				for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"} {
+					want := 405
+					if !v.in && a.anybody == 401 {
+						want = 401
+					}
+					got := send(t, r, method, a.path, with2(v.headers, origin))
+					if got.StatusCode != want {
+						t.Errorf("%s, %s, %s %s = %d, want %d", who, from, method, pattern, got.StatusCode, want)
+					}
+					for name := range got.Header {
+						if strings.HasPrefix(name, "Access-Control-") {
+							t.Errorf("%s %s lets others read: %s", method, pattern, name)
+						}
+					}
+					got.headed(t)
+				}
+			}
+		}
+	}
+}
+
+// TestWaysAroundTheDoor: only the health checks answer without a user, however they are
+// spelled, and a spelling shows nothing else.
+func TestWaysAroundTheDoor(t *testing.T) {
+	r := serve(t, shown(reading{Overview: healthy()}), configFile(t, twoUsers))
+	defer r.end(t)
+	for _, path := range []string{
+		"/healthz/", "/healthz/x", "/healthz/../", "/healthz/../metrics", "/readyz/..", "/./", "//", "//metrics", "/healthz/..%2fmetrics",
+		"/healthz%2f..%2fmetrics", "/%2e%2e/metrics", "/healthz;/../metrics", "/healthz?x=/metrics", "/readyz?part=live",
+		"/%68ealthz", "/HEALTHZ", "/healthz%00", "/static/../healthz/../", "/healthz#/metrics",
+		"http://" + r.address + "/metrics", "http://localhost/", "*", "/" + strings.Repeat("a/", 4000), "/?" + strings.Repeat("x", 12000),
+	} {
+		got := raw(t, r, "GET "+path+" HTTP/1.1\r\nHost: "+r.address+"\r\nConnection: close\r\n\r\n")
+		for _, told := range []string{"sandkeeper", "tasks and 214", "<html"} {
+			if strings.Contains(got, told) {
+				t.Errorf("GET %.60s tells anybody:\n%.600s", path, got)
+			}
+		}
+		if len(got) > 16<<10 {
+			t.Errorf("GET %.60s answers %d bytes", path, len(got))
+		}
+	}
+}
+
+// TestLongPathsMakeNoLongAnswers: a user's odd address is no way to fill the memory either.
+func TestLongPathsMakeNoLongAnswers(t *testing.T) {
+	h := shown(reading{Overview: healthy()})
+	for _, path := range []string{"/" + strings.Repeat("a/", 8000), "/x?" + strings.Repeat("part=live&", 1500), "/none/" + strings.Repeat("%3Cscript%3E", 900)} {
+		if w := ask(h, "GET", path); w.Body.Len() > 16<<10 || strings.Contains(w.Body.String(), "<script>") {
+			t.Errorf("GET %.40s answers %d bytes", path, w.Body.Len())
+		}
+	}
+}
+
+// An answered is an answer with its body.
+type answered struct {
+	*http.Response
+	body string
+}
+
+func send(t *testing.T, r *running, method, path string, headers map[string]string) answered {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, "http://"+r.address+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range headers {
+		request.Header.Set(name, value)
+	}
+	answer, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answered{answer, string(body)}
+}
+
+// headed demands the headers that every answer has, and none that tells what serves it.
+func (a answered) headed(t *testing.T) {
+	t.Helper()
+	want := map[string]string{
+		"Content-Security-Policy": contentPolicy, "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+		"Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+		"Cache-Control": "no-store",
+	}
+	if strings.HasPrefix(a.Request.URL.Path, "/static/") && a.StatusCode == 200 {
+		want["Cache-Control"] = "no-cache" // what everybody can read in the source
+	}
+	for name, value := range want {
+		if got := a.Header.Get(name); got != value {
+			t.Errorf("%s %s = %d, %s: %q, want %q", a.Request.Method, a.Request.URL.Path, a.StatusCode, name, got, value)
+		}
+	}
+	for _, name := range []string{"Server", "X-Powered-By", "Via", "Set-Cookie"} {
+		if got := a.Header.Get(name); got != "" {
+			t.Errorf("%s %s has the header %s: %s", a.Request.Method, a.Request.URL.Path, name, got)
+		}
+	}
+}
+
+// TestPolicyIsStrict: the page runs what it brought itself, and nothing that stands in it.
+func TestPolicyIsStrict(t *testing.T) {
+	for _, loose := range []string{"unsafe", "*", "http:", "https:", "data:", "blob:"} {
+		if strings.Contains(contentPolicy, loose) {
+			t.Errorf("the policy allows %s: %s", loose, contentPolicy)
+		}
+	}
+	for _, strict := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"} {
+		if !strings.Contains(contentPolicy, strict) {
+			t.Errorf("the policy does not say %s: %s", strict, contentPolicy)
+		}
+	}
+	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := files.ReadFile(path)
+		for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "javascript:", "@import"} {
+			if strings.Contains(string(text), bad) {
+				t.Errorf("%s has %s", path, bad)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
