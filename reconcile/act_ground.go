@@ -32,7 +32,7 @@ func (r *run) groundLater(ctx context.Context, a Action) (Sandbox, Action, bool)
 	if why != "" {
 		return Sandbox{}, r.withdraw(a, why), true
 	}
-	//guard:later-held P8 a hold set after the row was written would not keep the sandbox
+	//guard:later-held P4 a hold set after the row was written would not keep the sandbox
 	if waits := r.heldWith(ctx, &a, sb); waits != "" {
 		return Sandbox{}, r.later(a, waits), true
 	}
@@ -71,8 +71,8 @@ func (r *run) linkedAgain(ctx context.Context, a *Action, sb Sandbox) (string, e
 	}
 	for _, t := range users.Tasks {
 		switch {
+		//guard:later-used harm `= true` a sandbox that a live row names would be ended
 		case t.ID == a.Task || t.State.Terminal():
-		//guard:later-used harm a sandbox that a live row names would be ended
 		case t.State.Live():
 			return "live task " + clip(t.ID, 60) + " uses the sandbox", nil
 		default:

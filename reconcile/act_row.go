@@ -154,7 +154,7 @@ func (r *run) finalProbe(ctx context.Context, a Action, sb Sandbox) (out Action,
 		return r.later(a, err.Error()), true
 	}
 	switch {
-	//guard:probe-answered harm an answer to the final probe would not refute the verdict
+	//guard:probe-answered live an answer to the final probe would not refute the verdict
 	case result.Outcome == Answered:
 		return r.withdraw(a, "the final probe was answered"), true
 	//guard:probe-proves-nothing P3 a provider that cannot be reached would convict a sandbox

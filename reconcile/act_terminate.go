@@ -135,7 +135,7 @@ func (r *run) ground(ctx context.Context, a Action) (Sandbox, Action, bool) {
 	if o.finding == nil || o.finding.Sandbox != a.Sandbox || o.finding.Provider != a.Provider {
 		return Sandbox{}, r.withdraw(a, "looked again: "+o.kept), true
 	}
-	//guard:end-held P8 a hold or a freeze that came after the plan would not keep the sandbox
+	//guard:end-held P4 a hold or a freeze that came after the plan would not keep the sandbox
 	if waits := r.stillHeld(ctx, o, &a); waits != "" {
 		return Sandbox{}, r.later(a, waits), true
 	}

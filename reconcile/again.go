@@ -37,7 +37,7 @@ func (r *run) again(ctx context.Context, a *Action) (*second, error) {
 	if err != nil || out.subject == nil {
 		return out, err
 	}
-	//guard:again-judged harm `= out.finding = &Finding{Provider: a.Provider, Sandbox: a.Sandbox}` old verdicts are done
+	//guard:again-judged P1 `= out.finding = &Finding{Provider: a.Provider, Sandbox: a.Sandbox}` old verdicts are done
 	out.judge(a)
 	return out, nil
 }
@@ -60,7 +60,7 @@ func (o *second) judge(a *Action) {
 		if f.Rule != a.Rule {
 			continue
 		}
-		//guard:again-due harm a finding that began anew meanwhile would be acted on
+		//guard:again-due P6 a finding that began anew meanwhile would be acted on
 		if !f.Due {
 			o.kept = "not due any more"
 			continue

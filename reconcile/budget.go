@@ -23,7 +23,7 @@ func (v *view) breakers(drafts []*draft, j *Judgement, out *Plan) {
 		listed := v.stillListed(name, j)
 		over := len(due[name]) > 10 && float64(len(due[name])) > v.p.Limits.Breaker*float64(j.Fleet)
 		//guard:breaker-trips P7 `-over` a rule that is wrong about half of the fleet would end all of it, pass by pass
-		//guard:breaker-stays P7 `-len(listed) > 0` an open breaker would close as soon as some of its subjects are gone
+		//guard:breaker-stays live `-len(listed) > 0` an open breaker would close as soon as some of its subjects are gone
 		if over || len(listed) > 0 {
 			out.Breakers[name] = v.trip(name, listed, due[name], j.Fleet)
 		}

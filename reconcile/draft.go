@@ -46,7 +46,7 @@ func (v *view) draft(d *Decision, open map[stepKey]*Action) *draft {
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		//guard:plan-due harm `-!f.Due` a suspicion would be acted on before its time
-		//guard:plan-report P9 `-d.Remedies[i] == Report` a rule that only reports would act
+		//guard:plan-report harm `-d.Remedies[i] == Report` a rule that only reports would act
 		if !f.Due || d.Remedies[i] == Report {
 			continue
 		}
@@ -117,13 +117,13 @@ func handled(step *Action, open map[stepKey]*Action) bool {
 // restraints are what the judgement, the mode and the rollout hold of a finding.
 func (v *view) restraints(f *Finding) []string {
 	p := v.policy(f.Rule)
-	//guard:plan-freezes P3 `slices.Clone(f.HeldBy) => []string(nil)` a frozen source would hold nothing
+	//guard:plan-freezes harm `slices.Clone(f.HeldBy) => []string(nil)` a frozen source would hold nothing
 	holds := slices.Clone(f.HeldBy)
-	//guard:plan-mode P9 a rule that observes would act
+	//guard:plan-mode live a rule that observes would act
 	if p.Mode != Enforce {
 		holds = append(holds, string(p.Mode))
 	}
-	//guard:plan-rollout P9 a rule would act on those outside of its rollout
+	//guard:plan-rollout live a rule would act on those outside of its rollout
 	if !rolledOut(f.Rule, f.Subject, p.Rollout) {
 		holds = append(holds, fmt.Sprintf("rollout: %d%%", p.Rollout))
 	}

@@ -204,7 +204,7 @@ func (v *view) remember(t *Task, was *seenTask) (TaskSeen, bool) {
 	if !known {
 		seen = TaskSeen{ID: t.ID, Status: t.Status, State: t.State, Since: v.now, FirstSeen: v.now}
 	}
-	if known && seen.moved(t) {
+	if known && (seen.moved(t) || v.perhapsEnded(&seen, t)) {
 		seen = v.entered(seen, t)
 	} else if known && seen.ErrorSum != sum(t.Error) && t.Error != "" && !marked(t.Error) {
 		seen.ErrorChanged = true
@@ -297,7 +297,7 @@ func (v *view) rememberBox(s *Subject, b *Box) (SandboxSeen, bool) {
 	}
 	if s.Task != nil {
 		seen.Task = s.Task.ID
-	} else if b.Task != "" {
+	} else if b.Task != "" && !b.OddLink && !v.s.Unparsable[b.Task] {
 		seen.Task = b.Task
 	}
 	return seen, !b.Known || seen != b.Seen

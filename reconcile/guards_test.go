@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +25,7 @@ var (
 	guardsOnly   = flag.String("guards", "", "prove only these guards, by name, with commas between")
 	guardsSearch = flag.Uint64("guards-search", 0, "search so many seeds for the guards without a witness, or for -guards")
 	guardsFrom   = flag.Uint64("guards-from", 1, "search from this seed")
+	guardsStrict = flag.Bool("guards-strict", false, "all witnesses have to show their guard, not only one of each")
 	guardsPart   = flag.Int("guards-part", 0, "which half of the witnesses this process plays")
 )
 
@@ -58,8 +60,47 @@ func TestGuards(t *testing.T) {
 		searchGuards(t, program, withoutWitness(tree.Guards(), list))
 		return
 	}
-	proveByHistories(t, program, list)
-	proveByTests(t, overlay, map[string]string{".": program}, list)
+	proved := proveByHistories(t, program, list)
+	proveByTests(t, overlay, map[string]string{".": program}, list, proved)
+	for i := range list {
+		w := &list[i]
+		if missing := proved.of(w.Guard); missing != "" {
+			t.Errorf("guard %s: nothing shows what it is for: %s", w.Guard, missing)
+		} else if said := proved.failed[*w]; said != "" && *guardsStrict {
+			t.Errorf("guard %s: %s %s does not show it any more: %s", w.Guard, w.Kind, w.What, said)
+		}
+	}
+}
+
+// proofs are what came of the witnesses: of each guard one has to show it.
+type proofs struct {
+	mu     sync.Mutex
+	shown  map[string]bool
+	failed map[guards.Witness]string // what it showed instead
+}
+
+func (p *proofs) add(w guards.Witness, said string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if said == "" {
+		p.shown[w.Guard] = true
+		return
+	}
+	p.failed[w] = said
+}
+
+// of is what the witnesses of a guard showed instead, "" when one of them showed it.
+func (p *proofs) of(guard string) string {
+	if p.shown[guard] {
+		return ""
+	}
+	out := ""
+	for w, said := range p.failed {
+		if w.Guard == guard {
+			out += "\n" + w.Kind + " " + w.What + ": " + said
+		}
+	}
+	return out
 }
 
 // readWitnesses are those of the file, or only those asked for.
@@ -91,7 +132,7 @@ func buildWithSwitches(t *testing.T, overlay, folder string) string {
 }
 
 // proveByHistories plays the histories in processes of the build with switches.
-func proveByHistories(t *testing.T, program string, list []guards.Witness) {
+func proveByHistories(t *testing.T, program string, list []guards.Witness) *proofs {
 	t.Helper()
 	outs := make([][]byte, guardsParts)
 	errs := make([]error, guardsParts)
@@ -104,36 +145,59 @@ func proveByHistories(t *testing.T, program string, list []guards.Witness) {
 		})
 	}
 	wg.Wait()
-	all := string(bytes.Join(outs, nil))
 	if err := errors.Join(errs...); err != nil {
-		t.Errorf("play the witnesses: %v\n%s", err, all)
+		t.Errorf("play the witnesses: %v\n%s", err, bytes.Join(outs, nil))
 	}
-	for _, w := range list {
-		if w.Kind != guards.ShownByTest && !strings.Contains(all, "proved "+w.Guard+"\n") {
-			t.Errorf("guard %s was not proved by %s %s", w.Guard, w.Kind, w.What)
+	said := map[string]string{}
+	for line := range strings.SplitSeq(string(bytes.Join(outs, []byte("\n"))), "\n") {
+		if w, what, found := strings.Cut(strings.TrimPrefix(line, "witness "), " shows "); found {
+			said[w] = what
 		}
 	}
+	p := &proofs{shown: map[string]bool{}, failed: map[guards.Witness]string{}}
+	for _, w := range list {
+		if what, played := said[w.String()]; w.Kind != guards.ShownByTest {
+			p.add(w, map[bool]string{true: what, false: "it was not played to its end"}[played])
+		}
+	}
+	return p
 }
 
-// proveByTests runs the tests that show what the simulation has no world for. With the guard
-// they pass: they are tests of the tree.
-func proveByTests(t *testing.T, overlay string, programs map[string]string, list []guards.Witness) {
+// proveByTests runs the tests that show what the simulation seldom meets, side by side. With
+// the guard they pass: they are tests of the tree.
+func proveByTests(t *testing.T, overlay string, programs map[string]string, list []guards.Witness, p *proofs) {
 	t.Helper()
+	var wg sync.WaitGroup
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for _, w := range list {
 		if w.Kind != guards.ShownByTest {
 			continue
 		}
-		folder, test := w.Test()
+		folder, _ := w.Test()
 		if programs[folder] == "" {
 			programs[folder] = buildWithSwitches(t, overlay, folder)
 		}
-		run := exec.CommandContext(t.Context(), programs[folder], "-test.run="+test, "-test.timeout=1m")
-		run.Dir, run.Env = folder, append(os.Environ(), guards.Off+"="+w.Guard)
-		out, err := run.CombinedOutput()
-		if err == nil || !bytes.Contains(out, []byte("--- FAIL")) {
-			t.Errorf("guard %s: without it %s does not fail (%v)\n%s", w.Guard, w.What, err, out)
-		}
+		program := programs[folder]
+		wg.Go(func() {
+			free <- struct{}{}
+			defer func() { <-free }()
+			p.add(w, failsWithout(t, program, &w))
+		})
 	}
+	wg.Wait()
+}
+
+// failsWithout says what a test does without the guard that it shows, "" when it fails.
+func failsWithout(t *testing.T, program string, w *guards.Witness) string {
+	t.Helper()
+	folder, test := w.Test()
+	run := exec.CommandContext(t.Context(), program, "-test.run="+test, "-test.timeout=1m")
+	run.Dir, run.Env = folder, append(os.Environ(), guards.Off+"="+w.Guard)
+	out, err := run.CombinedOutput()
+	if err != nil && bytes.Contains(out, []byte("--- FAIL")) {
+		return ""
+	}
+	return fmt.Sprintf("it does not fail (%v) %s", err, out)
 }
 
 func withoutWitness(all []guards.Guard, list []guards.Witness) []string {
@@ -189,19 +253,16 @@ func playGuards(t *testing.T) {
 	}
 }
 
+// playWitness prints what a history shows, nothing when it shows what it has to.
 func playWitness(t *testing.T, w guards.Witness) {
 	t.Helper()
-	script := scriptOf(t, w)
-	if r := without(t, "", script); r.Err != nil || len(r.Violations) > 0 {
-		t.Errorf("guard %s: with it, %s %s does not go well: %v %v", w.Guard, w.Kind, w.What, r.Err, r.Violations)
-		return
+	script, says := scriptOf(t, w), ""
+	if r := without(t, "", script); !well(r) {
+		says = fmt.Sprintf("that it does not go well with it: %v %v", r.Err, r.Violations)
+	} else if r := without(t, w.Guard, script); !broken(r, w.Property) {
+		says = fmt.Sprintf("without it no break of %s: %v", w.Property, r.Violations)
 	}
-	r := without(t, w.Guard, script)
-	if !broken(r, w.Property) {
-		t.Errorf("guard %s: without it, %s does not break in %s %s: %v", w.Guard, w.Property, w.Kind, w.What, r.Violations)
-		return
-	}
-	fmt.Println("proved " + w.Guard)
+	fmt.Printf("witness %s shows %s\n", w.String(), strings.ReplaceAll(says, "\n", " "))
 }
 
 func scriptOf(t *testing.T, w guards.Witness) *simtest.Script {

@@ -103,7 +103,7 @@ func (v *view) finding(r *rule, s *Subject, out answer) (Finding, Remedy) {
 		f.Task = firstOf(b.Task, b.Seen.Task) // also what a hold on a lost label's task goes by
 	}
 	v.sight(&f, r, s)
-	//guard:sightings P3 `-f.Sightings >= out.sightings` one look that missed a row would end a sandbox
+	//guard:sightings P6 `-f.Sightings >= out.sightings` one look that missed a row would end a sandbox
 	//guard:missing-ripe P3 `-v.ripe(&f, s)` a sandbox missed for a moment would fail its task
 	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && v.ripe(&f, s)
 	f.HeldBy = append(f.HeldBy, v.freezes(r, s, out.conclusive)...)
@@ -112,7 +112,7 @@ func (v *view) finding(r *rule, s *Subject, out answer) (Finding, Remedy) {
 		f.HeldBy = append(f.HeldBy, fmt.Sprintf("status %q is not mapped", clip(t.Status, 60)))
 	}
 	remedy := v.p.Rules[r.name].Remedy
-	//guard:report-only P9 `-out.report` what nobody can decide would be acted on
+	//guard:report-only harm `-out.report` what nobody can decide would be acted on
 	if out.report || !remedy.built() {
 		remedy = Report
 	}
@@ -162,7 +162,7 @@ func (v *view) restsOn(r *rule, s *Subject) []string {
 	if r.rest.link {
 		names = append(names, sourceLink)
 	}
-	//guard:freeze-events P6 a pipeline that is down would kill all workers
+	//guard:freeze-events harm a pipeline that is down would kill all workers
 	if r.rest.events {
 		names = append(names, sourceEvents)
 	}
@@ -171,7 +171,7 @@ func (v *view) restsOn(r *rule, s *Subject) []string {
 		names = append(names, sourceActivity)
 	}
 	for _, provider := range v.providersOf(s) {
-		//guard:freeze-listing P3 a listing that failed would prove absence
+		//guard:freeze-listing harm a listing that failed would prove absence
 		if r.rest.listing {
 			names = append(names, listingOf(provider))
 		}
@@ -296,7 +296,7 @@ func (v *view) resolved(j *Judgement) []FindingKey {
 	}
 	var out []FindingKey
 	for key, f := range v.s.Memory.Findings {
-		//guard:resolve-seen lost `-v.couldSee(f, judged)` what nobody could look at would be told to be mended
+		//guard:resolve-seen live `-v.couldSee(f, judged)` what nobody could look at would be told to be mended
 		if !seen[key] && v.couldSee(f, judged) {
 			out = append(out, key)
 		}

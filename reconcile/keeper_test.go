@@ -207,6 +207,10 @@ func TestBetweenPlanAndAct(t *testing.T) {
 			_, err := s.ledger.Hold(s.Context(), reconcile.Hold{Target: "task:stale", Author: "ann", Reason: "mine"})
 			return err
 		}), pending, "hold: task:stale"},
+		"the task is held during the second look": {"stale", "ByID", wish(func(s *stage) error {
+			_, err := s.ledger.Hold(s.Context(), reconcile.Hold{Target: "task:stale", Author: "ann", Reason: "mine"})
+			return err
+		}), pending, "hold: task:stale"},
 		"a label of the sandbox is held": {"stopped", "Controls", wish(func(s *stage) error {
 			_, err := s.ledger.Hold(s.Context(), reconcile.Hold{Target: "label:app=ours", Author: "ann", Reason: "mine"})
 			return err

@@ -14,7 +14,7 @@ func (v *view) started(s *Subject) bool {
 	if !sign.IsZero() && !earlier {
 		return true
 	}
-	//guard:started-stale live `-!t.StartedAt.Equal(s.Seen.StaleStart)` an earlier start would hide the same
+	//guard:started-stale harm `-!t.StartedAt.Equal(s.Seen.StaleStart)` an earlier start would hide the same
 	return !t.StartedAt.IsZero() && !t.StartedAt.Equal(s.Seen.StaleStart)
 }
 

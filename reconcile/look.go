@@ -26,7 +26,6 @@ func (k *Keeper) lookMissing(ctx context.Context, s *Snapshot) {
 			continue
 		}
 		missing, before := missingFrom(s, name)
-		//guard:look-shrunk P3 a listing that lost most would be weighed by too few looks
 		if len(missing)*2 > before {
 			refs = append(refs, missing[:min(shrinkLooks, len(missing))]...)
 			continue
@@ -163,7 +162,7 @@ func (k *Keeper) lookAt(ctx context.Context, ref Ref) Look {
 	}
 	sb, err := p.Get(ctx, ref.ID)
 	switch {
-	//guard:look-not-found P3 `= err != nil` a look that failed would be taken for gone
+	//guard:look-not-found harm `= err != nil` a look that failed would be taken for gone
 	case errors.Is(err, ErrNotFound):
 		return Look{Gone: true}
 	case err != nil:

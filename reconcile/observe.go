@@ -128,7 +128,7 @@ func (k *Keeper) listOne(ctx context.Context, name string) ([]Sandbox, ListingSe
 		ours := page[:0]
 		for i := range page {
 			page[i].scrub()
-			//guard:list-owned P1 `= true` foreign sandboxes would be judged
+			//guard:list-owned live `= true` foreign sandboxes would be judged
 			if page[i].Owned || referenced {
 				ours = append(ours, page[i])
 			}

@@ -101,13 +101,13 @@ func (v *view) emit(out *Plan, r *draft, pass int64, open map[stepKey]*Action) {
 		//guard:plan-one-row-step once a row would be failed and requeued at once
 		case before != nil && before.Step != a.Step:
 			heldBy = joined(heldBy, "the planned "+string(before.Step)+" is withdrawn first")
-		//guard:plan-open once what is planned already would be planned again
+		//guard:plan-open live what is planned already would be planned again
 		case before != nil:
 			a = *before
 		default:
 			a.ID = actionID(v.p.Installation, pass, v.now.UnixNano(), &a)
 			a.Remedy = firstOf(remedy, a.ID)
-			//guard:plan-held-unrecorded P7 `= true` what is held would be written down to be done
+			//guard:plan-held-unrecorded harm `= true` what is held would be written down to be done
 			if heldBy == "" || i > 0 && len(r.holds) == 0 {
 				out.Actions = append(out.Actions, a) // what an incident holds waits in the ledger, behind its row
 			}

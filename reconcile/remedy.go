@@ -21,7 +21,7 @@ func (v *view) remedySteps(d *Decision, f *Finding, remedy Remedy) []Action {
 	}
 	row := base
 	row.Step = StepFail
-	//guard:plan-requeue once `-v.mayRequeue(s)` a task would be requeued with no attempt left, or into its cause
+	//guard:plan-requeue live `-v.mayRequeue(s)` a task would be requeued with no attempt left, or into its cause
 	if remedy == Requeue && v.mayRequeue(s) {
 		row.Step = StepRequeue
 	}

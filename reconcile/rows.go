@@ -90,7 +90,6 @@ func (k *Keeper) readByID(ctx context.Context, s *Snapshot, ids []string) error 
 		s.Absent[id] = true
 	}
 	for _, id := range rows.Unparsable {
-		//guard:rows-unparsable P11 an id that cannot be one would be taken for a task that is gone
 		s.Unparsable[id] = true
 		delete(s.Absent, id)
 	}

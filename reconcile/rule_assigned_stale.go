@@ -107,7 +107,6 @@ func (v *view) conclusive(s *Subject) (string, bool) {
 		return "", false
 	}
 	for _, b := range s.Boxes {
-		//guard:stale-past harm `-s.past(&b)` the sandbox of an earlier attempt would prove that this one failed
 		if !b.Known || s.past(&b) || !b.Lost() && b.State != SandboxFailed {
 			return "", false
 		}

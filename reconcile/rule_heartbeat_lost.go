@@ -49,7 +49,7 @@ func (v *view) unheard(s *Subject) (why string, probe bool) {
 	if b := s.comingUp(); b != nil {
 		return fmt.Sprintf("but its sandbox %s is %s", b.ID, b.Raw), false
 	}
-	//guard:silent-together P6 many silent at once would be failed before one of them was probed
+	//guard:silent-together harm many silent at once would be failed before one of them was probed
 	if v.unproven[s.Task.ID] {
 		return "together with others: its sandbox is probed first", true
 	}
@@ -90,16 +90,17 @@ func (v *view) silentFor(t *Task) time.Duration {
 // probedBroken reports whether the newest probe since the silence began failed, in words. A
 // failure that every sandbox shares is the provider's.
 func (v *view) probedBroken(s *Subject) (bool, string) {
-	for _, b := range s.Boxes {
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if v.replaced(s, b) {
+			continue
+		}
 		last := b.Probes.verdict()
 		if last.At.IsZero() || v.now.Sub(last.At) > s.Task.AsOf.Sub(v.sign(s.Task)) {
 			continue
 		}
 		if last.Outcome.Failed() {
-			_, others := v.others(b.Ref, b.Probes.Failures[0].At)
-			//guard:silent-probes harm `v.trusted(probesOf(b.Provider)) => true` a toolbox that is down would convict
-			//guard:silent-witness harm `others > 0 => true` a toolbox that has just gone down would convict
-			return v.trusted(probesOf(b.Provider)) && others > 0, "its probe failed: " + last.Detail
+			return v.convicts(b), "its probe failed: " + last.Detail
 		}
 		return false, "its probe was answered"
 	}

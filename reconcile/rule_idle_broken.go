@@ -13,11 +13,26 @@ const resumeGrace = 120 * time.Second
 func idleBroken(v *view, s *Subject) answer {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
+		//guard:broken-replaced harm a live task would be judged by the broken sandbox of an earlier attempt
+		if v.replaced(s, b) {
+			continue
+		}
 		if b.Here && b.Owned && b.State == SandboxRunning && len(b.Probes.Failures) > 0 {
 			return v.judgeProbes(s, b)
 		}
 	}
 	return v.no(func() string { return v.probedWords(s) })
+}
+
+// replaced reports whether a sandbox of a live task is one too many: the task has another one, and
+// its row does not name this one. It says nothing of the task.
+func (v *view) replaced(s *Subject, b *Box) bool {
+	if s.Task == nil || s.Fate != FateLive {
+		return false
+	}
+	other := s.hasBox(func(o *Box) bool { return o.Ref != b.Ref && !o.Gone && !o.Lost() })
+	key := v.keyOf(b)
+	return other && (key == "" || key != s.Task.Sandbox)
 }
 
 // probedWords say what the probes of the subject's sandboxes came to.
@@ -97,6 +112,18 @@ func (v *view) failsElsewhere(b *Box, first time.Time) []string {
 	return nil
 }
 
+// convicts reports whether the failed probes of a sandbox say something of it: its provider's
+// probes are trusted, and another sandbox has answered since.
+func (v *view) convicts(b *Box) bool {
+	if len(b.Probes.Failures) == 0 {
+		return false
+	}
+	_, others := v.others(b.Ref, b.Probes.Failures[0].At)
+	//guard:silent-probes harm `v.trusted(probesOf(b.Provider)) => true` a toolbox that is down would convict
+	//guard:silent-witness harm `others > 0 => true` a toolbox that has just gone down would convict
+	return v.trusted(probesOf(b.Provider)) && others > 0
+}
+
 // others counts the other sandboxes of the provider whose newest probe was made since a first
 // failure, or in the same round, by how it went.
 func (v *view) others(ref Ref, first time.Time) (failed, answered int) {
@@ -136,7 +163,7 @@ func (v *view) unwitnessed(provider string) int {
 // countable is the present run of failures, without those soon after a resume or before an
 // outage of the probes.
 func (v *view) countable(b *Box) []ProbeResult {
-	//guard:broken-recovered P6 `v.sources[probesOf(b.Provider)].RecoveredAt => time.Time{}` an outage's would count
+	//guard:broken-recovered harm `v.sources[probesOf(b.Provider)].RecoveredAt => time.Time{}` an outage's would count
 	from := latest(v.sources[probesOf(b.Provider)].RecoveredAt, v.s.Memory.WatchSince)
 	if !b.Seen.ResumedAt.IsZero() {
 		//guard:broken-resumed harm probes of a sandbox that just comes back would count

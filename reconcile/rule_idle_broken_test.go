@@ -33,6 +33,16 @@ func TestIdleBroken(t *testing.T) {
 		"our watch began after the first":  {broken + "watched since=119s", "probe", "2 of 3"},
 		"our watch began with the first":   {broken + "watched since=2m", "due", ""},
 		"probes came back after the first": {broken + "source probes:daytona trusted recovered=119s", "probe", ""},
+		"of a live task that has another, and no row names it": {
+			broken + "box daytona/s2 running task=t1", "healthy", ""},
+		"of a live task that has another, which is gone": {
+			broken + "knew box daytona/s2 running task=t1; look daytona/s2 gone", "due", ""},
+		"of a live task that has another, and its row names this one": {
+			"provider daytona id=yes; " + other + "task t1 running started=1h ev.activity=10m sandbox=s1; " + box +
+				"probe daytona/s1 failed=2m,1m30s,1m; box daytona/s2 running task=t1", "due", ""},
+		"of a live task whose row names another": {
+			"provider daytona id=yes; " + other + "task t1 running started=1h ev.activity=10m sandbox=s2; " + box +
+				"probe daytona/s1 failed=2m,1m30s,1m; box daytona/s2 running task=t1", "healthy", ""},
 		"suspended": {
 			live + "box daytona/s1 suspended task=t1; probe daytona/s1 failed=2m,1m30s,1m", "healthy", ""},
 		"creating": {

@@ -23,7 +23,7 @@ func orphan(v *view, s *Subject) answer {
 		return answer{kept: "its task was not read"}
 	}
 	after := v.threshold("orphan", s)
-	//guard:orphan-age P3 `v.born(*b) => forever` a sandbox would be ended between its creation and its row
+	//guard:orphan-age P5 `v.born(*b) => forever` a sandbox would be ended between its creation and its row
 	//guard:orphan-recovered P6 `v.observed(sourceTasks, listingOf(b.Provider)) => forever` an outage would count
 	age := min(v.born(*b), v.observed(sourceTasks, listingOf(b.Provider)))
 	if age < after {

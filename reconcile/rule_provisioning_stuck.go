@@ -44,14 +44,14 @@ func (v *view) explainedElsewhere(s *Subject, b *Box) []string {
 	switch s.Fate {
 	case FateUnread:
 		if !v.p.Tasks.None {
-			//guard:explained-unread P3 a sandbox whose task was not read would be ended
+			//guard:explained-unread harm a sandbox whose task was not read would be ended
 			return []string{"its task was not read"}
 		}
 	case FateExplained:
 		//guard:explained-outside harm what the config keeps out of the judgement would be ended
 		return []string{"its task is outside `where`"}
 	case FateUnknown:
-		//guard:explained-shared P1 a twin installation's sandboxes would be ended
+		//guard:explained-shared harm a twin installation's sandboxes would be ended
 		if !v.p.Providers[b.Provider].Exclusive {
 			return []string{"not-exclusive: its task is not known here, and the account may be shared"}
 		}

@@ -29,7 +29,7 @@ func sandboxMissing(v *view, s *Subject) answer {
 		return answer{kept: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, short(age), by)}
 	}
 	where, ok := v.whereabouts(s)
-	//guard:missing-looked P4 a task would be failed because a listing did not show its sandbox
+	//guard:missing-looked harm a task would be failed because a listing did not show its sandbox
 	if !ok {
 		return answer{look: v.canLook(t), kept: where}
 	}

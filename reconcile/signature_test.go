@@ -3,8 +3,6 @@ package reconcile
 import (
 	"strings"
 	"testing"
-	"unicode"
-	"unicode/utf8"
 )
 
 func TestNormalise(t *testing.T) {
@@ -38,28 +36,6 @@ func TestNormalise(t *testing.T) {
 			}
 		})
 	}
-}
-
-// FuzzNormalise: whatever a provider says, what is kept of it is short, valid, free of
-// numbers, and the same when it is normalised again.
-func FuzzNormalise(f *testing.F) {
-	f.Add(`Sandbox 'sb-1' failed: "no runner" (code=137) at 12:00:01`)
-	f.Fuzz(func(t *testing.T, text string) {
-		got := Normalise(text)
-		switch {
-		case len(got) > longestError:
-			t.Errorf("Normalise(%q) has %d bytes", text, len(got))
-		case !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl):
-			t.Errorf("Normalise(%q) = %q, which is not fit to be kept", text, got)
-		case strings.ContainsFunc(got, unicode.IsNumber):
-			t.Errorf("Normalise(%q) = %q, want no numbers", text, got)
-		case got != strings.ToLower(got):
-			t.Errorf("Normalise(%q) = %q, want lower case", text, got)
-		}
-		if again := Normalise(got); again != got && len(got) < longestError-longestWord {
-			t.Errorf("Normalise(%q) = %q, and normalised again %q", text, got, again)
-		}
-	})
 }
 
 // TestSignature: what makes two failures the same.

@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	historiesFlag = flag.Int("histories", 1500, "how many random histories are played; -seed plays only one")
+	historiesFlag = flag.Int("histories", 400, "how many random histories are played; -seed plays only one")
 	passesFlag    = flag.Int("passes", 0, "play random histories until so many passes were made, and print what came of it")
 	traceFlag     = flag.Bool("trace", false, "print the trace of the history that is played")
 )

@@ -39,7 +39,7 @@ func (v *view) taskSubject(t *Task, boxes []Box) Subject {
 
 func (v *view) subjectOf(t *Task, before *seenTask, boxes []Box) Subject {
 	seen := before.TaskSeen
-	if before.known && seen.moved(t) {
+	if before.known && (seen.moved(t) || v.perhapsEnded(&seen, t)) {
 		seen = v.entered(seen, t)
 	}
 	return Subject{ID: "task:" + t.ID, Task: t, Seen: seen, Known: before.known, Boxes: boxes}
@@ -138,7 +138,7 @@ func (seen *SandboxSeen) another(s *Sandbox) bool {
 func (v *view) fill(b *Box, s *Sandbox) {
 	b.Sandbox, b.Here = *s, true
 	b.Seen, b.Known = v.s.Memory.Sandboxes[s.Ref]
-	//guard:box-reused harm a sandbox with a used id would be judged by what the former one did
+	//guard:box-reused live a sandbox with a used id would be judged by what the former one did
 	if b.Known && b.Seen.another(s) {
 		b.Seen, b.Known = SandboxSeen{}, false
 		return
@@ -153,8 +153,9 @@ func (v *view) fill(b *Box, s *Sandbox) {
 // used it before; then the label, any row, and what the ledger remembers, so that a lost
 // label explains nothing away.
 func (v *view) taskOf(b *Box, bySandbox map[string]string) string {
-	if b.OddLink {
-		return b.Seen.Task // a link that says nothing takes no sandbox from the task that was seen to have it
+	//guard:link-says-nothing harm a link that can be no id would take the sandbox from the task that was seen to have it
+	if b.OddLink || v.s.Unparsable[b.Task] && v.live[b.Seen.Task] != nil {
+		return b.Seen.Task
 	}
 	row, named := v.s.ByKey[b.SandboxKey]
 	named = named && b.SandboxKey != ""
@@ -166,7 +167,7 @@ func (v *view) taskOf(b *Box, bySandbox map[string]string) string {
 	//guard:link-label harm a stale row would take the sandbox from the task that it names
 	case b.Task != "" && v.live[b.Task] != nil:
 		return b.Task
-	//guard:link-row harm a sandbox that a live row names would belong to nobody
+	//guard:link-row live a sandbox that a live row names would belong to nobody
 	case user != "":
 		return user
 	case b.Task != "" && !(named && row.State.Live()):

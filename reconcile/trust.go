@@ -36,11 +36,11 @@ func (v *view) assess(subjects func() []Subject) []Subject {
 	subs := subjects()
 	v.assessEmptyListings(subs)
 	v.assessLink(subs)
+	for _, name := range v.p.providerNames() {
+		v.assessProbes(name, subs) // before the events: what a probe says of the silent rests on it
+	}
 	v.assessEvents(subs)
 	v.assessActivity()
-	for _, name := range v.p.providerNames() {
-		v.assessProbes(name, subs)
-	}
 	v.pair(subs)
 	return subs
 }

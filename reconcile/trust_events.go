@@ -66,7 +66,7 @@ func (v *view) distrustEvents(subs []Subject) string {
 			silent = append(silent, v.silence(s))
 		}
 	}
-	//guard:events-out P6 a pipeline that is down would not be seen, and kill all workers
+	//guard:events-out harm a pipeline that is down would not be seen, and kill all workers
 	if v.running >= 3 && asOf.Sub(newest) > v.limit {
 		return fmt.Sprintf("%d tasks run and none was heard for %s: the event pipeline is down",
 			v.running, heardFor(asOf, newest))
@@ -84,11 +84,15 @@ func heardFor(asOf, newest time.Time) string {
 func (v *view) silence(s *Subject) silence {
 	out := silence{task: s.Task.ID, last: v.sign(s.Task), unproved: true}
 	quiet := s.Task.AsOf.Sub(out.last)
-	for _, b := range s.Boxes {
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
 		if !b.Here || b.State != SandboxRunning || v.p.Providers[b.Provider].Probe.Off {
 			continue
 		}
-		if p := b.Probes.Last; !p.At.IsZero() && v.now.Sub(p.At) < quiet && p.Outcome != Infrastructure {
+		p := b.Probes.Last
+		//guard:silent-toolbox-down harm `v.convicts(b) => true` a toolbox that is down would hide a lost part
+		proves := p.Outcome == Answered || p.Outcome != Infrastructure && v.convicts(b)
+		if proves && !p.At.IsZero() && v.now.Sub(p.At) < quiet {
 			out.unproved = false
 			out.answered = out.answered || p.Outcome == Answered
 		}
@@ -118,12 +122,12 @@ func (v *view) distrustTogether(silent []silence) string {
 			}
 			to++
 		}
-		//guard:events-part P6 a pipeline that lost a part would kill its workers
+		//guard:events-part harm a pipeline that lost a part would kill its workers
 		if answered >= 3 && answered*3 >= v.running {
 			why = fmt.Sprintf("%d of %d running tasks fell silent together while their sandboxes answer: "+
 				"the event pipeline lost a part", answered, v.running)
 		}
-		//guard:events-unproved P6 those who fell silent together would not be probed first
+		//guard:events-unproved harm those who fell silent together would not be probed first
 		if n := answered + unproved; unproved > 0 && n >= 3 && n*3 >= v.running {
 			for _, s := range silent[from:to] { // also who has answered: the others decide what that means
 				v.unproven[s.task] = v.unproven[s.task] || s.unproved || s.answered

@@ -61,7 +61,7 @@ func (v *view) distrustListing(provider string, seen ListingSeen) string {
 		case look.Error != "":
 			return fmt.Sprintf("the listing lost %d of %d sandboxes, and %s could not be looked at: %s",
 				len(missing), before, ref.ID, look.Error)
-		//guard:listing-lied P3 a listing that lost the living would be believed
+		//guard:listing-lied harm a listing that lost the living would be believed
 		case !look.Gone && look.Sandbox.State.Exists():
 			return fmt.Sprintf("the listing lost %d of %d sandboxes, but %s, got by id, is %s",
 				len(missing), before, ref.ID, look.Sandbox.Raw)

@@ -159,7 +159,6 @@ func (v *view) stateAge(s *Subject) (age time.Duration, by string) {
 	if !t.UpdatedAt.IsZero() && v.clockTrusted("updated_at") {
 		age, by = t.AsOf.Sub(t.UpdatedAt), "updated_at"
 	}
-	//guard:state-seen P5 `-s.Seen.Status == t.Status` the time in another state would count
 	if s.Known && s.Seen.Status == t.Status {
 		if seen := v.since(s.Seen.Since); seen > age {
 			age, by = seen, "ledger"
@@ -205,7 +204,7 @@ func (v *view) boxAge(b Box) time.Duration {
 	if changed := latest(b.UpdatedAt, b.CreatedAt); !changed.IsZero() {
 		age = b.AsOf.Sub(changed)
 	}
-	//guard:box-state P5 `-b.Seen.State == b.State` the time in another state would count
+	//guard:box-state harm `-b.Seen.State == b.State` the time in another state would count
 	if b.Known && b.Seen.State == b.State {
 		age = max(age, v.since(b.Seen.StateSince))
 	}
@@ -244,6 +243,21 @@ func (s *TaskSeen) moved(t *Task) bool {
 	return s.Status != t.Status || s.State != t.State || s.Sandbox != t.Sandbox || s.EntrySum != t.entrySum()
 }
 
+// perhapsEnded reports whether a write of ours may have ended the state that the ledger saw: it
+// was begun, nobody wrote down what became of it, and the row has changed since. Who went on with
+// the task then has begun anew.
+func (v *view) perhapsEnded(seen *TaskSeen, t *Task) bool {
+	if t.UpdatedAt.Equal(seen.UpdatedAt) {
+		return false
+	}
+	for i := range v.s.Memory.Actions {
+		if a := &v.s.Memory.Actions[i]; a.Task == t.ID && a.Step.onRow() && a.begun() {
+			return true
+		}
+	}
+	return false
+}
+
 // entrySum is what changes when the task is handed out anew: its attempts in the upper half,
 // a hash of its session in the lower.
 func (t *Task) entrySum() uint64 {
@@ -259,11 +273,11 @@ func (v *view) entered(seen TaskSeen, t *Task) TaskSeen {
 	if seen.recreated(t) {
 		seen.Recreated = v.now
 	}
-	//guard:entered-stale-start P5 the start of an earlier attempt would be this one's
+	//guard:entered-stale-start harm the start of an earlier attempt would be this one's
 	if !t.StartedAt.IsZero() && t.StartedAt.Equal(seen.StartedAt) && t.State != TaskRunning {
 		seen.StaleStart = t.StartedAt
 	}
-	//guard:entered-since P5 `v.now => seen.Since` a new state would be as old as the one before
+	//guard:entered-since harm `v.now => seen.Since` a new state would be as old as the one before
 	seen.Status, seen.State, seen.Since = t.Status, t.State, v.now
 	seen.Sandbox, seen.EntrySum = t.Sandbox, t.entrySum()
 	seen.ErrorChanged = false

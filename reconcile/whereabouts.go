@@ -120,13 +120,18 @@ func (v *view) reused(t *Task, s *Sandbox) bool {
 }
 
 // listed reports whether a complete listing of the provider stands: this pass's, or the
-// last one, not older than two full passes, in a quick pass.
+// last one, not older than two full passes, in a quick pass. Whether a complete one is believed
+// is the freeze's to say, which a person may release.
 func (v *view) listed(provider string) bool {
 	if seen, ok := v.s.Listings[provider]; ok {
 		return seen.Complete && seen.Error == ""
 	}
 	seen, known := v.s.Memory.Sources[listingOf(provider)]
-	return known && seen.Trusted && v.now.Sub(seen.LastTrusted) <= 2*v.p.Full+time.Minute
+	last := v.s.Memory.LastFull
+	if seen.Trusted {
+		last = latest(last, seen.LastTrusted)
+	}
+	return known && v.now.Sub(last) <= 2*v.p.Full+time.Minute
 }
 
 // state names the states of the subject's sandboxes.

@@ -196,7 +196,7 @@ func (w *Worker) present(ctx context.Context) (*shift, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the number of the last pass: %w", err)
 	}
-	//guard:worker-newest-pass P7 `-s.pass == pass` a worker would act on what an older pass called for
+	//guard:worker-newest-pass once `-s.pass == pass` a worker would act on what an older pass called for
 	if s := w.shift.Load(); s != nil && s.pass == pass {
 		return s, nil
 	}

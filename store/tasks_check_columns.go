@@ -131,8 +131,8 @@ func (c *check) fits(ctx context.Context) bool {
 	}
 	good := c.parses(ctx, "tasks.where and columns", func() (string, error) { return c.s.live, nil })
 	for step := range c.plan.changes {
-		good = c.parses(ctx, fmt.Sprintf("tasks.%s", step), func() (string, error) { return c.s.write(&reconcile.Write{Step: step, Refutable: true}) }) &&
-			good
+		w := &reconcile.Write{Step: step, Refutable: true}
+		good = c.parses(ctx, fmt.Sprintf("tasks.%s", step), func() (string, error) { return c.s.write(w) }) && good
 	}
 	if c.plan.mapping.Events.Write {
 		good = c.parses(ctx, "events.write", c.s.event) && good

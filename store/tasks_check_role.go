@@ -86,9 +86,11 @@ func (c *check) terminal(ctx context.Context) {
 	}
 	switch odd := c.plan.misnamed(trigger); {
 	case trigger == "":
-		c.ok(what, "kept by the conditions of our own statement alone; deploy/terminal_rows.sql makes the database refuse too")
+		c.ok(what, "kept by the conditions of our own statement alone; "+
+			"deploy/terminal_rows.sql makes the database refuse too")
 	case odd != "":
-		c.warn(what, "the trigger sandkeeper_guard "+odd, "run deploy/terminal_rows.sql again, with the statuses of the config")
+		c.warn(what, "the trigger sandkeeper_guard "+odd,
+			"run deploy/terminal_rows.sql again, with the statuses of the config")
 	default:
 		c.ok(what, "the database refuses to change them, by the trigger sandkeeper_guard")
 	}

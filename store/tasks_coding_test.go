@@ -338,7 +338,7 @@ func TestCodingAgentChecks(t *testing.T) {
 		if !line.OK {
 			t.Errorf("check fails: %+v", line)
 		}
-		if line.Fix != "" {
+		if line.Fix != "" && line.What != "role" { // the tests are a superuser
 			advice = append(advice, line.What+": "+line.Fix)
 		}
 	}

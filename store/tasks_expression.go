@@ -147,7 +147,8 @@ func (e *expression) word() {
 	e.take(n)
 }
 
-var numeral = regexp.MustCompile(`^(0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|[0-9][0-9_]*(\.[0-9_]*)?([eE][+-]?[0-9][0-9_]*)?)`)
+var numeral = regexp.MustCompile(`^(0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|` +
+	`[0-9][0-9_]*(\.[0-9_]*)?([eE][+-]?[0-9][0-9_]*)?)`)
 
 // number refuses what older servers read as a number with something behind it, which might
 // be an escape string, as 1e1e'…'.

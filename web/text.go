@@ -45,17 +45,20 @@ func harmless(text string, most int) string {
 	if bytes := (most + 1) * utf8.UTFMax * 4; len(text) > bytes {
 		text = text[:bytes] // spaces that are joined later are no reason to read 100 kB
 	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp):
-			return ' '
-		case unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs):
-			return -1
-		}
+	return strings.Map(visible, text)
+}
+
+// visible drops what is not seen, or makes it a blank where it parts words.
+func visible(r rune) rune {
+	switch {
+	case r == '\n' || r == '\t':
 		return r
-	}, text)
+	case unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp):
+		return ' '
+	case unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs):
+		return -1
+	}
+	return r
 }
 
 // cut keeps the first characters and says when there were more.

@@ -81,6 +81,39 @@ func configSeeds(f *testing.F) []string {
 	return seeds
 }
 
+// TestSchemaRefuses: the check of files against the schema sees what is wrong.
+func TestSchemaRefuses(t *testing.T) {
+	schema := readSchema(t)
+	refuses := func(text string) string {
+		return schema.refuses(parseYAML(newConfigReport("c.yaml"), []byte(text)))
+	}
+	if why := refuses(sound); why != "" {
+		t.Fatalf("the sound config is refused: %s", why)
+	}
+	for add, want := range map[string]string{
+		"mode: armed":                          `mode: "armed" is not enum`,
+		"nothing: 1":                           "nothing: is no key that is known",
+		"rules: {orphans: off}":                "rules: orphans: is no name that is known",
+		"rules: {orphan: {after: soon}}":       "not pattern",
+		"rules: {orphan: {sightings: two}}":    `"two" is not type integer`,
+		"rules: {orphan: {overrides: {a: b}}}": "not type array",
+		"limits: {share: 0}":                   "exclusiveMinimum",
+		"limits: {per_pass: [1]}":              "not type integer",
+		"web: {operators: [{a: b}]}":           "not type string",
+		"log: {format: xml}":                   "not enum",
+		"events: some":                         "not type object",
+		"tasks: {columns: {start_at: x}}":      "start_at: is no name that is known",
+		"alerts: {notify: x}":                  "not type array",
+	} {
+		if why := refuses(sound + add + "\n"); !strings.Contains(why, want) {
+			t.Errorf("%s: the schema refuses it by %q, want %q", add, why, want)
+		}
+	}
+	if why := refuses("installation: x\n"); !strings.Contains(why, "lacks tasks") {
+		t.Errorf("a config without tasks: %q", why)
+	}
+}
+
 // readsAgain prints a config and reads it.
 func readsAgain(t *testing.T, c *Config) {
 	t.Helper()
@@ -169,12 +202,11 @@ func FuzzExpandVariables(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, value string) {
 		asked := 0
 		got, bad := expandVariables(text, func(name string) (string, bool) {
-			asked++
+			if asked++; asked > strings.Count(text, "${") {
+				t.Fatalf("expandVariables(%q) asks for variable number %d", text, asked)
+			}
 			return map[string]string{"A": value, "B": value, "LOOP": "${LOOP}", "EMPTY": ""}[name], slices.Contains([]string{"A", "B", "LOOP", "EMPTY"}, name)
 		})
-		if asked > strings.Count(text, "${") {
-			t.Fatalf("expandVariables(%q) asked for %d variables", text, asked)
-		}
 		if bad != nil {
 			if said := bad.problem + bad.fix; len(value) > 3 && strings.Contains(said, value) && !strings.Contains(text, value) &&
 				!strings.Contains("holds a ${ that is not closed write ${NAME}, or $${ for the two characters default needs the variable which is not set ${…} no", value) {

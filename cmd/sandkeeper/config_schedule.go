@@ -67,14 +67,14 @@ func parseEvery(text, every string) (CronLine, *misfit) {
 // times of day are all pairs of its hours, minutes and seconds, so the longest gap is one
 // of those between neighbours on one level.
 func longestGap(s *cron.SpecSchedule) time.Duration {
-	var g gaps
-	g.add(ones(s.Second), time.Second)
-	g.add(ones(s.Minute), time.Minute)
-	g.add(ones(s.Hour), time.Hour)
-	days := matchingDays(s)
-	if len(days) < 2 {
-		return 0
+	seconds, minutes, hours, days := ones(s.Second), ones(s.Minute), ones(s.Hour), matchingDays(s)
+	if len(seconds) == 0 || len(minutes) == 0 || len(hours) == 0 || len(days) < 2 {
+		return 0 // the library reads a lone comma as no time at all
 	}
+	var g gaps
+	g.add(seconds, time.Second)
+	g.add(minutes, time.Minute)
+	g.add(hours, time.Hour)
 	g.add(days, day)
 	return g.longest
 }

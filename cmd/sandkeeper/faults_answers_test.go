@@ -65,7 +65,7 @@ func waitLong(forHowLong string) func(*siege) func() {
 func answerFaults() map[string]fault {
 	return map[string]fault{
 		"429 with each form of Retry-After": {strike: answeredWith(throttle()), page: noPage, log: "429"},
-		"429, wait 40 s":                    {strike: waitLong("40"), page: noPage, log: "429|asked to wait"},
+		"429, wait 40 s":                    {strike: waitLong("40"), passes: 60, page: noPage, log: "429|asked to wait"},
 		"503 for everything":                {strike: always(503, `{"statusCode": 503, "message": "overloaded"}`), page: noPage, log: "503"},
 		"500 in HTML": {strike: answeredWith(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")

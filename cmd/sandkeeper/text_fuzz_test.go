@@ -76,7 +76,7 @@ func outOfBounds(value any) string {
 func FuzzCronLine(f *testing.F) {
 	for _, text := range []string{"@every 15s", "@every 1h30m", "@hourly", "@daily", "*/5 * * * *", "0 0 30 2 *", "0 0 29 2 *", "0 0 0 29 2 *", "59 59 23 31 12 *",
 		"0 0 29 2 1", "TZ=Europe/Berlin 30 2 * * *", "CRON_TZ=UTC * * * * *", "TZ=", "TZ=UTC @every 5s", "@every -1s", "@every 1.5s", "@every 999999h", "@reboot",
-		"1-5,10-20/3 * * jan-mar mon-fri", "*/0 * * * *", "? ? ? ? ?", "60 * * * *", "* * * * * * *", "0 0 1 1 0", "0 0 31 */2 *"} {
+		"1-5,10-20/3 * * jan-mar mon-fri", "*/0 * * * *", "? ? ? ? ?", "60 * * * *", "* * * * * * *", "0 0 1 1 0", "0 0 31 */2 *", ", * * * *", "* , * * *", "0 0 , * 1", "* * * , *"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

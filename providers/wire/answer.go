@@ -64,7 +64,7 @@ func (c *Client) readable(a Answer) error {
 		return c.Refuse(a)
 	}
 	if !IsJSON(a.Header) {
-		text := fmt.Sprintf("content type %q", a.Header.Get("Content-Type"))
+		text := fmt.Sprintf("content type %q", Clip(c.Redact(a.Header.Get("Content-Type")), 80))
 		if c.dialect.Hint != "" {
 			text += "; " + c.dialect.Hint
 		}

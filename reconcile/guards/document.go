@@ -50,9 +50,9 @@ func Document(parts ...Part) string {
 	var out strings.Builder
 	out.WriteString(intro)
 	for _, part := range parts {
-		of := map[string]Witness{}
+		of := map[string][]string{}
 		for _, w := range part.Witnesses {
-			of[w.Guard] = w
+			of[w.Guard] = append(of[w.Guard], w.Kind+" `"+w.What+"`")
 		}
 		fmt.Fprintf(&out, "\n## %s: %d\n", part.Title, len(part.Guards))
 		for _, p := range says {
@@ -62,7 +62,7 @@ func Document(parts ...Part) string {
 	return out.String()
 }
 
-func writeProperty(out *strings.Builder, property, words string, all []Guard, of map[string]Witness) {
+func writeProperty(out *strings.Builder, property, words string, all []Guard, of map[string][]string) {
 	first := true
 	for i := range all {
 		g := &all[i]
@@ -74,8 +74,8 @@ func writeProperty(out *strings.Builder, property, words string, all []Guard, of
 			first = false
 		}
 		shown := "nothing yet"
-		if w, found := of[g.Name]; found {
-			shown = w.Kind + " `" + w.What + "`"
+		if list := of[g.Name]; len(list) > 0 {
+			shown = strings.ReplaceAll(strings.Join(list, ", "), "|", "\\|")
 		}
 		fmt.Fprintf(out, "| `%s` | %s | `%s` | %s |\n", g.Name, strings.ReplaceAll(g.Says, "|", "\\|"), g.Where(), shown)
 	}

@@ -21,7 +21,7 @@ func ReadSQL(root, folder string) ([]Guard, error) {
 	var all []Guard
 	var errs []error
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := os.ReadFile(filepath.Clean(file))
 		if err != nil {
 			return nil, fmt.Errorf("read marked queries: %w", err)
 		}
@@ -65,7 +65,7 @@ func sqlGuards(file, text string) ([]Guard, error) {
 			err = fmt.Errorf("guard %s: in SQL a guard is its line: no code in backquotes", g.Name)
 		}
 		if err == nil && (i+1 == len(lines) || leftOut(lines[i+1]) == lines[i+1]) {
-			err = fmt.Errorf("guard %s: the line below is no line that could be left out: it begins with AND, or is a whole clause",
+			err = fmt.Errorf("guard %s: the line below is none that could be left out: it begins with no AND and is no clause",
 				g.Name)
 		}
 		if err != nil {

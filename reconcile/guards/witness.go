@@ -14,7 +14,7 @@ type Witness struct {
 	Guard    string
 	Property string // the one that breaks
 	Kind     string // one of the Shown constants
-	What     string // the seed's number, the file's name, or the test's: `^TestX$/^case$`, elsewhere `store/memory#^TestX$`
+	What     string // the seed, the file, or the test: `^TestX$/^case$`, elsewhere `store/memory#^TestX$`
 }
 
 // The kinds of witnesses.
@@ -44,7 +44,9 @@ func (w *Witness) String() string {
 }
 
 // ReadWitnesses reads a file of witnesses: one a line, `NAME PROPERTY KIND:WHAT`, comments
-// begin with #. All mistakes are reported, with file and line.
+// begin with #. A guard may have several, of which one is enough: a history that is kept may
+// lose its point when the world of the simulation changes. All mistakes are reported, with
+// file and line.
 func ReadWitnesses(file, text string) ([]Witness, error) {
 	var out []Witness
 	var errs []error
@@ -53,8 +55,8 @@ func ReadWitnesses(file, text string) ([]Witness, error) {
 			continue
 		}
 		w, err := readWitness(line)
-		if err == nil && slices.ContainsFunc(out, func(o Witness) bool { return o.Guard == w.Guard }) {
-			err = fmt.Errorf("guard %s has a witness already", w.Guard)
+		if err == nil && slices.Contains(out, w) {
+			err = fmt.Errorf("guard %s has this witness already", w.Guard)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s:%d: %w", file, i+1, err))
@@ -87,25 +89,28 @@ func readWitness(line string) (Witness, error) {
 // Compare says what guards and witnesses do not agree on: a guard without a witness, one that
 // shows another property, a witness of nothing.
 func Compare(all []Guard, witnesses []Witness) []string {
-	of := map[string]Witness{}
-	for _, w := range witnesses {
-		of[w.Guard] = w
-	}
 	var out []string
+	known := map[string]bool{}
 	for i := range all {
 		g := &all[i]
-		w, found := of[g.Name]
-		switch {
-		case !found:
-			out = append(out, fmt.Sprintf("%s: guard %s has no witness: nothing shows that it matters", g.Where(), g.Name))
-		case w.Property != g.Property:
-			out = append(out, fmt.Sprintf("%s: guard %s carries %s, and its witness shows %s", g.Where(), g.Name, g.Property,
-				w.Property))
+		known[g.Name] = true
+		shown := false
+		for _, w := range witnesses {
+			if w.Guard != g.Name {
+				continue
+			}
+			shown = true
+			if w.Property != g.Property {
+				out = append(out, fmt.Sprintf("%s: guard %s carries %s, and its witness shows %s", g.Where(), g.Name, g.Property,
+					w.Property))
+			}
 		}
-		delete(of, g.Name)
+		if !shown {
+			out = append(out, fmt.Sprintf("%s: guard %s has no witness: nothing shows that it matters", g.Where(), g.Name))
+		}
 	}
 	for _, w := range witnesses {
-		if _, left := of[w.Guard]; left {
+		if !known[w.Guard] {
 			out = append(out, fmt.Sprintf("witness of %s: there is no such guard", w.Guard))
 		}
 	}

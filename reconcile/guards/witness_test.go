@@ -30,7 +30,7 @@ func TestReadWitnesses(t *testing.T) {
 		"a P1 luck:1":              "none of seed:N",
 		"a P1 seed":                "none of seed:N",
 		"a P1 seed:1\na P2 s:1":    "w.txt:2: s:1 is none",
-		"a P1 seed:1\na P1 seed:2": "w.txt:2: guard a has a witness already",
+		"a P1 seed:1\na P1 seed:1": "w.txt:2: guard a has this witness already",
 	} {
 		if _, err := guards.ReadWitnesses("w.txt", line); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ReadWitnesses(%q) = %v, want %s", line, err, want)

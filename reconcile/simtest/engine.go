@@ -99,11 +99,11 @@ func (e *engine) after(d time.Duration, do func()) { e.at(e.since()+d, do) }
 func (e *engine) play() {
 	for {
 		synctest.Wait() // before anything is read that the one whose turn it was may have written
+		e.gate.begin()
 		if e.over {
 			break
 		}
 		e.turn = nil
-		e.gate.round++
 		if e.keep() || e.dispatch() {
 			continue
 		}

@@ -22,6 +22,7 @@ const (
 // A calm is the end of a history: no fault strikes any more, and everything is to come right.
 type calm struct {
 	on    bool
+	most  int // full passes until everything must have come right
 	full  int // full passes so far
 	quiet int // of these, the last ones in a row that had nothing to do
 	left  string
@@ -52,7 +53,15 @@ func (e *engine) beginCalm() {
 		return
 	}
 	e.tend()
-	e.after(mostFull*2*e.fullEvery(), func() { e.lively("no full passes come any more") })
+	e.calm.most = mostFull + e.hourly()
+	e.after(time.Duration(2*e.calm.most)*e.fullEvery(), func() { e.lively("no full passes come any more") })
+}
+
+// hourly is how many full passes more it may take because the budget of an hour is small: what
+// a disaster leaves is about forty remedies.
+func (e *engine) hourly() int {
+	hour := int(time.Hour / max(e.fullEvery(), time.Minute))
+	return hour * 40 / max(e.place.Policy().Limits.PerHour, 1)
 }
 
 func (e *engine) takeBack() {
@@ -117,7 +126,7 @@ func (e *engine) judgeCalm(p *life, r *reconcile.Result, err error) {
 	switch {
 	case e.calm.quiet == enoughFull:
 		e.finish()
-	case e.calm.full >= mostFull:
+	case e.calm.full >= e.calm.most:
 		e.lively(e.calm.left)
 	}
 }

@@ -20,6 +20,7 @@ type gate struct {
 	arrived chan struct{}
 	round   int // counts what the scheduler did
 	alike   int // calls that nothing told apart: the order of a history would not be its own
+	turns   int // that are over
 }
 
 // A query is what a process asks of whom.
@@ -134,6 +135,21 @@ func (g *gate) release(p *life) {
 	g.waiting = left
 }
 
+// begin begins what the scheduler does next, after all that was done in turns.
+func (g *gate) begin() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.round++
+}
+
+// over ends a turn: what was done in it comes before all that the next turn does, also where the
+// goroutine never comes to the gate again.
+func (g *gate) over() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.turns++
+}
+
 // ask makes one call of a process, when it is its turn.
 func ask[T any](ctx context.Context, s *seat, q query, do func() (T, error)) (T, error) {
 	var none T
@@ -149,12 +165,17 @@ func ask[T any](ctx context.Context, s *seat, q query, do func() (T, error)) (T,
 }
 
 // enter waits for the call's turn. An error means that it is not made.
-func (s *seat) enter(ctx context.Context, q query) (*turn, error) {
+func (s *seat) enter(ctx context.Context, q query) (made *turn, err error) {
 	t := &turn{query: q, seat: s, grant: make(chan struct{}, 1)}
 	t.pri = mix(s.p.hash, mixText(uint64(s.lane), q.name), uint64(s.e.since()))
 	if err := t.wait(s.e.since() + t.latency()); err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			s.e.gate.over()
+		}
+	}()
 	s.p.calls++
 	t.number = s.p.calls
 	s.e.cover.add("call", q.name)
@@ -204,7 +225,7 @@ func (t *turn) spring(ctx context.Context, after bool) error {
 		t.p.frozen = t.e.since() + x.last
 		return t.wait(0)
 	}
-	t.e.usurp()
+	t.e.usurp()                                //nolint:contextcheck // it is nobody's call
 	return t.wait(t.e.since() + 6*time.Second) // longer than the holder takes to see it
 }
 
@@ -275,6 +296,7 @@ func (t *turn) failed(err error) error {
 
 // leave tells of a call that was made, and what the process is told of it.
 func (t *turn) leave(answer any, err error) error {
+	defer t.e.gate.over()
 	effect := t.effect(answer, err)
 	if err == nil {
 		err = t.told

@@ -89,7 +89,8 @@ func (d *draw) providers() {
 		if d.kind == "full" {
 			link = "link=" + d.one("both", "both", "id", "label")
 		}
-		d.setup("provider %s exclusive=%s %s start=%s delete=%s %s %s", name, d.one("no", "yes"), link, d.one("5s", "20s", "1m"),
+		d.setup("provider %s exclusive=%s %s start=%s delete=%s %s %s", name, d.one("no", "yes"), link,
+			d.one("5s", "20s", "1m"),
 			d.one("1s", "20s", "20s", "1m", "4m"), d.maybe(6, "lag="+d.one("10s", "45s")),
 			d.maybe(3, "page="+d.one("2", "3", "5")))
 		if d.IntN(4) == 0 {

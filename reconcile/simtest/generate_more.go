@@ -56,14 +56,16 @@ func (d *draw) operators() {
 		case 3:
 			d.at(d.soon(), "operator resume %s", scope)
 		case 4:
-			d.at(d.soon(), "operator mode %s %s", d.one("orphan", "heartbeat-lost", "stop-ignored"), d.one("observe", "off", "clear"))
+			d.at(d.soon(), "operator mode %s %s", d.one("orphan", "heartbeat-lost", "stop-ignored"),
+				d.one("observe", "off", "clear"))
 		case 5:
 			d.at(d.soon(), "operator terminate %s %s %s", d.task(), d.maybe(2, "running"), d.maybe(3, "anyway"))
 		case 6:
 			d.at(d.soon(), "operator emergency %s %s", d.maybe(3, "running"), d.maybe(3, "anyway"))
 		case 7:
-			d.at(d.soon(), "config rule %s remedy=quarantine", d.one("orphan", "idle-broken", "finished-lingering", "stop-ignored",
-				"heartbeat-lost", "duplicate"))
+			d.at(d.soon(), "config rule %s remedy=quarantine", d.one(
+				"orphan", "idle-broken", "finished-lingering", "stop-ignored",
+				"errored", "duplicate"))
 			d.times(1, 4, func() { d.at(d.sometime(), "operator restore any") })
 		case 8:
 			d.at(d.soon(), "operator release %s for 30m", d.one("breaker:orphan", "tasks", "link", "events", "listing:lab"))
@@ -142,7 +144,8 @@ func (d *draw) clocks() {
 
 func (d *draw) strangers() {
 	d.times(1, 4, func() {
-		d.at(d.soon(), "platform %s %d provider=%s age=%s", d.one("twins", "twins", "foreign", "leak"), 1+d.IntN(4), d.cloud(),
+		d.at(d.soon(), "platform %s %d provider=%s age=%s", d.one("twins", "twins", "foreign", "leak"), 1+d.IntN(4),
+			d.cloud(),
 			d.one("10s", "1h"))
 	})
 	d.at(d.soon(), "sandbox %s die", d.task())

@@ -189,7 +189,8 @@ func (d *draw) either() {
 
 func (d *draw) database() {
 	d.times(1, 4, func() {
-		d.at(d.soon(), "fault tasks %s %s", d.one("any", "reads", "writes", "Live", "ByID", "BySandbox", "Write", "Clock"), d.one(
+		call := d.one("any", "reads", "writes", "Live", "ByID", "BySandbox", "Write", "Clock")
+		d.at(d.soon(), "fault tasks %s %s", call, d.one(
 			"error for 5m", "error count 3", "hang for 3m", "slow by 4s for 10m", "error chance 30 for 15m",
 			"done-error count 3", "standby for 10m"))
 	})
@@ -218,7 +219,8 @@ func (d *draw) disaster() {
 
 func (d *draw) ledger() {
 	d.times(1, 4, func() {
-		d.at(d.soon(), "fault ledger %s %s", d.one("any", "reads", "writes", "Record", "Claim", "Settle", "Controls", "RenewLease",
+		d.at(d.soon(), "fault ledger %s %s", d.one("any", "reads", "writes", "Record", "Claim", "Settle", "Controls",
+			"RenewLease",
 			"RenewClaim", "BeginPass", "TakeLease", "SaveProbes", "ReserveProbes", "Recall", "OpenActions"), d.one(
 			"error count 2", "error for 3m", "done-error count 3", "done-error chance 30 for 10m", "hang count 1", "hang for 1m",
 			"slow by 2s for 10m", "error chance 20 for 20m", "standby for 5m"))

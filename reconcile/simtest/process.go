@@ -125,6 +125,7 @@ func (e *engine) run(p *life, lane int, do func() (then func())) {
 		t.pri = mix(p.hash, mixText(uint64(lane), "end"), uint64(e.since()))
 		if t.wait(e.since()) == nil {
 			then()
+			e.gate.over()
 		}
 	})
 }

@@ -38,7 +38,8 @@ func (w *watch) remember(k *task, action string) {
 		return
 	}
 	w.was = truthBefore{work: w.town.work(k), step: k.step, linked: k.box.there() && w.linked(k, k.box)}
-	if w.was.work != "" && w.town.accepted(k, w.rules[action]) != "" {
+	// Whether enough others run is settled by the pass, and the pass may have failed some since.
+	if w.was.work != "" && (w.agreed[action] || w.town.accepted(k, w.rules[action]) != "") {
 		w.was.work = ""
 	}
 }
@@ -91,8 +92,12 @@ func (w *watch) plansIn(p *process, s *Step) []string {
 	var out []string
 	for i := range rec.Actions {
 		a := &rec.Actions[i]
+		if k := w.town.tasks[a.Task]; k != nil && a.Rule == "heartbeat-lost" && w.town.accepted(k, a.Rule) != "" {
+			w.agreed[a.ID] = true
+		}
 		if why := w.planned(p, a); why != "" && a.Seq == 0 {
-			out = append(out, fmt.Sprintf("pass %d plans %s of %s by %s (%s): %s", rec.Pass, a.Step, a.Subject, a.Rule, a.Reason, why))
+			out = append(out, fmt.Sprintf("pass %d plans %s of %s by %s (%s): %s", rec.Pass, a.Step, a.Subject, a.Rule,
+				a.Reason, why))
 		}
 	}
 	return out

@@ -33,7 +33,8 @@ func setColumns(r *row, columns map[string]*string) {
 		}
 		return ""
 	}
-	r.State, r.Sandbox, r.Session, r.Error = reconcile.TaskState(was("status")), was("sandbox"), was("session"), was("error")
+	r.State, r.Error = reconcile.TaskState(was("status")), was("error")
+	r.Sandbox, r.Session = was("sandbox"), was("session")
 	r.Attempts, _ = strconv.Atoi(was("attempts")) // we wrote it
 }
 
@@ -91,7 +92,8 @@ func (b *table) add(out *reconcile.Events, w *worker) {
 	keep(&out.Started, once(w.began))
 	keep(&out.Waiting, once(w.waits))
 	keep(&out.Finished, once(w.done))
-	for _, upTo := range append(b.town.clocks.steps(domainTasks), at) { // the newest stamp may be from before the clock was set back
+	// The newest stamp may be from before the clock was set back.
+	for _, upTo := range append(b.town.clocks.steps(domainTasks), at) {
 		if upTo.After(at) {
 			continue
 		}

@@ -80,7 +80,8 @@ func (a *args) count(i, otherwise int) int {
 var (
 	durationKeys = strings.Fields("age pick assign start boot work beat act row keep limit timeout deadline delete stop " +
 		"lag retry idle after every by activate again rowafter conclusive apart ahead for window")
-	numberKeys = strings.Fields("part max attempts per_pass share breaker per_hour rollout looks sightings failures count budget " +
+	numberKeys = strings.Fields("part max attempts per_pass share breaker per_hour rollout looks sightings failures " +
+		"count budget " +
 		"critical escalate quota cpu kept")
 )
 

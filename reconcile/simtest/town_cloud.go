@@ -16,7 +16,6 @@ type cloud struct {
 	provider *simulated.Provider
 	byID     bool // rows name its sandboxes by their ids
 	byLabel  bool // its sandboxes name their tasks by a label
-	labels   map[string]string
 }
 
 // The labels of a sandbox: whose it is, and which task it works at.
@@ -35,7 +34,8 @@ func (t *Town) addCloud(name string, a *args) {
 		Now: t.Clock(name), Seed: uint64(len(t.clouds)) + 1, Wait: t.wait,
 		StartAfter: a.dur("start", 5*time.Second), DeleteAfter: a.dur("delete", 20*time.Second),
 		StopAfter: a.dur("stop", 5*time.Second), ActivateAfter: a.dur("activate", time.Minute),
-		StopIdle: a.dur("idle", 0), IndexLag: a.dur("lag", 0), PageSize: a.num("page", 0), Limits: simulated.Limits{CPU: float64(a.num("cpu", 0))},
+		StopIdle: a.dur("idle", 0), IndexLag: a.dur("lag", 0), PageSize: a.num("page", 0),
+		Limits: simulated.Limits{CPU: float64(a.num("cpu", 0))},
 	})
 	e := entry.Entry{Name: name, Kind: "simulated", Timeout: 10 * time.Second}
 	e.Owns.Labels, e.Owns.Exclusive = map[string]string{labelOwner: "ours"}, a.yes("exclusive")

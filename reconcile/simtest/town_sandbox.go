@@ -133,7 +133,8 @@ func (t *Town) reuse(b *box, a *args) {
 	}
 	t.count("sandbox reuse")
 	t.tell("the id %s is used again", b.ref)
-	fresh := b.cloud.world.Put(simulated.Sandbox{ID: b.ref.ID, Name: s.FormerName(), Labels: map[string]string{labelOwner: "theirs"}})
+	fresh := b.cloud.world.Put(simulated.Sandbox{ID: b.ref.ID, Name: s.FormerName(),
+		Labels: map[string]string{labelOwner: "theirs"}})
 	o := foreign
 	if a.word(2) == "twin" {
 		b.cloud.world.Change(fresh.ID, func(s *simulated.Sandbox) { s.Labels = twinLabels(b.cloud, "z1") })

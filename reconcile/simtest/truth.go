@@ -52,11 +52,19 @@ func (t *Town) comingUp(k *task, r *row) string {
 	}
 	// By assigned-stale's letter an attempt has so long to begin; the conclusive threshold
 	// needs a failure that truly happened, which was asked above or is noted in the row.
-	if t.watch.since(domainTasks, k.handed) < t.after("assigned-stale") && r.Error == "" {
+	within := t.after("assigned-stale")
+	if !t.kind.tasks.HasAssigned {
+		within -= listingSlack
+	}
+	if t.watch.since(domainTasks, k.handed) < within && r.Error == "" {
 		return "it was handed out a moment ago"
 	}
 	return ""
 }
+
+// listingSlack is by how much the ledger may take a state for older than it is: it times by the
+// beginning of a pass what it sees after the pass's listings.
+const listingSlack = 15 * time.Second
 
 // after is the shortest threshold of a rule that any process has worked with.
 func (t *Town) after(rule string) time.Duration {
@@ -114,14 +122,12 @@ func (t *Town) early(r *row, b *box) string {
 func (t *Town) lingering(k *task, r *row, b *box) string {
 	used := min(t.watch.since(b.ref.Provider, b.used), t.watch.since(domainTasks, latestOf(k.touched, k.entered)))
 	switch {
-	case k.box != b:
-		return ""
+	case k.box != b, b.state == reconcile.SandboxFailed, !b.broken.IsZero():
+		return "" // of an earlier attempt, or nothing works in it any more
 	case t.table.now().Before(r.KeepAliveUntil):
 		return "it is kept alive for its user"
 	case r.Error != "" && markIn(r.Error) != "":
 		return "" // we ended the task, and its sandbox with it
-	case b.state == reconcile.SandboxFailed || !b.broken.IsZero():
-		return ""
 	case used < t.after("finished-lingering"):
 		return "its user may go on in it"
 	}

@@ -165,6 +165,9 @@ func (t *Town) acceptedEnd(b *box, a *reconcile.Action) string {
 		if a.Running || r == nil || r.State.Terminal() || r.State == reconcile.TaskPending {
 			return "a person asked for it" // "sandboxes of running tasks need --include-running"
 		}
+	case a.Seq > 0 && r != nil && r.State.Terminal() && (b.state == reconcile.SandboxStopped ||
+		b.state == reconcile.SandboxSuspended):
+		return "its quarantine is over and nobody has brought it back"
 	case a.Rule == "idle-broken" && t.flaky(b):
 		return "its probes failed again and again while others were answered"
 	case a.Rule == "over-age" && t.after("over-age") > 0 && age >= t.after("over-age"):

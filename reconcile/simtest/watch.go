@@ -27,6 +27,7 @@ type watch struct {
 	before *row              // the row as it was before the write of this step
 	was    truthBefore       // what was true of its task then
 	rules  map[string]string // by action
+	agreed map[string]bool   // actions that the design accepted when they were planned
 }
 
 // A process as the trace shows it.
@@ -103,7 +104,7 @@ type probeSeen struct {
 func newWatch(t *Town) *watch {
 	return &watch{town: t, procs: map[string]*process{}, acts: map[string]*acted{}, boxes: map[reconcile.Ref]*ending{},
 		sights: map[reconcile.Ref][]time.Time{}, let: map[string]bool{},
-		rules: map[string]string{}}
+		rules: map[string]string{}, agreed: map[string]bool{}}
 }
 
 // Begins tells of a process that starts, or that reads its config again, with its policy.

@@ -83,9 +83,6 @@ func (w *worker) resume(at time.Time) {
 	w.task.changed(w.town)
 }
 
-// lastBeat is its newest heartbeat by a moment; zero when it sends none.
-func (w *worker) lastBeat(at time.Time) time.Time { return newest(w.beats, w.every, at, nil) }
-
 // lastAct is the newest thing that it did by a moment.
 func (w *worker) lastAct(at time.Time) time.Time { return newest(w.acts, w.act, at, nil) }
 

@@ -15,7 +15,7 @@ func Take(present reconcile.Lease, holder string, now time.Time, ttl time.Durati
 	if holder == "" || ttl <= 0 {
 		return reconcile.Lease{}, fmt.Errorf("take lease as %q for %s: a holder and a positive time are needed", holder, ttl)
 	}
-	//guard:lease-held once two passes would run at once
+	//guard:lease-held live two passes would run at once
 	//guard:lease-clock live `-!Ahead(present.At, now)` a clock set back would keep a dead process's lease for as long
 	if present.Holder != "" && present.Holder != holder && present.Until.After(now) && !Ahead(present.At, now) {
 		return reconcile.Lease{}, &reconcile.HeldError{Holder: present.Holder, Until: present.Until}

@@ -1,0 +1,174 @@
+package reconcile
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Cases of guards that no other test has a world for: each fails without its guard, see
+// testdata/guards.txt.
+
+func TestGuardedLinks(t *testing.T) {
+	const quiet = "task t1 running started=1h ev.heartbeat=10m; "
+	testRule(t, "sandbox-missing", map[string]ruleCase{
+		"a stale row names the sandbox that is labelled as another task's": {
+			"provider daytona named=yes; " + quiet + "task t2 running started=1h sandbox=k1 ev.heartbeat=5s; " +
+				"box daytona/s1 running task=t1 key=k1", "healthy", ""},
+		"a sandbox of another task was found by link": {
+			quiet + "task t2 running started=1h ev.heartbeat=5s; box daytona/s1 running task=t2; " +
+				"knew box daytona/s2 running task=t1; look daytona/s2 gone; find t1 daytona/s1", "seen", ""},
+	})
+	testRule(t, "assigned-stale", map[string]ruleCase{
+		"a sandbox that is another task's was found by link": {
+			"task t1 assigned updated=1h; task t2 running started=1h ev.heartbeat=5s; box daytona/s1 running task=t2; " +
+				"find t1 daytona/s1", "look", "does not belong to it alone"},
+		"its row's clock is not trusted": {
+			"source clock:updated_at untrusted; task t1 assigned updated=1h; knew task t1 assigned since=1m; find t1 none",
+			"kept", "assigned for 1m"},
+	})
+	testRule(t, "finished-lingering", map[string]ruleCase{
+		"over, and outside": {
+			"row t1 completed updated=1h outside=yes; box daytona/s1 running task=t1", "healthy", ""},
+	})
+}
+
+// A label that cannot be an id belongs to somebody: it is not the same as none.
+func TestOddLinkIsNoOrphan(t *testing.T) {
+	w := newWorld(t, anchor, "finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; box daytona/s1 running")
+	w.only("orphan")
+	for i := range w.s.Sandboxes {
+		if w.s.Sandboxes[i].ID == "s1" {
+			w.s.Sandboxes[i].OddLink = true
+		}
+	}
+	if got, words := said(w.judge()); got != "held" || !strings.Contains(words, "unparsable") {
+		t.Errorf("an odd link is %s (%s), want it held", got, words)
+	}
+}
+
+// The row of a task that is over is not planned to be written, whatever the remedy.
+func TestNoRowStepForWhatIsOver(t *testing.T) {
+	w := newWorld(t, anchor, "row t1 failed updated=1h; box daytona/s1 creating task=t1")
+	w.only("provisioning-stuck")
+	_, p := w.plan()
+	if got, want := stepLines(p), do("terminate daytona/s1"); !slices.Equal(got, want) {
+		t.Errorf("steps = %q, want %q", got, want)
+	}
+}
+
+// A worker whose clock is ahead is timed from when its sign was first seen.
+func TestSignsFromTheFutureAreRemembered(t *testing.T) {
+	j := newWorld(t, anchor, "task t1 running started=1h ev.heartbeat=-1h; box daytona/t1 running task=t1").judge()
+	for _, seen := range j.view.seenTasks() {
+		if seen.ID == "t1" && seen.AheadSince.Equal(ledgerNow) {
+			return
+		}
+	}
+	t.Errorf("remembered: %+v, want t1 with when its sign from the future was seen first", j.view.seenTasks())
+}
+
+// A remedy that only writes a row is free of share and breaker only where that destroys nothing.
+func TestWhatIsFreeOfTheShare(t *testing.T) {
+	const late = "task t1 running started=2h timeout=10m ev.heartbeat=5s; "
+	for name, c := range map[string]struct {
+		world string
+		free  bool
+	}{
+		"nothing runs for it":                  {late, true},
+		"the link is not trusted":              {"pass quick; source link untrusted; source listing:daytona trusted; " + late, false},
+		"a listing failed":                     {"listing daytona failed=503; " + late, false},
+		"something of no known state does":     {late + "box daytona/t1 unknown task=t1", false},
+		"something that was not looked at may": {late + "knew box daytona/t1 running task=t1", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, anchor, c.world)
+			w.only("deadline-exceeded")
+			_, p := w.plan()
+			for _, a := range p.Actions {
+				if a.Step == StepFail && a.RowOnly == c.free {
+					return
+				}
+			}
+			t.Errorf("actions = %+v, want the row failed, free of the share: %v", p.Actions, c.free)
+		})
+	}
+}
+
+// Where most probes fail, a failed one says nothing of a silent worker.
+func TestSilentWhileMostProbesFail(t *testing.T) {
+	const silent = "task t1 running started=1h ev.heartbeat=10m; box daytona/t1 running task=t1; probe daytona/t1 failed=10s; "
+	const others = "task w1 running started=1h ev.heartbeat=5s; box daytona/w1 running task=w1; probe daytona/w1 answered=10s; "
+	testRule(t, "heartbeat-lost", map[string]ruleCase{
+		"its own alone fails": {silent + others, "due", ""},
+		"most of them do": {silent + others + "row f{1..3} completed updated=1s; box daytona/f{1..3} running task=f{1..3}; " +
+			"probe daytona/f{1..3} failed=10s", "probe", ""},
+	})
+}
+
+// A toolbox that went down a moment ago convicts nobody: whoever answered before says nothing
+// of now.
+func TestSilentWhenNobodyAnsweredSince(t *testing.T) {
+	testRule(t, "heartbeat-lost", map[string]ruleCase{
+		"one answered a minute ago": {
+			"task t1 running started=1h ev.heartbeat=10m; box daytona/t1 running task=t1; probe daytona/t1 failed=10s; " +
+				"task w1 running started=1h ev.heartbeat=5s; box daytona/w1 running task=w1; probe daytona/w1 answered=1m", "probe", ""},
+		"three fell silent together, and the toolbox was down": {
+			"source probes:daytona untrusted; task t{1..3} running started=1h ev.heartbeat=10m; box daytona/t{1..3} running task=t{1..3}; " +
+				"probe daytona/t{1..3} failed=1m; task w{1..3} running started=1h ev.heartbeat=5s; box daytona/w{1..3} running task=w{1..3}",
+			"probe", ""},
+	})
+}
+
+// A hung provider answers no probe.
+type hung struct{ shut }
+
+func (hung) Probe(context.Context, Sandbox, ProbePolicy) ProbeResult {
+	return ProbeResult{Outcome: Hung}
+}
+
+// A probe that our own end cut short says nothing of the sandbox.
+func TestProbeCutShort(t *testing.T) {
+	k := Keeper{Providers: map[string]Provider{"daytona": hung{}}}
+	sb := Sandbox{Ref: Ref{"daytona", "s1"}}
+	if got := k.probe(t.Context(), sb, ProbePolicy{}).Outcome; got != Hung {
+		t.Errorf("a probe is %s, want hung", got)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := k.probe(over, sb, ProbePolicy{}).Outcome; got != Infrastructure {
+		t.Errorf("a probe that was cut short is %s, want it to say nothing", got)
+	}
+}
+
+// Only what runs and is ours is probed, however it came into the judgement.
+func TestWhatIsProbed(t *testing.T) {
+	w := newWorld(t, anchor, "task t{1..3} running started=1h ev.heartbeat=5s; box daytona/s1 running task=t1; "+
+		"box daytona/s2 running task=t2 owned=no; box daytona/s3 suspended task=t3")
+	j := w.judge()
+	r := &run{k: &Keeper{}, policy: &w.p, view: j.view, result: &Result{Judged: j, Plan: &Plan{}}}
+	var got []string
+	for _, sb := range r.dueProbes("daytona", w.p.Providers["daytona"].Probe) {
+		got = append(got, sb.ID)
+	}
+	if want := []string{"s1", "z9"}; !slices.Equal(got, want) {
+		t.Errorf("probed are %q, want %q", got, want)
+	}
+}
+
+// A task whose sandbox this pass has not looked at is looked at before its row is failed: the
+// remedy would leave the sandbox at work.
+func TestLooksBeforeARowIsFailed(t *testing.T) {
+	const late = "pass quick; provider daytona id=yes; task t1 running started=2h timeout=10m ev.heartbeat=5s sandbox=s1; "
+	for world, want := range map[string]bool{late: true, late + "look daytona/s1 running": false} {
+		w := newWorld(t, anchor, world)
+		w.only("deadline-exceeded")
+		j := w.judge()
+		for i := range j.Decisions {
+			if d := &j.Decisions[i]; d.Subject.ID == "task:t1" && (d.Look != want || len(d.Findings) != 1) {
+				t.Errorf("wants a look: %v, with %d findings; want %v\nworld: %s", d.Look, len(d.Findings), want, world)
+			}
+		}
+	}
+}
