@@ -23,7 +23,7 @@ import (
 
 var (
 	guardsOnly   = flag.String("guards", "", "prove only these guards, by name, with commas between")
-	guardsSearch = flag.Uint64("guards-search", 0, "search so many seeds for the guards without a witness, or for -guards")
+	guardsSearch = flag.Uint64("guards-search", 0, "search so many seeds for the guards that no history shows, or for -guards")
 	guardsFrom   = flag.Uint64("guards-from", 1, "search from this seed")
 	guardsStrict = flag.Bool("guards-strict", false, "all witnesses have to show their guard, not only one of each")
 	guardsPart   = flag.Int("guards-part", 0, "which half of the witnesses this process plays")
@@ -57,7 +57,7 @@ func TestGuards(t *testing.T) {
 	}
 	program := buildWithSwitches(t, overlay, ".")
 	if *guardsSearch > 0 {
-		searchGuards(t, program, withoutWitness(tree.Guards(), list))
+		searchGuards(t, program, withoutHistory(tree.Guards(), list))
 		return
 	}
 	proved := proveByHistories(t, program, list)
@@ -200,10 +200,11 @@ func failsWithout(t *testing.T, program string, w *guards.Witness) string {
 	return fmt.Sprintf("it does not fail (%v) %s", err, out)
 }
 
-func withoutWitness(all []guards.Guard, list []guards.Witness) []string {
+// withoutHistory are the guards that are to be searched for.
+func withoutHistory(all []guards.Guard, list []guards.Witness) []string {
 	var names []string
 	for _, g := range all {
-		shown := slices.ContainsFunc(list, func(w guards.Witness) bool { return w.Guard == g.Name })
+		shown := slices.ContainsFunc(list, func(w guards.Witness) bool { return w.Guard == g.Name && w.Kind != guards.ShownByTest })
 		if !shown || *guardsOnly != "" {
 			names = append(names, g.Name)
 		}
@@ -214,7 +215,8 @@ func withoutWitness(all []guards.Guard, list []guards.Witness) []string {
 	return names
 }
 
-// searchGuards prints the witnesses that it finds, to be put into the file.
+// searchGuards prints the witnesses that it finds, to be put into the file. Their histories are
+// in testdata/guards by then.
 func searchGuards(t *testing.T, program string, names []string) {
 	t.Helper()
 	run := exec.CommandContext(t.Context(), program, "-test.run=^TestGuards$", "-test.timeout=0",
@@ -349,7 +351,7 @@ func (g *guardSearch) try(t *testing.T, name string, script *simtest.Script) {
 	small := shrunk(t, name, property, script)
 	small.About = []string{"Without the guard " + name + ": " + without(t, name, small).Violations[0].Says}
 	file := filepath.Join("testdata", "guards", name+".txt")
-	if err := os.WriteFile(file, []byte(small.String()), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(small.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	fmt.Printf("found %s %s history:%s.txt\n", name, property, name)

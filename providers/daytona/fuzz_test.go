@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -31,11 +32,15 @@ type oracle struct {
 	status int
 	header http.Header
 	body   []byte
-	asked  []*url.URL
-	hosts  map[string]bool
+
+	mu    sync.Mutex // a probe asks two things at once
+	asked []*url.URL
+	hosts map[string]bool
 }
 
 func (o *oracle) RoundTrip(r *http.Request) (*http.Response, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.asked = append(o.asked, r.URL)
 	if r.Header.Get("Authorization") != "" {
 		o.hosts[r.URL.Scheme+"://"+r.URL.Host] = true
