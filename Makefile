@@ -92,7 +92,7 @@ fuzz: ## run every fuzz target for FUZZTIME (10s)
 guards: ## show what each guard is for: without it a property breaks; SEARCH=N tries N seeds for those that no history shows
 	@tools/setup.sh
 	go generate ./reconcile/guards
-	go test -count=1 -timeout 0 -run '^TestGuards$$' ./reconcile -guards-strict $(if $(SEARCH),-guards-search $(SEARCH) -guards-from $(or $(FROM),1))
+	go test -count=1 -timeout 0 -run '^TestGuards$$' ./reconcile -guards-strict $(if $(SEARCH),-v -guards-search $(SEARCH) -guards-from $(or $(FROM),1))
 	go test -count=1 -timeout 0 -run '^TestSQLGuards$$' ./store
 
 .PHONY: generate

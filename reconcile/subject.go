@@ -130,8 +130,8 @@ func (v *view) box(s *Sandbox) Box {
 
 // another reports whether the id is another sandbox's by now: one that its provider made later.
 // Providers promise that ids are never used twice; what was known of the former is not true of it.
-func (seen *SandboxSeen) another(s *Sandbox) bool {
-	return !seen.CreatedAt.IsZero() && s.CreatedAt.Sub(seen.CreatedAt) > skew
+func (s *SandboxSeen) another(now *Sandbox) bool {
+	return !s.CreatedAt.IsZero() && now.CreatedAt.Sub(s.CreatedAt) > skew
 }
 
 // fill makes a box in its place: it is too large to be handed around.
