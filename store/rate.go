@@ -104,15 +104,18 @@ func (r *Rate) line(ctx context.Context, span time.Duration) (time.Time, error) 
 	if deadline, limited := ctx.Deadline(); limited {
 		longest = min(longest, time.Until(deadline))
 	}
-	ctx, cancel := context.WithTimeout(ctx, lineTime)
+	within, cancel := context.WithTimeout(ctx, lineTime)
 	defer cancel()
 	var ahead float64
-	err := one(ctx, r.pool, "rate_reserve", pgx.StrictNamedArgs{
+	err := one(within, r.pool, "rate_reserve", pgx.StrictNamedArgs{
 		"provider": r.provider, "span": span.Seconds(), "longest": longest.Seconds(),
 		"sane": (ledger.MostAhead + 2*max(span, ledger.Late) + time.Second).Seconds(),
 	}, &ahead)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return time.Time{}, r.refused(longest)
+	}
+	if ctx.Err() != nil && err != nil {
+		err = context.Cause(ctx) // the driver only says that it ended
 	}
 	if err != nil {
 		return time.Time{}, fmt.Errorf("wait for the rate of %s: %w", r.provider, err)

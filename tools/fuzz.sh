@@ -13,8 +13,22 @@ targets() {
 		sed -n 's|^\(.*\)/[^/]*:func \(Fuzz[A-Za-z0-9_]*\)(.*|\1 \2|p'
 }
 
-# What is new need not be small: making it so would take most of a short time.
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# fuzz runs one target. What is new need not be small: making it so would take most of a short
+# time. On a busy machine Go may take the end of the time for a failure; that one has no input.
+fuzz() {
+	go test -run '^$' -fuzz "^$2\$" -fuzztime "$FUZZTIME" -fuzzminimizetime 20x "$1" </dev/null >"$log" 2>&1 && status=0 || status=1
+	cat "$log"
+	if [ "$status" = 1 ] && grep -q '^    context deadline exceeded$' "$log" && ! grep -q 'Failing input' "$log"; then
+		printf 'not a failure: the time was over\n'
+		status=0
+	fi
+	return "$status"
+}
+
 targets | grep -E -e " ${1:-.*}\$" | while read -r folder target; do
 	printf '== %s in %s for %s\n' "$target" "$folder" "$FUZZTIME"
-	go test -run '^$' -fuzz "^$target\$" -fuzztime "$FUZZTIME" -fuzzminimizetime 20x "$folder" </dev/null
+	fuzz "$folder" "$target"
 done
