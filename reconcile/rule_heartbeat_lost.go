@@ -64,7 +64,7 @@ func (v *view) foundSilent(s *Subject, ago, limit time.Duration) answer {
 	t := s.Task
 	_, probed := v.probedBroken(s)
 	return answer{
-		found: true, due: true, probe: true, ago: ago,
+		found: true, due: true, probe: true, ago: ago, holds: v.unknowns(s),
 		reason: joined(fmt.Sprintf("worker fell silent: last life sign %s, %s ago, limit %s",
 			stamp(t.LifeSign()), short(t.AsOf.Sub(v.sign(t))), short(limit)), v.state(s), probed),
 		evidence: []Evidence{
@@ -73,6 +73,21 @@ func (v *view) foundSilent(s *Subject, ago, limit time.Duration) answer {
 			{Source: "providers", At: v.now, Fact: joined(v.state(s), probed)},
 		},
 	}
+}
+
+// unknowns are the task's sandboxes that were looked at in vain: one may be paused, and its task
+// goes on. A full pass has its listing, and what freezes that.
+func (v *view) unknowns(s *Subject) (holds []string) {
+	if v.s.Kind == Full {
+		return nil
+	}
+	for _, ref := range v.lookRefs(s) {
+		//guard:silent-unlooked harm a task whose sandbox is paused would be failed while nobody can look
+		if look := v.s.Looks[ref]; look.Error != "" {
+			holds = append(holds, v.unlooked(ref))
+		}
+	}
+	return holds
 }
 
 // silentFor is how long the worker has been silent while others were heard. When nobody

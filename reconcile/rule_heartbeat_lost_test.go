@@ -82,5 +82,11 @@ func TestHeartbeatLost(t *testing.T) {
 		"a class never has a shorter limit than the veto": {
 			"rule heartbeat-lost when.task.type=gpu then=10s; " + well + "task t1 running started=1h ev.heartbeat=80s " +
 				"attr.type=gpu", "healthy", ""},
+		"a quick pass that cannot look at its sandbox, which may be paused": {
+			"pass quick; source listing:daytona trusted; task w{1..4} running started=1h ev.heartbeat=5s; " + silent +
+				"knew box daytona/s1 suspended task=t1; look daytona/s1 error", "held", "could not be looked at"},
+		"a quick pass that found it gone": {
+			"pass quick; source listing:daytona trusted; task w{1..4} running started=1h ev.heartbeat=5s; " + silent +
+				"knew box daytona/s1 suspended task=t1; look daytona/s1 gone", "due", ""},
 	})
 }
