@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -90,7 +91,8 @@ func (r *run) users(ctx context.Context, a *Action, sb *Sandbox) ([]Task, error)
 		if err != nil {
 			return nil, fmt.Errorf("read the rows that the sandbox may belong to: %w", err)
 		}
-		users = rows.Tasks
+		//guard:asked-rows-lost harm `= rows.Tasks` who ends what an emptied table leaves would end workers unasked
+		users = append(rows.Tasks, r.view.remembersWorking(ids, rows.Tasks)...)
 	}
 	if sb.SandboxKey == "" {
 		return users, nil
@@ -101,6 +103,19 @@ func (r *run) users(ctx context.Context, a *Action, sb *Sandbox) ([]Task, error)
 	}
 	//guard:asked-named-by-row harm `= users, nil` the row that names the sandbox would not count as its user
 	return append(users, rows.Tasks...), nil
+}
+
+// remembersWorking are the tasks that no row shows and that lived when the rows were believed
+// last: while the task database is not trusted, that it does not show one proves nothing.
+func (v *view) remembersWorking(ids []string, shown []Task) (out []Task) {
+	for _, id := range ids {
+		seen := v.s.Memory.Tasks[id]
+		if !seen.Live || v.trusted(sourceTasks) || slices.ContainsFunc(shown, func(t Task) bool { return t.ID == id }) {
+			continue
+		}
+		out = append(out, Task{ID: id, Status: seen.Status, State: seen.State})
+	}
+	return out
 }
 
 // frozen are the sources that are not trusted and that tell who works where. A person may

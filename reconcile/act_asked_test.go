@@ -48,11 +48,15 @@ func TestAskedEnds(t *testing.T) {
 		"while all rules observe": {world: []func(*stage){observing}, ended: true, become: reconcile.OutcomeConfirmed},
 		"budgets of a pass do not hold": {world: []func(*stage){func(s *stage) { s.policy.Limits.PerPass, s.policy.Limits.Share = 0, 0 }},
 			ended: true, become: reconcile.OutcomeConfirmed},
-		"the hour does":           {world: []func(*stage){func(s *stage) { s.policy.Limits.PerHour = 0 }}, become: reconcile.OutcomePending},
-		"a foreign one":           {id: "sb-foreign", become: reconcile.OutcomeWithdrawn, says: "not proven ours"},
-		"one that is gone":        {id: "sb-never", become: reconcile.OutcomeConfirmed},
-		"one where a task runs":   {id: "sb-h1", become: reconcile.OutcomeWithdrawn, says: "--include-running"},
-		"that too":                {id: "sb-h1", how: reconcile.Insist{Running: true}, ended: true, become: reconcile.OutcomeConfirmed},
+		"the hour does":         {world: []func(*stage){func(s *stage) { s.policy.Limits.PerHour = 0 }}, become: reconcile.OutcomePending},
+		"a foreign one":         {id: "sb-foreign", become: reconcile.OutcomeWithdrawn, says: "not proven ours"},
+		"one that is gone":      {id: "sb-never", become: reconcile.OutcomeConfirmed},
+		"one where a task runs": {id: "sb-h1", become: reconcile.OutcomeWithdrawn, says: "--include-running"},
+		"that too":              {id: "sb-h1", how: reconcile.Insist{Running: true}, ended: true, become: reconcile.OutcomeConfirmed},
+		"one where a task ran until its table was emptied": {world: []func(*stage){emptied}, id: "sb-h1",
+			how: reconcile.Insist{Anyway: true}, become: reconcile.OutcomeWithdrawn, says: "--include-running"},
+		"that too, said twice": {world: []func(*stage){emptied}, id: "sb-h1",
+			how: reconcile.Insist{Anyway: true, Running: true}, ended: true, become: reconcile.OutcomeConfirmed},
 		"a pause of all":          {world: []func(*stage){pause("all")}, become: reconcile.OutcomePending},
 		"a pause of the provider": {world: []func(*stage){pause("provider:lab")}, become: reconcile.OutcomePending},
 		"a pause of a rule":       {world: []func(*stage){pause("rule:orphan")}, ended: true, become: reconcile.OutcomeConfirmed},
@@ -123,6 +127,11 @@ func observing(s *stage) {
 		r.Mode = reconcile.Observe
 		s.policy.Rules[name] = r
 	}
+}
+
+// emptied is a task table that has lost its rows.
+func emptied(s *stage) {
+	s.table.rows = nil
 }
 
 func deafList(s *stage) {

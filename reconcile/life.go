@@ -56,11 +56,16 @@ func (t *Task) ahead() bool { return t.LifeSign().Sub(t.AsOf) > skew }
 
 // sign is when the worker gave its newest life sign. A stamp from the future is a clock that
 // its worker can wind, so it counts from when the ledger first saw it: a worker with a wrong
-// clock lives as long as it keeps sending, and no longer.
+// clock lives as long as it keeps sending, and no longer. When the database's own clock had been
+// there, and was set back, no newer sign can show until it gets there again.
 func (v *view) sign(t *Task) time.Time {
 	sign := t.LifeSign()
 	if sign.Sub(t.AsOf) <= skew {
 		return sign
+	}
+	//guard:sign-set-back harm whoever worked before the database's clock was set back would be taken for dead
+	if v.cameTo(sign) {
+		return t.AsOf
 	}
 	seen := v.s.Memory.Tasks[t.ID]
 	if !seen.AheadSign.Equal(sign) {
@@ -69,6 +74,21 @@ func (v *view) sign(t *Task) time.Time {
 	//guard:sign-ahead P5 `= sign` a worker with a clock ahead would live for ever
 	return t.AsOf.Add(-v.since(seen.AheadSince))
 }
+
+// clockSetBack is how far the task database's clock had come before it was set back, the newest
+// time if that happened twice: it is behind where it must be by the ledger's clock.
+func (v *view) clockSetBack() time.Time {
+	seen := v.s.Memory.Sources[sourceTasks]
+	now := seen.Clock.Add(v.now.Sub(seen.LastTrusted))
+	if seen.Clock.IsZero() || !v.s.T0.Before(now.Add(-skew)) {
+		return seen.SetBack
+	}
+	return latest(seen.SetBack, now)
+}
+
+// cameTo reports whether the database's clock had come to a time before it was set back: what is
+// stamped so is true, and hides whatever came after it.
+func (v *view) cameTo(at time.Time) bool { return at.Sub(v.setBack) <= skew }
 
 // workerSign is the newest sign that only a worker gives. When a sign is read off the row's own
 // clock of changes, our write and a person's move it as well.

@@ -79,6 +79,10 @@ type SourceSeen struct {
 	Since       time.Time // of the present trust or distrust
 	RecoveredAt time.Time // when trust last came back after distrust; zero when never lost
 	LastTrusted time.Time
+
+	// Of the tasks alone, by their database's clock: what it told when it was trusted last, and how
+	// far it had come when it was set back; zero for never.
+	Clock, SetBack time.Time
 }
 
 // TemplateSeen is what the ledger remembers of a template.

@@ -142,6 +142,11 @@ func (e *Preview) weighUnseen(v *view, seen SandboxSeen) {
 }
 
 func (e *Preview) put(v *view, out Previewed, b *Box, t *Task) {
+	if t == nil && out.Task != "" {
+		for _, known := range v.remembersWorking([]string{out.Task}, nil) {
+			t, out.Status = &known, known.Status
+		}
+	}
 	out.Why = v.ends(b.Ref)
 	if out.Why == "" {
 		out.Why = v.spares(e, b, t)

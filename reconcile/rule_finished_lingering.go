@@ -55,7 +55,7 @@ func (v *view) idle(s *Subject, b *Box) (time.Duration, string) {
 		shorter(t.AsOf.Sub(t.UpdatedAt), "updated_at")
 	}
 	// A worker that lives on after its task sends heartbeats for ever: they are no activity.
-	if sign := latest(s.Task.Activity(), s.Task.Events.Finished); !sign.IsZero() && !s.Task.ahead() {
+	if sign := latest(s.Task.Activity(), s.Task.Events.Finished); !sign.IsZero() && (!s.Task.ahead() || v.cameTo(sign)) {
 		//guard:lingering-heard harm a worker that still writes would lose its sandbox
 		shorter(s.Task.AsOf.Sub(sign), "events")
 	}

@@ -49,6 +49,12 @@ func (v *view) unheard(s *Subject) (why string, probe bool) {
 	if b := s.comingUp(); b != nil {
 		return fmt.Sprintf("but its sandbox %s is %s", b.ID, b.Raw), false
 	}
+	for _, ref := range v.lookRefs(s) {
+		//guard:silent-named-paused harm a task whose sandbox has lost its labels and is paused would be failed
+		if sb := v.s.Looks[ref].Sandbox; sb.State == SandboxSuspended || sb.State == SandboxCreating {
+			return fmt.Sprintf("but the sandbox that its row names, %s, is %s", ref, sb.Raw), false
+		}
+	}
 	//guard:silent-together harm many silent at once would be failed before one of them was probed
 	if v.unproven[s.Task.ID] {
 		return "together with others: its sandbox is probed first", true

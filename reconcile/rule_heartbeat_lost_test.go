@@ -10,6 +10,7 @@ func TestHeartbeatLost(t *testing.T) {
 	const few = "task w1 running started=1h ev.heartbeat=5s; box daytona/w1 running task=w1; " +
 		"box daytona/s1 running task=t1; "
 	const silent = "task t1 running started=1h ev.heartbeat=2m; "
+	const ahead = well + "task t1 running started=1h ev.heartbeat=-10m; knew task t1 running ahead=-10m aheadsince=5m; "
 	testRule(t, "heartbeat-lost", map[string]ruleCase{
 		"silent for a second more than the limit": {
 			well + "task t1 running started=1h ev.heartbeat=91s", "due", "worker fell silent: last life sign 2026-03-01 " +
@@ -82,6 +83,16 @@ func TestHeartbeatLost(t *testing.T) {
 		"a class never has a shorter limit than the veto": {
 			"rule heartbeat-lost when.task.type=gpu then=10s; " + well + "task t1 running started=1h ev.heartbeat=80s " +
 				"attr.type=gpu", "healthy", ""},
+		"the sandbox that its row names has lost its labels, and is paused": {
+			"provider daytona id=yes; task w{1..4} running started=1h ev.heartbeat=5s; box daytona/w{1..4} running " +
+				"task=w{1..4}; " + "task t1 running started=1h ev.heartbeat=2m sandbox=s1; look daytona/s1 suspended owned=no",
+			"kept", "the sandbox that its row names, daytona/s1, is"},
+		"the database's clock was set back": {
+			ahead + "source tasks trusted setback=-10m", "healthy", ""},
+		"it was set back since the last pass, a minute ago": {
+			ahead + "source tasks trusted clock=-9m", "healthy", ""},
+		"it had not come as far":      {ahead + "source tasks trusted setback=-9m54s", "due", ""},
+		"the worker's clock is ahead": {ahead + "source tasks trusted clock=1m setback=1h", "due", ""},
 		"a quick pass that cannot look at its sandbox, which may be paused": {
 			"pass quick; source listing:daytona trusted; task w{1..4} running started=1h ev.heartbeat=5s; " + silent +
 				"knew box daytona/s1 suspended task=t1; look daytona/s1 error", "held", "could not be looked at"},

@@ -70,7 +70,8 @@ func (v *view) trust(name, why string) {
 	seen, known := v.sources[name]
 	switch {
 	case why != "" && (!known || seen.Trusted):
-		seen = SourceSeen{Name: name, Since: v.now, LastTrusted: seen.LastTrusted, RecoveredAt: seen.RecoveredAt}
+		seen = SourceSeen{Name: name, Since: v.now, LastTrusted: seen.LastTrusted, RecoveredAt: seen.RecoveredAt,
+			Clock: seen.Clock, SetBack: seen.SetBack}
 	case why == "" && known && !seen.Trusted:
 		seen.Since, seen.RecoveredAt = v.now, v.now
 	case !known:
@@ -128,6 +129,10 @@ func (v *view) assessTasks() {
 		why = "the task table is empty while sandboxes of ours exist: a wrong or emptied database"
 	}
 	v.trust(sourceTasks, why)
+	if seen := v.sources[sourceTasks]; seen.Trusted {
+		seen.Clock, seen.SetBack = v.s.T0, v.setBack
+		v.sources[sourceTasks] = seen
+	}
 }
 
 // accepted reports whether a person released the source since it lost trust: what it shows

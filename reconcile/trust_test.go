@@ -460,3 +460,33 @@ func TestEventsDownTwice(t *testing.T) {
 		}
 	}
 }
+
+// A clock that is set back is known by what the ledger's clock says of the time in between, and
+// stays known: afterwards it runs on as if nothing had been.
+func TestClockThatIsSetBackIsRemembered(t *testing.T) {
+	for name, c := range map[string]struct {
+		source string
+		want   time.Duration // ahead of the clock of now; 0 for never
+	}{
+		"as far as it should be":              {"source tasks trusted clock=1m", 0},
+		"as far as clocks differ":             {"source tasks trusted clock=55s", 0},
+		"back by more than that":              {"source tasks trusted clock=54s", 6 * time.Second},
+		"set back a while ago":                {"source tasks trusted clock=1m setback=-10m", 10 * time.Minute},
+		"set back again, not as far ahead":    {"source tasks trusted clock=-4m setback=-10m", 10 * time.Minute},
+		"set back again, from farther":        {"source tasks trusted clock=-14m setback=-10m", 15 * time.Minute},
+		"a first pass has nothing to compare": {"", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, anchor, c.source)
+			i := slices.IndexFunc(w.judge().Sources, func(s SourceSeen) bool { return s.Name == sourceTasks })
+			seen := w.judge().Sources[i]
+			want := time.Time{}
+			if c.want > 0 {
+				want = w.s.T0.Add(c.want)
+			}
+			if !seen.SetBack.Equal(want) || !seen.Clock.Equal(w.s.T0) {
+				t.Errorf("clock %s, set back from %s; want %s and %s", seen.Clock, seen.SetBack, w.s.T0, want)
+			}
+		})
+	}
+}

@@ -34,6 +34,7 @@ type view struct {
 
 	lastActive time.Time // newest activity of any running task
 	actors     int       // running tasks whose workers should be doing something
+	setBack    time.Time // how far the task database's clock had come when it was set back
 	ageing     bool      // some class has a maximum age
 	telling    bool      // the rules are to say why a healthy subject is healthy
 }
@@ -48,6 +49,7 @@ func newView(s *Snapshot, p *Policy) *view {
 	}
 	sortSandboxes(s)
 	v.rules = activeRules(s.Kind, p)
+	v.setBack = v.clockSetBack()
 	v.seen = make([]seenTask, len(s.Tasks))
 	for i := range s.Tasks {
 		t := &s.Tasks[i]

@@ -99,6 +99,8 @@ func putSource(l *entry) {
 	l.ago("since", l.w.s.Memory.Now, &seen.Since)
 	l.ago("recovered", l.w.s.Memory.Now, &seen.RecoveredAt)
 	l.ago("last", l.w.s.Memory.Now, &seen.LastTrusted)
+	l.ago("clock", taskNow, &seen.Clock)
+	l.ago("setback", taskNow, &seen.SetBack)
 	l.w.s.Memory.Sources[seen.Name] = seen
 }
 

@@ -91,6 +91,8 @@ func putSources(seen []reconcile.SourceSeen) write {
 		"since":        column(ss, func(s source) pgtype.Timestamptz { return stamp(s.Since) }),
 		"recovered_at": column(ss, func(s source) pgtype.Timestamptz { return stamp(s.RecoveredAt) }),
 		"last_trusted": column(ss, func(s source) pgtype.Timestamptz { return stamp(s.LastTrusted) }),
+		"clock":        column(ss, func(s source) pgtype.Timestamptz { return stamp(s.Clock) }),
+		"set_back":     column(ss, func(s source) pgtype.Timestamptz { return stamp(s.SetBack) }),
 	}}
 }
 

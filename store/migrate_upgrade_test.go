@@ -47,7 +47,8 @@ func TestUpgradeFromEachReleaseGoesOn(t *testing.T) {
 	for name, from := range map[string]struct {
 		version int
 		rows    string
-	}{"the first": {1, versionOne}, "the second": {2, versionOne + versionTwo}} {
+	}{"the first": {1, versionOne}, "the second": {2, versionOne + versionTwo},
+		"the third": {3, versionOne + versionTwo}} {
 		t.Run(name, func(t *testing.T) { upgrade(t, from.version, from.rows) })
 	}
 }

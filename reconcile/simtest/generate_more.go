@@ -130,9 +130,6 @@ func (d *draw) clocks() {
 	d.times(1, 4, func() {
 		domain := d.one("tasks", "ledger", d.cloud())
 		by := d.one("", "-") + d.one("3s", "20s", "2m", "10m", "1h")
-		if domain == "tasks" && by[0] == '-' {
-			by = "-3s"
-		}
 		if d.IntN(4) == 0 {
 			d.at(d.soon(), "clock %s drift %s for %s", domain, d.one("100ms", "-100ms", "1s"), d.one("2m", "10m"))
 			return

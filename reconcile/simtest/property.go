@@ -170,6 +170,15 @@ func (w *watch) act(a *reconcile.Action) *acted {
 	return of
 }
 
+// elapsed is how long ago a moment truly was, or longer if a domain's clock counts it so: one that
+// was set back does not make anything younger.
+func (w *watch) elapsed(domain string, at time.Time) time.Duration {
+	if at.IsZero() {
+		return 0
+	}
+	return max(w.since(domain, at), w.town.now().Sub(at))
+}
+
 // since is how long ago a moment of the bubble's time was, as a domain's clock counts it.
 func (w *watch) since(domain string, at time.Time) time.Duration {
 	if at.IsZero() {

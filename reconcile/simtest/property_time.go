@@ -46,7 +46,7 @@ func (w *watch) lasted(d *deed) (time.Duration, bool) {
 		if d.k == nil || r == nil || d.rule() == "finished-lingering" && d.k.box != d.b {
 			return 0, false
 		}
-		return w.since(domainTasks, d.k.entered), true
+		return w.elapsed(domainTasks, d.k.entered), true
 	}
 	return 0, false
 }
@@ -62,7 +62,7 @@ func (d *deed) ofTask() string {
 func (w *watch) lastedRow(d *deed) (time.Duration, bool) {
 	switch d.rule() {
 	case "assigned-stale":
-		return w.since(domainTasks, d.k.handed), true
+		return w.elapsed(domainTasks, d.k.handed), true
 	case "heartbeat-lost":
 		if w.before == nil || d.k.worker() != nil && d.k.worker().ahead > 0 {
 			return 0, false

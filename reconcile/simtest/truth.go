@@ -56,7 +56,7 @@ func (t *Town) comingUp(k *task, r *row) string {
 	if !t.kind.tasks.HasAssigned {
 		within -= listingSlack
 	}
-	if t.watch.since(domainTasks, k.handed) < within && r.Error == "" {
+	if t.watch.elapsed(domainTasks, k.handed) < within && r.Error == "" {
 		return "it was handed out a moment ago"
 	}
 	return ""
@@ -120,7 +120,7 @@ func (t *Town) early(r *row, b *box) string {
 // lingering says why the sandbox of a finished task may still be wanted: a person keeps it,
 // or did something a moment ago and may go on.
 func (t *Town) lingering(k *task, r *row, b *box) string {
-	used := min(t.watch.since(b.ref.Provider, b.used), t.watch.since(domainTasks, latestOf(k.touched, k.entered)))
+	used := min(t.watch.since(b.ref.Provider, b.used), t.watch.elapsed(domainTasks, latestOf(k.touched, k.entered)))
 	switch {
 	case k.box != b, b.state == reconcile.SandboxFailed, !b.broken.IsZero():
 		return "" // of an earlier attempt, or nothing works in it any more
