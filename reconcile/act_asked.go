@@ -44,6 +44,10 @@ func (r *run) refuses(a *Action, sb *Sandbox, users []Task) string {
 	if !sb.Owned && !(known && r.policy.Providers[sb.Provider].Referenced) {
 		return "the sandbox is not proven ours"
 	}
+	//guard:asked-shared P1 who cleans up would end the sandboxes of another environment on the account
+	if !a.Anyway && r.view.maybeAnothers(sb, len(users) > 0) {
+		return sharedWords + "; ask with --anyway"
+	}
 	for i := range users {
 		//guard:asked-working harm a sandbox would be ended while a task works in it
 		if t := &users[i]; t.working() && !a.Running {
@@ -51,6 +55,16 @@ func (r *run) refuses(a *Action, sb *Sandbox, users []Task) string {
 		}
 	}
 	return ""
+}
+
+const sharedWords = "not-exclusive: it names a task that nobody here ever knew, and the account may be shared"
+
+// maybeAnothers reports whether a sandbox may be another environment's that shares the account:
+// nothing here has ever known the task that it names.
+func (v *view) maybeAnothers(sb *Sandbox, used bool) bool {
+	_, known := v.s.Memory.Tasks[sb.Task]
+	named := sb.Task != "" || sb.OddLink
+	return named && !known && !used && !v.p.Tasks.None && !v.p.Providers[sb.Provider].Exclusive
 }
 
 // heldFor is what holds the end of a sandbox by the wishes of this very moment, whichever of

@@ -57,6 +57,10 @@ func TestAskedEnds(t *testing.T) {
 			how: reconcile.Insist{Anyway: true}, become: reconcile.OutcomeWithdrawn, says: "--include-running"},
 		"that too, said twice": {world: []func(*stage){emptied}, id: "sb-h1",
 			how: reconcile.Insist{Anyway: true, Running: true}, ended: true, become: reconcile.OutcomeConfirmed},
+		"one that may be another environment's": {world: []func(*stage){shared}, id: "sb-twin", become: reconcile.OutcomeWithdrawn,
+			says: "--anyway"},
+		"that too, on purpose": {world: []func(*stage){shared}, id: "sb-twin", how: reconcile.Insist{Anyway: true}, ended: true,
+			become: reconcile.OutcomeConfirmed},
 		"a pause of all":          {world: []func(*stage){pause("all")}, become: reconcile.OutcomePending},
 		"a pause of the provider": {world: []func(*stage){pause("provider:lab")}, become: reconcile.OutcomePending},
 		"a pause of a rule":       {world: []func(*stage){pause("rule:orphan")}, ended: true, become: reconcile.OutcomeConfirmed},
@@ -127,6 +131,15 @@ func observing(s *stage) {
 		r.Mode = reconcile.Observe
 		s.policy.Rules[name] = r
 	}
+}
+
+// shared is an account that may be shared, with a sandbox of a task that nobody here knows.
+func shared(s *stage) {
+	p := s.policy.Providers[lab]
+	p.Exclusive = false
+	s.policy.Providers[lab] = p
+	s.cloud.Put(simulated.Sandbox{ID: "sb-twin", Name: "twin", CreatedAt: time.Now(),
+		Labels: map[string]string{"app": "ours", "task": "theirs-1"}})
 }
 
 // emptied is a task table that has lost its rows.

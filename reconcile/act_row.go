@@ -136,7 +136,9 @@ func (r *run) probesAgain(ctx context.Context, a Action, o *second) (out Action,
 	}
 	for i := range o.subject.Boxes {
 		b := &o.subject.Boxes[i]
-		if !b.Here || b.State != SandboxRunning || a.Rule == "idle-broken" && b.ID != o.finding.Sandbox {
+		//guard:final-probe-replaced live `-o.view.replaced(o.subject, b)` a sandbox that is one too many would refute it for ever
+		if !b.Here || b.State != SandboxRunning || o.view.replaced(o.subject, b) ||
+			a.Rule == "idle-broken" && b.ID != o.finding.Sandbox {
 			continue
 		}
 		if out, stop := r.finalProbe(ctx, a, b.Sandbox); stop {

@@ -79,7 +79,11 @@ func (v *view) sign(t *Task) time.Time {
 // time if that happened twice: it is behind where it must be by the ledger's clock.
 func (v *view) clockSetBack() time.Time {
 	seen := v.s.Memory.Sources[sourceTasks]
-	now := seen.Clock.Add(v.now.Sub(seen.LastTrusted))
+	gap := v.now.Sub(seen.LastTrusted)
+	if v.s.T0.Before(seen.Clock) { // the ledger's may be the same clock, and tell of no time in between
+		gap = max(gap, 2*v.p.Full, 2*UsualGap(&v.s.Memory))
+	}
+	now := seen.Clock.Add(gap)
 	if seen.Clock.IsZero() || !v.s.T0.Before(now.Add(-skew)) {
 		return seen.SetBack
 	}

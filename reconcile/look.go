@@ -100,7 +100,7 @@ func indices(n int) []int {
 func (v *view) lookRefs(s *Subject) []Ref {
 	var refs []Ref
 	for _, b := range s.Boxes {
-		if !b.Here && !b.Gone {
+		if !b.Here && !b.Gone || b.Here && b.State == SandboxDeleting {
 			refs = append(refs, b.Ref)
 		}
 	}

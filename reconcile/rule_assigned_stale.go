@@ -107,7 +107,7 @@ func (v *view) conclusive(s *Subject) (string, bool) {
 		return "", false
 	}
 	for _, b := range s.Boxes {
-		if !b.Known || s.past(&b) || !b.Lost() && b.State != SandboxFailed {
+		if !b.Known || v.past(s, &b) || !b.Lost() && b.State != SandboxFailed {
 			return "", false
 		}
 		//guard:stale-earlier harm one that is noticed late to be gone would prove that the next attempt failed
@@ -122,7 +122,7 @@ func (v *view) conclusive(s *Subject) (string, bool) {
 // the row does not name it: it may be of an earlier attempt, whenever it was noticed to be gone.
 func (v *view) earlier(s *Subject, b *Box) bool {
 	key := v.keyOf(b)
-	since := !s.Known || b.Seen.FirstSeen.Before(s.Seen.Since)
+	since := !s.Known || v.earlierThan(b.Seen.FirstSeen, s.Seen.Since)
 	return since && (key == "" || key != s.Task.Sandbox)
 }
 

@@ -12,6 +12,10 @@ import (
 func executionsStuck(v *view, s *Subject) answer {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
+		//guard:queue-replaced harm a live task would be judged by the queue of an earlier attempt's sandbox
+		if v.replaced(s, b) {
+			continue
+		}
 		if b.Here && b.Owned && b.State == SandboxRunning && b.Probes.queues() {
 			return v.judgeQueue(s, b)
 		}

@@ -33,7 +33,7 @@ func heartbeatLost(v *view, s *Subject) answer {
 		return v.no(func() string { return fmt.Sprintf("last life sign %s ago, limit %s", short(all), short(limit)) })
 	}
 	if why, probe := v.unheard(s); why != "" {
-		return answer{probe: probe, kept: fmt.Sprintf("silent for %s, %s", short(quiet), why)}
+		return answer{probe: probe, look: probe && v.unseen(s), kept: fmt.Sprintf("silent for %s, %s", short(quiet), why)}
 	}
 	return v.foundSilent(s, min(all, ran), limit)
 }

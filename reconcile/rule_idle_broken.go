@@ -24,15 +24,18 @@ func idleBroken(v *view, s *Subject) answer {
 	return v.no(func() string { return v.probedWords(s) })
 }
 
-// replaced reports whether a sandbox of a live task is one too many: the task has another one, and
-// its row does not name this one. It says nothing of the task.
+// replaced reports whether a sandbox of a live task is one too many: its row does not name this
+// one, and the task has another one or was handed out anew since. It says nothing of the task.
 func (v *view) replaced(s *Subject, b *Box) bool {
 	if s.Task == nil || s.Fate != FateLive {
 		return false
 	}
+	if key := v.keyOf(b); key != "" && key == s.Task.Sandbox {
+		return false
+	}
 	other := s.hasBox(func(o *Box) bool { return o.Ref != b.Ref && !o.Gone && !o.Lost() })
-	key := v.keyOf(b)
-	return other && (key == "" || key != s.Task.Sandbox)
+	//guard:replaced-earlier harm `-s.Task.State == TaskAssigned && v.earlier(s, b)` a new attempt would be failed for the sandbox of the last
+	return other || s.Task.State == TaskAssigned && v.earlier(s, b)
 }
 
 // probedWords say what the probes of the subject's sandboxes came to.
@@ -115,10 +118,12 @@ func (v *view) failsElsewhere(b *Box, first time.Time) []string {
 // convicts reports whether the failed probes of a sandbox say something of it: its provider's
 // probes are trusted, and another sandbox has answered since.
 func (v *view) convicts(b *Box) bool {
-	if len(b.Probes.Failures) == 0 {
+	//guard:silent-recovered-probes harm `= b.Probes.Failures` a failure during an outage of the probes would convict
+	run := v.countable(b)
+	if len(run) == 0 {
 		return false
 	}
-	_, others := v.others(b.Ref, b.Probes.Failures[0].At)
+	_, others := v.others(b.Ref, run[0].At)
 	//guard:silent-probes harm `v.trusted(probesOf(b.Provider)) => true` a toolbox that is down would convict
 	//guard:silent-witness harm `others > 0 => true` a toolbox that has just gone down would convict
 	return v.trusted(probesOf(b.Provider)) && others > 0

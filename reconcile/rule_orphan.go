@@ -75,10 +75,7 @@ func (v *view) orphanHolds(s *Subject, b *Box) []string {
 	}
 	//guard:orphan-shared P1 a twin installation's sandboxes would be ended
 	if s.Fate == FateUnknown && !v.p.Providers[b.Provider].Exclusive {
-		holds = append(
-			holds,
-			"not-exclusive: it names a task that nobody here ever knew, and the account may be shared",
-		)
+		holds = append(holds, sharedWords)
 	}
 	//guard:orphan-pair harm the sandbox of a task that lives would be ended because its link was lost
 	if task := v.pairs[b.Ref]; task != "" {

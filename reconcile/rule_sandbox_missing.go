@@ -13,11 +13,14 @@ func sandboxMissing(v *view, s *Subject) answer {
 	if t == nil || s.Fate != FateLive || t.State == TaskPending || !t.State.Live() {
 		return v.apart(s, "assigned and running tasks are")
 	}
-	if !v.started(s) && !s.hasBox(func(b *Box) bool { return b.Known && !s.past(b) }) {
+	if !v.started(s) && !s.hasBox(func(b *Box) bool { return b.Known && !v.past(s, b) }) {
 		return fine("it never had a sandbox that the ledger knows, and its worker has not started")
 	}
-	if s.hasBox(func(b *Box) bool { return b.Here && !b.Lost() }) {
+	if s.hasBox(func(b *Box) bool { return b.Here && !b.Lost() && b.State != SandboxDeleting }) {
 		return v.no(func() string { return v.state(s) })
+	}
+	if s.hasBox(func(b *Box) bool { return b.Here && b.State == SandboxDeleting }) {
+		return answer{look: v.canLook(t), kept: v.state(s)} // a list may show for long what is gone
 	}
 	//guard:missing-alive P14 a task whose worker speaks would be failed as without a sandbox
 	if age, alive := v.alive(t); alive {
@@ -54,7 +57,7 @@ func (v *view) lostFor(s *Subject) time.Duration {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		switch {
-		case !b.Known || s.past(b):
+		case !b.Known || v.past(s, b):
 		case !b.Seen.GoneAt.IsZero():
 			longest = max(longest, v.since(b.Seen.GoneAt))
 		case b.Lost() && b.Here && b.Seen.State == b.State:

@@ -21,8 +21,10 @@ import (
 var (
 	historiesFlag = flag.Int("histories", unlessRaced(2000, 200),
 		"how many random histories are played; -seed plays only one")
-	passesFlag    = flag.Int("passes", 0, "play random histories until so many passes were made, and print what came of it")
-	traceFlag     = flag.Bool("trace", false, "print the trace of the history that is played")
+	passesFlag = flag.Int("passes", 0, "play random histories until so many passes were made, and print what came of it")
+	fromFlag   = flag.Uint64("from", 1, "the first seed of random histories")
+	onFlag     = flag.Bool("on", false, "go on after a history that went wrong, and only name it")
+	traceFlag  = flag.Bool("trace", false, "print the trace of the history that is played")
 )
 
 // unlessRaced is for what is played: many, or a few while the race detector watches.
@@ -62,6 +64,7 @@ func TestSimulation(t *testing.T) {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	all := &tournament{coverage: map[string]int{}, began: time.Now()}
+	all.seed.Store(*fromFlag - 1)
 	t.Run("histories", func(t *testing.T) {
 		for range runtime.GOMAXPROCS(0) {
 			t.Run("", func(t *testing.T) {
@@ -92,7 +95,7 @@ func (all *tournament) more() (uint64, bool) {
 	if *passesFlag > 0 {
 		return seed, all.passes.Load() < int64(*passesFlag) && !all.failed.Load()
 	}
-	return seed, seed <= uint64(*historiesFlag) && !all.failed.Load()
+	return seed, seed < *fromFlag+uint64(*historiesFlag) && !all.failed.Load()
 }
 
 func (all *tournament) play(t *testing.T) {
@@ -101,6 +104,10 @@ func (all *tournament) play(t *testing.T) {
 		r := simtest.Run(t, &script, simtest.Options{})
 		all.count(r)
 		if r.Err == nil && len(r.Violations) == 0 {
+			continue
+		}
+		if *onFlag && r.Err == nil {
+			t.Errorf("seed %d breaks a property: %s", script.Seed, whatBroke(r.Violations))
 			continue
 		}
 		if all.failed.CompareAndSwap(false, true) {

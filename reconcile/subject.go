@@ -55,6 +55,10 @@ func (v *view) link() (byTask map[string][]Box, loose []Box) {
 	for i := range v.s.Sandboxes {
 		b := block[i : i+1 : i+1]
 		v.fill(&b[0], &v.s.Sandboxes[i])
+		//guard:gone-listed live a task would wait for ever for a sandbox that is gone and stays on a list
+		if b[0].State == SandboxDeleting && v.s.Looks[b[0].Ref].Gone {
+			b[0].Here, b[0].Gone = false, true
+		}
 		id := v.taskOf(&b[0], bySandbox)
 		switch {
 		case id == "" || v.live[id] == nil:

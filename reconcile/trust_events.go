@@ -97,11 +97,16 @@ func (v *view) silence(s *Subject) silence {
 			out.answered = out.answered || p.Outcome == Answered
 		}
 	}
-	if !s.hasBox(func(b *Box) bool { return b.Here && b.State == SandboxRunning }) {
+	//guard:silent-unseen harm `-!s.hasBox(unseenBox)` those whose sandboxes cannot be looked at would not count
+	if !s.hasBox(runningBox) && !s.hasBox(unseenBox) {
 		out.unproved = false // nothing runs that could answer: its sandbox speaks for itself
 	}
 	return out
 }
+
+func runningBox(b *Box) bool { return b.Here && b.State == SandboxRunning }
+
+func unseenBox(b *Box) bool { return !b.Here && !b.Gone }
 
 // distrustTogether: many that fell silent within one limit of each other, while their
 // sandboxes answer, were silenced by one cause. Those not probed since are not convicted

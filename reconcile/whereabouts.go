@@ -17,6 +17,9 @@ func (v *view) whereabouts(s *Subject) (where string, proven bool) {
 		switch {
 		case b.Gone:
 			seen = append(seen, fmt.Sprintf("sandbox %s at %s is gone", b.ID, b.Provider))
+		//guard:where-another live what the last look before the deed refuses would be planned again and again
+		case b.Here && !b.Lost() && b.Task != "" && b.Task != s.Task.ID:
+			return fmt.Sprintf("sandbox %s at %s is %s, and names task %s", b.ID, b.Provider, b.Raw, clip(b.Task, 60)), false
 		case b.Here:
 			seen = append(
 				seen,
@@ -27,7 +30,7 @@ func (v *view) whereabouts(s *Subject) (where string, proven bool) {
 			return v.unlooked(b.Ref), false
 		}
 	}
-	present := s.hasBox(func(b *Box) bool { return !s.past(b) })
+	present := s.hasBox(func(b *Box) bool { return !v.past(s, b) })
 	for _, provider := range v.candidates(s.Task) {
 		//guard:where-names-another P4 `-!v.namesAnother(provider, s)` the sandbox that the row names would not be looked at
 		if v.s.Kind == Full && present && !v.namesAnother(provider, s) {
@@ -59,7 +62,7 @@ func (v *view) canLook(t *Task) bool { return len(v.candidates(t)) > 0 }
 
 // past reports whether the sandbox was over before the task's present state began, as the
 // ledger saw both: it is of an earlier attempt and says nothing of this one.
-func (s *Subject) past(b *Box) bool {
+func (v *view) past(s *Subject, b *Box) bool {
 	if !b.Known || !b.Lost() || !s.Known || s.Seen.Status != s.Task.Status {
 		return false
 	}
@@ -67,7 +70,14 @@ func (s *Subject) past(b *Box) bool {
 	if over.IsZero() && b.Here && b.Seen.State == b.State {
 		over = b.Seen.StateSince
 	}
-	return !over.IsZero() && over.Before(s.Seen.Since)
+	return !over.IsZero() && v.earlierThan(over, s.Seen.Since)
+}
+
+// earlierThan reports whether one time of the ledger's clock is older than another. One that lies ahead
+// is of before that clock was set back.
+func (v *view) earlierThan(one, other time.Time) bool {
+	//guard:earlier-set-back harm `-one.After(v.now)` what was over before the ledger's clock was set back would be of now
+	return one.Before(other) || one.After(v.now)
 }
 
 func (v *view) unlooked(ref Ref) string {

@@ -9,7 +9,8 @@ func (w *World) TouchAt(id string, at time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	b := w.boxes[id]
-	if b == nil || b.Gone || !at.After(b.LastActivityAt) {
+	ahead := b != nil && b.LastActivityAt.After(w.Now()) // stamped before the clock was set back
+	if b == nil || b.Gone || !ahead && !at.After(b.LastActivityAt) {
 		return
 	}
 	b.LastActivityAt = at

@@ -140,7 +140,7 @@ func (e *engine) leftover(r *reconcile.Result, err error) string {
 		return "a pass is not complete: " + r.Error
 	}
 	for i := range r.Plan.Steps {
-		if s := &r.Plan.Steps[i]; s.HeldBy == "" || !byConfig(s.HeldBy) {
+		if s := &r.Plan.Steps[i]; !byConfig(s.HeldBy) && !alone(r, s) {
 			return fmt.Sprintf("the plan has: %s %s of %s %s, held by %q", s.Rule, s.Step, s.Subject, s.Sandbox, s.HeldBy)
 		}
 	}
@@ -152,10 +152,29 @@ func (e *engine) leftover(r *reconcile.Result, err error) string {
 				a.Sandbox, a.Outcome, a.Attempts, a.Detail)
 		}
 	}
-	if wrong := e.place.Wrong(); len(wrong) > 0 {
-		return "not repaired: " + wrong[0]
+	for _, wrong := range e.place.Wrong() {
+		rests := func(a reconcile.Action) bool { return strings.Contains(wrong, a.Sandbox) && !e.enforced(a.Rule) }
+		if !slices.ContainsFunc(open, rests) {
+			return "not repaired: " + wrong
+		}
 	}
 	return ""
+}
+
+// alone reports whether a step waits, for ever, for something to compare its sandbox with: its
+// provider has no other that runs.
+func alone(r *reconcile.Result, s *reconcile.PlannedStep) bool {
+	if !strings.Contains(s.HeldBy, "no other") {
+		return false
+	}
+	for i := range r.Judged.Decisions {
+		for _, b := range r.Judged.Decisions[i].Subject.Boxes {
+			if b.Here && b.State == reconcile.SandboxRunning && b.Provider == s.Provider && b.ID != s.Sandbox {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // byConfig reports whether a step is held by what the config says, which lasts.

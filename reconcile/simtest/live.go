@@ -94,6 +94,8 @@ func (t *Town) ender(b *box) string {
 	}
 	rule := ""
 	switch {
+	case b.task == nil && b.reused:
+		return "" // rows and the ledger know the id as another's: what becomes of that one decides
 	case b.task == nil && t.everOrphan(b):
 		rule = "orphan"
 	case r == nil || !t.watch.linked(b.task, b):

@@ -176,7 +176,7 @@ func (w *watch) elapsed(domain string, at time.Time) time.Duration {
 	if at.IsZero() {
 		return 0
 	}
-	return max(w.since(domain, at), w.town.now().Sub(at))
+	return max(w.since(domain, at.Add(-1)), w.town.now().Sub(at)) // a jump at that very moment counts
 }
 
 // since is how long ago a moment of the bubble's time was, as a domain's clock counts it.

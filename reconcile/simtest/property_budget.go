@@ -77,11 +77,12 @@ func (w *watch) exceeded(p *process, pass int64, asked bool, now time.Time) stri
 func (w *watch) rewound() bool { return w.town.clocks.moved(domainLedger, w.town.began) > 0 }
 
 // fleet is the most that anybody can have taken for the owned fleet of late: what is there, and
-// what was within a few passes.
+// what was within a few passes; where the provider's clock was set back, what is gone may come back.
 func (w *watch) fleet() int {
 	n := 0
 	for _, b := range w.town.boxes {
-		if b.owner != foreign && (b.there() || w.town.now().Sub(b.over) < 30*time.Minute) {
+		late := w.town.now().Sub(b.over) < 30*time.Minute || w.town.clocks.moved(b.cloud.name, w.town.began) > 0
+		if b.owner != foreign && (b.there() || late) {
 			n++
 		}
 	}

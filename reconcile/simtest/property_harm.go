@@ -147,6 +147,8 @@ func (w *watch) twice(d *deed) string {
 	}
 	of := w.act(d.a)
 	switch {
+	case d.write != nil && of.effects > 0 && d.k != nil && d.k.restored:
+		return "" // a backup has undone what was written
 	case d.write != nil && of.effects > 0:
 		return d.what() + ": written a second time by the same action"
 	case d.Call == "Terminate":

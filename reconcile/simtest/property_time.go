@@ -117,6 +117,9 @@ func (w *watch) silentAgain(d *deed) string {
 
 // sighted: an orphan was found by as many full passes as the rule wants, since the last gap.
 func (w *watch) sighted(d *deed) string {
+	if c := d.p.claims[d.a.ID]; c != nil && c.at.Before(w.gap) {
+		return "" // begun before the gap was known, and looked at again since
+	}
 	rule := d.p.policy.Rules["orphan"]
 	seen := w.sights[reconcile.Ref{Provider: d.Party, ID: d.ID}]
 	counted := 0
@@ -140,6 +143,7 @@ func (w *watch) recorded(s *Step) {
 	}
 	if w.gapBefore(rec.At) {
 		clear(w.sights)
+		w.gap = w.town.now()
 	}
 	if rec.Complete {
 		w.began = append(w.began, rec.At)

@@ -13,6 +13,8 @@ func (w *watch) foreign(d *deed) string {
 	switch {
 	case d.ends() && d.b == nil:
 		return d.what() + ": nobody knows such a sandbox"
+	case d.ends() && d.b.owner == twins && d.asked() && d.a.Anyway:
+		return "" // a person was told that the account may be shared
 	case d.ends() && d.b.owner != ours:
 		return fmt.Sprintf("%s: it is not ours but %s", d.what(), d.b.owner)
 	case d.write != nil && w.before != nil && w.before.Outside:
@@ -105,6 +107,9 @@ func (w *watch) vetoed(d *deed) string {
 	}
 	if k := d.k; k != nil && k.worker() != nil && k.worker().ahead > 0 {
 		return "" // P5: its worker winds the clock
+	}
+	if d.k != nil && d.k.restored && sign.After(was.AsOf) {
+		return "" // the same, of a worker that its row does not know any more
 	}
 	if ago := was.AsOf.Sub(sign); !sign.IsZero() && ago <= limit {
 		return fmt.Sprintf("%s: its worker gave a life sign %s ago", d.what(), ago)

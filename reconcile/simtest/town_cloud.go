@@ -111,6 +111,7 @@ type box struct {
 	proven time.Time              // the newest probe that was answered
 	shown  bool                   // a listing has shown that it is its task's
 	kept   map[string]string      // its labels, while they are lost
+	reused bool                   // its id was another's before
 }
 
 // put registers a sandbox of the world.

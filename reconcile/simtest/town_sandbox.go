@@ -140,7 +140,7 @@ func (t *Town) reuse(b *box, a *args) {
 		b.cloud.world.Change(fresh.ID, func(s *simulated.Sandbox) { s.Labels = twinLabels(b.cloud, "z1") })
 		o = t.twinOf(b.cloud)
 	}
-	t.put(b.cloud, fresh, o)
+	t.put(b.cloud, fresh, o).reused = true
 }
 
 // twinOf is whose a sandbox is that another environment of the platform makes, with our labels.

@@ -120,7 +120,7 @@ func (t *Town) early(r *row, b *box) string {
 // lingering says why the sandbox of a finished task may still be wanted: a person keeps it,
 // or did something a moment ago and may go on.
 func (t *Town) lingering(k *task, r *row, b *box) string {
-	used := min(t.watch.since(b.ref.Provider, b.used), t.watch.elapsed(domainTasks, latestOf(k.touched, k.entered)))
+	used := min(t.watch.elapsed(b.ref.Provider, b.used), t.watch.elapsed(domainTasks, latestOf(k.touched, k.entered)))
 	switch {
 	case k.box != b, b.state == reconcile.SandboxFailed, !b.broken.IsZero():
 		return "" // of an earlier attempt, or nothing works in it any more
@@ -128,7 +128,7 @@ func (t *Town) lingering(k *task, r *row, b *box) string {
 		return "it is kept alive for its user"
 	case r.Error != "" && markIn(r.Error) != "":
 		return "" // we ended the task, and its sandbox with it
-	case used < t.after("finished-lingering"):
+	case used < t.after("finished-lingering") && !k.restored: // a backup does not know what was done since
 		return "its user may go on in it"
 	}
 	return ""

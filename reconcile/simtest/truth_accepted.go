@@ -12,6 +12,10 @@ func (t *Town) accepted(k *task, rule string) string {
 	r := t.table.truly(k.id)
 	switch {
 	case r == nil:
+	case rule == "assigned-stale" && k.restored:
+		return "a backup says that it was handed out long ago"
+	case (rule == "heartbeat-lost" || rule == "inactive") && t.watch.let["events"]:
+		return "a person said that silence counts all the same"
 	case rule == "deadline-exceeded" && t.overdue(r):
 		return "deadlines are authoritative" // "fail first, then terminate: authoritative"
 	case rule == "inactive" && t.idle(r):
@@ -95,8 +99,8 @@ func (t *Town) silentAlone(r *row) bool {
 	now := t.table.now()
 	seen := t.table.read(r)
 	own := seen.LifeSign()
-	if w := t.tasks[r.ID].worker(); w != nil && w.ahead > 0 && len(w.mute) > 0 {
-		return true // its newest stamp lies ahead, and it sends no more: how long, only the ledger knows
+	if w := t.tasks[r.ID].worker(); w != nil && w.ahead > 0 && (len(w.mute) > 0 || len(t.clocks.steps(domainTasks)) > 0) {
+		return true // its newest stamp lies ahead, and no newer one shows: how long, only the ledger knows
 	}
 	if now.Sub(own) <= limit {
 		return false
@@ -104,13 +108,16 @@ func (t *Town) silentAlone(r *row) bool {
 	running := t.running()
 	var signs []time.Time
 	for i := range running {
-		if sign := running[i].LifeSign(); now.Sub(sign) > limit && t.answers(running[i].ID) {
+		if sign := running[i].LifeSign(); now.Sub(sign) > limit+aMoment && t.answers(running[i].ID) {
 			signs = append(signs, sign)
 		}
 	}
 	together := crowd(signs, own, limit)
 	return len(running) >= 3 && (together < 3 || together*3 < len(running))
 }
+
+// aMoment is how long a pass may be at work since it read the rows.
+const aMoment = 15 * time.Second
 
 // crowd is how many of the moments, at most, lie within one span that also holds this one.
 func crowd(moments []time.Time, one time.Time, length time.Duration) int {
@@ -137,7 +144,7 @@ func (t *Town) flaky(b *box) bool {
 		return false
 	}
 	for _, other := range t.boxes {
-		if other != b && other.cloud == b.cloud && other.proven.After(b.failed) {
+		if other != b && other.cloud == b.cloud && other.proven.After(b.failed.Add(-aMoment)) {
 			return true
 		}
 	}

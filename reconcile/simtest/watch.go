@@ -19,6 +19,7 @@ type watch struct {
 	boxes  map[reconcile.Ref]*ending
 	begun  []begin
 	sights map[reconcile.Ref][]time.Time // full passes that found a sandbox to be an orphan; ledger's clock
+	gap    time.Time                     // when the newest gap between passes ended
 	full   []time.Time                   // when complete full passes were recorded
 	began  []time.Time                   // the times of the complete passes; ledger's clock
 	done   []time.Time                   // when they were recorded; ledger's clock
