@@ -122,6 +122,10 @@ func (r *run) stands(t *Task, a *Action, sb Sandbox) string {
 	if ours && sb.SandboxKey != "" && t.Sandbox != sb.SandboxKey {
 		return ""
 	}
+	//guard:stands-failed live the quarantine of one that has failed would be begun anew for ever
+	if _, alive := r.view.alive(t); a.Rule == "errored" && sb.State == SandboxFailed && !alive {
+		return "" // nobody goes on in that
+	}
 	return "the task is live again: " + t.Status
 }
 

@@ -84,10 +84,20 @@ func (v *view) clockSetBack() time.Time {
 		gap = max(gap, 2*v.p.Full, 2*UsualGap(&v.s.Memory))
 	}
 	now := seen.Clock.Add(gap)
-	if seen.Clock.IsZero() || !v.s.T0.Before(now.Add(-skew)) {
+	if seen.Clock.IsZero() || v.s.T0.IsZero() || !v.s.T0.Before(now.Add(-skew)) {
 		return seen.SetBack
 	}
 	return latest(seen.SetBack, now)
+}
+
+// clockSetAhead is by how much the task database's clock has been set ahead since the last pass,
+// against the ledger's; 0 for not at all.
+func (v *view) clockSetAhead() time.Duration {
+	seen := v.s.Memory.Sources[sourceTasks]
+	if ahead := v.s.T0.Sub(seen.Clock) - v.now.Sub(seen.LastTrusted); !seen.Clock.IsZero() && ahead > skew {
+		return ahead
+	}
+	return 0
 }
 
 // cameTo reports whether the database's clock had come to a time before it was set back: what is

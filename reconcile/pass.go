@@ -198,10 +198,10 @@ func (k *Keeper) recordFailed(ctx context.Context, lease Lease, rec Record) erro
 		return nil // the ledger cannot be read: the pass stays on record as begun and never ended
 	}
 	rec.WatchSince = watch(&m, &k.Policy)
-	rec.Sources = []SourceSeen{{
-		Name: sourceTasks, Reason: "not read: " + clip(rec.Error, 300), Since: m.Now,
-		LastTrusted: m.Sources[sourceTasks].LastTrusted, RecoveredAt: m.Sources[sourceTasks].RecoveredAt,
-	}}
+	seen := m.Sources[sourceTasks]
+	seen.Name, seen.Trusted, seen.Since = sourceTasks, false, m.Now
+	seen.Reason = "not read: " + clip(rec.Error, 300)
+	rec.Sources = []SourceSeen{seen}
 	rec.Breakers = m.Controls.Breakers
 	if err := k.Ledger.Record(ctx, lease, rec); err != nil {
 		return fmt.Errorf("record that pass %d failed: %w", rec.Pass, err)

@@ -60,7 +60,8 @@ func (v *view) awakened(decisions []Decision) map[string]string {
 		for j := range s.Boxes {
 			b := &s.Boxes[j]
 			a := ends[b.Ref]
-			if a == nil {
+			//guard:awakened-failed live `-b.State == SandboxFailed` the end of one that has failed would be taken back for ever
+			if a == nil || b.State == SandboxFailed { // nobody goes on in that
 				continue
 			}
 			why := s.Task.goesOn(a, v.keyOf(b))

@@ -129,7 +129,7 @@ func (v *view) assessTasks() {
 		why = "the task table is empty while sandboxes of ours exist: a wrong or emptied database"
 	}
 	v.trust(sourceTasks, why)
-	if seen := v.sources[sourceTasks]; seen.Trusted {
+	if seen := v.sources[sourceTasks]; seen.Trusted && !v.s.T0.IsZero() {
 		seen.Clock, seen.SetBack = v.s.T0, v.setBack
 		v.sources[sourceTasks] = seen
 	}

@@ -66,6 +66,10 @@ func (v *view) distrustEvents(subs []Subject) string {
 			silent = append(silent, v.silence(s))
 		}
 	}
+	//guard:events-set-ahead harm a clock that is set ahead would make all workers silent
+	if ahead := v.clockSetAhead(); ahead > 0 {
+		return fmt.Sprintf("the task database's clock was set ahead by %s", ahead.Truncate(time.Second))
+	}
 	//guard:events-out harm a pipeline that is down would not be seen, and kill all workers
 	if v.running >= 3 && asOf.Sub(newest) > v.limit {
 		return fmt.Sprintf("%d tasks run and none was heard for %s: the event pipeline is down",

@@ -205,6 +205,11 @@ func TestEventsTrust(t *testing.T) {
 		"three run and none was ever heard": {boxes + "task t{1..3} running started=1h", "events", "heard for ever"},
 		"one out of where is heard": {
 			boxes + "task t{1..3} running started=1h ev.heartbeat=91s; row t4 running ev.heartbeat=5s", "events", ""},
+		"the database's clock was set ahead since the last pass, a minute ago": {
+			"source tasks trusted clock=11m; " + boxes + "task t1 running started=1h ev.heartbeat=10m", "events",
+			"the task database's clock was set ahead by 10m0s"},
+		"it is as far as it should be": {
+			"source tasks trusted clock=1m; " + boxes + "task t1 running started=1h ev.heartbeat=10m", "", ""},
 		"three are assigned and silent": {boxes + "task t{1..3} assigned updated=1h ev.heartbeat=1h", "", ""},
 		"no events are mapped":          {"tasks eventless; " + boxes + "task t{1..3} running started=1h", "", ""},
 		"a third fell silent together while they answer": {

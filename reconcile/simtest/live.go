@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -61,6 +62,9 @@ func (t *Town) finder(k *task, r *row) string {
 	started := seen.LifeSign().After(time.Time{}) || !seen.StartedAt.IsZero()
 	if k.box != nil && t.boxes[k.box.ref] != k.box {
 		return "" // somebody else has its id by now
+	}
+	if slices.ContainsFunc(t.boxOrder, func(b *box) bool { return b.task == k && b != k.box && b.there() }) {
+		return "" // another sandbox of it is there: it may be that one where it goes on
 	}
 	if !seen.Events.Finished.IsZero() || seen.LifeSign().After(seen.AsOf) || k.restored {
 		return "" // finished-unrecorded vetoes; a stamp from the future takes its time

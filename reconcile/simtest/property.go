@@ -62,6 +62,9 @@ func (t *Town) Step(s Step) []Violation {
 	}
 	w.released(&s)
 	p.read(&s, moment{s.N, t.now()})
+	if t.now().Sub(p.last) > time.Minute {
+		p.woke = t.now()
+	}
 	p.last = t.now()
 	w.before = nil
 	return out
@@ -155,7 +158,7 @@ func (w *watch) did(d *deed) {
 	}
 	if d.Call == "Terminate" {
 		w.boxes[reconcile.Ref{Provider: d.Party, ID: d.ID}] = &ending{at: w.at, by: d.Process, told: d.Err == nil,
-			late: w.at.Sub(d.p.last) > time.Minute}
+			late: w.at.Sub(d.p.last) > time.Minute || w.at.Sub(d.p.woke) < time.Minute}
 	}
 	w.town.count(fmt.Sprintf("%s by %s", d.Call, d.rule()))
 	w.town.look()

@@ -86,7 +86,7 @@ func (w *watch) plans(p *process, r *reconcile.Result) []string {
 // plansIn is the same for a pass that is recorded: the steps that it adds are to be done.
 func (w *watch) plansIn(p *process, s *Step) []string {
 	rec, ok := s.Args.(reconcile.Record)
-	if s.Call != "Record" || !ok {
+	if s.Call != "Record" || !ok || !s.Effect {
 		return nil
 	}
 	var out []string

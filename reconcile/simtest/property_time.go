@@ -38,9 +38,9 @@ func (w *watch) lasted(d *deed) (time.Duration, bool) {
 	case "orphan", "duplicate", "over-age":
 		return d.b.age(), true
 	case "provisioning-stuck":
-		return w.since(at, d.b.since), d.b.state == reconcile.SandboxCreating
+		return w.elapsed(at, d.b.since), d.b.state == reconcile.SandboxCreating
 	case "errored":
-		return w.since(at, d.b.since), d.b.state == reconcile.SandboxFailed
+		return w.elapsed(at, d.b.since), d.b.state == reconcile.SandboxFailed
 	case "stop-ignored", "finished-lingering":
 		r := w.town.table.truly(d.ofTask())
 		if d.k == nil || r == nil || d.rule() == "finished-lingering" && d.k.box != d.b {

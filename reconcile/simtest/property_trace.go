@@ -48,7 +48,7 @@ func (w *watch) against(d *deed) string {
 	}
 	for _, pause := range d.p.wish.Pauses {
 		provider := d.Party
-		if d.write != nil && d.k != nil && d.k.box != nil {
+		if d.write != nil && d.k != nil && d.k.box != nil && w.town.boxes[d.k.box.ref] == d.k.box {
 			provider = d.k.box.ref.Provider
 		}
 		if pause.Scope == "all" || pause.Scope == "rule:"+d.rule() || pause.Scope == "provider:"+provider {

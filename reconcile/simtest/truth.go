@@ -47,6 +47,9 @@ func (t *Town) comingUp(k *task, r *row) string {
 	if b := k.box; b.there() && b.state == reconcile.SandboxCreating && now.Sub(b.since) < t.after("provisioning-stuck") {
 		return "its sandbox is coming up"
 	}
+	if k.box != nil && t.clocks.moved(k.box.cloud.name, k.handed) > 0 {
+		return "" // its provider does not show what is made later than its clock
+	}
 	if k.never || k.box != nil && (!k.box.there() || k.box.state != reconcile.SandboxRunning || !k.box.broken.IsZero()) {
 		return "" // the attempt has failed already
 	}

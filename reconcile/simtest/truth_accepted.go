@@ -12,6 +12,8 @@ func (t *Town) accepted(k *task, rule string) string {
 	r := t.table.truly(k.id)
 	switch {
 	case r == nil:
+	case rule == "heartbeat-lost" && k.restored && k.box != nil && r.Sandbox != k.box.key:
+		return "a backup names another sandbox"
 	case rule == "assigned-stale" && k.restored:
 		return "a backup says that it was handed out long ago"
 	case (rule == "heartbeat-lost" || rule == "inactive") && t.watch.let["events"]:

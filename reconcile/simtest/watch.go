@@ -44,6 +44,7 @@ type process struct {
 	wishes moment                 // its newest read of the controls
 	wish   reconcile.Controls
 	last   time.Time // when it did something last
+	woke   time.Time // when it did something again after it had not for long: it may have been frozen
 	pass   int64
 	count  int             // live rows of its newest read; -1: not read in this pass
 	listed map[string]bool // the listings of its present pass, true for one that failed
