@@ -46,6 +46,30 @@ test-faults: ## strike databases, network, provider and replicas with real fault
 	@tools/setup.sh
 	go test -count=1 -v -timeout 0 -run '^TestFaults$$' ./cmd/sandkeeper -faults -for $(or $(FOR),60s)
 
+.PHONY: test-vendors
+test-vendors: ## let the vendors' own clients drive our simulators, and judge what they made
+	@tools/setup.sh
+	@tools/vendors.sh
+	go test -count=1 -v -timeout 15m -run '^TestVendors$$' ./test/vendors -vendors
+
+.PHONY: test-worker
+test-worker: ## the example Cloudflare Worker in the real Workers runtime, then the adapter against it (needs Node.js)
+	cd deploy/cloudflare-worker && npm ci --loglevel=error && npm test
+	go test -count=1 -timeout 5m -run '^TestWorker$$' ./providers/cloudflare -worker
+
+.PHONY: test-engines
+test-engines: test-engine-docker test-engine-kubernetes ## both of the next, on real engines
+
+.PHONY: test-engine-kubernetes
+test-engine-kubernetes: ## let the janitor keep a real Kubernetes cluster of one node (root; builds it once, minutes)
+	@tools/setup.sh
+	tools/engines-kubernetes.sh run go test -count=1 -v -timeout 20m -run '^TestEngineKubernetes$$' ./cmd/sandkeeper
+
+.PHONY: test-engine-docker
+test-engine-docker: ## break real containers of a Docker engine and of Podman, and repair them; starts both, as root
+	@tools/setup.sh
+	tools/engines-docker.sh go test -count=1 -v -timeout 30m -run '^TestEngineDocker$$' ./cmd/sandkeeper
+
 .PHONY: head-to-head
 head-to-head: ## compare with others in WORLDS (300) simulated worlds; writes docs/head-to-head.md
 	go test -count=1 -timeout 0 -run '^TestHeadToHead$$' ./reconcile/simtest/peers \

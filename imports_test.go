@@ -49,6 +49,10 @@ var places = []place{
 	{pattern: "providers/wire", ours: []string{"reconcile", "providers/entry"}, never: databases},
 	{pattern: "providers/providertest", ours: []string{"reconcile", "providers/simulated", "providers/entry",
 		"providers/wire", "providers/wire/wiretest"}, never: databases},
+	// The languages of a description: they know no provider.
+	{pattern: "providers/formula", never: effects},
+	{pattern: "providers/generic", ours: []string{"reconcile", "providers/entry", "providers/wire", "providers/formula"},
+		never: databases},
 	// Adapters do not know each other.
 	{pattern: "providers/*", ours: []string{"reconcile", "providers/entry", "providers/wire"}, never: databases},
 	{pattern: "providers/*/*test", ours: []string{"reconcile", "providers/simulated", "providers/wire/wiretest"},
@@ -58,6 +62,7 @@ var places = []place{
 	{pattern: "alerts", ours: []string{"reconcile", "alerts/*"}, never: databases},
 	{pattern: "alerts/*", ours: []string{"reconcile"}, never: databases},
 	{pattern: "deploy"},
+	{pattern: "test/vendors"}, // tests alone, of the program and of the simulators
 }
 
 // databases are the ways to a database that only store and cmd know.

@@ -15,3 +15,6 @@ type Link = entry.Link
 // Options are what opening a provider needs besides its entry: transport, log, user agent
 // and clock. The zero value is for production.
 type Options = entry.Options
+
+// API is somebody's HTTP API as an operator describes it, for kind generic.
+type API = entry.API

@@ -64,6 +64,7 @@ var traits = []trait{
 	{"Listing", "sandboxes on a page", says(pageSize)},
 	{"Listing", "in the order of creation", is(func(a wire.Abilities) bool { return a.OldestFirst })},
 	{"Listing", "what is hidden after a delete", is(func(a wire.Abilities) bool { return a.Hides })},
+	{"Listing", "a name in place of an id is no end", is(func(a wire.Abilities) bool { return a.NameMayBeID })},
 	{"Listing", "the provider's own clock", is(func(a wire.Abilities) bool { return !a.Undated })},
 	{"Listing", "states told apart", says(func(a wire.Abilities) string { return words(a.States) })},
 	{"Listing", "may lack or show late", says(func(a wire.Abilities) string { return a.Lags })},

@@ -4,16 +4,30 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sandkeeper/sandkeeper/providers/agentuity"
+	"github.com/sandkeeper/sandkeeper/providers/cloudflare"
 	"github.com/sandkeeper/sandkeeper/providers/daytona"
+	"github.com/sandkeeper/sandkeeper/providers/docker"
+	"github.com/sandkeeper/sandkeeper/providers/e2b"
+	"github.com/sandkeeper/sandkeeper/providers/generic"
+	"github.com/sandkeeper/sandkeeper/providers/kubernetes"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/providers/vercel"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // adapters are the kinds that can be opened. A new one is an import above and a line here.
 var adapters = []adapter{
+	of("agentuity", agentuity.New, agentuity.Abilities, agentuity.Guide),
+	of("cloudflare", cloudflare.New, cloudflare.Abilities, cloudflare.Guide),
 	of("daytona", daytona.New, daytona.Abilities, daytona.Guide),
+	of("docker", docker.New, docker.Abilities, docker.Guide),
+	of("kubernetes", kubernetes.New, kubernetes.Abilities, kubernetes.Guide),
+	of("e2b", e2b.New, e2b.Abilities, e2b.Guide),
+	of("generic", generic.New, generic.Abilities, generic.Guide),
 	of("simulated", simulated.Open, simulated.Abilities, simulated.Guide),
+	of("vercel", vercel.New, vercel.Abilities, vercel.Guide),
 }
 
 // An adapter is one kind that can be opened.

@@ -10,6 +10,14 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
+// described is the least that kind generic needs to know of a platform.
+var described = func() *providers.API {
+	api := &providers.API{Absent: "status == 404", States: map[string]string{"up": "running"}}
+	api.List.Path, api.List.Items, api.Get.Path = "/boxes", "body", "/boxes/{id}"
+	api.Sandbox.ID, api.Sandbox.State = "id", "state"
+	return api
+}()
+
 func TestOpen(t *testing.T) {
 	for name, test := range map[string]struct {
 		entry providers.Entry
@@ -17,14 +25,18 @@ func TestOpen(t *testing.T) {
 	}{
 		"daytona":   {providers.Entry{Name: "a", Kind: "daytona", Token: "key"}, ""},
 		"simulated": {providers.Entry{Name: "a", Kind: "simulated"}, ""},
-		"a kind not built yet": {
-			providers.Entry{Name: "a", Kind: "e2b"}, "open provider a: kind e2b is not built yet",
-		},
-		"no kind": {providers.Entry{Name: "a"}, `no kind ""; known are [daytona`},
+		"e2b":       {providers.Entry{Name: "a", Kind: "e2b", Token: "key"}, ""},
+		"no kind":   {providers.Entry{Name: "a"}, `no kind ""; known are [daytona`},
 		"daytona, no token": {
 			providers.Entry{Name: "a", Kind: "daytona"}, "open provider a: daytona needs a token",
 		},
-		"daytona, no real url":  {providers.Entry{Name: "a", Kind: "daytona", Token: "key", URL: "localhost"}, "url"},
+		"daytona, no real url": {providers.Entry{Name: "a", Kind: "daytona", Token: "key", URL: "localhost"}, "url"},
+		"generic, not described": {
+			providers.Entry{Name: "a", Kind: "generic", URL: "https://yard.test"}, "open provider a: generic needs api:",
+		},
+		"generic, described with a mistake": {
+			providers.Entry{Name: "a", Kind: "generic", URL: "https://yard.test", API: &providers.API{}}, "api.list.path is not given",
+		},
 		"a kind in other cases": {providers.Entry{Name: "a", Kind: "Daytona"}, "no kind"},
 	} {
 		p, err := providers.Open(test.entry, providers.Options{})
@@ -42,7 +54,20 @@ func TestEveryKnownKindOpensOrSaysWhyNot(t *testing.T) {
 		t.Error("daytona is not known")
 	}
 	for _, kind := range providers.Kinds() {
-		_, err := providers.Open(providers.Entry{Name: "a", Kind: kind, Token: "key"}, providers.Options{})
+		e := providers.Entry{Name: "a", Kind: kind, Token: "key"}
+		if kind == "cloudflare" {
+			e.Extra = map[string]string{"account": "a", "application": "b"}
+		}
+		if kind == "vercel" {
+			e.Extra = map[string]string{"team": "team_1", "project": "prj_1"}
+		}
+		if kind == "kubernetes" {
+			e.URL = "https://cluster.test" // a token alone does not say which cluster
+		}
+		if kind == "generic" {
+			e.URL, e.API = "https://yard.test", described
+		}
+		_, err := providers.Open(e, providers.Options{})
 		if opened := err == nil; opened != providers.Built(kind) {
 			t.Errorf("Open(%s) = %v, but Built = %t", kind, err, providers.Built(kind))
 		}

@@ -424,6 +424,29 @@ var brokenProviders = map[string]brokenConfig{
 	"an empty token": {replace: "    token: ${TOKEN}", with: "    token: \"\"", want: []string{
 		"c.yaml:7:5: providers[0].token: is empty; daytona needs a credential; give token or token_file",
 	}},
+	"a Worker's secret at another kind": {
+		replace: "    kind: daytona", with: "    kind: daytona\n    worker_token: x", want: []string{
+			"c.yaml:7:5: providers[0].worker_token: is no key of kind daytona; remove it",
+		}},
+	"Cloudflare with neither half": {replace: "    kind: daytona\n    token: ${TOKEN}", with: "    kind: cloudflare",
+		want: []string{
+			"c.yaml:5:5: providers[0].token: is empty, and no Worker is given either; give token, account and " +
+				"application for the control plane, or worker_url and worker_token, or all",
+		}},
+	"Cloudflare without an account": {replace: "    kind: daytona", with: "    kind: cloudflare\n    application: x",
+		want: []string{
+			"c.yaml:5:5: providers[0].account: is not given; the control plane needs it; " +
+				"`npx wrangler containers list` shows the ids",
+		}},
+	"a Worker without its secret": {replace: "    kind: daytona\n    token: ${TOKEN}",
+		with: "    kind: cloudflare\n    worker_url: https://w.example/api/sandbox", want: []string{
+			"c.yaml:5:5: providers[0].worker_token: is empty; the Worker must not end sandboxes for everybody; " +
+				"give worker_token or worker_token_file",
+		}},
+	"a Worker's address with its secret": {replace: "    kind: daytona\n    token: ${TOKEN}",
+		with: "    kind: cloudflare\n    worker_url: https://u:p@w.example\n    worker_token: x", want: []string{
+			"c.yaml:7:5: providers[0].worker_url: holds more than an address; put the credential into worker_token",
+		}},
 	"a key of another kind": {
 		replace: "    kind: daytona", with: "    kind: daytona\n    namespace: x",
 		want: []string{
@@ -446,6 +469,8 @@ var brokenProviders = map[string]brokenConfig{
 	"no address of a generic": {
 		add: "  - {name: g, kind: generic, owns: {name_prefix: x-}, link: {sandbox: id}}\n",
 		want: []string{
+			"c.yaml:10:5: providers[1].api: is not given; kind generic knows nothing of the platform by itself; " +
+				"describe its API; docs/generic.md shows how",
 			"c.yaml:10:5: providers[1].url: kind generic has no default address; give url",
 		}},
 	"no proof of ownership": {replace: "    owns: {labels: {project: omoios}}", with: "", want: []string{

@@ -84,6 +84,8 @@ func (k providerCheck) checkKind() {
 		k.URL = kind.url
 	}
 	k.checkURL()
+	k.checkAPI()
+	k.checkWorker()
 }
 
 func sortedKinds() []string { return slices.Sorted(keysOf(providerKinds)) }

@@ -21,6 +21,10 @@ type ProviderConfig struct {
 	Token Secret `yaml:"token"`
 	// File that holds the credential, instead of token.
 	TokenFile string `yaml:"token_file"`
+	// Credential of the Worker's admin API, for kind cloudflare.
+	WorkerToken Secret `yaml:"worker_token"`
+	// File that holds it, instead of worker_token.
+	WorkerTokenFile string `yaml:"worker_token_file"`
 	// Proof that a sandbox is this installation's; what is not proven is never touched.
 	Owns OwnsConfig `yaml:"owns" jsonschema:"required"`
 	// How a sandbox and a task know each other.
@@ -37,6 +41,8 @@ type ProviderConfig struct {
 	QuarantineFor time.Duration `yaml:"quarantine_for" min:"1m"`
 	// USD for one sandbox, for the cost of leaks.
 	PricePerHour float64 `yaml:"price_per_hour"`
+	// The platform's HTTP API, for kind generic.
+	API providers.API `yaml:"api"`
 
 	Extra map[string]string `yaml:",inline" json:"-"` // keys of the kind's own
 }
@@ -96,12 +102,12 @@ type providerKind struct {
 
 var providerKinds = map[string]providerKind{
 	"daytona":    {url: "https://app.daytona.io/api", token: true, extra: []string{"organization"}},
-	"e2b":        {url: "https://api.e2b.app", token: true, extra: []string{"team", "domain"}},
-	"vercel":     {url: "https://api.vercel.com", token: true, extra: []string{"team", "project"}},
-	"agentuity":  {url: "https://api.agentuity.com", token: true, extra: []string{"org", "project", "region"}},
-	"cloudflare": {url: "https://api.cloudflare.com/client/v4", token: true, extra: []string{"account", "application"}},
-	"kubernetes": {extra: []string{"namespace", "context"}},
-	"docker":     {url: "unix:///var/run/docker.sock"},
+	"e2b":        {token: true, extra: []string{"team", "domain", "sandbox_url"}}, // its url follows its domain
+	"vercel":     {url: "https://api.vercel.com", token: true, extra: []string{"team", "project", "terminate"}},
+	"agentuity":  {url: "https://api.agentuity.com", token: true, extra: []string{"org", "project", "region", "catalyst"}},
+	"cloudflare": {url: "https://api.cloudflare.com/client/v4", extra: cloudflareKeys}, // either half may lack: see checkWorker
+	"kubernetes": {extra: []string{"namespace", "context", "kubeconfig", "ca_file", "objects", "container", "row_holds"}},
+	"docker":     {url: "unix:///var/run/docker.sock", extra: []string{"certificates"}},
 	"generic":    {},
 	"simulated":  {},
 }
@@ -150,7 +156,7 @@ func (c *Config) Entries() []providers.Entry {
 			},
 			Link: providers.Link{TaskLabel: p.Link.TaskLabel, Sandbox: p.Link.Sandbox},
 			Rate: p.Rate.PerSecond(), Timeout: p.Timeout, Templates: slices.Clone(p.Templates),
-			Probe: p.Probe.policy(), Extra: maps.Clone(p.Extra),
+			Probe: p.Probe.policy(), Extra: p.extra(), API: p.api(),
 		}
 	}
 	return entries

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/invopop/jsonschema"
 
+	"github.com/sandkeeper/sandkeeper/providers"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -79,6 +80,9 @@ func configSchema(t *testing.T) []byte {
 	if err := r.AddGoComments(reflect.TypeFor[Config]().PkgPath(), "."); err != nil {
 		t.Fatal(err)
 	}
+	if err := r.AddGoComments(reflect.TypeFor[providers.API]().PkgPath(), "../../providers/entry"); err != nil {
+		t.Fatal(err)
+	}
 	root := r.Reflect(Config{})
 	root.Title = "sandkeeper.yaml"
 	addTags(root, reflect.TypeFor[Config]())
@@ -87,6 +91,12 @@ func configSchema(t *testing.T) []byte {
 		reflect.TypeFor[ProbeConfig](), reflect.TypeFor[RuleConfig](), reflect.TypeFor[LogConfig](),
 	} {
 		addTags(root.Definitions[section.Name()], section)
+	}
+	api := reflect.TypeFor[providers.API]()
+	for i := range api.NumField() {
+		if section := api.Field(i).Type; isSection(section) {
+			addTags(root.Definitions[section.Name()], section)
+		}
 	}
 	addWords(root)
 	text, err := json.MarshalIndent(root, "", "  ")

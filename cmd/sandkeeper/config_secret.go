@@ -52,6 +52,7 @@ func (c *Config) readSecrets(r *configReport, dir string) {
 	for i := range c.Providers {
 		p := &c.Providers[i]
 		s.read(fmt.Sprintf("providers[%d].token", i), &p.Token, p.TokenFile)
+		s.read(fmt.Sprintf("providers[%d].worker_token", i), &p.WorkerToken, p.WorkerTokenFile)
 	}
 	for _, f := range append(tokenFiles(c.Providers), c.DatabaseFile, c.Tasks.DatabaseFile, c.Tasks.Webhook.SecretFile) {
 		if f != "" {
@@ -69,7 +70,7 @@ func (c *Config) readSecrets(r *configReport, dir string) {
 func tokenFiles(list []ProviderConfig) []string {
 	var names []string
 	for i := range list {
-		names = append(names, list[i].TokenFile)
+		names = append(names, list[i].TokenFile, list[i].WorkerTokenFile)
 	}
 	return names
 }

@@ -21,15 +21,16 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 	text := strings.NewReplacer(
 		"database: ${DATABASE_URL}", "database: ${SECRET_URL}",
 		"tasks: {preset: omoios}", `tasks: {preset: omoios, database: "${SECRET_URL}"}`,
-		"token: ${TOKEN}", "token_file: token",
+		"token: ${TOKEN}", "token_file: token\n    worker_url: https://w.example/api\n    worker_token_file: token\n"+
+			"    account: a\n    application: b", "kind: daytona", "kind: cloudflare",
 	).Replace(sound) + "alerts: {notify: [\"https://x.example/" + planted + "\"]}\n"
 	getenv := env(map[string]string{"SECRET_URL": "postgres://u:" + planted + "@h/d"})
 	c, err := ParseConfig(filepath.Join(dir, "c.yaml"), []byte(text), getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Entries()[0].Token; got != planted {
-		t.Errorf("token = %q, want the file's, trimmed", got)
+	if e := c.Entries()[0]; e.Token != planted || e.Extra["worker_token"] != planted {
+		t.Errorf("tokens = %q, %q, want the file's, trimmed", e.Token, e.Extra["worker_token"])
 	}
 	if !strings.Contains(c.Tasks.Database.Reveal(), planted) {
 		t.Error("the database of the tasks lost its password")

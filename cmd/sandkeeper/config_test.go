@@ -131,6 +131,7 @@ func exampleEnv(more map[string]string) func(string) (string, bool) {
 		"SANDBOX_VERCEL_TOKEN": "v_1", "SANDBOX_VERCEL_TEAM_ID": "team_1", "SANDBOX_VERCEL_PROJECT_ID": "prj_1",
 		"AGENTUITY_SDK_KEY": "a_1", "AGENTUITY_ORG": "org_1", "AGENTUITY_PROJECT": "proj_1",
 		"CLOUDFLARE_API_TOKEN": "c_1", "CLOUDFLARE_ACCOUNT_ID": "acct_1", "CLOUDFLARE_APPLICATION_ID": "app_1",
+		"SANDBOX_WORKER_URL": "https://boxes.example/api/sandbox", "SANDBOX_WORKER_TOKEN": "w_1",
 	}
 	maps.Copy(vars, more)
 	return env(vars)
@@ -185,7 +186,8 @@ func TestExamplesOfThePlatforms(t *testing.T) {
 			func(p reconcile.Policy) bool {
 				return p.Tasks.None && p.Rules["idle-broken"].Remedy == reconcile.Quarantine && !p.Providers["agentuity"].Probe.Off
 			}},
-		"monotask-cloudflare": {"cloudflare", map[string]string{"account": "acct_1", "application": "app_1"},
+		"monotask-cloudflare": {"cloudflare", map[string]string{"account": "acct_1", "application": "app_1",
+			"worker_url": "https://boxes.example/api/sandbox", "worker_token": "w_1"},
 			func(p reconcile.Policy) bool {
 				return p.Rules["over-age"].After == 10*time.Minute && p.Rules["over-age"].Mode == reconcile.Observe &&
 					p.Rules["runaway"].Mode == reconcile.Observe && p.Rules["capacity"].AtRest == 5 && p.Tasks.ErrorMapped

@@ -25,6 +25,7 @@ type Entry struct {
 	Templates  []string
 	Probe      reconcile.ProbePolicy
 	Extra      map[string]string // keys of the kind's own: team, project, org, …
+	API        *API              // what kind generic speaks; nil for the others
 }
 
 // Owns is the proof that a sandbox is this installation's. Labels and NamePrefix must all

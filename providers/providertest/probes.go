@@ -139,7 +139,7 @@ func (l *lab) probeLeavesNoTrace() {
 			l.t.Error(err)
 		}
 	}
-	if p, ok := l.Provider.(reconcile.Logs); ok {
+	if p, ok := l.Provider.(reconcile.Logs); ok && !l.Can.NoLogs {
 		if _, err := p.Logs(l.t.Context(), seen, 10); err != nil {
 			l.t.Error(err)
 		}

@@ -26,9 +26,10 @@ func (l *lab) gets() {
 		l.t.Errorf("Get of a hidden one = %v, want ErrNotFound", err)
 	}
 	s := l.put("t2", simulated.Sandbox{})
-	l.World.Inject(simulated.Fault{On: simulated.Get, Count: 1, Effect: simulated.Answer, Status: 500})
+	lift := l.World.Inject(simulated.Fault{On: simulated.Get, Effect: simulated.Answer, Status: 500})
 	_, err := l.Provider.Get(l.t.Context(), s.ID)
 	l.unknown("a 500", err)
+	lift() // it lasted, because a provider may ask elsewhere too
 	if l.get(s.ID).ID != s.ID {
 		l.t.Error("Get after a fault does not find it again")
 	}
@@ -37,11 +38,18 @@ func (l *lab) gets() {
 func (l *lab) nameIsNoID() {
 	none := l.none()
 	other := l.put("t1", simulated.Sandbox{Name: none.ID})
-	if _, err := l.Provider.Get(l.t.Context(), none.ID); !errors.Is(err, reconcile.ErrNotFound) {
+	_, err := l.Provider.Get(l.t.Context(), none.ID)
+	if l.Can.NameMayBeID {
+		l.unknown("another one's name", err)
+	} else if !errors.Is(err, reconcile.ErrNotFound) {
 		l.t.Errorf("Get of another one's name = %v, want ErrNotFound", err)
 	}
 	how, err := l.Provider.Terminate(l.t.Context(), none)
-	if !l.Can.ReadOnly && (err != nil || how != reconcile.TerminateGone && how != reconcile.TerminateChanged) {
+	if l.Can.NameMayBeID && (how != "" || err == nil) {
+		l.t.Errorf("Terminate of another one's name = %q, %v; want an error, and nothing done", how, err)
+	}
+	if !l.Can.ReadOnly && !l.Can.NameMayBeID &&
+		(err != nil || how != reconcile.TerminateGone && how != reconcile.TerminateChanged) {
 		l.t.Errorf("Terminate of another one's name = %s, %v; want gone or changed", how, err)
 	}
 	if l.get(other.ID).State != reconcile.SandboxRunning {

@@ -15,6 +15,7 @@ type Abilities struct {
 	PageSize    int                      // of the largest page; 0: all sandboxes at once
 	OldestFirst bool                     // the order of creation over all pages; else another that is stable
 	Hides       bool                     // what a delete only hid is listed, as being deleted
+	NameMayBeID bool                     // rows may hold a name for an id: a get by one tells no end, and no other sandbox
 	Undated     bool                     // answers do not tell the provider's clock; ours stands in
 	Lags        string                   // what a listing may lack or show too late; "" when nothing known
 
@@ -39,6 +40,8 @@ type Abilities struct {
 	ProbeIsActivity bool // a probe puts the provider's idle time-out off
 	ProbeTwice      bool // one failing half counts when it fails twice
 	Litter          int  // probes of a broken sandbox leave at most so many executions behind
+
+	NoLogs bool // this configuration has none: logs are denied as unsupported
 
 	// What of templates.
 

@@ -59,6 +59,9 @@ func DecodePage[P any](c *Client, a Answer, v *P) error {
 	return Unmarshal(a.Body, v)
 }
 
+// Readable is nil for a successful answer in JSON, and the error of any other.
+func (c *Client) Readable(a Answer) error { return c.readable(a) }
+
 func (c *Client) readable(a Answer) error {
 	if !a.OK() {
 		return c.Refuse(a)

@@ -18,11 +18,12 @@ type Call struct {
 	Method  string
 	URL     string // whole: see [Client.At]
 	Body    []byte
-	Type    string        // of the body; "" means JSON
-	Accept  string        // "" means JSON
-	Max     int64         // largest body of an answer; 0 means MaxOne
-	Timeout time.Duration // 0: the client's
-	Inside  bool          // asks the sandbox itself: says nothing of the credential, nor of the account's limits
+	Type    string            // of the body; "" means JSON
+	Accept  string            // "" means JSON
+	Max     int64             // largest body of an answer; 0 means MaxOne
+	Timeout time.Duration     // 0: the client's
+	Inside  bool              // asks the sandbox itself: says nothing of the credential, nor of the account's limits
+	Header  map[string]string // further ones of this call alone
 }
 
 // An Answer is what came back, its body read.
@@ -94,6 +95,9 @@ func (c *Client) admit(ctx context.Context, k Call) error {
 			return err
 		}
 	}
+	if err := ctx.Err(); err != nil {
+		return err // the caller's patience ended before it was the rate's turn to wait
+	}
 	if err := c.turn(ctx); err != nil {
 		return &throttled{why: "our own rate limit", err: err}
 	}
@@ -146,6 +150,9 @@ func (c *Client) dress(req *http.Request, k Call) {
 	if len(k.Body) > 0 {
 		req.Header.Set("Content-Type", first(k.Type, "application/json"))
 	}
+	for name, value := range k.Header {
+		req.Header.Set(name, value)
+	}
 	c.dialect.Dress(req, k)
 }
 
@@ -154,7 +161,7 @@ func (c *Client) learn(k Call, a Answer) {
 	if k.Inside {
 		return
 	}
-	if a.Status == http.StatusUnauthorized {
+	if a.Status == http.StatusUnauthorized || c.dialect.Refused != nil && c.dialect.Refused(a) {
 		if c.circuit.refused(c.now()) {
 			c.log.Warn("credential refused", "next_try", c.now().Add(CircuitPause))
 		}
@@ -172,7 +179,7 @@ func (c *Client) learn(k Call, a Answer) {
 }
 
 func (c *Client) gateOf(k Call) *gate {
-	if k.Method == http.MethodGet {
+	if k.Method == http.MethodGet || k.Method == http.MethodHead {
 		return &c.gates[0]
 	}
 	return &c.gates[1]

@@ -58,7 +58,7 @@ func LimitsLeft(h http.Header, prefixes ...string) reconcile.CheckResult {
 	for name := range h {
 		for _, prefix := range prefixes {
 			if limiter, ok := strings.CutPrefix(name, http.CanonicalHeaderKey(prefix)); ok {
-				said = append(said, strings.ToLower(strings.TrimPrefix(limiter+" ", "-"))+Clip(h.Get(name), 20)+" left")
+				said = append(said, strings.ToLower(strings.TrimLeft(limiter+" ", "- "))+Clip(h.Get(name), 20)+" left")
 			}
 		}
 	}

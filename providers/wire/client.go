@@ -60,6 +60,8 @@ type Dialect struct {
 	// not that the address is wrong, a proxy lost its way, or the credential does not see it.
 	// Nil: no 404 does, and a 410 does that is JSON or empty.
 	Certain func(a Answer, s Said) bool
+	// Refused reports whether an answer refuses the credential itself, besides a 401. Nil: none.
+	Refused func(a Answer) bool
 	// Wait is the wait that an answer asks for in the vendor's own headers, where it has no
 	// Retry-After. Nil: none. [Resets] makes one.
 	Wait func(a Answer) (time.Duration, bool)

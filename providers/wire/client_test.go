@@ -399,3 +399,14 @@ func TestEndlessBody(t *testing.T) {
 		t.Errorf("an endless answer = %v, want it refused for its size", err)
 	}
 }
+
+// A caller whose time is over was not held back by the rate.
+func TestTimeThatIsOverIsNoLimit(t *testing.T) {
+	a := over(t, &double{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := a.Once(ctx, wire.Call{What: "get", Method: http.MethodGet, URL: a.At("thing")})
+	if !errors.Is(err, context.Canceled) || errors.Is(err, reconcile.ErrThrottled) {
+		t.Errorf("Once = %v, want it cancelled and not throttled", err)
+	}
+}

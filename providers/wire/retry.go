@@ -11,12 +11,12 @@ import (
 // attempts is how often a read is tried.
 const attempts = 4
 
-// Read makes a GET and repeats it while that may help: a limit, a gateway without its
+// Read makes a GET, or another call that only asks, and repeats it while that may help: a limit, a gateway without its
 // server, a lost connection. The last answer is returned whatever it is. The waits together
 // are no longer than one may be: passes of all kinds wait for this one. For the same reason a
 // provider that has fallen silent is asked once, until it answers something.
 func (c *Client) Read(ctx context.Context, k Call) (Answer, error) {
-	k.Method = http.MethodGet
+	k.Method = first(k.Method, http.MethodGet)
 	silent := c.silent.Load()
 	for try, waited := 1, time.Duration(0); ; try++ {
 		a, err := c.Once(ctx, k)

@@ -79,7 +79,7 @@ func (w *watch) lastedRow(d *deed) (time.Duration, bool) {
 		}
 	case "sandbox-missing":
 		if b := d.k.box; b != nil && !b.there() {
-			return w.since(domainLedger, b.over), true
+			return w.elapsed(domainLedger, b.over), true
 		}
 	}
 	return 0, false

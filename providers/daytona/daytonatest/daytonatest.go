@@ -83,6 +83,8 @@ func (s *Server) routes() {
 	handle("GET /api/organizations/{id}/usage", simulated.AccountOf, s.usage)
 	handle("POST /toolbox/{id}/process/execute", simulated.Exec, s.exec)
 	handle("GET /toolbox/{id}/files", simulated.Files, s.files)
+	handle("POST /toolbox/{id}/files/bulk-upload", simulated.Files, s.upload)
+	handle("POST /toolbox/{id}/files/bulk-download", simulated.Files, s.download)
 	handle("GET /toolbox/{id}/system/metrics", simulated.UsageOf, s.metrics)
 	handle("GET /toolbox/{id}/process/session/entrypoint/logs", simulated.LogsOf, s.logs)
 	s.mux.HandleFunc("/", s.elsewhere)

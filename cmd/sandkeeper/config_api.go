@@ -1,0 +1,60 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/providers"
+	"github.com/sandkeeper/sandkeeper/providers/generic"
+)
+
+// describedKinds speak what their entry describes in api.
+var describedKinds = []string{"generic"}
+
+// api is the description of the platform's API, where the kind has one.
+func (p ProviderConfig) api() *providers.API {
+	if !slices.Contains(describedKinds, p.Kind) {
+		return nil
+	}
+	return &p.API
+}
+
+// checkAPI compiles the description, so that a mistake in an expression shows now and not
+// at the first call. What a variable holds is never shown.
+func (k providerCheck) checkAPI() {
+	key := k.key + ".api"
+	if k.api() == nil {
+		if k.given(key) {
+			k.fail(key, "is no key of kind "+k.Kind, "remove it")
+		}
+		return
+	}
+	if !k.given(key) {
+		k.fail(key, "is not given; kind generic knows nothing of the platform by itself",
+			"describe its API; docs/generic.md shows how")
+		return
+	}
+	if k.unreadable(key) {
+		return
+	}
+	for _, m := range generic.Mistakes(&k.API) {
+		problem := m.Problem
+		if strings.Contains(k.raw[key+"."+m.Key], "${") {
+			problem = k.quote(key+"."+m.Key) + " does not fit, once its variables are filled in"
+		}
+		k.fail(key+"."+m.Key, problem, m.Fix)
+	}
+	if k.Token.Empty() && usesToken(k.API) {
+		k.failAtKey("token", "is empty, and api.headers need it", "give token or token_file")
+	}
+}
+
+// usesToken reports whether any header of all calls stands for the credential.
+func usesToken(a providers.API) bool {
+	for _, value := range a.Headers {
+		if strings.Contains(value, "{token") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,174 @@
+// Package agentuity speaks to Agentuity: a data plane in each region for the sandboxes, the
+// control plane for which regions there are. It knows their traps: a command wakes a sandbox
+// that is suspended, a sandbox may say idle while nothing in it works, and a probe that is
+// answered by 500 may leave an execution in its queue for ever.
+//
+// # Decisions
+//
+//   - 2026-11-21: a client of our own. There is none in Go, and the vendor's in JavaScript
+//     throws away the error codes that tell gone from wrong.
+//   - 2026-11-21: a get asks for what was deleted too. "Terminated" proves more than a 404.
+//   - 2026-11-21: pages overlap by one row. The API pages by number, so that a sandbox that
+//     ends between two pages would hide another one.
+//   - 2026-11-21: what probes left behind is told from other work by the name that the
+//     command gets, which holds when it was asked for: no memory of ours is needed, so that
+//     replicas and runs from cron see the same.
+package agentuity
+
+import (
+	_ "embed" // the guide
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sandkeeper/sandkeeper/providers/entry"
+	"github.com/sandkeeper/sandkeeper/providers/wire"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// The vendor's cloud.
+const (
+	DefaultURL      = "https://api.agentuity.com"                         // control plane
+	DefaultCatalyst = "https://catalyst-" + inRegion + ".agentuity.cloud" // data planes
+)
+
+// inRegion stands for the region in the address of a data plane.
+const inRegion = "{region}"
+
+// projectLabel is the label that shows a sandbox's project, so that it may prove whose it is.
+const projectLabel = "project"
+
+// Guide is what an operator should know: the credential, the keys, the traps.
+//
+//go:embed guide.md
+var Guide string
+
+// Abilities are what the adapter can do.
+var Abilities = wire.Abilities{
+	Template: true, PageSize: pageSize, OldestFirst: true, StaysOnRecord: true,
+	States: []reconcile.SandboxState{reconcile.SandboxCreating, reconcile.SandboxRunning, reconcile.SandboxSuspended,
+		reconcile.SandboxFailed},
+	Refuses: true, Busy: true,
+	Suspends: "pause: a checkpoint is kept, until the sandbox's paused time-out",
+	Exec:     true, Files: true, ProbeIsActivity: true, ProbeTwice: true, Litter: mostLeft,
+	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateMissing},
+}
+
+// A Provider is one organization, or one project of it, seen with one key. It is safe for
+// concurrent use.
+type Provider struct {
+	entry        entry.Entry
+	client       *wire.Client
+	frame        *wire.Frame
+	log          *slog.Logger
+	org, project string
+	catalyst     string   // address of a data plane; with inRegion, where they differ by region
+	regions      []string // that the entry names; nil: all that there are
+
+	known   atomic.Pointer[[]string] // regions that the control plane ever named
+	waiting sync.Map                 // sandbox → when each of its queued executions was first seen
+}
+
+var (
+	_ reconcile.Provider   = (*Provider)(nil)
+	_ reconcile.Templates  = (*Provider)(nil)
+	_ reconcile.Executions = (*Provider)(nil)
+	_ reconcile.Logs       = (*Provider)(nil)
+	_ reconcile.Checker    = (*Provider)(nil)
+	_ reconcile.Suspender  = (*Provider)(nil)
+)
+
+// New makes the adapter of an entry. It makes no call.
+func New(e entry.Entry, o entry.Options) (*Provider, error) {
+	o = o.WithDefaults()
+	p := &Provider{entry: e, log: o.Log.With("provider", e.Name), org: e.Extra["org"], project: e.Extra["project"]}
+	if e.Token == "" {
+		return nil, errors.New("agentuity needs a token: create an SDK key or use a CLI key")
+	}
+	if err := p.readPlaces(e); err != nil {
+		return nil, err
+	}
+	if err := proves(e); err != nil {
+		return nil, err
+	}
+	var err error
+	p.client, err = wire.New(e, o, wire.Dialect{
+		URL: DefaultURL, Hint: "are url and catalyst right?", Certain: certain, Said: said,
+		Wait: wire.Resets("X-RateLimit-Reset", "X-RateLimit-Retry-After"),
+		Dress: func(r *http.Request, k wire.Call) {
+			if k.What == output {
+				return // its address is public, and of a host that the entry does not name
+			}
+			r.Header.Set("Authorization", "Bearer "+e.Token)
+			if k.What == totals {
+				r.Header.Set("X-Agentuity-Orgid", p.org)
+			}
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.frame = &wire.Frame{Entry: e, Now: p.client.Now, Redact: p.client.Redact}
+	return p, nil
+}
+
+// region is the form of a region's name: it becomes part of a host's name.
+var region = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`)
+
+// readPlaces reads the regions and the address of their data planes. An entry with an
+// address of its own that names no catalyst has both planes there, as the vendor's client
+// has it.
+func (p *Provider) readPlaces(e entry.Entry) error {
+	for name := range strings.SplitSeq(e.Extra["region"], ",") {
+		name = strings.TrimSpace(name)
+		if name != "" && !region.MatchString(name) {
+			return fmt.Errorf("region %q is no region: write it like usc, or several like usc, usw", name)
+		}
+		if name != "" {
+			p.regions = append(p.regions, name)
+		}
+	}
+	p.catalyst = strings.TrimRight(e.Extra["catalyst"], "/")
+	switch {
+	case p.catalyst != "":
+	case e.URL == "" || strings.TrimRight(e.URL, "/") == DefaultURL:
+		p.catalyst = DefaultCatalyst
+	default:
+		p.catalyst = strings.TrimRight(e.URL, "/")
+	}
+	u, err := url.Parse(strings.ReplaceAll(p.catalyst, inRegion, "usc"))
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+		return fmt.Errorf("catalyst must look like %s", DefaultCatalyst)
+	}
+	if !strings.Contains(p.catalyst, inRegion) && len(p.regions) > 1 {
+		return fmt.Errorf("catalyst has no %s in it, and region names several: each has an address of its own", inRegion)
+	}
+	return nil
+}
+
+// proves refuses an entry that rests on what a listing does not show: nothing would be
+// found, and that would look as if there were nothing.
+func proves(e entry.Entry) error {
+	for label := range e.Owns.Labels {
+		if label != projectLabel {
+			return fmt.Errorf("owns.labels: a listing of agentuity does not show %s; "+
+				"use name_prefix, or the label %s with the project's id", label, projectLabel)
+		}
+	}
+	if e.Link.TaskLabel != "" {
+		return errors.New("link.task_label: a listing of agentuity shows no metadata; use link.sandbox: id or name")
+	}
+	if strings.HasPrefix(e.Link.Sandbox, "label:") {
+		return errors.New("link.sandbox: a listing of agentuity shows no metadata; use id or name")
+	}
+	return nil
+}
+
+// everywhere reports whether the data planes differ by region.
+func (p *Provider) everywhere() bool { return strings.Contains(p.catalyst, inRegion) }

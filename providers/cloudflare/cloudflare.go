@@ -1,0 +1,150 @@
+// Package cloudflare speaks to sandboxes in Cloudflare Containers. There are two halves, each
+// usable alone. The control plane (applications, instances) says what really runs, and can
+// end nothing. The user's own Worker has the registry of sandboxes, and its admin API lists,
+// ends and probes them. With both, a record is joined with its container, and a record that
+// says running where no container runs is seen as what it is.
+//
+// # Decisions
+//
+//   - 2026-11-21: with a Worker a sandbox goes by its id there, which is the name of its
+//     Durable Object; without one it goes by the Durable Object's id, 64 hex digits. A name
+//     maps to one object for ever, so that both are immutable.
+//   - 2026-11-21: an object outlives its containers, and its id may be used again. A
+//     terminate compares when the sandbox was created, besides the id.
+//   - 2026-11-21: a Worker that does not answer fails the whole listing: without the records
+//     the containers would look as if no task explained them. A control plane that does not
+//     answer only makes it incomplete.
+//   - 2026-11-21: the Worker's clean-ups (POST /cleanup, /cleanup/emergency) are never
+//     called: they end what nobody judged.
+package cloudflare
+
+import (
+	_ "embed" // the guide
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/sandkeeper/sandkeeper/providers/entry"
+	"github.com/sandkeeper/sandkeeper/providers/wire"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// DefaultURL is the API of the vendor's control plane.
+const DefaultURL = "https://api.cloudflare.com/client/v4"
+
+// exampleWorker is where a Worker's admin API may be.
+const exampleWorker = "https://sandboxes.example.workers.dev/api/sandbox"
+
+// The keys of the entry that this kind has of its own.
+const (
+	keyAccount     = "account"
+	keyApplication = "application"
+	keyInstances   = "instance_api"
+	keyWorkerURL   = "worker_url"
+	keyWorkerToken = "worker_token"
+)
+
+// Guide is what an operator should know: the credentials, the keys, the traps.
+//
+//go:embed guide.md
+var Guide string
+
+// states are told apart by both halves.
+var states = []reconcile.SandboxState{reconcile.SandboxCreating, reconcile.SandboxRunning,
+	reconcile.SandboxSuspended, reconcile.SandboxFailed}
+
+// Abilities are what the adapter can do with both halves.
+var Abilities = wire.Abilities{
+	Labels: true, Template: true, PageSize: pageSize, States: states, Refuses: true, StaysOnRecord: true,
+	Exec: true, Files: true,
+}
+
+// WorkerAlone is what it can do with nothing but a Worker.
+var WorkerAlone = func() wire.Abilities {
+	a := Abilities
+	a.StaysOnRecord = false
+	return a
+}()
+
+// ControlPlaneAlone is what it can do without a Worker: look.
+var ControlPlaneAlone = wire.Abilities{Template: true, PageSize: pageSize, States: states, StaysOnRecord: true,
+	ReadOnly: true}
+
+// A Provider is one application and the Worker before it, or one of the two. It is safe for
+// concurrent use.
+type Provider struct {
+	entry   entry.Entry
+	control *wire.Client // nil: not configured
+	worker  *wire.Client // nil: not configured
+	frame   *wire.Frame
+	modest  atomic.Bool // the control plane refuses our page size
+}
+
+var (
+	_ reconcile.Provider = (*Provider)(nil)
+	_ reconcile.Logs     = (*Provider)(nil)
+	_ reconcile.Usage    = (*Provider)(nil)
+	_ reconcile.Quotas   = (*Provider)(nil)
+	_ reconcile.Checker  = (*Provider)(nil)
+)
+
+// New makes the adapter of an entry. It makes no call.
+func New(e entry.Entry, o entry.Options) (*Provider, error) {
+	p := &Provider{entry: e}
+	if e.Token == "" && e.Extra[keyWorkerURL] == "" {
+		return nil, errors.New("cloudflare needs a token for the control plane, or a worker_url, or both")
+	}
+	secrets := []string{e.Token, e.Extra[keyWorkerToken]}
+	if err := errors.Join(p.openControl(o, secrets), p.openWorker(o, secrets)); err != nil {
+		return nil, err
+	}
+	f := &wire.Frame{Entry: e}
+	for _, c := range []*wire.Client{p.control, p.worker} {
+		if c != nil { // each knows all secrets
+			f.Now, f.Redact = c.Now, c.Redact
+		}
+	}
+	p.frame = f
+	return p, nil
+}
+
+func (p *Provider) openControl(o entry.Options, secrets []string) error {
+	e := p.entry
+	if e.Token == "" {
+		return nil
+	}
+	if e.Extra[keyAccount] == "" || e.Extra[keyApplication] == "" {
+		return errors.New("the control plane needs account and application, the ids that `wrangler containers list` shows")
+	}
+	if on := e.Extra[keyInstances]; on != "" && on != "true" && on != "false" {
+		return fmt.Errorf("instance_api is %q; write true or false", on)
+	}
+	var err error
+	p.control, err = wire.New(e, o, wire.Dialect{URL: DefaultURL, Certain: certainControl, Secrets: secrets,
+		Hint: "is the url right, with /client/v4 at its end?"})
+	return err
+}
+
+func (p *Provider) openWorker(o entry.Options, secrets []string) error {
+	e := p.entry
+	e.URL, e.Token = e.Extra[keyWorkerURL], e.Extra[keyWorkerToken]
+	if e.URL == "" {
+		return nil
+	}
+	if e.Token == "" {
+		return errors.New("worker_url needs a worker_token: the Worker must not end sandboxes for everybody")
+	}
+	var err error
+	p.worker, err = wire.New(e, o, wire.Dialect{URL: exampleWorker, Certain: certainWorker, Secrets: secrets,
+		Hint: "is worker_url right, with the path of the admin API at its end?",
+		Dress: func(r *http.Request, k wire.Call) {
+			if k.What != openCall {
+				r.Header.Set("Authorization", "Bearer "+e.Token)
+			}
+		}})
+	if err != nil {
+		return fmt.Errorf("worker_%w", err)
+	}
+	return nil
+}

@@ -1,0 +1,321 @@
+package cloudflare_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/cloudflare"
+	"github.com/sandkeeper/sandkeeper/providers/cloudflare/cloudflaretest"
+	"github.com/sandkeeper/sandkeeper/providers/entry"
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A rig is an adapter over a world in which both halves may be at odds.
+type rig struct {
+	*testing.T
+	*cloudflare.Provider
+	world  *simulated.World
+	server *cloudflaretest.Server
+}
+
+func newRig(t *testing.T, h half, o cloudflaretest.Options, change ...func(*entry.Entry)) *rig {
+	t.Helper()
+	so := simulated.Options{}
+	if !h.worker {
+		so.IDs = cloudflaretest.ObjectIDs
+	}
+	r := &rig{T: t, world: simulated.New(so)}
+	o.Key, o.WorkerToken = "secret-key", workerToken
+	r.server = cloudflaretest.New(r.world, o)
+	server := httptest.NewServer(r.server)
+	t.Cleanup(server.Close)
+	e := configure(cloudflare.Abilities, h, server.URL)
+	for _, c := range change {
+		c(&e)
+	}
+	p, err := cloudflare.New(e, entry.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Provider = p
+	return r
+}
+
+func (r *rig) put(s simulated.Sandbox) string {
+	if s.Labels == nil {
+		s.Labels = map[string]string{"project": "mine", "task_id": "t1"}
+	}
+	return r.world.Put(s).ID
+}
+
+func (r *rig) get(id string) reconcile.Sandbox {
+	r.Helper()
+	s, err := r.Get(r.Context(), id)
+	if err != nil {
+		r.Fatalf("Get(%s) = %v, want a sandbox", id, err)
+	}
+	return s
+}
+
+// list is the listing by id.
+func (r *rig) list() (map[string]reconcile.Sandbox, reconcile.Listing) {
+	r.Helper()
+	all := map[string]reconcile.Sandbox{}
+	listing, err := r.List(r.Context(), func(page []reconcile.Sandbox) error {
+		for _, s := range page {
+			all[s.ID] = s
+		}
+		return nil
+	})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return all, listing
+}
+
+var joined = half{true, true}
+
+// hollow fails the test unless list and get agree on whether the sandbox is hollow.
+func (r *rig) hollow(id string, want bool, why string) {
+	r.Helper()
+	all, _ := r.list()
+	if listed, got := all[id], r.get(id); listed.Hollow != want || got.Hollow != want || listed.ID == "" {
+		r.Errorf("%s: listed hollow %t, got hollow %t; want %t", why, listed.Hollow, got.Hollow, want)
+	}
+}
+
+// A record and its container find each other by the object's id, or by the name; where
+// neither tells, nothing is concluded.
+func TestJoin(t *testing.T) {
+	for name, terse := range map[string]bool{"by the object's id": false, "by name": true} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, joined, cloudflaretest.Options{Terse: terse}, func(e *entry.Entry) {
+				e.Owns.Labels, e.Owns.NamePrefix = nil, "sb-"
+			})
+			well := r.put(simulated.Sandbox{ID: "sb-well"})
+			corrupt := r.put(simulated.Sandbox{ID: "sb-corrupt", Hollow: true})
+			r.hollow(well, false, "a record with its container")
+			r.hollow(corrupt, true, "a record without a container")
+			if all, listing := r.list(); len(all) != 2 || !listing.Complete {
+				t.Errorf("List = %v, %+v; want each sandbox once", all, listing)
+			}
+		})
+	}
+	r := newRig(t, joined, cloudflaretest.Options{Terse: true})
+	corrupt := r.put(simulated.Sandbox{Hollow: true})
+	r.hollow(corrupt, true, "all containers tell their names")
+	nameless := r.put(simulated.Sandbox{})
+	r.server.Unname(nameless)
+	r.hollow(corrupt, false, "a container that does not tell its name may be its")
+	r.hollow(nameless, false, "its container may be the nameless one")
+}
+
+// A container that no record explains has a name and nothing else: neither labels nor a task.
+func TestContainerWithoutRecord(t *testing.T) {
+	r := newRig(t, joined, cloudflaretest.Options{})
+	id := r.put(simulated.Sandbox{})
+	r.server.Forget(id)
+	all, listing := r.list()
+	if got := all[id]; !listing.Complete || got.State != reconcile.SandboxRunning || got.Owned || got.Task != "" || got.Hollow {
+		t.Errorf("List = %+v, %+v; want a running container that nothing proves to be ours", all, listing)
+	}
+	if got := r.get(id); got.Owned || got.Task != "" {
+		t.Errorf("Get = %+v, want the same", got)
+	}
+	how, err := r.Terminate(t.Context(), r.get(id))
+	if how != reconcile.TerminateRefused || !errors.Is(err, errors.ErrUnsupported) || len(r.world.Destructive()) != 0 {
+		t.Errorf("Terminate = %s, %v after %v; want it refused: nobody can", how, err, r.world.Destructive())
+	}
+	if got := r.get(cloudflaretest.Object(id)); got.ID != cloudflaretest.Object(id) || got.Name != id {
+		t.Errorf("Get by the object's id = %+v, want the same container", got)
+	}
+}
+
+// Before there was a Worker the sandbox went by its object's id, and rows may still name it.
+func TestGetByObject(t *testing.T) {
+	r := newRig(t, joined, cloudflaretest.Options{})
+	id := r.put(simulated.Sandbox{})
+	object := cloudflaretest.Object(id)
+	got := r.get(object)
+	if got.ID != object || got.Name != id || got.Task != "t1" || !got.Owned || got.SandboxKey != object {
+		t.Errorf("Get(%s) = %+v, want the record's sandbox by that id", object, got)
+	}
+	if how, err := r.Terminate(t.Context(), got); err != nil || how != reconcile.TerminateAccepted {
+		t.Errorf("Terminate = %s, %v; want accepted", how, err)
+	}
+	if s, _ := r.world.Sandbox(id); !s.Doomed {
+		t.Error("the sandbox lives on")
+	}
+}
+
+// One half that does not answer: without records nothing is listed, without containers the
+// listing is not complete, and by that alone no record is hollow.
+func TestHalfInTheDark(t *testing.T) {
+	for name, test := range map[string]struct {
+		path     string
+		terse    bool
+		complete bool
+		wrong    bool // an error
+	}{
+		"the Worker":        {path: cloudflaretest.WorkerPath, wrong: true},
+		"the control plane": {path: cloudflaretest.ControlPath, terse: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, joined, cloudflaretest.Options{Terse: test.terse})
+			dark := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+				if strings.HasPrefix(q.URL.Path, test.path) {
+					w.WriteHeader(http.StatusInternalServerError)
+					return
+				}
+				r.server.ServeHTTP(w, q)
+			}))
+			t.Cleanup(dark.Close)
+			p, err := cloudflare.New(configure(cloudflare.Abilities, joined, dark.URL), entry.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := r.put(simulated.Sandbox{Hollow: true})
+			n := 0
+			listing, err := p.List(t.Context(), func(page []reconcile.Sandbox) error {
+				for _, s := range page {
+					if n++; s.Hollow {
+						t.Errorf("listed %+v, want nothing said of its container", s)
+					}
+				}
+				return nil
+			})
+			if (err != nil) != test.wrong || listing.Complete || !test.wrong && (n != 1 || len(listing.Missing) != 1 ||
+				!strings.Contains(listing.Missing[0], "500")) {
+				t.Errorf("List = %d sandboxes, %+v, %v", n, listing, err)
+			}
+			if _, err := p.Get(t.Context(), id); err == nil || errors.Is(err, reconcile.ErrNotFound) {
+				t.Errorf("Get = %v, want an error that says neither", err)
+			}
+			if how, err := p.Terminate(t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{ID: id}}); err == nil || how != "" ||
+				len(r.world.Destructive()) != 0 {
+				t.Errorf("Terminate = %s, %v; want it not tried", how, err)
+			}
+		})
+	}
+}
+
+// An object outlives its containers: what was created anew under the id is another sandbox.
+func TestTerminateComparesTheIncarnation(t *testing.T) {
+	for name, h := range map[string]half{"both": joined, "the Worker alone": {worker: true}} {
+		for by, want := range map[time.Duration]reconcile.Termination{
+			0: reconcile.TerminateAccepted, time.Second: reconcile.TerminateAccepted,
+			1001 * time.Millisecond: reconcile.TerminateChanged, time.Hour: reconcile.TerminateChanged,
+			-time.Hour: reconcile.TerminateAccepted,
+		} {
+			r := newRig(t, h, cloudflaretest.Options{})
+			created := time.Now().Add(-2 * time.Hour).Truncate(time.Second)
+			id := r.put(simulated.Sandbox{CreatedAt: created})
+			expected := r.get(id)
+			r.world.Change(id, func(s *simulated.Sandbox) { s.CreatedAt = created.Add(by) })
+			how, err := r.Terminate(t.Context(), expected)
+			if err != nil || how != want || (want == reconcile.TerminateChanged) != (len(r.world.Destructive()) == 0) {
+				t.Errorf("%s, created %s later: Terminate = %s, %v after %v; want %s", name, by, how, err, r.world.Destructive(), want)
+			}
+		}
+	}
+}
+
+// What ends a record without a container is the Worker's delete, and nothing is probed there.
+func TestHollowIsEndedAndNotProbed(t *testing.T) {
+	r := newRig(t, joined, cloudflaretest.Options{})
+	id := r.put(simulated.Sandbox{Hollow: true})
+	s := r.get(id)
+	r.world.ResetCalls()
+	policy := reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Second}
+	if got := r.Probe(t.Context(), s, policy); got.Outcome != reconcile.NotAllowed || len(r.world.Calls()) != 0 {
+		t.Errorf("Probe = %+v after %v, want nothing asked", got, r.world.Calls())
+	}
+	if how, err := r.Terminate(t.Context(), s); err != nil || how != reconcile.TerminateAccepted {
+		t.Errorf("Terminate = %s, %v; want accepted", how, err)
+	}
+	if got, _ := r.world.Sandbox(id); !got.Doomed {
+		t.Error("the record is there as before")
+	}
+}
+
+// The vendor's gated calls: off unless asked for, and where they are not enabled that is said.
+func TestInstanceAPI(t *testing.T) {
+	enable := func(e *entry.Entry) { e.Extra["instance_api"] = "true" }
+	for name, test := range map[string]struct {
+		half    half
+		enabled bool
+		change  []func(*entry.Entry)
+		want    reconcile.Termination
+	}{
+		"not asked for":            {half{control: true}, true, nil, reconcile.TerminateRefused},
+		"asked for, not enabled":   {half{control: true}, false, []func(*entry.Entry){enable}, reconcile.TerminateRefused},
+		"asked for and enabled":    {half{control: true}, true, []func(*entry.Entry){enable}, reconcile.TerminateAccepted},
+		"a container no one knows": {joined, true, []func(*entry.Entry){enable}, reconcile.TerminateAccepted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, test.half, cloudflaretest.Options{InstanceAPI: test.enabled}, test.change...)
+			id := r.put(simulated.Sandbox{Name: "mine-1"})
+			r.server.Forget(id)
+			how, err := r.Terminate(t.Context(), r.get(id))
+			refused := test.want == reconcile.TerminateRefused
+			if how != test.want || refused != (err != nil) || refused && !errors.Is(err, errors.ErrUnsupported) {
+				t.Errorf("Terminate = %s, %v; want %s", how, err, test.want)
+			}
+			if s, _ := r.world.Sandbox(id); s.Doomed == refused {
+				t.Errorf("it is doomed %t, want %t", s.Doomed, !refused)
+			}
+		})
+	}
+}
+
+// A control plane that takes no pages of our size is asked for pages of its own.
+func TestPageSizeIsRefused(t *testing.T) {
+	r := newRig(t, half{control: true}, cloudflaretest.Options{MaxPerPage: 100})
+	for i := range 120 {
+		r.put(simulated.Sandbox{Name: fmt.Sprint("mine-", i)})
+	}
+	for range 2 {
+		if all, listing := r.list(); len(all) != 120 || !listing.Complete {
+			t.Errorf("List = %d sandboxes, %+v; want 120", len(all), listing)
+		}
+	}
+	if n := len(r.world.Calls()); n != 1+3+3 {
+		t.Errorf("it took %d calls, want one that is refused and twice three pages", n)
+	}
+}
+
+// What one half alone cannot, it says.
+func TestHalves(t *testing.T) {
+	control := newRig(t, half{control: true}, cloudflaretest.Options{})
+	s := control.get(control.put(simulated.Sandbox{}))
+	if _, err := control.Logs(t.Context(), s, 10); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("Logs = %v, want it unsupported", err)
+	}
+	if _, err := control.Usage(t.Context(), s); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("Usage = %v, want it unsupported", err)
+	}
+	worker := newRig(t, half{worker: true}, cloudflaretest.Options{})
+	if _, err := worker.Quotas(t.Context()); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("Quotas = %v, want it unsupported", err)
+	}
+	for name, change := range map[string]func(*entry.Entry){
+		"neither half":        func(e *entry.Entry) { e.Token, e.Extra = "", nil },
+		"no account":          func(e *entry.Entry) { e.Extra["account"] = "" },
+		"no application":      func(e *entry.Entry) { e.Extra["application"] = "" },
+		"no worker_token":     func(e *entry.Entry) { e.Extra["worker_token"] = "" },
+		"an odd worker_url":   func(e *entry.Entry) { e.Extra["worker_url"] = "boxes.example" },
+		"an odd instance_api": func(e *entry.Entry) { e.Extra["instance_api"] = "yes" },
+	} {
+		e := configure(cloudflare.Abilities, joined, "http://lab.test")
+		change(&e)
+		if _, err := cloudflare.New(e, entry.Options{}); err == nil {
+			t.Errorf("New with %s = nil, want what is missing", name)
+		}
+	}
+}

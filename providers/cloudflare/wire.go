@@ -1,0 +1,170 @@
+package cloudflare
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/wire"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// An instance is a container on the control plane's wire: of the vendor's fields those that
+// are used. Everything may be missing.
+type instance struct {
+	ID     string `json:"id"` // of its Durable Object
+	Name   string `json:"name"`
+	Image  string `json:"image"`
+	Status struct {
+		State     string     `json:"state"`
+		UpdatedAt wire.Stamp `json:"updated_at"`
+		ExitCode  *int       `json:"exit_code"`
+	} `json:"status"`
+	Location struct {
+		Name   string `json:"name"`
+		Region string `json:"region"`
+	} `json:"location"`
+	StartedAt wire.Stamp `json:"started_at"`
+}
+
+// An envelope is what the control plane puts its results into.
+type envelope[T any] struct {
+	Success bool `json:"success"`
+	Result  T    `json:"result"`
+	Info    struct {
+		Next string `json:"next_page_token"`
+	} `json:"result_info"`
+}
+
+// A record is a sandbox in the Worker's registry.
+type record struct {
+	ID             string            `json:"id"` // the name of its Durable Object
+	Status         string            `json:"status"`
+	CreatedAt      wire.Stamp        `json:"created_at"`
+	AgentType      string            `json:"agent_type"`
+	Task           string            `json:"task_id"`
+	Labels         map[string]string `json:"labels"`
+	Container      string            `json:"container"`
+	LastActivityAt wire.Stamp        `json:"last_activity_at"`
+	Actor          string            `json:"actor_id"` // the id of its Durable Object
+	Image          string            `json:"image"`
+}
+
+// records is a page of the registry. Old Workers answer with the bare list.
+type records struct {
+	Sandboxes []record `json:"sandboxes"`
+	Next      string   `json:"next_cursor"`
+}
+
+// ofContainer are the control plane's words for the canonical states. What stopped is over:
+// a container keeps no disk, and the same object starts another one.
+var ofContainer = map[string]reconcile.SandboxState{
+	"provisioning": reconcile.SandboxCreating,
+	"running":      reconcile.SandboxRunning,
+	"unhealthy":    reconcile.SandboxRunning, // a probe tells what is the matter
+	"stopping":     reconcile.SandboxDeleting,
+	"stopped":      reconcile.SandboxEnded,
+	"inactive":     reconcile.SandboxSuspended,
+	"failed":       reconcile.SandboxFailed,
+}
+
+// ofRecord are the registry's words.
+var ofRecord = map[string]reconcile.SandboxState{
+	"provisioning": reconcile.SandboxCreating,
+	"running":      reconcile.SandboxRunning,
+	"failed":       reconcile.SandboxFailed,
+	"terminating":  reconcile.SandboxDeleting,
+	"terminated":   reconcile.SandboxEnded,
+}
+
+// What the Worker says of the container behind a record.
+const (
+	containerRuns   = "running"
+	containerSleeps = "stopped"
+	containerLost   = "missing"
+)
+
+// A pair is what is known of one sandbox: its record, its container, or both.
+type pair struct {
+	record   *record
+	instance *instance
+	blind    bool // the control plane was not asked, did not answer, or may show it unrecognized
+}
+
+// sandbox is the pair in the words of the contract.
+func (p *Provider) sandbox(of pair, asOf time.Time) reconcile.Sandbox {
+	s := reconcile.Sandbox{AsOf: asOf}
+	if i := of.instance; i != nil {
+		s.ID, s.Name, s.Raw, s.State = i.ID, i.Name, i.Status.State, ofContainer[i.Status.State]
+		s.Template, s.Region = i.Image, cmp.Or(i.Location.Region, i.Location.Name)
+		s.CreatedAt, s.UpdatedAt = i.StartedAt.Time, i.Status.UpdatedAt.Time
+		if s.CreatedAt.IsZero() { // it did not start yet
+			s.CreatedAt = s.UpdatedAt
+		}
+		if p.worker != nil && i.Name != "" {
+			s.ID = i.Name
+		}
+	}
+	if r := of.record; r != nil {
+		s.ID, s.Name, s.Raw, s.State = r.ID, r.ID, r.Status, ofRecord[r.Status]
+		s.Template, s.CreatedAt = cmp.Or(r.Image, s.Template), r.CreatedAt.Time
+		s.LastActivityAt, s.Labels = r.LastActivityAt.Time, r.marks()
+		of.confront(&s)
+	}
+	p.entry.Mark(&s)
+	return s
+}
+
+// marks are the record's labels, with the two that every registry has.
+func (r *record) marks() map[string]string {
+	out := make(map[string]string, len(r.Labels)+2)
+	for key, value := range r.Labels {
+		out[key] = value
+	}
+	if r.AgentType != "" {
+		out["agent_type"] = r.AgentType
+	}
+	if r.Task != "" {
+		out["task_id"] = r.Task
+	}
+	return out
+}
+
+// confront holds a record that says running against what is behind it. Hollow is only what
+// somebody who knows says that nothing runs behind, and nobody contradicts.
+func (of pair) confront(s *reconcile.Sandbox) {
+	if s.State != reconcile.SandboxRunning {
+		return
+	}
+	shown := ""
+	if of.instance != nil {
+		shown = of.instance.Status.State
+	}
+	switch state := ofContainer[shown]; {
+	case state == reconcile.SandboxRunning:
+		return
+	case state == reconcile.SandboxDeleting: // on its way to sleep
+		s.State = reconcile.SandboxSuspended
+	case state == reconcile.SandboxCreating, state == reconcile.SandboxSuspended:
+		s.State = state
+	case shown != "" && state == reconcile.SandboxUnknown:
+		s.State = reconcile.SandboxUnknown
+	case of.record.Container == containerRuns:
+		return // its own object says so: a probe decides
+	case of.record.Container == containerSleeps:
+		s.State, shown = reconcile.SandboxSuspended, containerSleeps
+	case of.record.Container == containerLost:
+		s.Hollow, s.Error = true, "its own object says that it has no container"
+		return
+	case of.blind:
+		return
+	default:
+		s.Hollow, s.Error = true, "the control plane shows its container "+cmp.Or(shown, "not at all")
+		return
+	}
+	s.Raw += ", container " + shown
+}
+
+// nameless reports whether a container lives whose sandbox the control plane does not name.
+func (i *instance) nameless() bool {
+	return i.Name == "" && ofContainer[i.Status.State] != reconcile.SandboxEnded
+}

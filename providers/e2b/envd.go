@@ -1,0 +1,156 @@
+package e2b
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/providers/wire"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// port is the daemon's.
+const port = "49983"
+
+// where is the address of a sandbox's daemon.
+func (p *Provider) where(b box) (string, error) {
+	domain := b.Domain
+	if domain == "" {
+		domain = p.domain
+	}
+	address := p.inside
+	switch {
+	case address != "":
+		return address, nil // as the config has it
+	case domain == "":
+		return "", errors.New("where the sandboxes are is not known: set domain: or sandbox_url: in the entry")
+	case slices.Contains(vendors, domain):
+		address = "https://sandbox." + domain
+	case strings.ContainsAny(b.ID, "/\\@?#:."):
+		return "", fmt.Errorf("%w: %q is no part of a host's name", reconcile.ErrUnknownID, b.ID)
+	default:
+		address = "https://" + port + "-" + b.ID + "." + domain
+	}
+	return address, p.client.MayKnowToken(address)
+}
+
+// ask makes one call to the sandbox's daemon; the call's url is a path in there. It knows the
+// daemon's token, and not the account's key.
+func (p *Provider) ask(ctx context.Context, b box, k wire.Call) (wire.Answer, error) {
+	base, err := p.where(b)
+	if err != nil {
+		return wire.Answer{}, err
+	}
+	header := map[string]string{"E2b-Sandbox-Id": b.ID, "E2b-Sandbox-Port": port, "Connect-Protocol-Version": "1"}
+	if b.Token != "" {
+		header["X-Access-Token"] = b.Token
+	}
+	if oldEnvd(b.Envd) {
+		header["Authorization"] = "Basic " + base64.StdEncoding.EncodeToString([]byte("user:"))
+	}
+	for name, value := range k.Header {
+		header[name] = value
+	}
+	k.URL, k.Inside, k.Header = base+k.URL, true, header
+	if k.Method == "" {
+		k.Method = http.MethodPost
+	}
+	return p.client.Once(ctx, k)
+}
+
+// oldEnvd reports whether the daemon is older than 0.4, and must be told its user.
+func oldEnvd(version string) bool {
+	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
+	if len(parts) < 2 || parts[0] != "0" {
+		return false
+	}
+	minor, err := strconv.Atoi(parts[1])
+	return err == nil && minor < 4
+}
+
+// stream is the content type of frames: a byte of flags, a length in four bytes, JSON.
+const stream = "application/connect+json"
+
+const (
+	packed = 1 // flag of a frame that is compressed
+	last   = 2 // flag of the frame that ends a stream
+	head   = 5
+)
+
+// startBody asks for a command in the vendor's own way, so that the probe meets what clients
+// meet.
+func startBody(command string) []byte {
+	text, _ := json.Marshal(map[string]any{"process": map[string]any{"cmd": "/bin/bash",
+		"args": []string{"-l", "-c", command}, "cwd": "/"}, "stdin": false}) // texts always encode
+	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(text))), text...) //nolint:gosec // it is short
+}
+
+// A told is what one frame tells.
+type told struct {
+	Event struct {
+		End *struct {
+			ExitCode int    `json:"exitCode"` // left out when 0
+			Exited   bool   `json:"exited"`   // left out when a signal ended it
+			Status   string `json:"status"`
+		} `json:"end"`
+	} `json:"event"`
+	Error *struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// frames reads a stream to its end; whole reports whether it came to one.
+func frames(body []byte) (out []told, whole bool) {
+	for len(body) >= head {
+		flag, rest := body[0], body[head:]
+		length := uint64(binary.BigEndian.Uint32(body[1:head]))
+		var t told
+		if flag&packed != 0 || length > uint64(len(rest)) || json.Unmarshal(rest[:length], &t) != nil {
+			return out, false
+		}
+		out, body = append(out, t), rest[length:]
+		if flag&last != 0 {
+			return out, true
+		}
+	}
+	return out, false
+}
+
+// executed judges an answer to exec, whose status is 200 whatever became of the command.
+func executed(a wire.Answer, _ wire.Said) (wire.Half, bool) {
+	if a.Status != http.StatusOK {
+		return wire.Half{}, false
+	}
+	all, whole := frames(a.Body)
+	if !strings.HasPrefix(a.Header.Get("Content-Type"), stream) || !whole {
+		return wire.Unclear("200 with something that is no stream, or half of one"), true
+	}
+	if no := all[len(all)-1].Error; no != nil {
+		said := wire.Clip(no.Code+": "+no.Message, 160)
+		if met, ok := refusals[no.Code]; ok {
+			return wire.Half{Outcome: met, Said: said}, true
+		}
+		if no.Code == "invalid_argument" { // what older daemons say when a process cannot be started
+			return wire.Half{Outcome: reconcile.CannotStart, Said: said}, true
+		}
+		return wire.Unclear(said), true
+	}
+	for _, t := range all {
+		switch end := t.Event.End; {
+		case end == nil:
+		case !end.Exited:
+			return wire.Ran(-1, end.Status), true
+		default:
+			return wire.Ran(end.ExitCode, end.Status), true
+		}
+	}
+	return wire.Unclear("the stream ended without the command's end"), true
+}

@@ -1,0 +1,214 @@
+package generic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/formula"
+	"github.com/sandkeeper/sandkeeper/providers/wire"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// fieldsOf is what the expressions of a sandbox see: its own fields, or item where it is no
+// object.
+func fieldsOf(item any) map[string]any {
+	if fields, ok := item.(map[string]any); ok {
+		return fields
+	}
+	return map[string]any{"item": item}
+}
+
+// sandbox reads one. Only the id is required: what else cannot be read is left empty, and a
+// state that is no word is unknown.
+func (p *Provider) sandbox(item any, asOf time.Time) (reconcile.Sandbox, error) {
+	env, f := fieldsOf(item), &p.spec.fields
+	id, err := idOf(f.id, env)
+	if err != nil {
+		return reconcile.Sandbox{}, err
+	}
+	raw := text(f.state, env)
+	s := reconcile.Sandbox{
+		Ref:      reconcile.Ref{ID: id},
+		Name:     text(f.name, env),
+		Raw:      raw,
+		State:    p.spec.states[raw],
+		Template: text(f.template, env),
+		Region:   text(f.region, env),
+		Endpoint: text(f.endpoint, env),
+		Error:    wire.Clip(p.client.Redact(text(f.fault, env)), 500),
+		AsOf:     asOf,
+
+		CreatedAt: moment(f.created, env), UpdatedAt: moment(f.updated, env),
+		LastActivityAt: moment(f.active, env), ExpiresAt: moment(f.expires, env),
+	}
+	if labels, err := f.labels.Run(env); err == nil {
+		s.Labels = formula.Labels(labels)
+	}
+	p.entry.Mark(&s)
+	return s, nil
+}
+
+// idOf reads the id. A truth is none, and nothing that would ask for something else is.
+func idOf(x *formula.Expression, env map[string]any) (string, error) {
+	v, err := x.Run(env)
+	if err != nil {
+		return "", fmt.Errorf("read sandbox.id: %w", err)
+	}
+	id, ok := formula.Text(v)
+	if _, truth := v.(bool); !ok || truth {
+		return "", errors.New("it has no id")
+	}
+	return id, wire.CheckID(id)
+}
+
+func text(x *formula.Expression, env map[string]any) string {
+	v, err := x.Run(env)
+	if err != nil {
+		return ""
+	}
+	s, _ := formula.Text(v)
+	return s
+}
+
+func moment(x *formula.Expression, env map[string]any) time.Time {
+	v, err := x.Run(env)
+	if err != nil {
+		return time.Time{}
+	}
+	return formula.Moment(v)
+}
+
+// Get reads one sandbox by id.
+func (p *Provider) Get(ctx context.Context, id string) (reconcile.Sandbox, error) {
+	return p.frame.Get(ctx, id, p.look)
+}
+
+func (p *Provider) look(ctx context.Context, id string) (reconcile.Sandbox, error) {
+	_, s, err := p.lookAt(ctx, id)
+	return s, err
+}
+
+// lookAt is look with the item that was read.
+func (p *Provider) lookAt(ctx context.Context, id string) (any, reconcile.Sandbox, error) {
+	r, a, err := p.ask(ctx, p.spec.get, vars{"id": id})
+	if err != nil {
+		return nil, reconcile.Sandbox{}, err
+	}
+	item, err := p.spec.item.Run(r.env)
+	if err == nil && item == nil {
+		err = errors.New("the answer holds no sandbox")
+	}
+	if err != nil {
+		return nil, reconcile.Sandbox{}, fmt.Errorf("read get.item: %w", err)
+	}
+	s, err := p.sandbox(item, a.Date)
+	switch {
+	case err != nil || s.ID == id:
+	case s.Name == id: // it was found by its name: no sandbox has the id
+		err = fmt.Errorf("%w: %s, which has that name", wire.ErrAnother, wire.Clip(s.ID, 80))
+	default: // the description may be wrong, and nothing is known of the one asked for
+		err = fmt.Errorf("the answer is another sandbox: %s", wire.Clip(s.ID, 80))
+	}
+	return item, s, err
+}
+
+// Terminate deletes the sandbox, after it made sure that the id still is the sandbox
+// expected and still ours. It is refused where no delete is described.
+func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
+	if p.spec.remove == nil {
+		return reconcile.TerminateRefused, wire.Unable("api.delete is not described: " + p.entry.Name + " is read only")
+	}
+	return p.frame.Terminate(ctx, expected, p.look,
+		func(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
+			return p.change(ctx, p.spec.remove, p.spec.removal, now.ID)
+		})
+}
+
+// change asks once for a change and says what its answer means.
+func (p *Provider) change(ctx context.Context, c *call, v verdicts, id string) (reconcile.Termination, error) {
+	k, err := p.request(c, vars{"id": id})
+	if err != nil {
+		return "", err
+	}
+	a, err := p.client.Once(ctx, k)
+	if err != nil {
+		return "", err
+	}
+	r := p.spec.read(a)
+	switch {
+	case p.spec.gone(r):
+		return reconcile.TerminateGone, nil
+	case a.OK() && r.ours:
+		if v.done.Is(r.env) {
+			return reconcile.TerminateDone, nil
+		}
+		return reconcile.TerminateAccepted, nil
+	case a.OK():
+		return "", fmt.Errorf("%w: %s", wire.ErrNotAPI, wire.Clip(p.client.Redact(a.Header.Get("Content-Type")), 80))
+	case r.clear() && v.busy.Is(r.env):
+		return "", wire.Held(p.client.Refuse(a))
+	case r.clear() && v.refused.Is(r.env):
+		return reconcile.TerminateRefused, p.client.Refuse(a)
+	}
+	return "", p.client.Refuse(a)
+}
+
+// Suspend stops the sandbox so that it can come back. One that a stop would delete is
+// refused.
+func (p *Provider) Suspend(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
+	if p.spec.stop == nil {
+		return reconcile.TerminateRefused, wire.Unable("api.stop is not described for " + p.entry.Name)
+	}
+	return p.frame.Suspend(ctx, expected, p.turns())
+}
+
+// Resume starts the sandbox again.
+func (p *Provider) Resume(ctx context.Context, expected reconcile.Sandbox) error {
+	if p.spec.resume == nil {
+		return wire.Unable("api.resume is not described for " + p.entry.Name)
+	}
+	return p.frame.Resume(ctx, expected, p.turns())
+}
+
+func (p *Provider) turns() wire.Turns {
+	keeps := false // as the look showed it
+	return wire.Turns{
+		Look: func(ctx context.Context, id string) (reconcile.Sandbox, error) {
+			item, s, err := p.lookAt(ctx, id)
+			keeps = p.keeps(item)
+			return s, err
+		},
+		Stop: func(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
+			if !keeps {
+				return reconcile.TerminateRefused, errors.New("a stop would delete it, or that is not known")
+			}
+			return p.change(ctx, p.spec.stop, p.spec.stopping, now.ID)
+		},
+		Start: func(ctx context.Context, now reconcile.Sandbox) error {
+			how, err := p.change(ctx, p.spec.resume, p.spec.resuming, now.ID)
+			if how == reconcile.TerminateGone {
+				err = fmt.Errorf("%w: it went meanwhile", reconcile.ErrNotFound)
+			}
+			return err
+		},
+		Resting: func(now reconcile.Sandbox) reconcile.Termination {
+			if p.spec.onTheWay[now.Raw] {
+				return reconcile.TerminateAccepted
+			}
+			return reconcile.TerminateDone
+		},
+	}
+}
+
+// keeps reports whether a stop keeps the sandbox: only where the condition is false. A field
+// that is not there, or is misspelt, says nothing.
+func (p *Provider) keeps(item any) bool {
+	if p.spec.deletes == nil {
+		return true
+	}
+	v, err := p.spec.deletes.Run(fieldsOf(item))
+	deletes, truth := v.(bool)
+	return err == nil && truth && !deletes
+}

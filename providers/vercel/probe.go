@@ -1,0 +1,179 @@
+package vercel
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/wire"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// Probe runs a command and reads a file in the session, both at once. Calls by a session's
+// id never start a new one, and do not put its end off. Only one probe of a session runs at
+// a time.
+func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy) reconcile.ProbeResult {
+	return p.frame.Probe(ctx, s, policy, func(ctx context.Context) wire.Half {
+		k := knock{p, s.ID, time.Duration(wire.Seconds(policy.Timeout)) * time.Second}
+		return wire.Both(
+			func() wire.Half { return k.exec(ctx, policy.Exec) },
+			func() wire.Half { return k.files(ctx, policy.Path) },
+		)
+	})
+}
+
+// A knock is one probe under way.
+type knock struct {
+	*Provider
+	id    string
+	limit time.Duration // inside the session
+}
+
+// exec runs the command, by a shell only where it is more than a name.
+func (k knock) exec(ctx context.Context, command string) wire.Half {
+	if command == "" {
+		return wire.Half{}
+	}
+	name, args := command, []string{}
+	if strings.ContainsAny(command, " \t\n'\"$&|;<>()*?\\`") {
+		name, args = "sh", []string{"-c", command}
+	}
+	h := k.run(ctx, name, args, func(exit int) wire.Half { return wire.Ran(exit, "") })
+	h.Said = "exec: " + h.Said
+	return h
+}
+
+// hostname is a file of every image: it stands for the root, which cannot be read.
+const hostname = "/etc/hostname"
+
+// files reads the file. What is a folder, or is not there, is listed by a command, as the
+// vendor's own client does: the path exists always, so that one which cannot be listed means
+// that the session lost its file system.
+func (k knock) files(ctx context.Context, name string) wire.Half {
+	if name == "" {
+		return wire.Half{}
+	}
+	file, unsure := name, false
+	if path.Clean(name) == "/" {
+		file = hostname
+	}
+	h := k.ask(ctx, wire.Call{What: "fs/read"}, map[string]any{"path": file},
+		func(a wire.Answer, said wire.Said) (wire.Half, bool) {
+			unsure = a.Status == http.StatusNotFound && said.Code == notFound ||
+				a.Status == http.StatusBadRequest && said.Code == oddFile
+			return read(a), a.Status == http.StatusOK
+		})
+	if unsure {
+		h = k.run(ctx, "ls", []string{"-1", name}, listed)
+	}
+	h.Said = "files of " + name + ": " + h.Said
+	return h
+}
+
+// read judges a file that came.
+func read(a wire.Answer) wire.Half {
+	if !isA(a, "application/octet-stream") {
+		return wire.Unclear("200 with something that is no file")
+	}
+	return wire.Half{Outcome: reconcile.Answered, Said: fmt.Sprintf("%d bytes", len(a.Body))}
+}
+
+// listed judges the end of ls.
+func listed(exit int) wire.Half {
+	if exit != 0 {
+		return wire.Half{Outcome: reconcile.CannotStart, Said: fmt.Sprintf("ls: exit %d", exit)}
+	}
+	return wire.Half{Outcome: reconcile.Answered, Said: "listed"}
+}
+
+// run runs one command, which the session kills when it outlasts its time; ended judges its
+// exit code.
+func (k knock) run(ctx context.Context, name string, args []string, ended func(exit int) wire.Half) wire.Half {
+	in := map[string]any{"command": name, "args": args, "env": map[string]string{}, "sudo": false, "wait": true,
+		"timeout": k.limit.Milliseconds()}
+	return k.ask(ctx, wire.Call{What: "cmd"}, in, func(a wire.Answer, _ wire.Said) (wire.Half, bool) {
+		if a.Status != http.StatusOK {
+			return wire.Half{}, false
+		}
+		if !isA(a, "application/x-ndjson") {
+			return wire.Unclear("200 with something that is no command"), true
+		}
+		return k.finished(a, ended), true
+	})
+}
+
+// A line is one of a command's stream: the command as it begins, its output, and the command
+// with its exit code.
+type line struct {
+	Stream  string          `json:"stream"`
+	Data    json.RawMessage `json:"data"`
+	Command struct {
+		ExitCode *int    `json:"exitCode"`
+		Took     float64 `json:"durationMs"`
+	} `json:"command"`
+}
+
+func (k knock) finished(a wire.Answer, ended func(exit int) wire.Half) wire.Half {
+	for lines := json.NewDecoder(bytes.NewReader(a.Body)); ; {
+		var in line
+		switch err := lines.Decode(&in); {
+		case errors.Is(err, io.EOF):
+			return wire.Unclear("the answer ended before the command did")
+		case err != nil:
+			return wire.Unclear("200 with something that is no command")
+		case in.Stream == "error":
+			return wire.Unclear(wire.Clip(k.client.Redact("the stream broke: "+string(in.Data)), 160))
+		case in.Command.ExitCode == nil:
+		case in.Command.Took >= float64(k.limit.Milliseconds()):
+			return wire.Half{Outcome: reconcile.Hung, Said: fmt.Sprintf("killed after %s", k.limit)}
+		default:
+			return ended(*in.Command.ExitCode)
+		}
+	}
+}
+
+// ask makes one call into the session; good judges the answers that it knows.
+func (k knock) ask(ctx context.Context, c wire.Call, in map[string]any,
+	good func(wire.Answer, wire.Said) (wire.Half, bool)) wire.Half {
+	c.Body, _ = json.Marshal(in) // texts and numbers always encode
+	c.URL = k.at(nil, append([]string{"sessions", k.id}, strings.Split(c.What, "/")...)...)
+	c.Method, c.Accept, c.Timeout = http.MethodPost, "*/*", k.limit+wire.Margin
+	a, err := k.client.Once(ctx, c)
+	if err != nil {
+		return wire.Silent(err, c.Timeout)
+	}
+	said := k.client.Said(a)
+	if h, known := good(a, said); known {
+		return h
+	}
+	words := (&wire.Refusal{Status: a.Status, Words: strings.TrimSpace(said.Code + " " + said.Text)}).Error()
+	return wire.Half{Outcome: outcome(a, said), Said: wire.Clip(words, 160)}
+}
+
+// outcome judges an answer that is no success. Of a session that ended meanwhile, or is on
+// its way, nothing is to be probed. A command that the image lacks is the entry's fault. A
+// page comes from what stands before the API, and says nothing of the session.
+func outcome(a wire.Answer, said wire.Said) reconcile.ProbeOutcome {
+	switch {
+	case a.Status == http.StatusGone && said.Code == isOver, a.Status == http.StatusUnprocessableEntity:
+		return reconcile.NotAllowed
+	case a.Status == http.StatusRequestTimeout:
+		return reconcile.Hung
+	case a.Status >= http.StatusInternalServerError && wire.IsJSON(a.Header):
+		return reconcile.CannotStart
+	}
+	return reconcile.Infrastructure
+}
+
+func isA(a wire.Answer, kind string) bool {
+	got, _, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
+	return err == nil && got == kind
+}

@@ -1,0 +1,160 @@
+package vercel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/providers/wire"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// Get reads one session by id. One that is over stays on record, as ended.
+func (p *Provider) Get(ctx context.Context, id string) (reconcile.Sandbox, error) {
+	return p.frame.Get(ctx, id, p.look)
+}
+
+// look reads the session and then its record, which has the tags. A session that is over
+// and has no record any more is gone: nothing is left of it.
+func (p *Provider) look(ctx context.Context, id string) (reconcile.Sandbox, error) {
+	if !strings.HasPrefix(id, "sbx_") {
+		return reconcile.Sandbox{}, p.noSession(ctx, id)
+	}
+	var in struct {
+		Session session `json:"session"`
+	}
+	a, err := p.client.Get(ctx, wire.Call{What: "get session", URL: p.at(nil, "sessions", id)}, &in)
+	v := &in.Session
+	switch {
+	case errors.Is(err, reconcile.ErrNotFound) && a.Status == http.StatusNotFound:
+		return reconcile.Sandbox{}, p.noSession(ctx, id)
+	case err != nil:
+		return reconcile.Sandbox{}, err
+	case v.ID == "" || v.Status == "":
+		return reconcile.Sandbox{}, errors.New("the answer is no session: it has no id or no status")
+	case v.ID != id:
+		return reconcile.Sandbox{}, fmt.Errorf("%w: %s", wire.ErrAnother, wire.Clip(v.ID, 80))
+	case v.Project != "" && v.Project != p.project: // another project may have a sandbox of the same name
+		v.Name = ""
+		return p.of(v, nil, a.Date), nil
+	case v.Name == "" && over(v.Status):
+		return p.of(v, nil, a.Date), nil
+	case v.Name == "":
+		return reconcile.Sandbox{}, errors.New("the session does not name its sandbox, so whose it is cannot be known")
+	}
+	r, err := p.record(ctx, v.Name)
+	switch gone := errors.Is(err, reconcile.ErrNotFound); {
+	case gone && over(v.Status):
+		return reconcile.Sandbox{}, err
+	case gone:
+		r = nil
+	case err != nil:
+		return reconcile.Sandbox{}, err
+	}
+	return p.of(v, r, a.Date), nil
+}
+
+// record reads a record by name, and says in words that it shall not be resumed.
+func (p *Provider) record(ctx context.Context, name string) (*record, error) {
+	if err := wire.CheckID(name); err != nil {
+		return nil, err
+	}
+	var in struct {
+		Sandbox record `json:"sandbox"`
+	}
+	query := url.Values{"projectId": {p.project}, "resume": {"false"}}
+	_, err := p.client.Get(ctx, wire.Call{What: "get", URL: p.at(query, name)}, &in)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("record %s: %w", wire.Clip(name, 80), err)
+	case in.Sandbox.Name != name || in.Sandbox.Session == "":
+		return nil, fmt.Errorf("the answer is not record %s: it is %q", wire.Clip(name, 80), wire.Clip(in.Sandbox.Name, 80))
+	}
+	return &in.Sandbox, nil
+}
+
+// noSession is the error for an id that no session has. Rows written before there were
+// sessions hold what is a name now, and rows may hold names at all: while such a sandbox is
+// in a session, it is there, and which one it is in says its listing. Else it is gone.
+func (p *Provider) noSession(ctx context.Context, id string) error {
+	r, err := p.record(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case !p.deletes && over(r.Status):
+		return fmt.Errorf("%w: it is the name of a sandbox that is %s", reconcile.ErrNotFound, r.Status)
+	}
+	return fmt.Errorf("it is the name of a sandbox, whose session is %s: rows that hold names need link: {sandbox: name}",
+		wire.Clip(r.Session, 80))
+}
+
+// Terminate ends the session, after it made sure that the id still is the sandbox expected
+// and still ours; or deletes its record, where the entry asks for that.
+func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
+	return p.frame.Terminate(ctx, expected, p.look, p.end)
+}
+
+// end stops the session by its id: a newer session of the same name cannot be met. With
+// terminate: record the name is all that the API takes. So the record is read once more, and
+// deleted only while this session is its present one; the delete is not repeated. A session
+// that outlived its record is stopped.
+func (p *Provider) end(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
+	k := wire.Call{What: "stop", Method: http.MethodPost, URL: p.at(nil, "sessions", now.ID, "stop")}
+	call, byName := p.client.Change, p.deletes
+	if byName {
+		r, err := p.record(ctx, now.Name)
+		switch {
+		case errors.Is(err, reconcile.ErrNotFound):
+			byName = false
+		case err != nil:
+			return "", err
+		case r.Session != now.ID:
+			return reconcile.TerminateChanged, nil
+		default:
+			k = wire.Call{What: "delete", Method: http.MethodDelete,
+				URL: p.at(url.Values{"projectId": {p.project}}, now.Name)}
+			call = p.client.Once
+		}
+	}
+	a, err := call(ctx, k)
+	if err != nil {
+		return "", err
+	}
+	var in struct {
+		Session session `json:"session"`
+		Sandbox record  `json:"sandbox"`
+	}
+	err = p.client.Decode(a, &in)
+	id, status := in.Session.ID, in.Session.Status
+	if byName {
+		id, status = in.Sandbox.Session, in.Sandbox.Status
+	}
+	switch {
+	case err != nil:
+		return p.notEnded(a, err)
+	case id != now.ID:
+		return "", fmt.Errorf("the answer names session %q", wire.Clip(id, 80))
+	case over(status):
+		return reconcile.TerminateDone, nil
+	}
+	return reconcile.TerminateAccepted, nil
+}
+
+// notEnded says what an answer means that is no success. 422 is a session under way: to its
+// end, or to a snapshot, after which it ends by itself.
+func (p *Provider) notEnded(a wire.Answer, err error) (reconcile.Termination, error) {
+	switch {
+	case errors.Is(err, reconcile.ErrNotFound):
+		return reconcile.TerminateGone, nil
+	case a.Status == http.StatusUnprocessableEntity && p.client.Said(a).Code == isEnding:
+		return reconcile.TerminateAccepted, nil
+	case a.Status == http.StatusUnprocessableEntity, a.Status == http.StatusConflict:
+		return "", wire.Held(err)
+	case a.Status == http.StatusBadRequest:
+		return reconcile.TerminateRefused, err
+	}
+	return "", err
+}
