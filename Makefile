@@ -79,7 +79,8 @@ head-to-head: ## compare with others in WORLDS (300) simulated worlds; writes do
 sim: ## simulate until PASSES (1000000) passes were made; prints speed and coverage
 	@mkdir -p bin
 	@go test -c -o bin/simulation.test ./reconcile
-	@cd reconcile && ../bin/simulation.test -test.run '^TestSimulation$$' -test.timeout 0 -passes $(or $(PASSES),1000000)
+	@cd reconcile && { ../bin/simulation.test -test.run '^TestSimulation$$' -test.timeout 0 \
+		-passes $(or $(PASSES),1000000) || echo FAILED; } | awk '$$0 == "FAILED" { bad = 1; next } $$0 != "PASS"; END { exit bad }'
 
 .PHONY: check
 check: format vet lint generated ## formatting, vet, linters, generated files: all but the tests

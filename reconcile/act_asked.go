@@ -45,7 +45,7 @@ func (r *run) refuses(a *Action, sb *Sandbox, users []Task) string {
 		return "the sandbox is not proven ours"
 	}
 	//guard:asked-shared P1 who cleans up would end the sandboxes of another environment on the account
-	if !a.Anyway && r.view.maybeAnothers(sb, len(users) > 0) {
+	if a.Rule == RuleEmergency && !a.Anyway && r.view.maybeAnothers(sb, len(users) > 0) {
 		return sharedWords + "; ask with --anyway"
 	}
 	for i := range users {

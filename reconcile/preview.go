@@ -190,7 +190,7 @@ func (v *view) spares(e *Preview, b *Box, t *Task) string {
 		return "it is not proven ours"
 	case t != nil && t.working() && !e.how.Running:
 		return fmt.Sprintf("task %s is %s in it (--include-running)", clip(t.ID, 60), clip(t.Status, 60))
-	case v.maybeAnothers(&b.Sandbox, t != nil) && !e.how.Anyway:
+	case e.Rule == RuleEmergency && v.maybeAnothers(&b.Sandbox, t != nil) && !e.how.Anyway:
 		return sharedWords + " (--anyway)"
 	case len(frozen) > 0 && !e.how.Anyway:
 		return strings.Join(frozen, "; ") + " (--anyway)"

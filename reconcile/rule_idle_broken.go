@@ -34,7 +34,7 @@ func (v *view) replaced(s *Subject, b *Box) bool {
 		return false
 	}
 	other := s.hasBox(func(o *Box) bool { return o.Ref != b.Ref && !o.Gone && !o.Lost() })
-	//guard:replaced-earlier harm `-s.Task.State == TaskAssigned && v.earlier(s, b)` a new attempt would be failed for the sandbox of the last
+	//guard:replaced-earlier harm `= other` a new attempt would be failed for the sandbox of the one before
 	return other || s.Task.State == TaskAssigned && v.earlier(s, b)
 }
 

@@ -160,7 +160,8 @@ func scanActionAnd(r pgx.Row, a *reconcile.Action, more ...any) error {
 
 func scanSource(r pgx.Rows) (reconcile.SourceSeen, error) {
 	var s reconcile.SourceSeen
-	err := r.Scan(&s.Name, &s.Trusted, &s.Reason, at(&s.Since), at(&s.RecoveredAt), at(&s.LastTrusted), at(&s.Clock), at(&s.SetBack))
+	err := r.Scan(&s.Name, &s.Trusted, &s.Reason, at(&s.Since), at(&s.RecoveredAt), at(&s.LastTrusted),
+		at(&s.Clock), at(&s.SetBack))
 	return s, err
 }
 

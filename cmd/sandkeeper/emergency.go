@@ -32,8 +32,8 @@ func emergencyCommand(o *options) *cobra.Command {
 		Short: "End all sandboxes of this installation, after a preview and a typed confirmation",
 		Long: `Emergency looks at both worlds and shows what it would end: every sandbox that is proven
 ours, or those of one provider. It leaves what is held, what is not ours, and, unless told
-otherwise, where a task is assigned or runs (--include-running) and what rests on a source
-that is not trusted (--anyway).
+otherwise, where a task is assigned or runs (--include-running), and what rests on a source
+that is not trusted or may be another environment's on the same account (--anyway).
 
 Nothing happens until the phrase that it shows is typed. Without a terminal the phrase and
 the hash of the list are given by --confirm; when the list has changed meanwhile, it is

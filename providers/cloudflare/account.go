@@ -25,7 +25,7 @@ func (p *Provider) Logs(ctx context.Context, s reconcile.Sandbox, limit int) (st
 	}
 	a, err := p.worker.Once(ctx, wire.Call{What: "logs", Method: http.MethodGet, Inside: true,
 		URL:    p.worker.At(s.ID, "logs") + "?" + url.Values{"tail": {"200"}}.Encode(),
-		Accept: "text/plain, application/json"})
+		Accept: "text/plain, application/json", Max: wire.MaxPage}) // who does not know tail sends all
 	switch {
 	case err != nil:
 	case !a.OK():

@@ -83,8 +83,16 @@ func TestGone(t *testing.T) {
 		answers map[string]reply
 		want    string // "gone", "found" or "unknown"
 	}{
-		"the Worker's code": {answers: map[string]reply{"GET /sb-1": {404, js, `{"error":"nope","code":"not_found"}`}},
+		"the Worker's code": {answers: map[string]reply{"GET /sb-1": {404, js, `{"error":"no sandbox sb-1","code":"not_found"}`}},
 			want: "gone"},
+		"the Worker's own code": {answers: map[string]reply{"GET /sb-1": {404, js, `{"error":"x","code":"sandbox_not_found"}`}},
+			want: "gone"},
+		"a router's code, and the list has it": {answers: map[string]reply{
+			"GET /sb-1": {404, js, `{"error":"Not Found","code":"not_found"}`}, "GET /list": {200, js, "[" + record1 + "]"}}, want: "found"},
+		"a router's words with the path, and the list has it": {answers: map[string]reply{
+			"GET /sb-1": {404, js, `{"message":"Route GET:/api/sandbox/sb-1 not found"}`}, "GET /list": {200, js, "[" + record1 + "]"}}, want: "found"},
+		"a router's code with the path, and the list has it": {answers: map[string]reply{
+			"GET /sb-1": {404, js, `{"error":"nothing at /api/sandbox/sb-1","code":"not_found"}`}, "GET /list": {200, js, "[" + record1 + "]"}}, want: "found"},
 		"the Worker's words": {answers: map[string]reply{"GET /sb-1": {404, js, `{"error":"Sandbox not found"}`}}, want: "gone"},
 		"the Worker's 410":   {answers: map[string]reply{"GET /sb-1": {410, js, `{"error":"was terminated"}`}}, want: "gone"},
 		"a 410 of a page":    {answers: map[string]reply{"GET /sb-1": {410, html, "<html>"}}, want: "unknown"},
@@ -177,7 +185,8 @@ func TestDeleteAnswers(t *testing.T) {
 		"202":                      {reply{202, "", ""}, reconcile.TerminateAccepted, false},
 		"204":                      {reply{204, "", ""}, reconcile.TerminateAccepted, false},
 		"409: under way":           {reply{409, js, `{"error":"terminating"}`}, reconcile.TerminateAccepted, false},
-		"404: no record":           {reply{404, js, `{"error":"x","code":"not_found"}`}, reconcile.TerminateGone, false},
+		"404: no record":           {reply{404, js, `{"error":"no such sandbox","code":"not_found"}`}, reconcile.TerminateGone, false},
+		"404: of a router":         {reply{404, js, `{"error":"Not Found","code":"not_found"}`}, "", true},
 		"404: no such path":        {reply{404, plain, "404 Not Found"}, "", true},
 		"a login page":             {reply{200, html, "<html>"}, "", true},
 		"a redirect to a login":    {reply{302, html, ""}, "", true},
@@ -245,12 +254,34 @@ func TestProbeVerdicts(t *testing.T) {
 		"one half fails, one is not known": {reply{502, js, `{"error":"reset"}`}, reply{500, js, `{}`}, reconcile.CannotStart, "reset"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, _ := against(t, false, map[string]reply{"POST /sb-1/exec": test.exec, "GET /sb-1/files": test.files})
+			p, _ := against(t, false, map[string]reply{"GET /sb-1": {200, js, record1}, "POST /sb-1/exec": test.exec,
+				"GET /sb-1/files": test.files})
 			got := p.Probe(t.Context(), running, reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Second})
 			if got.Outcome != test.want || !strings.Contains(got.Detail, test.detail) {
 				t.Errorf("Probe = %s (%s), want %s and %q", got.Outcome, got.Detail, test.want, test.detail)
 			}
 		})
+	}
+}
+
+// Nothing is asked of what does not run by now: a careless Worker would start a container.
+func TestProbeLooksFirst(t *testing.T) {
+	for name, test := range map[string]struct {
+		look reply
+		want reconcile.ProbeOutcome
+	}{
+		"it sleeps":          {reply{200, js, `{"id":"sb-1","status":"running","container":"stopped"}`}, reconcile.NotAllowed},
+		"its container went": {reply{200, js, `{"id":"sb-1","status":"running","container":"missing"}`}, reconcile.NotAllowed},
+		"it is being ended":  {reply{200, js, `{"id":"sb-1","status":"terminating"}`}, reconcile.NotAllowed},
+		"an unknown word":    {reply{200, js, `{"id":"sb-1","status":"melting"}`}, reconcile.NotAllowed},
+		"it is gone":         {reply{404, js, `{"error":"sandbox not found"}`}, reconcile.Infrastructure},
+		"nobody knows":       {reply{500, js, `{}`}, reconcile.Infrastructure},
+	} {
+		p, s := against(t, false, map[string]reply{"GET /sb-1": test.look})
+		got := p.Probe(t.Context(), running, reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Second})
+		if got.Outcome != test.want || !slices.Equal(s.calls, []string{"GET /sb-1"}) {
+			t.Errorf("%s: Probe = %+v after %v, want %s after one look", name, got, s.calls, test.want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package cloudflare
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -11,9 +12,9 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// Probe lets the Worker run a command and list a path in the sandbox, one after the other: one
-// object answers both. Nothing is asked of a record without a container: a careless Worker
-// would start one.
+// Probe lets the Worker run a command and list a path in the sandbox, both at once. It looks
+// first, and nothing is asked of what sleeps, or of a record without a container: a careless
+// Worker would start one.
 func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy) reconcile.ProbeResult {
 	return p.frame.Probe(ctx, s, policy, func(ctx context.Context) wire.Half {
 		switch {
@@ -22,6 +23,15 @@ func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconc
 		case s.Hollow:
 			return wire.Half{Outcome: reconcile.NotAllowed, Said: "nothing runs behind its record"}
 		}
+		now, of, err := p.look(ctx, s.ID)
+		switch {
+		case err != nil:
+			return wire.Unclear(wire.Clip("look first: "+err.Error(), 200))
+		case of.record == nil, now.Hollow, now.State != reconcile.SandboxRunning:
+			return wire.Half{Outcome: reconcile.NotAllowed,
+				Said: "by now the sandbox is " + cmp.Or(now.Raw, "in no known state")}
+		}
+		s.ID = of.record.ID
 		return wire.Both(
 			func() wire.Half { return p.probeExec(ctx, s, policy) },
 			func() wire.Half { return p.probeFiles(ctx, s, policy) },

@@ -18,15 +18,16 @@ import (
 // routes are paths of the Worker beside those of sandboxes: no sandbox has such an id.
 var routes = []string{"stats", "list", "cleanup", "audit"}
 
-// certainWorker believes a 404 with the contract's code, or with words that name a sandbox.
-// What any router says of a path that it does not know is not enough: the listing decides.
+// certainWorker believes a 404 whose words are of a sandbox. What a router says of a path that
+// it does not know is not enough, be it in JSON, with a code, or with the path in it, which
+// may be called sandbox as well: the listing decides.
 func certainWorker(a wire.Answer, s wire.Said) bool {
 	if a.Status == http.StatusGone {
 		return wire.IsJSON(a.Header)
 	}
 	words := strings.ToLower(s.Text)
-	return s.Code == "not_found" || s.Code == "sandbox_not_found" ||
-		strings.Contains(words, "sandbox") && strings.Contains(words, "not found")
+	return s.Code == "sandbox_not_found" || strings.Contains(words, "sandbox") && !strings.Contains(words, "/") &&
+		(s.Code == "not_found" || strings.Contains(words, "not found"))
 }
 
 // registry reads a page of the Worker's registry.

@@ -43,7 +43,6 @@ func (p *Provider) probe(ctx context.Context, id string, policy reconcile.ProbeP
 		func() wire.Half { return p.probeExec(within, b, policy) },
 		func() wire.Half { return p.probeFiles(within, b, policy) },
 	)
-	met.Said = redact(met.Said, b.Token)
 	if !met.Outcome.Failed() {
 		return met
 	}
@@ -70,13 +69,6 @@ func runs(b box, err error) (wire.Half, bool) {
 // wait is how long one call of a probe may take.
 func wait(policy reconcile.ProbePolicy) time.Duration {
 	return time.Duration(wire.Seconds(policy.Timeout))*time.Second + wire.Margin
-}
-
-func redact(text, token string) string {
-	if token == "" {
-		return text
-	}
-	return strings.ReplaceAll(text, token, "[token]")
 }
 
 func (p *Provider) probeExec(ctx context.Context, b box, policy reconcile.ProbePolicy) wire.Half {

@@ -295,16 +295,22 @@ func TestProbeLooksAgain(t *testing.T) {
 	}
 }
 
-// What a sandbox says goes to the page and into logs. Its token does not.
+// What a sandbox says goes to the page and into logs. Its token does not, nor a part of it
+// where the text is cut.
 func TestProbeKeepsSecrets(t *testing.T) {
-	l := newLab(t)
-	s := l.put(simulated.Sandbox{})
-	l.says[filesPath] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		reply{500, js, `{"code":"internal","message":"` + r.Header.Get("X-Access-Token") + ` is no token"}`, nil}.ServeHTTP(w, r)
-	})
-	got := l.Probe(t.Context(), s, policy)
-	if got.Outcome != reconcile.CannotStart || !strings.Contains(got.Detail, "[token] is no token") {
-		t.Errorf("Probe = %+v, want the token left out", got)
+	for _, before := range []int{0, 150 - len("exec: 500 Internal Server Error: ")} {
+		l := newLab(t)
+		s := l.put(simulated.Sandbox{})
+		token := ""
+		l.says[filesPath] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			token = r.Header.Get("X-Access-Token")
+			reply{500, js, `{"code":"internal","message":"` + strings.Repeat("x", before) + token + ` is no token"}`, nil}.ServeHTTP(w, r)
+		})
+		got := l.Probe(t.Context(), s, policy)
+		if got.Outcome != reconcile.CannotStart || len(token) < 6 || strings.Contains(got.Detail, token[:6]) ||
+			!strings.Contains(got.Detail, "***") {
+			t.Errorf("Probe = %+v, want no part of token %s", got, token)
+		}
 	}
 }
 

@@ -41,7 +41,8 @@ func (l *lab) extras() {
 // measure is 0, or no number.
 func partOf(got, want reconcile.Resources) bool {
 	same := func(got, want int64) bool { return got == 0 || got == want }
-	return got != reconcile.Resources{} && (got.CPUPercent == 0 || math.IsNaN(got.CPUPercent) || got.CPUPercent == want.CPUPercent) &&
+	return got != reconcile.Resources{} &&
+		(got.CPUPercent == 0 || math.IsNaN(got.CPUPercent) || got.CPUPercent == want.CPUPercent) &&
 		same(got.MemoryUsed, want.MemoryUsed) && same(got.MemoryTotal, want.MemoryTotal) &&
 		same(got.DiskUsed, want.DiskUsed) && same(got.DiskTotal, want.DiskTotal)
 }

@@ -25,6 +25,7 @@ func Required() []string {
 		each("probe: ", "answered", "cannot-start", "hung", "infrastructure"),
 		each("termination: ", "Suspend accepted", "Terminate accepted", "Terminate gone"),
 		requiredFaults(),
+		requiredLife(),
 		each("operator: ", wishes...),
 	)
 }
@@ -38,13 +39,32 @@ func requiredFaults() []string {
 		each("fault: tasks ", "done-error", "error", "hang", "slow", "standby"),
 		each("fault: queue ", "error", "lost", "twice"),
 		each("fault: platform ", "error"),
-		each("crash before: ", "Claim", "Record", "Settle", "Terminate"),
-		each("crash after: ", "Claim", "Record", "Settle", "Terminate", "Write"),
+		each("crash before: ", "ByID", "Claim", "Controls", "Get", "Record", "Settle", "Terminate"),
+		each("crash after: ", "ByID", "Claim", "Probe", "Record", "Settle", "Terminate", "Write"),
 		each("freeze before: ", "Claim", "Terminate"),
 		each("lease before: ", "Record"),
 		each("clock: ", "lab jump ahead", "lab jump back", "lab drift", "ledger jump ahead", "ledger jump back",
 			"ledger drift", "tasks jump ahead", "tasks jump back", "tasks drift"),
 		each("event: ", "config at", "config limits", "config rule", "config version"),
+	)
+}
+
+// requiredLife is what happens to tasks, workers and sandboxes, and to the platform as a whole.
+func requiredLife() []string {
+	return slices.Concat(
+		each("town: orchestrator ", "crash bind", "crash row", "crash sandbox", "down"),
+		each("town: worker ", "ahead", "die", "finish", "hang", "lose", "never started", "silent", "slow", "started", "wait",
+			"wake"),
+		each("town: user ", "answer", "continue", "continue anew", "delete", "keep", "retry", "stop", "touch"),
+		each("town: finish ", "late", "lost", "row"),
+		each("town: left ", "keep", "linger", "now"),
+		each("town: sandbox ", "break", "die", "hang", "hollow", "pause", "queue", "refuse", "relabel", "resume", "reuse",
+			"spin", "stop", "stuck", "unlabel", "vanish"),
+		each("town: template ", "expiring", "failed", "inactive", "missing"),
+		each("town: platform ", "back", "backup", "batch", "empty", "foreign", "labels", "leak", "massacre", "restore",
+			"standby", "twins"),
+		each("town: events ", "down", "late"),
+		each("town: ", "fall-back to image", "start refused"),
 	)
 }
 

@@ -28,11 +28,13 @@ func (t *Town) accepted(k *task, rule string) string {
 		return "its probes failed again and again while others were answered"
 	case rule == "idle-broken" && r.State == reconcile.TaskPending && k.box != nil && !k.box.broken.IsZero():
 		return "its sandbox is broken, and the remedy is to fail it"
-	case (rule == "sandbox-missing" || rule == "heartbeat-lost") && k.box != nil && !k.box.shown && !t.watch.linked(k, k.box):
+	case (rule == "sandbox-missing" || rule == "heartbeat-lost") && k.box != nil && !k.box.shown &&
+		!t.watch.linked(k, k.box):
 		// "find by link only for a task whose sandbox was never seen": it lost its label before that.
 		return "nobody has ever seen its sandbox as its own"
-	case rule == "heartbeat-lost" && len(t.running()) < 3 && t.probeFailed(k):
-		// "with fewer than 3 running tasks also a failed probe": both say so.
+	case rule == "heartbeat-lost" && t.probeFailed(k):
+		// "with fewer than 3 running tasks also a failed probe", and many silent ones are the
+		// pipeline's only "while their sandboxes answer a probe": both say so.
 		return "it was not heard, and its probe failed"
 	case rule == "heartbeat-lost" && k.box.there() && k.box.state != reconcile.SandboxRunning:
 		return "" // a direct get tells that it is paused or comes up

@@ -247,7 +247,8 @@ func fullRecord() reconcile.Record {
 		}},
 		Actions: []reconcile.Action{a},
 		Sources: []reconcile.SourceSeen{{
-			Name: "listing:daytona", Trusted: true, Reason: "was short", Since: at(-4), RecoveredAt: at(-4), LastTrusted: at(0), Clock: at(-1), SetBack: at(-2),
+			Name: "listing:daytona", Trusted: true, Reason: "was short", Since: at(-4), RecoveredAt: at(-4), LastTrusted: at(0),
+			Clock: at(-1), SetBack: at(-2),
 		}},
 		Templates: []reconcile.TemplateSeen{{
 			Provider: "daytona", Name: "dev-light", State: reconcile.TemplateInactive, Raw: "inactive", Error: "gone cold",

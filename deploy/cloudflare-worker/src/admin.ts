@@ -55,7 +55,7 @@ async function route(request: Request, env: Env): Promise<Response> {
     ["POST ", () => create(env, request)],
   ]).get(call);
   if (whole && more.length === 0) return await whole();
-  if (more.length > 0 || paths.has(first)) throw new Refusal(404, "no_such_path", "no such path");
+  if (more.length > 0 || paths.has(first)) throw new Refusal(404, "no_route", "no such path");
   const one = new Map<string, (env: Env, found: Row, request: Request) => Promise<Response>>([
     ["GET ", async (env, found) => json(200, await shown(env, found))],
     ["DELETE ", terminate],
@@ -64,7 +64,7 @@ async function route(request: Request, env: Env): Promise<Response> {
     ["POST exec", exec],
     ["GET files", files],
   ]).get(`${request.method} ${second}`);
-  if (!one) throw new Refusal(404, "no_such_path", "no such path");
+  if (!one) throw new Refusal(404, "no_route", "no such path");
   return await one(env, await recorded(env, first), request);
 }
 
@@ -168,7 +168,9 @@ async function end(env: Env, id: string): Promise<"gone" | "under way"> {
   if (how === "unknown") return "gone";
   try {
     await sandbox(env, id).kill();
-    if ((await inspect(env, id)) === "running") throw new Error("its container runs on after it was killed");
+    const left = await inspect(env, id);
+    if (left === "running") throw new Error("its container runs on after it was killed");
+    if (left === "unknown") throw new Error("whether its container is gone is not known");
     await registry(env).remove(id);
     return "gone";
   } catch (err) {

@@ -9,6 +9,6 @@ export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     const { pathname } = new URL(request.url);
     if (pathname === prefix || pathname.startsWith(`${prefix}/`)) return await handle(request, env);
-    return Response.json({ error: "no such path", code: "no_such_path" }, { status: 404 });
+    return Response.json({ error: "no such path", code: "no_route" }, { status: 404 });
   },
 } satisfies ExportedHandler<Env>;

@@ -50,7 +50,7 @@ test("a path that there is not is told from an unknown id", async () => {
   await w.make("paths");
   for (const [method, path] of [["GET", "/paths/nonsense"], ["PUT", "/paths"], ["DELETE", "/list"], ["GET", "/paths/logs/more"]]) {
     const got = await w.call(method, path);
-    assert.deepEqual([got.status, got.body.code], [404, "no_such_path"], `${method} ${path}`);
+    assert.deepEqual([got.status, got.body.code], [404, "no_route"], `${method} ${path}`);
   }
   assert.equal((await one("paths")).status, 200);
 });

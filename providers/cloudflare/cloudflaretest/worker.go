@@ -150,7 +150,7 @@ func (s *Server) stats(x wiretest.Exchange) {
 
 func (s *Server) audit(x wiretest.Exchange) {
 	if s.o.Terse {
-		said(x, http.StatusNotFound, "no_such_path", "no such path")
+		said(x, http.StatusNotFound, "no_route", "no such path")
 		return
 	}
 	records, actual := []string{}, []string{}
