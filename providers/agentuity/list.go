@@ -168,8 +168,6 @@ func (r *reader) listed(b *box, a wire.Answer) reconcile.Sandbox {
 	if b.Project == nil && r.project != "" {
 		b.Project = &named{ID: r.project}
 	}
-	if b.Region == "" {
-		b.Region = r.region
-	}
+	b.Region = r.home(b.Region, r.region)
 	return r.sandbox(b, a.Date)
 }

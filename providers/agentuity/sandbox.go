@@ -62,10 +62,19 @@ func (p *Provider) getIn(ctx context.Context, place, id string) (box, wire.Answe
 		err = errors.New("the answer is no sandbox: it has no id")
 	case b.ID != id:
 		err = fmt.Errorf("%w: %s", wire.ErrAnother, wire.Clip(b.ID, 80))
-	case b.Region == "":
-		b.Region = c.region
+	default:
+		b.Region = p.home(b.Region, c.region)
 	}
 	return b, a, err
+}
+
+// home is the region of a sandbox that was seen in one: that one, since further calls go
+// there, with the credential. Its own word is only for people, where there is one address.
+func (p *Provider) home(said, seen string) string {
+	if p.everywhere() || said == "" {
+		return seen
+	}
+	return said
 }
 
 // Terminate destroys the sandbox, after it made sure that the id still is the sandbox

@@ -212,6 +212,27 @@ func TestTerminateElsewhere(t *testing.T) {
 	}
 }
 
+// A sandbox's own word for its region becomes part of no host's name.
+func TestRegionOfASandboxLeadsNowhere(t *testing.T) {
+	for _, word := range []string{"evil.test/x", "us-central-1", "usw"} {
+		body := strings.Replace(one, `"region":"usc"`, `"region":"`+word+`"`, 1)
+		d := answering(map[string][]reply{"GET usc /sandbox/sbx_1": {{200, body, nil}}, executions: {nobody},
+			"GET usc /sandbox":          {{200, `{"success":true,"data":{"total":1,"sandboxes":[` + strings.TrimSuffix(strings.TrimPrefix(body, `{"success":true,"data":`), `}`) + `]}}`, nil}},
+			"DELETE usc /sandbox/sbx_1": {{200, `{"success":true}`, nil}}})
+		p := over(t, d)
+		if how, err := p.Terminate(t.Context(), sb1); err != nil || how != reconcile.TerminateAccepted {
+			t.Errorf("Terminate of one in %q = %q, %v after %v", word, how, err, d.asked)
+		}
+		_, err := p.List(t.Context(), func(page []reconcile.Sandbox) error {
+			_, err := p.Executions(t.Context(), page[0])
+			return err
+		})
+		if err != nil {
+			t.Errorf("List and Executions of one in %q = %v after %v", word, err, d.asked)
+		}
+	}
+}
+
 func TestSuspend(t *testing.T) {
 	const pause = "POST usc /sandbox/sbx_1/pause"
 	paused := `{"success":true,"sandboxId":"sbx_1","status":"paused","checkpointId":"ckpt_1","terminatesAt":"2026-11-02T12:00:00Z"}`

@@ -90,7 +90,7 @@ func (p *Provider) instance(ctx context.Context, id string) (*instance, wire.Ans
 	case !in.Success || in.Result.ID == "":
 		return nil, a, errNoResult
 	case !strings.EqualFold(in.Result.ID, id):
-		return nil, a, fmt.Errorf("%w: %s", wire.ErrAnother, wire.Clip(in.Result.ID, 80))
+		return nil, a, fmt.Errorf("the answer is another instance: %s", wire.Clip(in.Result.ID, 80))
 	}
 	return &in.Result, a, nil
 }

@@ -75,7 +75,7 @@ func (p *Provider) record(ctx context.Context, id string) (*record, wire.Answer,
 	case r.ID == "":
 		return nil, a, errors.New("the answer is no sandbox: it has no id")
 	case r.ID != id:
-		return nil, a, fmt.Errorf("%w: %s", wire.ErrAnother, wire.Clip(r.ID, 80))
+		return nil, a, fmt.Errorf("the answer is another sandbox: %s", wire.Clip(r.ID, 80))
 	}
 	return &r, a, nil
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	_ "embed" // the scripts
-	"errors"
 	"fmt"
+	"math"
 	"path"
 	"strconv"
 	"strings"
@@ -40,7 +40,7 @@ func (p *Provider) probe(ctx context.Context, id string, policy reconcile.ProbeP
 	if err := checkID(id); err != nil {
 		return wire.Unclear(err.Error())
 	}
-	if h := p.before(ctx, id, policy); h.Outcome != "" {
+	if h := p.before(ctx, id); h.Outcome != "" {
 		return h
 	}
 	return wire.Both(
@@ -49,21 +49,29 @@ func (p *Provider) probe(ctx context.Context, id string, policy reconcile.ProbeP
 	)
 }
 
+// aside is how long a question beside the probe may take. It proves nothing when it is not
+// answered: while one shim stands still, an engine may give statistics of no container.
+const aside = 3 * time.Second
+
+// least is the part of a processor with which a container can be expected to answer in time.
+const least = 0.1
+
 // before is the verdict that is there before anything is run. A command in a container that
-// is starved, or whose shim stands still, hangs, and while it does the engine does not even
-// answer a question about that container: none is sent there.
-func (p *Provider) before(ctx context.Context, id string, policy reconcile.ProbePolicy) wire.Half {
-	patience := time.Duration(wire.Seconds(policy.Timeout))*time.Second + wire.Margin + between
-	within, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	starved, err := p.starved(within, id)
+// is starved hangs, and while it does the engine does not even answer a question about that
+// container: none is sent there.
+func (p *Provider) before(ctx context.Context, id string) wire.Half {
+	starved, err := p.starved(ctx, id)
+	if err != nil {
+		within, cancel := context.WithTimeout(ctx, aside)
+		defer cancel()
+		c, _, err := p.inspect(within, id)
+		starved = err == nil && processors(math.Inf(1), c.HostConfig) < least
+	}
 	switch {
-	case starved:
-		return wire.Unclear("not asked: it is held back by its CPU limit all the time; slow, or dead, nobody knows")
 	case ctx.Err() != nil:
-		return wire.Unclear(wire.Clip(ctx.Err().Error(), 160))
-	case (errors.Is(err, errLate) || within.Err() != nil) && p.hangs(ctx, id):
-		return wire.Half{Outcome: reconcile.Hung, Said: "the engine has no answer about this container, which it lists"}
+		return wire.Unclear(ctx.Err().Error())
+	case starved:
+		return wire.Unclear("not asked: its CPU limit holds it back all the time; slow, or dead, nobody knows")
 	}
 	return wire.Half{}
 }

@@ -31,7 +31,7 @@ func (p *Provider) Usage(ctx context.Context, s reconcile.Sandbox) (reconcile.Re
 	if old, ok := memory.Stats["total_inactive_file"]; ok {
 		idle = old
 	}
-	return reconcile.Resources{CPUPercent: percent(&seen, processors(&seen, c.HostConfig)),
+	return reconcile.Resources{CPUPercent: percent(&seen, processors(float64(seen.CPUStats.OnlineCPUs), c.HostConfig)),
 		MemoryUsed: size(memory.Usage - min(idle, memory.Usage)), MemoryTotal: size(memory.Limit)}, nil
 }
 
@@ -73,9 +73,8 @@ func percent(s *container.StatsResponse, processors float64) float64 {
 	return used * 100 / (float64(after.SystemUsage-before.SystemUsage) * processors)
 }
 
-// processors are how many the container may use.
-func processors(s *container.StatsResponse, c *container.HostConfig) float64 {
-	all := float64(s.CPUStats.OnlineCPUs)
+// processors are how many of all the container may use.
+func processors(all float64, c *container.HostConfig) float64 {
 	switch {
 	case c == nil:
 		return all
@@ -98,6 +97,8 @@ const between = 2200 * time.Millisecond
 // processor time that it may use. It may be well, and only slow. It is an error where the
 // engine gives no sample.
 func (p *Provider) starved(ctx context.Context, id string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, aside+between)
+	defer cancel()
 	before, err := p.stats(ctx, id, false)
 	was := before.CPUStats.ThrottlingData
 	if err != nil || was.ThrottledPeriods == 0 {

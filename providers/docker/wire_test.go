@@ -47,7 +47,8 @@ func engineOf(t *testing.T, answers map[string]reply) *Provider {
 				return
 			}
 		}
-		if strings.HasSuffix(r.URL.Path, "/stats") { // as a proxy that does not let it through
+		if strings.HasSuffix(r.URL.Path, "/stats") || r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, id1+"/json") {
+			// as a proxy that does not let it through
 			reply{403, "text/html", "Forbidden"}.send(w)
 			return
 		}

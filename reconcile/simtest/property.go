@@ -62,7 +62,7 @@ func (t *Town) Step(s Step) []Violation {
 	}
 	w.released(&s)
 	p.read(&s, moment{s.N, t.now()})
-	if t.now().Sub(p.last) > time.Minute {
+	if !p.last.IsZero() && t.now().Sub(p.last) > time.Minute {
 		p.woke = t.now()
 	}
 	p.last = t.now()

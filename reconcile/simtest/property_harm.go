@@ -153,7 +153,7 @@ func (w *watch) twice(d *deed) string {
 		return d.what() + ": written a second time by the same action"
 	case d.Call == "Terminate":
 		before := w.boxes[reconcile.Ref{Provider: d.Party, ID: d.ID}]
-		if before != nil && before.told && !before.late && w.since(domainLedger, before.at) < 30*time.Second {
+		if before != nil && before.told && !before.late && w.elapsed(domainLedger, before.at) < 30*time.Second {
 			return fmt.Sprintf("%s: %s asked for it %s ago and was told that it was heard", d.what(), before.by,
 				w.at.Sub(before.at))
 		}

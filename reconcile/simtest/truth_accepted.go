@@ -158,10 +158,10 @@ func (t *Town) flaky(b *box) bool {
 // probeFailed reports whether the newest probe of the task's sandbox failed.
 func (t *Town) probeFailed(k *task) bool { return k.box != nil && k.box.probed.Failed() }
 
-// answers reports whether the task's sandbox would answer a probe.
+// answers reports whether the task's sandbox would answer a probe, and has not failed the newest.
 func (t *Town) answers(id string) bool {
 	b := t.tasks[id].box
-	return b.there() && b.state == reconcile.SandboxRunning && b.broken.IsZero()
+	return b.there() && b.state == reconcile.SandboxRunning && b.broken.IsZero() && !b.probed.Failed()
 }
 
 // acceptedEnd says why the design lets a rule end a sandbox that is still needed.
