@@ -109,7 +109,8 @@ func (v *view) lookRefs(s *Subject) []Ref {
 	}
 	for _, provider := range v.candidates(s.Task) {
 		ref := Ref{provider, s.Task.Sandbox}
-		if v.p.Providers[provider].SandboxIsID && !slices.Contains(refs, ref) {
+		here := s.hasBox(func(b *Box) bool { return b.Here && b.Ref == ref })
+		if v.p.Providers[provider].SandboxIsID && !here && !slices.Contains(refs, ref) {
 			refs = append(refs, ref)
 		}
 	}
@@ -120,6 +121,7 @@ func (v *view) lookRefs(s *Subject) []Ref {
 func (k *Keeper) look(ctx context.Context, s *Snapshot, refs []Ref) {
 	looks := k.looks(ctx, refs)
 	for i, ref := range refs {
+		looks[i].listed = s.lists(ref)
 		s.Looks[ref] = looks[i]
 		if !looks[i].Gone && looks[i].Error == "" {
 			s.addOwned(looks[i].Sandbox)

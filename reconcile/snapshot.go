@@ -90,6 +90,8 @@ type Look struct {
 	Sandbox Sandbox // when found
 	Gone    bool    // the provider knows no such sandbox
 	Error   string  // neither: nothing is known
+
+	listed bool // a listing of this pass had shown it as well
 }
 
 // A FindLook is what a search by link said.

@@ -167,6 +167,9 @@ func (v *view) assessClocks() {
 	}
 }
 
+// runsAhead begins the reason of a clock that is believed again by itself, once it does not any more.
+const runsAhead = "runs "
+
 func (v *view) assessClock(column string, ahead time.Duration, stuck string) {
 	name := clockOf(column)
 	before, known := v.s.Memory.Sources[name]
@@ -176,9 +179,9 @@ func (v *view) assessClock(column string, ahead time.Duration, stuck string) {
 	case column == "updated_at" && stuck != "":
 		v.trust(name, stuck)
 	case ahead > 0:
-		v.trust(name, fmt.Sprintf("runs %s ahead of the database's now", ahead.Truncate(time.Second)))
+		v.trust(name, fmt.Sprintf(runsAhead+"%s ahead of the database's now", ahead.Truncate(time.Second)))
 	//guard:clock-sticky P5 it would be trusted again a pass later
-	case sticky && column == "updated_at":
+	case sticky && column == "updated_at" && !strings.HasPrefix(before.Reason, runsAhead):
 		v.trust(name, before.Reason)
 	case known:
 		v.trust(name, "")

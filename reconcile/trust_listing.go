@@ -72,8 +72,8 @@ func (v *view) distrustListing(provider string, seen ListingSeen) string {
 
 // missingFrom is the inventory of a provider that its listing did not show, in order of
 // id, and how large the inventory was. What we ended ourselves does not count. What was
-// looked at by id was not listed, wherever the look found it. What a look
-// found joins the sandboxes of the pass, and the listing lost it all the same.
+// looked at by id and not listed is missing, wherever the look found it: it
+// joins the sandboxes of the pass, and the listing lost it all the same.
 func missingFrom(s *Snapshot, provider string) (missing []Ref, before int) {
 	ending := map[Ref]bool{}
 	for _, a := range s.Memory.Actions {
@@ -87,8 +87,8 @@ func missingFrom(s *Snapshot, provider string) (missing []Ref, before int) {
 			continue
 		}
 		before++
-		//guard:listing-looked P3 `-looked` what a look found would be taken for listed
-		if _, looked := s.Looks[ref]; looked || !s.whole && !s.lists(ref) {
+		//guard:listing-looked P3 `-looked && !look.listed` what a look found would be taken for listed
+		if look, looked := s.Looks[ref]; looked && !look.listed || !s.whole && !s.lists(ref) {
 			missing = append(missing, ref)
 		}
 	}

@@ -259,6 +259,9 @@ func TestSilentTogether(t *testing.T) {
 			three + "probe daytona/s1 failed=1m; probe daytona/s{4..9} answered=1m", "due", ""},
 		"the probe met the provider's trouble": {three + "probe daytona/s{1..3} infra=1m", "probe", ""},
 		"probes are off":                       {"provider daytona off=yes; " + three, "probe", ""},
+		"all failed while the probes were out, which they are not any more": {
+			"source probes:daytona untrusted; " + three + "probe daytona/s{1..3} failed=1m; probe daytona/s{4..9} answered=1m",
+			"probe", ""},
 		"two of three cannot be looked at": {
 			"pass quick; source listing:daytona trusted; knew box daytona/s{1..9} running task=t{1..9}; " +
 				"look daytona/s1 running task=t1; look daytona/s2 error; look daytona/s3 error; " +
@@ -329,6 +332,9 @@ func TestClockTrust(t *testing.T) {
 		"it was our own write": {
 			`knew task t1 running updated=1h; task t1 pending updated=1h error="gone [sandkeeper x1]"`, "", ""},
 		"it is not mapped": {"knew task t1 pending; task t1 assigned", "", ""},
+		"ahead once, and not any more": {
+			"source clock:updated_at untrusted reason=\"runs 9m ahead of the database's now\"; task t1 assigned updated=9s",
+			"", ""},
 		"stuck once stays stuck": {
 			"source clock:updated_at untrusted; task t1 assigned updated=9s", "clock:updated_at", "as before"},
 		"stuck, released before": {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -25,7 +26,7 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 		return []reconcile.CheckResult{fixes.Failed("credential", fmt.Errorf("regions: %w", err))}
 	}
 	reader := &reader{Provider: p, region: places[0], met: map[string]bool{}}
-	_, a, err := reader.rows(ctx, 0)
+	rows, a, err := reader.rows(ctx, 0)
 	if err != nil {
 		return []reconcile.CheckResult{fixes.Failed("credential", err)}
 	}
@@ -35,11 +36,26 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 		line.What = strings.TrimSpace("listing " + r)
 		out = append(out, line)
 	}
-	out = append(out, wire.LimitsLeft(a.Header, "X-RateLimit-Remaining"))
+	out = append(out, wire.LimitsLeft(a.Header, "X-RateLimit-Remaining"), p.checkProbes(rows.Sandboxes))
 	if p.org != "" {
 		out = append(out, p.checkTotals(ctx, places))
 	}
 	return out
+}
+
+// checkProbes warns of probes that come before a sandbox's idle time-out is over: each puts
+// it off, and the sandbox would never end by itself.
+func (p *Provider) checkProbes(seen []box) reconcile.CheckResult {
+	every := p.entry.Probe.Every
+	for _, b := range seen {
+		idle, err := time.ParseDuration(b.Timeout.Idle)
+		if err == nil && every > 0 && every <= idle && !p.entry.Probe.Off {
+			return reconcile.CheckResult{What: "probes", Said: fmt.Sprintf(
+				"sandbox %s ends when it was idle for %s; a probe every %s keeps it alive", wire.Clip(b.ID, 80), idle, every),
+				Fix: "let probe.every be longer than the sandboxes' idle time-out"}
+		}
+	}
+	return reconcile.CheckResult{What: "probes", OK: true, Said: "rarer than the idle time-outs that were seen"}
 }
 
 func (p *Provider) said(places []string) reconcile.CheckResult {

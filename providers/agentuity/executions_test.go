@@ -129,6 +129,13 @@ func TestLogs(t *testing.T) {
 func TestCheck(t *testing.T) {
 	const list, stats, regions = "GET /sandbox", "GET usc /services/stats/org_1", "GET api /cli/region"
 	count := data(`{"services":{"sandbox":{"totalActive":3,"running":1,"idle":2,"creating":0}}}`)
+	idles := func(after string) reply {
+		row := `{"sandboxId":"sbx_1","status":"idle","timeout":{"idle":"` + after + `"}}`
+		return data(`{"total":3,"sandboxes":[` + row + "," + strings.Replace(row, "sbx_1", "sbx_2", 1) + "," + strings.Replace(row, "sbx_1", "sbx_3", 1) + `]}`)
+	}
+	every := func(d time.Duration) func(*entry.Entry) {
+		return func(e *entry.Entry) { e.Probe.Every = d }
+	}
 	for name, test := range map[string]struct {
 		replies map[string][]reply
 		change  []func(*entry.Entry)
@@ -144,6 +151,10 @@ func TestCheck(t *testing.T) {
 			[]func(*entry.Entry){extra("region", "")}, []string{"credential: create an SDK key"}},
 		"a region fails": {map[string][]reply{list: {rowsOf(0, 3, 3)}, "GET usw /sandbox": {fault}, stats: {count}},
 			[]func(*entry.Entry){extra("region", "usc,usw")}, []string{"listing usw: see that the address", "totals: see that the address"}},
+		"probes keep one alive": {map[string][]reply{list: {idles("30m")}, stats: {count}}, []func(*entry.Entry){every(30 * time.Minute)},
+			[]string{"probes: let probe.every be longer"}},
+		"probes are rarer":                 {map[string][]reply{list: {idles("30m")}, stats: {count}}, []func(*entry.Entry){every(31 * time.Minute)}, nil},
+		"it is never ended for being idle": {map[string][]reply{list: {idles("0s")}, stats: {count}}, []func(*entry.Entry){every(time.Minute)}, nil},
 		"the totals are higher": {map[string][]reply{list: {rowsOf(0, 2, 2)}, stats: {count}}, nil,
 			[]string{"totals: leave region: out"}},
 		"the totals are of more than the project": {map[string][]reply{list: {rowsOf(0, 2, 2)}, stats: {count}},

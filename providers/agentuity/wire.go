@@ -26,6 +26,7 @@ type box struct {
 	Project   *named     `json:"project"`
 	Output    string     `json:"stdoutStreamUrl"`
 	Timeout   struct {
+		Idle      string `json:"idle"`
 		Execution string `json:"execution"`
 	} `json:"timeout"`
 }
@@ -35,12 +36,11 @@ type named struct {
 }
 
 type snapshot struct {
-	ID       string     `json:"id"`
-	Snapshot string     `json:"snapshotId"` // the same, where it is asked for by itself
-	Name     string     `json:"name"`
-	Tag      string     `json:"tag"`
-	Deleted  bool       `json:"deleted"`
-	Created  wire.Stamp `json:"createdAt"`
+	ID       string `json:"id"`
+	Snapshot string `json:"snapshotId"` // the same, where it is asked for by itself
+	Name     string `json:"name"`
+	Tag      string `json:"tag"`
+	Deleted  bool   `json:"deleted"`
 }
 
 // states are the vendor's words for the canonical states.

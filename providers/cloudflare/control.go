@@ -153,11 +153,10 @@ func isObject(id string) bool {
 }
 
 type application struct {
-	ID        string  `json:"id"`
-	Name      string  `json:"name"`
-	Max       float64 `json:"max_instances"`
-	Placement string  `json:"scheduling_policy"`
-	Health    struct {
+	ID     string  `json:"id"`
+	Name   string  `json:"name"`
+	Max    float64 `json:"max_instances"`
+	Health struct {
 		Instances struct {
 			Active   float64 `json:"active"`
 			Assigned float64 `json:"assigned"`

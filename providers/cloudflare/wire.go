@@ -17,7 +17,6 @@ type instance struct {
 	Status struct {
 		State     string     `json:"state"`
 		UpdatedAt wire.Stamp `json:"updated_at"`
-		ExitCode  *int       `json:"exit_code"`
 	} `json:"status"`
 	Location struct {
 		Name   string `json:"name"`
@@ -81,6 +80,7 @@ const (
 	containerRuns   = "running"
 	containerSleeps = "stopped"
 	containerLost   = "missing"
+	containerMute   = "unknown" // its object did not answer
 )
 
 // A pair is what is known of one sandbox: its record, its container, or both.
@@ -155,7 +155,7 @@ func (of pair) confront(s *reconcile.Sandbox) {
 	case of.record.Container == containerLost:
 		s.Hollow, s.Error = true, "its own object says that it has no container"
 		return
-	case of.blind:
+	case of.blind, of.record.Container == containerMute: // it may sleep
 		return
 	default:
 		s.Hollow, s.Error = true, "the control plane shows its container "+cmp.Or(shown, "not at all")

@@ -102,40 +102,51 @@ func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (r
 // deleted only while this session is its present one; the delete is not repeated. A session
 // that outlived its record is stopped.
 func (p *Provider) end(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
-	k := wire.Call{What: "stop", Method: http.MethodPost, URL: p.at(nil, "sessions", now.ID, "stop")}
-	call, byName := p.client.Change, p.deletes
-	if byName {
-		r, err := p.record(ctx, now.Name)
-		switch {
-		case errors.Is(err, reconcile.ErrNotFound):
-			byName = false
-		case err != nil:
-			return "", err
-		case r.Session != now.ID:
-			return reconcile.TerminateChanged, nil
-		default:
-			k = wire.Call{What: "delete", Method: http.MethodDelete,
-				URL: p.at(url.Values{"projectId": {p.project}}, now.Name)}
-			call = p.client.Once
-		}
+	if !p.deletes {
+		return p.stop(ctx, now)
 	}
-	a, err := call(ctx, k)
-	if err != nil {
+	r, err := p.record(ctx, now.Name)
+	switch {
+	case errors.Is(err, reconcile.ErrNotFound):
+		return p.stop(ctx, now)
+	case err != nil:
 		return "", err
+	case r.Session != now.ID:
+		return reconcile.TerminateChanged, nil
 	}
 	var in struct {
-		Session session `json:"session"`
-		Sandbox record  `json:"sandbox"`
+		Sandbox record `json:"sandbox"`
 	}
-	err = p.client.Decode(a, &in)
-	id, status := in.Session.ID, in.Session.Status
-	if byName {
-		id, status = in.Sandbox.Session, in.Sandbox.Status
+	a, err := p.client.Once(ctx, wire.Call{What: "delete", Method: http.MethodDelete,
+		URL: p.at(url.Values{"projectId": {p.project}}, now.Name)})
+	if err == nil {
+		err = p.client.Decode(a, &in)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return p.notEnded(a, err)
-	case id != now.ID:
+	}
+	return ended(now.ID, in.Sandbox.Session, in.Sandbox.Status)
+}
+
+func (p *Provider) stop(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
+	var in struct {
+		Session session `json:"session"`
+	}
+	a, err := p.client.Change(ctx, wire.Call{What: "stop", Method: http.MethodPost,
+		URL: p.at(nil, "sessions", now.ID, "stop")})
+	if err == nil {
+		err = p.client.Decode(a, &in)
+	}
+	if err != nil {
+		return p.notEnded(a, err)
+	}
+	return ended(now.ID, in.Session.ID, in.Session.Status)
+}
+
+// ended says what a success means for the session that was to be ended.
+func ended(want, id, status string) (reconcile.Termination, error) {
+	switch {
+	case id != want:
 		return "", fmt.Errorf("the answer names session %q", wire.Clip(id, 80))
 	case over(status):
 		return reconcile.TerminateDone, nil

@@ -90,11 +90,19 @@ func (e *engine) tend() {
 	}
 	sources, _ := e.ledger.Sources(ctx)
 	for _, name := range sortedKeys(sources) {
-		if s := sources[name]; !s.Trusted && e.calm.full > 5 {
+		if s := sources[name]; !s.Trusted && e.calm.full > 5 && !mends(s) {
 			e.wish(wish{what: "release", on: name, last: time.Hour})
 		}
 	}
 	e.after(2*time.Minute, e.tend)
+}
+
+// mends reports whether a source has to be believed again without a person: a listing, probes and
+// clocks that are whole again.
+func mends(s reconcile.SourceSeen) bool {
+	kind, _, _ := strings.Cut(s.Name, ":")
+	stuck := kind == "clock" && strings.HasPrefix(s.Reason, "did not move")
+	return (kind == "listing" || kind == "probes" || kind == "clock") && !stuck
 }
 
 // fullEvery is the longest time between two full passes by the schedules.

@@ -151,12 +151,17 @@ async function create(env: Env, request: Request): Promise<Response> {
     actor_id: env.SANDBOX.idFromName(id).toString(),
   });
   if (!made) throw new Refusal(409, "exists", `sandbox ${id} is there already`);
+  let wanted: boolean;
   try {
     await sandbox(env, id).exec("true"); // starts the container
-    await registry(env).settle(id, "running");
+    wanted = await registry(env).settle(id, "running");
   } catch (err) {
     await registry(env).settle(id, "failed");
     throw err;
+  }
+  if (!wanted) { // its end came before its start
+    await sandbox(env, id).kill();
+    throw new Refusal(409, "terminating", `sandbox ${id} was ended while it started`);
   }
   return json(201, await shown(env, await recorded(env, id)));
 }

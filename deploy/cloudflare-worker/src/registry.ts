@@ -86,9 +86,9 @@ export class Registry extends DurableObject<Env> {
     return { rows, next: found.length > limit && last ? `${last.created_at}/${last.id}` : null };
   }
 
-  /** settle says what became of a start. A sandbox that is being ended stays that. */
-  settle(id: string, status: "running" | "failed"): void {
-    this.sql.exec("UPDATE sandboxes SET status = ? WHERE id = ? AND status <> 'terminating'", status, id);
+  /** settle says what became of a start, or false where it was ended meanwhile and stays that. */
+  settle(id: string, status: "running" | "failed"): boolean {
+    return this.sql.exec("UPDATE sandboxes SET status = ? WHERE id = ? AND status <> 'terminating'", status, id).rowsWritten > 0;
   }
 
   /** touch counts work that the platform did in the sandbox. */
