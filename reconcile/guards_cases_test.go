@@ -157,6 +157,30 @@ func TestWhatIsProbed(t *testing.T) {
 	}
 }
 
+// Where a probe counts as activity only suspects are probed, and those that work anyway.
+func TestProbesKeepNothingAwake(t *testing.T) {
+	const all = "task t1 running started=1h ev.heartbeat=5s; task t2 running started=1h ev.heartbeat=5m; " +
+		"task t3 running started=1h ev.heartbeat=5s ev.waiting=1s; task t4 assigned updated=10s; " +
+		"box daytona/s{1..4} running task=t{1..4}; box daytona/s5 running; "
+	for world, want := range map[string][]string{
+		all:                                  {"s1", "s2", "s3", "s4", "s5", "z9"},
+		"provider daytona awake=yes; " + all: {"s1", "s2"},
+		"provider daytona awake=yes; tasks none; " + all: {"s1", "s2", "s3", "s4", "s5", "z9"},
+	} {
+		w := newWorld(t, anchor, world)
+		j := w.judge()
+		r := &run{k: &Keeper{}, policy: &w.p, view: j.view, result: &Result{Judged: j, Plan: &Plan{}}}
+		var got []string
+		for _, sb := range r.dueProbes("daytona", w.p.Providers["daytona"].Probe) {
+			got = append(got, sb.ID)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("probed are %q, want %q\nworld: %s", got, want, world)
+		}
+	}
+}
+
 // A task whose sandbox this pass has not looked at is looked at before its row is failed: the
 // remedy would leave the sandbox at work.
 func TestLooksBeforeARowIsFailed(t *testing.T) {

@@ -183,6 +183,8 @@ func (k *Keeper) able() {
 	entries := make(map[string]ProviderPolicy, len(k.Policy.Providers))
 	for name, entry := range k.Policy.Providers {
 		_, entry.Suspends = k.Providers[name].(Suspender)
+		kept, can := k.Providers[name].(KeptAwake)
+		entry.KeptAwake = can && kept.ProbeIsActivity()
 		entries[name] = entry
 	}
 	k.Policy.Providers = entries

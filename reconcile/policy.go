@@ -98,6 +98,7 @@ type ProviderPolicy struct {
 	Probe         ProbePolicy
 	QuarantineFor time.Duration
 	Suspends      bool    // its sandboxes can be stopped or paused and come back; the keeper asks the adapter
+	KeptAwake     bool    // a probe counts as activity; the keeper asks the adapter
 	PricePerHour  float64 // USD for one sandbox
 }
 

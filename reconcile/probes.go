@@ -81,6 +81,8 @@ func (r *run) dueProbes(name string, p ProbePolicy) []Sandbox {
 				switch {
 				case c.suspect && r.probeDue(&c, p):
 					list = append(list, c)
+				//guard:probe-keeps-awake P10 a probe would keep a sandbox awake that is about to rest
+				case !c.suspect && r.keptAwake(d, name):
 				case r.probeDue(&c, p):
 					list = append(list, c)
 					beside-- // it is to be probed anyway
@@ -98,6 +100,21 @@ func (r *run) dueProbes(name string, p ProbePolicy) []Sandbox {
 		out[i] = c.box.Sandbox
 	}
 	return out
+}
+
+// keptAwake reports whether a probe would keep a sandbox awake that nobody works in: where a probe
+// counts as activity, only suspects are probed, and who is at work anyway. Where there are no tasks
+// nobody is a suspect, and the rotation is all there is.
+func (r *run) keptAwake(d *Decision, provider string) bool {
+	if !r.policy.Providers[provider].KeptAwake || r.policy.Tasks.None {
+		return false
+	}
+	t := d.Subject.Task
+	if t == nil || d.Subject.Fate != FateLive || t.State != TaskRunning || t.waits() {
+		return true
+	}
+	_, alive := r.view.alive(t)
+	return !alive
 }
 
 // compare orders by need, then by when they were probed last.

@@ -113,6 +113,13 @@ type Suspender interface {
 	Resume(ctx context.Context, expected Sandbox) error
 }
 
+// KeptAwake is a provider that offers no way to probe a sandbox without its counting as activity,
+// which puts the sandbox's idle time-out off.
+type KeptAwake interface {
+	// ProbeIsActivity reports whether that is so.
+	ProbeIsActivity() bool
+}
+
 // Usage is a provider that can show what a sandbox uses right now.
 type Usage interface {
 	Usage(ctx context.Context, s Sandbox) (Resources, error)

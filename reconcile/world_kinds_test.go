@@ -133,6 +133,7 @@ func putProvider(l *entry) {
 	l.yes("label", &p.LinkTask)
 	l.yes("named", &p.LinkSandbox)
 	l.yes("id", &p.SandboxIsID)
+	l.yes("awake", &p.KeptAwake)
 	l.yes("off", &off)
 	l.dur("every", &p.Probe.Every)
 	l.list("templates", &p.Templates)

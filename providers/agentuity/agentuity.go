@@ -84,6 +84,9 @@ var (
 	_ reconcile.Suspender  = (*Provider)(nil)
 )
 
+// ProbeIsActivity reports that executing puts the idle time-out off: the vendor offers no way around.
+func (*Provider) ProbeIsActivity() bool { return true }
+
 // New makes the adapter of an entry. It makes no call.
 func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	o = o.WithDefaults()

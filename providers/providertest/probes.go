@@ -144,6 +144,10 @@ func (l *lab) probeLeavesNoTrace() {
 			l.t.Error(err)
 		}
 	}
+	kept, can := l.Provider.(reconcile.KeptAwake)
+	if told := can && kept.ProbeIsActivity(); told != l.Can.ProbeIsActivity {
+		l.t.Errorf("the keeper is told %t of probes that count as activity, want %t", told, l.Can.ProbeIsActivity)
+	}
 	after := l.World.Sandboxes()
 	if moved := !after[0].LastActivityAt.Equal(before[0].LastActivityAt); moved != l.Can.ProbeIsActivity {
 		l.t.Errorf("last activity moved %t by looking, want %t", moved, l.Can.ProbeIsActivity)
