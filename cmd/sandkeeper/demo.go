@@ -31,8 +31,8 @@ func demoCommand(o *options) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "A scripted day of incidents, with the daemon and its page",
-		Long: `Demo starts a private PostgreSQL in a temporary folder and a simulated Daytona over real
-HTTP with some 300 sandboxes, plays a platform whose workers live and die, breaks things
+		Long: `Demo starts a private PostgreSQL in a temporary folder and a simulated Daytona, E2B and
+Vercel over real HTTP with some 300 sandboxes, plays a platform whose workers live and die, breaks things
 on purpose, and runs the daemon ("sandkeeper run") on it, in enforce mode, with its page
 and metrics. It announces what will break and what to look at, tells what was found, held,
 done and confirmed, and proves that nothing healthy was harmed.
@@ -73,7 +73,7 @@ func runDemo(ctx context.Context, o *options, f *demoFlags) (err error) {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	tell := newTeller(o.stdio)
-	tell.note("starting a private PostgreSQL and a simulated Daytona …")
+	tell.note("starting a private PostgreSQL and a simulated Daytona, E2B and Vercel …")
 	stage, err := setStage(ctx, f)
 	if err != nil {
 		return interrupted(ctx, err)

@@ -40,13 +40,13 @@ func (t *truth) audit(rows map[string]demoRow, healthy map[string]string) {
 }
 
 func (t *truth) ended(sandbox string) bool {
-	s, known := t.stage.cloud.Sandbox(sandbox)
+	s, known := t.stage.sandbox(sandbox)
 	return !known || s.Gone
 }
 
 // doomed: it is gone, or will be in a moment.
 func (t *truth) doomed(sandbox string) bool {
-	s, known := t.stage.cloud.Sandbox(sandbox)
+	s, known := t.stage.sandbox(sandbox)
 	return !known || s.Gone || s.Doomed
 }
 
@@ -61,11 +61,12 @@ func (t *truth) unspare(sandbox string) {
 
 // asleep: a quarantine is a repair as well, and the end that follows it is no news.
 func (t *truth) asleep(sandbox string) bool {
-	s, known := t.stage.cloud.Sandbox(sandbox)
-	return known && s.State == reconcile.SandboxStopped && t.done[sandbox] == reconcile.OutcomeDone
+	s, known := t.stage.sandbox(sandbox)
+	still := s.State == reconcile.SandboxStopped || s.State == reconcile.SandboxSuspended
+	return known && still && t.done[sandbox] == reconcile.OutcomeDone
 }
 
 func (t *truth) runs(sandbox string) bool {
-	s, known := t.stage.cloud.Sandbox(sandbox)
+	s, known := t.stage.sandbox(sandbox)
 	return known && !t.doomed(sandbox) && s.State == reconcile.SandboxRunning
 }

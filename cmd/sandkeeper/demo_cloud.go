@@ -8,41 +8,95 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/vercel/verceltest"
 )
 
-// A cloud is the platform's own client of its provider. It is no part of sandkeeper: it
-// is as naive as a platform's client is.
-type cloud struct {
-	url, key string
-	http     *http.Client
+// A cloud is the platform's own client of one provider. It is no part of sandkeeper: it is
+// as naive as a platform's client is.
+type cloud interface {
+	create(ctx context.Context, labels map[string]string) (id string, err error)
+	remove(ctx context.Context, id string) error // for good
+	stop(ctx context.Context, id string) error   // what the provider has for it, if only an end
 }
 
-func newCloud(s *demoStage) *cloud {
-	return &cloud{url: s.url, key: s.key, http: &http.Client{Timeout: 10 * time.Second}}
+// newClouds are the platform's clients, by provider.
+func newClouds(s *demoStage) map[string]cloud {
+	out := map[string]cloud{}
+	for _, p := range s.providers {
+		c := &caller{title: p.title, url: p.url, http: &http.Client{Timeout: 10 * time.Second}}
+		c.dress = func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+p.key) }
+		switch p.name {
+		case atDaytona:
+			out[p.name] = &daytonaCloud{c}
+		case atE2B:
+			c.dress = func(r *http.Request) { r.Header.Set("X-API-Key", p.key) }
+			out[p.name] = &e2bCloud{c}
+		case atVercel:
+			out[p.name] = &vercelCloud{c}
+		}
+	}
+	return out
 }
 
-// create asks for a sandbox and returns its id.
-func (c *cloud) create(ctx context.Context, labels map[string]string) (string, error) {
+type daytonaCloud struct{ *caller }
+
+func (c *daytonaCloud) create(ctx context.Context, labels map[string]string) (string, error) {
 	var made struct{ ID string }
 	err := c.call(ctx, http.MethodPost, "/sandbox", map[string]any{"snapshot": demoSnapshot, "labels": labels}, &made)
 	return made.ID, err
 }
 
-func (c *cloud) remove(ctx context.Context, id string) error {
+func (c *daytonaCloud) remove(ctx context.Context, id string) error {
 	return c.call(ctx, http.MethodDelete, "/sandbox/"+id, nil, nil)
 }
 
-func (c *cloud) stop(ctx context.Context, id string) error {
+func (c *daytonaCloud) stop(ctx context.Context, id string) error {
 	return c.call(ctx, http.MethodPost, "/sandbox/"+id+"/stop", nil, nil)
 }
 
-func (c *cloud) start(ctx context.Context, id string) error {
+func (c *daytonaCloud) start(ctx context.Context, id string) error {
 	return c.call(ctx, http.MethodPost, "/sandbox/"+id+"/start", nil, nil)
 }
 
-func (c *cloud) activate(ctx context.Context, snapshot string) error {
+func (c *daytonaCloud) activate(ctx context.Context, snapshot string) error {
 	return c.call(ctx, http.MethodPost, "/snapshots/"+snapshot+"/activate", nil, nil)
 }
+
+// lasts is for how many seconds the platform asks, of those who want to know.
+const lasts = 3600
+
+type e2bCloud struct{ *caller }
+
+func (c *e2bCloud) create(ctx context.Context, labels map[string]string) (string, error) {
+	var made struct{ SandboxID string }
+	err := c.call(ctx, http.MethodPost, "/sandboxes",
+		map[string]any{"templateID": demoTemplate, "metadata": labels, "timeout": lasts}, &made)
+	return made.SandboxID, err
+}
+
+func (c *e2bCloud) remove(ctx context.Context, id string) error {
+	return c.call(ctx, http.MethodDelete, "/sandboxes/"+id, nil, nil)
+}
+
+func (c *e2bCloud) stop(ctx context.Context, id string) error { return c.remove(ctx, id) }
+
+type vercelCloud struct{ *caller }
+
+const ofTeam = "?teamId=" + verceltest.Team
+
+func (c *vercelCloud) create(ctx context.Context, labels map[string]string) (string, error) {
+	var made struct{ Session struct{ ID string } }
+	err := c.call(ctx, http.MethodPost, "/v2/sandboxes"+ofTeam,
+		map[string]any{"projectId": verceltest.Project, "tags": labels, "timeout": lasts * 1000}, &made)
+	return made.Session.ID, err
+}
+
+func (c *vercelCloud) remove(ctx context.Context, id string) error {
+	return c.call(ctx, http.MethodPost, "/v2/sandboxes/sessions/"+id+"/stop"+ofTeam, nil, nil)
+}
+
+func (c *vercelCloud) stop(ctx context.Context, id string) error { return c.remove(ctx, id) }
 
 // A refusal is an answer of the provider that is no success.
 type refusal struct {
@@ -52,7 +106,14 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("%d: %s", r.status, r.Message) }
 
-func (c *cloud) call(ctx context.Context, method, path string, in, out any) error {
+// A caller makes the calls of one client.
+type caller struct {
+	title, url string
+	dress      func(*http.Request)
+	http       *http.Client
+}
+
+func (c *caller) call(ctx context.Context, method, path string, in, out any) error {
 	var body bytes.Buffer
 	if in != nil {
 		if err := json.NewEncoder(&body).Encode(in); err != nil {
@@ -63,11 +124,11 @@ func (c *cloud) call(ctx context.Context, method, path string, in, out any) erro
 	if err != nil {
 		return fmt.Errorf("make the call %s: %w", path, err)
 	}
-	req.Header.Set("Authorization", "Bearer "+c.key)
+	c.dress(req)
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("ask the simulated Daytona: %w", err)
+		return fmt.Errorf("ask the simulated %s: %w", c.title, err)
 	}
 	defer resp.Body.Close()
 	answer := io.LimitReader(resp.Body, 1<<20)

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"strings"
 	"time"
-
-	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // An incident is one kind of thing that breaks, as the summary names it.
@@ -24,11 +20,14 @@ const (
 	incidentResumed  incident = "resumed sandboxes say started and do not work"
 	incidentHerd     incident = "40 sandboxes at once, held by the breaker"
 	incidentKilled   incident = "ignored stops while a replica is killed"
+
+	incidentOutage    incident = "ignored stops at Vercel while it fails"
+	incidentElsewhere incident = "ignored stops elsewhere meanwhile"
 )
 
 var incidents = []incident{
 	incidentOrphan, incidentSnapshot, incidentVanished, incidentSilent, incidentStopped, incidentLeftover,
-	incidentRestored, incidentResumed, incidentHerd, incidentKilled,
+	incidentRestored, incidentResumed, incidentHerd, incidentKilled, incidentOutage, incidentElsewhere,
 }
 
 // at is a time of the story.
@@ -48,6 +47,11 @@ func (c *script) morning() []scene {
 			watch: "after 30 s the page shows 6 findings of the rule orphan. Seen twice, the sandboxes are ended; " +
 				"those of the other team stay.",
 			act: c.orphan},
+		{at: at(0, 50), kind: broke, title: "Vercel throttles: it answers 429 to every listing",
+			watch: "the source listing:vercel is not trusted. What rests on it waits, what rests on the others does not.",
+			act:   c.throttle},
+		{at: at(1, 5), kind: mended, title: "Vercel answers again",
+			act: c.mend, until: c.distrusted("listing:vercel", "")},
 		{at: at(1, 15), kind: broke, act: c.expireSnapshot,
 			title: "the snapshot " + demoSnapshot + " goes inactive, and 10 users ask for work at once",
 			watch: "their tasks, and those of all who ask later, wait for workers that never start. " +
@@ -73,7 +77,7 @@ func (c *script) morning() []scene {
 // noon: what only pretends to work, and what is too much at once.
 func (c *script) noon() []scene {
 	return []scene{
-		{at: at(4, 15), kind: broke, title: "3 people stop their tasks; the provider says yes and does nothing",
+		{at: at(4, 15), kind: broke, title: "3 people stop their tasks; their providers say yes and do nothing",
 			watch: "a bad minute: ignored stops are ended after 5 s, and broken ones once 3 probes in a row have " +
 				"failed. Forgotten sandboxes are quarantined after 30 s: stopped, listed under Actions with the command " +
 				"that brings them back, and ended a minute later.",
@@ -107,15 +111,17 @@ func (c *script) evening() []scene {
 			act: c.tellGap, until: c.calm},
 		{at: at(7, 10), kind: person, title: "the restored sandbox is not needed any more: the operator lifts its hold",
 			act: c.letGo, until: c.calm},
-		{at: at(7, 20), kind: broke, title: "Daytona's listing answers 500: every sandbox seems to be gone",
-			watch: "the source listing:daytona is not trusted. What rests on it is frozen, " +
-				"and no task is failed for a sandbox that only cannot be seen.",
-			act: c.breakListing, until: c.calm},
-		{at: at(7, 40), kind: broke, title: "the listing answers again, and leaves out more than half of the sandboxes",
-			watch: "it stays frozen: sandboxes that the listing lost are alive when they are asked for by their ids.",
-			act:   c.cutListing, until: c.distrusted("listing:daytona", "")},
-		{at: at(8, 0), kind: mended, title: "the listing is whole again",
-			act: c.mendListing, until: c.distrusted("listing:daytona", " lost ")},
+		{at: at(7, 15), kind: broke, act: c.breakVercel, until: c.calm,
+			title: "5 stops are ignored, 2 of them at Vercel, and Vercel's API answers 500",
+			watch: "everything at Vercel seems to be gone. The source listing:vercel is not trusted, and what rests on " +
+				"it waits: no task is failed for a sandbox that only cannot be seen. The other 3 sandboxes are ended as ever."},
+		{at: at(7, 40), kind: mended, title: "Vercel answers again: what waited is looked at, and ended",
+			act: c.mend, until: c.onlyVercelWaits},
+		{at: at(7, 50), kind: broke, title: "Daytona's listing leaves out more than half of the sandboxes",
+			watch: "it answers well, and is not trusted: what it lost is alive when it is asked for by id.",
+			act:   c.cutListing},
+		{at: at(8, 5), kind: mended, title: "the listing is whole again",
+			act: c.mend, until: c.distrusted("listing:daytona", " lost ")},
 		{at: at(8, 10), kind: broke, title: "the pipeline of the workers' events goes down: all seem dead, and none is",
 			watch: "after 40 s every worker is silent. That is one broken pipeline and not 250 deaths: " +
 				"the source events is frozen, and nobody is failed.",
@@ -135,111 +141,10 @@ func (c *script) small() []scene {
 			watch: "rule sandbox-missing, once the last sign of life is 40 s old.", act: c.vanish},
 		{at: at(3, 0), kind: broke, title: "3 more stops are ignored",
 			watch: "rule stop-ignored, ended after 5 s.", act: c.ignoreStop},
+		{at: at(4, 0), kind: broke, title: "Vercel throttles: it answers 429 to every listing",
+			watch: "the source listing:vercel is not trusted; the others are.", act: c.throttle},
+		{at: at(4, 20), kind: mended, title: "Vercel answers again", act: c.mend},
 	}
-}
-
-func nothing(context.Context) error { return nil }
-
-// calm: all that broke so far is repaired.
-func (c *script) calm(*reconcile.Overview) bool { return c.truth.settled() }
-
-// repaired: an incident has struck, and at least so many of what it broke are repaired.
-func (c *script) repaired(which incident, least int) func(*reconcile.Overview) bool {
-	return func(*reconcile.Overview) bool {
-		n := 0
-		for _, v := range c.truth.all() {
-			if v.incident == which && v.repaired && v.confirmed {
-				n++
-			}
-		}
-		return n >= least
-	}
-}
-
-// explained: the failures are one incident by now, and the snapshot is named as their cause.
-func (c *script) explained(o *reconcile.Overview) bool { return c.incidentOf(o) != nil }
-
-// incidentOf is the incident of the snapshot.
-func (c *script) incidentOf(o *reconcile.Overview) *reconcile.Incident {
-	for i := range o.Incidents {
-		if in := &o.Incidents[i]; in.Rule == "assigned-stale" && strings.Contains(in.Cause, demoSnapshot) {
-			return in
-		}
-	}
-	return nil
-}
-
-// asleep: the sandbox that the operator wants back is in quarantine.
-func (c *script) asleep(o *reconcile.Overview) bool {
-	waits := reconcile.Asleep(o.Open, o.Now)
-	for i := range o.Open {
-		if a := &o.Open[i]; a.Sandbox == c.wanted && waits[a.ID] {
-			return true
-		}
-	}
-	return false
-}
-
-// awake: it is back.
-func (c *script) awake(*reconcile.Overview) bool { return c.repaired(incidentRestored, 1)(nil) }
-
-// holdKept: the held task is due and held, and the others of its incident are repaired.
-func (c *script) holdKept(o *reconcile.Overview) bool {
-	for _, v := range c.truth.all() {
-		if v.incident == incidentSilent && v.task != c.held && !v.repaired {
-			return false
-		}
-	}
-	for i := range o.Findings {
-		f := &o.Findings[i]
-		if f.Task == c.held && f.Due && strings.Contains(strings.Join(f.HeldBy, "; "), "hold: ") {
-			return true
-		}
-	}
-	return false
-}
-
-// breakerOpen: the breaker holds all that is left of the herd.
-func (c *script) breakerOpen(o *reconcile.Overview) bool {
-	left := 0
-	for _, v := range c.truth.all() {
-		if v.incident == incidentHerd && !v.repaired {
-			left++
-		}
-	}
-	return left > 0 && len(o.Controls.Breakers[orphanRule].Subjects) == left
-}
-
-// replicaAtWork: the replica carries out at least one action right now.
-func (c *script) replicaAtWork(o *reconcile.Overview) bool {
-	for i := range o.Open {
-		if c.replica.holds(o.Open[i].ClaimedBy) {
-			return true
-		}
-	}
-	return false
-}
-
-// distrusted: a source is not trusted, for a reason with these words.
-func (c *script) distrusted(source, words string) func(*reconcile.Overview) bool {
-	return func(o *reconcile.Overview) bool {
-		for _, s := range o.Sources {
-			if s.Name == source {
-				return !s.Trusted && strings.Contains(s.Reason, words)
-			}
-		}
-		return false
-	}
-}
-
-// evenTrusted: every source is trusted again. A story in a hurry does not wait for it.
-func (c *script) evenTrusted(o *reconcile.Overview) bool {
-	for _, s := range o.Sources {
-		if !s.Trusted && !c.hurry {
-			return false
-		}
-	}
-	return true
 }
 
 // clock is a time of the story, as it is shown.

@@ -12,7 +12,8 @@ func (t *teller) opening(s *demoStage, scenes []scene) {
 	defer t.mu.Unlock()
 	t.banner("open   " + s.page(""))
 	fmt.Fprintf(t.out, `
-A platform runs %d tasks in sandboxes at Daytona; another team has %d sandboxes in the same account.
+A platform runs %d tasks in sandboxes at Daytona, E2B and Vercel; another team has %d sandboxes in the
+same accounts.
 Things will break. Sandkeeper finds each disagreement between the task table and the sandboxes that
 exist, explains it, repairs it within a budget, and looks again to confirm. It must harm nothing else:
 this demo knows what it broke, and compares.
@@ -44,10 +45,12 @@ func (t *teller) places(s *demoStage) {
 	fmt.Fprintf(t.out, `
 metrics   %s
 database  %s
-provider  %s (a simulated Daytona)
 config    %s (mode: enforce, with short thresholds)
 log       %s
-`, s.page("metrics"), s.dsn, s.url, s.config, s.log.Name())
+`, s.page("metrics"), s.dsn, s.config, s.log.Name())
+	for _, p := range s.providers {
+		fmt.Fprintf(t.out, "provider  %s (a simulated %s)\n", p.url, p.title)
+	}
 }
 
 // next tells what to try now, with the program as it was called.

@@ -14,7 +14,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 )
 
-// demoForeign is how many sandboxes of another team are in the same account.
+// demoForeign is how many sandboxes of another team are in the same accounts.
 const demoForeign = 40
 
 // A workPhase is where a task of the platform is in its life.
@@ -31,6 +31,7 @@ const (
 // A job is one task as the platform knows it, with the worker that is at it.
 type job struct {
 	task    string
+	at      string // the provider that it is sent to
 	key     string // the platform's own name of its sandbox
 	sandbox string // the provider's id
 	phase   workPhase
@@ -42,47 +43,56 @@ type job struct {
 // A platform creates tasks, hands them to workers in sandboxes, and cleans up after them,
 // as OmoiOS does: sometimes badly. It knows nothing of sandkeeper.
 type platform struct {
-	stage *demoStage
-	cloud *cloud
-	truth *truth
+	stage  *demoStage
+	clouds map[string]cloud // by provider
+	truth  *truth
 
 	mu    sync.Mutex
 	jobs  []*job
+	sent  int  // how many tasks were sent to a provider in turn
 	muted bool // the pipeline of the workers' events is down
 }
 
 func newPlatform(s *demoStage, t *truth) *platform {
-	return &platform{stage: s, cloud: newCloud(s), truth: t}
+	return &platform{stage: s, clouds: newClouds(s), truth: t}
 }
 
 // populate makes the world that the demo begins with: a morning's work under way, some of
-// it finished, and another team's sandboxes in the same account.
+// it finished, and another team's sandboxes in the same accounts.
 func (p *platform) populate(ctx context.Context) error {
 	now := time.Now()
-	var ids, keys []string
+	var ids, keys, providers []string
 	var minutes []int32
 	for range p.stage.workers {
-		j, age := newJob(), int32(1+mathrand.IntN(10))
+		j, age := newJob(p.next()), int32(1+mathrand.IntN(10))
 		j.phase, j.due, j.speaks = phaseRunning, now.Add(mathrand.N(10*time.Minute)), now.Add(soon(8*time.Second))
-		j.sandbox = p.stage.cloud.Put(simulated.Sandbox{Template: demoSnapshot, Labels: labelsOf(j),
-			CreatedAt: now.Add(-time.Duration(age)*time.Minute - 5*time.Second)}).ID
+		j.sandbox = p.stage.at(j.at).place(j, now.Add(-time.Duration(age)*time.Minute-5*time.Second))
 		p.jobs = append(p.jobs, j)
 		ids, keys, minutes = append(ids, j.task), append(keys, j.key), append(minutes, age)
+		providers = append(providers, j.at)
 	}
 	for i := range demoForeign {
-		s := p.stage.cloud.Put(simulated.Sandbox{Name: fmt.Sprintf("training-%02d", i), Template: "gpu-base",
+		s := p.stage.providers[i%2].Put(simulated.Sandbox{Name: fmt.Sprintf("training-%02d", i), Template: "gpu-base",
 			Labels:    map[string]string{"project": "research", "task_id": newUUID()},
-			CreatedAt: now.Add(-time.Duration(i) * time.Hour)})
+			CreatedAt: now.Add(-time.Duration(i) * time.Hour / 2)})
 		p.truth.foreign = append(p.truth.foreign, s.ID)
 	}
 	if err := p.stage.do(ctx, "tasks_history", pgx.StrictNamedArgs{"count": 200}); err != nil {
 		return err
 	}
-	return p.stage.do(ctx, "tasks_before", pgx.StrictNamedArgs{"ids": ids, "keys": keys, "minutes": minutes})
+	return p.stage.do(ctx, "tasks_before", pgx.StrictNamedArgs{"ids": ids, "keys": keys, "providers": providers,
+		"minutes": minutes})
 }
 
-func newJob() *job {
-	j := &job{task: newUUID()}
+// next is the provider whose turn it is.
+func (p *platform) next() string {
+	p.sent++
+	shares := demoShares()
+	return shares[p.sent%len(shares)]
+}
+
+func newJob(at string) *job {
+	j := &job{task: newUUID(), at: at}
 	j.key = "omoios-" + j.task[:8] + "-" + j.task[30:]
 	return j
 }
@@ -179,11 +189,10 @@ func (p *platform) ask(ctx context.Context, now time.Time) error {
 	if working >= p.stage.workers || mathrand.IntN(2) > 0 {
 		return nil
 	}
-	return p.add(ctx, now)
+	return p.add(ctx, newJob(p.next()), now)
 }
 
-func (p *platform) add(ctx context.Context, now time.Time) error {
-	j := newJob()
+func (p *platform) add(ctx context.Context, j *job, now time.Time) error {
 	j.due = now.Add(soon(2 * time.Second))
 	p.jobs = append(p.jobs, j)
 	return p.stage.do(ctx, "task_new", pgx.StrictNamedArgs{"id": j.task})

@@ -20,29 +20,29 @@ func older(s *simulated.Sandbox) {
 // expireSnapshot: Daytona deactivates a snapshot that nobody used for long. Every start
 // from it is refused from now on.
 func (c *script) expireSnapshot(ctx context.Context) error {
-	t, err := c.stage.cloud.TemplateOf(demoSnapshot)
+	t, err := c.stage.at(atDaytona).TemplateOf(demoSnapshot)
 	if err != nil {
 		return err
 	}
 	t.State = reconcile.TemplateInactive
-	c.stage.cloud.PutTemplate(t)
-	return c.platform.request(ctx, 10)
+	c.stage.at(atDaytona).PutTemplate(t)
+	return c.platform.request(ctx, 10, atDaytona)
 }
 
 func (c *script) restoreSnapshot(ctx context.Context) error {
-	t, err := c.stage.cloud.TemplateOf(demoSnapshot)
+	t, err := c.stage.at(atDaytona).TemplateOf(demoSnapshot)
 	if err != nil {
 		return err
 	}
-	return c.platform.cloud.activate(ctx, t.ID)
+	return c.platform.daytona().activate(ctx, t.ID)
 }
 
-// vanish: the runner lost the containers, and the provider its records of them.
+// vanish: the runners lost the containers, and the providers their records of them.
 func (c *script) vanish(context.Context) error {
-	for _, j := range c.platform.take(4) {
+	for _, j := range c.platform.takeEach(2, 1, 1) {
 		c.truth.add(victim{incident: incidentVanished, task: j.task})
 		c.truth.leave(j.sandbox)
-		c.stage.cloud.Change(j.sandbox, func(s *simulated.Sandbox) {
+		c.stage.change(j.sandbox, func(s *simulated.Sandbox) {
 			s.Gone, s.State = true, reconcile.SandboxEnded
 		})
 	}
@@ -52,7 +52,7 @@ func (c *script) vanish(context.Context) error {
 // silence: the workers' processes end, their sandboxes know nothing of it. Somebody looks
 // into one of them, and wants it left as it is.
 func (c *script) silence(ctx context.Context) error {
-	taken := c.platform.take(4)
+	taken := c.platform.takeEach(2, 1, 1)
 	if err := c.hold(ctx, taken[0].task); err != nil {
 		return err
 	}
@@ -64,8 +64,8 @@ func (c *script) silence(ctx context.Context) error {
 
 // orphan: sandboxes are created for tasks whose rows were never saved.
 func (c *script) orphan(ctx context.Context) error {
-	for range 6 {
-		id, err := c.platform.cloud.create(ctx, labelsOf(newJob()))
+	for _, at := range []string{atDaytona, atDaytona, atDaytona, atE2B, atE2B, atVercel} {
+		id, err := c.platform.clouds[at].create(ctx, labelsOf(newJob(at)))
 		if err != nil {
 			return err
 		}
@@ -84,16 +84,16 @@ func (c *script) herd(context.Context) error {
 		created = created.Add(-longAgo)
 	}
 	for range herdSize {
-		s := c.stage.cloud.Put(simulated.Sandbox{Template: demoSnapshot, Labels: labelsOf(newJob()), CreatedAt: created})
-		c.truth.add(victim{incident: incidentHerd, sandbox: s.ID})
+		id := c.stage.at(atDaytona).place(newJob(atDaytona), created)
+		c.truth.add(victim{incident: incidentHerd, sandbox: id})
 	}
 	return nil
 }
 
-// ignoreStop: people stop tasks, the platform stops their sandboxes, the provider says yes
-// and goes on.
+// ignoreStop: people stop tasks, the platform stops their sandboxes, the providers say yes
+// and go on.
 func (c *script) ignoreStop(ctx context.Context) error {
-	for _, j := range c.platform.take(3) {
+	for _, j := range c.platform.takeEach(1, 1, 1) {
 		if err := c.stopInVain(ctx, j, incidentStopped); err != nil {
 			return err
 		}
@@ -102,12 +102,13 @@ func (c *script) ignoreStop(ctx context.Context) error {
 }
 
 func (c *script) stopInVain(ctx context.Context, j *job, name incident) error {
-	defer c.stage.cloud.Inject(simulated.Fault{On: simulated.Stop, ID: j.sandbox, Effect: simulated.NotDone})()
+	ends := func(call simulated.Call) bool { return call.Kind == simulated.Stop || call.Kind == simulated.Delete }
+	defer c.stage.at(j.at).Inject(simulated.Fault{Match: ends, ID: j.sandbox, Effect: simulated.NotDone})()
 	c.truth.add(victim{incident: name, task: j.task, sandbox: j.sandbox, status: "cancelled"})
 	if err := c.stage.do(ctx, "task_cancel", pgx.StrictNamedArgs{"id": j.task}); err != nil {
 		return err
 	}
-	return c.platform.cloud.stop(ctx, j.sandbox)
+	return c.platform.clouds[j.at].stop(ctx, j.sandbox)
 }
 
 // slowStops: from now on more and more stops are ignored.
@@ -123,8 +124,8 @@ func (c *script) fewStops(ctx context.Context, o *reconcile.Overview) error {
 		return nil
 	}
 	c.portion = time.Now()
-	for _, j := range c.platform.take(3) {
-		c.stage.cloud.Inject(simulated.Fault{On: simulated.Delete, ID: j.sandbox, Delay: 2 * time.Second})
+	for _, j := range c.platform.take(3, atDaytona) {
+		c.stage.at(atDaytona).Inject(simulated.Fault{On: simulated.Delete, ID: j.sandbox, Delay: 2 * time.Second})
 		if err := c.stopInVain(ctx, j, incidentKilled); err != nil {
 			return err
 		}
@@ -139,23 +140,23 @@ func (c *script) resume(ctx context.Context) error {
 		func(s *simulated.Sandbox) { s.Exec, s.Files = simulated.Dead, simulated.Dead },
 		func(s *simulated.Sandbox) { s.Files = simulated.NoPath },
 	}
-	taken := c.platform.take(len(broken))
+	taken, daytona := c.platform.take(len(broken), atDaytona), c.platform.daytona()
 	for i, j := range taken {
 		c.truth.add(victim{incident: incidentResumed, task: j.task, sandbox: j.sandbox})
-		if err := c.platform.cloud.stop(ctx, j.sandbox); err != nil {
+		if err := daytona.stop(ctx, j.sandbox); err != nil {
 			return err
 		}
-		if err := c.platform.cloud.start(ctx, j.sandbox); err != nil {
+		if err := daytona.start(ctx, j.sandbox); err != nil {
 			return err
 		}
-		c.stage.cloud.Change(j.sandbox, broken[i])
+		c.stage.change(j.sandbox, broken[i])
 	}
 	return sleep(ctx, 1200*time.Millisecond) // until they are started
 }
 
 // forget: tasks end well, and nobody deletes their sandboxes. One of them is wanted again.
 func (c *script) forget(ctx context.Context) error {
-	for i, j := range c.platform.take(4) {
+	for i, j := range c.platform.takeEach(2, 2, 0) {
 		v := victim{incident: incidentLeftover, task: j.task, sandbox: j.sandbox, status: "completed"}
 		if i == 0 {
 			v.incident, v.spared, c.wanted = incidentRestored, true, j.sandbox
@@ -165,26 +166,6 @@ func (c *script) forget(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
-}
-
-// breakListing makes the listing fail while all else works: everything seems to be gone.
-func (c *script) breakListing(context.Context) error {
-	c.lift = c.stage.cloud.Inject(simulated.Fault{On: simulated.List, Effect: simulated.Answer, Status: 500})
-	return nil
-}
-
-// cutListing: the listing answers well, in full, and leaves out two of three.
-func (c *script) cutListing(context.Context) error {
-	mend := c.lift
-	c.lift = c.stage.cloud.Inject(simulated.Fault{On: simulated.List, Effect: simulated.Omit,
-		Omits: func(s simulated.Sandbox) bool { return s.ID[0]%3 > 0 }})
-	mend()
-	return nil
-}
-
-func (c *script) mendListing(context.Context) error {
-	c.lift()
 	return nil
 }
 

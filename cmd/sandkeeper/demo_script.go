@@ -47,7 +47,7 @@ type script struct {
 	wanted  string    // the sandbox that the operator wants back
 	replica *replica
 	killed  time.Time // when the replica was killed
-	lift    func()    // ends the provider's present fault
+	lift    func()    // ends a provider's present fault
 	portion time.Time // when the last portion of ignored stops came
 
 	meanwhile func(context.Context, *reconcile.Overview) error // what goes on between two scenes, nil for nothing
@@ -179,7 +179,7 @@ func (c *script) age(ctx context.Context) error {
 			ids = append(ids, v.task)
 		}
 		if v.sandbox != "" {
-			c.stage.cloud.Change(v.sandbox, older)
+			c.stage.change(v.sandbox, older)
 		}
 	}
 	if len(ids) == 0 {

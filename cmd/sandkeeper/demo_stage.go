@@ -2,52 +2,40 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/sandkeeper/sandkeeper/providers/daytona/daytonatest"
-	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
 )
 
-// demoSnapshot is what the workers of the demo are made from.
-const demoSnapshot = "ai-agent-dev-light"
-
 // A demoStage is what the demo plays on. All of it is private and is removed at the end.
 type demoStage struct {
-	below    string // where dir is made; "" for the usual place
-	workers  int    // tasks at work
-	quick    int    // seconds between two quick passes
-	full     int    // seconds between two full passes
-	probes   int    // seconds between two probes of a sandbox
-	failures int    // failed probes in a row that convict
-	dir      string
-	log      *os.File
-	config   string
-	front    *front // where the page will be
-	cluster  *pgtest.Cluster
-	dsn      string
-	pool     *pgxpool.Pool // the platform's own connections
-	cloud    *simulated.World
-	server   *http.Server
-	url      string
-	key      string
-	began    time.Time
+	below     string // where dir is made; "" for the usual place
+	workers   int    // tasks at work
+	quick     int    // seconds between two quick passes
+	full      int    // seconds between two full passes
+	probes    int    // seconds between two probes of a sandbox
+	failures  int    // failed probes in a row that convict
+	dir       string
+	log       *os.File
+	config    string
+	front     *front // where the page will be
+	cluster   *pgtest.Cluster
+	dsn       string
+	pool      *pgxpool.Pool // the platform's own connections
+	providers []*demoProvider
+	began     time.Time
 }
 
 // setStage starts everything, or nothing.
 func setStage(ctx context.Context, f *demoFlags) (*demoStage, error) {
 	s := &demoStage{
 		began:    time.Now(),
-		key:      "dtn_" + rand.Text(),
 		below:    f.folder,
 		workers:  250,
 		quick:    2,
@@ -59,7 +47,7 @@ func setStage(ctx context.Context, f *demoFlags) (*demoStage, error) {
 		s.workers, s.quick, s.full, s.probes, s.failures = 120, 1, 2, 3, 2
 	}
 	for _, step := range []func(context.Context) error{
-		s.makeFolder, s.startDatabase, s.startCloud, s.takeAddress,
+		s.makeFolder, s.startDatabase, s.startProviders, s.takeAddress,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, s.clear())
@@ -74,9 +62,7 @@ func (s *demoStage) clear() error {
 	if s.front != nil {
 		s.front.close()
 	}
-	if s.server != nil {
-		errs = append(errs, s.server.Close())
-	}
+	errs = append(errs, s.stopProviders())
 	if s.pool != nil {
 		s.pool.Close()
 	}
@@ -132,26 +118,7 @@ func (s *demoStage) startDatabase(ctx context.Context) (err error) {
 	if _, err := s.pool.Exec(ctx, pgtest.OmoiOS); err != nil {
 		return fmt.Errorf("make the demo's tables: %w", err)
 	}
-	return nil
-}
-
-func (s *demoStage) startCloud(ctx context.Context) error {
-	s.cloud = simulated.New(
-		simulated.Options{StartAfter: time.Second, DeleteAfter: time.Second, ActivateAfter: time.Second,
-			Limits: simulated.Limits{CPU: 1000, MemoryGiB: 2000, DiskGiB: 4000}}, // room for all of the story
-	)
-	s.cloud.PutTemplate(simulated.Template{Name: demoSnapshot, LastUsedAt: s.began})
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("listen for the simulated Daytona: %w", err)
-	}
-	s.url = "http://" + listener.Addr().String() + "/api"
-	s.server = &http.Server{
-		Handler:           daytonatest.New(s.cloud, daytonatest.Options{Key: s.key, TaskLabel: "task_id"}),
-		ReadHeaderTimeout: 10 * time.Second,
-	}
-	go func() { _ = s.server.Serve(listener) }() // ends with Close, and has nothing else to say
-	return nil
+	return s.do(ctx, "tasks_provider", nil)
 }
 
 // demoAddress is where the page is, unless somebody else is there.
@@ -171,50 +138,3 @@ func (s *demoStage) takeAddress(ctx context.Context) (err error) {
 
 // page is the address of one of the daemon's pages.
 func (s *demoStage) page(path string) string { return s.front.url() + path }
-
-// demoConfig is a config as a user writes it, with thresholds near their floors, so that
-// the story is short. The blanks are the addresses of database, page and Daytona, the
-// key, the times between two passes, the seconds between two probes, and how many that failed
-// convict.
-const demoConfig = `# The config of sandkeeper's demo. Thresholds are shorter than anybody wants them at work.
-installation: demo
-mode: enforce
-database: %q
-web: {listen: %q}
-schedule: {quick: "@every %ds", full: "@every %ds"}
-tasks: {preset: omoios}
-providers:
-  - name: daytona
-    kind: daytona
-    url: %q
-    token: %q
-    owns: {labels: {project: omoios}, exclusive: true}
-    link: {task_label: task_id}
-    rate: 1000/s
-    templates: [ai-agent-dev-light]
-    probe: {exec: "true", path: "/", every: %ds, timeout: 1s, budget: 2500/m}
-    quarantine_for: 1m
-    price_per_hour: 0.08
-rules:
-  assigned-stale: {after: 30s}
-  sandbox-missing: {after: 2s}
-  heartbeat-lost: {after: 40s}
-  stop-ignored: {after: 5s}
-  finished-lingering: {after: 30s, remedy: quarantine}
-  orphan: {after: 30s, sightings: 2, apart: 3s}
-  idle-broken: {after: 6s, failures: %d}
-  systemic: {count: 9, window: 2m}
-  capacity: {critical: 400, escalate: 500}
-limits: {per_pass: 20, share: 10%%, breaker: 10%%, per_hour: 2000}
-log: {level: info, format: json}
-`
-
-// writeConfig writes a config with the address of a page and returns its path.
-func (s *demoStage) writeConfig(name, address string) (string, error) {
-	path := filepath.Join(s.dir, name)
-	text := fmt.Sprintf(demoConfig, s.dsn, address, s.quick, s.full, s.url, s.key, s.probes, s.failures)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return "", fmt.Errorf("write the demo's config: %w", err)
-	}
-	return path, nil
-}

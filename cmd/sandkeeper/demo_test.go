@@ -35,7 +35,9 @@ func TestDemoTellsTheWholeStory(t *testing.T) {
 		"open http://127.0.0.1:", "healthy work harmed: 0", "is inactive", "idle-broken", "removed",
 		"held heartbeat-lost: 1, by hold: ", "held orphan: 40, by breaker: ", "released 40 subjects",
 		"probable cause: ", "sandkeeper victims i-", "with -o sql", "sandkeeper restore ", "operator: 1 sandbox brought back",
-		"killed (SIGKILL)", "passes went on", "frozen listing:daytona is not trusted: the listing failed",
+		"killed (SIGKILL)", "passes went on", "frozen listing:vercel is not trusted: the listing failed: ",
+		"page 1: 429 Too Many Requests",
+		"page 1: 500 Internal Server Error", "trusted listing:vercel again",
 		"frozen listing:daytona is not trusted: the listing lost", "trusted listing:daytona again", "frozen events",
 	} {
 		if !strings.Contains(story, want) {
@@ -158,13 +160,14 @@ func TestAuditSeesHarm(t *testing.T) {
 	if _, err := d.look(t.Context()); err != nil || len(d.truth.harmed()) > 0 {
 		t.Fatalf("before any harm: %v, %v", d.truth.harmed(), err)
 	}
+	remove := func(j *job) error { return d.platform.clouds[j.at].remove(t.Context(), j.sandbox) }
 	harms := map[string]func() error{
-		"of another team": func() error { return d.platform.cloud.remove(t.Context(), d.truth.foreign[0]) },
-		"of healthy task": func() error { return d.platform.cloud.remove(t.Context(), d.platform.jobs[0].sandbox) },
+		"of another team": func() error { return d.platform.clouds[atDaytona].remove(t.Context(), d.truth.foreign[0]) },
+		"of healthy task": func() error { return remove(d.platform.jobs[0]) },
 		"was wanted back": func() error {
 			j := d.platform.jobs[2]
 			d.truth.add(victim{incident: incidentRestored, task: j.task, sandbox: j.sandbox, status: "running", spared: true})
-			return d.platform.cloud.remove(t.Context(), j.sandbox)
+			return remove(j)
 		},
 		"and is failed": func() error {
 			_, err := stage.pool.Exec(t.Context(),

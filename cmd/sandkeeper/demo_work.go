@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,7 +23,7 @@ func (p *platform) advance(ctx context.Context, j *job, now time.Time) error {
 	case phaseLeaving:
 		j.phase = phaseOver
 		p.truth.leave(j.sandbox)
-		return tolerated(p.cloud.remove(ctx, j.sandbox))
+		return tolerated(p.clouds[j.at].remove(ctx, j.sandbox))
 	}
 	return nil
 }
@@ -35,10 +36,11 @@ func (p *platform) told(j *job) pgx.StrictNamedArgs {
 // assign hands a task out and asks for its sandbox. When the provider refuses, it does
 // what the real platform did: nothing. The task stays in assigned.
 func (p *platform) assign(ctx context.Context, j *job, now time.Time) error {
-	if err := p.stage.do(ctx, "task_assign", pgx.StrictNamedArgs{"id": j.task, "key": j.key}); err != nil {
+	told := pgx.StrictNamedArgs{"id": j.task, "key": j.key, "provider": j.at}
+	if err := p.stage.do(ctx, "task_assign", told); err != nil {
 		return err
 	}
-	id, err := p.cloud.create(ctx, labelsOf(j))
+	id, err := p.clouds[j.at].create(ctx, labelsOf(j))
 	var no *refusal
 	if errors.As(err, &no) {
 		j.broken = true
@@ -47,6 +49,12 @@ func (p *platform) assign(ctx context.Context, j *job, now time.Time) error {
 	}
 	j.phase, j.sandbox, j.due = phaseAssigned, id, now.Add(2*time.Second)
 	return err
+}
+
+// daytona is the client that can do more than the others.
+func (p *platform) daytona() *daytonaCloud {
+	c, _ := p.clouds[atDaytona].(*daytonaCloud)
+	return c
 }
 
 // tolerated drops what the provider says: the platform does not look at it either.
@@ -58,8 +66,9 @@ func tolerated(err error) error {
 	return err
 }
 
-// take picks n tasks that are at work, and will be for a while, for the script to break.
-func (p *platform) take(n int) []*job {
+// take picks n tasks of a provider that are at work, and will be for a while, for the script
+// to break.
+func (p *platform) take(n int, at string) []*job {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var taken []*job
@@ -67,12 +76,17 @@ func (p *platform) take(n int) []*job {
 		if len(taken) == n {
 			break
 		}
-		if j.phase == phaseRunning && !j.broken && time.Until(j.due) > time.Minute {
+		if j.at == at && j.phase == phaseRunning && !j.broken && time.Until(j.due) > time.Minute {
 			j.broken = true
 			taken = append(taken, j)
 		}
 	}
 	return taken
+}
+
+// takeEach takes tasks of each provider, in the order of the arguments: Daytona, E2B, Vercel.
+func (p *platform) takeEach(daytona, e2b, vercel int) []*job {
+	return slices.Concat(p.take(daytona, atDaytona), p.take(e2b, atE2B), p.take(vercel, atVercel))
 }
 
 // healthy are the sandboxes of tasks at work that nobody broke, by task.
@@ -88,12 +102,12 @@ func (p *platform) healthy() map[string]string {
 	return out
 }
 
-// request lets n users ask for work at once.
-func (p *platform) request(ctx context.Context, n int) error {
+// request lets n users ask for work at once, which is sent to one provider.
+func (p *platform) request(ctx context.Context, n int, at string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for range n {
-		if err := p.add(ctx, time.Now()); err != nil {
+		if err := p.add(ctx, newJob(at), time.Now()); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+func nothing(context.Context) error { return nil }
+
+// calm: all that broke so far is repaired.
+func (c *script) calm(*reconcile.Overview) bool { return c.truth.settled() }
+
+// repaired: an incident has struck, and at least so many of what it broke are repaired.
+func (c *script) repaired(which incident, least int) func(*reconcile.Overview) bool {
+	return func(*reconcile.Overview) bool {
+		n := 0
+		for _, v := range c.truth.all() {
+			if v.incident == which && v.repaired && v.confirmed {
+				n++
+			}
+		}
+		return n >= least
+	}
+}
+
+// explained: the failures are one incident by now, and the snapshot is named as their cause.
+func (c *script) explained(o *reconcile.Overview) bool { return c.incidentOf(o) != nil }
+
+// incidentOf is the incident of the snapshot.
+func (c *script) incidentOf(o *reconcile.Overview) *reconcile.Incident {
+	for i := range o.Incidents {
+		if in := &o.Incidents[i]; in.Rule == "assigned-stale" && strings.Contains(in.Cause, demoSnapshot) {
+			return in
+		}
+	}
+	return nil
+}
+
+// asleep: the sandbox that the operator wants back is in quarantine.
+func (c *script) asleep(o *reconcile.Overview) bool {
+	waits := reconcile.Asleep(o.Open, o.Now)
+	for i := range o.Open {
+		if a := &o.Open[i]; a.Sandbox == c.wanted && waits[a.ID] {
+			return true
+		}
+	}
+	return false
+}
+
+// awake: it is back.
+func (c *script) awake(*reconcile.Overview) bool { return c.repaired(incidentRestored, 1)(nil) }
+
+// holdKept: the held task is due and held, and the others of its incident are repaired.
+func (c *script) holdKept(o *reconcile.Overview) bool {
+	for _, v := range c.truth.all() {
+		if v.incident == incidentSilent && v.task != c.held && !v.repaired {
+			return false
+		}
+	}
+	for i := range o.Findings {
+		f := &o.Findings[i]
+		if f.Task == c.held && f.Due && strings.Contains(strings.Join(f.HeldBy, "; "), "hold: ") {
+			return true
+		}
+	}
+	return false
+}
+
+// breakerOpen: the breaker holds all that is left of the herd.
+func (c *script) breakerOpen(o *reconcile.Overview) bool {
+	left := 0
+	for _, v := range c.truth.all() {
+		if v.incident == incidentHerd && !v.repaired {
+			left++
+		}
+	}
+	return left > 0 && len(o.Controls.Breakers[orphanRule].Subjects) == left
+}
+
+// replicaAtWork: the replica carries out at least one action right now.
+func (c *script) replicaAtWork(o *reconcile.Overview) bool {
+	for i := range o.Open {
+		if c.replica.holds(o.Open[i].ClaimedBy) {
+			return true
+		}
+	}
+	return false
+}
+
+// distrusted: a source is not trusted, for a reason with these words.
+func (c *script) distrusted(source, words string) func(*reconcile.Overview) bool {
+	return func(o *reconcile.Overview) bool {
+		for _, s := range o.Sources {
+			if s.Name == source {
+				return !s.Trusted && strings.Contains(s.Reason, words)
+			}
+		}
+		return false
+	}
+}
+
+// evenTrusted: every source is trusted again. A story in a hurry does not wait for it.
+func (c *script) evenTrusted(o *reconcile.Overview) bool {
+	for _, s := range o.Sources {
+		if !s.Trusted && !c.hurry {
+			return false
+		}
+	}
+	return true
+}
