@@ -98,7 +98,7 @@ func free(t *testing.T) string {
 // wait asks until the query has this value.
 func (p *watcher) wait(t *testing.T, query, want string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	again := time.NewTicker(100 * time.Millisecond)
 	defer again.Stop()

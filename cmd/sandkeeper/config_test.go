@@ -131,7 +131,7 @@ func exampleEnv(more map[string]string) func(string) (string, bool) {
 		"SANDBOX_VERCEL_TOKEN": "v_1", "SANDBOX_VERCEL_TEAM_ID": "team_1", "SANDBOX_VERCEL_PROJECT_ID": "prj_1",
 		"AGENTUITY_SDK_KEY": "a_1", "AGENTUITY_ORG": "org_1", "AGENTUITY_PROJECT": "proj_1",
 		"CLOUDFLARE_API_TOKEN": "c_1", "CLOUDFLARE_ACCOUNT_ID": "acct_1", "CLOUDFLARE_APPLICATION_ID": "app_1",
-		"SANDBOX_WORKER_URL": "https://boxes.example/api/sandbox", "SANDBOX_WORKER_TOKEN": "w_1",
+		"SANDBOX_WORKER_URL": "https://boxes.example/api/sandbox", "SANDBOX_WORKER_TOKEN": "w_1", "YARD_KEY": "y_1",
 	}
 	maps.Copy(vars, more)
 	return env(vars)

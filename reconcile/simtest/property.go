@@ -158,7 +158,7 @@ func (w *watch) did(d *deed) {
 	}
 	if d.Call == "Terminate" {
 		w.boxes[reconcile.Ref{Provider: d.Party, ID: d.ID}] = &ending{at: w.at, by: d.Process, told: d.Err == nil,
-			late: w.at.Sub(d.p.last) > time.Minute || w.at.Sub(d.p.woke) < time.Minute}
+			late: w.at.Sub(d.p.last) > time.Minute || w.at.Sub(d.p.woke) < time.Second}
 	}
 	w.town.count(fmt.Sprintf("%s by %s", d.Call, d.rule()))
 	w.town.look()
