@@ -17,6 +17,8 @@ func TestProvisioningStuck(t *testing.T) {
 		"the ledger saw it in another state": {
 			live + "box daytona/s1 creating task=t1 created=10h updated=1m; " +
 				"knew box daytona/s1 suspended since=1h", "kept", ""},
+		"the ledger saw it run, and its provider tells no change": {
+			live + "box daytona/s1 creating task=t1 created=10h; knew box daytona/s1 running since=1h", "kept", ""},
 		"running":                {live + "box daytona/s1 running task=t1", "healthy", ""},
 		"nobody knows its state": {live + "box daytona/s1 unknown task=t1", "healthy", ""},
 		"not ours":               {live + "box daytona/s1 creating task=t1 owned=no", "healthy", ""},

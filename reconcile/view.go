@@ -203,7 +203,12 @@ func (v *view) clockTrusted(column string) bool {
 // of "no change of it since" by the provider and what the ledger saw.
 func (v *view) boxAge(b Box) time.Duration {
 	var age time.Duration
-	if changed := latest(b.UpdatedAt, b.CreatedAt); !changed.IsZero() {
+	changed := latest(b.UpdatedAt, b.CreatedAt)
+	//guard:box-born harm `= false` the age of a sandbox would be taken for the time in its state
+	if b.UpdatedAt.IsZero() && b.Known && (b.Seen.State != b.State || b.Seen.StateSince.After(b.Seen.FirstSeen)) {
+		changed = time.Time{} // it was in another state since it was made
+	}
+	if !changed.IsZero() {
 		age = b.AsOf.Sub(changed)
 	}
 	//guard:box-state harm `-b.Seen.State == b.State` the time in another state would count

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
@@ -61,8 +62,11 @@ func (p *Provider) inspect(ctx context.Context, id string) (container.InspectRes
 	case err != nil:
 	case found.Container.ID == "":
 		err = errors.New("the answer is no container: it has no id")
-	case found.Container.ID != id:
+	case found.Container.ID == id:
+	case strings.TrimPrefix(found.Container.Name, "/") == id: // found by its name: no container has the id
 		err = fmt.Errorf("%w: %s, which has that name", wire.ErrAnother, wire.Clip(found.Container.ID, fullID))
+	default: // somebody before the engine mixed answers up, and nothing is known of the one asked for
+		err = fmt.Errorf("the answer is another container: %s", wire.Clip(found.Container.ID, fullID))
 	}
 	return found.Container, a, err
 }

@@ -57,7 +57,10 @@ type summary struct {
 func (p *Provider) listed(c *summary, asOf time.Time) reconcile.Sandbox {
 	s := reconcile.Sandbox{
 		Ref: reconcile.Ref{ID: c.ID}, Name: ownName(c.Names), Raw: c.State, State: states[c.State], Template: c.Image,
-		Labels: c.Labels, CreatedAt: time.Unix(c.Created, 0).UTC(), AsOf: asOf,
+		Labels: c.Labels, AsOf: asOf,
+	}
+	if c.Created > 0 { // else it is not said; 1970 would be older than any grace
+		s.CreatedAt = time.Unix(c.Created, 0).UTC()
 	}
 	p.entry.Mark(&s)
 	return s

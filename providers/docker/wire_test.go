@@ -178,7 +178,8 @@ func TestGone(t *testing.T) {
 		"a plugin's":        {reply{401, js, `{"message":"authorization denied by plugin"}`}, reconcile.ErrUnauthorized},
 		"a limit":           {reply{429, js, `{"message":"slow"}`}, reconcile.ErrThrottled},
 		"an error":          {reply{500, js, `{"message":"No such container: x"}`}, nil},
-		"another one":       {reply{200, js, strings.ReplaceAll(inspected(`{"Status":"running"}`), id1, id2)}, reconcile.ErrNotFound},
+		"another one":       {reply{200, js, strings.ReplaceAll(inspected(`{"Status":"running"}`), id1, id2)}, nil},
+		"one of that name":  {reply{200, js, `{"Id":"` + id2 + `","Name":"/` + id1 + `"}`}, reconcile.ErrNotFound},
 		"no container":      {reply{200, js, `{}`}, nil},
 	} {
 		_, err := engineOf(t, map[string]reply{"GET " + id1 + "/json": test.answer}).Get(t.Context(), id1)

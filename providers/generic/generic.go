@@ -69,6 +69,9 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 		return nil, fmt.Errorf("api.%s %s; %s", mistakes[0].Key, mistakes[0].Problem, mistakes[0].Fix)
 	}
 	headers, secrets := credentials(e)
+	for _, of := range s.headers {
+		secrets = append(secrets, secretsIn(of)...)
+	}
 	p := &Provider{entry: e, spec: s}
 	c, err := wire.New(e, o, wire.Dialect{
 		URL: "https://sandboxes.example.com/v1", Hint: "is the url right?", Secrets: secrets,
@@ -99,11 +102,18 @@ func credentials(e entry.Entry) (headers map[string]string, secrets []string) {
 	}
 	for name, value := range e.API.Headers {
 		headers[name] = formula.Fill(value, map[string]string{"token": e.Token, "token_base64": coded})
+	}
+	return headers, secretsIn(e.API.Headers)
+}
+
+// secretsIn are the values of headers that may hold a secret, because a variable may.
+func secretsIn(headers map[string]string) (secrets []string) {
+	for name, value := range headers {
 		if !slices.Contains(harmless, http.CanonicalHeaderKey(name)) && !strings.Contains(value, "{token") {
 			secrets = append(secrets, value)
 		}
 	}
-	return headers, secrets
+	return secrets
 }
 
 var harmless = []string{"Accept", "Content-Type", "User-Agent"}

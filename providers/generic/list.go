@@ -189,8 +189,32 @@ func (r *reading) more(s *sheet) (more, said bool, err error) {
 
 func (r *reading) whole(ctx context.Context, _ string) (wire.Page, error) {
 	s, err := r.fetch(ctx, vars{})
+	if err == nil {
+		err = r.alone(&s)
+	}
 	s.Next = ""
 	return s.Page, err
+}
+
+// alone refuses a page that is to be the only one and tells of a further one, or is as full as
+// was asked for: the rest would be taken for gone.
+func (r *reading) alone(s *sheet) error {
+	next, _, err := r.named(s)
+	if err != nil {
+		return fmt.Errorf("read list.next: %w", err)
+	}
+	more, _, err := r.more(s)
+	size := r.spec.pages.Size
+	limited := size > 0 && r.call.address.Has("limit")
+	switch {
+	case err != nil:
+		return err
+	case next != "" || more:
+		return errors.New("the answer tells of a further page: give list.paging")
+	case limited && len(s.Sandboxes) >= size:
+		return errors.New("the page is full, and no other is asked for: give list.paging")
+	}
+	return nil
 }
 
 func (r *reading) byCursor(ctx context.Context, cursor string) (wire.Page, error) {

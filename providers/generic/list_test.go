@@ -75,6 +75,28 @@ func TestHostileLists(t *testing.T) {
 	}
 }
 
+// A list that is read as one page, and tells of a further one, is not whole.
+func TestOnePageIsNotAll(t *testing.T) {
+	for name, test := range map[string]struct {
+		body, next, more, path string
+		whole                  bool
+	}{
+		"all":                  {`{"boxes":` + boxes("a") + `,"after":null,"rest":false}`, "body.after", "body.rest", "/boxes?n={limit}", true},
+		"a cursor is named":    {`{"boxes":` + boxes("a") + `,"after":"x"}`, "body.after", "", "/boxes", false},
+		"there is more":        {`{"boxes":` + boxes("a") + `,"rest":true}`, "", "body.rest", "/boxes", false},
+		"it is full":           {`{"boxes":` + boxes("a", "b") + `}`, "", "", "/boxes?n={limit}", false},
+		"nobody set its limit": {`{"boxes":` + boxes("a", "b") + `}`, "", "", "/boxes", true},
+	} {
+		s := &script{answer: says(reply{status: 200, body: test.body})}
+		all, l, err := listed(t, ask(t, s, func(a *entry.API) {
+			a.List.Paging, a.List.Size, a.List.Next, a.List.More, a.List.Path = "none", 2, test.next, test.more, test.path
+		}))
+		if ok := err == nil && l.Complete; ok != test.whole {
+			t.Errorf("%s: List = %d, %+v, %v; want whole %t", name, len(all), l, err, test.whole)
+		}
+	}
+}
+
 // A description that is content with nothing does not make an empty fleet of half an answer.
 func TestSloppyLists(t *testing.T) {
 	sloppy := func(a *entry.API) { a.List.Items, a.List.Next = `body?.boxes ?? []`, `body?.after ?? ""` }

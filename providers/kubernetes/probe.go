@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -70,7 +72,7 @@ func (p *Provider) probeExec(ctx context.Context, t target, command string, seco
 		return wire.Half{}
 	}
 	r := p.exec(ctx, t, limit(seconds), "sh", "-c", runScript, "exec", strconv.Itoa(seconds), command)
-	h := r.verdict(seconds)
+	h := p.reached(ctx, t, r, r.verdict(seconds))
 	if h.Outcome == "" {
 		h = wire.Ran(r.exit, r.output)
 	}
@@ -83,11 +85,31 @@ func (p *Provider) probeFiles(ctx context.Context, t target, path string, second
 		return wire.Half{}
 	}
 	r := p.exec(ctx, t, limit(seconds), "sh", "-c", filesScript, "files", strconv.Itoa(seconds), path)
-	h := r.verdict(seconds)
+	h := p.reached(ctx, t, r, r.verdict(seconds))
 	if h.Outcome == "" {
 		h = r.files()
 	}
 	h.Said = "files of " + path + ": " + h.Said
+	return h
+}
+
+// reached is the verdict, if the node that the command was for answers at all. A cluster takes the
+// connection of a command over before it has called the node, so that a node which drops what is
+// sent to it looks like a container that hangs. Its logs come from the node and not from the
+// container's runtime.
+func (p *Provider) reached(ctx context.Context, t target, r ran, h wire.Half) wire.Half {
+	if h.Outcome != reconcile.Hung || !r.unspoken {
+		return h
+	}
+	query := url.Values{"container": {t.container}, "tailLines": {"1"}, "limitBytes": {"1"}}
+	a, err := p.client.Once(ctx, wire.Call{What: "logs", Method: http.MethodGet, Accept: "text/plain, */*", Inside: true,
+		URL: p.at(pods, t.pod.namespace, t.pod.name, "log") + "?" + query.Encode(), Timeout: wire.Margin})
+	if err == nil && !a.OK() {
+		err = p.client.Refuse(a)
+	}
+	if err != nil {
+		return wire.Unclear(wire.Clip(h.Said+", and its node gives no log: "+err.Error(), 160))
+	}
 	return h
 }
 

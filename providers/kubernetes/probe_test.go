@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
+	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -78,6 +79,24 @@ func TestFilesVerdict(t *testing.T) {
 	} {
 		if got := test.ran.files(); got.Outcome != test.want || got.Said == "" {
 			t.Errorf("%s: %+v, want %s and words", name, got, test.want)
+		}
+	}
+}
+
+// A cluster takes a connection over before it has called the node. What hangs then speaks
+// against the container only where its node answers.
+func TestSilentNode(t *testing.T) {
+	for answer, want := range map[string]reconcile.ProbeOutcome{
+		"200 a line": reconcile.Hung, "500 error dialing backend: i/o timeout": reconcile.Infrastructure,
+	} {
+		c := scripted(t, entry.Entry{}, map[string][]string{"GET " + podPath + "/log": {answer}})
+		at := target{name{pods, "default", "p1", "u1"}, "main"}
+		hung := wire.Half{Outcome: reconcile.Hung, Said: "no answer"}
+		if got := c.reached(t.Context(), at, ran{unspoken: true}, hung); got.Outcome != want {
+			t.Errorf("log %q: %+v, want %s", answer, got, want)
+		}
+		if got := c.reached(t.Context(), at, ran{exit: 124}, hung); got != hung || c.count("GET") != 1 {
+			t.Errorf("what its own time-out ended = %+v, want it hung without a question", got)
 		}
 	}
 }

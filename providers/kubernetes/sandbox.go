@@ -79,6 +79,8 @@ func (p *Provider) endAgain(ctx context.Context, seen *object, before reconcile.
 		return how, err
 	case now.State == reconcile.SandboxDeleting && before.State != reconcile.SandboxDeleting:
 		return reconcile.TerminateAccepted, nil
+	case now.Task != before.Task, now.SandboxKey != before.SandboxKey: // it was handed to somebody else
+		return reconcile.TerminateChanged, nil
 	case now.State != before.State:
 		return "", wire.Held(fmt.Errorf("it was %s and is %s", before.Raw, now.Raw))
 	}

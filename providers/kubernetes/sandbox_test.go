@@ -135,6 +135,8 @@ func TestTerminate(t *testing.T) {
 			err: reconcile.ErrHeld, calls: 2},
 		"it changed hands meanwhile": {looks: []string{onePod("1", ""), strings.Replace(onePod("2", ""), `"mine"`, `"theirs"`, 1)},
 			deletes: []string{modified}, want: reconcile.TerminateChanged, calls: 1},
+		"it was handed to another task meanwhile": {looks: []string{onePod("1", ""), strings.Replace(onePod("2", ""), `"mine"`, `"mine","task":"t2"`, 1)},
+			deletes: []string{modified, onePod("3", doomed)}, want: reconcile.TerminateChanged, calls: 1},
 		"its state changed meanwhile": {looks: []string{onePod("1", ""), strings.Replace(onePod("2", ""), "Running", "Succeeded", 1)},
 			deletes: []string{modified}, err: reconcile.ErrHeld, calls: 1},
 		"somebody deleted it meanwhile": {looks: []string{onePod("1", ""), onePod("2", doomed)}, deletes: []string{modified},
@@ -147,7 +149,7 @@ func TestTerminate(t *testing.T) {
 		"the role does not allow it":     {looks: []string{onePod("1", "")}, deletes: []string{refusal("403", "Forbidden", "pods p1 is forbidden")}, err: reconcile.ErrUnauthorized, calls: 1},
 		"it is not said what came of it": {looks: []string{onePod("1", "")}, deletes: []string{refusal("500", "InternalError", "etcd is gone")}, words: "etcd is gone", calls: 1},
 	} {
-		c := scripted(t, entry.Entry{}, map[string][]string{"GET " + podPath: test.looks, "DELETE " + podPath: test.deletes})
+		c := scripted(t, entry.Entry{Link: entry.Link{TaskLabel: "task"}}, map[string][]string{"GET " + podPath: test.looks, "DELETE " + podPath: test.deletes})
 		how, err := c.Terminate(t.Context(), expected(test.was))
 		fine := err == nil
 		if how != test.want || test.err != nil && !errors.Is(err, test.err) || fine != (test.err == nil && test.words == "") ||

@@ -184,5 +184,8 @@ func (o *object) lookAgent() look {
 	case ready.Status != "False":
 		return look{reconcile.SandboxUnknown, cmp.Or(ready.Reason, ready.Status), ready.Message}
 	}
+	if ready.Reason == "DependenciesNotReady" && strings.HasPrefix(ready.Message, "Pod is Running but not Ready") {
+		return look{reconcile.SandboxRunning, "NotReady", ready.Message} // it came up: a probe tells how it is
+	}
 	return look{notReady[ready.Reason], cmp.Or(ready.Reason, "NotReady"), ready.Message}
 }

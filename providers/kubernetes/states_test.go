@@ -126,9 +126,12 @@ func TestAgentStates(t *testing.T) {
 		want reconcile.SandboxState
 		raw  string
 	}{
-		"nothing is said yet":            {`{}`, reconcile.SandboxCreating, "Pending"},
-		"it is ready":                    {ready("True", "DependenciesReady", ""), reconcile.SandboxRunning, "DependenciesReady"},
-		"it comes up":                    {ready("False", "DependenciesNotReady", ""), reconcile.SandboxCreating, "DependenciesNotReady"},
+		"nothing is said yet": {`{}`, reconcile.SandboxCreating, "Pending"},
+		"it is ready":         {ready("True", "DependenciesReady", ""), reconcile.SandboxRunning, "DependenciesReady"},
+		"it comes up":         {ready("False", "DependenciesNotReady", ""), reconcile.SandboxCreating, "DependenciesNotReady"},
+		"it came up, and says no more that it is ready": {
+			strings.Replace(ready("False", "DependenciesNotReady", ""), "so it is", "Pod is Running but not Ready", 1),
+			reconcile.SandboxRunning, "NotReady"},
 		"its sandbox comes up":           {ready("False", "SandboxNotReady", ""), reconcile.SandboxCreating, "SandboxNotReady"},
 		"it waits for a pool":            {ready("False", "WarmPoolNotFound", ""), reconcile.SandboxCreating, "WarmPoolNotFound"},
 		"its labels are refused":         {ready("False", "InvalidMetadata", ""), reconcile.SandboxFailed, "InvalidMetadata"},
