@@ -78,8 +78,9 @@ cat >"$at/containers.conf" <<-'CONF'
 	events_logger="file"
 	runtime="runc"
 CONF
-CONTAINERS_CONF="$at/containers.conf" podman --root "$at/podman" --runroot "$at/run" --storage-driver vfs \
-	system service --time=0 "unix://$at/podman.sock" >"$at/podman.log" 2>&1 &
+# Its monitors leave a file "oom" in the folder that they run in.
+(cd "$at" && CONTAINERS_CONF="$at/containers.conf" exec podman --root "$at/podman" --runroot "$at/run" \
+	--storage-driver vfs system service --time=0 "unix://$at/podman.sock") >"$at/podman.log" 2>&1 &
 podman=$!
 if answers "$at/podman.sock" "$podman"; then
 	set -- "$@" -podman "unix://$at/podman.sock"
