@@ -113,22 +113,21 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 	if err != nil {
 		return []reconcile.CheckResult{fixes.Failed("credential", err)}
 	}
-	out := []reconcile.CheckResult{{What: "credential", OK: true, Said: "key " + key.Name}, expiry(key, a)}
-	out = append(out, permissions(key)...)
+	out := append([]reconcile.CheckResult{wire.Well("credential", "key "+key.Name), expiry(key, a)}, permissions(key)...)
 	return append(out, wire.LimitsLeft(a.Header, "X-RateLimit-Remaining"),
 		p.frame.CheckListing(ctx, p.pages(p.entry.Owns.Labels), fixes))
 }
 
 func expiry(key apiKey, a wire.Answer) reconcile.CheckResult {
-	out := reconcile.CheckResult{What: "key's expiry", OK: true, Said: "never expires"}
-	if key.ExpiresAt.IsZero() {
-		return out
+	const what = "key's expiry"
+	said := "expires " + key.ExpiresAt.Format("2006-01-02 15:04")
+	switch {
+	case key.ExpiresAt.IsZero():
+		return wire.Well(what, "never expires")
+	case key.ExpiresAt.Sub(a.Date) < deactivatedAfter:
+		return wire.Ill(what, said, "create a new API key before then and set token: to it")
 	}
-	out.Said = "expires " + key.ExpiresAt.Format("2006-01-02 15:04")
-	if key.ExpiresAt.Sub(a.Date) < deactivatedAfter {
-		out.OK, out.Fix = false, "create a new API key before then and set token: to it"
-	}
-	return out
+	return wire.Well(what, said)
 }
 
 func permissions(key apiKey) []reconcile.CheckResult {
@@ -139,11 +138,11 @@ func permissions(key apiKey) []reconcile.CheckResult {
 	}
 	var out []reconcile.CheckResult
 	for _, n := range needed {
-		r := reconcile.CheckResult{What: n.what, OK: slices.Contains(key.Permissions, n.permission), Said: n.permission}
-		if !r.OK {
-			r.Said, r.Fix = "the key lacks "+n.permission, "create a key with the permission "+n.permission
+		line := wire.Well(n.what, n.permission)
+		if !slices.Contains(key.Permissions, n.permission) {
+			line = wire.Ill(n.what, "the key lacks "+n.permission, "create a key with the permission "+n.permission)
 		}
-		out = append(out, r)
+		out = append(out, line)
 	}
 	return out
 }

@@ -68,14 +68,14 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	if e.Token == "" {
 		return nil, fmt.Errorf("daytona needs a token: create an API key in the dashboard")
 	}
-	c, err := wire.New(e, o, wire.Dialect{
+	c, f, err := wire.Open(e, o, wire.Dialect{
 		URL: DefaultURL, Hint: "is the url right, with /api at its end?", Certain: certain,
 		Dress: func(r *http.Request, k wire.Call) { dress(r, k, e) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Provider{entry: e, client: c, frame: &wire.Frame{Entry: e, Now: c.Now, Redact: c.Redact}}, nil
+	return &Provider{entry: e, client: c, frame: f}, nil
 }
 
 func dress(r *http.Request, k wire.Call, e entry.Entry) {

@@ -62,30 +62,19 @@ func listQuery(labels map[string]string) (url.Values, error) {
 }
 
 func (p *Provider) page(ctx context.Context, query url.Values) (wire.Page, error) {
-	a, err := p.client.Read(ctx, wire.Call{What: "list", URL: p.client.At("sandbox") + "?" + query.Encode(),
-		Max: wire.MaxPage})
-	if err != nil {
-		return wire.Page{}, err
-	}
 	var in page
-	if err := wire.DecodePage(p.client, a, &in); err != nil {
+	a, err := wire.List(ctx, p.client, p.client.At("sandbox")+"?"+query.Encode(), &in)
+	if err != nil {
 		return wire.Page{}, err
 	}
 	next, err := in.next()
 	if err != nil {
 		return wire.Page{}, err
 	}
-	out := wire.Page{Sandboxes: make([]reconcile.Sandbox, len(in.Items)), Next: next, Date: a.Date}
-	for i := range in.Items {
-		if in.Items[i].ID == "" {
-			return wire.Page{}, fmt.Errorf("item %d has no id", i)
-		}
-		out.Sandboxes[i] = p.sandbox(&in.Items[i], a.Date)
-	}
 	if len(in.Items) > 0 {
 		p.belongs(in.Items[0].Organization)
 	}
-	return out, nil
+	return wire.PageOf(a, next, in.Items, func(b *box) reconcile.Sandbox { return p.sandbox(b, a.Date) })
 }
 
 // next is the cursor of the following page, "" when this was the last. An answer without
@@ -100,11 +89,8 @@ func (p *page) next() (string, error) {
 	if p.Next == nil {
 		return "", nil
 	}
-	if err := json.Unmarshal(p.Next, &cursor); err != nil {
-		return "", fmt.Errorf("read the cursor: %w", err)
-	}
-	if cursor == nil {
-		return "", nil
+	if err := json.Unmarshal(p.Next, &cursor); err != nil || cursor == nil { // null: the last page
+		return "", err
 	}
 	return *cursor, nil
 }

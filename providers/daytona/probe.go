@@ -24,48 +24,17 @@ func (p *Provider) probe(ctx context.Context, s reconcile.Sandbox, policy reconc
 			return wire.Unclear(wire.Clip("toolbox address: "+err.Error(), 200))
 		}
 	}
-	return wire.Both(
-		func() wire.Half { return p.probeExec(ctx, s, policy) },
-		func() wire.Half { return p.probeFiles(ctx, s, policy) },
-	)
-}
-
-func (p *Provider) probeExec(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy) wire.Half {
-	if policy.Exec == "" {
-		return wire.Half{}
+	judge := func(k wire.Call, good func(wire.Answer, wire.Said) (wire.Half, bool)) wire.Half {
+		ask := func(ctx context.Context, k wire.Call) (wire.Answer, error) { return p.ask(ctx, s, k) }
+		return p.client.Judge(ctx, k, wire.Judge{Ask: ask, Good: good, Outcome: outcome})
 	}
-	seconds := wire.Seconds(policy.Timeout)
-	f := p.judge(ctx, s, wire.Call{What: "probe exec", Method: http.MethodPost, URL: "process/execute",
-		Body: execBody(policy.Exec, seconds), Timeout: time.Duration(seconds)*time.Second + wire.Margin}, executed)
-	f.Said = "exec: " + f.Said
-	return f
-}
-
-func (p *Provider) probeFiles(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy) wire.Half {
-	if policy.Path == "" {
-		return wire.Half{}
-	}
-	query := url.Values{"path": {policy.Path}}
-	f := p.judge(ctx, s, wire.Call{What: "probe files", URL: "files?" + query.Encode(),
-		Timeout: time.Duration(wire.Seconds(policy.Timeout))*time.Second + wire.Margin, Max: wire.MaxOne * 4}, files)
-	f.Said = "files of " + policy.Path + ": " + f.Said
-	return f
-}
-
-// judge makes the call and tells what its answer means for the sandbox; good judges a 200,
-// and a 404 that is about the path.
-func (p *Provider) judge(ctx context.Context, s reconcile.Sandbox, k wire.Call,
-	good func(wire.Answer, wire.Said) (wire.Half, bool)) wire.Half {
-	a, err := p.ask(ctx, s, k)
-	if err != nil {
-		return wire.Silent(err, k.Timeout)
-	}
-	said := p.client.Said(a)
-	if f, ok := good(a, said); ok {
-		return f
-	}
-	words := (&wire.Refusal{Status: a.Status, Words: said.Text}).Error()
-	return wire.Half{Outcome: outcome(a, said), Said: wire.Clip(words, 160)}
+	return wire.Halves(policy, func(within time.Duration) wire.Half {
+		return judge(wire.Call{What: "probe exec", Method: http.MethodPost, URL: "process/execute",
+			Body: execBody(policy.Exec, int(within.Seconds())), Timeout: within + wire.Margin}, executed)
+	}, func(within time.Duration) wire.Half {
+		return judge(wire.Call{What: "probe files", URL: "files?" + url.Values{"path": {policy.Path}}.Encode(),
+			Timeout: within + wire.Margin, Max: wire.MaxOne * 4}, files)
+	})
 }
 
 // outcome judges an answer that is no success, after who gave it: the sandbox's own data
@@ -114,7 +83,7 @@ func executed(a wire.Answer, _ wire.Said) (wire.Half, bool) {
 func files(a wire.Answer, words wire.Said) (wire.Half, bool) {
 	switch {
 	case a.Status == http.StatusNotFound && (len(a.Body) == 0 || wire.IsJSON(a.Header) && certain(a, words)):
-		return wire.Half{Outcome: reconcile.CannotStart, Said: "404 not found"}, true
+		return wire.Failed("404 not found"), true
 	case a.Status != http.StatusOK:
 		return wire.Half{}, false
 	}

@@ -2,7 +2,6 @@ package daytona
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -25,15 +24,10 @@ func (p *Provider) look(ctx context.Context, id string) (reconcile.Sandbox, erro
 func (p *Provider) get(ctx context.Context, id string) (box, wire.Answer, error) {
 	var b box
 	a, err := p.client.Get(ctx, wire.Call{What: "get", URL: p.client.At("sandbox", id)}, &b)
-	switch {
-	case err != nil:
-		return b, a, err
-	case b.ID == "":
-		return b, a, errors.New("the answer is no sandbox: it has no id")
-	case b.ID != id:
-		return b, a, fmt.Errorf("%w: %s, which has that name", wire.ErrAnother, b.ID)
+	if err == nil {
+		err = wire.Same("sandbox", id, b.ID)
 	}
-	return b, a, nil
+	return b, a, err
 }
 
 // Terminate deletes the sandbox, after it made sure that the id still is the sandbox
@@ -43,41 +37,21 @@ func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (r
 	return p.frame.Terminate(ctx, expected, p.look, p.end)
 }
 
+// end asks for the delete. Of one that is being deleted already it asks once, and "busy" is no
+// news of it.
 func (p *Provider) end(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
-	k := wire.Call{What: "delete", Method: http.MethodDelete, URL: p.client.At("sandbox", now.ID)}
-	if now.State == reconcile.SandboxDeleting {
-		return p.hurry(ctx, now.ID, k)
-	}
-	a, err := p.client.Change(ctx, k)
-	return p.deleted(now.ID, a, err)
-}
-
-// hurry asks once for the end of a sandbox that is being deleted. "Busy" is no news of it.
-func (p *Provider) hurry(ctx context.Context, id string, k wire.Call) (reconcile.Termination, error) {
-	a, err := p.client.Once(ctx, k)
-	if err == nil && a.Status == http.StatusConflict {
-		return reconcile.TerminateAccepted, nil
-	}
-	return p.deleted(id, a, err)
-}
-
-// deleted says what the answer to a delete means.
-func (p *Provider) deleted(id string, a wire.Answer, err error) (reconcile.Termination, error) {
-	if err != nil {
-		return "", err
-	}
 	var b box
-	err = p.client.Decode(a, &b)
+	ask, again := p.client.Alter, now.State == reconcile.SandboxDeleting
+	if again {
+		ask = p.client.Ask
+	}
+	a, err := ask(ctx, wire.Call{What: "delete", Method: http.MethodDelete, URL: p.client.At("sandbox", now.ID)}, &b)
 	switch {
-	case errors.Is(err, reconcile.ErrNotFound):
-		return reconcile.TerminateGone, nil
-	case a.Status == http.StatusConflict: // a transition is under way: nothing was done, and it may work later
-		return "", wire.Held(err)
-	case a.Status == http.StatusBadRequest:
-		return reconcile.TerminateRefused, err
+	case again && a.Status == http.StatusConflict:
+		return reconcile.TerminateAccepted, nil
 	case err != nil:
-		return "", err
-	case b.ID != id:
+		return wire.Unchanged(a, err, http.StatusBadRequest)
+	case b.ID != now.ID:
 		return "", fmt.Errorf("the answer names sandbox %q", wire.Clip(b.ID, 80))
 	case b.State == destroyed:
 		return reconcile.TerminateDone, nil

@@ -37,8 +37,8 @@ func (p *Provider) turns() wire.Turns {
 			return p.stop(ctx, now.ID)
 		},
 		Start: func(ctx context.Context, now reconcile.Sandbox) error {
-			_, _, err := p.turn(ctx, now.ID, "start")
-			return err
+			_, a, err := p.turn(ctx, now.ID, "start")
+			return wire.Unstarted(a, err)
 		},
 		Resting: func(now reconcile.Sandbox) reconcile.Termination { return stopped(now.Raw) },
 	}
@@ -54,35 +54,19 @@ func stopped(state string) reconcile.Termination {
 }
 
 func (p *Provider) stop(ctx context.Context, id string) (reconcile.Termination, error) {
-	now, a, err := p.turn(ctx, id, "stop")
-	switch {
-	case errors.Is(err, reconcile.ErrNotFound):
-		return reconcile.TerminateGone, nil
-	case a.Status == http.StatusBadRequest:
-		return reconcile.TerminateRefused, err
-	case err != nil:
-		return "", err
+	now, a, err := p.turn(ctx, id, "stop?force=false")
+	if err != nil {
+		return wire.Unchanged(a, err, http.StatusBadRequest)
 	}
 	return stopped(now.State), nil
 }
 
-// turn asks for a change of state: stop or start. An error that wraps [reconcile.ErrHeld]
-// means that a transition is under way and nothing was done.
-func (p *Provider) turn(ctx context.Context, id, verb string) (box, wire.Answer, error) {
-	url := p.client.At("sandbox", id, verb)
-	if verb == "stop" {
-		url += "?force=false"
-	}
-	var b box
-	a, err := p.client.Change(ctx, wire.Call{What: verb, Method: http.MethodPost, URL: url})
-	if err == nil {
-		err = p.client.Decode(a, &b)
-	}
-	switch {
-	case err != nil && a.Status == http.StatusConflict:
-		return b, a, wire.Held(err)
-	case err == nil && b.ID != id:
-		return b, a, fmt.Errorf("the answer names sandbox %q", wire.Clip(b.ID, 80))
+// turn asks for a change of state, once more while another one is under way.
+func (p *Provider) turn(ctx context.Context, id, verb string) (b box, a wire.Answer, err error) {
+	a, err = p.client.Alter(ctx, wire.Call{What: "turn", Method: http.MethodPost,
+		URL: p.client.At("sandbox", id) + "/" + verb}, &b)
+	if err == nil && b.ID != id {
+		err = fmt.Errorf("the answer names sandbox %q", wire.Clip(b.ID, 80))
 	}
 	return b, a, err
 }

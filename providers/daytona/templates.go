@@ -2,7 +2,6 @@ package daytona
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -29,17 +28,17 @@ var templateStates = map[string]reconcile.TemplateState{
 
 // Template reads a snapshot by name or id, and says when the vendor will deactivate it.
 func (p *Provider) Template(ctx context.Context, name string) (reconcile.Template, error) {
-	s, a, err := p.snapshot(ctx, name)
-	if errors.Is(err, reconcile.ErrNotFound) {
-		return reconcile.Template{Name: name, Raw: "missing", State: reconcile.TemplateMissing, AsOf: a.Date}, nil
-	}
-	if err != nil {
-		return reconcile.Template{}, fmt.Errorf("read snapshot %s of %s: %w", name, p.entry.Name, err)
-	}
-	t := reconcile.Template{
-		ID: s.ID, Name: s.Name, Raw: s.State, State: templateStates[s.State],
-		Error: wire.Clip(p.client.Redact(s.ErrorReason), 300), LastUsed: s.LastUsedAt.Time, AsOf: a.Date,
-	}
+	return p.frame.Template(ctx, "snapshot", name, func(ctx context.Context, name string) (reconcile.Template, wire.Answer,
+		error,
+	) {
+		s, a, err := p.snapshot(ctx, name)
+		return p.template(s), a, err
+	})
+}
+
+func (p *Provider) template(s snapshot) reconcile.Template {
+	t := reconcile.Template{ID: s.ID, Name: s.Name, Raw: s.State, State: templateStates[s.State],
+		Error: wire.Clip(p.client.Redact(s.ErrorReason), 300), LastUsed: s.LastUsedAt.Time}
 	used := s.CreatedAt.Time
 	if s.LastUsedAt.After(used) {
 		used = s.LastUsedAt.Time
@@ -47,7 +46,7 @@ func (p *Provider) Template(ctx context.Context, name string) (reconcile.Templat
 	if t.State == reconcile.TemplateActive && !s.General && !used.IsZero() {
 		t.ExpiresAt = used.Add(deactivatedAfter)
 	}
-	return t, nil
+	return t
 }
 
 func (p *Provider) snapshot(ctx context.Context, name string) (snapshot, wire.Answer, error) {
@@ -56,22 +55,16 @@ func (p *Provider) snapshot(ctx context.Context, name string) (snapshot, wire.An
 		return s, wire.Answer{}, err
 	}
 	a, err := p.client.Get(ctx, wire.Call{What: "snapshot", URL: p.client.At("snapshots", name)}, &s)
-	if err != nil {
-		return s, a, err
+	if err == nil && (s.ID == "" || s.ID != name && s.Name != name) {
+		err = fmt.Errorf("the answer is another snapshot: %q", wire.Clip(s.Name, 80))
 	}
-	if s.ID == "" || s.ID != name && s.Name != name {
-		return s, a, fmt.Errorf("the answer is another snapshot: %q", wire.Clip(s.Name, 80))
-	}
-	return s, a, nil
+	return s, a, err
 }
 
 // Activate asks for an inactive snapshot to be pulled again, which takes minutes. One that
 // is active or on its way is left alone.
 func (p *Provider) Activate(ctx context.Context, name string) error {
-	if err := p.activate(ctx, name); err != nil {
-		return fmt.Errorf("activate snapshot %s of %s: %w", name, p.entry.Name, err)
-	}
-	return nil
+	return p.frame.Wrap("activate snapshot", name, p.activate(ctx, name))
 }
 
 func (p *Provider) activate(ctx context.Context, name string) error {
@@ -83,12 +76,8 @@ func (p *Provider) activate(ctx context.Context, name string) error {
 	case reconcile.TemplateActive, reconcile.TemplateBuilding:
 		return nil
 	}
-	k := wire.Call{What: "activate", Method: http.MethodPost, URL: p.client.At("snapshots", s.ID, "activate")}
-	a, err := p.client.Change(ctx, k)
-	if err != nil {
-		return err
-	}
-	err = p.client.Decode(a, &snapshot{})
+	a, err := p.client.Alter(ctx, wire.Call{What: "activate", Method: http.MethodPost,
+		URL: p.client.At("snapshots", s.ID, "activate")}, &snapshot{})
 	if a.Status == http.StatusBadRequest && strings.Contains(err.Error(), "already active") {
 		return nil
 	}

@@ -45,10 +45,7 @@ func (p *Provider) endpoint(ctx context.Context, id string) (string, error) {
 // Logs is the end of what the sandbox's entry point printed, at most limit bytes.
 func (p *Provider) Logs(ctx context.Context, s reconcile.Sandbox, limit int) (string, error) {
 	text, err := p.logs(ctx, s)
-	if err != nil {
-		return "", fmt.Errorf("read logs of sandbox %s of %s: %w", s.ID, p.entry.Name, err)
-	}
-	return p.client.Tail(text, limit), nil
+	return p.client.Tail(text, limit), p.frame.Wrap("read logs of sandbox", s.ID, err)
 }
 
 func (p *Provider) logs(ctx context.Context, s reconcile.Sandbox) (string, error) {
@@ -83,7 +80,7 @@ func (p *Provider) Usage(ctx context.Context, s reconcile.Sandbox) (reconcile.Re
 		err = errors.New("the answer holds no measurement")
 	}
 	if err != nil {
-		return reconcile.Resources{}, fmt.Errorf("measure sandbox %s of %s: %w", s.ID, p.entry.Name, err)
+		return reconcile.Resources{}, p.frame.Wrap("measure sandbox", s.ID, err)
 	}
 	return reconcile.Resources{CPUPercent: *in.CPU, MemoryUsed: in.MemUsed, MemoryTotal: in.MemTotal,
 		DiskUsed: in.DiskUsed, DiskTotal: in.DiskTotal}, nil

@@ -24,7 +24,7 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 		return []reconcile.CheckResult{fixes.Failed("credential", err)}
 	}
 	return []reconcile.CheckResult{
-		{What: "credential", OK: true, Said: "may list project " + p.project},
+		wire.Well("credential", "may list project "+p.project),
 		p.token(),
 		wire.LimitsLeft(a.Header, "X-RateLimit-Remaining"),
 		p.frame.CheckListing(ctx, p.pages(withStatus(running)), fixes),
@@ -36,10 +36,10 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 // token tells a token that lasts from one that a deployment or a pipeline was lent.
 func (p *Provider) token() reconcile.CheckResult {
 	if strings.Count(p.entry.Token, ".") == 2 {
-		return reconcile.CheckResult{What: "token", Said: "it is lent to one deployment or job, and ends within a day",
-			Fix: "create an access token in the account's settings and set token: to it"}
+		return wire.Ill("token", "it is lent to one deployment or job, and ends within a day",
+			"create an access token in the account's settings and set token: to it")
 	}
-	return reconcile.CheckResult{What: "token", OK: true, Said: "an access token"}
+	return wire.Well("token", "an access token")
 }
 
 func (p *Provider) rows() reconcile.CheckResult {
@@ -51,13 +51,12 @@ func (p *Provider) rows() reconcile.CheckResult {
 	if said == "" {
 		said = "rows hold " + p.entry.Link.Sandbox
 	}
-	return reconcile.CheckResult{What: "link", OK: true, Said: said}
+	return wire.Well("link", said)
 }
 
 func (p *Provider) ends() reconcile.CheckResult {
-	said := "stops the session; the saved disk stays until it expires"
 	if p.deletes {
-		said = "deletes the sandbox by its name, with its saved disk"
+		return wire.Well("terminate", "deletes the sandbox by its name, with its saved disk")
 	}
-	return reconcile.CheckResult{What: "terminate", OK: true, Said: said}
+	return wire.Well("terminate", "stops the session; the saved disk stays until it expires")
 }

@@ -3,10 +3,8 @@ package vercel
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -96,32 +94,21 @@ func (p *Provider) page(ctx context.Context, query url.Values, cursor string) (
 	if cursor != "" {
 		query.Set("cursor", cursor)
 	}
-	a, err := p.client.Read(ctx, wire.Call{What: "list", URL: p.at(query), Max: wire.MaxPage})
-	if err != nil {
-		return out, last, err
-	}
 	var in page
-	if err := wire.DecodePage(p.client, a, &in); err != nil {
+	a, err := wire.List(ctx, p.client, p.at(query), &in)
+	switch {
+	case err != nil:
 		return out, last, err
-	}
-	if in.Items == nil || in.Paging == nil {
+	case in.Items == nil || in.Paging == nil:
 		return out, last, errors.New("the answer is no page: it lacks sandboxes or pagination")
+	case len(in.Items) > 0:
+		last = in.Items[len(in.Items)-1].since().time()
 	}
-	if n := len(in.Items); n > 0 {
-		last = in.Items[n-1].since().time()
-	}
-	out = wire.Page{Date: a.Date, Sandboxes: make([]reconcile.Sandbox, 0, len(in.Items))}
-	if in.Paging.Next != nil {
-		out.Next = *in.Paging.Next
-	}
-	for i := range in.Items {
-		if in.Items[i].Session == "" || in.Items[i].Name == "" {
-			return wire.Page{}, last, fmt.Errorf("item %d has no session or no name", i)
+	out, err = wire.PageOf(a, in.Paging.Next, in.Items, func(r *record) reconcile.Sandbox {
+		if r.Name == "" {
+			return reconcile.Sandbox{} // neither can be done without
 		}
-		out.Sandboxes = append(out.Sandboxes, p.sandbox(&in.Items[i], a.Date))
-	}
-	out.Sandboxes = slices.DeleteFunc(out.Sandboxes, func(s reconcile.Sandbox) bool {
-		return s.State == reconcile.SandboxEnded
+		return p.sandbox(r, a.Date)
 	})
-	return out, last, nil
+	return out.Alive(), last, err
 }

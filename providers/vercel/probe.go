@@ -22,11 +22,10 @@ import (
 // a time.
 func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy) reconcile.ProbeResult {
 	return p.frame.Probe(ctx, s, policy, func(ctx context.Context) wire.Half {
-		k := knock{p, s.ID, time.Duration(wire.Seconds(policy.Timeout)) * time.Second}
-		return wire.Both(
-			func() wire.Half { return k.exec(ctx, policy.Exec) },
-			func() wire.Half { return k.files(ctx, policy.Path) },
-		)
+		k := knock{p, s.ID, wire.Within(policy)}
+		return wire.Halves(policy,
+			func(time.Duration) wire.Half { return k.exec(ctx, policy.Exec) },
+			func(time.Duration) wire.Half { return k.files(ctx, policy.Path) })
 	})
 }
 
@@ -39,16 +38,11 @@ type knock struct {
 
 // exec runs the command, by a shell only where it is more than a name.
 func (k knock) exec(ctx context.Context, command string) wire.Half {
-	if command == "" {
-		return wire.Half{}
-	}
 	name, args := command, []string{}
 	if strings.ContainsAny(command, " \t\n'\"$&|;<>()*?\\`") {
 		name, args = "sh", []string{"-c", command}
 	}
-	h := k.run(ctx, name, args, func(exit int) wire.Half { return wire.Ran(exit, "") })
-	h.Said = "exec: " + h.Said
-	return h
+	return k.run(ctx, name, args, func(exit int) wire.Half { return wire.Ran(exit, "") })
 }
 
 // hostname is a file of every image: it stands for the root, which cannot be read.
@@ -58,9 +52,6 @@ const hostname = "/etc/hostname"
 // vendor's own client does: the path exists always, so that one which cannot be listed means
 // that the session lost its file system.
 func (k knock) files(ctx context.Context, name string) wire.Half {
-	if name == "" {
-		return wire.Half{}
-	}
 	file, unsure := name, false
 	if path.Clean(name) == "/" {
 		file = hostname
@@ -72,9 +63,8 @@ func (k knock) files(ctx context.Context, name string) wire.Half {
 			return read(a), a.Status == http.StatusOK
 		})
 	if unsure {
-		h = k.run(ctx, "ls", []string{"-1", name}, listed)
+		return k.run(ctx, "ls", []string{"-1", name}, listed)
 	}
-	h.Said = "files of " + name + ": " + h.Said
 	return h
 }
 
@@ -89,7 +79,7 @@ func read(a wire.Answer) wire.Half {
 // listed judges the end of ls.
 func listed(exit int) wire.Half {
 	if exit != 0 {
-		return wire.Half{Outcome: reconcile.CannotStart, Said: fmt.Sprintf("ls: exit %d", exit)}
+		return wire.Failed(fmt.Sprintf("ls: exit %d", exit))
 	}
 	return wire.Half{Outcome: reconcile.Answered, Said: "listed"}
 }
@@ -146,16 +136,7 @@ func (k knock) ask(ctx context.Context, c wire.Call, in map[string]any,
 	c.Body, _ = json.Marshal(in) // texts and numbers always encode
 	c.URL = k.at(nil, append([]string{"sessions", k.id}, strings.Split(c.What, "/")...)...)
 	c.Method, c.Accept, c.Timeout = http.MethodPost, "*/*", k.limit+wire.Margin
-	a, err := k.client.Once(ctx, c)
-	if err != nil {
-		return wire.Silent(err, c.Timeout)
-	}
-	said := k.client.Said(a)
-	if h, known := good(a, said); known {
-		return h
-	}
-	words := (&wire.Refusal{Status: a.Status, Words: strings.TrimSpace(said.Code + " " + said.Text)}).Error()
-	return wire.Half{Outcome: outcome(a, said), Said: wire.Clip(words, 160)}
+	return k.client.Judge(ctx, c, wire.Judge{Good: good, Outcome: outcome})
 }
 
 // outcome judges an answer that is no success. Of a session that ended meanwhile, or is on

@@ -117,11 +117,8 @@ func (p *Provider) end(ctx context.Context, now reconcile.Sandbox) (reconcile.Te
 	var in struct {
 		Sandbox record `json:"sandbox"`
 	}
-	a, err := p.client.Once(ctx, wire.Call{What: "delete", Method: http.MethodDelete,
-		URL: p.at(url.Values{"projectId": {p.project}}, now.Name)})
-	if err == nil {
-		err = p.client.Decode(a, &in)
-	}
+	a, err := p.client.Ask(ctx, wire.Call{What: "delete", Method: http.MethodDelete,
+		URL: p.at(url.Values{"projectId": {p.project}}, now.Name)}, &in)
 	if err != nil {
 		return p.notEnded(a, err)
 	}
@@ -132,11 +129,8 @@ func (p *Provider) stop(ctx context.Context, now reconcile.Sandbox) (reconcile.T
 	var in struct {
 		Session session `json:"session"`
 	}
-	a, err := p.client.Change(ctx, wire.Call{What: "stop", Method: http.MethodPost,
-		URL: p.at(nil, "sessions", now.ID, "stop")})
-	if err == nil {
-		err = p.client.Decode(a, &in)
-	}
+	a, err := p.client.Alter(ctx, wire.Call{What: "stop", Method: http.MethodPost,
+		URL: p.at(nil, "sessions", now.ID, "stop")}, &in)
 	if err != nil {
 		return p.notEnded(a, err)
 	}
@@ -158,14 +152,10 @@ func ended(want, id, status string) (reconcile.Termination, error) {
 // end, or to a snapshot, after which it ends by itself.
 func (p *Provider) notEnded(a wire.Answer, err error) (reconcile.Termination, error) {
 	switch {
-	case errors.Is(err, reconcile.ErrNotFound):
-		return reconcile.TerminateGone, nil
 	case a.Status == http.StatusUnprocessableEntity && p.client.Said(a).Code == isEnding:
 		return reconcile.TerminateAccepted, nil
-	case a.Status == http.StatusUnprocessableEntity, a.Status == http.StatusConflict:
+	case a.Status == http.StatusUnprocessableEntity:
 		return "", wire.Held(err)
-	case a.Status == http.StatusBadRequest:
-		return reconcile.TerminateRefused, err
 	}
-	return "", err
+	return wire.Unchanged(a, err, http.StatusBadRequest)
 }

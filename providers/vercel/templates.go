@@ -2,7 +2,6 @@ package vercel
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -29,36 +28,29 @@ func (p *Provider) Template(ctx context.Context, name string) (reconcile.Templat
 	if strings.ContainsAny(name, "/:@") {
 		return reconcile.Template{Name: name, Raw: "an image, which is not measured", AsOf: p.client.Now()}, nil
 	}
-	t, err := p.template(ctx, name)
-	if err != nil {
-		return t, fmt.Errorf("read snapshot %s of %s: %w", name, p.entry.Name, err)
-	}
-	return t, nil
+	return p.frame.Template(ctx, "snapshot", name, p.snapshot)
 }
 
-func (p *Provider) template(ctx context.Context, name string) (reconcile.Template, error) {
-	if err := wire.CheckID(name); err != nil {
-		return reconcile.Template{}, err
-	}
+func (p *Provider) snapshot(ctx context.Context, name string) (reconcile.Template, wire.Answer, error) {
 	var in struct {
 		Snapshot snapshot `json:"snapshot"`
 	}
 	a, err := p.client.Get(ctx, wire.Call{What: "snapshot", URL: p.at(nil, "snapshots", name)}, &in)
 	s := in.Snapshot
 	switch {
-	case errors.Is(err, reconcile.ErrNotFound), err != nil && p.client.Said(a).Code == noDisk:
-		return reconcile.Template{Name: name, Raw: "missing", State: reconcile.TemplateMissing, AsOf: a.Date}, nil
+	case err != nil && p.client.Said(a).Code == noDisk:
+		return reconcile.Template{}, a, fmt.Errorf("%w: %w", reconcile.ErrNotFound, err)
 	case err != nil:
-		return reconcile.Template{}, err
+		return reconcile.Template{}, a, err
 	case s.ID != name:
-		return reconcile.Template{}, fmt.Errorf("the answer is another snapshot: %q", wire.Clip(s.ID, 80))
+		return reconcile.Template{}, a, fmt.Errorf("the answer is another snapshot: %q", wire.Clip(s.ID, 80))
 	}
 	t := reconcile.Template{ID: s.ID, Name: s.ID, Raw: s.Status, State: templateStates[s.Status],
-		LastUsed: s.LastUsed.time(), ExpiresAt: s.ExpiresAt.time(), AsOf: a.Date}
+		LastUsed: s.LastUsed.time(), ExpiresAt: s.ExpiresAt.time()}
 	if t.State == reconcile.TemplateActive && !t.ExpiresAt.IsZero() && !t.ExpiresAt.After(a.Date) {
 		t.State, t.Raw = reconcile.TemplateMissing, "expired"
 	}
-	return t, nil
+	return t, a, nil
 }
 
 // Activate is denied: what is deleted or expired does not come back.

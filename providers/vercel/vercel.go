@@ -80,15 +80,15 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	case ends != "" && ends != "session" && ends != "record":
 		return nil, fmt.Errorf("terminate: %q is neither session nor record", wire.Clip(ends, 40))
 	}
-	c, err := wire.New(e, o, wire.Dialect{
+	c, f, err := wire.Open(e, o, wire.Dialect{
 		URL: DefaultURL, Hint: "is the url right?", Certain: certain, Refused: refused,
 		Wait: wire.Resets("X-RateLimit-Reset"),
 	})
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{entry: e, client: c, project: project, deletes: ends == "record", team: url.Values{"teamId": {team}},
-		frame: &wire.Frame{Entry: e, Now: c.Now, Redact: c.Redact}}
+	p := &Provider{entry: e, client: c, frame: f, project: project, deletes: ends == "record",
+		team: url.Values{"teamId": {team}}}
 	if !strings.HasPrefix(team, "team_") {
 		p.team = url.Values{"slug": {team}}
 	}

@@ -36,7 +36,7 @@ type record struct {
 type page struct {
 	Items  []record `json:"sandboxes"`
 	Paging *struct {
-		Next *string `json:"next"`
+		Next string `json:"next"`
 	} `json:"pagination"`
 }
 

@@ -30,9 +30,19 @@ func (f Fixes) Fix(err error) string {
 	return "see that the address in url: can be reached from here"
 }
 
+// Well is a line of `check` for what is in order.
+func Well(what, said string) reconcile.CheckResult {
+	return reconcile.CheckResult{What: what, OK: true, Said: said}
+}
+
+// Ill is a line of `check` for what is not, with what to do about it.
+func Ill(what, said, fix string) reconcile.CheckResult {
+	return reconcile.CheckResult{What: what, Said: Clip(said, 300), Fix: fix}
+}
+
 // Failed is the line of `check` for what went wrong.
 func (f Fixes) Failed(what string, err error) reconcile.CheckResult {
-	return reconcile.CheckResult{What: what, Said: Clip(err.Error(), 300), Fix: f.Fix(err)}
+	return Ill(what, err.Error(), f.Fix(err))
 }
 
 // CheckListing reads the first page and counts.
@@ -47,8 +57,7 @@ func (f *Frame) CheckListing(ctx context.Context, read ReadPage, fixes Fixes) re
 			owned++
 		}
 	}
-	return reconcile.CheckResult{What: "listing", OK: true,
-		Said: fmt.Sprintf("first page: %d sandboxes, %d owned", len(page.Sandboxes), owned)}
+	return Well("listing", fmt.Sprintf("first page: %d sandboxes, %d owned", len(page.Sandboxes), owned))
 }
 
 // LimitsLeft shows what the provider's limiters say is left, by the headers that begin
@@ -63,5 +72,5 @@ func LimitsLeft(h http.Header, prefixes ...string) reconcile.CheckResult {
 		}
 	}
 	slices.Sort(said)
-	return reconcile.CheckResult{What: "rate limit", OK: true, Said: first(strings.Join(said, ", "), "not said")}
+	return Well("rate limit", first(strings.Join(said, ", "), "not said"))
 }

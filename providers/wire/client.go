@@ -78,7 +78,7 @@ func New(e entry.Entry, o entry.Options, d Dialect) (*Client, error) {
 	if e.Timeout <= 0 {
 		e.Timeout = defaultTimeout
 	}
-	base, err := parseURL(e.URL, d.URL)
+	base, err := Address("url", e.URL, d.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -125,13 +125,14 @@ func limiter(perSecond float64) *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond)))
 }
 
-func parseURL(text, example string) (*url.URL, error) {
+// Address reads the value of a key of the entry that is an address.
+func Address(key, text, example string) (*url.URL, error) {
 	base, err := url.Parse(strings.TrimRight(text, "/"))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("url does not parse: %w", err)
+		return nil, fmt.Errorf("%s does not parse: %w", key, err)
 	case base.Scheme != "https" && base.Scheme != "http", base.Host == "", base.User != nil, base.RawQuery != "":
-		return nil, fmt.Errorf("url %q must look like %s", base.Redacted(), example)
+		return nil, fmt.Errorf("%s %q must look like %s", key, base.Redacted(), example)
 	}
 	return base, nil
 }

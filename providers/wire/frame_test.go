@@ -31,6 +31,8 @@ func showing(s reconcile.Sandbox, err error) wire.Look {
 func TestFrameTerminates(t *testing.T) {
 	foreign := box("sb-1", reconcile.SandboxRunning)
 	foreign.Owned = false
+	claimed := box("sb-1", reconcile.SandboxRunning)
+	claimed.Task = "t-1"
 	broken := errors.New("no answer")
 	for name, test := range map[string]struct {
 		id       string
@@ -48,6 +50,7 @@ func TestFrameTerminates(t *testing.T) {
 		"another one of that name":     {err: wire.ErrAnother, want: reconcile.TerminateChanged},
 		"another id":                   {now: box("sb-2", reconcile.SandboxRunning), want: reconcile.TerminateChanged},
 		"somebody else's":              {now: foreign, want: reconcile.TerminateChanged},
+		"claimed by a task":            {now: claimed, want: reconcile.TerminateChanged},
 		"being deleted":                {now: box("sb-1", reconcile.SandboxDeleting), want: reconcile.TerminateAccepted},
 		"nothing is known":             {err: broken, wantErr: broken},
 		"nothing is allowed":           {err: reconcile.ErrUnauthorized, wantErr: reconcile.ErrUnauthorized},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -21,6 +22,35 @@ type Page struct {
 
 // ReadPage reads the page at a cursor; "" is the first.
 type ReadPage func(ctx context.Context, cursor string) (Page, error)
+
+// List reads one page of a listing into v, with the patience and the speed that listings get.
+func List[P any](ctx context.Context, c *Client, address string, v *P) (Answer, error) {
+	a, err := c.Read(ctx, Call{What: "list", URL: address, Max: MaxPage})
+	if err != nil {
+		return a, err
+	}
+	return a, DecodePage(c, a, v)
+}
+
+// PageOf makes a page of a listing's items. One without an id makes the whole page an error:
+// what is left out of a listing looks as if it were gone.
+func PageOf[B any](a Answer, next string, items []B, read func(*B) reconcile.Sandbox) (Page, error) {
+	out := Page{Sandboxes: make([]reconcile.Sandbox, len(items)), Next: next, Date: a.Date}
+	for i := range items {
+		if out.Sandboxes[i] = read(&items[i]); out.Sandboxes[i].ID == "" {
+			return Page{}, fmt.Errorf("item %d has no id", i)
+		}
+	}
+	return out, nil
+}
+
+// Alive leaves out what has ended, which some providers list for months.
+func (p Page) Alive() Page {
+	p.Sandboxes = slices.DeleteFunc(p.Sandboxes, func(s reconcile.Sandbox) bool {
+		return s.State == reconcile.SandboxEnded
+	})
+	return p
+}
 
 // EachPage calls visit with every page. It ends well only when the provider says that there
 // is no further one. A sandbox that stood on an earlier page, because it moved while we
@@ -89,7 +119,7 @@ func (f *Frame) List(ctx context.Context, yield func([]reconcile.Sandbox) error,
 ) {
 	out := reconcile.Listing{Provider: f.Entry.Name}
 	met := map[string]bool{}
-	var failed []error
+	var failed []failure
 	for _, scope := range scopes {
 		err := eachPage(ctx, scope.Read, met, func(p Page) error {
 			if out.Date.IsZero() {
@@ -103,15 +133,40 @@ func (f *Frame) List(ctx context.Context, yield func([]reconcile.Sandbox) error,
 		case len(scopes) == 1, errors.As(err, &ours), ctx.Err() != nil:
 			return out, fmt.Errorf("list sandboxes of %s: %w", f.Entry.Name, err)
 		default:
-			failed = append(failed, fmt.Errorf("%s: %w", scope.Name, err))
+			failed = failures(failed, scope.Name, err)
 			out.Missing = append(out.Missing, scope.Name)
 		}
 	}
-	if len(failed) > 0 && len(failed) == len(scopes) {
-		return out, fmt.Errorf("list sandboxes of %s: %w", f.Entry.Name, errors.Join(failed...))
+	if len(out.Missing) > 0 && len(out.Missing) == len(scopes) {
+		return out, fmt.Errorf("list sandboxes of %s: %w", f.Entry.Name, joined(failed))
 	}
 	out.Complete = len(failed) == 0
 	return out, nil
+}
+
+// A failure is one cause for which scopes could not be read.
+type failure struct {
+	scopes string
+	err    error
+}
+
+// failures adds a scope's failure: to those of the same cause, so that it is told once.
+func failures(all []failure, scope string, err error) []failure {
+	for i := range all {
+		if all[i].err.Error() == err.Error() {
+			all[i].scopes += ", " + scope
+			return all
+		}
+	}
+	return append(all, failure{scope, err})
+}
+
+func joined(all []failure) error {
+	out := make([]error, len(all))
+	for i, f := range all {
+		out[i] = fmt.Errorf("%s: %w", f.scopes, f.err)
+	}
+	return errors.Join(out...)
 }
 
 // Find reads the owned sandboxes whose link label names the task, from pages that may show

@@ -52,15 +52,61 @@ func (f *Frame) probe(ctx context.Context, s reconcile.Sandbox, policy reconcile
 	return probe(ctx)
 }
 
-// Both runs the halves of a probe at once and merges them.
-func Both(exec, files func() Half) Half {
+// Halves runs the halves of a probe that the policy asks for, both at once, and merges them.
+// Each is told how long it may take inside the sandbox.
+func Halves(policy reconcile.ProbePolicy, exec, files func(within time.Duration) Half) Half {
 	var first, second Half
 	var both sync.WaitGroup
-	both.Go(func() { first = exec() })
-	both.Go(func() { second = files() })
+	if policy.Exec != "" {
+		both.Go(func() { first = exec(Within(policy)).Named("exec") })
+	}
+	if policy.Path != "" {
+		both.Go(func() { second = files(Within(policy)).Named("files of " + policy.Path) })
+	}
 	both.Wait()
 	return Merge(first, second)
 }
+
+// Named is the half with its name before what it met.
+func (h Half) Named(name string) Half {
+	h.Said = name + ": " + h.Said
+	return h
+}
+
+// Within is how long one half may take inside the sandbox, in whole seconds, at least one.
+func Within(policy reconcile.ProbePolicy) time.Duration {
+	return time.Duration(Seconds(policy.Timeout)) * time.Second
+}
+
+// A Judge tells what the answers to a call into a sandbox mean.
+type Judge struct {
+	Ask     func(ctx context.Context, k Call) (Answer, error) // makes the call; nil: [Client.Once]
+	Good    func(a Answer, s Said) (h Half, known bool)       // judges the answers that it knows
+	Outcome func(a Answer, s Said) reconcile.ProbeOutcome     // judges all others, by who gave them
+}
+
+// Judge makes a call into a sandbox and tells what its answer means.
+func (c *Client) Judge(ctx context.Context, k Call, j Judge) Half {
+	ask := j.Ask
+	if ask == nil {
+		ask = c.Once
+	}
+	a, err := ask(ctx, k)
+	if err != nil {
+		return Silent(err, k.Timeout)
+	}
+	said := c.Said(a)
+	if h, known := j.Good(a, said); known {
+		return h
+	}
+	return Half{j.Outcome(a, said), Clip((&Refusal{Status: a.Status, Words: said.words()}).Error(), 160)}
+}
+
+// Failed is a half that speaks against the sandbox: it cannot start anything.
+func Failed(said string) Half { return Half{reconcile.CannotStart, said} }
+
+// Barred is a half that was not to be asked for.
+func Barred(said string) Half { return Half{reconcile.NotAllowed, said} }
 
 // Merge is the verdict of all halves: a failure counts first, then that nothing is known.
 func Merge(halves ...Half) Half {
@@ -110,3 +156,13 @@ func Unclear(said string) Half { return Half{reconcile.Infrastructure, said} }
 
 // Seconds is a time-out in whole seconds, at least one.
 func Seconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.Second)) }
+
+// Both runs the halves of a probe at once and merges them.
+func Both(exec, files func() Half) Half {
+	var first, second Half
+	var both sync.WaitGroup
+	both.Go(func() { first = exec() })
+	both.Go(func() { second = files() })
+	both.Wait()
+	return Merge(first, second)
+}

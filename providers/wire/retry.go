@@ -5,7 +5,10 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // attempts is how often a read is tried.
@@ -67,6 +70,55 @@ func (c *Client) pause(try int, a Answer) time.Duration {
 // transition may take minutes; the ledger tries again later, so that one busy sandbox does
 // not hold up a run.
 const conflictPatience = 3 * time.Second
+
+// Ask is [Client.Once], then [Client.Decode] into v; nil: the answer only has to be one of the
+// API. It is for what somebody waits for, and for changes of which even a "busy" is news.
+func (c *Client) Ask(ctx context.Context, k Call, v any) (Answer, error) {
+	k.Method = first(k.Method, http.MethodGet)
+	a, err := c.Once(ctx, k)
+	return c.into(a, err, v)
+}
+
+// Alter is [Client.Change], then [Client.Decode] into v; nil: as with [Client.Ask].
+func (c *Client) Alter(ctx context.Context, k Call, v any) (Answer, error) {
+	a, err := c.Change(ctx, k)
+	return c.into(a, err, v)
+}
+
+func (c *Client) into(a Answer, err error, v any) (Answer, error) {
+	switch {
+	case err != nil:
+		return a, err
+	case v == nil:
+		return a, c.readable(a)
+	}
+	return a, c.Decode(a, v)
+}
+
+// Unchanged tells what the answer to a change means that is no success: the sandbox is gone,
+// a transition is under way so that nothing was done and it may work later, or the provider
+// refuses for good, by one of the statuses that the vendor means it by. Of any other, and of
+// none, nobody knows whether it was carried out.
+func Unchanged(a Answer, err error, refused ...int) (reconcile.Termination, error) {
+	switch {
+	case errors.Is(err, reconcile.ErrNotFound):
+		return reconcile.TerminateGone, nil
+	case a.Status == http.StatusConflict:
+		return "", Held(err)
+	case slices.Contains(refused, a.Status):
+		return reconcile.TerminateRefused, err
+	}
+	return "", err
+}
+
+// Unstarted is the error of a change that brings a sandbox back. A conflict means that
+// nothing was done, and it may work later.
+func Unstarted(a Answer, err error) error {
+	if err != nil && a.Status == http.StatusConflict {
+		return Held(err)
+	}
+	return err
+}
 
 // Change makes a call that changes something. Only a plain "busy" (409) or "too often"
 // (429) is repeated: both mean that nothing was done. What got no answer may have been

@@ -14,6 +14,14 @@ type Said struct {
 	Field  string // where in the body the text stood: "message", "error.message", …
 }
 
+// words are the text with the vendor's code before it, where that is a word.
+func (s Said) words() string {
+	if _, err := strconv.Atoi(s.Code); err == nil || strings.Contains(s.Text, s.Code) {
+		return s.Text
+	}
+	return strings.TrimSpace(s.Code + " " + s.Text)
+}
+
 // Said is what an answer says against a call, one line and without secrets.
 func (c *Client) Said(a Answer) Said {
 	s := c.dialect.Said(a)
