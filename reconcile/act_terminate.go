@@ -50,7 +50,7 @@ func (r *run) ended(ctx context.Context, a Action, sb Sandbox) Action {
 		return r.confirmOne(ctx, a)
 	case TerminateChanged:
 		//guard:end-changed lost a sandbox that took over the id would be told to be ended
-		return r.withdraw(a, "the provider shows another sandbox under this id")
+		return r.withdraw(a, "the provider shows another sandbox under this id, or another task claimed it meanwhile")
 	case TerminateRefused:
 		return r.refused(a, "no reason given")
 	}

@@ -98,6 +98,18 @@ func (l *lab) terminatesChanged() {
 	}
 }
 
+func (l *lab) terminatesClaimed() {
+	s := l.put("t1", simulated.Sandbox{})
+	expected := l.get(s.ID)
+	l.World.Change(s.ID, func(s *simulated.Sandbox) { s.Labels = map[string]string{"project": "mine", "task_id": "t2"} })
+	if how, err := l.Provider.Terminate(l.t.Context(), expected); err != nil || how != reconcile.TerminateChanged {
+		l.t.Errorf("Terminate = %s, %v; want changed", how, err)
+	}
+	if got := l.get(s.ID); got.State != reconcile.SandboxRunning {
+		l.t.Errorf("Get of what was claimed = %s, want it running", got.State)
+	}
+}
+
 func (l *lab) terminateRefused() {
 	s := l.put("t1", simulated.Sandbox{Refuse: "Cannot delete sandbox which has active fork children"})
 	how, err := l.terminate(s.ID)

@@ -136,6 +136,7 @@ func (s Suite) promises(p reconcile.Provider) []promise {
 		{"a second terminate harms nothing", ends, (*lab).terminatesTwice},
 		{"a terminate of what is gone is done", ends, (*lab).terminatesGone},
 		{"a terminate of what changed hands does nothing", ends, (*lab).terminatesChanged},
+		{"a terminate of what another task claimed does nothing", ends && s.Can.Labels, (*lab).terminatesClaimed},
 		{"a terminate that is refused says why", ends && s.Can.Refuses, (*lab).terminateRefused},
 		{"a terminate of a busy one is no end", ends && s.Can.Busy, (*lab).terminateBusy},
 		{"a terminate without an answer is not repeated", ends, (*lab).terminateLost},

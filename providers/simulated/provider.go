@@ -147,6 +147,8 @@ func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (r
 		return reconcile.TerminateChanged, nil
 	case now.State == reconcile.SandboxDeleting && expected.State != reconcile.SandboxDeleting:
 		return reconcile.TerminateAccepted, nil
+	case p.entry.Passed(expected, now):
+		return reconcile.TerminateChanged, nil
 	}
 	err = p.call(ctx, Call{Kind: Delete, ID: expected.ID}, func(f Fault) error {
 		if f.Effect == NotDone {

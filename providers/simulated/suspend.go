@@ -27,6 +27,9 @@ func (p *Provider) Suspend(ctx context.Context, expected reconcile.Sandbox) (rec
 	case reconcile.SandboxUnknown:
 		return reconcile.TerminateRefused, fmt.Errorf("stop sandbox %s of %s: it is %s", expected.ID, p.entry.Name, now.Raw)
 	}
+	if p.entry.Passed(expected, now) {
+		return reconcile.TerminateChanged, nil
+	}
 	if b, _ := p.world.Sandbox(expected.ID); b.Ephemeral {
 		return reconcile.TerminateRefused, fmt.Errorf("stop sandbox %s of %s: it is ephemeral: a stop would delete it",
 			expected.ID, p.entry.Name)

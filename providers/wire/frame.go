@@ -87,13 +87,6 @@ func (f *Frame) changed(expected, now reconcile.Sandbox) bool {
 	return expected.Owned && !now.Owned && !f.Entry.Owns.Referenced
 }
 
-// passed reports whether a label hands the sandbox to another task by now, as a spare is that
-// somebody claimed. What was too odd to be kept whole cannot be compared.
-func (f *Frame) passed(expected, now reconcile.Sandbox) bool {
-	byLabel := strings.HasPrefix(f.Entry.Link.Sandbox, "label:")
-	return !expected.OddLink && (expected.Task != now.Task || byLabel && expected.SandboxKey != now.SandboxKey)
-}
-
 // Terminate looks first and calls end only for what is still the sandbox expected and not
 // at its end. One that is being deleted is asked for again only when it was expected so.
 func (f *Frame) Terminate(ctx context.Context, expected reconcile.Sandbox, look Look,
@@ -106,7 +99,7 @@ func (f *Frame) Terminate(ctx context.Context, expected reconcile.Sandbox, look 
 		how = reconcile.TerminateGone
 	case now.State == reconcile.SandboxDeleting && expected.State != reconcile.SandboxDeleting:
 		how = reconcile.TerminateAccepted
-	case f.passed(expected, now):
+	case f.Entry.Passed(expected, now):
 		how = reconcile.TerminateChanged
 	default:
 		how, err = end(ctx, now)
@@ -137,7 +130,7 @@ func (f *Frame) Suspend(ctx context.Context, expected reconcile.Sandbox, t Turns
 		case reconcile.SandboxCreating:
 			err = fmt.Errorf("%w: it is %s", reconcile.ErrHeld, now.Raw)
 		case reconcile.SandboxRunning:
-			if f.passed(expected, now) {
+			if f.Entry.Passed(expected, now) {
 				return reconcile.TerminateChanged, nil
 			}
 			how, err = t.Stop(ctx, now)
