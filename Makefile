@@ -20,6 +20,9 @@ VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo true || echo false)
 
 LINT := go tool -modfile=tools/go.mod golangci-lint
 
+# Packages tested at once: twice as many as there are processors, for many of them wait.
+SIDE_BY_SIDE := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 )))
+
 # The newest one that can be built from modules alone.
 GOVULNCHECK := v1.8.0
 
@@ -34,7 +37,16 @@ build: ## build bin/sandkeeper
 .PHONY: test
 test: ## run all tests with the race detector, against a PostgreSQL they start
 	@tools/setup.sh --tests
-	CGO_ENABLED=1 go test -race -timeout 10m ./...
+	CGO_ENABLED=1 go test -race -timeout 10m -p $(SIDE_BY_SIDE) ./...
+
+# First the tests that cmd/sandkeeper/spared_test.go lists, then the packages that ask test/raced
+# how much to play. Two tests have a target of their own: make sim, make guards.
+.PHONY: test-whole
+test-whole: ## without the race detector, what make test plays only in part or leaves out
+	@tools/setup.sh
+	go test -timeout 10m ./cmd/sandkeeper -spared
+	go test -timeout 10m -skip '^Test(Simulation|Guards)$$' $$(grep -rl --include='*_test.go' '/test/raced"' . | \
+		xargs -n 1 dirname | sort -u | grep -v '^./cmd/sandkeeper$$')
 
 .PHONY: test-replicas
 test-replicas: ## kill replicas of the daemon at random for FOR (60s) and audit what they did

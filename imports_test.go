@@ -62,6 +62,7 @@ var places = []place{
 	{pattern: "alerts", ours: []string{"reconcile", "alerts/*"}, never: databases},
 	{pattern: "alerts/*", ours: []string{"reconcile"}, never: databases},
 	{pattern: "deploy"},
+	{pattern: "test/raced", never: effects},
 	{pattern: "test/vendors"}, // tests alone, of the program and of the simulators
 }
 
@@ -77,7 +78,7 @@ var pages = []string{"github.com/prometheus", "github.com/a-h/templ"}
 // forTests are made for tests: those of every package may import them, and their own
 // folder's packages besides.
 var forTests = []string{
-	"store/memory", "store/storetest", "store/pgtest",
+	"store/memory", "store/storetest", "store/pgtest", "test/raced",
 	"providers/simulated", "providers/providertest", "providers/*/*test", "reconcile/guards",
 }
 

@@ -35,7 +35,7 @@ func TestOpen(t *testing.T) {
 			providers.Entry{Name: "a", Kind: "generic", URL: "https://yard.test"}, "open provider a: generic needs api:",
 		},
 		"generic, described with a mistake": {
-			providers.Entry{Name: "a", Kind: "generic", URL: "https://yard.test", API: &providers.API{}}, "api.list.path is not given",
+			providers.Entry{Name: "a", Kind: "generic", URL: "https://yard.test", API: &providers.API{}}, "api.absent is not given",
 		},
 		"a kind in other cases": {providers.Entry{Name: "a", Kind: "Daytona"}, "no kind"},
 	} {

@@ -108,10 +108,11 @@ func (r *run) users(ctx context.Context, a *Action, sb *Sandbox) ([]Task, error)
 		//guard:asked-rows-lost harm `= rows.Tasks` who ends what an emptied table leaves would end workers unasked
 		users = append(rows.Tasks, r.view.remembersWorking(ids, rows.Tasks)...)
 	}
-	if sb.SandboxKey == "" {
+	keys := sb.keys()
+	if len(keys) == 0 {
 		return users, nil
 	}
-	rows, err := r.k.Tasks.BySandbox(ctx, []string{sb.SandboxKey})
+	rows, err := r.k.Tasks.BySandbox(ctx, keys)
 	if err != nil {
 		return nil, fmt.Errorf("read the rows that name the sandbox: %w", err)
 	}

@@ -62,10 +62,11 @@ func (r *run) linkedAgain(ctx context.Context, a *Action, sb Sandbox) (string, e
 	if why, err := r.standsAgain(ctx, a, sb); err != nil || why != "" {
 		return why, err
 	}
-	if sb.SandboxKey == "" {
+	keys := sb.keys()
+	if len(keys) == 0 {
 		return "", nil
 	}
-	users, err := r.k.Tasks.BySandbox(ctx, []string{sb.SandboxKey})
+	users, err := r.k.Tasks.BySandbox(ctx, keys)
 	if err != nil {
 		return "", fmt.Errorf("read the rows that name the sandbox: %w", err)
 	}
@@ -112,14 +113,14 @@ func (r *run) stands(t *Task, a *Action, sb Sandbox) string {
 	if !t.State.Live() {
 		return "the row has a status that the config does not map: " + clip(t.Status, 60)
 	}
-	if a.Rule == "duplicate" && sb.SandboxKey != "" && t.Sandbox != "" && t.Sandbox != sb.SandboxKey {
+	if a.Rule == "duplicate" && sb.SandboxKey != "" && t.Sandbox != "" && !sb.calledBy(t.Sandbox) {
 		return "" // the row names another one: this one was too many from the start
 	}
 	ours := strings.Contains(t.Error, Mark(a.Remedy))
 	if t.State == TaskPending && ours {
 		return ""
 	}
-	if ours && sb.SandboxKey != "" && t.Sandbox != sb.SandboxKey {
+	if ours && sb.SandboxKey != "" && !sb.calledBy(t.Sandbox) {
 		return ""
 	}
 	//guard:stands-failed live the quarantine of one that has failed would be begun anew for ever

@@ -230,10 +230,8 @@ func (r *run) sandboxAgain(ctx context.Context, o *second, ref Ref) error {
 }
 
 func (r *run) rowsAgain(ctx context.Context, s *Snapshot, b *Box) error {
-	if b.SandboxKey != "" {
-		if err := r.k.readByKey(ctx, s, []string{b.SandboxKey}); err != nil {
-			return err
-		}
+	if err := r.k.readByKey(ctx, s, b.keys()); err != nil {
+		return err
 	}
 	if id := r.view.taskOf(b, nil); id != "" {
 		return r.k.readByID(ctx, s, []string{id})

@@ -190,8 +190,8 @@ func (r *run) owns(s *Snapshot, b *Box) bool {
 		return b.Owned
 	}
 	_, row := s.Rows[b.Task]
-	_, key := s.ByKey[b.SandboxKey]
-	b.Owned = row && b.Task != "" || key && b.SandboxKey != "" || b.Seen.Task != ""
+	_, named := s.named(&b.Sandbox)
+	b.Owned = row && b.Task != "" || named || b.Seen.Task != ""
 	return b.Owned
 }
 

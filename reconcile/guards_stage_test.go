@@ -212,6 +212,24 @@ func TestASearchThatFails(t *testing.T) {
 	})
 }
 
+// Where rows hold names, a provider that cannot be asked for names proves nothing by its listing.
+func TestANameThatNobodyCanAskFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := opened(t)
+		lost := reconcile.Task{ID: "lost", State: reconcile.TaskRunning, StartedAt: ago(time.Hour), UpdatedAt: ago(time.Hour),
+			Sandbox: "k0"}
+		s.table.put(row{Task: lost})
+		entry := s.policy.Providers[lab]
+		entry.LinkTask, entry.SandboxIsID = false, false
+		s.policy.Providers[lab] = entry
+		for range 4 {
+			s.once()
+			time.Sleep(time.Minute)
+		}
+		s.untouched()
+	})
+}
+
 // What a pass could not read, or was told not to, is what the ledger says of the rows after it.
 func TestWhatAFailedPassLeaves(t *testing.T) {
 	for name, c := range map[string]struct {

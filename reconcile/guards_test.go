@@ -19,6 +19,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile/guards"
 	"github.com/sandkeeper/sandkeeper/reconcile/simtest"
+	"github.com/sandkeeper/sandkeeper/test/raced"
 )
 
 var (
@@ -51,7 +52,7 @@ func TestGuards(t *testing.T) {
 			t.Error(problem)
 		}
 	}
-	if raced {
+	if raced.On {
 		return // make guards plays the witnesses, without the race detector in the way
 	}
 	overlay, err := tree.Overlay(t.TempDir())

@@ -106,7 +106,7 @@ func (v *view) finding(r *rule, s *Subject, out answer) (Finding, Remedy) {
 	//guard:sightings P6 `-f.Sightings >= out.sightings` one look that missed a row would end a sandbox
 	//guard:missing-ripe P3 `-v.ripe(&f, s)` a sandbox missed for a moment would fail its task
 	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && v.ripe(&f, s)
-	f.HeldBy = append(f.HeldBy, v.freezes(r, s, out.conclusive)...)
+	f.HeldBy = appendNew(f.HeldBy, v.freezes(r, s, out.conclusive)...)
 	//guard:unmapped-status harm a task of a status that nobody has mapped would be acted on
 	if t := s.Task; t != nil && s.Fate == FateLive && t.State == TaskUnknown {
 		f.HeldBy = append(f.HeldBy, fmt.Sprintf("status %q is not mapped", clip(t.Status, 60)))
@@ -119,6 +119,10 @@ func (v *view) finding(r *rule, s *Subject, out answer) (Finding, Remedy) {
 	//guard:quarantine-way lost a quarantine would be planned where nothing can be stopped
 	if remedy == Quarantine {
 		f.HeldBy = append(f.HeldBy, v.cannotQuarantine(s)...)
+	}
+	//guard:no-end live what can never be done would use up the budgets, again and again
+	if (remedy == Terminate || remedy == Quarantine) && b != nil && b.NoEnd != "" {
+		f.HeldBy = append(f.HeldBy, "cannot be ended: "+clip(b.NoEnd, 200))
 	}
 	return f, remedy
 }

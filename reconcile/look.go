@@ -191,22 +191,48 @@ func (k *Keeper) find(ctx context.Context, s *Snapshot, tasks []*Task) {
 func (k *Keeper) findOne(ctx context.Context, t *Task) FindLook {
 	var out FindLook
 	for _, name := range k.candidates(t) {
-		if !k.Policy.Providers[name].LinkTask {
+		p := k.Policy.Providers[name]
+		if !p.LinkTask && !p.byKey(t) {
 			continue
 		}
-		found, err := k.Providers[name].Find(ctx, t.ID)
+		found, err := k.findAt(ctx, name, t)
 		//guard:find-failed P3 a search that failed would be taken for nothing there
 		if err != nil {
 			out.Error = clip(name+": "+err.Error(), 200)
 			continue
 		}
-		for i := range found {
-			found[i].scrub()
-		}
 		out.Asked = append(out.Asked, name)
 		out.Sandboxes = append(out.Sandboxes, found...)
 	}
 	return out
+}
+
+// findAt searches a task's sandboxes at one provider: by the label that names the task, and by
+// what its row holds, where that is no id.
+func (k *Keeper) findAt(ctx context.Context, name string, t *Task) (found []Sandbox, err error) {
+	p := k.Policy.Providers[name]
+	if p.LinkTask {
+		if found, err = k.Providers[name].Find(ctx, t.ID); err != nil {
+			return nil, err
+		}
+	}
+	if p.byKey(t) {
+		asked, can := k.Providers[name].(Named)
+		if !can {
+			//guard:find-named P4 `= found, nil` absence from a listing would be proof enough where rows hold names
+			return nil, errors.New("it cannot be asked for a sandbox by what rows hold")
+		}
+		named, err := asked.Named(ctx, t.Sandbox)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, named...)
+	}
+	for i := range found {
+		found[i].scrub()
+	}
+	slices.SortStableFunc(found, func(a, b Sandbox) int { return compareRefs(a.Ref, b.Ref) })
+	return slices.CompactFunc(found, func(a, b Sandbox) bool { return a.Ref == b.Ref }), nil
 }
 
 func (k *Keeper) candidates(t *Task) []string {

@@ -141,7 +141,7 @@ func (k *Keeper) listOne(ctx context.Context, name string) ([]Sandbox, ListingSe
 	seen.Provider = name
 	//guard:list-failed P3 a listing that failed would be taken for all there is
 	if err != nil {
-		seen.Error, seen.Complete = clip(err.Error(), 300), false
+		seen.Error, seen.Complete = clip(listingCause(name, err), 300), false
 		seen.Shut = errors.Is(err, errShut)
 		seen.Refused = !seen.Shut && errors.Is(err, ErrUnauthorized)
 		k.Log.WarnContext(ctx, "listing failed", "provider", name, "err", err)
@@ -149,6 +149,13 @@ func (k *Keeper) listOne(ctx context.Context, name string) ([]Sandbox, ListingSe
 	kept := slices.Concat(pages...)
 	seen.Owned = len(kept)
 	return kept, seen
+}
+
+// listingCause is why a listing failed, on one line. What was listed is left out: whoever tells
+// the cause says so before.
+func listingCause(provider string, err error) string {
+	cause := strings.TrimPrefix(err.Error(), "list sandboxes of "+provider+": ")
+	return strings.ReplaceAll(cause, "\n", "; ")
 }
 
 // heldLabels keeps of a sandbox's labels only those that a hold names, so that a listing stays small.

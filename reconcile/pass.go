@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -182,12 +183,19 @@ func (k *Keeper) judge(ctx context.Context, kind PassKind) (*Result, error) {
 func (k *Keeper) able() {
 	entries := make(map[string]ProviderPolicy, len(k.Policy.Providers))
 	for name, entry := range k.Policy.Providers {
-		_, entry.Suspends = k.Providers[name].(Suspender)
+		entry.Suspends = Suspends(k.Providers[name])
 		kept, can := k.Providers[name].(KeptAwake)
 		entry.KeptAwake = can && kept.ProbeIsActivity()
 		entries[name] = entry
 	}
 	k.Policy.Providers = entries
+}
+
+// Suspends reports whether the provider can stop or pause sandboxes so that they come back.
+func Suspends(p Provider) bool {
+	_, can := p.(Suspender)
+	lacking, some := p.(Lacking)
+	return can && !(some && slices.Contains(lacking.Lacks(), "quarantine"))
 }
 
 // recordFailed writes down that a pass could not be made, and that its tasks were not

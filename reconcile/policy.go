@@ -102,6 +102,11 @@ type ProviderPolicy struct {
 	PricePerHour  float64 // USD for one sandbox
 }
 
+// byKey reports whether the task's row names its sandbox by something else than its id.
+func (p ProviderPolicy) byKey(t *Task) bool {
+	return p.LinkSandbox && !p.SandboxIsID && t.Sandbox != ""
+}
+
 // A ProbePolicy says how sandboxes of a provider are probed.
 type ProbePolicy struct {
 	Off     bool

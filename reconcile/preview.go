@@ -188,6 +188,8 @@ func (v *view) spares(e *Preview, b *Box, t *Task) string {
 		return strings.Join(holds, "; ")
 	case !b.Owned:
 		return "it is not proven ours"
+	case b.NoEnd != "":
+		return "it cannot be ended: " + clip(b.NoEnd, 200)
 	case t != nil && t.working() && !e.how.Running:
 		return fmt.Sprintf("task %s is %s in it (--include-running)", clip(t.ID, 60), clip(t.Status, 60))
 	case e.Rule == RuleEmergency && v.maybeAnothers(&b.Sandbox, t != nil) && !e.how.Anyway:

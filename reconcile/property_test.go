@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/test/raced"
 )
 
 // grounds are the sources that each rule's verdict rests on, told once more and in another
@@ -44,6 +46,9 @@ func TestProperties(t *testing.T) {
 			w.remember(c.j, c.p)
 			w.s.Memory.Now = w.s.Memory.Now.Add(time.Minute)
 		}
+	}
+	if raced.On {
+		return // too few to come to everything
 	}
 	for rule := range grounds {
 		if done[rule] == 0 && *seedFlag == 0 {

@@ -42,6 +42,14 @@ type Provider interface {
 	Probe(ctx context.Context, s Sandbox, p ProbePolicy) ProbeResult
 }
 
+// Named is a provider that can be asked for a sandbox by what rows hold where that is not its
+// id: a name, or the value of a label.
+type Named interface {
+	// Named reads the sandboxes that a row names by the value, ours and others'. It returns
+	// none, and no error, only when it is certain that there is none.
+	Named(ctx context.Context, value string) ([]Sandbox, error)
+}
+
 // A Listing is what a finished list call proves.
 type Listing struct {
 	Provider string
@@ -111,6 +119,12 @@ type Suspender interface {
 	Suspend(ctx context.Context, expected Sandbox) (Termination, error)
 	// Resume brings it back. [ErrNotFound] means that it is gone.
 	Resume(ctx context.Context, expected Sandbox) error
+}
+
+// Lacking is a provider that cannot do, as it is configured, all that its type says.
+type Lacking interface {
+	// Lacks are the parts that it cannot: terminate, probe, quarantine, logs, usage, quotas.
+	Lacks() []string
 }
 
 // KeptAwake is a provider that offers no way to probe a sandbox without its counting as activity,

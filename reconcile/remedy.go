@@ -83,7 +83,7 @@ func (v *view) terminateSteps(base Action, s *Subject, only Ref) []Action {
 			continue
 		}
 		//guard:plan-unknown-state harm `-b.State == SandboxUnknown` what nobody knows the state of would be ended
-		if only == (Ref{}) && (b.State == SandboxUnknown || b.State == SandboxDeleting) {
+		if only == (Ref{}) && (b.State == SandboxUnknown || b.State == SandboxDeleting || b.NoEnd != "") {
 			continue
 		}
 		a := base

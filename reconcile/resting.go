@@ -64,7 +64,7 @@ func (v *view) awakened(decisions []Decision) map[string]string {
 			if a == nil || b.State == SandboxFailed { // nobody goes on in that
 				continue
 			}
-			why := s.Task.goesOn(a, v.keyOf(b))
+			why := s.Task.goesOn(a, v.keyFor(b, s.Task))
 			if why == "" && v.settled(a) {
 				why = v.used(a, &b.Sandbox, v.now)
 			}
@@ -115,6 +115,14 @@ func (t *Task) goesOn(a *Action, key string) string {
 	}
 	//guard:goes-on harm `= ""` the stopped sandbox of a task that goes on would be ended
 	return fmt.Sprintf("task %s is %s after the quarantine: it may go on in it", clip(t.ID, 60), clip(t.Status, 60))
+}
+
+// keyFor is how the task's row would name a sandbox: as it does, if it does.
+func (v *view) keyFor(b *Box, t *Task) string {
+	if t != nil && b.calledBy(t.Sandbox) {
+		return t.Sandbox
+	}
+	return v.keyOf(b)
 }
 
 // keyOf is how rows name a sandbox, "" when that is not known.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // readRows reads by key the rows that left the live set since the last pass, and those
@@ -39,6 +40,7 @@ func wantedRows(s *Snapshot, live, linked map[string]bool) (ids, keys []string) 
 	} else {
 		wantWatched(s, live, wanted)
 	}
+	heirs := sync.OnceValue(s.Memory.heirs)
 	for i := range s.Sandboxes {
 		sb := &s.Sandboxes[i]
 		task := sb.Task
@@ -48,11 +50,15 @@ func wantedRows(s *Snapshot, live, linked map[string]bool) (ids, keys []string) 
 		if task == "" {
 			task = s.Memory.Sandboxes[sb.Ref].Task
 		}
+		if task == "" && sb.Lasting {
+			task = heirs()[Ref{sb.Provider, sb.Name}]
+		}
 		if task != "" && !live[task] {
 			wanted[task] = true
 		}
-		if sb.SandboxKey != "" && !linked[sb.SandboxKey] && (task == "" || !live[task]) {
-			keys = append(keys, sb.SandboxKey)
+		if names := sb.keys(); !slices.ContainsFunc(names, func(key string) bool { return linked[key] }) &&
+			(task == "" || !live[task]) {
+			keys = append(keys, names...)
 		}
 	}
 	slices.Sort(keys)
@@ -121,6 +127,16 @@ func (k *Keeper) readByKey(ctx context.Context, s *Snapshot, keys []string) erro
 	return nil
 }
 
+// named is the row that names the sandbox, of those that were read by key: a live one first.
+func (s *Snapshot) named(sb *Sandbox) (row Task, ok bool) {
+	for _, key := range sb.keys() {
+		if t, read := s.ByKey[key]; read && (!ok || t.State.Live()) {
+			row, ok = t, true
+		}
+	}
+	return row, ok
+}
+
 // own settles who owns what at providers where owned means referenced from a row, now or
 // as the ledger remembers. The others are foreign and leave the snapshot.
 func (k *Keeper) own(s *Snapshot) {
@@ -136,10 +152,10 @@ func (k *Keeper) own(s *Snapshot) {
 	for _, sb := range s.Sandboxes {
 		if !sb.Owned && k.Policy.Providers[sb.Provider].Referenced {
 			_, row := s.Rows[sb.Task]
-			_, key := s.ByKey[sb.SandboxKey]
+			_, named := s.named(&sb)
 			known := s.Memory.Sandboxes[sb.Ref].Task != ""
-			sb.Owned = row && sb.Task != "" || key && sb.SandboxKey != "" || known ||
-				sb.SandboxKey != "" && referenced[sb.SandboxKey] || sb.Task != "" && referenced["task:"+sb.Task]
+			sb.Owned = row && sb.Task != "" || named || known || sb.Task != "" && referenced["task:"+sb.Task] ||
+				slices.ContainsFunc(sb.keys(), func(key string) bool { return referenced[key] })
 		}
 		//guard:referenced-owned P1 `= true` where a row makes a sandbox ours, all others would be as well
 		if sb.Owned {

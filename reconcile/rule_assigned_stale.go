@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -46,14 +47,39 @@ func assignedStale(v *view, s *Subject) answer {
 		return answer{kept: why}
 	}
 	where, ok := v.whereabouts(s)
-	//guard:stale-looked P4 a task would be failed before anybody looked for its sandbox
+	var unseen []string
 	if !ok {
+		unseen = v.unseeable(s)
+	}
+	//guard:stale-looked P4 a task would be failed before anybody looked for its sandbox
+	if !ok && len(unseen) == 0 {
 		return answer{look: v.canLook(t), kept: where}
 	}
 	out := v.neverStarted(s, where, proof, fmt.Sprintf("status %s for %s by %s, limit %s, no start time",
 		t.Status, short(age), by, short(after)))
-	out.conclusive, out.ago = conclusive, age
+	out.conclusive, out.ago, out.look = conclusive, age, !ok && v.canLook(t)
+	//guard:stale-unseen P4 a task that nobody could look for would be failed once a person released it
+	out.holds = unseen
 	return out
+}
+
+// unseeable are the freezes of the listings that could show a sandbox of the task and are not
+// trusted, when they are not there to rest on or the direct look failed too. No release lets go
+// of these: it believes a listing that is there.
+func (v *view) unseeable(s *Subject) (holds []string) {
+	for _, provider := range v.candidates(s.Task) {
+		name := listingOf(provider)
+		if !v.trusted(name) && (!v.listed(provider) || v.lookFailed(s)) {
+			holds = append(holds, FreezeName(name))
+		}
+	}
+	return holds
+}
+
+// lookFailed reports whether a sandbox of the task was looked for by id or by link in vain.
+func (v *view) lookFailed(s *Subject) bool {
+	return v.s.Finds[s.Task.ID].Error != "" ||
+		slices.ContainsFunc(v.lookRefs(s), func(ref Ref) bool { return v.s.Looks[ref].Error != "" })
 }
 
 // unstartedFor is for how long the task has certainly been handed out while all that could
@@ -121,7 +147,7 @@ func (v *view) conclusive(s *Subject) (string, bool) {
 // earlier reports whether the ledger knew the sandbox before the task's present state began and
 // the row does not name it: it may be of an earlier attempt, whenever it was noticed to be gone.
 func (v *view) earlier(s *Subject, b *Box) bool {
-	key := v.keyOf(b)
+	key := v.keyFor(b, s.Task)
 	since := !s.Known || v.earlierThan(b.Seen.FirstSeen, s.Seen.Since)
 	return since && (key == "" || key != s.Task.Sandbox)
 }

@@ -100,7 +100,7 @@ func TestAssignedStale(t *testing.T) {
 			"task t1 assigned updated=1h; " +
 				"knew box daytona/s1 running task=t1", "look", "s1 is not listed and was not looked at"},
 		"its sandbox was there and cannot be looked at": {
-			"task t1 assigned updated=1h; knew box daytona/s1 running task=t1; look daytona/s1 error", "look", "503"},
+			"task t1 assigned updated=1h; knew box daytona/s1 running task=t1; look daytona/s1 error", "held", "503"},
 		"its sandbox was there and is gone": {
 			"task t1 assigned updated=1h; knew box daytona/s1 running task=t1; " +
 				"look daytona/s1 gone", "due", "s1 at daytona is gone"},
@@ -169,8 +169,15 @@ func TestAssignedStaleSources(t *testing.T) {
 			"provider e2b; source listing:e2b trusted recovered=1s; task t1 assigned provider=daytona updated=1h; " +
 				"find t1 none", "due", ""},
 		"its listing failed": {
-			stale + "listing daytona failed=503", "look", "no complete listing of daytona"},
-		"its listing was cut":            {stale + "listing daytona missing=eu", "look", "no complete listing"},
+			stale + "listing daytona failed=503", "held", "listing-untrusted daytona"},
+		"its listing was cut": {stale + "listing daytona missing=eu", "held", "no complete listing of daytona"},
+		"it was released from a listing that failed": {
+			stale + "listing daytona failed=503; release listing:daytona task:t1", "held",
+			"listing-untrusted daytona"},
+		"another's listing failed, which it cannot be at": {
+			"provider e2b; listing e2b failed=503; task t1 assigned provider=daytona updated=1h; find t1 none", "due", ""},
+		"it failed a second early": {
+			"task t1 assigned updated=2m59s; listing daytona failed=503", "kept", "2m59s of 3m"},
 		"a quick pass rests on the last": {"pass quick; source listing:daytona trusted last=2m; " + stale, "due", ""},
 		"the last is too old": {
 			"pass quick; source listing:daytona trusted last=5m1s; " + stale, "look", ""},

@@ -1,6 +1,9 @@
 package reconcile
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // duplicate finds a second live sandbox of one task. The others are ended only when the
 // row names one by an id that the provider knows; else it is reported.
@@ -48,14 +51,19 @@ func duplicate(v *view, s *Subject) answer {
 	return out
 }
 
-// named is the sandbox that the row names by the provider's own id.
-func (v *view) named(t *Task, live []*Box) (*Box, bool) {
+// named is the one sandbox that the row names by the provider's own id. Two accounts may use
+// the same id; then nothing tells which is meant.
+func (v *view) named(t *Task, live []*Box) (keep *Box, ok bool) {
 	for _, b := range live {
-		if v.p.Providers[b.Provider].SandboxIsID && t.Sandbox != "" && t.Sandbox == b.ID {
-			return b, true
+		if v.p.Providers[b.Provider].SandboxIsID && t.Sandbox != "" && t.Sandbox == b.ID && !v.elsewhere(t, b.Provider) {
+			//guard:duplicate-same-id harm of two accounts that use one id the wrong sandbox would be ended
+			if ok {
+				return nil, false
+			}
+			keep, ok = b, true
 		}
 	}
-	return nil, false
+	return keep, ok
 }
 
 // spare is the sandbox to end next: not the one that is kept, and one in an unknown state,
@@ -70,13 +78,18 @@ func spare(live []*Box, keep *Box) *Box {
 	return last
 }
 
+// boxIDs names sandboxes: by id, and with the provider where two have the same.
 func boxIDs(boxes []*Box) string {
-	out := ""
-	for i, b := range boxes {
-		if i > 0 {
-			out += ", "
-		}
-		out += b.ID
+	met, twice := map[string]bool{}, false
+	for _, b := range boxes {
+		twice = twice || met[b.ID]
+		met[b.ID] = true
 	}
-	return out
+	out := make([]string, len(boxes))
+	for i, b := range boxes {
+		if out[i] = b.ID; twice {
+			out[i] = b.Ref.String()
+		}
+	}
+	return strings.Join(out, ", ")
 }

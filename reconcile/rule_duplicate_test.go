@@ -19,6 +19,15 @@ func TestDuplicate(t *testing.T) {
 			"provider daytona id=yes; task t1 running started=1h; " + one + "box daytona/s2 running task=t1", "report", ""},
 		"the row names it by a name of the platform's own": {
 			"task t1 running started=1h sandbox=s1; " + one + "box daytona/s2 running task=t1", "report", ""},
+		"both accounts use the id that the row names": {
+			ids + "provider e2b id=yes; " + one + "box e2b/s1 running task=t1 key=s1", "report",
+			"task has 2 live sandboxes: daytona/s1, e2b/s1"},
+		"both accounts use the id, the row names one of them": {
+			"provider daytona id=yes; provider e2b id=yes; task t1 running started=1h sandbox=s1 provider=daytona; " + one +
+				"box e2b/s1 running task=t1 key=s1", "due", "sandbox=s1"},
+		"the other is of an account that the row does not name": {
+			"provider daytona id=yes; provider e2b id=yes; task t1 running started=1h sandbox=s1 provider=daytona; " + one +
+				"box e2b/s1 running key=s1", "healthy", ""},
 		"only one":                   {ids + one, "healthy", ""},
 		"the other is stopped":       {ids + one + "box daytona/s2 stopped task=t1", "healthy", ""},
 		"the other is failed":        {ids + one + "box daytona/s2 failed task=t1", "healthy", ""},

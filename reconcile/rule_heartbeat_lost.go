@@ -14,7 +14,7 @@ func heartbeatLost(v *view, s *Subject) answer {
 	case t == nil || s.Fate != FateLive || t.State != TaskRunning:
 		return v.apart(s, "running tasks are")
 	case t.LifeSign().IsZero():
-		return fine("its worker never gave a life sign: that is for assigned-stale")
+		return fine("its worker never gave a life sign: no silence can be timed; what never started is for assigned-stale")
 	//guard:silent-beats harm where nobody sends heartbeats, everybody would be silent
 	case !v.beats:
 		return fine("nobody sends heartbeats here: silence says nothing")

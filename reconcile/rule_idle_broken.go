@@ -30,7 +30,7 @@ func (v *view) replaced(s *Subject, b *Box) bool {
 	if s.Task == nil || s.Fate != FateLive {
 		return false
 	}
-	if key := v.keyOf(b); key != "" && key == s.Task.Sandbox {
+	if key := v.keyFor(b, s.Task); key != "" && key == s.Task.Sandbox {
 		return false
 	}
 	other := s.hasBox(func(o *Box) bool { return o.Ref != b.Ref && !o.Gone && !o.Lost() })

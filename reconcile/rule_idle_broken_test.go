@@ -33,6 +33,12 @@ func TestIdleBroken(t *testing.T) {
 		"our watch began after the first":  {broken + "watched since=119s", "probe", "2 of 3"},
 		"our watch began with the first":   {broken + "watched since=2m", "due", ""},
 		"probes came back after the first": {broken + "source probes:daytona trusted recovered=119s", "probe", ""},
+		"of the attempt before, while the next one is handed out": {
+			other + "task t1 assigned assigned=10m updated=10m; knew task t1 assigned since=10m; " + box +
+				"knew box daytona/s1 running task=t1 first=1h; probe daytona/s1 failed=2m,1m30s,1m", "healthy", ""},
+		"of an attempt that is handed out": {
+			other + "task t1 assigned assigned=1h updated=1h; knew task t1 assigned since=1h; " + box +
+				"knew box daytona/s1 running task=t1 first=10m; probe daytona/s1 failed=2m,1m30s,1m", "due", ""},
 		"of a live task that has another, and no row names it": {
 			broken + "box daytona/s2 running task=t1", "healthy", ""},
 		"of a live task that has another, which is gone": {

@@ -28,6 +28,37 @@ func TestOrphan(t *testing.T) {
 			seen + "box daytona/s1 running task=t2; row t2 completed updated=1h", "healthy", ""},
 		"explained by one out of where": {
 			seen + "box daytona/s1 running task=t2; row t2 running started=1h", "healthy", ""},
+		"a live row holds its id, where others hold names": {
+			"provider daytona label=no named=yes; " + seen + "box daytona/s1 running key=k0 also=s1; " +
+				"task t2 running started=1h sandbox=s1", "healthy", ""},
+		"a finished row holds its id, where others hold names": {
+			"provider daytona label=no named=yes; " + seen + "box daytona/s1 running key=k0 also=s1; " +
+				"row t2 completed updated=1h sandbox=s1", "healthy", ""},
+		"no row was asked whether it holds its id": {
+			"provider daytona label=no named=yes; " + seen + "box daytona/s1 running key=k0 also=s1; unread sandbox:s1",
+			"kept", "not read"},
+		"no row holds its id or its name": {
+			"provider daytona label=no named=yes; " + seen + "box daytona/s1 running key=k0 also=s1; " +
+				"row t2 completed updated=1h sandbox=s2", "due", ""},
+		"a live row names that id at another account": {
+			"provider daytona id=yes named=yes; provider e2b id=yes; " + seen + "box daytona/s1 running key=s1; " +
+				"task t2 running started=1h sandbox=s1 provider=e2b", "due", ""},
+		"a finished row names that id at another account": {
+			"provider daytona id=yes named=yes; provider e2b id=yes; " + seen + "box daytona/s1 running key=s1; " +
+				"row t2 completed updated=1h sandbox=s1 provider=e2b", "due", ""},
+		"a former sandbox of its name was a live task's": {
+			seen + "box daytona/s1 running name=k0 lasting=yes; knew box daytona/s0 stopped name=k0 task=t2; " +
+				"task t2 running started=1h", "healthy", ""},
+		"a former sandbox of its name was a finished task's": {
+			seen + "box daytona/s1 running name=k0 lasting=yes; knew box daytona/s0 stopped name=k0 task=t2; " +
+				"row t2 completed updated=1m", "healthy", ""},
+		"a former sandbox of its name was a live task's, where names do not last": {
+			seen + "box daytona/s1 running name=k0; knew box daytona/s0 stopped name=k0 task=t2 gone=1h; " +
+				"task t2 running started=1h", "due", ""},
+		"somebody lives without a sandbox, for longer than this one": {
+			seen + "box daytona/s1 running lasting=yes; task t2 running started=9h ev.heartbeat=5s; find t2 none", "held",
+			"unmatched pair: task t2"},
+		"nobody can end it": {seen + "box daytona/s1 running no-end=look-only", "held", "cannot be ended: look-only"},
 		"names a task that the ledger knew and the table lost": {
 			seen + "box daytona/s1 running task=t2; " +
 				"knew task t2 completed", "due", `task "t2", known to the ledger, has no row any more`},

@@ -5,6 +5,7 @@ import "testing"
 func TestSandboxMissing(t *testing.T) {
 	const ran = "task t1 running started=1h updated=1h ev.heartbeat=2m; "
 	const seen = "finding sandbox-missing task:t1 first=30s last=15s sighted=15s sightings=1; "
+	const named = seen + "provider daytona label=no named=yes id=no; "
 	testRule(t, "sandbox-missing", map[string]ruleCase{
 		"the first look": {ran + "find t1 none", "seen", "sandbox is gone: no sandbox at daytona; last life sign"},
 		"the second look, 30s after the first": {
@@ -80,6 +81,15 @@ func TestSandboxMissing(t *testing.T) {
 		"its row names a new sandbox, and that is gone as well": {
 			"provider daytona id=yes; " + seen + "task t1 running started=1h sandbox=s2; find t1 none; " +
 				"knew box daytona/s1 running task=t1; look daytona/s1 gone; look daytona/s2 gone", "due", ""},
+		"its row holds a name that nobody was asked for": {
+			named + "task t1 running started=1h updated=1h sandbox=k0", "look", "searched by link"},
+		"its row holds a name, and no sandbox has it": {
+			named + "task t1 running started=1h updated=1h sandbox=k0; find t1 none", "due", ""},
+		"its row holds a name, and another one was gone before": {
+			named + "task t1 running started=1h updated=1h sandbox=k0; knew box daytona/s1 running task=t1; " +
+				"look daytona/s1 gone", "look", "searched by link"},
+		"its row holds an id where others hold names": {
+			named + "task t1 running started=1h updated=1h sandbox=s1; box daytona/s1 running key=k0 also=s1", "healthy", ""},
 		"at a provider that is not configured": {
 			seen + "task t1 running started=1h provider=modal; find t1 none", "kept", "not configured"},
 	})

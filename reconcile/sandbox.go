@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -51,12 +52,15 @@ type Sandbox struct {
 	Task       string            // the task id that the link label names; "" when none
 	OddLink    bool              // the link's value cannot be an id: too long, or no text
 	SandboxKey string            // the value that tasks.sandbox is compared with, when the link goes that way
+	AlsoKey    string            // another one by which rows may name it: its id where the link is its name
 
 	CreatedAt, UpdatedAt, LastActivityAt time.Time
 	ExpiresAt                            time.Time
 	AsOf                                 time.Time // the provider's Date header when it was read
 	Error                                string    // the provider's own reason of a failure
 	Hollow                               bool      // the platform's record says running, and nothing runs behind it
+	Lasting                              bool      // its name goes on: a later sandbox of that name continues it
+	NoEnd                                string    // why the provider, as it is configured, cannot end it; "" when it can
 	// Endpoint is where its own data plane answers, when the provider says so per sandbox.
 	Endpoint string
 }
@@ -69,12 +73,21 @@ func (s *Sandbox) scrub() {
 			*text = clip(*text, 1000)
 		}
 	}
+	if !keepsLink(s.AlsoKey) {
+		s.AlsoKey = ""
+	}
 	for _, link := range []*string{&s.Task, &s.SandboxKey} {
 		if !keepsLink(*link) {
 			*link, s.OddLink = clip(*link, 200), true
 		}
 	}
 }
+
+// keys are the values by which rows may name the sandbox.
+func (s *Sandbox) keys() []string { return nonEmpty(s.SandboxKey, s.AlsoKey) }
+
+// calledBy reports whether a row that holds the value names the sandbox.
+func (s *Sandbox) calledBy(value string) bool { return value != "" && slices.Contains(s.keys(), value) }
 
 // keepsLink reports whether a label's value can be an id at all. One that cannot stays what
 // it is for showing, and links to nothing.

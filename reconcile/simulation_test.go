@@ -16,24 +16,17 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile/simtest"
+	"github.com/sandkeeper/sandkeeper/test/raced"
 )
 
 var (
-	historiesFlag = flag.Int("histories", unlessRaced(2000, 200),
+	historiesFlag = flag.Int("histories", raced.Unless(2000, 50),
 		"how many random histories are played; -seed plays only one")
 	passesFlag = flag.Int("passes", 0, "play random histories until so many passes were made, and print what came of it")
 	fromFlag   = flag.Uint64("from", 1, "the first seed of random histories")
 	onFlag     = flag.Bool("on", false, "go on after a history that went wrong, and only name it")
 	traceFlag  = flag.Bool("trace", false, "print the trace of the history that is played")
 )
-
-// unlessRaced is for what is played: many, or a few while the race detector watches.
-func unlessRaced(many, few int) int {
-	if raced {
-		return few
-	}
-	return many
-}
 
 // seed is the flag -seed, which the worlds of other tests have as well.
 func seed() uint64 {
@@ -76,7 +69,7 @@ func TestSimulation(t *testing.T) {
 	if all.failed.Load() {
 		return
 	}
-	if raced {
+	if raced.On {
 		return // too few to reach everything
 	}
 	if *passesFlag > 0 {
@@ -217,7 +210,7 @@ func TestHistories(t *testing.T) {
 // The same seed gives the same history, call by call, however many cores there are, and so
 // does the text of its script.
 func TestTheSameSeedIsTheSameHistory(t *testing.T) {
-	for seed := range uint64(unlessRaced(12, 4)) {
+	for seed := range uint64(raced.Unless(12, 2)) {
 		s := simtest.Generate(seed + 1)
 		first := simtest.Run(t, &s, simtest.Options{Trace: true, Collect: true})
 		for name, other := range map[string]func() *simtest.Report{

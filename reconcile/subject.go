@@ -161,11 +161,15 @@ func (v *view) taskOf(b *Box, bySandbox map[string]string) string {
 	if b.OddLink || v.s.Unparsable[b.Task] && v.live[b.Seen.Task] != nil {
 		return b.Seen.Task
 	}
-	row, named := v.s.ByKey[b.SandboxKey]
-	named = named && b.SandboxKey != ""
-	user := ""
-	if b.SandboxKey != "" {
-		user = bySandbox[b.SandboxKey]
+	row, named := v.s.named(&b.Sandbox)
+	//guard:link-elsewhere harm of two accounts that use one id the wrong sandbox would be the task's
+	if named && v.elsewhere(&row, b.Provider) {
+		named = false
+	}
+	user := firstOf(bySandbox[b.SandboxKey], bySandbox[b.AlsoKey])
+	//guard:link-elsewhere-live harm the same of a live one
+	if user != "" && v.elsewhere(v.live[user], b.Provider) {
+		user = ""
 	}
 	switch {
 	//guard:link-label harm a stale row would take the sandbox from the task that it names
@@ -178,9 +182,56 @@ func (v *view) taskOf(b *Box, bySandbox map[string]string) string {
 		return b.Task
 	case named:
 		return row.ID
+	case b.Seen.Task == "" && b.Lasting:
+		//guard:link-heir harm `= ""` a worker that goes on in a new machine of the same name would be ended as nobody's
+		return v.heir(b)
 	}
 	//guard:link-remembered harm `= ""` a sandbox whose labels were lost would belong to nobody
 	return b.Seen.Task
+}
+
+// elsewhere reports whether the row says that its sandbox is at another one of our providers.
+func (v *view) elsewhere(t *Task, provider string) bool {
+	_, ours := v.p.Providers[t.Provider]
+	return ours && t.Provider != provider
+}
+
+// heldElsewhere reports whether a row holds the value, and means a sandbox at another provider.
+func (v *view) heldElsewhere(value, provider string) bool {
+	if row, read := v.s.ByKey[value]; read {
+		return v.elsewhere(&row, provider)
+	}
+	at := slices.IndexFunc(v.s.Tasks, func(t Task) bool { return t.Sandbox == value })
+	return at >= 0 && v.elsewhere(&v.s.Tasks[at], provider)
+}
+
+// heir is the task whose sandbox had this one's name before.
+func (v *view) heir(b *Box) string {
+	if v.heirs == nil { // a look at one thing
+		return v.s.Memory.heirs()[Ref{b.Provider, b.Name}]
+	}
+	return v.heirs[Ref{b.Provider, b.Name}]
+}
+
+// heirs are the tasks whose sandboxes the ledger saw under a name, by provider and name: a live
+// one where there are several. Where names last, a later sandbox of the name is theirs too.
+func (m *Memory) heirs() map[Ref]string {
+	out := map[Ref]string{}
+	for ref, seen := range m.Sandboxes {
+		if at := (Ref{ref.Provider, seen.Name}); seen.Task != "" && seen.Name != "" && m.prefers(seen.Task, out[at]) {
+			out[at] = seen.Task
+		}
+	}
+	return out
+}
+
+// prefers reports whether the first of two tasks comes before the other: it lives, or its id is
+// smaller, so that the order of a map decides nothing.
+func (m *Memory) prefers(task, other string) bool {
+	if live := m.Tasks[task].Live; other != "" && live != m.Tasks[other].Live {
+		return live
+	}
+	return other == "" || task < other
 }
 
 // looseSubjects are the sandboxes without a live task. Those of one ended task make one
@@ -250,8 +301,10 @@ func (t *Task) fate() Fate {
 // have been asked.
 func (v *view) fateUnnamed(b Box) Fate {
 	//guard:fate-unasked P3 a sandbox would be unnamed although no row was asked
-	if b.SandboxKey != "" && !v.s.Absent["sandbox:"+b.SandboxKey] {
-		return FateUnread
+	for _, key := range b.keys() {
+		if !v.s.Absent["sandbox:"+key] && !v.heldElsewhere(key, b.Provider) {
+			return FateUnread
+		}
 	}
 	return FateUnnamed
 }

@@ -61,6 +61,8 @@ func (v *view) distrustListing(provider string, seen ListingSeen) string {
 		case look.Error != "":
 			return fmt.Sprintf("the listing lost %d of %d sandboxes, and %s could not be looked at: %s",
 				len(missing), before, ref.ID, look.Error)
+		//guard:listing-reused live a listing would never be believed again for an id that somebody else has by now
+		case v.reusedID(ref, &look): // the one that is lost is gone
 		//guard:listing-lied harm a listing that lost the living would be believed
 		case !look.Gone && look.Sandbox.State.Exists():
 			return fmt.Sprintf("the listing lost %d of %d sandboxes, but %s, got by id, is %s",
@@ -70,11 +72,20 @@ func (v *view) distrustListing(provider string, seen ListingSeen) string {
 	return ""
 }
 
+// reusedID reports whether a look found another sandbox under the id than the ledger knew.
+func (v *view) reusedID(ref Ref, look *Look) bool {
+	seen := v.s.Memory.Sandboxes[ref]
+	return !look.Gone && seen.another(&look.Sandbox)
+}
+
 // missingFrom is the inventory of a provider that its listing did not show, in order of
 // id, and how large the inventory was. What we ended ourselves does not count. What was
 // looked at by id and not listed is missing, wherever the look found it: it
-// joins the sandboxes of the pass, and the listing lost it all the same.
+// joins the sandboxes of the pass, and the listing lost it all the same. While a listing is not
+// trusted, what it shows for the first time does not make up for what it lost.
 func missingFrom(s *Snapshot, provider string) (missing []Ref, before int) {
+	lost, known := s.Memory.Sources[listingOf(provider)]
+	lost.Trusted = lost.Trusted || !known
 	ending := map[Ref]bool{}
 	for _, a := range s.Memory.Actions {
 		if a.Step == StepTerminate && a.Outcome == OutcomeAccepted {
@@ -84,6 +95,10 @@ func missingFrom(s *Snapshot, provider string) (missing []Ref, before int) {
 	for ref, seen := range s.Memory.Sandboxes {
 		//guard:listing-ours live `-ending[ref]` what we ended would speak against the listing
 		if ref.Provider != provider || !seen.GoneAt.IsZero() || ending[ref] {
+			continue
+		}
+		//guard:listing-diluted harm who shows others in the place of what it lost would be believed
+		if fresh := !seen.FirstSeen.Before(lost.Since) && !seen.FirstSeen.After(s.Memory.Now); fresh && !lost.Trusted {
 			continue
 		}
 		before++

@@ -150,7 +150,8 @@ func (v *view) shield(b Box, lonely []*Subject) []*Subject {
 			continue
 		}
 		age, _ := v.stateAge(s)
-		if apart := age - v.born(b); apart < -10*time.Minute || apart > 10*time.Minute {
+		//guard:pair-lasting harm `-!b.Lasting` who goes on in a new machine, long after its task began, would be ended
+		if apart := (age - v.born(b)).Abs(); !b.Lasting && apart > 10*time.Minute {
 			continue
 		}
 		v.pairs[b.Ref] = s.Task.ID

@@ -44,6 +44,14 @@ func TestListingTrust(t *testing.T) {
 		"another one failed": {
 			"provider e2b; listing e2b failed=503; box daytona/s1 running", "listing:e2b", ""},
 		"half is gone": {four + half, "", ""},
+		"others came in the place of what it lost, while it is not believed": {
+			"source listing:daytona untrusted since=5m; " + four + "knew box daytona/n{1..4} running first=4m; " +
+				"box daytona/n{1..4} running; look daytona/s1 running", "listing:daytona", "lost 4 of 4 sandboxes, but s1"},
+		"others came as well, and most are back": {
+			"source listing:daytona untrusted since=5m; " + four + half + "knew box daytona/n{1..4} running first=4m; " +
+				"box daytona/n{1..4} running; look daytona/s1 running", "", ""},
+		"more than half is gone, and others have their ids": {
+			"knew box daytona/s{1..4} running created=9h; " + less + "look daytona/s{1..3} running created=1h", "", ""},
 		"more than half is gone, not looked": {
 			four + less, "listing:daytona", "lost 3 of 4 sandboxes, and they were not looked at"},
 		"more than half is gone, all were looked at": {

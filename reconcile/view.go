@@ -27,6 +27,7 @@ type view struct {
 	beats    bool          // some live task has sent a heartbeat
 	pairs    map[Ref]string
 	unproven map[string]bool // tasks that fell silent together and were not probed since
+	heirs    map[Ref]string  // tasks by the names of their former sandboxes; nil: see heir
 	ending   map[Ref]bool    // sandboxes with an open terminate
 	asked    map[Ref]*Action // of these, the ones that the provider accepted
 
@@ -48,6 +49,12 @@ func newView(s *Snapshot, p *Policy) *view {
 		ending:  map[Ref]bool{},
 	}
 	sortSandboxes(s)
+	for i := range s.Sandboxes {
+		if s.Sandboxes[i].Lasting {
+			v.heirs = s.Memory.heirs()
+			break
+		}
+	}
 	v.rules = activeRules(s.Kind, p)
 	v.setBack = v.clockSetBack()
 	v.seen = make([]seenTask, len(s.Tasks))

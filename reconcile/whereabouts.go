@@ -50,11 +50,14 @@ func (v *view) whereabouts(s *Subject) (where string, proven bool) {
 	return strings.Join(seen, ", "), true
 }
 
-// namesAnother reports whether the row names, by the provider's own id, a sandbox that is
-// not among those that the task is known to have.
+// namesAnother reports whether the row names a sandbox that is not among those that the task is
+// known to have.
 func (v *view) namesAnother(provider string, s *Subject) bool {
-	id := s.Task.Sandbox
-	return v.p.Providers[provider].SandboxIsID && id != "" && !s.hasBox(func(b *Box) bool { return b.ID == id })
+	id, p := s.Task.Sandbox, v.p.Providers[provider]
+	if p.byKey(s.Task) { // a name outlives the sandbox that had it
+		return !s.hasBox(func(b *Box) bool { return b.Here && b.calledBy(id) })
+	}
+	return p.SandboxIsID && id != "" && !s.hasBox(func(b *Box) bool { return b.ID == id })
 }
 
 // canLook reports whether there is anybody to ask for the task's sandbox.
@@ -106,7 +109,7 @@ func (v *view) absentAt(provider string, t *Task) (string, bool) {
 			return fmt.Sprintf("sandbox %s at %s is %s, and is linked elsewhere", ref.ID, provider, look.Sandbox.Raw), false
 		}
 	}
-	if p.LinkTask {
+	if p.LinkTask || p.byKey(t) {
 		find, ok := v.s.Finds[t.ID]
 		switch {
 		//guard:where-unsearched P4 absence would be proven without a search by link

@@ -216,7 +216,8 @@ func (l *entry) box() Sandbox {
 	}
 	l.yes("owned", &s.Owned)
 	l.yes("hollow", &s.Hollow)
-	for key, to := range map[string]*string{"task": &s.Task, "key": &s.SandboxKey, "name": &s.Name, "raw": &s.Raw,
+	l.yes("lasting", &s.Lasting)
+	for key, to := range map[string]*string{"task": &s.Task, "key": &s.SandboxKey, "also": &s.AlsoKey, "no-end": &s.NoEnd, "name": &s.Name, "raw": &s.Raw,
 		"template": &s.Template, "region": &s.Region, "error": &s.Error} {
 		l.str(key, to)
 	}
@@ -300,8 +301,10 @@ func (w *world) settle() {
 	}
 	for _, s := range w.s.Sandboxes {
 		w.absent(firstOf(s.Task, w.s.Memory.Sandboxes[s.Ref].Task), live)
-		if _, known := w.s.ByKey[s.SandboxKey]; !known && s.SandboxKey != "" && !named[s.SandboxKey] {
-			w.absent("sandbox:"+s.SandboxKey, live)
+		for _, key := range s.keys() {
+			if _, known := w.s.ByKey[key]; !known && !named[key] {
+				w.absent("sandbox:"+key, live)
+			}
 		}
 	}
 	for i := range w.s.Memory.Verdicts {

@@ -56,6 +56,7 @@ func (l *entry) knewBox() {
 	l.ago("worked", l.w.s.Memory.Now, &seen.WorkedAt)
 	l.ago("ran", l.w.s.Memory.Now, &seen.RanAt)
 	l.ago("gone", l.w.s.Memory.Now, &seen.GoneAt)
+	l.ago("created", providerNow, &seen.CreatedAt)
 	l.yes("ours", &seen.GoneByUs)
 	l.w.s.Memory.Sandboxes[seen.Ref] = seen
 }

@@ -54,6 +54,8 @@ func sourceWords(name string) string {
 		return "the task table"
 	case "events":
 		return "the workers' events"
+	case "activity":
+		return "the workers' activity"
 	case "link":
 		return "the link between tasks and sandboxes"
 	case "listing":

@@ -64,10 +64,20 @@ func unknown(err error) verdict {
 	return verdict{
 		Level: bad, Word: "Not known",
 		Sentence: "The ledger does not answer, so how tasks and sandboxes are is not known: " +
-			sentence(line(err.Error(), mostHead)),
+			sentence(line(unasked(err), mostHead)),
 		Next:    "See whether PostgreSQL runs and can be reached from here, and what check says of it:",
 		Command: "sandkeeper check",
 	}
+}
+
+// unasked is why the ledger could not be read, without what was asked of it: that is the first
+// of all questions, and none of the reader's.
+func unasked(err error) string {
+	text := err.Error()
+	if at := strings.Index(text, "reach the ledger database"); at > 0 {
+		return text[at:]
+	}
+	return text
 }
 
 // agreement says what agrees with what, as far as it was counted.

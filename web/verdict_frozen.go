@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,22 +16,46 @@ func frozen(s *scene) (verdict, bool) {
 	}
 	v := verdict{
 		Level: warn, Word: "Frozen", Sentence: distrust(&out[0]),
-		Next: "What rests on it is held until it is whole again.",
+		Next: "What rests on it waits until it is whole again.",
 	}
 	if len(out) > 1 {
 		v.Sentence += fmt.Sprintf(" %s besides %s not trusted.", capital(count(len(out)-1, "source")),
 			verb(len(out)-1, "is", "are"))
-		v.Next = "What rests on them is held until they are whole again."
+		v.Next = "What rests on them waits until they are whole again."
+	}
+	if unread(&out[0]) {
+		v.Next += " See whether the provider is up, and what check says of it:"
+		v.Command = "sandkeeper check"
 	}
 	return v, true
 }
 
-// untrusted are the sources that hold something. A clock that is not trusted is replaced
-// by the ledger's own.
+// unread reports whether a source is a listing that failed or was cut: what is wrong is between
+// here and the provider.
+func unread(s *reconcile.SourceSeen) bool {
+	return strings.HasPrefix(s.Reason, "the listing failed") || strings.HasPrefix(s.Reason, "the listing is not complete")
+}
+
+// byReach are the kinds of sources, those first on which most verdicts rest.
+var byReach = []string{"tasks", "listing", "link", "events", "probes"}
+
+// reach is a source's place among them; one of another kind comes last.
+func reach(name string) int {
+	kind, _, _ := strings.Cut(name, ":")
+	if i := slices.Index(byReach, kind); i >= 0 {
+		return i
+	}
+	return len(byReach)
+}
+
+// untrusted are the sources that hold something, those first on which most rests. A clock that
+// is not trusted is replaced by the ledger's own.
 func untrusted(sources []reconcile.SourceSeen) []reconcile.SourceSeen {
-	return slices.DeleteFunc(slices.Clone(sources), func(s reconcile.SourceSeen) bool {
+	out := slices.DeleteFunc(slices.Clone(sources), func(s reconcile.SourceSeen) bool {
 		return s.Trusted || strings.HasPrefix(s.Name, "clock:")
 	})
+	slices.SortStableFunc(out, func(a, b reconcile.SourceSeen) int { return cmp.Compare(reach(a.Name), reach(b.Name)) })
+	return out
 }
 
 // distrust says why a source is not trusted. Of a listing it says what happened to it; which
@@ -39,7 +64,8 @@ func distrust(s *reconcile.SourceSeen) string {
 	words := capital(sourceWords(s.Name))
 	happened, ok := strings.CutPrefix(s.Reason, "the listing ")
 	if !ok || !strings.HasPrefix(s.Name, "listing:") {
-		return fmt.Sprintf("%s %s not trusted: %s", words, areOrIs(s.Name), sentence(line(s.Reason, mostHead)))
+		why := strings.TrimSuffix(": "+line(s.Reason, mostHead), ": ")
+		return sentence(fmt.Sprintf("%s %s not trusted%s", words, areOrIs(s.Name), why))
 	}
 	detail := ""
 	if at := strings.IndexAny(happened, ",:"); at >= 0 {

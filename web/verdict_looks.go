@@ -53,6 +53,11 @@ func stale(s *scene) (verdict, bool) {
 		v.Sentence = fmt.Sprintf(
 			"No complete full pass for %s: what only a listing shows, like orphans, is not found.", long(s.fresh.Age))
 		v.Next = "The passes below say why the last full one is not complete."
+		if lost := unlisted(s.Sources); len(lost) > 0 && len(lost) < len(s.policy.Providers) {
+			v.Sentence = fmt.Sprintf("No complete full pass for %s, for want of the listing of %s. "+
+				"What only that shows, like orphans, is not found.", long(s.fresh.Age), line(strings.Join(lost, ", "), mostHolding))
+			v.Next, v.Command = "See whether the provider is up, and what check says of it:", "sandkeeper check"
+		}
 	}
 	return v, !s.fresh.ok()
 }

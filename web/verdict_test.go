@@ -53,14 +53,14 @@ func TestVerdict(t *testing.T) {
 		"the last full pass is": {with(healthy(), func(o *reconcile.Overview) { o.LastFull = noon.Add(time.Hour) }), bad,
 			"Clock set back", "The last complete full pass is dated 1 h in the future: the ledger's clock was set back.", ""},
 		"a listing failed": {with(healthy(), failListing), warn, "Frozen",
-			"The listing of daytona failed (GET /sandbox: 500 Internal Server Error): nothing is judged from it.", ""},
+			"The listing of daytona failed (GET /sandbox: 500 Internal Server Error): nothing is judged from it.", "sandkeeper check"},
 		"another source failed the pass": {with(healthy(), func(o *reconcile.Overview) {
 			failListing(o)
 			o.Passes[1].Error = "read tasks: connection refused"
 		}), bad, "Not complete", "The last full pass was not complete: read tasks: connection refused.", ""},
 		"a listing misses regions": {with(healthy(), func(o *reconcile.Overview) {
 			o.Sources[2].Trusted, o.Sources[2].Reason = false, "the listing is not complete: us-east not read"
-		}), warn, "Frozen", "The listing of daytona is not complete (us-east not read): nothing is judged from it.", ""},
+		}), warn, "Frozen", "The listing of daytona is not complete (us-east not read): nothing is judged from it.", "sandkeeper check"},
 		"events are many": {with(healthy(), func(o *reconcile.Overview) {
 			o.Sources[0].Trusted, o.Sources[0].Reason = false, "12 tasks run and none was heard for 2m"
 		}), warn, "Frozen", "The workers' events are not trusted: 12 tasks run and none was heard for 2m.", ""},
@@ -90,8 +90,16 @@ func TestVerdict(t *testing.T) {
 		"a source is not trusted": {worlds()["frozen"].Overview, warn, "Frozen", "The listing of daytona lost 150 of 214 sandboxes: " +
 			"nothing is judged from it.", ""},
 		"two are not": {with(worlds()["frozen"].Overview, func(o *reconcile.Overview) { o.Sources[4].Trusted = false }), warn, "Frozen",
-			"The listing of daytona lost 150 of 214 sandboxes: nothing is judged from it. " +
-				"1 source besides is not trusted.", ""},
+			"The task table is not trusted. 1 source besides is not trusted.", ""},
+		"the widest of two comes first": {with(worlds()["frozen"].Overview, func(o *reconcile.Overview) {
+			o.Sources[0].Trusted, o.Sources[0].Reason = false, "nobody was heard"
+		}), warn, "Frozen", "The listing of daytona lost 150 of 214 sandboxes: nothing is judged from it. " +
+			"1 source besides is not trusted.", ""},
+		"one of two listings fails for long": {with(healthy(), func(o *reconcile.Overview) {
+			failListing(o)
+			o.LastFull = back(7 * time.Minute)
+		}), bad, "Full passes missing", "No complete full pass for 7 min, for want of the listing of daytona. " +
+			"What only that shows, like orphans, is not found.", "sandkeeper check"},
 		"a clock that is not trusted holds nothing": {with(healthy(), func(o *reconcile.Overview) {
 			o.Sources = append(o.Sources, reconcile.SourceSeen{Name: "clock:updated_at"})
 		}), well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12 s ago.", ""},

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/providers"
@@ -11,7 +13,7 @@ import (
 func (w *world) checkProvider(ctx context.Context, e providers.Entry) []reconcile.CheckResult {
 	p, err := providers.Open(e, providers.Options{Log: w.log, Agent: "sandkeeper/" + version()})
 	if err != nil {
-		return fails("opens", err)
+		return fails("opens", errors.New(strings.TrimPrefix(err.Error(), "open provider "+e.Name+": ")))
 	}
 	out := []reconcile.CheckResult{{What: "capabilities", OK: true, Said: capabilities(p)}}
 	if c, ok := p.(reconcile.Checker); ok {
@@ -46,6 +48,10 @@ func capabilities(p reconcile.Provider) string {
 			can = append(can, part.name)
 		}
 	}
+	if l, ok := p.(reconcile.Lacking); ok {
+		lacks := l.Lacks()
+		can = slices.DeleteFunc(can, func(name string) bool { return slices.Contains(lacks, name) })
+	}
 	return strings.Join(can, ", ")
 }
 
@@ -53,7 +59,7 @@ func capabilities(p reconcile.Provider) string {
 // harsher is done instead, so the findings would be held for ever.
 func lacking(policy reconcile.Policy, p reconcile.Provider) []reconcile.CheckResult {
 	var out []reconcile.CheckResult
-	if _, ok := p.(reconcile.Suspender); !ok {
+	if !reconcile.Suspends(p) {
 		if rules := withRemedy(policy, reconcile.Quarantine); rules != "" {
 			out = append(out, reconcile.CheckResult{What: "quarantine",
 				Said: "it can neither stop nor pause a sandbox, so what these rules find there is held: " + rules,

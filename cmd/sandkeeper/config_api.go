@@ -44,16 +44,27 @@ func (k providerCheck) checkAPI() {
 		}
 		k.fail(key+"."+m.Key, problem, m.Fix)
 	}
+	for at, values := range k.held {
+		if strings.HasPrefix(at, key+".") {
+			k.API.Variables = append(k.API.Variables, values...)
+		}
+	}
 	if k.Token.Empty() && usesToken(k.API) {
-		k.failAtKey("token", "is empty, and api.headers need it", "give token or token_file")
+		k.failAtKey("token", "is empty, and headers in api need it", "give token or token_file")
 	}
 }
 
-// usesToken reports whether any header of all calls stands for the credential.
+// usesToken reports whether any header stands for the credential.
 func usesToken(a providers.API) bool {
-	for _, value := range a.Headers {
-		if strings.Contains(value, "{token") {
-			return true
+	all := []map[string]string{a.Headers}
+	for _, call := range a.Calls() {
+		all = append(all, call.Headers)
+	}
+	for _, headers := range all {
+		for _, value := range headers {
+			if strings.Contains(value, "{token") {
+				return true
+			}
 		}
 	}
 	return false

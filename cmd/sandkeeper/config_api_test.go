@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,6 +38,16 @@ func TestDescribedConfigIsSound(t *testing.T) {
 	api := c.Entries()[0].API
 	if api == nil || api.Sandbox.ID != "id" || api.States["up"] != "running" || api.List.Size != 10 {
 		t.Errorf("API = %+v, want what is described", api)
+	}
+	if len(api.Variables) > 0 {
+		t.Errorf("Variables = %q, want none", api.Variables)
+	}
+	with := strings.Replace(described, `"/boxes/{id}"`, `"/${TOKEN}/boxes/{id}?z=${NONE:-usual}"`, 1)
+	if c, err := ParseConfig("c.yaml", []byte(with), soundEnv); err != nil {
+		t.Error(err)
+	} else if got, want := c.Entries()[0].API.Variables, c.Entries()[0].Token; !slices.Contains(got, want) ||
+		slices.Contains(got, "usual") {
+		t.Errorf("Variables = %q, want what TOKEN stands for, and no default", got)
 	}
 	if plain, err := ParseConfig("c.yaml", []byte(sound), soundEnv); err != nil || plain.Entries()[0].API != nil {
 		t.Errorf("API of a vendor that is known = %+v, %v; want none", plain, err)
@@ -91,7 +102,7 @@ func TestBrokenDescriptions(t *testing.T) {
 		"a body in a GET": {`get: {`, `get: {body: "{id: id}", `,
 			[]string{"15:13: " + api + "get.body: goes with no GET; give method: POST, or put it into path"}},
 		"a secret that is not there": {"    token: ${TOKEN}\n", "",
-			[]string{"5:5: providers[0].token: is empty, and api.headers need it; give token or token_file"}},
+			[]string{"5:5: providers[0].token: is empty, and headers in api need it; give token or token_file"}},
 		"a header of more than one line": {`"{token}"`, `"{token}\r\nX-Other: 1"`,
 			[]string{"12:17: " + api + `headers.X-Key: is no header's value; write it like "Bearer {token}"`}},
 	} {

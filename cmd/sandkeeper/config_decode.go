@@ -169,7 +169,11 @@ func (d *configDecoder) decodeText(node ast.Node, into reflect.Value, key string
 	}
 	raw := rawText(node)
 	d.raw[key] = raw
-	text, misfit := expandVariables(raw, d.getenv)
+	text, misfit := expandVariables(raw, func(name string) (string, bool) {
+		value, set := d.getenv(name)
+		d.held[key] = append(d.held[key], value)
+		return value, set
+	})
 	if misfit != nil {
 		d.reject(node, key, misfit.of(raw, into.Type()))
 		return

@@ -76,12 +76,14 @@ type configReport struct {
 	at             map[string]filePlace // where each given key stands
 	bad            map[string]bool      // keys whose value could not be read: no more is said of them
 	raw            map[string]string    // values as the file has them, variables not expanded
+	held           map[string][]string  // what the variables in a value stood for
 	errs, warnings ConfigErrors
 }
 
 func newConfigReport(file string) *configReport {
 	return &configReport{
 		file: file, at: map[string]filePlace{"": {1, 1}}, bad: map[string]bool{}, raw: map[string]string{},
+		held: map[string][]string{},
 	}
 }
 
@@ -139,12 +141,28 @@ func (r *configReport) sorted() ConfigErrors { return r.errs.sorted() }
 func unknownWord(what, word string, known []string) (problem, fix string) {
 	problem = fmt.Sprintf("unknown %s %q", what, clipped(word))
 	if near := nearest(word, known); near != "" {
-		return problem, fmt.Sprintf("did you mean %q?", near)
+		return problem, didYouMean(near)
 	}
 	if len(known) == 0 {
 		return problem, "remove it"
 	}
 	return problem, "known are " + strings.Join(known, ", ")
+}
+
+func didYouMean(near string) string { return fmt.Sprintf("did you mean %q?", near) }
+
+// misspelt reports whether a key that is none of the section's seems to stand for one of the
+// names: that it is missing need not be said as well.
+func (r *configReport) misspelt(section string, names ...string) bool {
+	return slices.ContainsFunc(r.errs, func(e ConfigError) bool {
+		return e.Key == section && slices.ContainsFunc(names, func(n string) bool { return e.Fix == didYouMean(n) })
+	})
+}
+
+// meant are keys as others call them.
+var meant = map[string]string{
+	"api_key": "token", "apikey": "token", "key": "token", "api_token": "token", "access_token": "token",
+	"base_url": "url", "endpoint": "url", "host": "url", "type": "kind", "org": "organization", "organization": "org",
 }
 
 // nearest is the known word that the given one most likely stands for: one that begins
@@ -153,6 +171,9 @@ func nearest(word string, known []string) string {
 	word = strings.ToLower(word)
 	if len(word) < 2 {
 		return ""
+	}
+	if k := meant[word]; slices.Contains(known, k) {
+		return k
 	}
 	best, least := "", (len(word)+1)/3+1
 	for _, k := range known {

@@ -74,10 +74,10 @@ func (k providerCheck) checkKind() {
 	}
 	for key := range k.Extra {
 		if !slices.Contains(kind.extra, key) {
-			k.failAtKey(key, "is no key of kind "+k.Kind, "remove it")
+			k.failAtKey(key, "is no key of kind "+k.Kind, k.insteadOf(key, kind.extra))
 		}
 	}
-	if kind.token && k.Token.Empty() {
+	if kind.token && k.Token.Empty() && !k.misspelt(k.key, "token", "token_file") {
 		k.failAtKey("token", "is empty; "+k.Kind+" needs a credential", "give token or token_file")
 	}
 	if k.URL == "" {
@@ -86,6 +86,14 @@ func (k providerCheck) checkKind() {
 	k.checkURL()
 	k.checkAPI()
 	k.checkWorker()
+}
+
+// insteadOf is what to do about a key of another kind.
+func (k providerCheck) insteadOf(key string, known []string) string {
+	if near := nearest(key, known); near != "" && k.Extra[near] == "" {
+		return didYouMean(near)
+	}
+	return "remove it"
 }
 
 func sortedKinds() []string { return slices.Sorted(keysOf(providerKinds)) }
@@ -98,13 +106,13 @@ func (k providerCheck) checkURL() {
 		}
 		return
 	}
-	schemes := []string{"https", "http"}
+	schemes, like := []string{"https", "http"}, "https://host/path"
 	if k.Kind == "docker" {
-		schemes = []string{"unix", "tcp", "http", "https"}
+		schemes, like = []string{"unix", "tcp", "http", "https"}, providerKinds["docker"].url+" or tcp://host:2376"
 	}
 	u, err := url.Parse(k.URL)
 	if err != nil || !slices.Contains(schemes, u.Scheme) || u.Host == "" && u.Path == "" || u.Opaque != "" {
-		k.failAtKey("url", "is not an address of "+strings.Join(schemes, " or "), "write it like https://host/path")
+		k.failAtKey("url", "is not an address of "+strings.Join(schemes, " or "), "write it like "+like)
 		return
 	}
 	if u.User != nil {
@@ -134,7 +142,8 @@ func (k providerCheck) checkOwns(noTasks bool) {
 	if o.Referenced && noTasks {
 		k.failAtKey("owns.referenced", "no task row refers to anything with tasks: none", "use labels or name_prefix")
 	}
-	if len(o.Labels) == 0 && o.NamePrefix == "" && !o.Referenced && !k.bad[k.key+".owns.labels"] {
+	misspelt := k.misspelt(k.key, "owns") || k.misspelt(k.key+".owns", "labels", "name_prefix", "referenced")
+	if len(o.Labels) == 0 && o.NamePrefix == "" && !o.Referenced && !k.bad[k.key+".owns.labels"] && !misspelt {
 		k.failAtKey("owns", "nothing proves which sandboxes are this installation's, "+
 			"and a sandbox that is not must never be touched",
 			"give labels, name_prefix or referenced: true")
@@ -161,7 +170,8 @@ func (k providerCheck) checkLink(c *Config) {
 	if k.Link.Sandbox != "" && c.Mapping().WithPreset().Columns["sandbox"] == "" {
 		k.failAtKey("link.sandbox", "is compared with a column that is not mapped", "map tasks.columns.sandbox")
 	}
-	if k.Link.TaskLabel == "" && k.Link.Sandbox == "" {
+	misspelt := k.misspelt(k.key, "link") || k.misspelt(k.key+".link", "task_label", "sandbox")
+	if k.Link.TaskLabel == "" && k.Link.Sandbox == "" && !misspelt {
 		k.failAtKey("link", "nothing says which sandbox is of which task",
 			"give task_label: the label with the task's id, or sandbox: what tasks.sandbox holds")
 	}

@@ -32,10 +32,10 @@ func demoCommand(o *options) *cobra.Command {
 		Use:   "demo",
 		Short: "A scripted day of incidents, with the daemon and its page",
 		Long: `Demo starts a private PostgreSQL in a temporary folder and a simulated Daytona, E2B and
-Vercel over real HTTP with some 300 sandboxes, plays a platform whose workers live and die, breaks things
-on purpose, and runs the daemon ("sandkeeper run") on it, in enforce mode, with its page
-and metrics. It announces what will break and what to look at, tells what was found, held,
-done and confirmed, and proves that nothing healthy was harmed.
+Vercel over real HTTP with some 300 sandboxes, plays a platform whose workers live and
+die, breaks things on purpose, and runs the daemon ("sandkeeper run") on it, in enforce
+mode, with its page and metrics. It announces what will break and what to look at, tells
+what was found, held, done and confirmed, and proves that nothing healthy was harmed.
 
 The day takes ten minutes; platform and daemon then go on until Ctrl-C, which removes
 everything. It needs the server programs of PostgreSQL (initdb, postgres) on the PATH or

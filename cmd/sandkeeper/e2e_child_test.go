@@ -36,11 +36,14 @@ func (t *transcript) String() string {
 	return t.text.String()
 }
 
+// atOnce is for the race detector, which otherwise waits a second before a process ends.
+const atOnce = "GORACE=atexit_sleep_ms=0"
+
 // prepare makes the call, without starting it.
 func (a *arena) prepare(args ...string) *child {
 	c := &child{done: make(chan struct{})}
 	c.cmd = program.CommandContext(a.Context(), cmp.Or(a.program, os.Args[0]), append(args, "-c", a.config)...)
-	c.cmd.Env = append(append(os.Environ(), runAsEnv+"=1"), a.env...)
+	c.cmd.Env = append(append(os.Environ(), runAsEnv+"=1", atOnce), a.env...)
 	c.cmd.Stderr = &c.errs
 	return c
 }

@@ -151,7 +151,7 @@ func TestGenericCheck(t *testing.T) {
 	}{
 		{"token: yard-key", "token: other-key", "set token: to a credential that the platform takes", 1},
 		{"path: \"/boxes/{id}\", item", "path: \"/crates/{id}\", item", "correct api.get", 1},
-		{`and body?.fault?.kind == "no_such_box"`, "", "let api.absent look at words", 0},
+		{`and body?.fault?.kind == "no_such_box"`, "", "let api.absent look at words", 1},
 		{"placed: running", "palced: running", `unknown words: ["placed"]; fix: map them`, 0},
 		{"items: body.boxes", "items: body.boxen", "the answer holds no list there", 1},
 		{"next: body.after", "next: body.aftr ==", "api.list.next: is no expression: column", 1},

@@ -36,6 +36,9 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "4"); err != nil { // most of them wait, for what hangs on purpose
 		panic(err)
 	}
+	if err := choose(); err != nil {
+		panic(err)
+	}
 	pgtest.Main(withSpares{m})
 }
 

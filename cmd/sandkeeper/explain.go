@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,7 +114,10 @@ func (e *explanation) past(x *reconcile.Explained, h reconcile.History) {
 				CreatedAt: b.CreatedAt,
 			},
 			Seen: b, Known: true, Gone: !b.GoneAt.IsZero()}))
-		e.Kept = "the sandbox is gone since " + stampText(&b.GoneAt)
+		if e.Kept = whatBecame(b, x.Sources); slices.Contains(x.Foreign, b.Ref) {
+			e.Kept = fmt.Sprintf("sandbox %s is there, and is not proven ours any more: its labels or its name changed "+
+				"(see owns: of its provider entry)", b.Ref)
+		}
 	}
 	e.Sources = sourcesOf(x.Sources)
 	if x.Row == nil {
@@ -130,7 +134,26 @@ func (e *explanation) past(x *reconcile.Explained, h reconcile.History) {
 	e.Kept = "not judged: the row is outside `where`, or has a status that the config does not map"
 	if x.Row.State.Terminal() {
 		e.Kept = "the task is over and no sandbox of it is left"
+		if i := slices.IndexFunc(h.Sandboxes, func(b reconcile.SandboxSeen) bool { return b.GoneAt.IsZero() }); i >= 0 {
+			e.Kept = "the task is over; " + whatBecame(h.Sandboxes[i], x.Sources)
+		}
 	}
+}
+
+// whatBecame is what is known of a sandbox that no pass judges. One that nobody saw go is not
+// gone: its listing may be what cannot be seen.
+func whatBecame(b reconcile.SandboxSeen, sources []reconcile.SourceSeen) string {
+	if !b.GoneAt.IsZero() {
+		return "the sandbox is gone since " + stampText(&b.GoneAt)
+	}
+	text := fmt.Sprintf("sandbox %s was %s when it was seen last, and was not seen now",
+		b.Ref, firstText(b.Raw, string(b.State)))
+	if slices.ContainsFunc(sources, func(s reconcile.SourceSeen) bool {
+		return s.Name == "listing:"+b.Ref.Provider && !s.Trusted
+	}) {
+		text += ": whether it is still there is not known until the listing of " + b.Ref.Provider + " is trusted again"
+	}
+	return text
 }
 
 // history reads the ledger; one that knows nothing, or was never migrated, has none.

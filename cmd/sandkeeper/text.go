@@ -69,7 +69,8 @@ func findingsText(b *bytes.Buffer, p paint, r report) {
 		if step || f.Incident != "" {
 			continue
 		}
-		fmt.Fprintf(b, "%s %s %s\n    %s\n", p.yellow("found"), f.Rule, findingSubject(f), shown(f.Reason))
+		what := strings.TrimSpace(f.Rule + " " + findingSubject(f))
+		fmt.Fprintf(b, "%s %s\n    %s\n", p.yellow("found"), what, shown(f.Reason))
 		if f.HeldBy != "" {
 			fmt.Fprintf(b, "    held by %s\n", p.yellow(shown(f.HeldBy)))
 		}
@@ -102,12 +103,17 @@ func summary(r report) string {
 			sources++
 		}
 	}
+	kept := "healthy"
+	if sources > 0 {
+		kept = "left alone" // what could not be seen was judged neither way
+	}
 	out := fmt.Sprintf(
-		"%s, %s to do, %d held, %d healthy",
+		"%s, %s to do, %d held, %d %s",
 		plural(len(r.Findings), "finding"),
 		plural(do, "step"),
 		held,
 		r.Kept,
+		kept,
 	)
 	if sources > 0 {
 		out += ", " + plural(sources, "source") + " not trusted"

@@ -2,16 +2,17 @@ package agentuity
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
-
-// totals is the call that names the organization in a header too.
-const totals = "totals"
 
 var fixes = wire.Fixes{
 	Refused: "create an SDK key of the project, or a CLI key of a member of the organization, and set token: to it",
@@ -23,24 +24,68 @@ var fixes = wire.Fixes{
 func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 	places, err := p.named(ctx)
 	if err != nil {
-		return []reconcile.CheckResult{fixes.Failed("credential", fmt.Errorf("regions: %w", err))}
-	}
-	reader := &reader{Provider: p, region: places[0], met: map[string]bool{}}
-	rows, a, err := reader.rows(ctx, 0)
-	if err != nil {
 		return []reconcile.CheckResult{fixes.Failed("credential", err)}
 	}
-	out := []reconcile.CheckResult{{What: "credential", OK: true, Said: "accepted"}, p.said(places)}
-	for _, r := range places {
-		line := p.frame.CheckListing(ctx, p.pages(r), fixes)
-		line.What = strings.TrimSpace("listing " + r)
+	first := p.reader(places[0])
+	if err := first.read(ctx, 0); err != nil {
+		return []reconcile.CheckResult{fixes.Failed("credential", err)}
+	}
+	out := []reconcile.CheckResult{wire.Well("credential", "accepted"), p.said(places)}
+	for _, place := range places {
+		line := p.frame.CheckListing(ctx, p.reader(place).page, fixes)
+		line.What = strings.TrimSpace("listing " + place)
 		out = append(out, line)
 	}
-	out = append(out, wire.LimitsLeft(a.Header, "X-RateLimit-Remaining"), p.checkProbes(rows.Sandboxes))
+	out = append(out, wire.LimitsLeft(first.answer.Header, "X-RateLimit-Remaining"), p.checkProbes(first.rows))
 	if p.org != "" {
-		out = append(out, p.checkTotals(ctx, places))
+		out = append(out, p.checkTotals(ctx, places[0]))
 	}
 	return out
+}
+
+// checkTotals compares the organization's own count of what is active with the listings, where
+// these are of the whole organization.
+func (p *Provider) checkTotals(ctx context.Context, place string) reconcile.CheckResult {
+	in, _, err := ask[struct {
+		Services struct {
+			Sandbox struct {
+				Active int `json:"totalActive"`
+			} `json:"sandbox"`
+		} `json:"services"`
+	}](ctx, p, p.at(place, totals, url.Values{"service": {"sandbox"}}, "services", "stats", p.org))
+	if err != nil {
+		return fixes.Failed(totals, err)
+	}
+	active := in.Data.Services.Sandbox.Active
+	said := fmt.Sprintf("the organization counts %d active sandboxes", active)
+	if p.project != "" {
+		return wire.Well(totals, said)
+	}
+	listed := 0
+	listing, err := p.List(ctx, func(page []reconcile.Sandbox) error {
+		for i := range page {
+			if page[i].State == reconcile.SandboxRunning || page[i].State == reconcile.SandboxCreating {
+				listed++
+			}
+		}
+		return nil
+	})
+	if err == nil && listing.Complete && listed < active {
+		return wire.Ill(totals, fmt.Sprintf("%s, the listings show %d", said, listed),
+			"leave region: out, so that all regions are listed")
+	}
+	return wire.Well(totals, said)
+}
+
+func (p *Provider) said(places []string) reconcile.CheckResult {
+	said := strings.Join(places, ", ")
+	if !p.everywhere() {
+		said = "one data plane at " + p.catalyst
+	}
+	if p.project != "" {
+		said += "; project " + p.project + " only"
+	}
+	return wire.Well("regions", said)
 }
 
 // checkProbes warns of probes that come before a sandbox's idle time-out is over: each puts
@@ -50,58 +95,57 @@ func (p *Provider) checkProbes(seen []box) reconcile.CheckResult {
 	for _, b := range seen {
 		idle, err := time.ParseDuration(b.Timeout.Idle)
 		if err == nil && every > 0 && every <= idle && !p.entry.Probe.Off {
-			return reconcile.CheckResult{What: "probes", Said: fmt.Sprintf(
-				"sandbox %s ends when it was idle for %s; a probe every %s keeps it alive", wire.Clip(b.ID, 80), idle, every),
-				Fix: "let probe.every be longer than the sandboxes' idle time-out"}
+			return wire.Ill("probes", fmt.Sprintf("sandbox %s ends when it was idle for %s; a probe every %s keeps it alive",
+				wire.Clip(b.ID, 80), idle, every), "let probe.every be longer than the sandboxes' idle time-out")
 		}
 	}
-	return reconcile.CheckResult{What: "probes", OK: true, Said: "rarer than the idle time-outs that were seen"}
+	return wire.Well("probes", "rarer than the idle time-outs that were seen")
 }
 
-func (p *Provider) said(places []string) reconcile.CheckResult {
-	out := reconcile.CheckResult{What: "regions", OK: true, Said: strings.Join(places, ", ")}
-	if !p.everywhere() {
-		out.Said = "one data plane at " + p.catalyst
-	}
-	if p.project != "" {
-		out.Said += "; project " + p.project + " only"
-	}
-	return out
-}
-
-// checkTotals compares the organization's own count with what the listings show, where these
-// are of the whole organization.
-func (p *Provider) checkTotals(ctx context.Context, places []string) reconcile.CheckResult {
-	in, _, err := fetch[struct {
-		Services struct {
-			Sandbox *struct {
-				Active int `json:"totalActive"`
-			} `json:"sandbox"`
-		} `json:"services"`
-	}](ctx, p, call{region: places[0], path: []string{"services", "stats", p.org},
-		query: map[string][]string{"service": {"sandbox"}}, Call: wire.Call{What: totals}})
+// Logs is the end of what is known of the sandbox's life: its events, then what it printed.
+func (p *Provider) Logs(ctx context.Context, s reconcile.Sandbox, limit int) (string, error) {
+	events, err := p.events(ctx, s)
 	if err != nil {
-		return fixes.Failed(totals, err)
+		return "", p.frame.Wrap("read events of sandbox", s.ID, err)
 	}
-	out := reconcile.CheckResult{What: totals, OK: true, Said: "the organization counts none"}
-	if in.Services.Sandbox == nil {
-		return out
+	var text strings.Builder
+	for _, e := range slices.Backward(events) {
+		payload, _ := json.Marshal(e.Event) // came as JSON
+		fmt.Fprintf(&text, "%s %s %s\n", e.CreatedAt.Format("2006-01-02T15:04:05Z"), e.Type, payload)
 	}
-	out.Said = fmt.Sprintf("the organization counts %d active sandboxes", in.Services.Sandbox.Active)
-	if p.project != "" {
-		return out
+	b, _, err := p.get(ctx, s.ID)
+	if err != nil {
+		return "", p.frame.Wrap("read sandbox", s.ID, err)
 	}
-	listed := 0
-	for _, place := range places {
-		rows, _, err := (&reader{Provider: p, region: place}).rows(ctx, 0)
-		if err != nil {
-			return fixes.Failed(totals, err)
-		}
-		listed += *rows.Total
+	if err := p.printed(ctx, b, &text); err != nil {
+		fmt.Fprintf(&text, "(what it printed could not be read: %s)\n", err)
 	}
-	if listed < in.Services.Sandbox.Active {
-		out.OK, out.Fix = false, "leave region: out, so that all regions are listed"
-		out.Said += fmt.Sprintf(", the listings show %d", listed)
+	return p.client.Tail(text.String(), limit), nil
+}
+
+// maxLog is the largest log that is read to save its end.
+const maxLog = 8 << 20
+
+// printed adds what stands in a stream. Its address is public, and comes from the data plane.
+func (p *Provider) printed(ctx context.Context, b box, text *strings.Builder) error {
+	if b.Output == "" {
+		return nil
 	}
-	return out
+	u, err := url.Parse(b.Output)
+	home := strings.ReplaceAll(p.catalyst, inRegion, b.Region)
+	if err != nil || u.Host == "" || u.Scheme != "https" && !strings.HasPrefix(home+"/", "http://"+u.Host+"/") {
+		return fmt.Errorf("its address %q is none", wire.Clip(b.Output, 100))
+	}
+	query := u.Query()
+	query.Set("v", "2")
+	u.RawQuery = query.Encode()
+	a, err := p.client.Once(ctx, wire.Call{What: output, Method: http.MethodGet, URL: u.String(), Accept: "text/plain",
+		Max: maxLog, Inside: true})
+	if err == nil && !a.OK() {
+		err = p.client.Refuse(a)
+	}
+	if err == nil {
+		text.Write(a.Body)
+	}
+	return err
 }

@@ -16,12 +16,12 @@
 package agentuity
 
 import (
+	"cmp"
 	_ "embed" // the guide
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 	"sync"
@@ -69,7 +69,7 @@ type Provider struct {
 	log          *slog.Logger
 	org, project string
 	catalyst     string   // address of a data plane; with inRegion, where they differ by region
-	regions      []string // that the entry names; nil: all that there are
+	regions      []string // to ask; nil: all that there are
 
 	known   atomic.Pointer[[]string] // regions that the control plane ever named
 	waiting sync.Map                 // sandbox → when each of its queued executions was first seen
@@ -77,6 +77,7 @@ type Provider struct {
 
 var (
 	_ reconcile.Provider   = (*Provider)(nil)
+	_ reconcile.Named      = (*Provider)(nil)
 	_ reconcile.Templates  = (*Provider)(nil)
 	_ reconcile.Executions = (*Provider)(nil)
 	_ reconcile.Logs       = (*Provider)(nil)
@@ -89,36 +90,39 @@ func (*Provider) ProbeIsActivity() bool { return true }
 
 // New makes the adapter of an entry. It makes no call.
 func New(e entry.Entry, o entry.Options) (*Provider, error) {
-	o = o.WithDefaults()
-	p := &Provider{entry: e, log: o.Log.With("provider", e.Name), org: e.Extra["org"], project: e.Extra["project"]}
+	p := &Provider{entry: e, log: o.WithDefaults().Log.With("provider", e.Name),
+		org: e.Extra["org"], project: e.Extra["project"]}
 	if e.Token == "" {
 		return nil, errors.New("agentuity needs a token: create an SDK key or use a CLI key")
 	}
-	if err := p.readPlaces(e); err != nil {
+	err := errors.Join(p.readPlaces(), proves(e))
+	if err != nil {
 		return nil, err
 	}
-	if err := proves(e); err != nil {
-		return nil, err
-	}
-	var err error
-	p.client, err = wire.New(e, o, wire.Dialect{
-		URL: DefaultURL, Hint: "are url and catalyst right?", Certain: certain, Said: said,
+	p.client, p.frame, err = wire.Open(e, o, wire.Dialect{
+		URL: DefaultURL, Hint: "are url and catalyst right?", Certain: certain, Said: said, Dress: p.dress,
 		Wait: wire.Resets("X-RateLimit-Reset", "X-RateLimit-Retry-After"),
-		Dress: func(r *http.Request, k wire.Call) {
-			if k.What == output {
-				return // its address is public, and of a host that the entry does not name
-			}
-			r.Header.Set("Authorization", "Bearer "+e.Token)
-			if k.What == totals {
-				r.Header.Set("X-Agentuity-Orgid", p.org)
-			}
-		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	p.frame = &wire.Frame{Entry: e, Now: p.client.Now, Redact: p.client.Redact}
 	return p, nil
+}
+
+// The calls that differ in what they show of us.
+const (
+	totals = "totals" // names the organization in a header too
+	output = "output" // goes to a public address, of a host that the entry does not name
+)
+
+func (p *Provider) dress(r *http.Request, k wire.Call) {
+	if k.What == output {
+		return
+	}
+	r.Header.Set("Authorization", "Bearer "+p.entry.Token)
+	if k.What == totals {
+		r.Header.Set("X-Agentuity-Orgid", p.org)
+	}
 }
 
 // region is the form of a region's name: it becomes part of a host's name.
@@ -127,33 +131,30 @@ var region = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`)
 // readPlaces reads the regions and the address of their data planes. An entry with an
 // address of its own that names no catalyst has both planes there, as the vendor's client
 // has it.
-func (p *Provider) readPlaces(e entry.Entry) error {
-	for name := range strings.SplitSeq(e.Extra["region"], ",") {
-		name = strings.TrimSpace(name)
-		if name != "" && !region.MatchString(name) {
+func (p *Provider) readPlaces() error {
+	p.regions = strings.FieldsFunc(p.entry.Extra["region"], func(r rune) bool { return r == ',' || r == ' ' })
+	for _, name := range p.regions {
+		if !region.MatchString(name) {
 			return fmt.Errorf("region %q is no region: write it like usc, or several like usc, usw", name)
 		}
-		if name != "" {
-			p.regions = append(p.regions, name)
-		}
 	}
-	p.catalyst = strings.TrimRight(e.Extra["catalyst"], "/")
-	switch {
-	case p.catalyst != "":
-	case e.URL == "" || strings.TrimRight(e.URL, "/") == DefaultURL:
+	p.catalyst = strings.TrimRight(cmp.Or(p.entry.Extra["catalyst"], p.entry.URL, DefaultCatalyst), "/")
+	if p.catalyst == DefaultURL {
 		p.catalyst = DefaultCatalyst
-	default:
-		p.catalyst = strings.TrimRight(e.URL, "/")
 	}
-	u, err := url.Parse(strings.ReplaceAll(p.catalyst, inRegion, "usc"))
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" {
-		return fmt.Errorf("catalyst must look like %s", DefaultCatalyst)
-	}
-	if !strings.Contains(p.catalyst, inRegion) && len(p.regions) > 1 {
+	switch {
+	case p.everywhere():
+	case len(p.regions) > 1:
 		return fmt.Errorf("catalyst has no %s in it, and region names several: each has an address of its own", inRegion)
+	case len(p.regions) == 0:
+		p.regions = []string{""}
 	}
-	return nil
+	_, err := wire.Address("catalyst", strings.ReplaceAll(p.catalyst, inRegion, "usc"), DefaultCatalyst)
+	return err
 }
+
+// everywhere reports whether the data planes differ by region.
+func (p *Provider) everywhere() bool { return strings.Contains(p.catalyst, inRegion) }
 
 // proves refuses an entry that rests on what a listing does not show: nothing would be
 // found, and that would look as if there were nothing.
@@ -164,14 +165,9 @@ func proves(e entry.Entry) error {
 				"use name_prefix, or the label %s with the project's id", label, projectLabel)
 		}
 	}
-	if e.Link.TaskLabel != "" {
-		return errors.New("link.task_label: a listing of agentuity shows no metadata; use link.sandbox: id or name")
-	}
-	if strings.HasPrefix(e.Link.Sandbox, "label:") {
-		return errors.New("link.sandbox: a listing of agentuity shows no metadata; use id or name")
+	if e.Link.TaskLabel != "" || strings.HasPrefix(e.Link.Sandbox, "label:") {
+		return errors.New("link: a listing of agentuity shows no metadata; leave task_label out, " +
+			"and use link.sandbox: id or name")
 	}
 	return nil
 }
-
-// everywhere reports whether the data planes differ by region.
-func (p *Provider) everywhere() bool { return strings.Contains(p.catalyst, inRegion) }

@@ -18,6 +18,18 @@ import (
 // was asked for, by the provider's clock.
 const mark = "sandkeeper-probe-"
 
+// What probes may leave behind. A command that is answered by 500 may stay queued for ever,
+// so that a sandbox in which some of ours are queued is asked less and less, and at last not
+// at all.
+const (
+	mostLeft  = 8                // queued executions of probes in one sandbox
+	freely    = 5                // so many before probes become rare
+	rare      = 10 * time.Minute // since the newest that is queued; doubled by each further one
+	longSince = time.Hour        // a queued one of long ago, by more than two probes, says nothing of now
+	retry     = 200 * time.Millisecond
+	forever   = 24 * time.Hour // how long a job may run in a sandbox that names no time-out of executions
+)
+
 // An execution is one command that a sandbox was asked to run. The vendor does not say since
 // when one is queued; should it ever, that is believed.
 type execution struct {
@@ -27,8 +39,6 @@ type execution struct {
 	ExitCode  *int       `json:"exitCode"`
 	Error     string     `json:"error"`
 	StartedAt wire.Stamp `json:"startedAt"`
-	CreatedAt wire.Stamp `json:"createdAt"`
-	QueuedAt  wire.Stamp `json:"queuedAt"`
 }
 
 // asked is when a probe asked for the execution, if one did.
@@ -41,19 +51,26 @@ func (e *execution) asked() (time.Time, bool) {
 	return time.Unix(at, 0), ours && err == nil
 }
 
-// since is when it was asked for, as far as the execution itself tells.
-func (e *execution) since() time.Time {
-	for _, at := range []wire.Stamp{e.QueuedAt, e.CreatedAt, e.StartedAt} {
-		if !at.IsZero() {
-			return at.Time
-		}
-	}
-	return time.Time{}
-}
-
 // began reports whether it was taken up.
 func (e *execution) began() bool {
 	return e.Status != "queued" && (e.Status != "cancelled" || !e.StartedAt.IsZero())
+}
+
+// judged judges an execution that has come to its end.
+func (e *execution) judged() wire.Half {
+	switch {
+	case e.Status == "queued", e.Status == "running":
+		return wire.Half{}
+	case e.Status == "timeout":
+		return wire.Half{Outcome: reconcile.Hung, Said: "the command timed out"}
+	case e.Status != "completed" && e.Status != "failed":
+		return wire.Unclear("the command is " + wire.Clip(e.Status, 40))
+	case e.ExitCode != nil:
+		return wire.Ran(*e.ExitCode, e.Error)
+	case e.Status == "failed":
+		return wire.Failed(wire.Clip("failed: "+e.Error, 160))
+	}
+	return wire.Ran(0, "")
 }
 
 // A queue is what a sandbox was asked to run and has not.
@@ -89,36 +106,60 @@ func queueOf(all []execution, at time.Time) queue {
 // newestFirst is the order in which the vendor lists by itself. It is turned round if the
 // times say that it is the other way.
 func newestFirst(all []execution) []execution {
-	var first, last time.Time
-	for _, e := range all {
-		if !e.StartedAt.IsZero() {
-			last = e.StartedAt.Time
-			if first.IsZero() {
-				first = last
-			}
-		}
-	}
-	if first.Before(last) {
-		all = slices.Clone(all)
+	begun := slices.DeleteFunc(slices.Clone(all), func(e execution) bool { return e.StartedAt.IsZero() })
+	if n := len(begun); n > 0 && begun[0].StartedAt.Before(begun[n-1].StartedAt.Time) {
 		slices.Reverse(all)
 	}
 	return all
 }
 
-func (p *Provider) queue(ctx context.Context, s reconcile.Sandbox) (queue, error) {
-	in, a, err := fetch[struct {
-		Executions []execution `json:"executions"`
-	}](ctx, p, about(s, "executions"))
-	if err == nil && in.Executions == nil {
-		err = errors.New("the answer lists no executions")
-	}
-	return queueOf(in.Executions, a.Date), err
+// room reports whether one more command may be left behind.
+func (q queue) room() bool {
+	n := len(q.left)
+	return n < freely || n < mostLeft && q.at.Sub(q.left[0]) >= rare<<(n-freely)
 }
 
-// about is a call for what the vendor keeps of a sandbox.
-func about(s reconcile.Sandbox, what string) call {
-	return call{region: s.Region, path: []string{"sandbox", "sandboxes", s.ID, what},
-		query: url.Values{"limit": {"100"}}, Call: wire.Call{What: what}}
+// fails reports whether an earlier probe failed lately, and nothing worked since.
+func (q queue) fails(lately time.Duration) bool {
+	return q.stands && q.running == 0 && q.at.Sub(q.left[0]) < lately
+}
+
+func (p *Provider) queue(ctx context.Context, s reconcile.Sandbox) (queue, error) {
+	in, a, err := ask[struct {
+		Executions []execution `json:"executions"`
+	}](ctx, p, p.about(s, "executions"))
+	if err == nil && in.Data.Executions == nil {
+		err = errors.New("the answer lists no executions")
+	}
+	return queueOf(in.Data.Executions, a.Date), err
+}
+
+// about is a call for what the vendor keeps of a sandbox, newest first.
+func (p *Provider) about(s reconcile.Sandbox, what string) *call {
+	query := url.Values{"limit": {"100"}}
+	if what == "events" {
+		query.Set("direction", "desc")
+	}
+	return p.at(s.Region, what, query, "sandbox", "sandboxes", s.ID, what)
+}
+
+// beside looks for a job that says running for longer than it may, which is the second thing
+// that fails in a sandbox whose commands do.
+func (k *knock) beside(ctx context.Context, exec wire.Half) wire.Half {
+	in, a, _ := ask[struct { // nothing is known where they are lost
+		Jobs []struct {
+			ID        string     `json:"jobId"`
+			Status    string     `json:"status"`
+			StartedAt wire.Stamp `json:"startedAt"`
+		} `json:"jobs"`
+	}](ctx, k.Provider, k.about(k.now, "jobs"))
+	for _, j := range in.Data.Jobs {
+		if ran := a.Date.Sub(j.StartedAt.Time); j.Status == "running" && !j.StartedAt.IsZero() && ran > k.most {
+			exec.Said += fmt.Sprintf("; job %s says running for %s", wire.Clip(j.ID, 40), ran.Round(time.Minute))
+			return twice(exec)
+		}
+	}
+	return exec
 }
 
 // Executions are what the sandbox was asked to run and has not finished. What probes left
@@ -126,43 +167,33 @@ func about(s reconcile.Sandbox, what string) call {
 func (p *Provider) Executions(ctx context.Context, s reconcile.Sandbox) (reconcile.ExecutionsSeen, error) {
 	q, err := p.queue(ctx, s)
 	if err != nil {
-		return reconcile.ExecutionsSeen{}, fmt.Errorf("read executions of sandbox %s of %s: %w", s.ID, p.entry.Name, err)
+		return reconcile.ExecutionsSeen{}, p.frame.Wrap("read executions of sandbox", s.ID, err)
 	}
 	out := reconcile.ExecutionsSeen{Queued: len(q.waiting), Running: q.running}
-	for _, at := range p.sinces(ctx, s, q) {
-		out.QueuedFor = max(out.QueuedFor, q.at.Sub(at))
+	if len(q.waiting) == 0 {
+		p.waiting.Delete(s.ID)
+		return out, nil
 	}
+	before, _ := p.waiting.Load(s.ID)
+	seen, _ := before.(map[string]time.Time)
+	now, told := map[string]time.Time{}, p.told(ctx, s, q.waiting)
+	for _, e := range q.waiting {
+		now[e.ID] = earliest(q.at, e.StartedAt.Time, told[e.ID], seen[e.ID])
+		out.QueuedFor = max(out.QueuedFor, q.at.Sub(now[e.ID]))
+	}
+	p.waiting.Store(s.ID, now)
 	return out, nil
 }
 
-// sinces are since when each execution has been waiting: as it says itself, else as an event
-// of the sandbox does that names it, else since we first saw it.
-func (p *Provider) sinces(ctx context.Context, s reconcile.Sandbox, q queue) []time.Time {
-	if len(q.waiting) == 0 {
-		p.waiting.Delete(s.ID)
-		return nil
+// earliest tells since when one waits: as it says itself, as an event of the sandbox does that
+// names it, or since we first saw it. What is not known is the zero time.
+func earliest(now time.Time, known ...time.Time) time.Time {
+	for _, at := range known {
+		if !at.IsZero() && at.Before(now) {
+			now = at
+		}
 	}
-	seen, _ := p.waiting.Load(s.ID)
-	before, _ := seen.(map[string]time.Time)
-	told := p.told(ctx, s, q.waiting)
-	now := map[string]time.Time{}
-	var out []time.Time
-	for _, e := range q.waiting {
-		at := q.at
-		if old, ok := before[e.ID]; ok {
-			at = old
-		}
-		if event, ok := told[e.ID]; ok && event.Before(at) {
-			at = event
-		}
-		if since := e.since(); !since.IsZero() {
-			at = since
-		}
-		now[e.ID] = at
-		out = append(out, at)
-	}
-	p.waiting.Store(s.ID, now)
-	return out
+	return now
 }
 
 // An event is one moment of a sandbox's life.
@@ -172,30 +203,25 @@ type event struct {
 	CreatedAt wire.Stamp     `json:"createdAt"`
 }
 
+// events are the latest, newest first.
 func (p *Provider) events(ctx context.Context, s reconcile.Sandbox) ([]event, error) {
-	c := about(s, "events")
-	c.query.Set("direction", "desc")
-	in, _, err := fetch[struct {
+	in, _, err := ask[struct {
 		Events []event `json:"events"`
-	}](ctx, p, c)
-	return in.Events, err
+	}](ctx, p, p.about(s, "events"))
+	return in.Data.Events, err
 }
 
 // told is when events first name executions that do not tell it themselves. Without events
 // nothing is told.
 func (p *Provider) told(ctx context.Context, s reconcile.Sandbox, waiting []execution) map[string]time.Time {
-	if !slices.ContainsFunc(waiting, func(e execution) bool { return e.since().IsZero() }) {
+	if !slices.ContainsFunc(waiting, func(e execution) bool { return e.StartedAt.IsZero() }) {
 		return nil
 	}
-	events, err := p.events(ctx, s)
-	if err != nil {
-		return nil
-	}
+	events, _ := p.events(ctx, s) // they only add
 	out := map[string]time.Time{}
 	for _, e := range events {
-		id, _ := e.Event["executionId"].(string)
-		if old, ok := out[id]; id != "" && !e.CreatedAt.IsZero() && (!ok || e.CreatedAt.Before(old)) {
-			out[id] = e.CreatedAt.Time
+		if id, _ := e.Event["executionId"].(string); !e.CreatedAt.IsZero() {
+			out[id] = earliest(e.CreatedAt.Time, out[id])
 		}
 	}
 	return out

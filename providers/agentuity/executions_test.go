@@ -31,8 +31,6 @@ func TestExecutions(t *testing.T) {
 		"one waits, nobody says how long":    {queued(""), nothing, seen(1, 0, 0)},
 		"an event says how long":             {queued(""), told, seen(1, 0, hour)},
 		"the events are lost":                {queued(""), fault, seen(1, 0, 0)},
-		"it says itself: queuedAt":           {since("queuedAt"), nothing, seen(1, 0, hour)},
-		"it says itself: createdAt":          {since("createdAt"), nothing, seen(1, 0, hour)},
 		"it says itself: startedAt":          {since("startedAt"), nothing, seen(1, 0, hour)},
 		"two wait behind one that runs":      {queued("", "", "running"), nothing, seen(2, 1, 0)},
 		"one was overtaken":                  {queued("completed", ""), nothing, seen(0, 0, 0)},
@@ -89,6 +87,30 @@ func TestExecutionsSeenBefore(t *testing.T) {
 	}
 	if _, kept := p.waiting.Load("sbx_1"); !kept {
 		t.Error("what waits is not remembered")
+	}
+}
+
+// What is remembered of a sandbox goes with it: when a whole listing shows it no more.
+func TestExecutionsAreForgottenWithTheirSandbox(t *testing.T) {
+	const list = "GET usc /sandbox"
+	for name, test := range map[string]struct {
+		listing reply
+		kept    bool
+	}{
+		"it is listed":                 {rowsOf(0, 3, 3), true},
+		"it is gone":                   {rowsOf(2, 3, 1), false},
+		"nothing is left":              {rowsOf(0, 0, 0), false},
+		"the listing is not complete":  {fault, true},
+		"the listing lacks what it is": {rowsOf(2, 3, 2), true},
+	} {
+		p := over(t, answering(map[string][]reply{executions: {queued("")}, events: {data(`{"events":[]}`)}, list: {test.listing}}))
+		if _, err := p.Executions(t.Context(), sb1); err != nil {
+			t.Fatal(err)
+		}
+		_, _, _ = listed(t.Context(), p)
+		if _, kept := p.waiting.Load("sbx_1"); kept != test.kept {
+			t.Errorf("%s: what waited in it is remembered %t, want %t", name, kept, test.kept)
+		}
 	}
 }
 
@@ -150,12 +172,15 @@ func TestCheck(t *testing.T) {
 		"an SDK key cannot name the regions": {map[string][]reply{regions: {fails(403, "", "no")}},
 			[]func(*entry.Entry){extra("region", "")}, []string{"credential: create an SDK key"}},
 		"a region fails": {map[string][]reply{list: {rowsOf(0, 3, 3)}, "GET usw /sandbox": {fault}, stats: {count}},
-			[]func(*entry.Entry){extra("region", "usc,usw")}, []string{"listing usw: see that the address", "totals: see that the address"}},
+			[]func(*entry.Entry){extra("region", "usc,usw")}, []string{"listing usw: see that the address"}},
 		"probes keep one alive": {map[string][]reply{list: {idles("30m")}, stats: {count}}, []func(*entry.Entry){every(30 * time.Minute)},
 			[]string{"probes: let probe.every be longer"}},
 		"probes are rarer":                 {map[string][]reply{list: {idles("30m")}, stats: {count}}, []func(*entry.Entry){every(31 * time.Minute)}, nil},
 		"it is never ended for being idle": {map[string][]reply{list: {idles("0s")}, stats: {count}}, []func(*entry.Entry){every(time.Minute)}, nil},
 		"the totals are higher": {map[string][]reply{list: {rowsOf(0, 2, 2)}, stats: {count}}, nil,
+			[]string{"totals: leave region: out"}},
+		"the totals are higher, and what has ended is listed": {map[string][]reply{list: {{200, `{"success":true,"data":{"sandboxes":[` +
+			row("sbx_1", "idle") + "," + row("sbx_2", "idle") + "," + row("sbx_3", "terminated") + `],"total":3}}`, nil}}, stats: {count}}, nil,
 			[]string{"totals: leave region: out"}},
 		"the totals are of more than the project": {map[string][]reply{list: {rowsOf(0, 2, 2)}, stats: {count}},
 			[]func(*entry.Entry){extra("project", "proj_1")}, nil},

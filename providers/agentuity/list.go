@@ -17,43 +17,62 @@ const pageSize = 100
 
 // List reads every page of every region, oldest sandbox first. A region that cannot be read
 // makes the listing incomplete. Where the entry names a project, only its sandboxes are asked
-// for: the cost of a pass follows what is ours.
+// for: the cost of a pass follows what is ours. With a sandbox goes what is remembered of it.
 func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
 	places, err := p.named(ctx)
 	if err != nil {
-		return reconcile.Listing{Provider: p.entry.Name}, fmt.Errorf("list sandboxes of %s: regions: %w", p.entry.Name, err)
+		return reconcile.Listing{Provider: p.entry.Name}, p.frame.Wrap("list", "sandboxes", err)
 	}
-	scopes := make([]wire.Scope, len(places))
-	for i, r := range places {
-		scopes[i] = wire.Scope{Name: r, Read: p.pages(r)}
+	gone := map[any]bool{}
+	p.waiting.Range(func(id, _ any) bool { gone[id] = true; return true })
+	listing, err := p.frame.List(ctx, func(page []reconcile.Sandbox) error {
+		for i := range page {
+			delete(gone, page[i].ID)
+		}
+		return yield(page)
+	}, p.scopes(places)...)
+	if listing.Complete {
+		for id := range gone {
+			p.waiting.Delete(id)
+		}
 	}
-	return p.frame.List(ctx, yield, scopes...)
+	return listing, err
+}
+
+// scopes are the regions, each listed by itself.
+func (p *Provider) scopes(places []string) []wire.Scope {
+	out := make([]wire.Scope, len(places))
+	for i, place := range places {
+		out[i] = wire.Scope{Name: place, Read: p.reader(place).page}
+	}
+	return out
+}
+
+// Named reads the sandboxes that rows name by name.
+func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox, error) {
+	places, err := p.named(ctx)
+	if err != nil {
+		return nil, p.frame.Wrap("find sandbox", value, err)
+	}
+	return p.frame.Named(ctx, value, nil, func(map[string]string) wire.ReadPage { return wire.InTurn(p.scopes(places)) })
 }
 
 // Find finds none: a listing shows no metadata that could name a task.
-func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, error) {
-	return p.frame.Find(ctx, task, func(context.Context, string) (wire.Page, error) {
-		return wire.Page{}, wire.Unable("a listing shows no metadata") // unreachable: New refuses such a link
-	})
-}
+func (*Provider) Find(context.Context, string) ([]reconcile.Sandbox, error) { return nil, nil }
 
 // named are the regions to ask, as the control plane names them now.
 func (p *Provider) named(ctx context.Context) ([]string, error) {
 	if len(p.regions) > 0 {
 		return p.regions, nil
 	}
-	if !p.everywhere() {
-		return []string{""}, nil
-	}
-	a, err := p.client.Read(ctx, wire.Call{What: "regions", URL: p.client.At("cli", "region")})
-	if err != nil {
-		return nil, err
-	}
-	in, err := open[[]struct {
+	in, _, err := ask[[]struct {
 		Region string `json:"region"`
-	}](p, a)
-	if err != nil {
-		return nil, err
+	}](ctx, p, &call{Call: wire.Call{What: "regions", URL: p.client.At("cli", "region")}})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("regions: %w", err)
+	case len(in.Data) == 0:
+		return nil, errors.New("the answer names no region; set region: in the provider's entry")
 	}
 	var all []string
 	if old := p.known.Load(); old != nil {
@@ -65,21 +84,35 @@ func (p *Provider) named(ctx context.Context) ([]string, error) {
 		}
 		all = append(all, r.Region)
 	}
-	if len(in.Data) == 0 {
-		return nil, errors.New("the answer names no region; set region: in the provider's entry")
-	}
 	slices.Sort(all)
 	all = slices.Compact(all)
 	p.known.Store(&all)
 	return all, nil
 }
 
-// places are the regions to ask, as they were named last.
-func (p *Provider) places(ctx context.Context) ([]string, error) {
+// anywhere asks one region after the other, as they were named last, until one has what is
+// looked for. It is gone only when each of them is certain of it; one that is out of order
+// hides nothing of the others.
+func (p *Provider) anywhere(ctx context.Context, look func(place string) error) error {
+	var places []string
+	var err, unknown error
 	if known := p.known.Load(); known != nil {
-		return *known, nil
+		places = *known
+	} else if places, err = p.named(ctx); err != nil {
+		return err
 	}
-	return p.named(ctx)
+	for _, place := range places {
+		if err = look(place); err == nil {
+			return nil
+		}
+		if unknown == nil && !errors.Is(err, reconcile.ErrNotFound) {
+			unknown = err
+		}
+	}
+	if unknown != nil {
+		return unknown
+	}
+	return err
 }
 
 // A reader reads the pages of one region. They are counted by rows, so that who ends moves
@@ -89,85 +122,72 @@ type reader struct {
 	*Provider
 	region string
 	met    map[string]bool
+
+	rows   []box // that were read last
+	total  int
+	answer wire.Answer
 }
 
-// pages reads the pages of a region's sandboxes. The cursor is the number of a row.
-func (p *Provider) pages(place string) wire.ReadPage {
-	r := &reader{Provider: p, region: place, met: map[string]bool{}}
-	return func(ctx context.Context, cursor string) (wire.Page, error) {
-		from, _ := strconv.Atoi(cursor) // "" is the first; the others are our own
-		rows, a, from, err := r.joined(ctx, from)
-		if err != nil {
-			return wire.Page{}, err
-		}
-		return r.page(rows, a, from)
+func (p *Provider) reader(place string) *reader {
+	return &reader{Provider: p, region: place, met: map[string]bool{}}
+}
+
+// page reads a page. The cursor is the number of a row.
+func (r *reader) page(ctx context.Context, cursor string) (wire.Page, error) {
+	from, _ := strconv.Atoi(cursor) // "" is the first; the others are our own
+	from, err := r.joined(ctx, from)
+	if err != nil {
+		return wire.Page{}, err
 	}
+	before := len(r.met)
+	out, err := wire.PageOf(r.answer, "", r.rows, func(b *box) reconcile.Sandbox {
+		r.met[b.ID] = true
+		b.Region = r.home(b.Region, r.region)
+		if b.Project == nil && r.project != "" {
+			b.Project = &named{ID: r.project} // which was asked for; a get shows whether that is so
+		}
+		return r.sandbox(b, r.answer.Date)
+	})
+	next := from + len(r.rows)
+	switch {
+	case err != nil:
+	case next < r.total && len(r.met) == before, next >= r.total && len(r.met) < r.total:
+		err = fmt.Errorf("the listing shows %d sandboxes and says that there are %d", len(r.met), r.total)
+	case next < r.total:
+		out.Next = strconv.Itoa(next - 1)
+	}
+	return out.Alive(), err // what has ended may stand there for long
 }
 
-// A rowset is one page on the wire.
-type rowset struct {
-	Sandboxes []box `json:"sandboxes"`
-	Total     *int  `json:"total"`
-}
-
-// joined reads rows that begin with one that was read before.
-func (r *reader) joined(ctx context.Context, from int) (rowset, wire.Answer, int, error) {
+// joined reads rows that begin with one that was read before, and says which row that is.
+func (r *reader) joined(ctx context.Context, from int) (int, error) {
 	for back := 10; ; back *= 3 {
-		rows, a, err := r.rows(ctx, from)
-		if err != nil || from == 0 || len(rows.Sandboxes) > 0 && r.met[rows.Sandboxes[0].ID] {
-			return rows, a, from, err
+		err := r.read(ctx, from)
+		if err != nil || from == 0 || len(r.rows) > 0 && r.met[r.rows[0].ID] {
+			return from, err
 		}
 		from = max(0, from-back) // so many may have ended since
 	}
 }
 
-func (r *reader) rows(ctx context.Context, from int) (rowset, wire.Answer, error) {
+func (r *reader) read(ctx context.Context, from int) error {
 	query := url.Values{"limit": {strconv.Itoa(pageSize)}, "offset": {strconv.Itoa(from)}, "sort": {"created"},
 		"direction": {"asc"}}
 	if r.project != "" {
 		query.Set("projectId", r.project)
 	}
-	rows, a, err := fetch[rowset](ctx, r.Provider, call{region: r.region, path: []string{"sandbox"}, query: query,
-		Call: wire.Call{What: "list", Max: wire.MaxPage}})
-	if err == nil && (rows.Sandboxes == nil || rows.Total == nil) {
-		err = errors.New("the answer is no page: it lacks sandboxes or total")
-	}
-	return rows, a, err
-}
-
-// page is what the rows show. What has ended is left out: it may stand there for long.
-func (r *reader) page(rows rowset, a wire.Answer, from int) (wire.Page, error) {
-	out := wire.Page{Sandboxes: make([]reconcile.Sandbox, 0, len(rows.Sandboxes)), Date: a.Date}
-	fresh := 0
-	for i := range rows.Sandboxes {
-		b := &rows.Sandboxes[i]
-		if b.ID == "" {
-			return wire.Page{}, fmt.Errorf("item %d has no id", i)
-		}
-		if r.met[b.ID] {
-			continue
-		}
-		fresh++
-		r.met[b.ID] = true
-		if s := r.listed(b, a); s.State != reconcile.SandboxEnded {
-			out.Sandboxes = append(out.Sandboxes, s)
-		}
-	}
-	next := from + len(rows.Sandboxes)
+	c := r.at(r.region, "list", query, "sandbox")
+	c.Max = wire.MaxPage
+	in, a, err := ask[struct {
+		Sandboxes []box `json:"sandboxes"`
+		Total     *int  `json:"total"`
+	}](ctx, r.Provider, c)
 	switch {
-	case next < *rows.Total && fresh == 0, next >= *rows.Total && len(r.met) < *rows.Total:
-		return wire.Page{}, fmt.Errorf("the listing shows %d sandboxes and says that there are %d", len(r.met), *rows.Total)
-	case next < *rows.Total:
-		out.Next = strconv.Itoa(next - 1)
+	case err != nil:
+		return err
+	case in.Data.Sandboxes == nil || in.Data.Total == nil:
+		return errors.New("the answer is no page: it lacks sandboxes or total")
 	}
-	return out, nil
-}
-
-// listed is a row. It is of the project that was asked for; a get shows whether that is so.
-func (r *reader) listed(b *box, a wire.Answer) reconcile.Sandbox {
-	if b.Project == nil && r.project != "" {
-		b.Project = &named{ID: r.project}
-	}
-	b.Region = r.home(b.Region, r.region)
-	return r.sandbox(b, a.Date)
+	r.rows, r.total, r.answer = in.Data.Sandboxes, *in.Data.Total, a
+	return nil
 }

@@ -244,6 +244,30 @@ func TestTemplate(t *testing.T) {
 			t.Errorf("%s: sent %q, want %q", name, d.sent[0], want)
 		}
 	}
+	for name, want := range map[string]string{"base": "base%3Alatest", "base:v2": "base%3Av2", "snp_1": "snp_1", "sss_1": "sss_1"} {
+		d := answering(with(lineage, reply{200, entryOf(""), nil}))
+		got, err := over(t, d).Template(t.Context(), name)
+		if err != nil || got.Name != name || !strings.Contains(d.sent[0], "snapshot="+want+" ") {
+			t.Errorf("Template(%s) = %+v, %v; sent %q, want it to ask for %s", name, got, err, d.sent[0], want)
+		}
+	}
+	for name, test := range map[string]struct {
+		template string
+		answer   reply
+		want     reconcile.TemplateState
+		err      error
+	}{
+		"it has no lineage":             {"snp_1", data(`{"snapshotId":"snp_1"}`), reconcile.TemplateActive, nil},
+		"it has none, and is not there": {"snp_1", fails(404, "SNAPSHOT_NOT_FOUND", "x"), reconcile.TemplateMissing, nil},
+		"it has none, and nobody knows": {"snp_1", fault, "", errAny},
+		"it has none, and no id":        {"snp_1", data(`{}`), "", errAny},
+		"a name has none":               {"base", data(`{"snapshotId":"snp_1"}`), reconcile.TemplateMissing, nil},
+	} {
+		d := answering(map[string][]reply{lineage: {data(`{"lineage":[]}`)}, "GET usc /sandbox/snapshots/" + test.template: {test.answer}})
+		if got, err := over(t, d).Template(t.Context(), test.template); got.State != test.want || !is(err, test.err) {
+			t.Errorf("%s: Template = %+v, %v; want %q, %v", name, got, err, test.want, test.err)
+		}
+	}
 	d := answering(map[string][]reply{lineage: {{200, entryOf(`,"deleted":true`), nil}},
 		"GET usw /sandbox/snapshots/lineage": {{200, entryOf(""), nil}}})
 	if got, err := over(t, d, extra("region", "usc,usw")).Template(t.Context(), "base:v2"); err != nil || got.State != reconcile.TemplateActive {

@@ -1,12 +1,13 @@
 package agentuity
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
@@ -27,44 +28,18 @@ func (p *Provider) look(ctx context.Context, id string) (reconcile.Sandbox, erro
 	return p.sandbox(&b, a.Date), err
 }
 
-// get asks one region after the other, until one has it. It is gone only when each of them is
-// certain of it; one that is out of order hides nothing of the others.
+// get finds a sandbox in whichever region it is, also one that was deleted.
 func (p *Provider) get(ctx context.Context, id string) (b box, a wire.Answer, err error) {
-	places, err := p.places(ctx)
-	if err != nil {
-		return b, a, fmt.Errorf("regions: %w", err)
-	}
-	var unknown error
-	for _, r := range places {
-		b, a, err = p.getIn(ctx, r, id)
-		if err == nil {
-			return b, a, nil
+	err = p.anywhere(ctx, func(place string) error {
+		c := p.at(place, "get", url.Values{"includeDeleted": {"true"}}, "sandbox", id)
+		in, got, err := ask[box](ctx, p, c)
+		if err == nil && in.Data.ID != id { // nothing that this vendor does explains it
+			err = fmt.Errorf("the answer is not sandbox %s: it is %q", id, wire.Clip(in.Data.ID, 80))
 		}
-		if unknown == nil && !errors.Is(err, reconcile.ErrNotFound) {
-			unknown = err
-		}
-	}
-	return b, a, cmp.Or(unknown, err)
-}
-
-func (p *Provider) getIn(ctx context.Context, place, id string) (box, wire.Answer, error) {
-	c := call{region: place, path: []string{"sandbox", id}, query: url.Values{"includeDeleted": {"true"}},
-		Call: wire.Call{What: "get"}}
-	a, err := p.send(ctx, &c, p.client.Read)
-	if err != nil {
-		return box{}, a, err
-	}
-	in, err := open[box](p, a)
-	b := in.Data
-	switch {
-	case err != nil:
-	case b.ID == "":
-		err = errors.New("the answer is no sandbox: it has no id")
-	case b.ID != id:
-		err = fmt.Errorf("%w: %s", wire.ErrAnother, wire.Clip(b.ID, 80))
-	default:
+		b, a = in.Data, got
 		b.Region = p.home(b.Region, c.region)
-	}
+		return err
+	})
 	return b, a, err
 }
 
@@ -91,25 +66,23 @@ func (p *Provider) end(ctx context.Context, now reconcile.Sandbox) (reconcile.Te
 	if err == nil || errors.Is(err, reconcile.ErrNotFound) {
 		return reconcile.TerminateAccepted, nil
 	}
-	return turned(a, err)
+	return wire.Unchanged(a, err, refusals...)
 }
 
-// change asks once for a change of a sandbox: its end, or what verb says. A 409 means that
-// it is busy or in another state, and nothing was done.
+// refusals are the statuses by which the vendor refuses for good.
+var refusals = []int{http.StatusBadRequest, http.StatusPaymentRequired, http.StatusUnprocessableEntity}
+
+// change asks once for a change of a sandbox: its end, or what verb says. A 409 means that it
+// is busy, in another state, or that its checkpoint is still being written.
 func (p *Provider) change(ctx context.Context, s reconcile.Sandbox, method string, verb ...string) (
 	envelope[any], wire.Answer, error,
 ) {
-	c := call{region: s.Region, path: append([]string{"sandbox", s.ID}, verb...),
-		Call: wire.Call{What: "change", Method: method}}
+	c := p.at(s.Region, "change", url.Values{}, append([]string{"sandbox", s.ID}, verb...)...)
+	c.Method = method
 	if len(verb) > 0 {
 		c.Timeout = slowTurn
 	}
-	a, err := p.send(ctx, &c, p.client.Once)
-	if err != nil {
-		return envelope[any]{}, a, err
-	}
-	in, err := open[any](p, a)
-	return in, a, err
+	return ask[any](ctx, p, c)
 }
 
 // Suspend pauses the sandbox: a checkpoint of it is kept. The vendor ends it when its paused
@@ -125,31 +98,76 @@ func (p *Provider) Resume(ctx context.Context, expected reconcile.Sandbox) error
 
 func (p *Provider) turns() wire.Turns {
 	return wire.Turns{
-		Look:    p.look,
-		Stop:    p.pause,
-		Start:   p.resume,
+		Look: p.look,
+		Stop: func(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
+			in, a, err := p.change(ctx, now, http.MethodPost, "pause")
+			switch {
+			case err != nil:
+				return wire.Unchanged(a, err, refusals...)
+			case states[in.Status] == reconcile.SandboxSuspended:
+				return reconcile.TerminateDone, nil
+			}
+			return reconcile.TerminateAccepted, nil
+		},
+		Start: func(ctx context.Context, now reconcile.Sandbox) error {
+			_, a, err := p.change(ctx, now, http.MethodPost, "resume")
+			return wire.Unstarted(a, err)
+		},
 		Resting: func(reconcile.Sandbox) reconcile.Termination { return reconcile.TerminateDone },
 	}
 }
 
-func (p *Provider) pause(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
-	in, a, err := p.change(ctx, now, http.MethodPost, "pause")
-	switch {
-	case errors.Is(err, reconcile.ErrNotFound):
-		return reconcile.TerminateGone, nil
-	case err != nil:
-		return turned(a, err)
-	case states[in.Status] == reconcile.SandboxSuspended:
-		return reconcile.TerminateDone, nil
-	}
-	return reconcile.TerminateAccepted, nil
+// Template reads a snapshot by name, name:tag or id. Snapshots have no state: one is there,
+// or it was deleted.
+func (p *Provider) Template(ctx context.Context, name string) (reconcile.Template, error) {
+	return p.frame.Template(ctx, "snapshot", name, p.snapshot)
 }
 
-// resume meets a 409 also while the checkpoint is still being written.
-func (p *Provider) resume(ctx context.Context, now reconcile.Sandbox) error {
-	_, a, err := p.change(ctx, now, http.MethodPost, "resume")
-	if err != nil && a.Status == http.StatusConflict {
-		return wire.Held(err)
+// snapshotID is the form of a snapshot's id.
+var snapshotID = regexp.MustCompile(`^(snp|sss)_`)
+
+// snapshot finds one in whichever region it is.
+func (p *Provider) snapshot(ctx context.Context, name string) (t reconcile.Template, a wire.Answer, err error) {
+	t = reconcile.Template{Name: name, Raw: "there", State: reconcile.TemplateActive}
+	err = p.anywhere(ctx, func(place string) (err error) {
+		t.ID, a, err = p.snapshotIn(ctx, place, name)
+		return err
+	})
+	return t, a, err
+}
+
+// snapshotIn asks for the lineage, which begins with the snapshot itself, takes an id or a name
+// with its tag, and tells what was deleted. What has no lineage is asked for by its id.
+func (p *Provider) snapshotIn(ctx context.Context, place, name string) (string, wire.Answer, error) {
+	isID := snapshotID.MatchString(name)
+	ref := name
+	if !isID && !strings.Contains(name, ":") {
+		ref += ":latest"
 	}
-	return err
+	in, a, err := ask[struct {
+		Lineage []snapshot `json:"lineage"`
+	}](ctx, p, p.at(place, "lineage", url.Values{"snapshot": {ref}, "limit": {"1"}}, "sandbox", "snapshots", "lineage"))
+	found := in.Data.Lineage
+	if err == nil && found != nil && len(found) == 0 && isID {
+		var one envelope[snapshot]
+		one, a, err = ask[snapshot](ctx, p, p.at(place, "snapshot", url.Values{}, "sandbox", "snapshots", name))
+		found = []snapshot{one.Data}
+	}
+	switch {
+	case err != nil:
+		return "", a, err
+	case found == nil:
+		return "", a, errors.New("the answer is no lineage")
+	case len(found) == 0 || found[0].Deleted:
+		return "", a, fmt.Errorf("%w: it was deleted, or never was", reconcile.ErrNotFound)
+	case found[0].Snapshot == "":
+		return "", a, errors.New("the answer is no snapshot: it has no id")
+	}
+	return found[0].Snapshot, a, nil
+}
+
+// Activate cannot do anything: no snapshot is ever inactive.
+func (p *Provider) Activate(_ context.Context, name string) error {
+	return p.frame.Wrap("activate snapshot", name,
+		wire.Unable("a snapshot of agentuity is there or deleted, and never inactive"))
 }

@@ -1,8 +1,8 @@
 package agentuity
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -93,31 +93,72 @@ func other(is *named, want string) bool {
 // An envelope is around every answer. Few hold something beside the data.
 type envelope[T any] struct {
 	Success *bool  `json:"success"`
-	Message string `json:"message"`
 	Code    string `json:"code"`
 	Data    T      `json:"data"`
 	Status  string `json:"status"`      // of a sandbox that is paused
 	Resumed bool   `json:"autoResumed"` // by a command
 }
 
-// open reads an answer. One that says 200 and no success is a refusal.
-func open[T any](p *Provider, a wire.Answer) (envelope[T], error) {
-	var in envelope[T]
-	if err := wire.DecodePage(p.client, a, &in); err != nil {
-		return in, err
+// busyCode is of a sandbox that runs something.
+const busyCode = "SANDBOX_BUSY"
+
+// meant are the statuses that the vendor's codes stand for.
+var meant = map[string]int{
+	busyCode: http.StatusConflict, "SANDBOX_NOT_FOUND": http.StatusNotFound, "SNAPSHOT_NOT_FOUND": http.StatusNotFound,
+}
+
+// A call goes to the data plane of a region, unless its address names no region.
+type call struct {
+	wire.Call
+	region string // where it was answered, after it
+}
+
+// at is a call for a thing in a region.
+func (p *Provider) at(place, what string, query url.Values, path ...string) *call {
+	if p.org != "" {
+		query.Set("orgId", p.org)
 	}
-	if in.Success == nil {
-		return in, fmt.Errorf("%w: it does not say success", wire.ErrNotAPI)
+	address := wire.Join(p.catalyst, path...)
+	if len(query) > 0 {
+		address += "?" + query.Encode()
 	}
-	if !*in.Success {
-		words := wire.Clip(p.client.Redact(strings.TrimSpace(in.Code+" "+in.Message)), 300)
-		r := &wire.Refusal{Status: a.Status, Words: words}
-		if absent(in.Code, "") {
-			r.Kind = reconcile.ErrNotFound
-		}
-		return in, r
+	return &call{wire.Call{What: what, URL: address}, place}
+}
+
+// there is the call with the region in its address.
+func (c *call) there() wire.Call {
+	k := c.Call
+	k.URL = strings.ReplaceAll(k.URL, inRegion, c.region)
+	return k
+}
+
+// ask makes a call and opens the envelope of its answer: again where it only reads, once where
+// it names a method. A region that does not hold the sandbox names the one that does, and did
+// nothing; that one is asked instead, once. What says 200 and no success is a refusal, with
+// the status that its code stands for.
+func ask[T any](ctx context.Context, p *Provider, c *call) (in envelope[T], a wire.Answer, err error) {
+	how := p.client.Read
+	if c.Method != "" {
+		how = p.client.Once
 	}
-	return in, nil
+	a, err = how(ctx, c.there())
+	to := a.Header.Get("X-Agentuity-Region")
+	if a.Status == http.StatusMisdirectedRequest && to != c.region && region.MatchString(to) && p.everywhere() {
+		c.region = to
+		a, err = how(ctx, c.there())
+	}
+	if err == nil {
+		err = wire.DecodePage(p.client, a, &in)
+	}
+	switch {
+	case err != nil:
+	case in.Success == nil:
+		err = fmt.Errorf("%w: it does not say success", wire.ErrNotAPI)
+	case !*in.Success:
+		a.Status = cmp.Or(meant[in.Code], http.StatusUnprocessableEntity)
+		err = p.client.Refuse(a)
+	}
+	return in, a, err
 }
 
 // said reads the error of an answer, with the number by which the vendor's support finds it.
@@ -135,76 +176,8 @@ func certain(a wire.Answer, s wire.Said) bool {
 	if a.Status == http.StatusGone {
 		return wire.IsJSON(a.Header) || len(a.Body) == 0
 	}
-	return absent(s.Code, s.Text)
-}
-
-func absent(code, words string) bool {
-	words = strings.ToLower(words)
-	return code == "SANDBOX_NOT_FOUND" || code == "SNAPSHOT_NOT_FOUND" ||
-		code == "" && (strings.HasPrefix(words, "sandbox") || strings.HasPrefix(words, "snapshot")) &&
-			strings.Contains(words, "not found")
-}
-
-// A call goes to the data plane of a region.
-type call struct {
-	wire.Call
-	region string // where it was answered, after it
-	path   []string
-	query  url.Values
-}
-
-// A sender makes one call: [wire.Client.Read] or [wire.Client.Once].
-type sender func(context.Context, wire.Call) (wire.Answer, error)
-
-// send makes a call. A region that does not hold the sandbox names the one that does, and
-// did nothing; that one is asked instead, once.
-func (p *Provider) send(ctx context.Context, c *call, how sender) (wire.Answer, error) {
-	a, err := how(ctx, p.addressed(c))
-	to := a.Header.Get("X-Agentuity-Region")
-	if err != nil || a.Status != http.StatusMisdirectedRequest || to == c.region || !region.MatchString(to) ||
-		!p.everywhere() {
-		return a, err
-	}
-	c.region = to
-	return how(ctx, p.addressed(c))
-}
-
-func (p *Provider) addressed(c *call) wire.Call {
-	query := url.Values{}
-	for key, values := range c.query {
-		query[key] = values
-	}
-	if p.org != "" {
-		query.Set("orgId", p.org)
-	}
-	k := c.Call
-	k.URL = wire.Join(strings.ReplaceAll(p.catalyst, inRegion, c.region), c.path...)
-	if len(query) > 0 {
-		k.URL += "?" + query.Encode()
-	}
-	return k
-}
-
-// fetch reads a thing from where a sandbox is.
-func fetch[T any](ctx context.Context, p *Provider, c call) (T, wire.Answer, error) {
-	a, err := p.send(ctx, &c, p.client.Read)
-	if err != nil {
-		var none T
-		return none, a, err
-	}
-	in, err := open[T](p, a)
-	return in.Data, a, err
-}
-
-// turned tells what the answer to a change means, where it is no success.
-func turned(a wire.Answer, err error) (reconcile.Termination, error) {
-	var no *wire.Refusal
-	switch {
-	case a.Status == http.StatusConflict: // another one is under way, or it is in another state
-		return "", wire.Held(err)
-	case a.Status == http.StatusBadRequest, a.Status == http.StatusPaymentRequired,
-		a.Status == http.StatusUnprocessableEntity, a.OK() && errors.As(err, &no):
-		return reconcile.TerminateRefused, err
-	}
-	return "", err
+	words := strings.ToLower(s.Text)
+	return meant[s.Code] == http.StatusNotFound ||
+		s.Code == "" && strings.Contains(words, "not found") &&
+			(strings.HasPrefix(words, "sandbox") || strings.HasPrefix(words, "snapshot"))
 }

@@ -7,14 +7,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
-
-// openCall is a call without a credential, to see whether the Worker answers everybody.
-const openCall = "list without a token"
 
 var errNoWorker = wire.Unable("the control plane alone does not say; give worker_url")
 
@@ -35,7 +34,7 @@ func (p *Provider) Logs(ctx context.Context, s reconcile.Sandbox, limit int) (st
 	default:
 		return p.worker.Tail(string(a.Body), limit), nil
 	}
-	return "", fmt.Errorf("read the log of sandbox %s of %s: %w", s.ID, p.entry.Name, err)
+	return "", p.frame.Wrap("read the log of sandbox", s.ID, err)
 }
 
 // Usage is what the sandbox uses, as the Worker measures it. It knows no limit.
@@ -47,16 +46,12 @@ func (p *Provider) Usage(ctx context.Context, s reconcile.Sandbox) (reconcile.Re
 		CPU    *float64 `json:"cpu_percent"`
 		Memory float64  `json:"memory_mb"`
 	}
-	a, err := p.worker.Once(ctx, wire.Call{What: "usage", Method: http.MethodGet, Inside: true,
-		URL: p.worker.At(s.ID, "resources")})
-	if err == nil {
-		err = p.worker.Decode(a, &in)
-	}
+	_, err := p.worker.Ask(ctx, wire.Call{What: "usage", Inside: true, URL: p.worker.At(s.ID, "resources")}, &in)
 	if err == nil && in.CPU == nil {
 		err = errors.New("the answer holds no measurement")
 	}
 	if err != nil {
-		return reconcile.Resources{}, fmt.Errorf("measure sandbox %s of %s: %w", s.ID, p.entry.Name, err)
+		return reconcile.Resources{}, p.frame.Wrap("measure sandbox", s.ID, err)
 	}
 	return reconcile.Resources{CPUPercent: *in.CPU, MemoryUsed: int64(in.Memory * (1 << 20))}, nil
 }
@@ -66,19 +61,11 @@ func (p *Provider) Quotas(ctx context.Context) ([]reconcile.Quota, error) {
 	if p.control == nil {
 		return nil, wire.Unable("the Worker does not say; give account, application and token")
 	}
-	app, _, err := p.application(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read quotas of %s: %w", p.entry.Name, err)
-	}
-	if app.Max <= 0 {
-		return nil, nil
+	app, err := p.control.read(ctx)
+	if err != nil || app.Max <= 0 {
+		return nil, p.frame.Wrap("read", "quotas", err)
 	}
 	return []reconcile.Quota{{Name: "instances of " + wire.Clip(app.Name, 80), Used: app.running(), Limit: app.Max}}, nil
-}
-
-// running is about how many containers run for objects.
-func (a application) running() float64 {
-	return a.Health.Instances.Active + a.Health.Instances.Assigned
 }
 
 var controlFixes = wire.Fixes{
@@ -89,6 +76,7 @@ var controlFixes = wire.Fixes{
 var workerFixes = wire.Fixes{
 	Refused: "set worker_token: to the secret that the Worker compares with (ADMIN_TOKEN of the example Worker)",
 	URL:     "set worker_url: to the address of the admin API, for example " + exampleWorker,
+	Key:     keyWorkerURL,
 }
 
 // Check tests each half that is configured, and says which is.
@@ -100,121 +88,157 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 	if p.worker != nil {
 		out = append(out, p.checkWorker(ctx)...)
 	}
-	return append(out, p.halves())
+	return append(out, p.checkHalves(ctx))
 }
 
-// halves says what is configured, and what it leaves undone.
-func (p *Provider) halves() reconcile.CheckResult {
-	r := reconcile.CheckResult{What: "halves", OK: true,
-		Said: "control plane and Worker: records are joined with containers"}
+// checkHalves says what is configured and what it leaves undone. Where records and containers
+// can be joined, but none is, one half is not of the other.
+func (p *Provider) checkHalves(ctx context.Context) reconcile.CheckResult {
+	const what = "halves"
 	switch {
-	case p.worker == nil && p.entry.Extra[keyInstances] == "true":
-		r.Said = "control plane alone, with instance_api: containers are seen and ended, nothing is probed"
-	case p.worker == nil:
-		r.Said = "control plane alone: containers are seen, nothing is ended or probed, labels and tasks are not known"
 	case p.control == nil:
-		r.Said = "Worker alone: what it says is believed; a container without a record is not seen"
+		return wire.Well(what, "Worker alone: what it says is believed; a container without a record is not seen")
+	case p.worker == nil && p.control.kills:
+		return wire.Well(what, "control plane alone, with instance_api: containers are seen and ended, nothing is probed")
+	case p.worker == nil:
+		return wire.Well(what, "control plane alone: containers are seen, nothing is ended or probed, "+
+			"labels and tasks are not known")
 	}
-	return r
+	j, err := p.join(ctx)
+	if err == nil {
+		err = each(ctx, j.containers, func(pair, time.Time) {})
+	}
+	if err != nil {
+		return wire.Ill(what, "not compared: "+err.Error(), "mend what the lines above say of either")
+	}
+	running, met := 0, 0
+	for _, of := range j.records {
+		if of.runs() {
+			running++
+		}
+		if of.runs() && j.met[of.record] {
+			met++
+		}
+	}
+	said := fmt.Sprintf("control plane and Worker: %d of %d records that say running have a container there", met, running)
+	if running > 0 && met == 0 {
+		return wire.Ill(what, said, "see that application: is the one in which the Worker runs its containers")
+	}
+	return wire.Well(what, said)
 }
 
 func (p *Provider) checkControl(ctx context.Context) []reconcile.CheckResult {
-	app, _, err := p.application(ctx)
+	app, err := p.control.read(ctx)
 	if err != nil {
-		r := controlFixes.Failed("application", err)
-		r.Fix = cmp.Or(p.known(ctx, err), r.Fix)
-		return []reconcile.CheckResult{r}
+		line := controlFixes.Failed("application", err)
+		line.Fix = cmp.Or(p.control.known(ctx, err), line.Fix)
+		return []reconcile.CheckResult{line}
 	}
-	said := fmt.Sprintf("%s, about %.0f of at most %.0f instances run", wire.Clip(app.Name, 80), app.running(), app.Max)
-	listing := p.frame.CheckListing(ctx, p.containers, controlFixes)
+	listing := p.frame.CheckListing(ctx, p.pages(p.control.pages("")), controlFixes)
 	listing.What = "containers"
-	return []reconcile.CheckResult{{What: "application", OK: true, Said: said}, listing}
+	return []reconcile.CheckResult{wire.Well("application", fmt.Sprintf("%s, about %.0f of at most %.0f instances run",
+		wire.Clip(app.Name, 80), app.running(), app.Max)), listing}
 }
 
 // known names the applications that there are, where the one that is configured is not.
-func (p *Provider) known(ctx context.Context, err error) string {
+func (c *control) known(ctx context.Context, err error) string {
 	if !errors.Is(err, reconcile.ErrNotFound) {
 		return ""
 	}
-	var in envelope[[]application]
-	k := wire.Call{What: "applications",
-		URL: p.control.At("accounts", p.entry.Extra[keyAccount], "containers", "applications")}
-	if _, err := p.control.Get(ctx, k, &in); err != nil || len(in.Result) == 0 {
-		return ""
-	}
+	all, _, _ := result[[]application](ctx, c, "applications", c.At("accounts", c.account, "containers", "applications"))
 	var names []string
-	for _, a := range in.Result {
+	for _, a := range all {
 		names = append(names, a.ID+" ("+a.Name+")")
+	}
+	if len(names) == 0 {
+		return ""
 	}
 	return "set application: to one of " + wire.Clip(strings.Join(names, ", "), 300)
 }
 
 func (p *Provider) checkWorker(ctx context.Context) []reconcile.CheckResult {
-	page, a, next, err := p.registry(ctx, "")
+	in, err := p.worker.page(ctx, "")
+	read := func(context.Context, string) (wire.Page, error) { return p.shown(in), err }
+	listing := p.frame.CheckListing(ctx, read, workerFixes)
+	listing.What = "Worker"
 	if err != nil {
-		return []reconcile.CheckResult{workerFixes.Failed("Worker", err)}
+		return []reconcile.CheckResult{listing}
 	}
-	owned := 0
-	for i := range page {
-		if p.sandbox(pair{record: &page[i], blind: true}, a.Date).Owned {
-			owned++
-		}
+	out := []reconcile.CheckResult{listing, p.worker.checkOpen(ctx), checkContainers(in.pairs)}
+	if in.next == "" {
+		out = append(out, p.worker.checkStats(ctx, in.pairs))
 	}
-	out := []reconcile.CheckResult{
-		{What: "Worker", OK: true, Said: fmt.Sprintf("first page: %d records, %d owned", len(page), owned)},
-		p.checkOpen(ctx),
-	}
-	if next == "" {
-		out = append(out, p.checkStats(ctx, len(page)))
-	}
-	return append(out, p.checkAudit(ctx))
+	return append(out, p.worker.checkAudit(ctx))
 }
+
+// openCall is a call without a credential, to see whether the Worker answers everybody.
+const openCall = "list without a token"
 
 // checkOpen warns of a Worker that answers everybody, as the runbook's did.
-func (p *Provider) checkOpen(ctx context.Context) reconcile.CheckResult {
-	r := reconcile.CheckResult{What: "Worker's token", OK: true, Said: "a call without it is refused"}
-	a, err := p.worker.Once(ctx, wire.Call{What: openCall, Method: http.MethodGet, Inside: true,
-		URL: p.worker.At("list") + "?limit=1", Max: wire.MaxPage})
+func (w *worker) checkOpen(ctx context.Context) reconcile.CheckResult {
+	const what = "Worker's token"
+	a, err := w.Once(ctx, wire.Call{What: openCall, Method: http.MethodGet, Inside: true, URL: w.At("list") + "?limit=1",
+		Max: wire.MaxPage})
 	switch {
 	case err != nil:
-		r.Said = "not tested: " + wire.Clip(err.Error(), 160)
+		return wire.Well(what, "not tested: "+wire.Clip(err.Error(), 160))
 	case a.OK():
-		r.OK, r.Said = false, "the Worker answers without a token: everybody can list, and perhaps end, sandboxes"
-		r.Fix = "let the Worker demand Authorization: Bearer on every path of the admin API"
+		return wire.Ill(what, "the Worker answers without a token: everybody can list, and perhaps end, sandboxes",
+			"let the Worker demand Authorization: Bearer on every path of the admin API")
 	}
-	return r
+	return wire.Well(what, "a call without it is refused")
 }
 
-// checkStats holds the Worker's counters against its list.
-func (p *Provider) checkStats(ctx context.Context, listed int) reconcile.CheckResult {
+// checkContainers warns of a Worker that never tells of the containers behind its records.
+func checkContainers(records []pair) reconcile.CheckResult {
+	const what = "Worker's containers"
+	tells := func(of pair) bool { return of.runs() && of.record.Container != "" }
+	switch {
+	case slices.ContainsFunc(records, tells):
+		return wire.Well(what, "records tell what runs behind them")
+	case slices.ContainsFunc(records, pair.runs):
+		return wire.Ill(what, "no record tells what runs behind it: record-without-container finds only what failed",
+			"let the Worker's list tell container: running, stopped, missing or unknown, as deploy/cloudflare-worker does")
+	}
+	return wire.Well(what, "no record says running yet")
+}
+
+// checkStats holds the Worker's counters against its list. Whether they count what failed, and
+// what is in states that nobody else knows, is the Worker's to say.
+func (w *worker) checkStats(ctx context.Context, records []pair) reconcile.CheckResult {
+	const what = "Worker's counts"
 	var in struct {
 		Active       *int `json:"active"`
 		Provisioning int  `json:"provisioning"`
 		Terminating  int  `json:"terminating"`
 	}
-	_, err := p.worker.Get(ctx, wire.Call{What: "stats", URL: p.worker.At("stats")}, &in)
-	r := reconcile.CheckResult{What: "Worker's counts", OK: true, Said: "it has no stats"}
-	if err != nil || in.Active == nil {
-		return r
+	if _, err := w.Get(ctx, wire.Call{What: "stats", URL: w.At("stats")}, &in); err != nil || in.Active == nil {
+		return wire.Well(what, "it has no stats")
+	}
+	named := 0
+	for _, of := range records {
+		switch ofRecord[of.record.Status] {
+		case reconcile.SandboxRunning, reconcile.SandboxCreating, reconcile.SandboxDeleting:
+			named++
+		}
 	}
 	counted := *in.Active + in.Provisioning + in.Terminating
-	r.Said = fmt.Sprintf("%d counted, %d listed", counted, listed)
-	if counted != listed {
-		r.OK, r.Fix = false, "see that the Worker counts and lists the same registry; its GET /audit names what differs"
+	said := fmt.Sprintf("%d counted, %d listed", counted, len(records))
+	if counted < named || counted > len(records) {
+		return wire.Ill(what, said, "let the Worker count and list the same registry; its GET /audit names what differs")
 	}
-	return r
+	return wire.Well(what, said)
 }
 
 // checkAudit shows what the Worker itself finds, where it looks.
-func (p *Provider) checkAudit(ctx context.Context) reconcile.CheckResult {
+func (w *worker) checkAudit(ctx context.Context) reconcile.CheckResult {
 	var in struct {
 		Records []string `json:"orphaned_records"`
 		Actual  []string `json:"orphaned_actual"`
 	}
-	_, err := p.worker.Get(ctx, wire.Call{What: "audit", URL: p.worker.At("audit")}, &in)
-	if err != nil {
-		return reconcile.CheckResult{What: "Worker's audit", OK: true, Said: "it has none"}
+	if _, err := w.Get(ctx, wire.Call{What: "audit", URL: w.At("audit")}, &in); err != nil {
+		return wire.Well("Worker's audit", "it has none")
 	}
-	return reconcile.CheckResult{What: "Worker's audit", OK: true, Said: fmt.Sprintf(
-		"%d records without a container, %d containers without a record", len(in.Records), len(in.Actual))}
+	return wire.Well("Worker's audit", fmt.Sprintf("%d records without a container, %d containers without a record",
+		len(in.Records), len(in.Actual)))
 }

@@ -237,10 +237,10 @@ func TestProbeVerdicts(t *testing.T) {
 		"an empty folder":          {ran, reply{200, js, `{"entries":[]}`}, reconcile.Answered, "0 entries"},
 		"no entries":               {ran, reply{200, js, `{}`}, reconcile.Infrastructure, "no file list"},
 		"the container takes no command": {reply{502, js, `{"error":"reset","code":"exec_transport_error"}`}, listed,
-			reconcile.CannotStart, "502 Bad Gateway: reset"},
+			reconcile.CannotStart, "502 Bad Gateway: exec_transport_error reset"},
 		"the command times out": {reply{504, js, `{"error":"late","code":"timeout"}`}, listed, reconcile.Hung, "504"},
 		"the path is gone": {ran, reply{404, js, `{"error":"no such file","code":"no_such_path"}`}, reconcile.CannotStart,
-			"404 Not Found: no such file"},
+			"404 Not Found: no_such_path no such file"},
 		"it does not run": {reply{409, js, `{"error":"x","code":"not_running"}`}, reply{409, js, `{"code":"not_running"}`},
 			reconcile.NotAllowed, "409"},
 		"the record is gone":               {reply{404, js, `{"error":"x","code":"not_found"}`}, listed, reconcile.Infrastructure, "404"},
@@ -305,8 +305,13 @@ func TestCheckLines(t *testing.T) {
 		"counts agree":         {nil, "Worker's counts", true, "0 counted, 0 listed"},
 		"counts differ": {map[string]reply{"GET /stats": {200, js, `{"active":1,"provisioning":1,"terminating":1}`}},
 			"Worker's counts", false, "3 counted, 0 listed"},
-		"no stats":           {map[string]reply{"GET /stats": {404, plain, ""}}, "Worker's counts", true, "no stats"},
-		"an odd stats":       {map[string]reply{"GET /stats": {200, js, `{}`}}, "Worker's counts", true, "no stats"},
+		"no stats":     {map[string]reply{"GET /stats": {404, plain, ""}}, "Worker's counts", true, "no stats"},
+		"an odd stats": {map[string]reply{"GET /stats": {200, js, `{}`}}, "Worker's counts", true, "no stats"},
+		"records tell of their containers": {map[string]reply{"GET /list": {200, js, `[` + record1 + `,{"id":"b","status":"running","container":"unknown"}]`}},
+			"Worker's containers", true, "tell what runs"},
+		"no record tells of its container": {map[string]reply{"GET /list": {200, js, `[` + record1 + `]`}},
+			"Worker's containers", false, "let the Worker's list tell container"},
+		"no record runs":     {map[string]reply{"GET /list": {200, js, `[{"id":"a","status":"failed"}]`}}, "Worker's containers", true, "yet"},
 		"the application":    {nil, "application", true, "boxes, about 0 of at most 50"},
 		"which halves":       {nil, "halves", true, "control plane and Worker"},
 		"a wrong worker_url": {map[string]reply{"GET /list": {200, html, "<html>"}}, "Worker", false, "set worker_url:"},
@@ -364,9 +369,9 @@ func TestTokensGoToTheirHalf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, _ = p.application(t.Context())
-	_, _, _, _ = p.registry(t.Context(), "")
-	p.checkOpen(t.Context())
+	_, _ = p.control.read(t.Context())
+	_, _ = p.worker.page(t.Context(), "")
+	p.worker.checkOpen(t.Context())
 	want := map[string]string{"/accounts/acct/containers/applications/app?": "Bearer control-secret",
 		"/api/list?limit=1000": "Bearer worker-secret", "/api/list?limit=1": ""}
 	for call, token := range want {

@@ -14,6 +14,11 @@
 //   - 2026-11-21: a Worker that does not answer fails the whole listing: without the records
 //     the containers would look as if no task explained them. A control plane that does not
 //     answer only makes it incomplete.
+//   - 2026-11-22: the control plane alone makes no record hollow, unless it shows that the
+//     container failed. One that stopped may sleep, and one that it does not show may be
+//     another application's, or have slept for months: only the record's own object knows.
+//   - 2026-11-22: a container whose record is not listed any more is shown as one without a
+//     record only when the Worker says, asked for that record by id, that it is gone.
 //   - 2026-11-21: the Worker's clean-ups (POST /cleanup, /cleanup/emergency) are never
 //     called: they end what nobody judged.
 package cloudflare
@@ -23,7 +28,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync/atomic"
+	"sync"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
@@ -75,14 +80,15 @@ var ControlPlaneAlone = wire.Abilities{Template: true, PageSize: pageSize, State
 // concurrent use.
 type Provider struct {
 	entry   entry.Entry
-	control *wire.Client // nil: not configured
-	worker  *wire.Client // nil: not configured
+	control *control // nil: not configured
+	worker  *worker  // nil: not configured
 	frame   *wire.Frame
-	modest  atomic.Bool // the control plane refuses our page size
+	actors  sync.Map // containers → the ids of their records, as these were ever seen
 }
 
 var (
 	_ reconcile.Provider = (*Provider)(nil)
+	_ reconcile.Named    = (*Provider)(nil)
 	_ reconcile.Logs     = (*Provider)(nil)
 	_ reconcile.Usage    = (*Provider)(nil)
 	_ reconcile.Quotas   = (*Provider)(nil)
@@ -95,17 +101,10 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	if e.Token == "" && e.Extra[keyWorkerURL] == "" {
 		return nil, errors.New("cloudflare needs a token for the control plane, or a worker_url, or both")
 	}
-	secrets := []string{e.Token, e.Extra[keyWorkerToken]}
+	secrets := []string{e.Token, e.Extra[keyWorkerToken]} // each half knows all
 	if err := errors.Join(p.openControl(o, secrets), p.openWorker(o, secrets)); err != nil {
 		return nil, err
 	}
-	f := &wire.Frame{Entry: e}
-	for _, c := range []*wire.Client{p.control, p.worker} {
-		if c != nil { // each knows all secrets
-			f.Now, f.Redact = c.Now, c.Redact
-		}
-	}
-	p.frame = f
 	return p, nil
 }
 
@@ -120,10 +119,15 @@ func (p *Provider) openControl(o entry.Options, secrets []string) error {
 	if on := e.Extra[keyInstances]; on != "" && on != "true" && on != "false" {
 		return fmt.Errorf("instance_api is %q; write true or false", on)
 	}
-	var err error
-	p.control, err = wire.New(e, o, wire.Dialect{URL: DefaultURL, Certain: certainControl, Secrets: secrets,
+	c, f, err := wire.Open(e, o, wire.Dialect{URL: DefaultURL, Certain: certainControl, Secrets: secrets,
 		Hint: "is the url right, with /client/v4 at its end?"})
-	return err
+	if err != nil {
+		return err
+	}
+	p.frame = f
+	p.control = &control{Client: c, account: e.Extra[keyAccount], application: e.Extra[keyApplication],
+		kills: e.Extra[keyInstances] == "true"}
+	return nil
 }
 
 func (p *Provider) openWorker(o entry.Options, secrets []string) error {
@@ -135,8 +139,7 @@ func (p *Provider) openWorker(o entry.Options, secrets []string) error {
 	if e.Token == "" {
 		return errors.New("worker_url needs a worker_token: the Worker must not end sandboxes for everybody")
 	}
-	var err error
-	p.worker, err = wire.New(e, o, wire.Dialect{URL: exampleWorker, Certain: certainWorker, Secrets: secrets,
+	c, f, err := wire.Open(e, o, wire.Dialect{URL: exampleWorker, Certain: certainWorker, Secrets: secrets,
 		Hint: "is worker_url right, with the path of the admin API at its end?",
 		Dress: func(r *http.Request, k wire.Call) {
 			if k.What != openCall {
@@ -146,5 +149,6 @@ func (p *Provider) openWorker(o entry.Options, secrets []string) error {
 	if err != nil {
 		return fmt.Errorf("worker_%w", err)
 	}
+	p.frame, p.worker = f, &worker{c}
 	return nil
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
@@ -22,10 +24,17 @@ const pageSize = 1000
 // errNoResult is an answer that says well and holds nothing.
 var errNoResult = errors.New("the answer is no result: it lacks success or result")
 
+// A control is the vendor's control plane, as one application sees it.
+type control struct {
+	*wire.Client
+	account, application string
+	kills                bool        // it may end containers
+	modest               atomic.Bool // it refuses our page size
+}
+
 // app is the address of the application, and of what is below it.
-func (p *Provider) app(parts ...string) string {
-	return p.control.At(append([]string{"accounts", p.entry.Extra[keyAccount], "containers", "applications",
-		p.entry.Extra[keyApplication]}, parts...)...)
+func (c *control) app(parts ...string) string {
+	return c.At(append([]string{"accounts", c.account, "containers", "applications", c.application}, parts...)...)
 }
 
 // certainControl believes a 404 that comes from the API and not from its router. Whether the
@@ -34,71 +43,59 @@ func certainControl(a wire.Answer, s wire.Said) bool {
 	return s.Field == "errors" && s.Code != "7000" && s.Code != "7003"
 }
 
-// shown is a page of instances and where the next one is.
-type shown struct {
-	instances []instance
-	answer    wire.Answer
-	next      string
-}
-
-// instances reads one page of all states: some belong neither to the vendor's "active" nor to
-// its "not-active".
-func (p *Provider) instances(ctx context.Context, prefix, cursor string) (shown, error) {
-	query := url.Values{}
-	if !p.modest.Load() {
-		query.Set("per_page", strconv.Itoa(pageSize))
-	}
-	if prefix != "" {
-		query.Set("name_prefix", prefix)
-	}
-	if cursor != "" {
-		query.Set("page_token", cursor)
-	}
-	a, err := p.control.Read(ctx, wire.Call{What: "instances", URL: p.app("instances-v2") + "?" + query.Encode(),
-		Max: wire.MaxPage})
-	if err != nil {
-		return shown{}, err
-	}
-	if a.Status == http.StatusBadRequest && query.Has("per_page") && cursor == "" {
-		p.modest.Store(true)
-		return p.instances(ctx, prefix, "")
-	}
-	var in envelope[[]instance]
-	if err := wire.DecodePage(p.control, a, &in); err != nil {
-		return shown{}, err
-	}
-	if !in.Success || in.Result == nil {
-		return shown{}, errNoResult
-	}
-	for i := range in.Result {
-		if in.Result[i].ID == "" {
-			return shown{}, fmt.Errorf("item %d has no id", i)
+// pages reads the containers whose names begin so, of all states: some belong neither to the
+// vendor's "active" nor to its "not-active".
+func (c *control) pages(prefix string) readPart {
+	return func(ctx context.Context, cursor string) (part, error) {
+		query := url.Values{"name_prefix": {prefix}, "page_token": {cursor}, "per_page": {strconv.Itoa(pageSize)}}
+		if c.modest.Load() {
+			query.Del("per_page")
 		}
+		maps.DeleteFunc(query, func(_ string, values []string) bool { return values[0] == "" })
+		var in envelope[[]instance]
+		a, err := wire.List(ctx, c.Client, c.app("instances-v2")+"?"+query.Encode(), &in)
+		switch {
+		case a.Status == http.StatusBadRequest && query.Has("per_page") && cursor == "":
+			c.modest.Store(true)
+			return c.pages(prefix)(ctx, "")
+		case err == nil && (!in.Success || in.Result == nil):
+			err = errNoResult
+		}
+		return partOf(a, err, in.Info.Next, in.Result, func(i *instance) (pair, string) { return pair{instance: i}, i.ID })
 	}
-	return shown{in.Result, a, in.Info.Next}, nil
 }
 
-// instance reads one by the id of its Durable Object.
-func (p *Provider) instance(ctx context.Context, id string) (*instance, wire.Answer, error) {
-	var in envelope[instance]
-	a, err := p.control.Get(ctx, wire.Call{What: "instance", URL: p.app("instances", id)}, &in)
-	switch {
-	case errors.Is(err, reconcile.ErrNotFound):
-		return nil, a, p.gone(ctx, err)
-	case err != nil:
-		return nil, a, err
-	case !in.Success || in.Result.ID == "":
-		return nil, a, errNoResult
-	case !strings.EqualFold(in.Result.ID, id):
-		return nil, a, fmt.Errorf("the answer is another instance: %s", wire.Clip(in.Result.ID, 80))
+// result reads a thing that the control plane has.
+func result[T any](ctx context.Context, c *control, what, address string) (T, time.Time, error) {
+	var in envelope[T]
+	a, err := c.Get(ctx, wire.Call{What: what, URL: address}, &in)
+	if err == nil && !in.Success {
+		err = errNoResult
 	}
-	return &in.Result, a, nil
+	return in.Result, a.Date, err
+}
+
+// one reads a container by the id of its Durable Object.
+func (c *control) one(ctx context.Context, id string) (*instance, time.Time, error) {
+	i, asOf, err := result[instance](ctx, c, "instance", c.app("instances", id))
+	switch {
+	case err != nil:
+		return nil, asOf, c.gone(ctx, err)
+	case i.ID == "":
+		return nil, asOf, errNoResult
+	case !strings.EqualFold(i.ID, id):
+		return nil, asOf, fmt.Errorf("the answer is another instance: %s", wire.Clip(i.ID, 80))
+	}
+	return &i, asOf, nil
 }
 
 // gone makes sure that it was the instance that was not found, and not its application: of
 // an application that is not there, or not seen with this token, nothing is known.
-func (p *Provider) gone(ctx context.Context, notFound error) error {
-	_, _, err := p.application(ctx)
+func (c *control) gone(ctx context.Context, notFound error) error {
+	if !errors.Is(notFound, reconcile.ErrNotFound) {
+		return notFound
+	}
+	_, err := c.read(ctx)
 	switch {
 	case errors.Is(err, reconcile.ErrNotFound): // not wrapped: it is not the instance's
 		return fmt.Errorf("neither the instance nor its application was found: %s", err.Error())
@@ -108,48 +105,23 @@ func (p *Provider) gone(ctx context.Context, notFound error) error {
 	return notFound
 }
 
-// instanceOf reads the one that belongs to a record, or that a sandbox's id names. Whether
-// one that was not found may yet be there without its name is told besides.
-func (p *Provider) instanceOf(ctx context.Context, id string, r *record) (i *instance, asOf time.Time, err error) {
+// find reads the container that belongs to a record, or that a sandbox's id names.
+func (c *control) find(ctx context.Context, id string, r *record) (i *instance, asOf time.Time, err error) {
 	switch {
 	case r != nil && r.Actor != "":
-		i, a, err := p.instance(ctx, r.Actor)
-		return i, a.Date, err
-	case r == nil && isObject(id):
-		i, a, err := p.instance(ctx, id)
-		return i, a.Date, err
+		return c.one(ctx, r.Actor)
+	case r == nil && len(id) == 64 && strings.Trim(id, "0123456789abcdefABCDEF") == "": // of a Durable Object
+		return c.one(ctx, id)
 	}
-	err = p.eachInstance(ctx, id, func(one *instance, date time.Time) {
-		asOf = date
-		if one.Name == id {
-			i = one
+	err = each(ctx, c.pages(id), func(of pair, date time.Time) {
+		if asOf = date; of.instance.Name == id {
+			i = of.instance
 		}
 	})
 	if err == nil && i == nil {
 		err = fmt.Errorf("%w: no instance has that name", reconcile.ErrNotFound)
 	}
 	return i, asOf, err
-}
-
-// nameless reports whether there is a container without a name: it may be anybody's.
-func (p *Provider) nameless(ctx context.Context) (found bool, err error) {
-	err = p.eachInstance(ctx, "", func(i *instance, _ time.Time) { found = found || i.nameless() })
-	return found, err
-}
-
-func (p *Provider) eachInstance(ctx context.Context, prefix string, visit func(*instance, time.Time)) error {
-	return wire.EachPage(ctx, func(ctx context.Context, cursor string) (wire.Page, error) {
-		page, err := p.instances(ctx, prefix, cursor)
-		for i := range page.instances {
-			visit(&page.instances[i], page.answer.Date)
-		}
-		return wire.Page{Next: page.next}, err
-	}, func(wire.Page) error { return nil })
-}
-
-// isObject reports whether an id is that of a Durable Object.
-func isObject(id string) bool {
-	return len(id) == 64 && strings.Trim(id, "0123456789abcdefABCDEF") == ""
 }
 
 type application struct {
@@ -164,11 +136,42 @@ type application struct {
 	} `json:"health"`
 }
 
-func (p *Provider) application(ctx context.Context) (application, wire.Answer, error) {
-	var in envelope[application]
-	a, err := p.control.Get(ctx, wire.Call{What: "application", URL: p.app()}, &in)
-	if err == nil && (!in.Success || in.Result.ID == "") {
+// running is about how many containers run for objects.
+func (a application) running() float64 {
+	return a.Health.Instances.Active + a.Health.Instances.Assigned
+}
+
+// read reads the application.
+func (c *control) read(ctx context.Context) (application, error) {
+	app, _, err := result[application](ctx, c, "application", c.app())
+	if err == nil && app.ID == "" {
 		err = errNoResult
 	}
-	return in.Result, a, err
+	return app, err
+}
+
+// notEnabled is how the control plane refuses the calls on instances that it does not offer
+// to everybody.
+const notEnabled = "not enabled for this application"
+
+const noEnd = "the control plane ends no containers, and no Worker has a record of this one; " +
+	"give worker_url, end it there, or give instance_api where the vendor enabled it"
+
+// kill ends a container that no Worker has a record of, by a call that the vendor enables for
+// some accounts.
+func (c *control) kill(ctx context.Context, i *instance) (reconcile.Termination, error) {
+	if !c.kills {
+		return reconcile.TerminateRefused, wire.Unable(noEnd)
+	}
+	var in envelope[any]
+	a, err := c.Ask(ctx, wire.Call{What: "delete", Method: http.MethodDelete, URL: c.app("instances", i.ID)}, &in)
+	switch {
+	case a.Status == http.StatusBadRequest && strings.Contains(err.Error(), notEnabled):
+		return reconcile.TerminateRefused, wire.Unable(err.Error())
+	case err != nil:
+		return "", c.gone(ctx, err)
+	case !in.Success:
+		return "", errNoResult
+	}
+	return reconcile.TerminateAccepted, nil
 }

@@ -90,8 +90,7 @@ func (r *rig) hollow(id string, want bool, why string) {
 	}
 }
 
-// A record and its container find each other by the object's id, or by the name; where
-// neither tells, nothing is concluded.
+// A record and its container find each other by the object's id, or by the name.
 func TestJoin(t *testing.T) {
 	for name, terse := range map[string]bool{"by the object's id": false, "by name": true} {
 		t.Run(name, func(t *testing.T) {
@@ -101,19 +100,25 @@ func TestJoin(t *testing.T) {
 			well := r.put(simulated.Sandbox{ID: "sb-well"})
 			corrupt := r.put(simulated.Sandbox{ID: "sb-corrupt", Hollow: true})
 			r.hollow(well, false, "a record with its container")
-			r.hollow(corrupt, true, "a record without a container")
+			r.hollow(corrupt, !terse, "a record without a container, where records tell of containers")
 			if all, listing := r.list(); len(all) != 2 || !listing.Complete {
 				t.Errorf("List = %v, %+v; want each sandbox once", all, listing)
 			}
 		})
 	}
+}
+
+// A Worker that never tells of containers convicts nobody by the control plane's silence: the
+// container may be another application's, or have slept for long. One that sleeps is no fault.
+func TestSilentWorkerConvictsNobody(t *testing.T) {
 	r := newRig(t, joined, cloudflaretest.Options{Terse: true})
-	corrupt := r.put(simulated.Sandbox{Hollow: true})
-	r.hollow(corrupt, true, "all containers tell their names")
-	nameless := r.put(simulated.Sandbox{})
-	r.server.Unname(nameless)
-	r.hollow(corrupt, false, "a container that does not tell its name may be its")
-	r.hollow(nameless, false, "its container may be the nameless one")
+	absent := r.put(simulated.Sandbox{Hollow: true})
+	r.hollow(absent, false, "the control plane does not show it")
+	asleep := r.put(simulated.Sandbox{State: reconcile.SandboxSuspended})
+	r.hollow(asleep, false, "the control plane shows it stopped")
+	if got := r.get(asleep); got.State != reconcile.SandboxSuspended {
+		t.Errorf("Get of one that sleeps = %+v, want it suspended: a probe would wake it", got)
+	}
 }
 
 // A container that no record explains has a name and nothing else: neither labels nor a task.

@@ -3,13 +3,64 @@ package cloudflare
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
+
+// A part is one page of what a half has: each sandbox as that half knows it.
+type part struct {
+	pairs []pair
+	date  time.Time
+	next  string
+}
+
+// A readPart reads the page of a half at a cursor.
+type readPart func(ctx context.Context, cursor string) (part, error)
+
+// partOf makes a part of a half's items. One without an id makes the whole an error.
+func partOf[B any](a wire.Answer, err error, next string, items []B, of func(*B) (pair, string)) (part, error) {
+	if err != nil {
+		return part{}, err
+	}
+	out := part{make([]pair, len(items)), a.Date, next}
+	for i := range items {
+		var id string
+		if out.pairs[i], id = of(&items[i]); id == "" {
+			return part{}, fmt.Errorf("item %d has no id", i)
+		}
+	}
+	return out, nil
+}
+
+// each reads all that a half has. It ends well only when that was so.
+func each(ctx context.Context, read readPart, visit func(of pair, date time.Time)) error {
+	return wire.EachPage(ctx, func(ctx context.Context, cursor string) (wire.Page, error) {
+		in, err := read(ctx, cursor)
+		for _, of := range in.pairs {
+			visit(of, in.date)
+		}
+		return wire.Page{Next: in.next}, err
+	}, func(wire.Page) error { return nil })
+}
+
+// shown is a part in the words of the contract, without what is over: the control plane lists
+// that for months.
+func (p *Provider) shown(in part) wire.Page {
+	out := wire.Page{Sandboxes: make([]reconcile.Sandbox, len(in.pairs)), Next: in.next, Date: in.date}
+	for i, of := range in.pairs {
+		out.Sandboxes[i] = p.sandbox(of, in.date)
+	}
+	return out.Alive()
+}
+
+func (p *Provider) pages(read readPart) wire.ReadPage {
+	return func(ctx context.Context, cursor string) (wire.Page, error) {
+		in, err := read(ctx, cursor)
+		return p.shown(in), err
+	}
+}
 
 // List reads the registry, the containers, or both. With both the registry goes first: a
 // sandbox that is made meanwhile is a container without a record for a moment, which is
@@ -17,23 +68,53 @@ import (
 func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
 	switch {
 	case p.worker == nil:
-		return p.frame.List(ctx, yield, wire.Scope{Read: p.containers})
+		return p.frame.List(ctx, yield, wire.Scope{Read: p.pages(p.control.pages(""))})
 	case p.control == nil:
-		return p.frame.List(ctx, yield, wire.Scope{Read: p.pages})
+		return p.frame.List(ctx, yield, wire.Scope{Read: p.pages(p.worker.page)})
 	}
 	j, err := p.join(ctx)
 	if err != nil {
-		return reconcile.Listing{Provider: p.entry.Name}, fmt.Errorf("list sandboxes of %s: %w", p.entry.Name, err)
+		return reconcile.Listing{Provider: p.entry.Name}, p.frame.Wrap("list", "sandboxes", fmt.Errorf("the Worker: %w", err))
 	}
 	listing, err := p.frame.List(ctx, yield,
-		wire.Scope{Name: "the control plane", Read: j.containers}, wire.Scope{Name: "the Worker", Read: j.rest})
+		wire.Scope{Name: "the control plane", Read: p.pages(j.containers)},
+		wire.Scope{Name: "the Worker", Read: p.pages(j.rest)},
+		wire.Scope{Name: "the Worker's list", Read: p.pages(j.doubted)})
 	if !j.date.IsZero() {
 		listing.Date = j.date // nothing was listed before
 	}
 	if j.dark != nil && len(listing.Missing) == 1 {
 		listing.Missing[0] += " (" + wire.Clip(j.dark.Error(), 200) + ")"
 	}
+	if listing.Complete {
+		j.forget()
+	}
 	return listing, err
+}
+
+// Lacks are what the half that is not configured would do.
+func (p *Provider) Lacks() []string {
+	var out []string
+	if p.worker == nil {
+		out = append(out, "probe", "logs", "usage")
+	}
+	if p.worker == nil && !p.control.kills {
+		out = append(out, "terminate")
+	}
+	if p.control == nil {
+		out = append(out, "quotas")
+	}
+	return out
+}
+
+// Named reads the sandbox that a row names by name, or those of a label.
+func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox, error) {
+	return p.frame.Named(ctx, value, p.Get, func(map[string]string) wire.ReadPage {
+		if p.worker == nil {
+			return p.pages(p.control.pages(""))
+		}
+		return p.pages(p.worker.page)
+	})
 }
 
 // Find reads the records that name the task, with what is behind them. The control plane
@@ -42,7 +123,7 @@ func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, 
 	if p.worker == nil {
 		return nil, nil
 	}
-	found, err := p.frame.Find(ctx, task, p.pages)
+	found, err := p.frame.Find(ctx, task, p.pages(p.worker.page))
 	if err != nil || p.control == nil {
 		return found, err
 	}
@@ -54,110 +135,4 @@ func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, 
 		found[i].Owned = found[i].Owned || named
 	}
 	return found, nil
-}
-
-// pages reads the registry alone.
-func (p *Provider) pages(ctx context.Context, cursor string) (wire.Page, error) {
-	page, a, next, err := p.registry(ctx, cursor)
-	if err != nil {
-		return wire.Page{}, err
-	}
-	out := wire.Page{Next: next, Date: a.Date, Sandboxes: make([]reconcile.Sandbox, 0, len(page))}
-	for i := range page {
-		out.Sandboxes = append(out.Sandboxes, p.sandbox(pair{record: &page[i], blind: true}, a.Date))
-	}
-	out.Sandboxes = alive(out.Sandboxes)
-	return out, nil
-}
-
-// containers reads the control plane alone.
-func (p *Provider) containers(ctx context.Context, cursor string) (wire.Page, error) {
-	page, err := p.instances(ctx, "", cursor)
-	if err != nil {
-		return wire.Page{}, err
-	}
-	out := wire.Page{Next: page.next, Date: page.answer.Date, Sandboxes: make([]reconcile.Sandbox, 0, len(page.instances))}
-	for i := range page.instances {
-		out.Sandboxes = append(out.Sandboxes, p.sandbox(pair{instance: &page.instances[i]}, page.answer.Date))
-	}
-	out.Sandboxes = alive(out.Sandboxes)
-	return out, nil
-}
-
-// alive leaves out what is over: the control plane lists it for months.
-func alive(all []reconcile.Sandbox) []reconcile.Sandbox {
-	return slices.DeleteFunc(all, func(s reconcile.Sandbox) bool { return s.State == reconcile.SandboxEnded })
-}
-
-// A join brings records and containers together.
-type join struct {
-	p        *Provider
-	date     time.Time // of the registry's first page
-	order    []*record // that have met no container yet, as the registry listed them
-	byActor  map[string]*record
-	byName   map[string]*record // those that do not tell their actor
-	met      map[*record]bool
-	whole    bool  // every container was read
-	dark     error // why not
-	nameless bool  // a container without a name met no record: it may belong to any
-}
-
-func (p *Provider) join(ctx context.Context) (*join, error) {
-	j := &join{p: p, byActor: map[string]*record{}, byName: map[string]*record{}, met: map[*record]bool{}}
-	return j, p.eachRecord(ctx, func(r *record, a wire.Answer) {
-		if j.date.IsZero() {
-			j.date = a.Date
-		}
-		j.order = append(j.order, r)
-		if r.Actor != "" {
-			j.byActor[strings.ToLower(r.Actor)] = r
-		} else {
-			j.byName[r.ID] = r
-		}
-	})
-}
-
-// containers are the containers with their records, and those that have none.
-func (j *join) containers(ctx context.Context, cursor string) (wire.Page, error) {
-	page, err := j.p.instances(ctx, "", cursor)
-	if j.dark = err; err != nil {
-		return wire.Page{}, err
-	}
-	out := wire.Page{Next: page.next, Date: page.answer.Date}
-	for i := range page.instances {
-		of := pair{instance: &page.instances[i], record: j.recordOf(&page.instances[i])}
-		if of.record != nil && j.met[of.record] {
-			continue
-		}
-		if of.record != nil {
-			j.met[of.record] = true
-		}
-		out.Sandboxes = append(out.Sandboxes, j.p.sandbox(of, page.answer.Date))
-	}
-	j.whole = page.next == ""
-	out.Sandboxes = alive(out.Sandboxes)
-	return out, nil
-}
-
-func (j *join) recordOf(i *instance) *record {
-	if r := j.byActor[strings.ToLower(i.ID)]; r != nil {
-		return r
-	}
-	j.nameless = j.nameless || i.nameless()
-	return j.byName[i.Name] // none has the name ""
-}
-
-// rest are the records that met no container. That they have none is known only when all
-// containers were read, and none of them could be theirs.
-func (j *join) rest(context.Context, string) (wire.Page, error) {
-	out := wire.Page{Date: j.date}
-	for _, r := range j.order {
-		if j.met[r] {
-			continue
-		}
-		blind := !j.whole || r.Actor == "" && j.nameless
-		out.Sandboxes = append(out.Sandboxes, j.p.sandbox(pair{record: r, blind: blind}, j.date))
-	}
-	out.Sandboxes = alive(out.Sandboxes)
-	return out, nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -27,41 +26,38 @@ func (p *Provider) look(ctx context.Context, id string) (reconcile.Sandbox, pair
 		return reconcile.Sandbox{}, of, err
 	}
 	s := p.sandbox(of, asOf)
-	if s.ID != id { // asked by its object's id, as before there was a Worker
+	if p.worker == nil || of.instance != nil && strings.EqualFold(of.instance.ID, id) { // as before there was one
 		s.ID = id
 		p.entry.Mark(&s)
 	}
-	return s, of, nil
+	return s, of, wire.Same("sandbox", id, s.ID)
 }
 
 // pair reads what there is of a sandbox, the record first.
 func (p *Provider) pair(ctx context.Context, id string) (of pair, asOf time.Time, err error) {
 	if p.worker == nil {
-		of.instance, asOf, err = p.instanceOf(ctx, id, nil)
+		of.instance, asOf, err = p.control.find(ctx, id, nil)
 		return of, asOf, err
 	}
-	var a wire.Answer
-	of.record, a, err = p.record(ctx, id)
-	of.blind = p.control == nil
-	if of.blind || err != nil && !errors.Is(err, reconcile.ErrNotFound) {
-		return of, a.Date, err
+	of.record, asOf, err = p.worker.one(ctx, id)
+	if p.control == nil || err != nil && !errors.Is(err, reconcile.ErrNotFound) {
+		return of, asOf, err
 	}
-	of.instance, asOf, err = p.instanceOf(ctx, id, of.record)
-	switch {
-	case err == nil && of.record == nil && of.instance.Name != "" && of.instance.Name != id:
-		of.record, a, err = p.record(ctx, of.instance.Name)
-		if errors.Is(err, reconcile.ErrNotFound) {
-			err = nil
-		}
-	case of.record != nil && errors.Is(err, reconcile.ErrNotFound):
-		// Asked for by name, it may be one that does not tell its name.
-		err = nil
-		if of.record.Actor == "" {
-			of.blind, err = p.nameless(ctx)
+	p.learn(of.record)
+	var date time.Time
+	of.instance, date, err = p.control.find(ctx, id, of.record)
+	if err == nil {
+		for _, name := range []string{of.instance.Name, p.recordOf(of.instance)} {
+			if of.record == nil && (err == nil || errors.Is(err, reconcile.ErrNotFound)) && name != "" && name != id {
+				of.record, asOf, err = p.worker.one(ctx, name)
+			}
 		}
 	}
-	if !a.Date.IsZero() {
-		asOf = a.Date
+	if errors.Is(err, reconcile.ErrNotFound) && of != (pair{}) {
+		err = nil // the other half has it
+	}
+	if asOf.IsZero() {
+		asOf = date
 	}
 	return of, asOf, err
 }
@@ -79,66 +75,37 @@ func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (r
 		return s, err
 	}
 	return p.frame.Terminate(ctx, expected, look,
-		func(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
-			if of.record == nil {
+		func(ctx context.Context, _ reconcile.Sandbox) (how reconcile.Termination, err error) {
+			if of.record != nil {
+				how, err = p.worker.end(ctx, of.record.ID)
+			}
+			if of.instance != nil && (of.record == nil || how == reconcile.TerminateGone) {
 				return p.kill(ctx, of.instance)
 			}
-			return p.end(ctx, of)
+			return how, err
 		})
 }
 
-// end asks the Worker once. That it took the request is no proof: the next look is.
-func (p *Provider) end(ctx context.Context, of pair) (reconcile.Termination, error) {
-	a, err := p.worker.Once(ctx, wire.Call{What: "delete", Method: http.MethodDelete, URL: p.worker.At(of.record.ID)})
-	if err != nil {
-		return "", err
-	}
-	err = p.worker.Refuse(a)
-	switch {
-	case a.OK() && strings.Contains(a.Header.Get("Content-Type"), "html"):
-		return "", fmt.Errorf("%w: a page, where the Worker should be", wire.ErrNotAPI)
-	case a.OK(), a.Status == http.StatusConflict: // is being ended already
-		return reconcile.TerminateAccepted, nil
-	case errors.Is(err, reconcile.ErrNotFound) && of.instance != nil:
-		return p.kill(ctx, of.instance)
-	case errors.Is(err, reconcile.ErrNotFound):
-		return reconcile.TerminateGone, nil
-	case a.Status == http.StatusBadRequest, a.Status == http.StatusMethodNotAllowed,
-		a.Status == http.StatusUnprocessableEntity:
-		return reconcile.TerminateRefused, err
-	}
-	return "", err
-}
-
-// notEnabled is how the control plane refuses the calls on instances that it does not offer
-// to everybody.
-const notEnabled = "not enabled for this application"
-
-// kill ends a container that no Worker has a record of, where the entry says that the control
-// plane can: a call that the vendor enables for some accounts.
-func (p *Provider) kill(ctx context.Context, i *instance) (reconcile.Termination, error) {
-	if p.entry.Extra[keyInstances] != "true" {
-		why := "the control plane ends no containers; give worker_url, or instance_api where the vendor enabled it"
-		if p.worker != nil {
-			why = "the Worker has no record of this container; end it there, or give instance_api where the vendor enabled it"
+// Probe lets the Worker run a command and list a path in the sandbox, both at once. It looks
+// first, and nothing is asked of what sleeps, or of a record without a container: a careless
+// Worker would start one.
+func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy) reconcile.ProbeResult {
+	return p.frame.Probe(ctx, s, policy, func(ctx context.Context) wire.Half {
+		switch {
+		case p.worker == nil:
+			return wire.Barred("the control plane cannot probe; give worker_url")
+		case s.Hollow:
+			return wire.Barred("nothing runs behind its record")
 		}
-		return reconcile.TerminateRefused, wire.Unable(why)
-	}
-	a, err := p.control.Once(ctx, wire.Call{What: "delete", Method: http.MethodDelete, URL: p.app("instances", i.ID)})
-	if err != nil {
-		return "", err
-	}
-	var in envelope[any]
-	err = p.control.Decode(a, &in)
-	switch {
-	case a.Status == http.StatusBadRequest && strings.Contains(cmp.Or(err, errNoResult).Error(), notEnabled):
-		return reconcile.TerminateRefused, wire.Unable(err.Error())
-	case errors.Is(err, reconcile.ErrNotFound):
-		return "", p.gone(ctx, err)
-	case err == nil && !in.Success:
-		return "", errNoResult
-	case err != nil:
-		return "", err
-	}
-	return reconcile.TerminateAccepted, nil
+		now, of, err := p.look(ctx, s.ID)
+		switch {
+		case err != nil:
+			return wire.Unclear(wire.Clip("look first: "+err.Error(), 200))
+		case of.record == nil, now.Hollow, now.State != reconcile.SandboxRunning:
+			return wire.Barred("by now the sandbox is " + cmp.Or(now.Raw, "in no known state"))
+		}
+		return wire.Halves(policy,
+			func(within time.Duration) wire.Half { return p.worker.exec(ctx, of.record.ID, policy.Exec, within) },
+			func(within time.Duration) wire.Half { return p.worker.files(ctx, of.record.ID, policy.Path, within) })
+	})
 }

@@ -2,6 +2,7 @@ package cloudflare
 
 import (
 	"cmp"
+	"maps"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
@@ -87,7 +88,11 @@ const (
 type pair struct {
 	record   *record
 	instance *instance
-	blind    bool // the control plane was not asked, did not answer, or may show it unrecognized
+}
+
+// runs reports whether there is a record that says running.
+func (of pair) runs() bool {
+	return of.record != nil && ofRecord[of.record.Status] == reconcile.SandboxRunning
 }
 
 // sandbox is the pair in the words of the contract.
@@ -109,6 +114,8 @@ func (p *Provider) sandbox(of pair, asOf time.Time) reconcile.Sandbox {
 		s.Template, s.CreatedAt = cmp.Or(r.Image, s.Template), r.CreatedAt.Time
 		s.LastActivityAt, s.Labels = r.LastActivityAt.Time, r.marks()
 		of.confront(&s)
+	} else if p.control == nil || !p.control.kills {
+		s.NoEnd = noEnd
 	}
 	p.entry.Mark(&s)
 	return s
@@ -116,15 +123,12 @@ func (p *Provider) sandbox(of pair, asOf time.Time) reconcile.Sandbox {
 
 // marks are the record's labels, with the two that every registry has.
 func (r *record) marks() map[string]string {
-	out := make(map[string]string, len(r.Labels)+2)
-	for key, value := range r.Labels {
-		out[key] = value
-	}
-	if r.AgentType != "" {
-		out["agent_type"] = r.AgentType
-	}
-	if r.Task != "" {
-		out["task_id"] = r.Task
+	out := map[string]string{}
+	maps.Copy(out, r.Labels)
+	for key, value := range map[string]string{"agent_type": r.AgentType, "task_id": r.Task} {
+		if value != "" {
+			out[key] = value
+		}
 	}
 	return out
 }
@@ -139,32 +143,27 @@ func (of pair) confront(s *reconcile.Sandbox) {
 	if of.instance != nil {
 		shown = of.instance.Status.State
 	}
-	switch state := ofContainer[shown]; {
-	case state == reconcile.SandboxRunning:
+	behind, said := ofContainer[shown], of.record.Container
+	switch {
+	case behind == reconcile.SandboxRunning:
 		return
-	case state == reconcile.SandboxDeleting: // on its way to sleep
-		s.State = reconcile.SandboxSuspended
-	case state == reconcile.SandboxCreating, state == reconcile.SandboxSuspended:
-		s.State = state
-	case shown != "" && state == reconcile.SandboxUnknown:
-		s.State = reconcile.SandboxUnknown
-	case of.record.Container == containerRuns:
+	case behind == reconcile.SandboxDeleting: // on its way to sleep
+		behind = reconcile.SandboxSuspended
+	case behind == reconcile.SandboxCreating, behind == reconcile.SandboxSuspended,
+		shown != "" && behind == reconcile.SandboxUnknown:
+	case said == containerRuns:
 		return // its own object says so: a probe decides
-	case of.record.Container == containerSleeps:
-		s.State, shown = reconcile.SandboxSuspended, containerSleeps
-	case of.record.Container == containerLost:
+	case said == containerLost:
 		s.Hollow, s.Error = true, "its own object says that it has no container"
 		return
-	case of.blind, of.record.Container == containerMute: // it may sleep
+	case said == containerSleeps, behind == reconcile.SandboxEnded:
+		behind, shown = reconcile.SandboxSuspended, containerSleeps
+	case behind == reconcile.SandboxFailed && said != containerMute:
+		s.Hollow, s.Error = true, "the control plane shows that its container "+shown
 		return
 	default:
-		s.Hollow, s.Error = true, "the control plane shows its container "+cmp.Or(shown, "not at all")
-		return
+		return // its object did not answer, or it is not shown: see Decisions
 	}
+	s.State = behind
 	s.Raw += ", container " + shown
-}
-
-// nameless reports whether a container lives whose sandbox the control plane does not name.
-func (i *instance) nameless() bool {
-	return i.Name == "" && ofContainer[i.Status.State] != reconcile.SandboxEnded
 }

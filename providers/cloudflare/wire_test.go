@@ -29,19 +29,20 @@ func TestStates(t *testing.T) {
 		"terminated": reconcile.SandboxEnded, "": reconcile.SandboxUnknown, "stopped": reconcile.SandboxUnknown,
 		"Running": reconcile.SandboxUnknown,
 	} {
-		if got := (&Provider{}).sandbox(pair{record: &record{ID: "r", Status: word}, blind: true}, time.Time{}); got.State != want {
+		if got := (&Provider{}).sandbox(pair{record: &record{ID: "r", Status: word}}, time.Time{}); got.State != want {
 			t.Errorf("a record that is %q = %q; want %q", word, got.State, want)
 		}
 	}
 }
 
 // What a record that says running is, by what its own object and the control plane say of the
-// container. Hollow needs somebody who knows, and nobody who contradicts.
+// container. Hollow needs somebody who knows, and nobody who contradicts: where the object is
+// silent, what stopped may sleep, and what is not shown may be another application's.
 func TestConfront(t *testing.T) {
 	const (
 		runs, sleeps, creating = reconcile.SandboxRunning, reconcile.SandboxSuspended, reconcile.SandboxCreating
 		unknown                = reconcile.SandboxUnknown
-		absent, unread         = "absent", "unread"
+		absent                 = "absent"
 	)
 	type seen struct {
 		state  reconcile.SandboxState
@@ -55,17 +56,16 @@ func TestConfront(t *testing.T) {
 		"inactive":     {"": {sleeps, false}, "missing": {sleeps, false}},
 		"unknown":      {"": {unknown, false}, "missing": {unknown, false}},
 		"dreaming":     {"": {unknown, false}},
-		"stopped": {"": {runs, true}, "unknown": {runs, false}, "running": {runs, false}, "stopped": {sleeps, false},
+		"stopped": {"": {sleeps, false}, "unknown": {sleeps, false}, "running": {runs, false}, "stopped": {sleeps, false},
 			"missing": {runs, true}},
-		"failed": {"": {runs, true}, "running": {runs, false}},
-		absent: {"": {runs, true}, "unknown": {runs, false}, "running": {runs, false}, "stopped": {sleeps, false},
+		"failed": {"": {runs, true}, "running": {runs, false}, "unknown": {runs, false}, "stopped": {sleeps, false},
 			"missing": {runs, true}},
-		unread: {"": {runs, false}, "unknown": {runs, false}, "running": {runs, false}, "stopped": {sleeps, false},
+		absent: {"": {runs, false}, "unknown": {runs, false}, "running": {runs, false}, "stopped": {sleeps, false},
 			"missing": {runs, true}},
 	} {
 		for said, want := range byObject {
-			of := pair{record: &record{ID: "r", Status: "running", Container: said}, blind: shown == unread}
-			if shown != absent && shown != unread {
+			of := pair{record: &record{ID: "r", Status: "running", Container: said}}
+			if shown != absent {
 				of.instance = &instance{ID: "i"}
 				of.instance.Status.State = shown
 			}

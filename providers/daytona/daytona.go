@@ -55,6 +55,7 @@ type Provider struct {
 
 var (
 	_ reconcile.Provider  = (*Provider)(nil)
+	_ reconcile.Named     = (*Provider)(nil)
 	_ reconcile.Templates = (*Provider)(nil)
 	_ reconcile.Logs      = (*Provider)(nil)
 	_ reconcile.Usage     = (*Provider)(nil)

@@ -31,6 +31,18 @@ func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, 
 	return p.frame.Find(ctx, task, p.pages(want))
 }
 
+// Named asks for a sandbox by name, which the vendor takes where ids go, or by the label that
+// rows hold.
+func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox, error) {
+	return p.frame.Named(ctx, value, func(ctx context.Context, name string) (reconcile.Sandbox, error) {
+		b, a, err := p.read(ctx, name)
+		if err == nil && b.Name != name && b.ID != name {
+			err = fmt.Errorf("the answer is another sandbox: %s", wire.Clip(b.ID, 80))
+		}
+		return p.sandbox(&b, a.Date), err
+	}, p.pages)
+}
+
 // pages reads the pages of the sandboxes with these labels.
 func (p *Provider) pages(labels map[string]string) wire.ReadPage {
 	return func(ctx context.Context, cursor string) (wire.Page, error) {

@@ -83,7 +83,7 @@ func executed(a wire.Answer, _ wire.Said) (wire.Half, bool) {
 func files(a wire.Answer, words wire.Said) (wire.Half, bool) {
 	switch {
 	case a.Status == http.StatusNotFound && (len(a.Body) == 0 || wire.IsJSON(a.Header) && certain(a, words)):
-		return wire.Failed("404 not found"), true
+		return wire.Missing("404 not found"), true
 	case a.Status != http.StatusOK:
 		return wire.Half{}, false
 	}

@@ -20,13 +20,18 @@ func (p *Provider) look(ctx context.Context, id string) (reconcile.Sandbox, erro
 	return p.sandbox(&b, a.Date), err
 }
 
-// get reads by id. The vendor also finds names.
+// get reads by id.
 func (p *Provider) get(ctx context.Context, id string) (box, wire.Answer, error) {
-	var b box
-	a, err := p.client.Get(ctx, wire.Call{What: "get", URL: p.client.At("sandbox", id)}, &b)
+	b, a, err := p.read(ctx, id)
 	if err == nil {
 		err = wire.Same("sandbox", id, b.ID)
 	}
+	return b, a, err
+}
+
+// read reads by id or by name: the vendor finds both.
+func (p *Provider) read(ctx context.Context, which string) (b box, a wire.Answer, err error) {
+	a, err = p.client.Get(ctx, wire.Call{What: "get", URL: p.client.At("sandbox", which)}, &b)
 	return b, a, err
 }
 

@@ -53,9 +53,9 @@ func TestAddresses(t *testing.T) {
 			}
 			continue
 		}
-		at, _ := parseAddress(entry.Entry{URL: url})
+		at, _ := wayTo(entry.Entry{URL: url})
 		if err != nil || p == nil || at.host != want.host || at.base != want.base {
-			t.Errorf("New(%q) = %v; address %+v, want %+v", url, err, at, want)
+			t.Errorf("New(%q) = %v; the way is %s, %s, want %+v", url, err, at.host, at.base, want)
 		}
 	}
 }

@@ -5,9 +5,10 @@
 //
 // # Decisions
 //
-//   - 2026-11-21: the client of the moby project, behind the guard of ours. Only the start of
-//     an exec is a call of our own: the client's attach dials past its transport, without TLS
-//     of ours, without a deadline and without a bound, and its start throws the output away.
+//   - 2026-11-21: the client of the moby project, behind the guard of ours. Only the listing,
+//     which it reads in three times the time, and the start of an exec are calls of our own:
+//     the client's attach dials past its transport, without TLS of ours, without a deadline and
+//     without a bound, and its start throws the output away.
 //   - 2026-11-21: the file probe writes, reads and removes a file inside the sandbox. The
 //     engine's own file look-up reads the disk from outside and answers for a dead container.
 //   - 2026-11-21: created is coming up, also after a start that failed: a listing does not
@@ -15,11 +16,21 @@
 //     withdrawn for ever.
 //   - 2026-11-21: a full disk speaks against a sandbox only where the disk is its own. That of
 //     the host is full for all.
+//   - 2026-11-22: what failed a probe is looked at again: a container that somebody paused or
+//     ended meanwhile did not fail.
 package docker
 
 import (
+	"cmp"
 	_ "embed" // the guide
+	"fmt"
+	"net/http"
+	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/moby/moby/client"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
@@ -47,15 +58,18 @@ var Abilities = wire.Abilities{
 
 // A Provider is one engine. It is safe for concurrent use.
 type Provider struct {
-	entry  entry.Entry
-	client *wire.Client
-	frame  *wire.Frame
-	engine *engine
-	hung   sync.Map // by sandbox and half of a probe: the execution that never came back
+	entry   entry.Entry
+	client  *wire.Client
+	frame   *wire.Frame
+	timeout time.Duration
+	options []client.Opt                  // of the engine's own client, which is behind the guard of ours
+	engine  atomic.Pointer[client.Client] // nil until the engine told which version it speaks
+	hung    sync.Map                      // by sandbox and half of a probe: the execution that never came back
 }
 
 var (
 	_ reconcile.Provider  = (*Provider)(nil)
+	_ reconcile.Named     = (*Provider)(nil)
 	_ reconcile.Templates = (*Provider)(nil)
 	_ reconcile.Logs      = (*Provider)(nil)
 	_ reconcile.Usage     = (*Provider)(nil)
@@ -63,13 +77,42 @@ var (
 	_ reconcile.Suspender = (*Provider)(nil)
 )
 
+// The largest answers that are read. A listing comes in one piece.
+const (
+	maxList = 32 << 20
+	maxOne  = 8 << 20
+)
+
 // New makes the adapter of an entry. It makes no call.
 func New(e entry.Entry, o entry.Options) (*Provider, error) {
-	engine, err := newEngine(e, o.WithDefaults())
+	at, err := wayTo(e)
 	if err != nil {
 		return nil, err
 	}
-	c := engine.guarded
-	return &Provider{entry: e, client: c, engine: engine,
-		frame: &wire.Frame{Entry: e, Now: c.Now, Redact: c.Redact}}, nil
+	if o = o.WithDefaults(); o.Transport == nil {
+		o.Transport = at.transport
+	}
+	headers := map[string]string{}
+	if e.Token != "" {
+		headers["Authorization"] = "Bearer " + e.Token
+	}
+	dress := func(r *http.Request, _ wire.Call) {
+		for name, value := range headers {
+			r.Header.Set(name, value)
+		}
+	}
+	e.URL, e.Timeout = at.base, cmp.Or(e.Timeout, 10*time.Second)
+	c, f, err := wire.Open(e, o, wire.Dialect{URL: at.base, Said: said, Certain: certain, Dress: dress})
+	if err != nil {
+		return nil, err
+	}
+	scheme, _, _ := strings.Cut(at.base, ":")
+	guarded := &http.Client{CheckRedirect: client.CheckRedirect, Transport: c.Guard(o.Transport, maxOne)}
+	p := &Provider{entry: e, client: c, frame: f, timeout: e.Timeout, options: []client.Opt{client.WithHost(at.host),
+		client.WithHTTPClient(guarded), client.WithScheme(scheme), client.WithUserAgent(o.Agent),
+		client.WithHTTPHeaders(headers)}}
+	if _, err := client.New(p.options...); err != nil {
+		return nil, fmt.Errorf("url %s: %w", at.host, err)
+	}
+	return p, nil
 }

@@ -7,155 +7,125 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"github.com/moby/moby/client"
 
-	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// The largest answers that are read. A listing comes in one piece.
-const (
-	maxList = 32 << 20
-	maxOne  = 8 << 20
-)
-
-// An engine is the way to one engine: its own client, behind the guard of ours.
-type engine struct {
-	guarded *wire.Client
-	timeout time.Duration
-	options []client.Opt
-	client  atomic.Pointer[client.Client] // nil until the engine told which version it speaks
-}
-
-func newEngine(e entry.Entry, o entry.Options) (*engine, error) {
-	at, err := parseAddress(e)
-	if err != nil {
-		return nil, err
-	}
-	if o.Transport == nil {
-		o.Transport = at.transport()
-	}
-	plain := e
-	plain.URL = at.base
-	headers := map[string]string{}
-	if e.Token != "" {
-		headers["Authorization"] = "Bearer " + e.Token
-	}
-	c, err := wire.New(plain, o, wire.Dialect{URL: at.base, Dress: func(r *http.Request, _ wire.Call) {
-		for name, value := range headers {
-			r.Header.Set(name, value)
-		}
-	}})
-	if err != nil {
-		return nil, err
-	}
-	scheme, _, _ := strings.Cut(at.base, ":")
-	guarded := &http.Client{CheckRedirect: client.CheckRedirect, Transport: c.Guard(o.Transport, maxOne)}
-	out := &engine{guarded: c, timeout: e.Timeout, options: []client.Opt{client.WithHost(at.host),
-		client.WithHTTPClient(guarded), client.WithScheme(scheme), client.WithUserAgent(o.Agent),
-		client.WithHTTPHeaders(headers)}}
-	if out.timeout <= 0 {
-		out.timeout = 10 * time.Second
-	}
-	if _, err := client.New(out.options...); err != nil {
-		return nil, fmt.Errorf("url %s: %w", at.host, err)
-	}
-	return out, nil
-}
-
 // errLate is a call that was not answered in time.
 var errLate = errors.New("no answer")
 
-// An asking is one call of the engine's client.
-type asking func(ctx context.Context, c *client.Client) error
-
-// ask makes one call, within the time-out, and tells what its answer means.
-func (e *engine) ask(ctx context.Context, call asking) (wire.Answer, error) {
-	within, cancel := context.WithTimeout(ctx, e.timeout)
+// once makes one call, within the time-out, and tells what its answer means.
+func (p *Provider) once(ctx context.Context, call func(ctx context.Context) error) (wire.Answer, error) {
+	turn, err := p.client.Ahead(ctx)
+	if err != nil {
+		return wire.Answer{}, err
+	}
+	within, cancel := context.WithTimeout(turn, p.timeout)
 	defer cancel()
-	c, a, err := e.connect(within)
-	if err == nil {
-		watched, seen := wire.Watch(within)
-		err = call(watched, c)
-		a = seen.Last()
-	}
-	if err == nil {
+	watched, seen := wire.Watch(within)
+	err = call(watched)
+	a := seen.Last()
+	switch {
+	case err == nil:
 		return a, nil
+	case ctx.Err() == nil && errors.Is(within.Err(), context.DeadlineExceeded):
+		return wire.Answer{}, fmt.Errorf("%w within %s", errLate, p.timeout)
+	case a.Status != 0 && !a.OK():
+		return a, p.noted(p.client.Refuse(a))
+	case errors.Is(err, os.ErrPermission): // of the socket
+		return a, fmt.Errorf("%w: %w", reconcile.ErrUnauthorized, err)
 	}
-	if ctx.Err() == nil && errors.Is(within.Err(), context.DeadlineExceeded) {
-		return wire.Answer{}, fmt.Errorf("%w within %s", errLate, e.timeout)
+	return a, wire.Cause(err)
+}
+
+// ready is the engine's client, once the engine told which version of its API it speaks.
+// Without that the client would guess, and every call would fail at an older engine.
+func (p *Provider) ready(ctx context.Context) (*client.Client, error) {
+	if c := p.engine.Load(); c != nil {
+		return c, nil
 	}
-	return a, e.noted(c, e.meaning(a, err))
+	c, err := client.New(p.options...)
+	if err != nil {
+		return nil, err
+	}
+	_, err = p.once(ctx, func(ctx context.Context) error {
+		told, err := c.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true})
+		if err == nil && told.APIVersion == "" {
+			err = fmt.Errorf("%w: it does not tell a version", wire.ErrNotAPI)
+		}
+		return err
+	})
+	if err == nil {
+		p.engine.Store(c)
+	}
+	return c, err
+}
+
+// call makes one call of the engine's client.
+func (p *Provider) call(ctx context.Context, one func(context.Context, *client.Client) error) (wire.Answer, error) {
+	c, err := p.ready(ctx)
+	if err != nil {
+		return wire.Answer{}, err
+	}
+	return p.once(ctx, func(ctx context.Context) error { return one(ctx, c) })
+}
+
+// A thing is a container or an execution of an engine.
+type thing struct {
+	*Provider
+	id string
+}
+
+// ask calls a method of the engine's client that is about one thing, by its full id.
+func ask[O, R any](ctx context.Context, t thing,
+	method func(c *client.Client, ctx context.Context, id string, options O) (R, error), options O,
+) (out R, a wire.Answer, err error) {
+	if err = checkID(t.id); err == nil {
+		a, err = t.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
+			out, err = method(c, ctx, t.id, options)
+			return err
+		})
+	}
+	return out, a, err
+}
+
+// fullID is the length of an id. Shorter ones are found as well, but name whatever begins so.
+const fullID = 64
+
+// checkID refuses what is no full id, which would find a name, or lead to another path.
+func checkID(id string) error {
+	if len(id) == fullID && strings.Trim(id, "0123456789abcdef") == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: %q is not the full id of a container, %d hexadecimal digits", reconcile.ErrUnknownID,
+		wire.Clip(id, 80), fullID)
+}
+
+// said also knows the errors in plain text, of servers that are not spoken to as they want.
+func said(a wire.Answer) wire.Said {
+	s := wire.SaidIn(a)
+	if kind := a.Header.Get("Content-Type"); s.Text == "" && (kind == "" || strings.HasPrefix(kind, "text/plain")) {
+		s.Text = string(a.Body)
+	}
+	return s
+}
+
+// certain knows the words that say that a thing is not there; "page not found" says that the
+// address is wrong. Podman has other words around them.
+func certain(a wire.Answer, said wire.Said) bool {
+	return a.Status == http.StatusNotFound && wire.IsJSON(a.Header) &&
+		says(said.Text, "no such container", "no such image", "no such exec")
 }
 
 // noted forgets the client of a version that the engine does not speak any more.
-func (e *engine) noted(c *client.Client, err error) error {
+func (p *Provider) noted(err error) error {
 	if outdated(err) {
-		e.client.CompareAndSwap(c, nil)
+		p.engine.Store(nil)
 	}
 	return err
-}
-
-// ready is the client for calls of our own, which need the version in their address.
-func (e *engine) ready(ctx context.Context) (*client.Client, error) {
-	within, cancel := context.WithTimeout(ctx, e.timeout)
-	defer cancel()
-	c, a, err := e.connect(within)
-	if err != nil {
-		return nil, e.meaning(a, err)
-	}
-	return c, nil
-}
-
-// connect is the client, once the engine told which version of its API it speaks. Without
-// that the client would guess, and every call would fail at an older engine.
-func (e *engine) connect(ctx context.Context) (*client.Client, wire.Answer, error) {
-	if c := e.client.Load(); c != nil {
-		return c, wire.Answer{}, nil
-	}
-	c, err := client.New(e.options...)
-	if err != nil {
-		return nil, wire.Answer{}, err
-	}
-	watched, seen := wire.Watch(ctx)
-	told, err := c.Ping(watched, client.PingOptions{NegotiateAPIVersion: true})
-	if err == nil && told.APIVersion == "" {
-		err = fmt.Errorf("%w: it does not tell a version", wire.ErrNotAPI)
-	}
-	if err != nil {
-		return nil, seen.Last(), err
-	}
-	e.client.Store(c)
-	return c, wire.Answer{}, nil
-}
-
-// absences are the words that say that a thing is not there; "page not found" says that the
-// address is wrong. Podman has other words around them.
-var absences = []string{"no such container", "no such image", "no such exec"}
-
-// meaning tells what an error of the engine's client means, by the answer that it came from.
-func (e *engine) meaning(a wire.Answer, err error) error {
-	if a.Status == 0 || a.OK() {
-		if errors.Is(err, os.ErrPermission) {
-			return fmt.Errorf("%w: %w", reconcile.ErrUnauthorized, err)
-		}
-		return err
-	}
-	words := strings.TrimPrefix(err.Error(), "Error response from daemon: ")
-	r := &wire.Refusal{Status: a.Status, Words: wire.Clip(e.guarded.Redact(words), 300)}
-	switch {
-	case a.Status == http.StatusUnauthorized, a.Status == http.StatusForbidden:
-		r.Kind = reconcile.ErrUnauthorized
-	case a.Status == http.StatusTooManyRequests:
-		r.Kind = reconcile.ErrThrottled
-	case a.Status == http.StatusNotFound && wire.IsJSON(a.Header) && says(words, absences...):
-		r.Kind = reconcile.ErrNotFound
-	}
-	return r
 }
 
 // outdated reports whether the engine refuses the version that was agreed on.
@@ -173,4 +143,63 @@ func says(text string, words ...string) bool {
 		}
 	}
 	return false
+}
+
+// Template tells whether the engine has an image. Sandboxes that are made by its API cannot
+// start from one that it has not; nothing is pulled here.
+func (p *Provider) Template(ctx context.Context, name string) (reconcile.Template, error) {
+	return p.frame.Template(ctx, "image", name, p.image)
+}
+
+func (p *Provider) image(ctx context.Context, name string) (reconcile.Template, wire.Answer, error) {
+	t := reconcile.Template{Name: name, Raw: "present", State: reconcile.TemplateActive}
+	for part := range strings.SplitSeq(name, "/") { // which would lead to another path
+		if err := wire.CheckID(part); err != nil {
+			return t, wire.Answer{}, err
+		}
+	}
+	a, err := p.call(ctx, func(ctx context.Context, c *client.Client) error {
+		found, err := c.ImageInspect(ctx, name)
+		if t.ID = found.ID; err == nil && t.ID == "" {
+			err = errors.New("the answer is no image: it has no id")
+		}
+		return err
+	})
+	return t, a, err
+}
+
+// Activate is not for images: one is there, or it is not.
+func (p *Provider) Activate(context.Context, string) error {
+	return wire.Unable("an image that is missing is pulled, or built, by whoever makes sandboxes from it")
+}
+
+var fixes = wire.Fixes{
+	Refused: "let sandkeeper's user read and write the socket (the group docker, or the rootless engine's own user), " +
+		"or set token: or certificates: to what the engine, or the proxy before it, accepts",
+	URL: "set url: to the engine's address: " + DefaultURL + ", unix:///run/podman/podman.sock, or tcp://host:2376",
+}
+
+// Check tells which engine answers, and reads the listing.
+func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
+	var said string
+	_, err := p.call(ctx, func(ctx context.Context, c *client.Client) error {
+		v, err := c.ServerVersion(ctx, client.ServerVersionOptions{})
+		if err == nil && v.Version == "" {
+			err = errors.New("the answer tells no version")
+		}
+		name := "Docker"
+		for _, part := range v.Components {
+			if strings.HasPrefix(part.Name, "Podman") {
+				name = "Podman"
+			}
+		}
+		said = fmt.Sprintf("%s %s, API %s, spoken as %s", name, wire.Clip(v.Version, 40), wire.Clip(v.APIVersion, 20),
+			c.ClientVersion())
+		return err
+	})
+	if err != nil {
+		return []reconcile.CheckResult{fixes.Failed("engine", err)}
+	}
+	return []reconcile.CheckResult{wire.Well("engine", said),
+		p.frame.CheckListing(ctx, p.page(p.entry.Owns.Labels), fixes)}
 }

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -23,68 +24,55 @@ const maxOutput = 64 << 10
 
 // An order is a script to run in a container.
 type order struct {
-	id, name string // of the container, of the half of the probe
-	script   string
-	args     []string
-	seconds  int
+	thing
+	name   string // of the half of the probe
+	script string
+	args   []string
+	within time.Duration
 }
 
 // A result is how far a script came.
 type result struct {
-	lines  []string  // of what it said
-	errors string    // what was said beside that, by it or by the engine
-	exit   int       // known only where it did not come to its last line
-	half   wire.Half // where nothing can be judged by lines
+	marks  map[string]string // what it said on its way: the first word of each line, and the rest
+	errors string            // what was said beside that, by it or by the engine
+	exit   int               // known only where it did not come to its last line
+	half   wire.Half         // where nothing can be judged by marks
 	took   time.Duration
 }
 
+// hung is a half that speaks against the container, if that still runs.
+func hung(said string) wire.Half { return wire.Half{Outcome: reconcile.Hung, Said: said} }
+
 // run runs a script. An engine has no way to end one, and a caller that leaves does not end
 // it: while one is out that never came back, no further one is sent after it.
-func (p *Provider) run(ctx context.Context, o order) result {
+func (o order) run(ctx context.Context) result {
 	key := o.id + o.name
-	if old, ok := p.hung.Load(key); ok {
-		switch seen, err := p.seen(ctx, fmt.Sprint(old)); {
+	if old, ok := o.hung.Load(key); ok {
+		switch seen, err := o.seen(ctx, fmt.Sprint(old)); {
 		case err != nil && !errors.Is(err, reconcile.ErrNotFound):
 			return result{half: refused(err)}
 		case seen.Running:
-			return result{half: wire.Half{Outcome: reconcile.Hung, Said: "an earlier probe's command has not come back"}}
+			return result{half: hung("an earlier probe's command has not come back")}
 		}
-		p.hung.Delete(key)
+		o.hung.Delete(key)
 	}
-	exec, err := p.create(ctx, o)
+	made, _, err := ask(ctx, o.thing, (*client.Client).ExecCreate, client.ExecCreateOptions{
+		AttachStdout: true, AttachStderr: true, WorkingDir: "/", Env: []string{"LC_ALL=C"},
+		Cmd: append([]string{"/bin/sh", "-c", o.script, "sandkeeper-" + o.name}, o.args...),
+	})
 	switch {
-	case errors.Is(err, errLate) && p.hangs(ctx, o.id):
-		return result{half: wire.Half{Outcome: reconcile.Hung, Said: err.Error() + " for this container, which is listed"}}
+	case errors.Is(err, errLate): // an earlier command hangs in it
+		return result{half: hung(err.Error() + " for this container, which is listed")}
 	case err != nil:
 		return result{half: refused(err)}
+	case checkID(made.ID) != nil:
+		return result{half: wire.Unclear("the answer names no execution")}
 	}
-	r := p.start(ctx, exec, o)
+	r := o.start(ctx, made.ID)
 	if r.half.Outcome == reconcile.Hung {
-		p.hung.Store(key, exec)
+		o.hung.Store(key, made.ID)
 	}
 	return r
-}
-
-// hangs reports whether the engine still lists a container as running that it does not
-// answer for: an earlier command hangs in it, and only in it.
-func (p *Provider) hangs(ctx context.Context, id string) bool {
-	s, there := p.lookInList(ctx, id)
-	return there && s.State == reconcile.SandboxRunning
-}
-
-func (p *Provider) create(ctx context.Context, o order) (exec string, err error) {
-	_, err = p.engine.ask(ctx, func(ctx context.Context, c *client.Client) error {
-		made, err := c.ExecCreate(ctx, o.id, client.ExecCreateOptions{
-			AttachStdout: true, AttachStderr: true, WorkingDir: "/", Env: []string{"LC_ALL=C"},
-			Cmd: append([]string{"/bin/sh", "-c", o.script, "sandkeeper-" + o.name}, o.args...),
-		})
-		exec = made.ID
-		return err
-	})
-	if err == nil && checkID(exec) != nil {
-		err = errors.New("the answer names no execution")
-	}
-	return exec, err
 }
 
 // refused judges an exec that was not even made. The engine refuses it for a container that
@@ -100,52 +88,57 @@ func refused(err error) wire.Half {
 }
 
 // start runs an execution to its end. The answer is 200 also when nothing started.
-func (p *Provider) start(ctx context.Context, exec string, o order) result {
-	c, err := p.engine.ready(ctx)
+func (o order) start(ctx context.Context, exec string) result {
+	c, err := o.ready(ctx)
 	if err != nil {
-		return result{half: wire.Unclear(wire.Clip(err.Error(), 160))}
+		return result{half: refused(err)}
 	}
 	body, _ := json.Marshal(container.ExecStartRequest{}) // two switches always encode
-	began := p.client.Now()
+	began := o.client.Now()
 	k := wire.Call{What: "probe " + o.name, Method: http.MethodPost, Body: body, Max: maxOutput, Inside: true,
-		URL:     p.client.At("v"+c.ClientVersion(), "exec", exec, "start"),
-		Timeout: time.Duration(o.seconds)*time.Second + wire.Margin}
-	a, err := p.client.Once(ctx, k)
+		URL: o.client.At("v"+c.ClientVersion(), "exec", exec, "start"), Timeout: o.within + wire.Margin}
+	a, err := o.client.Once(ctx, k)
 	if err != nil {
 		return result{half: wire.Silent(err, k.Timeout)}
 	}
 	if a.Status != http.StatusOK || !strings.HasPrefix(a.Header.Get("Content-Type"), "application/vnd.docker.") {
-		words := first(p.client.Said(a).Text, "no output of a command")
+		words := first(o.client.Said(a).Text, "no output of a command")
 		return result{half: refused(&wire.Refusal{Status: a.Status, Words: words})}
 	}
-	out, errs, err := streams(a.Body)
-	if err != nil {
+	r := result{marks: map[string]string{}, took: o.client.Now().Sub(began)}
+	var texts [2]strings.Builder
+	if err := frames(a.Body, func(stream byte, part []byte) { texts[stream/2].Write(part) }); err != nil {
 		return result{half: wire.Unclear(err.Error())}
 	}
-	r := result{lines: strings.Split(out, "\n"), errors: errs, took: p.client.Now().Sub(began)}
-	if _, ended := r.after("exit "); !ended && !r.has("kept") {
-		p.fill(ctx, exec, out, &r)
+	for line := range strings.SplitSeq(texts[0].String(), "\n") {
+		word, rest, _ := strings.Cut(line, " ")
+		r.marks[word] = rest
+	}
+	if r.errors = texts[1].String(); !r.has("exit") && !r.has("kept") {
+		o.fill(ctx, exec, &r, texts[0].String())
 	}
 	return r
 }
 
 // fill asks how an execution ended that did not come to its last line: by itself, or only
 // its output did.
-func (p *Provider) fill(ctx context.Context, exec, out string, r *result) {
-	seen, err := p.seen(ctx, exec)
+func (o order) fill(ctx context.Context, exec string, r *result, out string) {
+	seen, err := o.seen(ctx, exec)
 	r.exit = seen.ExitCode
-	began := r.has("began")
 	switch {
 	case err != nil:
 		r.half = refused(err)
 	case seen.Running:
 		r.half = wire.Unclear("its output ended before it did")
-	case began && (seen.ExitCode != 0 || r.has("listed")):
+	case r.has("began") && (seen.ExitCode != 0 || r.has("listed")):
 	case seen.ExitCode == 0:
 		r.half = wire.Unclear("it ended well and said nothing")
 	default: // nothing started, and the engine says why
 		r.errors = strings.TrimSpace(out + r.errors)
-		r.half = notStarted(r)
+		r.half = wire.Failed(r.words("nothing started"))
+		if says(r.errors, faults...) {
+			r.half.Outcome = reconcile.Infrastructure
+		}
 	}
 }
 
@@ -153,42 +146,21 @@ func (p *Provider) fill(ctx context.Context, exec, out string, r *result) {
 var faults = []string{"containerd.sock", "connection refused", "too many open files", "no space left on device",
 	"deadline exceeded", "cannot allocate memory"}
 
-// notStarted judges an exec that never came to a shell.
-func notStarted(r *result) wire.Half {
-	h := wire.Half{Outcome: reconcile.CannotStart, Said: r.words("nothing started")}
-	if says(r.errors, faults...) {
-		h.Outcome = reconcile.Infrastructure
-	}
-	return h
-}
-
-func (p *Provider) seen(ctx context.Context, exec string) (seen client.ExecInspectResult, err error) {
-	_, err = p.engine.ask(ctx, func(ctx context.Context, c *client.Client) (err error) {
-		seen, err = c.ExecInspect(ctx, exec, client.ExecInspectOptions{})
-		return err
-	})
+func (p *Provider) seen(ctx context.Context, exec string) (client.ExecInspectResult, error) {
+	seen, _, err := ask(ctx, thing{p, exec}, (*client.Client).ExecInspect, client.ExecInspectOptions{})
 	return seen, err
 }
 
 // has reports whether the script said a line with that first word.
 func (r *result) has(word string) bool {
-	for _, line := range r.lines {
-		if said, _, _ := strings.Cut(line, " "); said == word {
-			return true
-		}
-	}
-	return false
+	_, ok := r.marks[word]
+	return ok
 }
 
 // after is the number that follows a word.
 func (r *result) after(word string) (int, bool) {
-	for _, line := range r.lines {
-		if text, ok := strings.CutPrefix(line, word); ok {
-			n, err := strconv.Atoi(text)
-			return n, err == nil
-		}
-	}
-	return 0, false
+	n, err := strconv.Atoi(r.marks[word])
+	return n, err == nil
 }
 
 // denied reports whether the container's user may not do it.
@@ -201,13 +173,6 @@ func (r *result) words(otherwise string) string {
 		text = fmt.Sprintf("exit %d: %s", r.exit, text)
 	}
 	return text
-}
-
-// streams are what a process wrote, by stream.
-func streams(body []byte) (out, errs string, err error) {
-	var texts [2]strings.Builder
-	err = frames(body, func(stream byte, part []byte) { texts[stream/2].Write(part) })
-	return texts[0].String(), texts[1].String(), err
 }
 
 // frames takes apart what a process wrote, which comes in frames: a stream's number, three
@@ -229,9 +194,4 @@ func frames(body []byte, visit func(stream byte, part []byte)) error {
 	return nil
 }
 
-func first(text, otherwise string) string {
-	if text = strings.TrimSpace(text); text != "" {
-		return text
-	}
-	return otherwise
-}
+func first(text, otherwise string) string { return cmp.Or(strings.TrimSpace(text), otherwise) }

@@ -43,10 +43,29 @@ func (p *Provider) probe(ctx context.Context, id string, policy reconcile.ProbeP
 	if h := p.before(ctx, id); h.Outcome != "" {
 		return h
 	}
-	return wire.Both(
-		func() wire.Half { return p.probeExec(ctx, id, policy) },
-		func() wire.Half { return p.probeFiles(ctx, id, policy) },
-	)
+	h := wire.Halves(policy, func(within time.Duration) wire.Half {
+		return order{thing{p, id}, "exec", execScript, []string{seconds(within), policy.Exec}, within}.exec(ctx)
+	}, func(within time.Duration) wire.Half {
+		return order{thing{p, id}, "files", filesScript, []string{policy.Path, rand.Text()}, within}.files(ctx)
+	})
+	if h.Outcome.Failed() {
+		return p.after(ctx, id, h)
+	}
+	return h
+}
+
+func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
+
+// after looks again at what failed: a container that somebody paused or ended in the middle of
+// a probe answers as if it were broken, or not at all.
+func (p *Provider) after(ctx context.Context, id string, h wire.Half) wire.Half {
+	switch now, err := p.look(ctx, id); {
+	case err != nil:
+		return wire.Unclear(wire.Clip(h.Said+"; nobody knows how it is now: "+err.Error(), 300))
+	case now.State != reconcile.SandboxRunning:
+		return wire.Barred(h.Said + "; it is " + first(now.Raw, "in no known state") + " by now")
+	}
+	return h
 }
 
 // aside is how long a question beside the probe may take. It proves nothing when it is not
@@ -76,51 +95,30 @@ func (p *Provider) before(ctx context.Context, id string) wire.Half {
 	return wire.Half{}
 }
 
-func (p *Provider) probeExec(ctx context.Context, id string, policy reconcile.ProbePolicy) wire.Half {
-	if policy.Exec == "" {
-		return wire.Half{}
-	}
-	seconds := wire.Seconds(policy.Timeout)
-	r := p.run(ctx, order{id: id, name: "exec", script: execScript, seconds: seconds,
-		args: []string{strconv.Itoa(seconds), policy.Exec}})
-	h := r.executed(seconds)
-	h.Said = "exec: " + h.Said
-	return h
-}
-
 // killed is the exit code of a command that was ended by force, as its time-out does.
 const killed = 137
 
-// executed judges the command's way.
-func (r result) executed(seconds int) wire.Half {
-	code, ended := r.after("exit ")
+// exec judges the command's way.
+func (o order) exec(ctx context.Context) wire.Half {
+	r := o.run(ctx)
+	code, ended := r.after("exit")
 	switch {
-	case ended && code == killed && r.took >= time.Duration(seconds)*time.Second:
-		return wire.Half{Outcome: reconcile.Hung, Said: fmt.Sprintf("the command did not end within %ds", seconds)}
+	case ended && code == killed && r.took >= o.within:
+		return hung(fmt.Sprintf("the command did not end within %s", o.within))
 	case ended:
 		return wire.Ran(code, "")
 	case r.half.Outcome != "":
 		return r.half
 	case r.has("forked"):
-		return wire.Half{Outcome: reconcile.CannotStart, Said: r.words("the shell was ended half-way")}
+		return wire.Failed(r.words("the shell was ended half-way"))
 	}
-	return wire.Half{Outcome: reconcile.CannotStart, Said: r.words("the shell could make no process")}
+	return wire.Failed(r.words("the shell could make no process"))
 }
 
-func (p *Provider) probeFiles(ctx context.Context, id string, policy reconcile.ProbePolicy) wire.Half {
-	if policy.Path == "" {
-		return wire.Half{}
-	}
-	r := p.run(ctx, order{id: id, name: "files", script: filesScript, seconds: wire.Seconds(policy.Timeout),
-		args: []string{policy.Path, rand.Text()}})
-	h := p.written(ctx, id, policy.Path, r)
-	h.Said = "files of " + policy.Path + ": " + h.Said
-	return h
-}
-
-// written judges the way of the file probe.
-func (p *Provider) written(ctx context.Context, id, folder string, r result) wire.Half {
-	entries, listed := r.after("listed ")
+// files judges the way of the file probe.
+func (o order) files(ctx context.Context) wire.Half {
+	r := o.run(ctx)
+	entries, listed := r.after("listed")
 	h := wire.Listed(entries)
 	switch {
 	case listed && r.has("kept"):
@@ -130,28 +128,28 @@ func (p *Provider) written(ctx context.Context, id, folder string, r result) wir
 	case !listed && r.denied(): // the path is not one that its user may enter: that is ours to mend
 		return wire.Unclear(r.words("not listed"))
 	case !listed:
-		return wire.Half{Outcome: reconcile.CannotStart, Said: r.words("not listed")}
+		return wire.Failed(r.words("not listed"))
 	case r.denied(), r.exit == 0 && r.errors == "":
 		h.Said += ", not written: its user may not, or it has no rm"
 	default:
-		return p.unwritten(ctx, id, folder, r)
+		return o.unwritten(ctx, r)
 	}
 	return h
 }
 
 // unwritten judges a folder that can be listed and not written. What was made read-only
 // is as it should be, and a full disk of the host is not the sandbox's fault.
-func (p *Provider) unwritten(ctx context.Context, id, folder string, r result) wire.Half {
-	h := wire.Half{Outcome: reconcile.CannotStart, Said: r.words("not written")}
+func (o order) unwritten(ctx context.Context, r result) wire.Half {
+	h := wire.Failed(r.words("not written"))
 	locked, full := says(r.errors, "read-only file system"), says(r.errors, "no space left", "quota exceeded")
 	if !locked && !full {
 		return h
 	}
-	c, _, err := p.inspect(ctx, id)
+	c, _, err := o.inspect(ctx, o.id)
 	if err != nil || c.HostConfig == nil {
 		return wire.Unclear(h.Said + "; why is not known")
 	}
-	disk := diskOf(&c, folder)
+	disk := diskOf(&c, o.args[0])
 	switch {
 	case locked && disk.locked:
 		return wire.Half{Outcome: reconcile.Answered, Said: "listed; it was made read-only"}

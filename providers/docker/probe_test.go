@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"encoding/binary"
 	"net/http"
 	"os"
@@ -132,9 +133,10 @@ func TestFilesVerdicts(t *testing.T) {
 	const (
 		full     = "sh: write error: No space left on device\n"
 		locked   = "sh: line 9: can't create .x: Read-only file system\n"
-		readOnly = `{"Id":"` + id1 + `","HostConfig":{"ReadonlyRootfs":true}}`
-		tmpfs    = `{"Id":"` + id1 + `","HostConfig":{"Tmpfs":{"/workspace":"size=1m"}}}`
-		plain    = `{"Id":"` + id1 + `","HostConfig":{}}`
+		running  = `{"Id":"` + id1 + `","State":{"Status":"running"},"HostConfig":`
+		readOnly = running + `{"ReadonlyRootfs":true}}`
+		tmpfs    = running + `{"Tmpfs":{"/workspace":"size=1m"}}}`
+		plain    = running + `{}}`
 	)
 	for name, test := range map[string]struct {
 		out, errs, code, made string
@@ -183,6 +185,9 @@ func TestFilesVerdicts(t *testing.T) {
 		},
 		"killed half-way": {out: "began\nlisted 3\n", code: "137", want: reconcile.CannotStart, detail: "exit 137"},
 	} {
+		if test.made == "" {
+			test.made = plain
+		}
 		p := engineOf(t, map[string]reply{"POST " + id1 + "/exec": {201, js, created}, "POST " + id2 + "/start": ran(test.out, test.errs),
 			"GET " + id2 + "/json": ended(test.code), "GET " + id1 + "/json": {200, js, test.made}})
 		got := p.Probe(t.Context(), sandbox, reconcile.ProbePolicy{Path: "/workspace", Timeout: time.Second})
@@ -205,6 +210,8 @@ func hanging(t *testing.T, stats [2]string, running func() string) (*Provider, *
 			<-r.Context().Done()
 		case strings.HasSuffix(r.URL.Path, "/stats"):
 			reply{200, js, stats[min(samples.Add(1), 2)-1]}.send(w)
+		case strings.HasSuffix(r.URL.Path, id1+"/json"):
+			reply{200, js, inspected(`{"Status":"running"}`)}.send(w)
 		default:
 			reply{200, js, running()}.send(w)
 		}
@@ -272,6 +279,10 @@ func TestSlowCommand(t *testing.T) {
 			reply{403, js, `{}`}.send(w)
 			return
 		}
+		if strings.HasSuffix(r.URL.Path, id1+"/json") {
+			reply{200, js, inspected(`{"Status":"running"}`)}.send(w)
+			return
+		}
 		time.Sleep(1100 * time.Millisecond) // longer than the second that the command has
 		ran("began\nforked\nexit 137\n", "").send(w)
 	})
@@ -332,6 +343,51 @@ func TestScripts(t *testing.T) {
 	}
 }
 
+// Somebody pauses or ends a container in the middle of a probe: what failed there speaks
+// against nothing. One that cannot be looked at again may have been.
+func TestChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		look reply
+		want reconcile.ProbeOutcome // "": what the probe itself met
+	}{
+		"it runs":           {reply{200, js, inspected(`{"Status":"running"}`)}, ""},
+		"paused":            {reply{200, js, inspected(`{"Status":"paused"}`)}, reconcile.NotAllowed},
+		"ended":             {reply{200, js, inspected(`{"Status":"exited"}`)}, reconcile.NotAllowed},
+		"starts again":      {reply{200, js, inspected(`{"Status":"restarting"}`)}, reconcile.NotAllowed},
+		"gone":              {reply{404, js, `{"message":"No such container: x"}`}, reconcile.Infrastructure},
+		"nobody knows":      {reply{500, js, `{"message":"no"}`}, reconcile.Infrastructure},
+		"in no known state": {reply{200, js, inspected(`{}`)}, reconcile.NotAllowed},
+	} {
+		for outcome, start := range map[reconcile.ProbeOutcome]func(http.ResponseWriter, *http.Request){
+			reconcile.Hung:        func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+			reconcile.CannotStart: func(w http.ResponseWriter, _ *http.Request) { ran("began\nforked\n", "").send(w) },
+		} {
+			t.Run(name+" "+string(outcome), func(t *testing.T) {
+				t.Parallel()
+				p := before(t, func(w http.ResponseWriter, r *http.Request) {
+					switch {
+					case strings.HasSuffix(r.URL.Path, "/exec"):
+						reply{201, js, created}.send(w)
+					case strings.HasSuffix(r.URL.Path, "/start"):
+						start(w, r)
+					case strings.HasSuffix(r.URL.Path, id2+"/json"):
+						ended("137").send(w)
+					case strings.HasSuffix(r.URL.Path, id1+"/json"):
+						test.look.send(w)
+					default:
+						reply{403, js, `{}`}.send(w)
+					}
+				})
+				got := p.Probe(t.Context(), sandbox, quick)
+				if got.Outcome != cmp.Or(test.want, outcome) {
+					t.Errorf("Probe = %s, %s; want %s", got.Outcome, got.Detail, cmp.Or(test.want, outcome))
+				}
+			})
+		}
+	}
+}
+
 // Once a command hangs in a container, the engine does not even take another one for it. That
 // speaks against the container while the engine lists it as running, and only then.
 func TestExecIsNotTaken(t *testing.T) {
@@ -341,7 +397,7 @@ func TestExecIsNotTaken(t *testing.T) {
 		want reconcile.ProbeOutcome
 	}{
 		"listed as running": {reply{200, js, `[{"Id":"` + id1 + `","State":"running"}]`}, reconcile.Hung},
-		"listed as ended":   {reply{200, js, `[{"Id":"` + id1 + `","State":"exited"}]`}, reconcile.Infrastructure},
+		"listed as ended":   {reply{200, js, `[{"Id":"` + id1 + `","State":"exited"}]`}, reconcile.NotAllowed},
 		"not listed":        {reply{200, js, `[]`}, reconcile.Infrastructure},
 		"nothing is listed": {reply{500, js, `{"message":"no"}`}, reconcile.Infrastructure},
 	} {
@@ -349,7 +405,7 @@ func TestExecIsNotTaken(t *testing.T) {
 			t.Parallel()
 			p := before(t, func(w http.ResponseWriter, r *http.Request) {
 				switch {
-				case strings.HasSuffix(r.URL.Path, "/exec"):
+				case strings.HasSuffix(r.URL.Path, "/exec"), strings.HasSuffix(r.URL.Path, id1+"/json"):
 					<-r.Context().Done()
 				case strings.HasSuffix(r.URL.Path, "/containers/json"):
 					test.list.send(w)
@@ -357,7 +413,7 @@ func TestExecIsNotTaken(t *testing.T) {
 					reply{500, js, `{"message":"no stats"}`}.send(w)
 				}
 			})
-			p.engine.timeout = 100 * time.Millisecond
+			p.timeout = 100 * time.Millisecond
 			if got := p.Probe(t.Context(), sandbox, quick); got.Outcome != test.want {
 				t.Errorf("Probe = %+v, want %s", got, test.want)
 			}
@@ -396,7 +452,7 @@ func TestNoSample(t *testing.T) {
 					ran(well, "").send(w)
 				}
 			})
-			p.engine.timeout = 100 * time.Millisecond
+			p.timeout = 100 * time.Millisecond
 			if got := p.Probe(t.Context(), sandbox, quick); got.Outcome != test.want {
 				t.Errorf("Probe = %+v, want %s", got, test.want)
 			}

@@ -3,7 +3,7 @@ package docker
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"io"
 	"math"
 	"strings"
@@ -18,13 +18,13 @@ import (
 // Usage is what the container uses right now: of the processors that it may use, and of its
 // memory. It takes the engine a second.
 func (p *Provider) Usage(ctx context.Context, s reconcile.Sandbox) (reconcile.Resources, error) {
-	seen, err := p.stats(ctx, s.ID, true)
-	var c container.InspectResponse
+	c, _, err := p.inspect(ctx, s.ID)
+	var seen container.StatsResponse
 	if err == nil {
-		c, _, err = p.inspect(ctx, s.ID)
+		seen, err = p.stats(ctx, s.ID, true)
 	}
 	if err != nil {
-		return reconcile.Resources{}, fmt.Errorf("measure sandbox %s of %s: %w", s.ID, p.entry.Name, err)
+		return reconcile.Resources{}, p.frame.Wrap("measure sandbox", s.ID, err)
 	}
 	memory := seen.MemoryStats
 	idle := memory.Stats["inactive_file"] // a cache that is given up when memory is wanted
@@ -38,25 +38,18 @@ func (p *Provider) Usage(ctx context.Context, s reconcile.Sandbox) (reconcile.Re
 // size is a number of bytes; no limit at all is written as the largest number there is.
 func size(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
 
-// stats takes a sample, or two of them where the engine does.
-func (p *Provider) stats(ctx context.Context, id string, two bool) (container.StatsResponse, error) {
-	var seen container.StatsResponse
-	if err := checkID(id); err != nil {
-		return seen, err
-	}
-	_, err := p.engine.ask(ctx, func(ctx context.Context, c *client.Client) error {
+// stats takes a sample, or two of them where the engine does, of a container that has a full id.
+func (p *Provider) stats(ctx context.Context, id string, two bool) (seen container.StatsResponse, err error) {
+	_, err = p.call(ctx, func(ctx context.Context, c *client.Client) error {
 		got, err := c.ContainerStats(ctx, id, client.ContainerStatsOptions{IncludePreviousSample: two})
 		if err != nil {
 			return err
 		}
 		defer got.Body.Close()
-		if err := json.NewDecoder(got.Body).Decode(&seen); err != nil {
-			return fmt.Errorf("read the answer's JSON: %w", err)
-		}
-		return nil
+		return json.NewDecoder(got.Body).Decode(&seen)
 	})
 	if err == nil && seen.Read.IsZero() {
-		err = fmt.Errorf("the answer holds no measurement")
+		err = errors.New("the answer holds no measurement")
 	}
 	return seen, err
 }
@@ -123,10 +116,7 @@ const logLines = "2000"
 // Logs is the end of what the container printed, at most limit bytes.
 func (p *Provider) Logs(ctx context.Context, s reconcile.Sandbox, limit int) (string, error) {
 	text, err := p.logs(ctx, s.ID)
-	if err != nil {
-		return "", fmt.Errorf("read logs of sandbox %s of %s: %w", s.ID, p.entry.Name, err)
-	}
-	return p.client.Tail(text, limit), nil
+	return p.client.Tail(text, limit), p.frame.Wrap("read logs of sandbox", s.ID, err)
 }
 
 func (p *Provider) logs(ctx context.Context, id string) (string, error) {
@@ -135,7 +125,7 @@ func (p *Provider) logs(ctx context.Context, id string) (string, error) {
 		return "", err
 	}
 	var body []byte
-	_, err = p.engine.ask(ctx, func(ctx context.Context, c *client.Client) error {
+	_, err = p.call(ctx, func(ctx context.Context, c *client.Client) error {
 		log, err := c.ContainerLogs(ctx, id, client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Tail: logLines})
 		if err != nil {
 			return err
@@ -148,8 +138,6 @@ func (p *Provider) logs(ctx context.Context, id string) (string, error) {
 		return string(body), err
 	}
 	var text strings.Builder
-	if err := frames(body, func(_ byte, part []byte) { text.Write(part) }); err != nil {
-		return "", err
-	}
-	return text.String(), nil
+	err = frames(body, func(_ byte, part []byte) { text.Write(part) })
+	return text.String(), err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -47,9 +48,12 @@ func engineOf(t *testing.T, answers map[string]reply) *Provider {
 				return
 			}
 		}
-		if strings.HasSuffix(r.URL.Path, "/stats") || r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, id1+"/json") {
-			// as a proxy that does not let it through
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/stats"): // as a proxy that does not let it through
 			reply{403, "text/html", "Forbidden"}.send(w)
+			return
+		case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, id1+"/json"):
+			reply{200, js, inspected(`{"Status":"running"}`)}.send(w)
 			return
 		}
 		t.Errorf("unexpected call %s %s", r.Method, r.URL)
@@ -234,7 +238,7 @@ func TestTerminations(t *testing.T) {
 			"GET " + id1 + "/json":      {200, js, inspected(`{"Status":"running"}`)},
 			"DELETE /containers/" + id1: test.answer,
 		})
-		how, err := p.Terminate(t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{ID: id1}, Owned: true})
+		how, err := p.Terminate(t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{ID: id1}, Owned: true, Task: "t1"})
 		if how != test.want || (err != nil) != test.fails {
 			t.Errorf("%s: Terminate = %q, %v; want %q", name, how, err, test.want)
 		}
@@ -255,7 +259,7 @@ func TestAsks(t *testing.T) {
 			reply{200, js, `[]`}.send(w)
 		}
 	})
-	if how, err := p.Terminate(t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{ID: id1}, Owned: true}); err != nil {
+	if how, err := p.Terminate(t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{ID: id1}, Owned: true, Task: "t1"}); err != nil {
 		t.Errorf("Terminate = %s, %v", how, err)
 	}
 	if _, err := p.Find(t.Context(), "t=1"); err != nil {
@@ -303,6 +307,24 @@ func TestVersionIsAgreedOnAgain(t *testing.T) {
 	}
 	if calls["/_ping"] != 2 || calls["/v1.41/containers/"+id1+"/json"] != 1 {
 		t.Errorf("calls were %v, want a ping before each version", calls)
+	}
+}
+
+// What went wrong with a connection is said in few words, without the address of the call.
+func TestLostConnection(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if w.Header().Set("Api-Version", "1.41"); !strings.HasSuffix(r.URL.Path, "/_ping") {
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	defer server.Close()
+	p, err := New(entry.Entry{Name: "lab", URL: server.URL}, entry.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Get(t.Context(), id1); err == nil || strings.Contains(err.Error(), "/containers/") ||
+		!strings.Contains(err.Error(), "EOF") {
+		t.Errorf("Get over a connection that is lost = %v, want why and no address", err)
 	}
 }
 
@@ -362,7 +384,7 @@ func TestClientIsTheOneOfMoby(t *testing.T) {
 	if _, err := p.Get(t.Context(), id1); err != nil {
 		t.Fatal(err)
 	}
-	if c := p.engine.client.Load(); c == nil || c.ClientVersion() != "1.41" || client.MaxAPIVersion == "1.41" {
+	if c := p.engine.Load(); c == nil || c.ClientVersion() != "1.41" || client.MaxAPIVersion == "1.41" {
 		t.Errorf("the client is %+v, want one that agreed on 1.41", c)
 	}
 }

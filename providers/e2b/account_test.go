@@ -49,6 +49,7 @@ func TestTemplates(t *testing.T) {
 		"a 404 of somebody else":         {alias: reply{404, "text/html", "<html>", nil}, err: errAny},
 		"of another team":                {alias: reply{403, js, `{"code":403,"message":"You don't have access to template alias 'dev'"}`, nil}, want: reconcile.TemplateUnknown, raw: "of another team"},
 		"of another team, former words":  {alias: reply{403, js, `{"code":403,"message":"You don't have access to this template alias"}`, nil}, want: reconcile.TemplateUnknown, raw: "of another team"},
+		"a 403 of somebody else":         {alias: reply{403, "text/html", "<html>", nil}, err: reconcile.ErrUnauthorized},
 		"the team is blocked":            {alias: reply{403, js, `{"code":403,"message":"Team is blocked"}`, nil}, err: reconcile.ErrUnauthorized},
 		"the key may not":                {alias: reply{403, js, `{"code":403,"message":"You don't have access to this team"}`, nil}, err: reconcile.ErrUnauthorized},
 		"an alias of nothing":            {alias: reply{200, js, `{}`, nil}, err: errAny},
@@ -186,7 +187,7 @@ func TestCheck(t *testing.T) {
 		"one that may wake is left alone": {nil, func(l *lab) {
 			id := running(l)
 			l.vendor.Live(id, e2btest.Lifecycle{Pauses: true, AutoResume: true}, l.clock.Now().Add(10*time.Second))
-		}, "", "not tested: it ends"},
+		}, "", "not tested: its time is over"},
 	} {
 		var change []func(*entry.Entry)
 		if test.change != nil {

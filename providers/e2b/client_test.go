@@ -157,7 +157,7 @@ func TestNew(t *testing.T) {
 		"a name as link":     {entry.Entry{Token: "k", Link: entry.Link{Sandbox: "name"}}, "have no names", "", ""},
 		"an address of none": {entry.Entry{Token: "k", URL: "e2b.app"}, "must look like", "", ""},
 		"a sandbox_url of none": {
-			entry.Entry{Token: "k", Extra: map[string]string{"sandbox_url": "sandbox.e2b.app"}}, "sandbox_url must look", "", "",
+			entry.Entry{Token: "k", Extra: map[string]string{"sandbox_url": "sandbox.e2b.app"}}, `sandbox_url "sandbox.e2b.app" must look`, "", "",
 		},
 		"a domain with a scheme": {
 			entry.Entry{Token: "k", Extra: map[string]string{"domain": "https://e2b.app"}}, "domain must look", "", "",

@@ -11,9 +11,13 @@
 //     into a paused sandbox may wake it, and one that was paused a moment ago does not answer.
 //   - 2026-11-21: listings ask for no states. A word that is new here is then listed too, as
 //     unknown.
+//   - 2026-11-22: a key of another team is told of each of our sandboxes that it does not exist,
+//     and may see others with our labels. That defeats the second look as well, so whose key
+//     it is is asked with each listing, and before anything is taken for gone.
 package e2b
 
 import (
+	"cmp"
 	_ "embed" // the guide
 	"errors"
 	"fmt"
@@ -21,6 +25,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
@@ -55,12 +60,14 @@ type Provider struct {
 	entry  entry.Entry
 	client *wire.Client
 	frame  *wire.Frame
-	domain string // of the sandboxes' addresses; "" when nothing says it
-	inside string // the address of all sandboxes; "" when each has its own
+	domain string      // of the sandboxes' addresses; "" when nothing says it
+	inside string      // the address of all sandboxes; "" when each has its own
+	proven atomic.Bool // the key was of the entry's team when that was last answered
 }
 
 var (
 	_ reconcile.Provider  = (*Provider)(nil)
+	_ reconcile.Named     = (*Provider)(nil)
 	_ reconcile.Templates = (*Provider)(nil)
 	_ reconcile.Logs      = (*Provider)(nil)
 	_ reconcile.Usage     = (*Provider)(nil)
@@ -77,54 +84,39 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 		return nil, errors.New("sandboxes of e2b have no names: prove by labels, which are their metadata, and link by id")
 	}
 	p := &Provider{entry: e, inside: strings.TrimRight(e.Extra["sandbox_url"], "/"), domain: e.Extra["domain"]}
-	if err := p.address(); err != nil {
-		return nil, err
-	}
-	c, err := wire.New(p.entry, o, wire.Dialect{
-		URL: "https://api." + DefaultDomain, Hint: "is the url right?", Certain: certain,
-		Dress: func(r *http.Request, k wire.Call) { dress(r, k, e) },
-		Wait:  wire.Resets("RateLimit-Reset"),
-	})
+	err := p.address()
 	if err != nil {
 		return nil, err
 	}
-	p.client, p.frame = c, &wire.Frame{Entry: p.entry, Now: c.Now, Redact: c.Redact}
-	return p, nil
+	p.client, p.frame, err = wire.Open(p.entry, o, wire.Dialect{
+		URL: "https://api." + DefaultDomain, Hint: "is the url right?", Certain: certain,
+		Dress: func(r *http.Request, k wire.Call) {
+			if !k.Inside { // what runs in a sandbox is not ours, and never told the key
+				r.Header.Set("X-API-Key", e.Token)
+			}
+		},
+		Wait: wire.Resets("RateLimit-Reset"),
+	})
+	return p, err
 }
 
 // address settles where the API and the sandboxes are, of which each may tell the others.
 func (p *Provider) address() error {
-	u, err := url.Parse(p.inside)
-	if err != nil || p.inside != "" && (u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil) {
-		return errors.New("sandbox_url must look like https://sandbox." + DefaultDomain)
+	if p.inside != "" {
+		if _, err := wire.Address("sandbox_url", p.inside, "https://sandbox."+DefaultDomain); err != nil {
+			return err
+		}
 	}
 	if strings.Trim(strings.ToLower(p.domain), "abcdefghijklmnopqrstuvwxyz0123456789.-") != "" {
 		return fmt.Errorf("domain must look like %s, without a scheme and without a port", DefaultDomain)
 	}
-	if p.entry.URL == "" {
-		domain := p.domain
-		if domain == "" {
-			domain = DefaultDomain
-		}
-		p.entry.URL = "https://api." + domain
-	}
+	p.entry.URL = cmp.Or(p.entry.URL, "https://api."+cmp.Or(p.domain, DefaultDomain))
 	if u, err := url.Parse(p.entry.URL); err == nil && p.domain == "" {
-		p.domain, _ = strings.CutPrefix(u.Hostname(), "api.")
-		if p.domain == u.Hostname() { // it says nothing of the sandboxes
-			p.domain = ""
+		if domain, told := strings.CutPrefix(u.Hostname(), "api."); told {
+			p.domain = domain
 		}
 	}
 	return nil
-}
-
-// own reports whether the vendor itself is asked, and not somebody with its protocol.
-func (p *Provider) own() bool { return slices.Contains(vendors, p.domain) }
-
-// dress keeps the key from the sandboxes: what runs in there is not ours.
-func dress(r *http.Request, k wire.Call, e entry.Entry) {
-	if !k.Inside {
-		r.Header.Set("X-API-Key", e.Token)
-	}
 }
 
 // certain reports whether the API says that the thing itself is not there: it names its kind
@@ -132,10 +124,8 @@ func dress(r *http.Request, k wire.Call, e entry.Entry) {
 // same form, and so have the errors of other servers.
 func certain(a wire.Answer, s wire.Said) bool {
 	words := strings.ToLower(s.Text)
-	if s.Field != "message" || s.Status != 0 && s.Status != a.Status || contains(words, "/sandboxes", "/templates") {
-		return false
-	}
-	return contains(words, "sandbox", "template", "alias", "tag") &&
+	return s.Field == "message" && (s.Status == 0 || s.Status == a.Status) &&
+		!contains(words, "/sandboxes", "/templates") && contains(words, "sandbox", "template", "alias", "tag") &&
 		contains(words, "exist", "not found", "no longer available", "was killed")
 }
 

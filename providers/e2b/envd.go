@@ -2,12 +2,14 @@ package e2b
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -22,14 +24,10 @@ const port = "49983"
 
 // where is the address of a sandbox's daemon.
 func (p *Provider) where(b box) (string, error) {
-	domain := b.Domain
-	if domain == "" {
-		domain = p.domain
-	}
-	address := p.inside
+	domain, address := cmp.Or(b.Domain, p.domain), ""
 	switch {
-	case address != "":
-		return address, nil // as the config has it
+	case p.inside != "":
+		return p.inside, nil // as the config has it
 	case domain == "":
 		return "", errors.New("where the sandboxes are is not known: set domain: or sandbox_url: in the entry")
 	case slices.Contains(vendors, domain):
@@ -57,13 +55,8 @@ func (p *Provider) ask(ctx context.Context, b box, k wire.Call) (wire.Answer, er
 	if oldEnvd(b.Envd) {
 		header["Authorization"] = "Basic " + base64.StdEncoding.EncodeToString([]byte("user:"))
 	}
-	for name, value := range k.Header {
-		header[name] = value
-	}
-	k.URL, k.Inside, k.Header = base+k.URL, true, header
-	if k.Method == "" {
-		k.Method = http.MethodPost
-	}
+	maps.Copy(header, k.Header)
+	k.URL, k.Inside, k.Header, k.Method = base+k.URL, true, header, cmp.Or(k.Method, http.MethodPost)
 	a, err := p.client.Once(ctx, k)
 	if len(b.Token) >= 6 { // shorter ones stand in common words
 		a.Body = bytes.ReplaceAll(a.Body, []byte(b.Token), bytes.Repeat([]byte("*"), len(b.Token)))
@@ -73,12 +66,10 @@ func (p *Provider) ask(ctx context.Context, b box, k wire.Call) (wire.Answer, er
 
 // oldEnvd reports whether the daemon is older than 0.4, and must be told its user.
 func oldEnvd(version string) bool {
-	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
-	if len(parts) < 2 || parts[0] != "0" {
-		return false
-	}
-	minor, err := strconv.Atoi(parts[1])
-	return err == nil && minor < 4
+	rest, zero := strings.CutPrefix(strings.TrimPrefix(version, "v"), "0.")
+	number, _, _ := strings.Cut(rest, ".")
+	minor, err := strconv.Atoi(number)
+	return zero && err == nil && minor < 4
 }
 
 // stream is the content type of frames: a byte of flags, a length in four bytes, JSON.
@@ -90,15 +81,18 @@ const (
 	head   = 5
 )
 
+// shell is what runs a command.
+const shell = "/bin/bash"
+
 // startBody asks for a command in the vendor's own way, so that the probe meets what clients
 // meet.
 func startBody(command string) []byte {
-	text, _ := json.Marshal(map[string]any{"process": map[string]any{"cmd": "/bin/bash",
+	text, _ := json.Marshal(map[string]any{"process": map[string]any{"cmd": shell,
 		"args": []string{"-l", "-c", command}, "cwd": "/"}, "stdin": false}) // texts always encode
 	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(text))), text...) //nolint:gosec // it is short
 }
 
-// A told is what one frame tells.
+// A told is what the frames of a stream tell together.
 type told struct {
 	Event struct {
 		End *struct {
@@ -114,20 +108,18 @@ type told struct {
 }
 
 // frames reads a stream to its end; whole reports whether it came to one.
-func frames(body []byte) (out []told, whole bool) {
+func frames(body []byte) (t told, whole bool) {
 	for len(body) >= head {
-		flag, rest := body[0], body[head:]
-		length := uint64(binary.BigEndian.Uint32(body[1:head]))
-		var t told
+		flag, rest, length := body[0], body[head:], uint64(binary.BigEndian.Uint32(body[1:head]))
 		if flag&packed != 0 || length > uint64(len(rest)) || json.Unmarshal(rest[:length], &t) != nil {
-			return out, false
+			return t, false
 		}
-		out, body = append(out, t), rest[length:]
 		if flag&last != 0 {
-			return out, true
+			return t, true
 		}
+		body = rest[length:]
 	}
-	return out, false
+	return t, false
 }
 
 // executed judges an answer to exec, whose status is 200 whatever became of the command.
@@ -135,28 +127,34 @@ func executed(a wire.Answer, _ wire.Said) (wire.Half, bool) {
 	if a.Status != http.StatusOK {
 		return wire.Half{}, false
 	}
-	all, whole := frames(a.Body)
-	if !strings.HasPrefix(a.Header.Get("Content-Type"), stream) || !whole {
+	t, whole := frames(a.Body)
+	switch end := t.Event.End; {
+	case !strings.HasPrefix(a.Header.Get("Content-Type"), stream) || !whole:
 		return wire.Unclear("200 with something that is no stream, or half of one"), true
+	case t.Error != nil:
+		return refused(t.Error.Code, t.Error.Message), true
+	case end == nil:
+		return wire.Unclear("the stream ended without the command's end"), true
+	case !end.Exited:
+		return wire.Ran(-1, end.Status), true
+	default:
+		return wire.Ran(end.ExitCode, end.Status), true
 	}
-	if no := all[len(all)-1].Error; no != nil {
-		said := wire.Clip(no.Code+": "+no.Message, 160)
-		if met, ok := refusals[no.Code]; ok {
-			return wire.Half{Outcome: met, Said: said}, true
-		}
-		if no.Code == "invalid_argument" { // what older daemons say when a process cannot be started
-			return wire.Half{Outcome: reconcile.CannotStart, Said: said}, true
-		}
-		return wire.Unclear(said), true
+}
+
+// refused judges what the daemon says of a command that it did not run to its end. A template
+// may have no shell, which is no fault of the sandbox; one that lost its file system is
+// convicted by the listing of its files.
+func refused(code, words string) wire.Half {
+	said := wire.Clip(code+": "+words, 160)
+	met, known := refusals[code]
+	switch {
+	case contains(words, shell) && contains(words, "no such file", "not found"):
+		return wire.Unclear(said + "; where the template has no " + shell + `, set probe: {exec: ""}`)
+	case known:
+		return wire.Half{Outcome: met, Said: said}
+	case code == "invalid_argument": // what older daemons say when a process cannot be started
+		return wire.Failed(said)
 	}
-	for _, t := range all {
-		switch end := t.Event.End; {
-		case end == nil:
-		case !end.Exited:
-			return wire.Ran(-1, end.Status), true
-		default:
-			return wire.Ran(end.ExitCode, end.Status), true
-		}
-	}
-	return wire.Unclear("the stream ended without the command's end"), true
+	return wire.Unclear(said)
 }

@@ -21,19 +21,37 @@ const pageSize = 100
 // List reads every page, in the order of their starts: one that is resumed meanwhile moves to
 // the end and is met there. In the vendor's usual order it would be missed.
 func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
-	read := p.pages(p.entry.Owns.Labels)
-	return p.frame.List(ctx, yield, wire.Scope{Read: func(ctx context.Context, cursor string) (wire.Page, error) {
-		page, err := read(ctx, cursor)
-		if err == nil && cursor == "" && len(page.Sandboxes) == 0 {
-			err = p.team(ctx)
-		}
-		return page, err
-	}})
+	return p.frame.List(ctx, yield, wire.Scope{Read: p.trusted(p.entry.Owns.Labels)})
 }
 
-// team asks whether the key is of the team that the entry names. One of another team sees
-// nothing, and is told of each of our sandboxes that it does not exist: an empty listing is
-// believed only where that is not so.
+// Find asks for the sandboxes whose link label names the task.
+func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, error) {
+	want := map[string]string{}
+	maps.Copy(want, p.entry.Owns.Labels)
+	want[p.entry.Link.TaskLabel] = task
+	return p.frame.Find(ctx, task, p.trusted(want))
+}
+
+// Named asks for the sandbox whose label rows hold: there are no names.
+func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox, error) {
+	return p.frame.Named(ctx, value, nil, p.trusted)
+}
+
+// trusted reads pages with a key of the entry's team, or none.
+func (p *Provider) trusted(labels map[string]string) wire.ReadPage {
+	read := p.pages(labels)
+	return func(ctx context.Context, cursor string) (wire.Page, error) {
+		if cursor == "" {
+			if err := p.team(ctx); err != nil {
+				return wire.Page{}, err
+			}
+		}
+		return read(ctx, cursor)
+	}
+}
+
+// team asks whether the key is of the team that the entry names. A refusal always counts; no
+// answer counts only as long as there was none.
 func (p *Provider) team(ctx context.Context) error {
 	team := p.entry.Extra["team"]
 	if team == "" {
@@ -43,18 +61,17 @@ func (p *Provider) team(ctx context.Context) error {
 		At float64 `json:"timestampUnix"`
 	}
 	_, err := p.client.Get(ctx, wire.Call{What: "team", URL: p.client.At("teams", team, "metrics")}, &in)
-	if err != nil {
-		return fmt.Errorf("is the key of team %s? %w", team, err)
+	switch {
+	case err == nil:
+		p.proven.Store(true)
+	case errors.Is(err, reconcile.ErrUnauthorized):
+		p.proven.Store(false)
+	case p.proven.Load():
+		return nil
+	default:
+		err = fmt.Errorf("%w; leave out team: where the server knows no teams", err)
 	}
-	return nil
-}
-
-// Find asks for the sandboxes whose link label names the task.
-func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, error) {
-	want := map[string]string{}
-	maps.Copy(want, p.entry.Owns.Labels)
-	want[p.entry.Link.TaskLabel] = task
-	return p.frame.Find(ctx, task, p.pages(want))
+	return p.frame.Wrap("ask whether the key is of team", team, err)
 }
 
 // pages reads the pages of the sandboxes with these labels, and of others where the labels
@@ -96,29 +113,24 @@ func plain(text string) bool {
 }
 
 func (p *Provider) page(ctx context.Context, query url.Values, running *int) (wire.Page, error) {
-	a, err := p.client.Read(ctx, wire.Call{What: "list", URL: p.client.At("v2", "sandboxes") + "?" + query.Encode(),
-		Max: wire.MaxPage})
+	var in []box
+	a, err := wire.List(ctx, p.client, p.client.At("v2", "sandboxes")+"?"+query.Encode(), &in)
+	if err == nil && in == nil {
+		err = errors.New("the answer is no page")
+	}
 	if err != nil {
 		return wire.Page{}, err
 	}
-	var in []box
-	if err := wire.DecodePage(p.client, a, &in); err != nil {
-		return wire.Page{}, err
-	}
-	if in == nil {
-		return wire.Page{}, errors.New("the answer is no page")
-	}
-	out := wire.Page{Sandboxes: make([]reconcile.Sandbox, len(in)), Next: a.Header.Get("X-Next-Token"), Date: a.Date}
 	for i := range in {
-		if in[i].ID == "" {
-			return wire.Page{}, fmt.Errorf("item %d has no id", i)
-		}
-		out.Sandboxes[i] = p.sandbox(&in[i], a.Date)
-		if out.Sandboxes[i].State == reconcile.SandboxRunning {
+		if states[in[i].State] == reconcile.SandboxRunning {
 			*running++
 		}
 	}
-	return out, cut(a.Header, len(in), *running)
+	if err := cut(a.Header, len(in), *running); err != nil {
+		return wire.Page{}, err
+	}
+	return wire.PageOf(a, a.Header.Get("X-Next-Token"), in,
+		func(b *box) reconcile.Sandbox { return p.sandbox(b, a.Date) })
 }
 
 // cut is the error of a last page that need not be the last: what leads to the next is in a

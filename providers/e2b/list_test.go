@@ -276,24 +276,70 @@ func TestResume(t *testing.T) {
 
 func connects(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/connect") }
 
-// A key of another team is no reason to take everything for gone.
-func TestListOfAnotherTeam(t *testing.T) {
+// A key of another team is no reason to take anything for gone: neither what its listing does
+// not show, nor what it is told does not exist.
+func TestAnotherTeam(t *testing.T) {
 	for name, test := range map[string]struct {
-		team string
-		ours int
-		err  bool
+		team  string
+		ours  int
+		wrong bool
 	}{
 		"the key's own team":            {e2btest.Team, 0, false},
 		"another one":                   {"another", 0, true},
-		"another one that shows things": {"another", 1, false},
+		"another one that shows things": {"another", 1, true},
 		"nobody says":                   {"", 0, false},
 	} {
 		l := newLab(t, func(e *entry.Entry) { e.Extra["team"] = test.team })
 		for range test.ours {
 			l.put(simulated.Sandbox{})
 		}
-		if _, err := l.list(); (err != nil) != test.err || test.err && !errors.Is(err, reconcile.ErrUnauthorized) {
-			t.Errorf("%s: List = %v, want an error %t", name, err, test.err)
+		_, listed := l.list()
+		_, found := l.Find(t.Context(), "t1")
+		for _, err := range []error{listed, found} {
+			if (err != nil) != test.wrong || test.wrong && !errors.Is(err, reconcile.ErrUnauthorized) {
+				t.Errorf("%s: List, Find = %v, want an error %t", name, err, test.wrong)
+			}
+		}
+		if _, err := l.Get(t.Context(), "i0none"); errors404(err) == test.wrong {
+			t.Errorf("%s: Get of what is not told of = %v, want it gone %t", name, err, !test.wrong)
+		}
+		none := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "i0none"}}
+		if how, err := l.Terminate(t.Context(), none); (how == reconcile.TerminateGone) == test.wrong {
+			t.Errorf("%s: Terminate of what is not told of = %q, %v", name, how, err)
+		}
+	}
+}
+
+// A server that knows no teams, or cannot tell now, is no other team. It is told apart from one
+// that never said whose key it is.
+func TestTeamThatCannotBeTold(t *testing.T) {
+	lost := map[string]reply{"no such route": {404, js, `{"code":404,"message":"no matching operation was found"}`, nil},
+		"broken": {500, js, `{"code":500,"message":"x"}`, nil}}
+	for name, answer := range lost {
+		l := newLab(t, func(e *entry.Entry) { e.Extra["team"] = e2btest.Team })
+		const path = "GET /teams/" + e2btest.Team + "/metrics"
+		l.says[path] = answer
+		if _, err := l.list(); err == nil || !strings.Contains(err.Error(), "leave out team:") {
+			t.Errorf("%s, from the start: List = %v, want what to do", name, err)
+		}
+		delete(l.says, path)
+		if _, err := l.list(); err != nil {
+			t.Errorf("%s, then not: List = %v", name, err)
+		}
+		l.says[path] = answer
+		if _, err := l.list(); err != nil {
+			t.Errorf("%s, after it was told: List = %v", name, err)
+		}
+		l.says[path] = reply{403, js, `{"code":403,"message":"You are not authorized"}`, nil}
+		for range 2 {
+			if _, err := l.list(); !errors.Is(err, reconcile.ErrUnauthorized) {
+				t.Errorf("%s, then another team: List = %v, want it refused", name, err)
+			}
+			l.says[path] = reply{403, js, `{"code":403,"message":"no"}`, nil}
+		}
+		l.says[path] = answer
+		if _, err := l.list(); err == nil {
+			t.Errorf("%s, after it was another team: List = nil, want an error", name)
 		}
 	}
 }

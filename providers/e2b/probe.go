@@ -26,89 +26,67 @@ func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconc
 // probe calls into the sandbox only while it is known to run, because a call into a paused one
 // may wake it. A failure counts only against one that still runs after it.
 func (p *Provider) probe(ctx context.Context, id string, policy reconcile.ProbePolicy) wire.Half {
+	patience := wire.Within(policy) + wire.Margin + lull
 	b, a, err := p.get(ctx, id)
-	if h, stays := runs(b, err); !stays {
-		return h
-	}
-	patience := wait(policy) + lull
-	switch {
-	case b.mayWake(a.Date, patience+lull):
-		return wire.Half{Outcome: reconcile.NotAllowed, Said: "its time is over in a moment, and a call may wake it then"}
-	case b.keptAlive():
-		return wire.Half{Outcome: reconcile.NotAllowed, Said: "a call puts its end off"}
+	if no := barred(b, a, err, patience+lull); no.Outcome != "" {
+		return no
 	}
 	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	met := wire.Both(
-		func() wire.Half { return p.probeExec(within, b, policy) },
-		func() wire.Half { return p.probeFiles(within, b, policy) },
-	)
+	met := p.halves(within, b, policy)
 	if !met.Outcome.Failed() {
 		return met
 	}
 	b, _, err = p.get(ctx, id)
-	if h, stays := runs(b, err); !stays {
-		return wire.Half{Outcome: h.Outcome, Said: h.Said + " (" + met.Said + ")"}
+	if no := away(b, err); no.Outcome != "" {
+		return wire.Half{Outcome: no.Outcome, Said: no.Said + " (" + met.Said + ")"}
 	}
 	return met
 }
 
-// runs reports whether a get shows that the sandbox runs, and what it is else.
-func runs(b box, err error) (wire.Half, bool) {
+// away is how a get shows that a sandbox does not run; zero where it runs.
+func away(b box, err error) (no wire.Half) {
 	switch {
 	case errors.Is(err, reconcile.ErrNotFound):
-		return wire.Half{Outcome: reconcile.NotAllowed, Said: "it is gone"}, false
+		no = wire.Barred("it is gone")
 	case err != nil:
-		return wire.Unclear(wire.Clip("get: "+err.Error(), 200)), false
+		no = wire.Unclear(wire.Clip("get: "+err.Error(), 200))
 	case states[b.State] != reconcile.SandboxRunning:
-		return wire.Half{Outcome: reconcile.NotAllowed, Said: "it is " + wire.Clip(b.State, 40)}, false
+		no = wire.Barred("it is " + wire.Clip(b.State, 40))
 	}
-	return wire.Half{}, true
+	return no
 }
 
-// wait is how long one call of a probe may take.
-func wait(policy reconcile.ProbePolicy) time.Duration {
-	return time.Duration(wire.Seconds(policy.Timeout))*time.Second + wire.Margin
+// barred is why nothing may be called inside a sandbox that a get showed so, within that time;
+// zero where it may. One that is paused meanwhile could be resumed by the call, and where the
+// server does not say whether, it could.
+func barred(b box, a wire.Answer, err error, within time.Duration) wire.Half {
+	no, wakes := away(b, err), b.Lifecycle == nil || b.Lifecycle.AutoResume
+	switch {
+	case no.Outcome != "":
+	case wakes && !b.EndAt.IsZero() && b.EndAt.Sub(a.Date) < within:
+		no = wire.Barred("its time is over in a moment, and a call may wake it then")
+	case b.Lifecycle != nil && b.Lifecycle.Keepalive.Traffic.Enabled:
+		no = wire.Barred("a call puts its end off")
+	}
+	return no
 }
 
-func (p *Provider) probeExec(ctx context.Context, b box, policy reconcile.ProbePolicy) wire.Half {
-	if policy.Exec == "" {
-		return wire.Half{}
+func (p *Provider) halves(ctx context.Context, b box, policy reconcile.ProbePolicy) wire.Half {
+	judge := func(k wire.Call, good func(wire.Answer, wire.Said) (wire.Half, bool)) wire.Half {
+		ask := func(ctx context.Context, k wire.Call) (wire.Answer, error) { return p.ask(ctx, b, k) }
+		return p.client.Judge(ctx, k, wire.Judge{Ask: ask, Good: good, Outcome: outcome})
 	}
-	// The command outlives the call unless the daemon itself ends it.
-	limit := strconv.Itoa(wire.Seconds(policy.Timeout) * 1000)
-	k := wire.Call{What: "probe exec", URL: "/process.Process/Start", Body: startBody(policy.Exec), Type: stream,
-		Accept: stream, Timeout: wait(policy), Header: map[string]string{"Connect-Timeout-Ms": limit}}
-	h := p.judge(ctx, b, k, executed)
-	h.Said = "exec: " + h.Said
-	return h
-}
-
-func (p *Provider) probeFiles(ctx context.Context, b box, policy reconcile.ProbePolicy) wire.Half {
-	if policy.Path == "" {
-		return wire.Half{}
-	}
-	body, _ := json.Marshal(map[string]any{"path": policy.Path, "depth": 1}) // a text and a number always encode
-	h := p.judge(ctx, b, wire.Call{What: "probe files", URL: "/filesystem.Filesystem/ListDir", Body: body,
-		Timeout: wait(policy), Max: wire.MaxOne * 4}, listed)
-	h.Said = "files of " + policy.Path + ": " + h.Said
-	return h
-}
-
-// judge makes the call and tells what its answer means for the sandbox; good judges those
-// that are its own to judge, and reports whether it could.
-func (p *Provider) judge(ctx context.Context, b box, k wire.Call, good func(wire.Answer, wire.Said) (wire.Half, bool),
-) wire.Half {
-	a, err := p.ask(ctx, b, k)
-	if err != nil {
-		return wire.Silent(err, k.Timeout)
-	}
-	said := p.client.Said(a)
-	if h, ok := good(a, said); ok {
-		return h
-	}
-	words := (&wire.Refusal{Status: a.Status, Words: said.Text}).Error()
-	return wire.Half{Outcome: outcome(a, said), Said: wire.Clip(words, 160)}
+	return wire.Halves(policy, func(within time.Duration) wire.Half {
+		// The command outlives the call unless the daemon itself ends it.
+		limit := strconv.FormatInt(within.Milliseconds(), 10)
+		return judge(wire.Call{What: "probe exec", URL: "/process.Process/Start", Body: startBody(policy.Exec), Type: stream,
+			Accept: stream, Timeout: within + wire.Margin, Header: map[string]string{"Connect-Timeout-Ms": limit}}, executed)
+	}, func(within time.Duration) wire.Half {
+		body, _ := json.Marshal(map[string]any{"path": policy.Path, "depth": 1}) // a text and a number always encode
+		return judge(wire.Call{What: "probe files", URL: "/filesystem.Filesystem/ListDir", Body: body,
+			Timeout: within + wire.Margin, Max: wire.MaxOne * 4}, listed)
+	})
 }
 
 // outcome judges an answer that is no success, after who gave it. The daemon names its errors
@@ -138,12 +116,11 @@ var refusals = map[string]reconcile.ProbeOutcome{
 	"failed_precondition": reconcile.CannotStart,
 }
 
-// listed judges an answer to the file listing. The path always exists, so that one that is
-// not there means that the sandbox lost its file system. An empty folder is an empty object.
+// listed judges an answer to the file listing. An empty folder is an empty object.
 func listed(a wire.Answer, said wire.Said) (wire.Half, bool) {
 	switch {
 	case a.Status == http.StatusNotFound && said.Code == "not_found":
-		return wire.Half{Outcome: reconcile.CannotStart, Said: "404 not found"}, true
+		return wire.Missing("404 not found"), true
 	case a.Status != http.StatusOK:
 		return wire.Half{}, false
 	}

@@ -1,13 +1,13 @@
 package e2b
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -34,53 +34,41 @@ type template struct {
 // not. It is as its tag's build is. One of another team, as the vendor's own are, can be
 // known to be there and nothing more: its state is unknown.
 func (p *Provider) Template(ctx context.Context, name string) (reconcile.Template, error) {
-	t, asOf, err := p.template(ctx, name)
-	var no *wire.Refusal
-	switch {
-	case errors.Is(err, reconcile.ErrNotFound):
-		return reconcile.Template{Name: name, Raw: "missing", State: reconcile.TemplateMissing, AsOf: asOf}, nil
-	case errors.As(err, &no) && no.Status == http.StatusForbidden && strings.Contains(no.Words, "access to") &&
-		strings.Contains(no.Words, "template"):
-		return reconcile.Template{Name: name, Raw: "of another team", AsOf: asOf}, nil
-	case err != nil:
-		return reconcile.Template{}, fmt.Errorf("read template %s of %s: %w", name, p.entry.Name, err)
-	}
-	t.Name, t.AsOf = name, asOf
-	return t, nil
+	return p.frame.Template(ctx, "template", name, p.template)
 }
 
-func (p *Provider) template(ctx context.Context, name string) (out reconcile.Template, asOf time.Time, err error) {
-	if err := wire.CheckID(name); err != nil {
-		return out, asOf, err
-	}
-	var t template
-	a, err := p.client.Get(ctx, wire.Call{What: "alias", URL: p.client.At("templates", "aliases", name)}, &t)
-	if err == nil && wire.CheckID(t.ID) != nil {
+func (p *Provider) template(ctx context.Context, name string) (out reconcile.Template, a wire.Answer, err error) {
+	var alias, t template
+	out.Name = name
+	a, err = p.client.Get(ctx, wire.Call{What: "alias", URL: p.client.At("templates", "aliases", name)}, &alias)
+	words := fmt.Sprint(err)
+	switch {
+	case a.Status == http.StatusForbidden && contains(words, "access to") && contains(words, "template"):
+		out.Raw = "of another team"
+		return out, a, nil
+	case err == nil && wire.CheckID(alias.ID) != nil:
 		err = errors.New("the answer names no template")
 	}
 	if err != nil {
-		return out, a.Date, err
+		return out, a, err
 	}
-	build, err := p.build(ctx, t.ID, name)
+	build, err := p.build(ctx, alias.ID, name)
 	if err != nil {
-		return out, a.Date, err
+		return out, a, err
 	}
-	id := t.ID
-	a, err = p.client.Get(ctx, wire.Call{What: "template", URL: p.client.At("templates", id)}, &t)
-	if err == nil && t.ID != id {
+	a, err = p.client.Get(ctx, wire.Call{What: "template", URL: p.client.At("templates", alias.ID)}, &t)
+	if err == nil && t.ID != alias.ID {
 		err = fmt.Errorf("the answer is another template: %q", wire.Clip(t.ID, 80))
 	}
-	raw := t.status(build)
-	return reconcile.Template{ID: id, Raw: raw, State: templateStates[raw], LastUsed: t.LastUsed.Time}, a.Date, err
+	out.ID, out.Raw, out.LastUsed = t.ID, t.status(build), t.LastUsed.Time
+	out.State = templateStates[out.Raw]
+	return out, a, err
 }
 
 // build is the build that the name's tag stands for; "" where the server knows no tags, or not
 // this one.
-func (p *Provider) build(ctx context.Context, id, name string) (string, error) {
+func (p *Provider) build(ctx context.Context, id, name string) (build string, err error) {
 	_, tag, _ := strings.Cut(name, ":")
-	if tag == "" {
-		tag = "default"
-	}
 	var tags []struct {
 		Tag   string `json:"tag"`
 		Build string `json:"buildID"`
@@ -90,11 +78,11 @@ func (p *Provider) build(ctx context.Context, id, name string) (string, error) {
 		return "", nil
 	}
 	for _, t := range tags {
-		if t.Tag == tag {
-			return t.Build, err
+		if t.Tag == cmp.Or(tag, "default") {
+			build = t.Build
 		}
 	}
-	return "", err
+	return build, err
 }
 
 // status is that of the build, where it is on the first page. Else one that is ready is

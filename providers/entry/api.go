@@ -3,7 +3,8 @@ package entry
 // API is somebody's HTTP API as an operator describes it, for kind generic: addresses with
 // placeholders, and expressions that read the answers. What is not given cannot be done.
 type API struct {
-	// Headers of every call; {token} and {token_base64} are the credential. Default: Authorization: Bearer {token}.
+	// Headers of every call to the host of url; {token} and {token_base64} are the credential.
+	// Default: Authorization: Bearer {token}.
 	Headers map[string]string `yaml:"headers"`
 	// Condition: an answer that says for certain that this sandbox is not there.
 	Absent string `yaml:"absent"`
@@ -33,6 +34,25 @@ type API struct {
 	Sandbox APISandbox `yaml:"sandbox" jsonschema:"required"`
 	// The provider's words for states: creating, running, suspended, stopped, stopping, failed, deleting, ended.
 	States map[string]string `yaml:"states" jsonschema:"required"`
+
+	// Variables are what variables in the description stood for. They are never shown.
+	Variables []string `yaml:"-"`
+}
+
+// Calls are the calls of a description by their names, without what is read of the answers.
+// One that is not described has no path.
+func (a *API) Calls() map[string]APICall {
+	return map[string]APICall{
+		"list":   {a.List.Path, a.List.Method, a.List.Headers, a.List.Body, a.List.Type},
+		"find":   a.Find,
+		"get":    {a.Get.Path, a.Get.Method, a.Get.Headers, a.Get.Body, a.Get.Type},
+		"delete": {a.Delete.Path, a.Delete.Method, a.Delete.Headers, a.Delete.Body, a.Delete.Type},
+		"stop":   {a.Stop.Path, a.Stop.Method, a.Stop.Headers, a.Stop.Body, a.Stop.Type},
+		"resume": {a.Resume.Path, a.Resume.Method, a.Resume.Headers, a.Resume.Body, a.Resume.Type},
+		"exec":   {a.Exec.Path, a.Exec.Method, a.Exec.Headers, a.Exec.Body, a.Exec.Type},
+		"files":  {a.Files.Path, a.Files.Method, a.Files.Headers, a.Files.Body, a.Files.Type},
+		"logs":   {a.Logs.Path, a.Logs.Method, a.Logs.Headers, a.Logs.Body, a.Logs.Type},
+	}
 }
 
 // APICall is one call.
@@ -41,7 +61,7 @@ type APICall struct {
 	Path string `yaml:"path"`
 	// GET unless given.
 	Method string `yaml:"method" enum:"GET,POST"`
-	// Further headers.
+	// Further headers; {token} is the credential, also on another host than that of url.
 	Headers map[string]string `yaml:"headers"`
 	// Expression of the request's body.
 	Body string `yaml:"body"`
@@ -55,7 +75,7 @@ type APIList struct {
 	Path string `yaml:"path" jsonschema:"required"`
 	// GET unless given.
 	Method string `yaml:"method" enum:"GET,POST"`
-	// Further headers.
+	// Further headers; {token} is the credential, also on another host than that of url.
 	Headers map[string]string `yaml:"headers"`
 	// Expression of the request's body.
 	Body string `yaml:"body"`
@@ -85,7 +105,7 @@ type APIGet struct {
 	Path string `yaml:"path" jsonschema:"required"`
 	// GET unless given.
 	Method string `yaml:"method" enum:"GET,POST"`
-	// Further headers.
+	// Further headers; {token} is the credential, also on another host than that of url.
 	Headers map[string]string `yaml:"headers"`
 	// Expression of the request's body.
 	Body string `yaml:"body"`
@@ -101,7 +121,7 @@ type APIChange struct {
 	Path string `yaml:"path"`
 	// DELETE or POST unless given.
 	Method string `yaml:"method" enum:"DELETE,POST,PUT,PATCH"`
-	// Further headers.
+	// Further headers; {token} is the credential, also on another host than that of url.
 	Headers map[string]string `yaml:"headers"`
 	// Expression of the request's body.
 	Body string `yaml:"body"`
@@ -121,7 +141,7 @@ type APIStop struct {
 	Path string `yaml:"path"`
 	// POST unless given.
 	Method string `yaml:"method" enum:"DELETE,POST,PUT,PATCH"`
-	// Further headers.
+	// Further headers; {token} is the credential, also on another host than that of url.
 	Headers map[string]string `yaml:"headers"`
 	// Expression of the request's body.
 	Body string `yaml:"body"`
@@ -143,7 +163,7 @@ type APIExec struct {
 	Path string `yaml:"path"`
 	// POST unless given.
 	Method string `yaml:"method" enum:"GET,POST,PUT"`
-	// Further headers.
+	// Further headers; {token} is the credential, also on another host than that of url.
 	Headers map[string]string `yaml:"headers"`
 	// Expression of the request's body, over command and timeout (seconds).
 	Body string `yaml:"body"`
@@ -167,7 +187,7 @@ type APIFiles struct {
 	Path string `yaml:"path"`
 	// GET unless given.
 	Method string `yaml:"method" enum:"GET,POST"`
-	// Further headers.
+	// Further headers; {token} is the credential, also on another host than that of url.
 	Headers map[string]string `yaml:"headers"`
 	// Expression of the request's body, over path.
 	Body string `yaml:"body"`
@@ -189,7 +209,7 @@ type APILogs struct {
 	Path string `yaml:"path"`
 	// GET unless given.
 	Method string `yaml:"method" enum:"GET,POST"`
-	// Further headers.
+	// Further headers; {token} is the credential, also on another host than that of url.
 	Headers map[string]string `yaml:"headers"`
 	// Expression of the request's body.
 	Body string `yaml:"body"`

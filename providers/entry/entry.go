@@ -6,6 +6,7 @@ package entry
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -91,11 +92,11 @@ func (e Entry) Mark(s *reconcile.Sandbox) {
 	}
 	switch key, isLabel := strings.CutPrefix(e.Link.Sandbox, "label:"); {
 	case isLabel:
-		s.SandboxKey = s.Labels[key]
+		s.SandboxKey, s.AlsoKey = s.Labels[key], s.ID
 	case e.Link.Sandbox == "id":
 		s.SandboxKey = s.ID
 	case e.Link.Sandbox == "name":
-		s.SandboxKey = s.Name
+		s.SandboxKey, s.AlsoKey = s.Name, s.ID
 	}
 }
 
@@ -105,6 +106,14 @@ func (e Entry) Mark(s *reconcile.Sandbox) {
 func (e Entry) Passed(expected, now reconcile.Sandbox) bool {
 	byLabel := strings.HasPrefix(e.Link.Sandbox, "label:")
 	return !expected.OddLink && (expected.Task != now.Task || byLabel && expected.SandboxKey != now.SandboxKey)
+}
+
+// LabelsOf are the labels of a sandbox of ours that is for the task.
+func (e Entry) LabelsOf(task string) map[string]string {
+	out := map[string]string{}
+	maps.Copy(out, e.Owns.Labels)
+	out[e.Link.TaskLabel] = task
+	return out
 }
 
 // Holds reports whether all the wanted labels are there, with equal values.

@@ -21,7 +21,6 @@ import (
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/builtin"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/types"
@@ -48,7 +47,8 @@ var scalars = []string{"status", "count", "page", "offset", "limit", "id", "task
 
 // An Expression reads one value out of an answer. It is safe for concurrent use.
 type Expression struct {
-	path    []string // where it is nothing but a path
+	path    []string   // where it is nothing but a path
+	fields  [][]string // that it names, as paths
 	program *vm.Program
 }
 
@@ -93,7 +93,9 @@ func Compile(text string, names Names) (*Expression, error) {
 		return nil, mistake(err)
 	}
 	path, _ := pathOf(tree.Node)
-	return &Expression{path: path, program: program}, nil
+	named := fields{}
+	ast.Walk(&tree.Node, &named)
+	return &Expression{path: path, fields: named, program: program}, nil
 }
 
 // mistake keeps the column and the words, and not the text of the expression, which may hold
@@ -141,6 +143,21 @@ func (c closure) Visit(node *ast.Node) {
 	}
 }
 
+// fields are the paths of a tree, each as far as it goes. A whole answer is none.
+type fields [][]string
+
+// Visit takes up one node; a longer path follows the beginning of it.
+func (f *fields) Visit(node *ast.Node) {
+	path, ok := pathOf(*node)
+	if !ok || len(path) < 2 {
+		return
+	}
+	if n := len(*f) - 1; n >= 0 && len((*f)[n]) <= len(path) && slices.Equal((*f)[n], path[:len((*f)[n])]) {
+		*f = (*f)[:n]
+	}
+	*f = append(*f, path)
+}
+
 // pathOf is the path that an expression is, if it is one: a.b.c, or $env["a-b"].
 func pathOf(node ast.Node) ([]string, bool) {
 	switch n := node.(type) {
@@ -168,7 +185,7 @@ func (x *Expression) Run(env map[string]any) (any, error) {
 	case x == nil:
 		return nil, nil
 	case x.path != nil:
-		v, _ := x.walk(env)
+		v, _ := walk(env, x.path)
 		return v, nil
 	}
 	machine := vm.VM{MemoryBudget: mostMemory}
@@ -179,19 +196,28 @@ func (x *Expression) Run(env map[string]any) (any, error) {
 	return v, nil
 }
 
-// Present reports whether the answer has the field at all, also as null. Of what is no path
-// that is not known, and it is taken to be there.
+// Present reports whether the expression is a path to a field that the answer has, be it as
+// null. What is no path is never known to be there.
 func (x *Expression) Present(env map[string]any) bool {
 	if x == nil || x.path == nil {
-		return true
+		return false
 	}
-	_, there := x.walk(env)
+	_, there := walk(env, x.path)
 	return there
 }
 
-func (x *Expression) walk(env map[string]any) (v any, there bool) {
+// Speaks reports whether the answer has any of the fields that the expression names, be it as
+// null: if none, then what the expression came to is not the answer's word.
+func (x *Expression) Speaks(env map[string]any) bool {
+	return x != nil && slices.ContainsFunc(x.fields, func(path []string) bool {
+		_, there := walk(env, path)
+		return there
+	})
+}
+
+func walk(env map[string]any, path []string) (v any, there bool) {
 	v = env
-	for _, key := range x.path {
+	for _, key := range path {
 		fields, ok := v.(map[string]any)
 		if !ok {
 			return nil, false
@@ -209,6 +235,3 @@ func (x *Expression) Is(env map[string]any) bool {
 	yes, ok := v.(bool)
 	return err == nil && ok && yes
 }
-
-// known reports whether expr has the function at all; the list above is held against it.
-func known(function string) bool { _, ok := builtin.Index[function]; return ok }

@@ -141,16 +141,6 @@ func (t *Template) Expand(values map[string]string) (string, error) {
 	return out.String(), nil
 }
 
-// Fill replaces the placeholders of a header's value, as they are.
-func Fill(text string, values map[string]string) string {
-	return placeholder.ReplaceAllStringFunc(text, func(name string) string {
-		if value, ok := values[name[1:len(name)-1]]; ok {
-			return value
-		}
-		return name
-	})
-}
-
 // CheckHeader refuses a header's value with a placeholder of another name.
 func CheckHeader(text string, names []string) error {
 	_, err := pieces(text, names)

@@ -29,16 +29,17 @@ func (p *Provider) request(c *call, v vars) (wire.Call, error) {
 		return k, err
 	}
 	host := c.address.Host()
-	if host == "{"+formula.Endpoint+"}" {
-		host = strings.TrimRight(texts[formula.Endpoint], "/")
-	}
-	if host == "" && c.address.Host() == "" {
+	switch host {
+	case "":
 		host = p.client.At()
-	} else if err := p.client.MayKnowToken(host); err != nil {
-		return k, err
+	case "{" + formula.Endpoint + "}":
+		host = strings.TrimRight(texts[formula.Endpoint], "/")
+		fallthrough
+	default:
+		err = p.client.MayKnowToken(host)
 	}
 	k.URL = host + rest
-	if c.body != nil {
+	if err == nil && c.body != nil {
 		err = write(&k, c, v)
 	}
 	return k, err
@@ -70,9 +71,10 @@ func write(k *wire.Call, c *call, v vars) error {
 
 // A reply is an answer as expressions see it.
 type reply struct {
-	env  map[string]any
-	ours bool // it is JSON, or empty: what a page of somebody else says means nothing
-	code int
+	env   map[string]any
+	code  int
+	ours  bool // it is JSON, or empty: what a page of somebody else says means nothing
+	empty bool
 }
 
 // read makes a reply of an answer. Only what is JSON has a body.
@@ -81,9 +83,10 @@ func (s *spec) read(a wire.Answer) reply {
 	for name := range a.Header {
 		headers[strings.ToLower(name)] = a.Header.Get(name)
 	}
-	r := reply{code: a.Status, ours: len(a.Body) == 0,
+	empty := len(a.Body) == 0
+	r := reply{code: a.Status, ours: empty, empty: empty,
 		env: map[string]any{"status": a.Status, "headers": headers, "body": nil, "count": 0, "page": 0, "offset": 0}}
-	if wire.IsJSON(a.Header) && len(a.Body) > 0 {
+	if wire.IsJSON(a.Header) && !empty {
 		body, err := formula.Decode(a.Body)
 		r.env["body"], r.ours = body, err == nil
 	}
@@ -117,15 +120,7 @@ func (s *spec) words(a wire.Answer) wire.Said {
 	return said
 }
 
-// ask makes a call that only reads, and refuses what is no answer of the API.
-func (p *Provider) ask(ctx context.Context, c *call, v vars) (reply, wire.Answer, error) {
-	k, err := p.request(c, v)
-	if err != nil {
-		return reply{}, wire.Answer{}, err
-	}
-	return p.hear(ctx, k)
-}
-
+// hear makes a call that only reads, and refuses what is no answer of the API.
 func (p *Provider) hear(ctx context.Context, k wire.Call) (reply, wire.Answer, error) {
 	a, err := p.client.Read(ctx, k)
 	if err != nil {
@@ -141,7 +136,7 @@ func (p *Provider) hear(ctx context.Context, k wire.Call) (reply, wire.Answer, e
 // sound refuses an answer that is no success, or no JSON to its end.
 func (p *Provider) sound(r reply, a wire.Answer) error {
 	err := p.client.Readable(a)
-	if err == nil && (!r.ours || len(a.Body) == 0) {
+	if err == nil && (!r.ours || r.empty) {
 		err = errors.New("the answer is no JSON")
 	}
 	return err

@@ -14,39 +14,41 @@ import (
 var fixes = wire.Fixes{
 	Refused: "set token: to a credential that the platform takes, and see api.headers",
 	URL:     "correct url: and the paths in api:",
+	Answer:  "correct api.list and api.sandbox: docs/generic.md tells what each key reads",
 }
 
 // Check tests the description against the platform: a page of the list, one sandbox by its
 // id, and what is answered of an id and of an address that nobody has.
 func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 	var lacks []string
-	scope := p.scopes(p.spec.list, vars{}, &lacks)[0]
-	page, err := scope.Read(ctx, "")
+	page, err := p.scopes(p.spec.calls["list"], vars{}, &lacks)[0].Read(ctx, "")
 	if err != nil {
 		return []reconcile.CheckResult{fixes.Failed("listing", err)}
 	}
 	again := func(context.Context, string) (wire.Page, error) { return page, nil }
-	out := []reconcile.CheckResult{p.described(), p.frame.CheckListing(ctx, again, fixes), p.words(page)}
+	out := []reconcile.CheckResult{p.described(), p.frame.CheckListing(ctx, again, fixes), words(page), p.born(page)}
 	if len(lacks) > 0 {
-		out = append(out, reconcile.CheckResult{What: "listing lacks", Said: fmt.Sprint(lacks),
-			Fix: "nothing is known of these; see the platform"})
+		out = append(out, wire.Ill("listing lacks", fmt.Sprint(lacks), "nothing is known of these; see the platform"))
 	}
 	if len(page.Sandboxes) == 0 {
-		return append(out, reconcile.CheckResult{What: "get", OK: true, Said: "not tested: no sandbox is there"})
+		return append(out, wire.Well("get", "not tested: no sandbox is there"))
 	}
 	return append(out, p.found(ctx, page.Sandboxes[0].ID), p.absent(ctx, page.Sandboxes[0].ID), p.elsewhere(ctx))
 }
 
-// described says what the description lets sandkeeper do.
+// described says what the description lets sandkeeper do, and what it does not do for want of it.
 func (p *Provider) described() reconcile.CheckResult {
 	can, cannot := []string{"list", "get"}, []string{}
-	for _, c := range []struct {
-		what string
-		call *call
-	}{{"find", p.spec.find}, {"delete", p.spec.remove}, {"stop", p.spec.stop}, {"exec", p.spec.exec},
-		{"files", p.spec.files}, {"logs", p.spec.logs}} {
-		if c.call == nil {
-			cannot = append(cannot, c.what)
+	for _, c := range [...]struct{ what, without string }{
+		{"find", "find (the whole list is searched)"},
+		{"delete", "delete (it is read only)"},
+		{"stop", "stop and resume (nothing is quarantined)"},
+		{"exec", "exec (no command is probed)"},
+		{"files", "files (no folder is probed)"},
+		{"logs", "logs (none are saved)"},
+	} {
+		if p.spec.calls[c.what] == nil {
+			cannot = append(cannot, c.without)
 			continue
 		}
 		can = append(can, c.what)
@@ -55,36 +57,67 @@ func (p *Provider) described() reconcile.CheckResult {
 	if len(cannot) > 0 {
 		said += "; not described: " + strings.Join(cannot, ", ")
 	}
-	return reconcile.CheckResult{What: "api", OK: true, Said: said}
+	return wire.Well("api", said)
+}
+
+// Lacks are the parts for which no call is described.
+func (p *Provider) Lacks() []string {
+	var out []string
+	for part, calls := range map[string][]string{
+		"terminate": {"delete"}, "quarantine": {"stop", "resume"}, "logs": {"logs"},
+	} {
+		if slices.ContainsFunc(calls, func(name string) bool { return p.spec.calls[name] == nil }) {
+			out = append(out, part)
+		}
+	}
+	if p.spec.calls["exec"] == nil && p.spec.calls["files"] == nil {
+		out = append(out, "probe")
+	}
+	return out
 }
 
 // words shows state words that nothing is mapped to: such sandboxes are never acted on.
-func (p *Provider) words(page wire.Page) reconcile.CheckResult {
+func words(page wire.Page) reconcile.CheckResult {
 	var odd []string
 	for _, s := range page.Sandboxes {
 		if word := wire.Clip(s.Raw, 40); s.State == reconcile.SandboxUnknown && !slices.Contains(odd, word) {
 			odd = append(odd, word)
 		}
 	}
-	if len(odd) == 0 {
-		return reconcile.CheckResult{What: "states", OK: true, Said: "all words are known"}
+	line := wire.Well("states", "all words are known")
+	if len(odd) > 0 {
+		line.Said = fmt.Sprintf("unknown words: %q", odd[:min(5, len(odd))])
+		line.Fix = "map them in api.states, if you know what they mean"
 	}
-	return reconcile.CheckResult{What: "states", OK: true, Said: fmt.Sprintf("unknown words: %q", odd[:min(5, len(odd))]),
-		Fix: "map them in api.states, if you know what they mean"}
+	return line
+}
+
+// born shows times of creation that cannot be read: such sandboxes are as old as they are known.
+func (p *Provider) born(page wire.Page) reconcile.CheckResult {
+	unread := 0
+	for _, s := range page.Sandboxes {
+		if s.CreatedAt.IsZero() {
+			unread++
+		}
+	}
+	if p.spec.fields.created == nil || unread == 0 {
+		return wire.Well("created_at", "nothing that is described cannot be read")
+	}
+	return wire.Ill("created_at", fmt.Sprintf("cannot be read of %d of %d", unread, len(page.Sandboxes)),
+		"correct api.sandbox.created_at: a time needs a zone, like 2026-11-01T12:00:00Z, or is a number since 1970")
 }
 
 func (p *Provider) found(ctx context.Context, id string) reconcile.CheckResult {
-	if _, err := p.Get(ctx, id); err != nil {
-		out := fixes.Failed("get", err)
-		switch {
-		case errors.Is(err, reconcile.ErrNotFound):
-			out.Fix = "correct api.get and api.absent: a sandbox that is listed counts as gone"
-		case !errors.Is(err, reconcile.ErrUnauthorized) && !errors.Is(err, reconcile.ErrThrottled):
-			out.Fix = "correct api.get: its path, its item, and sandbox.id"
-		}
-		return out
+	_, err := p.Get(ctx, id)
+	switch {
+	case err == nil:
+		return wire.Well("get", "a listed sandbox is found by its id")
+	case errors.Is(err, reconcile.ErrNotFound):
+		return wire.Ill("get", err.Error(), "correct api.get and api.absent: a sandbox that is listed counts as gone")
+	case errors.Is(err, reconcile.ErrUnauthorized), errors.Is(err, reconcile.ErrThrottled):
+		return fixes.Failed("get", err)
 	}
-	return reconcile.CheckResult{What: "get", OK: true, Said: "a listed sandbox is found by its id"}
+	return wire.Ill("get", err.Error(), "correct api.get: its path, its item, and sandbox.id")
 }
 
 // absent looks for an id that nobody has, made of one that somebody has.
@@ -98,27 +131,25 @@ func (p *Provider) absent(ctx context.Context, id string) reconcile.CheckResult 
 	if nobody == id {
 		nobody += "0"
 	}
-	_, err := p.Get(ctx, nobody)
-	if errors.Is(err, reconcile.ErrNotFound) {
-		return reconcile.CheckResult{What: "absent", OK: true, Said: "an id that nobody has is absent"}
+	line := wire.Well("absent", "an id that nobody has is absent")
+	switch _, err := p.Get(ctx, nobody); {
+	case err == nil:
+		line.Said, line.Fix = "an id that nobody has is found", "see that sandbox.id is the id that get takes"
+	case !errors.Is(err, reconcile.ErrNotFound):
+		line.Said, line.Fix = wire.Clip(err.Error(), 300), "let api.absent accept this answer, if it is certain"
 	}
-	out := reconcile.CheckResult{What: "absent", OK: true, Said: "an id that nobody has is found",
-		Fix: "see that sandbox.id is the id that get takes"}
-	if err != nil {
-		out.Said, out.Fix = wire.Clip(err.Error(), 300), "let api.absent accept this answer, if it is certain"
-	}
-	return out
+	return line
 }
 
 // elsewhere asks for an address that is none. If that counts as absent, a mistake in a path
 // would make every sandbox gone.
 func (p *Provider) elsewhere(ctx context.Context) reconcile.CheckResult {
+	const what = "wrong address"
 	nowhere := p.client.At("sandkeeper-check", "none")
-	_, _, err := p.hear(ctx, wire.Call{What: "get", Method: p.spec.get.method, URL: nowhere})
+	_, _, err := p.hear(ctx, wire.Call{What: "get", Method: p.spec.calls["get"].method, URL: nowhere})
 	if errors.Is(err, reconcile.ErrNotFound) {
-		return reconcile.CheckResult{What: "wrong address", OK: true,
-			Said: "what is answered there counts as a sandbox that is gone",
-			Fix:  "let api.absent look at words that only stand in the answer to an id that nobody has"}
+		return wire.Ill(what, "what is answered there counts as a sandbox that is gone",
+			"let api.absent look at words that only stand in the answer to an id that nobody has")
 	}
-	return reconcile.CheckResult{What: "wrong address", OK: true, Said: "is told from a sandbox that is gone"}
+	return wire.Well(what, "is told from a sandbox that is gone")
 }

@@ -27,7 +27,14 @@ func TestCheck(t *testing.T) {
 		"all of it":    {what: "api", said: "list, get, find, delete, stop, exec, files, logs"},
 		"read only": {change: func(a *entry.API) {
 			*a = entry.API{Absent: a.Absent, List: a.List, Get: a.Get, Sandbox: a.Sandbox, States: a.States}
-		}, what: "api", said: "list, get; not described: find, delete, stop, exec, files, logs"},
+		}, what: "api", said: "list, get; not described: find (the whole list is searched), " +
+			"delete (it is read only), stop and resume (nothing is quarantined), exec"},
+		"a list that is not where it should be": {list: reply{status: 200, body: `{"bxes":[]}`}, what: "listing",
+			said: "holds no list", fix: "correct api.list and api.sandbox", failed: true},
+		"a time without a zone": {list: lists(`{"box_id":"b-1","phase":"placed","times":{"born":"2026-11-01T12:00:00"}}`),
+			what: "created_at", said: "cannot be read of 1 of 1", fix: "a time needs a zone", failed: true},
+		"a time with a zone": {list: lists(`{"box_id":"b-1","phase":"placed","times":{"born":"2026-11-01T12:00:00Z"}}`),
+			what: "created_at", said: "nothing that is described cannot be read"},
 		"an empty yard": {list: lists(""), what: "get", said: "not tested: no sandbox is there"},
 		"a refused key": {list: reply{status: 401, body: `{}`}, what: "listing", said: "401", fix: "set token:", failed: true},
 		"a wrong url":   {list: reply{status: 404, body: `<html>`, kind: "text/html"}, what: "listing", said: "404", fix: "see that", failed: true},
@@ -46,7 +53,7 @@ func TestCheck(t *testing.T) {
 		"everything is there": {nobody: reply{status: 200, body: `{"box":{"box_id":"b-8"}}`}, what: "absent",
 			said: "is found", fix: "see that sandbox.id"},
 		"a wrong address counts as gone": {elsewhere: absent, what: "wrong address", said: "counts as a sandbox that is gone",
-			fix: "let api.absent look at words"},
+			fix: "let api.absent look at words", failed: true},
 	} {
 		or := func(given, otherwise reply) reply {
 			if given.status != 0 {

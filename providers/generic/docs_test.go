@@ -103,8 +103,13 @@ func TestFlyMachines(t *testing.T) {
 			t.Errorf("%s: Get = %+v, %v; want %q", name, got, err, test.want)
 		}
 	}
+	body = strings.NewReplacer(`"config"`, `"config":null,"incomplete_config"`, "%STATE%", `"started"`, "%HOST%", `"unreachable"`,
+		"%AUTO%", "false").Replace(machine)
+	if got, err := p.Get(t.Context(), "d8d9e33c0d5508"); err != nil || !got.Owned || got.State != reconcile.SandboxUnknown {
+		t.Errorf("Get of one whose host cannot be reached = %+v, %v; want it still ours", got, err)
+	}
 	body = strings.NewReplacer("%STATE%", `"started"`, "%HOST%", `"ok"`, "%AUTO%", "true").Replace(machine)
-	if how, err := p.Suspend(t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{ID: "d8d9e33c0d5508"}, Owned: true}); how !=
+	if how, err := p.Suspend(t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{ID: "d8d9e33c0d5508"}, Owned: true, Task: "t1"}); how !=
 		reconcile.TerminateRefused || err == nil {
 		t.Errorf("Suspend of one that a stop destroys = %s, %v; want refused", how, err)
 	}

@@ -11,6 +11,9 @@
 //   - 2026-11-21: where pages are asked for by number or offset, each is tied to the one
 //     before, because what goes meanwhile moves the rest over the seam. What cannot be tied
 //     proves nothing.
+//   - 2026-11-22: the credential and the headers of every call go to the host of url alone. A
+//     sandbox's own address is chosen by whoever may make one, so that the description has to
+//     ask for it there, in the headers of the call itself.
 package generic
 
 import (
@@ -19,11 +22,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
-	"github.com/sandkeeper/sandkeeper/providers/formula"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -54,6 +55,7 @@ type Provider struct {
 
 var (
 	_ reconcile.Provider  = (*Provider)(nil)
+	_ reconcile.Named     = (*Provider)(nil)
 	_ reconcile.Suspender = (*Provider)(nil)
 	_ reconcile.Logs      = (*Provider)(nil)
 	_ reconcile.Checker   = (*Provider)(nil)
@@ -68,77 +70,27 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	if len(mistakes) > 0 {
 		return nil, fmt.Errorf("api.%s %s; %s", mistakes[0].Key, mistakes[0].Problem, mistakes[0].Fix)
 	}
-	headers, secrets := credentials(e)
-	for _, of := range s.headers {
-		secrets = append(secrets, secretsIn(of)...)
-	}
 	p := &Provider{entry: e, spec: s}
-	c, err := wire.New(e, o, wire.Dialect{
-		URL: "https://sandboxes.example.com/v1", Hint: "is the url right?", Secrets: secrets,
+	token := strings.NewReplacer("{token}", e.Token, "{token_base64}", base64.StdEncoding.EncodeToString([]byte(e.Token)))
+	if e.API.Headers == nil && e.Token != "" {
+		s.common = map[string]string{"Authorization": "Bearer {token}"}
+	}
+	var err error
+	p.client, p.frame, err = wire.Open(e, o, wire.Dialect{
+		URL: "https://sandboxes.example.com/v1", Hint: "is the url right?", Secrets: s.secrets,
 		Dress: func(r *http.Request, k wire.Call) {
-			for _, h := range [...]map[string]string{headers, s.headers[k.What]} {
-				for name, value := range h {
-					r.Header.Set(name, value)
+			var common map[string]string
+			if p.client.Home(r.URL) { // what answers elsewhere may be the sandbox, or whoever made it
+				common = s.common
+			}
+			for _, headers := range [...]map[string]string{common, s.headers[k.What]} {
+				for name, value := range headers {
+					r.Header.Set(name, token.Replace(value))
 				}
 			}
 		},
 		Said: s.words, Certain: func(a wire.Answer, _ wire.Said) bool { return s.gone(s.read(a)) },
 		Wait: wire.Resets(e.API.Resets...),
 	})
-	if err != nil {
-		return nil, err
-	}
-	p.client, p.frame = c, &wire.Frame{Entry: e, Now: c.Now, Redact: c.Redact}
-	return p, nil
-}
-
-// credentials are the headers of every call, and what in them is secret: all that the
-// config holds beside the usual words, because it may come from a variable.
-func credentials(e entry.Entry) (headers map[string]string, secrets []string) {
-	coded := base64.StdEncoding.EncodeToString([]byte(e.Token))
-	headers = map[string]string{}
-	if e.API.Headers == nil && e.Token != "" {
-		headers["Authorization"] = "Bearer " + e.Token
-	}
-	for name, value := range e.API.Headers {
-		headers[name] = formula.Fill(value, map[string]string{"token": e.Token, "token_base64": coded})
-	}
-	return headers, secretsIn(e.API.Headers)
-}
-
-// secretsIn are the values of headers that may hold a secret, because a variable may.
-func secretsIn(headers map[string]string) (secrets []string) {
-	for name, value := range headers {
-		if !slices.Contains(harmless, http.CanonicalHeaderKey(name)) && !strings.Contains(value, "{token") {
-			secrets = append(secrets, value)
-		}
-	}
-	return secrets
-}
-
-var harmless = []string{"Accept", "Content-Type", "User-Agent"}
-
-// Can is what a platform that is described so can, as far as a description tells.
-func Can(api *entry.API) wire.Abilities {
-	can := wire.Abilities{
-		Labels: api.Sandbox.Labels != "", Template: api.Sandbox.Template != "", ReadOnly: api.Delete.Path == "",
-		Refuses: api.Delete.Path != "", Busy: api.Delete.Path != "", StopMayDelete: api.Stop.Deletes != "",
-		Exec: api.Exec.Path != "", Files: api.Files.Path != "",
-		DataPlane: api.Exec.Broken+api.Files.Broken != "", NoLogs: api.Logs.Path == "",
-	}
-	if api.List.Paging != "" && api.List.Paging != "none" {
-		can.PageSize = api.List.Size
-	}
-	if api.Stop.Path != "" {
-		can.Suspends = Abilities.Suspends
-	}
-	for _, state := range Abilities.States {
-		for _, word := range api.States {
-			if word == string(state) && !slices.Contains(can.States, state) {
-				can.States = append(can.States, state)
-			}
-		}
-	}
-	can.StaysOnRecord = slices.Contains(values(api.States), string(reconcile.SandboxEnded))
-	return can
+	return p, err
 }

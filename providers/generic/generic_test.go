@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -80,7 +79,8 @@ func listed(t *testing.T, p *generic.Provider) ([]reconcile.Sandbox, reconcile.L
 
 const one = `{"box_id":"b-1","phase":"placed","tags":{"project":"mine","task_id":"t1"}}`
 
-var mine = reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "b-1"}, Owned: true, State: reconcile.SandboxRunning}
+var mine = reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "b-1"}, Owned: true, Task: "t1",
+	State: reconcile.SandboxRunning}
 
 func TestFields(t *testing.T) {
 	s := &script{answer: says(reply{status: 200, body: `{"box":{"box_id":"b-1","title":"one","phase":"dented","tags":
@@ -326,14 +326,6 @@ func TestUndescribed(t *testing.T) {
 	if got.Outcome != reconcile.NotAllowed || len(s.asked) > 0 {
 		t.Errorf("Probe = %+v after %d calls", got, len(s.asked))
 	}
-	can := generic.Can(yard(t))
-	if want := generic.Abilities; !can.Exec || !can.Files || can.ReadOnly || !slices.Equal(can.States, want.States) ||
-		can.PageSize != 100 || !can.StopMayDelete || can.NoLogs {
-		t.Errorf("Can = %+v, want about %+v", can, want)
-	}
-	if bare := generic.Can(&entry.API{}); !bare.ReadOnly || bare.Exec || bare.Suspends != "" || !bare.NoLogs || bare.Labels {
-		t.Errorf("Can of nothing = %+v", bare)
-	}
 }
 
 // The credential goes where the description says, and is never shown.
@@ -357,17 +349,81 @@ func TestCredentials(t *testing.T) {
 			t.Errorf("sent %v, want %q", got, want)
 		}
 	}
-	// A sandbox's own address is the platform's word: the token goes there over TLS alone.
-	for address, asked := range map[string]int{"http://10.0.0.1": 0, "https://b-1.boxes.test/": 1, "file:///etc": 0, "": 1} {
-		s := &script{answer: says(reply{status: 200, body: `{"box":` + one + `}`})}
+}
+
+// A sandbox's own address is chosen by whoever may make one. It is asked over TLS alone, without
+// the credential and without the headers of every call, save those that the call itself has.
+func TestElsewhere(t *testing.T) {
+	for name, test := range map[string]struct {
+		address, path string
+		own           map[string]string
+		asked         int
+		want          string // Authorization and X-Team
+	}{
+		"its own address":                 {"https://b-1.boxes.test/", "{endpoint}/run", nil, 1, "|"},
+		"that asks for the token":         {"https://b-1.boxes.test", "{endpoint}/run", bearer, 1, "Bearer " + token + "|"},
+		"in base64":                       {"https://b-1.boxes.test", "{endpoint}/run", basic, 1, "Basic azN5LWszeS1rM3k=|"},
+		"on the platform's host":          {"https://yard.test/b-1", "{endpoint}/run", nil, 1, "Bearer " + token + "|s3cret"},
+		"on another port of it":           {"https://yard.test:444", "{endpoint}/run", nil, 1, "|"},
+		"whose name begins like its name": {"https://yard.test.evil.test", "{endpoint}/run", nil, 1, "|"},
+		"a host of the description":       {"", "https://run.test/{id}", nil, 1, "|"},
+		"in the clear":                    {"http://10.0.0.1", "{endpoint}/run", nil, 0, ""},
+		"a file":                          {"file:///etc", "{endpoint}/run", nil, 0, ""},
+	} {
+		s := &script{answer: says(reply{status: 200, body: `{"result":{"code":0}}`})}
 		p := ask(t, s, func(a *entry.API) {
-			a.Exec.Path, a.Sandbox.Endpoint, a.Files = "{endpoint}/run", "at", entry.APIFiles{}
+			a.Headers = map[string]string{"Authorization": "Bearer {token}", "X-Team": "s3cret"}
+			a.Exec.Path, a.Exec.Headers, a.Sandbox.Endpoint, a.Files = test.path, test.own, "at", entry.APIFiles{}
 		})
 		at := mine
-		at.Endpoint = address
+		at.Endpoint = test.address
+		if test.address == "" {
+			at.Endpoint = "https://b-1.test" // is not asked for
+		}
 		got := p.Probe(t.Context(), at, reconcile.ProbePolicy{Exec: "true", Timeout: time.Second})
-		if got.Outcome != reconcile.Infrastructure || len(s.asked) != asked {
-			t.Errorf("Probe at %q = %+v after %d calls, want %d", address, got, len(s.asked), asked)
+		if len(s.asked) != test.asked || (got.Outcome == reconcile.Answered) != (test.asked == 1) {
+			t.Errorf("%s: Probe = %+v after %d calls, want %d", name, got, len(s.asked), test.asked)
+			continue
+		}
+		for _, r := range s.asked {
+			if sent := r.Header.Get("Authorization") + "|" + r.Header.Get("X-Team"); sent != test.want {
+				t.Errorf("%s: sent %q to %s, want %q", name, sent, r.URL, test.want)
+			}
+		}
+	}
+}
+
+var (
+	bearer = map[string]string{"authorization": "Bearer {token}"}
+	basic  = map[string]string{"Authorization": "Basic {token_base64}"}
+)
+
+// Where a platform repeats the call that it refuses, secrets in it are not shown: what variables
+// stood for, and what stands under the name of a secret.
+func TestSecretsOfCalls(t *testing.T) {
+	s := &script{}
+	s.answer = func(r *http.Request) reply {
+		n := len(s.sent) - 1
+		return reply{status: 400, body: fmt.Sprintf(`{"fault":{"text":%q}}`, "no: "+r.URL.RequestURI()+" "+s.sent[n]+r.Header.Get("X-Two"))}
+	}
+	p := ask(t, s, func(a *entry.API) {
+		a.Variables = []string{"botpath1", "long-secret-and-more", "long-secret", "eu"}
+		a.Get = entry.APIGet{Path: "/botpath1/{id}?api_key=literal-1&page_size=hundred&x=long-secret-and-more", Method: "POST",
+			Body:    `{id: id, "password": "literal-2", zone: "north-east", token_name: 'literal-3'}`,
+			Headers: map[string]string{"X-Two": "literal-4"}}
+	})
+	_, err := p.Get(t.Context(), "b-1")
+	if err == nil {
+		t.Fatal("Get = nil, want what the platform says")
+	}
+	for _, secret := range []string{"botpath1", "literal", "long-secret", "and-more"} {
+		if strings.Contains(err.Error(), secret) {
+			t.Errorf("Get = %v, want it without %s", err, secret)
+		}
+	}
+	for _, word := range []string{"b-1", "hundred", "north-east", "page_size", "[token]"} {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("Get = %v, want it with %s", err, word)
 		}
 	}
 }

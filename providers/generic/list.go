@@ -1,13 +1,10 @@
 package generic
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
-	"slices"
 
 	"github.com/sandkeeper/sandkeeper/providers/formula"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
@@ -18,7 +15,7 @@ import (
 // left something out.
 func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
 	var lacks []string
-	out, err := p.frame.List(ctx, yield, p.scopes(p.spec.list, vars{}, &lacks)...)
+	out, err := p.frame.List(ctx, yield, p.scopes(p.spec.calls["list"], vars{}, &lacks)...)
 	if err == nil && len(lacks) > 0 {
 		out.Complete, out.Missing = false, append(out.Missing, lacks...)
 	}
@@ -27,21 +24,38 @@ func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) err
 
 // Find asks for the sandboxes of a task where that is described, else searches the list.
 func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, error) {
-	c := p.spec.find
-	if c == nil {
-		c = p.spec.list
+	what := "find"
+	if p.spec.calls[what] == nil {
+		what = "list"
 	}
-	var found []reconcile.Sandbox
+	return p.search(what, vars{"task": task}, func(read wire.ReadPage) ([]reconcile.Sandbox, error) {
+		return p.frame.Find(ctx, task, read)
+	})
+}
+
+// Named searches the list for what rows hold that is no id.
+func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox, error) {
+	return p.search("list", vars{}, func(read wire.ReadPage) ([]reconcile.Sandbox, error) {
+		return p.frame.Named(ctx, value, nil, func(map[string]string) wire.ReadPage { return read })
+	})
+}
+
+// search looks in all scopes. Where an answer lacks a part, what is looked for may be there.
+func (p *Provider) search(what string, v vars, look func(wire.ReadPage) ([]reconcile.Sandbox, error)) (
+	[]reconcile.Sandbox, error,
+) {
 	var lacks []string
-	for _, scope := range p.scopes(c, vars{"task": task}, &lacks) {
-		some, err := p.frame.Find(ctx, task, scope.Read)
-		if err == nil && len(lacks) > 0 {
-			err = fmt.Errorf("find sandboxes of task %s at %s: the answer lacks %q", task, p.entry.Name, lacks)
-		}
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, some...)
+	scopes := p.scopes(p.spec.calls[what], v, &lacks)
+	read := scopes[0].Read
+	if len(scopes) > 1 {
+		read = wire.InTurn(scopes)
+	}
+	found, err := look(read)
+	if err == nil && len(lacks) > 0 {
+		err = p.frame.Wrap("search", what, fmt.Errorf("the answer lacks %q", lacks))
+	}
+	if err != nil {
+		return nil, err
 	}
 	return found, nil
 }
@@ -83,9 +97,10 @@ type reading struct {
 	vars  vars
 	lacks *[]string
 
-	met  map[string]bool // ids on the pages that were read
-	last []string        // ids on the last one of them
-	step int             // by so many the page before was overlapped
+	met   map[string]bool // ids on the pages that were read
+	last  []string        // ids on the last one of them
+	step  int             // by so many the page before was overlapped
+	links bool            // one of them had a Link header
 }
 
 // A sheet is one page as it came.
@@ -95,19 +110,18 @@ type sheet struct {
 	url string
 }
 
-// fetch reads the page at a place: cursor, page or offset.
-func (r *reading) fetch(ctx context.Context, at vars) (sheet, error) {
+// fetch reads the page at a place: cursor, page or offset, or the link that leads to it.
+func (r *reading) fetch(ctx context.Context, at vars, link string) (sheet, error) {
 	v := vars{"limit": r.spec.pages.Size, "cursor": "", "page": 0, "offset": 0}
 	maps.Copy(v, r.vars)
 	maps.Copy(v, at)
 	k, err := r.request(r.call, v)
+	if link != "" {
+		k, err = wire.Call{What: r.call.what, URL: link}, nil
+	}
 	if err != nil {
 		return sheet{}, err
 	}
-	return r.fetchBy(ctx, k, at)
-}
-
-func (r *reading) fetchBy(ctx context.Context, k wire.Call, at vars) (sheet, error) {
 	k.Max = wire.MaxPage
 	a, err := r.client.Read(ctx, k)
 	if err != nil {
@@ -120,13 +134,13 @@ func (r *reading) fetchBy(ctx context.Context, k wire.Call, at vars) (sheet, err
 	maps.Copy(in.env, at)
 	out := sheet{env: in.env, url: k.URL, Page: wire.Page{Date: a.Date}}
 	if r.spec.next == nil {
-		out.Next = linked(a.Header)
+		out.Next = wire.NextLink(a.Header)
 	}
 	return out, r.fill(&out)
 }
 
-// fill reads the sandboxes of a page. A list that is null is empty, one that is not there is
-// no list.
+// fill reads the sandboxes of a page. A list that is null is empty where a plain path leads to
+// it; what else comes to nothing is no list.
 func (r *reading) fill(s *sheet) error {
 	v, err := r.spec.items.Run(s.env)
 	items, ok := v.([]any)
@@ -134,7 +148,7 @@ func (r *reading) fill(s *sheet) error {
 		err = errors.New("the answer holds no list there")
 	}
 	if err != nil {
-		return fmt.Errorf("read list.items: %w", err)
+		return within("list.items", err)
 	}
 	s.env["count"] = len(items)
 	s.Sandboxes = make([]reconcile.Sandbox, len(items))
@@ -146,127 +160,44 @@ func (r *reading) fill(s *sheet) error {
 	return r.lacking(s)
 }
 
+// within says which key of the description an error met; nil stays nil.
+func within(key string, err error) error {
+	if err != nil {
+		err = fmt.Errorf("read %s: %w", key, err)
+	}
+	return err
+}
+
 // lacking notes what the platform says that it left out.
 func (r *reading) lacking(s *sheet) error {
 	v, err := r.spec.lacking.Run(s.env)
-	if err != nil {
-		return fmt.Errorf("read list.missing: %w", err)
+	parts, list := v.([]any)
+	if !list && v != nil && v != false && v != "" {
+		parts = []any{v}
 	}
-	switch v := v.(type) {
-	case nil:
-	case []any:
-		for _, item := range v {
-			name, _ := formula.Text(item)
-			*r.lacks = append(*r.lacks, wire.Clip(name, 80))
+	for _, part := range parts {
+		name, _ := formula.Text(part)
+		if name == "" || part == true {
+			name = "a part that is not named"
 		}
-	case bool:
-		if v {
-			*r.lacks = append(*r.lacks, "a part that is not named")
-		}
-	default:
-		if name, ok := formula.Text(v); name != "" || !ok {
-			*r.lacks = append(*r.lacks, wire.Clip(cmp.Or(name, "a part that is not named"), 80))
-		}
+		*r.lacks = append(*r.lacks, wire.Clip(name, 80))
 	}
-	return nil
+	return within("list.missing", err)
 }
 
 // more is whether there is a further page, where that is described.
 func (r *reading) more(s *sheet) (more, said bool, err error) {
-	if r.spec.more == nil {
-		return false, false, nil
-	}
 	v, err := r.spec.more.Run(s.env)
-	more, ok := v.(bool)
-	if err == nil && !ok {
+	more, truth := v.(bool)
+	if r.spec.more != nil && err == nil && !truth {
 		err = errors.New("it is neither true nor false")
 	}
-	if err != nil {
-		return false, true, fmt.Errorf("read list.more: %w", err)
-	}
-	return more, true, nil
+	return more, r.spec.more != nil, within("list.more", err)
 }
 
-func (r *reading) whole(ctx context.Context, _ string) (wire.Page, error) {
-	s, err := r.fetch(ctx, vars{})
-	if err == nil {
-		err = r.alone(&s)
-	}
-	s.Next = ""
-	return s.Page, err
-}
-
-// alone refuses a page that is to be the only one and tells of a further one, or is as full as
-// was asked for: the rest would be taken for gone.
-func (r *reading) alone(s *sheet) error {
-	next, _, err := r.named(s)
-	if err != nil {
-		return fmt.Errorf("read list.next: %w", err)
-	}
-	more, _, err := r.more(s)
-	size := r.spec.pages.Size
-	limited := size > 0 && r.call.address.Has("limit")
-	switch {
-	case err != nil:
-		return err
-	case next != "" || more:
-		return errors.New("the answer tells of a further page: give list.paging")
-	case limited && len(s.Sandboxes) >= size:
-		return errors.New("the page is full, and no other is asked for: give list.paging")
-	}
-	return nil
-}
-
-func (r *reading) byCursor(ctx context.Context, cursor string) (wire.Page, error) {
-	s, err := r.fetch(ctx, vars{"cursor": cursor})
-	if err == nil {
-		s.Next, err = r.next(&s)
-	}
-	return s.Page, err
-}
-
-// byLink follows links. The address of the first page is described, the others' come from
-// the platform, and stay on its host.
-func (r *reading) byLink(ctx context.Context, link string) (wire.Page, error) {
-	var s sheet
-	var err error
-	if link == "" {
-		s, err = r.fetch(ctx, vars{})
-	} else {
-		s, err = r.fetchBy(ctx, wire.Call{What: r.call.what, Method: http.MethodGet, URL: link}, vars{})
-	}
-	if err != nil {
-		return s.Page, err
-	}
-	next, err := r.next(&s)
-	if s.Next = next; err == nil && next != "" {
-		s.Next, err = sameHost(s.url, next)
-	}
-	return s.Page, err
-}
-
-// next is the cursor or link that a page names. A full page without the field was cut off
-// by somebody, or the expression is wrong.
-func (r *reading) next(s *sheet) (string, error) {
-	next, given, err := r.named(s)
-	if err != nil {
-		return "", fmt.Errorf("read list.next: %w", err)
-	}
-	more, said, err := r.more(s)
-	switch {
-	case err != nil, said && !more:
-		return "", err
-	case said && next == "":
-		return "", errors.New("the answer says that there are more and names no next page")
-	case next == "" && !said && len(s.Sandboxes) >= r.spec.pages.Size && !given:
-		return "", errors.New("the page is full and says nothing of a next one: is list.next right?")
-	}
-	return next, nil
-}
-
-// named is the next page as the answer names it, by the expression or else in the Link
-// header, and whether it says anything of one.
-func (r *reading) named(s *sheet) (next string, given bool, err error) {
+// next is the next page as the answer names it, by the expression or else in the Link header,
+// and whether it says anything of one.
+func (r *reading) next(s *sheet) (next string, given bool, err error) {
 	if r.spec.next == nil {
 		headers, _ := s.env["headers"].(map[string]any)
 		_, given = headers["link"]
@@ -275,36 +206,10 @@ func (r *reading) named(s *sheet) (next string, given bool, err error) {
 	v, err := r.spec.next.Run(s.env)
 	next, ok := formula.Text(v)
 	switch {
-	case err != nil:
-		return "", false, err
-	case !ok && v != nil, v == true:
-		return "", false, errors.New("it is neither a text nor a number")
+	case err == nil && (!ok && v != nil || v == true):
+		err = errors.New("it is neither a text nor a number")
 	case v == false:
 		next = ""
 	}
-	return next, r.spec.next.Present(s.env), nil
-}
-
-func ids(boxes []reconcile.Sandbox) []string {
-	out := make([]string, len(boxes))
-	for i := range boxes {
-		out[i] = boxes[i].ID
-	}
-	return out
-}
-
-// meet remembers what stood on a page and counts what is new.
-func (r *reading) meet(boxes []reconcile.Sandbox) (fresh int) {
-	for i := range boxes {
-		if !r.met[boxes[i].ID] {
-			r.met[boxes[i].ID] = true
-			fresh++
-		}
-	}
-	return fresh
-}
-
-// knows reports whether anything on the page was met before.
-func (r *reading) knows(boxes []reconcile.Sandbox) bool {
-	return slices.ContainsFunc(boxes, func(b reconcile.Sandbox) bool { return r.met[b.ID] })
+	return next, r.spec.next.Speaks(s.env), within("list.next", err)
 }

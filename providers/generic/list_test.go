@@ -100,10 +100,36 @@ func TestOnePageIsNotAll(t *testing.T) {
 // A description that is content with nothing does not make an empty fleet of half an answer.
 func TestSloppyLists(t *testing.T) {
 	sloppy := func(a *entry.API) { a.List.Items, a.List.Next = `body?.boxes ?? []`, `body?.after ?? ""` }
-	for body, want := range map[string]bool{`{"boxes":[`: false, ``: false, `{} {}`: false, `{"boxes":[]}`: true} {
-		_, l, err := listed(t, ask(t, &script{answer: says(reply{status: 200, body: body})}, sloppy))
+	for body, want := range map[string]bool{
+		`{"boxes":[`: false, ``: false, `{} {}`: false, `{"boxes":[]}`: true, `{"boxes":` + boxes("a", "b") + `,"after":null}`: true,
+		`{"boxes":` + boxes("a", "b") + `}`: false, // full, and no cursor is found: the page after it is missed
+	} {
+		p := ask(t, &script{answer: says(reply{status: 200, body: body})}, size(2, "cursor", "", ""), sloppy)
+		_, l, err := listed(t, p)
 		if ok := err == nil && l.Complete; ok != want {
 			t.Errorf("List of %q = %+v, %v; want complete %t", body, l, err, want)
+		}
+	}
+}
+
+// Where an expression comes to nothing, there is no list: nobody knows which part of it is not
+// there. A plain path may lead to null, which is how some write an empty list.
+func TestListsThatComeToNothing(t *testing.T) {
+	for items, want := range map[string]map[string]int{
+		`body.boxes`:               {`{"boxes":null}`: 0, `{"boxes":[]}`: 0, `{"boxs":[]}`: -1, `{}`: -1},
+		`body?.page?.boxes`:        {`{"page":{"boxes":null}}`: 0, `{"page":null}`: -1, `{}`: -1},
+		`body.boxes ?? body.items`: {`{"items":[]}`: 0, `{"items":` + boxes("a") + `}`: 1, `{"error":"later"}`: -1, `{"boxes":null}`: -1},
+		`body.ok ? body.boxes : nil`: {
+			`{"ok":true,"boxes":[]}`: 0, `{"ok":false}`: -1, `{"ok":true}`: -1, `{}`: -1,
+		},
+	} {
+		for body, count := range want {
+			p := ask(t, &script{answer: says(reply{status: 200, body: body})}, size(2, "cursor", "", ""),
+				func(a *entry.API) { a.List.Items = items })
+			all, l, err := listed(t, p)
+			if ok := err == nil && l.Complete; ok != (count >= 0) || ok && len(all) != count {
+				t.Errorf("%s in %s: List = %d, %+v, %v; want %d", items, body, len(all), l, err, count)
+			}
 		}
 	}
 }
@@ -222,9 +248,21 @@ func TestLinks(t *testing.T) {
 	if all, l, err := listed(t, ask(t, s, size(1, "link", "", ""), inBody)); err != nil || !l.Complete || len(all) != 2 {
 		t.Errorf("links in the body: List = %d, %+v, %v; want 2", len(all), l, err)
 	}
+	lastFull := &script{answer: chained(map[string]reply{"": {body: `{"boxes":` + boxes("a") + `}`, link: `<?after=x>; rel="next"`},
+		"x": {body: `{"boxes":` + boxes("b") + `}`}})}
+	if all, l, err := listed(t, ask(t, lastFull, size(1, "link", "", ""))); err != nil || !l.Complete || len(all) != 2 {
+		t.Errorf("a full last page without a link, after one: List = %d, %+v, %v; want 2", len(all), l, err)
+	}
 	full := &script{answer: says(reply{status: 200, body: `{"boxes":` + boxes("a") + `}`})}
 	if _, l, err := listed(t, ask(t, full, size(1, "link", "", ""))); err == nil || l.Complete {
 		t.Errorf("a full page without any link: List = %+v, %v; want an error", l, err)
+	}
+	const told = `(headers.link ?? "") contains "rel=\"next\""` // as docs/generic.md has it
+	if all, l, err := listed(t, ask(t, full, size(1, "link", "", told))); err != nil || !l.Complete || len(all) != 1 {
+		t.Errorf("a full page without any link, and more is told by it: List = %d, %+v, %v; want 1", len(all), l, err)
+	}
+	if all, l, err := listed(t, ask(t, lastFull, size(1, "link", "", told))); err != nil || !l.Complete || len(all) != 2 {
+		t.Errorf("links, and more is told by them: List = %d, %+v, %v; want 2", len(all), l, err)
 	}
 }
 
@@ -337,6 +375,9 @@ func TestPartsThatAreMissing(t *testing.T) {
 		}
 		if found, err := p.Find(t.Context(), "t1"); (err != nil) != (want > 0) || err == nil && len(found) != 1 {
 			t.Errorf("Find without %s = %v, %v", written, found, err)
+		}
+		if found, err := p.Named(t.Context(), "none"); (err != nil) != (want > 0) || len(found) > 0 {
+			t.Errorf("Named without %s = %v, %v", written, found, err)
 		}
 	}
 }

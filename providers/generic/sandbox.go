@@ -46,6 +46,9 @@ func (p *Provider) sandbox(item any, asOf time.Time) (reconcile.Sandbox, error) 
 	if labels, err := f.labels.Run(env); err == nil {
 		s.Labels = formula.Labels(labels)
 	}
+	if p.spec.calls["delete"] == nil {
+		s.NoEnd = "api.delete is not described"
+	}
 	p.entry.Mark(&s)
 	return s, nil
 }
@@ -53,11 +56,12 @@ func (p *Provider) sandbox(item any, asOf time.Time) (reconcile.Sandbox, error) 
 // idOf reads the id. A truth is none, and nothing that would ask for something else is.
 func idOf(x *formula.Expression, env map[string]any) (string, error) {
 	v, err := x.Run(env)
-	if err != nil {
-		return "", fmt.Errorf("read sandbox.id: %w", err)
-	}
 	id, ok := formula.Text(v)
-	if _, truth := v.(bool); !ok || truth {
+	_, truth := v.(bool)
+	switch {
+	case err != nil:
+		return "", within("sandbox.id", err)
+	case !ok || truth:
 		return "", errors.New("it has no id")
 	}
 	return id, wire.CheckID(id)
@@ -65,17 +69,16 @@ func idOf(x *formula.Expression, env map[string]any) (string, error) {
 
 func text(x *formula.Expression, env map[string]any) string {
 	v, err := x.Run(env)
-	if err != nil {
-		return ""
+	if text, ok := formula.Text(v); ok && err == nil {
+		return text
 	}
-	s, _ := formula.Text(v)
-	return s
+	return ""
 }
 
 func moment(x *formula.Expression, env map[string]any) time.Time {
 	v, err := x.Run(env)
 	if err != nil {
-		return time.Time{}
+		v = nil
 	}
 	return formula.Moment(v)
 }
@@ -92,7 +95,11 @@ func (p *Provider) look(ctx context.Context, id string) (reconcile.Sandbox, erro
 
 // lookAt is look with the item that was read.
 func (p *Provider) lookAt(ctx context.Context, id string) (any, reconcile.Sandbox, error) {
-	r, a, err := p.ask(ctx, p.spec.get, vars{"id": id})
+	k, err := p.request(p.spec.calls["get"], vars{"id": id})
+	if err != nil {
+		return nil, reconcile.Sandbox{}, err
+	}
+	r, a, err := p.hear(ctx, k)
 	if err != nil {
 		return nil, reconcile.Sandbox{}, err
 	}
@@ -101,7 +108,7 @@ func (p *Provider) lookAt(ctx context.Context, id string) (any, reconcile.Sandbo
 		err = errors.New("the answer holds no sandbox")
 	}
 	if err != nil {
-		return nil, reconcile.Sandbox{}, fmt.Errorf("read get.item: %w", err)
+		return nil, reconcile.Sandbox{}, within("get.item", err)
 	}
 	s, err := p.sandbox(item, a.Date)
 	switch {
@@ -117,12 +124,12 @@ func (p *Provider) lookAt(ctx context.Context, id string) (any, reconcile.Sandbo
 // Terminate deletes the sandbox, after it made sure that the id still is the sandbox
 // expected and still ours. It is refused where no delete is described.
 func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	if p.spec.remove == nil {
+	if p.spec.calls["delete"] == nil {
 		return reconcile.TerminateRefused, wire.Unable("api.delete is not described: " + p.entry.Name + " is read only")
 	}
 	return p.frame.Terminate(ctx, expected, p.look,
 		func(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
-			return p.change(ctx, p.spec.remove, p.spec.removal, now.ID)
+			return p.change(ctx, p.spec.calls["delete"], p.spec.removal, now.ID)
 		})
 }
 
@@ -137,28 +144,28 @@ func (p *Provider) change(ctx context.Context, c *call, v verdicts, id string) (
 		return "", err
 	}
 	r := p.spec.read(a)
+	err = p.client.Refuse(a)
 	switch {
 	case p.spec.gone(r):
 		return reconcile.TerminateGone, nil
-	case a.OK() && r.ours:
-		if v.done.Is(r.env) {
-			return reconcile.TerminateDone, nil
-		}
-		return reconcile.TerminateAccepted, nil
-	case a.OK():
+	case a.OK() && !r.ours:
 		return "", fmt.Errorf("%w: %s", wire.ErrNotAPI, wire.Clip(p.client.Redact(a.Header.Get("Content-Type")), 80))
+	case a.OK() && v.done.Is(r.env):
+		return reconcile.TerminateDone, nil
+	case a.OK():
+		return reconcile.TerminateAccepted, nil
 	case r.clear() && v.busy.Is(r.env):
-		return "", wire.Held(p.client.Refuse(a))
+		return "", wire.Held(err)
 	case r.clear() && v.refused.Is(r.env):
-		return reconcile.TerminateRefused, p.client.Refuse(a)
+		return reconcile.TerminateRefused, err
 	}
-	return "", p.client.Refuse(a)
+	return "", err
 }
 
 // Suspend stops the sandbox so that it can come back. One that a stop would delete is
 // refused.
 func (p *Provider) Suspend(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	if p.spec.stop == nil {
+	if p.spec.calls["stop"] == nil {
 		return reconcile.TerminateRefused, wire.Unable("api.stop is not described for " + p.entry.Name)
 	}
 	return p.frame.Suspend(ctx, expected, p.turns())
@@ -166,7 +173,7 @@ func (p *Provider) Suspend(ctx context.Context, expected reconcile.Sandbox) (rec
 
 // Resume starts the sandbox again.
 func (p *Provider) Resume(ctx context.Context, expected reconcile.Sandbox) error {
-	if p.spec.resume == nil {
+	if p.spec.calls["resume"] == nil {
 		return wire.Unable("api.resume is not described for " + p.entry.Name)
 	}
 	return p.frame.Resume(ctx, expected, p.turns())
@@ -184,10 +191,10 @@ func (p *Provider) turns() wire.Turns {
 			if !keeps {
 				return reconcile.TerminateRefused, errors.New("a stop would delete it, or that is not known")
 			}
-			return p.change(ctx, p.spec.stop, p.spec.stopping, now.ID)
+			return p.change(ctx, p.spec.calls["stop"], p.spec.stopping, now.ID)
 		},
 		Start: func(ctx context.Context, now reconcile.Sandbox) error {
-			how, err := p.change(ctx, p.spec.resume, p.spec.resuming, now.ID)
+			how, err := p.change(ctx, p.spec.calls["resume"], p.spec.resuming, now.ID)
 			if how == reconcile.TerminateGone {
 				err = fmt.Errorf("%w: it went meanwhile", reconcile.ErrNotFound)
 			}

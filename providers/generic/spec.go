@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,7 +28,7 @@ func Mistakes(api *entry.API) []Mistake {
 
 // A spec is a description, compiled.
 type spec struct {
-	list, find, get, remove, stop, resume, exec, files, logs *call
+	calls map[string]*call // by name; nil where it is not described
 
 	pages    entry.APIList // what of it is plain
 	items    *formula.Expression
@@ -46,8 +47,10 @@ type spec struct {
 	text     *formula.Expression
 	fields   fields
 	states   map[string]reconcile.SandboxState
-	onTheWay map[string]bool // words of what is about to be stopped
-	headers  map[string]map[string]string
+	onTheWay map[string]bool              // words of what is about to be stopped
+	common   map[string]string            // headers of every call to the host of url
+	headers  map[string]map[string]string // further ones, by call
+	secrets  []string
 }
 
 // A call is one kind of request.
@@ -91,14 +94,16 @@ type compiler struct {
 
 func compile(api *entry.API) (*spec, []Mistake) {
 	c := &compiler{api: api}
-	c.headers = map[string]map[string]string{}
-	c.calls()
+	c.common, c.secrets = api.Headers, slices.Clone(api.Variables)
+	c.calls, c.headers = map[string]*call{}, map[string]map[string]string{}
+	for what, in := range api.Calls() {
+		c.calls[what] = c.call(what, in, kinds[what])
+	}
 	c.answers()
 	c.sandbox()
 	c.pairs()
-	for name, value := range api.Headers {
-		c.header("headers."+name, value, "token", "token_base64")
-	}
+	c.checkHeaders("headers.", api.Headers)
+	slices.SortFunc(c.mistakes, func(a, b Mistake) int { return cmp.Compare(a.Key, b.Key) })
 	return &c.spec, c.mistakes
 }
 
@@ -106,44 +111,37 @@ func (c *compiler) fail(key, problem, fix string) {
 	c.mistakes = append(c.mistakes, Mistake{key, problem, fix})
 }
 
-func (c *compiler) calls() {
-	a := c.api
-	paging := []string{"cursor", "page", "offset", "limit", "scope"}
-	id := []string{"id"}
-	c.list = c.call("list", "GET", entry.APICall{Path: a.List.Path, Method: a.List.Method, Headers: a.List.Headers,
-		Body: a.List.Body, Type: a.List.Type}, paging)
-	c.find = c.call("find", "GET", a.Find, append(paging, "task"))
-	c.get = c.call("get", "GET", entry.APICall{Path: a.Get.Path, Method: a.Get.Method, Headers: a.Get.Headers,
-		Body: a.Get.Body, Type: a.Get.Type}, id)
-	c.remove = c.call("delete", "DELETE", changeCall(a.Delete), id)
-	c.stop = c.call("stop", "POST", entry.APICall{Path: a.Stop.Path, Method: a.Stop.Method, Headers: a.Stop.Headers,
-		Body: a.Stop.Body, Type: a.Stop.Type}, id)
-	c.resume = c.call("resume", "POST", changeCall(a.Resume), id)
-	c.exec = c.call("exec", "POST", entry.APICall{Path: a.Exec.Path, Method: a.Exec.Method, Headers: a.Exec.Headers,
-		Body: a.Exec.Body, Type: a.Exec.Type}, []string{"id", "command", "timeout"})
-	c.files = c.call("files", "GET", entry.APICall{Path: a.Files.Path, Method: a.Files.Method, Headers: a.Files.Headers,
-		Body: a.Files.Body, Type: a.Files.Type}, []string{"id", "path", "timeout"})
-	c.logs = c.call("logs", "GET", entry.APICall{Path: a.Logs.Path, Method: a.Logs.Method, Headers: a.Logs.Headers,
-		Body: a.Logs.Body, Type: a.Logs.Type}, []string{"id", "limit"})
+// A kind is what the calls of one name have in common: the usual method, and the placeholders.
+type kind struct {
+	method string
+	names  []string
 }
 
-func changeCall(a entry.APIChange) entry.APICall {
-	return entry.APICall{Path: a.Path, Method: a.Method, Headers: a.Headers, Body: a.Body, Type: a.Type}
+var kinds = map[string]kind{
+	"list":   {http.MethodGet, []string{"cursor", "page", "offset", "limit", "scope"}},
+	"find":   {http.MethodGet, []string{"cursor", "page", "offset", "limit", "scope", "task"}},
+	"get":    {http.MethodGet, []string{"id"}},
+	"delete": {http.MethodDelete, []string{"id"}},
+	"stop":   {http.MethodPost, []string{"id"}},
+	"resume": {http.MethodPost, []string{"id"}},
+	"exec":   {http.MethodPost, []string{"id", "command", "timeout"}},
+	"files":  {http.MethodGet, []string{"id", "path", "timeout"}},
+	"logs":   {http.MethodGet, []string{"id", "limit"}},
 }
 
 // call compiles one call; nil where its path is not given.
-func (c *compiler) call(what, method string, in entry.APICall, names []string) *call {
+func (c *compiler) call(what string, in entry.APICall, k kind) *call {
 	if in.Path == "" {
 		return nil
 	}
-	out := &call{what: what, method: cmp.Or(in.Method, method), form: in.Type == "form"}
+	out := &call{what: what, method: cmp.Or(in.Method, k.method), form: in.Type == "form"}
 	var err error
-	if out.address, err = formula.ParseAddress(in.Path, names); err != nil {
+	if out.address, err = formula.ParseAddress(in.Path, k.names); err != nil {
 		c.fail(what+".path", err.Error(), "write it like /sandboxes/{id}?limit=100")
 		return nil
 	}
 	vars := formula.Names{"endpoint": ""}
-	for _, name := range names {
+	for _, name := range k.names {
 		vars[name] = ""
 		if slices.Contains([]string{"page", "offset", "limit", "timeout"}, name) {
 			vars[name] = 0
@@ -151,24 +149,39 @@ func (c *compiler) call(what, method string, in entry.APICall, names []string) *
 	}
 	out.body = c.expression(what+".body", in.Body, vars)
 	named := out.address.Has("id") || out.address.Host() == "{"+formula.Endpoint+"}" || in.Body != ""
-	if slices.Contains(names, "id") && !named {
+	if slices.Contains(k.names, "id") && !named {
 		c.fail(what+".path", "does not say of which sandbox", "put {id} into it")
 	}
 	if in.Body != "" && out.method == http.MethodGet {
 		c.fail(what+".body", "goes with no GET", "give method: POST, or put it into path")
 	}
-	for name, value := range in.Headers {
-		c.header(what+".headers."+name, value)
-	}
+	c.checkHeaders(what+".headers.", in.Headers)
 	c.headers[what] = in.Headers
+	for _, text := range []string{in.Path, in.Body} {
+		for _, m := range secretive.FindAllStringSubmatch(text, -1) {
+			c.secrets = append(c.secrets, m[1])
+		}
+	}
 	return out
 }
 
-func (c *compiler) header(key, value string, names ...string) {
-	if err := formula.CheckHeader(value, names); err != nil || strings.ContainsAny(value, "\r\n") {
-		c.fail(key, "is no header's value", `write it like "Bearer {token}"`)
+// secretive finds what stands under the name of a secret, in a query and in a body.
+var secretive = regexp.MustCompile(`(?i)(?:key|token|secret|passw|auth|sign)[\w-]*["']?(?:=|:\s*["'])([^"'&{}\s]+)`)
+
+// checkHeaders checks headers, and keeps as secrets what they hold beside the usual words.
+func (c *compiler) checkHeaders(key string, headers map[string]string) {
+	for name, value := range headers {
+		err := formula.CheckHeader(value, []string{"token", "token_base64"})
+		if err != nil || strings.ContainsAny(value, "\r\n") {
+			c.fail(key+name, "is no header's value", `write it like "Bearer {token}"`)
+		}
+		if !slices.Contains(harmless, http.CanonicalHeaderKey(name)) && !strings.Contains(value, "{token") {
+			c.secrets = append(c.secrets, value)
+		}
 	}
 }
+
+var harmless = []string{"Accept", "Content-Type", "User-Agent"}
 
 // expression compiles one; nil where it is not given.
 func (c *compiler) expression(key, text string, names formula.Names) *formula.Expression {
@@ -227,49 +240,3 @@ func (c *compiler) sandbox() {
 		c.states[word], c.onTheWay[word] = known, state == stopping
 	}
 }
-
-// has reports whether a word of the provider stands for one of the states.
-func (c *compiler) has(states ...string) bool {
-	return slices.ContainsFunc(states, func(s string) bool { return slices.Contains(values(c.api.States), s) })
-}
-
-func values(m map[string]string) []string { return slices.Collect(maps.Values(m)) }
-
-// pairs holds the parts of a description against each other.
-func (c *compiler) pairs() {
-	a := c.api
-	paging := cmp.Or(a.List.Paging, "none")
-	for _, need := range []struct {
-		wrong             bool
-		key, problem, fix string
-	}{
-		{a.List.Path == "", "list.path", "is not given", "give the address of the list"},
-		{a.List.Items == "", "list.items", "is not given", "say where the list is, for example body.sandboxes"},
-		{a.Get.Path == "", "get.path", "is not given", "nothing is done to a sandbox that cannot be looked at: give it"},
-		{a.Sandbox.ID == "", "sandbox.id", "is not given", "say where the immutable id of a sandbox is"},
-		{a.Sandbox.State == "", "sandbox.state", "is not given", "say where the state of a sandbox is"},
-		{!c.has("running"), "states", "has no word for running", "map one, for example {started: running}"},
-		{a.Absent == "" && !c.has("ended"), "absent", "is not given, so that a sandbox is never known to be gone",
-			`give it, for example status == 404 and body?.code == "no_such_sandbox"`},
-		{paging == "cursor" && a.List.Next == "", "list.next", "is not given", "say where the next cursor is"},
-		{paging == "cursor" && a.List.Body == "" && !c.holds("cursor"), "list.path", "has no {cursor}", "put it there"},
-		{paging == "page" && a.List.Body == "" && !c.holds("page"), "list.path", "has no {page}", "put it there"},
-		{paging == "offset" && a.List.Body == "" && !c.holds("offset"), "list.path", "has no {offset}", "put it there"},
-		{paging != "none" && a.List.Size == 0, "list.size", "is not given", "say how many are on a full page"},
-		{len(a.List.Scopes) > 0 && a.List.Body == "" && !c.holds("scope"), "list.path", "has no {scope}", "put it there"},
-		{a.Find.Path != "" && a.Find.Body == "" && c.find != nil && !c.find.address.Has("task"), "find.path",
-			"has no {task}", "put it there"},
-		{(a.Stop.Path == "") != (a.Resume.Path == ""), "stop", "and resume belong together",
-			"give both: what is stopped must be able to come back"},
-		{a.Stop.Path != "" && !c.has("stopped", "suspended"), "stop", "no word stands for stopped or suspended",
-			"map the state that it leads to"},
-		{a.Exec.Path != "" && a.Exec.Exit == "", "exec.exit", "is not given", "say where the exit code is"},
-		{a.Files.Path != "" && a.Files.Entries == "", "files.entries", "is not given", "say where the entries are"},
-	} {
-		if need.wrong {
-			c.fail(need.key, need.problem, need.fix)
-		}
-	}
-}
-
-func (c *compiler) holds(name string) bool { return c.list == nil || c.list.address.Has(name) }

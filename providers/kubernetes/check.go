@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,41 +19,39 @@ var fixes = wire.Fixes{
 
 // A right is one thing that the credential must be allowed.
 type right struct {
-	verb, subresource string
-	kind              kind
-}
-
-func (r right) what() string {
-	if r.subresource == "" {
-		return r.verb + " " + r.kind.plural
-	}
-	return r.verb + " " + r.kind.plural + "/" + r.subresource
+	verb        string
+	kind        kind
+	subresource string
 }
 
 // rights are what the credential must be allowed for the kinds that are listed.
 func (p *Provider) rights() []right {
 	var out []right
 	for _, k := range p.kinds {
-		out = append(out, right{verb: "list", kind: k}, right{verb: "delete", kind: k})
+		out = append(out, right{"list", k, ""}, right{"delete", k, ""})
 		if k.word != pods.word {
-			out = append(out, right{verb: "get", kind: k})
+			out = append(out, right{"get", k, ""})
 		}
 	}
 	if p.kinds[0].word == claims.word {
-		out = append(out, right{verb: "get", kind: templates}, right{verb: "get", kind: pools})
+		out = append(out, right{"get", templates, ""}, right{"get", pools, ""})
 	}
-	return append(out, right{verb: "get", kind: pods}, right{verb: "create", kind: pods, subresource: "exec"},
-		right{verb: "get", kind: pods, subresource: "exec"}, right{verb: "get", kind: pods, subresource: "log"})
+	return append(out, right{"get", pods, ""}, right{"create", pods, "exec"}, right{"get", pods, "exec"},
+		right{"get", pods, "log"})
 }
 
 // Check asks the cluster who the credential is and what it may do, and reads the first page
-// of each listing.
+// of each listing. A question that the cluster does not know says nothing of the credential.
 func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
-	who, err := p.whoAmI(ctx)
-	if err != nil {
-		return []reconcile.CheckResult{fixes.Failed("credential", err)}
+	const what = "credential"
+	in, a, err := p.review(ctx, "authentication.k8s.io", "SelfSubjectReview", nil)
+	out := []reconcile.CheckResult{wire.Well(what, "user "+wire.Clip(cmp.Or(in.User.Name, "without a name"), 120))}
+	switch {
+	case a.Status == http.StatusNotFound: // before 1.28
+		out[0] = wire.Well(what, "the cluster does not tell whose it is")
+	case err != nil:
+		return []reconcile.CheckResult{fixes.Failed(what, err)}
 	}
-	out := []reconcile.CheckResult{{What: "credential", OK: true, Said: "user " + who}}
 	for _, namespace := range p.namespaces {
 		for _, r := range p.rights() {
 			out = append(out, p.may(ctx, namespace, r))
@@ -67,71 +66,50 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 	return out
 }
 
+// A verdict is what the cluster says of our own credential.
+type verdict struct {
+	Allowed bool   `json:"allowed"`
+	Reason  string `json:"reason"`
+	User    struct {
+		Name string `json:"username"`
+	} `json:"userInfo"`
+}
+
 // review posts a question about our own credential.
-func (p *Provider) review(ctx context.Context, group, plural string, spec map[string]any, answer any) error {
-	body, err := json.Marshal(map[string]any{"apiVersion": group + "/v1", "kind": kindsOfReviews[plural], "spec": spec})
-	if err != nil {
-		return err
-	}
-	a, err := p.client.Once(ctx, wire.Call{What: "ask for rights", Method: http.MethodPost,
-		URL: p.client.At("apis", group, "v1", plural), Body: body})
-	if err != nil {
-		return err
-	}
-	return p.client.Decode(a, answer)
-}
-
-var kindsOfReviews = map[string]string{
-	"selfsubjectreviews":       "SelfSubjectReview",
-	"selfsubjectaccessreviews": "SelfSubjectAccessReview",
-}
-
-func (p *Provider) whoAmI(ctx context.Context) (string, error) {
+func (p *Provider) review(ctx context.Context, group, kind string, spec map[string]any) (verdict, wire.Answer, error) {
+	body, _ := json.Marshal(map[string]any{"apiVersion": group + "/v1", "kind": kind, "spec": spec}) // texts
 	var in struct {
-		Status struct {
-			UserInfo struct {
-				Username string `json:"username"`
-			} `json:"userInfo"`
-		} `json:"status"`
+		Status verdict `json:"status"`
 	}
-	err := p.review(ctx, "authentication.k8s.io", "selfsubjectreviews", nil, &in)
-	return wire.Clip(first(in.Status.UserInfo.Username, "without a name"), 120), err
+	a, err := p.client.Ask(ctx, wire.Call{What: "ask for rights", Method: http.MethodPost,
+		URL: p.client.At("apis", group, "v1", strings.ToLower(kind)+"s"), Body: body}, &in)
+	return in.Status, a, err
 }
 
 // may is the line of one right in one namespace.
 func (p *Provider) may(ctx context.Context, namespace string, r right) reconcile.CheckResult {
-	line := reconcile.CheckResult{What: r.what() + " in " + namespace}
-	var in struct {
-		Status struct {
-			Allowed bool   `json:"allowed"`
-			Reason  string `json:"reason"`
-		} `json:"status"`
-	}
-	err := p.review(ctx, "authorization.k8s.io", "selfsubjectaccessreviews", map[string]any{
+	thing := strings.TrimSuffix(r.verb+" "+r.kind.plural+"/"+r.subresource, "/") + " in " + namespace
+	in, a, err := p.review(ctx, "authorization.k8s.io", "SelfSubjectAccessReview", map[string]any{
 		"resourceAttributes": map[string]any{"namespace": namespace, "verb": r.verb, "group": r.kind.group,
-			"resource": r.kind.plural, "subresource": r.subresource}}, &in)
+			"resource": r.kind.plural, "subresource": r.subresource}})
 	switch {
+	case a.Status == http.StatusNotFound:
+		return wire.Well(thing, "the cluster does not tell whether it is allowed")
 	case err != nil:
-		return fixes.Failed(line.What, err)
-	case in.Status.Allowed:
-		line.OK, line.Said = true, "allowed"
-	default:
-		line.Said = strings.TrimSuffix("not allowed: "+wire.Clip(in.Status.Reason, 120), ": ")
-		line.Fix = fmt.Sprintf("allow %s in %s: %s", r.what(), namespace, fixes.Refused)
+		return fixes.Failed(thing, err)
+	case in.Allowed:
+		return wire.Well(thing, "allowed")
 	}
-	return line
+	return wire.Ill(thing, strings.TrimSuffix("not allowed: "+wire.Clip(in.Reason, 120), ": "),
+		fmt.Sprintf("allow %s: %s", thing, fixes.Refused))
 }
 
 // measures is the line of what can be done without: the measurements of metrics-server.
 func (p *Provider) measures(ctx context.Context, namespace string) reconcile.CheckResult {
-	line := reconcile.CheckResult{What: "usage of pods in " + namespace, OK: true, Said: "measured by metrics-server"}
+	said := "measured by metrics-server"
 	k := wire.Call{What: "measurements", URL: p.at(metrics, namespace) + "?limit=1", Max: wire.MaxPage}
-	a, err := p.client.Read(ctx, k)
-	if err == nil {
-		err = p.client.Decode(a, &struct{}{})
+	if _, err := p.client.Get(ctx, k, &struct{}{}); err != nil {
+		said = "not measured, so that the rule runaway finds nothing: " + wire.Clip(err.Error(), 160)
 	}
-	if err != nil {
-		line.Said = "not measured, so that the rule runaway finds nothing: " + wire.Clip(err.Error(), 160)
-	}
-	return line
+	return wire.Well("usage of pods in "+namespace, said)
 }

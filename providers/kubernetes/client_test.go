@@ -213,6 +213,7 @@ func TestCheck(t *testing.T) {
 	}{
 		"all well":          {kubernetestest.Options{}, "all", nil},
 		"no metrics-server": {kubernetestest.Options{NoMetrics: true}, "pods", nil},
+		"an old cluster":    {kubernetestest.Options{NoReviews: true}, "pods", nil},
 		"it may not delete": {kubernetestest.Options{Denied: []string{"delete pods"}}, "pods", []string{"delete pods in default"}},
 		"it may not exec":   {kubernetestest.Options{Denied: []string{"create pods/exec"}}, "pods", []string{"create pods/exec in default"}},
 		"agent-sandbox is lacking": {kubernetestest.Options{NoAgents: true}, "sandboxes",

@@ -23,9 +23,8 @@ const exampleURL = "https://10.0.0.1:6443"
 // account of the Pod that we run in. It also says which namespace they are for.
 func credentials(e entry.Entry) (config *rest.Config, namespace string, err error) {
 	if e.URL != "" {
-		config = &rest.Config{Host: e.URL, BearerToken: e.Token}
-		config.CAFile = e.Extra["ca_file"]
-		return config, "default", nil
+		return &rest.Config{Host: e.URL, BearerToken: e.Token,
+			TLSClientConfig: rest.TLSClientConfig{CAFile: e.Extra["ca_file"]}}, "default", nil
 	}
 	if e.Token != "" {
 		return nil, "", errors.New("token needs url: the cluster that it is for")
@@ -45,7 +44,7 @@ func credentials(e entry.Entry) (config *rest.Config, namespace string, err erro
 }
 
 // connect makes the client for all but exec. Its transport puts the credential on.
-func connect(e entry.Entry, o entry.Options, config *rest.Config) (*wire.Client, error) {
+func connect(e entry.Entry, o entry.Options, config *rest.Config) (*wire.Client, *wire.Frame, error) {
 	config.Timeout = 0 // each call has its own deadline
 	config.Dial = (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	var err error
@@ -55,23 +54,18 @@ func connect(e entry.Entry, o entry.Options, config *rest.Config) (*wire.Client,
 		o.Transport, err = rest.HTTPWrappersForConfig(config, o.Transport)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the cluster's credential: %w", err)
+		return nil, nil, fmt.Errorf("read the cluster's credential: %w", err)
 	}
 	base, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("read the cluster's address: %w", err)
+		return nil, nil, fmt.Errorf("read the cluster's address: %w", err)
 	}
 	e.URL = base.String()
-	return wire.New(e, o, wire.Dialect{
+	return wire.Open(e, o, wire.Dialect{
 		URL: exampleURL, Hint: "is the url that of an API server?", Said: said, Certain: certain,
 		Dress:   func(*http.Request, wire.Call) {},
 		Secrets: []string{config.BearerToken, config.Password},
 	})
-}
-
-// guard puts the client's turn, circuit and bounds around what exec calls.
-func (p *Provider) guard(next http.RoundTripper) http.RoundTripper {
-	return p.client.Guard(next, wire.MaxOne)
 }
 
 // checkLabels refuses what no object can be labelled with: it would find nothing, or be

@@ -18,12 +18,6 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 )
 
-// A target is a container that commands can be run in.
-type target struct {
-	pod       name
-	container string
-}
-
 // A ran is what became of a command.
 type ran struct {
 	exit     int
@@ -40,7 +34,11 @@ const mostOutput = 8 << 10
 // is not ended by that: a command bounds itself.
 func (p *Provider) exec(ctx context.Context, t target, limit time.Duration, command ...string) ran {
 	// client-go tells a global logger about every connection that ends in its middle.
-	within, cancel := context.WithTimeout(klog.NewContext(ctx, klog.Logger{}), limit)
+	turn, err := p.client.Ahead(klog.NewContext(ctx, klog.Logger{}))
+	if err != nil {
+		return ran{err: err}
+	}
+	within, cancel := context.WithTimeout(turn, limit)
 	defer cancel()
 	within, seen := wire.Watch(within)
 	executor, err := p.executor(t, command)

@@ -17,13 +17,18 @@
 //     container that still runs.
 //   - 2026-11-21: claims are deleted in the foreground, so that a claim is gone only when
 //     its sandbox and its Pod are.
+//   - 2026-11-22: the halves of a probe go one after the other, and commands that never came back
+//     are counted in memory. A cluster cannot be asked for them, and does not end them.
 package kubernetes
 
 import (
+	"cmp"
 	_ "embed" // the guide
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/client-go/rest"
 
@@ -43,7 +48,7 @@ var Abilities = wire.Abilities{
 	States: []reconcile.SandboxState{reconcile.SandboxCreating, reconcile.SandboxRunning, reconcile.SandboxStopped,
 		reconcile.SandboxFailed},
 	CompareAndDelete: true, Refuses: true, Busy: true,
-	Exec: true, Files: true,
+	Exec: true, Files: true, Litter: wire.MostLeft,
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateFailed},
 }
 
@@ -63,12 +68,14 @@ type Provider struct {
 	frame      *wire.Frame
 	stream     *rest.Config // for exec: each connection is made anew
 	namespaces []string
-	kinds      []kind // that are listed
-	container  string // the sandbox's container; "": the Pod's default one
+	kinds      []kind   // that are listed
+	container  string   // the sandbox's container; "": the Pod's default one
+	left       sync.Map // sandbox → the leftovers of probes in its Pod
 }
 
 var (
 	_ reconcile.Provider  = (*Provider)(nil)
+	_ reconcile.Named     = (*Provider)(nil)
 	_ reconcile.Templates = (*Provider)(nil)
 	_ reconcile.Logs      = (*Provider)(nil)
 	_ reconcile.Usage     = (*Provider)(nil)
@@ -78,9 +85,9 @@ var (
 // New makes the adapter of an entry. It reads the credential's files and makes no call.
 func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	o = o.WithDefaults()
-	kinds, err := listed(e.Extra["objects"])
-	if err != nil {
-		return nil, err
+	kinds, known := kindsOf[e.Extra["objects"]]
+	if !known {
+		return nil, fmt.Errorf("objects: %q is none of pods, sandboxes, all", e.Extra["objects"])
 	}
 	if err := checkLabels(e); err != nil {
 		return nil, err
@@ -89,43 +96,24 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{entry: e, kinds: kinds, container: e.Extra["container"],
-		namespaces: words(first(e.Extra["namespace"], namespace))}
+	p := &Provider{entry: e, kinds: kinds, container: e.Extra["container"]}
+	p.namespaces = strings.FieldsFunc(cmp.Or(e.Extra["namespace"], namespace),
+		func(r rune) bool { return r == ',' || r == ' ' })
 	if len(p.namespaces) == 0 {
 		return nil, fmt.Errorf("namespace: %q names none", e.Extra["namespace"])
 	}
-	if p.client, err = connect(e, o, config); err != nil {
+	if p.client, p.frame, err = connect(e, o, config); err != nil {
 		return nil, err
 	}
-	p.frame = &wire.Frame{Entry: e, Now: p.client.Now, Redact: p.client.Redact}
 	p.stream = rest.CopyConfig(config)
-	p.stream.Wrap(p.guard)
+	p.stream.Wrap(func(next http.RoundTripper) http.RoundTripper { return p.client.Guard(next, wire.MaxOne) })
 	return p, nil
 }
 
-// listed are the kinds that the key objects names.
-func listed(objects string) ([]kind, error) {
-	switch objects {
-	case "", "pods":
-		return []kind{pods}, nil
-	case "sandboxes":
-		return []kind{claims, sandboxes}, nil
-	case "all":
-		return []kind{claims, sandboxes, pods}, nil
-	}
-	return nil, fmt.Errorf("objects: %q is none of pods, sandboxes, all", objects)
-}
-
-// words are the parts of a list with commas.
-func words(list string) []string {
-	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
-}
-
-func first(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
+// kindsOf are the kinds that the key objects names.
+var kindsOf = map[string][]kind{
+	"":          {pods},
+	"pods":      {pods},
+	"sandboxes": {claims, sandboxes},
+	"all":       {claims, sandboxes, pods},
 }

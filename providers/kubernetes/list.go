@@ -3,7 +3,6 @@ package kubernetes
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -42,10 +41,14 @@ func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, 
 	if len(validation.IsValidLabelValue(task)) > 0 {
 		return nil, nil
 	}
-	want := map[string]string{}
-	maps.Copy(want, p.entry.Owns.Labels)
-	want[p.entry.Link.TaskLabel] = task
-	return p.frame.Find(ctx, task, inTurn(p.scopes(want)))
+	return p.frame.Find(ctx, task, wire.InTurn(p.scopes(p.entry.LabelsOf(task))))
+}
+
+// Named reads the sandboxes that rows name by what is no id: see row_holds.
+func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox, error) {
+	return p.frame.Named(ctx, value, nil, func(labels map[string]string) wire.ReadPage {
+		return wire.InTurn(p.scopes(labels))
+	})
 }
 
 // scopes are what is listed, each by itself.
@@ -59,24 +62,6 @@ func (p *Provider) scopes(labels map[string]string) []wire.Scope {
 	return out
 }
 
-// inTurn reads the pages of all scopes, one scope after the other.
-func inTurn(scopes []wire.Scope) wire.ReadPage {
-	return func(ctx context.Context, cursor string) (wire.Page, error) {
-		number, inner, _ := strings.Cut(cursor, " ")
-		at, _ := strconv.Atoi(number) // "" is the first
-		page, err := scopes[at].Read(ctx, inner)
-		switch {
-		case err != nil:
-			return page, fmt.Errorf("%s: %w", scopes[at].Name, err)
-		case page.Next != "":
-			page.Next = fmt.Sprint(at, " ", page.Next)
-		case at+1 < len(scopes):
-			page.Next = fmt.Sprint(at+1, " ")
-		}
-		return page, nil
-	}
-}
-
 // pages reads the pages of the objects with these labels. No version is asked for, so that
 // the server answers with what is true now, not with what it has in its cache.
 func (p *Provider) pages(k kind, namespace string, want map[string]string) wire.ReadPage {
@@ -84,42 +69,41 @@ func (p *Provider) pages(k kind, namespace string, want map[string]string) wire.
 	if len(want) > 0 {
 		query.Set("labelSelector", labels.SelectorFromSet(want).String())
 	}
+	anew := false
+	claimed := claimants{Provider: p, namespace: namespace}
 	in := page{Items: make([]object, 0, pageSize)} // of all pages, one after the other
 	return func(ctx context.Context, cursor string) (wire.Page, error) {
-		ask := maps.Clone(query)
+		query.Del("continue")
 		if cursor != "" {
-			ask.Set("continue", cursor)
+			query.Set("continue", cursor)
 		}
-		call := wire.Call{What: "list " + k.plural, URL: p.at(k, namespace) + "?" + ask.Encode(), Max: wire.MaxPage}
-		a, err := p.client.Read(ctx, call)
-		if err != nil {
+		in.Kind, in.Metadata.Continue = "", ""
+		a, err := wire.List(ctx, p.client, p.at(k, namespace)+"?"+query.Encode(), &in)
+		if a.Status == http.StatusGone && cursor != "" && !anew { // it took too long: all of it once more
+			anew, claimed.alive = true, nil
+			query.Del("continue")
+			a, err = wire.List(ctx, p.client, p.at(k, namespace)+"?"+query.Encode(), &in)
+		}
+		switch {
+		case a.Status == http.StatusNotFound && k.group != "":
+			return wire.Page{}, fmt.Errorf("the cluster knows no %s of %s/v1beta1: install agent-sandbox v1, or set "+
+				"objects: pods: %w", k.plural, k.group, err)
+		case err != nil:
+			return wire.Page{}, err
+		case !strings.HasSuffix(in.Kind, "List") || in.Items == nil:
+			return wire.Page{}, fmt.Errorf("the answer is no list of items: it is a %q", wire.Clip(in.Kind, 80))
+		}
+		if err := claimed.mark(ctx, k, in.Items); err != nil {
 			return wire.Page{}, err
 		}
-		return p.page(k, a, &in)
-	}
-}
-
-func (p *Provider) page(k kind, a wire.Answer, in *page) (wire.Page, error) {
-	if a.Status == http.StatusNotFound && k.group != "" {
-		return wire.Page{}, fmt.Errorf("the cluster knows no %s of %s/v1beta1: install agent-sandbox v1, or set objects: "+
-			"pods: %w", k.plural, k.group, p.client.Refuse(a))
-	}
-	in.Kind, in.Metadata.Continue = "", ""
-	if err := wire.DecodePage(p.client, a, in); err != nil {
-		return wire.Page{}, err
-	}
-	if !strings.HasSuffix(in.Kind, "List") || in.Items == nil {
-		return wire.Page{}, fmt.Errorf("the answer is no list: it is %q", wire.Clip(in.Kind, 80))
-	}
-	out := wire.Page{Sandboxes: make([]reconcile.Sandbox, 0, len(in.Items)), Next: in.Metadata.Continue, Date: a.Date}
-	for i := range in.Items {
-		o := &in.Items[i]
-		if o.Metadata.UID == "" || o.Metadata.Name == "" {
-			return wire.Page{}, fmt.Errorf("item %d has no uid or no name", i)
+		kept := in.Items[:0]
+		for i := range in.Items { // by reference: objects are large
+			if !in.Items[i].apart(k) {
+				kept = append(kept, in.Items[i])
+			}
 		}
-		if !o.apart(k) {
-			out.Sandboxes = append(out.Sandboxes, p.sandbox(k, o, a.Date))
-		}
+		return wire.PageOf(a, in.Metadata.Continue, kept, func(o *object) reconcile.Sandbox {
+			return p.sandbox(k, o, a.Date)
+		})
 	}
-	return out, nil
 }

@@ -50,10 +50,11 @@ func TestList(t *testing.T) {
 		fails    string
 	}{
 		"two pages":              {"pods", map[string][]string{podsPath: {listOf("x", "a"), listOf("", "b")}}, "a b", true, "", ""},
-		"the second one expired": {"pods", map[string][]string{podsPath: {listOf("x", "a"), inconsistent, listOf("", "b")}}, "a", false, "", "too old"},
+		"the second one expired": {"pods", map[string][]string{podsPath: {listOf("x", "a"), inconsistent, listOf("y", "a"), listOf("", "b")}}, "a b", true, "", ""},
+		"it expires twice":       {"pods", map[string][]string{podsPath: {listOf("x", "a"), inconsistent, listOf("y", "a"), inconsistent}}, "a", false, "", "too old"},
 		"no list at all":         {"pods", map[string][]string{podsPath: {`200 {"kind":"Status","status":"Success"}`}}, "", false, "", "no list"},
 		"items that are null":    {"pods", map[string][]string{podsPath: {`200 {"kind":"PodList","metadata":{},"items":null}`}}, "", false, "", "no list"},
-		"an item without a uid":  {"pods", map[string][]string{podsPath: {`200 {"kind":"PodList","items":[{"metadata":{"name":"a"}}]}`}}, "", false, "", "no uid"},
+		"an item without a uid":  {"pods", map[string][]string{podsPath: {`200 {"kind":"PodList","items":[{"metadata":{"name":"a"}}]}`}}, "", false, "", "has no id"},
 		"agent-sandbox": {"sandboxes", map[string][]string{claimsPath: {listOf("", "c1")}, boxesPath: {listOf("", "s1", "pool-1"+spare)}},
 			"c1 s1", true, "", ""},
 		"agent-sandbox is not there": {"sandboxes", nil, "", false, "", "install agent-sandbox"},

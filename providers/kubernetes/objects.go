@@ -39,7 +39,12 @@ type name struct {
 
 // id is the name as one word, much as the node writes it in the folders of logs. None of
 // the parts can hold an underscore.
-func (n name) id() string { return strings.Join([]string{n.word, n.namespace, n.name, n.uid}, "_") }
+func (n name) id() string {
+	if n.name == "" || n.uid == "" {
+		return ""
+	}
+	return strings.Join([]string{n.word, n.namespace, n.name, n.uid}, "_")
+}
 
 func (n name) String() string { return n.word + " " + n.namespace + "/" + n.name }
 
@@ -78,6 +83,8 @@ type object struct {
 	} `json:"metadata"`
 	Spec   spec   `json:"spec"`
 	Status actual `json:"status"`
+
+	survives bool // its claim, and does not belong to it any more
 }
 
 // notes are the annotations that are used.
@@ -143,7 +150,17 @@ type actual struct {
 	Init       []run       `json:"initContainerStatuses"`
 	Containers []run       `json:"containerStatuses"`
 	Sandbox    ref         `json:"sandbox"` // of a claim
+	PodIPs     some        `json:"podIPs"`
 	NodeName   string      `json:"nodeName"`
+}
+
+// A some tells whether a list holds anything.
+type some bool
+
+// UnmarshalJSON never fails.
+func (s *some) UnmarshalJSON(text []byte) error {
+	*s = text[0] == '[' && len(text) > len("[]")
+	return nil
 }
 
 type condition struct {

@@ -1,27 +1,10 @@
 package kubernetes
 
-import "strings"
-
-// name is the full name of an object of the kind.
-func (o *object) name(k kind) name {
-	return name{k, o.Metadata.Namespace, o.Metadata.Name, o.Metadata.UID}
-}
-
-// controller is who makes the object anew when it is deleted; nil when nobody does.
-func (o *object) controller() *owner {
-	for i := range o.Metadata.Owners {
-		if o.Metadata.Owners[i].Controller {
-			return &o.Metadata.Owners[i]
-		}
-	}
-	return nil
-}
-
-// group is the API group of an owner.
-func (w *owner) group() string {
-	group, _, _ := strings.Cut(w.APIVersion, "/")
-	return group
-}
+import (
+	"cmp"
+	"strings"
+	"time"
+)
 
 // Labels of agent-sandbox.
 const (
@@ -29,50 +12,114 @@ const (
 	claimLabel = agents + "/claim-uid"
 )
 
+// name is the full name of an object of the kind.
+func (o *object) name(k kind) name {
+	return name{k, o.Metadata.Namespace, o.Metadata.Name, o.Metadata.UID}
+}
+
+// one is the item that it holds for; nil when there is none.
+func one[T any](items []T, holds func(item *T) bool) *T {
+	for i := range items {
+		if holds(&items[i]) {
+			return &items[i]
+		}
+	}
+	return nil
+}
+
+// controller is who makes the object anew when it is deleted; nil when nobody does.
+func (o *object) controller() *owner {
+	return one(o.Metadata.Owners, func(w *owner) bool { return w.Controller })
+}
+
 // apart reports whether the object is no sandbox of its own: a spare that nobody claimed, or
 // what stands behind a claim or a Sandbox, which are what is listed and ended.
 func (o *object) apart(k kind) bool {
-	by := o.controller()
+	group := ""
+	if by := o.controller(); by != nil {
+		group, _, _ = strings.Cut(by.APIVersion, "/")
+	}
 	switch {
+	case o.survives:
+		return false
 	case k.word == pods.word:
-		return by != nil && by.group() == agents || o.Metadata.Labels[spareLabel] != ""
+		return group == agents || o.Metadata.Labels[spareLabel] != ""
 	case k.word == sandboxes.word:
-		return by != nil && by.group() == extensions || o.Metadata.Labels[spareLabel] != "" ||
-			o.Metadata.Labels[claimLabel] != ""
+		return group == extensions || o.Metadata.Labels[spareLabel] != "" || o.Metadata.Labels[claimLabel] != ""
 	}
 	return false
 }
 
+// claim is the uid of the claim that took a Sandbox; "" when none did.
+func (o *object) claim() string {
+	if by := o.controller(); by != nil && by.Kind == "SandboxClaim" {
+		return by.UID
+	}
+	return o.Metadata.Labels[claimLabel]
+}
+
 // condition is the one of a type; nil when there is none.
 func (o *object) condition(kind string) *condition {
-	for i := range o.Status.Conditions {
-		if o.Status.Conditions[i].Type == kind {
-			return &o.Status.Conditions[i]
-		}
-	}
-	return nil
+	return one(o.Status.Conditions, func(c *condition) bool { return c.Type == kind })
 }
 
 // main is the container that is the sandbox: the one that the config names, else the Pod's
 // default one, else the first.
 func (o *object) main(configured string) string {
-	switch {
-	case configured != "":
-		return configured
-	case o.Metadata.Annotations.Container != "":
-		return o.Metadata.Annotations.Container
-	case len(o.Spec.Containers) > 0:
-		return o.Spec.Containers[0].Name
+	first := ""
+	if len(o.Spec.Containers) > 0 {
+		first = o.Spec.Containers[0].Name
+	}
+	return cmp.Or(configured, o.Metadata.Annotations.Container, first)
+}
+
+// template is what the sandbox was made from: a Pod's image, a claim's warm pool.
+func (o *object) template(k kind, configured string) string {
+	all := o.Spec.Containers
+	switch k.word {
+	case claims.word:
+		return o.Spec.WarmPool.Name
+	case sandboxes.word:
+		all = o.Spec.PodTemplate.Spec.Containers
+	}
+	main := o.main(configured)
+	if c := one(all, func(c *container) bool { return c.Name == main || main == "" }); c != nil {
+		return c.Image
 	}
 	return ""
 }
 
-// runOf is how a container of the Pod is; nil when it does not say.
-func (o *object) runOf(container string) *run {
-	for i := range o.Status.Containers {
-		if o.Status.Containers[i].Name == container {
-			return &o.Status.Containers[i]
-		}
+// changed is when the newest of its conditions changed.
+func (o *object) changed() time.Time {
+	newest, at := "", o.Metadata.CreationTimestamp.Time
+	for i := range o.Status.Conditions {
+		newest = max(newest, o.Status.Conditions[i].Since)
 	}
-	return nil
+	if then := moment(newest); then.After(at) {
+		return then
+	}
+	return at
+}
+
+// moment is a time that may be missing or nonsense.
+func moment(text string) time.Time {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
+}
+
+// expires is when the cluster will end it by itself; zero when it does not say.
+func (o *object) expires() time.Time {
+	began := moment(o.Status.StartTime)
+	switch {
+	case !o.Spec.ShutdownTime.IsZero():
+		return o.Spec.ShutdownTime.Time
+	case !o.Spec.Lifecycle.ShutdownTime.IsZero():
+		return o.Spec.Lifecycle.ShutdownTime.Time
+	case o.Spec.ActiveDeadline > 0 && !began.IsZero():
+		return began.Add(time.Duration(o.Spec.ActiveDeadline) * time.Second)
+	}
+	return time.Time{}
 }

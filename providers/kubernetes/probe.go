@@ -1,12 +1,12 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,53 +44,73 @@ wait "$p"`
 `
 )
 
-// Probe runs a command in the sandbox's container, and lists a folder there and writes and
-// reads a file, both at once. It looks first: exec goes by name, and the Pod of that name
-// may be another one by now. Only one probe of a sandbox runs at a time.
+// Probe runs a command in the sandbox's container, and then lists a folder there and writes
+// and reads a file: what hangs is not asked twice. It looks first: exec goes by name, and the
+// Pod of that name may be another one by now. Only one probe of a sandbox runs at a time.
 func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy) reconcile.ProbeResult {
-	return p.frame.Probe(ctx, s, policy, func(ctx context.Context) wire.Half { return p.probe(ctx, s, policy) })
+	return p.frame.Probe(ctx, s, policy, func(ctx context.Context) wire.Half { return p.probe(ctx, s.ID, policy) })
 }
 
-func (p *Provider) probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy) wire.Half {
-	t, err := p.target(ctx, s.ID)
+// Leftovers are the commands of probes in one Pod that never came back. Who leaves does not
+// end them, and nothing but a further command tells what became of them.
+type leftovers struct {
+	pod string // uid
+	n   int
+	at  time.Time // of the newest
+}
+
+func (p *Provider) probe(ctx context.Context, id string, policy reconcile.ProbePolicy) wire.Half {
+	t, err := p.target(ctx, id)
 	var rests *restingError
 	switch {
 	case errors.As(err, &rests):
-		return wire.Half{Outcome: reconcile.NotAllowed, Said: rests.Error()}
+		return wire.Barred(rests.Error())
 	case err != nil:
 		return wire.Unclear(wire.Clip("look first: "+err.Error(), 200))
 	}
-	seconds := wire.Seconds(policy.Timeout)
-	return wire.Both(
-		func() wire.Half { return p.probeExec(ctx, t, policy.Exec, seconds) },
-		func() wire.Half { return p.probeFiles(ctx, t, policy.Path, seconds) },
-	)
-}
-
-func (p *Provider) probeExec(ctx context.Context, t target, command string, seconds int) wire.Half {
-	if command == "" {
-		return wire.Half{}
+	old, _ := p.left.Load(id)
+	left, _ := old.(leftovers)
+	if left.pod != t.pod.uid {
+		left = leftovers{pod: t.pod.uid}
 	}
-	r := p.exec(ctx, t, limit(seconds), "sh", "-c", runScript, "exec", strconv.Itoa(seconds), command)
-	h := p.reached(ctx, t, r, r.verdict(seconds))
-	if h.Outcome == "" {
-		h = wire.Ran(r.exit, r.output)
+	now := p.client.Now()
+	if !wire.MayLeave(left.n, now.Sub(left.at)) {
+		return wire.Unclear(fmt.Sprintf("not asked: %d commands of earlier probes never came back", left.n))
 	}
-	h.Said = "exec: " + h.Said
+	h, hangs := p.knock(ctx, t, policy)
+	switch {
+	case hangs:
+		left.n, left.at = left.n+1, now
+		p.left.Store(id, left)
+	case h.Outcome == reconcile.Answered:
+		p.left.Delete(id)
+	}
 	return h
 }
 
-func (p *Provider) probeFiles(ctx context.Context, t target, path string, seconds int) wire.Half {
-	if path == "" {
-		return wire.Half{}
+// knock runs the halves of a probe, one after the other, until one hangs.
+func (p *Provider) knock(ctx context.Context, t target, policy reconcile.ProbePolicy) (h wire.Half, hangs bool) {
+	var met []wire.Half
+	for _, half := range []struct {
+		name, script, what, said string
+		ended                    func(ran) wire.Half
+	}{
+		{"exec", runScript, policy.Exec, "exec", func(r ran) wire.Half { return wire.Ran(r.exit, r.output) }},
+		{"files", filesScript, policy.Path, "files of " + policy.Path, ran.files},
+	} {
+		if half.what == "" || hangs {
+			continue
+		}
+		within := wire.Within(policy)
+		r := p.exec(ctx, t, within+wire.Margin, "sh", "-c", half.script, half.name, fmt.Sprint(within.Seconds()), half.what)
+		h := p.reached(ctx, t, r, r.verdict(within))
+		if h.Outcome == "" {
+			h = half.ended(r)
+		}
+		hangs = r.entered && r.unspoken
+		met = append(met, h.Named(half.said))
 	}
-	r := p.exec(ctx, t, limit(seconds), "sh", "-c", filesScript, "files", strconv.Itoa(seconds), path)
-	h := p.reached(ctx, t, r, r.verdict(seconds))
-	if h.Outcome == "" {
-		h = r.files()
-	}
-	h.Said = "files of " + path + ": " + h.Said
-	return h
+	return wire.Merge(met...), hangs
 }
 
 // reached is the verdict, if the node that the command was for answers at all. A cluster takes the
@@ -101,9 +121,9 @@ func (p *Provider) reached(ctx context.Context, t target, r ran, h wire.Half) wi
 	if h.Outcome != reconcile.Hung || !r.unspoken {
 		return h
 	}
-	query := url.Values{"container": {t.container}, "tailLines": {"1"}, "limitBytes": {"1"}}
-	a, err := p.client.Once(ctx, wire.Call{What: "logs", Method: http.MethodGet, Accept: "text/plain, */*", Inside: true,
-		URL: p.at(pods, t.pod.namespace, t.pod.name, "log") + "?" + query.Encode(), Timeout: wire.Margin})
+	k := p.log(t, 1, 1)
+	k.Method, k.Inside, k.Timeout = http.MethodGet, true, wire.Margin
+	a, err := p.client.Once(ctx, k)
 	if err == nil && !a.OK() {
 		err = p.client.Refuse(a)
 	}
@@ -113,41 +133,45 @@ func (p *Provider) reached(ctx context.Context, t target, r ran, h wire.Half) wi
 	return h
 }
 
-func limit(seconds int) time.Duration { return time.Duration(seconds)*time.Second + wire.Margin }
-
 // files judges how the script of the files ended.
 func (r ran) files() wire.Half {
 	said := wire.Clip(r.output, 160)
 	switch {
 	case r.exit == 0:
 		return wire.Half{Outcome: reconcile.Answered, Said: "listed, written and read"}
-	case r.exit == 42 && full(r.output):
+	case r.exit == 42 && says(said, []string{"no space left", "quota exceeded"}):
 		return wire.Half{Outcome: reconcile.Answered, Said: "listed; " + said} // its own doing, and it may free it
 	case r.exit >= 41 && r.exit <= 43:
-		return wire.Half{Outcome: reconcile.CannotStart, Said: first(said, fmt.Sprint("step ", r.exit-40, " failed"))}
+		return wire.Failed(cmp.Or(said, fmt.Sprint("step ", r.exit-40, " failed")))
 	}
 	return wire.Half{Outcome: reconcile.Answered, Said: wire.Clip(fmt.Sprintf("exit %d: %s", r.exit, said), 160)}
 }
 
-func full(output string) bool {
-	return strings.Contains(output, "No space left") || strings.Contains(output, "uota exceeded")
-}
-
-// verdict judges a command that did not end by itself; no outcome when it did.
-func (r ran) verdict(seconds int) wire.Half {
+// verdict judges a command that did not end by itself, or whose shell could not make a process;
+// no outcome for any other.
+func (r ran) verdict(within time.Duration) wire.Half {
 	switch {
 	case r.err == nil && r.exit == 124: // the scripts' own
-		return wire.Half{Outcome: reconcile.Hung, Said: fmt.Sprintf("not done within %ds inside", seconds)}
+		return wire.Half{Outcome: reconcile.Hung, Said: fmt.Sprintf("not done within %s inside", within)}
+	case r.err == nil && r.exit != 0 && says(r.output, noProcess):
+		return wire.Failed(wire.Clip(fmt.Sprintf("exit %d: %s", r.exit, r.output), 160))
 	case r.err == nil:
 		return wire.Half{}
 	case errors.Is(r.err, reconcile.ErrUnauthorized), errors.Is(r.err, reconcile.ErrThrottled):
 		return wire.Unclear(wire.Clip(r.err.Error(), 160))
 	case r.unspoken && r.entered:
-		return wire.Half{Outcome: reconcile.Hung, Said: fmt.Sprintf("no answer within %s", limit(seconds))}
+		return wire.Half{Outcome: reconcile.Hung, Said: fmt.Sprintf("no answer within %s", within+wire.Margin)}
 	case r.unspoken:
-		return wire.Unclear(fmt.Sprintf("no connection into it within %s", limit(seconds)))
+		return wire.Unclear(fmt.Sprintf("no connection into it within %s", within+wire.Margin))
 	}
-	return wire.Half{Outcome: outcome(strings.ToLower(r.err.Error())), Said: wire.Clip(cause(r.err.Error()), 160)}
+	h := wire.Unclear(wire.Clip(cause(r.err.Error()), 160)) // what nobody knows speaks against nothing
+	for _, m := range meanings {
+		if says(r.err.Error(), m.words) {
+			h.Outcome = m.outcome
+			break
+		}
+	}
+	return h
 }
 
 // cause leaves out how the layers between wrap what the runtime says: three of them say
@@ -162,80 +186,25 @@ func cause(words string) string {
 	return words
 }
 
-// The words of a node about an exec, by what they mean. Those of the way to the container
-// go first: they quote each other.
-var (
-	onTheWay = []string{"error dialing backend", "connection refused", "no route to host", "i/o timeout",
-		"code = unavailable", "connection reset", "tls:", "x509:", "no such host"}
-	atRest = []string{"container not found", "does not have a host assigned", "stopped state", "container_exited",
-		"container is not running", "not created or running", "completed pod"}
-	cannot = []string{"failed to start exec", "failed to create exec", "failed to exec in container",
-		"oci runtime exec failed", "executable file not found", "unable to start container process"}
-)
+// noProcess is how shells say that they can make no process.
+var noProcess = []string{"can't fork", "cannot fork", "fork: resource temporarily unavailable"}
 
-// outcome judges an error of an exec by its words, in small letters. What nobody knows
-// speaks against nothing.
-func outcome(words string) reconcile.ProbeOutcome {
-	says := func(of []string) bool {
-		for _, part := range of {
-			if strings.Contains(words, part) {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case says(onTheWay):
-		return reconcile.Infrastructure
-	case says(atRest):
-		return reconcile.NotAllowed
-	case says(cannot):
-		return reconcile.CannotStart
-	}
-	return reconcile.Infrastructure
+// meanings are the words of a node about an exec. Those of the way to the container go first:
+// they quote the others.
+var meanings = []struct {
+	outcome reconcile.ProbeOutcome
+	words   []string
+}{
+	{reconcile.Infrastructure, []string{"error dialing backend", "connection refused", "no route to host", "i/o timeout",
+		"code = unavailable", "connection reset", "tls:", "x509:", "no such host"}},
+	{reconcile.NotAllowed, []string{"container not found", "does not have a host assigned", "stopped state",
+		"container_exited", "container is not running", "not created or running", "completed pod"}},
+	{reconcile.CannotStart, []string{"failed to start exec", "failed to create exec", "failed to exec in container",
+		"oci runtime exec failed", "executable file not found", "unable to start container process"}},
 }
 
-// A restingError is that nothing runs where a command was to be run.
-type restingError struct{ said string }
-
-func (r *restingError) Error() string { return r.said }
-
-// target is the container behind an id, as the cluster shows it now. Each step from a claim
-// to its Pod compares uids: a name in an annotation or a status may be anybody's.
-func (p *Provider) target(ctx context.Context, id string) (target, error) {
-	var o object
-	n, err := parseID(id)
-	for err == nil {
-		if _, err = p.read(ctx, n, &o); err != nil {
-			break
-		}
-		if seen := o.look(n.kind, p.container); seen.state != reconcile.SandboxRunning {
-			return target{}, &restingError{fmt.Sprintf("%s is %s", n, first(seen.raw, "in no known state"))}
-		}
-		if n.word == pods.word {
-			return target{n, o.main(p.container)}, nil
-		}
-		n, err = p.behind(ctx, n, &o)
-	}
-	return target{}, err
-}
-
-// behind is what stands behind a claim or a Sandbox.
-func (p *Provider) behind(ctx context.Context, n name, o *object) (name, error) {
-	next := name{sandboxes, n.namespace, o.Status.Sandbox.Name, ""}
-	if n.word == sandboxes.word {
-		next = name{pods, n.namespace, first(o.Metadata.Annotations.Pod, n.name), ""}
-	}
-	if next.name == "" {
-		return next, &restingError{n.String() + " has no sandbox"}
-	}
-	var below object
-	if _, err := p.read(ctx, next, &below); err != nil {
-		return next, err
-	}
-	if by := below.controller(); by == nil || by.UID != n.uid {
-		return next, &restingError{fmt.Sprintf("%s does not belong to %s", next, n)}
-	}
-	next.uid = below.Metadata.UID
-	return next, nil
+// says reports whether a text has one of the words, in whatever case.
+func says(text string, words []string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
@@ -21,30 +22,35 @@ func TestVerdict(t *testing.T) {
 		ran  ran
 		want reconcile.ProbeOutcome
 	}{
-		"it ended":                       {ran{exit: 0}, ""},
-		"it ended badly":                 {ran{exit: 9}, ""},
-		"it was ended from inside":       {ran{exit: 124}, reconcile.Hung},
-		"somebody ended it":              {ran{exit: 143}, ""},
-		"it was killed":                  {ran{exit: 137}, ""},
-		"nothing came back":              {ran{err: context.DeadlineExceeded, entered: true, unspoken: true}, reconcile.Hung},
-		"nobody opened":                  {ran{err: context.DeadlineExceeded, unspoken: true}, reconcile.Infrastructure},
-		"the caller left":                {ran{err: context.Canceled, entered: true}, reconcile.Infrastructure},
-		"no right to":                    {ran{err: reconcile.ErrUnauthorized}, reconcile.Infrastructure},
-		"too often":                      {ran{err: reconcile.ErrThrottled}, reconcile.Infrastructure},
-		"no shell":                       {ran{err: errors.New(runtime + `failed to start exec "6d": OCI runtime exec failed: exec failed: unable to start container process: exec: "sh": executable file not found in $PATH: unknown`)}, reconcile.CannotStart},
-		"no more processes":              {ran{err: errors.New(runtime + `failed to start exec "6d": OCI runtime exec failed: fork/exec /proc/self/exe: resource temporarily unavailable: unknown`)}, reconcile.CannotStart},
-		"its file system is lost":        {ran{err: errors.New(runtime + `failed to create exec "6d": mkdir /run/x: no such file or directory: unknown`)}, reconcile.CannotStart},
-		"the container ended":            {ran{err: errors.New(`unable to upgrade connection: container not found ("main")`)}, reconcile.NotAllowed},
-		"the container is being ended":   {ran{err: errors.New(runtime + `failed to start exec "6d": OCI runtime exec failed: exec failed: cannot exec in a stopped state: unknown`)}, reconcile.NotAllowed},
-		"the container exited":           {ran{err: errors.New(`Internal error occurred: container is in CONTAINER_EXITED state`)}, reconcile.NotAllowed},
-		"no node has it yet":             {ran{err: errors.New(`pod p1 does not have a host assigned`)}, reconcile.NotAllowed},
-		"the node is not reached":        {ran{err: errors.New(`error dialing backend: dial tcp 192.0.2.7:10250: connect: connection refused`)}, reconcile.Infrastructure},
-		"the node is slow":               {ran{err: errors.New(`error dialing backend: dial tcp 192.0.2.7:10250: i/o timeout`)}, reconcile.Infrastructure},
-		"the runtime is down":            {ran{err: errors.New(runtime + `failed to create exec "6d": rpc error: code = Unavailable desc = connection error`)}, reconcile.Infrastructure},
-		"the node's certificate is over": {ran{err: errors.New(`error dialing backend: tls: failed to verify certificate: x509: certificate has expired`)}, reconcile.Infrastructure},
-		"words that nobody knows":        {ran{err: errors.New(`something melted`)}, reconcile.Infrastructure},
+		"it ended":                        {ran{exit: 0}, ""},
+		"it ended badly":                  {ran{exit: 9}, ""},
+		"it was ended from inside":        {ran{exit: 124}, reconcile.Hung},
+		"somebody ended it":               {ran{exit: 143}, ""},
+		"busybox makes no process":        {ran{exit: 2, output: "sh: can't fork: Resource temporarily unavailable\n"}, reconcile.CannotStart},
+		"dash makes no process":           {ran{exit: 2, output: "sh: 1: Cannot fork\n"}, reconcile.CannotStart},
+		"bash makes no process":           {ran{exit: 254, output: "sh: fork: Resource temporarily unavailable\n"}, reconcile.CannotStart},
+		"it speaks of forks, and is well": {ran{exit: 0, output: "cannot fork"}, ""},
+		"it has no fork":                  {ran{exit: 2, output: "fork: no such file"}, ""},
+		"it was killed":                   {ran{exit: 137}, ""},
+		"nothing came back":               {ran{err: context.DeadlineExceeded, entered: true, unspoken: true}, reconcile.Hung},
+		"nobody opened":                   {ran{err: context.DeadlineExceeded, unspoken: true}, reconcile.Infrastructure},
+		"the caller left":                 {ran{err: context.Canceled, entered: true}, reconcile.Infrastructure},
+		"no right to":                     {ran{err: reconcile.ErrUnauthorized}, reconcile.Infrastructure},
+		"too often":                       {ran{err: reconcile.ErrThrottled}, reconcile.Infrastructure},
+		"no shell":                        {ran{err: errors.New(runtime + `failed to start exec "6d": OCI runtime exec failed: exec failed: unable to start container process: exec: "sh": executable file not found in $PATH: unknown`)}, reconcile.CannotStart},
+		"no more processes":               {ran{err: errors.New(runtime + `failed to start exec "6d": OCI runtime exec failed: fork/exec /proc/self/exe: resource temporarily unavailable: unknown`)}, reconcile.CannotStart},
+		"its file system is lost":         {ran{err: errors.New(runtime + `failed to create exec "6d": mkdir /run/x: no such file or directory: unknown`)}, reconcile.CannotStart},
+		"the container ended":             {ran{err: errors.New(`unable to upgrade connection: container not found ("main")`)}, reconcile.NotAllowed},
+		"the container is being ended":    {ran{err: errors.New(runtime + `failed to start exec "6d": OCI runtime exec failed: exec failed: cannot exec in a stopped state: unknown`)}, reconcile.NotAllowed},
+		"the container exited":            {ran{err: errors.New(`Internal error occurred: container is in CONTAINER_EXITED state`)}, reconcile.NotAllowed},
+		"no node has it yet":              {ran{err: errors.New(`pod p1 does not have a host assigned`)}, reconcile.NotAllowed},
+		"the node is not reached":         {ran{err: errors.New(`error dialing backend: dial tcp 192.0.2.7:10250: connect: connection refused`)}, reconcile.Infrastructure},
+		"the node is slow":                {ran{err: errors.New(`error dialing backend: dial tcp 192.0.2.7:10250: i/o timeout`)}, reconcile.Infrastructure},
+		"the runtime is down":             {ran{err: errors.New(runtime + `failed to create exec "6d": rpc error: code = Unavailable desc = connection error`)}, reconcile.Infrastructure},
+		"the node's certificate is over":  {ran{err: errors.New(`error dialing backend: tls: failed to verify certificate: x509: certificate has expired`)}, reconcile.Infrastructure},
+		"words that nobody knows":         {ran{err: errors.New(`something melted`)}, reconcile.Infrastructure},
 	} {
-		if got := test.ran.verdict(5); got.Outcome != test.want || (got.Outcome == "") != (got.Said == "") {
+		if got := test.ran.verdict(5 * time.Second); got.Outcome != test.want || (got.Outcome == "") != (got.Said == "") {
 			t.Errorf("%s: %+v, want %q", name, got, test.want)
 		}
 	}

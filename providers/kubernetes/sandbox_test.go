@@ -204,6 +204,7 @@ func TestTerminateLeavesWhatIsApart(t *testing.T) {
 			c := scripted(t, entry.Entry{Extra: map[string]string{"objects": "sandboxes"}, Owns: entry.Owns{Referenced: byRow}}, map[string][]string{
 				"GET " + boxPath: {`200 {"kind":"Sandbox","metadata":{"name":"pool-x","namespace":"default","uid":"s",` + meta + `},
 					"status":{"conditions":[{"type":"Ready","status":"True"}]}}`},
+				claimsPath: {`200 {"kind":"List","items":[{"metadata":{"name":"c1","namespace":"default","uid":"c"}}]}`},
 			})
 			how, err := c.Terminate(t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{ID: "sandbox_default_pool-x_s"}, Owned: !byRow})
 			if how != reconcile.TerminateChanged && how != reconcile.TerminateRefused || c.count("DELETE") != 0 {
@@ -235,6 +236,47 @@ func TestRowHolds(t *testing.T) {
 		c := scripted(t, entry.Entry{Extra: map[string]string{"row_holds": holds}, Link: entry.Link{Sandbox: "name"}}, nil)
 		if got := c.sandbox(claims, o, c.client.Now()); got.SandboxKey != want {
 			t.Errorf("row_holds %q: %q, want %q", holds, got.SandboxKey, want)
+		}
+	}
+}
+
+// A Sandbox outlives its claim where that was deleted without it, or expired and is kept as a
+// record. Nothing stands before it then: it is listed, and it is ended.
+func TestSandboxesThatSurviveTheirClaim(t *testing.T) {
+	const (
+		labelled = `"labels":{"project":"mine","agents.x-k8s.io/claim-uid":"c"}`
+		owned    = labelled + `,"ownerReferences":[{"apiVersion":"extensions.agents.x-k8s.io/v1beta1","kind":"SandboxClaim","name":"c1","uid":"c","controller":true}]`
+		session  = labelled + `,"ownerReferences":[{"apiVersion":"x.test/v1","kind":"Session","name":"x","uid":"x","controller":true}]`
+		spare    = `"labels":{"project":"mine","agents.x-k8s.io/warm-pool-sandbox":"1"}`
+		claim    = `{"metadata":{"name":"c1","namespace":"default","uid":"c"},"status":{"conditions":[{"type":"Ready","status":"False","reason":"`
+	)
+	for name, test := range map[string]struct {
+		meta, claims string
+		listed       bool
+		want         reconcile.Termination
+	}{
+		"no claim at all":             {labelled, `200 {"kind":"List","items":[]}`, true, reconcile.TerminateAccepted},
+		"the claim expired":           {owned, `200 {"kind":"List","items":[` + claim + `ClaimExpired"}]}}]}`, true, reconcile.TerminateAccepted},
+		"the claim lives":             {owned, `200 {"kind":"List","items":[` + claim + `SandboxNotReady"}]}}]}`, false, reconcile.TerminateChanged},
+		"the claim is being deleted":  {owned, `200 {"kind":"List","items":[{"metadata":{"name":"c1","namespace":"default","uid":"c","deletionTimestamp":"2026-01-01T00:00:00Z"}}]}`, false, reconcile.TerminateChanged},
+		"the claims cannot be read":   {owned, refusal("403", "Forbidden", "no"), false, ""},
+		"somebody else makes it anew": {session, `200 {"kind":"List","items":[]}`, true, reconcile.TerminateRefused},
+		"a spare, which has no claim": {spare, `200 {"kind":"List","items":[]}`, false, reconcile.TerminateChanged},
+	} {
+		box := `{"kind":"Sandbox","metadata":{"name":"pool-x","namespace":"default","uid":"s",` + test.meta + `},
+			"status":{"conditions":[{"type":"Ready","status":"True"}]}}`
+		ours := `200 {"kind":"List","items":[]}`
+		c := scripted(t, entry.Entry{Extra: map[string]string{"objects": "sandboxes"}}, map[string][]string{
+			"GET " + boxPath: {"200 " + box}, "DELETE " + boxPath: {"200 " + box}, claimsPath: {ours, test.claims},
+			boxesPath: {`200 {"kind":"List","items":[` + box + `]}`},
+		})
+		names, l, err := listAll(t, c)
+		if (names == "pool-x") != test.listed || l.Complete != (test.want != "") || err != nil {
+			t.Errorf("%s: List = %q, %+v, %v; want it listed %t", name, names, l, err, test.listed)
+		}
+		how, err := c.Terminate(t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{ID: "sandbox_default_pool-x_s"}, Owned: true})
+		if how != test.want || (err != nil) != (test.want == "" || test.want == reconcile.TerminateRefused) {
+			t.Errorf("%s: Terminate = %q, %v; want %q", name, how, err, test.want)
 		}
 	}
 }

@@ -33,7 +33,8 @@ func (o *object) look(k kind, container string) look {
 // lookPod judges by the phase, and in it by the container that is the sandbox: what its
 // companions do is not its own state.
 func (o *object) lookPod(container string) look {
-	run := o.runOf(o.main(container))
+	main := o.main(container)
+	run := one(o.Status.Containers, func(r *run) bool { return r.Name == main })
 	switch s := &o.Status; {
 	case s.Reason == "NodeLost":
 		return look{reconcile.SandboxUnknown, "NodeLost", s.Message}
@@ -170,22 +171,28 @@ var notReady = map[string]reconcile.SandboxState{
 // other conditions are of the time before.
 func (o *object) lookAgent() look {
 	ready, finished := o.condition("Ready"), o.condition("Finished")
-	switch {
-	case ready != nil && notReady[ready.Reason] == reconcile.SandboxEnded:
-		return look{reconcile.SandboxEnded, ready.Reason, ready.Message}
+	if ready == nil {
+		ready = &condition{}
+	}
+	raw := cmp.Or(ready.Reason, ready.Status)
+	switch state := notReady[ready.Reason]; {
+	case state == reconcile.SandboxEnded && (o.Status.Sandbox.Name != "" || bool(o.Status.PodIPs)):
+		return look{reconcile.SandboxDeleting, raw, "what runs for it is still there: " + ready.Message}
+	case state == reconcile.SandboxEnded:
+		return look{state, raw, ready.Message}
 	case o.Spec.OperatingMode == "Suspended":
 		return look{reconcile.SandboxSuspended, "Suspended", ""}
 	case finished != nil && finished.Status == "True":
 		return look{notReady[finished.Reason], finished.Reason, finished.Message}
-	case ready == nil:
+	case ready.Type == "":
 		return look{reconcile.SandboxCreating, "Pending", ""}
 	case ready.Status == "True":
 		return look{reconcile.SandboxRunning, cmp.Or(ready.Reason, "Ready"), ""}
 	case ready.Status != "False":
-		return look{reconcile.SandboxUnknown, cmp.Or(ready.Reason, ready.Status), ready.Message}
-	}
-	if ready.Reason == "DependenciesNotReady" && strings.HasPrefix(ready.Message, "Pod is Running but not Ready") {
+		return look{reconcile.SandboxUnknown, raw, ready.Message}
+	case ready.Reason == "DependenciesNotReady" && strings.HasPrefix(ready.Message, "Pod is Running but not Ready"):
 		return look{reconcile.SandboxRunning, "NotReady", ready.Message} // it came up: a probe tells how it is
+	default:
+		return look{state, cmp.Or(ready.Reason, "NotReady"), ready.Message}
 	}
-	return look{notReady[ready.Reason], cmp.Or(ready.Reason, "NotReady"), ready.Message}
 }

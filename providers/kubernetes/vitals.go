@@ -20,96 +20,68 @@ const (
 	logLines = 2000
 )
 
+// log asks a Pod's node for what a container printed.
+func (p *Provider) log(t target, lines, most int) wire.Call {
+	query := url.Values{"container": {t.container}, "tailLines": {strconv.Itoa(lines)}, "limitBytes": {strconv.Itoa(most)}}
+	return wire.Call{What: "logs", Accept: "text/plain, */*", Max: int64(most) + 1<<10,
+		URL: p.at(pods, t.pod.namespace, t.pod.name, "log") + "?" + query.Encode()}
+}
+
 // Logs is the end of what the sandbox's container printed, at most limit bytes.
 func (p *Provider) Logs(ctx context.Context, s reconcile.Sandbox, limit int) (string, error) {
-	text, err := p.logs(ctx, s.ID)
-	if err != nil {
-		return "", fmt.Errorf("read logs of sandbox %s of %s: %w", s.ID, p.entry.Name, err)
-	}
-	return p.client.Tail(text, limit), nil
-}
-
-func (p *Provider) logs(ctx context.Context, id string) (string, error) {
-	n, o, err := p.podOf(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	query := url.Values{"container": {o.main(p.container)}, "tailLines": {strconv.Itoa(logLines)},
-		"limitBytes": {strconv.Itoa(maxLog)}}
-	address := p.at(pods, n.namespace, n.name, "log") + "?" + query.Encode()
-	a, err := p.client.Read(ctx, wire.Call{What: "logs", URL: address, Accept: "text/plain, */*", Max: maxLog + 1<<10})
-	switch {
-	case err != nil:
-		return "", err
-	case !a.OK():
-		return "", p.client.Refuse(a)
-	}
-	return string(a.Body), nil
-}
-
-// podOf is the Pod behind an id, also one that does not run.
-func (p *Provider) podOf(ctx context.Context, id string) (name, object, error) {
-	var o object
-	n, err := parseID(id)
+	t, _, err := p.behind(ctx, s.ID, inAnyState)
+	var a wire.Answer
 	if err == nil {
-		_, err = p.read(ctx, n, &o)
+		a, err = p.client.Read(ctx, p.log(t, logLines, maxLog))
 	}
-	for err == nil && n.word != pods.word {
-		if n, err = p.behind(ctx, n, &o); err == nil {
-			_, err = p.read(ctx, n, &o)
-		}
+	if err == nil && !a.OK() {
+		err = p.client.Refuse(a)
 	}
-	return n, o, err
+	if err != nil {
+		return "", p.frame.Wrap("read logs of sandbox", s.ID, err)
+	}
+	return p.client.Tail(string(a.Body), limit), nil
 }
 
 // measured is a Pod as metrics.k8s.io shows it.
 type measured struct {
-	Containers []struct {
-		Name  string  `json:"name"`
-		Usage amounts `json:"usage"`
-	} `json:"containers"`
+	Containers []use `json:"containers"`
+}
+
+type use struct {
+	Name  string  `json:"name"`
+	Usage amounts `json:"usage"`
 }
 
 // Usage is what the sandbox's container uses of its limits, as metrics-server measured it.
 // What has no limit cannot be told in percent, and is left out.
 func (p *Provider) Usage(ctx context.Context, s reconcile.Sandbox) (reconcile.Resources, error) {
 	out, err := p.usage(ctx, s.ID)
-	if err != nil {
-		return reconcile.Resources{}, fmt.Errorf("measure sandbox %s of %s: %w", s.ID, p.entry.Name, err)
-	}
-	return out, nil
+	return out, p.frame.Wrap("measure sandbox", s.ID, err)
 }
 
 func (p *Provider) usage(ctx context.Context, id string) (reconcile.Resources, error) {
-	n, o, err := p.podOf(ctx, id)
+	t, o, err := p.behind(ctx, id, inAnyState)
 	if err != nil {
 		return reconcile.Resources{}, err
 	}
 	var in measured
-	a, err := p.client.Get(ctx, wire.Call{What: "usage", URL: p.at(metrics, n.namespace, n.name)}, &in)
-	if a.Status == http.StatusNotFound {
+	a, err := p.client.Get(ctx, wire.Call{What: "usage", URL: p.at(metrics, t.pod.namespace, t.pod.name)}, &in)
+	switch {
+	case a.Status == http.StatusNotFound:
 		return reconcile.Resources{}, fmt.Errorf("the cluster has no measurement of it: is metrics-server there? %w", err)
-	}
-	if err != nil {
+	case err != nil:
 		return reconcile.Resources{}, err
 	}
-	main := o.main(p.container)
-	limits := o.limits(main)
-	for _, c := range in.Containers {
-		if c.Name == main {
-			return used(c.Usage, limits)
-		}
+	use := one(in.Containers, func(u *use) bool { return u.Name == t.container })
+	if use == nil {
+		return reconcile.Resources{}, fmt.Errorf("container %s was not measured", t.container)
 	}
-	return reconcile.Resources{}, fmt.Errorf("container %s was not measured", main)
-}
-
-func (o *object) limits(container string) amounts {
-	for i := range o.Spec.Containers {
-		if o.Spec.Containers[i].Name == container {
-			return o.Spec.Containers[i].Resources.Limits
-		}
+	limits := amounts{}
+	if c := one(o.Spec.Containers, func(c *container) bool { return c.Name == t.container }); c != nil {
+		limits = c.Resources.Limits
 	}
-	return amounts{}
+	return used(use.Usage, limits)
 }
 
 // errUnlimited is of a container whose use means nothing: there is nothing to compare with.

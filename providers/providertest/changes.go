@@ -172,6 +172,12 @@ func (l *lab) terminatesNothing() {
 		l.t.Errorf("Terminate = %q, %v; want refused as unsupported", how, err)
 	}
 	l.untouched("a terminate")
+	if s := l.get(l.put("t2", simulated.Sandbox{}).ID); s.NoEnd == "" {
+		l.t.Errorf("Get = %+v, want it to say that it cannot be ended", s)
+	}
+	if lacking, ok := l.Provider.(reconcile.Lacking); ok && !slices.Contains(lacking.Lacks(), "terminate") {
+		l.t.Errorf("Lacks = %v, want terminate among it", lacking.Lacks())
+	}
 }
 
 func (l *lab) templates() {

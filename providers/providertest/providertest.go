@@ -109,6 +109,7 @@ func (s Suite) Run(t *testing.T) {
 func (s Suite) promises(p reconcile.Provider) []promise {
 	_, suspends := p.(reconcile.Suspender)
 	_, templates := p.(reconcile.Templates)
+	_, names := p.(reconcile.Named)
 	ends, probes := !s.Can.ReadOnly, s.Can.Exec || s.Can.Files
 	suspends = suspends && s.Can.Suspends != ""
 	return []promise{
@@ -132,6 +133,7 @@ func (s Suite) promises(p reconcile.Provider) []promise {
 		{"find goes by the link", s.Can.Labels, (*lab).finds},
 		{"find without a link finds none, and says so at once", !s.Can.Labels, (*lab).findsNone},
 		{"a find that failed found nothing out", s.Can.Labels, (*lab).findFails},
+		{"what rows hold is found, or certainly not there", names, (*lab).named},
 		{"a terminate ends it, and get says when it is gone", ends, (*lab).terminates},
 		{"a second terminate harms nothing", ends, (*lab).terminatesTwice},
 		{"a terminate of what is gone is done", ends, (*lab).terminatesGone},

@@ -112,6 +112,23 @@ func (l *lab) findsNone() {
 	}
 }
 
+// named asks for what a row may hold where that is no id; an id is found in the same way.
+func (l *lab) named() {
+	p, _ := l.Provider.(reconcile.Named)
+	l.put("t1", simulated.Sandbox{})
+	s := l.put("t2", simulated.Sandbox{})
+	if got, err := p.Named(l.t.Context(), s.ID); err != nil || len(got) != 1 || got[0].ID != s.ID || !got[0].Owned {
+		l.t.Errorf("Named = %+v, %v; want the one sandbox", got, err)
+	}
+	if got, err := p.Named(l.t.Context(), l.none().ID); err != nil || len(got) != 0 {
+		l.t.Errorf("Named of none = %+v, %v; want none and no error", got, err)
+	}
+	l.World.Inject(simulated.Fault{Effect: simulated.Answer, Status: 500})
+	if got, err := p.Named(l.t.Context(), l.none().ID); err == nil {
+		l.t.Errorf("Named with a 500 = %+v, nil; want an error", got)
+	}
+}
+
 func (l *lab) findFails() {
 	l.put("t1", simulated.Sandbox{})
 	l.World.Inject(simulated.Fault{Effect: simulated.Answer, Status: 500})

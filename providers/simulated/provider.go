@@ -135,6 +135,23 @@ func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, 
 	return found, nil
 }
 
+// Named reads the sandboxes that rows name by the value.
+func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox, error) {
+	var found []reconcile.Sandbox
+	err := p.pages(ctx, Find, Query{Hidden: true}, func(page []reconcile.Sandbox) error {
+		for _, s := range page {
+			if s.SandboxKey == value {
+				found = append(found, s)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find sandbox %s at %s: %w", value, p.entry.Name, err)
+	}
+	return found, nil
+}
+
 // Terminate deletes the sandbox, if it still is ours.
 func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
 	now, err := p.Get(ctx, expected.ID)

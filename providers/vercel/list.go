@@ -49,9 +49,13 @@ func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) err
 
 // Find asks for the sandboxes whose link label names the task. The API filters by one tag.
 func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, error) {
+	return p.frame.Find(ctx, task, p.pages(withTag(p.entry.Link.TaskLabel, task)))
+}
+
+func withTag(key, value string) url.Values {
 	query := byCreation()
-	query.Set("tags", p.entry.Link.TaskLabel+":"+task)
-	return p.frame.Find(ctx, task, p.pages(query))
+	query.Set("tags", key+":"+value)
+	return query
 }
 
 // byCreation is the order that does not move while it is read.

@@ -79,7 +79,7 @@ func read(a wire.Answer) wire.Half {
 // listed judges the end of ls.
 func listed(exit int) wire.Half {
 	if exit != 0 {
-		return wire.Failed(fmt.Sprintf("ls: exit %d", exit))
+		return wire.Missing(fmt.Sprintf("ls: exit %d", exit))
 	}
 	return wire.Half{Outcome: reconcile.Answered, Said: "listed"}
 }

@@ -45,7 +45,7 @@ func (p *Provider) look(ctx context.Context, id string) (reconcile.Sandbox, erro
 	case v.Name == "":
 		return reconcile.Sandbox{}, errors.New("the session does not name its sandbox, so whose it is cannot be known")
 	}
-	r, err := p.record(ctx, v.Name)
+	r, _, err := p.record(ctx, v.Name)
 	switch gone := errors.Is(err, reconcile.ErrNotFound); {
 	case gone && over(v.Status):
 		return reconcile.Sandbox{}, err
@@ -58,29 +58,47 @@ func (p *Provider) look(ctx context.Context, id string) (reconcile.Sandbox, erro
 }
 
 // record reads a record by name, and says in words that it shall not be resumed.
-func (p *Provider) record(ctx context.Context, name string) (*record, error) {
+func (p *Provider) record(ctx context.Context, name string) (*record, wire.Answer, error) {
 	if err := wire.CheckID(name); err != nil {
-		return nil, err
+		return nil, wire.Answer{}, err
 	}
 	var in struct {
 		Sandbox record `json:"sandbox"`
 	}
 	query := url.Values{"projectId": {p.project}, "resume": {"false"}}
-	_, err := p.client.Get(ctx, wire.Call{What: "get", URL: p.at(query, name)}, &in)
+	a, err := p.client.Get(ctx, wire.Call{What: "get", URL: p.at(query, name)}, &in)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("record %s: %w", wire.Clip(name, 80), err)
+		return nil, a, fmt.Errorf("record %s: %w", wire.Clip(name, 80), err)
 	case in.Sandbox.Name != name || in.Sandbox.Session == "":
-		return nil, fmt.Errorf("the answer is not record %s: it is %q", wire.Clip(name, 80), wire.Clip(in.Sandbox.Name, 80))
+		return nil, a, fmt.Errorf("the answer is not record %s: it is %q", wire.Clip(name, 80),
+			wire.Clip(in.Sandbox.Name, 80))
 	}
-	return &in.Sandbox, nil
+	return &in.Sandbox, a, nil
+}
+
+// Named asks for a sandbox by its name, or by the id of a session, which rows may hold in its
+// place; or by the tag that they hold.
+func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox, error) {
+	return p.frame.Named(ctx, value, func(ctx context.Context, name string) (reconcile.Sandbox, error) {
+		r, a, err := p.record(ctx, name)
+		switch {
+		case errors.Is(err, reconcile.ErrNotFound) && strings.HasPrefix(name, "sbx_"):
+			return p.look(ctx, name)
+		case err != nil:
+			return reconcile.Sandbox{}, err
+		}
+		return p.sandbox(r, a.Date), nil
+	}, func(map[string]string) wire.ReadPage {
+		return p.pages(withTag(strings.TrimPrefix(p.entry.Link.Sandbox, "label:"), value))
+	})
 }
 
 // noSession is the error for an id that no session has. Rows written before there were
 // sessions hold what is a name now, and rows may hold names at all: while such a sandbox is
 // in a session, it is there, and which one it is in says its listing. Else it is gone.
 func (p *Provider) noSession(ctx context.Context, id string) error {
-	r, err := p.record(ctx, id)
+	r, _, err := p.record(ctx, id)
 	switch {
 	case err != nil:
 		return err
@@ -105,7 +123,7 @@ func (p *Provider) end(ctx context.Context, now reconcile.Sandbox) (reconcile.Te
 	if !p.deletes {
 		return p.stop(ctx, now)
 	}
-	r, err := p.record(ctx, now.Name)
+	r, _, err := p.record(ctx, now.Name)
 	switch {
 	case errors.Is(err, reconcile.ErrNotFound):
 		return p.stop(ctx, now)

@@ -110,6 +110,17 @@ func TestTagsOfASession(t *testing.T) {
 	}
 }
 
+// Where a terminate deletes records, one that rests is as old as the record, in a listing and in a
+// look alike.
+func TestAgeOfWhatRests(t *testing.T) {
+	r := &record{Name: "w", Session: "sbx_1", Status: "stopped", CreatedAt: 1000, Since: 9000}
+	p := &Provider{deletes: true}
+	listed, got := p.sandbox(r, noon), p.of(&session{ID: "sbx_1", Name: "w", Status: "stopped", CreatedAt: 5000}, r, noon)
+	if want := time.UnixMilli(1000); !listed.CreatedAt.Equal(want) || !got.CreatedAt.Equal(want) {
+		t.Errorf("created %s in a listing and %s in a look, want %s", listed.CreatedAt, got.CreatedAt, want)
+	}
+}
+
 // Rows hold names, ids of sessions, or ids from before there were sessions, which are names
 // now.
 func TestKeys(t *testing.T) {

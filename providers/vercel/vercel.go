@@ -65,6 +65,7 @@ type Provider struct {
 
 var (
 	_ reconcile.Provider  = (*Provider)(nil)
+	_ reconcile.Named     = (*Provider)(nil)
 	_ reconcile.Templates = (*Provider)(nil)
 	_ reconcile.Checker   = (*Provider)(nil)
 )

@@ -104,6 +104,10 @@ func (r *record) ran() time.Time {
 	return max(r.CreatedAt, r.Since).time()
 }
 
+// rests reports whether what is judged is a record without a session that runs: its own age
+// counts then.
+func (p *Provider) rests(status string) bool { return p.deletes && over(status) }
+
 // sandbox is the present session of a record, in the words of the contract.
 func (p *Provider) sandbox(r *record, asOf time.Time) reconcile.Sandbox {
 	s := reconcile.Sandbox{
@@ -119,16 +123,25 @@ func (p *Provider) sandbox(r *record, asOf time.Time) reconcile.Sandbox {
 		ExpiresAt: r.ExpiresAt.time(),
 		AsOf:      asOf,
 	}
+	if p.rests(r.Status) {
+		s.CreatedAt = r.CreatedAt.time()
+	}
 	p.mark(&s)
 	return s
 }
 
-// mark is [entry.Entry.Mark]. A record from before sessions has its former id for a name,
-// and that is what rows hold, whichever session it is in by now.
+// mark is [entry.Entry.Mark]. Rows may hold ids or names, and some hold either, by the client
+// that wrote them. A record from before sessions has its former id for a name, and that is
+// what rows hold, whichever session it is in by now.
 func (p *Provider) mark(s *reconcile.Sandbox) {
 	p.entry.Mark(s)
-	if p.entry.Link.Sandbox == "id" && strings.HasPrefix(s.Name, "sbx_") {
-		s.SandboxKey = s.Name
+	s.Lasting = true // a record's next session has its name, and goes on with its work
+	if p.entry.Link.Sandbox != "id" {
+		return
+	}
+	s.AlsoKey = s.Name
+	if strings.HasPrefix(s.Name, "sbx_") {
+		s.SandboxKey, s.AlsoKey = s.Name, s.ID
 	}
 }
 
@@ -146,7 +159,7 @@ func (p *Provider) of(v *session, r *record, asOf time.Time) reconcile.Sandbox {
 	case over(v.Status):
 		s.Labels = r.Tags
 	}
-	if v.Status != running && v.Status != "pending" {
+	if v.Status != running && v.Status != "pending" && !p.rests(s.Raw) {
 		s.CreatedAt = v.CreatedAt.time()
 	}
 	p.mark(&s)

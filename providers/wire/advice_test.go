@@ -47,7 +47,7 @@ func TestAdviceForPlainHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := http.DefaultClient.Do(req); err == nil || advice(cause(err)) == "" {
+	if _, err := http.DefaultClient.Do(req); err == nil || advice(Cause(err)) == "" {
 		t.Errorf("a call of https where http is spoken = %v, want advice", err)
 	}
 }

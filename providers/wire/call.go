@@ -112,7 +112,7 @@ func (c *Client) exchange(ctx context.Context, k Call) (Answer, error) {
 	c.dress(req, k)
 	res, err := c.http.Do(req)
 	if err != nil {
-		return Answer{}, cause(err)
+		return Answer{}, Cause(err)
 	}
 	defer res.Body.Close()
 	limit := k.Max
@@ -134,9 +134,9 @@ func (c *Client) date(h http.Header) time.Time {
 	return c.now()
 }
 
-// cause leaves out method and address, which the call's own words say better, and says what
+// Cause leaves out method and address, which the call's own words say better, and says what
 // mends it.
-func cause(err error) error {
+func Cause(err error) error {
 	var sent *url.Error
 	if errors.As(err, &sent) {
 		return advised(sent.Err)

@@ -15,10 +15,14 @@ import (
 type Fixes struct {
 	Refused string // of a credential: "create an API key in the dashboard and set token: to it"
 	URL     string // that is wrong: "set url: to the address that ends with /api"
+	Key     string // of the entry, under which the address stands; "" means url
+	Answer  string // that came, and is not understood; "" where that says no more
 }
 
 // Fix is what an operator should do about an error.
 func (f Fixes) Fix(err error) string {
+	var lost *Lost
+	var refused *Refusal
 	switch {
 	case errors.Is(err, reconcile.ErrUnauthorized):
 		return f.Refused
@@ -26,8 +30,10 @@ func (f Fixes) Fix(err error) string {
 		return "wait, or lower rate: other programs share the limit"
 	case errors.Is(err, ErrNotAPI), errors.Is(err, reconcile.ErrNotFound):
 		return f.URL
+	case f.Answer != "" && !errors.As(err, &lost) && !errors.As(err, &refused):
+		return f.Answer
 	}
-	return "see that the address in url: can be reached from here"
+	return "see that the address in " + first(f.Key, "url") + ": can be reached from here"
 }
 
 // Well is a line of `check` for what is in order.
@@ -51,13 +57,20 @@ func (f *Frame) CheckListing(ctx context.Context, read ReadPage, fixes Fixes) re
 	if err != nil {
 		return fixes.Failed("listing", err)
 	}
-	owned := 0
+	owned, undated := 0, 0
 	for _, s := range page.Sandboxes {
 		if s.Owned {
 			owned++
 		}
+		if s.CreatedAt.IsZero() {
+			undated++
+		}
 	}
-	return Well("listing", fmt.Sprintf("first page: %d sandboxes, %d owned", len(page.Sandboxes), owned))
+	said := fmt.Sprintf("first page: %d sandboxes, %d owned", len(page.Sandboxes), owned)
+	if undated > 0 {
+		said += fmt.Sprintf("; %d without a readable time of creation: first seen counts instead", undated)
+	}
+	return Well("listing", said)
 }
 
 // LimitsLeft shows what the provider's limiters say is left, by the headers that begin

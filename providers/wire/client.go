@@ -167,5 +167,9 @@ func Join(base string, parts ...string) string {
 	return b.String()
 }
 
+// Home reports whether an address is on the host of url, which is the one that the credential
+// is for.
+func (c *Client) Home(u *url.URL) bool { return u.Scheme == c.base.Scheme && u.Host == c.base.Host }
+
 // Now is our own clock, as the client was given it.
 func (c *Client) Now() time.Time { return c.now() }

@@ -1,10 +1,12 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,17 +25,35 @@ type guard struct {
 	limit  int64
 }
 
+type paidKey struct{}
+
+// Ahead waits for the turn of the first guarded call under the context, before the caller gives
+// that call a deadline: waiting for our own rate is not the provider's silence.
+func (c *Client) Ahead(ctx context.Context) (context.Context, error) {
+	if err := c.admit(ctx, Call{Method: http.MethodGet}); err != nil {
+		return ctx, err
+	}
+	return context.WithValue(ctx, paidKey{}, new(atomic.Bool)), nil
+}
+
 // RoundTrip makes one guarded call.
 func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	k := Call{Method: r.Method}
-	if err := g.client.admit(r.Context(), k); err != nil {
-		return nil, err
+	if paid, ok := r.Context().Value(paidKey{}).(*atomic.Bool); !ok || paid.Swap(true) {
+		if err := g.client.admit(r.Context(), k); err != nil {
+			return nil, err
+		}
 	}
 	res, err := g.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
 	a := Answer{Status: res.StatusCode, Header: res.Header, Date: g.client.date(res.Header)}
+	limit := g.limit
+	if !a.OK() && a.Status != http.StatusSwitchingProtocols {
+		limit = maxWords
+		a.Body = keep(res)
+	}
 	g.client.learn(k, a)
 	if seen, ok := r.Context().Value(seenKey{}).(*Seen); ok {
 		seen.note(a)
@@ -41,12 +61,19 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	if res.StatusCode == http.StatusSwitchingProtocols {
 		return res, nil
 	}
-	limit := g.limit
-	if !a.OK() {
-		limit = maxWords
-	}
 	res.Body = &bounded{ReadCloser: res.Body, left: limit, limit: limit}
 	return res, nil
+}
+
+// keep reads the words of an error and leaves them for who reads next. What cannot be read is
+// cut off.
+func keep(res *http.Response) []byte {
+	text, _ := io.ReadAll(io.LimitReader(res.Body, maxWords+1))
+	res.Body = struct {
+		io.Reader
+		io.Closer
+	}{bytes.NewReader(text), res.Body}
+	return text[:min(len(text), maxWords)]
 }
 
 // A bounded body ends with an error where it gets too large.
@@ -100,8 +127,8 @@ func (s *Seen) Date() time.Time {
 	return s.first.Date
 }
 
-// Last is the last answer, without its body: status and headers tell what a library's
-// error hides, such as a 404 that is a page.
+// Last is the last answer. It has a body only where it is no success, so that
+// [Client.Refuse] tells what a library's error hides, such as a 404 that is a page.
 func (s *Seen) Last() Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -97,6 +97,26 @@ func TestGuardTakesTurns(t *testing.T) {
 	}
 }
 
+// Who waited for the turn of a call before its deadline begins does not wait twice, and what the
+// call makes besides waits for itself.
+func TestGuardTakesATurnAhead(t *testing.T) {
+	turns := 0
+	d := &double{answer: func(_ int, w http.ResponseWriter, _ *http.Request) {}}
+	c := over(t, d, func(_ *entry.Entry, o *entry.Options, _ *wire.Dialect) {
+		o.Turn = func(context.Context) error { turns++; return nil }
+	})
+	ctx, err := c.Ahead(t.Context())
+	if err != nil || turns != 1 {
+		t.Fatalf("Ahead = %v after %d turns, want none after 1", err, turns)
+	}
+	for _, want := range []int{1, 2} {
+		_, err := get(ctx, &http.Client{Transport: c.Guard(wiretest.Transport(d), 100)})
+		if err != nil || turns != want {
+			t.Errorf("a call = %v after %d turns, want none after %d", err, turns, want)
+		}
+	}
+}
+
 func TestWatch(t *testing.T) {
 	d := &double{answer: func(call int, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Date", time.Date(2026, 1, call, 0, 0, 0, 0, time.UTC).Format(http.TimeFormat))
@@ -115,6 +135,30 @@ func TestWatch(t *testing.T) {
 	}
 	if last := seen.Last(); seen.Date().Day() != 1 || last.Status != 404 || wire.IsJSON(last.Header) || last.Date.Day() != 2 {
 		t.Errorf("seen %s and at last %+v, want the first answer's date and the last answer", seen.Date(), last)
+	}
+}
+
+// An error's words stay for the library that reads next, and for who asks what they mean.
+func TestWatchKeepsTheWords(t *testing.T) {
+	const words = `{"message":"it is not here"}`
+	for name, test := range map[string]struct {
+		status     int
+		body, kept string
+	}{
+		"an error":       {404, words, words},
+		"a success":      {200, words, ""},
+		"a large error":  {500, strings.Repeat("x", 80<<10), strings.Repeat("x", 64<<10)},
+		"an empty error": {502, "", ""},
+	} {
+		d := &double{answer: func(_ int, w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(test.status)
+			_, _ = io.WriteString(w, test.body)
+		}}
+		ctx, seen := wire.Watch(t.Context())
+		text, err := get(ctx, foreign(t, d, 100))
+		if got := string(seen.Last().Body); got != test.kept || err != nil && len(test.body) < 64<<10 || err == nil && text != test.body {
+			t.Errorf("%s: kept %d bytes, read %q, %v; want %d kept and all of it read", name, len(got), text, err, len(test.kept))
+		}
 	}
 }
 

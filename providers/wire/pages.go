@@ -4,14 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// MaxPages bounds a listing.
-const MaxPages = 2000
+// MaxPages bounds a listing, and maxEmpty how many of its pages in a row may show nothing: a
+// listing that never ends keeps all providers' passes waiting.
+const (
+	MaxPages = 2000
+	maxEmpty = 200
+)
 
 // A Page is one page of a listing.
 type Page struct {
@@ -61,21 +68,27 @@ func EachPage(ctx context.Context, read ReadPage, visit func(Page) error) error 
 
 func eachPage(ctx context.Context, read ReadPage, met map[string]bool, visit func(Page) error) error {
 	seen := map[string]bool{}
-	cursor := ""
+	cursor, empty := "", 0
 	for n := 1; n <= MaxPages; n++ {
 		page, err := read(ctx, cursor)
 		if err != nil {
 			return fmt.Errorf("page %d: %w", n, err)
 		}
 		page.Sandboxes = unmet(page.Sandboxes, met)
+		if empty++; len(page.Sandboxes) > 0 {
+			empty = 0
+		}
 		if err := visit(page); err != nil {
 			return &visitError{err}
 		}
 		if page.Next == "" {
 			return nil
 		}
-		if seen[page.Next] {
+		switch {
+		case seen[page.Next]:
 			return fmt.Errorf("page %d leads back to a page that was read", n)
+		case empty == maxEmpty:
+			return fmt.Errorf("%d pages in a row show nothing new, and there is always a next one", empty)
 		}
 		seen[page.Next] = true
 		cursor = page.Next
@@ -109,6 +122,24 @@ func unmet(page []reconcile.Sandbox, met map[string]bool) []reconcile.Sandbox {
 type Scope struct {
 	Name string // for people; "" where there is only one scope
 	Read ReadPage
+}
+
+// InTurn reads the pages of all scopes, one scope after the other.
+func InTurn(scopes []Scope) ReadPage {
+	return func(ctx context.Context, cursor string) (Page, error) {
+		number, inner, _ := strings.Cut(cursor, " ")
+		at, _ := strconv.Atoi(number) // "" is the first
+		page, err := scopes[at].Read(ctx, inner)
+		switch {
+		case err != nil:
+			return page, fmt.Errorf("%s: %w", scopes[at].Name, err)
+		case page.Next != "":
+			page.Next = fmt.Sprint(at, " ", page.Next)
+		case at+1 < len(scopes):
+			page.Next = fmt.Sprint(at+1, " ")
+		}
+		return page, nil
+	}
 }
 
 // List reads every page of every scope. A scope that cannot be read makes the listing
@@ -175,19 +206,56 @@ func (f *Frame) Find(ctx context.Context, task string, read ReadPage) ([]reconci
 	if f.Entry.Link.TaskLabel == "" || task == "" {
 		return nil, nil
 	}
-	var found []reconcile.Sandbox
-	err := EachPage(ctx, read, func(p Page) error {
+	found, err := f.search(ctx, read, func(s *reconcile.Sandbox) bool { return s.Owned && s.Task == task })
+	return found, f.Wrap("find sandboxes of task", task, err)
+}
+
+// Named reads the sandboxes that rows name by a value that is no id. One with a name is read by
+// look, where the vendor can be asked for names; else, and where the value is a label's, it is
+// searched on the pages of sandboxes that have these labels, which may show others too.
+func (f *Frame) Named(ctx context.Context, value string, look Look,
+	pages func(labels map[string]string) ReadPage,
+) (found []reconcile.Sandbox, err error) {
+	key, byLabel := strings.CutPrefix(f.Entry.Link.Sandbox, "label:")
+	switch {
+	case byLabel || look == nil:
+		want := map[string]string{}
+		if maps.Copy(want, f.Entry.Owns.Labels); byLabel {
+			want[key] = value
+		}
+		found, err = f.search(ctx, pages(want), func(s *reconcile.Sandbox) bool {
+			return s.SandboxKey == value || s.AlsoKey == value
+		})
+	default:
+		var one reconcile.Sandbox
+		if one, err = f.look(ctx, value, look); errors.Is(err, reconcile.ErrNotFound) {
+			return nil, nil
+		}
+		one.Owned = one.Owned || f.Entry.Owns.ByRowOnly()
+		found = []reconcile.Sandbox{one}
+	}
+	if err != nil {
+		return nil, f.Wrap("find sandbox", Clip(value, 80), err)
+	}
+	return found, nil
+}
+
+// search reads all pages and keeps what is wanted.
+func (f *Frame) search(ctx context.Context, read ReadPage, wanted func(*reconcile.Sandbox) bool) (
+	found []reconcile.Sandbox, err error,
+) {
+	err = EachPage(ctx, read, func(p Page) error {
 		for _, s := range p.Sandboxes {
-			// Naming the task is what "referenced" asks for.
+			// Naming the task, or being named by a row, is what "referenced" asks for.
 			s.Owned = s.Owned || f.Entry.Owns.ByRowOnly()
-			if s.Owned && s.Task == task {
+			if wanted(&s) {
 				found = append(found, s)
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("find sandboxes of task %s at %s: %w", task, f.Entry.Name, err)
+		return nil, err
 	}
 	return found, nil
 }

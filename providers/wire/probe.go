@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +19,8 @@ const Margin = 2 * time.Second
 type Half struct {
 	Outcome reconcile.ProbeOutcome
 	Said    string
+
+	missing bool // it is only the path that is not there
 }
 
 // Probe runs probe for a sandbox that is known to run, one at a time for each sandbox, and
@@ -38,15 +41,15 @@ func (f *Frame) probe(ctx context.Context, s reconcile.Sandbox, policy reconcile
 ) Half {
 	switch {
 	case s.State != reconcile.SandboxRunning:
-		return Half{reconcile.NotAllowed, "the sandbox is " + first(s.Raw, string(s.State), "in no known state")}
+		return Barred("the sandbox is " + first(s.Raw, string(s.State), "in no known state"))
 	case policy.Off, policy.Exec == "" && policy.Path == "":
-		return Half{reconcile.NotAllowed, "no probe is configured"}
+		return Barred("no probe is configured")
 	}
 	if err := CheckID(s.ID); err != nil {
 		return Unclear(err.Error())
 	}
 	if _, busy := f.probing.LoadOrStore(s.ID, true); busy {
-		return Half{reconcile.NotAllowed, "another probe of it is under way"}
+		return Half{Outcome: reconcile.NotAllowed, Said: "another probe of it is under way"}
 	}
 	defer f.probing.Delete(s.ID)
 	return probe(ctx)
@@ -64,7 +67,22 @@ func Halves(policy reconcile.ProbePolicy, exec, files func(within time.Duration)
 		both.Go(func() { second = files(Within(policy)).Named("files of " + policy.Path) })
 	}
 	both.Wait()
-	return Merge(first, second)
+	return Merge(first, second.besides(first, policy.Path))
+}
+
+// Missing is a half whose path is not there. It speaks against the sandbox, as what lost its
+// file system, only where nothing says that it is the path: see [Half.besides].
+func Missing(said string) Half {
+	return Half{Outcome: reconcile.CannotStart, Said: said, missing: true}
+}
+
+// besides is a listing of files beside a command: while commands run, a path that is not there
+// may have been moved by its user, or never have been. Only the root is everywhere.
+func (h Half) besides(exec Half, name string) Half {
+	if h.missing && exec.Outcome == reconcile.Answered && path.Clean(name) != "/" {
+		return Unclear(h.Said + ", while commands run: is probe.path right?")
+	}
+	return h
 }
 
 // Named is the half with its name before what it met.
@@ -99,14 +117,14 @@ func (c *Client) Judge(ctx context.Context, k Call, j Judge) Half {
 	if h, known := j.Good(a, said); known {
 		return h
 	}
-	return Half{j.Outcome(a, said), Clip((&Refusal{Status: a.Status, Words: said.words()}).Error(), 160)}
+	return Half{Outcome: j.Outcome(a, said), Said: Clip((&Refusal{Status: a.Status, Words: said.words()}).Error(), 160)}
 }
 
 // Failed is a half that speaks against the sandbox: it cannot start anything.
-func Failed(said string) Half { return Half{reconcile.CannotStart, said} }
+func Failed(said string) Half { return Half{Outcome: reconcile.CannotStart, Said: said} }
 
 // Barred is a half that was not to be asked for.
-func Barred(said string) Half { return Half{reconcile.NotAllowed, said} }
+func Barred(said string) Half { return Half{Outcome: reconcile.NotAllowed, Said: said} }
 
 // Merge is the verdict of all halves: a failure counts first, then that nothing is known.
 func Merge(halves ...Half) Half {
@@ -122,10 +140,10 @@ func Merge(halves ...Half) Half {
 	}
 	for _, outcome := range order {
 		if met[outcome] {
-			return Half{outcome, strings.Join(said, "; ")}
+			return Half{Outcome: outcome, Said: strings.Join(said, "; ")}
 		}
 	}
-	return Half{reconcile.NotAllowed, "no probe is configured"} // unreachable unless all halves are skipped
+	return Half{Outcome: reconcile.NotAllowed, Said: "no probe is configured"} // unreachable unless all halves are skipped
 }
 
 // Silent judges a call into a sandbox that got no answer. Only a request that was handed
@@ -133,7 +151,7 @@ func Merge(halves ...Half) Half {
 func Silent(err error, timeout time.Duration) Half {
 	var gone *Lost
 	if errors.As(err, &gone) && gone.Slow && gone.Connected {
-		return Half{reconcile.Hung, fmt.Sprintf("no answer within %s", timeout)}
+		return Half{Outcome: reconcile.Hung, Said: fmt.Sprintf("no answer within %s", timeout)}
 	}
 	return Unclear(Clip(err.Error(), 160))
 }
@@ -143,26 +161,29 @@ func Silent(err error, timeout time.Duration) Half {
 func Ran(exit int, output string) Half {
 	if exit < 0 {
 		said := strings.TrimSuffix(fmt.Sprintf("exit %d: %s", exit, Clip(output, 100)), ": ")
-		return Half{reconcile.CannotStart, said}
+		return Half{Outcome: reconcile.CannotStart, Said: said}
 	}
-	return Half{reconcile.Answered, fmt.Sprintf("exit %d", exit)}
+	return Half{Outcome: reconcile.Answered, Said: fmt.Sprintf("exit %d", exit)}
 }
 
 // Listed judges a listing of files that came.
-func Listed(entries int) Half { return Half{reconcile.Answered, fmt.Sprintf("%d entries", entries)} }
+func Listed(entries int) Half {
+	return Half{Outcome: reconcile.Answered, Said: fmt.Sprintf("%d entries", entries)}
+}
 
 // Unclear is an answer that says nothing of the sandbox.
-func Unclear(said string) Half { return Half{reconcile.Infrastructure, said} }
+func Unclear(said string) Half { return Half{Outcome: reconcile.Infrastructure, Said: said} }
+
+// MostLeft is how many executions probes may leave behind in one sandbox.
+const MostLeft = 8
+
+// MayLeave reports whether a probe may leave one more execution behind where some never came
+// back, the newest of them since so long: freely at first, so that a verdict can be reached,
+// then less and less, and at last not at all.
+func MayLeave(left int, since time.Duration) bool {
+	const freely, rare = 5, 10 * time.Minute
+	return left < freely || left < MostLeft && since >= rare<<(left-freely)
+}
 
 // Seconds is a time-out in whole seconds, at least one.
 func Seconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.Second)) }
-
-// Both runs the halves of a probe at once and merges them.
-func Both(exec, files func() Half) Half {
-	var first, second Half
-	var both sync.WaitGroup
-	both.Go(func() { first = exec() })
-	both.Go(func() { second = files() })
-	both.Wait()
-	return Merge(first, second)
-}

@@ -97,6 +97,7 @@ func TestJudge(t *testing.T) {
 func TestHalves(t *testing.T) {
 	well := func(time.Duration) wire.Half { return wire.Listed(1) }
 	hung := func(within time.Duration) wire.Half { return wire.Half{Outcome: reconcile.Hung, Said: within.String()} }
+	lost := func(time.Duration) wire.Half { return wire.Missing("404") }
 	never := func(time.Duration) wire.Half {
 		t.Error("a half was asked for that is not configured")
 		return wire.Half{}
@@ -110,6 +111,14 @@ func TestHalves(t *testing.T) {
 		"one fails":      {wire.Halves(both, hung, well), wire.Half{Outcome: reconcile.Hung, Said: "exec: 2s; files of /: 1 entries"}},
 		"only a command": {wire.Halves(reconcile.ProbePolicy{Exec: "true"}, well, never), wire.Half{Outcome: reconcile.Answered, Said: "exec: 1 entries"}},
 		"only files":     {wire.Halves(reconcile.ProbePolicy{Path: "/x"}, never, well), wire.Half{Outcome: reconcile.Answered, Said: "files of /x: 1 entries"}},
+		"a path that is not there": {wire.Halves(reconcile.ProbePolicy{Exec: "true", Path: "/work"}, well, lost),
+			wire.Unclear("exec: 1 entries; files of /work: 404, while commands run: is probe.path right?")},
+		"the root is not there": {wire.Halves(both, well, lost),
+			wire.Failed("exec: 1 entries; files of /: 404")},
+		"no path, and no command": {wire.Halves(reconcile.ProbePolicy{Exec: "true", Path: "/work"}, hung, lost),
+			wire.Failed("exec: 1s; files of /work: 404")},
+		"only the path is asked for": {wire.Halves(reconcile.ProbePolicy{Path: "/work"}, never, lost),
+			wire.Failed("files of /work: 404")},
 	} {
 		if test.got != test.want {
 			t.Errorf("%s: Halves = %+v, want %+v", name, test.got, test.want)
@@ -200,5 +209,20 @@ func TestFrameListsTellsACauseOnce(t *testing.T) {
 	want := "list sandboxes of lab: east, north: page 1: no page\nwest: page 2: no page"
 	if err == nil || err.Error() != want {
 		t.Errorf("List = %v, want %s", err, want)
+	}
+}
+
+// Probes that leave something behind are made freely at first, then less and less.
+func TestMayLeave(t *testing.T) {
+	for left, wait := range []time.Duration{0, 0, 0, 0, 0, 10 * time.Minute, 20 * time.Minute, 40 * time.Minute} {
+		if !wire.MayLeave(left, wait) {
+			t.Errorf("with %d left behind %s ago no further one may be, want it may", left, wait)
+		}
+		if wait > 0 && wire.MayLeave(left, wait-time.Nanosecond) {
+			t.Errorf("with %d left behind less than %s ago a further one may be, want it waits", left, wait)
+		}
+	}
+	if wire.MayLeave(wire.MostLeft, 1000*time.Hour) || wire.MayLeave(5, -time.Hour) {
+		t.Error("a further one may be left behind where there are enough, or before the last one was; want none")
 	}
 }

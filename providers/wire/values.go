@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -64,6 +65,7 @@ func (c *Client) Redact(text string) string { return c.spelled.Replace(text) }
 func spellings(secrets []string) *strings.Replacer {
 	const instead = "[token]"
 	var pairs []string
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may begin with another
 	for _, secret := range secrets {
 		if len(secret) < 6 {
 			continue

@@ -78,7 +78,7 @@ func end(which func(reconcile.Sandbox) bool) func(context.Context, Views) error 
 			return nil
 		})
 		for _, s := range found {
-			if _, stop := p.Terminate(ctx, reconcile.Sandbox{Ref: s.Ref}); stop != nil {
+			if _, stop := p.Terminate(ctx, reconcile.Sandbox{Ref: s.Ref, OddLink: true}); stop != nil {
 				return stop
 			}
 		}

@@ -13,9 +13,11 @@ import (
 func (g *Ledger) LastBegan(ctx context.Context, kind reconcile.PassKind) (began, now time.Time, err error) {
 	err = g.locked(ctx, func(at time.Time) error {
 		now = at
-		for _, p := range g.passes {
+		for i := len(g.passes) - 1; i >= 0; i-- {
+			p := &g.passes[i] // a copy of each would be most of a long simulated history's cost
 			if !p.EndedAt.IsZero() && (p.Kind == reconcile.Full || kind == reconcile.Quick) {
 				began = p.BeganAt
+				break
 			}
 		}
 		return nil
@@ -30,9 +32,10 @@ func (g *Ledger) LastBegan(ctx context.Context, kind reconcile.PassKind) (began,
 func (g *Ledger) LastRecorded(ctx context.Context) (int64, error) {
 	var id int64
 	err := g.locked(ctx, func(time.Time) error {
-		for _, p := range g.passes {
-			if !p.EndedAt.IsZero() {
-				id = max(id, p.ID)
+		for i := len(g.passes) - 1; i >= 0; i-- {
+			if p := &g.passes[i]; !p.EndedAt.IsZero() {
+				id = p.ID
+				break
 			}
 		}
 		return nil

@@ -22,7 +22,7 @@ import (
 // Options say how a cluster is started. The zero value is good for tests.
 type Options struct {
 	Binaries Binaries          // default: [Find]
-	Dir      string            // the directory below which the cluster's own is made; default /tmp
+	Dir      string            // the directory below which the cluster's own is made; default: in memory, or /tmp
 	TCP      bool              // also listen on a free port of 127.0.0.1; default: a unix socket only
 	Fsync    bool              // survive a crash of the machine; default: as fast as possible
 	Settings map[string]string // further server settings
@@ -70,7 +70,7 @@ func prepare(ctx context.Context, o Options) (*Cluster, error) {
 		}
 	}
 	if o.Dir == "" {
-		o.Dir = base()
+		o.Dir = base(o.Fsync)
 	}
 	c := &Cluster{options: o, port: 5432}
 	if o.TCP {
@@ -150,6 +150,7 @@ func (c *Cluster) arguments() []string {
 	}
 	if !c.options.Fsync {
 		settings["fsync"], settings["synchronous_commit"], settings["full_page_writes"] = "off", "off", "off"
+		settings["max_wal_size"] = "256MB" // it may be in memory
 	}
 	for name, value := range c.options.Settings {
 		settings[name] = value

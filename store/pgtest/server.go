@@ -51,7 +51,9 @@ func Start(tb TB) *Server {
 		shared.server = &Server{dsn: dsn}
 		return shared.server
 	}
-	sweep(base(), time.Now())
+	for _, durable := range []bool{false, true} {
+		sweep(base(durable), time.Now())
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cluster, err := Launch(ctx, Options{})

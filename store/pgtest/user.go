@@ -57,12 +57,3 @@ func reachable(dir string) error {
 	}
 	return nil
 }
-
-// base is where clusters live. A socket's path may have only about 100 bytes, and TMPDIR
-// is often longer or private, so /tmp is preferred.
-func base() string {
-	if info, err := os.Stat("/tmp"); err == nil && info.IsDir() {
-		return "/tmp"
-	}
-	return os.TempDir()
-}

@@ -232,6 +232,9 @@ function ran(got: Ran) {
 /** quote makes one word of a text for sh. */
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
+/** place makes one word of a path for a command, which must not read it as an option. */
+const place = (path: string) => quote(path.startsWith("/") ? path : `./${path}`);
+
 async function exec(env: Env, found: Row, request: Request): Promise<Response> {
   const wish = (await request.json().catch(() => null)) as { command?: unknown; timeout_ms?: unknown } | null;
   const command = wish?.command;
@@ -248,7 +251,7 @@ const kinds: Record<string, string> = { f: "file", d: "dir", l: "symlink" };
 async function files(env: Env, found: Row, request: Request): Promise<Response> {
   const path = new URL(request.url).searchParams.get("path");
   if (!path) throw new Refusal(400, "invalid_request", "path is needed");
-  const find = `find ${quote(path)} -maxdepth 1 -mindepth 1 -printf '%y\\t%s\\t%f\\n' | head -n 1000; test -e ${quote(path)}`;
+  const find = `find ${place(path)} -maxdepth 1 -mindepth 1 -printf '%y\\t%s\\t%f\\n' | head -n 1000; test -e ${place(path)}`;
   const got = ran((await sandbox(env, found.id).execQuietly(find, 10_000)) as Ran);
   if (got.exitCode !== 0) throw new Refusal(404, "no_such_path", got.stderr.trim().slice(0, 200) || "no such path");
   const entries = got.stdout.split("\n").filter((line) => line.includes("\t")).map((line) => {
@@ -261,7 +264,7 @@ async function files(env: Env, found: Row, request: Request): Promise<Response> 
 async function logs(env: Env, found: Row, request: Request): Promise<Response> {
   const tail = Number(new URL(request.url).searchParams.get("tail") ?? 200);
   const lines = Number.isInteger(tail) && tail > 0 ? Math.min(tail, 1000) : 200;
-  const read = `tail -n ${lines} ${quote(env.LOG_FILE ?? "/workspace/agent.log")} 2>/dev/null || true`;
+  const read = `tail -n ${lines} ${place(env.LOG_FILE ?? "/workspace/agent.log")} 2>/dev/null || true`;
   const got = ran((await sandbox(env, found.id).execQuietly(read, 10_000)) as Ran);
   return new Response(got.stdout.slice(-most), { headers: { "Content-Type": "text/plain; charset=utf-8" } });
 }

@@ -1,6 +1,6 @@
 // What sandkeeper relies on, in the real Workers runtime.
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -106,6 +106,20 @@ test("files are those of the container", async () => {
   assert.deepEqual([got.status, got.body.entries], [200, [{ name: "a file", type: "file", size: 4 }]]);
   const none = await w.call("GET", "/files/files?path=/nowhere");
   assert.deepEqual([none.status, none.body.code], [404, "no_such_path"]);
+});
+
+test("a path that looks like an option is a path", async () => {
+  const { actor_id } = await w.make("dashes");
+  const folder = w.engine.folder(actor_id);
+  for (const name of ["-delete", "!", "("]) {
+    mkdirSync(join(folder, name));
+    writeFileSync(join(folder, name, "kept"), "four");
+    const got = await w.call("GET", `/dashes/files?path=${encodeURIComponent(name)}`);
+    assert.deepEqual([got.status, got.body.entries], [200, [{ name: "kept", type: "file", size: 4 }]], name);
+  }
+  const none = await w.call("GET", "/dashes/files?path=-false");
+  assert.deepEqual([none.status, none.body.code], [404, "no_such_path"]);
+  assert.ok(existsSync(join(folder, "-delete", "kept")), "a listing deleted what it was to list");
 });
 
 test("logs are the end of the agent's log, and resources are measured", async () => {

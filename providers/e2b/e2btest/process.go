@@ -88,7 +88,8 @@ func (q *request) stream() {
 
 func (q *request) ran(in command, r simulated.Result) {
 	if r.Exit < 0 { // no process came into being
-		q.broke("invalid_argument", fmt.Sprintf("error starting process '%s': %s", in.Process.Cmd, r.Output))
+		q.broke("invalid_argument", fmt.Sprintf(
+			"error starting process '%s': fork/exec %[1]s: resource temporarily unavailable", in.Process.Cmd))
 		return
 	}
 	q.happened("start", object{"pid": 1204})

@@ -28,6 +28,7 @@ type Options struct {
 	TaskLabel  string            // a listing by this label is journaled, and struck by faults, as a find
 	NoAgents   bool              // agent-sandbox is not installed
 	NoMetrics  bool              // metrics-server is not installed
+	NoReviews  bool              // questions about rights are not served
 	NoSockets  bool              // exec speaks SPDY only, as servers before 1.30 do
 	Denied     []string          // "verb plural/subresource" that the credential is not allowed
 	Pullers    map[string]string // labels of a Pod that uses each template of the world as its image
@@ -102,8 +103,10 @@ func (s *Server) routes() {
 		s.handle("GET "+extensions+"sandboxtemplates/{name}", always(simulated.Snapshot), s.template)
 		s.handle("GET "+extensions+"sandboxwarmpools/{name}", always(simulated.Snapshot), s.pool)
 	}
-	s.handle("POST /apis/authentication.k8s.io/v1/selfsubjectreviews", always(simulated.AccountOf), s.whoAmI)
-	s.handle("POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews", always(simulated.AccountOf), s.mayI)
+	if !s.o.NoReviews {
+		s.handle("POST /apis/authentication.k8s.io/v1/selfsubjectreviews", always(simulated.AccountOf), s.whoAmI)
+		s.handle("POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews", always(simulated.AccountOf), s.mayI)
+	}
 	s.mux.HandleFunc("/", s.elsewhere)
 }
 
