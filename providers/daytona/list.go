@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"strconv"
 
@@ -25,10 +24,7 @@ func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) err
 
 // Find asks for the sandboxes whose link label names the task.
 func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, error) {
-	want := map[string]string{}
-	maps.Copy(want, p.entry.Owns.Labels)
-	want[p.entry.Link.TaskLabel] = task
-	return p.frame.Find(ctx, task, p.pages(want))
+	return p.frame.Find(ctx, task, p.pages(p.entry.LabelsOf(task)))
 }
 
 // Named asks for a sandbox by name, which the vendor takes where ids go, or by the label that

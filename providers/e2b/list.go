@@ -26,10 +26,7 @@ func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) err
 
 // Find asks for the sandboxes whose link label names the task.
 func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, error) {
-	want := map[string]string{}
-	maps.Copy(want, p.entry.Owns.Labels)
-	want[p.entry.Link.TaskLabel] = task
-	return p.frame.Find(ctx, task, p.trusted(want))
+	return p.frame.Find(ctx, task, p.trusted(p.entry.LabelsOf(task)))
 }
 
 // Named asks for the sandbox whose label rows hold: there are no names.
