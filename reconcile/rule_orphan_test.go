@@ -55,6 +55,12 @@ func TestOrphan(t *testing.T) {
 		"a former sandbox of its name was a live task's, where names do not last": {
 			seen + "box daytona/s1 running name=k0; knew box daytona/s0 stopped name=k0 task=t2 gone=1h; " +
 				"task t2 running started=1h", "due", ""},
+		"a former sandbox of its name, that a look shows, is a live row's": {
+			"provider daytona id=yes label=no named=yes; " + seen + "box daytona/s1 running key=s1 name=k0 lasting=yes; " +
+				"task t2 running started=9h ev.heartbeat=5s sandbox=s0; look daytona/s0 ended name=k0", "healthy", ""},
+		"somebody lives without a sandbox, and has none here": {
+			"provider daytona id=yes label=no named=yes; " + seen + "box daytona/s1 running key=s1 name=k0 lasting=yes; " +
+				"task t2 running started=9h ev.heartbeat=5s sandbox=s0; look daytona/s0 gone", "due", ""},
 		"somebody lives without a sandbox, for longer than this one": {
 			seen + "box daytona/s1 running lasting=yes; task t2 running started=9h ev.heartbeat=5s; find t2 none", "held",
 			"unmatched pair: task t2"},

@@ -24,7 +24,10 @@ func sandboxMissing(v *view, s *Subject) answer {
 	}
 	//guard:missing-alive P14 a task whose worker speaks would be failed as without a sandbox
 	if age, alive := v.alive(t); alive {
-		return answer{kept: fmt.Sprintf("no sandbox was found, but the worker gave a life sign %s ago", short(age))}
+		heir := v.heirs != nil && v.canLook(t)
+		kept := fmt.Sprintf("no sandbox was found, but the worker gave a life sign %s ago", short(age))
+		//guard:missing-heir harm `heir => false` who goes on in a new machine of a name would be ended as nobody's
+		return answer{look: heir, kept: kept}
 	}
 	grace := v.threshold("sandbox-missing", s)
 	//guard:missing-grace P3 a task would be failed between its start and its sandbox

@@ -18,6 +18,9 @@ func TestSandboxMissing(t *testing.T) {
 			"finding sandbox-missing task:t1 first=1h last=-5s sighted=-5s sightings=1; " + ran + "find t1 none", "seen", ""},
 		"a life sign inside the limit": {
 			seen + "task t1 running started=1h ev.heartbeat=90s; find t1 none", "kept", "gave a life sign 1m30s ago"},
+		"a life sign, and names of sandboxes last": {
+			"provider daytona id=yes label=no named=yes; " + seen + "task t1 running started=1h ev.heartbeat=90s sandbox=s0; " +
+				"row t9 completed; box daytona/s9 running task=t9 lasting=yes", "look", "gave a life sign"},
 		"a life sign a second older": {
 			seen + "task t1 running started=1h ev.heartbeat=91s; find t1 none", "due", ""},
 		"a life sign from the future": {

@@ -225,6 +225,28 @@ func (m *Memory) heirs() map[Ref]string {
 	return out
 }
 
+// heirs are those of the memory, and those that direct looks at what rows hold tell of.
+func (s *Snapshot) heirs() map[Ref]string {
+	out, rows := s.Memory.heirs(), map[string]string{}
+	for i := range s.Tasks {
+		rows[s.Tasks[i].Sandbox] = s.Tasks[i].ID
+	}
+	tell := func(task string, sb *Sandbox) {
+		if at := (Ref{sb.Provider, sb.Name}); task != "" && sb.Name != "" && s.Memory.prefers(task, out[at]) {
+			out[at] = task
+		}
+	}
+	for ref, look := range s.Looks {
+		tell(rows[ref.ID], &look.Sandbox)
+	}
+	for task, find := range s.Finds {
+		for i := range find.Sandboxes {
+			tell(task, &find.Sandboxes[i])
+		}
+	}
+	return out
+}
+
 // prefers reports whether the first of two tasks comes before the other: it lives, or its id is
 // smaller, so that the order of a map decides nothing.
 func (m *Memory) prefers(task, other string) bool {

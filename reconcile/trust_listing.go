@@ -63,6 +63,8 @@ func (v *view) distrustListing(provider string, seen ListingSeen) string {
 				len(missing), before, ref.ID, look.Error)
 		//guard:listing-reused live a listing would never be believed again for an id that somebody else has by now
 		case v.reusedID(ref, &look): // the one that is lost is gone
+		//guard:listing-disowned live a listing would never be believed again for one that is not ours any more
+		case !v.trustedBefore(provider) && v.disowned(&look): // providers list by labels
 		//guard:listing-lied harm a listing that lost the living would be believed
 		case !look.Gone && look.Sandbox.State.Exists():
 			return fmt.Sprintf("the listing lost %d of %d sandboxes, but %s, got by id, is %s",
@@ -70,6 +72,17 @@ func (v *view) distrustListing(provider string, seen ListingSeen) string {
 		}
 	}
 	return ""
+}
+
+// disowned reports whether a look shows a sandbox that is not ours any more.
+func (v *view) disowned(look *Look) bool {
+	return !look.Gone && !look.Sandbox.Owned && !v.p.Providers[look.Sandbox.Provider].Referenced
+}
+
+// trustedBefore reports whether the last pass believed the provider's listing.
+func (v *view) trustedBefore(provider string) bool {
+	seen, known := v.s.Memory.Sources[listingOf(provider)]
+	return !known || seen.Trusted
 }
 
 // reusedID reports whether a look found another sandbox under the id than the ledger knew.

@@ -150,12 +150,20 @@ func (v *view) shield(b Box, lonely []*Subject) []*Subject {
 			continue
 		}
 		age, _ := v.stateAge(s)
-		//guard:pair-lasting harm `-!b.Lasting` who goes on in a new machine, long after its task began, would be ended
-		if apart := (age - v.born(b)).Abs(); !b.Lasting && apart > 10*time.Minute {
+		lasting := b.Lasting && !v.nowhere(b.Provider, s.Task)
+		//guard:pair-lasting harm `-!lasting` who goes on in a new machine, long after its task began, would be ended
+		if apart := (age - v.born(b)).Abs(); !lasting && apart > 10*time.Minute {
 			continue
 		}
 		v.pairs[b.Ref] = s.Task.ID
 		return append(lonely[:i:i], lonely[i+1:]...)
 	}
 	return lonely
+}
+
+// nowhere reports whether a direct look found nothing at the provider of what the row holds.
+func (v *view) nowhere(provider string, t *Task) bool {
+	find, asked := v.s.Finds[t.ID]
+	return v.s.Looks[Ref{provider, t.Sandbox}].Gone ||
+		asked && find.Error == "" && v.p.Providers[provider].byKey(t) && len(find.Sandboxes) == 0
 }

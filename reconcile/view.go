@@ -51,7 +51,7 @@ func newView(s *Snapshot, p *Policy) *view {
 	sortSandboxes(s)
 	for i := range s.Sandboxes {
 		if s.Sandboxes[i].Lasting {
-			v.heirs = s.Memory.heirs()
+			v.heirs = s.heirs()
 			break
 		}
 	}

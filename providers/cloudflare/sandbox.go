@@ -16,6 +16,9 @@ import (
 func (p *Provider) Get(ctx context.Context, id string) (reconcile.Sandbox, error) {
 	return p.frame.Get(ctx, id, func(ctx context.Context, id string) (reconcile.Sandbox, error) {
 		s, _, err := p.look(ctx, id)
+		if errors.Is(err, wire.ErrAnother) { // it is there, and nobody is to be told that it is gone
+			err = fmt.Errorf("its container is that of the record %s", wire.Clip(s.ID, 80))
+		}
 		return s, err
 	})
 }

@@ -127,8 +127,8 @@ func (t *Town) lingering(k *task, r *row, b *box) string {
 	switch {
 	case k.box != b, b.state == reconcile.SandboxFailed, !b.broken.IsZero():
 		return "" // of an earlier attempt, or nothing works in it any more
-	case t.table.now().Before(r.KeepAliveUntil):
-		return "it is kept alive for its user"
+	case t.table.now().Before(r.KeepAliveUntil) && (r.Sandbox == b.ref.ID || t.clouds[b.ref.Provider].byLabel):
+		return "it is kept alive for its user" // a row that lost it with its failure keeps nothing
 	case r.Error != "" && markIn(r.Error) != "":
 		return "" // we ended the task, and its sandbox with it
 	case used < t.after("finished-lingering") && !k.restored: // a backup does not know what was done since
