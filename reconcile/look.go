@@ -25,7 +25,7 @@ func (k *Keeper) lookMissing(ctx context.Context, s *Snapshot) {
 		if seen, ok := s.Listings[name]; !ok || seen.Error != "" || !seen.Complete {
 			continue
 		}
-		missing, before := missingFrom(s, name)
+		missing, before, _ := missingFrom(s, name)
 		if len(missing)*2 > before {
 			refs = append(refs, missing[:min(shrinkLooks, len(missing))]...)
 			continue

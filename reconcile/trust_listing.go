@@ -43,7 +43,7 @@ func (v *view) distrustListing(provider string, seen ListingSeen) string {
 	if !seen.Complete {
 		return "the listing is not complete: " + strings.Join(seen.Missing, ", ") + " not read"
 	}
-	missing, before := missingFrom(v.s, provider)
+	missing, before, whole := missingFrom(v.s, provider)
 	if len(missing)*2 <= before {
 		return ""
 	}
@@ -64,7 +64,7 @@ func (v *view) distrustListing(provider string, seen ListingSeen) string {
 		//guard:listing-reused live a listing would never be believed again for an id that somebody else has by now
 		case v.reusedID(ref, &look): // the one that is lost is gone
 		//guard:listing-disowned live a listing would never be believed again for one that is not ours any more
-		case !v.trustedBefore(provider) && v.disowned(&look): // providers list by labels
+		case len(missing)*2 <= whole && v.disowned(&look): // providers list by labels
 		//guard:listing-lied harm a listing that lost the living would be believed
 		case !look.Gone && look.Sandbox.State.Exists():
 			return fmt.Sprintf("the listing lost %d of %d sandboxes, but %s, got by id, is %s",
@@ -79,12 +79,6 @@ func (v *view) disowned(look *Look) bool {
 	return !look.Gone && !look.Sandbox.Owned && !v.p.Providers[look.Sandbox.Provider].Referenced
 }
 
-// trustedBefore reports whether the last pass believed the provider's listing.
-func (v *view) trustedBefore(provider string) bool {
-	seen, known := v.s.Memory.Sources[listingOf(provider)]
-	return !known || seen.Trusted
-}
-
 // reusedID reports whether a look found another sandbox under the id than the ledger knew.
 func (v *view) reusedID(ref Ref, look *Look) bool {
 	seen := v.s.Memory.Sandboxes[ref]
@@ -95,8 +89,9 @@ func (v *view) reusedID(ref Ref, look *Look) bool {
 // id, and how large the inventory was. What we ended ourselves does not count. What was
 // looked at by id and not listed is missing, wherever the look found it: it
 // joins the sandboxes of the pass, and the listing lost it all the same. While a listing is not
-// trusted, what it shows for the first time does not make up for what it lost.
-func missingFrom(s *Snapshot, provider string) (missing []Ref, before int) {
+// trusted, what it shows for the first time does not make up for what it lost; whole counts that
+// too.
+func missingFrom(s *Snapshot, provider string) (missing []Ref, before, whole int) {
 	lost, known := s.Memory.Sources[listingOf(provider)]
 	lost.Trusted = lost.Trusted || !known
 	ending := map[Ref]bool{}
@@ -110,6 +105,7 @@ func missingFrom(s *Snapshot, provider string) (missing []Ref, before int) {
 		if ref.Provider != provider || !seen.GoneAt.IsZero() || ending[ref] {
 			continue
 		}
+		whole++
 		//guard:listing-diluted harm who shows others in the place of what it lost would be believed
 		if fresh := !seen.FirstSeen.Before(lost.Since) && !seen.FirstSeen.After(s.Memory.Now); fresh && !lost.Trusted {
 			continue
@@ -121,7 +117,7 @@ func missingFrom(s *Snapshot, provider string) (missing []Ref, before int) {
 		}
 	}
 	sortRefs(missing)
-	return missing, before
+	return missing, before, whole
 }
 
 // assessEmptyListings: a listing without a single sandbox of ours, while a worker shows

@@ -52,8 +52,9 @@ func TestListingTrust(t *testing.T) {
 				"box daytona/n{1..4} running; look daytona/s1 running", "", ""},
 		"it was relabelled by its owner": {
 			"knew box daytona/s1 running; look daytona/s1 running owned=no", "listing:daytona", "lost 1 of 1"},
-		"it was relabelled by its owner, and that was seen before": {
-			"source listing:daytona untrusted since=5m; knew box daytona/s1 running; look daytona/s1 running owned=no", "", ""},
+		"it was relabelled by its owner, and another one came since": {
+			"source listing:daytona untrusted since=5m; knew box daytona/s1 running; look daytona/s1 running owned=no; " +
+				"knew box daytona/n1 running first=4m; box daytona/n1 running", "", ""},
 		"more than half is gone, and others have their ids": {
 			"knew box daytona/s{1..4} running created=9h; " + less + "look daytona/s{1..3} running created=1h", "", ""},
 		"more than half is gone, not looked": {
