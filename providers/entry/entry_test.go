@@ -47,20 +47,21 @@ func TestMark(t *testing.T) {
 		link entry.Link
 		task string
 		key  string
+		also string
 	}{
-		"no link":                {entry.Link{}, "", ""},
-		"by a label of the task": {entry.Link{TaskLabel: "task_id"}, "t1", ""},
-		"by id":                  {entry.Link{Sandbox: "id"}, "", "sb-1"},
-		"by name":                {entry.Link{Sandbox: "name"}, "", "x-1"},
-		"by another label":       {entry.Link{Sandbox: "label:session"}, "", "s9"},
-		"both ways":              {entry.Link{TaskLabel: "task_id", Sandbox: "id"}, "t1", "sb-1"},
-		"a label that is absent": {entry.Link{TaskLabel: "x", Sandbox: "label:y"}, "", ""},
+		"no link":                {entry.Link{}, "", "", ""},
+		"by a label of the task": {entry.Link{TaskLabel: "task_id"}, "t1", "", ""},
+		"by id":                  {entry.Link{Sandbox: "id"}, "", "sb-1", ""},
+		"by name":                {entry.Link{Sandbox: "name"}, "", "x-1", "sb-1"},
+		"by another label":       {entry.Link{Sandbox: "label:session"}, "", "s9", "sb-1"},
+		"both ways":              {entry.Link{TaskLabel: "task_id", Sandbox: "id"}, "t1", "sb-1", ""},
+		"a label that is absent": {entry.Link{TaskLabel: "x", Sandbox: "label:y"}, "", "", "sb-1"},
 	} {
 		s := reconcile.Sandbox{Ref: reconcile.Ref{ID: "sb-1"}, Name: "x-1",
 			Labels: map[string]string{"task_id": "t1", "session": "s9"}}
 		entry.Entry{Name: "lab", Link: test.link, Owns: entry.Owns{NamePrefix: "x-"}}.Mark(&s)
-		if s.Task != test.task || s.SandboxKey != test.key || s.Provider != "lab" || !s.Owned {
-			t.Errorf("%s: Mark = %+v, want task %q and key %q", name, s, test.task, test.key)
+		if s.Task != test.task || s.SandboxKey != test.key || s.AlsoKey != test.also || s.Provider != "lab" || !s.Owned {
+			t.Errorf("%s: Mark = %+v, want task %q and key %q, or %q", name, s, test.task, test.key, test.also)
 		}
 	}
 }

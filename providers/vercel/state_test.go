@@ -125,20 +125,21 @@ func TestAgeOfWhatRests(t *testing.T) {
 // now.
 func TestKeys(t *testing.T) {
 	const former, present = "sbx_4Zp0000000000000000000000000", "sbx_9Qx0000000000000000000000000"
-	for name, test := range map[string]struct{ link, name, want string }{
-		"rows hold names":                           {"name", "task-1", "task-1"},
-		"rows hold names, of before sessions":       {"name", former, former},
-		"rows hold ids":                             {"id", "task-1", present},
-		"rows hold ids of before sessions":          {"id", former, former},
-		"rows hold ids, and it was never resumed":   {"id", present, present},
-		"rows hold a tag":                           {"label:key", "task-1", "k"},
-		"rows hold nothing":                         {"", "task-1", ""},
-		"rows hold nothing, a name that is no name": {"", former, ""},
+	for name, test := range map[string]struct{ link, name, want, also string }{
+		"rows hold names":                           {"name", "task-1", "task-1", present},
+		"rows hold names, of before sessions":       {"name", former, former, present},
+		"rows hold ids":                             {"id", "task-1", present, "task-1"},
+		"rows hold ids of before sessions":          {"id", former, former, present},
+		"rows hold ids, and it was never resumed":   {"id", present, present, present},
+		"rows hold a tag":                           {"label:key", "task-1", "k", present},
+		"rows hold nothing":                         {"", "task-1", "", ""},
+		"rows hold nothing, a name that is no name": {"", former, "", ""},
 	} {
 		p := &Provider{entry: entry.Entry{Link: entry.Link{Sandbox: test.link}}}
 		got := p.sandbox(&record{Name: test.name, Session: present, Tags: map[string]string{"key": "k"}}, noon)
-		if got.SandboxKey != test.want || got.ID != present {
-			t.Errorf("%s: key %q of %s, want %q", name, got.SandboxKey, got.ID, test.want)
+		if got.SandboxKey != test.want || got.AlsoKey != test.also || got.ID != present || !got.Lasting {
+			t.Errorf("%s: key %q or %q of %s, lasting %t; want %q or %q, lasting", name, got.SandboxKey, got.AlsoKey, got.ID,
+				got.Lasting, test.want, test.also)
 		}
 	}
 }
