@@ -117,17 +117,13 @@ func (t *Task) goesOn(a *Action, key string) string {
 	return fmt.Sprintf("task %s is %s after the quarantine: it may go on in it", clip(t.ID, 60), clip(t.Status, 60))
 }
 
-// keyFor is how the task's row would name a sandbox: as it does, if it does.
+// keyFor is how the task's row would name a sandbox: as it does, if it does; "" when that is not
+// known.
 func (v *view) keyFor(b *Box, t *Task) string {
-	if t != nil && b.calledBy(t.Sandbox) {
+	switch {
+	case t != nil && b.calledBy(t.Sandbox):
 		return t.Sandbox
-	}
-	return v.keyOf(b)
-}
-
-// keyOf is how rows name a sandbox, "" when that is not known.
-func (v *view) keyOf(b *Box) string {
-	if b.SandboxKey == "" && v.p.Providers[b.Provider].SandboxIsID {
+	case b.SandboxKey == "" && v.p.Providers[b.Provider].SandboxIsID:
 		return b.ID
 	}
 	return b.SandboxKey

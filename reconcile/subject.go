@@ -205,57 +205,6 @@ func (v *view) heldElsewhere(value, provider string) bool {
 	return at >= 0 && v.elsewhere(&v.s.Tasks[at], provider)
 }
 
-// heir is the task whose sandbox had this one's name before.
-func (v *view) heir(b *Box) string {
-	if v.heirs == nil { // a look at one thing
-		return v.s.Memory.heirs()[Ref{b.Provider, b.Name}]
-	}
-	return v.heirs[Ref{b.Provider, b.Name}]
-}
-
-// heirs are the tasks whose sandboxes the ledger saw under a name, by provider and name: a live
-// one where there are several. Where names last, a later sandbox of the name is theirs too.
-func (m *Memory) heirs() map[Ref]string {
-	out := map[Ref]string{}
-	for ref, seen := range m.Sandboxes {
-		if at := (Ref{ref.Provider, seen.Name}); seen.Task != "" && seen.Name != "" && m.prefers(seen.Task, out[at]) {
-			out[at] = seen.Task
-		}
-	}
-	return out
-}
-
-// heirs are those of the memory, and those that direct looks at what rows hold tell of.
-func (s *Snapshot) heirs() map[Ref]string {
-	out, rows := s.Memory.heirs(), map[string]string{}
-	for i := range s.Tasks {
-		rows[s.Tasks[i].Sandbox] = s.Tasks[i].ID
-	}
-	tell := func(task string, sb *Sandbox) {
-		if at := (Ref{sb.Provider, sb.Name}); task != "" && sb.Name != "" && s.Memory.prefers(task, out[at]) {
-			out[at] = task
-		}
-	}
-	for ref, look := range s.Looks {
-		tell(rows[ref.ID], &look.Sandbox)
-	}
-	for task, find := range s.Finds {
-		for i := range find.Sandboxes {
-			tell(task, &find.Sandboxes[i])
-		}
-	}
-	return out
-}
-
-// prefers reports whether the first of two tasks comes before the other: it lives, or its id is
-// smaller, so that the order of a map decides nothing.
-func (m *Memory) prefers(task, other string) bool {
-	if live := m.Tasks[task].Live; other != "" && live != m.Tasks[other].Live {
-		return live
-	}
-	return other == "" || task < other
-}
-
 // looseSubjects are the sandboxes without a live task. Those of one ended task make one
 // subject.
 func (v *view) looseSubjects(loose []Box) []Subject {

@@ -27,7 +27,7 @@ type view struct {
 	beats    bool          // some live task has sent a heartbeat
 	pairs    map[Ref]string
 	unproven map[string]bool // tasks that fell silent together and were not probed since
-	heirs    map[Ref]string  // tasks by the names of their former sandboxes; nil: see heir
+	heirs    heirs           // nil where names do not last, and in a look at one thing
 	ending   map[Ref]bool    // sandboxes with an open terminate
 	asked    map[Ref]*Action // of these, the ones that the provider accepted
 

@@ -56,7 +56,7 @@ var Abilities = wire.Abilities{
 		reconcile.SandboxFailed},
 	Refuses: true, Busy: true,
 	Suspends: "pause: a checkpoint is kept, until the sandbox's paused time-out",
-	Exec:     true, Files: true, ProbeIsActivity: true, ProbeTwice: true, Litter: mostLeft,
+	Exec:     true, Files: true, ProbeIsActivity: true, ProbeTwice: true, Litter: wire.MostLeft,
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateMissing},
 }
 

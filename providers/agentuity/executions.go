@@ -18,20 +18,14 @@ import (
 // was asked for, by the provider's clock.
 const mark = "sandkeeper-probe-"
 
-// What probes may leave behind. A command that is answered by 500 may stay queued for ever,
-// so that a sandbox in which some of ours are queued is asked less and less, and at last not
-// at all.
 const (
-	mostLeft  = 8                // queued executions of probes in one sandbox
-	freely    = 5                // so many before probes become rare
-	rare      = 10 * time.Minute // since the newest that is queued; doubled by each further one
-	longSince = time.Hour        // a queued one of long ago, by more than two probes, says nothing of now
+	longSince = time.Hour // a queued one of long ago, by more than two probes, says nothing of now
 	retry     = 200 * time.Millisecond
 	forever   = 24 * time.Hour // how long a job may run in a sandbox that names no time-out of executions
 )
 
 // An execution is one command that a sandbox was asked to run. The vendor does not say since
-// when one is queued; should it ever, that is believed.
+// when one is queued.
 type execution struct {
 	ID        string     `json:"executionId"`
 	Status    string     `json:"status"`
@@ -113,10 +107,10 @@ func newestFirst(all []execution) []execution {
 	return all
 }
 
-// room reports whether one more command may be left behind.
+// room reports whether one more command may be left behind: one that is answered by 500 may stay
+// queued for ever.
 func (q queue) room() bool {
-	n := len(q.left)
-	return n < freely || n < mostLeft && q.at.Sub(q.left[0]) >= rare<<(n-freely)
+	return len(q.left) == 0 || wire.MayLeave(len(q.left), q.at.Sub(q.left[0]))
 }
 
 // fails reports whether an earlier probe failed lately, and nothing worked since.

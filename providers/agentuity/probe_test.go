@@ -13,6 +13,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers/agentuity/agentuitytest"
 	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/providers/wire/wiretest"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -340,8 +341,8 @@ func TestProbesOfOneThatBreaks(t *testing.T) {
 		clock.Advance(3 * time.Hour)
 		p.Probe(t.Context(), s, both)
 	}
-	if b, _ := world.Sandbox(id); len(b.Queued) != mostLeft {
-		t.Errorf("%d are left at last, want %d", len(b.Queued), mostLeft)
+	if b, _ := world.Sandbox(id); len(b.Queued) != wire.MostLeft {
+		t.Errorf("%d are left at last, want %d", len(b.Queued), wire.MostLeft)
 	}
 }
 

@@ -175,7 +175,7 @@ func (f *Frame) redact(text string) string {
 }
 
 // Template reads a template by name. One that is certainly not there is missing, which is no
-// error. What says of its kind how the vendor calls it: "snapshot".
+// error. The kind is the vendor's word for a template: "snapshot".
 func (f *Frame) Template(ctx context.Context, kind, name string,
 	read func(ctx context.Context, name string) (reconcile.Template, Answer, error),
 ) (reconcile.Template, error) {

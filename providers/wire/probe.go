@@ -49,7 +49,7 @@ func (f *Frame) probe(ctx context.Context, s reconcile.Sandbox, policy reconcile
 		return Unclear(err.Error())
 	}
 	if _, busy := f.probing.LoadOrStore(s.ID, true); busy {
-		return Half{Outcome: reconcile.NotAllowed, Said: "another probe of it is under way"}
+		return Barred("another probe of it is under way")
 	}
 	defer f.probing.Delete(s.ID)
 	return probe(ctx)
@@ -143,7 +143,7 @@ func Merge(halves ...Half) Half {
 			return Half{Outcome: outcome, Said: strings.Join(said, "; ")}
 		}
 	}
-	return Half{Outcome: reconcile.NotAllowed, Said: "no probe is configured"} // unreachable unless all halves are skipped
+	return Barred("no probe is configured") // unreachable unless all halves are skipped
 }
 
 // Silent judges a call into a sandbox that got no answer. Only a request that was handed
@@ -161,7 +161,7 @@ func Silent(err error, timeout time.Duration) Half {
 func Ran(exit int, output string) Half {
 	if exit < 0 {
 		said := strings.TrimSuffix(fmt.Sprintf("exit %d: %s", exit, Clip(output, 100)), ": ")
-		return Half{Outcome: reconcile.CannotStart, Said: said}
+		return Failed(said)
 	}
 	return Half{Outcome: reconcile.Answered, Said: fmt.Sprintf("exit %d", exit)}
 }

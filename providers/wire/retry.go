@@ -72,7 +72,8 @@ func (c *Client) pause(try int, a Answer) time.Duration {
 const conflictPatience = 3 * time.Second
 
 // Ask is [Client.Once], then [Client.Decode] into v; nil: the answer only has to be one of the
-// API, or none at all in a 204. It is for what somebody waits for, and for changes of which even a "busy" is news.
+// API, or none at all in a 204. It is for what somebody waits for, and for changes of which even
+// a "busy" is news.
 func (c *Client) Ask(ctx context.Context, k Call, v any) (Answer, error) {
 	k.Method = first(k.Method, http.MethodGet)
 	a, err := c.Once(ctx, k)
