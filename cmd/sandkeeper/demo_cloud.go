@@ -55,10 +55,6 @@ func (c *daytonaCloud) stop(ctx context.Context, id string) error {
 	return c.call(ctx, http.MethodPost, "/sandbox/"+id+"/stop", nil, nil)
 }
 
-func (c *daytonaCloud) start(ctx context.Context, id string) error {
-	return c.call(ctx, http.MethodPost, "/sandbox/"+id+"/start", nil, nil)
-}
-
 func (c *daytonaCloud) activate(ctx context.Context, snapshot string) error {
 	return c.call(ctx, http.MethodPost, "/snapshots/"+snapshot+"/activate", nil, nil)
 }

@@ -17,7 +17,7 @@ const (
 	incidentStopped  incident = "stops that the provider ignores"
 	incidentLeftover incident = "sandboxes left behind by finished tasks"
 	incidentRestored incident = "one of them quarantined and restored"
-	incidentResumed  incident = "resumed sandboxes say started and do not work"
+	incidentMoved    incident = "moved sandboxes say started and do not work"
 	incidentHerd     incident = "40 sandboxes at once, held by the breaker"
 	incidentKilled   incident = "ignored stops while a replica is killed"
 
@@ -27,7 +27,7 @@ const (
 
 var incidents = []incident{
 	incidentOrphan, incidentSnapshot, incidentVanished, incidentSilent, incidentStopped, incidentLeftover,
-	incidentRestored, incidentResumed, incidentHerd, incidentKilled, incidentOutage, incidentElsewhere,
+	incidentRestored, incidentMoved, incidentHerd, incidentKilled, incidentOutage, incidentElsewhere,
 }
 
 // at is a time of the story.
@@ -83,8 +83,8 @@ func (c *script) noon() []scene {
 				"that brings them back, and ended a minute later.",
 			act: c.ignoreStop},
 		{at: at(4, 18), kind: broke, title: "4 tasks finish, and their sandboxes are forgotten", act: c.forget},
-		{at: at(4, 21), kind: broke, act: c.resume,
-			title: "3 sandboxes are resumed and say started: exec hangs, exec answers 502, files answer 404"},
+		{at: at(4, 21), kind: broke, act: c.move,
+			title: "3 sandboxes move to another machine and say started: exec hangs, exec answers 502, files answer 404"},
 		{at: at(5, 0), kind: person, title: "the operator wants one of the quarantined sandboxes back",
 			act: c.restore, until: c.asleep},
 		{at: at(5, 10), kind: broke, until: c.awake, title: "a script in a loop creates 40 sandboxes that no task knows",

@@ -172,7 +172,7 @@ func (c *script) age(ctx context.Context) error {
 	c.aged += len(fresh)
 	ids := []string{}
 	for _, v := range fresh {
-		if v.incident == incidentResumed {
+		if v.incident == incidentMoved {
 			continue // its probes are what convicts it, not its silence
 		}
 		if v.task != "" {
