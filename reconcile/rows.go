@@ -143,19 +143,21 @@ func (k *Keeper) own(s *Snapshot) {
 	if !k.anyReferenced() {
 		return
 	}
-	referenced := map[string]bool{}
-	for _, t := range s.Tasks {
-		referenced[t.Sandbox] = true
-		referenced["task:"+t.ID] = true
+	rows := map[string][]*Task{}
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		rows[t.Sandbox] = append(rows[t.Sandbox], t)
+		rows["task:"+t.ID] = append(rows["task:"+t.ID], t)
 	}
 	owned := s.Sandboxes[:0]
 	for _, sb := range s.Sandboxes {
 		if !sb.Owned && k.Policy.Providers[sb.Provider].Referenced {
 			_, row := s.Rows[sb.Task]
-			_, named := s.named(&sb)
+			named, ok := s.named(&sb)
 			known := s.Memory.Sandboxes[sb.Ref].Task != ""
-			sb.Owned = row && sb.Task != "" || named || known || sb.Task != "" && referenced["task:"+sb.Task] ||
-				slices.ContainsFunc(sb.keys(), func(key string) bool { return referenced[key] })
+			means := func(t *Task) bool { return k.at(t, sb.Provider) }
+			sb.Owned = sb.Task != "" && (row || len(rows["task:"+sb.Task]) > 0) || ok && means(&named) || known ||
+				slices.ContainsFunc(sb.keys(), func(key string) bool { return slices.ContainsFunc(rows[key], means) })
 		}
 		//guard:referenced-owned P1 `= true` where a row makes a sandbox ours, all others would be as well
 		if sb.Owned {
@@ -168,6 +170,13 @@ func (k *Keeper) own(s *Snapshot) {
 		s.Listings[sb.Provider] = seen
 	}
 	s.Sandboxes = owned
+}
+
+// at reports whether what the row names may be at the provider: it says so, or says nothing of one of ours.
+func (k *Keeper) at(t *Task, provider string) bool {
+	_, ours := k.Policy.Providers[t.Provider]
+	//guard:referenced-here P1 `= true` an id that another account uses would make a stranger's sandbox ours
+	return !ours || t.Provider == provider
 }
 
 func (k *Keeper) anyReferenced() bool {

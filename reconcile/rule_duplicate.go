@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +20,7 @@ func duplicate(v *view, s *Subject) answer {
 			live = append(live, b)
 		}
 	}
+	live = v.distinct(s.Task, live)
 	if len(live) < 2 {
 		return v.no(func() string { return fmt.Sprintf("%d live sandboxes of it are here, one is right", len(live)) })
 	}
@@ -52,10 +54,10 @@ func duplicate(v *view, s *Subject) answer {
 }
 
 // named is the one sandbox that the row names by the provider's own id. Two accounts may use
-// the same id; then nothing tells which is meant.
+// the same id, and two entries may show one sandbox; then nothing tells which is meant.
 func (v *view) named(t *Task, live []*Box) (keep *Box, ok bool) {
 	for _, b := range live {
-		if v.p.Providers[b.Provider].SandboxIsID && t.Sandbox != "" && t.Sandbox == b.ID && !v.elsewhere(t, b.Provider) {
+		if v.p.Providers[b.Provider].SandboxIsID && t.Sandbox != "" && t.Sandbox == b.ID && !v.elsewhere(t, &b.Sandbox) {
 			//guard:duplicate-same-id harm of two accounts that use one id the wrong sandbox would be ended
 			if ok {
 				return nil, false
@@ -63,7 +65,20 @@ func (v *view) named(t *Task, live []*Box) (keep *Box, ok bool) {
 			keep, ok = b, true
 		}
 	}
-	return keep, ok
+	//guard:duplicate-shared harm `= true` what two entries show of one sandbox would be ended at one of them
+	sure := !ok || !slices.ContainsFunc(live, func(b *Box) bool { return v.shared(&b.Sandbox, &keep.Sandbox) })
+	return keep, ok && sure
+}
+
+// distinct leaves out what two entries surely show of one sandbox, except at the one that the row
+// names.
+func (v *view) distinct(t *Task, live []*Box) []*Box {
+	return slices.DeleteFunc(slices.Clone(live), func(b *Box) bool {
+		return slices.ContainsFunc(live, func(o *Box) bool {
+			same := v.shared(&b.Sandbox, &o.Sandbox) && !b.CreatedAt.IsZero() && b.CreatedAt.Equal(o.CreatedAt)
+			return same && (o.Provider == t.Provider || b.Provider != t.Provider && o.Provider < b.Provider)
+		})
+	})
 }
 
 // spare is the sandbox to end next: not the one that is kept, and one in an unknown state,

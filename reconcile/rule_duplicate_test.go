@@ -5,6 +5,7 @@ import "testing"
 func TestDuplicate(t *testing.T) {
 	const ids = "provider daytona id=yes; task t1 running started=1h sandbox=s1; "
 	const one = "box daytona/s1 running task=t1 key=s1; "
+	const twin = "provider twin id=yes; " // of the same kind
 	testRule(t, "duplicate", map[string]ruleCase{
 		"two, the row names one":  {ids + one + "box daytona/s2 running task=t1 created=2m", "due", "sandbox=s2"},
 		"the row names the other": {ids + "box daytona/s0 running task=t1; " + one, "due", "sandbox=s0"},
@@ -20,13 +21,25 @@ func TestDuplicate(t *testing.T) {
 		"the row names it by a name of the platform's own": {
 			"task t1 running started=1h sandbox=s1; " + one + "box daytona/s2 running task=t1", "report", ""},
 		"both accounts use the id that the row names": {
-			ids + "provider e2b id=yes; " + one + "box e2b/s1 running task=t1 key=s1", "report",
+			ids + "provider e2b id=yes kind=e2b; " + one + "box e2b/s1 running task=t1 key=s1", "report",
 			"task has 2 live sandboxes: daytona/s1, e2b/s1"},
 		"both accounts use the id, the row names one of them": {
-			"provider daytona id=yes; provider e2b id=yes; task t1 running started=1h sandbox=s1 provider=daytona; " + one +
+			"provider daytona id=yes; provider e2b id=yes kind=e2b; task t1 running started=1h sandbox=s1 provider=daytona; " + one +
 				"box e2b/s1 running task=t1 key=s1", "due", "sandbox=s1"},
+		"two entries show one sandbox": {ids + twin + one + "box twin/s1 running task=t1 key=s1", "healthy", ""},
+		"two entries show one sandbox, the row names an entry": {
+			twin + "provider daytona id=yes; task t1 running started=1h sandbox=s1 provider=twin; " + one +
+				"box twin/s1 running task=t1 key=s1; knew box daytona/s1 running", "healthy", ""},
+		"two entries show one sandbox, and there is another one": {
+			ids + twin + one + "box twin/s1 running task=t1 key=s1; box daytona/s2 running task=t1 key=s2", "due", "sandbox=s2"},
+		"two entries show what may be one sandbox": {
+			twin + "provider daytona id=yes; task t1 running started=1h sandbox=s1 provider=daytona; " +
+				"box daytona/s1 running task=t1 key=s1; box twin/s1 running task=t1 key=s1 created=2h", "report", ""},
+		"two entries use the id, and the row's own is a known one": {
+			twin + "provider daytona id=yes; task t1 running started=1h sandbox=s1 provider=daytona; " + one +
+				"box twin/s1 running task=t1 key=s1 created=2h; knew box daytona/s1 running created=1h", "report", ""},
 		"the other is of an account that the row does not name": {
-			"provider daytona id=yes; provider e2b id=yes; task t1 running started=1h sandbox=s1 provider=daytona; " + one +
+			"provider daytona id=yes; provider e2b id=yes kind=e2b; task t1 running started=1h sandbox=s1 provider=daytona; " + one +
 				"box e2b/s1 running key=s1", "healthy", ""},
 		"only one":                   {ids + one, "healthy", ""},
 		"the other is stopped":       {ids + one + "box daytona/s2 stopped task=t1", "healthy", ""},

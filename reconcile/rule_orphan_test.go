@@ -41,11 +41,26 @@ func TestOrphan(t *testing.T) {
 			"provider daytona label=no named=yes; " + seen + "box daytona/s1 running key=k0 also=s1; " +
 				"row t2 completed updated=1h sandbox=s2", "due", ""},
 		"a live row names that id at another account": {
-			"provider daytona id=yes named=yes; provider e2b id=yes; " + seen + "box daytona/s1 running key=s1; " +
+			"provider daytona id=yes named=yes; provider e2b id=yes kind=e2b; " + seen + "box daytona/s1 running key=s1; " +
 				"task t2 running started=1h sandbox=s1 provider=e2b", "due", ""},
 		"a finished row names that id at another account": {
-			"provider daytona id=yes named=yes; provider e2b id=yes; " + seen + "box daytona/s1 running key=s1; " +
+			"provider daytona id=yes named=yes; provider e2b id=yes kind=e2b; " + seen + "box daytona/s1 running key=s1; " +
 				"row t2 completed updated=1h sandbox=s1 provider=e2b", "due", ""},
+		"a live row names it at another entry of its kind": {
+			"provider daytona id=yes named=yes; provider twin id=yes; " + seen + "box daytona/s1 running key=s1; " +
+				"task t2 running started=1h sandbox=s1 provider=twin", "healthy", ""},
+		"a live row names it at another entry, which shows the same": {
+			"provider daytona id=yes named=yes; provider twin id=yes; " + seen + "box daytona/s1 running key=s1; " +
+				"task t2 running started=1h sandbox=s1 provider=twin; box twin/s1 running key=s1; knew box twin/s1 running", "healthy", ""},
+		"a live row names that id at another account of the kind, which has its own": {
+			"provider daytona id=yes named=yes; provider twin id=yes; " + seen + "box daytona/s1 running key=s1; " +
+				"task t2 running started=1h sandbox=s1 provider=twin; knew box twin/s1 running created=9h", "due", ""},
+		"a live row names its name at another entry, which shows the same": {
+			"provider daytona named=yes; provider twin named=yes; " + seen + "box daytona/s1 running key=k1; " +
+				"task t2 running started=1h sandbox=k1 provider=twin; knew box twin/s1 running created=1h", "healthy", ""},
+		"a live row names its name at another account of the kind": {
+			"provider daytona named=yes; provider twin named=yes; " + seen + "box daytona/s1 running key=k1; " +
+				"task t2 running started=1h sandbox=k1 provider=twin", "due", ""},
 		"a former sandbox of its name was a live task's": {
 			seen + "box daytona/s1 running name=k0 lasting=yes; knew box daytona/s0 stopped name=k0 task=t2; " +
 				"task t2 running started=1h", "healthy", ""},

@@ -163,12 +163,12 @@ func (v *view) taskOf(b *Box, bySandbox map[string]string) string {
 	}
 	row, named := v.s.named(&b.Sandbox)
 	//guard:link-elsewhere harm of two accounts that use one id the wrong sandbox would be the task's
-	if named && v.elsewhere(&row, b.Provider) {
+	if named && v.elsewhere(&row, &b.Sandbox) {
 		named = false
 	}
 	user := firstOf(bySandbox[b.SandboxKey], bySandbox[b.AlsoKey])
 	//guard:link-elsewhere-live harm the same of a live one
-	if user != "" && v.elsewhere(v.live[user], b.Provider) {
+	if user != "" && v.elsewhere(v.live[user], &b.Sandbox) {
 		user = ""
 	}
 	switch {
@@ -188,21 +188,6 @@ func (v *view) taskOf(b *Box, bySandbox map[string]string) string {
 	}
 	//guard:link-remembered harm `= ""` a sandbox whose labels were lost would belong to nobody
 	return b.Seen.Task
-}
-
-// elsewhere reports whether the row says that its sandbox is at another one of our providers.
-func (v *view) elsewhere(t *Task, provider string) bool {
-	_, ours := v.p.Providers[t.Provider]
-	return ours && t.Provider != provider
-}
-
-// heldElsewhere reports whether a row holds the value, and means a sandbox at another provider.
-func (v *view) heldElsewhere(value, provider string) bool {
-	if row, read := v.s.ByKey[value]; read {
-		return v.elsewhere(&row, provider)
-	}
-	at := slices.IndexFunc(v.s.Tasks, func(t Task) bool { return t.Sandbox == value })
-	return at >= 0 && v.elsewhere(&v.s.Tasks[at], provider)
 }
 
 // looseSubjects are the sandboxes without a live task. Those of one ended task make one
@@ -273,7 +258,7 @@ func (t *Task) fate() Fate {
 func (v *view) fateUnnamed(b Box) Fate {
 	//guard:fate-unasked P3 a sandbox would be unnamed although no row was asked
 	for _, key := range b.keys() {
-		if !v.s.Absent["sandbox:"+key] && !v.heldElsewhere(key, b.Provider) {
+		if !v.s.Absent["sandbox:"+key] && !v.heldElsewhere(key, &b.Sandbox) {
 			return FateUnread
 		}
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func (w *world) checkProvider(ctx context.Context, e providers.Entry) []reconcile.CheckResult {
-	p, err := providers.Open(e, providers.Options{Log: w.log, Agent: "sandkeeper/" + version()})
+	p, err := w.openFor(e)
 	if err != nil {
 		return fails("opens", errors.New(strings.TrimPrefix(err.Error(), "open provider "+e.Name+": ")))
 	}
@@ -19,10 +19,28 @@ func (w *world) checkProvider(ctx context.Context, e providers.Entry) []reconcil
 	if c, ok := p.(reconcile.Checker); ok {
 		out = append(out, c.Check(ctx)...)
 	}
-	out = append(out, lacking(w.config.Policy(), p)...)
+	out = append(out, lacking(w.config.Policy(), p, w.others(e))...)
 	if t, ok := p.(reconcile.Templates); ok {
 		for _, name := range e.Templates {
 			out = append(out, checkTemplate(ctx, t, name))
+		}
+	}
+	return out
+}
+
+func (w *world) openFor(e providers.Entry) (reconcile.Provider, error) {
+	return providers.Open(e, providers.Options{Log: w.log, Agent: "sandkeeper/" + version()})
+}
+
+// others are the providers of the other entries, without those that do not open.
+func (w *world) others(but providers.Entry) []reconcile.Provider {
+	var out []reconcile.Provider
+	for _, e := range w.config.Entries() {
+		if e.Name == but.Name {
+			continue
+		}
+		if p, err := w.openFor(e); err == nil {
+			out = append(out, p)
 		}
 	}
 	return out
@@ -56,21 +74,23 @@ func capabilities(p reconcile.Provider) string {
 }
 
 // lacking are the lines for what the rules ask of the provider and it cannot do. Nothing
-// harsher is done instead, so the findings would be held for ever.
-func lacking(policy reconcile.Policy, p reconcile.Provider) []reconcile.CheckResult {
+// harsher is done instead, so the findings would be held for ever. That is a warning where one of
+// the others can: a rule has one remedy for all providers.
+func lacking(policy reconcile.Policy, p reconcile.Provider, others []reconcile.Provider) []reconcile.CheckResult {
 	var out []reconcile.CheckResult
-	if !reconcile.Suspends(p) {
-		if rules := withRemedy(policy, reconcile.Quarantine); rules != "" {
-			out = append(out, reconcile.CheckResult{What: "quarantine",
-				Said: "it can neither stop nor pause a sandbox, so what these rules find there is held: " + rules,
-				Fix:  "set their remedy to terminate or report"})
-		}
-	}
-	if _, ok := p.(reconcile.Templates); !ok {
-		if rules := withRemedy(policy, reconcile.Activate); rules != "" {
-			out = append(out, reconcile.CheckResult{What: "activate",
-				Said: "it does not say how its templates are, so none is ever activated: " + rules,
-				Fix:  "set the remedy to report"})
+	for _, part := range []struct {
+		remedy    reconcile.Remedy
+		can       func(reconcile.Provider) bool
+		said, fix string
+	}{
+		{reconcile.Quarantine, reconcile.Suspends, "it can neither stop nor pause a sandbox, so what these rules find " +
+			"there is held", "set their remedy to terminate or report"},
+		{reconcile.Activate, tells, "it does not say how its templates are, so none is ever activated",
+			"set the remedy to report"},
+	} {
+		if rules := withRemedy(policy, part.remedy); rules != "" && !part.can(p) {
+			out = append(out, reconcile.CheckResult{What: string(part.remedy), OK: slices.ContainsFunc(others, part.can),
+				Said: part.said + ": " + rules, Fix: part.fix})
 		}
 	}
 	if _, ok := p.(reconcile.Quotas); !ok && policy.Rules["capacity"].MakeRoom {
@@ -79,6 +99,12 @@ func lacking(policy reconcile.Policy, p reconcile.Provider) []reconcile.CheckRes
 			Fix:  "nothing to do, if another provider does"})
 	}
 	return out
+}
+
+// tells reports whether the provider says how its templates are.
+func tells(p reconcile.Provider) bool {
+	_, ok := p.(reconcile.Templates)
+	return ok
 }
 
 // remediesDone is the first version of the schema whose program carries out the remedies

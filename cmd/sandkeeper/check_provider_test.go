@@ -27,34 +27,40 @@ func (quotas) Quotas(context.Context) ([]reconcile.Quota, error) { return nil, n
 // wait for ever.
 func TestCheckSaysWhatAProviderLacks(t *testing.T) {
 	quarantine := "rules: {orphan: {remedy: quarantine}, errored: {remedy: quarantine, mode: enforce}}\n"
+	stopping := struct {
+		plain
+		suspends
+	}{}
 	cases := map[string]struct {
-		rules string
-		p     reconcile.Provider
-		want  []string // what is lacking, whether that is in order, for which rules
+		rules  string
+		p      reconcile.Provider
+		want   []string // what is lacking, whether that is in order, for which rules
+		others []reconcile.Provider
 	}{
-		"nothing is asked for": {"", plain{}, nil},
-		"it cannot stop":       {quarantine, plain{}, []string{"quarantine ok=false orphan, errored"}},
-		"it can stop": {quarantine, struct {
-			plain
-			suspends
-		}{}, nil},
-		"the rules are off": {"rules: {orphan: {remedy: quarantine, mode: off}}\n", plain{}, nil},
-		"it has no templates": {"rules: {template-unusable: {remedy: activate}}\n", plain{},
-			[]string{"activate ok=false template-unusable"}},
-		"it has templates": {"rules: {template-unusable: {remedy: activate}}\n", struct {
+		"nothing is asked for": {rules: "", p: plain{}},
+		"it cannot stop":       {rules: quarantine, p: plain{}, want: []string{"quarantine ok=false orphan, errored"}},
+		"no other can either": {quarantine, plain{}, []string{"quarantine ok=false orphan, errored"},
+			[]reconcile.Provider{plain{}}},
+		"another can": {quarantine, plain{}, []string{"quarantine ok=true orphan, errored"},
+			[]reconcile.Provider{plain{}, stopping}},
+		"it can stop":       {rules: quarantine, p: stopping},
+		"the rules are off": {rules: "rules: {orphan: {remedy: quarantine, mode: off}}\n", p: plain{}},
+		"it has no templates": {rules: "rules: {template-unusable: {remedy: activate}}\n", p: plain{},
+			want: []string{"activate ok=false template-unusable"}},
+		"it has templates": {rules: "rules: {template-unusable: {remedy: activate}}\n", p: struct {
 			plain
 			templates
-		}{}, nil},
-		"it knows no quota": {"rules: {capacity: {make_room: true}}\n", plain{}, []string{"make_room ok=true"}},
-		"it knows its quota": {"rules: {capacity: {make_room: true}}\n", struct {
+		}{}},
+		"it knows no quota": {rules: "rules: {capacity: {make_room: true}}\n", p: plain{}, want: []string{"make_room ok=true"}},
+		"it knows its quota": {rules: "rules: {capacity: {make_room: true}}\n", p: struct {
 			plain
 			quotas
-		}{}, nil},
+		}{}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, line := range lacking(mustParse(t, sound+c.rules).Policy(), c.p) {
+			for _, line := range lacking(mustParse(t, sound+c.rules).Policy(), c.p, c.others) {
 				_, rules, _ := strings.Cut(line.Said, ": ")
 				got = append(got, strings.TrimSpace(fmt.Sprintf("%s ok=%v %s", line.What, line.OK, rules)))
 				if line.Fix == "" {

@@ -52,6 +52,29 @@ func (k providerCheck) checkAPI() {
 	if k.Token.Empty() && usesToken(k.API) {
 		k.failAtKey("token", "is empty, and headers in api need it", "give token or token_file")
 	}
+	k.checkDescribed()
+}
+
+// checkDescribed warns of what whose and which task's a sandbox is goes by, and the description
+// does not tell.
+func (k providerCheck) checkDescribed() {
+	in, byLabel := k.API.Sandbox, strings.HasPrefix(k.Link.Sandbox, "label:")
+	for _, u := range []struct {
+		key, needs string
+		lacks      bool
+		so         string
+	}{
+		{"owns.labels", "labels", len(k.Owns.Labels) > 0 && in.Labels == "", "no sandbox will be owned"},
+		{"owns.name_prefix", "name", k.Owns.NamePrefix != "" && in.Name == "", "no sandbox will be owned"},
+		{"link.task_label", "labels", k.Link.TaskLabel != "" && in.Labels == "", "no sandbox will name its task"},
+		{"link.sandbox", "labels", byLabel && in.Labels == "", "no row will lead to a sandbox"},
+		{"link.sandbox", "name", k.Link.Sandbox == "name" && in.Name == "", "no row will lead to a sandbox"},
+	} {
+		if u.lacks {
+			k.warn(k.key+"."+u.key, u.so+": it goes by api.sandbox."+u.needs+", which is not given",
+				"say in api.sandbox."+u.needs+" where they are")
+		}
+	}
 }
 
 // usesToken reports whether any header stands for the credential.

@@ -122,6 +122,43 @@ func TestBrokenDescriptions(t *testing.T) {
 	}
 }
 
+// What whose a sandbox is goes by has to be described, or nothing is found without a word.
+func TestDescriptionWithoutWhatItNeeds(t *testing.T) {
+	const (
+		nobody   = ": no sandbox will be owned: it goes by api.sandbox."
+		taskless = ": no sandbox will name its task: it goes by api.sandbox."
+		rowless  = ": no row will lead to a sandbox: it goes by api.sandbox."
+	)
+	for name, tt := range map[string]struct {
+		owns, link, sandbox string
+		want                []string
+	}{
+		"labels, described":     {"labels: {a: b}", "task_label: t", "labels: tags", nil},
+		"labels, not described": {"labels: {a: b}", "sandbox: id", "name: n", []string{"owns.labels" + nobody + "labels"}},
+		"a name, not described": {"name_prefix: x-", "sandbox: name", "labels: tags",
+			[]string{"owns.name_prefix" + nobody + "name", "link.sandbox" + rowless + "name"}},
+		"a name, described": {"name_prefix: x-", "sandbox: name", "name: n", nil},
+		"tasks by a label that is not described": {"name_prefix: x-", "task_label: t, sandbox: label:s", "name: n",
+			[]string{"link.task_label" + taskless + "labels", "link.sandbox" + rowless + "labels"}},
+		"by rows alone": {"referenced: true", "sandbox: id", "name: n", nil},
+	} {
+		text := strings.NewReplacer("owns: {name_prefix: x-}", "owns: {"+tt.owns+"}", "link: {sandbox: id}",
+			"link: {"+tt.link+"}", "state: state}", "state: state, "+tt.sandbox+"}").Replace(described)
+		c, err := ParseConfig("c.yaml", []byte(text), soundEnv)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var got []string
+		for _, w := range c.Warnings {
+			problem, _, _ := strings.Cut(w.Problem, ", which")
+			got = append(got, strings.TrimPrefix(w.Key, "providers[0].")+": "+problem)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: warnings (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
 // A vendor with an adapter has no description.
 func TestDescriptionOfAnother(t *testing.T) {
 	_, err := ParseConfig("c.yaml", []byte(sound+"    api: {absent: x}\n"), soundEnv)

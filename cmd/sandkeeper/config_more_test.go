@@ -200,6 +200,9 @@ func TestMappingCompiles(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
+	again := func(token, owns string) string {
+		return "  - {name: again, kind: daytona, token: \"${" + token + "}\", owns: " + owns + ", link: {task_label: task_id}}"
+	}
 	tests := map[string]struct {
 		add  string
 		want string // of which file and line and key, and how it begins
@@ -221,6 +224,9 @@ func TestWarnings(t *testing.T) {
 		"room for nobody":             {"rules: {capacity: {make_room: true}}", "c.yaml:10:20: rules.capacity.make_room: makes no room"},
 		"room that is made":           {"rules: {capacity: {mode: enforce, make_room: true}}", ""},
 		"a token in the open":         {"    url: http://d.example", "c.yaml:10:5: providers[0].url: the token goes"},
+		"the same account twice":      {again("TOKEN", "{labels: {more: x}}"), `c.yaml:10:5: providers[1]: shows the same sandboxes as "daytona"`},
+		"two accounts":                {again("OTHER:-other", "{labels: {more: x}}"), ""},
+		"one account, told apart":     {again("TOKEN", "{labels: {project: else}}"), ""},
 		"a token that stays at home":  {"    url: http://127.0.0.1:8080", ""},
 	}
 	for name, tt := range tests {

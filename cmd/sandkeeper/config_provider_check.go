@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"net/url"
 	"regexp"
@@ -40,7 +41,31 @@ func (c *Config) checkProviders(r *configReport) {
 		k.checkOwns(c.Tasks.None)
 		k.checkLink(c)
 		k.checkProbe()
+		k.checkTwin(c.Providers[:i])
 	}
+}
+
+// checkTwin warns of an entry that shows the sandboxes of an earlier one: each would be counted
+// twice, and ended by either.
+func (k providerCheck) checkTwin(earlier []ProviderConfig) {
+	at := slices.IndexFunc(earlier, func(p ProviderConfig) bool {
+		return p.Kind == k.Kind && p.URL == k.URL && p.Token.Reveal() == k.Token.Reveal() && maps.Equal(p.extra(), k.extra()) &&
+			p.Owns.overlaps(k.Owns)
+	})
+	if at >= 0 && k.Kind != "simulated" {
+		k.warn(k.key, fmt.Sprintf("shows the same sandboxes as %q: each is counted at both", earlier[at].Name),
+			"keep one of the two, or tell them apart by owns")
+	}
+}
+
+// overlaps reports whether one sandbox can be proven by both.
+func (o OwnsConfig) overlaps(p OwnsConfig) bool {
+	for label, value := range o.Labels {
+		if other, both := p.Labels[label]; both && other != value {
+			return false
+		}
+	}
+	return strings.HasPrefix(o.NamePrefix, p.NamePrefix) || strings.HasPrefix(p.NamePrefix, o.NamePrefix)
 }
 
 func (k providerCheck) checkName(first map[string]int) {

@@ -172,7 +172,7 @@ func TestCheck(t *testing.T) {
 		"an SDK key cannot name the regions": {map[string][]reply{regions: {fails(403, "", "no")}},
 			[]func(*entry.Entry){extra("region", "")}, []string{"credential: create an SDK key"}},
 		"a region fails": {map[string][]reply{list: {rowsOf(0, 3, 3)}, "GET usw /sandbox": {fault}, stats: {count}},
-			[]func(*entry.Entry){extra("region", "usc,usw")}, []string{"listing usw: see that the address"}},
+			[]func(*entry.Entry){extra("region", "usc,usw")}, []string{"listing usw: it fails there"}},
 		"probes keep one alive": {map[string][]reply{list: {idles("30m")}, stats: {count}}, []func(*entry.Entry){every(30 * time.Minute)},
 			[]string{"probes: let probe.every be longer"}},
 		"probes are rarer":                 {map[string][]reply{list: {idles("30m")}, stats: {count}}, []func(*entry.Entry){every(31 * time.Minute)}, nil},

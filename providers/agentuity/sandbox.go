@@ -30,7 +30,7 @@ func (p *Provider) look(ctx context.Context, id string) (reconcile.Sandbox, erro
 
 // get finds a sandbox in whichever region it is, also one that was deleted.
 func (p *Provider) get(ctx context.Context, id string) (b box, a wire.Answer, err error) {
-	err = p.anywhere(ctx, func(place string) error {
+	in := func(place string) error {
 		c := p.at(place, "get", url.Values{"includeDeleted": {"true"}}, "sandbox", id)
 		in, got, err := ask[box](ctx, p, c)
 		if err == nil && in.Data.ID != id { // nothing that this vendor does explains it
@@ -39,8 +39,36 @@ func (p *Provider) get(ctx context.Context, id string) (b box, a wire.Answer, er
 		b, a = in.Data, got
 		b.Region = p.home(b.Region, c.region)
 		return err
-	})
+	}
+	if err = p.anywhere(ctx, in); errors.Is(err, reconcile.ErrNotFound) && p.everywhere() {
+		place, unknown := p.resolve(ctx, id)
+		switch {
+		case unknown != nil:
+			err = unknown
+		case place != "":
+			err = in(place)
+		}
+	}
 	return b, a, err
+}
+
+// resolve is the region in which the control plane knows a sandbox that no region has which we
+// ask: the entry, or the list of regions, may name fewer than there are. It is "" where it knows
+// none, and where it refuses to tell, for not every key may ask it.
+func (p *Provider) resolve(ctx context.Context, id string) (string, error) {
+	in, a, err := ask[struct {
+		ID     string `json:"id"`
+		Region string `json:"region"`
+	}](ctx, p, &call{Call: wire.Call{What: "resolve", URL: p.client.At("cli", "sandbox", id), Inside: true}})
+	switch {
+	case err == nil && in.Data.ID == id && region.MatchString(in.Data.Region):
+		return in.Data.Region, nil
+	case err == nil && in.Data.ID == id:
+		return "", fmt.Errorf("the control plane says that it is in region %q", wire.Clip(in.Data.Region, 40))
+	case err == nil, a.Status/100 == 4 && a.Status != http.StatusTooManyRequests:
+		return "", nil
+	}
+	return "", fmt.Errorf("ask in which region it is: %w", err)
 }
 
 // home is the region of a sandbox that was seen in one: that one, since further calls go

@@ -109,23 +109,36 @@ func TestGetTellsGoneFromUnknown(t *testing.T) {
 
 // One region after the other is asked. It is gone only when all are certain.
 func TestGetOverRegions(t *testing.T) {
-	const usc, usw = "GET usc /sandbox/sbx_1", "GET usw /sandbox/sbx_1"
+	const usc, usw, all = "GET usc /sandbox/sbx_1", "GET usw /sandbox/sbx_1", "GET api /cli/sandbox/sbx_1"
+	in := func(region string) []reply {
+		return []reply{{200, `{"success":true,"data":{"id":"sbx_1","region":"` + region + `","status":"running"}}`, nil}}
+	}
 	moved := reply{421, `{"success":false,"message":"misdirected"}`, []string{"X-Agentuity-Region", "use"}}
 	for name, test := range map[string]struct {
 		replies map[string][]reply
 		want    error
 		asked   []string
 	}{
-		"the first has it":                             {map[string][]reply{usc: {{200, one, nil}}}, nil, []string{usc}},
-		"the second has it":                            {map[string][]reply{usc: {{404, none, nil}}, usw: {{200, one, nil}}}, nil, []string{usc, usw}},
-		"none has it":                                  {map[string][]reply{usc: {{404, none, nil}}, usw: {{404, none, nil}}}, reconcile.ErrNotFound, []string{usc, usw}},
+		"the first has it":  {map[string][]reply{usc: {{200, one, nil}}}, nil, []string{usc}},
+		"the second has it": {map[string][]reply{usc: {{404, none, nil}}, usw: {{200, one, nil}}}, nil, []string{usc, usw}},
+		"none has it":       {map[string][]reply{usc: {{404, none, nil}}, usw: {{404, none, nil}}}, reconcile.ErrNotFound, []string{usc, usw, all}},
+		"a region has it that is not asked": {map[string][]reply{usc: {{404, none, nil}}, usw: {{404, none, nil}}, all: in("use"),
+			"GET use /sandbox/sbx_1": {{200, one, nil}}}, nil, []string{usc, usw, all, "GET use /sandbox/sbx_1"}},
+		"a region had it that is not asked": {map[string][]reply{usc: {{404, none, nil}}, usw: {{404, none, nil}}, all: in("use"),
+			"GET use /sandbox/sbx_1": {{404, none, nil}}}, reconcile.ErrNotFound, []string{usc, usw, all, "GET use /sandbox/sbx_1"}},
+		"which region has it cannot be asked": {map[string][]reply{usc: {{404, none, nil}}, usw: {{404, none, nil}},
+			all: {{500, `{}`, nil}}}, errAny, []string{usc, usw, all}},
+		"which region has it may not be asked": {map[string][]reply{usc: {{404, none, nil}}, usw: {{404, none, nil}},
+			all: {{403, `{}`, nil}}}, reconcile.ErrNotFound, []string{usc, usw, all}},
+		"an odd region has it": {map[string][]reply{usc: {{404, none, nil}}, usw: {{404, none, nil}}, all: in("evil.test/x")},
+			errAny, []string{usc, usw, all}},
 		"one does not know":                            {map[string][]reply{usc: {{404, none, nil}}, usw: {{500, `{}`, nil}}}, errAny, []string{usc, usw}},
 		"the first does not know":                      {map[string][]reply{usc: {{500, `{}`, nil}}, usw: {{404, none, nil}}}, errAny, []string{usc, usw}},
 		"the first is out of order, the second has it": {map[string][]reply{usc: {{500, `{}`, nil}}, usw: {{200, one, nil}}}, nil, []string{usc, usw}},
 		"another one, which is named":                  {map[string][]reply{usc: {moved}, "GET use /sandbox/sbx_1": {{200, one, nil}}}, nil, []string{usc, "GET use /sandbox/sbx_1"}},
 		"another one, which is lost":                   {map[string][]reply{usc: {moved}, "GET use /sandbox/sbx_1": {moved}, usw: {{404, none, nil}}}, errAny, []string{usc, "GET use /sandbox/sbx_1", usw}},
 		"the named one does not have it": {map[string][]reply{usc: {moved}, "GET use /sandbox/sbx_1": {{404, none, nil}}, usw: {{404, none, nil}}}, reconcile.ErrNotFound,
-			[]string{usc, "GET use /sandbox/sbx_1", usw}},
+			[]string{usc, "GET use /sandbox/sbx_1", usw, all}},
 	} {
 		d := answering(test.replies)
 		_, err := over(t, d, extra("region", "usc,usw")).Get(t.Context(), "sbx_1")

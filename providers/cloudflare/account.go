@@ -197,7 +197,7 @@ func checkContainers(records []pair) reconcile.CheckResult {
 	case slices.ContainsFunc(records, tells):
 		return wire.Well(what, "records tell what runs behind them")
 	case slices.ContainsFunc(records, pair.runs):
-		return wire.Ill(what, "no record tells what runs behind it: record-without-container finds only what failed",
+		return wire.Odd(what, "no record tells what runs behind it: record-without-container finds only what failed",
 			"let the Worker's list tell container: running, stopped, missing or unknown, as deploy/cloudflare-worker does")
 	}
 	return wire.Well(what, "no record says running yet")

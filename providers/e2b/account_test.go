@@ -49,6 +49,7 @@ func TestTemplates(t *testing.T) {
 		"a 404 of somebody else":         {alias: reply{404, "text/html", "<html>", nil}, err: errAny},
 		"of another team":                {alias: reply{403, js, `{"code":403,"message":"You don't have access to template alias 'dev'"}`, nil}, want: reconcile.TemplateUnknown, raw: "of another team"},
 		"of another team, former words":  {alias: reply{403, js, `{"code":403,"message":"You don't have access to this template alias"}`, nil}, want: reconcile.TemplateUnknown, raw: "of another team"},
+		"of another team, in few words":  {alias: reply{403, js, `{"code":403,"message":"forbidden"}`, nil}, want: reconcile.TemplateUnknown, raw: "of another team"},
 		"a 403 of somebody else":         {alias: reply{403, "text/html", "<html>", nil}, err: reconcile.ErrUnauthorized},
 		"the team is blocked":            {alias: reply{403, js, `{"code":403,"message":"Team is blocked"}`, nil}, err: reconcile.ErrUnauthorized},
 		"the key may not":                {alias: reply{403, js, `{"code":403,"message":"You don't have access to this team"}`, nil}, err: reconcile.ErrUnauthorized},

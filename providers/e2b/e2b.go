@@ -52,7 +52,7 @@ var Abilities = wire.Abilities{
 	Suspends: "pause: its memory, its processes and its disk are kept",
 	Exec:     true, Files: true, DataPlane: true,
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateBuilding,
-		reconcile.TemplateFailed, reconcile.TemplateMissing},
+		reconcile.TemplateFailed, reconcile.TemplateMissing}, TemplateHidden: true,
 }
 
 // A Provider is one E2B team, seen with one key. It is safe for concurrent use.

@@ -106,10 +106,10 @@ func (r reply) clear() bool {
 // gone reports whether the answer says for certain that the sandbox is not there.
 func (s *spec) gone(r reply) bool { return r.clear() && s.absent.Is(r.env) }
 
-// words are an error in the platform's words.
+// words are an error in the platform's words, which may come with a 200.
 func (s *spec) words(a wire.Answer) wire.Said {
 	said := wire.SaidIn(a)
-	if s.said == nil || a.OK() {
+	if s.said == nil {
 		return said
 	}
 	if v, err := s.said.Run(s.read(a).env); err == nil {

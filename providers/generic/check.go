@@ -84,12 +84,11 @@ func words(page wire.Page) reconcile.CheckResult {
 			odd = append(odd, word)
 		}
 	}
-	line := wire.Well("states", "all words are known")
 	if len(odd) > 0 {
-		line.Said = fmt.Sprintf("unknown words: %q", odd[:min(5, len(odd))])
-		line.Fix = "map them in api.states, if you know what they mean"
+		return wire.Odd("states", fmt.Sprintf("unknown words: %q", odd[:min(5, len(odd))]),
+			"map them in api.states, if you know what they mean")
 	}
-	return line
+	return wire.Well("states", "all words are known")
 }
 
 // born shows times of creation that cannot be read: such sandboxes are as old as they are known.

@@ -37,7 +37,7 @@ func TestCheck(t *testing.T) {
 			what: "created_at", said: "nothing that is described cannot be read"},
 		"an empty yard": {list: lists(""), what: "get", said: "not tested: no sandbox is there"},
 		"a refused key": {list: reply{status: 401, body: `{}`}, what: "listing", said: "401", fix: "set token:", failed: true},
-		"a wrong url":   {list: reply{status: 404, body: `<html>`, kind: "text/html"}, what: "listing", said: "404", fix: "see that", failed: true},
+		"a wrong url":   {list: reply{status: 404, body: `<html>`, kind: "text/html"}, what: "listing", said: "404", fix: "correct url:", failed: true},
 		"a page of somebody": {list: reply{status: 200, body: `<html>`, kind: "text/html"}, what: "listing",
 			said: "not an answer of the API", fix: "correct url: and the paths in api:", failed: true},
 		"a word nobody knows": {list: lists(`{"box_id":"b-1","phase":"melting"}`), what: "states",

@@ -186,6 +186,8 @@ func TestChanges(t *testing.T) {
 		"done":                    {reply: reply{status: 204, kind: "text/plain"}, want: reconcile.TerminateDone},
 		"gone meanwhile":          {reply: reply{status: 404, body: `{"fault":{"kind":"no_such_box"}}`}, want: reconcile.TerminateGone},
 		"refused":                 {reply: reply{status: 418, body: `{"fault":{"kind":"kept"}}`}, want: reconcile.TerminateRefused},
+		"refused, and says 200":   {reply: reply{status: 200, body: `{"fault":{"kind":"kept","text":"pinned"}}`}, want: reconcile.TerminateRefused},
+		"busy, and says 200":      {reply: reply{status: 200, body: `{"fault":{"kind":"moving"}}`}, kind: reconcile.ErrHeld},
 		"busy":                    {reply: reply{status: 423, body: `{}`}, kind: reconcile.ErrHeld},
 		"a page":                  {reply: reply{status: 200, body: "<html>", kind: "text/html"}},
 		"half an answer":          {reply: reply{status: 200, body: `{"queued":`}},

@@ -136,7 +136,11 @@ func (r *reading) fetch(ctx context.Context, at vars, link string) (sheet, error
 	if r.spec.next == nil {
 		out.Next = wire.NextLink(a.Header)
 	}
-	return out, r.fill(&out)
+	err = r.fill(&out)
+	if words := r.client.Said(a).Text; err != nil && words != "" {
+		err = fmt.Errorf("%w: %s", err, words)
+	}
+	return out, err
 }
 
 // fill reads the sandboxes of a page. A list that is null is empty where a plain path leads to

@@ -150,14 +150,14 @@ func (p *Provider) change(ctx context.Context, c *call, v verdicts, id string) (
 		return reconcile.TerminateGone, nil
 	case a.OK() && !r.ours:
 		return "", fmt.Errorf("%w: %s", wire.ErrNotAPI, wire.Clip(p.client.Redact(a.Header.Get("Content-Type")), 80))
+	case r.clear() && v.busy.Is(r.env): // also in a 200: some put every error into one
+		return "", wire.Held(err)
+	case r.clear() && v.refused.Is(r.env):
+		return reconcile.TerminateRefused, err
 	case a.OK() && v.done.Is(r.env):
 		return reconcile.TerminateDone, nil
 	case a.OK():
 		return reconcile.TerminateAccepted, nil
-	case r.clear() && v.busy.Is(r.env):
-		return "", wire.Held(err)
-	case r.clear() && v.refused.Is(r.env):
-		return reconcile.TerminateRefused, err
 	}
 	return "", err
 }

@@ -19,6 +19,9 @@ import (
 // large, and a page that is too large to read fails for ever.
 const pageSize = 250
 
+// again marks the tokens of a listing that was begun anew: it may repeat those of the first try.
+const again = "again "
+
 // A page is one page of a listing.
 type page struct {
 	Kind     string `json:"kind"`
@@ -75,7 +78,7 @@ func (p *Provider) pages(k kind, namespace string, want map[string]string) wire.
 	return func(ctx context.Context, cursor string) (wire.Page, error) {
 		query.Del("continue")
 		if cursor != "" {
-			query.Set("continue", cursor)
+			query.Set("continue", strings.TrimPrefix(cursor, again))
 		}
 		in.Kind, in.Metadata.Continue = "", ""
 		a, err := wire.List(ctx, p.client, p.at(k, namespace)+"?"+query.Encode(), &in)
@@ -102,7 +105,11 @@ func (p *Provider) pages(k kind, namespace string, want map[string]string) wire.
 				kept = append(kept, in.Items[i])
 			}
 		}
-		return wire.PageOf(a, in.Metadata.Continue, kept, func(o *object) reconcile.Sandbox {
+		next := in.Metadata.Continue
+		if anew && next != "" {
+			next = again + next
+		}
+		return wire.PageOf(a, next, kept, func(o *object) reconcile.Sandbox {
 			return p.sandbox(k, o, a.Date)
 		})
 	}

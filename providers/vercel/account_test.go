@@ -66,7 +66,7 @@ terminate true: stops the session; the saved disk stays until it expires;
 		t.Errorf("Check (-want +got):\n%s", diff)
 	}
 	for name, test := range map[string]struct{ key, value, want string }{
-		"another project": {"project", "prj_2", "credential false: 404 Not Found: Project not found.; see"},
+		"another project": {"project", "prj_2", "credential false: 404 Not Found: Project not found.; set url: to"},
 		"another team":    {"team", "team_2", "credential false: 403 Forbidden: Not authorized; create an access token"},
 		"by record":       {"terminate", "record", "deletes the sandbox by its name, with its saved disk"},
 	} {

@@ -47,4 +47,5 @@ type Abilities struct {
 
 	TemplateStates  []reconcile.TemplateState // told apart, besides unknown
 	TemplateExpires bool                      // says when an unused one will be inactive
+	TemplateHidden  bool                      // a 403 is of one that is there and another team's, not of the credential
 }

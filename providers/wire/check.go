@@ -30,7 +30,13 @@ func (f Fixes) Fix(err error) string {
 		return "wait, or lower rate: other programs share the limit"
 	case errors.Is(err, ErrNotAPI), errors.Is(err, reconcile.ErrNotFound):
 		return f.URL
-	case f.Answer != "" && !errors.As(err, &lost) && !errors.As(err, &refused):
+	case errors.As(err, &refused) && refused.Status >= 500:
+		return "it fails there: wait, and look at the provider's own logs or status page if it goes on"
+	case errors.As(err, &refused) && refused.Status == http.StatusNotFound:
+		return f.URL
+	case errors.As(err, &refused):
+		return "see what the answer says, and " + f.URL
+	case f.Answer != "" && !errors.As(err, &lost):
 		return f.Answer
 	}
 	return "see that the address in " + first(f.Key, "url") + ": can be reached from here"
@@ -41,7 +47,12 @@ func Well(what, said string) reconcile.CheckResult {
 	return reconcile.CheckResult{What: what, OK: true, Said: said}
 }
 
-// Ill is a line of `check` for what is not, with what to do about it.
+// Odd is a line of `check` for what works and could be better, with what to do about it.
+func Odd(what, said, fix string) reconcile.CheckResult {
+	return reconcile.CheckResult{What: what, OK: true, Said: Clip(said, 300), Fix: fix}
+}
+
+// Ill is a line of `check` for what is not in order, with what to do about it.
 func Ill(what, said, fix string) reconcile.CheckResult {
 	return reconcile.CheckResult{What: what, Said: Clip(said, 300), Fix: fix}
 }
