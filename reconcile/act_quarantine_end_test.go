@@ -194,3 +194,34 @@ func TestQuarantineEndLooksLast(t *testing.T) {
 		})
 	}
 }
+
+// A look shows what earlier passes left open, with what holds it, as the pass will find it.
+func TestLookShowsWhatIsOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := lingering(t)
+		looks := func(want, held string) {
+			t.Helper()
+			r, err := s.keeper("looker", &life{}).Look(t.Context(), reconcile.Full)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Open) != 1 || r.Open[0].Step != reconcile.StepTerminate || r.Open[0].Sandbox != "sb-x" ||
+				!strings.HasPrefix(r.Open[0].HeldBy, held) || (r.Open[0].HeldBy == "") != (held == "") {
+				t.Errorf("%s: open steps = %+v, want the terminate, held by %q", want, r.Open, held)
+			}
+		}
+		looks("in quarantine", "in quarantine until ")
+		time.Sleep(21 * time.Minute)
+		looks("its time is over", "")
+		busy := &life{refuse: func(call, _ string) error {
+			if call == "Terminate" {
+				return reconcile.ErrHeld
+			}
+			return nil
+		}}
+		if _, err := s.keeper("one", busy).Once(t.Context(), reconcile.Full, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		looks("the provider was busy", "tried again from ")
+	})
+}

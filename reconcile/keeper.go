@@ -38,6 +38,7 @@ type Result struct {
 	Complete bool
 	Error    string // why it is not complete
 	Plan     *Plan
+	Open     []PlannedStep // of a look: what earlier passes left open, and a pass would go on with
 	Sources  []SourceSeen
 	Counts   map[string]int
 	Done     map[string]Action // what became of the actions that were worked on, by id

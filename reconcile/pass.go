@@ -1,10 +1,12 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,7 +20,31 @@ func (k *Keeper) Look(ctx context.Context, kind PassKind) (*Result, error) {
 		return nil, err
 	}
 	r.Plan = MakePlan(r.Judged, 0)
+	r.Open = r.keeper.newRun(Lease{}, r, r.boxes()).goingOn()
 	return r, nil
+}
+
+// goingOn are the steps that earlier passes have left open and that a pass would go on with now,
+// with what holds them. What a provider has accepted is only looked after.
+func (r *run) goingOn() []PlannedStep {
+	var out []PlannedStep
+	m := &r.view.s.Memory
+	for i := range m.Actions {
+		a := m.Actions[i]
+		_, planned := r.due[a.ID]
+		if planned || a.Outcome == OutcomeAccepted || a.outdated(r.now) != "" || slices.Contains(r.result.Plan.Withdrawn, a.ID) {
+			continue
+		}
+		holds := r.heldNow(&a, &m.Controls)
+		if a.begun() && a.NextAttempt.After(r.now) {
+			holds = append(holds, "tried again from "+stamp(a.NextAttempt))
+		}
+		out = append(out, PlannedStep{Action: a, Mode: Enforce, HeldBy: strings.Join(holds, "; ")})
+	}
+	slices.SortStableFunc(out, func(a, b PlannedStep) int {
+		return cmp.Or(cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Seq, b.Seq))
+	})
+	return out
 }
 
 // Once runs one pass with its actions, probes and confirmations. It waits at most wait

@@ -13,6 +13,10 @@ func TestErrored(t *testing.T) {
 			"box daytona/s1 failed updated=1s; knew box daytona/s1 failed since=1m", "due", ""},
 		"the ledger saw another state": {
 			"box daytona/s1 failed updated=1s; knew box daytona/s1 running since=1h", "kept", ""},
+		"an old one, its provider tells no time of change": {
+			"box daytona/s1 failed created=9h updated=never", "kept", "failed for 0s of 1m"},
+		"the ledger saw it failed since, its provider tells no time": {
+			"box daytona/s1 failed created=9h updated=never; knew box daytona/s1 failed since=1m", "due", "failed for 1m"},
 		"its provider's own word":     {"box daytona/s1 failed raw=build_failed", "due", "is in state build_failed"},
 		"running":                     {"box daytona/s1 running", "healthy", ""},
 		"stopped":                     {"box daytona/s1 stopped", "healthy", ""},

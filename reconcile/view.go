@@ -211,9 +211,10 @@ func (v *view) clockTrusted(column string) bool {
 func (v *view) boxAge(b Box) time.Duration {
 	var age time.Duration
 	changed := latest(b.UpdatedAt, b.CreatedAt)
+	was := b.Known && (b.Seen.State != b.State || b.Seen.StateSince.After(b.Seen.FirstSeen))
 	//guard:box-born harm `= false` the age of a sandbox would be taken for the time in its state
-	if b.UpdatedAt.IsZero() && b.Known && (b.Seen.State != b.State || b.Seen.StateSince.After(b.Seen.FirstSeen)) {
-		changed = time.Time{} // it was in another state since it was made
+	if b.UpdatedAt.IsZero() && (was || b.State != SandboxCreating) {
+		changed = time.Time{} // it was in another state since it was made: nothing begins as failed
 	}
 	if !changed.IsZero() {
 		age = b.AsOf.Sub(changed)

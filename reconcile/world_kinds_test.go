@@ -221,11 +221,12 @@ func (l *entry) box() Sandbox {
 		"template": &s.Template, "region": &s.Region, "error": &s.Error} {
 		l.str(key, to)
 	}
-	for key, to := range map[string]*time.Time{
-		"created": &s.CreatedAt, "updated": &s.UpdatedAt, "active": &s.LastActivityAt,
-	} {
-		l.ago(key, providerNow, to)
+	l.ago("created", providerNow, &s.CreatedAt)
+	if s.State == SandboxFailed {
+		s.UpdatedAt = s.CreatedAt // as most providers tell; updated=never where one does not
 	}
+	l.ago("updated", providerNow, &s.UpdatedAt)
+	l.ago("active", providerNow, &s.LastActivityAt)
 	return s
 }
 

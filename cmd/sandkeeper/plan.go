@@ -45,10 +45,11 @@ func runPlan(ctx context.Context, o *options, f *runFlags, detailed bool) error 
 	if err != nil {
 		return err
 	}
-	if err := printResult(o.out, f.output, reportOf(r, false)); err != nil {
+	shown := reportOf(r, false)
+	if err := printResult(o.out, f.output, shown); err != nil {
 		return err
 	}
-	if detailed && len(r.Plan.Steps) > 0 {
+	if detailed && len(shown.Steps) > 0 {
 		return &exitError{code: 2}
 	}
 	return nil

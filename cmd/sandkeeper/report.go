@@ -70,6 +70,9 @@ func reportOf(r *reconcile.Result, acted bool) report {
 		step.Incident = incidents[reconcile.FindingKey{Rule: s.Rule, Subject: s.Subject}]
 		out.Steps = append(out.Steps, step)
 	}
+	for _, s := range r.Open {
+		out.Steps = append(out.Steps, stepOf(r, s, acted))
+	}
 	for _, id := range earlier(r, planned) {
 		a := r.Done[id]
 		out.Steps = append(out.Steps, stepOf(r, reconcile.PlannedStep{Action: a, Mode: reconcile.Enforce}, acted))
