@@ -190,8 +190,8 @@ func (r *run) owns(s *Snapshot, b *Box) bool {
 		return b.Owned
 	}
 	_, row := s.Rows[b.Task]
-	_, named := s.named(&b.Sandbox)
-	b.Owned = row && b.Task != "" || named || b.Seen.Task != ""
+	named, ok := s.named(&b.Sandbox)
+	b.Owned = row && b.Task != "" || ok && r.k.at(&named, b.Provider) || b.Seen.Task != ""
 	return b.Owned
 }
 

@@ -1,6 +1,9 @@
 package reconcile
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // A Signature says who asks for something, and why. Both are kept.
 type Signature struct {
@@ -57,27 +60,61 @@ type Counter struct {
 // Decision is the verdict of the pass on a task's id, a sandbox's id or name, or a
 // subject; nil when the pass did not see it.
 func (r *Result) Decision(id string, h History) *Decision {
+	if meant := r.Meant(id); len(meant) > 0 {
+		return meant[0]
+	}
 	wanted := map[string]bool{id: true}
 	for _, b := range h.Sandboxes {
 		wanted["task:"+b.Task] = b.Task != ""
 	}
-	var linked *Decision
-	for i := range r.Judged.Decisions {
-		d := &r.Judged.Decisions[i]
-		if d.Subject.named(id) {
-			return d
-		}
-		if wanted[d.Subject.ID] {
-			linked = d
-		}
+	at := slices.IndexFunc(r.Judged.Decisions, func(d Decision) bool { return wanted[d.Subject.ID] })
+	if at < 0 {
+		return nil
 	}
-	return linked
+	return &r.Judged.Decisions[at]
 }
 
-// named reports whether a person who says id means this subject.
-func (s *Subject) named(id string) bool {
-	if s.ID == id || s.Task != nil && (s.Task.ID == id || s.Task.Sandbox == id && id != "") {
-		return true
+// Meant are the verdicts on all that a person may mean by an id. What is called by it exactly
+// comes before a sandbox whose id it is, and that before what only has it as a name.
+func (r *Result) Meant(id string) []*Decision {
+	var out []*Decision
+	best := 1
+	for i := range r.Judged.Decisions {
+		d := &r.Judged.Decisions[i]
+		switch fit := d.Subject.fits(id); {
+		case fit > best:
+			best, out = fit, []*Decision{d}
+		case fit == best:
+			out = append(out, d)
+		}
 	}
-	return s.hasBox(func(b *Box) bool { return b.ID == id || b.Name == id || b.Ref.String() == id })
+	return out
+}
+
+// fits says how well an id that a person says names this subject; 0: not at all.
+func (s *Subject) fits(id string) int {
+	best := 0
+	if s.ID == id || s.Task != nil && s.Task.ID == id {
+		best = 3
+	}
+	if s.Task != nil && s.Task.Sandbox == id && id != "" {
+		best = max(best, 1)
+	}
+	for i := range s.Boxes {
+		best = max(best, s.Boxes[i].fits(id))
+	}
+	return best
+}
+
+// fits is the same of a sandbox.
+func (b *Box) fits(id string) int {
+	switch ref := b.Ref.String(); {
+	case ref == id, "sandbox:"+ref == id:
+		return 3
+	case b.ID == id:
+		return 2
+	case b.Name != "" && (b.Name == id || b.Provider+"/"+b.Name == id):
+		return 1
+	}
+	return 0
 }

@@ -110,11 +110,33 @@ func (v *view) lookRefs(s *Subject) []Ref {
 	for _, provider := range v.candidates(s.Task) {
 		ref := Ref{provider, s.Task.Sandbox}
 		here := s.hasBox(func(b *Box) bool { return b.Here && b.Ref == ref })
-		if v.p.Providers[provider].SandboxIsID && !here && !slices.Contains(refs, ref) {
+		if v.p.Providers[provider].SandboxIsID && !here && !v.anothers(s.Task, provider) && !slices.Contains(refs, ref) {
 			refs = append(refs, ref)
 		}
 	}
 	return refs
+}
+
+// anothers reports whether the id that the row holds is known to be another provider's: this one need
+// not be asked for it, which may be down, or refuse what is no id of its own.
+func (v *view) anothers(t *Task, provider string) bool {
+	if v.has(t, provider) {
+		return false
+	}
+	return slices.ContainsFunc(v.candidates(t), func(other string) bool {
+		return v.p.Providers[other].SandboxIsID && v.has(t, other)
+	})
+}
+
+// has reports whether the provider shows the sandbox that the row names by its id, or did, as the
+// task's own.
+func (v *view) has(t *Task, provider string) bool {
+	ref := Ref{provider, t.Sandbox}
+	at, listed := slices.BinarySearchFunc(v.s.Sandboxes, ref, func(s Sandbox, ref Ref) int { return compareRefs(s.Ref, ref) })
+	if seen, known := v.s.Memory.Sandboxes[ref]; known && seen.Task == t.ID {
+		return true
+	}
+	return listed && (v.s.Sandboxes[at].Task == "" || v.s.Sandboxes[at].Task == t.ID)
 }
 
 // look gets sandboxes by id and keeps what each look said.

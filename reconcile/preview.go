@@ -64,21 +64,19 @@ func (r *Result) Emergency(provider string, how Insist) *Preview {
 func (r *Result) Ending(d *Decision, id string, how Insist) *Preview {
 	v := r.Judged.view
 	e := &Preview{Rule: RuleOperator, how: how}
-	one := d.Subject.hasBox(func(b *Box) bool { return b.called(id) })
+	best := 0
+	for i := range d.Subject.Boxes {
+		best = max(best, d.Subject.Boxes[i].fits(id))
+	}
 	at := map[string]bool{}
 	for i := range d.Subject.Boxes {
-		if b := &d.Subject.Boxes[i]; !one || b.called(id) {
+		if b := &d.Subject.Boxes[i]; b.fits(id) == best {
 			e.weigh(v, d.Subject, b)
 			at[b.Provider] = true
 		}
 	}
 	e.pauses(v, func(of string) bool { return at[of] })
 	return e.done(v)
-}
-
-// called reports whether a person who says id means this sandbox.
-func (b *Box) called(id string) bool {
-	return b.ID == id || b.Name == id && id != "" || b.Ref.String() == id || "sandbox:"+b.Ref.String() == id
 }
 
 func (e *Preview) done(v *view) *Preview {

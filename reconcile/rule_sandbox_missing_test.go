@@ -6,6 +6,8 @@ func TestSandboxMissing(t *testing.T) {
 	const ran = "task t1 running started=1h updated=1h ev.heartbeat=2m; "
 	const seen = "finding sandbox-missing task:t1 first=30s last=15s sighted=15s sightings=1; "
 	const named = seen + "provider daytona label=no named=yes id=no; "
+	const two = seen + "provider daytona id=yes label=no; provider e2b id=yes label=no; " +
+		"task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1; "
 	testRule(t, "sandbox-missing", map[string]ruleCase{
 		"the first look": {ran + "find t1 none", "seen", "sandbox is gone: no sandbox at daytona; last life sign"},
 		"the second look, 30s after the first": {
@@ -54,6 +56,11 @@ func TestSandboxMissing(t *testing.T) {
 			seen + ran + "knew box daytona/s1 running task=t1; look daytona/s1 running", "healthy", ""},
 		"remembered, looked at and paused": {
 			seen + ran + "knew box daytona/s1 running task=t1; look daytona/s1 suspended", "healthy", ""},
+		"its id was another provider's, and one refuses it": {
+			two + "knew box daytona/s1 running task=t1; look daytona/s1 gone; look e2b/s1 error", "due", "s1 at daytona is gone"},
+		"its id was nobody's yet, and one refuses it": {two + "look daytona/s1 gone; look e2b/s1 error", "look", "503"},
+		"its id was another task's, and one refuses it": {
+			two + "knew box daytona/s1 running task=t2; look daytona/s1 gone; look e2b/s1 error", "look", "503"},
 		"remembered and confirmed gone after ours": {
 			seen + ran + "knew box daytona/s1 running task=t1 gone=2m ours=yes; find t1 none", "due", ""},
 		"gone by an earlier look alone": {

@@ -213,7 +213,7 @@ func (v *view) boxAge(b Box) time.Duration {
 	changed := latest(b.UpdatedAt, b.CreatedAt)
 	was := b.Known && (b.Seen.State != b.State || b.Seen.StateSince.After(b.Seen.FirstSeen))
 	//guard:box-born harm `= false` the age of a sandbox would be taken for the time in its state
-	if b.UpdatedAt.IsZero() && (was || b.State != SandboxCreating) {
+	if was || b.UpdatedAt.IsZero() && b.State != SandboxCreating {
 		changed = time.Time{} // it was in another state since it was made: nothing begins as failed
 	}
 	if !changed.IsZero() {

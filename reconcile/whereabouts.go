@@ -32,6 +32,9 @@ func (v *view) whereabouts(s *Subject) (where string, proven bool) {
 	}
 	present := s.hasBox(func(b *Box) bool { return !v.past(s, b) })
 	for _, provider := range v.candidates(s.Task) {
+		if p := v.p.Providers[provider]; p.SandboxIsID && !p.LinkTask && v.anothers(s.Task, provider) {
+			continue
+		}
 		//guard:where-names-another P4 `-!v.namesAnother(provider, s)` the sandbox that the row names would not be looked at
 		if v.s.Kind == Full && present && !v.namesAnother(provider, s) {
 			continue
@@ -97,7 +100,7 @@ func (v *view) absentAt(provider string, t *Task) (string, bool) {
 	if !v.listed(provider) {
 		return "no complete listing of " + provider + " to rest on", false
 	}
-	if p.SandboxIsID && t.Sandbox != "" {
+	if p.SandboxIsID && t.Sandbox != "" && !v.anothers(t, provider) {
 		ref := Ref{provider, t.Sandbox}
 		look, ok := v.s.Looks[ref]
 		switch found := ok && !look.Gone && look.Error == ""; {

@@ -103,6 +103,9 @@ func (w *world) terminate(ctx context.Context, o *options, id string, d *demand)
 	if err != nil {
 		return "", err
 	}
+	if meant := r.Meant(id); len(meant) > 1 {
+		return "", severalGoBy(id, meant)
+	}
 	decision := r.Decision(id, history)
 	if decision == nil {
 		return "", w.unknown(ctx, id)
@@ -120,6 +123,16 @@ func (w *world) terminate(ctx context.Context, o *options, id string, d *demand)
 	fmt.Fprint(&b, w.begun(ctx, preview, asked))
 	fmt.Fprintf(&b, "\nfollow it with: sandkeeper explain %s", shown(id))
 	return b.String(), nil
+}
+
+// severalGoBy refuses an id that is not one thing's alone.
+func severalGoBy(id string, meant []*reconcile.Decision) error {
+	var all []string
+	for _, d := range meant {
+		all = append(all, d.Subject.ID)
+	}
+	return fmt.Errorf("terminate %s: several go by it: %s; say which: the task's id, or provider/id", id,
+		strings.Join(all, ", "))
 }
 
 // look is one full look at both worlds, which changes nothing.
