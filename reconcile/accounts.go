@@ -29,11 +29,31 @@ func (v *view) mayBeMeant(t *Task, s *Sandbox) bool {
 	return false
 }
 
-// shared reports whether two entries of a kind use one id: what vendors promise never to give out
-// twice, and may nevertheless mean two sandboxes where a platform chooses the ids.
+// shared reports whether two entries of a kind use one id, or one has for a name what the other has
+// for an id. Vendors promise never to give out an id twice; where a platform chooses them they may
+// nevertheless mean two sandboxes.
 func (v *view) shared(a, b *Sandbox) bool {
 	kind := v.p.Providers[a.Provider].Kind
-	return a.Ref != b.Ref && a.ID == b.ID && kind != "" && kind == v.p.Providers[b.Provider].Kind
+	return a.Provider != b.Provider && kind != "" && kind == v.p.Providers[b.Provider].Kind &&
+		(a.ID == b.ID || a.ID == b.Name || a.Name == b.ID)
+}
+
+// namesake is the task of the sandbox that another entry of its kind shows under this one's name: two
+// halves of one account, each with an entry of its own, show one sandbox under two ids.
+func (v *view) namesake(b *Box) string {
+	kind := v.p.Providers[b.Provider].Kind
+	if kind == "" || b.Name == "" || b.Name == b.ID {
+		return ""
+	}
+	for _, name := range v.p.providerNames() {
+		if name == b.Provider || v.p.Providers[name].Kind != kind {
+			continue
+		}
+		if seen, known := v.s.Memory.Sandboxes[Ref{name, b.Name}]; known && seen.GoneAt.IsZero() && seen.Task != "" {
+			return seen.Task
+		}
+	}
+	return ""
 }
 
 // heldElsewhere reports whether a row holds the value, and means a sandbox at another provider.

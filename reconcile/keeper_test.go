@@ -464,3 +464,33 @@ func TestRefusedCredential(t *testing.T) {
 		s.untouched()
 	})
 }
+
+// A refusal is of the key that was refused: another one is tried at once.
+func TestCorrectedCredential(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := opened(t)
+		lists := func(key string) int {
+			t.Helper()
+			s.cloud.ResetCalls()
+			entry := s.policy.Providers[lab]
+			entry.Key = key
+			s.policy.Providers[lab] = entry
+			if _, err := s.keeper("one", &life{}).Once(t.Context(), reconcile.Full, 0); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Second)
+			return len(s.cloud.Calls())
+		}
+		mend := s.cloud.Inject(simulated.Fault{Effect: simulated.Answer, Status: 401})
+		if lists("old") == 0 || lists("old") != 0 || lists("wrong too") == 0 || lists("wrong too") != 0 {
+			t.Error("want each refused key to be tried once")
+		}
+		mend()
+		if lists("wrong too") != 0 || lists("new") == 0 {
+			t.Error("want the new key to be tried at once, and no refused one")
+		}
+		if lists("new") == 0 || lists("new") == 0 {
+			t.Error("want a key that is taken to be used")
+		}
+	})
+}

@@ -132,11 +132,9 @@ func (v *view) anothers(t *Task, provider string) bool {
 // task's own.
 func (v *view) has(t *Task, provider string) bool {
 	ref := Ref{provider, t.Sandbox}
-	at, listed := slices.BinarySearchFunc(v.s.Sandboxes, ref, func(s Sandbox, ref Ref) int { return compareRefs(s.Ref, ref) })
-	if seen, known := v.s.Memory.Sandboxes[ref]; known && seen.Task == t.ID {
-		return true
-	}
-	return listed && (v.s.Sandboxes[at].Task == "" || v.s.Sandboxes[at].Task == t.ID)
+	at, listed := v.s.place(ref)
+	seen, known := v.s.Memory.Sandboxes[ref]
+	return known && seen.Task == t.ID || listed && (v.s.Sandboxes[at].Task == "" || v.s.Sandboxes[at].Task == t.ID)
 }
 
 // look gets sandboxes by id and keeps what each look said.

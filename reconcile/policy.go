@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"strings"
 	"time"
 )
 
@@ -100,6 +101,20 @@ type ProviderPolicy struct {
 	Suspends      bool    // its sandboxes can be stopped or paused and come back; the keeper asks the adapter
 	KeptAwake     bool    // a probe counts as activity; the keeper asks the adapter
 	PricePerHour  float64 // USD for one sandbox
+	Key           string  // tells credentials apart, and none of them; "" where it is not known
+}
+
+// refused are the words of a refusal, with the key that was refused.
+func (p ProviderPolicy) refused(words string) string {
+	if p.Key == "" {
+		return words
+	}
+	return "key " + p.Key + ": " + words
+}
+
+// another reports whether what was refused in these words was another key.
+func (p ProviderPolicy) another(words string) bool {
+	return p.Key != "" && strings.HasPrefix(words, "key ") && !strings.HasPrefix(words, p.refused(""))
 }
 
 // byKey reports whether the task's row names its sandbox by something else than its id.

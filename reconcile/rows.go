@@ -56,9 +56,8 @@ func wantedRows(s *Snapshot, live, linked map[string]bool) (ids, keys []string) 
 		if task != "" && !live[task] {
 			wanted[task] = true
 		}
-		if names := sb.keys(); !slices.ContainsFunc(names, func(key string) bool { return linked[key] }) &&
-			(task == "" || !live[task]) {
-			keys = append(keys, names...)
+		if !linked[sb.SandboxKey] && (task == "" || !live[task]) {
+			keys = append(keys, sb.keys()...)
 		}
 	}
 	slices.Sort(keys)

@@ -38,6 +38,11 @@ func TestDuplicate(t *testing.T) {
 		"two entries use the id, and the row's own is a known one": {
 			twin + "provider daytona id=yes; task t1 running started=1h sandbox=s1 provider=daytona; " + one +
 				"box twin/s1 running task=t1 key=s1 created=2h; knew box daytona/s1 running created=1h", "report", ""},
+		"the other has its id for a name": {
+			ids + one + "box daytona/s2 running key=s2 also=s1 name=s1", "healthy", ""},
+		"the other has for a name what the row holds": {
+			"provider daytona id=yes; task t1 running started=1h sandbox=k1; box daytona/s1 running task=t1 key=s1; " +
+				"box daytona/s2 running key=s2 also=k1 name=k1", "report", ""},
 		"the other is of an account that the row does not name": {
 			"provider daytona id=yes; provider e2b id=yes kind=e2b; task t1 running started=1h sandbox=s1 provider=daytona; " + one +
 				"box e2b/s1 running key=s1", "healthy", ""},

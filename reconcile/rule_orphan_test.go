@@ -61,6 +61,15 @@ func TestOrphan(t *testing.T) {
 		"a live row names its name at another account of the kind": {
 			"provider daytona named=yes; provider twin named=yes; " + seen + "box daytona/s1 running key=k1; " +
 				"task t2 running started=1h sandbox=k1 provider=twin", "due", ""},
+		"another entry of its kind has its name for an id, which is a live task's": {
+			"provider daytona id=yes named=yes; provider twin id=yes; " + seen + "box daytona/s1 running key=s1 name=k1; " +
+				"task t2 running started=1h sandbox=k1; box twin/k1 running key=k1; knew box twin/k1 running task=t2", "healthy", ""},
+		"another entry of its kind had its name for an id": {
+			"provider daytona id=yes named=yes; provider twin id=yes; " + seen + "box daytona/s1 running key=s1 name=k1; " +
+				"task t2 running started=1h sandbox=k1; knew box twin/k1 running task=t2 gone=1h", "due", ""},
+		"another entry of another kind has its name for an id": {
+			"provider daytona id=yes named=yes; provider e2b id=yes kind=e2b; " + seen + "box daytona/s1 running key=s1 name=k1; " +
+				"task t2 running started=1h sandbox=k1; box e2b/k1 running key=k1; knew box e2b/k1 running task=t2", "due", ""},
 		"a former sandbox of its name was a live task's": {
 			seen + "box daytona/s1 running name=k0 lasting=yes; knew box daytona/s0 stopped name=k0 task=t2; " +
 				"task t2 running started=1h", "healthy", ""},

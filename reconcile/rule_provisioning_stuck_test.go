@@ -17,6 +17,9 @@ func TestProvisioningStuck(t *testing.T) {
 		"the ledger saw it in another state": {
 			live + "box daytona/s1 creating task=t1 created=10h updated=1m; " +
 				"knew box daytona/s1 suspended since=1h", "kept", ""},
+		"the ledger saw it in another state, and its provider's clock of changes stands still": {
+			live + "box daytona/s1 creating task=t1 created=10h updated=10h; " +
+				"knew box daytona/s1 stopped since=1m", "kept", "creating for 0s of 5m"},
 		"the ledger saw it run, and its provider tells no change": {
 			live + "box daytona/s1 creating task=t1 created=10h; knew box daytona/s1 running since=1h", "kept", ""},
 		"running":                {live + "box daytona/s1 running task=t1", "healthy", ""},

@@ -13,6 +13,13 @@ func stopIgnored(v *view, s *Subject) answer {
 	}
 	after := v.threshold("stop-ignored", s)
 	age, by := v.stateAge(s)
+	//guard:stop-resumed harm a session that its user began after the stop would be ended as soon as it is seen
+	if born := v.born(*b); b.Lasting && !b.CreatedAt.IsZero() && born < age {
+		if grace := max(after, v.threshold("finished-lingering", s)); born < grace {
+			return answer{kept: fmt.Sprintf("stopped %s ago; the present session of its sandbox began %s ago, and has until %s",
+				short(age), short(born), short(grace))}
+		}
+	}
 	if age < after {
 		return answer{kept: fmt.Sprintf("stopped %s ago, its sandbox has until %s", short(age), short(after))}
 	}

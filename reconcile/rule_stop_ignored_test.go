@@ -17,6 +17,15 @@ func TestStopIgnored(t *testing.T) {
 			"knew task t1 running since=1h; " + box + "row t1 stopped status=running updated=5s", "due", "stopped 5s ago by updated_at"},
 		"deleted 4s ago": {
 			"knew task t1 running since=1h; " + box + "row t1 stopped status=running updated=4s", "kept", "stopped 4s ago"},
+		"a session that began after the stop": {
+			"box daytona/s1 running task=t1 lasting=yes created=9m59s; row t1 stopped updated=1h", "kept",
+			"session of its sandbox began 9m59s ago, and has until 10m"},
+		"a session that began after the stop, for long": {
+			"box daytona/s1 running task=t1 lasting=yes created=10m; row t1 stopped updated=1h", "due", "was stopped 1h ago"},
+		"a session that is older than the stop": {
+			"box daytona/s1 running task=t1 lasting=yes created=10s; row t1 stopped updated=5s", "due", ""},
+		"a sandbox that is younger than the stop, where names do not last": {
+			"box daytona/s1 running task=t1 created=10s; row t1 stopped updated=1h", "due", ""},
 		"failed":    {box + "row t1 failed updated=1h", "healthy", ""},
 		"completed": {box + "row t1 completed updated=1h", "healthy", ""},
 		"live":      {box + "task t1 running updated=1h", "healthy", ""},

@@ -141,6 +141,10 @@ func (s *SandboxSeen) another(now *Sandbox) bool {
 // fill makes a box in its place: it is too large to be handed around.
 func (v *view) fill(b *Box, s *Sandbox) {
 	b.Sandbox, b.Here = *s, true
+	//guard:link-id-first harm a sandbox whose name is another one's id would be that one's task's
+	if s.AlsoKey != "" && s.AlsoKey != s.ID && v.isID(Ref{s.Provider, s.AlsoKey}) {
+		b.AlsoKey = ""
+	}
 	b.Seen, b.Known = v.s.Memory.Sandboxes[s.Ref]
 	//guard:box-reused live a sandbox with a used id would be judged by what the former one did
 	if b.Known && b.Seen.another(s) {
@@ -150,6 +154,13 @@ func (v *view) fill(b *Box, s *Sandbox) {
 	if len(v.s.Memory.Probes) > 0 {
 		b.Probes = v.s.Memory.Probes[s.Ref]
 	}
+}
+
+// isID reports whether a sandbox is known to have the id: then a row that holds it means that one,
+// and none of that name.
+func (v *view) isID(ref Ref) bool {
+	_, known := v.s.Memory.Sandboxes[ref]
+	return known || v.s.lists(ref)
 }
 
 // taskOf is the id of the task that a sandbox belongs to. A label that names a live task
@@ -182,6 +193,9 @@ func (v *view) taskOf(b *Box, bySandbox map[string]string) string {
 		return b.Task
 	case named:
 		return row.ID
+	case b.Task == "" && b.Seen.Task == "" && v.namesake(b) != "":
+		//guard:link-namesake harm `= ""` the half of a sandbox that another entry shows would be ended as nobody's
+		return v.namesake(b)
 	case b.Seen.Task == "" && b.Lasting:
 		//guard:link-heir harm `= ""` a worker that goes on in a new machine of the same name would be ended as nobody's
 		return v.heir(b)

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers"
@@ -131,8 +134,22 @@ func (p ProviderConfig) policy() reconcile.ProviderPolicy {
 		Name: p.Name, Kind: p.Kind, Exclusive: p.Owns.Exclusive, Referenced: p.Owns.Referenced,
 		LinkTask: p.Link.TaskLabel != "", LinkSandbox: p.Link.Sandbox != "", SandboxIsID: p.Link.Sandbox == "id",
 		Templates: slices.Clone(p.Templates), Probe: p.Probe.policy(),
-		QuarantineFor: p.QuarantineFor, PricePerHour: p.PricePerHour,
+		QuarantineFor: p.QuarantineFor, PricePerHour: p.PricePerHour, Key: p.keyID(),
 	}
+}
+
+// keyID tells the entry's credential from another one without telling it.
+func (p ProviderConfig) keyID() string {
+	if p.Token.Empty() {
+		return ""
+	}
+	extra := p.extra()
+	all := []string{p.Kind, p.URL, p.Token.Reveal()}
+	for _, key := range slices.Sorted(maps.Keys(extra)) {
+		all = append(all, key, extra[key])
+	}
+	sum := sha256.Sum256([]byte(strings.Join(all, "\x00")))
+	return hex.EncodeToString(sum[:4])
 }
 
 func (p ProbeConfig) policy() reconcile.ProbePolicy {
