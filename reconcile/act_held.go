@@ -18,6 +18,9 @@ func heldBy(err error) string {
 // begun, that this pass does not call for it.
 func (r *run) heldNow(a *Action, controls *Controls) []string {
 	holds := appendNew(stepHolds(controls, a, r.target(a)), r.policy.Holds(controls, a)...)
+	if _, ours := r.policy.Providers[a.Provider]; !ours && a.Sandbox != "" && a.Provider != "" {
+		holds = append(holds, fmt.Sprintf("no entry %q: the config does not name it any more", a.Provider))
+	}
 	if a.asked() {
 		//guard:asked-frozen P3 `r.frozen(a) => nil` a wish would be done while nobody knows who works where
 		return append(holds, r.frozen(a)...)

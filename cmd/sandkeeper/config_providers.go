@@ -161,6 +161,11 @@ func (p ProbeConfig) policy() reconcile.ProbePolicy {
 	}
 }
 
+// names reports whether there is an entry of that name.
+func (c *Config) names(provider string) bool {
+	return slices.ContainsFunc(c.Providers, func(p ProviderConfig) bool { return p.Name == provider })
+}
+
 // Entries returns the providers to open, with their credentials.
 func (c *Config) Entries() []providers.Entry {
 	entries := make([]providers.Entry, len(c.Providers))

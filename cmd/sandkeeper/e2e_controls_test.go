@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -242,6 +244,36 @@ func TestRestoreOfAMovedRow(t *testing.T) {
 		t.Errorf("the task is %s (%s), its sandbox %s; want the row as support left it, the sandbox back", status, why, b.State)
 	}
 	a.refuses("nothing of it is in quarantine", "restore", "nothing-like-it")
+}
+
+// TestQuarantineOfARenamedEntry: what the config does not name any more is held and shown, and nobody
+// is told that it comes back.
+func TestQuarantineOfARenamedEntry(t *testing.T) {
+	a, ill, _ := quarantined(t)
+	was, err := os.ReadFile(a.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	renamed := bytes.Replace(was, []byte("name: daytona"), []byte("name: renamed"), 1)
+	if bytes.Equal(was, renamed) {
+		t.Fatal("the config has no entry daytona")
+	}
+	for _, test := range []struct {
+		config  []byte
+		refuses string
+	}{{renamed, `the entry "daytona", which the config does not name any more`}, {was, ""}} {
+		if err := os.WriteFile(a.config, test.config, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if test.refuses == "" {
+			a.must("restore", ill.task, "--reason", "x")
+			continue
+		}
+		a.refuses(test.refuses, "restore", ill.task)
+		if out := a.must("plan"); !strings.Contains(out, `no entry "daytona"`) {
+			t.Errorf("plan says: %s", out)
+		}
+	}
 }
 
 // TestQuarantineEnds: what nobody restores is ended when the time is over, and not before.

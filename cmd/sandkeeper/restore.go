@@ -47,6 +47,10 @@ func (w *world) restore(ctx context.Context, id string, by *wish) (string, error
 	}
 	actions, withdraw := reconcile.AskRestore(remedy)
 	for i := range actions {
+		if name := actions[i].Provider; name != "" && !w.config.names(name) {
+			return "", fmt.Errorf("restore %s: it was quarantined at the entry %q, which the config does not name any more; "+
+				"name the entry so again, or start the sandbox at the provider itself", id, name)
+		}
 		actions[i].Reason = "restored by " + by.author + ": " + by.signature().Reason
 	}
 	asked, err := w.ledger.Ask(ctx, by.signature(), actions, withdraw)
