@@ -11,15 +11,18 @@ import (
 )
 
 // A narrow provider has no sandbox, and takes only ids of its own form.
-type narrow struct{ reconcile.Provider }
+type narrow struct {
+	reconcile.Provider
+	refuses error
+}
 
 func (narrow) List(context.Context, func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
 	return reconcile.Listing{Provider: "other", Complete: true, Date: time.Now()}, nil
 }
 
-func (narrow) Get(context.Context, string) (reconcile.Sandbox, error) {
-	return reconcile.Sandbox{}, errors.New("400 Bad Request: the id is no number")
-}
+func (n narrow) Get(context.Context, string) (reconcile.Sandbox, error) { return reconcile.Sandbox{}, n.refuses }
+
+func (narrow) Find(context.Context, string) ([]reconcile.Sandbox, error) { return nil, nil }
 
 // What one provider shows as a task's own is nobody else's: another one that refuses its id, or is
 // down, keeps nothing there from being done.
@@ -41,7 +44,7 @@ func TestAnotherProviderRefusesTheID(t *testing.T) {
 					SandboxIsID: true, Probe: reconcile.ProbePolicy{Off: true}}
 				test.prepare(s)
 				k := s.keeper("once", &life{})
-				k.Providers["other"] = narrow{}
+				k.Providers["other"] = narrow{refuses: errors.New("400 Bad Request: the id is no number")}
 				if err := s.work(k); err != nil {
 					t.Error(err)
 				}
@@ -50,6 +53,41 @@ func TestAnotherProviderRefusesTheID(t *testing.T) {
 				}
 				if r := s.table.row("x"); test.failed && r.State != reconcile.TaskFailed {
 					t.Errorf("the row is %q, want it failed", r.State)
+				}
+			})
+		})
+	}
+}
+
+// What can be no id of a provider is no sandbox there, where a label tells which are the task's.
+// Without one the row may hold a name, and nothing is known.
+func TestWhatCanBeNoID(t *testing.T) {
+	for name, test := range map[string]struct {
+		refuses error
+		label   bool
+		want    reconcile.TaskState
+	}{
+		"no id, and labels tell": {reconcile.ErrUnknownID, true, reconcile.TaskFailed},
+		"no id, and none tells":  {reconcile.ErrUnknownID, false, reconcile.TaskRunning},
+		"it is out of order":     {errors.New("500"), true, reconcile.TaskRunning},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := opened(t)
+				s.policy.Providers["other"] = reconcile.ProviderPolicy{Name: "other", Kind: "other", LinkTask: test.label,
+					LinkSandbox: true, SandboxIsID: true, Probe: reconcile.ProbePolicy{Off: true}}
+				s.table.put(row{Task: reconcile.Task{ID: "x", State: reconcile.TaskRunning, Sandbox: "sb-never",
+					StartedAt: ago(time.Hour), UpdatedAt: ago(time.Hour), CreatedAt: ago(time.Hour)}})
+				k := s.keeper("once", &life{})
+				k.Providers["other"] = narrow{refuses: test.refuses}
+				for range 5 {
+					if _, err := k.Once(t.Context(), reconcile.Full, time.Second); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(time.Minute)
+				}
+				if got := s.table.row("x").State; got != test.want {
+					t.Errorf("the row is %q, want %q", got, test.want)
 				}
 			})
 		})

@@ -140,7 +140,9 @@ func (r *run) refsOf(s *Subject, a *Action) []Ref {
 	if a.Sandbox != "" {
 		wanted[Ref{a.Provider, a.Sandbox}] = true
 	}
-	for _, ref := range r.view.lookRefs(s) {
+	seen := *s
+	seen.Boxes = r.boxes[s.ID]
+	for _, ref := range r.view.lookRefs(&seen) {
 		wanted[ref] = true
 	}
 	refs := make([]Ref, 0, len(wanted))

@@ -196,3 +196,22 @@ func TestLooksBeforeARowIsFailed(t *testing.T) {
 		}
 	}
 }
+
+// What a row holds is not looked up by id where it is the name of the task's sandbox elsewhere.
+func TestNoLookForAnothersName(t *testing.T) {
+	const two = "provider daytona named=yes label=no; provider e2b id=yes label=no; task t1 running started=1h sandbox=k1; "
+	for world, want := range map[string]int{
+		two + "box daytona/s1 running key=k1": 0,
+		two + "box daytona/s1 running key=k2": 1,
+		two + "box e2b/k1 running key=k1":     0,
+		two:                                   1,
+	} {
+		w := newWorld(t, anchor, world)
+		j := w.judge()
+		for i := range j.Decisions {
+			if d := &j.Decisions[i]; d.Subject.ID == "task:t1" && len(j.view.lookRefs(d.Subject)) != want {
+				t.Errorf("looks at %v, want %d looks\nworld: %s", j.view.lookRefs(d.Subject), want, world)
+			}
+		}
+	}
+}

@@ -109,7 +109,9 @@ func (v *view) lookRefs(s *Subject) []Ref {
 	}
 	for _, provider := range v.candidates(s.Task) {
 		ref := Ref{provider, s.Task.Sandbox}
-		here := s.hasBox(func(b *Box) bool { return b.Here && b.Ref == ref })
+		here := s.hasBox(func(b *Box) bool {
+			return b.Here && (b.Ref == ref || b.Provider != provider && b.calledBy(s.Task.Sandbox))
+		})
 		if v.p.Providers[provider].SandboxIsID && !here && !v.anothers(s.Task, provider) && !slices.Contains(refs, ref) {
 			refs = append(refs, ref)
 		}
@@ -187,6 +189,9 @@ func (k *Keeper) lookAt(ctx context.Context, ref Ref) Look {
 	//guard:look-not-found harm `= err != nil` a look that failed would be taken for gone
 	case errors.Is(err, ErrNotFound):
 		return Look{Gone: true}
+	//guard:look-no-id live what can be no id there, as another provider's, would keep its task from any verdict
+	case errors.Is(err, ErrUnknownID) && k.Policy.Providers[ref.Provider].LinkTask:
+		return Look{Gone: true} // whether the task has a sandbox there tells the label
 	case err != nil:
 		return Look{Error: clip(err.Error(), 200)}
 	//guard:look-other P4 another sandbox's answer would stand for this one's

@@ -58,6 +58,9 @@ func TestSandboxMissing(t *testing.T) {
 			seen + ran + "knew box daytona/s1 running task=t1; look daytona/s1 suspended", "healthy", ""},
 		"its id was another provider's, and one refuses it": {
 			two + "knew box daytona/s1 running task=t1; look daytona/s1 gone; look e2b/s1 error", "due", "s1 at daytona is gone"},
+		"what its row holds is another provider's name of it": {
+			seen + "provider daytona label=no named=yes id=no; provider e2b id=yes label=no; box daytona/u1 stopped task=t1 key=s1; " +
+				"task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1", "due", "u1 at daytona is stopped"},
 		"its id was nobody's yet, and one refuses it": {two + "look daytona/s1 gone; look e2b/s1 error", "look", "503"},
 		"its id was another task's, and one refuses it": {
 			two + "knew box daytona/s1 running task=t2; look daytona/s1 gone; look e2b/s1 error", "look", "503"},

@@ -60,7 +60,7 @@ func (v *view) namesAnother(provider string, s *Subject) bool {
 	if p.byKey(s.Task) { // a name outlives the sandbox that had it
 		return !s.hasBox(func(b *Box) bool { return b.Here && b.calledBy(id) })
 	}
-	return p.SandboxIsID && id != "" && !s.hasBox(func(b *Box) bool { return b.ID == id })
+	return p.SandboxIsID && id != "" && !s.hasBox(func(b *Box) bool { return b.ID == id || b.Here && b.calledBy(id) })
 }
 
 // canLook reports whether there is anybody to ask for the task's sandbox.
