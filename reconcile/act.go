@@ -135,7 +135,7 @@ func (r *run) target(a *Action) target {
 	t := target{rule: a.Rule, subject: a.Subject, provider: a.Provider, sandbox: a.Sandbox, task: a.Task}
 	for _, b := range r.boxes[a.Subject] {
 		if a.Sandbox == "" || a.Sandbox == b.ID {
-			t.names = append(t.names, b.ID, b.Name)
+			t.names = append(t.names, b.ID, b.Name, b.AlsoKey)
 			t.labels = b.Labels
 		}
 		if t.provider == "" {

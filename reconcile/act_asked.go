@@ -75,7 +75,7 @@ func (r *run) heldFor(ctx context.Context, a *Action, sb *Sandbox, users []Task)
 		return why
 	}
 	t := target{rule: a.Rule, subject: a.Subject, provider: a.Provider, sandbox: a.Sandbox, task: a.Task,
-		names: []string{sb.Name}, labels: sb.Labels}
+		names: []string{sb.Name, sb.AlsoKey}, labels: sb.Labels}
 	holds := stepHolds(&controls, a, t)
 	for i := range users {
 		t.task = users[i].ID

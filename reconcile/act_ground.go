@@ -47,7 +47,7 @@ func (r *run) heldWith(ctx context.Context, a *Action, sb Sandbox) string {
 		return why
 	}
 	return strings.Join(stepHolds(&controls, a, target{rule: a.Rule, subject: a.Subject, provider: a.Provider,
-		sandbox: a.Sandbox, task: a.Task, names: []string{sb.Name}, labels: sb.Labels}), "; ")
+		sandbox: a.Sandbox, task: a.Task, names: []string{sb.Name, sb.AlsoKey}, labels: sb.Labels}), "; ")
 }
 
 // linkedAgain says why the sandbox must not be ended: a live task that uses it.

@@ -60,7 +60,7 @@ func (r *run) stillHeld(ctx context.Context, o *second, a *Action) string {
 	for i := range o.subject.Boxes {
 		b := &o.subject.Boxes[i]
 		holds = appendNew(holds, stepHolds(&controls, a, target{rule: a.Rule, subject: a.Subject, provider: b.Provider,
-			sandbox: b.ID, task: a.Task, names: []string{b.Name}, labels: b.Labels})...)
+			sandbox: b.ID, task: a.Task, names: []string{b.Name, b.AlsoKey}, labels: b.Labels})...)
 	}
 	return strings.Join(holds, "; ")
 }

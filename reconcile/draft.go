@@ -140,7 +140,7 @@ func (v *view) holds(d *Decision, f *Finding) []string {
 		//guard:plan-holds P8 the plan would promise what a person holds
 		holds = appendNew(holds, controlHolds(&c, target{
 			rule: f.Rule, subject: f.Subject, provider: b.Provider, sandbox: b.ID, task: f.Task,
-			names: []string{b.Name}, labels: b.Labels})...)
+			names: []string{b.Name, b.AlsoKey}, labels: b.Labels})...)
 	}
 	if len(d.Subject.Boxes) == 0 {
 		//guard:plan-holds-task P8 the same for a task without a sandbox

@@ -236,7 +236,7 @@ func TestTimeline(t *testing.T) {
 		"task:t2 state running → completed",
 		"sandbox:daytona/s1 state running → stopped",
 		"sandbox:daytona/s2 state running → gone",
-		"sandbox:daytona/s3 finding orphan: no task explains it: it names no task and no row names it; running for 1h",
+		"sandbox:daytona/s3 finding orphan: no task explains it: it names no task and no row names it; running, created 1h ago",
 		"task:t1 finding assigned-stale: worker never started: no sandbox at daytona",
 		"sandbox:daytona/s1 resolved errored",
 		"source:listing:e2b source not trusted: the listing failed: 503",

@@ -172,7 +172,7 @@ func (v *view) ends(ref Ref) string {
 func (v *view) spares(e *Preview, b *Box, t *Task) string {
 	a := Action{Rule: e.Rule, Subject: "sandbox:" + b.String(), Step: StepTerminate}
 	at := target{rule: a.Rule, subject: a.Subject, provider: b.Provider, sandbox: b.ID, task: firstOf(b.Task, b.Seen.Task),
-		names: []string{b.Name}, labels: b.Labels}
+		names: []string{b.Name, b.AlsoKey}, labels: b.Labels}
 	wishes := v.s.Memory.Controls
 	wishes.Pauses = nil
 	holds := stepHolds(&wishes, &a, at)

@@ -35,12 +35,20 @@ func orphan(v *view, s *Subject) answer {
 		found: true, sandbox: b, sightings: v.p.Rules["orphan"].Sightings,
 		//guard:orphan-unknown-state harm `b.unsure() => nil` a sandbox of no known state would be ended
 		holds:  append(v.orphanHolds(s, b), b.unsure()...),
-		reason: fmt.Sprintf("no task explains it: %s; %s for %s", s.unexplained(b), b.Raw, short(v.born(*b))),
+		reason: fmt.Sprintf("no task explains it: %s; %s, %s %s ago", s.unexplained(b), b.Raw, b.began(), short(v.born(*b))),
 		evidence: []Evidence{
 			b.seenAs(),
 			{Source: "tasks", At: v.s.T0, Fact: s.unexplained(b)},
 		},
 	}
+}
+
+// began says what the age of a sandbox is counted from.
+func (b *Box) began() string {
+	if b.CreatedAt.IsZero() {
+		return "first seen"
+	}
+	return "created"
 }
 
 // explained says in words why the subject cannot be an orphan.

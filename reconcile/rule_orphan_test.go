@@ -7,7 +7,7 @@ func TestOrphan(t *testing.T) {
 	const seen = "finding orphan sandbox:daytona/s1 first=1m last=1m sighted=1m sightings=1; "
 	testRule(t, "orphan", map[string]ruleCase{
 		"the first sighting": {
-			"box daytona/s1 running", "seen", "no task explains it: it names no task and no row names it; running for 1h"},
+			"box daytona/s1 running", "seen", "no task explains it: it names no task and no row names it; running, created 1h ago"},
 		"the second sighting, a minute later": {seen + "box daytona/s1 running", "due", ""},
 		"the second look, a second earlier": {
 			"finding orphan sandbox:daytona/s1 first=59s last=59s sighted=59s sightings=1; " +
