@@ -3,6 +3,7 @@ package agentuity
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -24,7 +25,11 @@ var fixes = wire.Fixes{
 func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 	places, err := p.named(ctx)
 	if err != nil {
-		return []reconcile.CheckResult{fixes.Failed("credential", err)}
+		line := fixes.Failed("credential", err)
+		if errors.Is(err, reconcile.ErrUnauthorized) {
+			line.Fix = "with an SDK key name the regions in region:, which it may not ask for; else " + line.Fix
+		}
+		return []reconcile.CheckResult{line}
 	}
 	first := p.reader(places[0])
 	if err := first.read(ctx, 0); err != nil {
@@ -95,7 +100,7 @@ func (p *Provider) checkProbes(seen []box) reconcile.CheckResult {
 	for _, b := range seen {
 		idle, err := time.ParseDuration(b.Timeout.Idle)
 		if err == nil && every > 0 && every <= idle && !p.entry.Probe.Off {
-			return wire.Ill("probes", fmt.Sprintf("sandbox %s ends when it was idle for %s; a probe every %s keeps it alive",
+			return wire.Odd("probes", fmt.Sprintf("sandbox %s ends when it was idle for %s; a probe every %s keeps it alive",
 				wire.Clip(b.ID, 80), idle, every), "let probe.every be longer than the sandboxes' idle time-out")
 		}
 	}

@@ -69,6 +69,8 @@ func (p *Provider) named(ctx context.Context) ([]string, error) {
 		Region string `json:"region"`
 	}](ctx, p, &call{Call: wire.Call{What: "regions", URL: p.client.At("cli", "region")}})
 	switch {
+	case errors.Is(err, reconcile.ErrUnauthorized):
+		return nil, fmt.Errorf("regions, which only a CLI key may ask for; with another name them in region: %w", err)
 	case err != nil:
 		return nil, fmt.Errorf("regions: %w", err)
 	case len(in.Data) == 0:
