@@ -62,8 +62,14 @@ func (r *run) linkedAgain(ctx context.Context, a *Action, sb Sandbox) (string, e
 	if why, err := r.standsAgain(ctx, a, sb); err != nil || why != "" {
 		return why, err
 	}
+	return r.usedAgain(ctx, a, sb)
+}
+
+// usedAgain says which other task's row names the sandbox: rows that hold one value are several
+// where tasks follow each other in one sandbox.
+func (r *run) usedAgain(ctx context.Context, a *Action, sb Sandbox) (string, error) {
 	keys := sb.keys()
-	if len(keys) == 0 {
+	if r.policy.Tasks.None || len(keys) == 0 {
 		return "", nil
 	}
 	users, err := r.k.Tasks.BySandbox(ctx, keys)
@@ -74,6 +80,8 @@ func (r *run) linkedAgain(ctx context.Context, a *Action, sb Sandbox) (string, e
 		switch {
 		//guard:later-used harm `= true` a sandbox that a live row names would be ended
 		case t.ID == a.Task || t.State.Terminal():
+		//guard:used-elsewhere live `= false` a name that another account has as well would keep the sandbox for ever
+		case r.view.elsewhere(&t, &sb):
 		case t.State.Live():
 			return "live task " + clip(t.ID, 60) + " uses the sandbox", nil
 		default:

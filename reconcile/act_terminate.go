@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -135,11 +136,30 @@ func (r *run) ground(ctx context.Context, a Action) (Sandbox, Action, bool) {
 	if o.finding == nil || o.finding.Sandbox != a.Sandbox || o.finding.Provider != a.Provider {
 		return Sandbox{}, r.withdraw(a, "looked again: "+o.kept), true
 	}
+	if out, used := r.usedByOther(ctx, a, look.Sandbox); used {
+		return Sandbox{}, out, true
+	}
 	//guard:end-held P4 a hold or a freeze that came after the plan would not keep the sandbox
 	if waits := r.stillHeld(ctx, o, &a); waits != "" {
 		return Sandbox{}, r.later(a, waits), true
 	}
 	return look.Sandbox, a, false
+}
+
+// usedByOther settles an action of a task's whose sandbox another live task's row names by now. A
+// sandbox without a task was looked for in all rows just now.
+func (r *run) usedByOther(ctx context.Context, a Action, sb Sandbox) (Action, bool) {
+	//guard:end-used P4 `= true` a sandbox that another task works in by now would be ended for one that is over
+	if !strings.HasPrefix(a.Subject, "task:") {
+		return a, false
+	}
+	switch why, err := r.usedAgain(ctx, &a, sb); {
+	case err != nil:
+		return r.later(a, err.Error()), true
+	case why != "":
+		return r.withdraw(a, "looked again: "+why), true
+	}
+	return a, false
 }
 
 // leavesToFull reports whether the ground of the action can only be judged by a full pass, and

@@ -188,7 +188,7 @@ func (o *second) boxes(refs []Ref, task string) []Box {
 		case look.Gone:
 		//guard:again-other-task harm `= true` a sandbox that names another task by now would be ended as this one's
 		case look.Sandbox.Task == "" || look.Sandbox.Task == task:
-			out = append(out, o.view.box(&look.Sandbox))
+			out = append(out, o.referred(&look.Sandbox, task))
 		}
 	}
 	for _, sb := range o.view.s.Finds[task].Sandboxes {

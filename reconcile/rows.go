@@ -1,10 +1,12 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 )
 
 // readRows reads by key the rows that left the live set since the last pass, and those
@@ -118,7 +120,7 @@ func (k *Keeper) readByKey(ctx context.Context, s *Snapshot, keys []string) erro
 	}
 	for _, t := range rows.Tasks {
 		delete(s.Absent, "sandbox:"+t.Sandbox)
-		if before, ok := s.ByKey[t.Sandbox]; !ok || !before.State.Live() {
+		if before, ok := s.ByKey[t.Sandbox]; !ok || t.before(&before) {
 			s.ByKey[t.Sandbox] = t
 			s.Rows[t.ID] = t
 		}
@@ -126,10 +128,28 @@ func (k *Keeper) readByKey(ctx context.Context, s *Snapshot, keys []string) erro
 	return nil
 }
 
-// named is the row that names the sandbox, of those that were read by key: a live one first.
+// before reports whether the row, of two that name one sandbox, says what it is for: a live one
+// comes first, an ended one last; of those alike, the one that was at it, or keeps it, the longest.
+func (t *Task) before(other *Task) bool {
+	if one, two := t.State.Live(), other.State.Live(); one != two {
+		return one
+	}
+	if one, two := t.State.Terminal(), other.State.Terminal(); one != two {
+		return two
+	}
+	//guard:rows-newest harm `= true` the sandbox of a task that ended just now would be judged by one that ended before
+	return cmp.Or(t.heldUntil().Compare(other.heldUntil()), cmp.Compare(t.ID, other.ID)) > 0
+}
+
+// heldUntil is the last moment at which the row itself says that its task needed its sandbox.
+func (t *Task) heldUntil() time.Time {
+	return latest(t.CreatedAt, t.AssignedAt, t.StartedAt, t.UpdatedAt, t.KeepAliveUntil)
+}
+
+// named is the row that says what the sandbox is for, of those that were read by key.
 func (s *Snapshot) named(sb *Sandbox) (row Task, ok bool) {
 	for _, key := range sb.keys() {
-		if t, read := s.ByKey[key]; read && (!ok || t.State.Live()) {
+		if t, read := s.ByKey[key]; read && (!ok || t.before(&row)) {
 			row, ok = t, true
 		}
 	}
@@ -148,6 +168,7 @@ func (k *Keeper) own(s *Snapshot) {
 		rows[t.Sandbox] = append(rows[t.Sandbox], t)
 		rows["task:"+t.ID] = append(rows["task:"+t.ID], t)
 	}
+	heirs := sync.OnceValue(s.Memory.heirs)
 	owned := s.Sandboxes[:0]
 	for _, sb := range s.Sandboxes {
 		if !sb.Owned && k.Policy.Providers[sb.Provider].Referenced {
@@ -155,7 +176,9 @@ func (k *Keeper) own(s *Snapshot) {
 			named, ok := s.named(&sb)
 			known := s.Memory.Sandboxes[sb.Ref].Task != ""
 			means := func(t *Task) bool { return k.at(t, sb.Provider) }
-			sb.Owned = sb.Task != "" && (row || len(rows["task:"+sb.Task]) > 0) || ok && means(&named) || known ||
+			heir := sb.Lasting && heirs()[Ref{sb.Provider, sb.Name}] != ""
+			//guard:referenced-heir harm `-heir` who goes on in a new machine of a name would be nobody's
+			sb.Owned = sb.Task != "" && (row || len(rows["task:"+sb.Task]) > 0) || ok && means(&named) || known || heir ||
 				slices.ContainsFunc(sb.keys(), func(key string) bool { return slices.ContainsFunc(rows[key], means) })
 		}
 		//guard:referenced-owned P1 `= true` where a row makes a sandbox ours, all others would be as well
@@ -185,4 +208,17 @@ func (k *Keeper) anyReferenced() bool {
 		}
 	}
 	return false
+}
+
+// referred is a sandbox of the task as the second look saw it. Where owned means that a row refers
+// to it, the row of the task does, or the ledger remembers that one did.
+func (o *second) referred(sb *Sandbox, task string) Box {
+	b := o.view.box(sb)
+	row := o.view.s.Rows[task]
+	//guard:again-referred live what a plan ends would never be ended where only rows tell what is ours
+	if o.view.p.Providers[sb.Provider].Referenced && (b.Seen.Task != "" || sb.Task == task || sb.calledBy(row.Sandbox) ||
+		sb.Lasting && o.view.heir(&b) == task) {
+		b.Owned = true
+	}
+	return b
 }

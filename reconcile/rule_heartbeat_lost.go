@@ -49,11 +49,9 @@ func (v *view) unheard(s *Subject) (why string, probe bool) {
 	if b := s.comingUp(); b != nil {
 		return fmt.Sprintf("but its sandbox %s is %s", b.ID, b.Raw), false
 	}
-	for _, ref := range v.lookRefs(s) {
-		//guard:silent-named-paused harm a task whose sandbox has lost its labels and is paused would be failed
-		if sb := v.s.Looks[ref].Sandbox; sb.State == SandboxSuspended || sb.State == SandboxCreating {
-			return fmt.Sprintf("but the sandbox that its row names, %s, is %s", ref, sb.Raw), false
-		}
+	//guard:silent-named-paused harm a task whose sandbox has lost its labels and is paused would be failed
+	if sb := v.namedAtRest(s); sb != nil {
+		return fmt.Sprintf("but the sandbox that its row names, %s, is %s", sb.Ref, sb.Raw), false
 	}
 	//guard:silent-together harm many silent at once would be failed before one of them was probed
 	if v.unproven[s.Task.ID] {
@@ -64,6 +62,24 @@ func (v *view) unheard(s *Subject) (why string, probe bool) {
 		return "but fewer than 3 tasks run and no probe of its sandbox has failed", true
 	}
 	return "", false
+}
+
+// namedAtRest is the sandbox that the row names, by its id or by its name, and that a direct look
+// showed to be paused or to come up; nil when there is none.
+func (v *view) namedAtRest(s *Subject) *Sandbox {
+	rests := func(sb *Sandbox) bool { return sb.State == SandboxSuspended || sb.State == SandboxCreating }
+	for _, ref := range v.lookRefs(s) {
+		if look := v.s.Looks[ref]; rests(&look.Sandbox) {
+			return &look.Sandbox
+		}
+	}
+	found := v.s.Finds[s.Task.ID].Sandboxes
+	for i := range found {
+		if rests(&found[i]) && found[i].calledBy(s.Task.Sandbox) {
+			return &found[i]
+		}
+	}
+	return nil
 }
 
 func (v *view) foundSilent(s *Subject, ago, limit time.Duration) answer {
@@ -82,11 +98,8 @@ func (v *view) foundSilent(s *Subject, ago, limit time.Duration) answer {
 }
 
 // unknowns are the task's sandboxes that were looked at in vain: one may be paused, and its task
-// goes on. A full pass has its listing, and what freezes that.
+// goes on. One that a listing shows needs no look.
 func (v *view) unknowns(s *Subject) (holds []string) {
-	if v.s.Kind == Full {
-		return nil
-	}
 	for _, ref := range v.lookRefs(s) {
 		//guard:silent-unlooked harm a task whose sandbox is paused would be failed while nobody can look
 		if look := v.s.Looks[ref]; look.Error != "" {

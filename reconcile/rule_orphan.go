@@ -64,7 +64,7 @@ func (s *Subject) unexplained(b *Box) string {
 	case FateVanished:
 		return fmt.Sprintf("task %q, known to the ledger, has no row any more", firstOf(b.Task, b.Seen.Task))
 	case FateUnknown:
-		return fmt.Sprintf("it names task %q, which has no row", b.Task)
+		return fmt.Sprintf("it names task %q, which has no row", firstOf(b.Task, b.Seen.Task))
 	case FateUnparsable:
 		return fmt.Sprintf("it names task %q, which is no id of the task table", b.Task)
 	}

@@ -85,6 +85,10 @@ func TestOrphan(t *testing.T) {
 		"somebody lives without a sandbox, and has none here": {
 			"provider daytona id=yes label=no named=yes; " + seen + "box daytona/s1 running key=s1 name=k0 lasting=yes; " +
 				"task t2 running started=9h ev.heartbeat=5s sandbox=s0; look daytona/s0 gone", "due", ""},
+		"somebody lives without a sandbox, and another row has its name": {
+			"provider daytona id=no label=no named=yes; " + seen + "box daytona/s1 running key=k1 name=k1 lasting=yes; " +
+				"box daytona/s0 running key=k0 name=k0 lasting=yes; task t2 running started=9h ev.heartbeat=5s sandbox=k0; " +
+				"task t3 assigned updated=9h sandbox=k0; find t2 daytona/s0 key=k0", "due", ""},
 		"somebody lives without a sandbox, for longer than this one": {
 			seen + "box daytona/s1 running lasting=yes; task t2 running started=9h ev.heartbeat=5s; find t2 none", "held",
 			"unmatched pair: task t2"},

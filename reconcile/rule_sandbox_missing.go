@@ -13,7 +13,7 @@ func sandboxMissing(v *view, s *Subject) answer {
 	if t == nil || s.Fate != FateLive || t.State == TaskPending || !t.State.Live() {
 		return v.apart(s, "assigned and running tasks are")
 	}
-	if !v.started(s) && !s.hasBox(func(b *Box) bool { return b.Known && !v.past(s, b) }) {
+	if !v.started(s) && !s.hasBox(func(b *Box) bool { return b.Known && !v.past(s, b) && v.atItsTime(s, b) }) {
 		return fine("it never had a sandbox that the ledger knows, and its worker has not started")
 	}
 	if s.hasBox(func(b *Box) bool { return b.Here && !b.Lost() && b.State != SandboxDeleting }) {
@@ -69,4 +69,11 @@ func (v *view) lostFor(s *Subject) time.Duration {
 	}
 	open := v.s.Memory.Findings[FindingKey{"sandbox-missing", s.ID}]
 	return max(longest, v.since(open.FirstSeen))
+}
+
+// atItsTime reports whether the sandbox may be that of the present attempt: the row names it, or the
+// ledger has not known it for longer than the task's present state.
+func (v *view) atItsTime(s *Subject, b *Box) bool {
+	//guard:missing-earlier harm `= true` an attempt would be failed because the sandbox before it went late
+	return !s.Known || !v.earlier(s, b)
 }

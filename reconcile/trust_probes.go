@@ -150,7 +150,7 @@ func (v *view) shield(b Box, lonely []*Subject) []*Subject {
 			continue
 		}
 		age, _ := v.stateAge(s)
-		lasting := b.Lasting && !v.nowhere(b.Provider, s.Task)
+		lasting := b.Lasting && !v.placed(b.Provider, s.Task)
 		//guard:pair-lasting harm `-!lasting` who goes on in a new machine, long after its task began, would be ended
 		if apart := (age - v.born(b)).Abs(); !lasting && apart > 10*time.Minute {
 			continue
@@ -161,9 +161,17 @@ func (v *view) shield(b Box, lonely []*Subject) []*Subject {
 	return lonely
 }
 
-// nowhere reports whether a direct look found nothing at the provider of what the row holds.
-func (v *view) nowhere(provider string, t *Task) bool {
+// placed reports whether a direct look at the provider has shown where the sandbox is that the row
+// names: nowhere, or, of those that have its name, which is one at a time, in one that is there.
+func (v *view) placed(provider string, t *Task) bool {
 	find, asked := v.s.Finds[t.ID]
-	return v.s.Looks[Ref{provider, t.Sandbox}].Gone ||
-		asked && find.Error == "" && v.p.Providers[provider].byKey(t) && len(find.Sandboxes) == 0
+	if v.s.Looks[Ref{provider, t.Sandbox}].Gone {
+		return true
+	}
+	if !asked || find.Error != "" || !v.p.Providers[provider].byKey(t) {
+		return false
+	}
+	return len(find.Sandboxes) == 0 || slices.ContainsFunc(find.Sandboxes, func(sb Sandbox) bool {
+		return sb.Provider == provider && sb.State == SandboxRunning && sb.calledBy(t.Sandbox)
+	})
 }

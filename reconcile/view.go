@@ -258,12 +258,18 @@ func (s *TaskSeen) moved(t *Task) bool {
 	return s.Status != t.Status || s.State != t.State || s.Sandbox != t.Sandbox || s.EntrySum != t.entrySum()
 }
 
-// perhapsEnded reports whether a write of ours may have ended the state that the ledger saw: it
-// was begun, nobody wrote down what became of it, and the row has changed since. Who went on with
-// the task then has begun anew.
+// perhapsEnded reports whether a write of ours has ended the state that the ledger saw, or may
+// have: it was begun, nobody wrote down what became of it, and the row has changed since. Who went
+// on with the task then has begun anew.
 func (v *view) perhapsEnded(seen *TaskSeen, t *Task) bool {
 	if t.UpdatedAt.Equal(seen.UpdatedAt) {
 		return false
+	}
+	for i := range v.s.Memory.Verdicts {
+		//guard:ended-by-us P5 who goes on at once with a task that we failed would be timed from before
+		if w := &v.s.Memory.Verdicts[i]; w.Task == t.ID && w.FailedAt.After(seen.Since) && !w.FailedAt.After(v.now) {
+			return true
+		}
 	}
 	for i := range v.s.Memory.Actions {
 		if a := &v.s.Memory.Actions[i]; a.Task == t.ID && a.Step.onRow() && a.begun() {

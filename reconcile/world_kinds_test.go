@@ -261,6 +261,7 @@ func putFind(l *entry) {
 		find = FindLook{Error: "daytona: 503 Service Unavailable"}
 	default:
 		s := Sandbox{Ref: l.ref(1), State: SandboxRunning, Raw: "running", Owned: true, Task: l.arg(0), AsOf: providerNow}
+		l.str("key", &s.SandboxKey)
 		find.Sandboxes = []Sandbox{s}
 		l.w.s.addOwned(s)
 	}

@@ -19,6 +19,7 @@ type Provider struct {
 
 var (
 	_ reconcile.Provider  = (*Provider)(nil)
+	_ reconcile.Named     = (*Provider)(nil)
 	_ reconcile.Templates = (*Provider)(nil)
 	_ reconcile.Logs      = (*Provider)(nil)
 	_ reconcile.Usage     = (*Provider)(nil)
@@ -83,7 +84,7 @@ func (p *Provider) sandbox(b Sandbox) reconcile.Sandbox {
 		Ref: reconcile.Ref{ID: b.ID}, Name: b.FormerName(), Raw: b.Raw, State: b.State, Template: b.Template,
 		Region: b.Region, Labels: b.Labels, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
 		LastActivityAt: b.LastActivityAt, ExpiresAt: b.ExpiresAt, AsOf: p.world.Now(), Error: b.Error,
-		Hollow: b.Hollow,
+		Hollow: b.Hollow, Lasting: p.world.o.Lasting,
 	}
 	if s.Raw == "" {
 		s.Raw = string(b.State)
@@ -92,6 +93,9 @@ func (p *Provider) sandbox(b Sandbox) reconcile.Sandbox {
 		s.State = reconcile.SandboxDeleting
 	}
 	p.entry.Mark(&s)
+	if s.Lasting && p.entry.Link.Sandbox == "id" {
+		s.AlsoKey = s.Name // where names last, rows may hold either
+	}
 	return s
 }
 
@@ -140,7 +144,8 @@ func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox
 	var found []reconcile.Sandbox
 	err := p.pages(ctx, Find, Query{Hidden: true}, func(page []reconcile.Sandbox) error {
 		for _, s := range page {
-			if s.SandboxKey == value {
+			s.Owned = s.Owned || p.entry.Owns.ByRowOnly()
+			if s.SandboxKey == value || s.AlsoKey == value {
 				found = append(found, s)
 			}
 		}

@@ -27,6 +27,8 @@ type place interface {
 	Shift(domain string, by time.Duration)
 	Calm()
 	Wrong() []string
+	Needed(ref reconcile.Ref) bool
+	Taken(provider string) bool
 	Tell(on bool)
 	News() []string
 	Happened() map[string]int

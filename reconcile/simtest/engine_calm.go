@@ -90,7 +90,7 @@ func (e *engine) tend() {
 	}
 	sources, _ := e.ledger.Sources(ctx)
 	for _, name := range sortedKeys(sources) {
-		if s := sources[name]; !s.Trusted && e.calm.full > 5 && !mends(s) {
+		if s := sources[name]; !s.Trusted && e.calm.full > 5 && !e.mends(s) {
 			e.wish(wish{what: "release", on: name, last: time.Hour})
 		}
 	}
@@ -98,10 +98,11 @@ func (e *engine) tend() {
 }
 
 // mends reports whether a source has to be believed again without a person: a listing, probes and
-// clocks that are whole again.
-func mends(s reconcile.SourceSeen) bool {
-	kind, _, _ := strings.Cut(s.Name, ":")
-	stuck := kind == "clock" && strings.HasPrefix(s.Reason, "did not move")
+// clocks that are whole again. A listing that does not show any more what was given to somebody
+// else stays as it is.
+func (e *engine) mends(s reconcile.SourceSeen) bool {
+	kind, of, _ := strings.Cut(s.Name, ":")
+	stuck := kind == "clock" && strings.HasPrefix(s.Reason, "did not move") || kind == "listing" && e.place.Taken(of)
 	return (kind == "listing" || kind == "probes" || kind == "clock") && !stuck
 }
 
@@ -148,14 +149,14 @@ func (e *engine) leftover(r *reconcile.Result, err error) string {
 		return "a pass is not complete: " + r.Error
 	}
 	for i := range r.Plan.Steps {
-		if s := &r.Plan.Steps[i]; !byConfig(s.HeldBy) && !alone(r, s) {
+		if s := &r.Plan.Steps[i]; !byConfig(s.HeldBy) && !alone(r, s) && !e.shielded(s) {
 			return fmt.Sprintf("the plan has: %s %s of %s %s, held by %q", s.Rule, s.Step, s.Subject, s.Sandbox, s.HeldBy)
 		}
 	}
 	open, _ := e.ledger.OpenActions(e.ctx) // fails only when the context has ended
 	now, _ := e.ledger.Now(e.ctx)
 	for i := range open {
-		if a := &open[i]; !waits(a, now) && e.enforced(a.Rule) {
+		if a := &open[i]; !waits(a, now) && e.enforced(a.Rule) && !e.leftOpen(a) {
 			return fmt.Sprintf("an action is open: %s %s of %s %s, %s after %d attempts: %s", a.Rule, a.Step, a.Subject,
 				a.Sandbox, a.Outcome, a.Attempts, a.Detail)
 		}
@@ -185,6 +186,13 @@ func alone(r *reconcile.Result, s *reconcile.PlannedStep) bool {
 	return true
 }
 
+// shielded reports whether a step is held for good because its sandbox may be that of a task that
+// lives, and truly is needed: who shows it cannot know more.
+func (e *engine) shielded(s *reconcile.PlannedStep) bool {
+	ref := reconcile.Ref{Provider: s.Provider, ID: s.Sandbox}
+	return strings.HasPrefix(s.HeldBy, "unmatched pair") && e.place.Needed(ref)
+}
+
 // byConfig reports whether a step is held by what the config says, which lasts.
 func byConfig(held string) bool {
 	for reason := range strings.SplitSeq(held, "; ") {
@@ -195,6 +203,17 @@ func byConfig(held string) bool {
 		}
 	}
 	return false
+}
+
+// leftOpen reports whether an action is for a person: its sandbox was given to somebody else while
+// it went, or is gone while nobody lives who could prove that the link is whole.
+func (e *engine) leftOpen(a *reconcile.Action) bool {
+	if strings.Contains(a.Detail, "not-exclusive") {
+		return e.place.Taken(a.Provider)
+	}
+	sources, _ := e.ledger.Sources(e.ctx) // fails only when the context has ended
+	link, known := sources["link"]
+	return a.Seq > 0 && a.Step == reconcile.StepTerminate && a.Attempts == 0 && known && !link.Trusted
 }
 
 // waits reports whether an action only waits for the end of a quarantine.

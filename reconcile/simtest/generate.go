@@ -12,7 +12,7 @@ import (
 // themes of trouble, so that deep states are reached instead of everything at once.
 func Generate(seed uint64) Script {
 	d := &draw{Rand: rand.New(rand.NewPCG(seed, 0x70776e)), out: Script{Seed: seed}}
-	d.kind = d.one("omoios", "omoios", "full", "full", "coding-agent")
+	d.kind = d.one("omoios", "omoios", "full", "full", "full", "coding-agent", "coding-agent", "none")
 	d.setup("kind %s", d.kind)
 	d.providers()
 	d.rules()
@@ -85,11 +85,7 @@ func (d *draw) providers() {
 		d.clouds = append(d.clouds, "annex")
 	}
 	for _, name := range d.clouds {
-		link := ""
-		if d.kind == "full" {
-			link = "link=" + d.one("both", "both", "id", "label")
-		}
-		d.setup("provider %s exclusive=%s %s start=%s delete=%s %s %s", name, d.one("no", "yes"), link,
+		d.setup("provider %s exclusive=%s %s start=%s delete=%s %s %s", name, d.one("no", "yes"), d.ties(),
 			d.one("5s", "20s", "1m"),
 			d.one("1s", "20s", "20s", "1m", "4m"), d.maybe(6, "lag="+d.one("10s", "45s")),
 			d.maybe(3, "page="+d.one("2", "3", "5")))

@@ -27,6 +27,8 @@ var themes = map[string]func(*draw){
 	"systemic":     (*draw).systemic,
 	"clocks":       (*draw).clocks,
 	"strangers":    (*draw).strangers,
+	"names":        (*draw).names,
+	"owners":       (*draw).owners,
 	"quiet":        func(*draw) {},
 }
 
@@ -195,7 +197,8 @@ func (d *draw) database() {
 			"done-error count 3", "standby for 10m"))
 	})
 	if d.IntN(2) == 0 {
-		d.at(d.soon(), "platform standby for %s", d.span(2*time.Minute, 15*time.Minute))
+		d.at(d.soon(), "platform standby %s for %s", d.maybe(2, "lag="+d.one("10s", "45s", "3m")),
+			d.span(2*time.Minute, 15*time.Minute))
 	}
 	d.either()
 }

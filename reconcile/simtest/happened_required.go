@@ -59,12 +59,13 @@ func requiredLife() []string {
 		each("town: finish ", "late", "lost", "row"),
 		each("town: left ", "keep", "linger", "now"),
 		each("town: sandbox ", "break", "die", "hang", "hollow", "pause", "queue", "refuse", "relabel", "resume", "reuse",
-			"spin", "stop", "stuck", "unlabel", "vanish"),
+			"spin", "stop", "stuck", "unlabel", "vanish", "renew", "disown", "adopt"),
 		each("town: template ", "expiring", "failed", "inactive", "missing"),
 		each("town: platform ", "back", "backup", "batch", "empty", "foreign", "labels", "leak", "massacre", "restore",
 			"standby", "twins"),
 		each("town: events ", "down", "late"),
-		each("town: ", "fall-back to image", "start refused"),
+		each("town: ", "fall-back to image", "start refused", "name used again"),
+		each("call: ", "Named"),
 	)
 }
 

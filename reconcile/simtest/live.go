@@ -29,8 +29,31 @@ func (t *Town) Wrong() []string {
 	return out
 }
 
+// Needed reports whether a sandbox is truly needed.
+func (t *Town) Needed(ref reconcile.Ref) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b := t.boxes[ref]
+	return b != nil && t.use(b) != ""
+}
+
+// Taken reports whether sandboxes of ours were given to somebody else at a provider.
+func (t *Town) Taken(provider string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, b := range t.boxes {
+		if (b.taken || b.reused) && b.ref.Provider == provider {
+			return true
+		}
+	}
+	return false
+}
+
 // enforced reports whether a rule acts on everything that it finds.
 func (t *Town) enforced(rule string) bool {
+	if t.kind.tasks.None && rule != "errored" {
+		return false // without a table nobody knows what a sandbox is for
+	}
 	for _, p := range t.watch.procs {
 		if r := p.policy.Rules[rule]; !p.looks() && !acts(r) {
 			return false
@@ -62,6 +85,9 @@ func (t *Town) finder(k *task, r *row) string {
 	started := seen.LifeSign().After(time.Time{}) || !seen.StartedAt.IsZero()
 	if k.box != nil && t.boxes[k.box.ref] != k.box {
 		return "" // somebody else has its id by now
+	}
+	if b := t.holder(t.cloud(k.cloud), r.Sandbox); b != nil && b.task != k {
+		return "" // who works in what has the name by now speaks for both
 	}
 	if slices.ContainsFunc(t.boxOrder, func(b *box) bool { return b.task == k && b != k.box && b.there() }) {
 		return "" // another sandbox of it is there: it may be that one where it goes on
@@ -102,7 +128,7 @@ func (t *Town) ender(b *box) string {
 		return "" // rows and the ledger know the id as another's: what becomes of that one decides
 	case b.task == nil && t.everOrphan(b):
 		rule = "orphan"
-	case r == nil || !t.watch.linked(b.task, b):
+	case r == nil || !t.watch.linked(b.task, b) || t.calledBy(b):
 		return "" // what its task was is for a person where the account is shared
 	case r.State == reconcile.TaskStopped:
 		rule = "stop-ignored"
@@ -117,8 +143,18 @@ func (t *Town) ender(b *box) string {
 	return rule
 }
 
+// calledBy reports whether the live row of another task names the sandbox by its name: whose it is
+// then is for a person.
+func (t *Town) calledBy(b *box) bool {
+	return slices.ContainsFunc(t.order, func(k *task) bool {
+		r := t.table.rows[k.id]
+		return k != b.task && r != nil && r.State.Live() && (r.names(b) || r.Sandbox == b.key)
+	})
+}
+
 // everOrphan reports whether the sandbox of no task is nobody's by all that it says.
 func (t *Town) everOrphan(b *box) bool {
 	s, there := b.cloud.world.Sandbox(b.ref.ID)
-	return there && s.Labels[labelOwner] == "ours" && s.Labels[labelTask] == "" && s.State != reconcile.SandboxUnknown
+	owned := there && b.cloud.entry.Owns.Prove(s.FormerName(), s.Labels)
+	return owned && s.Labels[labelTask] == "" && s.State != reconcile.SandboxUnknown
 }

@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"errors"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
@@ -83,7 +84,15 @@ func (t *Town) create(k *task, n int, crash string) {
 	t.bind(k, n, crash)
 }
 
+// errTaken is what a provider says where names are used once at a time.
+var errTaken = errors.New("a sandbox of this name exists")
+
 func (t *Town) make(k *task, c *cloud, template string) (*box, error) {
+	if b := t.holder(c, t.boxName(k)); b != nil && t.takeOver(k, b) {
+		return b, nil
+	} else if b != nil {
+		return nil, errTaken
+	}
 	s, err := c.world.Create(simulated.Sandbox{Template: template, Name: t.boxName(k), Labels: t.labels(c, k)})
 	if err != nil {
 		t.tell("no sandbox for %s: %s", k.id, err)
@@ -100,6 +109,9 @@ func (t *Town) failedStart(k *task, n int, err error) {
 	t.count("start refused")
 	if !k.firm && k.temp != "" {
 		t.later(10*time.Second, func() {
+			if k.box != nil {
+				return // it has claimed a spare since
+			}
 			if _, err := t.make(k, t.cloud(k.cloud), ""); err == nil && k.mine(n) {
 				t.count("fall-back to image")
 				t.bind(k, n, "")
@@ -117,8 +129,8 @@ func (t *Town) bind(k *task, n int, crash string) {
 	b := k.box
 	if !t.kind.platform && crash != "bind" && crash != "sandbox" {
 		t.later(2*time.Second, func() {
-			if r := t.table.rows[k.id]; r != nil && r.State == reconcile.TaskAssigned && k.mine(n) {
-				t.table.change(k.id, func(r *row) { r.Sandbox = b.ref.ID })
+			if r := t.table.rows[k.id]; r != nil && r.State == reconcile.TaskAssigned && k.mine(n) && k.box == b {
+				t.table.change(k.id, func(r *row) { r.Sandbox = b.key })
 			}
 		})
 	}
@@ -146,7 +158,8 @@ func (t *Town) start(k *task, n int, b *box) {
 		return
 	}
 	unwanted := r == nil || r.State != reconcile.TaskAssigned && r.State != reconcile.TaskRunning
-	if k.never || unwanted || !k.mine(n) || !b.there() || b.state != reconcile.SandboxRunning || !b.broken.IsZero() {
+	unwanted = unwanted || k.never || !k.mine(n) || k.box != b
+	if unwanted || !b.there() || b.state != reconcile.SandboxRunning || !b.broken.IsZero() {
 		t.count("worker never started")
 		return
 	}

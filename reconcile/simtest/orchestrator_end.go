@@ -61,7 +61,8 @@ func (t *Town) leave(k *task, b *box) {
 
 // destroy is the platform's own end of a sandbox, if nobody works in it again.
 func (t *Town) destroy(k *task, b *box) {
-	if r := t.table.rows[k.id]; b.there() && b.owner == ours && (r == nil || r.State.Terminal() || k.box != b) {
+	r := t.table.rows[k.id]
+	if b.there() && b.owner == ours && b.task == k && (r == nil || r.State.Terminal() || k.box != b) {
 		_, _ = b.cloud.world.Destroy(b.ref.ID) // refused or busy: it stays, as in life
 	}
 }
@@ -86,7 +87,7 @@ func (t *Town) written(id string) {
 
 // notice lets a worker go that learns that its task is over.
 func (t *Town) notice(k *task, w *worker) {
-	if r := t.table.truly(k.id); r == nil || r.State.Terminal() || r.Sandbox != w.key {
+	if r := t.table.truly(k.id); r == nil || r.State.Terminal() || r.Sandbox != w.key || w.began.Before(k.handed) {
 		w.end(t.now())
 	}
 }

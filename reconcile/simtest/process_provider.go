@@ -16,6 +16,7 @@ type providerCalls struct {
 
 var (
 	_ reconcile.Provider   = providerCalls{}
+	_ reconcile.Named      = providerCalls{}
 	_ reconcile.Logs       = providerCalls{}
 	_ reconcile.Suspender  = providerCalls{}
 	_ reconcile.Templates  = providerCalls{}
@@ -38,6 +39,12 @@ func (c providerCalls) Get(ctx context.Context, id string) (reconcile.Sandbox, e
 
 func (c providerCalls) Find(ctx context.Context, task string) ([]reconcile.Sandbox, error) {
 	return ask(ctx, c.seat, c.of("Find", task, nil), func() ([]reconcile.Sandbox, error) { return c.p.Find(ctx, task) })
+}
+
+func (c providerCalls) Named(ctx context.Context, value string) ([]reconcile.Sandbox, error) {
+	return ask(ctx, c.seat, c.of("Named", value, nil), func() ([]reconcile.Sandbox, error) {
+		return c.p.Named(ctx, value)
+	})
 }
 
 func (c providerCalls) Terminate(ctx context.Context, s reconcile.Sandbox) (reconcile.Termination, error) {

@@ -109,10 +109,13 @@ func (d *deed) claimed(id string) {
 	}
 }
 
-// find takes the process's newest claim on an action that fits.
+// find takes the process's newest claim on an action that fits. A call may have stood still on its
+// way, and another claim been taken since: of that one nothing was read yet.
 func (d *deed) find(fits func(*reconcile.Action) bool) {
+	read := func(c *claim) bool { return c.step <= d.p.wishes.step }
 	for _, c := range d.p.claims {
-		if fits(&c.action) && (d.claim == nil || c.step > d.claim.step) {
+		newer := d.claim == nil || read(c) && !read(d.claim) || read(c) == read(d.claim) && c.step > d.claim.step
+		if fits(&c.action) && newer {
 			d.claim, d.a = c, &c.action
 		}
 	}

@@ -82,7 +82,8 @@ func (w *watch) fleet() int {
 	n := 0
 	for _, b := range w.town.boxes {
 		late := w.town.now().Sub(b.over) < 30*time.Minute || w.town.clocks.moved(b.cloud.name, w.town.began) > 0
-		if b.owner != foreign && (b.there() || late) {
+		late = late || b.taken && w.town.now().Sub(b.born) < 30*time.Minute
+		if (b.owner != foreign || b.taken) && (b.there() && !b.taken || late) {
 			n++
 		}
 	}

@@ -51,6 +51,9 @@ func (w *watch) justNow(d *deed) bool {
 		return false
 	}
 	read, changed := d.p.rows[d.k.id], d.k.step
+	if d.p.lanes() {
+		read = d.p.again[d.k.id] // a pass reads the live set at the same time
+	}
 	if d.write != nil {
 		changed = w.was.step
 	}
@@ -118,21 +121,38 @@ func (w *watch) planned(p *process, a *reconcile.Action) string {
 	switch {
 	case a.Step == reconcile.StepFail || a.Step == reconcile.StepRequeue:
 		if k != nil && t.accepted(k, a.Rule) == "" {
-			why = t.work(k)
+			why, b = t.work(k), k.box
 		}
 	case a.Step != reconcile.StepTerminate && a.Step != reconcile.StepQuarantine || b == nil || a.Seq > 0:
 	case b.owner != ours:
-		return "it is not ours but " + string(b.owner)
+		why = "it is not ours but " + string(b.owner)
 	default:
 		k = b.task
 		if t.acceptedEnd(b, a) == "" && (k == nil || t.accepted(k, a.Rule) == "") {
 			why = t.use(b)
 		}
 	}
-	if why == "" || k != nil && k.step >= p.lastLook(k.id) {
+	mine := b == nil || b.owner == ours
+	if why == "" || mine && k != nil && k.step >= p.lastLook(k.id) || b != nil && w.former(p, b, a.Rule) {
 		return ""
 	}
 	return why
+}
+
+// former reports whether a plan may rest on what a listing showed of a sandbox that is not so any
+// more: it was relabelled a moment ago, the listing lags, or what is over is shown again after
+// the provider's clock was set back. The look before the deed tells.
+func (w *watch) former(p *process, b *box, rule string) bool {
+	t := w.town
+	switch rule {
+	case "heartbeat-lost":
+		return p.stale[b.ref.Provider] && b.state != reconcile.SandboxRunning
+	case "provisioning-stuck":
+		return b.state != reconcile.SandboxCreating
+	case "duplicate":
+		return len(t.clocks.steps(b.ref.Provider)) > 0
+	}
+	return b.taken && t.now().Sub(b.born) < 2*time.Minute
 }
 
 // lastLook is the step at which the process read the task last.

@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -64,12 +65,12 @@ func (w *watch) lastedRow(d *deed) (time.Duration, bool) {
 	case "assigned-stale":
 		return w.elapsed(domainTasks, d.k.handed), true
 	case "heartbeat-lost":
-		if w.before == nil || d.k.worker() != nil && d.k.worker().ahead > 0 {
+		if w.before == nil || w.town.wound(w.before.Sandbox) {
 			return 0, false
 		}
 		return w.before.AsOf.Sub(w.before.LifeSign()), true
 	case "inactive":
-		if w.before == nil || d.k.worker() != nil && d.k.worker().ahead > 0 {
+		if w.before == nil || w.town.wound(w.before.Sandbox) {
 			return 0, false
 		}
 		return w.before.AsOf.Sub(w.before.Activity()), true
@@ -79,7 +80,7 @@ func (w *watch) lastedRow(d *deed) (time.Duration, bool) {
 		}
 	case "sandbox-missing":
 		if b := d.k.box; b != nil && !b.there() {
-			return w.elapsed(domainLedger, b.over), true
+			return w.elapsed(domainLedger, cmp.Or(b.lost, b.over)), true
 		}
 	}
 	return 0, false

@@ -15,6 +15,9 @@ func (w *watch) unlooked(d *deed) string {
 	if d.claim == nil || d.Call == "Restore" {
 		return ""
 	}
+	if !d.p.woke.Before(d.claim.at.Add(-time.Minute)) && w.at.Sub(d.p.woke) < unavoidable {
+		return "" // the call stood still on its way, and what it rested on was read before
+	}
 	from := d.claim.step
 	if d.p.wishes.step < from {
 		return d.what() + ": the controls were not read since the claim"
@@ -48,7 +51,7 @@ func (w *watch) against(d *deed) string {
 	}
 	for _, pause := range d.p.wish.Pauses {
 		provider := d.Party
-		if d.write != nil && d.k != nil && d.k.box != nil && w.town.boxes[d.k.box.ref] == d.k.box {
+		if d.write != nil && d.k != nil && d.k.box != nil && d.k.box.shown && w.town.boxes[d.k.box.ref] == d.k.box {
 			provider = d.k.box.ref.Provider
 		}
 		if pause.Scope == "all" || pause.Scope == "rule:"+d.rule() || pause.Scope == "provider:"+provider {
@@ -110,7 +113,7 @@ func (w *watch) lookerActs(p *process, s *Step) string {
 	}
 	switch s.Call {
 	case "Now", "Recall", "Sources", "LastBegan", "LastRecorded", "Controls", "OpenActions", "Clock", "Live", "ByID",
-		"BySandbox", "List", "Get", "Find", "Template", "Quotas", "Check":
+		"BySandbox", "List", "Get", "Find", "Named", "Template", "Quotas", "Check":
 		return ""
 	}
 	return fmt.Sprintf("%s, which only looks, calls %s of %s", s.Process, s.Call, s.Party)

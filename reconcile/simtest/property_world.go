@@ -28,7 +28,8 @@ func (w *watch) touches(s *Step) string {
 	if s.Call != "Probe" && s.Call != "Logs" && s.Call != "Resume" || s.Err != nil {
 		return ""
 	}
-	if b := w.town.boxes[reconcile.Ref{Provider: s.Party, ID: s.ID}]; b != nil && b.owner == foreign {
+	if b := w.town.boxes[reconcile.Ref{Provider: s.Party, ID: s.ID}]; b != nil && b.owner == foreign &&
+		!(b.taken && (w.town.now().Sub(b.born) < unavoidable || len(w.town.clocks.steps(s.Party)) > 0)) {
 		return fmt.Sprintf("%s of %s: it is %s", s.Call, b.ref, b.owner)
 	}
 	return ""
@@ -80,7 +81,7 @@ func (w *watch) absent(d *deed) string {
 func (w *watch) linked(k *task, b *box) bool {
 	r := w.town.table.truly(k.id)
 	s, _ := b.cloud.world.Sandbox(b.ref.ID)
-	return r != nil && (b.cloud.byID && r.Sandbox == b.ref.ID || b.cloud.byLabel && s.Labels[labelTask] == k.id)
+	return r != nil && (r.names(b) || b.cloud.byLabel && s.Labels[labelTask] == k.id)
 }
 
 // known reports whether the row was there when the process read it last.
@@ -105,7 +106,7 @@ func (w *watch) vetoed(d *deed) string {
 	if was.ActivityAt.Equal(was.UpdatedAt) && was.State != reconcile.TaskRunning {
 		sign = was.Events.Newest() // while it does not run, anybody may have changed the row
 	}
-	if k := d.k; k != nil && k.worker() != nil && k.worker().ahead > 0 {
+	if w.town.wound(was.Sandbox) {
 		return "" // P5: its worker winds the clock
 	}
 	if d.k != nil && d.k.restored && sign.After(was.AsOf) {

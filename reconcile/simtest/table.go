@@ -13,14 +13,15 @@ import (
 // A table is the platform's task table in memory, with the columns that its preset maps and
 // the guards of the real statement.
 type table struct {
-	town    *Town
-	rows    map[string]*row
-	keys    map[string][]*worker // the workers whose events carry a key
-	standby bool                 // what is read is a copy that does not move
-	copy    map[string]*row      // what the standby shows
-	backup  map[string]*row
-	hidden  map[string]*row // what the table held before it was emptied
-	wrote   map[string]int  // by action: how often its write took effect
+	town     *Town
+	rows     map[string]*row
+	keys     map[string][]*worker // the workers whose events carry a key
+	standby  bool                 // what is read is a copy that does not move
+	copy     map[string]*row      // what the standby shows
+	follower int                  // numbers the standbys
+	backup   map[string]*row
+	hidden   map[string]*row // what the table held before it was emptied
+	wrote    map[string]int  // by action: how often its write took effect
 }
 
 // A row is a task as the table holds it. Times are of the task database's clock.

@@ -14,8 +14,11 @@ type cloud struct {
 	name     string
 	world    *simulated.World
 	provider *simulated.Provider
+	entry    entry.Entry
 	byID     bool // rows name its sandboxes by their ids
+	byName   bool // rows name them by their names
 	byLabel  bool // its sandboxes name their tasks by a label
+	lasting  bool // a name goes on: a later sandbox of it continues the work
 }
 
 // The labels of a sandbox: whose it is, and which task it works at.
@@ -25,35 +28,26 @@ const (
 )
 
 func (t *Town) addCloud(name string, a *args) {
-	link := a.text("link", t.kind.link)
-	if t.kind.link != "both" {
-		link = t.kind.link // a row of such a platform knows no other
-	}
-	c := &cloud{name: name, byID: link != "label", byLabel: link != "id"}
+	c := &cloud{name: name, lasting: a.yes("lasting")}
+	c.link(t.kind.linkOf(a.text("link", t.kind.link)))
 	c.world = simulated.New(simulated.Options{
 		Now: t.Clock(name), Seed: uint64(len(t.clouds)) + 1, Wait: t.wait,
 		StartAfter: a.dur("start", 5*time.Second), DeleteAfter: a.dur("delete", 20*time.Second),
 		StopAfter: a.dur("stop", 5*time.Second), ActivateAfter: a.dur("activate", time.Minute),
 		StopIdle: a.dur("idle", 0), IndexLag: a.dur("lag", 0), PageSize: a.num("page", 0),
-		Limits: simulated.Limits{CPU: float64(a.num("cpu", 0))},
+		Limits: simulated.Limits{CPU: float64(a.num("cpu", 0))}, Lasting: c.lasting,
 	})
-	e := entry.Entry{Name: name, Kind: "simulated", Timeout: 10 * time.Second}
-	e.Owns.Labels, e.Owns.Exclusive = map[string]string{labelOwner: "ours"}, a.yes("exclusive")
-	if c.byLabel {
-		e.Link.TaskLabel = labelTask
-	}
-	if c.byID {
-		e.Link.Sandbox = "id"
-	}
-	c.provider = c.world.Provider(e)
+	c.entry = c.entryOf(a)
+	c.provider = c.world.Provider(c.entry)
 	for _, name := range []string{"light", "heavy"} {
 		c.world.PutTemplate(simulated.Template{Name: name})
 	}
 	t.clouds[name] = c
 	t.names = append(t.names, name)
 	t.policy.Providers[name] = reconcile.ProviderPolicy{
-		Name: name, Kind: "simulated", Exclusive: a.yes("exclusive"), LinkTask: c.byLabel, LinkSandbox: c.byID,
-		SandboxIsID: c.byID, Templates: []string{"light"}, QuarantineFor: 10 * time.Minute, PricePerHour: 0.08,
+		Name: name, Kind: "simulated", Exclusive: a.yes("exclusive"), Referenced: c.entry.Owns.Referenced,
+		LinkTask: c.byLabel, LinkSandbox: c.byID || c.byName, SandboxIsID: c.byID,
+		Templates: []string{"light"}, QuarantineFor: 10 * time.Minute, PricePerHour: 0.08,
 		Probe: reconcile.ProbePolicy{Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: 50},
 	}
 }
@@ -99,11 +93,14 @@ type box struct {
 	owner  owner
 	task   *task // whose it truly is; nil for none
 	worker *worker
+	name   string
+	former *box   // the sandbox of its name that it goes on with
 	key    string // what rows and events name it by
 	born   time.Time
 	over   time.Time // since when it is gone or doomed; zero while it is there
 	state  reconcile.SandboxState
 	since  time.Time              // in this state
+	lost   time.Time              // since when nothing runs in it, once it is over
 	broken time.Time              // since when nothing works inside; zero: it works
 	used   time.Time              // when somebody last did something in it
 	probed reconcile.ProbeOutcome // what the newest probe met
@@ -112,12 +109,15 @@ type box struct {
 	shown  bool                   // a listing has shown that it is its task's
 	kept   map[string]string      // its labels, while they are lost
 	reused bool                   // its id was another's before
+	taken  bool                   // it was ours until its owner relabelled it
 }
 
 // put registers a sandbox of the world.
 func (t *Town) put(c *cloud, s simulated.Sandbox, o owner) *box {
 	ref := reconcile.Ref{Provider: c.name, ID: s.ID}
-	b := &box{ref: ref, cloud: c, owner: o, key: s.ID, born: t.now(), state: s.State, since: t.now(), used: t.now()}
+	b := &box{ref: ref, cloud: c, owner: o, name: s.FormerName(), born: t.now(), state: s.State, since: t.now(),
+		used: t.now()}
+	b.key = c.keyOf(b)
 	if old := t.boxes[ref]; old != nil { // an id that is used again
 		old.over = cmp.Or(old.over, t.now())
 	}
@@ -145,6 +145,9 @@ func (t *Town) lookAt(b *box) {
 	now := t.now()
 	s, there := b.cloud.world.Sandbox(b.ref.ID)
 	if !there || s.Gone || s.Doomed {
+		if b.lost = now; b.state == reconcile.SandboxStopped {
+			b.lost = b.since
+		}
 		b.over, b.state, b.since = now, reconcile.SandboxEnded, now
 		t.tell("sandbox %s is over", b.ref)
 		b.endWork(now)

@@ -26,10 +26,7 @@ func (t *Town) platformEvent(a *args) {
 	case "back":
 		t.fill()
 	case "standby":
-		b.standby, b.copy = true, copyRows(b.rows)
-		if d := a.span(); d > 0 {
-			t.later(d, func() { b.standby = false })
-		}
+		b.follow(a.dur("lag", 0), a.span())
 	case "primary":
 		b.standby = false
 	case "foreign", "twins", "leak":
@@ -121,7 +118,7 @@ func (t *Town) strangers(a *args) {
 	age := a.dur("age", time.Hour)
 	for i := range a.count(1, 1) {
 		s := simulated.Sandbox{CreatedAt: c.world.Now().Add(-age), Template: a.text("template", "light")}
-		o := ours
+		o := t.leaked(c)
 		switch a.word(0) {
 		case "foreign":
 			o, s.Labels = foreign, map[string]string{"team": "other"}
@@ -130,8 +127,7 @@ func (t *Town) strangers(a *args) {
 		default:
 			s.Labels = map[string]string{labelOwner: "ours"}
 		}
-		b := t.put(c, c.world.Put(s), o)
-		b.born = t.now().Add(-age)
+		t.stranger(c, o, s).born = t.now().Add(-age)
 	}
 }
 
@@ -215,6 +211,7 @@ func (t *Town) Calm() {
 func (t *Town) calmDown(k *task) {
 	k.crash, k.firm, k.again, k.retry = "", false, 0, 0
 	w := k.worker()
+	t.giveUp(k)
 	if r := t.table.rows[k.id]; r != nil && r.State.Live() && w != nil && !w.done.IsZero() && r.Sandbox == w.key {
 		t.table.change(k.id, func(r *row) { r.State = reconcile.TaskCompleted }) // which is a person's to repair
 	}

@@ -19,7 +19,7 @@ const (
 type kind struct {
 	name     string
 	tasks    reconcile.TasksPolicy
-	link     string // how rows and sandboxes know each other: "label", "id" or "both"
+	link     string // how rows and sandboxes know each other: "label", "id", "both" or "none"
 	platform bool   // the row names its sandbox by a word of the platform's own
 	retries  bool   // attempts are counted
 }
@@ -30,6 +30,7 @@ var kinds = map[string]kind{
 		Events: true, Heartbeats: true, Requeue: true, HasUpdated: true, ErrorMapped: true, FailStatus: "failed"}},
 	"coding-agent": {name: "coding-agent", link: "id", tasks: reconcile.TasksPolicy{
 		HasUpdated: true, ErrorMapped: true, SandboxKnown: true, FailStatus: "error"}},
+	"none": {name: "none", link: "none", tasks: reconcile.TasksPolicy{None: true}},
 	"full": {name: "full", link: "both", retries: true, tasks: reconcile.TasksPolicy{
 		Events: true, Heartbeats: true, Requeue: true, HasAssigned: true, HasUpdated: true, ErrorMapped: true,
 		SandboxKnown: true, FailStatus: "failed"}},

@@ -8,13 +8,15 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// boxOf is the sandbox that an event names: by its task, or by its id.
+// boxOf is the sandbox that an event names: by its task, or by its id; or the first that no task
+// has, by its owner: leak, twin, foreign.
 func (t *Town) boxOf(name string) *box {
 	if k := t.tasks[name]; k != nil {
 		return k.box
 	}
 	for _, b := range t.boxOrder {
-		if b.ref.ID == name {
+		if b.ref.ID == name || b.there() && b.task == nil && t.boxes[b.ref] == b && (string(b.owner) == name ||
+			name == "leak" && b.owner == ours) {
 			return b
 		}
 	}
@@ -31,7 +33,7 @@ func (t *Town) sandboxEvent(a *args) {
 		t.reuse(b, a)
 		return
 	}
-	if !b.there() {
+	if !b.there() || t.pass(b, a) {
 		return
 	}
 	t.count("sandbox " + what)
@@ -67,6 +69,22 @@ func (t *Town) sandboxEvent(a *args) {
 	if b.task != nil {
 		b.task.changed(t)
 	}
+}
+
+// pass lets the sandbox go on as another one, or as another's, and reports whether that is what
+// the event is about.
+func (t *Town) pass(b *box, a *args) bool {
+	switch a.word(1) {
+	case "renew":
+		t.renew(b, a.span())
+	case "disown":
+		t.disown(b, a.word(2))
+	case "adopt":
+		t.adopt(b, a.word(2))
+	default:
+		return false
+	}
+	return true
 }
 
 // alter is what an event changes in the world.
@@ -128,14 +146,17 @@ func (t *Town) halt(b *box, what string) {
 // reuse gives the id of a sandbox that is over to somebody else.
 func (t *Town) reuse(b *box, a *args) {
 	s, known := b.cloud.world.Sandbox(b.ref.ID)
-	if b.there() || !known || !s.Gone {
+	if b.there() || !known || !s.Gone || b.cloud.entry.Owns.Referenced { // there its row makes it ours
 		return
 	}
 	t.count("sandbox reuse")
 	t.tell("the id %s is used again", b.ref)
-	fresh := b.cloud.world.Put(simulated.Sandbox{ID: b.ref.ID, Name: s.FormerName(),
+	o, name := foreign, s.FormerName()
+	if b.cloud.entry.Owns.Prove(name, nil) && a.word(2) != "twin" {
+		name = t.nameless(b.cloud, o) // by its name it would be ours
+	}
+	fresh := b.cloud.world.Put(simulated.Sandbox{ID: b.ref.ID, Name: name,
 		Labels: map[string]string{labelOwner: "theirs"}})
-	o := foreign
 	if a.word(2) == "twin" {
 		b.cloud.world.Change(fresh.ID, func(s *simulated.Sandbox) { s.Labels = twinLabels(b.cloud, "z1") })
 		o = t.twinOf(b.cloud)
@@ -148,10 +169,22 @@ func (t *Town) reuse(b *box, a *args) {
 // could tell them apart, the labels are the whole proof, and it is ours by the design's letter:
 // "proven to be this installation's, by labels".
 func (t *Town) twinOf(c *cloud) owner {
-	if !c.byLabel || t.policy.Providers[c.name].Exclusive {
+	switch {
+	case c.entry.Owns.Referenced:
+		return foreign
+	case !c.byLabel || t.policy.Providers[c.name].Exclusive:
 		return ours
 	}
 	return twins
+}
+
+// leaked is whose a sandbox is that somebody of us forgot: where only a row makes one ours, it is
+// nobody's by the design's letter.
+func (t *Town) leaked(c *cloud) owner {
+	if c.entry.Owns.Referenced {
+		return foreign
+	}
+	return ours
 }
 
 func twinLabels(c *cloud, task string) map[string]string {

@@ -46,6 +46,7 @@ type habits struct {
 	record string // what becomes of its row: "row", "late", "lost"
 	firm   bool   // no fall-back from the template to an image
 	note   bool   // a start that failed is noted in the row
+	name   string // of its sandbox, in every attempt; "": one that is made up
 }
 
 func habitsOf(a *args) habits {
@@ -55,7 +56,7 @@ func habitsOf(a *args) habits {
 		keep: a.dur("keep", 0), limit: a.dur("timeout", 0), by: a.dur("deadline", 0), retry: a.dur("retry", 0),
 		again: a.dur("again", 0), max: a.num("max", 3), temp: a.text("template", "light"), cloud: a.text("provider", ""),
 		crash: a.text("crash", ""), end: a.text("end", "now"), record: a.text("record", "row"),
-		firm: a.yes("firm"), note: a.yes("note"),
+		firm: a.yes("firm"), note: a.yes("note"), name: a.text("name", ""),
 	}
 }
 
@@ -155,6 +156,9 @@ func (t *Town) keyOf(k *task) string {
 	if t.kind.platform {
 		return fmt.Sprintf("%s-a%d", k.id, k.attempt)
 	}
+	if t.kind.name == "full" && t.cloud(k.cloud).byName {
+		return t.boxName(k)
+	}
 	return ""
 }
 
@@ -175,7 +179,11 @@ func (t *Town) providerColumn(k *task) string {
 // place puts a running sandbox of the task's present attempt into its cloud.
 func (t *Town) place(k *task, age time.Duration) {
 	c := t.cloud(k.cloud)
-	s := c.world.Put(simulated.Sandbox{Template: k.temp, CreatedAt: c.world.Now().Add(-age), Name: t.boxName(k),
+	name := t.boxName(k)
+	if t.holder(c, name) != nil {
+		name += "-2"
+	}
+	s := c.world.Put(simulated.Sandbox{Template: k.temp, CreatedAt: c.world.Now().Add(-age), Name: name,
 		Labels: t.labels(c, k), LastActivityAt: c.world.Now()})
 	t.own(k, c, s)
 	k.box.born = t.now().Add(-age)
@@ -191,10 +199,6 @@ func (t *Town) own(k *task, c *cloud, s simulated.Sandbox) {
 	}
 	k.box = b
 	k.changed(t)
-}
-
-func (t *Town) boxName(k *task) string {
-	return fmt.Sprintf("%s-a%d-%d", k.id, k.attempt, len(t.boxes))
 }
 
 // labels are those that the platform puts on a sandbox.

@@ -19,12 +19,14 @@ type verb struct {
 var verbs map[string]verb
 
 const taskKeys = "age pick assign start boot work beat act row keep limit timeout deadline retry again max attempts " +
-	"template provider crash end record outside sandbox firm note"
+	"template provider crash end record outside sandbox firm note name"
+
+const providerKeys = "exclusive link lasting owns start delete stop lag activate cpu idle page"
 
 func init() {
 	verbs = map[string]verb{
 		"kind": {subs: map[string]string{"": ""}, do: func(t *Town, a *args) { t.kind = kinds[a.word(0)] }},
-		"provider": {thing: true, subs: map[string]string{"": "exclusive link start delete stop lag activate cpu idle page"},
+		"provider": {thing: true, subs: map[string]string{"": providerKeys},
 			do: func(t *Town, a *args) { t.addCloud(a.word(0), a) }},
 		"rule":   {thing: true, subs: map[string]string{"": ruleKeys}, do: reconfigure("rule")},
 		"limits": {subs: map[string]string{"": limitKeys}, do: reconfigure("limits")},
@@ -40,7 +42,7 @@ func init() {
 		"sandbox": {thing: true, do: (*Town).sandboxEvent, subs: map[string]string{
 			"break": "", "mend": "", "die": "", "stop": "", "fail": "", "pause": "", "resume": "", "stuck": "", "refuse": "",
 			"hollow": "", "queue": "", "unlabel": "", "relabel": "", "reuse": "", "spin": "", "hang": "", "odd": "",
-			"vanish": ""}},
+			"vanish": "", "renew": "", "disown": "", "adopt": ""}},
 		"orchestrator": {do: (*Town).orchestratorEvent, subs: map[string]string{"down": "", "up": ""}},
 		"events":       {do: (*Town).eventsEvent, subs: map[string]string{"down": "part", "late": "by", "up": ""}},
 		"template": {thing: true, do: (*Town).templateEvent, subs: map[string]string{

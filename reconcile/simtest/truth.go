@@ -44,22 +44,22 @@ func (t *Town) comingUp(k *task, r *row) string {
 		return ""
 	}
 	now := t.now()
-	if b := k.box; b.there() && b.state == reconcile.SandboxCreating && now.Sub(b.since) < t.after("provisioning-stuck") {
-		return "its sandbox is coming up"
-	}
 	if k.box != nil && t.clocks.moved(k.box.cloud.name, k.handed) > 0 {
 		return "" // its provider does not show what is made later than its clock
+	}
+	if b := k.box; b.there() && b.state == reconcile.SandboxCreating && now.Sub(b.since) < t.after("provisioning-stuck") {
+		return "its sandbox is coming up"
 	}
 	if k.never || k.box != nil && (!k.box.there() || k.box.state != reconcile.SandboxRunning || !k.box.broken.IsZero()) {
 		return "" // the attempt has failed already
 	}
 	// By assigned-stale's letter an attempt has so long to begin; the conclusive threshold
 	// needs a failure that truly happened, which was asked above or is noted in the row.
-	within := t.after("assigned-stale")
+	within, began := t.after("assigned-stale"), t.watch.elapsed(domainTasks, k.handed)
 	if !t.kind.tasks.HasAssigned {
-		within -= listingSlack
+		within, began = within-listingSlack, max(began, t.watch.elapsed(domainLedger, k.handed)) // the ledger times it
 	}
-	if t.watch.elapsed(domainTasks, k.handed) < within && r.Error == "" {
+	if began < within && r.Error == "" {
 		return "it was handed out a moment ago"
 	}
 	return ""
@@ -127,7 +127,7 @@ func (t *Town) lingering(k *task, r *row, b *box) string {
 	switch {
 	case k.box != b, b.state == reconcile.SandboxFailed, !b.broken.IsZero():
 		return "" // of an earlier attempt, or nothing works in it any more
-	case t.table.now().Before(r.KeepAliveUntil) && (r.Sandbox == b.ref.ID || t.clouds[b.ref.Provider].byLabel):
+	case t.table.now().Before(r.KeepAliveUntil) && (r.names(b) || b.cloud.byLabel):
 		return "it is kept alive for its user" // a row that lost it with its failure keeps nothing
 	case r.Error != "" && markIn(r.Error) != "":
 		return "" // we ended the task, and its sandbox with it

@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -18,6 +19,8 @@ func (t *Town) accepted(k *task, rule string) string {
 		return "a backup says that it was handed out long ago"
 	case (rule == "heartbeat-lost" || rule == "inactive") && t.watch.let["events"]:
 		return "a person said that silence counts all the same"
+	case rule == "deadline-exceeded" && k.restored:
+		return "a backup says that it has run for longer"
 	case rule == "deadline-exceeded" && t.overdue(r):
 		return "deadlines are authoritative" // "fail first, then terminate: authoritative"
 	case rule == "inactive" && t.idle(r):
@@ -26,12 +29,19 @@ func (t *Town) accepted(k *task, rule string) string {
 	case rule == "idle-broken" && t.flaky(k.box):
 		// "3 failed probes over 60s", while other sandboxes answer: the provider speaks against it.
 		return "its probes failed again and again while others were answered"
+	case (rule == "idle-broken" || rule == "executions-stuck") && k.box == nil && t.brokenBy(r.Sandbox):
+		return "what has the name in its row is broken"
+	case (rule == "inactive" || rule == "heartbeat-lost") && t.woundBefore(k, r.Sandbox):
+		return "an earlier worker of its name has set the clock ahead"
 	case rule == "idle-broken" && r.State == reconcile.TaskPending && k.box != nil && !k.box.broken.IsZero():
 		return "its sandbox is broken, and the remedy is to fail it"
 	case (rule == "sandbox-missing" || rule == "heartbeat-lost") && k.box != nil && !k.box.shown &&
 		!t.watch.linked(k, k.box):
 		// "find by link only for a task whose sandbox was never seen": it lost its label before that.
 		return "nobody has ever seen its sandbox as its own"
+	case rule == "sandbox-missing" && k.box == nil && t.hadName(r.Sandbox):
+		// "whose sandbox the ledger has seen, and whose sandbox is gone": what had its name went.
+		return "the sandbox that had the name in its row is gone"
 	case rule == "heartbeat-lost" && t.probeFailed(k):
 		// "with fewer than 3 running tasks also a failed probe", and many silent ones are the
 		// pipeline's only "while their sandboxes answer a probe": both say so.
@@ -103,7 +113,8 @@ func (t *Town) silentAlone(r *row) bool {
 	now := t.table.now()
 	seen := t.table.read(r)
 	own := seen.LifeSign()
-	if w := t.tasks[r.ID].worker(); w != nil && w.ahead > 0 && (len(w.mute) > 0 || len(t.clocks.steps(domainTasks)) > 0) {
+	if w := t.tasks[r.ID].worker(); w != nil && t.wound(r.Sandbox) && (w.ahead == 0 || len(w.mute) > 0 ||
+		len(t.clocks.steps(domainTasks)) > 0) {
 		return true // its newest stamp lies ahead, and no newer one shows: how long, only the ledger knows
 	}
 	if now.Sub(own) <= limit {
@@ -118,6 +129,17 @@ func (t *Town) silentAlone(r *row) bool {
 	}
 	together := crowd(signs, own, limit)
 	return len(running) >= 3 && (together < 3 || together*3 < len(running))
+}
+
+// wound reports whether a worker whose events carry a key has set its clock ahead.
+func (t *Town) wound(key string) bool {
+	return slices.ContainsFunc(t.table.keys[key], func(w *worker) bool { return w.ahead > 0 })
+}
+
+// woundBefore reports whether an earlier worker of the task's key did, and the present one does not.
+func (t *Town) woundBefore(k *task, key string) bool {
+	w := k.worker()
+	return w != nil && w.ahead == 0 && t.wound(key)
 }
 
 // aMoment is how long a pass may be at work since it read the rows.
@@ -173,14 +195,20 @@ func (t *Town) acceptedEnd(b *box, a *reconcile.Action) string {
 	age := b.age()
 	switch {
 	case a.Rule == reconcile.RuleOperator || a.Rule == reconcile.RuleEmergency:
-		if a.Running || r == nil || r.State.Terminal() || r.State == reconcile.TaskPending {
+		if a.Running || t.kind.tasks.None || r == nil || r.State.Terminal() || r.State == reconcile.TaskPending {
 			return "a person asked for it" // "sandboxes of running tasks need --include-running"
 		}
 	case a.Seq > 0 && r != nil && r.State.Terminal() && (b.state == reconcile.SandboxStopped ||
 		b.state == reconcile.SandboxSuspended):
 		return "its quarantine is over and nobody has brought it back"
+	case a.Seq > 0 && r != nil && r.State.Terminal() && actionIn(r.Error) == a.Remedy:
+		return "we ended its task, and the sandbox with it"
+	case a.Seq > 0 && a.Task != "" && b.task != nil && a.Task != b.task.id && r != nil && r.State.Terminal():
+		return "a task that failed has its name" // "no other live task links to it"
 	case a.Rule == "idle-broken" && t.flaky(b):
 		return "its probes failed again and again while others were answered"
+	case a.Rule == "orphan" && !b.shown && b.task != nil && !t.watch.linked(b.task, b):
+		return "nobody has ever seen whose it is"
 	case a.Rule == "over-age" && t.after("over-age") > 0 && age >= t.after("over-age"):
 		return "older than the maximum age"
 	case a.Rule == "duplicate" && r != nil && r.Sandbox != "" && r.Sandbox != b.key:

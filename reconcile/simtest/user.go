@@ -45,8 +45,9 @@ func (t *Town) continued(k *task, r *row, a *args) {
 		return
 	}
 	b := k.box
-	if !b.there() || !b.broken.IsZero() || b.state != reconcile.SandboxRunning && b.state != reconcile.SandboxStopped &&
-		b.state != reconcile.SandboxSuspended {
+	if !b.there() || b.task != k || !b.broken.IsZero() ||
+		b.state != reconcile.SandboxRunning && b.state != reconcile.SandboxStopped &&
+			b.state != reconcile.SandboxSuspended {
 		t.fresh(k)
 		return
 	}

@@ -38,6 +38,7 @@ type process struct {
 	policy reconcile.Policy
 	claims map[string]*claim      // those it took, by action
 	rows   map[string]moment      // its newest read of a row, by task; also of one that is absent
+	again  map[string]moment      // its newest read of a row by key
 	keys   map[string]moment      // its newest read of the rows that name a sandbox, by key
 	boxes  map[reconcile.Ref]look // its newest direct looks
 	live   moment                 // its newest read of the live set
@@ -47,6 +48,7 @@ type process struct {
 	woke   time.Time // when it did something again after it had not for long: it may have been frozen
 	pass   int64
 	count  int             // live rows of its newest read; -1: not read in this pass
+	stale  map[string]bool // the providers whose newest listing lagged
 	listed map[string]bool // the listings of its present pass, true for one that failed
 }
 
@@ -122,7 +124,8 @@ func (w *watch) process(name string) *process {
 		return p
 	}
 	p := &process{town: w.town, name: name, policy: w.town.policy, claims: map[string]*claim{}, rows: map[string]moment{},
-		keys: map[string]moment{}, boxes: map[reconcile.Ref]look{}, listed: map[string]bool{}}
+		again: map[string]moment{}, keys: map[string]moment{}, boxes: map[reconcile.Ref]look{},
+		listed: map[string]bool{}, stale: map[string]bool{}}
 	w.procs[name] = p
 	return p
 }
@@ -155,6 +158,7 @@ func (p *process) read(s *Step, now moment) {
 		}
 	case "List":
 		l, ok := s.Answer.(reconcile.Listing)
+		p.stale[s.Party] = s.Struck == "stale"
 		p.listed[s.Party] = s.Err != nil || ok && !l.Complete
 		p.shown(s)
 	}
@@ -166,7 +170,8 @@ func (p *process) shown(s *Step) {
 		return
 	}
 	for _, b := range p.town.boxOrder {
-		if b.ref.Provider == s.Party && b.there() && b.task != nil && b.kept == nil {
+		if b.ref.Provider == s.Party && b.there() && b.task != nil && b.kept == nil &&
+			(b.former != nil && b.former.shown || p.town.watch.linked(b.task, b)) {
 			b.shown = true
 		}
 	}
@@ -190,7 +195,7 @@ func (p *process) readRows(s *Step, now moment) {
 	}
 	for _, id := range asked {
 		if s.Call == "ByID" {
-			p.rows[id] = now
+			p.rows[id], p.again[id] = now, now
 		} else {
 			p.keys[id] = now
 		}
@@ -207,6 +212,9 @@ func (p *process) readBox(s *Step, now moment) {
 	l := look{moment: now, known: s.Err == nil, gone: isGone(s.Err)}
 	if sb, ok := s.Answer.(reconcile.Sandbox); ok {
 		l.seen = sb
+	}
+	if before := p.boxes[ref]; p.lanes() && !l.known && before.known {
+		return // it may be another lane that could not look
 	}
 	p.boxes[ref] = l
 }

@@ -162,6 +162,9 @@ func (t *Town) workerEvent(a *args) {
 	case "silent":
 		w.silence(now, a.span())
 	case "slow":
+		if !w.done.IsZero() {
+			return // it does nothing any more
+		}
 		closeSpan(w.acts, now)
 		w.act = a.dur("act", 20*time.Minute)
 		w.acts = append(w.acts, span{from: now})

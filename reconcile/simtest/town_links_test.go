@@ -1,0 +1,137 @@
+package simtest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// goOn lets time pass and brings everybody up to it.
+func goOn(town *Town, d time.Duration) {
+	time.Sleep(d)
+	town.Advance()
+}
+
+// What rows and sandboxes know of each other, by each of the links that a provider may have.
+func TestLinks(t *testing.T) {
+	for link, names := range map[string]bool{"id": true, "name": true, "named": true, "both": true, "label": false} {
+		inTown(t, "provider lab link="+link+"\ntask t1 running\n", func(t *testing.T, town *Town) {
+			k := town.tasks["t1"]
+			r := town.table.rows["t1"]
+			if got := r.names(k.box); got != names || !town.watch.linked(k, k.box) {
+				t.Errorf("link=%s: the row names its sandbox: %t, want %t; linked: %t", link, got, names,
+					town.watch.linked(k, k.box))
+			}
+		})
+	}
+}
+
+// A later sandbox of a name goes on with the work, and the row still holds the id of the former.
+func TestRenew(t *testing.T) {
+	inTown(t, "provider lab link=id lasting=yes\ntask t1 running\n", func(t *testing.T, town *Town) {
+		k := town.tasks["t1"]
+		former, w := k.box, k.worker()
+		does(t, town, "sandbox t1 renew")
+		goOn(town, time.Minute)
+		if k.box == former || k.box.name != former.name || former.there() || town.work(k) != "its worker is at work" {
+			t.Errorf("in %s of name %s, former there: %t; work: %q", k.box.ref, k.box.name, former.there(), town.work(k))
+		}
+		if r := town.table.rows["t1"]; k.worker() != w || r.Sandbox != former.ref.ID || r.names(k.box) {
+			t.Errorf("the row holds %s", r.Sandbox)
+		}
+	})
+}
+
+// Nobody works between two sandboxes of a name, until somebody resumes it.
+func TestRenewLater(t *testing.T) {
+	inTown(t, "provider lab link=name lasting=yes\ntask t1 running boot=2s\n", func(t *testing.T, town *Town) {
+		k := town.tasks["t1"]
+		does(t, town, "sandbox t1 renew for 2m")
+		goOn(town, time.Minute)
+		if why := town.work(k); why != "" || k.box.there() {
+			t.Errorf("after a minute: %q", why)
+		}
+		goOn(town, 2*time.Minute)
+		if why := town.work(k); why != "its worker is at work" || !town.table.rows["t1"].names(k.box) {
+			t.Errorf("after three minutes: %q", why)
+		}
+	})
+}
+
+// A later task of a name works in what has it, once the earlier one is over and not before.
+func TestTakeOver(t *testing.T) {
+	for name, over := range map[string]bool{"worker t1 finish": true, "nothing": false} {
+		inTown(t, "provider lab link=named lasting=yes\ntask t1 running name=n1 end=linger\n", func(t *testing.T, town *Town) {
+			first := town.tasks["t1"].box
+			if over {
+				does(t, town, name)
+			}
+			does(t, town, "task t2 new name=n1")
+			goOn(town, 2*time.Minute)
+			k := town.tasks["t2"]
+			if got := k.box == first; got != over || over && (first.task != k || !town.watch.linked(k, first)) {
+				t.Errorf("%s: in the sandbox of its name: %t", name, got)
+			}
+			if why := town.use(first); (why == "its worker is at work") != true {
+				t.Errorf("%s: %q", name, why)
+			}
+		})
+	}
+}
+
+// A sandbox that its owner relabelled is not ours, and one that was given to us is.
+func TestOwners(t *testing.T) {
+	inTown(t, "provider lab link=label\ntask t1 running\nplatform foreign 1\n", func(t *testing.T, town *Town) {
+		k := town.tasks["t1"]
+		ref := k.box.ref
+		does(t, town, "sandbox t1 disown")
+		if now := town.boxes[ref]; now.owner != foreign || now.task != nil || k.box.there() || town.work(k) != "" {
+			t.Errorf("%s is %s, its former task does: %q", ref, now.owner, town.work(k))
+		}
+		does(t, town, "task t2 new pick=1s row=1m")
+		goOn(town, 10*time.Second)
+		does(t, town, "sandbox foreign adopt t2")
+		if b := town.tasks["t2"].box; b == nil || b.owner != ours || b.ref == ref || !town.watch.linked(town.tasks["t2"], b) {
+			t.Errorf("t2 has %+v", b)
+		}
+	})
+}
+
+// Where a name is the proof that a sandbox is ours, labels change nothing; where rows are, what no
+// row names is nobody's.
+func TestProofs(t *testing.T) {
+	inTown(t, "provider lab link=id owns=prefix\nprovider annex link=id owns=rows\ntask t1 running provider=lab\n"+
+		"platform leak 1 provider=annex\n", func(t *testing.T, town *Town) {
+		does(t, town, "sandbox t1 disown")
+		if b := town.tasks["t1"].box; b.owner != ours || !b.there() || !b.cloud.entry.Owns.Prove(b.name, nil) {
+			t.Errorf("%s is %s", b.name, b.owner)
+		}
+		if b := town.boxOf("foreign"); b == nil || b.cloud.name != "annex" {
+			t.Errorf("what no row names is %+v", b)
+		}
+	})
+}
+
+// A standby that lags shows the rows as they were a while ago, and takes no write.
+func TestReplica(t *testing.T) {
+	inTown(t, "task t1 running\n", func(t *testing.T, town *Town) {
+		state := func() reconcile.TaskState {
+			rows, err := town.Tasks().ByID(t.Context(), []string{"t1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return rows.Tasks[0].State
+		}
+		does(t, town, "platform standby lag=30s for 5m")
+		does(t, town, "user t1 stop")
+		goOn(town, 20*time.Second)
+		if clock, err := town.Tasks().Clock(t.Context()); state() != reconcile.TaskRunning || !clock.Standby || err != nil {
+			t.Errorf("20s later it shows %s, %+v, %v", state(), clock, err)
+		}
+		goOn(town, 20*time.Second)
+		if state() != reconcile.TaskStopped {
+			t.Errorf("40s later it shows %s", state())
+		}
+	})
+}
