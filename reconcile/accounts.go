@@ -11,10 +11,10 @@ func (v *view) elsewhere(t *Task, s *Sandbox) bool {
 }
 
 // mayBeMeant reports whether a sandbox may be the one that the row names at another entry of its
-// kind: unless the ledger has seen one there which the row can mean, and which is not this one.
+// account: unless the ledger has seen one there which the row can mean, and which is not this one.
 func (v *view) mayBeMeant(t *Task, s *Sandbox) bool {
 	//guard:twin-kind live an id that two vendors happen to use would keep a sandbox for ever
-	if here := v.p.Providers[s.Provider].Kind; here == "" || here != v.p.Providers[t.Provider].Kind {
+	if !slices.Contains(v.twins[s.Provider], t.Provider) {
 		return false
 	}
 	seen, known := v.s.Memory.Sandboxes[Ref{t.Provider, s.ID}]
@@ -29,38 +29,76 @@ func (v *view) mayBeMeant(t *Task, s *Sandbox) bool {
 	return false
 }
 
-// shared reports whether two entries of a kind use one id, or one has for a name what the other has
-// for an id. Vendors promise never to give out an id twice; where a platform chooses them they may
-// nevertheless mean two sandboxes.
-func (v *view) shared(a, b *Sandbox) bool {
-	kind := v.p.Providers[a.Provider].Kind
-	return a.Provider != b.Provider && kind != "" && kind == v.p.Providers[b.Provider].Kind &&
-		(a.ID == b.ID || a.ID == b.Name || a.Name == b.ID)
+// twinsOf are the other entries of each one's kind and address: they may see the same account.
+func twinsOf(entries map[string]ProviderPolicy) map[string][]string {
+	out := map[string][]string{}
+	names := sortedKeys(entries)
+	for _, name := range names {
+		for _, other := range names {
+			a, b := entries[name], entries[other]
+			if name != other && a.Kind != "" && a.Kind == b.Kind && a.URL == b.URL {
+				out[name] = append(out[name], other)
+			}
+		}
+	}
+	return out
 }
 
-// namesake is the task of the sandbox that another entry of its kind shows under this one's name: two
-// halves of one account, each with an entry of its own, show one sandbox under two ids.
+// rowOf is the row that says what the sandbox is for, of those that were read by key.
+func (v *view) rowOf(s *Sandbox) (row Task, ok bool) {
+	row, ok = v.s.named(s)
+	for _, twin := range v.twins[s.Provider] {
+		for _, key := range s.keys() {
+			if t, read := v.s.ByKey[Ref{twin, key}]; read && v.mayBeMeant(&t, s) && (!ok || t.before(&row)) {
+				row, ok = t, true
+			}
+		}
+	}
+	return row, ok
+}
+
+// shared reports whether two entries of an account use one id, or one has for a name what the other
+// has for an id. Vendors promise never to give out an id twice; where a platform chooses them they
+// may nevertheless mean two sandboxes.
+func (v *view) shared(a, b *Sandbox) bool {
+	return slices.Contains(v.twins[a.Provider], b.Provider) && (a.ID == b.ID || a.ID == b.Name || a.Name == b.ID)
+}
+
+// namesake is the task of the sandbox that another entry of its account shows under this one's name:
+// two halves of one account, each with an entry of its own, show one sandbox under two ids.
 func (v *view) namesake(b *Box) string {
-	kind := v.p.Providers[b.Provider].Kind
-	if kind == "" || b.Name == "" || b.Name == b.ID {
+	if b.Name == "" || b.Name == b.ID {
 		return ""
 	}
-	for _, name := range v.p.providerNames() {
-		if name == b.Provider || v.p.Providers[name].Kind != kind {
-			continue
-		}
-		if seen, known := v.s.Memory.Sandboxes[Ref{name, b.Name}]; known && seen.GoneAt.IsZero() && seen.Task != "" {
+	for _, twin := range v.twins[b.Provider] {
+		if seen, known := v.s.Memory.Sandboxes[Ref{twin, b.Name}]; known && seen.GoneAt.IsZero() && seen.Task != "" {
 			return seen.Task
 		}
 	}
 	return ""
 }
 
-// heldElsewhere reports whether a row holds the value, and means a sandbox at another provider.
+// heldElsewhere reports whether rows hold the value, and all of them mean another sandbox, at
+// another provider.
 func (v *view) heldElsewhere(value string, s *Sandbox) bool {
-	if row, read := v.s.ByKey[value]; read {
-		return v.elsewhere(&row, s)
+	held := false
+	for name := range v.p.Providers {
+		row, read := v.s.ByKey[Ref{name, value}]
+		held = held || read
+		if read && !v.elsewhere(&row, s) {
+			return false
+		}
 	}
-	at := slices.IndexFunc(v.s.Tasks, func(t Task) bool { return t.Sandbox == value })
-	return at >= 0 && v.elsewhere(&v.s.Tasks[at], s)
+	if _, read := v.s.ByKey[Ref{"", value}]; read {
+		return false
+	}
+	for i := range v.s.Tasks {
+		if t := &v.s.Tasks[i]; t.Sandbox == value {
+			held = true
+			if !v.elsewhere(t, s) {
+				return false
+			}
+		}
+	}
+	return held
 }

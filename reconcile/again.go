@@ -20,7 +20,7 @@ func (r *run) again(ctx context.Context, a *Action) (*second, error) {
 	s := *v.s
 	s.Kind, s.Sandboxes = Full, nil
 	s.Rows, s.Absent, s.Unparsable = map[string]Task{}, map[string]bool{}, map[string]bool{}
-	s.ByKey, s.Looks, s.Finds = map[string]Task{}, map[Ref]Look{}, map[string]FindLook{}
+	s.ByKey, s.Looks, s.Finds = map[Ref]Task{}, map[Ref]Look{}, map[string]FindLook{}
 	v.s = &s
 	//guard:again-own-ending live an action would hide its own ground and be withdrawn for ever
 	if own := (Ref{a.Provider, a.Sandbox}); v.ending[own] {

@@ -29,7 +29,7 @@ func (r *run) alone() *second {
 	s := *v.s
 	s.Kind, s.Sandboxes = Full, nil
 	s.Rows, s.Absent, s.Unparsable = map[string]Task{}, map[string]bool{}, map[string]bool{}
-	s.ByKey, s.Looks, s.Finds = map[string]Task{}, map[Ref]Look{}, map[string]FindLook{}
+	s.ByKey, s.Looks, s.Finds = map[Ref]Task{}, map[Ref]Look{}, map[string]FindLook{}
 	v.s = &s
 	return &second{view: &v}
 }
@@ -152,7 +152,7 @@ func (o *second) boxesSeen(refs []Ref, task string) []Box {
 }
 
 // mine settles whether a sandbox is this installation's and the task's own.
-func (v *view) mine(b *Box, task string, users map[string]string) bool {
+func (v *view) mine(b *Box, task string, users map[Ref]*Task) bool {
 	b.Owned = b.Owned || v.p.Providers[b.Provider].Referenced
 	user := v.taskOf(b, users)
 	return b.Owned && (user == "" || user == task)
@@ -190,8 +190,8 @@ func (r *run) owns(s *Snapshot, b *Box) bool {
 		return b.Owned
 	}
 	_, row := s.Rows[b.Task]
-	named, ok := s.named(&b.Sandbox)
-	b.Owned = row && b.Task != "" || ok && r.k.at(&named, b.Provider) || b.Seen.Task != ""
+	_, named := s.named(&b.Sandbox)
+	b.Owned = row && b.Task != "" || named || b.Seen.Task != ""
 	return b.Owned
 }
 

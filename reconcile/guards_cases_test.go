@@ -215,3 +215,26 @@ func TestNoLookForAnothersName(t *testing.T) {
 		}
 	}
 }
+
+// Two services may count their sandboxes alike: a row that names its entry means the one there, also
+// where both are equally old and the entries could show one account. Without such a row the other's
+// protects it, unless the two are known to be apart.
+func TestSameIDsAtTwoEntries(t *testing.T) {
+	const rows = "provider daytona id=yes label=no; provider twin id=yes label=no; task t1 running started=1h sandbox=s1 provider=daytona; " +
+		"task u1 running started=1h sandbox=s1 provider=twin; row d5 completed updated=1h sandbox=s5 provider=daytona; " +
+		"task u5 running started=1h sandbox=s5 provider=twin; "
+	w := newWorld(t, anchor, rows+"box daytona/s1 running key=s1; box twin/s1 running key=s1; box daytona/s5 running key=s5; "+
+		"box twin/s5 running key=s5 created=2h; knew box twin/s5 running created=2h task=u5; knew box daytona/s1 running created=1h task=t1; knew box twin/s1 running created=1h task=u1")
+	got := map[string]string{}
+	for _, d := range w.judge().Decisions {
+		for _, b := range d.Subject.Boxes {
+			got[d.Subject.ID] = joined(got[d.Subject.ID], b.Ref.String())
+		}
+	}
+	want := map[string]string{"task:t1": "daytona/s1", "task:u1": "twin/s1", "task:d5": "daytona/s5", "task:u5": "twin/s5"}
+	for subject, boxes := range want {
+		if got[subject] != boxes {
+			t.Errorf("%s has %q, want %q; all: %v", subject, got[subject], boxes, got)
+		}
+	}
+}

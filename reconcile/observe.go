@@ -14,7 +14,7 @@ import (
 func (k *Keeper) firstLook(ctx context.Context, kind PassKind) (*Snapshot, error) {
 	s := &Snapshot{
 		Kind: kind,
-		Rows: map[string]Task{}, Absent: map[string]bool{}, Unparsable: map[string]bool{}, ByKey: map[string]Task{},
+		Rows: map[string]Task{}, Absent: map[string]bool{}, Unparsable: map[string]bool{}, ByKey: map[Ref]Task{},
 		Listings: map[string]ListingSeen{}, Looks: map[Ref]Look{}, Finds: map[string]FindLook{},
 	}
 	if err := k.beforeLooking(ctx, s); err != nil {

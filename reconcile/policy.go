@@ -90,6 +90,7 @@ type Limits struct {
 // A ProviderPolicy is what judging needs of a provider entry.
 type ProviderPolicy struct {
 	Name, Kind    string
+	URL           string // of its API, as the config has it
 	Exclusive     bool // nobody else creates sandboxes that look like ours
 	Referenced    bool // owned means: a row refers to it
 	LinkTask      bool // the link is a label that holds the task's id

@@ -16,11 +16,12 @@ func (k *Keeper) readRows(ctx context.Context, s *Snapshot) error {
 		return nil
 	}
 	live := make(map[string]bool, len(s.Tasks))
-	linked := make(map[string]bool)
-	for _, t := range s.Tasks {
+	linked := make(map[Ref]bool)
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
 		live[t.ID] = true
 		if t.Sandbox != "" && k.Policy.Tasks.SandboxKnown {
-			linked[t.Sandbox] = true
+			linked[k.Policy.named(t)] = true
 		}
 	}
 	ids, keys := wantedRows(s, live, linked)
@@ -30,7 +31,7 @@ func (k *Keeper) readRows(ctx context.Context, s *Snapshot) error {
 	return k.readByKey(ctx, s, keys)
 }
 
-func wantedRows(s *Snapshot, live, linked map[string]bool) (ids, keys []string) {
+func wantedRows(s *Snapshot, live map[string]bool, linked map[Ref]bool) (ids, keys []string) {
 	wanted := map[string]bool{}
 	for id, seen := range s.Memory.Tasks {
 		if seen.Live && !live[id] {
@@ -58,7 +59,8 @@ func wantedRows(s *Snapshot, live, linked map[string]bool) (ids, keys []string) 
 		if task != "" && !live[task] {
 			wanted[task] = true
 		}
-		if !linked[sb.SandboxKey] && (task == "" || !live[task]) {
+		held := linked[Ref{sb.Provider, sb.SandboxKey}] || linked[Ref{"", sb.SandboxKey}]
+		if !held && (task == "" || !live[task]) {
 			keys = append(keys, sb.keys()...)
 		}
 	}
@@ -120,8 +122,9 @@ func (k *Keeper) readByKey(ctx context.Context, s *Snapshot, keys []string) erro
 	}
 	for _, t := range rows.Tasks {
 		delete(s.Absent, "sandbox:"+t.Sandbox)
-		if before, ok := s.ByKey[t.Sandbox]; !ok || t.before(&before) {
-			s.ByKey[t.Sandbox] = t
+		at := k.Policy.named(&t)
+		if before, ok := s.ByKey[at]; !ok || t.before(&before) {
+			s.ByKey[at] = t
 			s.Rows[t.ID] = t
 		}
 	}
@@ -149,11 +152,24 @@ func (t *Task) heldUntil() time.Time {
 // named is the row that says what the sandbox is for, of those that were read by key.
 func (s *Snapshot) named(sb *Sandbox) (row Task, ok bool) {
 	for _, key := range sb.keys() {
-		if t, read := s.ByKey[key]; read && (!ok || t.before(&row)) {
-			row, ok = t, true
+		for _, at := range [...]string{sb.Provider, ""} {
+			if t, read := s.ByKey[Ref{at, key}]; read && (!ok || t.before(&row)) {
+				row, ok = t, true
+			}
 		}
 	}
 	return row, ok
+}
+
+// named is what the row says of its sandbox: the value, and the entry that it means; "" where it
+// names none of ours.
+func (p *Policy) named(t *Task) Ref {
+	_, ours := p.Providers[t.Provider]
+	//guard:link-elsewhere harm `ours => false` of two accounts that use one id the wrong sandbox would be the task's
+	if ours {
+		return Ref{t.Provider, t.Sandbox}
+	}
+	return Ref{"", t.Sandbox}
 }
 
 // own settles who owns what at providers where owned means referenced from a row, now or
@@ -173,12 +189,12 @@ func (k *Keeper) own(s *Snapshot) {
 	for _, sb := range s.Sandboxes {
 		if !sb.Owned && k.Policy.Providers[sb.Provider].Referenced {
 			_, row := s.Rows[sb.Task]
-			named, ok := s.named(&sb)
+			_, named := s.named(&sb)
 			known := s.Memory.Sandboxes[sb.Ref].Task != ""
 			means := func(t *Task) bool { return k.at(t, sb.Provider) }
 			heir := sb.Lasting && heirs()[Ref{sb.Provider, sb.Name}] != ""
 			//guard:referenced-heir harm `-heir` who goes on in a new machine of a name would be nobody's
-			sb.Owned = sb.Task != "" && (row || len(rows["task:"+sb.Task]) > 0) || ok && means(&named) || known || heir ||
+			sb.Owned = sb.Task != "" && (row || len(rows["task:"+sb.Task]) > 0) || named || known || heir ||
 				slices.ContainsFunc(sb.keys(), func(key string) bool { return slices.ContainsFunc(rows[key], means) })
 		}
 		//guard:referenced-owned P1 `= true` where a row makes a sandbox ours, all others would be as well

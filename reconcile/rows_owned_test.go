@@ -29,12 +29,12 @@ func TestOwnedByRow(t *testing.T) {
 		"no row":                                  {Task{ID: "t2", Sandbox: "s2"}, true, at, "", false},
 		"a row that holds nothing, a box of none": {Task{ID: "t2"}, true, Sandbox{Ref: Ref{"b", "s1"}}, "", false},
 	} {
-		s := &Snapshot{Sandboxes: []Sandbox{test.box}, Listings: map[string]ListingSeen{}, Rows: map[string]Task{}, ByKey: map[string]Task{}}
+		s := &Snapshot{Sandboxes: []Sandbox{test.box}, Listings: map[string]ListingSeen{}, Rows: map[string]Task{}, ByKey: map[Ref]Task{}}
 		s.Memory.Sandboxes = map[Ref]SandboxSeen{test.box.Ref: {Task: test.memory}}
 		if test.live {
 			s.Tasks = []Task{test.row}
 		} else {
-			s.Rows[test.row.ID], s.ByKey[test.row.Sandbox] = test.row, test.row
+			s.Rows[test.row.ID], s.ByKey[k.Policy.named(&test.row)] = test.row, test.row
 		}
 		k.own(s)
 		if got := len(s.Sandboxes) == 1; got != test.want {

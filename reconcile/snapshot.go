@@ -18,7 +18,7 @@ type Snapshot struct {
 	Rows       map[string]Task // rows read by key: that left the live set, or that explain a sandbox
 	Absent     map[string]bool // ids that were asked for by key and have no row
 	Unparsable map[string]bool // ids that cannot be ids of this table
-	ByKey      map[string]Task // rows read by their sandbox column, by the value
+	ByKey      map[Ref]Task    // rows read by their sandbox column, by the value and the entry that they mean, "" for none
 
 	Listings   map[string]ListingSeen // by provider entry; empty in a quick pass
 	Sandboxes  []Sandbox              // the owned ones that were listed or found

@@ -78,17 +78,46 @@ func (v *view) link() (byTask map[string][]Box, loose []Box) {
 }
 
 // rowsBySandbox is the live set by its sandbox column, when a link goes that way.
-func (v *view) rowsBySandbox() map[string]string {
+func (v *view) rowsBySandbox() map[Ref]*Task {
 	if !v.p.Tasks.SandboxKnown {
 		return nil
 	}
-	rows := make(map[string]string, len(v.s.Tasks))
-	for _, t := range v.s.Tasks {
-		if t.Sandbox != "" {
-			rows[t.Sandbox] = t.ID
+	rows := make(map[Ref]*Task, len(v.s.Tasks))
+	for i := range v.s.Tasks {
+		t := &v.s.Tasks[i]
+		if t.Sandbox == "" {
+			continue
+		}
+		if at := v.p.named(t); rows[at] == nil || t.before(rows[at]) {
+			rows[at] = t
 		}
 	}
 	return rows
+}
+
+// user is the live task whose row names the sandbox.
+func (v *view) user(b *Box, rows map[Ref]*Task) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	for _, key := range [...]string{b.SandboxKey, b.AlsoKey} {
+		if key == "" {
+			continue
+		}
+		t := rows[Ref{b.Provider, key}]
+		if t == nil {
+			t = rows[Ref{"", key}]
+		}
+		for _, twin := range v.twins[b.Provider] {
+			if other := rows[Ref{twin, key}]; t == nil && other != nil && v.mayBeMeant(other, &b.Sandbox) {
+				t = other
+			}
+		}
+		if t != nil {
+			return t.ID
+		}
+	}
+	return ""
 }
 
 // remembered adds to each live task the sandboxes that the ledger knows it had and that
@@ -167,21 +196,13 @@ func (v *view) isID(ref Ref) bool {
 // wins; then a live row that names the sandbox, because the label may be of a task that
 // used it before; then the label, any row, and what the ledger remembers, so that a lost
 // label explains nothing away.
-func (v *view) taskOf(b *Box, bySandbox map[string]string) string {
+func (v *view) taskOf(b *Box, bySandbox map[Ref]*Task) string {
 	//guard:link-says-nothing harm a link that can be no id would take the sandbox from the task that was seen to have it
 	if b.OddLink || v.s.Unparsable[b.Task] && v.live[b.Seen.Task] != nil {
 		return b.Seen.Task
 	}
-	row, named := v.s.named(&b.Sandbox)
-	//guard:link-elsewhere harm of two accounts that use one id the wrong sandbox would be the task's
-	if named && v.elsewhere(&row, &b.Sandbox) {
-		named = false
-	}
-	user := firstOf(bySandbox[b.SandboxKey], bySandbox[b.AlsoKey])
-	//guard:link-elsewhere-live harm the same of a live one
-	if user != "" && v.elsewhere(v.live[user], &b.Sandbox) {
-		user = ""
-	}
+	row, named := v.rowOf(&b.Sandbox)
+	user := v.user(b, bySandbox)
 	switch {
 	//guard:link-label harm a stale row would take the sandbox from the task that it names
 	case b.Task != "" && v.live[b.Task] != nil:

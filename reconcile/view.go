@@ -26,10 +26,11 @@ type view struct {
 	limit    time.Duration // heartbeat limit
 	beats    bool          // some live task has sent a heartbeat
 	pairs    map[Ref]string
-	unproven map[string]bool // tasks that fell silent together and were not probed since
-	heirs    heirs           // nil where names do not last, and in a look at one thing
-	ending   map[Ref]bool    // sandboxes with an open terminate
-	asked    map[Ref]*Action // of these, the ones that the provider accepted
+	unproven map[string]bool     // tasks that fell silent together and were not probed since
+	twins    map[string][]string // entries that may see the same account
+	heirs    heirs               // nil where names do not last, and in a look at one thing
+	ending   map[Ref]bool        // sandboxes with an open terminate
+	asked    map[Ref]*Action     // of these, the ones that the provider accepted
 
 	quarantine map[Ref]*Action // terminates that wait for a quarantine to end
 
@@ -47,6 +48,7 @@ func newView(s *Snapshot, p *Policy) *view {
 		sources: map[string]SourceSeen{},
 		limit:   p.heartbeatLimit(),
 		ending:  map[Ref]bool{},
+		twins:   twinsOf(p.Providers),
 	}
 	sortSandboxes(s)
 	for i := range s.Sandboxes {

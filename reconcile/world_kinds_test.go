@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -204,7 +205,7 @@ func putRow(l *entry) {
 	t := l.task()
 	l.w.s.Rows[t.ID] = t
 	if t.Sandbox != "" && l.w.p.Tasks.SandboxKnown {
-		l.w.s.ByKey[t.Sandbox] = t
+		l.w.s.ByKey[l.w.p.named(&t)] = t
 	}
 }
 
@@ -304,7 +305,8 @@ func (w *world) settle() {
 	for _, s := range w.s.Sandboxes {
 		w.absent(firstOf(s.Task, w.s.Memory.Sandboxes[s.Ref].Task), live)
 		for _, key := range s.keys() {
-			if _, known := w.s.ByKey[key]; !known && !named[key] {
+			held := slices.ContainsFunc(slices.Collect(maps.Keys(w.s.ByKey)), func(at Ref) bool { return at.ID == key })
+			if !held && !named[key] {
 				w.absent("sandbox:"+key, live)
 			}
 		}

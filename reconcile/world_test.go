@@ -48,7 +48,7 @@ func (w *world) observe(texts ...string) {
 	w.t.Helper()
 	w.s = Snapshot{
 		Kind: Full, T0: taskNow, Clock: TaskClock{Now: taskNow}, Memory: w.s.Memory,
-		Rows: map[string]Task{}, Absent: map[string]bool{}, Unparsable: map[string]bool{}, ByKey: map[string]Task{},
+		Rows: map[string]Task{}, Absent: map[string]bool{}, Unparsable: map[string]bool{}, ByKey: map[Ref]Task{},
 		Listings: map[string]ListingSeen{}, Looks: map[Ref]Look{}, Finds: map[string]FindLook{},
 	}
 	for _, text := range texts {
