@@ -3,10 +3,12 @@ package reconcile_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -20,7 +22,9 @@ func (narrow) List(context.Context, func([]reconcile.Sandbox) error) (reconcile.
 	return reconcile.Listing{Provider: "other", Complete: true, Date: time.Now()}, nil
 }
 
-func (n narrow) Get(context.Context, string) (reconcile.Sandbox, error) { return reconcile.Sandbox{}, n.refuses }
+func (n narrow) Get(context.Context, string) (reconcile.Sandbox, error) {
+	return reconcile.Sandbox{}, n.refuses
+}
 
 func (narrow) Find(context.Context, string) ([]reconcile.Sandbox, error) { return nil, nil }
 
@@ -88,6 +92,62 @@ func TestWhatCanBeNoID(t *testing.T) {
 				}
 				if got := s.table.row("x").State; got != test.want {
 					t.Errorf("the row is %q, want %q", got, test.want)
+				}
+			})
+		})
+	}
+}
+
+// At a provider that takes names for ids, a look by a name is told whose it is.
+type either struct{ reconcile.Provider }
+
+func (e either) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
+	return e.Provider.List(ctx, func(page []reconcile.Sandbox) error {
+		for i := range page {
+			page[i].AlsoKey = "n-" + page[i].ID
+		}
+		return yield(page)
+	})
+}
+
+func (e either) Get(ctx context.Context, id string) (reconcile.Sandbox, error) {
+	if strings.HasPrefix(id, "n-") {
+		return reconcile.Sandbox{}, errors.New("it is the name of a sandbox")
+	}
+	sb, err := e.Provider.Get(ctx, id)
+	sb.AlsoKey = "n-" + sb.ID
+	return sb, err
+}
+
+// A row that holds the name of its sandbox for the id keeps nothing of it from being done. Where the
+// name is the id of another one, nothing is known of that.
+func TestRowHoldsTheName(t *testing.T) {
+	for name, test := range map[string]struct {
+		another bool
+		want    reconcile.SandboxState
+	}{
+		"the name of its own":          {false, reconcile.SandboxEnded},
+		"which is the id of another's": {true, reconcile.SandboxRunning},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := opened(t)
+				s.over("x", reconcile.TaskCompleted)
+				s.table.change("x", func(r *row) { r.Sandbox = "n-sb-x" })
+				if test.another {
+					s.cloud.Put(simulated.Sandbox{ID: "n-sb-x", CreatedAt: ago(time.Hour),
+						Labels: map[string]string{"app": "ours", "task": "x"}})
+				}
+				k := s.keeper("once", &life{})
+				k.Providers[lab] = either{k.Providers[lab]}
+				for range 15 { // the row was changed a moment ago
+					if _, err := k.Once(t.Context(), reconcile.Full, time.Second); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(time.Minute)
+				}
+				if got := s.state("sb-x"); got != test.want {
+					t.Errorf("the sandbox is %q, want %q", got, test.want)
 				}
 			})
 		})

@@ -68,7 +68,8 @@ func (r *run) linkedAgain(ctx context.Context, a *Action, sb Sandbox) (string, e
 // usedAgain says which other task's row names the sandbox: rows that hold one value are several
 // where tasks follow each other in one sandbox.
 func (r *run) usedAgain(ctx context.Context, a *Action, sb Sandbox) (string, error) {
-	keys := sb.keys()
+	b := r.view.box(&sb) // a name that is another one's id does not count
+	keys := b.keys()
 	if r.policy.Tasks.None || len(keys) == 0 {
 		return "", nil
 	}

@@ -32,7 +32,8 @@ func (r *run) goingOn() []PlannedStep {
 	for i := range m.Actions {
 		a := m.Actions[i]
 		_, planned := r.due[a.ID]
-		if planned || a.Outcome == OutcomeAccepted || a.outdated(r.now) != "" || slices.Contains(r.result.Plan.Withdrawn, a.ID) {
+		if planned || a.Outcome == OutcomeAccepted || a.outdated(r.now) != "" ||
+			slices.Contains(r.result.Plan.Withdrawn, a.ID) {
 			continue
 		}
 		holds := r.heldNow(&a, &m.Controls)

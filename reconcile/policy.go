@@ -91,11 +91,11 @@ type Limits struct {
 type ProviderPolicy struct {
 	Name, Kind    string
 	URL           string // of its API, as the config has it
-	Exclusive     bool // nobody else creates sandboxes that look like ours
-	Referenced    bool // owned means: a row refers to it
-	LinkTask      bool // the link is a label that holds the task's id
-	LinkSandbox   bool // the link is tasks.sandbox, compared with id, name or a label
-	SandboxIsID   bool // tasks.sandbox holds the provider's immutable id
+	Exclusive     bool   // nobody else creates sandboxes that look like ours
+	Referenced    bool   // owned means: a row refers to it
+	LinkTask      bool   // the link is a label that holds the task's id
+	LinkSandbox   bool   // the link is tasks.sandbox, compared with id, name or a label
+	SandboxIsID   bool   // tasks.sandbox holds the provider's immutable id
 	Templates     []string
 	Probe         ProbePolicy
 	QuarantineFor time.Duration

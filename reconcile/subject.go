@@ -85,11 +85,8 @@ func (v *view) rowsBySandbox() map[Ref]*Task {
 	rows := make(map[Ref]*Task, len(v.s.Tasks))
 	for i := range v.s.Tasks {
 		t := &v.s.Tasks[i]
-		if t.Sandbox == "" {
-			continue
-		}
-		if at := v.p.named(t); rows[at] == nil || t.before(rows[at]) {
-			rows[at] = t
+		if t.Sandbox != "" {
+			rows[v.p.named(t)] = t // of two that hold one name the last, in every pass
 		}
 	}
 	return rows
@@ -188,8 +185,8 @@ func (v *view) fill(b *Box, s *Sandbox) {
 // isID reports whether a sandbox is known to have the id: then a row that holds it means that one,
 // and none of that name.
 func (v *view) isID(ref Ref) bool {
-	_, known := v.s.Memory.Sandboxes[ref]
-	return known || v.s.lists(ref)
+	seen, known := v.s.Memory.Sandboxes[ref]
+	return known && seen.GoneAt.IsZero() && !v.s.Looks[ref].Gone || v.s.lists(ref)
 }
 
 // taskOf is the id of the task that a sandbox belongs to. A label that names a live task

@@ -28,7 +28,8 @@ func (v *view) assessCredential(provider string, seen ListingSeen) {
 	_, known := v.sources[name]
 	switch {
 	case seen.Refused:
-		v.sources[name] = SourceSeen{Name: name, Reason: v.p.Providers[provider].refused(seen.Error), Since: v.now, LastTrusted: v.sources[name].LastTrusted}
+		v.sources[name] = SourceSeen{Name: name, Reason: v.p.Providers[provider].refused(seen.Error), Since: v.now,
+			LastTrusted: v.sources[name].LastTrusted}
 	case known && !seen.Shut && seen.Error == "":
 		v.trust(name, "")
 	}

@@ -49,8 +49,8 @@ func (c *Config) checkProviders(r *configReport) {
 // twice, and ended by either.
 func (k providerCheck) checkTwin(earlier []ProviderConfig) {
 	at := slices.IndexFunc(earlier, func(p ProviderConfig) bool {
-		return p.Kind == k.Kind && p.URL == k.URL && p.Token.Reveal() == k.Token.Reveal() && maps.Equal(p.extra(), k.extra()) &&
-			p.Owns.overlaps(k.Owns)
+		return p.Kind == k.Kind && p.URL == k.URL && p.Token.Reveal() == k.Token.Reveal() &&
+			maps.Equal(p.extra(), k.extra()) && p.Owns.overlaps(k.Owns)
 	})
 	if at >= 0 && k.Kind != "simulated" {
 		k.warn(k.key, fmt.Sprintf("shows the same sandboxes as %q: each is counted at both", earlier[at].Name),

@@ -131,7 +131,8 @@ func extraKeys() []string {
 // policy is what judging needs of the entry.
 func (p ProviderConfig) policy() reconcile.ProviderPolicy {
 	return reconcile.ProviderPolicy{
-		Name: p.Name, Kind: p.Kind, URL: strings.TrimRight(p.URL, "/"), Exclusive: p.Owns.Exclusive, Referenced: p.Owns.Referenced,
+		Name: p.Name, Kind: p.Kind, URL: strings.TrimRight(p.URL, "/"),
+		Exclusive: p.Owns.Exclusive, Referenced: p.Owns.Referenced,
 		LinkTask: p.Link.TaskLabel != "", LinkSandbox: p.Link.Sandbox != "", SandboxIsID: p.Link.Sandbox == "id",
 		Templates: slices.Clone(p.Templates), Probe: p.Probe.policy(),
 		QuarantineFor: p.QuarantineFor, PricePerHour: p.PricePerHour, Key: p.keyID(),

@@ -9,6 +9,10 @@
 //   - 2026-11-21: with a Worker a sandbox goes by its id there, which is the name of its
 //     Durable Object; without one it goes by the Durable Object's id, 64 hex digits. A name
 //     maps to one object for ever, so that both are immutable.
+//   - 2026-11-22: where a half is added to an entry, or taken from it, sandboxes go by another
+//     id. Rows may name them by either; the former id is gone, but only once a listing has
+//     shown the present one, so that no task is ever without both. Nothing is ended by the
+//     former id.
 //   - 2026-11-21: an object outlives its containers, and its id may be used again. A
 //     terminate compares when the sandbox was created, besides the id.
 //   - 2026-11-21: a Worker that does not answer fails the whole listing: without the records
@@ -29,6 +33,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
@@ -83,7 +88,8 @@ type Provider struct {
 	control *control // nil: not configured
 	worker  *worker  // nil: not configured
 	frame   *wire.Frame
-	actors  sync.Map // containers → the ids of their records, as these were ever seen
+	actors  sync.Map                        // containers → the ids of their records, as these were ever seen
+	listed  atomic.Pointer[map[string]bool] // the ids of the last listing
 }
 
 var (

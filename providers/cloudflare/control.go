@@ -105,12 +105,17 @@ func (c *control) gone(ctx context.Context, notFound error) error {
 	return notFound
 }
 
+// isObject reports whether an id is that of a Durable Object.
+func isObject(id string) bool {
+	return len(id) == 64 && strings.Trim(id, "0123456789abcdefABCDEF") == ""
+}
+
 // find reads the container that belongs to a record, or that a sandbox's id names.
 func (c *control) find(ctx context.Context, id string, r *record) (i *instance, asOf time.Time, err error) {
 	switch {
 	case r != nil && r.Actor != "":
 		return c.one(ctx, r.Actor)
-	case r == nil && len(id) == 64 && strings.Trim(id, "0123456789abcdefABCDEF") == "": // of a Durable Object
+	case r == nil && isObject(id):
 		return c.one(ctx, id)
 	}
 	err = each(ctx, c.pages(id), func(of pair, date time.Time) {
@@ -154,15 +159,21 @@ func (c *control) read(ctx context.Context) (application, error) {
 // to everybody.
 const notEnabled = "not enabled for this application"
 
-const noEnd = "the control plane ends no containers, and no Worker has a record of this one; " +
-	"give worker_url, end it there, or give instance_api where the vendor enabled it"
+// noEnd says why a container without a record cannot be ended; "" where it can.
+func (p *Provider) noEnd() string {
+	const otherwise = "end it there, or give instance_api where the vendor enabled it"
+	switch {
+	case p.control == nil || p.control.kills:
+		return ""
+	case p.worker == nil:
+		return "the control plane ends no containers: give worker_url, " + otherwise
+	}
+	return "the control plane ends no containers, and the Worker has no record of this one: " + otherwise
+}
 
 // kill ends a container that no Worker has a record of, by a call that the vendor enables for
 // some accounts.
 func (c *control) kill(ctx context.Context, i *instance) (reconcile.Termination, error) {
-	if !c.kills {
-		return reconcile.TerminateRefused, wire.Unable(noEnd)
-	}
 	var in envelope[any]
 	a, err := c.Ask(ctx, wire.Call{What: "delete", Method: http.MethodDelete, URL: c.app("instances", i.ID)}, &in)
 	switch {

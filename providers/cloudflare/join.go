@@ -24,6 +24,7 @@ type join struct {
 	met     map[*record]bool
 	seen    map[string]bool // the containers
 	doubts  []pair          // containers, with what is remembered of their records
+	unseen  []pair          // containers of ours, with the records that may go by their names
 	date    time.Time       // of the registry's first page
 	dark    error           // why not all was read
 }
@@ -43,7 +44,7 @@ func (p *Provider) join(ctx context.Context) (*join, error) {
 }
 
 // containers are the containers with their records, and those that have none. One that had a
-// record is in doubt when the registry does not list that any more.
+// record, or may have, is in doubt when the registry does not list that.
 func (j *join) containers(ctx context.Context, cursor string) (part, error) {
 	in, err := j.read(ctx, cursor)
 	out := part{date: in.date, next: in.next}
@@ -52,11 +53,16 @@ func (j *join) containers(ctx context.Context, cursor string) (part, error) {
 		j.seen[actor] = true
 		of.record = cmp.Or(j.by[actor], j.by[of.instance.Name]) // none has the name ""
 		j.met[of.record] = true
-		if id := j.recordOf(of.instance); of.record == nil && id != "" {
+		switch id := j.recordOf(of.instance); {
+		case of.record != nil, ofContainer[of.instance.Status.State] == reconcile.SandboxEnded:
+			out.pairs = append(out.pairs, of)
+		case id != "":
 			j.doubts = append(j.doubts, pair{&record{ID: id}, of.instance})
-			continue
+		case j.entry.Owns.Prove(of.instance.Name, nil):
+			j.unseen = append(j.unseen, pair{&record{ID: of.instance.Name}, of.instance})
+		default:
+			out.pairs = append(out.pairs, of)
 		}
-		out.pairs = append(out.pairs, of)
 	}
 	j.dark = err
 	return out, err
@@ -74,23 +80,32 @@ func (j *join) rest(context.Context, string) (part, error) {
 }
 
 // doubted are the containers whose records are gone: the Worker says so when it is asked for
-// each. While it answers for one that its list lacks, that list is not whole.
+// each. While it answers for one that its list lacks and once showed, that list is not whole; one
+// that nobody saw before may be younger than the list.
 func (j *join) doubted(ctx context.Context, _ string) (out part, err error) {
 	defer func() { j.dark = cmp.Or(j.dark, err) }()
 	out.date = j.date
-	for _, of := range j.doubts[:min(len(j.doubts), mostDoubts)] {
+	all := append(j.doubts, j.unseen...)
+	asked := min(len(all), mostDoubts)
+	for i, of := range all[:asked] {
 		r, _, err := j.worker.one(ctx, of.record.ID)
-		if err == nil && strings.EqualFold(r.Actor, of.instance.ID) {
-			err = fmt.Errorf("its list lacks %s, which it has", wire.Clip(of.record.ID, 80))
+		its := err == nil && strings.EqualFold(cmp.Or(r.Actor, of.instance.ID), of.instance.ID)
+		if of.record = nil; its && i < len(j.doubts) {
+			err = fmt.Errorf("its list lacks %s, which it has", wire.Clip(r.ID, 80))
+		} else if its {
+			of.record = r
 		}
 		if err != nil && !errors.Is(err, reconcile.ErrNotFound) {
 			return part{}, err
 		}
 		j.actors.Delete(strings.ToLower(of.instance.ID))
-		out.pairs = append(out.pairs, pair{instance: of.instance})
+		out.pairs = append(out.pairs, of)
 	}
 	if n := len(j.doubts); n > mostDoubts {
 		return part{}, fmt.Errorf("its list lacks the records of %d containers", n)
+	}
+	for _, of := range all[asked:] { // which are asked for by name right before they are ended
+		out.pairs = append(out.pairs, pair{instance: of.instance})
 	}
 	return out, nil
 }
@@ -125,6 +140,9 @@ func (p *Provider) recordOf(i *instance) string {
 // kill ends a container without a record. It looks for one in the whole registry first: it may
 // go by another name there.
 func (p *Provider) kill(ctx context.Context, i *instance) (how reconcile.Termination, err error) {
+	if why := p.noEnd(); why != "" {
+		return reconcile.TerminateRefused, wire.Unable(why)
+	}
 	if p.worker != nil {
 		err = each(ctx, p.worker.page, func(of pair, _ time.Time) {
 			if strings.EqualFold(of.record.Actor, i.ID) || of.record.ID == i.Name {

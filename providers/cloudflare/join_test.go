@@ -103,6 +103,54 @@ func TestListLacksARecord(t *testing.T) {
 	}
 }
 
+// Of a container of ours that was never seen with a record, the Worker is asked for one of its
+// name: a process that does not live long has seen little, and the record may be younger than
+// the list.
+func TestListLacksANewRecord(t *testing.T) {
+	itself := fmt.Sprintf(`{"id":"do-2","status":"running","container":"running","labels":{"its":"own"},"actor_id":"%s"}`, object(2))
+	for name, test := range map[string]struct {
+		answer   reply
+		prefix   string
+		complete bool
+		shown    int  // sandboxes
+		record   bool // it is shown with its record
+		asked    bool
+	}{
+		"it has one":                {reply{200, js, itself}, "do-", true, 2, true, true},
+		"that tells no object":      {reply{200, js, `{"id":"do-2","status":"running","labels":{"its":"own"}}`}, "do-", true, 2, true, true},
+		"it has none":               {reply{404, js, `{"error":"sandbox not found"}`}, "do-", true, 2, false, true},
+		"it is another container's": {reply{200, js, strings.Replace(itself, object(2), object(3), 1)}, "do-", true, 2, false, true},
+		"nobody knows":              {reply{500, js, "{}"}, "do-", false, 1, false, true},
+		"the container is not ours": {reply{200, js, itself}, "mine-", true, 2, false, false},
+	} {
+		p, s := pairs(t)
+		p.entry.Owns.NamePrefix = test.prefix
+		s.answers["GET /list"], s.answers["GET /do-2"] = listOf(named(1)), test.answer
+		var all []reconcile.Sandbox
+		listing, err := p.List(t.Context(), func(page []reconcile.Sandbox) error { all = append(all, page...); return nil })
+		record := slices.ContainsFunc(all, func(s reconcile.Sandbox) bool { return s.ID == "do-2" && s.Labels["its"] == "own" })
+		if err != nil || listing.Complete != test.complete || len(all) != test.shown || record != test.record ||
+			slices.Contains(s.calls, "GET /do-2") != test.asked {
+			t.Errorf("%s: List = %+v, %+v, %v after %v; want %d, with the record %t, complete %t", name, all, listing, err,
+				s.calls, test.shown, test.record, test.complete)
+		}
+	}
+}
+
+// Only so many names are asked for in one listing. The others are shown as they are.
+func TestListAsksForFewNames(t *testing.T) {
+	p, s := pairs(t)
+	var containers []string
+	for n := range 2 * mostDoubts {
+		containers = append(containers, shownAs(n, fmt.Sprint("do-", n), "running"))
+		s.answers[fmt.Sprint("GET /do-", n)] = reply{404, js, `{"error":"sandbox not found"}`}
+	}
+	s.answers["GET /list"], s.answers["GET /app/instances-v2"] = listOf(), instancesOf(containers...)
+	if ids, listing := listedIDs(t, p); !listing.Complete || len(ids) != 2*mostDoubts || len(s.calls) != 2+mostDoubts {
+		t.Errorf("List = %v, %+v after %d calls; want all after %d", ids, listing, len(s.calls), 2+mostDoubts)
+	}
+}
+
 // So many records are asked for in one listing, and the others in the next.
 func TestListLacksManyRecords(t *testing.T) {
 	p, s := pairs(t)
@@ -171,6 +219,37 @@ func TestKillLooksForTheRecord(t *testing.T) {
 	}
 	if s, err := p.Get(t.Context(), "do-2"); err == nil || errors.Is(err, reconcile.ErrNotFound) {
 		t.Errorf("Get(do-2) = %+v, %v; want an error that does not say gone: that is sb-2", s, err)
+	}
+}
+
+// Since when a record is as it is the registry does not say. When its container changed is not that,
+// unless the container is so too.
+func TestSinceWhen(t *testing.T) {
+	for name, test := range map[string]struct {
+		record, container string
+		known             bool
+	}{
+		"both failed":               {"failed", "failed", true},
+		"only the record failed":    {"failed", "stopped", false},
+		"only the record is ending": {"terminating", "running", false},
+		"both run":                  {"running", "running", true},
+		"it comes up":               {"provisioning", "running", true},
+	} {
+		p, s := pairs(t)
+		s.answers["GET /list"] = listOf(strings.Replace(named(1), `"status":"running"`, `"status":"`+test.record+`"`, 1))
+		s.answers["GET /app/instances-v2"] = instancesOf(strings.Replace(shownAs(1, "do-1", test.container), `"state"`,
+			`"updated_at":"2026-11-01T12:00:00Z","state"`, 1))
+		_, err := p.List(t.Context(), func(page []reconcile.Sandbox) error {
+			for _, s := range page {
+				if s.UpdatedAt.IsZero() == test.known {
+					t.Errorf("%s: listed as %+v, changed at %s; want that known %t", name, s, s.UpdatedAt, test.known)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,25 +138,122 @@ func TestContainerWithoutRecord(t *testing.T) {
 	if how != reconcile.TerminateRefused || !errors.Is(err, errors.ErrUnsupported) || len(r.world.Destructive()) != 0 {
 		t.Errorf("Terminate = %s, %v after %v; want it refused: nobody can", how, err, r.world.Destructive())
 	}
-	if got := r.get(cloudflaretest.Object(id)); got.ID != cloudflaretest.Object(id) || got.Name != id {
-		t.Errorf("Get by the object's id = %+v, want the same container", got)
+}
+
+// A half that is added to an entry, or taken from it, gives sandboxes other ids. Rows may name
+// them by the former ones. A look by one says that it is gone once the present one was listed,
+// and nothing before; nothing is ended by it.
+func TestIDsOfOtherHalves(t *testing.T) {
+	control, worker := half{control: true}, half{worker: true}
+	for name, test := range map[string]struct {
+		before, now half
+		terse       bool
+		link        string
+		keys        func(record, object string) []string // by which rows may name it
+	}{
+		"a Worker is given":               {control, joined, false, "id", bothIDs},
+		"a Worker that tells little":      {control, joined, true, "id", bothIDs},
+		"a Worker in the place of it":     {control, worker, false, "id", bothIDs},
+		"the Worker is taken":             {joined, control, false, "id", bothIDs},
+		"the control plane in its place":  {worker, control, false, "id", bothIDs},
+		"a Worker is given, by name":      {control, joined, false, "name", bothIDs},
+		"the Worker is taken, by name":    {joined, control, false, "name", bothIDs},
+		"the Worker is taken, by a label": {joined, control, false, "label:row", func(_, object string) []string { return []string{"", object} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, joined, cloudflaretest.Options{Terse: test.terse, InstanceAPI: true})
+			server := httptest.NewServer(r.server)
+			t.Cleanup(server.Close)
+			open := func(h half) *cloudflare.Provider {
+				e := configure(cloudflare.Abilities, h, server.URL)
+				e.Link, e.Owns, e.Extra["instance_api"] = entry.Link{Sandbox: test.link}, entry.Owns{NamePrefix: "mine-"}, "true"
+				p, err := cloudflare.New(e, entry.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return p
+			}
+			id := r.put(simulated.Sandbox{ID: "mine-1"})
+			r.Provider = open(test.before)
+			all, _ := r.list()
+			var former, present reconcile.Sandbox
+			for _, former = range all {
+			}
+			r.Provider = open(test.now)
+			if s, err := r.Get(t.Context(), former.ID); err == nil || errors.Is(err, reconcile.ErrNotFound) {
+				t.Errorf("Get(%s) = %+v, %v before any listing; want an error that says neither", former.ID, s, err)
+			}
+			all, _ = r.list()
+			for _, present = range all {
+			}
+			keys := []string{present.SandboxKey, present.AlsoKey}
+			if want := test.keys(id, cloudflaretest.Object(id)); len(all) != 1 || present.ID == former.ID ||
+				!slices.Contains(keys, want[0]) || !slices.Contains(keys, want[1]) {
+				t.Errorf("listed as %+v, want it once, by another id than %s, and known to rows by %q", all, former.ID, want)
+			}
+			if !present.Lasting {
+				t.Error("its name does not last, want that where nothing else tells its task")
+			}
+			if s, err := r.Get(t.Context(), former.ID); !errors.Is(err, reconcile.ErrNotFound) || !strings.Contains(err.Error(), present.ID) {
+				t.Errorf("Get(%s) = %+v, %v after it was listed; want it gone, and by which id it goes", former.ID, s, err)
+			}
+			for _, value := range keys {
+				found, err := r.Named(t.Context(), value)
+				if test.link == "name" && (err != nil || len(found) != 1 || found[0].ID != present.ID) {
+					t.Errorf("Named(%s) = %+v, %v; want %s", value, found, err, present.ID)
+				}
+			}
+			if got := r.Probe(t.Context(), former, reconcile.ProbePolicy{Exec: "true", Timeout: time.Second}); got.Outcome.Failed() {
+				t.Errorf("Probe by the former id = %+v, want that it says nothing", got)
+			}
+			how, err := r.Terminate(t.Context(), former)
+			if how != reconcile.TerminateChanged || err != nil || len(r.world.Destructive()) != 0 {
+				t.Errorf("Terminate by the former id = %s, %v after %v; want it changed", how, err, r.world.Destructive())
+			}
+		})
 	}
 }
 
-// Before there was a Worker the sandbox went by its object's id, and rows may still name it.
-func TestGetByObject(t *testing.T) {
+// A name goes on with the work of the sandbox that had it, where no label tells the task.
+func TestNameLasts(t *testing.T) {
+	for name, test := range map[string]struct {
+		half  half
+		label string
+		want  bool
+	}{
+		"the control plane knows no labels": {half{control: true}, "task_id", true},
+		"labels tell":                       {joined, "task_id", false},
+		"only rows tell":                    {joined, "", true},
+	} {
+		r := newRig(t, test.half, cloudflaretest.Options{}, func(e *entry.Entry) { e.Link.TaskLabel = test.label })
+		id := r.put(simulated.Sandbox{Name: "mine-1"})
+		if all, _ := r.list(); all[id].Lasting != test.want || r.get(id).Lasting != test.want {
+			t.Errorf("%s: listed as %+v, got as %+v; want its name to last %t", name, all[id], r.get(id), test.want)
+		}
+	}
+}
+
+func bothIDs(record, object string) []string { return []string{record, object} }
+
+// What is over is gone by its former id too: no listing shows it any more.
+func TestFormerIDOfWhatIsOver(t *testing.T) {
 	r := newRig(t, joined, cloudflaretest.Options{})
-	id := r.put(simulated.Sandbox{})
-	object := cloudflaretest.Object(id)
-	got := r.get(object)
-	if got.ID != object || got.Name != id || got.Task != "t1" || !got.Owned || got.SandboxKey != object {
-		t.Errorf("Get(%s) = %+v, want the record's sandbox by that id", object, got)
+	id := r.put(simulated.Sandbox{State: reconcile.SandboxEnded})
+	r.server.Forget(id)
+	if s, err := r.Get(t.Context(), cloudflaretest.Object(id)); !errors.Is(err, reconcile.ErrNotFound) {
+		t.Errorf("Get = %+v, %v; want it gone", s, err)
 	}
-	if how, err := r.Terminate(t.Context(), got); err != nil || how != reconcile.TerminateAccepted {
-		t.Errorf("Terminate = %s, %v; want accepted", how, err)
-	}
-	if s, _ := r.world.Sandbox(id); !s.Doomed {
-		t.Error("the sandbox lives on")
+}
+
+// A control plane that refuses the credential ends the listing as a Worker that does: who
+// remembers that does not ask again at once.
+func TestControlPlaneRefuses(t *testing.T) {
+	r := newRig(t, joined, cloudflaretest.Options{}, func(e *entry.Entry) { e.Token = "revoked" })
+	r.put(simulated.Sandbox{})
+	n := 0
+	_, err := r.List(t.Context(), func(page []reconcile.Sandbox) error { n += len(page); return nil })
+	if !errors.Is(err, reconcile.ErrUnauthorized) || n != 1 {
+		t.Errorf("List = %d sandboxes, %v; want the record and the refusal", n, err)
 	}
 }
 

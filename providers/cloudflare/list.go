@@ -2,6 +2,7 @@ package cloudflare
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -66,6 +67,26 @@ func (p *Provider) pages(read readPart) wire.ReadPage {
 // sandbox that is made meanwhile is a container without a record for a moment, which is
 // harmless, and never a record without a container.
 func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
+	ids := map[string]bool{}
+	listing, err := p.list(ctx, func(page []reconcile.Sandbox) error {
+		for i := range page {
+			ids[page[i].ID] = true
+		}
+		return yield(page)
+	})
+	if err == nil {
+		p.listed.Store(&ids)
+	}
+	return listing, err
+}
+
+// lists reports whether the last listing of this process showed the id.
+func (p *Provider) lists(id string) bool {
+	ids := p.listed.Load()
+	return ids != nil && (*ids)[id]
+}
+
+func (p *Provider) list(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
 	switch {
 	case p.worker == nil:
 		return p.frame.List(ctx, yield, wire.Scope{Read: p.pages(p.control.pages(""))})
@@ -89,6 +110,9 @@ func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) err
 	if listing.Complete {
 		j.forget()
 	}
+	if err == nil && errors.Is(j.dark, reconcile.ErrUnauthorized) { // whoever knows that asks again only later
+		err = p.frame.Wrap("list", "containers", j.dark)
+	}
 	return listing, err
 }
 
@@ -109,7 +133,11 @@ func (p *Provider) Lacks() []string {
 
 // Named reads the sandbox that a row names by name, or those of a label.
 func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox, error) {
-	return p.frame.Named(ctx, value, p.Get, func(map[string]string) wire.ReadPage {
+	look := func(ctx context.Context, value string) (reconcile.Sandbox, error) {
+		s, _, err := p.look(ctx, value)
+		return s, err
+	}
+	return p.frame.Named(ctx, value, look, func(map[string]string) wire.ReadPage {
 		if p.worker == nil {
 			return p.pages(p.control.pages(""))
 		}

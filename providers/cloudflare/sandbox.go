@@ -5,35 +5,40 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// Get reads one sandbox by id: its record and its container. Gone is what has neither.
+// Get reads one sandbox by id: its record and its container. Gone is what has neither, and the
+// id of one that is listed under another one by now: see Decisions.
 func (p *Provider) Get(ctx context.Context, id string) (reconcile.Sandbox, error) {
 	return p.frame.Get(ctx, id, func(ctx context.Context, id string) (reconcile.Sandbox, error) {
-		s, _, err := p.look(ctx, id)
-		if errors.Is(err, wire.ErrAnother) { // it is there, and nobody is to be told that it is gone
-			err = fmt.Errorf("its container is that of the record %s", wire.Clip(s.ID, 80))
+		s, _, err := p.exactly(ctx, id)
+		if errors.Is(err, wire.ErrAnother) && s.State.Exists() && !p.lists(s.ID) {
+			err = fmt.Errorf("it goes by %s now, which no listing has shown yet", wire.Clip(s.ID, 80))
 		}
 		return s, err
 	})
 }
 
+// exactly is look for what goes by this very id.
+func (p *Provider) exactly(ctx context.Context, id string) (reconcile.Sandbox, pair, error) {
+	s, of, err := p.look(ctx, id)
+	if err == nil && s.ID != id {
+		err = fmt.Errorf("%w: it goes by %s now", wire.ErrAnother, wire.Clip(s.ID, 80))
+	}
+	return s, of, err
+}
+
+// look reads the sandbox that goes by the id, or did when another half was configured.
 func (p *Provider) look(ctx context.Context, id string) (reconcile.Sandbox, pair, error) {
 	of, asOf, err := p.pair(ctx, id)
 	if err != nil {
 		return reconcile.Sandbox{}, of, err
 	}
-	s := p.sandbox(of, asOf)
-	if p.worker == nil || of.instance != nil && strings.EqualFold(of.instance.ID, id) { // as before there was one
-		s.ID = id
-		p.entry.Mark(&s)
-	}
-	return s, of, wire.Same("sandbox", id, s.ID)
+	return p.sandbox(of, asOf), of, nil
 }
 
 // pair reads what there is of a sandbox, the record first.
@@ -43,6 +48,9 @@ func (p *Provider) pair(ctx context.Context, id string) (of pair, asOf time.Time
 		return of, asOf, err
 	}
 	of.record, asOf, err = p.worker.one(ctx, id)
+	if p.control == nil && isObject(id) && errors.Is(err, reconcile.ErrNotFound) {
+		of.record, asOf, err = p.worker.listed(ctx, id)
+	}
 	if p.control == nil || err != nil && !errors.Is(err, reconcile.ErrNotFound) {
 		return of, asOf, err
 	}
@@ -71,7 +79,7 @@ func (p *Provider) pair(ctx context.Context, id string) (of pair, asOf time.Time
 func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
 	var of pair
 	look := func(ctx context.Context, id string) (s reconcile.Sandbox, err error) {
-		s, of, err = p.look(ctx, id)
+		s, of, err = p.exactly(ctx, id)
 		if err == nil && !expected.CreatedAt.IsZero() && s.CreatedAt.After(expected.CreatedAt.Add(time.Second)) {
 			err = fmt.Errorf("%w: created anew at %s", wire.ErrAnother, s.CreatedAt.Format(time.RFC3339))
 		}
@@ -100,7 +108,7 @@ func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconc
 		case s.Hollow:
 			return wire.Barred("nothing runs behind its record")
 		}
-		now, of, err := p.look(ctx, s.ID)
+		now, of, err := p.exactly(ctx, s.ID)
 		switch {
 		case err != nil:
 			return wire.Unclear(wire.Clip("look first: "+err.Error(), 200))

@@ -114,11 +114,35 @@ func (p *Provider) sandbox(of pair, asOf time.Time) reconcile.Sandbox {
 		s.Template, s.CreatedAt = cmp.Or(r.Image, s.Template), r.CreatedAt.Time
 		s.LastActivityAt, s.Labels = r.LastActivityAt.Time, r.marks()
 		of.confront(&s)
-	} else if p.control == nil || !p.control.kills {
-		s.NoEnd = noEnd
+	} else {
+		s.NoEnd = p.noEnd()
 	}
-	p.entry.Mark(&s)
+	if i := of.instance; i != nil && s.State != reconcile.SandboxCreating && ofContainer[i.Status.State] != s.State {
+		s.UpdatedAt = time.Time{} // since then its container is as it is, and the registry does not say since when
+	}
+	p.mark(&s, of)
 	return s
+}
+
+// mark is [entry.Entry.Mark]. Rows may name a sandbox by the id that it has when the other half
+// is configured alone. Where nothing else tells its task, what goes by a name that a sandbox had
+// goes on with that one's work: a name is one object's for ever.
+func (p *Provider) mark(s *reconcile.Sandbox, of pair) {
+	p.entry.Mark(s)
+	s.Lasting = s.Name != "" && (p.worker == nil || p.entry.Link.TaskLabel == "")
+	object, name := "", s.Name
+	if r := of.record; r != nil {
+		object = r.Actor
+	}
+	if i := of.instance; i != nil {
+		object, name = i.ID, i.Name
+	}
+	switch link := p.entry.Link.Sandbox; {
+	case link == "id" && s.ID == object, link == "name" && name != s.Name:
+		s.AlsoKey = name
+	case link == "id", link == "name":
+		s.AlsoKey = object
+	}
 }
 
 // marks are the record's labels, with the two that every registry has.

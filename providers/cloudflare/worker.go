@@ -81,11 +81,12 @@ func (w *worker) one(ctx context.Context, id string) (*record, time.Time, error)
 	return nil, a.Date, err
 }
 
-// listed looks a record up in the whole registry.
+// listed looks a record up in the whole registry, by its id or by that of its Durable Object.
 func (w *worker) listed(ctx context.Context, id string) (found *record, asOf time.Time, err error) {
 	err = each(ctx, w.page, func(of pair, date time.Time) {
-		if asOf = date; of.record.ID == id {
-			found = of.record
+		r := of.record
+		if asOf = date; r.ID == id || found == nil && isObject(id) && strings.EqualFold(r.Actor, id) {
+			found = r
 		}
 	})
 	if err == nil && found == nil {

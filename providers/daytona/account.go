@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -103,19 +104,27 @@ var fixes = wire.Fixes{
 	URL:     "set url: to the address that ends with /api, for example " + DefaultURL,
 }
 
-// Check tests the key, what it may do, and the listing.
+// Check tests the key, what it may do, and the listing. A server that works and does not tell of
+// keys is well; what the key may do is then not known.
 func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 	var key apiKey
 	a, err := p.client.Get(ctx, wire.Call{What: "key", URL: p.client.At("api-keys", "current")}, &key)
 	if err == nil && key.Name == "" {
 		err = errors.New("the answer names no key")
 	}
-	if err != nil {
+	if errors.Is(err, reconcile.ErrUnauthorized) {
+		return []reconcile.CheckResult{fixes.Failed("credential", err)}
+	}
+	listing := p.frame.CheckListing(ctx, p.pages(p.entry.Owns.Labels), fixes)
+	switch {
+	case err != nil && listing.OK && a.Status == http.StatusNotFound:
+		return []reconcile.CheckResult{wire.Odd("credential", "it lists; what it may do is not told: "+err.Error(),
+			"see for yourself that the key may end and stop sandboxes"), listing}
+	case err != nil:
 		return []reconcile.CheckResult{fixes.Failed("credential", err)}
 	}
 	out := append([]reconcile.CheckResult{wire.Well("credential", "key "+key.Name), expiry(key, a)}, permissions(key)...)
-	return append(out, wire.LimitsLeft(a.Header, "X-RateLimit-Remaining"),
-		p.frame.CheckListing(ctx, p.pages(p.entry.Owns.Labels), fixes))
+	return append(out, wire.LimitsLeft(a.Header, "X-RateLimit-Remaining"), listing)
 }
 
 func expiry(key apiKey, a wire.Answer) reconcile.CheckResult {
@@ -125,22 +134,25 @@ func expiry(key apiKey, a wire.Answer) reconcile.CheckResult {
 	case key.ExpiresAt.IsZero():
 		return wire.Well(what, "never expires")
 	case key.ExpiresAt.Sub(a.Date) < deactivatedAfter:
-		return wire.Ill(what, said, "create a new API key before then and set token: to it")
+		return wire.Odd(what, said, "create a new API key before then and set token: to it")
 	}
 	return wire.Well(what, said)
 }
 
 func permissions(key apiKey) []reconcile.CheckResult {
-	needed := []struct{ what, permission string }{
-		{"terminate sandboxes", "delete:sandboxes"},
-		{"stop sandboxes", "write:sandboxes"},
-		{"activate snapshots", "write:snapshots"},
+	needed := []struct {
+		what, permission string
+		lacks            func(what, said, fix string) reconcile.CheckResult
+	}{
+		{"terminate sandboxes", "delete:sandboxes", wire.Ill},
+		{"stop sandboxes", "write:sandboxes", wire.Odd}, // quarantine alone needs it
+		{"activate snapshots", "write:snapshots", wire.Odd},
 	}
 	var out []reconcile.CheckResult
 	for _, n := range needed {
 		line := wire.Well(n.what, n.permission)
 		if !slices.Contains(key.Permissions, n.permission) {
-			line = wire.Ill(n.what, "the key lacks "+n.permission, "create a key with the permission "+n.permission)
+			line = n.lacks(n.what, "the key lacks "+n.permission, "create a key with the permission "+n.permission)
 		}
 		out = append(out, line)
 	}

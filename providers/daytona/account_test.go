@@ -16,34 +16,37 @@ const allowed = `["delete:sandboxes","write:sandboxes","write:snapshots"]`
 func TestCheck(t *testing.T) {
 	for name, test := range map[string]struct {
 		key  reply
-		what string // the line that is not OK; "" when all are
+		what string // the line with a fix; "" when none has one
 		fix  string
+		well bool // it warns, and is no failure
 	}{
-		"all well": {reply{200, js, `{"name":"k","permissions":` + allowed + `,"expiresAt":null}`}, "", ""},
+		"all well": {reply{200, js, `{"name":"k","permissions":` + allowed + `,"expiresAt":null}`}, "", "", false},
 		"expires in a month": {
 			reply{200, js, `{"name":"k","permissions":` + allowed + `,"expiresAt":"2026-02-01T00:00:00Z"}`}, "",
-			"",
+			"", false,
 		},
 		"expires soon": {
 			reply{200, js, `{"name":"k","permissions":` + allowed + `,"expiresAt":"2026-01-10T00:00:00Z"}`},
-			"key's expiry", "new API key",
+			"key's expiry", "new API key", true,
 		},
 		"may not delete": {
 			reply{200, js, `{"name":"k","permissions":["write:sandboxes","write:snapshots"]}`},
-			"terminate sandboxes", "delete:sandboxes",
+			"terminate sandboxes", "delete:sandboxes", false,
 		},
 		"may not stop": {
 			reply{200, js, `{"name":"k","permissions":["delete:sandboxes","write:snapshots"]}`},
-			"stop sandboxes", "write:sandboxes",
+			"stop sandboxes", "write:sandboxes", true,
 		},
 		"may not activate": {
 			reply{200, js, `{"name":"k","permissions":["delete:sandboxes","write:sandboxes"]}`},
-			"activate snapshots", "write:snapshots",
+			"activate snapshots", "write:snapshots", true,
 		},
-		"a refused key": {reply{401, js, `{"message":"Invalid credentials"}`}, "credential", "set token:"},
-		"the dashboard": {reply{200, "text/html", `<html>`}, "credential", "/api"},
-		"a wrong path":  {reply{404, js, `{"message":"Not here"}`}, "credential", "/api"},
-		"no key at all": {reply{200, js, `{}`}, "credential", "url:"},
+		"a refused key": {reply{401, js, `{"message":"Invalid credentials"}`}, "credential", "set token:", false},
+		"the dashboard": {reply{200, "text/html", `<html>`}, "credential", "/api", false},
+		"keys are not told of": {
+			reply{404, js, `{"message":"Cannot GET /api/api-keys/current"}`}, "credential", "may end and stop", true,
+		},
+		"no key at all": {reply{200, js, `{}`}, "credential", "url:", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &double{answer: func(_ int, w http.ResponseWriter, r *http.Request) {
@@ -55,11 +58,11 @@ func TestCheck(t *testing.T) {
 				}
 				test.key.send(w)
 			}}
-			bad := map[string]string{}
+			bad, well := map[string]string{}, true
 			said := ""
 			for _, line := range over(t, d).Check(t.Context()) {
 				said += line.What + ": " + line.Said + "\n"
-				if !line.OK {
+				if well = well && line.OK; line.Fix != "" {
 					bad[line.What] = line.Fix
 				}
 			}
@@ -70,10 +73,19 @@ func TestCheck(t *testing.T) {
 				}
 				return
 			}
-			if len(bad) != 1 || !strings.Contains(bad[test.what], test.fix) || strings.Contains(said, "s3cret") {
-				t.Errorf("Check is not OK in %v, want %s with the fix %q", bad, test.what, test.fix)
+			if len(bad) != 1 || !strings.Contains(bad[test.what], test.fix) || strings.Contains(said, "s3cret") || well != test.well {
+				t.Errorf("Check has fixes %v, OK %t; want %s with the fix %q, OK %t", bad, well, test.what, test.fix, test.well)
 			}
 		})
+	}
+}
+
+// A server that tells of no keys and lists nothing either is at another address.
+func TestCheckOfAWrongAddress(t *testing.T) {
+	d := &double{answer: func(_ int, w http.ResponseWriter, _ *http.Request) { sendJSON(w, 404, `{"message":"Not here"}`) }}
+	got := over(t, d).Check(t.Context())
+	if len(got) != 1 || got[0].OK || got[0].What != "credential" || !strings.Contains(got[0].Fix, "/api") {
+		t.Errorf("Check = %+v, want the credential alone, with the fix of the url", got)
 	}
 }
 

@@ -144,6 +144,44 @@ func TestGetBelievesOnlyTheAPI(t *testing.T) {
 	}
 }
 
+// Rows that should hold ids may hold names, which the vendor finds as well: while the sandbox of
+// that name is there, nothing is gone.
+func TestNameInPlaceOfAnID(t *testing.T) {
+	for name, test := range map[string]struct {
+		link, body string
+		want       error
+	}{
+		"rows hold ids":                            {"id", byName(one), errAny},
+		"rows hold ids, and it failed":             {"id", byName(being("error")), errAny},
+		"rows hold ids, nobody knows the state":    {"id", byName(being("melting")), errAny},
+		"rows hold ids, and it is stopped":         {"id", byName(being("stopped")), reconcile.ErrNotFound},
+		"rows hold ids, and it is destroyed":       {"id", byName(being("destroyed")), reconcile.ErrNotFound},
+		"rows hold names, so this was an id":       {"name", byName(one), reconcile.ErrNotFound},
+		"rows hold nothing, so this was an id":     {"", byName(one), reconcile.ErrNotFound},
+		"rows hold nothing, another one by chance": {"", strings.Replace(one, "sb-1", "sb-2", 1), errAny},
+	} {
+		d := &double{answer: func(_ int, w http.ResponseWriter, _ *http.Request) { sendJSON(w, 200, test.body) }}
+		p := over(t, d, func(e *entry.Entry) { e.Link.Sandbox = test.link })
+		if s, err := p.Get(t.Context(), "sb-1"); !is(err, test.want) {
+			t.Errorf("%s: Get = %+v, %v; want %v", name, s, err, test.want)
+		}
+		known := reconcile.Sandbox{Ref: reconcile.Ref{ID: "sb-1"}, Owned: true}
+		how, err := p.Terminate(t.Context(), known)
+		if odd := strings.Contains(test.body, `"name":"a"`); !odd && how != reconcile.TerminateChanged || odd && err == nil ||
+			d.calls.Load() != 2 {
+			t.Errorf("%s: Terminate = %q, %v after %d calls; want changed, or an error, and nothing done", name, how, err,
+				d.calls.Load())
+		}
+	}
+	for link, want := range map[string][2]string{"id": {"sb-1", "a"}, "name": {"a", "sb-1"}, "": {"", ""}} {
+		d := &double{answer: func(_ int, w http.ResponseWriter, _ *http.Request) { sendJSON(w, 200, one) }}
+		got, err := over(t, d, func(e *entry.Entry) { e.Link.Sandbox = link }).Get(t.Context(), "sb-1")
+		if err != nil || got.SandboxKey != want[0] || got.AlsoKey != want[1] {
+			t.Errorf("link %q: rows name it by %q or %q, %v; want %q", link, got.SandboxKey, got.AlsoKey, err, want)
+		}
+	}
+}
+
 func TestGetAsksForTheIDOnly(t *testing.T) {
 	d := &double{answer: func(_ int, w http.ResponseWriter, r *http.Request) {
 		sendJSON(w, 404, `{"statusCode":404,"message":"not found: `+r.URL.EscapedPath()+`"}`)

@@ -33,6 +33,7 @@ var Guide string
 // Abilities are what the adapter can do.
 var Abilities = wire.Abilities{
 	Labels: true, Filter: true, Template: true, PageSize: pageSize, OldestFirst: true, Hides: true,
+	NameMayBeID: true,
 	States: []reconcile.SandboxState{reconcile.SandboxCreating, reconcile.SandboxRunning, reconcile.SandboxSuspended,
 		reconcile.SandboxStopped, reconcile.SandboxFailed},
 	Lags:    "comes from a search index that lags by seconds",

@@ -24,7 +24,29 @@ func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) err
 
 // Find asks for the sandboxes whose link label names the task.
 func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, error) {
-	return p.frame.Find(ctx, task, p.pages(p.entry.LabelsOf(task)))
+	return p.frame.Find(ctx, task, p.there(p.pages(p.entry.LabelsOf(task))))
+}
+
+// there leaves out what the list shows as being deleted and no get finds: a delete of a failed one
+// hides it from all but the list, for days.
+func (p *Provider) there(read wire.ReadPage) wire.ReadPage {
+	return func(ctx context.Context, cursor string) (wire.Page, error) {
+		page, err := read(ctx, cursor)
+		kept := page.Sandboxes[:0]
+		for _, s := range page.Sandboxes {
+			if err == nil && s.State == reconcile.SandboxDeleting {
+				switch _, gone := p.look(ctx, s.ID); {
+				case errors.Is(gone, reconcile.ErrNotFound):
+					continue
+				case gone != nil:
+					err = fmt.Errorf("look whether %s is still there: %w", wire.Clip(s.ID, 80), gone)
+				}
+			}
+			kept = append(kept, s)
+		}
+		page.Sandboxes = kept
+		return page, err
+	}
 }
 
 // Named asks for a sandbox by name, which the vendor takes where ids go, or by the label that
@@ -36,7 +58,7 @@ func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox
 			err = fmt.Errorf("the answer is another sandbox: %s", wire.Clip(b.ID, 80))
 		}
 		return p.sandbox(&b, a.Date), err
-	}, p.pages)
+	}, func(labels map[string]string) wire.ReadPage { return p.there(p.pages(labels)) })
 }
 
 // pages reads the pages of the sandboxes with these labels.

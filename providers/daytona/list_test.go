@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,6 +98,53 @@ func TestListProves(t *testing.T) {
 				t.Errorf("List = %v, %+v, %v; want %s", got, l, err, test.want)
 			}
 		})
+	}
+}
+
+// What the list shows as being deleted is found only while a get finds it: a delete of a failed one
+// hides it from all but the list, for days.
+func TestFindsWhatIsThere(t *testing.T) {
+	const gone = `{"statusCode":404,"message":"Sandbox with ID or name sb-1 not found"}`
+	labelled := strings.Replace(one, `"project":"mine"`, `"project":"mine","task_id":"t1"`, 1)
+	deleted := func(state string) string {
+		return strings.NewReplacer(`"state":"started"`, `"state":"`+state+`"`,
+			`"desiredState":"started"`, `"desiredState":"destroyed"`).Replace(labelled)
+	}
+	for name, test := range map[string]struct {
+		listed  string
+		status  int
+		body    string
+		want    int // found
+		unknown bool
+		gets    int32
+	}{
+		"it runs":                               {labelled, 500, `{}`, 1, false, 0},
+		"it failed":                             {strings.Replace(labelled, `"started"`, `"error"`, 1), 500, `{}`, 1, false, 0},
+		"it failed and was deleted":             {deleted("error"), 404, gone, 0, false, 1},
+		"its build failed and it was deleted":   {deleted("build_failed"), 404, gone, 0, false, 1},
+		"it is gone, and the list lags":         {deleted("destroying"), 404, gone, 0, false, 1},
+		"it is being deleted":                   {deleted("started"), 200, deleted("destroying"), 1, false, 1},
+		"nobody says whether it is still there": {deleted("error"), 403, `{"message":"no"}`, 0, true, 1},
+	} {
+		for how, find := range map[string]func(p *Provider) ([]reconcile.Sandbox, error){
+			"Find":  func(p *Provider) ([]reconcile.Sandbox, error) { return p.Find(t.Context(), "t1") },
+			"Named": func(p *Provider) ([]reconcile.Sandbox, error) { return p.Named(t.Context(), "t1") },
+		} {
+			var gets atomic.Int32
+			d := &double{answer: func(_ int, w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/api/sandbox" {
+					sendJSON(w, 200, `{"items":[`+test.listed+`],"nextCursor":null}`)
+					return
+				}
+				gets.Add(1)
+				sendJSON(w, test.status, test.body)
+			}}
+			found, err := find(over(t, d, func(e *entry.Entry) { e.Link.Sandbox = "label:task_id" }))
+			if len(found) != test.want || (err != nil) != test.unknown || gets.Load() != test.gets {
+				t.Errorf("%s: %s = %+v, %v after %d gets; want %d after %d", name, how, found, err, gets.Load(), test.want,
+					test.gets)
+			}
+		}
 	}
 }
 

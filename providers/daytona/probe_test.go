@@ -286,7 +286,8 @@ func TestTokenStaysHome(t *testing.T) {
 		"http://lab.test@evil.test/toolbox":    false,
 		"https://lab.test@evil.test/toolbox":   false,
 		"https://evil.test/?x=":                false,
-		"https://evil.test/#":                  true, // an empty fragment is none
+		"https://evil.test/#":                  false, // what comes behind it would be lost
+		"https://evil.test/?":                  false,
 		"ftp://lab.test/toolbox":               false,
 		"//lab.test/toolbox":                   false,
 		"nonsense":                             false,

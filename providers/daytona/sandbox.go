@@ -24,7 +24,7 @@ func (p *Provider) look(ctx context.Context, id string) (reconcile.Sandbox, erro
 func (p *Provider) get(ctx context.Context, id string) (box, wire.Answer, error) {
 	b, a, err := p.read(ctx, id)
 	if err == nil {
-		err = wire.Same("sandbox", id, b.ID)
+		err = wire.Found(id, p.sandbox(&b, a.Date))
 	}
 	return b, a, err
 }

@@ -38,6 +38,11 @@ func turning(t *testing.T, now string, status int, body string,
 	return out
 }
 
+// byName is an answer that shows another sandbox, whose name is the id.
+func byName(one string) string {
+	return strings.Replace(one, `"id":"sb-1","name":"a"`, `"id":"sb-2","name":"sb-1"`, 1)
+}
+
 func being(state string) string { return strings.ReplaceAll(one, `"started"`, `"`+state+`"`) }
 
 const failure = `{"statusCode":0,"message":"no"}`
@@ -65,7 +70,8 @@ func TestSuspend(t *testing.T) {
 		"being deleted":                   {being("destroying"), 200, one, reconcile.TerminateRefused, errAny, 0},
 		"destroyed":                       {being("destroyed"), 200, one, reconcile.TerminateGone, nil, 0},
 		"not ours now":                    {strings.Replace(one, "mine", "theirs", 1), 200, one, reconcile.TerminateChanged, nil, 0},
-		"another one by its name":         {strings.Replace(one, "sb-1", "sb-2", 1), 200, one, reconcile.TerminateChanged, nil, 0},
+		"another one by its name":         {byName(one), 200, one, reconcile.TerminateChanged, nil, 0},
+		"another one altogether":          {strings.Replace(one, "sb-1", "sb-2", 1), 200, one, "", errAny, 0},
 		"ephemeral: a stop deletes it":    {ephemeral, 200, being("stopping"), reconcile.TerminateRefused, errAny, 0},
 		"deleted later when stopped":      {later, 200, being("stopping"), reconcile.TerminateAccepted, nil, 1},
 		"gone meanwhile":                  {one, 404, failure, reconcile.TerminateGone, nil, 1},
@@ -105,7 +111,7 @@ func TestResume(t *testing.T) {
 		"failed":                  {being("error"), 200, one, errAny, 0},
 		"in a state nobody knows": {being("melting"), 200, one, errAny, 0},
 		"not ours now":            {strings.Replace(being("stopped"), "mine", "theirs", 1), 200, one, errAny, 0},
-		"another one by its name": {strings.Replace(being("stopped"), "sb-1", "sb-2", 1), 200, one, reconcile.ErrNotFound, 0},
+		"another one by its name": {byName(being("stopped")), 200, one, reconcile.ErrNotFound, 0},
 		"gone meanwhile":          {being("stopped"), 404, failure, reconcile.ErrNotFound, 1},
 		"no quota left":           {being("stopped"), 400, `{"message":"Total CPU limit exceeded"}`, errAny, 1},
 		"an error of the API":     {being("stopped"), 500, failure, errAny, 1},

@@ -110,6 +110,7 @@ func (p *Provider) sandbox(b *box, asOf time.Time) reconcile.Sandbox {
 		s.Name = formerName(b.Name)
 	}
 	p.entry.Mark(&s)
+	p.entry.OrName(&s)
 	return s
 }
 

@@ -16,6 +16,9 @@
 //     withdrawn for ever.
 //   - 2026-11-21: a full disk speaks against a sandbox only where the disk is its own. That of
 //     the host is full for all.
+//   - 2026-11-22: what an earlier process left running in a container is found by the engine's own
+//     list of executions. It is told from other work by its name, and from what another process
+//     asks at this very moment by the time in its last word.
 //   - 2026-11-22: what failed a probe is looked at again: a container that somebody paused or
 //     ended meanwhile did not fail.
 package docker
@@ -52,7 +55,7 @@ var Abilities = wire.Abilities{
 		reconcile.SandboxStopped, reconcile.SandboxFailed},
 	EndsAtOnce: true, Refuses: true,
 	Suspends: "pause: its memory, its disk and its processes are kept, and so is what they take",
-	Exec:     true, Files: true,
+	Exec:     true, Files: true, Litter: 2, // one of each half
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateMissing},
 }
 

@@ -58,7 +58,8 @@ func (o order) run(ctx context.Context) result {
 	}
 	made, _, err := ask(ctx, o.thing, (*client.Client).ExecCreate, client.ExecCreateOptions{
 		AttachStdout: true, AttachStderr: true, WorkingDir: "/", Env: []string{"LC_ALL=C"},
-		Cmd: append([]string{"/bin/sh", "-c", o.script, "sandkeeper-" + o.name}, o.args...),
+		Cmd: append(append([]string{"/bin/sh", "-c", o.script, ours + o.name}, o.args...),
+			strconv.FormatInt(o.client.Now().Unix(), 10)), // for whoever finds it
 	})
 	switch {
 	case errors.Is(err, errLate): // an earlier command hangs in it

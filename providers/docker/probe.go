@@ -43,6 +43,13 @@ func (p *Provider) probe(ctx context.Context, id string, policy reconcile.ProbeP
 	if h := p.before(ctx, id); h.Outcome != "" {
 		return h
 	}
+	if !p.out(id) {
+		if h := p.left(ctx, id, wire.Within(policy)); h.Outcome.Failed() {
+			return p.after(ctx, id, h)
+		} else if h.Outcome != "" {
+			return h
+		}
+	}
 	h := wire.Halves(policy, func(within time.Duration) wire.Half {
 		return order{thing{p, id}, "exec", execScript, []string{seconds(within), policy.Exec}, within}.exec(ctx)
 	}, func(within time.Duration) wire.Half {

@@ -3,6 +3,7 @@ package docker
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -210,6 +211,8 @@ func hanging(t *testing.T, stats [2]string, running func() string) (*Provider, *
 			<-r.Context().Done()
 		case strings.HasSuffix(r.URL.Path, "/stats"):
 			reply{200, js, stats[min(samples.Add(1), 2)-1]}.send(w)
+		case strings.HasSuffix(r.URL.Path, id1+"/json") && execs.Load() > 0:
+			reply{200, js, strings.Replace(inspected(`{"Status":"running"}`), "{", `{"ExecIDs":["`+id2+`"],`, 1)}.send(w)
 		case strings.HasSuffix(r.URL.Path, id1+"/json"):
 			reply{200, js, inspected(`{"Status":"running"}`)}.send(w)
 		default:
@@ -223,7 +226,8 @@ var quick = reconcile.ProbePolicy{Exec: "true", Timeout: time.Nanosecond} // a s
 // A probe that never came back is asked for again, and no second one is sent after it.
 func TestHungProbeIsNotRepeated(t *testing.T) {
 	t.Parallel()
-	answer := `{"Running":true}`
+	answer := fmt.Sprintf(`{"Running":true,"ProcessConfig":{"arguments":["-c","x","sandkeeper-exec","1","true","%d"]}}`,
+		time.Now().Unix()) // as of a probe that is under way, which is ours and is none
 	p, execs := hanging(t, [2]string{`{}`, `{}`}, func() string { return answer })
 	for n := range 3 {
 		if got := p.Probe(t.Context(), sandbox, quick); got.Outcome != reconcile.Hung || execs.Load() != 1 {
@@ -233,6 +237,64 @@ func TestHungProbeIsNotRepeated(t *testing.T) {
 	answer = `{"Running":false,"ExitCode":0}`
 	if got := p.Probe(t.Context(), sandbox, quick); got.Outcome != reconcile.Hung || execs.Load() != 2 {
 		t.Errorf("probe after it came back = %+v after %d executions, want another one", got, execs.Load())
+	}
+}
+
+// A process that probes once leaves behind what never comes back. The next one finds it, and sends
+// no second one after it. Who probes at the same moment does not speak against the container.
+func TestAnotherProcessLeftOne(t *testing.T) {
+	t.Parallel()
+	left := func(running bool, name string, ago time.Duration) func() reply {
+		return func() reply {
+			return reply{200, js, fmt.Sprintf(`{"ID":"`+id2+`","Running":%t,"ProcessConfig":{"entrypoint":"/bin/sh",`+
+				`"arguments":["-c","script","%s","1","true","%d"]}}`, running, name, time.Now().Add(-ago).Unix())}
+		}
+	}
+	says := func(status int, body string) func() reply { return func() reply { return reply{status, js, body} } }
+	listing := reply{200, js, strings.Replace(inspected(`{"Status":"running"}`), "{", `{"ExecIDs":["`+id2+`"],`, 1)}
+	for name, test := range map[string]struct {
+		look reply
+		exec func() reply
+		want reconcile.ProbeOutcome // "": a command is sent
+	}{
+		"none":                  {reply{200, js, inspected(`{"Status":"running"}`)}, nil, ""},
+		"long ago":              {listing, left(true, "sandkeeper-exec", time.Hour), reconcile.Hung},
+		"of the files":          {listing, left(true, "sandkeeper-files", time.Hour), reconcile.Hung},
+		"longer than it may":    {listing, left(true, "sandkeeper-exec", 15*time.Second), reconcile.Hung},
+		"just now":              {listing, left(true, "sandkeeper-exec", 10*time.Second), reconcile.Infrastructure},
+		"by a clock ahead":      {listing, left(true, "sandkeeper-exec", -time.Hour), reconcile.Infrastructure},
+		"it has ended":          {listing, left(false, "sandkeeper-exec", time.Hour), ""},
+		"somebody else's":       {listing, left(true, "agent", time.Hour), ""},
+		"without a time":        {listing, says(200, `{"Running":true,"ProcessConfig":{"arguments":["-c","x","sandkeeper-exec","y"]}}`), ""},
+		"too few words":         {listing, says(200, `{"Running":true,"ProcessConfig":{"arguments":["sandkeeper-exec"]}}`), ""},
+		"no words":              {listing, says(200, `{"Running":true}`), ""},
+		"it is gone":            {listing, says(404, `{"message":"No such exec instance: x"}`), ""},
+		"the engine looks away": {reply{500, js, `{"message":"no"}`}, nil, ""},
+		"ended since":           {reply{200, js, strings.Replace(listing.body, "running", "exited", 1)}, left(true, "sandkeeper-exec", time.Hour), reconcile.NotAllowed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sent := false
+			p := before(t, func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case strings.HasSuffix(r.URL.Path, id1+"/exec"):
+					sent = true
+					reply{201, js, `{"Id":"` + strings.Repeat("c", 64) + `"}`}.send(w)
+				case strings.HasSuffix(r.URL.Path, "/start"):
+					ran(well, "").send(w)
+				case strings.HasSuffix(r.URL.Path, "/stats"):
+					reply{200, js, `{"read":"2026-01-01T00:00:01Z"}`}.send(w)
+				case strings.HasSuffix(r.URL.Path, id1+"/json"):
+					test.look.send(w)
+				default:
+					test.exec().send(w)
+				}
+			})
+			got := p.Probe(t.Context(), sandbox, reconcile.ProbePolicy{Exec: "true", Timeout: time.Second})
+			if got.Outcome != cmp.Or(test.want, reconcile.Answered) || sent != (test.want == "") {
+				t.Errorf("Probe = %+v, sent %t; want %q", got, sent, test.want)
+			}
+		})
 	}
 }
 

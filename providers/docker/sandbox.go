@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -60,6 +61,9 @@ func (p *Provider) listed(c *summary, asOf time.Time) reconcile.Sandbox {
 	}
 	if c.Created > 0 { // else it is not said; 1970 would be older than any grace
 		s.CreatedAt = time.Unix(c.Created, 0).UTC()
+	}
+	if c.State == "restarting" { // since when is not said, and it was not created so: the ledger counts
+		s.UpdatedAt = asOf
 	}
 	p.entry.Mark(&s)
 	return s
@@ -151,9 +155,34 @@ func (p *Provider) containers(ctx context.Context, filters map[string][]string) 
 	return found, a, p.noted(err)
 }
 
-// Get reads one container by its full id.
+// Get reads one container by its full id. What is no such id may be another provider's, and is
+// not here unless the engine finds a container by it.
 func (p *Provider) Get(ctx context.Context, id string) (reconcile.Sandbox, error) {
-	return p.frame.Get(ctx, id, p.look)
+	return p.frame.Get(ctx, id, func(ctx context.Context, id string) (reconcile.Sandbox, error) {
+		if err := checkID(id); err != nil {
+			return reconcile.Sandbox{}, p.unlike(ctx, id, err)
+		}
+		return p.look(ctx, id)
+	})
+}
+
+// names are what a container may be called, and what an id may begin with.
+var names = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
+
+// unlike says what a value is that is no full id. Rows may hold names, or ids that were cut short,
+// and nobody is to be told that such a container is gone.
+func (p *Provider) unlike(ctx context.Context, value string, noID error) error {
+	if !names.MatchString(value) {
+		return fmt.Errorf("%w: %w", reconcile.ErrNotFound, noID)
+	}
+	_, err := p.call(ctx, func(ctx context.Context, c *client.Client) error {
+		_, err := c.ContainerInspect(ctx, value, client.ContainerInspectOptions{})
+		return err
+	})
+	if err == nil {
+		err = fmt.Errorf("%w, and a container answers to it: let rows hold full ids, or say link: {sandbox: name}", noID)
+	}
+	return err
 }
 
 // look reads by id. While a command of a container hangs, or its end does, the engine does

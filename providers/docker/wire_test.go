@@ -100,6 +100,9 @@ func TestStates(t *testing.T) {
 		if err != nil || len(listed) != 1 || listed[0].State != want || listed[0].Raw != word {
 			t.Errorf("%q is listed as %+v, %v; want %q", word, listed, err, want)
 		}
+		if now := listed[0].UpdatedAt.Equal(listed[0].AsOf); now != (word == "restarting") {
+			t.Errorf("%q is listed as changed at %s, want that now only of what comes up again", word, listed[0].UpdatedAt)
+		}
 		if got, err := p.Get(t.Context(), id1); err != nil || got.State != want || got.Raw != word {
 			t.Errorf("%q is seen as %+v, %v; want %q", word, got, err, want)
 		}
@@ -198,19 +201,44 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// A short id or a name would find whatever begins so, and dots another path.
+// A short id or a name would find whatever begins so, and dots another path. Rows of another
+// provider hold what the engine finds nothing by, and that is not here.
 func TestOnlyFullIDs(t *testing.T) {
-	p := engineOf(t, nil)
-	for _, id := range []string{id1[:12], "w1", id1 + "a", "", "..", strings.Repeat("A", 64), "../" + id1[3:], id1[:63] + "/"} {
-		if _, err := p.Get(t.Context(), id); !errors.Is(err, reconcile.ErrUnknownID) || errors.Is(err, reconcile.ErrNotFound) {
-			t.Errorf("Get(%q) = %v, want it no id, and not gone", id, err)
+	found, none := reply{200, js, inspected(`{"Status":"running"}`)}, reply{404, js, `{"message":"No such container: x"}`}
+	for name, test := range map[string]struct {
+		id     string
+		answer reply
+		gone   bool
+	}{
+		"the beginning of an id":      {id1[:12], found, false},
+		"a name":                      {"w1", found, false},
+		"another provider's id":       {"stopk", none, true},
+		"its uuid":                    {"0f6a2c1e-0000-4000-8000-00000000cf10", none, true},
+		"longer than an id":           {id1 + "a", none, true},
+		"an id in other letters":      {strings.Repeat("A", 64), none, true},
+		"the engine is ill":           {"stopk", reply{500, js, `{"message":"no"}`}, false},
+		"a proxy's page":              {"stopk", reply{404, "text/html", "<html>"}, false},
+		"a proxy's refusal":           {"stopk", reply{403, "text/html", "<html>"}, false},
+		"another path":                {"../" + id1[3:], reply{}, true},
+		"another path below":          {id1[:63] + "/", reply{}, true},
+		"a Pod's id, with a stranger": {"pod/x?y", reply{}, true},
+		"nothing":                     {"", reply{}, false},
+		"dots":                        {"..", reply{}, false},
+	} {
+		answers := map[string]reply{}
+		if test.answer.status != 0 {
+			answers["GET /"+test.id+"/json"] = test.answer
 		}
-		if how, err := p.Terminate(t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{ID: id}}); how != "" || err == nil {
-			t.Errorf("Terminate(%q) = %q, %v; want an error", id, how, err)
+		p := engineOf(t, answers)
+		if _, err := p.Get(t.Context(), test.id); err == nil || errors.Is(err, reconcile.ErrNotFound) != test.gone {
+			t.Errorf("%s: Get(%q) = %v, want an error, gone %t", name, test.id, err, test.gone)
 		}
-		s := reconcile.Sandbox{Ref: reconcile.Ref{ID: id}, State: reconcile.SandboxRunning}
+		if how, err := p.Terminate(t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{ID: test.id}}); how != "" || err == nil {
+			t.Errorf("%s: Terminate(%q) = %q, %v; want an error", name, test.id, how, err)
+		}
+		s := reconcile.Sandbox{Ref: reconcile.Ref{ID: test.id}, State: reconcile.SandboxRunning}
 		if got := p.Probe(t.Context(), s, reconcile.ProbePolicy{Exec: "true"}); got.Outcome != reconcile.Infrastructure {
-			t.Errorf("Probe(%q) = %+v, want nothing known", id, got)
+			t.Errorf("%s: Probe(%q) = %+v, want nothing known", name, test.id, got)
 		}
 	}
 }

@@ -100,6 +100,13 @@ func (e Entry) Mark(s *reconcile.Sandbox) {
 	}
 }
 
+// OrName lets rows hold the sandbox's name in place of its id, at a provider that takes either.
+func (e Entry) OrName(s *reconcile.Sandbox) {
+	if e.Link.Sandbox == "id" && s.Name != s.ID {
+		s.AlsoKey = s.Name
+	}
+}
+
 // Passed reports whether a label hands a sandbox to another task by now, as a spare is that
 // somebody claimed since expected was seen. What was too odd to be kept whole cannot be
 // compared.

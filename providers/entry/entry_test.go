@@ -66,6 +66,23 @@ func TestMark(t *testing.T) {
 	}
 }
 
+func TestOrName(t *testing.T) {
+	for name, test := range map[string]struct{ link, name, want string }{
+		"rows hold ids":                         {"id", "x-1", "x-1"},
+		"rows hold ids, and the id is its name": {"id", "sb-1", ""},
+		"rows hold ids, and it has no name":     {"id", "", ""},
+		"rows hold names":                       {"name", "x-1", "sb-1"},
+		"rows hold nothing":                     {"", "x-1", ""},
+	} {
+		s := reconcile.Sandbox{Ref: reconcile.Ref{ID: "sb-1"}, Name: test.name}
+		e := entry.Entry{Link: entry.Link{Sandbox: test.link}}
+		e.Mark(&s)
+		if e.OrName(&s); s.AlsoKey != test.want {
+			t.Errorf("%s: rows may also hold %q, want %q", name, s.AlsoKey, test.want)
+		}
+	}
+}
+
 func TestByRowOnly(t *testing.T) {
 	for name, test := range map[string]struct {
 		owns entry.Owns

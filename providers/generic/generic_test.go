@@ -95,6 +95,34 @@ func TestFields(t *testing.T) {
 	}
 }
 
+// Where rows hold ids they may hold names, if the platform finds these as well.
+func TestNameInPlaceOfAnID(t *testing.T) {
+	for name, test := range map[string]struct {
+		link, phase string
+		gone        bool
+	}{
+		"rows hold ids":                    {"id", "placed", false},
+		"rows hold ids, and it is parked":  {"id", "parked", true},
+		"rows hold names, this was an id":  {"name", "placed", true},
+		"rows hold nothing, it was an id":  {"", "placed", true},
+		"rows hold ids, it is in no state": {"id", "melting", false},
+	} {
+		s := &script{answer: says(reply{status: 200, body: `{"box":{"box_id":"b-1","title":"one","phase":"` + test.phase + `"}}`})}
+		p, err := generic.New(entry.Entry{Name: "lab", URL: "https://yard.test/v1", Token: token, API: yard(t),
+			Link: entry.Link{Sandbox: test.link}}, entry.Options{Transport: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := p.Get(t.Context(), "one"); errors.Is(err, reconcile.ErrNotFound) != test.gone || err == nil {
+			t.Errorf("%s: Get by name = %+v, %v; want gone %t", name, got, err, test.gone)
+		}
+		also := map[string]string{"id": "one", "name": "b-1"}[test.link]
+		if got, err := p.Get(t.Context(), "b-1"); err != nil || got.AlsoKey != also {
+			t.Errorf("%s: rows may also hold %q, %v; want %q", name, got.AlsoKey, err, also)
+		}
+	}
+}
+
 func TestStates(t *testing.T) {
 	for word, want := range map[string]reconcile.SandboxState{
 		`"lifting"`: reconcile.SandboxCreating, `"placed"`: reconcile.SandboxRunning, `"covered"`: reconcile.SandboxSuspended,
@@ -370,6 +398,8 @@ func TestElsewhere(t *testing.T) {
 		"whose name begins like its name": {"https://yard.test.evil.test", "{endpoint}/run", nil, 1, "|"},
 		"a host of the description":       {"", "https://run.test/{id}", nil, 1, "|"},
 		"in the clear":                    {"http://10.0.0.1", "{endpoint}/run", nil, 0, ""},
+		"that would lose the path":        {"https://b-1.boxes.test/#", "{endpoint}/run", bearer, 0, ""},
+		"that would lose it in a query":   {"https://b-1.boxes.test/?", "{endpoint}/run", bearer, 0, ""},
 		"a file":                          {"file:///etc", "{endpoint}/run", nil, 0, ""},
 	} {
 		s := &script{answer: says(reply{status: 200, body: `{"result":{"code":0}}`})}

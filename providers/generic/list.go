@@ -106,8 +106,10 @@ type reading struct {
 // A sheet is one page as it came.
 type sheet struct {
 	wire.Page
-	env map[string]any
-	url string
+	env  map[string]any
+	url  string
+	told bool  // its Link header tells of pages
+	link error // its Link header is not understood
 }
 
 // fetch reads the page at a place: cursor, page or offset, or the link that leads to it.
@@ -134,7 +136,7 @@ func (r *reading) fetch(ctx context.Context, at vars, link string) (sheet, error
 	maps.Copy(in.env, at)
 	out := sheet{env: in.env, url: k.URL, Page: wire.Page{Date: a.Date}}
 	if r.spec.next == nil {
-		out.Next = wire.NextLink(a.Header)
+		out.Next, out.told, out.link = wire.NextLink(a.Header)
 	}
 	err = r.fill(&out)
 	if words := r.client.Said(a).Text; err != nil && words != "" {
@@ -203,9 +205,7 @@ func (r *reading) more(s *sheet) (more, said bool, err error) {
 // and whether it says anything of one.
 func (r *reading) next(s *sheet) (next string, given bool, err error) {
 	if r.spec.next == nil {
-		headers, _ := s.env["headers"].(map[string]any)
-		_, given = headers["link"]
-		return s.Next, given, nil
+		return s.Next, s.told, nil
 	}
 	v, err := r.spec.next.Run(s.env)
 	next, ok := formula.Text(v)

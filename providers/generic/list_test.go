@@ -216,7 +216,8 @@ func TestLinks(t *testing.T) {
 		`<https://yard.test/v1/boxes?after=y>; rel="prev", <?after=x>; rel="next"`: 2,
 		`<?after=x>; rel="prev"`:                                                   1,
 		`<?after=x>; rel="next2"`:                                                  1,
-		`nonsense`:                                                                 1,
+		`<?after=x>; title="a, b"; rel = "next"`:                                   2,
+		`nonsense`:                                                                 -1, // it may lead to a further page
 		``:                                                                         1,
 		`<https://evil.test/v1/boxes?after=x>; rel="next"`:                         -1,
 		`<http://yard.test/v1/boxes?after=x>; rel="next"`:                          -1,
@@ -256,6 +257,13 @@ func TestLinks(t *testing.T) {
 	full := &script{answer: says(reply{status: 200, body: `{"boxes":` + boxes("a") + `}`})}
 	if _, l, err := listed(t, ask(t, full, size(1, "link", "", ""))); err == nil || l.Complete {
 		t.Errorf("a full page without any link: List = %+v, %v; want an error", l, err)
+	}
+	for link, want := range map[string]bool{`</style.css>; rel=preload`: false, `</docs>; rel="help"`: false,
+		`<?before=a>; rel="prev"`: true, `<?>; rel=self`: true} {
+		s := &script{answer: says(reply{status: 200, body: `{"boxes":` + boxes("a") + `}`, link: link})}
+		if _, l, err := listed(t, ask(t, s, size(1, "link", "", ""))); (err == nil) != want || l.Complete != want {
+			t.Errorf("a full page with the link %s: List = %+v, %v; want a certain end %t", link, l, err, want)
+		}
 	}
 	const told = `(headers.link ?? "") contains "rel=\"next\""` // as docs/generic.md has it
 	if all, l, err := listed(t, ask(t, full, size(1, "link", "", told))); err != nil || !l.Complete || len(all) != 1 {

@@ -68,6 +68,8 @@ func (r *reading) onward(s *sheet) (string, error) {
 	switch {
 	case err != nil, said && !more:
 		return "", err
+	case s.link != nil: // it may lead to a further page
+		return "", s.link
 	case said && next == "":
 		return "", errors.New("the answer says that there are more and names no next page")
 	case next == "" && !said && len(s.Sandboxes) >= r.spec.pages.Size && !given && !r.links:

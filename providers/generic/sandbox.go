@@ -50,6 +50,7 @@ func (p *Provider) sandbox(item any, asOf time.Time) (reconcile.Sandbox, error) 
 		s.NoEnd = "api.delete is not described"
 	}
 	p.entry.Mark(&s)
+	p.entry.OrName(&s)
 	return s, nil
 }
 
@@ -111,12 +112,8 @@ func (p *Provider) lookAt(ctx context.Context, id string) (any, reconcile.Sandbo
 		return nil, reconcile.Sandbox{}, within("get.item", err)
 	}
 	s, err := p.sandbox(item, a.Date)
-	switch {
-	case err != nil || s.ID == id:
-	case s.Name == id: // it was found by its name: no sandbox has the id
-		err = fmt.Errorf("%w: %s, which has that name", wire.ErrAnother, wire.Clip(s.ID, 80))
-	default: // the description may be wrong, and nothing is known of the one asked for
-		err = fmt.Errorf("the answer is another sandbox: %s", wire.Clip(s.ID, 80))
+	if err == nil {
+		err = wire.Found(id, s)
 	}
 	return item, s, err
 }

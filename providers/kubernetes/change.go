@@ -18,41 +18,10 @@ import (
 // nobody knows whether it was carried out.
 func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
 	var seen object
-	look := p.look(&seen)
-	return p.frame.Terminate(ctx, expected, look,
+	return p.frame.Terminate(ctx, expected, p.look(&seen),
 		func(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
-			how, err := p.end(ctx, &seen, now)
-			if !errors.Is(err, errMoved) {
-				return how, err
-			}
-			return p.endAgain(ctx, &seen, now)
+			return p.end(ctx, &seen, now)
 		})
-}
-
-// errMoved is the answer to a delete of an object that changed since it was looked at.
-var errMoved = errors.New("it changed since it was looked at")
-
-// endAgain looks again at an object that changed between look and delete, as every report
-// of a node makes it do, and tries once more when nothing that matters changed.
-func (p *Provider) endAgain(ctx context.Context, seen *object, before reconcile.Sandbox) (
-	reconcile.Termination, error,
-) {
-	now, how, err := p.frame.Before(ctx, before, p.look(seen))
-	switch {
-	case how != "" || err != nil:
-		return how, err
-	case now.State == reconcile.SandboxDeleting && before.State != reconcile.SandboxDeleting:
-		return reconcile.TerminateAccepted, nil
-	case p.entry.Passed(before, now): // it was handed to somebody else
-		return reconcile.TerminateChanged, nil
-	case now.State != before.State:
-		return "", wire.Held(fmt.Errorf("it was %s and is %s", before.Raw, now.Raw))
-	}
-	how, err = p.end(ctx, seen, now)
-	if errors.Is(err, errMoved) {
-		return "", wire.Held(err)
-	}
-	return how, err
 }
 
 func (p *Provider) end(ctx context.Context, o *object, now reconcile.Sandbox) (reconcile.Termination, error) {
@@ -96,7 +65,8 @@ func (p *Provider) undeleted(a wire.Answer, err error) (reconcile.Termination, e
 	case a.Status == http.StatusConflict && strings.Contains(s.Text, "UID in the precondition"):
 		return reconcile.TerminateChanged, nil
 	case a.Status == http.StatusConflict:
-		return "", fmt.Errorf("%w: %w", errMoved, err)
+		// As every report of a node makes it do. Whoever asked reads the task's row again as well.
+		return "", wire.Held(fmt.Errorf("it changed since it was looked at: %w", err))
 	case refused(a, s):
 		return reconcile.TerminateRefused, errors.New(s.Text)
 	}

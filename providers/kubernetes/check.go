@@ -62,8 +62,36 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 		line := p.frame.CheckListing(ctx, scope.Read, fixes)
 		line.What += " of " + scope.Name
 		out = append(out, line)
+		if p.container != "" && strings.HasPrefix(scope.Name, pods.plural+" ") {
+			out = append(out, p.checkContainer(ctx, scope))
+		}
 	}
 	return out
+}
+
+// checkContainer warns of a key container that names none of our Pods' containers: nothing would
+// ever be probed. Each container has an image.
+func (p *Provider) checkContainer(ctx context.Context, scope wire.Scope) reconcile.CheckResult {
+	what := "container " + p.container + " of " + scope.Name
+	in, err := scope.Read(ctx, "")
+	ours, have := 0, 0
+	for i := range in.Sandboxes {
+		if s := &in.Sandboxes[i]; s.Owned {
+			ours++
+			if s.Template != "" {
+				have++
+			}
+		}
+	}
+	said := fmt.Sprintf("%d of %d Pods have it", have, ours)
+	switch {
+	case err != nil || ours == 0:
+		return wire.Well(what, "no Pod of ours is there to see it in")
+	case have == 0:
+		return wire.Ill(what, said+", so that none is probed",
+			"set container: to the name of the container that is the sandbox, or leave it out for a Pod's default one")
+	}
+	return wire.Well(what, said)
 }
 
 // A verdict is what the cluster says of our own credential.

@@ -218,11 +218,14 @@ func TestCheck(t *testing.T) {
 		"it may not exec":   {kubernetestest.Options{Denied: []string{"create pods/exec"}}, "pods", []string{"create pods/exec in default"}},
 		"agent-sandbox is lacking": {kubernetestest.Options{NoAgents: true}, "sandboxes",
 			[]string{"listing of sandboxclaims of default", "listing of sandboxes of default"}},
+		"its container":     {kubernetestest.Options{}, "pods main", nil},
+		"another container": {kubernetestest.Options{}, "pods nosuch", []string{"container nosuch of pods of default"}},
 	} {
 		w := newTown(t, "pod", test.o)
-		w.put(simulated.Sandbox{})
+		w.put(simulated.Sandbox{Template: "bb:2"})
 		var wrong []string
-		for _, line := range w.open(t, map[string]string{"objects": test.objects}).Check(t.Context()) {
+		objects, container, _ := strings.Cut(test.objects, " ")
+		for _, line := range w.open(t, map[string]string{"objects": objects, "container": container}).Check(t.Context()) {
 			if !line.OK {
 				wrong = append(wrong, line.What)
 			}
@@ -287,6 +290,8 @@ func TestNewRefuses(t *testing.T) {
 		"run in the cluster":   {},
 		"none of pods":         {URL: "https://c.test", Extra: map[string]string{"objects": "jobs"}},
 		"names none":           {URL: "https://c.test", Extra: map[string]string{"namespace": " , "}},
+		`"A_b" is none`:        {URL: "https://c.test", Extra: map[string]string{"namespace": "agents, A_b"}},
+		"row_holds":            {URL: "https://c.test", Extra: map[string]string{"row_holds": "id"}},
 		"no label of":          {URL: "https://c.test", Owns: entry.Owns{Labels: map[string]string{"project": "a b"}}},
 		"link.task_label":      {URL: "https://c.test", Link: entry.Link{TaskLabel: "a b"}},
 		"must look like":       {URL: "https://user:pass@c.test"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,6 +67,24 @@ func connect(e entry.Entry, o entry.Options, config *rest.Config) (*wire.Client,
 		Dress:   func(*http.Request, wire.Call) {},
 		Secrets: []string{config.BearerToken, config.Password},
 	})
+}
+
+// checkKeys refuses what no row is known to hold, and what no namespace can be called.
+func checkKeys(e entry.Entry) error {
+	if holds := e.Extra["row_holds"]; !slices.Contains([]string{"", "name", "sandbox", "uid"}, holds) {
+		return fmt.Errorf("row_holds: %q is none of name, sandbox, uid", holds)
+	}
+	for _, namespace := range split(e.Extra["namespace"]) {
+		if wrong := validation.IsDNS1123Label(namespace); len(wrong) > 0 {
+			return fmt.Errorf("namespace: %q is none: %s", namespace, strings.Join(wrong, "; "))
+		}
+	}
+	return nil
+}
+
+// split takes apart what is written with commas.
+func split(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // checkLabels refuses what no object can be labelled with: it would find nothing, or be

@@ -24,10 +24,10 @@ package kubernetes
 import (
 	"cmp"
 	_ "embed" // the guide
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 
 	"k8s.io/client-go/rest"
@@ -89,7 +89,7 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	if !known {
 		return nil, fmt.Errorf("objects: %q is none of pods, sandboxes, all", e.Extra["objects"])
 	}
-	if err := checkLabels(e); err != nil {
+	if err := errors.Join(checkLabels(e), checkKeys(e)); err != nil {
 		return nil, err
 	}
 	config, namespace, err := credentials(e)
@@ -97,8 +97,7 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 		return nil, err
 	}
 	p := &Provider{entry: e, kinds: kinds, container: e.Extra["container"]}
-	p.namespaces = strings.FieldsFunc(cmp.Or(e.Extra["namespace"], namespace),
-		func(r rune) bool { return r == ',' || r == ' ' })
+	p.namespaces = split(cmp.Or(e.Extra["namespace"], namespace))
 	if len(p.namespaces) == 0 {
 		return nil, fmt.Errorf("namespace: %q names none", e.Extra["namespace"])
 	}

@@ -5,15 +5,66 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// Get reads one object by name and compares its uid.
+// Get reads one object by name and compares its uid. What is no such id may be another
+// provider's, and is not here unless the cluster has an object by it.
 func (p *Provider) Get(ctx context.Context, id string) (reconcile.Sandbox, error) {
-	return p.frame.Get(ctx, id, p.look(&object{}))
+	return p.frame.Get(ctx, id, func(ctx context.Context, id string) (reconcile.Sandbox, error) {
+		if _, err := parseID(id); err != nil {
+			return reconcile.Sandbox{}, p.unlike(ctx, id, err)
+		}
+		return p.look(&object{})(ctx, id)
+	})
+}
+
+// uids are of this form, and so are the ids of some other providers.
+var uids = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// unlike says what a value is that is no id. Rows may hold names or uids, and nobody is to be
+// told that such an object is gone. Nothing can be asked for by a uid.
+func (p *Provider) unlike(ctx context.Context, value string, noID error) error {
+	there, err := false, error(nil)
+	switch {
+	case uids.MatchString(value):
+		err = wire.EachPage(ctx, wire.InTurn(p.scopes(p.entry.Owns.Labels)), func(page wire.Page) error {
+			there = there || slices.ContainsFunc(page.Sandboxes, func(s reconcile.Sandbox) bool {
+				return strings.HasSuffix(s.ID, "_"+value)
+			})
+			return nil
+		})
+	case len(validation.IsDNS1123Subdomain(value)) == 0:
+		there, err = p.called(ctx, value)
+	}
+	switch {
+	case err != nil:
+		return err
+	case there:
+		return fmt.Errorf("%w, and the cluster has an object by it: say link: {sandbox: name}, and row_holds", noID)
+	}
+	return fmt.Errorf("%w: %w", reconcile.ErrNotFound, noID)
+}
+
+// called reports whether an object has the name.
+func (p *Provider) called(ctx context.Context, value string) (bool, error) {
+	for _, namespace := range p.namespaces {
+		for _, k := range p.kinds {
+			_, err := p.read(ctx, name{k, namespace, value, ""}, &object{})
+			if err == nil || !errors.Is(err, reconcile.ErrNotFound) {
+				return err == nil, err
+			}
+		}
+	}
+	return false, nil
 }
 
 // look reads one object into o.

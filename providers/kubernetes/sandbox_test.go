@@ -129,18 +129,8 @@ func TestTerminate(t *testing.T) {
 		"a namespace is wrong":  {looks: []string{`404 {"kind":"Status","status":"Failure","reason":"NotFound","message":"the server could not find the requested resource","details":{}}`}, words: "404"},
 		"its name is another's": {looks: []string{strings.Replace(onePod("1", ""), `"u1"`, `"u2"`, 1)}, want: reconcile.TerminateChanged},
 		"replaced meanwhile":    {looks: []string{onePod("1", "")}, deletes: []string{other}, want: reconcile.TerminateChanged, calls: 1},
-		"the node reported": {looks: []string{onePod("1", ""), onePod("2", "")}, deletes: []string{modified, onePod("3", doomed)},
-			want: reconcile.TerminateAccepted, calls: 2},
-		"the node reports all the time": {looks: []string{onePod("1", ""), onePod("2", "")}, deletes: []string{modified},
-			err: reconcile.ErrHeld, calls: 2},
-		"it changed hands meanwhile": {looks: []string{onePod("1", ""), strings.Replace(onePod("2", ""), `"mine"`, `"theirs"`, 1)},
-			deletes: []string{modified}, want: reconcile.TerminateChanged, calls: 1},
-		"it was handed to another task meanwhile": {looks: []string{onePod("1", ""), strings.Replace(onePod("2", ""), `"mine"`, `"mine","task":"t2"`, 1)},
-			deletes: []string{modified, onePod("3", doomed)}, want: reconcile.TerminateChanged, calls: 1},
-		"its state changed meanwhile": {looks: []string{onePod("1", ""), strings.Replace(onePod("2", ""), "Running", "Succeeded", 1)},
-			deletes: []string{modified}, err: reconcile.ErrHeld, calls: 1},
-		"somebody deleted it meanwhile": {looks: []string{onePod("1", ""), onePod("2", doomed)}, deletes: []string{modified},
-			want: reconcile.TerminateAccepted, calls: 1},
+		"it changed meanwhile": {looks: []string{onePod("1", ""), onePod("2", "")}, deletes: []string{modified, onePod("3", doomed)},
+			err: reconcile.ErrHeld, words: "precondition", calls: 1},
 		"it is being deleted":            {looks: []string{onePod("1", doomed)}, want: reconcile.TerminateAccepted},
 		"it is still being deleted":      {looks: []string{onePod("1", doomed)}, was: reconcile.SandboxDeleting, deletes: []string{onePod("1", doomed)}, want: reconcile.TerminateAccepted, calls: 1},
 		"a Job would make it anew":       {looks: []string{onePod("1", job)}, want: reconcile.TerminateRefused, words: "Job j"},
@@ -277,6 +267,39 @@ func TestSandboxesThatSurviveTheirClaim(t *testing.T) {
 		how, err := c.Terminate(t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{ID: "sandbox_default_pool-x_s"}, Owned: true})
 		if how != test.want || (err != nil) != (test.want == "" || test.want == reconcile.TerminateRefused) {
 			t.Errorf("%s: Terminate = %q, %v; want %q", name, how, err, test.want)
+		}
+	}
+}
+
+// What is no id of ours may be another provider's, which is not here. A name, or a uid, that the
+// cluster knows is no id either, and nobody is told that it is gone.
+func TestNoIDOfOurs(t *testing.T) {
+	const uuid = "0f6a2c1e-0000-4000-8000-00000000cf10"
+	none := refusal("404", "NotFound", "none")
+	pod := `200 {"kind":"Pod","metadata":{"name":"w1","namespace":"default","uid":"u1"},"status":{"phase":"Running"}}`
+	page := `200 {"kind":"PodList","metadata":{},"items":[{"metadata":{"name":"w1","namespace":"default","uid":"` + uuid + `"}}]}`
+	for name, test := range map[string]struct {
+		id, objects string
+		answers     map[string][]string
+		gone        bool
+		calls       int
+	}{
+		"another provider's":       {"task-1", "", map[string][]string{podsPath + "/task-1": {none}}, true, 1},
+		"the id of a container":    {strings.Repeat("a", 64), "", map[string][]string{podsPath + "/" + strings.Repeat("a", 64): {none}}, true, 1},
+		"a name":                   {"w1", "", map[string][]string{podsPath + "/w1": {pod}}, false, 1},
+		"a name of another kind":   {"w1", "sandboxes", map[string][]string{claimsPath + "/w1": {none}, boxesPath + "/w1": {pod}}, false, 2},
+		"of no kind":               {"w1", "sandboxes", map[string][]string{claimsPath + "/w1": {none}, boxesPath + "/w1": {none}}, true, 2},
+		"the cluster is ill":       {"w1", "", map[string][]string{podsPath + "/w1": {"500 {}"}}, false, 0},
+		"it does not know":         {"w1", "", nil, false, 0},
+		"a uuid":                   {uuid, "", map[string][]string{podsPath: {listOf("", "w1")}}, true, 1},
+		"a uid":                    {uuid, "", map[string][]string{podsPath: {page}}, false, 1},
+		"a uuid, and it is ill":    {uuid, "", map[string][]string{podsPath: {"500 {}"}}, false, 0},
+		"what can be no name here": {"Task_1/../x", "", nil, true, 0},
+	} {
+		c := scripted(t, entry.Entry{Extra: map[string]string{"objects": test.objects, "namespace": "default"}}, test.answers)
+		_, err := c.Get(t.Context(), test.id)
+		if err == nil || errors.Is(err, reconcile.ErrNotFound) != test.gone || test.calls > 0 && c.count("GET ") != test.calls {
+			t.Errorf("%s: Get(%q) = %v after %v, want an error, gone %t", name, test.id, err, c.asked, test.gone)
 		}
 	}
 }

@@ -49,6 +49,8 @@ func (p *Provider) look(ctx context.Context, id string) (reconcile.Sandbox, erro
 	switch gone := errors.Is(err, reconcile.ErrNotFound); {
 	case gone && over(v.Status):
 		return reconcile.Sandbox{}, err
+	case gone && v.Project == "": // no sandbox of this project has the name, so it proves nothing
+		r, v.Name = nil, ""
 	case gone:
 		r = nil
 	case err != nil:
@@ -61,6 +63,9 @@ func (p *Provider) look(ctx context.Context, id string) (reconcile.Sandbox, erro
 func (p *Provider) record(ctx context.Context, name string) (*record, wire.Answer, error) {
 	if err := wire.CheckID(name); err != nil {
 		return nil, wire.Answer{}, err
+	}
+	if isRoute(name) {
+		return p.listed(ctx, name)
 	}
 	var in struct {
 		Sandbox record `json:"sandbox"`
@@ -75,6 +80,26 @@ func (p *Provider) record(ctx context.Context, name string) (*record, wire.Answe
 			wire.Clip(in.Sandbox.Name, 80))
 	}
 	return &in.Sandbox, a, nil
+}
+
+// isRoute reports whether the API has another meaning for a path with the name, so that it cannot
+// be asked for the record, nor to delete it.
+func isRoute(name string) bool { return name == "sessions" || name == "snapshots" }
+
+// listed finds a record by name in the list, where it is the first that begins with the name. That
+// it does not stand there is no proof that there is none.
+func (p *Provider) listed(ctx context.Context, name string) (*record, wire.Answer, error) {
+	query := url.Values{"project": {p.project}, "limit": {"1"}, "namePrefix": {name}, "sortBy": {"name"},
+		"sortOrder": {"asc"}}
+	var in page
+	a, err := wire.List(ctx, p.client, p.at(query), &in)
+	switch {
+	case err != nil:
+		return nil, a, fmt.Errorf("record %s: %w", name, err)
+	case len(in.Items) == 0 || in.Items[0].Name != name || in.Items[0].Session == "":
+		return nil, a, fmt.Errorf("the list shows no record %s", name)
+	}
+	return &in.Items[0], a, nil
 }
 
 // Named asks for a sandbox by its name, or by the id of a session, which rows may hold in its
@@ -131,6 +156,8 @@ func (p *Provider) end(ctx context.Context, now reconcile.Sandbox) (reconcile.Te
 		return "", err
 	case r.Session != now.ID:
 		return reconcile.TerminateChanged, nil
+	case isRoute(now.Name):
+		return reconcile.TerminateRefused, fmt.Errorf("the API has no path that deletes a sandbox named %s", now.Name)
 	}
 	var in struct {
 		Sandbox record `json:"sandbox"`

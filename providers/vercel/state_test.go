@@ -55,24 +55,31 @@ func TestAge(t *testing.T) {
 	}
 	p := &Provider{}
 	for name, test := range map[string]struct {
-		r                *record
-		created, changed time.Time
+		r                        *record
+		created, changed, active time.Time
 	}{
-		"resumed":                    {&r, ran, ran},
-		"in its first session":       {change(func(r *record) { r.Since = at(made) }), made, made},
-		"a status older than itself": {change(func(r *record) { r.Since = at(made.Add(-time.Hour)) }), made, made.Add(-time.Hour)},
-		"without a word since when":  {change(func(r *record) { r.Since = 0 }), time.Time{}, noon},
-		"pending":                    {change(func(r *record) { r.Status = "pending" }), time.Time{}, ran},
-		"stopping":                   {change(func(r *record) { r.Status = "stopping" }), time.Time{}, ran},
-		"nonsense":                   {change(func(r *record) { r.Since = 1e300 }), time.Time{}, time.Time{}},
+		"resumed":                    {&r, ran, ran, ran},
+		"in its first session":       {change(func(r *record) { r.Since = at(made) }), made, made, made},
+		"a status older than itself": {change(func(r *record) { r.Since = at(made.Add(-time.Hour)) }), made, made.Add(-time.Hour), made},
+		"without a word since when":  {change(func(r *record) { r.Since = 0 }), time.Time{}, noon, noon},
+		"pending":                    {change(func(r *record) { r.Status = "pending" }), time.Time{}, ran, ran},
+		"stopping":                   {change(func(r *record) { r.Status = "stopping" }), time.Time{}, ran, time.Time{}},
+		"nonsense":                   {change(func(r *record) { r.Since = 1e300 }), time.Time{}, time.Time{}, time.Time{}},
 	} {
 		listed := p.sandbox(test.r, noon)
-		if !listed.CreatedAt.Equal(test.created) || !listed.UpdatedAt.Equal(test.changed) {
-			t.Errorf("%s: created %s, changed %s; want %s and %s", name, listed.CreatedAt, listed.UpdatedAt, test.created,
-				test.changed)
+		if !listed.CreatedAt.Equal(test.created) || !listed.UpdatedAt.Equal(test.changed) ||
+			!listed.LastActivityAt.Equal(test.active) {
+			t.Errorf("%s: created %s, changed %s, active %s; want %s, %s and %s", name, listed.CreatedAt, listed.UpdatedAt,
+				listed.LastActivityAt, test.created, test.changed, test.active)
 		}
-		v := session{ID: "sbx_1", Name: "w", Status: test.r.Status, CreatedAt: at(ran.Add(-10 * time.Second))}
+		began := ran.Add(-10 * time.Second)
+		v := session{ID: "sbx_1", Name: "w", Status: test.r.Status, CreatedAt: at(began), StartedAt: at(began)}
 		got := p.of(&v, test.r, noon)
+		if runs := test.r.Status != "stopping"; runs && got.LastActivityAt.Before(began) ||
+			got.LastActivityAt.Before(listed.LastActivityAt) || !runs && !got.LastActivityAt.IsZero() {
+			t.Errorf("%s: a get says active %s, listed was %s, the session began %s", name, got.LastActivityAt,
+				listed.LastActivityAt, began)
+		}
 		if later := got.CreatedAt.Sub(listed.CreatedAt); !listed.CreatedAt.IsZero() && later > 5*time.Second {
 			t.Errorf("%s: a get says created %s, which is %s later than listed", name, got.CreatedAt, later)
 		}

@@ -48,10 +48,12 @@ type session struct {
 	Status    string `json:"status"`
 	Region    string `json:"region"`
 	CreatedAt stamp  `json:"createdAt"`
+	StartedAt stamp  `json:"startedAt"`
 	UpdatedAt stamp  `json:"updatedAt"`
 }
 
 const (
+	pending  = "pending"
 	running  = "running"
 	stopping = "stopping"
 	stopped  = "stopped"
@@ -60,7 +62,7 @@ const (
 // states are the vendor's words for the canonical states of a session. What takes a snapshot
 // is on its way to be stopped: that ends the session.
 var states = map[string]reconcile.SandboxState{
-	"pending":      reconcile.SandboxCreating,
+	pending:        reconcile.SandboxCreating,
 	running:        reconcile.SandboxRunning,
 	stopping:       reconcile.SandboxDeleting,
 	"snapshotting": reconcile.SandboxDeleting,
@@ -126,8 +128,19 @@ func (p *Provider) sandbox(r *record, asOf time.Time) reconcile.Sandbox {
 	if p.rests(r.Status) {
 		s.CreatedAt = r.CreatedAt.time()
 	}
+	began(&s, s.CreatedAt, s.UpdatedAt)
 	p.mark(&s)
 	return s
+}
+
+// began notes when the present session began: somebody wanted the sandbox then. Of its use since
+// the vendor tells nothing.
+func began(s *reconcile.Sandbox, stamps ...time.Time) {
+	for _, at := range stamps {
+		if (s.Raw == running || s.Raw == pending) && at.After(s.LastActivityAt) {
+			s.LastActivityAt = at
+		}
+	}
 }
 
 // mark is [entry.Entry.Mark]. Rows may hold ids or names, and some hold either, by the client
@@ -159,9 +172,10 @@ func (p *Provider) of(v *session, r *record, asOf time.Time) reconcile.Sandbox {
 	case over(v.Status):
 		s.Labels = r.Tags
 	}
-	if v.Status != running && v.Status != "pending" && !p.rests(s.Raw) {
+	if v.Status != running && v.Status != pending && !p.rests(s.Raw) {
 		s.CreatedAt = v.CreatedAt.time()
 	}
+	began(&s, v.CreatedAt.time(), v.StartedAt.time())
 	p.mark(&s)
 	return s
 }

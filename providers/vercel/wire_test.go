@@ -180,6 +180,7 @@ func TestDeleteOfARecord(t *testing.T) {
 		"it was resumed while the former session stops": {fmt.Sprintf(recordIs, "sbx_2", "running"), "",
 			reconcile.SandboxDeleting, reconcile.TerminateChanged, "GET " + path2},
 		"its record went before it": {noRecord, "", reconcile.SandboxRunning, reconcile.TerminateDone, stop},
+		"nobody says whose it is":   {noRecord, "", reconcile.SandboxRunning, reconcile.TerminateChanged, "GET " + path2},
 		"nobody knows its record":   {"500 internal oops", "", reconcile.SandboxRunning, "", "GET " + path2},
 		"another change is under way": {fmt.Sprintf(recordIs, "sbx_1", "running"), "409 conflict busy",
 			reconcile.SandboxRunning, "", del},
@@ -189,6 +190,9 @@ func TestDeleteOfARecord(t *testing.T) {
 			status = "stopping"
 		}
 		s := world(status, "sbx_1", "GET "+path2, test.record, del, test.says, stop, fmt.Sprintf(sessionIs, "stopped"))
+		if name != "nobody says whose it is" {
+			s.says["GET "+path1] = strings.Replace(s.says["GET "+path1], `"id":`, `"projectId":"prj_1","id":`, 1)
+		}
 		p := s.provider(t, "terminate", "record")
 		p.entry.Owns = entry.Owns{NamePrefix: "task-"}
 		p.frame.Entry.Owns = p.entry.Owns

@@ -47,9 +47,14 @@ var ErrAnother = fmt.Errorf("%w: the answer is another sandbox", reconcile.ErrNo
 // A Look reads one sandbox by id, with errors as [reconcile.Provider]'s Get has them.
 type Look func(ctx context.Context, id string) (reconcile.Sandbox, error)
 
-// Get reads one sandbox by look.
+// Get reads one sandbox by look. What is asked for is not always an id: a row may hold a name.
 func (f *Frame) Get(ctx context.Context, id string, look Look) (reconcile.Sandbox, error) {
 	s, err := f.look(ctx, id, look)
+	var other *namesake
+	if errors.As(err, &other) && f.rowsName(other) {
+		err = fmt.Errorf("it is the name of sandbox %s, which is %s: rows that hold names need link: {sandbox: name}",
+			Clip(other.ID, 80), first(Clip(other.Raw, 40), "in no known state"))
+	}
 	if err != nil {
 		return reconcile.Sandbox{}, f.Wrap("get sandbox", id, err)
 	}
@@ -203,6 +208,35 @@ func Same(kind, want, got string) error {
 		return errors.New("the answer is no " + kind + ": it has no id")
 	}
 	return fmt.Errorf("%w: %s", ErrAnother, Clip(got, 80))
+}
+
+// Found is nil for the sandbox that was asked for by id, at a provider whose look-up by id finds
+// names as well. One that has the id for its name says that the id itself is not there, see
+// [ErrAnother]. Another one says nothing: the API or its description is odd.
+func Found(id string, s reconcile.Sandbox) error {
+	switch {
+	case s.ID == id || s.ID == "":
+		return Same("sandbox", id, s.ID)
+	case s.Name == id:
+		return &namesake{s}
+	}
+	return fmt.Errorf("the answer is another sandbox: %s", Clip(s.ID, 80))
+}
+
+// A namesake is a sandbox that was found by its name.
+type namesake struct{ reconcile.Sandbox }
+
+func (n *namesake) Error() string {
+	return fmt.Sprintf("%v: %s, which has that name", ErrAnother, Clip(n.ID, 80))
+}
+
+func (n *namesake) Unwrap() error { return ErrAnother }
+
+// rowsName reports whether a row that holds ids may mean the namesake: while that is there,
+// nothing is gone.
+func (f *Frame) rowsName(n *namesake) bool {
+	lost := n.State == reconcile.SandboxStopped || n.State == reconcile.SandboxEnded
+	return f.Entry.Link.Sandbox == "id" && !lost
 }
 
 // Held is the error of a change that came while another one is under way: nothing was done,

@@ -105,7 +105,7 @@ func (c *Client) Tail(text string, limit int) string {
 func (c *Client) MayKnowToken(address string) error {
 	u, err := url.Parse(address)
 	switch {
-	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+	case err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(address, "?#"):
 		return fmt.Errorf("the toolbox's address %q is none", Clip(address, 100))
 	case u.Scheme == "https", u.Scheme == "http" && (u.Host == c.base.Host ||
 		loopback(u.Hostname()) && loopback(c.base.Hostname())):

@@ -206,14 +206,14 @@ func byConfig(held string) bool {
 }
 
 // leftOpen reports whether an action is for a person: its sandbox was given to somebody else while
-// it went, or is gone while nobody lives who could prove that the link is whole.
+// it went, or its quarantine ends while nobody lives who could prove that link and rows are whole.
 func (e *engine) leftOpen(a *reconcile.Action) bool {
 	if strings.Contains(a.Detail, "not-exclusive") {
 		return e.place.Taken(a.Provider)
 	}
 	sources, _ := e.ledger.Sources(e.ctx) // fails only when the context has ended
-	link, known := sources["link"]
-	return a.Seq > 0 && a.Step == reconcile.StepTerminate && a.Attempts == 0 && known && !link.Trusted
+	doubted := func(name string) bool { s, known := sources[name]; return known && !s.Trusted }
+	return a.Seq > 0 && a.Step == reconcile.StepTerminate && a.Attempts == 0 && (doubted("link") || doubted("tasks"))
 }
 
 // waits reports whether an action only waits for the end of a quarantine.

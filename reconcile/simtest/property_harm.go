@@ -65,7 +65,8 @@ func (w *watch) justNow(d *deed) bool {
 			read = looked.moment
 		}
 	}
-	return changed >= read.step && d.p.last.Sub(read.at) <= unavoidable
+	stood := w.at.Sub(d.p.woke) < unavoidable // still, with the call on its way
+	return changed >= read.step && (stood || d.p.last.Sub(read.at) <= unavoidable)
 }
 
 // plans is harm for what a pass says that it will do: the plan is read by people.

@@ -37,7 +37,7 @@ func (w *watch) lasted(d *deed) (time.Duration, bool) {
 	at := d.b.ref.Provider
 	switch d.rule() {
 	case "orphan", "duplicate", "over-age":
-		return d.b.age(), true
+		return max(d.b.age(), w.elapsed(at, d.b.born)), true
 	case "provisioning-stuck":
 		return w.elapsed(at, d.b.since), d.b.state == reconcile.SandboxCreating
 	case "errored":
@@ -126,7 +126,7 @@ func (w *watch) sighted(d *deed) string {
 	counted := 0
 	var last time.Time
 	for _, at := range seen {
-		if last.IsZero() || at.Sub(last) >= rule.Apart {
+		if last.IsZero() || at.Sub(last).Abs() >= rule.Apart {
 			counted, last = counted+1, at
 		}
 	}

@@ -64,7 +64,8 @@ func (w *watch) absent(d *deed) string {
 		return ""
 	case d.write != nil && d.rule() == "sandbox-missing":
 		b := d.k.box
-		if b.there() && b.owner == ours && b.state != reconcile.SandboxStopped && w.was.linked {
+		if b.there() && b.owner == ours && b.state != reconcile.SandboxStopped && w.was.linked &&
+			w.town.clocks.moved(b.ref.Provider, b.born) == 0 { // else its provider does not show what is made later
 			return fmt.Sprintf("%s: its sandbox %s is %s", d.what(), b.ref, b.state)
 		}
 	case d.ends() && d.rule() == "orphan":

@@ -19,6 +19,9 @@ func (t *Town) accepted(k *task, rule string) string {
 		return "a backup says that it was handed out long ago"
 	case (rule == "heartbeat-lost" || rule == "inactive") && t.watch.let["events"]:
 		return "a person said that silence counts all the same"
+	case rule == "provisioning-stuck" && k.box.there() && k.box.state == reconcile.SandboxCreating &&
+		t.watch.elapsed(k.box.ref.Provider, k.box.since) >= t.after(rule):
+		return "its sandbox has been coming up for too long"
 	case rule == "deadline-exceeded" && k.restored:
 		return "a backup says that it has run for longer"
 	case rule == "deadline-exceeded" && t.overdue(r):
@@ -70,7 +73,7 @@ func (t *Town) overdue(r *row) bool {
 		}
 	}
 	k := t.tasks[r.ID]
-	if k != nil && limit > 0 && t.watch.since(domainLedger, k.handed) >= limit {
+	if k != nil && limit > 0 && t.watch.elapsed(domainLedger, k.handed) >= limit {
 		return true // as the ledger saw
 	}
 	return limit > 0 && now.Sub(began) >= limit || !r.DeadlineAt.IsZero() && !now.Before(r.DeadlineAt)
@@ -195,7 +198,8 @@ func (t *Town) acceptedEnd(b *box, a *reconcile.Action) string {
 	age := b.age()
 	switch {
 	case a.Rule == reconcile.RuleOperator || a.Rule == reconcile.RuleEmergency:
-		if a.Running || t.kind.tasks.None || r == nil || r.State.Terminal() || r.State == reconcile.TaskPending {
+		unknown := t.kind.tasks.None || b.task != nil && !t.watch.linked(b.task, b) // nobody can tell whose it is
+		if a.Running || unknown || r == nil || r.State.Terminal() || r.State == reconcile.TaskPending {
 			return "a person asked for it" // "sandboxes of running tasks need --include-running"
 		}
 	case a.Seq > 0 && r != nil && r.State.Terminal() && (b.state == reconcile.SandboxStopped ||

@@ -143,8 +143,20 @@ func (s *Server) inspect(x wiretest.Exchange) {
 		},
 		"HostConfig": map[string]any{"NetworkMode": "default", "ReadonlyRootfs": false},
 		"Config":     map[string]any{"Image": s.image1(b), "Labels": labels(b), "Tty": false},
-		"Mounts":     []any{}, "ExecIDs": nil,
+		"Mounts":     []any{}, "ExecIDs": s.running(b.ID),
 	})
+}
+
+// running are the ids of the container's executions that run; nil when there are none.
+func (s *Server) running(id string) (ids []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for exec, e := range s.execs {
+		if e.container == id && e.running {
+			ids = append(ids, exec)
+		}
+	}
+	return ids
 }
 
 // stamp is the zero time in the engine's way, too.

@@ -65,17 +65,8 @@ func (s *Server) known1(id string) *execution {
 
 // hangs reports whether a command of the container hangs, and the container still is so.
 func (s *Server) hangs(id string) bool {
-	if b, known := s.world.Sandbox(id); !known || b.Exec != simulated.Hung && b.Files != simulated.Hung {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, e := range s.execs {
-		if e.container == id && e.running {
-			return true
-		}
-	}
-	return false
+	b, known := s.world.Sandbox(id)
+	return known && (b.Exec == simulated.Hung || b.Files == simulated.Hung) && len(s.running(id)) > 0
 }
 
 // exec makes an execution. It starts nothing.
@@ -126,7 +117,8 @@ func (s *Server) execInspect(x wiretest.Exchange) {
 		s.fail(x.W, x.R, http.StatusNotFound, "No such exec instance: "+id)
 		return
 	}
-	out := map[string]any{"ID": id, "Running": e.running, "ExitCode": nil, "ContainerID": e.container, "Pid": 0}
+	out := map[string]any{"ID": id, "Running": e.running, "ExitCode": nil, "ContainerID": e.container, "Pid": 0,
+		"ProcessConfig": map[string]any{"tty": false, "entrypoint": e.cmd[0], "arguments": e.cmd[1:], "privileged": false}}
 	if !e.running {
 		out["ExitCode"] = e.exit
 	}

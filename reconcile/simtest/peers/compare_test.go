@@ -49,9 +49,11 @@ func named(t *testing.T) []World {
 // generated are the worlds of the first seeds.
 func generated(count int) []World {
 	var out []World
-	for seed := range uint64(count) {
-		s := simtest.Generate(seed + 1)
-		out = append(out, World{Name: fmt.Sprintf("seed %d", seed+1), Script: &s})
+	for seed := uint64(1); len(out) < count; seed++ {
+		s := simtest.Generate(seed)
+		if tasks := s.Setup[0].Args[0] != "none"; tasks { // without a table there is nothing to compare
+			out = append(out, World{Name: fmt.Sprintf("seed %d", seed), Script: &s})
+		}
 	}
 	return out
 }
