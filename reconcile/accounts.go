@@ -29,14 +29,15 @@ func (v *view) mayBeMeant(t *Task, s *Sandbox) bool {
 	return false
 }
 
-// twinsOf are the other entries of each one's kind and address: they may see the same account.
+// twinsOf are the other entries of each one's kind, which may see the same account: one address is
+// spelled in many ways, and a kind's halves have several. What is only described may be anything.
 func twinsOf(entries map[string]ProviderPolicy) map[string][]string {
 	out := map[string][]string{}
 	names := sortedKeys(entries)
 	for _, name := range names {
 		for _, other := range names {
 			a, b := entries[name], entries[other]
-			if name != other && a.Kind != "" && a.Kind == b.Kind && a.URL == b.URL {
+			if name != other && a.Kind != "" && a.Kind == b.Kind && (a.Kind != "generic" || a.URL == b.URL) {
 				out[name] = append(out[name], other)
 			}
 		}
@@ -57,11 +58,13 @@ func (v *view) rowOf(s *Sandbox) (row Task, ok bool) {
 	return row, ok
 }
 
-// shared reports whether two entries of an account use one id, or one has for a name what the other
-// has for an id. Vendors promise never to give out an id twice; where a platform chooses them they
-// may nevertheless mean two sandboxes.
+// shared reports whether two entries of a kind use one id, or one has for a name what the other has
+// for an id. Vendors promise never to give out an id twice; where a platform chooses them they may
+// nevertheless mean two sandboxes.
 func (v *view) shared(a, b *Sandbox) bool {
-	return slices.Contains(v.twins[a.Provider], b.Provider) && (a.ID == b.ID || a.ID == b.Name || a.Name == b.ID)
+	kind := v.p.Providers[a.Provider].Kind
+	return a.Provider != b.Provider && kind != "" && kind == v.p.Providers[b.Provider].Kind &&
+		(a.ID == b.ID || a.ID == b.Name || a.Name == b.ID)
 }
 
 // namesake is the task of the sandbox that another entry of its account shows under this one's name:

@@ -9,8 +9,8 @@ import (
 // refutable are the rules that a newer life sign refutes, also in the guarded write; those of
 // which active is true only by activity: their workers may well send heartbeats.
 var refutable = map[string]struct{ active bool }{
-	"assigned-stale": {}, "sandbox-missing": {}, "heartbeat-lost": {}, "idle-broken": {}, "provisioning-stuck": {},
-	"inactive": {active: true}, "executions-stuck": {active: true},
+	"assigned-stale": {}, "sandbox-missing": {}, "heartbeat-lost": {}, "provisioning-stuck": {},
+	"inactive": {active: true}, "executions-stuck": {active: true}, "idle-broken": {active: true},
 }
 
 // carryRow fails or requeues a task: it reads, judges again, and writes with a guard. A

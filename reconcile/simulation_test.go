@@ -25,6 +25,7 @@ var (
 	passesFlag = flag.Int("passes", 0, "play random histories until so many passes were made, and print what came of it")
 	fromFlag   = flag.Uint64("from", 1, "the first seed of random histories")
 	onFlag     = flag.Bool("on", false, "go on after a history that went wrong, and only name it")
+	wideFlag   = flag.Bool("wide", true, "histories of all kinds, also those of names, owners, and a database that lags")
 	traceFlag  = flag.Bool("trace", false, "print the trace of the history that is played")
 )
 
@@ -32,6 +33,13 @@ var (
 func seed() uint64 {
 	n, _ := flag.Lookup("seed").Value.(flag.Getter).Get().(uint64)
 	return n
+}
+
+func generated(seed uint64) simtest.Script {
+	if *wideFlag {
+		return simtest.GenerateWide(seed)
+	}
+	return simtest.Generate(seed)
 }
 
 // A tournament plays histories, several at a time.
@@ -52,7 +60,7 @@ type tournament struct {
 // whatever may happen does happen in some.
 func TestSimulation(t *testing.T) {
 	if seed() != 0 {
-		one(t, simtest.Generate(seed()))
+		one(t, generated(seed()))
 		return
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
@@ -75,7 +83,11 @@ func TestSimulation(t *testing.T) {
 	if *passesFlag > 0 {
 		all.print(t)
 	}
-	for _, what := range simtest.Required() {
+	required := simtest.Required()
+	if *wideFlag {
+		required = append(required, simtest.RequiredWide()...)
+	}
+	for _, what := range required {
 		if all.coverage[what] == 0 {
 			t.Errorf("%q never happened in %d histories: the generator does not reach it", what, all.played)
 		}
@@ -93,7 +105,7 @@ func (all *tournament) more() (uint64, bool) {
 
 func (all *tournament) play(t *testing.T) {
 	for seed, more := all.more(); more; seed, more = all.more() {
-		script := simtest.Generate(seed)
+		script := generated(seed)
 		r := simtest.Run(t, &script, simtest.Options{})
 		all.count(r)
 		if r.Err == nil && len(r.Violations) == 0 {
@@ -145,9 +157,9 @@ func explain(t *testing.T, s *simtest.Script, r *simtest.Report) {
 	}
 	short := simtest.Shrink(t, s, r.Violations[0].Property, time.Minute)
 	again := simtest.Run(t, short, simtest.Options{Trace: true})
-	t.Errorf("seed %d breaks a property: %s\n\nplay it again: go test ./reconcile -run '^TestSimulation$' -seed %d -trace\n"+
-		"or keep what is left of it in reconcile/testdata/histories:\n\n%s\nits trace:\n%s", s.Seed, whatBroke(r.Violations), s.Seed,
-		short, strings.Join(again.Trace, "\n"))
+	t.Errorf("seed %d breaks a property: %s\n\nplay it again: go test ./reconcile -run '^TestSimulation$' -wide=%t -seed %d -trace\n"+
+		"or keep what is left of it in reconcile/testdata/histories:\n\n%s\nits trace:\n%s", s.Seed, whatBroke(r.Violations),
+		*wideFlag, s.Seed, short, strings.Join(again.Trace, "\n"))
 }
 
 func whatBroke(found []simtest.Violation) string {
@@ -211,7 +223,7 @@ func TestHistories(t *testing.T) {
 // does the text of its script.
 func TestTheSameSeedIsTheSameHistory(t *testing.T) {
 	for seed := range uint64(raced.Unless(12, 2)) {
-		s := simtest.Generate(seed + 1)
+		s := simtest.GenerateWide(seed + 1)
 		first := simtest.Run(t, &s, simtest.Options{Trace: true, Collect: true})
 		for name, other := range map[string]func() *simtest.Report{
 			"played again":     func() *simtest.Report { return simtest.Run(t, &s, simtest.Options{Trace: true, Collect: true}) },

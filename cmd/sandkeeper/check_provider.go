@@ -169,6 +169,9 @@ func checkTemplate(ctx context.Context, p reconcile.Templates, name string) reco
 	case t.State == reconcile.TemplateActive:
 		out.OK, out.Said = true, "active"
 		out.Said += expiry(t)
+	case t.State == reconcile.TemplateUnknown:
+		out.OK, out.Said = true, "is there, and nothing more is known of it: "+firstText(t.Raw, "no state is told")
+		out.Fix = "nothing to do, if sandboxes start from it"
 	case t.State == reconcile.TemplateMissing:
 		out.Said, out.Fix = "is not there", "create it, or correct the name in providers[].templates"
 	default:

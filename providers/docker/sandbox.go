@@ -66,6 +66,7 @@ func (p *Provider) listed(c *summary, asOf time.Time) reconcile.Sandbox {
 		s.UpdatedAt = asOf
 	}
 	p.entry.Mark(&s)
+	p.entry.OrName(&s)
 	return s
 }
 

@@ -10,9 +10,19 @@ import (
 
 // Generate makes a history from a seed: a small world, ordinary life in it, and one or two
 // themes of trouble, so that deep states are reached instead of everything at once.
-func Generate(seed uint64) Script {
-	d := &draw{Rand: rand.New(rand.NewPCG(seed, 0x70776e)), out: Script{Seed: seed}}
-	d.kind = d.one("omoios", "omoios", "full", "full", "full", "coding-agent", "coding-agent", "none")
+func Generate(seed uint64) Script { return generate(seed, false) }
+
+// GenerateWide makes one in which rows may also hold names, names last and are used again, owners
+// relabel sandboxes, rows and prefixes prove what is ours, the task database lags, or there is none.
+func GenerateWide(seed uint64) Script { return generate(seed, true) }
+
+func generate(seed uint64, wide bool) Script {
+	d := &draw{Rand: rand.New(rand.NewPCG(seed, 0x70776e)), out: Script{Seed: seed}, wide: wide}
+	kinds := []string{"omoios", "omoios", "full", "full", "coding-agent"}
+	if wide {
+		kinds = []string{"omoios", "omoios", "full", "full", "full", "coding-agent", "coding-agent", "none"}
+	}
+	d.kind = d.one(kinds...)
 	d.setup("kind %s", d.kind)
 	d.providers()
 	d.rules()
@@ -37,6 +47,7 @@ type draw struct {
 	tasks  []string
 	clouds []string
 	once   bool // its passes are made by a CronJob
+	wide   bool
 }
 
 // one is one of several words.
@@ -172,6 +183,9 @@ func (d *draw) habits(oneIn int) string {
 // sometimes a second one.
 func (d *draw) themes() []string {
 	names := sortedKeys(themes)
+	if !d.wide {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "names" || name == "owners" })
+	}
 	picked := []string{d.one(names...)}
 	for range d.IntN(3) {
 		if more := d.one(names...); !slices.Contains(picked, more) {
