@@ -59,8 +59,7 @@ func wantedRows(s *Snapshot, live map[string]bool, linked map[Ref]bool) (ids, ke
 		if task != "" && !live[task] {
 			wanted[task] = true
 		}
-		held := linked[Ref{sb.Provider, sb.SandboxKey}] || linked[Ref{"", sb.SandboxKey}]
-		if !held && (task == "" || !live[task]) {
+		if !holds(linked, sb.Provider, sb.SandboxKey) && (task == "" || !live[task]) {
 			keys = append(keys, sb.keys()...)
 		}
 	}
@@ -178,11 +177,9 @@ func (k *Keeper) own(s *Snapshot) {
 	if !k.anyReferenced() {
 		return
 	}
-	rows := map[string][]*Task{}
+	live, linked := map[string]bool{}, map[Ref]bool{}
 	for i := range s.Tasks {
-		t := &s.Tasks[i]
-		rows[t.Sandbox] = append(rows[t.Sandbox], t)
-		rows["task:"+t.ID] = append(rows["task:"+t.ID], t)
+		live[s.Tasks[i].ID], linked[k.Policy.named(&s.Tasks[i])] = true, true
 	}
 	heirs := sync.OnceValue(s.Memory.heirs)
 	owned := s.Sandboxes[:0]
@@ -191,11 +188,10 @@ func (k *Keeper) own(s *Snapshot) {
 			_, row := s.Rows[sb.Task]
 			_, named := s.named(&sb)
 			known := s.Memory.Sandboxes[sb.Ref].Task != ""
-			means := func(t *Task) bool { return k.at(t, sb.Provider) }
 			heir := sb.Lasting && heirs()[Ref{sb.Provider, sb.Name}] != ""
 			//guard:referenced-heir harm `-heir` who goes on in a new machine of a name would be nobody's
-			sb.Owned = sb.Task != "" && (row || len(rows["task:"+sb.Task]) > 0) || named || known || heir ||
-				slices.ContainsFunc(sb.keys(), func(key string) bool { return slices.ContainsFunc(rows[key], means) })
+			sb.Owned = sb.Task != "" && (row || live[sb.Task]) || named || known || heir ||
+				slices.ContainsFunc(sb.keys(), func(key string) bool { return holds(linked, sb.Provider, key) })
 		}
 		//guard:referenced-owned P1 `= true` where a row makes a sandbox ours, all others would be as well
 		if sb.Owned {
@@ -210,11 +206,10 @@ func (k *Keeper) own(s *Snapshot) {
 	s.Sandboxes = owned
 }
 
-// at reports whether what the row names may be at the provider: it says so, or says nothing of one of ours.
-func (k *Keeper) at(t *Task, provider string) bool {
-	_, ours := k.Policy.Providers[t.Provider]
-	//guard:referenced-here P1 `= true` an id that another account uses would make a stranger's sandbox ours
-	return !ours || t.Provider == provider
+// holds reports whether a row holds the value and may mean a sandbox of the provider: it says so, or
+// names none of our entries.
+func holds(linked map[Ref]bool, provider, value string) bool {
+	return linked[Ref{provider, value}] || linked[Ref{"", value}]
 }
 
 func (k *Keeper) anyReferenced() bool {

@@ -100,7 +100,7 @@ func (e Entry) Mark(s *reconcile.Sandbox) {
 	}
 }
 
-// OrName lets rows hold the sandbox's name in place of its id, at a provider that takes either.
+// OrName lets rows hold the sandbox's name in place of its id, where platforms store either.
 func (e Entry) OrName(s *reconcile.Sandbox) {
 	if e.Link.Sandbox == "id" && s.Name != s.ID {
 		s.AlsoKey = s.Name

@@ -69,7 +69,7 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 	return out
 }
 
-// checkContainer warns of a key container that names none of our Pods' containers: nothing would
+// checkContainer refuses a key container that names none of our Pods' containers: nothing would
 // ever be probed. Each container has an image.
 func (p *Provider) checkContainer(ctx context.Context, scope wire.Scope) reconcile.CheckResult {
 	what := "container " + p.container + " of " + scope.Name
