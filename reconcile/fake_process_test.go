@@ -220,6 +220,10 @@ func (c taskCalls) BySandbox(ctx context.Context, keys []string) (reconcile.Rows
 	return ask(ctx, c.l, "BySandbox", fmt.Sprint(keys), func() (reconcile.Rows, error) { return c.t.BySandbox(ctx, keys) })
 }
 
+func (c taskCalls) Explaining(ctx context.Context, by int, values []string) ([]string, error) {
+	return ask(ctx, c.l, "Explaining", fmt.Sprint(values), func() ([]string, error) { return c.t.Explaining(ctx, by, values) })
+}
+
 func (c taskCalls) Write(ctx context.Context, w reconcile.Write) (reconcile.Written, *reconcile.RowBefore, error) {
 	var before *reconcile.RowBefore
 	written, err := ask(ctx, c.l, "Write", w.Task.ID, func() (written reconcile.Written, err error) {

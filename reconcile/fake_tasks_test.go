@@ -97,6 +97,10 @@ func (t *table) BySandbox(ctx context.Context, keys []string) (reconcile.Rows, e
 	return t.where(ctx, func(r *row) bool { return r.Sandbox != "" && slices.Contains(keys, r.Sandbox) })
 }
 
+func (t *table) Explaining(ctx context.Context, _ int, _ []string) ([]string, error) {
+	return nil, ctx.Err()
+}
+
 func (t *table) where(ctx context.Context, wanted func(*row) bool) (reconcile.Rows, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -102,6 +102,8 @@ type ProviderPolicy struct {
 	Suspends      bool    // its sandboxes can be stopped or paused and come back; the keeper asks the adapter
 	KeptAwake     bool    // a probe counts as activity; the keeper asks the adapter
 	PricePerHour  float64 // USD for one sandbox
+	LinkRequired  bool    // each sandbox of ours has the link: one without it may be terminated
+	EndsAtRest    bool    // what is stopped, paused or suspended may be terminated like what runs
 	Key           string  // tells credentials apart, and none of them; "" where it is not known
 }
 
@@ -128,6 +130,7 @@ type ProbePolicy struct {
 	Off     bool
 	Exec    string        // command; "" means no exec probe
 	Path    string        // a path that always exists; "" means no file probe
+	Worker  string        // command that tells whether the task's worker is there: 0 alive, 1 dead, else unknown
 	Every   time.Duration // rotating sample
 	Timeout time.Duration // of one probe, inside the sandbox
 	Budget  int           // probes a minute, over all replicas
@@ -144,4 +147,12 @@ type TasksPolicy struct {
 	ErrorMapped  bool
 	FailStatus   string // what a failed row's status is set to
 	SandboxKnown bool   // tasks.sandbox is a name that providers know
+
+	ExplainedBy []Explanation // further tables that explain sandboxes
+}
+
+// An Explanation is a further table of the platform whose rows explain sandboxes that no task does.
+type Explanation struct {
+	Table string // as the config names it
+	Label string // the sandbox's label that is compared with the table's key; "" for its name or id
 }

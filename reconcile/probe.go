@@ -14,6 +14,16 @@ const (
 	NotAllowed     ProbeOutcome = "not-allowed"    // not in this state
 )
 
+// A WorkerState is what a probe learnt of the worker itself, in a sandbox that answers.
+type WorkerState string
+
+// The states of a worker. The zero value is not known: no command is configured, or it did not tell.
+const (
+	WorkerUnknown WorkerState = ""
+	WorkerAlive   WorkerState = "alive"
+	WorkerDead    WorkerState = "dead"
+)
+
 // Failed reports whether the outcome speaks against the sandbox.
 func (o ProbeOutcome) Failed() bool { return o == CannotStart || o == Hung }
 
@@ -24,7 +34,9 @@ type ProbeResult struct {
 	Detail  string    // what failed, in the provider's words: "exec: 502 Bad Gateway; files: 404"
 	At      time.Time // ledger's clock
 	Took    time.Duration
-	Vitals  *Vitals // what was measured beside it; nil when nothing could be
+	Exit    *int        // exit code of the command; nil when it gave none
+	Worker  WorkerState // of the sandbox's worker, where a command tells
+	Vitals  *Vitals     // what was measured beside it; nil when nothing could be
 }
 
 // Vitals are what was measured inside or about a sandbox together with a probe. What could

@@ -56,13 +56,21 @@ type Sandbox struct {
 
 	CreatedAt, UpdatedAt, LastActivityAt time.Time
 	ExpiresAt                            time.Time
-	AsOf                                 time.Time // the provider's Date header when it was read
-	Error                                string    // the provider's own reason of a failure
-	Hollow                               bool      // the platform's record says running, and nothing runs behind it
-	Lasting                              bool      // its name goes on: a later sandbox of that name continues it
-	NoEnd                                string    // why the provider, as it is configured, cannot end it; "" when it can
+	AsOf                                 time.Time    // the provider's Date header when it was read
+	Error                                string       // the provider's own reason of a failure
+	Hollow                               bool         // the platform's record says running, and nothing runs behind it
+	Lasting                              bool         // its name goes on: a later sandbox of that name continues it
+	Excepted                             bool         // the config excepts it from what is ours, whatever else proves it
+	Further                              []FurtherKey // values by which further tables may explain it
+	NoEnd                                string       // why the provider, as it is configured, cannot end it; "" when it can
 	// Endpoint is where its own data plane answers, when the provider says so per sandbox.
 	Endpoint string
+}
+
+// A FurtherKey is a value of a sandbox that a further table may hold, see [Explanation].
+type FurtherKey struct {
+	By    int // place in [TasksPolicy.ExplainedBy]
+	Value string
 }
 
 // scrub makes the words of a provider, which anybody who may create a sandbox can choose,

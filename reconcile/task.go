@@ -51,6 +51,9 @@ type Task struct {
 	KeepAliveUntil                                time.Time
 	Timeout                                       time.Duration // 0 when null
 
+	Mark      string // what changes with the worker's work, where no clock of the row does; "" when not mapped
+	Sandboxes int    // how many sandboxes at once are usual for it; 0 when not mapped
+
 	Outside bool // read by key although `where` excludes it: explains a sandbox, is not judged
 
 	Attempts, MaxAttempts int

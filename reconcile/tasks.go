@@ -22,6 +22,10 @@ type Tasks interface {
 	// column holds one of the keys.
 	BySandbox(ctx context.Context, keys []string) (Rows, error)
 
+	// Explaining returns those of the values that a further table holds which explains sandboxes:
+	// the one at this place of [TasksPolicy.ExplainedBy].
+	Explaining(ctx context.Context, by int, values []string) ([]string, error)
+
 	// Write changes one row, guarded: it does nothing when the row has moved. The answer is
 	// the row as it was before, for restore; nil when nothing was written.
 	Write(ctx context.Context, w Write) (Written, *RowBefore, error)

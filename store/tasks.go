@@ -85,6 +85,11 @@ func (t *Tasks) BySandbox(ctx context.Context, keys []string) (reconcile.Rows, e
 	})
 }
 
+// Explaining returns those of the values that a further table holds which explains sandboxes.
+func (t *Tasks) Explaining(_ context.Context, by int, _ []string) ([]string, error) {
+	return nil, fmt.Errorf("no explained_by[%d] is configured", by)
+}
+
 // A query is one read. Without SQL nothing is asked and nothing found.
 type query struct {
 	sql     string

@@ -183,6 +183,12 @@ func (c taskCalls) BySandbox(ctx context.Context, keys []string) (reconcile.Rows
 	})
 }
 
+func (c taskCalls) Explaining(ctx context.Context, by int, values []string) ([]string, error) {
+	return ask(ctx, c.seat, fromTasks("Explaining", firstOf(values), values), func() ([]string, error) {
+		return c.e.place.Tasks().Explaining(ctx, by, values)
+	})
+}
+
 func firstOf(list []string) string {
 	if len(list) == 0 {
 		return ""

@@ -96,6 +96,11 @@ func (b *table) BySandbox(ctx context.Context, keys []string) (reconcile.Rows, e
 	return b.where(ctx, func(r *row) bool { return r.Sandbox != "" && slices.Contains(keys, r.Sandbox) })
 }
 
+// Explaining finds nothing: the platform has no further table that explains sandboxes.
+func (b *table) Explaining(ctx context.Context, _ int, _ []string) ([]string, error) {
+	return nil, ctx.Err()
+}
+
 func (b *table) where(ctx context.Context, wanted func(*row) bool) (reconcile.Rows, error) {
 	b.town.mu.Lock()
 	defer b.town.mu.Unlock()
