@@ -21,6 +21,7 @@ func (r *run) again(ctx context.Context, a *Action) (*second, error) {
 	s.Kind, s.Sandboxes = Full, nil
 	s.Rows, s.Absent, s.Unparsable = map[string]Task{}, map[string]bool{}, map[string]bool{}
 	s.ByKey, s.Looks, s.Finds = map[Ref]Task{}, map[Ref]Look{}, map[string]FindLook{}
+	s.Explained = map[Ref]string{}
 	v.s = &s
 	//guard:again-own-ending live an action would hide its own ground and be withdrawn for ever
 	if own := (Ref{a.Provider, a.Sandbox}); v.ending[own] {
@@ -248,6 +249,9 @@ func (r *run) sandboxAgain(ctx context.Context, o *second, ref Ref) error {
 
 func (r *run) rowsAgain(ctx context.Context, s *Snapshot, b *Box) error {
 	if err := r.k.readByKey(ctx, s, b.keys()); err != nil {
+		return err
+	}
+	if err := r.k.readFurther(ctx, s, []Sandbox{b.Sandbox}); err != nil {
 		return err
 	}
 	if id := r.view.taskOf(b, nil); id != "" {

@@ -44,6 +44,10 @@ func (v *view) eldest(s *Subject) *Box {
 		if !b.Here || !b.Owned || !b.State.Exists() || b.State == SandboxDeleting {
 			continue
 		}
+		//guard:over-age-at-rest harm an old sandbox that is paused, with its user's files, would be deleted
+		if v.isLeft(b) {
+			continue
+		}
 		if best == nil || v.before(b, best) {
 			best = b
 		}

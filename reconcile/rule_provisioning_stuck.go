@@ -48,6 +48,9 @@ func (v *view) explainedElsewhere(s *Subject, b *Box) []string {
 			return []string{"its task was not read"}
 		}
 	case FateExplained:
+		if by := v.s.Explained[b.Ref]; by != "" && s.Task == nil {
+			return []string{"a row of " + by + " explains it"}
+		}
 		//guard:explained-outside harm what the config keeps out of the judgement would be ended
 		return []string{"its task is outside `where`"}
 	case FateUnknown:

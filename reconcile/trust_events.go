@@ -21,6 +21,9 @@ func (v *view) assessEvents(subs []Subject) {
 		return
 	}
 	v.trustAgain(sourceEvents, v.distrustEvents(subs), v.limit, "events came back; silence counts")
+	seen := v.sources[sourceEvents]
+	seen.Beat = v.measuredBeat()
+	v.sources[sourceEvents] = seen
 }
 
 // trustAgain records this pass's verdict on a source of life signs. After it came back it is

@@ -14,18 +14,19 @@ import (
 // taskSeenRow is a row of task_states.
 type taskSeenRow struct {
 	reconcile.TaskSeen
-	entry, sum int64
-	turns      []instant
+	entry, sum, mark int64
+	turns            []instant
 }
 
 func (t *taskSeenRow) columns() []any {
 	return []any{&t.ID, &t.Status, (*string)(&t.State), &t.Sandbox, at(&t.Since), at(&t.FirstSeen),
 		at(&t.UpdatedAt), at(&t.StartedAt), at(&t.StaleStart), at(&t.AheadSign), at(&t.AheadSince),
-		&t.entry, &t.sum, &t.ErrorChanged, &t.Live, &t.turns, at(&t.Recreated), at(&t.LateSign)}
+		&t.entry, &t.sum, &t.ErrorChanged, &t.Live, &t.turns, at(&t.Recreated), at(&t.LateSign),
+		&t.mark, at(&t.MarkAt), at(&t.BeatAt), (*int64)(&t.BeatGap)}
 }
 
 func (t *taskSeenRow) seen() reconcile.TaskSeen {
-	t.EntrySum, t.ErrorSum = uint64(t.entry), uint64(t.sum)
+	t.EntrySum, t.ErrorSum, t.MarkSum = uint64(t.entry), uint64(t.sum), uint64(t.mark)
 	t.Turns = orNil(column(t.turns, func(i instant) time.Time { return time.Time(i) }))
 	return t.TaskSeen
 }
@@ -161,7 +162,7 @@ func scanActionAnd(r pgx.Row, a *reconcile.Action, more ...any) error {
 func scanSource(r pgx.Rows) (reconcile.SourceSeen, error) {
 	var s reconcile.SourceSeen
 	err := r.Scan(&s.Name, &s.Trusted, &s.Reason, at(&s.Since), at(&s.RecoveredAt), at(&s.LastTrusted),
-		at(&s.Clock), at(&s.SetBack))
+		at(&s.Clock), at(&s.SetBack), (*int64)(&s.Beat))
 	return s, err
 }
 

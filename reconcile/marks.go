@@ -1,0 +1,24 @@
+package reconcile
+
+// rememberMark keeps when the mark of activity changed last, by the ledger's clock.
+func (v *view) rememberMark(seen *TaskSeen, t *Task, known bool) {
+	now := sum(t.Mark)
+	if known && t.Mark != "" && seen.MarkSum != now && seen.MarkSum != 0 {
+		seen.MarkAt = v.now
+	}
+	seen.MarkSum = now
+}
+
+// markActivity makes of a change of the mark, which the ledger timed, an activity of the row: as long
+// ago as the ledger says. A mark that was never seen to change says nothing.
+func (v *view) markActivity(t *Task, before *seenTask) {
+	if t.Mark == "" || !t.State.Live() || !before.known || before.MarkSum == 0 {
+		return
+	}
+	switch {
+	case before.MarkSum != sum(t.Mark):
+		t.ActivityAt = latest(t.ActivityAt, t.AsOf)
+	case !before.MarkAt.IsZero():
+		t.ActivityAt = latest(t.ActivityAt, t.AsOf.Add(-v.since(before.MarkAt)))
+	}
+}
