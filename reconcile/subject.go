@@ -271,7 +271,8 @@ func (v *view) fate(b Box, task string) (Fate, *Task) {
 	case !v.s.Absent[task]:
 		return FateUnread, nil
 	//guard:fate-vanished live what a deleted task leaves would be taken for somebody else's
-	case known, b.Seen.Task == task: // the ledger may have forgotten the row, and knows who had the sandbox
+	//guard:fate-purged live `-b.Seen.Task == task` what only a row, which was purged, can have named would be nobody's
+	case known, b.Seen.Task == task && !v.p.Providers[b.Provider].LinkTask:
 		return FateVanished, nil
 	default:
 		return FateUnknown, nil

@@ -198,7 +198,7 @@ func byConfig(held string) bool {
 	for reason := range strings.SplitSeq(held, "; ") {
 		what, _, _ := strings.Cut(reason, ":")
 		switch what {
-		case "observe", "off", "rollout", "not-exclusive", "veto", "the rule only reports it now":
+		case "observe", "off", "rollout", "not-exclusive", "veto", "unproven", "the rule only reports it now":
 			return true
 		}
 	}
