@@ -19,9 +19,8 @@ func newCodingArena(t *testing.T, s settings) *codingArena {
 	t.Helper()
 	s.owns = "{referenced: true}"
 	a := &codingArena{newArena(t, s)}
-	a.sql("DROP TABLE sandbox_events, tasks")
-	a.sql(pgtest.CodingAgent)
-	a.sql("INSERT INTO users (id, provider, external_id, username) VALUES ('u', 'github', '1', 'ana')")
+	a.sql("DROP SCHEMA program CASCADE; DROP TABLE sandbox_events, tasks, agents, tickets, specs, projects")
+	a.sql(pgtest.CodingAgent + pgtest.CodingAgentUser)
 	text, err := os.ReadFile(a.config)
 	if err != nil {
 		t.Fatal(err)
@@ -37,11 +36,12 @@ func newCodingArena(t *testing.T, s settings) *codingArena {
 // utcNow is what the template writes: the time in UTC, without its zone.
 const utcNow = "timezone('UTC', clock_timestamp())"
 
-// add inserts a task that began and last moved so long ago, and sets columns.
+// add inserts a task, as the template's API does, that began and last moved so long ago, and
+// sets columns.
 func (a *codingArena) add(id string, began, moved time.Duration, set string) {
 	a.Helper()
-	a.sql(`INSERT INTO tasks (id, user_id, prompt, created_at, updated_at)
-		VALUES ($1, 'u', 'fix it', `+utcNow+` - $2::interval, `+utcNow+` - $3::interval)`, id, ago(began), ago(moved))
+	a.sql(`INSERT INTO tasks (id, user_id, prompt, logs, progress, max_duration, created_at, updated_at)
+		VALUES ($1, 'u', 'fix it', '[]', 0, 300, `+utcNow+` - $2::interval, `+utcNow+` - $3::interval)`, id, ago(began), ago(moved))
 	a.set(id, set)
 }
 
