@@ -227,20 +227,20 @@ func untrusted(r report) (names []string) {
 	return names
 }
 
-// TestCodingAgentDeadlines: max_duration is the time-out; five minutes where a row has none. One
-// of thousands of years never comes.
+// TestCodingAgentDeadlines: max_duration is the time-out; five minutes where a row has none, or
+// what the table gives it. One of thousands of years never comes.
 func TestCodingAgentDeadlines(t *testing.T) {
 	a := newCodingArena(t, settings{rules: "{inactive: off}", more: slow})
 	boxes := map[string]string{}
-	for id, minutes := range map[string]string{"five": "5", "none": "NULL", "the template's": "DEFAULT", "seven": "7", "for ever": "2147483647"} {
+	for id, minutes := range map[string]string{"five": "5", "none": "NULL", "the table's": "DEFAULT", "the API's": "300", "seven": "7", "for ever": "2147483647"} {
 		boxes[id] = a.sandbox(time.Minute)
 		a.add(id, time.Minute, 0, "status = 'processing', agent_session_id = 's', sandbox_id = '"+boxes[id]+"', max_duration = "+minutes)
 	}
 	a.once(0)
 	a.later(6 * time.Minute)
-	a.touch("five", "none", "the template's", "seven", "for ever") // all are busy, which no deadline minds
+	a.touch("five", "none", "the table's", "the API's", "seven", "for ever") // all are busy, which no deadline minds
 	a.once(0)
-	for id, over := range map[string]bool{"five": true, "none": true, "the template's": false, "seven": false, "for ever": false} {
+	for id, over := range map[string]bool{"five": true, "none": true, "the table's": true, "the API's": false, "seven": false, "for ever": false} {
 		row := a.row(id)
 		if over != strings.HasPrefix(row, "error|-|-|deadline exceeded") || over != a.ended(boxes[id]) {
 			t.Errorf("%s: over its deadline %v, row %s, sandbox ended %v", id, over, row, a.ended(boxes[id]))

@@ -58,7 +58,7 @@ func TestOrphanGoesAfterTwoFullPasses(t *testing.T) {
 }
 
 // jobsByUUID are tasks whose ids are of the type uuid, three of them at work.
-const jobsByUUID = `CREATE TABLE jobs_by_uuid (LIKE tasks);
+const jobsByUUID = `CREATE TABLE jobs_by_uuid (LIKE tasks INCLUDING DEFAULTS);
 	ALTER TABLE jobs_by_uuid ALTER id TYPE uuid USING NULL;
 	INSERT INTO jobs_by_uuid (id, ticket_id, phase_id, task_type, priority, status, sandbox_id, created_at, updated_at, started_at)
 	SELECT gen_random_uuid(), 'ticket', 'PHASE_IMPLEMENTATION', 'implement_feature', 'MEDIUM', 'running', 'job-' || n,
