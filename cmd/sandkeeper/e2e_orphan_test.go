@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -77,12 +78,15 @@ func TestOrphanOfAnIDThatIsNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, task := range tasks {
+	var ws []worker
+	for i, task := range tasks {
+		ws = append(ws, worker{key: fmt.Sprintf("job-%d", i+1)})
 		a.box(task, 5*time.Minute)
+		a.event(ws[i].key, "agent.heartbeat", time.Second)
 	}
 	orphan, strange := a.box(nobody, time.Hour).ID, a.box("not-a-uuid", time.Hour).ID
 	a.once(0)
-	a.later(61 * time.Second)
+	a.later(61*time.Second, ws...)
 	a.once(0)
 	if !a.ended(orphan) {
 		t.Error("the orphan is still there after two full passes")
