@@ -60,8 +60,10 @@ func (s *spanValue) Set(text string) error {
 	case wrong == nil && text != positive:
 		problem, right = "is below 0", positive
 	}
-	return &spanError{fmt.Sprintf("%s --%s %s: %q %s; write it like `%s --%s %s`%s", s.verb.Name(), s.flag, text, text, problem,
-		s.verb.CommandPath()+strings.TrimPrefix(s.verb.Use, s.verb.Name()), s.flag, firstText(right, s.example()), s.endless())}
+	form := fmt.Sprintf("%s%s --%s %s", s.verb.CommandPath(), strings.TrimPrefix(s.verb.Use, s.verb.Name()), s.flag,
+		firstText(right, s.example()))
+	return &spanError{fmt.Sprintf("%s --%s %s: %q %s; write it like `%s`%s",
+		s.verb.Name(), s.flag, text, text, problem, form, s.endless())}
 }
 
 // example is a value that the flag takes.

@@ -77,7 +77,8 @@ func targets(arg string) ([]string, error) {
 	switch {
 	case !found && arg != "":
 		return []string{"task:" + arg, "sandbox:" + arg}, nil
-	case slices.Contains([]string{"task", "sandbox", "provider"}, kind) && value != "", kind == "label" && pair && key != "":
+	case kind == "label" && pair && key != "",
+		slices.Contains([]string{"task", "sandbox", "provider"}, kind) && value != "":
 		return []string{arg}, nil
 	}
 	return nil, &exitError{code: wrongUsage, err: fmt.Errorf("%q is nothing that can be held: say task:ID, sandbox:ID, "+
