@@ -14,7 +14,7 @@ type ruleSpec struct {
 	off      bool                 // runs only when the config names it
 	task     bool                 // finds nothing where there are no tasks
 	defaults reconcile.RulePolicy // Remedy: the first of remedies
-	coding   reconcile.RulePolicy // under the preset coding-agent: After and AtRest, where they differ
+	coding   reconcile.RulePolicy // under the preset coding-agent: After, where it differs
 	floor    time.Duration        // of After; 0 stands for a second
 	atOnce   bool                 // After may be 0
 	must     bool                 // After must be given
@@ -80,9 +80,9 @@ var ruleSpecs = []ruleSpec{
 		window:   2 * time.Hour, // the ledger keeps verdicts at hand for so long
 		defaults: reconcile.RulePolicy{Count: 5, Window: 30 * time.Minute}},
 	{name: "capacity", atOnce: true, remedies: onReport,
-		keys:     []string{"critical", "escalate", "for", "quota", "make_room", "at_rest"},
-		defaults: reconcile.RulePolicy{Critical: 20, Escalate: 50, For: 30 * time.Minute, Quota: 80},
-		coding:   reconcile.RulePolicy{AtRest: 5}},
+		keys: []string{"critical", "escalate", "for", "quota", "make_room", "at_rest"},
+		// How many sandboxes are too many only the platform knows: 0 is not judged.
+		defaults: reconcile.RulePolicy{For: 30 * time.Minute, Quota: 80}},
 }
 
 // ruleNames are the names of all rules, in the order of the design.
@@ -95,9 +95,9 @@ func ruleNames() []string {
 }
 
 // countFloors are the least that the counting keys may be: two looks are what every
-// destructive step needs.
+// destructive step needs, and 0 switches off what has no number of its own.
 var countFloors = map[string]int{
-	"sightings": 2, "looks": 2, "failures": 2, "count": 2, "critical": 1, "escalate": 1, "at_rest": 0,
+	"sightings": 2, "looks": 2, "failures": 2, "count": 2, "critical": 0, "escalate": 0, "at_rest": 0,
 }
 
 // policy is the rule's settings before the config is asked.
@@ -108,7 +108,7 @@ func (s ruleSpec) policy(preset string, mode reconcile.Mode) reconcile.RulePolic
 		p.Mode = reconcile.Off
 	}
 	if preset == "coding-agent" {
-		p.After, p.AtRest = cmp.Or(s.coding.After, p.After), cmp.Or(s.coding.AtRest, p.AtRest)
+		p.After = cmp.Or(s.coding.After, p.After)
 	}
 	return p
 }

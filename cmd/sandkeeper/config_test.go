@@ -114,7 +114,7 @@ func TestReferenceRules(t *testing.T) {
 		"template-unusable": observed(reconcile.Report, reconcile.RulePolicy{Ahead: 48 * time.Hour}),
 		"systemic":          observed(reconcile.Report, reconcile.RulePolicy{Count: 5, Window: 30 * time.Minute}),
 		"capacity": observed(reconcile.Report,
-			reconcile.RulePolicy{Critical: 20, Escalate: 50, For: 30 * time.Minute, Quota: 80}),
+			reconcile.RulePolicy{For: 30 * time.Minute, Quota: 80}),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Rules (-want +got)\n%s", diff)

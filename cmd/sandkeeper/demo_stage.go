@@ -32,12 +32,15 @@ type demoStage struct {
 	began     time.Time
 }
 
+// demoWorkers is how many tasks are at work in the story.
+const demoWorkers = 250
+
 // setStage starts everything, or nothing.
 func setStage(ctx context.Context, f *demoFlags) (*demoStage, error) {
 	s := &demoStage{
 		began:    time.Now(),
 		below:    f.folder,
-		workers:  250,
+		workers:  demoWorkers,
 		quick:    2,
 		full:     4,
 		probes:   12,

@@ -112,7 +112,7 @@ func TestReportAndArmingAgain(t *testing.T) {
 	if said := a.must("mode", "assigned-stale", "clear"); !strings.Contains(said, "follows the config again: observe") {
 		t.Errorf("clear says %q", said)
 	}
-	if code, _, errs := a.run("report", "--since", "never"); code != 1 || !strings.Contains(errs, "--since never") {
+	if code, _, errs := a.run("report", "--since", "never"); code != wrongUsage || !strings.Contains(errs, "--since never") {
 		t.Errorf("a wrong time: exit code %d, %s", code, errs)
 	}
 }
