@@ -52,6 +52,7 @@ func TestCodingAgent(t *testing.T) {
 	p := coding(t, "coding-agent")
 	p.play(t, codingHealthy())
 	p.play(t, codingBroken())
+	p.play(t, codingHealthy().together())
 }
 
 // TestCodingAgentFork are worlds of the fork with last_heartbeat, which moves with log lines
@@ -61,6 +62,20 @@ func TestCodingAgentFork(t *testing.T) {
 	p.play(t, stories{"a column called heartbeat stands still while an agent works": forked})
 	p.play(t, stories{"a column called heartbeat is mapped as one": forked},
 		"  preset: coding-agent\n", "  preset: coding-agent\n  columns: {heartbeat_at: last_heartbeat}\n")
+}
+
+// TestCodingAgentCheck: the example, the real tables and rows in every status are what check
+// calls ok.
+func TestCodingAgentCheck(t *testing.T) {
+	for _, tables := range []string{"coding-agent", "coding-agent-fork"} {
+		t.Run(tables, func(t *testing.T) {
+			w := coding(t, tables).world(t)
+			for _, status := range []string{"pending", "processing", "completed", "error", "stopped"} {
+				codingTask(w, status, nil)
+			}
+			w.checked()
+		})
+	}
 }
 
 func forked(w *world) {

@@ -1,6 +1,7 @@
 package platforms
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -131,6 +132,22 @@ func (w *world) rules(id string) []string {
 	return out
 }
 
+// plans says that a plan at the end does nothing to what is healthy.
+func (w *world) plans() {
+	w.finally(func(w *world) {
+		w.Helper()
+		healthy := map[string]string{}
+		for _, k := range slices.Concat(w.facts.rows, w.facts.boxes) {
+			healthy[k.id] = k.what
+		}
+		for _, s := range w.look("plan").Steps {
+			if what := cmp.Or(healthy[s.Task], healthy[s.Sandbox]); what != "" && s.Verdict == "do" {
+				w.Errorf("plan would %s %s: %s: %s", s.Step, what, s.Rule, s.Reason)
+			}
+		}
+	})
+}
+
 func (w *world) finally(ask func(*world)) { w.facts.asks = append(w.facts.asks, ask) }
 
 // found says that a broken task or sandbox is found, by whatever rule.
@@ -186,4 +203,19 @@ func (w *world) never(what string, t task, query, like string) {
 			w.Errorf("%s of %s is %q, which must not be like %s", query, what, is, like)
 		}
 	})
+}
+
+// checked demands that check finds nothing wrong with the world.
+func (w *world) checked() {
+	w.Helper()
+	w.configure(w.config)
+	code, out, errs := w.run("check")
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "FAIL") {
+			w.Errorf("check says %s", line)
+		}
+	}
+	if code != 0 {
+		w.Errorf("check ends with exit code %d: %s", code, errs)
+	}
 }

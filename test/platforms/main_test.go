@@ -12,10 +12,13 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
 )
@@ -67,13 +70,17 @@ type platform struct {
 	name   string // of its tables
 	config string // as its operator writes it
 	vendor vendor
-	admin  string // DSN from which databases are made
-	model  string // the database that worlds begin with
+	gaps   []time.Duration // between passes
+	admin  string          // DSN from which databases are made
+	model  string          // the database that worlds begin with
 }
 
 // ready makes the database that the platform's worlds begin with.
 func ready(t *testing.T, p platform) *platform {
 	t.Helper()
+	if p.gaps == nil {
+		p.gaps = []time.Duration{61 * time.Second, 61 * time.Second, 61 * time.Second}
+	}
 	p.admin = pgtest.Database(t)
 	p.model = pgtest.Database(t)
 	pool := connect(t, p.model)
@@ -92,6 +99,16 @@ func ready(t *testing.T, p platform) *platform {
 
 // stories are worlds by a sentence of what they are about.
 type stories map[string]func(*world)
+
+// together is all of it in one world.
+func (s stories) together() stories {
+	return stories{"all that is healthy at once": func(w *world) {
+		for _, name := range slices.Sorted(maps.Keys(s)) {
+			s[name](w)
+		}
+		w.plans()
+	}}
+}
 
 // play lets each world begin and pass. edits are further changes of the config for all of them.
 func (p *platform) play(t *testing.T, all stories, edits ...string) {

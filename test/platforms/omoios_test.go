@@ -138,6 +138,7 @@ func TestOmoiOS(t *testing.T) {
 	p.play(t, omoiosAtWork())
 	p.play(t, omoiosWithoutTask())
 	p.play(t, omoiosBroken())
+	p.play(t, omoiosAtWork().together())
 	p.play(t, omoiosRequeued(), "rules:\n", "rules:\n  sandbox-missing: {remedy: requeue}\n")
 	p.play(t, omoiosWritten(), "write: false", "write: true")
 }

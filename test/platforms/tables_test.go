@@ -69,8 +69,9 @@ func (d *drafted) read(fields []string) {
 func (d *drafted) column(name, kind, null, value string) string {
 	line := quoted(name) + " " + kind + " " + null
 	switch {
-	case strings.HasPrefix(value, "generated "):
-		line += " " + value
+	case strings.HasPrefix(value, "generated always as "):
+		made := strings.TrimSuffix(strings.TrimPrefix(value, "generated always as "), " stored")
+		line += " GENERATED ALWAYS AS (" + made + ") STORED"
 	case strings.HasPrefix(value, "nextval('"):
 		sequence, _, _ := strings.Cut(strings.TrimPrefix(value, "nextval('"), "'")
 		d.first("CREATE SEQUENCE " + sequence)

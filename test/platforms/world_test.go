@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -41,7 +40,6 @@ type world struct {
 	path  string   // of the config
 	edits []string // old and new texts of the config, in turn
 
-	gaps   []time.Duration // before each pass after the first
 	before map[int][]func()
 	lives  []func() // what goes on before each pass
 	facts  expectations
@@ -52,8 +50,7 @@ type world struct {
 // world makes one that is as old as its platform's model.
 func (p *platform) world(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, platform: p, before: map[int][]func(){},
-		gaps: []time.Duration{61 * time.Second, 61 * time.Second, 61 * time.Second}}
+	w := &world{T: t, platform: p, before: map[int][]func(){}}
 	w.dsn = p.clone(t)
 	w.db = connect(t, w.dsn)
 	t.Cleanup(w.db.Close)
