@@ -184,7 +184,7 @@ func shared(w *world) {
 
 func unwritten(w *world) {
 	kortixCompany(w)
-	box := kortixBox(w, age(5*time.Minute, time.Second))
+	box := kortixBox(w, age(6*time.Minute, time.Second))
 	w.always(func() { w.active(box) })
 	t := kortixSession(w, "provisioning", "", row{"created_at": 6 * time.Minute, "updated_at": 6 * time.Minute,
 		"active_since": 6 * time.Minute, "last_used_at": nil, "deadline_at": 6 * time.Minute})

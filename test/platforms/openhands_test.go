@@ -113,7 +113,7 @@ func openhandsHealthy() stories {
 		},
 		"a sandbox is there for minutes before a task names it": func(w *world) {
 			openhandsCompany(w)
-			box, name := openhandsContainer(w, age(5*time.Minute, time.Minute))
+			box, name := openhandsContainer(w, age(6*time.Minute, time.Minute))
 			t := openhandsStart(w, "WAITING_FOR_SANDBOX", "", 10*time.Second)
 			w.always(func() {
 				w.sql("UPDATE app_conversation_start_task SET updated_at = now() - interval '5 seconds' WHERE id::text = $1", t.id)
