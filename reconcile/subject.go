@@ -271,7 +271,7 @@ func (v *view) fate(b Box, task string) (Fate, *Task) {
 	case !v.s.Absent[task]:
 		return FateUnread, nil
 	//guard:fate-vanished live what a deleted task leaves would be taken for somebody else's
-	case known, b.Seen.Task == task: // the ledger may have forgotten the row, and knows who had the sandbox
+	case known: // that the ledger saw the sandbox name it before proves nothing: it may be another environment's
 		return FateVanished, nil
 	default:
 		return FateUnknown, nil
