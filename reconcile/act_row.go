@@ -157,7 +157,7 @@ func (r *run) finalProbe(ctx context.Context, a Action, sb Sandbox) (out Action,
 	}
 	switch {
 	//guard:probe-worker-dead live who is dead in a sandbox that answers would be saved by the sandbox
-	case result.Outcome == Answered && result.Worker == WorkerDead && silences[a.Rule]:
+	case result.Outcome == Answered && result.Worker == WorkerDead && silences[a.Rule] && r.view.workersSeen(sb.Provider):
 		return a, false
 	//guard:probe-answered live an answer to the final probe would not refute the verdict
 	case result.Outcome == Answered:

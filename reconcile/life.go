@@ -9,7 +9,7 @@ import "time"
 // the task was handed out. That somebody changed the row proves no start.
 func (v *view) started(s *Subject) bool {
 	t := s.Task
-	//guard:started-running harm `= false` a platform whose rows have no start time would have all its work failed
+	//guard:started-running live where rows have no start time, a task would wait for ever for a sandbox that is gone
 	if t.State == TaskRunning {
 		return true
 	}

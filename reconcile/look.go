@@ -77,7 +77,6 @@ func (k *Keeper) lookSuspects(ctx context.Context, s *Snapshot, j *Judgement) bo
 	var refs []Ref
 	var finds []*Task
 	for i, d := range inTurn(suspects, k.turn) {
-		//guard:look-turn P11 the first hundreds would be looked at in every pass, and the others never
 		if i >= looksPerPass || len(refs)+len(finds) >= 2*looksPerPass {
 			s.Unlooked[d.Subject.ID] = true
 			continue
@@ -104,6 +103,7 @@ func (j *Judgement) suspects() []*Decision {
 
 // inTurn begins with those whose turn it is in the pass of this number.
 func inTurn[T any](list []T, turn int64) []T {
+	//guard:look-turn P11 `= 0` the first hundreds would be looked at in every pass, and the others never
 	from := int(uint64(turn) * looksPerPass % uint64(len(list)))
 	return append(slices.Clone(list[from:]), list[:from]...)
 }

@@ -81,7 +81,7 @@ func (v *view) terminateSteps(base Action, s *Subject, only Ref) []Action {
 		//guard:plan-owned P1 `-!b.Owned` a foreign sandbox of a task of ours would be ended
 		//guard:plan-ending once `-v.ending[b.Ref]` a sandbox on its way out would be ended again
 		if only != (Ref{}) && b.Ref != only || b.State == SandboxEnded || v.ending[b.Ref] ||
-			!(b.Here && b.Owned) && (only != (Ref{}) || !b.owed()) {
+			!(b.Here && b.Owned) && (only != (Ref{}) || !v.owed(b)) {
 			continue
 		}
 		//guard:plan-unknown-state harm `-b.State == SandboxUnknown` what nobody knows the state of would be ended
@@ -101,9 +101,11 @@ func (v *view) terminateSteps(base Action, s *Subject, only Ref) []Action {
 
 // owed reports whether the ledger knows the sandbox as the task's own and this pass could not see it:
 // whoever fails the task owes its end, which the step looks for when its time comes.
-func (b *Box) owed() bool {
-	//guard:plan-owed live a task would be failed and its sandbox, which no look has reached, forgotten
-	return b.Known && !b.Here && !b.Gone && b.Seen.GoneAt.IsZero()
+// An entry that has left the config can be asked for nothing.
+func (v *view) owed(b *Box) bool {
+	_, ours := v.p.Providers[b.Provider]
+	//guard:plan-owed live `= false` a task would be failed and its sandbox, which no look has reached, forgotten
+	return ours && b.Known && !b.Here && !b.Gone && b.Seen.GoneAt.IsZero()
 }
 
 // mayRequeue: only while attempts are left and nothing explains the failure that would

@@ -55,7 +55,8 @@ func (v *view) pastDeadline(s *Subject, began time.Time) answer {
 	late := t.AsOf.Sub(t.DeadlineAt)
 	out := s.overdue(began, late, fmt.Sprintf("past its deadline %s by %s", stamp(t.DeadlineAt), short(late)))
 	//guard:deadline-meaning harm `= false` a task would be failed at a time that only puts it to sleep, or orders a queue
-	if out.report = !v.p.Tasks.DeadlineFails; out.report {
+	out.report = !v.p.Tasks.DeadlineFails
+	if out.report {
 		out.reason = joined(out.reason, "reported only: map the column as fails_at where a task has failed by then")
 	}
 	return out
@@ -67,19 +68,23 @@ func (v *view) pastDeadline(s *Subject, began time.Time) answer {
 func (v *view) deadlineByLedger(s *Subject) answer {
 	t := s.Task
 	age, _ := v.stateAge(s)
+	var past answer
 	//guard:deadline-unsure P5 `-late < age` the same, where nothing says when this attempt began
 	if late := t.AsOf.Sub(t.DeadlineAt); !t.DeadlineAt.IsZero() && late >= 0 && late < age {
-		return v.pastDeadline(s, time.Time{})
+		past = v.pastDeadline(s, time.Time{})
 	}
 	limit := t.Timeout
 	if limit <= 0 {
 		limit = v.threshold("deadline-exceeded", s)
 	}
-	if limit <= 0 || !s.Known || s.Seen.Status != t.Status {
-		return fine("it has no timeout and no deadline, or nobody saw it begin")
-	}
+	timed := limit > 0 && s.Known && s.Seen.Status == t.Status
 	ran := v.since(s.Seen.Since)
-	if ran < limit {
+	switch {
+	case past.found && (v.p.Tasks.DeadlineFails || !timed || ran < limit):
+		return past
+	case !timed:
+		return fine("it has no timeout and no deadline, or nobody saw it begin")
+	case ran < limit:
 		return v.no(func() string { return s.withinTime(ran, limit) })
 	}
 	return s.overdue(time.Time{}, ran-limit,

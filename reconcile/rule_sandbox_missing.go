@@ -16,7 +16,9 @@ func sandboxMissing(v *view, s *Subject) answer {
 		return v.apart(s, "assigned and running tasks are")
 	}
 	started := v.started(s)
-	had := s.hasBox(func(b *Box) bool { return b.Known && !v.past(s, b) && (started || v.atItsTime(s, b)) })
+	had := s.hasBox(func(b *Box) bool {
+		return b.Here && !b.Known || b.Known && !v.past(s, b) && (started || v.atItsTime(s, b))
+	})
 	//guard:missing-never-had harm a task that needs no sandbox of its own would be failed for having none
 	if !had && !v.namesOne(s) {
 		return fine("nobody has seen a sandbox of it, and its row names none that was: it may need none")

@@ -28,7 +28,7 @@ func (v *view) proven(s *Subject, quiet string, found func() answer) answer {
 	failed, _ := v.probedBroken(s)
 	switch {
 	//guard:silent-worker-alive harm a worker that is there, and says nothing, would be failed as silent
-	case worker == WorkerAlive && !failed:
+	case worker == WorkerAlive:
 		return answer{probe: true, kept: fmt.Sprintf("%s, but its worker was there %s ago", quiet, short(v.now.Sub(at)))}
 	case worker == WorkerDead:
 		return found()
@@ -82,7 +82,7 @@ func (v *view) restsElsewhere(s *Subject) string {
 
 // nothingHere reports whether no sandbox of the task exists as far as this pass knows.
 func (v *view) nothingHere(s *Subject) bool {
-	return !s.hasBox(func(b *Box) bool { return b.Here && !b.Lost() && b.State != SandboxFailed })
+	return !s.hasBox(func(b *Box) bool { return b.Here && !b.Lost() })
 }
 
 // mayProbe reports whether a sandbox of the task can be probed at all.
@@ -104,7 +104,7 @@ func (v *view) sinceSilent(s *Subject, at time.Time) bool {
 
 // workerSeen is what the newest probe since the worker's newest sign learnt of the worker itself, and
 // when. A command that says of every worker that it is dead is wrong, and says nothing.
-func (v *view) workerSeen(s *Subject) (WorkerState, time.Time) {
+func (v *view) workerSeen(s *Subject) (seen WorkerState, at time.Time) {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		last := b.Probes.Last
@@ -116,11 +116,15 @@ func (v *view) workerSeen(s *Subject) (WorkerState, time.Time) {
 		if last.Worker == WorkerDead && (last.At.Before(v.probesFrom(b)) || !v.workersSeen(b.Provider)) {
 			continue
 		}
-		if last.Worker != WorkerUnknown {
-			return last.Worker, last.At
+		//guard:worker-any harm `= true` a task would be failed for one of its workers while another is there
+		if last.Worker == WorkerAlive || seen == WorkerUnknown {
+			seen, at = last.Worker, last.At
+		}
+		if seen == WorkerAlive {
+			break
 		}
 	}
-	return WorkerUnknown, time.Time{}
+	return seen, at
 }
 
 // workersSeen reports whether the provider's command for workers has found some worker alive: one

@@ -104,6 +104,9 @@ func (v *view) silence(s *Subject) silence {
 			out.answered = out.answered || p.Outcome == Answered
 		}
 	}
+	if worker, _ := v.workerSeen(s); worker == WorkerDead {
+		out.answered, out.unproved = false, false // it has fallen silent for good: no pipeline lost its signs
+	}
 	//guard:silent-unseen harm `-!s.hasBox(unseenBox)` those whose sandboxes cannot be looked at would not count
 	if !s.hasBox(runningBox) && !s.hasBox(unseenBox) {
 		out.unproved = false // nothing runs that could answer: its sandbox speaks for itself
