@@ -71,7 +71,7 @@ func TestThresholdsInReadme(t *testing.T) {
 	for _, s := range ruleSpecs {
 		_, line, _ := strings.Cut(readme, "| `"+s.name+"` | ")
 		line, _, _ = strings.Cut(line, "\n")
-		want := []time.Duration{s.defaults.After, s.defaults.Conclusive, s.coding.After, s.defaults.Window, s.defaults.Apart, s.defaults.Ahead}
+		want := []time.Duration{s.defaults.After, s.defaults.Conclusive, s.omoios, s.coding, s.defaults.Window, s.defaults.Apart, s.defaults.Ahead}
 		for _, d := range want {
 			seconds := fmt.Sprintf("%ds", int(d.Seconds()))
 			hours := fmt.Sprintf("%dh", int(d.Hours()))
