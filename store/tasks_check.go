@@ -38,6 +38,7 @@ func (t *Tasks) Check(ctx context.Context) []reconcile.CheckResult {
 		c.statuses(ctx)
 		c.indexes(ctx)
 		c.clocks(ctx)
+		c.explainers(ctx)
 		c.grants(ctx)
 		c.role(ctx)
 		c.terminal(ctx)
