@@ -184,12 +184,17 @@ func (c *check) clock(what string, at, now time.Time) {
 	}
 }
 
-// grants looks for what the role may not do and a repair needs.
-func (c *check) grants(ctx context.Context) {
-	c.granted(ctx, grant{"UPDATE", c.plan.table, c.plan.writtenNames()})
+// mayUpdate looks for what the role may not do and a repair needs.
+func (c *check) mayUpdate(ctx context.Context) bool {
+	return c.granted(ctx, grant{"UPDATE", c.plan.table, c.plan.writtenNames()})
+}
+
+// mayInsert does so for the events.
+func (c *check) mayInsert(ctx context.Context) bool {
 	if e := c.plan.events; e != nil && c.plan.mapping.Events.Write {
-		c.granted(ctx, grant{"INSERT", e.table, e.written()})
+		return c.granted(ctx, grant{"INSERT", e.table, e.written()})
 	}
+	return false
 }
 
 // A grant is a privilege on columns of a table.
@@ -198,9 +203,9 @@ type grant struct {
 	columns          []string
 }
 
-func (c *check) granted(ctx context.Context, g grant) {
+func (c *check) granted(ctx context.Context, g grant) bool {
 	if len(g.columns) == 0 {
-		return
+		return false
 	}
 	what := "grant " + g.privilege
 	var lacking []string
@@ -213,11 +218,11 @@ func (c *check) granted(ctx context.Context, g grant) {
 		lacking, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		return err
 	}) {
-		return
+		return false
 	}
 	if len(lacking) == 0 {
 		c.ok(what, "on "+g.table)
-		return
+		return true
 	}
 	for i, name := range lacking {
 		lacking[i] = quoted(name)
@@ -225,4 +230,5 @@ func (c *check) granted(ctx context.Context, g grant) {
 	role, columns := c.pool.Config().ConnConfig.User, strings.Join(lacking, ", ")
 	c.bad(what, fmt.Sprintf("the role %s lacks it on %s (%s): nothing can be repaired there", role, g.table, columns),
 		fmt.Sprintf("GRANT %s (%s) ON %s TO %s", g.privilege, columns, g.table, quoted(role)))
+	return false
 }
