@@ -181,7 +181,7 @@ func TestExamplesOfThePlatforms(t *testing.T) {
 		}},
 		"coding-agent-vercel": {"vercel", map[string]string{"team": "team_1", "project": "prj_1"}, func(p reconcile.Policy) bool {
 			return p.Providers["vercel"].SandboxIsID && p.Providers["vercel"].Referenced && !p.Tasks.Events &&
-				p.Rules["inactive"].After == time.Minute && p.Rules["capacity"].AtRest == 5
+				p.Rules["inactive"].After == time.Hour && p.Rules["capacity"].AtRest == 5
 		}},
 		"agentuity": {"agentuity", map[string]string{"org": "org_1", "project": "proj_1", "region": "usc"},
 			func(p reconcile.Policy) bool {
