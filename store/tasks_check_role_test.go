@@ -63,7 +63,7 @@ func TestRestoreUnderTheTrigger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, pgtest.OmoiOS, Mapping{Preset: "omoios"})
+	w := omoiosWorld(t)
 	admin := w.pool
 	w.pool = asRole(t, admin, granted)
 	w.tasks = w.open(Mapping{Preset: "omoios"})
@@ -71,7 +71,7 @@ func TestRestoreUnderTheTrigger(t *testing.T) {
 	if _, err := admin.Exec(t.Context(), strings.ReplaceAll(string(text), "sandkeeper_keeper", role)); err != nil {
 		t.Fatal(err)
 	}
-	sql := "INSERT INTO tasks (id, status, sandbox_id) VALUES ($1, 'running', 'box')"
+	sql := "INSERT INTO program.tasks (id, status, sandbox_id) VALUES ($1, 'running', 'box')"
 	if _, err := admin.Exec(t.Context(), sql, id("1")); err != nil {
 		t.Fatal(err)
 	}

@@ -15,17 +15,18 @@ import (
 func codingWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, pgtest.CodingAgent, Mapping{Preset: "coding-agent"})
-	w.exec(`INSERT INTO users (id, provider, external_id, username) VALUES ('u', 'github', '1', 'ana')`)
+	w.exec(pgtest.CodingAgentUser)
 	w.exec(`ALTER DATABASE ` + quoted(w.text("SELECT current_database()")) + ` SET timezone TO 'Asia/Kolkata'`)
 	w.pool.Reset()
 	return w
 }
 
-// coding adds a task that was made and last moved at fixed times in UTC, and sets columns.
+// coding adds a task as the template's API does, which was made and last moved at fixed times
+// in UTC, and sets columns.
 func (w *world) coding(id, set string) reconcile.Task {
 	w.t.Helper()
-	w.exec(`INSERT INTO tasks (id, user_id, prompt, created_at, updated_at)
-		VALUES ($1, 'u', 'fix it', '2026-02-01 09:00', '2026-02-01 10:00')`, id)
+	w.exec(`INSERT INTO tasks (id, user_id, prompt, logs, progress, max_duration, created_at, updated_at)
+		VALUES ($1, 'u', 'fix it', '[]', 0, 300, '2026-02-01 09:00', '2026-02-01 10:00')`, id)
 	if set != "" {
 		w.exec("UPDATE tasks SET "+set+" WHERE id = $1", id)
 	}
@@ -345,9 +346,22 @@ func TestCodingAgentChecks(t *testing.T) {
 	}
 }
 
+// TestCodingAgentForkChecks: so does the fork, which has more columns and indexes.
+func TestCodingAgentForkChecks(t *testing.T) {
+	w := newWorld(t, pgtest.CodingAgentFork+pgtest.CodingAgentUser, Mapping{Preset: "coding-agent"})
+	w.coding("a", "status = 'processing'")
+	if wrong := bad(w.tasks.Check(t.Context())); len(wrong) > 0 {
+		t.Errorf("check fails: %q", wrong)
+	}
+	if got := w.fail(w.one("a"), reason); got != reconcile.WriteDone {
+		t.Errorf("Write = %s, want done", got)
+	}
+}
+
 func TestWorkerColumn(t *testing.T) {
-	w := newWorld(t, pgtest.OmoiOS+"; ALTER TABLE tasks ADD COLUMN image text",
-		Mapping{Preset: "omoios", Columns: map[string]string{"worker": "(nullif(image, ''))"}})
+	w := omoiosWorld(t)
+	w.exec("ALTER TABLE tasks ADD COLUMN image text")
+	w.tasks = w.open(Mapping{Preset: "omoios", Columns: map[string]string{"worker": "(nullif(image, ''))"}})
 	task := w.running("1")
 	if task.Worker != "" || task.Session != "c" {
 		t.Errorf("worker %q, session %q, want none and c", task.Worker, task.Session)

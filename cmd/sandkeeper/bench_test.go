@@ -54,11 +54,11 @@ func newBenchWorld(b *testing.B) *benchWorld {
 	check(b, err)
 	b.Cleanup(func() { db.Close(ctx) })
 	w := &benchWorld{db: db}
-	exec(b, db, pgtest.OmoiOS)
-	exec(b, db, `INSERT INTO tasks (status, sandbox_id, created_at, updated_at, started_at)
+	exec(b, db, pgtest.OmoiOS+pgtest.OmoiOSProgram)
+	exec(b, db, `INSERT INTO program.tasks (status, sandbox_id, created_at, updated_at, started_at)
 		SELECT 'running', 'omoios-' || i, now() - interval '1 hour', now() - interval '9 minutes', now() - interval '9 minutes'
 		FROM generate_series(1, $1) i`, benchTasks)
-	exec(b, db, `INSERT INTO sandbox_events (sandbox_id, event_type, created_at)
+	exec(b, db, `INSERT INTO program.sandbox_events (sandbox_id, event_type, created_at)
 		SELECT 'omoios-' || i, (ARRAY['agent.started', 'agent.tool_use', 'agent.heartbeat'])[k],
 			now() - (ARRAY['9 minutes', '1 minute', '0'])[k]::interval
 		FROM generate_series(1, $1) i, generate_series(1, 3) k`, benchTasks)
@@ -102,10 +102,10 @@ rules: {heartbeat-lost: {after: 24h}}
 // finish adds a million tasks that are over, with events, as years of work leave them.
 func (w *benchWorld) finish(b *testing.B) {
 	b.Helper()
-	exec(b, w.db, `INSERT INTO tasks (status, sandbox_id, created_at, updated_at, started_at)
+	exec(b, w.db, `INSERT INTO program.tasks (status, sandbox_id, created_at, updated_at, started_at)
 		SELECT (ARRAY['completed', 'failed', 'cancelled'])[1 + i % 3], 'omoios-old-' || i, now() - interval '30 days',
 		now() - interval '29 days', now() - interval '29 days' FROM generate_series(1, $1) i`, benchFinished)
-	exec(b, w.db, `INSERT INTO sandbox_events (sandbox_id, event_type, created_at)
+	exec(b, w.db, `INSERT INTO program.sandbox_events (sandbox_id, event_type, created_at)
 		SELECT 'omoios-old-' || i, 'agent.completed', now() - interval '29 days' FROM generate_series(1, $1) i`, benchFinished)
 	exec(b, w.db, "VACUUM ANALYZE")
 }

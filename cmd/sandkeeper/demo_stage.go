@@ -115,7 +115,7 @@ func (s *demoStage) startDatabase(ctx context.Context) (err error) {
 	if s.pool, err = pgxpool.New(ctx, s.dsn); err != nil {
 		return fmt.Errorf("connect the demo's platform: %w", err)
 	}
-	if _, err := s.pool.Exec(ctx, pgtest.OmoiOS); err != nil {
+	if _, err := s.pool.Exec(ctx, pgtest.OmoiOS+pgtest.OmoiOSTicket); err != nil {
 		return fmt.Errorf("make the demo's tables: %w", err)
 	}
 	return s.do(ctx, "tasks_provider", nil)

@@ -74,7 +74,7 @@ func (a *arena) releases(id string) {
 // runsAgain runs the SQL of victims: the tasks wait again, but for one that moved meanwhile.
 func (a *arena) runsAgain(id string, tasks []string) {
 	a.Helper()
-	a.sql("UPDATE tasks SET status = 'completed' WHERE id = $1::uuid", tasks[0])
+	a.sql("UPDATE tasks SET status = 'completed' WHERE id = $1", tasks[0])
 	sql := a.must("victims", id, "-o", "sql")
 	a.sql(sql)
 	for i, task := range tasks {

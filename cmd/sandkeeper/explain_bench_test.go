@@ -51,11 +51,11 @@ func newExplained(b *testing.B) *explainedWorld {
 	db, err := pgx.Connect(ctx, dsn)
 	check(b, err)
 	b.Cleanup(func() { db.Close(ctx) })
-	exec(b, db, pgtest.OmoiOS)
-	exec(b, db, `INSERT INTO tasks (status, sandbox_id, created_at, updated_at, started_at)
+	exec(b, db, pgtest.OmoiOS+pgtest.OmoiOSProgram)
+	exec(b, db, `INSERT INTO program.tasks (status, sandbox_id, created_at, updated_at, started_at)
 		SELECT 'running', 'omoios-' || i, now() - interval '1 hour', now() - interval '9 minutes', now() - interval '9 minutes'
 		FROM generate_series(1, $1) i`, explainTasks)
-	exec(b, db, `INSERT INTO sandbox_events (sandbox_id, event_type, created_at)
+	exec(b, db, `INSERT INTO program.sandbox_events (sandbox_id, event_type, created_at)
 		SELECT 'omoios-' || i, (ARRAY['agent.started', 'agent.tool_use', 'agent.heartbeat'])[k],
 		now() + interval '1 hour' - interval '1 minute' * (3 - k)
 		FROM generate_series(1, $1) i, generate_series(1, 3) k`, explainTasks)
@@ -185,8 +185,8 @@ func (w *explainedWorld) bare(b *testing.B) {
 	b.Helper()
 	n := 0
 	for _, sql := range []string{
-		"SELECT * FROM tasks WHERE id = $1::uuid",
-		"SELECT e.* FROM sandbox_events e JOIN tasks t USING (sandbox_id) WHERE t.id = $1::uuid",
+		"SELECT * FROM tasks WHERE id = $1",
+		"SELECT e.* FROM sandbox_events e JOIN tasks t USING (sandbox_id) WHERE t.id = $1",
 		"SELECT * FROM sandkeeper.timeline WHERE subject = 'task:' || $1::text ORDER BY at DESC LIMIT 500",
 	} {
 		rows, err := w.db.Query(context.Background(), sql, w.id)
