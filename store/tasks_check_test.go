@@ -259,7 +259,7 @@ func dropRole(w *world, role string) {
 }
 
 func TestRoles(t *testing.T) {
-	all := "GRANT SELECT ON tasks, sandbox_events TO ROLE; "
+	all := "GRANT SELECT ON tasks, sandbox_events, tickets, projects, specs TO ROLE; "
 	cases := map[string]struct {
 		grants string
 		check  string // "" when in order
@@ -283,7 +283,7 @@ func TestRoles(t *testing.T) {
 		},
 		"may do nothing": {"SELECT 1", "GRANT SELECT ON", "GRANT SELECT ON"},
 		"may not see the events": {
-			"GRANT SELECT, UPDATE ON tasks TO ROLE",
+			"GRANT SELECT, UPDATE ON tasks TO ROLE; GRANT SELECT ON tickets, projects, specs TO ROLE",
 			`GRANT SELECT ON "public"."sandbox_events"`,
 			"GRANT SELECT",
 		},
@@ -321,7 +321,7 @@ func TestErrorsSaySomethingUseful(t *testing.T) {
 			"does not fit its field",
 		},
 		"a value that does not": {
-			Mapping{Columns: map[string]string{"attempts": "status"}},
+			Mapping{Columns: map[string]string{"max_attempts": "status"}},
 			"does not read as its field's type",
 		},
 	}

@@ -23,10 +23,11 @@ type node struct {
 	Plans    []node  `json:"Plans"`
 }
 
-// scans lists how tables are read, as in "Index Scan on tasks".
+// scans lists how tables are read, as in "Index Scan on tasks". What the plan has for a case
+// that no row was is not read.
 func (n node) scans() []string {
 	var out []string
-	if n.Relation != "" {
+	if n.Relation != "" && n.Loops > 0 {
 		out = append(out, fmt.Sprintf("%s on %s", n.Type, n.Relation))
 	}
 	for _, p := range n.Plans {

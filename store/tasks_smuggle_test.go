@@ -161,7 +161,7 @@ var attacks = map[string]attack{
 	"a time zone of SQL":    {func(m *Mapping) { m.Timezone = "UTC'; DELETE FROM other; --" }, "server", "TimeZone"},
 	"a status of SQL":       {func(m *Mapping) { m.Statuses["running"] = append(m.Statuses["running"], `x'); DELETE FROM other; --`) }, "", ""},
 	"a channel of SQL":      {func(m *Mapping) { m.Notify = `x'; DELETE FROM other; --` }, "", ""},
-	"an event type of SQL":  {func(m *Mapping) { m.Events.Started = []string{`x'}'); DELETE FROM other; --`} }, "", ""},
+	"an event type of SQL":  {func(m *Mapping) { m.Events.Started = EventTypes(`x'}'); DELETE FROM other; --`) }, "", ""},
 	"a column set by trick": {func(m *Mapping) { m.Fail.Set[`x" = 'a', "status`] = "'completed'" }, "server", "no column"},
 }
 

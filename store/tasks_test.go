@@ -30,7 +30,7 @@ func TestLiveReadsARowAsItIs(t *testing.T) {
 	w.exec(`INSERT INTO program.tasks (id, status, sandbox_id, conversation_id, created_at, updated_at, started_at, retry_count,
 		max_retries, timeout_seconds, deadline_at, error_message)
 		VALUES ($1, 'running', 'omoios-8c02ffe6-26b9bb', 'c-1', '2026-02-01 09:00Z', '2026-02-01 09:02Z', '2026-02-01 09:01Z',
-		1, 3, 90, '2026-02-01 10:00+01', 'so so')`, id("1"))
+		0, 3, 90, '2026-02-01 10:00+01', 'so so')`, id("1"))
 	w.exec(`INSERT INTO program.sandbox_events (sandbox_id, event_type, created_at) VALUES
 		('omoios-8c02ffe6-26b9bb', 'agent.started', '2026-02-01 09:01:01Z'),
 		('omoios-8c02ffe6-26b9bb', 'agent.tool_use', '2026-02-01 09:01:02Z'),
@@ -47,7 +47,7 @@ func TestLiveReadsARowAsItIs(t *testing.T) {
 		ID: id("1"), Version: got.Version, Status: "running", State: reconcile.TaskRunning, AsOf: got.AsOf,
 		Sandbox: "omoios-8c02ffe6-26b9bb", Session: "c-1", Error: "so so",
 		CreatedAt: utc("2026-02-01 09:00:00"), UpdatedAt: utc("2026-02-01 09:02:00"), StartedAt: utc("2026-02-01 09:01:00"),
-		DeadlineAt: utc("2026-02-01 09:00:00"), Timeout: 90 * time.Second, Attempts: 1, MaxAttempts: 3, Retries: true,
+		Timeout: 90 * time.Second, MaxAttempts: 3, Retries: true, Sandboxes: 1,
 		Events: reconcile.Events{
 			Started: utc("2026-02-01 09:01:01"), Activity: utc("2026-02-01 09:01:03"),
 			Waiting: utc("2026-02-01 09:01:03"), Heartbeat: utc("2026-02-01 09:01:09"),
@@ -218,8 +218,8 @@ func TestBySandboxFindsEveryStatusWithEvents(t *testing.T) {
 		id("4"),
 	)
 	w.exec(
-		"INSERT INTO program.sandbox_events (sandbox_id, event_type, created_at) VALUES ('a', 'agent.completed', '2026-02-01 " +
-			"09:00Z')",
+		`INSERT INTO program.sandbox_events (sandbox_id, event_type, created_at, event_data)
+			VALUES ('a', 'continuous.completed', '2026-02-01 09:00Z', '{"validation_passed": true}')`,
 	)
 	rows, err := w.tasks.BySandbox(t.Context(), []string{"a", "b", "nobody"})
 	if err != nil {
@@ -269,7 +269,7 @@ func oddMapping() Mapping {
 		Attrs:    []string{"user"},
 		Events: EventMapping{
 			Table: "My Jobs.select", Columns: map[string]string{"sandbox": "from", "type": "where", "at": "to"},
-			Heartbeat: []string{"tick"},
+			Heartbeat: EventTypes("tick"),
 		},
 	}
 }
@@ -354,8 +354,10 @@ func TestTimesOutOfThisWorld(t *testing.T) {
 	const year = "2006-01-02"
 	for at, want := range map[string][2]string{ // a clock, and a limit
 		"9999-12-30": {"9999-12-30", "9999-12-30"}, "10000-01-01": {"9999-12-31", "9999-12-31"},
-		"294276-12-31": {"9999-12-31", "9999-12-31"}, "4713-01-01 BC": {"0001-01-02", "0001-01-02"},
-		"infinity": {"", "9999-12-31"}, "-infinity": {"", ""}, "0001-01-03": {"0001-01-03", "0001-01-03"},
+		"294276-12-31": {"9999-12-31", "9999-12-31"}, "infinity": {"", "9999-12-31"}, "-infinity": {"", ""},
+		// What programs write for "never".
+		"4713-01-01 BC": {"", ""}, "0001-01-01": {"", ""}, "0001-01-03": {"", ""}, "1970-01-01 00:00Z": {"", ""},
+		"1970-01-01 14:00Z": {"", ""}, "1970-12-31 23:59:59Z": {"", ""}, "1971-01-01 00:00Z": {"1971-01-01", "1971-01-01"},
 	} {
 		w.exec("UPDATE tasks SET at = $1::text::timestamptz", at)
 		task := w.one("1")
