@@ -64,7 +64,8 @@ func missing(w *world, end func(id string)) {
 	const what = "a task whose sandbox is gone"
 	w.becomes(what, t, "status", "^error$")
 	w.becomes(what, t, "error", "(?i)gone|not found|no longer|stopped|over|ended")
-	w.never(what, t, "error", "(?i)heartbeat|inactiv|activity")
+	w.never(what, t, "error", "(?i)heartbeat|silent|inactiv")
+	w.alone(what, t.id, "sandbox-missing")
 	w.becomes(what, t, "concat_ws('|', coalesce(sandbox_id, '-'), coalesce(sandbox_url, '-'))", `^-\|-$`)
 	w.becomes(what, t, "logs::text", `(?i)"type":.*"message":.*(gone|stopped|ended|over).*"timestamp":`)
 	w.becomes(what, t, "(completed_at > updated_at - interval '1 minute')::text", "true")

@@ -186,6 +186,21 @@ func (w *world) unsuspected(what, id string, rules ...string) {
 	})
 }
 
+// alone says that only one rule acts on a task or sandbox: others may find something too.
+func (w *world) alone(what, id, rule string) {
+	w.finally(func(w *world) {
+		w.Helper()
+		for _, r := range w.reports {
+			for _, s := range r.Steps {
+				if (s.Task == id || s.Sandbox == id) && s.Verdict == "do" && s.Rule != rule {
+					w.Errorf("%s acted on %s, want %s: %s", s.Rule, what, rule, w.why(id))
+					return
+				}
+			}
+		}
+	})
+}
+
 // ends says that a sandbox is ended.
 func (w *world) ends(what, sandbox string) {
 	w.finally(func(w *world) {

@@ -61,9 +61,13 @@ func garmAtWork(w *world, unchanged time.Duration) (task, string) {
 	return t, garmPod(w, "garm-"+t.id[:12], unchanged+2*time.Minute)
 }
 
+// garmCompany are two runners of a pool with an agent, whose heartbeats come.
 func garmCompany(w *world) {
 	for _, minutes := range []time.Duration{1, 3} {
 		t, box := garmAtWork(w, minutes*time.Minute)
+		w.always(func() {
+			w.sql("UPDATE instances SET agent_id = 7, heartbeat = now() - interval '4 seconds' WHERE id::text = $1", t.id)
+		})
 		w.healthy("a runner beside it", t, box)
 	}
 }
@@ -78,6 +82,12 @@ func TestGARM(t *testing.T) {
 
 func garmHealthy() stories {
 	return stories{
+		"no pool has an agent: every heartbeat is of the year 1": func(w *world) {
+			for _, minutes := range []time.Duration{1, 30, 300} {
+				t, box := garmAtWork(w, minutes*time.Minute)
+				w.healthy("a runner at work", t, box)
+			}
+		},
 		"idle runners wait for days and their heartbeat is of the year 1": func(w *world) {
 			garmCompany(w)
 			for range 2 {

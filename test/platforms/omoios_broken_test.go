@@ -77,7 +77,8 @@ func (w *world) gone(status, what string) job {
 	w.then(2, func() { w.vanish(j.sandbox) })
 	w.becomes("a task whose sandbox is gone", j.task, "status", "^"+status+"$")
 	w.becomes("a task whose sandbox is gone", j.task, "error_message", "(?i)gone|not found|no longer|deleted|destroyed")
-	w.never("a task whose sandbox is gone and that was "+what, j.task, "error_message", "(?i)heartbeat|inactiv|activity")
+	w.never("a task whose sandbox is gone and that was "+what, j.task, "error_message", "(?i)heartbeat|silent|inactiv")
+	w.alone("a task whose sandbox is gone", j.id, "sandbox-missing")
 	return j
 }
 
