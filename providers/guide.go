@@ -23,11 +23,24 @@ that the adapter cannot, and says so: a rule or a remedy that needs it does not 
 
 `)
 	writeTable(&b)
+	b.WriteString(everyEntry)
 	for _, a := range adapters {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", a.kind, strings.TrimSpace(a.guide))
 	}
 	return b.String()
 }
+
+// everyEntry are the keys of an entry that need more than a line, whatever its kind.
+const everyEntry = `
+## Keys of every entry
+
+` + "`link: {required: true}`" + ` says that each sandbox of ours has the link: the label of ` + "`task_label`" + `, or a row
+that names it. Without it a sandbox that names no task, and that no row names, is only reported: many
+platforms also run gateways, builders and sandboxes of things that are no task.
+
+` + "`at_rest: terminate`" + ` lets what is stopped, paused or suspended be ended like what runs. The default is
+` + "`keep`" + `: at many platforms a sandbox at rest is the normal state, and it holds the user's files.
+`
 
 // A trait is one row of the table.
 type trait struct {

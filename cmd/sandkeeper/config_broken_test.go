@@ -545,6 +545,9 @@ var brokenProviders = map[string]brokenConfig{
 	"a probe too long": {add: "    probe: {every: 5s}\n", want: []string{
 		"c.yaml:10:5: providers[0].probe.timeout: is not shorter than every; use a shorter one",
 	}},
+	"an end at rest that is none": {add: "    at_rest: stop\n", want: []string{
+		`c.yaml:10:14: providers[0].at_rest: unknown value "stop"; known are keep, terminate`,
+	}},
 	"a price below nothing": {add: "    price_per_hour: -1\n", want: []string{
 		`c.yaml:10:21: providers[0].price_per_hour: "-1" is not a number of 0 or more; write it like 0.08`,
 	}},

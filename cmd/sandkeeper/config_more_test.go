@@ -241,3 +241,23 @@ func TestWarnings(t *testing.T) {
 		})
 	}
 }
+
+// What an entry says of its link and of rest is kept on the safe side where it says nothing.
+func TestLinkAndRestOfAnEntry(t *testing.T) {
+	const link = "    link: {task_label: task_id}\n"
+	for _, c := range []struct {
+		with               string
+		required, endsRest bool
+	}{
+		{link, false, false},
+		{"    link: {task_label: task_id, required: false}\n    at_rest: keep\n", false, false},
+		{"    link: {task_label: task_id, required: true}\n", true, false},
+		{link + "    at_rest: terminate\n", false, true},
+	} {
+		got := mustParse(t, strings.Replace(sound, link, c.with, 1)).Policy().Providers["daytona"]
+		if got.LinkRequired != c.required || got.EndsAtRest != c.endsRest {
+			t.Errorf("%q: link required %v, ends at rest %v; want %v, %v", c.with, got.LinkRequired, got.EndsAtRest,
+				c.required, c.endsRest)
+		}
+	}
+}

@@ -40,6 +40,8 @@ type ProviderConfig struct {
 	Templates []string `yaml:"templates"`
 	// How sandboxes are probed, or off.
 	Probe ProbeConfig `yaml:"probe"`
+	// What becomes of a sandbox that is due to be ended while it is stopped, paused or suspended.
+	AtRest string `yaml:"at_rest" enum:"keep,terminate"`
 	// How long a quarantined sandbox is kept.
 	QuarantineFor time.Duration `yaml:"quarantine_for" min:"1m"`
 	// USD for one sandbox, for the cost of leaks.
@@ -69,6 +71,8 @@ type LinkConfig struct {
 	TaskLabel string `yaml:"task_label"`
 	// What tasks.sandbox holds: id, name or label:KEY.
 	Sandbox string `yaml:"sandbox"`
+	// Each sandbox of ours has the link, so that one without it may be ended; else it is only reported.
+	Required bool `yaml:"required"`
 }
 
 // ProbeConfig is how sandboxes are probed: a real exec and a real file listing.
@@ -93,7 +97,7 @@ func (p *ProviderConfig) setDefaults() {
 	p.Probe = ProbeConfig{
 		Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: Rate{50, time.Minute},
 	}
-	p.QuarantineFor = day
+	p.AtRest, p.QuarantineFor = "keep", day
 }
 
 // A providerKind is what the config knows of a kind of provider.
@@ -134,6 +138,7 @@ func (p ProviderConfig) policy() reconcile.ProviderPolicy {
 		Name: p.Name, Kind: p.Kind, URL: strings.TrimRight(p.URL, "/"),
 		Exclusive: p.Owns.Exclusive, Referenced: p.Owns.Referenced,
 		LinkTask: p.Link.TaskLabel != "", LinkSandbox: p.Link.Sandbox != "", SandboxIsID: p.Link.Sandbox == "id",
+		LinkRequired: p.Link.Required, EndsAtRest: p.AtRest == "terminate",
 		Templates: slices.Clone(p.Templates), Probe: p.Probe.policy(),
 		QuarantineFor: p.QuarantineFor, PricePerHour: p.PricePerHour, Key: p.keyID(),
 	}
