@@ -34,6 +34,11 @@ that the adapter cannot, and says so: a rule or a remedy that needs it does not 
 const everyEntry = `
 ## Keys of every entry
 
+` + "`owns: {except: {labels: {…}, name_prefix: …, templates: […]}}`" + ` names what is never ours although
+labels, a name or a row say so, such as gateways, builders and sandboxes of what is no task. Each of the
+three is enough; of several labels all must hold. Templates are named as the page shows them, or by
+their id. What a provider does not say of a sandbox excepts nothing.
+
 ` + "`link: {required: true}`" + ` says that each sandbox of ours has the link: the label of ` + "`task_label`" + `, or a row
 that names it. Without it a sandbox that names no task, and that no row names, is only reported: many
 platforms also run gateways, builders and sandboxes of things that are no task.

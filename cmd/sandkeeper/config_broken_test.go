@@ -495,6 +495,24 @@ var brokenProviders = map[string]brokenConfig{
 			"c.yaml:8:5: providers[0].owns: nothing proves which sandboxes are this installation's, and a " +
 				"sandbox that is not must never be touched; give labels, name_prefix or referenced: true",
 		}},
+	"an exception of nothing": {
+		replace: "    owns: {labels: {project: omoios}}", with: "    owns: {labels: {project: omoios}, except: {templates: []}}",
+		want: []string{
+			"c.yaml:8:39: providers[0].owns.except: excepts nothing; give labels, name_prefix or templates, or remove it",
+		}},
+	"an exception by nothing": {
+		replace: "    owns: {labels: {project: omoios}}",
+		with:    "    owns: {labels: {project: omoios}, except: {labels: {type: \"\"}, templates: [\"\"]}}",
+		want: []string{
+			"c.yaml:8:57: providers[0].owns.except.labels.type: an empty label excepts nothing; " +
+				"give it the value that such sandboxes have",
+			"c.yaml:8:80: providers[0].owns.except.templates[0]: is empty; name the template, or remove it",
+		}},
+	"an exception of everything": {
+		replace: "    owns: {labels: {project: omoios}}",
+		with:    "    owns: {labels: {project: omoios}, except: {labels: {project: omoios}}}", want: []string{
+			"c.yaml:8:39: providers[0].owns.except: excepts everything that owns proves, so that nothing is ours; except less",
+		}},
 	"no link": {replace: "    link: {task_label: task_id}", with: "", want: []string{
 		"c.yaml:5:5: providers[0].link: nothing says which sandbox is of which task; give task_label: " +
 			"the label with the task's id, or sandbox: what tasks.sandbox holds",

@@ -242,6 +242,22 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
+// What an entry excepts reaches its adapter, and tells it apart from an entry for just that.
+func TestExceptOfAnEntry(t *testing.T) {
+	const owns = "    owns: {labels: {project: omoios}}\n"
+	c := mustParse(t, strings.Replace(sound, owns,
+		"    owns: {labels: {project: omoios}, except: {labels: {type: spec}, name_prefix: gw-, templates: [base]}}\n", 1)+
+		"  - {name: specs, kind: daytona, token: \"${TOKEN}\", owns: {labels: {project: omoios, type: spec}}, "+
+		"link: {task_label: spec_id}}\n")
+	want := providers.Except{Labels: map[string]string{"type": "spec"}, NamePrefix: "gw-", Templates: []string{"base"}}
+	if diff := cmp.Diff(want, c.Entries()[0].Owns.Except); diff != "" {
+		t.Errorf("Except (-want +got)\n%s", diff)
+	}
+	if len(c.Warnings) > 0 {
+		t.Errorf("Warnings = %v, want none: no sandbox is at both", c.Warnings)
+	}
+}
+
 // What an entry says of its link and of rest is kept on the safe side where it says nothing.
 func TestLinkAndRestOfAnEntry(t *testing.T) {
 	const link = "    link: {task_label: task_id}\n"

@@ -63,6 +63,19 @@ type OwnsConfig struct {
 	Referenced bool `yaml:"referenced"`
 	// Nobody else creates sandboxes that look like ours.
 	Exclusive bool `yaml:"exclusive"`
+	// What is never ours, whatever else proves it.
+	Except ExceptConfig `yaml:"except"`
+}
+
+// ExceptConfig is what is never ours, such as gateways, builders and sandboxes of what is no task.
+// Each part is enough.
+type ExceptConfig struct {
+	// Labels that the sandbox has; all must hold.
+	Labels map[string]string `yaml:"labels"`
+	// How its name begins.
+	NamePrefix string `yaml:"name_prefix"`
+	// Snapshots, templates or images that it is made from.
+	Templates []string `yaml:"templates"`
 }
 
 // LinkConfig is how a sandbox and a task know each other.
@@ -172,6 +185,10 @@ func (c *Config) names(provider string) bool {
 	return slices.ContainsFunc(c.Providers, func(p ProviderConfig) bool { return p.Name == provider })
 }
 
+func (x ExceptConfig) entry() providers.Except {
+	return providers.Except{Labels: maps.Clone(x.Labels), NamePrefix: x.NamePrefix, Templates: slices.Clone(x.Templates)}
+}
+
 // Entries returns the providers to open, with their credentials.
 func (c *Config) Entries() []providers.Entry {
 	entries := make([]providers.Entry, len(c.Providers))
@@ -180,7 +197,7 @@ func (c *Config) Entries() []providers.Entry {
 			Name: p.Name, Kind: p.Kind, URL: p.URL, Token: p.Token.Reveal(),
 			Owns: providers.Owns{
 				Labels: maps.Clone(p.Owns.Labels), NamePrefix: p.Owns.NamePrefix,
-				Referenced: p.Owns.Referenced, Exclusive: p.Owns.Exclusive,
+				Referenced: p.Owns.Referenced, Exclusive: p.Owns.Exclusive, Except: p.Owns.Except.entry(),
 			},
 			Link: providers.Link{TaskLabel: p.Link.TaskLabel, Sandbox: p.Link.Sandbox},
 			Rate: p.Rate.PerSecond(), Timeout: p.Timeout, Templates: slices.Clone(p.Templates),
