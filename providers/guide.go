@@ -45,6 +45,11 @@ platforms also run gateways, builders and sandboxes of things that are no task.
 
 ` + "`at_rest: terminate`" + ` lets what is stopped, paused or suspended be ended like what runs. The default is
 ` + "`keep`" + `: at many platforms a sandbox at rest is the normal state, and it holds the user's files.
+
+` + "`probe: {worker: …}`" + ` is a command that is run in a sandbox which answered its probe, and tells by its
+exit code whether the task's own worker is there: 0 it is, 1 it is not, anything else (or no answer)
+says nothing. It is run by a shell, so that ` + "`pgrep -f worker.py`" + ` would find itself: write
+` + "`pgrep -f '[w]orker.py'`" + `. Where the provider gives no exit code, nothing is known of the worker.
 `
 
 // A trait is one row of the table.

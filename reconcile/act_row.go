@@ -149,13 +149,15 @@ func (r *run) probesAgain(ctx context.Context, a Action, o *second) (out Action,
 }
 
 // finalProbe probes a sandbox right before its verdict is carried out. One that answers
-// refutes it; one that cannot be probed proves nothing, and the action waits.
+// refutes it, unless the verdict is on the worker, and that is dead; one that cannot be probed
+// proves nothing, and the action waits.
 func (r *run) finalProbe(ctx context.Context, a Action, sb Sandbox) (out Action, stop bool) {
 	result := r.probeOne(ctx, sb)
 	if err := r.k.Ledger.SaveProbes(ctx, r.lease, []ProbeResult{result}); err != nil {
 		return r.later(a, err.Error()), true
 	}
 	switch {
+	case result.Worker == WorkerDead && a.Rule != "idle-broken": // which is of the sandbox
 	//guard:probe-answered live an answer to the final probe would not refute the verdict
 	case result.Outcome == Answered:
 		return r.withdraw(a, "the final probe was answered"), true

@@ -557,6 +557,13 @@ var brokenProviders = map[string]brokenConfig{
 	"a probe of nothing": {add: "    probe: {exec: \"\", path: \"\"}\n", want: []string{
 		"c.yaml:10:5: providers[0].probe: probes nothing; give exec or path, or write probe: off",
 	}},
+	"a worker that nothing can ask for": {
+		replace: "    kind: daytona",
+		with:    "    kind: cloudflare\n    account: a\n    application: x\n    probe: {worker: \"pgrep -f '[w]orker.py'\"}",
+		want: []string{
+			"c.yaml:9:13: providers[0].probe.worker: nothing can run a command: worker_url is not given; " +
+				"give it, or remove worker",
+		}},
 	"a probe too rare": {add: "    probe: {budget: 59/h}\n", want: []string{
 		"c.yaml:10:13: providers[0].probe.budget: is less than one in a minute; use at least 1/m",
 	}},

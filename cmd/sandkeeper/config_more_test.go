@@ -258,6 +258,22 @@ func TestExceptOfAnEntry(t *testing.T) {
 	}
 }
 
+// The command for the worker reaches the keeper; one that would find itself is warned of.
+func TestWorkerOfAnEntry(t *testing.T) {
+	for command, warned := range map[string]bool{
+		"pgrep -f '[w]orker.py'": false, "pgrep -f worker.py": true, "pgrep -u me -fl worker.py": true,
+		"pgrep --full worker.py": true, "pgrep worker": false, "test -d /proc/7": false, "kill -0 7 -f": false,
+	} {
+		c := mustParse(t, sound+"    probe: {worker: \""+command+"\"}\n")
+		if got := c.Policy().Providers["daytona"].Probe; got.Worker != command || got.Exec != "true" {
+			t.Errorf("%s: probes by %+v, want the command besides exec", command, got)
+		}
+		if len(c.Warnings) > 0 != warned {
+			t.Errorf("%s: Warnings = %v, want some: %t", command, c.Warnings, warned)
+		}
+	}
+}
+
 // What an entry says of its link and of rest is kept on the safe side where it says nothing.
 func TestLinkAndRestOfAnEntry(t *testing.T) {
 	const link = "    link: {task_label: task_id}\n"

@@ -251,4 +251,32 @@ func (k providerCheck) checkProbe() {
 	if p.Timeout >= p.Every {
 		k.failAtKey("probe.timeout", "is not shorter than every", "use a shorter one")
 	}
+	k.checkProbeWorker()
+}
+
+// findsItself are ways to look for a process by its whole command line. The shell that runs the
+// command has the pattern in its own.
+var findsItself = regexp.MustCompile(`\bpgrep\b.*\s(-\w*f|--full\b)`)
+
+func (k providerCheck) checkProbeWorker() {
+	p := k.Probe
+	switch why := k.runsNothing(); {
+	case p.Worker == "":
+	case why != "":
+		k.failAtKey("probe.worker", "nothing can run a command: "+why, "give it, or remove worker")
+	case findsItself.MatchString(p.Worker) && !strings.Contains(p.Worker, "["):
+		k.warn(k.key+".probe.worker", "pgrep -f finds the shell that runs it, so that no worker would ever be dead",
+			"put one letter into brackets, as in pgrep -f '[w]orker.py'")
+	}
+}
+
+// runsNothing is why no command can be run in a sandbox, as the entry is configured.
+func (k providerCheck) runsNothing() string {
+	switch {
+	case k.Kind == "generic" && k.given(k.key+".api") && !k.given(k.key+".api.exec"):
+		return "api.exec is not described"
+	case k.Kind == "cloudflare" && k.Extra["worker_url"] == "":
+		return "worker_url is not given"
+	}
+	return ""
 }

@@ -96,6 +96,9 @@ type ProbeConfig struct {
 	Exec string `yaml:"exec"`
 	// A path that always exists; "" for no file probe.
 	Path string `yaml:"path"`
+	// Command that tells of a sandbox which answers whether the task's worker is in it: exit 0 it is,
+	// 1 it is not, anything else says nothing.
+	Worker string `yaml:"worker"`
 	// Each sandbox is probed this often, suspects apart.
 	Every time.Duration `yaml:"every" min:"1s"`
 	// Time for one probe.
@@ -176,7 +179,7 @@ func (p ProbeConfig) policy() reconcile.ProbePolicy {
 		return reconcile.ProbePolicy{Off: true}
 	}
 	return reconcile.ProbePolicy{
-		Exec: p.Exec, Path: p.Path, Every: p.Every, Timeout: p.Timeout, Budget: p.Budget.PerMinute(),
+		Exec: p.Exec, Path: p.Path, Worker: p.Worker, Every: p.Every, Timeout: p.Timeout, Budget: p.Budget.PerMinute(),
 	}
 }
 

@@ -163,6 +163,7 @@ func (s Suite) promises(p reconcile.Provider) []promise {
 		{"templates are read", templates, (*lab).templates},
 		{"templates are activated, or that is denied", templates, (*lab).activates},
 		{"probes of sandboxes", probes, (*lab).probes},
+		{"a command tells by its exit code whether the worker is there", s.Can.Exec, (*lab).probesWorker},
 		{"a hung sandbox is hung", probes, (*lab).probesHung},
 		{"probes through a broken infrastructure", probes, (*lab).probesInfrastructure},
 		{"a probe leaves no trace", true, (*lab).probeLeavesNoTrace},

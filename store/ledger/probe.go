@@ -29,7 +29,7 @@ func fold(seen reconcile.ProbeSeen, r reconcile.ProbeResult) reconcile.ProbeSeen
 		seen.LastAnswered = r.At
 	}
 	seen.Vitals = measured(seen.Vitals, r)
-	r.Vitals = nil // kept once, with the other measurements
+	r.Vitals, r.Exit = nil, nil // what was measured is kept once; of a code, what it says of the worker
 	if r.At.Before(seen.Last.At) {
 		return seen
 	}
