@@ -160,7 +160,7 @@ func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, 
 		if found[i], err = p.Get(ctx, found[i].ID); err != nil {
 			return nil, err // also of one that went meanwhile: the next look finds out
 		}
-		found[i].Owned = found[i].Owned || named
+		found[i].Owned = found[i].Owned || named && !found[i].Excepted
 	}
 	return found, nil
 }
