@@ -32,8 +32,8 @@ func TestAnswers(t *testing.T) {
 		rule           string
 		says, why      string
 	}{
-		"healthy: finished-unrecorded":  {healthy, "task:t1", "finished-unrecorded", SaysHealthy, "has not said that it finished"},
-		"healthy: assigned-stale":       {healthy, "task:t1", "assigned-stale", SaysHealthy, "only assigned tasks are judged by this rule; this task is running"},
+		"healthy: finished-unrecorded": {healthy, "task:t1", "finished-unrecorded", SaysHealthy, "has not said that it finished"},
+		"healthy: assigned-stale":      {healthy, "task:t1", "assigned-stale", SaysHealthy, "only assigned tasks are judged by this rule; this task is running"},
 		"healthy: assigned, and started": {others + "task t1 assigned assigned=2m ev.started=1m; box daytona/s1 running task=t1", "task:t1",
 			"assigned-stale", SaysHealthy, "its worker has started"},
 		"healthy: sandbox-missing":      {healthy, "task:t1", "sandbox-missing", SaysHealthy, "sandbox s1 is running"},
