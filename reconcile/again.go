@@ -66,6 +66,11 @@ func (o *second) judge(a *Action) {
 			o.kept = "not due any more"
 			continue
 		}
+		//guard:again-unproven live an action whose proof was refuted would be tried for ever
+		if f.unproven() {
+			o.kept = strings.Join(f.HeldBy, "; ")
+			continue
+		}
 		//guard:again-report P9 a rule that only reports by now would act
 		if d.Remedies[i] == Report {
 			o.kept = "the rule only reports it now"

@@ -38,8 +38,9 @@ func finishedUnrecorded(v *view, s *Subject) answer {
 // finishedAndGone reports whether nothing is left of who finished: its worker is silent and its
 // sandbox is gone. Nobody will record the end any more, and the veto would keep the row for ever.
 func (v *view) finishedAndGone(s *Subject) bool {
-	if _, alive := v.alive(s.Task); alive || !s.hasBox((*Box).Lost) {
+	over := func(b *Box) bool { return b.Gone || b.Here && b.State == SandboxEnded }
+	if _, alive := v.alive(s.Task); alive || !s.hasBox(over) {
 		return false
 	}
-	return !s.hasBox(func(b *Box) bool { return !b.Lost() })
+	return !s.hasBox(func(b *Box) bool { return !over(b) })
 }

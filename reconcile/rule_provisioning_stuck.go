@@ -58,6 +58,11 @@ func (v *view) explainedElsewhere(s *Subject, b *Box) []string {
 		if !v.p.Providers[b.Provider].Exclusive {
 			return []string{"not-exclusive: its task is not known here, and the account may be shared"}
 		}
+	case FateUnnamed:
+		//guard:explained-linkless harm what has our labels and needs no task would be ended when something is wrong with it
+		if !v.p.Providers[b.Provider].LinkRequired {
+			return []string{"not-exclusive: it has no link to any task (link: {required: true} where each must have one)"}
+		}
 	case FateUnparsable:
 		//guard:explained-unparsable P1 a sandbox that names what is no id here would be ended
 		return []string{"unparsable: what it names is no id of the task table"}

@@ -15,7 +15,10 @@ func sandboxMissing(v *view, s *Subject) answer {
 	if t == nil || s.Fate != FateLive || t.State == TaskPending || !t.State.Live() {
 		return v.apart(s, "assigned and running tasks are")
 	}
-	had := s.hasBox(func(b *Box) bool { return b.Here && !b.Known || b.Known && !v.past(s, b) && v.atItsTime(s, b) })
+	started := v.started(s)
+	had := s.hasBox(func(b *Box) bool {
+		return b.Here && !b.Known || b.Known && !v.past(s, b) && (started || v.atItsTime(s, b))
+	})
 	//guard:missing-never-had harm a task that needs no sandbox of its own would be failed for having none
 	if !had && !v.namesOne(s) {
 		return fine("nobody has seen a sandbox of it, and its row names none that was: it may need none")

@@ -2,6 +2,8 @@ package reconcile
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -48,9 +50,17 @@ func (v *view) unprovenSilence(s *Subject, quiet string, found func() answer) an
 		return answer{probe: true, look: v.unseen(s), kept: quiet + ": its sandbox is probed first"}
 	}
 	out := found()
-	out.holds = append(out.holds, "unproven: "+firstOf(v.silenceWords(s), "no probe of its sandbox can be made")+
-		"; only silence speaks against its worker")
+	out.holds = append(out.holds, heldUnproven+firstOf(v.silenceWords(s), "no probe of its sandbox can be made")+
+		", and only silence speaks against its worker")
 	return out
+}
+
+// heldUnproven begins what holds a finding that rests on silence alone.
+const heldUnproven = "unproven: "
+
+// unproven reports whether nothing but silence speaks for the finding.
+func (f *Finding) unproven() bool {
+	return slices.ContainsFunc(f.HeldBy, func(why string) bool { return strings.HasPrefix(why, heldUnproven) })
 }
 
 // restsElsewhere says why a worker is silent that need not speak: its sandbox is paused or comes up.

@@ -270,8 +270,9 @@ func (v *view) fate(b Box, task string) (Fate, *Task) {
 	//guard:fate-unread P3 a task that was not read would be taken for one that is not there
 	case !v.s.Absent[task]:
 		return FateUnread, nil
-	//guard:fate-vanished live what a deleted task leaves would be taken for somebody else's
-	case known: // that the ledger saw the sandbox name it before proves nothing: it may be another environment's
+	//guard:fate-vanished live `-known` what a deleted task leaves would be taken for somebody else's
+	//guard:fate-purged live `-b.Seen.Task == task` what only a row, which was purged, can have named would be nobody's
+	case known, b.Seen.Task == task && !v.p.Providers[b.Provider].LinkTask:
 		return FateVanished, nil
 	default:
 		return FateUnknown, nil
