@@ -85,6 +85,10 @@ func (o *second) judge(a *Action) {
 // known it searches by link.
 func (r *run) taskAgain(ctx context.Context, o *second, id string, a *Action) error {
 	s := o.view.s
+	if r.policy.Tasks.None {
+		o.kept = "the config knows no tasks any more"
+		return nil
+	}
 	if err := r.k.readByID(ctx, s, []string{id}); err != nil {
 		return err
 	}

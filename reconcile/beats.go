@@ -5,6 +5,10 @@ import "time"
 // beatsMissed is how many heartbeats in a row a worker may miss before it counts as silent.
 const beatsMissed = 3
 
+// beatMost is the longest interval that is believed: who speaks seldom must not hide for how long the
+// others are silent.
+const beatMost = 10 * time.Minute
+
 // beatWanes is the part that a measured interval loses with each pass that shows only shorter ones.
 const beatWanes = 50
 
@@ -39,7 +43,8 @@ func (v *view) measuredBeat() time.Duration {
 		after := seen.TaskSeen
 		v.rememberBeat(&after, t)
 		if gap := min(after.BeatGap, seen.BeatGap); after.BeatAt.After(seen.BeatAt) && gap > between+between/5 {
-			longest = max(longest, gap)
+			//guard:beat-bounded live `min(gap, beatMost) => gap` one worker that speaks twice a day would hide that others died
+			longest = max(longest, min(gap, beatMost))
 		}
 	}
 	return longest

@@ -1,5 +1,18 @@
 package reconcile
 
+import "slices"
+
+// markable is the snapshot with tasks of its own where some have a mark: judging adds what the mark
+// says to them, and the snapshot stays as it was observed.
+func (s *Snapshot) markable() *Snapshot {
+	if !slices.ContainsFunc(s.Tasks, func(t Task) bool { return t.Mark != "" }) {
+		return s
+	}
+	own := *s
+	own.Tasks = slices.Clone(s.Tasks)
+	return &own
+}
+
 // rememberMark keeps when the mark of activity changed last, by the ledger's clock.
 func (v *view) rememberMark(seen *TaskSeen, t *Task, known bool) {
 	now := sum(t.Mark)

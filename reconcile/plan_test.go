@@ -103,8 +103,8 @@ func TestRemedies(t *testing.T) {
 			lateTask + "knew box daytona/s2 running task=t1; action a9 operator sandbox:daytona/s2 terminate box=daytona/s2 claimed=1m",
 			do("fail t1", "terminate daytona/s1")},
 		"a remedy for one sandbox alone owes nothing": {
-			"task t1 running started=1h ev.heartbeat=9s; box daytona/s1 failed task=t1 updated=2m; knew box daytona/s2 running task=t1",
-			do("terminate daytona/s1")},
+			"provider daytona id=yes; task t1 running started=1h ev.heartbeat=9s sandbox=s1; " +
+				"box daytona/s{1..2} running task=t1; knew box daytona/s{1..3} running task=t1", do("terminate daytona/s2")},
 		"a sandbox alone": {oneOrphan, do("terminate daytona/s1")},
 		"only the one that lingers": {
 			"row t1 stopped updated=1h; box daytona/s{1..2} running task=t1", do("terminate daytona/s1")},

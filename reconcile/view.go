@@ -42,6 +42,7 @@ type view struct {
 }
 
 func newView(s *Snapshot, p *Policy) *view {
+	s = s.markable()
 	v := &view{
 		s: s, p: p, now: s.Memory.Now,
 		live:    make(map[string]*Task, len(s.Tasks)),
