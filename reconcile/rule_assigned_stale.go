@@ -186,7 +186,7 @@ func (v *view) beingSetUp(s *Subject) (*Box, time.Duration) {
 	}
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		if !b.Here || b.State != SandboxRunning || b.LastActivityAt.IsZero() || v.replaced(s, b) {
+		if !b.Here || b.State != SandboxRunning || b.LastActivityAt.IsZero() {
 			continue
 		}
 		if ago := b.AsOf.Sub(b.LastActivityAt); ago <= v.limit {

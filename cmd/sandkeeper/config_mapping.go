@@ -69,6 +69,7 @@ func (c *Config) tasksPolicy() reconcile.TasksPolicy {
 		ErrorMapped: mapped("error"),
 		FailStatus:  m.Fail.Status,
 
+		TellsUse:      mapped("keep_alive_until"),
 		DeadlineFails: mapped("fails_at"),
 	}
 	for _, e := range m.ExplainedBy {
