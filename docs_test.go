@@ -61,7 +61,7 @@ func TestDependenciesHaveReasons(t *testing.T) {
 
 var (
 	link   = regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
-	target = regexp.MustCompile("`make ([a-z]+)")
+	target = regexp.MustCompile("`make ([a-z-]+)")
 )
 
 // TestWaysExist: what the texts point at is there, files as well as make targets.

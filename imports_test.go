@@ -64,6 +64,7 @@ var places = []place{
 	{pattern: "deploy"},
 	{pattern: "test/raced", never: effects},
 	{pattern: "test/vendors"}, // tests alone, of the program and of the simulators
+	{pattern: "test/platforms"}, // tests alone, of the program on real platforms' tables
 }
 
 // databases are the ways to a database that only store and cmd know.

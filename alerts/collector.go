@@ -19,7 +19,7 @@ type Ledger interface {
 
 // Options say what the collector cannot know from the ledger.
 type Options struct {
-	Policy   func() reconcile.Policy        // the one in force; nil: the defaults of schedule and capacity
+	Policy   func() reconcile.Policy        // the one in force; nil: the default schedule, and no limits
 	Config   func() (ok bool, at time.Time) // whether the last reload was accepted, and when; nil: there are none
 	Version  string                         // of this program
 	Deadline time.Duration                  // of one reading; 0 means 5 seconds
@@ -31,10 +31,7 @@ func (o *Options) policy() reconcile.Policy {
 	if o.Policy != nil {
 		return o.Policy()
 	}
-	return reconcile.Policy{
-		Quick: 15 * time.Second, Full: 2 * time.Minute,
-		Rules: map[string]reconcile.RulePolicy{"capacity": {Mode: reconcile.Observe, Critical: 20, Escalate: 50}},
-	}
+	return reconcile.Policy{Quick: 15 * time.Second, Full: 2 * time.Minute}
 }
 
 // A collector reads the ledger once for each scrape.

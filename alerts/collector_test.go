@@ -253,7 +253,7 @@ func TestWithoutConfig(t *testing.T) {
 	_, found := scrape(t, Handler(&desk{says: full()}, Options{}))
 	for series, want := range map[string]float64{
 		`pass_interval_seconds{kind="quick"}`: 15, `pass_interval_seconds{kind="full"}`: 120,
-		`sandboxes_limit{level="critical"}`: 20, `sandboxes_limit{level="escalate"}`: 50, `ledger_up`: 1,
+		`ledger_up`: 1,
 	} {
 		if got, ok := found[series]; !ok || got != want {
 			t.Errorf("%s = %v (there: %v), want %v", series, got, ok, want)
@@ -264,14 +264,32 @@ func TestWithoutConfig(t *testing.T) {
 	}
 }
 
-// TestRuleOff: without a rule there is no number of sandboxes that is too large.
-func TestRuleOff(t *testing.T) {
-	o := options()
-	p := o.Policy()
-	p.Rules["capacity"] = reconcile.RulePolicy{Mode: reconcile.Off, Critical: 20, Escalate: 50}
-	o.Policy = func() reconcile.Policy { return p }
-	if _, found := scrape(t, Handler(&desk{says: full()}, o)); slices.Contains(names(found), "sandboxes_limit") {
-		t.Error("sandboxes_limit is there although the rule is off")
+// TestNoLimit: without a rule, or without its numbers, no number of sandboxes is too large. A
+// limit of 0 would have the alerts fire at the first sandbox.
+func TestNoLimit(t *testing.T) {
+	for name, c := range map[string]struct {
+		rule reconcile.RulePolicy
+		want []string
+	}{
+		"the rule is off":    {reconcile.RulePolicy{Mode: reconcile.Off, Critical: 20, Escalate: 50}, nil},
+		"nothing is set":     {reconcile.RulePolicy{Mode: reconcile.Observe, Quota: 80}, nil},
+		"only critical":      {reconcile.RulePolicy{Mode: reconcile.Observe, Critical: 20}, []string{"critical"}},
+		"only escalate":      {reconcile.RulePolicy{Mode: reconcile.Enforce, Escalate: 50}, []string{"escalate"}},
+		"there is no config": {},
+	} {
+		o := options()
+		p := o.Policy()
+		p.Rules["capacity"] = c.rule
+		o.Policy = func() reconcile.Policy { return p }
+		if name == "there is no config" {
+			o.Policy = nil
+		}
+		_, found := scrape(t, Handler(&desk{says: full()}, o))
+		for _, level := range []string{"critical", "escalate"} {
+			if _, there := found[`sandboxes_limit{level="`+level+`"}`]; there != slices.Contains(c.want, level) {
+				t.Errorf("%s: the limit %s is there: %t", name, level, there)
+			}
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ var families = []family{
 	{name: "pass_interval_seconds", kind: gauge, labels: []string{"kind"}, local: true, read: intervals,
 		help: "Longest gap between two passes on the configured schedule."},
 	{name: "sandboxes_limit", kind: gauge, labels: []string{"level"}, local: true, read: limits,
-		help: "Active sandboxes above which the rule capacity is critical, and above which it escalates."},
+		help: "Active sandboxes above which the rule capacity is critical, or escalates. Absent where none is configured."},
 
 	{name: "last_complete_pass_timestamp_seconds", kind: gauge, labels: []string{"kind"}, read: passEnd,
 		help: "End of the newest complete pass by the ledger's clock. Absent when there never was one."},

@@ -35,12 +35,16 @@ func intervals(r *reading, put put) {
 	put(r.policy.Full.Seconds(), string(reconcile.Full))
 }
 
-// limits are absent when the rule is off: then no number of sandboxes is too large.
+// limits are absent when the rule is off or has no number: then no number of sandboxes is too
+// large, and a limit of 0 would have the alerts fire at the first one.
 func limits(r *reading, put put) {
 	p := r.policy.Rules["capacity"]
 	if p.Mode == reconcile.Off || p.Mode == "" {
 		return
 	}
-	put(float64(p.Critical), "critical")
-	put(float64(p.Escalate), "escalate")
+	for level, limit := range map[string]int{"critical": p.Critical, "escalate": p.Escalate} {
+		if limit > 0 {
+			put(float64(limit), level)
+		}
+	}
 }

@@ -108,6 +108,12 @@ GRANT USAGE ON SCHEMA public TO sandkeeper_keeper, sandkeeper_reader;
 -- no other way. Keep keys and the like in tables of their own, which these roles never see.
 GRANT SELECT ON public.tasks, public.sandbox_events TO sandkeeper_keeper, sandkeeper_reader;
 
+-- Which pending tasks their project lets run by itself, and which specs have a sandbox. Only
+-- the columns that are read: tickets and projects hold what sandkeeper need not see.
+GRANT SELECT (id, project_id) ON public.tickets TO sandkeeper_keeper, sandkeeper_reader;
+GRANT SELECT (id, autonomous_execution_enabled) ON public.projects TO sandkeeper_keeper, sandkeeper_reader;
+GRANT SELECT (id, status) ON public.specs TO sandkeeper_keeper, sandkeeper_reader;
+
 GRANT UPDATE (
     status,          -- fail, requeue
     error_message,   -- fail, requeue
@@ -118,4 +124,11 @@ GRANT UPDATE (
 ) ON public.tasks TO sandkeeper_keeper;
 
 -- Only with `events.write: true`:
--- GRANT INSERT (sandbox_id, event_type, event_data, created_at) ON public.sandbox_events TO sandkeeper_keeper;
+-- GRANT INSERT (id, sandbox_id, event_type, event_data, created_at, source) ON public.sandbox_events TO sandkeeper_keeper;
+
+-- The coding-agent template instead: its fail writes more columns, and its activity is read
+-- from the messages:
+-- GRANT SELECT ON public.tasks TO sandkeeper_keeper, sandkeeper_reader;
+-- GRANT SELECT (task_id, content) ON public.task_messages TO sandkeeper_keeper, sandkeeper_reader;
+-- GRANT UPDATE (status, error, completed_at, updated_at, sandbox_id, sandbox_url, agent_session_id, logs)
+--     ON public.tasks TO sandkeeper_keeper;

@@ -34,7 +34,7 @@ func newPlatform(t *testing.T) *platform {
 	t.Helper()
 	p := &platform{T: t, dsn: pgtest.Database(t), cloud: simulated.New(simulated.Options{})}
 	p.admin = p.connect("")
-	p.must(pgtest.OmoiOS)
+	p.must(pgtest.OmoiOS + pgtest.OmoiOSProgram)
 	p.must("REVOKE CREATE ON SCHEMA public FROM PUBLIC") // as PostgreSQL 15 has it by itself
 	server := httptest.NewServer(daytonatest.New(p.cloud, daytonatest.Options{TaskLabel: "task_id"}))
 	t.Cleanup(server.Close)
@@ -200,8 +200,8 @@ func TestGrants(t *testing.T) {
 			t.Parallel()
 			p := newPlatform(t)
 			prepare(p)
-			p.must(`INSERT INTO tasks (id, status) VALUES ('00000000-0000-0000-0000-000000000001', 'running');
-				INSERT INTO sandbox_events (sandbox_id, event_type) VALUES ('s', 'agent.started')`)
+			p.must(`INSERT INTO program.tasks (status) VALUES ('running');
+				INSERT INTO program.sandbox_events (sandbox_id, event_type) VALUES ('s', 'agent.started')`)
 			p.ownsAll()
 			p.triesTables()
 			p.triesStatements()

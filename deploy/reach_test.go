@@ -79,7 +79,7 @@ func TestRolesReachNothingElse(t *testing.T) {
 		WHERE c.relnamespace = 'sandkeeper'::regnamespace AND c.relkind IN ('r', 'p')`)
 	sequences := p.list(`SELECT c.oid::regclass::text FROM pg_class AS c
 		WHERE c.relnamespace = 'sandkeeper'::regnamespace AND c.relkind = 'S'`)
-	reader := []string{"SELECT sandbox_events", "SELECT tasks", "USAGE schema public", "USAGE schema sandkeeper"}
+	reader := []string{"SELECT projects", "SELECT sandbox_events", "SELECT specs", "SELECT tasks", "SELECT tickets", "USAGE schema public", "USAGE schema sandkeeper"}
 	keeper := append(slices.Clone(reader), "UPDATE tasks")
 	for _, column := range written {
 		keeper = append(keeper, "UPDATE column "+column)

@@ -24,7 +24,7 @@ func TestProgramWithItsRoles(t *testing.T) {
 	p := newPlatform(t)
 	p.grant()
 	p.logins()
-	p.must(`INSERT INTO tasks (status, created_at, updated_at)
+	p.must(`INSERT INTO program.tasks (status, created_at, updated_at)
 		VALUES ('assigned', now() - interval '2 hours', now() - interval '1 hour'),
 		       ('completed', now() - interval '2 hours', now() - interval '1 hour')`)
 	leaked := p.cloud.Put(simulated.Sandbox{CreatedAt: time.Now().Add(-time.Hour), Labels: map[string]string{"project": "omoios"}})
@@ -84,7 +84,7 @@ func TestDaemonWithItsRoles(t *testing.T) {
 	p.grant()
 	p.logins()
 	p.works("owner", "migrate")
-	p.must(`INSERT INTO tasks (status, created_at, updated_at)
+	p.must(`INSERT INTO program.tasks (status, created_at, updated_at)
 		VALUES ('assigned', now() - interval '2 hours', now() - interval '1 hour')`)
 	daemon, page := p.start("keeper", "run"), p.start("reader", "serve")
 	p.reaches("run fails the stale task", func() bool { return slices.Equal(p.status(), []string{"failed"}) })

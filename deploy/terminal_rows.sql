@@ -43,8 +43,10 @@ WHEN (
     pg_has_role(current_user, to_regrole('sandkeeper_keeper'), 'USAGE')
     AND current_setting('is_superuser') = 'off'
     AND (
-        (NEW.status IN ('pending', 'assigned', 'claiming', 'running', 'failed')) IS NOT TRUE
-        OR (OLD.status IN ('pending', 'assigned', 'claiming', 'running')) IS NOT TRUE
+        (NEW.status IN ('pending', 'assigned', 'claiming', 'running', 'pending_validation', 'validating',
+            'needs_revision', 'needs_work', 'under_review', 'validation_in_progress', 'failed')) IS NOT TRUE
+        OR (OLD.status IN ('pending', 'assigned', 'claiming', 'running', 'pending_validation', 'validating',
+            'needs_revision', 'needs_work', 'under_review', 'validation_in_progress')) IS NOT TRUE
         AND NOT (
             OLD.status = 'failed' AND coalesce(OLD.error_message, '') LIKE '%[sandkeeper %' -- our own
             AND NEW.status <> 'failed'

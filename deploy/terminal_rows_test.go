@@ -15,7 +15,7 @@ func (p *platform) guard() {
 }
 
 // over are rows that the keeper's role wants to change, by their status and error.
-const over = `INSERT INTO tasks (status, error_message, sandbox_id) VALUES
+const over = `INSERT INTO program.tasks (status, error_message, sandbox_id) VALUES
 	('running', NULL, 'running'), ('claiming', 'x', 'claiming'), ('completed', NULL, 'completed'),
 	('completed', 'again [sandkeeper k1]', 'requeued'), ('cancelled', NULL, 'cancelled'), ('archived', NULL, 'unknown'),
 	('failed', 'by the platform', 'failed'), ('failed', NULL, 'silent'), ('failed', 'gone [sandkeeper k2]', 'ours')`
@@ -119,7 +119,7 @@ func TestProgramUnderTheTrigger(t *testing.T) {
 	p.checkSays("kept by the conditions of our own statement alone")
 	p.guard()
 	p.checkSays("the database refuses to change them")
-	p.must(`INSERT INTO tasks (status, created_at, updated_at)
+	p.must(`INSERT INTO program.tasks (status, created_at, updated_at)
 		VALUES ('assigned', now() - interval '2 hours', now() - interval '1 hour')`)
 	p.works("keeper", "once", "--wait", "2s")
 	p.statuses("failed")

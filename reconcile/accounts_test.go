@@ -39,6 +39,7 @@ func TestAnotherProviderRefusesTheID(t *testing.T) {
 		"a silent worker": {func(s *stage) {
 			s.put(row{}, "x")
 			s.table.change("x", func(r *row) { r.Events.Heartbeat = ago(time.Hour) })
+			s.cloud.Change("sb-x", func(b *simulated.Sandbox) { b.Exec = simulated.Dead })
 		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -49,6 +50,9 @@ func TestAnotherProviderRefusesTheID(t *testing.T) {
 				test.prepare(s)
 				k := s.keeper("once", &life{})
 				k.Providers["other"] = narrow{refuses: errors.New("400 Bad Request: the id is no number")}
+				if _, err := k.Once(t.Context(), reconcile.Full, time.Second); err != nil {
+					t.Error(err) // it probes who is silent
+				}
 				if err := s.work(k); err != nil {
 					t.Error(err)
 				}

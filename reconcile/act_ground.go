@@ -24,6 +24,10 @@ func (r *run) groundLater(ctx context.Context, a Action) (Sandbox, Action, bool)
 	if out, settled := r.woken(a, &sb); settled {
 		return Sandbox{}, out, true
 	}
+	//guard:later-at-rest harm a sandbox that came to rest after its task was failed would be deleted with its files
+	if r.policy.isLeft(&sb) && !a.inQuarantine() {
+		return Sandbox{}, r.withdraw(a, "it does not run any more, and what does not run is left (at_rest: keep)"), true
+	}
 	why, err := r.linkedAgain(ctx, &a, sb)
 	//guard:later-rows-read P4 a sandbox would be ended although its rows could not be read
 	if err != nil {

@@ -131,7 +131,7 @@ func (r *run) probesAgain(ctx context.Context, a Action, o *second) (out Action,
 	if a.Rule == "executions-stuck" {
 		return r.queueAgain(ctx, a, o)
 	}
-	if a.Rule != "idle-broken" && (a.Rule != "heartbeat-lost" || r.view.running >= 3) {
+	if a.Rule != "idle-broken" && !silences[a.Rule] {
 		return a, false
 	}
 	for i := range o.subject.Boxes {
@@ -157,7 +157,9 @@ func (r *run) finalProbe(ctx context.Context, a Action, sb Sandbox) (out Action,
 		return r.later(a, err.Error()), true
 	}
 	switch {
-	case result.Worker == WorkerDead && a.Rule != "idle-broken": // which is of the sandbox
+	//guard:probe-worker-dead live who is dead in a sandbox that answers would be saved by the sandbox
+	case result.Outcome == Answered && result.Worker == WorkerDead && silences[a.Rule] && r.view.workersSeen(sb.Provider):
+		return a, false
 	//guard:probe-answered live an answer to the final probe would not refute the verdict
 	case result.Outcome == Answered:
 		return r.withdraw(a, "the final probe was answered"), true

@@ -21,6 +21,7 @@ func (r *run) again(ctx context.Context, a *Action) (*second, error) {
 	s.Kind, s.Sandboxes = Full, nil
 	s.Rows, s.Absent, s.Unparsable = map[string]Task{}, map[string]bool{}, map[string]bool{}
 	s.ByKey, s.Looks, s.Finds = map[Ref]Task{}, map[Ref]Look{}, map[string]FindLook{}
+	s.Explained = map[Ref]string{}
 	v.s = &s
 	//guard:again-own-ending live an action would hide its own ground and be withdrawn for ever
 	if own := (Ref{a.Provider, a.Sandbox}); v.ending[own] {
@@ -65,6 +66,11 @@ func (o *second) judge(a *Action) {
 			o.kept = "not due any more"
 			continue
 		}
+		//guard:again-unproven live an action whose proof was refuted would be tried for ever
+		if f.unproven() {
+			o.kept = strings.Join(f.HeldBy, "; ")
+			continue
+		}
 		//guard:again-report P9 a rule that only reports by now would act
 		if d.Remedies[i] == Report {
 			o.kept = "the rule only reports it now"
@@ -79,6 +85,10 @@ func (o *second) judge(a *Action) {
 // known it searches by link.
 func (r *run) taskAgain(ctx context.Context, o *second, id string, a *Action) error {
 	s := o.view.s
+	if r.policy.Tasks.None {
+		o.kept = "the config knows no tasks any more"
+		return nil
+	}
 	if err := r.k.readByID(ctx, s, []string{id}); err != nil {
 		return err
 	}
@@ -248,6 +258,9 @@ func (r *run) sandboxAgain(ctx context.Context, o *second, ref Ref) error {
 
 func (r *run) rowsAgain(ctx context.Context, s *Snapshot, b *Box) error {
 	if err := r.k.readByKey(ctx, s, b.keys()); err != nil {
+		return err
+	}
+	if err := r.k.readFurther(ctx, s, []Sandbox{b.Sandbox}); err != nil {
 		return err
 	}
 	if id := r.view.taskOf(b, nil); id != "" {

@@ -9,6 +9,8 @@ import (
 func TestBegan(t *testing.T) {
 	const others = "task w{1..4} running started=1h ev.heartbeat=1s ev.activity=1s; box daytona/w{1..4} running task=w{1..4}; "
 	const box = "box daytona/s1 running task=t1; "
+	const fails = "probe daytona/s1 failed=10s; probe daytona/w1 answered=10s; "
+	const dead = "probe daytona/s1 answered=1s worker=dead; probe daytona/w1 answered=1s worker=alive; "
 	for name, c := range map[string]struct {
 		rule, world string
 		ago         time.Duration
@@ -19,16 +21,16 @@ func TestBegan(t *testing.T) {
 		"a deadline":                             {"deadline-exceeded", box + "task t1 running started=1h deadline=3m", 3 * time.Minute},
 		"a timeout, timed by the ledger":         {"deadline-exceeded", box + "task t1 running timeout=10m; knew task t1 running since=12m", 2 * time.Minute},
 		"a deadline, timed by the ledger":        {"deadline-exceeded", box + "task t1 running deadline=3m; knew task t1 running since=12m", 3 * time.Minute},
-		"the last life sign":                     {"heartbeat-lost", others + box + "task t1 running started=1h ev.heartbeat=100s", 100 * time.Second},
-		"an earlier attempt's is not this one's": {"heartbeat-lost", others + box + "task t1 running started=95s heartbeat=1h", 95 * time.Second},
-		"the last activity":                      {"inactive", others + box + "task t1 running started=1h ev.heartbeat=1s ev.activity=16m", 16 * time.Minute},
+		"the last life sign":                     {"heartbeat-lost", others + box + fails + "task t1 running started=1h ev.heartbeat=100s", 100 * time.Second},
+		"an earlier attempt's is not this one's": {"heartbeat-lost", others + box + fails + "task t1 running started=95s heartbeat=1h", 95 * time.Second},
+		"the last activity":                      {"inactive", others + box + dead + "task t1 running started=1h ev.heartbeat=1s ev.activity=16m", 16 * time.Minute},
 		"it was handed out":                      {"assigned-stale", "task t1 assigned updated=4m; find t1 none", 4 * time.Minute},
 		"its sandbox was gone": {"sandbox-missing", "task t1 running started=1h; find t1 none; knew box daytona/s1 running " +
 			"task=t1 gone=2m; look daytona/s1 gone; finding sandbox-missing task:t1 first=1m last=15s sighted=15s", 2 * time.Minute},
 		"its sandbox was stopped": {"sandbox-missing", "task t1 running started=1h; box daytona/s1 stopped task=t1; " +
 			"knew box daytona/s1 stopped since=5m; finding sandbox-missing task:t1 first=1m last=15s sighted=15s", 5 * time.Minute},
-		"its sandbox was missed": {"sandbox-missing", "task t1 running started=1h; find t1 none; " +
-			"finding sandbox-missing task:t1 first=1m last=15s sighted=15s", time.Minute},
+		"its sandbox was missed": {"sandbox-missing", "provider daytona id=yes; task t1 running started=1h sandbox=s1; look daytona/s1 gone; " +
+			"find t1 none; finding sandbox-missing task:t1 first=1m last=15s sighted=15s", time.Minute},
 		"the first failed probe": {"idle-broken", box + "task t1 running started=1h; probe daytona/s1 failed=5m,3m,1m", 5 * time.Minute},
 		"orphans have no begin":  {"orphan", "box daytona/s1 running; finding orphan sandbox:daytona/s1 first=1h last=2m sighted=2m sightings=3", 0},
 	} {

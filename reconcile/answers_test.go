@@ -32,10 +32,12 @@ func TestAnswers(t *testing.T) {
 		rule           string
 		says, why      string
 	}{
-		"healthy: finished-unrecorded":  {healthy, "task:t1", "finished-unrecorded", SaysHealthy, "has not said that it finished"},
-		"healthy: assigned-stale":       {healthy, "task:t1", "assigned-stale", SaysHealthy, "its worker has started: started 2026-03-01 11:00:00"},
+		"healthy: finished-unrecorded": {healthy, "task:t1", "finished-unrecorded", SaysHealthy, "has not said that it finished"},
+		"healthy: assigned-stale":      {healthy, "task:t1", "assigned-stale", SaysHealthy, "only assigned tasks are judged by this rule; this task is running"},
+		"healthy: assigned, and started": {others + "task t1 assigned assigned=2m ev.started=1m; box daytona/s1 running task=t1", "task:t1",
+			"assigned-stale", SaysHealthy, "its worker has started"},
 		"healthy: sandbox-missing":      {healthy, "task:t1", "sandbox-missing", SaysHealthy, "sandbox s1 is running"},
-		"healthy: heartbeat-lost":       {healthy, "task:t1", "heartbeat-lost", SaysHealthy, "last life sign 4s ago, limit 1m30s"},
+		"healthy: heartbeat-lost":       {healthy, "task:t1", "heartbeat-lost", SaysHealthy, "last seen 4s ago, limit 1m30s"},
 		"healthy: inactive":             {healthy, "task:t1", "inactive", SaysHealthy, "last activity 7s ago, limit 15m"},
 		"healthy: deadline-exceeded":    {healthy, "task:t1", "deadline-exceeded", SaysHealthy, "ran 1h of 2h"},
 		"healthy: stop-ignored":         {healthy, "task:t1", "stop-ignored", SaysHealthy, "only stopped tasks are judged by this rule; this task is running"},

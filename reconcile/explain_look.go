@@ -30,6 +30,7 @@ func (r *run) alone() *second {
 	s.Kind, s.Sandboxes = Full, nil
 	s.Rows, s.Absent, s.Unparsable = map[string]Task{}, map[string]bool{}, map[string]bool{}
 	s.ByKey, s.Looks, s.Finds = map[Ref]Task{}, map[Ref]Look{}, map[string]FindLook{}
+	s.Explained = map[Ref]string{}
 	v.s = &s
 	return &second{view: &v}
 }

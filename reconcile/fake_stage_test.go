@@ -115,10 +115,11 @@ func policy() reconcile.Policy {
 		Limits: reconcile.Limits{PerPass: 2, Share: 0.34, Breaker: 1, PerHour: 20},
 		Providers: map[string]reconcile.ProviderPolicy{lab: {
 			Name: lab, Kind: "simulated", Exclusive: true, LinkTask: true, LinkSandbox: true, SandboxIsID: true,
+			LinkRequired: true, EndsAtRest: true,
 			Probe: reconcile.ProbePolicy{Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: 50},
 		}},
 		Tasks: reconcile.TasksPolicy{Events: true, Heartbeats: true, HasAssigned: true, HasUpdated: true,
-			ErrorMapped: true, SandboxKnown: true, FailStatus: "failed"},
+			ErrorMapped: true, SandboxKnown: true, FailStatus: "failed", DeadlineFails: true},
 	}
 }
 

@@ -214,6 +214,8 @@ func (v *view) remember(t *Task, was *seenTask) (TaskSeen, bool) {
 	v.rememberAhead(&seen, t)
 	v.rememberBack(&seen, t)
 	v.rememberLate(&seen, t)
+	v.rememberBeat(&seen, t)
+	v.rememberMark(&seen, t, known)
 	seen.ErrorSum, seen.Live = sum(t.Error), t.State.Live()
 	return seen, !known || !seen.same(before)
 }
@@ -234,6 +236,7 @@ func (s *TaskSeen) same(o *TaskSeen) bool {
 		s.UpdatedAt.Equal(o.UpdatedAt) && s.StartedAt.Equal(o.StartedAt) && s.StaleStart.Equal(o.StaleStart) &&
 		s.EntrySum == o.EntrySum && s.AheadSign.Equal(o.AheadSign) &&
 		s.Recreated.Equal(o.Recreated) && s.LateSign.Equal(o.LateSign) &&
+		s.MarkSum == o.MarkSum && s.MarkAt.Equal(o.MarkAt) && s.BeatAt.Equal(o.BeatAt) && s.BeatGap == o.BeatGap &&
 		slices.EqualFunc(s.Turns, o.Turns, time.Time.Equal) &&
 		s.ErrorSum == o.ErrorSum && s.ErrorChanged == o.ErrorChanged && s.Live == o.Live
 }

@@ -145,7 +145,8 @@ func TestResolved(t *testing.T) {
 		"its task is well":             {missing + "task t1 running started=1h; box daytona/s1 running task=t1", true},
 		"its task is well, in a quick pass": {
 			"pass quick; " + missing + "task t1 running started=1h ev.heartbeat=5s", true},
-		"its task has to be looked at": {missing + "task t1 running started=1h", false},
+		"its task has to be looked at":          {missing + "task t1 running started=1h; knew box daytona/s1 running task=t1", false},
+		"nobody has seen a sandbox of its task": {missing + "task t1 running started=1h", true},
 		"its task looks well, the listing failed": {
 			"finding heartbeat-lost task:t1 provider=daytona; task t1 running started=1h ev.heartbeat=5s; " +
 				"box daytona/s1 running task=t1; listing daytona failed=503", false},

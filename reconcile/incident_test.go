@@ -13,7 +13,8 @@ func fails(n int) string {
 	last := fmt.Sprintf("%03d", n)
 	return strings.ReplaceAll("task d{001..N} running started=1h ev.activity=1h ev.heartbeat=9s; box daytona/d{001..N} "+
 		"running task=d{001..N}; task w{001..N} running started=1h ev.activity=9s ev.heartbeat=9s; box daytona/w{001..N} running "+
-		"task=w{001..N}; limits share=100 breaker=100; ", "N", last)
+		"task=w{001..N}; probe daytona/d{001..N} answered=1s worker=dead; probe daytona/w{001..N} answered=1s worker=alive; "+
+		"limits share=100 breaker=100; ", "N", last)
 }
 
 // TestIncidentOpens: so many failures of one signature on different subjects, within the
@@ -100,6 +101,7 @@ func TestUnderAnIncident(t *testing.T) {
 	sig := p.Steps[0].Signature
 	_, p = newWorld(t, "task d001 running started=1h timeout=10m ev.heartbeat=9s; box daytona/d001 running task=d001").plan()
 	limit := p.Steps[0].Signature
+	const dead = "probe daytona/d001 answered=1s worker=dead; probe daytona/w001 answered=1s worker=alive; "
 	for name, c := range map[string]struct {
 		world     string
 		change    func(*Incident)
@@ -115,7 +117,7 @@ func TestUnderAnIncident(t *testing.T) {
 		"systemic is off by now: both go on": {"rule systemic mode=off; ", nil,
 			do("fail d001", "terminate daytona/d001"), nil},
 		"a requeue becomes a fail": {"rule inactive remedy=requeue; task d001 running started=1h ev.activity=1h " +
-			"ev.heartbeat=9s attempts=0/3; box daytona/d001 running task=d001; ", nil,
+			"ev.heartbeat=9s attempts=0/3; box daytona/d001 running task=d001; " + dead, nil,
 			[]string{"do fail d001", "held terminate daytona/d001: incident: i-1"}, nil},
 		"a time limit holds all the same": {"task d001 running started=1h timeout=10m ev.heartbeat=9s; " +
 			"box daytona/d001 running task=d001; ", func(in *Incident) { in.Signature = limit },
@@ -123,7 +125,7 @@ func TestUnderAnIncident(t *testing.T) {
 		"a terminate alone waits": {"rule inactive remedy=terminate; ", nil,
 			[]string{"held terminate daytona/d001: incident: i-1"}, nil},
 		"a planned requeue is withdrawn": {"rule inactive remedy=requeue; task d001 running started=1h " +
-			"ev.activity=1h ev.heartbeat=9s attempts=0/3; box daytona/d001 running task=d001; " +
+			"ev.activity=1h ev.heartbeat=9s attempts=0/3; box daytona/d001 running task=d001; " + dead +
 			"action a1 inactive task:d001 requeue signature=" + sig, nil,
 			[]string{"held fail d001: the planned requeue is withdrawn first",
 				"held terminate daytona/d001: incident: i-1"}, []string{"a1"}},

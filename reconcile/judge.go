@@ -33,7 +33,7 @@ func Judge(s *Snapshot, p *Policy) *Judgement {
 
 // decide judges one subject by every rule, in the order of the table.
 func (v *view) decide(s *Subject) Decision {
-	d := Decision{Subject: s}
+	d := Decision{Subject: s, Unlooked: v.s.Unlooked[s.ID]}
 	//guard:resting harm a sandbox in quarantine would be judged and ended before its time
 	if kept, by := v.resting(s); kept != "" {
 		d.Kept, d.KeptBy = kept, by

@@ -28,6 +28,8 @@ type Keeper struct {
 	Log       *slog.Logger
 	Progress  func(stage string) // called as a pass goes on; may be nil
 	Parallel  int                // calls at once; 0 is a good default, 1 makes a pass deterministic
+
+	turn int64 // of those who take turns in being looked at: the number of the pass
 }
 
 // A Result is what a pass came to.

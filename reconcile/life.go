@@ -2,12 +2,17 @@ package reconcile
 
 import "time"
 
-// started reports whether the worker of the task's present attempt has ever started: a
-// start time or any event. A start time that was already there in an earlier state is of
-// an earlier attempt, and so is a life sign from before the task was handed out. That
-// somebody changed the row proves no start.
+// started reports whether the worker of the task's present attempt has ever started: the row
+// says that it runs, or there is a start time or any event. Many platforms have no column for
+// the start; that a row runs by its status is their only word for it. A start time that was
+// already there in an earlier state is of an earlier attempt, and so is a life sign from before
+// the task was handed out. That somebody changed the row proves no start.
 func (v *view) started(s *Subject) bool {
 	t := s.Task
+	//guard:started-running live where rows have no start time, a task would wait for ever for a sandbox that is gone
+	if t.State == TaskRunning {
+		return true
+	}
 	sign := t.told().LifeSign()
 	earlier := t.State == TaskAssigned && v.clockTrusted("assigned_at") && sign.Before(t.AssignedAt)
 	//guard:started-earlier live `-!earlier` a life sign of an earlier attempt would hide that this one never started
@@ -40,7 +45,7 @@ func (v *view) heard(t *Task) bool {
 // that sets it up, for example.
 func (t *Task) told() *Task {
 	//guard:life-told live `= true` whoever touches the row would be taken for its worker
-	if t.State == TaskRunning || t.ActivityAt.IsZero() || !t.ActivityAt.Equal(t.UpdatedAt) {
+	if t.State == TaskRunning || t.ActivityAt.IsZero() || t.Mark == "" && !t.ActivityAt.Equal(t.UpdatedAt) {
 		return t
 	}
 	own := *t

@@ -67,26 +67,50 @@ func quickLooks(s *Snapshot) []Ref {
 }
 
 // lookSuspects looks directly at what a first judgement could not settle, and reports
-// whether there was anything.
+// whether there was anything. Where there are more than one pass may look at, they take turns: the
+// passes go round, and each suspect is reached within as many passes as [LookTurns] says.
 func (k *Keeper) lookSuspects(ctx context.Context, s *Snapshot, j *Judgement) bool {
+	suspects := j.suspects()
+	if len(suspects) == 0 {
+		return false
+	}
 	var refs []Ref
 	var finds []*Task
-	for _, i := range rotated(indices(len(j.Decisions)), s.Memory.Now) {
-		d := &j.Decisions[i]
-		if !d.Look || len(refs)+len(finds) >= looksPerPass {
+	for i, d := range inTurn(suspects, k.turn) {
+		if i >= looksPerPass || len(refs)+len(finds) >= 2*looksPerPass {
+			s.Unlooked[d.Subject.ID] = true
 			continue
 		}
 		refs = append(refs, j.view.lookRefs(d.Subject)...)
 		finds = append(finds, d.Subject.Task)
-	}
-	if len(finds) == 0 {
-		return false
 	}
 	k.progress("looking again")
 	k.look(ctx, s, refs)
 	k.find(ctx, s, finds)
 	return true
 }
+
+// suspects are the decisions that wait for a direct look.
+func (j *Judgement) suspects() []*Decision {
+	var out []*Decision
+	for i := range j.Decisions {
+		if j.Decisions[i].Look {
+			out = append(out, &j.Decisions[i])
+		}
+	}
+	return out
+}
+
+// inTurn begins with those whose turn it is in the pass of this number.
+func inTurn[T any](list []T, turn int64) []T {
+	//guard:look-turn P11 `= 0` the first hundreds would be looked at in every pass, and the others never
+	from := int(uint64(turn) * looksPerPass % uint64(len(list)))
+	return append(slices.Clone(list[from:]), list[:from]...)
+}
+
+// LookTurns is within how many passes each suspect is looked at, where so many did not get a look in
+// this one.
+func LookTurns(unlooked int) int { return (unlooked + looksPerPass - 1) / looksPerPass }
 
 func indices(n int) []int {
 	out := make([]int, n)
@@ -198,7 +222,7 @@ func (k *Keeper) lookAt(ctx context.Context, ref Ref) Look {
 	case sb.ID != ref.ID:
 		return Look{Error: "the provider answered with another sandbox, " + clip(sb.ID, 60)}
 	}
-	sb.scrub()
+	k.Policy.describe(&sb)
 	return Look{Sandbox: sb}
 }
 
@@ -254,7 +278,7 @@ func (k *Keeper) findAt(ctx context.Context, name string, t *Task) (found []Sand
 		found = append(found, named...)
 	}
 	for i := range found {
-		found[i].scrub()
+		k.Policy.describe(&found[i])
 	}
 	slices.SortStableFunc(found, func(a, b Sandbox) int { return compareRefs(a.Ref, b.Ref) })
 	return slices.CompactFunc(found, func(a, b Sandbox) bool { return a.Ref == b.Ref }), nil

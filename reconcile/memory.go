@@ -47,7 +47,12 @@ type TaskSeen struct {
 	Turns        []time.Time // when attempts ended without success: failed, requeued, recreated; the last 10
 	Recreated    time.Time   // when it got another sandbox, until the worker in that showed life; zero else
 	LateSign     time.Time   // newest life sign after a stop that was counted (task database's clock)
-	Live         bool
+	MarkSum      uint64      // hash of the mark of activity at the last look
+	MarkAt       time.Time   // when the ledger last saw the mark change; zero while it did not
+
+	BeatAt  time.Time     // newest heartbeat at the last look (task database's clock)
+	BeatGap time.Duration // between the last two heartbeats that were seen with no work between; 0 when not known
+	Live    bool
 }
 
 // SandboxSeen is what the ledger remembers of a sandbox. Its times are the ledger's,
@@ -83,6 +88,9 @@ type SourceSeen struct {
 	// Of the tasks alone, by their database's clock: what it told when it was trusted last, and how
 	// far it had come when it was set back; zero for never.
 	Clock, SetBack time.Time
+
+	// Of the events alone: how far apart heartbeats were seen to come here; 0 when not measured.
+	Beat time.Duration
 }
 
 // TemplateSeen is what the ledger remembers of a template.
@@ -103,6 +111,7 @@ type ProbeSeen struct {
 	Ref
 	Last         ProbeResult
 	LastAnswered time.Time     // newest probe that was answered
+	WorkerAt     time.Time     // newest probe that found the worker alive
 	Failures     []ProbeResult // the present run of failures, oldest first, at most 10; empty after an answer
 	Vitals       []Vitals      // the newest measurements, oldest first, at most 10
 }

@@ -15,6 +15,7 @@ func (k *Keeper) firstLook(ctx context.Context, kind PassKind) (*Snapshot, error
 	s := &Snapshot{
 		Kind: kind,
 		Rows: map[string]Task{}, Absent: map[string]bool{}, Unparsable: map[string]bool{}, ByKey: map[Ref]Task{},
+		Explained: map[Ref]string{}, Unlooked: map[string]bool{},
 		Listings: map[string]ListingSeen{}, Looks: map[Ref]Look{}, Finds: map[string]FindLook{},
 	}
 	if err := k.beforeLooking(ctx, s); err != nil {
@@ -127,7 +128,7 @@ func (k *Keeper) listOne(ctx context.Context, name string) ([]Sandbox, ListingSe
 	listing, err := k.Providers[name].List(ctx, func(page []Sandbox) error {
 		ours := page[:0]
 		for i := range page {
-			page[i].scrub()
+			k.Policy.describe(&page[i])
 			//guard:list-owned live `= true` foreign sandboxes would be judged
 			if page[i].Owned || referenced {
 				ours = append(ours, page[i])

@@ -15,7 +15,7 @@ import (
 // Look makes a plan and changes nothing anywhere: it writes no row, begins no pass and
 // probes nothing. Its own look counts as a sighting, in memory only.
 func (k *Keeper) Look(ctx context.Context, kind PassKind) (*Result, error) {
-	r, err := k.judge(ctx, kind)
+	r, err := k.judge(ctx, kind, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (k *Keeper) pass(ctx context.Context, lease Lease, kind PassKind) (*run, er
 	if err != nil {
 		return nil, fmt.Errorf("begin a %s pass: %w", kind, err)
 	}
-	r, err := k.judge(ctx, kind)
+	r, err := k.judge(ctx, kind, id)
 	//guard:stop-no-outage P6 being asked to stop would be written down as an outage
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return nil, err // we were asked to stop: that says nothing of any source
@@ -152,6 +152,9 @@ func (k *Keeper) pass(ctx context.Context, lease Lease, kind PassKind) (*run, er
 	}
 	r.Pass = id
 	r.Plan = MakePlan(r.Judged, id)
+	if n := r.Plan.Unlooked; n > 0 {
+		r.Counts["not_looked_at"] = n
+	}
 	k.progress("recording")
 	if err := k.Ledger.Record(ctx, lease, r.record()); err != nil {
 		return nil, fmt.Errorf("record pass %d: %w", id, err)
@@ -182,8 +185,9 @@ func (r *Result) boxes() map[string][]Box {
 }
 
 // judge observes and judges with the policy that is in force.
-func (k *Keeper) judge(ctx context.Context, kind PassKind) (*Result, error) {
+func (k *Keeper) judge(ctx context.Context, kind PassKind, turn int64) (*Result, error) {
 	in := *k
+	in.turn = turn
 	s, err := in.firstLook(ctx, kind)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,8 @@ type Plan struct {
 	Withdrawn []string          // open actions, not begun, whose finding no longer holds
 	Awakened  map[string]string // of these, the ends of quarantines: why, by id
 	Breakers  map[string]Breaker
-	Kept      int
+	Kept      int // healthy subjects
+	Unlooked  int // suspects whose turn to be looked at it was not: neither healthy nor found
 }
 
 // A PlannedStep is one step of one remedy with the verdict on it.
@@ -30,7 +31,11 @@ func MakePlan(j *Judgement, pass int64) *Plan {
 	out := &Plan{Breakers: map[string]Breaker{}}
 	open := v.openActions()
 	for i := range j.Decisions {
-		if len(j.Decisions[i].Findings) == 0 {
+		switch d := &j.Decisions[i]; {
+		//guard:plan-unlooked P12 a suspect that nobody has looked at would be told to be healthy
+		case d.Unlooked && len(d.Findings) == 0:
+			out.Unlooked++
+		case len(d.Findings) == 0:
 			out.Kept++
 		}
 	}

@@ -70,7 +70,11 @@ const (
 	lateTask   = "task t1 running started=1h timeout=10m; box daytona/s1 running task=t1; "
 	oneOrphan  = "finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; box daytona/s1 running; "
 	deadWorker = "task w{1..3} running started=1h ev.heartbeat=9s; box daytona/w{1..3} running task=w{1..3}; " +
-		"task t1 running started=1h ev.heartbeat=9m; box daytona/s1 running task=t1; "
+		"task t1 running started=1h ev.heartbeat=9m; box daytona/s1 running task=t1; " +
+		"probe daytona/s1 failed=10s; probe daytona/w1 answered=10s; "
+	// Its sandbox is gone, so that nothing but the row is left to be ended.
+	lateAndSilent = "rule sandbox-missing mode=off; task t1 running started=1h timeout=10m ev.heartbeat=9m; " +
+		"knew box daytona/s1 running task=t1; look daytona/s1 gone; "
 )
 
 func TestRemedies(t *testing.T) {
@@ -87,8 +91,20 @@ func TestRemedies(t *testing.T) {
 			lateTask + "box daytona/s2 unknown task=t1", do("fail t1", "terminate daytona/s1")},
 		"what is not ours is left": {
 			lateTask + "box daytona/s2 running task=t1 owned=no", do("fail t1", "terminate daytona/s1")},
-		"what is not there is left": {
-			lateTask + "knew box daytona/s2 running task=t1", do("fail t1", "terminate daytona/s1")},
+		"what nobody has looked at is owed its end": {
+			lateTask + "knew box daytona/s2 running task=t1", do("fail t1", "terminate daytona/s1", "terminate daytona/s2")},
+		"what a look found gone is left": {
+			lateTask + "knew box daytona/s2 running task=t1; look daytona/s2 gone", do("fail t1", "terminate daytona/s1")},
+		"what is missing since an earlier pass is left": {
+			lateTask + "knew box daytona/s2 running task=t1 gone=9m", do("fail t1", "terminate daytona/s1")},
+		"what an entry had that left the config is left": {
+			lateTask + "knew box e2b/s2 running task=t1", do("fail t1", "terminate daytona/s1")},
+		"what is owed and on its way out already is left": {
+			lateTask + "knew box daytona/s2 running task=t1; action a9 operator sandbox:daytona/s2 terminate box=daytona/s2 claimed=1m",
+			do("fail t1", "terminate daytona/s1")},
+		"a remedy for one sandbox alone owes nothing": {
+			"provider daytona id=yes; task t1 running started=1h ev.heartbeat=9s sandbox=s1; " +
+				"box daytona/s{1..2} running task=t1; knew box daytona/s{1..3} running task=t1", do("terminate daytona/s2")},
 		"a sandbox alone": {oneOrphan, do("terminate daytona/s1")},
 		"only the one that lingers": {
 			"row t1 stopped updated=1h; box daytona/s{1..2} running task=t1", do("terminate daytona/s1")},
@@ -129,23 +145,23 @@ func TestRequeue(t *testing.T) {
 func TestDecisive(t *testing.T) {
 	testPlan(t, map[string]planCase{
 		"the first that may act decides": {
-			"rule assigned-stale mode=observe; task t1 running updated=1h timeout=10m; knew task t1 running since=1h; " +
-				"find t1 none", do("fail t1")},
+			"rule heartbeat-lost mode=observe; " + lateAndSilent, do("fail t1")},
 		"none may act: the first is shown": {
-			"rule assigned-stale mode=observe; rule deadline-exceeded mode=observe; " +
-				"task t1 running updated=1h timeout=10m; knew task t1 running since=1h; find t1 none",
+			"rule heartbeat-lost mode=observe; rule deadline-exceeded mode=observe; " + lateAndSilent,
 			[]string{"held fail t1: observe"}},
 		"none may act: the first is shown, with what holds it": {
-			"rule assigned-stale rollout=0; rule deadline-exceeded mode=observe; " +
-				"task t1 running updated=1h timeout=10m; knew task t1 running since=1h; find t1 none",
+			"rule heartbeat-lost rollout=0; rule deadline-exceeded mode=observe; " + lateAndSilent,
 			[]string{"held fail t1: rollout: 0%"}},
 		"a finished worker vetoes each failing": {
 			"task t1 running started=1h timeout=10m ev.finished=2m; box daytona/s1 running task=t1",
 			[]string{"held fail t1: veto: finished-unrecorded", "held terminate daytona/s1: veto: finished-unrecorded"}},
 		"it vetoes a requeue as well": {
 			"rule deadline-exceeded remedy=requeue; task t1 running started=1h timeout=10m attempts=0/3 ev.finished=2m; " +
-				"box daytona/s9 ended task=t1",
+				"box daytona/s1 suspended task=t1; provider daytona endsatrest=no",
 			[]string{"held requeue t1: veto: finished-unrecorded"}},
+		"it vetoes nothing when nothing is left of who finished": {
+			"rule deadline-exceeded remedy=requeue; task t1 running started=1h timeout=10m attempts=0/3 ev.finished=2m; " +
+				"box daytona/s9 ended task=t1", do("requeue t1")},
 		"a finish of an earlier attempt vetoes nothing": {
 			"task t1 running started=1h timeout=10m ev.finished=2h; " +
 				"box daytona/s1 running task=t1", do("fail t1", "terminate daytona/s1")},
@@ -154,7 +170,7 @@ func TestDecisive(t *testing.T) {
 				"box daytona/s1 running task=t1",
 			do("fail t1", "terminate daytona/s1")},
 		"in observe mode it vetoes": {
-			"rule finished-unrecorded mode=observe; task t1 running started=1h timeout=10m ev.finished=2m; " +
+			"rule finished-unrecorded mode=observe; task t1 running started=1h timeout=10m ev.finished=89s; " +
 				"box daytona/s9 ended task=t1",
 			[]string{"held fail t1: veto: finished-unrecorded"}},
 		"a sandbox of a finished worker may still be ended": {

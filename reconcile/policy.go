@@ -148,6 +148,8 @@ type TasksPolicy struct {
 	FailStatus   string // what a failed row's status is set to
 	SandboxKnown bool   // tasks.sandbox is a name that providers know
 
+	DeadlineFails bool // a task has failed when its deadline is over; else that is only reported
+
 	ExplainedBy []Explanation // further tables that explain sandboxes
 }
 

@@ -25,7 +25,7 @@ func (r *run) probe(ctx context.Context) error {
 // probing are the providers whose sandboxes are probed: some rule rests on it, or on what is
 // measured beside it.
 func (r *run) probing() []string {
-	rests := r.policy.on("idle-broken") || r.policy.on("heartbeat-lost")
+	rests := r.policy.on("idle-broken") || r.policy.on("heartbeat-lost") || r.policy.on("inactive")
 	return slices.DeleteFunc(r.policy.providerNames(), func(name string) bool {
 		p := r.policy.Providers[name].Probe
 		told := p.Worker != "" && r.policy.on("inactive")

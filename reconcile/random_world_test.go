@@ -73,7 +73,8 @@ func (r *randomWorld) age() string {
 }
 
 func (r *randomWorld) policy() {
-	r.add("provider daytona id=%s exclusive=%s", r.one("no", "no", "yes"), r.one("yes", "yes", "no"))
+	r.add("provider daytona id=%s exclusive=%s required=%s endsatrest=%s", r.one("no", "no", "yes"),
+		r.one("yes", "yes", "no"), r.one("yes", "yes", "no"), r.one("yes", "yes", "no"))
 	r.add("provider e2b label=%s named=%s", r.one("yes", "yes", "no"), r.one("yes", "no"))
 	r.add("limits per_pass=%s share=%s per_hour=%s", r.one("1", "2", "20"), r.one("10", "60", "100"), r.one("2", "200"))
 	r.add("spent %s", r.one("0", "0", "1", "199"))
@@ -100,6 +101,7 @@ func (r *randomWorld) task(id string) {
 			fmt.Fprintf(&b, " %s=%s", column, r.age())
 		}
 	}
+	b.WriteString(r.maybe(9, " mark=2") + r.maybe(9, " sandboxes=2"))
 	b.WriteString(r.maybe(4, " timeout=10m") + r.maybe(3, " attempts="+r.one("0/3", "3/3")) + r.maybe(4,
 		" template=light"))
 	b.WriteString(r.maybe(4, " provider="+r.one("daytona", "e2b", "modal")) + r.maybe(3, fmt.Sprintf(" sandbox=s%d",
@@ -109,7 +111,8 @@ func (r *randomWorld) task(id string) {
 		r.add("find %s %s", id, r.one("none", "none", "none", "error"))
 	}
 	if r.IntN(2) == 0 {
-		r.add("knew task %s %s since=%s %s", id, r.one(state, "running", "assigned"), r.age(), r.maybe(5, "stale=2h"))
+		r.add("knew task %s %s since=%s %s", id, r.one(state, "running", "assigned"), r.age(), r.maybe(5, "stale=2h")+
+			r.maybe(9, " mark=1")+r.maybe(9, " mark=2 marked="+r.age())+r.maybe(5, " beat="+r.age()+" gap=5m"))
 	}
 	if r.IntN(2) == 0 {
 		r.add("finding sandbox-missing task:%s first=10m last=%s sighted=1m "+
@@ -134,12 +137,16 @@ func (r *randomWorld) sandbox(provider string, i int) {
 		r.add("knew box %s %s "+
 			"since=%s%s%s", ref, r.one(state, "running"), r.age(), r.maybe(2, task), r.maybe(6, " gone=5m"))
 	}
+	if r.IntN(9) == 0 {
+		r.add("explains specs %s", ref)
+	}
 	if r.IntN(3) > 0 {
 		r.add("finding orphan sandbox:%s first=10m last=%s sighted=2m "+
 			"sightings=%d", ref, r.one("2m", "2m", "2h"), 1+r.IntN(3))
 	}
 	if r.IntN(2) == 0 {
-		r.add("probe %s %s", ref, r.one("answered=1m", "answered=1m", "failed=5m,3m,1m", "failed=1m", "infra=1m"))
+		r.add("probe %s %s", ref, r.one("answered=1m", "answered=1m", "answered=10s worker=dead",
+			"answered=10s worker=dead", "answered=10s worker=alive", "failed=5m,3m,1m", "failed=1m", "infra=1m"))
 	}
 	if r.IntN(3) == 0 {
 		r.add("vitals %s at=90s queued=%s for=%s cpu=99", ref, r.one("1", "1", "0"), r.one("1h", "40s"))
@@ -164,7 +171,9 @@ func (r *randomWorld) lives() {
 	for i := range r.IntN(3) {
 		r.add("task l%d running started=%s ev.heartbeat=%s ev.activity=%s %s", i, r.one("2h", "11m"), r.one("5s", "5s", "91s"),
 			r.one("16m", "20m", "2h", "-1h"), r.maybe(4, "ev.waiting="+r.one("16m", "2h")))
-		r.add("box %s/l%d %s task=l%d", r.one("daytona", "daytona", "e2b"), i, r.one("running", "running", "creating"), i)
+		at := r.one("daytona", "daytona", "e2b")
+		r.add("box %s/l%d %s task=l%d", at, i, r.one("running", "running", "creating"), i)
+		r.add("probe %s/l%d answered=1s worker=%s alive=%s", at, i, r.one("dead", "dead", "dead", "alive"), r.one("1h", "never"))
 	}
 	if r.IntN(2) == 0 {
 		r.add("task lw running started=2h ev.heartbeat=5s ev.activity=%s", r.one("5s", "5s", "20m"))

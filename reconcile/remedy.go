@@ -71,19 +71,25 @@ func (v *view) cannotQuarantine(s *Subject) []string {
 	return holds
 }
 
-// terminateSteps end one sandbox of the subject, or all of them. Those that are on their
-// way out, in an unknown state, or not proven ours are left.
+// terminateSteps end one sandbox of the subject, or all of them, also those that the ledger knows and
+// this pass did not see. Those that are on their way out, in an unknown state, at rest, or not proven
+// ours are left.
 func (v *view) terminateSteps(base Action, s *Subject, only Ref) []Action {
 	var steps []Action
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		//guard:plan-owned P1 `-!b.Owned` a foreign sandbox of a task of ours would be ended
 		//guard:plan-ending once `-v.ending[b.Ref]` a sandbox on its way out would be ended again
-		if only != (Ref{}) && b.Ref != only || !b.Here || !b.Owned || b.State == SandboxEnded || v.ending[b.Ref] {
+		if only != (Ref{}) && b.Ref != only || b.State == SandboxEnded || v.ending[b.Ref] ||
+			!(b.Here && b.Owned) && (only != (Ref{}) || !v.owed(b)) {
 			continue
 		}
 		//guard:plan-unknown-state harm `-b.State == SandboxUnknown` what nobody knows the state of would be ended
-		if only == (Ref{}) && (b.State == SandboxUnknown || b.State == SandboxDeleting || b.NoEnd != "") {
+		if b.Here && only == (Ref{}) && (b.State == SandboxUnknown || b.State == SandboxDeleting || b.NoEnd != "") {
+			continue
+		}
+		//guard:plan-at-rest harm what does not run would be deleted because its task was failed
+		if only == (Ref{}) && v.isLeft(b) {
 			continue
 		}
 		a := base
@@ -91,6 +97,15 @@ func (v *view) terminateSteps(base Action, s *Subject, only Ref) []Action {
 		steps = append(steps, a)
 	}
 	return steps
+}
+
+// owed reports whether the ledger knows the sandbox as the task's own and this pass could not see it:
+// whoever fails the task owes its end, which the step looks for when its time comes.
+// An entry that has left the config can be asked for nothing.
+func (v *view) owed(b *Box) bool {
+	_, ours := v.p.Providers[b.Provider]
+	//guard:plan-owed live `= false` a task would be failed and its sandbox, which no look has reached, forgotten
+	return ours && b.Known && !b.Here && !b.Gone && b.Seen.GoneAt.IsZero()
 }
 
 // mayRequeue: only while attempts are left and nothing explains the failure that would

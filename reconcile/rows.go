@@ -28,7 +28,10 @@ func (k *Keeper) readRows(ctx context.Context, s *Snapshot) error {
 	if err := k.readByID(ctx, s, ids); err != nil {
 		return err
 	}
-	return k.readByKey(ctx, s, keys)
+	if err := k.readByKey(ctx, s, keys); err != nil {
+		return err
+	}
+	return k.readFurther(ctx, s, s.Sandboxes)
 }
 
 func wantedRows(s *Snapshot, live map[string]bool, linked map[Ref]bool) (ids, keys []string) {

@@ -8,13 +8,13 @@ import (
 )
 
 // assignedStale finds a task that was handed out and whose worker never started: no start
-// time, no event ever. A sandbox that is still coming up is exempt until
+// time, no event ever. A sandbox that is still coming up, or that is being set up, is exempt until
 // provisioning-stuck. A proven failure shortens the threshold; an unusable template only
 // names the cause.
 func assignedStale(v *view, s *Subject) answer {
 	t := s.Task
-	if t == nil || s.Fate != FateLive || t.State != TaskAssigned && t.State != TaskRunning {
-		return v.apart(s, "assigned and running tasks are")
+	if t == nil || s.Fate != FateLive || t.State != TaskAssigned {
+		return v.apart(s, "assigned tasks are")
 	}
 	//guard:stale-started harm a task whose worker has started would be failed as never started
 	if v.started(s) {
@@ -32,6 +32,15 @@ func assignedStale(v *view, s *Subject) answer {
 	//guard:stale-coming-up harm a task would be failed while its sandbox comes up
 	if b := s.comingUp(); b != nil {
 		return answer{kept: fmt.Sprintf("its sandbox %s is still %s", b.ID, b.Raw)}
+	}
+	//guard:stale-set-up harm a task would be failed while somebody installs in its sandbox what its worker needs
+	if b, ago := v.beingSetUp(s); b != nil {
+		return answer{kept: fmt.Sprintf("its sandbox %s was active %s ago at the provider: it is being set up, and has "+
+			"until %s after it was handed out", b.ID, short(ago), short(v.threshold("provisioning-stuck", s)))}
+	}
+	//guard:stale-worker-there harm a task whose worker runs, and has said nothing yet, would be failed
+	if worker, at := v.workerSeen(s); worker == WorkerAlive {
+		return answer{probe: true, kept: fmt.Sprintf("its worker was there %s ago", short(v.now.Sub(at)))}
 	}
 	proof, conclusive := v.conclusive(s)
 	after := v.threshold("assigned-stale", s)
@@ -159,6 +168,25 @@ func (v *view) busyElsewhere(s *Subject) (*Box, time.Duration) {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		if !b.Here || b.State != SandboxRunning || v.p.Providers[b.Provider].Exclusive || b.LastActivityAt.IsZero() {
+			continue
+		}
+		if ago := b.AsOf.Sub(b.LastActivityAt); ago <= v.limit {
+			return b, ago
+		}
+	}
+	return nil, 0
+}
+
+// beingSetUp is a running sandbox of the task that its provider saw active a moment ago, while the
+// task was handed out for less time than a sandbox may take to come up: some platforms make the
+// sandbox, install for minutes, and only then write its name into the row.
+func (v *view) beingSetUp(s *Subject) (*Box, time.Duration) {
+	if age, _ := v.stateAge(s); age >= v.threshold("provisioning-stuck", s) {
+		return nil, 0
+	}
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if !b.Here || b.State != SandboxRunning || b.LastActivityAt.IsZero() || v.replaced(s, b) {
 			continue
 		}
 		if ago := b.AsOf.Sub(b.LastActivityAt); ago <= v.limit {

@@ -37,7 +37,7 @@ func TestAssignedStale(t *testing.T) {
 		"claiming is assigned too": {
 			"task t1 assigned status=claiming updated=3m; find t1 none", "due", ""},
 		"running without a start": {
-			"task t1 running updated=3m; find t1 none", "due", ""},
+			"task t1 running updated=3m; find t1 none", "healthy", ""},
 		"running with a start": {
 			"task t1 running started=5m updated=5m; find t1 none", "healthy", ""},
 		"a start that an earlier attempt left behind": {

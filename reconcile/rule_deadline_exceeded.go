@@ -13,7 +13,8 @@ func deadlineExceeded(v *view, s *Subject) answer {
 	if t == nil || s.Fate != FateLive || t.State != TaskRunning {
 		return v.apart(s, "running tasks are")
 	}
-	began := s.presentStart()
+	//guard:deadline-restarted harm `= s.presentStart()` a retry whose row keeps the first start would be timed from it
+	began := latest(s.presentStart(), t.Events.Started)
 	if began.IsZero() || !v.clockTrusted("started_at") {
 		return v.deadlineByLedger(s)
 	}
@@ -24,8 +25,8 @@ func deadlineExceeded(v *view, s *Subject) answer {
 	ran := t.AsOf.Sub(began)
 	switch {
 	//guard:deadline-earlier P5 `-t.DeadlineAt.After(began)` an earlier attempt's deadline would end this one
-	case t.DeadlineAt.After(began) && !t.AsOf.Before(t.DeadlineAt):
-		return s.overdue(began, t.AsOf.Sub(t.DeadlineAt), s.pastDeadline())
+	case t.DeadlineAt.After(began) && !t.AsOf.Before(t.DeadlineAt) && (v.p.Tasks.DeadlineFails || limit <= 0 || ran < limit):
+		return v.pastDeadline(s, began)
 	case limit > 0 && ran >= limit:
 		return s.overdue(began, ran-limit, fmt.Sprintf("ran %s of %s", short(ran), short(limit)))
 	case !t.DeadlineAt.IsZero() && !t.DeadlineAt.After(began) && !t.AsOf.Before(t.DeadlineAt):
@@ -46,8 +47,19 @@ func (s *Subject) withinTime(ran, limit time.Duration) string {
 	return words
 }
 
-func (s *Subject) pastDeadline() string {
-	return fmt.Sprintf("past its deadline %s by %s", stamp(s.Task.DeadlineAt), short(s.Task.AsOf.Sub(s.Task.DeadlineAt)))
+// pastDeadline is the answer on a task that is past its own deadline. What the platform means by that
+// time only the config can say: at some it only orders a queue, at others an idle sandbox is put to
+// sleep then and the task goes on.
+func (v *view) pastDeadline(s *Subject, began time.Time) answer {
+	t := s.Task
+	late := t.AsOf.Sub(t.DeadlineAt)
+	out := s.overdue(began, late, fmt.Sprintf("past its deadline %s by %s", stamp(t.DeadlineAt), short(late)))
+	//guard:deadline-meaning harm `= false` a task would be failed at a time that only puts it to sleep, or orders a queue
+	out.report = !v.p.Tasks.DeadlineFails
+	if out.report {
+		out.reason = joined(out.reason, "reported only: map the column as fails_at where a task has failed by then")
+	}
+	return out
 }
 
 // deadlineByLedger times the run by what the ledger saw, when the row does not say when
@@ -56,19 +68,23 @@ func (s *Subject) pastDeadline() string {
 func (v *view) deadlineByLedger(s *Subject) answer {
 	t := s.Task
 	age, _ := v.stateAge(s)
+	var past answer
 	//guard:deadline-unsure P5 `-late < age` the same, where nothing says when this attempt began
 	if late := t.AsOf.Sub(t.DeadlineAt); !t.DeadlineAt.IsZero() && late >= 0 && late < age {
-		return s.overdue(time.Time{}, late, s.pastDeadline())
+		past = v.pastDeadline(s, time.Time{})
 	}
 	limit := t.Timeout
 	if limit <= 0 {
 		limit = v.threshold("deadline-exceeded", s)
 	}
-	if limit <= 0 || !s.Known || s.Seen.Status != t.Status {
-		return fine("it has no timeout and no deadline, or nobody saw it begin")
-	}
+	timed := limit > 0 && s.Known && s.Seen.Status == t.Status
 	ran := v.since(s.Seen.Since)
-	if ran < limit {
+	switch {
+	case past.found && (v.p.Tasks.DeadlineFails || !timed || ran < limit):
+		return past
+	case !timed:
+		return fine("it has no timeout and no deadline, or nobody saw it begin")
+	case ran < limit:
 		return v.no(func() string { return s.withinTime(ran, limit) })
 	}
 	return s.overdue(time.Time{}, ran-limit,

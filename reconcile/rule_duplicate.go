@@ -16,13 +16,15 @@ func duplicate(v *view, s *Subject) answer {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		//guard:duplicate-alive harm `-b.Alive()` a dead sandbox would make the one at work a duplicate
-		if b.Alive() && b.Owned && !v.ending[b.Ref] {
+		if b.Alive() && b.Owned && !v.ending[b.Ref] && !v.isLeft(b) {
 			live = append(live, b)
 		}
 	}
 	live = v.distinct(s.Task, live)
-	if len(live) < 2 {
-		return v.no(func() string { return fmt.Sprintf("%d live sandboxes of it are here, one is right", len(live)) })
+	//guard:duplicate-usual harm `= 1` what works beside the first by design would be ended
+	usual := max(s.Task.Sandboxes, 1)
+	if len(live) <= usual {
+		return v.no(func() string { return fmt.Sprintf("%d live sandboxes of it are here, %d are right", len(live), usual) })
 	}
 	keep, named := v.named(s.Task, live)
 	if !named {
@@ -38,7 +40,8 @@ func duplicate(v *view, s *Subject) answer {
 	}
 	out := answer{
 		//guard:duplicate-named harm `!named => false` one of two would be ended by chance
-		found: true, due: true, sandbox: other, report: !named, holds: other.unsure(),
+		//guard:duplicate-which harm `-usual > 1` of several that belong to a task, one that is right would be ended
+		found: true, due: true, sandbox: other, report: !named || usual > 1, holds: other.unsure(),
 		reason: fmt.Sprintf("task has %d live sandboxes: %s", len(live), boxIDs(live)),
 		evidence: []Evidence{
 			{Source: "tasks", At: s.Task.AsOf, Fact: fmt.Sprintf("the row names sandbox %q", s.Task.Sandbox)},

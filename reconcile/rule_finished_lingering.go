@@ -14,7 +14,7 @@ func finishedLingering(v *view, s *Subject) answer {
 	}
 	b := v.remaining(s)
 	if b == nil {
-		return fine("it is over and no sandbox of it is left")
+		return fine(firstOf(v.leftWords(s), "it is over and no sandbox of it is left"))
 	}
 	//guard:lingering-kept harm a sandbox that its user asked to keep would be ended
 	if t.AsOf.Before(t.KeepAliveUntil) {

@@ -19,12 +19,28 @@ func finishedUnrecorded(v *view, s *Subject) answer {
 			return fmt.Sprintf("its worker finished at %s, before the last start at %s", stamp(t.Events.Finished), stamp(start))
 		})
 	}
+	//guard:unrecorded-goes-on live a worker that went on after an end would keep its task for ever
+	if went := v.activity(t); went.After(t.Events.Finished) && went.Sub(t.Events.Finished) > skew {
+		return v.no(func() string {
+			return fmt.Sprintf("its worker finished at %s and went on until %s", stamp(t.Events.Finished), stamp(went))
+		})
+	}
 	return answer{
-		found: true, due: true, report: true, veto: true,
+		found: true, due: true, report: true, veto: !v.finishedAndGone(s),
 		reason: "the worker finished at " + stamp(t.Events.Finished) + ", the row still says " + t.Status,
 		evidence: []Evidence{
 			{Source: "events", At: t.Events.Finished, Fact: "finished event, newer than the last start"},
 			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status},
 		},
 	}
+}
+
+// finishedAndGone reports whether nothing is left of who finished: its worker is silent and its
+// sandbox is gone. Nobody will record the end any more, and the veto would keep the row for ever.
+func (v *view) finishedAndGone(s *Subject) bool {
+	over := func(b *Box) bool { return b.Gone || b.Here && b.State == SandboxEnded }
+	if _, alive := v.alive(s.Task); alive || !s.hasBox(over) {
+		return false
+	}
+	return !s.hasBox(func(b *Box) bool { return !over(b) })
 }

@@ -5,16 +5,17 @@ import (
 	"time"
 )
 
-// heartbeatLost finds a running task whose worker, that did send signs of life, has been
-// silent for longer than three heartbeats. With fewer than three running tasks a dead
-// worker cannot be told from a dead pipeline, so a failed probe must agree.
+// heartbeatLost finds a running task whose worker was due to speak and is silent: its newest sign
+// promised another one, a heartbeat or that it waits. Silence alone proves nothing, for platforms'
+// events do not mean what their names say: a failed probe of its sandbox, or a look at the worker
+// itself, has to agree. A worker whose process is gone need not have promised anything.
 func heartbeatLost(v *view, s *Subject) answer {
 	t := s.Task
 	switch {
 	case t == nil || s.Fate != FateLive || t.State != TaskRunning:
 		return v.apart(s, "running tasks are")
 	case t.LifeSign().IsZero():
-		return fine("its worker never gave a life sign: no silence can be timed; what never started is for assigned-stale")
+		return fine("its worker never gave a sign of life: no silence can be timed; what never started is for assigned-stale")
 	//guard:silent-beats harm where nobody sends heartbeats, everybody would be silent
 	case !v.beats:
 		return fine("nobody sends heartbeats here: silence says nothing")
@@ -30,38 +31,11 @@ func heartbeatLost(v *view, s *Subject) answer {
 			return answer{kept: fmt.Sprintf("silent for %s, of which only %s count: others were not heard either, "+
 				"a source was out, or it has not run for longer", short(all), short(quiet))}
 		}
-		return v.no(func() string { return fmt.Sprintf("last life sign %s ago, limit %s", short(all), short(limit)) })
+		return v.no(func() string { return fmt.Sprintf("last seen %s ago, limit %s", short(all), short(limit)) })
 	}
-	if why, probe := v.unheard(s); why != "" {
-		return answer{probe: probe, look: probe && v.unseen(s), kept: fmt.Sprintf("silent for %s, %s", short(quiet), why)}
-	}
-	return v.foundSilent(s, min(all, ran), limit)
-}
-
-// unheard says why a silent worker is not failed for it now: its sandbox explains the silence,
-// or a probe has to agree first.
-func (v *view) unheard(s *Subject) (why string, probe bool) {
-	//guard:silent-paused harm a task whose sandbox is paused would be failed as silent
-	if s.hasBox(func(b *Box) bool { return b.Here && b.State == SandboxSuspended }) {
-		return "its sandbox is " + v.state(s), false
-	}
-	//guard:silent-coming-up harm a task whose sandbox comes back would be failed as silent
-	if b := s.comingUp(); b != nil {
-		return fmt.Sprintf("but its sandbox %s is %s", b.ID, b.Raw), false
-	}
-	//guard:silent-named-paused harm a task whose sandbox has lost its labels and is paused would be failed
-	if sb := v.namedAtRest(s); sb != nil {
-		return fmt.Sprintf("but the sandbox that its row names, %s, is %s", sb.Ref, sb.Raw), false
-	}
-	//guard:silent-together harm many silent at once would be failed before one of them was probed
-	if v.unproven[s.Task.ID] {
-		return "together with others: its sandbox is probed first", true
-	}
-	//guard:silent-alone harm with few tasks, a pipeline that is down would kill them
-	if failed, _ := v.probedBroken(s); v.running < 3 && !failed {
-		return "but fewer than 3 tasks run and no probe of its sandbox has failed", true
-	}
-	return "", false
+	return v.proven(s, fmt.Sprintf("silent for %s", short(quiet)), func() answer {
+		return v.foundSilent(s, min(all, ran), limit)
+	})
 }
 
 // namedAtRest is the sandbox that the row names, by its id or by its name, and that a direct look
@@ -84,15 +58,14 @@ func (v *view) namedAtRest(s *Subject) *Sandbox {
 
 func (v *view) foundSilent(s *Subject, ago, limit time.Duration) answer {
 	t := s.Task
-	_, probed := v.probedBroken(s)
 	return answer{
 		found: true, due: true, probe: true, ago: ago, holds: v.unknowns(s),
-		reason: joined(fmt.Sprintf("worker fell silent: last life sign %s, %s ago, limit %s",
-			stamp(t.LifeSign()), short(t.AsOf.Sub(v.sign(t))), short(limit)), v.state(s), probed),
+		reason: joined(fmt.Sprintf("worker fell silent: last seen %s, %s ago, limit %s",
+			stamp(t.LifeSign()), short(t.AsOf.Sub(v.sign(t))), short(limit)), v.state(s), v.silenceWords(s)),
 		evidence: []Evidence{
-			{Source: "events", At: t.LifeSign(), Fact: "newest life sign of this worker"},
+			{Source: "events", At: t.LifeSign(), Fact: "newest sign of life of this worker"},
 			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.running)},
-			{Source: "providers", At: v.now, Fact: joined(v.state(s), probed)},
+			{Source: "providers", At: v.now, Fact: joined(v.state(s), v.silenceWords(s))},
 		},
 	}
 }
@@ -119,28 +92,4 @@ func (v *view) silentFor(t *Task) time.Duration {
 	}
 	//guard:silent-as-others P6 `= t.AsOf.Sub(v.sign(t))` when all fall silent, the first would be taken for dead
 	return v.newest.Sub(v.sign(t))
-}
-
-// probedBroken reports whether the newest probe since the silence began failed, in words. A
-// failure that every sandbox shares is the provider's.
-func (v *view) probedBroken(s *Subject) (bool, string) {
-	for i := range s.Boxes {
-		b := &s.Boxes[i]
-		if v.replaced(s, b) {
-			continue
-		}
-		last := b.Probes.verdict()
-		if last.At.IsZero() || v.now.Sub(last.At) > s.Task.AsOf.Sub(v.sign(s.Task)) {
-			continue
-		}
-		if last.Outcome.Failed() {
-			return v.convicts(b), "its probe failed: " + last.Detail
-		}
-		return false, "its probe was answered"
-	}
-	//guard:silent-earlier harm the lost sandbox of an earlier attempt would stand for a failed probe of the present one
-	if s.hasBox(func(b *Box) bool { return b.Here && b.State == SandboxRunning }) {
-		return false, ""
-	}
-	return s.hasBox(func(b *Box) bool { return b.Lost() || b.Here && b.State == SandboxFailed }), ""
 }

@@ -3,9 +3,11 @@ package reconcile
 import "testing"
 
 func TestHeartbeatLost(t *testing.T) {
+	// Its probe fails, and another's is answered: something besides silence agrees.
+	const fails = "probe daytona/s1 failed=10s; probe daytona/w1 answered=10s; "
 	// Four others are well, so that a silent one is alone.
 	const well = "task w{1..4} running started=1h ev.heartbeat=5s; box daytona/w{1..4} running task=w{1..4}; " +
-		"box daytona/s1 running task=t1; "
+		"box daytona/s1 running task=t1; " + fails
 	// One other: fewer than three tasks run.
 	const few = "task w1 running started=1h ev.heartbeat=5s; box daytona/w1 running task=w1; " +
 		"box daytona/s1 running task=t1; "
@@ -13,7 +15,7 @@ func TestHeartbeatLost(t *testing.T) {
 	const ahead = well + "task t1 running started=1h ev.heartbeat=-10m; knew task t1 running ahead=-10m aheadsince=5m; "
 	testRule(t, "heartbeat-lost", map[string]ruleCase{
 		"silent for a second more than the limit": {
-			well + "task t1 running started=1h ev.heartbeat=91s", "due", "worker fell silent: last life sign 2026-03-01 " +
+			well + "task t1 running started=1h ev.heartbeat=91s", "due", "worker fell silent: last seen 2026-03-01 " +
 				"11:58:29, 1m31s ago"},
 		"silent for the limit": {well + "task t1 running started=1h ev.heartbeat=90s", "healthy", ""},
 		"a heartbeat from the future": {
@@ -34,9 +36,9 @@ func TestHeartbeatLost(t *testing.T) {
 			"task w{1..4} running started=1h ev.heartbeat=5s; " + silent + "box daytona/s1 creating " +
 				"task=t1", "kept", "its sandbox s1 is creating"},
 		"few run, and it was not probed": {
-			few + silent, "probe", "fewer than 3 tasks run"},
+			few + silent, "probe", "its sandbox is probed first"},
 		"few run, and it answered a probe": {
-			few + silent + "probe daytona/s1 answered=10s", "probe", ""},
+			few + silent + "probe daytona/s1 answered=10s", "held", "unproven: its probe was answered"},
 		"few run, and its probe failed": {
 			few + silent + "probe daytona/s1 failed=10s; " +
 				"probe daytona/w1 answered=10s", "due", "its probe failed: exec: timed out"},
@@ -50,7 +52,10 @@ func TestHeartbeatLost(t *testing.T) {
 			"task w1 running started=1h ev.heartbeat=5s; " +
 				"box daytona/w1 running task=w1; " + silent + "box daytona/s1 failed task=t1", "due", ""},
 		"three run": {
-			"task w{1..2} running started=1h ev.heartbeat=5s; " + silent + "box daytona/s1 running task=t1", "due", ""},
+			"task w{1..2} running started=1h ev.heartbeat=5s; " + silent + "box daytona/s1 running task=t1", "probe", "probed first"},
+		"three run, and its probe failed": {
+			"task w{1..2} running started=1h ev.heartbeat=5s; box daytona/w{1..2} running task=w{1..2}; " + silent +
+				"box daytona/s1 running task=t1; " + fails, "due", ""},
 		"a heartbeat of an earlier attempt": {
 			well + "task t1 running started=80s heartbeat=20m", "kept", ""},
 		"an earlier attempt's, and this one is silent for longer than the limit": {
@@ -65,7 +70,7 @@ func TestHeartbeatLost(t *testing.T) {
 			well + silent + "source tasks trusted recovered=80s", "kept", ""},
 		"events are out": {
 			"task w{1..2} running started=1h ev.heartbeat=2m; task t1 running started=1h ev.heartbeat=10m; " +
-				"box daytona/w{1..2} running task=w{1..2}; box daytona/s1 running task=t1",
+				"box daytona/w{1..2} running task=w{1..2}; box daytona/s1 running task=t1; " + fails,
 			"held", "events-untrusted"},
 		"events stopped a moment ago: the one who spoke first is not dead": {
 			"task w{1..2} running started=1h ev.heartbeat=31s; task t1 running started=1h ev.heartbeat=91s; " +
@@ -73,7 +78,7 @@ func TestHeartbeatLost(t *testing.T) {
 			"kept", "of which only 1m count"},
 		"others were heard a moment ago": {
 			"task w{1..2} running started=1h ev.heartbeat=30s; task t1 running started=1h ev.heartbeat=91s; " +
-				"box daytona/w{1..2} running task=w{1..2}; box daytona/s1 running task=t1",
+				"box daytona/w{1..2} running task=w{1..2}; box daytona/s1 running task=t1; " + fails,
 			"due", ""},
 		"events come back in this pass": {
 			well + silent + "source events untrusted", "kept", ""},

@@ -168,15 +168,20 @@ func (v *view) unwitnessed(provider string) int {
 // countable is the present run of failures, without those soon after a resume or before an
 // outage of the probes.
 func (v *view) countable(b *Box) []ProbeResult {
+	run, from := b.Probes.Failures, v.probesFrom(b)
+	for len(run) > 0 && run[0].At.Before(from) {
+		run = run[1:]
+	}
+	return run
+}
+
+// probesFrom is from when on probes of the sandbox say something of it.
+func (v *view) probesFrom(b *Box) time.Time {
 	//guard:broken-recovered harm `v.sources[probesOf(b.Provider)].RecoveredAt => time.Time{}` an outage's would count
 	from := latest(v.sources[probesOf(b.Provider)].RecoveredAt, v.s.Memory.WatchSince)
 	if !b.Seen.ResumedAt.IsZero() {
 		//guard:broken-resumed harm probes of a sandbox that just comes back would count
 		from = latest(from, b.Seen.ResumedAt.Add(resumeGrace))
 	}
-	run := b.Probes.Failures
-	for len(run) > 0 && run[0].At.Before(from) {
-		run = run[1:]
-	}
-	return run
+	return from
 }

@@ -5,25 +5,23 @@ import (
 	"time"
 )
 
-// inactive finds a running task whose worker is there and does nothing: its heartbeats go on,
-// or nobody sends any, and its last activity is longer ago than the threshold. A worker that
-// waits for a person is not inactive, and one whose heartbeats stopped is heartbeat-lost's.
+// inactive finds a running task whose worker does nothing: its last activity is longer ago than the
+// threshold, and a failed probe, or a look at the worker itself, agrees. A worker that waits for a
+// person is not inactive, one whose heartbeats stopped is heartbeat-lost's, and one whose activity
+// cannot be seen is not known to do nothing.
 func inactive(v *view, s *Subject) answer {
 	t := s.Task
 	if t == nil || s.Fate != FateLive || t.State != TaskRunning {
 		return v.apart(s, "running tasks are")
 	}
-	//guard:inactive-shown harm where nobody shows activity, everybody would be inactive
-	if v.lastActive.IsZero() {
-		return fine("no running task shows any activity: that there is none says nothing here")
+	act := v.activity(t)
+	//guard:inactive-unseen harm a task whose activity cannot be seen at all would be failed for having none
+	if act.IsZero() {
+		return fine("no activity of it can be seen: that there is none says nothing")
 	}
-	after, all := v.threshold("inactive", s), v.idleFor(s)
+	after, all := v.threshold("inactive", s), max(t.AsOf.Sub(act), 0)
 	if all < after {
 		return v.no(func() string { return fmt.Sprintf("last activity %s ago, limit %s", short(all), short(after)) })
-	}
-	//guard:inactive-started harm a worker that has not begun would be failed as inactive
-	if !v.started(s) {
-		return fine("its worker has not started: that is for assigned-stale")
 	}
 	ran, _ := v.stateAge(s)
 	//guard:inactive-ran P5 `min(all, ran) => all` what an earlier attempt did last would time this one
@@ -35,17 +33,9 @@ func inactive(v *view, s *Subject) answer {
 	if why := v.excused(s); why != "" {
 		return answer{kept: fmt.Sprintf("inactive for %s, but %s", short(quiet), why)}
 	}
-	return v.foundInactive(s, min(all, ran), after)
-}
-
-// idleFor is for how long the worker has done nothing at all: since its last activity, or, when
-// none is known, for as long as it runs.
-func (v *view) idleFor(s *Subject) time.Duration {
-	if act := v.activity(s.Task); !act.IsZero() {
-		return max(s.Task.AsOf.Sub(act), 0)
-	}
-	ran, _ := v.stateAge(s)
-	return ran
+	return v.proven(s, fmt.Sprintf("inactive for %s", short(quiet)), func() answer {
+		return v.foundInactive(s, min(all, ran), after)
+	})
 }
 
 func (v *view) foundInactive(s *Subject, quiet, after time.Duration) answer {
@@ -54,18 +44,15 @@ func (v *view) foundInactive(s *Subject, quiet, after time.Duration) answer {
 	if beat := t.heartbeat(); !beat.IsZero() {
 		beats = "last heartbeat " + stamp(beat)
 	}
-	did := "no activity of it is known"
-	if act := t.Activity(); !act.IsZero() {
-		did = "last activity " + stamp(act)
-	}
+	did := "last activity " + stamp(t.Activity())
 	return answer{
-		found: true, due: true, ago: quiet,
+		found: true, due: true, probe: true, ago: quiet, holds: v.unknowns(s),
 		reason: joined(fmt.Sprintf("worker is inactive for %s, limit %s: %s", short(quiet), short(after), did),
-			beats, v.state(s)),
+			beats, v.state(s), v.silenceWords(s)),
 		evidence: []Evidence{
 			{Source: "events", At: t.Activity(), Fact: joined(did, beats)},
 			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.running)},
-			{Source: "providers", At: v.now, Fact: firstOf(v.state(s), "no sandbox of it was seen")},
+			{Source: "providers", At: v.now, Fact: joined(firstOf(v.state(s), "no sandbox of it was seen"), v.silenceWords(s))},
 		},
 	}
 }

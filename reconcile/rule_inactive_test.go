@@ -8,7 +8,8 @@ import (
 func TestInactive(t *testing.T) {
 	// Four others work, so that what shows activity is proven to work.
 	const busy = "task w{1..4} running started=1h ev.heartbeat=5s ev.activity=5s; box daytona/w{1..4} running task=w{1..4}; "
-	const box = "box daytona/s1 running task=t1; "
+	const dead = "probe daytona/s1 answered=1s worker=dead; probe daytona/w1 answered=1s worker=alive; "
+	const box = "box daytona/s1 running task=t1; " + dead
 	const beats = busy + box + "task t1 running started=1h ev.heartbeat=5s "
 	testRule(t, "inactive", map[string]ruleCase{
 		"no activity for the limit": {beats + "ev.activity=15m", "due",
@@ -22,8 +23,7 @@ func TestInactive(t *testing.T) {
 		"activity from the future, known for a second less": {
 			beats + "ev.activity=-1h; knew task t1 running ahead=-1h aheadsince=14m59s", "healthy", ""},
 		"never active, and runs for the limit": {
-			busy + box + "task t1 running started=15m ev.heartbeat=5s", "due", "no activity of it is known"},
-		"never active, and runs for less": {busy + box + "task t1 running started=14m59s ev.heartbeat=5s", "healthy", ""},
+			busy + box + "task t1 running started=15m ev.heartbeat=5s", "healthy", ""},
 		"its activity was in an earlier attempt": {
 			busy + box + "task t1 running started=14m ev.heartbeat=5s ev.activity=2h", "kept", "of which only 14m count"},
 		"timed by the ledger, not by a start of an earlier attempt": {
@@ -43,10 +43,10 @@ func TestInactive(t *testing.T) {
 		"outside of where":                          {busy + box + "row t1 running started=1h ev.activity=1h outside=yes", "healthy", ""},
 		"nobody shows activity here": {
 			"task w{1..4} running started=1h heartbeat=5s; " + box + "task t1 running started=1h heartbeat=5s", "healthy", ""},
-		"its sandbox is coming up": {busy + "box daytona/s1 creating task=t1; task t1 running started=1h ev.activity=20m", "kept", "for another rule"},
-		"its sandbox is failed":    {busy + "box daytona/s1 failed task=t1; task t1 running started=1h ev.activity=20m", "kept", "s1 is failed"},
-		"its sandbox is paused":    {busy + "box daytona/s1 suspended task=t1; task t1 running started=1h ev.activity=20m", "kept", ""},
-		"its sandbox is unknown":   {busy + "box daytona/s1 unknown task=t1; task t1 running started=1h ev.activity=20m", "kept", "unknown state"},
+		"its sandbox is coming up": {busy + dead + "box daytona/s1 creating task=t1; task t1 running started=1h ev.activity=20m", "kept", "for another rule"},
+		"its sandbox is failed":    {busy + dead + "box daytona/s1 failed task=t1; task t1 running started=1h ev.activity=20m", "kept", "s1 is failed"},
+		"its sandbox is paused":    {busy + dead + "box daytona/s1 suspended task=t1; task t1 running started=1h ev.activity=20m", "kept", ""},
+		"its sandbox is unknown":   {busy + dead + "box daytona/s1 unknown task=t1; task t1 running started=1h ev.activity=20m", "kept", "unknown state"},
 		"its sandbox is gone":      {busy + "knew box daytona/s1 running task=t1; look daytona/s1 gone; task t1 running started=1h ev.activity=20m", "kept", "s1 is gone"},
 		"one is stopped, one runs": {busy + "box daytona/s0 stopped task=t1; " + box + "task t1 running started=1h ev.activity=20m", "due", ""},
 		"a class with a longer limit": {
@@ -55,13 +55,17 @@ func TestInactive(t *testing.T) {
 			"rule inactive when.task.type=gpu then=50m; " + beats + "ev.activity=50m attr.type=gpu", "due", ""},
 		"a quick pass, its sandbox is remembered": {
 			"pass quick; source listing:daytona trusted; knew box daytona/s1 running task=t1; task t1 running started=1h " +
-				"ev.heartbeat=5s ev.activity=20m", "due", ""},
+				"ev.heartbeat=5s ev.activity=20m", "held", "unproven: no probe of its sandbox can be made"},
+		"a quick pass, and its sandbox was looked at": {
+			"pass quick; source listing:daytona trusted; knew box daytona/s1 running task=t1; look daytona/s1 running task=t1; " +
+				dead + "task t1 running started=1h ev.heartbeat=5s ev.activity=20m", "due", ""},
 	})
 }
 
 // TestInactiveTogether: silence of everybody at once kills nobody.
 func TestInactiveTogether(t *testing.T) {
-	const boxes = "box daytona/w{1..2} running task=w{1..2}; box daytona/s1 running task=t1; "
+	const boxes = "box daytona/w{1..2} running task=w{1..2}; box daytona/s1 running task=t1; " +
+		"probe daytona/s1 answered=1s worker=dead; probe daytona/w1 answered=1s worker=alive; "
 	const others = boxes + "task w{1..2} running started=9h ev.heartbeat=5s "
 	const mine = "; task t1 running started=9h ev.heartbeat=5s "
 	testRule(t, "inactive", map[string]ruleCase{
@@ -77,7 +81,7 @@ func TestInactiveTogether(t *testing.T) {
 			others + "ev.activity=5m1s" + mine + "ev.activity=20m", "kept", "of which only 14m59s count"},
 		"others were active within a third of the limit": {
 			others + "ev.activity=5m" + mine + "ev.activity=15m", "due", ""},
-		"two run: nobody can tell":   {"box daytona/w1 running task=w1; box daytona/s1 running task=t1; task w1 running started=9h ev.activity=20m; task t1 running started=9h ev.activity=20m", "due", ""},
+		"two run: nobody can tell":   {boxes + "task w1 running started=9h ev.activity=20m; task t1 running started=9h ev.activity=20m", "due", ""},
 		"the others wait for people": {others + "ev.activity=2h ev.waiting=2h" + mine + "ev.activity=15m", "due", ""},
 		"nobody sends heartbeats, nobody has events: the rows alone": {
 			"tasks eventless; " + boxes + "task w{1..2} running started=9h activity=16m; task t1 running started=9h activity=40m",
@@ -108,7 +112,7 @@ func TestInactiveTogether(t *testing.T) {
 // others look stuck; one whole limit passes before inactivity counts.
 func TestActivityComesBack(t *testing.T) {
 	const all = "box daytona/t{1..3} running task=t{1..3}; task t{1..3} running started=9h ev.heartbeat=5s ev.activity=40m; " +
-		"box daytona/w1 running task=w1; "
+		"box daytona/w1 running task=w1; probe daytona/t{1..3} answered=1s worker=dead; probe daytona/w1 answered=1s worker=alive; "
 	const one = "task w1 running started=9h ev.heartbeat=5s "
 	w := newWorld(t)
 	w.only("inactive")
@@ -136,7 +140,8 @@ func TestActivityComesBack(t *testing.T) {
 // judges that.
 func TestInactiveOrSilent(t *testing.T) {
 	const world = "task w{1..4} running started=1h ev.heartbeat=5s ev.activity=5s; box daytona/w{1..4} running task=w{1..4}; " +
-		"box daytona/s1 running task=t1; task t1 running started=1h ev.activity=20m ev.heartbeat="
+		"box daytona/s1 running task=t1; probe daytona/s1 answered=1s worker=dead; probe daytona/w1 answered=1s worker=alive; " +
+		"task t1 running started=1h ev.activity=20m ev.heartbeat="
 	for name, c := range map[string]struct {
 		rules []string
 		beat  string

@@ -22,6 +22,10 @@ func orphan(v *view, s *Subject) answer {
 	if s.Fate == FateUnread {
 		return answer{kept: "its task was not read"}
 	}
+	//guard:orphan-explained harm a sandbox that another table of the platform explains would be ended
+	if by := v.s.Explained[b.Ref]; by != "" {
+		return answer{kept: "a row of " + by + " explains it"}
+	}
 	after := v.threshold("orphan", s)
 	//guard:orphan-age P5 `v.born(*b) => forever` a sandbox would be ended between its creation and its row
 	//guard:orphan-recovered P6 `v.observed(sourceTasks, listingOf(b.Provider)) => forever` an outage would count
@@ -31,16 +35,32 @@ func orphan(v *view, s *Subject) answer {
 			kept: fmt.Sprintf("no task explains it, created %s ago of %s", short(v.born(*b)), short(after)),
 		}
 	}
+	only := v.onlyReported(s, b)
 	return answer{
-		found: true, sandbox: b, sightings: v.p.Rules["orphan"].Sightings,
+		found: true, sandbox: b, sightings: v.p.Rules["orphan"].Sightings, report: only != "",
 		//guard:orphan-unknown-state harm `b.unsure() => nil` a sandbox of no known state would be ended
-		holds:  append(v.orphanHolds(s, b), b.unsure()...),
-		reason: fmt.Sprintf("no task explains it: %s; %s, %s %s ago", s.unexplained(b), b.Raw, b.began(), short(v.born(*b))),
+		holds: append(v.orphanHolds(s, b), b.unsure()...),
+		reason: joined(fmt.Sprintf("no task explains it: %s; %s, %s %s ago", s.unexplained(b), b.Raw, b.began(),
+			short(v.born(*b))), only),
 		evidence: []Evidence{
 			b.seenAs(),
 			{Source: "tasks", At: v.s.T0, Fact: s.unexplained(b)},
 		},
 	}
+}
+
+// onlyReported says why the orphan is not terminated by default; "" when it may be. What carries our
+// labels and no link may be a gateway, a builder or a spare, and what rests keeps its user's files.
+func (v *view) onlyReported(s *Subject, b *Box) string {
+	switch {
+	//guard:orphan-linkless harm what has our labels and needs no task would be ended
+	case s.Fate == FateUnnamed && !v.p.Providers[b.Provider].LinkRequired:
+		return "reported only: it has no link at all (link: {required: true} where each must have one)"
+	//guard:orphan-at-rest harm the files of somebody whose sandbox is paused would be deleted
+	case v.isLeft(b):
+		return "reported only: it does not run (at_rest: terminate ends it)"
+	}
+	return ""
 }
 
 // began says what the age of a sandbox is counted from.
@@ -84,6 +104,12 @@ func (v *view) orphanHolds(s *Subject, b *Box) []string {
 	//guard:orphan-shared P1 a twin installation's sandboxes would be ended
 	if s.Fate == FateUnknown && !v.p.Providers[b.Provider].Exclusive {
 		holds = append(holds, sharedWords)
+	}
+	//guard:orphan-contradicted P1 another environment's work would be ended where the config says there is none
+	if ago := b.AsOf.Sub(b.LastActivityAt); s.Fate == FateUnknown && v.p.Providers[b.Provider].Exclusive &&
+		!b.LastActivityAt.IsZero() && ago <= v.limit {
+		holds = append(holds, fmt.Sprintf("not-exclusive: it names a task that nobody here ever knew and was active %s ago: "+
+			"another environment may share the account, whatever `exclusive` says", short(ago)))
 	}
 	//guard:orphan-pair harm the sandbox of a task that lives would be ended because its link was lost
 	if task := v.pairs[b.Ref]; task != "" {

@@ -17,6 +17,10 @@ func overAge(v *view, s *Subject) answer {
 	if b == nil {
 		return fine("no sandbox of it is here")
 	}
+	//guard:over-age-further harm an old sandbox that another table explains would be ended
+	if by := v.s.Explained[b.Ref]; by != "" && s.Task == nil {
+		return answer{kept: "a row of " + by + " explains it"}
+	}
 	age := v.born(*b)
 	if age < after {
 		return v.no(func() string {
@@ -42,6 +46,10 @@ func (v *view) eldest(s *Subject) *Box {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		if !b.Here || !b.Owned || !b.State.Exists() || b.State == SandboxDeleting {
+			continue
+		}
+		//guard:over-age-at-rest harm an old sandbox that is paused, with its user's files, would be deleted
+		if v.isLeft(b) {
 			continue
 		}
 		if best == nil || v.before(b, best) {

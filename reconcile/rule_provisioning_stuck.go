@@ -48,12 +48,20 @@ func (v *view) explainedElsewhere(s *Subject, b *Box) []string {
 			return []string{"its task was not read"}
 		}
 	case FateExplained:
+		if by := v.s.Explained[b.Ref]; by != "" && s.Task == nil {
+			return []string{"a row of " + by + " explains it"}
+		}
 		//guard:explained-outside harm what the config keeps out of the judgement would be ended
 		return []string{"its task is outside `where`"}
 	case FateUnknown:
 		//guard:explained-shared harm a twin installation's sandboxes would be ended
 		if !v.p.Providers[b.Provider].Exclusive {
 			return []string{"not-exclusive: its task is not known here, and the account may be shared"}
+		}
+	case FateUnnamed:
+		//guard:explained-linkless harm what has our labels and needs no task would be ended when something is wrong with it
+		if !v.p.Providers[b.Provider].LinkRequired {
+			return []string{"not-exclusive: it has no link to any task (link: {required: true} where each must have one)"}
 		}
 	case FateUnparsable:
 		//guard:explained-unparsable P1 a sandbox that names what is no id here would be ended

@@ -2,19 +2,26 @@ package reconcile
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
-// sandboxMissing finds a live task that started, or whose sandbox the ledger has seen, and
-// whose sandbox is gone or terminal. Paused, archived and suspended are neither. A life
-// sign inside the heartbeat limit vetoes it.
+// sandboxMissing finds a live task whose sandbox the ledger has seen, or whose row names one, and
+// whose sandbox is gone or terminal. Paused, archived and suspended are neither. A sign of life
+// inside the heartbeat limit vetoes it. A task that nobody has ever seen with a sandbox may need none:
+// subflows, runs that are started by hand, agents within the platform itself.
 func sandboxMissing(v *view, s *Subject) answer {
 	t := s.Task
 	if t == nil || s.Fate != FateLive || t.State == TaskPending || !t.State.Live() {
 		return v.apart(s, "assigned and running tasks are")
 	}
-	if !v.started(s) && !s.hasBox(func(b *Box) bool { return b.Known && !v.past(s, b) && v.atItsTime(s, b) }) {
-		return fine("it never had a sandbox that the ledger knows, and its worker has not started")
+	started := v.started(s)
+	had := s.hasBox(func(b *Box) bool {
+		return b.Here && !b.Known || b.Known && !v.past(s, b) && (started || v.atItsTime(s, b))
+	})
+	//guard:missing-never-had harm a task that needs no sandbox of its own would be failed for having none
+	if !had && !v.namesOne(s) {
+		return fine("nobody has seen a sandbox of it, and its row names none that was: it may need none")
 	}
 	if s.hasBox(func(b *Box) bool { return b.Here && !b.Lost() && b.State != SandboxDeleting }) {
 		return v.no(func() string { return v.state(s) })
@@ -51,6 +58,20 @@ func sandboxMissing(v *view, s *Subject) answer {
 			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + lifeLine(t)},
 		}, because...),
 	}
+}
+
+// namesOne reports whether the row names a sandbox that its worker spoke from, or that its provider
+// would know by this very id.
+func (v *view) namesOne(s *Subject) bool {
+	t := s.Task
+	if t.Sandbox == "" || !v.started(s) {
+		return false
+	}
+	byID := slices.ContainsFunc(v.candidates(t), func(name string) bool {
+		p := v.p.Providers[name]
+		return p.SandboxIsID || p.byKey(t)
+	})
+	return byID || !t.told().LifeSign().IsZero()
 }
 
 // lostFor is for how long the ledger has known that a sandbox of the subject is gone or over,

@@ -3,38 +3,41 @@ package reconcile
 import "testing"
 
 func TestSandboxMissing(t *testing.T) {
-	const ran = "task t1 running started=1h updated=1h ev.heartbeat=2m; "
+	// The row names its sandbox by an id that the provider knows.
+	const byID = "provider daytona id=yes; "
+	const ran = byID + "task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1; "
+	const gone = "look daytona/s1 gone; find t1 none"
 	const seen = "finding sandbox-missing task:t1 first=30s last=15s sighted=15s sightings=1; "
 	const named = seen + "provider daytona label=no named=yes id=no; "
 	const two = seen + "provider daytona id=yes label=no; provider e2b id=yes label=no; " +
 		"task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1; "
 	testRule(t, "sandbox-missing", map[string]ruleCase{
-		"the first look": {ran + "find t1 none", "seen", "sandbox is gone: no sandbox at daytona; last life sign"},
+		"the first look": {ran + gone, "seen", "sandbox is gone: no sandbox at daytona; last life sign"},
 		"the second look, 30s after the first": {
-			seen + ran + "find t1 none", "due", ""},
+			seen + ran + gone, "due", ""},
 		"the second look, a second earlier": {
-			"finding sandbox-missing task:t1 first=29s last=15s sighted=15s sightings=1; " + ran + "find t1 none", "seen", ""},
+			"finding sandbox-missing task:t1 first=29s last=15s sighted=15s sightings=1; " + ran + gone, "seen", ""},
 		"one look long ago is still one look": {
-			"rule sandbox-missing looks=3; " + seen + ran + "find t1 none", "seen", ""},
+			"rule sandbox-missing looks=3; " + seen + ran + gone, "seen", ""},
 		"the ledger's clock ran backwards: no second look": {
-			"finding sandbox-missing task:t1 first=1h last=-5s sighted=-5s sightings=1; " + ran + "find t1 none", "seen", ""},
+			"finding sandbox-missing task:t1 first=1h last=-5s sighted=-5s sightings=1; " + ran + gone, "seen", ""},
 		"a life sign inside the limit": {
-			seen + "task t1 running started=1h ev.heartbeat=90s; find t1 none", "kept", "gave a life sign 1m30s ago"},
+			seen + byID + "task t1 running started=1h ev.heartbeat=90s sandbox=s1; " + gone, "kept", "gave a life sign 1m30s ago"},
 		"a life sign, and names of sandboxes last": {
 			"provider daytona id=yes label=no named=yes; " + seen + "task t1 running started=1h ev.heartbeat=90s sandbox=s0; " +
 				"row t9 completed; box daytona/s9 running task=t9 lasting=yes", "look", "gave a life sign"},
 		"a life sign a second older": {
-			seen + "task t1 running started=1h ev.heartbeat=91s; find t1 none", "due", ""},
+			seen + byID + "task t1 running started=1h ev.heartbeat=91s sandbox=s1; " + gone, "due", ""},
 		"a life sign from the future": {
-			seen + "task t1 running started=1h ev.heartbeat=-1h; find t1 none", "kept", "life sign"},
+			seen + byID + "task t1 running started=1h ev.heartbeat=-1h sandbox=s1; " + gone, "kept", "life sign"},
 		"a life sign from the end of days": {
-			seen + "task t1 running started=1h ev.heartbeat=-2562047h; find t1 none", "kept", "life sign"},
+			seen + byID + "task t1 running started=1h ev.heartbeat=-2562047h sandbox=s1; " + gone, "kept", "life sign"},
 		"running for less than the grace": {
-			seen + "task t1 running started=29s; find t1 none", "kept", "running for 29s by started_at"},
-		"running for the grace": {seen + "task t1 running started=30s; find t1 none", "due", ""},
+			seen + byID + "task t1 running started=29s sandbox=s1; " + gone, "kept", "running for 29s by started_at"},
+		"running for the grace": {seen + byID + "task t1 running started=30s sandbox=s1; " + gone, "due", ""},
 		"the state began while providers were listed": {
-			"clock read=5s; " + seen + "task t1 running started=34s; find t1 none", "kept", ""},
-		"the state began before":     {"clock read=5s; " + seen + "task t1 running started=35s; find t1 none", "due", ""},
+			"clock read=5s; " + seen + byID + "task t1 running started=34s sandbox=s1; " + gone, "kept", ""},
+		"the state began before":     {"clock read=5s; " + seen + byID + "task t1 running started=35s sandbox=s1; " + gone, "due", ""},
 		"its sandbox is here":        {ran + "box daytona/s1 running task=t1", "healthy", ""},
 		"its sandbox is paused":      {ran + "box daytona/s1 suspended task=t1", "healthy", ""},
 		"its sandbox is coming back": {ran + "box daytona/s1 creating task=t1", "healthy", ""},
@@ -73,9 +76,9 @@ func TestSandboxMissing(t *testing.T) {
 		"out of where, and its sandbox is stopped": {
 			"row t1 running started=1h; box daytona/s1 stopped task=t1", "healthy", ""},
 		"over":         {"row t1 failed started=1h; box daytona/s1 stopped task=t1", "healthy", ""},
-		"not searched": {seen + ran, "look", "not searched by link"},
+		"not searched": {seen + ran + "look daytona/s1 gone", "look", "not searched by link"},
 		"searched, no answer": {
-			seen + ran + "find t1 error", "look", "503"},
+			seen + ran + "look daytona/s1 gone; find t1 error", "look", "503"},
 		"never started and never had one": {
 			"task t1 assigned updated=1h; find t1 none", "healthy", ""},
 		"never started, but the ledger saw its sandbox": {
@@ -104,13 +107,15 @@ func TestSandboxMissing(t *testing.T) {
 		"its row holds an id where others hold names": {
 			named + "task t1 running started=1h updated=1h sandbox=s1; box daytona/s1 running key=k0 also=s1", "healthy", ""},
 		"at a provider that is not configured": {
-			seen + "task t1 running started=1h provider=modal; find t1 none", "kept", "not configured"},
+			seen + "task t1 running started=1h provider=modal sandbox=s1 ev.heartbeat=9m; find t1 none", "kept", "not configured"},
 	})
 }
 
 func TestSandboxMissingSources(t *testing.T) {
 	const seen = "finding sandbox-missing task:t1 first=10m last=15s sighted=15s sightings=5; "
-	const ran = seen + "task t1 running started=1h updated=1h; find t1 none; "
+	const byID = "provider daytona id=yes; "
+	const gone = "look daytona/s1 gone; find t1 none"
+	const ran = seen + byID + "task t1 running started=1h updated=1h sandbox=s1; " + gone + "; "
 	testRule(t, "sandbox-missing", map[string]ruleCase{
 		"seen often":                        {ran, "due", ""},
 		"its listing failed":                {ran + "listing daytona failed=503", "look", "no complete listing"},
@@ -120,21 +125,21 @@ func TestSandboxMissingSources(t *testing.T) {
 		"the watch began before the last look": {
 			ran + "watched since=16s", "due", ""},
 		"a class with a longer limit, missing for less": {
-			"rule sandbox-missing when.task.type=gpu then=15m; " + seen + "task t1 running started=1h attr.type=gpu; " +
-				"find t1 none", "seen", ""},
+			"rule sandbox-missing when.task.type=gpu then=15m; " + seen + byID + "task t1 running started=1h sandbox=s1 attr.type=gpu; " +
+				gone, "seen", ""},
 		"a class with a longer limit, missing for that long": {
-			"rule sandbox-missing when.task.type=gpu then=10m; " + seen + "task t1 running started=1h attr.type=gpu; " +
-				"find t1 none", "due", ""},
+			"rule sandbox-missing when.task.type=gpu then=10m; " + seen + byID + "task t1 running started=1h sandbox=s1 attr.type=gpu; " +
+				gone, "due", ""},
 		"a class with a shorter limit": {
 			"rule sandbox-missing when.task.type=gpu then=5s; finding sandbox-missing task:t1 first=6s last=3s sighted=3s; " +
-				"task t1 running started=1h attr.type=gpu; find t1 none", "due", ""},
+				byID + "task t1 running started=1h sandbox=s1 attr.type=gpu; " + gone, "due", ""},
 		"a quick pass": {
 			"pass quick; source listing:daytona trusted; " + ran, "due", ""},
 		"a quick pass, its sandbox is not found by id either": {
 			"pass quick; source listing:daytona trusted; " + seen + "task t1 running started=1h; find t1 none; " +
 				"knew box daytona/s1 running task=t1; look daytona/s1 gone", "due", ""},
 		"a quick pass, remembered and not looked at": {
-			"pass quick; source listing:daytona trusted; " + ran + "knew box daytona/s1 running task=t1", "look", ""},
+			"pass quick; source listing:daytona trusted; " + ran + "knew box daytona/s2 running task=t1", "look", ""},
 		"a quick pass without a listing": {
 			"pass quick; " + ran, "look", "no complete listing"},
 	})

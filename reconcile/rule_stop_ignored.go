@@ -9,7 +9,7 @@ func stopIgnored(v *view, s *Subject) answer {
 	}
 	b := v.remaining(s)
 	if b == nil {
-		return fine("it was stopped and no sandbox of it is left")
+		return fine(firstOf(v.leftWords(s), "it was stopped and no sandbox of it is left"))
 	}
 	after := v.threshold("stop-ignored", s)
 	age, by := v.stateAge(s)
@@ -51,6 +51,10 @@ func (v *view) remaining(s *Subject) *Box {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		if !b.Here || !b.State.Exists() || b.State == SandboxDeleting {
+			continue
+		}
+		//guard:remaining-at-rest harm what its user stopped, to go on with it tomorrow, would be deleted
+		if v.isLeft(b) {
 			continue
 		}
 		//guard:remaining-starves live `= true` one that cannot be ended would keep the others

@@ -18,6 +18,8 @@ type Snapshot struct {
 	Rows       map[string]Task // rows read by key: that left the live set, or that explain a sandbox
 	Absent     map[string]bool // ids that were asked for by key and have no row
 	Unparsable map[string]bool // ids that cannot be ids of this table
+	Explained  map[Ref]string  // sandboxes that a row of a further table explains: of which
+	Unlooked   map[string]bool // subjects that wanted a direct look, and whose turn it was not
 	ByKey      map[Ref]Task    // rows read by their sandbox column, by the value and the entry that they mean, "" for none
 
 	Listings   map[string]ListingSeen // by provider entry; empty in a quick pass
@@ -129,6 +131,7 @@ type Decision struct {
 	KeptBy   string    // the rule that suspected it
 	Look     bool      // a direct look is needed before it can be judged
 	Probe    bool      // a probe would settle it
+	Unlooked bool      // it needs a look that it did not get: it was not its turn
 }
 
 // A Subject is a linked group: a task with its sandboxes, or a sandbox without a task.

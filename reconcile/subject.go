@@ -38,6 +38,7 @@ func (v *view) taskSubject(t *Task, boxes []Box) Subject {
 }
 
 func (v *view) subjectOf(t *Task, before *seenTask, boxes []Box) Subject {
+	v.markActivity(t, before)
 	seen := before.TaskSeen
 	if before.known && (seen.moved(t) || v.perhapsEnded(&seen, t)) {
 		seen = v.entered(seen, t)
@@ -251,25 +252,27 @@ func (v *view) fate(b Box, task string) (Fate, *Task) {
 	if v.p.Tasks.None {
 		return FateUnread, nil
 	}
-	//guard:link-odd P1 a link that cannot be an id would count as none
-	if b.OddLink {
-		return FateUnparsable, nil
-	}
-	if task == "" {
-		return v.fateUnnamed(b), nil
-	}
-	if row, ok := v.s.Rows[task]; ok {
+	if row, ok := v.s.Rows[task]; ok && task != "" && !b.OddLink {
 		return row.fate(), &row
 	}
 	switch _, known := v.s.Memory.Tasks[task]; {
+	//guard:fate-explained harm what another table of the platform explains would count as nobody's
+	case v.s.Explained[b.Ref] != "":
+		return FateExplained, nil
+	//guard:link-odd P1 a link that cannot be an id would count as none
+	case b.OddLink:
+		return FateUnparsable, nil
+	case task == "":
+		return v.fateUnnamed(b), nil
 	//guard:fate-unparsable P11 an id that cannot be one would be taken for unread, and hold a pass
 	case v.s.Unparsable[task]:
 		return FateUnparsable, nil
 	//guard:fate-unread P3 a task that was not read would be taken for one that is not there
 	case !v.s.Absent[task]:
 		return FateUnread, nil
-	//guard:fate-vanished live what a deleted task leaves would be taken for somebody else's
-	case known:
+	//guard:fate-vanished live `-known` what a deleted task leaves would be taken for somebody else's
+	//guard:fate-purged live `-b.Seen.Task == task` what only a row, which was purged, can have named would be nobody's
+	case known, b.Seen.Task == task && !v.p.Providers[b.Provider].LinkTask:
 		return FateVanished, nil
 	default:
 		return FateUnknown, nil

@@ -71,7 +71,7 @@ func (v *view) trust(name, why string) {
 	switch {
 	case why != "" && (!known || seen.Trusted):
 		seen = SourceSeen{Name: name, Since: v.now, LastTrusted: seen.LastTrusted, RecoveredAt: seen.RecoveredAt,
-			Clock: seen.Clock, SetBack: seen.SetBack}
+			Clock: seen.Clock, SetBack: seen.SetBack, Beat: seen.Beat}
 	case why == "" && known && !seen.Trusted:
 		seen.Since, seen.RecoveredAt = v.now, v.now
 	case !known:

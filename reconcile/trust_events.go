@@ -21,6 +21,9 @@ func (v *view) assessEvents(subs []Subject) {
 		return
 	}
 	v.trustAgain(sourceEvents, v.distrustEvents(subs), v.limit, "events came back; silence counts")
+	seen := v.sources[sourceEvents]
+	seen.Beat = v.measuredBeat()
+	v.sources[sourceEvents] = seen
 }
 
 // trustAgain records this pass's verdict on a source of life signs. After it came back it is
@@ -100,6 +103,9 @@ func (v *view) silence(s *Subject) silence {
 			out.unproved = false
 			out.answered = out.answered || p.Outcome == Answered
 		}
+	}
+	if worker, _ := v.workerSeen(s); worker == WorkerDead {
+		out.answered, out.unproved = false, false // it has fallen silent for good: no pipeline lost its signs
 	}
 	//guard:silent-unseen harm `-!s.hasBox(unseenBox)` those whose sandboxes cannot be looked at would not count
 	if !s.hasBox(runningBox) && !s.hasBox(unseenBox) {

@@ -224,7 +224,7 @@ func (v *view) countLinks(subs []Subject) links {
 		s := &subs[i]
 		here := s.hasBox(func(b *Box) bool { return b.Here })
 		switch {
-		case s.Task == nil && here:
+		case s.Task == nil && here && s.Fate != FateExplained:
 			c.loose++
 		case s.Task != nil && here:
 			c.linked++

@@ -93,7 +93,8 @@ func TestVerdict(t *testing.T) {
 // TestLate: how long after its threshold a failure was found.
 func TestLate(t *testing.T) {
 	w := newWorld(t, anchor, "task w{1..3} running started=1h ev.heartbeat=9s; box daytona/w{1..3} running task=w{1..3}; "+
-		"task t1 running started=1h ev.heartbeat=110s; box daytona/s1 running task=t1; probe daytona/s1 failed=10s")
+		"task t1 running started=1h ev.heartbeat=110s; box daytona/s1 running task=t1; probe daytona/s1 failed=10s; "+
+		"probe daytona/w1 answered=10s")
 	w.only("heartbeat-lost")
 	got := w.judge().Verdicts
 	if len(got) != 1 || got[0].Late != 20*time.Second || !got[0].Began.Equal(ledgerNow.Add(-110*time.Second)) {

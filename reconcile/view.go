@@ -42,6 +42,7 @@ type view struct {
 }
 
 func newView(s *Snapshot, p *Policy) *view {
+	s = s.markable()
 	v := &view{
 		s: s, p: p, now: s.Memory.Now,
 		live:    make(map[string]*Task, len(s.Tasks)),
@@ -59,11 +60,13 @@ func newView(s *Snapshot, p *Policy) *view {
 	}
 	v.rules = activeRules(s.Kind, p)
 	v.setBack = v.clockSetBack()
+	v.limit = max(v.limit, beatsMissed*s.Memory.Sources[sourceEvents].Beat)
 	v.seen = make([]seenTask, len(s.Tasks))
 	for i := range s.Tasks {
 		t := &s.Tasks[i]
 		v.live[t.ID] = t
 		v.seen[i].TaskSeen, v.seen[i].known = s.Memory.Tasks[t.ID]
+		v.markActivity(t, &v.seen[i])
 		if t.State == TaskRunning {
 			v.running++
 			v.newest = latest(v.newest, v.sign(t))
@@ -72,7 +75,7 @@ func newView(s *Snapshot, p *Policy) *view {
 				v.actors++
 			}
 		}
-		if !t.Events.Heartbeat.IsZero() || !t.HeartbeatAt.IsZero() {
+		if !t.heartbeat().IsZero() {
 			v.beats = true
 		}
 	}

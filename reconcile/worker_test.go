@@ -296,8 +296,14 @@ func change(p *reconcile.Policy, how func(*reconcile.RulePolicy)) {
 
 // A config that knows no tasks any more leaves what rests on rows alone.
 func TestNoTasksAnyMore(t *testing.T) {
+	for name, named := range map[string][]string{"everything is wrong": everything, "a stop alone": {"stopped"}} {
+		t.Run(name, func(t *testing.T) { noTasksAnyMore(t, named) })
+	}
+}
+
+func noTasksAnyMore(t *testing.T, named []string) {
 	synctest.Test(t, func(t *testing.T) {
-		s, l := opened(t, everything...), &life{}
+		s, l := opened(t, named...), &life{}
 		d := s.daemon("first", l)
 		if _, err := d.Pass(s.Context(), reconcile.Full, 0); err != nil {
 			t.Fatal(err)

@@ -26,6 +26,7 @@ func init() {
 
 		"box":      func(l *entry) { l.w.s.add(l.box()) },
 		"listing":  putListing,
+		"explains": func(l *entry) { l.w.s.Explained[l.ref(1)] = l.arg(0) },
 		"look":     putLook,
 		"find":     putFind,
 		"template": putTemplate,
@@ -81,10 +82,12 @@ func testPolicy() Policy {
 	return Policy{
 		Installation: "test", Quick: 15 * time.Second, Full: 2 * time.Minute, Rules: rules,
 		Limits: Limits{PerPass: 20, Share: 0.1, Breaker: 0.3, PerHour: 200},
+		// What a config has to say before it is acted on is said here; the tests of the defaults unsay it.
 		Providers: map[string]ProviderPolicy{"daytona": {Name: "daytona", Kind: "daytona", Exclusive: true, LinkTask: true,
+			LinkRequired: true, EndsAtRest: true,
 			Probe: ProbePolicy{Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: 50}}},
 		Tasks: TasksPolicy{Events: true, Heartbeats: true, Requeue: true, HasUpdated: true, ErrorMapped: true,
-			FailStatus: "failed"},
+			FailStatus: "failed", DeadlineFails: true},
 	}
 }
 
@@ -135,6 +138,8 @@ func putProvider(l *entry) {
 	l.yes("named", &p.LinkSandbox)
 	l.yes("id", &p.SandboxIsID)
 	l.yes("awake", &p.KeptAwake)
+	l.yes("required", &p.LinkRequired)
+	l.yes("endsatrest", &p.EndsAtRest)
 	l.yes("off", &off)
 	l.dur("every", &p.Probe.Every)
 	l.list("templates", &p.Templates)
@@ -154,6 +159,8 @@ func putTasks(l *entry) {
 			l.w.s.Clock.Standby = true
 		case "empty":
 			l.w.s.Clock.Empty = true
+		case "sleeps":
+			tasks.DeadlineFails = false
 		case "eventless":
 			tasks.Events, tasks.Heartbeats = false, false
 		default:
@@ -182,6 +189,8 @@ func (l *entry) task() Task {
 	l.str("template", &t.Template)
 	l.str("error", &t.Error)
 	l.str("session", &t.Session)
+	l.str("mark", &t.Mark)
+	l.num("sandboxes", &t.Sandboxes)
 	for key, to := range map[string]*time.Time{
 		"created": &t.CreatedAt, "assigned": &t.AssignedAt, "started": &t.StartedAt, "heartbeat": &t.HeartbeatAt,
 		"activity": &t.ActivityAt, "updated": &t.UpdatedAt, "deadline": &t.DeadlineAt, "keep": &t.KeepAliveUntil,

@@ -35,6 +35,12 @@ func (l *entry) knewTask() {
 	l.ago("late", taskNow, &seen.LateSign)
 	l.ago("ahead", taskNow, &seen.AheadSign)
 	l.ago("aheadsince", l.w.s.Memory.Now, &seen.AheadSince)
+	l.ago("beat", taskNow, &seen.BeatAt)
+	l.dur("gap", &seen.BeatGap)
+	l.ago("marked", l.w.s.Memory.Now, &seen.MarkAt)
+	mark := ""
+	l.str("mark", &mark)
+	seen.MarkSum = sum(mark)
 	seen.Turns = l.agos("turns", l.w.s.Memory.Now)
 	was := Task{}
 	l.str("session", &was.Session)
@@ -102,6 +108,7 @@ func putSource(l *entry) {
 	l.ago("last", l.w.s.Memory.Now, &seen.LastTrusted)
 	l.ago("clock", taskNow, &seen.Clock)
 	l.ago("setback", taskNow, &seen.SetBack)
+	l.dur("beat", &seen.Beat)
 	l.w.s.Memory.Sources[seen.Name] = seen
 }
 
@@ -130,7 +137,8 @@ func putAction(l *entry) {
 	l.w.s.Memory.Actions = append(l.w.s.Memory.Actions, a)
 }
 
-// putProbe: answered=AGE, failed=AGE,AGE… oldest first, infra=AGE.
+// putProbe: answered=AGE, failed=AGE,AGE… oldest first, infra=AGE; with an answer worker=alive or dead,
+// and alive=AGE of when it was found alive last.
 func putProbe(l *entry) {
 	p := ProbeSeen{Ref: l.ref(0), Vitals: l.w.s.Memory.Probes[l.ref(0)].Vitals}
 	var failed []string
@@ -151,6 +159,10 @@ func putProbe(l *entry) {
 	}
 	if l.ago("infra", l.w.s.Memory.Now, &at); !at.IsZero() {
 		p.Last = ProbeResult{Ref: p.Ref, Outcome: Infrastructure, Detail: "429", At: at}
+	}
+	l.str("worker", (*string)(&p.Last.Worker))
+	if l.ago("alive", l.w.s.Memory.Now, &p.WorkerAt); p.Last.Worker == WorkerAlive {
+		p.WorkerAt = p.Last.At
 	}
 	l.w.s.Memory.Probes[p.Ref] = p
 }

@@ -50,6 +50,7 @@ func (w *world) observe(texts ...string) {
 		Kind: Full, T0: taskNow, Clock: TaskClock{Now: taskNow}, Memory: w.s.Memory,
 		Rows: map[string]Task{}, Absent: map[string]bool{}, Unparsable: map[string]bool{}, ByKey: map[Ref]Task{},
 		Listings: map[string]ListingSeen{}, Looks: map[Ref]Look{}, Finds: map[string]FindLook{},
+		Explained: map[Ref]string{}, Unlooked: map[string]bool{},
 	}
 	for _, text := range texts {
 		for line := range strings.SplitSeq(strings.ReplaceAll(text, ";", "\n"), "\n") {

@@ -118,7 +118,7 @@ func TestLaterStepsNeedTheirFirst(t *testing.T) {
 func TestEventsAtTheEndOfTime(t *testing.T) {
 	w := omoiosWorld(t)
 	w.running("1")
-	w.exec(`INSERT INTO sandbox_events (sandbox_id, event_type, created_at) VALUES
+	w.exec(`INSERT INTO program.sandbox_events (sandbox_id, event_type, created_at) VALUES
 		('box-1', 'agent.heartbeat', '2026-02-01 09:01Z'), ('box-1', 'agent.heartbeat', 'infinity'),
 		('box-1', 'agent.tool_use', '-infinity')`)
 	task := w.one(id("1"))

@@ -81,6 +81,7 @@ func putSums(ctx context.Context, tx pgx.Tx, sums []reconcile.ProbeSeen) error {
 		}
 	}
 	args["failures"], args["vitals"] = runs, vitals
+	args["worker_at"] = column(sums, func(s reconcile.ProbeSeen) pgtype.Timestamptz { return stamp(s.WorkerAt) })
 	args["last_answered"] = column(sums, func(s reconcile.ProbeSeen) pgtype.Timestamptz { return stamp(s.LastAnswered) })
 	_, err := exec(ctx, tx, "ledger_probe_sums", args)
 	return err

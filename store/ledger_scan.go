@@ -15,18 +15,19 @@ import (
 // taskSeenRow is a row of task_states.
 type taskSeenRow struct {
 	reconcile.TaskSeen
-	entry, sum int64
-	turns      []instant
+	entry, sum, mark int64
+	turns            []instant
 }
 
 func (t *taskSeenRow) columns() []any {
 	return []any{&t.ID, &t.Status, (*string)(&t.State), &t.Sandbox, at(&t.Since), at(&t.FirstSeen),
 		at(&t.UpdatedAt), at(&t.StartedAt), at(&t.StaleStart), at(&t.AheadSign), at(&t.AheadSince),
-		&t.entry, &t.sum, &t.ErrorChanged, &t.Live, &t.turns, at(&t.Recreated), at(&t.LateSign)}
+		&t.entry, &t.sum, &t.ErrorChanged, &t.Live, &t.turns, at(&t.Recreated), at(&t.LateSign),
+		&t.mark, at(&t.MarkAt), at(&t.BeatAt), (*int64)(&t.BeatGap)}
 }
 
 func (t *taskSeenRow) seen() reconcile.TaskSeen {
-	t.EntrySum, t.ErrorSum = uint64(t.entry), uint64(t.sum)
+	t.EntrySum, t.ErrorSum, t.MarkSum = uint64(t.entry), uint64(t.sum), uint64(t.mark)
 	t.Turns = orNil(column(t.turns, func(i instant) time.Time { return time.Time(i) }))
 	return t.TaskSeen
 }
@@ -48,7 +49,7 @@ func (s *sandboxRow) columns() []any {
 	return []any{&s.Provider, &s.ID, &s.Name, &s.Task, &s.Template, (*string)(&s.State), &s.Raw, at(&s.CreatedAt),
 		at(&s.FirstSeen), at(&s.StateSince), at(&s.ResumedAt), at(&s.RanAt), at(&s.GoneAt), &s.GoneByUs,
 		&p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures, &p.vitals, at(&s.WorkedAt),
-		&p.worker}
+		&p.worker, at(&p.workerAt)}
 }
 
 func scanSandbox(r pgx.Rows) (reconcile.SandboxSeen, error) {
@@ -66,10 +67,11 @@ type probeSum struct {
 	failures        []byte
 	vitals          []byte
 	worker          pgtype.Text
+	workerAt        time.Time
 }
 
 func (p probeSum) seen(ref reconcile.Ref) (reconcile.ProbeSeen, error) {
-	seen := reconcile.ProbeSeen{Ref: ref, LastAnswered: p.answered}
+	seen := reconcile.ProbeSeen{Ref: ref, LastAnswered: p.answered, WorkerAt: p.workerAt}
 	if !p.at.IsZero() {
 		seen.Last = reconcile.ProbeResult{
 			Ref: ref, Outcome: reconcile.ProbeOutcome(p.outcome), Detail: p.detail, At: p.at,
@@ -94,7 +96,7 @@ func scanProbeSum(r pgx.Rows) (reconcile.ProbeSeen, error) {
 	var ref reconcile.Ref
 	var p probeSum
 	err := r.Scan(&ref.Provider, &ref.ID, &p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures,
-		&p.vitals, &p.worker)
+		&p.vitals, &p.worker, at(&p.workerAt))
 	if err != nil {
 		return reconcile.ProbeSeen{}, err
 	}
@@ -166,7 +168,7 @@ func scanActionAnd(r pgx.Row, a *reconcile.Action, more ...any) error {
 func scanSource(r pgx.Rows) (reconcile.SourceSeen, error) {
 	var s reconcile.SourceSeen
 	err := r.Scan(&s.Name, &s.Trusted, &s.Reason, at(&s.Since), at(&s.RecoveredAt), at(&s.LastTrusted),
-		at(&s.Clock), at(&s.SetBack))
+		at(&s.Clock), at(&s.SetBack), (*int64)(&s.Beat))
 	return s, err
 }
 

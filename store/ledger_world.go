@@ -39,6 +39,10 @@ func putTasks(seen []reconcile.TaskSeen, now time.Time) write {
 		"turns":         column(ts, func(t task) *string { return turns(t.Turns) }),
 		"recreated":     when(func(t task) time.Time { return t.Recreated }),
 		"late_sign":     when(func(t task) time.Time { return t.LateSign }),
+		"mark_sums":     column(ts, func(t task) int64 { return int64(t.MarkSum) }),
+		"mark_at":       when(func(t task) time.Time { return t.MarkAt }),
+		"beat_at":       when(func(t task) time.Time { return t.BeatAt }),
+		"beat_gaps":     column(ts, func(t task) int64 { return int64(t.BeatGap) }),
 	}}
 }
 
@@ -93,6 +97,7 @@ func putSources(seen []reconcile.SourceSeen) write {
 		"last_trusted": column(ss, func(s source) pgtype.Timestamptz { return stamp(s.LastTrusted) }),
 		"clock":        column(ss, func(s source) pgtype.Timestamptz { return stamp(s.Clock) }),
 		"set_back":     column(ss, func(s source) pgtype.Timestamptz { return stamp(s.SetBack) }),
+		"beats":        column(ss, func(s source) int64 { return int64(s.Beat) }),
 	}}
 }
 

@@ -21,6 +21,8 @@ type Mapping struct {
 	Attrs    []string // further columns that overrides ask for (task.NAME), read as text
 	Events   EventMapping
 
+	ExplainedBy []Explainer // further tables whose rows explain sandboxes
+
 	// Split says that the state expression is the preset's own: it splits what
 	// statuses.running means in two, so a live row still has a live status.
 	Split bool
@@ -36,9 +38,32 @@ type RowChange struct {
 // An EventMapping says where the workers' events are. The zero value is no events.
 type EventMapping struct {
 	Table                                 string            // "none" turns a preset's events off
-	Columns                               map[string]string // sandbox, type, at, data
-	Started, Heartbeat, Waiting, Finished []string          // event types
+	Columns                               map[string]string // sandbox, type, at, data, task
+	Started, Heartbeat, Waiting, Finished []EventType
 	Write                                 bool              // add a sandkeeper.failed event with each fail
+	Set                                   map[string]string // further columns of what is written: column, SQL expression
+}
+
+// An EventType is a type of event that means something: always, or where an SQL condition
+// over the event holds, in which `data` is the mapped data column as jsonb.
+type EventType struct{ Type, Where string }
+
+// EventTypes are types that mean something always.
+func EventTypes(types ...string) []EventType {
+	out := make([]EventType, len(types))
+	for i, t := range types {
+		out[i].Type = t
+	}
+	return out
+}
+
+// An Explainer is a further table whose rows explain sandboxes that no task does.
+type Explainer struct {
+	Table string // schema.table
+	Key   string // the column that holds what the sandbox shows
+	Where string // SQL condition of the rows that explain; "" for every row
+	Label string // the sandbox's label that is the key
+	Name  bool   // the sandbox's name or id is the key, and no label
 }
 
 // A MappingError is one mistake in a mapping, with the config key that it belongs to.
@@ -76,14 +101,15 @@ type field struct {
 // are read.
 var taskFields = []field{
 	{"id", textual}, {"status", textual}, {"state", textual}, {"sandbox", textual}, {"provider", textual},
-	{"template", textual}, {"session", textual}, {"worker", textual}, {"error", textual},
+	{"template", textual}, {"session", textual}, {"worker", textual}, {"error", textual}, {"activity_mark", textual},
 	{"created_at", moment}, {"assigned_at", moment}, {"started_at", moment}, {"heartbeat_at", moment},
 	{"activity_at", moment}, {"updated_at", moment}, {"deadline_at", moment}, {"keep_alive_until", moment},
 	{"deleted_at", moment}, {"timeout", span}, {"attempts", number}, {"max_attempts", number},
+	{"sandboxes", number},
 }
 
 // eventFields are the fields that an event may be mapped to.
-var eventFields = []field{{"sandbox", textual}, {"type", textual}, {"at", moment}, {"data", textual}}
+var eventFields = []field{{"sandbox", textual}, {"type", textual}, {"at", moment}, {"data", textual}, {"task", textual}}
 
 func isField(fields []field, name string) bool {
 	return slices.ContainsFunc(fields, func(f field) bool { return f.name == name })

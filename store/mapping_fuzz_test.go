@@ -213,6 +213,10 @@ func (s strange) placed(t *testing.T, tokens []token) []token {
 		`"sk_set"`: {{"name", quoted(s.set)}}, `"sk_z"`: {{"name", quoted(s.set)}},
 		"'sk_status'": {{"string", "'" + strings.ReplaceAll(s.status, "'", "''") + "'"}},
 	}
+	m := s.mapping()
+	for _, name := range []string{"tickets", "projects", "task_messages"} {
+		words[quoted(name)] = lexed(t, m.beside(name))
+	}
 	for name, text := range map[string]string{"sk_column": s.column, "sk_event": s.event} {
 		words[name], words[`"`+name+`"`] = tokensOf(t, text), tokensOf(t, text)
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +20,7 @@ type Tasks struct {
 	pool *pgxpool.Pool
 	plan *Compiled
 	now  func() time.Time // this machine's clock; only Check compares it
+	log  *slog.Logger     // told of what a write leaves undone; nil for the program's own
 
 	size atomic.Int64 // rows of the last read of all live tasks: the next will have about as many
 
@@ -36,6 +38,9 @@ func NewTasks(pool *pgxpool.Pool, c *Compiled, clock func() time.Time) *Tasks {
 	}
 	return &Tasks{pool: pool, plan: c, now: clock}
 }
+
+// ReportTo names the log that is told of what a write leaves undone.
+func (t *Tasks) ReportTo(log *slog.Logger) { t.log = log }
 
 // Clock reads the task database's now and whether it is fit to be judged from.
 func (t *Tasks) Clock(ctx context.Context) (reconcile.TaskClock, error) {
@@ -83,11 +88,6 @@ func (t *Tasks) BySandbox(ctx context.Context, keys []string) (reconcile.Rows, e
 		q := query{lookup: s.cat.fields["sandbox"].parse(keys)}
 		return s.byKey(q, s.cat.fields["sandbox"].among("("+column+")", "keys"))
 	})
-}
-
-// Explaining returns those of the values that a further table holds which explains sandboxes.
-func (t *Tasks) Explaining(_ context.Context, by int, _ []string) ([]string, error) {
-	return nil, fmt.Errorf("no explained_by[%d] is configured", by)
 }
 
 // A query is one read. Without SQL nothing is asked and nothing found.

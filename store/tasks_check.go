@@ -27,7 +27,7 @@ func (c *check) bad(what, said, fix string) {
 }
 
 // Check tests the mapping against the database as it is: one line for each thing that was
-// tested, with the fix for what is wrong. It changes nothing.
+// tested, with the fix for what is wrong. It changes nothing: what it tries it rolls back.
 func (t *Tasks) Check(ctx context.Context) []reconcile.CheckResult {
 	c := &check{Tasks: t}
 	if !c.connection(ctx) || !c.relations(ctx) {
@@ -38,7 +38,8 @@ func (t *Tasks) Check(ctx context.Context) []reconcile.CheckResult {
 		c.statuses(ctx)
 		c.indexes(ctx)
 		c.clocks(ctx)
-		c.grants(ctx)
+		c.explainers(ctx)
+		c.tries(ctx, c.mayUpdate(ctx), c.mayInsert(ctx))
 		c.role(ctx)
 		c.terminal(ctx)
 	}

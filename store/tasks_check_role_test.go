@@ -9,7 +9,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
 )
 
-const granted = `GRANT SELECT ON tasks, sandbox_events TO %[1]s;
+const granted = `GRANT SELECT ON tasks, sandbox_events, tickets, projects, specs TO %[1]s;
 	GRANT UPDATE (status, error_message, completed_at, sandbox_id, conversation_id, retry_count) ON tasks TO %[1]s;`
 
 const guardOfTasks = `CREATE FUNCTION refuses() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END';
@@ -19,7 +19,7 @@ const guardOfTasks = `CREATE FUNCTION refuses() RETURNS trigger LANGUAGE plpgsql
 // TestCheckOfTheRole: what the role may do beyond need, and what keeps it from tasks that are
 // over. Neither makes a check fail.
 func TestCheckOfTheRole(t *testing.T) {
-	const keeps = "'pending', 'assigned', 'claiming', 'running', 'failed'"
+	keeps := "'pending', 'assigned', 'claiming', 'running', 'failed', '" + strings.Join(omoiosValidating, "', '") + "'"
 	trigger := func(statuses string) string { return strings.ReplaceAll(guardOfTasks, "STATUSES", statuses) }
 	for name, c := range map[string]struct{ grants, sql, role, terminal string }{
 		"what it needs": {granted, "", "nothing else", "of our own statement alone"},
@@ -27,7 +27,7 @@ func TestCheckOfTheRole(t *testing.T) {
 			granted + "GRANT DELETE, UPDATE (task_type) ON tasks TO %[1]s", "",
 			"more with \"public\".\"tasks\" than it needs: DELETE; UPDATE of task_type", "alone",
 		},
-		"an owner":              {"ALTER TABLE tasks OWNER TO %[1]s; GRANT SELECT ON sandbox_events TO %[1]s", "", "is an owner", "alone"},
+		"an owner":              {"ALTER TABLE tasks OWNER TO %[1]s; GRANT SELECT ON sandbox_events, tickets, projects, specs TO %[1]s", "", "is an owner", "alone"},
 		"a trigger":             {granted, trigger(keeps), "nothing else", "the database refuses"},
 		"a trigger that is off": {granted, trigger(keeps) + "ALTER TABLE tasks DISABLE TRIGGER sandkeeper_guard", "nothing else", "alone"},
 		"a trigger too narrow":  {granted, trigger("'pending', 'failed', 'running'"), "nothing else", `does not know "assigned"`},
@@ -63,7 +63,7 @@ func TestRestoreUnderTheTrigger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, pgtest.OmoiOS, Mapping{Preset: "omoios"})
+	w := omoiosWorld(t)
 	admin := w.pool
 	w.pool = asRole(t, admin, granted)
 	w.tasks = w.open(Mapping{Preset: "omoios"})
@@ -71,7 +71,7 @@ func TestRestoreUnderTheTrigger(t *testing.T) {
 	if _, err := admin.Exec(t.Context(), strings.ReplaceAll(string(text), "sandkeeper_keeper", role)); err != nil {
 		t.Fatal(err)
 	}
-	sql := "INSERT INTO tasks (id, status, sandbox_id) VALUES ($1, 'running', 'box')"
+	sql := "INSERT INTO program.tasks (id, status, sandbox_id) VALUES ($1, 'running', 'box')"
 	if _, err := admin.Exec(t.Context(), sql, id("1")); err != nil {
 		t.Fatal(err)
 	}

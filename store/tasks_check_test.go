@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/pgtest"
 )
 
 // bad are the lines that are not in order, as text.
@@ -28,10 +27,10 @@ func bad(lines []reconcile.CheckResult) []string {
 func TestCheckOfAGoodDatabase(t *testing.T) {
 	w := omoiosWorld(t)
 	w.exec(
-		`INSERT INTO tasks (status, sandbox_id, created_at) VALUES ('running', 'b', now() - interval '90 seconds'),
+		`INSERT INTO program.tasks (status, sandbox_id, created_at) VALUES ('running', 'b', now() - interval '90 seconds'),
 			('completed', 'a', now())`,
 	)
-	w.exec(`INSERT INTO sandbox_events (sandbox_id, event_type) VALUES ('b', 'agent.started')`)
+	w.exec(`INSERT INTO program.sandbox_events (sandbox_id, event_type) VALUES ('b', 'agent.started')`)
 	lines := w.tasks.Check(t.Context())
 	if wrong := bad(lines); len(wrong) > 0 {
 		t.Errorf("Check of a good database:\n%s", strings.Join(wrong, "\n"))
@@ -114,52 +113,52 @@ func TestCheckFinds(t *testing.T) {
 			[]string{"tasks.fail: "},
 		},
 		"a status that nobody mapped": {
-			"INSERT INTO tasks (status) VALUES ('paused'), ('running')",
+			"INSERT INTO program.tasks (status) VALUES ('paused'), ('running')",
 			Mapping{},
 			[]string{"tasks.statuses", "paused"},
 		},
 		"the same without an index": {
-			"DROP INDEX ix_tasks_status; INSERT INTO tasks (status) VALUES ('paused')",
+			"DROP INDEX tasks_status_idx; INSERT INTO program.tasks (status) VALUES ('paused')",
 			Mapping{},
 			[]string{"paused", "CREATE INDEX"},
 		},
 		"a state that nobody knows": {
-			"INSERT INTO tasks (status) VALUES ('x')",
+			"INSERT INTO program.tasks (status) VALUES ('x')",
 			Mapping{Columns: map[string]string{"state": "('lost')"}},
 			[]string{"tasks.columns.state", "lost"},
 		},
 		"no index on the status": {
-			"DROP INDEX ix_tasks_status",
+			"DROP INDEX tasks_status_idx",
 			Mapping{},
 			[]string{`CREATE INDEX CONCURRENTLY ON "public"."tasks" ("status")`},
 		},
 		"no index on the events": {
-			"DROP INDEX ix_sandbox_events_sandbox_created",
+			"DROP INDEX sandbox_events_sandbox_id_idx",
 			Mapping{},
 			[]string{`CREATE INDEX CONCURRENTLY ON "public"."sandbox_events" ("sandbox_id")`},
 		},
 		"only a partial index": {
-			"DROP INDEX ix_tasks_status; CREATE INDEX ON tasks (status) WHERE status = 'running'",
+			"DROP INDEX tasks_status_idx; CREATE INDEX ON tasks (status) WHERE status = 'running'",
 			Mapping{},
 			[]string{"CREATE INDEX"},
 		},
 		"an id that is not unique": {
-			"ALTER TABLE tasks DROP CONSTRAINT tasks_pkey",
+			"ALTER TABLE tasks DROP CONSTRAINT tasks_pkey CASCADE",
 			Mapping{},
 			[]string{"CREATE UNIQUE INDEX"},
 		},
 		"sandbox columns of two types": {
-			"ALTER TABLE sandbox_events ALTER sandbox_id TYPE uuid USING NULL::uuid",
+			"DROP SCHEMA program CASCADE; ALTER TABLE sandbox_events ALTER sandbox_id TYPE uuid USING NULL::uuid",
 			Mapping{},
 			[]string{"give both columns one type"},
 		},
 		"a clock that runs ahead": {
-			"INSERT INTO tasks (status, updated_at) VALUES ('running', now() + interval '1 hour')",
+			"INSERT INTO program.tasks (status, updated_at) VALUES ('running', now() + interval '1 hour')",
 			Mapping{},
 			[]string{"clock updated_at", "ahead"},
 		},
 		"a clock in another time zone": {
-			"ALTER TABLE tasks ADD made timestamp DEFAULT (now() AT TIME ZONE 'Asia/Tokyo'); INSERT INTO tasks (status) " +
+			"ALTER TABLE tasks ADD made timestamp DEFAULT (now() AT TIME ZONE 'Asia/Tokyo'); INSERT INTO program.tasks (status) " +
 				"VALUES ('running')",
 			Mapping{Columns: map[string]string{"assigned_at": "made"}},
 			[]string{"clock assigned_at", "tasks.timezone (UTC)"},
@@ -170,18 +169,17 @@ func TestCheckFinds(t *testing.T) {
 			[]string{"task database", "Europe/Berln"},
 		},
 		"a column too short for a reason": {
-			"ALTER TABLE tasks ALTER error_message TYPE varchar(50)",
+			"DROP SCHEMA program CASCADE; ALTER TABLE tasks ALTER error_message TYPE varchar(50)",
 			Mapping{},
 			[]string{"50 characters", "50 characters"},
 		},
 		"an event data column of no json": {
-			"ALTER TABLE sandbox_events ALTER event_data DROP DEFAULT; ALTER TABLE sandbox_events ALTER event_data TYPE int " +
-				"USING 0",
+			"DROP SCHEMA program CASCADE; ALTER TABLE sandbox_events ALTER event_data TYPE int USING 0",
 			Mapping{Events: events{Write: true}},
 			[]string{"events.columns.data", "jsonb"},
 		},
 		"an enum without the failed status": {
-			"ALTER TABLE tasks ALTER status DROP DEFAULT; CREATE TYPE st AS ENUM ('pending', 'running'); ALTER TABLE tasks " +
+			"DROP SCHEMA program CASCADE; CREATE TYPE st AS ENUM ('pending', 'running'); ALTER TABLE tasks " +
 				"ALTER status TYPE st USING status::st",
 			Mapping{},
 			[]string{"tasks.fail.status"},
@@ -261,7 +259,7 @@ func dropRole(w *world, role string) {
 }
 
 func TestRoles(t *testing.T) {
-	all := "GRANT SELECT ON tasks, sandbox_events TO ROLE; "
+	all := "GRANT SELECT ON tasks, sandbox_events, tickets, projects, specs TO ROLE; "
 	cases := map[string]struct {
 		grants string
 		check  string // "" when in order
@@ -269,12 +267,12 @@ func TestRoles(t *testing.T) {
 	}{
 		"may read only": {
 			all,
-			`GRANT UPDATE ("status", "sandbox_id", "conversation_id", "completed_at", "retry_count", "error_message")`,
+			`GRANT UPDATE ("status", "conversation_id", "error_message", "completed_at", "retry_count", "sandbox_id")`,
 			"GRANT UPDATE",
 		},
 		"may fail only": {
 			all + "GRANT UPDATE (status, completed_at, error_message) ON tasks TO ROLE",
-			`GRANT UPDATE ("sandbox_id", "conversation_id", "retry_count")`,
+			`GRANT UPDATE ("conversation_id", "retry_count", "sandbox_id")`,
 			"",
 		},
 		"may do all that is needed": {
@@ -285,7 +283,7 @@ func TestRoles(t *testing.T) {
 		},
 		"may do nothing": {"SELECT 1", "GRANT SELECT ON", "GRANT SELECT ON"},
 		"may not see the events": {
-			"GRANT SELECT, UPDATE ON tasks TO ROLE",
+			"GRANT SELECT, UPDATE ON tasks TO ROLE; GRANT SELECT ON tickets, projects, specs TO ROLE",
 			`GRANT SELECT ON "public"."sandbox_events"`,
 			"GRANT SELECT",
 		},
@@ -323,11 +321,12 @@ func TestErrorsSaySomethingUseful(t *testing.T) {
 			"does not fit its field",
 		},
 		"a value that does not": {
-			Mapping{Columns: map[string]string{"attempts": "status"}},
+			Mapping{Columns: map[string]string{"max_attempts": "status"}},
 			"does not read as its field's type",
 		},
 	}
-	w := newWorld(t, pgtest.OmoiOS+"INSERT INTO tasks (status) VALUES ('running')", Mapping{Preset: "omoios"})
+	w := omoiosWorld(t)
+	w.exec("INSERT INTO program.tasks (status) VALUES ('running')")
 	for name, c := range cases {
 		c.mapping.Preset = "omoios"
 		_, err := w.open(c.mapping).Live(t.Context())

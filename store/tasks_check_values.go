@@ -16,9 +16,9 @@ import (
 // statuses looks for statuses in the table that the mapping does not know: rows that have
 // one are shown and never judged.
 func (c *check) statuses(ctx context.Context) {
-	column, key := c.plan.columns["state"], "tasks.columns.state"
-	if column == "" {
-		column, key = c.plan.columns["status"], "tasks.statuses"
+	column, key, unmapped := c.plan.columns["state"], "tasks.columns.state", c.plan.unknownState
+	if c.plan.byStatus() {
+		column, key, unmapped = c.plan.columns["status"], "tasks.statuses", c.plan.unknownStatus
 	}
 	var found []string
 	if !c.step(ctx, key, func(tx pgx.Tx, _ time.Time) error {
@@ -28,7 +28,7 @@ func (c *check) statuses(ctx context.Context) {
 	}) {
 		return
 	}
-	unknown := slices.DeleteFunc(found, func(s string) bool { return c.plan.stateOf(s, s) != reconcile.TaskUnknown })
+	unknown := slices.DeleteFunc(found, func(s string) bool { return !unmapped(s) })
 	slices.Sort(unknown)
 	if len(unknown) > 0 {
 		c.bad(key, fmt.Sprintf("the table has values that mean no state: %q; their rows are never judged", unknown),
@@ -38,9 +38,19 @@ func (c *check) statuses(ctx context.Context) {
 	c.ok(key, "every status in the table is mapped")
 }
 
+// byStatus reports whether a row's state follows from its status as tasks.statuses maps it. A
+// preset's own state expression only divides what they mean.
+func (c *Compiled) byStatus() bool { return c.columns["state"] == "" || c.mapping.Split }
+
+func (c *Compiled) unknownStatus(word string) bool { return c.states[word] == reconcile.TaskUnknown }
+
+func (c *Compiled) unknownState(word string) bool {
+	return c.stateOf(word, word) == reconcile.TaskUnknown
+}
+
 func (c *check) found(ctx context.Context, tx pgx.Tx, column string) ([]string, error) {
 	looked := false
-	if c.plan.columns["state"] == "" {
+	if c.plan.byStatus() {
 		var err error
 		if looked, err = indexed(ctx, tx, c.plan.table, c.plan.plain["status"]); err != nil {
 			return nil, err
@@ -59,7 +69,7 @@ func (c *check) found(ctx context.Context, tx pgx.Tx, column string) ([]string, 
 
 // indexes looks for the indexes that keep a pass from reading the history.
 func (c *check) indexes(ctx context.Context) {
-	if c.plan.columns["state"] == "" || c.plan.mapping.Split {
+	if c.plan.byStatus() {
 		c.index(ctx, "index on the status", c.plan.table, c.plan.plain["status"])
 	}
 	if c.plan.events == nil {
@@ -92,9 +102,9 @@ func (c *check) index(ctx context.Context, what, table, column string) {
 		c.ok(what, table+" has one")
 		return
 	}
-	// A platform that ships without it is small at first: that is no reason to fail.
+	// The template ships without it and is small at first: that is no reason to fail.
 	c.lines = append(c.lines, reconcile.CheckResult{
-		What: what, OK: c.plan.mapping.Split,
+		What: what, OK: c.plan.mapping.Preset == codingAgentName,
 		Said: fmt.Sprintf("%s has none that begins with %s: each pass reads the whole table", table, quoted(column)),
 		Fix:  fmt.Sprintf("CREATE INDEX CONCURRENTLY ON %s (%s)", table, quoted(column)),
 	})
@@ -174,16 +184,17 @@ func (c *check) clock(what string, at, now time.Time) {
 	}
 }
 
-// grants looks for what the role may not do and a repair needs.
-func (c *check) grants(ctx context.Context) {
-	c.granted(ctx, grant{"UPDATE", c.plan.table, c.plan.writtenNames()})
+// mayUpdate looks for what the role may not do and a repair needs.
+func (c *check) mayUpdate(ctx context.Context) bool {
+	return c.granted(ctx, grant{"UPDATE", c.plan.table, c.plan.writtenNames()})
+}
+
+// mayInsert does so for the events.
+func (c *check) mayInsert(ctx context.Context) bool {
 	if e := c.plan.events; e != nil && c.plan.mapping.Events.Write {
-		var names []string
-		for _, name := range e.plain {
-			names = append(names, name)
-		}
-		c.granted(ctx, grant{"INSERT", e.table, names})
+		return c.granted(ctx, grant{"INSERT", e.table, e.written()})
 	}
+	return false
 }
 
 // A grant is a privilege on columns of a table.
@@ -192,9 +203,9 @@ type grant struct {
 	columns          []string
 }
 
-func (c *check) granted(ctx context.Context, g grant) {
+func (c *check) granted(ctx context.Context, g grant) bool {
 	if len(g.columns) == 0 {
-		return
+		return false
 	}
 	what := "grant " + g.privilege
 	var lacking []string
@@ -207,11 +218,11 @@ func (c *check) granted(ctx context.Context, g grant) {
 		lacking, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		return err
 	}) {
-		return
+		return false
 	}
 	if len(lacking) == 0 {
 		c.ok(what, "on "+g.table)
-		return
+		return true
 	}
 	for i, name := range lacking {
 		lacking[i] = quoted(name)
@@ -219,4 +230,5 @@ func (c *check) granted(ctx context.Context, g grant) {
 	role, columns := c.pool.Config().ConnConfig.User, strings.Join(lacking, ", ")
 	c.bad(what, fmt.Sprintf("the role %s lacks it on %s (%s): nothing can be repaired there", role, g.table, columns),
 		fmt.Sprintf("GRANT %s (%s) ON %s TO %s", g.privilege, columns, g.table, quoted(role)))
+	return false
 }

@@ -15,17 +15,18 @@ import (
 func codingWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, pgtest.CodingAgent, Mapping{Preset: "coding-agent"})
-	w.exec(`INSERT INTO users (id, provider, external_id, username) VALUES ('u', 'github', '1', 'ana')`)
+	w.exec(pgtest.CodingAgentUser)
 	w.exec(`ALTER DATABASE ` + quoted(w.text("SELECT current_database()")) + ` SET timezone TO 'Asia/Kolkata'`)
 	w.pool.Reset()
 	return w
 }
 
-// coding adds a task that was made and last moved at fixed times in UTC, and sets columns.
+// coding adds a task as the template's API does, which was made and last moved at fixed times
+// in UTC, and sets columns.
 func (w *world) coding(id, set string) reconcile.Task {
 	w.t.Helper()
-	w.exec(`INSERT INTO tasks (id, user_id, prompt, created_at, updated_at)
-		VALUES ($1, 'u', 'fix it', '2026-02-01 09:00', '2026-02-01 10:00')`, id)
+	w.exec(`INSERT INTO tasks (id, user_id, prompt, logs, progress, max_duration, created_at, updated_at)
+		VALUES ($1, 'u', 'fix it', '[]', 0, 300, '2026-02-01 09:00', '2026-02-01 10:00')`, id)
 	if set != "" {
 		w.exec("UPDATE tasks SET "+set+" WHERE id = $1", id)
 	}
@@ -171,13 +172,12 @@ func TestCodingAgentClocks(t *testing.T) {
 			if !task.CreatedAt.Equal(nine) || !task.UpdatedAt.Equal(ten) {
 				t.Errorf("created %s, updated %s: times without zone are UTC", task.CreatedAt, task.UpdatedAt)
 			}
-			activity := time.Time{}
-			if name == "at work" || name == "being set up" {
-				activity = ten
+			if task.Timeout != c.timeout || !task.ActivityAt.IsZero() || !task.KeepAliveUntil.Equal(c.keepAlive) {
+				t.Errorf("timeout %s, activity %s, kept until %s; want %s, none, %s",
+					task.Timeout, task.ActivityAt, task.KeepAliveUntil, c.timeout, c.keepAlive)
 			}
-			if task.Timeout != c.timeout || !task.ActivityAt.Equal(activity) || !task.KeepAliveUntil.Equal(c.keepAlive) {
-				t.Errorf("timeout %s, activity %s, kept until %s; want %s, %s, %s",
-					task.Timeout, task.ActivityAt, task.KeepAliveUntil, c.timeout, activity, c.keepAlive)
+			if marked := name == "at work" || name == "being set up"; (task.Mark != "") != marked {
+				t.Errorf("mark %q, want one: %v", task.Mark, marked)
 			}
 		})
 	}
@@ -207,20 +207,19 @@ func TestCodingAgentLife(t *testing.T) {
 	if now := w.text("SELECT (abs(extract(epoch FROM completed_at - timezone('UTC', now()))) < 60)::text FROM tasks"); now != "true" {
 		t.Error("completed_at is not UTC")
 	}
-	kept := w.text("SELECT progress || ' ' || logs::text || ' ' || sandbox_url FROM tasks")
-	if want := `10 [{"type": "info", "message": "begun"}] https://a.example`; kept != want {
-		t.Errorf("what nobody asked to set became %s, want %s", kept, want)
+	kept := w.text("SELECT progress || ' ' || (logs->0)::text || ' ' || coalesce(sandbox_url, '-') FROM tasks")
+	if want := `10 {"type": "info", "message": "begun"} -`; kept != want {
+		t.Errorf("the row became %s, want %s", kept, want)
 	}
 	w.exec("UPDATE tasks SET status = 'processing', progress = 0, completed_at = NULL" + touch) // the user goes on
-	if again := w.one("a"); again.State != reconcile.TaskAssigned || !again.ActivityAt.Equal(again.UpdatedAt) {
-		t.Errorf("continued: %s, active %s, want assigned, active when its row last moved", again.State, again.ActivityAt)
+	if again := w.one("a"); again.State != reconcile.TaskAssigned || again.Mark == "" {
+		t.Errorf("continued: %s, mark %q, want assigned, with a mark", again.State, again.Mark)
 	}
 	if got, err := w.restore("a", *before); got != reconcile.WriteMoved || err != nil {
 		t.Errorf("Restore of a task that goes on = %s, %v, want moved", got, err)
 	}
 	w.exec("UPDATE tasks SET sandbox_id = 'sbx_2'" + touch)
-	if again := w.one("a"); again.State != reconcile.TaskRunning || again.Sandbox != "sbx_2" ||
-		!again.ActivityAt.After(running.ActivityAt) {
+	if again := w.one("a"); again.State != reconcile.TaskRunning || again.Sandbox != "sbx_2" || again.Mark == running.Mark {
 		t.Errorf("continued: %s in %q, want running in sbx_2", again.State, again.Sandbox)
 	}
 	w.exec("UPDATE tasks SET status = 'stopped', completed_at = now()" + touch)
@@ -236,10 +235,10 @@ func TestCodingAgentOfAFork(t *testing.T) {
 			keep_alive boolean, max_duration integer, created_at timestamp, updated_at timestamp, completed_at timestamp);
 		INSERT INTO "Task" (id, "Stage", box) VALUES ('a', 'it''s on', NULL), ('b', 'it''s on', 'x'), ('c', 'resumed', 'y'), ('d', 'ok', 'z')`,
 		Mapping{Preset: "coding-agent", Table: `public."Task"`,
-			Columns: map[string]string{"status": "Stage", "sandbox": "(nullif(box, 'none'))", "keep_alive_until": "", "deleted_at": ""},
+			Columns: map[string]string{"status": "Stage", "sandbox": "(nullif(box, 'none'))", "keep_alive_until": "", "deleted_at": "", "activity_mark": ""},
 			Statuses: map[string][]string{"pending": {"new"}, "running": {"it's on", "resumed"}, "completed": {"ok"},
 				"failed": {"bad"}, "stopped": {"halted"}},
-			Fail: RowChange{Status: "bad", Set: map[string]string{"sandbox_id": "", "box": "NULL"}},
+			Fail: RowChange{Status: "bad", Set: map[string]string{"sandbox_id": "", "box": "NULL", "sandbox_url": "", "logs": ""}},
 		})
 	got := map[string]reconcile.TaskState{}
 	for id, task := range w.live() {
@@ -256,12 +255,14 @@ func TestCodingAgentOfAFork(t *testing.T) {
 // TestCodingAgentWithOtherNames: the preset's fail sets the columns by the names that they have,
 // and what a fork itself says of them wins.
 func TestCodingAgentWithOtherNames(t *testing.T) {
-	w := newWorld(t, `CREATE TABLE tasks (id text PRIMARY KEY, status text, vm_id text, "last error" text, "Session" text,
+	w := newWorld(t, `CREATE TABLE task_messages (task_id text, content text);
+		CREATE TABLE tasks (id text PRIMARY KEY, status text, vm_id text, "last error" text, "Session" text, logs jsonb,
 			keep_alive boolean, max_duration integer, created_at timestamp, changed timestamp, completed_at timestamp, gone timestamp);
 		INSERT INTO tasks (id, status, vm_id, "Session", keep_alive, max_duration, changed)
 			VALUES ('a', 'processing', 'x', 's', true, 60, '2026-02-01 10:00')`, Mapping{Preset: "coding-agent"})
 	m := Mapping{Preset: "coding-agent", Columns: map[string]string{"sandbox": "vm_id", "error": `"last error"`,
-		"session": "Session", "updated_at": "changed", "deleted_at": "gone"}}
+		"session": "Session", "updated_at": "changed", "deleted_at": "gone"},
+		Fail: RowChange{Set: map[string]string{"sandbox_url": ""}}}
 	w.tasks = w.open(m)
 	for _, line := range w.tasks.Check(t.Context()) {
 		if !line.OK {
@@ -269,8 +270,8 @@ func TestCodingAgentWithOtherNames(t *testing.T) {
 		}
 	}
 	task := w.one("a")
-	if ten := utc("2026-02-01 10:00:00"); !task.ActivityAt.Equal(ten) || !task.KeepAliveUntil.Equal(ten.Add(time.Hour)) {
-		t.Errorf("active %s, kept until %s", task.ActivityAt, task.KeepAliveUntil)
+	if until := utc("2026-02-01 11:00:00"); task.Mark == "" || !task.KeepAliveUntil.Equal(until) {
+		t.Errorf("mark %q, kept until %s", task.Mark, task.KeepAliveUntil)
 	}
 	if written := w.fail(task, reason); written != reconcile.WriteDone {
 		t.Fatalf("Write = %s, want done", written)
@@ -280,7 +281,7 @@ func TestCodingAgentWithOtherNames(t *testing.T) {
 	if want := "error|-|-|" + reason + "|true"; row != want {
 		t.Errorf("row = %s, want %s", row, want)
 	}
-	m.Fail.Set = map[string]string{"last error": "'task: ' || @reason", "vm_id": "vm_id", "Session": ""}
+	m.Fail.Set = map[string]string{"last error": "'task: ' || @reason", "vm_id": "vm_id", "Session": "", "sandbox_url": "", "logs": ""}
 	got := m.WithPreset().Fail.Set
 	want := map[string]string{"last error": "'task: ' || @reason", "vm_id": "vm_id", "completed_at": "@now", "changed": "@now"}
 	if !maps.Equal(got, want) {
@@ -308,12 +309,9 @@ func TestPresetStateOfTheConfigWins(t *testing.T) {
 		"no status is running": {Preset: "coding-agent", Statuses: map[string][]string{"running": {}}},
 		"no sandbox is mapped": {Preset: "coding-agent", Columns: map[string]string{"sandbox": ""}},
 	} {
-		if m = m.WithPreset(); m.Split || m.Columns["state"] != "" || m.Columns["activity_at"] != "" || m.Where != "" {
+		if m = m.WithPreset(); m.Split || m.Columns["state"] != "" || m.Columns["activity_mark"] != "" || m.Where != "" {
 			t.Errorf("%s: %+v", what, m)
 		}
-	}
-	if m := (Mapping{Preset: "omoios"}.WithPreset()); m.Columns["state"] != "" || m.Columns["deleted_at"] != "" {
-		t.Errorf("the preset omoios splits or narrows: %+v", m)
 	}
 }
 
@@ -348,9 +346,22 @@ func TestCodingAgentChecks(t *testing.T) {
 	}
 }
 
+// TestCodingAgentForkChecks: so does the fork, which has more columns and indexes.
+func TestCodingAgentForkChecks(t *testing.T) {
+	w := newWorld(t, pgtest.CodingAgentFork+pgtest.CodingAgentUser, Mapping{Preset: "coding-agent"})
+	w.coding("a", "status = 'processing'")
+	if wrong := bad(w.tasks.Check(t.Context())); len(wrong) > 0 {
+		t.Errorf("check fails: %q", wrong)
+	}
+	if got := w.fail(w.one("a"), reason); got != reconcile.WriteDone {
+		t.Errorf("Write = %s, want done", got)
+	}
+}
+
 func TestWorkerColumn(t *testing.T) {
-	w := newWorld(t, pgtest.OmoiOS+"; ALTER TABLE tasks ADD COLUMN image text",
-		Mapping{Preset: "omoios", Columns: map[string]string{"worker": "(nullif(image, ''))"}})
+	w := omoiosWorld(t)
+	w.exec("ALTER TABLE tasks ADD COLUMN image text")
+	w.tasks = w.open(Mapping{Preset: "omoios", Columns: map[string]string{"worker": "(nullif(image, ''))"}})
 	task := w.running("1")
 	if task.Worker != "" || task.Session != "c" {
 		t.Errorf("worker %q, session %q, want none and c", task.Worker, task.Session)

@@ -25,6 +25,8 @@ type Compiled struct {
 	words   []string // with Split: the statuses of live rows
 	changes map[reconcile.Step]change
 	events  *compiledEvents // nil without events
+
+	explainers []explainer
 }
 
 // A change is a compiled [RowChange].
@@ -43,9 +45,11 @@ type assignment struct {
 }
 
 type compiledEvents struct {
-	table   string
-	columns map[string]string // field: SQL of its value, with the alias e
-	plain   map[string]string
+	table    string
+	columns  map[string]string // field: SQL of its value, with the alias e
+	plain    map[string]string
+	narrowed map[string][]narrowedType // kind of event: types that mean it under a condition
+	sets     []assignment              // further columns of an event that we add
 }
 
 // A compiler collects every mistake before it gives up.
@@ -71,6 +75,7 @@ func Compile(m Mapping) (*Compiled, error) {
 	c.change("tasks.fail", m.Fail, reconcile.StepFail, reconcile.TaskFailed)
 	c.change("tasks.requeue", m.Requeue, reconcile.StepRequeue, reconcile.TaskPending)
 	c.events()
+	c.explainers()
 	if len(c.mistakes) > 0 {
 		return nil, errors.Join(c.mistakes...)
 	}
@@ -173,13 +178,16 @@ func (c *compiler) columns() {
 }
 
 // mustBeColumn is for what is written or what finds the row.
-func (c *compiler) mustBeColumn(key, text string) {
+func (c *compiler) mustBeColumn(key, text string) bool {
 	switch {
 	case text == "":
 		c.wrong(key, "is missing", "name the column")
 	case inParentheses(text):
 		c.wrong(key, "must be a column, not an expression", "name the column")
+	default:
+		return true
 	}
+	return false
 }
 
 func (c *compiler) attrs() {

@@ -33,16 +33,13 @@ func (c *compiler) statuses() {
 	for _, state := range taskStates {
 		c.statusesOf(state)
 	}
-	if c.out.columns["state"] != "" {
-		if c.m.Split {
-			c.out.words = c.out.live
-		}
-		c.out.live = []string{string(reconcile.TaskPending), string(reconcile.TaskAssigned), string(reconcile.TaskRunning)}
-		return
-	}
-	if len(c.out.live) == 0 {
+	if len(c.out.live) == 0 && c.out.byStatus() {
 		c.wrong("tasks.statuses", "no status is pending, assigned or running",
 			"name the statuses of live tasks, or map tasks.columns.state")
+	}
+	if c.out.columns["state"] != "" {
+		c.out.words = c.out.live
+		c.out.live = []string{string(reconcile.TaskPending), string(reconcile.TaskAssigned), string(reconcile.TaskRunning)}
 	}
 }
 
@@ -76,6 +73,9 @@ func (c *compiler) change(key string, r RowChange, step reconcile.Step, state re
 	c.changeStatus(key, r.Status, state)
 	for _, column := range slices.Sorted(maps.Keys(r.Set)) {
 		if r.Set[column] != "" {
+			if column == c.out.plain["id"] || column == c.out.plain["status"] {
+				c.wrong(key+".set."+column, "sets the id or the status", "the status is set by `status`")
+			}
 			ch.sets = append(ch.sets, c.assignment(key+".set."+column, column, r.Set[column]))
 		}
 	}
@@ -90,7 +90,7 @@ func (c *compiler) changeStatus(key, status string, state reconcile.TaskState) {
 	switch known := c.out.states[status]; {
 	case status == "":
 		c.wrong(key+".status", "is missing", "name the status that the row gets")
-	case known != state && (known != reconcile.TaskUnknown || c.out.columns["state"] == ""):
+	case known != state && (known != reconcile.TaskUnknown || c.out.byStatus()):
 		c.wrong(key+".status", fmt.Sprintf("%q is none of tasks.statuses.%s", status, state),
 			fmt.Sprintf("use one of %q", c.m.Statuses[string(state)]))
 	}
@@ -100,9 +100,6 @@ func (c *compiler) assignment(key, column, text string) assignment {
 	a := assignment{name: column, Column: quoted(column)}
 	if column == "" || !isText(column) {
 		c.wrong(key, "is no column name", "")
-	}
-	if column == c.out.plain["id"] || column == c.out.plain["status"] {
-		c.wrong(key, "sets the id or the status", "the status is set by `status`")
 	}
 	e := scanExpression(text)
 	if e.problem != "" {
@@ -121,7 +118,7 @@ func (c *compiler) events() {
 		}
 		return
 	}
-	out := &compiledEvents{columns: map[string]string{}, plain: map[string]string{}}
+	out := &compiledEvents{columns: map[string]string{}, plain: map[string]string{}, narrowed: map[string][]narrowedType{}}
 	out.table = c.relation("events.table", e.Table)
 	for _, name := range slices.Sorted(maps.Keys(e.Columns)) {
 		if !isField(eventFields, name) {
@@ -156,26 +153,42 @@ func (c *compiler) eventRest(out *compiledEvents) {
 		}
 	}
 	for name := range out.columns {
-		if c.m.Events.Write && out.plain[name] == "" {
+		if c.m.Events.Write && out.plain[name] == "" && name != "task" { // not needed: the data names the task
 			c.wrong("events.columns."+name, "is an expression, and events.write needs a column", "name the column")
 		}
 	}
 	if c.out.columns["sandbox"] == "" {
 		c.wrong("tasks.columns.sandbox", "is missing, and events are found by it", "name the column, or map no events")
 	}
-	c.eventTypes()
+	c.eventTypes(out)
+	c.eventSets(out)
 }
 
-// eventTypes refuses a type that is a heartbeat and something more: a worker that is
-// waiting or done would look merely alive.
-func (c *compiler) eventTypes() {
-	e := c.m.Events
-	lists := map[string][]string{"started": e.Started, "waiting": e.Waiting, "finished": e.Finished}
-	for _, name := range slices.Sorted(maps.Keys(lists)) {
-		for _, t := range lists[name] {
-			if slices.Contains(e.Heartbeat, t) {
-				c.wrong("events."+name, fmt.Sprintf("%q is also a heartbeat", t), "an event type is one or the other")
+// written are the columns of an event that we add, in order.
+func (e *compiledEvents) written() []string {
+	var out []string
+	for _, name := range names(eventFields) {
+		if column := e.plain[name]; column != "" {
+			out = append(out, column)
+		}
+	}
+	for _, a := range e.sets {
+		out = append(out, a.name)
+	}
+	return out
+}
+
+// eventSets compiles what else is set in an event that sandkeeper adds.
+func (c *compiler) eventSets(out *compiledEvents) {
+	for _, column := range slices.Sorted(maps.Keys(c.m.Events.Set)) {
+		key, text := "events.set."+column, c.m.Events.Set[column]
+		for _, name := range names(eventFields) {
+			if out.plain[name] == column {
+				c.wrong(key, "is events.columns."+name+", which sandkeeper sets itself", "remove it here")
 			}
+		}
+		if text != "" {
+			out.sets = append(out.sets, c.assignment(key, column, text))
 		}
 	}
 }

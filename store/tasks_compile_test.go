@@ -170,9 +170,64 @@ func TestCompileRefuses(t *testing.T) {
 			"events are found by it",
 		},
 		"a heartbeat that is an end": {
-			func(m *Mapping) { m.Events.Finished = []string{"agent.heartbeat"} },
+			func(m *Mapping) { m.Events.Finished = EventTypes("agent.heartbeat") },
 			"events.finished",
 			"also a heartbeat",
+		},
+		"an event type without a name": {
+			func(m *Mapping) { m.Events.Started = EventTypes("a", "") },
+			"events.started[1]",
+			"no type of event",
+		},
+		"a condition on an event that is two": {
+			func(m *Mapping) { m.Events.Finished[0].Where = "true) OR (true" },
+			"events.finished[0].where",
+			"did not open",
+		},
+		"a heartbeat that is an end under a condition": {
+			func(m *Mapping) { m.Events.Finished = []EventType{{"agent.heartbeat", "true"}} },
+			"events.finished",
+			"also a heartbeat",
+		},
+		"an event's column that sandkeeper sets": {
+			func(m *Mapping) { m.Events.Set["event_type"] = "'x'" },
+			"events.set.event_type",
+			"events.columns.type",
+		},
+		"an event's column set to two values": {
+			func(m *Mapping) { m.Events.Set["source"] = "'x', 'y'; 'z'" },
+			"events.set.source",
+			"semicolon",
+		},
+		"an explaining table without a key": {
+			func(m *Mapping) { m.ExplainedBy[0].Key = "" },
+			"tasks.explained_by[0].key",
+			"is missing",
+		},
+		"an explaining key that is an expression": {
+			func(m *Mapping) { m.ExplainedBy[0].Key = "(id::text)" },
+			"tasks.explained_by[0].key",
+			"must be a column",
+		},
+		"an explaining table with three parts": {
+			func(m *Mapping) { m.ExplainedBy[0].Table = "a.b.c" },
+			"tasks.explained_by[0].table",
+			"3 parts",
+		},
+		"an explaining condition that is two": {
+			func(m *Mapping) { m.ExplainedBy[0].Where = "a; b" },
+			"tasks.explained_by[0].where",
+			"semicolon",
+		},
+		"an explaining table by a label and by the name": {
+			func(m *Mapping) { m.ExplainedBy[0].Name = true },
+			"tasks.explained_by[0]",
+			"either label, or name",
+		},
+		"an explaining table by nothing": {
+			func(m *Mapping) { m.ExplainedBy[0].Label = "" },
+			"tasks.explained_by[0]",
+			"either label, or name",
 		},
 		"a channel that is too long": {
 			func(m *Mapping) { m.Notify = strings.Repeat("n", 64) },
@@ -218,7 +273,7 @@ func TestConfigWinsOverThePresetKeyByKey(t *testing.T) {
 		Preset: "omoios", Table: "jobs.t", Columns: map[string]string{"session": "", "error": "err"},
 		Statuses: map[string][]string{"stopped": {"cancelled", "killed"}},
 		Fail:     RowChange{Set: map[string]string{"completed_at": "", "err": "@reason", "error_message": ""}},
-		Events:   EventMapping{Waiting: []string{}, Finished: []string{"done"}},
+		Events:   EventMapping{Waiting: []EventType{}, Finished: EventTypes("done")},
 	}.WithPreset()
 	if m.Table != "jobs.t" || m.Timezone != "UTC" || m.Columns["error"] != "err" || m.Columns["id"] != "id" {
 		t.Errorf("mapping = %+v", m)
@@ -227,14 +282,14 @@ func TestConfigWinsOverThePresetKeyByKey(t *testing.T) {
 		t.Error(`an explicit "" did not unmap the session`)
 	}
 	if !slices.Equal(m.Statuses["stopped"], []string{"cancelled", "killed"}) ||
-		!slices.Equal(m.Statuses["running"], []string{"running"}) {
+		!slices.Equal(m.Statuses["running"], append([]string{"running"}, omoiosValidating...)) {
 		t.Errorf("statuses = %v", m.Statuses)
 	}
 	if diff := cmp.Diff(map[string]string{"err": "@reason"}, m.Fail.Set); diff != "" || m.Fail.Status != "failed" {
 		t.Errorf("fail to %s (-want +got):\n%s", m.Fail.Status, diff)
 	}
-	if len(m.Events.Waiting) != 0 || !slices.Equal(m.Events.Finished, []string{"done"}) ||
-		!slices.Equal(m.Events.Heartbeat, []string{"agent.heartbeat"}) {
+	if len(m.Events.Waiting) != 0 || !slices.Equal(m.Events.Finished, EventTypes("done")) ||
+		!slices.Equal(m.Events.Heartbeat, EventTypes("agent.heartbeat")) {
 		t.Errorf("events = %+v", m.Events)
 	}
 	if e := (Mapping{Preset: "omoios", Events: EventMapping{Table: "none"}}).WithPreset().Events; e.Table != "" ||

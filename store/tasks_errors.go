@@ -33,13 +33,54 @@ func (t *Tasks) plain(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, outage("task", err))
 }
 
+// plainEvent is plain for an event that could not be added.
+func (t *Tasks) plainEvent(err error) error {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		if said := t.eventSentence(e); said != "" {
+			return fmt.Errorf("add a sandkeeper.failed event: %s: %w", said, err)
+		}
+	}
+	return t.plain("add a sandkeeper.failed event", err)
+}
+
+// eventSentence explains why the events table took no event, "" where any table could have
+// said the same.
+func (t *Tasks) eventSentence(e *pgconn.PgError) string {
+	switch {
+	case e.Code == "42501":
+		return t.eventGrant()
+	case e.Code == "23502":
+		return fmt.Sprintf("column %q of %s is NOT NULL and is not set: add it to events.set", e.ColumnName, e.TableName)
+	case strings.HasPrefix(e.Code, "23"):
+		return "a constraint of the events table refused it: correct events.set, or turn events.write off"
+	case e.Code == "22001":
+		return "a value is too long for its column: shorten what events.set writes"
+	case e.Code == "P0001":
+		return "a trigger on the events table refused it"
+	}
+	return ""
+}
+
+// eventGrant is the grant that adding events needs.
+func (t *Tasks) eventGrant() string {
+	e, role := t.plan.events, t.pool.Config().ConnConfig.User
+	columns := e.written()
+	for i, name := range columns {
+		columns[i] = quoted(name)
+	}
+	return fmt.Sprintf("the role %s lacks a privilege: GRANT INSERT (%s) ON %s TO %s", role, strings.Join(columns, ", "),
+		e.table, quoted(role))
+}
+
 // sentence explains the errors that people meet.
 func (t *Tasks) sentence(e *pgconn.PgError) string {
 	switch e.Code {
 	case "42703":
 		return "a mapped column does not exist: correct tasks.columns or events.columns; `sandkeeper check` names it"
 	case "42P01", "3F000":
-		return "a mapped table does not exist: correct tasks.table or events.table, or the database in tasks.database"
+		return "a mapped table does not exist: correct tasks.table, events.table or tasks.explained_by, " +
+			"what tasks.where and tasks.columns read, or the database in tasks.database"
 	case "42501":
 		return t.grantFix(e)
 	case "42846", "42804", "42883":
@@ -90,6 +131,10 @@ func (t *Tasks) grantFix(e *pgconn.PgError) string {
 	if schema, _, qualified := strings.Cut(t.plan.table, "."); qualified && strings.Contains(e.Message, "schema") {
 		return fmt.Sprintf("the role %s lacks a privilege: GRANT USAGE ON SCHEMA %s TO %s", role, schema, quoted(role))
 	}
+	if further := t.furtherTable(e); further != "" {
+		return fmt.Sprintf("the role %s lacks a privilege on what tasks.where or a mapped expression reads: GRANT SELECT ON %s TO %s",
+			role, further, quoted(role))
+	}
 	said := fmt.Sprintf("the role %s lacks a privilege: GRANT SELECT ON %s TO %s", role, t.plan.table, quoted(role))
 	if t.plan.events != nil {
 		said += fmt.Sprintf("; GRANT SELECT ON %s TO %s", t.plan.events.table, quoted(role))
@@ -103,6 +148,25 @@ func (t *Tasks) grantFix(e *pgconn.PgError) string {
 		)
 	}
 	return said
+}
+
+// furtherTable is the table that an error on privileges names when it is neither that of the
+// tasks nor that of the events; the server names it without its schema.
+func (t *Tasks) furtherTable(e *pgconn.PgError) string {
+	name, found := strings.CutPrefix(e.Message, "permission denied for table ")
+	if !found {
+		return ""
+	}
+	known := []string{t.plan.table}
+	if t.plan.events != nil {
+		known = append(known, t.plan.events.table)
+	}
+	for _, table := range known {
+		if parts, problem := identifier(table); problem == "" && parts[len(parts)-1] == name {
+			return ""
+		}
+	}
+	return quoted(name)
 }
 
 // fixOf is the sentence on an error, for a line of a check.

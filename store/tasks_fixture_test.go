@@ -30,7 +30,19 @@ func newWorld(t *testing.T, schema string, m Mapping) *world {
 
 func omoiosWorld(t *testing.T) *world {
 	t.Helper()
-	return newWorld(t, pgtest.OmoiOS, Mapping{Preset: "omoios"})
+	return newWorld(t, pgtest.OmoiOS+pgtest.OmoiOSProgram, Mapping{Preset: "omoios"})
+}
+
+// uuidWorld is a platform whose ids are of the type uuid, with one running task.
+func uuidWorld(t *testing.T) (*world, reconcile.Task) {
+	t.Helper()
+	w := newWorld(t, "CREATE TABLE jobs_by_uuid (id uuid PRIMARY KEY, status text, note text)", Mapping{
+		Table: "jobs_by_uuid", Columns: map[string]string{"id": "id", "status": "status", "error": "note"},
+		Statuses: map[string][]string{"running": {"running"}, "failed": {"failed"}},
+		Fail:     RowChange{Status: "failed", Set: map[string]string{"note": "@reason"}},
+	})
+	w.exec("INSERT INTO jobs_by_uuid (id, status) VALUES ($1, 'running')", id("1"))
+	return w, w.one(id("1"))
 }
 
 func open(t *testing.T, dsn string) *pgxpool.Pool {
@@ -72,7 +84,7 @@ func (w *world) text(sql string, args ...any) string {
 	return *out
 }
 
-// id is a uuid that ends with n.
+// id is an id as the platform makes them, text that looks like a uuid; it ends with n.
 func id(n string) string { return "00000000-0000-4000-8000-00000000000" + n }
 
 // one reads the one task with the id.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -25,34 +27,60 @@ func (s *statements) guard(w *reconcile.Write) guard {
 		g.Sandbox = "coalesce((" + sandbox + ")::text, '')"
 	}
 	if w.Refutable {
-		g.Alive = s.newerSign(w.Active)
+		g.Alive, _ = s.newerSign(w)
 	}
 	return g
 }
 
-// newerSign is the condition that the worker gave a life sign after @life_sign, or one that
-// is no heartbeat: in its row or by an event. "" when neither is mapped.
-func (s *statements) newerSign(active bool) string {
+// lifeSign is the newest life sign that is known. What is before all tasks is none.
+const lifeSign = "greatest(@life_sign::timestamptz, " + firstMomentSQL + ")"
+
+// newerSign is the condition that the worker gave a life sign after the one that is known,
+// or one that is no heartbeat: in its row or by an event. So is a mark that changed, which
+// is activity. "" when none of them is mapped. The arguments are what it compares with.
+func (s *statements) newerSign(w *reconcile.Write) (string, pgx.StrictNamedArgs) {
+	args := pgx.StrictNamedArgs{}
 	var signs []string
-	fields, other := []string{"heartbeat_at", "activity_at"}, ""
-	if active {
-		fields, other = fields[1:], " AND (%[3]s)::text <> ALL (@heartbeat::text[])"
+	fields := []string{"heartbeat_at", "activity_at"}
+	if w.Active {
+		fields = fields[1:]
 	}
 	for _, field := range fields {
 		if sql := s.plan.columns[field]; sql != "" {
 			at := "(" + sql + ")::timestamptz"
-			signs = append(signs, "coalesce(isfinite("+at+") AND "+at+" > @life_sign::timestamptz, false)")
+			signs = append(signs, "coalesce(isfinite("+at+") AND "+at+" > "+lifeSign+", false)")
 		}
 	}
-	if e := s.plan.events; e != nil {
-		signs = append(
-			signs,
-			fmt.Sprintf("EXISTS (SELECT FROM %[1]s AS e WHERE %[2]s AND (%[3]s)::text NOT LIKE 'sandkeeper.%%' "+
-				"AND isfinite((%[4]s)::timestamptz) AND (%[4]s)::timestamptz > @life_sign::timestamptz"+other+")",
-				e.table, s.sandboxIs(), e.columns["type"], e.columns["at"]),
-		)
+	if s.plan.events != nil {
+		signs = append(signs, s.newerEvents(w.Active)...)
 	}
-	return strings.Join(signs, " OR ")
+	if len(signs) > 0 {
+		args["life_sign"] = w.LifeSign
+	}
+	if s.plan.events != nil && w.Active {
+		args["heartbeat"] = s.plan.mapping.Events.plainTypes("heartbeat")
+	}
+	if mark := s.plan.columns["activity_mark"]; mark != "" {
+		args["mark"] = w.Task.Mark
+		signs = append(signs, "coalesce("+hashed(mark)+", '') <> @mark::text")
+	}
+	return strings.Join(signs, " OR "), args
+}
+
+// newerEvents are the conditions that there is an event after the known life sign: of the
+// sandbox, and for a row without one of the task, where events name it.
+func (s *statements) newerEvents(active bool) []string {
+	e := s.plan.events
+	newer := fmt.Sprintf(" AND (%[1]s)::text NOT LIKE 'sandkeeper.%%' AND isfinite((%[2]s)::timestamptz) "+
+		"AND (%[2]s)::timestamptz > %[3]s", e.columns["type"], e.columns["at"], lifeSign)
+	if active {
+		newer += " AND NOT (" + e.is("heartbeat") + ")"
+	}
+	signs := []string{"EXISTS (SELECT FROM " + e.table + " AS e WHERE " + s.sandboxIs() + newer + ")"}
+	if task := e.columns["task"]; task != "" {
+		signs = append(signs, "@sandbox::text = '' AND EXISTS (SELECT FROM "+e.table+" AS e WHERE ("+task+")::text = @id::text"+newer+")")
+	}
+	return signs
 }
 
 // sandboxIs is the condition that an event is of the sandbox that the guard proves the
@@ -105,14 +133,19 @@ func (s *statements) look(w *reconcile.Write, lock bool, columns []string) (stri
 // event is the statement that adds an event.
 func (s *statements) event() (string, error) {
 	e, types := s.plan.events, s.cat.events
-	with := map[string]string{
-		"Table": e.table, "Sandbox": quoted(e.plain["sandbox"]), "Type": quoted(e.plain["type"]), "At": quoted(e.plain["at"]),
-		"SandboxValue": types["sandbox"].value(
-			"sandbox",
-		), "TypeValue": types["type"].value("type"), "Data": "", "DataValue": "",
+	with := struct {
+		Table, At string
+		Sets      []assignment
+	}{Table: e.table, At: quoted(e.plain["at"])}
+	add := func(field, value string) {
+		if column := e.plain[field]; column != "" {
+			with.Sets = append(with.Sets, assignment{Column: quoted(column), SQL: value})
+		}
 	}
-	if data := e.plain["data"]; data != "" {
-		with["Data"], with["DataValue"] = quoted(data), "@data::text::"+types["data"].name
-	}
+	add("sandbox", types["sandbox"].value("sandbox"))
+	add("type", types["type"].value("type"))
+	add("data", "@data::text::"+types["data"].name)
+	add("task", types["task"].value("task"))
+	with.Sets = append(with.Sets, e.sets...)
 	return render("tasks_event", with)
 }

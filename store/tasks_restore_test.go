@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/pgtest"
 )
 
 // failed fails the task with the id and returns what restore needs.
@@ -145,7 +144,8 @@ func TestRestoreGuards(t *testing.T) {
 
 // TestRestoreTellsTheChannel: who listens hears of it with the status that is back.
 func TestRestoreTellsTheChannel(t *testing.T) {
-	w := newWorld(t, pgtest.OmoiOS, Mapping{Preset: "omoios", Notify: "changes"})
+	w := omoiosWorld(t)
+	w.tasks = w.open(Mapping{Preset: "omoios", Notify: "changes"})
 	conn, err := w.pool.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -171,8 +171,8 @@ func TestRestoreTellsTheChannel(t *testing.T) {
 
 // TestRestoreOfAnIDThatIsNone: it names no row, which is no error.
 func TestRestoreOfAnIDThatIsNone(t *testing.T) {
-	w := omoiosWorld(t)
-	before := w.failed(reconcile.StepFail, w.running("1"))
+	w, task := uuidWorld(t)
+	before := w.failed(reconcile.StepFail, task)
 	if got, err := w.restore("not-a-uuid", before); got != reconcile.WriteMoved || err != nil {
 		t.Errorf("Restore = %s, %v, want moved", got, err)
 	}

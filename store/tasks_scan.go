@@ -15,10 +15,10 @@ import (
 type taskRow struct {
 	version string
 	outside bool
-	texts   [9]pgtype.Text        // id, status, state, sandbox, provider, template, session, worker, error
+	texts   [10]pgtype.Text       // id, status, state, sandbox, provider, template, session, worker, error, activity_mark
 	moments [9]pgtype.Timestamptz // created_at to updated_at, deadline_at, keep_alive_until, deleted_at
 	timeout pgtype.Interval
-	tries   [2]pgtype.Int8
+	numbers [3]pgtype.Int8 // attempts, max_attempts, sandboxes
 	attrs   []pgtype.Text
 	events  [5]pgtype.Timestamptz // started, activity, heartbeat, waiting, finished
 }
@@ -32,7 +32,7 @@ func (r *taskRow) targets() []any {
 	for i := range r.moments {
 		out = append(out, &r.moments[i])
 	}
-	out = append(out, &r.timeout, &r.tries[0], &r.tries[1])
+	out = append(out, &r.timeout, &r.numbers[0], &r.numbers[1], &r.numbers[2])
 	for i := range r.attrs {
 		out = append(out, &r.attrs[i])
 	}
@@ -86,19 +86,23 @@ func (r *taskRow) task(c *Compiled, now time.Time) reconcile.Task {
 		CreatedAt: taskTime(r.moments[0]), AssignedAt: taskTime(r.moments[1]), StartedAt: taskTime(r.moments[2]),
 		HeartbeatAt: taskTime(r.moments[3]), ActivityAt: taskTime(r.moments[4]), UpdatedAt: taskTime(r.moments[5]),
 		DeadlineAt: limitTime(r.moments[6]), KeepAliveUntil: limitTime(r.moments[7]), Timeout: spanOf(r.timeout),
-		Attempts: int(r.tries[0].Int64), MaxAttempts: int(r.tries[1].Int64),
-		Retries: r.tries[0].Valid && r.tries[1].Valid,
+		Mark: r.texts[9].String, Sandboxes: int(min(max(r.numbers[2].Int64, 0), mostSandboxes)),
+		Attempts: int(r.numbers[0].Int64), MaxAttempts: int(r.numbers[1].Int64),
+		Retries: r.numbers[0].Valid && r.numbers[1].Valid,
 		Events: reconcile.Events{
 			Started: taskTime(r.events[0]), Activity: taskTime(r.events[1]), Heartbeat: taskTime(r.events[2]),
 			Waiting: taskTime(r.events[3]), Finished: taskTime(r.events[4]),
 		},
 	}
 	t.State = c.stateOf(t.Status, r.texts[2].String)
-	if deleted := r.moments[8]; deleted.Valid && t.State != reconcile.TaskUnknown {
+	if deleted := r.moments[8]; !limitTime(deleted).IsZero() && t.State != reconcile.TaskUnknown {
 		t.State, t.UpdatedAt = reconcile.TaskStopped, later(t.UpdatedAt, taskTime(deleted))
 	}
 	return t
 }
+
+// mostSandboxes is more than any task has at once.
+const mostSandboxes = 1000
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
@@ -132,21 +136,26 @@ func (r *taskRow) attributes(names []string) map[string]string {
 	return out
 }
 
-// The first and the last moment that can be written everywhere. What lies beyond counts as
-// them: one odd row must not keep a pass from being recorded.
+// The first moment that anything can have happened, and the last that can be written
+// everywhere. Programs write their zero time for "never": the year 1, or the epoch, in any
+// time zone. What lies beyond the last counts as it: one odd row must not keep a pass from
+// being recorded.
 var (
-	firstMoment = time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)
+	firstMoment = time.Date(1971, 1, 1, 0, 0, 0, 0, time.UTC)
 	lastMoment  = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 )
 
-// taskTime is zero for null and for infinity, which is no moment either.
+// firstMomentSQL is the same in a statement.
+const firstMomentSQL = "timestamptz '1971-01-01 00:00:00Z'"
+
+// taskTime is zero for null, for infinity and for what is before all tasks: none is a moment.
 func taskTime(t pgtype.Timestamptz) time.Time {
 	if !t.Valid || t.InfinityModifier != pgtype.Finite {
 		return time.Time{}
 	}
 	switch at := t.Time.UTC(); {
 	case at.Before(firstMoment):
-		return firstMoment
+		return time.Time{}
 	case at.After(lastMoment):
 		return lastMoment
 	default:

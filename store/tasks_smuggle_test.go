@@ -161,14 +161,14 @@ var attacks = map[string]attack{
 	"a time zone of SQL":    {func(m *Mapping) { m.Timezone = "UTC'; DELETE FROM other; --" }, "server", "TimeZone"},
 	"a status of SQL":       {func(m *Mapping) { m.Statuses["running"] = append(m.Statuses["running"], `x'); DELETE FROM other; --`) }, "", ""},
 	"a channel of SQL":      {func(m *Mapping) { m.Notify = `x'; DELETE FROM other; --` }, "", ""},
-	"an event type of SQL":  {func(m *Mapping) { m.Events.Started = []string{`x'}'); DELETE FROM other; --`} }, "", ""},
+	"an event type of SQL":  {func(m *Mapping) { m.Events.Started = EventTypes(`x'}'); DELETE FROM other; --`) }, "", ""},
 	"a column set by trick": {func(m *Mapping) { m.Fail.Set[`x" = 'a', "status`] = "'completed'" }, "server", "no column"},
 }
 
 const targets = `CREATE TABLE other (id serial PRIMARY KEY, secret text);
 	INSERT INTO other (secret) VALUES ('a'), ('b');
 	CREATE FUNCTION deletes_other() RETURNS boolean LANGUAGE sql AS 'DELETE FROM other; SELECT true';
-	INSERT INTO tasks (id, status, sandbox_id) VALUES ('00000000-0000-4000-8000-000000000001', 'running', 's1'),
+	INSERT INTO program.tasks (id, status, sandbox_id) VALUES ('00000000-0000-4000-8000-000000000001', 'running', 's1'),
 		('00000000-0000-4000-8000-000000000002', 'running', 's2');`
 
 // TestMappingSmugglesNothing tries each attack with all that sandkeeper does with a mapping:
@@ -179,7 +179,7 @@ func TestMappingSmugglesNothing(t *testing.T) {
 	joint := map[bool]string{false: "?", true: "&"}[strings.Contains(dsn, "?")]
 	pool := open(t, dsn+joint+"standard_conforming_strings=off&backslash_quote=on")
 	w := &world{t: t, dsn: dsn, pool: pool}
-	w.exec(pgtest.OmoiOS)
+	w.exec(pgtest.OmoiOS + pgtest.OmoiOSProgram)
 	w.exec(targets)
 	for _, name := range slices.Sorted(maps.Keys(attacks)) {
 		a := attacks[name]

@@ -81,6 +81,8 @@ func (s *statements) fieldSQL(f field) string {
 		return "NULL::" + sqlTypes[f.kind]
 	case f.name == "error":
 		return clipped("(" + sql + ")::text")
+	case f.name == "activity_mark":
+		return hashed(sql)
 	}
 	return "(" + sql + ")::" + sqlTypes[f.kind]
 }
@@ -93,10 +95,16 @@ func clipped(text string) string {
 	)
 }
 
+// hashed is what stands for a value of any type and length: only whether it changed matters.
+func hashed(sql string) string { return "md5((" + sql + ")::text)" }
+
 type eventSource struct {
-	Table, Sandbox, At, Type string
-	Key                      string // of the task row, comparable with Sandbox
-	Indexed                  bool
+	Table, Sandbox, At, Type              string
+	Key                                   string // of the task row, comparable with Sandbox
+	Indexed                               bool
+	Started, Heartbeat, Waiting, Finished string // whether an event is of that kind
+	Task                                  string // the id of an event's task; "" when not mapped
+	Created                               bool   // rows have the time when they were made
 }
 
 func (s *statements) eventSource() *eventSource {
@@ -104,6 +112,8 @@ func (s *statements) eventSource() *eventSource {
 	src := &eventSource{
 		Table: e.table, Sandbox: e.columns["sandbox"], At: e.columns["at"], Type: e.columns["type"],
 		Key: s.plan.columns["sandbox"], Indexed: s.cat.eventIndex,
+		Started: e.is("started"), Heartbeat: e.is("heartbeat"), Waiting: e.is("waiting"), Finished: e.is("finished"),
+		Task: e.columns["task"], Created: s.plan.columns["created_at"] != "",
 	}
 	if !s.cat.fields["sandbox"].like(s.cat.events["sandbox"]) {
 		src.Sandbox, src.Key = "("+src.Sandbox+")::text", "("+src.Key+")::text"
@@ -115,9 +125,14 @@ func (s *statements) eventSource() *eventSource {
 // alive is the condition that a row is live. It needs the parameters of [statements.withLive].
 func (s *statements) alive() string {
 	if deleted := s.plan.columns["deleted_at"]; deleted != "" {
-		return "(" + s.inLiveState() + " AND (" + deleted + ") IS NULL)"
+		return "(" + s.inLiveState() + " AND " + s.plan.notDeleted(deleted) + ")"
 	}
 	return s.inLiveState()
+}
+
+// notDeleted is the condition that a row has no time of its deletion.
+func (c *Compiled) notDeleted(deleted string) string {
+	return "coalesce((" + deleted + ")::timestamptz < " + firstMomentSQL + ", true)"
 }
 
 func (s *statements) inLiveState() string {
@@ -158,9 +173,10 @@ func (s *statements) labelled(statuses []string) []string {
 // readArgs are the parameters of every read.
 func (s *statements) readArgs() pgx.StrictNamedArgs {
 	args := pgx.StrictNamedArgs{}
-	if e := s.plan.mapping.Events; s.plan.events != nil {
-		args["started"], args["heartbeat"] = list(e.Started), list(e.Heartbeat)
-		args["waiting"], args["finished"] = list(e.Waiting), list(e.Finished)
+	if s.plan.events != nil {
+		for _, kind := range eventKinds {
+			args[kind] = s.plan.mapping.Events.plainTypes(kind)
+		}
 	}
 	return args
 }

@@ -18,7 +18,7 @@ func TestClock(t *testing.T) {
 	if err != nil || !c.Empty || c.Standby || c.Now.IsZero() {
 		t.Fatalf("Clock of an empty table = %+v, %v", c, err)
 	}
-	w.exec("INSERT INTO tasks (status) VALUES ('completed')")
+	w.exec("INSERT INTO program.tasks (status) VALUES ('completed')")
 	later, err := w.tasks.Clock(t.Context())
 	if err != nil || later.Empty || !later.Now.After(c.Now) {
 		t.Fatalf("Clock of a table with a row = %+v, %v, want not empty and after %s", later, err, c.Now)
@@ -27,11 +27,11 @@ func TestClock(t *testing.T) {
 
 func TestLiveReadsARowAsItIs(t *testing.T) {
 	w := omoiosWorld(t)
-	w.exec(`INSERT INTO tasks (id, status, sandbox_id, conversation_id, created_at, updated_at, started_at, retry_count,
+	w.exec(`INSERT INTO program.tasks (id, status, sandbox_id, conversation_id, created_at, updated_at, started_at, retry_count,
 		max_retries, timeout_seconds, deadline_at, error_message)
 		VALUES ($1, 'running', 'omoios-8c02ffe6-26b9bb', 'c-1', '2026-02-01 09:00Z', '2026-02-01 09:02Z', '2026-02-01 09:01Z',
-		1, 3, 90, '2026-02-01 10:00+01', 'so so')`, id("1"))
-	w.exec(`INSERT INTO sandbox_events (sandbox_id, event_type, created_at) VALUES
+		0, 3, 90, '2026-02-01 10:00+01', 'so so')`, id("1"))
+	w.exec(`INSERT INTO program.sandbox_events (sandbox_id, event_type, created_at) VALUES
 		('omoios-8c02ffe6-26b9bb', 'agent.started', '2026-02-01 09:01:01Z'),
 		('omoios-8c02ffe6-26b9bb', 'agent.tool_use', '2026-02-01 09:01:02Z'),
 		('omoios-8c02ffe6-26b9bb', 'agent.waiting', '2026-02-01 09:01:03Z'),
@@ -47,7 +47,7 @@ func TestLiveReadsARowAsItIs(t *testing.T) {
 		ID: id("1"), Version: got.Version, Status: "running", State: reconcile.TaskRunning, AsOf: got.AsOf,
 		Sandbox: "omoios-8c02ffe6-26b9bb", Session: "c-1", Error: "so so",
 		CreatedAt: utc("2026-02-01 09:00:00"), UpdatedAt: utc("2026-02-01 09:02:00"), StartedAt: utc("2026-02-01 09:01:00"),
-		DeadlineAt: utc("2026-02-01 09:00:00"), Timeout: 90 * time.Second, Attempts: 1, MaxAttempts: 3, Retries: true,
+		Timeout: 90 * time.Second, MaxAttempts: 3, Retries: true, Sandboxes: 1,
 		Events: reconcile.Events{
 			Started: utc("2026-02-01 09:01:01"), Activity: utc("2026-02-01 09:01:03"),
 			Waiting: utc("2026-02-01 09:01:03"), Heartbeat: utc("2026-02-01 09:01:09"),
@@ -62,7 +62,7 @@ func TestLiveTakesTheLiveStatusesAndWhere(t *testing.T) {
 	w := omoiosWorld(t)
 	words := []string{"pending", "assigned", "claiming", "running", "completed", "failed", "cancelled", "odd"}
 	for i, status := range words {
-		w.exec("INSERT INTO tasks (id, status, task_type) VALUES ($1, $2, $3)", id(string(rune('0'+i))), status,
+		w.exec("INSERT INTO program.tasks (id, status, task_type) VALUES ($1, $2, $3)", id(string(rune('0'+i))), status,
 			[]string{"a", "b"}[i%2])
 	}
 	states := func(rows map[string]reconcile.Task) string {
@@ -104,9 +104,9 @@ func TestLiveOfAnEmptyTableHasItsNow(t *testing.T) {
 }
 
 func TestByIDKeepsBadIDsApart(t *testing.T) {
-	w := omoiosWorld(t)
+	w, _ := uuidWorld(t)
 	const letters = "abcdefab-0000-4000-8000-00000000000a"
-	w.exec("INSERT INTO tasks (id, status) VALUES ($1, 'failed'), ($2, 'running')", letters, id("2"))
+	w.exec("INSERT INTO jobs_by_uuid (id, status) VALUES ($1, 'failed'), ($2, 'running')", letters, id("2"))
 	upper := strings.ToUpper(letters)
 	rows, err := w.tasks.ByID(t.Context(), []string{
 		letters, upper, strings.ReplaceAll(letters, "-", ""), id("2"), id("3"), "task-9", "", "x\x00", "\xff", letters + "0"})
@@ -153,7 +153,14 @@ func TestIDTypes(t *testing.T) {
 			[]string{"a'b", "ünï", "7"},
 			nil,
 		},
-		"varchar":   {"varchar(3)", []string{"abc"}, []string{"abc", "abcd"}, []string{"abc"}, nil},
+		"varchar": {"varchar(3)", []string{"abc"}, []string{"abc", "abcd"}, []string{"abc"}, nil},
+		"uuid": {
+			"uuid",
+			[]string{"abcdefab-0000-4000-8000-00000000000a"},
+			[]string{"abcdefab-0000-4000-8000-00000000000a", "ABCDEFAB00004000800000000000000A", "task-9"},
+			[]string{"abcdefab-0000-4000-8000-00000000000a", "ABCDEFAB00004000800000000000000A"},
+			[]string{"task-9"},
+		},
 		"character": {"char(4)", []string{"abc"}, []string{"abc", "x"}, []string{"abc"}, nil},
 	}
 	for name, c := range cases {
@@ -203,7 +210,7 @@ func TestIDTypes(t *testing.T) {
 func TestBySandboxFindsEveryStatusWithEvents(t *testing.T) {
 	w := omoiosWorld(t)
 	w.exec(
-		"INSERT INTO tasks (id, status, sandbox_id) VALUES ($1, 'completed', 'a'), ($2, 'running', 'a'), ($3, 'odd', "+
+		"INSERT INTO program.tasks (id, status, sandbox_id) VALUES ($1, 'completed', 'a'), ($2, 'running', 'a'), ($3, 'odd', "+
 			"'b'), ($4, 'running', 'c')",
 		id("1"),
 		id("2"),
@@ -211,8 +218,8 @@ func TestBySandboxFindsEveryStatusWithEvents(t *testing.T) {
 		id("4"),
 	)
 	w.exec(
-		"INSERT INTO sandbox_events (sandbox_id, event_type, created_at) VALUES ('a', 'agent.completed', '2026-02-01 " +
-			"09:00Z')",
+		`INSERT INTO program.sandbox_events (sandbox_id, event_type, created_at, event_data)
+			VALUES ('a', 'continuous.completed', '2026-02-01 09:00Z', '{"validation_passed": true}')`,
 	)
 	rows, err := w.tasks.BySandbox(t.Context(), []string{"a", "b", "nobody"})
 	if err != nil {
@@ -262,7 +269,7 @@ func oddMapping() Mapping {
 		Attrs:    []string{"user"},
 		Events: EventMapping{
 			Table: "My Jobs.select", Columns: map[string]string{"sandbox": "from", "type": "where", "at": "to"},
-			Heartbeat: []string{"tick"},
+			Heartbeat: EventTypes("tick"),
 		},
 	}
 }
@@ -347,8 +354,10 @@ func TestTimesOutOfThisWorld(t *testing.T) {
 	const year = "2006-01-02"
 	for at, want := range map[string][2]string{ // a clock, and a limit
 		"9999-12-30": {"9999-12-30", "9999-12-30"}, "10000-01-01": {"9999-12-31", "9999-12-31"},
-		"294276-12-31": {"9999-12-31", "9999-12-31"}, "4713-01-01 BC": {"0001-01-02", "0001-01-02"},
-		"infinity": {"", "9999-12-31"}, "-infinity": {"", ""}, "0001-01-03": {"0001-01-03", "0001-01-03"},
+		"294276-12-31": {"9999-12-31", "9999-12-31"}, "infinity": {"", "9999-12-31"}, "-infinity": {"", ""},
+		// What programs write for "never".
+		"4713-01-01 BC": {"", ""}, "0001-01-01": {"", ""}, "0001-01-03": {"", ""}, "1970-01-01 00:00Z": {"", ""},
+		"1970-01-01 14:00Z": {"", ""}, "1970-12-31 23:59:59Z": {"", ""}, "1971-01-01 00:00Z": {"1971-01-01", "1971-01-01"},
 	} {
 		w.exec("UPDATE tasks SET at = $1::text::timestamptz", at)
 		task := w.one("1")
@@ -402,7 +411,7 @@ func TestStateExpressionAndEnumStatus(t *testing.T) {
 func TestLongErrorsKeepTheirMark(t *testing.T) {
 	w := omoiosWorld(t)
 	w.exec(
-		"INSERT INTO tasks (id, status, error_message) VALUES ($1, 'running', repeat('x', 9000) || ' [sandkeeper a-1]')",
+		"INSERT INTO program.tasks (id, status, error_message) VALUES ($1, 'running', repeat('x', 9000) || ' [sandkeeper a-1]')",
 		id("1"),
 	)
 	if got := w.one(id("1")).Error; len(got) > 4000 || !strings.HasSuffix(got, "[sandkeeper a-1]") {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -21,6 +23,7 @@ type attempt struct {
 	id     string // as the database prints it
 	reason string
 	before []*string // what the written columns held when the row was locked, as text
+	lost   error     // why the event was not added
 }
 
 // Write changes one row, guarded: it does nothing when the row has moved. It touches the
@@ -29,6 +32,7 @@ type attempt struct {
 func (t *Tasks) Write(ctx context.Context, w reconcile.Write) (reconcile.Written, *reconcile.RowBefore, error) {
 	var written reconcile.Written
 	var before *reconcile.RowBefore
+	var lost error
 	err := t.begin(ctx, taskWrite, func(tx pgx.Tx, _ time.Time) error {
 		s, err := t.statements(ctx, tx)
 		if err != nil {
@@ -43,12 +47,29 @@ func (t *Tasks) Write(ctx context.Context, w reconcile.Write) (reconcile.Written
 			return nil
 		}
 		written, before, err = a.run(ctx, tx)
+		lost = a.lost
 		return err
 	})
 	if err != nil {
 		return "", nil, t.plain(fmt.Sprintf("%s task %s", w.Step, w.Task.ID), err)
 	}
+	if lost != nil {
+		t.reportLost(ctx, w.Task.ID, lost)
+	}
 	return written, before, nil
+}
+
+// reportLost says that a task was failed and the events table does not tell of it.
+func (t *Tasks) reportLost(ctx context.Context, task string, err error) {
+	if unfit(err) {
+		t.forget()
+	}
+	log := t.log
+	if log == nil {
+		log = slog.Default()
+	}
+	log.ErrorContext(ctx, "the task was failed, but the event sandkeeper.failed could not be added", "task", task,
+		"error", t.plainEvent(err))
 }
 
 func (s *statements) attempt(w reconcile.Write) (*attempt, error) {
@@ -140,11 +161,9 @@ func (a *attempt) became(word string) error {
 // args are what the guard compares with.
 func (a *attempt) args() pgx.StrictNamedArgs {
 	args := a.s.withLive(pgx.StrictNamedArgs{"id": a.id, "status": a.Task.Status, "sandbox": a.Task.Sandbox})
-	if a.Refutable && a.s.newerSign(a.Active) != "" {
-		args["life_sign"] = a.LifeSign
-		if a.Active && a.s.plan.events != nil {
-			args["heartbeat"] = list(a.s.plan.mapping.Events.Heartbeat)
-		}
+	if a.Refutable {
+		_, signs := a.s.newerSign(&a.Write)
+		maps.Copy(args, signs)
 	}
 	return args
 }
@@ -176,12 +195,17 @@ func (a *attempt) look(ctx context.Context, tx pgx.Tx, lock bool) (reconcile.Wri
 // transaction.
 func (a *attempt) tell(ctx context.Context, tx pgx.Tx) error {
 	if a.s.plan.mapping.Events.Write && a.Step == reconcile.StepFail && a.Task.Sandbox != "" {
-		if err := a.addEvent(ctx, tx); err != nil {
-			return fmt.Errorf("add a sandkeeper.failed event: %w", err)
+		a.lost = pgx.BeginFunc(ctx, tx, func(inner pgx.Tx) error { return a.addEvent(ctx, inner) })
+		// The row is failed also when its event is refused, else it would stay as it is for ever.
+		if status := tx.Conn().PgConn().TxStatus(); a.lost != nil && status != inTransaction {
+			return fmt.Errorf("add a sandkeeper.failed event: %w", a.lost)
 		}
 	}
 	return a.s.notify(ctx, tx, map[string]string{"task": a.id, "status": a.change.status, "step": string(a.Step)})
 }
+
+// inTransaction is the status of a connection whose transaction can go on.
+const inTransaction = 'T'
 
 // notify tells the channel of the config, if there is one, when the transaction ends well.
 func (s *statements) notify(ctx context.Context, tx pgx.Tx, facts map[string]string) error {
@@ -203,12 +227,19 @@ func (a *attempt) addEvent(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	args := pgx.StrictNamedArgs{"sandbox": a.Task.Sandbox, "type": "sandkeeper.failed"}
-	if a.s.plan.events.plain["data"] != "" {
+	e := a.s.plan.events
+	if e.plain["data"] != "" {
 		data, err := json.Marshal(map[string]string{"task": a.id, "reason": a.reason})
 		if err != nil {
 			return err
 		}
 		args["data"] = string(data)
+	}
+	if e.plain["task"] != "" {
+		args["task"] = a.id
+	}
+	if slices.ContainsFunc(e.sets, func(set assignment) bool { return set.reason }) {
+		args["reason"] = a.reason
 	}
 	_, err = tx.Exec(ctx, sql, args)
 	return err

@@ -16,7 +16,7 @@ import (
 func (w *world) running(n string) reconcile.Task {
 	w.t.Helper()
 	w.exec(
-		`INSERT INTO tasks (id, status, sandbox_id, conversation_id, created_at, updated_at, started_at, timeout_seconds)
+		`INSERT INTO program.tasks (id, status, sandbox_id, conversation_id, created_at, updated_at, started_at, timeout_seconds)
 		VALUES ($1, 'running', $2, 'c', '2026-02-01 09:00Z', '2026-02-01 09:00Z', '2026-02-01 09:00Z', 60)`,
 		id(n),
 		"box-"+n,
@@ -80,7 +80,7 @@ func TestRequeueClearsAndCounts(t *testing.T) {
 // TestGuards changes the row between the judgement and the write, and wants the row to
 // stay as it then is.
 func TestGuards(t *testing.T) {
-	event := `INSERT INTO sandbox_events (sandbox_id, event_type, created_at)
+	event := `INSERT INTO program.sandbox_events (sandbox_id, event_type, created_at)
 		VALUES ('box-1', 'agent.heartbeat', '2026-02-01 09:05:01Z')`
 	cases := map[string]struct {
 		meanwhile string
@@ -244,7 +244,7 @@ func TestTerminalRowsAreNeverWritten(t *testing.T) {
 	for _, status := range []string{"completed", "failed", "cancelled", "odd"} {
 		for _, step := range []reconcile.Step{reconcile.StepFail, reconcile.StepRequeue} {
 			w.exec("TRUNCATE tasks")
-			w.exec("INSERT INTO tasks (id, status, sandbox_id) VALUES ($1, $2, 'box-1')", id("1"), status)
+			w.exec("INSERT INTO program.tasks (id, status, sandbox_id) VALUES ($1, $2, 'box-1')", id("1"), status)
 			task, before := w.one(id("1")), w.row(id("1"))
 			task.State = reconcile.TaskRunning // a lie
 			for _, lock := range []bool{false, true} {
@@ -295,7 +295,7 @@ func TestAWriterThatIsWaitedFor(t *testing.T) {
 		"it completed the task":           {"UPDATE tasks SET status = 'completed'", false, reconcile.WriteMoved},
 		"it completed the task, locked":   {"UPDATE tasks SET status = 'completed'", true, reconcile.WriteMoved},
 		"it brought a life sign, locked": {`UPDATE tasks SET updated_at = now();
-			INSERT INTO sandbox_events (sandbox_id, event_type) VALUES ('box-1', 'agent.heartbeat')`, true,
+			INSERT INTO program.sandbox_events (sandbox_id, event_type) VALUES ('box-1', 'agent.heartbeat')`, true,
 			reconcile.WriteAlive},
 	}
 	for name, c := range cases {
@@ -496,8 +496,7 @@ func TestWritesThatAreRefused(t *testing.T) {
 }
 
 func TestWriteOfAnIDThatIsNoneMoves(t *testing.T) {
-	w := omoiosWorld(t)
-	task := w.running("1")
+	w, task := uuidWorld(t)
 	task.ID = "not-a-uuid"
 	if got := w.fail(task, reason); got != reconcile.WriteMoved {
 		t.Errorf("Write = %s, want moved", got)

@@ -53,7 +53,7 @@ func (c *Compiled) stillOurs(ids []string) string {
 		where += fmt.Sprintf("\n  AND %s = %s", c.columns["status"], literal(fail.status))
 	}
 	if deleted := c.columns["deleted_at"]; deleted != "" {
-		where += fmt.Sprintf("\n  AND (%s) IS NULL", deleted)
+		where += "\n  AND " + c.notDeleted(deleted)
 	}
 	return where + fmt.Sprintf("\n  AND (%s)::text LIKE %s", c.reasonColumn(), literal(marks))
 }

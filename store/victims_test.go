@@ -18,7 +18,7 @@ func TestRunAgainOnOmoiOS(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close(t.Context()) })
-	if _, err := db.Exec(t.Context(), pgtest.OmoiOS); err != nil {
+	if _, err := db.Exec(t.Context(), pgtest.OmoiOS+pgtest.OmoiOSProgram); err != nil {
 		t.Fatal(err)
 	}
 	ids := map[string]string{}
@@ -29,7 +29,7 @@ func TestRunAgainOnOmoiOS(t *testing.T) {
 		"ours, of another failure": {"failed", "worker never started [sandkeeper abd]"},
 	} {
 		var id string
-		err := db.QueryRow(t.Context(), `INSERT INTO tasks (status, error_message, sandbox_id, retry_count)
+		err := db.QueryRow(t.Context(), `INSERT INTO program.tasks (status, error_message, sandbox_id, retry_count)
 			VALUES ($1, $2, 'box', 1) RETURNING id::text`, row[0], row[1]).Scan(&id)
 		if err != nil {
 			t.Fatal(err)

@@ -35,7 +35,7 @@ capabilities and templates. It changes nothing. Exit code 1 if any line fails.`,
 			return runCheck(ctx, o)
 		},
 	}
-	c.Flags().DurationVar(&timeout, "timeout", timeout, "give up after this time")
+	spanFlag(c, &timeout, "timeout", timeout, "give up after this time")
 	return c
 }
 

@@ -697,9 +697,9 @@ var brokenRules = map[string]brokenConfig{
 				"name of one under providers",
 			"c.yaml:10:78: rules.orphan.overrides[0].when.region: has no value; name the region",
 		}},
-	"quota above all": {add: "rules: {capacity: {quota: 101%, critical: 0}}\n", want: []string{
+	"quota above all": {add: "rules: {capacity: {quota: 101%, critical: -1}}\n", want: []string{
 		`c.yaml:10:27: rules.capacity.quota: "101%" is not above 0% and up to 100%; write it like 10%`,
-		"c.yaml:10:33: rules.capacity.critical: 0 is below the floor of 1; use at least 1",
+		"c.yaml:10:33: rules.capacity.critical: -1 is below the floor of 0; use at least 0",
 	}},
 }
 

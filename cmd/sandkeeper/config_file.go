@@ -94,8 +94,25 @@ type TasksConfig struct {
 	Requeue RowConfig `yaml:"requeue"`
 	// NOTIFY channel that is told of each change.
 	Notify string `yaml:"notify"`
+	// Further tables whose rows explain sandboxes that no task does.
+	ExplainedBy []ExplainerConfig `yaml:"explained_by"`
 	// Where the platform is told what was done to its tasks, signed, at least once.
 	Webhook WebhookConfig `yaml:"webhook"`
+}
+
+// ExplainerConfig is a further table of the platform whose rows explain sandboxes. A sandbox
+// shows the key of its row as a label, or as its own name or id.
+type ExplainerConfig struct {
+	// The table, as schema.table.
+	Table string `yaml:"table"`
+	// The column that holds what the sandbox shows.
+	Key string `yaml:"key"`
+	// SQL condition of the rows that explain a sandbox; all do when it is not given.
+	Where string `yaml:"where"`
+	// The sandbox's label that is the key.
+	Label string `yaml:"label"`
+	// The sandbox's name or id is the key.
+	Name bool `yaml:"name"`
 }
 
 // WebhookConfig is an address of the platform that hears what was done to its tasks.
@@ -122,18 +139,29 @@ type RowConfig struct {
 type EventsConfig struct {
 	// The table, as schema.table.
 	Table string `yaml:"table"`
-	// Its columns.
+	// Its columns. With `task`, rows without a sandbox find their events by it.
 	Columns map[string]string `yaml:"columns" keys:"event fields"`
 	// Types of events that say that a worker started.
-	Started []string `yaml:"started"`
+	Started []EventTypeConfig `yaml:"started"`
 	// Types of events that are heartbeats.
-	Heartbeat []string `yaml:"heartbeat"`
+	Heartbeat []EventTypeConfig `yaml:"heartbeat"`
 	// Types of events that say that a worker waits for a person.
-	Waiting []string `yaml:"waiting"`
+	Waiting []EventTypeConfig `yaml:"waiting"`
 	// Types of events that say that a worker is done.
-	Finished []string `yaml:"finished"`
+	Finished []EventTypeConfig `yaml:"finished"`
 	// Add an event sandkeeper.failed with each fail.
 	Write bool `yaml:"write"`
+	// Further columns of that event: column, SQL expression, which may name @reason and @now.
+	Set map[string]string `yaml:"set"`
+}
+
+// EventTypeConfig is a type of event that means something: always, which may be written as
+// the type alone, or where a condition holds.
+type EventTypeConfig struct {
+	// The type, as the table has it.
+	Type string `yaml:"type"`
+	// SQL condition over the event, in which data is the mapped column data, as jsonb.
+	Where string `yaml:"where"`
 }
 
 // LimitsConfig are the budgets of acting.

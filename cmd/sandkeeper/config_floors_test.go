@@ -52,8 +52,8 @@ var floors = []struct {
 	{"systemic", "count", "2", "1", "floor of 2"},
 	{"systemic", "window", "1s", "0", "floor of 1s"},
 	{"systemic", "window", "2h", "7201s", "cap of 2h"},
-	{"capacity", "critical", "1", "0", "floor of 1"},
-	{"capacity", "escalate", "1", "0", "floor of 1"},
+	{"capacity", "critical", "0", "-1", "floor of 0"},
+	{"capacity", "escalate", "0", "-1", "floor of 0"},
 	{"capacity", "for", "1s", "0", "floor of 1s"},
 	{"capacity", "quota", "100%", "0%", "not above 0%"},
 	{"capacity", "at_rest", "0", "-1", "floor of 0"},
@@ -124,8 +124,8 @@ func TestCapacityKeys(t *testing.T) {
 	}{
 		"by default":          {sound, false, 0},
 		"asked for":           {sound + "rules: {capacity: {make_room: true, at_rest: 3}}\n", true, 3},
-		"of a coding agent":   {strings.Replace(sound, "omoios}", "coding-agent}", 1), false, 5},
-		"a norm, then none":   {strings.Replace(sound, "omoios}", "coding-agent}", 1) + "rules: {capacity: {at_rest: 0}}\n", false, 0},
+		"of a coding agent":   {strings.Replace(sound, "omoios}", "coding-agent}", 1), false, 0},
+		"none in so many":     {sound + "rules: {capacity: {at_rest: 0}}\n", false, 0},
 		"said no in so words": {sound + "rules: {capacity: {make_room: false}}\n", false, 0},
 	}
 	for name, c := range cases {

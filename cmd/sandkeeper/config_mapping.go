@@ -21,10 +21,36 @@ func (c *Config) Mapping() store.Mapping {
 		Notify:  t.Notify, Attrs: c.attrs(),
 		Events: store.EventMapping{
 			Table: c.Events.Table, Columns: c.Events.Columns,
-			Started: c.Events.Started, Heartbeat: c.Events.Heartbeat,
-			Waiting: c.Events.Waiting, Finished: c.Events.Finished, Write: c.Events.Write,
+			Started: eventTypes(c.Events.Started), Heartbeat: eventTypes(c.Events.Heartbeat),
+			Waiting: eventTypes(c.Events.Waiting), Finished: eventTypes(c.Events.Finished),
+			Write: c.Events.Write, Set: c.Events.Set,
 		},
+		ExplainedBy: explainers(t.ExplainedBy),
 	}
+}
+
+// eventTypes is nil for a list that is not given, which a preset fills.
+func eventTypes(list []EventTypeConfig) []store.EventType {
+	if list == nil {
+		return nil
+	}
+	out := make([]store.EventType, len(list))
+	for i, t := range list {
+		out[i] = store.EventType{Type: t.Type, Where: t.Where}
+	}
+	return out
+}
+
+// explainers is nil for a list that is not given, which a preset fills.
+func explainers(list []ExplainerConfig) []store.Explainer {
+	if list == nil {
+		return nil
+	}
+	out := make([]store.Explainer, len(list))
+	for i, e := range list {
+		out[i] = store.Explainer{Table: e.Table, Key: e.Key, Where: e.Where, Label: e.Label, Name: e.Name}
+	}
+	return out
 }
 
 // tasksPolicy says what the task mapping offers, its preset filled in.
@@ -42,6 +68,9 @@ func (c *Config) tasksPolicy() reconcile.TasksPolicy {
 		HasUpdated:  mapped("updated_at"),
 		ErrorMapped: mapped("error"),
 		FailStatus:  m.Fail.Status,
+	}
+	for _, e := range m.ExplainedBy {
+		p.ExplainedBy = append(p.ExplainedBy, reconcile.Explanation{Table: e.Table, Label: e.Label})
 	}
 	for _, entry := range c.Providers {
 		p.SandboxKnown = p.SandboxKnown || entry.Link.Sandbox != ""

@@ -73,6 +73,21 @@ func TestRulesOfTheFile(t *testing.T) {
 	}
 }
 
+// TestCapacityHasNoNumbers: how many sandboxes are too many is never assumed, under any preset,
+// and what is not set is set by 0 too.
+func TestCapacityHasNoNumbers(t *testing.T) {
+	for _, preset := range []string{"omoios}", "coding-agent}"} {
+		text := strings.Replace(sound, "omoios}", preset, 1)
+		for _, text := range []string{text, text + "rules: {capacity: observe}\n",
+			text + "rules: {capacity: {critical: 0, escalate: 0, at_rest: 0}}\n"} {
+			got := mustParse(t, text).Policy().Rules["capacity"]
+			if got.Critical != 0 || got.Escalate != 0 || got.AtRest != 0 || got.For != 30*time.Minute || got.Quota != 80 {
+				t.Errorf("capacity = %+v, want only for: 30m and quota: 80%%, of\n%s", got, text)
+			}
+		}
+	}
+}
+
 func TestFloorsFromAbove(t *testing.T) {
 	rules := mustParse(t, sound+`rules:
   assigned-stale: {after: 10s}

@@ -37,9 +37,9 @@ type RuleConfig struct {
 	Count int `yaml:"count"`
 	// Rules systemic and looping: the window.
 	Window time.Duration `yaml:"window"`
-	// Rule capacity: more active sandboxes than this are critical.
+	// Rule capacity: more active sandboxes than this are critical; 0, the default: not judged.
 	Critical int `yaml:"critical"`
-	// Rule capacity: more than this for a while are escalated.
+	// Rule capacity: more than this for a while are escalated; 0, the default: not judged.
 	Escalate int `yaml:"escalate"`
 	// Rule capacity: the while.
 	For time.Duration `yaml:"for"`
@@ -47,7 +47,7 @@ type RuleConfig struct {
 	Quota Percent `yaml:"quota"`
 	// Rule capacity: while a quota is full, clean-up that is due goes first and beyond the share.
 	MakeRoom bool `yaml:"make_room"`
-	// Rule capacity: active sandboxes that are normal while no task lives; 0 for no norm.
+	// Rule capacity: active sandboxes that are normal while no task lives; 0, the default: no norm.
 	AtRest int `yaml:"at_rest"`
 }
 

@@ -185,6 +185,11 @@ func addWords(root *jsonschema.Schema) {
 	}}
 	orWord(root, "tasks", "none")
 	orWord(root, "events", "none")
+	events := root.Definitions["EventsConfig"]
+	for _, kind := range []string{"started", "heartbeat", "waiting", "finished"} {
+		list, _ := events.Properties.Get(kind)
+		list.Items = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{list.Items, {Type: "string"}}}
+	}
 	provider := root.Definitions["ProviderConfig"]
 	orWord(provider, "probe", "off", false)
 	kind, _ := provider.Properties.Get("kind")

@@ -43,6 +43,7 @@ func TestReferenceConfig(t *testing.T) {
 	}
 	wantTasks := reconcile.TasksPolicy{
 		Events: true, Heartbeats: true, Requeue: true, HasUpdated: true, ErrorMapped: true, FailStatus: "failed",
+		ExplainedBy: []reconcile.Explanation{{Table: "public.specs", Label: "spec_id"}},
 	}
 	want := reconcile.Policy{
 		Installation: "prod-eu", Quick: 15 * time.Second, Full: 2 * time.Minute,
@@ -114,7 +115,7 @@ func TestReferenceRules(t *testing.T) {
 		"template-unusable": observed(reconcile.Report, reconcile.RulePolicy{Ahead: 48 * time.Hour}),
 		"systemic":          observed(reconcile.Report, reconcile.RulePolicy{Count: 5, Window: 30 * time.Minute}),
 		"capacity": observed(reconcile.Report,
-			reconcile.RulePolicy{Critical: 20, Escalate: 50, For: 30 * time.Minute, Quota: 80}),
+			reconcile.RulePolicy{For: 30 * time.Minute, Quota: 80}),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Rules (-want +got)\n%s", diff)
@@ -180,7 +181,7 @@ func TestExamplesOfThePlatforms(t *testing.T) {
 		}},
 		"coding-agent-vercel": {"vercel", map[string]string{"team": "team_1", "project": "prj_1"}, func(p reconcile.Policy) bool {
 			return p.Providers["vercel"].SandboxIsID && p.Providers["vercel"].Referenced && !p.Tasks.Events &&
-				p.Rules["inactive"].After == time.Minute && p.Rules["capacity"].AtRest == 5
+				p.Rules["inactive"].After == time.Hour && p.Rules["capacity"].AtRest == 5
 		}},
 		"agentuity": {"agentuity", map[string]string{"org": "org_1", "project": "proj_1", "region": "usc"},
 			func(p reconcile.Policy) bool {
@@ -253,10 +254,10 @@ func TestLocate(t *testing.T) {
 		"a key":                           {"tasks.columns.started_at", 22, 5},
 		"a key that is not in the file":   {"tasks.columns.nope", 13, 3},
 		"a key of a section in one line":  {"tasks.fail.set.error_message", 41, 35},
-		"a key of a list's element":       {"providers[0].owns", 58, 5},
-		"an element of a list":            {"providers[0]", 54, 5},
+		"a key of a list's element":       {"providers[0].owns", 60, 5},
+		"an element of a list":            {"providers[0]", 56, 5},
 		"a key whose section is missing":  {"nope.nope", 1, 1},
-		"a key of an element not in list": {"providers[7].owns", 53, 1},
+		"a key of an element not in list": {"providers[7].owns", 55, 1},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

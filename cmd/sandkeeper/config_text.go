@@ -49,6 +49,7 @@ var textParsers = map[reflect.Type]func(string) (any, *misfit){
 	reflect.TypeFor[reconcile.Remedy](): textParser(parseRemedy),
 	reflect.TypeFor[TasksConfig]():      textParser(parseNoTasks),
 	reflect.TypeFor[EventsConfig]():     textParser(parseNoEvents),
+	reflect.TypeFor[EventTypeConfig]():  textParser(parseEventType),
 	reflect.TypeFor[ProbeConfig]():      textParser(parseNoProbe),
 	reflect.TypeFor[RuleConfig]():       textParser(parseBareMode),
 }
@@ -231,6 +232,9 @@ func parseNoEvents(text string) (EventsConfig, *misfit) {
 	}
 	return EventsConfig{Table: "none"}, nil
 }
+
+// parseEventType is a type that means something whatever else the event holds.
+func parseEventType(text string) (EventTypeConfig, *misfit) { return EventTypeConfig{Type: text}, nil }
 
 func parseNoProbe(text string) (ProbeConfig, *misfit) {
 	if text != "off" && text != "false" {

@@ -47,7 +47,7 @@ where packages put them, and nothing else.`,
 	}
 	c.Flags().
 		BoolVar(&f.once, "once", false, "end after the story; exit code 1 unless all was repaired and nothing harmed")
-	c.Flags().DurationVar(&f.limit, "limit", storyLength+5*time.Minute, "longest time for the story")
+	spanFlag(c, &f.limit, "limit", storyLength+5*time.Minute, "longest time for the story")
 	c.Flags().StringVar(&f.folder, "folder", "", "make the temporary folder below this one (default /tmp)")
 	c.Flags().BoolVar(&f.hurry, "hurry", false, "let the incidents lie in the past, so that no threshold is waited for")
 	return c

@@ -37,6 +37,8 @@ type job struct {
 	phase   workPhase
 	due     time.Time // when the phase ends
 	speaks  time.Time // when the worker says something next
+	tool    bool      // the worker uses a tool
+	waits   int       // how many heartbeats come before it works again
 	broken  bool      // the script broke it: the platform does nothing more for it, and does not know
 }
 
@@ -61,15 +63,16 @@ func newPlatform(s *demoStage, t *truth) *platform {
 // it finished, and another team's sandboxes in the same accounts.
 func (p *platform) populate(ctx context.Context) error {
 	now := time.Now()
-	var ids, keys, providers []string
+	var ids, keys, agents, providers []string
 	var minutes []int32
 	for range p.stage.workers {
 		j, age := newJob(p.next()), int32(1+mathrand.IntN(10))
 		j.phase, j.due, j.speaks = phaseRunning, now.Add(mathrand.N(10*time.Minute)), now.Add(soon(8*time.Second))
+		j.tool = true
 		j.sandbox = p.stage.at(j.at).place(j, now.Add(-time.Duration(age)*time.Minute-5*time.Second))
 		p.jobs = append(p.jobs, j)
 		ids, keys, minutes = append(ids, j.task), append(keys, j.key), append(minutes, age)
-		providers = append(providers, j.at)
+		agents, providers = append(agents, agentOf(j)), append(providers, j.at)
 	}
 	for i := range demoForeign {
 		s := p.stage.providers[i%2].Put(simulated.Sandbox{Name: fmt.Sprintf("training-%02d", i), Template: "gpu-base",
@@ -80,8 +83,8 @@ func (p *platform) populate(ctx context.Context) error {
 	if err := p.stage.do(ctx, "tasks_history", pgx.StrictNamedArgs{"count": 200}); err != nil {
 		return err
 	}
-	return p.stage.do(ctx, "tasks_before", pgx.StrictNamedArgs{"ids": ids, "keys": keys, "providers": providers,
-		"minutes": minutes})
+	return p.stage.do(ctx, "tasks_before", pgx.StrictNamedArgs{"ids": ids, "keys": keys, "agents": agents,
+		"providers": providers, "minutes": minutes})
 }
 
 // next is the provider whose turn it is.
@@ -105,12 +108,14 @@ func newUUID() string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
+func agentOf(j *job) string { return "agent-" + j.task[:8] }
+
 func labelsOf(j *job) map[string]string {
 	return map[string]string{
 		"project":  "omoios",
 		"task_id":  j.task,
-		"agent_id": "agent-" + j.task[:4],
-		"phase_id": "implementation",
+		"agent_id": agentOf(j),
+		"phase_id": "PHASE_IMPLEMENTATION",
 	}
 }
 
@@ -158,24 +163,35 @@ func (p *platform) turn(ctx context.Context, now time.Time) error {
 	return p.ask(ctx, now)
 }
 
-// speak sends what the workers say: mostly heartbeats, now and then what they do.
+// says is what a worker says next. At work it is what its tools do: a heartbeat is only sent
+// while the worker waits for messages.
+func (j *job) says() string {
+	switch {
+	case j.tool:
+		j.tool, j.waits = false, mathrand.IntN(3)
+		return "agent.tool_completed"
+	case j.waits > 0:
+		j.waits--
+		return "agent.heartbeat"
+	}
+	j.tool = true
+	return "agent.tool_use"
+}
+
+// speak sends what the workers say.
 func (p *platform) speak(ctx context.Context, now time.Time) error {
-	var keys, types []string
+	var ids, keys, types []string
 	for _, j := range p.jobs {
 		if j.broken || j.phase != phaseRunning || now.Before(j.speaks) {
 			continue
 		}
-		what := "agent.heartbeat"
-		if mathrand.IntN(5) == 0 {
-			what = "agent.tool_use"
-		}
-		keys, types = append(keys, j.key), append(types, what)
+		ids, keys, types = append(ids, j.task), append(keys, j.key), append(types, j.says())
 		j.speaks = now.Add(soon(12 * time.Second))
 	}
 	if len(keys) == 0 || p.muted {
 		return nil // what nobody takes in is lost
 	}
-	return p.stage.do(ctx, "events_add", pgx.StrictNamedArgs{"keys": keys, "types": types})
+	return p.stage.do(ctx, "events_add", pgx.StrictNamedArgs{"ids": ids, "keys": keys, "types": types})
 }
 
 // ask brings in a new task, about one a second while there are fewer than at the start.

@@ -32,12 +32,15 @@ type demoStage struct {
 	began     time.Time
 }
 
+// demoWorkers is how many tasks are at work in the story.
+const demoWorkers = 250
+
 // setStage starts everything, or nothing.
 func setStage(ctx context.Context, f *demoFlags) (*demoStage, error) {
 	s := &demoStage{
 		began:    time.Now(),
 		below:    f.folder,
-		workers:  250,
+		workers:  demoWorkers,
 		quick:    2,
 		full:     4,
 		probes:   12,
@@ -115,7 +118,7 @@ func (s *demoStage) startDatabase(ctx context.Context) (err error) {
 	if s.pool, err = pgxpool.New(ctx, s.dsn); err != nil {
 		return fmt.Errorf("connect the demo's platform: %w", err)
 	}
-	if _, err := s.pool.Exec(ctx, pgtest.OmoiOS); err != nil {
+	if _, err := s.pool.Exec(ctx, pgtest.OmoiOS+pgtest.OmoiOSTicket); err != nil {
 		return fmt.Errorf("make the demo's tables: %w", err)
 	}
 	return s.do(ctx, "tasks_provider", nil)

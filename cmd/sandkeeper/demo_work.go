@@ -33,11 +33,10 @@ func (p *platform) told(j *job) pgx.StrictNamedArgs {
 	return pgx.StrictNamedArgs{"id": j.task, "key": j.key, "heard": !p.muted}
 }
 
-// assign hands a task out and asks for its sandbox. When the provider refuses, it does
-// what the real platform did: nothing. The task stays in assigned.
+// assign takes a task out of the queue, asks for its sandbox, and hands the task to it. When
+// the provider refuses, it does nothing. The task stays in claiming.
 func (p *platform) assign(ctx context.Context, j *job, now time.Time) error {
-	told := pgx.StrictNamedArgs{"id": j.task, "key": j.key, "provider": j.at}
-	if err := p.stage.do(ctx, "task_assign", told); err != nil {
+	if err := p.stage.do(ctx, "task_claim", pgx.StrictNamedArgs{"id": j.task, "provider": j.at}); err != nil {
 		return err
 	}
 	id, err := p.clouds[j.at].create(ctx, labelsOf(j))
@@ -47,8 +46,11 @@ func (p *platform) assign(ctx context.Context, j *job, now time.Time) error {
 		p.truth.add(victim{incident: incidentSnapshot, task: j.task})
 		return nil
 	}
+	if err != nil {
+		return err
+	}
 	j.phase, j.sandbox, j.due = phaseAssigned, id, now.Add(2*time.Second)
-	return err
+	return p.stage.do(ctx, "task_assign", pgx.StrictNamedArgs{"id": j.task, "key": j.key, "agent": agentOf(j)})
 }
 
 // daytona is the client that can do more than the others.

@@ -44,8 +44,11 @@ func defaultWords(s ruleSpec) string {
 		words = append([]string{"at once"}, words...)
 	}
 	text := strings.Join(words, ", ")
-	if coding := thresholds(s.coding); len(coding) > 0 {
-		text += "; coding-agent " + strings.TrimPrefix(strings.Join(coding, ", "), "after ")
+	if s.omoios > 0 {
+		text += "; omoios " + shortest(s.omoios)
+	}
+	if s.coding > 0 {
+		text += "; coding-agent " + shortest(s.coding)
 	}
 	return text
 }

@@ -34,7 +34,7 @@ func (au *auditor) unrepaired() (out []string) {
 // statuses are those of the tasks that have a row.
 func (au *auditor) statuses(tasks []string) map[string]string {
 	au.Helper()
-	rows, err := au.db.Query(au.Context(), "SELECT id::text, status FROM tasks WHERE id = ANY($1::text[]::uuid[])", tasks)
+	rows, err := au.db.Query(au.Context(), "SELECT id::text, status FROM tasks WHERE id = ANY($1)", tasks)
 	if err != nil {
 		au.Fatal(err)
 	}

@@ -95,10 +95,10 @@ var framing = regexp.MustCompile(`^(begin|commit|rollback|savepoint|release|-- p
 // manyAtWork fills both worlds with healthy work.
 func (a *arena) manyAtWork(n int) {
 	a.Helper()
-	a.sql(`INSERT INTO tasks (status, sandbox_id, created_at, updated_at, started_at)
+	a.sql(`INSERT INTO program.tasks (status, sandbox_id, created_at, updated_at, started_at)
 		SELECT 'running', 'omoios-' || i, now() - interval '1 hour', now() - interval '9 minutes', now() - interval '9 minutes'
 		FROM generate_series(1, $1) i`, n)
-	a.sql(`INSERT INTO sandbox_events (sandbox_id, event_type, created_at)
+	a.sql(`INSERT INTO program.sandbox_events (sandbox_id, event_type, created_at)
 		SELECT 'omoios-' || i, (ARRAY['agent.started', 'agent.tool_use', 'agent.heartbeat'])[k], now() - interval '1 second' * (3 - k)
 		FROM generate_series(1, $1) i, generate_series(1, 3) k`, n)
 	a.sql("ANALYZE")
@@ -174,9 +174,9 @@ func TestBarsDetection(t *testing.T) {
 	a.reaches("a full pass", func() bool { return a.passes("full") > 0 })
 	stopped := map[string]time.Time{}
 	for _, w := range ws[:40] {
-		a.sql("UPDATE tasks SET status = 'cancelled', updated_at = now(), completed_at = now() WHERE id = $1::uuid", w.task)
+		a.sql("UPDATE tasks SET status = 'cancelled', updated_at = now(), completed_at = now() WHERE id = $1", w.task)
 		stopped[w.sandbox] = time.Now()
-		a.sql("INSERT INTO sandbox_events (sandbox_id, event_type) SELECT sandbox_id, 'agent.heartbeat' FROM tasks WHERE status = 'running'")
+		a.sql("INSERT INTO program.sandbox_events (sandbox_id, event_type) SELECT sandbox_id, 'agent.heartbeat' FROM tasks WHERE status = 'running'")
 		a.pass(200*time.Millisecond + time.Duration(rand.Int64N(int64(900*time.Millisecond))))
 	}
 	a.reaches("all are ended", func() bool { return len(a.deletes()) == len(stopped) })

@@ -19,9 +19,8 @@ func newCodingArena(t *testing.T, s settings) *codingArena {
 	t.Helper()
 	s.owns = "{referenced: true}"
 	a := &codingArena{newArena(t, s)}
-	a.sql("DROP TABLE sandbox_events, tasks")
-	a.sql(pgtest.CodingAgent)
-	a.sql("INSERT INTO users (id, provider, external_id, username) VALUES ('u', 'github', '1', 'ana')")
+	a.sql("DROP SCHEMA program CASCADE; DROP TABLE sandbox_events, tasks, agents, tickets, specs, projects")
+	a.sql(pgtest.CodingAgent + pgtest.CodingAgentUser)
 	text, err := os.ReadFile(a.config)
 	if err != nil {
 		t.Fatal(err)
@@ -37,11 +36,12 @@ func newCodingArena(t *testing.T, s settings) *codingArena {
 // utcNow is what the template writes: the time in UTC, without its zone.
 const utcNow = "timezone('UTC', clock_timestamp())"
 
-// add inserts a task that began and last moved so long ago, and sets columns.
+// add inserts a task, as the template's API does, that began and last moved so long ago, and
+// sets columns.
 func (a *codingArena) add(id string, began, moved time.Duration, set string) {
 	a.Helper()
-	a.sql(`INSERT INTO tasks (id, user_id, prompt, created_at, updated_at)
-		VALUES ($1, 'u', 'fix it', `+utcNow+` - $2::interval, `+utcNow+` - $3::interval)`, id, ago(began), ago(moved))
+	a.sql(`INSERT INTO tasks (id, user_id, prompt, logs, progress, max_duration, created_at, updated_at)
+		VALUES ($1, 'u', 'fix it', '[]', 0, 300, `+utcNow+` - $2::interval, `+utcNow+` - $3::interval)`, id, ago(began), ago(moved))
 	a.set(id, set)
 }
 
@@ -227,20 +227,20 @@ func untrusted(r report) (names []string) {
 	return names
 }
 
-// TestCodingAgentDeadlines: max_duration is the time-out; five minutes where a row has none. One
-// of thousands of years never comes.
+// TestCodingAgentDeadlines: max_duration is the time-out; five minutes where a row has none, or
+// what the table gives it. One of thousands of years never comes.
 func TestCodingAgentDeadlines(t *testing.T) {
 	a := newCodingArena(t, settings{rules: "{inactive: off}", more: slow})
 	boxes := map[string]string{}
-	for id, minutes := range map[string]string{"five": "5", "none": "NULL", "the template's": "DEFAULT", "seven": "7", "for ever": "2147483647"} {
+	for id, minutes := range map[string]string{"five": "5", "none": "NULL", "the table's": "DEFAULT", "the API's": "300", "seven": "7", "for ever": "2147483647"} {
 		boxes[id] = a.sandbox(time.Minute)
 		a.add(id, time.Minute, 0, "status = 'processing', agent_session_id = 's', sandbox_id = '"+boxes[id]+"', max_duration = "+minutes)
 	}
 	a.once(0)
 	a.later(6 * time.Minute)
-	a.touch("five", "none", "the template's", "seven", "for ever") // all are busy, which no deadline minds
+	a.touch("five", "none", "the table's", "the API's", "seven", "for ever") // all are busy, which no deadline minds
 	a.once(0)
-	for id, over := range map[string]bool{"five": true, "none": true, "the template's": false, "seven": false, "for ever": false} {
+	for id, over := range map[string]bool{"five": true, "none": true, "the table's": true, "the API's": false, "seven": false, "for ever": false} {
 		row := a.row(id)
 		if over != strings.HasPrefix(row, "error|-|-|deadline exceeded") || over != a.ended(boxes[id]) {
 			t.Errorf("%s: over its deadline %v, row %s, sandbox ended %v", id, over, row, a.ended(boxes[id]))

@@ -236,7 +236,7 @@ func TestRestoreVerb(t *testing.T) {
 // TestRestoreOfAMovedRow: the sandbox comes back, and a row that somebody changed is left.
 func TestRestoreOfAMovedRow(t *testing.T) {
 	a, ill, _ := quarantined(t)
-	a.sql("UPDATE tasks SET error_message = 'seen by support' WHERE id = $1::uuid", ill.task)
+	a.sql("UPDATE tasks SET error_message = 'seen by support' WHERE id = $1", ill.task)
 	a.must("restore", ill.sandbox, "--reason", "x", "--for", "0s")
 	a.once(0)
 	b, _ := a.cloud.Sandbox(ill.sandbox)

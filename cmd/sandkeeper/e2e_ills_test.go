@@ -61,7 +61,7 @@ func (p *living) ail(ctx context.Context, x *ill, key, status string) error {
 }
 
 func ailing(ctx context.Context, tx pgx.Tx, row []any) error {
-	tag, err := tx.Exec(ctx, `INSERT INTO tasks (id, status, sandbox_id, created_at, updated_at, started_at)
+	tag, err := tx.Exec(ctx, `INSERT INTO program.tasks (id, status, sandbox_id, created_at, updated_at, started_at)
 		VALUES ($1, $3::text, $2, now() - interval '70 s',
 		        now() - CASE $3::text WHEN 'running' THEN interval '55 s' ELSE interval '6 s' END,
 		        CASE $3::text WHEN 'running' THEN now() - interval '55 s' END)
@@ -69,7 +69,7 @@ func ailing(ctx context.Context, tx pgx.Tx, row []any) error {
 	if err != nil || tag.RowsAffected() == 0 || row[2] != "running" {
 		return err
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO sandbox_events (sandbox_id, event_type, created_at) VALUES
+	_, err = tx.Exec(ctx, `INSERT INTO program.sandbox_events (sandbox_id, event_type, created_at) VALUES
 		($1, 'agent.started', now() - interval '55 s'), ($1, 'agent.heartbeat', now() - interval '25 s')`, row[1])
 	return err
 }

@@ -74,7 +74,7 @@ func (a *arena) releases(id string) {
 // runsAgain runs the SQL of victims: the tasks wait again, but for one that moved meanwhile.
 func (a *arena) runsAgain(id string, tasks []string) {
 	a.Helper()
-	a.sql("UPDATE tasks SET status = 'completed' WHERE id = $1::uuid", tasks[0])
+	a.sql("UPDATE tasks SET status = 'completed' WHERE id = $1", tasks[0])
 	sql := a.must("victims", id, "-o", "sql")
 	a.sql(sql)
 	for i, task := range tasks {
@@ -112,7 +112,7 @@ func TestReportAndArmingAgain(t *testing.T) {
 	if said := a.must("mode", "assigned-stale", "clear"); !strings.Contains(said, "follows the config again: observe") {
 		t.Errorf("clear says %q", said)
 	}
-	if code, _, errs := a.run("report", "--since", "never"); code != 1 || !strings.Contains(errs, "--since never") {
+	if code, _, errs := a.run("report", "--since", "never"); code != wrongUsage || !strings.Contains(errs, "--since never") {
 		t.Errorf("a wrong time: exit code %d, %s", code, errs)
 	}
 }

@@ -159,7 +159,7 @@ func TestKilledWhileItWritesARow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tx.Exec(t.Context(), "SELECT FROM tasks WHERE id = $1::uuid FOR UPDATE", stale); err != nil {
+	if _, err := tx.Exec(t.Context(), "SELECT FROM tasks WHERE id = $1 FOR UPDATE", stale); err != nil {
 		t.Fatal(err)
 	}
 	c := a.spawn("once", "--wait", "5s")

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 )
@@ -19,8 +22,7 @@ func TestOrphanGoesAfterTwoFullPasses(t *testing.T) {
 	done := a.task(row{status: "completed", key: "omoios-done", created: time.Hour, updated: time.Minute})
 	orphan := a.box(nobody, 10*time.Minute)
 	stay := map[string]string{
-		"young":      a.box(strings.Replace(nobody, "0000", "1111", 1), 2*time.Minute).ID,
-		"unparsable": a.box("not-a-uuid", time.Hour).ID,
+		"young": a.box(strings.Replace(nobody, "0000", "1111", 1), 2*time.Minute).ID,
 		"foreign": a.cloud.Put(
 			simulated.Sandbox{Labels: map[string]string{"task_id": nobody}, CreatedAt: time.Now().Add(-time.Hour)},
 		).ID,
@@ -54,6 +56,44 @@ func TestOrphanGoesAfterTwoFullPasses(t *testing.T) {
 		t.Errorf("%d destructive calls, want 1: %v", n, a.cloud.Destructive())
 	}
 	a.keeps(ws)
+}
+
+// jobsByUUID are tasks whose ids are of the type uuid, three of them at work.
+const jobsByUUID = `CREATE TABLE jobs_by_uuid (LIKE tasks INCLUDING DEFAULTS);
+	ALTER TABLE jobs_by_uuid ALTER id TYPE uuid USING NULL;
+	INSERT INTO jobs_by_uuid (id, ticket_id, phase_id, task_type, priority, status, sandbox_id, created_at, updated_at, started_at)
+	SELECT gen_random_uuid(), 'ticket', 'PHASE_IMPLEMENTATION', 'implement_feature', 'MEDIUM', 'running', 'job-' || n,
+		ago, ago, ago FROM (SELECT now() - interval '5 minutes' AS ago) AS a, generate_series(1, 3) AS n`
+
+// TestOrphanOfAnIDThatIsNone: a label that cannot be an id of the table proves nothing, a label
+// with the id of no row does.
+func TestOrphanOfAnIDThatIsNone(t *testing.T) {
+	a := newArena(t, settings{tasks: ", table: public.jobs_by_uuid"})
+	a.sql(jobsByUUID)
+	rows, err := a.db.Query(t.Context(), "SELECT id::text FROM jobs_by_uuid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ws []worker
+	for i, task := range tasks {
+		ws = append(ws, worker{key: fmt.Sprintf("job-%d", i+1)})
+		a.box(task, 5*time.Minute)
+		a.event(ws[i].key, "agent.heartbeat", time.Second)
+	}
+	orphan, strange := a.box(nobody, time.Hour).ID, a.box("not-a-uuid", time.Hour).ID
+	a.once(0)
+	a.later(61*time.Second, ws...)
+	a.once(0)
+	if !a.ended(orphan) {
+		t.Error("the orphan is still there after two full passes")
+	}
+	if calls := a.asked(strange); a.ended(strange) || len(a.cloud.Destructive()) != 1 {
+		t.Errorf("the sandbox of no id: %v, all: %v, want one delete of another", calls, a.cloud.Destructive())
+	}
 }
 
 // TestOrphansGoByTheBudget: 60 orphans, 20 a pass, the rest held and listed.

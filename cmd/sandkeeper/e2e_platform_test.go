@@ -125,7 +125,7 @@ func (p *living) some(d time.Duration) time.Duration { return time.Duration(p.rn
 func (p *living) assign(ctx context.Context, now time.Time) error {
 	j := &living1{task: newUUID(), due: now.Add(p.some(time.Second))}
 	j.key = "omoios-" + j.task[:8]
-	if err := p.exec(ctx, `INSERT INTO tasks (id, status, sandbox_id) VALUES ($1, 'assigned', $2)
+	if err := p.exec(ctx, `INSERT INTO program.tasks (id, status, sandbox_id) VALUES ($1, 'assigned', $2)
 		ON CONFLICT DO NOTHING`, j.task, j.key); err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (p *living) step(ctx context.Context, j *living1, now time.Time) (stays boo
 	}
 	if !j.running {
 		j.running, j.due, j.speaks = true, now.Add(3*time.Second+p.some(10*time.Second)), now
-		err := p.exec(ctx, `WITH said AS (INSERT INTO sandbox_events (sandbox_id, event_type) VALUES ($2, 'agent.started'))
+		err := p.exec(ctx, `WITH said AS (INSERT INTO program.sandbox_events (sandbox_id, event_type) VALUES ($2, 'agent.started'))
 			UPDATE tasks SET status = 'running', started_at = now(), updated_at = now()
 			WHERE id = $1 AND status = 'assigned'`, j.task, j.key)
 		return true, err
@@ -198,7 +198,7 @@ func (p *living) beat(ctx context.Context, now time.Time) error {
 			keys = append(keys, j.key)
 		}
 	}
-	return p.exec(ctx, "INSERT INTO sandbox_events (sandbox_id, event_type) SELECT k, 'agent.heartbeat' FROM unnest($1::text[]) k", keys)
+	return p.exec(ctx, "INSERT INTO program.sandbox_events (sandbox_id, event_type) SELECT k, 'agent.heartbeat' FROM unnest($1::text[]) k", keys)
 }
 
 func (p *living) exec(ctx context.Context, query string, args ...any) error {

@@ -15,7 +15,7 @@ func (a *arena) tries(task string) string {
 	a.Helper()
 	var out string
 	err := a.db.QueryRow(a.Context(), `SELECT concat_ws('|', status, coalesce(sandbox_id, '-'), coalesce(conversation_id, '-'),
-		retry_count) FROM tasks WHERE id = $1::uuid`, task).Scan(&out)
+		retry_count) FROM tasks WHERE id = $1`, task).Scan(&out)
 	if err != nil {
 		a.Fatal(err)
 	}
@@ -26,14 +26,14 @@ func (a *arena) tries(task string) string {
 func (a *arena) handOut(task string, turn int) {
 	a.Helper()
 	a.sql(`UPDATE tasks SET status = 'assigned', sandbox_id = $2, conversation_id = 'c', updated_at = now() - interval '4 minutes'
-		WHERE id = $1::uuid`, task, fmt.Sprintf("omoios-turn-%d", turn))
+		WHERE id = $1`, task, fmt.Sprintf("omoios-turn-%d", turn))
 }
 
 // waiting is a task that a worker was given, of so many tries.
 func (a *arena) waiting(most int) string {
 	a.Helper()
 	task := a.task(row{status: "assigned", key: "omoios-turn-0", created: time.Hour, updated: 4 * time.Minute})
-	a.sql("UPDATE tasks SET max_retries = $2, conversation_id = 'c' WHERE id = $1::uuid", task, most)
+	a.sql("UPDATE tasks SET max_retries = $2, conversation_id = 'c' WHERE id = $1", task, most)
 	return task
 }
 

@@ -37,7 +37,7 @@ func TestRunActsOnAStopWithoutAListing(t *testing.T) {
 	a.reaches("the one full pass", func() bool { return a.passes("full") == 1 })
 	a.reaches("a quick pass", func() bool { return a.passes("quick") > 0 })
 	w := ws[0]
-	a.sql("UPDATE tasks SET status = 'cancelled', updated_at = now(), completed_at = now() WHERE id = $1::uuid", w.task)
+	a.sql("UPDATE tasks SET status = 'cancelled', updated_at = now(), completed_at = now() WHERE id = $1", w.task)
 	before := a.passes("quick")
 	a.reaches("the sandbox of the stopped task ended", func() bool { return a.ended(w.sandbox) })
 	if took := a.passes("quick") - before; took > 4 {

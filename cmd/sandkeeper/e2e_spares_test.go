@@ -38,7 +38,7 @@ func (s *spareDatabases) give(t *testing.T, dsn string, pool *pgxpool.Pool) {
 	t.Helper()
 	_, err := pool.Exec(
 		context.Background(),
-		"DROP SCHEMA IF EXISTS sandkeeper CASCADE; DROP SCHEMA public CASCADE; "+
+		"DROP SCHEMA IF EXISTS sandkeeper, program CASCADE; DROP SCHEMA public CASCADE; "+
 			"CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC",
 	)
 	if err != nil {

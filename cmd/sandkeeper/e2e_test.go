@@ -104,7 +104,7 @@ func newArena(t *testing.T, s settings) *arena {
 		defer pool.Close()
 		spares.give(t, dsn, pool)
 	})
-	a.sql(pgtest.OmoiOS)
+	a.sql(pgtest.OmoiOS + pgtest.OmoiOSProgram)
 	server := httptest.NewServer(daytonatest.New(a.cloud, daytonatest.Options{TaskLabel: "task_id"}))
 	t.Cleanup(server.Close)
 	a.url = server.URL + "/api"
@@ -162,7 +162,7 @@ func (a *arena) moveTo(dsn string) {
 	}
 	a.Cleanup(pool.Close)
 	a.dsn, a.db = dsn, pool
-	a.sql(pgtest.OmoiOS)
+	a.sql(pgtest.OmoiOS + pgtest.OmoiOSProgram)
 	a.configure(settings{})
 }
 

@@ -24,7 +24,7 @@ func (a *arena) task(r row) string {
 	a.Helper()
 	var id string
 	err := a.db.QueryRow(a.Context(), `
-		INSERT INTO tasks (status, sandbox_id, created_at, updated_at, started_at, completed_at, error_message)
+		INSERT INTO program.tasks (status, sandbox_id, created_at, updated_at, started_at, completed_at, error_message)
 		VALUES (@status::text, nullif(@key::text, ''), now() - @created::interval, now() - @updated::interval,
 		        CASE WHEN @running::bool THEN now() - @started::interval END,
 		        CASE WHEN @status::text IN ('completed', 'failed', 'cancelled') THEN now() - @updated::interval END,
@@ -40,7 +40,7 @@ func (a *arena) task(r row) string {
 
 func (a *arena) event(key, kind string, d time.Duration) {
 	a.Helper()
-	a.sql("INSERT INTO sandbox_events (sandbox_id, event_type, created_at) VALUES ($1, $2, now() - $3::interval)",
+	a.sql("INSERT INTO program.sandbox_events (sandbox_id, event_type, created_at) VALUES ($1, $2, now() - $3::interval)",
 		key, kind, ago(d))
 }
 
@@ -139,7 +139,7 @@ func (a *arena) rows() map[string]string {
 // state is a task's status and error.
 func (a *arena) state(task string) (status, why string) {
 	a.Helper()
-	err := a.db.QueryRow(a.Context(), "SELECT status, coalesce(error_message, '') FROM tasks WHERE id = $1::uuid", task).
+	err := a.db.QueryRow(a.Context(), "SELECT status, coalesce(error_message, '') FROM tasks WHERE id = $1", task).
 		Scan(&status, &why)
 	if err != nil {
 		a.Fatal(err)

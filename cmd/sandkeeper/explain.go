@@ -36,7 +36,7 @@ ID is a task's id, a sandbox's id or name, or provider/id. Exit code 1 when nobo
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "text", "form of the result: text or json")
-	c.Flags().DurationVar(&timeout, "timeout", timeout, "give up after this time")
+	spanFlag(c, &timeout, "timeout", timeout, "give up after this time")
 	return c
 }
 

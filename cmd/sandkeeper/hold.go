@@ -18,13 +18,28 @@ func holdCommand(o *options) *cobra.Command {
 		Short: "Keep one task, sandbox, label or provider from being acted on",
 		Long: `Hold keeps hands off: no step is taken against the target, by no rule, until it is
 lifted or ends. TARGET is task:ID, sandbox:ID (or its name), label:KEY=VALUE or
-provider:NAME; a bare id is held as a task and as a sandbox.`,
+provider:NAME; a bare id is held as a task and as a sandbox.
+
+A hold may be set before its task or sandbox appears. It is recorded at once; when nothing
+that is there now matches it, a warning says so, as it may be misspelt. A provider that the
+config does not name is refused.
+
+Exit code 2: wrong usage; nothing is held.`,
 		Example: `  sandkeeper hold task:8c02ffe6-26b9-4b1c-9d6e-0d2f9d6a1c11 --reason "debugging with the customer" --for 4h
   sandkeeper hold label:team=research`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
-				return w.hold(cmd.Context(), args[0], by)
+			return onLedger(cmd.Context(), o, func(w *world) error {
+				said, err := w.hold(cmd.Context(), args[0], by)
+				if err != nil {
+					return err
+				}
+				if _, err := fmt.Fprintln(o.out, said); err != nil {
+					return err
+				}
+				// Only now: an operator in a hurry has the hold before anything is looked up.
+				w.doubtHold(cmd.Context(), o.err, args[0])
+				return nil
 			})
 		},
 	}
@@ -36,6 +51,9 @@ func (w *world) hold(ctx context.Context, arg string, by *wish) (string, error) 
 	wanted, err := targets(arg)
 	if err != nil {
 		return "", err
+	}
+	if name, is := strings.CutPrefix(arg, "provider:"); is && !w.config.names(name) {
+		return "", &exitError{code: wrongUsage, err: fmt.Errorf("hold %s: %w", arg, w.noProvider(name))}
 	}
 	now, err := w.ledger.Now(ctx)
 	if err != nil {
@@ -54,15 +72,29 @@ func (w *world) hold(ctx context.Context, arg string, by *wish) (string, error) 
 // targets are what a person means by an argument: a bare id may be a task or a sandbox. A
 // word before a colon that means nothing is refused: the hold would hold nothing.
 func targets(arg string) ([]string, error) {
-	kind, _, found := strings.Cut(arg, ":")
+	kind, value, found := strings.Cut(arg, ":")
+	key, _, pair := strings.Cut(value, "=")
 	switch {
-	case !found:
+	case !found && arg != "":
 		return []string{"task:" + arg, "sandbox:" + arg}, nil
-	case slices.Contains([]string{"task", "sandbox", "label", "provider"}, kind):
+	case kind == "label" && pair && key != "",
+		slices.Contains([]string{"task", "sandbox", "provider"}, kind) && value != "":
 		return []string{arg}, nil
 	}
-	return nil, fmt.Errorf("%q is nothing that can be held: say task:ID, sandbox:ID, "+
-		"label:KEY=VALUE or provider:NAME", arg)
+	return nil, &exitError{code: wrongUsage, err: fmt.Errorf("%q is nothing that can be held: say task:ID, sandbox:ID, "+
+		"label:KEY=VALUE or provider:NAME", arg)}
+}
+
+// noProvider says that no entry has the name, with the one that was probably meant.
+func (w *world) noProvider(name string) error {
+	var known []string
+	for _, p := range w.config.Providers {
+		known = append(known, p.Name)
+	}
+	if near := nearest(name, known); near != "" {
+		return fmt.Errorf("no provider %q in the config; %s", name, didYouMean(near))
+	}
+	return fmt.Errorf("no provider %q in the config; its entries are %s", name, strings.Join(known, ", "))
 }
 
 func unholdCommand(o *options) *cobra.Command {

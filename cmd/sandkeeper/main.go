@@ -124,6 +124,7 @@ Begin with:  sandkeeper check     is everything reachable and mapped?
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetFlagErrorFunc(usageOf)
 	root.SetOut(io.out)
 	root.SetErr(io.err)
 	root.PersistentFlags().StringVarP(&o.config, "config", "c", "",

@@ -31,7 +31,7 @@ func (f *runFlags) add(c *cobra.Command) {
 	c.Flags().
 		BoolVar(&f.quick, "quick", false, "read live tasks and look up suspects only, without listing the providers")
 	c.Flags().StringVarP(&f.output, "output", "o", "text", "form of the result: text or json")
-	c.Flags().DurationVar(&f.timeout, "timeout", 5*time.Minute, "give up after this time in all")
+	spanFlag(c, &f.timeout, "timeout", 5*time.Minute, "give up after this time in all")
 	_ = c.RegisterFlagCompletionFunc(
 		"output",
 		cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp),
@@ -55,7 +55,8 @@ tasks, judges, records what it will do, looks again at each thing, acts within t
 budgets, probes, and confirms. What it cannot finish within --wait goes on in the next run.
 
 Exit code 0: the pass is complete, also with open confirmations and held steps.
-Exit code 1: not complete, or a source is not trusted, or another pass holds the lease.`,
+Exit code 1: not complete, or a source is not trusted, or another pass holds the lease.
+Exit code 2: wrong usage; nothing was done.`,
 		Example: `  sandkeeper once
   sandkeeper once -o json | jq '.steps[] | select(.verdict == "held")'
   sandkeeper once --quick --wait 5s`,
@@ -63,8 +64,8 @@ Exit code 1: not complete, or a source is not trusted, or another pass holds the
 		RunE: func(cmd *cobra.Command, _ []string) error { return runOnce(cmd.Context(), o, f) },
 	}
 	f.add(c)
-	c.Flags().
-		DurationVar(&f.wait, "wait", 10*time.Second, "longest wait for another pass, and for probes and confirmations")
+	spanOrNoneFlag(c, &f.wait, "wait", 10*time.Second,
+		"longest wait for another pass, and for probes and confirmations; 0: none")
 	c.Flags().BoolVar(&f.migrate, "migrate", false, "bring the ledger's schema up to date first")
 	return c
 }

@@ -157,6 +157,7 @@ func (w *world) openTasks(ctx context.Context) error {
 	}
 	w.pools = append(w.pools, pool)
 	w.tasks = store.NewTasks(pool, compiled, nil)
+	w.tasks.ReportTo(w.log)
 	return nil
 }
 

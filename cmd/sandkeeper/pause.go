@@ -54,7 +54,7 @@ func (w *world) scope(args []string) (string, error) {
 	case kind == "rule":
 		return "", unknownRule(name)
 	case kind == "provider":
-		return "", fmt.Errorf("no provider %q in the config", name)
+		return "", w.noProvider(name)
 	case slices.Contains(reconcile.RuleNames, scope):
 		return "rule:" + scope, nil
 	}

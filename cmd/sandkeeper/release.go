@@ -69,9 +69,6 @@ func (w *world) release(ctx context.Context, name, hash string, by *wish) (strin
 	if err != nil {
 		return "", err
 	}
-	if by.last <= 0 {
-		return "", fmt.Errorf("release of %s: --for must be longer than 0, a release always ends", name)
-	}
 	s := by.signature()
 	r := reconcile.Release{
 		What:     what,

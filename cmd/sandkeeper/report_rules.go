@@ -15,7 +15,7 @@ import (
 )
 
 func reportCommand(o *options) *cobra.Command {
-	since, form := "7d", "text"
+	since, form := time.Duration(0), "text"
 	c := &cobra.Command{
 		Use:   "report",
 		Short: "Show rule by rule what enforce would have done, and how often it would have been wrong",
@@ -33,14 +33,10 @@ cannot come back, so look at some of its findings with explain before you arm it
 			if err := (&runFlags{output: form}).check(); err != nil {
 				return err
 			}
-			window, bad := parseDuration(since)
-			if bad != nil || window == 0 {
-				return fmt.Errorf("--since %s: it is a time like 12h, 7d or 30d", since)
-			}
-			return runReport(cmd.Context(), o, form, window)
+			return runReport(cmd.Context(), o, form, since)
 		},
 	}
-	c.Flags().StringVar(&since, "since", since, "how far back to look")
+	spanFlag(c, &since, "since", 7*day, "how far back to look")
 	c.Flags().StringVarP(&form, "output", "o", form, "form of the result: text or json")
 	return c
 }

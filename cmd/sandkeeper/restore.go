@@ -36,7 +36,9 @@ cause, or lengthen the hold, before that is over.`,
 			})
 		},
 	}
-	by.add(c, 24*time.Hour, "how long what comes back is held, so that no rule acts on it again; 0: not at all")
+	by.sign(c)
+	spanOrNoneFlag(c, &by.last, "for", 24*time.Hour,
+		"how long what comes back is held, so that no rule acts on it again; 0: not at all")
 	return c
 }
 

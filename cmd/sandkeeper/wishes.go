@@ -19,13 +19,18 @@ type wish struct {
 	last           time.Duration
 }
 
-// add gives a verb the flags of a wish. forever tells whether it may last without end.
+// add gives a verb the flags of a wish; without a help, how long it lasts is not asked.
 func (w *wish) add(c *cobra.Command, last time.Duration, lastHelp string) {
+	w.sign(c)
+	if lastHelp != "" {
+		spanFlag(c, &w.last, "for", last, lastHelp)
+	}
+}
+
+// sign gives a verb the flags of who asks and why.
+func (w *wish) sign(c *cobra.Command) {
 	c.Flags().StringVar(&w.author, "author", author(), "who asks for it; recorded")
 	c.Flags().StringVar(&w.reason, "reason", "", "why; recorded and shown")
-	if lastHelp != "" {
-		c.Flags().DurationVar(&w.last, "for", last, lastHelp)
-	}
 }
 
 // signature is the wish as it is recorded: on one line, as the log, the page and the platform

@@ -71,15 +71,8 @@ func (t *Town) excuse(k *task) string {
 	if r == nil || r.State != reconcile.TaskAssigned && r.State != reconcile.TaskRunning {
 		return ""
 	}
-	switch {
-	case t.overdue(r):
+	if t.overdue(r) {
 		return overLimit
-	case r.State != reconcile.TaskRunning:
-		return ""
-	case t.idle(r):
-		return "it showed no activity for the whole threshold"
-	case t.silentAlone(r):
-		return "it alone was not heard"
 	}
 	return ""
 }

@@ -21,6 +21,7 @@ type place interface {
 	Tasks() TaskTable
 	Providers() map[string]*simulated.Provider
 	World(provider string) *simulated.World
+	WorkerExit(ref reconcile.Ref, command string) int
 	Policy() reconcile.Policy
 	Reconfigure(args []string) error
 	Begins(process string, p reconcile.Policy)

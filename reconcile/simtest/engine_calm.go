@@ -196,9 +196,12 @@ func (e *engine) shielded(s *reconcile.PlannedStep) bool {
 // byConfig reports whether a step is held by what the config says, which lasts.
 func byConfig(held string) bool {
 	for reason := range strings.SplitSeq(held, "; ") {
+		if strings.HasPrefix(reason, "a row of ") {
+			return true // a further table explains it, whatever is wrong with it
+		}
 		what, _, _ := strings.Cut(reason, ":")
 		switch what {
-		case "observe", "off", "rollout", "not-exclusive", "veto", "the rule only reports it now":
+		case "observe", "off", "rollout", "not-exclusive", "veto", "unproven", "the rule only reports it now":
 			return true
 		}
 	}

@@ -18,6 +18,7 @@ func GenerateWide(seed uint64) Script { return generate(seed, true) }
 
 func generate(seed uint64, wide bool) Script {
 	d := &draw{Rand: rand.New(rand.NewPCG(seed, 0x70776e)), out: Script{Seed: seed}, wide: wide}
+	d.more = &draw{Rand: rand.New(rand.NewPCG(seed, 0x51e4)), wide: wide}
 	kinds := []string{"omoios", "omoios", "full", "full", "coding-agent"}
 	if wide {
 		kinds = []string{"omoios", "omoios", "full", "full", "full", "coding-agent", "coding-agent", "none"}
@@ -29,6 +30,7 @@ func generate(seed uint64, wide bool) Script {
 	d.processes()
 	d.people()
 	picked := d.themes()
+	d.real()
 	for _, name := range picked {
 		themes[name](d)
 	}
@@ -46,7 +48,8 @@ type draw struct {
 	lasts  time.Duration // until the calm
 	tasks  []string
 	clouds []string
-	once   bool // its passes are made by a CronJob
+	once   bool  // its passes are made by a CronJob
+	more   *draw // draws what real platforms do besides, from a stream of its own: older seeds stay what they were
 	wide   bool
 }
 
@@ -96,13 +99,15 @@ func (d *draw) providers() {
 		d.clouds = append(d.clouds, "annex")
 	}
 	for _, name := range d.clouds {
-		d.setup("provider %s exclusive=%s %s start=%s delete=%s %s %s", name, d.one("no", "yes"), d.ties(),
+		d.setup("provider %s required=%s rests=%s exclusive=%s %s start=%s delete=%s %s %s", name,
+			d.more.one("yes", "yes", "no"), d.more.one("no", "no", "yes"), d.one("no", "yes"), d.ties(),
 			d.one("5s", "20s", "1m"),
 			d.one("1s", "20s", "20s", "1m", "4m"), d.maybe(6, "lag="+d.one("10s", "45s")),
 			d.maybe(3, "page="+d.one("2", "3", "5")))
 		if d.IntN(4) == 0 {
 			d.setup("probe %s every=%s budget=%s", name, d.one("2m", "5m"), d.one("3", "50"))
 		}
+		d.setup("probe %s worker=%s", name, d.more.one(workerCommand, workerCommand, workerCommand, wrongCommand, "none"))
 	}
 }
 

@@ -96,9 +96,9 @@ func (t *Town) finder(k *task, r *row) string {
 		return "" // finished-unrecorded vetoes; a stamp from the future takes its time
 	}
 	switch {
-	case !started && t.enforced("assigned-stale"):
+	case !started && r.State == reconcile.TaskAssigned && t.enforced("assigned-stale"):
 		return "assigned-stale"
-	case started && lost && k.box != nil && t.enforced("sandbox-missing"):
+	case started && lost && k.box != nil && (k.box.shown || r.names(k.box)) && t.enforced("sandbox-missing"):
 		return "sandbox-missing"
 	}
 	return ""
@@ -109,8 +109,9 @@ func (t *Town) wrongBox(b *box) string {
 	if !b.there() || b.owner != ours || t.use(b) != "" || b.state == reconcile.SandboxDeleting || b.kept != nil {
 		return ""
 	}
+	rests := b.state == reconcile.SandboxStopped || b.state == reconcile.SandboxSuspended
 	rule := t.ender(b)
-	if rule == "" {
+	if rule == "" || rests && !t.policy.Providers[b.ref.Provider].EndsAtRest {
 		return ""
 	}
 	return fmt.Sprintf("sandbox %s is %s and nobody needs it: %s", b.ref, b.state, rule)
@@ -156,5 +157,8 @@ func (t *Town) calledBy(b *box) bool {
 func (t *Town) everOrphan(b *box) bool {
 	s, there := b.cloud.world.Sandbox(b.ref.ID)
 	owned := there && b.cloud.entry.Owns.Prove(s.FormerName(), s.Labels)
+	if !t.policy.Providers[b.ref.Provider].LinkRequired {
+		return false // it is reported
+	}
 	return owned && s.Labels[labelTask] == "" && s.State != reconcile.SandboxUnknown
 }

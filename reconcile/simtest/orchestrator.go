@@ -128,7 +128,7 @@ func (t *Town) failedStart(k *task, n int, err error) {
 func (t *Town) bind(k *task, n int, crash string) {
 	b := k.box
 	if !t.kind.platform && crash != "bind" && crash != "sandbox" {
-		t.later(2*time.Second, func() {
+		t.later(k.bind, func() { // some name it only when minutes of setting it up are over
 			if r := t.table.rows[k.id]; r != nil && r.State == reconcile.TaskAssigned && k.mine(n) && k.box == b {
 				t.table.change(k.id, func(r *row) { r.Sandbox = b.key })
 			}
@@ -146,6 +146,7 @@ func (t *Town) await(k *task, n int, b *box) {
 	case b.state == reconcile.SandboxCreating:
 		t.later(5*time.Second, func() { t.await(k, n, b) })
 	case b.state == reconcile.SandboxRunning:
+		b.setUp = t.now().Add(k.boot)
 		t.later(k.boot, func() { t.start(k, n, b) })
 	}
 }

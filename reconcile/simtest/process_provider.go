@@ -91,7 +91,12 @@ func (c providerCalls) Quotas(ctx context.Context) ([]reconcile.Quota, error) {
 
 func (c providerCalls) Probe(ctx context.Context, s reconcile.Sandbox, p reconcile.ProbePolicy) reconcile.ProbeResult {
 	out, err := ask(ctx, c.seat, c.of("Probe", s.ID, s), func() (reconcile.ProbeResult, error) {
-		return c.p.Probe(ctx, s, p), nil
+		result := c.p.Probe(ctx, s, p)
+		if result.Outcome == reconcile.Answered && (p.Exec == workerCommand || p.Exec == wrongCommand) {
+			exit := c.e.place.WorkerExit(s.Ref, p.Exec)
+			result.Exit = &exit
+		}
+		return result, nil
 	})
 	if err != nil {
 		return reconcile.ProbeResult{Ref: s.Ref, Outcome: reconcile.Infrastructure, Detail: err.Error()}

@@ -25,10 +25,36 @@ func (w *watch) harms(d *deed) string {
 			why = ""
 		}
 	}
+	if why == "" {
+		why = w.rests(d)
+	}
 	if why == "" || w.justNow(d) {
 		return ""
 	}
 	return d.what() + ": " + why
+}
+
+// rests is the promise that what does not run is left, unless the config says otherwise: what its user
+// has in it is not ours to delete. A quarantine of ours, and a person, may.
+func (w *watch) rests(d *deed) string {
+	if !d.ends() || d.b == nil || d.asked() || d.p.policy.Providers[d.b.ref.Provider].EndsAtRest ||
+		d.a == nil || w.quarantined(d.a) {
+		return ""
+	}
+	if state := d.b.state; state == reconcile.SandboxStopped || state == reconcile.SandboxSuspended {
+		return "it does not run, and what does not run is left"
+	}
+	return ""
+}
+
+// quarantined reports whether the action follows a quarantine of its remedy.
+func (w *watch) quarantined(a *reconcile.Action) bool {
+	for _, of := range w.acts {
+		if of.action.Remedy == a.Remedy && of.action.Step == reconcile.StepQuarantine {
+			return true
+		}
+	}
+	return a.Step == reconcile.StepQuarantine
 }
 
 // remember keeps what is true of a task right before its row is written.

@@ -3,6 +3,7 @@ package simtest
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -96,9 +97,18 @@ func (b *table) BySandbox(ctx context.Context, keys []string) (reconcile.Rows, e
 	return b.where(ctx, func(r *row) bool { return r.Sandbox != "" && slices.Contains(keys, r.Sandbox) })
 }
 
-// Explaining finds nothing: the platform has no further table that explains sandboxes.
-func (b *table) Explaining(ctx context.Context, _ int, _ []string) ([]string, error) {
-	return nil, ctx.Err()
+// Explaining reads the platform's further table, whose rows explain the sandboxes of specs.
+func (b *table) Explaining(ctx context.Context, _ int, values []string) ([]string, error) {
+	b.town.mu.Lock()
+	defer b.town.mu.Unlock()
+	b.town.advance()
+	var held []string
+	for _, value := range values {
+		if slices.Contains(b.town.specs, value) {
+			held = append(held, value)
+		}
+	}
+	return held, ctx.Err()
 }
 
 func (b *table) where(ctx context.Context, wanted func(*row) bool) (reconcile.Rows, error) {
@@ -119,35 +129,31 @@ func (b *table) where(ctx context.Context, wanted func(*row) bool) (reconcile.Ro
 func (b *table) read(r *row) reconcile.Task {
 	t := r.Task
 	t.AsOf = b.now()
-	acts := 0
 	if b.town.kind.tasks.Events {
 		t.Events = b.events(r.Sandbox)
 	} else {
-		acts = b.logged(r, &t)
+		b.logged(r, &t)
 	}
-	t.Version = strconv.Itoa(r.version) + "." + strconv.Itoa(acts)
+	t.Version = strconv.Itoa(r.version)
 	t.Status = b.town.kind.status(t.State, t.Status)
 	return t
 }
 
-// logged is a platform without events: its workers write into the row itself, which moves its
-// clock of changes, and that is its activity while it runs.
-func (b *table) logged(r *row, t *reconcile.Task) int {
+// logged is a platform without events, whose workers write into other tables: no clock of the row
+// moves while they work. Some move what a mark can see, the others nothing until they are done.
+func (b *table) logged(r *row, t *reconcile.Task) {
+	k := b.town.tasks[r.ID]
+	if k == nil || k.worker() == nil || k.worker().key != r.Sandbox || r.Sandbox == "" {
+		t.Mark = t.UpdatedAt.String()
+		return
+	}
 	acts := 0
-	if k := b.town.tasks[r.ID]; k != nil && k.worker() != nil && k.worker().key == r.Sandbox && r.Sandbox != "" {
-		w := k.worker()
-		now := b.town.now()
-		if at := b.town.clocks.then(domainTasks, w.lastAct(now)); at.After(t.UpdatedAt) {
-			t.UpdatedAt = at
-		}
-		if at := w.lastAct(now); !at.IsZero() && w.act > 0 {
+	if w := k.worker(); w.speaks() {
+		if at := w.lastAct(b.town.now()); !at.IsZero() && w.act > 0 {
 			acts = 1 + int(at.Sub(w.began)/w.act)
 		}
 	}
-	if t.State == reconcile.TaskRunning {
-		t.ActivityAt = t.UpdatedAt
-	}
-	return acts
+	t.Mark = fmt.Sprint(t.UpdatedAt, acts)
 }
 
 // status is the platform's own word for a state.
@@ -156,6 +162,9 @@ func (k kind) status(s reconcile.TaskState, word string) string {
 		return word
 	}
 	if k.name != "coding-agent" {
+		if s == reconcile.TaskStopped && k.name == "omoios" {
+			return "failed" // what says that it was cancelled is its error
+		}
 		if s == reconcile.TaskStopped {
 			return "cancelled"
 		}

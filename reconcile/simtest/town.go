@@ -32,6 +32,7 @@ type Town struct {
 	boxes    map[reconcile.Ref]*box
 	boxOrder []*box
 	pipeline pipeline
+	specs    []string  // rows of the further table that explain sandboxes
 	down     time.Time // until when the orchestrator does nothing
 	calm     bool
 	made     int // numbers things

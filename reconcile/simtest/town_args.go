@@ -79,7 +79,7 @@ func (a *args) count(i, otherwise int) int {
 // The kinds of values by key; others are plain words.
 var (
 	durationKeys = strings.Fields("age pick assign start boot work beat act row keep limit timeout deadline delete stop " +
-		"lag retry idle after every by activate again rowafter conclusive apart ahead for window")
+		"lag retry idle after every by activate again bind rowafter conclusive apart ahead for window")
 	numberKeys = strings.Fields("part max attempts per_pass share breaker per_hour rollout looks sightings failures " +
 		"count budget " +
 		"critical escalate quota cpu kept")

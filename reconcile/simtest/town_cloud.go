@@ -25,6 +25,7 @@ type cloud struct {
 const (
 	labelOwner = "app"
 	labelTask  = "task"
+	labelSpec  = "spec" // of sandboxes that another table explains
 )
 
 func (t *Town) addCloud(name string, a *args) {
@@ -47,6 +48,7 @@ func (t *Town) addCloud(name string, a *args) {
 	t.policy.Providers[name] = reconcile.ProviderPolicy{
 		Name: name, Kind: "simulated", Exclusive: a.yes("exclusive"), Referenced: c.entry.Owns.Referenced,
 		LinkTask: c.byLabel, LinkSandbox: c.byID || c.byName, SandboxIsID: c.byID,
+		LinkRequired: a.text("required", "yes") == "yes", EndsAtRest: a.text("rests", "no") == "no",
 		Templates: []string{"light"}, QuarantineFor: 10 * time.Minute, PricePerHour: 0.08,
 		Probe: reconcile.ProbePolicy{Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: 50},
 	}
@@ -84,6 +86,7 @@ const (
 	ours    owner = "ours"
 	twins   owner = "twin"    // another environment of the same platform, with the same labels
 	foreign owner = "foreign" // somebody else's in the same account
+	spec    owner = "spec"    // the platform's own, for work that has no task and a row in another table
 )
 
 // A box is one sandbox and the truth of it.
@@ -103,6 +106,7 @@ type box struct {
 	lost   time.Time              // since when nothing runs in it, once it is over
 	broken time.Time              // since when nothing works inside; zero: it works
 	used   time.Time              // when somebody last did something in it
+	setUp  time.Time              // until when it is being set up for its worker
 	probed reconcile.ProbeOutcome // what the newest probe met
 	failed time.Time              // the first of the present run of failed probes
 	proven time.Time              // the newest probe that was answered
@@ -157,6 +161,10 @@ func (t *Town) lookAt(b *box) {
 		t.tell("sandbox %s goes from %s to %s", b.ref, b.state, s.State)
 		b.state, b.since = s.State, now
 		t.moved(b)
+	}
+	if b.worker == nil && now.Before(b.setUp) && b.state == reconcile.SandboxRunning {
+		b.used = now // somebody installs in it what its worker needs
+		b.cloud.world.TouchAt(b.ref.ID, t.clocks.then(b.cloud.name, now))
 	}
 	if w := b.worker; w != nil && b.state == reconcile.SandboxRunning {
 		if at := w.lastAct(now); at.After(b.used) {

@@ -29,7 +29,7 @@ func (t *Town) platformEvent(a *args) {
 		b.follow(a.dur("lag", 0), a.span())
 	case "primary":
 		b.standby = false
-	case "foreign", "twins", "leak":
+	case "foreign", "twins", "leak", "specs":
 		t.strangers(a)
 	case "batch":
 		t.batch(a)
@@ -124,6 +124,13 @@ func (t *Town) strangers(a *args) {
 			o, s.Labels = foreign, map[string]string{"team": "other"}
 		case "twins":
 			o, s.Labels = t.twinOf(c), twinLabels(c, fmt.Sprintf("z%d", len(t.boxes)+i))
+		case "specs":
+			if len(t.kind.tasks.ExplainedBy) == 0 {
+				continue
+			}
+			name := fmt.Sprintf("p%d", len(t.boxes)+i)
+			t.specs = append(t.specs, name)
+			o, s.Labels = spec, map[string]string{labelOwner: "ours", labelSpec: name}
 		default:
 			s.Labels = map[string]string{labelOwner: "ours"}
 		}
@@ -236,7 +243,6 @@ func (t *Town) calmDown(k *task) {
 	if w.act > 30*time.Second {
 		closeSpan(w.acts, t.now())
 		w.act = 30 * time.Second
-		w.waiting = false
-		w.resume(t.now())
+		w.work(t.now())
 	}
 }

@@ -12,7 +12,7 @@ const (
 	ruleKeys = "mode after rollout remedy sightings apart looks failures conclusive count window critical escalate for " +
 		"quota ahead named"
 	limitKeys = "per_pass share breaker per_hour"
-	probeKeys = "every budget off timeout"
+	probeKeys = "every budget off timeout worker"
 )
 
 // A kind is a platform: which columns it has and how its config maps them.
@@ -22,18 +22,22 @@ type kind struct {
 	link     string // how rows and sandboxes know each other: "label", "id", "both" or "none"
 	platform bool   // the row names its sandbox by a word of the platform's own
 	retries  bool   // attempts are counted
+	beatless bool   // workers send heartbeats only while they wait, and nothing in the middle of a command
+	silent   bool   // the row's clock of changes stands still while a worker works; some move a mark
 }
 
-// kinds are the platforms: the two presets, and one that maps all there is.
+// kinds are the platforms: the two presets, as their own code writes, and one that maps all there is,
+// whose workers send heartbeats all the time.
 var kinds = map[string]kind{
-	"omoios": {name: "omoios", link: "label", platform: true, retries: true, tasks: reconcile.TasksPolicy{
-		Events: true, Heartbeats: true, Requeue: true, HasUpdated: true, ErrorMapped: true, FailStatus: "failed"}},
-	"coding-agent": {name: "coding-agent", link: "id", tasks: reconcile.TasksPolicy{
+	"omoios": {name: "omoios", link: "label", platform: true, retries: true, beatless: true, tasks: reconcile.TasksPolicy{
+		Events: true, Heartbeats: true, Requeue: true, HasUpdated: true, ErrorMapped: true, FailStatus: "failed",
+		ExplainedBy: []reconcile.Explanation{{Table: "specs", Label: labelSpec}}}},
+	"coding-agent": {name: "coding-agent", link: "id", silent: true, tasks: reconcile.TasksPolicy{
 		HasUpdated: true, ErrorMapped: true, SandboxKnown: true, FailStatus: "error"}},
 	"none": {name: "none", link: "none", tasks: reconcile.TasksPolicy{None: true}},
 	"full": {name: "full", link: "both", retries: true, tasks: reconcile.TasksPolicy{
 		Events: true, Heartbeats: true, Requeue: true, HasAssigned: true, HasUpdated: true, ErrorMapped: true,
-		SandboxKnown: true, FailStatus: "failed"}},
+		SandboxKnown: true, FailStatus: "failed", DeadlineFails: true}},
 }
 
 // policy is the config's defaults, every rule named and enforced.
@@ -52,7 +56,11 @@ func (k kind) policy() reconcile.Policy {
 		r.Mode = reconcile.Off
 		p.Rules[name] = r
 	}
+	if k.name == "omoios" {
+		p.Rules["provisioning-stuck"] = withAfter(p.Rules["provisioning-stuck"], 12*time.Minute)
+	}
 	if k.name == "coding-agent" {
+		p.Rules["assigned-stale"] = withAfter(p.Rules["assigned-stale"], 15*time.Minute)
 		p.Rules["inactive"] = withAfter(p.Rules["inactive"], 3*time.Minute)
 		p.Rules["deadline-exceeded"] = withAfter(p.Rules["deadline-exceeded"], 5*time.Minute)
 	}
@@ -188,6 +196,9 @@ func setProbe(p *reconcile.Policy, name string, a *args) {
 		return
 	}
 	e.Probe.Every, e.Probe.Timeout = a.dur("every", e.Probe.Every), a.dur("timeout", e.Probe.Timeout)
+	if e.Probe.Worker = a.text("worker", e.Probe.Worker); e.Probe.Worker == "none" {
+		e.Probe.Worker = ""
+	}
 	e.Probe.Budget, e.Probe.Off = a.num("budget", e.Probe.Budget), a.yes("off") || e.Probe.Off && a.text("off", "") != "no"
 	p.Providers[name] = e
 }

@@ -30,6 +30,7 @@ type habits struct {
 	pick   time.Duration // from pending to handed out
 	row    time.Duration // from the row's write to the sandbox's creation; below 0: the other way round
 	boot   time.Duration // from a running sandbox to a worker
+	bind   time.Duration // from the sandbox's creation to its name in the row
 	work   time.Duration // from the worker's start to its end; 0: it works on
 	beat   time.Duration
 	act    time.Duration
@@ -52,6 +53,7 @@ type habits struct {
 func habitsOf(a *args) habits {
 	return habits{
 		pick: a.dur("pick", 10*time.Second), row: a.dur("row", 2*time.Second), boot: a.dur("boot", 10*time.Second),
+		bind: a.dur("bind", 2*time.Second),
 		work: a.dur("work", 0), beat: a.dur("beat", 30*time.Second), act: a.dur("act", 40*time.Second),
 		keep: a.dur("keep", 0), limit: a.dur("timeout", 0), by: a.dur("deadline", 0), retry: a.dur("retry", 0),
 		again: a.dur("again", 0), max: a.num("max", 3), temp: a.text("template", "light"), cloud: a.text("provider", ""),
@@ -130,7 +132,10 @@ func (t *Town) inTheMiddle(k *task, r *row, a *args, age time.Duration) {
 		t.startRow(r, age)
 		w := t.begin(k, k.box)
 		w.began = w.began.Add(-age)
-		w.beats[0].from, w.acts[0].from = w.began, w.began
+		w.acts[0].from = w.began
+		for i := range w.beats {
+			w.beats[i].from = w.began
+		}
 		t.table.keys[k.key] = append(t.table.keys[k.key], w)
 		t.plan(k, w)
 	}

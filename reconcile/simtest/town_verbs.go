@@ -19,9 +19,9 @@ type verb struct {
 var verbs map[string]verb
 
 const taskKeys = "age pick assign start boot work beat act row keep limit timeout deadline retry again max attempts " +
-	"template provider crash end record outside sandbox firm note name"
+	"template provider crash end record outside sandbox firm note name bind"
 
-const providerKeys = "exclusive link lasting owns start delete stop lag activate cpu idle page"
+const providerKeys = "exclusive link lasting owns start delete stop lag activate cpu idle page required rests"
 
 func init() {
 	verbs = map[string]verb{
@@ -36,7 +36,7 @@ func init() {
 			"assigned": taskKeys, "unmapped": taskKeys}},
 		"worker": {thing: true, do: (*Town).workerEvent, subs: map[string]string{
 			"die": "", "hang": "", "wake": "", "wait": "", "silent": "", "slow": "act", "ahead": "by", "finish": "", "lose": "",
-			"never": ""}},
+			"never": "", "rest": "", "command": ""}},
 		"user": {thing: true, do: (*Town).userEvent, subs: map[string]string{
 			"continue": "work", "stop": "", "delete": "", "keep": "", "answer": "", "retry": "", "touch": ""}},
 		"sandbox": {thing: true, do: (*Town).sandboxEvent, subs: map[string]string{
@@ -49,7 +49,7 @@ func init() {
 			"active": "", "inactive": "", "missing": "", "failed": "", "expiring": ""}},
 		"platform": {do: (*Town).platformEvent, subs: map[string]string{
 			"backup": "", "restore": "", "empty": "", "back": "", "standby": "lag", "primary": "", "foreign": "provider age",
-			"twins": "provider age", "leak": "provider age template", "batch": taskKeys, "massacre": "kept",
+			"twins": "provider age", "leak": "provider age template", "specs": "provider age", "batch": taskKeys, "massacre": "kept",
 			"labels": "provider", "touch": ""}},
 	}
 }

@@ -25,13 +25,15 @@ func (t *Town) work(k *task) string {
 	switch {
 	case w.well() && w.box == k.box && w.waiting:
 		return "its worker waits for a person"
+	case w.well() && w.box == k.box && w.resting:
+		return "its worker waits for its next message"
 	case w.well() && w.box == k.box && k.box.state == reconcile.SandboxSuspended:
 		return "its sandbox is paused and can go on"
 	case w.well() && w.box == k.box:
 		return "its worker is at work"
 	case r.State == reconcile.TaskPending:
 		return "it waits for its turn"
-	case w != nil && w.box == k.box && !w.done.IsZero() && t.kind.tasks.Events &&
+	case w != nil && w.box == k.box && k.box.there() && !w.done.IsZero() && t.kind.tasks.Events &&
 		!t.table.events(r.Sandbox).Finished.IsZero():
 		return "its worker is done and the row does not say so yet"
 	}
@@ -61,6 +63,10 @@ func (t *Town) comingUp(k *task, r *row) string {
 	}
 	if began < within && r.Error == "" {
 		return "it was handed out a moment ago"
+	}
+	if b := k.box; b.there() && now.Before(b.setUp) && began < t.after("provisioning-stuck")-listingSlack && r.Error == "" &&
+		t.watch.linked(k, b) {
+		return "its sandbox is being set up"
 	}
 	return ""
 }

@@ -17,8 +17,6 @@ func (t *Town) accepted(k *task, rule string) string {
 		return "a backup names another sandbox"
 	case rule == "assigned-stale" && k.restored:
 		return "a backup says that it was handed out long ago"
-	case (rule == "heartbeat-lost" || rule == "inactive") && t.watch.let["events"]:
-		return "a person said that silence counts all the same"
 	case rule == "provisioning-stuck" && k.box.there() && k.box.state == reconcile.SandboxCreating &&
 		t.watch.elapsed(k.box.ref.Provider, k.box.since) >= t.after(rule):
 		return "its sandbox has been coming up for too long"
@@ -26,9 +24,6 @@ func (t *Town) accepted(k *task, rule string) string {
 		return "a backup says that it has run for longer"
 	case rule == "deadline-exceeded" && t.overdue(r):
 		return "deadlines are authoritative" // "fail first, then terminate: authoritative"
-	case rule == "inactive" && t.idle(r):
-		// "heartbeats continue, no activity": a slow worker that shows none is taken for stuck.
-		return "it showed no activity for the whole threshold"
 	case rule == "idle-broken" && t.flaky(k.box):
 		// "3 failed probes over 60s", while other sandboxes answer: the provider speaks against it.
 		return "its probes failed again and again while others were answered"
@@ -45,16 +40,10 @@ func (t *Town) accepted(k *task, rule string) string {
 	case rule == "sandbox-missing" && k.box == nil && t.hadName(r.Sandbox):
 		// "whose sandbox the ledger has seen, and whose sandbox is gone": what had its name went.
 		return "the sandbox that had the name in its row is gone"
-	case rule == "heartbeat-lost" && t.probeFailed(k):
-		// "with fewer than 3 running tasks also a failed probe", and many silent ones are the
-		// pipeline's only "while their sandboxes answer a probe": both say so.
+	case (rule == "heartbeat-lost" || rule == "inactive") && t.probeFailed(k):
+		// "silence convicts … never without a failed probe": silent, and its probe fails, is dead by
+		// the design's letter.
 		return "it was not heard, and its probe failed"
-	case rule == "heartbeat-lost" && k.box.there() && k.box.state != reconcile.SandboxRunning:
-		return "" // a direct get tells that it is paused or comes up
-	case rule == "heartbeat-lost" && t.silentAlone(r):
-		// "running, last heartbeat older than 3 intervals": one whose events are lost on the way,
-		// while the others' arrive, looks like a dead one.
-		return "it alone was not heard"
 	}
 	return ""
 }
@@ -76,26 +65,8 @@ func (t *Town) overdue(r *row) bool {
 	if k != nil && limit > 0 && t.watch.elapsed(domainLedger, k.handed) >= limit {
 		return true // as the ledger saw
 	}
-	return limit > 0 && now.Sub(began) >= limit || !r.DeadlineAt.IsZero() && !now.Before(r.DeadlineAt)
-}
-
-// idle reports whether no activity of the task is on record for the threshold of inactive, nor
-// that it waits, while others are active.
-func (t *Town) idle(r *row) bool {
-	seen := t.table.read(r)
-	now, after := t.table.now(), t.after("inactive")
-	act := seen.Activity()
-	if now.Sub(act) < after || !seen.Events.Waiting.IsZero() && !seen.Events.Waiting.Before(act) {
-		return false
-	}
-	running, active := 0, 0
-	for _, other := range t.running() {
-		running++
-		if now.Sub(other.Activity()) < after {
-			active++
-		}
-	}
-	return running < 3 || active > 0
+	return limit > 0 && now.Sub(began) >= limit ||
+		t.kind.tasks.DeadlineFails && !r.DeadlineAt.IsZero() && !now.Before(r.DeadlineAt)
 }
 
 // running are the rows in state running as they would be read now.
@@ -107,31 +78,6 @@ func (t *Town) running() []reconcile.Task {
 		}
 	}
 	return out
-}
-
-// silentAlone reports whether the task's signs are older than the heartbeat limit, and not
-// together with at least three others or a third of all, which would be the pipeline's fault.
-func (t *Town) silentAlone(r *row) bool {
-	limit := max(t.after("heartbeat-lost"), 30*time.Second)
-	now := t.table.now()
-	seen := t.table.read(r)
-	own := seen.LifeSign()
-	if w := t.tasks[r.ID].worker(); w != nil && t.wound(r.Sandbox) && (w.ahead == 0 || len(w.mute) > 0 ||
-		len(t.clocks.steps(domainTasks)) > 0) {
-		return true // its newest stamp lies ahead, and no newer one shows: how long, only the ledger knows
-	}
-	if now.Sub(own) <= limit {
-		return false
-	}
-	running := t.running()
-	var signs []time.Time
-	for i := range running {
-		if sign := running[i].LifeSign(); now.Sub(sign) > limit+aMoment && t.answers(running[i].ID) {
-			signs = append(signs, sign)
-		}
-	}
-	together := crowd(signs, own, limit)
-	return len(running) >= 3 && (together < 3 || together*3 < len(running))
 }
 
 // wound reports whether a worker whose events carry a key has set its clock ahead.
@@ -147,24 +93,6 @@ func (t *Town) woundBefore(k *task, key string) bool {
 
 // aMoment is how long a pass may be at work since it read the rows.
 const aMoment = 15 * time.Second
-
-// crowd is how many of the moments, at most, lie within one span that also holds this one.
-func crowd(moments []time.Time, one time.Time, length time.Duration) int {
-	most := 0
-	for _, from := range append(moments, one) {
-		if from.After(one) || one.Sub(from) > length {
-			continue
-		}
-		n := 0
-		for _, at := range moments {
-			if !at.Before(from) && at.Sub(from) <= length {
-				n++
-			}
-		}
-		most = max(most, n)
-	}
-	return most
-}
 
 // flaky reports whether the sandbox's probes failed, as often as the rule wants, while another
 // sandbox of the provider answered.
@@ -182,12 +110,6 @@ func (t *Town) flaky(b *box) bool {
 
 // probeFailed reports whether the newest probe of the task's sandbox failed.
 func (t *Town) probeFailed(k *task) bool { return k.box != nil && k.box.probed.Failed() }
-
-// answers reports whether the task's sandbox would answer a probe, and has not failed the newest.
-func (t *Town) answers(id string) bool {
-	b := t.tasks[id].box
-	return b.there() && b.state == reconcile.SandboxRunning && b.broken.IsZero() && !b.probed.Failed()
-}
 
 // acceptedEnd says why the design lets a rule end a sandbox that is still needed.
 func (t *Town) acceptedEnd(b *box, a *reconcile.Action) string {

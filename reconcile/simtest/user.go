@@ -98,12 +98,11 @@ func (t *Town) keep(k *task, lasts time.Duration) {
 // answer is what a waiting worker waits for.
 func (t *Town) answer(k *task) {
 	w := k.worker()
-	if w == nil || !w.waiting || !w.ended.IsZero() {
+	if w == nil || !w.idles() || !w.ended.IsZero() {
 		return
 	}
 	t.count("user answer")
-	w.waiting = false
-	w.resume(t.now())
+	w.work(t.now())
 	if k.work > 0 {
 		t.plan(k, w)
 	}

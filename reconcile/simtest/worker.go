@@ -2,29 +2,33 @@ package simtest
 
 import (
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // A worker is the process that works at a task inside a sandbox. What it does is computed
 // when somebody looks: nothing runs by itself.
 type worker struct {
-	town    *Town
-	task    *task
-	box     *box
-	key     string
-	number  int
-	began   time.Time
-	ended   time.Time // the process is no more
-	every   time.Duration
-	act     time.Duration
-	beats   []span // when it sends heartbeats
-	acts    []span // when it does something
-	mute    []span // when nobody hears it, although it lives
-	waits   time.Time
-	waiting bool
-	stuck   time.Time // it does nothing any more since then, and lives
-	done    time.Time // it finished its work
-	ahead   time.Duration
-	aheadAt time.Time
+	town     *Town
+	task     *task
+	box      *box
+	key      string
+	number   int
+	began    time.Time
+	ended    time.Time // the process is no more
+	every    time.Duration
+	act      time.Duration
+	beats    []span // when it sends heartbeats
+	acts     []span // when it does something
+	mute     []span // when nobody hears it, although it lives
+	waits    time.Time
+	waiting  bool
+	resting  bool      // it has completed an iteration and waits for its next message
+	stuck    time.Time // it does nothing any more since then, and lives
+	done     time.Time // it finished its work
+	commands time.Time // until when it runs one long command
+	ahead    time.Duration
+	aheadAt  time.Time
 }
 
 // A span is a time from a moment to another, or until further notice.
@@ -47,7 +51,10 @@ func (t *Town) begin(k *task, b *box) *worker {
 	now := t.now()
 	t.made++
 	w := &worker{town: t, task: k, box: b, key: b.key, number: t.made, began: now, every: k.beat, act: k.act}
-	w.beats, w.acts = []span{{from: now}}, []span{{from: now}}
+	w.acts = []span{{from: now}}
+	if !t.kind.beatless {
+		w.beats = []span{{from: now}}
+	}
 	b.endWork(now)
 	b.worker, b.used = w, now
 	k.workers = append(k.workers, w)
@@ -74,13 +81,36 @@ func (w *worker) resume(at time.Time) {
 	if !w.ended.IsZero() || !w.done.IsZero() {
 		return
 	}
-	if n := len(w.beats); n == 0 || !w.beats[n-1].open() {
+	if n := len(w.beats); (w.idles() || !w.town.kind.beatless) && (n == 0 || !w.beats[n-1].open()) {
 		w.beats = append(w.beats, span{from: at})
 	}
-	if n := len(w.acts); w.stuck.IsZero() && !w.waiting && (n == 0 || !w.acts[n-1].open()) {
+	if n := len(w.acts); w.stuck.IsZero() && !w.idles() && (n == 0 || !w.acts[n-1].open()) {
 		w.acts = append(w.acts, span{from: at})
 	}
 	w.task.changed(w.town)
+}
+
+// idles reports whether it waits: for a person, or, an iteration done, for its next message.
+func (w *worker) idles() bool { return w.waiting || w.resting }
+
+// speaks reports whether the agent writes down what it does while it works.
+func (w *worker) speaks() bool { return w.number%2 == 0 }
+
+// rest lets it wait, with heartbeats.
+func (w *worker) rest(at time.Time) {
+	closeSpan(w.acts, at)
+	if n := len(w.beats); n == 0 || !w.beats[n-1].open() {
+		w.beats = append(w.beats, span{from: at})
+	}
+}
+
+// work lets it go on after it waited.
+func (w *worker) work(at time.Time) {
+	if w.town.kind.beatless {
+		closeSpan(w.beats, at)
+	}
+	w.waiting, w.resting = false, false
+	w.resume(at)
 }
 
 // lastAct is the newest thing that it did by a moment.
@@ -127,7 +157,7 @@ func before(tick, from time.Time, period time.Duration, gaps []span) time.Time {
 // well reports whether it does its work, or would as soon as a person answers.
 func (w *worker) well() bool {
 	return w != nil && w.ended.IsZero() && w.stuck.IsZero() && w.done.IsZero() && w.box.there() &&
-		(w.box.broken.IsZero() || w.waiting)
+		(w.box.broken.IsZero() || w.idles())
 }
 
 // workerEvent is what happens to the worker of a task.
@@ -158,7 +188,15 @@ func (t *Town) workerEvent(a *args) {
 		w.resume(now)
 	case "wait":
 		w.waits, w.waiting = now, true
-		closeSpan(w.acts, now)
+		w.rest(now)
+	case "rest":
+		if !w.done.IsZero() || !w.stuck.IsZero() {
+			return
+		}
+		w.resting = true
+		w.rest(now)
+	case "command":
+		t.command(w, a.span())
 	case "silent":
 		w.silence(now, a.span())
 	case "slow":
@@ -176,6 +214,20 @@ func (t *Town) workerEvent(a *args) {
 		t.finish(k, w, "lost")
 	}
 	k.changed(t)
+}
+
+// command is one long command that it runs: it shows nothing until that is over.
+func (t *Town) command(w *worker, lasts time.Duration) {
+	if !w.done.IsZero() || !w.stuck.IsZero() || w.idles() {
+		return
+	}
+	closeSpan(w.acts, t.now())
+	w.commands = t.now().Add(lasts)
+	t.later(lasts, func() {
+		if w.ended.IsZero() && w.stuck.IsZero() && !w.idles() && w.box.state == reconcile.SandboxRunning {
+			w.resume(t.now())
+		}
+	})
 }
 
 // silence makes nobody hear it, for a while or for good.

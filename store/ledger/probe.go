@@ -28,6 +28,9 @@ func fold(seen reconcile.ProbeSeen, r reconcile.ProbeResult) reconcile.ProbeSeen
 	if r.Outcome == reconcile.Answered && r.At.After(seen.LastAnswered) {
 		seen.LastAnswered = r.At
 	}
+	if r.Worker == reconcile.WorkerAlive && r.At.After(seen.WorkerAt) {
+		seen.WorkerAt = r.At
+	}
 	seen.Vitals = measured(seen.Vitals, r)
 	r.Vitals, r.Exit = nil, nil // what was measured is kept once; of a code, what it says of the worker
 	if r.At.Before(seen.Last.At) {

@@ -1,2 +1,2 @@
 -- How far each source is trusted.
-SELECT name, trusted, reason, since, recovered_at, last_trusted, clock, set_back FROM sandkeeper.sources
+SELECT name, trusted, reason, since, recovered_at, last_trusted, clock, set_back, beat FROM sandkeeper.sources

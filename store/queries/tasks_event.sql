@@ -1,3 +1,3 @@
 -- Tells the events table of a task that was failed.
-INSERT INTO {{.Table}} ({{.Sandbox}}, {{.Type}}, {{.At}}{{with .Data}}, {{.}}{{end}})
-VALUES ({{.SandboxValue}}, {{.TypeValue}}, statement_timestamp(){{with .DataValue}}, {{.}}{{end}})
+INSERT INTO {{.Table}} ({{.At}}{{range .Sets}}, {{.Column}}{{end}})
+VALUES (statement_timestamp(){{range .Sets}}, ({{.SQL}}){{end}})

@@ -1,6 +1,20 @@
 -- Reads task rows with the newest events of their workers: one statement, one snapshot.
 -- With an index on the events' sandbox column each row looks up its own events; without
--- one, the events of the rows that were read are gathered in one go.
+-- one, the events of the rows that were read are gathered in one go. So are those of rows
+-- without a sandbox, where events name their task: that column may have no index.
+{{- define "event"}}({{.At}})::timestamptz AS at, ({{.Type}})::text AS type,
+               ({{.Started}}) AS started, ({{.Heartbeat}}) AS heartbeat, ({{.Waiting}}) AS waiting, ({{.Finished}}) AS finished{{end}}
+{{- define "newest"}}max(u.at) FILTER (WHERE u.started) AS started,
+           max(u.at) FILTER (WHERE NOT u.heartbeat) AS activity,
+           max(u.at) FILTER (WHERE u.heartbeat) AS heartbeat,
+           max(u.at) FILTER (WHERE u.waiting) AS waiting,
+           max(u.at) FILTER (WHERE u.finished) AS finished{{end}}
+{{- define "counted"}}WHERE true
+      -- guard:sql-own-events P5 our own events would be life signs of the worker
+      AND u.type NOT LIKE 'sandkeeper.%'
+      -- guard:sql-finite-events P5 an event at the end of time would keep its worker alive for ever
+      AND isfinite(u.at)
+{{- end}}
 WITH t AS (
     SELECT {{range .Fields}}{{.SQL}} AS {{.Name}},
            {{end}}{{with .Events}}{{.Key}}{{else}}NULL{{end}} AS sk_key
@@ -9,29 +23,38 @@ WITH t AS (
 )
 SELECT {{range .Fields}}t.{{.Name}}, {{end}}
 {{- with .Events}}
-       v.started, v.activity, v.heartbeat, v.waiting, v.finished
+       {{if .Task}}coalesce(v.started, w.started), coalesce(v.activity, w.activity), coalesce(v.heartbeat, w.heartbeat),
+       coalesce(v.waiting, w.waiting), coalesce(v.finished, w.finished)
+       {{- else}}v.started, v.activity, v.heartbeat, v.waiting, v.finished{{end}}
 FROM t
 LEFT JOIN {{if .Indexed}}LATERAL {{end}}(
     SELECT {{if not .Indexed}}u.key,
-           {{end}}max(u.at) FILTER (WHERE u.type = ANY (@started::text[])) AS started,
-           max(u.at) FILTER (WHERE u.type <> ALL (@heartbeat::text[])) AS activity,
-           max(u.at) FILTER (WHERE u.type = ANY (@heartbeat::text[])) AS heartbeat,
-           max(u.at) FILTER (WHERE u.type = ANY (@waiting::text[])) AS waiting,
-           max(u.at) FILTER (WHERE u.type = ANY (@finished::text[])) AS finished
+           {{end}}{{template "newest"}}
     FROM (
         SELECT {{if not .Indexed}}{{.Sandbox}} AS key,
-               {{end}}({{.At}})::timestamptz AS at, ({{.Type}})::text AS type
+               {{end}}{{template "event" .}}
         FROM {{.Table}} AS e
         WHERE {{if .Indexed}}{{.Sandbox}} = t.sk_key{{else}}{{.Sandbox}} IN (SELECT t.sk_key FROM t){{end}}
     ) AS u
-    WHERE true
-      -- guard:sql-own-events P5 our own events would be life signs of the worker
-      AND u.type NOT LIKE 'sandkeeper.%'
-      -- guard:sql-finite-events P5 an event at the end of time would keep its worker alive for ever
-      AND isfinite(u.at)
+    {{template "counted"}}
     {{- if not .Indexed}}
     GROUP BY u.key{{end}}
 ) AS v ON {{if .Indexed}}true{{else}}v.key = t.sk_key{{end}}
+{{- if .Task}}
+LEFT JOIN (
+    SELECT u.key,
+           {{template "newest"}}
+    FROM (
+        SELECT r.sk_id AS key,
+               {{template "event" .}}
+        FROM t AS r
+        JOIN {{.Table}} AS e ON ({{.Task}})::text = r.sk_id{{if .Created}} AND ({{.At}})::timestamptz >= r.sk_created_at{{end}}
+        WHERE coalesce(r.sk_sandbox, '') = ''
+    ) AS u
+    {{template "counted"}}
+    GROUP BY u.key
+) AS w ON w.key = t.sk_id
+{{- end}}
 {{- else}}
        NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz
 FROM t

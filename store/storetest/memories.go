@@ -234,6 +234,7 @@ func fullRecord() reconcile.Record {
 			FirstSeen: at(-10), UpdatedAt: at(-8), StartedAt: at(-7), StaleStart: at(-70), ErrorSum: math.MaxUint64 - 1,
 			ErrorChanged: true, Live: true, EntrySum: math.MaxUint64 - 2, AheadSign: at(5), AheadSince: at(-1),
 			Turns: []time.Time{at(-40), at(-30)}, Recreated: at(-6), LateSign: at(-5),
+			MarkSum: math.MaxUint64 - 3, MarkAt: at(-4), BeatAt: at(-3), BeatGap: 31 * time.Second,
 		}, {ID: "t-2"}},
 		Sandboxes: []reconcile.SandboxSeen{{
 			Ref: ref("sb-1"), Name: "box", Task: "t-1", Template: "dev-light", State: reconcile.SandboxSuspended,
@@ -248,7 +249,7 @@ func fullRecord() reconcile.Record {
 		Actions: []reconcile.Action{a},
 		Sources: []reconcile.SourceSeen{{
 			Name: "listing:daytona", Trusted: true, Reason: "was short", Since: at(-4), RecoveredAt: at(-4), LastTrusted: at(0),
-			Clock: at(-1), SetBack: at(-2),
+			Clock: at(-1), SetBack: at(-2), Beat: 30 * time.Second,
 		}},
 		Templates: []reconcile.TemplateSeen{{
 			Provider: "daytona", Name: "dev-light", State: reconcile.TemplateInactive, Raw: "inactive", Error: "gone cold",

@@ -1,2 +1,2 @@
--- The platform hands a task out to a provider, under a sandbox name of its own.
-UPDATE tasks SET status = 'assigned', sandbox_id = @key, provider = @provider, updated_at = now() WHERE id = @id
+-- The sandbox is made: the platform hands the task to it, under a name of its own.
+UPDATE tasks SET status = 'assigned', sandbox_id = @key, assigned_agent_id = @agent, updated_at = now() WHERE id = @id

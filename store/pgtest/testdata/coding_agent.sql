@@ -1,51 +1,68 @@
--- The tables of the coding-agent template that the preset of that name knows, as its
--- migrations leave them: a task belongs to a user, statuses are plain text that only the
--- program restricts, times have no time zone and are in UTC, a deleted task stays with
--- deleted_at, and nothing but the key is indexed.
+-- The tables of the coding-agent template (vercel-labs/coding-agent-template, commit e753e1b)
+-- that have to do with tasks, as all of its own migrations leave them: a task belongs to a
+-- user, statuses are plain text that only the program restricts, times have no time zone and
+-- are in UTC, a deleted task stays with deleted_at, max_duration is minutes, and nothing but
+-- the keys is indexed.
+
 CREATE TABLE users (
-    id          text PRIMARY KEY,
-    provider    text NOT NULL,
-    external_id text NOT NULL,
-    username    text NOT NULL,
-    created_at  timestamp NOT NULL DEFAULT now(),
-    UNIQUE (provider, external_id)
+    id            text NOT NULL,
+    provider      text NOT NULL,
+    external_id   text NOT NULL,
+    access_token  text NOT NULL,
+    refresh_token text,
+    scope         text,
+    username      text NOT NULL,
+    email         text,
+    name          text,
+    avatar_url    text,
+    created_at    timestamp NOT NULL DEFAULT now(),
+    updated_at    timestamp NOT NULL DEFAULT now(),
+    last_login_at timestamp NOT NULL DEFAULT now(),
+    PRIMARY KEY (id)
 );
 
+CREATE UNIQUE INDEX ON users (provider, external_id);
+
 CREATE TABLE tasks (
-    id                   text PRIMARY KEY,
-    user_id              text NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    id                   text NOT NULL,
     prompt               text NOT NULL,
-    title                text,
     repo_url             text,
     selected_agent       text DEFAULT 'claude',
-    selected_model       text,
-    install_dependencies boolean DEFAULT false,
-    max_duration         integer DEFAULT 300, -- minutes
-    keep_alive           boolean DEFAULT false,
-    status               text NOT NULL DEFAULT 'pending', -- processing, completed, error, stopped
+    status               text NOT NULL DEFAULT 'pending',
     progress             integer DEFAULT 0,
-    logs                 jsonb,
     error                text,
     branch_name          text,
-    sandbox_id           text,
-    agent_session_id     text,
     sandbox_url          text,
+    created_at           timestamp NOT NULL DEFAULT now(),
+    updated_at           timestamp NOT NULL DEFAULT now(),
+    completed_at         timestamp,
+    logs                 jsonb,
+    selected_model       text,
+    install_dependencies boolean DEFAULT false,
+    max_duration         integer DEFAULT 5,
+    mcp_server_ids       jsonb,
+    user_id              text NOT NULL,
+    deleted_at           timestamp,
     preview_url          text,
     pr_url               text,
     pr_number            integer,
     pr_status            text,
     pr_merge_commit_sha  text,
-    mcp_server_ids       jsonb,
-    created_at           timestamp NOT NULL DEFAULT now(),
-    updated_at           timestamp NOT NULL DEFAULT now(),
-    completed_at         timestamp,
-    deleted_at           timestamp
+    keep_alive           boolean DEFAULT false,
+    sandbox_id           text,
+    agent_session_id     text,
+    title                text,
+    enable_browser       boolean DEFAULT false,
+    PRIMARY KEY (id),
+    FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE
 );
 
 CREATE TABLE task_messages (
-    id         text PRIMARY KEY,
-    task_id    text NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
+    id         text NOT NULL,
+    task_id    text NOT NULL,
     role       text NOT NULL,
     content    text NOT NULL,
-    created_at timestamp NOT NULL DEFAULT now()
+    created_at timestamp NOT NULL DEFAULT now(),
+    PRIMARY KEY (id),
+    FOREIGN KEY (task_id) REFERENCES tasks (id) ON DELETE CASCADE
 );

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// wrongUsage is the exit code for a command line that asks for something impossible. Nothing
+// was done and nothing was recorded.
+const wrongUsage = 2
+
+// A spanValue is the value of every flag that takes a time. It reads days as the config does, and
+// refuses what has no meaning: a hold for -4h would be taken for one without an end.
+type spanValue struct {
+	value *time.Duration
+	verb  *cobra.Command
+	flag  string
+	zero  bool // 0 means something, which the help says
+}
+
+// spanFlag gives a verb a flag that takes a time longer than 0.
+func spanFlag(c *cobra.Command, value *time.Duration, flag string, usual time.Duration, help string) {
+	*value = usual
+	c.Flags().Var(&spanValue{value: value, verb: c, flag: flag}, flag, help)
+}
+
+// spanOrNoneFlag is the same where 0 means something too.
+func spanOrNoneFlag(c *cobra.Command, value *time.Duration, flag string, usual time.Duration, help string) {
+	*value = usual
+	c.Flags().Var(&spanValue{value: value, verb: c, flag: flag, zero: true}, flag, help)
+}
+
+// Type is the word that the help has for the value.
+func (s *spanValue) Type() string { return "duration" }
+
+// String is the default that the help shows; it leaves "0" out.
+func (s *spanValue) String() string {
+	if s.value == nil || *s.value == 0 {
+		return "0"
+	}
+	return spelled(*s.value)
+}
+
+// Set reads the value of the command line.
+func (s *spanValue) Set(text string) error {
+	d, bad := parseDuration(text)
+	if bad == nil && (d > 0 || s.zero) {
+		*s.value = d
+		return nil
+	}
+	problem, right := "is not a duration", ""
+	positive := strings.TrimPrefix(text, "-")
+	switch d, wrong := parseDuration(positive); {
+	case wrong == nil && d == 0:
+		problem = "is no time at all"
+	case wrong == nil && text != positive:
+		problem, right = "is below 0", positive
+	}
+	form := fmt.Sprintf("%s%s --%s %s", s.verb.CommandPath(), strings.TrimPrefix(s.verb.Use, s.verb.Name()), s.flag,
+		firstText(right, s.example()))
+	return &spanError{fmt.Sprintf("%s --%s %s: %q %s; write it like `%s`%s",
+		s.verb.Name(), s.flag, text, text, problem, form, s.endless())}
+}
+
+// example is a value that the flag takes.
+func (s *spanValue) example() string {
+	if *s.value > 0 {
+		return spelled(*s.value)
+	}
+	return "4h"
+}
+
+// endless says how to have no end, where that can be had.
+func (s *spanValue) endless() string {
+	if *s.value > 0 {
+		return ""
+	}
+	return fmt.Sprintf(", or leave --%s out for one without an end", s.flag)
+}
+
+// A spanError is a time that a flag does not take.
+type spanError struct{ text string }
+
+func (e *spanError) Error() string { return e.text }
+
+// usageOf ends the program with the code of wrong usage. plan keeps 1 for it: its 2 says that
+// there are steps, and a script would believe it.
+func usageOf(c *cobra.Command, err error) error {
+	var bad *spanError
+	if errors.As(err, &bad) {
+		err = bad // without what the parser of the flags puts around it
+	}
+	code := wrongUsage
+	if c.Name() == "plan" {
+		code = 1
+	}
+	return &exitError{code: code, err: err}
+}

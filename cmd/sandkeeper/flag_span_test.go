@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// TestTimesOfFlags walks all flags of all verbs: each that takes a time refuses what has no
+// meaning, before anything is opened, and says how it is written right.
+func TestTimesOfFlags(t *testing.T) {
+	t.Parallel()
+	none := []string{"once --wait", "restore --for"} // where 0 has a meaning
+	var seen []string
+	for _, c := range allCommands(newRoot(stdio{out: io.Discard, err: io.Discard})) {
+		for _, f := range visited(c.Flags().VisitAll) {
+			s, ours := f.Value.(*spanValue)
+			if f.Value.Type() == "duration" && !ours {
+				t.Errorf("%s --%s is a duration that takes -4h; use spanFlag", c.Name(), f.Name)
+			}
+			if !ours {
+				continue
+			}
+			name := c.Name() + " --" + f.Name
+			seen = append(seen, name)
+			wrong := []string{"-4h", "-1ns", "-30d", "later", "", "4"}
+			if s.zero != slices.Contains(none, name) {
+				t.Errorf("%s takes 0: %t", name, s.zero)
+			}
+			if !s.zero {
+				wrong = append(wrong, "0", "0s", "-0s")
+			}
+			for _, text := range wrong {
+				refusesTime(t, c, f.Name, text)
+			}
+			for _, text := range []string{"90s", "1d12h"} {
+				if err := f.Value.Set(text); err != nil {
+					t.Errorf("%s %s: %v", name, text, err)
+				}
+			}
+			if *s.value != 36*time.Hour {
+				t.Errorf("%s 1d12h is read as %s", name, *s.value)
+			}
+		}
+	}
+	for _, name := range append(none, "hold --for", "pause --for", "release --for", "once --timeout", "report --since", "demo --limit") {
+		if !slices.Contains(seen, name) {
+			t.Errorf("%s is not among the flags that take a time: %q", name, seen)
+		}
+	}
+}
+
+// refusesTime calls a verb with a time that its flag does not take.
+func refusesTime(t *testing.T, c *cobra.Command, flag, text string) {
+	t.Helper()
+	want := wrongUsage
+	if c.Name() == "plan" {
+		want = 1 // its 2 says that there are steps
+	}
+	for _, args := range [][]string{{c.Name(), "--" + flag, text}, {c.Name(), "--" + flag + "=" + text}} {
+		var out, errs bytes.Buffer
+		code := run(t.Context(), append(args, "-c", "/nowhere"), stdio{out: &out, err: &errs})
+		right := "write it like `sandkeeper " + c.Use + " --" + flag + " "
+		if code != want || !strings.Contains(errs.String(), right) || out.Len() > 0 {
+			t.Errorf("%q: exit code %d, want %d and %q:\n%s%s", args, code, want, right, out.String(), errs.String())
+		}
+		if text == "-4h" && !strings.Contains(errs.String(), right+"4h`") {
+			t.Errorf("%q: the form is not that of the time that was meant:\n%s", args, errs.String())
+		}
+	}
+}
+
+// TestWrongFlags: what no verb knows is wrong usage too.
+func TestWrongFlags(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]int{
+		"once --bogus": wrongUsage, "hold --for": wrongUsage, "mode orphan observe --for 1h": wrongUsage,
+		"once --quick=perhaps": wrongUsage, "--bogus": wrongUsage, "plan --bogus": 1,
+	} {
+		var out, errs bytes.Buffer
+		if code := run(t.Context(), strings.Fields(line), stdio{out: &out, err: &errs}); code != want || errs.Len() == 0 {
+			t.Errorf("%s: exit code %d, want %d:\n%s%s", line, code, want, out.String(), errs.String())
+		}
+	}
+}
+
+// allCommands are the verbs, and the verbs below them.
+func allCommands(c *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{c}
+	for _, below := range c.Commands() {
+		all = append(all, allCommands(below)...)
+	}
+	return all
+}
+
+// visited is what a function visits, as a list.
+func visited[T any](visit func(func(T))) (all []T) {
+	visit(func(x T) { all = append(all, x) })
+	return all
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// holdLookFor is how long hold looks for what its target names. It holds already by then.
+const holdLookFor = 20 * time.Second
+
+// doubtHold warns when what is held matches nothing that is there now: it may be meant for
+// what comes, or be misspelt, and then protects nothing.
+func (w *world) doubtHold(ctx context.Context, out io.Writer, arg string) {
+	wanted, err := targets(arg)
+	if err != nil || strings.HasPrefix(arg, "provider:") {
+		return // refused before
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, holdLookFor, fmt.Errorf("not found within %s", holdLookFor))
+	defer cancel()
+	found, err := w.matchesAny(ctx, wanted)
+	if found {
+		return
+	}
+	what := strings.Join(wanted, " or ")
+	text := fmt.Sprintf("%s matches no task and no sandbox that sandkeeper knows now; the hold counts once one appears. "+
+		"If it is misspelt: sandkeeper unhold %s", what, arg)
+	var other *otherSpelling
+	switch {
+	case errors.As(err, &other):
+		text = fmt.Sprintf("%s holds nothing: %v", what, other)
+	case err != nil:
+		text = fmt.Sprintf("whether %s matches a task or a sandbox is not known: %v; the hold is recorded", what, err)
+	}
+	if w.config.names(arg) {
+		text += fmt.Sprintf("; %s is a provider, which is held by: sandkeeper hold provider:%s", arg, arg)
+	}
+	fmt.Fprintln(out, "warning:", shown(strings.ReplaceAll(text, "\n", "; ")))
+}
+
+// matchesAny reports whether any of the targets of one argument names something. What could
+// not be asked is an error only when nothing else knows it.
+func (w *world) matchesAny(ctx context.Context, wanted []string) (bool, error) {
+	var errs []error
+	for _, ask := range []func(context.Context, string) (bool, error){w.recalled, w.hasRow} { // the cheapest first
+		for _, target := range wanted {
+			found, err := ask(ctx, target)
+			if found {
+				return true, nil
+			}
+			errs = append(errs, err)
+		}
+	}
+	found, err := w.listed(ctx, wanted)
+	return found, errors.Join(append(errs, err)...)
+}
+
+// recalled reports whether the ledger has the target as something that is there. It has seen
+// what the last pass saw, without labels.
+func (w *world) recalled(ctx context.Context, target string) (bool, error) {
+	kind, id, _ := strings.Cut(target, ":")
+	if kind != "sandbox" {
+		return false, nil
+	}
+	h, err := w.history(ctx, id)
+	return slices.ContainsFunc(h.Sandboxes, func(b reconcile.SandboxSeen) bool { return b.GoneAt.IsZero() }), err
+}
+
+// An otherSpelling is the id that a task's row has, when the database reads the one that was
+// given as the same: a uuid in capitals. A hold is compared letter by letter.
+type otherSpelling struct{ id string }
+
+func (e *otherSpelling) Error() string {
+	return fmt.Sprintf("the row's id is spelled %s; use: sandkeeper hold task:%s", e.id, e.id)
+}
+
+// hasRow reports whether a row of the task table has the id.
+func (w *world) hasRow(ctx context.Context, target string) (bool, error) {
+	kind, id, _ := strings.Cut(target, ":")
+	if kind != "task" || w.config.Tasks.None {
+		return false, nil
+	}
+	if w.tasks == nil {
+		if err := w.openTasks(ctx); err != nil {
+			return false, err
+		}
+	}
+	rows, err := w.tasks.ByID(ctx, []string{id})
+	switch {
+	case err != nil || len(rows.Tasks) == 0:
+		return false, err
+	case rows.Tasks[0].ID != id: // the row's own id comes first
+		return false, &otherSpelling{id: rows.Tasks[0].ID}
+	}
+	return true, nil
+}
+
+// errFound ends a listing early.
+var errFound = errors.New("found")
+
+// listed asks every provider for all its sandboxes: only that shows labels, and what came
+// since the last pass.
+func (w *world) listed(ctx context.Context, wanted []string) (bool, error) {
+	errs := []error{w.openProviders()}
+	for _, name := range slices.Sorted(maps.Keys(w.providers)) {
+		found := false
+		listing, err := w.providers[name].List(ctx, func(page []reconcile.Sandbox) error {
+			found = found || slices.ContainsFunc(page, func(sb reconcile.Sandbox) bool { return namesSandbox(wanted, &sb) })
+			if found {
+				return errFound
+			}
+			return nil
+		})
+		if found {
+			return true, nil
+		}
+		if err == nil && !listing.Complete {
+			err = fmt.Errorf("the listing of %s is not complete", name)
+		}
+		errs = append(errs, err)
+	}
+	return false, errors.Join(errs...)
+}
+
+// namesSandbox reports whether a hold of one of the targets is about the sandbox. One that is
+// not ours is never acted on, so no hold is about it.
+func namesSandbox(wanted []string, sb *reconcile.Sandbox) bool {
+	return sb.Owned && slices.ContainsFunc(wanted, func(target string) bool {
+		kind, value, _ := strings.Cut(target, ":")
+		switch kind {
+		case "task":
+			return sb.Task == value
+		case "sandbox":
+			return slices.Contains([]string{sb.ID, sb.Ref.String(), sb.Name, sb.AlsoKey}, value)
+		}
+		key, want, _ := strings.Cut(value, "=")
+		got, has := sb.Labels[key]
+		return has && got == want
+	})
+}

@@ -1,0 +1,59 @@
+package reconcile
+
+import "time"
+
+// beatsMissed is how many heartbeats in a row a worker may miss before it counts as silent.
+const beatsMissed = 3
+
+// beatMost is the longest interval that is believed: who speaks seldom must not hide for how long the
+// others are silent.
+const beatMost = 10 * time.Minute
+
+// beatWanes is the part that a measured interval loses with each pass that shows only shorter ones.
+const beatWanes = 50
+
+// rememberBeat keeps the newest heartbeat, and how far it was from the one before while the worker
+// did nothing else: some platforms send heartbeats only while a worker waits, and the time in which
+// it worked is no interval.
+func (v *view) rememberBeat(seen *TaskSeen, t *Task) {
+	beat := t.heartbeat()
+	if !beat.After(seen.BeatAt) || beat.Sub(t.AsOf) > skew {
+		return
+	}
+	if gap := beat.Sub(seen.BeatAt); !seen.BeatAt.IsZero() && !v.activity(t).After(seen.BeatAt) {
+		seen.BeatGap = gap
+	} else {
+		seen.BeatGap = 0
+	}
+	seen.BeatAt = beat
+}
+
+// measuredBeat is how far apart heartbeats come here: the longest that some worker took twice in a
+// row, so that an outage, which every worker meets once, does not count. What is not longer than the
+// time between two passes may hide a heartbeat, and counts for nothing. It wanes slowly.
+func (v *view) measuredBeat() time.Duration {
+	before := v.s.Memory.Sources[sourceEvents].Beat
+	between := v.now.Sub(v.s.Memory.LastPass)
+	longest := before - before/beatWanes
+	for i := range v.s.Tasks {
+		t, seen := &v.s.Tasks[i], &v.seen[i]
+		if !seen.known || seen.BeatGap == 0 || t.State != TaskRunning {
+			continue
+		}
+		after := seen.TaskSeen
+		v.rememberBeat(&after, t)
+		if gap := min(after.BeatGap, seen.BeatGap); after.BeatAt.After(seen.BeatAt) && gap > between+between/5 {
+			//guard:beat-bounded live `min(gap, beatMost) => gap` one worker that speaks twice a day would hide that others died
+			longest = max(longest, min(gap, beatMost))
+		}
+	}
+	return longest
+}
+
+// due reports whether the worker's newest sign promised another one: a heartbeat, or that it waits,
+// as workers send heartbeats while they do. A worker in the middle of its work may be silent for as
+// long as one command takes.
+func (t *Task) due() bool {
+	beat := latest(t.heartbeat(), t.Events.Waiting)
+	return !beat.IsZero() && !beat.Before(latest(t.Events.Activity, t.Events.Started, t.ActivityAt))
+}

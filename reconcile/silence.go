@@ -1,0 +1,173 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// silences are the rules that judge by silence: a failed probe, or the worker's own, has to agree.
+var silences = map[string]bool{"heartbeat-lost": true, "inactive": true}
+
+// proven is the answer on a worker that has been silent, or has done nothing, for long enough: found
+// only where something besides the silence agrees. Where nothing can, it is found and held, so that
+// an operator sees it.
+func (v *view) proven(s *Subject, quiet string, found func() answer) answer {
+	kept := func(why string) answer { return answer{kept: quiet + ", " + why} }
+	if why := v.restsElsewhere(s); why != "" {
+		return kept("but " + why)
+	}
+	//guard:silent-gone live a task whose sandbox is gone would be told as silent, and a requeue passed by
+	if v.judges("sandbox-missing") && v.nothingHere(s) {
+		out := kept("and no sandbox of it is here: that is for sandbox-missing")
+		out.look = v.canLook(s.Task)
+		return out
+	}
+	worker, at := v.workerSeen(s)
+	failed, _ := v.probedBroken(s)
+	switch {
+	//guard:silent-worker-alive harm a worker that is there, and says nothing, would be failed as silent
+	case worker == WorkerAlive:
+		return answer{probe: true, kept: fmt.Sprintf("%s, but its worker was there %s ago", quiet, short(v.now.Sub(at)))}
+	case worker == WorkerDead:
+		return found()
+	//guard:silent-due harm a worker in the middle of a long command would be failed as silent
+	case !s.Task.due():
+		return answer{probe: true, kept: quiet + ", but nothing said that its worker would speak by now: its newest sign " +
+			"is of work"}
+	//guard:silent-unproven harm what is silent would be failed although nothing else speaks against it
+	case failed && !v.unproven[s.Task.ID]:
+		return found()
+	}
+	return v.unprovenSilence(s, quiet, found)
+}
+
+// unprovenSilence is the answer while nothing but silence speaks against a worker: its sandbox is
+// probed first. Where that says nothing against it, the finding is held.
+func (v *view) unprovenSilence(s *Subject, quiet string, found func() answer) answer {
+	if v.mayProbe(s) && !v.probedSince(s) {
+		return answer{probe: true, look: v.unseen(s), kept: quiet + ": its sandbox is probed first"}
+	}
+	out := found()
+	out.holds = append(out.holds, heldUnproven+firstOf(v.silenceWords(s), "no probe of its sandbox can be made")+
+		", and only silence speaks against its worker")
+	return out
+}
+
+// heldUnproven begins what holds a finding that rests on silence alone.
+const heldUnproven = "unproven: "
+
+// unproven reports whether nothing but silence speaks for the finding.
+func (f *Finding) unproven() bool {
+	return slices.ContainsFunc(f.HeldBy, func(why string) bool { return strings.HasPrefix(why, heldUnproven) })
+}
+
+// restsElsewhere says why a worker is silent that need not speak: its sandbox is paused or comes up.
+func (v *view) restsElsewhere(s *Subject) string {
+	//guard:silent-paused harm a task whose sandbox is paused would be failed as silent
+	if s.hasBox(func(b *Box) bool { return b.Here && b.State == SandboxSuspended }) {
+		return "its sandbox is paused: " + v.state(s)
+	}
+	//guard:silent-coming-up harm a task whose sandbox comes back would be failed as silent
+	if b := s.comingUp(); b != nil {
+		return fmt.Sprintf("its sandbox %s is %s", b.ID, b.Raw)
+	}
+	//guard:silent-named-paused harm a task whose sandbox has lost its labels and is paused would be failed
+	if sb := v.namedAtRest(s); sb != nil {
+		return fmt.Sprintf("the sandbox that its row names, %s, is %s", sb.Ref, sb.Raw)
+	}
+	return ""
+}
+
+// nothingHere reports whether no sandbox of the task exists as far as this pass knows.
+func (v *view) nothingHere(s *Subject) bool {
+	return !s.hasBox(func(b *Box) bool { return b.Here && !b.Lost() })
+}
+
+// mayProbe reports whether a sandbox of the task can be probed at all.
+func (v *view) mayProbe(s *Subject) bool {
+	return s.hasBox(func(b *Box) bool {
+		return b.Here && b.State == SandboxRunning && b.Owned && !v.p.Providers[b.Provider].Probe.Off && !v.replaced(s, b)
+	})
+}
+
+// probedSince reports whether a sandbox of the task was probed since its worker's newest sign.
+func (v *view) probedSince(s *Subject) bool {
+	return s.hasBox(func(b *Box) bool { return !v.replaced(s, b) && v.sinceSilent(s, b.Probes.Last.At) })
+}
+
+// sinceSilent reports whether a moment of the ledger's clock lies after the worker's newest sign.
+func (v *view) sinceSilent(s *Subject, at time.Time) bool {
+	return !at.IsZero() && v.now.Sub(at) <= s.Task.AsOf.Sub(v.sign(s.Task))
+}
+
+// workerSeen is what the newest probe since the worker's newest sign learnt of the worker itself, and
+// when. A command that says of every worker that it is dead is wrong, and says nothing.
+func (v *view) workerSeen(s *Subject) (seen WorkerState, at time.Time) {
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		last := b.Probes.Last
+		if !b.Here || b.State != SandboxRunning || v.replaced(s, b) || last.Outcome != Answered ||
+			!v.sinceSilent(s, last.At) {
+			continue
+		}
+		//guard:worker-resumed harm the worker of a sandbox that just comes back would be taken for dead
+		if last.Worker == WorkerDead && (last.At.Before(v.probesFrom(b)) || !v.workersSeen(b.Provider)) {
+			continue
+		}
+		//guard:worker-any harm `= true` a task would be failed for one of its workers while another is there
+		if last.Worker == WorkerAlive || seen == WorkerUnknown {
+			seen, at = last.Worker, last.At
+		}
+		if seen == WorkerAlive {
+			break
+		}
+	}
+	return seen, at
+}
+
+// workersSeen reports whether the provider's command for workers has found some worker alive: one
+// that never does is misspelt, or looks for what this platform does not run.
+func (v *view) workersSeen(provider string) bool {
+	for ref, seen := range v.s.Memory.Probes {
+		//guard:worker-command harm a command that is misspelt would call every worker dead
+		if ref.Provider == provider && !seen.WorkerAt.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+// silenceWords say what the newest probe since the silence began came to.
+func (v *view) silenceWords(s *Subject) string {
+	if worker, at := v.workerSeen(s); worker == WorkerDead {
+		return fmt.Sprintf("its worker was not running %s ago, in a sandbox that answers", short(v.now.Sub(at)))
+	}
+	_, words := v.probedBroken(s)
+	return words
+}
+
+// probedBroken reports whether the newest probe since the silence began failed, in words. A
+// failure that every sandbox shares is the provider's.
+func (v *view) probedBroken(s *Subject) (bool, string) {
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if v.replaced(s, b) {
+			continue
+		}
+		last := b.Probes.verdict()
+		if last.At.IsZero() || v.now.Sub(last.At) > s.Task.AsOf.Sub(v.sign(s.Task)) {
+			continue
+		}
+		if last.Outcome.Failed() {
+			return v.convicts(b), "its probe failed: " + last.Detail
+		}
+		return false, "its probe was answered"
+	}
+	//guard:silent-earlier harm the lost sandbox of an earlier attempt would stand for a failed probe of the present one
+	if s.hasBox(func(b *Box) bool { return b.Here && b.State == SandboxRunning }) {
+		return false, ""
+	}
+	return s.hasBox(func(b *Box) bool { return b.Lost() || b.Here && b.State == SandboxFailed }), ""
+}
