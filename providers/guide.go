@@ -46,6 +46,11 @@ platforms also run gateways, builders and sandboxes of things that are no task.
 ` + "`at_rest: terminate`" + ` lets what is stopped, paused or suspended be ended like what runs. The default is
 ` + "`keep`" + `: at many platforms a sandbox at rest is the normal state, and it holds the user's files.
 
+` + "`remedy: quarantine`" + ` of a rule, and ` + "`remedy: terminate`" + ` where somebody wrote it, are refused when the
+config is read if one of the providers cannot do it as it is configured: what the rule finds there
+would be held for ever. Where one of several cannot stop or pause, ` + "`quarantine: hold`" + ` at its entry says
+that this is meant.
+
 ` + "`probe: {worker: …}`" + ` is a command that is run in a sandbox which answered its probe, and tells by its
 exit code whether the task's own worker is there: 0 it is, 1 it is not, anything else (or no answer)
 says nothing. It is run by a shell, so that ` + "`pgrep -f worker.py`" + ` would find itself: write

@@ -79,17 +79,23 @@ func TestFinalProbeAsksForTheWorker(t *testing.T) {
 	for name, test := range map[string]struct {
 		rule string
 		told ProbeResult
+		seen bool    // the command has found some worker alive
 		want Outcome // "" when the verdict stands
 	}{
-		"silent, its worker is dead":         {"heartbeat-lost", exited(1), ""},
-		"silent, its worker is there":        {"heartbeat-lost", exited(0), OutcomeWithdrawn},
-		"silent, of its worker nobody knows": {"heartbeat-lost", exited(2), OutcomeWithdrawn},
-		"broken, and it is not":              {"idle-broken", exited(1), OutcomeWithdrawn},
+		"silent, its worker is dead":         {"heartbeat-lost", exited(1), true, ""},
+		"silent, as the command always says": {"heartbeat-lost", exited(1), false, OutcomeWithdrawn},
+		"silent, its worker is there":        {"heartbeat-lost", exited(0), true, OutcomeWithdrawn},
+		"silent, of its worker nobody knows": {"heartbeat-lost", exited(2), true, OutcomeWithdrawn},
+		"broken, and it is not":              {"idle-broken", exited(1), true, OutcomeWithdrawn},
 	} {
 		p := &teller{by: map[string]ProbeResult{"true": exited(0), command: test.told}}
 		ledger := &saved{}
 		k := &Keeper{Providers: map[string]Provider{"lab": p}, Ledger: ledger, Log: slog.New(slog.DiscardHandler)}
 		r := &run{k: k, policy: &Policy{Providers: map[string]ProviderPolicy{"lab": {Probe: ProbePolicy{Exec: "true", Worker: command}}}}}
+		r.view = &view{s: &Snapshot{}}
+		if test.seen {
+			r.view.s.Memory.Probes = map[Ref]ProbeSeen{{"lab", "s2"}: {WorkerAt: time.Unix(1, 0)}}
+		}
 		out, stop := r.finalProbe(t.Context(), Action{Rule: test.rule}, Sandbox{Ref: Ref{"lab", "s1"}})
 		if stop != (test.want != "") || out.Outcome != test.want {
 			t.Errorf("%s: %s (%s), stops %t; want %q", name, out.Outcome, out.Detail, stop, test.want)

@@ -635,6 +635,27 @@ var brokenRules = map[string]brokenConfig{
 		`c.yaml:10:26: rules.orphan.remedy: "kill" is none of fail, requeue, terminate, quarantine, ` +
 			"report, activate; use one of them",
 	}},
+	"a quarantine where nothing can be stopped": {
+		add: "  - {name: v, kind: vercel, token: t, owns: {labels: {a: b}}, link: {task_label: x}, team: t, project: p}\n" +
+			"rules: {orphan: {mode: observe, remedy: quarantine}, errored: {remedy: quarantine, mode: off}}\n",
+		want: []string{
+			`c.yaml:11:33: rules.orphan.remedy: quarantine cannot be done at the provider "v": vercel can neither stop nor ` +
+				"pause a sandbox; use terminate or report; or say quarantine: hold there, where what it finds shall wait for a person",
+		}},
+	"an end by what ends nothing": {
+		replace: "    kind: daytona", with: "    kind: cloudflare\n    account: a\n    application: x",
+		add: "rules: {orphan: {remedy: terminate}, errored: enforce}\n", want: []string{
+			`c.yaml:12:18: rules.orphan.remedy: terminate cannot be done at the provider "daytona": the control plane ends ` +
+				"nothing; give worker_url, or use report",
+		}},
+	"what a generic does not describe": {
+		replace: "    kind: daytona", with: "    kind: generic\n    url: https://g.example\n" +
+			"    api: {absent: status == 404, list: {path: /b, items: body}, get: {path: \"/b/{id}\"}, states: {up: running, off: stopped},\n" +
+			"      sandbox: {id: id, state: state, labels: labels}, stop: {path: \"/b/{id}/stop\"}, resume: {path: \"/b/{id}/go\"}}",
+		add: "rules: {orphan: {remedy: terminate}, errored: {remedy: quarantine}}\n", want: []string{
+			`c.yaml:13:18: rules.orphan.remedy: terminate cannot be done at the provider "daytona": api.delete is not ` +
+				"described; describe it, or use report",
+		}},
 	"a row remedy without task": {add: "rules: {orphan: {remedy: fail}}\n", want: []string{
 		"c.yaml:10:18: rules.orphan.remedy: fail is no remedy of orphan, which writes no task row; use " +
 			"one of terminate, quarantine, report",

@@ -289,6 +289,15 @@ func TestWorkerOfAnEntry(t *testing.T) {
 	}
 }
 
+// One who says that what a rule would quarantine may wait at a provider is taken at the word.
+func TestQuarantineMayWait(t *testing.T) {
+	c := mustParse(t, sound+"  - {name: v, kind: vercel, token: t, owns: {labels: {a: b}}, link: {task_label: x}, team: t, "+
+		"project: p, quarantine: hold}\nrules: {orphan: {remedy: quarantine}}\n")
+	if got := c.Policy().Rules["orphan"].Remedy; got != reconcile.Quarantine {
+		t.Errorf("remedy = %s, want quarantine", got)
+	}
+}
+
 // What an entry says of its link and of rest is kept on the safe side where it says nothing.
 func TestLinkAndRestOfAnEntry(t *testing.T) {
 	const link = "    link: {task_label: task_id}\n"

@@ -42,6 +42,9 @@ type ProviderConfig struct {
 	Probe ProbeConfig `yaml:"probe"`
 	// What becomes of a sandbox that is due to be ended while it is stopped, paused or suspended.
 	AtRest string `yaml:"at_rest" enum:"keep,terminate"`
+	// What becomes of remedy: quarantine where the provider can neither stop nor pause a sandbox: the
+	// config is refused, or what is found there is held.
+	Quarantine string `yaml:"quarantine" enum:"refuse,hold"`
 	// How long a quarantined sandbox is kept.
 	QuarantineFor time.Duration `yaml:"quarantine_for" min:"1m"`
 	// USD for one sandbox, for the cost of leaks.
@@ -113,7 +116,7 @@ func (p *ProviderConfig) setDefaults() {
 	p.Probe = ProbeConfig{
 		Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: Rate{50, time.Minute},
 	}
-	p.AtRest, p.QuarantineFor = "keep", day
+	p.AtRest, p.Quarantine, p.QuarantineFor = "keep", "refuse", day
 }
 
 // A providerKind is what the config knows of a kind of provider.

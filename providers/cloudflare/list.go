@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -129,6 +130,14 @@ func (p *Provider) Lacks() []string {
 		out = append(out, "quotas")
 	}
 	return out
+}
+
+// Lacks are the parts that change something, of terminate, that an entry has no half for.
+func Lacks(e entry.Entry) []string {
+	if e.Extra["worker_url"] == "" && e.Extra["instance_api"] != "true" {
+		return []string{"terminate"}
+	}
+	return nil
 }
 
 // Named reads the sandbox that a row names by name, or those of a label.
