@@ -94,6 +94,35 @@ func TestAssignedStale(t *testing.T) {
 			"provider daytona exclusive=no; task t1 assigned updated=1h; box daytona/s1 stopped task=t1 active=1s", "due", ""},
 		"the account is ours alone": {
 			"task t1 assigned updated=1h; box daytona/s1 running task=t1 active=1s", "due", ""},
+		"its sandbox was active at the limit: somebody sets it up": {
+			"task t1 assigned updated=4m; box daytona/s1 running task=t1 active=90s", "kept",
+			"was active 1m30s ago at the provider: it is being set up, and has until 5m after it was handed out"},
+		"its sandbox was active a second before that": {
+			"task t1 assigned updated=4m; box daytona/s1 running task=t1 active=91s", "due", ""},
+		"active, a second before the limit of provisioning-stuck": {
+			"task t1 assigned updated=4m59s; box daytona/s1 running task=t1 active=1s", "kept", "being set up"},
+		"active, at the limit of provisioning-stuck": {
+			"task t1 assigned updated=5m; box daytona/s1 running task=t1 active=1s", "due", ""},
+		"active, and its class comes up for longer": {
+			"rule provisioning-stuck after=20m; task t1 assigned updated=19m59s; box daytona/s1 running task=t1 active=1s", "kept", "until 20m"},
+		"active, and of the attempt before": {
+			"task t1 assigned updated=4m; knew task t1 assigned since=4m; knew box daytona/s1 running task=t1 first=5m; " +
+				"box daytona/s1 running task=t1 active=1s", "due", ""},
+		"active, and of this attempt": {
+			"task t1 assigned updated=4m; knew task t1 assigned since=4m; knew box daytona/s1 running task=t1 first=3m; " +
+				"box daytona/s1 running task=t1 active=1s", "kept", "being set up"},
+		"active, and paused by now": {"task t1 assigned updated=4m; box daytona/s1 stopped task=t1 active=1s", "due", ""},
+		"active, and one too many": {
+			"provider daytona id=yes; knew task t1 assigned since=4m sandbox=s2; task t1 assigned updated=4m sandbox=s2; box daytona/s1 running task=t1 active=1s; " +
+				"box daytona/s2 running task=t1", "due", ""},
+		"its worker was found there": {
+			"task t1 assigned updated=1h; knew task t1 assigned since=9m; knew box daytona/s1 running task=t1 first=8m; " +
+				"box daytona/s1 running task=t1; probe daytona/s1 answered=10s worker=alive", "probe",
+			"its worker was there 10s ago"},
+		"its worker was found dead": {
+			"task t1 assigned updated=1h; box daytona/s1 running task=t1; probe daytona/s1 answered=10s worker=dead alive=1h", "due", ""},
+		"its sandbox answers, and tells of no worker": {
+			"task t1 assigned updated=1h; box daytona/s1 running task=t1; probe daytona/s1 answered=10s", "due", ""},
 		"its sandbox is in a state that nobody knows": {
 			"task t1 assigned updated=1h; box daytona/s1 unknown task=t1 raw=warped", "kept", `unknown state "warped"`},
 		"its sandbox was there, is not listed and was not looked at": {

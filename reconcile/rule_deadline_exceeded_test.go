@@ -4,10 +4,34 @@ import "testing"
 
 func TestDeadlineExceeded(t *testing.T) {
 	testRule(t, "deadline-exceeded", map[string]ruleCase{
-		"ran for its timeout":          {"task t1 running started=10m timeout=10m", "due", "ran 10m of 10m"},
-		"ran a second less":            {"task t1 running started=9m59s timeout=10m", "healthy", ""},
-		"at its deadline":              {"task t1 running started=1h deadline=0s", "due", "past its deadline"},
-		"a second before":              {"task t1 running started=1h deadline=-1s", "healthy", ""},
+		"ran for its timeout": {"task t1 running started=10m timeout=10m", "due", "ran 10m of 10m"},
+		"ran a second less":   {"task t1 running started=9m59s timeout=10m", "healthy", ""},
+		"at its deadline":     {"task t1 running started=1h deadline=0s", "due", "past its deadline"},
+		"a second before":     {"task t1 running started=1h deadline=-1s", "healthy", ""},
+		"at its deadline, which only puts it to sleep": {
+			"tasks sleeps; task t1 running started=1h deadline=0s", "report", "reported only: map the column as fails_at"},
+		"a second before, and it only puts it to sleep": {"tasks sleeps; task t1 running started=1h deadline=-1s", "healthy", ""},
+		"past a deadline that only puts it to sleep, and at its timeout": {
+			"tasks sleeps; task t1 running started=1h timeout=1h deadline=30m", "due", "ran 1h of 1h"},
+		"past a deadline that only puts it to sleep, a second before its timeout": {
+			"tasks sleeps; task t1 running started=59m59s timeout=1h deadline=30m", "report", "past its deadline"},
+		"past a deadline that fails it, and at its timeout": {
+			"task t1 running started=1h timeout=1h deadline=30m", "due", "past its deadline"},
+		"no start time, a deadline that only puts it to sleep": {
+			"tasks sleeps; task t1 running deadline=1m; knew task t1 running since=1h", "report", "past its deadline"},
+		"no start time, such a deadline, and its timeout as the ledger saw": {
+			"tasks sleeps; task t1 running deadline=1m timeout=10m; knew task t1 running since=10m", "due", "as the ledger saw"},
+		"no start time, such a deadline, and the timeout a second later": {
+			"tasks sleeps; task t1 running deadline=1m timeout=10m; knew task t1 running since=9m59s", "report", ""},
+		"no start time, such a deadline, and nobody saw it begin": {
+			"tasks sleeps; task t1 running deadline=1m timeout=10m updated=1h", "report", ""},
+		"started anew by an event, while the row keeps the first start": {
+			"task t1 running started=1h ev.started=9m59s timeout=10m", "healthy", ""},
+		"started anew by an event, for its timeout": {
+			"task t1 running started=1h ev.started=10m timeout=10m", "due", "ran 10m of 10m"},
+		"the start event of the attempt before": {"task t1 running started=9m ev.started=1h timeout=10m", "healthy", ""},
+		"a deadline from before it was started anew": {
+			"task t1 running started=1h ev.started=5m deadline=10m", "kept", "over before this attempt began"},
 		"neither timeout nor deadline": {"task t1 running started=1000h", "healthy", ""},
 		"the rule's own limit where the row has none": {
 			"rule deadline-exceeded after=5m; task t1 running started=5m", "due", ""},

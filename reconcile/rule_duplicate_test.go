@@ -9,6 +9,13 @@ func TestDuplicate(t *testing.T) {
 	testRule(t, "duplicate", map[string]ruleCase{
 		"two, the row names one":  {ids + one + "box daytona/s2 running task=t1 created=2m", "due", "sandbox=s2"},
 		"the row names the other": {ids + "box daytona/s0 running task=t1; " + one, "due", "sandbox=s0"},
+		"two, and two are usual": {
+			"provider daytona id=yes; task t1 running started=1h sandbox=s1 sandboxes=2; " + one + "box daytona/s2 running task=t1", "healthy", ""},
+		"three, and two are usual": {
+			"provider daytona id=yes; task t1 running started=1h sandbox=s1 sandboxes=2; " + one + "box daytona/s{2..3} running task=t1",
+			"report", "task has 3 live sandboxes"},
+		"two, and one is usual": {
+			"provider daytona id=yes; task t1 running started=1h sandbox=s1 sandboxes=1; " + one + "box daytona/s2 running task=t1", "due", ""},
 		"the younger is a second too young": {
 			ids + one + "box daytona/s2 running task=t1 created=1m59s", "kept", "the younger for 1m59s of 2m"},
 		"the younger is from the future": {ids + one + "box daytona/s2 running task=t1 created=-1h", "kept", ""},

@@ -43,6 +43,16 @@ func TestInactive(t *testing.T) {
 		"outside of where":                          {busy + box + "row t1 running started=1h ev.activity=1h outside=yes", "healthy", ""},
 		"nobody shows activity here": {
 			"task w{1..4} running started=1h heartbeat=5s; " + box + "task t1 running started=1h heartbeat=5s", "healthy", ""},
+		"its worker is there": {
+			busy + box + "probe daytona/s1 answered=1s worker=alive; task t1 running started=1h ev.activity=20m", "probe", "its worker was there 1s ago"},
+		"its sandbox answers, and tells of no worker": {
+			busy + box + "probe daytona/s1 answered=1s; task t1 running started=1h ev.activity=20m", "probe", "nothing said that its worker would speak"},
+		"heartbeats go on, and a probe since the last one failed": {
+			busy + box + "probe daytona/s1 failed=4s; probe daytona/w1 answered=4s; task t1 running started=1h ev.heartbeat=5s ev.activity=20m", "due", ""},
+		"heartbeats went on after the probe that failed": {
+			busy + box + "probe daytona/s1 failed=6s; probe daytona/w1 answered=4s; task t1 running started=1h ev.heartbeat=5s ev.activity=20m", "probe", "probed first"},
+		"heartbeats go on, and its sandbox answers": {
+			busy + box + "probe daytona/s1 answered=4s; task t1 running started=1h ev.heartbeat=5s ev.activity=20m", "held", "unproven: its probe was answered"},
 		"its sandbox is coming up": {busy + dead + "box daytona/s1 creating task=t1; task t1 running started=1h ev.activity=20m", "kept", "for another rule"},
 		"its sandbox is failed":    {busy + dead + "box daytona/s1 failed task=t1; task t1 running started=1h ev.activity=20m", "kept", "s1 is failed"},
 		"its sandbox is paused":    {busy + dead + "box daytona/s1 suspended task=t1; task t1 running started=1h ev.activity=20m", "kept", ""},

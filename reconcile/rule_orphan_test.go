@@ -102,6 +102,31 @@ func TestOrphan(t *testing.T) {
 			"provider daytona exclusive=no; " + seen + "box daytona/s1 running task=t2", "held", "not-exclusive"},
 		"names none, in a shared account": {
 			"provider daytona exclusive=no; " + seen + "box daytona/s1 running", "due", ""},
+		"names one that nobody ever knew, and was seen to name it before": {
+			"provider daytona exclusive=no; " + seen + "box daytona/s1 running task=t2; knew box daytona/s1 running task=t2", "held", "not-exclusive"},
+		"names one that nobody ever knew, and was active at the limit": {
+			seen + "box daytona/s1 running task=t2 active=90s", "held", "not-exclusive: it names a task that nobody here ever knew and was " +
+				"active 1m30s ago"},
+		"names one that nobody ever knew, and was active a second before": {
+			seen + "box daytona/s1 running task=t2 active=91s", "due", ""},
+		"names one that the ledger knew, and was active": {
+			seen + "box daytona/s1 running task=t2 active=1s; knew task t2 completed", "due", ""},
+		"names none, and was active": {seen + "box daytona/s1 running active=1s", "due", ""},
+		"names none, and need not": {
+			"provider daytona required=no; " + seen + "box daytona/s1 running", "report",
+			"reported only: it has no link at all (link: {required: true} where each must have one)"},
+		"names one that nobody ever knew, and others need not": {
+			"provider daytona required=no; " + seen + "box daytona/s1 running task=t2", "due", ""},
+		"names one that was deleted, and others need not": {
+			"provider daytona required=no; " + seen + "box daytona/s1 running task=t2; knew task t2 completed", "due", ""},
+		"a further table explains it": {
+			seen + "box daytona/s1 running; explains specs daytona/s1", "kept", "a row of specs explains it"},
+		"a further table explains it, and it names what is no id": {
+			seen + "box daytona/s1 running task=t-x; unparsable t-x; explains specs daytona/s1", "kept", "a row of specs explains it"},
+		"a further table explains it, and it names a task that nobody knew": {
+			seen + "box daytona/s1 running task=t2; explains specs daytona/s1", "kept", "a row of specs explains it"},
+		"a further table explains another": {
+			seen + "box daytona/s1 running; explains specs daytona/s2", "due", ""},
 		"names what is no id": {
 			seen + "box daytona/s1 running task=t-x; unparsable t-x", "held", "unparsable"},
 		"its task was not read": {seen + "box daytona/s1 running task=t2; unread t2", "kept", "its task was not read"},

@@ -79,6 +79,17 @@ func TestSandboxMissing(t *testing.T) {
 		"not searched": {seen + ran + "look daytona/s1 gone", "look", "not searched by link"},
 		"searched, no answer": {
 			seen + ran + "look daytona/s1 gone; find t1 error", "look", "503"},
+		"nobody has seen one, and its row names none": {seen + "task t1 running started=1h ev.heartbeat=9m; find t1 none", "healthy", ""},
+		"nobody has seen one, its row has a name of the platform's own, and its worker spoke": {
+			seen + "task t1 running started=1h ev.heartbeat=9m sandbox=k0; find t1 none", "due", ""},
+		"nobody has seen one, its row has a name of the platform's own, and nobody spoke": {
+			seen + "task t1 running started=1h sandbox=k0; find t1 none", "healthy", ""},
+		"assigned, and its row names one by its id": {
+			seen + byID + "task t1 assigned updated=1h sandbox=s1; " + gone, "healthy", ""},
+		"running without a start time, and its row names one by its id": {
+			seen + byID + "task t1 running updated=1h sandbox=s1; " + gone, "due", ""},
+		"its sandbox is seen for the first time, and is stopped": {
+			seen + "task t1 running started=1h ev.heartbeat=9m; box daytona/s1 stopped task=t1", "due", ""},
 		"never started and never had one": {
 			"task t1 assigned updated=1h; find t1 none", "healthy", ""},
 		"never started, but the ledger saw its sandbox": {
