@@ -63,7 +63,7 @@ var places = []place{
 	{pattern: "alerts/*", ours: []string{"reconcile"}, never: databases},
 	{pattern: "deploy"},
 	{pattern: "test/raced", never: effects},
-	{pattern: "test/vendors"}, // tests alone, of the program and of the simulators
+	{pattern: "test/vendors"},   // tests alone, of the program and of the simulators
 	{pattern: "test/platforms"}, // tests alone, of the program on real platforms' tables
 }
 

@@ -9,6 +9,9 @@ type Entry = entry.Entry
 // hold where given.
 type Owns = entry.Owns
 
+// Except is what is never ours, whatever else proves it.
+type Except = entry.Except
+
 // Link is how a sandbox and a task know each other.
 type Link = entry.Link
 

@@ -23,11 +23,39 @@ that the adapter cannot, and says so: a rule or a remedy that needs it does not 
 
 `)
 	writeTable(&b)
+	b.WriteString(everyEntry)
 	for _, a := range adapters {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", a.kind, strings.TrimSpace(a.guide))
 	}
 	return b.String()
 }
+
+// everyEntry are the keys of an entry that need more than a line, whatever its kind.
+const everyEntry = `
+## Keys of every entry
+
+` + "`owns: {except: {labels: {…}, name_prefix: …, templates: […]}}`" + ` names what is never ours although
+labels, a name or a row say so, such as gateways, builders and sandboxes of what is no task. Each of the
+three is enough; of several labels all must hold. Templates are named as the page shows them, or by
+their id. What a provider does not say of a sandbox excepts nothing.
+
+` + "`link: {required: true}`" + ` says that each sandbox of ours has the link: the label of ` + "`task_label`" + `, or a row
+that names it. Without it a sandbox that names no task, and that no row names, is only reported: many
+platforms also run gateways, builders and sandboxes of things that are no task.
+
+` + "`at_rest: terminate`" + ` lets what is stopped, paused or suspended be ended like what runs. The default is
+` + "`keep`" + `: at many platforms a sandbox at rest is the normal state, and it holds the user's files.
+
+` + "`remedy: quarantine`" + ` of a rule, and ` + "`remedy: terminate`" + ` where somebody wrote it, are refused when the
+config is read if one of the providers cannot do it as it is configured: what the rule finds there
+would be held for ever. Where one of several cannot stop or pause, ` + "`quarantine: hold`" + ` at its entry says
+that this is meant.
+
+` + "`probe: {worker: …}`" + ` is a command that is run in a sandbox which answered its probe, and tells by its
+exit code whether the task's own worker is there: 0 it is, 1 it is not, anything else (or no answer)
+says nothing. It is run by a shell, so that ` + "`pgrep -f worker.py`" + ` would find itself: write
+` + "`pgrep -f '[w]orker.py'`" + `. Where the provider gives no exit code, nothing is known of the worker.
+`
 
 // A trait is one row of the table.
 type trait struct {

@@ -63,6 +63,29 @@ func Built(kind string) bool { return slices.ContainsFunc(adapters, isOf(kind)) 
 
 func isOf(kind string) func(adapter) bool { return func(a adapter) bool { return a.kind == kind } }
 
+// lacks tell, by kind, what of terminate and quarantine an entry's own keys leave out.
+var lacks = map[string]func(Entry) []string{"cloudflare": cloudflare.Lacks, "generic": generic.Lacks}
+
+// Lacks are those of terminate and quarantine that the provider of an entry cannot do. Nothing is
+// opened for it, so that it can be asked wherever a config is read.
+func Lacks(e Entry) (out []string) {
+	at := slices.IndexFunc(adapters, isOf(e.Kind))
+	if at < 0 {
+		return nil
+	}
+	a := adapters[at]
+	if _, can := a.none.(reconcile.Suspender); !can || a.can.Suspends == "" {
+		out = append(out, "quarantine")
+	}
+	if a.can.ReadOnly {
+		out = append(out, "terminate")
+	}
+	if own := lacks[e.Kind]; own != nil {
+		out = append(out, own(e)...)
+	}
+	return out
+}
+
 // Open makes the adapter of an entry. It makes no call: a wrong credential shows at the
 // first one.
 func Open(e Entry, o Options) (reconcile.Provider, error) {

@@ -49,6 +49,51 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// What can be told of an entry without opening it is what its adapter says of itself.
+func TestLacks(t *testing.T) {
+	whole := *described
+	whole.Delete.Path, whole.Stop.Path, whole.Resume.Path = "/boxes/{id}", "/boxes/{id}/stop", "/boxes/{id}/go"
+	control := map[string]string{"account": "a", "application": "b"}
+	worker := map[string]string{"worker_url": "https://w.test", "worker_token": "w"}
+	for name, test := range map[string]struct {
+		entry providers.Entry
+		want  []string
+	}{
+		"daytona":             {providers.Entry{Kind: "daytona"}, nil},
+		"e2b":                 {providers.Entry{Kind: "e2b"}, nil},
+		"agentuity":           {providers.Entry{Kind: "agentuity"}, nil},
+		"simulated":           {providers.Entry{Kind: "simulated"}, nil},
+		"docker":              {providers.Entry{Kind: "docker"}, nil},
+		"vercel":              {providers.Entry{Kind: "vercel"}, []string{"quarantine"}},
+		"kubernetes":          {providers.Entry{Kind: "kubernetes"}, []string{"quarantine"}},
+		"the control plane":   {providers.Entry{Kind: "cloudflare", Extra: control}, []string{"quarantine", "terminate"}},
+		"a Worker":            {providers.Entry{Kind: "cloudflare", Extra: worker}, []string{"quarantine"}},
+		"generic, whole":      {providers.Entry{Kind: "generic", API: &whole}, nil},
+		"generic, reads only": {providers.Entry{Kind: "generic", API: described}, []string{"terminate", "quarantine"}},
+		"nobody knows it":     {providers.Entry{Kind: "modal"}, nil},
+	} {
+		if got := providers.Lacks(test.entry); !slices.Equal(got, test.want) {
+			t.Errorf("%s: Lacks = %v, want %v", name, got, test.want)
+		}
+		e := test.entry
+		e.Name, e.Token, e.URL = "a", "key", "https://x.test"
+		if e.Kind == "cloudflare" && e.Extra["worker_url"] != "" {
+			e.Token = ""
+		}
+		p, err := providers.Open(e, providers.Options{})
+		if err != nil {
+			continue // it needs more than it is asked about here
+		}
+		if got := slices.Contains(test.want, "quarantine"); got == reconcile.Suspends(p) {
+			t.Errorf("%s: quarantine is lacking %t, and its adapter suspends %t", name, got, reconcile.Suspends(p))
+		}
+		l, some := p.(reconcile.Lacking)
+		if got := some && slices.Contains(l.Lacks(), "terminate"); got != slices.Contains(test.want, "terminate") {
+			t.Errorf("%s: its adapter lacks terminate %t, want %t", name, got, !got)
+		}
+	}
+}
+
 func TestEveryKnownKindOpensOrSaysWhyNot(t *testing.T) {
 	if !slices.Contains(providers.Kinds(), "daytona") {
 		t.Error("daytona is not known")

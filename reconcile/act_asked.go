@@ -41,7 +41,7 @@ func (r *run) groundAsked(ctx context.Context, a Action) (Sandbox, Action, bool)
 func (r *run) refuses(a *Action, sb *Sandbox, users []Task) string {
 	known := len(users) > 0 || r.view.s.Memory.Sandboxes[sb.Ref].Task != ""
 	//guard:asked-owned P1 a person who mistypes an id would end somebody else's sandbox
-	if !sb.Owned && !(known && r.policy.Providers[sb.Provider].Referenced) {
+	if !sb.Owned && !(known && r.policy.Providers[sb.Provider].byRow(sb)) {
 		return "the sandbox is not proven ours"
 	}
 	//guard:asked-shared P1 who cleans up would end the sandboxes of another environment on the account

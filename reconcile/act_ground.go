@@ -18,7 +18,7 @@ func (r *run) groundLater(ctx context.Context, a Action) (Sandbox, Action, bool)
 	}
 	sb := look.Sandbox
 	//guard:later-owned P1 a sandbox that is not proven ours any more would be ended
-	if !sb.Owned && !r.policy.Providers[a.Provider].Referenced {
+	if !sb.Owned && !r.policy.Providers[a.Provider].byRow(&sb) {
 		return Sandbox{}, r.withdraw(a, "the sandbox is not proven ours any more"), true
 	}
 	if out, settled := r.woken(a, &sb); settled {

@@ -21,7 +21,7 @@ func (r *run) carryResume(ctx context.Context, a Action) Action {
 		return r.giveUp(a, a.Provider+" cannot bring a sandbox back")
 	}
 	//guard:resume-owned P1 a sandbox that is not ours would be woken
-	if !sb.Owned && !r.policy.Providers[a.Provider].Referenced {
+	if !sb.Owned && !r.policy.Providers[a.Provider].byRow(&sb) {
 		return r.withdraw(a, "the sandbox is not proven ours any more")
 	}
 	//guard:resume-held P8 a paused provider would be asked to wake a sandbox

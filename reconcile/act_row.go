@@ -149,7 +149,8 @@ func (r *run) probesAgain(ctx context.Context, a Action, o *second) (out Action,
 }
 
 // finalProbe probes a sandbox right before its verdict is carried out. One that answers
-// refutes it; one that cannot be probed proves nothing, and the action waits.
+// refutes it, unless the verdict is on the worker, and that is dead; one that cannot be probed
+// proves nothing, and the action waits.
 func (r *run) finalProbe(ctx context.Context, a Action, sb Sandbox) (out Action, stop bool) {
 	result := r.probeOne(ctx, sb)
 	if err := r.k.Ledger.SaveProbes(ctx, r.lease, []ProbeResult{result}); err != nil {

@@ -211,7 +211,7 @@ func (r *run) saveEvidence(ctx context.Context, p Provider, sb Sandbox) string {
 }
 
 // proven reports whether the sandbox is ours by its labels or name, or may be by a row.
-func (r *run) proven(sb *Sandbox) bool { return sb.Owned || r.policy.Providers[sb.Provider].Referenced }
+func (r *run) proven(sb *Sandbox) bool { return sb.Owned || r.policy.Providers[sb.Provider].byRow(sb) }
 
 // ledgerNow is the ledger's clock, or the pass's when it does not answer.
 func (r *run) ledgerNow(ctx context.Context) time.Time {

@@ -237,7 +237,7 @@ func (r *run) sandboxAgain(ctx context.Context, o *second, ref Ref) error {
 		return nil
 	}
 	b := o.view.box(&look.Sandbox)
-	if r.policy.Providers[ref.Provider].Referenced {
+	if r.policy.Providers[ref.Provider].byRow(&b.Sandbox) {
 		b.Owned = b.Owned || b.Seen.Task != ""
 	}
 	if !r.policy.Tasks.None {

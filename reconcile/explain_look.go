@@ -154,7 +154,7 @@ func (o *second) boxesSeen(refs []Ref, task string) []Box {
 
 // mine settles whether a sandbox is this installation's and the task's own.
 func (v *view) mine(b *Box, task string, users map[Ref]*Task) bool {
-	b.Owned = b.Owned || v.p.Providers[b.Provider].Referenced
+	b.Owned = b.Owned || v.p.Providers[b.Provider].byRow(&b.Sandbox)
 	user := v.taskOf(b, users)
 	return b.Owned && (user == "" || user == task)
 }
@@ -187,7 +187,7 @@ func (r *run) lookSandboxes(ctx context.Context, o *second, e *Explained, refs [
 // owns reports whether a sandbox is this installation's, also where owned means that a row
 // refers to it, now or as the ledger remembers.
 func (r *run) owns(s *Snapshot, b *Box) bool {
-	if b.Owned || !r.policy.Providers[b.Provider].Referenced {
+	if b.Owned || !r.policy.Providers[b.Provider].byRow(&b.Sandbox) {
 		return b.Owned
 	}
 	_, row := s.Rows[b.Task]

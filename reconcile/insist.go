@@ -82,7 +82,7 @@ func (r *run) groundAgain(ctx context.Context, a Action) (Sandbox, Action, bool)
 func (r *run) mayHurry(ctx context.Context, a *Action, sb *Sandbox) (why string, err error) {
 	switch {
 	//guard:hurry-owned P1 a sandbox that is not proven ours any more would be hurried
-	case !sb.Owned && !r.policy.Providers[a.Provider].Referenced:
+	case !sb.Owned && !r.policy.Providers[a.Provider].byRow(sb):
 		return "it is not proven ours any more", nil
 	case a.Step == StepResume:
 	case a.asked():

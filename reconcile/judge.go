@@ -113,7 +113,7 @@ func (v *view) finding(r *rule, s *Subject, out answer) (Finding, Remedy) {
 	}
 	remedy := v.p.Rules[r.name].Remedy
 	//guard:report-only harm `-out.report` what nobody can decide would be acted on
-	if out.report || !remedy.built() {
+	if out.report || !remedy.built() || v.readOnly(s, remedy) {
 		remedy = Report
 	}
 	//guard:quarantine-way lost a quarantine would be planned where nothing can be stopped
@@ -125,6 +125,13 @@ func (v *view) finding(r *rule, s *Subject, out answer) (Finding, Remedy) {
 		f.HeldBy = append(f.HeldBy, "cannot be ended: "+clip(b.NoEnd, 200))
 	}
 	return f, remedy
+}
+
+// readOnly reports whether the remedy would write a row of a platform whose config does not say what a
+// failed row looks like: the row could not be failed, and its sandbox must not go without it.
+func (v *view) readOnly(s *Subject, remedy Remedy) bool {
+	//guard:row-read-only harm `= false` the sandbox of a task would be ended although its row cannot be failed
+	return (remedy == Fail || remedy == Requeue) && s.Task != nil && s.Fate == FateLive && v.p.Tasks.FailStatus == ""
 }
 
 // ripe is the part of a threshold that counts from the first sighting.

@@ -35,6 +35,7 @@ func (k *Keeper) examine(ctx context.Context, sb Sandbox, p ProbePolicy) ProbeRe
 		seen.Executions = k.executionsOf(ctx, sb)
 	}
 	result := k.probe(ctx, sb, p)
+	k.askWorker(ctx, sb, p, &result)
 	if k.Policy.on("runaway") {
 		k.useOf(ctx, sb, &seen)
 	}

@@ -28,7 +28,8 @@ func (r *run) probing() []string {
 	rests := r.policy.on("idle-broken") || r.policy.on("heartbeat-lost") || r.policy.on("inactive")
 	return slices.DeleteFunc(r.policy.providerNames(), func(name string) bool {
 		p := r.policy.Providers[name].Probe
-		return p.Off || p.Budget <= 0 || !rests && !r.k.measures(name)
+		told := p.Worker != "" && r.policy.on("inactive")
+		return p.Off || p.Budget <= 0 || !rests && !told && !r.k.measures(name)
 	})
 }
 
@@ -186,6 +187,32 @@ func (r *run) probeAll(ctx context.Context, due []Sandbox) []ProbeResult {
 func (r *run) probeOne(ctx context.Context, sb Sandbox) ProbeResult {
 	result := r.k.examine(ctx, sb, r.policy.Providers[sb.Provider].Probe)
 	return result.stamped(r.ledgerNow(ctx))
+}
+
+// askWorker asks a sandbox that answered whether its task's worker is there: a second command,
+// of the same probe and its budget. Of one that did not answer nothing more is to be learnt.
+func (k *Keeper) askWorker(ctx context.Context, sb Sandbox, p ProbePolicy, result *ProbeResult) {
+	if p.Worker == "" || result.Outcome != Answered || ctx.Err() != nil {
+		return
+	}
+	told := k.probe(ctx, sb, ProbePolicy{Exec: p.Worker, Every: p.Every, Timeout: p.Timeout})
+	if told.Outcome == Answered && told.Exit != nil {
+		result.Worker = workerBy(*told.Exit)
+	}
+	result.Detail = clip(result.Detail+"; worker "+cmp.Or(string(result.Worker), "unknown")+": "+told.Detail, 300)
+}
+
+// workerBy is what the exit code of the worker's command says. Each but 0 and 1 is an error of
+// the command itself: it is not there, or was used wrongly.
+func workerBy(exit int) WorkerState {
+	if exit == 0 {
+		return WorkerAlive
+	}
+	//guard:worker-exit harm `= true` a command that is not there would call each worker dead
+	if exit == 1 {
+		return WorkerDead
+	}
+	return WorkerUnknown
 }
 
 func (k *Keeper) probe(ctx context.Context, sb Sandbox, p ProbePolicy) ProbeResult {

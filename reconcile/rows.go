@@ -187,7 +187,7 @@ func (k *Keeper) own(s *Snapshot) {
 	heirs := sync.OnceValue(s.Memory.heirs)
 	owned := s.Sandboxes[:0]
 	for _, sb := range s.Sandboxes {
-		if !sb.Owned && k.Policy.Providers[sb.Provider].Referenced {
+		if !sb.Owned && k.Policy.Providers[sb.Provider].byRow(&sb) {
 			_, row := s.Rows[sb.Task]
 			_, named := s.named(&sb)
 			known := s.Memory.Sandboxes[sb.Ref].Task != ""
@@ -215,6 +215,12 @@ func holds(linked map[Ref]bool, provider, value string) bool {
 	return linked[Ref{provider, value}] || linked[Ref{"", value}]
 }
 
+// byRow reports whether a row may make the sandbox ours.
+func (p ProviderPolicy) byRow(sb *Sandbox) bool {
+	//guard:referenced-excepted P1 `-!sb.Excepted` what the config excepts would be ours as soon as a row names it
+	return p.Referenced && !sb.Excepted
+}
+
 func (k *Keeper) anyReferenced() bool {
 	for _, p := range k.Policy.Providers {
 		if p.Referenced {
@@ -230,7 +236,7 @@ func (o *second) referred(sb *Sandbox, task string) Box {
 	b := o.view.box(sb)
 	row := o.view.s.Rows[task]
 	//guard:again-referred live what a plan ends would never be ended where only rows tell what is ours
-	if o.view.p.Providers[sb.Provider].Referenced && (b.Seen.Task != "" || sb.Task == task || sb.calledBy(row.Sandbox) ||
+	if o.view.p.Providers[sb.Provider].byRow(sb) && (b.Seen.Task != "" || sb.Task == task || sb.calledBy(row.Sandbox) ||
 		sb.Lasting && o.view.heir(&b) == task) {
 		b.Owned = true
 	}

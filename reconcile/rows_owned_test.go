@@ -9,6 +9,7 @@ import (
 func TestOwnedByRow(t *testing.T) {
 	k := &Keeper{Policy: Policy{Providers: map[string]ProviderPolicy{"a": {Referenced: true}, "b": {Referenced: true}}}}
 	at := Sandbox{Ref: Ref{"b", "s1"}, SandboxKey: "s1"}
+	excepted := Sandbox{Ref: Ref{"b", "s1"}, SandboxKey: "s1", Excepted: true}
 	labelled := Sandbox{Ref: Ref{"b", "s1"}, Task: "t1"}
 	for name, test := range map[string]struct {
 		row    Task
@@ -26,6 +27,7 @@ func TestOwnedByRow(t *testing.T) {
 		"the ledger knows it":                     {Task{ID: "t2", Sandbox: "s2"}, true, at, "t1", true},
 		"a label with a live row's id":            {Task{ID: "t1", Provider: "a"}, true, labelled, "", true},
 		"a label with the id of one that ended":   {Task{ID: "t1", Provider: "a"}, false, labelled, "", true},
+		"a live row of one that is excepted":      {Task{ID: "t1", Sandbox: "s1"}, true, excepted, "t1", false},
 		"no row":                                  {Task{ID: "t2", Sandbox: "s2"}, true, at, "", false},
 		"a row that holds nothing, a box of none": {Task{ID: "t2"}, true, Sandbox{Ref: Ref{"b", "s1"}}, "", false},
 	} {

@@ -26,10 +26,16 @@ func finishedLingering(v *view, s *Subject) answer {
 	if idle < after {
 		return answer{kept: t.Status + ", " + clock}
 	}
+	reason := fmt.Sprintf("task %s is %s (%s), its sandbox is still %s, last activity %s ago", t.ID, t.State,
+		t.Status, b.Raw, short(idle))
+	//guard:lingering-unseen harm a sandbox that somebody works in, where nobody can see it, would be ended
+	blind := !v.seesUse(t, b)
+	if blind {
+		reason = joined(reason, "reported only: nothing here tells when it was used last (a provider's activity, events, "+
+			"keep_alive_until or activity_at)")
+	}
 	return answer{
-		found: true, due: true, sandbox: b, holds: b.unsure(),
-		reason: fmt.Sprintf("task %s is %s, its sandbox is still %s, last activity %s ago",
-			t.ID, t.Status, b.Raw, short(idle)),
+		found: true, due: true, sandbox: b, holds: b.unsure(), report: blind, reason: reason,
 		evidence: []Evidence{
 			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + clock},
 			b.seenAs(),
@@ -68,4 +74,10 @@ func (v *view) idle(s *Subject, b *Box) (time.Duration, string) {
 		shorter(v.now.Sub(at), "the task database's recovery")
 	}
 	return max(idle, 0), by
+}
+
+// seesUse reports whether anything tells when a finished task's sandbox was used last. Not being able to
+// see activity is not inactivity.
+func (v *view) seesUse(t *Task, b *Box) bool {
+	return v.p.Tasks.Events || v.p.Tasks.TellsUse || !b.LastActivityAt.IsZero() || !t.LifeSign().IsZero()
 }

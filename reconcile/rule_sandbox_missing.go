@@ -60,17 +60,15 @@ func sandboxMissing(v *view, s *Subject) answer {
 	}
 }
 
-// namesOne reports whether the row names a sandbox that its worker spoke from, or that its provider
-// would know by this very id.
+// namesOne reports whether the row names a sandbox that there was: by an id, which only its provider
+// gives out, or one that its worker spoke from. A name may be made up beforehand, and attempts,
+// restores and warm starts go by others.
 func (v *view) namesOne(s *Subject) bool {
 	t := s.Task
 	if t.Sandbox == "" || !v.started(s) {
 		return false
 	}
-	byID := slices.ContainsFunc(v.candidates(t), func(name string) bool {
-		p := v.p.Providers[name]
-		return p.SandboxIsID || p.byKey(t)
-	})
+	byID := slices.ContainsFunc(v.candidates(t), func(name string) bool { return v.p.Providers[name].SandboxIsID })
 	return byID || !t.told().LifeSign().IsZero()
 }
 

@@ -77,7 +77,7 @@ func (v *view) distrustListing(provider string, seen ListingSeen) string {
 
 // disowned reports whether a look shows a sandbox that is not ours any more.
 func (v *view) disowned(look *Look) bool {
-	return !look.Gone && !look.Sandbox.Owned && !v.p.Providers[look.Sandbox.Provider].Referenced
+	return !look.Gone && !look.Sandbox.Owned && !v.p.Providers[look.Sandbox.Provider].byRow(&look.Sandbox)
 }
 
 // reusedID reports whether a look found another sandbox under the id than the ledger knew.

@@ -81,6 +81,7 @@ func putSums(ctx context.Context, tx pgx.Tx, sums []reconcile.ProbeSeen) error {
 		}
 	}
 	args["failures"], args["vitals"] = runs, vitals
+	args["worker_at"] = column(sums, func(s reconcile.ProbeSeen) pgtype.Timestamptz { return stamp(s.WorkerAt) })
 	args["last_answered"] = column(sums, func(s reconcile.ProbeSeen) pgtype.Timestamptz { return stamp(s.LastAnswered) })
 	_, err := exec(ctx, tx, "ledger_probe_sums", args)
 	return err
@@ -104,6 +105,7 @@ func probeArgs(results []reconcile.ProbeResult) pgx.StrictNamedArgs {
 		"details":   column(results, func(p probe) string { return p.Detail }),
 		"at":        column(results, func(p probe) pgtype.Timestamptz { return stamp(p.At) }),
 		"took":      column(results, func(p probe) int64 { return p.Took.Microseconds() }),
+		"workers":   column(results, func(p probe) pgtype.Text { return pgtype.Text{String: string(p.Worker), Valid: p.Worker != ""} }),
 	}
 }
 

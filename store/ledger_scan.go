@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -47,7 +48,8 @@ func (s *sandboxRow) columns() []any {
 	p := &s.probes
 	return []any{&s.Provider, &s.ID, &s.Name, &s.Task, &s.Template, (*string)(&s.State), &s.Raw, at(&s.CreatedAt),
 		at(&s.FirstSeen), at(&s.StateSince), at(&s.ResumedAt), at(&s.RanAt), at(&s.GoneAt), &s.GoneByUs,
-		&p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures, &p.vitals, at(&s.WorkedAt)}
+		&p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures, &p.vitals, at(&s.WorkedAt),
+		&p.worker, at(&p.workerAt)}
 }
 
 func scanSandbox(r pgx.Rows) (reconcile.SandboxSeen, error) {
@@ -64,14 +66,16 @@ type probeSum struct {
 	took            int64
 	failures        []byte
 	vitals          []byte
+	worker          pgtype.Text
+	workerAt        time.Time
 }
 
 func (p probeSum) seen(ref reconcile.Ref) (reconcile.ProbeSeen, error) {
-	seen := reconcile.ProbeSeen{Ref: ref, LastAnswered: p.answered}
+	seen := reconcile.ProbeSeen{Ref: ref, LastAnswered: p.answered, WorkerAt: p.workerAt}
 	if !p.at.IsZero() {
 		seen.Last = reconcile.ProbeResult{
 			Ref: ref, Outcome: reconcile.ProbeOutcome(p.outcome), Detail: p.detail, At: p.at,
-			Took: time.Duration(p.took) * time.Microsecond,
+			Took: time.Duration(p.took) * time.Microsecond, Worker: reconcile.WorkerState(p.worker.String),
 		}
 	}
 	for _, run := range []struct {
@@ -92,7 +96,7 @@ func scanProbeSum(r pgx.Rows) (reconcile.ProbeSeen, error) {
 	var ref reconcile.Ref
 	var p probeSum
 	err := r.Scan(&ref.Provider, &ref.ID, &p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures,
-		&p.vitals)
+		&p.vitals, &p.worker, at(&p.workerAt))
 	if err != nil {
 		return reconcile.ProbeSeen{}, err
 	}
@@ -102,7 +106,9 @@ func scanProbeSum(r pgx.Rows) (reconcile.ProbeSeen, error) {
 func scanProbe(r pgx.Rows) (reconcile.ProbeResult, error) {
 	var p reconcile.ProbeResult
 	var took int64
-	err := r.Scan(&p.Provider, &p.ID, (*string)(&p.Outcome), &p.Detail, at(&p.At), &took)
+	var worker pgtype.Text
+	err := r.Scan(&p.Provider, &p.ID, (*string)(&p.Outcome), &p.Detail, at(&p.At), &took, &worker)
+	p.Worker = reconcile.WorkerState(worker.String)
 	p.Took = time.Duration(took) * time.Microsecond
 	return p, err
 }

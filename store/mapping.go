@@ -104,7 +104,7 @@ var taskFields = []field{
 	{"template", textual}, {"session", textual}, {"worker", textual}, {"error", textual}, {"activity_mark", textual},
 	{"created_at", moment}, {"assigned_at", moment}, {"started_at", moment}, {"heartbeat_at", moment},
 	{"activity_at", moment}, {"updated_at", moment}, {"deadline_at", moment}, {"keep_alive_until", moment},
-	{"deleted_at", moment}, {"timeout", span}, {"attempts", number}, {"max_attempts", number},
+	{"deleted_at", moment}, {"fails_at", moment}, {"timeout", span}, {"attempts", number}, {"max_attempts", number},
 	{"sandboxes", number},
 }
 

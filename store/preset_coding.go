@@ -54,7 +54,7 @@ func (m *Mapping) deriveCodingAgent(given map[string]string) {
 	if status == "" || sandbox == "" || len(running) == 0 {
 		return // what is wrong with them is said when they are compiled
 	}
-	set("activity_mark", m.work(among(status, running), updated))
+	set("activity_mark", m.work(among(status, running)))
 	if _, own := given["state"]; !own {
 		m.Columns["state"], m.Split = m.stateOfStatus(status, special{
 			words: running, where: "coalesce(" + sandbox + "::text, '') = ''", state: reconcile.TaskAssigned,
@@ -63,14 +63,10 @@ func (m *Mapping) deriveCodingAgent(given map[string]string) {
 }
 
 // work is what changes with the work at a task. No time of the row moves while an agent works:
-// most agents only make one message longer and longer. Whoever sets the task up writes log
-// lines, and updated_at with each. The lengths in bytes are known without reading the texts.
-func (m *Mapping) work(running, updated string) string {
-	moved := ""
-	if updated != "" {
-		moved = ", " + updated
-	}
+// most agents only make one message longer and longer, and whoever sets the task up writes log
+// lines. The lengths in bytes are known without reading the texts.
+func (m *Mapping) work(running string) string {
 	return fmt.Sprintf("(CASE WHEN %s THEN concat_ws('/', (SELECT count(*) || '/' || coalesce(sum(octet_length(m.content)), 0) "+
-		"FROM %s AS m WHERE m.task_id = %s), pg_column_size(logs)%s) END)",
-		running, m.beside("task_messages"), m.ofTask(first(operand(m.Columns["id"]), `"id"`)), moved)
+		"FROM %s AS m WHERE m.task_id = %s), pg_column_size(logs)) END)",
+		running, m.beside("task_messages"), m.ofTask(first(operand(m.Columns["id"]), `"id"`)))
 }

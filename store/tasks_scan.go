@@ -15,8 +15,8 @@ import (
 type taskRow struct {
 	version string
 	outside bool
-	texts   [10]pgtype.Text       // id, status, state, sandbox, provider, template, session, worker, error, activity_mark
-	moments [9]pgtype.Timestamptz // created_at to updated_at, deadline_at, keep_alive_until, deleted_at
+	texts   [10]pgtype.Text        // id, status, state, sandbox, provider, template, session, worker, error, activity_mark
+	moments [10]pgtype.Timestamptz // created_at to updated_at, deadline_at, keep_alive_until, deleted_at, fails_at
 	timeout pgtype.Interval
 	numbers [3]pgtype.Int8 // attempts, max_attempts, sandboxes
 	attrs   []pgtype.Text
@@ -85,7 +85,7 @@ func (r *taskRow) task(c *Compiled, now time.Time) reconcile.Task {
 		Attrs:     r.attributes(c.mapping.Attrs),
 		CreatedAt: taskTime(r.moments[0]), AssignedAt: taskTime(r.moments[1]), StartedAt: taskTime(r.moments[2]),
 		HeartbeatAt: taskTime(r.moments[3]), ActivityAt: taskTime(r.moments[4]), UpdatedAt: taskTime(r.moments[5]),
-		DeadlineAt: limitTime(r.moments[6]), KeepAliveUntil: limitTime(r.moments[7]), Timeout: spanOf(r.timeout),
+		DeadlineAt: limitTime(r.deadline(c)), KeepAliveUntil: limitTime(r.moments[7]), Timeout: spanOf(r.timeout),
 		Mark: r.texts[9].String, Sandboxes: int(min(max(r.numbers[2].Int64, 0), mostSandboxes)),
 		Attempts: int(r.numbers[0].Int64), MaxAttempts: int(r.numbers[1].Int64),
 		Retries: r.numbers[0].Valid && r.numbers[1].Valid,
@@ -109,6 +109,15 @@ func later(a, b time.Time) time.Time {
 		return a
 	}
 	return b
+}
+
+// deadline is the moment by which the task has failed, where the config names one; else the one that
+// is called a deadline, whatever that means here.
+func (r *taskRow) deadline(c *Compiled) pgtype.Timestamptz {
+	if c.columns["fails_at"] != "" {
+		return r.moments[9]
+	}
+	return r.moments[6]
 }
 
 // stateOf is the canonical state of a row. A word that is not mapped is unknown.

@@ -229,7 +229,7 @@ func (a *attempt) addEvent(ctx context.Context, tx pgx.Tx) error {
 	args := pgx.StrictNamedArgs{"sandbox": a.Task.Sandbox, "type": "sandkeeper.failed"}
 	e := a.s.plan.events
 	if e.plain["data"] != "" {
-		data, err := json.Marshal(map[string]string{"task": a.id, "reason": a.reason})
+		data, err := json.Marshal(map[string]string{"task": a.id, "task_id": a.id, "reason": a.reason})
 		if err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ func (w *world) checkProvider(ctx context.Context, e providers.Entry) []reconcil
 	if c, ok := p.(reconcile.Checker); ok {
 		out = append(out, c.Check(ctx)...)
 	}
+	out = append(out, linkless(w.config.Policy(), e.Name)...)
 	out = append(out, lacking(w.config.Policy(), p, w.others(e))...)
 	if t, ok := p.(reconcile.Templates); ok {
 		for _, name := range e.Templates {
@@ -71,6 +72,15 @@ func capabilities(p reconcile.Provider) string {
 		can = slices.DeleteFunc(can, func(name string) bool { return slices.Contains(lacks, name) })
 	}
 	return strings.Join(can, ", ")
+}
+
+// linkless is the line for an entry whose sandboxes need no link: those that have none are left to
+// people, however long nobody explains them.
+func linkless(policy reconcile.Policy, entry string) []reconcile.CheckResult {
+	if policy.Tasks.None || policy.Providers[entry].LinkRequired {
+		return nil
+	}
+	return []reconcile.CheckResult{{What: "link", OK: true, Said: "a sandbox without it is only reported (required: false)"}}
 }
 
 // lacking are the lines for what the rules ask of the provider and it cannot do. Nothing

@@ -74,6 +74,21 @@ func TestCheckSaysWhatAProviderLacks(t *testing.T) {
 	}
 }
 
+// TestCheckSaysWhatBecomesOfLinkless: who does not say that each sandbox has the link is told what
+// that means, and needs to do nothing.
+func TestCheckSaysWhatBecomesOfLinkless(t *testing.T) {
+	for text, want := range map[string]int{
+		sound: 1,
+		strings.Replace(sound, "task_label: task_id", "task_label: task_id, required: true", 1): 0,
+		strings.Replace(sound, "tasks: {preset: omoios}", "tasks: none", 1):                     0,
+	} {
+		got := linkless(mustParse(t, text).Policy(), "daytona")
+		if len(got) != want || want > 0 && (!got[0].OK || got[0].Fix != "") {
+			t.Errorf("lines = %+v of\n%s\nwant %d, in order", got, text, want)
+		}
+	}
+}
+
 // TestCheckWarnsOfWhatAnUpgradeArms: a remedy that the version before only reported is done
 // from the first pass on.
 func TestCheckWarnsOfWhatAnUpgradeArms(t *testing.T) {

@@ -495,6 +495,24 @@ var brokenProviders = map[string]brokenConfig{
 			"c.yaml:8:5: providers[0].owns: nothing proves which sandboxes are this installation's, and a " +
 				"sandbox that is not must never be touched; give labels, name_prefix or referenced: true",
 		}},
+	"an exception of nothing": {
+		replace: "    owns: {labels: {project: omoios}}", with: "    owns: {labels: {project: omoios}, except: {templates: []}}",
+		want: []string{
+			"c.yaml:8:39: providers[0].owns.except: excepts nothing; give labels, name_prefix or templates, or remove it",
+		}},
+	"an exception by nothing": {
+		replace: "    owns: {labels: {project: omoios}}",
+		with:    "    owns: {labels: {project: omoios}, except: {labels: {type: \"\"}, templates: [\"\"]}}",
+		want: []string{
+			"c.yaml:8:57: providers[0].owns.except.labels.type: an empty label excepts nothing; " +
+				"give it the value that such sandboxes have",
+			"c.yaml:8:80: providers[0].owns.except.templates[0]: is empty; name the template, or remove it",
+		}},
+	"an exception of everything": {
+		replace: "    owns: {labels: {project: omoios}}",
+		with:    "    owns: {labels: {project: omoios}, except: {labels: {project: omoios}}}", want: []string{
+			"c.yaml:8:39: providers[0].owns.except: excepts everything that owns proves, so that nothing is ours; except less",
+		}},
 	"no link": {replace: "    link: {task_label: task_id}", with: "", want: []string{
 		"c.yaml:5:5: providers[0].link: nothing says which sandbox is of which task; give task_label: " +
 			"the label with the task's id, or sandbox: what tasks.sandbox holds",
@@ -539,11 +557,21 @@ var brokenProviders = map[string]brokenConfig{
 	"a probe of nothing": {add: "    probe: {exec: \"\", path: \"\"}\n", want: []string{
 		"c.yaml:10:5: providers[0].probe: probes nothing; give exec or path, or write probe: off",
 	}},
+	"a worker that nothing can ask for": {
+		replace: "    kind: daytona",
+		with:    "    kind: cloudflare\n    account: a\n    application: x\n    probe: {worker: \"pgrep -f '[w]orker.py'\"}",
+		want: []string{
+			"c.yaml:9:13: providers[0].probe.worker: nothing can run a command: worker_url is not given; " +
+				"give it, or remove worker",
+		}},
 	"a probe too rare": {add: "    probe: {budget: 59/h}\n", want: []string{
 		"c.yaml:10:13: providers[0].probe.budget: is less than one in a minute; use at least 1/m",
 	}},
 	"a probe too long": {add: "    probe: {every: 5s}\n", want: []string{
 		"c.yaml:10:5: providers[0].probe.timeout: is not shorter than every; use a shorter one",
+	}},
+	"an end at rest that is none": {add: "    at_rest: stop\n", want: []string{
+		`c.yaml:10:14: providers[0].at_rest: unknown value "stop"; known are keep, terminate`,
 	}},
 	"a price below nothing": {add: "    price_per_hour: -1\n", want: []string{
 		`c.yaml:10:21: providers[0].price_per_hour: "-1" is not a number of 0 or more; write it like 0.08`,
@@ -607,6 +635,27 @@ var brokenRules = map[string]brokenConfig{
 		`c.yaml:10:26: rules.orphan.remedy: "kill" is none of fail, requeue, terminate, quarantine, ` +
 			"report, activate; use one of them",
 	}},
+	"a quarantine where nothing can be stopped": {
+		add: "  - {name: v, kind: vercel, token: t, owns: {labels: {a: b}}, link: {task_label: x}, team: t, project: p}\n" +
+			"rules: {orphan: {mode: observe, remedy: quarantine}, errored: {remedy: quarantine, mode: off}}\n",
+		want: []string{
+			`c.yaml:11:33: rules.orphan.remedy: quarantine cannot be done at the provider "v": vercel can neither stop nor ` +
+				"pause a sandbox; use terminate or report; or say quarantine: hold there, where what it finds shall wait for a person",
+		}},
+	"an end by what ends nothing": {
+		replace: "    kind: daytona", with: "    kind: cloudflare\n    account: a\n    application: x",
+		add: "rules: {orphan: {remedy: terminate}, errored: enforce}\n", want: []string{
+			`c.yaml:12:18: rules.orphan.remedy: terminate cannot be done at the provider "daytona": the control plane ends ` +
+				"nothing; give worker_url, or use report",
+		}},
+	"what a generic does not describe": {
+		replace: "    kind: daytona", with: "    kind: generic\n    url: https://g.example\n" +
+			"    api: {absent: status == 404, list: {path: /b, items: body}, get: {path: \"/b/{id}\"}, states: {up: running, off: stopped},\n" +
+			"      sandbox: {id: id, state: state, labels: labels}, stop: {path: \"/b/{id}/stop\"}, resume: {path: \"/b/{id}/go\"}}",
+		add: "rules: {orphan: {remedy: terminate}, errored: {remedy: quarantine}}\n", want: []string{
+			`c.yaml:13:18: rules.orphan.remedy: terminate cannot be done at the provider "daytona": api.delete is not ` +
+				"described; describe it, or use report",
+		}},
 	"a row remedy without task": {add: "rules: {orphan: {remedy: fail}}\n", want: []string{
 		"c.yaml:10:18: rules.orphan.remedy: fail is no remedy of orphan, which writes no task row; use " +
 			"one of terminate, quarantine, report",

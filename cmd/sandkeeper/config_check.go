@@ -19,6 +19,7 @@ func (c *Config) check(r *configReport) {
 	c.checkTasks(r)
 	c.checkProviders(r)
 	c.checkRules(r)
+	c.checkRemedies(r)
 	c.checkWeb(r)
 	c.checkPairs(r)
 }

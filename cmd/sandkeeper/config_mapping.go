@@ -68,6 +68,9 @@ func (c *Config) tasksPolicy() reconcile.TasksPolicy {
 		HasUpdated:  mapped("updated_at"),
 		ErrorMapped: mapped("error"),
 		FailStatus:  m.Fail.Status,
+
+		TellsUse:      mapped("keep_alive_until"),
+		DeadlineFails: mapped("fails_at"),
 	}
 	for _, e := range m.ExplainedBy {
 		p.ExplainedBy = append(p.ExplainedBy, reconcile.Explanation{Table: e.Table, Label: e.Label})

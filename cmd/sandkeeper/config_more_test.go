@@ -256,3 +256,64 @@ func TestWarnings(t *testing.T) {
 		})
 	}
 }
+
+// What an entry excepts reaches its adapter, and tells it apart from an entry for just that.
+func TestExceptOfAnEntry(t *testing.T) {
+	const owns = "    owns: {labels: {project: omoios}}\n"
+	c := mustParse(t, strings.Replace(sound, owns,
+		"    owns: {labels: {project: omoios}, except: {labels: {type: spec}, name_prefix: gw-, templates: [base]}}\n", 1)+
+		"  - {name: specs, kind: daytona, token: \"${TOKEN}\", owns: {labels: {project: omoios, type: spec}}, "+
+		"link: {task_label: spec_id}}\n")
+	want := providers.Except{Labels: map[string]string{"type": "spec"}, NamePrefix: "gw-", Templates: []string{"base"}}
+	if diff := cmp.Diff(want, c.Entries()[0].Owns.Except); diff != "" {
+		t.Errorf("Except (-want +got)\n%s", diff)
+	}
+	if len(c.Warnings) > 0 {
+		t.Errorf("Warnings = %v, want none: no sandbox is at both", c.Warnings)
+	}
+}
+
+// The command for the worker reaches the keeper; one that would find itself is warned of.
+func TestWorkerOfAnEntry(t *testing.T) {
+	for command, warned := range map[string]bool{
+		"pgrep -f '[w]orker.py'": false, "pgrep -f worker.py": true, "pgrep -u me -fl worker.py": true,
+		"pgrep --full worker.py": true, "pgrep worker": false, "test -d /proc/7": false, "kill -0 7 -f": false,
+	} {
+		c := mustParse(t, sound+"    probe: {worker: \""+command+"\"}\n")
+		if got := c.Policy().Providers["daytona"].Probe; got.Worker != command || got.Exec != "true" {
+			t.Errorf("%s: probes by %+v, want the command besides exec", command, got)
+		}
+		if len(c.Warnings) > 0 != warned {
+			t.Errorf("%s: Warnings = %v, want some: %t", command, c.Warnings, warned)
+		}
+	}
+}
+
+// One who says that what a rule would quarantine may wait at a provider is taken at the word.
+func TestQuarantineMayWait(t *testing.T) {
+	c := mustParse(t, sound+"  - {name: v, kind: vercel, token: t, owns: {labels: {a: b}}, link: {task_label: x}, team: t, "+
+		"project: p, quarantine: hold}\nrules: {orphan: {remedy: quarantine}}\n")
+	if got := c.Policy().Rules["orphan"].Remedy; got != reconcile.Quarantine {
+		t.Errorf("remedy = %s, want quarantine", got)
+	}
+}
+
+// What an entry says of its link and of rest is kept on the safe side where it says nothing.
+func TestLinkAndRestOfAnEntry(t *testing.T) {
+	const link = "    link: {task_label: task_id}\n"
+	for _, c := range []struct {
+		with               string
+		required, endsRest bool
+	}{
+		{link, false, false},
+		{"    link: {task_label: task_id, required: false}\n    at_rest: keep\n", false, false},
+		{"    link: {task_label: task_id, required: true}\n", true, false},
+		{link + "    at_rest: terminate\n", false, true},
+	} {
+		got := mustParse(t, strings.Replace(sound, link, c.with, 1)).Policy().Providers["daytona"]
+		if got.LinkRequired != c.required || got.EndsAtRest != c.endsRest {
+			t.Errorf("%q: link required %v, ends at rest %v; want %v, %v", c.with, got.LinkRequired, got.EndsAtRest,
+				c.required, c.endsRest)
+		}
+	}
+}

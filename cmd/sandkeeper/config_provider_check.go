@@ -39,6 +39,7 @@ func (c *Config) checkProviders(r *configReport) {
 		k.checkName(first)
 		k.checkKind()
 		k.checkOwns(c.Tasks.None)
+		k.checkExcept()
 		k.checkLink(c)
 		k.checkProbe()
 		k.checkTwin(c.Providers[:i])
@@ -60,6 +61,9 @@ func (k providerCheck) checkTwin(earlier []ProviderConfig) {
 
 // overlaps reports whether one sandbox can be proven by both.
 func (o OwnsConfig) overlaps(p OwnsConfig) bool {
+	if o.Except.all(p) || p.Except.all(o) {
+		return false
+	}
 	for label, value := range o.Labels {
 		if other, both := p.Labels[label]; both && other != value {
 			return false
@@ -180,6 +184,37 @@ func (k providerCheck) checkOwns(noTasks bool) {
 	}
 }
 
+// all reports whether everything that owns proves is excepted.
+func (x ExceptConfig) all(owns OwnsConfig) bool {
+	return x.entry().Holds(owns.NamePrefix, owns.Labels)
+}
+
+// checkExcept refuses what excepts nothing, which would leave to us what the operator wanted to
+// keep from us, and what excepts everything.
+func (k providerCheck) checkExcept() {
+	x, key := k.Owns.Except, k.key+".owns.except"
+	for label, value := range x.Labels {
+		if value == "" || label == "" {
+			k.fail(joinKey(key+".labels", label), "an empty label excepts nothing", "give it the value that such sandboxes have")
+		}
+	}
+	for i, template := range x.Templates {
+		if template == "" {
+			k.fail(fmt.Sprintf("%s.templates[%d]", key, i), "is empty", "name the template, or remove it")
+		}
+	}
+	bad := k.bad[key] || k.bad[key+".labels"] || k.bad[key+".name_prefix"] || k.bad[key+".templates"]
+	if bad || !k.given(key) || k.misspelt(key, "labels", "name_prefix", "templates") {
+		return
+	}
+	if len(x.Labels) == 0 && x.NamePrefix == "" && len(x.Templates) == 0 {
+		k.fail(key, "excepts nothing", "give labels, name_prefix or templates, or remove it")
+	}
+	if x.all(k.Owns) {
+		k.fail(key, "excepts everything that owns proves, so that nothing is ours", "except less")
+	}
+}
+
 func (k providerCheck) checkLink(c *Config) {
 	kind, label, _ := strings.Cut(k.Link.Sandbox, ":")
 	switch {
@@ -216,4 +251,32 @@ func (k providerCheck) checkProbe() {
 	if p.Timeout >= p.Every {
 		k.failAtKey("probe.timeout", "is not shorter than every", "use a shorter one")
 	}
+	k.checkProbeWorker()
+}
+
+// findsItself are ways to look for a process by its whole command line. The shell that runs the
+// command has the pattern in its own.
+var findsItself = regexp.MustCompile(`\bpgrep\b.*\s(-\w*f|--full\b)`)
+
+func (k providerCheck) checkProbeWorker() {
+	p := k.Probe
+	switch why := k.runsNothing(); {
+	case p.Worker == "":
+	case why != "":
+		k.failAtKey("probe.worker", "nothing can run a command: "+why, "give it, or remove worker")
+	case findsItself.MatchString(p.Worker) && !strings.Contains(p.Worker, "["):
+		k.warn(k.key+".probe.worker", "pgrep -f finds the shell that runs it, so that no worker would ever be dead",
+			"put one letter into brackets, as in pgrep -f '[w]orker.py'")
+	}
+}
+
+// runsNothing is why no command can be run in a sandbox, as the entry is configured.
+func (k providerCheck) runsNothing() string {
+	switch {
+	case k.Kind == "generic" && k.given(k.key+".api") && !k.given(k.key+".api.exec"):
+		return "api.exec is not described"
+	case k.Kind == "cloudflare" && k.Extra["worker_url"] == "":
+		return "worker_url is not given"
+	}
+	return ""
 }

@@ -40,6 +40,11 @@ type ProviderConfig struct {
 	Templates []string `yaml:"templates"`
 	// How sandboxes are probed, or off.
 	Probe ProbeConfig `yaml:"probe"`
+	// What becomes of a sandbox that is due to be ended while it is stopped, paused or suspended.
+	AtRest string `yaml:"at_rest" enum:"keep,terminate"`
+	// What becomes of remedy: quarantine where the provider can neither stop nor pause a sandbox: the
+	// config is refused, or what is found there is held.
+	Quarantine string `yaml:"quarantine" enum:"refuse,hold"`
 	// How long a quarantined sandbox is kept.
 	QuarantineFor time.Duration `yaml:"quarantine_for" min:"1m"`
 	// USD for one sandbox, for the cost of leaks.
@@ -61,6 +66,19 @@ type OwnsConfig struct {
 	Referenced bool `yaml:"referenced"`
 	// Nobody else creates sandboxes that look like ours.
 	Exclusive bool `yaml:"exclusive"`
+	// What is never ours, whatever else proves it.
+	Except ExceptConfig `yaml:"except"`
+}
+
+// ExceptConfig is what is never ours, such as gateways, builders and sandboxes of what is no task.
+// Each part is enough.
+type ExceptConfig struct {
+	// Labels that the sandbox has; all must hold.
+	Labels map[string]string `yaml:"labels"`
+	// How its name begins.
+	NamePrefix string `yaml:"name_prefix"`
+	// Snapshots, templates or images that it is made from.
+	Templates []string `yaml:"templates"`
 }
 
 // LinkConfig is how a sandbox and a task know each other.
@@ -69,6 +87,8 @@ type LinkConfig struct {
 	TaskLabel string `yaml:"task_label"`
 	// What tasks.sandbox holds: id, name or label:KEY.
 	Sandbox string `yaml:"sandbox"`
+	// Each sandbox of ours has the link, so that one without it may be ended; else it is only reported.
+	Required bool `yaml:"required"`
 }
 
 // ProbeConfig is how sandboxes are probed: a real exec and a real file listing.
@@ -79,6 +99,9 @@ type ProbeConfig struct {
 	Exec string `yaml:"exec"`
 	// A path that always exists; "" for no file probe.
 	Path string `yaml:"path"`
+	// Command that tells of a sandbox which answers whether the task's worker is in it: exit 0 it is,
+	// 1 it is not, anything else says nothing.
+	Worker string `yaml:"worker"`
 	// Each sandbox is probed this often, suspects apart.
 	Every time.Duration `yaml:"every" min:"1s"`
 	// Time for one probe.
@@ -93,7 +116,7 @@ func (p *ProviderConfig) setDefaults() {
 	p.Probe = ProbeConfig{
 		Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: Rate{50, time.Minute},
 	}
-	p.QuarantineFor = day
+	p.AtRest, p.Quarantine, p.QuarantineFor = "keep", "refuse", day
 }
 
 // A providerKind is what the config knows of a kind of provider.
@@ -134,6 +157,7 @@ func (p ProviderConfig) policy() reconcile.ProviderPolicy {
 		Name: p.Name, Kind: p.Kind, URL: strings.TrimRight(p.URL, "/"),
 		Exclusive: p.Owns.Exclusive, Referenced: p.Owns.Referenced,
 		LinkTask: p.Link.TaskLabel != "", LinkSandbox: p.Link.Sandbox != "", SandboxIsID: p.Link.Sandbox == "id",
+		LinkRequired: p.Link.Required, EndsAtRest: p.AtRest == "terminate",
 		Templates: slices.Clone(p.Templates), Probe: p.Probe.policy(),
 		QuarantineFor: p.QuarantineFor, PricePerHour: p.PricePerHour, Key: p.keyID(),
 	}
@@ -158,13 +182,17 @@ func (p ProbeConfig) policy() reconcile.ProbePolicy {
 		return reconcile.ProbePolicy{Off: true}
 	}
 	return reconcile.ProbePolicy{
-		Exec: p.Exec, Path: p.Path, Every: p.Every, Timeout: p.Timeout, Budget: p.Budget.PerMinute(),
+		Exec: p.Exec, Path: p.Path, Worker: p.Worker, Every: p.Every, Timeout: p.Timeout, Budget: p.Budget.PerMinute(),
 	}
 }
 
 // names reports whether there is an entry of that name.
 func (c *Config) names(provider string) bool {
 	return slices.ContainsFunc(c.Providers, func(p ProviderConfig) bool { return p.Name == provider })
+}
+
+func (x ExceptConfig) entry() providers.Except {
+	return providers.Except{Labels: maps.Clone(x.Labels), NamePrefix: x.NamePrefix, Templates: slices.Clone(x.Templates)}
 }
 
 // Entries returns the providers to open, with their credentials.
@@ -175,7 +203,7 @@ func (c *Config) Entries() []providers.Entry {
 			Name: p.Name, Kind: p.Kind, URL: p.URL, Token: p.Token.Reveal(),
 			Owns: providers.Owns{
 				Labels: maps.Clone(p.Owns.Labels), NamePrefix: p.Owns.NamePrefix,
-				Referenced: p.Owns.Referenced, Exclusive: p.Owns.Exclusive,
+				Referenced: p.Owns.Referenced, Exclusive: p.Owns.Exclusive, Except: p.Owns.Except.entry(),
 			},
 			Link: providers.Link{TaskLabel: p.Link.TaskLabel, Sandbox: p.Link.Sandbox},
 			Rate: p.Rate.PerSecond(), Timeout: p.Timeout, Templates: slices.Clone(p.Templates),

@@ -23,7 +23,7 @@ type sectionField struct {
 var mapKeys = map[string][]string{
 	"task fields": {
 		"id", "status", "state", "sandbox", "provider", "template",
-		"created_at", "assigned_at", "started_at", "heartbeat_at", "activity_at", "updated_at", "deadline_at",
+		"created_at", "assigned_at", "started_at", "heartbeat_at", "activity_at", "updated_at", "deadline_at", "fails_at",
 		"timeout", "keep_alive_until", "deleted_at", "session", "worker", "error", "attempts", "max_attempts",
 		"activity_mark", "sandboxes",
 	},

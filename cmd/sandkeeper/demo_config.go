@@ -57,7 +57,8 @@ func (p *demoProvider) own() (keys string, price float64) {
 		return fmt.Sprintf("    team: %s\n    domain: sandboxes.test\n    sandbox_url: %q\n    templates: [%s]\n",
 			e2btest.Team, p.url, demoTemplate), 0.10
 	case atVercel:
-		return fmt.Sprintf("    team: %s\n    project: %s\n", verceltest.Team, verceltest.Project), 0.13
+		// Nothing can be paused there, so that what lingers there would wait for a person.
+		return fmt.Sprintf("    team: %s\n    project: %s\n    quarantine: hold\n", verceltest.Team, verceltest.Project), 0.13
 	}
 	return "    templates: [" + demoSnapshot + "]\n", 0.08
 }

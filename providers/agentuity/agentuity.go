@@ -159,10 +159,12 @@ func (p *Provider) everywhere() bool { return strings.Contains(p.catalyst, inReg
 // proves refuses an entry that rests on what a listing does not show: nothing would be
 // found, and that would look as if there were nothing.
 func proves(e entry.Entry) error {
-	for label := range e.Owns.Labels {
-		if label != projectLabel {
-			return fmt.Errorf("owns.labels: a listing of agentuity does not show %s; "+
-				"use name_prefix, or the label %s with the project's id", label, projectLabel)
+	for key, labels := range map[string]map[string]string{"owns": e.Owns.Labels, "owns.except": e.Owns.Except.Labels} {
+		for label := range labels {
+			if label != projectLabel {
+				return fmt.Errorf("%s.labels: a listing of agentuity does not show %s; "+
+					"use name_prefix, or the label %s with the project's id", key, label, projectLabel)
+			}
 		}
 	}
 	if e.Link.TaskLabel != "" || strings.HasPrefix(e.Link.Sandbox, "label:") {

@@ -64,7 +64,7 @@ func (e *execution) judged() wire.Half {
 	case e.Status == "failed":
 		return wire.Failed(wire.Clip("failed: "+e.Error, 160))
 	}
-	return wire.Ran(0, "")
+	return wire.Ended()
 }
 
 // A queue is what a sandbox was asked to run and has not.

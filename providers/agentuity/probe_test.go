@@ -84,7 +84,7 @@ func TestProbeVerdicts(t *testing.T) {
 	}{
 		"all is well":              {nil, reconcile.Answered, "exec: exit 0; files of /: 2 entries", 1},
 		"a command that fails ran": {replies{ended: {data(`{"executionId":"exe_1","status":"failed","exitCode":3}`)}}, reconcile.Answered, "exit 3", 1},
-		"no exit code":             {replies{ended: {data(`{"executionId":"exe_1","status":"completed"}`)}}, reconcile.Answered, "exit 0", 1},
+		"no exit code":             {replies{ended: {data(`{"executionId":"exe_1","status":"completed"}`)}}, reconcile.Answered, "exec: ended", 1},
 		"it is over at once":       {replies{execute: {data(`{"executionId":"exe_1","status":"completed","exitCode":0}`)}}, reconcile.Answered, "exit 0", 1},
 		"an empty folder":          {replies{files: {data(`{"files":[]}`)}}, reconcile.Answered, "0 entries", 1},
 		"busy is alive":            {replies{execute: {busy1}}, reconcile.Answered, "busy", 1},

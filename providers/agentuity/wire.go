@@ -69,6 +69,14 @@ func (s *snapshot) template() string {
 	return s.Name + ":" + s.Tag
 }
 
+// names are the further words for what a sandbox was made from.
+func (s *snapshot) names() []string {
+	if s == nil {
+		return nil
+	}
+	return []string{s.ID, s.Name, s.Name + ":" + s.Tag}
+}
+
 // sandbox is the box in the words of the contract. One of another organization or project
 // is not ours, whatever its name is.
 func (p *Provider) sandbox(b *box, asOf time.Time) reconcile.Sandbox {
@@ -79,7 +87,7 @@ func (p *Provider) sandbox(b *box, asOf time.Time) reconcile.Sandbox {
 	if b.Project != nil && b.Project.ID != "" {
 		s.Labels = map[string]string{projectLabel: b.Project.ID}
 	}
-	p.entry.Mark(&s)
+	p.entry.Mark(&s, b.Snapshot.names()...)
 	if other(b.Org, p.org) || other(b.Project, p.project) {
 		s.Owned = false
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -131,6 +132,14 @@ func (p *Provider) Lacks() []string {
 	return out
 }
 
+// Lacks are the parts that change something, of terminate, that an entry has no half for.
+func Lacks(e entry.Entry) []string {
+	if e.Extra["worker_url"] == "" && e.Extra["instance_api"] != "true" {
+		return []string{"terminate"}
+	}
+	return nil
+}
+
 // Named reads the sandbox that a row names by name, or those of a label.
 func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox, error) {
 	look := func(ctx context.Context, value string) (reconcile.Sandbox, error) {
@@ -160,7 +169,7 @@ func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, 
 		if found[i], err = p.Get(ctx, found[i].ID); err != nil {
 			return nil, err // also of one that went meanwhile: the next look finds out
 		}
-		found[i].Owned = found[i].Owned || named
+		found[i].Owned = found[i].Owned || named && !found[i].Excepted
 	}
 	return found, nil
 }

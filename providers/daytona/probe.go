@@ -67,14 +67,14 @@ func executed(a wire.Answer, _ wire.Said) (wire.Half, bool) {
 	if !wire.IsJSON(a.Header) || wire.Unmarshal(a.Body, &in) != nil || in.ExitCode == nil && in.Result == nil {
 		return wire.Unclear("200 with something that is no result"), true
 	}
-	code, result := 0, ""
-	if in.ExitCode != nil {
-		code = *in.ExitCode
+	if in.ExitCode == nil {
+		return wire.Ended(), true
 	}
+	result := ""
 	if in.Result != nil {
 		result = *in.Result
 	}
-	return wire.Ran(code, result), true
+	return wire.Ran(*in.ExitCode, result), true
 }
 
 // files judges an answer to the file listing. The path always exists, so that one that is

@@ -57,7 +57,7 @@ func TestProbeVerdicts(t *testing.T) {
 			reply{200, js, `{"exitCode":3,"result":"ok"}`}, listed1, reconcile.Answered, "exit 3",
 		},
 		"no exit code, but a result": {
-			reply{200, js, `{"result":"ok"}`}, listed1, reconcile.Answered, "exit 0",
+			reply{200, js, `{"result":"ok"}`}, listed1, reconcile.Answered, "exec: ended",
 		},
 		"an empty folder": {ranWell, reply{200, js, `[]`}, reconcile.Answered, "0 entries"},
 		"cannot fork": {

@@ -65,9 +65,26 @@ func (p *Provider) listed(c *summary, asOf time.Time) reconcile.Sandbox {
 	if c.State == "restarting" { // since when is not said, and it was not created so: the ledger counts
 		s.UpdatedAt = asOf
 	}
-	p.entry.Mark(&s)
+	p.entry.Mark(&s, shorter(c.Image)...)
 	p.entry.OrName(&s)
 	return s
+}
+
+// shorter are the words by which an image may be asked for, besides the one that the engine
+// shows: Podman shows its registry also where nobody named one.
+func shorter(image string) []string {
+	words := []string{image}
+	for _, registry := range []string{"docker.io/library/", "docker.io/", "localhost/"} {
+		if rest, ok := strings.CutPrefix(image, registry); ok {
+			words = append(words, rest)
+		}
+	}
+	for _, word := range words {
+		if rest, ok := strings.CutSuffix(word, ":latest"); ok {
+			words = append(words, rest)
+		}
+	}
+	return words
 }
 
 // inspected is a container as a look by id shows it.

@@ -80,7 +80,7 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	switch {
 	case e.Token == "":
 		return nil, errors.New("e2b needs a token: create an API key in the team's settings")
-	case e.Owns.NamePrefix != "" || e.Link.Sandbox == "name":
+	case e.Owns.NamePrefix != "" || e.Owns.Except.NamePrefix != "" || e.Link.Sandbox == "name":
 		return nil, errors.New("sandboxes of e2b have no names: prove by labels, which are their metadata, and link by id")
 	}
 	p := &Provider{entry: e, inside: strings.TrimRight(e.Extra["sandbox_url"], "/"), domain: e.Extra["domain"]}

@@ -56,7 +56,7 @@ func (p *Provider) sandbox(b *box, asOf time.Time) reconcile.Sandbox {
 	case reconcile.SandboxSuspended:
 		s.UpdatedAt = b.EndAt.Time
 	}
-	p.entry.Mark(&s)
+	p.entry.Mark(&s, b.Template) // it has an id, and mostly an alias
 	return s
 }
 

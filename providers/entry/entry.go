@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +37,23 @@ type Owns struct {
 	NamePrefix string
 	Referenced bool // owned means: a task row refers to it
 	Exclusive  bool // nobody else creates sandboxes that look like ours
+	Except     Except
+}
+
+// Except is what is never ours, whatever else proves it: gateways, builders, sandboxes of what
+// is no task. Each of its parts is enough where given; of Labels all must hold.
+type Except struct {
+	Labels     map[string]string
+	NamePrefix string
+	Templates  []string
+}
+
+// Holds reports whether a sandbox with this name, these labels and this template, which may go
+// by several words, is excepted. What is not known of it excepts nothing.
+func (x Except) Holds(name string, labels map[string]string, templates ...string) bool {
+	return len(x.Labels) > 0 && Holds(x.Labels, labels) ||
+		x.NamePrefix != "" && strings.HasPrefix(name, x.NamePrefix) ||
+		slices.ContainsFunc(templates, func(t string) bool { return t != "" && slices.Contains(x.Templates, t) })
 }
 
 // Link is how a sandbox and a task know each other.
@@ -82,11 +100,12 @@ func (o Owns) Prove(name string, labels map[string]string) bool {
 // ByRowOnly reports whether a task row that refers to a sandbox is the only proof there is.
 func (o Owns) ByRowOnly() bool { return o.Referenced && len(o.Labels) == 0 && o.NamePrefix == "" }
 
-// Mark fills in what the entry makes of a sandbox's name and labels: whose it is, which
-// task it names, and what a row would name it by.
-func (e Entry) Mark(s *reconcile.Sandbox) {
+// Mark fills in what the entry makes of a sandbox's name, labels and template, which may have
+// further words: whose it is, which task it names, and what a row would name it by.
+func (e Entry) Mark(s *reconcile.Sandbox, further ...string) {
 	s.Provider = e.Name
-	s.Owned = e.Owns.Prove(s.Name, s.Labels)
+	s.Excepted = e.Owns.Except.Holds(s.Name, s.Labels, s.Template) || e.Owns.Except.Holds("", nil, further...)
+	s.Owned = !s.Excepted && e.Owns.Prove(s.Name, s.Labels)
 	if e.Link.TaskLabel != "" {
 		s.Task = s.Labels[e.Link.TaskLabel]
 	}
@@ -98,6 +117,12 @@ func (e Entry) Mark(s *reconcile.Sandbox) {
 	case e.Link.Sandbox == "name":
 		s.SandboxKey, s.AlsoKey = s.Name, s.ID
 	}
+}
+
+// OwnNamed makes a sandbox ours that a row names, or that names a task, where that is all the
+// proof there is.
+func (e Entry) OwnNamed(s *reconcile.Sandbox) {
+	s.Owned = s.Owned || e.Owns.ByRowOnly() && !s.Excepted
 }
 
 // OrName lets rows hold the sandbox's name in place of its id, where platforms store either.

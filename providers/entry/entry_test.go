@@ -42,6 +42,37 @@ func TestProve(t *testing.T) {
 	}
 }
 
+func TestExcept(t *testing.T) {
+	labels := map[string]string{"project": "mine", "type": "spec"}
+	for name, test := range map[string]struct {
+		except entry.Except
+		want   bool
+	}{
+		"nothing is excepted":          {entry.Except{}, false},
+		"a label holds":                {entry.Except{Labels: map[string]string{"type": "spec"}}, true},
+		"one of two labels holds":      {entry.Except{Labels: map[string]string{"type": "spec", "project": "x"}}, false},
+		"the prefix holds":             {entry.Except{NamePrefix: "x-"}, true},
+		"the prefix does not":          {entry.Except{NamePrefix: "x-2"}, false},
+		"its template":                 {entry.Except{Templates: []string{"other", "base"}}, true},
+		"another word for it":          {entry.Except{Templates: []string{"tpl_1"}}, true},
+		"another template":             {entry.Except{Templates: []string{"bas"}}, false},
+		"what is not known of it":      {entry.Except{Templates: []string{""}}, false},
+		"a label does not, the prefix": {entry.Except{Labels: map[string]string{"type": "x"}, NamePrefix: "x-"}, true},
+	} {
+		s := reconcile.Sandbox{Name: "x-1", Labels: labels, Template: "base"}
+		e := entry.Entry{Owns: entry.Owns{Labels: map[string]string{"project": "mine"}, Except: test.except}}
+		e.Mark(&s, "", "tpl_1")
+		if s.Excepted != test.want || s.Owned == test.want {
+			t.Errorf("%s: excepted %t, owned %t; want it excepted %t", name, s.Excepted, s.Owned, test.want)
+		}
+		e.Owns.Labels, e.Owns.Referenced = nil, true
+		e.Mark(&s, "", "tpl_1")
+		if e.OwnNamed(&s); s.Owned == test.want {
+			t.Errorf("%s: owned %t where a row names it, want %t", name, s.Owned, !test.want)
+		}
+	}
+}
+
 func TestMark(t *testing.T) {
 	for name, test := range map[string]struct {
 		link entry.Link

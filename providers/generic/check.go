@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -72,6 +73,19 @@ func (p *Provider) Lacks() []string {
 	}
 	if p.spec.calls["exec"] == nil && p.spec.calls["files"] == nil {
 		out = append(out, "probe")
+	}
+	return out
+}
+
+// Lacks are the parts that change something, terminate and quarantine, for which an entry describes
+// no call.
+func Lacks(e entry.Entry) []string {
+	var out []string
+	if e.API == nil || e.API.Delete.Path == "" {
+		out = append(out, "terminate")
+	}
+	if e.API == nil || e.API.Stop.Path == "" || e.API.Resume.Path == "" {
+		out = append(out, "quarantine")
 	}
 	return out
 }

@@ -98,6 +98,28 @@ func (l *lab) terminatesChanged() {
 	}
 }
 
+// terminatesExcepted: what the entry excepts is not ended, also where it was ours when it was seen.
+func (l *lab) terminatesExcepted() {
+	for what, as := range l.excepted() {
+		s := l.put("t1", simulated.Sandbox{})
+		expected := l.get(s.ID)
+		l.World.Change(s.ID, func(s *simulated.Sandbox) {
+			if s.Template = as.Template; as.Labels != nil {
+				s.Labels = as.Labels
+			}
+			if as.Name != "" {
+				s.Name = as.Name
+			}
+		})
+		if how, err := l.Provider.Terminate(l.t.Context(), expected); err != nil || how != reconcile.TerminateChanged {
+			l.t.Errorf("Terminate of one excepted by its %s = %s, %v; want changed", what, how, err)
+		}
+		if got := l.get(s.ID); got.State != reconcile.SandboxRunning {
+			l.t.Errorf("Get of one excepted by its %s = %s, want it running", what, got.State)
+		}
+	}
+}
+
 func (l *lab) terminatesClaimed() {
 	s := l.put("t1", simulated.Sandbox{})
 	expected := l.get(s.ID)

@@ -141,6 +141,53 @@ func (l *lab) listsForeign() {
 	}
 }
 
+// excepted are sandboxes with all that proves ours, and with what excepts them.
+func (l *lab) excepted() map[string]simulated.Sandbox {
+	all := map[string]simulated.Sandbox{}
+	if l.Can.Template {
+		all["template"] = simulated.Sandbox{Template: "builder"}
+	}
+	if l.Can.Labels {
+		all["labels"] = simulated.Sandbox{Labels: map[string]string{"project": "mine", "task_id": "t1", "type": "spec", "of": "nobody"}}
+	} else {
+		all["name"] = simulated.Sandbox{Name: "mine-not-this"}
+	}
+	return all
+}
+
+// listsExcepted: what the entry excepts is not ours, whatever else proves it, and each call says so.
+func (l *lab) listsExcepted() {
+	near := simulated.Sandbox{Template: "builders", Name: "mine-no"}
+	if l.Can.Labels {
+		near = simulated.Sandbox{Template: "builders", Labels: map[string]string{"project": "mine", "task_id": "t1", "type": "spec"}}
+	}
+	ours := l.put("t1", near)
+	for what, s := range l.excepted() {
+		s = l.put("t1", s)
+		if got := l.get(s.ID); got.Owned || !got.Excepted {
+			l.t.Errorf("Get of one excepted by its %s = %+v, want it excepted and not owned", what, got)
+		}
+	}
+	if got := l.get(ours.ID); !got.Owned || got.Excepted {
+		l.t.Errorf("Get of one that is nearly excepted = %+v, want it owned", got)
+	}
+	all, _, err := l.list()
+	if err != nil || len(all) != 1+len(l.excepted()) {
+		l.t.Fatalf("List = %d sandboxes, %v; want %d", len(all), err, 1+len(l.excepted()))
+	}
+	for _, s := range all {
+		if s.Owned == s.Excepted || s.Owned != (s.ID == ours.ID) {
+			l.t.Errorf("listed %+v, want only %s owned, the others excepted", s, ours.ID)
+		}
+	}
+	if !l.Can.Labels {
+		return
+	}
+	if found, err := l.Provider.Find(l.t.Context(), "t1"); err != nil || len(found) != 1 || found[0].ID != ours.ID {
+		l.t.Errorf("Find = %+v, %v; want only %s", found, err, ours.ID)
+	}
+}
+
 // listsOursOnly: the cost of a pass follows what is ours.
 func (l *lab) listsOursOnly() {
 	for range l.Can.PageSize + 1 {

@@ -79,6 +79,43 @@ func (l *lab) probes() {
 	}
 }
 
+// probesWorker: a probe tells the exit code of its command, and none where there was none.
+func (l *lab) probesWorker() {
+	const worker = "pgrep -f '[w]orker.py'"
+	code := func(n int) *int { return &n }
+	for name, test := range map[string]struct {
+		box  simulated.Sandbox
+		exec string
+		want *int
+	}{
+		"its worker is there":      {simulated.Sandbox{}, worker, code(0)},
+		"its worker is gone":       {simulated.Sandbox{WorkerGone: true}, worker, code(1)},
+		"another code":             {simulated.Sandbox{}, "exit 3", code(3)},
+		"no command":               {simulated.Sandbox{WorkerGone: true}, "", nil},
+		"its daemon is dead":       {simulated.Sandbox{Exec: simulated.Dead, WorkerGone: true}, worker, nil},
+		"it cannot fork":           {simulated.Sandbox{Exec: simulated.NoFork, WorkerGone: true}, worker, nil},
+		"the command does not end": {simulated.Sandbox{Exec: simulated.TimedOut, WorkerGone: true}, worker, nil},
+	} {
+		l.t.Run(name, func(t *testing.T) {
+			p := policy()
+			if p.Exec = test.exec; test.exec != "" {
+				p.Path = "" // as the keeper asks for the worker
+			}
+			got := l.Provider.Probe(t.Context(), l.get(l.put("t1", test.box).ID), p)
+			if !reflect.DeepEqual(got.Exit, test.want) || test.want != nil && got.Outcome != reconcile.Answered {
+				t.Errorf("Probe = %+v, want exit code %v", got, shown(test.want))
+			}
+		})
+	}
+}
+
+func shown(exit *int) any {
+	if exit == nil {
+		return "none"
+	}
+	return *exit
+}
+
 func (l *lab) probesHung() {
 	s := l.put("t1", simulated.Sandbox{Exec: simulated.Hung, Files: simulated.Hung})
 	got := l.probe(s.ID)

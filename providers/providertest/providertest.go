@@ -61,14 +61,21 @@ func World(can wire.Abilities, change ...func(*simulated.Options)) (*simulated.W
 func Entry(kind string, can wire.Abilities) entry.Entry {
 	e := entry.Entry{
 		Name: "lab", Kind: kind, Token: "secret-key", Timeout: 30 * time.Second,
-		Owns: entry.Owns{NamePrefix: "mine-"}, Link: entry.Link{Sandbox: "id"}, Probe: policy(),
+		Owns: entry.Owns{NamePrefix: "mine-", Except: except}, Link: entry.Link{Sandbox: "id"}, Probe: policy(),
+	}
+	if !can.Labels {
+		e.Owns.Except.NamePrefix = "mine-not-"
 	}
 	if can.Labels {
-		e.Owns = entry.Owns{Labels: map[string]string{"project": "mine"}}
+		e.Owns = entry.Owns{Labels: map[string]string{"project": "mine"}, Except: except}
+		e.Owns.Except.Labels = map[string]string{"type": "spec", "of": "nobody"}
 		e.Link.TaskLabel = "task_id"
 	}
 	return e
 }
+
+// except is what of ours is excepted, besides labels. Names are asked for only where they prove.
+var except = entry.Except{Templates: []string{"builder"}}
 
 func policy() reconcile.ProbePolicy {
 	return reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Second}
@@ -121,6 +128,8 @@ func (s Suite) promises(p reconcile.Provider) []promise {
 		{"pages in a circle end, and prove nothing", s.Can.PageSize > 0, (*lab).listCircles},
 		{"yield's error ends a listing", true, (*lab).listStopped},
 		{"what is foreign is not owned", true, (*lab).listsForeign},
+		{"what is excepted is not owned", true, (*lab).listsExcepted},
+		{"what is excepted by now is not ended", ends, (*lab).terminatesExcepted},
 		{"what is foreign is not even asked for", s.Can.Filter, (*lab).listsOursOnly},
 		{"a hidden one is listed as being deleted", s.Can.Hides, (*lab).listsHidden},
 		{"an unknown state stays unknown", true, (*lab).unknownState},
@@ -154,6 +163,7 @@ func (s Suite) promises(p reconcile.Provider) []promise {
 		{"templates are read", templates, (*lab).templates},
 		{"templates are activated, or that is denied", templates, (*lab).activates},
 		{"probes of sandboxes", probes, (*lab).probes},
+		{"a command tells by its exit code whether the worker is there", s.Can.Exec, (*lab).probesWorker},
 		{"a hung sandbox is hung", probes, (*lab).probesHung},
 		{"probes through a broken infrastructure", probes, (*lab).probesInfrastructure},
 		{"a probe leaves no trace", true, (*lab).probeLeavesNoTrace},

@@ -24,7 +24,10 @@ func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconc
 		skip bool
 		do   func() Trouble
 	}{
-		{Exec, "exec", policy.Exec == "", func() Trouble { return p.exec(s.ID, policy) }},
+		{Exec, "exec", policy.Exec == "", func() (met Trouble) {
+			out.Exit, met = p.exec(s.ID, policy)
+			return met
+		}},
 		{Files, "files of " + policy.Path, policy.Path == "", func() Trouble { return p.files(s.ID, policy) }},
 	} {
 		if half.skip {
@@ -43,12 +46,15 @@ func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconc
 	return out
 }
 
-func (p *Provider) exec(id string, policy reconcile.ProbePolicy) Trouble {
+func (p *Provider) exec(id string, policy reconcile.ProbePolicy) (exit *int, met Trouble) {
 	r, trouble := p.world.Exec(id, policy.Exec, limit(policy))
-	if r.Exit < 0 {
-		return NoFork
+	switch {
+	case r.Exit < 0:
+		return nil, NoFork
+	case trouble != Healthy:
+		return nil, trouble
 	}
-	return trouble
+	return &r.Exit, Healthy
 }
 
 func (p *Provider) files(id string, policy reconcile.ProbePolicy) Trouble {

@@ -17,8 +17,8 @@ type Result struct {
 	Output string
 }
 
-// Exec runs a command in a sandbox: true, false, echo, exit N, sleep N and cat PATH; any
-// other does nothing, well. A sleep that outlasts the limit times out at once.
+// Exec runs a command in a sandbox: true, false, echo, exit N, sleep N, cat PATH, and pgrep,
+// which looks for the task's worker, whatever it is told; any other does nothing, well. A sleep that outlasts the limit times out at once.
 func (w *World) Exec(id, command string, limit time.Duration) (Result, Trouble) {
 	s, trouble := w.reach(id)
 	if trouble = cmp.Or(trouble, s.Exec); trouble == NoFork {
@@ -32,6 +32,11 @@ func (w *World) Exec(id, command string, limit time.Duration) (Result, Trouble) 
 	switch name {
 	case "false":
 		return Result{Exit: 1}, Healthy
+	case "pgrep":
+		if s.WorkerGone {
+			return Result{Exit: 1}, Healthy
+		}
+		return Result{Output: "7\n"}, Healthy
 	case "echo":
 		return Result{Output: rest + "\n"}, Healthy
 	case "exit":

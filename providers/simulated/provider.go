@@ -126,7 +126,7 @@ func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, 
 	err := p.pages(ctx, Find, Query{Hidden: true, Labels: map[string]string{label: task}},
 		func(page []reconcile.Sandbox) error {
 			for _, s := range page {
-				s.Owned = s.Owned || p.entry.Owns.ByRowOnly()
+				p.entry.OwnNamed(&s)
 				if s.Owned && s.Task == task {
 					found = append(found, s)
 				}
@@ -144,7 +144,7 @@ func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox
 	var found []reconcile.Sandbox
 	err := p.pages(ctx, Find, Query{Hidden: true}, func(page []reconcile.Sandbox) error {
 		for _, s := range page {
-			s.Owned = s.Owned || p.entry.Owns.ByRowOnly()
+			p.entry.OwnNamed(&s)
 			if s.SandboxKey == value || s.AlsoKey == value {
 				found = append(found, s)
 			}

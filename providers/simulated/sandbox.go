@@ -29,6 +29,7 @@ type Sandbox struct {
 	Usage       reconcile.Resources
 	Queued      []time.Time // executions that wait, by when they were asked for
 	Running     int         // executions that run
+	WorkerGone  bool        // the task's worker ended, while all else goes on: pgrep finds none
 
 	Stuck  bool   // its transitions begin and never end
 	Locked bool   // every change is refused as busy

@@ -56,7 +56,7 @@ func (p *Provider) stop(ctx context.Context, id string) (reconcile.Termination, 
 }
 
 func (p *Provider) changed(expected, now reconcile.Sandbox) bool {
-	return expected.Owned && !now.Owned && !p.entry.Owns.Referenced
+	return now.Excepted || expected.Owned && !now.Owned && !p.entry.Owns.Referenced
 }
 
 func stopped(raw string) reconcile.Termination {

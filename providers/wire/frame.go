@@ -87,9 +87,10 @@ func (f *Frame) Before(ctx context.Context, expected reconcile.Sandbox, look Loo
 	return now, "", nil
 }
 
-// changed reports whether the sandbox lost the labels or the name that proved whose it is.
+// changed reports whether the sandbox lost the labels or the name that proved whose it is, or
+// has some by now that except it.
 func (f *Frame) changed(expected, now reconcile.Sandbox) bool {
-	return expected.Owned && !now.Owned && !f.Entry.Owns.Referenced
+	return now.Excepted || expected.Owned && !now.Owned && !f.Entry.Owns.Referenced
 }
 
 // Terminate looks first and calls end only for what is still the sandbox expected and not

@@ -231,7 +231,7 @@ func (f *Frame) Named(ctx context.Context, value string, look Look,
 		if one, err = f.look(ctx, value, look); errors.Is(err, reconcile.ErrNotFound) {
 			return nil, nil
 		}
-		one.Owned = one.Owned || f.Entry.Owns.ByRowOnly()
+		f.Entry.OwnNamed(&one)
 		found = []reconcile.Sandbox{one}
 	}
 	if err != nil {
@@ -247,7 +247,7 @@ func (f *Frame) search(ctx context.Context, read ReadPage, wanted func(*reconcil
 	err = EachPage(ctx, read, func(p Page) error {
 		for _, s := range p.Sandboxes {
 			// Naming the task, or being named by a row, is what "referenced" asks for.
-			s.Owned = s.Owned || f.Entry.Owns.ByRowOnly()
+			f.Entry.OwnNamed(&s)
 			if wanted(&s) {
 				found = append(found, s)
 			}

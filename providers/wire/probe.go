@@ -19,6 +19,7 @@ const Margin = 2 * time.Second
 type Half struct {
 	Outcome reconcile.ProbeOutcome
 	Said    string
+	Exit    *int // exit code of a command that the sandbox ran to its end
 
 	missing bool // it is only the path that is not there
 }
@@ -32,7 +33,7 @@ func (f *Frame) Probe(ctx context.Context, s reconcile.Sandbox, policy reconcile
 	began := f.Now()
 	h := f.probe(ctx, s, policy, probe)
 	return reconcile.ProbeResult{
-		Ref: s.Ref, At: began, Outcome: h.Outcome, Detail: f.redact(h.Said), Took: f.Now().Sub(began),
+		Ref: s.Ref, At: began, Outcome: h.Outcome, Detail: f.redact(h.Said), Took: f.Now().Sub(began), Exit: h.Exit,
 	}
 }
 
@@ -131,16 +132,19 @@ func Merge(halves ...Half) Half {
 	order := []reconcile.ProbeOutcome{reconcile.CannotStart, reconcile.Hung, reconcile.Infrastructure,
 		reconcile.NotAllowed, reconcile.Answered}
 	var said []string
+	var exit *int
 	met := map[reconcile.ProbeOutcome]bool{}
 	for _, h := range halves {
-		met[h.Outcome] = true
+		if met[h.Outcome] = true; h.Exit != nil {
+			exit = h.Exit
+		}
 		if h.Said != "" {
 			said = append(said, h.Said)
 		}
 	}
 	for _, outcome := range order {
 		if met[outcome] {
-			return Half{Outcome: outcome, Said: strings.Join(said, "; ")}
+			return Half{Outcome: outcome, Said: strings.Join(said, "; "), Exit: exit}
 		}
 	}
 	return Barred("no probe is configured") // unreachable unless all halves are skipped
@@ -163,8 +167,11 @@ func Ran(exit int, output string) Half {
 		said := strings.TrimSuffix(fmt.Sprintf("exit %d: %s", exit, Clip(output, 100)), ": ")
 		return Failed(said)
 	}
-	return Half{Outcome: reconcile.Answered, Said: fmt.Sprintf("exit %d", exit)}
+	return Half{Outcome: reconcile.Answered, Said: fmt.Sprintf("exit %d", exit), Exit: &exit}
 }
+
+// Ended judges a command that came to its end, and whose exit code nobody told.
+func Ended() Half { return Half{Outcome: reconcile.Answered, Said: "ended"} }
 
 // Listed judges a listing of files that came.
 func Listed(entries int) Half {

@@ -33,7 +33,7 @@ var kinds = map[string]kind{
 		Events: true, Heartbeats: true, Requeue: true, HasUpdated: true, ErrorMapped: true, FailStatus: "failed",
 		ExplainedBy: []reconcile.Explanation{{Table: "specs", Label: labelSpec}}}},
 	"coding-agent": {name: "coding-agent", link: "id", silent: true, tasks: reconcile.TasksPolicy{
-		HasUpdated: true, ErrorMapped: true, SandboxKnown: true, FailStatus: "error"}},
+		HasUpdated: true, ErrorMapped: true, SandboxKnown: true, FailStatus: "error", TellsUse: true}},
 	"none": {name: "none", link: "none", tasks: reconcile.TasksPolicy{None: true}},
 	"full": {name: "full", link: "both", retries: true, tasks: reconcile.TasksPolicy{
 		Events: true, Heartbeats: true, Requeue: true, HasAssigned: true, HasUpdated: true, ErrorMapped: true,

@@ -28,8 +28,11 @@ func fold(seen reconcile.ProbeSeen, r reconcile.ProbeResult) reconcile.ProbeSeen
 	if r.Outcome == reconcile.Answered && r.At.After(seen.LastAnswered) {
 		seen.LastAnswered = r.At
 	}
+	if r.Worker == reconcile.WorkerAlive && r.At.After(seen.WorkerAt) {
+		seen.WorkerAt = r.At
+	}
 	seen.Vitals = measured(seen.Vitals, r)
-	r.Vitals = nil // kept once, with the other measurements
+	r.Vitals, r.Exit = nil, nil // what was measured is kept once; of a code, what it says of the worker
 	if r.At.Before(seen.Last.At) {
 		return seen
 	}

@@ -108,6 +108,9 @@ func checkProbes(results []reconcile.ProbeResult) error {
 		if !slices.Contains(probeOutcomes[:], p.Outcome) || p.At.IsZero() {
 			return fmt.Errorf("probe of %s: no such outcome: %q, or no time", p.Ref, p.Outcome)
 		}
+		if !slices.Contains([]reconcile.WorkerState{reconcile.WorkerUnknown, reconcile.WorkerAlive, reconcile.WorkerDead}, p.Worker) {
+			return fmt.Errorf("probe of %s: no such state of a worker: %q", p.Ref, p.Worker)
+		}
 	}
 	return nil
 }

@@ -1,9 +1,9 @@
 -- Adds probe results to the history and counts them.
 WITH added AS (
-    INSERT INTO sandkeeper.probes (provider, sandbox, outcome, detail, at, took_us)
+    INSERT INTO sandkeeper.probes (provider, sandbox, outcome, detail, at, took_us, worker)
     SELECT * FROM unnest(
         @providers::text[], @sandboxes::text[], @outcomes::text[], @details::text[],
-        @at::timestamptz[], @took::bigint[])
+        @at::timestamptz[], @took::bigint[], @workers::text[])
     RETURNING provider, outcome
 ), hourly AS (
     INSERT INTO sandkeeper.hours AS h (hour, name, what, value)

@@ -2,9 +2,10 @@
 UPDATE sandkeeper.sandboxes s
 SET probe = u.outcome, probe_detail = u.detail, probed_at = u.at, probe_took_us = u.took,
     last_answered = u.last_answered, probe_failures = u.failures::jsonb,
-    vitals = u.vitals::jsonb
+    vitals = u.vitals::jsonb, probe_worker = u.worker, probe_worker_at = u.worker_at
 FROM unnest(
     @providers::text[], @sandboxes::text[], @outcomes::text[], @details::text[], @at::timestamptz[],
-    @took::bigint[], @last_answered::timestamptz[], @failures::text[], @vitals::text[])
-    u (provider, sandbox, outcome, detail, at, took, last_answered, failures, vitals)
+    @took::bigint[], @last_answered::timestamptz[], @failures::text[], @vitals::text[],
+    @workers::text[], @worker_at::timestamptz[])
+    u (provider, sandbox, outcome, detail, at, took, last_answered, failures, vitals, worker, worker_at)
 WHERE s.provider = u.provider AND s.id = u.sandbox

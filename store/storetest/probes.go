@@ -116,6 +116,34 @@ var probes = map[string]func(*bench){
 		b.pass(reconcile.Record{Sandboxes: []reconcile.SandboxSeen{{Ref: ref("sb-1"), State: reconcile.SandboxStopped}}})
 		b.equal("probes", b.recall().Probes[ref("sb-1")], before)
 	},
+	"what the newest probe learnt of the worker is kept, and of each in the history": func(b *bench) {
+		b.probing()
+		one, two, three := probed(1, reconcile.Answered), probed(2, reconcile.Answered), probed(3, reconcile.Answered)
+		dead := 1
+		two.Worker, two.Exit, three.Worker = reconcile.WorkerDead, &dead, reconcile.WorkerAlive
+		b.saved(two)
+		two.Exit = nil // of it is kept what it says of the worker
+		b.equal("a dead worker", b.saved(one).Last, two)
+		b.equal("one that is alive", b.saved(three).Last, three)
+		b.equal("one of which nothing is known", b.saved(probed(4, reconcile.Infrastructure)).Last.Worker, reconcile.WorkerUnknown)
+		h, err := b.Subject(b.Context(), "daytona/sb-1")
+		b.must(err)
+		told := map[reconcile.WorkerState]int{}
+		for _, p := range h.Probes {
+			told[p.Worker]++
+		}
+		b.equal("history", told, map[reconcile.WorkerState]int{
+			reconcile.WorkerUnknown: 2, reconcile.WorkerAlive: 1, reconcile.WorkerDead: 1,
+		})
+	},
+	"a word that is no state of a worker is refused": func(b *bench) {
+		b.probing()
+		odd := probed(1, reconcile.Answered)
+		odd.Worker = "asleep"
+		if err := b.SaveProbes(b.Context(), b.lease, []reconcile.ProbeResult{odd}); err == nil {
+			b.Error("no error, want one")
+		}
+	},
 	"a word that is no outcome is refused, with all that came with it": func(b *bench) {
 		b.probing()
 		err := b.SaveProbes(b.Context(), b.lease, []reconcile.ProbeResult{probed(1, reconcile.Hung), probed(2, "sulked")})
