@@ -189,10 +189,6 @@ func (v *view) beingSetUp(s *Subject) (*Box, time.Duration) {
 		if !b.Here || b.State != SandboxRunning || b.LastActivityAt.IsZero() {
 			continue
 		}
-		//guard:set-up-fresh harm `-s.Known` a fresh ledger would fail, in its first pass, whatever is being set up
-		if s.Known && v.replaced(s, b) {
-			continue
-		}
 		if ago := b.AsOf.Sub(b.LastActivityAt); ago <= v.limit {
 			return b, ago
 		}
