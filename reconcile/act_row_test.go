@@ -126,3 +126,50 @@ func TestWhatRefutesAWrite(t *testing.T) {
 		})
 	}
 }
+
+// probed is a provider whose probe has this result, and a ledger that keeps nothing.
+type probed struct {
+	shut
+	Ledger
+	result ProbeResult
+}
+
+func (p probed) Probe(context.Context, Sandbox, ProbePolicy) ProbeResult { return p.result }
+
+func (p probed) SaveProbes(context.Context, Lease, []ProbeResult) error { return nil }
+
+func (p probed) Now(context.Context) (time.Time, error) { return ledgerNow, nil }
+
+// The last probe before a silent worker's row is written decides once more: its sandbox that answers saves
+// it, unless it is known by a command that can be believed that the worker in it is dead.
+func TestFinalProbeOfASilentWorker(t *testing.T) {
+	const works = "probe daytona/w1 answered=10s worker=alive"
+	for name, c := range map[string]struct {
+		rule, world string
+		result      ProbeResult
+		want        Outcome // "" when it goes on
+	}{
+		"it fails":                        {"heartbeat-lost", works, ProbeResult{Outcome: Hung}, ""},
+		"it answers":                      {"heartbeat-lost", works, ProbeResult{Outcome: Answered}, OutcomeWithdrawn},
+		"it answers, the worker is there": {"heartbeat-lost", works, ProbeResult{Outcome: Answered, Worker: WorkerAlive}, OutcomeWithdrawn},
+		"it answers, the worker is dead":  {"heartbeat-lost", works, ProbeResult{Outcome: Answered, Worker: WorkerDead}, ""},
+		"inactive, and the worker dead":   {"inactive", works, ProbeResult{Outcome: Answered, Worker: WorkerDead}, ""},
+		"broken, and the worker dead":     {"idle-broken", works, ProbeResult{Outcome: Answered, Worker: WorkerDead}, OutcomeWithdrawn},
+		"dead, as it says of everybody": {"heartbeat-lost", "probe daytona/w1 answered=10s worker=dead", ProbeResult{Outcome: Answered, Worker: WorkerDead},
+			OutcomeWithdrawn},
+		"nothing is known": {"inactive", works, ProbeResult{Outcome: Infrastructure}, OutcomePending},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, anchor, "box daytona/s1 running task=t1; task t1 running started=1h", c.world)
+			stub := probed{result: c.result}
+			v := w.judge().view
+			r := &run{k: &Keeper{Policy: w.p, Providers: map[string]Provider{"daytona": stub}, Ledger: stub}, policy: &w.p, view: v, now: ledgerNow,
+				waits: map[string]string{}}
+			o := &second{view: v, subject: &Subject{Task: v.live["t1"], Boxes: []Box{v.box(&w.s.Sandboxes[0])}}, finding: &Finding{Sandbox: "s1"}}
+			out, stop := r.probesAgain(t.Context(), Action{Rule: c.rule, Step: StepFail}, o)
+			if stop != (c.want != "") || stop && out.Outcome != c.want {
+				t.Errorf("the step is %q (%s), stopped %v; want %q", out.Outcome, out.Detail, stop, c.want)
+			}
+		})
+	}
+}

@@ -3,6 +3,7 @@ package reconcile_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,8 @@ type table struct {
 	mu    sync.Mutex
 	rows  map[string]*row
 	wrote []string // the tasks of the writes that were done, in their order
+
+	further [][]string // the values that further tables hold, by their place; nil while they cannot be read
 
 	restored []string        // the tasks whose rows were set back
 	lost     map[string]*row // what the table held before it was emptied
@@ -97,9 +100,24 @@ func (t *table) BySandbox(ctx context.Context, keys []string) (reconcile.Rows, e
 	return t.where(ctx, func(r *row) bool { return r.Sandbox != "" && slices.Contains(keys, r.Sandbox) })
 }
 
-func (t *table) Explaining(ctx context.Context, _ int, _ []string) ([]string, error) {
-	return nil, ctx.Err()
+func (t *table) Explaining(ctx context.Context, by int, values []string) ([]string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.further == nil {
+		return nil, errNoFurther
+	}
+	held := slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !slices.Contains(t.further[by], v) })
+	return held, ctx.Err()
 }
+
+// explain makes the further tables hold these values, each table its own.
+func (t *table) explain(values ...[]string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.further = values
+}
+
+var errNoFurther = errors.New("no such table")
 
 func (t *table) where(ctx context.Context, wanted func(*row) bool) (reconcile.Rows, error) {
 	t.mu.Lock()

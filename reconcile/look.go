@@ -76,13 +76,18 @@ func (k *Keeper) lookSuspects(ctx context.Context, s *Snapshot, j *Judgement) bo
 	}
 	var refs []Ref
 	var finds []*Task
-	for i, d := range inTurn(suspects, k.turn) {
-		if i >= looksPerPass || len(refs)+len(finds) >= 2*looksPerPass {
-			s.Unlooked[d.Subject.ID] = true
-			continue
+	turns := j.turns(suspects)
+	//guard:look-turn P11 `= 0` the first hundreds would be looked at in every pass, and the others never
+	now := int(uint64(k.turn) % uint64(len(turns)))
+	for turn, list := range turns {
+		for _, d := range list {
+			if turn != now {
+				s.Unlooked[d.Subject.ID] = true
+				continue
+			}
+			refs = append(refs, j.view.lookRefs(d.Subject)...)
+			finds = append(finds, d.Subject.Task)
 		}
-		refs = append(refs, j.view.lookRefs(d.Subject)...)
-		finds = append(finds, d.Subject.Task)
 	}
 	k.progress("looking again")
 	k.look(ctx, s, refs)
@@ -101,11 +106,18 @@ func (j *Judgement) suspects() []*Decision {
 	return out
 }
 
-// inTurn begins with those whose turn it is in the pass of this number.
-func inTurn[T any](list []T, turn int64) []T {
-	//guard:look-turn P11 `= 0` the first hundreds would be looked at in every pass, and the others never
-	from := int(uint64(turn) * looksPerPass % uint64(len(list)))
-	return append(slices.Clone(list[from:]), list[:from]...)
+// turns divides the suspects among as many passes as it takes: to each as many as it may look at.
+func (j *Judgement) turns(suspects []*Decision) (turns [][]*Decision) {
+	looks := 0
+	for i, d := range suspects {
+		n := len(j.view.lookRefs(d.Subject)) + 1
+		if i == 0 || len(turns[len(turns)-1]) >= looksPerPass || looks+n > 2*looksPerPass {
+			turns, looks = append(turns, nil), 0
+		}
+		turns[len(turns)-1] = append(turns[len(turns)-1], d)
+		looks += n
+	}
+	return turns
 }
 
 // LookTurns is within how many passes each suspect is looked at, where so many did not get a look in

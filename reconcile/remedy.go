@@ -78,10 +78,11 @@ func (v *view) terminateSteps(base Action, s *Subject, only Ref) []Action {
 	var steps []Action
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		//guard:plan-owned P1 `-!b.Owned` a foreign sandbox of a task of ours would be ended
+		//guard:plan-owned P1 `-b.Owned` a foreign sandbox of a task of ours would be ended
+		ours := b.Here && b.Owned
 		//guard:plan-ending once `-v.ending[b.Ref]` a sandbox on its way out would be ended again
 		if only != (Ref{}) && b.Ref != only || b.State == SandboxEnded || v.ending[b.Ref] ||
-			!(b.Here && b.Owned) && (only != (Ref{}) || !v.owed(b)) {
+			!ours && (only != (Ref{}) || !v.owed(b)) {
 			continue
 		}
 		//guard:plan-unknown-state harm `-b.State == SandboxUnknown` what nobody knows the state of would be ended

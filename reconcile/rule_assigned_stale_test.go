@@ -105,16 +105,13 @@ func TestAssignedStale(t *testing.T) {
 			"task t1 assigned updated=5m; box daytona/s1 running task=t1 active=1s", "due", ""},
 		"active, and its class comes up for longer": {
 			"rule provisioning-stuck after=20m; task t1 assigned updated=19m59s; box daytona/s1 running task=t1 active=1s", "kept", "until 20m"},
-		"active, and of the attempt before": {
+		"active, and known from before it was handed out": {
 			"task t1 assigned updated=4m; knew task t1 assigned since=4m; knew box daytona/s1 running task=t1 first=5m; " +
-				"box daytona/s1 running task=t1 active=1s", "due", ""},
+				"box daytona/s1 running task=t1 active=1s", "kept", "being set up"},
 		"active, and of this attempt": {
 			"task t1 assigned updated=4m; knew task t1 assigned since=4m; knew box daytona/s1 running task=t1 first=3m; " +
 				"box daytona/s1 running task=t1 active=1s", "kept", "being set up"},
 		"active, and paused by now": {"task t1 assigned updated=4m; box daytona/s1 stopped task=t1 active=1s", "due", ""},
-		"active, and one too many": {
-			"provider daytona id=yes; knew task t1 assigned since=4m sandbox=s2; task t1 assigned updated=4m sandbox=s2; box daytona/s1 running task=t1 active=1s; " +
-				"box daytona/s2 running task=t1", "due", ""},
 		"its worker was found there": {
 			"task t1 assigned updated=1h; knew task t1 assigned since=9m; knew box daytona/s1 running task=t1 first=8m; " +
 				"box daytona/s1 running task=t1; probe daytona/s1 answered=10s worker=alive", "probe",

@@ -26,9 +26,12 @@ func finishedLingering(v *view, s *Subject) answer {
 	if idle < after {
 		return answer{kept: t.Status + ", " + clock}
 	}
-	reason := fmt.Sprintf("task %s is %s (%s), its sandbox is still %s, last activity %s ago", t.ID, t.State,
-		t.Status, b.Raw, short(idle))
-	//guard:lingering-unseen harm a sandbox that somebody works in, where nobody can see it, would be ended
+	status := string(t.State)
+	if t.Status != status {
+		status += " (" + clip(t.Status, 60) + ")"
+	}
+	reason := fmt.Sprintf("task %s is %s, its sandbox is still %s, last activity %s ago", t.ID, status, b.Raw, short(idle))
+	//guard:lingering-unseen harm `= false` a sandbox that somebody works in, where nobody can see it, would be ended
 	blind := !v.seesUse(t, b)
 	if blind {
 		reason = joined(reason, "reported only: nothing here tells when it was used last (a provider's activity, events, "+

@@ -108,12 +108,14 @@ func TestSandboxMissing(t *testing.T) {
 		"its row names a new sandbox, and that is gone as well": {
 			"provider daytona id=yes; " + seen + "task t1 running started=1h sandbox=s2; find t1 none; " +
 				"knew box daytona/s1 running task=t1; look daytona/s1 gone; look daytona/s2 gone", "due", ""},
+		"its row holds a name, and no sandbox has it, and its worker never spoke": {
+			named + "task t1 running started=1h updated=1h sandbox=k0; find t1 none", "healthy", ""},
 		"its row holds a name that nobody was asked for": {
-			named + "task t1 running started=1h updated=1h sandbox=k0", "look", "searched by link"},
+			named + "task t1 running started=1h updated=1h ev.heartbeat=9m sandbox=k0", "look", "searched by link"},
 		"its row holds a name, and no sandbox has it": {
-			named + "task t1 running started=1h updated=1h sandbox=k0; find t1 none", "due", ""},
+			named + "task t1 running started=1h updated=1h ev.heartbeat=9m sandbox=k0; find t1 none", "due", ""},
 		"its row holds a name, and another one was gone before": {
-			named + "task t1 running started=1h updated=1h sandbox=k0; knew box daytona/s1 running task=t1; " +
+			named + "task t1 running started=1h updated=1h ev.heartbeat=9m sandbox=k0; knew box daytona/s1 running task=t1; " +
 				"look daytona/s1 gone", "look", "searched by link"},
 		"its row holds an id where others hold names": {
 			named + "task t1 running started=1h updated=1h sandbox=s1; box daytona/s1 running key=k0 also=s1", "healthy", ""},
