@@ -107,6 +107,10 @@ func (v *view) probedSince(s *Subject) bool {
 
 // sinceSilent reports whether a moment of the ledger's clock lies after the worker's newest sign.
 func (v *view) sinceSilent(s *Subject, at time.Time) bool {
+	//guard:silent-future harm a probe of before the ledger's clock was set back would be one of now
+	if at.After(v.now) {
+		return false
+	}
 	return !at.IsZero() && v.now.Sub(at) <= s.Task.AsOf.Sub(v.sign(s.Task))
 }
 
@@ -124,11 +128,11 @@ func (v *view) workerSeen(s *Subject) (seen WorkerState, at time.Time) {
 		if !b.Owned && !v.p.Providers[b.Provider].Referenced || b.anothers(s.Task) {
 			continue
 		}
-		//guard:worker-began harm a worker that is not there yet, while its sandbox is set up, would be taken for dead
 		if last.Worker == WorkerDead && v.now.Sub(last.At) > 2*v.p.Full {
 			continue // it may have been started again since: it is asked once more
 		}
-		if last.Worker == WorkerDead && b.Probes.WorkerAt.IsZero() && !v.spoke(s) {
+		//guard:worker-began harm a worker that is not there yet, while its sandbox is set up, would be taken for dead
+		if last.Worker == WorkerDead && !v.wasThere(s, b) {
 			continue
 		}
 		//guard:worker-resumed harm the worker of a sandbox that just comes back would be taken for dead
@@ -149,6 +153,13 @@ func (v *view) workerSeen(s *Subject) (seen WorkerState, at time.Time) {
 // anothers reports whether the sandbox names another task by its label: what is seen in it says nothing
 // of the one whose row names it.
 func (b *Box) anothers(t *Task) bool { return b.Task != "" && b.Task != t.ID }
+
+// wasThere reports whether the worker of the present attempt is known to have been in the sandbox: a probe
+// found it, or it said so itself.
+func (v *view) wasThere(s *Subject, b *Box) bool {
+	found := s.Known && !b.Probes.WorkerAt.IsZero() && !b.Probes.WorkerAt.Before(s.Seen.Since)
+	return found || v.spoke(s)
+}
 
 // spoke reports whether the worker of the present attempt said so itself that it had begun.
 func (v *view) spoke(s *Subject) bool {

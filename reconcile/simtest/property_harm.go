@@ -172,8 +172,10 @@ func (w *watch) planned(p *process, a *reconcile.Action) string {
 func (w *watch) former(p *process, b *box, rule string) bool {
 	t := w.town
 	switch rule {
-	case "heartbeat-lost":
-		return p.stale[b.ref.Provider] && b.state != reconcile.SandboxRunning
+	case "heartbeat-lost", "inactive":
+		// What a probe learnt before the ledger's clock was set back looks as if it were of now; the final
+		// probe, right before the deed, tells.
+		return p.stale[b.ref.Provider] && b.state != reconcile.SandboxRunning || len(t.clocks.steps(domainLedger)) > 0
 	case "provisioning-stuck":
 		return b.state != reconcile.SandboxCreating
 	case "duplicate":
