@@ -196,7 +196,7 @@ func (v *view) isID(ref Ref) bool {
 // label explains nothing away.
 func (v *view) taskOf(b *Box, bySandbox map[Ref]*Task) string {
 	//guard:link-says-nothing harm a link that can be no id would take the sandbox from the task that was seen to have it
-	if b.OddLink || v.s.Unparsable[b.Task] && v.live[b.Seen.Task] != nil {
+	if b.OddLink || v.saysNothing(b.Task) && v.live[b.Seen.Task] != nil {
 		return b.Seen.Task
 	}
 	row, named := v.rowOf(&b.Sandbox)
@@ -221,6 +221,14 @@ func (v *view) taskOf(b *Box, bySandbox map[Ref]*Task) string {
 	}
 	//guard:link-remembered harm `= ""` a sandbox whose labels were lost would belong to nobody
 	return b.Seen.Task
+}
+
+// saysNothing reports whether a link names what can be no id, or what was not read: a look may show a
+// sandbox after the rows were read, and it is not another task's for that.
+func (v *view) saysNothing(task string) bool {
+	_, read := v.s.Rows[task]
+	//guard:link-unread harm `= v.s.Unparsable[task]` a look at a sandbox whose label was changed would take it from its task
+	return v.s.Unparsable[task] || task != "" && v.live[task] == nil && !read && !v.s.Absent[task]
 }
 
 // looseSubjects are the sandboxes without a live task. Those of one ended task make one
