@@ -279,7 +279,7 @@ func (v *view) fate(b Box, task string) (Fate, *Task) {
 	case !v.s.Absent[task]:
 		return FateUnread, nil
 	//guard:fate-vanished live `-known` what a deleted task leaves would be taken for somebody else's
-	//guard:fate-purged live `-b.Seen.Task == task` what only a row, which was purged, can have named would be nobody's
+	//guard:fate-purged live `-b.Seen.Task == task && !v.p.Providers[b.Provider].LinkTask` what only a row, which was purged, can have named would be nobody's
 	case known, b.Seen.Task == task && !v.p.Providers[b.Provider].LinkTask:
 		return FateVanished, nil
 	default:
