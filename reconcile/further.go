@@ -23,6 +23,16 @@ func (p *Policy) describe(sb *Sandbox) {
 	}
 }
 
+// explainedBy is the further table whose row explains the sandbox; "" when none does.
+func (k *Keeper) explainedBy(ctx context.Context, sb Sandbox) (string, error) {
+	s := Snapshot{Explained: map[Ref]string{}}
+	if k.Policy.Tasks.None {
+		return "", nil
+	}
+	err := k.readFurther(ctx, &s, []Sandbox{sb})
+	return s.Explained[sb.Ref], err
+}
+
 // readFurther asks the further tables of the platform for the sandboxes that they may explain and
 // that no live task does.
 func (k *Keeper) readFurther(ctx context.Context, s *Snapshot, sandboxes []Sandbox) error {

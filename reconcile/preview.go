@@ -190,6 +190,8 @@ func (v *view) spares(e *Preview, b *Box, t *Task) string {
 		return "it cannot be ended: " + clip(b.NoEnd, 200)
 	case t != nil && t.working() && !e.how.Running:
 		return fmt.Sprintf("task %s is %s in it (--include-running)", clip(t.ID, 60), clip(t.Status, 60))
+	case t == nil && v.s.Explained[b.Ref] != "" && !e.how.Running:
+		return "a row of " + v.s.Explained[b.Ref] + " explains it (--include-running)"
 	case e.Rule == RuleEmergency && v.maybeAnothers(&b.Sandbox, t != nil) && !e.how.Anyway:
 		return sharedWords + " (--anyway)"
 	case len(frozen) > 0 && !e.how.Anyway:

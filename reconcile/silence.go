@@ -46,7 +46,7 @@ func (v *view) proven(s *Subject, quiet string, found func() answer) answer {
 // unprovenSilence is the answer while nothing but silence speaks against a worker: its sandbox is
 // probed first. Where that says nothing against it, the finding is held.
 func (v *view) unprovenSilence(s *Subject, quiet string, found func() answer) answer {
-	if v.mayProbe(s) && !v.probedSince(s) {
+	if v.mayProbe(s) && (!v.probedSince(s) || v.staleDeath(s)) {
 		return answer{probe: true, look: v.unseen(s), kept: quiet + ": its sandbox is probed first"}
 	}
 	out := found()
@@ -85,6 +85,14 @@ func (v *view) nothingHere(s *Subject) bool {
 	return !s.hasBox(func(b *Box) bool { return b.Here && !b.Lost() })
 }
 
+// staleDeath reports whether the newest probe of a sandbox of the task found the worker dead, too long ago.
+func (v *view) staleDeath(s *Subject) bool {
+	return s.hasBox(func(b *Box) bool {
+		last := b.Probes.Last
+		return b.Here && last.Worker == WorkerDead && v.now.Sub(last.At) > 2*v.p.Full && !v.replaced(s, b) && !b.anothers(s.Task)
+	})
+}
+
 // mayProbe reports whether a sandbox of the task can be probed at all.
 func (v *view) mayProbe(s *Subject) bool {
 	return s.hasBox(func(b *Box) bool {
@@ -99,6 +107,10 @@ func (v *view) probedSince(s *Subject) bool {
 
 // sinceSilent reports whether a moment of the ledger's clock lies after the worker's newest sign.
 func (v *view) sinceSilent(s *Subject, at time.Time) bool {
+	//guard:silent-future harm a probe of before the ledger's clock was set back would be one of now
+	if at.After(v.now) {
+		return false
+	}
 	return !at.IsZero() && v.now.Sub(at) <= s.Task.AsOf.Sub(v.sign(s.Task))
 }
 
@@ -110,6 +122,17 @@ func (v *view) workerSeen(s *Subject) (seen WorkerState, at time.Time) {
 		last := b.Probes.Last
 		if !b.Here || b.State != SandboxRunning || v.replaced(s, b) || last.Outcome != Answered ||
 			!v.sinceSilent(s, last.At) {
+			continue
+		}
+		//guard:worker-ours live what was learnt of a sandbox that is somebody else's by now would be planned for ever
+		if !b.Owned && !v.p.Providers[b.Provider].Referenced || b.anothers(s.Task) {
+			continue
+		}
+		if last.Worker == WorkerDead && v.now.Sub(last.At) > 2*v.p.Full {
+			continue // it may have been started again since: it is asked once more
+		}
+		//guard:worker-began harm a worker that is not there yet, while its sandbox is set up, would be taken for dead
+		if last.Worker == WorkerDead && !v.wasThere(s, b) {
 			continue
 		}
 		//guard:worker-resumed harm the worker of a sandbox that just comes back would be taken for dead
@@ -125,6 +148,23 @@ func (v *view) workerSeen(s *Subject) (seen WorkerState, at time.Time) {
 		}
 	}
 	return seen, at
+}
+
+// anothers reports whether the sandbox names another task by its label: what is seen in it says nothing
+// of the one whose row names it.
+func (b *Box) anothers(t *Task) bool { return b.Task != "" && b.Task != t.ID }
+
+// wasThere reports whether the worker of the present attempt is known to have been in the sandbox: a probe
+// found it, or it said so itself.
+func (v *view) wasThere(s *Subject, b *Box) bool {
+	found := s.Known && !b.Probes.WorkerAt.IsZero() && !b.Probes.WorkerAt.Before(s.Seen.Since)
+	return found || v.spoke(s)
+}
+
+// spoke reports whether the worker of the present attempt said so itself that it had begun.
+func (v *view) spoke(s *Subject) bool {
+	e := &s.Task.Events
+	return !e.Started.IsZero() && !e.Started.Before(s.presentStart()) || !s.Task.heartbeat().IsZero()
 }
 
 // workersSeen reports whether the provider's command for workers has found some worker alive: one
@@ -153,7 +193,7 @@ func (v *view) silenceWords(s *Subject) string {
 func (v *view) probedBroken(s *Subject) (bool, string) {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		if v.replaced(s, b) {
+		if v.replaced(s, b) || b.anothers(s.Task) {
 			continue
 		}
 		last := b.Probes.verdict()

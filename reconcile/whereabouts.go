@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -119,7 +120,7 @@ func (v *view) absentAt(provider string, t *Task) (string, bool) {
 		case !ok:
 			return "its sandbox was not searched by link at " + provider + " yet", false
 		//guard:where-found harm a sandbox found by link would not count
-		case len(find.Sandboxes) > 0:
+		case v.findsSome(find):
 			return "a sandbox was found by link, and does not belong to it alone", false
 		//guard:where-search-failed P3 a search that failed would prove absence
 		case find.Error != "":
@@ -127,6 +128,13 @@ func (v *view) absentAt(provider string, t *Task) (string, bool) {
 		}
 	}
 	return "no sandbox at " + provider, true
+}
+
+// findsSome reports whether a search found a sandbox that a direct look does not know to be gone: an index
+// may show for long what is not there any more.
+func (v *view) findsSome(find FindLook) bool {
+	//guard:where-found-gone live a task would wait for ever for a sandbox that is gone and stays in an index
+	return slices.ContainsFunc(find.Sandboxes, func(sb Sandbox) bool { return !v.s.Looks[sb.Ref].Gone })
 }
 
 // reused reports whether the id that the row names was its sandbox's, and is another's by now.

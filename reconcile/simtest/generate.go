@@ -30,7 +30,7 @@ func generate(seed uint64, wide bool) Script {
 	d.processes()
 	d.people()
 	picked := d.themes()
-	d.real()
+	d.real(picked)
 	for _, name := range picked {
 		themes[name](d)
 	}

@@ -8,8 +8,11 @@ import (
 
 // real is what real platforms do besides: long commands without a sign, workers that wait for their
 // next message, set-ups of minutes, sandboxes that another table explains.
-func (d *draw) real() {
+func (d *draw) real(picked []string) {
 	m := d.more
+	if slices.Contains(picked, "mass") && m.IntN(2) == 0 {
+		d.setup("rule systemic count=3")
+	}
 	m.lasts, m.tasks, m.clouds, m.kind = d.lasts, d.tasks, d.clouds, d.kind
 	m.times(0, 4, func() {
 		id, at := m.task(), m.soon()

@@ -37,7 +37,7 @@ func (w *watch) harms(d *deed) string {
 // rests is the promise that what does not run is left, unless the config says otherwise: what its user
 // has in it is not ours to delete. A quarantine of ours, and a person, may.
 func (w *watch) rests(d *deed) string {
-	if !d.ends() || d.b == nil || d.asked() || d.p.policy.Providers[d.b.ref.Provider].EndsAtRest ||
+	if !d.ends() || d.b == nil || d.asked() || d.rule() == "record-without-container" || d.p.policy.Providers[d.b.ref.Provider].EndsAtRest ||
 		d.a == nil || w.quarantined(d.a) {
 		return ""
 	}
@@ -172,8 +172,10 @@ func (w *watch) planned(p *process, a *reconcile.Action) string {
 func (w *watch) former(p *process, b *box, rule string) bool {
 	t := w.town
 	switch rule {
-	case "heartbeat-lost":
-		return p.stale[b.ref.Provider] && b.state != reconcile.SandboxRunning
+	case "heartbeat-lost", "inactive":
+		// What a probe learnt before the ledger's clock was set back looks as if it were of now; the final
+		// probe, right before the deed, tells.
+		return p.stale[b.ref.Provider] && b.state != reconcile.SandboxRunning || len(t.clocks.steps(domainLedger)) > 0
 	case "provisioning-stuck":
 		return b.state != reconcile.SandboxCreating
 	case "duplicate":

@@ -13,6 +13,8 @@ func (w *watch) foreign(d *deed) string {
 	switch {
 	case d.ends() && d.b == nil:
 		return d.what() + ": nobody knows such a sandbox"
+	case d.ends() && d.b.owner == spec && d.asked() && d.a.Running:
+		return "" // a person asked for what is at work as well
 	case d.ends() && d.b.owner == twins && d.asked() && d.a.Anyway:
 		return "" // a person was told that the account may be shared
 	case d.ends() && d.b.owner != ours:

@@ -187,6 +187,9 @@ func (t *Town) workerEvent(a *args) {
 		w.stuck = time.Time{}
 		w.resume(now)
 	case "wait":
+		if !w.done.IsZero() {
+			return // it does nothing any more
+		}
 		w.waits, w.waiting = now, true
 		w.rest(now)
 	case "rest":
