@@ -238,3 +238,29 @@ func TestSameIDsAtTwoEntries(t *testing.T) {
 		}
 	}
 }
+
+// A look may show a sandbox after the rows were read: one whose label was changed meanwhile stays its task's
+// until that is read, in this pass and for the ledger.
+func TestChangedLabelOfALook(t *testing.T) {
+	const world = "pass quick; source listing:daytona trusted; task t1 running started=1h ev.heartbeat=2m; " +
+		"knew box daytona/s1 running task=t1; look daytona/s1 running task=t2; "
+	for more, want := range map[string]string{
+		"unread t2":                  "t1",
+		"unparsable t2":              "t1",
+		"":                           "t2", // it was read, and there is no such row
+		"row t2 completed":           "t2",
+		"task t2 running started=1h": "t2",
+	} {
+		w := newWorld(t, anchor, world, more)
+		j := w.judge()
+		seen := w.s.Memory.Sandboxes[Ref{"daytona", "s1"}].Task
+		for _, b := range j.view.seenSandboxes(j.Decisions) {
+			if b.ID == "s1" {
+				seen = b.Task
+			}
+		}
+		if seen != want {
+			t.Errorf("with %q the ledger has it as %s's, want %s's", more, seen, want)
+		}
+	}
+}

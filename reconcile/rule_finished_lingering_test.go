@@ -38,6 +38,14 @@ func TestFinishedLingering(t *testing.T) {
 		"tasks are not trusted":  {box + "row t1 completed updated=1h; tasks standby", "held", "tasks-untrusted"},
 		"its listing failed": {
 			box + "row t1 completed updated=1h; listing daytona failed=503", "held", "listing-untrusted daytona"},
+		"nothing here tells when it was used": {
+			"tasks eventless; " + box + "row t1 completed updated=1h", "report", "nothing here tells when it was used last"},
+		"no events, and its provider tells when it was used": {
+			"tasks eventless; box daytona/s1 running task=t1 active=10m; row t1 completed updated=1h", "due", ""},
+		"no events, and its row tells when it was used": {
+			"tasks eventless; " + box + "row t1 completed updated=1h activity=10m", "due", ""},
+		"a status of the platform's own": {
+			box + "row t1 failed status=cancelled updated=1h", "due", "is failed (cancelled), its sandbox"},
 		"its sandbox is being deleted": {
 			"box daytona/s1 deleting task=t1; row t1 completed updated=1h", "healthy", ""},
 		"its sandbox is in a state that nobody knows": {

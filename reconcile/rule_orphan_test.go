@@ -111,6 +111,9 @@ func TestOrphan(t *testing.T) {
 			seen + "box daytona/s1 running task=t2 active=91s", "due", ""},
 		"names one that the ledger knew, and was active": {
 			seen + "box daytona/s1 running task=t2 active=1s; knew task t2 completed", "due", ""},
+		"names one by reference that only a purged row can have named": {
+			"provider daytona exclusive=no label=no; " + seen + "box daytona/s1 running; knew box daytona/s1 running task=t2", "due",
+			"known to the ledger, has no row any more"},
 		"names none, and was active": {seen + "box daytona/s1 running active=1s", "due", ""},
 		"names none, and need not": {
 			"provider daytona required=no; " + seen + "box daytona/s1 running", "report",

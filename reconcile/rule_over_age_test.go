@@ -7,6 +7,8 @@ func TestOverAge(t *testing.T) {
 	const live = "task t1 running started=1m ev.heartbeat=1s ev.activity=1s; "
 	const young = "box daytona/z9 running task=z9 created=1s; row z9 completed updated=1s"
 	testRuleBeside(t, young, "over-age", map[string]ruleCase{
+		"too old, and a further table explains it": {
+			"rule over-age after=10m; box daytona/s1 running created=90m; explains specs daytona/s1", "kept", "a row of specs explains it"},
 		"as old as the maximum": {on + "box daytona/s1 running created=10m", "due", "sandbox s1 is 10m old, the maximum is 10m"},
 		"a second younger":      {on + "box daytona/s1 running created=9m59s", "healthy", ""},
 		"created in the future": {on + "box daytona/s1 running created=-1h", "healthy", ""},

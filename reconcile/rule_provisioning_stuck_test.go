@@ -22,6 +22,9 @@ func TestProvisioningStuck(t *testing.T) {
 				"knew box daytona/s1 stopped since=1m", "kept", "creating for 0s of 5m"},
 		"the ledger saw it run, and its provider tells no change": {
 			live + "box daytona/s1 creating task=t1 created=10h; knew box daytona/s1 running since=1h", "kept", ""},
+		"no link, where each must have one": {"box daytona/s1 creating created=5m", "due", ""},
+		"no link, where it needs none": {
+			"provider daytona required=no; box daytona/s1 creating created=5m", "held", "it has no link to any task"},
 		"running":                {live + "box daytona/s1 running task=t1", "healthy", ""},
 		"nobody knows its state": {live + "box daytona/s1 unknown task=t1", "healthy", ""},
 		"not ours":               {live + "box daytona/s1 creating task=t1 owned=no", "healthy", ""},

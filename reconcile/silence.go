@@ -139,12 +139,12 @@ func (v *view) workerSeen(s *Subject) (seen WorkerState, at time.Time) {
 		if last.Worker == WorkerDead && (last.At.Before(v.probesFrom(b)) || !v.workersSeen(b.Provider)) {
 			continue
 		}
-		//guard:worker-any harm `= true` a task would be failed for one of its workers while another is there
-		if last.Worker == WorkerAlive || seen == WorkerUnknown {
-			seen, at = last.Worker, last.At
+		//guard:worker-any harm a task would be failed for one of its workers while another is there
+		if last.Worker == WorkerAlive {
+			return last.Worker, last.At
 		}
-		if seen == WorkerAlive {
-			break
+		if last.Worker == WorkerDead {
+			seen, at = last.Worker, last.At
 		}
 	}
 	return seen, at
@@ -171,11 +171,11 @@ func (v *view) spoke(s *Subject) bool {
 // that never does is misspelt, or looks for what this platform does not run.
 func (v *view) workersSeen(provider string) bool {
 	for ref, seen := range v.s.Memory.Probes {
-		//guard:worker-command harm a command that is misspelt would call every worker dead
 		if ref.Provider == provider && !seen.WorkerAt.IsZero() {
 			return true
 		}
 	}
+	//guard:worker-command harm `= true` a command that is misspelt would call every worker dead
 	return false
 }
 

@@ -109,6 +109,24 @@ func TestSilentAndGone(t *testing.T) {
 	}
 }
 
+// A verdict on silence whose proof was refuted before the deed is withdrawn, not tried for ever.
+func TestRefutedProof(t *testing.T) {
+	const world = "task w1 running started=1h ev.heartbeat=5s; box daytona/w1 running task=w1; box daytona/s1 running task=t1; " +
+		"task t1 running started=1h ev.heartbeat=2m; probe daytona/w1 answered=10s; probe daytona/s1 "
+	for probe, holds := range map[string]bool{"failed=10s": true, "answered=10s": false, "infra=10s": false} {
+		j := newWorld(t, anchor, world+probe).judge()
+		for i := range j.Decisions {
+			if j.Decisions[i].Subject.ID != "task:t1" {
+				continue
+			}
+			o := &second{view: j.view, subject: j.Decisions[i].Subject}
+			if o.judge(&Action{Rule: "heartbeat-lost"}); (o.finding != nil) != holds {
+				t.Errorf("%s: looked again it is %v (%s), want it to hold: %v", probe, o.finding, o.kept, holds)
+			}
+		}
+	}
+}
+
 // Who was found dead has fallen silent for good: many of those do not make the pipeline suspect.
 func TestDeadTogether(t *testing.T) {
 	const world = "box daytona/s{1..9} running task=t{1..9}; task t{1..3} running started=1h ev.heartbeat=5m; " +
@@ -120,5 +138,21 @@ func TestDeadTogether(t *testing.T) {
 	testRule(t, "heartbeat-lost", map[string]ruleCase{
 		"their sandboxes answer": {world, "held", "events-untrusted"},
 		"and they are dead":      {world + " worker=dead", "due", ""},
+	})
+}
+
+// TestSilenceOfWhatRests: a sandbox that is paused, or comes up, explains the silence of its worker, whatever
+// its probes said before; one of an earlier attempt explains nothing.
+func TestSilenceOfWhatRests(t *testing.T) {
+	const others = "task w1 running started=1h ev.heartbeat=5s; box daytona/w1 running task=w1; probe daytona/w1 answered=10s; " +
+		"task t1 running started=1h ev.heartbeat=2m sandbox=s1; probe daytona/s1 failed=10s; provider daytona id=yes; "
+	testRule(t, "heartbeat-lost", map[string]ruleCase{
+		"its sandbox runs":      {others + "box daytona/s1 running task=t1 key=s1", "due", ""},
+		"its sandbox is paused": {others + "box daytona/s1 suspended task=t1 key=s1", "kept", "its sandbox is paused: sandbox s1 is suspended"},
+		"its sandbox comes up":  {others + "box daytona/s1 creating task=t1 key=s1", "kept", "its sandbox s1 is creating"},
+		"its sandbox is stopped, and that is not judged": {
+			others + "box daytona/s1 stopped task=t1 key=s1", "due", "sandbox s1 is stopped"},
+		"the sandbox of the attempt before is stopped, the present one runs": {
+			others + "box daytona/s0 stopped task=t1; box daytona/s1 running task=t1 key=s1; probe daytona/s1 infra=10s", "held", "unproven: "},
 	})
 }

@@ -196,7 +196,7 @@ func (v *view) isID(ref Ref) bool {
 // label explains nothing away.
 func (v *view) taskOf(b *Box, bySandbox map[Ref]*Task) string {
 	//guard:link-says-nothing harm a link that can be no id would take the sandbox from the task that was seen to have it
-	if b.OddLink || v.s.Unparsable[b.Task] && v.live[b.Seen.Task] != nil {
+	if b.OddLink || v.saysNothing(b.Task) && v.live[b.Seen.Task] != nil {
 		return b.Seen.Task
 	}
 	row, named := v.rowOf(&b.Sandbox)
@@ -221,6 +221,14 @@ func (v *view) taskOf(b *Box, bySandbox map[Ref]*Task) string {
 	}
 	//guard:link-remembered harm `= ""` a sandbox whose labels were lost would belong to nobody
 	return b.Seen.Task
+}
+
+// saysNothing reports whether a link names what can be no id, or what was not read: a look may show a
+// sandbox after the rows were read, and it is not another task's for that.
+func (v *view) saysNothing(task string) bool {
+	_, read := v.s.Rows[task]
+	//guard:link-unread harm `= v.s.Unparsable[task]` a look at a sandbox whose label was changed would take it from its task
+	return v.s.Unparsable[task] || task != "" && v.live[task] == nil && !read && !v.s.Absent[task]
 }
 
 // looseSubjects are the sandboxes without a live task. Those of one ended task make one
@@ -271,7 +279,7 @@ func (v *view) fate(b Box, task string) (Fate, *Task) {
 	case !v.s.Absent[task]:
 		return FateUnread, nil
 	//guard:fate-vanished live `-known` what a deleted task leaves would be taken for somebody else's
-	//guard:fate-purged live `-b.Seen.Task == task` what only a row, which was purged, can have named would be nobody's
+	//guard:fate-purged live `-b.Seen.Task == task && !v.p.Providers[b.Provider].LinkTask` what only a row, which was purged, can have named would be nobody's
 	case known, b.Seen.Task == task && !v.p.Providers[b.Provider].LinkTask:
 		return FateVanished, nil
 	default:

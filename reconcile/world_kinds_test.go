@@ -161,6 +161,8 @@ func putTasks(l *entry) {
 			l.w.s.Clock.Empty = true
 		case "sleeps":
 			tasks.DeadlineFails = false
+		case "readonly":
+			tasks.FailStatus = ""
 		case "eventless":
 			tasks.Events, tasks.Heartbeats = false, false
 		default:
