@@ -48,9 +48,16 @@ func (k *Keeper) readFurther(ctx context.Context, s *Snapshot, sandboxes []Sandb
 		}
 		table := k.Policy.Tasks.ExplainedBy[by].Table
 		slices.Sort(values)
-		held, err := k.Tasks.Explaining(ctx, by, slices.Compact(values))
-		if err != nil {
+		values = slices.Compact(values)
+		held, err := k.Tasks.Explaining(ctx, by, values)
+		if ctx.Err() != nil {
 			return fmt.Errorf("read which sandboxes %s explains: %w", table, err)
+		}
+		//guard:further-unread harm what a table explains would be ended while that table cannot be read
+		if err != nil {
+			k.Log.WarnContext(ctx, "a table that explains sandboxes cannot be read: all that it may explain is left",
+				"table", table, "err", err)
+			held, table = values, table+", which could not be read,"
 		}
 		slices.Sort(held)
 		for i := range sandboxes {

@@ -2,12 +2,14 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
@@ -18,6 +20,7 @@ type catalog struct {
 	sets       map[string]columnType // by column that fail or requeue set
 	events     map[string]columnType // by canonical event field
 	eventIndex bool                  // the events' sandbox column can be looked up
+	without    []string              // of [Mapping.Optional]: what this role cannot read
 }
 
 // A columnType is the type of a column or expression.
@@ -31,6 +34,10 @@ type columnType struct {
 func readCatalog(ctx context.Context, tx pgx.Tx, c *Compiled) (catalog, error) {
 	var cat catalog
 	var err error
+	if cat.without, err = c.unreadable(ctx, tx); err != nil {
+		return catalog{}, fmt.Errorf("try what the preset reads besides the task table: %w", err)
+	}
+	c = c.less(cat.without)
 	if cat.fields, err = describe(ctx, tx, c.table, c.columns); err != nil {
 		return catalog{}, fmt.Errorf("read the types of the task table's columns: %w", err)
 	}
@@ -45,6 +52,44 @@ func readCatalog(ctx context.Context, tx pgx.Tx, c *Compiled) (catalog, error) {
 	}
 	cat.eventIndex, err = indexed(ctx, tx, c.events.table, c.events.plain["sandbox"])
 	return cat, err
+}
+
+// unreadable are the optional parts of the mapping that this role cannot read.
+func (c *Compiled) unreadable(ctx context.Context, tx pgx.Tx) (without []string, err error) {
+	for _, part := range c.mapping.Optional {
+		sql := "SELECT (" + c.columns[part] + ") FROM " + c.table + " LIMIT 0"
+		if part == "where" {
+			sql = "SELECT FROM " + c.table + " WHERE " + c.where + " LIMIT 0"
+		}
+		var refused *pgconn.PgError
+		err := pgx.BeginFunc(ctx, tx, func(inner pgx.Tx) error { // a savepoint
+			_, err := inner.Exec(ctx, sql)
+			return err
+		})
+		switch {
+		case errors.As(err, &refused) && (refused.Code == "42501" || refused.Code == "42P01" || refused.Code == "42703"):
+			without = append(without, part)
+		case err != nil:
+			return nil, err
+		}
+	}
+	return without, nil
+}
+
+// less is the mapping without optional parts.
+func (c *Compiled) less(without []string) *Compiled {
+	if len(without) == 0 {
+		return c
+	}
+	out := *c
+	out.columns = maps.Clone(c.columns)
+	for _, part := range without {
+		delete(out.columns, part)
+		if part == "where" {
+			out.where = ""
+		}
+	}
+	return &out
 }
 
 // setColumns are the columns that are written, by name.

@@ -23,6 +23,10 @@ type Mapping struct {
 
 	ExplainedBy []Explainer // further tables whose rows explain sandboxes
 
+	// Optional are the parts that a preset adds for a better judgement, and that are left out where this
+	// role cannot read them, or the table is not there: "where", "activity_mark".
+	Optional []string
+
 	// Split says that the state expression is the preset's own: it splits what
 	// statuses.running means in two, so a live row still has a live status.
 	Split bool

@@ -54,7 +54,9 @@ func (m *Mapping) deriveCodingAgent(given map[string]string) {
 	if status == "" || sandbox == "" || len(running) == 0 {
 		return // what is wrong with them is said when they are compiled
 	}
-	set("activity_mark", m.work(among(status, running)))
+	if _, own := given["activity_mark"]; !own {
+		m.Columns["activity_mark"], m.Optional = m.work(among(status, running)), append(m.Optional, "activity_mark")
+	}
 	if _, own := given["state"]; !own {
 		m.Columns["state"], m.Split = m.stateOfStatus(status, special{
 			words: running, where: "coalesce(" + sandbox + "::text, '') = ''", state: reconcile.TaskAssigned,

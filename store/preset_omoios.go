@@ -71,7 +71,9 @@ func (m *Mapping) deriveOmoios(given map[string]string) {
 	}
 	set("sandboxes", "(CASE WHEN validation_enabled OR validation_iteration > 0 OR "+among(status, omoiosValidating)+
 		" THEN 2 ELSE 1 END)")
-	m.Where = first(strings.TrimSpace(m.Where), m.autonomous(status))
+	if m.Where = strings.TrimSpace(m.Where); m.Where == "" {
+		m.Where, m.Optional = m.autonomous(status), append(m.Optional, "where")
+	}
 	if _, own := given["state"]; !own {
 		m.splitCancelled(status)
 	}

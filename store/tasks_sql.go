@@ -17,10 +17,10 @@ type statements struct {
 }
 
 func newStatements(c *Compiled, cat catalog) (*statements, error) {
-	s := &statements{plan: c, cat: cat}
+	s := &statements{plan: c.less(cat.without), cat: cat}
 	where := s.alive()
-	if c.where != "" {
-		where += " AND (" + c.where + ")"
+	if s.plan.where != "" {
+		where += " AND (" + s.plan.where + ")"
 	}
 	var err error
 	s.live, err = s.read(where)

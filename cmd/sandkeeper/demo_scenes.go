@@ -58,6 +58,7 @@ func (c *script) silence(ctx context.Context) error {
 	}
 	for _, j := range taken {
 		c.truth.add(victim{incident: incidentSilent, task: j.task, sandbox: j.sandbox})
+		c.stage.change(j.sandbox, func(s *simulated.Sandbox) { s.WorkerGone = true })
 	}
 	return nil
 }
