@@ -14,8 +14,8 @@ func TestGuardedLinks(t *testing.T) {
 	const quiet = "task t1 running started=1h ev.heartbeat=10m; "
 	testRule(t, "sandbox-missing", map[string]ruleCase{
 		"a stale row names the sandbox that is labelled as another task's": {
-			"provider daytona named=yes; " + quiet + "task t2 running started=1h sandbox=k1 ev.heartbeat=5s; " +
-				"box daytona/s1 running task=t1 key=k1", "healthy", ""},
+			"provider daytona named=yes; task t1 running started=1h ev.heartbeat=10m sandbox=k0; " +
+				"task t2 running started=1h sandbox=k1 ev.heartbeat=5s; box daytona/s1 running task=t1 key=k1", "healthy", ""},
 		"a sandbox of another task was found by link": {
 			quiet + "task t2 running started=1h ev.heartbeat=5s; box daytona/s1 running task=t2; " +
 				"knew box daytona/s2 running task=t1; look daytona/s2 gone; find t1 daytona/s1", "seen", ""},
