@@ -264,3 +264,27 @@ func TestChangedLabelOfALook(t *testing.T) {
 		}
 	}
 }
+
+// What an index shows and a direct look knows to be gone was not found.
+func TestFoundAndGone(t *testing.T) {
+	found := func(ids ...string) (out FindLook) {
+		for _, id := range ids {
+			out.Sandboxes = append(out.Sandboxes, Sandbox{Ref: Ref{"daytona", id}})
+		}
+		return out
+	}
+	v := newWorld(t, "task t1 running started=1h; look daytona/s1 gone; look daytona/s2 error").judge().view
+	for name, c := range map[string]struct {
+		find FindLook
+		want bool
+	}{
+		"none":                 {found(), false},
+		"one that is gone":     {found("s1"), false},
+		"one that nobody sees": {found("s2"), true},
+		"one of two is gone":   {found("s1", "s3"), true},
+	} {
+		if got := v.findsSome(c.find); got != c.want {
+			t.Errorf("%s: found %v, want %v", name, got, c.want)
+		}
+	}
+}
