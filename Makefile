@@ -88,11 +88,11 @@ head-to-head: ## compare with others in WORLDS (300) simulated worlds; writes do
 		-worlds $(or $(WORLDS),300) -paper $(CURDIR)/docs/head-to-head.md
 
 .PHONY: sim
-sim: ## simulate until PASSES (1000000) passes were made; WIDE=true: histories of names and owners too; prints speed and coverage
+sim: ## simulate fresh seeds until PASSES (1000000) passes were made; what breaks is told with what plays it again; MILD=true: does not fail
 	@mkdir -p bin
 	@go test -c -o bin/simulation.test ./reconcile
-	@cd reconcile && { ../bin/simulation.test -test.run '^TestSimulation$$' -test.timeout 0 \
-		-wide=$(or $(WIDE),false) -passes $(or $(PASSES),1000000) || echo FAILED; } | awk '$$0 == "FAILED" { bad = 1; next } $$0 != "PASS"; END { exit bad }'
+	@cd reconcile && { ../bin/simulation.test -test.run '^TestSimulation$$' -test.timeout 0 -fresh -on -mild=$(or $(MILD),false) \
+		-wide=$(or $(WIDE),true) -passes $(or $(PASSES),1000000) || echo FAILED; } | awk '$$0 == "FAILED" { bad = 1; next } $$0 != "PASS"; END { exit bad }'
 
 .PHONY: check
 check: format vet lint generated ## formatting, vet, linters, generated files: all but the tests

@@ -133,7 +133,7 @@ func (d *daemon) tell(ctx context.Context, r *reconcile.Result, took time.Durati
 		}
 	}
 	log := d.log.With("pass", r.Pass, "kind", r.Kind, "took", took.Round(time.Millisecond).String(),
-		"findings", len(r.Plan.Findings), "steps", do, "held", held, "healthy", r.Plan.Kept)
+		"findings", len(r.Plan.Findings), "steps", do, "held", held, "healthy", r.Plan.Kept, "not_looked_at", r.Plan.Unlooked)
 	d.tellFrozen(ctx, r)
 	switch {
 	case !r.Complete:

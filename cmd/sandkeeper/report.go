@@ -17,7 +17,9 @@ type report struct {
 	Pass     passReport      `json:"pass"`
 	Steps    []stepReport    `json:"steps"`
 	Findings []findingReport `json:"findings"`
-	Kept     int             `json:"kept"`
+	Kept     int             `json:"kept"` // the same as healthy, by its older name
+	Healthy  int             `json:"healthy"`
+	Unlooked int             `json:"not_looked_at"` // suspects whose turn it was not: neither healthy nor found
 	Sources  []sourceReport  `json:"sources"`
 }
 
@@ -61,7 +63,7 @@ type sourceReport struct {
 
 // reportOf makes the report of a pass. acted tells whether the steps were carried out.
 func reportOf(r *reconcile.Result, acted bool) report {
-	out := report{Pass: passReport{r.Kind, r.At}, Kept: r.Plan.Kept,
+	out := report{Pass: passReport{r.Kind, r.At}, Kept: r.Plan.Kept, Healthy: r.Plan.Kept, Unlooked: r.Plan.Unlooked,
 		Steps: []stepReport{}, Findings: []findingReport{}, Sources: sourcesOf(r.Sources)}
 	planned, incidents := map[string]bool{}, incidentsIn(r.Plan)
 	for _, s := range r.Plan.Steps {

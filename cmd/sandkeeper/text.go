@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // printText writes a report for people: what is not trusted first, then what is done, what
@@ -115,6 +117,10 @@ func summary(r report) string {
 		r.Kept,
 		kept,
 	)
+	if r.Unlooked > 0 {
+		out += fmt.Sprintf(", %d not looked at yet: each is, within %s", r.Unlooked,
+			plural(1+reconcile.LookTurns(r.Unlooked), "pass"))
+	}
 	if sources > 0 {
 		out += ", " + plural(sources, "source") + " not trusted"
 	}
@@ -124,6 +130,9 @@ func summary(r report) string {
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "s") {
+		return fmt.Sprintf("%d %ses", n, noun)
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -48,7 +48,7 @@ func coderCluster(link string) string {
     url: ${PROVIDER_URL}
     token: key
     namespace: default
-    owns: {labels: {app.kubernetes.io/name: coder-workspace}, exclusive: true}
+    owns: {labels: {app.kubernetes.io/name: coder-workspace}} # not exclusive: others use the cluster, and who says it is, is believed
     link: ` + link + "\n"
 }
 

@@ -42,7 +42,7 @@ const prefectCluster = `providers:
     url: ${PROVIDER_URL}
     token: key
     namespace: default
-    owns: {labels: {prefect.io/work-pool-name: k8s-pool}, exclusive: true}
+    owns: {labels: {prefect.io/work-pool-name: k8s-pool}} # not exclusive: others use the cluster, and who says it is, is believed
     link: {task_label: prefect.io/flow-run-id}
 `
 
