@@ -15,6 +15,12 @@ func labRef(id string) reconcile.Ref { return reconcile.Ref{Provider: lab, ID: i
 
 // What a person asks for is done whatever the rules may do, once, and only to what is ours
 // and free.
+// explained makes a further table explain the sandbox that is asked for.
+func explained(s *stage) {
+	s.policy.Tasks.ExplainedBy = []reconcile.Explanation{{Table: "specs"}}
+	s.table.explain([]string{"sb-asked"})
+}
+
 func TestAskedEnds(t *testing.T) {
 	idle := func(s *stage) {
 		s.cloud.Put(simulated.Sandbox{ID: "sb-asked", Name: "asked", CreatedAt: time.Now(),
@@ -61,6 +67,10 @@ func TestAskedEnds(t *testing.T) {
 			says: "--anyway"},
 		"that too, by its id": {world: []func(*stage){shared}, id: "sb-twin", ended: true, become: reconcile.OutcomeConfirmed},
 		"that too, on purpose": {world: []func(*stage){shared}, id: "sb-twin", rule: reconcile.RuleEmergency, how: reconcile.Insist{Anyway: true}, ended: true,
+			become: reconcile.OutcomeConfirmed},
+		"one that a further table explains": {world: []func(*stage){explained}, become: reconcile.OutcomeWithdrawn,
+			says: "a row of specs explains it; ask with --include-running"},
+		"that too, with those at work": {world: []func(*stage){explained}, how: reconcile.Insist{Running: true}, ended: true,
 			become: reconcile.OutcomeConfirmed},
 		"a pause of all":          {world: []func(*stage){pause("all")}, become: reconcile.OutcomePending},
 		"a pause of the provider": {world: []func(*stage){pause("provider:lab")}, become: reconcile.OutcomePending},

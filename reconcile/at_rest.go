@@ -12,7 +12,8 @@ func (p *Policy) isLeft(sb *Sandbox) bool {
 func (v *view) leftWords(s *Subject) string {
 	for i := range s.Boxes {
 		if b := &s.Boxes[i]; b.Here && v.isLeft(b) {
-			return "its sandbox " + b.ID + " is " + firstOf(b.Raw, string(b.State)) + ": what does not run is left (at_rest: keep)"
+			state := firstOf(b.Raw, string(b.State))
+			return "its sandbox " + b.ID + " is " + state + ": what does not run is left (at_rest: keep)"
 		}
 	}
 	return ""

@@ -14,8 +14,8 @@ func TestGuardedLinks(t *testing.T) {
 	const quiet = "task t1 running started=1h ev.heartbeat=10m; "
 	testRule(t, "sandbox-missing", map[string]ruleCase{
 		"a stale row names the sandbox that is labelled as another task's": {
-			"provider daytona named=yes; " + quiet + "task t2 running started=1h sandbox=k1 ev.heartbeat=5s; " +
-				"box daytona/s1 running task=t1 key=k1", "healthy", ""},
+			"provider daytona named=yes; task t1 running started=1h ev.heartbeat=10m sandbox=k0; " +
+				"task t2 running started=1h sandbox=k1 ev.heartbeat=5s; box daytona/s1 running task=t1 key=k1", "healthy", ""},
 		"a sandbox of another task was found by link": {
 			quiet + "task t2 running started=1h ev.heartbeat=5s; box daytona/s1 running task=t2; " +
 				"knew box daytona/s2 running task=t1; look daytona/s2 gone; find t1 daytona/s1", "seen", ""},
@@ -261,6 +261,30 @@ func TestChangedLabelOfALook(t *testing.T) {
 		}
 		if seen != want {
 			t.Errorf("with %q the ledger has it as %s's, want %s's", more, seen, want)
+		}
+	}
+}
+
+// What an index shows and a direct look knows to be gone was not found.
+func TestFoundAndGone(t *testing.T) {
+	found := func(ids ...string) (out FindLook) {
+		for _, id := range ids {
+			out.Sandboxes = append(out.Sandboxes, Sandbox{Ref: Ref{"daytona", id}})
+		}
+		return out
+	}
+	v := newWorld(t, "task t1 running started=1h; look daytona/s1 gone; look daytona/s2 error").judge().view
+	for name, c := range map[string]struct {
+		find FindLook
+		want bool
+	}{
+		"none":                 {found(), false},
+		"one that is gone":     {found("s1"), false},
+		"one that nobody sees": {found("s2"), true},
+		"one of two is gone":   {found("s1", "s3"), true},
+	} {
+		if got := v.findsSome(c.find); got != c.want {
+			t.Errorf("%s: found %v, want %v", name, got, c.want)
 		}
 	}
 }

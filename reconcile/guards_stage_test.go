@@ -217,7 +217,7 @@ func TestANameThatNobodyCanAskFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := opened(t)
 		lost := reconcile.Task{ID: "lost", State: reconcile.TaskRunning, StartedAt: ago(time.Hour), UpdatedAt: ago(time.Hour),
-			Sandbox: "k0"}
+			Sandbox: "k0", Events: reconcile.Events{Heartbeat: ago(time.Hour)}}
 		s.table.put(row{Task: lost})
 		entry := s.policy.Providers[lab]
 		entry.LinkTask, entry.SandboxIsID = false, false

@@ -39,7 +39,7 @@ func TestRememberMark(t *testing.T) {
 // TestMarkIsActivity: a mark whose change the ledger timed is what the worker did, as long ago as that.
 func TestMarkIsActivity(t *testing.T) {
 	const world = "task w1 running started=1h ev.heartbeat=5s ev.activity=5s; box daytona/w1 running task=w1; " +
-		"box daytona/s1 running task=t1; probe daytona/s1 answered=1s worker=dead; probe daytona/w1 answered=1s worker=alive; "
+		"box daytona/s1 running task=t1; probe daytona/s1 answered=1s worker=dead alive=30m; probe daytona/w1 answered=1s worker=alive; "
 	testRule(t, "inactive", map[string]ruleCase{
 		"changed for the limit":        {world + "task t1 running started=1h mark=2; knew task t1 running mark=2 marked=15m", "due", "last activity 2026-03-01 11:45:00"},
 		"changed a second later":       {world + "task t1 running started=1h mark=2; knew task t1 running mark=2 marked=14m59s", "healthy", ""},

@@ -76,7 +76,10 @@ func TestAssignedStale(t *testing.T) {
 		"over":         {"row t1 failed updated=1h; box daytona/s1 running task=t1", "healthy", ""},
 		"out of where": {"row t1 assigned updated=1h; box daytona/s1 running task=t1", "healthy", ""},
 		"unmapped":     {"task t1 unknown updated=1h; find t1 none", "healthy", ""},
-		"not looked":   {"task t1 assigned updated=1h", "look", "not searched by link at daytona yet"},
+		"its row names a sandbox that is another task's by its label": {
+			"provider daytona named=yes; task t1 assigned updated=1h sandbox=k1; box daytona/s1 running task=t9 key=k1; " +
+				"row t9 completed updated=1s", "look", "sandbox s1 at daytona is running, and names task t9"},
+		"not looked": {"task t1 assigned updated=1h", "look", "not searched by link at daytona yet"},
 		"look failed": {
 			"task t1 assigned updated=1h; find t1 error", "look", "could not be searched by link: daytona: 503"},
 		"found by link": {"task t1 assigned updated=1h; find t1 daytona/s1", "due", "sandbox s1 at daytona is running"},

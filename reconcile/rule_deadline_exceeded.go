@@ -23,9 +23,10 @@ func deadlineExceeded(v *view, s *Subject) answer {
 		limit = v.threshold("deadline-exceeded", s)
 	}
 	ran := t.AsOf.Sub(began)
+	ends := v.p.Tasks.DeadlineFails || limit <= 0 || ran < limit // else the timeout says more than the deadline
 	switch {
 	//guard:deadline-earlier P5 `-t.DeadlineAt.After(began)` an earlier attempt's deadline would end this one
-	case t.DeadlineAt.After(began) && !t.AsOf.Before(t.DeadlineAt) && (v.p.Tasks.DeadlineFails || limit <= 0 || ran < limit):
+	case t.DeadlineAt.After(began) && !t.AsOf.Before(t.DeadlineAt) && ends:
 		return v.pastDeadline(s, began)
 	case limit > 0 && ran >= limit:
 		return s.overdue(began, ran-limit, fmt.Sprintf("ran %s of %s", short(ran), short(limit)))

@@ -8,7 +8,8 @@ import (
 func TestInactive(t *testing.T) {
 	// Four others work, so that what shows activity is proven to work.
 	const busy = "task w{1..4} running started=1h ev.heartbeat=5s ev.activity=5s; box daytona/w{1..4} running task=w{1..4}; "
-	const dead = "probe daytona/s1 answered=1s worker=dead; probe daytona/w1 answered=1s worker=alive; "
+	const dead = "probe daytona/s1 answered=1s worker=dead alive=30m; probe daytona/w1 answered=1s worker=alive; " +
+		"knew task t1 running since=9h; "
 	const box = "box daytona/s1 running task=t1; " + dead
 	const beats = busy + box + "task t1 running started=1h ev.heartbeat=5s "
 	testRule(t, "inactive", map[string]ruleCase{
@@ -75,7 +76,7 @@ func TestInactive(t *testing.T) {
 // TestInactiveTogether: silence of everybody at once kills nobody.
 func TestInactiveTogether(t *testing.T) {
 	const boxes = "box daytona/w{1..2} running task=w{1..2}; box daytona/s1 running task=t1; " +
-		"probe daytona/s1 answered=1s worker=dead; probe daytona/w1 answered=1s worker=alive; "
+		"probe daytona/s1 answered=1s worker=dead alive=30m; probe daytona/w1 answered=1s worker=alive; knew task t1 running since=9h; "
 	const others = boxes + "task w{1..2} running started=9h ev.heartbeat=5s "
 	const mine = "; task t1 running started=9h ev.heartbeat=5s "
 	testRule(t, "inactive", map[string]ruleCase{

@@ -97,6 +97,9 @@ func TestSandboxMissing(t *testing.T) {
 		"never started, saw another attempt's sandbox": {
 			seen + "task t1 assigned updated=40s; knew task t1 assigned since=40s; " +
 				"knew box daytona/s1 running task=t1 gone=2m ours=yes; find t1 none", "healthy", ""},
+		"never started, another attempt's sandbox is gone only now": {
+			seen + "task t1 assigned updated=40s; knew task t1 assigned since=40s; " +
+				"knew box daytona/s1 running task=t1 first=1h; look daytona/s1 gone", "healthy", ""},
 		"never started, another attempt's sandbox is stopped": {
 			seen + "task t1 assigned updated=40s; knew task t1 assigned since=40s; " +
 				"knew box daytona/s1 stopped task=t1 since=2m; box daytona/s1 stopped task=t1", "healthy", ""},

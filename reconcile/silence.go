@@ -37,7 +37,7 @@ func (v *view) proven(s *Subject, quiet string, found func() answer) answer {
 		return answer{probe: true, kept: quiet + ", but nothing said that its worker would speak by now: its newest sign " +
 			"is of work"}
 	//guard:silent-unproven harm what is silent would be failed although nothing else speaks against it
-	case failed && !v.unproven[s.Task.ID]:
+	case failed:
 		return found()
 	}
 	return v.unprovenSilence(s, quiet, found)

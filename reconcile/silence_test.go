@@ -50,6 +50,22 @@ func TestSilenceNeedsProof(t *testing.T) {
 			silent + alive + dead + "knew box daytona/s1 running task=t1 resumed=129s", "held", "unproven: "},
 		"the worker is dead, in a sandbox that came back": {
 			silent + alive + dead + "knew box daytona/s1 running task=t1 resumed=130s", "due", ""},
+		"the worker is dead, and had said nothing of its own yet": {
+			world + "task t1 running started=1h activity=2m heartbeat=never; " + alive + dead, "probe", "its newest sign is of work"},
+		"the worker is dead, had said nothing, and was found before": {
+			world + "task t1 running started=1h activity=2m; knew task t1 running since=1h; " + alive +
+				"probe daytona/s1 answered=10s worker=dead alive=9m", "due", ""},
+		"the worker is dead, had said nothing, and was found in the attempt before": {
+			world + "task t1 running started=1h activity=2m; knew task t1 running since=1h; " + alive +
+				"probe daytona/s1 answered=10s worker=dead alive=61m", "probe", ""},
+		"the worker is dead, as was found at the limit of how long that counts": {
+			world + "task t1 running started=1h ev.heartbeat=9m; " + alive + "probe daytona/s1 answered=4m worker=dead", "due", ""},
+		"the worker is dead, as was found a second before that": {
+			world + "task t1 running started=1h ev.heartbeat=9m; " + alive + "probe daytona/s1 answered=241s worker=dead", "probe", "probed first"},
+		"the worker is dead, in a sandbox that is not ours any more": {
+			strings.ReplaceAll(silent, "s1 running", "s1 running owned=no") + alive + dead, "held", "unproven: "},
+		"the worker is dead, as was found in the future": {
+			silent + alive + "probe daytona/s1 answered=-1h worker=dead", "probe", "probed first"},
 		"the worker is alive": {
 			silent + answers + "probe daytona/s1 answered=10s worker=alive", "probe", "its worker was there 10s ago"},
 		"the worker was alive before the sign": {

@@ -227,7 +227,7 @@ func (v *view) taskOf(b *Box, bySandbox map[Ref]*Task) string {
 // sandbox after the rows were read, and it is not another task's for that.
 func (v *view) saysNothing(task string) bool {
 	_, read := v.s.Rows[task]
-	//guard:link-unread harm `= v.s.Unparsable[task]` a look at a sandbox whose label was changed would take it from its task
+	//guard:link-unread harm `= v.s.Unparsable[task]` a look at one whose label was changed would take it from its task
 	return v.s.Unparsable[task] || task != "" && v.live[task] == nil && !read && !v.s.Absent[task]
 }
 
@@ -263,6 +263,7 @@ func (v *view) fate(b Box, task string) (Fate, *Task) {
 	if row, ok := v.s.Rows[task]; ok && task != "" && !b.OddLink {
 		return row.fate(), &row
 	}
+	byRow := !v.p.Providers[b.Provider].LinkTask
 	switch _, known := v.s.Memory.Tasks[task]; {
 	//guard:fate-explained harm what another table of the platform explains would count as nobody's
 	case v.s.Explained[b.Ref] != "":
@@ -279,8 +280,8 @@ func (v *view) fate(b Box, task string) (Fate, *Task) {
 	case !v.s.Absent[task]:
 		return FateUnread, nil
 	//guard:fate-vanished live `-known` what a deleted task leaves would be taken for somebody else's
-	//guard:fate-purged live `-b.Seen.Task == task && !v.p.Providers[b.Provider].LinkTask` what only a row, which was purged, can have named would be nobody's
-	case known, b.Seen.Task == task && !v.p.Providers[b.Provider].LinkTask:
+	//guard:fate-purged live `-byRow && b.Seen.Task == task` what only a row, now purged, can have named would be nobody's
+	case known, byRow && b.Seen.Task == task:
 		return FateVanished, nil
 	default:
 		return FateUnknown, nil

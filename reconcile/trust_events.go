@@ -8,10 +8,8 @@ import (
 
 // A silence is a running task whose worker has not been heard for longer than the limit.
 type silence struct {
-	task     string
 	last     time.Time // task database's clock
 	answered bool      // its sandbox has answered a probe since
-	unproved bool      // its sandbox has not been probed since
 }
 
 // assessEvents: when everybody falls silent at once, the pipeline is down and nobody is
@@ -89,7 +87,7 @@ func heardFor(asOf, newest time.Time) string {
 }
 
 func (v *view) silence(s *Subject) silence {
-	out := silence{task: s.Task.ID, last: v.sign(s.Task), unproved: true}
+	out := silence{last: v.sign(s.Task)}
 	quiet := s.Task.AsOf.Sub(out.last)
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
@@ -97,56 +95,33 @@ func (v *view) silence(s *Subject) silence {
 			continue
 		}
 		p := b.Probes.Last
-		//guard:silent-toolbox-down harm `v.convicts(b) => true` a toolbox that is down would hide a lost part
-		proves := p.Outcome == Answered || p.Outcome != Infrastructure && v.convicts(b)
-		if proves && !p.At.IsZero() && v.now.Sub(p.At) < quiet {
-			out.unproved = false
-			out.answered = out.answered || p.Outcome == Answered
-		}
+		out.answered = out.answered || p.Outcome == Answered && v.now.Sub(p.At) < quiet
 	}
 	if worker, _ := v.workerSeen(s); worker == WorkerDead {
-		out.answered, out.unproved = false, false // it has fallen silent for good: no pipeline lost its signs
-	}
-	//guard:silent-unseen harm `-!s.hasBox(unseenBox)` those whose sandboxes cannot be looked at would not count
-	if !s.hasBox(runningBox) && !s.hasBox(unseenBox) {
-		out.unproved = false // nothing runs that could answer: its sandbox speaks for itself
+		out.answered = false // it has fallen silent for good: no pipeline lost its signs
 	}
 	return out
 }
 
-func runningBox(b *Box) bool { return b.Here && b.State == SandboxRunning }
-
-func unseenBox(b *Box) bool { return !b.Here && !b.Gone }
-
 // distrustTogether: many that fell silent within one limit of each other, while their
-// sandboxes answer, were silenced by one cause. Those not probed since are not convicted
-// before they were.
+// sandboxes answer, were silenced by one cause.
 func (v *view) distrustTogether(silent []silence) string {
 	slices.SortFunc(silent, func(a, b silence) int { return a.last.Compare(b.last) })
-	v.unproven = map[string]bool{}
 	why := ""
 	for from := range silent {
-		to := from
-		answered, unproved := 0, 0
-		for to < len(silent) && silent[to].last.Sub(silent[from].last) <= v.limit {
-			if silent[to].answered {
+		answered := 0
+		for _, s := range silent[from:] {
+			if s.last.Sub(silent[from].last) > v.limit {
+				break
+			}
+			if s.answered {
 				answered++
 			}
-			if silent[to].unproved {
-				unproved++
-			}
-			to++
 		}
 		//guard:events-part harm a pipeline that lost a part would kill its workers
 		if answered >= 3 && answered*3 >= v.running {
 			why = fmt.Sprintf("%d of %d running tasks fell silent together while their sandboxes answer: "+
 				"the event pipeline lost a part", answered, v.running)
-		}
-		//guard:events-unproved harm those who fell silent together would not be probed first
-		if n := answered + unproved; unproved > 0 && n >= 3 && n*3 >= v.running {
-			for _, s := range silent[from:to] { // also who has answered: the others decide what that means
-				v.unproven[s.task] = v.unproven[s.task] || s.unproved || s.answered
-			}
 		}
 	}
 	return why

@@ -17,20 +17,19 @@ type view struct {
 	p   *Policy
 	now time.Time // the ledger's
 
-	live     map[string]*Task
-	seen     []seenTask // of the live tasks, in their order
-	rules    []ruled    // those that are judged
-	sources  map[string]SourceSeen
-	running  int           // tasks in state running
-	newest   time.Time     // newest life sign of any running task
-	limit    time.Duration // heartbeat limit
-	beats    bool          // some live task has sent a heartbeat
-	pairs    map[Ref]string
-	unproven map[string]bool     // tasks that fell silent together and were not probed since
-	twins    map[string][]string // entries that may see the same account
-	heirs    heirs               // nil where names do not last, and in a look at one thing
-	ending   map[Ref]bool        // sandboxes with an open terminate
-	asked    map[Ref]*Action     // of these, the ones that the provider accepted
+	live    map[string]*Task
+	seen    []seenTask // of the live tasks, in their order
+	rules   []ruled    // those that are judged
+	sources map[string]SourceSeen
+	running int           // tasks in state running
+	newest  time.Time     // newest life sign of any running task
+	limit   time.Duration // heartbeat limit
+	beats   bool          // some live task has sent a heartbeat
+	pairs   map[Ref]string
+	twins   map[string][]string // entries that may see the same account
+	heirs   heirs               // nil where names do not last, and in a look at one thing
+	ending  map[Ref]bool        // sandboxes with an open terminate
+	asked   map[Ref]*Action     // of these, the ones that the provider accepted
 
 	quarantine map[Ref]*Action // terminates that wait for a quarantine to end
 
