@@ -360,7 +360,7 @@ var brokenTasks = map[string]brokenConfig{
 			"c.yaml:3:44: tasks.statuses.failed: is one value; must be a list: [a, b]",
 		}},
 	"an unknown column of events": {add: "events: {columns: {kind: event_type}}\n", want: []string{
-		`c.yaml:10:20: events.columns: unknown key "kind"; known are sandbox, type, at, data`,
+		`c.yaml:10:20: events.columns: unknown key "kind"; known are sandbox, type, at, data, task`,
 	}},
 	"what compiling finds, with the rest": {
 		replace: "tasks: {preset: omoios}",

@@ -104,7 +104,7 @@ func TestReferenceRules(t *testing.T) {
 			reconcile.RulePolicy{After: 5 * time.Minute, Sightings: 2, Apart: time.Minute}),
 		"duplicate":                observed(reconcile.Terminate, reconcile.RulePolicy{After: 2 * time.Minute}),
 		"record-without-container": observed(reconcile.Terminate, reconcile.RulePolicy{Looks: 2, Apart: 30 * time.Second}),
-		"provisioning-stuck":       observed(reconcile.Fail, reconcile.RulePolicy{After: 5 * time.Minute}),
+		"provisioning-stuck":       observed(reconcile.Fail, reconcile.RulePolicy{After: 12 * time.Minute}),
 		"idle-broken":              observed(reconcile.Fail, reconcile.RulePolicy{After: time.Minute, Failures: 3}),
 		"executions-stuck":         observed(reconcile.Fail, reconcile.RulePolicy{After: 2 * time.Minute}),
 		"errored":                  observed(reconcile.Terminate, reconcile.RulePolicy{After: time.Minute}),

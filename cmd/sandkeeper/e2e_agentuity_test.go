@@ -14,7 +14,7 @@ import (
 )
 
 // An agentuityArena is an arena whose sandboxes are at Agentuity, in two regions, named like
-// the key in their task's row.
+// the key in their task's row: each has one.
 type agentuityArena struct{ *arena }
 
 func newAgentuityArena(t *testing.T, s settings) *agentuityArena {
@@ -33,7 +33,7 @@ func newAgentuityArena(t *testing.T, s settings) *agentuityArena {
 		t.Fatal(err)
 	}
 	config := strings.NewReplacer("name: daytona", "name: cloud", "kind: daytona", "kind: agentuity", a.url, server.URL,
-		"    owns:", "    org: org_1\n    catalyst: \""+server.URL+"/{region}\"\n    owns:", "{task_label: -}", "{sandbox: name}").
+		"    owns:", "    org: org_1\n    catalyst: \""+server.URL+"/{region}\"\n    owns:", "{task_label: -}", "{sandbox: name, required: true}").
 		Replace(string(text))
 	a.url = server.URL
 	if err := os.WriteFile(a.config, []byte(config), 0o600); err != nil {

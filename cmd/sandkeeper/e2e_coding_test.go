@@ -190,23 +190,26 @@ func TestCodingAgentSandboxesThatLiveOn(t *testing.T) {
 
 // TestCodingAgentSetUp: three tasks whose sandboxes are being made write their logs meanwhile.
 // They are left alone for as long as they do, and no source is doubted because of them; the one
-// that stands still for three minutes is failed.
+// that stands still for fifteen minutes is failed.
 func TestCodingAgentSetUp(t *testing.T) {
 	a := newCodingArena(t, settings{more: slow})
 	ids := []string{"a", "b", "c"}
 	for _, id := range ids {
 		a.add(id, 0, 0, "status = 'processing'")
 	}
-	for range 6 {
+	for range 20 {
 		a.touch(ids...)
 		if r := a.once(0); len(r.Steps) > 0 {
 			t.Fatalf("being set up: steps %+v, untrusted %v", r.Steps, untrusted(r))
 		}
-		a.later(40 * time.Second)
+		a.later(50 * time.Second)
 	}
-	for range 4 {
+	for pass := range 20 {
 		a.touch(ids[1:]...)
 		a.once(0)
+		if row := a.row(ids[0]); pass < 17 && !strings.HasPrefix(row, "processing|") {
+			t.Fatalf("a stands still for %d times 50 s: %s", pass+1, row)
+		}
 		a.later(50 * time.Second)
 	}
 	for i, id := range ids {

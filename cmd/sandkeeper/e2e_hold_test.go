@@ -25,7 +25,7 @@ func TestHoldOfWhatIsNotThere(t *testing.T) {
 		"label:nolabel=":                      "matches no task and no sandbox",
 		"daytona":                             "daytona is a provider, which is held by: sandkeeper hold provider:daytona",
 		"tusk:x":                              "is nothing that can be held",
-		"task:" + strings.ToUpper(ws[0].task): "the row's id is spelled " + ws[0].task + "; use: sandkeeper hold task:" + ws[0].task,
+		"task:" + strings.ToUpper(ws[0].task): "matches no task and no sandbox", // a text
 		// What is there.
 		ws[0].task:                  "",
 		"task:" + ws[1].task:        "",
@@ -46,6 +46,26 @@ func TestHoldOfWhatIsNotThere(t *testing.T) {
 		if n := a.count("SELECT count(*) FROM sandkeeper.holds WHERE target = $1 OR target = $2", arg, "task:"+arg); (n == 0) != refused {
 			t.Errorf("hold %s: %d holds are recorded", arg, n)
 		}
+	}
+}
+
+// TestHoldOfAnotherSpelling: a uuid in capitals is the same to the database and not to a hold,
+// which says so.
+func TestHoldOfAnotherSpelling(t *testing.T) {
+	a := newArena(t, settings{tasks: ", table: public.jobs_by_uuid"})
+	a.sql(jobsByUUID)
+	a.must("migrate")
+	var id string
+	if err := a.db.QueryRow(t.Context(), "SELECT id::text FROM jobs_by_uuid LIMIT 1").Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := a.run("hold", "task:"+strings.ToUpper(id), "--reason", "x")
+	if want := "the row's id is spelled " + id + "; use: sandkeeper hold task:" + id; code != 0 ||
+		!strings.HasPrefix(out, "holding ") || !strings.Contains(errs, want) || strings.Count(errs, "\n") > 1 {
+		t.Errorf("exit code %d, want 0 and one line with %q:\n%s%s", code, want, out, errs)
+	}
+	if _, _, errs := a.run("hold", "task:"+id, "--reason", "x"); errs != "" {
+		t.Errorf("the row's own spelling: %s", errs)
 	}
 }
 

@@ -41,6 +41,7 @@ func (p *living) fallIll(ctx context.Context, x *ill, now time.Time) error {
 		return p.ail(ctx, x, key, "running")
 	case "silent":
 		x.box, x.ended = p.boxOf(x.task, time.Minute).ID, true
+		p.a.cloud.Change(x.box, func(s *simulated.Sandbox) { s.WorkerGone = true })
 		return p.ail(ctx, x, key, "running")
 	case "orphan":
 		x.failed, x.ended = false, true

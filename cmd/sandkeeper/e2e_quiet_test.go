@@ -137,8 +137,12 @@ func TestPlanWritesNothing(t *testing.T) {
 // TestObserveChangesNothing: everything is judged, shown and probed, and every step is
 // held by the mode.
 func TestObserveChangesNothing(t *testing.T) {
-	a := newArena(t, settings{mode: "observe", rules: "{orphan: {after: 30s, apart: 1s}}"})
-	ws := a.working(4)
+	a := newArena(t, settings{mode: "observe", rules: "{orphan: {after: 30s, apart: 1s}}",
+		probe: `{exec: "true", path: "/", worker: "pgrep -f [w]orker", every: 10m, timeout: 1s, budget: 1000/m}`})
+	ws := a.working(5)
+	a.cloud.Change(ws[4].sandbox, func(s *simulated.Sandbox) { s.WorkerGone = true })
+	ws = ws[:4]
+	a.later(2*time.Minute, ws...) // the fifth is silent, and dead
 	a.tempted(ws)
 	a.box(a.task(row{status: "cancelled", created: time.Hour, updated: time.Minute}), time.Hour)
 	var r report
