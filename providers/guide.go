@@ -39,15 +39,15 @@ labels, a name or a row say so, such as gateways, builders and sandboxes of what
 three is enough; of several labels all must hold. Templates are named as the page shows them, or by
 their id. What a provider does not say of a sandbox excepts nothing.
 
-` + "`link: {required: true}`" + ` says that each sandbox of ours has the link: the label of ` + "`task_label`" + `, or a row
-that names it. Without it a sandbox that names no task, and that no row names, is only reported: many
+` + "`link: {required: true}`" + ` says that each sandbox of ours has the link: the label of
+` + "`task_label`" + `, or a row that names it. Without it a sandbox that names no task, and that no row names, is only reported: many
 platforms also run gateways, builders and sandboxes of things that are no task.
 
 ` + "`at_rest: terminate`" + ` lets what is stopped, paused or suspended be ended like what runs. The default is
 ` + "`keep`" + `: at many platforms a sandbox at rest is the normal state, and it holds the user's files.
 
-` + "`remedy: quarantine`" + ` of a rule, and ` + "`remedy: terminate`" + ` where somebody wrote it, are refused when the
-config is read if one of the providers cannot do it as it is configured: what the rule finds there
+` + "`remedy: quarantine`" + ` of a rule, and ` + "`remedy: terminate`" + ` where somebody wrote it, are refused
+when the config is read if one of the providers cannot do it as it is configured: what the rule finds there
 would be held for ever. Where one of several cannot stop or pause, ` + "`quarantine: hold`" + ` at its entry says
 that this is meant.
 

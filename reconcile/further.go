@@ -60,10 +60,10 @@ func (k *Keeper) readFurther(ctx context.Context, s *Snapshot, sandboxes []Sandb
 			held, table = values, table+", which could not be read,"
 		}
 		slices.Sort(held)
-		for i := range sandboxes {
-			for _, key := range sandboxes[i].Further {
+		for _, sb := range sandboxes {
+			for _, key := range sb.Further {
 				if _, explains := slices.BinarySearch(held, key.Value); explains && key.By == by {
-					s.Explained[sandboxes[i].Ref] = table
+					s.Explained[sb.Ref] = table
 				}
 			}
 		}

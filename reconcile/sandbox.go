@@ -62,7 +62,7 @@ type Sandbox struct {
 	Lasting                              bool         // its name goes on: a later sandbox of that name continues it
 	Excepted                             bool         // the config excepts it from what is ours, whatever else proves it
 	Further                              []FurtherKey // values by which further tables may explain it
-	NoEnd                                string       // why the provider, as it is configured, cannot end it; "" when it can
+	NoEnd                                string       // why the provider cannot end it; "" when it can
 	// Endpoint is where its own data plane answers, when the provider says so per sandbox.
 	Endpoint string
 }

@@ -89,7 +89,8 @@ func (v *view) nothingHere(s *Subject) bool {
 func (v *view) staleDeath(s *Subject) bool {
 	return s.hasBox(func(b *Box) bool {
 		last := b.Probes.Last
-		return b.Here && last.Worker == WorkerDead && v.now.Sub(last.At) > 2*v.p.Full && !v.replaced(s, b) && !b.anothers(s.Task)
+		old := last.Worker == WorkerDead && v.now.Sub(last.At) > 2*v.p.Full
+		return b.Here && old && !v.replaced(s, b) && !b.anothers(s.Task)
 	})
 }
 

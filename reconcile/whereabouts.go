@@ -133,7 +133,7 @@ func (v *view) absentAt(provider string, t *Task) (string, bool) {
 // findsSome reports whether a search found a sandbox that a direct look does not know to be gone: an index
 // may show for long what is not there any more.
 func (v *view) findsSome(find FindLook) bool {
-	//guard:where-found-gone live `= len(find.Sandboxes) > 0` a task would wait for a sandbox that is gone and stays in an index
+	//guard:where-found-gone live `= len(find.Sandboxes) > 0` a task would wait for what is gone and stays in an index
 	return slices.ContainsFunc(find.Sandboxes, func(sb Sandbox) bool { return !v.s.Looks[sb.Ref].Gone })
 }
 

@@ -105,7 +105,9 @@ func probeArgs(results []reconcile.ProbeResult) pgx.StrictNamedArgs {
 		"details":   column(results, func(p probe) string { return p.Detail }),
 		"at":        column(results, func(p probe) pgtype.Timestamptz { return stamp(p.At) }),
 		"took":      column(results, func(p probe) int64 { return p.Took.Microseconds() }),
-		"workers":   column(results, func(p probe) pgtype.Text { return pgtype.Text{String: string(p.Worker), Valid: p.Worker != ""} }),
+		"workers": column(results, func(p probe) pgtype.Text {
+			return pgtype.Text{String: string(p.Worker), Valid: p.Worker != ""}
+		}),
 	}
 }
 

@@ -30,7 +30,8 @@ func codingAgent() Mapping {
 }
 
 // logged adds a line to the logs as the template's own logger does.
-const logged = `CASE WHEN jsonb_typeof(logs) = 'array' THEN logs ELSE '[]' END || jsonb_build_array(jsonb_build_object(` +
+const logged = `CASE WHEN jsonb_typeof(logs) = 'array' THEN logs ELSE '[]' END || ` +
+	`jsonb_build_array(jsonb_build_object(` +
 	`'type', 'error', 'message', @reason, 'timestamp', to_char(@now AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))`
 
 // keptAlive is until when the sandbox of a finished task is its user's. A kept sandbox expires
@@ -68,7 +69,8 @@ func (m *Mapping) deriveCodingAgent(given map[string]string) {
 // most agents only make one message longer and longer, and whoever sets the task up writes log
 // lines. The lengths in bytes are known without reading the texts.
 func (m *Mapping) work(running string) string {
-	return fmt.Sprintf("(CASE WHEN %s THEN concat_ws('/', (SELECT count(*) || '/' || coalesce(sum(octet_length(m.content)), 0) "+
+	return fmt.Sprintf("(CASE WHEN %s THEN concat_ws('/', "+
+		"(SELECT count(*) || '/' || coalesce(sum(octet_length(m.content)), 0) "+
 		"FROM %s AS m WHERE m.task_id = %s), pg_column_size(logs)) END)",
 		running, m.beside("task_messages"), m.ofTask(first(operand(m.Columns["id"]), `"id"`)))
 }

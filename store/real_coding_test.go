@@ -33,7 +33,6 @@ func TestCodingAgentMark(t *testing.T) {
 		"UPDATE task_messages SET content = content || '.' WHERE id = 'm'",
 		"INSERT INTO task_messages (id, task_id, role, content) VALUES ('n', 'a', 'agent', '')",
 		`UPDATE tasks SET logs = logs || '[{"message": "installed"}]' WHERE id = 'a'`,
-		"UPDATE tasks SET updated_at = updated_at + interval '1 second' WHERE id = 'a'",
 	} {
 		before, other := w.one("a"), w.one("b").Mark
 		w.exec(work)

@@ -272,7 +272,7 @@ func TestCheckOfExplainers(t *testing.T) {
 	}
 	wrong = strings.Join(bad(realWorld(t, Mapping{}).limited("GRANT SELECT, UPDATE ON tasks TO ROLE; GRANT SELECT ON sandbox_events, specs, projects TO ROLE").
 		Check(t.Context())), "\n")
-	if !strings.Contains(wrong, `GRANT SELECT ON "tickets" TO`) {
+	if wrong != "" { // it is judged without what the preset reads of them
 		t.Errorf("Check of a role that may not see the tickets:\n%s", wrong)
 	}
 }

@@ -159,7 +159,9 @@ func (c *check) tryEvent(ctx context.Context) {
 		return
 	}
 	written := e.written()
-	missing := slices.DeleteFunc(required, func(r requiredColumn) bool { return r.Filled || slices.Contains(written, r.Name) })
+	missing := slices.DeleteFunc(required, func(r requiredColumn) bool {
+		return r.Filled || slices.Contains(written, r.Name)
+	})
 	for _, r := range missing {
 		c.bad(what, fmt.Sprintf("column %q of %s is NOT NULL without a default", r.Name, e.table),
 			fmt.Sprintf("set it: events: {set: {%s: %q}}", r.Name, r.likely()))

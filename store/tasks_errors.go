@@ -132,7 +132,8 @@ func (t *Tasks) grantFix(e *pgconn.PgError) string {
 		return fmt.Sprintf("the role %s lacks a privilege: GRANT USAGE ON SCHEMA %s TO %s", role, schema, quoted(role))
 	}
 	if further := t.furtherTable(e); further != "" {
-		return fmt.Sprintf("the role %s lacks a privilege on what tasks.where or a mapped expression reads: GRANT SELECT ON %s TO %s",
+		return fmt.Sprintf("the role %s lacks a privilege on what tasks.where or a mapped expression reads: "+
+			"GRANT SELECT ON %s TO %s",
 			role, further, quoted(role))
 	}
 	said := fmt.Sprintf("the role %s lacks a privilege: GRANT SELECT ON %s TO %s", role, t.plan.table, quoted(role))

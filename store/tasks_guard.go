@@ -78,7 +78,8 @@ func (s *statements) newerEvents(active bool) []string {
 	}
 	signs := []string{"EXISTS (SELECT FROM " + e.table + " AS e WHERE " + s.sandboxIs() + newer + ")"}
 	if task := e.columns["task"]; task != "" {
-		signs = append(signs, "@sandbox::text = '' AND EXISTS (SELECT FROM "+e.table+" AS e WHERE ("+task+")::text = @id::text"+newer+")")
+		signs = append(signs, "@sandbox::text = '' AND EXISTS (SELECT FROM "+e.table+" AS e WHERE ("+task+
+			")::text = @id::text"+newer+")")
 	}
 	return signs
 }

@@ -80,7 +80,9 @@ func linkless(policy reconcile.Policy, entry string) []reconcile.CheckResult {
 	if policy.Tasks.None || policy.Providers[entry].LinkRequired {
 		return nil
 	}
-	return []reconcile.CheckResult{{What: "link", OK: true, Said: "a sandbox without it is only reported (required: false)"}}
+	return []reconcile.CheckResult{
+		{What: "link", OK: true, Said: "a sandbox without it is only reported (required: false)"},
+	}
 }
 
 // lacking are the lines for what the rules ask of the provider and it cannot do. Nothing

@@ -45,7 +45,8 @@ const demoEntry = `  - name: %s
 %s    owns: {labels: {project: omoios}, exclusive: true}
     link: {task_label: task_id}
     rate: 1000/s
-    probe: {exec: "true", path: "/", worker: "pgrep -f '[c]laude_sandbox_worker.py'", every: %ds, timeout: 1s, budget: 2500/m}
+    probe:
+      {exec: "true", path: "/", worker: "pgrep -f '[c]laude_sandbox_worker.py'", every: %ds, timeout: 1s, budget: 2500/m}
     quarantine_for: 1m
     price_per_hour: %.2f
 `

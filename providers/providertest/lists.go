@@ -148,7 +148,8 @@ func (l *lab) excepted() map[string]simulated.Sandbox {
 		all["template"] = simulated.Sandbox{Template: "builder"}
 	}
 	if l.Can.Labels {
-		all["labels"] = simulated.Sandbox{Labels: map[string]string{"project": "mine", "task_id": "t1", "type": "spec", "of": "nobody"}}
+		all["labels"] = simulated.Sandbox{
+			Labels: map[string]string{"project": "mine", "task_id": "t1", "type": "spec", "of": "nobody"}}
 	} else {
 		all["name"] = simulated.Sandbox{Name: "mine-not-this"}
 	}
@@ -159,7 +160,8 @@ func (l *lab) excepted() map[string]simulated.Sandbox {
 func (l *lab) listsExcepted() {
 	near := simulated.Sandbox{Template: "builders", Name: "mine-no"}
 	if l.Can.Labels {
-		near = simulated.Sandbox{Template: "builders", Labels: map[string]string{"project": "mine", "task_id": "t1", "type": "spec"}}
+		near = simulated.Sandbox{Template: "builders",
+			Labels: map[string]string{"project": "mine", "task_id": "t1", "type": "spec"}}
 	}
 	ours := l.put("t1", near)
 	for what, s := range l.excepted() {

@@ -18,7 +18,8 @@ type Result struct {
 }
 
 // Exec runs a command in a sandbox: true, false, echo, exit N, sleep N, cat PATH, and pgrep,
-// which looks for the task's worker, whatever it is told; any other does nothing, well. A sleep that outlasts the limit times out at once.
+// which looks for the task's worker, whatever it is told; any other does nothing, well. A sleep
+// that outlasts the limit times out at once.
 func (w *World) Exec(id, command string, limit time.Duration) (Result, Trouble) {
 	s, trouble := w.reach(id)
 	if trouble = cmp.Or(trouble, s.Exec); trouble == NoFork {

@@ -28,7 +28,8 @@ task t4 running act=20s work=9h
 const (
 	onceEach = "process once every 2m\n"
 	replicas = "process replica-1 quick 15s full 2m\nprocess replica-2 quick 15s full 2m\n"
-	dying    = "@1m worker t1 die\n@1m worker t2 die\n"
+	dying    = "@1m sandbox t1 die\n@1m sandbox t2 die\n"
+	leaking  = "@1m platform leak 1 age=1h\n"
 )
 
 func playText(t *testing.T, text string, o Options) *Report {
@@ -52,7 +53,7 @@ func TestVerbs(t *testing.T) {
 	}{
 		"once is a process of its own each time": {onceEach, []string{"pass: full", "call: DropLease"}},
 		"replicas hand work on":                  {replicas + dying, []string{"pass: quick", "call: Kick", "outcome: fail done"}},
-		"who looks writes nothing":               {"process look every 2m\n" + dying, []string{"pass: full", "do: heartbeat-lost fail"}},
+		"who looks writes nothing":               {"process look every 2m\n" + dying, []string{"pass: full", "finding: sandbox-missing"}},
 		"a provider's fault strikes": {onceEach + "@1m fault lab list error status 503 for 5m\n",
 			[]string{"fault: provider error 503", "frozen: listing"}},
 		"a database's fault strikes": {onceEach + "@1m fault tasks Live error for 5m\n",
@@ -68,7 +69,7 @@ func TestVerbs(t *testing.T) {
 		"a kick comes twice": {replicas + dying + "@1m fault queue Kick twice for 9m\n", []string{"fault: queue twice"}},
 		"a process dies at its call": {replicas + dying + "@1m crash any Write 1 before\n",
 			[]string{"crash before: Write", "outcome: fail done"}},
-		"a process dies when its call is done": {onceEach + dying + "@1m crash once Terminate 1 after\n",
+		"a process dies when its call is done": {onceEach + leaking + "@1m crash once Terminate 1 after\n",
 			[]string{"crash after: Terminate", "outcome: terminate confirmed"}},
 		"a process stands still": {replicas + dying + "@1m freeze any Claim 1 after for 3m\n",
 			[]string{"freeze after: Claim", "outcome: fail done"}},
@@ -77,13 +78,13 @@ func TestVerbs(t *testing.T) {
 			[]string{"outcome: fail done"}},
 		"clocks jump and drift": {onceEach + "@1m clock lab jump -5m\n@1m clock ledger jump 5m\n@1m clock tasks drift 10ms for 5m\n",
 			[]string{"clock: lab jump back", "clock: ledger jump ahead", "clock: tasks drift"}},
-		"a config is rolled out": {replicas + dying + "@1m config rule heartbeat-lost mode=observe\n" +
+		"a config is rolled out": {replicas + dying + "@1m config rule sandbox-missing mode=observe\n" +
 			"@1m config at replica-1 limits per_pass=1\n@1m config version without orphan\n",
 			[]string{"event: config rule", "event: config at", "event: config version", "held: observe"}},
-		"an operator holds": {onceEach + dying + "@1m operator hold provider:lab for 5m\n", []string{"held: hold"}},
+		"an operator holds": {onceEach + dying + "@1m operator hold provider:lab for 12m\n", []string{"held: hold"}},
 		"an operator pauses": {onceEach + dying + "@1m operator pause all for 10m\n@9m operator resume all\n",
 			[]string{"held: pause", "operator: resume"}},
-		"an operator lowers a mode": {onceEach + dying + "@1m operator mode heartbeat-lost observe\n",
+		"an operator lowers a mode": {onceEach + dying + "@1m operator mode sandbox-missing observe\n",
 			[]string{"held: observe"}},
 		"an operator ends a sandbox": {replicas + "@3m operator terminate t1 running\n", []string{"outcome: terminate confirmed"}},
 		"an operator ends all":       {onceEach + "@3m operator emergency running\n", []string{"outcome: terminate confirmed"}},
@@ -182,20 +183,18 @@ func TestAViolationEndsTheHistory(t *testing.T) {
 	}
 }
 
-// What a violation does not need is left out. With fewer than three tasks the rule would want a
-// failed probe as well.
+// What a violation does not need is left out.
 func TestShrink(t *testing.T) {
 	if raced.On {
 		return // it plays dozens of histories, one after the other
 	}
 	s, err := Parse("test", smallWorld+onceEach+"process look every 5m\nlimits per_hour=0\n@1m nothing\n"+
-		"@1m fault lab list slow by 1s count 1\n@2m worker t2 die\n@3m clock lab jump 1s\n@4m nothing\n")
+		"@1m fault lab list slow by 1s count 1\n@2m sandbox t2 die\n@3m clock lab jump 1s\n@4m nothing\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := Shrink(t, s, "live", time.Minute)
-	want := "seed 3\ncalm 15m\ntask t2 running act=20s work=9h\n" +
-		"task t3 running act=20s work=9h\ntask t4 running act=20s work=9h\nprocess once every 2m\nlimits per_hour=0\n@2m worker t2 die\n"
+	want := "seed 3\ncalm 15m\ntask t2 running act=20s work=9h\nprocess once every 2m\nlimits per_hour=0\n@2m sandbox t2 die\n"
 	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Errorf("left (-want +got):\n%s", diff)
 	}

@@ -37,7 +37,8 @@ func (w *watch) harms(d *deed) string {
 // rests is the promise that what does not run is left, unless the config says otherwise: what its user
 // has in it is not ours to delete. A quarantine of ours, and a person, may.
 func (w *watch) rests(d *deed) string {
-	if !d.ends() || d.b == nil || d.asked() || d.rule() == "record-without-container" || d.p.policy.Providers[d.b.ref.Provider].EndsAtRest ||
+	if !d.ends() || d.b == nil || d.asked() || d.rule() == "record-without-container" ||
+		d.p.policy.Providers[d.b.ref.Provider].EndsAtRest ||
 		d.a == nil || w.quarantined(d.a) {
 		return ""
 	}

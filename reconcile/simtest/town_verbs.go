@@ -49,7 +49,8 @@ func init() {
 			"active": "", "inactive": "", "missing": "", "failed": "", "expiring": ""}},
 		"platform": {do: (*Town).platformEvent, subs: map[string]string{
 			"backup": "", "restore": "", "empty": "", "back": "", "standby": "lag", "primary": "", "foreign": "provider age",
-			"twins": "provider age", "leak": "provider age template", "specs": "provider age", "batch": taskKeys, "massacre": "kept",
+			"twins": "provider age", "leak": "provider age template", "specs": "provider age",
+			"batch": taskKeys, "massacre": "kept",
 			"labels": "provider", "touch": ""}},
 	}
 }

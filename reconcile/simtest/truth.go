@@ -64,7 +64,8 @@ func (t *Town) comingUp(k *task, r *row) string {
 	if began < within && r.Error == "" {
 		return "it was handed out a moment ago"
 	}
-	if b := k.box; b.there() && now.Before(b.setUp) && began < t.after("provisioning-stuck")-listingSlack && r.Error == "" &&
+	within = t.after("provisioning-stuck") - listingSlack
+	if b := k.box; b.there() && now.Before(b.setUp) && began < within && r.Error == "" &&
 		t.watch.linked(k, b) {
 		return "its sandbox is being set up"
 	}

@@ -108,7 +108,8 @@ func checkProbes(results []reconcile.ProbeResult) error {
 		if !slices.Contains(probeOutcomes[:], p.Outcome) || p.At.IsZero() {
 			return fmt.Errorf("probe of %s: no such outcome: %q, or no time", p.Ref, p.Outcome)
 		}
-		if !slices.Contains([]reconcile.WorkerState{reconcile.WorkerUnknown, reconcile.WorkerAlive, reconcile.WorkerDead}, p.Worker) {
+		states := []reconcile.WorkerState{reconcile.WorkerUnknown, reconcile.WorkerAlive, reconcile.WorkerDead}
+		if !slices.Contains(states, p.Worker) {
 			return fmt.Errorf("probe of %s: no such state of a worker: %q", p.Ref, p.Worker)
 		}
 	}

@@ -125,7 +125,8 @@ var probes = map[string]func(*bench){
 		two.Exit = nil // of it is kept what it says of the worker
 		b.equal("a dead worker", b.saved(one).Last, two)
 		b.equal("one that is alive", b.saved(three).Last, three)
-		b.equal("one of which nothing is known", b.saved(probed(4, reconcile.Infrastructure)).Last.Worker, reconcile.WorkerUnknown)
+		b.equal("one of which nothing is known", b.saved(probed(4, reconcile.Infrastructure)).Last.Worker,
+			reconcile.WorkerUnknown)
 		h, err := b.Subject(b.Context(), "daytona/sb-1")
 		b.must(err)
 		told := map[reconcile.WorkerState]int{}

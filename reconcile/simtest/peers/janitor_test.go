@@ -97,9 +97,9 @@ func TestJanitor(t *testing.T) {
 		"a killed process goes on where it was": {Kortix(), "calm 12m\n" + full + "task t1 running age=1h\n@1m sandbox t1 stop\n" +
 			"@1m30s crash any Get 1 after\n", "lab stopped, t1=failed"},
 		"a row that names a sandbox in its own words": {OmoiOS(), "calm 50m\nkind omoios\nprovider lab exclusive=yes\n" +
-			"task t1 running age=1h act=30s\n@1m worker t1 hang\n", "t1=failed"},
+			"task t1 running age=1h act=30s\n@1m worker t1 rest\n", "t1=failed"},
 		"the same with another's beside it": {OmoiOS(), "calm 50m\nkind omoios\nprovider lab exclusive=yes\n" +
-			"task t1 running age=1h act=30s\ntask t2 running age=1h act=30s\n@1m worker t1 hang\n", "lab running, t1=failed, t2=running"},
+			"task t1 running age=1h act=30s\ntask t2 running age=1h act=30s\n@1m worker t1 rest\n", "lab running, t1=failed, t2=running"},
 		"nothing is known of a row without a sandbox": {Kortix(), "calm 10m\n" + full + "task t1 new pick=1s crash=row\n",
 			"t1=assigned"},
 	} {
