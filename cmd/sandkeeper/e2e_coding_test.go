@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,7 +54,8 @@ func (a *codingArena) set(id, set string) {
 // touch is the worker writing a line of its log.
 func (a *codingArena) touch(ids ...string) {
 	a.Helper()
-	a.sql("UPDATE tasks SET updated_at = "+utcNow+" WHERE id = ANY ($1::text[])", ids)
+	a.sql(`UPDATE tasks SET logs = logs || '[{"type": "info", "message": "npm install goes on"}]', updated_at = `+utcNow+`
+		WHERE id = ANY ($1::text[])`, ids)
 }
 
 // sandbox is a running one without a mark.
@@ -189,35 +191,39 @@ func TestCodingAgentSandboxesThatLiveOn(t *testing.T) {
 }
 
 // TestCodingAgentSetUp: three tasks whose sandboxes are being made write their logs meanwhile.
-// They are left alone for as long as they do, and no source is doubted because of them; the one
-// that stands still for fifteen minutes is failed.
+// They are left alone for as long as they do, and no source is doubted because of them. One that
+// stands still has fifteen minutes from when it was taken, and is failed then; so is one that
+// stops later.
 func TestCodingAgentSetUp(t *testing.T) {
 	a := newCodingArena(t, settings{more: slow})
-	ids := []string{"a", "b", "c"}
+	ids := []string{"a", "b", "c", "still"}
 	for _, id := range ids {
 		a.add(id, 0, 0, "status = 'processing'")
 	}
-	for range 20 {
-		a.touch(ids...)
-		if r := a.once(0); len(r.Steps) > 0 {
+	passes := func(n int, write []string, each func(report)) {
+		for range n {
+			a.touch(write...)
+			each(a.once(0))
+			a.later(50 * time.Second)
+		}
+	}
+	failed := func(want ...string) {
+		t.Helper()
+		for _, id := range ids {
+			if has := strings.HasPrefix(a.row(id), "error|-|-|worker never started"); has != slices.Contains(want, id) {
+				t.Errorf("%s is failed: %t: %s; want %v", id, has, a.row(id), want)
+			}
+		}
+	}
+	passes(17, ids[:3], func(r report) { // 14m10s
+		if len(r.Steps) > 0 || len(untrusted(r)) > 0 {
 			t.Fatalf("being set up: steps %+v, untrusted %v", r.Steps, untrusted(r))
 		}
-		a.later(50 * time.Second)
-	}
-	for pass := range 20 {
-		a.touch(ids[1:]...)
-		a.once(0)
-		if row := a.row(ids[0]); pass < 17 && !strings.HasPrefix(row, "processing|") {
-			t.Fatalf("a stands still for %d times 50 s: %s", pass+1, row)
-		}
-		a.later(50 * time.Second)
-	}
-	for i, id := range ids {
-		failed := strings.HasPrefix(a.row(id), "error|-|-|worker never started")
-		if still := i == 0; failed != still {
-			t.Errorf("%s, which stands still: %v: %s", id, still, a.row(id))
-		}
-	}
+	})
+	passes(4, ids[:3], func(report) {})
+	failed("still")
+	passes(4, ids[1:3], func(report) {})
+	failed("still", "a")
 }
 
 // untrusted are the sources that a pass did not trust.

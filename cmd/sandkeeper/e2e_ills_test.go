@@ -34,6 +34,7 @@ func (p *living) fallIll(ctx context.Context, x *ill, now time.Time) error {
 		return p.ail(ctx, x, key, "assigned")
 	case "never started, with a sandbox":
 		x.box, x.ended = p.boxOf(x.task, 6*time.Second).ID, true
+		p.a.cloud.Change(x.box, func(s *simulated.Sandbox) { s.WorkerGone = true })
 		return p.ail(ctx, x, key, "assigned")
 	case "vanished":
 		x.box = p.boxOf(x.task, time.Minute).ID
