@@ -40,8 +40,9 @@ three is enough; of several labels all must hold. Templates are named as the pag
 their id. What a provider does not say of a sandbox excepts nothing.
 
 ` + "`link: {required: true}`" + ` says that each sandbox of ours has the link: the label of
-` + "`task_label`" + `, or a row that names it. Without it a sandbox that names no task, and that no row names, is only reported: many
-platforms also run gateways, builders and sandboxes of things that are no task.
+` + "`task_label`" + `, or a row that names it. Without it a sandbox that names no task, and that no row
+names, is only reported: many platforms also run gateways, builders and sandboxes of things that are
+no task.
 
 ` + "`at_rest: terminate`" + ` lets what is stopped, paused or suspended be ended like what runs. The default is
 ` + "`keep`" + `: at many platforms a sandbox at rest is the normal state, and it holds the user's files.

@@ -139,8 +139,8 @@ func (w *Worker) Probe(ctx context.Context, ref Ref) error {
 	look := w.keeper.lookAt(ctx, ref)
 	//guard:worker-probe-running P10 `-look.Sandbox.State != SandboxRunning` a probe would wake a sandbox that rests
 	//guard:worker-probe-owned P1 `-!look.Sandbox.Owned && !p.byRow(&look.Sandbox)` a foreign sandbox would be probed
-	ours := look.Sandbox.Owned || p.byRow(&look.Sandbox)
-	if look.Gone || look.Error != "" || look.Sandbox.State != SandboxRunning || !ours {
+	if look.Gone || look.Error != "" || look.Sandbox.State != SandboxRunning ||
+		!look.Sandbox.Owned && !p.byRow(&look.Sandbox) {
 		return nil
 	}
 	result := w.keeper.examine(ctx, look.Sandbox, p.Probe)

@@ -46,7 +46,8 @@ const demoEntry = `  - name: %s
     link: {task_label: task_id}
     rate: 1000/s
     probe:
-      {exec: "true", path: "/", worker: "pgrep -f '[c]laude_sandbox_worker.py'", every: %ds, timeout: 1s, budget: 2500/m}
+      {exec: "true", path: "/", worker: "pgrep -f '[c]laude_sandbox_worker.py'", every: %ds, timeout: 1s,
+       budget: 2500/m}
     quarantine_for: 1m
     price_per_hour: %.2f
 `
