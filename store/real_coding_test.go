@@ -45,7 +45,7 @@ func TestCodingAgentMark(t *testing.T) {
 		}
 	}
 	before := w.one("a").Mark
-	w.exec("UPDATE task_messages SET role = 'assistant'; UPDATE tasks SET progress = 50")
+	w.exec("UPDATE task_messages SET role = 'assistant'; UPDATE tasks SET progress = 50, updated_at = updated_at + interval '1 second'")
 	if w.one("a").Mark != before || !w.one("a").ActivityAt.IsZero() {
 		t.Error("what is no work changes the mark")
 	}
