@@ -95,6 +95,9 @@ func (v *view) lookFailed(s *Subject) bool {
 // tell of a start was watched.
 func (v *view) unstartedFor(s *Subject, conclusive bool) (time.Duration, string) {
 	age, by := v.stateAge(s)
+	if sign := v.sign(s.Task); !sign.IsZero() { // whoever sets it up moves the row: from then on it is silent
+		age = min(age, max(s.Task.AsOf.Sub(sign), 0))
+	}
 	//guard:stale-race P3 a task assigned while the providers were listed would have no sandbox
 	age -= max(s.Task.AsOf.Sub(v.s.T0), 0) // the state must have begun before the listings did
 	if !conclusive {

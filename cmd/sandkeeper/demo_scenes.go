@@ -105,7 +105,7 @@ func (c *script) ignoreStop(ctx context.Context) error {
 func (c *script) stopInVain(ctx context.Context, j *job, name incident) error {
 	ends := func(call simulated.Call) bool { return call.Kind == simulated.Stop || call.Kind == simulated.Delete }
 	defer c.stage.at(j.at).Inject(simulated.Fault{Match: ends, ID: j.sandbox, Effect: simulated.NotDone})()
-	c.truth.add(victim{incident: name, task: j.task, sandbox: j.sandbox, status: "cancelled"})
+	c.truth.add(victim{incident: name, task: j.task, sandbox: j.sandbox, status: "failed"})
 	if err := c.stage.do(ctx, "task_cancel", pgx.StrictNamedArgs{"id": j.task}); err != nil {
 		return err
 	}

@@ -160,12 +160,12 @@ func (p *living) step(ctx context.Context, j *living1, now time.Time) (stays boo
 
 // finish ends a task: done, or stopped by a person. Then its sandbox goes, or is forgotten.
 func (p *living) finish(ctx context.Context, j *living1) error {
-	status, kind := "completed", "lingering"
+	status, said, kind := "completed", any(nil), "lingering"
 	if p.rng.IntN(3) == 0 {
-		status, kind = "cancelled", "stop ignored"
+		status, said, kind = "failed", "Task cancelled: stopped by its user", "stop ignored"
 	}
-	err := p.exec(ctx, `UPDATE tasks SET status = $2, completed_at = now(), updated_at = now()
-		WHERE id = $1 AND status = 'running'`, j.task, status)
+	err := p.exec(ctx, `UPDATE tasks SET status = $2, error_message = $3, completed_at = now(), updated_at = now()
+		WHERE id = $1 AND status = 'running'`, j.task, status, said)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
 -- The rows that the audit asks for, and all that failed since the demo began.
 SELECT id, status, coalesce(error_message, '') AS error
 FROM tasks
-WHERE id = ANY (@ids::text[]) OR status = 'failed' AND completed_at > @since
+WHERE id = ANY (@ids::text[]) OR status = 'failed' AND coalesce(error_message, '') NOT LIKE 'Task cancelled:%' AND completed_at > @since
