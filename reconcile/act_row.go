@@ -136,7 +136,7 @@ func (r *run) probesAgain(ctx context.Context, a Action, o *second) (out Action,
 	}
 	for i := range o.subject.Boxes {
 		b := &o.subject.Boxes[i]
-		//guard:final-probe-replaced live `-o.view.replaced(o.subject, b)` one that is one too many would refute it for ever
+		// One that is one too many says nothing of the task, and would refute the verdict for ever.
 		if !b.Here || b.State != SandboxRunning || o.view.replaced(o.subject, b) ||
 			a.Rule == "idle-broken" && b.ID != o.finding.Sandbox {
 			continue

@@ -180,7 +180,7 @@ func (r *run) underway(a Action, look Look) (Action, bool) {
 		a.Outcome, a.ClosedAt = OutcomeConfirmed, r.now
 		a.Detail = "gone when looked at again"
 		return a, true
-	//guard:underway-deleting once a sandbox on its way out would be ended once more
+	// A sandbox on its way out is not ended once more.
 	case look.Error == "" && look.Sandbox.State == SandboxDeleting:
 		a.Outcome, a.Detail = OutcomeAccepted, "is being deleted already"
 		if a.ActedAt.IsZero() {

@@ -192,7 +192,7 @@ func (k *Keeper) own(s *Snapshot) {
 			_, named := s.named(&sb)
 			known := s.Memory.Sandboxes[sb.Ref].Task != ""
 			heir := sb.Lasting && heirs()[Ref{sb.Provider, sb.Name}] != ""
-			//guard:referenced-heir harm `-heir` who goes on in a new machine of a name would be nobody's
+			// Who goes on in a new machine of a name is not nobody.
 			sb.Owned = sb.Task != "" && (row || live[sb.Task]) || named || known || heir ||
 				slices.ContainsFunc(sb.keys(), func(key string) bool { return holds(linked, sb.Provider, key) })
 		}

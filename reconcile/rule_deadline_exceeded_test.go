@@ -4,6 +4,11 @@ import "testing"
 
 func TestDeadlineExceeded(t *testing.T) {
 	testRule(t, "deadline-exceeded", map[string]ruleCase{
+		"we failed it a moment ago, and its user went on at once": {
+			"task t1 running timeout=10m updated=1s; knew task t1 running since=1h updated=1h; " +
+				"verdict deadline-exceeded task:t1 ago=10s failed=10s", "healthy", ""},
+		"it runs for as long, and nobody has ended it": {
+			"task t1 running timeout=10m updated=1s; knew task t1 running since=1h updated=1h", "due", "as the ledger saw"},
 		"ran for its timeout": {"task t1 running started=10m timeout=10m", "due", "ran 10m of 10m"},
 		"ran a second less":   {"task t1 running started=9m59s timeout=10m", "healthy", ""},
 		"at its deadline":     {"task t1 running started=1h deadline=0s", "due", "past its deadline"},

@@ -12,6 +12,9 @@ func TestSandboxMissing(t *testing.T) {
 	const two = seen + "provider daytona id=yes label=no; provider e2b id=yes label=no; " +
 		"task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1; "
 	testRule(t, "sandbox-missing", map[string]ruleCase{
+		"its id was given to another one since": {
+			seen + "task t1 running started=1h updated=1h ev.heartbeat=2m; knew box daytona/s1 running task=t1 created=2h; " +
+				"look daytona/s1 running owned=no created=1m task=t9; find t1 none", "due", "s1 at daytona is gone"},
 		"the first look": {ran + gone, "seen", "sandbox is gone: no sandbox at daytona; last life sign"},
 		"the second look, 30s after the first": {
 			seen + ran + gone, "due", ""},
