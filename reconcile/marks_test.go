@@ -59,8 +59,11 @@ func TestMarkIsActivity(t *testing.T) {
 			"seen", ""},
 	})
 	testRule(t, "assigned-stale", map[string]ruleCase{
-		"a change before it runs may be anybody's": {
-			"task t1 assigned updated=4m mark=2; knew task t1 assigned since=4m mark=2 marked=2m; find t1 none", "due", ""},
+		"a change before it runs begins its time anew": {
+			"task t1 assigned updated=4m mark=2; knew task t1 assigned since=4m mark=2 marked=2m; find t1 none",
+			"kept", "assigned for 2m of 3m"},
+		"a change for the limit": {
+			"task t1 assigned updated=4m mark=2; knew task t1 assigned since=4m mark=2 marked=3m; find t1 none", "due", ""},
 		"a change a moment ago: it is being set up": {
 			"task t1 assigned updated=4m mark=2; knew task t1 assigned since=4m mark=1; find t1 none", "kept", "it is being set up"},
 	})

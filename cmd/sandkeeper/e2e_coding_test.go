@@ -192,8 +192,8 @@ func TestCodingAgentSandboxesThatLiveOn(t *testing.T) {
 
 // TestCodingAgentSetUp: three tasks whose sandboxes are being made write their logs meanwhile.
 // They are left alone for as long as they do, and no source is doubted because of them. One that
-// stands still has fifteen minutes from when it was taken, and is failed then; so is one that
-// stops later.
+// stands still has fifteen minutes from when it was taken, and is failed then; one that stops
+// later has them from its last line.
 func TestCodingAgentSetUp(t *testing.T) {
 	a := newCodingArena(t, settings{more: slow})
 	ids := []string{"a", "b", "c", "still"}
@@ -222,7 +222,9 @@ func TestCodingAgentSetUp(t *testing.T) {
 	})
 	passes(4, ids[:3], func(report) {})
 	failed("still")
-	passes(4, ids[1:3], func(report) {})
+	passes(14, ids[1:3], func(report) {}) // 12m30s since the last line of a
+	failed("still")
+	passes(6, ids[1:3], func(report) {})
 	failed("still", "a")
 }
 
