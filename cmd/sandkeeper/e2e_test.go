@@ -28,7 +28,7 @@ const runAsEnv = "SANDKEEPER_TEST_RUN_AS_PROGRAM"
 func TestMain(m *testing.M) {
 	if os.Getenv(runAsEnv) != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		code := run(ctx, os.Args[1:], stdio{out: os.Stdout, err: os.Stderr})
+		code := execute(ctx, os.Args[1:], stdio{out: os.Stdout, err: os.Stderr})
 		stop()
 		os.Exit(code)
 	}
@@ -166,11 +166,11 @@ func (a *arena) moveTo(dsn string) {
 	a.configure(settings{})
 }
 
-// run is one call of the program: exit code, stdout, stderr.
+// execute is one call of the program: exit code, stdout, stderr.
 func (a *arena) run(args ...string) (int, string, string) {
 	a.Helper()
 	var out, errs bytes.Buffer
-	code := run(a.Context(), append(args, "-c", a.config), stdio{out: &out, err: &errs})
+	code := execute(a.Context(), append(args, "-c", a.config), stdio{out: &out, err: &errs})
 	return code, out.String(), errs.String()
 }
 

@@ -103,7 +103,7 @@ rules: {heartbeat-lost: {after: 24h}, inactive: {after: 24h}, orphan: {after: 1h
 `, dsn, url)), 0o600))
 	ctx := context.Background()
 	var errs bytes.Buffer
-	if code := run(ctx, []string{"once", "--migrate", "-c", w.config}, stdio{out: io.Discard, err: &errs}); code != 0 {
+	if code := execute(ctx, []string{"once", "--migrate", "-c", w.config}, stdio{out: io.Discard, err: &errs}); code != 0 {
 		b.Fatalf("once: exit code %d: %s", code, errs.String())
 	}
 	world, err := (&options{stdio: stdio{out: io.Discard, err: io.Discard}, config: w.config}).open(ctx)
@@ -184,7 +184,7 @@ func (w *explainedWorld) explain(b *testing.B) {
 func (w *explainedWorld) program(b *testing.B) {
 	b.Helper()
 	var errs bytes.Buffer
-	if code := run(context.Background(), []string{"explain", w.id, "-c", w.config}, stdio{out: io.Discard, err: &errs}); code != 0 {
+	if code := execute(context.Background(), []string{"explain", w.id, "-c", w.config}, stdio{out: io.Discard, err: &errs}); code != 0 {
 		b.Fatalf("explain: exit code %d: %s", code, errs.String())
 	}
 }

@@ -64,7 +64,7 @@ func refusesTime(t *testing.T, c *cobra.Command, flag, text string) {
 	}
 	for _, args := range [][]string{{c.Name(), "--" + flag, text}, {c.Name(), "--" + flag + "=" + text}} {
 		var out, errs bytes.Buffer
-		code := run(t.Context(), append(args, "-c", "/nowhere"), stdio{out: &out, err: &errs})
+		code := execute(t.Context(), append(args, "-c", "/nowhere"), stdio{out: &out, err: &errs})
 		right := "write it like `sandkeeper " + c.Use + " --" + flag + " "
 		if code != want || !strings.Contains(errs.String(), right) || out.Len() > 0 {
 			t.Errorf("%q: exit code %d, want %d and %q:\n%s%s", args, code, want, right, out.String(), errs.String())
@@ -83,7 +83,7 @@ func TestWrongFlags(t *testing.T) {
 		"once --quick=perhaps": wrongUsage, "--bogus": wrongUsage, "plan --bogus": 1,
 	} {
 		var out, errs bytes.Buffer
-		if code := run(t.Context(), strings.Fields(line), stdio{out: &out, err: &errs}); code != want || errs.Len() == 0 {
+		if code := execute(t.Context(), strings.Fields(line), stdio{out: &out, err: &errs}); code != want || errs.Len() == 0 {
 			t.Errorf("%s: exit code %d, want %d:\n%s%s", line, code, want, out.String(), errs.String())
 		}
 	}

@@ -20,7 +20,7 @@ func main() {
 	collectSeldom()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the second signal ends what does not want to stop
-	code := run(ctx, os.Args[1:], stdio{out: os.Stdout, err: os.Stderr})
+	code := execute(ctx, os.Args[1:], stdio{out: os.Stdout, err: os.Stderr})
 	stop()
 	os.Exit(code)
 }
@@ -63,8 +63,8 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// run carries out one verb and returns the exit code.
-func run(ctx context.Context, args []string, io stdio) int {
+// execute carries out one verb and returns the exit code.
+func execute(ctx context.Context, args []string, io stdio) int {
 	io.out = newTidy(io.out)
 	root := newRoot(io) //nolint:contextcheck // cobra hands the context to each verb
 	root.SetArgs(args)

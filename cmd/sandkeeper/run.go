@@ -86,7 +86,7 @@ func newDaemon(ctx context.Context, o *options, w *world) (*daemon, error) {
 // close gives up the connections of the config that is in force.
 func (d *daemon) close() { d.crew.Load().close() }
 
-// run works until ctx ends, and then until what was begun is finished.
+// execute works until ctx ends, and then until what was begun is finished.
 func (d *daemon) run(ctx context.Context, front *front) error {
 	d.log.InfoContext(ctx, "running", "version", version(), "installation", d.config.Installation,
 		"page", front.url(), "quick", d.config.Schedule.Quick.Text, "full", d.config.Schedule.Full.Text,

@@ -94,7 +94,7 @@ func TestErrorsAreTidy(t *testing.T) {
 		{dirty}, {"explain", dirty, "-c", "nowhere"}, {"plan", "-c", dirty}, {"once", "-o", dirty}, {"hold", "--for", dirty, "x"},
 		{"--" + dirty}, {"mode", dirty, dirty}, {"victims", "-o", dirty}, {"help", dirty}, {"report", "--since", dirty},
 	} {
-		code := run(t.Context(), args, stdio{out: &out, err: &errs})
+		code := execute(t.Context(), args, stdio{out: &out, err: &errs})
 		if code == 0 && args[0] != "help" {
 			t.Errorf("%q: exit code 0", args)
 		}
