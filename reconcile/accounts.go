@@ -13,16 +13,16 @@ func (v *view) elsewhere(t *Task, s *Sandbox) bool {
 // mayBeMeant reports whether a sandbox may be the one that the row names at another entry of its
 // account: unless the ledger has seen one there which the row can mean, and which is not this one.
 func (v *view) mayBeMeant(t *Task, s *Sandbox) bool {
-	//guard:twin-kind live an id that two vendors happen to use would keep a sandbox for ever
+	//guard:twin-kind live
 	if !slices.Contains(v.twins[s.Provider], t.Provider) {
 		return false
 	}
 	seen, known := v.s.Memory.Sandboxes[Ref{t.Provider, s.ID}]
 	switch {
-	//guard:twin-same harm a sandbox that is seen through two entries would be ended by the one that the row does not name
+	//guard:twin-same harm
 	case known:
 		return seen.CreatedAt.IsZero() || s.CreatedAt.IsZero() || seen.CreatedAt.Equal(s.CreatedAt)
-	//guard:twin-unseen harm what the row names would be ended where the other entry has not shown it yet, or never will
+	//guard:twin-unseen harm
 	case t.Sandbox == s.ID:
 		return true
 	}

@@ -51,7 +51,7 @@ func (r *run) remedy(ctx context.Context, steps []Action) error {
 		if ctx.Err() != nil || r.stop.Err() != nil {
 			return nil // what is left stays in the ledger
 		}
-		//guard:act-accepted once what the provider accepted would be asked for again at once
+		//guard:act-accepted once
 		if a.Outcome == OutcomeAccepted {
 			r.keep(a)
 			continue // confirm looks after it
@@ -217,7 +217,7 @@ const patience = 12
 
 // laterOrNever tries later, until patience ends.
 func (r *run) laterOrNever(a Action, why string) Action {
-	//guard:ask-patience live a wish that can never be done would be tried for ever
+	//guard:ask-patience live
 	if a.Attempts >= patience {
 		return r.giveUp(a, fmt.Sprintf("given up after %d attempts: %s", a.Attempts, why))
 	}

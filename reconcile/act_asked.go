@@ -17,12 +17,12 @@ func (r *run) groundAsked(ctx context.Context, a Action) (Sandbox, Action, bool)
 	if out, settled := r.underway(a, look); settled {
 		return Sandbox{}, out, true
 	}
-	//guard:asked-outdated harm what a person asked for hours ago would be done by surprise
+	//guard:asked-outdated harm
 	if why := a.outdated(r.now); why != "" {
 		return Sandbox{}, r.withdraw(a, why), true
 	}
 	users, err := r.users(ctx, &a, &look.Sandbox)
-	//guard:asked-rows-read P4 a sandbox would be ended although its rows could not be read
+	//guard:asked-rows-read P4
 	if err != nil {
 		return Sandbox{}, r.later(a, err.Error()), true
 	}
@@ -30,14 +30,14 @@ func (r *run) groundAsked(ctx context.Context, a Action) (Sandbox, Action, bool)
 	if err != nil {
 		return Sandbox{}, r.later(a, err.Error()), true
 	}
-	//guard:asked-explained P1 who cleans up would end work that another table of the platform knows of
+	//guard:asked-explained P1
 	if explained != "" && !a.Running {
 		return Sandbox{}, r.withdraw(a, "a row of "+explained+" explains it; ask with --include-running"), true
 	}
 	if why := r.refuses(&a, &look.Sandbox, users); why != "" {
 		return Sandbox{}, r.withdraw(a, why), true
 	}
-	//guard:asked-held P8 a hold or a pause set since the action was taken up would not count
+	//guard:asked-held P8
 	if waits := r.heldFor(ctx, &a, &look.Sandbox, users); waits != "" {
 		return Sandbox{}, r.later(a, waits), true
 	}
@@ -48,16 +48,16 @@ func (r *run) groundAsked(ctx context.Context, a Action) (Sandbox, Action, bool)
 // ours, or somebody works in it.
 func (r *run) refuses(a *Action, sb *Sandbox, users []Task) string {
 	known := len(users) > 0 || r.view.s.Memory.Sandboxes[sb.Ref].Task != ""
-	//guard:asked-owned P1 a person who mistypes an id would end somebody else's sandbox
+	//guard:asked-owned P1
 	if !sb.Owned && !(known && r.policy.Providers[sb.Provider].byRow(sb)) {
 		return "the sandbox is not proven ours"
 	}
-	//guard:asked-shared P1 who cleans up would end the sandboxes of another environment on the account
+	//guard:asked-shared P1
 	if a.Rule == RuleEmergency && !a.Anyway && r.view.maybeAnothers(sb, len(users) > 0) {
 		return sharedWords + "; ask with --anyway"
 	}
 	for i := range users {
-		//guard:asked-working harm a sandbox would be ended while a task works in it
+		//guard:asked-working harm
 		if t := &users[i]; t.working() && !a.Running {
 			return fmt.Sprintf("task %s is %s in it; ask with --include-running", clip(t.ID, 60), clip(t.Status, 60))
 		}
@@ -107,13 +107,13 @@ func (r *run) users(ctx context.Context, a *Action, sb *Sandbox) ([]Task, error)
 		label = ""
 	}
 	var users []Task
-	//guard:asked-labels-lost harm `r.view.s.Memory.Sandboxes[sb.Ref].Task => ""` lost labels would lose the user
+	//guard:asked-labels-lost harm
 	if ids := appendNew(nil, nonEmpty(a.Task, label, r.view.s.Memory.Sandboxes[sb.Ref].Task)...); len(ids) > 0 {
 		rows, err := r.k.Tasks.ByID(ctx, ids)
 		if err != nil {
 			return nil, fmt.Errorf("read the rows that the sandbox may belong to: %w", err)
 		}
-		//guard:asked-rows-lost harm `= rows.Tasks` who ends what an emptied table leaves would end workers unasked
+		//guard:asked-rows-lost harm
 		users = append(rows.Tasks, r.view.remembersWorking(ids, rows.Tasks)...)
 	}
 	keys := sb.keys()
@@ -124,7 +124,7 @@ func (r *run) users(ctx context.Context, a *Action, sb *Sandbox) ([]Task, error)
 	if err != nil {
 		return nil, fmt.Errorf("read the rows that name the sandbox: %w", err)
 	}
-	//guard:asked-named-by-row harm `= users, nil` the row that names the sandbox would not count as its user
+	//guard:asked-named-by-row harm
 	return append(users, rows.Tasks...), nil
 }
 

@@ -17,26 +17,26 @@ func (r *run) groundLater(ctx context.Context, a Action) (Sandbox, Action, bool)
 		return Sandbox{}, out, true
 	}
 	sb := look.Sandbox
-	//guard:later-owned P1 a sandbox that is not proven ours any more would be ended
+	//guard:later-owned P1
 	if !sb.Owned && !r.policy.Providers[a.Provider].byRow(&sb) {
 		return Sandbox{}, r.withdraw(a, "the sandbox is not proven ours any more"), true
 	}
 	if out, settled := r.woken(a, &sb); settled {
 		return Sandbox{}, out, true
 	}
-	//guard:later-at-rest harm a sandbox that came to rest after its task was failed would be deleted with its files
+	//guard:later-at-rest harm
 	if r.policy.isLeft(&sb) && !a.inQuarantine() {
 		return Sandbox{}, r.withdraw(a, "it does not run any more, and what does not run is left (at_rest: keep)"), true
 	}
 	why, err := r.linkedAgain(ctx, &a, sb)
-	//guard:later-rows-read P4 a sandbox would be ended although its rows could not be read
+	//guard:later-rows-read P4
 	if err != nil {
 		return Sandbox{}, r.later(a, err.Error()), true
 	}
 	if why != "" {
 		return Sandbox{}, r.withdraw(a, why), true
 	}
-	//guard:later-held P4 a hold set after the row was written would not keep the sandbox
+	//guard:later-held P4
 	if waits := r.heldWith(ctx, &a, sb); waits != "" {
 		return Sandbox{}, r.later(a, waits), true
 	}
@@ -56,7 +56,7 @@ func (r *run) heldWith(ctx context.Context, a *Action, sb Sandbox) string {
 
 // linkedAgain says why the sandbox must not be ended: a live task that uses it.
 func (r *run) linkedAgain(ctx context.Context, a *Action, sb Sandbox) (string, error) {
-	//guard:later-other-task harm a sandbox that was handed to another task would be ended
+	//guard:later-other-task harm
 	if sb.Task != "" && sb.Task != a.Task {
 		return "the sandbox names another task by now, " + clip(sb.Task, 60), nil
 	}
@@ -83,9 +83,9 @@ func (r *run) usedAgain(ctx context.Context, a *Action, sb Sandbox) (string, err
 	}
 	for _, t := range users.Tasks {
 		switch {
-		//guard:later-used harm `= true` a sandbox that a live row names would be ended
+		//guard:later-used harm
 		case t.ID == a.Task || t.State.Terminal():
-		//guard:used-elsewhere live `= false` a name that another account has as well would keep the sandbox for ever
+		//guard:used-elsewhere live
 		case r.view.elsewhere(&t, &sb):
 		case t.State.Live():
 			return "live task " + clip(t.ID, 60) + " uses the sandbox", nil
@@ -108,7 +108,7 @@ func (r *run) standsAgain(ctx context.Context, a *Action, sb Sandbox) (string, e
 		return "", fmt.Errorf("read the row again: %w", err)
 	}
 	for i := range ids.Tasks {
-		//guard:later-stands harm the sandbox of a task that lives again would be ended
+		//guard:later-stands harm
 		if why := r.stands(&ids.Tasks[i], a, sb); why != "" {
 			return why, nil
 		}
@@ -136,7 +136,7 @@ func (r *run) stands(t *Task, a *Action, sb Sandbox) string {
 	if ours && sb.SandboxKey != "" && !sb.calledBy(t.Sandbox) {
 		return ""
 	}
-	//guard:stands-failed live the quarantine of one that has failed would be begun anew for ever
+	//guard:stands-failed live
 	if _, alive := r.view.alive(t); a.Rule == "errored" && sb.State == SandboxFailed && !alive {
 		return "" // nobody goes on in that
 	}
@@ -145,7 +145,7 @@ func (r *run) stands(t *Task, a *Action, sb Sandbox) string {
 
 // keptAlive says that the row asks to keep the sandbox for longer by now.
 func (t *Task) keptAlive(a *Action) string {
-	//guard:later-kept-alive harm a sandbox that its row asks to keep by now would be ended
+	//guard:later-kept-alive harm
 	if a.Rule == "finished-lingering" && t.AsOf.Before(t.KeepAliveUntil) {
 		return "the row keeps it alive until " + stamp(t.KeepAliveUntil)
 	}

@@ -22,26 +22,26 @@ func (r *run) heldNow(a *Action, controls *Controls) []string {
 		holds = append(holds, fmt.Sprintf("no entry %q: the config does not name it any more", a.Provider))
 	}
 	if a.asked() {
-		//guard:asked-frozen P3 `r.frozen(a) => nil` a wish would be done while nobody knows who works where
+		//guard:asked-frozen P3
 		return append(holds, r.frozen(a)...)
 	}
-	//guard:step-unknown-rule P9 what another version planned by a rule that is off here would be done
+	//guard:step-unknown-rule P9
 	if _, known := r.policy.Rules[a.Rule]; !known {
 		holds = appendNew(holds, string(Off)) // of another version
 	}
 	if a.inQuarantine() && !a.begun() && a.NextAttempt.After(r.now) {
 		return append(holds, "in quarantine until "+stamp(a.NextAttempt))
 	}
-	//guard:quarantine-end-held P3 a quarantine would end while the sources are not trusted
+	//guard:quarantine-end-held P3
 	holds = append(holds, r.heldAtTheEnd(a)...)
 	if a.Seq > 0 || a.begun() {
 		return holds
 	}
-	//guard:step-rollout P9 what was planned before the rollout was lowered would still be done
+	//guard:step-rollout P9
 	if percent := r.policy.Rules[a.Rule].Rollout; !rolledOut(a.Rule, a.Subject, percent) {
 		holds = append(holds, fmt.Sprintf("rollout: %d%%", percent))
 	}
-	//guard:step-due P7 what this pass holds back would be done because an earlier pass planned it
+	//guard:step-due P7
 	if !r.due[a.ID] {
 		holds = append(holds, "this pass does not call for it")
 	}

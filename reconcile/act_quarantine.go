@@ -15,7 +15,7 @@ func (r *run) stoppedBefore(a Action, look Look) (Action, bool) {
 		return a, false
 	case look.Sandbox.State == SandboxEnded, look.Sandbox.State == SandboxDeleting:
 		return r.withdraw(a, "the sandbox is "+firstOf(clip(look.Sandbox.Raw, 60), string(look.Sandbox.State))), true
-	//guard:quarantine-again once a sandbox that stands still by our own request would be stopped again
+	//guard:quarantine-again once
 	case look.Sandbox.State.atRest() && a.Attempts > 1:
 		a.Outcome, a.ClosedAt = OutcomeDone, r.now
 		a.Detail = "is " + firstOf(clip(look.Sandbox.Raw, 60), string(look.Sandbox.State)) + " when looked at again"
@@ -35,11 +35,11 @@ func (r *run) woken(a Action, sb *Sandbox) (Action, bool) {
 	if !a.inQuarantine() {
 		return a, false
 	}
-	//guard:quarantine-used harm a sandbox that somebody started again would be ended
+	//guard:quarantine-used harm
 	if why := r.view.used(&a, sb, r.now); why != "" {
 		return r.withdraw(a, why), true
 	}
-	//guard:quarantine-unknown harm a sandbox in a state that nobody knows would be ended
+	//guard:quarantine-unknown harm
 	if sb.State == SandboxUnknown {
 		return r.later(a, "it is in a state that is not known: "+clip(sb.Raw, 60)), true
 	}

@@ -20,11 +20,11 @@ func (r *run) carryResume(ctx context.Context, a Action) Action {
 	if !ok {
 		return r.giveUp(a, a.Provider+" cannot bring a sandbox back")
 	}
-	//guard:resume-owned P1 a sandbox that is not ours would be woken
+	//guard:resume-owned P1
 	if !sb.Owned && !r.policy.Providers[a.Provider].byRow(&sb) {
 		return r.withdraw(a, "the sandbox is not proven ours any more")
 	}
-	//guard:resume-held P8 a paused provider would be asked to wake a sandbox
+	//guard:resume-held P8
 	if waits := r.heldWith(ctx, &a, sb); waits != "" {
 		return r.later(a, waits)
 	}
@@ -44,7 +44,7 @@ func (r *run) cameBack(a Action, look Look) (Action, bool) {
 	switch state := look.Sandbox.State; {
 	case look.Gone, state == SandboxEnded, state == SandboxDeleting:
 		return r.giveUp(a, "the sandbox is gone: it cannot come back"), true
-	//guard:resume-running once a sandbox that runs already would be woken once more
+	//guard:resume-running once
 	case state == SandboxRunning, state == SandboxCreating:
 		a.Outcome, a.ClosedAt, a.Detail = OutcomeDone, r.now, "it is "+firstOf(clip(look.Sandbox.Raw, 60), string(state))
 		return a, true
@@ -63,7 +63,7 @@ func (r *run) carryRestore(ctx context.Context, a Action) Action {
 	if why == "" {
 		why = strings.Join(stepHolds(&controls, &a, r.target(&a)), "; ")
 	}
-	//guard:restore-held P8 a row would be set back while all is paused
+	//guard:restore-held P8
 	if why != "" {
 		return r.later(a, why)
 	}
@@ -71,7 +71,7 @@ func (r *run) carryRestore(ctx context.Context, a Action) Action {
 	switch {
 	case err != nil:
 		return r.laterOrNever(a, err.Error())
-	//guard:restore-moved lost a row that moved on would be told to be restored
+	//guard:restore-moved lost
 	case written != WriteDone:
 		return r.withdraw(a, "the row has moved since our own write: it is left as it is")
 	}

@@ -23,7 +23,7 @@ func (r *run) carryRow(ctx context.Context, a Action) Action {
 		if err != nil {
 			return r.later(a, err.Error())
 		}
-		//guard:row-own-mark lost our own write, cut short by a crash, would be taken for somebody else's
+		//guard:row-own-mark lost
 		if o.subject != nil && o.subject.Task != nil && strings.Contains(o.subject.Task.Error, Mark(a.ID)) {
 			a.Outcome, a.Detail = OutcomeDone, "written by an earlier attempt"
 			a.ClosedAt = r.now
@@ -32,11 +32,11 @@ func (r *run) carryRow(ctx context.Context, a Action) Action {
 		if o.finding == nil {
 			return r.withdraw(a, "looked again: "+o.kept)
 		}
-		//guard:row-final-probe harm a task whose sandbox answers would be failed as broken
+		//guard:row-final-probe harm
 		if out, stop := r.probesAgain(ctx, a, o); stop {
 			return out
 		}
-		//guard:row-held P8 a hold or a freeze that came after the plan would not keep the row
+		//guard:row-held P8
 		if waits := r.stillHeld(ctx, o, &a); waits != "" {
 			return r.later(a, waits)
 		}
@@ -71,39 +71,39 @@ func (r *run) controlsNow(ctx context.Context, a *Action) (c Controls, why strin
 	if err != nil {
 		return c, "read the controls once more: " + clip(err.Error(), 200)
 	}
-	//guard:deed-late once `r.expired(a) => ""` a process that stood still before its deed would still do it
+	//guard:deed-late once
 	return c, r.expired(a)
 }
 
 // write makes one guarded write. settled is false when the row was only busy.
 func (r *run) write(ctx context.Context, a Action, o *second, lock bool) (out Action, settled bool) {
 	task := o.subject.Task
-	//guard:row-requeue-again once a task would be requeued although no attempt is left by now
+	//guard:row-requeue-again once
 	if why := r.noRequeueNow(&a, o); why != "" {
 		return r.withdraw(a, why+": it will be failed instead"), true
 	}
 	a.Reason, a.Evidence = o.finding.Reason, o.finding.Evidence
 	by, refutes := refutable[a.Rule]
 	known := task.LifeSign()
-	//guard:row-active harm an activity that comes during the write would not save who was called inactive
+	//guard:row-active harm
 	if by.active {
 		known = task.Activity()
 	}
 	written, before, err := r.k.Tasks.Write(ctx, Write{
 		Step: a.Step, Task: *task, Reason: a.Reason + " " + Mark(a.ID),
-		//guard:row-refutable P14 `refutes => false` a life sign that arrives during the write would not refute it
+		//guard:row-refutable P14
 		LifeSign: known, Refutable: refutes, Active: by.active, Lock: lock,
 	})
 	switch {
 	case err != nil:
 		return r.later(a, err.Error()), true
-	//guard:row-busy lost a write that was not made would be told to be done
+	//guard:row-busy lost
 	case written == WriteBusy:
 		return a, false
-	//guard:row-alive lost a write that a life sign forbade would be told to be done
+	//guard:row-alive lost
 	case written == WriteAlive:
 		return r.withdraw(a, "a newer life sign arrived"), true
-	//guard:row-moved lost a write that the row's move forbade would be told to be done
+	//guard:row-moved lost
 	case written == WriteMoved:
 		if lock {
 			return r.withdraw(a, "the row moved on"), true
@@ -157,13 +157,13 @@ func (r *run) finalProbe(ctx context.Context, a Action, sb Sandbox) (out Action,
 		return r.later(a, err.Error()), true
 	}
 	switch {
-	//guard:probe-worker-dead live who is dead in a sandbox that answers would be saved by the sandbox
+	//guard:probe-worker-dead live
 	case result.Outcome == Answered && result.Worker == WorkerDead && silences[a.Rule] && r.view.workersSeen(sb.Provider):
 		return a, false
-	//guard:probe-answered live an answer to the final probe would not refute the verdict
+	//guard:probe-answered live
 	case result.Outcome == Answered:
 		return r.withdraw(a, "the final probe was answered"), true
-	//guard:probe-proves-nothing P3 a provider that cannot be reached would convict a sandbox
+	//guard:probe-proves-nothing P3
 	case !result.Outcome.Failed():
 		return r.later(a, "the final probe proved nothing: "+result.Detail), true
 	}

@@ -24,7 +24,7 @@ func (r *run) carryActivate(ctx context.Context, a Action) Action {
 	if why == "" {
 		why = strings.Join(stepHolds(&controls, &a, r.target(&a)), "; ")
 	}
-	//guard:activate-held P8 a template would be activated while all is paused
+	//guard:activate-held P8
 	if why != "" {
 		return r.later(a, why)
 	}

@@ -22,7 +22,7 @@ func (r *run) carryEnd(ctx context.Context, a Action) Action {
 	if first.Error != "" {
 		return r.later(a, "look at the sandbox: "+first.Error)
 	}
-	//guard:end-final-probe harm a sandbox that answers would be ended as broken
+	//guard:end-final-probe harm
 	if out, stop := r.probeBefore(ctx, a, first.Sandbox); stop {
 		return out
 	}
@@ -33,7 +33,7 @@ func (r *run) carryEnd(ctx context.Context, a Action) Action {
 	}
 	a.Detail = saved
 	a.ActedAt = r.ledgerNow(ctx)
-	//guard:end-late once a process that stood still in its last call would end what another has
+	//guard:end-late once
 	if why := r.expired(&a); why != "" {
 		return r.later(a, why)
 	}
@@ -50,7 +50,7 @@ func (r *run) ended(ctx context.Context, a Action, sb Sandbox) Action {
 	case TerminateDone, TerminateGone:
 		return r.confirmOne(ctx, a)
 	case TerminateChanged:
-		//guard:end-changed lost a sandbox that took over the id would be told to be ended
+		//guard:end-changed lost
 		return r.withdraw(a, "the provider shows another sandbox under this id, or another task claimed it meanwhile")
 	case TerminateRefused:
 		return r.refused(a, "no reason given")
@@ -77,7 +77,7 @@ func (r *run) probeBefore(ctx context.Context, a Action, sb Sandbox) (Action, bo
 	switch {
 	case a.Seq > 0 || sb.State != SandboxRunning:
 		return a, false
-	//guard:probe-own P1 what somebody else runs under an id that was used again would be probed
+	//guard:probe-own P1
 	case !r.proven(&sb):
 		return a, false // the ground says so
 	case a.Rule == "executions-stuck":
@@ -128,18 +128,18 @@ func (r *run) ground(ctx context.Context, a Action) (Sandbox, Action, bool) {
 	if out, settled := r.underway(a, look); settled {
 		return Sandbox{}, out, true
 	}
-	//guard:end-own P1 what somebody else runs under an id that was used again would be ended
+	//guard:end-own P1
 	if !r.proven(&look.Sandbox) {
 		return Sandbox{}, r.withdraw(a, "looked again: the sandbox is not proven ours any more"), true
 	}
-	//guard:end-other-box harm `-o.finding.Sandbox != a.Sandbox` the sandbox that the row names by now would be ended
+	//guard:end-other-box harm
 	if o.finding == nil || o.finding.Sandbox != a.Sandbox || o.finding.Provider != a.Provider {
 		return Sandbox{}, r.withdraw(a, "looked again: "+o.kept), true
 	}
 	if out, used := r.usedByOther(ctx, a, look.Sandbox); used {
 		return Sandbox{}, out, true
 	}
-	//guard:end-held P4 a hold or a freeze that came after the plan would not keep the sandbox
+	//guard:end-held P4
 	if waits := r.stillHeld(ctx, o, &a); waits != "" {
 		return Sandbox{}, r.later(a, waits), true
 	}
@@ -149,7 +149,7 @@ func (r *run) ground(ctx context.Context, a Action) (Sandbox, Action, bool) {
 // usedByOther settles an action of a task's whose sandbox another live task's row names by now. A
 // sandbox without a task was looked for in all rows just now.
 func (r *run) usedByOther(ctx context.Context, a Action, sb Sandbox) (Action, bool) {
-	//guard:end-used P4 `= true` a sandbox that another task works in by now would be ended for one that is over
+	//guard:end-used P4
 	if !strings.HasPrefix(a.Subject, "task:") {
 		return a, false
 	}
@@ -175,7 +175,7 @@ func (r *run) underway(a Action, look Look) (Action, bool) {
 		return r.stoppedBefore(a, look)
 	}
 	switch {
-	//guard:underway-gone lost what we ended before a crash would be told to be withdrawn
+	//guard:underway-gone lost
 	case look.Gone, look.Error == "" && look.Sandbox.State == SandboxEnded:
 		a.Outcome, a.ClosedAt = OutcomeConfirmed, r.now
 		a.Detail = "gone when looked at again"
@@ -197,7 +197,7 @@ func (r *run) saveEvidence(ctx context.Context, p Provider, sb Sandbox) string {
 	if !ok || sb.State != SandboxRunning && sb.State != SandboxFailed {
 		return ""
 	}
-	//guard:evidence-own P1 the log of somebody else's sandbox, under an id that was used again, would be read and kept
+	//guard:evidence-own P1
 	if !r.proven(&sb) {
 		return ""
 	}

@@ -23,7 +23,7 @@ func (r *run) again(ctx context.Context, a *Action) (*second, error) {
 	s.ByKey, s.Looks, s.Finds = map[Ref]Task{}, map[Ref]Look{}, map[string]FindLook{}
 	s.Explained = map[Ref]string{}
 	v.s = &s
-	//guard:again-own-ending live an action would hide its own ground and be withdrawn for ever
+	//guard:again-own-ending live
 	if own := (Ref{a.Provider, a.Sandbox}); v.ending[own] {
 		v.ending = maps.Clone(v.ending)
 		delete(v.ending, own) // that this very action is under way is no reason to look away
@@ -38,7 +38,7 @@ func (r *run) again(ctx context.Context, a *Action) (*second, error) {
 	if err != nil || out.subject == nil {
 		return out, err
 	}
-	//guard:again-judged P1 `= out.finding = &Finding{Provider: a.Provider, Sandbox: a.Sandbox}` old verdicts are done
+	//guard:again-judged P1
 	out.judge(a)
 	return out, nil
 }
@@ -61,17 +61,17 @@ func (o *second) judge(a *Action) {
 		if f.Rule != a.Rule {
 			continue
 		}
-		//guard:again-due P6 a finding that began anew meanwhile would be acted on
+		//guard:again-due P6
 		if !f.Due {
 			o.kept = "not due any more"
 			continue
 		}
-		//guard:again-unproven live an action whose proof was refuted would be tried for ever
+		//guard:again-unproven live
 		if f.unproven() {
 			o.kept = strings.Join(f.HeldBy, "; ")
 			continue
 		}
-		//guard:again-report P9 a rule that only reports by now would act
+		//guard:again-report P9
 		if d.Remedies[i] == Report {
 			o.kept = "the rule only reports it now"
 			continue
@@ -121,7 +121,7 @@ func (r *run) rowLast(ctx context.Context, o *second, subject *Subject, boxes []
 	if err := r.k.readByID(ctx, s, []string{id}); err != nil {
 		return err
 	}
-	//guard:again-row-last P4 `= *subject.Task, true` what the row became while the sandbox was looked at would not count
+	//guard:again-row-last P4
 	row, found := s.Rows[id]
 	if !found {
 		o.kept = "the row is gone"
@@ -176,7 +176,7 @@ func (o *second) unknown() error {
 // known reports whether a look that failed asked by the name, or another key, of a sandbox that was
 // found by its id: what the row holds is no id then, and the answer is there.
 func (o *second) known(ref Ref) bool {
-	//guard:again-name-id P4 a sandbox that could not be looked at would be taken for another one of that name
+	//guard:again-name-id P4
 	if _, isID := o.view.s.Memory.Sandboxes[ref]; isID {
 		return false
 	}
@@ -211,7 +211,7 @@ func (o *second) boxes(refs []Ref, task string) []Box {
 				},
 			)
 		case look.Gone:
-		//guard:again-other-task harm `= true` a sandbox that names another task by now would be ended as this one's
+		//guard:again-other-task harm
 		case look.Sandbox.Task == "" || look.Sandbox.Task == task:
 			out = append(out, o.referred(&look.Sandbox, task))
 		}

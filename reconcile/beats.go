@@ -43,7 +43,7 @@ func (v *view) measuredBeat() time.Duration {
 		after := seen.TaskSeen
 		v.rememberBeat(&after, t)
 		if gap := min(after.BeatGap, seen.BeatGap); after.BeatAt.After(seen.BeatAt) && gap-between > between/5 {
-			//guard:beat-bounded live `min(gap, beatMost) => gap` one worker that speaks twice a day would hide that others died
+			//guard:beat-bounded live
 			longest = max(longest, min(gap, beatMost))
 		}
 	}

@@ -22,8 +22,8 @@ func (v *view) breakers(drafts []*draft, j *Judgement, out *Plan) {
 	for _, name := range sortedKeys(due) {
 		listed := v.stillListed(name, j)
 		over := len(due[name]) > 10 && float64(len(due[name])) > v.p.Limits.Breaker*float64(j.Fleet)
-		//guard:breaker-trips P7 `-over` a rule that is wrong about half of the fleet would end all of it, pass by pass
-		//guard:breaker-stays live `-len(listed) > 0` an open breaker would close as soon as some of its subjects are gone
+		//guard:breaker-trips P7
+		//guard:breaker-stays live
 		if over || len(listed) > 0 {
 			out.Breakers[name] = v.trip(name, listed, due[name], j.Fleet)
 		}
@@ -79,7 +79,7 @@ func percent(share float64) string { return fmt.Sprintf("%g%%", share*100) }
 // not begun, then the oldest findings.
 func (v *view) budgets(drafts []*draft, fleet int, open map[stepKey]*Action) {
 	total, shared := v.p.Limits.PerPass, v.p.Limits.shared(fleet)
-	//guard:plan-spent P7 `v.s.Memory.Spent.Hour => 0` the plan would promise what the hour has no room for
+	//guard:plan-spent P7
 	hour := v.p.Limits.PerHour - v.s.Memory.Spent.Hour
 	room := makeRoom(drafts, v.crowded())
 	ready := slices.Clone(drafts)
@@ -95,13 +95,13 @@ func (v *view) budgets(drafts []*draft, fleet int, open map[stepKey]*Action) {
 			continue
 		}
 		switch {
-		//guard:plan-per-hour P7 the plan would promise more than an hour may see
+		//guard:plan-per-hour P7
 		case hour <= 0:
 			r.holds = append(r.holds, fmt.Sprintf("budget: per_hour %d", v.p.Limits.PerHour))
-		//guard:plan-per-pass P7 the plan would promise more than a pass may do
+		//guard:plan-per-pass P7
 		case total <= 0:
 			r.holds = append(r.holds, fmt.Sprintf("budget: per_pass %d", v.p.Limits.PerPass))
-		//guard:plan-share P7 the plan would promise to end more than the share of the fleet
+		//guard:plan-share P7
 		case !r.rowOnly && !room[r] && shared <= 0:
 			r.holds = append(
 				r.holds,

@@ -59,7 +59,7 @@ func (r *run) confirmAction(ctx context.Context, a Action) (Action, error) {
 		return a, nil
 	}
 	look := r.confirmOne(ctx, a)
-	//guard:confirm-patience once what was accepted would be asked for again at each look
+	//guard:confirm-patience once
 	if !look.Outcome.Closed() && !r.overdue(&a) {
 		return a, nil
 	}
@@ -138,7 +138,7 @@ func (r *run) confirmOne(ctx context.Context, a Action) Action {
 	switch {
 	case look.Error != "":
 		return a
-	//guard:confirm-gone lost `= a.Step == StepTerminate` what was accepted would be called gone unseen
+	//guard:confirm-gone lost
 	case a.Step == StepTerminate && gone:
 		a.Outcome = OutcomeConfirmed
 	case a.Step == StepQuarantine && gone:

@@ -15,7 +15,7 @@ func (p *Policy) Effective(m *Memory) *Policy {
 	out := *p
 	out.Rules = maps.Clone(p.Rules)
 	for name, r := range out.Rules {
-		//guard:mode-new-rule P9 a rule that an upgrade brings would act before anybody has seen it observe
+		//guard:mode-new-rule P9
 		if m.Known != nil && !m.Known[name] && !r.Named && r.Mode == Enforce {
 			r.Mode = Observe
 		}
@@ -23,7 +23,7 @@ func (p *Policy) Effective(m *Memory) *Policy {
 		case Off:
 			r.Mode = Off
 		case Observe:
-			//guard:mode-lowered P9 a plan would promise what a person has lowered to observe
+			//guard:mode-lowered P9
 			if r.Mode == Enforce {
 				r.Mode = Observe
 			}
@@ -44,9 +44,9 @@ type target struct {
 func controlHolds(c *Controls, t target) []string {
 	var holds []string
 	for _, p := range c.Pauses {
-		//guard:pause-all P8 `-p.Scope == "all"` the pause of all would not count
-		//guard:pause-rule P8 `-p.Scope == "rule:"+t.rule` the pause of a rule would not count
-		//guard:pause-provider P8 `-p.Scope == "provider:"+t.provider && t.provider != ""` a provider's would not count
+		//guard:pause-all P8
+		//guard:pause-rule P8
+		//guard:pause-provider P8
 		if p.Scope == "all" || p.Scope == "rule:"+t.rule || p.Scope == "provider:"+t.provider && t.provider != "" {
 			holds = append(holds, "pause: "+p.Scope+because(p.Reason, p.Author))
 		}
@@ -56,7 +56,7 @@ func controlHolds(c *Controls, t target) []string {
 			holds = append(holds, "hold: "+h.Target+because(h.Reason, h.Author))
 		}
 	}
-	//guard:mode-at-deed P9 a rule lowered after the plan would still act
+	//guard:mode-at-deed P9
 	if m, lowered := c.Modes[t.rule]; lowered && m != Enforce {
 		holds = append(holds, string(m))
 	}
@@ -79,19 +79,19 @@ func (t target) matches(hold string) bool {
 	kind, value, _ := strings.Cut(hold, ":")
 	switch kind {
 	case "task":
-		//guard:hold-task P8 `= false` a hold of a task would not count
+		//guard:hold-task P8
 		return t.task == value && value != ""
 	case "sandbox":
-		//guard:hold-sandbox P8 `= false` a hold of a sandbox would not count
+		//guard:hold-sandbox P8
 		return t.sandbox != "" && value != "" &&
 			(t.sandbox == value || t.provider+"/"+t.sandbox == value || slices.Contains(t.names, value))
 	case "provider":
-		//guard:hold-provider P8 `= false` a hold of a provider would not count
+		//guard:hold-provider P8
 		return t.provider == value && value != ""
 	case "label":
 		key, want, _ := strings.Cut(value, "=")
 		got, ok := t.labels[key]
-		//guard:hold-label P8 `= false` a hold by a label would not count
+		//guard:hold-label P8
 		return ok && got == want
 	}
 	return false
@@ -104,7 +104,7 @@ func rolledOut(rule, subject string, percent int) bool {
 	}
 	h := fnv.New32a()
 	h.Write([]byte(rule + "\x00" + subject)) // never fails
-	//guard:rollout P9 `= true` a rule that may act on a few would act on all
+	//guard:rollout P9
 	return int(h.Sum32()%100) < percent
 }
 

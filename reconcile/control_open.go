@@ -9,11 +9,11 @@ func (p *Policy) Holds(c *Controls, a *Action) []string {
 	holds := stepHolds(c, a, target{
 		rule: a.Rule, subject: a.Subject, provider: a.Provider, sandbox: a.Sandbox, task: a.Task,
 	})
-	//guard:step-mode P9 what the config only lets observe by now would still be finished
+	//guard:step-mode P9
 	if rule, known := p.Rules[a.Rule]; known && rule.Mode != Enforce {
 		holds = appendNew(holds, firstOf(string(rule.Mode), string(Off)))
 	}
-	//guard:step-no-tasks P4 a remedy of a row would go on although nobody can read rows any more
+	//guard:step-no-tasks P4
 	if p.Tasks.None && a.restsOnRow() {
 		holds = append(holds, "it rests on a row, and the config says `tasks: none`")
 	}
@@ -40,7 +40,7 @@ func stepHolds(c *Controls, a *Action, t target) []string {
 	if a.Step == StepResume || a.Step == StepRestore {
 		wishes.Holds = nil
 	}
-	//guard:incident-at-deed P7 `a.incidents(c) => nil` an incident would not keep what was planned before it
+	//guard:incident-at-deed P7
 	return append(controlHolds(&wishes, t), a.incidents(c)...)
 }
 

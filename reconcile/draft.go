@@ -45,8 +45,8 @@ func (v *view) draft(d *Decision, open map[stepKey]*Action) *draft {
 	var chosen *draft
 	for i := range d.Findings {
 		f := &d.Findings[i]
-		//guard:plan-due harm `-!f.Due` a suspicion would be acted on before its time
-		//guard:plan-report harm `-d.Remedies[i] == Report` a rule that only reports would act
+		//guard:plan-due harm
+		//guard:plan-report harm
 		if !f.Due || d.Remedies[i] == Report {
 			continue
 		}
@@ -61,7 +61,7 @@ func (v *view) draft(d *Decision, open map[stepKey]*Action) *draft {
 	if chosen == nil {
 		return nil
 	}
-	//guard:plan-begun once what is under way would be planned anew
+	//guard:plan-begun once
 	if v.begun(chosen, open) {
 		return nil // its remedy is under way and follows its own actions
 	}
@@ -83,7 +83,7 @@ func (v *view) begun(r *draft, open map[stepKey]*Action) bool {
 		if a != nil && (i == 0 && a.begun() || a.Rule != r.finding.Rule || a.Subject != r.finding.Subject) {
 			return true
 		}
-		//guard:plan-handled once two remedies would be at one sandbox
+		//guard:plan-handled once
 		if step.Sandbox != "" && handled(step, open) {
 			return true
 		}
@@ -117,13 +117,13 @@ func handled(step *Action, open map[stepKey]*Action) bool {
 // restraints are what the judgement, the mode and the rollout hold of a finding.
 func (v *view) restraints(f *Finding) []string {
 	p := v.policy(f.Rule)
-	//guard:plan-freezes harm `slices.Clone(f.HeldBy) => []string(nil)` a frozen source would hold nothing
+	//guard:plan-freezes harm
 	holds := slices.Clone(f.HeldBy)
-	//guard:plan-mode live a rule that observes would act
+	//guard:plan-mode live
 	if p.Mode != Enforce {
 		holds = append(holds, string(p.Mode))
 	}
-	//guard:plan-rollout live a rule would act on those outside of its rollout
+	//guard:plan-rollout live
 	if !rolledOut(f.Rule, f.Subject, p.Rollout) {
 		holds = append(holds, fmt.Sprintf("rollout: %d%%", p.Rollout))
 	}
@@ -137,15 +137,15 @@ func (v *view) holds(d *Decision, f *Finding) []string {
 	c.Modes = nil // already in the policy
 	for i := range d.Subject.Boxes {
 		b := &d.Subject.Boxes[i]
-		//guard:plan-holds P8 the plan would promise what a person holds
+		//guard:plan-holds P8
 		holds = appendNew(holds, controlHolds(&c, target{
 			rule: f.Rule, subject: f.Subject, provider: b.Provider, sandbox: b.ID, task: f.Task,
 			names: []string{b.Name, b.AlsoKey}, labels: b.Labels})...)
 	}
 	if len(d.Subject.Boxes) == 0 {
-		//guard:plan-holds-task P8 the same for a task without a sandbox
+		//guard:plan-holds-task P8
 		holds = appendNew(holds, controlHolds(&c, target{rule: f.Rule, subject: f.Subject, task: f.Task})...)
-		//guard:plan-provider-pauses P8 a task at a paused provider would be failed
+		//guard:plan-provider-pauses P8
 		holds = appendNew(holds, v.providerPauses(d)...)
 	}
 	return holds

@@ -32,7 +32,7 @@ func (v *view) owned(such func(SandboxState) bool) int {
 		if s.Provider != provider {
 			provider, listed = s.Provider, v.counted(s.Provider)
 		}
-		//guard:fleet-owned P7 `-s.Owned` other people's sandboxes would widen our budgets
+		//guard:fleet-owned P7
 		if listed && s.Owned && such(s.State) {
 			n++
 		}
@@ -147,7 +147,7 @@ func (v *view) report(rule, subject, reason string, e Evidence) Finding {
 
 // seenTasks are the tasks whose memory changes with this pass.
 func (v *view) seenTasks() []TaskSeen {
-	//guard:remember-wrong-rows P6 a wrong database's rows would become what the right one is compared with
+	//guard:remember-wrong-rows P6
 	if !v.trusted(sourceTasks) {
 		return nil // what a wrong database shows must not become what the right one is compared with
 	}
@@ -225,7 +225,7 @@ func (v *view) rememberAhead(seen *TaskSeen, t *Task) {
 	switch {
 	case !t.ahead():
 		seen.AheadSign, seen.AheadSince = time.Time{}, time.Time{}
-	//guard:remember-ahead P5 a worker whose clock is ahead would be taken to live for ever
+	//guard:remember-ahead P5
 	case !seen.AheadSign.Equal(t.LifeSign()):
 		seen.AheadSign, seen.AheadSince = t.LifeSign(), v.now
 	}
@@ -281,7 +281,7 @@ func (v *view) rememberBox(s *Subject, b *Box) (SandboxSeen, bool) {
 		}
 		seen.GoneAt, seen.StateSince = v.now, v.now
 		return seen, true
-	//guard:remember-owned P1 `-!b.Owned` a foreign sandbox would become part of the inventory
+	//guard:remember-owned P1
 	case !b.Here || !b.Owned:
 		return seen, false
 	}

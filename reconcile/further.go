@@ -53,7 +53,7 @@ func (k *Keeper) readFurther(ctx context.Context, s *Snapshot, sandboxes []Sandb
 		if ctx.Err() != nil {
 			return fmt.Errorf("read which sandboxes %s explains: %w", table, err)
 		}
-		//guard:further-unread harm what a table explains would be ended while that table cannot be read
+		//guard:further-unread harm
 		if err != nil {
 			k.Log.WarnContext(ctx, "a table that explains sandboxes cannot be read: all that it may explain is left",
 				"table", table, "err", err)

@@ -20,14 +20,14 @@ func underIncidents(drafts []*draft, incidents []Incident) {
 		if id == "" {
 			continue
 		}
-		//guard:incident-holds-end P7 sandboxes would be ended in masses for a cause that ends do not mend
+		//guard:incident-holds-end P7
 		if !r.steps[0].Step.onRow() {
 			r.holds = append(r.holds, "incident: "+id)
 			continue
 		}
-		//guard:incident-no-requeue P7 tasks would be requeued into the cause of their failure
+		//guard:incident-no-requeue P7
 		r.steps[0].Step = StepFail
-		//guard:incident-holds-later P7 the sandboxes of failed rows would be ended all the same
+		//guard:incident-holds-later P7
 		if !authoritative[r.finding.Rule] {
 			r.incident = "incident: " + id
 		}
@@ -57,7 +57,7 @@ func (v *view) stillHeld(out *Plan, incidents []Incident) {
 // demote holds the remedies of rules that went back to observe in this very pass.
 func demote(drafts []*draft, demoted []Demotion) {
 	for _, r := range drafts {
-		//guard:demoted-holds P9 a rule that went back to observe would act once more
+		//guard:demoted-holds P9
 		if slices.ContainsFunc(demoted, func(d Demotion) bool { return d.Rule == r.finding.Rule }) {
 			r.mode, r.holds = Observe, appendNew(r.holds, string(Observe))
 		}

@@ -13,7 +13,7 @@ func (r *run) insist(ctx context.Context, a Action, controls *Controls) Action {
 	a.Outcome = OutcomeAccepted
 	age := short(r.now.Sub(a.ActedAt))
 	a.Detail = fmt.Sprintf("accepted %s ago and still %s", age, a.Step.undone())
-	//guard:insist-held P9 an end that is held by now would be asked for again
+	//guard:insist-held P9
 	if holds := r.heldNow(&a, controls); len(holds) > 0 {
 		a.Detail += ", not asked again: " + strings.Join(holds, "; ")
 		return a
@@ -81,7 +81,7 @@ func (r *run) groundAgain(ctx context.Context, a Action) (Sandbox, Action, bool)
 // same.
 func (r *run) mayHurry(ctx context.Context, a *Action, sb *Sandbox) (why string, err error) {
 	switch {
-	//guard:hurry-owned P1 a sandbox that is not proven ours any more would be hurried
+	//guard:hurry-owned P1
 	case !sb.Owned && !r.policy.Providers[a.Provider].byRow(sb):
 		return "it is not proven ours any more", nil
 	case a.Step == StepResume:
@@ -99,7 +99,7 @@ func (r *run) mayHurry(ctx context.Context, a *Action, sb *Sandbox) (why string,
 			return why, err
 		}
 	}
-	//guard:hurry-held P4 `= "", nil` a held sandbox would be hurried to its end
+	//guard:hurry-held P4
 	return r.heldWith(ctx, a, *sb), nil
 }
 

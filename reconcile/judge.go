@@ -34,7 +34,7 @@ func Judge(s *Snapshot, p *Policy) *Judgement {
 // decide judges one subject by every rule, in the order of the table.
 func (v *view) decide(s *Subject) Decision {
 	d := Decision{Subject: s, Unlooked: v.s.Unlooked[s.ID]}
-	//guard:resting harm a sandbox in quarantine would be judged and ended before its time
+	//guard:resting harm
 	if kept, by := v.resting(s); kept != "" {
 		d.Kept, d.KeptBy = kept, by
 		return d
@@ -52,7 +52,7 @@ func (v *view) decide(s *Subject) Decision {
 			continue
 		}
 		f, remedy := v.finding(r, s, out)
-		//guard:unrecorded-veto harm a task whose worker has finished would be failed
+		//guard:unrecorded-veto harm
 		if veto != "" && (remedy == Fail || remedy == Requeue) {
 			f.HeldBy = append(f.HeldBy, veto)
 		}
@@ -61,7 +61,7 @@ func (v *view) decide(s *Subject) Decision {
 		}
 		d.Findings = append(d.Findings, f)
 		d.Remedies = append(d.Remedies, remedy)
-		//guard:due-looked live a quick pass would fail a row and leave its sandbox at work
+		//guard:due-looked live
 		d.Look = d.Look || f.Due && remedy != Report && v.unseen(s)
 	}
 	return d
@@ -103,24 +103,24 @@ func (v *view) finding(r *rule, s *Subject, out answer) (Finding, Remedy) {
 		f.Task = firstOf(b.Task, b.Seen.Task) // also what a hold on a lost label's task goes by
 	}
 	v.sight(&f, r, s)
-	//guard:sightings P6 `-f.Sightings >= out.sightings` one look that missed a row would end a sandbox
-	//guard:missing-ripe P3 `-v.ripe(&f, s)` a sandbox missed for a moment would fail its task
+	//guard:sightings P6
+	//guard:missing-ripe P3
 	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && v.ripe(&f, s)
 	f.HeldBy = appendNew(f.HeldBy, v.freezes(r, s, out.conclusive)...)
-	//guard:unmapped-status harm a task of a status that nobody has mapped would be acted on
+	//guard:unmapped-status harm
 	if t := s.Task; t != nil && s.Fate == FateLive && t.State == TaskUnknown {
 		f.HeldBy = append(f.HeldBy, fmt.Sprintf("status %q is not mapped", clip(t.Status, 60)))
 	}
 	remedy := v.p.Rules[r.name].Remedy
-	//guard:report-only harm `-out.report` what nobody can decide would be acted on
+	//guard:report-only harm
 	if out.report || !remedy.built() || v.readOnly(s, remedy) {
 		remedy = Report
 	}
-	//guard:quarantine-way lost a quarantine would be planned where nothing can be stopped
+	//guard:quarantine-way lost
 	if remedy == Quarantine {
 		f.HeldBy = append(f.HeldBy, v.cannotQuarantine(s)...)
 	}
-	//guard:no-end live what can never be done would use up the budgets, again and again
+	//guard:no-end live
 	if (remedy == Terminate || remedy == Quarantine) && b != nil && b.NoEnd != "" {
 		f.HeldBy = append(f.HeldBy, "cannot be ended: "+clip(b.NoEnd, 200))
 	}
@@ -130,7 +130,7 @@ func (v *view) finding(r *rule, s *Subject, out answer) (Finding, Remedy) {
 // readOnly reports whether the remedy would write a row of a platform whose config does not say what a
 // failed row looks like: the row could not be failed, and its sandbox must not go without it.
 func (v *view) readOnly(s *Subject, remedy Remedy) bool {
-	//guard:row-read-only harm `= false` the sandbox of a task would be ended although its row cannot be failed
+	//guard:row-read-only harm
 	return (remedy == Fail || remedy == Requeue) && s.Task != nil && s.Fate == FateLive && v.p.Tasks.FailStatus == ""
 }
 
@@ -146,13 +146,13 @@ func (v *view) ripe(f *Finding, s *Subject) bool {
 // all begin anew when a source that the rule rests on was out in between.
 func (v *view) sight(f *Finding, r *rule, s *Subject) {
 	before, open := v.s.Memory.Findings[f.Key()]
-	//guard:sightings-anew P6 `-before.LastSeen.Before(v.anew(v.restsOn(r, s)...))` looks of before would count
+	//guard:sightings-anew P6
 	if !open || before.LastSeen.Before(v.anew(v.restsOn(r, s)...)) {
 		f.FirstSeen, f.SightedAt, f.LastSeen, f.Sightings = v.now, v.now, v.now, 1
 		return
 	}
 	f.FirstSeen, f.SightedAt, f.Sightings, f.LastSeen = before.FirstSeen, before.SightedAt, before.Sightings, v.now
-	//guard:sightings-apart P3 `-v.now.Sub(before.SightedAt) >= v.p.Rules[r.name].Apart` two looks at one lie would count
+	//guard:sightings-apart P3
 	if v.now.Sub(before.SightedAt) >= v.p.Rules[r.name].Apart && v.now.After(before.SightedAt) {
 		f.SightedAt = v.now
 		f.Sightings++
@@ -165,28 +165,28 @@ func (v *view) restsOn(r *rule, s *Subject) []string {
 	if v.p.Tasks.None {
 		r = &rule{rest: rest{listing: r.rest.listing, probes: r.rest.probes}}
 	}
-	//guard:freeze-tasks P3 a wrong, emptied or lagging task database would drive changes
+	//guard:freeze-tasks P3
 	if r.rest.tasks {
 		names = append(names, sourceTasks)
 	}
-	//guard:freeze-link P3 a link that is lost would make orphans of all
+	//guard:freeze-link P3
 	if r.rest.link {
 		names = append(names, sourceLink)
 	}
-	//guard:freeze-events harm a pipeline that is down would kill all workers
+	//guard:freeze-events harm
 	if r.rest.events {
 		names = append(names, sourceEvents)
 	}
-	//guard:freeze-activity P6 a model's outage would kill all workers
+	//guard:freeze-activity P6
 	if r.rest.activity {
 		names = append(names, sourceActivity)
 	}
 	for _, provider := range v.providersOf(s) {
-		//guard:freeze-listing harm a listing that failed would prove absence
+		//guard:freeze-listing harm
 		if r.rest.listing {
 			names = append(names, listingOf(provider))
 		}
-		//guard:freeze-probes harm a toolbox that is down would end all sandboxes
+		//guard:freeze-probes harm
 		if r.rest.probes {
 			names = append(names, probesOf(provider))
 		}
@@ -245,7 +245,7 @@ func (v *view) letGo(what, subject string) bool {
 func (v *view) threshold(rule string, s *Subject) time.Duration {
 	p := v.policy(rule)
 	for _, o := range p.Overrides {
-		//guard:class-threshold harm a class that needs longer would be judged like the others
+		//guard:class-threshold harm
 		if s.inClass(o.When) {
 			return o.After
 		}
@@ -307,7 +307,7 @@ func (v *view) resolved(j *Judgement) []FindingKey {
 	}
 	var out []FindingKey
 	for key, f := range v.s.Memory.Findings {
-		//guard:resolve-seen live `-v.couldSee(f, judged)` what nobody could look at would be told to be mended
+		//guard:resolve-seen live
 		if !seen[key] && v.couldSee(f, judged) {
 			out = append(out, key)
 		}

@@ -87,7 +87,7 @@ func watch(m *Memory, p *Policy) time.Time {
 		return m.WatchSince
 	}
 	interval := max(p.Full, UsualGap(m))
-	//guard:watch-gap P6 what the ledger timed would go on over a time in which nobody looked
+	//guard:watch-gap P6
 	if interval > 0 && m.Now.Sub(m.LastPass) > 2*interval {
 		return m.Now
 	}

@@ -9,17 +9,17 @@ import "time"
 // the task was handed out. That somebody changed the row proves no start.
 func (v *view) started(s *Subject) bool {
 	t := s.Task
-	//guard:started-running live where rows have no start time, a task would wait for ever for a sandbox that is gone
+	//guard:started-running live
 	if t.State == TaskRunning {
 		return true
 	}
 	sign := t.told().LifeSign()
 	earlier := t.State == TaskAssigned && v.clockTrusted("assigned_at") && sign.Before(t.AssignedAt)
-	//guard:started-earlier live `-!earlier` a life sign of an earlier attempt would hide that this one never started
+	//guard:started-earlier live
 	if !sign.IsZero() && !earlier {
 		return true
 	}
-	//guard:started-stale harm `-!t.StartedAt.Equal(s.Seen.StaleStart)` an earlier start would hide the same
+	//guard:started-stale harm
 	return !t.StartedAt.IsZero() && !t.StartedAt.Equal(s.Seen.StaleStart)
 }
 
@@ -44,7 +44,7 @@ func (v *view) heard(t *Task) bool {
 // own clock of changes is, until the task runs, anybody's who changed the row: the platform's
 // that sets it up, for example.
 func (t *Task) told() *Task {
-	//guard:life-told live `= true` whoever touches the row would be taken for its worker
+	//guard:life-told live
 	if t.State == TaskRunning || t.ActivityAt.IsZero() || t.Mark == "" && !t.ActivityAt.Equal(t.UpdatedAt) {
 		return t
 	}
@@ -68,7 +68,7 @@ func (v *view) sign(t *Task) time.Time {
 	if sign.Sub(t.AsOf) <= skew {
 		return sign
 	}
-	//guard:sign-set-back harm whoever worked before the database's clock was set back would be taken for dead
+	//guard:sign-set-back harm
 	if v.cameTo(sign) {
 		return t.AsOf
 	}
@@ -76,7 +76,7 @@ func (v *view) sign(t *Task) time.Time {
 	if !seen.AheadSign.Equal(sign) {
 		return t.AsOf
 	}
-	//guard:sign-ahead P5 `= sign` a worker with a clock ahead would live for ever
+	//guard:sign-ahead P5
 	return t.AsOf.Add(-v.since(seen.AheadSince))
 }
 

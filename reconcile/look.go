@@ -77,7 +77,7 @@ func (k *Keeper) lookSuspects(ctx context.Context, s *Snapshot, j *Judgement) bo
 	var refs []Ref
 	var finds []*Task
 	turns := j.turns(suspects)
-	//guard:look-turn P11 `= 0` the first hundreds would be looked at in every pass, and the others never
+	//guard:look-turn P11
 	now := int(uint64(k.turn) % uint64(len(turns)))
 	for turn, list := range turns {
 		for _, d := range list {
@@ -189,7 +189,7 @@ func (k *Keeper) look(ctx context.Context, s *Snapshot, refs []Ref) {
 
 // addOwned adds one that a look found and no listing showed, if it is ours.
 func (s *Snapshot) addOwned(sb Sandbox) {
-	//guard:look-owned P1 `= true` a foreign sandbox that a look shows would be judged as ours
+	//guard:look-owned P1
 	if sb.Owned {
 		s.add(sb)
 	}
@@ -222,15 +222,15 @@ func (k *Keeper) lookAt(ctx context.Context, ref Ref) Look {
 	}
 	sb, err := p.Get(ctx, ref.ID)
 	switch {
-	//guard:look-not-found harm `= err != nil` a look that failed would be taken for gone
+	//guard:look-not-found harm
 	case errors.Is(err, ErrNotFound):
 		return Look{Gone: true}
-	//guard:look-no-id live what can be no id there, as another provider's, would keep its task from any verdict
+	//guard:look-no-id live
 	case errors.Is(err, ErrUnknownID) && k.Policy.Providers[ref.Provider].LinkTask:
 		return Look{Gone: true} // whether the task has a sandbox there tells the label
 	case err != nil:
 		return Look{Error: clip(err.Error(), 200)}
-	//guard:look-other P4 another sandbox's answer would stand for this one's
+	//guard:look-other P4
 	case sb.ID != ref.ID:
 		return Look{Error: "the provider answered with another sandbox, " + clip(sb.ID, 60)}
 	}
@@ -257,7 +257,7 @@ func (k *Keeper) findOne(ctx context.Context, t *Task) FindLook {
 			continue
 		}
 		found, err := k.findAt(ctx, name, t)
-		//guard:find-failed P3 a search that failed would be taken for nothing there
+		//guard:find-failed P3
 		if err != nil {
 			out.Error = clip(name+": "+err.Error(), 200)
 			continue
@@ -280,7 +280,7 @@ func (k *Keeper) findAt(ctx context.Context, name string, t *Task) (found []Sand
 	if p.byKey(t) {
 		asked, can := k.Providers[name].(Named)
 		if !can {
-			//guard:find-named P4 `= found, nil` absence from a listing would be proof enough where rows hold names
+			//guard:find-named P4
 			return nil, errors.New("it cannot be asked for a sandbox by what rows hold")
 		}
 		named, err := asked.Named(ctx, t.Sandbox)

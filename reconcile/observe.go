@@ -116,7 +116,7 @@ func (k *Keeper) list(ctx context.Context, s *Snapshot) {
 	}
 	wg.Wait()
 	sortSandboxes(s)
-	//guard:list-twice P12 a sandbox that two pages show would be judged twice
+	//guard:list-twice P12
 	s.Sandboxes = slices.CompactFunc(s.Sandboxes, func(a, b Sandbox) bool { return a.Ref == b.Ref })
 }
 
@@ -129,7 +129,7 @@ func (k *Keeper) listOne(ctx context.Context, name string) ([]Sandbox, ListingSe
 		ours := page[:0]
 		for i := range page {
 			k.Policy.describe(&page[i])
-			//guard:list-owned live `= true` foreign sandboxes would be judged
+			//guard:list-owned live
 			if page[i].Owned || referenced {
 				ours = append(ours, page[i])
 			}
@@ -140,7 +140,7 @@ func (k *Keeper) listOne(ctx context.Context, name string) ([]Sandbox, ListingSe
 	})
 	seen.Listing = listing
 	seen.Provider = name
-	//guard:list-failed P3 a listing that failed would be taken for all there is
+	//guard:list-failed P3
 	if err != nil {
 		seen.Error, seen.Complete = clip(listingCause(name, err), 300), false
 		seen.Shut = errors.Is(err, errShut)

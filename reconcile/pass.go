@@ -141,13 +141,13 @@ func (k *Keeper) pass(ctx context.Context, lease Lease, kind PassKind) (*run, er
 		return nil, fmt.Errorf("begin a %s pass: %w", kind, err)
 	}
 	r, err := k.judge(ctx, kind, id)
-	//guard:stop-no-outage P6 being asked to stop would be written down as an outage
+	//guard:stop-no-outage P6
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return nil, err // we were asked to stop: that says nothing of any source
 	}
 	if err != nil {
 		failed := Record{Pass: id, Kind: kind, At: now, Error: err.Error()}
-		//guard:failed-pass P6 `= nil, err` an outage of the rows would leave no trace, and timers would go on
+		//guard:failed-pass P6
 		return nil, errors.Join(err, k.recordFailed(ctx, lease, failed))
 	}
 	r.Pass = id
@@ -201,7 +201,7 @@ func (k *Keeper) judge(ctx context.Context, kind PassKind, turn int64) (*Result,
 	r := &Result{Kind: kind, At: s.Memory.Now, Complete: true, Judged: j, Sources: j.Sources,
 		Counts: j.Counts, keeper: &in}
 	for _, name := range in.Policy.providerNames() {
-		//guard:pass-complete P13 a pass that could not list would be told to be complete
+		//guard:pass-complete P13
 		if seen, ok := s.Listings[name]; ok && (seen.Error != "" || !seen.Complete) {
 			r.Complete = false
 			r.Error = joined(r.Error, "listing of "+name+": "+firstOf(seen.Error, "not complete"))

@@ -32,7 +32,7 @@ func MakePlan(j *Judgement, pass int64) *Plan {
 	open := v.openActions()
 	for i := range j.Decisions {
 		switch d := &j.Decisions[i]; {
-		//guard:plan-unlooked P12 a suspect that nobody has looked at would be told to be healthy
+		//guard:plan-unlooked P12
 		case d.Unlooked && len(d.Findings) == 0:
 			out.Unlooked++
 		case len(d.Findings) == 0:
@@ -103,16 +103,16 @@ func (v *view) emit(out *Plan, r *draft, pass int64, open map[stepKey]*Action) {
 		heldBy := strings.Join(r.holdsOf(&a), "; ")
 		a.Seq, a.Pass, a.PlannedAt, a.Outcome, a.RowOnly = i, pass, v.now, OutcomePending, r.rowOnly
 		switch before := open[a.key()]; {
-		//guard:plan-one-row-step once a row would be failed and requeued at once
+		//guard:plan-one-row-step once
 		case before != nil && before.Step != a.Step:
 			heldBy = joined(heldBy, "the planned "+string(before.Step)+" is withdrawn first")
-		//guard:plan-open live what is planned already would be planned again
+		//guard:plan-open live
 		case before != nil:
 			a = *before
 		default:
 			a.ID = actionID(v.p.Installation, pass, v.now.UnixNano(), &a)
 			a.Remedy = firstOf(remedy, a.ID)
-			//guard:plan-held-unrecorded harm `= true` what is held would be written down to be done
+			//guard:plan-held-unrecorded harm
 			if heldBy == "" || i > 0 && len(r.holds) == 0 {
 				out.Actions = append(out.Actions, a) // what an incident holds waits in the ledger, behind its row
 			}

@@ -10,8 +10,8 @@ func (v *view) withdrawn(drafts []*draft, incidents []Incident, awakened map[str
 	remedies := map[string]bool{}
 	for i := range v.s.Memory.Actions {
 		a := &v.s.Memory.Actions[i]
-		//guard:withdraw-begun lost `-a.begun()` what is under way would be forgotten
-		//guard:withdraw-asked lost `-a.asked()` what a person asked for would be dropped by a pass
+		//guard:withdraw-begun lost
+		//guard:withdraw-asked lost
 		if a.begun() || a.Outcome != OutcomePending || a.asked() {
 			continue
 		}

@@ -74,15 +74,15 @@ func (r *run) dueProbes(name string, p ProbePolicy) []Sandbox {
 	for i := range r.result.Judged.Decisions {
 		d := &r.result.Judged.Decisions[i]
 		for _, b := range d.Subject.Boxes {
-			//guard:probe-owned P1 `-b.Owned` a foreign sandbox would be probed
-			//guard:probe-running P10 `-b.State == SandboxRunning` a probe would wake a sandbox that rests
+			//guard:probe-owned P1
+			//guard:probe-running P10
 			if b.Provider == name && b.Here && b.Owned && b.State == SandboxRunning && !r.view.ending[b.Ref] &&
 				!targets[b.Ref] {
 				c := candidate{box: b, suspect: r.suspect(d, &b), last: b.Probes.Last.At}
 				switch {
 				case c.suspect && r.probeDue(&c, p):
 					list = append(list, c)
-				//guard:probe-keeps-awake P10 a probe would keep a sandbox awake that is about to rest
+				//guard:probe-keeps-awake P10
 				case !c.suspect && r.keptAwake(d, name):
 				case r.probeDue(&c, p):
 					list = append(list, c)
@@ -208,7 +208,7 @@ func workerBy(exit int) WorkerState {
 	if exit == 0 {
 		return WorkerAlive
 	}
-	//guard:worker-exit harm `= true` a command that is not there would call each worker dead
+	//guard:worker-exit harm
 	if exit == 1 {
 		return WorkerDead
 	}
@@ -218,7 +218,7 @@ func workerBy(exit int) WorkerState {
 func (k *Keeper) probe(ctx context.Context, sb Sandbox, p ProbePolicy) ProbeResult {
 	began := time.Now()
 	result := k.Providers[sb.Provider].Probe(ctx, sb, p)
-	//guard:probe-cut-short harm our own end would be taken for the sandbox's silence
+	//guard:probe-cut-short harm
 	if ctx.Err() != nil && result.Outcome != Answered {
 		result.Outcome, result.Detail = Infrastructure, "cut short"
 	}

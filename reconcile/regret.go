@@ -182,7 +182,7 @@ func (v *view) demotion(rule string, news int) (Demotion, bool) {
 	t := v.s.Memory.Regrets[rule]
 	t.Regrets += news
 	t.Verdicts = max(t.Verdicts, t.Regrets)
-	//guard:regret-demotes harm `= true` a rule that is proven wrong would go on acting
+	//guard:regret-demotes harm
 	if v.p.Rules[rule].Mode != Enforce || t.Regrets < regretLeast || t.Regrets*100 <= regretMost*t.Verdicts {
 		return Demotion{}, false
 	}

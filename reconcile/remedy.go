@@ -15,13 +15,13 @@ func (v *view) remedySteps(d *Decision, f *Finding, remedy Remedy) []Action {
 	s := d.Subject
 	base := Action{Rule: f.Rule, Subject: f.Subject, Task: f.Task, Reason: f.Reason, Evidence: f.Evidence, Began: f.Began}
 	alone := remedy == Terminate || remedy == Quarantine && !rowFirst[f.Rule]
-	//guard:plan-live-row P2 `-s.Fate != FateLive` a row that is over would be planned to be failed
+	//guard:plan-live-row P2
 	if alone || s.Task == nil || s.Fate != FateLive {
 		return v.gently(remedy, v.terminateSteps(base, s, Ref{f.Provider, f.Sandbox}))
 	}
 	row := base
 	row.Step = StepFail
-	//guard:plan-requeue live `-v.mayRequeue(s)` a task would be requeued with no attempt left, or into its cause
+	//guard:plan-requeue live
 	if remedy == Requeue && v.mayRequeue(s) {
 		row.Step = StepRequeue
 	}
@@ -78,18 +78,18 @@ func (v *view) terminateSteps(base Action, s *Subject, only Ref) []Action {
 	var steps []Action
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		//guard:plan-owned P1 `-b.Owned` a foreign sandbox of a task of ours would be ended
+		//guard:plan-owned P1
 		ours := b.Here && b.Owned
-		//guard:plan-ending once `-v.ending[b.Ref]` a sandbox on its way out would be ended again
+		//guard:plan-ending once
 		if only != (Ref{}) && b.Ref != only || b.State == SandboxEnded || v.ending[b.Ref] ||
 			!ours && (only != (Ref{}) || !v.owed(b)) {
 			continue
 		}
-		//guard:plan-unknown-state harm `-b.State == SandboxUnknown` what nobody knows the state of would be ended
+		//guard:plan-unknown-state harm
 		if b.Here && only == (Ref{}) && (b.State == SandboxUnknown || b.State == SandboxDeleting || b.NoEnd != "") {
 			continue
 		}
-		//guard:plan-at-rest harm what does not run would be deleted because its task was failed
+		//guard:plan-at-rest harm
 		if only == (Ref{}) && v.isLeft(b) {
 			continue
 		}
@@ -105,7 +105,7 @@ func (v *view) terminateSteps(base Action, s *Subject, only Ref) []Action {
 // An entry that has left the config can be asked for nothing.
 func (v *view) owed(b *Box) bool {
 	_, ours := v.p.Providers[b.Provider]
-	//guard:plan-owed live `= false` a task would be failed and its sandbox, which no look has reached, forgotten
+	//guard:plan-owed live
 	return ours && b.Known && !b.Here && !b.Gone && b.Seen.GoneAt.IsZero()
 }
 
@@ -131,16 +131,16 @@ func (v *view) rowOnly(d *Decision, steps []Action) bool {
 	if len(steps) != 1 || steps[0].Step == StepTerminate {
 		return false
 	}
-	//guard:row-only-trusted P7 on an untrusted source, many rows would be failed outside of the share
+	//guard:row-only-trusted P7
 	if !v.trusted(sourceTasks) || !v.trusted(sourceLink) {
 		return false
 	}
 	for _, provider := range v.providersOf(d.Subject) {
-		//guard:row-only-listed P7 the same while a listing failed
+		//guard:row-only-listed P7
 		if !v.trusted(listingOf(provider)) {
 			return false
 		}
 	}
-	//guard:row-only-nothing-runs P7 `= true` tasks at work would be failed outside of share and breaker
+	//guard:row-only-nothing-runs P7
 	return !d.Subject.hasBox(func(b *Box) bool { return !b.Gone && (!b.Here || b.State != SandboxEnded) })
 }

@@ -60,7 +60,7 @@ func (v *view) awakened(decisions []Decision) map[string]string {
 		for j := range s.Boxes {
 			b := &s.Boxes[j]
 			a := ends[b.Ref]
-			//guard:awakened-failed live `-b.State == SandboxFailed` the end of one that has failed would be taken back for ever
+			//guard:awakened-failed live
 			if a == nil || b.State == SandboxFailed { // nobody goes on in that
 				continue
 			}
@@ -90,10 +90,10 @@ func (v *view) used(a *Action, sb *Sandbox, now time.Time) string {
 	still := now.Sub(latest(seen.StateSince, a.PlannedAt))
 	active := sb.AsOf.Sub(sb.LastActivityAt)
 	switch {
-	//guard:used-running harm a sandbox that somebody started again would be ended
+	//guard:used-running harm
 	case sb.State == SandboxRunning || sb.State == SandboxCreating:
 		return "somebody started it again after the quarantine: it is in use"
-	//guard:used-resumed harm one that was started and stopped again by its user would be ended
+	//guard:used-resumed harm
 	case seen.ResumedAt.After(a.PlannedAt):
 		return fmt.Sprintf("somebody had started it again by %s, after the quarantine", stamp(seen.ResumedAt))
 	case sb.State.atRest() && seen.State.atRest() && !sb.LastActivityAt.IsZero() && active+skew < still:
@@ -113,7 +113,7 @@ func (t *Task) goesOn(a *Action, key string) string {
 	if elsewhere || ours && t.State == TaskPending {
 		return ""
 	}
-	//guard:goes-on harm `= ""` the stopped sandbox of a task that goes on would be ended
+	//guard:goes-on harm
 	return fmt.Sprintf("task %s is %s after the quarantine: it may go on in it", clip(t.ID, 60), clip(t.Status, 60))
 }
 

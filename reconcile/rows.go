@@ -142,7 +142,7 @@ func (t *Task) before(other *Task) bool {
 	if one, two := t.State.Terminal(), other.State.Terminal(); one != two {
 		return two
 	}
-	//guard:rows-newest harm `= true` the sandbox of a task that ended just now would be judged by one that ended before
+	//guard:rows-newest harm
 	return cmp.Or(t.heldUntil().Compare(other.heldUntil()), cmp.Compare(t.ID, other.ID)) > 0
 }
 
@@ -167,7 +167,7 @@ func (s *Snapshot) named(sb *Sandbox) (row Task, ok bool) {
 // names none of ours.
 func (p *Policy) named(t *Task) Ref {
 	_, ours := p.Providers[t.Provider]
-	//guard:link-elsewhere harm `ours => false` of two accounts that use one id the wrong sandbox would be the task's
+	//guard:link-elsewhere harm
 	if ours {
 		return Ref{t.Provider, t.Sandbox}
 	}
@@ -196,7 +196,7 @@ func (k *Keeper) own(s *Snapshot) {
 			sb.Owned = sb.Task != "" && (row || live[sb.Task]) || named || known || heir ||
 				slices.ContainsFunc(sb.keys(), func(key string) bool { return holds(linked, sb.Provider, key) })
 		}
-		//guard:referenced-owned P1 `= true` where a row makes a sandbox ours, all others would be as well
+		//guard:referenced-owned P1
 		if sb.Owned {
 			owned = append(owned, sb)
 			continue
@@ -217,7 +217,7 @@ func holds(linked map[Ref]bool, provider, value string) bool {
 
 // byRow reports whether a row may make the sandbox ours.
 func (p ProviderPolicy) byRow(sb *Sandbox) bool {
-	//guard:referenced-excepted P1 `-!sb.Excepted` what the config excepts would be ours as soon as a row names it
+	//guard:referenced-excepted P1
 	return p.Referenced && !sb.Excepted
 }
 
@@ -235,7 +235,7 @@ func (k *Keeper) anyReferenced() bool {
 func (o *second) referred(sb *Sandbox, task string) Box {
 	b := o.view.box(sb)
 	row := o.view.s.Rows[task]
-	//guard:again-referred live what a plan ends would never be ended where only rows tell what is ours
+	//guard:again-referred live
 	if o.view.p.Providers[sb.Provider].byRow(sb) && (b.Seen.Task != "" || sb.Task == task || sb.calledBy(row.Sandbox) ||
 		sb.Lasting && o.view.heir(&b) == task) {
 		b.Owned = true

@@ -16,29 +16,29 @@ func assignedStale(v *view, s *Subject) answer {
 	if t == nil || s.Fate != FateLive || t.State != TaskAssigned {
 		return v.apart(s, "assigned tasks are")
 	}
-	//guard:stale-started harm a task whose worker has started would be failed as never started
+	//guard:stale-started harm
 	if v.started(s) {
 		return v.no(func() string {
 			return "its worker has started: started " + stamp(s.presentStart()) + ", " + lifeLine(t)
 		})
 	}
-	//guard:stale-alive P14 a task whose worker gives life signs would be failed
+	//guard:stale-alive P14
 	if age, alive := v.alive(t); alive {
 		if !v.heard(t) {
 			return answer{kept: fmt.Sprintf("its row was changed %s ago: it is being set up", short(age))}
 		}
 		return answer{kept: fmt.Sprintf("a worker of it gave a life sign %s ago, before it was handed out", short(age))}
 	}
-	//guard:stale-coming-up harm a task would be failed while its sandbox comes up
+	//guard:stale-coming-up harm
 	if b := s.comingUp(); b != nil {
 		return answer{kept: fmt.Sprintf("its sandbox %s is still %s", b.ID, b.Raw)}
 	}
-	//guard:stale-set-up harm a task would be failed while somebody installs in its sandbox what its worker needs
+	//guard:stale-set-up harm
 	if b, ago := v.beingSetUp(s); b != nil {
 		return answer{kept: fmt.Sprintf("its sandbox %s was active %s ago at the provider: it is being set up, and has "+
 			"until %s after it was handed out", b.ID, short(ago), short(v.threshold("provisioning-stuck", s)))}
 	}
-	//guard:stale-worker-there harm a task whose worker runs, and has said nothing yet, would be failed
+	//guard:stale-worker-there harm
 	if worker, at := v.workerSeen(s); worker == WorkerAlive {
 		return answer{probe: true, kept: fmt.Sprintf("its worker was there %s ago", short(v.now.Sub(at)))}
 	}
@@ -51,7 +51,7 @@ func assignedStale(v *view, s *Subject) answer {
 	if age < after {
 		return answer{kept: fmt.Sprintf("%s for %s of %s", t.Status, short(age), short(after))}
 	}
-	//guard:stale-maybe-started harm a task whose sandbox may be at work would be failed
+	//guard:stale-maybe-started harm
 	if why := v.maybeStarted(s); why != "" {
 		return answer{kept: why}
 	}
@@ -60,14 +60,14 @@ func assignedStale(v *view, s *Subject) answer {
 	if !ok {
 		unseen = v.unseeable(s)
 	}
-	//guard:stale-looked P4 a task would be failed before anybody looked for its sandbox
+	//guard:stale-looked P4
 	if !ok && len(unseen) == 0 {
 		return answer{look: v.canLook(t), kept: where}
 	}
 	out := v.neverStarted(s, where, proof, fmt.Sprintf("status %s for %s by %s, limit %s, no start time",
 		t.Status, short(age), by, short(after)))
 	out.conclusive, out.ago, out.look = conclusive, age, !ok && v.canLook(t)
-	//guard:stale-unseen P4 a task that nobody could look for would be failed once a person released it
+	//guard:stale-unseen P4
 	out.holds = unseen
 	return out
 }
@@ -98,14 +98,14 @@ func (v *view) unstartedFor(s *Subject, conclusive bool) (time.Duration, string)
 	if sign := v.sign(s.Task); !sign.IsZero() { // whoever sets it up moves the row: from then on it is silent
 		age = min(age, max(s.Task.AsOf.Sub(sign), 0))
 	}
-	//guard:stale-race P3 a task assigned while the providers were listed would have no sandbox
+	//guard:stale-race P3
 	age -= max(s.Task.AsOf.Sub(v.s.T0), 0) // the state must have begun before the listings did
 	if !conclusive {
-		//guard:stale-after-events P6 silence while the events were out would count
+		//guard:stale-after-events P6
 		age = min(age, v.observed(sourceEvents))
 	}
-	//guard:stale-after-tasks P6 `v.observed(sourceTasks) => forever` time while the rows were not read would count
-	//guard:stale-after-listing P6 `v.observedListings(s.Task) => forever` time without a listing would count
+	//guard:stale-after-tasks P6
+	//guard:stale-after-listing P6
 	return max(min(age, v.observed(sourceTasks), v.observedListings(s.Task)), 0), by
 }
 
@@ -148,7 +148,7 @@ func (v *view) conclusive(s *Subject) (string, bool) {
 		if !b.Known || v.past(s, &b) || !b.Lost() && b.State != SandboxFailed {
 			return "", false
 		}
-		//guard:stale-earlier harm one that is noticed late to be gone would prove that the next attempt failed
+		//guard:stale-earlier harm
 		if v.earlier(s, &b) {
 			return "", false
 		}

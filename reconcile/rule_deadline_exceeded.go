@@ -13,7 +13,7 @@ func deadlineExceeded(v *view, s *Subject) answer {
 	if t == nil || s.Fate != FateLive || t.State != TaskRunning {
 		return v.apart(s, "running tasks are")
 	}
-	//guard:deadline-restarted harm `= s.presentStart()` a retry whose row keeps the first start would be timed from it
+	//guard:deadline-restarted harm
 	began := latest(s.presentStart(), t.Events.Started)
 	if began.IsZero() || !v.clockTrusted("started_at") {
 		return v.deadlineByLedger(s)
@@ -25,7 +25,7 @@ func deadlineExceeded(v *view, s *Subject) answer {
 	ran := t.AsOf.Sub(began)
 	ends := v.p.Tasks.DeadlineFails || limit <= 0 || ran < limit // else the timeout says more than the deadline
 	switch {
-	//guard:deadline-earlier P5 `-t.DeadlineAt.After(began)` an earlier attempt's deadline would end this one
+	//guard:deadline-earlier P5
 	case t.DeadlineAt.After(began) && !t.AsOf.Before(t.DeadlineAt) && ends:
 		return v.pastDeadline(s, began)
 	case limit > 0 && ran >= limit:
@@ -55,7 +55,7 @@ func (v *view) pastDeadline(s *Subject, began time.Time) answer {
 	t := s.Task
 	late := t.AsOf.Sub(t.DeadlineAt)
 	out := s.overdue(began, late, fmt.Sprintf("past its deadline %s by %s", stamp(t.DeadlineAt), short(late)))
-	//guard:deadline-meaning harm `= false` a task would be failed at a time that only puts it to sleep, or orders a queue
+	//guard:deadline-meaning harm
 	out.report = !v.p.Tasks.DeadlineFails
 	if out.report {
 		out.reason = joined(out.reason, "reported only: map the column as fails_at where a task has failed by then")
@@ -70,7 +70,7 @@ func (v *view) deadlineByLedger(s *Subject) answer {
 	t := s.Task
 	age, _ := v.stateAge(s)
 	var past answer
-	//guard:deadline-unsure P5 `-late < age` the same, where nothing says when this attempt began
+	//guard:deadline-unsure P5
 	if late := t.AsOf.Sub(t.DeadlineAt); !t.DeadlineAt.IsZero() && late >= 0 && late < age {
 		past = v.pastDeadline(s, time.Time{})
 	}
@@ -106,7 +106,7 @@ func (s *Subject) overdue(began time.Time, late time.Duration, what string) answ
 
 // presentStart is the row's start time, unless it is of an earlier attempt.
 func (s *Subject) presentStart() time.Time {
-	//guard:start-stale P5 the start of an earlier attempt would time this one
+	//guard:start-stale P5
 	if s.Task.StartedAt.Equal(s.Seen.StaleStart) {
 		return time.Time{}
 	}

@@ -15,13 +15,13 @@ func duplicate(v *view, s *Subject) answer {
 	var live []*Box
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		//guard:duplicate-alive harm `-b.Alive()` a dead sandbox would make the one at work a duplicate
+		//guard:duplicate-alive harm
 		if b.Alive() && b.Owned && !v.ending[b.Ref] && !v.isLeft(b) {
 			live = append(live, b)
 		}
 	}
 	live = v.distinct(s.Task, live)
-	//guard:duplicate-usual harm `= 1` what works beside the first by design would be ended
+	//guard:duplicate-usual harm
 	usual := max(s.Task.Sandboxes, 1)
 	if len(live) <= usual {
 		return v.no(func() string { return fmt.Sprintf("%d live sandboxes of it are here, %d are right", len(live), usual) })
@@ -32,15 +32,15 @@ func duplicate(v *view, s *Subject) answer {
 	}
 	other := spare(live, keep)
 	after := v.threshold("duplicate", s)
-	//guard:duplicate-age harm a sandbox would be ended while the platform still decides between two
+	//guard:duplicate-age harm
 	if age := min(v.born(*other), v.born(*keep)); age < after {
 		return answer{
 			kept: fmt.Sprintf("has %d sandboxes, the younger for %s of %s", len(live), short(age), short(after)),
 		}
 	}
 	out := answer{
-		//guard:duplicate-named harm `!named => false` one of two would be ended by chance
-		//guard:duplicate-which harm `-usual > 1` of several that belong to a task, one that is right would be ended
+		//guard:duplicate-named harm
+		//guard:duplicate-which harm
 		found: true, due: true, sandbox: other, report: !named || usual > 1, holds: other.unsure(),
 		reason: fmt.Sprintf("task has %d live sandboxes: %s", len(live), boxIDs(live)),
 		evidence: []Evidence{
@@ -61,14 +61,14 @@ func duplicate(v *view, s *Subject) answer {
 func (v *view) named(t *Task, live []*Box) (keep *Box, ok bool) {
 	for _, b := range live {
 		if v.p.Providers[b.Provider].SandboxIsID && t.Sandbox != "" && t.Sandbox == b.ID && !v.elsewhere(t, &b.Sandbox) {
-			//guard:duplicate-same-id harm of two accounts that use one id the wrong sandbox would be ended
+			//guard:duplicate-same-id harm
 			if ok {
 				return nil, false
 			}
 			keep, ok = b, true
 		}
 	}
-	//guard:duplicate-shared harm `= true` what two entries show of one sandbox would be ended at one of them
+	//guard:duplicate-shared harm
 	sure := !ok || !slices.ContainsFunc(live, func(b *Box) bool { return v.shared(&b.Sandbox, &keep.Sandbox) })
 	return keep, ok && sure
 }

@@ -17,7 +17,7 @@ func errored(v *view, s *Subject) answer {
 			return answer{kept: fmt.Sprintf("%s for %s of %s", b.Raw, short(age), short(after))}
 		}
 		if s.Task != nil && s.Fate == FateLive {
-			//guard:errored-alive harm a worker that speaks from a sandbox called failed would be ended
+			//guard:errored-alive harm
 			if sign, alive := v.alive(s.Task); alive {
 				return answer{kept: fmt.Sprintf("%s for %s, but its worker gave a life sign %s ago",
 					b.Raw, short(age), short(sign))}

@@ -12,7 +12,7 @@ import (
 func executionsStuck(v *view, s *Subject) answer {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		//guard:queue-replaced harm a live task would be judged by the queue of an earlier attempt's sandbox
+		//guard:queue-replaced harm
 		if v.replaced(s, b) {
 			continue
 		}
@@ -59,13 +59,13 @@ func (v *view) judgeQueue(s *Subject, b *Box) answer {
 	}
 	first, last := saw[0], saw[len(saw)-1]
 	waits := last.Executions.QueuedFor
-	//guard:queue-active harm a worker that is active would be failed for its queue
+	//guard:queue-active harm
 	if v.activeSince(s, first.At) {
 		return answer{probe: true, kept: fmt.Sprintf("%s queued for %s, but its worker was active after that was first seen",
 			executions(last.Executions.Queued), short(waits))}
 	}
 	after := v.threshold("executions-stuck", s)
-	//guard:queue-twice harm `-len(saw) < 2` one look at a queue would be proof
+	//guard:queue-twice harm
 	if len(saw) < 2 || waits < after {
 		return answer{probe: true, kept: fmt.Sprintf("%s queued for %s of %s, seen %s",
 			executions(last.Executions.Queued), short(waits), short(after), times(len(saw)))}

@@ -16,7 +16,7 @@ func finishedLingering(v *view, s *Subject) answer {
 	if b == nil {
 		return fine(firstOf(v.leftWords(s), "it is over and no sandbox of it is left"))
 	}
-	//guard:lingering-kept harm a sandbox that its user asked to keep would be ended
+	//guard:lingering-kept harm
 	if t.AsOf.Before(t.KeepAliveUntil) {
 		return answer{kept: "kept alive until " + stamp(t.KeepAliveUntil)}
 	}
@@ -31,7 +31,7 @@ func finishedLingering(v *view, s *Subject) answer {
 		status += " (" + clip(t.Status, 60) + ")"
 	}
 	reason := fmt.Sprintf("task %s is %s, its sandbox is still %s, last activity %s ago", t.ID, status, b.Raw, short(idle))
-	//guard:lingering-unseen harm `= false` a sandbox that somebody works in, where nobody can see it, would be ended
+	//guard:lingering-unseen harm
 	blind := !v.seesUse(t, b)
 	if blind {
 		reason = joined(reason, "reported only: nothing here tells when it was used last (a provider's activity, events, "+
@@ -50,7 +50,7 @@ func finishedLingering(v *view, s *Subject) answer {
 // changed, the worker sent an event, the provider saw activity, the ledger saw a change.
 func (v *view) idle(s *Subject, b *Box) (time.Duration, string) {
 	idle, by := v.stateAge(s)
-	//guard:lingering-clock P5 a task that ended at no known time would have ended long ago
+	//guard:lingering-clock P5
 	if by == "" {
 		return 0, "nothing: no clock tells when it ended"
 	}
@@ -60,20 +60,20 @@ func (v *view) idle(s *Subject, b *Box) (time.Duration, string) {
 		}
 	}
 	if t := s.Task; !t.UpdatedAt.IsZero() && v.clockTrusted("updated_at") {
-		//guard:lingering-touched harm a finished task that its user goes on with would lose its sandbox
+		//guard:lingering-touched harm
 		shorter(t.AsOf.Sub(t.UpdatedAt), "updated_at")
 	}
 	// A worker that lives on after its task sends heartbeats for ever: they are no activity.
 	if sign := latest(s.Task.Activity(), s.Task.Events.Finished); !sign.IsZero() && (!s.Task.ahead() || v.cameTo(sign)) {
-		//guard:lingering-heard harm a worker that still writes would lose its sandbox
+		//guard:lingering-heard harm
 		shorter(s.Task.AsOf.Sub(sign), "events")
 	}
 	if !b.LastActivityAt.IsZero() {
-		//guard:lingering-active harm a sandbox that its user works in would be ended
+		//guard:lingering-active harm
 		shorter(b.AsOf.Sub(b.LastActivityAt), b.Provider)
 	}
 	if at := v.sources[sourceTasks].RecoveredAt; !at.IsZero() {
-		//guard:lingering-recovered P6 time while the rows were not read would count
+		//guard:lingering-recovered P6
 		shorter(v.now.Sub(at), "the task database's recovery")
 	}
 	return max(idle, 0), by

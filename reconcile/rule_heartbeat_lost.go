@@ -16,15 +16,15 @@ func heartbeatLost(v *view, s *Subject) answer {
 		return v.apart(s, "running tasks are")
 	case t.LifeSign().IsZero():
 		return fine("its worker never gave a sign of life: no silence can be timed; what never started is for assigned-stale")
-	//guard:silent-beats harm where nobody sends heartbeats, everybody would be silent
+	//guard:silent-beats harm
 	case !v.beats:
 		return fine("nobody sends heartbeats here: silence says nothing")
 	}
 	limit := max(v.threshold("heartbeat-lost", s), v.limit)
 	all := t.AsOf.Sub(v.sign(t))
 	ran, _ := v.stateAge(s) // a sign of an earlier attempt does not time this one's silence
-	//guard:silent-ran P5 `ran => forever` an earlier attempt's last sign would time this one's silence
-	//guard:silent-recovered P6 `v.observed(sourceEvents, sourceTasks) => forever` silence during an outage would count
+	//guard:silent-ran P5
+	//guard:silent-recovered P6
 	quiet := min(v.silentFor(t), ran, v.observed(sourceEvents, sourceTasks))
 	if quiet <= limit {
 		if all > limit {
@@ -74,7 +74,7 @@ func (v *view) foundSilent(s *Subject, ago, limit time.Duration) answer {
 // goes on. One that a listing shows needs no look.
 func (v *view) unknowns(s *Subject) (holds []string) {
 	for _, ref := range v.lookRefs(s) {
-		//guard:silent-unlooked harm a task whose sandbox is paused would be failed while nobody can look
+		//guard:silent-unlooked harm
 		if look := v.s.Looks[ref]; look.Error != "" {
 			holds = append(holds, v.unlooked(ref))
 		}
@@ -90,6 +90,6 @@ func (v *view) silentFor(t *Task) time.Duration {
 	if v.running < 3 || t.AsOf.Sub(v.newest) <= v.limit/3 {
 		return t.AsOf.Sub(v.sign(t))
 	}
-	//guard:silent-as-others P6 `= t.AsOf.Sub(v.sign(t))` when all fall silent, the first would be taken for dead
+	//guard:silent-as-others P6
 	return v.newest.Sub(v.sign(t))
 }

@@ -13,7 +13,7 @@ const resumeGrace = 120 * time.Second
 func idleBroken(v *view, s *Subject) answer {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		//guard:broken-replaced harm a live task would be judged by the broken sandbox of an earlier attempt
+		//guard:broken-replaced harm
 		if v.replaced(s, b) {
 			continue
 		}
@@ -34,7 +34,7 @@ func (v *view) replaced(s *Subject, b *Box) bool {
 		return false
 	}
 	other := s.hasBox(func(o *Box) bool { return o.Ref != b.Ref && !o.Gone && !o.Lost() })
-	//guard:replaced-earlier harm `= other` a new attempt would be failed for the sandbox of the one before
+	//guard:replaced-earlier harm
 	return other || s.Task.State == TaskAssigned && v.earlier(s, b)
 }
 
@@ -69,14 +69,14 @@ func (v *view) judgeProbes(s *Subject, b *Box) answer {
 		if s.Task.ahead() {
 			act = v.sign(s.Task)
 		}
-		//guard:broken-active harm a worker that is active would lose its sandbox for failed probes
+		//guard:broken-active harm
 		if !act.IsZero() && s.Task.AsOf.Sub(act) < v.now.Sub(first.At) {
 			return answer{probe: true, kept: "probes fail, but its worker was active after the first that failed"}
 		}
 	}
 	span := last.At.Sub(first.At)
 	after := v.threshold("idle-broken", s)
-	//guard:broken-in-a-row harm `-len(run) < p.Failures` a single probe would convict
+	//guard:broken-in-a-row harm
 	if len(run) < p.Failures || span < after {
 		return answer{probe: true, kept: fmt.Sprintf("%d of %d probes failed over %s of %s: %s",
 			len(run), p.Failures, short(span), short(after), last.Detail)}
@@ -104,10 +104,10 @@ func (v *view) failsElsewhere(b *Box, first time.Time) []string {
 	failed, answered := v.others(b.Ref, first)
 	untrusted := FreezeName(probesOf(b.Provider)) + ": "
 	switch {
-	//guard:broken-witness harm a toolbox that is down for all would convict those who are probed first
+	//guard:broken-witness harm
 	case answered == 0:
 		return []string{untrusted + "no other sandbox has answered since its probes fail"}
-	//guard:broken-in-part harm the sandboxes would be ended of a toolbox that fails now and then
+	//guard:broken-in-part harm
 	case failed*3 > failed+answered:
 		return []string{fmt.Sprintf("%s%d of the %d others that were probed since fail as well", untrusted, failed,
 			failed+answered)}
@@ -118,14 +118,14 @@ func (v *view) failsElsewhere(b *Box, first time.Time) []string {
 // convicts reports whether the failed probes of a sandbox say something of it: its provider's
 // probes are trusted, and another sandbox has answered since.
 func (v *view) convicts(b *Box) bool {
-	//guard:silent-recovered-probes harm `= b.Probes.Failures` a failure during an outage of the probes would convict
+	//guard:silent-recovered-probes harm
 	run := v.countable(b)
 	if len(run) == 0 {
 		return false
 	}
 	_, others := v.others(b.Ref, run[0].At)
-	//guard:silent-probes harm `v.trusted(probesOf(b.Provider)) => true` a toolbox that is down would convict
-	//guard:silent-witness harm `others > 0 => true` a toolbox that has just gone down would convict
+	//guard:silent-probes harm
+	//guard:silent-witness harm
 	return v.trusted(probesOf(b.Provider)) && others > 0
 }
 
@@ -177,10 +177,10 @@ func (v *view) countable(b *Box) []ProbeResult {
 
 // probesFrom is from when on probes of the sandbox say something of it.
 func (v *view) probesFrom(b *Box) time.Time {
-	//guard:broken-recovered harm `v.sources[probesOf(b.Provider)].RecoveredAt => time.Time{}` an outage's would count
+	//guard:broken-recovered harm
 	from := latest(v.sources[probesOf(b.Provider)].RecoveredAt, v.s.Memory.WatchSince)
 	if !b.Seen.ResumedAt.IsZero() {
-		//guard:broken-resumed harm probes of a sandbox that just comes back would count
+		//guard:broken-resumed harm
 		from = latest(from, b.Seen.ResumedAt.Add(resumeGrace))
 	}
 	return from

@@ -15,7 +15,7 @@ func inactive(v *view, s *Subject) answer {
 		return v.apart(s, "running tasks are")
 	}
 	act := v.activity(t)
-	//guard:inactive-unseen harm a task whose activity cannot be seen at all would be failed for having none
+	//guard:inactive-unseen harm
 	if act.IsZero() {
 		return fine("no activity of it can be seen: that there is none says nothing")
 	}
@@ -24,7 +24,7 @@ func inactive(v *view, s *Subject) answer {
 		return v.no(func() string { return fmt.Sprintf("last activity %s ago, limit %s", short(all), short(after)) })
 	}
 	ran, _ := v.stateAge(s)
-	//guard:inactive-ran P5 `min(all, ran) => all` what an earlier attempt did last would time this one
+	//guard:inactive-ran P5
 	quiet := v.inactiveFor(s, min(all, ran))
 	if quiet < after {
 		return answer{kept: fmt.Sprintf("inactive for %s, of which only %s count: others were not active either, "+
@@ -64,10 +64,10 @@ func (v *view) foundInactive(s *Subject, quiet, after time.Duration) answer {
 func (v *view) inactiveFor(s *Subject, idle time.Duration) time.Duration {
 	everybody := s.Task.AsOf.Sub(v.lastActive)
 	if v.actors >= 3 && everybody > v.threshold("inactive", s)/3 {
-		//guard:inactive-as-others P6 when nothing works for anybody, the first would be taken for stuck
+		//guard:inactive-as-others P6
 		idle -= everybody
 	}
-	//guard:inactive-recovered P6 `= max(idle, 0)` time during an outage of what shows activity would count
+	//guard:inactive-recovered P6
 	return max(min(idle, v.observed(sourceActivity, sourceEvents, sourceTasks)), 0)
 }
 
@@ -78,7 +78,7 @@ func (v *view) activity(t *Task) time.Time {
 	if act.Sub(t.AsOf) <= skew {
 		return act
 	}
-	//guard:activity-ahead P5 `= act` a worker with a clock ahead would be active for ever
+	//guard:activity-ahead P5
 	return v.sign(t).Add(act.Sub(t.LifeSign()))
 }
 
@@ -101,7 +101,7 @@ func (t *Task) acting() bool {
 // rule's, or its sandbox explains it.
 func (v *view) excused(s *Subject) string {
 	t := s.Task
-	//guard:inactive-waits harm a worker that waits for its user would be failed
+	//guard:inactive-waits harm
 	if t.waits() && !v.waitedBefore(s) {
 		return fmt.Sprintf("it waits for a person since %s", stamp(t.Events.Waiting))
 	}
@@ -109,13 +109,13 @@ func (v *view) excused(s *Subject) string {
 	if age := t.AsOf.Sub(beat); !beat.IsZero() && age > v.limit && v.judges("heartbeat-lost") {
 		return fmt.Sprintf("its last heartbeat is %s old, limit %s: that is for heartbeat-lost", short(age), short(v.limit))
 	}
-	//guard:inactive-unknown harm a task in a sandbox that nobody knows the state of would be failed
+	//guard:inactive-unknown harm
 	if b := s.unknownBox(); b != nil {
 		return fmt.Sprintf("its sandbox %s is in the unknown state %q", b.ID, b.Raw)
 	}
 	elsewhere := s.hasBox(func(b *Box) bool { return b.Gone || b.Here }) &&
 		!s.hasBox(func(b *Box) bool { return b.Here && b.State == SandboxRunning })
-	//guard:inactive-paused harm a task whose sandbox is paused would be failed as inactive
+	//guard:inactive-paused harm
 	if elsewhere {
 		return v.state(s) + ", which is for another rule"
 	}

@@ -11,24 +11,24 @@ func orphan(v *view, s *Subject) answer {
 		})
 	}
 	b := &s.Boxes[0]
-	//guard:orphan-owned P1 `-!b.Owned` a foreign sandbox would be called an orphan
+	//guard:orphan-owned P1
 	if !b.Here || !b.Owned || !b.State.Exists() {
 		return fine("the sandbox is not here any more, or not proven ours")
 	}
 	if b.State == SandboxDeleting && !v.ending[b.Ref] {
 		return answer{kept: "is being deleted"}
 	}
-	//guard:orphan-unread P3 a sandbox whose task was not read would be ended
+	//guard:orphan-unread P3
 	if s.Fate == FateUnread {
 		return answer{kept: "its task was not read"}
 	}
-	//guard:orphan-explained harm a sandbox that another table of the platform explains would be ended
+	//guard:orphan-explained harm
 	if by := v.s.Explained[b.Ref]; by != "" {
 		return answer{kept: "a row of " + by + " explains it"}
 	}
 	after := v.threshold("orphan", s)
-	//guard:orphan-age P5 `v.born(*b) => forever` a sandbox would be ended between its creation and its row
-	//guard:orphan-recovered P6 `v.observed(sourceTasks, listingOf(b.Provider)) => forever` an outage would count
+	//guard:orphan-age P5
+	//guard:orphan-recovered P6
 	age := min(v.born(*b), v.observed(sourceTasks, listingOf(b.Provider)))
 	if age < after {
 		return answer{
@@ -38,7 +38,7 @@ func orphan(v *view, s *Subject) answer {
 	only := v.onlyReported(s, b)
 	return answer{
 		found: true, sandbox: b, sightings: v.p.Rules["orphan"].Sightings, report: only != "",
-		//guard:orphan-unknown-state harm `b.unsure() => nil` a sandbox of no known state would be ended
+		//guard:orphan-unknown-state harm
 		holds: append(v.orphanHolds(s, b), b.unsure()...),
 		reason: joined(fmt.Sprintf("no task explains it: %s; %s, %s %s ago", s.unexplained(b), b.Raw, b.began(),
 			short(v.born(*b))), only),
@@ -53,10 +53,10 @@ func orphan(v *view, s *Subject) answer {
 // labels and no link may be a gateway, a builder or a spare, and what rests keeps its user's files.
 func (v *view) onlyReported(s *Subject, b *Box) string {
 	switch {
-	//guard:orphan-linkless harm what has our labels and needs no task would be ended
+	//guard:orphan-linkless harm
 	case s.Fate == FateUnnamed && !v.p.Providers[b.Provider].LinkRequired:
 		return "reported only: it has no link at all (link: {required: true} where each must have one)"
-	//guard:orphan-at-rest harm the files of somebody whose sandbox is paused would be deleted
+	//guard:orphan-at-rest harm
 	case v.isLeft(b):
 		return "reported only: it does not run (at_rest: terminate ends it)"
 	}
@@ -94,24 +94,24 @@ func (s *Subject) unexplained(b *Box) string {
 // orphanHolds is what forbids ending an orphan although it is one.
 func (v *view) orphanHolds(s *Subject, b *Box) []string {
 	var holds []string
-	//guard:orphan-unparsable P1 a sandbox that names what is no id here would be ended
+	//guard:orphan-unparsable P1
 	if s.Fate == FateUnparsable {
 		holds = append(
 			holds,
 			fmt.Sprintf("unparsable: %q is no id of the task table, somebody else may own it", clip(b.Task, 60)),
 		)
 	}
-	//guard:orphan-shared P1 a twin installation's sandboxes would be ended
+	//guard:orphan-shared P1
 	if s.Fate == FateUnknown && !v.p.Providers[b.Provider].Exclusive {
 		holds = append(holds, sharedWords)
 	}
-	//guard:orphan-contradicted P1 another environment's work would be ended where the config says there is none
+	//guard:orphan-contradicted P1
 	if ago := b.AsOf.Sub(b.LastActivityAt); s.Fate == FateUnknown && v.p.Providers[b.Provider].Exclusive &&
 		!b.LastActivityAt.IsZero() && ago <= v.limit {
 		holds = append(holds, fmt.Sprintf("not-exclusive: it names a task that nobody here ever knew and was active %s ago: "+
 			"another environment may share the account, whatever `exclusive` says", short(ago)))
 	}
-	//guard:orphan-pair harm the sandbox of a task that lives would be ended because its link was lost
+	//guard:orphan-pair harm
 	if task := v.pairs[b.Ref]; task != "" {
 		holds = append(holds, "unmatched pair: task "+task+" shows life and has no sandbox, this may be it")
 	}

@@ -17,7 +17,7 @@ func overAge(v *view, s *Subject) answer {
 	if b == nil {
 		return fine("no sandbox of it is here")
 	}
-	//guard:over-age-further harm an old sandbox that another table explains would be ended
+	//guard:over-age-further harm
 	if by := v.s.Explained[b.Ref]; by != "" && s.Task == nil {
 		return answer{kept: "a row of " + by + " explains it"}
 	}
@@ -28,8 +28,8 @@ func overAge(v *view, s *Subject) answer {
 		})
 	}
 	return answer{
-		//guard:over-age-explained harm `v.explainedElsewhere(s, b) => nil` what the config keeps out would be ended
-		//guard:over-age-unknown harm `b.unsure() => nil` a sandbox of no known state would be ended
+		//guard:over-age-explained harm
+		//guard:over-age-unknown harm
 		found: true, due: true, sandbox: b, holds: append(v.explainedElsewhere(s, b), b.unsure()...), ago: age - after,
 		reason: joined(fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, short(age), short(after)), s.whose()),
 		evidence: []Evidence{
@@ -48,7 +48,7 @@ func (v *view) eldest(s *Subject) *Box {
 		if !b.Here || !b.Owned || !b.State.Exists() || b.State == SandboxDeleting {
 			continue
 		}
-		//guard:over-age-at-rest harm an old sandbox that is paused, with its user's files, would be deleted
+		//guard:over-age-at-rest harm
 		if v.isLeft(b) {
 			continue
 		}

@@ -20,7 +20,7 @@ func pendingStuck(v *view, s *Subject) answer {
 			return fmt.Sprintf("%s for %s by %s, limit %s", t.Status, short(age), firstOf(by, "no clock"), short(after))
 		})
 	}
-	//guard:pending-alive P14 a task that a worker is at would be called stuck
+	//guard:pending-alive P14
 	if sign, alive := v.alive(t); alive {
 		return answer{kept: fmt.Sprintf("%s for %s, but a worker of it gave a life sign %s ago",
 			t.Status, short(age), short(sign))}

@@ -9,13 +9,13 @@ func provisioningStuck(v *view, s *Subject) answer {
 		return fine("no sandbox of it is coming up")
 	}
 	after := v.threshold("provisioning-stuck", s)
-	//guard:provisioning-recovered P6 `v.observed(listingOf(b.Provider)) => forever` time without a listing would count
+	//guard:provisioning-recovered P6
 	age := min(v.boxAge(*b), v.observed(listingOf(b.Provider)))
 	if age < after {
 		return answer{kept: fmt.Sprintf("%s for %s of %s", b.Raw, short(age), short(after))}
 	}
 	if s.Fate == FateLive && s.Task != nil {
-		//guard:provisioning-alive harm a task at work would be failed because its sandbox is shown as coming up
+		//guard:provisioning-alive harm
 		if sign, alive := v.alive(s.Task); alive {
 			return answer{
 				kept: fmt.Sprintf(
@@ -44,27 +44,27 @@ func (v *view) explainedElsewhere(s *Subject, b *Box) []string {
 	switch s.Fate {
 	case FateUnread:
 		if !v.p.Tasks.None {
-			//guard:explained-unread harm a sandbox whose task was not read would be ended
+			//guard:explained-unread harm
 			return []string{"its task was not read"}
 		}
 	case FateExplained:
 		if by := v.s.Explained[b.Ref]; by != "" && s.Task == nil {
 			return []string{"a row of " + by + " explains it"}
 		}
-		//guard:explained-outside harm what the config keeps out of the judgement would be ended
+		//guard:explained-outside harm
 		return []string{"its task is outside `where`"}
 	case FateUnknown:
-		//guard:explained-shared harm a twin installation's sandboxes would be ended
+		//guard:explained-shared harm
 		if !v.p.Providers[b.Provider].Exclusive {
 			return []string{"not-exclusive: its task is not known here, and the account may be shared"}
 		}
 	case FateUnnamed:
-		//guard:explained-linkless harm what has our labels and needs no task would be ended when something is wrong with it
+		//guard:explained-linkless harm
 		if !v.p.Providers[b.Provider].LinkRequired {
 			return []string{"not-exclusive: it has no link to any task (link: {required: true} where each must have one)"}
 		}
 	case FateUnparsable:
-		//guard:explained-unparsable P1 a sandbox that names what is no id here would be ended
+		//guard:explained-unparsable P1
 		return []string{"unparsable: what it names is no id of the task table"}
 	}
 	return nil

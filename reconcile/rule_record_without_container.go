@@ -11,14 +11,14 @@ func recordWithoutContainer(v *view, s *Subject) answer {
 		return fine("no sandbox of it is a record without a container")
 	}
 	if s.Task != nil && s.Fate == FateLive {
-		//guard:hollow-alive harm a worker that speaks would lose its sandbox
+		//guard:hollow-alive harm
 		if sign, alive := v.alive(s.Task); alive {
 			return answer{kept: fmt.Sprintf("nothing runs behind the record of sandbox %s, but its worker gave a life "+
 				"sign %s ago", b.ID, short(sign))}
 		}
 	}
 	return answer{
-		//guard:hollow-twice harm `max(v.p.Rules["record-without-container"].Looks, 2) => 1` one that comes up would be ended
+		//guard:hollow-twice harm
 		found: true, sandbox: b, sightings: max(v.p.Rules["record-without-container"].Looks, 2),
 		holds: append(v.explainedElsewhere(s, b), b.unsure()...),
 		reason: joined(fmt.Sprintf("the record of sandbox %s says %s, and nothing runs behind it", b.ID, b.Raw),

@@ -19,7 +19,7 @@ func sandboxMissing(v *view, s *Subject) answer {
 	had := s.hasBox(func(b *Box) bool {
 		return b.Here && !b.Known || b.Known && !v.past(s, b) && (started || v.atItsTime(s, b))
 	})
-	//guard:missing-never-had harm a task that needs no sandbox of its own would be failed for having none
+	//guard:missing-never-had harm
 	if !had && !v.namesOne(s) {
 		return fine("nobody has seen a sandbox of it, and its row names none that was: it may need none")
 	}
@@ -29,20 +29,20 @@ func sandboxMissing(v *view, s *Subject) answer {
 	if s.hasBox(func(b *Box) bool { return b.Here && b.State == SandboxDeleting }) {
 		return answer{look: v.canLook(t), kept: v.state(s)} // a list may show for long what is gone
 	}
-	//guard:missing-alive P14 a task whose worker speaks would be failed as without a sandbox
+	//guard:missing-alive P14
 	if age, alive := v.alive(t); alive {
 		heir := v.heirs != nil && v.canLook(t)
 		kept := fmt.Sprintf("no sandbox was found, but the worker gave a life sign %s ago", short(age))
-		//guard:missing-heir harm `heir => false` who goes on in a new machine of a name would be ended as nobody's
+		//guard:missing-heir harm
 		return answer{look: heir, kept: kept}
 	}
 	grace := v.threshold("sandbox-missing", s)
-	//guard:missing-grace P3 a task would be failed between its start and its sandbox
+	//guard:missing-grace P3
 	if age, by := v.stateAge(s); age-max(t.AsOf.Sub(v.s.T0), 0) < grace {
 		return answer{kept: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, short(age), by)}
 	}
 	where, ok := v.whereabouts(s)
-	//guard:missing-looked harm a task would be failed because a listing did not show its sandbox
+	//guard:missing-looked harm
 	if !ok {
 		return answer{look: v.canLook(t), kept: where}
 	}
@@ -93,6 +93,6 @@ func (v *view) lostFor(s *Subject) time.Duration {
 // atItsTime reports whether the sandbox may be that of the present attempt: the row names it, or the
 // ledger has not known it for longer than the task's present state.
 func (v *view) atItsTime(s *Subject, b *Box) bool {
-	//guard:missing-earlier harm `= true` an attempt would be failed because the sandbox before it went late
+	//guard:missing-earlier harm
 	return !s.Known || !v.earlier(s, b)
 }

@@ -13,7 +13,7 @@ func stopIgnored(v *view, s *Subject) answer {
 	}
 	after := v.threshold("stop-ignored", s)
 	age, by := v.stateAge(s)
-	//guard:stop-resumed harm a session that its user began after the stop would be ended as soon as it is seen
+	//guard:stop-resumed harm
 	if born := v.born(*b); b.Lasting && !b.CreatedAt.IsZero() && born < age {
 		if grace := max(after, v.threshold("finished-lingering", s)); born < grace {
 			return answer{kept: fmt.Sprintf("stopped %s ago; the present session of its sandbox began %s ago, and has until %s",
@@ -53,11 +53,11 @@ func (v *view) remaining(s *Subject) *Box {
 		if !b.Here || !b.State.Exists() || b.State == SandboxDeleting {
 			continue
 		}
-		//guard:remaining-at-rest harm what its user stopped, to go on with it tomorrow, would be deleted
+		//guard:remaining-at-rest harm
 		if v.isLeft(b) {
 			continue
 		}
-		//guard:remaining-starves live `= true` one that cannot be ended would keep the others
+		//guard:remaining-starves live
 		if b.State != SandboxUnknown && !v.ending[b.Ref] {
 			return b
 		}
@@ -70,7 +70,7 @@ func (v *view) remaining(s *Subject) *Box {
 
 // unsure is what holds a step against a sandbox in a state that the adapter does not know.
 func (b *Box) unsure() []string {
-	//guard:unknown-state harm a sandbox in a state that nobody knows would be ended
+	//guard:unknown-state harm
 	if b.State == SandboxUnknown {
 		return []string{fmt.Sprintf("unknown state %q", b.Raw)}
 	}

@@ -18,7 +18,7 @@ func (v *view) proven(s *Subject, quiet string, found func() answer) answer {
 	if why := v.restsElsewhere(s); why != "" {
 		return kept("but " + why)
 	}
-	//guard:silent-gone live a task whose sandbox is gone would be told as silent, and a requeue passed by
+	//guard:silent-gone live
 	if v.judges("sandbox-missing") && v.nothingHere(s) {
 		out := kept("and no sandbox of it is here: that is for sandbox-missing")
 		out.look = v.canLook(s.Task)
@@ -27,16 +27,16 @@ func (v *view) proven(s *Subject, quiet string, found func() answer) answer {
 	worker, at := v.workerSeen(s)
 	failed, _ := v.probedBroken(s)
 	switch {
-	//guard:silent-worker-alive harm a worker that is there, and says nothing, would be failed as silent
+	//guard:silent-worker-alive harm
 	case worker == WorkerAlive:
 		return answer{probe: true, kept: fmt.Sprintf("%s, but its worker was there %s ago", quiet, short(v.now.Sub(at)))}
 	case worker == WorkerDead:
 		return found()
-	//guard:silent-due harm a worker in the middle of a long command would be failed as silent
+	//guard:silent-due harm
 	case !s.Task.due():
 		return answer{probe: true, kept: quiet + ", but nothing said that its worker would speak by now: its newest sign " +
 			"is of work"}
-	//guard:silent-unproven harm what is silent would be failed although nothing else speaks against it
+	//guard:silent-unproven harm
 	case failed:
 		return found()
 	}
@@ -65,15 +65,15 @@ func (f *Finding) unproven() bool {
 
 // restsElsewhere says why a worker is silent that need not speak: its sandbox is paused or comes up.
 func (v *view) restsElsewhere(s *Subject) string {
-	//guard:silent-paused harm a task whose sandbox is paused would be failed as silent
+	//guard:silent-paused harm
 	if s.hasBox(func(b *Box) bool { return b.Here && b.State == SandboxSuspended }) {
 		return "its sandbox is paused: " + v.state(s)
 	}
-	//guard:silent-coming-up harm a task whose sandbox comes back would be failed as silent
+	//guard:silent-coming-up harm
 	if b := s.comingUp(); b != nil {
 		return fmt.Sprintf("its sandbox %s is %s", b.ID, b.Raw)
 	}
-	//guard:silent-named-paused harm a task whose sandbox has lost its labels and is paused would be failed
+	//guard:silent-named-paused harm
 	if sb := v.namedAtRest(s); sb != nil {
 		return fmt.Sprintf("the sandbox that its row names, %s, is %s", sb.Ref, sb.Raw)
 	}
@@ -108,7 +108,7 @@ func (v *view) probedSince(s *Subject) bool {
 
 // sinceSilent reports whether a moment of the ledger's clock lies after the worker's newest sign.
 func (v *view) sinceSilent(s *Subject, at time.Time) bool {
-	//guard:silent-future harm a probe of before the ledger's clock was set back would be one of now
+	//guard:silent-future harm
 	if at.After(v.now) {
 		return false
 	}
@@ -125,22 +125,22 @@ func (v *view) workerSeen(s *Subject) (seen WorkerState, at time.Time) {
 			!v.sinceSilent(s, last.At) {
 			continue
 		}
-		//guard:worker-ours live what was learnt of a sandbox that is somebody else's by now would be planned for ever
+		//guard:worker-ours live
 		if !b.Owned && !v.p.Providers[b.Provider].Referenced || b.anothers(s.Task) {
 			continue
 		}
 		if last.Worker == WorkerDead && v.now.Sub(last.At) > 2*v.p.Full {
 			continue // it may have been started again since: it is asked once more
 		}
-		//guard:worker-began harm a worker that is not there yet, while its sandbox is set up, would be taken for dead
+		//guard:worker-began harm
 		if last.Worker == WorkerDead && !v.wasThere(s, b) {
 			continue
 		}
-		//guard:worker-resumed harm the worker of a sandbox that just comes back would be taken for dead
+		//guard:worker-resumed harm
 		if last.Worker == WorkerDead && (last.At.Before(v.probesFrom(b)) || !v.workersSeen(b.Provider)) {
 			continue
 		}
-		//guard:worker-any harm a task would be failed for one of its workers while another is there
+		//guard:worker-any harm
 		if last.Worker == WorkerAlive {
 			return last.Worker, last.At
 		}
@@ -176,7 +176,7 @@ func (v *view) workersSeen(provider string) bool {
 			return true
 		}
 	}
-	//guard:worker-command harm `= true` a command that is misspelt would call every worker dead
+	//guard:worker-command harm
 	return false
 }
 
@@ -206,7 +206,7 @@ func (v *view) probedBroken(s *Subject) (bool, string) {
 		}
 		return false, "its probe was answered"
 	}
-	//guard:silent-earlier harm the lost sandbox of an earlier attempt would stand for a failed probe of the present one
+	//guard:silent-earlier harm
 	if s.hasBox(func(b *Box) bool { return b.Here && b.State == SandboxRunning }) {
 		return false, ""
 	}

@@ -56,7 +56,7 @@ func (v *view) link() (byTask map[string][]Box, loose []Box) {
 	for i := range v.s.Sandboxes {
 		b := block[i : i+1 : i+1]
 		v.fill(&b[0], &v.s.Sandboxes[i])
-		//guard:gone-listed live a task would wait for ever for a sandbox that is gone and stays on a list
+		//guard:gone-listed live
 		if b[0].State == SandboxDeleting && v.s.Looks[b[0].Ref].Gone {
 			b[0].Here, b[0].Gone = false, true
 		}
@@ -133,12 +133,12 @@ func (v *view) remembered(byTask map[string][]Box, several map[string]bool) {
 		switch {
 		case looked && look.Gone:
 			b.Gone = true
-		//guard:gone-reused live a task whose sandbox's id was given to another one would wait for it for ever
+		//guard:gone-reused live
 		case looked && look.Error == "" && seen.another(&look.Sandbox):
 			b.Gone = true
 		case looked && look.Error == "":
 			b = v.box(&look.Sandbox)
-		//guard:gone-proven P3 `-v.confirmedGone(seen)` an absence from a listing would be remembered as a proof
+		//guard:gone-proven P3
 		case !seen.GoneAt.IsZero() && seen.State != SandboxUnknown && v.confirmedGone(seen):
 			b.Gone = true
 		}
@@ -168,12 +168,12 @@ func (s *SandboxSeen) another(now *Sandbox) bool {
 // fill makes a box in its place: it is too large to be handed around.
 func (v *view) fill(b *Box, s *Sandbox) {
 	b.Sandbox, b.Here = *s, true
-	//guard:link-id-first harm a sandbox whose name is another one's id would be that one's task's
+	//guard:link-id-first harm
 	if s.AlsoKey != "" && s.AlsoKey != s.ID && v.isID(Ref{s.Provider, s.AlsoKey}) {
 		b.AlsoKey = ""
 	}
 	b.Seen, b.Known = v.s.Memory.Sandboxes[s.Ref]
-	//guard:box-reused live a sandbox with a used id would be judged by what the former one did
+	//guard:box-reused live
 	if b.Known && b.Seen.another(s) {
 		b.Seen, b.Known = SandboxSeen{}, false
 		return
@@ -195,17 +195,17 @@ func (v *view) isID(ref Ref) bool {
 // used it before; then the label, any row, and what the ledger remembers, so that a lost
 // label explains nothing away.
 func (v *view) taskOf(b *Box, bySandbox map[Ref]*Task) string {
-	//guard:link-says-nothing harm a link that can be no id would take the sandbox from the task that was seen to have it
+	//guard:link-says-nothing harm
 	if b.OddLink || v.saysNothing(b.Task) && v.live[b.Seen.Task] != nil {
 		return b.Seen.Task
 	}
 	row, named := v.rowOf(&b.Sandbox)
 	user := v.user(b, bySandbox)
 	switch {
-	//guard:link-label harm a stale row would take the sandbox from the task that it names
+	//guard:link-label harm
 	case b.Task != "" && v.live[b.Task] != nil:
 		return b.Task
-	//guard:link-row live a sandbox that a live row names would belong to nobody
+	//guard:link-row live
 	case user != "":
 		return user
 	case b.Task != "" && !(named && row.State.Live()):
@@ -213,13 +213,13 @@ func (v *view) taskOf(b *Box, bySandbox map[Ref]*Task) string {
 	case named:
 		return row.ID
 	case b.Task == "" && b.Seen.Task == "" && v.namesake(b) != "":
-		//guard:link-namesake harm `= ""` the half of a sandbox that another entry shows would be ended as nobody's
+		//guard:link-namesake harm
 		return v.namesake(b)
 	case b.Seen.Task == "" && b.Lasting:
-		//guard:link-heir harm `= ""` a worker that goes on in a new machine of the same name would be ended as nobody's
+		//guard:link-heir harm
 		return v.heir(b)
 	}
-	//guard:link-remembered harm `= ""` a sandbox whose labels were lost would belong to nobody
+	//guard:link-remembered harm
 	return b.Seen.Task
 }
 
@@ -227,7 +227,7 @@ func (v *view) taskOf(b *Box, bySandbox map[Ref]*Task) string {
 // sandbox after the rows were read, and it is not another task's for that.
 func (v *view) saysNothing(task string) bool {
 	_, read := v.s.Rows[task]
-	//guard:link-unread harm `= v.s.Unparsable[task]` a look at one whose label was changed would take it from its task
+	//guard:link-unread harm
 	return v.s.Unparsable[task] || task != "" && v.live[task] == nil && !read && !v.s.Absent[task]
 }
 
@@ -265,22 +265,22 @@ func (v *view) fate(b Box, task string) (Fate, *Task) {
 	}
 	byRow := !v.p.Providers[b.Provider].LinkTask
 	switch _, known := v.s.Memory.Tasks[task]; {
-	//guard:fate-explained harm what another table of the platform explains would count as nobody's
+	//guard:fate-explained harm
 	case v.s.Explained[b.Ref] != "":
 		return FateExplained, nil
-	//guard:link-odd P1 a link that cannot be an id would count as none
+	//guard:link-odd P1
 	case b.OddLink:
 		return FateUnparsable, nil
 	case task == "":
 		return v.fateUnnamed(b), nil
-	//guard:fate-unparsable P11 an id that cannot be one would be taken for unread, and hold a pass
+	//guard:fate-unparsable P11
 	case v.s.Unparsable[task]:
 		return FateUnparsable, nil
-	//guard:fate-unread P3 a task that was not read would be taken for one that is not there
+	//guard:fate-unread P3
 	case !v.s.Absent[task]:
 		return FateUnread, nil
-	//guard:fate-vanished live `-known` what a deleted task leaves would be taken for somebody else's
-	//guard:fate-purged live `-byRow && b.Seen.Task == task` what only a row, now purged, can have named would be nobody's
+	//guard:fate-vanished live
+	//guard:fate-purged live
 	case known, byRow && b.Seen.Task == task:
 		return FateVanished, nil
 	default:
@@ -290,7 +290,7 @@ func (v *view) fate(b Box, task string) (Fate, *Task) {
 
 // fate of a row that was read by key, not in the live set.
 func (t *Task) fate() Fate {
-	//guard:fate-outside harm `-!t.Outside` what the config keeps out would be judged
+	//guard:fate-outside harm
 	if t.State.Terminal() && !t.Outside {
 		return FateEnded
 	}
@@ -300,7 +300,7 @@ func (t *Task) fate() Fate {
 // fateUnnamed is for a sandbox that names no task. When rows may name sandboxes, they must
 // have been asked.
 func (v *view) fateUnnamed(b Box) Fate {
-	//guard:fate-unasked P3 a sandbox would be unnamed although no row was asked
+	//guard:fate-unasked P3
 	for _, key := range b.keys() {
 		if !v.s.Absent["sandbox:"+key] && !v.heldElsewhere(key, &b.Sandbox) {
 			return FateUnread

@@ -116,15 +116,15 @@ func (v *view) assessTasks() {
 	}
 	why := ""
 	switch {
-	//guard:tasks-standby P3 a copy that lags would be judged from
+	//guard:tasks-standby P3
 	case v.s.Clock.Standby:
 		why = "the task database is a standby: it may lag behind; point tasks.database at the primary"
-	//guard:tasks-lost P3 a wrong, emptied or restored database would make orphans of all
+	//guard:tasks-lost P3
 	case gone >= 3 && gone*2 > before && !v.accepted(sourceTasks):
 		why = fmt.Sprintf(
 			"%d of the %d rows that were live at the last trusted pass are not there: a wrong, emptied or restored database; "+
 				"if it is the right one, accept it with: sandkeeper release tasks", gone, before)
-	//guard:tasks-empty P3 an empty table would make orphans of all
+	//guard:tasks-empty P3
 	case v.s.Clock.Empty && (len(v.s.Sandboxes) > 0 || before > 0 || v.fleet() > 0):
 		why = "the task table is empty while sandboxes of ours exist: a wrong or emptied database"
 	}
@@ -151,7 +151,7 @@ func (v *view) assessClocks() {
 	for i := range v.s.Tasks {
 		t := &v.s.Tasks[i]
 		for _, c := range t.clocks() {
-			//guard:clock-ahead P5 a column that runs ahead would time states
+			//guard:clock-ahead P5
 			if over := c.at.Sub(t.AsOf); !c.at.IsZero() && over > 5*time.Second {
 				ahead[c.column] = max(ahead[c.column], over)
 			}
@@ -175,12 +175,12 @@ func (v *view) assessClock(column string, ahead time.Duration, stuck string) {
 	before, known := v.s.Memory.Sources[name]
 	sticky := known && !before.Trusted && !v.released(name, before.Since)
 	switch {
-	//guard:clock-stuck P5 a column that does not move with the status would time states
+	//guard:clock-stuck P5
 	case column == "updated_at" && stuck != "":
 		v.trust(name, stuck)
 	case ahead > 0:
 		v.trust(name, fmt.Sprintf(runsAhead+"%s ahead of the database's now", ahead.Truncate(time.Second)))
-	//guard:clock-sticky P5 it would be trusted again a pass later
+	//guard:clock-sticky P5
 	case sticky && column == "updated_at" && !strings.HasPrefix(before.Reason, runsAhead):
 		v.trust(name, before.Reason)
 	case known:

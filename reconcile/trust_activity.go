@@ -18,7 +18,7 @@ func (v *view) assessActivity() {
 	rule := v.p.Rules["inactive"]
 	limit := rule.least()
 	why := ""
-	//guard:activity-out P6 a model's outage would not be seen, and kill all workers
+	//guard:activity-out P6
 	if idle := v.s.tasksAsOf().Sub(v.lastActive); v.actors >= 3 && idle > limit {
 		why = fmt.Sprintf("%d tasks run and none was active for %s: what shows activity is down, or nothing works "+
 			"for anybody", v.actors, short(idle))

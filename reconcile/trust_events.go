@@ -40,7 +40,7 @@ func (v *view) trustAgain(name, why string, limit time.Duration, back string) {
 	if before.RecoveredAt.Before(before.Since) { // the first pass that sees it back
 		before.RecoveredAt = v.now
 	}
-	//guard:trust-again P6 those who were silent during an outage would be dead the moment it ends
+	//guard:trust-again P6
 	if left := limit - v.now.Sub(before.RecoveredAt); left > 0 {
 		before.Reason = fmt.Sprintf("%s anew for another %s", back, left.Round(time.Second))
 		v.sources[name] = before
@@ -67,11 +67,11 @@ func (v *view) distrustEvents(subs []Subject) string {
 			silent = append(silent, v.silence(s))
 		}
 	}
-	//guard:events-set-ahead harm a clock that is set ahead would make all workers silent
+	//guard:events-set-ahead harm
 	if ahead := v.clockSetAhead(); ahead > 0 {
 		return fmt.Sprintf("the task database's clock was set ahead by %s", ahead.Truncate(time.Second))
 	}
-	//guard:events-out harm a pipeline that is down would not be seen, and kill all workers
+	//guard:events-out harm
 	if v.running >= 3 && asOf.Sub(newest) > v.limit {
 		return fmt.Sprintf("%d tasks run and none was heard for %s: the event pipeline is down",
 			v.running, heardFor(asOf, newest))
@@ -118,7 +118,7 @@ func (v *view) distrustTogether(silent []silence) string {
 				answered++
 			}
 		}
-		//guard:events-part harm a pipeline that lost a part would kill its workers
+		//guard:events-part harm
 		if answered >= 3 && answered*3 >= v.running {
 			why = fmt.Sprintf("%d of %d running tasks fell silent together while their sandboxes answer: "+
 				"the event pipeline lost a part", answered, v.running)

@@ -36,11 +36,11 @@ func (v *view) assessCredential(provider string, seen ListingSeen) {
 }
 
 func (v *view) distrustListing(provider string, seen ListingSeen) string {
-	//guard:listing-failed P3 a listing that failed would prove absence
+	//guard:listing-failed P3
 	if seen.Error != "" {
 		return "the listing failed: " + seen.Error
 	}
-	//guard:listing-cut P3 a listing that was cut short would prove absence
+	//guard:listing-cut P3
 	if !seen.Complete {
 		return "the listing is not complete: " + strings.Join(seen.Missing, ", ") + " not read"
 	}
@@ -51,22 +51,22 @@ func (v *view) distrustListing(provider string, seen ListingSeen) string {
 	for _, ref := range missing[:min(shrinkLooks, len(missing))] {
 		look, looked := v.s.Looks[ref]
 		switch {
-		//guard:listing-unlooked P3 a listing that lost most would be believed unseen
+		//guard:listing-unlooked P3
 		case !looked:
 			return fmt.Sprintf(
 				"the listing lost %d of %d sandboxes, and they were not looked at by id",
 				len(missing),
 				before,
 			)
-		//guard:listing-unknown P3 the same when the lost ones cannot be looked at
+		//guard:listing-unknown P3
 		case look.Error != "":
 			return fmt.Sprintf("the listing lost %d of %d sandboxes, and %s could not be looked at: %s",
 				len(missing), before, ref.ID, look.Error)
-		//guard:listing-reused live a listing would never be believed again for an id that somebody else has by now
+		//guard:listing-reused live
 		case v.reusedID(ref, &look): // the one that is lost is gone
-		//guard:listing-disowned live a listing would never be believed again for one that is not ours any more
+		//guard:listing-disowned live
 		case len(missing)*2 <= whole && v.disowned(&look): // providers list by labels
-		//guard:listing-lied harm a listing that lost the living would be believed
+		//guard:listing-lied harm
 		case !look.Gone && look.Sandbox.State.Exists():
 			return fmt.Sprintf("the listing lost %d of %d sandboxes, but %s, got by id, is %s",
 				len(missing), before, ref.ID, look.Sandbox.Raw)
@@ -102,17 +102,17 @@ func missingFrom(s *Snapshot, provider string) (missing []Ref, before, whole int
 		}
 	}
 	for ref, seen := range s.Memory.Sandboxes {
-		//guard:listing-ours live `-ending[ref]` what we ended would speak against the listing
+		//guard:listing-ours live
 		if ref.Provider != provider || !seen.GoneAt.IsZero() || ending[ref] {
 			continue
 		}
 		whole++
-		//guard:listing-diluted harm who shows others in the place of what it lost would be believed
+		//guard:listing-diluted harm
 		if fresh := !seen.FirstSeen.Before(lost.Since) && !seen.FirstSeen.After(s.Memory.Now); fresh && !lost.Trusted {
 			continue
 		}
 		before++
-		//guard:listing-looked P3 `-looked && !look.listed` what a look found would be taken for listed
+		//guard:listing-looked P3
 		if look, looked := s.Looks[ref]; looked && !look.listed || !s.whole && !s.lists(ref) {
 			missing = append(missing, ref)
 		}
@@ -133,7 +133,7 @@ func (v *view) assessEmptyListings(subs []Subject) {
 		return
 	}
 	for _, provider := range v.candidates(witness) {
-		//guard:listing-empty P3 the first listing, empty, would be believed while workers speak
+		//guard:listing-empty P3
 		if name := listingOf(provider); v.trusted(name) && !v.everSaw(provider) {
 			v.undo(name)
 			v.trust(name, fmt.Sprintf(
@@ -188,17 +188,17 @@ func (v *view) assessLink(subs []Subject) {
 	c := v.countLinks(subs)
 	why := ""
 	switch {
-	//guard:link-lost P3 a link with a typo would make orphans of all
+	//guard:link-lost P3
 	case c.lively >= 3 && c.resolved*2 < c.lively:
 		why = fmt.Sprintf("%d tasks show life and only %d of them have a sandbox", c.lively, c.resolved)
-	//guard:link-none P3 the same where nobody speaks
+	//guard:link-none P3
 	case c.linked == 0 && c.loose > 0 && (c.lively > 0 || c.lonely >= 3):
 		why = fmt.Sprintf("none of %d sandboxes links to any task, while %d started tasks have none", c.loose, c.lonely)
 	}
 	if why != "" {
 		why += ": the link is wrong or lost; compare link: with the labels of a sandbox"
 	}
-	//guard:link-proved P3 a lost link would be whole as soon as nobody lives
+	//guard:link-proved P3
 	if why == "" && !v.trusted(sourceLink) && !c.prove() {
 		return // that nobody lives who could tell does not make it whole
 	}

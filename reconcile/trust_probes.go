@@ -37,18 +37,18 @@ func (v *view) assessProbes(provider string, subs []Subject) {
 		}
 	}
 	switch {
-	//guard:probes-most harm the toolbox's failure would be the sandboxes'
+	//guard:probes-most harm
 	case failed >= 3 && failed > answered:
 		v.trust(probesOf(provider), fmt.Sprintf(
 			"%d of the %d sandboxes probed lately fail: the same failure everywhere is the provider's",
 			failed,
 			failed+answered,
 		))
-	//guard:queues-most harm the provider's queue would be the sandboxes'
+	//guard:queues-most harm
 	case waiting >= 3 && waiting > moving:
 		v.trust(probesOf(provider), fmt.Sprintf(
 			"the executions of %d of %d sandboxes wait: the same failure everywhere is the provider's", waiting, waiting+moving))
-	//guard:probes-alone harm a failure with nothing to compare it with would convict
+	//guard:probes-alone harm
 	case failed > 0 && answered == 0:
 		v.trust(probesOf(provider), fmt.Sprintf(
 			"%d sandboxes fail their probe and no other answered: nothing to compare with", failed))
@@ -151,7 +151,7 @@ func (v *view) shield(b Box, lonely []*Subject) []*Subject {
 		}
 		age, _ := v.stateAge(s)
 		lasting := b.Lasting && !v.placed(b.Provider, s.Task)
-		//guard:pair-lasting harm `-!lasting` who goes on in a new machine, long after its task began, would be ended
+		//guard:pair-lasting harm
 		if apart := (age - v.born(b)).Abs(); !lasting && apart > 10*time.Minute {
 			continue
 		}

@@ -97,7 +97,7 @@ func (v *view) leave() {
 	stopping := v.stopping()
 	for i := range v.s.Memory.Actions {
 		a := &v.s.Memory.Actions[i]
-		//guard:leaving-waits live `-waiting[a.Remedy]` what nobody has begun would hide its sandbox
+		//guard:leaving-waits live
 		if a.Step != StepTerminate || waiting[a.Remedy] || a.inQuarantine() && stopping[a.Remedy] {
 			continue
 		}
@@ -132,7 +132,7 @@ func (v *view) since(t time.Time) time.Duration {
 	if t.IsZero() {
 		return 0
 	}
-	//guard:since-watch P6 `v.s.Memory.WatchSince => time.Time{}` the ledger's clocks would run while nobody looked
+	//guard:since-watch P6
 	return v.now.Sub(latest(t, v.s.Memory.WatchSince))
 }
 
@@ -140,7 +140,7 @@ func (v *view) since(t time.Time) time.Duration {
 func (v *view) observed(sources ...string) time.Duration {
 	shortest := forever
 	for _, name := range sources {
-		//guard:observed-recovered P6 timers would count over an outage
+		//guard:observed-recovered P6
 		if at := v.sources[name].RecoveredAt; !at.IsZero() {
 			shortest = min(shortest, v.now.Sub(at))
 		}
@@ -152,7 +152,7 @@ func (v *view) observed(sources ...string) time.Duration {
 func (v *view) anew(sources ...string) time.Time {
 	from := v.s.Memory.WatchSince
 	for _, name := range sources {
-		//guard:anew-recovered P6 sightings would count over an outage
+		//guard:anew-recovered P6
 		from = latest(from, v.sources[name].RecoveredAt)
 	}
 	return from
@@ -163,12 +163,12 @@ func (v *view) anew(sources ...string) time.Time {
 // updated_at" and "in this status since the ledger first saw it".
 func (v *view) stateAge(s *Subject) (age time.Duration, by string) {
 	t := s.Task
-	//guard:state-clock P5 `-v.clockTrusted(column)` a column that is not trusted would time the state
-	//guard:state-stale P5 `-!v.stale(s, t.AsOf.Sub(at))` a column of an earlier entry would time this one
+	//guard:state-clock P5
+	//guard:state-stale P5
 	if at, column := s.entry(); !at.IsZero() && v.clockTrusted(column) && !v.stale(s, t.AsOf.Sub(at)) {
 		return max(t.AsOf.Sub(at), 0), column
 	}
-	//guard:state-updated P5 `-v.clockTrusted("updated_at")` a column that is not trusted would time it
+	//guard:state-updated P5
 	if !t.UpdatedAt.IsZero() && v.clockTrusted("updated_at") {
 		age, by = t.AsOf.Sub(t.UpdatedAt), "updated_at"
 	}
@@ -216,14 +216,14 @@ func (v *view) boxAge(b Box) time.Duration {
 	var age time.Duration
 	changed := latest(b.UpdatedAt, b.CreatedAt)
 	was := b.Known && (b.Seen.State != b.State || b.Seen.StateSince.After(b.Seen.FirstSeen))
-	//guard:box-born harm `= false` the age of a sandbox would be taken for the time in its state
+	//guard:box-born harm
 	if was || b.UpdatedAt.IsZero() && b.State != SandboxCreating {
 		changed = time.Time{} // it was in another state since it was made: nothing begins as failed
 	}
 	if !changed.IsZero() {
 		age = b.AsOf.Sub(changed)
 	}
-	//guard:box-state harm `-b.Seen.State == b.State` the time in another state would count
+	//guard:box-state harm
 	if b.Known && b.Seen.State == b.State {
 		age = max(age, v.since(b.Seen.StateSince))
 	}
@@ -258,7 +258,7 @@ func (v *view) candidates(t *Task) []string {
 // out anew in the same one, which shows in its attempts, its session or its sandbox. A mere
 // touch of the row is none of these.
 func (s *TaskSeen) moved(t *Task) bool {
-	//guard:moved-anew P5 `-s.EntrySum != t.entrySum()` an attempt would be timed from the one before
+	//guard:moved-anew P5
 	return s.Status != t.Status || s.State != t.State || s.Sandbox != t.Sandbox || s.EntrySum != t.entrySum()
 }
 
@@ -270,7 +270,7 @@ func (v *view) perhapsEnded(seen *TaskSeen, t *Task) bool {
 		return false
 	}
 	for i := range v.s.Memory.Verdicts {
-		//guard:ended-by-us P5 who goes on at once with a task that we failed would be timed from before
+		//guard:ended-by-us P5
 		if w := &v.s.Memory.Verdicts[i]; w.Task == t.ID && w.FailedAt.After(seen.Since) && !w.FailedAt.After(v.now) {
 			return true
 		}
@@ -298,11 +298,11 @@ func (v *view) entered(seen TaskSeen, t *Task) TaskSeen {
 	if seen.recreated(t) {
 		seen.Recreated = v.now
 	}
-	//guard:entered-stale-start harm the start of an earlier attempt would be this one's
+	//guard:entered-stale-start harm
 	if !t.StartedAt.IsZero() && t.StartedAt.Equal(seen.StartedAt) && t.State != TaskRunning {
 		seen.StaleStart = t.StartedAt
 	}
-	//guard:entered-since harm `v.now => seen.Since` a new state would be as old as the one before
+	//guard:entered-since harm
 	seen.Status, seen.State, seen.Since = t.Status, t.State, v.now
 	seen.Sandbox, seen.EntrySum = t.Sandbox, t.entrySum()
 	seen.ErrorChanged = false

@@ -119,17 +119,17 @@ func (v *Vitals) strained() bool {
 func (v *view) wanted(b *Box, counts func(*Vitals) bool) []Vitals {
 	from := latest(v.sources[probesOf(b.Provider)].RecoveredAt, v.s.Memory.WatchSince)
 	if !b.Seen.ResumedAt.IsZero() {
-		//guard:vitals-resumed harm what was measured while it came back would count
+		//guard:vitals-resumed harm
 		from = latest(from, b.Seen.ResumedAt.Add(resumeGrace))
 	}
 	var run []Vitals
 	for i := range b.Probes.Vitals {
-		//guard:vitals-recovered P6 `-!m.At.Before(from)` what was measured before an outage would count
+		//guard:vitals-recovered P6
 		if m := &b.Probes.Vitals[i]; !m.At.Before(from) && counts(m) {
 			run = append(run, *m)
 		}
 	}
-	//guard:vitals-of-now harm an old measurement would convict
+	//guard:vitals-of-now harm
 	if n := len(run); n == 0 || v.now.Sub(run[n-1].At) > max(3*v.p.Providers[b.Provider].Probe.Every, 5*time.Minute) {
 		return nil
 	}

@@ -18,7 +18,7 @@ func (v *view) whereabouts(s *Subject) (where string, proven bool) {
 		switch {
 		case b.Gone:
 			seen = append(seen, fmt.Sprintf("sandbox %s at %s is gone", b.ID, b.Provider))
-		//guard:where-another live what the last look before the deed refuses would be planned again and again
+		//guard:where-another live
 		case b.Here && !b.Lost() && b.Task != "" && b.Task != s.Task.ID:
 			return fmt.Sprintf("sandbox %s at %s is %s, and names task %s", b.ID, b.Provider, b.Raw, clip(b.Task, 60)), false
 		case b.Here:
@@ -27,7 +27,7 @@ func (v *view) whereabouts(s *Subject) (where string, proven bool) {
 				fmt.Sprintf("sandbox %s at %s is %s", b.ID, b.Provider, firstOf(b.Raw, "in no known state")),
 			)
 		default:
-			//guard:where-unlooked P4 `= v.unlooked(b.Ref), true` a sandbox that nobody looked at would be taken for gone
+			//guard:where-unlooked P4
 			return v.unlooked(b.Ref), false
 		}
 	}
@@ -36,7 +36,7 @@ func (v *view) whereabouts(s *Subject) (where string, proven bool) {
 		if p := v.p.Providers[provider]; p.SandboxIsID && !p.LinkTask && v.anothers(s.Task, provider) {
 			continue
 		}
-		//guard:where-names-another P4 `-!v.namesAnother(provider, s)` the sandbox that the row names would not be looked at
+		//guard:where-names-another P4
 		if v.s.Kind == Full && present && !v.namesAnother(provider, s) {
 			continue
 		}
@@ -83,7 +83,7 @@ func (v *view) past(s *Subject, b *Box) bool {
 // earlierThan reports whether one time of the ledger's clock is older than another. One that lies ahead
 // is of before that clock was set back.
 func (v *view) earlierThan(one, other time.Time) bool {
-	//guard:earlier-set-back harm `-one.After(v.now)` what was over before the ledger's clock was set back would be of now
+	//guard:earlier-set-back harm
 	return one.Before(other) || one.After(v.now)
 }
 
@@ -97,7 +97,7 @@ func (v *view) unlooked(ref Ref) string {
 // absentAt proves by direct look-ups that a provider has no sandbox for the task.
 func (v *view) absentAt(provider string, t *Task) (string, bool) {
 	p := v.p.Providers[provider]
-	//guard:where-listed P3 absence would be proven without a listing
+	//guard:where-listed P3
 	if !v.listed(provider) {
 		return "no complete listing of " + provider + " to rest on", false
 	}
@@ -105,10 +105,10 @@ func (v *view) absentAt(provider string, t *Task) (string, bool) {
 		ref := Ref{provider, t.Sandbox}
 		look, ok := v.s.Looks[ref]
 		switch found := ok && !look.Gone && look.Error == ""; {
-		//guard:where-look-failed P3 a look that failed would prove absence
+		//guard:where-look-failed P3
 		case !ok, look.Error != "":
 			return v.unlooked(ref), false
-		//guard:where-elsewhere harm a task whose sandbox names another would be without one
+		//guard:where-elsewhere harm
 		case found && !(&Box{Sandbox: look.Sandbox, Here: true}).Lost() && !v.reused(t, &look.Sandbox):
 			return fmt.Sprintf("sandbox %s at %s is %s, and is linked elsewhere", ref.ID, provider, look.Sandbox.Raw), false
 		}
@@ -116,13 +116,13 @@ func (v *view) absentAt(provider string, t *Task) (string, bool) {
 	if p.LinkTask || p.byKey(t) {
 		find, ok := v.s.Finds[t.ID]
 		switch {
-		//guard:where-unsearched P4 absence would be proven without a search by link
+		//guard:where-unsearched P4
 		case !ok:
 			return "its sandbox was not searched by link at " + provider + " yet", false
-		//guard:where-found harm a sandbox found by link would not count
+		//guard:where-found harm
 		case v.findsSome(find):
 			return "a sandbox was found by link, and does not belong to it alone", false
-		//guard:where-search-failed P3 a search that failed would prove absence
+		//guard:where-search-failed P3
 		case find.Error != "":
 			return "its sandbox could not be searched by link: " + find.Error, false
 		}
@@ -133,7 +133,7 @@ func (v *view) absentAt(provider string, t *Task) (string, bool) {
 // findsSome reports whether a search found a sandbox that a direct look does not know to be gone: an index
 // may show for long what is not there any more.
 func (v *view) findsSome(find FindLook) bool {
-	//guard:where-found-gone live `= len(find.Sandboxes) > 0` a task would wait for what is gone and stays in an index
+	//guard:where-found-gone live
 	return slices.ContainsFunc(find.Sandboxes, func(sb Sandbox) bool { return !v.s.Looks[sb.Ref].Gone })
 }
 

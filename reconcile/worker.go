@@ -137,8 +137,8 @@ func (w *Worker) Probe(ctx context.Context, ref Ref) error {
 		return nil // it has a final probe of its own
 	}
 	look := w.keeper.lookAt(ctx, ref)
-	//guard:worker-probe-running P10 `-look.Sandbox.State != SandboxRunning` a probe would wake a sandbox that rests
-	//guard:worker-probe-owned P1 `-!look.Sandbox.Owned && !p.byRow(&look.Sandbox)` a foreign sandbox would be probed
+	//guard:worker-probe-running P10
+	//guard:worker-probe-owned P1
 	if look.Gone || look.Error != "" || look.Sandbox.State != SandboxRunning ||
 		!look.Sandbox.Owned && !p.byRow(&look.Sandbox) {
 		return nil
@@ -197,7 +197,7 @@ func (w *Worker) present(ctx context.Context) (*shift, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the number of the last pass: %w", err)
 	}
-	//guard:worker-newest-pass once `-s.pass == pass` a worker would act on what an older pass called for
+	//guard:worker-newest-pass once
 	if s := w.shift.Load(); s != nil && s.pass == pass {
 		return s, nil
 	}
@@ -251,7 +251,7 @@ func calledFor(m *Memory) map[string]bool {
 	for i := range m.Actions {
 		a := &m.Actions[i]
 		f, open := m.Findings[FindingKey{a.Rule, a.Subject}]
-		//guard:worker-due P7 `-len(f.HeldBy) == 0` a worker would do what the newest pass holds back
+		//guard:worker-due P7
 		due[a.ID] = open && f.Due && len(f.HeldBy) == 0
 	}
 	return due

@@ -5,12 +5,14 @@
 // losing or repeating it, from starving or from lying. It is marked by a comment of one
 // line, directly above the statement, the case or the element that it stands in:
 //
-//	//guard:orphan-unread P3 a sandbox whose task was not read would be ended
+//	//guard:orphan-unread P3
 //	if s.Fate == FateUnread {
 //
 // The first word is its name, the second the property that it carries: P1 to P14 of the
-// design, or harm, once, lost, live. The rest says what would happen without it. Between
-// them, in backquotes, may stand what "without it" means:
+// design, or harm, once, lost, live. A row of guards.txt says what would happen without it,
+// after, in backquotes, what "without it" means where the statement does not tell:
+//
+//	orphan-unread a sandbox whose task was not read would be ended
 //
 //	nothing      an if or a case never holds; any other statement is skipped
 //	`-X`         the operand X of a chain of || or && is left out
@@ -18,11 +20,11 @@
 //	`= Y`        the condition, what is returned or what is assigned is Y
 //
 // No switch is in the program. [Overlay] writes a copy of the marked files, for go test
-// -overlay, in which each guard asks a switch. All lines keep their numbers.
+// -overlay, in which each guard asks a switch, and the package of the switch. All lines keep their numbers.
 //
 // Guards in SQL are marked by a comment line above theirs, and are taken out with that line:
 //
-//	-- guard:claim-open once an action that is over would be done again
+//	-- guard:claim-open once
 //	AND closed_at IS NULL
 package guards
 

@@ -9,10 +9,11 @@ const intro = `# Guards
 
 A guard is whatever keeps sandkeeper from harming something, from doing it twice, from losing
 or repeating it, from starving or from lying. Each is marked in the code, where it stands, by
-a comment that begins with ` + "`guard:`" + ` and its name. A test builds the program without it and sees
+a comment that begins with ` + "`guard:`" + ` and its name; what it is for stands in
+` + "`reconcile/guards/guards.txt`" + `. A test builds the program without it and sees
 the property break that it carries; with it, all goes well. What nothing needs is not here.
 
-This page is generated from the marks and from ` + "`reconcile/testdata/guards.txt`" + ` by
+This page is generated from the marks, from that file and from ` + "`reconcile/testdata/guards.txt`" + ` by
 ` + "`go generate ./reconcile/guards`" + `. ` + "`make guards`" + ` shows all of it anew.
 `
 
@@ -77,6 +78,6 @@ func writeProperty(out *strings.Builder, property, words string, all []Guard, of
 		if list := of[g.Name]; len(list) > 0 {
 			shown = strings.ReplaceAll(strings.Join(list, ", "), "|", "\\|")
 		}
-		fmt.Fprintf(out, "| `%s` | %s | `%s` | %s |\n", g.Name, strings.ReplaceAll(g.Says, "|", "\\|"), g.Where(), shown)
+		fmt.Fprintf(out, "| `%s` | %s | `%s` | %s |\n", g.Name, strings.ReplaceAll(g.Says, "|", "\\|"), g.place(), shown)
 	}
 }

@@ -27,7 +27,7 @@ type mark struct {
 }
 
 // read parses a file and finds its marks. Errors name file and line.
-func read(file string, text []byte) (*source, error) {
+func (rows table) read(file string, text []byte) (*source, error) {
 	s := &source{file: file, text: text, set: token.NewFileSet()}
 	tree, err := parser.ParseFile(s.set, file, text, parser.ParseComments)
 	if err != nil {
@@ -38,20 +38,20 @@ func read(file string, text []byte) (*source, error) {
 	for _, group := range tree.Comments {
 		below := s.set.Position(group.End()).Line + 1
 		for _, c := range group.List {
-			errs = append(errs, s.mark(c, below))
+			errs = append(errs, s.mark(rows, c, below))
 		}
 	}
 	return s, errors.Join(errs...)
 }
 
 // mark adds the mark in a comment, if there is one.
-func (s *source) mark(c *ast.Comment, below int) error {
+func (s *source) mark(rows table, c *ast.Comment, below int) error {
 	text, found := strings.CutPrefix(c.Text, prefix)
 	if !found {
 		return nil
 	}
 	at := s.set.Position(c.Pos())
-	g, err := parse(text)
+	g, err := rows.parse(text)
 	if err != nil {
 		return fmt.Errorf("%s:%d: %w", s.file, at.Line, err)
 	}

@@ -45,23 +45,24 @@ var Properties = []string{
 const prefix = "//guard:"
 
 var (
-	markForm = regexp.MustCompile("^([a-z0-9]+(?:-[a-z0-9]+)*) ([A-Za-z0-9]+) (?:`([^`]+)` )?([^` ][^`]*)$")
-	errMark  = errors.New("a mark reads `guard:NAME PROPERTY what would happen without it`, " +
-		"with `-X`, `X => Y` or `= Y` in backquotes before the text where it needs one")
+	markForm = regexp.MustCompile("^([a-z0-9]+(?:-[a-z0-9]+)*) ([A-Za-z0-9]+)$")
+	errMark  = errors.New("a mark reads `guard:NAME PROPERTY`; what would happen without it stands in " + Table)
 )
 
-// parse reads what follows "guard:" in a mark.
-func parse(text string) (Guard, error) {
+// parse reads what follows "guard:" in a mark; its row says the rest.
+func (rows table) parse(text string) (Guard, error) {
 	parts := markForm.FindStringSubmatch(strings.TrimSpace(text))
 	if parts == nil {
 		return Guard{}, errMark
 	}
-	g := Guard{Name: parts[1], Property: parts[2], Says: parts[4]}
-	if !slices.Contains(Properties, g.Property) {
+	g, found := rows[parts[1]]
+	if g.Name, g.Property = parts[1], parts[2]; !slices.Contains(Properties, g.Property) {
 		return Guard{}, fmt.Errorf("guard %s: no such property: %s; there are %s", g.Name, g.Property,
 			strings.Join(Properties, ", "))
 	}
-	g.change = changeOf(parts[3])
+	if !found {
+		return Guard{}, fmt.Errorf("guard %s: it has no row in %s: say there what would happen without it", g.Name, Table)
+	}
 	return g, nil
 }
 
@@ -82,3 +83,11 @@ func changeOf(code string) change {
 
 // Where is file and line of what is guarded.
 func (g *Guard) Where() string { return fmt.Sprintf("%s:%d", g.File, g.Line) }
+
+// place is file and function: it stays the same when lines move.
+func (g *Guard) place() string {
+	if g.Func == "" {
+		return g.File
+	}
+	return g.File + ", " + g.Func
+}

@@ -1,9 +1,11 @@
 package guards_test
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,20 +13,32 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/guards"
 )
 
-// written puts files into a folder that can be read as a tree.
+var longMark = regexp.MustCompile(`((?://|-- )guard:)(\S+) (\S+) ([^\n]+)`)
+
+// written puts files into a folder that can be read as a tree. What follows a mark, in the same
+// line, becomes its row in the table.
 func written(t *testing.T, files map[string]string) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir, rows := t.TempDir(), map[string]bool{}
 	for name, text := range files {
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
+		for _, m := range longMark.FindAllStringSubmatch(text, -1) {
+			rows[m[2]+" "+m[4]] = true
 		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, dir, name, longMark.ReplaceAllString(text, "$1$2 $3"))
 	}
+	put(t, dir, guards.Table, "# a comment\n\n"+strings.Join(slices.Sorted(maps.Keys(rows)), "\n"))
 	return dir
+}
+
+func put(t *testing.T, dir, name, text string) {
+	t.Helper()
+	file := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // body is a file of the home package with one function around some lines.
@@ -35,7 +49,7 @@ func body(lines string) map[string]string {
 // switched is the rewritten text of a tree's file.
 func switched(t *testing.T, dir, file string) string {
 	t.Helper()
-	tree, err := guards.Read(dir, guards.Home)
+	tree, err := guards.Read(dir, "reconcile")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,10 +133,10 @@ func TestOverlay(t *testing.T) {
 func TestBadMarks(t *testing.T) {
 	for name, c := range map[string]struct{ lines, want string }{
 		"no property":          {"//guard:x\nn++", "reconcile/a.go:4: a mark reads"},
-		"no text":              {"//guard:x P1\nn++", "reconcile/a.go:4: a mark reads"},
+		"no row":               {"//guard:x P1\nn++", "reconcile/a.go:4: guard x: it has no row"},
 		"no name":              {"//guard: P1 it breaks\nn++", "reconcile/a.go:4: a mark reads"},
 		"a name in capitals":   {"//guard:X P1 it breaks\nn++", "reconcile/a.go:4: a mark reads"},
-		"a quote that is open": {"//guard:x P1 `-a it breaks\nn++", "reconcile/a.go:4: a mark reads"},
+		"a quote that is open": {"//guard:x P1 `-a it breaks\nn++", "guards.txt:3: a row reads"},
 		"an unknown property":  {"//guard:x P15 it breaks\nn++", "reconcile/a.go:4: guard x: no such property: P15"},
 		"above nothing":        {"//guard:x P1 it breaks\n\nn++", "reconcile/a.go:4: guard x: no statement, case or element"},
 		"above an end":         {"if a {\n//guard:x P1 it breaks\n}", "reconcile/a.go:5: guard x: no statement"},
@@ -131,7 +145,7 @@ func TestBadMarks(t *testing.T) {
 		"two at once": {"//guard:x P15 it breaks\nn++\n//guard:y\nn--", "reconcile/a.go:6: a mark reads"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := guards.Read(written(t, body(c.lines)), guards.Home)
+			_, err := guards.Read(written(t, body(c.lines)), "reconcile")
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error = %v, want %s", err, c.want)
 			}
@@ -153,7 +167,7 @@ func TestMarksThatCannotBeSwitched(t *testing.T) {
 		"a default":                  {"switch {\n//guard:x P1 it breaks\ndefault:\nn++\n}", "guard x: there is no condition"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tree, err := guards.Read(written(t, body(c.lines)), guards.Home)
+			tree, err := guards.Read(written(t, body(c.lines)), "reconcile")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -171,7 +185,7 @@ func TestGuards(t *testing.T) {
 		"reconcile/a.go":      "package reconcile\n\nvar one = map[string]int{\n\t//guard:first P3 `1 => 2` nobody: asks\n\t\"a\": 1,\n}\n",
 		"reconcile/b_test.go": "package reconcile\n\nfunc g() {\n\t//guard:third P1 tests have none\n\tg()\n}\n",
 	})
-	tree, err := guards.Read(dir, guards.Home)
+	tree, err := guards.Read(dir, "reconcile")
 	if err != nil {
 		t.Fatal(err)
 	}

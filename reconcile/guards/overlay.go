@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -13,11 +14,8 @@ import (
 	"strings"
 )
 
-// Home is the folder whose package holds the switch. The other packages import it.
-const Home = "reconcile"
-
-// Folders are those with marked code.
-var Folders = []string{Home, "store/ledger", "store/memory"}
+// Folders are those with marked code, each with all packages below it.
+var Folders = []string{"reconcile", "store"}
 
 // A Tree is the marked code of the program.
 type Tree struct {
@@ -25,32 +23,36 @@ type Tree struct {
 	sources []*source
 }
 
-// Read finds the guards in folders under root, without their tests. Bad marks are all
-// reported, with file and line.
+// Read finds the guards in folders under root and all below them, without their tests. Bad
+// marks are all reported, with file and line.
 func Read(root string, folders ...string) (*Tree, error) {
 	t := &Tree{root: root}
-	var errs []error
+	rows, err := readTable(root)
+	errs := []error{err}
 	for _, folder := range folders {
-		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(folder), "*.go"))
-		if err != nil {
-			return nil, fmt.Errorf("list the code of %s: %w", folder, err)
-		}
-		for _, file := range files {
-			if !strings.HasSuffix(file, "_test.go") {
-				errs = append(errs, t.read(path.Join(folder, filepath.Base(file))))
+		errs = append(errs, fs.WalkDir(os.DirFS(root), folder, func(file string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return fmt.Errorf("list the code of %s: %w", folder, err)
 			}
-		}
+			if d.IsDir() && d.Name() == "testdata" {
+				return fs.SkipDir
+			}
+			if strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, "_test.go") {
+				errs = append(errs, t.read(rows, file))
+			}
+			return nil
+		}))
 	}
 	errs = append(errs, t.number())
 	return t, errors.Join(errs...)
 }
 
-func (t *Tree) read(file string) error {
+func (t *Tree) read(rows table, file string) error {
 	text, err := os.ReadFile(filepath.Join(t.root, filepath.FromSlash(file)))
 	if err != nil {
 		return fmt.Errorf("read marked code: %w", err)
 	}
-	s, err := read(file, text)
+	s, err := rows.read(file, text)
 	if s != nil {
 		t.sources = append(t.sources, s)
 	}
@@ -117,9 +119,9 @@ func (t *Tree) Overlay(folder string) (string, error) {
 		packages[s.folder()] = s.pkg()
 	}
 	for dir, name := range packages {
-		errs = append(errs, put(path.Join(dir, "guards_switch.go"), t.switchOf(dir, name)))
+		errs = append(errs, put(path.Join(dir, "guards_switch.go"), []byte("package "+name+"\n"+wayToSwitch)))
 	}
-	errs = append(errs, put(SwitchOfTests, []byte(theTestsSwitch)))
+	errs = append(errs, put(switchFolder+"/switch.go", t.theSwitch()), put(SwitchOfTests, []byte(theTestsSwitch)))
 	if err := errors.Join(errs...); err != nil {
 		return "", fmt.Errorf("write the overlay of the guards: %w", err)
 	}
@@ -138,16 +140,11 @@ func writeOverlay(folder string, replace map[string]string) (string, error) {
 	return file, nil
 }
 
-// switchOf is the code of the switch for one package: the switch itself, or the way to it.
-func (t *Tree) switchOf(folder, name string) []byte {
+// theSwitch is the code of the switch.
+func (t *Tree) theSwitch() []byte {
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "package %s\n", name)
-	if folder != Home {
-		out.WriteString(strings.ReplaceAll(wayToSwitch, "MODULE", Module))
-		return out.Bytes()
-	}
 	out.WriteString(theSwitch)
-	out.WriteString("\n// guardNames are by number, from 1.\nvar guardNames = []string{\n\t\"\",\n")
+	out.WriteString("\n// names are by number, from 1.\nvar names = []string{\n\t\"\",\n")
 	for _, g := range t.Guards() {
 		fmt.Fprintf(&out, "\t%q,\n", g.Name)
 	}

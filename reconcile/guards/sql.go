@@ -14,6 +14,10 @@ const sqlPrefix = "-- guard:"
 
 // ReadSQL finds the guards in the SQL files of a folder under root.
 func ReadSQL(root, folder string) ([]Guard, error) {
+	rows, err := readTable(root)
+	if err != nil {
+		return nil, err
+	}
 	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(folder), "*.sql"))
 	if err != nil {
 		return nil, fmt.Errorf("list the queries of %s: %w", folder, err)
@@ -25,7 +29,7 @@ func ReadSQL(root, folder string) ([]Guard, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read marked queries: %w", err)
 		}
-		found, err := sqlGuards(path.Join(folder, filepath.Base(file)), string(text))
+		found, err := rows.sqlGuards(path.Join(folder, filepath.Base(file)), string(text))
 		all, errs = append(all, found...), append(errs, err)
 	}
 	slices.SortStableFunc(all, func(a, b Guard) int { return strings.Compare(a.Name, b.Name) })
@@ -34,7 +38,7 @@ func ReadSQL(root, folder string) ([]Guard, error) {
 }
 
 // once puts the places of a guard together that stands in two queries, of which either would
-// do: it is the same one only when it says the same.
+// do: it is the same one only when it carries the same.
 func once(all []Guard) ([]Guard, error) {
 	var out []Guard
 	var errs []error
@@ -43,15 +47,15 @@ func once(all []Guard) ([]Guard, error) {
 			out = append(out, g)
 			continue
 		}
-		if first := &out[len(out)-1]; first.Says != g.Says || first.Property != g.Property {
-			errs = append(errs, fmt.Errorf("%s: guard %s: the name is taken by %s, which says something else", g.Where(), g.Name,
+		if first := &out[len(out)-1]; first.Property != g.Property {
+			errs = append(errs, fmt.Errorf("%s: guard %s: the name is taken by %s, which carries something else", g.Where(), g.Name,
 				first.Where()))
 		}
 	}
 	return out, errors.Join(errs...)
 }
 
-func sqlGuards(file, text string) ([]Guard, error) {
+func (rows table) sqlGuards(file, text string) ([]Guard, error) {
 	var found []Guard
 	var errs []error
 	lines := strings.Split(text, "\n")
@@ -60,7 +64,7 @@ func sqlGuards(file, text string) ([]Guard, error) {
 		if !isMark {
 			continue
 		}
-		g, err := parse(mark)
+		g, err := rows.parse(mark)
 		if err == nil && (g.change.kind != never || g.change.x != "") {
 			err = fmt.Errorf("guard %s: in SQL a guard is its line: no code in backquotes", g.Name)
 		}

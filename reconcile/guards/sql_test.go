@@ -53,12 +53,12 @@ func TestReadSQL(t *testing.T) {
 
 func TestBadSQL(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"no text":              {"-- guard:x P2\nAND b", "q/a.sql:1: a mark reads"},
+		"no row":               {"-- guard:x P2\nAND b", "q/a.sql:1: guard x: it has no row"},
 		"an unknown property":  {"-- guard:x P0 it breaks\nAND b", "q/a.sql:1: guard x: no such property"},
 		"with code":            {"-- guard:x P2 `-b` it breaks\nAND b", "no code in backquotes"},
 		"above another line":   {"-- guard:x P2 it breaks\nWHERE b", "q/a.sql:1: guard x: the line below is none that could be left out"},
 		"at the end":           {"SELECT 1\n-- guard:x P2 it breaks", "q/a.sql:2: guard x: the line below is none"},
-		"a name that is taken": {"-- guard:x P2 it breaks\nAND b\n-- guard:x P2 it stays\nAND c", "q/a.sql:4: guard x: the name is taken by q/a.sql:2"},
+		"a name that is taken": {"-- guard:x P2 it breaks\nAND b\n-- guard:x P3 it breaks\nAND c", "q/a.sql:4: guard x: the name is taken by q/a.sql:2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := guards.ReadSQL(written(t, map[string]string{"q/a.sql": c.text}), "q")

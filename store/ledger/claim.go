@@ -47,13 +47,13 @@ func (r Request) Begins() bool { return r.Action.Seq == 0 && !r.Begun }
 func (r Request) busy(now time.Time) string {
 	a := r.Action
 	switch {
-	//guard:claim-closed once what is over would be done again
+	//guard:claim-closed once
 	case a.Outcome.Closed():
 		return "already " + string(a.Outcome)
-	//guard:claim-living once two processes would carry out one action
+	//guard:claim-living once
 	case Living(a, r.ClaimEpoch, r.Epoch, now):
 		return fmt.Sprintf("claimed by %s until %s", a.ClaimedBy, a.ClaimEnds.UTC().Format(time.RFC3339))
-	//guard:claim-not-before harm a quarantine would end at once, and a failure be tried without a pause
+	//guard:claim-not-before harm
 	case a.NextAttempt.After(now):
 		return "not before " + a.NextAttempt.UTC().Format(time.RFC3339)
 	}
@@ -65,8 +65,8 @@ func (r Request) busy(now time.Time) string {
 // free at once.
 func Living(a reconcile.Action, claimEpoch, epoch int64, now time.Time) bool {
 	workers := claimEpoch == 0
-	//guard:claim-takeover live `-a.ClaimEnds.After(now)` what a dead process had begun would stay its own for ever
-	//guard:claim-clock live `-!Ahead(a.ClaimedAt, now)` a clock set back would keep a dead process's claim for as long
+	//guard:claim-takeover live
+	//guard:claim-clock live
 	return a.ClaimedBy != "" && (workers || claimEpoch >= epoch) && a.ClaimEnds.After(now) && !Ahead(a.ClaimedAt, now)
 }
 
@@ -74,7 +74,7 @@ func Living(a reconcile.Action, claimEpoch, epoch int64, now time.Time) bool {
 // stands, so a withdrawn first step is as bad as an open one; a terminate withdrawn, or
 // accepted and not confirmed, in the middle says nothing about the next sandbox.
 func (r Request) order() string {
-	//guard:claim-first P2 a later step would be done without its first
+	//guard:claim-first P2
 	if r.Action.Seq > 0 && !hasFirst(r.Earlier) {
 		return "its first step is not on record"
 	}
@@ -82,7 +82,7 @@ func (r Request) order() string {
 		if e.Outcome == reconcile.OutcomeDone || e.Outcome == reconcile.OutcomeConfirmed || r.passes(e) {
 			continue
 		}
-		//guard:claim-order P2 `= ""` a sandbox would be ended before the row that sends work to it
+		//guard:claim-order P2
 		return fmt.Sprintf("its earlier step %s is %s", e.Step, e.Outcome)
 	}
 	return ""
@@ -117,13 +117,13 @@ func (r Request) budget(c reconcile.Claim) string {
 	switch {
 	case !r.Begins():
 		return ""
-	//guard:claim-per-pass P7 more remedies would begin than a pass may
+	//guard:claim-per-pass P7
 	case !asked && r.Spent.Total >= c.Total:
 		return fmt.Sprintf("budget: per_pass %d", c.Total)
-	//guard:claim-share P7 more sandboxes would be ended than the share of the fleet
+	//guard:claim-share P7
 	case !asked && r.Spends(c) && r.Spent.Shared >= c.Shared:
 		return fmt.Sprintf("budget: share (%d of the fleet)", c.Shared)
-	//guard:claim-per-hour P7 more remedies would begin than an hour may see
+	//guard:claim-per-hour P7
 	case r.Spent.Hour >= c.Hour:
 		return fmt.Sprintf("budget: per_hour %d", c.Hour)
 	}

@@ -15,8 +15,8 @@ func Take(present reconcile.Lease, holder string, now time.Time, ttl time.Durati
 	if holder == "" || ttl <= 0 {
 		return reconcile.Lease{}, fmt.Errorf("take lease as %q for %s: a holder and a positive time are needed", holder, ttl)
 	}
-	//guard:lease-held live two passes would run at once
-	//guard:lease-clock live `-!Ahead(present.At, now)` a clock set back would keep a dead process's lease for as long
+	//guard:lease-held live
+	//guard:lease-clock live
 	if present.Holder != "" && present.Holder != holder && present.Until.After(now) && !Ahead(present.At, now) {
 		return reconcile.Lease{}, &reconcile.HeldError{Holder: present.Holder, Until: present.Until}
 	}
@@ -36,8 +36,8 @@ func Same(present, l reconcile.Lease) bool {
 
 // Fence refuses a write under l unless it stands: nobody took over and it has not ended.
 func Fence(present, l reconcile.Lease, now time.Time) error {
-	//guard:fence-time once `-present.Until.After(now)` a pass would be recorded by a process whose lease is over
-	//guard:fence-holder once `-Same(present, l)` a process that was taken for dead would go on
+	//guard:fence-time once
+	//guard:fence-holder once
 	if Same(present, l) && present.Until.After(now) {
 		return nil
 	}
@@ -59,7 +59,7 @@ func FenceLate(present, l reconcile.Lease) error {
 	if l.Worker() {
 		return CheckWorker(l)
 	}
-	//guard:fence-late once `= true` a process that was taken for dead would settle another's action
+	//guard:fence-late once
 	if Same(present, l) {
 		return nil
 	}
@@ -84,7 +84,7 @@ func Fenced(l reconcile.Lease) error {
 
 // CheckInstallation refuses a ledger that another installation stamped.
 func CheckInstallation(stamped, mine string) error {
-	//guard:installation P1 `= true` two installations would act on each other's sandboxes
+	//guard:installation P1
 	if stamped == mine {
 		return nil
 	}

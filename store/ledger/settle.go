@@ -34,7 +34,7 @@ func CountAsk(kept *reconcile.Action, settled reconcile.Action) {
 // step was withdrawn at the first attempt. After more attempts nobody knows whether one of
 // them reached the outside before it broke, so the budget stays spent.
 func GivesBack(a reconcile.Action) bool {
-	//guard:budget-given-back P7 `-a.Attempts <= 1` what was tried would cost nothing
+	//guard:budget-given-back P7
 	return a.Seq == 0 && a.Outcome == reconcile.OutcomeWithdrawn && a.Attempts <= 1
 }
 
@@ -48,12 +48,12 @@ type End struct {
 // that was not stopped after all is not terminated when its quarantine would have ended.
 func EndsRemedy(a reconcile.Action) End {
 	switch {
-	//guard:failed-ends-rest live steps would wait for ever for one that failed
+	//guard:failed-ends-rest live
 	case a.Outcome == reconcile.OutcomeFailed:
 		return End{Why: "the earlier step failed"}
 	case a.Outcome != reconcile.OutcomeWithdrawn:
 		return End{}
-	//guard:withdrawn-ends-rest live steps would wait for ever for one that was withdrawn
+	//guard:withdrawn-ends-rest live
 	case a.Seq == 0:
 		return End{Why: "the first step was withdrawn"}
 	case a.Step == reconcile.StepQuarantine:

@@ -23,7 +23,7 @@ func (g *Ledger) putActions(planned []reconcile.Action) map[string]bool {
 	for _, a := range planned {
 		first, found := g.actions[a.Remedy]
 		lost := first.Outcome == reconcile.OutcomeWithdrawn || first.Outcome == reconcile.OutcomeFailed
-		//guard:put-after-first P2 `-!lost` a later step would be planned behind a first that is withdrawn
+		//guard:put-after-first P2
 		if a.Seq > 0 && found && !lost {
 			added[a.ID] = g.plan(a) || added[a.ID]
 		}
@@ -37,7 +37,7 @@ func (g *Ledger) plan(a reconcile.Action) bool {
 		return false
 	}
 	for _, open := range g.actions {
-		//guard:put-once once one thing would be ended by two actions
+		//guard:put-once once
 		if !open.Outcome.Closed() && sameStep(open.Action, a) {
 			return false
 		}
@@ -69,8 +69,8 @@ func (g *Ledger) withdraw(ids []string, now time.Time) {
 		return a.ClaimedBy == "" && a.Attempts == 0 && a.Outcome == reconcile.OutcomePending
 	}
 	for _, id := range ids {
-		//guard:withdraw-idle lost `-idle(a)` what is under way would be forgotten
-		//guard:withdraw-wish lost `-a.Author == ""` what a person asked for would be dropped
+		//guard:withdraw-idle lost
+		//guard:withdraw-wish lost
 		if a, found := g.actions[id]; found && idle(a) && a.Author == "" {
 			g.close(a, reconcile.OutcomeWithdrawn, "the finding no longer holds", now)
 		}

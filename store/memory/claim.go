@@ -53,15 +53,15 @@ func (g *Ledger) request(a action, c reconcile.Claim, now time.Time) ledger.Requ
 			continue
 		}
 		own := other.begunPass == c.Pass && other.begunPass != 0
-		//guard:spent-pass P7 what was begun in this pass would not count
+		//guard:spent-pass P7
 		if own {
 			r.Spent.Total++
 		}
-		//guard:spent-share P7 what was ended in this pass would not count
+		//guard:spent-share P7
 		if own && other.begunShared {
 			r.Spent.Shared++
 		}
-		//guard:spent-hour P7 what was begun in the last hour would not count
+		//guard:spent-hour P7
 		if other.begunAt.After(now.Add(-ledger.Hour)) {
 			r.Spent.Hour++
 		}
@@ -72,7 +72,7 @@ func (g *Ledger) request(a action, c reconcile.Claim, now time.Time) ledger.Requ
 // claimed is the action whose claim by l is still this very one.
 func (g *Ledger) claimed(l reconcile.Lease, a reconcile.Action) (action, error) {
 	own, found := g.actions[a.ID]
-	//guard:settle-attempt once `-own.Attempts != a.Attempts` an old attempt would settle a newer one
+	//guard:settle-attempt once
 	if !found || own.Outcome.Closed() || own.ClaimedBy != l.Holder || own.epoch != l.Epoch || own.Attempts != a.Attempts {
 		return action{}, ledger.ClaimLost(a)
 	}
@@ -86,7 +86,7 @@ func (g *Ledger) RenewClaim(ctx context.Context, l reconcile.Lease, a reconcile.
 		if err != nil {
 			return err
 		}
-		//guard:renew-in-time once a claim that is over would come back to life
+		//guard:renew-in-time once
 		if !own.ClaimEnds.After(now) {
 			return ledger.ClaimLost(a)
 		}

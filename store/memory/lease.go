@@ -39,7 +39,7 @@ func (g *Ledger) RenewLease(ctx context.Context, l reconcile.Lease, ttl time.Dur
 // DropLease gives the lease up at once, also one that has ended meanwhile.
 func (g *Ledger) DropLease(ctx context.Context, l reconcile.Lease) error {
 	err := g.locked(ctx, func(now time.Time) error {
-		//guard:drop-own once a process would give up another's lease
+		//guard:drop-own once
 		if !ledger.Same(g.lease, l) {
 			return ledger.Fenced(l)
 		}

@@ -54,7 +54,7 @@ func (g *Ledger) purgeLists(before time.Time) {
 func (g *Ledger) purgeActions(before, now time.Time) {
 	needed := map[string]bool{}
 	for _, a := range g.actions {
-		//guard:purge-hour P7 `-a.begunAt.After(now.Add(-ledger.Hour))` what the budgets count would be forgotten
+		//guard:purge-hour P7
 		if !over(a.ClosedAt, before) || a.begunAt.After(now.Add(-ledger.Hour)) {
 			needed[a.Remedy] = true
 		}

@@ -92,7 +92,7 @@ func (g *Ledger) putWorld(r reconcile.Record, now time.Time) {
 		g.tasks[t.ID] = task{t, now}
 	}
 	for _, s := range r.Sandboxes {
-		//guard:gone-by-us P3 `g.sandboxes[s.Ref].GoneByUs => false` the proof that we ended a sandbox would be lost
+		//guard:gone-by-us P3
 		s.GoneByUs = s.GoneByUs || g.sandboxes[s.Ref].GoneByUs
 		g.sandboxes[s.Ref] = s
 	}

@@ -4,7 +4,7 @@ WHERE id = @id
   AND closed_at IS NULL
   AND claimed_by = @holder
   AND claim_epoch = @epoch
-  -- guard:sql-renew-attempt once an earlier attempt would extend the claim of a later one
+  -- guard:sql-renew-attempt once
   AND attempts = @attempts
-  -- guard:sql-renew-in-time once a claim that has ended would come back to life
+  -- guard:sql-renew-in-time once
   AND claim_ends > @now

@@ -3,9 +3,9 @@
 SELECT epoch FROM sandkeeper.leases
 WHERE name = 'pass'
   AND holder = @holder
-  -- guard:sql-fence-epoch once a pass of before would write under the lease of a later one
+  -- guard:sql-fence-epoch once
   AND epoch = @epoch
-  -- guard:sql-fence-time once a pass would write after its lease is over
+  -- guard:sql-fence-time once
   AND expires_at > @now
--- guard:sql-fence-lock once the lease could be taken over while a pass writes under it
+-- guard:sql-fence-lock once
 FOR KEY SHARE

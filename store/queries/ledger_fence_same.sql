@@ -2,8 +2,8 @@
 -- write down what was done is never too late.
 SELECT epoch FROM sandkeeper.leases
 WHERE name = 'pass'
-  -- guard:sql-settle-fence-holder once another process would settle under the lease
+  -- guard:sql-settle-fence-holder once
   AND holder = @holder
-  -- guard:sql-settle-fence-epoch once a process that was taken for dead would settle under its old lease
+  -- guard:sql-settle-fence-epoch once
   AND epoch = @epoch
 FOR KEY SHARE

@@ -2,5 +2,5 @@
 UPDATE sandkeeper.leases SET holder = '', expires_at = @now
 WHERE name = 'pass'
   AND holder = @holder
-  -- guard:sql-lease-drop-epoch once a process that was taken for dead would give up the lease of who came after it
+  -- guard:sql-lease-drop-epoch once
   AND epoch = @epoch

@@ -1,4 +1,4 @@
 -- The pass lease, locked against every writer under it: a takeover waits for them.
 SELECT holder, epoch, expires_at, taken_at FROM sandkeeper.leases WHERE name = 'pass'
--- guard:sql-lease-lock once two processes would take the lease at the same moment
+-- guard:sql-lease-lock once
 FOR UPDATE

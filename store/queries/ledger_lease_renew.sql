@@ -2,7 +2,7 @@
 UPDATE sandkeeper.leases SET expires_at = @until, taken_at = @now
 WHERE name = 'pass'
   AND holder = @holder
-  -- guard:sql-lease-renew-epoch once a process that was taken for dead would extend the lease of who came after it
+  -- guard:sql-lease-renew-epoch once
   AND epoch = @epoch
-  -- guard:sql-lease-renew-in-time once a lease that has ended would come back to life
+  -- guard:sql-lease-renew-in-time once
   AND expires_at > @now

@@ -3,10 +3,10 @@
 WITH due AS (
     SELECT action FROM sandkeeper.notices
     WHERE next_at <= @now
-      -- guard:sql-notice-open once the platform would be told again of what it was told
+      -- guard:sql-notice-open once
       AND closed_at IS NULL
     ORDER BY next_at, action LIMIT @most
-    -- guard:sql-notice-lock once two processes would tell the platform the same at once
+    -- guard:sql-notice-lock once
     FOR UPDATE SKIP LOCKED
 ), taken AS (
     UPDATE sandkeeper.notices n

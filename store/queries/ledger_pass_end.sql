@@ -3,7 +3,7 @@ WITH ended AS (
     UPDATE sandkeeper.passes
     SET ended_at = @now, complete = @complete, error = @error, kept = @kept, counts = @counts
     WHERE id = @pass
-      -- guard:sql-pass-ends-once once a pass would be recorded twice
+      -- guard:sql-pass-ends-once once
       AND ended_at IS NULL
     RETURNING kind, complete
 )

@@ -5,5 +5,5 @@ SELECT s.provider, s.id, s.probe, s.probe_detail, s.probed_at, s.probe_took_us, 
 FROM sandkeeper.sandboxes s
 WHERE (s.provider, s.id) IN (SELECT * FROM unnest(@providers::text[], @sandboxes::text[]))
 ORDER BY s.provider, s.id
--- guard:sql-probe-sum-lock lost of two probes saved at the same moment one would be forgotten
+-- guard:sql-probe-sum-lock lost
 FOR NO KEY UPDATE

@@ -3,8 +3,8 @@
 DELETE FROM sandkeeper.actions WHERE id IN (
     SELECT a.id FROM sandkeeper.actions a
     WHERE a.closed_at < @before
-      -- guard:sql-purge-hour P7 what the budgets count would be forgotten
+      -- guard:sql-purge-hour P7
       AND (a.begun_at IS NULL OR a.begun_at <= @hour_ago)
-      -- guard:sql-purge-remedy lost a step that is open would lose the ones before it
+      -- guard:sql-purge-remedy lost
       AND NOT EXISTS (SELECT FROM sandkeeper.actions o WHERE o.remedy = a.remedy AND (o.closed_at IS NULL OR o.closed_at >= @before))
     LIMIT @batch)

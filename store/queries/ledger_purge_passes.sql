@@ -3,9 +3,9 @@
 DELETE FROM sandkeeper.passes WHERE id IN (
     SELECT id FROM sandkeeper.passes
     WHERE began_at < @before
-      -- guard:sql-purge-newest P6 the gaps between passes would be forgotten, and with them that nobody looked
+      -- guard:sql-purge-newest P6
       AND id NOT IN (SELECT id FROM sandkeeper.passes WHERE complete ORDER BY ended_at DESC LIMIT @keep)
-      -- guard:sql-purge-full P6 when a full pass looked last would be forgotten
+      -- guard:sql-purge-full P6
       AND id NOT IN (SELECT id FROM sandkeeper.passes WHERE complete AND kind = 'full' ORDER BY ended_at DESC LIMIT 1)
       AND id < (SELECT max(id) FROM sandkeeper.passes)
     LIMIT @batch)

@@ -17,9 +17,9 @@ FROM unnest(
        row_only, planned_at, next_attempt, began, signature, author, running, anyway, before)
 WHERE u.seq = 0 OR EXISTS (
     SELECT FROM sandkeeper.actions first WHERE first.id = u.remedy
-      -- guard:sql-put-after-first P2 a later step would be planned behind a first that was given up
+      -- guard:sql-put-after-first P2
       AND first.outcome NOT IN ('withdrawn', 'failed'))
 ORDER BY u.remedy, u.seq
--- guard:sql-put-once once one sandbox would have two ends, and a record would fail of it
+-- guard:sql-put-once once
 ON CONFLICT DO NOTHING
 RETURNING id

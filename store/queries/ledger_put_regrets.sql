@@ -4,7 +4,7 @@ WITH wrong AS (
     UPDATE sandkeeper.verdicts v SET regret_at = u.at, regret = u.what, over = true
     FROM unnest(@numbers::bigint[], @at::timestamptz[], @what::text[]) u (number, at, what)
     WHERE v.number = u.number
-      -- guard:sql-regret-once once one regret would count twice against its rule
+      -- guard:sql-regret-once once
       AND v.regret_at IS NULL
     RETURNING v.rule, v.provider, v.enforced
 )

@@ -17,7 +17,7 @@ WITH settled AS (
       AND closed_at IS NULL
       AND claimed_by = @holder
       AND claim_epoch = @epoch
-      -- guard:sql-settle-attempt once an earlier attempt would settle a later one
+      -- guard:sql-settle-attempt once
       AND attempts = @attempts
     RETURNING id, remedy, seq, pass, rule, subject, provider, sandbox, task, step, reason, evidence,
        row_only, outcome, detail, attempts, planned_at, claimed_at, claimed_by, claim_ends,

@@ -4,9 +4,9 @@ WITH ended AS (
     SET outcome = 'withdrawn', detail = @detail, closed_at = @now, claimed_by = '', claim_ends = NULL
     WHERE remedy = @remedy
       AND seq > @seq
-      -- guard:sql-later-open lost later steps that are over would be told to be withdrawn
+      -- guard:sql-later-open lost
       AND closed_at IS NULL
-      -- guard:sql-later-sandbox lost the end of one quarantine would take back those of the others
+      -- guard:sql-later-sandbox lost
       AND (NOT @one_sandbox OR provider = @provider AND sandbox = @sandbox)
     RETURNING id, remedy, seq, pass, rule, subject, provider, sandbox, task, step, reason, evidence,
        row_only, outcome, detail, attempts, planned_at, claimed_at, claimed_by, claim_ends,

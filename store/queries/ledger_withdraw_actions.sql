@@ -7,12 +7,12 @@ WITH first AS (
     WHERE id = ANY(@ids::text[])
       AND closed_at IS NULL
       AND claimed_by = ''
-      -- guard:sql-withdraw-tried lost what a dead process may have done would be told to be withdrawn
+      -- guard:sql-withdraw-tried lost
       AND attempts = 0
       AND outcome = 'pending'
-      -- guard:sql-withdraw-wish lost a pass would drop what a person asked for
+      -- guard:sql-withdraw-wish lost
       AND author = ''
-    -- guard:sql-withdraw-lock live a record would wait for each process that is at an action
+    -- guard:sql-withdraw-lock live
     FOR UPDATE SKIP LOCKED
 ), withdrawn AS (
     UPDATE sandkeeper.actions a

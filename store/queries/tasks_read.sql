@@ -10,9 +10,9 @@
            max(u.at) FILTER (WHERE u.waiting) AS waiting,
            max(u.at) FILTER (WHERE u.finished) AS finished{{end}}
 {{- define "counted"}}WHERE true
-      -- guard:sql-own-events P5 our own events would be life signs of the worker
+      -- guard:sql-own-events P5
       AND u.type NOT LIKE 'sandkeeper.%'
-      -- guard:sql-finite-events P5 an event at the end of time would keep its worker alive for ever
+      -- guard:sql-finite-events P5
       AND isfinite(u.at)
 {{- end}}
 WITH t AS (

@@ -4,8 +4,8 @@ UPDATE {{.Table}}
 SET {{range $i, $c := .Columns}}{{if $i}},
     {{end}}{{$c.Name}} = {{$c.Value}}{{end}}
 WHERE {{.ID}}
-  -- guard:sql-restore-version P2 a row that moved on since our own write would be set back
+  -- guard:sql-restore-version P2
   AND xmin::text = @after::text
-  -- guard:sql-restore-mark P2 a row that does not carry our own write would be set back
+  -- guard:sql-restore-mark P2
   AND ({{range $i, $r := .Marked}}{{if $i}} OR {{end}}strpos({{$r}}::text, @mark::text) > 0{{end}})
 RETURNING coalesce({{.State}}, '') AS state, xmin::text AS version

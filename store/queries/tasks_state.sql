@@ -2,11 +2,11 @@
 -- key locks it, so that others may still refer to it. What the write will set is read with
 -- it, for restore.
 SELECT coalesce(true
-           -- guard:sql-write-status P2 a row whose status moved on would be written
+           -- guard:sql-write-status P2
            AND ({{.Status}})::text = @status::text
-           -- guard:sql-write-sandbox P2 a row that got another sandbox would be written
+           -- guard:sql-write-sandbox P2
            AND {{.Sandbox}} = @sandbox::text
-           -- guard:sql-write-live P2 a row that is over would be written
+           -- guard:sql-write-live P2
            AND {{.Live}}
        , false) AS stands,
        {{with .Alive}}{{.}}{{else}}false{{end}} AS alive,
@@ -14,5 +14,5 @@ SELECT coalesce(true
 FROM {{.Table}}
 WHERE {{.ID}}
 {{- if .Lock}}
--- guard:sql-write-lock P2 a busy row could move between the last look and the write
+-- guard:sql-write-lock P2
 FOR NO KEY UPDATE{{end}}

@@ -5,16 +5,16 @@ SET {{.Status}} = {{.NewStatus}}
     {{- range .Sets}},
     {{.Column}} = ({{.SQL}}){{end}}
 WHERE {{.ID}}
-  -- guard:sql-write-status P2 a row whose status moved on would be written
+  -- guard:sql-write-status P2
   AND ({{.Status}})::text = @status::text
-  -- guard:sql-write-sandbox P2 a row that got another sandbox would be written
+  -- guard:sql-write-sandbox P2
   AND {{.Sandbox}} = @sandbox::text
-  -- guard:sql-write-live P2 a row that is over would be written
+  -- guard:sql-write-live P2
   AND {{.Live}}
   {{- if .Version}}
-  -- guard:sql-write-version P2 a row that changed since it was judged would be written
+  -- guard:sql-write-version P2
   AND xmin::text = @version::text{{end}}
   {{- with .Alive}}
-  -- guard:sql-write-alive P14 a life sign that arrives during the write would not refute it
+  -- guard:sql-write-alive P14
   AND NOT ({{.}}){{end}}
 RETURNING coalesce({{.State}}, '') AS state, xmin::text AS version
