@@ -59,13 +59,13 @@ func TestGuards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := buildWithSwitches(t, overlay, ".")
+	program := buildWithSwitches(t, overlay, "reconcile")
 	if *guardsSearch > 0 {
 		searchGuards(t, program, withoutHistory(tree.Guards(), list))
 		return
 	}
 	proved := proveByHistories(t, program, list)
-	proveByTests(t, overlay, map[string]string{".": program}, list, proved)
+	proveByTests(t, overlay, map[string]string{"reconcile": program}, list, proved)
 	for i := range list {
 		w := &list[i]
 		if missing := proved.of(w.Guard); missing != "" {
@@ -124,11 +124,11 @@ func readWitnesses(t *testing.T) []guards.Witness {
 	})
 }
 
-// buildWithSwitches makes the test binary of a package, a folder from here.
+// buildWithSwitches makes the test binary of a package, a folder from the root.
 func buildWithSwitches(t *testing.T, overlay, folder string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), filepath.Base(folder)+".test")
-	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", program, "./"+folder)
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", program, "../"+folder)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the tests of %s with a switch in each guard: %v\n%s", folder, err, out)
 	}
@@ -177,7 +177,11 @@ func proveByTests(t *testing.T, overlay string, programs map[string]string, list
 		if w.Kind != guards.ShownByTest {
 			continue
 		}
-		folder, _ := w.Test()
+		folder, test, err := w.Test("..")
+		if err != nil {
+			t.Error(err)
+			continue
+		}
 		if programs[folder] == "" {
 			programs[folder] = buildWithSwitches(t, overlay, folder)
 		}
@@ -185,18 +189,17 @@ func proveByTests(t *testing.T, overlay string, programs map[string]string, list
 		wg.Go(func() {
 			free <- struct{}{}
 			defer func() { <-free }()
-			p.add(w, failsWithout(t, program, &w))
+			p.add(w, failsWithout(t, program, w.Guard, folder, test))
 		})
 	}
 	wg.Wait()
 }
 
 // failsWithout says what a test does without the guard that it shows, "" when it fails.
-func failsWithout(t *testing.T, program string, w *guards.Witness) string {
+func failsWithout(t *testing.T, program, guard, folder, test string) string {
 	t.Helper()
-	folder, test := w.Test()
 	run := exec.CommandContext(t.Context(), program, "-test.run="+test, "-test.timeout=1m")
-	run.Dir, run.Env = folder, append(os.Environ(), guards.Off+"="+w.Guard)
+	run.Dir, run.Env = filepath.Join("..", folder), append(os.Environ(), guards.Off+"="+guard)
 	out, err := run.CombinedOutput()
 	if err != nil && bytes.Contains(out, []byte("--- FAIL")) {
 		return ""

@@ -1,8 +1,14 @@
 package guards
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,13 +36,32 @@ func (w *Witness) Seed() uint64 {
 	return n
 }
 
-// Test is the folder of a witness by test, from reconcile, and which of its tests it is.
-func (w *Witness) Test() (folder, test string) {
+// Test is the folder of a witness by test, from the root, and which of its tests it is. Where
+// the witness names no folder, it is the one below reconcile that has the test.
+func (w *Witness) Test(root string) (folder, test string, err error) {
 	if folder, test, elsewhere := strings.Cut(w.What, "#"); elsewhere {
-		return "../" + folder, test
+		return folder, test, nil
 	}
-	return ".", w.What
+	name := testName.FindString(w.What)
+	var found []string
+	err = fs.WalkDir(os.DirFS(root), "reconcile", func(file string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
+		if bytes.Contains(text, []byte("\nfunc "+name+"(")) {
+			found = append(found, path.Dir(file))
+		}
+		return err
+	})
+	if err == nil && len(found) != 1 {
+		err = fmt.Errorf("witness of %s: %s is in %d folders below reconcile, name one as in store/memory#^TestX$: %v", w.Guard, name,
+			len(found), found)
+	}
+	return strings.Join(found, ""), w.What, err
 }
+
+var testName = regexp.MustCompile(`Test\w+`)
 
 // String is the line that the witness was read from.
 func (w *Witness) String() string {

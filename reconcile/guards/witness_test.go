@@ -69,3 +69,18 @@ func TestTextOfTheDocument(t *testing.T) {
 		t.Error("a property without a guard has a heading")
 	}
 }
+
+func TestWitnessByTest(t *testing.T) {
+	dir := written(t, map[string]string{
+		"reconcile/run/a_test.go":    "package run\n\nfunc TestOne(t *testing.T) {}\n\nfunc TestTwo(t *testing.T) {}\n",
+		"reconcile/decide/a_test.go": "package decide\n\nfunc TestOnes(t *testing.T) {}\n\nfunc TestTwo(t *testing.T) {}\n",
+	})
+	for what, want := range map[string]string{"^TestOne$/^a_case$": "reconcile/run", "store/memory#^TestOne$": "store/memory",
+		"^TestTwo$": "", "^TestNone$": ""} {
+		w := guards.Witness{Guard: "x", Kind: guards.ShownByTest, What: what}
+		folder, _, err := w.Test(dir)
+		if (err == nil) != (want != "") || err == nil && folder != want {
+			t.Errorf("%s is in %q (%v), want %q", what, folder, err, want)
+		}
+	}
+}
