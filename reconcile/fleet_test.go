@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // ledgerAge is how long ago a time of the ledger's clock was, "-" for none.
@@ -13,7 +15,7 @@ func ledgerAge(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	return short(ledgerNow.Sub(t))
+	return text.Duration(ledgerNow.Sub(t))
 }
 
 func TestSeenTasks(t *testing.T) {
