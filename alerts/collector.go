@@ -62,7 +62,7 @@ func NewCollector(l Ledger, o Options) prometheus.Collector {
 	c := &collector{Options: o, ledger: l}
 	same := prometheus.Labels{}
 	if name := o.policy().Installation; name != "" {
-		same["installation"] = clean(name)
+		same["installation"] = label(name)
 	}
 	for i := range families {
 		f := &families[i]

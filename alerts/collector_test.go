@@ -309,9 +309,9 @@ func TestHostileLabels(t *testing.T) {
 	o.Log = slog.New(slog.NewTextHandler(&log, nil))
 	_, found := scrape(t, Handler(&desk{says: m}, o))
 	want := map[string]float64{
-		`template_state{provider="daytona",state="failed",template="bad�\n\"}"}`:                         1,
-		`template_state{provider="daytona",state="missing",template="` + strings.Repeat("é", 62) + `…"}`: 1,
-		`probes_total{outcome="x",provider="�"}`:                                                         5,
+		`template_state{provider="daytona",state="failed",template="bad� \"}"}`:                           1,
+		`template_state{provider="daytona",state="missing",template="` + strings.Repeat("é", 128) + `…"}`: 1,
+		`probes_total{outcome="x",provider="�"}`:                                                          5,
 	}
 	for series, value := range want {
 		if got, ok := found[series]; !ok || got != value {

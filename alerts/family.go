@@ -4,12 +4,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A family is one metric: what it is called, what it means, and how its series are read.
@@ -87,7 +86,7 @@ func (f *family) all(r *reading) []series {
 	at := map[string]int{}
 	f.read(r, func(value float64, labels ...string) {
 		for i := range labels {
-			labels[i] = clean(labels[i])
+			labels[i] = label(labels[i])
 		}
 		key := strings.Join(labels, "\xff")
 		i, twice := at[key]
@@ -101,27 +100,9 @@ func (f *family) all(r *reading) []series {
 	return all
 }
 
-// longest is how many bytes of a label's value are shown.
-const longest = 128
-
-// clean makes a text of somebody else fit for a label: Prometheus drops a whole scrape over
-// one that is no UTF-8, and what is not seen would make two labels look like one.
-func clean(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if r != '\n' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, "�"))
-	if len(text) <= longest {
-		return text
-	}
-	cut := longest - len("…")
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
-}
+// label makes a text of somebody else fit for a label: Prometheus drops a whole scrape over
+// one that is no UTF-8.
+func label(said string) string { return text.Plain(said, 128) }
 
 // seconds is a time as Prometheus has it.
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

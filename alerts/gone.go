@@ -31,7 +31,7 @@ func (r *reading) timed(name string) []histogram {
 	type key struct{ rule, provider string }
 	all := map[key]*histogram{}
 	for _, c := range r.Counters {
-		k := key{clean(c.Rule), clean(c.Provider)}
+		k := key{label(c.Rule), label(c.Provider)}
 		h := all[k]
 		if h == nil {
 			h = &histogram{rule: k.rule, provider: k.provider, buckets: map[float64]uint64{}}

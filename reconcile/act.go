@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // actors is how many remedies are carried out at once.
@@ -189,12 +191,12 @@ func (r *run) carry(ctx context.Context, a Action) Action {
 	case StepActivate:
 		return r.carryActivate(ctx, a)
 	}
-	return r.later(a, "this version does not know the step "+clip(string(a.Step), 60))
+	return r.later(a, "this version does not know the step "+text.Clip(string(a.Step), 60))
 }
 
 // later leaves the action open, to be tried again after a pause that doubles.
 func (r *run) later(a Action, detail string) Action {
-	a.Outcome, a.Detail = OutcomePending, clip(detail, 500)
+	a.Outcome, a.Detail = OutcomePending, text.Clip(detail, 500)
 	wait := time.Second << min(max(a.Attempts, 0), 8)
 	a.NextAttempt = r.now.Add(min(wait, 5*time.Minute))
 	r.wait(a, a.Detail)
@@ -202,13 +204,13 @@ func (r *run) later(a Action, detail string) Action {
 }
 
 func (r *run) withdraw(a Action, why string) Action {
-	a.Outcome, a.Detail, a.ClosedAt = OutcomeWithdrawn, clip(why, 500), r.now
+	a.Outcome, a.Detail, a.ClosedAt = OutcomeWithdrawn, text.Clip(why, 500), r.now
 	return a
 }
 
 // giveUp closes an action that cannot be done, and with it the later steps of its remedy.
 func (r *run) giveUp(a Action, why string) Action {
-	a.Outcome, a.Detail, a.ClosedAt = OutcomeFailed, clip(why, 500), r.now
+	a.Outcome, a.Detail, a.ClosedAt = OutcomeFailed, text.Clip(why, 500), r.now
 	return a
 }
 

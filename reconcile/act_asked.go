@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // groundAsked is the ground of what a person asked for: the sandbox is there and ours, and
@@ -59,7 +61,7 @@ func (r *run) refuses(a *Action, sb *Sandbox, users []Task) string {
 	for i := range users {
 		//guard:asked-working harm
 		if t := &users[i]; t.working() && !a.Running {
-			return fmt.Sprintf("task %s is %s in it; ask with --include-running", clip(t.ID, 60), clip(t.Status, 60))
+			return fmt.Sprintf("task %s is %s in it; ask with --include-running", text.Clip(t.ID, 60), text.Clip(t.Status, 60))
 		}
 	}
 	return ""

@@ -16,7 +16,7 @@ func (r *run) holdClaim(ctx context.Context, a Action) (held context.Context, do
 	held, cancel := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for pause(held, leaseRenew) == nil {
+		for Sleep(held, leaseRenew) == nil {
 			asked := time.Now()
 			asking, stop := context.WithTimeout(held, leaseRenew/2) // one that hangs leaves time for another
 			err := r.k.Ledger.RenewClaim(asking, r.lease, a, claimTTL)

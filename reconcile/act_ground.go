@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // groundLater is the ground of a later step of a remedy: the earlier step's write stands,
@@ -58,7 +60,7 @@ func (r *run) heldWith(ctx context.Context, a *Action, sb Sandbox) string {
 func (r *run) linkedAgain(ctx context.Context, a *Action, sb Sandbox) (string, error) {
 	//guard:later-other-task harm
 	if sb.Task != "" && sb.Task != a.Task {
-		return "the sandbox names another task by now, " + clip(sb.Task, 60), nil
+		return "the sandbox names another task by now, " + text.Clip(sb.Task, 60), nil
 	}
 	if r.policy.Tasks.None {
 		return "", nil
@@ -88,10 +90,10 @@ func (r *run) usedAgain(ctx context.Context, a *Action, sb Sandbox) (string, err
 		//guard:used-elsewhere live
 		case r.view.elsewhere(&t, &sb):
 		case t.State.Live():
-			return "live task " + clip(t.ID, 60) + " uses the sandbox", nil
+			return "live task " + text.Clip(t.ID, 60) + " uses the sandbox", nil
 		default:
-			return fmt.Sprintf("task %s of status %s, which the config does not map, names the sandbox", clip(t.ID, 60),
-				clip(t.Status, 60)), nil
+			return fmt.Sprintf("task %s of status %s, which the config does not map, names the sandbox", text.Clip(t.ID, 60),
+				text.Clip(t.Status, 60)), nil
 		}
 	}
 	return "", nil
@@ -124,7 +126,7 @@ func (r *run) stands(t *Task, a *Action, sb Sandbox) string {
 		return t.keptAlive(a)
 	}
 	if !t.State.Live() {
-		return "the row has a status that the config does not map: " + clip(t.Status, 60)
+		return "the row has a status that the config does not map: " + text.Clip(t.Status, 60)
 	}
 	if a.Rule == "duplicate" && sb.SandboxKey != "" && t.Sandbox != "" && !sb.calledBy(t.Sandbox) {
 		return "" // the row names another one: this one was too many from the start
@@ -147,7 +149,7 @@ func (r *run) stands(t *Task, a *Action, sb Sandbox) string {
 func (t *Task) keptAlive(a *Action) string {
 	//guard:later-kept-alive harm
 	if a.Rule == "finished-lingering" && t.AsOf.Before(t.KeepAliveUntil) {
-		return "the row keeps it alive until " + stamp(t.KeepAliveUntil)
+		return "the row keeps it alive until " + text.Time(t.KeepAliveUntil)
 	}
 	return ""
 }

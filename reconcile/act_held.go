@@ -3,6 +3,8 @@ package reconcile
 import (
 	"fmt"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // heldBy is what holds a claim, in the words of a plan.
@@ -30,7 +32,7 @@ func (r *run) heldNow(a *Action, controls *Controls) []string {
 		holds = appendNew(holds, string(Off)) // of another version
 	}
 	if a.inQuarantine() && !a.begun() && a.NextAttempt.After(r.now) {
-		return append(holds, "in quarantine until "+stamp(a.NextAttempt))
+		return append(holds, "in quarantine until "+text.Time(a.NextAttempt))
 	}
 	//guard:quarantine-end-held P3
 	holds = append(holds, r.heldAtTheEnd(a)...)

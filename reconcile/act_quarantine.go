@@ -1,6 +1,10 @@
 package reconcile
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
 
 // atRest reports whether nothing runs in a sandbox of this state, and it can come back.
 func (s SandboxState) atRest() bool { return s == SandboxStopped || s == SandboxSuspended }
@@ -14,11 +18,11 @@ func (r *run) stoppedBefore(a Action, look Look) (Action, bool) {
 	case look.Error != "":
 		return a, false
 	case look.Sandbox.State == SandboxEnded, look.Sandbox.State == SandboxDeleting:
-		return r.withdraw(a, "the sandbox is "+firstOf(clip(look.Sandbox.Raw, 60), string(look.Sandbox.State))), true
+		return r.withdraw(a, "the sandbox is "+firstOf(text.Clip(look.Sandbox.Raw, 60), string(look.Sandbox.State))), true
 	//guard:quarantine-again once
 	case look.Sandbox.State.atRest() && a.Attempts > 1:
 		a.Outcome, a.ClosedAt = OutcomeDone, r.now
-		a.Detail = "is " + firstOf(clip(look.Sandbox.Raw, 60), string(look.Sandbox.State)) + " when looked at again"
+		a.Detail = "is " + firstOf(text.Clip(look.Sandbox.Raw, 60), string(look.Sandbox.State)) + " when looked at again"
 		return a, true
 	case look.Sandbox.State == SandboxFailed: // no provider stops it, and it would be asked for ever
 		a.Outcome, a.ClosedAt = OutcomeDone, r.now
@@ -41,7 +45,7 @@ func (r *run) woken(a Action, sb *Sandbox) (Action, bool) {
 	}
 	//guard:quarantine-unknown harm
 	if sb.State == SandboxUnknown {
-		return r.later(a, "it is in a state that is not known: "+clip(sb.Raw, 60)), true
+		return r.later(a, "it is in a state that is not known: "+text.Clip(sb.Raw, 60)), true
 	}
 	return a, false
 }

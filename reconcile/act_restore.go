@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // carryResume brings a quarantined sandbox back. It is done when the sandbox runs or comes up.
@@ -46,7 +48,7 @@ func (r *run) cameBack(a Action, look Look) (Action, bool) {
 		return r.giveUp(a, "the sandbox is gone: it cannot come back"), true
 	//guard:resume-running once
 	case state == SandboxRunning, state == SandboxCreating:
-		a.Outcome, a.ClosedAt, a.Detail = OutcomeDone, r.now, "it is "+firstOf(clip(look.Sandbox.Raw, 60), string(state))
+		a.Outcome, a.ClosedAt, a.Detail = OutcomeDone, r.now, "it is "+firstOf(text.Clip(look.Sandbox.Raw, 60), string(state))
 		return a, true
 	}
 	return a, false

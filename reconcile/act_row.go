@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // refutable are the rules that a newer life sign refutes, also in the guarded write; those of
@@ -69,7 +71,7 @@ func (r *run) stillHeld(ctx context.Context, o *second, a *Action) string {
 func (r *run) controlsNow(ctx context.Context, a *Action) (c Controls, why string) {
 	c, err := r.k.Ledger.Controls(ctx)
 	if err != nil {
-		return c, "read the controls once more: " + clip(err.Error(), 200)
+		return c, "read the controls once more: " + text.Clip(err.Error(), 200)
 	}
 	//guard:deed-late once
 	return c, r.expired(a)

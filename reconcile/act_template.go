@@ -3,6 +3,8 @@ package reconcile
 import (
 	"context"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // carryActivate makes an inactive template usable again: it looks, asks, and is confirmed
@@ -41,7 +43,7 @@ func (a *Action) template() string { return TemplateOf(a.Subject, a.Provider) }
 // activeBefore settles the activation of a template that is usable, or on its way to be, or
 // that asking would not help.
 func (r *run) activeBefore(a Action, t *Template) (Action, bool) {
-	words := firstOf(clip(t.Raw, 60), string(t.State), "in a state that is not known")
+	words := firstOf(text.Clip(t.Raw, 60), string(t.State), "in a state that is not known")
 	switch t.State {
 	case TemplateActive:
 		a.Outcome, a.Detail, a.ClosedAt = OutcomeConfirmed, "is "+words, r.now

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // carryEnd ends a sandbox, or stops it, by its immutable id. What takes time comes first: the
@@ -92,7 +94,7 @@ func (r *run) probeBefore(ctx context.Context, a Action, sb Sandbox) (Action, bo
 // before it asks again.
 func (r *run) terminateFailed(a Action, said Termination, err error) Action {
 	if said == TerminateRefused {
-		return r.refused(a, clip(err.Error(), 400))
+		return r.refused(a, text.Clip(err.Error(), 400))
 	}
 	return r.later(a, err.Error())
 }
@@ -103,7 +105,7 @@ func (r *run) terminateFailed(a Action, said Termination, err error) Action {
 func (r *run) refused(a Action, words string) Action {
 	wait := min(time.Minute<<min(max(a.Attempts-1, 0), 6), time.Hour)
 	a.Outcome, a.NextAttempt = OutcomePending, r.now.Add(wait)
-	a.Detail = "refused by the provider: " + words + "; tried again from " + stamp(a.NextAttempt)
+	a.Detail = "refused by the provider: " + words + "; tried again from " + text.Time(a.NextAttempt)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.refusals[a.ID] = true
@@ -203,11 +205,11 @@ func (r *run) saveEvidence(ctx context.Context, p Provider, sb Sandbox) string {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	text, err := source.Logs(ctx, sb, 2000)
-	if err != nil || text == "" {
+	said, err := source.Logs(ctx, sb, 2000)
+	if err != nil || said == "" {
 		return ""
 	}
-	return "last log lines: " + clip(text, 2000)
+	return "last log lines: " + text.Clip(said, 2000)
 }
 
 // proven reports whether the sandbox is ours by its labels or name, or may be by a row.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // What a rule says of a subject, see [RuleAnswer].
@@ -80,7 +82,7 @@ func (a *answer) wants() string {
 func (v *view) foundWords(f *Finding, sightings int) (says, why string) {
 	why = f.Reason
 	if sightings > 0 {
-		why = joined(why, fmt.Sprintf("sighted %d of %d times since %s", f.Sightings, sightings, stamp(f.FirstSeen)))
+		why = joined(why, fmt.Sprintf("sighted %d of %d times since %s", f.Sightings, sightings, text.Time(f.FirstSeen)))
 	}
 	if len(f.HeldBy) > 0 {
 		why = joined(why, "held by "+strings.Join(f.HeldBy, ", "))
@@ -148,5 +150,5 @@ func (v *view) systemicAnswer(d *Decision) (says, why string) {
 		}
 	}
 	return SaysHealthy, fmt.Sprintf("%d failures with one signature within %s make an incident; none of this subject is "+
-		"part of one", p.Count, short(p.Window))
+		"part of one", p.Count, text.Duration(p.Window))
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // WishLasts is for how long the end that a person asked for may wait: for a pause, a hold, the
@@ -41,7 +43,7 @@ func (a *Action) outdated(now time.Time) string {
 	if !a.asked() || a.Step != StepTerminate || age <= WishLasts {
 		return ""
 	}
-	return fmt.Sprintf("asked for %s ago by %s and not done since: look again, and ask again", short(age), a.Author)
+	return fmt.Sprintf("asked for %s ago by %s and not done since: look again, and ask again", text.Duration(age), a.Author)
 }
 
 // GivesWay reports whether the action makes room for the same end, asked for by a person now:

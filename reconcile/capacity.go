@@ -3,6 +3,8 @@ package reconcile
 import (
 	"fmt"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // The subjects of the rule capacity; a quota's is followed by its provider and name.
@@ -46,7 +48,7 @@ func (v *view) crowd(p RulePolicy) []Finding {
 		over := v.since(f.FirstSeen)
 		f.Due = over >= p.For
 		f.Reason = fmt.Sprintf("%d sandboxes are active, more than %d for %s, escalated after %s",
-			active, p.Escalate, short(over), short(p.For))
+			active, p.Escalate, text.Duration(over), text.Duration(p.For))
 		out = append(out, f)
 	}
 	return out

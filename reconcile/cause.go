@@ -3,6 +3,8 @@ package reconcile
 import (
 	"fmt"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // causeExamples is how many failures an incident shows in their own words.
@@ -40,7 +42,7 @@ func (v *view) common(failures []*Verdict, j *Judgement) (string, []Evidence) {
 func examples(failures []*Verdict) []Evidence {
 	var out []Evidence
 	for _, w := range failures[max(len(failures)-causeExamples, 0):] {
-		out = append(out, Evidence{Source: "ledger", At: w.At, Fact: w.Subject + ": " + clip(w.Reason, 300)})
+		out = append(out, Evidence{Source: "ledger", At: w.At, Fact: w.Subject + ": " + text.Clip(w.Reason, 300)})
 	}
 	return out
 }
@@ -116,7 +118,7 @@ func (t trait) apart(failures []*Verdict, healthy []*Subject) string {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d failures have %s %s, and so have %d of %d tasks that work",
-		n, len(failures), t.name, clip(value, 80), with, with+without)
+		n, len(failures), t.name, text.Clip(value, 80), with, with+without)
 }
 
 // usual is the value that most failures have, the first in order when several do.

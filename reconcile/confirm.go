@@ -17,7 +17,7 @@ func (r *run) confirm(ctx context.Context) error {
 			return err
 		}
 		r.k.progress(fmt.Sprintf("confirming %d", left))
-		if pause(ctx, wait) != nil {
+		if Sleep(ctx, wait) != nil {
 			return nil
 		}
 		wait = min(2*wait, 2*time.Second)

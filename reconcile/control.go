@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // Effective is the policy that is in force: modes lowered in the ledger, and rules that a
@@ -66,7 +68,7 @@ func controlHolds(c *Controls, t target) []string {
 func because(reason, author string) string {
 	out := ""
 	if reason != "" {
-		out = " (" + clip(reason, 120) + ")"
+		out = " (" + text.Clip(reason, 120) + ")"
 	}
 	if author != "" {
 		out += " by " + author

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 func (p *Policy) providerNames() []string { return sortedKeys(p.Providers) }
@@ -93,19 +95,19 @@ func (v *view) templateFindings() []Finding {
 	var out []Finding
 	for i, t := range v.s.Templates {
 		provider := v.s.TemplateOf[i]
-		text := ""
+		says := ""
 		switch left := t.ExpiresAt.Sub(t.AsOf); {
 		case !t.State.usable():
-			text = v.templateText(provider, t)
+			says = v.templateText(provider, t)
 		case t.State == TemplateActive && !t.ExpiresAt.IsZero() && left < p.Ahead:
-			text = fmt.Sprintf("%s %q %s, unless it is used",
+			says = fmt.Sprintf("%s %q %s, unless it is used",
 				v.p.Providers[provider].templateNoun(), t.Name, t.expiry())
 		}
-		if text == "" {
+		if says == "" {
 			continue
 		}
-		out = append(out, v.report("template-unusable", "template:"+provider+"/"+t.Name, text,
-			Evidence{Source: provider, At: t.AsOf, Fact: "state " + t.Raw + ", last used " + stamp(t.LastUsed)}))
+		out = append(out, v.report("template-unusable", "template:"+provider+"/"+t.Name, says,
+			Evidence{Source: provider, At: t.AsOf, Fact: "state " + t.Raw + ", last used " + text.Time(t.LastUsed)}))
 		out[len(out)-1].Provider = provider
 	}
 	return out
@@ -116,9 +118,9 @@ func (v *view) templateFindings() []Finding {
 func (t *Template) expiry() string {
 	left := t.ExpiresAt.Sub(t.AsOf)
 	if left <= 0 {
-		return "was due to be deactivated at " + stamp(t.ExpiresAt) + " and may be at any moment"
+		return "was due to be deactivated at " + text.Time(t.ExpiresAt) + " and may be at any moment"
 	}
-	return fmt.Sprintf("will be deactivated in %s, at %s", short(left), stamp(t.ExpiresAt))
+	return fmt.Sprintf("will be deactivated in %s, at %s", text.Duration(left), text.Time(t.ExpiresAt))
 }
 
 // clockFindings show the clocks that are not trusted.

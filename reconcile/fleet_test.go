@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // ledgerAge is how long ago a time of the ledger's clock was, "-" for none.
@@ -13,7 +15,7 @@ func ledgerAge(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	return short(ledgerNow.Sub(t))
+	return text.Duration(ledgerNow.Sub(t))
 }
 
 func TestSeenTasks(t *testing.T) {
@@ -178,20 +180,20 @@ func TestTemplateFindings(t *testing.T) {
 		"still building": {"template daytona/light building", `snapshot "light" is building`},
 		"not measured":   {`template daytona/light ""`, ""},
 		"used before": {
-			"template daytona/light inactive used=2h", `snapshot "light" is inactive, last used 2026-03-01 05:00`},
+			"template daytona/light inactive used=2h", `snapshot "light" is inactive, last used 2026-03-01 05:00:00 UTC`},
 		"expires in 48h": {"template daytona/light active expires=-48h", ""},
 		"expires in a second less": {
 			"template daytona/light active expires=-47h59m59s", `snapshot "light" will be deactivated in 47h59m59s, at ` +
-				`2026-03-03 06:59:59, unless it is used`},
+				`2026-03-03 06:59:59 UTC, unless it is used`},
 		"expires in a second": {
 			"template daytona/light active expires=-1s", `snapshot "light" will be deactivated in 1s, at ` +
-				`2026-03-01 07:00:01, unless it is used`},
+				`2026-03-01 07:00:01 UTC, unless it is used`},
 		"expires right now": {
 			"template daytona/light active expires=0s", `snapshot "light" was due to be deactivated at ` +
-				`2026-03-01 07:00:00 and may be at any moment, unless it is used`},
+				`2026-03-01 07:00:00 UTC and may be at any moment, unless it is used`},
 		"its time is over": {
 			"template daytona/light active expires=144h", `snapshot "light" was due to be deactivated at ` +
-				`2026-02-23 07:00:00 and may be at any moment, unless it is used`},
+				`2026-02-23 07:00:00 UTC and may be at any moment, unless it is used`},
 		"a vendor that says image": {
 			"provider k8s kind=kubernetes; template k8s/light missing", `image "light" is missing`},
 		"a vendor that says neither": {"provider e2b kind=e2b; template e2b/light missing", `template "light" is missing`},

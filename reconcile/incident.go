@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // fewestForIncident is the least number of failures that have something in common.
@@ -190,7 +192,7 @@ func (v *view) incidentFindings(all []Incident) []Finding {
 		}
 		f := v.report("systemic", "incident:"+in.ID, in.String(), Evidence{
 			Source: "ledger", At: v.now, Fact: fmt.Sprintf("%d failures by %s from %s to %s",
-				in.Count, in.Rule, stamp(in.FirstSeen), stamp(in.LastSeen))})
+				in.Count, in.Rule, text.Time(in.FirstSeen), text.Time(in.LastSeen))})
 		f.Evidence = append(f.Evidence, in.Evidence...)
 		f.Provider, f.Incident = in.Provider, in.ID
 		out = append(out, f)
@@ -208,7 +210,7 @@ func (in *Incident) String() string {
 	if in.Cause == "" && in.Error != "" {
 		why += ", the error is: " + in.Error
 	}
-	text := fmt.Sprintf("%d failures by %s%s since %s: %s", in.Count, in.Rule, at, stamp(in.FirstSeen), why)
+	text := fmt.Sprintf("%d failures by %s%s since %s: %s", in.Count, in.Rule, at, text.Time(in.FirstSeen), why)
 	if !in.ReleasedAt.IsZero() {
 		text += "; released by " + in.ReleasedBy.Author
 	}

@@ -5,13 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // insist asks the provider again for what it accepted long ago, on the ground of now. When
 // that is gone the action is over; when somebody or something only forbids it, it waits.
 func (r *run) insist(ctx context.Context, a Action, controls *Controls) Action {
 	a.Outcome = OutcomeAccepted
-	age := short(r.now.Sub(a.ActedAt))
+	age := text.Duration(r.now.Sub(a.ActedAt))
 	a.Detail = fmt.Sprintf("accepted %s ago and still %s", age, a.Step.undone())
 	//guard:insist-held P9
 	if holds := r.heldNow(&a, controls); len(holds) > 0 {
@@ -26,7 +28,7 @@ func (r *run) insist(ctx context.Context, a Action, controls *Controls) Action {
 	case !settled:
 		a.Detail += ", asked again"
 		if err := r.repeat(ctx, &a, sb); err != nil {
-			a.Detail += ": " + clip(err.Error(), 200)
+			a.Detail += ": " + text.Clip(err.Error(), 200)
 		}
 	case out.Outcome == OutcomeWithdrawn:
 		return r.withdraw(a, fmt.Sprintf("accepted %s ago, never carried out, and not asked again: %s", age, out.Detail))
@@ -108,7 +110,7 @@ func (r *run) activateAgain(ctx context.Context, a Action) Action {
 	why, err := r.activateOnceMore(ctx, &a)
 	switch {
 	case err != nil:
-		a.Detail += ", asked again: " + clip(err.Error(), 200)
+		a.Detail += ", asked again: " + text.Clip(err.Error(), 200)
 	case why != "":
 		a.Detail += ", not asked again: " + why
 	default:
@@ -124,7 +126,7 @@ func (r *run) activateOnceMore(ctx context.Context, a *Action) (why string, err 
 	}
 	t, err := templates.Template(ctx, a.template())
 	if err != nil || t.State != TemplateInactive {
-		return "it is " + firstOf(clip(t.Raw, 60), "not known"), err
+		return "it is " + firstOf(text.Clip(t.Raw, 60), "not known"), err
 	}
 	controls, why := r.controlsNow(ctx, a)
 	if why == "" {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // Judge comes to one decision on every subject of the snapshot. It is pure: no clock, no
@@ -80,10 +82,10 @@ func (v *view) unseen(s *Subject) bool {
 // and which freezes hold it.
 func (v *view) finding(r *rule, s *Subject, out answer) (Finding, Remedy) {
 	for i := range out.evidence {
-		out.evidence[i].Fact = clip(out.evidence[i].Fact, 1000)
+		out.evidence[i].Fact = text.Clip(out.evidence[i].Fact, 1000)
 	}
 	f := Finding{
-		Rule: r.name, Subject: s.ID, Reason: clip(out.reason, 2000), Evidence: out.evidence,
+		Rule: r.name, Subject: s.ID, Reason: text.Clip(out.reason, 2000), Evidence: out.evidence,
 		HeldBy: out.holds,
 	}
 	if out.ago > 0 {
@@ -109,7 +111,7 @@ func (v *view) finding(r *rule, s *Subject, out answer) (Finding, Remedy) {
 	f.HeldBy = appendNew(f.HeldBy, v.freezes(r, s, out.conclusive)...)
 	//guard:unmapped-status harm
 	if t := s.Task; t != nil && s.Fate == FateLive && t.State == TaskUnknown {
-		f.HeldBy = append(f.HeldBy, fmt.Sprintf("status %q is not mapped", clip(t.Status, 60)))
+		f.HeldBy = append(f.HeldBy, fmt.Sprintf("status %q is not mapped", text.Clip(t.Status, 60)))
 	}
 	remedy := v.p.Rules[r.name].Remedy
 	//guard:report-only harm
@@ -122,7 +124,7 @@ func (v *view) finding(r *rule, s *Subject, out answer) (Finding, Remedy) {
 	}
 	//guard:no-end live
 	if (remedy == Terminate || remedy == Quarantine) && b != nil && b.NoEnd != "" {
-		f.HeldBy = append(f.HeldBy, "cannot be ended: "+clip(b.NoEnd, 200))
+		f.HeldBy = append(f.HeldBy, "cannot be ended: "+text.Clip(b.NoEnd, 200))
 	}
 	return f, remedy
 }

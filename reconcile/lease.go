@@ -17,20 +17,9 @@ func (k *Keeper) takeLease(ctx context.Context, wait time.Duration) (Lease, erro
 			return lease, err
 		}
 		k.progress("waiting for the pass lease")
-		if err := pause(ctx, 500*time.Millisecond); err != nil {
+		if err := Sleep(ctx, 500*time.Millisecond); err != nil {
 			return Lease{}, err
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
 	}
 }
 
@@ -46,7 +35,7 @@ func (k *Keeper) holdLease(ctx context.Context, lease Lease) (held leases, drop 
 	watch, endWatch := context.WithCancelCause(ctx)
 	work, endWork := context.WithCancelCause(context.WithoutCancel(ctx))
 	noGrace := context.AfterFunc(ctx, func() {
-		if pause(work, stopGrace) == nil {
+		if Sleep(work, stopGrace) == nil {
 			endWork(context.Cause(ctx))
 		}
 	})
@@ -72,7 +61,7 @@ func (k *Keeper) holdLease(ctx context.Context, lease Lease) (held leases, drop 
 // be renewed in time.
 func (k *Keeper) renew(ctx context.Context, lease Lease, end func(error)) {
 	ends := time.Now().Add(leaseTTL)
-	for pause(ctx, leaseRenew) == nil {
+	for Sleep(ctx, leaseRenew) == nil {
 		next := time.Now().Add(leaseTTL)
 		asking, cancel := context.WithTimeout(ctx, leaseRenew/2) // one that hangs leaves time for another
 		err := k.Ledger.RenewLease(asking, lease, leaseTTL)

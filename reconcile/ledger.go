@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A Ledger is what a pass needs of sandkeeper's own tables. Every write takes the lease
@@ -81,7 +83,7 @@ type HeldError struct {
 
 // Error says who holds the lease and until when.
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("pass lease held by %s until %s", e.Holder, e.Until.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("pass lease held by %s until %s", e.Holder, text.Time(e.Until))
 }
 
 // Unwrap makes errors.Is(err, ErrHeld) true.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // The bounds of one pass's look-ups, so that a mass failure cannot turn a pass into a
@@ -229,10 +231,10 @@ func (k *Keeper) lookAt(ctx context.Context, ref Ref) Look {
 	case errors.Is(err, ErrUnknownID) && k.Policy.Providers[ref.Provider].LinkTask:
 		return Look{Gone: true} // whether the task has a sandbox there tells the label
 	case err != nil:
-		return Look{Error: clip(err.Error(), 200)}
+		return Look{Error: text.Clip(err.Error(), 200)}
 	//guard:look-other P4
 	case sb.ID != ref.ID:
-		return Look{Error: "the provider answered with another sandbox, " + clip(sb.ID, 60)}
+		return Look{Error: "the provider answered with another sandbox, " + text.Clip(sb.ID, 60)}
 	}
 	k.Policy.describe(&sb)
 	return Look{Sandbox: sb}
@@ -259,7 +261,7 @@ func (k *Keeper) findOne(ctx context.Context, t *Task) FindLook {
 		found, err := k.findAt(ctx, name, t)
 		//guard:find-failed P3
 		if err != nil {
-			out.Error = clip(name+": "+err.Error(), 200)
+			out.Error = text.Clip(name+": "+err.Error(), 200)
 			continue
 		}
 		out.Asked = append(out.Asked, name)

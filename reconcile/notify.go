@@ -3,6 +3,8 @@ package reconcile
 import (
 	"context"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // The bounds of telling: a platform that answers slowly keeps nobody waiting.
@@ -49,7 +51,7 @@ func (k *Keeper) notify(ctx context.Context, n Notice) {
 	defer end()
 	if err != nil {
 		k.Log.WarnContext(ctx, "platform not told, it is tried again", "action", n.Action, "task", n.Task, "err", err)
-		err = k.Notices.NoticeFailed(late, n.Action, clip(err.Error(), 500))
+		err = k.Notices.NoticeFailed(late, n.Action, text.Clip(err.Error(), 500))
 	} else {
 		err = k.Notices.NoticeTold(late, n.Action)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // firstLook reads the task database's clock and then the providers' listings, in the order
@@ -142,7 +144,7 @@ func (k *Keeper) listOne(ctx context.Context, name string) ([]Sandbox, ListingSe
 	seen.Provider = name
 	//guard:list-failed P3
 	if err != nil {
-		seen.Error, seen.Complete = clip(listingCause(name, err), 300), false
+		seen.Error, seen.Complete = text.Clip(listingCause(name, err), 300), false
 		seen.Shut = errors.Is(err, errShut)
 		seen.Refused = !seen.Shut && errors.Is(err, ErrUnauthorized)
 		k.Log.WarnContext(ctx, "listing failed", "provider", name, "err", err)

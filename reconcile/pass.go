@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // Look makes a plan and changes nothing anywhere: it writes no row, begins no pass and
@@ -38,7 +40,7 @@ func (r *run) goingOn() []PlannedStep {
 		}
 		holds := r.heldNow(&a, &m.Controls)
 		if a.begun() && a.NextAttempt.After(r.now) {
-			holds = append(holds, "tried again from "+stamp(a.NextAttempt))
+			holds = append(holds, "tried again from "+text.Time(a.NextAttempt))
 		}
 		out = append(out, PlannedStep{Action: a, Mode: Enforce, HeldBy: strings.Join(holds, "; ")})
 	}
@@ -241,7 +243,7 @@ func (k *Keeper) recordFailed(ctx context.Context, lease Lease, rec Record) erro
 	rec.WatchSince = watch(&m, &k.Policy)
 	seen := m.Sources[sourceTasks]
 	seen.Name, seen.Trusted, seen.Since = sourceTasks, false, m.Now
-	seen.Reason = "not read: " + clip(rec.Error, 300)
+	seen.Reason = "not read: " + text.Clip(rec.Error, 300)
 	rec.Sources = []SourceSeen{seen}
 	rec.Breakers = m.Controls.Breakers
 	if err := k.Ledger.Record(ctx, lease, rec); err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A Preview is what an operator's wish would end now and what it would leave, as a person
@@ -187,9 +189,9 @@ func (v *view) spares(e *Preview, b *Box, t *Task) string {
 	case !b.Owned:
 		return "it is not proven ours"
 	case b.NoEnd != "":
-		return "it cannot be ended: " + clip(b.NoEnd, 200)
+		return "it cannot be ended: " + text.Clip(b.NoEnd, 200)
 	case t != nil && t.working() && !e.how.Running:
-		return fmt.Sprintf("task %s is %s in it (--include-running)", clip(t.ID, 60), clip(t.Status, 60))
+		return fmt.Sprintf("task %s is %s in it (--include-running)", text.Clip(t.ID, 60), text.Clip(t.Status, 60))
 	case t == nil && v.s.Explained[b.Ref] != "" && !e.how.Running:
 		return "a row of " + v.s.Explained[b.Ref] + " explains it (--include-running)"
 	case e.Rule == RuleEmergency && v.maybeAnothers(&b.Sandbox, t != nil) && !e.how.Anyway:

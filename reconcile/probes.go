@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // probers is how many sandboxes are probed at once, one probe a sandbox.
@@ -199,7 +201,7 @@ func (k *Keeper) askWorker(ctx context.Context, sb Sandbox, p ProbePolicy, resul
 	if told.Outcome == Answered && told.Exit != nil {
 		result.Worker = workerBy(*told.Exit)
 	}
-	result.Detail = clip(result.Detail+"; worker "+cmp.Or(string(result.Worker), "unknown")+": "+told.Detail, 300)
+	result.Detail = text.Clip(result.Detail+"; worker "+cmp.Or(string(result.Worker), "unknown")+": "+told.Detail, 300)
 }
 
 // workerBy is what the exit code of the worker's command says. Each but 0 and 1 is an error of
@@ -223,6 +225,6 @@ func (k *Keeper) probe(ctx context.Context, sb Sandbox, p ProbePolicy) ProbeResu
 		result.Outcome, result.Detail = Infrastructure, "cut short"
 	}
 	result.Ref, result.Took = sb.Ref, time.Since(began)
-	result.Detail = clip(result.Detail, 300)
+	result.Detail = text.Clip(result.Detail, 300)
 	return result
 }

@@ -3,6 +3,8 @@ package reconcile
 import (
 	"context"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // quotaTime bounds the reading of one provider's quotas.
@@ -41,7 +43,7 @@ func (k *Keeper) quotasOf(ctx context.Context, name string) []Quota {
 		quotas = []Quota{}
 	}
 	for i := range quotas {
-		quotas[i].Name = clip(quotas[i].Name, 100)
+		quotas[i].Name = text.Clip(quotas[i].Name, 100)
 	}
 	return quotas
 }

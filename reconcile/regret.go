@@ -3,6 +3,8 @@ package reconcile
 import (
 	"fmt"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // The bounds of looking for regrets.
@@ -104,11 +106,11 @@ func (v *view) lives(w *Verdict) (what string, over bool) {
 	}
 	switch {
 	case t.State == TaskCompleted:
-		return fmt.Sprintf("completed, seen %s after the verdict", short(v.now.Sub(w.At))), false
+		return fmt.Sprintf("completed, seen %s after the verdict", text.Duration(v.now.Sub(w.At))), false
 	case t.State == TaskRunning && !w.FailedAt.IsZero() && t.sandboxSince(w.Attempt):
-		return fmt.Sprintf("%s again in the same sandbox, seen %s after the verdict", t.Status, short(v.now.Sub(w.At))), false
+		return fmt.Sprintf("%s again in the same sandbox, seen %s after the verdict", t.Status, text.Duration(v.now.Sub(w.At))), false
 	case sign.After(w.Sign) && sign.After(w.TaskAt) && sign.Sub(t.AsOf) <= skew: // no clock that its worker winds
-		return fmt.Sprintf("life sign %s, %s after the verdict", stamp(sign), short(sign.Sub(w.TaskAt))), false
+		return fmt.Sprintf("life sign %s, %s after the verdict", text.Time(sign), text.Duration(sign.Sub(w.TaskAt))), false
 	}
 	return "", false
 }

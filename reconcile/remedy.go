@@ -3,6 +3,8 @@ package reconcile
 import (
 	"fmt"
 	"slices"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // rowFirst are the rules whose subject may be a task at work: its row is failed before its
@@ -47,7 +49,7 @@ func (v *view) gently(remedy Remedy, ends []Action) []Action {
 		keep := v.p.Providers[a.Provider].QuarantineFor
 		a.NextAttempt = v.now.Add(keep)
 		a.Evidence = append(slices.Clip(a.Evidence), Evidence{
-			Source: quarantined, At: v.now, Fact: "stopped or paused first, and kept for " + short(keep)})
+			Source: quarantined, At: v.now, Fact: "stopped or paused first, and kept for " + text.Duration(keep)})
 		steps = append(steps, a)
 	}
 	return steps

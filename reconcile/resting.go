@@ -5,6 +5,8 @@ import (
 	"maps"
 	"strings"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // resting says that the sandboxes of a subject are in quarantine: nothing is judged of them
@@ -20,7 +22,7 @@ func (v *view) resting(s *Subject) (kept, by string) {
 			return "", ""
 		}
 		if a != nil {
-			kept, by = "in quarantine until "+stamp(a.NextAttempt), quarantined
+			kept, by = "in quarantine until "+text.Time(a.NextAttempt), quarantined
 		}
 	}
 	return kept, by
@@ -95,9 +97,9 @@ func (v *view) used(a *Action, sb *Sandbox, now time.Time) string {
 		return "somebody started it again after the quarantine: it is in use"
 	//guard:used-resumed harm
 	case seen.ResumedAt.After(a.PlannedAt):
-		return fmt.Sprintf("somebody had started it again by %s, after the quarantine", stamp(seen.ResumedAt))
+		return fmt.Sprintf("somebody had started it again by %s, after the quarantine", text.Time(seen.ResumedAt))
 	case sb.State.atRest() && seen.State.atRest() && !sb.LastActivityAt.IsZero() && active+skew < still:
-		return fmt.Sprintf("it was active %s ago, after the quarantine", short(active))
+		return fmt.Sprintf("it was active %s ago, after the quarantine", text.Duration(active))
 	}
 	return ""
 }
@@ -114,7 +116,7 @@ func (t *Task) goesOn(a *Action, key string) string {
 		return ""
 	}
 	//guard:goes-on harm
-	return fmt.Sprintf("task %s is %s after the quarantine: it may go on in it", clip(t.ID, 60), clip(t.Status, 60))
+	return fmt.Sprintf("task %s is %s after the quarantine: it may go on in it", text.Clip(t.ID, 60), text.Clip(t.Status, 60))
 }
 
 // keyFor is how the task's row would name a sandbox: as it does, if it does; "" when that is not

@@ -61,7 +61,7 @@ func TestInQuarantine(t *testing.T) {
 				t.Errorf("withdrawn = %v, want %v", p.Withdrawn, c.withdrawn)
 			}
 			resting := slices.ContainsFunc(j.Decisions, func(d Decision) bool {
-				return d.Kept == "in quarantine until 2026-03-01 18:00:00" && len(d.Findings) == 0
+				return d.Kept == "in quarantine until 2026-03-01 18:00:00 UTC" && len(d.Findings) == 0
 			})
 			if resting != c.kept {
 				t.Errorf("kept in quarantine: %v, want %v\n%+v", resting, c.kept, j.Decisions)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // assignedStale finds a task that was handed out and whose worker never started: no start
@@ -19,15 +21,15 @@ func assignedStale(v *view, s *Subject) answer {
 	//guard:stale-started harm
 	if v.started(s) {
 		return v.no(func() string {
-			return "its worker has started: started " + stamp(s.presentStart()) + ", " + lifeLine(t)
+			return "its worker has started: started " + text.Time(s.presentStart()) + ", " + lifeLine(t)
 		})
 	}
 	//guard:stale-alive P14
 	if age, alive := v.alive(t); alive {
 		if !v.heard(t) {
-			return answer{kept: fmt.Sprintf("its row was changed %s ago: it is being set up", short(age))}
+			return answer{kept: fmt.Sprintf("its row was changed %s ago: it is being set up", text.Duration(age))}
 		}
-		return answer{kept: fmt.Sprintf("a worker of it gave a life sign %s ago, before it was handed out", short(age))}
+		return answer{kept: fmt.Sprintf("a worker of it gave a life sign %s ago, before it was handed out", text.Duration(age))}
 	}
 	//guard:stale-coming-up harm
 	if b := s.comingUp(); b != nil {
@@ -36,11 +38,11 @@ func assignedStale(v *view, s *Subject) answer {
 	//guard:stale-set-up harm
 	if b, ago := v.beingSetUp(s); b != nil {
 		return answer{kept: fmt.Sprintf("its sandbox %s was active %s ago at the provider: it is being set up, and has "+
-			"until %s after it was handed out", b.ID, short(ago), short(v.threshold("provisioning-stuck", s)))}
+			"until %s after it was handed out", b.ID, text.Duration(ago), text.Duration(v.threshold("provisioning-stuck", s)))}
 	}
 	//guard:stale-worker-there harm
 	if worker, at := v.workerSeen(s); worker == WorkerAlive {
-		return answer{probe: true, kept: fmt.Sprintf("its worker was there %s ago", short(v.now.Sub(at)))}
+		return answer{probe: true, kept: fmt.Sprintf("its worker was there %s ago", text.Duration(v.now.Sub(at)))}
 	}
 	proof, conclusive := v.conclusive(s)
 	after := v.threshold("assigned-stale", s)
@@ -49,7 +51,7 @@ func assignedStale(v *view, s *Subject) answer {
 	}
 	age, by := v.unstartedFor(s, conclusive)
 	if age < after {
-		return answer{kept: fmt.Sprintf("%s for %s of %s", t.Status, short(age), short(after))}
+		return answer{kept: fmt.Sprintf("%s for %s of %s", t.Status, text.Duration(age), text.Duration(after))}
 	}
 	//guard:stale-maybe-started harm
 	if why := v.maybeStarted(s); why != "" {
@@ -65,7 +67,7 @@ func assignedStale(v *view, s *Subject) answer {
 		return answer{look: v.canLook(t), kept: where}
 	}
 	out := v.neverStarted(s, where, proof, fmt.Sprintf("status %s for %s by %s, limit %s, no start time",
-		t.Status, short(age), by, short(after)))
+		t.Status, text.Duration(age), by, text.Duration(after)))
 	out.conclusive, out.ago, out.look = conclusive, age, !ok && v.canLook(t)
 	//guard:stale-unseen P4
 	out.holds = unseen
@@ -116,7 +118,7 @@ func (v *view) maybeStarted(s *Subject) string {
 	}
 	if b, ago := v.busyElsewhere(s); b != nil {
 		return fmt.Sprintf("its sandbox %s was active %s ago at the provider, and its worker may report to "+
-			"another environment that shares the account (exclusive: false)", b.ID, short(ago))
+			"another environment that shares the account (exclusive: false)", b.ID, text.Duration(ago))
 	}
 	return ""
 }
@@ -139,7 +141,7 @@ func (v *view) neverStarted(s *Subject, where, proof, clock string) answer {
 // the present state, or the task's own sandbox was there and is failed or gone.
 func (v *view) conclusive(s *Subject) (string, bool) {
 	if s.Seen.ErrorChanged && s.Seen.Status == s.Task.Status && s.Task.Error != "" && !marked(s.Task.Error) {
-		return "the platform noted: " + clip(s.Task.Error, 200), true
+		return "the platform noted: " + text.Clip(s.Task.Error, 200), true
 	}
 	if len(s.Boxes) == 0 {
 		return "", false

@@ -3,6 +3,8 @@ package reconcile
 import (
 	"fmt"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // deadlineExceeded finds a task that runs longer than its own timeout, or past its own
@@ -29,7 +31,7 @@ func deadlineExceeded(v *view, s *Subject) answer {
 	case t.DeadlineAt.After(began) && !t.AsOf.Before(t.DeadlineAt) && ends:
 		return v.pastDeadline(s, began)
 	case limit > 0 && ran >= limit:
-		return s.overdue(began, ran-limit, fmt.Sprintf("ran %s of %s", short(ran), short(limit)))
+		return s.overdue(began, ran-limit, fmt.Sprintf("ran %s of %s", text.Duration(ran), text.Duration(limit)))
 	case !t.DeadlineAt.IsZero() && !t.DeadlineAt.After(began) && !t.AsOf.Before(t.DeadlineAt):
 		return answer{kept: "its deadline was over before this attempt began"}
 	}
@@ -40,10 +42,10 @@ func deadlineExceeded(v *view, s *Subject) answer {
 func (s *Subject) withinTime(ran, limit time.Duration) string {
 	words := "no timeout, no deadline"
 	if limit > 0 {
-		words = fmt.Sprintf("ran %s of %s", short(ran), short(limit))
+		words = fmt.Sprintf("ran %s of %s", text.Duration(ran), text.Duration(limit))
 	}
 	if at := s.Task.DeadlineAt; !at.IsZero() {
-		words = joined(words, "its deadline is "+stamp(at))
+		words = joined(words, "its deadline is "+text.Time(at))
 	}
 	return words
 }
@@ -54,7 +56,7 @@ func (s *Subject) withinTime(ran, limit time.Duration) string {
 func (v *view) pastDeadline(s *Subject, began time.Time) answer {
 	t := s.Task
 	late := t.AsOf.Sub(t.DeadlineAt)
-	out := s.overdue(began, late, fmt.Sprintf("past its deadline %s by %s", stamp(t.DeadlineAt), short(late)))
+	out := s.overdue(began, late, fmt.Sprintf("past its deadline %s by %s", text.Time(t.DeadlineAt), text.Duration(late)))
 	//guard:deadline-meaning harm
 	out.report = !v.p.Tasks.DeadlineFails
 	if out.report {
@@ -89,7 +91,7 @@ func (v *view) deadlineByLedger(s *Subject) answer {
 		return v.no(func() string { return s.withinTime(ran, limit) })
 	}
 	return s.overdue(time.Time{}, ran-limit,
-		fmt.Sprintf("ran at least %s of %s, as the ledger saw", short(ran), short(limit)))
+		fmt.Sprintf("ran at least %s of %s, as the ledger saw", text.Duration(ran), text.Duration(limit)))
 }
 
 func (s *Subject) overdue(began time.Time, late time.Duration, what string) answer {
@@ -99,7 +101,7 @@ func (s *Subject) overdue(began time.Time, late time.Duration, what string) answ
 		reason: joined("deadline exceeded: "+what, lifeLine(t)),
 		evidence: []Evidence{
 			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, started %s, timeout %s, deadline %s",
-				t.Status, stamp(began), short(t.Timeout), stamp(t.DeadlineAt))},
+				t.Status, text.Time(began), text.Duration(t.Timeout), text.Time(t.DeadlineAt))},
 		},
 	}
 }

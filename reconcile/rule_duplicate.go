@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // duplicate finds a second live sandbox of one task. The others are ended only when the
@@ -35,7 +37,7 @@ func duplicate(v *view, s *Subject) answer {
 	//guard:duplicate-age harm
 	if age := min(v.born(*other), v.born(*keep)); age < after {
 		return answer{
-			kept: fmt.Sprintf("has %d sandboxes, the younger for %s of %s", len(live), short(age), short(after)),
+			kept: fmt.Sprintf("has %d sandboxes, the younger for %s of %s", len(live), text.Duration(age), text.Duration(after)),
 		}
 	}
 	out := answer{

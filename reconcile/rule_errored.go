@@ -1,6 +1,10 @@
 package reconcile
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
 
 // errored finds a sandbox in a failed state. Its logs are saved before it is ended; the
 // task that it leaves behind is sandbox-missing's. A worker that still speaks refutes the
@@ -14,27 +18,27 @@ func errored(v *view, s *Subject) answer {
 		after := v.threshold("errored", s)
 		age := min(v.boxAge(*b), v.observed(listingOf(b.Provider)))
 		if age < after {
-			return answer{kept: fmt.Sprintf("%s for %s of %s", b.Raw, short(age), short(after))}
+			return answer{kept: fmt.Sprintf("%s for %s of %s", b.Raw, text.Duration(age), text.Duration(after))}
 		}
 		if s.Task != nil && s.Fate == FateLive {
 			//guard:errored-alive harm
 			if sign, alive := v.alive(s.Task); alive {
 				return answer{kept: fmt.Sprintf("%s for %s, but its worker gave a life sign %s ago",
-					b.Raw, short(age), short(sign))}
+					b.Raw, text.Duration(age), text.Duration(sign))}
 			}
 		}
 		return answer{
 			found: true, due: true, sandbox: b, holds: v.explainedElsewhere(s, b),
 			reason: joined(
-				fmt.Sprintf("sandbox %s is in state %s for %s", b.ID, b.Raw, short(age)),
-				clip(b.Error, 200),
+				fmt.Sprintf("sandbox %s is in state %s for %s", b.ID, b.Raw, text.Duration(age)),
+				text.Clip(b.Error, 200),
 			),
 			evidence: []Evidence{
 				b.seenAs(),
 				{
 					Source: b.Provider,
 					At:     b.AsOf,
-					Fact:   "the provider's reason: " + firstOf(clip(b.Error, 400), "none given"),
+					Fact:   "the provider's reason: " + firstOf(text.Clip(b.Error, 400), "none given"),
 				},
 			},
 		}

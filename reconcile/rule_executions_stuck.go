@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // executionsStuck finds a sandbox that says it runs while what it was asked to run stays
@@ -30,7 +32,7 @@ func (v *view) queueless(s *Subject) string {
 		for j := len(b.Probes.Vitals) - 1; j >= 0; j-- {
 			if m := &b.Probes.Vitals[j]; m.Executions != nil {
 				return fmt.Sprintf("sandbox %s: %d queued and %d running when measured %s ago",
-					b.ID, m.Executions.Queued, m.Executions.Running, short(v.now.Sub(m.At)))
+					b.ID, m.Executions.Queued, m.Executions.Running, text.Duration(v.now.Sub(m.At)))
 			}
 		}
 	}
@@ -62,24 +64,24 @@ func (v *view) judgeQueue(s *Subject, b *Box) answer {
 	//guard:queue-active harm
 	if v.activeSince(s, first.At) {
 		return answer{probe: true, kept: fmt.Sprintf("%s queued for %s, but its worker was active after that was first seen",
-			executions(last.Executions.Queued), short(waits))}
+			executions(last.Executions.Queued), text.Duration(waits))}
 	}
 	after := v.threshold("executions-stuck", s)
 	//guard:queue-twice harm
 	if len(saw) < 2 || waits < after {
 		return answer{probe: true, kept: fmt.Sprintf("%s queued for %s of %s, seen %s",
-			executions(last.Executions.Queued), short(waits), short(after), times(len(saw)))}
+			executions(last.Executions.Queued), text.Duration(waits), text.Duration(after), times(len(saw)))}
 	}
 	out := answer{
 		found: true, due: true, sandbox: b, probe: true, holds: v.explainedElsewhere(s, b),
 		ago: v.now.Sub(last.At) + waits,
 		reason: fmt.Sprintf("sandbox %s says %s but runs nothing: %s queued, the oldest for %s, limit %s",
-			b.ID, b.Raw, executions(last.Executions.Queued), short(waits), short(after)),
+			b.ID, b.Raw, executions(last.Executions.Queued), text.Duration(waits), text.Duration(after)),
 		evidence: []Evidence{b.seenAs()},
 	}
 	for _, m := range saw {
 		out.evidence = append(out.evidence, Evidence{Source: b.Provider, At: m.At, Fact: fmt.Sprintf(
-			"%s queued, none runs, the oldest waits for %s", executions(m.Executions.Queued), short(m.Executions.QueuedFor))})
+			"%s queued, none runs, the oldest waits for %s", executions(m.Executions.Queued), text.Duration(m.Executions.QueuedFor))})
 	}
 	return out
 }

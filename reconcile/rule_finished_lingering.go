@@ -3,6 +3,8 @@ package reconcile
 import (
 	"fmt"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // finishedLingering finds the sandbox of a finished task that lives on past its keep-alive.
@@ -18,19 +20,19 @@ func finishedLingering(v *view, s *Subject) answer {
 	}
 	//guard:lingering-kept harm
 	if t.AsOf.Before(t.KeepAliveUntil) {
-		return answer{kept: "kept alive until " + stamp(t.KeepAliveUntil)}
+		return answer{kept: "kept alive until " + text.Time(t.KeepAliveUntil)}
 	}
 	after := v.threshold("finished-lingering", s)
 	idle, by := v.idle(s, b)
-	clock := fmt.Sprintf("last activity %s ago by %s, limit %s", short(idle), by, short(after))
+	clock := fmt.Sprintf("last activity %s ago by %s, limit %s", text.Duration(idle), by, text.Duration(after))
 	if idle < after {
 		return answer{kept: t.Status + ", " + clock}
 	}
 	status := string(t.State)
 	if t.Status != status {
-		status += " (" + clip(t.Status, 60) + ")"
+		status += " (" + text.Clip(t.Status, 60) + ")"
 	}
-	reason := fmt.Sprintf("task %s is %s, its sandbox is still %s, last activity %s ago", t.ID, status, b.Raw, short(idle))
+	reason := fmt.Sprintf("task %s is %s, its sandbox is still %s, last activity %s ago", t.ID, status, b.Raw, text.Duration(idle))
 	//guard:lingering-unseen harm
 	blind := !v.seesUse(t, b)
 	if blind {

@@ -1,6 +1,10 @@
 package reconcile
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
 
 // finishedUnrecorded finds a task whose worker says that it finished while the row is
 // still live: somebody lost the result. It is reported, and nobody may fail the row.
@@ -16,18 +20,18 @@ func finishedUnrecorded(v *view, s *Subject) answer {
 	//guard:unrecorded-present live
 	if !t.Events.Finished.After(start) {
 		return v.no(func() string {
-			return fmt.Sprintf("its worker finished at %s, before the last start at %s", stamp(t.Events.Finished), stamp(start))
+			return fmt.Sprintf("its worker finished at %s, before the last start at %s", text.Time(t.Events.Finished), text.Time(start))
 		})
 	}
 	//guard:unrecorded-goes-on live
 	if went := v.activity(t); went.After(t.Events.Finished) && went.Sub(t.Events.Finished) > skew {
 		return v.no(func() string {
-			return fmt.Sprintf("its worker finished at %s and went on until %s", stamp(t.Events.Finished), stamp(went))
+			return fmt.Sprintf("its worker finished at %s and went on until %s", text.Time(t.Events.Finished), text.Time(went))
 		})
 	}
 	return answer{
 		found: true, due: true, report: true, veto: !v.finishedAndGone(s),
-		reason: "the worker finished at " + stamp(t.Events.Finished) + ", the row still says " + t.Status,
+		reason: "the worker finished at " + text.Time(t.Events.Finished) + ", the row still says " + t.Status,
 		evidence: []Evidence{
 			{Source: "events", At: t.Events.Finished, Fact: "finished event, newer than the last start"},
 			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status},

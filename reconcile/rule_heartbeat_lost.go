@@ -3,6 +3,8 @@ package reconcile
 import (
 	"fmt"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // heartbeatLost finds a running task whose worker was due to speak and is silent: its newest sign
@@ -29,11 +31,13 @@ func heartbeatLost(v *view, s *Subject) answer {
 	if quiet <= limit {
 		if all > limit {
 			return answer{kept: fmt.Sprintf("silent for %s, of which only %s count: others were not heard either, "+
-				"a source was out, or it has not run for longer", short(all), short(quiet))}
+				"a source was out, or it has not run for longer", text.Duration(all), text.Duration(quiet))}
 		}
-		return v.no(func() string { return fmt.Sprintf("last seen %s ago, limit %s", short(all), short(limit)) })
+		return v.no(func() string {
+			return fmt.Sprintf("last seen %s ago, limit %s", text.Duration(all), text.Duration(limit))
+		})
 	}
-	return v.proven(s, fmt.Sprintf("silent for %s", short(quiet)), func() answer {
+	return v.proven(s, fmt.Sprintf("silent for %s", text.Duration(quiet)), func() answer {
 		return v.foundSilent(s, min(all, ran), limit)
 	})
 }
@@ -61,7 +65,7 @@ func (v *view) foundSilent(s *Subject, ago, limit time.Duration) answer {
 	return answer{
 		found: true, due: true, probe: true, ago: ago, holds: v.unknowns(s),
 		reason: joined(fmt.Sprintf("worker fell silent: last seen %s, %s ago, limit %s",
-			stamp(t.LifeSign()), short(t.AsOf.Sub(v.sign(t))), short(limit)), v.state(s), v.silenceWords(s)),
+			text.Time(t.LifeSign()), text.Duration(t.AsOf.Sub(v.sign(t))), text.Duration(limit)), v.state(s), v.silenceWords(s)),
 		evidence: []Evidence{
 			{Source: "events", At: t.LifeSign(), Fact: "newest sign of life of this worker"},
 			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.running)},

@@ -16,7 +16,7 @@ func TestHeartbeatLost(t *testing.T) {
 	testRule(t, "heartbeat-lost", map[string]ruleCase{
 		"silent for a second more than the limit": {
 			well + "task t1 running started=1h ev.heartbeat=91s", "due", "worker fell silent: last seen 2026-03-01 " +
-				"11:58:29, 1m31s ago"},
+				"11:58:29 UTC, 1m31s ago"},
 		"silent for the limit": {well + "task t1 running started=1h ev.heartbeat=90s", "healthy", ""},
 		"a heartbeat from the future": {
 			well + "task t1 running started=1h ev.heartbeat=-1h", "healthy", ""},

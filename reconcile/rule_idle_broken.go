@@ -3,6 +3,8 @@ package reconcile
 import (
 	"fmt"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // resumeGrace is how long after a resume a failed probe does not count.
@@ -50,7 +52,7 @@ func (v *view) probedWords(s *Subject) string {
 		case last.At.IsZero():
 			words = joined(words, fmt.Sprintf("sandbox %s was not probed yet", b.ID))
 		default:
-			words = joined(words, fmt.Sprintf("the last probe of sandbox %s, %s ago: %s", b.ID, short(v.now.Sub(last.At)),
+			words = joined(words, fmt.Sprintf("the last probe of sandbox %s, %s ago: %s", b.ID, text.Duration(v.now.Sub(last.At)),
 				last.Outcome))
 		}
 	}
@@ -79,13 +81,13 @@ func (v *view) judgeProbes(s *Subject, b *Box) answer {
 	//guard:broken-in-a-row harm
 	if len(run) < p.Failures || span < after {
 		return answer{probe: true, kept: fmt.Sprintf("%d of %d probes failed over %s of %s: %s",
-			len(run), p.Failures, short(span), short(after), last.Detail)}
+			len(run), p.Failures, text.Duration(span), text.Duration(after), last.Detail)}
 	}
 	out := answer{
 		found: true, due: true, sandbox: b, probe: true, ago: v.now.Sub(first.At),
 		holds: append(v.explainedElsewhere(s, b), v.failsElsewhere(b, first.At)...),
 		reason: fmt.Sprintf("sandbox %s says %s but does not work: %d probes in a row failed over %s, the last: %s",
-			b.ID, b.Raw, len(run), short(span), last.Detail),
+			b.ID, b.Raw, len(run), text.Duration(span), last.Detail),
 		evidence: []Evidence{b.seenAs()},
 	}
 	for _, r := range run {

@@ -3,6 +3,8 @@ package reconcile
 import (
 	"fmt"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // inactive finds a running task whose worker does nothing: its last activity is longer ago than the
@@ -21,19 +23,21 @@ func inactive(v *view, s *Subject) answer {
 	}
 	after, all := v.threshold("inactive", s), max(t.AsOf.Sub(act), 0)
 	if all < after {
-		return v.no(func() string { return fmt.Sprintf("last activity %s ago, limit %s", short(all), short(after)) })
+		return v.no(func() string {
+			return fmt.Sprintf("last activity %s ago, limit %s", text.Duration(all), text.Duration(after))
+		})
 	}
 	ran, _ := v.stateAge(s)
 	//guard:inactive-ran P5
 	quiet := v.inactiveFor(s, min(all, ran))
 	if quiet < after {
 		return answer{kept: fmt.Sprintf("inactive for %s, of which only %s count: others were not active either, "+
-			"a source was out, or it has not run for longer", short(all), short(quiet))}
+			"a source was out, or it has not run for longer", text.Duration(all), text.Duration(quiet))}
 	}
 	if why := v.excused(s); why != "" {
-		return answer{kept: fmt.Sprintf("inactive for %s, but %s", short(quiet), why)}
+		return answer{kept: fmt.Sprintf("inactive for %s, but %s", text.Duration(quiet), why)}
 	}
-	return v.proven(s, fmt.Sprintf("inactive for %s", short(quiet)), func() answer {
+	return v.proven(s, fmt.Sprintf("inactive for %s", text.Duration(quiet)), func() answer {
 		return v.foundInactive(s, min(all, ran), after)
 	})
 }
@@ -42,12 +46,12 @@ func (v *view) foundInactive(s *Subject, quiet, after time.Duration) answer {
 	t := s.Task
 	beats := "no heartbeats are sent here"
 	if beat := t.heartbeat(); !beat.IsZero() {
-		beats = "last heartbeat " + stamp(beat)
+		beats = "last heartbeat " + text.Time(beat)
 	}
-	did := "last activity " + stamp(t.Activity())
+	did := "last activity " + text.Time(t.Activity())
 	return answer{
 		found: true, due: true, probe: true, ago: quiet, holds: v.unknowns(s),
-		reason: joined(fmt.Sprintf("worker is inactive for %s, limit %s: %s", short(quiet), short(after), did),
+		reason: joined(fmt.Sprintf("worker is inactive for %s, limit %s: %s", text.Duration(quiet), text.Duration(after), did),
 			beats, v.state(s), v.silenceWords(s)),
 		evidence: []Evidence{
 			{Source: "events", At: t.Activity(), Fact: joined(did, beats)},
@@ -103,11 +107,11 @@ func (v *view) excused(s *Subject) string {
 	t := s.Task
 	//guard:inactive-waits harm
 	if t.waits() && !v.waitedBefore(s) {
-		return fmt.Sprintf("it waits for a person since %s", stamp(t.Events.Waiting))
+		return fmt.Sprintf("it waits for a person since %s", text.Time(t.Events.Waiting))
 	}
 	beat := t.heartbeat()
 	if age := t.AsOf.Sub(beat); !beat.IsZero() && age > v.limit && v.judges("heartbeat-lost") {
-		return fmt.Sprintf("its last heartbeat is %s old, limit %s: that is for heartbeat-lost", short(age), short(v.limit))
+		return fmt.Sprintf("its last heartbeat is %s old, limit %s: that is for heartbeat-lost", text.Duration(age), text.Duration(v.limit))
 	}
 	//guard:inactive-unknown harm
 	if b := s.unknownBox(); b != nil {

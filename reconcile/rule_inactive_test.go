@@ -14,7 +14,7 @@ func TestInactive(t *testing.T) {
 	const beats = busy + box + "task t1 running started=1h ev.heartbeat=5s "
 	testRule(t, "inactive", map[string]ruleCase{
 		"no activity for the limit": {beats + "ev.activity=15m", "due",
-			"worker is inactive for 15m, limit 15m: last activity 2026-03-01 11:45:00; last heartbeat 2026-03-01 11:59:55"},
+			"worker is inactive for 15m, limit 15m: last activity 2026-03-01 11:45:00 UTC; last heartbeat 2026-03-01 11:59:55 UTC"},
 		"no activity for a second less":     {beats + "ev.activity=14m59s", "healthy", ""},
 		"the column is as good as an event": {beats + "activity=15m", "due", ""},
 		"the newer of both counts":          {beats + "activity=15m ev.activity=14m", "healthy", ""},

@@ -3,6 +3,8 @@ package reconcile
 import (
 	"fmt"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // looping finds a task whose attempts end again and again: failed, requeued or recreated. It
@@ -15,7 +17,7 @@ func looping(v *view, s *Subject) answer {
 	if !loops {
 		return v.no(func() string {
 			p := v.p.Rules["looping"]
-			return fmt.Sprintf("%d of %d attempts ended without success within %s", n, p.Count, short(p.Window))
+			return fmt.Sprintf("%d of %d attempts ended without success within %s", n, p.Count, text.Duration(p.Window))
 		})
 	}
 	turns, window := s.Seen.Turns, v.p.Rules["looping"].Window
@@ -24,7 +26,7 @@ func looping(v *view, s *Subject) answer {
 	return answer{
 		found: true, due: true, report: true, ago: v.now.Sub(first),
 		reason: joined(fmt.Sprintf("%d attempts ended without success within %s, the last %s ago; it is not requeued again",
-			n, short(window), short(v.now.Sub(last))), cause),
+			n, text.Duration(window), text.Duration(v.now.Sub(last))), cause),
 		evidence: append([]Evidence{
 			{Source: "ledger", At: last, Fact: "attempts ended at " + stamps(turns[len(turns)-n:])},
 			{Source: "tasks", At: s.Task.AsOf, Fact: fmt.Sprintf("status %s, attempt %d of %d",
@@ -55,7 +57,7 @@ func stamps(times []time.Time) string {
 		if i > 0 {
 			out += ", "
 		}
-		out += stamp(t)
+		out += text.Time(t)
 	}
 	return out
 }

@@ -1,6 +1,10 @@
 package reconcile
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
 
 // orphan finds an owned sandbox that no task, live or finished, explains, seen by at least
 // two full passes. What cannot be known is held and shown, never ended.
@@ -32,7 +36,7 @@ func orphan(v *view, s *Subject) answer {
 	age := min(v.born(*b), v.observed(sourceTasks, listingOf(b.Provider)))
 	if age < after {
 		return answer{
-			kept: fmt.Sprintf("no task explains it, created %s ago of %s", short(v.born(*b)), short(after)),
+			kept: fmt.Sprintf("no task explains it, created %s ago of %s", text.Duration(v.born(*b)), text.Duration(after)),
 		}
 	}
 	only := v.onlyReported(s, b)
@@ -41,7 +45,7 @@ func orphan(v *view, s *Subject) answer {
 		//guard:orphan-unknown-state harm
 		holds: append(v.orphanHolds(s, b), b.unsure()...),
 		reason: joined(fmt.Sprintf("no task explains it: %s; %s, %s %s ago", s.unexplained(b), b.Raw, b.began(),
-			short(v.born(*b))), only),
+			text.Duration(v.born(*b))), only),
 		evidence: []Evidence{
 			b.seenAs(),
 			{Source: "tasks", At: v.s.T0, Fact: s.unexplained(b)},
@@ -98,7 +102,7 @@ func (v *view) orphanHolds(s *Subject, b *Box) []string {
 	if s.Fate == FateUnparsable {
 		holds = append(
 			holds,
-			fmt.Sprintf("unparsable: %q is no id of the task table, somebody else may own it", clip(b.Task, 60)),
+			fmt.Sprintf("unparsable: %q is no id of the task table, somebody else may own it", text.Clip(b.Task, 60)),
 		)
 	}
 	//guard:orphan-shared P1
@@ -109,7 +113,7 @@ func (v *view) orphanHolds(s *Subject, b *Box) []string {
 	if ago := b.AsOf.Sub(b.LastActivityAt); s.Fate == FateUnknown && v.p.Providers[b.Provider].Exclusive &&
 		!b.LastActivityAt.IsZero() && ago <= v.limit {
 		holds = append(holds, fmt.Sprintf("not-exclusive: it names a task that nobody here ever knew and was active %s ago: "+
-			"another environment may share the account, whatever `exclusive` says", short(ago)))
+			"another environment may share the account, whatever `exclusive` says", text.Duration(ago)))
 	}
 	//guard:orphan-pair harm
 	if task := v.pairs[b.Ref]; task != "" {

@@ -1,6 +1,10 @@
 package reconcile
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
 
 // overAge finds a sandbox that is older than any sandbox should be, whatever its task does.
 // The row that it leaves behind is sandbox-missing's.
@@ -24,17 +28,17 @@ func overAge(v *view, s *Subject) answer {
 	age := v.born(*b)
 	if age < after {
 		return v.no(func() string {
-			return fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, short(age), short(after))
+			return fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, text.Duration(age), text.Duration(after))
 		})
 	}
 	return answer{
 		//guard:over-age-explained harm
 		//guard:over-age-unknown harm
 		found: true, due: true, sandbox: b, holds: append(v.explainedElsewhere(s, b), b.unsure()...), ago: age - after,
-		reason: joined(fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, short(age), short(after)), s.whose()),
+		reason: joined(fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, text.Duration(age), text.Duration(after)), s.whose()),
 		evidence: []Evidence{
 			b.seenAs(),
-			{Source: b.Provider, At: b.AsOf, Fact: fmt.Sprintf("%s old, the maximum is %s", short(age), short(after))},
+			{Source: b.Provider, At: b.AsOf, Fact: fmt.Sprintf("%s old, the maximum is %s", text.Duration(age), text.Duration(after))},
 		},
 	}
 }

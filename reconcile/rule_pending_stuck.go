@@ -3,6 +3,8 @@ package reconcile
 import (
 	"fmt"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // pendingStuck finds a task that waits and that nothing picks up, with what may explain it:
@@ -17,18 +19,18 @@ func pendingStuck(v *view, s *Subject) answer {
 	age = min(age, v.observed(sourceTasks))
 	if age < after {
 		return v.no(func() string {
-			return fmt.Sprintf("%s for %s by %s, limit %s", t.Status, short(age), firstOf(by, "no clock"), short(after))
+			return fmt.Sprintf("%s for %s by %s, limit %s", t.Status, text.Duration(age), firstOf(by, "no clock"), text.Duration(after))
 		})
 	}
 	//guard:pending-alive P14
 	if sign, alive := v.alive(t); alive {
 		return answer{kept: fmt.Sprintf("%s for %s, but a worker of it gave a life sign %s ago",
-			t.Status, short(age), short(sign))}
+			t.Status, text.Duration(age), text.Duration(sign))}
 	}
 	if b := s.comingUp(); b != nil {
-		return answer{kept: fmt.Sprintf("%s for %s, but its sandbox %s is %s", t.Status, short(age), b.ID, b.Raw)}
+		return answer{kept: fmt.Sprintf("%s for %s, but its sandbox %s is %s", t.Status, text.Duration(age), b.ID, b.Raw)}
 	}
-	return v.foundPending(s, age, fmt.Sprintf("%s for %s by %s, limit %s", t.Status, short(age), by, short(after)))
+	return v.foundPending(s, age, fmt.Sprintf("%s for %s by %s, limit %s", t.Status, text.Duration(age), by, text.Duration(after)))
 }
 
 func (v *view) foundPending(s *Subject, age time.Duration, clock string) answer {
@@ -39,7 +41,7 @@ func (v *view) foundPending(s *Subject, age time.Duration, clock string) answer 
 	}, quotas...)
 	return answer{
 		found: true, due: true, ago: age,
-		reason:   joined(fmt.Sprintf("nothing picks it up: %s for %s", s.Task.Status, short(age)), full, cause),
+		reason:   joined(fmt.Sprintf("nothing picks it up: %s for %s", s.Task.Status, text.Duration(age)), full, cause),
 		evidence: append(evidence, because...),
 	}
 }
@@ -50,7 +52,7 @@ func (v *view) quotasOf(t *Task) (full string, out []Evidence) {
 	const nearly = 0.95
 	for _, provider := range v.candidates(t) {
 		for _, q := range v.s.Quotas[provider] {
-			fact := fmt.Sprintf("quota %s: %.6g of %.6g used", clip(q.Name, 80), q.Used, q.Limit)
+			fact := fmt.Sprintf("quota %s: %.6g of %.6g used", text.Clip(q.Name, 80), q.Used, q.Limit)
 			out = append(out, Evidence{Source: provider, At: v.now, Fact: fact})
 			if q.Limit > 0 && q.Used >= nearly*q.Limit {
 				full = joined(full, "at "+provider+" "+fact)

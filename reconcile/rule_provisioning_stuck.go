@@ -1,6 +1,10 @@
 package reconcile
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
 
 // provisioningStuck finds a sandbox that has been coming up for too long.
 func provisioningStuck(v *view, s *Subject) answer {
@@ -12,7 +16,7 @@ func provisioningStuck(v *view, s *Subject) answer {
 	//guard:provisioning-recovered P6
 	age := min(v.boxAge(*b), v.observed(listingOf(b.Provider)))
 	if age < after {
-		return answer{kept: fmt.Sprintf("%s for %s of %s", b.Raw, short(age), short(after))}
+		return answer{kept: fmt.Sprintf("%s for %s of %s", b.Raw, text.Duration(age), text.Duration(after))}
 	}
 	if s.Fate == FateLive && s.Task != nil {
 		//guard:provisioning-alive harm
@@ -21,8 +25,8 @@ func provisioningStuck(v *view, s *Subject) answer {
 				kept: fmt.Sprintf(
 					"%s for %s, but the worker gave a life sign %s ago",
 					b.Raw,
-					short(age),
-					short(sign),
+					text.Duration(age),
+					text.Duration(sign),
 				),
 			}
 		}
@@ -31,7 +35,7 @@ func provisioningStuck(v *view, s *Subject) answer {
 	return answer{
 		found: true, due: true, sandbox: b, holds: v.explainedElsewhere(s, b),
 		reason: joined(
-			fmt.Sprintf("sandbox %s has been %s for %s, limit %s", b.ID, b.Raw, short(age), short(after)),
+			fmt.Sprintf("sandbox %s has been %s for %s, limit %s", b.ID, b.Raw, text.Duration(age), text.Duration(after)),
 			cause,
 		),
 		evidence: append([]Evidence{b.seenAs()}, because...),

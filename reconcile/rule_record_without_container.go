@@ -1,6 +1,10 @@
 package reconcile
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
 
 // recordWithoutContainer finds a sandbox that the platform's own registry says is running
 // while nothing runs behind it. It is seen by two full passes at least, some time apart: a
@@ -14,7 +18,7 @@ func recordWithoutContainer(v *view, s *Subject) answer {
 		//guard:hollow-alive harm
 		if sign, alive := v.alive(s.Task); alive {
 			return answer{kept: fmt.Sprintf("nothing runs behind the record of sandbox %s, but its worker gave a life "+
-				"sign %s ago", b.ID, short(sign))}
+				"sign %s ago", b.ID, text.Duration(sign))}
 		}
 	}
 	return answer{
@@ -22,7 +26,7 @@ func recordWithoutContainer(v *view, s *Subject) answer {
 		found: true, sandbox: b, sightings: max(v.p.Rules["record-without-container"].Looks, 2),
 		holds: append(v.explainedElsewhere(s, b), b.unsure()...),
 		reason: joined(fmt.Sprintf("the record of sandbox %s says %s, and nothing runs behind it", b.ID, b.Raw),
-			clip(b.Error, 200), s.whose()),
+			text.Clip(b.Error, 200), s.whose()),
 		evidence: []Evidence{
 			b.seenAs(),
 			{Source: b.Provider, At: b.AsOf, Fact: "the record says " + b.Raw + ", no container answers for it"},

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // fewestSamples is how many measurements make a run.
@@ -44,7 +46,7 @@ func (v *view) calm(s *Subject) string {
 		b := &s.Boxes[i]
 		run := v.wanted(b, func(m *Vitals) bool { return m.CPU != nil || m.Memory != nil })
 		if n := len(run); n > 0 {
-			return fmt.Sprintf("sandbox %s: %s when measured %s ago", b.ID, run[n-1].text(), short(v.now.Sub(run[n-1].At)))
+			return fmt.Sprintf("sandbox %s: %s when measured %s ago", b.ID, run[n-1].text(), text.Duration(v.now.Sub(run[n-1].At)))
 		}
 	}
 	return "no sandbox of it was measured lately"
@@ -72,7 +74,7 @@ func (v *view) judgeVitals(s *Subject, b *Box, after time.Duration) answer {
 		}
 		if len(t.run) < fewestSamples || t.span() < after {
 			kept = answer{probe: true, kept: fmt.Sprintf("%s over %s of %s, measured %s",
-				t.what, short(t.span()), short(after), times(len(t.run)))}
+				t.what, text.Duration(t.span()), text.Duration(after), times(len(t.run)))}
 			continue
 		}
 		met = append(met, t)
@@ -131,7 +133,7 @@ func (b *Box) strained(met []strain) answer {
 	var words, said []string
 	for _, t := range met {
 		words = append(words, fmt.Sprintf("%s for %s, without activity of its worker: likely %s",
-			t.what, short(t.span()), t.likely))
+			t.what, text.Duration(t.span()), t.likely))
 		for _, m := range t.run {
 			said = appendNew(said, m.Signs...)
 			if e := (Evidence{Source: b.Provider, At: m.At, Fact: m.text()}); !slices.Contains(out.evidence, e) {

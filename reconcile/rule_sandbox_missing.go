@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // sandboxMissing finds a live task whose sandbox the ledger has seen, or whose row names one, and
@@ -32,14 +34,14 @@ func sandboxMissing(v *view, s *Subject) answer {
 	//guard:missing-alive P14
 	if age, alive := v.alive(t); alive {
 		heir := v.heirs != nil && v.canLook(t)
-		kept := fmt.Sprintf("no sandbox was found, but the worker gave a life sign %s ago", short(age))
+		kept := fmt.Sprintf("no sandbox was found, but the worker gave a life sign %s ago", text.Duration(age))
 		//guard:missing-heir harm
 		return answer{look: heir, kept: kept}
 	}
 	grace := v.threshold("sandbox-missing", s)
 	//guard:missing-grace P3
 	if age, by := v.stateAge(s); age-max(t.AsOf.Sub(v.s.T0), 0) < grace {
-		return answer{kept: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, short(age), by)}
+		return answer{kept: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, text.Duration(age), by)}
 	}
 	where, ok := v.whereabouts(s)
 	//guard:missing-looked harm

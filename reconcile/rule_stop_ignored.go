@@ -1,6 +1,10 @@
 package reconcile
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
 
 // stopIgnored finds a task that a person stopped while its sandbox lives on.
 func stopIgnored(v *view, s *Subject) answer {
@@ -17,18 +21,18 @@ func stopIgnored(v *view, s *Subject) answer {
 	if born := v.born(*b); b.Lasting && !b.CreatedAt.IsZero() && born < age {
 		if grace := max(after, v.threshold("finished-lingering", s)); born < grace {
 			return answer{kept: fmt.Sprintf("stopped %s ago; the present session of its sandbox began %s ago, and has until %s",
-				short(age), short(born), short(grace))}
+				text.Duration(age), text.Duration(born), text.Duration(grace))}
 		}
 	}
 	if age < after {
-		return answer{kept: fmt.Sprintf("stopped %s ago, its sandbox has until %s", short(age), short(after))}
+		return answer{kept: fmt.Sprintf("stopped %s ago, its sandbox has until %s", text.Duration(age), text.Duration(after))}
 	}
 	return answer{
 		found: true, due: true, sandbox: b, holds: b.unsure(), ago: age,
 		reason: fmt.Sprintf(
 			"task %s was stopped %s ago by %s, its sandbox is still %s",
 			s.Task.ID,
-			short(age),
+			text.Duration(age),
 			by,
 			b.Raw,
 		),
@@ -36,7 +40,7 @@ func stopIgnored(v *view, s *Subject) answer {
 			{
 				Source: "tasks",
 				At:     s.Task.AsOf,
-				Fact:   fmt.Sprintf("status %s for %s by %s", s.Task.Status, short(age), by),
+				Fact:   fmt.Sprintf("status %s for %s by %s", s.Task.Status, text.Duration(age), by),
 			},
 			b.seenAs(),
 		},
@@ -81,6 +85,6 @@ func (b *Box) seenAs() Evidence {
 	return Evidence{
 		Source: b.Provider,
 		At:     b.AsOf,
-		Fact:   fmt.Sprintf("sandbox %s is %s, created %s", b.ID, b.Raw, stamp(b.CreatedAt)),
+		Fact:   fmt.Sprintf("sandbox %s is %s, created %s", b.ID, b.Raw, text.Time(b.CreatedAt)),
 	}
 }

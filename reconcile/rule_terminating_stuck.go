@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // terminatingStuck finds a sandbox that should be gone: its provider accepted to end it long
@@ -24,7 +26,7 @@ func terminatingStuck(v *view, s *Subject) answer {
 	after := v.threshold("terminating-stuck", s)
 	if longest < after {
 		return v.no(func() string {
-			return fmt.Sprintf("sandbox %s is on its way out for %s, limit %s", waits.ID, short(longest), short(after))
+			return fmt.Sprintf("sandbox %s is on its way out for %s, limit %s", waits.ID, text.Duration(longest), text.Duration(after))
 		})
 	}
 	return v.foundTerminating(s, waits, longest)
@@ -60,13 +62,13 @@ func (a *Action) lastActed() time.Time { return latest(a.AskedAt, a.ActedAt, a.f
 
 func (v *view) foundTerminating(s *Subject, b *Box, age time.Duration) answer {
 	a := v.asked[b.Ref]
-	reason := fmt.Sprintf("sandbox %s is %s for %s, and nobody here asked for it", b.ID, b.Raw, short(age))
+	reason := fmt.Sprintf("sandbox %s is %s for %s, and nobody here asked for it", b.ID, b.Raw, text.Duration(age))
 	evidence := []Evidence{b.seenAs()}
 	if a != nil {
 		reason = fmt.Sprintf("sandbox %s was to be ended %s ago, %s accepted it, and it is still %s",
-			b.ID, short(age), b.Provider, b.Raw)
+			b.ID, text.Duration(age), b.Provider, b.Raw)
 		evidence = append(evidence, Evidence{Source: "ledger", At: a.lastActed(), Fact: fmt.Sprintf(
-			"asked %s, first %s, last %s: %s", times(max(a.Asks, 1)), stamp(a.firstActed()), stamp(a.lastActed()),
+			"asked %s, first %s, last %s: %s", times(max(a.Asks, 1)), text.Time(a.firstActed()), text.Time(a.lastActed()),
 			firstOf(a.Detail, "accepted"))})
 	}
 	evidence = append(evidence, Evidence{Source: b.Provider, At: b.AsOf, Fact: v.supportText(b, a, age)})
@@ -78,27 +80,27 @@ func (v *view) foundTerminating(s *Subject, b *Box, age time.Duration) answer {
 
 // supportText is one paragraph to send to the provider's support.
 func (v *view) supportText(b *Box, a *Action, age time.Duration) string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "For the provider's support: sandbox %s", b.ID)
+	var out strings.Builder
+	fmt.Fprintf(&out, "For the provider's support: sandbox %s", b.ID)
 	if b.Name != "" && b.Name != b.ID {
-		fmt.Fprintf(&text, " (name %s)", clip(b.Name, 100))
+		fmt.Fprintf(&out, " (name %s)", text.Clip(b.Name, 100))
 	}
 	if b.Region != "" {
-		fmt.Fprintf(&text, " in region %s", clip(b.Region, 60))
+		fmt.Fprintf(&out, " in region %s", text.Clip(b.Region, 60))
 	}
-	fmt.Fprintf(&text, ", created %s UTC, does not go away. ", stamp(b.CreatedAt))
+	fmt.Fprintf(&out, ", created %s, does not go away. ", text.Time(b.CreatedAt))
 	if a != nil {
-		fmt.Fprintf(&text, "Its deletion was requested first at %s UTC and last at %s UTC (%s) and accepted. ",
-			stamp(a.firstActed()), stamp(a.lastActed()), times(max(a.Asks, 1)))
+		fmt.Fprintf(&out, "Its deletion was requested first at %s and last at %s (%s) and accepted. ",
+			text.Time(a.firstActed()), text.Time(a.lastActed()), times(max(a.Asks, 1)))
 	}
-	fmt.Fprintf(&text, "At %s UTC your API still shows it in state %q, for %s by now.",
-		stamp(b.AsOf), clip(b.Raw, 60), short(age))
+	fmt.Fprintf(&out, "At %s your API still shows it in state %q, for %s by now.",
+		text.Time(b.AsOf), text.Clip(b.Raw, 60), text.Duration(age))
 	if b.Error != "" {
-		fmt.Fprintf(&text, " The error it shows: %s.", clip(b.Error, 200))
+		fmt.Fprintf(&out, " The error it shows: %s.", text.Clip(b.Error, 200))
 	}
 	if a != nil && a.Detail != "" {
-		fmt.Fprintf(&text, " What came of the last request: %s.", clip(a.Detail, 200))
+		fmt.Fprintf(&out, " What came of the last request: %s.", text.Clip(a.Detail, 200))
 	}
-	text.WriteString(" Please end it and tell us whether it was billed meanwhile.")
-	return text.String()
+	out.WriteString(" Please end it and tell us whether it was billed meanwhile.")
+	return out.String()
 }

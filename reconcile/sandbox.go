@@ -2,10 +2,9 @@ package reconcile
 
 import (
 	"slices"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A SandboxState is the canonical state of a sandbox; the providers' own words are mapped
@@ -76,9 +75,9 @@ type FurtherKey struct {
 // scrub makes the words of a provider, which anybody who may create a sandbox can choose,
 // fit to be kept and shown: no control characters, no broken encoding, no endless texts.
 func (s *Sandbox) scrub() {
-	for _, text := range []*string{&s.Name, &s.Raw, &s.Template, &s.Region, &s.Error} {
-		if len(*text) > 1000 || !printable(*text) && strings.ContainsFunc(*text, unfit) {
-			*text = clip(*text, 1000)
+	for _, said := range []*string{&s.Name, &s.Raw, &s.Template, &s.Region, &s.Error} {
+		if len(*said) > 1000 || *said != text.Line(*said) {
+			*said = text.Clip(*said, 1000)
 		}
 	}
 	if !keepsLink(s.AlsoKey) {
@@ -86,7 +85,7 @@ func (s *Sandbox) scrub() {
 	}
 	for _, link := range []*string{&s.Task, &s.SandboxKey} {
 		if !keepsLink(*link) {
-			*link, s.OddLink = clip(*link, 200), true
+			*link, s.OddLink = text.Clip(*link, 200), true
 		}
 	}
 }
@@ -100,20 +99,5 @@ func (s *Sandbox) calledBy(value string) bool { return value != "" && slices.Con
 // keepsLink reports whether a label's value can be an id at all. One that cannot stays what
 // it is for showing, and links to nothing.
 func keepsLink(value string) bool {
-	return len(value) <= 1000 && utf8.ValidString(value) && !strings.Contains(value, "\x00")
-}
-
-// printable is true of plain ASCII, which nearly every word of a provider is.
-func printable(text string) bool {
-	for i := range len(text) {
-		if c := text[i]; c < ' ' || c >= 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
-// unfit is true of what breaks a line or turns it around, wherever it is shown.
-func unfit(r rune) bool {
-	return unicode.IsControl(r) || r == utf8.RuneError || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+	return len(value) <= 1000 && text.Storable(value)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // refusedFor is how long a provider is left alone after it refused a credential. The same
@@ -53,7 +55,7 @@ func (k *Keeper) shutListed(s *Snapshot) {
 func (k *Keeper) shut(name string, since time.Time) {
 	k.Providers = maps.Clone(k.Providers)
 	k.Providers[name] = shut{fmt.Errorf("%w until %s: %w at %s; correct the token",
-		errShut, stamp(since.Add(refusedFor)), ErrUnauthorized, stamp(since))}
+		errShut, text.Time(since.Add(refusedFor)), ErrUnauthorized, text.Time(since))}
 }
 
 // shut is a provider that is not called. It knows nothing: neither here nor gone.

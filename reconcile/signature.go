@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // The bounds of a normalised text, in bytes, and of one word of it: a longer one is an id or
@@ -17,9 +19,9 @@ const (
 // Normalise takes out of an error what differs between two failures of one kind: ids,
 // numbers, times and quoted names, each of which becomes "#". What is left is in lower case,
 // on one line, and short.
-func Normalise(text string) string {
+func Normalise(said string) string {
 	var n normaliser
-	for rest := strings.ToLower(clip(text, 2000)); rest != ""; {
+	for rest := strings.ToLower(text.Clip(said, 2000)); rest != ""; {
 		rest = rest[n.take(rest):]
 	}
 	return cutAtWord(strings.TrimSpace(n.out.String()), longestError)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // silences are the rules that judge by silence: a failed probe, or the worker's own, has to agree.
@@ -29,7 +31,7 @@ func (v *view) proven(s *Subject, quiet string, found func() answer) answer {
 	switch {
 	//guard:silent-worker-alive harm
 	case worker == WorkerAlive:
-		return answer{probe: true, kept: fmt.Sprintf("%s, but its worker was there %s ago", quiet, short(v.now.Sub(at)))}
+		return answer{probe: true, kept: fmt.Sprintf("%s, but its worker was there %s ago", quiet, text.Duration(v.now.Sub(at)))}
 	case worker == WorkerDead:
 		return found()
 	//guard:silent-due harm
@@ -183,7 +185,7 @@ func (v *view) workersSeen(provider string) bool {
 // silenceWords say what the newest probe since the silence began came to.
 func (v *view) silenceWords(s *Subject) string {
 	if worker, at := v.workerSeen(s); worker == WorkerDead {
-		return fmt.Sprintf("its worker was not running %s ago, in a sandbox that answers", short(v.now.Sub(at)))
+		return fmt.Sprintf("its worker was not running %s ago, in a sandbox that answers", text.Duration(v.now.Sub(at)))
 	}
 	_, words := v.probedBroken(s)
 	return words

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A Target is a number that operators hold themselves to, and how it stands. What was not
@@ -59,7 +61,7 @@ func waits(after, quick time.Duration) string {
 	if after <= 0 || quick <= 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (the rule waits %s, a quick pass comes every %s)", short(after), short(quick))
+	return fmt.Sprintf(" (the rule waits %s, a quick pass comes every %s)", text.Duration(after), text.Duration(quick))
 }
 
 // afterStop counts work that went on after its stop. Without any stop there is nothing that
@@ -185,9 +187,6 @@ func (q Quantiles) told(t Target) Target {
 		return t
 	}
 	t.Measured, t.Met = true, true
-	t.Value = fmt.Sprintf("half of %d within %s, 95 %% within %s", q.Count, tenth(q.P50), tenth(q.P95))
+	t.Value = fmt.Sprintf("half of %d within %s, 95 %% within %s", q.Count, text.Duration(q.P50), text.Duration(q.P95))
 	return t
 }
-
-// tenth is a duration that nobody wants to know better than to a tenth of a second.
-func tenth(d time.Duration) string { return short(d.Truncate(100 * time.Millisecond)) }

@@ -66,7 +66,7 @@ func TestTargets(t *testing.T) {
 		"work after a stop of before": {Scores{WorkAfterStop: 1}, "work-after-stop", missed, "1"},
 		"nobody stopped a task":       {Scores{Ended: map[string]int{"completed": 4}}, "work-after-stop", unknown, "no task was stopped"},
 		"stops that took a time": {Scores{StopGone: Quantiles{Count: 4, P50: 3210 * time.Millisecond, P95: 42 * time.Second}},
-			"stop-to-gone", met, "half of 4 within 3.2s, 95 % within 42s"},
+			"stop-to-gone", met, "half of 4 within 3s, 95 % within 42s"},
 		"no such stop":     {Scores{}, "stop-to-gone", unknown, "nothing to measure"},
 		"no such deadline": {Scores{}, "deadline-to-gone", unknown, "nothing to measure"},
 	} {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // The names of sources. Listings, probes and clocks have one for each provider or column.
@@ -179,7 +181,7 @@ func (v *view) assessClock(column string, ahead time.Duration, stuck string) {
 	case column == "updated_at" && stuck != "":
 		v.trust(name, stuck)
 	case ahead > 0:
-		v.trust(name, fmt.Sprintf(runsAhead+"%s ahead of the database's now", ahead.Truncate(time.Second)))
+		v.trust(name, fmt.Sprintf(runsAhead+"%s ahead of the database's now", text.Duration(ahead)))
 	//guard:clock-sticky P5
 	case sticky && column == "updated_at" && !strings.HasPrefix(before.Reason, runsAhead):
 		v.trust(name, before.Reason)

@@ -3,6 +3,8 @@ package reconcile
 import (
 	"fmt"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // sourceActivity is what shows that workers do something. Heartbeats may go on while it is out.
@@ -21,7 +23,7 @@ func (v *view) assessActivity() {
 	//guard:activity-out P6
 	if idle := v.s.tasksAsOf().Sub(v.lastActive); v.actors >= 3 && idle > limit {
 		why = fmt.Sprintf("%d tasks run and none was active for %s: what shows activity is down, or nothing works "+
-			"for anybody", v.actors, short(idle))
+			"for anybody", v.actors, text.Duration(idle))
 	}
 	if _, known := v.sources[sourceActivity]; !known && why == "" {
 		return

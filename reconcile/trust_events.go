@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A silence is a running task whose worker has not been heard for longer than the limit.
@@ -42,7 +44,7 @@ func (v *view) trustAgain(name, why string, limit time.Duration, back string) {
 	}
 	//guard:trust-again P6
 	if left := limit - v.now.Sub(before.RecoveredAt); left > 0 {
-		before.Reason = fmt.Sprintf("%s anew for another %s", back, left.Round(time.Second))
+		before.Reason = fmt.Sprintf("%s anew for another %s", back, text.Duration(left.Round(time.Second)))
 		v.sources[name] = before
 		return
 	}
@@ -69,7 +71,7 @@ func (v *view) distrustEvents(subs []Subject) string {
 	}
 	//guard:events-set-ahead harm
 	if ahead := v.clockSetAhead(); ahead > 0 {
-		return fmt.Sprintf("the task database's clock was set ahead by %s", ahead.Truncate(time.Second))
+		return fmt.Sprintf("the task database's clock was set ahead by %s", text.Duration(ahead))
 	}
 	//guard:events-out harm
 	if v.running >= 3 && asOf.Sub(newest) > v.limit {
@@ -83,7 +85,7 @@ func heardFor(asOf, newest time.Time) string {
 	if newest.IsZero() {
 		return "ever"
 	}
-	return asOf.Sub(newest).Truncate(time.Second).String()
+	return text.Duration(asOf.Sub(newest))
 }
 
 func (v *view) silence(s *Subject) silence {

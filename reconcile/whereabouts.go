@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // whereabouts says where the task's sandbox is. It is proven only when every sandbox that
@@ -20,7 +22,7 @@ func (v *view) whereabouts(s *Subject) (where string, proven bool) {
 			seen = append(seen, fmt.Sprintf("sandbox %s at %s is gone", b.ID, b.Provider))
 		//guard:where-another live
 		case b.Here && !b.Lost() && b.Task != "" && b.Task != s.Task.ID:
-			return fmt.Sprintf("sandbox %s at %s is %s, and names task %s", b.ID, b.Provider, b.Raw, clip(b.Task, 60)), false
+			return fmt.Sprintf("sandbox %s at %s is %s, and names task %s", b.ID, b.Provider, b.Raw, text.Clip(b.Task, 60)), false
 		case b.Here:
 			seen = append(
 				seen,
@@ -223,21 +225,21 @@ func (v *view) mayUse(s *Subject, provider string) bool {
 }
 
 func (v *view) templateText(provider string, t Template) string {
-	text := fmt.Sprintf(
+	out := fmt.Sprintf(
 		"%s %q is %s",
 		v.p.Providers[provider].templateNoun(),
 		t.Name,
 		firstOf(string(t.State), t.Raw),
 	)
 	if t.Error != "" {
-		text += " (" + clip(t.Error, 120) + ")"
+		out += " (" + text.Clip(t.Error, 120) + ")"
 	}
 	if at := v.s.Memory.Templates[Ref{provider, t.Name}].LastStart; !at.IsZero() {
-		text += ", last successful start from it " + at.UTC().Format("2006-01-02 15:04")
+		out += ", last successful start from it " + text.Time(at)
 	} else if !t.LastUsed.IsZero() {
-		text += ", last used " + t.LastUsed.UTC().Format("2006-01-02 15:04")
+		out += ", last used " + text.Time(t.LastUsed)
 	}
-	return text
+	return out
 }
 
 // templateNoun is the vendor's word for a template.

@@ -3,12 +3,12 @@ package store
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // column picks one field of each row: a parameter for unnest.
@@ -28,7 +28,7 @@ func stamp(t time.Time) pgtype.Timestamptz {
 // clean takes out what PostgreSQL's text cannot hold. Providers and task rows may send
 // anything; one bad byte must not cost the whole pass its record.
 func clean(s string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
+	return text.Stored(s, "\uFFFD")
 }
 
 // cleaned is clean of every element, never nil.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/ledger"
 )
 
@@ -36,7 +37,7 @@ func (g *Ledger) Purge(ctx context.Context, before time.Time, batch int) (int64,
 		n, err := g.purge(ctx, name, purgeArgs(name, before, now, ledger.Batch(batch)))
 		deleted += n
 		if err != nil {
-			return deleted, fmt.Errorf("purge what ended before %s: %w", before.UTC().Format(time.RFC3339), err)
+			return deleted, fmt.Errorf("purge what ended before %s: %w", text.Time(before), err)
 		}
 	}
 	return deleted, nil

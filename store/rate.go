@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/ledger"
 )
 
@@ -69,15 +70,11 @@ func (r *Rate) take(ctx context.Context) error {
 	if err := r.fits(ctx, wait); err != nil {
 		return err
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		r.slots = r.slots.Take()
-		return nil
-	case <-ctx.Done():
+	if reconcile.Sleep(ctx, wait) != nil {
 		return r.ended(ctx)
 	}
+	r.slots = r.slots.Take()
+	return nil
 }
 
 // reserve makes sure that there is a place that is not too late.
@@ -134,7 +131,7 @@ func (r *Rate) fits(ctx context.Context, wait time.Duration) error {
 
 func (r *Rate) refused(wait time.Duration) error {
 	return fmt.Errorf("wait for the rate of %s, %g calls a second of all processes: %s or more is too long: %w",
-		r.provider, r.perSecond, wait.Round(time.Millisecond), reconcile.ErrThrottled)
+		r.provider, r.perSecond, text.Duration(wait), reconcile.ErrThrottled)
 }
 
 func (r *Rate) ended(ctx context.Context) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A check collects the lines of `sandkeeper check` on the task database.
@@ -91,7 +92,7 @@ const maxSkew = 2 * time.Second
 
 func (c *check) skew(skew, trip time.Duration) {
 	said := fmt.Sprintf("the task database's clock differs by %s from this machine's (±%s)",
-		skew.Abs().Round(time.Millisecond), (trip / 2).Round(time.Millisecond))
+		text.Duration(skew.Abs()), text.Duration(trip/2))
 	if skew.Abs()-trip/2 > maxSkew {
 		c.bad("clock skew", said, "synchronise both clocks (NTP)")
 		return
@@ -167,8 +168,8 @@ func nearTable(ctx context.Context, tx pgx.Tx, name string) (string, error) {
 		return "", err
 	}
 	bare := strings.ReplaceAll(name[strings.LastIndex(name, ".")+1:], `"`, "")
-	if near := nearest(bare, known); near != "" {
-		return "did you mean " + near + "?", nil
+	if near := text.Nearest(bare, known); near != "" {
+		return text.DidYouMean(near), nil
 	}
 	return "name an existing table, or another database in tasks.database", nil
 }

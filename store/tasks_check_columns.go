@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // columns looks at each mapped column by itself, so that one mistake does not hide the
@@ -50,7 +51,7 @@ func (c *check) columnsOf(ctx context.Context, m checked) {
 			continue
 		}
 		if name, plain := m.plain[f.name]; plain && !slices.Contains(known, name) {
-			c.bad(m.key+f.name, fmt.Sprintf("%s has no column %q", m.table, name), didYouMean(name, known))
+			c.bad(m.key+f.name, fmt.Sprintf("%s has no column %q", m.table, name), text.Unknown(name, known))
 			continue
 		}
 		c.typeOf(ctx, m, f, sql)
@@ -113,7 +114,7 @@ func (c *check) setColumnsOf(ctx context.Context) {
 		for _, a := range c.plan.changes[step].sets {
 			if !slices.Contains(known, a.name) {
 				c.bad(fmt.Sprintf("tasks.%s.set.%s", step, a.name), fmt.Sprintf("%s has no column %q", c.plan.table, a.name),
-					didYouMean(a.name, known))
+					text.Unknown(a.name, known))
 			}
 		}
 	}
@@ -190,6 +191,6 @@ func (c *check) room(step reconcile.Step, ch change) {
 	status := c.s.cat.fields["status"]
 	if status.enum() && !slices.Contains(status.labels, ch.status) {
 		c.bad(fmt.Sprintf("tasks.%s.status", step), fmt.Sprintf("%s has no label %q", status.name, ch.status),
-			didYouMean(ch.status, status.labels))
+			text.Unknown(ch.status, status.labels))
 	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // explainers looks whether the further tables that explain sandboxes can be asked. A table
@@ -39,7 +41,7 @@ func (c *check) explainer(ctx context.Context, e *explainer) {
 		c.bad(e.config+".table", "row security hides rows of "+e.table+" from this role: what is hidden explains nothing",
 			"give the role a policy that shows every row, or BYPASSRLS")
 	case !slices.Contains(r.Columns, e.name):
-		c.bad(e.config+".key", fmt.Sprintf("%s has no column %q", e.table, e.name), didYouMean(e.name, r.Columns))
+		c.bad(e.config+".key", fmt.Sprintf("%s has no column %q", e.table, e.name), text.Unknown(e.name, r.Columns))
 	default:
 		c.explains(ctx, e)
 	}

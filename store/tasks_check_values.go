@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // statuses looks for statuses in the table that the mapping does not know: rows that have
@@ -176,11 +177,11 @@ func (c *check) clock(what string, at, now time.Time) {
 	case at.IsZero():
 		c.ok(what, "no value yet")
 	case age < -maxAhead:
-		c.bad(what, fmt.Sprintf("runs %s ahead of the database's now", -age),
+		c.bad(what, fmt.Sprintf("runs %s ahead of the database's now", text.Duration(-age)),
 			fmt.Sprintf("is tasks.timezone (%s) the zone of columns without time zone? else correct the clock of who writes it",
 				c.plan.mapping.Timezone))
 	default:
-		c.ok(what, fmt.Sprintf("newest value %s ago", max(age, 0)))
+		c.ok(what, fmt.Sprintf("newest value %s ago", text.Duration(max(age, 0))))
 	}
 }
 

@@ -6,11 +6,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A Compiled mapping is a [Mapping] that was checked and made SQL, once.
@@ -97,7 +97,7 @@ func (c *compiler) preset() {
 	if strings.ContainsFunc(c.m.Timezone, func(r rune) bool { return r < ' ' || r > '~' }) {
 		c.wrong("tasks.timezone", fmt.Sprintf("%q is no time zone", c.m.Timezone), "use a name like Europe/Berlin")
 	}
-	if len(c.m.Notify) > 63 || !isText(c.m.Notify) {
+	if len(c.m.Notify) > 63 || !text.Storable(c.m.Notify) {
 		c.wrong("tasks.notify", "a channel's name has at most 63 bytes", "")
 	}
 }
@@ -158,15 +158,15 @@ func (c *compiler) value(key, text string) (sql, name string) {
 
 func (c *compiler) columns() {
 	for _, name := range slices.Sorted(maps.Keys(c.m.Columns)) {
-		key, text := "tasks.columns."+name, c.m.Columns[name]
+		key, said := "tasks.columns."+name, c.m.Columns[name]
 		if !isField(taskFields, name) {
-			c.wrong(key, "no such field", didYouMean(name, names(taskFields)))
+			c.wrong(key, "no such field", text.Unknown(name, names(taskFields)))
 			continue
 		}
-		if text == "" {
+		if said == "" {
 			continue
 		}
-		sql, column := c.value(key, text)
+		sql, column := c.value(key, said)
 		c.out.columns[name] = sql
 		if column != "" {
 			c.out.plain[name] = column
@@ -192,53 +192,11 @@ func (c *compiler) mustBeColumn(key, text string) bool {
 
 func (c *compiler) attrs() {
 	for _, name := range c.m.Attrs {
-		if name == "" || !isText(name) {
+		if name == "" || !text.Storable(name) {
 			c.wrong("rules", fmt.Sprintf("an override asks for the column %q", name), "")
 		}
 	}
 }
 
 // isText reports whether the server takes the text at all.
-func isText(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }
-
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
-
-// didYouMean is the fix for a name that is not known.
-func didYouMean(name string, known []string) string {
-	if near := nearest(name, known); near != "" {
-		return "did you mean " + near + "?"
-	}
-	return "use one of " + strings.Join(known, ", ")
-}
-
-// nearest is the known name with the fewest edits to the given one, "" when none is near.
-func nearest(name string, known []string) string {
-	best, least := "", max(len(name)/2, 1)+1
-	for _, k := range known {
-		if d := edits(strings.ToLower(name), strings.ToLower(k)); d < least {
-			best, least = k, d
-		}
-	}
-	return best
-}
-
-// edits counts the insertions, deletions and replacements that make a into b.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := before
-			if a[i] != b[j] {
-				replace++
-			}
-			before = row[j+1]
-			row[j+1] = min(replace, row[j]+1, before+1)
-		}
-	}
-	return row[len(b)]
-}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // taskStates are the canonical states in the order of a task's life.
@@ -27,7 +28,7 @@ func stateNames() []string {
 func (c *compiler) statuses() {
 	for _, name := range slices.Sorted(maps.Keys(c.m.Statuses)) {
 		if !slices.Contains(stateNames(), name) {
-			c.wrong("tasks.statuses."+name, "no such state", didYouMean(name, stateNames()))
+			c.wrong("tasks.statuses."+name, "no such state", text.Unknown(name, stateNames()))
 		}
 	}
 	for _, state := range taskStates {
@@ -50,7 +51,7 @@ func (c *compiler) statusesOf(state reconcile.TaskState) {
 		switch {
 		case status == "":
 			c.wrong(key, "has an empty status", "")
-		case !isText(status):
+		case !text.Storable(status):
 			c.wrong(key, fmt.Sprintf("%q is not plain text", status), "")
 		case taken && other != state:
 			c.wrong(key, fmt.Sprintf("%q already means %s", status, other), "a status can have one state only")
@@ -96,12 +97,12 @@ func (c *compiler) changeStatus(key, status string, state reconcile.TaskState) {
 	}
 }
 
-func (c *compiler) assignment(key, column, text string) assignment {
+func (c *compiler) assignment(key, column, sql string) assignment {
 	a := assignment{name: column, Column: quoted(column)}
-	if column == "" || !isText(column) {
+	if column == "" || !text.Storable(column) {
 		c.wrong(key, "is no column name", "")
 	}
-	e := scanExpression(text)
+	e := scanExpression(sql)
 	if e.problem != "" {
 		c.wrong(key, "the expression "+e.problem, "")
 	}
@@ -122,7 +123,7 @@ func (c *compiler) events() {
 	out.table = c.relation("events.table", e.Table)
 	for _, name := range slices.Sorted(maps.Keys(e.Columns)) {
 		if !isField(eventFields, name) {
-			c.wrong("events.columns."+name, "no such field", didYouMean(name, names(eventFields)))
+			c.wrong("events.columns."+name, "no such field", text.Unknown(name, names(eventFields)))
 			continue
 		}
 		c.eventColumn(out, name)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // eventKinds are what a type of event may mean, in the words of the config.
@@ -40,7 +42,7 @@ func (c *compiler) eventTypes(out *compiledEvents) {
 	for _, kind := range eventKinds {
 		for i, t := range c.m.Events.of(kind) {
 			key := fmt.Sprintf("events.%s[%d]", kind, i)
-			if t.Type == "" || !isText(t.Type) {
+			if t.Type == "" || !text.Storable(t.Type) {
 				c.wrong(key, fmt.Sprintf("%q is no type of event", t.Type), "name the type, as the table has it")
 			}
 			if t.Where != "" {

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // words are what the names in a user's SQL stand for. The types are given, so that the
@@ -27,10 +29,10 @@ type expression struct {
 
 // scanExpression checks that the text is one expression that cannot reach out of the
 // parentheses that it will stand in, and replaces the names in it.
-func scanExpression(text string) *expression {
-	e := &expression{src: strings.TrimSpace(text), named: map[string]bool{}}
-	e.lead = utf8.RuneCountInString(text[:strings.Index(text, e.src)])
-	if !isText(text) {
+func scanExpression(sql string) *expression {
+	e := &expression{src: strings.TrimSpace(sql), named: map[string]bool{}}
+	e.lead = utf8.RuneCountInString(sql[:strings.Index(sql, e.src)])
+	if !text.Storable(sql) {
 		e.problem = "is not plain text"
 		return e
 	}
@@ -220,39 +222,39 @@ func identifier(text string) (pgx.Identifier, string) {
 	}
 }
 
-func identifierPart(text string) (part, left, problem string) {
-	if quoted, ok := strings.CutPrefix(text, `"`); ok {
+func identifierPart(sql string) (part, left, problem string) {
+	if quoted, ok := strings.CutPrefix(sql, `"`); ok {
 		return quotedPart(quoted)
 	}
-	end := strings.IndexByte(text, '.')
+	end := strings.IndexByte(sql, '.')
 	if end < 0 {
-		end = len(text)
+		end = len(sql)
 	}
-	part, left = text[:end], text[end:]
+	part, left = sql[:end], sql[end:]
 	switch {
 	case part == "":
 		return "", "", "is empty or has an empty part"
-	case strings.ContainsAny(part, "()'\"+*/;:,=<>@") || !isText(part):
+	case strings.ContainsAny(part, "()'\"+*/;:,=<>@") || !text.Storable(part):
 		return "", "", "is no column name; an SQL expression must stand in parentheses"
 	}
 	return part, left, ""
 }
 
-func quotedPart(text string) (part, left, problem string) {
+func quotedPart(sql string) (part, left, problem string) {
 	for from := 0; ; {
-		end := strings.IndexByte(text[from:], '"')
+		end := strings.IndexByte(sql[from:], '"')
 		if end < 0 {
 			return "", "", "has a quote that is not closed"
 		}
 		from += end + 1
-		if !strings.HasPrefix(text[from:], `"`) {
-			part = strings.ReplaceAll(text[:from-1], `""`, `"`)
+		if !strings.HasPrefix(sql[from:], `"`) {
+			part = strings.ReplaceAll(sql[:from-1], `""`, `"`)
 			break
 		}
 		from++
 	}
-	if part == "" || !isText(part) {
+	if part == "" || !text.Storable(part) {
 		return "", "", "is empty or has an empty part"
 	}
-	return part, text[len(strings.ReplaceAll(part, `"`, `""`))+1:], ""
+	return part, sql[len(strings.ReplaceAll(part, `"`, `""`))+1:], ""
 }

@@ -3,9 +3,10 @@ package store
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A lookup is what was asked for, in the spelling that the column itself has.
@@ -39,7 +40,7 @@ func (t columnType) parse(texts []string) lookup {
 
 // canonical is the id as the database prints it.
 func (t columnType) canonical(id string) (string, bool) {
-	if id == "" || !utf8.ValidString(id) || strings.ContainsRune(id, 0) {
+	if id == "" || !text.Storable(id) {
 		return "", false
 	}
 	switch t.oid {

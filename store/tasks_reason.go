@@ -3,12 +3,14 @@ package store
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // fit is the reason as the column can keep it: plain text of at most limit characters (0
 // is any number), shortened in the middle, so that the mark at its end is whole.
 func fit(reason string, limit int) string {
-	reason = strings.ReplaceAll(strings.ToValidUTF8(reason, "?"), "\x00", "")
+	reason = text.Stored(reason, "?")
 	if limit <= 0 || utf8.RuneCountInString(reason) <= limit {
 		return reason
 	}

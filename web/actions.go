@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // An actionView is one step of a remedy, with what became of it.
@@ -46,8 +47,8 @@ func (s *scene) recentActions() []actionView {
 
 func (s *scene) action(a *reconcile.Action) actionView {
 	v := actionView{
-		Key: line(a.ID, mostName), ID: line(a.ID, mostName), What: stepWords(a), Rule: line(a.Rule, mostName),
-		Author: line(a.Author, mostName), Reason: sentence(capital(line(a.Reason, mostLine))), When: ago(a.ClosedAt, s.Now),
+		Key: text.Plain(a.ID, mostName), ID: text.Plain(a.ID, mostName), What: stepWords(a), Rule: text.Plain(a.Rule, mostName),
+		Author: text.Plain(a.Author, mostName), Reason: sentence(capital(text.Plain(a.Reason, mostLine))), When: ago(a.ClosedAt, s.Now),
 	}
 	v.Level, v.Outcome = s.outcome(a)
 	if a.ClosedAt.IsZero() {
@@ -59,8 +60,8 @@ func (s *scene) action(a *reconcile.Action) actionView {
 
 // stepWords are what is done to what.
 func stepWords(a *reconcile.Action) string {
-	task, step := line(a.Task, mostName), line(string(a.Step), mostName)
-	box := line(a.Provider+"/"+a.Sandbox, mostName)
+	task, step := text.Plain(a.Task, mostName), text.Plain(string(a.Step), mostName)
+	box := text.Plain(a.Provider+"/"+a.Sandbox, mostName)
 	switch {
 	case a.Step == reconcile.StepActivate:
 		return fmt.Sprintf("%s %s", step, subjectWords(a.Subject))
@@ -79,7 +80,7 @@ func (s *scene) outcome(a *reconcile.Action) (level, string) {
 		return well, doneWords(a)
 	case reconcile.OutcomeWithdrawn:
 		if by, asked := strings.CutPrefix(a.Detail, "by "); asked {
-			return calm, "withdrawn by " + line(by, mostHolding)
+			return calm, "withdrawn by " + text.Plain(by, mostHolding)
 		}
 		return calm, "withdrawn: looked again, and it no longer held"
 	case reconcile.OutcomeFailed:
@@ -92,7 +93,7 @@ func (s *scene) outcome(a *reconcile.Action) (level, string) {
 		}
 		return busy, s.pending(a)
 	}
-	return warn, line(string(a.Outcome), mostName)
+	return warn, text.Plain(string(a.Outcome), mostName)
 }
 
 // doneWords are what a step that succeeded has come to.
@@ -117,12 +118,12 @@ func confirmation(a *reconcile.Action) string {
 	if a.ActedAt.IsZero() || a.ClosedAt.Before(a.ActedAt) {
 		return "confirmed gone, it was gone already"
 	}
-	return fmt.Sprintf("confirmed gone %s after the request", brief(a.ClosedAt.Sub(a.ActedAt)))
+	return fmt.Sprintf("confirmed gone %s after the request", text.Coarse(a.ClosedAt.Sub(a.ActedAt)))
 }
 
 func (s *scene) accepted(a *reconcile.Action) (level, string) {
 	age := s.Now.Sub(a.ActedAt)
-	text := fmt.Sprintf("accepted by the provider %s ago, not confirmed yet", long(age))
+	text := fmt.Sprintf("accepted by the provider %s ago, not confirmed yet", text.Coarse(age))
 	if age >= overdueTerminate {
 		return warn, text
 	}
@@ -133,13 +134,13 @@ func (s *scene) pending(a *reconcile.Action) string {
 	holds := s.policy.Holds(&s.Controls, a)
 	switch {
 	case a.ClaimedBy != "" && a.ClaimEnds.After(s.Now):
-		return "being done by " + line(a.ClaimedBy, mostName)
+		return "being done by " + text.Plain(a.ClaimedBy, mostName)
 	case len(holds) > 0:
 		return "held " + holding(holds)
 	case a.NextAttempt.After(s.Now) && a.Attempts == 0:
-		return "planned for later, in " + long(a.NextAttempt.Sub(s.Now))
+		return "planned for later, in " + text.Coarse(a.NextAttempt.Sub(s.Now))
 	case a.NextAttempt.After(s.Now):
-		return fmt.Sprintf("tried %s, again in %s", times(a.Attempts), long(a.NextAttempt.Sub(s.Now)))
+		return fmt.Sprintf("tried %s, again in %s", times(a.Attempts), text.Coarse(a.NextAttempt.Sub(s.Now)))
 	case a.Attempts > 0 && s.still[a.ID] != "":
 		return s.still[a.ID]
 	case a.Attempts > 0:

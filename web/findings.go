@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A findingView is one open finding with its evidence.
@@ -72,7 +73,7 @@ func (s *scene) findings() (views []findingView, others []otherFindings) {
 }
 
 func otherOf(rule string, left int, some bool, subjects []string) otherFindings {
-	o := otherFindings{Rule: line(rule, mostName), Subjects: subjects[:min(len(subjects), mostSubjects)]}
+	o := otherFindings{Rule: text.Plain(rule, mostName), Subjects: subjects[:min(len(subjects), mostSubjects)]}
 	o.Summary = fmt.Sprintf("%d of %s", left, o.Rule)
 	if some {
 		o.Summary = fmt.Sprintf("And %d more of %s", left, o.Rule)
@@ -103,16 +104,16 @@ func urgency(s state) int {
 
 func (s *scene) finding(f *reconcile.FindingSeen) findingView {
 	v := findingView{
-		Key: line(f.Rule+" "+f.Subject, mostName), Rule: line(f.Rule, mostName), Means: ruleMeans[f.Rule],
+		Key: text.Plain(f.Rule+" "+f.Subject, mostName), Rule: text.Plain(f.Rule, mostName), Means: ruleMeans[f.Rule],
 		Subject: subjectWords(f.Subject), State: s.stateOf(f),
-		Reason: sentence(capital(line(f.Reason, mostLine))), IDs: identities(f),
+		Reason: sentence(capital(text.Plain(f.Reason, mostLine))), IDs: identities(f),
 		Opened: ago(f.OpenedAt, s.Now), Seen: ago(f.LastSeen, s.Now), Looks: count(f.Sightings, "look"),
 	}
 	if v.State == heldBack {
 		v.Held = sentence("Held " + holding(f.HeldBy))
 	}
 	for _, h := range f.HeldBy {
-		v.HeldBy = append(v.HeldBy, line(h, mostLine))
+		v.HeldBy = append(v.HeldBy, text.Plain(h, mostLine))
 	}
 	v.Evidence = evidenceLines(f.Evidence)
 	for _, id := range []string{f.Task, f.Sandbox} {
@@ -127,7 +128,7 @@ func (s *scene) finding(f *reconcile.FindingSeen) findingView {
 func evidenceLines(all []reconcile.Evidence) []evidenceLine {
 	var lines []evidenceLine
 	for _, e := range all[:min(len(all), mostEvidence)] {
-		l := evidenceLine{Source: line(e.Source, mostName), At: exactly(e.At)}
+		l := evidenceLine{Source: text.Plain(e.Source, mostName), At: exactly(e.At)}
 		l.Fact, l.Block = inline(e.Fact)
 		lines = append(lines, l)
 	}
@@ -139,7 +140,7 @@ func identities(f *reconcile.FindingSeen) []identity {
 	var ids []identity
 	add := func(name, value string) {
 		if value != "" {
-			ids = append(ids, identity{name, line(value, mostName)})
+			ids = append(ids, identity{name, text.Plain(value, mostName)})
 		}
 	}
 	add("task", f.Task)
@@ -148,7 +149,7 @@ func identities(f *reconcile.FindingSeen) []identity {
 	}
 	if len(ids) == 0 {
 		kind, value, _ := strings.Cut(f.Subject, ":")
-		add(line(kind, mostName), value)
+		add(text.Plain(kind, mostName), value)
 	}
 	return ids
 }
@@ -166,8 +167,8 @@ func (s *scene) resolvedLines() []resolvedLine {
 	var lines []resolvedLine
 	for _, f := range s.Resolved[:min(len(s.Resolved), mostResolved)] {
 		lines = append(lines, resolvedLine{
-			Rule: line(f.Rule, mostName), Subject: subjectWords(f.Subject), Reason: line(f.Reason, mostLine),
-			Resolved: ago(f.ResolvedAt, s.Now), Lasted: long(f.ResolvedAt.Sub(f.OpenedAt)),
+			Rule: text.Plain(f.Rule, mostName), Subject: subjectWords(f.Subject), Reason: text.Plain(f.Reason, mostLine),
+			Resolved: ago(f.ResolvedAt, s.Now), Lasted: text.Coarse(f.ResolvedAt.Sub(f.OpenedAt)),
 		})
 	}
 	return lines
@@ -177,7 +178,7 @@ func (s *scene) resolvedLines() []resolvedLine {
 func subjectWords(subject string) string {
 	kind, id, found := strings.Cut(subject, ":")
 	if !found {
-		return line(subject, mostName)
+		return text.Plain(subject, mostName)
 	}
-	return line(kind+" "+id, mostName)
+	return text.Plain(kind+" "+id, mostName)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A freshness says whether passes still come.
@@ -86,9 +87,9 @@ func (f freshness) String() string {
 		return "no pass was ever complete"
 	case f.ahead():
 		return fmt.Sprintf("the last complete %spass is dated %s in the future: the ledger's clock was set back",
-			kind, long(-f.Age))
+			kind, text.Coarse(-f.Age))
 	case f.ok():
-		return "the last complete pass is " + long(f.Age) + " old"
+		return "the last complete pass is " + text.Coarse(f.Age) + " old"
 	}
-	return fmt.Sprintf("no complete %spass for %s, at most %s are expected", kind, long(f.Age), long(f.Limit))
+	return fmt.Sprintf("no complete %spass for %s, at most %s are expected", kind, text.Coarse(f.Age), text.Coarse(f.Limit))
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A heldGroup is one thing that holds due findings.
@@ -29,8 +31,8 @@ func (s *scene) heldGroups() []heldGroup {
 		f := &s.Findings[i]
 		for _, by := range f.HeldBy {
 			if f.Due {
-				by = line(by, mostLine)
-				subjects[by] = append(subjects[by], line(f.Rule, mostName)+": "+subjectWords(f.Subject))
+				by = text.Plain(by, mostLine)
+				subjects[by] = append(subjects[by], text.Plain(f.Rule, mostName)+": "+subjectWords(f.Subject))
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // mostHolding is how long the words on one hold may be.
@@ -29,7 +30,7 @@ func holding(by []string) string {
 
 // holdWords are those of one hold: "by ana: looking into it".
 func holdWords(by string) string {
-	by = line(by, mostHolding)
+	by = text.Plain(by, mostHolding)
 	kind, rest, _ := strings.Cut(by, ": ")
 	switch kind {
 	case "observe":

@@ -28,7 +28,7 @@ func TestHolding(t *testing.T) {
 		"a listing":             {[]string{"listing-untrusted daytona"}, "while the listing of daytona is not trusted"},
 		"events":                {[]string{"events-untrusted"}, "while the workers' events are not trusted"},
 		"anything else":         {[]string{`status "odd" is not mapped`}, `because of this: status "odd" is not mapped`},
-		"what turns the script": {[]string{"hold: task:7 (\u202ex) by a\x1bna"}, "by a na: x"},
+		"what turns the script": {[]string{"hold: task:7 (\u202ex) by a\x1bna"}, "by a na:  x"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

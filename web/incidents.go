@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // An incidentView is many failures with one cause, as one thing. Its findings are folded
@@ -65,8 +66,8 @@ func (s *scene) incidents() []incidentView {
 
 func (s *scene) incident(i *reconcile.Incident) incidentView {
 	v := incidentView{
-		Key: line(i.ID, mostName), ID: line(i.ID, mostName), Rule: line(i.Rule, mostName), Means: ruleMeans[i.Rule],
-		Where: placeOf(i), Count: count(i.Count, "failure"), Cause: causeOf(i), Error: line(i.Error, mostLine),
+		Key: text.Plain(i.ID, mostName), ID: text.Plain(i.ID, mostName), Rule: text.Plain(i.Rule, mostName), Means: ruleMeans[i.Rule],
+		Where: placeOf(i), Count: count(i.Count, "failure"), Cause: causeOf(i), Error: text.Plain(i.Error, mostLine),
 		First: ago(i.FirstSeen, s.Now), Last: ago(i.LastSeen, s.Now), Closed: ago(i.ClosedAt, s.Now),
 		Span: between(i.FirstSeen, i.LastSeen), Cost: dollars(i.Cost), Evidence: evidenceLines(i.Evidence),
 		Victims: command("sandkeeper victims %s", i.ID),
@@ -85,7 +86,7 @@ func between(first, last time.Time) string {
 	if first.IsZero() || !last.After(first) {
 		return "."
 	}
-	return ", " + long(last.Sub(first)) + " after the first."
+	return ", " + text.Coarse(last.Sub(first)) + " after the first."
 }
 
 // fold puts the findings of the incident under it.
@@ -111,10 +112,10 @@ func (s *scene) fold(v *incidentView, of []*reconcile.FindingSeen) {
 func placeOf(i *reconcile.Incident) string {
 	var words []string
 	if i.Provider != "" {
-		words = append(words, "at "+line(i.Provider, mostName))
+		words = append(words, "at "+text.Plain(i.Provider, mostName))
 	}
 	if i.Template != "" {
-		words = append(words, "template "+line(i.Template, mostName))
+		words = append(words, "template "+text.Plain(i.Template, mostName))
 	}
 	return strings.Join(words, ", ")
 }
@@ -123,7 +124,7 @@ func causeOf(i *reconcile.Incident) string {
 	if i.Cause == "" {
 		return "Probable cause: nothing stands out that they share and the healthy ones do not."
 	}
-	return sentence("Probable cause: " + line(i.Cause, mostLine))
+	return sentence("Probable cause: " + text.Plain(i.Cause, mostLine))
 }
 
 func stateOfIncident(i *reconcile.Incident) (level, string) {
@@ -178,7 +179,7 @@ var numbered = regexp.MustCompile(`\S*[0-9]\S*`)
 func reasonLines(of []*reconcile.FindingSeen) (lines []reasonLine, more string) {
 	at := map[string]int{}
 	for _, f := range of {
-		text := sentence(capital(line(f.Reason, mostLine)))
+		text := sentence(capital(text.Plain(f.Reason, mostLine)))
 		alike := numbered.ReplaceAllString(text, "#")
 		i, seen := at[alike]
 		if !seen {

@@ -19,7 +19,7 @@ func TestIncidentIsOneThing(t *testing.T) {
 	want := incidentView{
 		ID: "i-3k9f2", Level: warn, State: "open", Rule: "assigned-stale", Where: "at daytona, template ai-agent-dev-heavy", Count: "37 failures",
 		Cause: `Probable cause: snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`,
-		Error: "sandbox creation failed: snapshot # is inactive", Span: ", 53 min after the first.", First: moment{Text: "55 min ago"}, Last: moment{Text: "2 min ago"},
+		Error: "sandbox creation failed: snapshot # is inactive", Span: ", 53m after the first.", First: moment{Text: "55m ago"}, Last: moment{Text: "2m ago"},
 		Closed: moment{Text: "never"}, Cost: "$4.32", Release: "sandkeeper release incident:i-3k9f2", Victims: "sandkeeper victims i-3k9f2",
 		Findings: "12 open findings: 8 held, 4 acted on",
 		Reasons:  []reasonLine{{"Worker of task 100 never started: snapshot is inactive.", 12, true}},
@@ -149,8 +149,8 @@ func TestRegrets(t *testing.T) {
 		got = append(got, strings.Join([]string{l.Rule, l.Verdicts, l.Regrets, l.Share, l.State}, " | "))
 	}
 	want := []string{
-		"would have been failed | task 90 | 15 min | sandkeeper explain 90", "was failed | task 91 | 14 min | sandkeeper explain 91",
-		"was failed | task 92 | 13 min | sandkeeper explain 92", "its sandbox was ended | task 93 | 12 min | sandkeeper explain 93",
+		"would have been failed | task 90 | 15m | sandkeeper explain 90", "was failed | task 91 | 14m | sandkeeper explain 91",
+		"was failed | task 92 | 13m | sandkeeper explain 92", "its sandbox was ended | task 93 | 12m | sandkeeper explain 93",
 		"assigned-stale | 81 | 3 | 3.7 % | lowered itself", "heartbeat-lost | 100 | 1 | 1.0 % | watched",
 		"sandbox-missing | 9 | 0 | 0.0 % | right so far", "not watched: errored, orphan",
 	}
@@ -165,7 +165,7 @@ func TestQuarantines(t *testing.T) {
 	o := with(healthy(), suspend)
 	s := sceneOf(o)
 	views, n := s.quarantines()
-	if n != 2 || views[0].Sandbox != "daytona/sb-5" || views[0].Until.Text != "until 2026-02-02 11:50 UTC (in 23 h 50 min)" ||
+	if n != 2 || views[0].Sandbox != "daytona/sb-5" || views[0].Until.Text != "until 2026-02-02 11:50:00 UTC (in 23h50m)" ||
 		views[0].Restore != "sandkeeper restore sb-5" || views[1].Author != "ana" {
 		t.Errorf("%d in quarantine: %+v", n, views)
 	}
@@ -199,7 +199,7 @@ func TestOperatorsActions(t *testing.T) {
 	want := []string{
 		"operator | ana | resume sandbox daytona/sb-8 of task 44 | it is back | It was fine.",
 		"operator | ana | restore task 44 | the row is as it was | It was fine.",
-		"emergency | ana | terminate sandbox daytona/sb-8 | confirmed gone 0 ms after the request | It was fine.",
+		"emergency | ana | terminate sandbox daytona/sb-8 | confirmed gone 0s after the request | It was fine.",
 		"template-unusable |  | activate template daytona/light | usable again | It was fine.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -229,7 +229,7 @@ func TestTargetsOnThePage(t *testing.T) {
 		t.Errorf("with nothing missed: %s %q", level, word)
 	}
 	half := reconcile.Scores{Window: 30 * time.Minute}
-	if windowWords(&half) != "Targets, the last 30 min" || windowWords(&reconcile.Scores{Window: 24 * time.Hour}) != "Targets, the last 24 h" || windowWords(&reconcile.Scores{}) != "Targets" {
+	if windowWords(&half) != "Targets, the last 30m" || windowWords(&reconcile.Scores{Window: 24 * time.Hour}) != "Targets, the last 1d" || windowWords(&reconcile.Scores{}) != "Targets" {
 		t.Error("the window is told wrong")
 	}
 }

@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"regexp"
 
 	"github.com/goccy/go-yaml"
 	toolkit "github.com/prometheus/exporter-toolkit/web"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // Listen takes an address for the page, so that a process that cannot have it ends before
@@ -35,7 +36,7 @@ func CheckListen(address, configFile string) error {
 	if err != nil {
 		return fmt.Errorf("web.listen %q is no address: %w; write it like 127.0.0.1:8080", address, err)
 	}
-	if loopback(host) {
+	if text.Loopback(host) {
 		return nil
 	}
 	asks, err := asksWho(configFile)
@@ -55,16 +56,6 @@ var quoted = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|field [^ ]*[^a-z_ ][^ ]* not
 
 // unquoted is what is wrong with a file of passwords, without what stands in it.
 func unquoted(said string) string { return quoted.ReplaceAllString(said, "…") }
-
-// loopback reports whether only this machine reaches the address. Another name than
-// localhost may mean anything by tomorrow.
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
-}
 
 // asksWho reports whether the config file lets nobody in who has not said who he is: with
 // users, or with client certificates of an authority that the file names. Without a named

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A page is the status page with every text settled.
@@ -66,17 +68,17 @@ const (
 
 // viewOf settles the page for one reading.
 func viewOf(r *reading, o Options) page {
-	p := page{Version: line(o.Version, mostName), Doing: o.Doing}
+	p := page{Version: text.Plain(o.Version, mostName), Doing: o.Doing}
 	if refused := o.ConfigError(); refused != "" {
 		p.Notes = append(p.Notes, note{warn, "The changed config was refused, the one before stays in force: " +
-			sentence(line(refused, mostLine))})
+			sentence(text.Plain(refused, mostLine))})
 	}
 	if r.Err != nil {
 		p.Verdict = unknown(r.Err)
 		return p
 	}
 	s := newScene(&r.Overview, o.Policy())
-	p.Installation, p.Read = line(s.Installation, mostName), exactly(s.Now)
+	p.Installation, p.Read = text.Plain(s.Installation, mostName), exactly(s.Now)
 	p.Verdict, p.Known = judge(s), !s.Fresh
 	p.Notes = append(p.Notes, notesOf(s, r.Unready)...)
 	if p.Known {
@@ -118,7 +120,7 @@ func notesOf(s *scene, unready error) []note {
 	var notes []note
 	if unready != nil && !s.Fresh {
 		notes = append(notes, note{warn, "The ledger is not as this program needs it: " +
-			sentence(line(unready.Error(), mostLine))})
+			sentence(text.Plain(unready.Error(), mostLine))})
 	}
 	for _, p := range s.Controls.Pauses {
 		if p.Scope == "all" {
@@ -131,14 +133,14 @@ func notesOf(s *scene, unready error) []note {
 
 // signed is who asked for something, and why.
 func signed(author, reason string) string {
-	text := ""
+	out := ""
 	if author != "" {
-		text = " by " + line(author, mostName)
+		out = " by " + text.Plain(author, mostName)
 	}
 	if reason != "" {
-		text += " (" + line(reason, mostLine) + ")"
+		out += " (" + text.Plain(reason, mostLine) + ")"
 	}
-	return text
+	return out
 }
 
 // title is what the browser's tab says.
@@ -178,13 +180,13 @@ func (s *scene) sandboxFacts() []fact {
 	n, listed := ownedSandboxes(s.Counts)
 	words, value := sandboxWords(s.Counts), fmt.Sprint(n)
 	for _, provider := range unlisted(s.Sources) {
-		words = append(words, line(provider, mostName)+": its listing is not trusted")
+		words = append(words, text.Plain(provider, mostName)+": its listing is not trusted")
 	}
 	if !listed {
 		value = "not known"
 	}
 	if len(words) > 0 {
-		facts = append(facts, fact{Name: "Sandboxes", Value: value, Sub: line(strings.Join(words, "; "), mostLine)})
+		facts = append(facts, fact{Name: "Sandboxes", Value: value, Sub: text.Plain(strings.Join(words, "; "), mostLine)})
 	}
 	if others, _ := sum(s.Counts, "foreign:"); others > 0 {
 		facts = append(facts, fact{Name: "Sandboxes of others", Value: fmt.Sprint(others), Sub: "never touched"})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A passLine is one pass.
@@ -22,8 +23,8 @@ func (s *scene) passLines() []passLine {
 	var lines []passLine
 	for _, p := range s.Passes[:min(len(s.Passes), mostPasses)] {
 		l := passLine{
-			ID: p.ID, Kind: line(string(p.Kind), mostName), Began: ago(p.BeganAt, s.Now),
-			Holder: line(p.Holder, mostName), Error: line(p.Error, mostLine),
+			ID: p.ID, Kind: text.Plain(string(p.Kind), mostName), Began: ago(p.BeganAt, s.Now),
+			Holder: text.Plain(p.Holder, mostName), Error: text.Plain(p.Error, mostLine),
 		}
 		switch {
 		case p.EndedAt.IsZero() && s.leads(&p):
@@ -31,7 +32,7 @@ func (s *scene) passLines() []passLine {
 		case p.EndedAt.IsZero():
 			l.Level, l.Outcome = warn, "never ended"
 		default:
-			l.Took = brief(p.EndedAt.Sub(p.BeganAt))
+			l.Took = text.Coarse(p.EndedAt.Sub(p.BeganAt))
 			l.Level, l.Outcome = warn, "not complete"
 			if p.Complete {
 				l.Level, l.Outcome = well, "complete"
@@ -53,6 +54,6 @@ func (s *scene) passesBy() string {
 	if s.Lease.Holder == "" {
 		return "Nobody holds the pass lease right now, which is normal between two passes."
 	}
-	return fmt.Sprintf("%s holds the pass lease for another %s.", line(s.Lease.Holder, mostName),
-		long(s.Lease.Until.Sub(s.Now)))
+	return fmt.Sprintf("%s holds the pass lease for another %s.", text.Plain(s.Lease.Holder, mostName),
+		text.Coarse(s.Lease.Until.Sub(s.Now)))
 }

@@ -1,5 +1,7 @@
 package web
 
+import "github.com/sandkeeper/sandkeeper/reconcile/text"
+
 // A quarantineView is a sandbox that was stopped or paused and can come back, until its
 // time is over.
 type quarantineView struct {
@@ -25,9 +27,9 @@ func (s *scene) quarantines() (views []quarantineView, n int) {
 			continue
 		}
 		views = append(views, quarantineView{
-			Key: line(a.ID, mostName), Sandbox: line(a.Provider+"/"+a.Sandbox, mostName), Task: line(a.Task, mostName),
-			Rule: line(a.Rule, mostName), Reason: sentence(capital(line(a.Reason, mostLine))),
-			Author: line(a.Author, mostName), Since: ago(a.PlannedAt, s.Now), Until: until(a.NextAttempt, s.Now, ""),
+			Key: text.Plain(a.ID, mostName), Sandbox: text.Plain(a.Provider+"/"+a.Sandbox, mostName), Task: text.Plain(a.Task, mostName),
+			Rule: text.Plain(a.Rule, mostName), Reason: sentence(capital(text.Plain(a.Reason, mostLine))),
+			Author: text.Plain(a.Author, mostName), Since: ago(a.PlannedAt, s.Now), Until: until(a.NextAttempt, s.Now, ""),
 			Restore: command("sandkeeper restore %s", a.Sandbox),
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A regretView is a task that was called dead and then showed life.
@@ -38,9 +39,9 @@ func (s *scene) regrets() []regretView {
 
 func (s *scene) regret(v *reconcile.Verdict) regretView {
 	out := regretView{
-		Key: fmt.Sprintf("%d", v.Number), Rule: line(v.Rule, mostName), Subject: subjectWords(v.Subject),
-		Saw: sentence(capital(line(v.Regret, mostLine))), When: ago(v.RegretAt, s.Now), Verdict: ago(v.At, s.Now),
-		Reason: sentence(capital(line(v.Reason, mostLine))), After: long(v.RegretAt.Sub(v.At)),
+		Key: fmt.Sprintf("%d", v.Number), Rule: text.Plain(v.Rule, mostName), Subject: subjectWords(v.Subject),
+		Saw: sentence(capital(text.Plain(v.Regret, mostLine))), When: ago(v.RegretAt, s.Now), Verdict: ago(v.At, s.Now),
+		Reason: sentence(capital(text.Plain(v.Reason, mostLine))), After: text.Coarse(v.RegretAt.Sub(v.At)),
 		Level: calm, Word: "would have been failed", Explain: command("sandkeeper explain %s", v.Task),
 	}
 	switch {
@@ -78,7 +79,7 @@ func (s *scene) tallies() []tallyLine {
 			continue
 		}
 		l := tallyLine{
-			Rule: line(rule, mostName), Verdicts: fmt.Sprint(t.Verdicts), Regrets: fmt.Sprint(t.Regrets),
+			Rule: text.Plain(rule, mostName), Verdicts: fmt.Sprint(t.Verdicts), Regrets: fmt.Sprint(t.Regrets),
 			Share: fmt.Sprintf("%.1f %%", 100*float64(t.Regrets)/float64(t.Verdicts)), Level: well, State: "right so far",
 		}
 		switch {
@@ -97,7 +98,7 @@ func (s *scene) unwatched() string {
 	var rules []string
 	for _, rule := range slices.Sorted(maps.Keys(s.Tallies)) {
 		if s.Tallies[rule].Verdicts > 0 && !reconcile.Watched(rule) {
-			rules = append(rules, line(rule, mostName))
+			rules = append(rules, text.Plain(rule, mostName))
 		}
 	}
 	return strings.Join(rules, ", ")
@@ -124,7 +125,7 @@ func demoted(s *scene) (verdict, bool) {
 	v := verdict{
 		Level: bad, Word: "Rule lowered itself",
 		Sentence: fmt.Sprintf("%s was wrong too often and only observes now: %s",
-			capital(line(rule, mostName)), sentence(line(s.Controls.Lowered[rule].Reason, mostHead))),
+			capital(text.Plain(rule, mostName)), sentence(text.Plain(s.Controls.Lowered[rule].Reason, mostHead))),
 		Next:    "Read its regrets below and mend its threshold or its clocks first. Then arm it again with:",
 		Command: command("sandkeeper mode %s clear", rule),
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/a-h/templ"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // page answers with the status page, or with the part of it that changes. A ledger that
@@ -43,8 +45,8 @@ type answer struct {
 
 // html writes a page once it is whole: half a page would look like a calm one.
 func (s *site) html(w http.ResponseWriter, r *http.Request, a answer) {
-	var text bytes.Buffer
-	if err := a.page.Render(r.Context(), &text); err != nil {
+	var out bytes.Buffer
+	if err := a.page.Render(r.Context(), &out); err != nil {
 		s.Log.ErrorContext(r.Context(), "page not made", "err", err)
 		http.Error(w, "the page could not be made, the log says why", http.StatusInternalServerError)
 		return
@@ -52,5 +54,5 @@ func (s *site) html(w http.ResponseWriter, r *http.Request, a answer) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(a.status)
 	// The views clean what others wrote. Words that are ours, but come from the ledger, end here.
-	_, _ = w.Write(bytes.Map(visible, text.Bytes())) // whoever asked has left
+	_, _ = w.Write(bytes.Map(text.Lined, out.Bytes())) // whoever asked has left
 }

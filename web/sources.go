@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A sourceLine is the trust in one source.
@@ -27,8 +28,8 @@ func (s *scene) sourceLines() []sourceLine {
 	lines := make([]sourceLine, 0, len(sorted))
 	for _, src := range sorted {
 		l := sourceLine{
-			Name: line(src.Name, mostName), Words: sourceWords(src.Name), Trusted: src.Trusted,
-			Level: well, Lasting: since(src.Since, s.Now), Reason: sentence(line(src.Reason, mostLine)),
+			Name: text.Plain(src.Name, mostName), Words: sourceWords(src.Name), Trusted: src.Trusted,
+			Level: well, Lasting: since(src.Since, s.Now), Reason: sentence(text.Plain(src.Reason, mostLine)),
 		}
 		if !src.Trusted {
 			l.Level = warn
@@ -48,7 +49,7 @@ func truth(b bool) int {
 // sourceWords name a source for people.
 func sourceWords(name string) string {
 	kind, which, _ := strings.Cut(name, ":")
-	which = line(which, mostName)
+	which = text.Plain(which, mostName)
 	switch kind {
 	case "tasks":
 		return "the task table"
@@ -67,7 +68,7 @@ func sourceWords(name string) string {
 	case "clock":
 		return "the clock " + which
 	}
-	return line(name, mostName)
+	return text.Plain(name, mostName)
 }
 
 // A templateLine is a template that is not usable, or not for long.
@@ -95,8 +96,8 @@ func (s *scene) templateLines() (lines []templateLine, others int) {
 			continue
 		}
 		l := templateLine{
-			Key: line(t.Provider+"/"+t.Name, mostName), Provider: line(t.Provider, mostName), Name: line(t.Name, mostName),
-			Level: warn, State: templateWords(t), Error: line(t.Error, mostLine),
+			Key: text.Plain(t.Provider+"/"+t.Name, mostName), Provider: text.Plain(t.Provider, mostName), Name: text.Plain(t.Name, mostName),
+			Level: warn, State: templateWords(t), Error: text.Plain(t.Error, mostLine),
 			LastStart: exactly(t.LastStart), Expires: exactly(t.ExpiresAt), Looked: ago(t.LookedAt, s.Now),
 		}
 		if t.State == reconcile.TemplateBuilding {
@@ -108,7 +109,7 @@ func (s *scene) templateLines() (lines []templateLine, others int) {
 }
 
 func templateWords(t reconcile.TemplateSeen) string {
-	raw := line(t.Raw, mostName)
+	raw := text.Plain(t.Raw, mostName)
 	switch {
 	case t.State == reconcile.TemplateActive:
 		return "active, expires soon"

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // soonEnough is how far away the next attempt may be for a step that is worked at.
@@ -43,7 +44,7 @@ func (s *scene) standstill(a *reconcile.Action) string {
 	if touched.IsZero() || s.Now.Sub(touched) <= max(s.fresh.Limit, soonEnough) {
 		return ""
 	}
-	return fmt.Sprintf("%s for %s", attemptWords(a), long(s.Now.Sub(touched)))
+	return fmt.Sprintf("%s for %s", attemptWords(a), text.Coarse(s.Now.Sub(touched)))
 }
 
 func refusal(a *reconcile.Action) string {

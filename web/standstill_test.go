@@ -18,7 +18,7 @@ func TestStandstill(t *testing.T) {
 	}{
 		"planned a moment ago":                    {},
 		"planned a minute ago":                    {change: func(a *reconcile.Action) { a.PlannedAt = back(time.Minute) }},
-		"planned longer ago":                      {change: func(a *reconcile.Action) { a.PlannedAt = back(time.Minute + 1) }, want: "not begun for 1 min"},
+		"planned longer ago":                      {change: func(a *reconcile.Action) { a.PlannedAt = back(time.Minute + 1) }, want: "not begun for 1m"},
 		"planned under a clock that was set back": {change: func(a *reconcile.Action) { a.PlannedAt = noon.Add(time.Hour) }},
 		"tried, and again in a minute": {change: func(a *reconcile.Action) {
 			a.Attempts, a.NextAttempt = 6, noon.Add(time.Minute)
@@ -31,7 +31,7 @@ func TestStandstill(t *testing.T) {
 		}, want: "refused by the provider, tried again at 13:00 UTC"},
 		"its turn came and nobody took it": {change: func(a *reconcile.Action) {
 			a.Attempts, a.PlannedAt, a.NextAttempt = 1, back(time.Hour), back(2*time.Minute)
-		}, want: "tried once, not worked at for 2 min"},
+		}, want: "tried once, not worked at for 2m"},
 		"its turn came just now": {change: func(a *reconcile.Action) {
 			a.Attempts, a.PlannedAt, a.NextAttempt = 1, back(time.Hour), back(time.Minute)
 		}},

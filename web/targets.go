@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A targetLine is one number beside what it should be.
@@ -65,7 +65,7 @@ func endedWords(ended map[string]int) string {
 	var words []string
 	for _, how := range slices.Sorted(maps.Keys(ended)) {
 		if n := ended[how]; n > 0 {
-			words = append(words, fmt.Sprintf("%d %s", n, line(how, mostName)))
+			words = append(words, fmt.Sprintf("%d %s", n, text.Plain(how, mostName)))
 		}
 	}
 	if len(words) == 0 {
@@ -79,8 +79,5 @@ func windowWords(s *reconcile.Scores) string {
 	if s.Window <= 0 {
 		return "Targets"
 	}
-	if s.Window%time.Hour == 0 {
-		return fmt.Sprintf("Targets, the last %d h", s.Window/time.Hour)
-	}
-	return "Targets, the last " + long(s.Window)
+	return "Targets, the last " + text.Coarse(s.Window)
 }

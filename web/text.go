@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // How long texts of the ledger may be on the page, in characters.
@@ -17,65 +17,19 @@ const (
 	mostBlock  = 4000 // what is unfolded: the end of a log
 )
 
-// line is a foreign text on one line of at most most characters. Nothing in it can steer a
-// terminal or turn the direction of what stands around it.
-func line(text string, most int) string {
-	return cut(strings.Join(strings.Fields(harmless(text, most)), " "), most)
-}
-
 // inline is a foreign text on one line, or else as a block: what is long or has lines is the
 // end of a log, which is read as it was written.
-func inline(text string) (one, many string) {
-	one = line(text, mostLine)
-	if len(one) > mostInline || strings.Contains(strings.TrimSpace(text), "\n") {
-		return "", block(text, mostBlock)
+func inline(said string) (one, many string) {
+	one = text.Plain(said, mostLine)
+	if len(one) > mostInline || strings.Contains(strings.TrimSpace(said), "\n") {
+		return "", text.Block(said, mostBlock)
 	}
 	return one, ""
 }
 
-// block is a foreign text that keeps its lines.
-func block(text string, most int) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	return cut(strings.TrimSpace(harmless(text, most)), most)
-}
-
-// harmless frees the part of a text that may be shown from all that is not seen: control
-// characters and what formats (marks of direction, joiners, line separators).
-func harmless(text string, most int) string {
-	if bytes := (most + 1) * utf8.UTFMax * 4; len(text) > bytes {
-		text = text[:bytes] // spaces that are joined later are no reason to read 100 kB
-	}
-	return strings.Map(visible, text)
-}
-
-// visible drops what is not seen, or makes it a blank where it parts words.
-func visible(r rune) rune {
-	switch {
-	case r == '\n' || r == '\t':
-		return r
-	case unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp):
-		return ' '
-	case unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs):
-		return -1
-	}
-	return r
-}
-
-// cut keeps the first characters and says when there were more.
-func cut(text string, most int) string {
-	seen := 0
-	for at := range text {
-		if seen == most {
-			return strings.TrimSpace(text[:at]) + "…"
-		}
-		seen++
-	}
-	return text
-}
-
 // A moment is a time for people: how long ago it was, and exactly when.
 type moment struct {
-	Text  string // "12 s ago"; "never" for no time
+	Text  string // "12s ago"; "never" for no time
 	Exact string // "2026-02-01 09:12:03 UTC"; "" for no time
 	ISO   string // for programs
 }
@@ -87,9 +41,9 @@ func ago(t, now time.Time) moment {
 	case t.IsZero():
 		m.Text = "never"
 	case t.After(now):
-		m.Text = "in " + long(t.Sub(now))
+		m.Text = "in " + seconds(t.Sub(now))
 	default:
-		m.Text = long(now.Sub(t)) + " ago"
+		m.Text = seconds(now.Sub(t)) + " ago"
 	}
 	return m
 }
@@ -98,7 +52,7 @@ func ago(t, now time.Time) moment {
 func since(t, now time.Time) moment {
 	m := ago(t, now)
 	if !t.IsZero() {
-		m.Text = long(now.Sub(t))
+		m.Text = seconds(now.Sub(t))
 	}
 	return m
 }
@@ -108,7 +62,7 @@ func exactly(t time.Time) moment {
 	if t.IsZero() {
 		return moment{Text: "unknown"}
 	}
-	exact := t.UTC().Format("2006-01-02 15:04:05 UTC")
+	exact := text.Time(t)
 	return moment{Text: exact, Exact: exact, ISO: t.UTC().Format(time.RFC3339)}
 }
 
@@ -118,43 +72,12 @@ func until(t, now time.Time, open string) moment {
 		return moment{Text: open}
 	}
 	m := ago(t, now)
-	m.Text = "until " + m.Exact[:len(m.Exact)-len(":05 UTC")] + " UTC (" + m.Text + ")"
+	m.Text = "until " + m.Exact + " (" + m.Text + ")"
 	return m
 }
 
-// long is a duration in its two largest units.
-func long(d time.Duration) string {
-	d = max(d, 0)
-	day := 24 * time.Hour
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", d/time.Second)
-	case d < time.Hour:
-		return units(d, time.Minute, "min", time.Second, "s")
-	case d < day:
-		return units(d, time.Hour, "h", time.Minute, "min")
-	}
-	return units(d, day, "d", time.Hour, "h")
-}
-
-func units(d, large time.Duration, name string, small time.Duration, smallName string) string {
-	text := fmt.Sprintf("%d %s", d/large, name)
-	if rest := d % large / small; rest > 0 {
-		text += fmt.Sprintf(" %d %s", rest, smallName)
-	}
-	return text
-}
-
-// brief is a duration of something quick: its fractions of a second count.
-func brief(d time.Duration) string {
-	switch {
-	case d < 0 || d >= 10*time.Second:
-		return long(d)
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	}
-	return fmt.Sprintf("%.1f s", d.Truncate(100*time.Millisecond).Seconds())
-}
+// seconds is how long ago something was: nobody asks for its milliseconds.
+func seconds(d time.Duration) string { return text.Coarse(d.Truncate(time.Second)) }
 
 // count is a number with its noun: "1 task", "212 tasks".
 func count(n int, noun string) string {

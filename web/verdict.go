@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A level says how bad a verdict is. It is a colour, and beside it a sign and a word, for
@@ -64,7 +65,7 @@ func unknown(err error) verdict {
 	return verdict{
 		Level: bad, Word: "Not known",
 		Sentence: "The ledger does not answer, so how tasks and sandboxes are is not known: " +
-			sentence(line(unasked(err), mostHead)),
+			sentence(text.Plain(unasked(err), mostHead)),
 		Next:    "See whether PostgreSQL runs and can be reached from here, and what check says of it:",
 		Command: "sandkeeper check",
 	}

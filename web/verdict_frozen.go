@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 func frozen(s *scene) (verdict, bool) {
@@ -64,17 +65,17 @@ func distrust(s *reconcile.SourceSeen) string {
 	words := capital(sourceWords(s.Name))
 	happened, ok := strings.CutPrefix(s.Reason, "the listing ")
 	if !ok || !strings.HasPrefix(s.Name, "listing:") {
-		why := strings.TrimSuffix(": "+line(s.Reason, mostHead), ": ")
+		why := strings.TrimSuffix(": "+text.Plain(s.Reason, mostHead), ": ")
 		return sentence(fmt.Sprintf("%s %s not trusted%s", words, areOrIs(s.Name), why))
 	}
 	detail := ""
 	if at := strings.IndexAny(happened, ",:"); at >= 0 {
 		if happened[at] == ':' {
-			detail = " (" + strings.TrimSuffix(line(happened[at+1:], mostHolding), ".") + ")"
+			detail = " (" + strings.TrimSuffix(text.Plain(happened[at+1:], mostHolding), ".") + ")"
 		}
 		happened = happened[:at]
 	}
-	return fmt.Sprintf("%s %s%s: nothing is judged from it.", words, line(happened, mostHead), detail)
+	return fmt.Sprintf("%s %s%s: nothing is judged from it.", words, text.Plain(happened, mostHead), detail)
 }
 
 // areOrIs is the verb that goes with the words for a source.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // failing are open incidents: many failures of work with one cause.
@@ -40,12 +41,12 @@ func unusable(state reconcile.TemplateState) bool {
 
 // alike says how many failures are one, and why.
 func alike(i *reconcile.Incident) string {
-	what := fmt.Sprintf("%s of %s within %s", count(i.Count, "failure"), line(i.Rule, mostName),
-		long(i.LastSeen.Sub(i.FirstSeen)))
+	what := fmt.Sprintf("%s of %s within %s", count(i.Count, "failure"), text.Plain(i.Rule, mostName),
+		text.Coarse(i.LastSeen.Sub(i.FirstSeen)))
 	if i.Cause == "" {
 		return what + " are alike, and no cause stands out."
 	}
-	return what + " seem to have one cause: " + sentence(line(i.Cause, mostHead))
+	return what + " seem to have one cause: " + sentence(text.Plain(i.Cause, mostHead))
 }
 
 // nextForIncident is what a person does about the cause, then about the tasks.

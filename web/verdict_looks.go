@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 func noSchema(s *scene) (verdict, bool) {
@@ -30,10 +31,10 @@ func neverRan(s *scene) (verdict, bool) {
 	age := s.Now.Sub(newest.BeganAt)
 	switch {
 	case newest.Error != "":
-		v.Sentence = "No pass was ever complete. The last one: " + sentence(line(newest.Error, mostHead))
+		v.Sentence = "No pass was ever complete. The last one: " + sentence(text.Plain(newest.Error, mostHead))
 	case newest.EndedAt.IsZero() && age < overdue(0):
 		v.Level, v.Word, v.Next = busy, "Starting", ""
-		v.Sentence = fmt.Sprintf("The first pass began %s ago.", long(age))
+		v.Sentence = fmt.Sprintf("The first pass began %s ago.", text.Coarse(age))
 	}
 	return v, s.fresh.Never
 }
@@ -41,7 +42,7 @@ func neverRan(s *scene) (verdict, bool) {
 func stale(s *scene) (verdict, bool) {
 	v := verdict{
 		Level: bad, Word: "Not running",
-		Sentence: fmt.Sprintf("No complete pass for %s: nothing is being kept in agreement.", long(s.fresh.Age)),
+		Sentence: fmt.Sprintf("No complete pass for %s: nothing is being kept in agreement.", text.Coarse(s.fresh.Age)),
 		Next:     "See whether “sandkeeper run”, or the CronJob of “sandkeeper once”, still runs, and what its log says.",
 	}
 	switch {
@@ -51,11 +52,11 @@ func stale(s *scene) (verdict, bool) {
 	case s.fresh.Full:
 		v.Word = "Full passes missing"
 		v.Sentence = fmt.Sprintf(
-			"No complete full pass for %s: what only a listing shows, like orphans, is not found.", long(s.fresh.Age))
+			"No complete full pass for %s: what only a listing shows, like orphans, is not found.", text.Coarse(s.fresh.Age))
 		v.Next = "The passes below say why the last full one is not complete."
 		if lost := unlisted(s.Sources); len(lost) > 0 && len(lost) < len(s.policy.Providers) {
 			v.Sentence = fmt.Sprintf("No complete full pass for %s, for want of the listing of %s. "+
-				"What only that shows, like orphans, is not found.", long(s.fresh.Age), line(strings.Join(lost, ", "), mostHolding))
+				"What only that shows, like orphans, is not found.", text.Coarse(s.fresh.Age), text.Plain(strings.Join(lost, ", "), mostHolding))
 			v.Next, v.Command = "See whether the provider is up, and what check says of it:", "sandkeeper check"
 		}
 	}
@@ -67,7 +68,7 @@ func incomplete(s *scene) (verdict, bool) {
 	if strings.HasPrefix(p.Error, "listing of ") && len(unlisted(s.Sources)) > 0 {
 		ok = false // the frozen listing says more
 	}
-	why := line(p.Error, mostHead)
+	why := text.Plain(p.Error, mostHead)
 	if why == "" {
 		why = "it does not say why"
 	}
@@ -104,7 +105,7 @@ func tripped(s *scene) (verdict, bool) {
 	v := verdict{
 		Level: warn, Word: "Breaker open",
 		Sentence: fmt.Sprintf("%s would act on %s at once, which is too many: a person has to release them.",
-			capital(line(b.Rule, mostName)), count(len(b.Subjects), "subject")),
+			capital(text.Plain(b.Rule, mostName)), count(len(b.Subjects), "subject")),
 		Next: "Look at what is held below; if it is right, release it with:", Command: releaseCommand(b),
 	}
 	if len(rules) > 1 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // overdueTerminate is when an accepted terminate that is not confirmed is worth a look.
@@ -54,7 +55,7 @@ func personal(s *scene) (verdict, bool) {
 			continue
 		}
 		if n++; n == 1 {
-			v.Sentence, v.Next = sentence(capital(line(f.Reason, mostHead))), s.nextFor(f)
+			v.Sentence, v.Next = sentence(capital(text.Plain(f.Reason, mostHead))), s.nextFor(f)
 		}
 	}
 	if n > 1 {
@@ -75,7 +76,7 @@ func (s *scene) nextFor(f *reconcile.FindingSeen) string {
 
 // nextForTemplate is what a person does about a template that cannot be used, or not for long.
 func (s *scene) nextForTemplate(provider, name string) string {
-	at := line(provider, mostName)
+	at := text.Plain(provider, mostName)
 	for _, t := range s.Templates {
 		if t.Provider != provider || t.Name != name {
 			continue
@@ -111,7 +112,7 @@ func unconfirmed(s *scene) (verdict, bool) {
 	return verdict{
 		Level: warn, Word: "Not confirmed",
 		Sentence: fmt.Sprintf("%s %s still there; the provider accepted to end %s %s ago.",
-			capital(count(n, "sandbox")), verb(n, "is", "are"), verb(n, "it", "the first"), long(s.Now.Sub(first))),
+			capital(count(n, "sandbox")), verb(n, "is", "are"), verb(n, "it", "the first"), text.Coarse(s.Now.Sub(first))),
 		Next: "Terminating goes on by itself; ask the provider when it lasts.",
 	}, n > 0
 }

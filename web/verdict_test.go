@@ -18,40 +18,40 @@ func TestVerdict(t *testing.T) {
 		command  string
 	}{
 		"all is well": {healthy(), well, "In agreement",
-			"All 212 live tasks and 214 sandboxes agree. Last full pass 12 s ago.", ""},
+			"All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
 		"no task table": {with(healthy(), func(o *reconcile.Overview) {
 			for key := range o.Counts {
 				if strings.HasPrefix(key, "tasks:") {
 					delete(o.Counts, key)
 				}
 			}
-		}), well, "In agreement", "All 214 sandboxes are as they should be. Last full pass 12 s ago.", ""},
+		}), well, "In agreement", "All 214 sandboxes are as they should be. Last full pass 12s ago.", ""},
 		"no listing yet": {with(healthy(), func(o *reconcile.Overview) {
 			o.LastFull = time.Time{}
 			delete(o.Counts, "owned:daytona")
 		}), well, "In agreement", "All 212 live tasks are as they should be. The first full pass is still to come.", ""},
 		"one of each": {with(emptyWorld(), func(o *reconcile.Overview) {
 			o.Counts["tasks:running"], o.Counts["owned:daytona"] = 1, 1
-		}), well, "In agreement", "The live task and its sandbox agree. Last full pass 1 s ago.", ""},
+		}), well, "In agreement", "The live task and its sandbox agree. Last full pass 1s ago.", ""},
 		"no schema": {reconcile.Overview{Now: noon, Fresh: true}, bad, "Not set up",
 			"The ledger has no schema yet: nothing is being kept in agreement.", "sandkeeper migrate"},
 		"never ran": {reconcile.Overview{Now: noon}, bad, "Never ran",
 			"No pass was ever complete: nothing is being kept in agreement.", ""},
-		"the first pass is under way": {startingWorld(), busy, "Starting", "The first pass began 3 s ago.", ""},
+		"the first pass is under way": {startingWorld(), busy, "Starting", "The first pass began 3s ago.", ""},
 		"the first pass never ended": {with(startingWorld(), func(o *reconcile.Overview) { o.Now = noon.Add(57 * time.Second) }),
 			bad, "Never ran", "No pass was ever complete: nothing is being kept in agreement.", ""},
 		"the first pass failed": {with(startingWorld(), func(o *reconcile.Overview) {
 			o.Passes[0].EndedAt, o.Passes[0].Error = noon, "list daytona: 401"
 		}), bad, "Never ran", "No pass was ever complete. The last one: list daytona: 401.", ""},
 		"stale": {worlds()["stale"].Overview, bad, "Not running",
-			"No complete pass for 6 min 3 s: nothing is being kept in agreement.", ""},
+			"No complete pass for 6m3s: nothing is being kept in agreement.", ""},
 		"full passes are missing": {with(healthy(), func(o *reconcile.Overview) { o.LastFull = back(7 * time.Minute) }), bad,
-			"Full passes missing", "No complete full pass for 7 min: what only a listing shows, like orphans, is not found.", ""},
+			"Full passes missing", "No complete full pass for 7m: what only a listing shows, like orphans, is not found.", ""},
 		"the last pass is dated in the future": {with(healthy(), func(o *reconcile.Overview) {
 			o.LastPass, o.LastFull = noon.Add(time.Hour), noon.Add(time.Hour)
-		}), bad, "Clock set back", "The last complete pass is dated 1 h in the future: the ledger's clock was set back.", ""},
+		}), bad, "Clock set back", "The last complete pass is dated 1h in the future: the ledger's clock was set back.", ""},
 		"the last full pass is": {with(healthy(), func(o *reconcile.Overview) { o.LastFull = noon.Add(time.Hour) }), bad,
-			"Clock set back", "The last complete full pass is dated 1 h in the future: the ledger's clock was set back.", ""},
+			"Clock set back", "The last complete full pass is dated 1h in the future: the ledger's clock was set back.", ""},
 		"a listing failed": {with(healthy(), failListing), warn, "Frozen",
 			"The listing of daytona failed (GET /sandbox: 500 Internal Server Error): nothing is judged from it.", "sandkeeper check"},
 		"another source failed the pass": {with(healthy(), func(o *reconcile.Overview) {
@@ -74,10 +74,10 @@ func TestVerdict(t *testing.T) {
 		}), warn, "Not known", "1 task has a status that the config does not map; nothing is done about it. " +
 			"1 sandbox is in a state that nobody here knows; nothing is done about it.", ""},
 		"none is unknown": {with(healthy(), func(o *reconcile.Overview) { o.Counts["tasks:unknown"] = 0 }), well, "In agreement",
-			"All 212 live tasks and 214 sandboxes agree. Last full pass 12 s ago.", ""},
+			"All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
 		"the listing of a provider that left": {with(healthy(), func(o *reconcile.Overview) {
 			o.Sources = append(o.Sources, reconcile.SourceSeen{Name: "listing:old", Reason: "the listing failed: gone"})
-		}), well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12 s ago.", ""},
+		}), well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
 		"a person holds all of them": {with(heldWorld(), func(o *reconcile.Overview) {
 			for i := range o.Findings {
 				o.Findings[i].HeldBy = []string{"observe", "hold: label:team=a (looking into it) by ana"}
@@ -98,11 +98,11 @@ func TestVerdict(t *testing.T) {
 		"one of two listings fails for long": {with(healthy(), func(o *reconcile.Overview) {
 			failListing(o)
 			o.LastFull = back(7 * time.Minute)
-		}), bad, "Full passes missing", "No complete full pass for 7 min, for want of the listing of daytona. " +
+		}), bad, "Full passes missing", "No complete full pass for 7m, for want of the listing of daytona. " +
 			"What only that shows, like orphans, is not found.", "sandkeeper check"},
 		"a clock that is not trusted holds nothing": {with(healthy(), func(o *reconcile.Overview) {
 			o.Sources = append(o.Sources, reconcile.SourceSeen{Name: "clock:updated_at"})
-		}), well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12 s ago.", ""},
+		}), well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
 		"a breaker is open": {worlds()["breaker"].Overview, warn, "Breaker open",
 			"Orphan would act on 5 subjects at once, which is too many: a person has to release them.",
 			"sandkeeper release orphan --hash 2f9k1"},
@@ -111,28 +111,28 @@ func TestVerdict(t *testing.T) {
 		"held": {worlds()["held"].Overview, warn, "Held", "4 findings are due and held: 2 because the rule only observes, 1 by a pause of ana: drill, 1 by the budget: per_pass 20.", ""},
 		"held, and more were not read": {with(worlds()["held"].Overview, func(o *reconcile.Overview) { o.FindingsOpen["orphan"] = 900 }),
 			warn, "Held", "At least 4 findings are due and held: 2 because the rule only observes, 1 by a pause of ana: drill, 1 by the budget: per_pass 20.", ""},
-		"an incident": {worlds()["incident"].Overview, warn, "Incident", "37 failures of assigned-stale within 53 min seem to have one cause: " +
+		"an incident": {worlds()["incident"].Overview, warn, "Incident", "37 failures of assigned-stale within 53m seem to have one cause: " +
 			`snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`, "sandkeeper victims i-3k9f2"},
-		"a released one stays an incident": {worlds()["released"].Overview, warn, "Incident", "37 failures of assigned-stale within 53 min seem to have one cause: " +
+		"a released one stays an incident": {worlds()["released"].Overview, warn, "Incident", "37 failures of assigned-stale within 53m seem to have one cause: " +
 			`snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`, "sandkeeper victims i-3k9f2"},
 		"two incidents, the one that holds first": {with(worlds()["released"].Overview, func(o *reconcile.Overview) {
 			o.Incidents = append(o.Incidents, reconcile.Incident{ID: "i-2", Rule: "errored", Count: 5, FirstSeen: back(time.Minute), LastSeen: noon})
-		}), warn, "Incident", "5 failures of errored within 1 min are alike, and no cause stands out. 1 incident more.", "sandkeeper victims i-2"},
+		}), warn, "Incident", "5 failures of errored within 1m are alike, and no cause stands out. 1 incident more.", "sandkeeper victims i-2"},
 		"a closed one is over": {with(healthy(), func(o *reconcile.Overview) { o.Incidents = incidentWorld().Incidents[1:] }), well, "In agreement",
-			"All 212 live tasks and 214 sandboxes agree. Last full pass 12 s ago.", ""},
+			"All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
 		"a rule lowered itself": {worlds()["demoted"].Overview, bad, "Rule lowered itself", "Assigned-stale was wrong too often and only observes now: " +
 			"3 of its last 81 verdicts came back to life, more than 2 %.", "sandkeeper mode assigned-stale clear"},
 		"a person lowered it": {with(worlds()["demoted"].Overview, func(o *reconcile.Overview) { delete(o.Controls.Modes, "assigned-stale") }),
-			well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12 s ago.", ""},
+			well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
 		"only a quarantine": {with(worlds()["quarantine"].Overview, func(o *reconcile.Overview) { o.Open, o.OpenTotal = o.Open[:1], 1 }),
-			well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12 s ago.", ""},
+			well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
 		"a quarantine, and one begins": {worlds()["quarantine"].Overview, busy, "Repairing", "2 repair steps are under way.", ""},
 		"observing":                    {heldWorld(), warn, "Observing", "4 findings would be repaired, but the rules only observe.", ""},
-		"unconfirmed":                  {worlds()["unconfirmed"].Overview, warn, "Not confirmed", "1 sandbox is still there; the provider accepted to end it 5 min ago.", ""},
+		"unconfirmed":                  {worlds()["unconfirmed"].Overview, warn, "Not confirmed", "1 sandbox is still there; the provider accepted to end it 5m ago.", ""},
 		"repairing":                    {worlds()["repairing"].Overview, busy, "Repairing", "7 repair steps are under way.", ""},
 		"watching": {with(heldWorld(), func(o *reconcile.Overview) {
 			o.Findings, o.FindingsOpen = o.Findings[:1], map[string]int{"orphan": 1}
-		}), well, "Watching", "Nothing is due. 1 suspicion is being watched. Last full pass 12 s ago.", ""},
+		}), well, "Watching", "Nothing is due. 1 suspicion is being watched. Last full pass 12s ago.", ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -195,8 +195,8 @@ func TestVerdictWithoutTasks(t *testing.T) {
 	p := options().Policy()
 	p.Tasks = reconcile.TasksPolicy{None: true}
 	for n, want := range map[int]string{
-		214: "214 sandboxes are there and not broken. Without a task table nobody knows which are needed. Last full pass 1 s ago.",
-		1:   "1 sandbox is there and not broken. Without a task table nobody knows which are needed. Last full pass 1 s ago.",
+		214: "214 sandboxes are there and not broken. Without a task table nobody knows which are needed. Last full pass 1s ago.",
+		1:   "1 sandbox is there and not broken. Without a task table nobody knows which are needed. Last full pass 1s ago.",
 	} {
 		o := with(emptyWorld(), func(o *reconcile.Overview) {
 			o.Counts = map[string]int{"owned:daytona": n}

@@ -58,10 +58,10 @@ func TestOutcomeWords(t *testing.T) {
 		"planned":        {reconcile.Action{Outcome: reconcile.OutcomePending}, "planned, not begun", busy},
 		"claimed":        {reconcile.Action{Outcome: reconcile.OutcomePending, ClaimedBy: "a", ClaimEnds: noon.Add(1)}, "being done by a", busy},
 		"claim ran out":  {reconcile.Action{Outcome: reconcile.OutcomePending, ClaimedBy: "a", ClaimEnds: noon, Attempts: 1}, "tried once, again at once", busy},
-		"waits":          {reconcile.Action{Outcome: reconcile.OutcomePending, Attempts: 3, NextAttempt: noon.Add(4 * time.Second)}, "tried 3 times, again in 4 s", busy},
-		"accepted":       {reconcile.Action{Outcome: reconcile.OutcomeAccepted, ActedAt: back(119 * time.Second)}, "accepted by the provider 1 min 59 s ago, not confirmed yet", busy},
-		"accepted long":  {reconcile.Action{Outcome: reconcile.OutcomeAccepted, ActedAt: back(2 * time.Minute)}, "accepted by the provider 2 min ago, not confirmed yet", warn},
-		"confirmed":      {reconcile.Action{Step: reconcile.StepTerminate, Outcome: reconcile.OutcomeConfirmed, ActedAt: back(1200 * time.Millisecond), ClosedAt: noon}, "confirmed gone 1.2 s after the request", well},
+		"waits":          {reconcile.Action{Outcome: reconcile.OutcomePending, Attempts: 3, NextAttempt: noon.Add(4 * time.Second)}, "tried 3 times, again in 4s", busy},
+		"accepted":       {reconcile.Action{Outcome: reconcile.OutcomeAccepted, ActedAt: back(119 * time.Second)}, "accepted by the provider 1m59s ago, not confirmed yet", busy},
+		"accepted long":  {reconcile.Action{Outcome: reconcile.OutcomeAccepted, ActedAt: back(2 * time.Minute)}, "accepted by the provider 2m ago, not confirmed yet", warn},
+		"confirmed":      {reconcile.Action{Step: reconcile.StepTerminate, Outcome: reconcile.OutcomeConfirmed, ActedAt: back(1200 * time.Millisecond), ClosedAt: noon}, "confirmed gone 1s after the request", well},
 		"gone before":    {reconcile.Action{Step: reconcile.StepTerminate, Outcome: reconcile.OutcomeConfirmed, ClosedAt: noon}, "confirmed gone, it was gone already", well},
 		"stopped":        {reconcile.Action{Step: reconcile.StepQuarantine, Outcome: reconcile.OutcomeDone}, "stopped, and can come back", well},
 		"brought back":   {reconcile.Action{Step: reconcile.StepResume, Outcome: reconcile.OutcomeDone}, "it is back", well},
@@ -155,10 +155,10 @@ func TestWishes(t *testing.T) {
 	want := []string{
 		"Breaker of orphan |  | 5 subjects due at once, list 2f9k1 | until they are released or healthy | sandkeeper release orphan --hash 2f9k1",
 		"duplicate lowered to observe |  |  | until it is cleared | sandkeeper mode duplicate clear",
-		"Pause of all | ana | drill | until 2026-02-01 14:00 UTC (in 2 h) | sandkeeper resume all",
+		"Pause of all | ana | drill | until 2026-02-01 14:00:00 UTC (in 2h) | sandkeeper resume all",
 		"Hold of sandbox sb-1 | ben | customer is in it | until it is lifted | sandkeeper unhold sandbox:sb-1",
 		"Hold of label team=a b |  |  | until it is lifted | ",
-		"Release of 1 subject from breaker:orphan | ana | checked by hand | until 2026-02-01 13:00 UTC (in 1 h) | ",
+		"Release of 1 subject from breaker:orphan | ana | checked by hand | until 2026-02-01 13:00:00 UTC (in 1h) | ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("wishes (-want +got):\n%s", diff)
@@ -247,7 +247,7 @@ func TestNotes(t *testing.T) {
 	want := []string{
 		"The changed config was refused, the one before stays in force: sandkeeper.yaml:3:1: unknown key.",
 		"The ledger is not as this program needs it: schema version 1, want 2.",
-		"All acting is paused by ana (drill), until 2026-02-01 14:00 UTC (in 2 h).",
+		"All acting is paused by ana (drill), until 2026-02-01 14:00:00 UTC (in 2h).",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)

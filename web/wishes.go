@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A wishView is something that an operator asked for and that is in force.
@@ -48,10 +49,10 @@ func (s *scene) wishes() []wishView {
 }
 
 func (s *scene) breaker(b reconcile.Breaker) wishView {
-	rule := line(b.Rule, mostName)
+	rule := text.Plain(b.Rule, mostName)
 	return wishView{
 		Key: "breaker " + rule, What: "Breaker of " + rule,
-		Why: count(len(b.Subjects), "subject") + " due at once, list " + line(b.Hash, mostName),
+		Why: count(len(b.Subjects), "subject") + " due at once, list " + text.Plain(b.Hash, mostName),
 		At:  ago(b.OpenedAt, s.Now), Until: moment{Text: "until they are released or healthy"},
 		Command: releaseCommand(b),
 	}
@@ -60,9 +61,9 @@ func (s *scene) breaker(b reconcile.Breaker) wishView {
 func (s *scene) lowered(rule string) wishView {
 	by := s.Controls.Lowered[rule]
 	v := wishView{
-		Key:  "mode " + line(rule, mostName),
-		What: fmt.Sprintf("%s lowered to %s", line(rule, mostName), s.Controls.Modes[rule]),
-		Why:  line(by.Reason, mostLine), Author: line(by.Author, mostName),
+		Key:  "mode " + text.Plain(rule, mostName),
+		What: fmt.Sprintf("%s lowered to %s", text.Plain(rule, mostName), s.Controls.Modes[rule]),
+		Why:  text.Plain(by.Reason, mostLine), Author: text.Plain(by.Author, mostName),
 		Until: moment{Text: "until it is cleared"}, Command: command("sandkeeper mode %s clear", rule),
 	}
 	if !by.At.IsZero() {
@@ -72,9 +73,9 @@ func (s *scene) lowered(rule string) wishView {
 }
 
 func (s *scene) pause(p reconcile.Pause) wishView {
-	scope := line(p.Scope, mostName)
+	scope := text.Plain(p.Scope, mostName)
 	return wishView{
-		Key: "pause " + scope, What: "Pause of " + scope, Why: line(p.Reason, mostLine), Author: line(p.Author, mostName),
+		Key: "pause " + scope, What: "Pause of " + scope, Why: text.Plain(p.Reason, mostLine), Author: text.Plain(p.Author, mostName),
 		At: ago(p.At, s.Now), Until: until(p.Until, s.Now, "until it is resumed"),
 		Command: command("sandkeeper resume %s", p.Scope),
 	}
@@ -82,8 +83,8 @@ func (s *scene) pause(p reconcile.Pause) wishView {
 
 func (s *scene) hold(h reconcile.Hold) wishView {
 	return wishView{
-		Key: fmt.Sprintf("hold %d", h.ID), What: "Hold of " + subjectWords(h.Target), Why: line(h.Reason, mostLine),
-		Author: line(h.Author, mostName), At: ago(h.At, s.Now), Until: until(h.Until, s.Now, "until it is lifted"),
+		Key: fmt.Sprintf("hold %d", h.ID), What: "Hold of " + subjectWords(h.Target), Why: text.Plain(h.Reason, mostLine),
+		Author: text.Plain(h.Author, mostName), At: ago(h.At, s.Now), Until: until(h.Until, s.Now, "until it is lifted"),
 		Command: command("sandkeeper unhold %s", h.Target),
 	}
 }
@@ -91,8 +92,8 @@ func (s *scene) hold(h reconcile.Hold) wishView {
 func (s *scene) release(r reconcile.Release) wishView {
 	return wishView{
 		Key:  fmt.Sprintf("release %d", r.ID),
-		What: fmt.Sprintf("Release of %s from %s", count(len(r.Subjects), "subject"), line(r.What, mostName)),
-		Why:  line(r.Reason, mostLine), Author: line(r.Author, mostName), At: ago(r.At, s.Now),
+		What: fmt.Sprintf("Release of %s from %s", count(len(r.Subjects), "subject"), text.Plain(r.What, mostName)),
+		Why:  text.Plain(r.Reason, mostLine), Author: text.Plain(r.Author, mostName), At: ago(r.At, s.Now),
 		Until: until(r.Until, s.Now, ""),
 	}
 }

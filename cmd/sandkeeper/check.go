@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store"
 	"github.com/sandkeeper/sandkeeper/store/queue"
 	"github.com/sandkeeper/sandkeeper/web"
@@ -182,10 +183,10 @@ func (w *world) checkPractice(ctx context.Context) []reconcile.CheckResult {
 		return []reconcile.CheckResult{{What: "passes", OK: true, Said: "none yet"}}
 	}
 	out := reconcile.CheckResult{What: "passes", OK: true,
-		Said: "last complete pass " + m.Now.Sub(m.LastPass).Truncate(time.Second).String() + " ago"}
+		Said: "last complete pass " + text.Duration(m.Now.Sub(m.LastPass)) + " ago"}
 	full := w.config.Policy().Full
 	if gap := reconcile.UsualGap(&m); gap > 2*full {
-		out.Said += fmt.Sprintf("; passes come every %s, schedule.full says %s", gap.Truncate(time.Second), full)
+		out.Said += fmt.Sprintf("; passes come every %s, schedule.full says %s", text.Duration(gap), text.Duration(full))
 		out.Fix = "set schedule.full to what runs in practice, for example the CronJob's schedule"
 	}
 	return []reconcile.CheckResult{out}

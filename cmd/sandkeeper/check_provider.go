@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 func (w *world) checkProvider(ctx context.Context, e providers.Entry) []reconcile.CheckResult {
@@ -167,9 +168,9 @@ func expiry(t reconcile.Template) string {
 	case t.ExpiresAt.IsZero():
 		return ""
 	case !t.AsOf.Before(t.ExpiresAt):
-		return ", was due to be deactivated by the provider at " + stampText(&t.ExpiresAt) + ": make a sandbox from it"
+		return ", was due to be deactivated by the provider at " + text.Time(t.ExpiresAt) + ": make a sandbox from it"
 	}
-	return ", deactivated by the provider at " + stampText(&t.ExpiresAt) + " unless used"
+	return ", deactivated by the provider at " + text.Time(t.ExpiresAt) + " unless used"
 }
 
 func checkTemplate(ctx context.Context, p reconcile.Templates, name string) reconcile.CheckResult {

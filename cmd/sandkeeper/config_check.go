@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // check holds the parts of the config against each other and finishes what depends on
@@ -60,7 +61,7 @@ func (c *Config) checkWeb(r *configReport) {
 		r.fail("web.listen", r.quote("web.listen")+" is not an address", "write it like 127.0.0.1:8080 or :8080")
 		return
 	}
-	if !loopback(host) && c.Web.ConfigFile == "" {
+	if !text.Loopback(host) && c.Web.ConfigFile == "" {
 		r.warn("web.listen", "run and serve refuse to show the page to others without asking who they are",
 			"name users in web.config_file, or listen on 127.0.0.1")
 	}
@@ -78,7 +79,7 @@ func (c *Config) checkPairs(r *configReport) {
 	}
 	if orphan := c.ruled["orphan"]; orphan.Mode != reconcile.Off && orphan.After < c.Schedule.Full.Gap {
 		r.warn("rules.orphan.after", fmt.Sprintf("%s is shorter than the gap of %s between two full passes",
-			spelled(orphan.After), spelled(c.Schedule.Full.Gap)), "make it at least as long")
+			text.Exact(orphan.After), text.Exact(c.Schedule.Full.Gap)), "make it at least as long")
 	}
 	const beats = 3 * 30 * time.Second
 	lost, inactive := c.ruled["heartbeat-lost"], c.ruled["inactive"]

@@ -3,6 +3,8 @@ package main
 import (
 	"maps"
 	"net/url"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 var cloudflareKeys = []string{"account", "application", "worker_url", "instance_api"}
@@ -38,7 +40,7 @@ func (k providerCheck) checkWorker() {
 	if u.User != nil || u.RawQuery != "" {
 		k.failAtKey("worker_url", "holds more than an address", "put the credential into worker_token")
 	}
-	if u.Scheme == "http" && !loopback(u.Hostname()) {
+	if u.Scheme == "http" && !text.Loopback(u.Hostname()) {
 		k.warn(k.key+".worker_url", "the token goes over the network unencrypted", "use https")
 	}
 }

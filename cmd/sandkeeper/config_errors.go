@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A ConfigError is one mistake in the config file, or one warning.
@@ -32,20 +33,7 @@ func (e ConfigError) Error() string {
 	if e.Fix != "" {
 		b.WriteString("; " + e.Fix)
 	}
-	return strings.Map(visible, b.String())
-}
-
-// visible keeps a text on one line and in its direction, whatever is in it, and nothing in it
-// that only programs see. What joins letters stays: scripts and emoji need it.
-func visible(r rune) rune {
-	const joiner, nonJoiner = '\u200d', '\u200c'
-	switch {
-	case r == joiner, r == nonJoiner:
-		return r
-	case unicode.IsControl(r), unicode.In(r, unicode.Zl, unicode.Zp, unicode.Cf):
-		return ' '
-	}
-	return r
+	return text.Line(b.String())
 }
 
 // ConfigErrors are all mistakes of a file, in the order of its lines.
@@ -141,7 +129,7 @@ func (r *configReport) sorted() ConfigErrors { return r.errs.sorted() }
 func unknownWord(what, word string, known []string) (problem, fix string) {
 	problem = fmt.Sprintf("unknown %s %q", what, clipped(word))
 	if near := nearest(word, known); near != "" {
-		return problem, didYouMean(near)
+		return problem, text.DidYouMean(near)
 	}
 	if len(known) == 0 {
 		return problem, "remove it"
@@ -149,13 +137,11 @@ func unknownWord(what, word string, known []string) (problem, fix string) {
 	return problem, "known are " + strings.Join(known, ", ")
 }
 
-func didYouMean(near string) string { return fmt.Sprintf("did you mean %q?", near) }
-
 // misspelt reports whether a key that is none of the section's seems to stand for one of the
 // names: that it is missing need not be said as well.
 func (r *configReport) misspelt(section string, names ...string) bool {
 	return slices.ContainsFunc(r.errs, func(e ConfigError) bool {
-		return e.Key == section && slices.ContainsFunc(names, func(n string) bool { return e.Fix == didYouMean(n) })
+		return e.Key == section && slices.ContainsFunc(names, func(n string) bool { return e.Fix == text.DidYouMean(n) })
 	})
 }
 
@@ -165,61 +151,14 @@ var meant = map[string]string{
 	"base_url": "url", "endpoint": "url", "host": "url", "type": "kind", "org": "organization", "organization": "org",
 }
 
-// nearest is the known word that the given one most likely stands for: one that begins
-// alike, else the one with the fewest letters to change; "" when none is near.
+// nearest is the known word that the given one most likely stands for, also where it is what
+// others call it.
 func nearest(word string, known []string) string {
-	word = strings.ToLower(word)
-	if len(word) < 2 {
-		return ""
-	}
-	if k := meant[word]; slices.Contains(known, k) {
+	if k := meant[strings.ToLower(word)]; slices.Contains(known, k) {
 		return k
 	}
-	best, least := "", (len(word)+1)/3+1
-	for _, k := range known {
-		if len(word) >= 4 && (strings.HasPrefix(k, word) || strings.HasPrefix(word, k)) {
-			return k
-		}
-		if d := editDistance(word, k, least); d < least {
-			best, least = k, d
-		}
-	}
-	return best
-}
-
-// editDistance counts the letters to insert, remove or change, and swapped neighbours
-// once, to make b of a. It gives up at limit.
-func editDistance(a, b string, limit int) int {
-	if diff := len(a) - len(b); diff >= limit || -diff >= limit {
-		return limit
-	}
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		next := make([]int, len(b)+1)
-		next[0] = i
-		for j := 1; j <= len(b); j++ {
-			same := 1
-			if a[i-1] == b[j-1] {
-				same = 0
-			}
-			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+same)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				next[j] = min(next[j], before[j-2]+1)
-			}
-		}
-		before, row = row, next
-	}
-	return row[len(b)]
+	return text.Nearest(word, known)
 }
 
 // clipped keeps a word from the file short enough for one line.
-func clipped(text string) string {
-	const most = 60
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
+func clipped(word string) string { return text.Cut(word, 60) }

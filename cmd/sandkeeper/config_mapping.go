@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store"
 )
 
@@ -108,7 +109,7 @@ func (c *Config) checkWebhook(r *configReport) {
 		r.fail(key+".url", "is not an address of https or http", "write it like https://host/path")
 	case u.User != nil:
 		r.fail(key+".url", "holds a credential", "remove it: the receiver knows us by the signature")
-	case u.Scheme == "http" && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !text.Loopback(u.Hostname()):
 		r.warn(key+".url", "the notices go over the network unencrypted", "use https")
 	}
 	if w.Secret.Empty() && !r.bad[key+".secret"] {
@@ -116,8 +117,8 @@ func (c *Config) checkWebhook(r *configReport) {
 			"give secret or secret_file")
 	}
 	if w.Timeout > maxNoticeTime {
-		r.fail(key+".timeout", spelled(w.Timeout)+" is above the cap of "+spelled(maxNoticeTime),
-			"use at most "+spelled(maxNoticeTime))
+		r.fail(key+".timeout", text.Exact(w.Timeout)+" is above the cap of "+text.Exact(maxNoticeTime),
+			"use at most "+text.Exact(maxNoticeTime))
 	}
 }
 

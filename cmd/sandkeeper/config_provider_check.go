@@ -3,11 +3,12 @@ package main
 import (
 	"fmt"
 	"maps"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // safeName is for what becomes part of labels, paths and subjects.
@@ -120,7 +121,7 @@ func (k providerCheck) checkKind() {
 // insteadOf is what to do about a key of another kind.
 func (k providerCheck) insteadOf(key string, known []string) string {
 	if near := nearest(key, known); near != "" && k.Extra[near] == "" {
-		return didYouMean(near)
+		return text.DidYouMean(near)
 	}
 	return "remove it"
 }
@@ -147,17 +148,9 @@ func (k providerCheck) checkURL() {
 	if u.User != nil {
 		k.failAtKey("url", "holds a credential", "put it into token")
 	}
-	if u.Scheme == "http" && !k.Token.Empty() && !loopback(u.Hostname()) {
+	if u.Scheme == "http" && !k.Token.Empty() && !text.Loopback(u.Hostname()) {
 		k.warn(k.key+".url", "the token goes over the network unencrypted", "use https")
 	}
-}
-
-func loopback(host string) bool {
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback()
 }
 
 func (k providerCheck) checkOwns(noTasks bool) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // RuleConfig is what the config says of a rule. A rule may also be given as its mode.
@@ -131,8 +132,8 @@ func (k ruleCheck) checkAfter(name string, after time.Duration) {
 	if after >= floor || after == 0 && k.spec.atOnce {
 		return
 	}
-	k.fail(k.key+"."+name, fmt.Sprintf("%s is below the floor of %s", spelled(after), spelled(floor)),
-		"use at least "+spelled(floor))
+	k.fail(k.key+"."+name, fmt.Sprintf("%s is below the floor of %s", text.Exact(after), text.Exact(floor)),
+		"use at least "+text.Exact(floor))
 }
 
 func (k ruleCheck) checkRollout(percent int) {
@@ -178,8 +179,8 @@ func (k ruleCheck) overlay(given RuleConfig, p *reconcile.RulePolicy) {
 		p.MakeRoom = given.MakeRoom
 	}
 	if most := k.spec.window; most > 0 && p.Window > most {
-		k.fail(k.key+".window", fmt.Sprintf("%s is above the cap of %s", spelled(p.Window), spelled(most)),
-			"use at most "+spelled(most))
+		k.fail(k.key+".window", fmt.Sprintf("%s is above the cap of %s", text.Exact(p.Window), text.Exact(most)),
+			"use at most "+text.Exact(most))
 	}
 }
 
@@ -200,7 +201,7 @@ func (k ruleCheck) span(name string, given time.Duration, into *time.Duration) {
 	}
 	*into = given
 	if given < time.Second {
-		k.fail(k.key+"."+name, fmt.Sprintf("%s is below the floor of 1s", spelled(given)), "use at least 1s")
+		k.fail(k.key+"."+name, fmt.Sprintf("%s is below the floor of 1s", text.Exact(given)), "use at least 1s")
 	}
 }
 

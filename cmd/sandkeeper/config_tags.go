@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"iter"
 	"maps"
 	"reflect"
@@ -93,19 +92,4 @@ func below(value reflect.Value, least string) bool {
 	}
 	floor, err := strconv.ParseInt(least, 10, 64)
 	return err == nil && value.Int() < floor
-}
-
-// spelled is a duration as people write it: 5m, not 5m0s.
-func spelled(d time.Duration) string {
-	switch {
-	case d == 0:
-		return "0"
-	case d >= day && d%day == 0:
-		return fmt.Sprintf("%dd", d/day)
-	case d >= time.Hour && d%time.Hour == 0:
-		return fmt.Sprintf("%dh", d/time.Hour)
-	case d >= time.Minute && d%time.Minute == 0:
-		return fmt.Sprintf("%dm", d/time.Minute)
-	}
-	return d.String()
 }

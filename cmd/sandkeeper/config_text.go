@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 const day = 24 * time.Hour
@@ -208,10 +209,10 @@ func parseRemedy(text string) (reconcile.Remedy, *misfit) {
 }
 
 // oneOf complains of a text that is none of the words.
-func oneOf(text string, words []string) *misfit {
+func oneOf(word string, words []string) *misfit {
 	m := misfit{problem: "is none of " + strings.Join(words, ", "), fix: "use one of them"}
-	if near := nearest(text, words); near != "" {
-		m.fix = "did you mean " + strconv.Quote(near) + "?"
+	if near := nearest(word, words); near != "" {
+		m.fix = text.DidYouMean(near)
 	}
 	return &m
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/queue"
 )
 
@@ -132,7 +133,7 @@ func (d *daemon) tell(ctx context.Context, r *reconcile.Result, took time.Durati
 			held++
 		}
 	}
-	log := d.log.With("pass", r.Pass, "kind", r.Kind, "took", took.Round(time.Millisecond).String(),
+	log := d.log.With("pass", r.Pass, "kind", r.Kind, "took", text.Duration(took),
 		"findings", len(r.Plan.Findings), "steps", do, "held", held, "healthy", r.Plan.Kept, "not_looked_at", r.Plan.Unlooked)
 	d.tellFrozen(ctx, r)
 	switch {

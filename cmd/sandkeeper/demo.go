@@ -164,7 +164,7 @@ func (d *demo) story(ctx context.Context) error {
 		if told && d.script.over() {
 			d.script.encore()
 		}
-		if err := sleep(ctx, 500*time.Millisecond); err != nil {
+		if err := reconcile.Sleep(ctx, 500*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -201,15 +201,4 @@ func (d *demo) verdict() error {
 		return fmt.Errorf("demo: %s not repaired within %s", plural(n, "broken thing"), d.limit)
 	}
 	return nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

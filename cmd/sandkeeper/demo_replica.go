@@ -74,7 +74,7 @@ func (r *replica) page(ctx context.Context) (string, error) {
 			return "", fmt.Errorf("the second replica ended at once: %s", strings.TrimSpace(string(text)))
 		default:
 		}
-		if err := sleep(ctx, 100*time.Millisecond); err != nil {
+		if err := reconcile.Sleep(ctx, 100*time.Millisecond); err != nil {
 			return "", err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A teller tells the story in short plain lines, each with the time since it began.
@@ -42,7 +43,7 @@ func (t *teller) line(mark, format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	stamp := t.paint.dim(clock(time.Since(t.began)))
-	fmt.Fprintf(t.out, "%s  %s %s\n", stamp, mark, wrapped(shown(fmt.Sprintf(format, args...))))
+	fmt.Fprintf(t.out, "%s  %s %s\n", stamp, mark, wrapped(text.Line(fmt.Sprintf(format, args...))))
 }
 
 // mark is the word that a line begins with, all of one width.
@@ -61,7 +62,7 @@ func (t *teller) soon(s *scene, left time.Duration) {
 	t.gap()
 	in := "now"
 	if left >= time.Second {
-		in = "in " + left.Round(time.Second).String()
+		in = "in " + text.Duration(left.Round(time.Second))
 	}
 	t.line(t.paint.dim(mark("soon")), "%s: %s", in, s.title)
 	t.line(t.paint.dim(mark("watch")), "%s", s.watch)
@@ -141,7 +142,7 @@ func (t *teller) sources(sources []reconcile.SourceSeen) {
 			t.line(t.paint.green(mark("trusted")), "%s again", s.Name)
 			continue
 		}
-		t.line(t.paint.yellow(mark("frozen")), "%s is not trusted: %s", s.Name, shorter(s.Reason))
+		t.line(t.paint.yellow(mark("frozen")), "%s is not trusted: %s", s.Name, text.Clip(s.Reason, width))
 	}
 }
 
@@ -156,7 +157,7 @@ func (t *teller) found(findings []reconcile.FindingSeen) {
 		fresh.add(t.said, "found "+f.Rule+" "+f.Subject, f.Rule, f.Reason)
 	}
 	for _, rule := range fresh.order {
-		t.line(t.paint.yellow(mark("found")), "%s: %d, the first: %s", rule, fresh.count[rule], shorter(fresh.first[rule]))
+		t.line(t.paint.yellow(mark("found")), "%s: %d, the first: %s", rule, fresh.count[rule], text.Clip(fresh.first[rule], width))
 	}
 }
 
@@ -174,7 +175,7 @@ func (t *teller) heldBack(findings []reconcile.FindingSeen) {
 	}
 	for _, heading := range fresh.order {
 		rule, by, _ := strings.Cut(fresh.first[heading], "\x00")
-		t.line(t.paint.yellow(mark("held")), "%s: %d, by %s", rule, fresh.count[heading], shorter(by))
+		t.line(t.paint.yellow(mark("held")), "%s: %d, by %s", rule, fresh.count[heading], text.Clip(by, width))
 	}
 }
 
@@ -200,7 +201,7 @@ func (t *teller) done(closed []reconcile.Action) {
 // ending is why a step was not done; one that was needs no words.
 func ending(a *reconcile.Action) string {
 	if a.Outcome == reconcile.OutcomeWithdrawn || a.Outcome == reconcile.OutcomeFailed {
-		return ", the first: " + shorter(a.Detail)
+		return ", the first: " + text.Clip(a.Detail, width)
 	}
 	return ""
 }

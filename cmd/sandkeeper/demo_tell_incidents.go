@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // incidents tells when many failures turn out to be one, and when that is over.
@@ -16,7 +17,7 @@ func (t *teller) incidents(all []reconcile.Incident) {
 			t.line(t.paint.yellow(mark("incident")), "%s: %d failures of %s are alike", in.ID, in.Count, in.Rule)
 		default:
 			t.line(t.paint.yellow(mark("incident")), "%s: %d failures of %s are alike; probable cause: %s",
-				in.ID, in.Count, in.Rule, shorter(in.Cause))
+				in.ID, in.Count, in.Rule, text.Clip(in.Cause, width))
 		}
 		if !in.ClosedAt.IsZero() && t.once("closed "+in.ID) {
 			t.line(t.paint.green(mark("closed")), "%s, after %d failures", in.ID, in.Count)
@@ -28,7 +29,7 @@ func (t *teller) incidents(all []reconcile.Incident) {
 func (t *teller) regrets(all []reconcile.Verdict) {
 	for i := range all {
 		if v := &all[i]; t.once(fmt.Sprintf("regret %d", v.Number)) {
-			t.line(t.paint.red(mark("regret")), "%s: task %s: %s", v.Rule, v.Task, shorter(v.Regret))
+			t.line(t.paint.red(mark("regret")), "%s: task %s: %s", v.Rule, v.Task, text.Clip(v.Regret, width))
 		}
 	}
 }

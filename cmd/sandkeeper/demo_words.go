@@ -82,11 +82,5 @@ func (g *group) add(said map[string]bool, thing, heading, words string) {
 	g.count[heading]++
 }
 
-// shorter keeps a text within a line.
-func shorter(text string) string {
-	const width = 170
-	if runes := []rune(text); len(runes) > width {
-		return string(runes[:width]) + "…"
-	}
-	return text
-}
+// width is how many characters of a text fit into a line.
+const width = 170

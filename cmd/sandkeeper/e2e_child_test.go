@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // A child is the program in a process of its own, which can be killed.
@@ -79,7 +81,7 @@ func (a *arena) reaches(what string, is func() bool) {
 	ctx, cancel := context.WithTimeout(a.Context(), 20*time.Second)
 	defer cancel()
 	for !is() {
-		if sleep(ctx, 2*time.Millisecond) != nil {
+		if reconcile.Sleep(ctx, 2*time.Millisecond) != nil {
 			a.Fatalf("never reached: %s", what)
 		}
 	}

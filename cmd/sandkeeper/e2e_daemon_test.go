@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // quickly is a schedule for tests, with a page on any free port.
@@ -180,7 +181,7 @@ func (d *daemonChild) stop() {
 // pass lets time go by, for what must not happen meanwhile.
 func (a *arena) pass(d time.Duration) {
 	a.Helper()
-	if err := sleep(a.Context(), d); err != nil {
+	if err := reconcile.Sleep(a.Context(), d); err != nil {
 		a.Fatal(err)
 	}
 }

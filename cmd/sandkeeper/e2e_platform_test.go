@@ -13,6 +13,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/daytona/daytonatest"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // A living platform creates tasks, starts workers, hears their heartbeats, and cleans up
@@ -85,7 +86,7 @@ func (p *living) live(ctx context.Context) error {
 		if err := p.turn(context.WithoutCancel(ctx), time.Now()); err != nil {
 			return err
 		}
-		if sleep(ctx, 100*time.Millisecond) != nil {
+		if reconcile.Sleep(ctx, 100*time.Millisecond) != nil {
 			return nil
 		}
 	}
@@ -217,7 +218,7 @@ func (p *living) exec(ctx context.Context, query string, args ...any) error {
 func (p *living) insist(ctx context.Context, do func() error) error {
 	for {
 		err := do()
-		if err == nil || !p.patient || sleep(p.a.Context(), 50*time.Millisecond) != nil {
+		if err == nil || !p.patient || reconcile.Sleep(p.a.Context(), 50*time.Millisecond) != nil {
 			return err
 		}
 	}

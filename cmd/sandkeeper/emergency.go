@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // previewLines is how many sandboxes of each kind a preview names.
@@ -63,7 +64,7 @@ takes back what is not begun yet.`,
 
 func (w *world) emergency(ctx context.Context, o *options, f *cleanup) (string, error) {
 	if _, known := w.providers[f.provider]; f.provider != "" && !known {
-		return "", fmt.Errorf("no provider %q in the config", f.provider)
+		return "", w.noProvider(f.provider)
 	}
 	r, err := w.look(ctx, o)
 	if err != nil {
@@ -73,7 +74,7 @@ func (w *world) emergency(ctx context.Context, o *options, f *cleanup) (string, 
 	var b bytes.Buffer
 	previewText(&b, p, previewLines)
 	for _, wait := range p.Waits {
-		fmt.Fprintf(&b, "  nothing is ended before the end of the %s, which has to come within %s\n", shown(wait), wishLasts)
+		fmt.Fprintf(&b, "  nothing is ended before the end of the %s, which has to come within %s\n", text.Line(wait), wishLasts)
 	}
 	if most := w.config.Policy().Limits.PerHour; len(p.End) > most {
 		fmt.Fprintf(&b, "  at most %d are ended in an hour (limits.per_hour): the rest must be asked for again\n", most)

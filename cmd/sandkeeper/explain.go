@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 func explainCommand(o *options) *cobra.Command {
@@ -144,7 +145,7 @@ func (e *explanation) past(x *reconcile.Explained, h reconcile.History) {
 // gone: its listing may be what cannot be seen.
 func whatBecame(b reconcile.SandboxSeen, sources []reconcile.SourceSeen) string {
 	if !b.GoneAt.IsZero() {
-		return "the sandbox is gone since " + stampText(&b.GoneAt)
+		return "the sandbox is gone since " + text.Time(b.GoneAt)
 	}
 	text := fmt.Sprintf("sandbox %s was %s when it was seen last, and was not seen now",
 		b.Ref, firstText(b.Raw, string(b.State)))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A moment is one line of what happened to a subject: when, by whose word, and what. Its
@@ -115,7 +116,7 @@ func (m *moments) probes(all []reconcile.ProbeResult) {
 		}
 		last, what := all[i+1], "probe of "+first.ID+" "+probeWords(first)
 		if times > 1 {
-			what += fmt.Sprintf(", %d times until %s", times, stampText(&last.At))
+			what += fmt.Sprintf(", %d times until %s", times, text.Time(last.At))
 		}
 		m.add(first.At, byLedger, what)
 	}

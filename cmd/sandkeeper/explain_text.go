@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // linesOfTime is how many moments the text shows; JSON has them all.
@@ -17,11 +18,11 @@ const linesOfTime = 60
 func (e *explanation) text(w io.Writer) error {
 	var b bytes.Buffer
 	p := newPaint(w)
-	fmt.Fprintf(&b, "%s as of %s\n", shown(firstText(e.Subject, e.ID)), stampText(&e.At))
+	fmt.Fprintf(&b, "%s as of %s\n", text.Line(firstText(e.Subject, e.ID)), text.Time(e.At))
 	e.viewsText(&b)
 	for _, s := range e.Sources {
 		if !s.Trusted {
-			fmt.Fprintf(&b, "%s %s: %s\n", p.red("not trusted"), s.Name, shown(s.Reason))
+			fmt.Fprintf(&b, "%s %s: %s\n", p.red("not trusted"), s.Name, text.Line(s.Reason))
 		}
 	}
 	e.verdictText(&b, p)
@@ -37,10 +38,10 @@ func (e *explanation) text(w io.Writer) error {
 func (e *explanation) viewsText(b *bytes.Buffer) {
 	if t := e.Task; t != nil {
 		fmt.Fprintf(b, "\ntask table\n  %s is %s (%s), sandbox %q, started %s, updated %s, last life sign %s\n",
-			shown(t.ID), shown(t.Status), shown(firstText(t.State, "not mapped")), t.Sandbox, stampText(t.StartedAt),
+			text.Line(t.ID), text.Line(t.Status), text.Line(firstText(t.State, "not mapped")), t.Sandbox, stampText(t.StartedAt),
 			stampText(t.UpdatedAt), stampText(t.LifeSign))
 		if t.Error != "" {
-			fmt.Fprintf(b, "  error: %s\n", shown(t.Error))
+			fmt.Fprintf(b, "  error: %s\n", text.Line(t.Error))
 		}
 	}
 	for i := range e.Sandboxes {
@@ -50,11 +51,11 @@ func (e *explanation) viewsText(b *bytes.Buffer) {
 
 func (s *sandboxReport) text(b *bytes.Buffer) {
 	fmt.Fprintf(b, "\nprovider %s\n  %s is %s, created %s, last activity %s\n",
-		s.Provider, shown(s.ID), shown(sandboxWords(s)), stampText(s.CreatedAt), stampText(s.LastActivity))
+		s.Provider, text.Line(s.ID), text.Line(sandboxWords(s)), stampText(s.CreatedAt), stampText(s.LastActivity))
 	fmt.Fprintf(b, "  ledger: first seen %s, in this state since %s\n",
 		stampText(s.FirstSeen), stampText(s.StateSince))
 	if s.Probe != "" {
-		fmt.Fprintf(b, "  last probe %s: %s (%d failed in a row)\n", stampText(s.ProbedAt), shown(s.Probe), s.Failures)
+		fmt.Fprintf(b, "  last probe %s: %s (%d failed in a row)\n", stampText(s.ProbedAt), text.Line(s.Probe), s.Failures)
 	}
 }
 
@@ -77,23 +78,23 @@ func (e *explanation) verdictText(b *bytes.Buffer, p paint) {
 		fmt.Fprintf(b, "  %s %s %s\n", p.outcome(s), s.Step, target(s))
 	}
 	if e.Kept != "" {
-		fmt.Fprintf(b, "  kept: %s\n", shown(e.Kept))
+		fmt.Fprintf(b, "  kept: %s\n", text.Line(e.Kept))
 	}
 	for _, i := range e.Incidents {
-		fmt.Fprintf(b, "  part of incident %s (%s): %s\n", i.ID, i.State, shown(firstText(i.Cause, i.Error, "cause unknown")))
+		fmt.Fprintf(b, "  part of incident %s (%s): %s\n", i.ID, i.State, text.Line(firstText(i.Cause, i.Error, "cause unknown")))
 	}
 	for _, r := range e.Regrets {
-		fmt.Fprintf(b, "  %s %s: %s\n", p.red("regret of"), r.Rule, shown(r.What))
+		fmt.Fprintf(b, "  %s %s: %s\n", p.red("regret of"), r.Rule, text.Line(r.What))
 	}
 }
 
 func (f *verdictReport) text(b *bytes.Buffer, p paint) {
-	fmt.Fprintf(b, "  %s: %s\n", p.yellow(f.Rule), shown(f.Reason))
+	fmt.Fprintf(b, "  %s: %s\n", p.yellow(f.Rule), text.Line(f.Reason))
 	for _, ev := range f.Evidence {
-		fmt.Fprintf(b, "    %s %s: %s\n", stampText(&ev.At), ev.Source, shown(ev.Fact))
+		fmt.Fprintf(b, "    %s %s: %s\n", text.Time(ev.At), ev.Source, text.Line(ev.Fact))
 	}
 	if f.HeldBy != "" {
-		fmt.Fprintf(b, "    held by %s\n", shown(f.HeldBy))
+		fmt.Fprintf(b, "    held by %s\n", text.Line(f.HeldBy))
 	}
 }
 
@@ -103,9 +104,9 @@ func (e *explanation) passText(b *bytes.Buffer, p paint) {
 	if l == nil {
 		return
 	}
-	fmt.Fprintf(b, "\nlast pass\n  number %d, %s, ended %s", l.Number, l.Kind, stampText(&l.EndedAt))
+	fmt.Fprintf(b, "\nlast pass\n  number %d, %s, ended %s", l.Number, l.Kind, text.Time(l.EndedAt))
 	if !l.Complete {
-		fmt.Fprintf(b, ", %s", p.red("not complete: "+shown(firstText(l.Error, "no reason given"))))
+		fmt.Fprintf(b, ", %s", p.red("not complete: "+text.Line(firstText(l.Error, "no reason given"))))
 	}
 	fmt.Fprintln(b)
 	if e.Whole {
@@ -119,7 +120,7 @@ func (e *explanation) passText(b *bytes.Buffer, p paint) {
 		if f.Due {
 			state = firstText(f.HeldBy, "due")
 		}
-		fmt.Fprintf(b, "  found %s, %s, since %s\n", p.yellow(f.Rule), shown(state), stampText(&f.FirstSeen))
+		fmt.Fprintf(b, "  found %s, %s, since %s\n", p.yellow(f.Rule), text.Line(state), text.Time(f.FirstSeen))
 	}
 	if len(l.Findings) == 0 {
 		fmt.Fprintln(b, "  left no finding open on it")
@@ -142,7 +143,7 @@ func (e *explanation) answersText(b *bytes.Buffer, p paint) {
 		case reconcile.SaysDue, reconcile.SaysFound:
 			says = p.yellow(says)
 		}
-		fmt.Fprintf(b, "  %s %s: %s\n", a.Rule, says, shown(a.Why))
+		fmt.Fprintf(b, "  %s %s: %s\n", a.Rule, says, text.Line(a.Why))
 	}
 	if len(off) > 0 {
 		fmt.Fprintf(b, "  off: %s\n", strings.Join(off, ", "))
@@ -159,18 +160,11 @@ func (e *explanation) momentsText(b *bytes.Buffer, p paint) {
 		fmt.Fprintf(b, "  … %s before, see -o json\n", plural(left, "moment"))
 	}
 	for _, m := range e.Moments[left:] {
-		fmt.Fprintf(b, "  %s %s %s\n", stampText(&m.At), p.dim(m.Source), shown(m.What))
+		fmt.Fprintf(b, "  %s %s %s\n", text.Time(m.At), p.dim(m.Source), text.Line(m.What))
 	}
 	for _, l := range e.Logs {
-		fmt.Fprintf(b, "\nlog saved %s by action %s\n  %s\n", stampText(&l.At), l.Action, shown(l.Text))
+		fmt.Fprintf(b, "\nlog saved %s by action %s\n  %s\n", text.Time(l.At), l.Action, text.Line(l.Text))
 	}
-}
-
-func stampText(t *time.Time) string {
-	if t == nil || t.IsZero() {
-		return "never"
-	}
-	return t.UTC().Format("2006-01-02 15:04:05")
 }
 
 func firstText(texts ...string) string {
@@ -180,4 +174,12 @@ func firstText(texts ...string) string {
 		}
 	}
 	return ""
+}
+
+// stampText is a time that JSON may leave out.
+func stampText(t *time.Time) string {
+	if t == nil {
+		return text.Time(time.Time{})
+	}
+	return text.Time(*t)
 }

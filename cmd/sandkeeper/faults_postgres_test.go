@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
 )
 
@@ -65,7 +66,7 @@ func (s *siege) again(every time.Duration, do func(ctx context.Context)) (stop f
 	wg.Go(func() {
 		for ctx.Err() == nil {
 			do(ctx)
-			_ = sleep(ctx, every) // its end is the loop's
+			_ = reconcile.Sleep(ctx, every) // its end is the loop's
 		}
 	})
 	return func() {

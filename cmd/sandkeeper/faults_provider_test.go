@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // A hall is what calls come through before they reach the provider. What it does to them
@@ -112,7 +113,7 @@ func drip(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.WriteString(w, string(b)); err != nil || flush.Flush() != nil {
 			return
 		}
-		if sleep(r.Context(), 100*time.Millisecond) != nil {
+		if reconcile.Sleep(r.Context(), 100*time.Millisecond) != nil {
 			return
 		}
 	}

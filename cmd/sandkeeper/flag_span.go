@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // wrongUsage is the exit code for a command line that asks for something impossible. Nothing
@@ -42,7 +44,7 @@ func (s *spanValue) String() string {
 	if s.value == nil || *s.value == 0 {
 		return "0"
 	}
-	return spelled(*s.value)
+	return text.Exact(*s.value)
 }
 
 // Set reads the value of the command line.
@@ -69,7 +71,7 @@ func (s *spanValue) Set(text string) error {
 // example is a value that the flag takes.
 func (s *spanValue) example() string {
 	if *s.value > 0 {
-		return spelled(*s.value)
+		return text.Exact(*s.value)
 	}
 	return "4h"
 }

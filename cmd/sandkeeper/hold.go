@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 func holdCommand(o *options) *cobra.Command {
@@ -66,7 +67,7 @@ func (w *world) hold(ctx context.Context, arg string, by *wish) (string, error) 
 			return "", err
 		}
 	}
-	return "holding " + shown(strings.Join(wanted, " and ")) + lasting(by.until(now)), nil
+	return "holding " + text.Line(strings.Join(wanted, " and ")) + lasting(by.until(now)), nil
 }
 
 // targets are what a person means by an argument: a bare id may be a task or a sandbox. A
@@ -91,10 +92,7 @@ func (w *world) noProvider(name string) error {
 	for _, p := range w.config.Providers {
 		known = append(known, p.Name)
 	}
-	if near := nearest(name, known); near != "" {
-		return fmt.Errorf("no provider %q in the config; %s", name, didYouMean(near))
-	}
-	return fmt.Errorf("no provider %q in the config; its entries are %s", name, strings.Join(known, ", "))
+	return fmt.Errorf("no provider %q in the config; %s", name, text.Unknown(name, known))
 }
 
 func unholdCommand(o *options) *cobra.Command {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // holdLookFor is how long hold looks for what its target names. It holds already by then.
@@ -30,19 +31,19 @@ func (w *world) doubtHold(ctx context.Context, out io.Writer, arg string) {
 		return
 	}
 	what := strings.Join(wanted, " or ")
-	text := fmt.Sprintf("%s matches no task and no sandbox that sandkeeper knows now; the hold counts once one appears. "+
+	doubt := fmt.Sprintf("%s matches no task and no sandbox that sandkeeper knows now; the hold counts once one appears. "+
 		"If it is misspelt: sandkeeper unhold %s", what, arg)
 	var other *otherSpelling
 	switch {
 	case errors.As(err, &other):
-		text = fmt.Sprintf("%s holds nothing: %v", what, other)
+		doubt = fmt.Sprintf("%s holds nothing: %v", what, other)
 	case err != nil:
-		text = fmt.Sprintf("whether %s matches a task or a sandbox is not known: %v; the hold is recorded", what, err)
+		doubt = fmt.Sprintf("whether %s matches a task or a sandbox is not known: %v; the hold is recorded", what, err)
 	}
 	if w.config.names(arg) {
-		text += fmt.Sprintf("; %s is a provider, which is held by: sandkeeper hold provider:%s", arg, arg)
+		doubt += fmt.Sprintf("; %s is a provider, which is held by: sandkeeper hold provider:%s", arg, arg)
 	}
-	fmt.Fprintln(out, "warning:", shown(strings.ReplaceAll(text, "\n", "; ")))
+	fmt.Fprintln(out, "warning:", text.Line(strings.ReplaceAll(doubt, "\n", "; ")))
 }
 
 // matchesAny reports whether any of the targets of one argument names something. What could

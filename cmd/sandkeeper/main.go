@@ -14,6 +14,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 func main() {
@@ -89,18 +91,14 @@ func complain(w io.Writer, err error) {
 	fmt.Fprintln(w, "sandkeeper:", shownLines(err.Error()))
 }
 
-// shownLines is a text of several lines, each as [shown].
-func shownLines(text string) string {
-	lines := strings.Split(text, "\n")
+// shownLines is a text of several lines, each as [text.Line].
+func shownLines(said string) string {
+	lines := strings.Split(said, "\n")
 	for i := range lines {
-		lines[i] = shown(lines[i])
+		lines[i] = text.Line(lines[i])
 	}
 	return strings.Join(lines, "\n")
 }
-
-// shown is a text of somebody else as a terminal may have it: one line, nothing that moves
-// the cursor or turns the direction of what follows.
-func shown(text string) string { return strings.Map(visible, text) }
 
 // options are the flags that every verb has.
 type options struct {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 func pauseCommand(o *options) *cobra.Command {
@@ -62,14 +63,14 @@ func (w *world) scope(args []string) (string, error) {
 }
 
 func unknownRule(name string) error {
-	return fmt.Errorf("no rule %q; the rules are %s", name, strings.Join(reconcile.RuleNames, ", "))
+	return fmt.Errorf("no rule %q; %s", name, text.Unknown(name, reconcile.RuleNames))
 }
 
 func lasting(until time.Time) string {
 	if until.IsZero() {
 		return ""
 	}
-	return " until " + until.UTC().Format("2006-01-02 15:04:05 UTC")
+	return " until " + text.Time(until)
 }
 
 func resumeCommand(o *options) *cobra.Command {

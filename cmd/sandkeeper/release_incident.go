@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // mostHeldShown is how many of the findings that an incident holds are listed.
@@ -71,7 +72,7 @@ func unreleased(i *reconcile.Incident, held []string) string {
 	var b bytes.Buffer
 	incidentLine(&b, paint{}, incidentOf(i))
 	for _, subject := range held[:min(len(held), mostHeldShown)] {
-		fmt.Fprintf(&b, "%s\n", shown(subject))
+		fmt.Fprintf(&b, "%s\n", text.Line(subject))
 	}
 	if more := len(held) - mostHeldShown; more > 0 {
 		fmt.Fprintf(&b, "… and %d more\n", more)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // What it takes to advise somebody to arm a rule.
@@ -52,7 +53,7 @@ func (a *arming) advice() string {
 		return a.back() + ": too little to say, watch on"
 	case !reconcile.Watched(name):
 		return fmt.Sprintf("%d in %s; what it ends cannot come back, so look at some with explain, "+
-			"then enforce with rollout 10", a.Verdicts, days(a.watched))
+			"then enforce with rollout 10", a.Verdicts, text.Coarse(max(a.watched, time.Hour)))
 	}
 	return a.back() + ": ready for enforce with rollout 10"
 }
@@ -69,9 +70,9 @@ func (a *arming) widen() string {
 // back says how many came back to life, of how many, in which time.
 func (a *arming) back() string {
 	if !reconcile.Watched(a.Rule) {
-		return fmt.Sprintf("%s in %s", plural(a.Verdicts, "verdict"), days(a.watched))
+		return fmt.Sprintf("%s in %s", plural(a.Verdicts, "verdict"), text.Coarse(max(a.watched, time.Hour)))
 	}
-	return fmt.Sprintf("%d of %d in %s came back to life", a.Regrets, a.Verdicts, days(a.watched))
+	return fmt.Sprintf("%d of %d in %s came back to life", a.Regrets, a.Verdicts, text.Coarse(max(a.watched, time.Hour)))
 }
 
 // lookAt names the newest that came back.
@@ -80,12 +81,4 @@ func (a *arming) lookAt() string {
 		return "them"
 	}
 	return "explain " + firstText(a.Examples[0].Task, a.Examples[0].Subject)
-}
-
-// days is a time as people say it of a report.
-func days(d time.Duration) string {
-	if d < 2*day {
-		return plural(max(1, int(d/time.Hour)), "hour")
-	}
-	return plural(int(d/day), "day")
 }

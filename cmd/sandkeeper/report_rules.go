@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 func reportCommand(o *options) *cobra.Command {
@@ -140,7 +141,7 @@ func watchedFor(now, first time.Time) time.Duration {
 func (r *rulesReport) text(w io.Writer) error {
 	var b bytes.Buffer
 	p := newPaint(w)
-	fmt.Fprintf(&b, "since %s\n\n", stampText(&r.Since))
+	fmt.Fprintf(&b, "since %s\n\n", text.Time(r.Since))
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "rule\tmode\tverdicts\tacted\tcame back\tby itself\tcost\tfirst seen")
 	var nothing []string
@@ -169,7 +170,7 @@ func (r *rulesReport) adviceText(b *bytes.Buffer, p paint) {
 	first := "\n"
 	for i := range r.Rules {
 		if l := &r.Rules[i]; l.Advice != "" && (l.FirstSeen != nil || l.Verdicts > 0 || l.Lowered != "") {
-			fmt.Fprintf(b, "%s%s: %s\n", first, p.yellow(l.Rule), shown(l.Advice))
+			fmt.Fprintf(b, "%s%s: %s\n", first, p.yellow(l.Rule), text.Line(l.Advice))
 			first = ""
 		}
 	}
@@ -200,7 +201,7 @@ func (r *rulesReport) regretsText(b *bytes.Buffer) {
 	for i := range r.Rules {
 		for _, e := range r.Rules[i].Examples {
 			lines = append(lines, fmt.Sprintf("  %s %s %s: %s\n    the verdict of %s was: %s", stampText(e.At), e.Rule,
-				shown(firstText(e.Task, e.Subject)), shown(e.What), stampText(&e.Verdict), shown(e.Reason)))
+				text.Line(firstText(e.Task, e.Subject)), text.Line(e.What), text.Time(e.Verdict), text.Line(e.Reason)))
 		}
 	}
 	if len(lines) > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 func restoreCommand(o *options) *cobra.Command {
@@ -68,13 +69,13 @@ func (w *world) restore(ctx context.Context, id string, by *wish) (string, error
 	}
 	var b bytes.Buffer
 	for i := range asked {
-		fmt.Fprintf(&b, "recorded: %s\n", shown(comesBack(&asked[i])))
+		fmt.Fprintf(&b, "recorded: %s\n", text.Line(comesBack(&asked[i])))
 	}
 	if !slices.ContainsFunc(asked, func(a reconcile.Action) bool { return a.Step == reconcile.StepRestore }) {
 		fmt.Fprintln(&b, "no task row comes back: the quarantine wrote none")
 	}
 	if until := untilOf(remedy); !until.IsZero() {
-		fmt.Fprintf(&b, "its end, which was due at %s, is withdrawn\n", stampText(&until))
+		fmt.Fprintf(&b, "its end, which was due at %s, is withdrawn\n", text.Time(until))
 	}
 	fmt.Fprintf(&b, "%s%s", held, w.kicked(ctx, asked))
 	return b.String(), nil
@@ -158,18 +159,18 @@ func (w *world) holdBack(ctx context.Context, asked []reconcile.Action, by *wish
 			return "", err
 		}
 	}
-	return "holding " + shown(fmt.Sprint(targets)) + lasting(by.until(now)) + "\n", nil
+	return "holding " + text.Line(fmt.Sprint(targets)) + lasting(by.until(now)) + "\n", nil
 }
 
 func comesBack(a *reconcile.Action) string {
 	if a.Step == reconcile.StepRestore {
 		return "task " + a.Task + " gets its row back, if nobody has changed it since"
 	}
-	text := "sandbox " + a.Provider + "/" + a.Sandbox + " comes back"
+	out := "sandbox " + a.Provider + "/" + a.Sandbox + " comes back"
 	if at := a.NextAttempt; !at.IsZero() {
-		text += ", from " + stampText(&at) + " on, when the stop that is under way has settled"
+		out += ", from " + text.Time(at) + " on, when the stop that is under way has settled"
 	}
-	return text
+	return out
 }
 
 // untilOf is when the first end of the remedy's quarantines would have begun.

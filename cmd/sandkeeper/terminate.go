@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/queue"
 )
 
@@ -121,7 +122,7 @@ func (w *world) terminate(ctx context.Context, o *options, id string, d *demand)
 	var b bytes.Buffer
 	previewText(&b, preview, len(preview.End)+len(preview.Left))
 	fmt.Fprint(&b, w.begun(ctx, preview, asked))
-	fmt.Fprintf(&b, "\nfollow it with: sandkeeper explain %s", shown(id))
+	fmt.Fprintf(&b, "\nfollow it with: sandkeeper explain %s", text.Line(id))
 	return b.String(), nil
 }
 
@@ -185,7 +186,7 @@ func (w *world) begun(ctx context.Context, p *reconcile.Preview, asked []reconci
 		fmt.Fprintf(&b, "; %d had been recorded already", left)
 	}
 	for _, wait := range p.Waits {
-		fmt.Fprintf(&b, "\nit waits for the end of the %s, for %s at most", shown(wait), wishLasts)
+		fmt.Fprintf(&b, "\nit waits for the end of the %s, for %s at most", text.Line(wait), wishLasts)
 	}
 	fmt.Fprintf(&b, "\n%s", w.kicked(ctx, asked))
 	return b.String()
@@ -224,7 +225,7 @@ func previewText(b *bytes.Buffer, p *reconcile.Preview, most int) {
 			fmt.Fprintf(b, "  and %d more are left\n", len(p.Left)-most)
 			break
 		}
-		fmt.Fprintf(b, "  leave %s: %s\n", previewed(&p.Left[i]), shown(p.Left[i].Why))
+		fmt.Fprintf(b, "  leave %s: %s\n", previewed(&p.Left[i]), text.Line(p.Left[i].Why))
 	}
 	if p.Foreign > 0 {
 		fmt.Fprintf(b, "  leave %s of others\n", sandboxes(p.Foreign))
@@ -232,18 +233,18 @@ func previewText(b *bytes.Buffer, p *reconcile.Preview, most int) {
 }
 
 func previewed(p *reconcile.Previewed) string {
-	text := p.String()
+	out := p.String()
 	if p.Name != "" && p.Name != p.ID {
-		text += fmt.Sprintf(" %q", p.Name)
+		out += fmt.Sprintf(" %q", p.Name)
 	}
-	text += " (" + firstText(p.Raw, "not seen now") + ")"
+	out += " (" + firstText(p.Raw, "not seen now") + ")"
 	switch {
 	case p.Status != "":
-		text += fmt.Sprintf(", task %s (%s)", p.Task, p.Status)
+		out += fmt.Sprintf(", task %s (%s)", p.Task, p.Status)
 	case p.Task != "":
-		text += ", task " + p.Task
+		out += ", task " + p.Task
 	}
-	return shown(text)
+	return text.Line(out)
 }
 
 func sandboxes(n int) string {

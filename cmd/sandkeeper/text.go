@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // printText writes a report for people: what is not trusted first, then what is done, what
@@ -14,10 +15,10 @@ import (
 func printText(w io.Writer, r report) error {
 	var b bytes.Buffer
 	p := newPaint(w)
-	fmt.Fprintf(&b, "%s pass at %s\n", r.Pass.Kind, r.Pass.At.UTC().Format("2006-01-02 15:04:05 UTC"))
+	fmt.Fprintf(&b, "%s pass at %s\n", r.Pass.Kind, text.Time(r.Pass.At))
 	for _, s := range r.Sources {
 		if !s.Trusted {
-			fmt.Fprintf(&b, "%s %s: %s\n", p.red("NOT TRUSTED"), s.Name, shown(s.Reason))
+			fmt.Fprintf(&b, "%s %s: %s\n", p.red("NOT TRUSTED"), s.Name, text.Line(s.Reason))
 		}
 	}
 	incidentsText(&b, p, r)
@@ -37,12 +38,12 @@ func stepsText(b *bytes.Buffer, p paint, steps []stepReport) {
 		}
 		mark := p.outcome(s)
 		fmt.Fprintf(b, "%s %s %s  %s\n", mark, s.Step, target(s), p.dim(s.Rule))
-		fmt.Fprintf(b, "    %s\n", shown(s.Reason))
+		fmt.Fprintf(b, "    %s\n", text.Line(s.Reason))
 		if s.HeldBy != "" {
-			fmt.Fprintf(b, "    held by %s\n", p.yellow(shown(s.HeldBy)))
+			fmt.Fprintf(b, "    held by %s\n", p.yellow(text.Line(s.HeldBy)))
 		}
 		if s.Detail != "" {
-			fmt.Fprintf(b, "    %s\n", shown(s.Detail))
+			fmt.Fprintf(b, "    %s\n", text.Line(s.Detail))
 		}
 	}
 }
@@ -50,13 +51,13 @@ func stepsText(b *bytes.Buffer, p paint, steps []stepReport) {
 func target(s stepReport) string {
 	switch {
 	case s.Template != "":
-		return shown(fmt.Sprintf("template %s at %s", s.Template, s.Provider))
+		return text.Line(fmt.Sprintf("template %s at %s", s.Template, s.Provider))
 	case s.Sandbox != "" && s.Task != "":
-		return shown(fmt.Sprintf("sandbox %s/%s of task %s", s.Provider, s.Sandbox, s.Task))
+		return text.Line(fmt.Sprintf("sandbox %s/%s of task %s", s.Provider, s.Sandbox, s.Task))
 	case s.Sandbox != "":
-		return shown(fmt.Sprintf("sandbox %s/%s", s.Provider, s.Sandbox))
+		return text.Line(fmt.Sprintf("sandbox %s/%s", s.Provider, s.Sandbox))
 	}
-	return shown("task " + s.Task)
+	return text.Line("task " + s.Task)
 }
 
 // findingsText shows the findings that are no step: reported only, or not due yet.
@@ -72,9 +73,9 @@ func findingsText(b *bytes.Buffer, p paint, r report) {
 			continue
 		}
 		what := strings.TrimSpace(f.Rule + " " + findingSubject(f))
-		fmt.Fprintf(b, "%s %s\n    %s\n", p.yellow("found"), what, shown(f.Reason))
+		fmt.Fprintf(b, "%s %s\n    %s\n", p.yellow("found"), what, text.Line(f.Reason))
 		if f.HeldBy != "" {
-			fmt.Fprintf(b, "    held by %s\n", p.yellow(shown(f.HeldBy)))
+			fmt.Fprintf(b, "    held by %s\n", p.yellow(text.Line(f.HeldBy)))
 		}
 	}
 }
@@ -87,7 +88,7 @@ func findingSubject(f findingReport) string {
 	if f.Sandbox != "" {
 		parts = append(parts, "sandbox "+f.Provider+"/"+f.Sandbox)
 	}
-	return shown(strings.Join(parts, ", "))
+	return text.Line(strings.Join(parts, ", "))
 }
 
 // summary is the last line: everything in one sentence.

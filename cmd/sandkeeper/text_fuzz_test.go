@@ -11,6 +11,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/memory"
 )
 
@@ -49,8 +50,8 @@ func FuzzScalars(f *testing.F) {
 func outOfBounds(value any) string {
 	switch x := value.(type) {
 	case time.Duration:
-		if again, bad := parseDuration(spelled(x)); bad != nil || again != x {
-			return fmt.Sprintf("shown as %s, which reads as %s", spelled(x), again)
+		if again, bad := parseDuration(text.Exact(x)); bad != nil || again != x {
+			return fmt.Sprintf("shown as %s, which reads as %s", text.Exact(x), again)
 		}
 		if x < 0 || x >= 100000*day {
 			return "negative or as long as 100000 days"

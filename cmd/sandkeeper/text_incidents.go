@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // incidentsText shows each incident as one thing, however many failures it has: what it is,
@@ -28,7 +30,7 @@ func incidentsText(b *bytes.Buffer, p paint, r report) {
 	for _, id := range ids {
 		fmt.Fprintf(b, "%s %s  %s\n", p.red("incident"), id, p.dim(plural(found[id], "finding")+" now"))
 		if reasons[id] != "" {
-			fmt.Fprintf(b, "    %s\n", shown(reasons[id]))
+			fmt.Fprintf(b, "    %s\n", text.Line(reasons[id]))
 		}
 		for _, line := range stepGroups(p, r.Steps, id) {
 			fmt.Fprintf(b, "    %s\n", line)
@@ -48,7 +50,7 @@ func stepGroups(p paint, steps []stepReport, id string) []string {
 		key := fmt.Sprintf("%s %s, %s", p.outcome(s), s.Step, s.Rule)
 		if s.HeldBy != "" {
 			kind, _, _ := strings.Cut(s.HeldBy, ":")
-			key += ", by " + shown(kind)
+			key += ", by " + text.Line(kind)
 		}
 		if count[key] == 0 {
 			order = append(order, key)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // tidy is the last gate of all that is printed for people. Each place that prints a text of
@@ -29,20 +31,20 @@ func (p tidy) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-func (p tidy) cleaned(text string) string {
+func (p tidy) cleaned(said string) string {
 	var out strings.Builder
-	for text != "" {
-		if code := p.colour(text); code != "" {
+	for said != "" {
+		if code := p.colour(said); code != "" {
 			out.WriteString(code)
-			text = text[len(code):]
+			said = said[len(code):]
 			continue
 		}
-		r, size := utf8.DecodeRuneInString(text)
+		r, size := utf8.DecodeRuneInString(said)
 		if r != '\n' && r != '\t' {
-			r = visible(r)
+			r = text.Visible(r)
 		}
 		out.WriteRune(r)
-		text = text[size:]
+		said = said[size:]
 	}
 	return out.String()
 }
@@ -94,4 +96,4 @@ func escaped(text []byte) []byte {
 
 // unseen reports whether a character is none that is shown, apart from those that JSON is
 // made of.
-func unseen(r rune) bool { return r != '\n' && r != '\t' && visible(r) != r }
+func unseen(r rune) bool { return r != '\n' && r != '\t' && text.Visible(r) != r }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store"
 )
 
@@ -88,11 +89,11 @@ func incidentLine(b *bytes.Buffer, p paint, i incidentReport) {
 	}
 	where := strings.Join(nonEmpty(i.Provider, i.Template), " ")
 	fmt.Fprintf(b, "%s  %s  %s, %s, %s to %s, $%.2f", i.ID, state, plural(i.Count, "failure"), i.Rule,
-		stampText(&i.FirstSeen), stampText(&i.LastSeen), i.Cost)
+		text.Time(i.FirstSeen), text.Time(i.LastSeen), i.Cost)
 	if where != "" {
-		fmt.Fprintf(b, ", at %s", shown(where))
+		fmt.Fprintf(b, ", at %s", text.Line(where))
 	}
-	fmt.Fprintf(b, "\n    %s\n", shown(firstText(i.Cause, i.Error, "nothing stands out as the cause")))
+	fmt.Fprintf(b, "\n    %s\n", text.Line(firstText(i.Cause, i.Error, "nothing stands out as the cause")))
 }
 
 func nonEmpty(texts ...string) []string {
@@ -154,7 +155,7 @@ func (w *world) victims(ctx context.Context, out io.Writer, form, id string) err
 		}
 	default:
 		for _, v := range found {
-			fmt.Fprintln(&b, shown(v.Task))
+			fmt.Fprintln(&b, text.Line(v.Task))
 		}
 	}
 	return printed(out, &b)
@@ -187,7 +188,7 @@ func (w *world) victimsSQL(b *bytes.Buffer, id string, found []failedTask) error
 	for i := range found {
 		ids[i] = found[i].Task
 	}
-	fmt.Fprintf(b, "-- %s of incident %s.\n", plural(len(found), "task"), shown(id))
+	fmt.Fprintf(b, "-- %s of incident %s.\n", plural(len(found), "task"), text.Line(id))
 	b.WriteString(compiled.RunAgain(ids, "run again after incident "+id))
 	return nil
 }

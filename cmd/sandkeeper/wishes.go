@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A wish is what every operator's verb records: who, why, and for how long.
@@ -36,8 +37,8 @@ func (w *wish) sign(c *cobra.Command) {
 // signature is the wish as it is recorded: on one line, as the log, the page and the platform
 // will show it.
 func (w *wish) signature() reconcile.Signature {
-	reason := strings.TrimSpace(shown(w.reason))
-	return reconcile.Signature{Author: shown(w.author), Reason: firstText(reason, "no reason given")}
+	reason := strings.TrimSpace(text.Line(w.reason))
+	return reconcile.Signature{Author: text.Line(w.author), Reason: firstText(reason, "no reason given")}
 }
 
 // until is when the wish ends, zero for never.

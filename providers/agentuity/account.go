@@ -13,6 +13,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 var fixes = wire.Fixes{
@@ -101,7 +102,7 @@ func (p *Provider) checkProbes(seen []box) reconcile.CheckResult {
 		idle, err := time.ParseDuration(b.Timeout.Idle)
 		if err == nil && every > 0 && every <= idle && !p.entry.Probe.Off {
 			return wire.Odd("probes", fmt.Sprintf("sandbox %s ends when it was idle for %s; a probe every %s keeps it alive",
-				wire.Clip(b.ID, 80), idle, every), "let probe.every be longer than the sandboxes' idle time-out")
+				text.Clip(b.ID, 80), idle, every), "let probe.every be longer than the sandboxes' idle time-out")
 		}
 	}
 	return wire.Well("probes", "rarer than the idle time-outs that were seen")
@@ -132,14 +133,14 @@ func (p *Provider) Logs(ctx context.Context, s reconcile.Sandbox, limit int) (st
 const maxLog = 8 << 20
 
 // printed adds what stands in a stream. Its address is public, and comes from the data plane.
-func (p *Provider) printed(ctx context.Context, b box, text *strings.Builder) error {
+func (p *Provider) printed(ctx context.Context, b box, out *strings.Builder) error {
 	if b.Output == "" {
 		return nil
 	}
 	u, err := url.Parse(b.Output)
 	home := strings.ReplaceAll(p.catalyst, inRegion, b.Region)
 	if err != nil || u.Host == "" || u.Scheme != "https" && !strings.HasPrefix(home+"/", "http://"+u.Host+"/") {
-		return fmt.Errorf("its address %q is none", wire.Clip(b.Output, 100))
+		return fmt.Errorf("its address %q is none", text.Clip(b.Output, 100))
 	}
 	query := u.Query()
 	query.Set("v", "2")
@@ -150,7 +151,7 @@ func (p *Provider) printed(ctx context.Context, b box, text *strings.Builder) er
 		err = p.client.Refuse(a)
 	}
 	if err == nil {
-		text.Write(a.Body)
+		out.Write(a.Body)
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // mark is how the name begins that a probe's command gets; the second follows at which it
@@ -58,11 +59,11 @@ func (e *execution) judged() wire.Half {
 	case e.Status == "timeout":
 		return wire.Half{Outcome: reconcile.Hung, Said: "the command timed out"}
 	case e.Status != "completed" && e.Status != "failed":
-		return wire.Unclear("the command is " + wire.Clip(e.Status, 40))
+		return wire.Unclear("the command is " + text.Clip(e.Status, 40))
 	case e.ExitCode != nil:
 		return wire.Ran(*e.ExitCode, e.Error)
 	case e.Status == "failed":
-		return wire.Failed(wire.Clip("failed: "+e.Error, 160))
+		return wire.Failed(text.Clip("failed: "+e.Error, 160))
 	}
 	return wire.Ended()
 }
@@ -149,7 +150,7 @@ func (k *knock) beside(ctx context.Context, exec wire.Half) wire.Half {
 	}](ctx, k.Provider, k.about(k.now, "jobs"))
 	for _, j := range in.Data.Jobs {
 		if ran := a.Date.Sub(j.StartedAt.Time); j.Status == "running" && !j.StartedAt.IsZero() && ran > k.most {
-			exec.Said += fmt.Sprintf("; job %s says running for %s", wire.Clip(j.ID, 40), ran.Round(time.Minute))
+			exec.Said += fmt.Sprintf("; job %s says running for %s", text.Clip(j.ID, 40), ran.Round(time.Minute))
 			return twice(exec)
 		}
 	}

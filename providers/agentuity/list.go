@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // pageSize is the largest page that the API gives.
@@ -82,7 +83,7 @@ func (p *Provider) named(ctx context.Context) ([]string, error) {
 	}
 	for _, r := range in.Data {
 		if !region.MatchString(r.Region) {
-			return nil, fmt.Errorf("the answer names region %q", wire.Clip(r.Region, 40))
+			return nil, fmt.Errorf("the answer names region %q", text.Clip(r.Region, 40))
 		}
 		all = append(all, r.Region)
 	}

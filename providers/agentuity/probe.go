@@ -12,6 +12,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // once is between the halves of a probe what failed a single time. It speaks against the
@@ -79,7 +80,7 @@ func (k *knock) probe(ctx context.Context) (exec wire.Half) {
 		return verdict(exec, wire.Half{})
 	}
 	files := k.files(ctx)
-	if files.Outcome == once && !failed(exec) && rest(ctx) {
+	if files.Outcome == once && !failed(exec) && reconcile.Sleep(ctx, retry) == nil {
 		files = twice(k.files(ctx))
 	}
 	return verdict(exec, files.Named("files of "+k.Path))
@@ -89,7 +90,7 @@ func (k *knock) probe(ctx context.Context) (exec wire.Half) {
 func (k *knock) running(ctx context.Context) wire.Half {
 	b, a, err := k.get(ctx, k.now.ID)
 	if err != nil {
-		return wire.Unclear(wire.Clip("look first: "+err.Error(), 200))
+		return wire.Unclear(text.Clip("look first: "+err.Error(), 200))
 	}
 	k.now, k.most = k.sandbox(&b, a.Date), forever
 	if d, err := time.ParseDuration(b.Timeout.Execution); err == nil && d > 0 {
@@ -107,7 +108,7 @@ func (k *knock) exec(ctx context.Context) wire.Half {
 	q, err := k.queue(ctx, k.now)
 	switch {
 	case err != nil:
-		return wire.Unclear(wire.Clip("executions: "+err.Error(), 160))
+		return wire.Unclear(text.Clip("executions: "+err.Error(), 160))
 	case !q.room():
 		return wire.Unclear(fmt.Sprintf("not asked: %d commands of earlier probes are still queued", len(q.left)))
 	}
@@ -121,23 +122,13 @@ func (k *knock) exec(ctx context.Context) wire.Half {
 		return twice(out)
 	}
 	after, err := k.queue(ctx, k.now)
-	if err != nil || len(after.left) > len(q.left) || !rest(ctx) {
+	if err != nil || len(after.left) > len(q.left) || reconcile.Sleep(ctx, retry) != nil {
 		return out
 	}
 	if h := k.running(ctx); h.Outcome != "" {
 		return h
 	}
 	return twice(k.run(ctx, after.at))
-}
-
-// rest waits a little before something is asked again.
-func rest(ctx context.Context) bool {
-	select {
-	case <-time.After(retry):
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // run asks for the probe's command, once, and waits for its end.
@@ -176,7 +167,7 @@ func (k *knock) ended(ctx context.Context, e execution) wire.Half {
 			return wire.Silent(err, c.Timeout)
 		}
 		e = in.Data
-		rest(ctx)
+		_ = reconcile.Sleep(ctx, retry) // the next asking tells that the time is over
 	}
 }
 
@@ -210,7 +201,7 @@ func inside[T any](ctx context.Context, k *knock, c *call, good func(envelope[T]
 		return wire.Silent(err, c.Timeout)
 	}
 	said := k.client.Said(a)
-	words := wire.Clip(err.Error(), 160)
+	words := text.Clip(err.Error(), 160)
 	switch a.Status {
 	case http.StatusConflict:
 		if busy(a, said) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // slowTurn is how long a pause or a resume may take: they write and read the checkpoint, and
@@ -34,7 +35,7 @@ func (p *Provider) get(ctx context.Context, id string) (b box, a wire.Answer, er
 		c := p.at(place, "get", url.Values{"includeDeleted": {"true"}}, "sandbox", id)
 		in, got, err := ask[box](ctx, p, c)
 		if err == nil && in.Data.ID != id { // nothing that this vendor does explains it
-			err = fmt.Errorf("the answer is not sandbox %s: it is %q", id, wire.Clip(in.Data.ID, 80))
+			err = fmt.Errorf("the answer is not sandbox %s: it is %q", id, text.Clip(in.Data.ID, 80))
 		}
 		b, a = in.Data, got
 		b.Region = p.home(b.Region, c.region)
@@ -64,7 +65,7 @@ func (p *Provider) resolve(ctx context.Context, id string) (string, error) {
 	case err == nil && in.Data.ID == id && region.MatchString(in.Data.Region):
 		return in.Data.Region, nil
 	case err == nil && in.Data.ID == id:
-		return "", fmt.Errorf("the control plane says that it is in region %q", wire.Clip(in.Data.Region, 40))
+		return "", fmt.Errorf("the control plane says that it is in region %q", text.Clip(in.Data.Region, 40))
 	case err == nil, a.Status/100 == 4 && a.Status != http.StatusTooManyRequests:
 		return "", nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 var errNoWorker = wire.Unable("the control plane alone does not say; give worker_url")
@@ -65,7 +66,7 @@ func (p *Provider) Quotas(ctx context.Context) ([]reconcile.Quota, error) {
 	if err != nil || app.Max <= 0 {
 		return nil, p.frame.Wrap("read", "quotas", err)
 	}
-	return []reconcile.Quota{{Name: "instances of " + wire.Clip(app.Name, 80), Used: app.running(), Limit: app.Max}}, nil
+	return []reconcile.Quota{{Name: "instances of " + text.Clip(app.Name, 80), Used: app.running(), Limit: app.Max}}, nil
 }
 
 var controlFixes = wire.Fixes{
@@ -137,7 +138,7 @@ func (p *Provider) checkControl(ctx context.Context) []reconcile.CheckResult {
 	listing := p.frame.CheckListing(ctx, p.pages(p.control.pages("")), controlFixes)
 	listing.What = "containers"
 	return []reconcile.CheckResult{wire.Well("application", fmt.Sprintf("%s, about %.0f of at most %.0f instances run",
-		wire.Clip(app.Name, 80), app.running(), app.Max)), listing}
+		text.Clip(app.Name, 80), app.running(), app.Max)), listing}
 }
 
 // known names the applications that there are, where the one that is configured is not.
@@ -153,7 +154,7 @@ func (c *control) known(ctx context.Context, err error) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "set application: to one of " + wire.Clip(strings.Join(names, ", "), 300)
+	return "set application: to one of " + text.Clip(strings.Join(names, ", "), 300)
 }
 
 func (p *Provider) checkWorker(ctx context.Context) []reconcile.CheckResult {
@@ -181,7 +182,7 @@ func (w *worker) checkOpen(ctx context.Context) reconcile.CheckResult {
 		Max: wire.MaxPage})
 	switch {
 	case err != nil:
-		return wire.Well(what, "not tested: "+wire.Clip(err.Error(), 160))
+		return wire.Well(what, "not tested: "+text.Clip(err.Error(), 160))
 	case a.OK():
 		return wire.Ill(what, "the Worker answers without a token: everybody can list, and perhaps end, sandboxes",
 			"let the Worker demand Authorization: Bearer on every path of the admin API")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // pageSize is the largest page that both halves document: the Worker's contract, and the
@@ -84,7 +85,7 @@ func (c *control) one(ctx context.Context, id string) (*instance, time.Time, err
 	case i.ID == "":
 		return nil, asOf, errNoResult
 	case !strings.EqualFold(i.ID, id):
-		return nil, asOf, fmt.Errorf("the answer is another instance: %s", wire.Clip(i.ID, 80))
+		return nil, asOf, fmt.Errorf("the answer is another instance: %s", text.Clip(i.ID, 80))
 	}
 	return &i, asOf, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // mostDoubts is how many records are asked for in one listing that its list lacks.
@@ -91,7 +92,7 @@ func (j *join) doubted(ctx context.Context, _ string) (out part, err error) {
 		r, _, err := j.worker.one(ctx, of.record.ID)
 		its := err == nil && strings.EqualFold(cmp.Or(r.Actor, of.instance.ID), of.instance.ID)
 		if of.record = nil; its && i < len(j.doubts) {
-			err = fmt.Errorf("its list lacks %s, which it has", wire.Clip(r.ID, 80))
+			err = fmt.Errorf("its list lacks %s, which it has", text.Clip(r.ID, 80))
 		} else if its {
 			of.record = r
 		}

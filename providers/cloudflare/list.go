@@ -9,6 +9,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A part is one page of what a half has: each sandbox as that half knows it.
@@ -106,7 +107,7 @@ func (p *Provider) list(ctx context.Context, yield func([]reconcile.Sandbox) err
 		listing.Date = j.date // nothing was listed before
 	}
 	if j.dark != nil && len(listing.Missing) == 1 {
-		listing.Missing[0] += " (" + wire.Clip(j.dark.Error(), 200) + ")"
+		listing.Missing[0] += " (" + text.Clip(j.dark.Error(), 200) + ")"
 	}
 	if listing.Complete {
 		j.forget()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // Get reads one sandbox by id: its record and its container. Gone is what has neither, and the
@@ -17,7 +18,7 @@ func (p *Provider) Get(ctx context.Context, id string) (reconcile.Sandbox, error
 	return p.frame.Get(ctx, id, func(ctx context.Context, id string) (reconcile.Sandbox, error) {
 		s, _, err := p.exactly(ctx, id)
 		if errors.Is(err, wire.ErrAnother) && s.State.Exists() && !p.lists(s.ID) {
-			err = fmt.Errorf("it goes by %s now, which no listing has shown yet", wire.Clip(s.ID, 80))
+			err = fmt.Errorf("it goes by %s now, which no listing has shown yet", text.Clip(s.ID, 80))
 		}
 		return s, err
 	})
@@ -27,7 +28,7 @@ func (p *Provider) Get(ctx context.Context, id string) (reconcile.Sandbox, error
 func (p *Provider) exactly(ctx context.Context, id string) (reconcile.Sandbox, pair, error) {
 	s, of, err := p.look(ctx, id)
 	if err == nil && s.ID != id {
-		err = fmt.Errorf("%w: it goes by %s now", wire.ErrAnother, wire.Clip(s.ID, 80))
+		err = fmt.Errorf("%w: it goes by %s now", wire.ErrAnother, text.Clip(s.ID, 80))
 	}
 	return s, of, err
 }
@@ -81,7 +82,7 @@ func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (r
 	look := func(ctx context.Context, id string) (s reconcile.Sandbox, err error) {
 		s, of, err = p.exactly(ctx, id)
 		if err == nil && !expected.CreatedAt.IsZero() && s.CreatedAt.After(expected.CreatedAt.Add(time.Second)) {
-			err = fmt.Errorf("%w: created anew at %s", wire.ErrAnother, s.CreatedAt.Format(time.RFC3339))
+			err = fmt.Errorf("%w: created anew at %s", wire.ErrAnother, text.Time(s.CreatedAt))
 		}
 		return s, err
 	}
@@ -111,7 +112,7 @@ func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconc
 		now, of, err := p.exactly(ctx, s.ID)
 		switch {
 		case err != nil:
-			return wire.Unclear(wire.Clip("look first: "+err.Error(), 200))
+			return wire.Unclear(text.Clip("look first: "+err.Error(), 200))
 		case of.record == nil, now.Hollow, now.State != reconcile.SandboxRunning:
 			return wire.Barred("by now the sandbox is " + cmp.Or(now.Raw, "in no known state"))
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A worker is the user's Worker: its registry and its way into the sandboxes.
@@ -74,7 +75,7 @@ func (w *worker) one(ctx context.Context, id string) (*record, time.Time, error)
 	case r.ID == "":
 		err = errors.New("the answer is no sandbox: it has no id")
 	case r.ID != id:
-		err = fmt.Errorf("the answer is another sandbox: %s", wire.Clip(r.ID, 80))
+		err = fmt.Errorf("the answer is another sandbox: %s", text.Clip(r.ID, 80))
 	default:
 		return &r, a.Date, nil
 	}

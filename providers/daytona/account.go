@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 type usage struct {
@@ -129,7 +130,7 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 
 func expiry(key apiKey, a wire.Answer) reconcile.CheckResult {
 	const what = "key's expiry"
-	said := "expires " + key.ExpiresAt.Format("2006-01-02 15:04")
+	said := "expires " + text.Time(key.ExpiresAt.Time)
 	switch {
 	case key.ExpiresAt.IsZero():
 		return wire.Well(what, "never expires")

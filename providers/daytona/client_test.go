@@ -14,6 +14,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A double answers in place of the API and counts the calls.
@@ -198,7 +199,7 @@ func TestGetAsksForTheIDOnly(t *testing.T) {
 	calls := d.calls.Load()
 	for _, id := range []string{"", ".", "..", "a\nb", strings.Repeat("x", 513)} {
 		if _, err := p.Get(t.Context(), id); !errors.Is(err, reconcile.ErrUnknownID) {
-			t.Errorf("Get(%q) = %v, want ErrUnknownID", wire.Clip(id, 20), err)
+			t.Errorf("Get(%q) = %v, want ErrUnknownID", text.Clip(id, 20), err)
 		}
 	}
 	if d.calls.Load() != calls {

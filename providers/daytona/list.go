@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // pageSize is the largest page that the API gives.
@@ -39,7 +40,7 @@ func (p *Provider) there(read wire.ReadPage) wire.ReadPage {
 				case errors.Is(gone, reconcile.ErrNotFound):
 					continue
 				case gone != nil:
-					err = fmt.Errorf("look whether %s is still there: %w", wire.Clip(s.ID, 80), gone)
+					err = fmt.Errorf("look whether %s is still there: %w", text.Clip(s.ID, 80), gone)
 				}
 			}
 			kept = append(kept, s)
@@ -55,7 +56,7 @@ func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox
 	return p.frame.Named(ctx, value, func(ctx context.Context, name string) (reconcile.Sandbox, error) {
 		b, a, err := p.read(ctx, name)
 		if err == nil && b.Name != name && b.ID != name {
-			err = fmt.Errorf("the answer is another sandbox: %s", wire.Clip(b.ID, 80))
+			err = fmt.Errorf("the answer is another sandbox: %s", text.Clip(b.ID, 80))
 		}
 		return p.sandbox(&b, a.Date), err
 	}, func(labels map[string]string) wire.ReadPage { return p.there(p.pages(labels)) })

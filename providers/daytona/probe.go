@@ -9,6 +9,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // Probe runs a command and lists a path in the sandbox, both at once. Neither counts as
@@ -21,7 +22,7 @@ func (p *Provider) probe(ctx context.Context, s reconcile.Sandbox, policy reconc
 	if s.Endpoint == "" {
 		var err error
 		if s.Endpoint, err = p.endpoint(ctx, s.ID); err != nil {
-			return wire.Unclear(wire.Clip("toolbox address: "+err.Error(), 200))
+			return wire.Unclear(text.Clip("toolbox address: "+err.Error(), 200))
 		}
 	}
 	judge := func(k wire.Call, good func(wire.Answer, wire.Said) (wire.Half, bool)) wire.Half {

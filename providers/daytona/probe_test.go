@@ -14,6 +14,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 var running = reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "sb-1"}, Raw: "started",
@@ -337,7 +338,7 @@ func TestLogs(t *testing.T) {
 	} {
 		d := &double{answer: func(_ int, w http.ResponseWriter, _ *http.Request) { test.answer.send(w) }}
 		if got, err := over(t, d).Logs(t.Context(), running, 5); got != test.want || !is(err, test.err) {
-			t.Errorf("%s: Logs = %q, %v; want %q, %v", name, wire.Clip(got, 20), err, test.want, test.err)
+			t.Errorf("%s: Logs = %q, %v; want %q, %v", name, text.Clip(got, 20), err, test.want, test.err)
 		}
 	}
 }

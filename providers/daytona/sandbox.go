@@ -7,6 +7,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // Get reads one sandbox by id. What was deleted after an error is gone too: it is hidden
@@ -57,7 +58,7 @@ func (p *Provider) end(ctx context.Context, now reconcile.Sandbox) (reconcile.Te
 	case err != nil:
 		return wire.Unchanged(a, err, http.StatusBadRequest)
 	case b.ID != now.ID:
-		return "", fmt.Errorf("the answer names sandbox %q", wire.Clip(b.ID, 80))
+		return "", fmt.Errorf("the answer names sandbox %q", text.Clip(b.ID, 80))
 	case b.State == destroyed:
 		return reconcile.TerminateDone, nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // Suspend stops the sandbox: its processes end, its disk is kept and counts against the
@@ -66,7 +67,7 @@ func (p *Provider) turn(ctx context.Context, id, verb string) (b box, a wire.Ans
 	a, err = p.client.Alter(ctx, wire.Call{What: "turn", Method: http.MethodPost,
 		URL: p.client.At("sandbox", id) + "/" + verb}, &b)
 	if err == nil && b.ID != id {
-		err = fmt.Errorf("the answer names sandbox %q", wire.Clip(b.ID, 80))
+		err = fmt.Errorf("the answer names sandbox %q", text.Clip(b.ID, 80))
 	}
 	return b, a, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // deactivatedAfter is for how long an organization's snapshot may be unused before the
@@ -38,7 +39,7 @@ func (p *Provider) Template(ctx context.Context, name string) (reconcile.Templat
 
 func (p *Provider) template(s snapshot) reconcile.Template {
 	t := reconcile.Template{ID: s.ID, Name: s.Name, Raw: s.State, State: templateStates[s.State],
-		Error: wire.Clip(p.client.Redact(s.ErrorReason), 300), LastUsed: s.LastUsedAt.Time}
+		Error: text.Clip(p.client.Redact(s.ErrorReason), 300), LastUsed: s.LastUsedAt.Time}
 	used := s.CreatedAt.Time
 	if s.LastUsedAt.After(used) {
 		used = s.LastUsedAt.Time
@@ -56,7 +57,7 @@ func (p *Provider) snapshot(ctx context.Context, name string) (snapshot, wire.An
 	}
 	a, err := p.client.Get(ctx, wire.Call{What: "snapshot", URL: p.client.At("snapshots", name)}, &s)
 	if err == nil && (s.ID == "" || s.ID != name && s.Name != name) {
-		err = fmt.Errorf("the answer is another snapshot: %q", wire.Clip(s.Name, 80))
+		err = fmt.Errorf("the answer is another snapshot: %q", text.Clip(s.Name, 80))
 	}
 	return s, a, err
 }

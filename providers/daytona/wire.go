@@ -7,6 +7,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A box is a sandbox on the wire: of the vendor's fields those that are used. List and get
@@ -103,7 +104,7 @@ func (p *Provider) sandbox(b *box, asOf time.Time) reconcile.Sandbox {
 		LastActivityAt: b.LastActivityAt.Time,
 		ExpiresAt:      b.AutoDestroyAt.Time,
 		AsOf:           asOf,
-		Error:          wire.Clip(p.client.Redact(b.ErrorReason), 500),
+		Error:          text.Clip(p.client.Redact(b.ErrorReason), 500),
 		Endpoint:       b.Toolbox,
 	}
 	if b.DesiredState == destroyed {

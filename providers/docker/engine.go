@@ -12,6 +12,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // errLate is a call that was not answered in time.
@@ -101,7 +102,7 @@ func checkID(id string) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %q is not the full id of a container, %d hexadecimal digits", reconcile.ErrUnknownID,
-		wire.Clip(id, 80), fullID)
+		text.Clip(id, 80), fullID)
 }
 
 // said also knows the errors in plain text, of servers that are not spoken to as they want.
@@ -193,7 +194,7 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 				name = "Podman"
 			}
 		}
-		said = fmt.Sprintf("%s %s, API %s, spoken as %s", name, wire.Clip(v.Version, 40), wire.Clip(v.APIVersion, 20),
+		said = fmt.Sprintf("%s %s, API %s, spoken as %s", name, text.Clip(v.Version, 40), text.Clip(v.APIVersion, 20),
 			c.ClientVersion())
 		return err
 	})

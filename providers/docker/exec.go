@@ -17,6 +17,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // maxOutput is the most that a probe's script may say.
@@ -79,7 +80,7 @@ func (o order) run(ctx context.Context) result {
 // refused judges an exec that was not even made. The engine refuses it for a container that
 // does not run; Podman calls that an error of its own.
 func refused(err error) wire.Half {
-	h := wire.Unclear(wire.Clip(err.Error(), 160))
+	h := wire.Unclear(text.Clip(err.Error(), 160))
 	var r *wire.Refusal
 	if errors.As(err, &r) && (r.Status == http.StatusConflict ||
 		r.Status == http.StatusInternalServerError && says(r.Words, "container state improper")) {
@@ -169,7 +170,7 @@ func (r *result) denied() bool { return says(r.errors, "permission denied", "ope
 
 // words are what was said against the script, or other words for it.
 func (r *result) words(otherwise string) string {
-	text := wire.Clip(first(r.errors, otherwise), 160)
+	text := text.Clip(first(r.errors, otherwise), 160)
 	if r.exit != 0 {
 		text = fmt.Sprintf("exit %d: %s", r.exit, text)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/moby/moby/api/types/container"
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // ours begins the names of the scripts of probes, by which an engine shows them.
@@ -39,7 +40,7 @@ func (p *Provider) left(ctx context.Context, id string, within time.Duration) wi
 		switch {
 		case !out:
 		case p.client.Now().Sub(began) > within+wire.Margin+abreast:
-			return hung("the command of an earlier probe, begun at " + began.UTC().Format(time.RFC3339) + ", has not come back")
+			return hung("the command of an earlier probe, begun at " + text.Time(began) + ", has not come back")
 		default:
 			return wire.Unclear("another process probes it")
 		}

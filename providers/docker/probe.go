@@ -15,6 +15,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // execScript runs a command, $2, for at most $1 seconds. What it says on its way tells how
@@ -68,7 +69,7 @@ func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
 func (p *Provider) after(ctx context.Context, id string, h wire.Half) wire.Half {
 	switch now, err := p.look(ctx, id); {
 	case err != nil:
-		return wire.Unclear(wire.Clip(h.Said+"; nobody knows how it is now: "+err.Error(), 300))
+		return wire.Unclear(text.Clip(h.Said+"; nobody knows how it is now: "+err.Error(), 300))
 	case now.State != reconcile.SandboxRunning:
 		return wire.Barred(h.Said + "; it is " + first(now.Raw, "in no known state") + " by now")
 	}

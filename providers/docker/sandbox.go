@@ -17,6 +17,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // paused is the state of what was suspended, and of nothing else.
@@ -92,7 +93,7 @@ func (p *Provider) inspected(c *container.InspectResponse, asOf time.Time) recon
 	state, config := cmp.Or(c.State, &container.State{}), cmp.Or(c.Config, &container.Config{})
 	s := p.listed(&summary{ID: c.ID, Names: []string{c.Name}, Image: config.Image, Labels: config.Labels,
 		State: string(state.Status)}, asOf)
-	s.CreatedAt, s.Error = stamp(c.Created), wire.Clip(p.client.Redact(why(state)), 500)
+	s.CreatedAt, s.Error = stamp(c.Created), text.Clip(p.client.Redact(why(state)), 500)
 	s.UpdatedAt = slices.MaxFunc([]time.Time{stamp(state.StartedAt), stamp(state.FinishedAt)}, time.Time.Compare)
 	return s
 }
@@ -232,7 +233,7 @@ func (p *Provider) inspect(ctx context.Context, id string) (container.InspectRes
 	case c.ID == "", c.ID == id, strings.TrimPrefix(c.Name, "/") == id: // found by its name: no container has the id
 		err = wire.Same("container", id, c.ID)
 	default: // somebody before the engine mixed answers up, and nothing is known of the one asked for
-		err = fmt.Errorf("the answer is another container: %s", wire.Clip(c.ID, fullID))
+		err = fmt.Errorf("the answer is another container: %s", text.Clip(c.ID, fullID))
 	}
 	return c, a, err
 }

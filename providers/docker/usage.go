@@ -97,12 +97,8 @@ func (p *Provider) starved(ctx context.Context, id string) (bool, error) {
 	if err != nil || was.ThrottledPeriods == 0 {
 		return false, err
 	}
-	timer := time.NewTimer(between)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-		return false, ctx.Err()
+	if err := reconcile.Sleep(ctx, between); err != nil {
+		return false, err
 	}
 	after, err := p.stats(ctx, id, false)
 	is := after.CPUStats.ThrottlingData

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A sample is what a sandbox used at one moment.
@@ -76,7 +77,7 @@ func (p *Provider) events(ctx context.Context, id string) (in []line) {
 		return nil
 	}
 	for i, e := range in {
-		in[i].Message = fmt.Sprintf("[%s %s]", e.At.Format(time.RFC3339), wire.Clip(e.Event, 60))
+		in[i].Message = fmt.Sprintf("[%s %s]", e.At.Format(time.RFC3339), text.Clip(e.Event, 60))
 	}
 	return in
 }

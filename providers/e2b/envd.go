@@ -17,6 +17,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // port is the daemon's.
@@ -146,7 +147,7 @@ func executed(a wire.Answer, _ wire.Said) (wire.Half, bool) {
 // may have no shell, which is no fault of the sandbox; one that lost its file system is
 // convicted by the listing of its files.
 func refused(code, words string) wire.Half {
-	said := wire.Clip(code+": "+words, 160)
+	said := text.Clip(code+": "+words, 160)
 	met, known := refusals[code]
 	switch {
 	case contains(words, shell) && contains(words, "no such file", "not found"):

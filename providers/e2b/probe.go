@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // lull is how long a probe may wait for its turn, and how far before its end a sandbox that
@@ -50,9 +51,9 @@ func away(b box, err error) (no wire.Half) {
 	case errors.Is(err, reconcile.ErrNotFound):
 		no = wire.Barred("it is gone")
 	case err != nil:
-		no = wire.Unclear(wire.Clip("get: "+err.Error(), 200))
+		no = wire.Unclear(text.Clip("get: "+err.Error(), 200))
 	case states[b.State] != reconcile.SandboxRunning:
-		no = wire.Barred("it is " + wire.Clip(b.State, 40))
+		no = wire.Barred("it is " + text.Clip(b.State, 40))
 	}
 	return no
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A box is a sandbox on the wire: of the vendor's fields those that are used. The last three
@@ -70,7 +71,7 @@ func (b *box) is(id string) error {
 	case "":
 		return errors.New("the answer is no sandbox: it has no sandboxID")
 	}
-	return fmt.Errorf("the answer names sandbox %s: do rows hold the long ids of former clients?", wire.Clip(b.ID, 80))
+	return fmt.Errorf("the answer names sandbox %s: do rows hold the long ids of former clients?", text.Clip(b.ID, 80))
 }
 
 // Get reads one sandbox by id. One that is being killed is not found any more.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 var templateStates = map[string]reconcile.TemplateState{
@@ -59,7 +60,7 @@ func (p *Provider) template(ctx context.Context, name string) (out reconcile.Tem
 	}
 	a, err = p.client.Get(ctx, wire.Call{What: "template", URL: p.client.At("templates", alias.ID)}, &t)
 	if err == nil && t.ID != alias.ID {
-		err = fmt.Errorf("the answer is another template: %q", wire.Clip(t.ID, 80))
+		err = fmt.Errorf("the answer is another template: %q", text.Clip(t.ID, 80))
 	}
 	out.ID, out.Raw, out.LastUsed = t.ID, t.status(build), t.LastUsed.Time
 	out.State = templateStates[out.Raw]

@@ -10,6 +10,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 var fixes = wire.Fixes{
@@ -94,7 +95,7 @@ func Lacks(e entry.Entry) []string {
 func words(page wire.Page) reconcile.CheckResult {
 	var odd []string
 	for _, s := range page.Sandboxes {
-		if word := wire.Clip(s.Raw, 40); s.State == reconcile.SandboxUnknown && !slices.Contains(odd, word) {
+		if word := text.Clip(s.Raw, 40); s.State == reconcile.SandboxUnknown && !slices.Contains(odd, word) {
 			odd = append(odd, word)
 		}
 	}
@@ -149,7 +150,7 @@ func (p *Provider) absent(ctx context.Context, id string) reconcile.CheckResult 
 	case err == nil:
 		line.Said, line.Fix = "an id that nobody has is found", "see that sandbox.id is the id that get takes"
 	case !errors.Is(err, reconcile.ErrNotFound):
-		line.Said, line.Fix = wire.Clip(err.Error(), 300), "let api.absent accept this answer, if it is certain"
+		line.Said, line.Fix = text.Clip(err.Error(), 300), "let api.absent accept this answer, if it is certain"
 	}
 	return line
 }

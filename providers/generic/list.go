@@ -9,6 +9,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers/formula"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // List reads every page of every scope. It is not complete where the platform says that it
@@ -186,7 +187,7 @@ func (r *reading) lacking(s *sheet) error {
 		if name == "" || part == true {
 			name = "a part that is not named"
 		}
-		*r.lacks = append(*r.lacks, wire.Clip(name, 80))
+		*r.lacks = append(*r.lacks, text.Clip(name, 80))
 	}
 	return within("list.missing", err)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers/formula"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // maxLog is the largest log that is read to save its end.
@@ -27,7 +28,7 @@ func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconc
 		v := vars{"id": s.ID, "command": policy.Exec, "path": policy.Path, "timeout": wire.Seconds(policy.Timeout)}
 		var err error
 		if v["endpoint"], err = p.endpoint(ctx, s); err != nil {
-			return wire.Unclear(wire.Clip("its address: "+err.Error(), 200))
+			return wire.Unclear(text.Clip("its address: "+err.Error(), 200))
 		}
 		return wire.Halves(policy,
 			func(within time.Duration) wire.Half {
@@ -52,7 +53,7 @@ func (p *Provider) endpoint(ctx context.Context, s reconcile.Sandbox) (string, e
 func (p *Provider) try(ctx context.Context, c *call, v vars, within time.Duration, t trial) wire.Half {
 	k, err := p.request(c, v)
 	if err != nil {
-		return wire.Unclear(wire.Clip(err.Error(), 160))
+		return wire.Unclear(text.Clip(err.Error(), 160))
 	}
 	k.Inside, k.Timeout, k.Max = true, within+wire.Margin, 4*wire.MaxOne
 	return p.client.Judge(ctx, k, wire.Judge{
@@ -88,11 +89,11 @@ func (t trial) judge(r reply) wire.Half {
 	case !r.ours || r.empty:
 		return wire.Unclear(fmt.Sprintf("%d with something that is no result", r.code))
 	case err != nil:
-		return wire.Unclear(wire.Clip(err.Error(), 160))
+		return wire.Unclear(text.Clip(err.Error(), 160))
 	case listed:
 		return wire.Listed(len(list))
 	case ran:
-		return wire.Ran(exit, text(t.output, r.env))
+		return wire.Ran(exit, textOf(t.output, r.env))
 	}
 	return wire.Unclear("a result that is neither an exit code nor a list")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers/formula"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // fieldsOf is what the expressions of a sandbox see: its own fields, or item where it is no
@@ -28,16 +29,16 @@ func (p *Provider) sandbox(item any, asOf time.Time) (reconcile.Sandbox, error) 
 	if err != nil {
 		return reconcile.Sandbox{}, err
 	}
-	raw := text(f.state, env)
+	raw := textOf(f.state, env)
 	s := reconcile.Sandbox{
 		Ref:      reconcile.Ref{ID: id},
-		Name:     text(f.name, env),
+		Name:     textOf(f.name, env),
 		Raw:      raw,
 		State:    p.spec.states[raw],
-		Template: text(f.template, env),
-		Region:   text(f.region, env),
-		Endpoint: text(f.endpoint, env),
-		Error:    wire.Clip(p.client.Redact(text(f.fault, env)), 500),
+		Template: textOf(f.template, env),
+		Region:   textOf(f.region, env),
+		Endpoint: textOf(f.endpoint, env),
+		Error:    text.Clip(p.client.Redact(textOf(f.fault, env)), 500),
 		AsOf:     asOf,
 
 		CreatedAt: moment(f.created, env), UpdatedAt: moment(f.updated, env),
@@ -68,7 +69,7 @@ func idOf(x *formula.Expression, env map[string]any) (string, error) {
 	return id, wire.CheckID(id)
 }
 
-func text(x *formula.Expression, env map[string]any) string {
+func textOf(x *formula.Expression, env map[string]any) string {
 	v, err := x.Run(env)
 	if text, ok := formula.Text(v); ok && err == nil {
 		return text
@@ -146,7 +147,7 @@ func (p *Provider) change(ctx context.Context, c *call, v verdicts, id string) (
 	case p.spec.gone(r):
 		return reconcile.TerminateGone, nil
 	case a.OK() && !r.ours:
-		return "", fmt.Errorf("%w: %s", wire.ErrNotAPI, wire.Clip(p.client.Redact(a.Header.Get("Content-Type")), 80))
+		return "", fmt.Errorf("%w: %s", wire.ErrNotAPI, text.Clip(p.client.Redact(a.Header.Get("Content-Type")), 80))
 	case r.clear() && v.busy.Is(r.env): // also in a 200: some put every error into one
 		return "", wire.Held(err)
 	case r.clear() && v.refused.Is(r.env):

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // Terminate deletes the object, if uid and version are still those that were looked at
@@ -81,11 +82,11 @@ func deleted(n name, a wire.Answer, after *object) (reconcile.Termination, error
 	case after.Kind != "Status" && after.Metadata.UID == n.uid:
 		return reconcile.TerminateAccepted, nil
 	case after.Kind != "Status":
-		return "", fmt.Errorf("the answer names uid %q", wire.Clip(after.Metadata.UID, 40))
+		return "", fmt.Errorf("the answer names uid %q", text.Clip(after.Metadata.UID, 40))
 	case s.Status == "Success" && (s.Details.UID == "" || s.Details.UID == n.uid):
 		return reconcile.TerminateDone, nil
 	}
-	return "", fmt.Errorf("the answer to the delete says %s: %s", s.Status, wire.Clip(s.Message, 160))
+	return "", fmt.Errorf("the answer to the delete says %s: %s", s.Status, text.Clip(s.Message, 160))
 }
 
 // refused reports whether the cluster will not, in words, whoever asks: an admission rule

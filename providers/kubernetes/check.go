@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 var fixes = wire.Fixes{
@@ -45,7 +46,7 @@ func (p *Provider) rights() []right {
 func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 	const what = "credential"
 	in, a, err := p.review(ctx, "authentication.k8s.io", "SelfSubjectReview", nil)
-	out := []reconcile.CheckResult{wire.Well(what, "user "+wire.Clip(cmp.Or(in.User.Name, "without a name"), 120))}
+	out := []reconcile.CheckResult{wire.Well(what, "user "+text.Clip(cmp.Or(in.User.Name, "without a name"), 120))}
 	switch {
 	case a.Status == http.StatusNotFound: // before 1.28
 		out[0] = wire.Well(what, "the cluster does not tell whose it is")
@@ -128,7 +129,7 @@ func (p *Provider) may(ctx context.Context, namespace string, r right) reconcile
 	case in.Allowed:
 		return wire.Well(thing, "allowed")
 	}
-	return wire.Ill(thing, strings.TrimSuffix("not allowed: "+wire.Clip(in.Reason, 120), ": "),
+	return wire.Ill(thing, strings.TrimSuffix("not allowed: "+text.Clip(in.Reason, 120), ": "),
 		fmt.Sprintf("allow %s: %s", thing, fixes.Refused))
 }
 
@@ -137,7 +138,7 @@ func (p *Provider) measures(ctx context.Context, namespace string) reconcile.Che
 	said := "measured by metrics-server"
 	k := wire.Call{What: "measurements", URL: p.at(metrics, namespace) + "?limit=1", Max: wire.MaxPage}
 	if _, err := p.client.Get(ctx, k, &struct{}{}); err != nil {
-		said = "not measured, so that the rule runaway finds nothing: " + wire.Clip(err.Error(), 160)
+		said = "not measured, so that the rule runaway finds nothing: " + text.Clip(err.Error(), 160)
 	}
 	return wire.Well("usage of pods in "+namespace, said)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // pageSize leaves 64 KiB for each object: managed fields and long environments make Pods
@@ -94,7 +95,7 @@ func (p *Provider) pages(k kind, namespace string, want map[string]string) wire.
 		case err != nil:
 			return wire.Page{}, err
 		case !strings.HasSuffix(in.Kind, "List") || in.Items == nil:
-			return wire.Page{}, fmt.Errorf("the answer is no list of items: it is a %q", wire.Clip(in.Kind, 80))
+			return wire.Page{}, fmt.Errorf("the answer is no list of items: it is a %q", text.Clip(in.Kind, 80))
 		}
 		if err := claimed.mark(ctx, k, in.Items); err != nil {
 			return wire.Page{}, err

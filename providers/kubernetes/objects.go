@@ -6,6 +6,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // The groups of agent-sandbox.
@@ -56,7 +57,7 @@ func parseID(id string) (name, error) {
 			return name{k, parts[1], parts[2], parts[3]}, nil
 		}
 	}
-	return name{}, fmt.Errorf("%w: %q is not kind_namespace_name_uid", reconcile.ErrUnknownID, wire.Clip(id, 80))
+	return name{}, fmt.Errorf("%w: %q is not kind_namespace_name_uid", reconcile.ErrUnknownID, text.Clip(id, 80))
 }
 
 // at is the address of a kind's objects in a namespace, or of what parts name below.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // The scripts of a probe, called with the seconds that it may take and what to run or to
@@ -66,7 +67,7 @@ func (p *Provider) probe(ctx context.Context, id string, policy reconcile.ProbeP
 	case errors.As(err, &rests):
 		return wire.Barred(rests.Error())
 	case err != nil:
-		return wire.Unclear(wire.Clip("look first: "+err.Error(), 200))
+		return wire.Unclear(text.Clip("look first: "+err.Error(), 200))
 	}
 	old, _ := p.left.Load(id)
 	left, _ := old.(leftovers)
@@ -128,14 +129,14 @@ func (p *Provider) reached(ctx context.Context, t target, r ran, h wire.Half) wi
 		err = p.client.Refuse(a)
 	}
 	if err != nil {
-		return wire.Unclear(wire.Clip(h.Said+", and its node gives no log: "+err.Error(), 160))
+		return wire.Unclear(text.Clip(h.Said+", and its node gives no log: "+err.Error(), 160))
 	}
 	return h
 }
 
 // files judges how the script of the files ended.
 func (r ran) files() wire.Half {
-	said := wire.Clip(r.output, 160)
+	said := text.Clip(r.output, 160)
 	switch {
 	case r.exit == 0:
 		return wire.Half{Outcome: reconcile.Answered, Said: "listed, written and read"}
@@ -144,7 +145,7 @@ func (r ran) files() wire.Half {
 	case r.exit >= 41 && r.exit <= 43:
 		return wire.Failed(cmp.Or(said, fmt.Sprint("step ", r.exit-40, " failed")))
 	}
-	return wire.Half{Outcome: reconcile.Answered, Said: wire.Clip(fmt.Sprintf("exit %d: %s", r.exit, said), 160)}
+	return wire.Half{Outcome: reconcile.Answered, Said: text.Clip(fmt.Sprintf("exit %d: %s", r.exit, said), 160)}
 }
 
 // verdict judges a command that did not end by itself, or whose shell could not make a process;
@@ -154,17 +155,17 @@ func (r ran) verdict(within time.Duration) wire.Half {
 	case r.err == nil && r.exit == 124: // the scripts' own
 		return wire.Half{Outcome: reconcile.Hung, Said: fmt.Sprintf("not done within %s inside", within)}
 	case r.err == nil && r.exit != 0 && says(r.output, noProcess):
-		return wire.Failed(wire.Clip(fmt.Sprintf("exit %d: %s", r.exit, r.output), 160))
+		return wire.Failed(text.Clip(fmt.Sprintf("exit %d: %s", r.exit, r.output), 160))
 	case r.err == nil:
 		return wire.Half{}
 	case errors.Is(r.err, reconcile.ErrUnauthorized), errors.Is(r.err, reconcile.ErrThrottled):
-		return wire.Unclear(wire.Clip(r.err.Error(), 160))
+		return wire.Unclear(text.Clip(r.err.Error(), 160))
 	case r.unspoken && r.entered:
 		return wire.Half{Outcome: reconcile.Hung, Said: fmt.Sprintf("no answer within %s", within+wire.Margin)}
 	case r.unspoken:
 		return wire.Unclear(fmt.Sprintf("no connection into it within %s", within+wire.Margin))
 	}
-	h := wire.Unclear(wire.Clip(cause(r.err.Error()), 160)) // what nobody knows speaks against nothing
+	h := wire.Unclear(text.Clip(cause(r.err.Error()), 160)) // what nobody knows speaks against nothing
 	for _, m := range meanings {
 		if says(r.err.Error(), m.words) {
 			h.Outcome = m.outcome

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // Get reads one object by name and compares its uid. What is no such id may be another
@@ -102,7 +103,7 @@ func (p *Provider) read(ctx context.Context, n name, o *object) (wire.Answer, er
 	case o.Metadata.UID == "" || o.Metadata.Name != n.name || o.Metadata.Namespace != n.namespace:
 		return a, errors.New("the answer is not the object that was asked for")
 	case n.uid != "" && o.Metadata.UID != n.uid:
-		return a, fmt.Errorf("%w: %s has uid %s now", wire.ErrAnother, n, wire.Clip(o.Metadata.UID, 40))
+		return a, fmt.Errorf("%w: %s has uid %s now", wire.ErrAnother, n, text.Clip(o.Metadata.UID, 40))
 	}
 	return a, nil
 }
@@ -123,7 +124,7 @@ func (p *Provider) sandbox(k kind, o *object, asOf time.Time) reconcile.Sandbox 
 		UpdatedAt: o.changed(),
 		ExpiresAt: o.expires(),
 		AsOf:      asOf,
-		Error:     wire.Clip(p.client.Redact(seen.why), 500),
+		Error:     text.Clip(p.client.Redact(seen.why), 500),
 	}
 	p.entry.Mark(&s)
 	if p.entry.Link.Sandbox == "name" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // Template says whether sandboxes can be made from a template: for Pods that is an image,
@@ -58,7 +59,7 @@ func (p *Provider) exists(ctx context.Context, n name) (reconcile.Template, wire
 	a, err := p.read(ctx, n, &o)
 	if errors.Is(err, reconcile.ErrNotFound) {
 		return reconcile.Template{Raw: "missing", State: reconcile.TemplateMissing,
-			Error: fmt.Sprintf("there is no SandboxTemplate %s in %s", wire.Clip(n.name, 80), n.namespace)}, a, nil
+			Error: fmt.Sprintf("there is no SandboxTemplate %s in %s", text.Clip(n.name, 80), n.namespace)}, a, nil
 	}
 	return reconcile.Template{ID: o.Metadata.UID, Raw: "exists", State: reconcile.TemplateActive}, a, err
 }

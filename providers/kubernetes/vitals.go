@@ -12,6 +12,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // The bounds of a log that is read to save its end.
@@ -90,7 +91,7 @@ var errUnlimited = errors.New("its container has no limit of CPU; set resources.
 func used(usage, limits amounts) (reconcile.Resources, error) {
 	cpu, err := resource.ParseQuantity(usage.CPU)
 	if err != nil {
-		return reconcile.Resources{}, fmt.Errorf("read the measurement: cpu %q: %w", wire.Clip(usage.CPU, 40), err)
+		return reconcile.Resources{}, fmt.Errorf("read the measurement: cpu %q: %w", text.Clip(usage.CPU, 40), err)
 	}
 	most, err := resource.ParseQuantity(limits.CPU)
 	if err != nil || most.IsZero() {

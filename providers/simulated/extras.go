@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // Probe runs a command and lists a path in the sandbox. It is no activity.
@@ -152,16 +153,16 @@ func (p *Provider) Activate(ctx context.Context, name string) error {
 
 // Logs is the end of what the sandbox printed.
 func (p *Provider) Logs(ctx context.Context, s reconcile.Sandbox, limit int) (string, error) {
-	var text string
+	var log string
 	err := p.call(ctx, Call{Kind: LogsOf, ID: s.ID}, func(Fault) error {
 		var trouble Trouble
-		text, trouble = p.world.LogOf(s.ID)
+		log, trouble = p.world.LogOf(s.ID)
 		return trouble.err()
 	})
 	if err != nil {
 		return "", fmt.Errorf("read logs of sandbox %s of %s: %w", s.ID, p.entry.Name, err)
 	}
-	return strings.ToValidUTF8(text[max(0, len(text)-max(limit, 0)):], ""), nil
+	return text.Tail(log, limit), nil
 }
 
 // Usage is what the sandbox uses.

@@ -73,7 +73,7 @@ func New(o Options) *World {
 		o.Now = time.Now
 	}
 	if o.Wait == nil {
-		o.Wait = wait
+		o.Wait = reconcile.Sleep
 	}
 	o.Limits = o.Limits.orMany()
 	return &World{
@@ -184,15 +184,4 @@ func (w *World) Sandboxes() []Sandbox {
 		}
 	}
 	return out
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

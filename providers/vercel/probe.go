@@ -15,6 +15,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // Probe runs a command and reads a file in the session, both at once. Calls by a session's
@@ -120,7 +121,7 @@ func (k knock) finished(a wire.Answer, ended func(exit int) wire.Half) wire.Half
 		case err != nil:
 			return wire.Unclear("200 with something that is no command")
 		case in.Stream == "error":
-			return wire.Unclear(wire.Clip(k.client.Redact("the stream broke: "+string(in.Data)), 160))
+			return wire.Unclear(text.Clip(k.client.Redact("the stream broke: "+string(in.Data)), 160))
 		case in.Command.ExitCode == nil:
 		case in.Command.Took >= float64(k.limit.Milliseconds()):
 			return wire.Half{Outcome: reconcile.Hung, Said: fmt.Sprintf("killed after %s", k.limit)}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // Get reads one session by id. One that is over stays on record, as ended.
@@ -36,7 +37,7 @@ func (p *Provider) look(ctx context.Context, id string) (reconcile.Sandbox, erro
 	case v.ID == "" || v.Status == "":
 		return reconcile.Sandbox{}, errors.New("the answer is no session: it has no id or no status")
 	case v.ID != id:
-		return reconcile.Sandbox{}, fmt.Errorf("%w: %s", wire.ErrAnother, wire.Clip(v.ID, 80))
+		return reconcile.Sandbox{}, fmt.Errorf("%w: %s", wire.ErrAnother, text.Clip(v.ID, 80))
 	case v.Project != "" && v.Project != p.project: // another project may have a sandbox of the same name
 		v.Name = ""
 		return p.of(v, nil, a.Date), nil
@@ -74,10 +75,10 @@ func (p *Provider) record(ctx context.Context, name string) (*record, wire.Answe
 	a, err := p.client.Get(ctx, wire.Call{What: "get", URL: p.at(query, name)}, &in)
 	switch {
 	case err != nil:
-		return nil, a, fmt.Errorf("record %s: %w", wire.Clip(name, 80), err)
+		return nil, a, fmt.Errorf("record %s: %w", text.Clip(name, 80), err)
 	case in.Sandbox.Name != name || in.Sandbox.Session == "":
-		return nil, a, fmt.Errorf("the answer is not record %s: it is %q", wire.Clip(name, 80),
-			wire.Clip(in.Sandbox.Name, 80))
+		return nil, a, fmt.Errorf("the answer is not record %s: it is %q", text.Clip(name, 80),
+			text.Clip(in.Sandbox.Name, 80))
 	}
 	return &in.Sandbox, a, nil
 }
@@ -131,7 +132,7 @@ func (p *Provider) noSession(ctx context.Context, id string) error {
 		return fmt.Errorf("%w: it is the name of a sandbox that is %s", reconcile.ErrNotFound, r.Status)
 	}
 	return fmt.Errorf("it is the name of a sandbox, whose session is %s: rows that hold names need link: {sandbox: name}",
-		wire.Clip(r.Session, 80))
+		text.Clip(r.Session, 80))
 }
 
 // Terminate ends the session, after it made sure that the id still is the sandbox expected
@@ -186,7 +187,7 @@ func (p *Provider) stop(ctx context.Context, now reconcile.Sandbox) (reconcile.T
 func ended(want, id, status string) (reconcile.Termination, error) {
 	switch {
 	case id != want:
-		return "", fmt.Errorf("the answer names session %q", wire.Clip(id, 80))
+		return "", fmt.Errorf("the answer names session %q", text.Clip(id, 80))
 	case over(status):
 		return reconcile.TerminateDone, nil
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 type snapshot struct {
@@ -43,7 +44,7 @@ func (p *Provider) snapshot(ctx context.Context, name string) (reconcile.Templat
 	case err != nil:
 		return reconcile.Template{}, a, err
 	case s.ID != name:
-		return reconcile.Template{}, a, fmt.Errorf("the answer is another snapshot: %q", wire.Clip(s.ID, 80))
+		return reconcile.Template{}, a, fmt.Errorf("the answer is another snapshot: %q", text.Clip(s.ID, 80))
 	}
 	t := reconcile.Template{ID: s.ID, Name: s.ID, Raw: s.Status, State: templateStates[s.Status],
 		LastUsed: s.LastUsed.time(), ExpiresAt: s.ExpiresAt.time()}

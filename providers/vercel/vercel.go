@@ -29,6 +29,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // DefaultURL is the vendor's API.
@@ -79,7 +80,7 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	case team == "" || project == "":
 		return nil, errors.New("vercel needs team and project: their ids (team_…, prj_…) are in their settings")
 	case ends != "" && ends != "session" && ends != "record":
-		return nil, fmt.Errorf("terminate: %q is neither session nor record", wire.Clip(ends, 40))
+		return nil, fmt.Errorf("terminate: %q is neither session nor record", text.Clip(ends, 40))
 	}
 	c, f, err := wire.Open(e, o, wire.Dialect{
 		URL: DefaultURL, Hint: "is the url right?", Certain: certain, Refused: refused,

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // ErrNotAPI is an answer of something that is not the API, for example the dashboard's
@@ -67,7 +68,7 @@ func (c *Client) readable(a Answer) error {
 		return c.Refuse(a)
 	}
 	if !IsJSON(a.Header) {
-		text := fmt.Sprintf("content type %q", Clip(c.Redact(a.Header.Get("Content-Type")), 80))
+		text := fmt.Sprintf("content type %q", text.Clip(c.Redact(a.Header.Get("Content-Type")), 80))
 		if c.dialect.Hint != "" {
 			text += "; " + c.dialect.Hint
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // Fixes are what an operator should do, by what went wrong.
@@ -49,12 +50,12 @@ func Well(what, said string) reconcile.CheckResult {
 
 // Odd is a line of `check` for what works and could be better, with what to do about it.
 func Odd(what, said, fix string) reconcile.CheckResult {
-	return reconcile.CheckResult{What: what, OK: true, Said: Clip(said, 300), Fix: fix}
+	return reconcile.CheckResult{What: what, OK: true, Said: text.Clip(said, 300), Fix: fix}
 }
 
 // Ill is a line of `check` for what is not in order, with what to do about it.
 func Ill(what, said, fix string) reconcile.CheckResult {
-	return reconcile.CheckResult{What: what, Said: Clip(said, 300), Fix: fix}
+	return reconcile.CheckResult{What: what, Said: text.Clip(said, 300), Fix: fix}
 }
 
 // Failed is the line of `check` for what went wrong.
@@ -91,7 +92,7 @@ func LimitsLeft(h http.Header, prefixes ...string) reconcile.CheckResult {
 	for name := range h {
 		for _, prefix := range prefixes {
 			if limiter, ok := strings.CutPrefix(name, http.CanonicalHeaderKey(prefix)); ok {
-				said = append(said, strings.ToLower(strings.TrimLeft(limiter+" ", "- "))+Clip(h.Get(name), 20)+" left")
+				said = append(said, strings.ToLower(strings.TrimLeft(limiter+" ", "- "))+text.Clip(h.Get(name), 20)+" left")
 			}
 		}
 	}

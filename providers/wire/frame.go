@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A Frame holds what the calls of [reconcile.Provider] have in common: their order of
@@ -53,7 +54,7 @@ func (f *Frame) Get(ctx context.Context, id string, look Look) (reconcile.Sandbo
 	var other *namesake
 	if errors.As(err, &other) && f.rowsName(other) {
 		err = fmt.Errorf("it is the name of sandbox %s, which is %s: rows that hold names need link: {sandbox: name}",
-			Clip(other.ID, 80), first(Clip(other.Raw, 40), "in no known state"))
+			text.Clip(other.ID, 80), first(text.Clip(other.Raw, 40), "in no known state"))
 	}
 	if err != nil {
 		return reconcile.Sandbox{}, f.Wrap("get sandbox", id, err)
@@ -208,7 +209,7 @@ func Same(kind, want, got string) error {
 	case "":
 		return errors.New("the answer is no " + kind + ": it has no id")
 	}
-	return fmt.Errorf("%w: %s", ErrAnother, Clip(got, 80))
+	return fmt.Errorf("%w: %s", ErrAnother, text.Clip(got, 80))
 }
 
 // Found is nil for the sandbox that was asked for by id, at a provider whose look-up by id finds
@@ -221,14 +222,14 @@ func Found(id string, s reconcile.Sandbox) error {
 	case s.Name == id:
 		return &namesake{s}
 	}
-	return fmt.Errorf("the answer is another sandbox: %s", Clip(s.ID, 80))
+	return fmt.Errorf("the answer is another sandbox: %s", text.Clip(s.ID, 80))
 }
 
 // A namesake is a sandbox that was found by its name.
 type namesake struct{ reconcile.Sandbox }
 
 func (n *namesake) Error() string {
-	return fmt.Sprintf("%v: %s, which has that name", ErrAnother, Clip(n.ID, 80))
+	return fmt.Sprintf("%v: %s, which has that name", ErrAnother, text.Clip(n.ID, 80))
 }
 
 func (n *namesake) Unwrap() error { return ErrAnother }

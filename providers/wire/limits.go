@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // CircuitPause is how long a refused credential is not tried again. Failed logins are
@@ -30,7 +31,7 @@ func (c *circuit) admit(now time.Time, inside bool) error {
 	}
 	if now.Before(c.next) || inside {
 		return fmt.Errorf("not calling: %w since %s, next try at %s", reconcile.ErrUnauthorized,
-			c.since.UTC().Format(time.RFC3339), c.next.UTC().Format(time.RFC3339))
+			text.Time(c.since), text.Time(c.next))
 	}
 	c.next = now.Add(CircuitPause)
 	return nil
@@ -99,14 +100,10 @@ const longestWait = 30 * time.Second
 func sleep(ctx context.Context, wait time.Duration, why string) error {
 	deadline, limited := ctx.Deadline()
 	if wait > longestWait || limited && time.Until(deadline) <= wait {
-		return &throttled{why: why, err: fmt.Errorf("%s is too long", wait.Round(time.Millisecond))}
+		return &throttled{why: why, err: fmt.Errorf("%s is too long", text.Duration(wait))}
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("%s: %w", why, context.Cause(ctx))
+	if err := reconcile.Sleep(ctx, wait); err != nil {
+		return fmt.Errorf("%s: %w", why, err)
 	}
+	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // The parts of a Link header (RFC 8288): a target and its parameters, whose values may be quoted
@@ -64,7 +66,7 @@ func Follow(from, link string) (string, error) {
 	}
 	to, err := base.Parse(link)
 	if err != nil || to.Scheme != base.Scheme || to.Host != base.Host || to.User != nil || len(link) > 8<<10 {
-		return "", fmt.Errorf("the link to the next page leads elsewhere: %q", Clip(link, 100))
+		return "", fmt.Errorf("the link to the next page leads elsewhere: %q", text.Clip(link, 100))
 	}
 	to.Fragment = ""
 	return to.String(), nil

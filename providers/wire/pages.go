@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // MaxPages bounds a listing, and maxEmpty how many of its pages in a row may show nothing: a
@@ -235,7 +236,7 @@ func (f *Frame) Named(ctx context.Context, value string, look Look,
 		found = []reconcile.Sandbox{one}
 	}
 	if err != nil {
-		return nil, f.Wrap("find sandbox", Clip(value, 80), err)
+		return nil, f.Wrap("find sandbox", text.Clip(value, 80), err)
 	}
 	return found, nil
 }

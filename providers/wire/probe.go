@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // Margin is what an answer may take beyond the time-out inside the sandbox.
@@ -118,7 +119,7 @@ func (c *Client) Judge(ctx context.Context, k Call, j Judge) Half {
 	if h, known := j.Good(a, said); known {
 		return h
 	}
-	return Half{Outcome: j.Outcome(a, said), Said: Clip((&Refusal{Status: a.Status, Words: said.words()}).Error(), 160)}
+	return Half{Outcome: j.Outcome(a, said), Said: text.Clip((&Refusal{Status: a.Status, Words: said.words()}).Error(), 160)}
 }
 
 // Failed is a half that speaks against the sandbox: it cannot start anything.
@@ -157,14 +158,14 @@ func Silent(err error, timeout time.Duration) Half {
 	if errors.As(err, &gone) && gone.Slow && gone.Connected {
 		return Half{Outcome: reconcile.Hung, Said: fmt.Sprintf("no answer within %s", timeout)}
 	}
-	return Unclear(Clip(err.Error(), 160))
+	return Unclear(text.Clip(err.Error(), 160))
 }
 
 // Ran judges a command that the sandbox gave an exit code for. Whatever it is, the sandbox
 // answered; only a negative one says that no process could be started.
 func Ran(exit int, output string) Half {
 	if exit < 0 {
-		said := strings.TrimSuffix(fmt.Sprintf("exit %d: %s", exit, Clip(output, 100)), ": ")
+		said := strings.TrimSuffix(fmt.Sprintf("exit %d: %s", exit, text.Clip(output, 100)), ": ")
 		return Failed(said)
 	}
 	return Half{Outcome: reconcile.Answered, Said: fmt.Sprintf("exit %d", exit), Exit: &exit}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // Said is an error in the provider's words.
@@ -25,8 +27,8 @@ func (s Said) words() string {
 // Said is what an answer says against a call, one line and without secrets.
 func (c *Client) Said(a Answer) Said {
 	s := c.dialect.Said(a)
-	s.Text = Clip(c.Redact(s.Text), 300) // cut first, a part of a secret could stay
-	s.Code = Clip(c.Redact(s.Code), 80)
+	s.Text = text.Clip(c.Redact(s.Text), 300) // cut first, a part of a secret could stay
+	s.Code = text.Clip(c.Redact(s.Code), 80)
 	return s
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A Stamp is a time that may be missing, null or nonsense, which are all the zero time.
@@ -42,7 +42,7 @@ func (m *Millis) UnmarshalJSON(text []byte) error {
 func CheckID(id string) error {
 	bad := func(r rune) bool { return r < ' ' || r == 0x7f }
 	if id == "" || id == "." || id == ".." || len(id) > 512 || strings.ContainsFunc(id, bad) {
-		return fmt.Errorf("%w: %q", reconcile.ErrUnknownID, Clip(id, 40))
+		return fmt.Errorf("%w: %q", reconcile.ErrUnknownID, text.Clip(id, 40))
 	}
 	return nil
 }
@@ -80,23 +80,8 @@ func spellings(secrets []string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// Clip keeps a foreign text to one line of at most n bytes.
-func Clip(text string, n int) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
-	if len(text) <= n {
-		return text
-	}
-	return strings.ToValidUTF8(text[:n], "") + "…"
-}
-
 // Tail is the end of a log, at most limit bytes, without secrets.
-func (c *Client) Tail(text string, limit int) string {
-	text = c.Redact(text)
-	if len(text) > limit {
-		text = text[len(text)-max(limit, 0):]
-	}
-	return strings.ToValidUTF8(text, "")
-}
+func (c *Client) Tail(log string, limit int) string { return text.Tail(c.Redact(log), limit) }
 
 // MayKnowToken refuses to send the token in the clear to a host that the config does not
 // name. Such an address comes from the control plane, and a proxy in between may have made
@@ -106,17 +91,12 @@ func (c *Client) MayKnowToken(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(address, "?#"):
-		return fmt.Errorf("the toolbox's address %q is none", Clip(address, 100))
+		return fmt.Errorf("the toolbox's address %q is none", text.Clip(address, 100))
 	case u.Scheme == "https", u.Scheme == "http" && (u.Host == c.base.Host ||
-		loopback(u.Hostname()) && loopback(c.base.Hostname())):
+		text.Loopback(u.Hostname()) && text.Loopback(c.base.Hostname())):
 		return nil
 	}
-	return fmt.Errorf("not sending the token to %s: it is neither https nor the host of url", Clip(address, 100))
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return fmt.Errorf("not sending the token to %s: it is neither https nor the host of url", text.Clip(address, 100))
 }
 
 func first(texts ...string) string {

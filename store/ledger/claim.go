@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // Hour is the rolling window of the budget limits.per_hour.
@@ -52,10 +53,10 @@ func (r Request) busy(now time.Time) string {
 		return "already " + string(a.Outcome)
 	//guard:claim-living once
 	case Living(a, r.ClaimEpoch, r.Epoch, now):
-		return fmt.Sprintf("claimed by %s until %s", a.ClaimedBy, a.ClaimEnds.UTC().Format(time.RFC3339))
+		return fmt.Sprintf("claimed by %s until %s", a.ClaimedBy, text.Time(a.ClaimEnds))
 	//guard:claim-not-before harm
 	case a.NextAttempt.After(now):
-		return "not before " + a.NextAttempt.UTC().Format(time.RFC3339)
+		return "not before " + text.Time(a.NextAttempt)
 	}
 	return ""
 }

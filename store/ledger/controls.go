@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // CheckMode refuses to raise a mode: the ledger only lowers what the config allows.
@@ -48,7 +49,7 @@ func CheckRelease(r reconcile.Release, now time.Time) error {
 	case len(r.Subjects) == 0:
 		return fmt.Errorf("release of %s: no subjects are listed", r.What)
 	case !r.Until.After(now):
-		return fmt.Errorf("release of %s: its end %s is not in the future", r.What, r.Until.UTC().Format(time.RFC3339))
+		return fmt.Errorf("release of %s: its end %s is not in the future", r.What, text.Time(r.Until))
 	}
 	return nil
 }
@@ -58,7 +59,7 @@ func CheckUntil(what string, until, now time.Time) error {
 	if until.IsZero() || until.After(now) {
 		return nil
 	}
-	return fmt.Errorf("%s: its end %s is not in the future", what, until.UTC().Format(time.RFC3339))
+	return fmt.Errorf("%s: its end %s is not in the future", what, text.Time(until))
 }
 
 // InForce reports whether a wish with this end, zero for none, is in force.
@@ -87,5 +88,5 @@ func Until(until time.Time) string {
 	if until.IsZero() {
 		return ""
 	}
-	return " until " + until.UTC().Format(time.RFC3339)
+	return " until " + text.Time(until)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // What of the verdicts a pass recalls.
@@ -84,9 +85,9 @@ func (c *choice) cleanup(v *reconcile.Verdict) bool {
 func CheckReleasable(i reconcile.Incident) error {
 	switch {
 	case !i.ClosedAt.IsZero():
-		return fmt.Errorf("it closed at %s and holds nothing", i.ClosedAt.UTC().Format(time.RFC3339))
+		return fmt.Errorf("it closed at %s and holds nothing", text.Time(i.ClosedAt))
 	case !i.ReleasedAt.IsZero():
-		return fmt.Errorf("%s released it at %s", i.ReleasedBy.Author, i.ReleasedAt.UTC().Format(time.RFC3339))
+		return fmt.Errorf("%s released it at %s", i.ReleasedBy.Author, text.Time(i.ReleasedAt))
 	}
 	return nil
 }
