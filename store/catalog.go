@@ -150,7 +150,7 @@ func nameTypes(ctx context.Context, tx pgx.Tx, types map[string]columnType) erro
 	for _, t := range types {
 		oids = append(oids, int64(t.oid))
 	}
-	rows, err := tx.Query(ctx, queries["tasks_types"], pgx.StrictNamedArgs{"oids": oids})
+	rows, err := tx.Query(ctx, taskQueries["tasks_types"], pgx.StrictNamedArgs{"oids": oids})
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func indexed(ctx context.Context, tx pgx.Tx, table, column string) (bool, error)
 		return false, nil
 	}
 	var found bool
-	err := tx.QueryRow(ctx, queries["tasks_index"], pgx.StrictNamedArgs{"relation": table, "column": column}).Scan(&found)
+	err := tx.QueryRow(ctx, taskQueries["tasks_index"], pgx.StrictNamedArgs{"relation": table, "column": column}).Scan(&found)
 	if err != nil {
 		return false, fmt.Errorf("read the indexes of %s: %w", table, err)
 	}

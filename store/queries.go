@@ -6,21 +6,16 @@ import (
 	"strings"
 )
 
-//go:embed queries/*.sql
-var queryFiles embed.FS
-
-// queries holds the statements by file name without its ending. The name is the query's
-// name in Go and in errors.
-var queries = loadQueries()
-
-func loadQueries() map[string]string {
-	entries, err := queryFiles.ReadDir("queries")
+// Queries are the statements of an embedded folder "queries", by file name without its
+// ending. The name is the query's name in Go and in errors.
+func Queries(files embed.FS) map[string]string {
+	entries, err := files.ReadDir("queries")
 	if err != nil {
 		panic("embedded queries: " + err.Error())
 	}
 	loaded := map[string]string{}
 	for _, e := range entries {
-		text, err := queryFiles.ReadFile(path.Join("queries", e.Name()))
+		text, err := files.ReadFile(path.Join("queries", e.Name()))
 		if err != nil {
 			panic("embedded query " + e.Name() + ": " + err.Error())
 		}

@@ -146,7 +146,7 @@ func (t *Tasks) begin(ctx context.Context, o pgx.TxOptions, do func(pgx.Tx, time
 		var now time.Time
 		var set string
 		zone := pgx.StrictNamedArgs{"timezone": first(t.plan.mapping.Timezone, "UTC")}
-		if err := tx.QueryRow(ctx, queries["tasks_session"], zone).Scan(&now, &set, &set, &set, &set); err != nil {
+		if err := tx.QueryRow(ctx, taskQueries["tasks_session"], zone).Scan(&now, &set, &set, &set, &set); err != nil {
 			return fmt.Errorf("prepare the transaction: %w", err)
 		}
 		return do(tx, now)

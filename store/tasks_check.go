@@ -69,7 +69,7 @@ func (c *check) connection(ctx context.Context) bool {
 		after := c.Tasks.now()
 		trip = after.Sub(before)
 		skew = now.Sub(before.Add(trip / 2))
-		return tx.QueryRow(ctx, queries["tasks_connection"]).Scan(&at.Version, &at.Database, &at.Role, &at.Standby)
+		return tx.QueryRow(ctx, taskQueries["tasks_connection"]).Scan(&at.Version, &at.Database, &at.Role, &at.Standby)
 	})
 	if !answered {
 		return false
@@ -117,7 +117,7 @@ type relation struct {
 
 // readRelation is nil when there is no such relation.
 func readRelation(ctx context.Context, tx pgx.Tx, name string) (*relation, error) {
-	rows, err := tx.Query(ctx, queries["tasks_relation"], pgx.StrictNamedArgs{"relation": name})
+	rows, err := tx.Query(ctx, taskQueries["tasks_relation"], pgx.StrictNamedArgs{"relation": name})
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (c *check) relation(ctx context.Context, what, name string) bool {
 
 // nearTable is the fix for a table that does not exist.
 func nearTable(ctx context.Context, tx pgx.Tx, name string) (string, error) {
-	rows, err := tx.Query(ctx, queries["tasks_relations"])
+	rows, err := tx.Query(ctx, taskQueries["tasks_relations"])
 	if err != nil {
 		return "", err
 	}

@@ -166,7 +166,7 @@ func (c *check) shape(ctx context.Context) {
 	id := c.plan.plain["id"]
 	c.step(ctx, "tasks.columns.id", func(tx pgx.Tx, _ time.Time) error {
 		args := pgx.StrictNamedArgs{"relation": c.plan.table, "column": id}
-		return tx.QueryRow(ctx, queries["tasks_unique"], args).Scan(&unique)
+		return tx.QueryRow(ctx, taskQueries["tasks_unique"], args).Scan(&unique)
 	})
 	if !unique {
 		c.bad("tasks.columns.id", fmt.Sprintf("no index makes %q unique: a write that meets two rows is refused", id),

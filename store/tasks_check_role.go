@@ -28,7 +28,7 @@ func (c *check) role(ctx context.Context) {
 	var r roleReach
 	if !c.step(ctx, "role", func(tx pgx.Tx, _ time.Time) error {
 		args := pgx.StrictNamedArgs{"relation": c.plan.table, "columns": list(c.plan.writtenNames())}
-		rows, err := tx.Query(ctx, queries["tasks_role"], args)
+		rows, err := tx.Query(ctx, taskQueries["tasks_role"], args)
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (c *check) terminal(ctx context.Context) {
 	}
 	var trigger string
 	if !c.step(ctx, what, func(tx pgx.Tx, _ time.Time) error {
-		err := tx.QueryRow(ctx, queries["tasks_trigger"], pgx.StrictNamedArgs{"relation": c.plan.table}).Scan(&trigger)
+		err := tx.QueryRow(ctx, taskQueries["tasks_trigger"], pgx.StrictNamedArgs{"relation": c.plan.table}).Scan(&trigger)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}

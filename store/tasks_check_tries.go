@@ -33,7 +33,7 @@ var errUndone = errors.New("rolled back")
 func (c *check) undone(ctx context.Context, do func(tx pgx.Tx) error) error {
 	err := c.begin(ctx, taskWrite, func(tx pgx.Tx, _ time.Time) error {
 		var set string
-		if err := tx.QueryRow(ctx, queries["tasks_patience"]).Scan(&set); err != nil {
+		if err := tx.QueryRow(ctx, taskQueries["tasks_patience"]).Scan(&set); err != nil {
 			return err
 		}
 		if err := do(tx); err != nil {
@@ -139,7 +139,7 @@ type requiredColumn struct {
 func (c *check) required(ctx context.Context, table string) ([]requiredColumn, bool) {
 	var out []requiredColumn
 	read := c.step(ctx, table, func(tx pgx.Tx, _ time.Time) error {
-		rows, err := tx.Query(ctx, queries["tasks_required"], pgx.StrictNamedArgs{"relation": table})
+		rows, err := tx.Query(ctx, taskQueries["tasks_required"], pgx.StrictNamedArgs{"relation": table})
 		if err != nil {
 			return err
 		}

@@ -211,7 +211,7 @@ func (c *check) granted(ctx context.Context, g grant) bool {
 	what := "grant " + g.privilege
 	var lacking []string
 	if !c.step(ctx, what, func(tx pgx.Tx, _ time.Time) error {
-		rows, err := tx.Query(ctx, queries["tasks_ungranted"],
+		rows, err := tx.Query(ctx, taskQueries["tasks_ungranted"],
 			pgx.StrictNamedArgs{"relation": g.table, "columns": g.columns, "privilege": g.privilege})
 		if err != nil {
 			return err

@@ -29,7 +29,7 @@ func newStatements(c *Compiled, cat catalog) (*statements, error) {
 
 // render fills one of the embedded statements.
 func render(name string, with any) (string, error) {
-	t, err := template.New(name).Option("missingkey=error").Parse(queries[name])
+	t, err := template.New(name).Option("missingkey=error").Parse(taskQueries[name])
 	if err != nil {
 		return "", fmt.Errorf("parse query %s: %w", name, err)
 	}

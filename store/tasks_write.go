@@ -217,7 +217,7 @@ func (s *statements) notify(ctx context.Context, tx pgx.Tx, facts map[string]str
 	if err != nil {
 		return fmt.Errorf("write the notification: %w", err)
 	}
-	_, err = tx.Exec(ctx, queries["tasks_notify"], pgx.StrictNamedArgs{"channel": channel, "payload": string(payload)})
+	_, err = tx.Exec(ctx, taskQueries["tasks_notify"], pgx.StrictNamedArgs{"channel": channel, "payload": string(payload)})
 	return err
 }
 
