@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // A Ledger keeps what sandkeeper saw, came to and did in the PostgreSQL schema
@@ -60,7 +60,7 @@ func (g *Ledger) working(ctx context.Context, l reconcile.Lease, do func(tx pgx.
 	if !l.Worker() {
 		return g.fenced(ctx, l, do)
 	}
-	if err := ledger.CheckWorker(l); err != nil {
+	if err := protocol.CheckWorker(l); err != nil {
 		return err
 	}
 	now, err := g.Now(ctx)
@@ -77,7 +77,7 @@ func fence(ctx context.Context, tx pgx.Tx, query string, l reconcile.Lease, args
 		return err
 	}
 	if tag.RowsAffected() == 0 {
-		return ledger.Fenced(l)
+		return protocol.Fenced(l)
 	}
 	return nil
 }

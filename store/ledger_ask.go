@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // Ask writes down actions that an operator asks for, all or none, and returns those that
@@ -18,7 +18,7 @@ import (
 // asked for.
 func (g *Ledger) Ask(ctx context.Context, by reconcile.Signature, actions []reconcile.Action, withdraw []string,
 ) ([]reconcile.Action, error) {
-	if err := ledger.CheckAsked(actions); err != nil {
+	if err := protocol.CheckAsked(actions); err != nil {
 		return nil, fmt.Errorf("ask: %w", err)
 	}
 	var asked []reconcile.Action
@@ -31,12 +31,12 @@ func (g *Ledger) Ask(ctx context.Context, by reconcile.Signature, actions []reco
 			return nil, err
 		}
 		lines = append(lines, way...)
-		wished := column(actions, func(a reconcile.Action) reconcile.Action { return ledger.Wished(a, by, now) })
+		wished := column(actions, func(a reconcile.Action) reconcile.Action { return protocol.Wished(a, by, now) })
 		if asked, err = planAsked(ctx, tx, wished); err != nil {
 			return nil, err
 		}
 		return append(lines, column(asked, func(a reconcile.Action) told {
-			return told{a.Subject, ledger.WishedFor(a)}
+			return told{a.Subject, protocol.WishedFor(a)}
 		})...), nil
 	})
 	if err != nil {
@@ -61,7 +61,7 @@ func takeBack(ctx context.Context, tx pgx.Tx, by reconcile.Signature, ids []stri
 		}
 	}
 	for _, a := range found {
-		if err := ledger.CheckWithdrawable(a); err != nil {
+		if err := protocol.CheckWithdrawable(a); err != nil {
 			return nil, err
 		}
 	}
@@ -96,9 +96,9 @@ func withdrawAsked(ctx context.Context, tx pgx.Tx, by reconcile.Signature, steps
 	}
 	_, err := exec(ctx, tx, "ledger_ask_withdraw", pgx.StrictNamedArgs{
 		"ids":    column(steps, func(a reconcile.Action) string { return a.ID }),
-		"detail": clean(ledger.WithdrawnBy(by)), "now": now,
+		"detail": clean(protocol.WithdrawnBy(by)), "now": now,
 	})
-	return column(steps, func(a reconcile.Action) told { return told{a.Subject, ledger.TakenBack(a)} }), err
+	return column(steps, func(a reconcile.Action) told { return told{a.Subject, protocol.TakenBack(a)} }), err
 }
 
 // planAsked plans actions, first steps before later ones, and returns those that are new.

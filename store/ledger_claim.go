@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // Claim takes the right to carry out an action. All claims queue for one row lock, so what
@@ -34,8 +34,8 @@ func (g *Ledger) Claim(ctx context.Context, l reconcile.Lease, c reconcile.Claim
 }
 
 // readRequest reads what decides a claim, under the lock of all claims.
-func readRequest(ctx context.Context, tx pgx.Tx, c reconcile.Claim, now time.Time) (ledger.Request, error) {
-	var r ledger.Request
+func readRequest(ctx context.Context, tx pgx.Tx, c reconcile.Claim, now time.Time) (protocol.Request, error) {
+	var r protocol.Request
 	if _, err := exec(ctx, tx, "ledger_budget_lock", nil); err != nil {
 		return r, err
 	}
@@ -52,13 +52,13 @@ func readRequest(ctx context.Context, tx pgx.Tx, c reconcile.Claim, now time.Tim
 		return r, err
 	}
 	err = one(ctx, tx, "ledger_claim_spent", pgx.StrictNamedArgs{
-		"pass": c.Pass, "hour_ago": now.Add(-ledger.Hour),
+		"pass": c.Pass, "hour_ago": now.Add(-protocol.Hour),
 	}, &r.Spent.Total, &r.Spent.Shared, &r.Spent.Hour)
 	return r, err
 }
 
 func takeClaim(ctx context.Context, tx pgx.Tx, l reconcile.Lease, c reconcile.Claim, now time.Time,
-	r ledger.Request) (reconcile.Action, error) {
+	r protocol.Request) (reconcile.Action, error) {
 	row := tx.QueryRow(ctx, queries["ledger_claim_take"], pgx.StrictNamedArgs{
 		"id": c.Action, "holder": l.Holder, "epoch": l.Epoch, "now": now, "ends": now.Add(c.TTL),
 		"begins": r.Begins(), "pass": passOf(r.Action, c), "shares": r.Spends(c),
@@ -72,7 +72,7 @@ func takeClaim(ctx context.Context, tx pgx.Tx, l reconcile.Lease, c reconcile.Cl
 
 // passOf is the pass on whose budget a claim goes; none for what an operator asked for.
 func passOf(a reconcile.Action, c reconcile.Claim) *int64 {
-	if ledger.Asks(a) {
+	if protocol.Asks(a) {
 		return nil
 	}
 	return &c.Pass
@@ -84,7 +84,7 @@ func (g *Ledger) RenewClaim(ctx context.Context, l reconcile.Lease, a reconcile.
 		return counted(ctx, tx, "ledger_claim_renew", pgx.StrictNamedArgs{
 			"id": a.ID, "holder": l.Holder, "epoch": l.Epoch, "attempts": a.Attempts,
 			"now": now, "ends": now.Add(ttl),
-		}, ledger.ClaimLost(a))
+		}, protocol.ClaimLost(a))
 	})
 	if err != nil {
 		return fmt.Errorf("renew claim of action %s: %w", a.ID, err)
@@ -100,7 +100,7 @@ func (g *Ledger) Settle(ctx context.Context, l reconcile.Lease, a reconcile.Acti
 	if err != nil {
 		return err
 	}
-	err = ledger.CheckOutcome(a.Outcome)
+	err = protocol.CheckOutcome(a.Outcome)
 	if err == nil {
 		err = pgx.BeginFunc(ctx, g.pool, func(tx pgx.Tx) error { return settle(ctx, tx, l, a, now) })
 	}
@@ -122,7 +122,7 @@ func settle(ctx context.Context, tx pgx.Tx, l reconcile.Lease, a reconcile.Actio
 		return err
 	}
 	ended := []reconcile.Action{settled}
-	if end := ledger.EndsRemedy(settled); end.Why != "" {
+	if end := protocol.EndsRemedy(settled); end.Why != "" {
 		later, err := all(ctx, tx, "ledger_settle_later", pgx.StrictNamedArgs{
 			"remedy": settled.Remedy, "seq": settled.Seq, "detail": end.Why, "now": now,
 			"one_sandbox": end.OneSandbox, "provider": settled.Provider, "sandbox": settled.Sandbox,
@@ -140,7 +140,7 @@ func settle(ctx context.Context, tx pgx.Tx, l reconcile.Lease, a reconcile.Actio
 // claim stands for itself.
 func fenceLate(ctx context.Context, tx pgx.Tx, l reconcile.Lease) error {
 	if l.Worker() {
-		return ledger.CheckWorker(l)
+		return protocol.CheckWorker(l)
 	}
 	return fence(ctx, tx, "ledger_fence_same", l, pgx.StrictNamedArgs{"holder": l.Holder, "epoch": l.Epoch})
 }
@@ -149,12 +149,12 @@ func fenceLate(ctx context.Context, tx pgx.Tx, l reconcile.Lease) error {
 // which everybody does: workers settle side by side, and beside a pass that records.
 func settleLocks(a reconcile.Action) []write {
 	var locks []write
-	if ledger.EndsSandbox(a) {
+	if protocol.EndsSandbox(a) {
 		locks = append(locks, write{"ledger_settle_lock_sandbox", pgx.StrictNamedArgs{
 			"provider": clean(a.Provider), "sandbox": clean(a.Sandbox),
 		}})
 	}
-	if ledger.EndsRemedy(a).Why != "" || a.Step == reconcile.StepQuarantine {
+	if protocol.EndsRemedy(a).Why != "" || a.Step == reconcile.StepQuarantine {
 		locks = append(locks, write{"ledger_settle_lock_remedy", pgx.StrictNamedArgs{"remedy": a.Remedy, "seq": a.Seq}})
 	}
 	return locks
@@ -164,28 +164,28 @@ func settleLocks(a reconcile.Action) []write {
 // that ended with it.
 func settleWrites(settled reconcile.Action, ended []reconcile.Action, now time.Time) []write {
 	var writes []write
-	if ledger.EndsSandbox(settled) {
+	if protocol.EndsSandbox(settled) {
 		writes = append(writes, write{"ledger_settle_sandbox", pgx.StrictNamedArgs{
 			"provider": settled.Provider, "sandbox": settled.Sandbox, "now": now,
 		}})
 	}
-	if later := ledger.Keeps(settled, now); later > 0 {
+	if later := protocol.Keeps(settled, now); later > 0 {
 		writes = append(writes, write{"ledger_settle_keep", pgx.StrictNamedArgs{"remedy": settled.Remedy,
 			"seq": settled.Seq, "provider": settled.Provider, "sandbox": settled.Sandbox, "later": later}})
 	}
-	if counts := ledger.Gone(settled); len(counts) > 0 {
+	if counts := protocol.Gone(settled); len(counts) > 0 {
 		writes = append(writes, countWrite(counts))
 	}
-	if ledger.Repairs(settled) {
+	if protocol.Repairs(settled) {
 		writes = append(writes, write{"ledger_settle_verdict", pgx.StrictNamedArgs{
-			"subject": settled.Subject, "rule": settled.Rule, "row": ledger.Fails(settled), "now": now,
+			"subject": settled.Subject, "rule": settled.Rule, "row": protocol.Fails(settled), "now": now,
 		}})
 	}
-	if n, tell := ledger.Notice(settled, now); tell {
+	if n, tell := protocol.Notice(settled, now); tell {
 		writes = append(writes, noticeWrite(n))
 	}
 	return append(writes, putEvents(column(ended, func(e reconcile.Action) reconcile.TimelineEvent {
-		return reconcile.TimelineEvent{At: now, Subject: e.Subject, Kind: "action", What: ledger.Told(e)}
+		return reconcile.TimelineEvent{At: now, Subject: e.Subject, Kind: "action", What: protocol.Told(e)}
 	})))
 }
 
@@ -214,13 +214,13 @@ func settleAction(ctx context.Context, tx pgx.Tx, l reconcile.Lease, a reconcile
 		"id": a.ID, "holder": l.Holder, "epoch": l.Epoch, "attempts": a.Attempts,
 		"outcome": string(a.Outcome), "detail": clean(a.Detail), "evidence": facts,
 		"acted_at": stamp(a.ActedAt), "asked_at": stamp(a.AskedAt), "next_attempt": stamp(a.NextAttempt), "now": now,
-		"closed": a.Outcome.Closed(), "gives_back": ledger.GivesBack(a),
+		"closed": a.Outcome.Closed(), "gives_back": protocol.GivesBack(a),
 		"row_before": before,
 	})
 	var settled reconcile.Action
 	err = scanActionAnd(row, &settled)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return a, ledger.ClaimLost(a)
+		return a, protocol.ClaimLost(a)
 	}
 	if err != nil {
 		return a, failed("ledger_settle_action", err)

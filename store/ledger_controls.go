@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // Controls reads the operators' wishes that are in force now.
@@ -84,7 +84,7 @@ func scanBreaker(r pgx.Rows) (reconcile.Breaker, error) {
 // timeline what an operator asked for.
 func (g *Ledger) wish(ctx context.Context, by reconcile.Signature, do func(tx pgx.Tx, now time.Time) ([]told, error),
 ) error {
-	if err := ledger.CheckSigned(by.Author, by.Reason); err != nil {
+	if err := protocol.CheckSigned(by.Author, by.Reason); err != nil {
 		return err
 	}
 	if err := g.usable(ctx, g.pool); err != nil {
@@ -109,5 +109,5 @@ func (g *Ledger) wish(ctx context.Context, by reconcile.Signature, do func(tx pg
 type told struct{ subject, what string }
 
 func (t told) event(by reconcile.Signature, now time.Time) reconcile.TimelineEvent {
-	return reconcile.TimelineEvent{At: now, Subject: t.subject, Kind: "operator", What: ledger.Asked(by, t.what)}
+	return reconcile.TimelineEvent{At: now, Subject: t.subject, Kind: "operator", What: protocol.Asked(by, t.what)}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // mostOfHistory bounds each list of a history: the newest ones are kept.
@@ -21,7 +21,7 @@ func (g *Ledger) Subject(ctx context.Context, id string) (reconcile.History, err
 		if err := g.usable(ctx, tx); err != nil {
 			return err
 		}
-		return readHistory(ctx, tx, ledger.Subject(id), &h)
+		return readHistory(ctx, tx, protocol.Subject(id), &h)
 	})
 	if err == nil && h.Empty() {
 		err = reconcile.ErrNotFound
@@ -32,7 +32,7 @@ func (g *Ledger) Subject(ctx context.Context, id string) (reconcile.History, err
 	return h, nil
 }
 
-func readHistory(ctx context.Context, tx pgx.Tx, s ledger.Sought, h *reconcile.History) error {
+func readHistory(ctx context.Context, tx pgx.Tx, s protocol.Sought, h *reconcile.History) error {
 	var err error
 	h.Sandboxes, err = all(ctx, tx, "ledger_history_sandboxes", pgx.StrictNamedArgs{
 		"id": s.ID, "provider": s.Ref.Provider, "sandbox": s.Ref.ID, "most": mostOfHistory,
@@ -51,7 +51,7 @@ func readHistory(ctx context.Context, tx pgx.Tx, s ledger.Sought, h *reconcile.H
 }
 
 // historyReadings read what happened to the tasks and sandboxes that were found.
-func historyReadings(s ledger.Sought, h *reconcile.History) []reading {
+func historyReadings(s protocol.Sought, h *reconcile.History) []reading {
 	refs := s.Refs(*h)
 	providers := column(refs, func(r reconcile.Ref) string { return r.Provider })
 	sandboxes := column(refs, func(r reconcile.Ref) string { return r.ID })

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 func putIncidents(is []reconcile.Incident) (write, error) {
@@ -111,7 +111,7 @@ func (g *Ledger) ReleaseIncident(ctx context.Context, id string, by reconcile.Si
 	err := g.wish(ctx, by, func(tx pgx.Tx, now time.Time) ([]told, error) {
 		found, err := incident(ctx, tx, id)
 		if err == nil {
-			err = ledger.CheckReleasable(found)
+			err = protocol.CheckReleasable(found)
 		}
 		if err != nil {
 			return nil, err

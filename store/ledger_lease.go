@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // TakeLease takes the pass lease, or fails with a [reconcile.HeldError]. It waits for
@@ -40,7 +40,7 @@ func takeLease(ctx context.Context, tx pgx.Tx, holder string, now time.Time, ttl
 	if err != nil {
 		return reconcile.Lease{}, err
 	}
-	taken, err := ledger.Take(present, holder, now, ttl)
+	taken, err := protocol.Take(present, holder, now, ttl)
 	if err != nil {
 		return reconcile.Lease{}, err
 	}
@@ -58,7 +58,7 @@ func (g *Ledger) RenewLease(ctx context.Context, l reconcile.Lease, ttl time.Dur
 	}
 	err = counted(ctx, g.pool, "ledger_lease_renew", pgx.StrictNamedArgs{
 		"holder": l.Holder, "epoch": l.Epoch, "now": now, "until": now.Add(ttl),
-	}, ledger.Fenced(l))
+	}, protocol.Fenced(l))
 	if err != nil {
 		return fmt.Errorf("renew pass lease: %w", err)
 	}
@@ -73,7 +73,7 @@ func (g *Ledger) DropLease(ctx context.Context, l reconcile.Lease) error {
 	}
 	err = counted(ctx, g.pool, "ledger_lease_drop", pgx.StrictNamedArgs{
 		"holder": l.Holder, "epoch": l.Epoch, "now": now,
-	}, ledger.Fenced(l))
+	}, protocol.Fenced(l))
 	if err != nil {
 		return fmt.Errorf("drop pass lease: %w", err)
 	}

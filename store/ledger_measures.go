@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // Measures reads the numbers for metrics in one snapshot. All is counted by the database;
@@ -28,7 +28,7 @@ func (g *Ledger) Measures(ctx context.Context) (reconcile.Measures, error) {
 
 func readMeasures(ctx context.Context, tx pgx.Tx, m *reconcile.Measures) error {
 	var passes []reconcile.PassSeen
-	var groups []ledger.Group
+	var groups []protocol.Group
 	readings := append(measureReadings(m, &passes, &groups), trustReadings(&m.Sources, &m.Templates)...)
 	readings = append(readings, controlReadings(&m.Controls, m.Now)...)
 	m.Tallies = map[string]reconcile.Tally{}
@@ -37,21 +37,21 @@ func readMeasures(ctx context.Context, tx pgx.Tx, m *reconcile.Measures) error {
 	if err := read(ctx, tx, readings); err != nil {
 		return err
 	}
-	m.Passes, m.Counts = ledger.Newest(passes), ledger.Counts(passes)
-	m.Findings, m.Held = ledger.Tally(groups)
-	ledger.SortSources(m.Sources)
-	ledger.SortTemplates(m.Templates)
-	ledger.SortActionCounts(m.Actions)
-	ledger.SortCounters(m.Counters)
+	m.Passes, m.Counts = protocol.Newest(passes), protocol.Counts(passes)
+	m.Findings, m.Held = protocol.Tally(groups)
+	protocol.SortSources(m.Sources)
+	protocol.SortTemplates(m.Templates)
+	protocol.SortActionCounts(m.Actions)
+	protocol.SortCounters(m.Counters)
 	return nil
 }
 
 // measureReadings are those that the database counts.
-func measureReadings(m *reconcile.Measures, passes *[]reconcile.PassSeen, groups *[]ledger.Group) []reading {
-	overdue := pgx.StrictNamedArgs{"overdue": m.Now.Add(-ledger.MostOverdue)}
+func measureReadings(m *reconcile.Measures, passes *[]reconcile.PassSeen, groups *[]protocol.Group) []reading {
+	overdue := pgx.StrictNamedArgs{"overdue": m.Now.Add(-protocol.MostOverdue)}
 	return []reading{
 		newestPasses(passes),
-		each("ledger_measures_findings", nil, scanGroup, func(g ledger.Group) { *groups = append(*groups, g) }),
+		each("ledger_measures_findings", nil, scanGroup, func(g protocol.Group) { *groups = append(*groups, g) }),
 		each("ledger_measures_actions", overdue, scanActionCount, func(c actionCount) {
 			m.Actions, m.Overdue = append(m.Actions, c.ActionCount), m.Overdue+c.overdue
 		}),
@@ -59,8 +59,8 @@ func measureReadings(m *reconcile.Measures, passes *[]reconcile.PassSeen, groups
 	}
 }
 
-func scanGroup(r pgx.Rows) (ledger.Group, error) {
-	var g ledger.Group
+func scanGroup(r pgx.Rows) (protocol.Group, error) {
+	var g protocol.Group
 	err := r.Scan(&g.Rule, &g.Provider, &g.Due, &g.HeldBy, &g.Count, at(&g.Oldest))
 	return g, err
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 var _ reconcile.Notices = (*Ledger)(nil)
@@ -27,7 +27,7 @@ func (g *Ledger) TakeNotices(ctx context.Context, most int) ([]reconcile.Notice,
 		return nil, err
 	}
 	taken, err := all(ctx, g.pool, "ledger_notices_take", pgx.StrictNamedArgs{
-		"now": now, "most": max(most, 0), "shortest": ledger.ShortestPause, "longest": ledger.LongestPause,
+		"now": now, "most": max(most, 0), "shortest": protocol.ShortestPause, "longest": protocol.LongestPause,
 	}, scanNotice)
 	if err != nil {
 		return nil, fmt.Errorf("take notices: %w", err)
@@ -63,7 +63,7 @@ func (g *Ledger) NoticeFailed(ctx context.Context, action, why string) error {
 		return err
 	}
 	_, err = exec(ctx, g.pool, "ledger_notice_failed", pgx.StrictNamedArgs{
-		"action": action, "why": clean(why), "now": now, "too_old": now.Add(-ledger.MostNotice),
+		"action": action, "why": clean(why), "now": now, "too_old": now.Add(-protocol.MostNotice),
 	})
 	if err != nil {
 		return fmt.Errorf("write down the failure of the notice of action %s: %w", action, err)

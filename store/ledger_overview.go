@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // Overview reads what the status page shows, each list cut to most, in one snapshot. It
@@ -49,20 +49,20 @@ func readOverview(ctx context.Context, tx pgx.Tx, o *reconcile.Overview, most in
 	readings = append(readings, trustReadings(&o.Sources, &o.Templates)...)
 	readings = append(readings, controlReadings(&o.Controls, o.Now)...)
 	readings = append(readings, overviewVerdicts(o, most)...)
-	var facts ledger.Facts
+	var facts protocol.Facts
 	readings = append(readings, scoreReadings(&facts, o.Now)...)
 	if err := read(ctx, tx, readings); err != nil {
 		return err
 	}
-	ledger.Belong(o.Findings, o.Controls.Incidents)
-	newest := ledger.Newest(passes)
+	protocol.Belong(o.Findings, o.Controls.Incidents)
+	newest := protocol.Newest(passes)
 	o.LastPass, o.LastFull = newest[reconcile.Quick].EndedAt, newest[reconcile.Full].EndedAt
-	o.Counts = ledger.Counts(passes)
+	o.Counts = protocol.Counts(passes)
 	facts.Passes = passes
-	o.Scores = ledger.Score(facts)
+	o.Scores = protocol.Score(facts)
 	o.Incidents = o.Incidents[:min(len(o.Incidents), most)]
-	ledger.SortSources(o.Sources)
-	ledger.SortTemplates(o.Templates)
+	protocol.SortSources(o.Sources)
+	protocol.SortTemplates(o.Templates)
 	return nil
 }
 
@@ -75,7 +75,7 @@ func overviewPasses(o *reconcile.Overview, most int) []reading {
 	}
 }
 
-// newestPasses reads what [ledger.Newest] and [ledger.Counts] choose from.
+// newestPasses reads what [protocol.Newest] and [protocol.Counts] choose from.
 func newestPasses(passes *[]reconcile.PassSeen) reading {
 	return each("ledger_newest_passes", nil, scanPass, func(p reconcile.PassSeen) { *passes = append(*passes, p) })
 }

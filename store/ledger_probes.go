@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // SaveProbes adds probe results to the history and to what each sandbox's probes come to.
@@ -27,7 +27,7 @@ func (g *Ledger) SaveProbes(ctx context.Context, l reconcile.Lease, results []re
 			return err
 		}
 		args := probeArgs(results)
-		args["hour"] = ledger.HourOf(now)
+		args["hour"] = protocol.HourOf(now)
 		_, err = exec(ctx, tx, "ledger_probe_history", args)
 		return err
 	})
@@ -41,7 +41,7 @@ func cleanProbe(p reconcile.ProbeResult) reconcile.ProbeResult {
 	p.Provider, p.ID, p.Detail = clean(p.Provider), clean(p.ID), clean(p.Detail)
 	p.At, p.Took = micro(p.At), p.Took.Truncate(time.Microsecond)
 	if p.Vitals != nil {
-		v := ledger.Sound(*p.Vitals)
+		v := protocol.Sound(*p.Vitals)
 		v.At, v.Signs = micro(v.At), column(v.Signs, clean)
 		p.Vitals = &v
 	}
@@ -63,7 +63,7 @@ func foldAll(sums []reconcile.ProbeSeen, results []reconcile.ProbeResult) []reco
 	for _, r := range results {
 		own[r.Ref] = append(own[r.Ref], r)
 	}
-	return column(sums, func(s reconcile.ProbeSeen) reconcile.ProbeSeen { return ledger.Fold(s, own[s.Ref]) })
+	return column(sums, func(s reconcile.ProbeSeen) reconcile.ProbeSeen { return protocol.Fold(s, own[s.Ref]) })
 }
 
 func putSums(ctx context.Context, tx pgx.Tx, sums []reconcile.ProbeSeen) error {
@@ -133,8 +133,8 @@ func (g *Ledger) ReserveProbes(ctx context.Context, l reconcile.Lease, provider 
 	return got, nil
 }
 
-func lockMinute(ctx context.Context, tx pgx.Tx, provider string) (ledger.Minute, error) {
-	var m ledger.Minute
+func lockMinute(ctx context.Context, tx pgx.Tx, provider string) (protocol.Minute, error) {
+	var m protocol.Minute
 	args := pgx.StrictNamedArgs{"provider": provider}
 	if _, err := exec(ctx, tx, "ledger_probe_budget_row", args); err != nil {
 		return m, err

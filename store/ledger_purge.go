@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // purges are the statements that delete what retention no longer wants, in an order in
@@ -34,7 +34,7 @@ func (g *Ledger) Purge(ctx context.Context, before time.Time, batch int) (int64,
 	}
 	var deleted int64
 	for _, name := range purges {
-		n, err := g.purge(ctx, name, purgeArgs(name, before, now, ledger.Batch(batch)))
+		n, err := g.purge(ctx, name, purgeArgs(name, before, now, protocol.Batch(batch)))
 		deleted += n
 		if err != nil {
 			return deleted, fmt.Errorf("purge what ended before %s: %w", text.Time(before), err)
@@ -47,9 +47,9 @@ func purgeArgs(name string, before, now time.Time, batch int) pgx.StrictNamedArg
 	args := pgx.StrictNamedArgs{"before": before, "batch": batch}
 	switch name {
 	case "ledger_purge_actions":
-		args["hour_ago"] = now.Add(-ledger.Hour)
+		args["hour_ago"] = now.Add(-protocol.Hour)
 	case "ledger_purge_passes":
-		args["keep"] = ledger.MostGaps + 1
+		args["keep"] = protocol.MostGaps + 1
 	}
 	return args
 }

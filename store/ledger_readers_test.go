@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 func TestReadersBeforeTheFirstMigrate(t *testing.T) {
@@ -154,11 +154,11 @@ func TestReadersCostWhatIsOpenNotTheHistory(t *testing.T) {
 	readings = append(readings, overviewFindings(&o, 50)...)
 	readings = append(readings, overviewActions(&o, 50)...)
 	readings = append(readings, controlReadings(&o.Controls, o.Now)...)
-	readings = append(readings, measureReadings(&reconcile.Measures{Now: o.Now}, &passes, &[]ledger.Group{})...)
+	readings = append(readings, measureReadings(&reconcile.Measures{Now: o.Now}, &passes, &[]protocol.Group{})...)
 	readings = append(readings, reading{query: "ledger_last_began", args: map[string]any{"quick": true}},
 		reading{query: "ledger_last_recorded"})
 	readings = append(readings, overviewVerdicts(&o, 50)...)
-	readings = append(readings, scoreReadings(&ledger.Facts{}, o.Now)...)
+	readings = append(readings, scoreReadings(&protocol.Facts{}, o.Now)...)
 	readings = append(readings, verdictReadings(&reconcile.Memory{Now: o.Now})...)
 	readings = append(readings, reading{query: "ledger_notices_open"})
 	noScans(t, g, readings)
@@ -169,7 +169,7 @@ func TestReadersCostWhatIsOpenNotTheHistory(t *testing.T) {
 func TestOneSubjectCostsItsOwnHistory(t *testing.T) {
 	g := aged(t, 2000)
 	var h reconcile.History
-	sought := ledger.Subject("task:15000")
+	sought := protocol.Subject("task:15000")
 	err := g.inSnapshot(t.Context(), func(tx pgx.Tx) error { return readHistory(t.Context(), tx, sought, &h) })
 	if err != nil || len(h.Tasks) != 1 || len(h.Sandboxes) != 1 || len(h.Findings) != 1 || len(h.Verdicts) != 1 ||
 		len(h.Probes) != 1 {
@@ -193,7 +193,7 @@ func TestOneSubjectCostsItsOwnHistory(t *testing.T) {
 		reading{query: "ledger_ask_lock", args: pgx.StrictNamedArgs{"ids": []string{"15000"}}},
 		reading{query: "ledger_end_verdicts", args: pgx.StrictNamedArgs{"numbers": []int64{15000}}},
 		reading{query: "ledger_notices_take", args: pgx.StrictNamedArgs{
-			"now": now, "most": 10, "shortest": ledger.ShortestPause, "longest": ledger.LongestPause,
+			"now": now, "most": 10, "shortest": protocol.ShortestPause, "longest": protocol.LongestPause,
 		}})
 	regrets := putRegrets([]reconcile.Regret{{Verdict: 15000, At: now}})
 	noScans(t, g, append(readings, reading{query: regrets.query, args: regrets.args}))

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // Recall reads what is known in one snapshot. It writes nothing: a role that may only read
@@ -131,19 +131,19 @@ func recall(ctx context.Context, tx pgx.Tx, m *reconcile.Memory) error {
 	readings = append(readings, controlReadings(&m.Controls, m.Now)...)
 	readings = append(readings, verdictReadings(m)...)
 	readings = append(readings,
-		each("ledger_recall_ends", pgx.StrictNamedArgs{"most": ledger.MostGaps + 1}, scanTime,
+		each("ledger_recall_ends", pgx.StrictNamedArgs{"most": protocol.MostGaps + 1}, scanTime,
 			func(t time.Time) { ends = append(ends, t) }),
 		each("ledger_recall_full", nil, scanTime, func(t time.Time) { full = t }))
 	if err := read(ctx, tx, readings); err != nil {
 		return err
 	}
-	ledger.Remember(m, ends, full)
+	protocol.Remember(m, ends, full)
 	return nil
 }
 
 // worldReadings are what was seen outside.
 func worldReadings(m *reconcile.Memory) []reading {
-	recent := pgx.StrictNamedArgs{"recent": m.Now.Add(-ledger.Recent)}
+	recent := pgx.StrictNamedArgs{"recent": m.Now.Add(-protocol.Recent)}
 	m.Tasks = map[string]reconcile.TaskSeen{}
 	m.Sandboxes = map[reconcile.Ref]reconcile.SandboxSeen{}
 	m.Probes = map[reconcile.Ref]reconcile.ProbeSeen{}
@@ -171,7 +171,7 @@ func workReadings(m *reconcile.Memory) []reading {
 	return []reading{
 		each("ledger_open_findings", nil, scanFinding, func(f reconcile.FindingSeen) { m.Findings[f.Key()] = f.Finding }),
 		each("ledger_open_actions", nil, scanAction, func(a reconcile.Action) { m.Actions = append(m.Actions, a) }),
-		each("ledger_recall_hour", pgx.StrictNamedArgs{"hour_ago": m.Now.Add(-ledger.Hour)}, scanCount,
+		each("ledger_recall_hour", pgx.StrictNamedArgs{"hour_ago": m.Now.Add(-protocol.Hour)}, scanCount,
 			func(n int) { m.Spent.Hour = n }),
 		{"ledger_recall_installation", nil, func(rows pgx.Rows) error { return takeInstallation(rows, m) }},
 	}
@@ -189,7 +189,7 @@ func takeInstallation(rows pgx.Rows, m *reconcile.Memory) error {
 		if err := rows.Scan(at(&m.WatchSince), &known); err != nil {
 			return err
 		}
-		m.Known = ledger.Known(known)
+		m.Known = protocol.Known(known)
 	}
 	return rows.Err()
 }

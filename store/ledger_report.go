@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // Report reads what each rule came to since so long ago, by rule. It is for a person who
@@ -18,7 +18,7 @@ func (g *Ledger) Report(ctx context.Context, since time.Duration) ([]reconcile.R
 	if err != nil {
 		return nil, err
 	}
-	rules := ledger.Reports{}
+	rules := protocol.Reports{}
 	err = g.inSnapshot(ctx, func(tx pgx.Tx) error { return read(ctx, tx, reportReadings(rules, now, since)) })
 	if err != nil {
 		return nil, fmt.Errorf("read report of the last %s: %w", since, err)
@@ -26,7 +26,7 @@ func (g *Ledger) Report(ctx context.Context, since time.Duration) ([]reconcile.R
 	return rules.Sorted(), nil
 }
 
-func reportReadings(rules ledger.Reports, now time.Time, since time.Duration) []reading {
+func reportReadings(rules protocol.Reports, now time.Time, since time.Duration) []reading {
 	from := now.Add(-since)
 	return []reading{
 		each("ledger_report_verdicts", pgx.StrictNamedArgs{"from": from, "now": now}, scanRuleReport,
@@ -36,7 +36,7 @@ func reportReadings(rules ledger.Reports, now time.Time, since time.Duration) []
 				r := rules.Of(f.Rule)
 				r.FirstSeen, r.Resolved = f.FirstSeen, f.Resolved
 			}),
-		each("ledger_report_regrets", pgx.StrictNamedArgs{"from": from, "most": ledger.MostExamples}, scanVerdict,
+		each("ledger_report_regrets", pgx.StrictNamedArgs{"from": from, "most": protocol.MostExamples}, scanVerdict,
 			func(v reconcile.Verdict) {
 				r := rules.Of(v.Rule)
 				r.Examples = append(r.Examples, v)

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // verdictWrites are what a pass came to say of failures: new verdicts, what became of
@@ -92,7 +92,7 @@ func demote(ds []reconcile.Demotion, now time.Time) write {
 func countHour(counts []reconcile.Counter, now time.Time) write {
 	type counter = reconcile.Counter
 	return write{"ledger_count_hour", pgx.StrictNamedArgs{
-		"hour":   ledger.HourOf(now),
+		"hour":   protocol.HourOf(now),
 		"names":  column(counts, func(c counter) string { return clean(c.Name) }),
 		"what":   column(counts, func(c counter) string { return clean(c.What) }),
 		"values": column(counts, func(c counter) int64 { return c.Value }),
@@ -104,9 +104,9 @@ func verdictReadings(m *reconcile.Memory) []reading {
 	m.Regrets, m.Armed = map[string]reconcile.Tally{}, map[string]int64{}
 	return []reading{
 		each("ledger_recall_verdicts", pgx.StrictNamedArgs{
-			"since": m.Now.Add(-ledger.Watched), "refutable": reconcile.WatchedRules(),
-			"most_watched": ledger.MostWatched, "most_alike": ledger.MostAlike,
-			"most_failures": ledger.MostFailures, "most_cleaned": ledger.MostCleaned,
+			"since": m.Now.Add(-protocol.Watched), "refutable": reconcile.WatchedRules(),
+			"most_watched": protocol.MostWatched, "most_alike": protocol.MostAlike,
+			"most_failures": protocol.MostFailures, "most_cleaned": protocol.MostCleaned,
 		}, scanVerdict, func(v reconcile.Verdict) { m.Verdicts = append(m.Verdicts, v) }),
 		tallies(m.Regrets),
 		each("ledger_recall_armed", nil, scanArming, func(a arming) { m.Armed[a.rule] = a.after }),
@@ -127,7 +127,7 @@ func scanArming(r pgx.Rows) (arming, error) {
 
 // tallies reads how often each rule was wrong lately.
 func tallies(into map[string]reconcile.Tally) reading {
-	return each("ledger_tallies", pgx.StrictNamedArgs{"most": ledger.MostTallied}, scanTally,
+	return each("ledger_tallies", pgx.StrictNamedArgs{"most": protocol.MostTallied}, scanTally,
 		func(t ruleTally) { into[t.rule] = t.Tally })
 }
 

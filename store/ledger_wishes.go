@@ -8,12 +8,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // SetMode lowers a rule's mode at once, to off or observe.
 func (g *Ledger) SetMode(ctx context.Context, rule string, mode reconcile.Mode, by reconcile.Signature) error {
-	if err := ledger.CheckMode(rule, mode); err != nil {
+	if err := protocol.CheckMode(rule, mode); err != nil {
 		return err
 	}
 	err := g.wish(ctx, by, func(tx pgx.Tx, now time.Time) ([]told, error) {
@@ -49,12 +49,12 @@ func (g *Ledger) ClearMode(ctx context.Context, rule string, by reconcile.Signat
 // Pause stops acting on its scope, until a time or until it is resumed. A pause of the
 // same scope takes the place of the one before.
 func (g *Ledger) Pause(ctx context.Context, p reconcile.Pause) error {
-	if err := ledger.CheckScope(p.Scope); err != nil {
+	if err := protocol.CheckScope(p.Scope); err != nil {
 		return err
 	}
 	by := reconcile.Signature{Author: p.Author, Reason: p.Reason}
 	err := g.wish(ctx, by, func(tx pgx.Tx, now time.Time) ([]told, error) {
-		if err := ledger.CheckUntil("pause", p.Until, now); err != nil {
+		if err := protocol.CheckUntil("pause", p.Until, now); err != nil {
 			return nil, err
 		}
 		scope := pgx.StrictNamedArgs{"scope": p.Scope, "now": now}
@@ -64,7 +64,7 @@ func (g *Ledger) Pause(ctx context.Context, p reconcile.Pause) error {
 		_, err := exec(ctx, tx, "ledger_pause_add", pgx.StrictNamedArgs{
 			"scope": p.Scope, "author": clean(p.Author), "reason": clean(p.Reason), "now": now, "until": stamp(p.Until),
 		})
-		return []told{{p.Scope, "paused" + ledger.Until(p.Until)}}, err
+		return []told{{p.Scope, "paused" + protocol.Until(p.Until)}}, err
 	})
 	if err != nil {
 		return fmt.Errorf("pause %s: %w", p.Scope, err)
@@ -76,7 +76,7 @@ func (g *Ledger) Pause(ctx context.Context, p reconcile.Pause) error {
 func (g *Ledger) Resume(ctx context.Context, scope string, by reconcile.Signature) error {
 	err := g.wish(ctx, by, func(tx pgx.Tx, now time.Time) ([]told, error) {
 		ends, err := all(ctx, tx, "ledger_pause_lift", pgx.StrictNamedArgs{"scope": scope, "now": now}, scanTime)
-		if err == nil && (len(ends) == 0 || !ledger.InForce(ends[0], now)) {
+		if err == nil && (len(ends) == 0 || !protocol.InForce(ends[0], now)) {
 			err = reconcile.ErrNotFound
 		}
 		return []told{{scope, "resumed"}}, err
@@ -90,20 +90,20 @@ func (g *Ledger) Resume(ctx context.Context, scope string, by reconcile.Signatur
 // Hold keeps a target from being acted on, until a time or until it is lifted, and returns
 // the hold's number.
 func (g *Ledger) Hold(ctx context.Context, h reconcile.Hold) (int64, error) {
-	if err := ledger.CheckTarget(h.Target); err != nil {
+	if err := protocol.CheckTarget(h.Target); err != nil {
 		return 0, err
 	}
 	var id int64
 	by := reconcile.Signature{Author: h.Author, Reason: h.Reason}
 	err := g.wish(ctx, by, func(tx pgx.Tx, now time.Time) ([]told, error) {
-		if err := ledger.CheckUntil("hold", h.Until, now); err != nil {
+		if err := protocol.CheckUntil("hold", h.Until, now); err != nil {
 			return nil, err
 		}
 		err := one(ctx, tx, "ledger_hold_add", pgx.StrictNamedArgs{
 			"target": clean(h.Target), "author": clean(h.Author), "reason": clean(h.Reason), "now": now,
 			"until": stamp(h.Until),
 		}, &id)
-		return []told{{h.Target, "held" + ledger.Until(h.Until)}}, err
+		return []told{{h.Target, "held" + protocol.Until(h.Until)}}, err
 	})
 	if err != nil {
 		return 0, fmt.Errorf("hold %s: %w", h.Target, err)
@@ -135,7 +135,7 @@ func (g *Ledger) Release(ctx context.Context, r reconcile.Release) (int64, error
 	var id int64
 	by := reconcile.Signature{Author: r.Author, Reason: r.Reason}
 	err := g.wish(ctx, by, func(tx pgx.Tx, now time.Time) ([]told, error) {
-		if err := ledger.CheckRelease(r, now); err != nil {
+		if err := protocol.CheckRelease(r, now); err != nil {
 			return nil, err
 		}
 		err := one(ctx, tx, "ledger_release_add", pgx.StrictNamedArgs{
@@ -152,7 +152,7 @@ func (g *Ledger) Release(ctx context.Context, r reconcile.Release) (int64, error
 
 // released tells of a release on each of its subjects, and on what was released.
 func released(r reconcile.Release) []told {
-	what := "released from " + r.What + ledger.Until(r.Until)
-	lines := []told{{r.What, fmt.Sprintf("%d subjects released%s", len(r.Subjects), ledger.Until(r.Until))}}
+	what := "released from " + r.What + protocol.Until(r.Until)
+	lines := []told{{r.What, fmt.Sprintf("%d subjects released%s", len(r.Subjects), protocol.Until(r.Until))}}
 	return append(lines, column(r.Subjects, func(s string) told { return told{s, what} })...)
 }

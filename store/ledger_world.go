@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 func putTasks(seen []reconcile.TaskSeen, now time.Time) write {
@@ -20,7 +20,7 @@ func putTasks(seen []reconcile.TaskSeen, now time.Time) write {
 	}
 	return write{"ledger_put_tasks", pgx.StrictNamedArgs{
 		"now":           now,
-		"hour":          ledger.HourOf(now),
+		"hour":          protocol.HourOf(now),
 		"ids":           column(ts, func(t task) string { return clean(t.ID) }),
 		"statuses":      column(ts, func(t task) string { return clean(t.Status) }),
 		"states":        column(ts, func(t task) string { return string(t.State) }),

@@ -13,7 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 //go:embed migrations/*.sql
@@ -217,5 +217,5 @@ func (g *Ledger) mine(ctx context.Context, q querier) error {
 	if err != nil {
 		return err
 	}
-	return ledger.CheckInstallation(name, g.installation)
+	return protocol.CheckInstallation(name, g.installation)
 }

@@ -12,12 +12,12 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // A Rate spaces the calls to one provider over all processes that share a ledger. Places
 // for calls are given out by one row, at least 1/perSecond apart by the database's clock; a
-// process reserves some at once and uses each at its time or up to [ledger.Late] later. So
+// process reserves some at once and uses each at its time or up to [protocol.Late] later. So
 // in any second all of them together make at most perSecond calls, and at most a burst of
 // Late's worth more, plus one. While nobody calls, nothing is asked of the database.
 type Rate struct {
@@ -27,7 +27,7 @@ type Rate struct {
 
 	queued atomic.Int64  // callers that have not got their place yet
 	turn   chan struct{} // holds one while a caller waits for the next place; what follows is its
-	slots  ledger.Slots
+	slots  protocol.Slots
 	chunk  int
 	wasted bool
 }
@@ -42,14 +42,14 @@ func NewRate(pool *pgxpool.Pool, provider string, perSecond float64) *Rate {
 }
 
 // Wait returns when a call may be made. A wait that does not fit into the context's
-// deadline, or into [ledger.MostAhead], is refused at once with [reconcile.ErrThrottled].
+// deadline, or into [protocol.MostAhead], is refused at once with [reconcile.ErrThrottled].
 func (r *Rate) Wait(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil || r.perSecond <= 0 {
 		return err
 	}
 	ahead := r.queued.Add(1) - 1
 	defer r.queued.Add(-1)
-	if err := r.fits(ctx, time.Duration(ahead)*ledger.Gap(r.perSecond)-ledger.Late); err != nil {
+	if err := r.fits(ctx, time.Duration(ahead)*protocol.Gap(r.perSecond)-protocol.Late); err != nil {
 		return err // those before have places that are at most Late old, so it cannot go faster
 	}
 	select {
@@ -85,19 +85,19 @@ func (r *Rate) reserve(ctx context.Context) error {
 	if r.slots.Left > 0 {
 		return nil
 	}
-	gap, size := ledger.Gap(r.perSecond), ledger.Chunk(r.chunk, int(r.queued.Load()), r.wasted, r.perSecond)
+	gap, size := protocol.Gap(r.perSecond), protocol.Chunk(r.chunk, int(r.queued.Load()), r.wasted, r.perSecond)
 	first, err := r.line(ctx, time.Duration(size)*gap)
 	if err != nil {
 		return err
 	}
-	r.slots, r.chunk, r.wasted = ledger.Slots{First: first, Left: size, Gap: gap}, size, false
+	r.slots, r.chunk, r.wasted = protocol.Slots{First: first, Left: size, Gap: gap}, size, false
 	return nil
 }
 
 // line takes the next piece of the line that all processes share, and says when it begins
 // by the local clock.
 func (r *Rate) line(ctx context.Context, span time.Duration) (time.Time, error) {
-	longest := ledger.MostAhead
+	longest := protocol.MostAhead
 	if deadline, limited := ctx.Deadline(); limited {
 		longest = min(longest, time.Until(deadline))
 	}
@@ -106,7 +106,7 @@ func (r *Rate) line(ctx context.Context, span time.Duration) (time.Time, error) 
 	var ahead float64
 	err := one(within, r.pool, "rate_reserve", pgx.StrictNamedArgs{
 		"provider": r.provider, "span": span.Seconds(), "longest": longest.Seconds(),
-		"sane": (ledger.MostAhead + 2*max(span, ledger.Late) + time.Second).Seconds(),
+		"sane": (protocol.MostAhead + 2*max(span, protocol.Late) + time.Second).Seconds(),
 	}, &ahead)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return time.Time{}, r.refused(longest)
@@ -123,7 +123,7 @@ func (r *Rate) line(ctx context.Context, span time.Duration) (time.Time, error) 
 // fits refuses a wait that could not end well.
 func (r *Rate) fits(ctx context.Context, wait time.Duration) error {
 	deadline, limited := ctx.Deadline()
-	if wait > ledger.MostAhead || limited && wait > 0 && time.Until(deadline) <= wait {
+	if wait > protocol.MostAhead || limited && wait > 0 && time.Until(deadline) <= wait {
 		return r.refused(wait)
 	}
 	return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // No call is ever early: call n of all processes comes at the earliest n gaps after the
@@ -56,7 +56,7 @@ func TestRateOverProcesses(t *testing.T) {
 	}
 	for n, at := range calls {
 		// The database rounds to microseconds.
-		if earliest := began.Add(time.Duration(n)*ledger.Gap(perSecond) - time.Millisecond); at.Before(earliest) {
+		if earliest := began.Add(time.Duration(n)*protocol.Gap(perSecond) - time.Millisecond); at.Before(earliest) {
 			t.Fatalf("call %d came %s too early", n, earliest.Sub(at))
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // TestFiguresOfReadme holds the figures of README.md against the numbers that the code uses.
@@ -27,7 +27,7 @@ func TestFiguresOfReadme(t *testing.T) {
 		fmt.Sprintf("| %d sandboxes at once |", herdSize),
 		fmt.Sprintf("| %s | the sum |", clockOf(storyLength)),
 		// What sandkeeper does by itself.
-		fmt.Sprintf("of the last %d tasks that it called dead", ledger.MostTallied),
+		fmt.Sprintf("of the last %d tasks that it called dead", protocol.MostTallied),
 		fmt.Sprintf("| `systemic` | %d failures in %s with one cause |", systemic.Count, shortest(systemic.Window)),
 		map[bool]string{true: "Five failures of work"}[systemic.Count == 5],
 		map[bool]string{true: "within half an hour"}[systemic.Window == 30*time.Minute],

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // putActions plans actions, first steps before later ones, which come only with them, and
@@ -56,7 +56,7 @@ func sameStep(a, b reconcile.Action) bool {
 	if a.Step != b.Step {
 		return false
 	}
-	if ledger.OnSandbox(a.Step) {
+	if protocol.OnSandbox(a.Step) {
 		return a.Provider == b.Provider && a.Sandbox == b.Sandbox
 	}
 	return a.Subject == b.Subject

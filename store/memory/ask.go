@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // Ask writes down actions that an operator asks for, all or none, takes back the steps in
@@ -22,13 +22,13 @@ func (g *Ledger) Ask(ctx context.Context, by reconcile.Signature, actions []reco
 		lines := g.takeBack(by, append(slices.Clone(withdraw), g.givingWay(actions, now)...), now)
 		wished := make([]reconcile.Action, len(actions))
 		for i, a := range actions {
-			wished[i] = ledger.Wished(a, by, now)
+			wished[i] = protocol.Wished(a, by, now)
 		}
 		added := g.putActions(wished)
 		for _, a := range wished {
 			if added[a.ID] {
 				asked = append(asked, a)
-				lines = append(lines, told{a.Subject, ledger.WishedFor(a)})
+				lines = append(lines, told{a.Subject, protocol.WishedFor(a)})
 			}
 		}
 		return lines, nil
@@ -41,7 +41,7 @@ func (g *Ledger) Ask(ctx context.Context, by reconcile.Signature, actions []reco
 
 // checkAsked refuses what cannot be done as a whole.
 func (g *Ledger) checkAsked(actions []reconcile.Action, withdraw []string) error {
-	if err := ledger.CheckAsked(actions); err != nil {
+	if err := protocol.CheckAsked(actions); err != nil {
 		return err
 	}
 	for _, a := range actions {
@@ -54,7 +54,7 @@ func (g *Ledger) checkAsked(actions []reconcile.Action, withdraw []string) error
 		if !found {
 			return fmt.Errorf("withdraw action %s: %w", id, reconcile.ErrNotFound)
 		}
-		if err := ledger.CheckWithdrawable(a.Action); err != nil {
+		if err := protocol.CheckWithdrawable(a.Action); err != nil {
 			return err
 		}
 	}
@@ -79,8 +79,8 @@ func (g *Ledger) takeBack(by reconcile.Signature, ids []string, now time.Time) [
 	lines := make([]told, 0, len(ids))
 	for _, id := range ids {
 		a := g.actions[id]
-		g.close(a, reconcile.OutcomeWithdrawn, ledger.WithdrawnBy(by), now)
-		lines = append(lines, told{a.Subject, ledger.TakenBack(a.Action)})
+		g.close(a, reconcile.OutcomeWithdrawn, protocol.WithdrawnBy(by), now)
+		lines = append(lines, told{a.Subject, protocol.TakenBack(a.Action)})
 	}
 	return lines
 }

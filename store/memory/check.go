@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // The checks below are those of the database's tables: a record with a word that is none
@@ -95,7 +95,7 @@ func checkAction(a reconcile.Action) error {
 		return fmt.Errorf("a subject and a remedy are needed")
 	case (a.Seq == 0) != (a.Remedy == a.ID):
 		return fmt.Errorf("a remedy is named after its first step, and step %d is of %s", a.Seq, a.Remedy)
-	case ledger.OnSandbox(a.Step) && (a.Provider == "" || a.Sandbox == ""):
+	case protocol.OnSandbox(a.Step) && (a.Provider == "" || a.Sandbox == ""):
 		return fmt.Errorf("a %s needs a provider and a sandbox", a.Step)
 	case a.Step == reconcile.StepActivate && a.Provider == "":
 		return fmt.Errorf("an activate needs a provider")

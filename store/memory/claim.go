@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // Claim takes the right to carry out an action, reserving its budget.
@@ -24,7 +24,7 @@ func (g *Ledger) Claim(ctx context.Context, l reconcile.Lease, c reconcile.Claim
 		}
 		if request.Begins() {
 			a.begunAt, a.begunPass, a.begunShared = now, c.Pass, request.Spends(c)
-			if ledger.Asks(a.Action) {
+			if protocol.Asks(a.Action) {
 				a.begunPass = 0 // no pass's: they are numbered from 1
 			}
 		}
@@ -40,8 +40,8 @@ func (g *Ledger) Claim(ctx context.Context, l reconcile.Lease, c reconcile.Claim
 	return claimed, nil
 }
 
-func (g *Ledger) request(a action, c reconcile.Claim, now time.Time) ledger.Request {
-	r := ledger.Request{Action: a.Action, ClaimEpoch: a.epoch, Epoch: g.lease.Epoch, Begun: !a.begunAt.IsZero()}
+func (g *Ledger) request(a action, c reconcile.Claim, now time.Time) protocol.Request {
+	r := protocol.Request{Action: a.Action, ClaimEpoch: a.epoch, Epoch: g.lease.Epoch, Begun: !a.begunAt.IsZero()}
 	for _, s := range g.steps(a.Remedy) {
 		r.Shares = r.Shares || !s.RowOnly
 		if s.Seq < a.Seq {
@@ -62,7 +62,7 @@ func (g *Ledger) request(a action, c reconcile.Claim, now time.Time) ledger.Requ
 			r.Spent.Shared++
 		}
 		//guard:spent-hour P7
-		if other.begunAt.After(now.Add(-ledger.Hour)) {
+		if other.begunAt.After(now.Add(-protocol.Hour)) {
 			r.Spent.Hour++
 		}
 	}
@@ -74,7 +74,7 @@ func (g *Ledger) claimed(l reconcile.Lease, a reconcile.Action) (action, error) 
 	own, found := g.actions[a.ID]
 	//guard:settle-attempt once
 	if !found || own.Outcome.Closed() || own.ClaimedBy != l.Holder || own.epoch != l.Epoch || own.Attempts != a.Attempts {
-		return action{}, ledger.ClaimLost(a)
+		return action{}, protocol.ClaimLost(a)
 	}
 	return own, nil
 }
@@ -88,7 +88,7 @@ func (g *Ledger) RenewClaim(ctx context.Context, l reconcile.Lease, a reconcile.
 		}
 		//guard:renew-in-time once
 		if !own.ClaimEnds.After(now) {
-			return ledger.ClaimLost(a)
+			return protocol.ClaimLost(a)
 		}
 		own.ClaimEnds = now.Add(ttl)
 		g.actions[a.ID] = own
@@ -104,10 +104,10 @@ func (g *Ledger) RenewClaim(ctx context.Context, l reconcile.Lease, a reconcile.
 // has taken the lease or the claim over.
 func (g *Ledger) Settle(ctx context.Context, l reconcile.Lease, a reconcile.Action) error {
 	err := g.locked(ctx, func(now time.Time) error {
-		if err := ledger.CheckOutcome(a.Outcome); err != nil {
+		if err := protocol.CheckOutcome(a.Outcome); err != nil {
 			return err
 		}
-		if err := ledger.FenceLate(g.lease, l); err != nil {
+		if err := protocol.FenceLate(g.lease, l); err != nil {
 			return err
 		}
 		own, err := g.claimed(l, a)
@@ -125,7 +125,7 @@ func (g *Ledger) Settle(ctx context.Context, l reconcile.Lease, a reconcile.Acti
 func (g *Ledger) settle(own action, a reconcile.Action, now time.Time) {
 	own.Outcome, own.Detail, own.NextAttempt = a.Outcome, a.Detail, a.NextAttempt
 	own.ClaimedBy, own.ClaimEnds = "", time.Time{}
-	ledger.CountAsk(&own.Action, a)
+	protocol.CountAsk(&own.Action, a)
 	if !a.ActedAt.IsZero() {
 		own.ActedAt = a.ActedAt
 		if own.FirstActed.IsZero() {
@@ -141,33 +141,33 @@ func (g *Ledger) settle(own action, a reconcile.Action, now time.Time) {
 	if a.Outcome.Closed() {
 		own.ClosedAt = now
 	}
-	if ledger.GivesBack(own.Action) {
+	if protocol.GivesBack(own.Action) {
 		own.begunAt, own.begunPass = time.Time{}, 0
 	}
 	g.actions[own.ID] = own
 	g.count("actions", own.Rule, own.Provider, string(own.Step)+":"+string(own.Outcome))
-	for _, c := range ledger.Gone(own.Action) {
+	for _, c := range protocol.Gone(own.Action) {
 		g.counters[counter{c.Name, c.Rule, c.Provider, c.What}] += c.Value
 	}
 	g.carryOut(own.Action, now)
 	told := own.Action
 	told.Tell = a.Tell
-	if n, tell := ledger.Notice(told, now); tell {
+	if n, tell := protocol.Notice(told, now); tell {
 		g.addNotice(n)
 	}
 	g.tellSettled(own.Action, now)
 	g.endRemedy(own.Action, now)
-	g.keepFor(own.Action, ledger.Keeps(own.Action, now))
+	g.keepFor(own.Action, protocol.Keeps(own.Action, now))
 	g.endSandbox(own.Action, now)
 }
 
 func (g *Ledger) tellSettled(a reconcile.Action, now time.Time) {
-	g.tell(reconcile.TimelineEvent{At: now, Subject: a.Subject, Kind: "action", What: ledger.Told(a)})
+	g.tell(reconcile.TimelineEvent{At: now, Subject: a.Subject, Kind: "action", What: protocol.Told(a)})
 }
 
 // endRemedy withdraws the later steps of a remedy that has lost its ground.
 func (g *Ledger) endRemedy(a reconcile.Action, now time.Time) {
-	end := ledger.EndsRemedy(a)
+	end := protocol.EndsRemedy(a)
 	for _, s := range g.steps(a.Remedy) {
 		if end.Ends(a, s.Action) {
 			g.close(s, reconcile.OutcomeWithdrawn, end.Why, now)
@@ -191,7 +191,7 @@ func (g *Ledger) keepFor(a reconcile.Action, later time.Duration) {
 func (g *Ledger) endSandbox(a reconcile.Action, now time.Time) {
 	ref := reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}
 	s, found := g.sandboxes[ref]
-	if !found || !ledger.EndsSandbox(a) {
+	if !found || !protocol.EndsSandbox(a) {
 		return
 	}
 	s.GoneByUs = true

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // Controls reads the operators' wishes that are in force now.
@@ -28,17 +28,17 @@ func (g *Ledger) controls(now time.Time) reconcile.Controls {
 		Incidents: g.openIncidents(),
 	}
 	for _, p := range g.pauses {
-		if ledger.InForce(p.Until, now) {
+		if protocol.InForce(p.Until, now) {
 			c.Pauses = append(c.Pauses, p)
 		}
 	}
 	for _, h := range g.holds {
-		if ledger.InForce(h.Until, now) {
+		if protocol.InForce(h.Until, now) {
 			c.Holds = append(c.Holds, h)
 		}
 	}
 	for _, r := range g.releases {
-		if ledger.InForce(r.Until, now) {
+		if protocol.InForce(r.Until, now) {
 			c.Releases = append(c.Releases, r)
 		}
 	}
@@ -47,7 +47,7 @@ func (g *Ledger) controls(now time.Time) reconcile.Controls {
 
 // wish does what an operator asked for, and tells of it.
 func (g *Ledger) wish(ctx context.Context, by reconcile.Signature, do func(now time.Time) ([]told, error)) error {
-	if err := ledger.CheckSigned(by.Author, by.Reason); err != nil {
+	if err := protocol.CheckSigned(by.Author, by.Reason); err != nil {
 		return err
 	}
 	return g.locked(ctx, func(now time.Time) error {
@@ -56,7 +56,7 @@ func (g *Ledger) wish(ctx context.Context, by reconcile.Signature, do func(now t
 			return err
 		}
 		for _, t := range lines {
-			g.tell(reconcile.TimelineEvent{At: now, Subject: t.subject, Kind: "operator", What: ledger.Asked(by, t.what)})
+			g.tell(reconcile.TimelineEvent{At: now, Subject: t.subject, Kind: "operator", What: protocol.Asked(by, t.what)})
 		}
 		return nil
 	})
@@ -66,7 +66,7 @@ type told struct{ subject, what string }
 
 // SetMode lowers a rule's mode at once, to off or observe.
 func (g *Ledger) SetMode(ctx context.Context, rule string, mode reconcile.Mode, by reconcile.Signature) error {
-	if err := ledger.CheckMode(rule, mode); err != nil {
+	if err := protocol.CheckMode(rule, mode); err != nil {
 		return err
 	}
 	return g.wish(ctx, by, func(now time.Time) ([]told, error) {
@@ -90,16 +90,16 @@ func (g *Ledger) ClearMode(ctx context.Context, rule string, by reconcile.Signat
 
 // Pause stops acting on its scope, in the place of a pause before.
 func (g *Ledger) Pause(ctx context.Context, p reconcile.Pause) error {
-	if err := ledger.CheckScope(p.Scope); err != nil {
+	if err := protocol.CheckScope(p.Scope); err != nil {
 		return err
 	}
 	return g.wish(ctx, reconcile.Signature{Author: p.Author, Reason: p.Reason}, func(now time.Time) ([]told, error) {
-		if err := ledger.CheckUntil("pause "+p.Scope, p.Until, now); err != nil {
+		if err := protocol.CheckUntil("pause "+p.Scope, p.Until, now); err != nil {
 			return nil, err
 		}
 		p.At = now
 		g.pauses = append(g.unpaused(p.Scope), p)
-		return []told{{p.Scope, "paused" + ledger.Until(p.Until)}}, nil
+		return []told{{p.Scope, "paused" + protocol.Until(p.Until)}}, nil
 	})
 }
 
@@ -111,7 +111,7 @@ func (g *Ledger) unpaused(scope string) []reconcile.Pause {
 func (g *Ledger) Resume(ctx context.Context, scope string, by reconcile.Signature) error {
 	return g.wish(ctx, by, func(now time.Time) ([]told, error) {
 		inForce := slices.ContainsFunc(g.pauses, func(p reconcile.Pause) bool {
-			return p.Scope == scope && ledger.InForce(p.Until, now)
+			return p.Scope == scope && protocol.InForce(p.Until, now)
 		})
 		if !inForce {
 			return nil, fmt.Errorf("resume %s: %w", scope, reconcile.ErrNotFound)
@@ -123,17 +123,17 @@ func (g *Ledger) Resume(ctx context.Context, scope string, by reconcile.Signatur
 
 // Hold keeps a target from being acted on, and returns the hold's number.
 func (g *Ledger) Hold(ctx context.Context, h reconcile.Hold) (int64, error) {
-	if err := ledger.CheckTarget(h.Target); err != nil {
+	if err := protocol.CheckTarget(h.Target); err != nil {
 		return 0, err
 	}
 	by := reconcile.Signature{Author: h.Author, Reason: h.Reason}
 	err := g.wish(ctx, by, func(now time.Time) ([]told, error) {
-		if err := ledger.CheckUntil("hold "+h.Target, h.Until, now); err != nil {
+		if err := protocol.CheckUntil("hold "+h.Target, h.Until, now); err != nil {
 			return nil, err
 		}
 		h.ID, h.At = g.nextWish(), now
 		g.holds = append(g.holds, h)
-		return []told{{h.Target, "held" + ledger.Until(h.Until)}}, nil
+		return []told{{h.Target, "held" + protocol.Until(h.Until)}}, nil
 	})
 	if err != nil {
 		return 0, err
@@ -152,7 +152,7 @@ func (g *Ledger) Unhold(ctx context.Context, target string, by reconcile.Signatu
 	err := g.wish(ctx, by, func(now time.Time) ([]told, error) {
 		var left []reconcile.Hold
 		for _, h := range g.holds {
-			if meant := h.Target == target || strconv.FormatInt(h.ID, 10) == target; meant && ledger.InForce(h.Until, now) {
+			if meant := h.Target == target || strconv.FormatInt(h.ID, 10) == target; meant && protocol.InForce(h.Until, now) {
 				lines = append(lines, told{h.Target, "hold lifted"})
 				continue
 			}
@@ -171,7 +171,7 @@ func (g *Ledger) Unhold(ctx context.Context, target string, by reconcile.Signatu
 func (g *Ledger) Release(ctx context.Context, r reconcile.Release) (int64, error) {
 	by := reconcile.Signature{Author: r.Author, Reason: r.Reason}
 	err := g.wish(ctx, by, func(now time.Time) ([]told, error) {
-		if err := ledger.CheckRelease(r, now); err != nil {
+		if err := protocol.CheckRelease(r, now); err != nil {
 			return nil, err
 		}
 		r.ID, r.At, r.Subjects = g.nextWish(), now, slices.Clone(r.Subjects)
@@ -185,7 +185,7 @@ func (g *Ledger) Release(ctx context.Context, r reconcile.Release) (int64, error
 }
 
 func released(r reconcile.Release) []told {
-	until := ledger.Until(r.Until)
+	until := protocol.Until(r.Until)
 	lines := []told{{r.What, fmt.Sprintf("%d subjects released%s", len(r.Subjects), until)}}
 	for _, s := range r.Subjects {
 		lines = append(lines, told{s, "released from " + r.What + until})

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // OpenFindings reads the findings that are open, oldest first.
@@ -75,7 +75,7 @@ func (g *Ledger) countersNow() []reconcile.Counter {
 			Name: c.name, Rule: c.rule, Provider: c.provider, What: c.what, Value: value,
 		})
 	}
-	ledger.SortCounters(found)
+	protocol.SortCounters(found)
 	return found
 }
 
@@ -84,7 +84,7 @@ func (g *Ledger) countersNow() []reconcile.Counter {
 func (g *Ledger) Subject(ctx context.Context, id string) (reconcile.History, error) {
 	var h reconcile.History
 	err := g.locked(ctx, func(time.Time) error {
-		sought := ledger.Subject(id)
+		sought := protocol.Subject(id)
 		g.world(sought, &h)
 		g.events(sought, &h)
 		if h.Empty() {
@@ -99,7 +99,7 @@ func (g *Ledger) Subject(ctx context.Context, id string) (reconcile.History, err
 }
 
 // world finds the tasks and sandboxes that are meant.
-func (g *Ledger) world(sought ledger.Sought, h *reconcile.History) {
+func (g *Ledger) world(sought protocol.Sought, h *reconcile.History) {
 	linked := map[string]bool{sought.ID: true}
 	h.Sandboxes = sorted(g.sandboxes, newestSandbox, func(s reconcile.SandboxSeen) bool {
 		return s.Ref == sought.Ref || s.ID == sought.ID || (s.Name == sought.ID || s.Task == sought.ID) && sought.ID != ""
@@ -122,7 +122,7 @@ func newestSandbox(a, b reconcile.SandboxSeen) int {
 func newestTask(a, b task) int { return cmp.Or(b.Since.Compare(a.Since), cmp.Compare(a.ID, b.ID)) }
 
 // events finds what happened to the tasks and sandboxes of h, newest first.
-func (g *Ledger) events(sought ledger.Sought, h *reconcile.History) {
+func (g *Ledger) events(sought protocol.Sought, h *reconcile.History) {
 	tasks, refs := sought.Tasks(*h), sought.Refs(*h)
 	about := func(subject, task string, ref reconcile.Ref) bool {
 		return subject == sought.Given || task != "" && slices.Contains(tasks, task) ||

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // putIncidents opens incidents and brings them up to date. When one was opened, and its
@@ -83,7 +83,7 @@ func (g *Ledger) ReleaseIncident(ctx context.Context, id string, by reconcile.Si
 	err := g.wish(ctx, by, func(now time.Time) ([]told, error) {
 		found, err := g.incident(id)
 		if err == nil {
-			err = ledger.CheckReleasable(found)
+			err = protocol.CheckReleasable(found)
 		}
 		if err != nil {
 			return nil, err

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // TakeLease takes the pass lease, or fails with a [reconcile.HeldError].
 func (g *Ledger) TakeLease(ctx context.Context, holder string, ttl time.Duration) (reconcile.Lease, error) {
 	var taken reconcile.Lease
 	err := g.locked(ctx, func(now time.Time) (err error) {
-		if taken, err = ledger.Take(g.lease, holder, now, ttl); err == nil {
+		if taken, err = protocol.Take(g.lease, holder, now, ttl); err == nil {
 			g.lease = taken
 		}
 		return err
@@ -40,8 +40,8 @@ func (g *Ledger) RenewLease(ctx context.Context, l reconcile.Lease, ttl time.Dur
 func (g *Ledger) DropLease(ctx context.Context, l reconcile.Lease) error {
 	err := g.locked(ctx, func(now time.Time) error {
 		//guard:drop-own once
-		if !ledger.Same(g.lease, l) {
-			return ledger.Fenced(l)
+		if !protocol.Same(g.lease, l) {
+			return protocol.Fenced(l)
 		}
 		g.lease.Holder, g.lease.Until = "", now
 		return nil

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // Measures reads the numbers for metrics.
@@ -25,12 +25,12 @@ func (g *Ledger) Measures(ctx context.Context) (reconcile.Measures, error) {
 
 func (g *Ledger) measures(now time.Time) reconcile.Measures {
 	m := reconcile.Measures{
-		Now: now, Passes: ledger.Newest(g.passes), Counts: ledger.Counts(g.passes), Counters: g.countersNow(),
+		Now: now, Passes: protocol.Newest(g.passes), Counts: protocol.Counts(g.passes), Counters: g.countersNow(),
 		Sources: g.sourceList(), Templates: g.templateList(), Controls: g.controls(now),
 	}
-	groups := make([]ledger.Group, 0, len(g.open))
+	groups := make([]protocol.Group, 0, len(g.open))
 	for _, f := range g.open {
-		groups = append(groups, ledger.Group{
+		groups = append(groups, protocol.Group{
 			Rule: f.Rule, Provider: f.Provider, Due: f.Due, HeldBy: f.HeldBy, Count: 1, Oldest: f.OpenedAt,
 		})
 	}
@@ -38,7 +38,7 @@ func (g *Ledger) measures(now time.Time) reconcile.Measures {
 		p.Counts = maps.Clone(p.Counts)
 		m.Passes[kind] = p
 	}
-	m.Findings, m.Held = ledger.Tally(groups)
+	m.Findings, m.Held = protocol.Tally(groups)
 	m.Actions, m.Overdue = g.actionCounts(now)
 	m.Tallies, m.Notices = g.tallies(), g.openNotices()
 	return m
@@ -54,7 +54,7 @@ func (g *Ledger) actionCounts(now time.Time) (counts []reconcile.ActionCount, ov
 		}
 		alike[reconcile.ActionCount{Rule: a.Rule, Provider: a.Provider, Step: a.Step, Outcome: a.Outcome}]++
 		asked := a.Step == reconcile.StepTerminate && !a.FirstActed.IsZero()
-		if asked && now.Sub(a.FirstActed) >= ledger.MostOverdue {
+		if asked && now.Sub(a.FirstActed) >= protocol.MostOverdue {
 			overdue++
 		}
 	}
@@ -62,6 +62,6 @@ func (g *Ledger) actionCounts(now time.Time) (counts []reconcile.ActionCount, ov
 		c.Count = n
 		counts = append(counts, c)
 	}
-	ledger.SortActionCounts(counts)
+	protocol.SortActionCounts(counts)
 	return counts, overdue
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // A Ledger is a [reconcile.Ledger] in memory. Several passes may share one, as replicas
@@ -31,7 +31,7 @@ type Ledger struct {
 	actions    map[string]action
 	probes     []reconcile.ProbeResult
 	sums       map[reconcile.Ref]reconcile.ProbeSeen
-	minutes    map[string]ledger.Minute
+	minutes    map[string]protocol.Minute
 	templates  map[reconcile.Ref]reconcile.TemplateSeen
 	sources    map[string]reconcile.SourceSeen
 	modes      map[string]reconcile.Mode
@@ -79,7 +79,7 @@ func New(clock func() time.Time) *Ledger {
 		open:      map[reconcile.FindingKey]*reconcile.FindingSeen{},
 		actions:   map[string]action{},
 		sums:      map[reconcile.Ref]reconcile.ProbeSeen{},
-		minutes:   map[string]ledger.Minute{},
+		minutes:   map[string]protocol.Minute{},
 		templates: map[reconcile.Ref]reconcile.TemplateSeen{},
 		sources:   map[string]reconcile.SourceSeen{},
 		modes:     map[string]reconcile.Mode{},
@@ -112,7 +112,7 @@ func (g *Ledger) locked(ctx context.Context, do func(now time.Time) error) error
 // fenced runs do alone while the lease stands.
 func (g *Ledger) fenced(ctx context.Context, l reconcile.Lease, do func(now time.Time) error) error {
 	return g.locked(ctx, func(now time.Time) error {
-		if err := ledger.Fence(g.lease, l, now); err != nil {
+		if err := protocol.Fence(g.lease, l, now); err != nil {
 			return err
 		}
 		return do(now)
@@ -122,7 +122,7 @@ func (g *Ledger) fenced(ctx context.Context, l reconcile.Lease, do func(now time
 // working is fenced for what a worker may do as well.
 func (g *Ledger) working(ctx context.Context, l reconcile.Lease, do func(now time.Time) error) error {
 	return g.locked(ctx, func(now time.Time) error {
-		if err := ledger.FenceWork(g.lease, l, now); err != nil {
+		if err := protocol.FenceWork(g.lease, l, now); err != nil {
 			return err
 		}
 		return do(now)
@@ -136,7 +136,7 @@ func (g *Ledger) count(name, rule, provider, what string) {
 // countHourly is count, kept by the hour as well.
 func (g *Ledger) countHourly(c reconcile.Counter, now time.Time) {
 	g.counters[counter{c.Name, c.Rule, c.Provider, c.What}] += c.Value
-	g.hours[hourSum{ledger.HourOf(now), c.Name, c.What}] += c.Value
+	g.hours[hourSum{protocol.HourOf(now), c.Name, c.What}] += c.Value
 }
 
 type hourSum struct {

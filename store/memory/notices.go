@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 var _ reconcile.Notices = (*Ledger)(nil)
@@ -42,7 +42,7 @@ func (g *Ledger) TakeNotices(ctx context.Context, most int) ([]reconcile.Notice,
 		due := sorted(g.notices, next, func(n notice) bool { return n.closedAt.IsZero() && !n.nextAt.After(now) })
 		for _, n := range cut(due, max(most, 0)) {
 			taken = append(taken, n.Notice)
-			n.nextAt = now.Add(ledger.Pause(n.Attempts))
+			n.nextAt = now.Add(protocol.Pause(n.Attempts))
 			n.Attempts++
 			g.notices[n.Action] = n
 		}
@@ -63,7 +63,7 @@ func (g *Ledger) NoticeTold(ctx context.Context, action string) error {
 func (g *Ledger) NoticeFailed(ctx context.Context, action, why string) error {
 	return g.changeNotice(ctx, action, func(n *notice, now time.Time) {
 		n.why = why
-		if ledger.GivenUp(n.At, now) {
+		if protocol.GivenUp(n.At, now) {
 			n.closedAt = now
 			g.count("notices", n.Rule, n.Provider, "given-up")
 		}

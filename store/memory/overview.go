@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // installation is the name that a ledger in memory goes by.
@@ -29,21 +29,21 @@ func (g *Ledger) Overview(ctx context.Context, most int) (reconcile.Overview, er
 }
 
 func (g *Ledger) overview(now time.Time, most int) reconcile.Overview {
-	newest := ledger.Newest(g.passes)
+	newest := protocol.Newest(g.passes)
 	open := g.openActions()
 	o := reconcile.Overview{
 		Now: now, Installation: installation,
 		Passes: g.lastPasses(most), LastPass: newest[reconcile.Quick].EndedAt, LastFull: newest[reconcile.Full].EndedAt,
 		Findings: cut(g.openFindings(), most), FindingsOpen: map[string]int{}, Resolved: cut(g.resolved(), most),
 		Open: cut(open, most), OpenTotal: len(open), Recent: cut(g.closedActions(), most),
-		Sources: g.sourceList(), Templates: g.templateList(), Controls: g.controls(now), Counts: ledger.Counts(g.passes),
+		Sources: g.sourceList(), Templates: g.templateList(), Controls: g.controls(now), Counts: protocol.Counts(g.passes),
 	}
 	o.Incidents, o.Regrets = cut(g.allIncidents(most), most), cut(g.regretted(), most)
-	o.Tallies, o.Scores = g.tallies(), ledger.Score(g.facts(now))
+	o.Tallies, o.Scores = g.tallies(), protocol.Score(g.facts(now))
 	if g.lease.Holder != "" && g.lease.Until.After(now) {
 		o.Lease = g.lease
 	}
-	ledger.Belong(o.Findings, o.Controls.Incidents)
+	protocol.Belong(o.Findings, o.Controls.Incidents)
 	for key := range g.open {
 		o.FindingsOpen[key.Rule]++
 	}
@@ -78,12 +78,12 @@ func (g *Ledger) closedActions() []reconcile.Action {
 
 func (g *Ledger) sourceList() []reconcile.SourceSeen {
 	list := slices.Collect(maps.Values(g.sources))
-	ledger.SortSources(list)
+	protocol.SortSources(list)
 	return list
 }
 
 func (g *Ledger) templateList() []reconcile.TemplateSeen {
 	list := slices.Collect(maps.Values(g.templates))
-	ledger.SortTemplates(list)
+	protocol.SortTemplates(list)
 	return list
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // SaveProbes adds probe results to the history and to what each sandbox's probes come to.
@@ -26,7 +26,7 @@ func (g *Ledger) SaveProbes(ctx context.Context, l reconcile.Lease, results []re
 			}
 			sum := g.sums[ref]
 			sum.Ref = ref
-			g.sums[ref] = ledger.Fold(sum, of)
+			g.sums[ref] = protocol.Fold(sum, of)
 		}
 		for _, r := range results {
 			r.Vitals, r.Exit = nil, nil // kept with what the probes come to, or as the worker's state

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // Purge deletes what ended before the given time and returns how many rows that were.
@@ -55,7 +55,7 @@ func (g *Ledger) purgeActions(before, now time.Time) {
 	needed := map[string]bool{}
 	for _, a := range g.actions {
 		//guard:purge-hour P7
-		if !over(a.ClosedAt, before) || a.begunAt.After(now.Add(-ledger.Hour)) {
+		if !over(a.ClosedAt, before) || a.begunAt.After(now.Add(-protocol.Hour)) {
 			needed[a.Remedy] = true
 		}
 	}
@@ -74,7 +74,7 @@ func (g *Ledger) purgePasses(before time.Time) {
 		if p.Kind == reconcile.Full {
 			full++
 		}
-		if complete <= ledger.MostGaps+1 || p.Kind == reconcile.Full && full == 1 {
+		if complete <= protocol.MostGaps+1 || p.Kind == reconcile.Full && full == 1 {
 			needed[p.ID] = true
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // Recall reads what is known, in one snapshot that later writes do not change.
@@ -26,7 +26,7 @@ func (g *Ledger) Recall(ctx context.Context) (reconcile.Memory, error) {
 
 func (g *Ledger) recall(now time.Time) reconcile.Memory {
 	m := reconcile.Memory{
-		Now: now, WatchSince: g.watchSince, Known: ledger.Known(g.known),
+		Now: now, WatchSince: g.watchSince, Known: protocol.Known(g.known),
 		Tasks:     g.recentTasks(now),
 		Sandboxes: g.inventory(now),
 		Findings:  map[reconcile.FindingKey]reconcile.Finding{},
@@ -49,25 +49,25 @@ func (g *Ledger) recall(now time.Time) reconcile.Memory {
 		}
 	}
 	for _, a := range g.actions {
-		if a.begunAt.After(now.Add(-ledger.Hour)) {
+		if a.begunAt.After(now.Add(-protocol.Hour)) {
 			m.Spent.Hour++
 		}
 	}
 	ends, full := g.ends()
-	ledger.Remember(&m, ends, full)
+	protocol.Remember(&m, ends, full)
 	return m
 }
 
 // ends are the ends of the complete passes, newest first, and of the last full one.
 func (g *Ledger) ends() (ends []time.Time, full time.Time) {
 	for _, p := range slices.Backward(g.passes) {
-		if p.Complete && len(ends) <= ledger.MostGaps {
+		if p.Complete && len(ends) <= protocol.MostGaps {
 			ends = append(ends, p.EndedAt)
 		}
 		if p.Complete && p.Kind == reconcile.Full && full.IsZero() {
 			full = p.EndedAt
 		}
-		if len(ends) > ledger.MostGaps && !full.IsZero() {
+		if len(ends) > protocol.MostGaps && !full.IsZero() {
 			break
 		}
 	}
@@ -87,7 +87,7 @@ func (g *Ledger) recentTasks(now time.Time) map[string]reconcile.TaskSeen {
 	named := g.named()
 	recent := map[string]reconcile.TaskSeen{}
 	for id, t := range g.tasks {
-		if t.Live || t.changedAt.After(now.Add(-ledger.Recent)) || named[id] {
+		if t.Live || t.changedAt.After(now.Add(-protocol.Recent)) || named[id] {
 			recent[id] = t.TaskSeen
 		}
 	}
@@ -109,7 +109,7 @@ func (g *Ledger) named() map[string]bool {
 func (g *Ledger) inventory(now time.Time) map[reconcile.Ref]reconcile.SandboxSeen {
 	inventory := map[reconcile.Ref]reconcile.SandboxSeen{}
 	for ref, s := range g.sandboxes {
-		if s.GoneAt.IsZero() || s.GoneAt.After(now.Add(-ledger.Recent)) || g.tasks[s.Task].Live {
+		if s.GoneAt.IsZero() || s.GoneAt.After(now.Add(-protocol.Recent)) || g.tasks[s.Task].Live {
 			inventory[ref] = s
 		}
 	}

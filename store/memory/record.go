@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // BeginPass records that a pass has begun and gives it its number.
@@ -85,7 +85,7 @@ func (g *Ledger) putWorld(r reconcile.Record, now time.Time) {
 		g.known = append([]string{}, r.Known...)
 	}
 	for _, t := range r.Tasks {
-		if what := ledger.Ended(g.tasks[t.ID].TaskSeen, t); what != "" {
+		if what := protocol.Ended(g.tasks[t.ID].TaskSeen, t); what != "" {
 			g.countHourly(reconcile.Counter{Name: "tasks_ended", What: what, Value: 1}, now)
 		}
 		t.Turns = slices.Clone(t.Turns)

@@ -6,16 +6,16 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // facts are what the scores of the window that ends now are made of.
-func (g *Ledger) facts(now time.Time) ledger.Facts {
-	from := now.Add(-ledger.Window)
-	f := ledger.Facts{Passes: g.passes}
+func (g *Ledger) facts(now time.Time) protocol.Facts {
+	from := now.Add(-protocol.Window)
+	f := protocol.Facts{Passes: g.passes}
 	for _, a := range g.actions {
 		if a.Step == reconcile.StepTerminate && begun(a.Action, from, now) {
-			f.Ends = append(f.Ends, ledger.Terminate{
+			f.Ends = append(f.Ends, protocol.Terminate{
 				Rule: a.Rule, Outcome: a.Outcome, Began: a.Began, FirstActed: a.FirstActed, Ended: a.ClosedAt,
 			})
 		}
@@ -24,18 +24,18 @@ func (g *Ledger) facts(now time.Time) ledger.Facts {
 		if !v.At.After(from) {
 			continue
 		}
-		one := ledger.RuleVerdicts{Rule: v.Rule, All: 1}
+		one := protocol.RuleVerdicts{Rule: v.Rule, All: 1}
 		if !v.Began.IsZero() {
 			one.Known = 1
-			if v.Late <= ledger.FastSeen {
+			if v.Late <= protocol.FastSeen {
 				one.Soon = 1
 			}
 		}
 		f.Verdicts = append(f.Verdicts, one)
 	}
 	for h, value := range g.hours {
-		f.Hours = append(f.Hours, ledger.HourSum{
-			Lately: h.hour.After(ledger.Overlaps(from)), Name: h.name, What: h.what, Value: value,
+		f.Hours = append(f.Hours, protocol.HourSum{
+			Lately: h.hour.After(protocol.Overlaps(from)), Name: h.name, What: h.what, Value: value,
 		})
 	}
 	return f
@@ -45,7 +45,7 @@ func (g *Ledger) facts(now time.Time) ledger.Facts {
 func begun(a reconcile.Action, from, now time.Time) bool {
 	asked := !a.FirstActed.IsZero()
 	if !a.Outcome.Closed() {
-		return asked && !a.FirstActed.After(now.Add(-ledger.MostOverdue))
+		return asked && !a.FirstActed.After(now.Add(-protocol.MostOverdue))
 	}
 	failed := a.Outcome == reconcile.OutcomeFailed
 	return a.ClosedAt.After(from) && (failed || a.Outcome == reconcile.OutcomeConfirmed && asked)
@@ -53,7 +53,7 @@ func begun(a reconcile.Action, from, now time.Time) bool {
 
 // Report reads what each rule came to since so long ago, by rule.
 func (g *Ledger) Report(ctx context.Context, since time.Duration) ([]reconcile.RuleReport, error) {
-	rules := ledger.Reports{}
+	rules := protocol.Reports{}
 	err := g.locked(ctx, func(now time.Time) error {
 		g.reportVerdicts(rules, now, now.Add(-since))
 		g.reportFindings(rules, now.Add(-since))
@@ -65,7 +65,7 @@ func (g *Ledger) Report(ctx context.Context, since time.Duration) ([]reconcile.R
 	return rules.Sorted(), nil
 }
 
-func (g *Ledger) reportVerdicts(rules ledger.Reports, now, from time.Time) {
+func (g *Ledger) reportVerdicts(rules protocol.Reports, now, from time.Time) {
 	type place struct {
 		rule string
 		what any
@@ -96,7 +96,7 @@ func (g *Ledger) reportVerdicts(rules ledger.Reports, now, from time.Time) {
 	for _, v := range g.regretted() {
 		if r := rules.Of(v.Rule); v.At.After(from) {
 			r.Regrets++
-			r.Examples = cut(append(r.Examples, v), ledger.MostExamples)
+			r.Examples = cut(append(r.Examples, v), protocol.MostExamples)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func (g *Ledger) costs(v reconcile.Verdict, ref reconcile.Ref, now time.Time) fl
 	return v.PerHour * max(0, now.Sub(v.At).Hours())
 }
 
-func (g *Ledger) reportFindings(rules ledger.Reports, from time.Time) {
+func (g *Ledger) reportFindings(rules protocol.Reports, from time.Time) {
 	for _, f := range g.findings {
 		r := rules.Of(f.Rule)
 		if r.FirstSeen.IsZero() || f.OpenedAt.Before(r.FirstSeen) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // putVerdicts writes what a pass came to say of failures.
@@ -65,14 +65,14 @@ func (g *Ledger) demote(ds []reconcile.Demotion, now time.Time) {
 		g.modes[d.Rule], g.lowered[d.Rule] = reconcile.Observe, reconcile.Lowering{Signature: by, At: now}
 		g.count("demotions", d.Rule, "", "")
 		g.tell(reconcile.TimelineEvent{
-			At: now, Subject: "rule:" + d.Rule, Kind: "operator", What: ledger.Asked(by, "mode "+string(reconcile.Observe)),
+			At: now, Subject: "rule:" + d.Rule, Kind: "operator", What: protocol.Asked(by, "mode "+string(reconcile.Observe)),
 		})
 	}
 }
 
 // carryOut marks the newest verdict of the action's rule on its subject.
 func (g *Ledger) carryOut(a reconcile.Action, now time.Time) {
-	if !ledger.Repairs(a) {
+	if !protocol.Repairs(a) {
 		return
 	}
 	for i := len(g.verdicts) - 1; i >= 0; i-- {
@@ -84,7 +84,7 @@ func (g *Ledger) carryOut(a reconcile.Action, now time.Time) {
 		if v.ActedAt.IsZero() {
 			v.ActedAt = now
 		}
-		if ledger.Fails(a) && v.FailedAt.IsZero() {
+		if protocol.Fails(a) && v.FailedAt.IsZero() {
 			v.FailedAt = now
 		}
 		return
@@ -93,7 +93,7 @@ func (g *Ledger) carryOut(a reconcile.Action, now time.Time) {
 
 // recentVerdicts are those of the last hours that are of use, oldest first.
 func (g *Ledger) recentVerdicts(now time.Time) []reconcile.Verdict {
-	return ledger.Useful(g.verdictsOf(func(v *reconcile.Verdict) bool { return v.At.After(now.Add(-ledger.Watched)) }))
+	return protocol.Useful(g.verdictsOf(func(v *reconcile.Verdict) bool { return v.At.After(now.Add(-protocol.Watched)) }))
 }
 
 // verdictsOf are the wanted verdicts, oldest first.
@@ -122,7 +122,7 @@ func (g *Ledger) tallies() map[string]reconcile.Tally {
 	tallies := map[string]reconcile.Tally{}
 	for _, v := range slices.Backward(g.verdicts) {
 		t := tallies[v.Rule]
-		if !v.Enforced || v.ActedAt.IsZero() || v.Number <= g.armed[v.Rule] || t.Verdicts == ledger.MostTallied {
+		if !v.Enforced || v.ActedAt.IsZero() || v.Number <= g.armed[v.Rule] || t.Verdicts == protocol.MostTallied {
 			continue
 		}
 		t.Verdicts++

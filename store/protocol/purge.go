@@ -1,4 +1,4 @@
-package ledger
+package protocol
 
 // MostPurged is how many rows one statement deletes at most.
 const MostPurged = 1000
