@@ -19,19 +19,20 @@ import (
 // texts are the files for people at the top of the tree.
 var texts = []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"}
 
-// TestRulesInReadme keeps the table of rules honest: every rule has a row, and a rule that
+// TestRulesInIndex keeps the table of rules honest: every rule has a row, and a rule that
 // is not built says so.
-func TestRulesInReadme(t *testing.T) {
+func TestRulesInIndex(t *testing.T) {
 	want := map[string]bool{}
 	for _, name := range reconcile.RuleNames {
 		want[name] = slices.Contains(reconcile.BuiltRules(), name)
 	}
 	got := map[string]bool{}
-	for _, row := range rows(t, "README.md", "rule") {
-		got[row[0]] = !strings.Contains(strings.Join(row, " "), "not built yet")
+	for _, row := range rows(t, filepath.Join("docs", "rules", "README.md"), "rule") {
+		name, _, _ := strings.Cut(strings.TrimPrefix(row[0], "[`"), "`]")
+		got[name] = !strings.Contains(strings.Join(row, " "), "not built yet")
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("rules in README.md, and whether they are built (-want +got):\n%s", diff)
+		t.Errorf("rules in docs/rules/README.md, and whether they are built (-want +got):\n%s", diff)
 	}
 }
 
@@ -67,10 +68,14 @@ var (
 // TestWaysExist: what the texts point at is there, files as well as make targets.
 func TestWaysExist(t *testing.T) {
 	makefile := read(t, "Makefile")
-	for _, name := range texts {
+	docs, err := filepath.Glob(filepath.Join("docs", "*.md"))
+	if err != nil || len(docs) == 0 {
+		t.Fatalf("%d files in docs, error %v", len(docs), err)
+	}
+	for _, name := range slices.Concat(texts, docs) {
 		text := read(t, name)
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
-			if _, err := os.Stat(m[1]); err != nil {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(name), m[1])); err != nil {
 				t.Errorf("%s points at %s: %v", name, m[1], err)
 			}
 		}
@@ -79,6 +84,13 @@ func TestWaysExist(t *testing.T) {
 				t.Errorf("%s says make %s, which is no target", name, m[1])
 			}
 		}
+	}
+}
+
+// TestReadmeIsShort: what does not fit has a place in docs.
+func TestReadmeIsShort(t *testing.T) {
+	if n := strings.Count(read(t, "README.md"), "\n"); n > 150 {
+		t.Errorf("README.md has %d lines, want at most 150", n)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 )
 
 // The size of the world that a pass is measured on. What the benchmark prints and what
-// README.md says of it is held against these numbers by TestFiguresOfReadme.
+// docs/performance.md says of it is held against these numbers by TestFiguresOfDocs.
 const (
 	benchTasks    = 10_000
 	benchFinished = 1_000_000
