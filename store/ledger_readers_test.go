@@ -20,7 +20,7 @@ import (
 func TestReadersBeforeTheFirstMigrate(t *testing.T) {
 	admin := ledgerPool(t, pgtest.Database(t))
 	for name, pool := range map[string]*pgxpool.Pool{
-		"as owner": admin, "as a role without any grant": asRole(t, admin, ""),
+		"as owner": admin, "as a role without any grant": pgtest.AsRole(t, admin, ""),
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewLedger(pool, LedgerOptions{Installation: "test", Clock: atNoon})
@@ -52,7 +52,7 @@ func TestReadersNeedNoMoreThanReading(t *testing.T) {
 		t.Fatal(err)
 	}
 	planOrphans(t, owner, lease, 3)
-	reader := NewLedger(asRole(t, admin, `GRANT USAGE ON SCHEMA sandkeeper TO %[1]s;
+	reader := NewLedger(pgtest.AsRole(t, admin, `GRANT USAGE ON SCHEMA sandkeeper TO %[1]s;
 		GRANT SELECT ON ALL TABLES IN SCHEMA sandkeeper TO %[1]s`), LedgerOptions{Installation: "test", Clock: atNoon})
 	both := func(g *Ledger) (reconcile.Overview, reconcile.Measures) {
 		o, err := g.Overview(t.Context(), 2)

@@ -1,14 +1,12 @@
 package store
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -18,7 +16,7 @@ import (
 func TestRecallBeforeTheFirstMigrate(t *testing.T) {
 	admin := ledgerPool(t, pgtest.Database(t))
 	for name, pool := range map[string]*pgxpool.Pool{
-		"as owner": admin, "as a role without any grant": asRole(t, admin, ""),
+		"as owner": admin, "as a role without any grant": pgtest.AsRole(t, admin, ""),
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewLedger(pool, LedgerOptions{Installation: "test", Clock: atNoon})
@@ -46,7 +44,7 @@ func TestRecallNeedsNoMoreThanReading(t *testing.T) {
 		t.Fatal(err)
 	}
 	planOrphans(t, owner, lease, 3)
-	reader := NewLedger(asRole(t, admin, `GRANT USAGE ON SCHEMA sandkeeper TO %[1]s;
+	reader := NewLedger(pgtest.AsRole(t, admin, `GRANT USAGE ON SCHEMA sandkeeper TO %[1]s;
 		GRANT SELECT ON ALL TABLES IN SCHEMA sandkeeper TO %[1]s`), LedgerOptions{Installation: "test", Clock: atNoon})
 	if diff := cmp.Diff(recalled(t, owner), recalled(t, reader), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("memories of owner and reader differ (-owner +reader):\n%s", diff)
@@ -61,32 +59,4 @@ func TestRecallNeedsNoMoreThanReading(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "grant") {
 		t.Errorf("a reader takes the lease: error = %v, want one that asks for a grant", err)
 	}
-}
-
-// asRole is a pool of a new role that may do what grants says, with %[1]s for its name.
-func asRole(t *testing.T, admin *pgxpool.Pool, grants string) *pgxpool.Pool {
-	t.Helper()
-	var database string
-	if err := admin.QueryRow(t.Context(), "SELECT current_database()").Scan(&database); err != nil {
-		t.Fatal(err)
-	}
-	role := database + "_reader"
-	name := pgx.Identifier{role}.Sanitize()
-	sql := "CREATE ROLE " + name + " LOGIN PASSWORD 'reader';" + strings.ReplaceAll(grants, "%[1]s", name)
-	if _, err := admin.Exec(t.Context(), sql); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := admin.Exec(context.WithoutCancel(t.Context()), "DROP OWNED BY "+name+"; DROP ROLE "+name); err != nil {
-			t.Error(err)
-		}
-	})
-	config := admin.Config()
-	config.ConnConfig.User, config.ConnConfig.Password = role, "reader"
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
-	return pool
 }

@@ -35,7 +35,7 @@ func TestCheckOfTheRole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, pgtest.OmoiOS+c.sql, Mapping{Preset: "omoios"})
-			w.pool = asRole(t, w.pool, c.grants)
+			w.pool = pgtest.AsRole(t, w.pool, c.grants)
 			got := map[string]string{}
 			for _, line := range w.open(Mapping{Preset: "omoios"}).Check(t.Context()) {
 				if !line.OK {
@@ -65,7 +65,7 @@ func TestRestoreUnderTheTrigger(t *testing.T) {
 	}
 	w := omoiosWorld(t)
 	admin := w.pool
-	w.pool = asRole(t, admin, granted)
+	w.pool = pgtest.AsRole(t, admin, granted)
 	w.tasks = w.open(Mapping{Preset: "omoios"})
 	role := w.pool.Config().ConnConfig.User
 	if _, err := admin.Exec(t.Context(), strings.ReplaceAll(string(text), "sandkeeper_keeper", role)); err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // TestFiguresOfDocs holds the figures of docs against the numbers that the code uses.
@@ -28,7 +28,7 @@ func TestFiguresOfDocs(t *testing.T) {
 		fmt.Sprintf("| %d sandboxes at once |", herdSize),
 		fmt.Sprintf("| %s | the sum |", clockOf(storyLength)),
 		// What sandkeeper does by itself.
-		fmt.Sprintf("of the last %d tasks that it marked failed", ledger.MostTallied),
+		fmt.Sprintf("of the last %d tasks that it marked failed", protocol.MostTallied),
 		map[bool]string{true: "Five failures of work"}[systemic.Count == 5],
 		map[bool]string{true: "within half an hour"}[systemic.Window == 30*time.Minute],
 	} {
