@@ -120,9 +120,6 @@ func TestReferenceRules(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Rules (-want +got)\n%s", diff)
 	}
-	if diff := cmp.Diff(reconcile.RuleNames, ruleNames()); diff != "" {
-		t.Errorf("the rules that the config knows (-want +got)\n%s", diff)
-	}
 }
 
 // exampleEnv has what the files under deploy/ ask for.

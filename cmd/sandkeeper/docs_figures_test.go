@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/ledger"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestFiguresOfReadme(t *testing.T) {
 	readme := strings.Join(strings.Fields(readFile(t, filepath.Join("..", "..", "README.md"))), " ")
 	tasks, finished, events := thousands(benchTasks), thousands(benchFinished), thousands(explainPast)
-	systemic := specOf(t, "systemic").defaults
+	systemic := reconcile.RuleNamed("systemic").Default
 	for _, want := range []string{
 		// The sizes of the benchmarks, which print what they insert.
 		"A full pass over " + tasks + " live tasks and " + tasks + " sandboxes",
@@ -31,7 +32,7 @@ func TestFiguresOfReadme(t *testing.T) {
 		fmt.Sprintf("| `systemic` | %d failures in %s with one cause |", systemic.Count, shortest(systemic.Window)),
 		map[bool]string{true: "Five failures of work"}[systemic.Count == 5],
 		map[bool]string{true: "within half an hour"}[systemic.Window == 30*time.Minute],
-		fmt.Sprintf("| %d %% of a quota; ", specOf(t, "capacity").defaults.Quota),
+		fmt.Sprintf("| %d %% of a quota; ", reconcile.RuleNamed("capacity").Default.Quota),
 	} {
 		if want == "" || !strings.Contains(readme, want) {
 			t.Errorf("README.md does not say %q", want)
@@ -68,21 +69,22 @@ func TestDemoInReadme(t *testing.T) {
 // TestThresholdsInReadme: each rule's line has its default threshold.
 func TestThresholdsInReadme(t *testing.T) {
 	readme := readFile(t, filepath.Join("..", "..", "README.md"))
-	for _, s := range ruleSpecs {
-		_, line, _ := strings.Cut(readme, "| `"+s.name+"` | ")
+	for i := range reconcile.Rules {
+		s := &reconcile.Rules[i]
+		_, line, _ := strings.Cut(readme, "| `"+s.Name+"` | ")
 		line, _, _ = strings.Cut(line, "\n")
-		want := []time.Duration{s.defaults.After, s.defaults.Conclusive, s.omoios, s.coding, s.defaults.Window, s.defaults.Apart, s.defaults.Ahead}
+		want := []time.Duration{s.Default.After, s.Default.Conclusive, s.Presets["omoios"], s.Presets["coding-agent"], s.Default.Window, s.Default.Apart, s.Default.Ahead}
 		for _, d := range want {
 			seconds := fmt.Sprintf("%ds", int(d.Seconds()))
 			hours := fmt.Sprintf("%dh", int(d.Hours()))
 			if d > 0 && !slices.ContainsFunc([]string{shortest(d), seconds, hours}, func(text string) bool {
 				return regexp.MustCompile(`\b` + text + `\b`).MatchString(line)
 			}) {
-				t.Errorf("README.md does not say %s of %s: %s", shortest(d), s.name, line)
+				t.Errorf("README.md does not say %s of %s: %s", shortest(d), s.Name, line)
 			}
 		}
-		if s.off && !strings.Contains(line, "| off |") {
-			t.Errorf("README.md does not say that %s is off: %s", s.name, line)
+		if s.Off && !strings.Contains(line, "| off |") {
+			t.Errorf("README.md does not say that %s is off: %s", s.Name, line)
 		}
 	}
 }
@@ -95,15 +97,6 @@ func TestColumnsOfTheKeeper(t *testing.T) {
 		!strings.Contains(readFile(t, filepath.Join("..", "..", "README.md")), "can change six columns of a task") {
 		t.Errorf("the keeper's role can change %d columns, or README.md does not say six", n)
 	}
-}
-
-func specOf(t *testing.T, name string) ruleSpec {
-	t.Helper()
-	i := slices.IndexFunc(ruleSpecs, func(s ruleSpec) bool { return s.name == name })
-	if i < 0 {
-		t.Fatalf("no rule %s", name)
-	}
-	return ruleSpecs[i]
 }
 
 // clockOf is a time of the demo as README.md writes it.

@@ -16,39 +16,39 @@ import (
 // those of the config's table, in the index as well, and its example is a config.
 func TestRulePagesAgreeWithTheConfig(t *testing.T) {
 	index := readFile(t, filepath.Join("..", "..", "docs", "rules", "README.md"))
-	for _, spec := range ruleSpecs {
-		page := readFile(t, filepath.Join("..", "..", "docs", "rules", spec.name+".md"))
+	for i := range reconcile.Rules {
+		spec := &reconcile.Rules[i]
+		page := readFile(t, filepath.Join("..", "..", "docs", "rules", spec.Name+".md"))
 		for _, want := range []string{
 			"\nDefault: " + defaultWords(spec) + ".\n", "\nRemedy: " + pageRemedies(spec) + ".\n",
 		} {
 			if !strings.Contains(page, want) {
-				t.Errorf("docs/rules/%s.md does not say %q", spec.name, strings.TrimSpace(want))
+				t.Errorf("docs/rules/%s.md does not say %q", spec.Name, strings.TrimSpace(want))
 			}
 		}
-		row := fmt.Sprintf("| %s | `%s` |\n", defaultWords(spec), spec.remedies[0])
-		if _, line, _ := strings.Cut(index, "[`"+spec.name+"`]"); !strings.HasPrefix(line, "("+spec.name+".md)") ||
+		row := fmt.Sprintf("| %s | `%s` |\n", defaultWords(spec), spec.Remedies[0])
+		if _, line, _ := strings.Cut(index, "[`"+spec.Name+"`]"); !strings.HasPrefix(line, "("+spec.Name+".md)") ||
 			!strings.Contains(line[:strings.Index(line, "\n")+1], row) {
-			t.Errorf("docs/rules/README.md has no row of %s that ends with %q", spec.name, row)
+			t.Errorf("docs/rules/README.md has no row of %s that ends with %q", spec.Name, row)
 		}
-		checkExample(t, spec.name, page)
+		checkExample(t, spec.Name, page)
 	}
 }
 
 // defaultWords are a rule's default as its page says it.
-func defaultWords(s ruleSpec) string {
-	if s.off {
+func defaultWords(s *reconcile.Rule) string {
+	if s.Off {
 		return "off"
 	}
-	words := thresholds(s.defaults)
-	if s.defaults.After == 0 {
+	words := thresholds(s.Default)
+	if s.Default.After == 0 {
 		words = append([]string{"at once"}, words...)
 	}
 	text := strings.Join(words, ", ")
-	if s.omoios > 0 {
-		text += "; omoios " + shortest(s.omoios)
-	}
-	if s.coding > 0 {
-		text += "; coding-agent " + shortest(s.coding)
+	for _, preset := range []string{"omoios", "coding-agent"} {
+		if after := s.Presets[preset]; after > 0 {
+			text += "; " + preset + " " + shortest(after)
+		}
 	}
 	return text
 }
@@ -95,9 +95,9 @@ func shortest(d time.Duration) string {
 	return text
 }
 
-func pageRemedies(s ruleSpec) string {
-	words := fmt.Sprintf("`%s`", s.remedies[0])
-	for i, r := range s.remedies[1:] {
+func pageRemedies(s *reconcile.Rule) string {
+	words := fmt.Sprintf("`%s`", s.Remedies[0])
+	for i, r := range s.Remedies[1:] {
 		words += cmp.Or(map[int]string{0: "; also "}[i], ", ") + fmt.Sprintf("`%s`", r)
 	}
 	return words
