@@ -1,13 +1,16 @@
 package main
 
 import (
-	"cmp"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -29,9 +32,41 @@ func TestRulePagesAgreeWithTheConfig(t *testing.T) {
 		row := fmt.Sprintf("| %s | `%s` |\n", defaultWords(spec), spec.Remedies[0])
 		if _, line, _ := strings.Cut(index, "[`"+spec.Name+"`]"); !strings.HasPrefix(line, "("+spec.Name+".md)") ||
 			!strings.Contains(line[:strings.Index(line, "\n")+1], row) {
-			t.Errorf("docs/rules/README.md has no row of %s that ends with %q", spec.Name, row)
+			t.Errorf("docs/rules/README.md has no such row:\n| [`%s`](%[1]s.md) | %s %s", spec.Name, spec.Means, row)
 		}
 		checkExample(t, spec.Name, page)
+	}
+}
+
+// TestOwnKeysNameTheirRules: what the schema says of a key that only some rules read begins with
+// their names, and each key of the table can be given.
+func TestOwnKeysNameTheirRules(t *testing.T) {
+	var schema struct {
+		Defs struct {
+			RuleConfig struct {
+				Properties map[string]struct{ Description string }
+			}
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(configSchema(t), &schema); err != nil {
+		t.Fatal(err)
+	}
+	readers := map[string][]string{}
+	for i := range reconcile.Rules {
+		for _, key := range reconcile.Rules[i].Keys {
+			readers[key] = append(readers[key], reconcile.Rules[i].Name)
+		}
+	}
+	said := map[string][]string{}
+	for key, p := range schema.Defs.RuleConfig.Properties {
+		if names, _, found := strings.Cut(p.Description, ": "); found && strings.HasPrefix(names, "Rule") {
+			_, names, _ = strings.Cut(names, " ")
+			said[key] = strings.Split(names, " and ")
+		}
+	}
+	inAnyOrder := cmpopts.SortSlices(strings.Compare)
+	if diff := cmp.Diff(readers, said, inAnyOrder); diff != "" {
+		t.Errorf("the rules that read a key, and those that its description names (-want +got)\n%s", diff)
 	}
 }
 
@@ -98,7 +133,7 @@ func shortest(d time.Duration) string {
 func pageRemedies(s *reconcile.Rule) string {
 	words := fmt.Sprintf("`%s`", s.Remedies[0])
 	for i, r := range s.Remedies[1:] {
-		words += cmp.Or(map[int]string{0: "; also "}[i], ", ") + fmt.Sprintf("`%s`", r)
+		words += map[bool]string{true: "; also ", false: ", "}[i == 0] + fmt.Sprintf("`%s`", r)
 	}
 	return words
 }
