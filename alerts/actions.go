@@ -48,7 +48,7 @@ func actionsOpen(r *reading, put put) {
 func overdue(r *reading, put put) { put(float64(r.Overdue)) }
 
 func breakers(r *reading, put put) {
-	for _, rule := range reconcile.BuiltRules() {
+	for _, rule := range reconcile.RuleNames {
 		put(0, rule)
 	}
 	for rule := range r.Controls.Breakers {

@@ -11,7 +11,7 @@ import (
 // everywhere calls do for each rule of this version and each provider, and for the rule
 // without a provider: a task without a sandbox is at none.
 func (r *reading) everywhere(do func(rule, provider string)) {
-	for _, rule := range reconcile.BuiltRules() {
+	for _, rule := range reconcile.RuleNames {
 		for _, provider := range append(r.providers(), "") {
 			do(rule, provider)
 		}

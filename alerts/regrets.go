@@ -11,7 +11,7 @@ func incidents(r *reading, put put) {
 			open[one.Rule]++
 		}
 	}
-	for _, rule := range reconcile.BuiltRules() {
+	for _, rule := range reconcile.RuleNames {
 		put(float64(open[rule]), rule)
 	}
 }
@@ -26,7 +26,7 @@ func (r *reading) byRule(name string, put put) {
 	for _, c := range r.counters(name) {
 		sum[c.Rule] += c.Value
 	}
-	for _, rule := range reconcile.BuiltRules() {
+	for _, rule := range reconcile.RuleNames {
 		sum[rule] += 0
 	}
 	for rule, n := range sum {
@@ -36,7 +36,7 @@ func (r *reading) byRule(name string, put put) {
 
 // demoted tells the rules that sandkeeper has lowered itself from those that a person has.
 func demoted(r *reading, put put) {
-	for _, rule := range reconcile.BuiltRules() {
+	for _, rule := range reconcile.RuleNames {
 		_, low := r.Controls.Modes[rule]
 		put(bit(low && r.Controls.Lowered[rule].Author == reconcile.AuthorSelf), rule)
 	}

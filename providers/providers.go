@@ -53,13 +53,10 @@ func of[P reconcile.Provider](kind string, open func(Entry, Options) (P, error),
 		}}
 }
 
-// Kinds are the kinds that a config may name, also those that are not built yet.
+// Kinds are the kinds that a config may name.
 func Kinds() []string {
 	return []string{"daytona", "e2b", "vercel", "agentuity", "cloudflare", "kubernetes", "docker", "generic", "simulated"}
 }
-
-// Built reports whether [Open] can open the kind.
-func Built(kind string) bool { return slices.ContainsFunc(adapters, isOf(kind)) }
 
 func isOf(kind string) func(adapter) bool { return func(a adapter) bool { return a.kind == kind } }
 

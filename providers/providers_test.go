@@ -94,7 +94,7 @@ func TestLacks(t *testing.T) {
 	}
 }
 
-func TestEveryKnownKindOpensOrSaysWhyNot(t *testing.T) {
+func TestEveryKnownKindOpens(t *testing.T) {
 	if !slices.Contains(providers.Kinds(), "daytona") {
 		t.Error("daytona is not known")
 	}
@@ -112,9 +112,8 @@ func TestEveryKnownKindOpensOrSaysWhyNot(t *testing.T) {
 		if kind == "generic" {
 			e.URL, e.API = "https://yard.test", described
 		}
-		_, err := providers.Open(e, providers.Options{})
-		if opened := err == nil; opened != providers.Built(kind) {
-			t.Errorf("Open(%s) = %v, but Built = %t", kind, err, providers.Built(kind))
+		if _, err := providers.Open(e, providers.Options{}); err != nil {
+			t.Errorf("Open(%s) = %v", kind, err)
 		}
 	}
 }

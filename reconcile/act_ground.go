@@ -128,7 +128,8 @@ func (r *run) stands(t *Task, a *Action, sb Sandbox) string {
 	if !t.State.Live() {
 		return "the row has a status that the config does not map: " + text.Clip(t.Status, 60)
 	}
-	if a.Rule == "duplicate" && sb.SandboxKey != "" && t.Sandbox != "" && !sb.calledBy(t.Sandbox) {
+	of := RuleNamed(a.Rule).OfLiveTask
+	if of == EndUnnamed && sb.SandboxKey != "" && t.Sandbox != "" && !sb.calledBy(t.Sandbox) {
 		return "" // the row names another one: this one was too many from the start
 	}
 	ours := strings.Contains(t.Error, Mark(a.Remedy))
@@ -139,7 +140,7 @@ func (r *run) stands(t *Task, a *Action, sb Sandbox) string {
 		return ""
 	}
 	//guard:stands-failed live
-	if _, alive := r.view.alive(t); a.Rule == "errored" && sb.State == SandboxFailed && !alive {
+	if _, alive := r.view.alive(t); of == EndLifeless && sb.State == SandboxFailed && !alive {
 		return "" // nobody goes on in that
 	}
 	return "the task is live again: " + t.Status
@@ -148,7 +149,7 @@ func (r *run) stands(t *Task, a *Action, sb Sandbox) string {
 // keptAlive says that the row asks to keep the sandbox for longer by now.
 func (t *Task) keptAlive(a *Action) string {
 	//guard:later-kept-alive harm
-	if a.Rule == "finished-lingering" && t.AsOf.Before(t.KeepAliveUntil) {
+	if RuleNamed(a.Rule).KeptAlive && t.AsOf.Before(t.KeepAliveUntil) {
 		return "the row keeps it alive until " + text.Time(t.KeepAliveUntil)
 	}
 	return ""

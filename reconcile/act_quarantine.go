@@ -64,7 +64,7 @@ func (r *run) heldAtTheEnd(a *Action) []string {
 	if !rolledOut(a.Rule, a.Subject, rule.Rollout) {
 		holds = append(holds, fmt.Sprintf("rollout: %d%%", rule.Rollout))
 	}
-	if rule.Remedy == Report || !rule.Remedy.built() {
+	if rule.Remedy == Report {
 		holds = append(holds, onlyReports)
 	}
 	return holds

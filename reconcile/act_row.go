@@ -8,13 +8,6 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// refutable are the rules that a newer life sign refutes, also in the guarded write; those of
-// which active is true only by activity: their workers may well send heartbeats.
-var refutable = map[string]struct{ active bool }{
-	"assigned-stale": {}, "sandbox-missing": {}, "heartbeat-lost": {}, "provisioning-stuck": {},
-	"inactive": {active: true}, "executions-stuck": {active: true}, "idle-broken": {active: true},
-}
-
 // carryRow fails or requeues a task: it reads, judges again, and writes with a guard. A
 // row that is only busy is tried again, the last time under its lock, so that a busy row
 // cannot outrun its verdict.
@@ -85,16 +78,16 @@ func (r *run) write(ctx context.Context, a Action, o *second, lock bool) (out Ac
 		return r.withdraw(a, why+": it will be failed instead"), true
 	}
 	a.Reason, a.Evidence = o.finding.Reason, o.finding.Evidence
-	by, refutes := refutable[a.Rule]
+	by := RuleNamed(a.Rule).RefutedBy
 	known := task.LifeSign()
 	//guard:row-active harm
-	if by.active {
+	if by == ByActivity {
 		known = task.Activity()
 	}
 	written, before, err := r.k.Tasks.Write(ctx, Write{
 		Step: a.Step, Task: *task, Reason: a.Reason + " " + Mark(a.ID),
 		//guard:row-refutable P14
-		LifeSign: known, Refutable: refutes, Active: by.active, Lock: lock,
+		LifeSign: known, Refutable: by != Irrefutable, Active: by == ByActivity, Lock: lock,
 	})
 	switch {
 	case err != nil:
@@ -130,17 +123,18 @@ func (r *run) noRequeueNow(a *Action, o *second) string {
 
 // probesAgain probes once more where the verdict rests on probes.
 func (r *run) probesAgain(ctx context.Context, a Action, o *second) (out Action, stop bool) {
-	if a.Rule == "executions-stuck" {
+	rule := RuleNamed(a.Rule)
+	if rule.Needs == NeedExecutions {
 		return r.queueAgain(ctx, a, o)
 	}
-	if a.Rule != "idle-broken" && !silences[a.Rule] {
+	if rule.Needs != NeedProbes {
 		return a, false
 	}
 	for i := range o.subject.Boxes {
 		b := &o.subject.Boxes[i]
 		// One that is one too many says nothing of the task, and would refute the verdict for ever.
 		if !b.Here || b.State != SandboxRunning || o.view.replaced(o.subject, b) ||
-			a.Rule == "idle-broken" && b.ID != o.finding.Sandbox {
+			!rule.Silence && b.ID != o.finding.Sandbox {
 			continue
 		}
 		if out, stop := r.finalProbe(ctx, a, b.Sandbox); stop {
@@ -160,7 +154,7 @@ func (r *run) finalProbe(ctx context.Context, a Action, sb Sandbox) (out Action,
 	}
 	switch {
 	//guard:probe-worker-dead live
-	case result.Outcome == Answered && result.Worker == WorkerDead && silences[a.Rule] && r.view.workersSeen(sb.Provider):
+	case result.Outcome == Answered && result.Worker == WorkerDead && RuleNamed(a.Rule).Silence && r.view.workersSeen(sb.Provider):
 		return a, false
 	//guard:probe-answered live
 	case result.Outcome == Answered:

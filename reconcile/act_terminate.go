@@ -76,15 +76,16 @@ func (r *run) end(ctx context.Context, a *Action, sb Sandbox) (Termination, erro
 
 // probeBefore is the final probe of a sandbox whose end rests on probes.
 func (r *run) probeBefore(ctx context.Context, a Action, sb Sandbox) (Action, bool) {
+	rule := RuleNamed(a.Rule)
 	switch {
 	case a.Seq > 0 || sb.State != SandboxRunning:
 		return a, false
 	//guard:probe-own P1
 	case !r.proven(&sb):
 		return a, false // the ground says so
-	case a.Rule == "executions-stuck":
+	case rule.Needs == NeedExecutions:
 		return r.finalQueue(ctx, a, sb)
-	case a.Rule == "idle-broken":
+	case rule.Needs == NeedProbes && !rule.Silence:
 		return r.finalProbe(ctx, a, sb)
 	}
 	return a, false
@@ -167,7 +168,7 @@ func (r *run) usedByOther(ctx context.Context, a Action, sb Sandbox) (Action, bo
 // leavesToFull reports whether the ground of the action can only be judged by a full pass, and
 // this is none.
 func (r *run) leavesToFull(a *Action) bool {
-	return a.Seq == 0 && r.result.Kind != Full && fullOnly(a.Rule)
+	return a.Seq == 0 && r.result.Kind != Full && RuleNamed(a.Rule).FullOnly
 }
 
 // underway settles an action whose sandbox is gone or on its way out: by us, in an attempt

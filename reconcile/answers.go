@@ -33,13 +33,13 @@ func (j *Judgement) Answers(d *Decision) []RuleAnswer {
 	out := make([]RuleAnswer, 0, len(RuleNames))
 	for _, name := range RuleNames {
 		a := RuleAnswer{Rule: name, Mode: v.p.Rules[name].Mode}
-		i := slices.IndexFunc(rules, func(r rule) bool { return r.name == name })
+		i := slices.IndexFunc(rules, func(r rule) bool { return r.Name == name })
 		switch {
 		case !v.judges(name):
 			a.Says, a.Why = SaysOff, "the rule is off"
 		case i < 0:
-			a.Says, a.Why = v.fleetAnswer(j, name, d)
-		case rules[i].fullOnly && v.s.Kind != Full:
+			a.Says, a.Why = fleetAnswers[name](&v, j, d)
+		case rules[i].FullOnly && v.s.Kind != Full:
 			a.Says, a.Why = SaysOff, v.fullWords(name, d.Subject.ID)
 		default:
 			a.Says, a.Why = v.answerOf(&rules[i], d)
@@ -57,7 +57,7 @@ func (v *view) answerOf(r *rule, d *Decision) (says, why string) {
 	out := r.find(v, d.Subject)
 	switch {
 	case out.found:
-		i := slices.IndexFunc(d.Findings, func(f Finding) bool { return f.Rule == r.name })
+		i := slices.IndexFunc(d.Findings, func(f Finding) bool { return f.Rule == r.Name })
 		if i < 0 {
 			return SaysFound, out.reason
 		}
@@ -102,17 +102,10 @@ func (v *view) fullWords(rule, subject string) string {
 	return only
 }
 
-// fleetAnswer is what a rule about the whole fleet has to do with the subject.
-func (v *view) fleetAnswer(j *Judgement, rule string, d *Decision) (says, why string) {
-	switch rule {
-	case "template-unusable":
-		return v.templateAnswer(d.Subject)
-	case "systemic":
-		return v.systemicAnswer(d)
-	}
+func capacityAnswer(_ *view, j *Judgement, _ *Decision) (says, why string) {
 	var found []string
 	for i := range j.Reports {
-		if j.Reports[i].Rule == rule {
+		if j.Reports[i].Rule == "capacity" {
 			found = append(found, j.Reports[i].Reason)
 		}
 	}
@@ -123,7 +116,8 @@ func (v *view) fleetAnswer(j *Judgement, rule string, d *Decision) (says, why st
 	return SaysHealthy, whole
 }
 
-func (v *view) templateAnswer(s *Subject) (says, why string) {
+func templateAnswer(v *view, _ *Judgement, d *Decision) (says, why string) {
+	s := d.Subject
 	if cause, _ := v.cause(s); cause != "" {
 		return SaysDue, cause
 	}
@@ -140,7 +134,7 @@ func (v *view) templateAnswer(s *Subject) (says, why string) {
 	return SaysHealthy, fmt.Sprintf("its template %q was not measured", own)
 }
 
-func (v *view) systemicAnswer(d *Decision) (says, why string) {
+func systemicAnswer(v *view, _ *Judgement, d *Decision) (says, why string) {
 	p := v.p.Rules["systemic"]
 	for i := range d.Findings {
 		for _, by := range d.Findings[i].HeldBy {

@@ -75,7 +75,7 @@ func healthyFleet(n int) (*Snapshot, *Policy) {
 			Probe: ProbePolicy{Every: 10 * time.Minute}}},
 		Limits: Limits{PerPass: 20, Share: 0.1, Breaker: 0.3, PerHour: 200},
 		Tasks:  TasksPolicy{Events: true, Heartbeats: true, HasUpdated: true}}
-	for _, name := range BuiltRules() {
+	for _, name := range RuleNames {
 		p.Rules[name] = RulePolicy{
 			Mode:      Enforce,
 			After:     3 * time.Minute,

@@ -118,10 +118,7 @@ func relievable(f *Finding) string {
 	return f.Provider
 }
 
-// cleanUp are the rules that end what nobody works in, in whatever order.
-var cleanUp = map[string]bool{"orphan": true, "finished-lingering": true, "over-age": true}
-
 // makesRoom reports whether a step of the rule at the provider goes first and free of share.
 func makesRoom(crowded map[string]bool, rule, provider string) bool {
-	return cleanUp[rule] && crowded[provider]
+	return crowded[provider] && RuleNamed(rule).MakesRoom
 }

@@ -237,7 +237,7 @@ func TestMakeRoomKeepsTheLimits(t *testing.T) {
 		free, total, shared := 0, 0, 0
 		for i := range p.Steps {
 			s := &p.Steps[i]
-			switch room := used > 80 && cleanUp[s.Rule] && s.Provider == "daytona"; {
+			switch room := used > 80 && RuleNamed(s.Rule).MakesRoom && s.Provider == "daytona"; {
 			case s.HeldBy != "" || s.Seq > 0:
 			case room:
 				free++

@@ -50,7 +50,7 @@ func stepHolds(c *Controls, a *Action, t target) []string {
 // and nobody would look.
 func (a *Action) incidents(c *Controls) []string {
 	tried := a.Attempts > 1 || a.Attempts == 1 && a.ClaimedBy == ""
-	if tried || authoritative[a.Rule] || a.asked() || a.Step != StepTerminate && a.Step != StepQuarantine {
+	if tried || RuleNamed(a.Rule).Authoritative || a.asked() || a.Step != StepTerminate && a.Step != StepQuarantine {
 		return nil
 	}
 	if id := c.incident(a.Signature); id != "" {

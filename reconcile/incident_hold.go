@@ -6,10 +6,6 @@ import (
 	"strings"
 )
 
-// authoritative are the rules whose end somebody has set: a time limit holds whatever the
-// cause is that so many tasks reach it. Their failures form incidents, and are not held.
-var authoritative = map[string]bool{"deadline-exceeded": true}
-
 // underIncidents holds what would end something, or try it again, while an incident of the
 // same signature is open. The row of a task is failed all the same: who waits for it must
 // hear of it.
@@ -28,7 +24,7 @@ func underIncidents(drafts []*draft, incidents []Incident) {
 		//guard:incident-no-requeue P7
 		r.steps[0].Step = StepFail
 		//guard:incident-holds-later P7
-		if !authoritative[r.finding.Rule] {
+		if !RuleNamed(r.finding.Rule).Authoritative {
 			r.incident = "incident: " + id
 		}
 	}

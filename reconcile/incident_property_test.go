@@ -45,10 +45,10 @@ func (c *check) incidents() {
 	}
 	for i := range c.p.Steps {
 		s := &c.p.Steps[i]
-		if s.HeldBy == "" && held[s.Signature] && s.Step != StepFail && !authoritative[s.Rule] {
+		if s.HeldBy == "" && held[s.Signature] && s.Step != StepFail && !RuleNamed(s.Rule).Authoritative {
 			c.t.Errorf("%s of %s by %s under an open incident", s.Step, s.Subject, s.Rule)
 		}
-		if leftovers[s.Rule] && (s.Signature != "" || strings.Contains(s.HeldBy, "incident:")) {
+		if RuleNamed(s.Rule).Family == CleanUp && (s.Signature != "" || strings.Contains(s.HeldBy, "incident:")) {
 			c.t.Errorf("clean-up of %s by %s is held: %s", s.Subject, s.Rule, s.HeldBy)
 		}
 		if s.HeldBy == "" && slices.ContainsFunc(c.j.Demoted, func(d Demotion) bool { return d.Rule == s.Rule }) {
@@ -56,7 +56,7 @@ func (c *check) incidents() {
 		}
 	}
 	for _, a := range c.p.Actions {
-		if held[a.Signature] && a.Step != StepFail && a.Seq == 0 && !authoritative[a.Rule] {
+		if held[a.Signature] && a.Step != StepFail && a.Seq == 0 && !RuleNamed(a.Rule).Authoritative {
 			c.t.Errorf("%s of %s is recorded under an open incident", a.Step, a.Subject)
 		}
 	}

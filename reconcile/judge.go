@@ -49,7 +49,7 @@ func (v *view) decide(s *Subject) Decision {
 		d.Probe = d.Probe || out.probe
 		if !out.found {
 			if d.Kept == "" && out.kept != "" {
-				d.Kept, d.KeptBy = out.kept, r.name
+				d.Kept, d.KeptBy = out.kept, r.Name
 			}
 			continue
 		}
@@ -59,7 +59,7 @@ func (v *view) decide(s *Subject) Decision {
 			f.HeldBy = append(f.HeldBy, veto)
 		}
 		if out.veto {
-			veto = "veto: " + r.name
+			veto = "veto: " + r.Name
 		}
 		d.Findings = append(d.Findings, f)
 		d.Remedies = append(d.Remedies, remedy)
@@ -85,7 +85,7 @@ func (v *view) finding(r *rule, s *Subject, out answer) (Finding, Remedy) {
 		out.evidence[i].Fact = text.Clip(out.evidence[i].Fact, 1000)
 	}
 	f := Finding{
-		Rule: r.name, Subject: s.ID, Reason: text.Clip(out.reason, 2000), Evidence: out.evidence,
+		Rule: r.Name, Subject: s.ID, Reason: text.Clip(out.reason, 2000), Evidence: out.evidence,
 		HeldBy: out.holds,
 	}
 	if out.ago > 0 {
@@ -104,18 +104,18 @@ func (v *view) finding(r *rule, s *Subject, out answer) (Finding, Remedy) {
 	if s.Task == nil && b != nil {
 		f.Task = firstOf(b.Task, b.Seen.Task) // also what a hold on a lost label's task goes by
 	}
-	v.sight(&f, r, s)
+	v.sight(&f, r.Rule, s)
 	//guard:sightings P6
 	//guard:missing-ripe P3
-	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && v.ripe(&f, s)
-	f.HeldBy = appendNew(f.HeldBy, v.freezes(r, s, out.conclusive)...)
+	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && v.ripe(&f, r.Rule, s)
+	f.HeldBy = appendNew(f.HeldBy, v.freezes(r.Rule, s, out.conclusive)...)
 	//guard:unmapped-status harm
 	if t := s.Task; t != nil && s.Fate == FateLive && t.State == TaskUnknown {
 		f.HeldBy = append(f.HeldBy, fmt.Sprintf("status %q is not mapped", text.Clip(t.Status, 60)))
 	}
-	remedy := v.p.Rules[r.name].Remedy
+	remedy := v.p.Rules[r.Name].Remedy
 	//guard:report-only harm
-	if out.report || !remedy.built() || v.readOnly(s, remedy) {
+	if out.report || v.readOnly(s, remedy) {
 		remedy = Report
 	}
 	//guard:quarantine-way lost
@@ -137,16 +137,13 @@ func (v *view) readOnly(s *Subject, remedy Remedy) bool {
 }
 
 // ripe is the part of a threshold that counts from the first sighting.
-func (v *view) ripe(f *Finding, s *Subject) bool {
-	if f.Rule != "sandbox-missing" {
-		return true
-	}
-	return v.now.Sub(f.FirstSeen) >= v.threshold(f.Rule, s)
+func (v *view) ripe(f *Finding, r *Rule, s *Subject) bool {
+	return !r.FromSighting || v.now.Sub(f.FirstSeen) >= v.threshold(r.Name, s)
 }
 
 // sight counts the look. A sighting counts when the one before it is far enough back, and
 // all begin anew when a source that the rule rests on was out in between.
-func (v *view) sight(f *Finding, r *rule, s *Subject) {
+func (v *view) sight(f *Finding, r *Rule, s *Subject) {
 	before, open := v.s.Memory.Findings[f.Key()]
 	//guard:sightings-anew P6
 	if !open || before.LastSeen.Before(v.anew(v.restsOn(r, s)...)) {
@@ -155,41 +152,42 @@ func (v *view) sight(f *Finding, r *rule, s *Subject) {
 	}
 	f.FirstSeen, f.SightedAt, f.Sightings, f.LastSeen = before.FirstSeen, before.SightedAt, before.Sightings, v.now
 	//guard:sightings-apart P3
-	if v.now.Sub(before.SightedAt) >= v.p.Rules[r.name].Apart && v.now.After(before.SightedAt) {
+	if v.now.Sub(before.SightedAt) >= v.p.Rules[r.Name].Apart && v.now.After(before.SightedAt) {
 		f.SightedAt = v.now
 		f.Sightings++
 	}
 }
 
 // restsOn are the sources that the rule's verdict on this subject rests on.
-func (v *view) restsOn(r *rule, s *Subject) []string {
+func (v *view) restsOn(r *Rule, s *Subject) []string {
 	var names []string
+	on := r.RestsOn
 	if v.p.Tasks.None {
-		r = &rule{rest: rest{listing: r.rest.listing, probes: r.rest.probes}}
+		on &= OnListing | OnProbes
 	}
 	//guard:freeze-tasks P3
-	if r.rest.tasks {
+	if on&OnTasks != 0 {
 		names = append(names, sourceTasks)
 	}
 	//guard:freeze-link P3
-	if r.rest.link {
+	if on&OnLink != 0 {
 		names = append(names, sourceLink)
 	}
 	//guard:freeze-events harm
-	if r.rest.events {
+	if on&OnEvents != 0 {
 		names = append(names, sourceEvents)
 	}
 	//guard:freeze-activity P6
-	if r.rest.activity {
+	if on&OnActivity != 0 {
 		names = append(names, sourceActivity)
 	}
 	for _, provider := range v.providersOf(s) {
 		//guard:freeze-listing harm
-		if r.rest.listing {
+		if on&OnListing != 0 {
 			names = append(names, listingOf(provider))
 		}
 		//guard:freeze-probes harm
-		if r.rest.probes {
+		if on&OnProbes != 0 {
 			names = append(names, probesOf(provider))
 		}
 	}
@@ -215,7 +213,7 @@ func (v *view) providersOf(s *Subject) []string {
 
 // freezes are the untrusted sources that hold the rule on this subject, unless a person
 // released it. A heading like "listing-untrusted" is followed by which one.
-func (v *view) freezes(r *rule, s *Subject, conclusive bool) []string {
+func (v *view) freezes(r *Rule, s *Subject, conclusive bool) []string {
 	var holds []string
 	for _, name := range v.restsOn(r, s) {
 		if v.trusted(name) || name == sourceEvents && conclusive || v.letGo(name, s.ID) {
@@ -258,7 +256,7 @@ func (v *view) threshold(rule string, s *Subject) time.Duration {
 // policy is the settings of a rule, without a copy: rules ask for it on each subject.
 func (v *view) policy(rule string) *RulePolicy {
 	for i := range v.rules {
-		if v.rules[i].name == rule {
+		if v.rules[i].Name == rule {
 			return &v.rules[i].policy
 		}
 	}
@@ -324,16 +322,15 @@ func (v *view) couldSee(f Finding, judged map[string]bool) bool {
 	if done, ok := judged[f.Subject]; ok && !done {
 		return false
 	}
-	i := slices.IndexFunc(rules, func(r rule) bool { return r.name == f.Rule })
-	if i < 0 {
+	r := RuleNamed(f.Rule)
+	if finds[r.Name] == nil {
 		return v.s.Kind == Full && v.measured(f) // templates, clocks and quotas are looked at by full passes
 	}
-	r := rules[i]
-	if v.s.Kind != Full && (r.fullOnly || !judged[f.Subject]) {
+	if v.s.Kind != Full && (r.FullOnly || !judged[f.Subject]) {
 		return false
 	}
-	if r.rest.tasks && !v.trusted(sourceTasks) || r.rest.link && !v.trusted(sourceLink) {
+	if r.RestsOn&OnTasks != 0 && !v.trusted(sourceTasks) || r.RestsOn&OnLink != 0 && !v.trusted(sourceLink) {
 		return false
 	}
-	return f.Provider == "" || !r.rest.listing && judged[f.Subject] || v.trusted(listingOf(f.Provider))
+	return f.Provider == "" || r.RestsOn&OnListing == 0 && judged[f.Subject] || v.trusted(listingOf(f.Provider))
 }

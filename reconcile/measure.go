@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -12,10 +13,9 @@ const (
 	logExcerpt  = 8 << 10         // bytes of a log's end that are searched
 )
 
-// on reports whether the rule is judged at all.
-func (p *Policy) on(rule string) bool {
-	mode := p.Rules[rule].Mode
-	return mode != Off && mode != ""
+// needs reports whether a rule that is judged needs this.
+func (p *Policy) needs(what Needs) bool {
+	return slices.ContainsFunc(Rules, func(r Rule) bool { return r.Needs&what != 0 && p.judges(r.Name) })
 }
 
 // measures reports whether anything is to be measured beside the probes of a provider.
@@ -23,7 +23,7 @@ func (k *Keeper) measures(provider string) bool {
 	p := k.Providers[provider]
 	_, queue := p.(Executions)
 	_, usage := p.(Usage)
-	return queue && k.Policy.on("executions-stuck") || usage && k.Policy.on("runaway")
+	return queue && k.Policy.needs(NeedExecutions) || usage && k.Policy.needs(NeedUsage)
 }
 
 // examine probes a sandbox and measures it, as far as a rule asks for it. What is queued is
@@ -31,12 +31,12 @@ func (k *Keeper) measures(provider string) bool {
 // takes never counts as the sandbox's.
 func (k *Keeper) examine(ctx context.Context, sb Sandbox, p ProbePolicy) ProbeResult {
 	var seen Vitals
-	if k.Policy.on("executions-stuck") {
+	if k.Policy.needs(NeedExecutions) {
 		seen.Executions = k.executionsOf(ctx, sb)
 	}
 	result := k.probe(ctx, sb, p)
 	k.askWorker(ctx, sb, p, &result)
-	if k.Policy.on("runaway") {
+	if k.Policy.needs(NeedUsage) {
 		k.useOf(ctx, sb, &seen)
 	}
 	if seen.measured() {

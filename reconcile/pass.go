@@ -264,7 +264,7 @@ func (r *Result) record() Record {
 		Findings: r.Plan.Findings, Resolved: r.Judged.Resolved,
 		Actions: r.Plan.Actions, Withdrawn: r.Plan.Withdrawn,
 		Sources: r.Sources, Templates: v.seenTemplates(r.Judged.Decisions),
-		Breakers: r.Plan.Breakers, Known: BuiltRules(),
+		Breakers: r.Plan.Breakers, Known: RuleNames,
 		Events: v.timeline(r, tasks, boxes),
 
 		Verdicts: r.Judged.Verdicts, Regrets: r.Judged.Regrets, Over: r.Judged.Over,

@@ -29,16 +29,6 @@ const (
 	Activate   Remedy = "activate"
 )
 
-// built reports whether the remedy can be carried out by this version. One that cannot is
-// never replaced by a harsher one: the finding is reported.
-func (r Remedy) built() bool {
-	switch r {
-	case Fail, Requeue, Terminate, Quarantine, Report, Activate:
-		return true
-	}
-	return false
-}
-
 // A Policy is everything that judging and planning need of the config. It is data: two
 // passes with the same policy and the same snapshot come to the same verdicts.
 type Policy struct {

@@ -27,11 +27,10 @@ func (r *run) probe(ctx context.Context) error {
 // probing are the providers whose sandboxes are probed: some rule rests on it, or on what is
 // measured beside it.
 func (r *run) probing() []string {
-	rests := r.policy.on("idle-broken") || r.policy.on("heartbeat-lost") || r.policy.on("inactive")
+	rests := r.policy.needs(NeedProbes)
 	return slices.DeleteFunc(r.policy.providerNames(), func(name string) bool {
 		p := r.policy.Providers[name].Probe
-		told := p.Worker != "" && r.policy.on("inactive")
-		return p.Off || p.Budget <= 0 || !rests && !told && !r.k.measures(name)
+		return p.Off || p.Budget <= 0 || !rests && !r.k.measures(name)
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 
 // deciding are the files that judge and plan: pure functions of data.
 var deciding = []string{
-	"rule_*.go", "rules.go", "trust*.go", "judge.go", "plan*.go", "control*.go", "remedy.go", "preview.go", "fleet.go", "subject.go", "heirs.go", "view.go",
+	"rule*.go", "trust*.go", "judge.go", "plan*.go", "control*.go", "remedy.go", "preview.go", "fleet.go", "subject.go", "heirs.go", "view.go",
 	"whereabouts.go", "words.go", "snapshot.go", "timeline.go", "turns.go", "answers.go", "policy.go", "finding.go", "memory.go", "task.go",
 	"sandbox.go", "evidence.go", "capacity.go", "vitals.go",
 	"signature.go", "verdict*.go", "incident*.go", "cause.go", "regret.go", "draft.go", "resting.go",

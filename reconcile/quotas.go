@@ -13,7 +13,7 @@ const quotaTime = 5 * time.Second
 // readQuotas asks the providers how much of their quotas is used, all at once. What cannot be
 // measured is left out: it is not 0.
 func (k *Keeper) readQuotas(ctx context.Context, s *Snapshot) {
-	if !k.Policy.on("capacity") && !k.Policy.on("pending-stuck") {
+	if !k.Policy.needs(NeedQuotas) {
 		return
 	}
 	names := k.Policy.providerNames()

@@ -80,7 +80,7 @@ func (r *randomWorld) policy() {
 	r.add("spent %s", r.one("0", "0", "1", "199"))
 	for _, rule := range rules {
 		if mode := r.one("", "", "", "observe", "off"); mode != "" {
-			r.add("rule %s mode=%s", rule.name, mode)
+			r.add("rule %s mode=%s", rule.Name, mode)
 		}
 	}
 	r.add("rule %s remedy=requeue", r.one("assigned-stale", "heartbeat-lost", "deadline-exceeded"))

@@ -15,16 +15,9 @@ const (
 	regretLeast = 3             // fewer prove nothing
 )
 
-// callsDead are the rules that call a worker dead or stuck: those that life refutes. True are
-// those that call it so in spite of its heartbeats: only activity refutes them.
-var callsDead = map[string]bool{
-	"assigned-stale": false, "sandbox-missing": false, "heartbeat-lost": false, "provisioning-stuck": false,
-	"inactive": true, "idle-broken": true, "executions-stuck": true,
-}
-
 // signOf is the newest sign of life that would refute the rule.
 func signOf(rule string, t *Task) time.Time {
-	if callsDead[rule] {
+	if RuleNamed(rule).RefutedBy == ByActivity {
 		return t.Activity()
 	}
 	return t.LifeSign()
@@ -56,8 +49,7 @@ func (m *Memory) watched() []*Verdict {
 	var out []*Verdict
 	for i := range m.Verdicts {
 		w := &m.Verdicts[i]
-		_, refutable := callsDead[w.Rule]
-		if refutable && w.Task != "" && !w.Over && w.RegretAt.IsZero() && m.Now.Sub(w.At) < watchFor {
+		if Watched(w.Rule) && w.Task != "" && !w.Over && w.RegretAt.IsZero() && m.Now.Sub(w.At) < watchFor {
 			out = append(out, w)
 		}
 	}

@@ -7,16 +7,12 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// rowFirst are the rules whose subject may be a task at work: its row is failed before its
-// sandbox is quarantined. The others are about a sandbox alone.
-var rowFirst = map[string]bool{"provisioning-stuck": true, "idle-broken": true, "executions-stuck": true}
-
 // remedySteps are the ordered steps of a remedy: the row first, then the sandboxes, so
 // that nobody is sent to a sandbox that is about to end.
 func (v *view) remedySteps(d *Decision, f *Finding, remedy Remedy) []Action {
 	s := d.Subject
 	base := Action{Rule: f.Rule, Subject: f.Subject, Task: f.Task, Reason: f.Reason, Evidence: f.Evidence, Began: f.Began}
-	alone := remedy == Terminate || remedy == Quarantine && !rowFirst[f.Rule]
+	alone := remedy == Terminate || remedy == Quarantine && !RuleNamed(f.Rule).RowFirst
 	//guard:plan-live-row P2
 	if alone || s.Task == nil || s.Fate != FateLive {
 		return v.gently(remedy, v.terminateSteps(base, s, Ref{f.Provider, f.Sandbox}))

@@ -1,50 +1,56 @@
 package reconcile
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
-// A rule finds one kind of disagreement. Its find is a pure function of one subject and of
-// what the whole fleet says.
+// finds has what finds by each row of [Rules] that is about one subject: a pure function of the
+// subject and of what the whole fleet says.
+var finds = map[string]func(*view, *Subject) answer{
+	"finished-unrecorded":      finishedUnrecorded,
+	"assigned-stale":           assignedStale,
+	"sandbox-missing":          sandboxMissing,
+	"heartbeat-lost":           heartbeatLost,
+	"inactive":                 inactive,
+	"deadline-exceeded":        deadlineExceeded,
+	"stop-ignored":             stopIgnored,
+	"finished-lingering":       finishedLingering,
+	"pending-stuck":            pendingStuck,
+	"looping":                  looping,
+	"orphan":                   orphan,
+	"duplicate":                duplicate,
+	"record-without-container": recordWithoutContainer,
+	"provisioning-stuck":       provisioningStuck,
+	"idle-broken":              idleBroken,
+	"executions-stuck":         executionsStuck,
+	"errored":                  errored,
+	"over-age":                 overAge,
+	"terminating-stuck":        terminatingStuck,
+	"runaway":                  runaway,
+}
+
+// fleetAnswers has what each row that is about the whole fleet has to do with one subject.
+var fleetAnswers = map[string]func(*view, *Judgement, *Decision) (says, why string){
+	"template-unusable": templateAnswer,
+	"systemic":          systemicAnswer,
+	"capacity":          capacityAnswer,
+}
+
+// A rule is a row with what finds by it.
 type rule struct {
-	name string
+	*Rule
 	find func(*view, *Subject) answer
-	rest rest
-	// fullOnly rules are judged by full passes alone: they rest on a listing.
-	fullOnly bool
 }
 
-// rest says which sources a rule's verdict rests on. An untrusted one holds it.
-type rest struct {
-	tasks, link, events, listing, probes, activity bool
-}
+// rules are the rows that are about one subject, in the order of the table.
+var rules = bound(Rules)
 
-// rules is the ordered table. A database that may be the wrong one drives no change at
-// all, so every rule that rests on a row rests on the tasks; deadlines and stops are
-// authoritative and rest on nothing else. All findings of a subject are recorded; the first that may
-// act decides.
-var rules = []rule{
-	{name: "finished-unrecorded", find: finishedUnrecorded},
-	{name: "assigned-stale", find: assignedStale, rest: rest{tasks: true, link: true, events: true, listing: true}},
-	{name: "sandbox-missing", find: sandboxMissing, rest: rest{tasks: true, link: true, listing: true}},
-	{name: "heartbeat-lost", find: heartbeatLost, rest: rest{tasks: true, events: true, listing: true}},
-	{name: "inactive", find: inactive, rest: rest{tasks: true, events: true, listing: true, activity: true}},
-	{name: "deadline-exceeded", find: deadlineExceeded, rest: rest{tasks: true}},
-	{name: "stop-ignored", find: stopIgnored, rest: rest{tasks: true}},
-	{name: "finished-lingering", find: finishedLingering, rest: rest{tasks: true, listing: true}},
-	{name: "pending-stuck", find: pendingStuck, rest: rest{tasks: true}},
-	{name: "looping", find: looping, rest: rest{tasks: true}},
-	{name: "orphan", find: orphan, rest: rest{tasks: true, link: true, listing: true}, fullOnly: true},
-	{name: "duplicate", find: duplicate, rest: rest{tasks: true, link: true, listing: true}, fullOnly: true},
-	{name: "record-without-container", find: recordWithoutContainer, rest: rest{listing: true}, fullOnly: true},
-	{name: "provisioning-stuck", find: provisioningStuck, rest: rest{tasks: true, listing: true}},
-	{name: "idle-broken", find: idleBroken, rest: rest{tasks: true, probes: true, listing: true}},
-	{name: "executions-stuck", find: executionsStuck, rest: rest{tasks: true, probes: true, listing: true}},
-	{name: "errored", find: errored, rest: rest{listing: true}},
-	{name: "over-age", find: overAge, rest: rest{listing: true}, fullOnly: true},
-	{name: "terminating-stuck", find: terminatingStuck, rest: rest{listing: true}, fullOnly: true},
-	{name: "runaway", find: runaway, rest: rest{tasks: true, listing: true}, fullOnly: true},
+func bound(rows []Rule) []rule {
+	var out []rule
+	for i := range rows {
+		if find := finds[rows[i].Name]; find != nil {
+			out = append(out, rule{&rows[i], find})
+		}
+	}
+	return out
 }
 
 // A ruled is a rule with its settings.
@@ -57,37 +63,12 @@ type ruled struct {
 func activeRules(kind PassKind, p *Policy) []ruled {
 	active := make([]ruled, 0, len(rules))
 	for i := range rules {
-		r := ruled{&rules[i], p.Rules[rules[i].name]}
-		if r.policy.Mode != Off && r.policy.Mode != "" && (kind == Full || !r.fullOnly) {
+		r := ruled{&rules[i], p.Rules[rules[i].Name]}
+		if r.policy.Mode != Off && r.policy.Mode != "" && (kind == Full || !r.FullOnly) {
 			active = append(active, r)
 		}
 	}
 	return active
-}
-
-// RuleNames are all rules that the config knows, in the order of the design.
-var RuleNames = []string{
-	"finished-unrecorded", "assigned-stale", "sandbox-missing", "heartbeat-lost", "inactive",
-	"deadline-exceeded", "stop-ignored", "finished-lingering", "pending-stuck", "looping", "orphan",
-	"duplicate", "record-without-container", "provisioning-stuck", "idle-broken", "executions-stuck",
-	"errored", "over-age", "terminating-stuck", "runaway", "template-unusable", "systemic", "capacity",
-}
-
-// fleetRules are about the whole fleet and not about one subject: their findings are reports.
-var fleetRules = []string{"template-unusable", "systemic", "capacity"}
-
-// BuiltRules are the rules that this version judges.
-func BuiltRules() []string {
-	built := make([]string, 0, len(rules)+len(fleetRules))
-	for _, r := range rules {
-		built = append(built, r.name)
-	}
-	return append(built, fleetRules...)
-}
-
-// fullOnly reports whether only full passes judge by the rule of this name.
-func fullOnly(name string) bool {
-	return slices.ContainsFunc(rules, func(r rule) bool { return r.name == name && r.fullOnly })
 }
 
 // An answer is what one rule says of one subject.

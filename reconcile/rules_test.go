@@ -97,31 +97,38 @@ func unfound(d *Decision) string {
 	return "healthy"
 }
 
-// TestRuleTable keeps the table of rules in step with the names that people know.
+// TestRuleTable: what finds and the rows of the table belong together, and each row is whole.
 func TestRuleTable(t *testing.T) {
-	at := -1
-	for _, r := range rules {
-		i := indexOf(RuleNames, r.name)
-		if i <= at {
-			t.Errorf("rule %s stands at %d of RuleNames, after one at %d: want the order of the design", r.name, i, at)
-		}
-		at = i
-		if _, ok := testPolicy().Rules[r.name]; !ok {
-			t.Errorf("rule %s has no settings in the tests: it would not be judged", r.name)
-		}
+	if len(finds)+len(fleetAnswers) != len(Rules) {
+		t.Errorf("%d rows of subjects and %d of the fleet have a function, of %d rows", len(finds), len(fleetAnswers), len(Rules))
 	}
-	if built := BuiltRules(); len(built) != len(rules)+len(fleetRules) || !contains(built, "template-unusable") {
-		t.Errorf("BuiltRules() = %v, want the table and those of the fleet", built)
+	seen := map[string]bool{}
+	for i := range Rules {
+		r := &Rules[i]
+		if seen[r.Name] || RuleNamed(r.Name) != r {
+			t.Errorf("rule %s has two rows", r.Name)
+		}
+		seen[r.Name] = true
+		if finds[r.Name] == nil && r.Family != Fleet || fleetAnswers[r.Name] == nil && r.Family == Fleet {
+			t.Errorf("rule %s has no function that belongs to its family", r.Name)
+		}
+		if r.Means == "" || len(r.Remedies) == 0 {
+			t.Errorf("rule %s has no meaning or no remedy", r.Name)
+		}
+		if r.AtOnce != (r.Default.After == 0 && !r.Must) {
+			t.Errorf("rule %s is at once: %v, after %s by default", r.Name, r.AtOnce, r.Default.After)
+		}
+		if _, ok := testPolicy().Rules[r.Name]; !ok && r.Name != "systemic" {
+			t.Errorf("rule %s has no settings in the tests: it would not be judged", r.Name)
+		}
 	}
 }
 
-func indexOf(list []string, one string) int {
-	for i, name := range list {
-		if name == one {
-			return i
-		}
+// TestNoRule: a name that is no rule's has a row, which says nothing.
+func TestNoRule(t *testing.T) {
+	if got := RuleNamed(RuleOperator); got.Family != Failure || got.RefutedBy != Irrefutable || got.FullOnly || Watched(RuleOperator) {
+		t.Errorf("RuleNamed(%s) = %+v, want a row of which nothing is said", RuleOperator, got)
 	}
-	return -1
 }
 
 // TestRulesOff: a rule that is off, or has no mode, says nothing.

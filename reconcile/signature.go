@@ -140,16 +140,10 @@ func cutAtWord(text string, n int) string {
 	return strings.TrimSpace(text[:n])
 }
 
-// leftovers are the rules that end what is left over: their findings are no failures of work
-// and never form an incident.
-var leftovers = map[string]bool{
-	"orphan": true, "duplicate": true, "stop-ignored": true, "finished-lingering": true, "over-age": true,
-}
-
 // signature names the class of a failure of work: rule, provider, template and normalised
 // error. It is "" for clean-up.
 func (v *view) signature(s *Subject, f *Finding) string {
-	if leftovers[f.Rule] {
+	if RuleNamed(f.Rule).Family == CleanUp {
 		return ""
 	}
 	text := f.Rule + "\x00" + v.failedAt(s, f) + "\x00" + s.template() + "\x00" + v.errorOf(s)

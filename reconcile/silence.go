@@ -9,9 +9,6 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// silences are the rules that judge by silence: a failed probe, or the worker's own, has to agree.
-var silences = map[string]bool{"heartbeat-lost": true, "inactive": true}
-
 // proven is the answer on a worker that has been silent, or has done nothing, for long enough: found
 // only where something besides the silence agrees. Where nothing can, it is found and held, so that
 // an operator sees it.

@@ -392,11 +392,11 @@ func TestFreezesHold(t *testing.T) {
 			s := &Subject{ID: "task:t1", Task: &Task{ID: "t1"}, Boxes: []Box{{Sandbox: Sandbox{Ref: Ref{"daytona", "s1"}}}}}
 			var got []string
 			for i := range rules {
-				if len(v.freezes(&rules[i], s, false)) > 0 {
-					got = append(got, rules[i].name)
+				if len(v.freezes(rules[i].Rule, s, false)) > 0 {
+					got = append(got, rules[i].Name)
 				}
-				if source == sourceEvents && len(v.freezes(&rules[i], s, true)) > 0 {
-					t.Errorf("a conclusive %s is held by %s", rules[i].name, source)
+				if source == sourceEvents && len(v.freezes(rules[i].Rule, s, true)) > 0 {
+					t.Errorf("a conclusive %s is held by %s", rules[i].Name, source)
 				}
 			}
 			if !slices.Equal(got, want) {

@@ -69,10 +69,10 @@ func (v *view) decided(f *Finding) bool {
 		return true
 	}
 	for i := range v.rules {
-		if v.rules[i].name == f.Rule {
+		if v.rules[i].Name == f.Rule {
 			break
 		}
-		before, open := v.s.Memory.Findings[FindingKey{v.rules[i].name, f.Subject}]
+		before, open := v.s.Memory.Findings[FindingKey{v.rules[i].Name, f.Subject}]
 		if open && before.Due && len(before.HeldBy) == 0 && v.rules[i].policy.Remedy != Report {
 			return false
 		}
@@ -122,10 +122,10 @@ func (v *view) verdict(r *draft) Verdict {
 	return out
 }
 
-// patience is the threshold that counts from the moment at which a finding began. That of a
-// deadline is over by then.
+// patience is the threshold that counts from the moment at which a finding began. A limit that
+// somebody has set is over by then.
 func (v *view) patience(rule string, s *Subject) time.Duration {
-	if rule == "deadline-exceeded" {
+	if RuleNamed(rule).Authoritative {
 		return 0
 	}
 	return v.threshold(rule, s)

@@ -50,35 +50,21 @@ func init() {
 
 // testPolicy is the config's defaults, enforced.
 func testPolicy() Policy {
-	rules := map[string]RulePolicy{
-		"finished-unrecorded": {Remedy: Report},
-		"assigned-stale":      {After: 3 * time.Minute, Conclusive: 20 * time.Second, Remedy: Fail},
-		"sandbox-missing":     {After: 30 * time.Second, Looks: 2, Remedy: Fail},
-		"heartbeat-lost":      {After: 90 * time.Second, Remedy: Fail},
-		"deadline-exceeded":   {Remedy: Fail},
-		"stop-ignored":        {After: 5 * time.Second, Remedy: Terminate},
-		"finished-lingering":  {After: 10 * time.Minute, Remedy: Terminate},
-		"orphan":              {After: 5 * time.Minute, Sightings: 2, Apart: time.Minute, Remedy: Terminate},
-		"duplicate":           {After: 2 * time.Minute, Remedy: Terminate},
-		"provisioning-stuck":  {After: 5 * time.Minute, Remedy: Fail},
-		"idle-broken":         {After: time.Minute, Failures: 3, Remedy: Fail},
-		"errored":             {After: time.Minute, Remedy: Terminate},
-		"template-unusable":   {Ahead: 48 * time.Hour, Remedy: Report},
-
-		"inactive":                 {After: 15 * time.Minute, Remedy: Fail},
-		"pending-stuck":            {After: 10 * time.Minute, Remedy: Report},
-		"looping":                  {Count: 3, Window: time.Hour, Remedy: Report},
-		"record-without-container": {Looks: 2, Apart: 30 * time.Second, Remedy: Terminate},
-		"over-age":                 {Remedy: Terminate},
-		"terminating-stuck":        {After: 2 * time.Minute, Remedy: Report},
-		"executions-stuck":         {After: 2 * time.Minute, Remedy: Fail},
-		"runaway":                  {After: 10 * time.Minute, Remedy: Report},
-		"capacity":                 {Critical: 20, Escalate: 50, For: 30 * time.Minute, Quota: 80, Remedy: Report},
+	rules := map[string]RulePolicy{}
+	for i := range Rules {
+		r := Rules[i].Settings("omoios")
+		r.Mode, r.Named = Enforce, true
+		switch Rules[i].Name {
+		case "provisioning-stuck":
+			r.After = 5 * time.Minute
+		case "runaway":
+			r.After = 10 * time.Minute
+		case "capacity":
+			r.Critical, r.Escalate = 20, 50
+		}
+		rules[Rules[i].Name] = r
 	}
-	for name, r := range rules {
-		r.Mode, r.Rollout, r.Named = Enforce, 100, true
-		rules[name] = r
-	}
+	delete(rules, "systemic") // the tests that want it say so
 	return Policy{
 		Installation: "test", Quick: 15 * time.Second, Full: 2 * time.Minute, Rules: rules,
 		Limits: Limits{PerPass: 20, Share: 0.1, Breaker: 0.3, PerHour: 200},

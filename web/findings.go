@@ -104,7 +104,7 @@ func urgency(s state) int {
 
 func (s *scene) finding(f *reconcile.FindingSeen) findingView {
 	v := findingView{
-		Key: text.Plain(f.Rule+" "+f.Subject, mostName), Rule: text.Plain(f.Rule, mostName), Means: ruleMeans[f.Rule],
+		Key: text.Plain(f.Rule+" "+f.Subject, mostName), Rule: text.Plain(f.Rule, mostName), Means: means(f.Rule),
 		Subject: subjectWords(f.Subject), State: s.stateOf(f),
 		Reason: sentence(capital(text.Plain(f.Reason, mostLine))), IDs: identities(f),
 		Opened: ago(f.OpenedAt, s.Now), Seen: ago(f.LastSeen, s.Now), Looks: count(f.Sightings, "look"),

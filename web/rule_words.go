@@ -1,30 +1,11 @@
 package web
 
-// ruleMeans is what each rule finds, for those who do not know its name.
-var ruleMeans = map[string]string{
-	"finished-unrecorded":      "the worker said that it finished, the row does not",
-	"assigned-stale":           "tasks that were handed out and whose worker never started",
-	"sandbox-missing":          "live tasks whose sandbox is gone",
-	"heartbeat-lost":           "running tasks without heartbeats",
-	"inactive":                 "tasks with heartbeats and no activity",
-	"deadline-exceeded":        "tasks that run past their deadline",
-	"stop-ignored":             "stopped tasks whose sandbox lives on",
-	"finished-lingering":       "finished tasks whose sandbox lives on",
-	"pending-stuck":            "tasks that nothing picks up",
-	"looping":                  "tasks that fail again and again",
-	"orphan":                   "sandboxes that no task explains",
-	"duplicate":                "two live sandboxes for one task",
-	"record-without-container": "the platform's registry says running, nothing runs",
-	"provisioning-stuck":       "sandboxes that do not come up",
-	"idle-broken":              "sandboxes that say idle and answer nothing",
-	"executions-stuck":         "executions that stay queued",
-	"errored":                  "sandboxes in a failed state",
-	"over-age":                 "sandboxes that are too old",
-	"terminating-stuck":        "sandboxes that do not go",
-	"runaway":                  "sandboxes that use too much",
-	"template-unusable":        "templates that cannot be used, or not for long",
-	"systemic":                 "many failures with one cause",
-	"capacity":                 "too many sandboxes, or a quota nearly used up",
-	"clock-untrusted":          "columns whose clock cannot be trusted",
-	"not-exclusive":            "an ownership proof that others share",
+import "github.com/sandkeeper/sandkeeper/reconcile"
+
+// means is what a finding is about, for those who do not know its rule's name.
+func means(rule string) string {
+	if rule == "clock-untrusted" { // no rule finds it: the columns' clocks are looked at before
+		return "columns whose clock cannot be trusted"
+	}
+	return reconcile.RuleNamed(rule).Means
 }

@@ -253,12 +253,3 @@ func TestNotes(t *testing.T) {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 }
-
-// TestRulesAreExplained keeps the words for rules up to date with the rules.
-func TestRulesAreExplained(t *testing.T) {
-	for _, rule := range reconcile.RuleNames {
-		if ruleMeans[rule] == "" {
-			t.Errorf("rule %s has no words on the page", rule)
-		}
-	}
-}

@@ -107,8 +107,8 @@ type modeLine struct {
 // modeLines are the rules of this version by the mode that they are in, lowered ones marked.
 func (s *scene) modeLines() []modeLine {
 	by := map[reconcile.Mode][]string{}
-	for _, rule := range reconcile.BuiltRules() {
-		if s.policy.Tasks.None && ofTasks[rule] {
+	for _, rule := range reconcile.RuleNames {
+		if s.policy.Tasks.None && reconcile.RuleNamed(rule).NeedsTasks {
 			continue // it finds nothing, so it would be no comfort that it is armed
 		}
 		mode := s.policy.Rules[rule].Mode
@@ -131,13 +131,6 @@ func (s *scene) modeLines() []modeLine {
 		}
 	}
 	return lines
-}
-
-// ofTasks are the rules that find nothing without a task table.
-var ofTasks = map[string]bool{
-	"finished-unrecorded": true, "assigned-stale": true, "sandbox-missing": true, "heartbeat-lost": true,
-	"inactive": true, "pending-stuck": true, "looping": true,
-	"deadline-exceeded": true, "stop-ignored": true, "finished-lingering": true, "orphan": true, "duplicate": true,
 }
 
 // lower reports whether an operator's mode allows less than the config's.

@@ -150,7 +150,7 @@ database: "host=/run/postgresql dbname=lab"
 tasks: none
 providers:
   - {name: here, kind: docker, owns: {name_prefix: lab-}, probe: off, rate: 1000/h}
-rules: {assigned-stale: observe}
+rules: {assigned-stale: observe, orphan: observe}
 `)
 	p := c.Policy()
 	if diff := cmp.Diff(reconcile.TasksPolicy{None: true}, p.Tasks); diff != "" {
@@ -169,7 +169,8 @@ rules: {assigned-stale: observe}
 	if diff := cmp.Diff(want, c.Entries()); diff != "" {
 		t.Errorf("Entries (-want +got)\n%s", diff)
 	}
-	wantWarning := "c.yaml:6:9: rules.assigned-stale: finds nothing with tasks: none; remove it"
+	wantWarning := "c.yaml:6:9: rules.assigned-stale: finds nothing with tasks: none; remove it\n" +
+		"c.yaml:6:34: rules.orphan: finds nothing with tasks: none; remove it"
 	if got := c.Warnings.Error(); got != wantWarning {
 		t.Errorf("Warnings = %s, want %s", got, wantWarning)
 	}

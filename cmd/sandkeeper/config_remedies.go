@@ -13,9 +13,10 @@ import (
 // A remedy that nobody chose is no promise: one who only watches leaves it out.
 func (c *Config) checkRemedies(r *configReport) {
 	entries := c.Entries()
-	for _, spec := range ruleSpecs {
-		key, p := "rules."+spec.name+".remedy", c.ruled[spec.name]
-		if p.Mode == reconcile.Off || !r.given(key) || r.bad[key] || !slices.Contains(spec.remedies, p.Remedy) {
+	for i := range reconcile.Rules {
+		spec := &reconcile.Rules[i]
+		key, p := "rules."+spec.Name+".remedy", c.ruled[spec.Name]
+		if p.Mode == reconcile.Off || !r.given(key) || r.bad[key] || !slices.Contains(spec.Remedies, p.Remedy) {
 			continue
 		}
 		for i, e := range entries {

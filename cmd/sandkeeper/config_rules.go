@@ -64,26 +64,31 @@ type OverrideConfig struct {
 type ruleCheck struct {
 	*configReport
 	c    *Config
-	spec ruleSpec
+	spec *reconcile.Rule
 	key  string // "rules.orphan"
 }
 
 func (c *Config) checkRules(r *configReport) {
-	c.ruled = make(map[string]reconcile.RulePolicy, len(ruleSpecs))
-	for _, spec := range ruleSpecs {
-		k := ruleCheck{r, c, spec, "rules." + spec.name}
-		p := spec.policy(c.Tasks.Preset, c.Mode)
-		if r.given(k.key) {
-			p = k.settings(c.Rules[spec.name], p)
+	c.ruled = make(map[string]reconcile.RulePolicy, len(reconcile.Rules))
+	for i := range reconcile.Rules {
+		spec := &reconcile.Rules[i]
+		k := ruleCheck{r, c, spec, "rules." + spec.Name}
+		p := spec.Settings(c.Tasks.Preset)
+		p.Mode = c.Mode
+		if spec.Off {
+			p.Mode = reconcile.Off
 		}
-		if c.Tasks.None && slices.Contains(spec.remedies, reconcile.Terminate) && onRow(p.Remedy) {
+		if r.given(k.key) {
+			p = k.settings(c.Rules[spec.Name], p)
+		}
+		if c.Tasks.None && slices.Contains(spec.Remedies, reconcile.Terminate) && onRow(p.Remedy) {
 			p.Remedy = reconcile.Terminate
 		}
-		c.ruled[spec.name] = p
+		c.ruled[spec.Name] = p
 	}
 	for name := range c.Rules {
-		if !slices.Contains(ruleNames(), name) {
-			problem, fix := unknownWord("rule", name, ruleNames())
+		if !slices.Contains(reconcile.RuleNames, name) {
+			problem, fix := unknownWord("rule", name, reconcile.RuleNames)
 			r.failAt(r.locate("rules."+name), ConfigError{Key: "rules", Problem: problem, Fix: fix})
 		}
 	}
@@ -99,7 +104,7 @@ func (k ruleCheck) settings(given RuleConfig, p reconcile.RulePolicy) reconcile.
 	if k.has("after") {
 		p.After = given.After
 		k.checkAfter("after", given.After)
-	} else if k.spec.must && p.Mode != reconcile.Off {
+	} else if k.spec.Must && p.Mode != reconcile.Off {
 		k.fail(k.key, "has no threshold of its own", "give after")
 	}
 	if k.has("rollout") {
@@ -112,7 +117,7 @@ func (k ruleCheck) settings(given RuleConfig, p reconcile.RulePolicy) reconcile.
 	}
 	k.overlay(given, &p)
 	p.Overrides = k.overrides(given.Overrides)
-	if k.spec.task && k.c.Tasks.None && p.Mode != reconcile.Off {
+	if k.spec.NeedsTasks && k.c.Tasks.None && p.Mode != reconcile.Off {
 		k.warn(k.key, "finds nothing with tasks: none", "remove it")
 	}
 	if p.MakeRoom && p.Mode != reconcile.Enforce {
@@ -128,8 +133,8 @@ func (k ruleCheck) has(name string) bool {
 }
 
 func (k ruleCheck) checkAfter(name string, after time.Duration) {
-	floor := max(k.spec.floor, time.Second)
-	if after >= floor || after == 0 && k.spec.atOnce {
+	floor := max(k.spec.Floor, time.Second)
+	if after >= floor || after == 0 && k.spec.AtOnce {
 		return
 	}
 	k.fail(k.key+"."+name, fmt.Sprintf("%s is below the floor of %s", text.Exact(after), text.Exact(floor)),
@@ -147,11 +152,11 @@ func onRow(r reconcile.Remedy) bool { return r == reconcile.Fail || r == reconci
 func (k ruleCheck) checkRemedy(r reconcile.Remedy) {
 	key := k.key + ".remedy"
 	switch {
-	case onRow(r) && !slices.Contains(k.spec.remedies, r):
-		k.fail(key, fmt.Sprintf("%s is no remedy of %s, which writes no task row", r, k.spec.name),
-			"use one of "+joinWords(k.spec.remedies))
-	case !slices.Contains(k.spec.remedies, r):
-		k.fail(key, fmt.Sprintf("%s is no remedy of %s", r, k.spec.name), "use one of "+joinWords(k.spec.remedies))
+	case onRow(r) && !slices.Contains(k.spec.Remedies, r):
+		k.fail(key, fmt.Sprintf("%s is no remedy of %s, which writes no task row", r, k.spec.Name),
+			"use one of "+joinWords(k.spec.Remedies))
+	case !slices.Contains(k.spec.Remedies, r):
+		k.fail(key, fmt.Sprintf("%s is no remedy of %s", r, k.spec.Name), "use one of "+joinWords(k.spec.Remedies))
 	case onRow(r) && k.c.Tasks.None:
 		k.fail(key, fmt.Sprintf("%s writes a task row, and there is none with tasks: none", r), "use terminate or report")
 	case r == reconcile.Requeue && !k.bad["tasks"] && !k.c.tasksPolicy().Requeue:
@@ -178,10 +183,16 @@ func (k ruleCheck) overlay(given RuleConfig, p *reconcile.RulePolicy) {
 	if k.own("make_room") {
 		p.MakeRoom = given.MakeRoom
 	}
-	if most := k.spec.window; most > 0 && p.Window > most {
+	if most := k.spec.Window; most > 0 && p.Window > most {
 		k.fail(k.key+".window", fmt.Sprintf("%s is above the cap of %s", text.Exact(p.Window), text.Exact(most)),
 			"use at most "+text.Exact(most))
 	}
+}
+
+// countFloors are the least that the counting keys may be: two looks are what every
+// destructive step needs, and 0 switches off what has no number of its own.
+var countFloors = map[string]int{
+	"sightings": 2, "looks": 2, "failures": 2, "count": 2, "critical": 0, "escalate": 0, "at_rest": 0,
 }
 
 func (k ruleCheck) count(name string, given int, into *int) {
@@ -212,16 +223,16 @@ func (k ruleCheck) own(name string) bool {
 	if !k.given(key) {
 		return false
 	}
-	if slices.Contains(k.spec.keys, name) {
+	if slices.Contains(k.spec.Keys, name) {
 		return !k.bad[key]
 	}
 	var readers []string
-	for _, s := range ruleSpecs {
-		if slices.Contains(s.keys, name) {
-			readers = append(readers, s.name)
+	for i := range reconcile.Rules {
+		if s := &reconcile.Rules[i]; slices.Contains(s.Keys, name) {
+			readers = append(readers, s.Name)
 		}
 	}
-	k.fail(key, "is no key of "+k.spec.name, "it is one of "+strings.Join(readers, " and "))
+	k.fail(key, "is no key of "+k.spec.Name, "it is one of "+strings.Join(readers, " and "))
 	return false
 }
 

@@ -179,7 +179,7 @@ func addTags(section *jsonschema.Schema, t reflect.Type) {
 // rules and kinds.
 func addWords(root *jsonschema.Schema) {
 	rules, _ := root.Properties.Get("rules")
-	rules.PropertyNames = &jsonschema.Schema{Enum: words(ruleNames())}
+	rules.PropertyNames = &jsonschema.Schema{Enum: words(reconcile.RuleNames)}
 	rules.AdditionalProperties = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
 		rules.AdditionalProperties, {Enum: append(words(modeWords), false)}, {Type: "null"},
 	}}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
@@ -17,7 +18,7 @@ func TestFiguresOfDocs(t *testing.T) {
 	fast := docsText(t, "performance.md")
 	docs := fast + docsText(t, "demo.md") + docsText(t, "operating.md")
 	tasks, finished, events := thousands(benchTasks), thousands(benchFinished), thousands(explainPast)
-	systemic := specOf(t, "systemic").defaults
+	systemic := reconcile.RuleNamed("systemic").Default
 	for _, want := range []string{
 		// The sizes of the benchmarks, which print what they insert.
 		"A full pass over " + tasks + " live tasks and " + tasks + " sandboxes",
@@ -76,15 +77,6 @@ func TestColumnsOfTheKeeper(t *testing.T) {
 func docsText(t *testing.T, name string) string {
 	t.Helper()
 	return strings.Join(strings.Fields(readFile(t, filepath.Join("..", "..", "docs", name))), " ")
-}
-
-func specOf(t *testing.T, name string) ruleSpec {
-	t.Helper()
-	i := slices.IndexFunc(ruleSpecs, func(s ruleSpec) bool { return s.name == name })
-	if i < 0 {
-		t.Fatalf("no rule %s", name)
-	}
-	return ruleSpecs[i]
 }
 
 // clockOf is a time of the demo as docs/demo.md writes it.

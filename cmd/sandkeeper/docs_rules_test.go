@@ -1,13 +1,16 @@
 package main
 
 import (
-	"cmp"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -16,39 +19,71 @@ import (
 // those of the config's table, in the index as well, and its example is a config.
 func TestRulePagesAgreeWithTheConfig(t *testing.T) {
 	index := readFile(t, filepath.Join("..", "..", "docs", "rules", "README.md"))
-	for _, spec := range ruleSpecs {
-		page := readFile(t, filepath.Join("..", "..", "docs", "rules", spec.name+".md"))
+	for i := range reconcile.Rules {
+		spec := &reconcile.Rules[i]
+		page := readFile(t, filepath.Join("..", "..", "docs", "rules", spec.Name+".md"))
 		for _, want := range []string{
 			"\nDefault: " + defaultWords(spec) + ".\n", "\nRemedy: " + pageRemedies(spec) + ".\n",
 		} {
 			if !strings.Contains(page, want) {
-				t.Errorf("docs/rules/%s.md does not say %q", spec.name, strings.TrimSpace(want))
+				t.Errorf("docs/rules/%s.md does not say %q", spec.Name, strings.TrimSpace(want))
 			}
 		}
-		row := fmt.Sprintf("| %s | `%s` |\n", defaultWords(spec), spec.remedies[0])
-		if _, line, _ := strings.Cut(index, "[`"+spec.name+"`]"); !strings.HasPrefix(line, "("+spec.name+".md)") ||
+		row := fmt.Sprintf("| %s | `%s` |\n", defaultWords(spec), spec.Remedies[0])
+		if _, line, _ := strings.Cut(index, "[`"+spec.Name+"`]"); !strings.HasPrefix(line, "("+spec.Name+".md)") ||
 			!strings.Contains(line[:strings.Index(line, "\n")+1], row) {
-			t.Errorf("docs/rules/README.md has no row of %s that ends with %q", spec.name, row)
+			t.Errorf("docs/rules/README.md has no such row:\n| [`%s`](%[1]s.md) | %s %s", spec.Name, spec.Means, row)
 		}
-		checkExample(t, spec.name, page)
+		checkExample(t, spec.Name, page)
+	}
+}
+
+// TestOwnKeysNameTheirRules: what the schema says of a key that only some rules read begins with
+// their names, and each key of the table can be given.
+func TestOwnKeysNameTheirRules(t *testing.T) {
+	var schema struct {
+		Defs struct {
+			RuleConfig struct {
+				Properties map[string]struct{ Description string }
+			}
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(configSchema(t), &schema); err != nil {
+		t.Fatal(err)
+	}
+	readers := map[string][]string{}
+	for i := range reconcile.Rules {
+		for _, key := range reconcile.Rules[i].Keys {
+			readers[key] = append(readers[key], reconcile.Rules[i].Name)
+		}
+	}
+	said := map[string][]string{}
+	for key, p := range schema.Defs.RuleConfig.Properties {
+		if names, _, found := strings.Cut(p.Description, ": "); found && strings.HasPrefix(names, "Rule") {
+			_, names, _ = strings.Cut(names, " ")
+			said[key] = strings.Split(names, " and ")
+		}
+	}
+	inAnyOrder := cmpopts.SortSlices(strings.Compare)
+	if diff := cmp.Diff(readers, said, inAnyOrder); diff != "" {
+		t.Errorf("the rules that read a key, and those that its description names (-want +got)\n%s", diff)
 	}
 }
 
 // defaultWords are a rule's default as its page says it.
-func defaultWords(s ruleSpec) string {
-	if s.off {
+func defaultWords(s *reconcile.Rule) string {
+	if s.Off {
 		return "off"
 	}
-	words := thresholds(s.defaults)
-	if s.defaults.After == 0 {
+	words := thresholds(s.Default)
+	if s.Default.After == 0 {
 		words = append([]string{"at once"}, words...)
 	}
 	text := strings.Join(words, ", ")
-	if s.omoios > 0 {
-		text += "; omoios " + shortest(s.omoios)
-	}
-	if s.coding > 0 {
-		text += "; coding-agent " + shortest(s.coding)
+	for _, preset := range []string{"omoios", "coding-agent"} {
+		if after := s.Presets[preset]; after > 0 {
+			text += "; " + preset + " " + shortest(after)
+		}
 	}
 	return text
 }
@@ -95,10 +130,10 @@ func shortest(d time.Duration) string {
 	return text
 }
 
-func pageRemedies(s ruleSpec) string {
-	words := fmt.Sprintf("`%s`", s.remedies[0])
-	for i, r := range s.remedies[1:] {
-		words += cmp.Or(map[int]string{0: "; also "}[i], ", ") + fmt.Sprintf("`%s`", r)
+func pageRemedies(s *reconcile.Rule) string {
+	words := fmt.Sprintf("`%s`", s.Remedies[0])
+	for i, r := range s.Remedies[1:] {
+		words += map[bool]string{true: "; also ", false: ", "}[i == 0] + fmt.Sprintf("`%s`", r)
 	}
 	return words
 }

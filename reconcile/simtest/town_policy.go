@@ -72,34 +72,18 @@ func withAfter(r reconcile.RulePolicy, after time.Duration) reconcile.RulePolicy
 	return r
 }
 
+// defaultRules are the settings of all rules, as most kinds have them.
 func defaultRules() map[string]reconcile.RulePolicy {
-	const minute = time.Minute
-	return map[string]reconcile.RulePolicy{
-		"finished-unrecorded":      {Remedy: reconcile.Report},
-		"assigned-stale":           {After: 3 * minute, Conclusive: 20 * time.Second, Remedy: reconcile.Fail},
-		"sandbox-missing":          {After: 30 * time.Second, Looks: 2, Remedy: reconcile.Fail},
-		"heartbeat-lost":           {After: 90 * time.Second, Remedy: reconcile.Fail},
-		"inactive":                 {After: 15 * minute, Remedy: reconcile.Fail},
-		"deadline-exceeded":        {Remedy: reconcile.Fail},
-		"stop-ignored":             {After: 5 * time.Second, Remedy: reconcile.Terminate},
-		"finished-lingering":       {After: 10 * minute, Remedy: reconcile.Terminate},
-		"pending-stuck":            {After: 10 * minute, Remedy: reconcile.Report},
-		"looping":                  {Count: 3, Window: time.Hour, Remedy: reconcile.Report},
-		"orphan":                   {After: 5 * minute, Sightings: 2, Apart: minute, Remedy: reconcile.Terminate},
-		"duplicate":                {After: 2 * minute, Remedy: reconcile.Terminate},
-		"record-without-container": {Looks: 2, Apart: 30 * time.Second, Remedy: reconcile.Terminate},
-		"provisioning-stuck":       {After: 5 * minute, Remedy: reconcile.Fail},
-		"idle-broken":              {After: minute, Failures: 3, Remedy: reconcile.Fail},
-		"executions-stuck":         {After: 2 * minute, Remedy: reconcile.Fail},
-		"errored":                  {After: minute, Remedy: reconcile.Terminate},
-		"over-age":                 {Remedy: reconcile.Terminate},
-		"terminating-stuck":        {After: 2 * minute, Remedy: reconcile.Report},
-		"runaway":                  {After: 10 * minute, Remedy: reconcile.Report},
-		"template-unusable":        {Ahead: 48 * time.Hour, Remedy: reconcile.Report},
-		"systemic":                 {Count: 5, Window: 30 * minute, Remedy: reconcile.Report},
-		"capacity": {Critical: 20, Escalate: 50, For: 30 * minute, Quota: 80,
-			Remedy: reconcile.Report},
+	rules := map[string]reconcile.RulePolicy{}
+	for i := range reconcile.Rules {
+		rules[reconcile.Rules[i].Name] = reconcile.Rules[i].Settings("omoios")
 	}
+	rules["provisioning-stuck"] = withAfter(rules["provisioning-stuck"], 5*time.Minute)
+	rules["runaway"] = withAfter(rules["runaway"], 10*time.Minute)
+	crowd := rules["capacity"]
+	crowd.Critical, crowd.Escalate = 20, 50
+	rules["capacity"] = crowd
+	return rules
 }
 
 // Policy is the config file as it is now.

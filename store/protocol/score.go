@@ -55,7 +55,7 @@ func Score(f Facts) reconcile.Scores {
 		if v.Rule == "inactive" {
 			s.Inactive += v.All
 		}
-		if stuck(v.Rule) {
+		if reconcile.Watched(v.Rule) { // it finds workers that are stuck or silent
 			s.Stuck, s.StuckFast = s.Stuck+v.Known, s.StuckFast+v.Soon
 		}
 	}
@@ -64,16 +64,6 @@ func Score(f Facts) reconcile.Scores {
 	}
 	s.Active, s.Live = present(f.Passes)
 	return s
-}
-
-// stuck reports whether the rule finds workers that are stuck or silent.
-func stuck(rule string) bool {
-	switch rule {
-	case "assigned-stale", "sandbox-missing", "heartbeat-lost", "inactive", "provisioning-stuck", "idle-broken",
-		"executions-stuck":
-		return true
-	}
-	return false
 }
 
 func scoreEnds(s *reconcile.Scores, ends []Terminate) {
