@@ -130,7 +130,7 @@ guards: ## show what each guard is for: without it a property breaks; SEARCH=N t
 	@tools/setup.sh
 	go generate ./reconcile/guards
 	go test -count=1 -timeout 0 -run '^TestGuards$$' ./reconcile -guards-strict $(if $(SEARCH),-v -guards-search $(SEARCH) -guards-from $(or $(FROM),1))
-	go test -count=1 -timeout 0 -run '^TestSQLGuards$$' ./store
+	go test -count=1 -timeout 0 -run '^TestSQLGuards$$' ./store/ledger ./store/tasks
 
 .PHONY: generate
 generate: ## write the generated files anew

@@ -1,17 +1,7 @@
-// Package store keeps what sandkeeper knows in PostgreSQL, by pgx.
+// Package store opens the databases that sandkeeper works with, by pgx: deadlines on every
+// call, advice on what an outage means, and the queries that lie beside the code as files.
 //
-// Two databases meet here, which may be one: theirs, with the platform's task table and
-// its workers' events ([Tasks]), and ours, the ledger in the schema sandkeeper
-// ([Ledger]). The task table is only ever changed by one guarded UPDATE; the ledger is
-// the only truth about what sandkeeper saw and did.
-//
-// Any number of processes share a ledger. One at a time runs a pass, under the pass lease,
-// which fences all that a pass writes. Workers carry out actions beside it without a lease:
-// each claim is their own, until it ends by its time. Both count against the same budgets.
-// All lock what they change in one order, sandboxes before actions before totals, so that
-// they wait for each other and never in a circle. [Rate] spaces the calls to a provider over
-// all of them.
-//
-// People and metrics read by [Ledger.Overview] and [Ledger.Measures], each in one snapshot
-// whose cost follows what is open; totals that outlive their rows are kept as they grow.
+// Two databases meet here, which may be one: theirs, with the platform's task table and its
+// workers' events (package tasks), and ours, the ledger in the schema sandkeeper (package
+// ledger). What every ledger decides alike, in PostgreSQL or in memory, is package protocol.
 package store

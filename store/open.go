@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -24,7 +25,7 @@ type OpenOptions struct {
 }
 
 func (o OpenOptions) filled() OpenOptions {
-	o.Name = first(o.Name, "sandkeeper")
+	o.Name = First(o.Name, "sandkeeper")
 	if o.MaxConns <= 0 {
 		o.MaxConns = 8
 	}
@@ -107,10 +108,11 @@ type unreachableError struct {
 }
 
 func (e *unreachableError) Error() string { return e.said }
+
 func (e *unreachableError) Unwrap() error { return e.cause }
 
 func unreachable(name string, c pgconn.Config, err error) error {
-	said := fmt.Sprintf("reach the %s database %q at %s as %s: %s", name, c.Database, hostOf(c), c.User, oneLine(err))
+	said := fmt.Sprintf("reach the %s database %q at %s as %s: %s", name, c.Database, hostOf(c), c.User, OneLine(err))
 	if fix := openFix(c, err); fix != "" {
 		said += "; " + fix
 	}
@@ -138,8 +140,8 @@ func place(host string, port uint16) string {
 	return net.JoinHostPort(host, strconv.Itoa(int(port)))
 }
 
-// oneLine is the last cause, which is the one that says something new.
-func oneLine(err error) string {
+// OneLine is the last cause, which is the one that says something new.
+func OneLine(err error) string {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
 		return pg.Message
@@ -180,9 +182,9 @@ func serverFix(c pgconn.Config, e *pgconn.PgError) string {
 	case e.Code == "28P01" || e.Code == "28000":
 		return "check the user and the password, and the server's pg_hba.conf"
 	case e.Code == "3D000":
-		return "CREATE DATABASE " + quoted(c.Database) + ", or correct the URL"
+		return "CREATE DATABASE " + Quoted(c.Database) + ", or correct the URL"
 	case e.Code == "42501":
-		return "GRANT CONNECT ON DATABASE " + quoted(c.Database) + " TO " + quoted(c.User)
+		return "GRANT CONNECT ON DATABASE " + Quoted(c.Database) + " TO " + Quoted(c.User)
 	case e.Code == "53300":
 		return "the server has no connection left: raise max_connections or lower what else connects"
 	case e.Code == "57P03":
@@ -193,3 +195,18 @@ func serverFix(c pgconn.Config, e *pgconn.PgError) string {
 	}
 	return ""
 }
+
+func First(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// isText reports whether the server takes the text at all.
+func Quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
+
+// Literal is a text as an SQL constant.
+func Literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

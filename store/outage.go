@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// outage says what ails a database that does not do its part, and what mends it, in place
+// Outage says what ails a database that does not do its part, and what mends it, in place
 // of the driver's words. Any other error comes back as it is.
-func outage(name string, err error) error {
+func Outage(name string, err error) error {
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) && connect.Config != nil {
 		return unreachable(name, *connect.Config, connect.Unwrap())

@@ -119,7 +119,7 @@ func TestACallOnASilentConnectionEnds(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a call that nobody answers = %v, want a deadline", err)
 		}
-		if said := outage("ledger", err).Error(); !strings.Contains(said, "does the server hang") {
+		if said := Outage("ledger", err).Error(); !strings.Contains(said, "does the server hang") {
 			t.Errorf("it says %q, want what may be wrong", said)
 		}
 	case <-time.After(30 * time.Second):
@@ -132,7 +132,7 @@ func TestOutageSaysWhatMendsIt(t *testing.T) {
 		"53100": "disk is full", "53300": "max_connections", "57P01": "shut down", "57P03": "recovering",
 		"25006": "target_session_attrs",
 	} {
-		err := outage("ledger", &pgconn.PgError{Code: code, Message: "said"})
+		err := Outage("ledger", &pgconn.PgError{Code: code, Message: "said"})
 		var kept *pgconn.PgError
 		if !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "the ledger database: ") || !errors.As(err, &kept) {
 			t.Errorf("outage of %s = %v, want it to say %q", code, err, want)
@@ -141,12 +141,12 @@ func TestOutageSaysWhatMendsIt(t *testing.T) {
 	for name, err := range map[string]error{
 		"a constraint": &pgconn.PgError{Code: "23505"}, "a stop": context.Canceled, "something else": errors.New("other"),
 	} {
-		if got := outage("ledger", err); !errors.Is(got, err) || got.Error() != err.Error() {
+		if got := Outage("ledger", err); !errors.Is(got, err) || got.Error() != err.Error() {
 			t.Errorf("outage of %s = %v, want it as it was", name, got)
 		}
 	}
 	_, err := pgconn.Connect(t.Context(), "postgres://ana:s3cret@127.0.0.1:"+closedPort(t)+",127.0.0.1:"+closedPort(t)+"/jobs")
-	got := outage("ledger", err).Error()
+	got := Outage("ledger", err).Error()
 	for _, part := range []string{`the ledger database "jobs" at 127.0.0.1:`, ", 127.0.0.1:", "as ana", "refused", "listen"} {
 		if !strings.Contains(got, part) || strings.Contains(got, "s3cret") || strings.Contains(got, "\n") {
 			t.Errorf("outage of a server that is away = %q, want it to say %q in one line", got, part)

@@ -12,6 +12,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/ledger"
 	"github.com/sandkeeper/sandkeeper/store/queue"
 	"github.com/sandkeeper/sandkeeper/web"
 )
@@ -131,7 +132,7 @@ func (w *world) checkLedger(ctx context.Context) []reconcile.CheckResult {
 		return fails("connects", err)
 	}
 	w.pool, w.pools = pool, append(w.pools, pool)
-	w.ledger = store.NewLedger(pool, store.LedgerOptions{Installation: w.config.Installation})
+	w.ledger = ledger.NewLedger(pool, ledger.LedgerOptions{Installation: w.config.Installation})
 	out := []reconcile.CheckResult{{What: "connects", OK: true, Said: "yes"}}
 	have, need, err := w.ledger.SchemaVersion(ctx)
 	switch {

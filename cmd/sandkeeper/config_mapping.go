@@ -7,20 +7,20 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
-	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/tasks"
 )
 
-// Mapping returns the sections `tasks` and `events` as they are given, for store.Compile.
+// Mapping returns the sections `tasks` and `events` as they are given, for tasks.Compile.
 // Attrs are the further columns that overrides ask for.
-func (c *Config) Mapping() store.Mapping {
+func (c *Config) Mapping() tasks.Mapping {
 	t := c.Tasks
-	return store.Mapping{
+	return tasks.Mapping{
 		Preset: t.Preset, Table: t.Table, Where: t.Where, Timezone: t.Timezone,
 		Columns: t.Columns, Statuses: t.Statuses,
-		Fail:    store.RowChange{Status: t.Fail.Status, Set: t.Fail.Set},
-		Requeue: store.RowChange{Status: t.Requeue.Status, Set: t.Requeue.Set},
+		Fail:    tasks.RowChange{Status: t.Fail.Status, Set: t.Fail.Set},
+		Requeue: tasks.RowChange{Status: t.Requeue.Status, Set: t.Requeue.Set},
 		Notify:  t.Notify, Attrs: c.attrs(),
-		Events: store.EventMapping{
+		Events: tasks.EventMapping{
 			Table: c.Events.Table, Columns: c.Events.Columns,
 			Started: eventTypes(c.Events.Started), Heartbeat: eventTypes(c.Events.Heartbeat),
 			Waiting: eventTypes(c.Events.Waiting), Finished: eventTypes(c.Events.Finished),
@@ -31,25 +31,25 @@ func (c *Config) Mapping() store.Mapping {
 }
 
 // eventTypes is nil for a list that is not given, which a preset fills.
-func eventTypes(list []EventTypeConfig) []store.EventType {
+func eventTypes(list []EventTypeConfig) []tasks.EventType {
 	if list == nil {
 		return nil
 	}
-	out := make([]store.EventType, len(list))
+	out := make([]tasks.EventType, len(list))
 	for i, t := range list {
-		out[i] = store.EventType{Type: t.Type, Where: t.Where}
+		out[i] = tasks.EventType{Type: t.Type, Where: t.Where}
 	}
 	return out
 }
 
 // explainers is nil for a list that is not given, which a preset fills.
-func explainers(list []ExplainerConfig) []store.Explainer {
+func explainers(list []ExplainerConfig) []tasks.Explainer {
 	if list == nil {
 		return nil
 	}
-	out := make([]store.Explainer, len(list))
+	out := make([]tasks.Explainer, len(list))
 	for i, e := range list {
-		out[i] = store.Explainer{Table: e.Table, Key: e.Key, Where: e.Where, Label: e.Label, Name: e.Name}
+		out[i] = tasks.Explainer{Table: e.Table, Key: e.Key, Where: e.Where, Label: e.Label, Name: e.Name}
 	}
 	return out
 }
@@ -124,7 +124,7 @@ func (c *Config) checkWebhook(r *configReport) {
 
 // checkMapping reports what store has against the mapping with the other mistakes.
 func (c *Config) checkMapping(r *configReport) {
-	_, err := store.Compile(c.Mapping().WithPreset())
+	_, err := tasks.Compile(c.Mapping().WithPreset())
 	for _, m := range mistakesIn(err) {
 		if strings.Contains(r.raw[m.Key], "${") { // its sentence may show what a variable holds
 			m.Problem = r.quote(m.Key) + " holds what cannot stand here"
@@ -134,14 +134,14 @@ func (c *Config) checkMapping(r *configReport) {
 }
 
 // mistakesIn takes joined errors apart.
-func mistakesIn(err error) []store.MappingError {
+func mistakesIn(err error) []tasks.MappingError {
 	var many interface{ Unwrap() []error }
 	if !errors.As(err, &many) {
 		return nil
 	}
-	var out []store.MappingError
+	var out []tasks.MappingError
 	for _, one := range many.Unwrap() {
-		var m *store.MappingError
+		var m *tasks.MappingError
 		if errors.As(one, &m) {
 			out = append(out, *m)
 		}

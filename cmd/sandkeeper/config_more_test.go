@@ -9,7 +9,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers"
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/tasks"
 )
 
 func mustParse(t *testing.T, text string) *Config {
@@ -202,7 +202,7 @@ func TestLinkThatNamesSandboxes(t *testing.T) {
 
 func TestMappingCompiles(t *testing.T) {
 	for _, path := range []string{"testdata/config/reference.yaml", "../../deploy/examples/omoios-daytona.yaml"} {
-		if _, err := store.Compile(mustLoad(t, path, referenceEnv).Mapping().WithPreset()); err != nil {
+		if _, err := tasks.Compile(mustLoad(t, path, referenceEnv).Mapping().WithPreset()); err != nil {
 			t.Errorf("the mapping of %s: %v", path, err)
 		}
 	}

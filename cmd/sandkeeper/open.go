@@ -13,7 +13,9 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/ledger"
 	"github.com/sandkeeper/sandkeeper/store/queue"
+	"github.com/sandkeeper/sandkeeper/store/tasks"
 )
 
 // A world is everything that a verb works with, opened from the config.
@@ -22,8 +24,8 @@ type world struct {
 	log       *slog.Logger
 	level     *slog.LevelVar
 	pool      *pgxpool.Pool // of the ledger
-	ledger    *store.Ledger
-	tasks     *store.Tasks // nil with `tasks: none`
+	ledger    *ledger.Ledger
+	tasks     *tasks.Tasks // nil with `tasks: none`
 	providers map[string]reconcile.Provider
 	pools     []*pgxpool.Pool
 	shared    bool // the rate of a provider is kept with all other processes, through the ledger
@@ -138,7 +140,7 @@ func (o *options) openLedger(ctx context.Context, c *Config) (*world, error) {
 		return nil, err
 	}
 	w.pool, w.pools = pool, append(w.pools, pool)
-	w.ledger = store.NewLedger(pool, store.LedgerOptions{Installation: c.Installation})
+	w.ledger = ledger.NewLedger(pool, ledger.LedgerOptions{Installation: c.Installation})
 	return w, nil
 }
 
@@ -147,7 +149,7 @@ func (w *world) openTasks(ctx context.Context) error {
 	if c.Tasks.None {
 		return nil
 	}
-	compiled, err := store.Compile(c.Mapping().WithPreset()) // has passed when the config was read
+	compiled, err := tasks.Compile(c.Mapping().WithPreset()) // has passed when the config was read
 	if err != nil {
 		return err
 	}
@@ -156,7 +158,7 @@ func (w *world) openTasks(ctx context.Context) error {
 		return err
 	}
 	w.pools = append(w.pools, pool)
-	w.tasks = store.NewTasks(pool, compiled, nil)
+	w.tasks = tasks.NewTasks(pool, compiled, nil)
 	w.tasks.ReportTo(w.log)
 	return nil
 }
@@ -167,7 +169,7 @@ func (w *world) openProviders() error {
 	for _, e := range w.config.Entries() {
 		options := providers.Options{Log: w.log, Agent: "sandkeeper/" + version()}
 		if w.shared && e.Rate > 0 {
-			options.Turn = store.NewRate(w.pool, e.Name, e.Rate).Wait
+			options.Turn = ledger.NewRate(w.pool, e.Name, e.Rate).Wait
 		}
 		p, err := providers.Open(e, options)
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
-	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/tasks"
 )
 
 // mostIncidents is how many incidents the list shows: the open ones and the newest closed ones.
@@ -180,7 +180,7 @@ func (w *world) victimsSQL(b *bytes.Buffer, id string, found []failedTask) error
 		fmt.Fprintf(b, "-- no task was failed under this incident\n")
 		return nil
 	}
-	compiled, err := store.Compile(w.config.Mapping().WithPreset()) // has passed when the config was read
+	compiled, err := tasks.Compile(w.config.Mapping().WithPreset()) // has passed when the config was read
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,109 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// OpenActions reads the actions that are not closed, oldest remedy first.
+func (g *Ledger) OpenActions(ctx context.Context) ([]reconcile.Action, error) {
+	found, err := all(ctx, g.pool, "open_actions", nil, scanAction)
+	if err != nil {
+		return nil, fmt.Errorf("read open actions: %w", err)
+	}
+	return found, nil
+}
+
+// actionWrites withdraw first, so that a place that comes free is free for what is new.
+// First steps are written before later ones, which come only with them.
+func actionWrites(r reconcile.Record, now time.Time) ([]write, error) {
+	var writes []write
+	if len(r.Withdrawn) > 0 {
+		writes = append(writes, write{"withdraw_actions", pgx.StrictNamedArgs{"ids": r.Withdrawn, "now": now}})
+	}
+	var first, later []reconcile.Action
+	for _, a := range r.Actions {
+		if a.Seq == 0 {
+			first = append(first, a)
+		} else {
+			later = append(later, a)
+		}
+	}
+	for _, steps := range [][]reconcile.Action{first, later} {
+		if len(steps) == 0 {
+			continue
+		}
+		put, err := putActions(steps)
+		if err != nil {
+			return nil, err
+		}
+		writes = append(writes, put)
+	}
+	return writes, nil
+}
+
+func putActions(as []reconcile.Action) (write, error) {
+	facts, befores := make([]string, len(as)), make([]*string, len(as))
+	for i, a := range as {
+		var err error
+		if facts[i], err = evidence(a.Evidence); err != nil {
+			return write{}, err
+		}
+		if befores[i], err = rowBefore(a.Before); err != nil {
+			return write{}, err
+		}
+	}
+	type action = reconcile.Action
+	text := func(pick func(action) string) []string {
+		return column(as, func(a action) string { return clean(pick(a)) })
+	}
+	when := func(pick func(action) time.Time) []pgtype.Timestamptz {
+		return column(as, func(a action) pgtype.Timestamptz { return stamp(pick(a)) })
+	}
+	return write{"put_actions", pgx.StrictNamedArgs{
+		"ids":          text(func(a action) string { return a.ID }),
+		"remedies":     text(func(a action) string { return a.Remedy }),
+		"seqs":         column(as, func(a action) int { return a.Seq }),
+		"passes":       column(as, func(a action) int64 { return a.Pass }),
+		"rules":        text(func(a action) string { return a.Rule }),
+		"subjects":     text(func(a action) string { return a.Subject }),
+		"providers":    text(func(a action) string { return a.Provider }),
+		"sandboxes":    text(func(a action) string { return a.Sandbox }),
+		"tasks":        text(func(a action) string { return a.Task }),
+		"steps":        text(func(a action) string { return string(a.Step) }),
+		"reasons":      text(func(a action) string { return a.Reason }),
+		"evidence":     facts,
+		"row_only":     column(as, func(a action) bool { return a.RowOnly }),
+		"planned_at":   when(func(a action) time.Time { return a.PlannedAt }),
+		"next_attempt": when(func(a action) time.Time { return a.NextAttempt }),
+		"began":        when(func(a action) time.Time { return a.Began }),
+		"signatures":   text(func(a action) string { return a.Signature }),
+		"authors":      text(func(a action) string { return a.Author }),
+		"running":      column(as, func(a action) bool { return a.Running }),
+		"anyway":       column(as, func(a action) bool { return a.Anyway }),
+		"befores":      befores,
+	}}, nil
+}
+
+// rowBefore is a row as it was before our write, as JSON; nil when it is not known.
+func rowBefore(b *reconcile.RowBefore) (*string, error) {
+	if b == nil {
+		return nil, nil
+	}
+	kept := reconcile.RowBefore{After: clean(b.After), Mark: clean(b.Mark), Columns: map[string]*string{}}
+	for name, value := range b.Columns {
+		if value != nil {
+			text := clean(*value)
+			value = &text
+		}
+		kept.Columns[clean(name)] = value
+	}
+	text, err := jsonText(kept)
+	return &text, err
+}

@@ -1,0 +1,135 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
+)
+
+// Overview reads what the status page shows, each list cut to most, in one snapshot. It
+// writes nothing: a role that may only read is enough, and a database that was never
+// migrated is a fresh overview.
+func (g *Ledger) Overview(ctx context.Context, most int) (reconcile.Overview, error) {
+	now, err := g.setClock(ctx)
+	if err != nil {
+		return reconcile.Overview{}, err
+	}
+	o := reconcile.Overview{Now: now}
+	err = g.inSnapshot(ctx, func(tx pgx.Tx) error { return readOverview(ctx, tx, &o, max(most, 0)) })
+	if errors.Is(err, errNoSchema) {
+		return reconcile.Overview{Now: now, Fresh: true}, nil
+	}
+	if err != nil {
+		return reconcile.Overview{}, fmt.Errorf("read overview: %w", err)
+	}
+	return o, nil
+}
+
+// inSnapshot runs do in one snapshot of a ledger that this program can use.
+func (g *Ledger) inSnapshot(ctx context.Context, do func(tx pgx.Tx) error) error {
+	return pgx.BeginTxFunc(ctx, g.pool, snapshot, func(tx pgx.Tx) error {
+		if err := g.usable(ctx, tx); err != nil {
+			return err
+		}
+		return do(tx)
+	})
+}
+
+func readOverview(ctx context.Context, tx pgx.Tx, o *reconcile.Overview, most int) error {
+	var passes []reconcile.PassSeen
+	readings := overviewPasses(o, most)
+	readings = append(readings, newestPasses(&passes))
+	readings = append(readings, overviewFindings(o, most)...)
+	readings = append(readings, overviewActions(o, most)...)
+	readings = append(readings, trustReadings(&o.Sources, &o.Templates)...)
+	readings = append(readings, controlReadings(&o.Controls, o.Now)...)
+	readings = append(readings, overviewVerdicts(o, most)...)
+	var facts protocol.Facts
+	readings = append(readings, scoreReadings(&facts, o.Now)...)
+	if err := read(ctx, tx, readings); err != nil {
+		return err
+	}
+	protocol.Belong(o.Findings, o.Controls.Incidents)
+	newest := protocol.Newest(passes)
+	o.LastPass, o.LastFull = newest[reconcile.Quick].EndedAt, newest[reconcile.Full].EndedAt
+	o.Counts = protocol.Counts(passes)
+	facts.Passes = passes
+	o.Scores = protocol.Score(facts)
+	o.Incidents = o.Incidents[:min(len(o.Incidents), most)]
+	protocol.SortSources(o.Sources)
+	protocol.SortTemplates(o.Templates)
+	return nil
+}
+
+func overviewPasses(o *reconcile.Overview, most int) []reading {
+	return []reading{
+		each("installation_name", nil, scanText, func(name string) { o.Installation = name }),
+		each("last_passes", pgx.StrictNamedArgs{"most": most}, scanPass,
+			func(p reconcile.PassSeen) { o.Passes = append(o.Passes, p) }),
+		each("lease", pgx.StrictNamedArgs{"now": o.Now}, scanLease, func(l reconcile.Lease) { o.Lease = l }),
+	}
+}
+
+// newestPasses reads what [protocol.Newest] and [protocol.Counts] choose from.
+func newestPasses(passes *[]reconcile.PassSeen) reading {
+	return each("newest_passes", nil, scanPass, func(p reconcile.PassSeen) { *passes = append(*passes, p) })
+}
+
+func overviewFindings(o *reconcile.Overview, most int) []reading {
+	o.FindingsOpen = map[string]int{}
+	cut := pgx.StrictNamedArgs{"most": most}
+	return []reading{
+		each("overview_findings", cut, scanFinding,
+			func(f reconcile.FindingSeen) { o.Findings = append(o.Findings, f) }),
+		each("overview_resolved", cut, scanFinding,
+			func(f reconcile.FindingSeen) { o.Resolved = append(o.Resolved, f) }),
+		each("overview_rules", nil, scanRuleCount, func(c ruleCount) { o.FindingsOpen[c.rule] = c.count }),
+	}
+}
+
+func overviewActions(o *reconcile.Overview, most int) []reading {
+	cut := pgx.StrictNamedArgs{"most": most}
+	return []reading{
+		each("overview_actions", cut, scanAction, func(a reconcile.Action) { o.Open = append(o.Open, a) }),
+		each("overview_open_total", nil, scanCount, func(n int) { o.OpenTotal = n }),
+		each("overview_recent", cut, scanAction, func(a reconcile.Action) { o.Recent = append(o.Recent, a) }),
+	}
+}
+
+func overviewVerdicts(o *reconcile.Overview, most int) []reading {
+	o.Tallies = map[string]reconcile.Tally{}
+	regretted := each("regretted", pgx.StrictNamedArgs{"most": most}, scanVerdict,
+		func(v reconcile.Verdict) { o.Regrets = append(o.Regrets, v) })
+	return append(incidentReadings(&o.Incidents, most), tallies(o.Tallies), regretted)
+}
+
+// trustReadings are the sources and the templates as the last pass left them.
+func trustReadings(sources *[]reconcile.SourceSeen, templates *[]reconcile.TemplateSeen) []reading {
+	return []reading{
+		each("recall_sources", nil, scanSource, func(s reconcile.SourceSeen) { *sources = append(*sources, s) }),
+		each("recall_templates", nil, scanTemplate,
+			func(t reconcile.TemplateSeen) { *templates = append(*templates, t) }),
+	}
+}
+
+func scanLease(r pgx.Rows) (reconcile.Lease, error) {
+	var l reconcile.Lease
+	err := r.Scan(&l.Holder, &l.Epoch, at(&l.Until), at(&l.At))
+	return l, err
+}
+
+type ruleCount struct {
+	rule  string
+	count int
+}
+
+func scanRuleCount(r pgx.Rows) (ruleCount, error) {
+	var c ruleCount
+	err := r.Scan(&c.rule, &c.count)
+	return c, err
+}

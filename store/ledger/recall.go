@@ -1,0 +1,195 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
+)
+
+// Recall reads what is known in one snapshot. It writes nothing: a role that may only read
+// is enough, and a database that was never migrated is a fresh memory.
+func (g *Ledger) Recall(ctx context.Context) (reconcile.Memory, error) {
+	now, err := g.setClock(ctx)
+	if err != nil {
+		return reconcile.Memory{}, err
+	}
+	m := reconcile.Memory{Now: now}
+	err = pgx.BeginTxFunc(ctx, g.pool, snapshot, func(tx pgx.Tx) error {
+		if err := g.lately(ctx, tx); err != nil {
+			return err
+		}
+		return recall(ctx, tx, &m)
+	})
+	if errors.Is(err, errNoSchema) {
+		return reconcile.Memory{Now: now, Fresh: true}, nil
+	}
+	if err != nil {
+		return reconcile.Memory{}, fmt.Errorf("recall: %w", err)
+	}
+	return m, nil
+}
+
+var snapshot = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+
+// A reading is one query of a snapshot and what becomes of its rows.
+type reading struct {
+	query string
+	args  pgx.StrictNamedArgs
+	take  func(rows pgx.Rows) error
+}
+
+// read sends all readings at once and takes their rows one after the other: a snapshot
+// costs one round trip, not one for each table.
+func read(ctx context.Context, tx pgx.Tx, readings []reading) (err error) {
+	batch := &pgx.Batch{}
+	for _, r := range readings {
+		batch.Queue(queries[r.query], r.args)
+	}
+	results := tx.SendBatch(ctx, batch)
+	defer func() { err = errors.Join(err, results.Close()) }()
+	for _, r := range readings {
+		rows, err := results.Query()
+		if err == nil {
+			err = r.take(rows)
+		}
+		if err != nil {
+			return failed(r.query, err)
+		}
+	}
+	return nil
+}
+
+// each makes a reading that hands over row by row.
+func each[T any](query string, args pgx.StrictNamedArgs, scan func(pgx.Rows) (T, error), take func(T)) reading {
+	return reading{query, args, func(rows pgx.Rows) error {
+		defer rows.Close()
+		for rows.Next() {
+			row, err := scan(rows)
+			if err != nil {
+				return err
+			}
+			take(row)
+		}
+		return rows.Err()
+	}}
+}
+
+// many is each for thousands of rows: all are scanned into one, which saves most of the
+// memory that reading them would take.
+func many[T any](query string, args pgx.StrictNamedArgs, columns func(*T) []any, take func(*T) error) reading {
+	return reading{query, args, func(rows pgx.Rows) error {
+		defer rows.Close()
+		var row T
+		into := columns(&row)
+		for rows.Next() {
+			if err := rows.Scan(into...); err != nil {
+				return err
+			}
+			if err := take(&row); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	}}
+}
+
+func (s *sandboxRow) recallProbes(m *reconcile.Memory) (err error) {
+	if !s.probes.at.IsZero() {
+		m.Probes[s.Ref], err = s.probes.seen(s.Ref)
+	}
+	return err
+}
+
+// Sources reads the trust in the sources as the last pass left it.
+func (g *Ledger) Sources(ctx context.Context) (map[string]reconcile.SourceSeen, error) {
+	sources := map[string]reconcile.SourceSeen{}
+	found, err := all(ctx, g.pool, "recall_sources", nil, scanSource)
+	var refusal *pgconn.PgError
+	if errors.As(err, &refusal) && missing(refusal) {
+		return sources, nil // never migrated
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read sources: %w", err)
+	}
+	for _, s := range found {
+		sources[s.Name] = s
+	}
+	return sources, nil
+}
+
+func recall(ctx context.Context, tx pgx.Tx, m *reconcile.Memory) error {
+	var ends []time.Time
+	var full time.Time
+	readings := append(worldReadings(m), workReadings(m)...)
+	readings = append(readings, controlReadings(&m.Controls, m.Now)...)
+	readings = append(readings, verdictReadings(m)...)
+	readings = append(readings,
+		each("recall_ends", pgx.StrictNamedArgs{"most": protocol.MostGaps + 1}, scanTime,
+			func(t time.Time) { ends = append(ends, t) }),
+		each("recall_full", nil, scanTime, func(t time.Time) { full = t }))
+	if err := read(ctx, tx, readings); err != nil {
+		return err
+	}
+	protocol.Remember(m, ends, full)
+	return nil
+}
+
+// worldReadings are what was seen outside.
+func worldReadings(m *reconcile.Memory) []reading {
+	recent := pgx.StrictNamedArgs{"recent": m.Now.Add(-protocol.Recent)}
+	m.Tasks = map[string]reconcile.TaskSeen{}
+	m.Sandboxes = map[reconcile.Ref]reconcile.SandboxSeen{}
+	m.Probes = map[reconcile.Ref]reconcile.ProbeSeen{}
+	m.Templates = map[reconcile.Ref]reconcile.TemplateSeen{}
+	m.Sources = map[string]reconcile.SourceSeen{}
+	return []reading{
+		many("recall_tasks", recent, (*taskSeenRow).columns, func(t *taskSeenRow) error {
+			m.Tasks[t.ID] = t.seen()
+			return nil
+		}),
+		many("recall_sandboxes", recent, (*sandboxRow).columns, func(s *sandboxRow) error {
+			m.Sandboxes[s.Ref] = s.SandboxSeen
+			return s.recallProbes(m)
+		}),
+		each("recall_templates", nil, scanTemplate, func(t reconcile.TemplateSeen) {
+			m.Templates[reconcile.Ref{Provider: t.Provider, ID: t.Name}] = t
+		}),
+		each("recall_sources", nil, scanSource, func(s reconcile.SourceSeen) { m.Sources[s.Name] = s }),
+	}
+}
+
+// workReadings are what sandkeeper came to and did.
+func workReadings(m *reconcile.Memory) []reading {
+	m.Findings = map[reconcile.FindingKey]reconcile.Finding{}
+	return []reading{
+		each("open_findings", nil, scanFinding, func(f reconcile.FindingSeen) { m.Findings[f.Key()] = f.Finding }),
+		each("open_actions", nil, scanAction, func(a reconcile.Action) { m.Actions = append(m.Actions, a) }),
+		each("recall_hour", pgx.StrictNamedArgs{"hour_ago": m.Now.Add(-protocol.Hour)}, scanCount,
+			func(n int) { m.Spent.Hour = n }),
+		{"recall_installation", nil, func(rows pgx.Rows) error { return takeInstallation(rows, m) }},
+	}
+}
+
+func scanCount(r pgx.Rows) (int, error) {
+	var n int
+	return n, r.Scan(&n)
+}
+
+func takeInstallation(rows pgx.Rows, m *reconcile.Memory) error {
+	defer rows.Close()
+	for rows.Next() {
+		var known []string
+		if err := rows.Scan(at(&m.WatchSince), &known); err != nil {
+			return err
+		}
+		m.Known = protocol.Known(known)
+	}
+	return rows.Err()
+}

@@ -1,0 +1,112 @@
+package ledger
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/pgtest"
+)
+
+// What is committed while a recall is under way is not seen by half.
+func TestRecallIsOneSnapshot(t *testing.T) {
+	pool := ledgerPool(t, pgtest.Database(t))
+	g := migrated(t, pool, atNoon)
+	tx, err := pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	_, err = tx.Exec(t.Context(), `LOCK TABLE sandkeeper.sources IN ACCESS EXCLUSIVE MODE;
+		INSERT INTO sandkeeper.sources (name, trusted, reason) VALUES ('tasks', true, '')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recalls := make(chan reconcile.Memory, 1)
+	go func() {
+		m, err := g.Recall(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		recalls <- m
+	}()
+	waiting(t, pool, "sources")
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if m := <-recalls; len(m.Sources) != 0 {
+		t.Errorf("sources = %v, want none: they came after the recall began", m.Sources)
+	}
+}
+
+func TestRecallCostsWhatIsAliveNotTheHistory(t *testing.T) {
+	g, _ := fleet(t, 2000)
+	for _, name := range []string{"recall_tasks", "recall_sandboxes"} {
+		args := pgx.StrictNamedArgs{"recent": time.Now().Add(-time.Hour)}
+		rows, err := g.pool.Query(t.Context(), "EXPLAIN "+queries[name], args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := drain(rows, scanText)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.Join(plan, "\n"); strings.Contains(text, "Seq Scan") {
+			t.Errorf("%s reads a whole table:\n%s", name, text)
+		}
+	}
+	if m := recalled(t, g); len(m.Tasks) != 2000 || len(m.Sandboxes) != 2000 || len(m.Probes) != 2000 {
+		t.Errorf("%d tasks, %d sandboxes, %d probes, want 2000 each", len(m.Tasks), len(m.Sandboxes), len(m.Probes))
+	}
+}
+
+func TestDatabaseClockIsCarriedForwardByTheLocalOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var d drift
+		if _, ok := d.now(); ok {
+			t.Error("a clock that was never measured has a now")
+		}
+		before := time.Now()
+		d.measured(before, before.Add(2*time.Second), ledgerNoon)
+		time.Sleep(10 * time.Second)
+		if got, _ := d.now(); !got.Equal(ledgerNoon.Add(9 * time.Second)) {
+			t.Errorf("now = %s, want 9s after noon: it was noon halfway through the measurement", got)
+		}
+	})
+}
+
+func TestLedgerNowIsTheDatabases(t *testing.T) {
+	pool := ledgerPool(t, pgtest.Database(t))
+	g := NewLedger(pool, LedgerOptions{Installation: "test"})
+	now := func(read func(context.Context) (time.Time, error)) time.Time {
+		at, err := read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	database := func(ctx context.Context) (at time.Time, err error) {
+		return at, pool.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&at)
+	}
+	before := now(database)
+	first := now(g.Now)
+	after := now(database)
+	// The measurement is wrong by at most half its round trip, which lies between the two.
+	slack := after.Sub(before)
+	if first.Before(before.Add(-slack)) || first.After(after.Add(slack)) {
+		t.Errorf("ledger's now = %s, database's between %s and %s", first, before, after)
+	}
+	// An hour's difference between the two clocks shows whose is taken.
+	g.drift.measured(time.Now(), time.Now(), before.Add(-time.Hour))
+	if at := now(g.Now); !at.Before(before) {
+		t.Errorf("now = %s, want an hour ago by the last measurement", at)
+	}
+	if m := recalled(t, g); m.Now.Before(before) {
+		t.Errorf("now = %s after a recall, want it measured again", m.Now)
+	}
+}

@@ -1,0 +1,57 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
+)
+
+// Report reads what each rule came to since so long ago, by rule. It is for a person who
+// waits for it: it may read all that retention keeps.
+func (g *Ledger) Report(ctx context.Context, since time.Duration) ([]reconcile.RuleReport, error) {
+	now, err := g.setClock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rules := protocol.Reports{}
+	err = g.inSnapshot(ctx, func(tx pgx.Tx) error { return read(ctx, tx, reportReadings(rules, now, since)) })
+	if err != nil {
+		return nil, fmt.Errorf("read report of the last %s: %w", since, err)
+	}
+	return rules.Sorted(), nil
+}
+
+func reportReadings(rules protocol.Reports, now time.Time, since time.Duration) []reading {
+	from := now.Add(-since)
+	return []reading{
+		each("report_verdicts", pgx.StrictNamedArgs{"from": from, "now": now}, scanRuleReport,
+			func(r reconcile.RuleReport) { *rules.Of(r.Rule) = r }),
+		each("report_findings", pgx.StrictNamedArgs{"from": from}, scanRuleFindings,
+			func(f reconcile.RuleReport) {
+				r := rules.Of(f.Rule)
+				r.FirstSeen, r.Resolved = f.FirstSeen, f.Resolved
+			}),
+		each("report_regrets", pgx.StrictNamedArgs{"from": from, "most": protocol.MostExamples}, scanVerdict,
+			func(v reconcile.Verdict) {
+				r := rules.Of(v.Rule)
+				r.Examples = append(r.Examples, v)
+			}),
+	}
+}
+
+func scanRuleReport(r pgx.Rows) (reconcile.RuleReport, error) {
+	var t reconcile.RuleReport
+	err := r.Scan(&t.Rule, &t.Verdicts, &t.Acted, &t.Subjects, &t.Regrets, &t.Cost)
+	return t, err
+}
+
+func scanRuleFindings(r pgx.Rows) (reconcile.RuleReport, error) {
+	var t reconcile.RuleReport
+	err := r.Scan(&t.Rule, at(&t.FirstSeen), &t.Resolved)
+	return t, err
+}

@@ -1,0 +1,161 @@
+package ledger
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
+)
+
+func putTasks(seen []reconcile.TaskSeen, now time.Time) write {
+	type task = reconcile.TaskSeen
+	ts := lastOf(seen, func(t task) string { return t.ID })
+	when := func(pick func(task) time.Time) []pgtype.Timestamptz {
+		return column(ts, func(t task) pgtype.Timestamptz { return stamp(pick(t)) })
+	}
+	return write{"put_tasks", pgx.StrictNamedArgs{
+		"now":           now,
+		"hour":          protocol.HourOf(now),
+		"ids":           column(ts, func(t task) string { return clean(t.ID) }),
+		"statuses":      column(ts, func(t task) string { return clean(t.Status) }),
+		"states":        column(ts, func(t task) string { return string(t.State) }),
+		"sandboxes":     column(ts, func(t task) string { return clean(t.Sandbox) }),
+		"since":         when(func(t task) time.Time { return t.Since }),
+		"first_seen":    when(func(t task) time.Time { return t.FirstSeen }),
+		"updated_at":    when(func(t task) time.Time { return t.UpdatedAt }),
+		"started_at":    when(func(t task) time.Time { return t.StartedAt }),
+		"stale_start":   when(func(t task) time.Time { return t.StaleStart }),
+		"ahead_sign":    when(func(t task) time.Time { return t.AheadSign }),
+		"ahead_since":   when(func(t task) time.Time { return t.AheadSince }),
+		"entry_sums":    column(ts, func(t task) int64 { return int64(t.EntrySum) }),
+		"error_sums":    column(ts, func(t task) int64 { return int64(t.ErrorSum) }), // the bits, read back the same way
+		"error_changed": column(ts, func(t task) bool { return t.ErrorChanged }),
+		"live":          column(ts, func(t task) bool { return t.Live }),
+		"turns":         column(ts, func(t task) *string { return turns(t.Turns) }),
+		"recreated":     when(func(t task) time.Time { return t.Recreated }),
+		"late_sign":     when(func(t task) time.Time { return t.LateSign }),
+		"mark_sums":     column(ts, func(t task) int64 { return int64(t.MarkSum) }),
+		"mark_at":       when(func(t task) time.Time { return t.MarkAt }),
+		"beat_at":       when(func(t task) time.Time { return t.BeatAt }),
+		"beat_gaps":     column(ts, func(t task) int64 { return int64(t.BeatGap) }),
+	}}
+}
+
+// turns is a list of times as an array's text, nil when there is none: arrays of arrays
+// cannot be taken apart in SQL.
+func turns(list []time.Time) *string {
+	if len(list) == 0 {
+		return nil
+	}
+	times := column(list, func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) })
+	text := "{" + strings.Join(times, ",") + "}"
+	return &text
+}
+
+func putSandboxes(seen []reconcile.SandboxSeen) write {
+	type sandbox = reconcile.SandboxSeen
+	ss := lastOf(seen, func(s sandbox) reconcile.Ref { return s.Ref })
+	text := func(pick func(sandbox) string) []string {
+		return column(ss, func(s sandbox) string { return clean(pick(s)) })
+	}
+	when := func(pick func(sandbox) time.Time) []pgtype.Timestamptz {
+		return column(ss, func(s sandbox) pgtype.Timestamptz { return stamp(pick(s)) })
+	}
+	return write{"put_sandboxes", pgx.StrictNamedArgs{
+		"providers":   text(func(s sandbox) string { return s.Provider }),
+		"ids":         text(func(s sandbox) string { return s.ID }),
+		"names":       text(func(s sandbox) string { return s.Name }),
+		"tasks":       text(func(s sandbox) string { return s.Task }),
+		"templates":   text(func(s sandbox) string { return s.Template }),
+		"states":      text(func(s sandbox) string { return string(s.State) }),
+		"raw":         text(func(s sandbox) string { return s.Raw }),
+		"created_at":  when(func(s sandbox) time.Time { return s.CreatedAt }),
+		"first_seen":  when(func(s sandbox) time.Time { return s.FirstSeen }),
+		"state_since": when(func(s sandbox) time.Time { return s.StateSince }),
+		"resumed_at":  when(func(s sandbox) time.Time { return s.ResumedAt }),
+		"ran_at":      when(func(s sandbox) time.Time { return s.RanAt }),
+		"gone_at":     when(func(s sandbox) time.Time { return s.GoneAt }),
+		"gone_by_us":  column(ss, func(s sandbox) bool { return s.GoneByUs }),
+		"worked_at":   when(func(s sandbox) time.Time { return s.WorkedAt }),
+	}}
+}
+
+func putSources(seen []reconcile.SourceSeen) write {
+	type source = reconcile.SourceSeen
+	ss := lastOf(seen, func(s source) string { return s.Name })
+	return write{"put_sources", pgx.StrictNamedArgs{
+		"names":        column(ss, func(s source) string { return clean(s.Name) }),
+		"trusted":      column(ss, func(s source) bool { return s.Trusted }),
+		"reasons":      column(ss, func(s source) string { return clean(s.Reason) }),
+		"since":        column(ss, func(s source) pgtype.Timestamptz { return stamp(s.Since) }),
+		"recovered_at": column(ss, func(s source) pgtype.Timestamptz { return stamp(s.RecoveredAt) }),
+		"last_trusted": column(ss, func(s source) pgtype.Timestamptz { return stamp(s.LastTrusted) }),
+		"clock":        column(ss, func(s source) pgtype.Timestamptz { return stamp(s.Clock) }),
+		"set_back":     column(ss, func(s source) pgtype.Timestamptz { return stamp(s.SetBack) }),
+		"beats":        column(ss, func(s source) int64 { return int64(s.Beat) }),
+	}}
+}
+
+func putTemplates(seen []reconcile.TemplateSeen) write {
+	type template = reconcile.TemplateSeen
+	ts := lastOf(seen, func(t template) reconcile.Ref { return reconcile.Ref{Provider: t.Provider, ID: t.Name} })
+	when := func(pick func(template) time.Time) []pgtype.Timestamptz {
+		return column(ts, func(t template) pgtype.Timestamptz { return stamp(pick(t)) })
+	}
+	return write{"put_templates", pgx.StrictNamedArgs{
+		"providers":  column(ts, func(t template) string { return clean(t.Provider) }),
+		"names":      column(ts, func(t template) string { return clean(t.Name) }),
+		"states":     column(ts, func(t template) string { return string(t.State) }),
+		"raw":        column(ts, func(t template) string { return clean(t.Raw) }),
+		"errors":     column(ts, func(t template) string { return clean(t.Error) }),
+		"last_start": when(func(t template) time.Time { return t.LastStart }),
+		"last_used":  when(func(t template) time.Time { return t.LastUsed }),
+		"expires_at": when(func(t template) time.Time { return t.ExpiresAt }),
+		"looked_at":  when(func(t template) time.Time { return t.LookedAt }),
+	}}
+}
+
+// breakerWrites leave exactly these breakers open.
+func breakerWrites(open map[string]reconcile.Breaker) ([]write, error) {
+	type breaker = reconcile.Breaker
+	var bs []breaker
+	var subjects []string
+	for rule, b := range open {
+		b.Rule = rule
+		bs = append(bs, b)
+	}
+	slices.SortFunc(bs, func(a, b breaker) int { return strings.Compare(a.Rule, b.Rule) })
+	for _, b := range bs {
+		text, err := jsonText(cleaned(b.Subjects))
+		if err != nil {
+			return nil, err
+		}
+		subjects = append(subjects, text)
+	}
+	rules := column(bs, func(b breaker) string { return clean(b.Rule) })
+	closed := write{"close_breakers", pgx.StrictNamedArgs{"rules": rules}}
+	if len(bs) == 0 {
+		return []write{closed}, nil
+	}
+	return []write{closed, {"put_breakers", pgx.StrictNamedArgs{
+		"rules":     rules,
+		"opened_at": column(bs, func(b breaker) pgtype.Timestamptz { return stamp(b.OpenedAt) }),
+		"subjects":  subjects,
+		"hashes":    column(bs, func(b breaker) string { return clean(b.Hash) }),
+	}}}, nil
+}
+
+func putEvents(events []reconcile.TimelineEvent) write {
+	type event = reconcile.TimelineEvent
+	return write{"put_events", pgx.StrictNamedArgs{
+		"at":       column(events, func(e event) pgtype.Timestamptz { return stamp(e.At) }),
+		"subjects": column(events, func(e event) string { return clean(e.Subject) }),
+		"kinds":    column(events, func(e event) string { return clean(e.Kind) }),
+		"what":     column(events, func(e event) string { return clean(e.What) }),
+	}}
+}

@@ -1,0 +1,197 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/store"
+)
+
+// columns looks at each mapped column by itself, so that one mistake does not hide the
+// next, and then at the statements as a whole.
+func (c *check) columns(ctx context.Context) bool {
+	before := len(c.lines)
+	c.columnsOf(ctx, checked{key: "tasks.columns.", fields: taskFields, table: c.plan.table,
+		columns: c.plan.columns, plain: c.plan.plain})
+	c.setColumnsOf(ctx)
+	if e := c.plan.events; e != nil {
+		c.columnsOf(ctx, checked{key: "events.columns.", fields: eventFields, table: e.table, alias: " AS e",
+			columns: e.columns, plain: e.plain})
+	}
+	if len(c.lines) > before || !c.fits(ctx) {
+		return false
+	}
+	n := len(c.plan.columns)
+	if c.plan.events != nil {
+		n += len(c.plan.events.columns)
+	}
+	c.ok("columns", fmt.Sprintf("%d mapped columns exist and their types fit", n))
+	return true
+}
+
+// A checked is a table with what is mapped of it.
+type checked struct {
+	key, table, alias string
+	fields            []field
+	columns, plain    map[string]string
+}
+
+func (c *check) columnsOf(ctx context.Context, m checked) {
+	known := c.known(ctx, m.table)
+	for _, f := range m.fields {
+		sql, mapped := m.columns[f.name]
+		if !mapped {
+			continue
+		}
+		if name, plain := m.plain[f.name]; plain && !slices.Contains(known, name) {
+			c.bad(m.key+f.name, fmt.Sprintf("%s has no column %q", m.table, name), text.Unknown(name, known))
+			continue
+		}
+		c.typeOf(ctx, m, f, sql)
+	}
+}
+
+// known are the columns that a table has.
+func (c *check) known(ctx context.Context, table string) []string {
+	var columns []string
+	c.step(ctx, table, func(tx pgx.Tx, _ time.Time) error {
+		r, err := readRelation(ctx, tx, table)
+		if r != nil {
+			columns = r.Columns
+		}
+		return err
+	})
+	return columns
+}
+
+func (c *check) typeOf(ctx context.Context, m checked, f field, sql string) {
+	var t columnType
+	read := c.step(ctx, m.key+f.name, func(tx pgx.Tx, _ time.Time) error {
+		types, err := describe(ctx, tx, m.table+m.alias, map[string]string{f.name: sql})
+		t = types[f.name]
+		return err
+	})
+	if !read {
+		return
+	}
+	if fix := misfit(f, t, sql); fix != "" {
+		c.bad(m.key+f.name, fmt.Sprintf("%s is %s, which does not fit", sql, t.name), fix)
+	}
+}
+
+// misfit is what to write instead when a type does not fit the field, "" when it does.
+func misfit(f field, t columnType, sql string) string {
+	switch {
+	case f.name == "id" && !t.keyed() && !t.text():
+		return "ids are uuid, bigint, integer, text or varchar"
+	case f.name == "data" && !t.text() && t.oid != pgtype.JSONOID && t.oid != pgtype.JSONBOID:
+		return "the data of an event is jsonb, json or text"
+	case f.kind == moment && !t.moment():
+		return "a time is needed: timestamptz, timestamp or date, or an expression like (to_timestamp(" + sql + "))"
+	case f.kind == span && t.oid != pgtype.IntervalOID:
+		return "an interval is needed: an expression like (" + sql + " * interval '1 second')"
+	case f.kind == number && !t.integer():
+		return "an integer is needed: an expression like (" + sql + "::integer)"
+	}
+	return ""
+}
+
+func (t columnType) moment() bool {
+	return t.oid == pgtype.TimestamptzOID || t.oid == pgtype.TimestampOID || t.oid == pgtype.DateOID
+}
+
+// setColumnsOf looks at the columns that fail and requeue set.
+func (c *check) setColumnsOf(ctx context.Context) {
+	known := c.known(ctx, c.plan.table)
+	for _, step := range slices.Sorted(maps.Keys(c.plan.changes)) {
+		for _, a := range c.plan.changes[step].sets {
+			if !slices.Contains(known, a.name) {
+				c.bad(fmt.Sprintf("tasks.%s.set.%s", step, a.name), fmt.Sprintf("%s has no column %q", c.plan.table, a.name),
+					text.Unknown(a.name, known))
+			}
+		}
+	}
+}
+
+// fits has the server parse every statement as it will be run, without running one. So it
+// also sees what is set to a value of another type.
+func (c *check) fits(ctx context.Context) bool {
+	if !c.step(ctx, "columns", func(tx pgx.Tx, _ time.Time) error {
+		s, err := c.Tasks.statements(ctx, tx)
+		c.s = s
+		return err
+	}) {
+		return false
+	}
+	for _, part := range c.s.cat.without {
+		c.ok("tasks."+part, "the preset's own is left out: this role cannot read what it reads besides "+c.plan.table+
+			" (deploy/grants.sql has the grants)")
+	}
+	good := c.parses(ctx, "tasks.where and columns", func() (string, error) { return c.s.live, nil })
+	for step := range c.plan.changes {
+		w := &reconcile.Write{Step: step, Refutable: true}
+		good = c.parses(ctx, fmt.Sprintf("tasks.%s", step), func() (string, error) { return c.s.write(w) }) && good
+	}
+	if c.plan.mapping.Events.Write {
+		good = c.parses(ctx, "events.write", c.s.event) && good
+	}
+	return good
+}
+
+func (c *check) parses(ctx context.Context, what string, sql func() (string, error)) bool {
+	return c.step(ctx, what, func(tx pgx.Tx, _ time.Time) error {
+		text, err := sql()
+		if err != nil {
+			return err
+		}
+		numbered, _, err := pgx.NamedArgs{}.RewriteQuery(ctx, tx.Conn(), text, nil)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Conn().PgConn().Prepare(ctx, "", numbered, nil)
+		return err
+	})
+}
+
+// shape looks at what the guarded write relies on.
+func (c *check) shape(ctx context.Context) {
+	var unique bool
+	id := c.plan.plain["id"]
+	c.step(ctx, "tasks.columns.id", func(tx pgx.Tx, _ time.Time) error {
+		args := pgx.StrictNamedArgs{"relation": c.plan.table, "column": id}
+		return tx.QueryRow(ctx, queries["unique"], args).Scan(&unique)
+	})
+	if !unique {
+		c.bad("tasks.columns.id", fmt.Sprintf("no index makes %q unique: a write that meets two rows is refused", id),
+			fmt.Sprintf("CREATE UNIQUE INDEX CONCURRENTLY ON %s (%s)", c.plan.table, store.Quoted(id)))
+	}
+	for step, ch := range c.plan.changes {
+		c.room(step, ch)
+	}
+}
+
+// shortest is how many characters a reason needs to say anything before its mark.
+const shortest = 120
+
+func (c *check) room(step reconcile.Step, ch change) {
+	if limit := c.s.reasonLimit(ch); limit > 0 && limit < shortest {
+		c.bad(
+			fmt.Sprintf("tasks.%s.set", step),
+			fmt.Sprintf("the reason's column holds %d characters: reasons are cut short", limit),
+			"use a column of type text for @reason",
+		)
+	}
+	status := c.s.cat.fields["status"]
+	if status.enum() && !slices.Contains(status.labels, ch.status) {
+		c.bad(fmt.Sprintf("tasks.%s.status", step), fmt.Sprintf("%s has no label %q", status.name, ch.status),
+			text.Unknown(ch.status, status.labels))
+	}
+}

@@ -1,0 +1,89 @@
+package tasks
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/pgtest"
+)
+
+const granted = `GRANT SELECT ON tasks, sandbox_events, tickets, projects, specs TO %[1]s;
+	GRANT UPDATE (status, error_message, completed_at, sandbox_id, conversation_id, retry_count) ON tasks TO %[1]s;`
+
+const guardOfTasks = `CREATE FUNCTION refuses() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END';
+	CREATE TRIGGER sandkeeper_guard BEFORE UPDATE ON tasks FOR EACH ROW
+	WHEN ((OLD.status IN (STATUSES)) IS NOT TRUE) EXECUTE FUNCTION refuses();`
+
+// TestCheckOfTheRole: what the role may do beyond need, and what keeps it from tasks that are
+// over. Neither makes a check fail.
+func TestCheckOfTheRole(t *testing.T) {
+	keeps := "'pending', 'assigned', 'claiming', 'running', 'failed', '" + strings.Join(omoiosValidating, "', '") + "'"
+	trigger := func(statuses string) string { return strings.ReplaceAll(guardOfTasks, "STATUSES", statuses) }
+	for name, c := range map[string]struct{ grants, sql, role, terminal string }{
+		"what it needs": {granted, "", "nothing else", "of our own statement alone"},
+		"too much": {
+			granted + "GRANT DELETE, UPDATE (task_type) ON tasks TO %[1]s", "",
+			"more with \"public\".\"tasks\" than it needs: DELETE; UPDATE of task_type", "alone",
+		},
+		"an owner":              {"ALTER TABLE tasks OWNER TO %[1]s; GRANT SELECT ON sandbox_events, tickets, projects, specs TO %[1]s", "", "is an owner", "alone"},
+		"a trigger":             {granted, trigger(keeps), "nothing else", "the database refuses"},
+		"a trigger that is off": {granted, trigger(keeps) + "ALTER TABLE tasks DISABLE TRIGGER sandkeeper_guard", "nothing else", "alone"},
+		"a trigger too narrow":  {granted, trigger("'pending', 'failed', 'running'"), "nothing else", `does not know "assigned"`},
+		"a trigger too wide":    {granted, trigger(keeps + ", 'cancelled'"), "nothing else", `takes "cancelled" for a live status`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, pgtest.OmoiOS+c.sql, Mapping{Preset: "omoios"})
+			w.pool = pgtest.AsRole(t, w.pool, c.grants)
+			got := map[string]string{}
+			for _, line := range w.open(Mapping{Preset: "omoios"}).Check(t.Context()) {
+				if !line.OK {
+					t.Errorf("%s fails: %s", line.What, line.Said)
+				}
+				got[line.What] = line.Said
+			}
+			if !strings.Contains(got["role"], c.role) || !strings.Contains(got["terminal rows"], c.terminal) {
+				t.Errorf("role: %s\nterminal rows: %s\nwant %q and %q", got["role"], got["terminal rows"], c.role, c.terminal)
+			}
+		})
+	}
+	w := omoiosWorld(t)
+	for _, line := range w.tasks.Check(t.Context()) {
+		if line.What == "role" && (!strings.Contains(line.Said, "superuser") || line.Fix == "") {
+			t.Errorf("a superuser's role: %+v", line)
+		}
+	}
+}
+
+// TestRestoreUnderTheTrigger: the trigger of deploy/terminal_rows.sql lets the keeper's role
+// fail a row, and set it back, as a quarantine that a person takes back does.
+func TestRestoreUnderTheTrigger(t *testing.T) {
+	text, err := os.ReadFile("../deploy/terminal_rows.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := omoiosWorld(t)
+	admin := w.pool
+	w.pool = pgtest.AsRole(t, admin, granted)
+	w.tasks = w.open(Mapping{Preset: "omoios"})
+	role := w.pool.Config().ConnConfig.User
+	if _, err := admin.Exec(t.Context(), strings.ReplaceAll(string(text), "sandkeeper_keeper", role)); err != nil {
+		t.Fatal(err)
+	}
+	sql := "INSERT INTO program.tasks (id, status, sandbox_id) VALUES ($1, 'running', 'box')"
+	if _, err := admin.Exec(t.Context(), sql, id("1")); err != nil {
+		t.Fatal(err)
+	}
+	written, before, err := w.tasks.Write(t.Context(), reconcile.Write{
+		Step: reconcile.StepFail, Task: w.one(id("1")), Reason: "gone [sandkeeper k1]"})
+	if err != nil || written != reconcile.WriteDone {
+		t.Fatalf("fail = %s, %v", written, err)
+	}
+	if written, err := w.tasks.Restore(t.Context(), id("1"), *before); err != nil || written != reconcile.WriteDone {
+		t.Fatalf("restore = %s, %v", written, err)
+	}
+	if got := w.one(id("1")); got.State != reconcile.TaskRunning {
+		t.Errorf("restored row = %+v, want it running", got)
+	}
+}

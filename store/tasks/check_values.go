@@ -1,0 +1,236 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/store"
+)
+
+// statuses looks for statuses in the table that the mapping does not know: rows that have
+// one are shown and never judged.
+func (c *check) statuses(ctx context.Context) {
+	column, key, unmapped := c.plan.columns["state"], "tasks.columns.state", c.plan.unknownState
+	if c.plan.byStatus() {
+		column, key, unmapped = c.plan.columns["status"], "tasks.statuses", c.plan.unknownStatus
+	}
+	var found []string
+	if !c.step(ctx, key, func(tx pgx.Tx, _ time.Time) error {
+		var err error
+		found, err = c.found(ctx, tx, column)
+		return err
+	}) {
+		return
+	}
+	unknown := slices.DeleteFunc(found, func(s string) bool { return !unmapped(s) })
+	slices.Sort(unknown)
+	if len(unknown) > 0 {
+		c.bad(key, fmt.Sprintf("the table has values that mean no state: %q; their rows are never judged", unknown),
+			"add each to the state that it means")
+		return
+	}
+	c.ok(key, "every status in the table is mapped")
+}
+
+// byStatus reports whether a row's state follows from its status as tasks.statuses maps it. A
+// preset's own state expression only divides what they mean.
+func (c *Compiled) byStatus() bool { return c.columns["state"] == "" || c.mapping.Split }
+
+func (c *Compiled) unknownStatus(word string) bool { return c.states[word] == reconcile.TaskUnknown }
+
+func (c *Compiled) unknownState(word string) bool {
+	return c.stateOf(word, word) == reconcile.TaskUnknown
+}
+
+func (c *check) found(ctx context.Context, tx pgx.Tx, column string) ([]string, error) {
+	looked := false
+	if c.plan.byStatus() {
+		var err error
+		if looked, err = indexed(ctx, tx, c.plan.table, c.plan.plain["status"]); err != nil {
+			return nil, err
+		}
+	}
+	sql, err := render("statuses", map[string]any{"Column": column, "Table": c.plan.table, "Indexed": looked})
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(ctx, sql)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
+// indexes looks for the indexes that keep a pass from reading the history.
+func (c *check) indexes(ctx context.Context) {
+	if c.plan.byStatus() {
+		c.index(ctx, "index on the status", c.plan.table, c.plan.plain["status"])
+	}
+	if c.plan.events == nil {
+		return
+	}
+	c.index(ctx, "index on the events", c.plan.events.table, c.plan.events.plain["sandbox"])
+	if task, event := c.s.cat.fields["sandbox"], c.s.cat.events["sandbox"]; !task.like(event) {
+		c.bad(
+			"events.columns.sandbox",
+			fmt.Sprintf("it is %s and tasks.columns.sandbox is %s: no index can be used", event.name, task.name),
+			"give both columns one type",
+		)
+	}
+}
+
+func (c *check) index(ctx context.Context, what, table, column string) {
+	if column == "" {
+		c.bad(what, "an expression is mapped, which every pass computes for each row", "map a column, with an index")
+		return
+	}
+	var found bool
+	if !c.step(ctx, what, func(tx pgx.Tx, _ time.Time) error {
+		var err error
+		found, err = indexed(ctx, tx, table, column)
+		return err
+	}) {
+		return
+	}
+	if found {
+		c.ok(what, table+" has one")
+		return
+	}
+	// The template ships without it and is small at first: that is no reason to fail.
+	c.lines = append(c.lines, reconcile.CheckResult{
+		What: what, OK: c.plan.mapping.Preset == codingAgentName,
+		Said: fmt.Sprintf("%s has none that begins with %s: each pass reads the whole table", table, store.Quoted(column)),
+		Fix:  fmt.Sprintf("CREATE INDEX CONCURRENTLY ON %s (%s)", table, store.Quoted(column)),
+	})
+}
+
+// clockFields are the clocks that must not run ahead. A deadline may.
+var clockFields = []string{"created_at", "assigned_at", "started_at", "heartbeat_at", "activity_at", "updated_at"}
+
+// clocks looks at the newest value of each mapped clock.
+func (c *check) clocks(ctx context.Context) {
+	var mapped []selected
+	for _, name := range clockFields {
+		if sql := c.plan.columns[name]; sql != "" {
+			mapped = append(mapped, selected{name, sql})
+		}
+	}
+	newest, now := c.newest(ctx, mapped)
+	for i, at := range newest {
+		c.clock("clock "+mapped[i].Name, taskTime(at), now)
+	}
+	rows, err := c.Live(ctx)
+	if err != nil {
+		c.bad("live tasks", store.OneLine(err), c.fixOf(err))
+		return
+	}
+	c.ok("live tasks", fmt.Sprintf("%d were read", len(rows.Tasks)))
+	if c.plan.events == nil {
+		return
+	}
+	var event time.Time
+	for _, t := range rows.Tasks {
+		if at := t.Events.Newest(); at.After(event) {
+			event = at
+		}
+	}
+	c.clock("clock events", event, rows.Now)
+}
+
+func (c *check) newest(ctx context.Context, mapped []selected) ([]pgtype.Timestamptz, time.Time) {
+	if len(mapped) == 0 {
+		return nil, time.Time{}
+	}
+	values := make([]pgtype.Timestamptz, len(mapped))
+	targets := make([]any, len(mapped))
+	for i := range values {
+		targets[i] = &values[i]
+	}
+	var at time.Time
+	if !c.step(ctx, "clocks", func(tx pgx.Tx, now time.Time) error {
+		at = now
+		sql, err := render("clocks", map[string]any{"Clocks": mapped, "Table": c.plan.table, "Live": c.s.alive()})
+		if err != nil {
+			return err
+		}
+		return tx.QueryRow(ctx, sql, c.s.withLive(pgx.StrictNamedArgs{})).Scan(targets...)
+	}) {
+		return nil, time.Time{}
+	}
+	return values, at
+}
+
+// maxAhead is by how much a clock may run ahead of the database's now before it is not
+// trusted any more.
+const maxAhead = 5 * time.Second
+
+func (c *check) clock(what string, at, now time.Time) {
+	age := now.Sub(at).Round(time.Second)
+	switch {
+	case at.IsZero():
+		c.ok(what, "no value yet")
+	case age < -maxAhead:
+		c.bad(what, fmt.Sprintf("runs %s ahead of the database's now", text.Duration(-age)),
+			fmt.Sprintf("is tasks.timezone (%s) the zone of columns without time zone? else correct the clock of who writes it",
+				c.plan.mapping.Timezone))
+	default:
+		c.ok(what, fmt.Sprintf("newest value %s ago", text.Duration(max(age, 0))))
+	}
+}
+
+// mayUpdate looks for what the role may not do and a repair needs.
+func (c *check) mayUpdate(ctx context.Context) bool {
+	return c.granted(ctx, grant{"UPDATE", c.plan.table, c.plan.writtenNames()})
+}
+
+// mayInsert does so for the events.
+func (c *check) mayInsert(ctx context.Context) bool {
+	if e := c.plan.events; e != nil && c.plan.mapping.Events.Write {
+		return c.granted(ctx, grant{"INSERT", e.table, e.written()})
+	}
+	return false
+}
+
+// A grant is a privilege on columns of a table.
+type grant struct {
+	privilege, table string
+	columns          []string
+}
+
+func (c *check) granted(ctx context.Context, g grant) bool {
+	if len(g.columns) == 0 {
+		return false
+	}
+	what := "grant " + g.privilege
+	var lacking []string
+	if !c.step(ctx, what, func(tx pgx.Tx, _ time.Time) error {
+		rows, err := tx.Query(ctx, queries["ungranted"],
+			pgx.StrictNamedArgs{"relation": g.table, "columns": g.columns, "privilege": g.privilege})
+		if err != nil {
+			return err
+		}
+		lacking, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	}) {
+		return false
+	}
+	if len(lacking) == 0 {
+		c.ok(what, "on "+g.table)
+		return true
+	}
+	for i, name := range lacking {
+		lacking[i] = store.Quoted(name)
+	}
+	role, columns := c.pool.Config().ConnConfig.User, strings.Join(lacking, ", ")
+	c.bad(what, fmt.Sprintf("the role %s lacks it on %s (%s): nothing can be repaired there", role, g.table, columns),
+		fmt.Sprintf("GRANT %s (%s) ON %s TO %s", g.privilege, columns, g.table, store.Quoted(role)))
+	return false
+}

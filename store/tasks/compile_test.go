@@ -1,0 +1,335 @@
+package tasks
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// mistakes are the single errors of a compile.
+func mistakes(err error) []*MappingError {
+	var joined interface{ Unwrap() []error }
+	if !errors.As(err, &joined) {
+		return nil
+	}
+	var out []*MappingError
+	for _, e := range joined.Unwrap() {
+		var m *MappingError
+		if errors.As(e, &m) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func TestPresetsCompile(t *testing.T) {
+	for _, name := range []string{"omoios", "coding-agent"} {
+		if _, err := Compile(Mapping{Preset: name}.WithPreset()); err != nil {
+			t.Errorf("preset %s: %v", name, err)
+		}
+	}
+}
+
+// TestCompileRefuses changes one thing of a good mapping.
+func TestCompileRefuses(t *testing.T) {
+	cases := map[string]struct {
+		change func(*Mapping)
+		key    string
+		says   string
+	}{
+		"an unknown preset":          {func(m *Mapping) { m.Preset = "omnios" }, "tasks.preset", "omnios"},
+		"no table":                   {func(m *Mapping) { m.Table = "" }, "tasks.table", "is missing"},
+		"a table with three parts":   {func(m *Mapping) { m.Table = "a.b.c" }, "tasks.table", "3 parts"},
+		"a table with an empty part": {func(m *Mapping) { m.Table = "public." }, "tasks.table", "empty"},
+		"a table with an open quote": {func(m *Mapping) { m.Table = `public."tasks` }, "tasks.table", "not closed"},
+		"an unknown field": {
+			func(m *Mapping) { m.Columns["start_at"] = "x" },
+			"tasks.columns.start_at",
+			"did you mean",
+		},
+		"no id": {func(m *Mapping) { delete(m.Columns, "id") }, "tasks.columns.id", "is missing"},
+		"an id that is an expression": {
+			func(m *Mapping) { m.Columns["id"] = "(id::text)" },
+			"tasks.columns.id",
+			"must be a column",
+		},
+		"a status that is an expression": {
+			func(m *Mapping) { m.Columns["status"] = "(lower(status))" },
+			"tasks.columns.status",
+			"must be a column",
+		},
+		"an expression without its parens": {
+			func(m *Mapping) { m.Columns["timeout"] = "a * interval '1s'" },
+			"tasks.columns.timeout",
+			"parentheses",
+		},
+		"a column with its table": {
+			func(m *Mapping) { m.Columns["error"] = "tasks.error" },
+			"tasks.columns.error",
+			"2 parts",
+		},
+		"a second statement": {
+			func(m *Mapping) { m.Columns["error"] = "(a); DROP TABLE x; (b)" },
+			"tasks.columns.error",
+			"semicolon",
+		},
+		"a line comment": {
+			func(m *Mapping) { m.Where = "true -- and nothing else" },
+			"tasks.where",
+			"comment",
+		},
+		"a block comment":        {func(m *Mapping) { m.Where = "true /* and */" }, "tasks.where", "comment"},
+		"a parenthesis too many": {func(m *Mapping) { m.Where = "true) OR (true" }, "tasks.where", "did not open"},
+		"a parenthesis too few":  {func(m *Mapping) { m.Where = "(true" }, "tasks.where", "not closed"},
+		"an open string":         {func(m *Mapping) { m.Where = "a = 'x" }, "tasks.where", "not closed"},
+		"an escape string":       {func(m *Mapping) { m.Where = `a = E'\'; --'` }, "tasks.where", "escape string"},
+		"a dollar quote":         {func(m *Mapping) { m.Where = "a = $$x$$" }, "tasks.where", "$"},
+		"a numbered parameter":   {func(m *Mapping) { m.Where = "a = $1" }, "tasks.where", "$"},
+		"a zero byte":            {func(m *Mapping) { m.Where = "a = 'x\x00'" }, "tasks.where", "plain text"},
+		"an unknown name":        {func(m *Mapping) { m.Where = "a = @status" }, "tasks.where", "@status"},
+		"a reason where none is": {func(m *Mapping) { m.Where = "a = @reason" }, "tasks.where", "@reason"},
+		"an unknown state": {
+			func(m *Mapping) { m.Statuses["complete"] = []string{"x"} },
+			"tasks.statuses.complete",
+			"completed",
+		},
+		"a status in two states": {
+			func(m *Mapping) { m.Statuses["failed"] = []string{"failed", "running"} },
+			"tasks.statuses.failed",
+			"already means running",
+		},
+		"an empty status": {
+			func(m *Mapping) { m.Statuses["failed"] = []string{"failed", ""} },
+			"tasks.statuses.failed",
+			"empty",
+		},
+		"nothing live": {func(m *Mapping) {
+			m.Statuses, m.Requeue = map[string][]string{"failed": {"failed"}}, RowChange{}
+		}, "tasks.statuses", "no status is pending"},
+		"a fail that does not fail": {
+			func(m *Mapping) { m.Fail.Status = "running" },
+			"tasks.fail.status",
+			"tasks.statuses.failed",
+		},
+		"a fail to an unknown status": {
+			func(m *Mapping) { m.Fail.Status = "dead" },
+			"tasks.fail.status",
+			"tasks.statuses.failed",
+		},
+		"a fail without status": {func(m *Mapping) { m.Fail.Status = "" }, "tasks.fail.status", "is missing"},
+		"a fail without a reason": {
+			func(m *Mapping) { m.Fail.Set = map[string]string{"error": "'dead'"} },
+			"tasks.fail.set",
+			"@reason",
+		},
+		"a reason only inside a string": {
+			func(m *Mapping) { m.Fail.Set = map[string]string{"error": "'@reason'"} },
+			"tasks.fail.set",
+			"@reason",
+		},
+		"a requeue that does not requeue": {
+			func(m *Mapping) { m.Requeue.Status = "running" },
+			"tasks.requeue.status",
+			"tasks.statuses.pending",
+		},
+		"a requeue without a reason": {
+			func(m *Mapping) { delete(m.Requeue.Set, "error_message") },
+			"tasks.requeue.set",
+			"@reason",
+		},
+		"a fail that sets the id": {func(m *Mapping) { m.Fail.Set["id"] = "1" }, "tasks.fail.set.id", "sets the id"},
+		"a fail that sets the status": {
+			func(m *Mapping) { m.Fail.Set["status"] = "'x'" },
+			"tasks.fail.set.status",
+			"status",
+		},
+		"a value that is two":      {func(m *Mapping) { m.Fail.Set["x"] = "1; 2" }, "tasks.fail.set.x", "semicolon"},
+		"an empty value of spaces": {func(m *Mapping) { m.Fail.Set["x"] = " " }, "tasks.fail.set.x", "empty"},
+		"events without a type": {
+			func(m *Mapping) { delete(m.Events.Columns, "type") },
+			"events.columns.type",
+			"is missing",
+		},
+		"events without a table": {func(m *Mapping) { m.Events.Table = "" }, "events.table", "is missing"},
+		"events of an unknown field": {
+			func(m *Mapping) { m.Events.Columns["kind"] = "x" },
+			"events.columns.kind",
+			"no such field",
+		},
+		"events written to an expression": {
+			func(m *Mapping) { m.Events.Write, m.Events.Columns["at"] = true, "(now())" },
+			"events.columns.at",
+			"needs a column",
+		},
+		"events without a sandbox column": {
+			func(m *Mapping) { delete(m.Columns, "sandbox") },
+			"tasks.columns.sandbox",
+			"events are found by it",
+		},
+		"a heartbeat that is an end": {
+			func(m *Mapping) { m.Events.Finished = EventTypes("agent.heartbeat") },
+			"events.finished",
+			"also a heartbeat",
+		},
+		"an event type without a name": {
+			func(m *Mapping) { m.Events.Started = EventTypes("a", "") },
+			"events.started[1]",
+			"no type of event",
+		},
+		"a condition on an event that is two": {
+			func(m *Mapping) { m.Events.Finished[0].Where = "true) OR (true" },
+			"events.finished[0].where",
+			"did not open",
+		},
+		"a heartbeat that is an end under a condition": {
+			func(m *Mapping) { m.Events.Finished = []EventType{{"agent.heartbeat", "true"}} },
+			"events.finished",
+			"also a heartbeat",
+		},
+		"an event's column that sandkeeper sets": {
+			func(m *Mapping) { m.Events.Set["event_type"] = "'x'" },
+			"events.set.event_type",
+			"events.columns.type",
+		},
+		"an event's column set to two values": {
+			func(m *Mapping) { m.Events.Set["source"] = "'x', 'y'; 'z'" },
+			"events.set.source",
+			"semicolon",
+		},
+		"an explaining table without a key": {
+			func(m *Mapping) { m.ExplainedBy[0].Key = "" },
+			"tasks.explained_by[0].key",
+			"is missing",
+		},
+		"an explaining key that is an expression": {
+			func(m *Mapping) { m.ExplainedBy[0].Key = "(id::text)" },
+			"tasks.explained_by[0].key",
+			"must be a column",
+		},
+		"an explaining table with three parts": {
+			func(m *Mapping) { m.ExplainedBy[0].Table = "a.b.c" },
+			"tasks.explained_by[0].table",
+			"3 parts",
+		},
+		"an explaining condition that is two": {
+			func(m *Mapping) { m.ExplainedBy[0].Where = "a; b" },
+			"tasks.explained_by[0].where",
+			"semicolon",
+		},
+		"an explaining table by a label and by the name": {
+			func(m *Mapping) { m.ExplainedBy[0].Name = true },
+			"tasks.explained_by[0]",
+			"either label, or name",
+		},
+		"an explaining table by nothing": {
+			func(m *Mapping) { m.ExplainedBy[0].Label = "" },
+			"tasks.explained_by[0]",
+			"either label, or name",
+		},
+		"a channel that is too long": {
+			func(m *Mapping) { m.Notify = strings.Repeat("n", 64) },
+			"tasks.notify",
+			"63 bytes",
+		},
+		"a time zone that is none": {func(m *Mapping) { m.Timezone = "a\nb" }, "tasks.timezone", "no time zone"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			m := Mapping{Preset: "omoios"}.WithPreset()
+			c.change(&m)
+			_, err := Compile(m)
+			found := mistakes(err)
+			if len(found) != 1 || found[0].Key != c.key || !strings.Contains(found[0].Error(), c.says) {
+				t.Errorf("Compile = %v, want one mistake at %s that says %q", err, c.key, c.says)
+			}
+		})
+	}
+}
+
+func TestCompileReportsAllMistakesTogether(t *testing.T) {
+	_, err := Compile(
+		Mapping{
+			Preset:  "omoios",
+			Table:   "a.b.c",
+			Where:   "a; b",
+			Columns: map[string]string{"id": "", "started_at": "now()"},
+		}.WithPreset(),
+	)
+	var keys []string
+	for _, m := range mistakes(err) {
+		keys = append(keys, m.Key)
+	}
+	want := []string{"tasks.table", "tasks.where", "tasks.columns.started_at", "tasks.columns.id"}
+	if diff := cmp.Diff(want, keys); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+}
+
+func TestConfigWinsOverThePresetKeyByKey(t *testing.T) {
+	m := Mapping{
+		Preset: "omoios", Table: "jobs.t", Columns: map[string]string{"session": "", "error": "err"},
+		Statuses: map[string][]string{"stopped": {"cancelled", "killed"}},
+		Fail:     RowChange{Set: map[string]string{"completed_at": "", "err": "@reason", "error_message": ""}},
+		Events:   EventMapping{Waiting: []EventType{}, Finished: EventTypes("done")},
+	}.WithPreset()
+	if m.Table != "jobs.t" || m.Timezone != "UTC" || m.Columns["error"] != "err" || m.Columns["id"] != "id" {
+		t.Errorf("mapping = %+v", m)
+	}
+	if _, mapped := m.Columns["session"]; mapped {
+		t.Error(`an explicit "" did not unmap the session`)
+	}
+	if !slices.Equal(m.Statuses["stopped"], []string{"cancelled", "killed"}) ||
+		!slices.Equal(m.Statuses["running"], append([]string{"running"}, omoiosValidating...)) {
+		t.Errorf("statuses = %v", m.Statuses)
+	}
+	if diff := cmp.Diff(map[string]string{"err": "@reason"}, m.Fail.Set); diff != "" || m.Fail.Status != "failed" {
+		t.Errorf("fail to %s (-want +got):\n%s", m.Fail.Status, diff)
+	}
+	if len(m.Events.Waiting) != 0 || !slices.Equal(m.Events.Finished, EventTypes("done")) ||
+		!slices.Equal(m.Events.Heartbeat, EventTypes("agent.heartbeat")) {
+		t.Errorf("events = %+v", m.Events)
+	}
+	if e := (Mapping{Preset: "omoios", Events: EventMapping{Table: "none"}}).WithPreset().Events; e.Table != "" ||
+		e.Columns != nil {
+		t.Errorf("events: none = %+v", e)
+	}
+	if two := preset("omoios"); len(two.Columns) < 10 || two.Fail.Set["err"] != "" {
+		t.Errorf("the preset itself was changed: %+v", two)
+	}
+}
+
+func TestExpressionsKeepWhatIsQuoted(t *testing.T) {
+	cases := map[string]string{
+		"a = 'it''s; -- @now $1 ('":    "a = 'it''s; -- @now $1 ('",
+		`"odd;-- @now" = @now`:         `"odd;-- @now" = statement_timestamp()`,
+		"data @> '{}' AND a$b = 'x'":   "data @> '{}' AND a$b = 'x'",
+		"left(@reason, 10) || @reason": "left(@reason::text, 10) || @reason::text",
+		"ünïcode = 'e' || 'x'":         "ünïcode = 'e' || 'x'",
+	}
+	for text, want := range cases {
+		e := scanExpression(text)
+		if e.problem != "" || e.SQL() != want {
+			t.Errorf("scanExpression(%q) = %q, %q, want %q", text, e.SQL(), e.problem, want)
+		}
+	}
+}
+
+func TestIdentifiers(t *testing.T) {
+	cases := map[string]string{
+		"tasks": `"tasks"`, "public.tasks": `"public"."tasks"`, "Task Table": `"Task Table"`, `"a.b"."c""d"`: `"a.b"."c""d"`,
+		`public."order"`: `"public"."order"`, "createdAt": `"createdAt"`,
+	}
+	for text, want := range cases {
+		if parts, problem := identifier(text); problem != "" || parts.Sanitize() != want {
+			t.Errorf("identifier(%q) = %s, %q, want %s", text, parts.Sanitize(), problem, want)
+		}
+	}
+	for _, text := range []string{"", ".", "a.", ".a", `"a`, `"a"b`, `""`, "a;b", "f(x)", "a::text", `a"b`} {
+		if parts, problem := identifier(text); problem == "" {
+			t.Errorf("identifier(%q) = %s, want a problem", text, parts.Sanitize())
+		}
+	}
+}

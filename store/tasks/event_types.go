@@ -1,0 +1,91 @@
+package tasks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/store"
+)
+
+// eventKinds are what a type of event may mean, in the words of the config.
+var eventKinds = []string{"started", "heartbeat", "waiting", "finished"}
+
+// of are the types that mean a kind.
+func (e *EventMapping) of(kind string) []EventType {
+	switch kind {
+	case "started":
+		return e.Started
+	case "heartbeat":
+		return e.Heartbeat
+	case "waiting":
+		return e.Waiting
+	}
+	return e.Finished
+}
+
+// plainTypes are the types that mean a kind whatever else the event holds.
+func (e *EventMapping) plainTypes(kind string) []string {
+	out := []string{}
+	for _, t := range e.of(kind) {
+		if t.Where == "" {
+			out = append(out, t.Type)
+		}
+	}
+	return out
+}
+
+// eventTypes compiles the conditions, and refuses a type that is a heartbeat and something
+// more: a worker that is waiting or done would look merely alive. With a condition each, the
+// conditions tell them apart.
+func (c *compiler) eventTypes(out *compiledEvents) {
+	for _, kind := range eventKinds {
+		for i, t := range c.m.Events.of(kind) {
+			key := fmt.Sprintf("events.%s[%d]", kind, i)
+			if t.Type == "" || !text.Storable(t.Type) {
+				c.wrong(key, fmt.Sprintf("%q is no type of event", t.Type), "name the type, as the table has it")
+			}
+			if t.Where != "" {
+				out.narrowed[kind] = append(out.narrowed[kind], narrowedType{t.Type, c.sql(key+".where", t.Where).SQL()})
+			}
+		}
+	}
+	for _, kind := range []string{"finished", "started", "waiting"} {
+		for _, t := range c.m.Events.of(kind) {
+			if slices.ContainsFunc(c.m.Events.Heartbeat, func(h EventType) bool { return h.clashes(t) }) {
+				c.wrong("events."+kind, fmt.Sprintf("%q is also a heartbeat", t.Type), "an event type is one or the other")
+			}
+		}
+	}
+}
+
+func (t EventType) clashes(other EventType) bool {
+	return t.Type == other.Type && (t.Where == "" || other.Where == "")
+}
+
+// A narrowedType is a type of event that means something only where a condition holds.
+type narrowedType struct{ typ, where string }
+
+// is the condition that an event is of a kind. The plain types are a parameter; each other
+// is asked about its condition only when the type is right, so that the condition meets no
+// data of another form.
+func (e *compiledEvents) is(kind string) string {
+	typ := "(" + e.columns["type"] + ")::text"
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s = ANY (@%s::text[])", typ, kind)
+	for _, n := range e.narrowed[kind] {
+		fmt.Fprintf(&b, " OR CASE WHEN %s = %s THEN %s ELSE false END", typ, store.Literal(n.typ), e.holds(n.where))
+	}
+	return b.String()
+}
+
+// holds is whether a condition of the config holds of an event. `data` in it is the mapped
+// column, whatever its own name is and whatever other columns are called.
+func (e *compiledEvents) holds(where string) string {
+	from := ""
+	if data := e.columns["data"]; data != "" {
+		from = " FROM (SELECT (" + data + ")::jsonb AS data) AS d"
+	}
+	return "coalesce((SELECT (" + where + ")" + from + "), false)"
+}

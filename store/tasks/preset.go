@@ -1,0 +1,110 @@
+package tasks
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/store"
+)
+
+// noEvents as events.table turns a preset's events off.
+const noEvents = "none"
+
+// Presets are the names that `tasks.preset` may have.
+func Presets() []string { return []string{omoiosName, codingAgentName, "none"} }
+
+const (
+	omoiosName      = "omoios"
+	codingAgentName = "coding-agent"
+)
+
+// WithPreset fills in what the mapping leaves open from its preset. What the mapping
+// gives wins key by key; an explicit "" unmaps a column.
+func (m Mapping) WithPreset() Mapping {
+	p := preset(m.Preset)
+	given := m.Columns
+	m.Preset = store.First(m.Preset, "none")
+	m.Table = store.First(m.Table, p.Table)
+	m.Timezone = store.First(m.Timezone, "UTC")
+	m.Columns = over(p.Columns, m.Columns)
+	statuses := maps.Clone(p.Statuses)
+	if statuses == nil {
+		statuses = map[string][]string{}
+	}
+	maps.Copy(statuses, m.Statuses)
+	m.Statuses = statuses
+	switch m.Preset {
+	case codingAgentName:
+		m.deriveCodingAgent(given)
+	case omoiosName:
+		m.deriveOmoios(given)
+	}
+	m.Fail = m.Fail.over(p.Fail.renamed(p.Columns, m.Columns))
+	m.Requeue = m.Requeue.over(p.Requeue.renamed(p.Columns, m.Columns))
+	m.Events = m.Events.over(p.Events)
+	m.ExplainedBy = listed(m.ExplainedBy, p.ExplainedBy)
+	return m
+}
+
+func (c RowChange) over(p RowChange) RowChange {
+	return RowChange{Status: store.First(c.Status, p.Status), Set: over(p.Set, c.Set)}
+}
+
+// renamed is a preset's change for a table whose columns have other names than the preset's.
+func (c RowChange) renamed(preset, columns map[string]string) RowChange {
+	set := maps.Clone(c.Set)
+	for field, was := range preset {
+		value, sets := c.Set[was]
+		is := columns[field]
+		if own := is != "" && is != was && is != columns["status"] && !inParentheses(is); sets && own {
+			delete(set, was)
+			set[plainName(is)] = strings.ReplaceAll(value, was, operand(is))
+		}
+	}
+	return RowChange{Status: c.Status, Set: set}
+}
+
+// plainName is a mapped column as fail.set and requeue.set name it.
+func plainName(column string) string {
+	parts, problem := identifier(column)
+	if problem != "" || len(parts) != 1 {
+		return column // what is wrong with it is said when it is compiled
+	}
+	return parts[0]
+}
+
+func (e EventMapping) over(p EventMapping) EventMapping {
+	e.Table = store.First(e.Table, p.Table)
+	if e.Table == noEvents {
+		return EventMapping{}
+	}
+	if e.Table == "" {
+		return e
+	}
+	e.Columns = over(p.Columns, e.Columns)
+	e.Started = listed(e.Started, p.Started)
+	e.Heartbeat = listed(e.Heartbeat, p.Heartbeat)
+	e.Waiting = listed(e.Waiting, p.Waiting)
+	e.Finished = listed(e.Finished, p.Finished)
+	e.Set = over(p.Set, e.Set)
+	return e
+}
+
+// listed is the config's list, also an empty one, else the preset's.
+func listed[T any](config, preset []T) []T {
+	if config != nil {
+		return config
+	}
+	return slices.Clone(preset)
+}
+
+func preset(name string) Mapping {
+	switch name {
+	case omoiosName:
+		return omoios()
+	case codingAgentName:
+		return codingAgent()
+	}
+	return Mapping{}
+}

@@ -1,0 +1,187 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store"
+)
+
+// Tasks is the user's task table, read and written by its mapping. It may be used by
+// several goroutines.
+type Tasks struct {
+	pool *pgxpool.Pool
+	plan *Compiled
+	now  func() time.Time // this machine's clock; only Check compares it
+	log  *slog.Logger     // told of what a write leaves undone; nil for the program's own
+
+	size atomic.Int64 // rows of the last read of all live tasks: the next will have about as many
+
+	mu    sync.Mutex
+	known *statements // nil until the catalog was read, and again when it no longer fits
+}
+
+var _ reconcile.Tasks = (*Tasks)(nil)
+
+// NewTasks is the task table behind the pool. The clock is this machine's, which
+// [Tasks.Check] compares with the database's; nothing else is timed by it.
+func NewTasks(pool *pgxpool.Pool, c *Compiled, clock func() time.Time) *Tasks {
+	if clock == nil {
+		clock = time.Now
+	}
+	return &Tasks{pool: pool, plan: c, now: clock}
+}
+
+// ReportTo names the log that is told of what a write leaves undone.
+func (t *Tasks) ReportTo(log *slog.Logger) { t.log = log }
+
+// Clock reads the task database's now and whether it is fit to be judged from.
+func (t *Tasks) Clock(ctx context.Context) (reconcile.TaskClock, error) {
+	sql, err := render("clock", map[string]string{"Table": t.plan.table})
+	if err != nil {
+		return reconcile.TaskClock{}, err
+	}
+	var c reconcile.TaskClock
+	err = t.begin(ctx, taskRead, func(tx pgx.Tx, now time.Time) error {
+		c.Now = now
+		return tx.QueryRow(ctx, sql).Scan(&c.Standby, &c.Empty)
+	})
+	if err != nil {
+		return reconcile.TaskClock{}, t.plain("read the task database's clock", err)
+	}
+	return c, nil
+}
+
+// Live reads the tasks that are not terminal and pass the `where` of the config.
+func (t *Tasks) Live(ctx context.Context) (reconcile.Rows, error) {
+	rows, err := t.rows(ctx, "read the live tasks", func(s *statements) (query, error) {
+		return query{sql: s.live, args: s.withLive(s.readArgs()), size: int(t.size.Load())}, nil
+	})
+	t.size.Store(int64(len(rows.Tasks)))
+	return rows, err
+}
+
+// ByID reads rows by key whatever their status. A row that was asked for in another
+// spelling of its id (a uuid in upper case) comes back under that spelling too, so that
+// it never looks absent.
+func (t *Tasks) ByID(ctx context.Context, ids []string) (reconcile.Rows, error) {
+	return t.rows(ctx, "read tasks by id", func(s *statements) (query, error) {
+		q := query{lookup: s.cat.fields["id"].parse(ids), spelled: true}
+		return s.byKey(q, s.cat.fields["id"].among(s.plan.columns["id"], "keys"))
+	})
+}
+
+// BySandbox reads rows whatever their status, whose sandbox column holds one of the keys.
+func (t *Tasks) BySandbox(ctx context.Context, keys []string) (reconcile.Rows, error) {
+	return t.rows(ctx, "read tasks by sandbox", func(s *statements) (query, error) {
+		column, mapped := s.plan.columns["sandbox"]
+		if !mapped {
+			return query{}, nil
+		}
+		q := query{lookup: s.cat.fields["sandbox"].parse(keys)}
+		return s.byKey(q, s.cat.fields["sandbox"].among("("+column+")", "keys"))
+	})
+}
+
+// A query is one read. Without SQL nothing is asked and nothing found.
+type query struct {
+	sql     string
+	args    pgx.StrictNamedArgs
+	size    int // rows that are expected
+	lookup  lookup
+	spelled bool // rows come back under the spellings that were asked for
+}
+
+func (s *statements) byKey(q query, where string) (query, error) {
+	if len(q.lookup.keys) == 0 {
+		return q, nil
+	}
+	sql, err := s.read(where)
+	q.sql, q.args, q.size = sql, s.readArgs(), min(len(q.lookup.keys), 1024)
+	q.args["keys"] = q.lookup.keys
+	return q, err
+}
+
+// rows runs one read in its own transaction.
+func (t *Tasks) rows(ctx context.Context, doing string, ask func(*statements) (query, error)) (reconcile.Rows, error) {
+	var out reconcile.Rows
+	err := t.begin(ctx, taskRead, func(tx pgx.Tx, now time.Time) error {
+		s, err := t.statements(ctx, tx)
+		if err != nil {
+			return err
+		}
+		q, err := ask(s)
+		if err != nil {
+			return err
+		}
+		out.Now, out.Unparsable = now, q.lookup.unparsable
+		if q.sql == "" {
+			return nil
+		}
+		out.Tasks, err = s.scan(ctx, tx, q, now)
+		return err
+	})
+	if err != nil {
+		return reconcile.Rows{}, t.plain(doing, err)
+	}
+	return out, nil
+}
+
+var (
+	taskRead  = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	taskWrite = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
+)
+
+// begin runs a transaction that knows the database's now, which is never later than what
+// it reads.
+func (t *Tasks) begin(ctx context.Context, o pgx.TxOptions, do func(pgx.Tx, time.Time) error) error {
+	err := pgx.BeginTxFunc(ctx, t.pool, o, func(tx pgx.Tx) error {
+		var now time.Time
+		var set string
+		zone := pgx.StrictNamedArgs{"timezone": store.First(t.plan.mapping.Timezone, "UTC")}
+		if err := tx.QueryRow(ctx, queries["session"], zone).Scan(&now, &set, &set, &set, &set); err != nil {
+			return fmt.Errorf("prepare the transaction: %w", err)
+		}
+		return do(tx, now)
+	})
+	if unfit(err) {
+		t.forget()
+	}
+	return err
+}
+
+// statements reads the catalog once.
+func (t *Tasks) statements(ctx context.Context, tx pgx.Tx) (*statements, error) {
+	t.mu.Lock()
+	known := t.known
+	t.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	cat, err := readCatalog(ctx, tx, t.plan)
+	if err != nil {
+		return nil, err
+	}
+	if known, err = newStatements(t.plan, cat); err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.known = known
+	return known, nil
+}
+
+// forget makes the next statement read the catalog again.
+func (t *Tasks) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.known = nil
+}

@@ -1,0 +1,281 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store"
+)
+
+// An attempt is one guarded write on its way.
+type attempt struct {
+	reconcile.Write
+	s      *statements
+	change change
+	id     string // as the database prints it
+	reason string
+	before []*string // what the written columns held when the row was locked, as text
+	lost   error     // why the event was not added
+}
+
+// Write changes one row, guarded: it does nothing when the row has moved. It touches the
+// status and the columns of fail.set or requeue.set, and no terminal row whatever its
+// arguments say.
+func (t *Tasks) Write(ctx context.Context, w reconcile.Write) (reconcile.Written, *reconcile.RowBefore, error) {
+	var written reconcile.Written
+	var before *reconcile.RowBefore
+	var lost error
+	err := t.begin(ctx, taskWrite, func(tx pgx.Tx, _ time.Time) error {
+		s, err := t.statements(ctx, tx)
+		if err != nil {
+			return err
+		}
+		a, err := s.attempt(w)
+		if err != nil {
+			return err
+		}
+		if a.id == "" {
+			written = reconcile.WriteMoved // an id that is none of this table names no row
+			return nil
+		}
+		written, before, err = a.run(ctx, tx)
+		lost = a.lost
+		return err
+	})
+	if err != nil {
+		return "", nil, t.plain(fmt.Sprintf("%s task %s", w.Step, w.Task.ID), err)
+	}
+	if lost != nil {
+		t.reportLost(ctx, w.Task.ID, lost)
+	}
+	return written, before, nil
+}
+
+// reportLost says that a task was failed and the events table does not tell of it.
+func (t *Tasks) reportLost(ctx context.Context, task string, err error) {
+	if unfit(err) {
+		t.forget()
+	}
+	log := t.log
+	if log == nil {
+		log = slog.Default()
+	}
+	log.ErrorContext(ctx, "the task was failed, but the event sandkeeper.failed could not be added", "task", task,
+		"error", t.plainEvent(err))
+}
+
+func (s *statements) attempt(w reconcile.Write) (*attempt, error) {
+	ch, ok := s.plan.changes[w.Step]
+	if !ok {
+		return nil, fmt.Errorf("tasks.%s is not configured: there is nothing to set", w.Step)
+	}
+	id, _ := s.cat.fields["id"].canonical(w.Task.ID)
+	return &attempt{Write: w, s: s, change: ch, id: id, reason: fit(w.Reason, s.reasonLimit(ch))}, nil
+}
+
+func (a *attempt) run(ctx context.Context, tx pgx.Tx) (reconcile.Written, *reconcile.RowBefore, error) {
+	// A statement sees what was there when it began, also when it then waits for the row. So
+	// the row is locked first: the update after it sees every life sign that came meanwhile,
+	// and overwrites just what was read here for restore.
+	if written, err := a.look(ctx, tx, true); err != nil || written != reconcile.WriteBusy {
+		return written, nil, err
+	}
+	version, err := a.update(ctx, tx)
+	if err != nil {
+		return "", nil, err
+	}
+	if version == "" {
+		written, err := a.look(ctx, tx, false)
+		return written, nil, err
+	}
+	return reconcile.WriteDone, a.rowBefore(version), a.tell(ctx, tx)
+}
+
+// rowBefore is what restore needs to take the write back.
+func (a *attempt) rowBefore(version string) *reconcile.RowBefore {
+	_, mark := splitMark(a.reason)
+	columns := map[string]*string{}
+	for i, name := range a.s.plan.columnsOf(a.change) {
+		columns[name] = a.before[i]
+	}
+	return &reconcile.RowBefore{After: version, Mark: mark, Columns: columns}
+}
+
+// update is the one statement that changes the table. It answers the row's version after
+// it, "" when it changed nothing.
+func (a *attempt) update(ctx context.Context, tx pgx.Tx) (string, error) {
+	sql, err := a.s.write(&a.Write)
+	if err != nil {
+		return "", err
+	}
+	args := a.args()
+	args["new_status"], args["reason"] = a.change.status, a.reason
+	if !a.Lock {
+		args["version"] = a.Task.Version
+	}
+	after, err := writeOne(ctx, tx, sql, args)
+	if err != nil || after == nil {
+		return "", err
+	}
+	return after.Version, a.became(after.State)
+}
+
+// A rowAfter is a row as a write left it.
+type rowAfter struct{ State, Version string }
+
+// writeOne runs a statement that may change one row, and refuses to change more.
+func writeOne(ctx context.Context, tx pgx.Tx, sql string, args pgx.StrictNamedArgs) (*rowAfter, error) {
+	rows, err := tx.Query(ctx, sql, args)
+	if err != nil {
+		return nil, err
+	}
+	after, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[rowAfter])
+	switch {
+	case err != nil || len(after) == 0:
+		return nil, err
+	case len(after) > 1:
+		return nil, fmt.Errorf("%d rows have the id %s: tasks.columns.id must be unique; nothing was written",
+			len(after), args["id"])
+	}
+	return after[0], nil
+}
+
+// became refuses a write that did not come to what it was for: by a state expression that
+// reads other columns, or by a trigger.
+func (a *attempt) became(word string) error {
+	if state := a.s.plan.stateOf(word, word); state != a.change.state {
+		return fmt.Errorf("after the write the row would be %q and not %s: correct tasks.%s, or the trigger on the table; "+
+			"nothing was written", word, a.change.state, a.Step)
+	}
+	return nil
+}
+
+// args are what the guard compares with.
+func (a *attempt) args() pgx.StrictNamedArgs {
+	args := a.s.withLive(pgx.StrictNamedArgs{"id": a.id, "status": a.Task.Status, "sandbox": a.Task.Sandbox})
+	if a.Refutable {
+		_, signs := a.s.newerSign(&a.Write)
+		maps.Copy(args, signs)
+	}
+	return args
+}
+
+// look says why the row is not written: it moved, it is alive, or only its version
+// differs. Locking, "busy" means that nothing but the version can be in the way, and the
+// update after it sees every life sign that came while the lock was waited for.
+func (a *attempt) look(ctx context.Context, tx pgx.Tx, lock bool) (reconcile.Written, error) {
+	sql, err := a.s.look(&a.Write, lock, a.s.plan.columnsOf(a.change))
+	if err != nil {
+		return "", err
+	}
+	var stands, alive bool
+	err = tx.QueryRow(ctx, sql, a.args()).Scan(&stands, &alive, &a.before)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return reconcile.WriteMoved, nil
+	case err != nil:
+		return "", err
+	case !stands:
+		return reconcile.WriteMoved, nil
+	case alive:
+		return reconcile.WriteAlive, nil
+	}
+	return reconcile.WriteBusy, nil
+}
+
+// tell adds the event and the notification that the config asks for, in the same
+// transaction.
+func (a *attempt) tell(ctx context.Context, tx pgx.Tx) error {
+	if a.s.plan.mapping.Events.Write && a.Step == reconcile.StepFail && a.Task.Sandbox != "" {
+		a.lost = pgx.BeginFunc(ctx, tx, func(inner pgx.Tx) error { return a.addEvent(ctx, inner) })
+		// The row is failed also when its event is refused, else it would stay as it is for ever.
+		if status := tx.Conn().PgConn().TxStatus(); a.lost != nil && status != inTransaction {
+			return fmt.Errorf("add a sandkeeper.failed event: %w", a.lost)
+		}
+	}
+	return a.s.notify(ctx, tx, map[string]string{"task": a.id, "status": a.change.status, "step": string(a.Step)})
+}
+
+// inTransaction is the status of a connection whose transaction can go on.
+const inTransaction = 'T'
+
+// notify tells the channel of the config, if there is one, when the transaction ends well.
+func (s *statements) notify(ctx context.Context, tx pgx.Tx, facts map[string]string) error {
+	channel := s.plan.mapping.Notify
+	if channel == "" {
+		return nil
+	}
+	payload, err := json.Marshal(facts)
+	if err != nil {
+		return fmt.Errorf("write the notification: %w", err)
+	}
+	_, err = tx.Exec(ctx, queries["notify"], pgx.StrictNamedArgs{"channel": channel, "payload": string(payload)})
+	return err
+}
+
+func (a *attempt) addEvent(ctx context.Context, tx pgx.Tx) error {
+	sql, err := a.s.event()
+	if err != nil {
+		return err
+	}
+	args := pgx.StrictNamedArgs{"sandbox": a.Task.Sandbox, "type": "sandkeeper.failed"}
+	e := a.s.plan.events
+	if e.plain["data"] != "" {
+		data, err := json.Marshal(map[string]string{"task": a.id, "task_id": a.id, "reason": a.reason})
+		if err != nil {
+			return err
+		}
+		args["data"] = string(data)
+	}
+	if e.plain["task"] != "" {
+		args["task"] = a.id
+	}
+	if slices.ContainsFunc(e.sets, func(set assignment) bool { return set.reason }) {
+		args["reason"] = a.reason
+	}
+	_, err = tx.Exec(ctx, sql, args)
+	return err
+}
+
+// columnsOf are the columns that a change sets, the status first.
+func (c *Compiled) columnsOf(ch change) []string {
+	columns := []string{c.plain["status"]}
+	for _, a := range ch.sets {
+		columns = append(columns, a.name)
+	}
+	return columns
+}
+
+// writtenNames are the columns that fail and requeue change, each once.
+func (c *Compiled) writtenNames() []string {
+	if len(c.changes) == 0 {
+		return nil
+	}
+	columns := []string{c.plain["status"]}
+	for _, step := range []reconcile.Step{reconcile.StepFail, reconcile.StepRequeue} {
+		for _, a := range c.changes[step].sets {
+			if !slices.Contains(columns, a.name) {
+				columns = append(columns, a.name)
+			}
+		}
+	}
+	return columns
+}
+
+// written are the same, quoted.
+func (c *Compiled) written() []string {
+	columns := c.writtenNames()
+	for i, name := range columns {
+		columns[i] = store.Quoted(name)
+	}
+	return columns
+}

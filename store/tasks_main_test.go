@@ -1,9 +1,0 @@
-package store
-
-import (
-	"testing"
-
-	"github.com/sandkeeper/sandkeeper/store/pgtest"
-)
-
-func TestMain(m *testing.M) { pgtest.Main(m) }
