@@ -27,7 +27,7 @@ var claims = map[string]func(*bench){
 		b.plan(orphan("a"))
 		b.claimed("a")
 		_, err := b.claim("a")
-		b.refused(err, reconcile.ErrHeld, "claimed by one until 2026-11-21T12:00:15Z")
+		b.refused(err, reconcile.ErrHeld, "claimed by one until 2026-11-21 12:00:15 UTC")
 	},
 	"one of many claimers gets the action": func(b *bench) {
 		b.plan(orphan("a"))
@@ -104,7 +104,7 @@ var claims = map[string]func(*bench){
 		b.plan(a)
 		b.clock.move(time.Minute - time.Microsecond)
 		_, err := b.claim("a")
-		b.refused(err, reconcile.ErrHeld, "not before 2026-11-21T12:01:00Z")
+		b.refused(err, reconcile.ErrHeld, "not before 2026-11-21 12:01:00 UTC")
 		b.clock.move(time.Microsecond)
 		b.claimed("a")
 	},

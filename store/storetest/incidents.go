@@ -102,8 +102,8 @@ var incidents = map[string]func(*bench){
 			b.Error("an unsigned release was taken")
 		}
 		b.must(b.ReleaseIncident(b.Context(), "i-1", by))
-		b.refused(b.ReleaseIncident(b.Context(), "i-1", by), nil, "ana released it at 2026-11-21T12:00:00Z")
-		b.refused(b.ReleaseIncident(b.Context(), "i-2", by), nil, "it closed at 2026-11-21T12:00:00Z")
+		b.refused(b.ReleaseIncident(b.Context(), "i-1", by), nil, "ana released it at 2026-11-21 12:00:00 UTC")
+		b.refused(b.ReleaseIncident(b.Context(), "i-2", by), nil, "it closed at 2026-11-21 12:00:00 UTC")
 		b.refused(b.ReleaseIncident(b.Context(), "i-9", by), reconcile.ErrNotFound, "i-9")
 		_, err := b.Incident(b.Context(), "i-9")
 		b.refused(err, reconcile.ErrNotFound, "i-9")

@@ -18,7 +18,7 @@ var leases = map[string]func(*bench){
 		if !errors.As(err, &held) || held.Holder != "one" || !held.Until.Equal(noon.Add(24*time.Hour)) {
 			b.Errorf("error = %v, want held by one until a day later", err)
 		}
-		b.refused(err, reconcile.ErrHeld, "pass lease held by one until 2026-11-22T12:00:00Z")
+		b.refused(err, reconcile.ErrHeld, "pass lease held by one until 2026-11-22 12:00:00 UTC")
 	},
 	"a lease stands until just before its end": func(b *bench) {
 		b.must(b.RenewLease(b.Context(), b.lease, time.Minute))

@@ -28,7 +28,7 @@ var quarantines = map[string]func(*bench){
 		b.settled("t", reconcile.OutcomeDone)
 		b.settled("t-stop-x", reconcile.OutcomeDone)
 		_, err := b.claim("t-x")
-		b.refused(err, reconcile.ErrHeld, "not before 2026-11-22T12:00:00Z")
+		b.refused(err, reconcile.ErrHeld, "not before 2026-11-22 12:00:00 UTC")
 		b.clock.move(24*time.Hour - time.Microsecond)
 		b.lease = b.take("one")
 		_, err = b.claim("t-x")
@@ -44,7 +44,7 @@ var quarantines = map[string]func(*bench){
 		b.lease = b.take("one")
 		b.settled("t-stop-y", reconcile.OutcomeDone)
 		_, err := b.claim("t-y")
-		b.refused(err, reconcile.ErrHeld, "not before 2026-11-23T13:00:00Z")
+		b.refused(err, reconcile.ErrHeld, "not before 2026-11-23 13:00:00 UTC")
 		b.claimed("t-x")
 	},
 	"a sandbox is stopped once and woken once, whatever the subject": func(b *bench) {

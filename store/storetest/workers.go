@@ -68,7 +68,7 @@ var workers = map[string]func(*bench){
 		}
 		b.equal("memories", b.recall(), before)
 		_, err := b.TakeLease(b.Context(), "two", time.Minute)
-		b.refused(err, reconcile.ErrHeld, "held by one until 2026-11-22T12:00:00Z")
+		b.refused(err, reconcile.ErrHeld, "held by one until 2026-11-22 12:00:00 UTC")
 	},
 	"a worker without a name may do nothing": func(b *bench) {
 		pass := b.begin()
@@ -84,7 +84,7 @@ var workers = map[string]func(*bench){
 		_, err := b.as(ann, "a")
 		b.must(err)
 		_, err = b.as(bert, "a")
-		b.refused(err, reconcile.ErrHeld, "claimed by ann until 2026-11-21T12:00:15Z")
+		b.refused(err, reconcile.ErrHeld, "claimed by ann until 2026-11-21 12:00:15 UTC")
 		_, err = b.as(ann, "a")
 		b.refused(err, reconcile.ErrHeld, "claimed by ann")
 		_, err = b.claim("a")

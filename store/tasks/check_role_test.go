@@ -59,7 +59,7 @@ func TestCheckOfTheRole(t *testing.T) {
 // TestRestoreUnderTheTrigger: the trigger of deploy/terminal_rows.sql lets the keeper's role
 // fail a row, and set it back, as a quarantine that a person takes back does.
 func TestRestoreUnderTheTrigger(t *testing.T) {
-	text, err := os.ReadFile("../deploy/terminal_rows.sql")
+	text, err := os.ReadFile("../../deploy/terminal_rows.sql")
 	if err != nil {
 		t.Fatal(err)
 	}

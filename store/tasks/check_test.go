@@ -57,14 +57,14 @@ func TestCheckFinds(t *testing.T) {
 		want    []string
 	}{
 		"a typo in a column": {"", Mapping{Columns: map[string]string{"started_at": "startd_at"}},
-			[]string{`tasks.columns.started_at: "public"."tasks" has no column "startd_at"; did you mean started_at?`}},
+			[]string{`tasks.columns.started_at: "public"."tasks" has no column "startd_at"; did you mean "started_at"?`}},
 		"two typos": {
 			"",
 			Mapping{
 				Columns: map[string]string{"started_at": "startd_at"},
 				Events:  events{Columns: map[string]string{"type": "event_typ"}},
 			},
-			[]string{"did you mean started_at?", "events.columns.type", "did you mean event_type?"},
+			[]string{"did you mean \"started_at\"?", "events.columns.type", "did you mean \"event_type\"?"},
 		},
 		"a typo in an expression": {
 			"",
@@ -74,13 +74,13 @@ func TestCheckFinds(t *testing.T) {
 		"a typo in fail.set": {
 			"",
 			Mapping{Fail: RowChange{Set: map[string]string{"completd_at": "@now"}}},
-			[]string{"tasks.fail.set.completd_at", "did you mean completed_at?"},
+			[]string{"tasks.fail.set.completd_at", "did you mean \"completed_at\"?"},
 		},
 		"a typo in where": {"", Mapping{Where: "task_typ = 'a'"}, []string{"tasks.where", "task_typ"}},
 		"a typo in the table": {
 			"",
 			Mapping{Table: "public.task"},
-			[]string{"tasks.table", "did you mean tasks?"},
+			[]string{"tasks.table", "did you mean \"tasks\"?"},
 		},
 		"a table of another schema": {
 			"",

@@ -256,9 +256,9 @@ func TestExplaining(t *testing.T) {
 func TestCheckOfExplainers(t *testing.T) {
 	w := realWorld(t, Mapping{})
 	for want, by := range map[string]Explainer{
-		`explained_by[0].table: "public"."spec" does not exist; did you mean specs?`: {Table: "public.spec", Key: "id", Label: "l"},
-		`explained_by[0].key: "specs" has no column "idd"`:                           {Table: "specs", Key: "idd", Label: "l"},
-		`explained_by[0]: column "nope" does not exist`:                              {Table: "specs", Key: "id", Where: "nope = 1", Label: "l"},
+		`explained_by[0].table: "public"."spec" does not exist; did you mean "specs"?`: {Table: "public.spec", Key: "id", Label: "l"},
+		`explained_by[0].key: "specs" has no column "idd"`:                             {Table: "specs", Key: "idd", Label: "l"},
+		`explained_by[0]: column "nope" does not exist`:                                {Table: "specs", Key: "id", Where: "nope = 1", Label: "l"},
 	} {
 		wrong := bad(w.open(Mapping{Preset: omoiosName, ExplainedBy: []Explainer{by}}).Check(t.Context()))
 		if len(wrong) != 1 || !strings.Contains(wrong[0], want) {
