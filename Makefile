@@ -98,10 +98,11 @@ sim: ## simulate fresh seeds until PASSES (1000000) passes were made; what break
 check: format vet lint generated ## formatting, vet, linters, generated files: all but the tests
 
 .PHONY: demo
-demo: ## a scripted day of incidents on a private PostgreSQL and simulated providers
+demo: ## a scripted day of incidents on a private PostgreSQL and simulated providers; DEMO="--once --hurry": a short one
 	@SANDKEEPER_TEST_DATABASE_URL= tools/setup.sh # it starts a server of its own
 	@$(MAKE) --no-print-directory build
-	@bin/sandkeeper demo
+	@CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o bin/sandkeeper-demo ./cmd/sandkeeper-demo
+	@bin/sandkeeper-demo $(DEMO)
 
 .PHONY: bench
 bench: ## run the benchmarks

@@ -22,10 +22,6 @@ func TestFiguresOfReadme(t *testing.T) {
 		"A full pass over " + tasks + " live tasks and " + tasks + " sandboxes",
 		"a task table with " + finished + " finished rows besides",
 		"a ledger of " + events + " events / on a fresh one, " + thousands(explainTasks) + " live tasks",
-		// The demo.
-		fmt.Sprintf("a platform with %d tasks at work in them beside another team's %d sandboxes", demoWorkers, demoForeign),
-		fmt.Sprintf("| %d sandboxes at once |", herdSize),
-		fmt.Sprintf("| %s | the sum |", clockOf(storyLength)),
 		// What sandkeeper does by itself.
 		fmt.Sprintf("of the last %d tasks that it called dead", ledger.MostTallied),
 		fmt.Sprintf("| `systemic` | %d failures in %s with one cause |", systemic.Count, shortest(systemic.Window)),
@@ -42,25 +38,6 @@ func TestFiguresOfReadme(t *testing.T) {
 	for _, n := range regexp.MustCompile(`[0-9]+(,[0-9]{3})+`).FindAllString(fast, -1) {
 		if !slices.Contains([]string{tasks, finished, events, thousands(explainTasks)}, n) {
 			t.Errorf("README.md says %s of the benchmarks, which is no size that they use", n)
-		}
-	}
-}
-
-// TestDemoInReadme: the times of the demo's table are those of its scenes.
-func TestDemoInReadme(t *testing.T) {
-	times := []string{clockOf(storyLength)}
-	for _, s := range (&script{}).day() {
-		times = append(times, clockOf(s.at))
-	}
-	_, table, _ := strings.Cut(readFile(t, filepath.Join("..", "..", "README.md")), "| about | what happens |")
-	table, _, _ = strings.Cut(table, "\n\n")
-	named := regexp.MustCompile(`\b[0-9]{1,2}:[0-9]{2}\b`).FindAllString(table, -1)
-	if len(named) < 12 {
-		t.Errorf("README.md names the times %q of the demo, want one for each line", named)
-	}
-	for _, at := range named {
-		if !slices.Contains(times, at) {
-			t.Errorf("README.md says that something happens at %s in the demo; its scenes are at %q", at, times)
 		}
 	}
 }
@@ -104,9 +81,4 @@ func specOf(t *testing.T, name string) ruleSpec {
 		t.Fatalf("no rule %s", name)
 	}
 	return ruleSpecs[i]
-}
-
-// clockOf is a time of the demo as README.md writes it.
-func clockOf(d time.Duration) string {
-	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
