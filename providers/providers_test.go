@@ -72,6 +72,9 @@ func TestLacks(t *testing.T) {
 		"generic, reads only": {providers.Entry{Kind: "generic", API: described}, []string{"terminate", "quarantine"}},
 		"nobody knows it":     {providers.Entry{Kind: "modal"}, nil},
 	} {
+		if slices.Contains(providers.Kinds(), test.entry.Kind) && !providers.Built(test.entry.Kind) {
+			continue // left out by a tag
+		}
 		if got := providers.Lacks(test.entry); !slices.Equal(got, test.want) {
 			t.Errorf("%s: Lacks = %v, want %v", name, got, test.want)
 		}
@@ -113,7 +116,8 @@ func TestEveryKnownKindOpensOrSaysWhyNot(t *testing.T) {
 			e.URL, e.API = "https://yard.test", described
 		}
 		_, err := providers.Open(e, providers.Options{})
-		if opened := err == nil; opened != providers.Built(kind) {
+		if opened := err == nil; opened != providers.Built(kind) ||
+			!opened && !strings.Contains(err.Error(), "this build has no "+kind) {
 			t.Errorf("Open(%s) = %v, but Built = %t", kind, err, providers.Built(kind))
 		}
 	}
