@@ -34,6 +34,17 @@ help: ## list the targets
 build: ## build bin/sandkeeper
 	CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o bin/sandkeeper ./cmd/sandkeeper
 
+# What is shipped (deploy/Dockerfile): stripped, and without the default types of Go values that pgx
+# registers for the two modes of queries that sandkeeper does not use. -tags nokubernetes and
+# nodocker leave out the adapters with the heaviest clients.
+.PHONY: size
+size: ## build what is shipped, whole and without Kubernetes and Docker, and hold the bounds of their sizes
+	@for line in "33000000" "26000000 nokubernetes,nodocker"; do set -- $$line; \
+		CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -tags "nopgxregisterdefaulttypes,$$2" \
+			-o bin/shipped ./cmd/sandkeeper || exit 1; \
+		size=$$(wc -c <bin/shipped); printf '%s bytes, at most %s: %s\n' "$$size" "$$1" "$${2:-everything}"; \
+		[ "$$size" -le "$$1" ] || exit 1; done
+
 .PHONY: test
 test: ## run all tests with the race detector, against a PostgreSQL they start
 	@tools/setup.sh --tests
@@ -98,10 +109,11 @@ sim: ## simulate fresh seeds until PASSES (1000000) passes were made; what break
 check: format vet lint generated ## formatting, vet, linters, generated files: all but the tests
 
 .PHONY: demo
-demo: ## a scripted day of incidents on a private PostgreSQL and simulated providers
+demo: ## a scripted day of incidents on a private PostgreSQL and simulated providers; DEMO="--once --hurry": a short one
 	@SANDKEEPER_TEST_DATABASE_URL= tools/setup.sh # it starts a server of its own
 	@$(MAKE) --no-print-directory build
-	@bin/sandkeeper demo
+	@CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o bin/sandkeeper-demo ./cmd/sandkeeper-demo
+	@bin/sandkeeper-demo $(DEMO)
 
 .PHONY: bench
 bench: ## run the benchmarks

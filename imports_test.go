@@ -87,6 +87,33 @@ var forTests = []string{
 	"providers/simulated", "providers/providertest", "providers/*/*test", "reconcile/guards",
 }
 
+// notShipped is what the program may not reach: simulators, and what starts a PostgreSQL. The demo
+// is a program of its own.
+var notShipped = []string{"cmd/sandkeeper-demo", "store/pgtest", "store/storetest", "providers/simulated",
+	"providers/providertest", "providers/wire/wiretest", "providers/*/*test", "reconcile/simtest"}
+
+// left is what a build does without by each tag.
+var left = map[string]string{"nokubernetes": "k8s.io/", "nodocker": "github.com/moby/moby/"}
+
+func TestShipped(t *testing.T) {
+	watch(t)
+	deps := func(args ...string) []string {
+		return strings.Fields(string(run(t, "go", append([]string{"list", "-deps"}, append(args, "./cmd/sandkeeper")...)...)))
+	}
+	whole := deps()
+	for _, to := range ours(whole) {
+		if matches(notShipped, to) {
+			t.Errorf("cmd/sandkeeper must not reach %s: it is for tests and for the demo", to)
+		}
+	}
+	for tag, library := range left {
+		of := func(p string) bool { return strings.HasPrefix(p, library) }
+		if !slices.ContainsFunc(whole, of) || slices.ContainsFunc(deps("-tags", tag), of) {
+			t.Errorf("-tags %s must be what leaves %s out", tag, library)
+		}
+	}
+}
+
 // A pkg is what `go list -json` says of a package.
 type pkg struct {
 	ImportPath                         string

@@ -175,7 +175,7 @@ func TestProgramOfTheImage(t *testing.T) {
 	for _, s := range info.Settings {
 		settings[s.Key] = s.Value
 	}
-	for key, want := range map[string]string{"CGO_ENABLED": "0", "-trimpath": "true", "-tags": "timetzdata"} {
+	for key, want := range map[string]string{"CGO_ENABLED": "0", "-trimpath": "true", "-tags": "timetzdata,nopgxregisterdefaulttypes"} {
 		if settings[key] != want {
 			t.Errorf("built with %s=%q, want %q", key, settings[key], want)
 		}

@@ -3,6 +3,7 @@ package providers_test
 import (
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,9 @@ const guideFile = "../docs/providers.md"
 var updateGuide = flag.Bool("update-guide", false, "write "+guideFile)
 
 func TestGuideIsUpToDate(t *testing.T) {
+	if slices.ContainsFunc(providers.Kinds(), func(kind string) bool { return !providers.Built(kind) }) {
+		t.Skip("the guide is of all kinds, and this build leaves some out")
+	}
 	want := providers.Guide()
 	if *updateGuide {
 		if err := os.WriteFile(guideFile, []byte(want), 0o644); err != nil {

@@ -7,28 +7,26 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers/agentuity"
 	"github.com/sandkeeper/sandkeeper/providers/cloudflare"
 	"github.com/sandkeeper/sandkeeper/providers/daytona"
-	"github.com/sandkeeper/sandkeeper/providers/docker"
 	"github.com/sandkeeper/sandkeeper/providers/e2b"
+	"github.com/sandkeeper/sandkeeper/providers/empty"
 	"github.com/sandkeeper/sandkeeper/providers/generic"
-	"github.com/sandkeeper/sandkeeper/providers/kubernetes"
-	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/providers/vercel"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// adapters are the kinds that can be opened. A new one is an import above and a line here.
-var adapters = []adapter{
+// adapters are the kinds that can be opened. A new one is an import above and a line here. The two
+// with the heaviest clients can be left out of a build, by the tags nokubernetes and nodocker.
+var adapters = slices.Concat([]adapter{
 	of("agentuity", agentuity.New, agentuity.Abilities, agentuity.Guide),
 	of("cloudflare", cloudflare.New, cloudflare.Abilities, cloudflare.Guide),
 	of("daytona", daytona.New, daytona.Abilities, daytona.Guide),
-	of("docker", docker.New, docker.Abilities, docker.Guide),
-	of("kubernetes", kubernetes.New, kubernetes.Abilities, kubernetes.Guide),
+}, withDocker, withKubernetes, []adapter{
 	of("e2b", e2b.New, e2b.Abilities, e2b.Guide),
 	of("generic", generic.New, generic.Abilities, generic.Guide),
-	of("simulated", simulated.Open, simulated.Abilities, simulated.Guide),
+	of("simulated", empty.New, empty.Abilities, empty.Guide),
 	of("vercel", vercel.New, vercel.Abilities, vercel.Guide),
-}
+})
 
 // An adapter is one kind that can be opened.
 type adapter struct {
@@ -53,10 +51,13 @@ func of[P reconcile.Provider](kind string, open func(Entry, Options) (P, error),
 		}}
 }
 
-// Kinds are the kinds that a config may name.
+// Kinds are the kinds that a config may name, also those that this build leaves out.
 func Kinds() []string {
 	return []string{"daytona", "e2b", "vercel", "agentuity", "cloudflare", "kubernetes", "docker", "generic", "simulated"}
 }
+
+// Built reports whether this build has the kind: two can be left out, by tags.
+func Built(kind string) bool { return slices.ContainsFunc(adapters, isOf(kind)) }
 
 func isOf(kind string) func(adapter) bool { return func(a adapter) bool { return a.kind == kind } }
 
@@ -90,7 +91,8 @@ func Open(e Entry, o Options) (reconcile.Provider, error) {
 		return adapters[at].open(e, o.WithDefaults())
 	}
 	if slices.Contains(Kinds(), e.Kind) {
-		return nil, fmt.Errorf("open provider %s: kind %s is not built yet", e.Name, e.Kind)
+		return nil, fmt.Errorf("open provider %s: this build has no %s: take one that was built without -tags no%[2]s",
+			e.Name, e.Kind)
 	}
 	return nil, fmt.Errorf("open provider %s: no kind %q; known are %v", e.Name, e.Kind, Kinds())
 }

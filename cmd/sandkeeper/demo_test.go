@@ -2,241 +2,31 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"os"
+	program "os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
 )
 
-// TestDemoTellsTheWholeStory: in a hurry, everything that the script breaks is found,
-// repaired and confirmed, nothing healthy is harmed, and nothing is left behind. The demo
-// is a process of its own, for it starts its own program once more.
-func TestDemoTellsTheWholeStory(t *testing.T) {
-	t.Parallel()
-	folder := shortFolder(t)
-	code, out := playDemo(t, "--once", "--hurry", "--folder", folder)
-	if code != 0 {
-		t.Fatalf("exit code %d\n%s", code, out)
+// TestDemoIsHandedOver: the verb becomes the demo's program, with the flags that it was given and
+// with the way back; where there is none it says how to get it.
+func TestDemoIsHandedOver(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	var errs bytes.Buffer
+	if code := execute(t.Context(), []string{"demo", "--once"}, stdio{out: &errs, err: &errs}); code != 1 ||
+		!strings.Contains(errs.String(), "go run ./cmd/sandkeeper-demo") {
+		t.Errorf("exit code %d without the demo: %s", code, errs.String())
 	}
-	for _, incident := range incidents {
-		row := regexp.MustCompile(regexp.QuoteMeta(string(incident)) + ` +(\d+) +(\d+) +(\d+) +(\d+)`).
-			FindStringSubmatch(out)
-		if row == nil || row[1] == "0" || row[1] != row[2] || row[2] != row[3] || row[3] != row[4] {
-			t.Errorf("summary of %q = %v, want the same number above 0 four times", incident, row)
-		}
-	}
-	story := strings.Join(strings.Fields(out), " ") // lines are wrapped
-	for _, want := range []string{
-		"open http://127.0.0.1:", "healthy work harmed: 0", "is inactive", "idle-broken", "removed",
-		"held heartbeat-lost: 1, by hold: ", "held orphan: 40, by breaker: ", "released 40 subjects",
-		"probable cause: ", "sandkeeper victims i-", "with -o sql", "sandkeeper restore ", "operator: 1 sandbox brought back",
-		"killed (SIGKILL)", "passes went on", "frozen listing:vercel is not trusted: the listing failed: ",
-		"page 1: 429 Too Many Requests",
-		"page 1: 500 Internal Server Error", "trusted listing:vercel again",
-		"frozen listing:daytona is not trusted: the listing lost", "trusted listing:daytona again", "frozen events",
-	} {
-		if !strings.Contains(story, want) {
-			t.Errorf("the story does not say %q", want)
-		}
-	}
-	if strings.Contains(out, "\x1b") {
-		t.Error("colours without a terminal")
-	}
-	if t.Failed() {
-		t.Log(out)
-	}
-	empty(t, folder)
-}
-
-// playDemo runs a demo to its end.
-func playDemo(t *testing.T, args ...string) (code int, out string) {
-	t.Helper()
-	a := &arena{T: t, config: "unused.yaml"}
-	c := a.prepare(append([]string{"demo"}, args...)...)
-	heard := &heardText{}
-	c.cmd.Stdout, c.cmd.Stderr = heard, heard
-	c.start(t)
-	<-c.done
-	return c.cmd.ProcessState.ExitCode(), heard.String()
-}
-
-// TestDemoInterrupted: Ctrl-C at any moment ends with exit code 0 and leaves no process
-// and no file.
-func TestDemoInterrupted(t *testing.T) {
-	t.Parallel()
-	for name, said := range map[string]string{
-		"at once": "starting", "while it starts": "", "in the story": "broken ",
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			a := &arena{T: t, config: "unused.yaml"}
-			folder := shortFolder(t)
-			c := a.prepare("demo", "--hurry", "--folder", folder)
-			heard := &heardText{}
-			c.cmd.Stdout = heard
-			c.start(t)
-			if said == "" {
-				a.reaches("a database that is being made", func() bool {
-					found, _ := filepath.Glob(filepath.Join(folder, "*", "*", "data"))
-					return len(found) > 0
-				})
-			}
-			a.reaches("the words "+said, func() bool { return strings.Contains(heard.String(), said) })
-			if err := c.cmd.Process.Signal(syscall.SIGINT); err != nil {
-				t.Fatal(err)
-			}
-			select {
-			case <-c.done:
-			case <-time.After(30 * time.Second):
-				t.Fatal("it goes on after Ctrl-C")
-			}
-			if code := c.cmd.ProcessState.ExitCode(); code != 0 {
-				t.Errorf("exit code %d: %s%s", code, heard.String(), c.errs.String())
-			}
-			empty(t, folder)
-		})
-	}
-}
-
-// TestReplicaEndsWithTheDemo: the second replica works on the same ledger, shows its own
-// page, and is gone when the demo is interrupted.
-func TestReplicaEndsWithTheDemo(t *testing.T) {
-	t.Setenv(runAsEnv, "1") // the replica is this very program
-	folder := shortFolder(t)
-	stage, err := setStage(t.Context(), &demoFlags{folder: folder, hurry: true})
-	if err != nil {
+	script := "#!/bin/sh\necho \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(dir, demoProgram), []byte(script), 0o700); err != nil { //nolint:gosec // it is called
 		t.Fatal(err)
 	}
-	ctx, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
-	d, err := openDemo(ctx, stage, &demoFlags{})
-	if err != nil {
-		t.Fatal(err)
+	c := program.CommandContext(t.Context(), os.Args[0], "demo", "--once", "--hurry")
+	c.Env = append(os.Environ(), runAsEnv+"=1")
+	out, err := c.CombinedOutput()
+	if want := "--program " + os.Args[0] + " --once --hurry\n"; err != nil || string(out) != want {
+		t.Errorf("the demo was called with %q, want %q; %v", out, want, err)
 	}
-	r, err := launchReplica(ctx, stage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := r.page(ctx)
-	if err != nil || page == stage.page("") {
-		t.Errorf("page of the replica is %q, that of the demo %q; %v", page, stage.page(""), err)
-	}
-	a := &arena{T: t}
-	a.reaches("a pass by the replica", func() bool {
-		passes, err := d.world.ledger.LastPasses(ctx, 1)
-		return err == nil && len(passes) > 0 && r.holds(passes[0].Holder)
-	})
-	interrupt()
-	<-r.ended
-	d.world.close()
-	if err := stage.clear(); err != nil {
-		t.Error(err)
-	}
-	empty(t, folder)
-}
-
-// TestAuditSeesHarm: the demo's own audit is no decoration.
-func TestAuditSeesHarm(t *testing.T) {
-	t.Parallel()
-	stage, err := setStage(t.Context(), &demoFlags{folder: shortFolder(t), hurry: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := stage.clear(); err != nil {
-			t.Error(err)
-		}
-	}()
-	d, err := openDemo(t.Context(), stage, &demoFlags{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.world.close()
-	if _, err := d.look(t.Context()); err != nil || len(d.truth.harmed()) > 0 {
-		t.Fatalf("before any harm: %v, %v", d.truth.harmed(), err)
-	}
-	remove := func(j *job) error { return d.platform.clouds[j.at].remove(t.Context(), j.sandbox) }
-	harms := map[string]func() error{
-		"of another team": func() error { return d.platform.clouds[atDaytona].remove(t.Context(), d.truth.foreign[0]) },
-		"of healthy task": func() error { return remove(d.platform.jobs[0]) },
-		"was wanted back": func() error {
-			j := d.platform.jobs[2]
-			d.truth.add(victim{incident: incidentRestored, task: j.task, sandbox: j.sandbox, status: "running", spared: true})
-			return remove(j)
-		},
-		"and is failed": func() error {
-			_, err := stage.pool.Exec(t.Context(),
-				"UPDATE tasks SET status = 'failed', completed_at = now() WHERE id = $1", d.platform.jobs[1].task)
-			return err
-		},
-	}
-	for _, do := range harms {
-		if err := do(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := d.look(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	said := strings.Join(d.truth.harmed(), "\n")
-	for want := range harms {
-		if !strings.Contains(said, want) {
-			t.Errorf("the audit does not see harm %q:\n%s", want, said)
-		}
-	}
-	if d.verdict() == nil {
-		t.Error("harm is no reason for an exit code")
-	}
-}
-
-// shortFolder is a folder that the server's user can pass through, with a short path.
-func shortFolder(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp(shortTemp(), "demo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o711); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// empty demands that nothing is left in the folder, and no process that was started there.
-func empty(t *testing.T, folder string) {
-	t.Helper()
-	left, err := os.ReadDir(folder)
-	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
-	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline") // where there is no /proc there is nothing to see
-	for _, name := range lines {
-		if line, err := os.ReadFile(name); err == nil && bytes.Contains(line, []byte(folder+"/")) {
-			t.Errorf("process %s is left: %q", name, line)
-		}
-	}
-}
-
-// heardText collects what a process prints.
-type heardText struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (w *heardText) Write(b []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.text.Write(b)
-}
-
-func (w *heardText) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.text.String()
 }

@@ -24,10 +24,6 @@ func TestFiguresOfDocs(t *testing.T) {
 		"A full pass over " + tasks + " live tasks and " + tasks + " sandboxes",
 		"a task table with " + finished + " finished rows besides",
 		"a ledger of " + events + " events / on a fresh one, " + thousands(explainTasks) + " live tasks",
-		// The demo.
-		fmt.Sprintf("a platform with %d tasks at work in them beside another team's %d sandboxes", demoWorkers, demoForeign),
-		fmt.Sprintf("| %d sandboxes at once |", herdSize),
-		fmt.Sprintf("| %s | the sum |", clockOf(storyLength)),
 		// What sandkeeper does by itself.
 		fmt.Sprintf("of the last %d tasks that it marked failed", protocol.MostTallied),
 		map[bool]string{true: "Five failures of work"}[systemic.Count == 5],
@@ -40,25 +36,6 @@ func TestFiguresOfDocs(t *testing.T) {
 	for _, n := range regexp.MustCompile(`[0-9]+(,[0-9]{3})+`).FindAllString(fast, -1) {
 		if !slices.Contains([]string{tasks, finished, events, thousands(explainTasks)}, n) {
 			t.Errorf("docs/performance.md says %s of the benchmarks, which is no size that they use", n)
-		}
-	}
-}
-
-// TestDemoInDocs: the times of the demo's table are those of its scenes.
-func TestDemoInDocs(t *testing.T) {
-	times := []string{clockOf(storyLength)}
-	for _, s := range (&script{}).day() {
-		times = append(times, clockOf(s.at))
-	}
-	_, table, _ := strings.Cut(readFile(t, filepath.Join("..", "..", "docs", "demo.md")), "| about | what happens |")
-	table, _, _ = strings.Cut(table, "\n\n")
-	named := regexp.MustCompile(`\b[0-9]{1,2}:[0-9]{2}\b`).FindAllString(table, -1)
-	if len(named) < 12 {
-		t.Errorf("docs/demo.md names the times %q of the demo, want one for each line", named)
-	}
-	for _, at := range named {
-		if !slices.Contains(times, at) {
-			t.Errorf("docs/demo.md says that something happens at %s in the demo; its scenes are at %q", at, times)
 		}
 	}
 }
@@ -77,9 +54,4 @@ func TestColumnsOfTheKeeper(t *testing.T) {
 func docsText(t *testing.T, name string) string {
 	t.Helper()
 	return strings.Join(strings.Fields(readFile(t, filepath.Join("..", "..", "docs", name))), " ")
-}
-
-// clockOf is a time of the demo as docs/demo.md writes it.
-func clockOf(d time.Duration) string {
-	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }

@@ -20,7 +20,6 @@ import (
 // each with the reason. They take the longest, and what they run is watched in other tests.
 // `make test-whole` runs them.
 var spared = map[string]string{
-	"TestDemoTellsTheWholeStory":             "a minute and a half; TestReplicaEndsWithTheDemo and TestAuditSeesHarm run its parts",
 	"TestHostileTextsAreHarmless":            "every verb and page for each of many texts, one after the other",
 	"TestLongRows":                           "the same for texts of 10 MB",
 	"TestNothingBrokenShowsASecret":          "TestNothingShowsASecret, again with each part broken",

@@ -5,13 +5,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/tools/remotecommand"
-	"k8s.io/client-go/util/exec"
 	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream"
 
@@ -41,38 +38,16 @@ func (p *Provider) exec(ctx context.Context, t target, limit time.Duration, comm
 	within, cancel := context.WithTimeout(turn, limit)
 	defer cancel()
 	within, seen := wire.Watch(within)
-	executor, err := p.executor(t, command)
-	if err != nil {
-		return ran{err: err}
-	}
 	out, errs := &clipped{}, &clipped{}
-	err = executor.StreamWithContext(within, remotecommand.StreamOptions{Stdout: out, Stderr: errs})
+	err = p.converse(within, t, command, out, errs)
 	r := ran{output: out.String() + errs.String(), err: err,
 		entered:  seen.Last().Status == http.StatusSwitchingProtocols,
 		unspoken: ctx.Err() == nil && errors.Is(within.Err(), context.DeadlineExceeded)}
-	var code exec.CodeExitError
+	var code exitCode
 	if errors.As(err, &code) {
-		r.exit, r.err = code.Code, nil
+		r.exit, r.err = int(code), nil
 	}
 	return r
-}
-
-// executor speaks websockets, and SPDY where a proxy or an old server does not.
-func (p *Provider) executor(t target, command []string) (remotecommand.Executor, error) {
-	query := url.Values{"container": {t.container}, "command": command, "stdout": {"true"}, "stderr": {"true"}}
-	address, err := url.Parse(p.at(pods, t.pod.namespace, t.pod.name, "exec") + "?" + query.Encode())
-	if err != nil {
-		return nil, err
-	}
-	sockets, err := remotecommand.NewWebSocketExecutor(p.stream, http.MethodGet, address.String())
-	if err != nil {
-		return nil, err
-	}
-	spdy, err := remotecommand.NewSPDYExecutor(p.stream, http.MethodPost, address)
-	if err != nil {
-		return nil, err
-	}
-	return remotecommand.NewFallbackExecutor(sockets, spdy, speaksOtherwise)
 }
 
 // speaksOtherwise reports whether another protocol may work where websockets did not. What

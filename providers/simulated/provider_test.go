@@ -3,16 +3,16 @@ package simulated_test
 import (
 	"testing"
 
+	"github.com/sandkeeper/sandkeeper/providers/empty"
 	"github.com/sandkeeper/sandkeeper/providers/providertest"
-	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 )
 
-func TestConformance(t *testing.T) { suite(simulated.Abilities).Run(t) }
+func TestConformance(t *testing.T) { suite(empty.Abilities).Run(t) }
 
 // Where nothing has labels, ownership goes by the name, and tasks name their sandbox.
 func TestConformanceByName(t *testing.T) {
-	can := simulated.Abilities
+	can := empty.Abilities
 	can.Labels = false
 	suite(can).Run(t)
 }

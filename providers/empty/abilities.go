@@ -1,7 +1,6 @@
-package simulated
+package empty
 
 import (
-	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -20,9 +19,4 @@ var Abilities = wire.Abilities{
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateInactive,
 		reconcile.TemplateBuilding, reconcile.TemplateFailed, reconcile.TemplateMissing},
 	TemplateExpires: true,
-}
-
-// Open makes an empty world of its own, and a provider that shows it.
-func Open(e entry.Entry, o entry.Options) (*Provider, error) {
-	return New(Options{Now: o.Now}).Provider(e), nil
 }

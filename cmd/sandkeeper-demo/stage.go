@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -22,9 +23,9 @@ type demoStage struct {
 	probes    int    // seconds between two probes of a sandbox
 	failures  int    // failed probes in a row that convict
 	dir       string
-	log       *os.File
-	config    string
-	front     *front // where the page will be
+	made      []string // folders above dir that were made for it, innermost first
+	program   *program
+	url       string // of the page, with a slash at its end; "" before the daemon runs
 	cluster   *pgtest.Cluster
 	dsn       string
 	pool      *pgxpool.Pool // the platform's own connections
@@ -36,7 +37,7 @@ type demoStage struct {
 const demoWorkers = 250
 
 // setStage starts everything, or nothing.
-func setStage(ctx context.Context, f *demoFlags) (*demoStage, error) {
+func setStage(ctx context.Context, f *settings) (*demoStage, error) {
 	s := &demoStage{
 		began:    time.Now(),
 		below:    f.folder,
@@ -50,7 +51,8 @@ func setStage(ctx context.Context, f *demoFlags) (*demoStage, error) {
 		s.workers, s.quick, s.full, s.probes, s.failures = 120, 1, 2, 3, 2
 	}
 	for _, step := range []func(context.Context) error{
-		s.makeFolder, s.startDatabase, s.startProviders, s.takeAddress,
+		s.makeFolder, s.startDatabase, s.startProviders,
+		func(ctx context.Context) error { return s.prepareProgram(ctx, f.program) },
 	} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, s.clear())
@@ -62,9 +64,6 @@ func setStage(ctx context.Context, f *demoFlags) (*demoStage, error) {
 // clear stops and removes whatever was started, in the other order.
 func (s *demoStage) clear() error {
 	var errs []error
-	if s.front != nil {
-		s.front.close()
-	}
 	errs = append(errs, s.stopProviders())
 	if s.pool != nil {
 		s.pool.Close()
@@ -72,11 +71,11 @@ func (s *demoStage) clear() error {
 	if s.cluster != nil {
 		errs = append(errs, s.cluster.Stop())
 	}
-	if s.log != nil {
-		errs = append(errs, s.log.Close())
-	}
 	if s.dir != "" {
 		errs = append(errs, os.RemoveAll(s.dir))
+	}
+	for _, dir := range s.made {
+		_ = os.Remove(dir) // unless somebody else uses it by now
 	}
 	return errors.Join(errs...)
 }
@@ -85,6 +84,9 @@ func (s *demoStage) makeFolder(context.Context) (err error) {
 	if s.below == "" {
 		s.below = shortTemp()
 	}
+	if err := s.makeAbove(); err != nil {
+		return err
+	}
 	if s.dir, err = os.MkdirTemp(s.below, "sandkeeper-demo-"); err != nil {
 		return fmt.Errorf("make a folder for the demo: %w", err)
 	}
@@ -92,8 +94,20 @@ func (s *demoStage) makeFolder(context.Context) (err error) {
 	if err := os.Chmod(s.dir, 0o711); err != nil { //nolint:gosec // passing through is all it gives
 		return fmt.Errorf("open the demo's folder to the server's user: %w", err)
 	}
-	if s.log, err = os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
-		return fmt.Errorf("make the demo's log: %w", err)
+	return nil
+}
+
+// makeAbove makes the folder that the demo was told to use, where it is not there yet.
+func (s *demoStage) makeAbove() error {
+	for at := filepath.Clean(s.below); ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+		s.made = append(s.made, at)
+	}
+	// As below: the server's user has to pass through.
+	if err := os.MkdirAll(s.below, 0o711); err != nil { //nolint:gosec // passing through is all it gives
+		return fmt.Errorf("make the folder %s for the demo: %w", s.below, err)
 	}
 	return nil
 }
@@ -125,19 +139,37 @@ func (s *demoStage) startDatabase(ctx context.Context) (err error) {
 }
 
 // demoAddress is where the page is, unless somebody else is there.
-const demoAddress = "127.0.0.1:8080"
+const (
+	demoAddress = "127.0.0.1:8080"
+	anyAddress  = "127.0.0.1:0"
+)
 
-// takeAddress takes the address of the page and writes the config with it.
-func (s *demoStage) takeAddress(ctx context.Context) (err error) {
-	if s.front, err = listen(ctx, WebConfig{Listen: demoAddress}); err != nil {
-		s.front, err = listen(ctx, WebConfig{Listen: "127.0.0.1:0"})
+// prepareProgram finds the program, and writes its config with an address for the page.
+func (s *demoStage) prepareProgram(ctx context.Context, path string) (err error) {
+	address := demoAddress
+	if l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address); err != nil {
+		address = anyAddress
+	} else if err := l.Close(); err != nil {
+		return fmt.Errorf("free the address of the page: %w", err)
 	}
-	if err != nil {
-		return err
+	if path == "" {
+		if path, err = findProgram(ctx, s.dir); err != nil {
+			return err
+		}
 	}
-	s.config, err = s.writeConfig("sandkeeper.yaml", s.front.listener.Addr().String())
+	s.program = &program{path: path}
+	s.program.config, err = s.writeConfig("sandkeeper.yaml", address)
 	return err
 }
 
+// startDaemon starts the daemon of the story, which ends with the context.
+func (s *demoStage) startDaemon(ctx context.Context) (d *daemon, err error) {
+	d, s.url, err = s.program.run(ctx, s.log())
+	return d, err
+}
+
+// log is the file with what the daemon says.
+func (s *demoStage) log() string { return filepath.Join(s.dir, "log") }
+
 // page is the address of one of the daemon's pages.
-func (s *demoStage) page(path string) string { return s.front.url() + path }
+func (s *demoStage) page(path string) string { return s.url + path }

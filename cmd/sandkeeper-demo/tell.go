@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +15,7 @@ import (
 
 // A teller tells the story in short plain lines, each with the time since it began.
 type teller struct {
-	stdio
+	out   io.Writer
 	paint paint
 
 	mu     sync.Mutex
@@ -26,8 +27,8 @@ type teller struct {
 	broken int               // how many broken things were told to be repaired
 }
 
-func newTeller(io stdio) *teller {
-	return &teller{stdio: io, paint: newPaint(io.out), began: time.Now(),
+func newTeller(out io.Writer) *teller {
+	return &teller{out: out, paint: newPaint(out), began: time.Now(),
 		said: map[string]bool{}, frozen: map[string]string{}}
 }
 
@@ -171,7 +172,7 @@ func (t *teller) heldBack(findings []reconcile.FindingSeen) {
 		}
 		by, _, _ := strings.Cut(f.HeldBy[0], ":")
 		heading := f.Rule + " " + by
-		fresh.add(t.said, "held "+heading+" "+f.Subject, heading, f.Rule+"\x00"+holds(f.HeldBy))
+		fresh.add(t.said, "held "+heading+" "+f.Subject, heading, f.Rule+"\x00"+strings.Join(f.HeldBy, "; "))
 	}
 	for _, heading := range fresh.order {
 		rule, by, _ := strings.Cut(fresh.first[heading], "\x00")

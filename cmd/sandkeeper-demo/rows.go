@@ -8,12 +8,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-//go:embed demo/*.sql
+//go:embed queries/*.sql
 var demoQueries embed.FS
 
 // do carries out one of the platform's statements, by the name of its file.
 func (s *demoStage) do(ctx context.Context, query string, args pgx.StrictNamedArgs) error {
-	text, err := demoQueries.ReadFile("demo/" + query + ".sql")
+	text, err := demoQueries.ReadFile("queries/" + query + ".sql")
 	if err != nil {
 		return fmt.Errorf("read the demo's query %s: %w", query, err)
 	}
@@ -29,7 +29,7 @@ type demoRow struct{ ID, Status, Error string }
 // rows reads tasks for the audit, by id: those that are asked for, and all that failed
 // since the demo began.
 func (s *demoStage) rows(ctx context.Context, ids []string) (map[string]demoRow, error) {
-	text, err := demoQueries.ReadFile("demo/tasks_read.sql")
+	text, err := demoQueries.ReadFile("queries/tasks_read.sql")
 	if err != nil {
 		return nil, fmt.Errorf("read the demo's query tasks_read: %w", err)
 	}

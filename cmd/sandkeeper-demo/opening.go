@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"os"
 	"strings"
 )
 
@@ -47,23 +47,23 @@ metrics   %s
 database  %s
 config    %s (mode: enforce, with short thresholds)
 log       %s
-`, s.page("metrics"), s.dsn, s.config, s.log.Name())
+`, s.page("metrics"), s.dsn, s.program.config, s.log())
 	for _, p := range s.providers {
 		fmt.Fprintf(t.out, "provider  %s (a simulated %s)\n", p.url, p.title)
 	}
 }
 
-// next tells what to try now, with the program as it was called.
+// next tells what to try now, with the program that the daemon is.
 func (t *teller) next(s *demoStage, example string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	fmt.Fprint(t.out, "The platform and sandkeeper go on until Ctrl-C; something small breaks each minute.\n"+
 		"In another terminal, with effect on the page within a second or two (each of them warns that a\n"+
 		"threshold is short: the demo's are, on purpose):\n\n")
-	call := os.Args[0] + " -c " + s.config + " "
+	call := s.program.path + " -c " + s.program.config + " "
 	for _, try := range [][2]string{
 		{"plan", "what the next pass would do"},
-		{"explain " + firstText(example, "ID"), "all that is known of a task that was repaired"},
+		{"explain " + cmp.Or(example, "ID"), "all that is known of a task that was repaired"},
 		{"victims", "the incidents; with an id: the tasks that it failed, to be run again"},
 		{"report", "rule by rule: how often it acted, and how often it was wrong"},
 		{"mode orphan observe --reason 'trying it'", "orphans are found and left alone; `mode orphan clear` ends it"},

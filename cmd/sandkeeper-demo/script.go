@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/ledger"
 )
 
 // A scene is one thing that happens in the story.
@@ -33,7 +34,7 @@ type script struct {
 	stage    *demoStage
 	platform *platform
 	truth    *truth
-	keeper   *world // what the operator of the story works with
+	ledger   *ledger.Ledger // what sandkeeper says; only read
 	tell     *teller
 	hurry    bool
 
@@ -45,7 +46,7 @@ type script struct {
 	aged    int       // victims whose incident was moved into the past
 	held    string    // the task that the operator holds
 	wanted  string    // the sandbox that the operator wants back
-	replica *replica
+	replica *daemon
 	killed  time.Time // when the replica was killed
 	lift    func()    // ends a provider's present fault
 	portion time.Time // when the last portion of ignored stops came

@@ -1,0 +1,7 @@
+//go:build !nodocker
+
+package providers
+
+import "github.com/sandkeeper/sandkeeper/providers/docker"
+
+var withDocker = []adapter{of("docker", docker.New, docker.Abilities, docker.Guide)}

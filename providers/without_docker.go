@@ -1,0 +1,5 @@
+//go:build nodocker
+
+package providers
+
+var withDocker []adapter

@@ -1,0 +1,5 @@
+//go:build nokubernetes
+
+package providers
+
+var withKubernetes []adapter
