@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
 )
 
@@ -129,8 +130,8 @@ const demoAddress = "127.0.0.1:8080"
 
 // takeAddress takes the address of the page and writes the config with it.
 func (s *demoStage) takeAddress(ctx context.Context) (err error) {
-	if s.front, err = listen(ctx, WebConfig{Listen: demoAddress}); err != nil {
-		s.front, err = listen(ctx, WebConfig{Listen: "127.0.0.1:0"})
+	if s.front, err = listen(ctx, config.WebConfig{Listen: demoAddress}); err != nil {
+		s.front, err = listen(ctx, config.WebConfig{Listen: "127.0.0.1:0"})
 	}
 	if err != nil {
 		return err

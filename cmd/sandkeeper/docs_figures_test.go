@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/ledger"
 )
 
@@ -16,7 +18,8 @@ import (
 func TestFiguresOfReadme(t *testing.T) {
 	readme := strings.Join(strings.Fields(readFile(t, filepath.Join("..", "..", "README.md"))), " ")
 	tasks, finished, events := thousands(benchTasks), thousands(benchFinished), thousands(explainPast)
-	systemic := specOf(t, "systemic").defaults
+	rules := parsed(t, sound).Policy().Rules
+	systemic := rules["systemic"]
 	for _, want := range []string{
 		// The sizes of the benchmarks, which print what they insert.
 		"A full pass over " + tasks + " live tasks and " + tasks + " sandboxes",
@@ -28,10 +31,10 @@ func TestFiguresOfReadme(t *testing.T) {
 		fmt.Sprintf("| %s | the sum |", clockOf(storyLength)),
 		// What sandkeeper does by itself.
 		fmt.Sprintf("of the last %d tasks that it called dead", ledger.MostTallied),
-		fmt.Sprintf("| `systemic` | %d failures in %s with one cause |", systemic.Count, shortest(systemic.Window)),
+		fmt.Sprintf("| `systemic` | %d failures in %s with one cause |", systemic.Count, text.Exact(systemic.Window)),
 		map[bool]string{true: "Five failures of work"}[systemic.Count == 5],
 		map[bool]string{true: "within half an hour"}[systemic.Window == 30*time.Minute],
-		fmt.Sprintf("| %d %% of a quota; ", specOf(t, "capacity").defaults.Quota),
+		fmt.Sprintf("| %d %% of a quota; ", rules["capacity"].Quota),
 	} {
 		if want == "" || !strings.Contains(readme, want) {
 			t.Errorf("README.md does not say %q", want)
@@ -65,28 +68,6 @@ func TestDemoInReadme(t *testing.T) {
 	}
 }
 
-// TestThresholdsInReadme: each rule's line has its default threshold.
-func TestThresholdsInReadme(t *testing.T) {
-	readme := readFile(t, filepath.Join("..", "..", "README.md"))
-	for _, s := range ruleSpecs {
-		_, line, _ := strings.Cut(readme, "| `"+s.name+"` | ")
-		line, _, _ = strings.Cut(line, "\n")
-		want := []time.Duration{s.defaults.After, s.defaults.Conclusive, s.omoios, s.coding, s.defaults.Window, s.defaults.Apart, s.defaults.Ahead}
-		for _, d := range want {
-			seconds := fmt.Sprintf("%ds", int(d.Seconds()))
-			hours := fmt.Sprintf("%dh", int(d.Hours()))
-			if d > 0 && !slices.ContainsFunc([]string{shortest(d), seconds, hours}, func(text string) bool {
-				return regexp.MustCompile(`\b` + text + `\b`).MatchString(line)
-			}) {
-				t.Errorf("README.md does not say %s of %s: %s", shortest(d), s.name, line)
-			}
-		}
-		if s.off && !strings.Contains(line, "| off |") {
-			t.Errorf("README.md does not say that %s is off: %s", s.name, line)
-		}
-	}
-}
-
 // TestColumnsOfTheKeeper: as many columns as README.md says may be changed by the keeper's role.
 func TestColumnsOfTheKeeper(t *testing.T) {
 	_, granted, _ := strings.Cut(readFile(t, filepath.Join("..", "..", "deploy", "grants.sql")), "\nGRANT UPDATE (\n")
@@ -97,13 +78,14 @@ func TestColumnsOfTheKeeper(t *testing.T) {
 	}
 }
 
-func specOf(t *testing.T, name string) ruleSpec {
+// readFile is the text of a file.
+func readFile(t *testing.T, name string) string {
 	t.Helper()
-	i := slices.IndexFunc(ruleSpecs, func(s ruleSpec) bool { return s.name == name })
-	if i < 0 {
-		t.Fatalf("no rule %s", name)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return ruleSpecs[i]
+	return string(text)
 }
 
 // clockOf is a time of the demo as README.md writes it.

@@ -1,0 +1,275 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// safeName is for what becomes part of labels, paths and subjects.
+var safeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
+
+const safeNameFix = "use letters, digits, dots, hyphens and underscores, at most 63"
+
+// A providerCheck checks one entry.
+type providerCheck struct {
+	*report
+	*ProviderConfig
+	key string
+}
+
+func (k providerCheck) failAtKey(name, problem, fix string) {
+	k.fail(joinKey(k.key, name), problem, fix)
+}
+
+func (c *Config) checkProviders(r *report) {
+	if len(c.Providers) == 0 && !r.bad["providers"] {
+		r.fail("providers", "no provider is given", "name at least one: where the sandboxes run")
+	}
+	first := map[string]int{}
+	for i := range c.Providers {
+		k := providerCheck{r, &c.Providers[i], fmt.Sprintf("providers[%d]", i)}
+		if r.bad[k.key] {
+			continue
+		}
+		k.checkName(first)
+		k.checkKind()
+		k.checkOwns(c.Tasks.None)
+		k.checkExcept()
+		k.checkLink(c)
+		k.checkProbe()
+		k.checkTwin(c.Providers[:i])
+	}
+}
+
+// checkTwin warns of an entry that shows the sandboxes of an earlier one: each would be counted
+// twice, and ended by either.
+func (k providerCheck) checkTwin(earlier []ProviderConfig) {
+	at := slices.IndexFunc(earlier, func(p ProviderConfig) bool {
+		return p.Kind == k.Kind && p.URL == k.URL && p.Token.Reveal() == k.Token.Reveal() &&
+			maps.Equal(p.extra(), k.extra()) && p.Owns.overlaps(k.Owns)
+	})
+	if at >= 0 && k.Kind != "simulated" {
+		k.warn(k.key, fmt.Sprintf("shows the same sandboxes as %q: each is counted at both", earlier[at].Name),
+			"keep one of the two, or tell them apart by owns")
+	}
+}
+
+// overlaps reports whether one sandbox can be proven by both.
+func (o OwnsConfig) overlaps(p OwnsConfig) bool {
+	if o.Except.all(p) || p.Except.all(o) {
+		return false
+	}
+	for label, value := range o.Labels {
+		if other, both := p.Labels[label]; both && other != value {
+			return false
+		}
+	}
+	return strings.HasPrefix(o.NamePrefix, p.NamePrefix) || strings.HasPrefix(p.NamePrefix, o.NamePrefix)
+}
+
+func (k providerCheck) checkName(first map[string]int) {
+	name := k.Name
+	if name == "" {
+		k.failAtKey("name", "is not given", "name the provider; the name is shown everywhere")
+		return
+	}
+	if !safeName.MatchString(name) {
+		k.failAtKey("name", k.quote(k.key+".name")+" is not a name", safeNameFix)
+		return
+	}
+	if line, twice := first[name]; twice {
+		k.failAtKey("name", fmt.Sprintf("%q is also the name of the provider in line %d", name, line), "give each its own")
+		return
+	}
+	first[name] = k.locate(k.key + ".name").line
+}
+
+func (k providerCheck) checkKind() {
+	kind, ok := providerKinds[k.Kind]
+	known := sortedKinds()
+	switch {
+	case k.Kind == "":
+		k.failAtKey("kind", "is not given", "use one of "+strings.Join(known, ", "))
+		return
+	case !ok:
+		problem, fix := unknownWord("kind", k.raw[k.key+".kind"], known)
+		k.failAtKey("kind", problem, fix)
+		return
+	}
+	for key := range k.Extra {
+		if !slices.Contains(kind.extra, key) {
+			k.failAtKey(key, "is no key of kind "+k.Kind, k.insteadOf(key, kind.extra))
+		}
+	}
+	if kind.token && k.Token.Empty() && !k.misspelt(k.key, "token", "token_file") {
+		k.failAtKey("token", "is empty; "+k.Kind+" needs a credential", "give token or token_file")
+	}
+	if k.URL == "" {
+		k.URL = kind.url
+	}
+	k.checkURL()
+	k.checkAPI()
+	k.checkWorker()
+}
+
+// insteadOf is what to do about a key of another kind.
+func (k providerCheck) insteadOf(key string, known []string) string {
+	if near := nearest(key, known); near != "" && k.Extra[near] == "" {
+		return text.DidYouMean(near)
+	}
+	return "remove it"
+}
+
+func sortedKinds() []string { return slices.Sorted(keysOf(providerKinds)) }
+
+// checkURL never shows the address: people put credentials into it.
+func (k providerCheck) checkURL() {
+	if k.URL == "" {
+		if slices.Contains(kindsWithURL, k.Kind) {
+			k.failAtKey("url", "kind "+k.Kind+" has no default address", "give url")
+		}
+		return
+	}
+	schemes, like := []string{"https", "http"}, "https://host/path"
+	if k.Kind == "docker" {
+		schemes, like = []string{"unix", "tcp", "http", "https"}, providerKinds["docker"].url+" or tcp://host:2376"
+	}
+	u, err := url.Parse(k.URL)
+	if err != nil || !slices.Contains(schemes, u.Scheme) || u.Host == "" && u.Path == "" || u.Opaque != "" {
+		k.failAtKey("url", "is not an address of "+strings.Join(schemes, " or "), "write it like "+like)
+		return
+	}
+	if u.User != nil {
+		k.failAtKey("url", "holds a credential", "put it into token")
+	}
+	if u.Scheme == "http" && !k.Token.Empty() && !text.Loopback(u.Hostname()) {
+		k.warn(k.key+".url", "the token goes over the network unencrypted", "use https")
+	}
+}
+
+func (k providerCheck) checkOwns(noTasks bool) {
+	o := k.Owns
+	for label, value := range o.Labels {
+		if value == "" || label == "" {
+			k.fail(joinKey(k.key+".owns.labels", label), "an empty label proves nothing: strangers may have it too",
+				"give it a value that only this installation uses")
+		}
+	}
+	if o.Referenced && noTasks {
+		k.failAtKey("owns.referenced", "no task row refers to anything with tasks: none", "use labels or name_prefix")
+	}
+	misspelt := k.misspelt(k.key, "owns") || k.misspelt(k.key+".owns", "labels", "name_prefix", "referenced")
+	if len(o.Labels) == 0 && o.NamePrefix == "" && !o.Referenced && !k.bad[k.key+".owns.labels"] && !misspelt {
+		k.failAtKey("owns", "nothing proves which sandboxes are this installation's, "+
+			"and a sandbox that is not must never be touched",
+			"give labels, name_prefix or referenced: true")
+	}
+	if o.Referenced && k.Link.Sandbox == "" && !noTasks {
+		k.warn(k.key+".owns.referenced",
+			"no sandbox will be owned: rows refer to sandboxes by link.sandbox, which is not given",
+			"give link: {sandbox: id}")
+	}
+}
+
+// all reports whether everything that owns proves is excepted.
+func (x ExceptConfig) all(owns OwnsConfig) bool {
+	return x.entry().Holds(owns.NamePrefix, owns.Labels)
+}
+
+// checkExcept refuses what excepts nothing, which would leave to us what the operator wanted to
+// keep from us, and what excepts everything.
+func (k providerCheck) checkExcept() {
+	x, key := k.Owns.Except, k.key+".owns.except"
+	for label, value := range x.Labels {
+		if value == "" || label == "" {
+			k.fail(joinKey(key+".labels", label), "an empty label excepts nothing", "give it the value that such sandboxes have")
+		}
+	}
+	for i, template := range x.Templates {
+		if template == "" {
+			k.fail(fmt.Sprintf("%s.templates[%d]", key, i), "is empty", "name the template, or remove it")
+		}
+	}
+	bad := k.bad[key] || k.bad[key+".labels"] || k.bad[key+".name_prefix"] || k.bad[key+".templates"]
+	if bad || !k.given(key) || k.misspelt(key, "labels", "name_prefix", "templates") {
+		return
+	}
+	if len(x.Labels) == 0 && x.NamePrefix == "" && len(x.Templates) == 0 {
+		k.fail(key, "excepts nothing", "give labels, name_prefix or templates, or remove it")
+	}
+	if x.all(k.Owns) {
+		k.fail(key, "excepts everything that owns proves, so that nothing is ours", "except less")
+	}
+}
+
+func (k providerCheck) checkLink(c *Config) {
+	kind, label, _ := strings.Cut(k.Link.Sandbox, ":")
+	switch {
+	case k.Link.Sandbox == "", k.Link.Sandbox == "id", k.Link.Sandbox == "name":
+	case kind == "label" && label != "":
+	default:
+		k.failAtKey("link.sandbox", k.quote(k.key+".link.sandbox")+" is none of id, name, label:KEY",
+			"say what tasks.sandbox holds")
+	}
+	if c.Tasks.None || k.bad["tasks"] || k.bad[k.key+".link.task_label"] || k.bad[k.key+".link.sandbox"] {
+		return
+	}
+	if k.Link.Sandbox != "" && c.Mapping().WithPreset().Columns["sandbox"] == "" {
+		k.failAtKey("link.sandbox", "is compared with a column that is not mapped", "map tasks.columns.sandbox")
+	}
+	misspelt := k.misspelt(k.key, "link") || k.misspelt(k.key+".link", "task_label", "sandbox")
+	if k.Link.TaskLabel == "" && k.Link.Sandbox == "" && !misspelt {
+		k.failAtKey("link", "nothing says which sandbox is of which task",
+			"give task_label: the label with the task's id, or sandbox: what tasks.sandbox holds")
+	}
+}
+
+func (k providerCheck) checkProbe() {
+	p := k.Probe
+	if p.Off {
+		return
+	}
+	if p.Exec == "" && p.Path == "" {
+		k.failAtKey("probe", "probes nothing", "give exec or path, or write probe: off")
+	}
+	if p.Budget.PerMinute() < 1 {
+		k.failAtKey("probe.budget", "is less than one in a minute", "use at least 1/m")
+	}
+	if p.Timeout >= p.Every {
+		k.failAtKey("probe.timeout", "is not shorter than every", "use a shorter one")
+	}
+	k.checkProbeWorker()
+}
+
+// findsItself are ways to look for a process by its whole command line. The shell that runs the
+// command has the pattern in its own.
+var findsItself = regexp.MustCompile(`\bpgrep\b.*\s(-\w*f|--full\b)`)
+
+func (k providerCheck) checkProbeWorker() {
+	p := k.Probe
+	switch why := k.runsNothing(); {
+	case p.Worker == "":
+	case why != "":
+		k.failAtKey("probe.worker", "nothing can run a command: "+why, "give it, or remove worker")
+	case findsItself.MatchString(p.Worker) && !strings.Contains(p.Worker, "["):
+		k.warn(k.key+".probe.worker", "pgrep -f finds the shell that runs it, so that no worker would ever be dead",
+			"put one letter into brackets, as in pgrep -f '[w]orker.py'")
+	}
+}
+
+// runsNothing is why no command can be run in a sandbox, as the entry is configured.
+func (k providerCheck) runsNothing() string {
+	switch {
+	case k.Kind == "generic" && k.given(k.key+".api") && !k.given(k.key+".api.exec"):
+		return "api.exec is not described"
+	case k.Kind == "cloudflare" && k.Extra["worker_url"] == "":
+		return "worker_url is not given"
+	}
+	return ""
+}
