@@ -419,10 +419,12 @@ var brokenProviders = map[string]brokenConfig{
 		`c.yaml:6:5: providers[0].kind: unknown kind "datona"; did you mean "daytona"?`,
 	}},
 	"no token": {replace: "    token: ${TOKEN}", with: "", want: []string{
-		"c.yaml:5:5: providers[0].token: is empty; daytona needs a credential; give token or token_file",
+		"c.yaml:5:5: providers[0].token: is empty; daytona needs a credential; give token or token_file: " +
+			"an API key, made in the dashboard",
 	}},
 	"an empty token": {replace: "    token: ${TOKEN}", with: "    token: \"\"", want: []string{
-		"c.yaml:7:5: providers[0].token: is empty; daytona needs a credential; give token or token_file",
+		"c.yaml:7:5: providers[0].token: is empty; daytona needs a credential; give token or token_file: " +
+			"an API key, made in the dashboard",
 	}},
 	"a Worker's secret at another kind": {
 		replace: "    kind: daytona", with: "    kind: daytona\n    worker_token: x", want: []string{
@@ -445,7 +447,26 @@ var brokenProviders = map[string]brokenConfig{
 		}},
 	"a Worker's address with its secret": {replace: "    kind: daytona\n    token: ${TOKEN}",
 		with: "    kind: cloudflare\n    worker_url: https://u:p@w.example\n    worker_token: x", want: []string{
-			"c.yaml:7:5: providers[0].worker_url: holds more than an address; put the credential into worker_token",
+			"c.yaml:7:5: providers[0].worker_url: holds a credential; put it into worker_token",
+		}},
+	"a Worker's address with more": {replace: "    kind: daytona\n    token: ${TOKEN}",
+		with: "    kind: cloudflare\n    worker_url: https://w.example/?key=p\n    worker_token: x", want: []string{
+			"c.yaml:7:5: providers[0].worker_url: holds more than an address; leave out what begins with the " +
+				"question mark; a credential belongs into worker_token",
+		}},
+	"a word that is none": {replace: "    kind: daytona",
+		with: "    kind: cloudflare\n    account: a\n    application: b\n    instance_api: ${ODD}", want: []string{
+			`c.yaml:9:5: providers[0].instance_api: "${ODD}" is neither true nor false; write true or false`,
+		}},
+	"Vercel without its project": {replace: "    kind: daytona", with: "    kind: vercel\n    team: t\n    terminate: all",
+		want: []string{
+			"c.yaml:5:5: providers[0].project: is not given; vercel needs it; give the project's id (prj_…), " +
+				"which is in its settings",
+			`c.yaml:8:5: providers[0].terminate: "all" is neither session nor record; write session or record`,
+		}},
+	"objects that are none": {replace: "    kind: daytona",
+		with: "    kind: kubernetes\n    url: https://k.example\n    objects: jobs", want: []string{
+			`c.yaml:8:5: providers[0].objects: "jobs" is none of pods, sandboxes, all; use one of them`,
 		}},
 	"a key of another kind": {
 		replace: "    kind: daytona", with: "    kind: daytona\n    namespace: x",

@@ -3,11 +3,11 @@ package config
 import (
 	"fmt"
 	"maps"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/sandkeeper/sandkeeper/providers"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -91,66 +91,69 @@ func (k providerCheck) checkName(first map[string]int) {
 }
 
 func (k providerCheck) checkKind() {
-	kind, ok := providerKinds[k.Kind]
-	known := sortedKinds()
+	known := providers.Kinds()
 	switch {
 	case k.Kind == "":
 		k.failAtKey("kind", "is not given", "use one of "+strings.Join(known, ", "))
 		return
-	case !ok:
+	case !slices.Contains(known, k.Kind):
 		problem, fix := unknownWord("kind", k.raw[k.key+".kind"], known)
 		k.failAtKey("kind", problem, fix)
 		return
 	}
-	for key := range k.Extra {
-		if !slices.Contains(kind.extra, key) {
-			k.failAtKey(key, "is no key of kind "+k.Kind, k.insteadOf(key, kind.extra))
+	for name, kinds := range ownKeys {
+		if k.given(k.key+"."+name) && !k.given(k.key+"."+name+"_file") && !slices.Contains(kinds, k.Kind) {
+			k.failAtKey(name, "is no key of kind "+k.Kind, k.insteadOf(name))
 		}
 	}
-	if kind.token && k.Token.Empty() && !k.misspelt(k.key, "token", "token_file") {
-		k.failAtKey("token", "is empty; "+k.Kind+" needs a credential", "give token or token_file")
+	if url, _ := providers.KeysOf(k.Kind).Find("url"); k.URL == "" {
+		k.URL = url.Default
 	}
-	if k.URL == "" {
-		k.URL = kind.url
+	k.checkEntry()
+}
+
+// checkEntry asks the kind what it has against its keys. What a variable holds is never shown.
+func (k providerCheck) checkEntry() {
+	e, api := k.entry(), k.key+".api"
+	if !k.given(api) {
+		e.API = nil
 	}
-	k.checkURL()
-	k.checkAPI()
-	k.checkWorker()
+	for _, m := range providers.Check(e) {
+		key, inAPI := k.key+"."+m.Key, m.Key == "api" || strings.HasPrefix(m.Key, "api.")
+		if inAPI && k.unreadable(api) || k.misspelt(k.key, m.Key, m.Key+"_file") {
+			continue
+		}
+		if m.Shown {
+			m.Problem = k.quote(key) + " " + m.Problem
+		} else if inAPI && strings.Contains(k.raw[key], "${") {
+			m.Problem = k.quote(key) + " does not fit, once its variables are filled in"
+		}
+		if m.Odd {
+			k.warn(key, m.Problem, m.Fix)
+		} else {
+			k.fail(key, m.Problem, m.Fix)
+		}
+	}
+	for at, values := range k.held {
+		if strings.HasPrefix(at, api+".") {
+			k.API.Variables = append(k.API.Variables, values...)
+		}
+	}
 }
 
 // insteadOf is what to do about a key of another kind.
-func (k providerCheck) insteadOf(key string, known []string) string {
-	if near := nearest(key, known); near != "" && k.Extra[near] == "" {
+func (k providerCheck) insteadOf(key string) string {
+	var names []string
+	for name, kinds := range ownKeys {
+		if slices.Contains(kinds, k.Kind) && !k.given(k.key+"."+name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	if near := nearest(key, names); near != "" {
 		return text.DidYouMean(near)
 	}
 	return "remove it"
-}
-
-func sortedKinds() []string { return slices.Sorted(keysOf(providerKinds)) }
-
-// checkURL never shows the address: people put credentials into it.
-func (k providerCheck) checkURL() {
-	if k.URL == "" {
-		if slices.Contains(kindsWithURL, k.Kind) {
-			k.failAtKey("url", "kind "+k.Kind+" has no default address", "give url")
-		}
-		return
-	}
-	schemes, like := []string{"https", "http"}, "https://host/path"
-	if k.Kind == "docker" {
-		schemes, like = []string{"unix", "tcp", "http", "https"}, providerKinds["docker"].url+" or tcp://host:2376"
-	}
-	u, err := url.Parse(k.URL)
-	if err != nil || !slices.Contains(schemes, u.Scheme) || u.Host == "" && u.Path == "" || u.Opaque != "" {
-		k.failAtKey("url", "is not an address of "+strings.Join(schemes, " or "), "write it like "+like)
-		return
-	}
-	if u.User != nil {
-		k.failAtKey("url", "holds a credential", "put it into token")
-	}
-	if u.Scheme == "http" && !k.Token.Empty() && !text.Loopback(u.Hostname()) {
-		k.warn(k.key+".url", "the token goes over the network unencrypted", "use https")
-	}
 }
 
 func (k providerCheck) checkOwns(noTasks bool) {

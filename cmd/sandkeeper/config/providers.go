@@ -24,10 +24,6 @@ type ProviderConfig struct {
 	Token Secret `yaml:"token"`
 	// File that holds the credential, instead of token.
 	TokenFile string `yaml:"token_file"`
-	// Credential of the Worker's admin API, for kind cloudflare.
-	WorkerToken Secret `yaml:"worker_token"`
-	// File that holds it, instead of worker_token.
-	WorkerTokenFile string `yaml:"worker_token_file"`
 	// Proof that a sandbox is this installation's; what is not proven is never touched.
 	Owns OwnsConfig `yaml:"owns" jsonschema:"required"`
 	// How a sandbox and a task know each other.
@@ -52,7 +48,8 @@ type ProviderConfig struct {
 	// The platform's HTTP API, for kind generic.
 	API providers.API `yaml:"api"`
 
-	Extra map[string]string `yaml:",inline" json:"-"` // keys of the kind's own
+	Extra   map[string]string `yaml:",inline" json:"-"` // keys of the kind's own
+	Secrets map[string]Secret `yaml:",inline" json:"-"` // those of them that are credentials
 }
 
 // OwnsConfig is the proof that a sandbox is this installation's. All that is given must
@@ -119,37 +116,25 @@ func (p *ProviderConfig) setDefaults() {
 	p.AtRest, p.Quarantine, p.QuarantineFor = "keep", "refuse", day
 }
 
-// A providerKind is what the config knows of a kind of provider.
-type providerKind struct {
-	url   string // default
-	token bool   // a token is required
-	extra []string
-}
-
-var providerKinds = map[string]providerKind{
-	"daytona":    {url: "https://app.daytona.io/api", token: true, extra: []string{"organization"}},
-	"e2b":        {token: true, extra: []string{"team", "domain", "sandbox_url"}}, // its url follows its domain
-	"vercel":     {url: "https://api.vercel.com", token: true, extra: []string{"team", "project", "terminate"}},
-	"agentuity":  {url: "https://api.agentuity.com", token: true, extra: []string{"org", "project", "region", "catalyst"}},
-	"cloudflare": {url: "https://api.cloudflare.com/client/v4", extra: cloudflareKeys}, // either half may lack: see checkWorker
-	"kubernetes": {extra: []string{"namespace", "context", "kubeconfig", "ca_file", "objects", "container", "row_holds"}},
-	"docker":     {url: "unix:///var/run/docker.sock", extra: []string{"certificates"}},
-	"generic":    {},
-	"simulated":  {},
-}
-
-// kindsWithURL have no default address and cannot do without one.
-var kindsWithURL = []string{"generic"}
-
-// extraKeys are the further keys of all kinds.
-func extraKeys() []string {
-	var all []string
-	for _, kind := range providerKinds {
-		all = append(all, kind.extra...)
+// ownKeys are the keys that only some kinds have, with these.
+var ownKeys = func() map[string][]string {
+	all := map[string][]string{}
+	for _, kind := range providers.Kinds() {
+		for _, key := range providers.KeysOf(kind) {
+			if key.Name == "url" || key.Name == "token" { // of every entry
+				continue
+			}
+			all[key.Name] = append(all[key.Name], kind)
+			if key.Secret {
+				all[key.Name+"_file"] = append(all[key.Name+"_file"], kind)
+			}
+		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
+	return all
+}()
+
+// isSecret reports whether the key of a kind's own is a credential.
+func isSecret(name string) bool { return ownKeys[name+"_file"] != nil }
 
 // policy is what judging needs of the entry.
 func (p ProviderConfig) policy() reconcile.ProviderPolicy {
@@ -194,16 +179,43 @@ func (x ExceptConfig) entry() providers.Except {
 func (c *Config) Entries() []providers.Entry {
 	entries := make([]providers.Entry, len(c.Providers))
 	for i, p := range c.Providers {
-		entries[i] = providers.Entry{
-			Name: p.Name, Kind: p.Kind, URL: p.URL, Token: p.Token.Reveal(),
-			Owns: providers.Owns{
-				Labels: maps.Clone(p.Owns.Labels), NamePrefix: p.Owns.NamePrefix,
-				Referenced: p.Owns.Referenced, Exclusive: p.Owns.Exclusive, Except: p.Owns.Except.entry(),
-			},
-			Link: providers.Link{TaskLabel: p.Link.TaskLabel, Sandbox: p.Link.Sandbox},
-			Rate: p.Rate.PerSecond(), Timeout: p.Timeout, Templates: slices.Clone(p.Templates),
-			Probe: p.Probe.policy(), Extra: p.extra(), API: p.api(),
-		}
+		entries[i] = p.entry()
 	}
 	return entries
+}
+
+func (p ProviderConfig) entry() providers.Entry {
+	e := providers.Entry{
+		Name: p.Name, Kind: p.Kind, URL: p.URL, Token: p.Token.Reveal(),
+		Owns: providers.Owns{
+			Labels: maps.Clone(p.Owns.Labels), NamePrefix: p.Owns.NamePrefix,
+			Referenced: p.Owns.Referenced, Exclusive: p.Owns.Exclusive, Except: p.Owns.Except.entry(),
+		},
+		Link: providers.Link{TaskLabel: p.Link.TaskLabel, Sandbox: p.Link.Sandbox},
+		Rate: p.Rate.PerSecond(), Timeout: p.Timeout, Templates: slices.Clone(p.Templates),
+		Probe: p.Probe.policy(), Extra: p.extra(),
+	}
+	if _, described := providers.KeysOf(p.Kind).Find("api"); described {
+		e.API = &p.API
+	}
+	return e
+}
+
+// extra are the keys of the kind's own, the credentials among them revealed.
+func (p ProviderConfig) extra() map[string]string {
+	var extra map[string]string
+	for _, key := range providers.KeysOf(p.Kind) {
+		value := p.Extra[key.Name]
+		if key.Secret {
+			value = p.Secrets[key.Name].Reveal()
+		}
+		if value == "" {
+			continue
+		}
+		if extra == nil {
+			extra = map[string]string{}
+		}
+		extra[key.Name] = value
+	}
+	return extra
 }

@@ -159,7 +159,7 @@ func addTags(section *jsonschema.Schema, t reflect.Type) {
 	for _, name := range slices.Sorted(keysOf(fields)) {
 		f := fields[name]
 		if f.inline {
-			section.Properties.Set(name, &jsonschema.Schema{Type: "string", Description: "A key of some kinds."})
+			section.Properties.Set(name, ownKeySchema(name))
 			continue
 		}
 		property, ok := section.Properties.Get(name)
@@ -173,6 +173,29 @@ func addTags(section *jsonschema.Schema, t reflect.Type) {
 			property.PropertyNames = &jsonschema.Schema{Enum: words(mapKeys[keys])}
 		}
 	}
+}
+
+// ownKeySchema describes a key that only some kinds have, as each of them says it.
+func ownKeySchema(name string) *jsonschema.Schema {
+	out := &jsonschema.Schema{Type: "string"}
+	var says []string
+	for _, kind := range ownKeys[name] {
+		key, found := providers.KeysOf(kind).Find(name)
+		if !found {
+			base, _ := strings.CutSuffix(name, "_file")
+			key.Doc = "File that holds the credential, instead of " + base + "."
+		}
+		says = append(says, kind+": "+key.Doc)
+		if len(key.Words) > 0 {
+			list := words(key.Words)
+			if key.Words[0] == "true" {
+				list = append(list, true, false) // YAML makes that of them without quotes
+			}
+			out = withVariable(&jsonschema.Schema{Enum: list})
+		}
+	}
+	out.Description = strings.Join(says, " ")
+	return out
 }
 
 // addWords describes the sections that may also be written as one word, and the names of
@@ -193,7 +216,7 @@ func addWords(root *jsonschema.Schema) {
 	provider := root.Definitions["ProviderConfig"]
 	orWord(provider, "probe", "off", false)
 	kind, _ := provider.Properties.Get("kind")
-	kind.Enum = words(sortedKinds())
+	kind.Enum = words(providers.Kinds())
 }
 
 func orWord(section *jsonschema.Schema, key string, also ...any) {

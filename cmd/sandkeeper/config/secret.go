@@ -46,18 +46,17 @@ func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 // readSecrets reads the files that hold secrets. Relative names are of the folder of the
 // config.
 func (c *Config) readSecrets(r *report, dir string) {
-	s := secretFiles{r, dir}
+	s := secretFiles{r, dir, &c.Files}
 	s.read("database", &c.Database, c.DatabaseFile)
 	s.read("tasks.database", &c.Tasks.Database, c.Tasks.DatabaseFile)
 	s.read("tasks.webhook.secret", &c.Tasks.Webhook.Secret, c.Tasks.Webhook.SecretFile)
 	for i := range c.Providers {
 		p := &c.Providers[i]
 		s.read(fmt.Sprintf("providers[%d].token", i), &p.Token, p.TokenFile)
-		s.read(fmt.Sprintf("providers[%d].worker_token", i), &p.WorkerToken, p.WorkerTokenFile)
-	}
-	for _, f := range append(tokenFiles(c.Providers), c.DatabaseFile, c.Tasks.DatabaseFile, c.Tasks.Webhook.SecretFile) {
-		if f != "" {
-			c.Files = append(c.Files, s.from(f))
+		for name, file := range p.Extra {
+			if name, is := strings.CutSuffix(name, "_file"); is && isSecret(name) {
+				s.readOwn(p, fmt.Sprintf("providers[%d].", i), name, file)
+			}
 		}
 	}
 	if c.Tasks.Database.Empty() {
@@ -68,17 +67,10 @@ func (c *Config) readSecrets(r *report, dir string) {
 	}
 }
 
-func tokenFiles(list []ProviderConfig) []string {
-	var names []string
-	for i := range list {
-		names = append(names, list[i].TokenFile, list[i].WorkerTokenFile)
-	}
-	return names
-}
-
 type secretFiles struct {
 	*report
-	dir string
+	dir  string
+	have *[]string // those that were read
 }
 
 func (s secretFiles) from(name string) string {
@@ -105,7 +97,17 @@ func (s secretFiles) read(key string, secret *Secret, name string) {
 		s.bad[key] = true
 		return
 	}
-	*secret = NewSecret(text)
+	*secret, *s.have = NewSecret(text), append(*s.have, s.from(name))
+}
+
+// readOwn is read for a credential that only some kinds have.
+func (s secretFiles) readOwn(p *ProviderConfig, section, name, file string) {
+	secret := p.Secrets[name]
+	s.read(section+name, &secret, file)
+	if p.Secrets == nil {
+		p.Secrets = map[string]Secret{}
+	}
+	p.Secrets[name] = secret
 }
 
 func lastKey(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }

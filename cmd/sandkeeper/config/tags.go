@@ -41,8 +41,10 @@ func sectionFields(t reflect.Type) map[string]sectionField {
 		switch name := f.Tag.Get("yaml"); name {
 		case "", "-":
 		case ",inline":
-			for _, key := range extraKeys() {
-				fields[key] = sectionField{f, true}
+			for key := range ownKeys {
+				if _, section := fields[key]; !section && isSecret(key) == (f.Type.Elem() == secretType) {
+					fields[key] = sectionField{f, true}
+				}
 			}
 		default:
 			fields[name] = sectionField{f, false}
