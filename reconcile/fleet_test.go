@@ -183,7 +183,7 @@ func TestTemplateFindings(t *testing.T) {
 			"template daytona/light inactive used=2h", `snapshot "light" is inactive, last used 2026-03-01 05:00:00 UTC`},
 		"expires in 48h": {"template daytona/light active expires=-48h", ""},
 		"expires in a second less": {
-			"template daytona/light active expires=-47h59m59s", `snapshot "light" will be deactivated in 47h59m59s, at ` +
+			"template daytona/light active expires=-47h59m59s", `snapshot "light" will be deactivated in 1d23h59m59s, at ` +
 				`2026-03-03 06:59:59 UTC, unless it is used`},
 		"expires in a second": {
 			"template daytona/light active expires=-1s", `snapshot "light" will be deactivated in 1s, at ` +

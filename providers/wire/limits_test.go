@@ -41,7 +41,7 @@ func TestCircuitSaysSo(t *testing.T) {
 	at := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
 	c.refused(at)
 	err := c.admit(at.Add(time.Minute), false)
-	if err == nil || !strings.Contains(err.Error(), "not calling: credential refused since 2026-01-01T10:00:00Z") {
+	if err == nil || !strings.Contains(err.Error(), "not calling: credential refused since 2026-01-01 10:00:00 UTC") {
 		t.Errorf("admit = %v, want that it does not call and why", err)
 	}
 	if err := c.admit(at.Add(-time.Minute), false); err == nil {

@@ -624,7 +624,7 @@ var brokenRules = map[string]brokenConfig{
 		"c.yaml:10:44: rules.orphan.apart: 999ms is below the floor of 1s; use at least 1s",
 	}},
 	"orphan at once": {add: "rules: {orphan: {after: 0}}\n", want: []string{
-		"c.yaml:10:18: rules.orphan.after: 0 is below the floor of 30s; use at least 30s",
+		"c.yaml:10:18: rules.orphan.after: 0s is below the floor of 30s; use at least 30s",
 	}},
 	"assigned-stale below its floor": {add: "rules: {assigned-stale: {after: 9s}}\n", want: []string{
 		"c.yaml:10:26: rules.assigned-stale.after: 9s is below the floor of 10s; use at least 10s",
@@ -644,7 +644,7 @@ var brokenRules = map[string]brokenConfig{
 		"c.yaml:10:9: rules.over-age: has no threshold of its own; give after",
 	}},
 	"over-age of nothing": {add: "rules: {over-age: {after: 0}}\n", want: []string{
-		"c.yaml:10:20: rules.over-age.after: 0 is below the floor of 1s; use at least 1s",
+		"c.yaml:10:20: rules.over-age.after: 0s is below the floor of 1s; use at least 1s",
 	}},
 	"rollout above 100": {add: "rules: {orphan: {rollout: 101}}\n", want: []string{
 		"c.yaml:10:18: rules.orphan.rollout: 101 is not within 0 and 100; give percent of the subjects",
