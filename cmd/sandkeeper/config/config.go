@@ -1,6 +1,14 @@
 // Package config reads the config file: values with their variables filled in, defaults, floors
 // and caps, and what the parts of it must agree on. All that is wrong is said at once, each with
 // its place in the file and the fix.
+//
+// # Decisions
+//
+//   - 2026-11-22: the file is not held against its JSON Schema when it is read. A validator
+//     refuses what has always been read (token: 123, per_pass: "20"), passes what only a parser
+//     knows to be wrong (share: 300%), says of each value that may be a variable that anyOf
+//     failed, and knows neither places nor near words: what would put that right is longer than
+//     the decoder. The schema is made from the same types, and tests hold the two together.
 package config
 
 import (
