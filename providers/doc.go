@@ -17,15 +17,17 @@
 //     form. Let [entry.Entry.Mark] say what is owned and which task is named. Leave out
 //     the methods of what the provider cannot; where a configuration decides, return
 //     [wire.Unable].
-//  4. Say what it can in its variable Abilities, and run [providertest.Suite] over the
-//     simulator, by real HTTP: what is claimed there is proven, the rest must be denied
-//     honestly. [providertest.Bench] measures how fast it reads a listing.
+//  4. Declare the keys of its entry in its variable Keys: the config, its messages and its
+//     schema are made from them. Say what it can in its variable Abilities, and run
+//     [providertest.Suite] over the simulator, by real HTTP: what is claimed there is proven,
+//     the rest must be denied honestly. [providertest.Bench] measures how fast it reads a
+//     listing.
 //  5. Write <kind>/guide.md, embedded as Guide: the credential with the least rights, the
 //     keys of the entry, the traps. One import and one line in providers.go, then
 //     go generate ./providers.
 //
-// The files of an adapter, beside its tests: <kind>.go (package comment, Abilities, Guide,
-// New, the dialect), wire.go (the vendor's fields and states), list.go, sandbox.go (get and
+// The files of an adapter, beside its tests: <kind>.go (package comment, Keys, Abilities,
+// Guide, New, the dialect), wire.go (the vendor's fields and states), list.go, sandbox.go (get and
 // terminate), suspend.go, probe.go, templates.go, account.go (quotas and check). Together
 // they are a few hundred lines of code each; what two adapters need belongs into wire.
 //

@@ -9,6 +9,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers/daytona"
 	"github.com/sandkeeper/sandkeeper/providers/e2b"
 	"github.com/sandkeeper/sandkeeper/providers/empty"
+	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/generic"
 	"github.com/sandkeeper/sandkeeper/providers/vercel"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
@@ -18,14 +19,14 @@ import (
 // adapters are the kinds that can be opened. A new one is an import above and a line here. The two
 // with the heaviest clients can be left out of a build, by the tags nokubernetes and nodocker.
 var adapters = slices.Concat([]adapter{
-	of("agentuity", agentuity.New, agentuity.Abilities, agentuity.Guide),
-	of("cloudflare", cloudflare.New, cloudflare.Abilities, cloudflare.Guide),
-	of("daytona", daytona.New, daytona.Abilities, daytona.Guide),
+	of("agentuity", agentuity.New, agentuity.Abilities, agentuity.Keys, agentuity.Guide),
+	of("cloudflare", cloudflare.New, cloudflare.Abilities, cloudflare.Keys, cloudflare.Guide),
+	of("daytona", daytona.New, daytona.Abilities, daytona.Keys, daytona.Guide),
 }, withDocker, withKubernetes, []adapter{
-	of("e2b", e2b.New, e2b.Abilities, e2b.Guide),
-	of("generic", generic.New, generic.Abilities, generic.Guide),
-	of("simulated", empty.New, empty.Abilities, empty.Guide),
-	of("vercel", vercel.New, vercel.Abilities, vercel.Guide),
+	of("e2b", e2b.New, e2b.Abilities, e2b.Keys, e2b.Guide),
+	of("generic", generic.New, generic.Abilities, generic.Keys, generic.Guide),
+	of("simulated", empty.New, empty.Abilities, nil, empty.Guide),
+	of("vercel", vercel.New, vercel.Abilities, vercel.Keys, vercel.Guide),
 })
 
 // An adapter is one kind that can be opened.
@@ -34,14 +35,16 @@ type adapter struct {
 	open  func(Entry, Options) (reconcile.Provider, error)
 	none  reconcile.Provider // nil, of the adapter's type: what it implements
 	can   wire.Abilities
+	keys  entry.Keys
 	guide string // what an operator should know
 }
 
 // of makes an adapter's line. P is the adapter's own type, so that its optional parts show.
-func of[P reconcile.Provider](kind string, open func(Entry, Options) (P, error), can wire.Abilities, guide string,
+func of[P reconcile.Provider](kind string, open func(Entry, Options) (P, error), can wire.Abilities,
+	keys entry.Keys, guide string,
 ) adapter {
 	var none P
-	return adapter{kind: kind, none: none, can: can, guide: guide,
+	return adapter{kind: kind, none: none, can: can, keys: keys, guide: guide,
 		open: func(e Entry, o Options) (reconcile.Provider, error) {
 			p, err := open(e, o)
 			if err != nil {
@@ -53,11 +56,30 @@ func of[P reconcile.Provider](kind string, open func(Entry, Options) (P, error),
 
 // Kinds are the kinds that a config may name, also those that this build leaves out.
 func Kinds() []string {
-	return []string{"daytona", "e2b", "vercel", "agentuity", "cloudflare", "kubernetes", "docker", "generic", "simulated"}
+	return []string{"agentuity", "cloudflare", "daytona", "docker", "e2b", "generic", "kubernetes", "simulated", "vercel"}
 }
 
 // Built reports whether this build has the kind: two can be left out, by tags.
 func Built(kind string) bool { return slices.ContainsFunc(adapters, isOf(kind)) }
+
+// KeysOf are the keys that a kind reads, beside those of every entry.
+func KeysOf(kind string) entry.Keys {
+	if at := slices.IndexFunc(adapters, isOf(kind)); at >= 0 {
+		return adapters[at].keys
+	}
+	return nil
+}
+
+// checks look at an entry's keys together, by kind, where its keys do not say all of it.
+var checks = map[string]func(Entry) []entry.Mistake{"cloudflare": cloudflare.Check, "generic": generic.Check}
+
+// Check is all that is wrong with the keys of an entry that its kind reads. Nothing is opened.
+func Check(e Entry) []entry.Mistake {
+	if own := checks[e.Kind]; own != nil {
+		return own(e)
+	}
+	return KeysOf(e.Kind).Check(e)
+}
 
 func isOf(kind string) func(adapter) bool { return func(a adapter) bool { return a.kind == kind } }
 

@@ -26,9 +26,9 @@ func TestOpen(t *testing.T) {
 		"daytona":   {providers.Entry{Name: "a", Kind: "daytona", Token: "key"}, ""},
 		"simulated": {providers.Entry{Name: "a", Kind: "simulated"}, ""},
 		"e2b":       {providers.Entry{Name: "a", Kind: "e2b", Token: "key"}, ""},
-		"no kind":   {providers.Entry{Name: "a"}, `no kind ""; known are [daytona`},
+		"no kind":   {providers.Entry{Name: "a"}, `no kind ""; known are [agentuity`},
 		"daytona, no token": {
-			providers.Entry{Name: "a", Kind: "daytona"}, "open provider a: daytona needs a token",
+			providers.Entry{Name: "a", Kind: "daytona"}, "open provider a: token: is empty; daytona needs a credential",
 		},
 		"daytona, no real url": {providers.Entry{Name: "a", Kind: "daytona", Token: "key", URL: "localhost"}, "url"},
 		"generic, not described": {
@@ -136,5 +136,43 @@ func TestSimulatedIsAnEmptyWorld(t *testing.T) {
 	})
 	if err != nil || !l.Complete {
 		t.Errorf("List = %+v, %v; want a complete, empty one", l, err)
+	}
+}
+
+// Each key of a kind's own tells editors what it is, and an address has an example.
+func TestKeysAreDescribed(t *testing.T) {
+	for _, kind := range providers.Kinds() {
+		for _, key := range providers.KeysOf(kind) {
+			own := key.Name != "url" && key.Name != "token" && key.Name != "api"
+			if own && !strings.HasSuffix(key.Doc, ".") {
+				t.Errorf("%s says of %s %q, want a sentence", kind, key.Name, key.Doc)
+			}
+			if len(key.Schemes) > 0 && (key.Like == "" || key.Credential == "") {
+				t.Errorf("the address %s of %s lacks an example or its credential", key.Name, kind)
+			}
+			if key.Default != "" && len(key.Words) > 0 && !slices.Contains(key.Words, key.Default) {
+				t.Errorf("the default %q of %s of %s is none of its words", key.Default, key.Name, kind)
+			}
+		}
+	}
+}
+
+// What is wrong with an entry is told by its kind, without opening anything and without showing
+// what it holds.
+func TestCheck(t *testing.T) {
+	whole := providers.Entry{Kind: "vercel", Token: "key", URL: "http://vercel.test", Extra: map[string]string{"team": "t", "project": "p"}}
+	if got := providers.Check(whole); len(got) != 1 || !got[0].Odd || got[0].Key != "url" {
+		t.Errorf("Check(%+v) = %+v, want a warning of the url", whole, got)
+	}
+	bare := providers.Entry{Kind: "vercel", URL: "https://u:s3cret@x.test", Extra: map[string]string{"terminate": "s3cret"}}
+	var keys []string
+	for _, m := range providers.Check(bare) {
+		keys = append(keys, m.Key)
+		if m.Problem == "" || m.Fix == "" || strings.Contains(m.Problem+m.Fix, "s3cret") {
+			t.Errorf("Check = %+v, want a problem and a fix, and no value", m)
+		}
+	}
+	if want := []string{"token", "team", "project", "terminate", "url"}; !slices.Equal(keys, want) {
+		t.Errorf("Check finds %q, want %q", keys, want)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
 )
@@ -90,7 +91,7 @@ func newBenchWorld(b *testing.B) *benchWorld {
 
 func (w *benchWorld) open(b *testing.B, dsn string) {
 	b.Helper()
-	c, err := ParseConfig("bench.yaml", []byte(fmt.Sprintf(`
+	c, err := config.Parse("bench.yaml", []byte(fmt.Sprintf(`
 installation: bench
 mode: enforce
 database: %q

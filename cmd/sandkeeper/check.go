@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store"
@@ -48,7 +49,7 @@ type section struct {
 }
 
 func runCheck(ctx context.Context, o *options) error {
-	c, err := LoadConfig(o.config, os.LookupEnv)
+	c, err := config.Load(o.config, os.LookupEnv)
 	if err != nil {
 		fmt.Fprintln(
 			o.out,

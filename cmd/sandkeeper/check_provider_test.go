@@ -3,14 +3,38 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
+
+// sound is a config without a mistake.
+const sound = `installation: prod
+database: postgres://db.example/x
+tasks: {preset: omoios}
+providers:
+  - name: daytona
+    kind: daytona
+    token: t0ken
+    owns: {labels: {project: omoios}}
+    link: {task_label: task_id}
+`
+
+// parsed is the config of that text.
+func parsed(t *testing.T, text string) *config.Config {
+	t.Helper()
+	c, err := config.Parse("c.yaml", []byte(text), os.LookupEnv)
+	if err != nil {
+		t.Fatalf("Parse of\n%s\n%v", text, err)
+	}
+	return c
+}
 
 // plain is a provider with none of the optional parts.
 type plain struct{ reconcile.Provider }
@@ -60,7 +84,7 @@ func TestCheckSaysWhatAProviderLacks(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, line := range lacking(mustParse(t, sound+c.rules).Policy(), c.p, c.others) {
+			for _, line := range lacking(parsed(t, sound+c.rules).Policy(), c.p, c.others) {
 				_, rules, _ := strings.Cut(line.Said, ": ")
 				got = append(got, strings.TrimSpace(fmt.Sprintf("%s ok=%v %s", line.What, line.OK, rules)))
 				if line.Fix == "" {
@@ -82,7 +106,7 @@ func TestCheckSaysWhatBecomesOfLinkless(t *testing.T) {
 		strings.Replace(sound, "task_label: task_id", "task_label: task_id, required: true", 1): 0,
 		strings.Replace(sound, "tasks: {preset: omoios}", "tasks: none", 1):                     0,
 	} {
-		got := linkless(mustParse(t, text).Policy(), "daytona")
+		got := linkless(parsed(t, text).Policy(), "daytona")
 		if len(got) != want || want > 0 && (!got[0].OK || got[0].Fix != "") {
 			t.Errorf("lines = %+v of\n%s\nwant %d, in order", got, text, want)
 		}
@@ -107,7 +131,7 @@ func TestCheckWarnsOfWhatAnUpgradeArms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, line := range newlyDone(mustParse(t, sound+c.rules).Policy(), c.have) {
+			for _, line := range newlyDone(parsed(t, sound+c.rules).Policy(), c.have) {
 				_, names, _ := strings.Cut(line.Said, ": ")
 				got = append(got, line.What+": "+names)
 				if !line.OK || line.Fix == "" {

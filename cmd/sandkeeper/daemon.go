@@ -67,7 +67,7 @@ func (d *daemon) replace(c *crew) {
 // pass lease it asks to be called again.
 func (d *daemon) Pass(ctx context.Context, kind reconcile.PassKind) (again time.Duration, err error) {
 	return d.pass(ctx, kind, func(c *crew) time.Duration {
-		return apart(c.config.Schedule.of(kind).Schedule, time.Now())
+		return apart(c.config.Schedule.Of(kind).Schedule, time.Now())
 	})
 }
 

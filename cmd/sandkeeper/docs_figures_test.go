@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -54,4 +55,14 @@ func TestColumnsOfTheKeeper(t *testing.T) {
 func docsText(t *testing.T, name string) string {
 	t.Helper()
 	return strings.Join(strings.Fields(readFile(t, filepath.Join("..", "..", "docs", name))), " ")
+}
+
+// readFile is the text of a file.
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -49,17 +50,17 @@ func (s *spanValue) String() string {
 
 // Set reads the value of the command line.
 func (s *spanValue) Set(text string) error {
-	d, bad := parseDuration(text)
-	if bad == nil && (d > 0 || s.zero) {
+	d, ok := config.ParseDuration(text)
+	if ok && (d > 0 || s.zero) {
 		*s.value = d
 		return nil
 	}
 	problem, right := "is not a duration", ""
 	positive := strings.TrimPrefix(text, "-")
-	switch d, wrong := parseDuration(positive); {
-	case wrong == nil && d == 0:
+	switch d, ok := config.ParseDuration(positive); {
+	case ok && d == 0:
 		problem = "is no time at all"
-	case wrong == nil && text != positive:
+	case ok && text != positive:
 		problem, right = "is below 0", positive
 	}
 	form := fmt.Sprintf("%s%s --%s %s", s.verb.CommandPath(), strings.TrimPrefix(s.verb.Use, s.verb.Name()), s.flag,

@@ -53,7 +53,7 @@ func (w *world) hold(ctx context.Context, arg string, by *wish) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	if name, is := strings.CutPrefix(arg, "provider:"); is && !w.config.names(name) {
+	if name, is := strings.CutPrefix(arg, "provider:"); is && !w.config.HasProvider(name) {
 		return "", &exitError{code: wrongUsage, err: fmt.Errorf("hold %s: %w", arg, w.noProvider(name))}
 	}
 	now, err := w.ledger.Now(ctx)

@@ -40,7 +40,7 @@ func (w *world) doubtHold(ctx context.Context, out io.Writer, arg string) {
 	case err != nil:
 		doubt = fmt.Sprintf("whether %s matches a task or a sandbox is not known: %v; the hold is recorded", what, err)
 	}
-	if w.config.names(arg) {
+	if w.config.HasProvider(arg) {
 		doubt += fmt.Sprintf("; %s is a provider, which is held by: sandkeeper hold provider:%s", arg, arg)
 	}
 	fmt.Fprintln(out, "warning:", text.Line(strings.ReplaceAll(doubt, "\n", "; ")))

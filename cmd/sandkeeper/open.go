@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/providers"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store"
@@ -20,7 +21,7 @@ import (
 
 // A world is everything that a verb works with, opened from the config.
 type world struct {
-	config    *Config
+	config    *config.Config
 	log       *slog.Logger
 	level     *slog.LevelVar
 	pool      *pgxpool.Pool // of the ledger
@@ -38,8 +39,8 @@ func (w *world) close() {
 }
 
 // load reads the config and shows its warnings.
-func (o *options) load() (*Config, error) {
-	c, err := LoadConfig(o.config, os.LookupEnv)
+func (o *options) load() (*config.Config, error) {
+	c, err := config.Load(o.config, os.LookupEnv)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +132,7 @@ func (w *world) current(ctx context.Context) error {
 }
 
 // openLedger opens what the operators' verbs need: config, log and ledger.
-func (o *options) openLedger(ctx context.Context, c *Config) (*world, error) {
+func (o *options) openLedger(ctx context.Context, c *config.Config) (*world, error) {
 	w := &world{config: c, level: &slog.LevelVar{}}
 	w.level.Set(c.Log.Level)
 	w.log = newLog(o.err, c.Log.Format, w.level)
@@ -190,7 +191,7 @@ func (w *world) keeper(progress func(string)) *reconcile.Keeper {
 	if w.tasks != nil {
 		k.Tasks = w.tasks
 	}
-	if hook := w.config.webhook(); hook != nil {
+	if hook := webhookOf(w.config); hook != nil {
 		k.Notices, k.Notifier = w.ledger, hook
 	}
 	return k

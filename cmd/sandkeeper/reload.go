@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 )
 
 // reloadEvery is how often the config's files are looked at. Their content is what counts:
@@ -117,7 +119,7 @@ func (d *daemon) reload(ctx context.Context, seen string) bool {
 	case before == nil || before.Error() != err.Error():
 		d.log.ErrorContext(ctx, "config refused, the one before stays in force", "err", err)
 	}
-	var mistakes ConfigErrors
+	var mistakes config.Errors
 	return err == nil || errors.As(err, &mistakes) || errors.Is(err, errFixed)
 }
 
@@ -125,7 +127,7 @@ func (d *daemon) reload(ctx context.Context, seen string) bool {
 var errFixed = errors.New("cannot change while the process runs: restart it")
 
 // apply opens what a config needs and hands the work over to it.
-func (d *daemon) apply(ctx context.Context, c *Config) error {
+func (d *daemon) apply(ctx context.Context, c *config.Config) error {
 	old := d.crew.Load()
 	if old != nil {
 		if key := fixedKey(old.config, c); key != "" {
@@ -146,7 +148,7 @@ func (d *daemon) apply(ctx context.Context, c *Config) error {
 }
 
 // fixedKey is the first key that differs and that a running process cannot change.
-func fixedKey(a, b *Config) string {
+func fixedKey(a, b *config.Config) string {
 	switch {
 	case a.Installation != b.Installation:
 		return "installation"

@@ -51,11 +51,8 @@ func TestApart(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			line, misfit := parseCronLine(c.line)
-			if misfit != nil {
-				t.Fatal(misfit)
-			}
-			if got := apart(line.Schedule, c.now); got != c.want {
+			quick := parsed(t, sound+"schedule: {quick: \""+c.line+"\"}\n").Schedule.Quick
+			if got := apart(quick.Schedule, c.now); got != c.want {
 				t.Errorf("apart at %s of %q is %s, want %s", c.now.Format(time.TimeOnly), c.line, got, c.want)
 			}
 		})

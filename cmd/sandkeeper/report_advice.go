@@ -8,6 +8,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
+const day = 24 * time.Hour
+
 // What it takes to advise somebody to arm a rule.
 const (
 	enoughVerdicts = 20

@@ -50,7 +50,7 @@ func (w *world) restore(ctx context.Context, id string, by *wish) (string, error
 	}
 	actions, withdraw := reconcile.AskRestore(remedy)
 	for i := range actions {
-		if name := actions[i].Provider; name != "" && !w.config.names(name) {
+		if name := actions[i].Provider; name != "" && !w.config.HasProvider(name) {
 			return "", fmt.Errorf("restore %s: it was quarantined at the entry %q, which the config does not name any more; "+
 				"name the entry so again, or start the sandbox at the provider itself", id, name)
 		}

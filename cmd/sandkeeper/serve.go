@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/web"
 )
 
@@ -45,12 +46,12 @@ func runServe(ctx context.Context, o *options) error {
 // A front is where the page is served.
 type front struct {
 	listener net.Listener
-	config   WebConfig
+	config   config.WebConfig
 }
 
 // listen takes the address of the page, so that a process that may not or cannot have it
 // ends before it begins anything.
-func listen(ctx context.Context, c WebConfig) (*front, error) {
+func listen(ctx context.Context, c config.WebConfig) (*front, error) {
 	if err := web.CheckListen(c.Listen, c.ConfigFile); err != nil {
 		return nil, err
 	}

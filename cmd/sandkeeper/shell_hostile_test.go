@@ -46,7 +46,7 @@ func (s *stranger) comes(text string) {
 	}
 	orphan := s.cloud.Put(simulated.Sandbox{Name: text, Template: text, Region: text, Labels: labels(nobody), CreatedAt: time.Now().Add(-time.Hour)})
 	odd := s.cloud.Put(simulated.Sandbox{Name: "odd", Raw: text, Labels: labels(text), CreatedAt: time.Now().Add(-time.Hour)})
-	stale := s.task(row{status: "assigned", key: clipped(row1), created: time.Hour, updated: 4 * time.Minute, err: row1})
+	stale := s.task(row{status: "assigned", key: begins(row1), created: time.Hour, updated: 4 * time.Minute, err: row1})
 	failed := s.cloud.Put(simulated.Sandbox{Name: text, State: reconcile.SandboxFailed, Error: text, Log: text, Template: "ai-agent-dev-light",
 		Labels: labels(stale), CreatedAt: time.Now().Add(-time.Hour), UpdatedAt: time.Now().Add(-10 * time.Minute)})
 	s.ids = append(s.ids, orphan.ID, odd.ID, stale, failed.ID)
@@ -91,11 +91,17 @@ func TestLongRows(t *testing.T) {
 	s.keeps(ws)
 }
 
+// begins are the first letters of a text, as many as a key may have.
+func begins(text string) string {
+	runes := []rune(text)
+	return string(runes[:min(len(runes), 60)])
+}
+
 // works runs every verb, as text and as JSON.
 func (s *stranger) works(text string) {
 	s.Helper()
 	s.must("migrate")
-	wish := "x" + clipped(fits(text))
+	wish := "x" + begins(fits(text))
 	id := strings.Join(strings.Fields(wish), " ") // of lines only the operator himself could make one
 	verbs := [][]string{
 		{"plan"}, {"plan", "-o", "json"}, {"check"}, {"once", "--wait", "5s"}, {"once", "-o", "json", "--wait", "5s"},

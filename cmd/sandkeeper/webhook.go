@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -26,23 +27,20 @@ const (
 	headerDelivery  = "X-Sandkeeper-Delivery"  // the action: a notice that is repeated has the same
 )
 
-const (
-	maxNoticeTime   = 15 * time.Second // nobody waits longer for the platform
-	maxNoticeAnswer = 4 << 10          // read of an answer, which says nothing to us
-)
+const maxNoticeAnswer = 4 << 10 // read of an answer, which says nothing to us
 
 // A webhook tells the platform what was done to its tasks. No error of it names more of the
 // address than its host: people put credentials into the rest.
 type webhook struct {
-	config WebhookConfig
+	config config.WebhookConfig
 	client *http.Client
 	now    func() time.Time
 }
 
 var _ reconcile.Notifier = (*webhook)(nil)
 
-// webhook is nil when the config names none.
-func (c *Config) webhook() *webhook {
+// webhookOf is nil when the config names none.
+func webhookOf(c *config.Config) *webhook {
 	if c.Tasks.Webhook.URL.Empty() {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -87,11 +88,11 @@ func (h heard) verify(key string) bool {
 }
 
 func (r *receiver) webhook() *webhook {
-	c := &Config{}
-	c.Tasks.Webhook = WebhookConfig{
-		URL: newSecret(r.url + "/hooks/tok-in-path?tok=in-query"), Secret: newSecret(webhookKey), Timeout: 10 * time.Second,
+	c := &config.Config{}
+	c.Tasks.Webhook = config.WebhookConfig{
+		URL: config.NewSecret(r.url + "/hooks/tok-in-path?tok=in-query"), Secret: config.NewSecret(webhookKey), Timeout: 10 * time.Second,
 	}
-	hook := c.webhook()
+	hook := webhookOf(c)
 	hook.now = func() time.Time { return time.Unix(1769936400, 0) }
 	return hook
 }
@@ -200,7 +201,7 @@ func TestWebhookThatIsNotThere(t *testing.T) {
 		"nobody listens": "http://127.0.0.1:1/tok-in-path", "no address": "http://[::1/tok-in-path", "stopped": r.url + "/tok-in-path",
 	} {
 		hook := r.webhook()
-		hook.config.URL = newSecret(address)
+		hook.config.URL = config.NewSecret(address)
 		ctx := t.Context()
 		if name == "stopped" {
 			ctx = stopped
@@ -214,7 +215,7 @@ func TestWebhookThatIsNotThere(t *testing.T) {
 	if n := len(r.told()); n != 0 {
 		t.Errorf("the receiver heard %d notices", n)
 	}
-	if hook := (&Config{}).webhook(); hook != nil {
+	if hook := webhookOf(&config.Config{}); hook != nil {
 		t.Error("a config without an address has a webhook")
 	}
 }

@@ -49,6 +49,16 @@ const projectLabel = "project"
 //go:embed guide.md
 var Guide string
 
+// Keys are those of an entry of this kind.
+var Keys = entry.Keys{
+	entry.URL(DefaultURL),
+	entry.Token("an SDK key of the project, or a CLI key"),
+	{Name: "org", Doc: "The organization's id, needed with a CLI key."},
+	{Name: "project", Doc: "Only the sandboxes of the project with this id are listed."},
+	{Name: "region", Doc: "The regions, with commas; all that the control plane names when not given."},
+	{Name: "catalyst", Default: DefaultCatalyst, Doc: "The address of the data planes, with {region} where they differ."},
+}
+
 // Abilities are what the adapter can do.
 var Abilities = wire.Abilities{
 	Template: true, PageSize: pageSize, OldestFirst: true, StaysOnRecord: true,
@@ -92,10 +102,7 @@ func (*Provider) ProbeIsActivity() bool { return true }
 func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	p := &Provider{entry: e, log: o.WithDefaults().Log.With("provider", e.Name),
 		org: e.Extra["org"], project: e.Extra["project"]}
-	if e.Token == "" {
-		return nil, errors.New("agentuity needs a token: create an SDK key or use a CLI key")
-	}
-	err := errors.Join(p.readPlaces(), proves(e))
+	err := errors.Join(Keys.Refuse(e), p.readPlaces(), proves(e))
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		"one region":                     {extra("region", "usc"), ""},
 		"several":                        {extra("region", "usc, usw,use"), ""},
 		"none named":                     {extra("region", ""), ""},
-		"no token":                       {func(e *entry.Entry) { e.Token = "" }, "needs a token"},
+		"no token":                       {func(e *entry.Entry) { e.Token = "" }, "needs a credential"},
 		"a region that leads elsewhere":  {extra("region", "evil.test/"), "is no region"},
 		"an address of its own":          {func(e *entry.Entry) { e.URL = "http://lab.test:1" }, ""},
 		"two regions at one address":     {func(e *entry.Entry) { e.URL = "http://lab.test"; e.Extra["region"] = "usc,usw" }, "no {region} in it"},

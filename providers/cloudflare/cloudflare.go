@@ -64,6 +64,18 @@ var Guide string
 var states = []reconcile.SandboxState{reconcile.SandboxCreating, reconcile.SandboxRunning,
 	reconcile.SandboxSuspended, reconcile.SandboxFailed}
 
+// Keys are those of an entry of this kind.
+var Keys = entry.Keys{
+	entry.URL(DefaultURL),
+	entry.Token(""), // either half may lack
+	{Name: keyAccount, Doc: "The account's id, for the control plane."},
+	{Name: keyApplication, Doc: "The application's id, for the control plane."},
+	{Name: keyInstances, Words: []string{"true", "false"},
+		Doc: "The control plane ends containers without a record, where the vendor enabled these calls."},
+	entry.Address(keyWorkerURL, "", "https://host/api/sandbox", "https", "http").Says("Address of the Worker's admin API."),
+	{Name: keyWorkerToken, Secret: true, Doc: "Credential of the Worker's admin API."},
+}
+
 // Abilities are what the adapter can do with both halves.
 var Abilities = wire.Abilities{
 	Labels: true, Template: true, PageSize: pageSize, States: states, Refuses: true, StaysOnRecord: true,
@@ -104,8 +116,8 @@ var (
 // New makes the adapter of an entry. It makes no call.
 func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	p := &Provider{entry: e}
-	if e.Token == "" && e.Extra[keyWorkerURL] == "" {
-		return nil, errors.New("cloudflare needs a token for the control plane, or a worker_url, or both")
+	if err := errors.Join(Keys.Refuse(e), entry.Refuse(halves(e))); err != nil {
+		return nil, err
 	}
 	secrets := []string{e.Token, e.Extra[keyWorkerToken]} // each half knows all
 	if err := errors.Join(p.openControl(o, secrets), p.openWorker(o, secrets)); err != nil {
@@ -114,16 +126,35 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	return p, nil
 }
 
+// Check is all that is wrong with the keys of an entry.
+func Check(e entry.Entry) []entry.Mistake { return append(Keys.Check(e), halves(e)...) }
+
+// halves is what either half lacks. One of the two is enough.
+func halves(e entry.Entry) (out []entry.Mistake) {
+	add := func(key, problem, fix string) { out = append(out, entry.Mistake{Key: key, Problem: problem, Fix: fix}) }
+	address, secret := e.Extra[keyWorkerURL] != "", e.Extra[keyWorkerToken] != ""
+	switch {
+	case !address && secret:
+		add(keyWorkerURL, "is not given, and worker_token is for nothing else", "give the address of the Worker's admin API")
+	case address && !secret:
+		add(keyWorkerToken, "is empty; the Worker must not end sandboxes for everybody", "give worker_token or worker_token_file")
+	}
+	if e.Token == "" && !address {
+		add("token", "is empty, and no Worker is given either",
+			"give token, account and application for the control plane, or worker_url and worker_token, or all")
+	}
+	for _, key := range []string{keyAccount, keyApplication} {
+		if e.Token != "" && e.Extra[key] == "" {
+			add(key, "is not given; the control plane needs it", "`npx wrangler containers list` shows the ids")
+		}
+	}
+	return out
+}
+
 func (p *Provider) openControl(o entry.Options, secrets []string) error {
 	e := p.entry
 	if e.Token == "" {
 		return nil
-	}
-	if e.Extra[keyAccount] == "" || e.Extra[keyApplication] == "" {
-		return errors.New("the control plane needs account and application, the ids that `wrangler containers list` shows")
-	}
-	if on := e.Extra[keyInstances]; on != "" && on != "true" && on != "false" {
-		return fmt.Errorf("instance_api is %q; write true or false", on)
 	}
 	c, f, err := wire.Open(e, o, wire.Dialect{URL: DefaultURL, Certain: certainControl, Secrets: secrets,
 		Hint: "is the url right, with /client/v4 at its end?"})
@@ -141,9 +172,6 @@ func (p *Provider) openWorker(o entry.Options, secrets []string) error {
 	e.URL, e.Token = e.Extra[keyWorkerURL], e.Extra[keyWorkerToken]
 	if e.URL == "" {
 		return nil
-	}
-	if e.Token == "" {
-		return errors.New("worker_url needs a worker_token: the Worker must not end sandboxes for everybody")
 	}
 	c, f, err := wire.Open(e, o, wire.Dialect{URL: exampleWorker, Certain: certainWorker, Secrets: secrets,
 		Hint: "is worker_url right, with the path of the admin API at its end?",

@@ -12,7 +12,6 @@ package daytona
 
 import (
 	_ "embed" // the guide
-	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -29,6 +28,13 @@ const DefaultURL = "https://app.daytona.io/api"
 //
 //go:embed guide.md
 var Guide string
+
+// Keys are those of an entry of this kind.
+var Keys = entry.Keys{
+	entry.URL(DefaultURL),
+	entry.Token("an API key, made in the dashboard"),
+	{Name: "organization", Doc: "The organization's id, for its quotas while there is no sandbox to learn it from."},
+}
 
 // Abilities are what the adapter can do.
 var Abilities = wire.Abilities{
@@ -67,8 +73,8 @@ var (
 
 // New makes the adapter of an entry. It makes no call.
 func New(e entry.Entry, o entry.Options) (*Provider, error) {
-	if e.Token == "" {
-		return nil, fmt.Errorf("daytona needs a token: create an API key in the dashboard")
+	if err := Keys.Refuse(e); err != nil {
+		return nil, err
 	}
 	c, f, err := wire.Open(e, o, wire.Dialect{
 		URL: DefaultURL, Hint: "is the url right, with /api at its end?", Certain: certain,

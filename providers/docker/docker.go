@@ -48,6 +48,13 @@ const DefaultURL = "unix:///var/run/docker.sock"
 //go:embed guide.md
 var Guide string
 
+// Keys are those of an entry of this kind.
+var Keys = entry.Keys{
+	entry.Address("url", DefaultURL, DefaultURL+" or tcp://host:2376", "unix", "tcp", "http", "https"),
+	entry.Token(""),
+	{Name: "certificates", Doc: "A folder with ca.pem, cert.pem and key.pem, which makes tcp encrypted."},
+}
+
 // Abilities are what the adapter can do.
 var Abilities = wire.Abilities{
 	Labels: true, Filter: true, Template: true, OldestFirst: true,

@@ -152,7 +152,7 @@ func TestNew(t *testing.T) {
 			entry.Entry{Token: "k", URL: "http://10.0.0.5:3000"}, "", "http://10.0.0.5:3000",
 			"where the sandboxes are is not known",
 		},
-		"no token":            {entry.Entry{}, "needs a token", "", ""},
+		"no token":            {entry.Entry{}, "needs a credential", "", ""},
 		"a name as exception": {entry.Entry{Token: "k", Owns: entry.Owns{Except: entry.Except{NamePrefix: "x-"}}}, "have no names", "", ""},
 		"a name as proof":     {entry.Entry{Token: "k", Owns: entry.Owns{NamePrefix: "x-"}}, "have no names", "", ""},
 		"a name as link":      {entry.Entry{Token: "k", Link: entry.Link{Sandbox: "name"}}, "have no names", "", ""},

@@ -43,6 +43,15 @@ var vendors = []string{DefaultDomain, "e2b.dev", "e2b.pro", "e2b-staging.dev"}
 //go:embed guide.md
 var Guide string
 
+// Keys are those of an entry of this kind.
+var Keys = entry.Keys{
+	entry.URL(""), // follows domain
+	entry.Token("an API key, made in the team's settings"),
+	{Name: "team", Doc: "The id of the key's team: no listing is believed unless the key is of it."},
+	{Name: "domain", Default: DefaultDomain, Doc: "Where the API and the sandboxes are, as api.DOMAIN and sandbox.DOMAIN."},
+	{Name: "sandbox_url", Doc: "One address that leads to all sandboxes."},
+}
+
 // Abilities are what the adapter can do.
 var Abilities = wire.Abilities{
 	Labels: true, Filter: true, Template: true, PageSize: pageSize, OldestFirst: true,
@@ -77,10 +86,10 @@ var (
 
 // New makes the adapter of an entry. It makes no call.
 func New(e entry.Entry, o entry.Options) (*Provider, error) {
-	switch {
-	case e.Token == "":
-		return nil, errors.New("e2b needs a token: create an API key in the team's settings")
-	case e.Owns.NamePrefix != "" || e.Owns.Except.NamePrefix != "" || e.Link.Sandbox == "name":
+	if err := Keys.Refuse(e); err != nil {
+		return nil, err
+	}
+	if e.Owns.NamePrefix != "" || e.Owns.Except.NamePrefix != "" || e.Link.Sandbox == "name" {
 		return nil, errors.New("sandboxes of e2b have no names: prove by labels, which are their metadata, and link by id")
 	}
 	p := &Provider{entry: e, inside: strings.TrimRight(e.Extra["sandbox_url"], "/"), domain: e.Extra["domain"]}

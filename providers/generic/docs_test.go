@@ -37,7 +37,7 @@ func fly(t *testing.T) *entry.API {
 
 func TestWorkedExamplesHaveNoMistakes(t *testing.T) {
 	for name, api := range map[string]*entry.API{"the boxyard": yard(t), "Fly Machines": fly(t)} {
-		if got := generic.Mistakes(api); len(got) > 0 {
+		if got := generic.Check(entry.Entry{Kind: "generic", URL: "https://x.example", Token: "t", API: api}); len(got) > 0 {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -34,6 +34,13 @@ import (
 //go:embed guide.md
 var Guide string
 
+// Keys are those of an entry of this kind.
+var Keys = entry.Keys{
+	{Name: "url", Schemes: []string{"https", "http"}, Like: "https://host/path", Credential: "token", Required: "give url"},
+	entry.Token(""),
+	{Name: "api"}, // a section: see entry.API
+}
+
 // Abilities are what a platform can that is described in full.
 var Abilities = wire.Abilities{
 	Labels: true, Filter: true, Template: true, PageSize: 100, NameMayBeID: true,
@@ -68,7 +75,7 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	}
 	s, mistakes := compile(e.API)
 	if len(mistakes) > 0 {
-		return nil, fmt.Errorf("api.%s %s; %s", mistakes[0].Key, mistakes[0].Problem, mistakes[0].Fix)
+		return nil, fmt.Errorf("%s %s; %s", mistakes[0].Key, mistakes[0].Problem, mistakes[0].Fix)
 	}
 	p := &Provider{entry: e, spec: s}
 	token := strings.NewReplacer("{token}", e.Token, "{token_base64}", base64.StdEncoding.EncodeToString([]byte(e.Token)))

@@ -14,18 +14,6 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// A Mistake is what is wrong with one key of a description.
-type Mistake struct {
-	Key          string // below api: "list.items"
-	Problem, Fix string
-}
-
-// Mistakes are all that is wrong with a description.
-func Mistakes(api *entry.API) []Mistake {
-	_, mistakes := compile(api)
-	return mistakes
-}
-
 // A spec is a description, compiled.
 type spec struct {
 	calls map[string]*call // by name; nil where it is not described
@@ -89,10 +77,10 @@ var answerNames = formula.Names{"status": 0, "headers": nil, "body": nil, "count
 type compiler struct {
 	spec
 	api      *entry.API
-	mistakes []Mistake
+	mistakes []entry.Mistake
 }
 
-func compile(api *entry.API) (*spec, []Mistake) {
+func compile(api *entry.API) (*spec, []entry.Mistake) {
 	c := &compiler{api: api}
 	c.common, c.secrets = api.Headers, slices.Clone(api.Variables)
 	c.calls, c.headers = map[string]*call{}, map[string]map[string]string{}
@@ -103,12 +91,12 @@ func compile(api *entry.API) (*spec, []Mistake) {
 	c.sandbox()
 	c.pairs()
 	c.checkHeaders("headers.", api.Headers)
-	slices.SortFunc(c.mistakes, func(a, b Mistake) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(c.mistakes, func(a, b entry.Mistake) int { return cmp.Compare(a.Key, b.Key) })
 	return &c.spec, c.mistakes
 }
 
 func (c *compiler) fail(key, problem, fix string) {
-	c.mistakes = append(c.mistakes, Mistake{key, problem, fix})
+	c.mistakes = append(c.mistakes, entry.Mistake{Key: "api." + key, Problem: problem, Fix: fix})
 }
 
 // A kind is what the calls of one name have in common: the usual method, and the placeholders.

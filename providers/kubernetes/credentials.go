@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -69,11 +68,8 @@ func connect(e entry.Entry, o entry.Options, config *rest.Config) (*wire.Client,
 	})
 }
 
-// checkKeys refuses what no row is known to hold, and what no namespace can be called.
-func checkKeys(e entry.Entry) error {
-	if holds := e.Extra["row_holds"]; !slices.Contains([]string{"", "name", "sandbox", "uid"}, holds) {
-		return fmt.Errorf("row_holds: %q is none of name, sandbox, uid", holds)
-	}
+// checkNamespaces refuses what no namespace can be called.
+func checkNamespaces(e entry.Entry) error {
 	for _, namespace := range split(e.Extra["namespace"]) {
 		if wrong := validation.IsDNS1123Label(namespace); len(wrong) > 0 {
 			return fmt.Errorf("namespace: %q is none: %s", namespace, strings.Join(wrong, "; "))

@@ -42,6 +42,21 @@ import (
 //go:embed guide.md
 var Guide string
 
+// Keys are those of an entry of this kind.
+var Keys = entry.Keys{
+	entry.URL(""), // follows the kubeconfig, or the Pod that we run in
+	entry.Token(""),
+	{Name: "namespace", Doc: "One namespace, or several with commas; that of the credential when not given."},
+	{Name: "objects", Default: "pods", Words: []string{"pods", "sandboxes", "all"},
+		Doc: "What is listed: Pods, the SandboxClaims and Sandboxes of agent-sandbox, or all."},
+	{Name: "container", Doc: "The container of a Pod that is the sandbox; its default one when not given."},
+	{Name: "row_holds", Default: "name", Words: []string{"name", "sandbox", "uid"},
+		Doc: "What a row names with link: {sandbox: name}: the listed object, the Sandbox behind a claim, or a uid."},
+	{Name: "context", Doc: "The context of the kubeconfig."},
+	{Name: "kubeconfig", Doc: "The kubeconfig file."},
+	{Name: "ca_file", Doc: "The file of the cluster's certificate authority, with url."},
+}
+
 // Abilities are what the adapter can do with Pods.
 var Abilities = wire.Abilities{
 	Labels: true, Filter: true, Template: true, PageSize: pageSize,
@@ -85,18 +100,14 @@ var (
 // New makes the adapter of an entry. It reads the credential's files and makes no call.
 func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	o = o.WithDefaults()
-	kinds, known := kindsOf[e.Extra["objects"]]
-	if !known {
-		return nil, fmt.Errorf("objects: %q is none of pods, sandboxes, all", e.Extra["objects"])
-	}
-	if err := errors.Join(checkLabels(e), checkKeys(e)); err != nil {
+	if err := errors.Join(Keys.Refuse(e), checkLabels(e), checkNamespaces(e)); err != nil {
 		return nil, err
 	}
 	config, namespace, err := credentials(e)
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{entry: e, kinds: kinds, container: e.Extra["container"]}
+	p := &Provider{entry: e, kinds: kindsOf[e.Extra["objects"]], container: e.Extra["container"]}
 	p.namespaces = split(cmp.Or(e.Extra["namespace"], namespace))
 	if len(p.namespaces) == 0 {
 		return nil, fmt.Errorf("namespace: %q names none", e.Extra["namespace"])

@@ -204,10 +204,10 @@ func TestNew(t *testing.T) {
 		"well":             {entry.Entry{Token: "t", Extra: extra()}, ""},
 		"stops sessions":   {entry.Entry{Token: "t", Extra: extra("terminate", "session")}, ""},
 		"deletes records":  {entry.Entry{Token: "t", Extra: extra("terminate", "record")}, ""},
-		"no token":         {entry.Entry{Extra: extra()}, "needs a token"},
-		"no team":          {entry.Entry{Token: "t", Extra: extra("team", "")}, "needs team and project"},
-		"no project":       {entry.Entry{Token: "t", Extra: extra("project", "")}, "needs team and project"},
-		"an odd terminate": {entry.Entry{Token: "t", Extra: extra("terminate", "all")}, `"all" is neither`},
+		"no token":         {entry.Entry{Extra: extra()}, "needs a credential"},
+		"no team":          {entry.Entry{Token: "t", Extra: extra("team", "")}, "team: is not given"},
+		"no project":       {entry.Entry{Token: "t", Extra: extra("project", "")}, "project: is not given"},
+		"an odd terminate": {entry.Entry{Token: "t", Extra: extra("terminate", "all")}, "terminate: is neither session nor record"},
 		"an odd url":       {entry.Entry{Token: "t", URL: "vercel.com", Extra: extra()}, "must look like"},
 	} {
 		_, err := New(test.e, entry.Options{})

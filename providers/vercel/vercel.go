@@ -18,8 +18,6 @@ package vercel
 
 import (
 	_ "embed" // the guide
-	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -29,7 +27,6 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // DefaultURL is the vendor's API.
@@ -39,6 +36,16 @@ const DefaultURL = "https://api.vercel.com"
 //
 //go:embed guide.md
 var Guide string
+
+// Keys are those of an entry of this kind.
+var Keys = entry.Keys{
+	entry.URL(DefaultURL),
+	entry.Token("an access token for the team, made in the account's settings"),
+	{Name: "team", Required: "give the team's id (team_…), which is in its settings", Doc: "The team's id, or its slug."},
+	{Name: "project", Required: "give the project's id (prj_…), which is in its settings", Doc: "The project's id."},
+	{Name: "terminate", Default: "session", Words: []string{"session", "record"},
+		Doc: "What an end is: the session is stopped, or the sandbox is deleted with its name and tags."},
+}
 
 // Abilities are what the adapter can do.
 var Abilities = wire.Abilities{
@@ -74,13 +81,8 @@ var (
 // New makes the adapter of an entry. It makes no call.
 func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	team, project, ends := e.Extra["team"], e.Extra["project"], e.Extra["terminate"]
-	switch {
-	case e.Token == "":
-		return nil, errors.New("vercel needs a token: create an access token for the team in the account's settings")
-	case team == "" || project == "":
-		return nil, errors.New("vercel needs team and project: their ids (team_…, prj_…) are in their settings")
-	case ends != "" && ends != "session" && ends != "record":
-		return nil, fmt.Errorf("terminate: %q is neither session nor record", text.Clip(ends, 40))
+	if err := Keys.Refuse(e); err != nil {
+		return nil, err
 	}
 	c, f, err := wire.Open(e, o, wire.Dialect{
 		URL: DefaultURL, Hint: "is the url right?", Certain: certain, Refused: refused,

@@ -157,7 +157,7 @@ func (w *world) configure(text string) {
 // knows reports whether the config's schema names a key.
 func knows(t *testing.T, key string) bool {
 	t.Helper()
-	schema, err := os.ReadFile("../../cmd/sandkeeper/sandkeeper.schema.json")
+	schema, err := os.ReadFile("../../cmd/sandkeeper/config/sandkeeper.schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}

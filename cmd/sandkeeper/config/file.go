@@ -1,0 +1,220 @@
+package config
+
+import (
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+//go:generate go test -run ^TestSchemaIsUpToDate$ . -update-schema
+
+// Config is the config file, checked and with its defaults filled in. Its fields are the
+// keys of the file: they, their tags and their comments are also what the JSON Schema for
+// editors is made of.
+type Config struct {
+	// Name of this installation, stamped into the ledger. A ledger of another name is refused.
+	Installation string `yaml:"installation" jsonschema:"required"`
+	// Default mode of the rules.
+	Mode reconcile.Mode `yaml:"mode"`
+	// Where sandkeeper's own schema lives, for example ${DATABASE_URL}.
+	Database Secret `yaml:"database"`
+	// File that holds the URL of the database, instead of database.
+	DatabaseFile string `yaml:"database_file"`
+	// When passes begin.
+	Schedule ScheduleConfig `yaml:"schedule"`
+	// Where the tasks are and what their columns mean, or none for sandbox-side rules only.
+	Tasks TasksConfig `yaml:"tasks" jsonschema:"required"`
+	// Where the workers' events are.
+	Events EventsConfig `yaml:"events"`
+	// Where sandboxes run.
+	Providers []ProviderConfig `yaml:"providers"`
+	// Settings of single rules: a mode, or a mapping.
+	Rules map[string]RuleConfig `yaml:"rules"`
+	// Budgets of acting.
+	Limits LimitsConfig `yaml:"limits"`
+	// The page.
+	Web WebConfig `yaml:"web"`
+	// Notifications for small teams.
+	Alerts AlertsConfig `yaml:"alerts"`
+	// The log, on stderr.
+	Log LogConfig `yaml:"log"`
+	// How long history is kept.
+	Retention time.Duration `yaml:"retention" min:"1m"`
+
+	// Warnings are settings that work but are likely not meant.
+	Warnings Errors `yaml:"-"`
+
+	// Files are those that the config was read from: its own, and those with secrets.
+	Files []string `yaml:"-"`
+
+	ruled  map[string]reconcile.RulePolicy
+	report *report
+}
+
+// ScheduleConfig says when passes begin: cron lines, seconds allowed, or "@every 15s".
+type ScheduleConfig struct {
+	// Quick passes read live tasks and look up suspects only.
+	Quick CronLine `yaml:"quick"`
+	// Full passes also list every provider.
+	Full CronLine `yaml:"full"`
+}
+
+// Of is when passes of the kind begin.
+func (s ScheduleConfig) Of(kind reconcile.PassKind) CronLine {
+	if kind == reconcile.Full {
+		return s.Full
+	}
+	return s.Quick
+}
+
+// TasksConfig is the task table of the platform.
+type TasksConfig struct {
+	None bool `yaml:"-"` // written as `tasks: none`
+
+	// Database of the tasks; the one of sandkeeper when not given.
+	Database Secret `yaml:"database"`
+	// File that holds the URL of the database, instead of database.
+	DatabaseFile string `yaml:"database_file"`
+	// Fills what is not given below.
+	Preset string `yaml:"preset" enum:"omoios,coding-agent,none"`
+	// The table, as schema.table.
+	Table string `yaml:"table"`
+	// SQL that narrows what may be judged, never what explains a sandbox.
+	Where string `yaml:"where"`
+	// Time zone of columns that have none.
+	Timezone string `yaml:"timezone"`
+	// Canonical field: column, or an SQL expression in parentheses. "" unmaps a field.
+	Columns map[string]string `yaml:"columns" keys:"task fields"`
+	// State: the statuses of the table that mean it.
+	Statuses map[string][]string `yaml:"statuses" keys:"states"`
+	// What failing a task writes.
+	Fail RowConfig `yaml:"fail"`
+	// What handing a task out again writes.
+	Requeue RowConfig `yaml:"requeue"`
+	// NOTIFY channel that is told of each change.
+	Notify string `yaml:"notify"`
+	// Further tables whose rows explain sandboxes that no task does.
+	ExplainedBy []ExplainerConfig `yaml:"explained_by"`
+	// Where the platform is told what was done to its tasks, signed, at least once.
+	Webhook WebhookConfig `yaml:"webhook"`
+}
+
+// ExplainerConfig is a further table of the platform whose rows explain sandboxes. A sandbox
+// shows the key of its row as a label, or as its own name or id.
+type ExplainerConfig struct {
+	// The table, as schema.table.
+	Table string `yaml:"table"`
+	// The column that holds what the sandbox shows.
+	Key string `yaml:"key"`
+	// SQL condition of the rows that explain a sandbox; all do when it is not given.
+	Where string `yaml:"where"`
+	// The sandbox's label that is the key.
+	Label string `yaml:"label"`
+	// The sandbox's name or id is the key.
+	Name bool `yaml:"name"`
+}
+
+// WebhookConfig is an address of the platform that hears what was done to its tasks.
+type WebhookConfig struct {
+	// Address that takes the notices.
+	URL Secret `yaml:"url"`
+	// Key of the signature (HMAC-SHA256), which the receiver knows too.
+	Secret Secret `yaml:"secret"`
+	// File that holds the key, instead of secret.
+	SecretFile string `yaml:"secret_file"`
+	// Time for one notice.
+	Timeout time.Duration `yaml:"timeout" min:"100ms"`
+}
+
+// RowConfig is what fail or requeue writes on a row.
+type RowConfig struct {
+	// The status that the row gets.
+	Status string `yaml:"status"`
+	// Column: SQL expression, which may name @reason and @now.
+	Set map[string]string `yaml:"set"`
+}
+
+// EventsConfig is the table of the workers' events.
+type EventsConfig struct {
+	// The table, as schema.table.
+	Table string `yaml:"table"`
+	// Its columns. With `task`, rows without a sandbox find their events by it.
+	Columns map[string]string `yaml:"columns" keys:"event fields"`
+	// Types of events that say that a worker started.
+	Started []EventTypeConfig `yaml:"started"`
+	// Types of events that are heartbeats.
+	Heartbeat []EventTypeConfig `yaml:"heartbeat"`
+	// Types of events that say that a worker waits for a person.
+	Waiting []EventTypeConfig `yaml:"waiting"`
+	// Types of events that say that a worker is done.
+	Finished []EventTypeConfig `yaml:"finished"`
+	// Add an event sandkeeper.failed with each fail.
+	Write bool `yaml:"write"`
+	// Further columns of that event: column, SQL expression, which may name @reason and @now.
+	Set map[string]string `yaml:"set"`
+}
+
+// EventTypeConfig is a type of event that means something: always, which may be written as
+// the type alone, or where a condition holds.
+type EventTypeConfig struct {
+	// The type, as the table has it.
+	Type string `yaml:"type"`
+	// SQL condition over the event, in which data is the mapped column data, as jsonb.
+	Where string `yaml:"where"`
+}
+
+// LimitsConfig are the budgets of acting.
+type LimitsConfig struct {
+	// Remedies begun in one pass.
+	PerPass int `yaml:"per_pass" min:"1"`
+	// Part of the owned fleet in one pass, at least one sandbox.
+	Share Percent `yaml:"share"`
+	// A rule with more steps due than this part of the fleet is held.
+	Breaker Percent `yaml:"breaker"`
+	// Remedies begun in a rolling hour.
+	PerHour int `yaml:"per_hour" min:"1"`
+}
+
+// WebConfig is the page and the API.
+type WebConfig struct {
+	// Address to listen on.
+	Listen string `yaml:"listen"`
+	// TLS and users, in the format of the Prometheus exporter-toolkit.
+	ConfigFile string `yaml:"config_file"`
+	// Users who may change something.
+	Operators []string `yaml:"operators"`
+	// Networks whose X-Forwarded-For is believed.
+	TrustedProxies []netip.Prefix `yaml:"trusted_proxies"`
+}
+
+// AlertsConfig are notifications for teams without an alert manager.
+type AlertsConfig struct {
+	// URLs to notify.
+	Notify []Secret `yaml:"notify"`
+}
+
+// LogConfig is the log, on stderr.
+type LogConfig struct {
+	// Lowest level that is written.
+	Level slog.Level `yaml:"level"`
+	// Form of a line.
+	Format string `yaml:"format" enum:"json,text"`
+}
+
+// setDefaults fills in what a file need not say.
+func (c *Config) setDefaults() {
+	c.Mode = reconcile.Observe
+	c.Schedule = ScheduleConfig{
+		Quick: everyLine("@every 15s", 15*time.Second),
+		Full:  everyLine("@every 2m", 2*time.Minute),
+	}
+	c.Tasks.Preset = "none"
+	c.Tasks.Timezone = "UTC"
+	c.Tasks.Webhook.Timeout = 10 * time.Second
+	c.Limits = LimitsConfig{PerPass: 20, Share: 0.10, Breaker: 0.30, PerHour: 200}
+	c.Web.Listen = "127.0.0.1:8080"
+	c.Log = LogConfig{Level: slog.LevelInfo, Format: "json"}
+	c.Retention = 30 * day
+}

@@ -1,0 +1,154 @@
+package config
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/store/tasks"
+)
+
+// Mapping returns the sections `tasks` and `events` as they are given, for tasks.Compile.
+// Attrs are the further columns that overrides ask for.
+func (c *Config) Mapping() tasks.Mapping {
+	t := c.Tasks
+	return tasks.Mapping{
+		Preset: t.Preset, Table: t.Table, Where: t.Where, Timezone: t.Timezone,
+		Columns: t.Columns, Statuses: t.Statuses,
+		Fail:    tasks.RowChange{Status: t.Fail.Status, Set: t.Fail.Set},
+		Requeue: tasks.RowChange{Status: t.Requeue.Status, Set: t.Requeue.Set},
+		Notify:  t.Notify, Attrs: c.attrs(),
+		Events: tasks.EventMapping{
+			Table: c.Events.Table, Columns: c.Events.Columns,
+			Started: eventTypes(c.Events.Started), Heartbeat: eventTypes(c.Events.Heartbeat),
+			Waiting: eventTypes(c.Events.Waiting), Finished: eventTypes(c.Events.Finished),
+			Write: c.Events.Write, Set: c.Events.Set,
+		},
+		ExplainedBy: explainers(t.ExplainedBy),
+	}
+}
+
+// eventTypes is nil for a list that is not given, which a preset fills.
+func eventTypes(list []EventTypeConfig) []tasks.EventType {
+	if list == nil {
+		return nil
+	}
+	out := make([]tasks.EventType, len(list))
+	for i, t := range list {
+		out[i] = tasks.EventType{Type: t.Type, Where: t.Where}
+	}
+	return out
+}
+
+// explainers is nil for a list that is not given, which a preset fills.
+func explainers(list []ExplainerConfig) []tasks.Explainer {
+	if list == nil {
+		return nil
+	}
+	out := make([]tasks.Explainer, len(list))
+	for i, e := range list {
+		out[i] = tasks.Explainer{Table: e.Table, Key: e.Key, Where: e.Where, Label: e.Label, Name: e.Name}
+	}
+	return out
+}
+
+// tasksPolicy says what the task mapping offers, its preset filled in.
+func (c *Config) tasksPolicy() reconcile.TasksPolicy {
+	if c.Tasks.None {
+		return reconcile.TasksPolicy{None: true}
+	}
+	m := c.Mapping().WithPreset()
+	mapped := func(field string) bool { return m.Columns[field] != "" }
+	p := reconcile.TasksPolicy{
+		Events:      m.Events.Table != "",
+		Heartbeats:  mapped("heartbeat_at") || m.Events.Table != "" && len(m.Events.Heartbeat) > 0,
+		Requeue:     mapped("attempts") && mapped("max_attempts"),
+		HasAssigned: mapped("assigned_at"),
+		HasUpdated:  mapped("updated_at"),
+		ErrorMapped: mapped("error"),
+		FailStatus:  m.Fail.Status,
+
+		TellsUse:      mapped("keep_alive_until"),
+		DeadlineFails: mapped("fails_at"),
+	}
+	for _, e := range m.ExplainedBy {
+		p.ExplainedBy = append(p.ExplainedBy, reconcile.Explanation{Table: e.Table, Label: e.Label})
+	}
+	for _, entry := range c.Providers {
+		p.SandboxKnown = p.SandboxKnown || entry.Link.Sandbox != ""
+	}
+	return p
+}
+
+func (c *Config) checkTasks(r *report) {
+	switch {
+	case c.Tasks.None && r.given("events") && c.Events.Table != "none":
+		r.fail("events", "events without tasks tell nothing", "remove them, or describe the task table")
+	case !c.Tasks.None && !r.given("tasks"):
+		r.fail("tasks", "is not given", "describe the task table, or write tasks: none for sandbox-side rules only")
+	case !c.Tasks.None && !r.unreadable("tasks") && !r.unreadable("events"):
+		c.checkMapping(r)
+		c.checkWebhook(r)
+	}
+}
+
+// MaxNoticeTime is the most that a notice may take: nobody waits longer for the platform.
+const MaxNoticeTime = 15 * time.Second
+
+// checkWebhook never shows the address: people put credentials into it.
+func (c *Config) checkWebhook(r *report) {
+	const key = "tasks.webhook"
+	w := c.Tasks.Webhook
+	if !r.given(key) || r.unreadable(key) {
+		return
+	}
+	u, err := url.Parse(w.URL.Reveal())
+	switch {
+	case w.URL.Empty():
+		r.fail(key+".url", "is not given", "name the address that takes the notices")
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		r.fail(key+".url", "is not an address of https or http", "write it like https://host/path")
+	case u.User != nil:
+		r.fail(key+".url", "holds a credential", "remove it: the receiver knows us by the signature")
+	case u.Scheme == "http" && !text.Loopback(u.Hostname()):
+		r.warn(key+".url", "the notices go over the network unencrypted", "use https")
+	}
+	if w.Secret.Empty() && !r.bad[key+".secret"] {
+		r.fail(key+".secret", "is not given: the receiver could not tell our notices from anybody's",
+			"give secret or secret_file")
+	}
+	if w.Timeout > MaxNoticeTime {
+		r.fail(key+".timeout", text.Exact(w.Timeout)+" is above the cap of "+text.Exact(MaxNoticeTime),
+			"use at most "+text.Exact(MaxNoticeTime))
+	}
+}
+
+// checkMapping reports what store has against the mapping with the other mistakes.
+func (c *Config) checkMapping(r *report) {
+	_, err := tasks.Compile(c.Mapping().WithPreset())
+	for _, m := range mistakesIn(err) {
+		if strings.Contains(r.raw[m.Key], "${") { // its sentence may show what a variable holds
+			m.Problem = r.quote(m.Key) + " holds what cannot stand here"
+		}
+		r.fail(m.Key, m.Problem, m.Fix)
+	}
+}
+
+// mistakesIn takes joined errors apart.
+func mistakesIn(err error) []tasks.MappingError {
+	var many interface{ Unwrap() []error }
+	if !errors.As(err, &many) {
+		return nil
+	}
+	var out []tasks.MappingError
+	for _, one := range many.Unwrap() {
+		var m *tasks.MappingError
+		if errors.As(one, &m) {
+			out = append(out, *m)
+		}
+	}
+	return out
+}

@@ -1,0 +1,74 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// overlaps reports whether one sandbox can be proven by both.
+func (o OwnsConfig) overlaps(p OwnsConfig) bool {
+	if o.Except.all(p) || p.Except.all(o) {
+		return false
+	}
+	for label, value := range o.Labels {
+		if other, both := p.Labels[label]; both && other != value {
+			return false
+		}
+	}
+	return strings.HasPrefix(o.NamePrefix, p.NamePrefix) || strings.HasPrefix(p.NamePrefix, o.NamePrefix)
+}
+
+func (k providerCheck) checkOwns(noTasks bool) {
+	o := k.Owns
+	for label, value := range o.Labels {
+		if value == "" || label == "" {
+			k.fail(joinKey(k.key+".owns.labels", label), "an empty label proves nothing: strangers may have it too",
+				"give it a value that only this installation uses")
+		}
+	}
+	if o.Referenced && noTasks {
+		k.failAtKey("owns.referenced", "no task row refers to anything with tasks: none", "use labels or name_prefix")
+	}
+	misspelt := k.misspelt(k.key, "owns") || k.misspelt(k.key+".owns", "labels", "name_prefix", "referenced")
+	if len(o.Labels) == 0 && o.NamePrefix == "" && !o.Referenced && !k.bad[k.key+".owns.labels"] && !misspelt {
+		k.failAtKey("owns", "nothing proves which sandboxes are this installation's, "+
+			"and a sandbox that is not must never be touched",
+			"give labels, name_prefix or referenced: true")
+	}
+	if o.Referenced && k.Link.Sandbox == "" && !noTasks {
+		k.warn(k.key+".owns.referenced",
+			"no sandbox will be owned: rows refer to sandboxes by link.sandbox, which is not given",
+			"give link: {sandbox: id}")
+	}
+}
+
+// all reports whether everything that owns proves is excepted.
+func (x ExceptConfig) all(owns OwnsConfig) bool {
+	return x.entry().Holds(owns.NamePrefix, owns.Labels)
+}
+
+// checkExcept refuses what excepts nothing, which would leave to us what the operator wanted to
+// keep from us, and what excepts everything.
+func (k providerCheck) checkExcept() {
+	x, key := k.Owns.Except, k.key+".owns.except"
+	for label, value := range x.Labels {
+		if value == "" || label == "" {
+			k.fail(joinKey(key+".labels", label), "an empty label excepts nothing", "give it the value that such sandboxes have")
+		}
+	}
+	for i, template := range x.Templates {
+		if template == "" {
+			k.fail(fmt.Sprintf("%s.templates[%d]", key, i), "is empty", "name the template, or remove it")
+		}
+	}
+	bad := k.bad[key] || k.bad[key+".labels"] || k.bad[key+".name_prefix"] || k.bad[key+".templates"]
+	if bad || !k.given(key) || k.misspelt(key, "labels", "name_prefix", "templates") {
+		return
+	}
+	if len(x.Labels) == 0 && x.NamePrefix == "" && len(x.Templates) == 0 {
+		k.fail(key, "excepts nothing", "give labels, name_prefix or templates, or remove it")
+	}
+	if x.all(k.Owns) {
+		k.fail(key, "excepts everything that owns proves, so that nothing is ours", "except less")
+	}
+}

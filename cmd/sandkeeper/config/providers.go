@@ -1,0 +1,221 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// ProviderConfig is one place where sandboxes run.
+type ProviderConfig struct {
+	// Any name, unique; it is shown everywhere.
+	Name string `yaml:"name" jsonschema:"required"`
+	// What it is.
+	Kind string `yaml:"kind" jsonschema:"required"`
+	// Base address of its API; each kind has its default.
+	URL string `yaml:"url"`
+	// Credential of the API.
+	Token Secret `yaml:"token"`
+	// File that holds the credential, instead of token.
+	TokenFile string `yaml:"token_file"`
+	// Proof that a sandbox is this installation's; what is not proven is never touched.
+	Owns OwnsConfig `yaml:"owns" jsonschema:"required"`
+	// How a sandbox and a task know each other.
+	Link LinkConfig `yaml:"link"`
+	// Calls to the API, over all replicas.
+	Rate Rate `yaml:"rate"`
+	// Time for one call.
+	Timeout time.Duration `yaml:"timeout" min:"100ms"`
+	// Snapshots, templates or images to watch, besides those seen in use.
+	Templates []string `yaml:"templates"`
+	// How sandboxes are probed, or off.
+	Probe ProbeConfig `yaml:"probe"`
+	// What becomes of a sandbox that is due to be ended while it is stopped, paused or suspended.
+	AtRest string `yaml:"at_rest" enum:"keep,terminate"`
+	// What becomes of remedy: quarantine where the provider can neither stop nor pause a sandbox: the
+	// config is refused, or what is found there is held.
+	Quarantine string `yaml:"quarantine" enum:"refuse,hold"`
+	// How long a quarantined sandbox is kept.
+	QuarantineFor time.Duration `yaml:"quarantine_for" min:"1m"`
+	// USD for one sandbox, for the cost of leaks.
+	PricePerHour float64 `yaml:"price_per_hour"`
+	// The platform's HTTP API, for kind generic.
+	API providers.API `yaml:"api"`
+
+	Extra   map[string]string `yaml:",inline" json:"-"` // keys of the kind's own
+	Secrets map[string]Secret `yaml:",inline" json:"-"` // those of them that are credentials
+}
+
+// OwnsConfig is the proof that a sandbox is this installation's. All that is given must
+// hold.
+type OwnsConfig struct {
+	// Labels that the sandbox has.
+	Labels map[string]string `yaml:"labels"`
+	// How its name begins.
+	NamePrefix string `yaml:"name_prefix"`
+	// Owned is what a task row refers to.
+	Referenced bool `yaml:"referenced"`
+	// Nobody else creates sandboxes that look like ours.
+	Exclusive bool `yaml:"exclusive"`
+	// What is never ours, whatever else proves it.
+	Except ExceptConfig `yaml:"except"`
+}
+
+// ExceptConfig is what is never ours, such as gateways, builders and sandboxes of what is no task.
+// Each part is enough.
+type ExceptConfig struct {
+	// Labels that the sandbox has; all must hold.
+	Labels map[string]string `yaml:"labels"`
+	// How its name begins.
+	NamePrefix string `yaml:"name_prefix"`
+	// Snapshots, templates or images that it is made from.
+	Templates []string `yaml:"templates"`
+}
+
+// LinkConfig is how a sandbox and a task know each other.
+type LinkConfig struct {
+	// Label that holds the task's id.
+	TaskLabel string `yaml:"task_label"`
+	// What tasks.sandbox holds: id, name or label:KEY.
+	Sandbox string `yaml:"sandbox"`
+	// Each sandbox of ours has the link, so that one without it may be ended; else it is only reported.
+	Required bool `yaml:"required"`
+}
+
+// ProbeConfig is how sandboxes are probed: a real exec and a real file listing.
+type ProbeConfig struct {
+	Off bool `yaml:"-"` // written as `probe: off`
+
+	// Command; "" for no exec probe.
+	Exec string `yaml:"exec"`
+	// A path that always exists; "" for no file probe.
+	Path string `yaml:"path"`
+	// Command that tells of a sandbox which answers whether the task's worker is in it: exit 0 it is,
+	// 1 it is not, anything else says nothing.
+	Worker string `yaml:"worker"`
+	// Each sandbox is probed this often, suspects apart.
+	Every time.Duration `yaml:"every" min:"1s"`
+	// Time for one probe.
+	Timeout time.Duration `yaml:"timeout" min:"1s"`
+	// Probes over all replicas.
+	Budget Rate `yaml:"budget"`
+}
+
+func (p *ProviderConfig) setDefaults() {
+	p.Rate = Rate{20, time.Second}
+	p.Timeout = 10 * time.Second
+	p.Probe = ProbeConfig{
+		Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: Rate{50, time.Minute},
+	}
+	p.AtRest, p.Quarantine, p.QuarantineFor = "keep", "refuse", day
+}
+
+// ownKeys are the keys that only some kinds have, with these.
+var ownKeys = func() map[string][]string {
+	all := map[string][]string{}
+	for _, kind := range providers.Kinds() {
+		for _, key := range providers.KeysOf(kind) {
+			if key.Name == "url" || key.Name == "token" { // of every entry
+				continue
+			}
+			all[key.Name] = append(all[key.Name], kind)
+			if key.Secret {
+				all[key.Name+"_file"] = append(all[key.Name+"_file"], kind)
+			}
+		}
+	}
+	return all
+}()
+
+// isSecret reports whether the key of a kind's own is a credential.
+func isSecret(name string) bool { return ownKeys[name+"_file"] != nil }
+
+// policy is what judging needs of the entry.
+func (p ProviderConfig) policy() reconcile.ProviderPolicy {
+	return reconcile.ProviderPolicy{
+		Name: p.Name, Kind: p.Kind, URL: strings.TrimRight(p.URL, "/"),
+		Exclusive: p.Owns.Exclusive, Referenced: p.Owns.Referenced,
+		LinkTask: p.Link.TaskLabel != "", LinkSandbox: p.Link.Sandbox != "", SandboxIsID: p.Link.Sandbox == "id",
+		LinkRequired: p.Link.Required, EndsAtRest: p.AtRest == "terminate",
+		Templates: slices.Clone(p.Templates), Probe: p.Probe.policy(),
+		QuarantineFor: p.QuarantineFor, PricePerHour: p.PricePerHour, Key: p.keyID(),
+	}
+}
+
+// keyID tells the entry's credential from another one without telling it.
+func (p ProviderConfig) keyID() string {
+	if p.Token.Empty() {
+		return ""
+	}
+	extra := p.extra()
+	all := []string{p.Kind, p.URL, p.Token.Reveal()}
+	for _, key := range slices.Sorted(maps.Keys(extra)) {
+		all = append(all, key, extra[key])
+	}
+	sum := sha256.Sum256([]byte(strings.Join(all, "\x00")))
+	return hex.EncodeToString(sum[:4])
+}
+
+func (p ProbeConfig) policy() reconcile.ProbePolicy {
+	if p.Off {
+		return reconcile.ProbePolicy{Off: true}
+	}
+	return reconcile.ProbePolicy{
+		Exec: p.Exec, Path: p.Path, Worker: p.Worker, Every: p.Every, Timeout: p.Timeout, Budget: p.Budget.PerMinute(),
+	}
+}
+
+func (x ExceptConfig) entry() providers.Except {
+	return providers.Except{Labels: maps.Clone(x.Labels), NamePrefix: x.NamePrefix, Templates: slices.Clone(x.Templates)}
+}
+
+// Entries returns the providers to open, with their credentials.
+func (c *Config) Entries() []providers.Entry {
+	entries := make([]providers.Entry, len(c.Providers))
+	for i, p := range c.Providers {
+		entries[i] = p.entry()
+	}
+	return entries
+}
+
+func (p ProviderConfig) entry() providers.Entry {
+	e := providers.Entry{
+		Name: p.Name, Kind: p.Kind, URL: p.URL, Token: p.Token.Reveal(),
+		Owns: providers.Owns{
+			Labels: maps.Clone(p.Owns.Labels), NamePrefix: p.Owns.NamePrefix,
+			Referenced: p.Owns.Referenced, Exclusive: p.Owns.Exclusive, Except: p.Owns.Except.entry(),
+		},
+		Link: providers.Link{TaskLabel: p.Link.TaskLabel, Sandbox: p.Link.Sandbox},
+		Rate: p.Rate.PerSecond(), Timeout: p.Timeout, Templates: slices.Clone(p.Templates),
+		Probe: p.Probe.policy(), Extra: p.extra(),
+	}
+	if _, described := providers.KeysOf(p.Kind).Find("api"); described {
+		e.API = &p.API
+	}
+	return e
+}
+
+// extra are the keys of the kind's own, the credentials among them revealed.
+func (p ProviderConfig) extra() map[string]string {
+	var extra map[string]string
+	for _, key := range providers.KeysOf(p.Kind) {
+		value := p.Extra[key.Name]
+		if key.Secret {
+			value = p.Secrets[key.Name].Reveal()
+		}
+		if value == "" {
+			continue
+		}
+		if extra == nil {
+			extra = map[string]string{}
+		}
+		extra[key.Name] = value
+	}
+	return extra
+}
