@@ -101,8 +101,8 @@ head-to-head: ## compare with others in WORLDS (300) simulated worlds; writes do
 .PHONY: sim
 sim: ## simulate fresh seeds until PASSES (1000000) passes were made; what breaks is told with what plays it again; MILD=true: does not fail
 	@mkdir -p bin
-	@go test -c -o bin/simulation.test ./reconcile
-	@cd reconcile && { ../bin/simulation.test -test.run '^TestSimulation$$' -test.timeout 0 -fresh -on -mild=$(or $(MILD),false) \
+	@go test -c -o bin/simulation.test ./reconcile/run
+	@cd reconcile/run && { ../../bin/simulation.test -test.run '^TestSimulation$$' -test.timeout 0 -fresh -on -mild=$(or $(MILD),false) \
 		-wide=$(or $(WIDE),true) -passes $(or $(PASSES),1000000) || echo FAILED; } | awk '$$0 == "FAILED" { bad = 1; next } $$0 != "PASS"; END { exit bad }'
 
 .PHONY: check
@@ -141,7 +141,7 @@ fuzz: ## run every fuzz target for FUZZTIME (10s)
 guards: ## show what each guard is for: without it a property breaks; SEARCH=N tries N seeds for those that no history shows
 	@tools/setup.sh
 	go generate ./reconcile/guards
-	go test -count=1 -timeout 0 -run '^TestGuards$$' ./reconcile -guards-strict $(if $(SEARCH),-v -guards-search $(SEARCH) -guards-from $(or $(FROM),1))
+	go test -count=1 -timeout 0 -run '^TestGuards$$' ./reconcile/run -guards-strict $(if $(SEARCH),-v -guards-search $(SEARCH) -guards-from $(or $(FROM),1))
 	go test -count=1 -timeout 0 -run '^TestSQLGuards$$' ./store/ledger ./store/tasks
 
 .PHONY: generate

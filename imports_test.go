@@ -24,6 +24,7 @@ type place struct {
 	pattern string   // by path.Match, relative to the module
 	ours    []string // patterns of our packages that its code may import
 	never   []string // packages, with all below them, that may not even be reached indirectly
+	not     []string // packages, with all below them, that its code may not import itself
 }
 
 // places are tried in order, the first match decides. A package without a place fails the
@@ -32,22 +33,29 @@ var places = []place{
 	{pattern: ".", ours: []string{"reconcile"}},
 	{pattern: "cmd/*", ours: []string{"*", "*/*", "*/*/*"}},
 	// What the file says, for whoever runs: no verb, no page, and no database is opened.
-	{pattern: "cmd/sandkeeper/config", ours: []string{"reconcile", "store", "providers"},
+	{pattern: "cmd/sandkeeper/config", ours: []string{"reconcile", "store/tasks", "providers"},
 		never: append(slices.Clone(pages), "github.com/spf13/cobra")},
+	// The contract: data, the table of rules, the ports.
 	{pattern: "reconcile", never: effects},
 	{pattern: "reconcile/text", never: effects}, // how texts are said, knows none
+	// Pure: no context, no clock, no I/O.
+	{pattern: "reconcile/decide", ours: []string{"reconcile"}, never: effects, not: impure},
+	{pattern: "reconcile/run", ours: []string{"reconcile", "reconcile/decide"}, never: effects},
 	{pattern: "reconcile/guards"}, // reads code, knows none
 	// Support for tests: a whole world around the passes.
-	{pattern: "reconcile/simtest", ours: []string{"reconcile", "providers/simulated", "providers/entry", "store/memory",
-		"store/ledger"}, never: databases},
-	{pattern: "reconcile/simtest/*", ours: []string{"reconcile", "reconcile/simtest", "providers/simulated"},
+	{pattern: "reconcile/worldtest", ours: []string{"reconcile"}, never: effects},
+	{pattern: "reconcile/simtest", ours: []string{"reconcile", "reconcile/decide", "reconcile/run", "providers/simulated",
+		"providers/entry", "store/memory", "store/protocol"}, never: databases},
+	{pattern: "reconcile/simtest/*", ours: []string{"reconcile", "reconcile/run", "reconcile/simtest", "providers/simulated"},
 		never: databases},
-	{pattern: "store", ours: []string{"reconcile", "store/ledger"}, never: pages},
-	{pattern: "store/ledger", ours: []string{"reconcile"}, never: effects}, // decides as well
-	{pattern: "store/memory", ours: []string{"reconcile", "store/ledger"}, never: databases},
-	{pattern: "store/storetest", ours: []string{"reconcile", "store/ledger"}, never: pages},
+	{pattern: "store", never: append(slices.Clone(pages), "net/http")},
+	{pattern: "store/tasks", ours: []string{"reconcile", "store"}, never: pages},
+	{pattern: "store/ledger", ours: []string{"reconcile", "store", "store/protocol"}, never: pages},
+	{pattern: "store/protocol", ours: []string{"reconcile"}, never: effects}, // decides as well
+	{pattern: "store/memory", ours: []string{"reconcile", "store/protocol"}, never: databases},
+	{pattern: "store/storetest", ours: []string{"reconcile", "reconcile/guards", "store/protocol", "store/pgtest"}, never: pages},
 	{pattern: "store/pgtest", never: pages}, // starts servers: knows nothing of ours
-	{pattern: "store/queue", ours: []string{"reconcile", "store", "store/ledger"}, never: pages},
+	{pattern: "store/queue", ours: []string{"reconcile", "store", "store/ledger", "store/protocol"}, never: pages},
 	{pattern: "providers", ours: []string{"reconcile", "providers/*"}, never: databases},
 	{pattern: "providers/entry", ours: []string{"reconcile"}, never: databases},
 	{pattern: "providers/wire", ours: []string{"reconcile", "providers/entry"}, never: databases},
@@ -80,6 +88,12 @@ const everywhere = "reconcile/text"
 // effects have no business where it is decided.
 var effects = append(slices.Clone(databases), "net/http")
 
+// impure are the packages that read clocks, chance or the world outside.
+var impure = []string{
+	"context", "os", "net", "log", "io", "sync", "syscall", "runtime", "math/rand", "crypto/rand", "bufio",
+	"embed", "testing", "golang.org/x/sync",
+}
+
 // pages are made by web and alerts: store serves none.
 var pages = []string{"github.com/prometheus", "github.com/a-h/templ"}
 
@@ -87,13 +101,13 @@ var pages = []string{"github.com/prometheus", "github.com/a-h/templ"}
 // folder's packages besides.
 var forTests = []string{
 	"store/memory", "store/storetest", "store/pgtest", "test/raced",
-	"providers/simulated", "providers/providertest", "providers/*/*test", "reconcile/guards",
+	"providers/simulated", "providers/providertest", "providers/*/*test", "reconcile/guards", "reconcile/worldtest",
 }
 
 // notShipped is what the program may not reach: simulators, and what starts a PostgreSQL. The demo
 // is a program of its own.
 var notShipped = []string{"cmd/sandkeeper-demo", "store/pgtest", "store/storetest", "providers/simulated",
-	"providers/providertest", "providers/wire/wiretest", "providers/*/*test", "reconcile/simtest"}
+	"providers/providertest", "providers/wire/wiretest", "providers/*/*test", "reconcile/simtest", "reconcile/worldtest"}
 
 // left is what a build does without by each tag.
 var left = map[string]string{"nokubernetes": "k8s.io/", "nodocker": "github.com/moby/moby/"}
@@ -140,8 +154,13 @@ func TestArrowsAreSeen(t *testing.T) {
 		p    pkg
 		want []string
 	}{
-		"cmd may import all":          {p: code("cmd/sandkeeper", "web", "store/pgtest", "providers/daytona/daytonatest")},
-		"store may import reconcile":  {p: code("store", "reconcile")},
+		"cmd may import all":                  {p: code("cmd/sandkeeper", "web", "store/pgtest", "providers/daytona/daytonatest")},
+		"the task table may import reconcile": {p: code("store/tasks", "reconcile")},
+		"what decides reads no clock": {
+			p:    pkg{ImportPath: module + "/reconcile/decide", Imports: []string{"context", "fmt"}},
+			want: []string{"reconcile/decide must not import context"}},
+		"what decides does nothing": {
+			p: code("reconcile/decide", "reconcile/run"), want: []string{"reconcile/decide must not import reconcile/run"}},
 		"the switch opens an adapter": {p: code("providers", "reconcile", "providers/daytona")},
 		"reconcile imports none of ours": {
 			p: code("reconcile", "store/memory"), want: []string{"reconcile must not import store/memory"}},
@@ -215,6 +234,11 @@ func (p pkg) problems() []string {
 			found = append(found, p.name()+" must not import "+to)
 		}
 	}
+	for _, to := range p.Imports {
+		if below(home.not, to) {
+			found = append(found, p.name()+" must not import "+to)
+		}
+	}
 	for _, to := range ours(slices.Concat(p.TestImports, p.XTestImports)) {
 		if !p.testMayImport(home, to) {
 			found = append(found, p.name()+"'s tests must not import "+to)
@@ -223,13 +247,16 @@ func (p pkg) problems() []string {
 	for _, to := range p.Deps {
 		// Interfaces only, which open nothing: libraries that make UUIDs know them.
 		harmless := to == "database/sql/driver"
-		if !harmless && slices.ContainsFunc(home.never, func(n string) bool {
-			return to == n || strings.HasPrefix(to, n+"/")
-		}) {
+		if !harmless && below(home.never, to) {
 			found = append(found, p.name()+" must not reach "+to)
 		}
 	}
 	return found
+}
+
+// below reports whether one of the packages is this one, or above it.
+func below(packages []string, to string) bool {
+	return slices.ContainsFunc(packages, func(n string) bool { return to == n || strings.HasPrefix(to, n+"/") })
 }
 
 func (p pkg) place() (place, bool) {

@@ -37,10 +37,10 @@ type Insist struct {
 	Anyway  bool // also while a source is not trusted
 }
 
-// outdated says why what a person asked for is not done any more.
-func (a *Action) outdated(now time.Time) string {
+// Outdated says why what a person asked for is not done any more.
+func (a *Action) Outdated(now time.Time) string {
 	age := now.Sub(a.PlannedAt)
-	if !a.asked() || a.Step != StepTerminate || age <= WishLasts {
+	if !a.Asked() || a.Step != StepTerminate || age <= WishLasts {
 		return ""
 	}
 	return fmt.Sprintf("asked for %s ago by %s and not done since: look again, and ask again", text.Duration(age), a.Author)
@@ -52,7 +52,7 @@ func (a *Action) outdated(now time.Time) string {
 // the sandbox first.
 func (a *Action) GivesWay(now time.Time) bool {
 	idle := a.Step == StepTerminate && a.Outcome == OutcomePending && (a.ClaimedBy == "" || !a.ClaimEnds.After(now))
-	return idle && (!a.asked() || a.outdated(now) != "")
+	return idle && (!a.Asked() || a.Outdated(now) != "")
 }
 
 // AskRestore are the actions that undo a quarantine, in one remedy: the sandbox comes back,
@@ -66,15 +66,15 @@ func AskRestore(undone []Action) (actions []Action, withdraw []string) {
 		switch {
 		case a.Step == StepQuarantine && a.Outcome == OutcomeDone:
 			actions = append(actions, askBack(a, StepResume))
-		case a.Step == StepQuarantine && !a.Outcome.Closed() && a.begun():
+		case a.Step == StepQuarantine && !a.Outcome.Closed() && a.Begun():
 			back := askBack(a, StepResume)
-			back.NextAttempt = a.lastActed().Add(settling) // else it may still run, and be stopped after all
+			back.NextAttempt = a.LastActed().Add(settling) // else it may still run, and be stopped after all
 			actions, withdraw = append(actions, back), append(withdraw, a.ID)
 		case a.Step == StepQuarantine && a.Outcome == OutcomePending && a.Seq > 0:
 			withdraw = append(withdraw, a.ID)
-		case a.inQuarantine() && a.Outcome == OutcomePending:
+		case a.InQuarantine() && a.Outcome == OutcomePending:
 			withdraw = append(withdraw, a.ID)
-		case a.Step.onRow() && a.Outcome == OutcomeDone && a.Before != nil:
+		case a.Step.OnRow() && a.Outcome == OutcomeDone && a.Before != nil:
 			row = a
 		}
 	}

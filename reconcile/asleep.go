@@ -6,7 +6,7 @@ import "time"
 // sandboxes are stopped or paused, and can come back until then.
 func Asleep(open []Action, now time.Time) map[string]bool {
 	asleep := map[string]bool{}
-	for _, a := range stoppedFirst(open) {
+	for _, a := range StoppedFirst(open) {
 		if a.NextAttempt.After(now) {
 			asleep[a.ID] = true
 		}
@@ -14,9 +14,9 @@ func Asleep(open []Action, now time.Time) map[string]bool {
 	return asleep
 }
 
-// stoppedFirst are the open terminates, not begun, whose sandbox a quarantine has stopped or
+// StoppedFirst are the open terminates, not begun, whose sandbox a quarantine has stopped or
 // paused: by sandbox, each of which has at most one.
-func stoppedFirst(open []Action) map[Ref]*Action {
+func StoppedFirst(open []Action) map[Ref]*Action {
 	type stop struct {
 		remedy string
 		Ref
@@ -31,7 +31,7 @@ func stoppedFirst(open []Action) map[Ref]*Action {
 	for i := range open {
 		a := &open[i]
 		ref := Ref{a.Provider, a.Sandbox}
-		if !a.inQuarantine() || a.begun() || stopping[stop{a.Remedy, ref}] {
+		if !a.InQuarantine() || a.Begun() || stopping[stop{a.Remedy, ref}] {
 			continue
 		}
 		if out == nil {

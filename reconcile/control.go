@@ -36,36 +36,36 @@ func (p *Policy) Effective(m *Memory) *Policy {
 }
 
 // A target is what a control may name: one step's rule, task and sandbox.
-type target struct {
-	rule, subject, provider, sandbox, task string
-	names                                  []string // names of the sandbox
-	labels                                 map[string]string
+type ControlTarget struct {
+	Rule, Subject, Provider, Sandbox, Task string
+	Names                                  []string // names of the sandbox
+	Labels                                 map[string]string
 }
 
-// controlHolds are the operators' wishes that keep a target from being acted on.
-func controlHolds(c *Controls, t target) []string {
+// ControlHolds are the operators' wishes that keep a target from being acted on.
+func ControlHolds(c *Controls, t ControlTarget) []string {
 	var holds []string
 	for _, p := range c.Pauses {
 		//guard:pause-all P8
 		//guard:pause-rule P8
 		//guard:pause-provider P8
-		if p.Scope == "all" || p.Scope == "rule:"+t.rule || p.Scope == "provider:"+t.provider && t.provider != "" {
-			holds = append(holds, "pause: "+p.Scope+because(p.Reason, p.Author))
+		if p.Scope == "all" || p.Scope == "rule:"+t.Rule || p.Scope == "provider:"+t.Provider && t.Provider != "" {
+			holds = append(holds, "pause: "+p.Scope+Because(p.Reason, p.Author))
 		}
 	}
 	for _, h := range c.Holds {
 		if t.matches(h.Target) {
-			holds = append(holds, "hold: "+h.Target+because(h.Reason, h.Author))
+			holds = append(holds, "hold: "+h.Target+Because(h.Reason, h.Author))
 		}
 	}
 	//guard:mode-at-deed P9
-	if m, lowered := c.Modes[t.rule]; lowered && m != Enforce {
+	if m, lowered := c.Modes[t.Rule]; lowered && m != Enforce {
 		holds = append(holds, string(m))
 	}
 	return holds
 }
 
-func because(reason, author string) string {
+func Because(reason, author string) string {
 	out := ""
 	if reason != "" {
 		out = " (" + text.Clip(reason, 120) + ")"
@@ -77,30 +77,30 @@ func because(reason, author string) string {
 }
 
 // matches reports whether a hold's target names this one.
-func (t target) matches(hold string) bool {
+func (t ControlTarget) matches(hold string) bool {
 	kind, value, _ := strings.Cut(hold, ":")
 	switch kind {
 	case "task":
 		//guard:hold-task P8
-		return t.task == value && value != ""
+		return t.Task == value && value != ""
 	case "sandbox":
 		//guard:hold-sandbox P8
-		return t.sandbox != "" && value != "" &&
-			(t.sandbox == value || t.provider+"/"+t.sandbox == value || slices.Contains(t.names, value))
+		return t.Sandbox != "" && value != "" &&
+			(t.Sandbox == value || t.Provider+"/"+t.Sandbox == value || slices.Contains(t.Names, value))
 	case "provider":
 		//guard:hold-provider P8
-		return t.provider == value && value != ""
+		return t.Provider == value && value != ""
 	case "label":
 		key, want, _ := strings.Cut(value, "=")
-		got, ok := t.labels[key]
+		got, ok := t.Labels[key]
 		//guard:hold-label P8
 		return ok && got == want
 	}
 	return false
 }
 
-// rolledOut reports whether the subject is among the rule's percent, by a hash that stays.
-func rolledOut(rule, subject string, percent int) bool {
+// RolledOut reports whether the subject is among the rule's percent, by a hash that stays.
+func RolledOut(rule, subject string, percent int) bool {
 	if percent >= 100 {
 		return true
 	}
@@ -119,9 +119,9 @@ func SubjectsHash(subjects []string) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// actionID derives an action's id. It is the same for the same decision, so that a replay
+// ActionID derives an action's id. It is the same for the same decision, so that a replay
 // gives the same bytes, and differs between passes and ledgers.
-func actionID(installation string, pass, at int64, a *Action) string {
+func ActionID(installation string, pass, at int64, a *Action) string {
 	h := fnv.New64a()
 	fmt.Fprintf(
 		h,

@@ -6,12 +6,12 @@ import "strings"
 // config say now, as far as that shows without looking at the world again: a hold by a
 // sandbox's name or label is not among them.
 func (p *Policy) Holds(c *Controls, a *Action) []string {
-	holds := stepHolds(c, a, target{
-		rule: a.Rule, subject: a.Subject, provider: a.Provider, sandbox: a.Sandbox, task: a.Task,
+	holds := StepHolds(c, a, ControlTarget{
+		Rule: a.Rule, Subject: a.Subject, Provider: a.Provider, Sandbox: a.Sandbox, Task: a.Task,
 	})
 	//guard:step-mode P9
 	if rule, known := p.Rules[a.Rule]; known && rule.Mode != Enforce {
-		holds = appendNew(holds, firstOf(string(rule.Mode), string(Off)))
+		holds = AppendNew(holds, FirstOf(string(rule.Mode), string(Off)))
 	}
 	//guard:step-no-tasks P4
 	if p.Tasks.None && a.restsOnRow() {
@@ -20,47 +20,47 @@ func (p *Policy) Holds(c *Controls, a *Action) []string {
 	return holds
 }
 
-// asked reports whether a person asked for the action: no rule stands behind it, and no pass
+// Asked reports whether a person asked for the action: no rule stands behind it, and no pass
 // has to call for it.
-func (a *Action) asked() bool { return a.Rule == RuleOperator || a.Rule == RuleEmergency }
+func (a *Action) Asked() bool { return a.Rule == RuleOperator || a.Rule == RuleEmergency }
 
-// onRow reports whether the step writes a task row.
-func (s Step) onRow() bool { return s == StepFail || s == StepRequeue || s == StepRestore }
+// OnRow reports whether the step writes a task row.
+func (s Step) OnRow() bool { return s == StepFail || s == StepRequeue || s == StepRestore }
 
 // restsOnRow reports whether the action writes a task row, or follows one that did.
 func (a *Action) restsOnRow() bool {
-	return a.Step.onRow() || a.Seq > 0 && !a.asked() && strings.HasPrefix(a.Subject, "task:")
+	return a.Step.OnRow() || a.Seq > 0 && !a.Asked() && strings.HasPrefix(a.Subject, "task:")
 }
 
-// stepHolds are the operators' wishes and the open incidents that keep a step from being
+// StepHolds are the operators' wishes and the open incidents that keep a step from being
 // taken on a target. A hold keeps a thing from being ended or failed; it does not keep it
 // from being brought back.
-func stepHolds(c *Controls, a *Action, t target) []string {
+func StepHolds(c *Controls, a *Action, t ControlTarget) []string {
 	wishes := *c
 	if a.Step == StepResume || a.Step == StepRestore {
 		wishes.Holds = nil
 	}
 	//guard:incident-at-deed P7
-	return append(controlHolds(&wishes, t), a.incidents(c)...)
+	return append(ControlHolds(&wishes, t), a.Incidents(c)...)
 }
 
-// incidents are the open incidents that hold the step: the end of a sandbox whose failure has
+// Incidents are the open incidents that hold the step: the end of a sandbox whose failure has
 // a cause that more ends do not mend. A requeue is not held: it is withdrawn, and the task is
 // failed instead. Nor is an end that was tried before: the provider may have carried it out,
 // and nobody would look.
-func (a *Action) incidents(c *Controls) []string {
+func (a *Action) Incidents(c *Controls) []string {
 	tried := a.Attempts > 1 || a.Attempts == 1 && a.ClaimedBy == ""
-	if tried || RuleNamed(a.Rule).Authoritative || a.asked() || a.Step != StepTerminate && a.Step != StepQuarantine {
+	if tried || RuleNamed(a.Rule).Authoritative || a.Asked() || a.Step != StepTerminate && a.Step != StepQuarantine {
 		return nil
 	}
-	if id := c.incident(a.Signature); id != "" {
+	if id := c.Incident(a.Signature); id != "" {
 		return []string{"incident: " + id}
 	}
 	return nil
 }
 
-// incident is the id of the open incident that holds a signature; "" when none does.
-func (c *Controls) incident(signature string) string {
+// Incident is the id of the open incident that holds a signature; "" when none does.
+func (c *Controls) Incident(signature string) string {
 	for i := range c.Incidents {
 		if in := &c.Incidents[i]; signature != "" && in.Signature == signature && in.Holds() {
 			return in.ID

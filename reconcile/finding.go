@@ -1,6 +1,10 @@
 package reconcile
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"time"
+)
 
 // A Finding is one rule's verdict on one subject. It opens, is seen again, and resolves.
 type Finding struct {
@@ -114,3 +118,39 @@ type Action struct {
 // Mark is what a guarded write leaves at the end of its reason, so that a retry after a
 // crash knows its own write.
 func Mark(action string) string { return "[sandkeeper " + action + "]" }
+
+// String is the finding as one line for logs and terminals.
+func (f Finding) String() string { return fmt.Sprintf("%s %s: %s", f.Rule, f.Subject, f.Reason) }
+
+// Quarantined is the source of the evidence by which a terminate is known to follow a
+// quarantine: it stays with the action, whatever becomes of the config meanwhile.
+const Quarantined = "quarantine"
+
+// InQuarantine reports whether the action is a terminate that follows a quarantine.
+func (a *Action) InQuarantine() bool {
+	return a.Step == StepTerminate && a.Seq > 0 &&
+		slices.ContainsFunc(a.Evidence, func(e Evidence) bool { return e.Source == Quarantined })
+}
+
+// Begun reports whether somebody has ever claimed the action.
+func (a *Action) Begun() bool { return !a.ClaimedAt.IsZero() || a.Attempts > 0 }
+
+// A stepKey names a step; at most one action of it is open.
+type StepKey struct {
+	Step         Step
+	Task         string
+	Provider, Id string
+}
+
+// FirstStarted is when the provider was asked the first time.
+func (a *Action) FirstStarted() time.Time {
+	for _, at := range []time.Time{a.FirstActed, a.ActedAt} {
+		if !at.IsZero() {
+			return at
+		}
+	}
+	return a.PlannedAt
+}
+
+// LastActed is when the provider was asked last.
+func (a *Action) LastActed() time.Time { return Latest(a.AskedAt, a.ActedAt, a.FirstStarted()) }

@@ -1,9 +1,6 @@
 package reconcile
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // A Signature says who asks for something, and why. Both are kept.
 type Signature struct {
@@ -57,42 +54,8 @@ type Counter struct {
 	Value                      int64
 }
 
-// Decision is the verdict of the pass on a task's id, a sandbox's id or name, or a
-// subject; nil when the pass did not see it.
-func (r *Result) Decision(id string, h History) *Decision {
-	if meant := r.Meant(id); len(meant) > 0 {
-		return meant[0]
-	}
-	wanted := map[string]bool{id: true}
-	for _, b := range h.Sandboxes {
-		wanted["task:"+b.Task] = b.Task != ""
-	}
-	at := slices.IndexFunc(r.Judged.Decisions, func(d Decision) bool { return wanted[d.Subject.ID] })
-	if at < 0 {
-		return nil
-	}
-	return &r.Judged.Decisions[at]
-}
-
-// Meant are the verdicts on all that a person may mean by an id. What is called by it exactly
-// comes before a sandbox whose id it is, and that before what only has it as a name.
-func (r *Result) Meant(id string) []*Decision {
-	var out []*Decision
-	best := 1
-	for i := range r.Judged.Decisions {
-		d := &r.Judged.Decisions[i]
-		switch fit := d.Subject.fits(id); {
-		case fit > best:
-			best, out = fit, []*Decision{d}
-		case fit == best:
-			out = append(out, d)
-		}
-	}
-	return out
-}
-
-// fits says how well an id that a person says names this subject; 0: not at all.
-func (s *Subject) fits(id string) int {
+// Fits says how well an id that a person says names this subject; 0: not at all.
+func (s *Subject) Fits(id string) int {
 	best := 0
 	if s.ID == id || s.Task != nil && s.Task.ID == id {
 		best = 3
@@ -101,13 +64,13 @@ func (s *Subject) fits(id string) int {
 		best = max(best, 1)
 	}
 	for i := range s.Boxes {
-		best = max(best, s.Boxes[i].fits(id))
+		best = max(best, s.Boxes[i].Fits(id))
 	}
 	return best
 }
 
-// fits is the same of a sandbox.
-func (b *Box) fits(id string) int {
+// Fits is the same of a sandbox.
+func (b *Box) Fits(id string) int {
 	switch ref := b.Ref.String(); {
 	case ref == id, "sandbox:"+ref == id:
 		return 3

@@ -2,6 +2,36 @@ package reconcile
 
 import "time"
 
+// Heirs are tasks by the names that their sandboxes had, at each provider. Where names last, a
+// later sandbox of the name goes on with the task's work.
+type Heirs map[Ref]string
+
+// Heirs are those whose sandboxes the ledger saw.
+func (m *Memory) Heirs() Heirs {
+	out := Heirs{}
+	for ref, seen := range m.Sandboxes {
+		m.Bequeath(out, Ref{ref.Provider, seen.Name}, seen.Task)
+	}
+	return out
+}
+
+// Bequeath gives a name to a task, unless another one has it that comes before: a live one, or
+// the one with the smaller id, so that the order of a map decides nothing.
+func (m *Memory) Bequeath(to Heirs, name Ref, task string) {
+	other := to[name]
+	lives, otherLives := m.Tasks[task].Live, m.Tasks[other].Live
+	if task == "" || name.ID == "" || other != "" && (otherLives && !lives || lives == otherLives && other < task) {
+		return
+	}
+	to[name] = task
+}
+
+// Another reports whether the id is another sandbox's by now: one that its provider made later.
+// Providers promise that ids are never used twice; what was known of the former is not true of it.
+func (s *SandboxSeen) Another(now *Sandbox) bool {
+	return !s.CreatedAt.IsZero() && now.CreatedAt.Sub(s.CreatedAt) > Skew
+}
+
 // Memory is what the ledger knew when the pass began. The zero Memory is a ledger that
 // has seen nothing, for example before the first migrate.
 type Memory struct {
@@ -180,4 +210,19 @@ type Breaker struct {
 // Spent counts the remedies begun lately, for the budgets.
 type Spent struct {
 	Hour int // in the last rolling hour
+}
+
+// Queues reports whether the newest measurement of the executions shows some that wait and
+// none that runs.
+func (p *ProbeSeen) Queues() bool { return p.QueueLately(time.Time{}) == QueueWaiting }
+
+// QueueLately is what the executions looked like when they were measured last, if that was
+// not before a moment.
+func (p *ProbeSeen) QueueLately(since time.Time) QueueState {
+	for i := len(p.Vitals) - 1; i >= 0 && !p.Vitals[i].At.Before(since); i-- {
+		if e := p.Vitals[i].Executions; e != nil {
+			return QueueOf(e)
+		}
+	}
+	return QueueUnknown
 }

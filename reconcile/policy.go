@@ -1,9 +1,87 @@
 package reconcile
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"time"
 )
+
+// Shared is how many remedies that end something one pass may begin: a share of the fleet,
+// at least 1, never more than per_pass.
+func (l Limits) Shared(fleet int) int {
+	return min(l.PerPass, max(1, int(l.Share*float64(fleet)+1e-9)))
+}
+
+// Describe makes a sandbox as a provider showed it fit to be kept, and notes by which values further
+// tables may explain it while its labels are at hand.
+func (p *Policy) Describe(sb *Sandbox) {
+	sb.scrub()
+	for by, table := range p.Tasks.ExplainedBy {
+		values := []string{sb.Name, sb.ID}
+		if table.Label != "" {
+			values = []string{sb.Labels[table.Label]}
+		}
+		for _, value := range NonEmpty(values...) {
+			if key := (FurtherKey{by, value}); keepsLink(value) && !slices.Contains(sb.Further, key) {
+				sb.Further = append(sb.Further, key)
+			}
+		}
+	}
+}
+
+// Named is what the row says of its sandbox: the value, and the entry that it means; "" where it
+// names none of ours.
+func (p *Policy) Named(t *Task) Ref {
+	_, ours := p.Providers[t.Provider]
+	//guard:link-elsewhere harm
+	if ours {
+		return Ref{t.Provider, t.Sandbox}
+	}
+	return Ref{"", t.Sandbox}
+}
+
+// ByRow reports whether a row may make the sandbox ours.
+func (p ProviderPolicy) ByRow(sb *Sandbox) bool {
+	//guard:referenced-excepted P1
+	return p.Referenced && !sb.Excepted
+}
+
+func (p *Policy) Judges(rule string) bool {
+	mode := p.Rules[rule].Mode
+	return mode != Off && mode != ""
+}
+
+// ResumeGrace is how long after a resume a failed probe does not count.
+const ResumeGrace = 120 * time.Second
+
+func (p *Policy) IsLeft(sb *Sandbox) bool {
+	return sb.State.AtRest() && !p.Providers[sb.Provider].EndsAtRest
+}
+
+// Has reports whether the source is still one: not of a provider that left the config, nor
+// of events or probes that were switched off. A freeze must not outlive its source.
+func (p *Policy) Has(source string) bool {
+	kind, name, _ := strings.Cut(source, ":")
+	switch kind {
+	case "listing", "credential":
+		_, ok := p.Providers[name]
+		return ok
+	case "probes":
+		entry, ok := p.Providers[name]
+		return ok && !entry.Probe.Off
+	case SourceEvents:
+		return p.Tasks.Events || p.Tasks.Heartbeats
+	case SourceActivity:
+		return !p.Tasks.None && p.Judges("inactive")
+	}
+	return !p.Tasks.None
+}
+
+// Forever is longer than anything that is measured.
+const Forever = time.Duration(math.MaxInt64)
+
+func (p *Policy) ProviderNames() []string { return SortedKeys(p.Providers) }
 
 // A Mode says what a rule may do.
 type Mode string
@@ -97,21 +175,21 @@ type ProviderPolicy struct {
 	Key           string  // tells credentials apart, and none of them; "" where it is not known
 }
 
-// refused are the words of a refusal, with the key that was refused.
-func (p ProviderPolicy) refused(words string) string {
+// Refused are the words of a refusal, with the key that was refused.
+func (p ProviderPolicy) Refused(words string) string {
 	if p.Key == "" {
 		return words
 	}
 	return "key " + p.Key + ": " + words
 }
 
-// another reports whether what was refused in these words was another key.
-func (p ProviderPolicy) another(words string) bool {
-	return p.Key != "" && strings.HasPrefix(words, "key ") && !strings.HasPrefix(words, p.refused(""))
+// Another reports whether what was refused in these words was another key.
+func (p ProviderPolicy) Another(words string) bool {
+	return p.Key != "" && strings.HasPrefix(words, "key ") && !strings.HasPrefix(words, p.Refused(""))
 }
 
-// byKey reports whether the task's row names its sandbox by something else than its id.
-func (p ProviderPolicy) byKey(t *Task) bool {
+// ByKey reports whether the task's row names its sandbox by something else than its id.
+func (p ProviderPolicy) ByKey(t *Task) bool {
 	return p.LinkSandbox && !p.SandboxIsID && t.Sandbox != ""
 }
 
@@ -149,3 +227,6 @@ type Explanation struct {
 	Table string // as the config names it
 	Label string // the sandbox's label that is compared with the table's key; "" for its name or id
 }
+
+// Skew is how far a clock may run ahead of the database's before it is not believed.
+const Skew = 5 * time.Second

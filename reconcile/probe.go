@@ -2,6 +2,27 @@ package reconcile
 
 import "time"
 
+// alike reports whether two measurements belong to one run of whatever a rule looks for.
+func (v *Vitals) alike(o *Vitals) bool {
+	return LoadOf(v.CPU) == LoadOf(o.CPU) && QueueOf(v.Executions) == QueueOf(o.Executions)
+}
+
+// Full reports whether the memory is nearly used up.
+func (m *MemoryUse) Full() bool {
+	return m != nil && m.Total > 0 && float64(m.Used) >= float64(m.Total)*fullAbove/100
+}
+
+// Measured reports whether anything could be measured.
+func (v *Vitals) Measured() bool {
+	return v.CPU != nil || v.Memory != nil || v.Executions != nil || len(v.Signs) > 0
+}
+
+// Strained reports whether something is over a limit, so that the log may tell more.
+func (v *Vitals) Strained() bool {
+	l := LoadOf(v.CPU)
+	return l == LoadIdle || l == LoadBusy || v.Memory.Full()
+}
+
 // A ProbeOutcome says what a probe of a sandbox met.
 type ProbeOutcome string
 

@@ -3,8 +3,16 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
+
+// Suspends reports whether the provider can stop or pause sandboxes so that they come back.
+func Suspends(p Provider) bool {
+	_, can := p.(Suspender)
+	lacking, some := p.(Lacking)
+	return can && !(some && slices.Contains(lacking.Lacks(), "quarantine"))
+}
 
 // Errors of sources that a caller branches on. Adapters return these, wrapped with what
 // was being done to which thing.

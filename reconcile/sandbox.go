@@ -7,6 +7,9 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
+// Active reports whether a sandbox in this state takes part of what may run at once.
+func (s SandboxState) Active() bool { return s == SandboxRunning || s == SandboxCreating }
+
 // A SandboxState is the canonical state of a sandbox; the providers' own words are mapped
 // onto it by their adapters.
 type SandboxState string
@@ -90,14 +93,17 @@ func (s *Sandbox) scrub() {
 	}
 }
 
-// keys are the values by which rows may name the sandbox.
-func (s *Sandbox) keys() []string { return nonEmpty(s.SandboxKey, s.AlsoKey) }
+// Keys are the values by which rows may name the sandbox.
+func (s *Sandbox) Keys() []string { return NonEmpty(s.SandboxKey, s.AlsoKey) }
 
-// calledBy reports whether a row that holds the value names the sandbox.
-func (s *Sandbox) calledBy(value string) bool { return value != "" && slices.Contains(s.keys(), value) }
+// CalledBy reports whether a row that holds the value names the sandbox.
+func (s *Sandbox) CalledBy(value string) bool { return value != "" && slices.Contains(s.Keys(), value) }
 
 // keepsLink reports whether a label's value can be an id at all. One that cannot stays what
 // it is for showing, and links to nothing.
 func keepsLink(value string) bool {
 	return len(value) <= 1000 && text.Storable(value)
 }
+
+// AtRest reports whether nothing runs in a sandbox of this state, and it can come back.
+func (s SandboxState) AtRest() bool { return s == SandboxStopped || s == SandboxSuspended }

@@ -1,10 +1,23 @@
 package reconcile
 
 import (
+	"maps"
 	"slices"
 	"sort"
 	"time"
 )
+
+// Named is the row that says what the sandbox is for, of those that were read by key.
+func (s *Snapshot) Named(sb *Sandbox) (row Task, ok bool) {
+	for _, key := range sb.Keys() {
+		for _, at := range [...]string{sb.Provider, ""} {
+			if t, read := s.ByKey[Ref{at, key}]; read && (!ok || t.Before(&row)) {
+				row, ok = t, true
+			}
+		}
+	}
+	return row, ok
+}
 
 // A Snapshot is everything that a pass observed, and what the ledger remembered. It is
 // data: judging it twice gives the same bytes.
@@ -30,51 +43,51 @@ type Snapshot struct {
 	TemplateOf []string               // provider entry of Templates[i]
 	Quotas     map[string][]Quota     // by provider entry; absent where they could not be measured
 
-	whole bool // every sandbox that the ledger remembers was listed; false when that was not weighed
+	Whole bool // every sandbox that the ledger remembers was listed; false when that was not weighed
 }
 
-// lists reports whether the sandbox was listed, found or got in this pass. Sandboxes are
+// Lists reports whether the sandbox was listed, found or got in this pass. Sandboxes are
 // kept in order of provider and id.
-func (s *Snapshot) lists(ref Ref) bool {
-	_, listed := s.place(ref)
+func (s *Snapshot) Lists(ref Ref) bool {
+	_, listed := s.Place(ref)
 	return listed
 }
 
-// add puts a sandbox in its place, if it is not there yet.
-func (s *Snapshot) add(sb Sandbox) {
-	if at, listed := s.place(sb.Ref); !listed {
+// Add puts a sandbox in its place, if it is not there yet.
+func (s *Snapshot) Add(sb Sandbox) {
+	if at, listed := s.Place(sb.Ref); !listed {
 		s.Sandboxes = slices.Insert(s.Sandboxes, at, sb)
 	}
 }
 
-// place is where the sandbox stands, or would stand. It compares in place: a sandbox is too
+// Place is where the sandbox stands, or would stand. It compares in place: a sandbox is too
 // large to be handed around thousands of times.
-func (s *Snapshot) place(ref Ref) (int, bool) {
-	at := sort.Search(len(s.Sandboxes), func(i int) bool { return compareRefs(s.Sandboxes[i].Ref, ref) >= 0 })
+func (s *Snapshot) Place(ref Ref) (int, bool) {
+	at := sort.Search(len(s.Sandboxes), func(i int) bool { return CompareRefs(s.Sandboxes[i].Ref, ref) >= 0 })
 	return at, at < len(s.Sandboxes) && s.Sandboxes[at].Ref == ref
 }
 
-// sortSandboxes brings them into order. Most are already: providers list by creation, and a
+// SortSandboxes brings them into order. Most are already: providers list by creation, and a
 // second look adds each in its place.
-func sortSandboxes(s *Snapshot) {
+func SortSandboxes(s *Snapshot) {
 	for i := 1; i < len(s.Sandboxes); i++ {
-		if compareRefs(s.Sandboxes[i-1].Ref, s.Sandboxes[i].Ref) > 0 {
-			slices.SortStableFunc(s.Sandboxes, func(a, b Sandbox) int { return compareRefs(a.Ref, b.Ref) })
+		if CompareRefs(s.Sandboxes[i-1].Ref, s.Sandboxes[i].Ref) > 0 {
+			slices.SortStableFunc(s.Sandboxes, func(a, b Sandbox) int { return CompareRefs(a.Ref, b.Ref) })
 			return
 		}
 	}
 }
 
-// weigh settles whether the pass saw every sandbox that the ledger remembers, as most passes
+// Weigh settles whether the pass saw every sandbox that the ledger remembers, as most passes
 // do: then nobody needs to be looked for.
-func (s *Snapshot) weigh() {
+func (s *Snapshot) Weigh() {
 	known := 0
 	for i := range s.Sandboxes {
 		if _, ok := s.Memory.Sandboxes[s.Sandboxes[i].Ref]; ok {
 			known++
 		}
 	}
-	s.whole = known == len(s.Memory.Sandboxes)
+	s.Whole = known == len(s.Memory.Sandboxes)
 }
 
 // ListingSeen is one provider's listing with what speaks for and against it.
@@ -93,7 +106,7 @@ type Look struct {
 	Gone    bool    // the provider knows no such sandbox
 	Error   string  // neither: nothing is known
 
-	listed bool // a listing of this pass had shown it as well
+	Listed bool // a listing of this pass had shown it as well
 }
 
 // A FindLook is what a search by link said.
@@ -101,37 +114,6 @@ type FindLook struct {
 	Sandboxes []Sandbox
 	Error     string   // some provider did not answer: nothing is known
 	Asked     []string // provider entries that answered
-}
-
-// Judgement is what judging a snapshot came to.
-type Judgement struct {
-	Decisions []Decision // one per subject, ordered by subject
-	Reports   []Finding  // findings that are no subject's: templates, clocks
-	Resolved  []FindingKey
-	Sources   []SourceSeen
-	Counts    map[string]int
-	Verdicts  []Verdict // that came with this pass
-	Regrets   []Regret
-	Over      []int64    // verdicts that are not watched any more
-	Incidents []Incident // open ones and those that this pass closes
-	Demoted   []Demotion
-	Tallies   []Counter // of lives, see [Counter]; set when the pass is recorded
-	Fleet     int       // owned sandboxes of the trusted listings, else of the inventory
-
-	view   *view
-	drafts []*draft // what the decisions call for, before limits
-}
-
-// A Decision is the one verdict on one subject in one pass.
-type Decision struct {
-	Subject  *Subject
-	Findings []Finding // in the order of the rules; empty when healthy
-	Remedies []Remedy  // of the findings
-	Kept     string    // why a suspect was judged healthy; "" for a plainly healthy one
-	KeptBy   string    // the rule that suspected it
-	Look     bool      // a direct look is needed before it can be judged
-	Probe    bool      // a probe would settle it
-	Unlooked bool      // it needs a look that it did not get: it was not its turn
 }
 
 // A Subject is a linked group: a task with its sandboxes, or a sandbox without a task.
@@ -185,4 +167,70 @@ func (b *Box) Alive() bool {
 // more. Paused, archived and suspended are not lost.
 func (b *Box) Lost() bool {
 	return b.Gone || b.Here && (b.State == SandboxStopped || b.State == SandboxEnded)
+}
+
+func (s *Subject) Template() string {
+	if s.Task != nil && s.Task.Template != "" {
+		return s.Task.Template
+	}
+	for _, b := range s.Boxes {
+		if name := FirstOf(b.Template, b.Seen.Template); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// AddOwned adds one that a look found and no listing showed, if it is ours.
+func (s *Snapshot) AddOwned(sb Sandbox) {
+	//guard:look-owned P1
+	if sb.Owned {
+		s.Add(sb)
+	}
+}
+
+// TakeInventory puts the sandboxes that the ledger knows in the place of listed ones. They
+// say who may belong together; nothing is ended on their word.
+func (s *Snapshot) TakeInventory(p *Policy) {
+	refs := slices.SortedFunc(maps.Keys(s.Memory.Sandboxes), CompareRefs) // sandboxes are too large to be sorted
+	s.Sandboxes = slices.Grow(s.Sandboxes, len(refs))
+	for _, ref := range refs {
+		seen := s.Memory.Sandboxes[ref]
+		entry, ours := p.Providers[ref.Provider]
+		if !seen.GoneAt.IsZero() || !ours {
+			continue
+		}
+		sb := Sandbox{Ref: ref, Name: seen.Name, Raw: seen.Raw, State: seen.State, Template: seen.Template,
+			Task: seen.Task, CreatedAt: seen.CreatedAt, AsOf: s.Memory.Now, Owned: true}
+		if entry.SandboxIsID {
+			sb.SandboxKey = ref.ID
+		}
+		s.Sandboxes = append(s.Sandboxes, sb)
+	}
+	SortSandboxes(s)
+}
+
+// RecallTemplates shows a quick pass the templates as the last full one left them, so that
+// a task that fails between two full passes is told the cause as well.
+func (s *Snapshot) RecallTemplates() {
+	refs := make([]Ref, 0, len(s.Memory.Templates))
+	for ref := range s.Memory.Templates {
+		refs = append(refs, ref)
+	}
+	SortRefs(refs)
+	for _, ref := range refs {
+		seen := s.Memory.Templates[ref]
+		s.Templates = append(s.Templates, Template{Name: ref.ID, Raw: seen.Raw, State: seen.State, Error: seen.Error,
+			LastUsed: seen.LastUsed, ExpiresAt: seen.ExpiresAt, AsOf: seen.LookedAt})
+		s.TemplateOf = append(s.TemplateOf, ref.Provider)
+	}
+}
+
+func (s *Subject) HasBox(is func(*Box) bool) bool {
+	for i := range s.Boxes {
+		if is(&s.Boxes[i]) {
+			return true
+		}
+	}
+	return false
 }

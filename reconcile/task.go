@@ -1,6 +1,47 @@
 package reconcile
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
+
+// Before reports whether the row, of two that name one sandbox, says what it is for: a live one
+// comes first, an ended one last; of those alike, the one that was at it, or keeps it, the longest.
+func (t *Task) Before(other *Task) bool {
+	if one, two := t.State.Live(), other.State.Live(); one != two {
+		return one
+	}
+	if one, two := t.State.Terminal(), other.State.Terminal(); one != two {
+		return two
+	}
+	//guard:rows-newest harm
+	return cmp.Or(t.heldUntil().Compare(other.heldUntil()), cmp.Compare(t.ID, other.ID)) > 0
+}
+
+// heldUntil is the last moment at which the row itself says that its task needed its sandbox.
+func (t *Task) heldUntil() time.Time {
+	return Latest(t.CreatedAt, t.AssignedAt, t.StartedAt, t.UpdatedAt, t.KeepAliveUntil)
+}
+
+// EntrySum is what changes when the task is handed out anew: its attempts in the upper half,
+// a hash of its session in the lower.
+func (t *Task) EntrySum() uint64 {
+	return uint64(uint32(t.Attempts))<<32 | Sum(t.Session)&(1<<32-1)
+}
+
+func (t *Task) Attempt() uint64 {
+	const bits = 1<<24 - 1
+	return uint64(t.Attempts)<<48 | Sum(t.Session)&bits<<24 | Sum(t.Sandbox)&bits
+}
+
+// Fate of a row that was read by key, not in the live set.
+func (t *Task) Fate() Fate {
+	//guard:fate-outside harm
+	if t.State.Terminal() && !t.Outside {
+		return FateEnded
+	}
+	return FateExplained
+}
 
 // A TaskState is the canonical state of a task; a platform's own statuses are mapped
 // onto it by the config.
@@ -73,21 +114,21 @@ type Events struct {
 
 // Newest is the newest event of any kind, zero when the worker never sent one.
 func (e *Events) Newest() time.Time {
-	return latest(e.Started, e.Activity, e.Heartbeat, e.Waiting, e.Finished)
+	return Latest(e.Started, e.Activity, e.Heartbeat, e.Waiting, e.Finished)
 }
 
 // LifeSign is the newest sign of the worker's life, from its events and from the columns
 // that the worker writes. Zero when it never gave one.
 func (t *Task) LifeSign() time.Time {
-	return latest(t.Events.Newest(), t.HeartbeatAt, t.ActivityAt)
+	return Latest(t.Events.Newest(), t.HeartbeatAt, t.ActivityAt)
 }
 
 // Activity is the newest life sign that is not a heartbeat.
 func (t *Task) Activity() time.Time {
-	return latest(t.Events.Activity, t.Events.Started, t.Events.Waiting, t.ActivityAt)
+	return Latest(t.Events.Activity, t.Events.Started, t.Events.Waiting, t.ActivityAt)
 }
 
-func latest(times ...time.Time) time.Time {
+func Latest(times ...time.Time) time.Time {
 	var newest time.Time
 	for _, t := range times {
 		if t.After(newest) {
@@ -95,4 +136,11 @@ func latest(times ...time.Time) time.Time {
 		}
 	}
 	return newest
+}
+
+// Waits reports whether the last that the worker did was to wait for a person. Its row may be
+// touched a moment later because of that very event.
+func (t *Task) Waits() bool {
+	w := t.Events.Waiting
+	return !w.IsZero() && !w.Before(Latest(t.Events.Activity, t.Events.Started)) && t.ActivityAt.Sub(w) <= Skew
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// mostVitals is how many measurements of a sandbox are kept.
-const mostVitals = 10
+// MostVitals is how many measurements of a sandbox are kept.
+const MostVitals = 10
 
 // AddVitals adds a measurement to those that are kept of a sandbox, oldest first. Of more
 // than ten, the closest one that says the same as both its neighbours is left out, else the
@@ -19,7 +19,7 @@ func AddVitals(kept []Vitals, v Vitals) []Vitals {
 		at--
 	}
 	kept = slices.Insert(slices.Clip(kept), at, v)
-	if len(kept) <= mostVitals {
+	if len(kept) <= MostVitals {
 		return kept
 	}
 	out := 0
@@ -38,11 +38,6 @@ func says(a, b, c *Vitals) bool {
 	return a.alike(b) && b.alike(c) && between(a.Memory, b.Memory, c.Memory) && len(b.Signs) == 0
 }
 
-// alike reports whether two measurements belong to one run of whatever a rule looks for.
-func (v *Vitals) alike(o *Vitals) bool {
-	return loadOf(v.CPU) == loadOf(o.CPU) && queueOf(v.Executions) == queueOf(o.Executions)
-}
-
 func between(a, b, c *MemoryUse) bool {
 	if a == nil || b == nil || c == nil {
 		return a == nil && b == nil && c == nil
@@ -55,9 +50,9 @@ type load int
 
 const (
 	loadUnknown load = iota // not measured
-	loadIdle
+	LoadIdle
 	loadNormal
-	loadBusy
+	LoadBusy
 )
 
 // The bounds of normal use, in percent.
@@ -67,95 +62,35 @@ const (
 	fullAbove = 90.0 // of memory
 )
 
-func loadOf(cpu *float64) load {
+func LoadOf(cpu *float64) load {
 	switch {
 	case cpu == nil:
 		return loadUnknown
 	case *cpu <= idleBelow:
-		return loadIdle
+		return LoadIdle
 	case *cpu >= busyAbove:
-		return loadBusy
+		return LoadBusy
 	}
 	return loadNormal
 }
 
 // A queue is what the executions of a sandbox look like.
-type queue int
+type QueueState int
 
 const (
-	queueUnknown queue = iota // not measured
-	queueMoving               // nothing waits, or what waits does so behind one that runs
-	queueWaiting
+	QueueUnknown QueueState = iota // not measured
+	QueueMoving                    // nothing waits, or what waits does so behind one that runs
+	QueueWaiting
 )
 
-func queueOf(e *ExecutionsSeen) queue {
+func QueueOf(e *ExecutionsSeen) QueueState {
 	switch {
 	case e == nil:
-		return queueUnknown
+		return QueueUnknown
 	case e.Queued > 0 && e.Running == 0:
-		return queueWaiting
+		return QueueWaiting
 	}
-	return queueMoving
-}
-
-// full reports whether the memory is nearly used up.
-func (m *MemoryUse) full() bool {
-	return m != nil && m.Total > 0 && float64(m.Used) >= float64(m.Total)*fullAbove/100
-}
-
-// measured reports whether anything could be measured.
-func (v *Vitals) measured() bool {
-	return v.CPU != nil || v.Memory != nil || v.Executions != nil || len(v.Signs) > 0
-}
-
-// strained reports whether something is over a limit, so that the log may tell more.
-func (v *Vitals) strained() bool {
-	l := loadOf(v.CPU)
-	return l == loadIdle || l == loadBusy || v.Memory.full()
-}
-
-// wanted are the measurements of the box that count, oldest first: not from before an outage
-// of the probes or soon after a resume, and only while the newest is of now.
-func (v *view) wanted(b *Box, counts func(*Vitals) bool) []Vitals {
-	from := latest(v.sources[probesOf(b.Provider)].RecoveredAt, v.s.Memory.WatchSince)
-	if !b.Seen.ResumedAt.IsZero() {
-		//guard:vitals-resumed harm
-		from = latest(from, b.Seen.ResumedAt.Add(resumeGrace))
-	}
-	var run []Vitals
-	for i := range b.Probes.Vitals {
-		//guard:vitals-recovered P6
-		if m := &b.Probes.Vitals[i]; !m.At.Before(from) && counts(m) {
-			run = append(run, *m)
-		}
-	}
-	//guard:vitals-of-now harm
-	if n := len(run); n == 0 || v.now.Sub(run[n-1].At) > max(3*v.p.Providers[b.Provider].Probe.Every, 5*time.Minute) {
-		return nil
-	}
-	return run
-}
-
-// trailing is the end of the run for which all hold.
-func trailing(run []Vitals, holds func(*Vitals) bool) []Vitals {
-	at := len(run)
-	for at > 0 && holds(&run[at-1]) {
-		at--
-	}
-	return run[at:]
-}
-
-// activeSince reports whether the worker of a live task showed activity after a moment of
-// the ledger's clock.
-func (v *view) activeSince(s *Subject, at time.Time) bool {
-	if s.Task == nil || s.Fate != FateLive {
-		return false
-	}
-	act := s.Task.Activity()
-	if s.Task.ahead() {
-		act = v.sign(s.Task)
-	}
-	return !act.IsZero() && s.Task.AsOf.Sub(act) < v.now.Sub(at)
+	return QueueMoving
 }
 
 // signs are what a log may speak of, with the words that say so, in the order of telling.
@@ -177,8 +112,8 @@ var signs = []struct {
 	}},
 }
 
-// signsIn are the signs of trouble in a log, each once.
-func signsIn(log string) []string {
+// SignsIn are the signs of trouble in a log, each once.
+func SignsIn(log string) []string {
 	log = strings.ToLower(log)
 	var found []string
 	for _, s := range signs {

@@ -6,9 +6,9 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-func joined(parts ...string) string { return strings.Join(nonEmpty(parts...), "; ") }
+func Joined(parts ...string) string { return strings.Join(NonEmpty(parts...), "; ") }
 
-func nonEmpty(parts ...string) []string {
+func NonEmpty(parts ...string) []string {
 	kept := parts[:0:0]
 	for _, p := range parts {
 		if p != "" {
@@ -18,7 +18,7 @@ func nonEmpty(parts ...string) []string {
 	return kept
 }
 
-func firstOf(texts ...string) string {
+func FirstOf(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {
 			return t
@@ -27,10 +27,21 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-// lifeLine says when the worker was last heard.
-func lifeLine(t *Task) string {
+// LifeLine says when the worker was last heard.
+func LifeLine(t *Task) string {
 	if sign := t.LifeSign(); !sign.IsZero() {
 		return "last life sign " + text.Time(sign)
 	}
 	return "no life sign ever"
 }
+
+const SharedWords = "not-exclusive: it names a task that nobody here ever knew, and the account may be shared"
+
+// Marked reports whether the error column ends with a mark of ours.
+func Marked(text string) bool {
+	i := strings.LastIndex(text, "[sandkeeper ")
+	return i >= 0 && strings.HasSuffix(strings.TrimSpace(text), "]")
+}
+
+// OnlyReports holds the end of a quarantine whose rule was set to report meanwhile.
+const OnlyReports = "the rule only reports it now"

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
 )
 
@@ -55,7 +56,7 @@ func BenchmarkPass(b *testing.B) {
 
 type benchWorld struct {
 	db                  *pgx.Conn
-	keeper              *reconcile.Keeper
+	keeper              *run.Keeper
 	url                 string
 	ids                 []string
 	rows, pages, passes []time.Duration

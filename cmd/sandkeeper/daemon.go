@@ -12,6 +12,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/queue"
 )
@@ -32,13 +33,13 @@ type daemon struct {
 // A crew is who works by one version of the config. A job that began with one ends with it.
 type crew struct {
 	*world // of the task database and the providers
-	keeper *reconcile.Keeper
-	worker *reconcile.Worker
+	keeper *run.Keeper
+	worker *run.Worker
 	jobs   sync.WaitGroup // that work with it
 }
 
-func newCrew(stop context.Context, w *world, k *reconcile.Keeper) *crew {
-	return &crew{world: w, keeper: k, worker: reconcile.NewWorker(stop, k)}
+func newCrew(stop context.Context, w *world, k *run.Keeper) *crew {
+	return &crew{world: w, keeper: k, worker: run.NewWorker(stop, k)}
 }
 
 // hire gives a job the crew of now, until it calls done.
@@ -104,7 +105,7 @@ func (d *daemon) pass(ctx context.Context, kind reconcile.PassKind, gap func(*cr
 }
 
 // subjects is how many tasks and sandboxes a pass was about.
-func subjects(r *reconcile.Result) int {
+func subjects(r *run.Result) int {
 	n := r.Judged.Fleet
 	for name, count := range r.Counts {
 		if strings.HasPrefix(name, "tasks:") {
@@ -124,7 +125,7 @@ func apart(s cron.Schedule, now time.Time) time.Duration {
 
 // tell logs what a pass came to. A quick pass that found nothing to do and nothing amiss is
 // no news.
-func (d *daemon) tell(ctx context.Context, r *reconcile.Result, took time.Duration) {
+func (d *daemon) tell(ctx context.Context, r *run.Result, took time.Duration) {
 	do, held := 0, 0
 	for i := range r.Plan.Steps {
 		if r.Plan.Steps[i].HeldBy == "" {
@@ -147,7 +148,7 @@ func (d *daemon) tell(ctx context.Context, r *reconcile.Result, took time.Durati
 }
 
 // tellFrozen logs when a source loses trust, and when it has it back.
-func (d *daemon) tellFrozen(ctx context.Context, r *reconcile.Result) {
+func (d *daemon) tellFrozen(ctx context.Context, r *run.Result) {
 	now := map[string]bool{}
 	for _, s := range r.Frozen() {
 		now[s.Name] = true

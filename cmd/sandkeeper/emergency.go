@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -96,7 +96,7 @@ func (w *world) emergency(ctx context.Context, o *options, f *cleanup) (string, 
 }
 
 // confirmed is an error unless the person has said yes to this very list.
-func (f *cleanup) confirmed(o *options, p *reconcile.Preview) error {
+func (f *cleanup) confirmed(o *options, p *run.Preview) error {
 	switch {
 	case f.confirm != "":
 		return confirms(f.confirm, p)
@@ -108,7 +108,7 @@ func (f *cleanup) confirmed(o *options, p *reconcile.Preview) error {
 }
 
 // confirms compares a given confirmation with the list of now.
-func confirms(given string, p *reconcile.Preview) error {
+func confirms(given string, p *run.Preview) error {
 	if strings.Join(strings.Fields(given), " ") == p.Phrase()+" "+p.Hash() {
 		return nil
 	}

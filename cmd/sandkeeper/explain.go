@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -92,7 +93,7 @@ func (w *world) explain(ctx context.Context, stage func(string), id string) (*ex
 }
 
 // unknown says that nobody here knows the id, or that it is somebody else's.
-func unknown(id string, x *reconcile.Explained) error {
+func unknown(id string, x *run.Explained) error {
 	if len(x.Foreign) > 0 {
 		return fmt.Errorf("explain %s: sandbox %s exists and is not ours (its provider entry says what is, under owns): "+
 			"sandkeeper never touches it", id, x.Foreign[0])
@@ -102,7 +103,7 @@ func unknown(id string, x *reconcile.Explained) error {
 
 // past is for what no pass judges any more: the row as it is, and the sandboxes as the
 // ledger last saw them.
-func (e *explanation) past(x *reconcile.Explained, h reconcile.History) {
+func (e *explanation) past(x *run.Explained, h reconcile.History) {
 	for _, b := range h.Sandboxes {
 		e.Subject = "sandbox:" + b.Ref.String()
 		e.Sandboxes = append(e.Sandboxes, sandboxOf(reconcile.Box{

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // An incidentReport is one incident in JSON, a public contract of explain and victims.
@@ -74,14 +75,14 @@ func regretsOf(all []reconcile.Verdict) []regretReport {
 }
 
 // tell adds what happened to the subject, and what it is part of.
-func (e *explanation) tell(x *reconcile.Explained, h reconcile.History) {
+func (e *explanation) tell(x *run.Explained, h reconcile.History) {
 	e.Moments, e.Logs = momentsOf(x, h), logsOf(h.Actions)
 	e.Incidents, e.Regrets = incidentsOf(x.Incidents), regretsOf(x.Verdicts)
 	e.Answers = answersOf(x)
 }
 
 // answersOf is what each rule says, none of what no pass judges.
-func answersOf(x *reconcile.Explained) []answerReport {
+func answersOf(x *run.Explained) []answerReport {
 	out := []answerReport{}
 	if x.Judged == nil {
 		return out

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -38,7 +39,7 @@ func (m *moments) add(at time.Time, source, what string) {
 }
 
 // momentsOf merges what row, provider and ledger know of the subject in the order of time.
-func momentsOf(x *reconcile.Explained, h reconcile.History) []moment {
+func momentsOf(x *run.Explained, h reconcile.History) []moment {
 	m := moments{}
 	if x.Decision != nil {
 		if t := x.Decision.Subject.Task; t != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // TestWhatIsNotSeenIsNotGone: what explain says of a task that is over, and of its sandbox.
@@ -33,7 +34,7 @@ func TestWhatIsNotSeenIsNotGone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := explanation{ID: tt.id}
-			e.past(&reconcile.Explained{Row: tt.row, Sources: tt.sources}, reconcile.History{Sandboxes: tt.known})
+			e.past(&run.Explained{Row: tt.row, Sources: tt.sources}, reconcile.History{Sandboxes: tt.known})
 			if !strings.Contains(e.Kept, tt.want) {
 				t.Errorf("kept: %q, want %q in it", e.Kept, tt.want)
 			}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -137,10 +137,10 @@ func (e *explanation) answersText(b *bytes.Buffer, p paint) {
 	for _, a := range e.Answers {
 		says := a.Says
 		switch says {
-		case reconcile.SaysOff:
+		case decide.SaysOff:
 			off = append(off, a.Rule)
 			continue
-		case reconcile.SaysDue, reconcile.SaysFound:
+		case decide.SaysDue, decide.SaysFound:
 			says = p.yellow(says)
 		}
 		fmt.Fprintf(b, "  %s %s: %s\n", a.Rule, says, text.Line(a.Why))

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // An explanation is everything known of one task or sandbox. Its JSON is a public contract.
@@ -140,7 +141,7 @@ func when(t time.Time) *time.Time {
 	return &t
 }
 
-func (e *explanation) fill(x *reconcile.Explained) {
+func (e *explanation) fill(x *run.Explained) {
 	d := x.Decision
 	e.Subject, e.Kept, e.KeptBy, e.Sources = d.Subject.ID, d.Kept, d.KeptBy, sourcesOf(x.Sources)
 	if d.Subject.Task != nil {

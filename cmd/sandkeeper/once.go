@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // runFlags are the flags of the verbs that make a pass.
@@ -106,7 +107,7 @@ func explainHeld(err error) error {
 }
 
 // verdictOf is the exit code of a pass.
-func verdictOf(r *reconcile.Result, err error) error {
+func verdictOf(r *run.Result, err error) error {
 	if err != nil {
 		return &exitError{code: 1, err: err}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/providers"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 	"github.com/sandkeeper/sandkeeper/store"
 	"github.com/sandkeeper/sandkeeper/store/ledger"
 	"github.com/sandkeeper/sandkeeper/store/queue"
@@ -183,8 +184,8 @@ func (w *world) openProviders() error {
 }
 
 // keeper makes what runs passes.
-func (w *world) keeper(progress func(string)) *reconcile.Keeper {
-	k := &reconcile.Keeper{
+func (w *world) keeper(progress func(string)) *run.Keeper {
+	k := &run.Keeper{
 		Policy: w.config.Policy(), Ledger: w.ledger, Providers: w.providers,
 		Holder: holder(), Log: w.log, Progress: progress,
 	}

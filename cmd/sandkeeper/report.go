@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // A report is the result of plan and once. Its JSON is a public contract.
@@ -62,7 +64,7 @@ type sourceReport struct {
 }
 
 // reportOf makes the report of a pass. acted tells whether the steps were carried out.
-func reportOf(r *reconcile.Result, acted bool) report {
+func reportOf(r *run.Result, acted bool) report {
 	out := report{Pass: passReport{r.Kind, r.At}, Kept: r.Plan.Kept, Healthy: r.Plan.Kept, Unlooked: r.Plan.Unlooked,
 		Steps: []stepReport{}, Findings: []findingReport{}, Sources: sourcesOf(r.Sources)}
 	planned, incidents := map[string]bool{}, incidentsIn(r.Plan)
@@ -77,7 +79,7 @@ func reportOf(r *reconcile.Result, acted bool) report {
 	}
 	for _, id := range earlier(r, planned) {
 		a := r.Done[id]
-		out.Steps = append(out.Steps, stepOf(r, reconcile.PlannedStep{Action: a, Mode: reconcile.Enforce}, acted))
+		out.Steps = append(out.Steps, stepOf(r, decide.PlannedStep{Action: a, Mode: reconcile.Enforce}, acted))
 	}
 	for _, f := range r.Plan.Findings {
 		out.Findings = append(
@@ -97,7 +99,7 @@ func sourcesOf(sources []reconcile.SourceSeen) []sourceReport {
 }
 
 // incidentsIn are the incidents that findings of the plan belong to, or are.
-func incidentsIn(p *reconcile.Plan) map[reconcile.FindingKey]string {
+func incidentsIn(p *decide.Plan) map[reconcile.FindingKey]string {
 	out := map[reconcile.FindingKey]string{}
 	for i := range p.Findings {
 		f := &p.Findings[i]
@@ -113,7 +115,7 @@ func incidentsIn(p *reconcile.Plan) map[reconcile.FindingKey]string {
 }
 
 // earlier are the actions of earlier passes that this one went on with.
-func earlier(r *reconcile.Result, planned map[string]bool) []string {
+func earlier(r *run.Result, planned map[string]bool) []string {
 	var ids []string
 	for id := range r.Done {
 		if !planned[id] {
@@ -127,7 +129,7 @@ func earlier(r *reconcile.Result, planned map[string]bool) []string {
 	return ids
 }
 
-func stepOf(r *reconcile.Result, s reconcile.PlannedStep, acted bool) stepReport {
+func stepOf(r *run.Result, s decide.PlannedStep, acted bool) stepReport {
 	out := stepReport{
 		Rule:     s.Rule,
 		Mode:     s.Mode,

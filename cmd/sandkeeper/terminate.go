@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/queue"
 )
@@ -127,7 +129,7 @@ func (w *world) terminate(ctx context.Context, o *options, id string, d *demand)
 }
 
 // severalGoBy refuses an id that is not one thing's alone.
-func severalGoBy(id string, meant []*reconcile.Decision) error {
+func severalGoBy(id string, meant []*decide.Decision) error {
 	var all []string
 	for _, d := range meant {
 		all = append(all, d.Subject.ID)
@@ -137,14 +139,14 @@ func severalGoBy(id string, meant []*reconcile.Decision) error {
 }
 
 // look is one full look at both worlds, which changes nothing.
-func (w *world) look(ctx context.Context, o *options) (*reconcile.Result, error) {
+func (w *world) look(ctx context.Context, o *options) (*run.Result, error) {
 	show := newProgress(o.err)
 	defer show.end()
 	return w.keeper(show.stage).Look(ctx, reconcile.Full)
 }
 
 // nothingOf says why nothing of it can be ended.
-func nothingOf(id string, p *reconcile.Preview) error {
+func nothingOf(id string, p *run.Preview) error {
 	if len(p.Left) == 0 {
 		return fmt.Errorf("terminate %s: there is no sandbox to end", id)
 	}
@@ -176,7 +178,7 @@ func (w *world) unknown(ctx context.Context, id string) error {
 }
 
 // begun tells the daemon of what was asked for, and the person what happens next.
-func (w *world) begun(ctx context.Context, p *reconcile.Preview, asked []reconcile.Action) string {
+func (w *world) begun(ctx context.Context, p *run.Preview, asked []reconcile.Action) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "recorded: the end of %s", sandboxes(len(asked)))
 	if len(asked) == 1 {
@@ -212,7 +214,7 @@ func (w *world) kicked(ctx context.Context, asked []reconcile.Action) string {
 }
 
 // previewText shows what is ended and what is left, at most so many lines of each.
-func previewText(b *bytes.Buffer, p *reconcile.Preview, most int) {
+func previewText(b *bytes.Buffer, p *run.Preview, most int) {
 	for i := range p.End {
 		if i == most {
 			fmt.Fprintf(b, "  and %d more\n", len(p.End)-most)
@@ -232,7 +234,7 @@ func previewText(b *bytes.Buffer, p *reconcile.Preview, most int) {
 	}
 }
 
-func previewed(p *reconcile.Previewed) string {
+func previewed(p *run.Previewed) string {
 	out := p.String()
 	if p.Name != "" && p.Name != p.ID {
 		out += fmt.Sprintf(" %q", p.Name)

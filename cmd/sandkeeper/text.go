@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -120,7 +120,7 @@ func summary(r report) string {
 	)
 	if r.Unlooked > 0 {
 		out += fmt.Sprintf(", %d not looked at yet: each is, within %s", r.Unlooked,
-			plural(1+reconcile.LookTurns(r.Unlooked), "pass"))
+			plural(1+run.LookTurns(r.Unlooked), "pass"))
 	}
 	if sources > 0 {
 		out += ", " + plural(sources, "source") + " not trusted"

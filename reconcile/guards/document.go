@@ -13,7 +13,7 @@ a comment that begins with ` + "`guard:`" + ` and its name; what it is for stand
 ` + "`reconcile/guards/guards.txt`" + `. A test builds the program without it and sees
 the property break that it carries; with it, all goes well. What nothing needs is not here.
 
-This page is generated from the marks, from that file and from ` + "`reconcile/testdata/guards.txt`" + ` by
+This page is generated from the marks, from that file and from ` + "`reconcile/run/testdata/guards.txt`" + ` by
 ` + "`go generate ./reconcile/guards`" + `. ` + "`make guards`" + ` shows all of it anew.
 `
 

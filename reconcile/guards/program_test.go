@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/reconcile/guards"
@@ -39,9 +40,12 @@ func program(t *testing.T) *guards.Tree {
 	return tree
 }
 
+// queries are the folders whose files have marks.
+var queries = []string{"store/ledger/queries", "store/tasks/queries"}
+
 // TestRows: every row of the table has a mark. That every mark has a row is asked in reading.
 func TestRows(t *testing.T) {
-	sql, err := guards.ReadSQL(root, "store/queries")
+	sql, err := guards.ReadSQL(root, queries...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,13 +58,14 @@ func TestRows(t *testing.T) {
 // TestDocument: docs/guards.md tells of all guards.
 func TestDocument(t *testing.T) {
 	file := filepath.Join(root, "docs", "guards.md")
-	sql, err := guards.ReadSQL(root, "store/queries")
+	sql, err := guards.ReadSQL(root, queries...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := guards.Document(
-		guards.Part{Title: "In the code", Guards: program(t).Guards(), Witnesses: shown(t, "reconcile/testdata/guards.txt")},
-		guards.Part{Title: "In the queries", Guards: sql, Witnesses: shown(t, "store/testdata/guards.txt")})
+		guards.Part{Title: "In the code", Guards: program(t).Guards(), Witnesses: shown(t, "reconcile/run/testdata/guards.txt")},
+		guards.Part{Title: "In the queries", Guards: sql, Witnesses: slices.Concat(
+			shown(t, "store/tasks/testdata/guards.txt"), shown(t, "store/ledger/testdata/guards.txt"))})
 	if *update {
 		if err := os.WriteFile(file, []byte(want), 0o600); err != nil {
 			t.Fatal(err)

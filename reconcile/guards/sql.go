@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,15 +11,19 @@ import (
 
 const sqlPrefix = "-- guard:"
 
-// ReadSQL finds the guards in the SQL files of a folder under root.
-func ReadSQL(root, folder string) ([]Guard, error) {
+// ReadSQL finds the guards in the SQL files of folders under root.
+func ReadSQL(root string, folders ...string) ([]Guard, error) {
 	rows, err := readTable(root)
 	if err != nil {
 		return nil, err
 	}
-	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(folder), "*.sql"))
-	if err != nil {
-		return nil, fmt.Errorf("list the queries of %s: %w", folder, err)
+	var files []string
+	for _, folder := range folders {
+		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(folder), "*.sql"))
+		if err != nil {
+			return nil, fmt.Errorf("list the queries of %s: %w", folder, err)
+		}
+		files = append(files, found...)
 	}
 	var all []Guard
 	var errs []error
@@ -29,7 +32,11 @@ func ReadSQL(root, folder string) ([]Guard, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read marked queries: %w", err)
 		}
-		found, err := rows.sqlGuards(path.Join(folder, filepath.Base(file)), string(text))
+		name, err := filepath.Rel(root, file)
+		if err != nil {
+			return nil, fmt.Errorf("read marked queries: %w", err)
+		}
+		found, err := rows.sqlGuards(filepath.ToSlash(name), string(text))
 		all, errs = append(all, found...), append(errs, err)
 	}
 	slices.SortStableFunc(all, func(a, b Guard) int { return strings.Compare(a.Name, b.Name) })

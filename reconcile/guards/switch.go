@@ -115,9 +115,9 @@ func guardElse[T any](n int64, with, without T) T {
 `
 
 // SwitchOfTests is the file by which tests reach the switch. In the tree it has none.
-const SwitchOfTests = "reconcile/guards_switch_test.go"
+const SwitchOfTests = "reconcile/run/guards_switch_test.go"
 
-const theTestsSwitch = `package reconcile_test
+const theTestsSwitch = `package run_test
 
 import "` + Module + `/` + switchFolder + `"
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // A hand is a janitor that does one thing, at its time.
@@ -44,8 +45,8 @@ func audit(t *testing.T, text string, at time.Duration, do func(context.Context,
 
 type closing struct{ *Account }
 
-func (closing) Step(Step) []Violation                             { return nil }
-func (closing) Pass(string, *reconcile.Result, error) []Violation { return nil }
+func (closing) Step(Step) []Violation                       { return nil }
+func (closing) Pass(string, *run.Result, error) []Violation { return nil }
 func (c closing) End() []Violation {
 	c.Close()
 	return nil

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // When the faults have stopped, everything must be repaired within this many full passes, and
@@ -121,7 +123,7 @@ func (e *engine) makesPasses() bool { return e.fullEvery() > 0 }
 
 // judgeCalm ends the history when enough full passes found nothing to do, or when it took too
 // many.
-func (e *engine) judgeCalm(p *life, r *reconcile.Result, err error) {
+func (e *engine) judgeCalm(p *life, r *run.Result, err error) {
 	looks := strings.HasPrefix(p.name, kindLook)
 	if !e.calm.on || e.over || e.o.Tail > 0 || looks || r != nil && r.Kind != reconcile.Full {
 		return
@@ -141,7 +143,7 @@ func (e *engine) judgeCalm(p *life, r *reconcile.Result, err error) {
 }
 
 // leftover is something that is still to be done; "" when there is nothing.
-func (e *engine) leftover(r *reconcile.Result, err error) string {
+func (e *engine) leftover(r *run.Result, err error) string {
 	if r == nil || err != nil {
 		return fmt.Sprintf("a pass failed: %v", err)
 	}
@@ -172,7 +174,7 @@ func (e *engine) leftover(r *reconcile.Result, err error) string {
 
 // alone reports whether a step waits, for ever, for something to compare its sandbox with: its
 // provider has no other that runs.
-func alone(r *reconcile.Result, s *reconcile.PlannedStep) bool {
+func alone(r *run.Result, s *decide.PlannedStep) bool {
 	if !strings.Contains(s.HeldBy, "no other") {
 		return false
 	}
@@ -188,7 +190,7 @@ func alone(r *reconcile.Result, s *reconcile.PlannedStep) bool {
 
 // shielded reports whether a step is held for good because its sandbox may be that of a task that
 // lives, and truly is needed: who shows it cannot know more.
-func (e *engine) shielded(s *reconcile.PlannedStep) bool {
+func (e *engine) shielded(s *decide.PlannedStep) bool {
 	ref := reconcile.Ref{Provider: s.Provider, ID: s.Sandbox}
 	return strings.HasPrefix(s.HeldBy, "unmatched pair") && e.place.Needed(ref)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // configs are what processes are told by files of their own, besides the one of all.
@@ -66,9 +67,9 @@ func (e *engine) configure(p *life) {
 }
 
 // keeper is what runs in a part of a process.
-func (e *engine) keeper(p *life, lane int) *reconcile.Keeper {
+func (e *engine) keeper(p *life, lane int) *run.Keeper {
 	s := &seat{e, p, lane}
-	k := &reconcile.Keeper{
+	k := &run.Keeper{
 		Policy: p.policy, Ledger: ledgerCalls{s}, Providers: map[string]reconcile.Provider{}, Queue: boardCalls{s},
 		Notices: noticeCalls{s}, Notifier: noticeCalls{s}, Holder: p.holder(), Log: slog.New(slog.DiscardHandler),
 		Parallel: 1,

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 	"github.com/sandkeeper/sandkeeper/test/raced"
 )
 
@@ -129,7 +130,7 @@ func (r *recorder) Step(s Step) []Violation {
 	return nil
 }
 
-func (r *recorder) Pass(string, *reconcile.Result, error) []Violation { return nil }
+func (r *recorder) Pass(string, *run.Result, error) []Violation { return nil }
 
 func (r *recorder) End() []Violation {
 	r.ended++

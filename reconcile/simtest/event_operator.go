@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // A wish is what an operator does.
@@ -181,8 +182,8 @@ func (e *engine) wishEnd(w wish) {
 	})
 }
 
-func (e *engine) askEnd(r *reconcile.Result, w wish) {
-	preview := &reconcile.Preview{}
+func (e *engine) askEnd(r *run.Result, w wish) {
+	preview := &run.Preview{}
 	if w.what == "emergency" {
 		preview = r.Emergency("", w.insist)
 	} else {

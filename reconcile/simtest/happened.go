@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // A coverage counts what happened in a history: calls, faults, crashes, outcomes. What never
@@ -30,7 +31,7 @@ func (c coverage) step(s *Step) {
 }
 
 // pass counts what a pass came to.
-func (c coverage) pass(r *reconcile.Result, err error) {
+func (c coverage) pass(r *run.Result, err error) {
 	if r == nil || err != nil {
 		c.add("pass", "failed")
 		return

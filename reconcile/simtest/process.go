@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // A life is one run of the program, from its start to its death.
@@ -87,7 +88,7 @@ func (e *engine) single(s schedule) {
 	p := e.birth(s.name)
 	k := e.keeper(p, 0)
 	e.run(p, 0, func() func() {
-		var r *reconcile.Result
+		var r *run.Result
 		var err error
 		if s.name == kindLook {
 			r, err = k.Look(p.stop, reconcile.Full)
@@ -131,7 +132,7 @@ func (e *engine) run(p *life, lane int, do func() (then func())) {
 }
 
 // passed tells of a pass that a process ended.
-func (e *engine) passed(p *life, r *reconcile.Result, err error) {
+func (e *engine) passed(p *life, r *run.Result, err error) {
 	if r == nil && err == nil {
 		return // there was nothing to do
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // A replica is a daemon: it makes passes by a schedule, and works off what passes of any
@@ -15,14 +16,14 @@ import (
 type replica struct {
 	*life
 	reload bool
-	keeper *reconcile.Keeper
+	keeper *run.Keeper
 	busy   bool // with a pass
 	lanes  []lane
 }
 
 // A lane works at one job after the other.
 type lane struct {
-	worker *reconcile.Worker
+	worker *run.Worker
 	busy   bool
 }
 
@@ -49,7 +50,7 @@ func (e *engine) hire(r *replica) {
 	r.reload = false
 	r.keeper = e.keeper(r.life, 0)
 	for i := range r.lanes {
-		r.lanes[i].worker = reconcile.NewWorker(r.stop, e.keeper(r.life, i+1))
+		r.lanes[i].worker = run.NewWorker(r.stop, e.keeper(r.life, i+1))
 	}
 }
 
@@ -91,8 +92,8 @@ func (e *engine) tick(r *replica, kind reconcile.PassKind, every time.Duration) 
 }
 
 // passPatiently asks for a pass until it has the lease, or patience ends.
-func passPatiently(work, stop context.Context, k *reconcile.Keeper, kind reconcile.PassKind, apart time.Duration,
-) (*reconcile.Result, error) {
+func passPatiently(work, stop context.Context, k *run.Keeper, kind reconcile.PassKind, apart time.Duration,
+) (*run.Result, error) {
 	for tries := 1; ; tries++ {
 		r, err := k.Pass(stop, kind, apart)
 		var held *reconcile.HeldError
@@ -263,7 +264,7 @@ func (e *engine) work(l freeLane, j *job) {
 	})
 }
 
-func (j *job) do(ctx context.Context, w *reconcile.Worker) (time.Duration, error) {
+func (j *job) do(ctx context.Context, w *run.Worker) (time.Duration, error) {
 	if j.remedy != "" {
 		return w.Remedy(ctx, j.remedy)
 	}

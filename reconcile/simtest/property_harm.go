@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // unavoidable is how long may lie between the last look and the last thing that a process did
@@ -97,7 +98,7 @@ func (w *watch) justNow(d *deed) bool {
 }
 
 // plans is harm for what a pass says that it will do: the plan is read by people.
-func (w *watch) plans(p *process, r *reconcile.Result) []string {
+func (w *watch) plans(p *process, r *run.Result) []string {
 	var out []string
 	if r.Plan == nil {
 		return nil

@@ -5,10 +5,11 @@ import (
 	"fmt"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // Pass is called after a process ended a pass, with its result; nil when it failed.
-func (t *Town) Pass(name string, r *reconcile.Result, err error) []Violation {
+func (t *Town) Pass(name string, r *run.Result, err error) []Violation {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if r == nil || err != nil {
@@ -31,7 +32,7 @@ func (t *Town) Pass(name string, r *reconcile.Result, err error) []Violation {
 
 // partition is P12: "Every subject gets exactly one decision per pass." Each live row that was
 // read and each sandbox is in exactly one of them.
-func (w *watch) partition(p *process, r *reconcile.Result) []string {
+func (w *watch) partition(p *process, r *run.Result) []string {
 	if r.Judged == nil {
 		return nil
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // A court is a town in which somebody does things by hand, as a process would.
@@ -216,7 +218,7 @@ func TestPropertiesFail(t *testing.T) {
 		}},
 		"two decisions on one subject": {"P12", "", func(c *court) {
 			s := &reconcile.Subject{ID: "task:t1"}
-			r := &reconcile.Result{Judged: &reconcile.Judgement{Decisions: []reconcile.Decision{{Subject: s}, {Subject: s}}}}
+			r := &run.Result{Judged: &decide.Judgement{Decisions: []decide.Decision{{Subject: s}, {Subject: s}}}}
 			c.all = append(c.all, c.town.Pass("once-1", r, nil)...)
 		}},
 		"a listing that failed is counted": {"P12", "", func(c *court) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // bareTown is a small world in which nothing happens.
@@ -48,8 +49,8 @@ func Bare(t *testing.T, passes int) time.Duration {
 	return time.Since(began) / time.Duration(passes)
 }
 
-func (t *Town) bareKeeper() *reconcile.Keeper {
-	k := &reconcile.Keeper{Policy: t.Policy(), Tasks: t.Tasks(), Ledger: t.Ledger, Holder: "bare",
+func (t *Town) bareKeeper() *run.Keeper {
+	k := &run.Keeper{Policy: t.Policy(), Tasks: t.Tasks(), Ledger: t.Ledger, Holder: "bare",
 		Providers: map[string]reconcile.Provider{}, Log: slog.New(slog.DiscardHandler), Parallel: 1}
 	for name, p := range t.Providers() {
 		k.Providers[name] = p

@@ -3,7 +3,7 @@ package simtest
 import (
 	"time"
 
-	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // A Step is one call of a process that came to the gate, with what became of it. The
@@ -27,7 +27,7 @@ type Watcher interface {
 	// Step is called after every call that left a process.
 	Step(s Step) []Violation
 	// Pass is called after a process ended a pass, with its result; nil when it failed.
-	Pass(process string, r *reconcile.Result, err error) []Violation
+	Pass(process string, r *run.Result, err error) []Violation
 	// End is called when the history is over.
 	End() []Violation
 }

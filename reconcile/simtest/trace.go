@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // A trace is what a person reads of a history. It is kept only when it is wanted; the hash of
@@ -119,7 +120,7 @@ func (s *Step) struckBy() string {
 }
 
 // pass keeps what a pass came to.
-func (t *trace) pass(e *engine, p *life, r *reconcile.Result, err error) {
+func (t *trace) pass(e *engine, p *life, r *run.Result, err error) {
 	if !t.on {
 		return
 	}

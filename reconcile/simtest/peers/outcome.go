@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 	"github.com/sandkeeper/sandkeeper/reconcile/simtest"
 )
 
@@ -78,7 +78,7 @@ type bookkeeper struct{ *simtest.Account }
 func (*bookkeeper) Step(simtest.Step) []simtest.Violation { return nil }
 
 // Pass has nothing to add either.
-func (*bookkeeper) Pass(string, *reconcile.Result, error) []simtest.Violation { return nil }
+func (*bookkeeper) Pass(string, *run.Result, error) []simtest.Violation { return nil }
 
 // End closes the account.
 func (b *bookkeeper) End() []simtest.Violation {

@@ -1,0 +1,143 @@
+package decide
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// breakers open when the steps due for one rule exceed the share of the fleet, and stay
+// open for the subjects that they list until a person releases these or they are healthy.
+// A pass that cannot judge them, or in which something else holds them, closes nothing.
+func (v *View) breakers(drafts []*draft, j *Judgement, out *Plan) {
+	due := map[string][]*draft{}
+	for name := range v.S.Memory.Controls.Breakers {
+		due[name] = nil
+	}
+	for _, r := range drafts {
+		if len(r.holds) == 0 && !r.rowOnly && !v.letGo("breaker:"+r.finding.Rule, r.finding.Subject) {
+			due[r.finding.Rule] = append(due[r.finding.Rule], r)
+		}
+	}
+	for _, name := range reconcile.SortedKeys(due) {
+		listed := v.stillListed(name, j)
+		over := len(due[name]) > 10 && float64(len(due[name])) > v.P.Limits.Breaker*float64(j.Fleet)
+		//guard:breaker-trips P7
+		//guard:breaker-stays live
+		if over || len(listed) > 0 {
+			out.Breakers[name] = v.trip(name, listed, due[name], j.Fleet)
+		}
+	}
+}
+
+// stillListed are the subjects of an open breaker that nobody released and whose finding
+// is still open, seen in this pass or not.
+func (v *View) stillListed(name string, j *Judgement) []string {
+	var listed []string
+	for _, subject := range v.S.Memory.Controls.Breakers[name].Subjects {
+		key := reconcile.FindingKey{Rule: name, Subject: subject}
+		_, known := v.S.Memory.Findings[key]
+		if (known && !slices.Contains(j.Resolved, key) || j.found(key)) && !v.letGo("breaker:"+name, subject) {
+			listed = append(listed, subject)
+		}
+	}
+	return listed
+}
+
+// found reports whether the pass saw the finding.
+func (j *Judgement) found(key reconcile.FindingKey) bool {
+	at, ok := slices.BinarySearchFunc(j.Decisions, key.Subject, func(d Decision, id string) int {
+		return cmp.Compare(d.Subject.ID, id)
+	})
+	return ok && slices.ContainsFunc(j.Decisions[at].Findings, func(f reconcile.Finding) bool { return f.Key() == key })
+}
+
+// trip holds all that is due for a rule, and says how to release it.
+func (v *View) trip(name string, listed []string, due []*draft, fleet int) reconcile.Breaker {
+	b := reconcile.Breaker{Rule: name, OpenedAt: v.S.Memory.Controls.Breakers[name].OpenedAt, Subjects: listed}
+	if b.OpenedAt.IsZero() {
+		b.OpenedAt = v.Now
+	}
+	for _, r := range due {
+		b.Subjects = append(b.Subjects, r.finding.Subject)
+	}
+	slices.Sort(b.Subjects)
+	b.Subjects = slices.Compact(b.Subjects)
+	b.Hash = reconcile.SubjectsHash(b.Subjects)
+	for _, r := range due {
+		r.holds = append(r.holds, fmt.Sprintf(
+			"breaker: %d due of a fleet of %d exceed %s; release with: sandkeeper release %s --hash %s",
+			len(b.Subjects), fleet, percent(v.P.Limits.Breaker), name, b.Hash))
+	}
+	return b
+}
+
+func percent(share float64) string { return fmt.Sprintf("%g%%", share*100) }
+
+// budgets hold what does not fit into this pass and this hour. What makes room in a full
+// quota comes first and takes no part of share; then remedies that were planned before and
+// not begun, then the oldest findings.
+func (v *View) budgets(drafts []*draft, fleet int, open map[reconcile.StepKey]*reconcile.Action) {
+	total, shared := v.P.Limits.PerPass, v.P.Limits.Shared(fleet)
+	//guard:plan-spent P7
+	hour := v.P.Limits.PerHour - v.S.Memory.Spent.Hour
+	room := makeRoom(drafts, v.Crowded())
+	ready := slices.Clone(drafts)
+	slices.SortStableFunc(ready, func(a, b *draft) int {
+		return cmp.Or(
+			cmp.Compare(rankOf(room[b]), rankOf(room[a])),
+			cmp.Compare(planned(b, open), planned(a, open)),
+			a.finding.FirstSeen.Compare(b.finding.FirstSeen),
+		)
+	})
+	for _, r := range ready {
+		if len(r.holds) > 0 {
+			continue
+		}
+		switch {
+		//guard:plan-per-hour P7
+		case hour <= 0:
+			r.holds = append(r.holds, fmt.Sprintf("budget: per_hour %d", v.P.Limits.PerHour))
+		//guard:plan-per-pass P7
+		case total <= 0:
+			r.holds = append(r.holds, fmt.Sprintf("budget: per_pass %d", v.P.Limits.PerPass))
+		//guard:plan-share P7
+		case !r.rowOnly && !room[r] && shared <= 0:
+			r.holds = append(
+				r.holds,
+				fmt.Sprintf("budget: share %s of %d sandboxes", percent(v.P.Limits.Share), fleet),
+			)
+		default:
+			hour--
+			total--
+			if !r.rowOnly && !room[r] {
+				shared--
+			}
+		}
+	}
+}
+
+// makeRoom finds the remedies that go first because a quota of their provider is nearly used
+// up. The breaker has counted them by now; of share they take nothing, here and at the claim.
+func makeRoom(drafts []*draft, crowded map[string]bool) map[*draft]bool {
+	room := map[*draft]bool{}
+	for _, r := range drafts {
+		if MakesRoom(crowded, r.finding.Rule, r.finding.Provider) {
+			room[r] = true
+		}
+	}
+	return room
+}
+
+func rankOf(first bool) int {
+	if first {
+		return 1
+	}
+	return 0
+}
+
+func planned(r *draft, open map[reconcile.StepKey]*reconcile.Action) int {
+	return rankOf(open[actionKey(&r.steps[0])] != nil)
+}

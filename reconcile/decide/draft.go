@@ -1,0 +1,181 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A draft is one remedy before budgets.
+type draft struct {
+	finding   *reconcile.Finding
+	subject   *reconcile.Subject // nil for what is no subject's
+	mode      reconcile.Mode
+	holds     []string
+	steps     []reconcile.Action
+	rowOnly   bool
+	signature string // of a failure of work; "" for others
+	incident  string // what holds the steps that end something, while the row may be written; "" for nothing
+}
+
+// drafts are the remedies that the decisions call for, before what depends on all of them.
+func (v *View) drafts(decisions []Decision) []*draft {
+	var out []*draft
+	open := v.openActions()
+	for i := range decisions {
+		if len(decisions[i].Findings) == 0 {
+			continue
+		}
+		if r := v.draft(&decisions[i], open); r != nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// ofItsOwn is a copy that a plan may change.
+func (r *draft) ofItsOwn() *draft {
+	own := *r
+	own.holds, own.steps = slices.Clone(r.holds), slices.Clone(r.steps)
+	return &own
+}
+
+// draft chooses the decisive finding of a subject: the first that may act, else the first
+// that is due.
+func (v *View) draft(d *Decision, open map[reconcile.StepKey]*reconcile.Action) *draft {
+	var chosen *draft
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		//guard:plan-due harm
+		//guard:plan-report harm
+		if !f.Due || d.Remedies[i] == reconcile.Report {
+			continue
+		}
+		r := &draft{finding: f, subject: d.Subject, mode: v.P.Rules[f.Rule].Mode, holds: v.holds(d, f)}
+		if chosen == nil || len(chosen.holds) > 0 && len(r.holds) == 0 {
+			r.steps = v.remedySteps(d, f, d.Remedies[i])
+			if len(r.steps) > 0 {
+				chosen = r
+			}
+		}
+	}
+	if chosen == nil {
+		return nil
+	}
+	//guard:plan-begun once
+	if v.begun(chosen, open) {
+		return nil // its remedy is under way and follows its own actions
+	}
+	chosen.rowOnly = v.rowOnly(d, chosen.steps)
+	chosen.signature = v.signature(d.Subject, chosen.finding)
+	for i := range chosen.steps {
+		chosen.steps[i].Signature = chosen.signature
+	}
+	return chosen
+}
+
+// begun reports whether the first step is under way already, or any of them waits under
+// another remedy: that one ends or is withdrawn first, so that a sandbox never goes before
+// the row that this remedy writes.
+func (v *View) begun(r *draft, open map[reconcile.StepKey]*reconcile.Action) bool {
+	for i := range r.steps {
+		step := &r.steps[i]
+		a := open[actionKey(step)]
+		if a != nil && (i == 0 && a.Begun() || a.Rule != r.finding.Rule || a.Subject != r.finding.Subject) {
+			return true
+		}
+		//guard:plan-handled once
+		if step.Sandbox != "" && handled(step, open) {
+			return true
+		}
+	}
+	return false
+}
+
+// quarantineTries is how often a sandbox was asked to stop before a quarantine that does not
+// come about keeps no other rule from ending it.
+const quarantineTries = 3
+
+// handled reports whether another remedy, or a person, has a step of another kind open on
+// the sandbox.
+func handled(step *reconcile.Action, open map[reconcile.StepKey]*reconcile.Action) bool {
+	for _, kind := range []reconcile.Step{reconcile.StepTerminate, reconcile.StepQuarantine, reconcile.StepResume} {
+		a := open[reconcile.StepKey{Step: kind, Provider: step.Provider, Id: step.Sandbox}]
+		if a == nil {
+			continue
+		}
+		if a.Step == reconcile.StepQuarantine && a.Attempts >= quarantineTries && step.Step == reconcile.StepTerminate {
+			continue
+		}
+		harsher := step.Step == reconcile.StepQuarantine && kind == reconcile.StepTerminate && a.Seq == 0 // planned before the remedy changed
+		if harsher || a.Rule != step.Rule || a.Subject != step.Subject {
+			return true
+		}
+	}
+	return false
+}
+
+// restraints are what the judgement, the mode and the rollout hold of a finding.
+func (v *View) restraints(f *reconcile.Finding) []string {
+	p := v.policy(f.Rule)
+	//guard:plan-freezes harm
+	holds := slices.Clone(f.HeldBy)
+	//guard:plan-mode live
+	if p.Mode != reconcile.Enforce {
+		holds = append(holds, string(p.Mode))
+	}
+	//guard:plan-rollout live
+	if !reconcile.RolledOut(f.Rule, f.Subject, p.Rollout) {
+		holds = append(holds, fmt.Sprintf("rollout: %d%%", p.Rollout))
+	}
+	return holds
+}
+
+// holds are all that keeps a due finding from being repaired, before budgets.
+func (v *View) holds(d *Decision, f *reconcile.Finding) []string {
+	holds := v.restraints(f)
+	c := v.S.Memory.Controls
+	c.Modes = nil // already in the policy
+	for i := range d.Subject.Boxes {
+		b := &d.Subject.Boxes[i]
+		//guard:plan-holds P8
+		holds = reconcile.AppendNew(holds, reconcile.ControlHolds(&c, reconcile.ControlTarget{
+			Rule: f.Rule, Subject: f.Subject, Provider: b.Provider, Sandbox: b.ID, Task: f.Task,
+			Names: []string{b.Name, b.AlsoKey}, Labels: b.Labels})...)
+	}
+	if len(d.Subject.Boxes) == 0 {
+		//guard:plan-holds-task P8
+		holds = reconcile.AppendNew(holds, reconcile.ControlHolds(&c, reconcile.ControlTarget{Rule: f.Rule, Subject: f.Subject, Task: f.Task})...)
+		//guard:plan-provider-pauses P8
+		holds = reconcile.AppendNew(holds, v.providerPauses(d)...)
+	}
+	return holds
+}
+
+// providerPauses hold a task without a sandbox when every provider that it may be at is
+// paused or held.
+func (v *View) providerPauses(d *Decision) []string {
+	var all []string
+	for _, name := range v.providersOf(d.Subject) {
+		c := v.S.Memory.Controls
+		c.Modes = nil
+		holds := reconcile.ControlHolds(&c, reconcile.ControlTarget{Provider: name})
+		if len(holds) == 0 {
+			return nil
+		}
+		all = reconcile.AppendNew(all, holds...)
+	}
+	return all
+}
+
+// complete fills in what [Judge] finds out of all decisions, in a judgement that somebody put
+// together for one subject: the incidents are those of the ledger.
+func (j *Judgement) complete() {
+	if j.drafts == nil {
+		j.drafts = j.View.drafts(j.Decisions)
+	}
+	if j.Incidents == nil {
+		j.Incidents = j.View.S.Memory.Controls.Incidents
+	}
+}

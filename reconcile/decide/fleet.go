@@ -1,0 +1,320 @@
+package decide
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// fleet is how many owned sandboxes exist: what share and breaker are percent of. Where
+// the listing is not trusted, the last trusted inventory counts.
+func (v *View) fleet() int { return v.owned(reconcile.SandboxState.Exists) }
+
+// owned is how many owned sandboxes are in such a state. Where the listing is not trusted, or
+// was not made, the last trusted inventory counts. One look at a provider does for all that
+// stand side by side: this goes over everything in every pass.
+func (v *View) owned(such func(reconcile.SandboxState) bool) int {
+	n, provider, listed := 0, "", false
+	for i := range v.S.Sandboxes {
+		s := &v.S.Sandboxes[i]
+		if s.Provider != provider {
+			provider, listed = s.Provider, v.counted(s.Provider)
+		}
+		//guard:fleet-owned P7
+		if listed && s.Owned && such(s.State) {
+			n++
+		}
+	}
+	dark := map[string]bool{} // an entry that left the config is not among them: nothing of it is ever touched
+	for name := range v.P.Providers {
+		if !v.counted(name) {
+			dark[name] = true
+		}
+	}
+	if len(dark) == 0 {
+		return n
+	}
+	for ref, seen := range v.S.Memory.Sandboxes {
+		if dark[ref.Provider] && seen.GoneAt.IsZero() && such(seen.State) {
+			n++
+		}
+	}
+	return n
+}
+
+// counted reports whether this pass listed the provider, and the listing is trusted.
+func (v *View) counted(provider string) bool {
+	return v.S.Kind == reconcile.Full && v.Trusted(reconcile.ListingOf(provider))
+}
+
+// counts are the pass's totals, by name. What could not be measured is absent, not 0.
+func (v *View) counts(subs []reconcile.Subject) map[string]int {
+	counts := map[string]int{}
+	if !v.P.Tasks.None {
+		counts["tasks:pending"], counts["tasks:assigned"], counts["tasks:running"] = 0, 0, 0
+		for i := range v.S.Tasks {
+			counts["tasks:"+reconcile.FirstOf(string(v.S.Tasks[i].State), "unknown")]++
+		}
+	}
+	for name, seen := range v.S.Listings {
+		if seen.Error == "" && seen.Complete {
+			counts["owned:"+name], counts["foreign:"+name] = seen.Owned, seen.Foreign
+		}
+	}
+	for i := range subs {
+		for _, b := range subs[i].Boxes {
+			if b.Here && v.S.Kind == reconcile.Full && v.Trusted(reconcile.ListingOf(b.Provider)) {
+				counts["sandboxes:"+b.Provider+":"+reconcile.FirstOf(string(b.State), "unknown")]++
+			}
+		}
+	}
+	return counts
+}
+
+// templateFindings are the configured and used templates that are not usable, or will not
+// be soon.
+func (v *View) templateFindings() []reconcile.Finding {
+	p := v.P.Rules["template-unusable"]
+	if p.Mode == reconcile.Off || p.Mode == "" || v.S.Kind != reconcile.Full {
+		return nil // a quick pass only remembers how they were
+	}
+	var out []reconcile.Finding
+	for i, t := range v.S.Templates {
+		provider := v.S.TemplateOf[i]
+		says := ""
+		switch left := t.ExpiresAt.Sub(t.AsOf); {
+		case !templateStateUsable(t.State):
+			says = v.templateText(provider, t)
+		case t.State == reconcile.TemplateActive && !t.ExpiresAt.IsZero() && left < p.Ahead:
+			says = fmt.Sprintf("%s %q %s, unless it is used",
+				providerPolicyTemplateNoun(v.P.Providers[provider]), t.Name, templateExpiry(&t))
+		}
+		if says == "" {
+			continue
+		}
+		out = append(out, v.report("template-unusable", "template:"+provider+"/"+t.Name, says,
+			reconcile.Evidence{Source: provider, At: t.AsOf, Fact: "state " + t.Raw + ", last used " + text.Time(t.LastUsed)}))
+		out[len(out)-1].Provider = provider
+	}
+	return out
+}
+
+// templateExpiry says when the provider will deactivate the template. One whose time is over and that
+// is active still was not looked at by the provider, or was activated and not used since.
+func templateExpiry(t *reconcile.Template) string {
+	left := t.ExpiresAt.Sub(t.AsOf)
+	if left <= 0 {
+		return "was due to be deactivated at " + text.Time(t.ExpiresAt) + " and may be at any moment"
+	}
+	return fmt.Sprintf("will be deactivated in %s, at %s", text.Duration(left), text.Time(t.ExpiresAt))
+}
+
+// clockFindings show the clocks that are not trusted.
+func (v *View) clockFindings() []reconcile.Finding {
+	var out []reconcile.Finding
+	for _, column := range clockColumns {
+		if seen, known := v.sources[reconcile.ClockOf(column)]; known && !seen.Trusted {
+			out = append(out, v.report("clock-untrusted", "source:"+seen.Name, "clock "+column+" "+seen.Reason+
+				"; the ledger's clock is used for it", reconcile.Evidence{Source: "tasks", At: v.S.T0, Fact: seen.Reason}))
+		}
+	}
+	return out
+}
+
+// report is a finding that is no subject's and has no remedy.
+func (v *View) report(rule, subject, reason string, e reconcile.Evidence) reconcile.Finding {
+	f := reconcile.Finding{Rule: rule, Subject: subject, Reason: reason, Evidence: []reconcile.Evidence{e},
+		FirstSeen: v.Now, SightedAt: v.Now, LastSeen: v.Now, Sightings: 1, Due: true}
+	if before, open := v.S.Memory.Findings[f.Key()]; open {
+		f.FirstSeen, f.Sightings = before.FirstSeen, before.Sightings+1
+	}
+	return f
+}
+
+// Sighting of tasks and sandboxes for the ledger.
+
+// SeenTasks are the tasks whose memory changes with this pass.
+func (v *View) SeenTasks() []reconcile.TaskSeen {
+	//guard:remember-wrong-rows P6
+	if !v.Trusted(reconcile.SourceTasks) {
+		return nil // what a wrong database shows must not become what the right one is compared with
+	}
+	var out []reconcile.TaskSeen
+	for i := range v.S.Tasks {
+		if seen, changed := v.remember(&v.S.Tasks[i], &v.seen[i]); changed {
+			out = append(out, seen)
+		}
+	}
+	for id, before := range v.S.Memory.Tasks {
+		if v.Live[id] != nil {
+			continue
+		}
+		row, found := v.S.Rows[id]
+		switch {
+		case !before.Live && found && row.State == reconcile.TaskStopped:
+			if seen, changed := v.remember(&row, &seenTask{before, true}); changed {
+				out = append(out, seen)
+			}
+		case !before.Live:
+		case found:
+			seen, _ := v.remember(&row, &seenTask{before, true})
+			seen.Live = row.State.Live()
+			out = append(out, seen)
+		case v.S.Absent[id] && v.Trusted(reconcile.SourceTasks):
+			before.Live = false
+			out = append(out, before)
+		}
+	}
+	out = append(out, v.newlyStopped()...)
+	slices.SortFunc(out, func(a, b reconcile.TaskSeen) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// newlyStopped are the stopped tasks, read because their sandboxes are still there, that were
+// over before any pass saw them: what works on in those counts as well.
+func (v *View) newlyStopped() []reconcile.TaskSeen {
+	var out []reconcile.TaskSeen
+	for id, row := range v.S.Rows {
+		_, known := v.S.Memory.Tasks[id]
+		if known || v.Live[id] != nil || row.State != reconcile.TaskStopped || row.Outside {
+			continue
+		}
+		seen, _ := v.remember(&row, &seenTask{})
+		out = append(out, seen)
+	}
+	return out
+}
+
+// remember is what the ledger keeps of a row, and whether that is news.
+func (v *View) remember(t *reconcile.Task, was *seenTask) (reconcile.TaskSeen, bool) {
+	before, known := &was.TaskSeen, was.known
+	seen := *before
+	if !known {
+		seen = reconcile.TaskSeen{ID: t.ID, Status: t.Status, State: t.State, Since: v.Now, FirstSeen: v.Now}
+	}
+	if known && (taskSeenMoved(&seen, t) || v.perhapsEnded(&seen, t)) {
+		seen = v.entered(seen, t)
+	} else if known && seen.ErrorSum != reconcile.Sum(t.Error) && t.Error != "" && !reconcile.Marked(t.Error) {
+		seen.ErrorChanged = true
+	}
+	seen.Sandbox, seen.UpdatedAt, seen.StartedAt = t.Sandbox, t.UpdatedAt, t.StartedAt
+	seen.EntrySum = t.EntrySum()
+	v.rememberAhead(&seen, t)
+	v.rememberBack(&seen, t)
+	v.rememberLate(&seen, t)
+	v.rememberBeat(&seen, t)
+	v.rememberMark(&seen, t, known)
+	seen.ErrorSum, seen.Live = reconcile.Sum(t.Error), t.State.Live()
+	return seen, !known || !taskSeenSame(&seen, before)
+}
+
+// rememberAhead keeps since when a life sign from the future is known.
+func (v *View) rememberAhead(seen *reconcile.TaskSeen, t *reconcile.Task) {
+	switch {
+	case !taskAhead(t):
+		seen.AheadSign, seen.AheadSince = time.Time{}, time.Time{}
+	//guard:remember-ahead P5
+	case !seen.AheadSign.Equal(t.LifeSign()):
+		seen.AheadSign, seen.AheadSince = t.LifeSign(), v.Now
+	}
+}
+
+func taskSeenSame(s *reconcile.TaskSeen, o *reconcile.TaskSeen) bool {
+	return s.Status == o.Status && s.State == o.State && s.Sandbox == o.Sandbox && s.Since.Equal(o.Since) &&
+		s.UpdatedAt.Equal(o.UpdatedAt) && s.StartedAt.Equal(o.StartedAt) && s.StaleStart.Equal(o.StaleStart) &&
+		s.EntrySum == o.EntrySum && s.AheadSign.Equal(o.AheadSign) &&
+		s.Recreated.Equal(o.Recreated) && s.LateSign.Equal(o.LateSign) &&
+		s.MarkSum == o.MarkSum && s.MarkAt.Equal(o.MarkAt) && s.BeatAt.Equal(o.BeatAt) && s.BeatGap == o.BeatGap &&
+		slices.EqualFunc(s.Turns, o.Turns, time.Time.Equal) &&
+		s.ErrorSum == o.ErrorSum && s.ErrorChanged == o.ErrorChanged && s.Live == o.Live
+}
+
+// SeenSandboxes are the sandboxes whose memory changes with this pass.
+func (v *View) SeenSandboxes(subs []Decision) []reconcile.SandboxSeen {
+	var out []reconcile.SandboxSeen
+	shown := map[reconcile.Ref]bool{}
+	for i := range subs {
+		s := subs[i].Subject
+		for j := range s.Boxes {
+			b := &s.Boxes[j]
+			if len(v.S.Looks) > 0 {
+				shown[b.Ref] = b.Here
+			}
+			if seen, changed := v.rememberBox(s, b); changed {
+				out = append(out, seen)
+			}
+		}
+	}
+	for ref, look := range v.S.Looks {
+		seen, known := v.S.Memory.Sandboxes[ref]
+		if known && look.Gone && seen.GoneAt.IsZero() && !shown[ref] && !v.inBoxes(seen) {
+			seen.GoneAt, seen.StateSince = v.Now, v.Now
+			out = append(out, seen)
+		}
+	}
+	slices.SortFunc(out, func(a, b reconcile.SandboxSeen) int { return reconcile.CompareRefs(a.Ref, b.Ref) })
+	return out
+}
+
+// inBoxes reports whether the sandbox is a remembered one of a live task, which
+// rememberBox has settled already.
+func (v *View) inBoxes(seen reconcile.SandboxSeen) bool {
+	return seen.Task != "" && v.Live[seen.Task] != nil
+}
+
+func (v *View) rememberBox(s *reconcile.Subject, b *reconcile.Box) (reconcile.SandboxSeen, bool) {
+	seen := b.Seen
+	switch {
+	case b.Gone:
+		if !b.Known || !seen.GoneAt.IsZero() {
+			return seen, false
+		}
+		seen.GoneAt, seen.StateSince = v.Now, v.Now
+		return seen, true
+	//guard:remember-owned P1
+	case !b.Here || !b.Owned:
+		return seen, false
+	}
+	if !b.Known {
+		seen = reconcile.SandboxSeen{Ref: b.Ref, CreatedAt: b.CreatedAt, FirstSeen: v.Now, StateSince: v.Now}
+	}
+	v.changeState(&seen, b)
+	v.rememberWork(&seen, s, b)
+	seen.Name, seen.Template = b.Name, b.Template
+	seen.GoneAt = time.Time{}
+	if b.State == reconcile.SandboxEnded {
+		seen.GoneAt = v.Now
+		if b.Known && !b.Seen.GoneAt.IsZero() {
+			seen.GoneAt = b.Seen.GoneAt
+		}
+	}
+	if s.Task != nil {
+		seen.Task = s.Task.ID
+	} else if b.Task != "" && !b.OddLink && !v.S.Unparsable[b.Task] {
+		seen.Task = b.Task
+	}
+	return seen, !b.Known || seen != b.Seen
+}
+
+func (v *View) changeState(seen *reconcile.SandboxSeen, b *reconcile.Box) {
+	if b.Known && seen.State != b.State {
+		same := sandboxSeenResuming(seen)
+		seen.StateSince = v.Now
+		back := seen.State == reconcile.SandboxSuspended || seen.State == reconcile.SandboxStopped ||
+			seen.State == reconcile.SandboxCreating && !seen.RanAt.IsZero()
+		if back && (b.State == reconcile.SandboxRunning || b.State == reconcile.SandboxCreating) {
+			seen.ResumedAt = v.Now
+			if !same {
+				seen.WorkedAt = time.Time{}
+			}
+		}
+	}
+	seen.State, seen.Raw = b.State, b.Raw
+	if b.State == reconcile.SandboxRunning && seen.RanAt.IsZero() {
+		seen.RanAt = v.Now
+	}
+}

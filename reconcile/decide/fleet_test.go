@@ -1,0 +1,279 @@
+package decide
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
+)
+
+// ledgerAge is how long ago a time of the ledger's clock was, "-" for none.
+func ledgerAge(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return text.Duration(worldtest.LedgerNow.Sub(t))
+}
+
+func TestSeenTasks(t *testing.T) {
+	line := func(s reconcile.TaskSeen) string {
+		return fmt.Sprintf("%s %s since %s stale %v erred %v "+
+			"live %v", s.ID, s.Status, ledgerAge(s.Since), !s.StaleStart.IsZero(), s.ErrorChanged, s.Live)
+	}
+	for name, c := range map[string]struct{ world, want string }{
+		"new": {
+			"task t1 pending", "t1 pending since 0s stale false erred false live true"},
+		"as it was": {"task t1 pending; knew task t1 pending since=9m", ""},
+		"another status": {
+			"task t1 assigned; knew task t1 pending since=9m", "t1 assigned since 0s stale false erred false live true"},
+		"its row was touched": {
+			"task t1 assigned updated=1s; " +
+				"knew task t1 assigned since=9m updated=1h", "t1 assigned since 9m stale false erred false live true"},
+		"it took its start back along": {
+			"task t1 pending started=2h; " +
+				"knew task t1 running since=9m started=2h", "t1 pending since 0s stale true erred false live true"},
+		"it started in this change": {
+			"task t1 running started=1s; " +
+				"knew task t1 assigned since=9m", "t1 running since 0s stale false erred false live true"},
+		"it was started before it ran": {
+			"task t1 running started=2h; " +
+				"knew task t1 assigned since=9m started=2h stale=2h", "t1 running since 0s stale true erred false live true"},
+		"an error appeared": {
+			"task t1 assigned error=quota; " +
+				"knew task t1 assigned since=9m", "t1 assigned since 9m stale false erred true live true"},
+		"our own mark appeared": {
+			`task t1 assigned error="gone [sandkeeper a1]"; ` +
+				`knew task t1 assigned since=9m`, "t1 assigned since 9m stale false erred false live true"},
+		"an error came with the status": {
+			"task t1 assigned error=quota; " +
+				"knew task t1 pending since=9m", "t1 assigned since 0s stale false erred false live true"},
+		"it finished": {
+			"row t1 completed; knew task t1 running since=9m", "t1 completed since 0s stale false erred false live false"},
+		"it is gone": {
+			"knew task t1 running since=9m", "t1 running since 9m stale false erred false live false"},
+		"it is gone, and it may be the wrong table": {"tasks standby; knew task t1 running since=9m", ""},
+		"a wrong table becomes no baseline":         {"tasks standby; task t2 running", ""},
+		"it had gone before":                        {"knew task t1 completed since=9m", ""},
+		"it was not read":                           {"unread t1; knew task t1 running since=9m", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, s := range JudgeWorld(worldtest.NewWorld(t, c.world)).View.SeenTasks() {
+				got = append(got, line(s))
+			}
+			if strings.Join(got, "; ") != c.want {
+				t.Errorf("remembers %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestSeenSandboxes(t *testing.T) {
+	line := func(s reconcile.SandboxSeen) string {
+		return fmt.Sprintf("%s %s of %q since %s gone %s resumed %s "+
+			"ran %s", s.ID, s.State, s.Task, ledgerAge(s.StateSince), ledgerAge(s.GoneAt), ledgerAge(s.ResumedAt),
+			ledgerAge(s.RanAt))
+	}
+	for name, c := range map[string]struct{ world, want string }{
+		"new": {
+			"box daytona/s1 running task=t1; task t1 running", `s1 running of "t1" since 0s gone - resumed - ran 0s`},
+		"new and coming up": {"box daytona/s1 creating", `s1 creating of "" since 0s gone - resumed - ran -`},
+		"not ours":          {"box daytona/s1 running owned=no", ""},
+		"another state": {
+			"box daytona/s1 stopped; " +
+				"knew box daytona/s1 running since=9m", `s1 stopped of "" since 0s gone - resumed - ran -`},
+		"it came back": {
+			"box daytona/s1 running; " +
+				"knew box daytona/s1 suspended since=9m", `s1 running of "" since 0s gone - resumed 0s ran 0s`},
+		"it comes back": {
+			"box daytona/s1 creating; " +
+				"knew box daytona/s1 stopped since=9m", `s1 creating of "" since 0s gone - resumed 0s ran -`},
+		"it came up": {
+			"box daytona/s1 running; " +
+				"knew box daytona/s1 creating since=9m", `s1 running of "" since 0s gone - resumed - ran 0s`},
+		"its label is lost": {
+			"box daytona/s1 stopped; knew box daytona/s1 running task=t1 since=9m; " +
+				"row t1 completed", `s1 stopped of "t1" since 0s gone - resumed - ran -`},
+		"it is used by another now": {
+			"box daytona/s1 running task=t2; task t2 running; " +
+				"knew box daytona/s1 running task=t1 since=9m", `s1 running of "t2" since 9m gone - resumed - ran 0s`},
+		"it was looked at and gone": {
+			"knew box daytona/s1 running since=9m; look daytona/s1 gone", `s1 running of "" since 0s gone 0s resumed - ran -`},
+		"a live task's was looked at and gone": {
+			"task t1 running; knew box daytona/s1 running task=t1 since=9m; " +
+				"look daytona/s1 gone", `s1 running of "t1" since 0s gone 0s resumed - ran -`},
+		"it was gone before":        {"knew box daytona/s1 running gone=9m; look daytona/s1 gone", ""},
+		"it was not listed":         {"knew box daytona/s1 running since=9m", ""},
+		"it could not be looked at": {"knew box daytona/s1 running since=9m; look daytona/s1 error", ""},
+		"it was gone and is here": {
+			"box daytona/s1 running; " +
+				"knew box daytona/s1 running since=9m gone=5m", `s1 running of "" since 9m gone - resumed - ran 0s`},
+		"it left a tombstone": {
+			"box daytona/s1 ended; knew box daytona/s1 running since=9m", `s1 ended of "" since 0s gone 0s resumed - ran -`},
+		"its tombstone is known": {"box daytona/s1 ended; knew box daytona/s1 ended since=9m gone=9m", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			j := JudgeWorld(worldtest.NewWorld(t, c.world))
+			for _, s := range j.View.SeenSandboxes(j.Decisions) {
+				got = append(got, line(s))
+			}
+			if strings.Join(got, "; ") != c.want {
+				t.Errorf("remembers %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestResolved(t *testing.T) {
+	const orphaned = "finding orphan sandbox:daytona/s1 provider=daytona; "
+	const missing = "finding sandbox-missing task:t1; "
+	for name, c := range map[string]struct {
+		world string
+		want  bool
+	}{
+		"seen again": {orphaned + "box daytona/s1 running", false},
+		"explained by now": {
+			orphaned + "box daytona/s1 running task=t1; task t1 running started=1h", true},
+		"gone":                         {orphaned, true},
+		"gone, in a quick pass":        {"pass quick; " + orphaned, false},
+		"gone, the listing failed":     {orphaned + "listing daytona failed=503", false},
+		"gone, the table is a standby": {orphaned + "tasks standby", false},
+		"gone, the link is lost":       {orphaned + "source link untrusted; box daytona/s9 running", false},
+		"its rule is off":              {"rule orphan mode=off; " + orphaned + "box daytona/s1 running", true},
+		"its task is well":             {missing + "task t1 running started=1h; box daytona/s1 running task=t1", true},
+		"its task is well, in a quick pass": {
+			"pass quick; " + missing + "task t1 running started=1h ev.heartbeat=5s", true},
+		"its task has to be looked at":          {missing + "task t1 running started=1h; knew box daytona/s1 running task=t1", false},
+		"nobody has seen a sandbox of its task": {missing + "task t1 running started=1h", true},
+		"its task looks well, the listing failed": {
+			"finding heartbeat-lost task:t1 provider=daytona; task t1 running started=1h ev.heartbeat=5s; " +
+				"box daytona/s1 running task=t1; listing daytona failed=503", false},
+		"its task is well by the first rule, in a quick pass": {
+			"pass quick; finding finished-unrecorded task:t1; task t1 running started=1h ev.heartbeat=5s", true},
+		"its task has finished":       {missing + "row t1 completed; knew task t1 running", true},
+		"a rule that is not built":    {"finding over-age sandbox:daytona/s1; box daytona/s1 running", true},
+		"a template, in a quick pass": {"pass quick; finding template-unusable template:daytona/light", false},
+		"a template": {
+			"finding template-unusable template:daytona/light; template daytona/light active", true},
+		"a template that is still unusable": {
+			"finding template-unusable template:daytona/light; template daytona/light inactive", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := JudgeWorld(worldtest.NewWorld(t, worldtest.Anchor, c.world)).Resolved; (len(got) == 1) != c.want || len(got) > 1 {
+				t.Errorf("resolved = %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestTemplateFindings(t *testing.T) {
+	for name, c := range map[string]struct{ world, want string }{
+		"active":   {"template daytona/light active", ""},
+		"inactive": {"template daytona/light inactive", `snapshot "light" is inactive`},
+		"failed, with its reason": {
+			`template daytona/light failed error="no space"`, `snapshot "light" is failed (no space)`},
+		"missing":        {"template daytona/light missing", `snapshot "light" is missing`},
+		"still building": {"template daytona/light building", `snapshot "light" is building`},
+		"not measured":   {`template daytona/light ""`, ""},
+		"used before": {
+			"template daytona/light inactive used=2h", `snapshot "light" is inactive, last used 2026-03-01 05:00:00 UTC`},
+		"expires in 48h": {"template daytona/light active expires=-48h", ""},
+		"expires in a second less": {
+			"template daytona/light active expires=-47h59m59s", `snapshot "light" will be deactivated in 1d23h59m59s, at ` +
+				`2026-03-03 06:59:59 UTC, unless it is used`},
+		"expires in a second": {
+			"template daytona/light active expires=-1s", `snapshot "light" will be deactivated in 1s, at ` +
+				`2026-03-01 07:00:01 UTC, unless it is used`},
+		"expires right now": {
+			"template daytona/light active expires=0s", `snapshot "light" was due to be deactivated at ` +
+				`2026-03-01 07:00:00 UTC and may be at any moment, unless it is used`},
+		"its time is over": {
+			"template daytona/light active expires=144h", `snapshot "light" was due to be deactivated at ` +
+				`2026-02-23 07:00:00 UTC and may be at any moment, unless it is used`},
+		"a vendor that says image": {
+			"provider k8s kind=kubernetes; template k8s/light missing", `image "light" is missing`},
+		"a vendor that says neither": {"provider e2b kind=e2b; template e2b/light missing", `template "light" is missing`},
+		"the rule is off":            {"rule template-unusable mode=off; template daytona/light inactive", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, f := range JudgeWorld(worldtest.NewWorld(t, c.world)).Reports {
+				got = append(got, f.Reason)
+			}
+			if strings.Join(got, "; ") != c.want {
+				t.Errorf("reports %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// A life sign from the future is one while it is news, and ages from when it was first seen:
+// no worker lives for ever by a clock that it can wind.
+func TestSignFromTheFuture(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	future := now.Add(24 * time.Hour)
+	task := reconcile.Task{ID: "t1", AsOf: now, Events: reconcile.Events{Heartbeat: future}}
+	for name, c := range map[string]struct {
+		seen reconcile.TaskSeen
+		want bool
+	}{
+		"never seen before":             {reconcile.TaskSeen{}, true},
+		"first seen 90s ago":            {reconcile.TaskSeen{AheadSign: future, AheadSince: now.Add(-90 * time.Second)}, true},
+		"first seen 91s ago":            {reconcile.TaskSeen{AheadSign: future, AheadSince: now.Add(-91 * time.Second)}, false},
+		"another one was seen long ago": {reconcile.TaskSeen{AheadSign: future.Add(-time.Second), AheadSince: now.Add(-time.Hour)}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &reconcile.Snapshot{Memory: reconcile.Memory{Now: now, Tasks: map[string]reconcile.TaskSeen{"t1": c.seen}}}
+			if age, got := NewView(s, &reconcile.Policy{}).Alive(&task); got != c.want {
+				t.Errorf("alive = %t at the age of %s, want %t", got, age, c.want)
+			}
+		})
+	}
+}
+
+// An assigned_at that did not move when the task was handed out anew times nothing.
+func TestStaleEntryColumn(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	p := &reconcile.Policy{Full: 2 * time.Minute}
+	for name, c := range map[string]struct {
+		seen  reconcile.TaskSeen
+		known bool
+		want  time.Duration
+	}{
+		"not seen before: the column is believed": {reconcile.TaskSeen{}, false, time.Hour},
+		"seen in this state from the first":       {reconcile.TaskSeen{FirstSeen: now.Add(-time.Minute), Since: now.Add(-time.Minute)}, true, time.Hour},
+		"seen in another state 5m ago":            {reconcile.TaskSeen{FirstSeen: now.Add(-2 * time.Hour), Since: now.Add(-5 * time.Minute)}, true, 5 * time.Minute},
+		"seen in another state before it":         {reconcile.TaskSeen{FirstSeen: now.Add(-2 * time.Hour), Since: now.Add(-57 * time.Minute)}, true, time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := NewView(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now}}, p)
+			s := &reconcile.Subject{Task: &reconcile.Task{State: reconcile.TaskAssigned, AsOf: now, AssignedAt: now.Add(-time.Hour)}, Seen: c.seen, Known: c.known}
+			if got, by := v.stateAge(s); got != c.want {
+				t.Errorf("stateAge = %s by %s, want %s", got, by, c.want)
+			}
+		})
+	}
+}
+
+// What is of a provider that left the config is nobody's here: it makes no budget larger
+// and explains nothing.
+func TestProviderThatLeft(t *testing.T) {
+	s := &reconcile.Snapshot{Kind: reconcile.Quick, Memory: reconcile.Memory{Now: worldtest.LedgerNow, Sandboxes: map[reconcile.Ref]reconcile.SandboxSeen{}}}
+	for _, ref := range []reconcile.Ref{{Provider: "daytona", ID: "s1"}, {Provider: "daytona", ID: "s2"}, {Provider: "old", ID: "s1"}, {Provider: "old", ID: "s2"}, {Provider: "old", ID: "s3"}} {
+		s.Memory.Sandboxes[ref] = reconcile.SandboxSeen{Ref: ref, State: reconcile.SandboxRunning}
+	}
+	p := &reconcile.Policy{Providers: map[string]reconcile.ProviderPolicy{"daytona": {}}}
+
+	if got := NewView(s, p).fleet(); got != 2 {
+		t.Errorf("fleet of a quick pass is %d, want 2", got)
+	}
+	s.TakeInventory(p)
+	if len(s.Sandboxes) != 2 || s.Sandboxes[0].Provider != "daytona" {
+		t.Errorf("inventory of a worker is %v, want the two at daytona", s.Sandboxes)
+	}
+}

@@ -1,0 +1,81 @@
+package decide
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// underIncidents holds what would end something, or try it again, while an incident of the
+// same signature is open. The row of a task is failed all the same: who waits for it must
+// hear of it.
+func underIncidents(drafts []*draft, incidents []reconcile.Incident) {
+	held := reconcile.Controls{Incidents: incidents}
+	for _, r := range drafts {
+		id := held.Incident(r.signature)
+		if id == "" {
+			continue
+		}
+		//guard:incident-holds-end P7
+		if !r.steps[0].Step.OnRow() {
+			r.holds = append(r.holds, "incident: "+id)
+			continue
+		}
+		//guard:incident-no-requeue P7
+		r.steps[0].Step = reconcile.StepFail
+		//guard:incident-holds-later P7
+		if !reconcile.RuleNamed(r.finding.Rule).Authoritative {
+			r.incident = "incident: " + id
+		}
+	}
+}
+
+// stillHeld shows the steps that wait in the ledger because an incident holds them, or because
+// their rule only reports by now: their row is over or their sandbox stands still, so no
+// finding speaks of them any more.
+func (v *View) stillHeld(out *Plan, incidents []reconcile.Incident) {
+	held := reconcile.Controls{Incidents: incidents}
+	for i := range v.S.Memory.Actions {
+		a := &v.S.Memory.Actions[i]
+		holds := a.Incidents(&held)
+		if a.InQuarantine() && !a.NextAttempt.After(v.Now) && v.policy(a.Rule).Remedy == reconcile.Report {
+			holds = append(holds, reconcile.OnlyReports)
+		}
+		shown := func(s PlannedStep) bool { return s.ID == a.ID }
+		if len(holds) == 0 || a.Seq == 0 || a.Begun() || slices.ContainsFunc(out.Steps, shown) {
+			continue
+		}
+		out.Steps = append(out.Steps, PlannedStep{
+			Action: *a, Mode: v.policy(a.Rule).Mode, HeldBy: strings.Join(holds, "; ")})
+	}
+}
+
+// demote holds the remedies of rules that went back to observe in this very pass.
+func demote(drafts []*draft, demoted []reconcile.Demotion) {
+	for _, r := range drafts {
+		//guard:demoted-holds P9
+		if slices.ContainsFunc(demoted, func(d reconcile.Demotion) bool { return d.Rule == r.finding.Rule }) {
+			r.mode, r.holds = reconcile.Observe, reconcile.AppendNew(r.holds, string(reconcile.Observe))
+		}
+	}
+}
+
+// holdsOf is what holds one step of the remedy.
+func (r *draft) holdsOf(a *reconcile.Action) []string {
+	if r.incident == "" || a.Step.OnRow() {
+		return r.holds
+	}
+	return append(slices.Clip(r.holds), r.incident)
+}
+
+// openIncidents are the ids of those that are open, released or not, by signature.
+func openIncidents(incidents []reconcile.Incident) map[string]string {
+	open := map[string]string{}
+	for i := range incidents {
+		if in := &incidents[i]; in.ClosedAt.IsZero() {
+			open[in.Signature] = in.ID
+		}
+	}
+	return open
+}

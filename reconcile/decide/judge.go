@@ -1,0 +1,331 @@
+package decide
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// Judge comes to one decision on every subject of the snapshot. It is pure: no clock, no
+// I/O, and the same snapshot and policy give the same bytes.
+func Judge(s *reconcile.Snapshot, p *reconcile.Policy) *Judgement {
+	v := NewView(s, p)
+	subs := v.assess(v.subjects)
+	j := &Judgement{Counts: v.counts(subs), Fleet: v.fleet(), View: v}
+	j.Decisions = make([]Decision, len(subs))
+	for i := range subs {
+		j.Decisions[i] = v.Decide(&subs[i])
+	}
+	j.drafts = v.drafts(j.Decisions)
+	j.Verdicts = v.verdicts(j.drafts)
+	v.regret(j)
+	j.Incidents = v.incidents(j)
+	j.Reports = slices.Concat(v.templateFindings(), v.clockFindings(), v.capacityFindings(),
+		v.incidentFindings(j.Incidents))
+	j.Resolved = v.resolved(j)
+	for _, name := range reconcile.SortedKeys(v.sources) {
+		j.Sources = append(j.Sources, v.sources[name])
+	}
+	return j
+}
+
+// Decide judges one subject by every rule, in the order of the table.
+func (v *View) Decide(s *reconcile.Subject) Decision {
+	d := Decision{Subject: s, Unlooked: v.S.Unlooked[s.ID]}
+	//guard:resting harm
+	if kept, by := v.resting(s); kept != "" {
+		d.Kept, d.KeptBy = kept, by
+		return d
+	}
+	veto := ""
+	for i := range v.Rules {
+		r := v.Rules[i].rule
+		out := r.find(v, s)
+		d.Look = d.Look || out.look
+		d.Probe = d.Probe || out.probe
+		if !out.found {
+			if d.Kept == "" && out.kept != "" {
+				d.Kept, d.KeptBy = out.kept, r.Name
+			}
+			continue
+		}
+		f, remedy := v.finding(r, s, out)
+		//guard:unrecorded-veto harm
+		if veto != "" && (remedy == reconcile.Fail || remedy == reconcile.Requeue) {
+			f.HeldBy = append(f.HeldBy, veto)
+		}
+		if out.veto {
+			veto = "veto: " + r.Name
+		}
+		d.Findings = append(d.Findings, f)
+		d.Remedies = append(d.Remedies, remedy)
+		//guard:due-looked live
+		d.Look = d.Look || f.Due && remedy != reconcile.Report && v.unseen(s)
+	}
+	return d
+}
+
+// unseen reports whether a task may have a sandbox that this pass has not looked at: a remedy
+// for the task would leave it alone.
+func (v *View) unseen(s *reconcile.Subject) bool {
+	return s.Task != nil && slices.ContainsFunc(v.LookRefs(s), func(ref reconcile.Ref) bool {
+		_, looked := v.S.Looks[ref]
+		return !looked && !s.HasBox(func(b *reconcile.Box) bool { return b.Here && b.Ref == ref })
+	})
+}
+
+// finding turns a rule's verdict into a finding: how often it was seen, whether it is due,
+// and which freezes hold it.
+func (v *View) finding(r *rule, s *reconcile.Subject, out answer) (reconcile.Finding, reconcile.Remedy) {
+	for i := range out.evidence {
+		out.evidence[i].Fact = text.Clip(out.evidence[i].Fact, 1000)
+	}
+	f := reconcile.Finding{
+		Rule: r.Name, Subject: s.ID, Reason: text.Clip(out.reason, 2000), Evidence: out.evidence,
+		HeldBy: out.holds,
+	}
+	if out.ago > 0 {
+		f.Began = v.Now.Add(-out.ago)
+	}
+	if s.Task != nil {
+		f.Task = s.Task.ID
+	}
+	b := out.sandbox
+	if b == nil && len(s.Boxes) > 0 {
+		b = &s.Boxes[0]
+	}
+	if b != nil {
+		f.Provider, f.Sandbox = b.Provider, b.ID
+	}
+	if s.Task == nil && b != nil {
+		f.Task = reconcile.FirstOf(b.Task, b.Seen.Task) // also what a hold on a lost label's task goes by
+	}
+	v.sight(&f, r.Rule, s)
+	//guard:sightings P6
+	//guard:missing-ripe P3
+	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && v.ripe(&f, r.Rule, s)
+	f.HeldBy = reconcile.AppendNew(f.HeldBy, v.freezes(r.Rule, s, out.conclusive)...)
+	//guard:unmapped-status harm
+	if t := s.Task; t != nil && s.Fate == reconcile.FateLive && t.State == reconcile.TaskUnknown {
+		f.HeldBy = append(f.HeldBy, fmt.Sprintf("status %q is not mapped", text.Clip(t.Status, 60)))
+	}
+	remedy := v.P.Rules[r.Name].Remedy
+	//guard:report-only harm
+	if out.report || v.readOnly(s, remedy) {
+		remedy = reconcile.Report
+	}
+	//guard:quarantine-way lost
+	if remedy == reconcile.Quarantine {
+		f.HeldBy = append(f.HeldBy, v.cannotQuarantine(s)...)
+	}
+	//guard:no-end live
+	if (remedy == reconcile.Terminate || remedy == reconcile.Quarantine) && b != nil && b.NoEnd != "" {
+		f.HeldBy = append(f.HeldBy, "cannot be ended: "+text.Clip(b.NoEnd, 200))
+	}
+	return f, remedy
+}
+
+// readOnly reports whether the remedy would write a row of a platform whose config does not say what a
+// failed row looks like: the row could not be failed, and its sandbox must not go without it.
+func (v *View) readOnly(s *reconcile.Subject, remedy reconcile.Remedy) bool {
+	//guard:row-read-only harm
+	return (remedy == reconcile.Fail || remedy == reconcile.Requeue) && s.Task != nil && s.Fate == reconcile.FateLive && v.P.Tasks.FailStatus == ""
+}
+
+// ripe is the part of a threshold that counts from the first sighting.
+func (v *View) ripe(f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Subject) bool {
+	return !r.FromSighting || v.Now.Sub(f.FirstSeen) >= v.threshold(r.Name, s)
+}
+
+// sight counts the look. A sighting counts when the one before it is far enough back, and
+// all begin anew when a source that the rule rests on was out in between.
+func (v *View) sight(f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Subject) {
+	before, open := v.S.Memory.Findings[f.Key()]
+	//guard:sightings-anew P6
+	if !open || before.LastSeen.Before(v.anew(v.restsOn(r, s)...)) {
+		f.FirstSeen, f.SightedAt, f.LastSeen, f.Sightings = v.Now, v.Now, v.Now, 1
+		return
+	}
+	f.FirstSeen, f.SightedAt, f.Sightings, f.LastSeen = before.FirstSeen, before.SightedAt, before.Sightings, v.Now
+	//guard:sightings-apart P3
+	if v.Now.Sub(before.SightedAt) >= v.P.Rules[r.Name].Apart && v.Now.After(before.SightedAt) {
+		f.SightedAt = v.Now
+		f.Sightings++
+	}
+}
+
+// restsOn are the sources that the rule's verdict on this subject rests on.
+func (v *View) restsOn(r *reconcile.Rule, s *reconcile.Subject) []string {
+	var names []string
+	on := r.RestsOn
+	if v.P.Tasks.None {
+		on &= reconcile.OnListing | reconcile.OnProbes
+	}
+	//guard:freeze-tasks P3
+	if on&reconcile.OnTasks != 0 {
+		names = append(names, reconcile.SourceTasks)
+	}
+	//guard:freeze-link P3
+	if on&reconcile.OnLink != 0 {
+		names = append(names, reconcile.SourceLink)
+	}
+	//guard:freeze-events harm
+	if on&reconcile.OnEvents != 0 {
+		names = append(names, reconcile.SourceEvents)
+	}
+	//guard:freeze-activity P6
+	if on&reconcile.OnActivity != 0 {
+		names = append(names, reconcile.SourceActivity)
+	}
+	for _, provider := range v.providersOf(s) {
+		//guard:freeze-listing harm
+		if on&reconcile.OnListing != 0 {
+			names = append(names, reconcile.ListingOf(provider))
+		}
+		//guard:freeze-probes harm
+		if on&reconcile.OnProbes != 0 {
+			names = append(names, reconcile.ProbesOf(provider))
+		}
+	}
+	return names
+}
+
+// providersOf are the provider entries that the subject's sandboxes are at, or may be at.
+func (v *View) providersOf(s *reconcile.Subject) []string {
+	if len(s.Boxes) == 0 {
+		if s.Task == nil {
+			return nil
+		}
+		return v.Candidates(s.Task)
+	}
+	var names []string
+	for _, b := range s.Boxes {
+		if !slices.Contains(names, b.Provider) {
+			names = append(names, b.Provider)
+		}
+	}
+	return names
+}
+
+// freezes are the untrusted sources that hold the rule on this subject, unless a person
+// released it. A heading like "listing-untrusted" is followed by which one.
+func (v *View) freezes(r *reconcile.Rule, s *reconcile.Subject, conclusive bool) []string {
+	var holds []string
+	for _, name := range v.restsOn(r, s) {
+		if v.Trusted(name) || name == reconcile.SourceEvents && conclusive || v.letGo(name, s.ID) {
+			continue
+		}
+		holds = append(holds, reconcile.FreezeName(name))
+	}
+	return holds
+}
+
+// letGo reports whether a person released the subject from a freeze or a breaker.
+func (v *View) letGo(what, subject string) bool {
+	for _, r := range v.S.Memory.Controls.Releases {
+		if r.What == what && slices.Contains(r.Subjects, subject) {
+			return true
+		}
+	}
+	return false
+}
+
+// threshold is the rule's threshold for the subject: the first override whose class
+// matches, else the rule's own.
+func (v *View) threshold(rule string, s *reconcile.Subject) time.Duration {
+	p := v.policy(rule)
+	for _, o := range p.Overrides {
+		//guard:class-threshold harm
+		if subjectInClass(s, o.When) {
+			return o.After
+		}
+	}
+	return p.After
+}
+
+// policy is the settings of a rule, without a copy: rules ask for it on each subject.
+func (v *View) policy(rule string) *reconcile.RulePolicy {
+	for i := range v.Rules {
+		if v.Rules[i].Name == rule {
+			return &v.Rules[i].policy
+		}
+	}
+	p := v.P.Rules[rule]
+	return &p
+}
+
+func subjectInClass(s *reconcile.Subject, when map[string]string) bool {
+	for key, want := range when {
+		if subjectClass(s, key) != want {
+			return false
+		}
+	}
+	return len(when) > 0
+}
+
+func subjectClass(s *reconcile.Subject, key string) string {
+	column, isColumn := strings.CutPrefix(key, "task.")
+	switch {
+	case isColumn && s.Task != nil:
+		return s.Task.Attrs[column]
+	case key == "template":
+		return s.Template()
+	case key == "provider" && len(s.Boxes) > 0:
+		return s.Boxes[0].Provider
+	case key == "provider" && s.Task != nil:
+		return s.Task.Provider
+	case key == "region" && len(s.Boxes) > 0:
+		return s.Boxes[0].Region
+	}
+	return ""
+}
+
+// resolved are the open findings that were not seen again although they could have been:
+// a source that is not trusted, or a quick pass, resolves nothing that it cannot see.
+func (v *View) resolved(j *Judgement) []reconcile.FindingKey {
+	seen := map[reconcile.FindingKey]bool{}
+	judged := make(map[string]bool, len(j.Decisions))
+	for i := range j.Decisions {
+		d := &j.Decisions[i]
+		judged[d.Subject.ID] = !d.Look
+		for _, f := range d.Findings {
+			seen[f.Key()] = true
+		}
+	}
+	for _, f := range j.Reports {
+		seen[f.Key()] = true
+	}
+	var out []reconcile.FindingKey
+	for key, f := range v.S.Memory.Findings {
+		//guard:resolve-seen live
+		if !seen[key] && v.couldSee(f, judged) {
+			out = append(out, key)
+		}
+	}
+	slices.SortFunc(out, func(a, b reconcile.FindingKey) int {
+		return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Subject, b.Subject))
+	})
+	return out
+}
+
+func (v *View) couldSee(f reconcile.Finding, judged map[string]bool) bool {
+	if done, ok := judged[f.Subject]; ok && !done {
+		return false
+	}
+	r := reconcile.RuleNamed(f.Rule)
+	if finds[r.Name] == nil {
+		return v.S.Kind == reconcile.Full && v.measured(f) // templates, clocks and quotas are looked at by full passes
+	}
+	if v.S.Kind != reconcile.Full && (r.FullOnly || !judged[f.Subject]) {
+		return false
+	}
+	if r.RestsOn&reconcile.OnTasks != 0 && !v.Trusted(reconcile.SourceTasks) || r.RestsOn&reconcile.OnLink != 0 && !v.Trusted(reconcile.SourceLink) {
+		return false
+	}
+	return f.Provider == "" || r.RestsOn&reconcile.OnListing == 0 && judged[f.Subject] || v.Trusted(reconcile.ListingOf(f.Provider))
+}

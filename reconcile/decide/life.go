@@ -1,0 +1,123 @@
+package decide
+
+import (
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// started reports whether the worker of the task's present attempt has ever started: the row
+// says that it runs, or there is a start time or any event. Many platforms have no column for
+// the start; that a row runs by its status is their only word for it. A start time that was
+// already there in an earlier state is of an earlier attempt, and so is a life sign from before
+// the task was handed out. That somebody changed the row proves no start.
+func (v *View) started(s *reconcile.Subject) bool {
+	t := s.Task
+	//guard:started-running live
+	if t.State == reconcile.TaskRunning {
+		return true
+	}
+	sign := taskTold(t).LifeSign()
+	earlier := t.State == reconcile.TaskAssigned && v.clockTrusted("assigned_at") && sign.Before(t.AssignedAt)
+	//guard:started-earlier live
+	if !sign.IsZero() && !earlier {
+		return true
+	}
+	//guard:started-stale harm
+	return !t.StartedAt.IsZero() && !t.StartedAt.Equal(s.Seen.StaleStart)
+}
+
+// Alive reports whether the worker gave a life sign inside the heartbeat limit: the veto
+// against every verdict of absence or silence. It also tells how old the sign is.
+func (v *View) Alive(t *reconcile.Task) (age time.Duration, alive bool) {
+	sign := v.sign(t)
+	if sign.IsZero() {
+		return reconcile.Forever, false
+	}
+	age = t.AsOf.Sub(sign)
+	return age, age <= v.limit
+}
+
+// heard is alive by what a worker gave: what shows that a sandbox must exist.
+func (v *View) heard(t *reconcile.Task) bool {
+	_, alive := v.Alive(taskTold(t))
+	return alive
+}
+
+// taskTold is the task with what only its worker can tell. An activity that is read off the row's
+// own clock of changes is, until the task runs, anybody's who changed the row: the platform's
+// that sets it up, for example.
+func taskTold(t *reconcile.Task) *reconcile.Task {
+	//guard:life-told live
+	if t.State == reconcile.TaskRunning || t.ActivityAt.IsZero() || t.Mark == "" && !t.ActivityAt.Equal(t.UpdatedAt) {
+		return t
+	}
+	own := *t
+	own.ActivityAt = time.Time{}
+	return &own
+}
+
+// taskAhead reports whether the worker's newest life sign lies in the future.
+func taskAhead(t *reconcile.Task) bool { return t.LifeSign().Sub(t.AsOf) > reconcile.Skew }
+
+// sign is when the worker gave its newest life sign. A stamp from the future is a clock that
+// its worker can wind, so it counts from when the ledger first saw it: a worker with a wrong
+// clock lives as long as it keeps sending, and no longer. When the database's own clock had been
+// there, and was set back, no newer sign can show until it gets there again.
+func (v *View) sign(t *reconcile.Task) time.Time {
+	sign := t.LifeSign()
+	if sign.Sub(t.AsOf) <= reconcile.Skew {
+		return sign
+	}
+	//guard:sign-set-back harm
+	if v.cameTo(sign) {
+		return t.AsOf
+	}
+	seen := v.S.Memory.Tasks[t.ID]
+	if !seen.AheadSign.Equal(sign) {
+		return t.AsOf
+	}
+	//guard:sign-ahead P5
+	return t.AsOf.Add(-v.since(seen.AheadSince))
+}
+
+// clockSetBack is how far the task database's clock had come before it was set back, the newest
+// time if that happened twice: it is behind where it must be by the ledger's clock.
+func (v *View) clockSetBack() time.Time {
+	seen := v.S.Memory.Sources[reconcile.SourceTasks]
+	gap := v.Now.Sub(seen.LastTrusted)
+	if v.S.T0.Before(seen.Clock) { // the ledger's may be the same clock, and tell of no time in between
+		gap = max(gap, 2*v.P.Full, 2*reconcile.UsualGap(&v.S.Memory))
+	}
+	now := seen.Clock.Add(gap)
+	if seen.Clock.IsZero() || v.S.T0.IsZero() || !v.S.T0.Before(now.Add(-reconcile.Skew)) {
+		return seen.SetBack
+	}
+	return reconcile.Latest(seen.SetBack, now)
+}
+
+// clockSetAhead is by how much the task database's clock has been set ahead since the last pass,
+// against the ledger's; 0 for not at all.
+func (v *View) clockSetAhead() time.Duration {
+	seen := v.S.Memory.Sources[reconcile.SourceTasks]
+	if ahead := v.S.T0.Sub(seen.Clock) - v.Now.Sub(seen.LastTrusted); !seen.Clock.IsZero() && ahead > reconcile.Skew {
+		return ahead
+	}
+	return 0
+}
+
+// cameTo reports whether the database's clock had come to a time before it was set back: what is
+// stamped so is true, and hides whatever came after it.
+func (v *View) cameTo(at time.Time) bool { return at.Sub(v.setBack) <= reconcile.Skew }
+
+// taskWorkerSign is the newest sign that only a worker gives. When a sign is read off the row's own
+// clock of changes, our write and a person's move it as well.
+func taskWorkerSign(t *reconcile.Task, rule string) time.Time {
+	own := *t
+	for _, at := range []*time.Time{&own.ActivityAt, &own.HeartbeatAt} {
+		if at.Equal(t.UpdatedAt) {
+			*at = time.Time{}
+		}
+	}
+	return reconcile.SignOf(rule, &own)
+}

@@ -1,0 +1,41 @@
+package decide
+
+import (
+	"slices"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// snapshotMarkable is the snapshot with tasks of its own where some have a mark: judging adds what the mark
+// says to them, and the snapshot stays as it was observed.
+func snapshotMarkable(s *reconcile.Snapshot) *reconcile.Snapshot {
+	if !slices.ContainsFunc(s.Tasks, func(t reconcile.Task) bool { return t.Mark != "" }) {
+		return s
+	}
+	own := *s
+	own.Tasks = slices.Clone(s.Tasks)
+	return &own
+}
+
+// rememberMark keeps when the mark of activity changed last, by the ledger's clock.
+func (v *View) rememberMark(seen *reconcile.TaskSeen, t *reconcile.Task, known bool) {
+	now := reconcile.Sum(t.Mark)
+	if known && t.Mark != "" && seen.MarkSum != now && seen.MarkSum != 0 {
+		seen.MarkAt = v.Now
+	}
+	seen.MarkSum = now
+}
+
+// markActivity makes of a change of the mark, which the ledger timed, an activity of the row: as long
+// ago as the ledger says. A mark that was never seen to change says nothing.
+func (v *View) markActivity(t *reconcile.Task, before *seenTask) {
+	if t.Mark == "" || !t.State.Live() || !before.known || before.MarkSum == 0 {
+		return
+	}
+	switch {
+	case before.MarkSum != reconcile.Sum(t.Mark):
+		t.ActivityAt = reconcile.Latest(t.ActivityAt, t.AsOf)
+	case !before.MarkAt.IsZero():
+		t.ActivityAt = reconcile.Latest(t.ActivityAt, t.AsOf.Add(-v.since(before.MarkAt)))
+	}
+}

@@ -1,0 +1,136 @@
+package decide
+
+import (
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A Plan is what a pass will do, and what it will not do and why. Planning is pure.
+type Plan struct {
+	Steps     []PlannedStep
+	Findings  []reconcile.Finding // all, with what holds them
+	Actions   []reconcile.Action  // new ones, to be recorded
+	Withdrawn []string            // open actions, not begun, whose finding no longer holds
+	Awakened  map[string]string   // of these, the ends of quarantines: why, by id
+	Breakers  map[string]reconcile.Breaker
+	Kept      int // healthy subjects
+	Unlooked  int // suspects whose turn to be looked at it was not: neither healthy nor found
+}
+
+// A PlannedStep is one step of one remedy with the verdict on it.
+type PlannedStep struct {
+	reconcile.Action
+	Mode   reconcile.Mode
+	HeldBy string // "" means do
+}
+
+// MakePlan turns a judgement into steps: modes, rollout, pauses, holds, incidents, breakers
+// and budgets, in this order. pass is the number of the pass, 0 for a plan that is only shown.
+func MakePlan(j *Judgement, pass int64) *Plan {
+	v := j.View
+	out := &Plan{Breakers: map[string]reconcile.Breaker{}}
+	open := v.openActions()
+	for i := range j.Decisions {
+		switch d := &j.Decisions[i]; {
+		//guard:plan-unlooked P12
+		case d.Unlooked && len(d.Findings) == 0:
+			out.Unlooked++
+		case len(d.Findings) == 0:
+			out.Kept++
+		}
+	}
+	j.complete()
+	drafts := make([]*draft, 0, len(j.drafts))
+	for _, r := range j.drafts {
+		drafts = append(drafts, r.ofItsOwn())
+	}
+	drafts = append(drafts, v.templateDrafts(j)...)
+	demote(drafts, j.Demoted)
+	underIncidents(drafts, j.Incidents)
+	v.breakers(drafts, j, out)
+	v.budgets(drafts, j.Fleet, open)
+	for _, r := range drafts {
+		v.emit(out, r, pass, open)
+	}
+	v.stillHeld(out, j.Incidents)
+	out.Findings = v.allFindings(j, drafts)
+	out.Awakened = v.awakened(j.Decisions)
+	out.Withdrawn = v.withdrawn(drafts, j.Incidents, out.Awakened)
+	return out
+}
+
+// openActions are the open actions by subject, step and sandbox.
+func (v *View) openActions() map[reconcile.StepKey]*reconcile.Action {
+	open := map[reconcile.StepKey]*reconcile.Action{}
+	for i := range v.S.Memory.Actions {
+		a := &v.S.Memory.Actions[i]
+		open[actionKey(a)] = a
+	}
+	return open
+}
+
+func actionKey(a *reconcile.Action) reconcile.StepKey {
+	switch {
+	case a.Step.OnRow():
+		return reconcile.StepKey{Step: "row", Task: a.Task}
+	case a.Step == reconcile.StepActivate:
+		return reconcile.StepKey{Step: a.Step, Id: a.Subject}
+	}
+	return reconcile.StepKey{Step: a.Step, Provider: a.Provider, Id: a.Sandbox}
+}
+
+// emit adds a remedy's steps to the plan, and its actions when it may be done.
+func (v *View) emit(out *Plan, r *draft, pass int64, open map[reconcile.StepKey]*reconcile.Action) {
+	remedy := ""
+	for i := range r.steps {
+		a := r.steps[i]
+		heldBy := strings.Join(r.holdsOf(&a), "; ")
+		a.Seq, a.Pass, a.PlannedAt, a.Outcome, a.RowOnly = i, pass, v.Now, reconcile.OutcomePending, r.rowOnly
+		switch before := open[actionKey(&a)]; {
+		//guard:plan-one-row-step once
+		case before != nil && before.Step != a.Step:
+			heldBy = reconcile.Joined(heldBy, "the planned "+string(before.Step)+" is withdrawn first")
+		//guard:plan-open live
+		case before != nil:
+			a = *before
+		default:
+			a.ID = reconcile.ActionID(v.P.Installation, pass, v.Now.UnixNano(), &a)
+			a.Remedy = reconcile.FirstOf(remedy, a.ID)
+			//guard:plan-held-unrecorded harm
+			if heldBy == "" || i > 0 && len(r.holds) == 0 {
+				out.Actions = append(out.Actions, a) // what an incident holds waits in the ledger, behind its row
+			}
+		}
+		remedy = reconcile.FirstOf(remedy, a.Remedy)
+		out.Steps = append(out.Steps, PlannedStep{Action: a, Mode: r.mode, HeldBy: heldBy})
+	}
+}
+
+// allFindings are the findings of the pass with what holds them.
+func (v *View) allFindings(j *Judgement, drafts []*draft) []reconcile.Finding {
+	held := map[reconcile.FindingKey][]string{}
+	for _, r := range drafts {
+		held[r.finding.Key()] = r.holds
+	}
+	open := openIncidents(j.Incidents)
+	var out []reconcile.Finding
+	for i := range j.Decisions {
+		for _, f := range j.Decisions[i].Findings {
+			if holds, decisive := held[f.Key()]; decisive {
+				f.HeldBy = holds
+			}
+			if len(open) > 0 && f.Due {
+				f.Incident = open[v.signature(j.Decisions[i].Subject, &f)]
+			}
+			out = append(out, f)
+		}
+	}
+	for _, f := range j.Reports {
+		if holds, drafted := held[f.Key()]; drafted {
+			f.HeldBy = holds
+		}
+		out = append(out, f)
+	}
+	return out
+}

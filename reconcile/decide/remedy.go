@@ -1,0 +1,135 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// remedySteps are the ordered steps of a remedy: the row first, then the sandboxes, so
+// that nobody is sent to a sandbox that is about to end.
+func (v *View) remedySteps(d *Decision, f *reconcile.Finding, remedy reconcile.Remedy) []reconcile.Action {
+	s := d.Subject
+	base := reconcile.Action{Rule: f.Rule, Subject: f.Subject, Task: f.Task, Reason: f.Reason, Evidence: f.Evidence, Began: f.Began}
+	alone := remedy == reconcile.Terminate || remedy == reconcile.Quarantine && !reconcile.RuleNamed(f.Rule).RowFirst
+	//guard:plan-live-row P2
+	if alone || s.Task == nil || s.Fate != reconcile.FateLive {
+		return v.gently(remedy, v.terminateSteps(base, s, reconcile.Ref{Provider: f.Provider, ID: f.Sandbox}))
+	}
+	row := base
+	row.Step = reconcile.StepFail
+	//guard:plan-requeue live
+	if remedy == reconcile.Requeue && v.mayRequeue(s) {
+		row.Step = reconcile.StepRequeue
+	}
+	return append([]reconcile.Action{row}, v.gently(remedy, v.terminateSteps(base, s, reconcile.Ref{}))...)
+}
+
+// gently puts a quarantine before each terminate, which then waits for as long as the
+// provider entry says. All quarantines come first: they need not wait for each other's end.
+func (v *View) gently(remedy reconcile.Remedy, ends []reconcile.Action) []reconcile.Action {
+	if remedy != reconcile.Quarantine {
+		return ends
+	}
+	steps := make([]reconcile.Action, 0, 2*len(ends))
+	for _, a := range ends {
+		a.Step = reconcile.StepQuarantine
+		steps = append(steps, a)
+	}
+	for _, a := range ends {
+		keep := v.P.Providers[a.Provider].QuarantineFor
+		a.NextAttempt = v.Now.Add(keep)
+		a.Evidence = append(slices.Clip(a.Evidence), reconcile.Evidence{
+			Source: reconcile.Quarantined, At: v.Now, Fact: "stopped or paused first, and kept for " + text.Duration(keep)})
+		steps = append(steps, a)
+	}
+	return steps
+}
+
+// cannotQuarantine holds a quarantine where the provider has no way to stop or pause: it is
+// never replaced by a harsher remedy.
+func (v *View) cannotQuarantine(s *reconcile.Subject) []string {
+	var holds []string
+	for _, name := range v.providersOf(s) {
+		if !v.P.Providers[name].Suspends {
+			holds = append(holds, "quarantine: "+name+" cannot stop or pause")
+		}
+	}
+	return holds
+}
+
+// terminateSteps end one sandbox of the subject, or all of them, also those that the ledger knows and
+// this pass did not see. Those that are on their way out, in an unknown state, at rest, or not proven
+// ours are left.
+func (v *View) terminateSteps(base reconcile.Action, s *reconcile.Subject, only reconcile.Ref) []reconcile.Action {
+	var steps []reconcile.Action
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		//guard:plan-owned P1
+		ours := b.Here && b.Owned
+		//guard:plan-ending once
+		if only != (reconcile.Ref{}) && b.Ref != only || b.State == reconcile.SandboxEnded || v.Ending[b.Ref] ||
+			!ours && (only != (reconcile.Ref{}) || !v.owed(b)) {
+			continue
+		}
+		//guard:plan-unknown-state harm
+		if b.Here && only == (reconcile.Ref{}) && (b.State == reconcile.SandboxUnknown || b.State == reconcile.SandboxDeleting || b.NoEnd != "") {
+			continue
+		}
+		//guard:plan-at-rest harm
+		if only == (reconcile.Ref{}) && v.isLeft(b) {
+			continue
+		}
+		a := base
+		a.Step, a.Provider, a.Sandbox = reconcile.StepTerminate, b.Provider, b.ID
+		steps = append(steps, a)
+	}
+	return steps
+}
+
+// owed reports whether the ledger knows the sandbox as the task's own and this pass could not see it:
+// whoever fails the task owes its end, which the step looks for when its time comes.
+// An entry that has left the config can be asked for nothing.
+func (v *View) owed(b *reconcile.Box) bool {
+	_, ours := v.P.Providers[b.Provider]
+	//guard:plan-owed live
+	return ours && b.Known && !b.Here && !b.Gone && b.Seen.GoneAt.IsZero()
+}
+
+// mayRequeue: only while attempts are left and nothing explains the failure that would
+// make the next attempt fail as well.
+func (v *View) mayRequeue(s *reconcile.Subject) bool { return v.NoRequeue(s) == "" }
+
+// NoRequeue says why a task is failed and not set back to pending; "" when it may be.
+func (v *View) NoRequeue(s *reconcile.Subject) string {
+	if !s.Task.Retries || s.Task.Attempts >= s.Task.MaxAttempts {
+		return "no attempts are left"
+	}
+	if n, loops := v.looping(s); loops {
+		return fmt.Sprintf("it loops: %d attempts ended without success lately", n)
+	}
+	cause, _ := v.cause(s)
+	return cause
+}
+
+// rowOnly reports whether the remedy only writes a row while everything is trusted and
+// nothing runs for the task: it destroys nothing.
+func (v *View) rowOnly(d *Decision, steps []reconcile.Action) bool {
+	if len(steps) != 1 || steps[0].Step == reconcile.StepTerminate {
+		return false
+	}
+	//guard:row-only-trusted P7
+	if !v.Trusted(reconcile.SourceTasks) || !v.Trusted(reconcile.SourceLink) {
+		return false
+	}
+	for _, provider := range v.providersOf(d.Subject) {
+		//guard:row-only-listed P7
+		if !v.Trusted(reconcile.ListingOf(provider)) {
+			return false
+		}
+	}
+	//guard:row-only-nothing-runs P7
+	return !d.Subject.HasBox(func(b *reconcile.Box) bool { return !b.Gone && (!b.Here || b.State != reconcile.SandboxEnded) })
+}

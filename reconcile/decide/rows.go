@@ -1,0 +1,65 @@
+package decide
+
+import (
+	"slices"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+func WantedRows(s *reconcile.Snapshot, live map[string]bool, linked map[reconcile.Ref]bool) (ids, keys []string) {
+	wanted := map[string]bool{}
+	for id, seen := range s.Memory.Tasks {
+		if seen.Live && !live[id] {
+			wanted[id] = true
+		}
+	}
+	if s.Kind == reconcile.Quick {
+		wantStopped(s, live, wanted)
+	} else {
+		wantWatched(s, live, wanted)
+	}
+	var heirs reconcile.Heirs // made for the first that asks: most passes have none
+	for i := range s.Sandboxes {
+		sb := &s.Sandboxes[i]
+		task := sb.Task
+		if sb.OddLink {
+			continue
+		}
+		if task == "" {
+			task = s.Memory.Sandboxes[sb.Ref].Task
+		}
+		if task == "" && sb.Lasting {
+			if heirs == nil {
+				heirs = s.Memory.Heirs()
+			}
+			task = heirs[reconcile.Ref{Provider: sb.Provider, ID: sb.Name}]
+		}
+		if task != "" && !live[task] {
+			wanted[task] = true
+		}
+		if !reconcile.Holds(linked, sb.Provider, sb.SandboxKey) && (task == "" || !live[task]) {
+			keys = append(keys, sb.Keys()...)
+		}
+	}
+	slices.Sort(keys)
+	return reconcile.SortedKeys(wanted), slices.Compact(keys)
+}
+
+// wantStopped adds the stopped tasks whose sandbox is still there: a stop is acted on by the
+// first quick pass after its grace, not by the next full one.
+func wantStopped(s *reconcile.Snapshot, live, wanted map[string]bool) {
+	for _, seen := range s.Memory.Sandboxes {
+		if seen.GoneAt.IsZero() && !live[seen.Task] && s.Memory.Tasks[seen.Task].State == reconcile.TaskStopped {
+			wanted[seen.Task] = true
+		}
+	}
+}
+
+// wantWatched adds the tasks that were called dead a while ago: life refutes the verdict.
+func wantWatched(s *reconcile.Snapshot, live, wanted map[string]bool) {
+	for _, w := range memoryWatched(&s.Memory) {
+		if !live[w.Task] {
+			wanted[w.Task] = true
+		}
+	}
+}

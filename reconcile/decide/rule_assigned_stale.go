@@ -1,0 +1,234 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// assignedStale finds a task that was handed out and whose worker never started: no start
+// time, no event ever. A sandbox that is still coming up, or that is being set up, is exempt until
+// provisioning-stuck. A proven failure shortens the threshold; an unusable template only
+// names the cause.
+func assignedStale(v *View, s *reconcile.Subject) answer {
+	t := s.Task
+	if t == nil || s.Fate != reconcile.FateLive || t.State != reconcile.TaskAssigned {
+		return v.apart(s, "assigned tasks are")
+	}
+	//guard:stale-started harm
+	if v.started(s) {
+		return v.no(func() string {
+			return "its worker has started: started " + text.Time(subjectPresentStart(s)) + ", " + reconcile.LifeLine(t)
+		})
+	}
+	//guard:stale-alive P14
+	if age, alive := v.Alive(t); alive {
+		if !v.heard(t) {
+			return answer{kept: fmt.Sprintf("its row was changed %s ago: it is being set up", text.Duration(age))}
+		}
+		return answer{kept: fmt.Sprintf("a worker of it gave a life sign %s ago, before it was handed out", text.Duration(age))}
+	}
+	//guard:stale-coming-up harm
+	if b := subjectComingUp(s); b != nil {
+		return answer{kept: fmt.Sprintf("its sandbox %s is still %s", b.ID, b.Raw)}
+	}
+	//guard:stale-set-up harm
+	if b, ago := v.beingSetUp(s); b != nil {
+		return answer{kept: fmt.Sprintf("its sandbox %s was active %s ago at the provider: it is being set up, and has "+
+			"until %s after it was handed out", b.ID, text.Duration(ago), text.Duration(v.threshold("provisioning-stuck", s)))}
+	}
+	//guard:stale-worker-there harm
+	if worker, at := v.workerSeen(s); worker == reconcile.WorkerAlive {
+		return answer{probe: true, kept: fmt.Sprintf("its worker was there %s ago", text.Duration(v.Now.Sub(at)))}
+	}
+	proof, conclusive := v.conclusive(s)
+	after := v.threshold("assigned-stale", s)
+	if conclusive {
+		after = min(after, v.P.Rules["assigned-stale"].Conclusive)
+	}
+	age, by := v.unstartedFor(s, conclusive)
+	if age < after {
+		return answer{kept: fmt.Sprintf("%s for %s of %s", t.Status, text.Duration(age), text.Duration(after))}
+	}
+	//guard:stale-maybe-started harm
+	if why := v.maybeStarted(s); why != "" {
+		return answer{kept: why}
+	}
+	where, ok := v.whereabouts(s)
+	var unseen []string
+	if !ok {
+		unseen = v.unseeable(s)
+	}
+	//guard:stale-looked P4
+	if !ok && len(unseen) == 0 {
+		return answer{look: v.canLook(t), kept: where}
+	}
+	out := v.neverStarted(s, where, proof, fmt.Sprintf("status %s for %s by %s, limit %s, no start time",
+		t.Status, text.Duration(age), by, text.Duration(after)))
+	out.conclusive, out.ago, out.look = conclusive, age, !ok && v.canLook(t)
+	//guard:stale-unseen P4
+	out.holds = unseen
+	return out
+}
+
+// unseeable are the freezes of the listings that could show a sandbox of the task and are not
+// trusted, when they are not there to rest on or the direct look failed too. No release lets go
+// of these: it believes a listing that is there.
+func (v *View) unseeable(s *reconcile.Subject) (holds []string) {
+	for _, provider := range v.Candidates(s.Task) {
+		name := reconcile.ListingOf(provider)
+		if !v.Trusted(name) && (!v.listed(provider) || v.lookFailed(s)) {
+			holds = append(holds, reconcile.FreezeName(name))
+		}
+	}
+	return holds
+}
+
+// lookFailed reports whether a sandbox of the task was looked for by id or by link in vain.
+func (v *View) lookFailed(s *reconcile.Subject) bool {
+	return v.S.Finds[s.Task.ID].Error != "" ||
+		slices.ContainsFunc(v.LookRefs(s), func(ref reconcile.Ref) bool { return v.S.Looks[ref].Error != "" })
+}
+
+// unstartedFor is for how long the task has certainly been handed out while all that could
+// tell of a start was watched.
+func (v *View) unstartedFor(s *reconcile.Subject, conclusive bool) (time.Duration, string) {
+	age, by := v.stateAge(s)
+	if sign := v.sign(s.Task); !sign.IsZero() { // whoever sets it up moves the row: from then on it is silent
+		age = min(age, max(s.Task.AsOf.Sub(sign), 0))
+	}
+	//guard:stale-race P3
+	age -= max(s.Task.AsOf.Sub(v.S.T0), 0) // the state must have begun before the listings did
+	if !conclusive {
+		//guard:stale-after-events P6
+		age = min(age, v.observed(reconcile.SourceEvents))
+	}
+	//guard:stale-after-tasks P6
+	//guard:stale-after-listing P6
+	return max(min(age, v.observed(reconcile.SourceTasks), v.observedListings(s.Task)), 0), by
+}
+
+// maybeStarted says why the worker may have started although nothing tells of it here.
+func (v *View) maybeStarted(s *reconcile.Subject) string {
+	if b := subjectUnknownBox(s); b != nil {
+		return fmt.Sprintf("its sandbox %s is in the unknown state %q", b.ID, b.Raw)
+	}
+	if b, ago := v.busyElsewhere(s); b != nil {
+		return fmt.Sprintf("its sandbox %s was active %s ago at the provider, and its worker may report to "+
+			"another environment that shares the account (exclusive: false)", b.ID, text.Duration(ago))
+	}
+	return ""
+}
+
+func (v *View) neverStarted(s *reconcile.Subject, where, proof, clock string) answer {
+	t := s.Task
+	cause, because := v.cause(s)
+	return answer{
+		found: true, due: true,
+		reason: strings.Join(reconcile.NonEmpty("worker never started: "+where, proof, cause), "; "),
+		evidence: append([]reconcile.Evidence{
+			{Source: "tasks", At: t.AsOf, Fact: clock},
+			{Source: "events", At: t.AsOf, Fact: "no event of this worker ever"},
+			{Source: "providers", At: v.Now, Fact: where},
+		}, because...),
+	}
+}
+
+// conclusive reports a proof that the start failed: the platform wrote an error during
+// the present state, or the task's own sandbox was there and is failed or gone.
+func (v *View) conclusive(s *reconcile.Subject) (string, bool) {
+	if s.Seen.ErrorChanged && s.Seen.Status == s.Task.Status && s.Task.Error != "" && !reconcile.Marked(s.Task.Error) {
+		return "the platform noted: " + text.Clip(s.Task.Error, 200), true
+	}
+	if len(s.Boxes) == 0 {
+		return "", false
+	}
+	for _, b := range s.Boxes {
+		if !b.Known || v.past(s, &b) || !b.Lost() && b.State != reconcile.SandboxFailed {
+			return "", false
+		}
+		//guard:stale-earlier harm
+		if v.earlier(s, &b) {
+			return "", false
+		}
+	}
+	return "", true
+}
+
+// earlier reports whether the ledger knew the sandbox before the task's present state began and
+// the row does not name it: it may be of an earlier attempt, whenever it was noticed to be gone.
+func (v *View) earlier(s *reconcile.Subject, b *reconcile.Box) bool {
+	key := v.keyFor(b, s.Task)
+	since := !s.Known || v.earlierThan(b.Seen.FirstSeen, s.Seen.Since)
+	return since && (key == "" || key != s.Task.Sandbox)
+}
+
+// busyElsewhere is a running sandbox of the task that the provider saw active a moment ago,
+// where the account may be shared: on a copy of the database its worker seems never to have
+// started, while it reports to the original.
+func (v *View) busyElsewhere(s *reconcile.Subject) (*reconcile.Box, time.Duration) {
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if !b.Here || b.State != reconcile.SandboxRunning || v.P.Providers[b.Provider].Exclusive || b.LastActivityAt.IsZero() {
+			continue
+		}
+		if ago := b.AsOf.Sub(b.LastActivityAt); ago <= v.limit {
+			return b, ago
+		}
+	}
+	return nil, 0
+}
+
+// beingSetUp is a running sandbox of the task that its provider saw active a moment ago, while the
+// task was handed out for less time than a sandbox may take to come up: some platforms make the
+// sandbox, install for minutes, and only then write its name into the row.
+func (v *View) beingSetUp(s *reconcile.Subject) (*reconcile.Box, time.Duration) {
+	if age, _ := v.stateAge(s); age >= v.threshold("provisioning-stuck", s) {
+		return nil, 0
+	}
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if !b.Here || b.State != reconcile.SandboxRunning || b.LastActivityAt.IsZero() {
+			continue
+		}
+		if ago := b.AsOf.Sub(b.LastActivityAt); ago <= v.limit {
+			return b, ago
+		}
+	}
+	return nil, 0
+}
+
+// subjectComingUp is a sandbox of the subject that is on its way to running.
+func subjectComingUp(s *reconcile.Subject) *reconcile.Box {
+	for i := range s.Boxes {
+		if s.Boxes[i].Here && s.Boxes[i].State == reconcile.SandboxCreating {
+			return &s.Boxes[i]
+		}
+	}
+	return nil
+}
+
+// subjectUnknownBox is a sandbox in a state that the adapter does not know: nothing is done
+// because of it.
+func subjectUnknownBox(s *reconcile.Subject) *reconcile.Box {
+	for i := range s.Boxes {
+		if s.Boxes[i].Here && s.Boxes[i].State == reconcile.SandboxUnknown {
+			return &s.Boxes[i]
+		}
+	}
+	return nil
+}
+
+// observedListings is for how long the listings that matter to the task have been
+// trusted without an outage.
+func (v *View) observedListings(t *reconcile.Task) time.Duration {
+	observed := reconcile.Forever
+	for _, provider := range v.Candidates(t) {
+		observed = min(observed, v.observed(reconcile.ListingOf(provider)))
+	}
+	return observed
+}

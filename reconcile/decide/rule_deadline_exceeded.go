@@ -1,0 +1,117 @@
+package decide
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// deadlineExceeded finds a task that runs longer than its own timeout, or past its own
+// deadline. A deadline that was over before this attempt began is an earlier attempt's.
+// The rule's threshold is the timeout of tasks that have none; 0 means there is none.
+func deadlineExceeded(v *View, s *reconcile.Subject) answer {
+	t := s.Task
+	if t == nil || s.Fate != reconcile.FateLive || t.State != reconcile.TaskRunning {
+		return v.apart(s, "running tasks are")
+	}
+	//guard:deadline-restarted harm
+	began := reconcile.Latest(subjectPresentStart(s), t.Events.Started)
+	if began.IsZero() || !v.clockTrusted("started_at") {
+		return v.deadlineByLedger(s)
+	}
+	limit := t.Timeout
+	if limit <= 0 {
+		limit = v.threshold("deadline-exceeded", s)
+	}
+	ran := t.AsOf.Sub(began)
+	ends := v.P.Tasks.DeadlineFails || limit <= 0 || ran < limit // else the timeout says more than the deadline
+	switch {
+	//guard:deadline-earlier P5
+	case t.DeadlineAt.After(began) && !t.AsOf.Before(t.DeadlineAt) && ends:
+		return v.pastDeadline(s, began)
+	case limit > 0 && ran >= limit:
+		return subjectOverdue(s, began, ran-limit, fmt.Sprintf("ran %s of %s", text.Duration(ran), text.Duration(limit)))
+	case !t.DeadlineAt.IsZero() && !t.DeadlineAt.After(began) && !t.AsOf.Before(t.DeadlineAt):
+		return answer{kept: "its deadline was over before this attempt began"}
+	}
+	return v.no(func() string { return subjectWithinTime(s, ran, limit) })
+}
+
+// subjectWithinTime says in words how far the task is from its deadline.
+func subjectWithinTime(s *reconcile.Subject, ran, limit time.Duration) string {
+	words := "no timeout, no deadline"
+	if limit > 0 {
+		words = fmt.Sprintf("ran %s of %s", text.Duration(ran), text.Duration(limit))
+	}
+	if at := s.Task.DeadlineAt; !at.IsZero() {
+		words = reconcile.Joined(words, "its deadline is "+text.Time(at))
+	}
+	return words
+}
+
+// pastDeadline is the answer on a task that is past its own deadline. What the platform means by that
+// time only the config can say: at some it only orders a queue, at others an idle sandbox is put to
+// sleep then and the task goes on.
+func (v *View) pastDeadline(s *reconcile.Subject, began time.Time) answer {
+	t := s.Task
+	late := t.AsOf.Sub(t.DeadlineAt)
+	out := subjectOverdue(s, began, late, fmt.Sprintf("past its deadline %s by %s", text.Time(t.DeadlineAt), text.Duration(late)))
+	//guard:deadline-meaning harm
+	out.report = !v.P.Tasks.DeadlineFails
+	if out.report {
+		out.reason = reconcile.Joined(out.reason, "reported only: map the column as fails_at where a task has failed by then")
+	}
+	return out
+}
+
+// deadlineByLedger times the run by what the ledger saw, when the row does not say when
+// it began. A deadline that was over before the task was certainly in this state may be
+// an earlier attempt's.
+func (v *View) deadlineByLedger(s *reconcile.Subject) answer {
+	t := s.Task
+	age, _ := v.stateAge(s)
+	var past answer
+	//guard:deadline-unsure P5
+	if late := t.AsOf.Sub(t.DeadlineAt); !t.DeadlineAt.IsZero() && late >= 0 && late < age {
+		past = v.pastDeadline(s, time.Time{})
+	}
+	limit := t.Timeout
+	if limit <= 0 {
+		limit = v.threshold("deadline-exceeded", s)
+	}
+	timed := limit > 0 && s.Known && s.Seen.Status == t.Status
+	ran := v.since(s.Seen.Since)
+	switch {
+	case past.found && (v.P.Tasks.DeadlineFails || !timed || ran < limit):
+		return past
+	case !timed:
+		return fine("it has no timeout and no deadline, or nobody saw it begin")
+	case ran < limit:
+		return v.no(func() string { return subjectWithinTime(s, ran, limit) })
+	}
+	return subjectOverdue(s, time.Time{}, ran-limit,
+		fmt.Sprintf("ran at least %s of %s, as the ledger saw", text.Duration(ran), text.Duration(limit)))
+}
+
+func subjectOverdue(s *reconcile.Subject, began time.Time, late time.Duration, what string) answer {
+	t := s.Task
+	return answer{
+		found: true, due: true, ago: max(late, 1), // 0 would mean that it is not known
+		reason: reconcile.Joined("deadline exceeded: "+what, reconcile.LifeLine(t)),
+		evidence: []reconcile.Evidence{
+			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, started %s, timeout %s, deadline %s",
+				t.Status, text.Time(began), text.Duration(t.Timeout), text.Time(t.DeadlineAt))},
+		},
+	}
+}
+
+// subjectPresentStart is the row's start time, unless it is of an earlier attempt.
+func subjectPresentStart(s *reconcile.Subject) time.Time {
+	//guard:start-stale P5
+	if s.Task.StartedAt.Equal(s.Seen.StaleStart) {
+		return time.Time{}
+	}
+	return s.Task.StartedAt
+}

@@ -1,0 +1,116 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// duplicate finds a second live sandbox of one task. The others are ended only when the
+// row names one by an id that the provider knows; else it is reported.
+func duplicate(v *View, s *reconcile.Subject) answer {
+	if s.Task == nil || s.Fate != reconcile.FateLive {
+		return v.apart(s, "live tasks are")
+	}
+	var live []*reconcile.Box
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		//guard:duplicate-alive harm
+		if b.Alive() && b.Owned && !v.Ending[b.Ref] && !v.isLeft(b) {
+			live = append(live, b)
+		}
+	}
+	live = v.distinct(s.Task, live)
+	//guard:duplicate-usual harm
+	usual := max(s.Task.Sandboxes, 1)
+	if len(live) <= usual {
+		return v.no(func() string { return fmt.Sprintf("%d live sandboxes of it are here, %d are right", len(live), usual) })
+	}
+	keep, named := v.named(s.Task, live)
+	if !named {
+		keep = live[0] // any: it is only reported
+	}
+	other := spare(live, keep)
+	after := v.threshold("duplicate", s)
+	//guard:duplicate-age harm
+	if age := min(v.born(*other), v.born(*keep)); age < after {
+		return answer{
+			kept: fmt.Sprintf("has %d sandboxes, the younger for %s of %s", len(live), text.Duration(age), text.Duration(after)),
+		}
+	}
+	out := answer{
+		//guard:duplicate-named harm
+		//guard:duplicate-which harm
+		found: true, due: true, sandbox: other, report: !named || usual > 1, holds: boxUnsure(other),
+		reason: fmt.Sprintf("task has %d live sandboxes: %s", len(live), boxIDs(live)),
+		evidence: []reconcile.Evidence{
+			{Source: "tasks", At: s.Task.AsOf, Fact: fmt.Sprintf("the row names sandbox %q", s.Task.Sandbox)},
+		},
+	}
+	if named {
+		out.reason += "; the row names " + keep.ID
+	}
+	for _, b := range live {
+		out.evidence = append(out.evidence, boxSeenAs(b))
+	}
+	return out
+}
+
+// named is the one sandbox that the row names by the provider's own id. Two accounts may use
+// the same id, and two entries may show one sandbox; then nothing tells which is meant.
+func (v *View) named(t *reconcile.Task, live []*reconcile.Box) (keep *reconcile.Box, ok bool) {
+	for _, b := range live {
+		if v.P.Providers[b.Provider].SandboxIsID && t.Sandbox != "" && t.Sandbox == b.ID && !v.Elsewhere(t, &b.Sandbox) {
+			//guard:duplicate-same-id harm
+			if ok {
+				return nil, false
+			}
+			keep, ok = b, true
+		}
+	}
+	//guard:duplicate-shared harm
+	sure := !ok || !slices.ContainsFunc(live, func(b *reconcile.Box) bool { return v.shared(&b.Sandbox, &keep.Sandbox) })
+	return keep, ok && sure
+}
+
+// distinct leaves out what two entries surely show of one sandbox, except at the one that the row
+// names.
+func (v *View) distinct(t *reconcile.Task, live []*reconcile.Box) []*reconcile.Box {
+	return slices.DeleteFunc(slices.Clone(live), func(b *reconcile.Box) bool {
+		return slices.ContainsFunc(live, func(o *reconcile.Box) bool {
+			same := v.shared(&b.Sandbox, &o.Sandbox) && !b.CreatedAt.IsZero() && b.CreatedAt.Equal(o.CreatedAt)
+			return same && (o.Provider == t.Provider || b.Provider != t.Provider && o.Provider < b.Provider)
+		})
+	})
+}
+
+// spare is the sandbox to end next: not the one that is kept, and one in an unknown state,
+// which is never ended, only when there is no other.
+func spare(live []*reconcile.Box, keep *reconcile.Box) *reconcile.Box {
+	var last *reconcile.Box
+	for i := len(live) - 1; i >= 0; i-- {
+		if b := live[i]; b != keep && (last == nil || b.State != reconcile.SandboxUnknown || last.State == reconcile.SandboxUnknown) {
+			last = b
+		}
+	}
+	return last
+}
+
+// boxIDs names sandboxes: by id, and with the provider where two have the same.
+func boxIDs(boxes []*reconcile.Box) string {
+	met, twice := map[string]bool{}, false
+	for _, b := range boxes {
+		twice = twice || met[b.ID]
+		met[b.ID] = true
+	}
+	out := make([]string, len(boxes))
+	for i, b := range boxes {
+		if out[i] = b.ID; twice {
+			out[i] = b.Ref.String()
+		}
+	}
+	return strings.Join(out, ", ")
+}

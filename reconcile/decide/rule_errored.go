@@ -1,0 +1,48 @@
+package decide
+
+import (
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// errored finds a sandbox in a failed state. Its logs are saved before it is ended; the
+// task that it leaves behind is sandbox-missing's. A worker that still speaks refutes the
+// provider's word.
+func errored(v *View, s *reconcile.Subject) answer {
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if !b.Here || b.State != reconcile.SandboxFailed || !b.Owned {
+			continue
+		}
+		after := v.threshold("errored", s)
+		age := min(v.boxAge(*b), v.observed(reconcile.ListingOf(b.Provider)))
+		if age < after {
+			return answer{kept: fmt.Sprintf("%s for %s of %s", b.Raw, text.Duration(age), text.Duration(after))}
+		}
+		if s.Task != nil && s.Fate == reconcile.FateLive {
+			//guard:errored-alive harm
+			if sign, alive := v.Alive(s.Task); alive {
+				return answer{kept: fmt.Sprintf("%s for %s, but its worker gave a life sign %s ago",
+					b.Raw, text.Duration(age), text.Duration(sign))}
+			}
+		}
+		return answer{
+			found: true, due: true, sandbox: b, holds: v.explainedElsewhere(s, b),
+			reason: reconcile.Joined(
+				fmt.Sprintf("sandbox %s is in state %s for %s", b.ID, b.Raw, text.Duration(age)),
+				text.Clip(b.Error, 200),
+			),
+			evidence: []reconcile.Evidence{
+				boxSeenAs(b),
+				{
+					Source: b.Provider,
+					At:     b.AsOf,
+					Fact:   "the provider's reason: " + reconcile.FirstOf(text.Clip(b.Error, 400), "none given"),
+				},
+			},
+		}
+	}
+	return fine("no sandbox of it is in a failed state")
+}

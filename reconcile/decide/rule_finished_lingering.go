@@ -1,0 +1,89 @@
+package decide
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// finishedLingering finds the sandbox of a finished task that lives on past its keep-alive.
+// The time counts from the last activity: workers live on and users continue.
+func finishedLingering(v *View, s *reconcile.Subject) answer {
+	t := s.Task
+	if t == nil || s.Fate != reconcile.FateEnded || t.State == reconcile.TaskStopped {
+		return v.apart(s, "completed and failed tasks are")
+	}
+	b := v.remaining(s)
+	if b == nil {
+		return fine(reconcile.FirstOf(v.leftWords(s), "it is over and no sandbox of it is left"))
+	}
+	//guard:lingering-kept harm
+	if t.AsOf.Before(t.KeepAliveUntil) {
+		return answer{kept: "kept alive until " + text.Time(t.KeepAliveUntil)}
+	}
+	after := v.threshold("finished-lingering", s)
+	idle, by := v.idle(s, b)
+	clock := fmt.Sprintf("last activity %s ago by %s, limit %s", text.Duration(idle), by, text.Duration(after))
+	if idle < after {
+		return answer{kept: t.Status + ", " + clock}
+	}
+	status := string(t.State)
+	if t.Status != status {
+		status += " (" + text.Clip(t.Status, 60) + ")"
+	}
+	reason := fmt.Sprintf("task %s is %s, its sandbox is still %s, last activity %s ago", t.ID, status, b.Raw, text.Duration(idle))
+	//guard:lingering-unseen harm
+	blind := !v.seesUse(t, b)
+	if blind {
+		reason = reconcile.Joined(reason, "reported only: nothing here tells when it was used last (a provider's activity, events, "+
+			"keep_alive_until or activity_at)")
+	}
+	return answer{
+		found: true, due: true, sandbox: b, holds: boxUnsure(b), report: blind, reason: reason,
+		evidence: []reconcile.Evidence{
+			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + clock},
+			boxSeenAs(b),
+		},
+	}
+}
+
+// idle is the shortest time since anything happened, each in its own clock: the row
+// changed, the worker sent an event, the provider saw activity, the ledger saw a change.
+func (v *View) idle(s *reconcile.Subject, b *reconcile.Box) (time.Duration, string) {
+	idle, by := v.stateAge(s)
+	//guard:lingering-clock P5
+	if by == "" {
+		return 0, "nothing: no clock tells when it ended"
+	}
+	shorter := func(age time.Duration, source string) {
+		if age < idle {
+			idle, by = age, source
+		}
+	}
+	if t := s.Task; !t.UpdatedAt.IsZero() && v.clockTrusted("updated_at") {
+		//guard:lingering-touched harm
+		shorter(t.AsOf.Sub(t.UpdatedAt), "updated_at")
+	}
+	// A worker that lives on after its task sends heartbeats for ever: they are no activity.
+	if sign := reconcile.Latest(s.Task.Activity(), s.Task.Events.Finished); !sign.IsZero() && (!taskAhead(s.Task) || v.cameTo(sign)) {
+		//guard:lingering-heard harm
+		shorter(s.Task.AsOf.Sub(sign), "events")
+	}
+	if !b.LastActivityAt.IsZero() {
+		//guard:lingering-active harm
+		shorter(b.AsOf.Sub(b.LastActivityAt), b.Provider)
+	}
+	if at := v.sources[reconcile.SourceTasks].RecoveredAt; !at.IsZero() {
+		//guard:lingering-recovered P6
+		shorter(v.Now.Sub(at), "the task database's recovery")
+	}
+	return max(idle, 0), by
+}
+
+// seesUse reports whether anything tells when a finished task's sandbox was used last. Not being able to
+// see activity is not inactivity.
+func (v *View) seesUse(t *reconcile.Task, b *reconcile.Box) bool {
+	return v.P.Tasks.Events || v.P.Tasks.TellsUse || !b.LastActivityAt.IsZero() || !t.LifeSign().IsZero()
+}

@@ -1,0 +1,59 @@
+package decide
+
+import "testing"
+
+func TestFinishedLingering(t *testing.T) {
+	const box = "box daytona/s1 running task=t1; "
+	testRule(t, "finished-lingering", map[string]ruleCase{
+		"finished for the limit": {
+			box + "row t1 completed updated=10m", "due", "is completed, its sandbox is still running"},
+		"finished for a second less": {
+			box + "row t1 completed updated=9m59s", "kept", "9m59s ago by updated_at, limit 10m"},
+		"failed counts as finished":                  {box + "row t1 failed updated=10m", "due", ""},
+		"finished in the future":                     {box + "row t1 completed updated=-4s", "kept", ""},
+		"stopped is stop-ignored's":                  {box + "row t1 stopped updated=1h", "healthy", ""},
+		"live":                                       {box + "task t1 running updated=1h", "healthy", ""},
+		"out of where":                               {box + "row t1 running updated=1h", "healthy", ""},
+		"no clock, known to be over":                 {box + "row t1 completed; knew task t1 completed since=10m", "due", ""},
+		"no clock, not known":                        {box + "row t1 completed", "kept", "no clock tells when it ended"},
+		"an event a moment ago":                      {box + "row t1 completed updated=1h ev.activity=9m59s", "kept", "by events"},
+		"an event long ago":                          {box + "row t1 completed updated=1h ev.activity=10m", "due", ""},
+		"its worker only sends heartbeats":           {box + "row t1 completed updated=1h ev.heartbeat=5s", "due", ""},
+		"its worker said a moment ago that it ended": {box + "row t1 completed updated=1h ev.finished=9m59s", "kept", "by events"},
+		"the provider saw activity": {
+			"box daytona/s1 running task=t1 active=9m59s; row t1 completed updated=1h", "kept", "by daytona"},
+		"the provider saw it before": {"box daytona/s1 running task=t1 active=10m; row t1 completed updated=1h", "due", ""},
+		"activity in the future": {
+			"box daytona/s1 running task=t1 active=-1h; row t1 completed updated=1h", "kept", ""},
+		"its row was touched a moment ago, though over for long": {
+			box + "row t1 completed updated=1m; knew task t1 completed since=1h", "kept", "1m ago by updated_at"},
+		"its row was touched by a clock that nobody trusts": {
+			box + "row t1 completed updated=1m; source clock:updated_at untrusted; " +
+				"knew task t1 completed since=1h", "due", ""},
+		"kept alive":           {box + "row t1 completed updated=1h keep=-1s", "kept", "kept alive until"},
+		"kept alive until now": {box + "row t1 completed updated=1h keep=0s", "due", ""},
+		"tasks came back a while ago": {
+			box + "row t1 completed updated=1h; source tasks trusted recovered=9m59s", "kept", "recovery"},
+		"tasks came back before": {box + "row t1 completed updated=1h; source tasks trusted recovered=10m", "due", ""},
+		"tasks are not trusted":  {box + "row t1 completed updated=1h; tasks standby", "held", "tasks-untrusted"},
+		"its listing failed": {
+			box + "row t1 completed updated=1h; listing daytona failed=503", "held", "listing-untrusted daytona"},
+		"nothing here tells when it was used": {
+			"tasks eventless; " + box + "row t1 completed updated=1h", "report", "nothing here tells when it was used last"},
+		"no events, and its provider tells when it was used": {
+			"tasks eventless; box daytona/s1 running task=t1 active=10m; row t1 completed updated=1h", "due", ""},
+		"no events, and its row tells when it was used": {
+			"tasks eventless; " + box + "row t1 completed updated=1h activity=10m", "due", ""},
+		"a status of the platform's own": {
+			box + "row t1 failed status=cancelled updated=1h", "due", "is failed (cancelled), its sandbox"},
+		"its sandbox is being deleted": {
+			"box daytona/s1 deleting task=t1; row t1 completed updated=1h", "healthy", ""},
+		"its sandbox is in a state that nobody knows": {
+			"box daytona/s1 unknown task=t1; row t1 completed updated=1h", "held", "unknown state"},
+		"the labels are lost, the ledger remembers whose it was": {
+			"box daytona/s1 running; knew box daytona/s1 running task=t1; row t1 completed updated=1h", "due", ""},
+		"named by the row, read by the sandbox": {
+			"provider daytona label=no named=yes; box daytona/s1 running key=k1; " +
+				"row t1 completed updated=1h sandbox=k1", "due", ""},
+	})
+}

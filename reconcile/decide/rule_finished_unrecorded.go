@@ -1,0 +1,51 @@
+package decide
+
+import (
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// finishedUnrecorded finds a task whose worker says that it finished while the row is
+// still live: somebody lost the result. It is reported, and nobody may fail the row.
+func finishedUnrecorded(v *View, s *reconcile.Subject) answer {
+	t := s.Task
+	if t == nil || s.Fate != reconcile.FateLive {
+		return v.apart(s, "live tasks are")
+	}
+	if t.Events.Finished.IsZero() {
+		return fine("its worker has not said that it finished")
+	}
+	start := reconcile.Latest(t.Events.Started, subjectPresentStart(s), t.AssignedAt)
+	//guard:unrecorded-present live
+	if !t.Events.Finished.After(start) {
+		return v.no(func() string {
+			return fmt.Sprintf("its worker finished at %s, before the last start at %s", text.Time(t.Events.Finished), text.Time(start))
+		})
+	}
+	//guard:unrecorded-goes-on live
+	if went := v.activity(t); went.After(t.Events.Finished) && went.Sub(t.Events.Finished) > reconcile.Skew {
+		return v.no(func() string {
+			return fmt.Sprintf("its worker finished at %s and went on until %s", text.Time(t.Events.Finished), text.Time(went))
+		})
+	}
+	return answer{
+		found: true, due: true, report: true, veto: !v.finishedAndGone(s),
+		reason: "the worker finished at " + text.Time(t.Events.Finished) + ", the row still says " + t.Status,
+		evidence: []reconcile.Evidence{
+			{Source: "events", At: t.Events.Finished, Fact: "finished event, newer than the last start"},
+			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status},
+		},
+	}
+}
+
+// finishedAndGone reports whether nothing is left of who finished: its worker is silent and its
+// sandbox is gone. Nobody will record the end any more, and the veto would keep the row for ever.
+func (v *View) finishedAndGone(s *reconcile.Subject) bool {
+	over := func(b *reconcile.Box) bool { return b.Gone || b.Here && b.State == reconcile.SandboxEnded }
+	if _, alive := v.Alive(s.Task); alive || !s.HasBox(over) {
+		return false
+	}
+	return !s.HasBox(func(b *reconcile.Box) bool { return !over(b) })
+}

@@ -1,0 +1,59 @@
+package decide
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
+)
+
+func TestFinishedUnrecorded(t *testing.T) {
+	testRule(t, "finished-unrecorded", map[string]ruleCase{
+		"finished after the last start": {
+			"task t1 running started=10m ev.finished=9m59s", "report", "the row still says running"},
+		"finished at the moment of a start": {"task t1 running started=10m ev.finished=10m", "healthy", ""},
+		"finished before the last start":    {"task t1 running started=10m ev.finished=11m", "healthy", ""},
+		"started again by an event":         {"task t1 running ev.started=5m ev.finished=6m", "healthy", ""},
+		"finished after the start event":    {"task t1 running ev.started=6m ev.finished=5m", "report", ""},
+		"a start of an earlier attempt": {
+			"task t1 running started=10m ev.finished=9m; knew task t1 running stale=10m", "report", ""},
+		"finished with no start at all":    {"task t1 assigned ev.finished=1s", "report", "the row still says assigned"},
+		"a finish from the future":         {"task t1 running started=10m ev.finished=-1h", "report", ""},
+		"never finished":                   {"task t1 running started=10m ev.activity=1s", "healthy", ""},
+		"it went on, 6s after its end":     {"task t1 running started=1h ev.finished=10m ev.activity=9m54s", "healthy", ""},
+		"its last event, 5s after its end": {"task t1 running started=1h ev.finished=10m ev.activity=9m55s", "report", ""},
+		"only heartbeats after its end":    {"task t1 running started=1h ev.finished=10m ev.heartbeat=5s", "report", ""},
+		"recorded": {
+			"row t1 completed ev.finished=1h; box daytona/s1 running task=t1", "healthy", ""},
+	})
+}
+
+// TestFinishedVeto: what has finished is not failed, as long as anything is left of it that may record the
+// end itself.
+func TestFinishedVeto(t *testing.T) {
+	const late = "task t1 running started=1h timeout=10m "
+	for name, c := range map[string]struct {
+		world  string
+		vetoed bool
+	}{
+		"its sandbox runs":                     {late + "ev.finished=2m; box daytona/s1 running task=t1", true},
+		"its sandbox is stopped":               {late + "ev.finished=2m; box daytona/s1 stopped task=t1", true},
+		"its sandbox is ended, a moment ago":   {late + "ev.finished=90s; box daytona/s1 ended task=t1", true},
+		"its sandbox is ended":                 {late + "ev.finished=91s; box daytona/s1 ended task=t1", false},
+		"its sandbox is ended, it sends beats": {late + "ev.finished=9m ev.heartbeat=90s; box daytona/s1 ended task=t1", true},
+		"its sandbox is gone":                  {late + "ev.finished=2m; knew box daytona/s1 running task=t1; look daytona/s1 gone", false},
+		"its sandbox was not looked at":        {late + "ev.finished=2m; knew box daytona/s1 running task=t1", true},
+		"one is gone, another runs":            {late + "ev.finished=2m; knew box daytona/s1 running task=t1; look daytona/s1 gone; box daytona/s2 running task=t1", true},
+		"nobody ever saw a sandbox of it":      {late + "ev.finished=2m", true},
+		"its worker went on":                   {late + "ev.finished=9m ev.activity=8m; box daytona/s1 running task=t1", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := worldtest.NewWorld(t, worldtest.Anchor, c.world)
+			w.Only("finished-unrecorded", "deadline-exceeded")
+			_, p := PlanWorld(w)
+			if got := slices.Contains(stepLines(p), "held fail t1: veto: finished-unrecorded"); got != c.vetoed || len(p.Steps) == 0 {
+				t.Errorf("steps %q, want the veto: %v", stepLines(p), c.vetoed)
+			}
+		})
+	}
+}

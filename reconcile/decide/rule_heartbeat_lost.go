@@ -1,0 +1,102 @@
+package decide
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// heartbeatLost finds a running task whose worker was due to speak and is silent: its newest sign
+// promised another one, a heartbeat or that it waits. Silence alone proves nothing, for platforms'
+// events do not mean what their names say: a failed probe of its sandbox, or a look at the worker
+// itself, has to agree. A worker whose process is gone need not have promised anything.
+func heartbeatLost(v *View, s *reconcile.Subject) answer {
+	t := s.Task
+	switch {
+	case t == nil || s.Fate != reconcile.FateLive || t.State != reconcile.TaskRunning:
+		return v.apart(s, "running tasks are")
+	case t.LifeSign().IsZero():
+		return fine("its worker never gave a sign of life: no silence can be timed; what never started is for assigned-stale")
+	//guard:silent-beats harm
+	case !v.beats:
+		return fine("nobody sends heartbeats here: silence says nothing")
+	}
+	limit := max(v.threshold("heartbeat-lost", s), v.limit)
+	all := t.AsOf.Sub(v.sign(t))
+	ran, _ := v.stateAge(s) // a sign of an earlier attempt does not time this one's silence
+	//guard:silent-ran P5
+	//guard:silent-recovered P6
+	quiet := min(v.silentFor(t), ran, v.observed(reconcile.SourceEvents, reconcile.SourceTasks))
+	if quiet <= limit {
+		if all > limit {
+			return answer{kept: fmt.Sprintf("silent for %s, of which only %s count: others were not heard either, "+
+				"a source was out, or it has not run for longer", text.Duration(all), text.Duration(quiet))}
+		}
+		return v.no(func() string {
+			return fmt.Sprintf("last seen %s ago, limit %s", text.Duration(all), text.Duration(limit))
+		})
+	}
+	return v.proven(s, fmt.Sprintf("silent for %s", text.Duration(quiet)), func() answer {
+		return v.foundSilent(s, min(all, ran), limit)
+	})
+}
+
+// namedAtRest is the sandbox that the row names, by its id or by its name, and that a direct look
+// showed to be paused or to come up; nil when there is none.
+func (v *View) namedAtRest(s *reconcile.Subject) *reconcile.Sandbox {
+	rests := func(sb *reconcile.Sandbox) bool {
+		return sb.State == reconcile.SandboxSuspended || sb.State == reconcile.SandboxCreating
+	}
+	for _, ref := range v.LookRefs(s) {
+		if look := v.S.Looks[ref]; rests(&look.Sandbox) {
+			return &look.Sandbox
+		}
+	}
+	found := v.S.Finds[s.Task.ID].Sandboxes
+	for i := range found {
+		if rests(&found[i]) && found[i].CalledBy(s.Task.Sandbox) {
+			return &found[i]
+		}
+	}
+	return nil
+}
+
+func (v *View) foundSilent(s *reconcile.Subject, ago, limit time.Duration) answer {
+	t := s.Task
+	return answer{
+		found: true, due: true, probe: true, ago: ago, holds: v.unknowns(s),
+		reason: reconcile.Joined(fmt.Sprintf("worker fell silent: last seen %s, %s ago, limit %s",
+			text.Time(t.LifeSign()), text.Duration(t.AsOf.Sub(v.sign(t))), text.Duration(limit)), v.state(s), v.silenceWords(s)),
+		evidence: []reconcile.Evidence{
+			{Source: "events", At: t.LifeSign(), Fact: "newest sign of life of this worker"},
+			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.running)},
+			{Source: "providers", At: v.Now, Fact: reconcile.Joined(v.state(s), v.silenceWords(s))},
+		},
+	}
+}
+
+// unknowns are the task's sandboxes that were looked at in vain: one may be paused, and its task
+// goes on. One that a listing shows needs no look.
+func (v *View) unknowns(s *reconcile.Subject) (holds []string) {
+	for _, ref := range v.LookRefs(s) {
+		//guard:silent-unlooked harm
+		if look := v.S.Looks[ref]; look.Error != "" {
+			holds = append(holds, v.unlooked(ref))
+		}
+	}
+	return holds
+}
+
+// silentFor is how long the worker has been silent while others were heard. When nobody
+// was heard for a whole heartbeat, silence after the newest sign of all is the pipeline's:
+// when that stops, the one who spoke earliest must not be taken for dead before the freeze
+// can know.
+func (v *View) silentFor(t *reconcile.Task) time.Duration {
+	if v.running < 3 || t.AsOf.Sub(v.newest) <= v.limit/3 {
+		return t.AsOf.Sub(v.sign(t))
+	}
+	//guard:silent-as-others P6
+	return v.newest.Sub(v.sign(t))
+}

@@ -1,0 +1,187 @@
+package decide
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// idleBroken finds a sandbox that says it runs while a real exec or a real file listing in
+// it fails, again and again. Activity newer than the first failed probe vetoes it.
+func idleBroken(v *View, s *reconcile.Subject) answer {
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		//guard:broken-replaced harm
+		if v.Replaced(s, b) {
+			continue
+		}
+		if b.Here && b.Owned && b.State == reconcile.SandboxRunning && len(b.Probes.Failures) > 0 {
+			return v.judgeProbes(s, b)
+		}
+	}
+	return v.no(func() string { return v.probedWords(s) })
+}
+
+// Replaced reports whether a sandbox of a live task is one too many: its row does not name this
+// one, and the task has another one or was handed out anew since. It says nothing of the task.
+func (v *View) Replaced(s *reconcile.Subject, b *reconcile.Box) bool {
+	if s.Task == nil || s.Fate != reconcile.FateLive {
+		return false
+	}
+	if key := v.keyFor(b, s.Task); key != "" && key == s.Task.Sandbox {
+		return false
+	}
+	other := s.HasBox(func(o *reconcile.Box) bool { return o.Ref != b.Ref && !o.Gone && !o.Lost() })
+	//guard:replaced-earlier harm
+	return other || s.Task.State == reconcile.TaskAssigned && v.earlier(s, b)
+}
+
+// probedWords say what the probes of the subject's sandboxes came to.
+func (v *View) probedWords(s *reconcile.Subject) string {
+	words := ""
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		switch last := b.Probes.Last; {
+		case !b.Here:
+		case b.State != reconcile.SandboxRunning:
+			words = reconcile.Joined(words, fmt.Sprintf("sandbox %s is %s, only running ones are judged", b.ID, b.Raw))
+		case last.At.IsZero():
+			words = reconcile.Joined(words, fmt.Sprintf("sandbox %s was not probed yet", b.ID))
+		default:
+			words = reconcile.Joined(words, fmt.Sprintf("the last probe of sandbox %s, %s ago: %s", b.ID, text.Duration(v.Now.Sub(last.At)),
+				last.Outcome))
+		}
+	}
+	return reconcile.FirstOf(words, "no sandbox of it is here")
+}
+
+func (v *View) judgeProbes(s *reconcile.Subject, b *reconcile.Box) answer {
+	p := v.P.Rules["idle-broken"]
+	run := v.countable(b)
+	if len(run) == 0 {
+		return answer{probe: true, kept: "a probe failed soon after it was resumed"}
+	}
+	first, last := run[0], run[len(run)-1]
+	if s.Task != nil && s.Fate == reconcile.FateLive {
+		act := s.Task.Activity()
+		if taskAhead(s.Task) {
+			act = v.sign(s.Task)
+		}
+		//guard:broken-active harm
+		if !act.IsZero() && s.Task.AsOf.Sub(act) < v.Now.Sub(first.At) {
+			return answer{probe: true, kept: "probes fail, but its worker was active after the first that failed"}
+		}
+	}
+	span := last.At.Sub(first.At)
+	after := v.threshold("idle-broken", s)
+	//guard:broken-in-a-row harm
+	if len(run) < p.Failures || span < after {
+		return answer{probe: true, kept: fmt.Sprintf("%d of %d probes failed over %s of %s: %s",
+			len(run), p.Failures, text.Duration(span), text.Duration(after), last.Detail)}
+	}
+	out := answer{
+		found: true, due: true, sandbox: b, probe: true, ago: v.Now.Sub(first.At),
+		holds: append(v.explainedElsewhere(s, b), v.failsElsewhere(b, first.At)...),
+		reason: fmt.Sprintf("sandbox %s says %s but does not work: %d probes in a row failed over %s, the last: %s",
+			b.ID, b.Raw, len(run), text.Duration(span), last.Detail),
+		evidence: []reconcile.Evidence{boxSeenAs(b)},
+	}
+	for _, r := range run {
+		out.evidence = append(
+			out.evidence,
+			reconcile.Evidence{Source: b.Provider, At: r.At, Fact: "probe: " + string(r.Outcome) + ", " + r.Detail},
+		)
+	}
+	return out
+}
+
+// failsElsewhere holds a verdict unless most of the others that were probed since the first
+// failure, at the same provider, answer. An older answer says nothing of the provider as it is
+// now, and an infrastructure that fails in part fails some sandbox several times in a row.
+func (v *View) failsElsewhere(b *reconcile.Box, first time.Time) []string {
+	failed, answered := v.others(b.Ref, first)
+	untrusted := reconcile.FreezeName(reconcile.ProbesOf(b.Provider)) + ": "
+	switch {
+	//guard:broken-witness harm
+	case answered == 0:
+		return []string{untrusted + "no other sandbox has answered since its probes fail"}
+	//guard:broken-in-part harm
+	case failed*3 > failed+answered:
+		return []string{fmt.Sprintf("%s%d of the %d others that were probed since fail as well", untrusted, failed,
+			failed+answered)}
+	}
+	return nil
+}
+
+// convicts reports whether the failed probes of a sandbox say something of it: its provider's
+// probes are trusted, and another sandbox has answered since.
+func (v *View) convicts(b *reconcile.Box) bool {
+	//guard:silent-recovered-probes harm
+	run := v.countable(b)
+	if len(run) == 0 {
+		return false
+	}
+	_, others := v.others(b.Ref, run[0].At)
+	//guard:silent-probes harm
+	//guard:silent-witness harm
+	return v.Trusted(reconcile.ProbesOf(b.Provider)) && others > 0
+}
+
+// others counts the other sandboxes of the provider whose newest probe was made since a first
+// failure, or in the same round, by how it went.
+func (v *View) others(ref reconcile.Ref, first time.Time) (failed, answered int) {
+	from := first.Add(-v.P.Providers[ref.Provider].Probe.Timeout)
+	for other, seen := range v.S.Memory.Probes {
+		last := probeSeenVerdict(seen)
+		if other.Provider != ref.Provider || other == ref || last.At.Before(from) {
+			continue
+		}
+		switch {
+		case last.Outcome.Failed():
+			failed++
+		case last.Outcome == reconcile.Answered:
+			answered++
+		}
+	}
+	return failed, answered
+}
+
+// compared is how many sandboxes that nobody suspects are probed beside those that fail: their
+// failures say something of them only while others answer at the same time.
+const compared = 3
+
+// Unwitnessed is how many others are still to be probed beside the sandboxes of a provider that
+// fail their probes.
+func (v *View) Unwitnessed(provider string) int {
+	most := 0
+	for ref, seen := range v.S.Memory.Probes {
+		if ref.Provider == provider && len(seen.Failures) > 0 && v.S.Memory.Sandboxes[ref].GoneAt.IsZero() {
+			failed, answered := v.others(ref, seen.Failures[0].At)
+			most = max(most, compared-failed-answered)
+		}
+	}
+	return most
+}
+
+// countable is the present run of failures, without those soon after a resume or before an
+// outage of the probes.
+func (v *View) countable(b *reconcile.Box) []reconcile.ProbeResult {
+	run, from := b.Probes.Failures, v.probesFrom(b)
+	for len(run) > 0 && run[0].At.Before(from) {
+		run = run[1:]
+	}
+	return run
+}
+
+// probesFrom is from when on probes of the sandbox say something of it.
+func (v *View) probesFrom(b *reconcile.Box) time.Time {
+	//guard:broken-recovered harm
+	from := reconcile.Latest(v.sources[reconcile.ProbesOf(b.Provider)].RecoveredAt, v.S.Memory.WatchSince)
+	if !b.Seen.ResumedAt.IsZero() {
+		//guard:broken-resumed harm
+		from = reconcile.Latest(from, b.Seen.ResumedAt.Add(reconcile.ResumeGrace))
+	}
+	return from
+}

@@ -1,0 +1,129 @@
+package decide
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// inactive finds a running task whose worker does nothing: its last activity is longer ago than the
+// threshold, and a failed probe, or a look at the worker itself, agrees. A worker that waits for a
+// person is not inactive, one whose heartbeats stopped is heartbeat-lost's, and one whose activity
+// cannot be seen is not known to do nothing.
+func inactive(v *View, s *reconcile.Subject) answer {
+	t := s.Task
+	if t == nil || s.Fate != reconcile.FateLive || t.State != reconcile.TaskRunning {
+		return v.apart(s, "running tasks are")
+	}
+	act := v.activity(t)
+	//guard:inactive-unseen harm
+	if act.IsZero() {
+		return fine("no activity of it can be seen: that there is none says nothing")
+	}
+	after, all := v.threshold("inactive", s), max(t.AsOf.Sub(act), 0)
+	if all < after {
+		return v.no(func() string {
+			return fmt.Sprintf("last activity %s ago, limit %s", text.Duration(all), text.Duration(after))
+		})
+	}
+	ran, _ := v.stateAge(s)
+	//guard:inactive-ran P5
+	quiet := v.inactiveFor(s, min(all, ran))
+	if quiet < after {
+		return answer{kept: fmt.Sprintf("inactive for %s, of which only %s count: others were not active either, "+
+			"a source was out, or it has not run for longer", text.Duration(all), text.Duration(quiet))}
+	}
+	if why := v.excused(s); why != "" {
+		return answer{kept: fmt.Sprintf("inactive for %s, but %s", text.Duration(quiet), why)}
+	}
+	return v.proven(s, fmt.Sprintf("inactive for %s", text.Duration(quiet)), func() answer {
+		return v.foundInactive(s, min(all, ran), after)
+	})
+}
+
+func (v *View) foundInactive(s *reconcile.Subject, quiet, after time.Duration) answer {
+	t := s.Task
+	beats := "no heartbeats are sent here"
+	if beat := taskHeartbeat(t); !beat.IsZero() {
+		beats = "last heartbeat " + text.Time(beat)
+	}
+	did := "last activity " + text.Time(t.Activity())
+	return answer{
+		found: true, due: true, probe: true, ago: quiet, holds: v.unknowns(s),
+		reason: reconcile.Joined(fmt.Sprintf("worker is inactive for %s, limit %s: %s", text.Duration(quiet), text.Duration(after), did),
+			beats, v.state(s), v.silenceWords(s)),
+		evidence: []reconcile.Evidence{
+			{Source: "events", At: t.Activity(), Fact: reconcile.Joined(did, beats)},
+			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.running)},
+			{Source: "providers", At: v.Now, Fact: reconcile.Joined(reconcile.FirstOf(v.state(s), "no sandbox of it was seen"), v.silenceWords(s))},
+		},
+	}
+}
+
+// inactiveFor is how much of the time in which the worker did nothing, in its present state,
+// counts: not what lies before an outage of what it rests on. When nobody was active for a third
+// of the threshold, what came after the newest activity of all is everybody's: what shows
+// activity may be down, and the one who was active earliest must not be taken for stuck.
+func (v *View) inactiveFor(s *reconcile.Subject, idle time.Duration) time.Duration {
+	everybody := s.Task.AsOf.Sub(v.lastActive)
+	if v.actors >= 3 && everybody > v.threshold("inactive", s)/3 {
+		//guard:inactive-as-others P6
+		idle -= everybody
+	}
+	//guard:inactive-recovered P6
+	return max(min(idle, v.observed(reconcile.SourceActivity, reconcile.SourceEvents, reconcile.SourceTasks)), 0)
+}
+
+// activity is when the worker was last active. A stamp from the future comes from a clock that
+// the worker can wind: it is taken against the worker's own newest sign.
+func (v *View) activity(t *reconcile.Task) time.Time {
+	act := t.Activity()
+	if act.Sub(t.AsOf) <= reconcile.Skew {
+		return act
+	}
+	//guard:activity-ahead P5
+	return v.sign(t).Add(act.Sub(t.LifeSign()))
+}
+
+// taskHeartbeat is the newest heartbeat of the worker, zero when it never sent one.
+func taskHeartbeat(t *reconcile.Task) time.Time {
+	return reconcile.Latest(t.Events.Heartbeat, t.HeartbeatAt)
+}
+
+// taskActing reports whether the task's worker is one that should be doing something.
+func taskActing(t *reconcile.Task) bool {
+	return t.State == reconcile.TaskRunning && !t.Waits() && !t.Activity().IsZero()
+}
+
+// excused says why an inactive worker is not failed for it: it waits, its silence is another
+// rule's, or its sandbox explains it.
+func (v *View) excused(s *reconcile.Subject) string {
+	t := s.Task
+	//guard:inactive-waits harm
+	if t.Waits() && !v.waitedBefore(s) {
+		return fmt.Sprintf("it waits for a person since %s", text.Time(t.Events.Waiting))
+	}
+	beat := taskHeartbeat(t)
+	if age := t.AsOf.Sub(beat); !beat.IsZero() && age > v.limit && v.judges("heartbeat-lost") {
+		return fmt.Sprintf("its last heartbeat is %s old, limit %s: that is for heartbeat-lost", text.Duration(age), text.Duration(v.limit))
+	}
+	//guard:inactive-unknown harm
+	if b := subjectUnknownBox(s); b != nil {
+		return fmt.Sprintf("its sandbox %s is in the unknown state %q", b.ID, b.Raw)
+	}
+	elsewhere := s.HasBox(func(b *reconcile.Box) bool { return b.Gone || b.Here }) &&
+		!s.HasBox(func(b *reconcile.Box) bool { return b.Here && b.State == reconcile.SandboxRunning })
+	//guard:inactive-paused harm
+	if elsewhere {
+		return v.state(s) + ", which is for another rule"
+	}
+	return ""
+}
+
+// waitedBefore reports whether the worker waited in an attempt before this one.
+func (v *View) waitedBefore(s *reconcile.Subject) bool {
+	start, column := subjectEntry(s)
+	return !start.IsZero() && v.clockTrusted(column) && s.Task.Events.Waiting.Before(start)
+}

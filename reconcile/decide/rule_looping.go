@@ -1,0 +1,64 @@
+package decide
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// looping finds a task whose attempts end again and again: failed, requeued or recreated. It
+// is reported, and nobody requeues it any more.
+func looping(v *View, s *reconcile.Subject) answer {
+	if s.Task == nil || s.Fate != reconcile.FateLive {
+		return v.apart(s, "live tasks are")
+	}
+	n, loops := v.looping(s)
+	if !loops {
+		return v.no(func() string {
+			p := v.P.Rules["looping"]
+			return fmt.Sprintf("%d of %d attempts ended without success within %s", n, p.Count, text.Duration(p.Window))
+		})
+	}
+	turns, window := s.Seen.Turns, v.P.Rules["looping"].Window
+	first, last := turns[len(turns)-n], turns[len(turns)-1]
+	cause, because := v.cause(s)
+	return answer{
+		found: true, due: true, report: true, ago: v.Now.Sub(first),
+		reason: reconcile.Joined(fmt.Sprintf("%d attempts ended without success within %s, the last %s ago; it is not requeued again",
+			n, text.Duration(window), text.Duration(v.Now.Sub(last))), cause),
+		evidence: append([]reconcile.Evidence{
+			{Source: "ledger", At: last, Fact: "attempts ended at " + stamps(turns[len(turns)-n:])},
+			{Source: "tasks", At: s.Task.AsOf, Fact: fmt.Sprintf("status %s, attempt %d of %d",
+				s.Task.Status, s.Task.Attempts, s.Task.MaxAttempts)},
+		}, because...),
+	}
+}
+
+// looping is how often the task's attempts ended without success within the rule's window,
+// and whether that is too often. While the rule is off it never is.
+func (v *View) looping(s *reconcile.Subject) (int, bool) {
+	if len(s.Seen.Turns) == 0 {
+		return 0, false
+	}
+	p := v.P.Rules["looping"]
+	n := 0
+	for _, at := range s.Seen.Turns {
+		if v.Now.Sub(at) <= p.Window {
+			n++
+		}
+	}
+	return n, v.judges("looping") && p.Count > 0 && n >= p.Count
+}
+
+func stamps(times []time.Time) string {
+	out := ""
+	for i, t := range times {
+		if i > 0 {
+			out += ", "
+		}
+		out += text.Time(t)
+	}
+	return out
+}

@@ -1,0 +1,82 @@
+package decide
+
+import (
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// overAge finds a sandbox that is older than any sandbox should be, whatever its task does.
+// The row that it leaves behind is sandbox-missing's.
+func overAge(v *View, s *reconcile.Subject) answer {
+	const none = "there is no maximum age for its class"
+	if !v.ageing {
+		return fine(none)
+	}
+	after := v.threshold("over-age", s)
+	if after <= 0 {
+		return fine(none)
+	}
+	b := v.eldest(s)
+	if b == nil {
+		return fine("no sandbox of it is here")
+	}
+	//guard:over-age-further harm
+	if by := v.S.Explained[b.Ref]; by != "" && s.Task == nil {
+		return answer{kept: "a row of " + by + " explains it"}
+	}
+	age := v.born(*b)
+	if age < after {
+		return v.no(func() string {
+			return fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, text.Duration(age), text.Duration(after))
+		})
+	}
+	return answer{
+		//guard:over-age-explained harm
+		//guard:over-age-unknown harm
+		found: true, due: true, sandbox: b, holds: append(v.explainedElsewhere(s, b), boxUnsure(b)...), ago: age - after,
+		reason: reconcile.Joined(fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, text.Duration(age), text.Duration(after)), subjectWhose(s)),
+		evidence: []reconcile.Evidence{
+			boxSeenAs(b),
+			{Source: b.Provider, At: b.AsOf, Fact: fmt.Sprintf("%s old, the maximum is %s", text.Duration(age), text.Duration(after))},
+		},
+	}
+}
+
+// eldest is the oldest sandbox of the subject that may be ended. One that nobody may end now
+// stands behind the others and starves none of them.
+func (v *View) eldest(s *reconcile.Subject) *reconcile.Box {
+	var best *reconcile.Box
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if !b.Here || !b.Owned || !b.State.Exists() || b.State == reconcile.SandboxDeleting {
+			continue
+		}
+		//guard:over-age-at-rest harm
+		if v.isLeft(b) {
+			continue
+		}
+		if best == nil || v.before(b, best) {
+			best = b
+		}
+	}
+	return best
+}
+
+// before reports whether a is to be ended before b: it can be at all, or it is older.
+func (v *View) before(a, b *reconcile.Box) bool {
+	stuck := func(b *reconcile.Box) bool { return b.State == reconcile.SandboxUnknown || v.Ending[b.Ref] }
+	if stuck(a) != stuck(b) {
+		return stuck(b)
+	}
+	return v.born(*a) > v.born(*b)
+}
+
+// subjectWhose says in words which task the subject's sandboxes belong to, "" when none is known.
+func subjectWhose(s *reconcile.Subject) string {
+	if s.Task == nil {
+		return ""
+	}
+	return fmt.Sprintf("its task %s is %s", s.Task.ID, s.Task.Status)
+}

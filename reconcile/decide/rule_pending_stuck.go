@@ -1,0 +1,64 @@
+package decide
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// pendingStuck finds a task that waits and that nothing picks up, with what may explain it:
+// quotas, templates, how many others run.
+func pendingStuck(v *View, s *reconcile.Subject) answer {
+	t := s.Task
+	if t == nil || s.Fate != reconcile.FateLive || t.State != reconcile.TaskPending {
+		return v.apart(s, "pending tasks are")
+	}
+	after := v.threshold("pending-stuck", s)
+	age, by := v.stateAge(s)
+	age = min(age, v.observed(reconcile.SourceTasks))
+	if age < after {
+		return v.no(func() string {
+			return fmt.Sprintf("%s for %s by %s, limit %s", t.Status, text.Duration(age), reconcile.FirstOf(by, "no clock"), text.Duration(after))
+		})
+	}
+	//guard:pending-alive P14
+	if sign, alive := v.Alive(t); alive {
+		return answer{kept: fmt.Sprintf("%s for %s, but a worker of it gave a life sign %s ago",
+			t.Status, text.Duration(age), text.Duration(sign))}
+	}
+	if b := subjectComingUp(s); b != nil {
+		return answer{kept: fmt.Sprintf("%s for %s, but its sandbox %s is %s", t.Status, text.Duration(age), b.ID, b.Raw)}
+	}
+	return v.foundPending(s, age, fmt.Sprintf("%s for %s by %s, limit %s", t.Status, text.Duration(age), by, text.Duration(after)))
+}
+
+func (v *View) foundPending(s *reconcile.Subject, age time.Duration, clock string) answer {
+	full, quotas := v.quotasOf(s.Task)
+	cause, because := v.cause(s)
+	evidence := append([]reconcile.Evidence{
+		{Source: "tasks", At: s.Task.AsOf, Fact: fmt.Sprintf("%s; %d tasks run", clock, v.running)},
+	}, quotas...)
+	return answer{
+		found: true, due: true, ago: age,
+		reason:   reconcile.Joined(fmt.Sprintf("nothing picks it up: %s for %s", s.Task.Status, text.Duration(age)), full, cause),
+		evidence: append(evidence, because...),
+	}
+}
+
+// quotasOf are the quotas of the providers where the task may run, and in words those that
+// are nearly used up.
+func (v *View) quotasOf(t *reconcile.Task) (full string, out []reconcile.Evidence) {
+	const nearly = 0.95
+	for _, provider := range v.Candidates(t) {
+		for _, q := range v.S.Quotas[provider] {
+			fact := fmt.Sprintf("quota %s: %.6g of %.6g used", text.Clip(q.Name, 80), q.Used, q.Limit)
+			out = append(out, reconcile.Evidence{Source: provider, At: v.Now, Fact: fact})
+			if q.Limit > 0 && q.Used >= nearly*q.Limit {
+				full = reconcile.Joined(full, "at "+provider+" "+fact)
+			}
+		}
+	}
+	return full, out
+}

@@ -1,0 +1,76 @@
+package decide
+
+import (
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// provisioningStuck finds a sandbox that has been coming up for too long.
+func provisioningStuck(v *View, s *reconcile.Subject) answer {
+	b := subjectComingUp(s)
+	if b == nil || !b.Owned || v.Ending[b.Ref] && s.Fate == reconcile.FateLive {
+		return fine("no sandbox of it is coming up")
+	}
+	after := v.threshold("provisioning-stuck", s)
+	//guard:provisioning-recovered P6
+	age := min(v.boxAge(*b), v.observed(reconcile.ListingOf(b.Provider)))
+	if age < after {
+		return answer{kept: fmt.Sprintf("%s for %s of %s", b.Raw, text.Duration(age), text.Duration(after))}
+	}
+	if s.Fate == reconcile.FateLive && s.Task != nil {
+		//guard:provisioning-alive harm
+		if sign, alive := v.Alive(s.Task); alive {
+			return answer{
+				kept: fmt.Sprintf(
+					"%s for %s, but the worker gave a life sign %s ago",
+					b.Raw,
+					text.Duration(age),
+					text.Duration(sign),
+				),
+			}
+		}
+	}
+	cause, because := v.cause(s)
+	return answer{
+		found: true, due: true, sandbox: b, holds: v.explainedElsewhere(s, b),
+		reason: reconcile.Joined(
+			fmt.Sprintf("sandbox %s has been %s for %s, limit %s", b.ID, b.Raw, text.Duration(age), text.Duration(after)),
+			cause,
+		),
+		evidence: append([]reconcile.Evidence{boxSeenAs(b)}, because...),
+	}
+}
+
+// explainedElsewhere holds steps against a sandbox whose task is live outside `where`, or
+// was not read: it may be narrowed out of the judgement on purpose.
+func (v *View) explainedElsewhere(s *reconcile.Subject, b *reconcile.Box) []string {
+	switch s.Fate {
+	case reconcile.FateUnread:
+		if !v.P.Tasks.None {
+			//guard:explained-unread harm
+			return []string{"its task was not read"}
+		}
+	case reconcile.FateExplained:
+		if by := v.S.Explained[b.Ref]; by != "" && s.Task == nil {
+			return []string{"a row of " + by + " explains it"}
+		}
+		//guard:explained-outside harm
+		return []string{"its task is outside `where`"}
+	case reconcile.FateUnknown:
+		//guard:explained-shared harm
+		if !v.P.Providers[b.Provider].Exclusive {
+			return []string{"not-exclusive: its task is not known here, and the account may be shared"}
+		}
+	case reconcile.FateUnnamed:
+		//guard:explained-linkless harm
+		if !v.P.Providers[b.Provider].LinkRequired {
+			return []string{"not-exclusive: it has no link to any task (link: {required: true} where each must have one)"}
+		}
+	case reconcile.FateUnparsable:
+		//guard:explained-unparsable P1
+		return []string{"unparsable: what it names is no id of the task table"}
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package decide
+
+import (
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// recordWithoutContainer finds a sandbox that the platform's own registry says is running
+// while nothing runs behind it. It is seen by two full passes at least, some time apart: a
+// container that is just starting looks the same. Ending it repairs the record. A worker that still speaks refutes it.
+func recordWithoutContainer(v *View, s *reconcile.Subject) answer {
+	b := v.hollow(s)
+	if b == nil {
+		return fine("no sandbox of it is a record without a container")
+	}
+	if s.Task != nil && s.Fate == reconcile.FateLive {
+		//guard:hollow-alive harm
+		if sign, alive := v.Alive(s.Task); alive {
+			return answer{kept: fmt.Sprintf("nothing runs behind the record of sandbox %s, but its worker gave a life "+
+				"sign %s ago", b.ID, text.Duration(sign))}
+		}
+	}
+	return answer{
+		//guard:hollow-twice harm
+		found: true, sandbox: b, sightings: max(v.P.Rules["record-without-container"].Looks, 2),
+		holds: append(v.explainedElsewhere(s, b), boxUnsure(b)...),
+		reason: reconcile.Joined(fmt.Sprintf("the record of sandbox %s says %s, and nothing runs behind it", b.ID, b.Raw),
+			text.Clip(b.Error, 200), subjectWhose(s)),
+		evidence: []reconcile.Evidence{
+			boxSeenAs(b),
+			{Source: b.Provider, At: b.AsOf, Fact: "the record says " + b.Raw + ", no container answers for it"},
+		},
+	}
+}
+
+// hollow is a sandbox of the subject that is a record alone. One that is on its way out stands
+// behind the others.
+func (v *View) hollow(s *reconcile.Subject) *reconcile.Box {
+	var behind *reconcile.Box
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if !b.Here || !b.Owned || !b.Hollow || !b.State.Exists() || b.State == reconcile.SandboxDeleting {
+			continue
+		}
+		if !v.Ending[b.Ref] {
+			return b
+		}
+		behind = b
+	}
+	return behind
+}

@@ -1,0 +1,183 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// fewestSamples is how many measurements make a run.
+const fewestSamples = 3
+
+// runaway finds a sandbox that works without end, that does nothing while its task runs, or
+// whose memory grows to its limit, all without activity of the worker. It only tells, with
+// what the log speaks of: what is odd for one platform is the daily work of another.
+func runaway(v *View, s *reconcile.Subject) answer {
+	after := v.threshold("runaway", s)
+	if after <= 0 {
+		return fine("it has no threshold")
+	}
+	var kept answer
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if !b.Here || !b.Owned || b.State != reconcile.SandboxRunning || len(b.Probes.Vitals) == 0 {
+			continue
+		}
+		out := v.judgeVitals(s, b, after)
+		if out.found {
+			return out
+		}
+		if kept.kept == "" {
+			kept = out
+		}
+	}
+	if kept.kept == "" {
+		return v.no(func() string { return v.calm(s) })
+	}
+	return kept
+}
+
+// calm says what was measured last in the subject's sandboxes.
+func (v *View) calm(s *reconcile.Subject) string {
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		run := v.wanted(b, func(m *reconcile.Vitals) bool { return m.CPU != nil || m.Memory != nil })
+		if n := len(run); n > 0 {
+			return fmt.Sprintf("sandbox %s: %s when measured %s ago", b.ID, vitalsText(&run[n-1]), text.Duration(v.Now.Sub(run[n-1].At)))
+		}
+	}
+	return "no sandbox of it was measured lately"
+}
+
+// A strain is a run of measurements over a limit, and what it likely means.
+type strain struct {
+	run    []reconcile.Vitals
+	what   string // "CPU at 99 %"
+	likely string // "infinite loop"
+}
+
+func (t *strain) span() time.Duration { return t.run[len(t.run)-1].At.Sub(t.run[0].At) }
+
+func (v *View) judgeVitals(s *reconcile.Subject, b *reconcile.Box, after time.Duration) answer {
+	var met []strain
+	kept := answer{}
+	for _, t := range v.strains(s, b, after) {
+		if len(t.run) == 0 {
+			continue
+		}
+		if v.activeSince(s, t.run[0].At) {
+			kept = answer{probe: true, kept: t.what + ", but its worker was active meanwhile"}
+			continue
+		}
+		if len(t.run) < fewestSamples || t.span() < after {
+			kept = answer{probe: true, kept: fmt.Sprintf("%s over %s of %s, measured %s",
+				t.what, text.Duration(t.span()), text.Duration(after), times(len(t.run)))}
+			continue
+		}
+		met = append(met, t)
+	}
+	if len(met) == 0 {
+		return kept
+	}
+	return boxStrained(b, met)
+}
+
+// strains are the runs of the three kinds, each as long as it lasts until now.
+func (v *View) strains(s *reconcile.Subject, b *reconcile.Box, after time.Duration) []strain {
+	cpu := v.wanted(b, func(m *reconcile.Vitals) bool { return m.CPU != nil })
+	busy := trailing(cpu, func(m *reconcile.Vitals) bool { return reconcile.LoadOf(m.CPU) == reconcile.LoadBusy })
+	idle := trailing(cpu, func(m *reconcile.Vitals) bool { return reconcile.LoadOf(m.CPU) == reconcile.LoadIdle })
+	if s.Task == nil || s.Fate != reconcile.FateLive || s.Task.State != reconcile.TaskRunning {
+		idle = nil // nobody waits for it
+	}
+	memory := v.wanted(b, func(m *reconcile.Vitals) bool { return m.Memory != nil && m.Memory.Total > 0 })
+	return []strain{
+		{busy, "CPU at " + percents(busy), "infinite loop"},
+		{idle, "CPU at " + percents(idle) + " while its task runs", "hung"},
+		leak(growing(memory), after),
+	}
+}
+
+// growing is the end of the run in which each measurement is above the one before.
+func growing(run []reconcile.Vitals) []reconcile.Vitals {
+	at := len(run) - 1
+	for at > 0 && run[at-1].Memory.Used < run[at].Memory.Used {
+		at--
+	}
+	return run[max(at, 0):]
+}
+
+// leak is memory that grows and is nearly used up, or will be within the threshold if it
+// goes on like this.
+func leak(run []reconcile.Vitals, after time.Duration) strain {
+	if len(run) < 2 {
+		return strain{}
+	}
+	first, last := run[0], run[len(run)-1]
+	grown := float64(last.Memory.Used - first.Memory.Used)
+	left := float64(last.Memory.Total - last.Memory.Used)
+	soon := left/grown*float64(last.At.Sub(first.At)) <= float64(after)
+	if !soon && !last.Memory.Full() {
+		return strain{}
+	}
+	return strain{run, fmt.Sprintf("memory grew from %s to %s of %s",
+		mebibytes(first.Memory.Used), mebibytes(last.Memory.Used), mebibytes(last.Memory.Total)), "leak"}
+}
+
+// boxStrained is the finding of all that was met.
+func boxStrained(b *reconcile.Box, met []strain) answer {
+	out := answer{found: true, due: true, probe: true, report: true, sandbox: b, evidence: []reconcile.Evidence{boxSeenAs(b)}}
+	var words, said []string
+	for _, t := range met {
+		words = append(words, fmt.Sprintf("%s for %s, without activity of its worker: likely %s",
+			t.what, text.Duration(t.span()), t.likely))
+		for _, m := range t.run {
+			said = reconcile.AppendNew(said, m.Signs...)
+			if e := (reconcile.Evidence{Source: b.Provider, At: m.At, Fact: vitalsText(&m)}); !slices.Contains(out.evidence, e) {
+				out.evidence = append(out.evidence, e)
+			}
+		}
+	}
+	out.reason = reconcile.Joined(append([]string{"sandbox " + b.ID + ": " + words[0]}, words[1:]...)...)
+	if len(said) > 0 {
+		slices.Sort(said)
+		out.reason = reconcile.Joined(out.reason, fmt.Sprintf("its log speaks of %s", strings.Join(said, ", ")))
+	}
+	return out
+}
+
+func vitalsText(v *reconcile.Vitals) string {
+	var parts []string
+	if v.CPU != nil {
+		parts = append(parts, fmt.Sprintf("CPU %.0f %%", *v.CPU))
+	}
+	if v.Memory != nil {
+		parts = append(parts, fmt.Sprintf("memory %s of %s", mebibytes(v.Memory.Used), mebibytes(v.Memory.Total)))
+	}
+	if len(v.Signs) > 0 {
+		parts = append(parts, "log: "+strings.Join(v.Signs, ", "))
+	}
+	return reconcile.Joined(parts...)
+}
+
+// percents is the span of the use of the processor.
+func percents(run []reconcile.Vitals) string {
+	if len(run) == 0 {
+		return ""
+	}
+	low, high := *run[0].CPU, *run[0].CPU
+	for _, m := range run {
+		low, high = min(low, *m.CPU), max(high, *m.CPU)
+	}
+	from, to := fmt.Sprintf("%.0f", low), fmt.Sprintf("%.0f", high)
+	if from == to {
+		return to + " %"
+	}
+	return from + " to " + to + " %"
+}
+
+func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }

@@ -1,0 +1,101 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// sandboxMissing finds a live task whose sandbox the ledger has seen, or whose row names one, and
+// whose sandbox is gone or terminal. Paused, archived and suspended are neither. A sign of life
+// inside the heartbeat limit vetoes it. A task that nobody has ever seen with a sandbox may need none:
+// subflows, runs that are started by hand, agents within the platform itself.
+func sandboxMissing(v *View, s *reconcile.Subject) answer {
+	t := s.Task
+	if t == nil || s.Fate != reconcile.FateLive || t.State == reconcile.TaskPending || !t.State.Live() {
+		return v.apart(s, "assigned and running tasks are")
+	}
+	started := v.started(s)
+	had := s.HasBox(func(b *reconcile.Box) bool {
+		return b.Here && !b.Known || b.Known && !v.past(s, b) && (started || v.atItsTime(s, b))
+	})
+	//guard:missing-never-had harm
+	if !had && !v.namesOne(s) {
+		return fine("nobody has seen a sandbox of it, and its row names none that was: it may need none")
+	}
+	if s.HasBox(func(b *reconcile.Box) bool { return b.Here && !b.Lost() && b.State != reconcile.SandboxDeleting }) {
+		return v.no(func() string { return v.state(s) })
+	}
+	if s.HasBox(func(b *reconcile.Box) bool { return b.Here && b.State == reconcile.SandboxDeleting }) {
+		return answer{look: v.canLook(t), kept: v.state(s)} // a list may show for long what is gone
+	}
+	//guard:missing-alive P14
+	if age, alive := v.Alive(t); alive {
+		heir := v.heirs != nil && v.canLook(t)
+		kept := fmt.Sprintf("no sandbox was found, but the worker gave a life sign %s ago", text.Duration(age))
+		//guard:missing-heir harm
+		return answer{look: heir, kept: kept}
+	}
+	grace := v.threshold("sandbox-missing", s)
+	//guard:missing-grace P3
+	if age, by := v.stateAge(s); age-max(t.AsOf.Sub(v.S.T0), 0) < grace {
+		return answer{kept: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, text.Duration(age), by)}
+	}
+	where, ok := v.whereabouts(s)
+	//guard:missing-looked harm
+	if !ok {
+		return answer{look: v.canLook(t), kept: where}
+	}
+	cause, because := "", []reconcile.Evidence(nil)
+	if !v.started(s) { // an unusable template explains a start that failed, not a sandbox that ran
+		cause, because = v.cause(s)
+	}
+	return answer{
+		found: true, sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), ago: v.lostFor(s),
+		reason: reconcile.Joined("sandbox is gone: "+where, reconcile.LifeLine(t), cause),
+		evidence: append([]reconcile.Evidence{
+			{Source: "providers", At: v.Now, Fact: where},
+			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + reconcile.LifeLine(t)},
+		}, because...),
+	}
+}
+
+// namesOne reports whether the row names a sandbox that there was: by an id, which only its provider
+// gives out, or one that its worker spoke from. A name may be made up beforehand, and attempts,
+// restores and warm starts go by others.
+func (v *View) namesOne(s *reconcile.Subject) bool {
+	t := s.Task
+	if t.Sandbox == "" || !v.started(s) {
+		return false
+	}
+	byID := slices.ContainsFunc(v.Candidates(t), func(name string) bool { return v.P.Providers[name].SandboxIsID })
+	return byID || !taskTold(t).LifeSign().IsZero()
+}
+
+// lostFor is for how long the ledger has known that a sandbox of the subject is gone or over,
+// else for how long it has been missed.
+func (v *View) lostFor(s *reconcile.Subject) time.Duration {
+	var longest time.Duration
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		switch {
+		case !b.Known || v.past(s, b):
+		case !b.Seen.GoneAt.IsZero():
+			longest = max(longest, v.since(b.Seen.GoneAt))
+		case b.Lost() && b.Here && b.Seen.State == b.State:
+			longest = max(longest, v.since(b.Seen.StateSince))
+		}
+	}
+	open := v.S.Memory.Findings[reconcile.FindingKey{Rule: "sandbox-missing", Subject: s.ID}]
+	return max(longest, v.since(open.FirstSeen))
+}
+
+// atItsTime reports whether the sandbox may be that of the present attempt: the row names it, or the
+// ledger has not known it for longer than the task's present state.
+func (v *View) atItsTime(s *reconcile.Subject, b *reconcile.Box) bool {
+	//guard:missing-earlier harm
+	return !s.Known || !v.earlier(s, b)
+}

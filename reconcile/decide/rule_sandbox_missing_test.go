@@ -1,0 +1,165 @@
+package decide
+
+import "testing"
+
+func TestSandboxMissing(t *testing.T) {
+	// The row names its sandbox by an id that the provider knows.
+	const byID = "provider daytona id=yes; "
+	const ran = byID + "task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1; "
+	const gone = "look daytona/s1 gone; find t1 none"
+	const seen = "finding sandbox-missing task:t1 first=30s last=15s sighted=15s sightings=1; "
+	const named = seen + "provider daytona label=no named=yes id=no; "
+	const two = seen + "provider daytona id=yes label=no; provider e2b id=yes label=no; " +
+		"task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1; "
+	testRule(t, "sandbox-missing", map[string]ruleCase{
+		"its id was given to another one since": {
+			seen + "task t1 running started=1h updated=1h ev.heartbeat=2m; knew box daytona/s1 running task=t1 created=2h; " +
+				"look daytona/s1 running owned=no created=1m task=t9; find t1 none", "due", "s1 at daytona is gone"},
+		"the first look": {ran + gone, "seen", "sandbox is gone: no sandbox at daytona; last life sign"},
+		"the second look, 30s after the first": {
+			seen + ran + gone, "due", ""},
+		"the second look, a second earlier": {
+			"finding sandbox-missing task:t1 first=29s last=15s sighted=15s sightings=1; " + ran + gone, "seen", ""},
+		"one look long ago is still one look": {
+			"rule sandbox-missing looks=3; " + seen + ran + gone, "seen", ""},
+		"the ledger's clock ran backwards: no second look": {
+			"finding sandbox-missing task:t1 first=1h last=-5s sighted=-5s sightings=1; " + ran + gone, "seen", ""},
+		"a life sign inside the limit": {
+			seen + byID + "task t1 running started=1h ev.heartbeat=90s sandbox=s1; " + gone, "kept", "gave a life sign 1m30s ago"},
+		"a life sign, and names of sandboxes last": {
+			"provider daytona id=yes label=no named=yes; " + seen + "task t1 running started=1h ev.heartbeat=90s sandbox=s0; " +
+				"row t9 completed; box daytona/s9 running task=t9 lasting=yes", "look", "gave a life sign"},
+		"a life sign a second older": {
+			seen + byID + "task t1 running started=1h ev.heartbeat=91s sandbox=s1; " + gone, "due", ""},
+		"a life sign from the future": {
+			seen + byID + "task t1 running started=1h ev.heartbeat=-1h sandbox=s1; " + gone, "kept", "life sign"},
+		"a life sign from the end of days": {
+			seen + byID + "task t1 running started=1h ev.heartbeat=-2562047h sandbox=s1; " + gone, "kept", "life sign"},
+		"running for less than the grace": {
+			seen + byID + "task t1 running started=29s sandbox=s1; " + gone, "kept", "running for 29s by started_at"},
+		"running for the grace": {seen + byID + "task t1 running started=30s sandbox=s1; " + gone, "due", ""},
+		"the state began while providers were listed": {
+			"clock read=5s; " + seen + byID + "task t1 running started=34s sandbox=s1; " + gone, "kept", ""},
+		"the state began before":     {"clock read=5s; " + seen + byID + "task t1 running started=35s sandbox=s1; " + gone, "due", ""},
+		"its sandbox is here":        {ran + "box daytona/s1 running task=t1", "healthy", ""},
+		"its sandbox is paused":      {ran + "box daytona/s1 suspended task=t1", "healthy", ""},
+		"its sandbox is coming back": {ran + "box daytona/s1 creating task=t1", "healthy", ""},
+		"its sandbox is unknown":     {ran + "box daytona/s1 unknown task=t1", "healthy", ""},
+		"its sandbox is failed, which is errored's": {
+			ran + "box daytona/s1 failed task=t1", "healthy", ""},
+		"its sandbox is stopped": {
+			seen + ran + "box daytona/s1 stopped task=t1", "due", "s1 at daytona is stopped"},
+		"its sandbox is ended": {seen + ran + "box daytona/s1 ended task=t1", "due", ""},
+		"one is stopped, another runs": {
+			seen + ran + "box daytona/s1 stopped task=t1; box daytona/s2 running task=t1", "healthy", ""},
+		"remembered, not looked at": {
+			seen + ran + "knew box daytona/s1 running task=t1", "look", "was not looked at"},
+		"remembered, look failed": {
+			seen + ran + "knew box daytona/s1 running task=t1; look daytona/s1 error", "look", "503"},
+		"remembered, looked at and gone": {
+			seen + ran + "knew box daytona/s1 running task=t1; look daytona/s1 gone", "due", "s1 at daytona is gone"},
+		"remembered, looked at and running": {
+			seen + ran + "knew box daytona/s1 running task=t1; look daytona/s1 running", "healthy", ""},
+		"remembered, looked at and paused": {
+			seen + ran + "knew box daytona/s1 running task=t1; look daytona/s1 suspended", "healthy", ""},
+		"its id was another provider's, and one refuses it": {
+			two + "knew box daytona/s1 running task=t1; look daytona/s1 gone; look e2b/s1 error", "due", "s1 at daytona is gone"},
+		"what its row holds is another provider's name of it": {
+			seen + "provider daytona label=no named=yes id=no; provider e2b id=yes label=no; box daytona/u1 stopped task=t1 key=s1; " +
+				"task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1", "due", "u1 at daytona is stopped"},
+		"its id was nobody's yet, and one refuses it": {two + "look daytona/s1 gone; look e2b/s1 error", "look", "503"},
+		"its id was another task's, and one refuses it": {
+			two + "knew box daytona/s1 running task=t2; look daytona/s1 gone; look e2b/s1 error", "look", "503"},
+		"remembered and confirmed gone after ours": {
+			seen + ran + "knew box daytona/s1 running task=t1 gone=2m ours=yes; find t1 none", "due", ""},
+		"gone by an earlier look alone": {
+			seen + ran + "knew box daytona/s1 running task=t1 gone=1m", "look", ""},
+		"pending":  {"task t1 pending started=1h; find t1 none", "healthy", ""},
+		"unmapped": {"task t1 unknown started=1h; find t1 none", "healthy", ""},
+		"out of where, and its sandbox is stopped": {
+			"row t1 running started=1h; box daytona/s1 stopped task=t1", "healthy", ""},
+		"over":         {"row t1 failed started=1h; box daytona/s1 stopped task=t1", "healthy", ""},
+		"not searched": {seen + ran + "look daytona/s1 gone", "look", "not searched by link"},
+		"searched, no answer": {
+			seen + ran + "look daytona/s1 gone; find t1 error", "look", "503"},
+		"nobody has seen one, and its row names none": {seen + "task t1 running started=1h ev.heartbeat=9m; find t1 none", "healthy", ""},
+		"nobody has seen one, its row has a name of the platform's own, and its worker spoke": {
+			seen + "task t1 running started=1h ev.heartbeat=9m sandbox=k0; find t1 none", "due", ""},
+		"nobody has seen one, its row has a name of the platform's own, and nobody spoke": {
+			seen + "task t1 running started=1h sandbox=k0; find t1 none", "healthy", ""},
+		"assigned, and its row names one by its id": {
+			seen + byID + "task t1 assigned updated=1h sandbox=s1; " + gone, "healthy", ""},
+		"running without a start time, and its row names one by its id": {
+			seen + byID + "task t1 running updated=1h sandbox=s1; " + gone, "due", ""},
+		"its sandbox is seen for the first time, and is stopped": {
+			seen + "task t1 running started=1h ev.heartbeat=9m; box daytona/s1 stopped task=t1", "due", ""},
+		"never started and never had one": {
+			"task t1 assigned updated=1h; find t1 none", "healthy", ""},
+		"never started, but the ledger saw its sandbox": {
+			seen + "task t1 assigned updated=1h; knew box daytona/s1 running task=t1; look daytona/s1 gone", "due", ""},
+		"never started, saw another attempt's sandbox": {
+			seen + "task t1 assigned updated=40s; knew task t1 assigned since=40s; " +
+				"knew box daytona/s1 running task=t1 gone=2m ours=yes; find t1 none", "healthy", ""},
+		"never started, another attempt's sandbox is gone only now": {
+			seen + "task t1 assigned updated=40s; knew task t1 assigned since=40s; " +
+				"knew box daytona/s1 running task=t1 first=1h; look daytona/s1 gone", "healthy", ""},
+		"never started, another attempt's sandbox is stopped": {
+			seen + "task t1 assigned updated=40s; knew task t1 assigned since=40s; " +
+				"knew box daytona/s1 stopped task=t1 since=2m; box daytona/s1 stopped task=t1", "healthy", ""},
+		"a heartbeat before this assignment is no start of it": {
+			seen + "task t1 assigned heartbeat=20m assigned=40s; find t1 none", "healthy", ""},
+		"its row names a new sandbox that was not looked at": {
+			"provider daytona id=yes; " + seen + "task t1 running started=1h sandbox=s2; " +
+				"knew box daytona/s1 running task=t1; look daytona/s1 gone", "look", "s2"},
+		"its row names a new sandbox, and that is gone as well": {
+			"provider daytona id=yes; " + seen + "task t1 running started=1h sandbox=s2; find t1 none; " +
+				"knew box daytona/s1 running task=t1; look daytona/s1 gone; look daytona/s2 gone", "due", ""},
+		"its row holds a name, and no sandbox has it, and its worker never spoke": {
+			named + "task t1 running started=1h updated=1h sandbox=k0; find t1 none", "healthy", ""},
+		"its row holds a name that nobody was asked for": {
+			named + "task t1 running started=1h updated=1h ev.heartbeat=9m sandbox=k0", "look", "searched by link"},
+		"its row holds a name, and no sandbox has it": {
+			named + "task t1 running started=1h updated=1h ev.heartbeat=9m sandbox=k0; find t1 none", "due", ""},
+		"its row holds a name, and another one was gone before": {
+			named + "task t1 running started=1h updated=1h ev.heartbeat=9m sandbox=k0; knew box daytona/s1 running task=t1; " +
+				"look daytona/s1 gone", "look", "searched by link"},
+		"its row holds an id where others hold names": {
+			named + "task t1 running started=1h updated=1h sandbox=s1; box daytona/s1 running key=k0 also=s1", "healthy", ""},
+		"at a provider that is not configured": {
+			seen + "task t1 running started=1h provider=modal sandbox=s1 ev.heartbeat=9m; find t1 none", "kept", "not configured"},
+	})
+}
+
+func TestSandboxMissingSources(t *testing.T) {
+	const seen = "finding sandbox-missing task:t1 first=10m last=15s sighted=15s sightings=5; "
+	const byID = "provider daytona id=yes; "
+	const gone = "look daytona/s1 gone; find t1 none"
+	const ran = seen + byID + "task t1 running started=1h updated=1h sandbox=s1; " + gone + "; "
+	testRule(t, "sandbox-missing", map[string]ruleCase{
+		"seen often":                        {ran, "due", ""},
+		"its listing failed":                {ran + "listing daytona failed=503", "look", "no complete listing"},
+		"its listing came back just now":    {ran + "source listing:daytona untrusted", "seen", ""},
+		"tasks came back just now":          {ran + "source tasks untrusted", "seen", ""},
+		"the ledger's watch began just now": {ran + "watched since=0s", "seen", ""},
+		"the watch began before the last look": {
+			ran + "watched since=16s", "due", ""},
+		"a class with a longer limit, missing for less": {
+			"rule sandbox-missing when.task.type=gpu then=15m; " + seen + byID + "task t1 running started=1h sandbox=s1 attr.type=gpu; " +
+				gone, "seen", ""},
+		"a class with a longer limit, missing for that long": {
+			"rule sandbox-missing when.task.type=gpu then=10m; " + seen + byID + "task t1 running started=1h sandbox=s1 attr.type=gpu; " +
+				gone, "due", ""},
+		"a class with a shorter limit": {
+			"rule sandbox-missing when.task.type=gpu then=5s; finding sandbox-missing task:t1 first=6s last=3s sighted=3s; " +
+				byID + "task t1 running started=1h sandbox=s1 attr.type=gpu; " + gone, "due", ""},
+		"a quick pass": {
+			"pass quick; source listing:daytona trusted; " + ran, "due", ""},
+		"a quick pass, its sandbox is not found by id either": {
+			"pass quick; source listing:daytona trusted; " + seen + "task t1 running started=1h; find t1 none; " +
+				"knew box daytona/s1 running task=t1; look daytona/s1 gone", "due", ""},
+		"a quick pass, remembered and not looked at": {
+			"pass quick; source listing:daytona trusted; " + ran + "knew box daytona/s2 running task=t1", "look", ""},
+		"a quick pass without a listing": {
+			"pass quick; " + ran, "look", "no complete listing"},
+	})
+}

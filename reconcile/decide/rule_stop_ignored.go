@@ -1,0 +1,91 @@
+package decide
+
+import (
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// stopIgnored finds a task that a person stopped while its sandbox lives on.
+func stopIgnored(v *View, s *reconcile.Subject) answer {
+	if s.Task == nil || s.Fate != reconcile.FateEnded || s.Task.State != reconcile.TaskStopped {
+		return v.apart(s, "stopped tasks are")
+	}
+	b := v.remaining(s)
+	if b == nil {
+		return fine(reconcile.FirstOf(v.leftWords(s), "it was stopped and no sandbox of it is left"))
+	}
+	after := v.threshold("stop-ignored", s)
+	age, by := v.stateAge(s)
+	//guard:stop-resumed harm
+	if born := v.born(*b); b.Lasting && !b.CreatedAt.IsZero() && born < age {
+		if grace := max(after, v.threshold("finished-lingering", s)); born < grace {
+			return answer{kept: fmt.Sprintf("stopped %s ago; the present session of its sandbox began %s ago, and has until %s",
+				text.Duration(age), text.Duration(born), text.Duration(grace))}
+		}
+	}
+	if age < after {
+		return answer{kept: fmt.Sprintf("stopped %s ago, its sandbox has until %s", text.Duration(age), text.Duration(after))}
+	}
+	return answer{
+		found: true, due: true, sandbox: b, holds: boxUnsure(b), ago: age,
+		reason: fmt.Sprintf(
+			"task %s was stopped %s ago by %s, its sandbox is still %s",
+			s.Task.ID,
+			text.Duration(age),
+			by,
+			b.Raw,
+		),
+		evidence: []reconcile.Evidence{
+			{
+				Source: "tasks",
+				At:     s.Task.AsOf,
+				Fact:   fmt.Sprintf("status %s for %s by %s", s.Task.Status, text.Duration(age), by),
+			},
+			boxSeenAs(b),
+		},
+	}
+}
+
+// remaining is the sandbox of an ended task that has to go next. One that nobody may end
+// now, because its terminate is open or its state is not known, stands behind the others
+// and starves none of them.
+func (v *View) remaining(s *reconcile.Subject) *reconcile.Box {
+	var behind *reconcile.Box
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if !b.Here || !b.State.Exists() || b.State == reconcile.SandboxDeleting {
+			continue
+		}
+		//guard:remaining-at-rest harm
+		if v.isLeft(b) {
+			continue
+		}
+		//guard:remaining-starves live
+		if b.State != reconcile.SandboxUnknown && !v.Ending[b.Ref] {
+			return b
+		}
+		if behind == nil {
+			behind = b
+		}
+	}
+	return behind
+}
+
+// boxUnsure is what holds a step against a sandbox in a state that the adapter does not know.
+func boxUnsure(b *reconcile.Box) []string {
+	//guard:unknown-state harm
+	if b.State == reconcile.SandboxUnknown {
+		return []string{fmt.Sprintf("unknown state %q", b.Raw)}
+	}
+	return nil
+}
+
+func boxSeenAs(b *reconcile.Box) reconcile.Evidence {
+	return reconcile.Evidence{
+		Source: b.Provider,
+		At:     b.AsOf,
+		Fact:   fmt.Sprintf("sandbox %s is %s, created %s", b.ID, b.Raw, text.Time(b.CreatedAt)),
+	}
+}

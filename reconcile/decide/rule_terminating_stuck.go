@@ -1,0 +1,94 @@
+package decide
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// terminatingStuck finds a sandbox that should be gone: its provider accepted to end it long
+// ago, or says since long that it is being deleted. Asking again goes on beside it; this says
+// that asking does not help, with a text for the provider's support.
+func terminatingStuck(v *View, s *reconcile.Subject) answer {
+	var waits *reconcile.Box
+	var longest time.Duration
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if age := v.leaving(b); age > 0 && (waits == nil || age > longest) {
+			waits, longest = b, age
+		}
+	}
+	if waits == nil {
+		return fine("no sandbox of it is on its way out")
+	}
+	after := v.threshold("terminating-stuck", s)
+	if longest < after {
+		return v.no(func() string {
+			return fmt.Sprintf("sandbox %s is on its way out for %s, limit %s", waits.ID, text.Duration(longest), text.Duration(after))
+		})
+	}
+	return v.foundTerminating(s, waits, longest)
+}
+
+// leaving is for how long the sandbox has been on its way out, 0 when it is not: since our
+// first request that the provider accepted, else since it is seen being deleted.
+func (v *View) leaving(b *reconcile.Box) time.Duration {
+	if !b.Here || !b.Owned || !b.State.Exists() {
+		return 0
+	}
+	if len(v.asked) > 0 && v.asked[b.Ref] != nil {
+		return v.Now.Sub(v.asked[b.Ref].FirstStarted())
+	}
+	if b.State == reconcile.SandboxDeleting {
+		return v.boxAge(*b)
+	}
+	return 0
+}
+
+func (v *View) foundTerminating(s *reconcile.Subject, b *reconcile.Box, age time.Duration) answer {
+	a := v.asked[b.Ref]
+	reason := fmt.Sprintf("sandbox %s is %s for %s, and nobody here asked for it", b.ID, b.Raw, text.Duration(age))
+	evidence := []reconcile.Evidence{boxSeenAs(b)}
+	if a != nil {
+		reason = fmt.Sprintf("sandbox %s was to be ended %s ago, %s accepted it, and it is still %s",
+			b.ID, text.Duration(age), b.Provider, b.Raw)
+		evidence = append(evidence, reconcile.Evidence{Source: "ledger", At: a.LastActed(), Fact: fmt.Sprintf(
+			"asked %s, first %s, last %s: %s", times(max(a.Asks, 1)), text.Time(a.FirstStarted()), text.Time(a.LastActed()),
+			reconcile.FirstOf(a.Detail, "accepted"))})
+	}
+	evidence = append(evidence, reconcile.Evidence{Source: b.Provider, At: b.AsOf, Fact: v.supportText(b, a, age)})
+	return answer{
+		found: true, due: true, report: true, sandbox: b, ago: age,
+		reason: reconcile.Joined(reason, subjectWhose(s)), evidence: evidence,
+	}
+}
+
+// supportText is one paragraph to send to the provider's support.
+func (v *View) supportText(b *reconcile.Box, a *reconcile.Action, age time.Duration) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "For the provider's support: sandbox %s", b.ID)
+	if b.Name != "" && b.Name != b.ID {
+		fmt.Fprintf(&out, " (name %s)", text.Clip(b.Name, 100))
+	}
+	if b.Region != "" {
+		fmt.Fprintf(&out, " in region %s", text.Clip(b.Region, 60))
+	}
+	fmt.Fprintf(&out, ", created %s, does not go away. ", text.Time(b.CreatedAt))
+	if a != nil {
+		fmt.Fprintf(&out, "Its deletion was requested first at %s and last at %s (%s) and accepted. ",
+			text.Time(a.FirstStarted()), text.Time(a.LastActed()), times(max(a.Asks, 1)))
+	}
+	fmt.Fprintf(&out, "At %s your API still shows it in state %q, for %s by now.",
+		text.Time(b.AsOf), text.Clip(b.Raw, 60), text.Duration(age))
+	if b.Error != "" {
+		fmt.Fprintf(&out, " The error it shows: %s.", text.Clip(b.Error, 200))
+	}
+	if a != nil && a.Detail != "" {
+		fmt.Fprintf(&out, " What came of the last request: %s.", text.Clip(a.Detail, 200))
+	}
+	out.WriteString(" Please end it and tell us whether it was billed meanwhile.")
+	return out.String()
+}

@@ -1,0 +1,128 @@
+package decide
+
+import (
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// finds has what finds by each row of [Rules] that is about one subject: a pure function of the
+// subject and of what the whole fleet says.
+var finds = map[string]func(*View, *reconcile.Subject) answer{
+	"finished-unrecorded":      finishedUnrecorded,
+	"assigned-stale":           assignedStale,
+	"sandbox-missing":          sandboxMissing,
+	"heartbeat-lost":           heartbeatLost,
+	"inactive":                 inactive,
+	"deadline-exceeded":        deadlineExceeded,
+	"stop-ignored":             stopIgnored,
+	"finished-lingering":       finishedLingering,
+	"pending-stuck":            pendingStuck,
+	"looping":                  looping,
+	"orphan":                   orphan,
+	"duplicate":                duplicate,
+	"record-without-container": recordWithoutContainer,
+	"provisioning-stuck":       provisioningStuck,
+	"idle-broken":              idleBroken,
+	"executions-stuck":         executionsStuck,
+	"errored":                  errored,
+	"over-age":                 overAge,
+	"terminating-stuck":        terminatingStuck,
+	"runaway":                  runaway,
+}
+
+// fleetAnswers has what each row that is about the whole fleet has to do with one subject.
+var fleetAnswers = map[string]func(*View, *Judgement, *Decision) (says, why string){
+	"template-unusable": templateAnswer,
+	"systemic":          systemicAnswer,
+	"capacity":          capacityAnswer,
+}
+
+// A rule is a row with what finds by it.
+type rule struct {
+	*reconcile.Rule
+	find func(*View, *reconcile.Subject) answer
+}
+
+// rules are the rows that are about one subject, in the order of the table.
+var rules = bound(reconcile.Rules)
+
+func bound(rows []reconcile.Rule) []rule {
+	var out []rule
+	for i := range rows {
+		if find := finds[rows[i].Name]; find != nil {
+			out = append(out, rule{&rows[i], find})
+		}
+	}
+	return out
+}
+
+// A ruled is a rule with its settings.
+type ruled struct {
+	*rule
+	policy reconcile.RulePolicy
+}
+
+// ActiveRules are the rules that a pass of this kind judges.
+func ActiveRules(kind reconcile.PassKind, p *reconcile.Policy) []ruled {
+	active := make([]ruled, 0, len(rules))
+	for i := range rules {
+		r := ruled{&rules[i], p.Rules[rules[i].Name]}
+		if r.policy.Mode != reconcile.Off && r.policy.Mode != "" && (kind == reconcile.Full || !r.FullOnly) {
+			active = append(active, r)
+		}
+	}
+	return active
+}
+
+// An answer is what one rule says of one subject.
+type answer struct {
+	found    bool
+	due      bool           // past the rule's threshold
+	sandbox  *reconcile.Box // the one that it is about; nil for the task
+	reason   string
+	evidence []reconcile.Evidence
+	kept     string // suspected, and judged healthy because of this
+	well     string // why it is plainly healthy; only while a view is telling
+	look     bool   // wants a direct look before it can say more
+	probe    bool   // wants a probe
+	holds    []string
+
+	sightings  int  // how many sightings make it due; 0 means that one look is enough
+	conclusive bool // does not rest on the silence of events
+	veto       bool // forbids every fail and requeue of the row
+	report     bool // never acted on, whatever the remedy
+
+	ago time.Duration // how long ago what it finds began: the stop, the deadline, the last life sign; 0 when not known
+}
+
+// fine is the answer that there is nothing to find, in words that need no numbers.
+func fine(why string) answer { return answer{well: why} }
+
+// no is the answer that there is nothing to find. The words are made only when somebody asks
+// for them: a pass does not pay for them.
+func (v *View) no(why func() string) answer {
+	if !v.telling {
+		return answer{}
+	}
+	return answer{well: why()}
+}
+
+// apart is the answer on a subject that is not of the kind that the rule judges.
+func (v *View) apart(s *reconcile.Subject, only string) answer {
+	if !v.telling {
+		return answer{}
+	}
+	return answer{well: "only " + only + " judged by this rule; " + subjectKind(s)}
+}
+
+// subjectKind says in words what kind of subject it is.
+func subjectKind(s *reconcile.Subject) string {
+	switch {
+	case s.Task == nil:
+		return "this is a sandbox without a task"
+	case s.Fate == reconcile.FateLive || s.Fate == reconcile.FateEnded:
+		return "this task is " + reconcile.FirstOf(string(s.Task.State), "in a status that is not mapped")
+	}
+	return "this task is outside of what may be judged"
+}

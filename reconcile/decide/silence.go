@@ -1,0 +1,214 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// proven is the answer on a worker that has been silent, or has done nothing, for long enough: found
+// only where something besides the silence agrees. Where nothing can, it is found and held, so that
+// an operator sees it.
+func (v *View) proven(s *reconcile.Subject, quiet string, found func() answer) answer {
+	kept := func(why string) answer { return answer{kept: quiet + ", " + why} }
+	if why := v.restsElsewhere(s); why != "" {
+		return kept("but " + why)
+	}
+	//guard:silent-gone live
+	if v.judges("sandbox-missing") && v.nothingHere(s) {
+		out := kept("and no sandbox of it is here: that is for sandbox-missing")
+		out.look = v.canLook(s.Task)
+		return out
+	}
+	worker, at := v.workerSeen(s)
+	failed, _ := v.probedBroken(s)
+	switch {
+	//guard:silent-worker-alive harm
+	case worker == reconcile.WorkerAlive:
+		return answer{probe: true, kept: fmt.Sprintf("%s, but its worker was there %s ago", quiet, text.Duration(v.Now.Sub(at)))}
+	case worker == reconcile.WorkerDead:
+		return found()
+	//guard:silent-due harm
+	case !taskDue(s.Task):
+		return answer{probe: true, kept: quiet + ", but nothing said that its worker would speak by now: its newest sign " +
+			"is of work"}
+	//guard:silent-unproven harm
+	case failed:
+		return found()
+	}
+	return v.unprovenSilence(s, quiet, found)
+}
+
+// unprovenSilence is the answer while nothing but silence speaks against a worker: its sandbox is
+// probed first. Where that says nothing against it, the finding is held.
+func (v *View) unprovenSilence(s *reconcile.Subject, quiet string, found func() answer) answer {
+	if v.mayProbe(s) && (!v.probedSince(s) || v.staleDeath(s)) {
+		return answer{probe: true, look: v.unseen(s), kept: quiet + ": its sandbox is probed first"}
+	}
+	out := found()
+	out.holds = append(out.holds, heldUnproven+reconcile.FirstOf(v.silenceWords(s), "no probe of its sandbox can be made")+
+		", and only silence speaks against its worker")
+	return out
+}
+
+// heldUnproven begins what holds a finding that rests on silence alone.
+const heldUnproven = "unproven: "
+
+// findingUnproven reports whether nothing but silence speaks for the finding.
+func FindingUnproven(f *reconcile.Finding) bool {
+	return slices.ContainsFunc(f.HeldBy, func(why string) bool { return strings.HasPrefix(why, heldUnproven) })
+}
+
+// restsElsewhere says why a worker is silent that need not speak: its sandbox is paused or comes up.
+func (v *View) restsElsewhere(s *reconcile.Subject) string {
+	//guard:silent-paused harm
+	if s.HasBox(func(b *reconcile.Box) bool { return b.Here && b.State == reconcile.SandboxSuspended }) {
+		return "its sandbox is paused: " + v.state(s)
+	}
+	//guard:silent-coming-up harm
+	if b := subjectComingUp(s); b != nil {
+		return fmt.Sprintf("its sandbox %s is %s", b.ID, b.Raw)
+	}
+	//guard:silent-named-paused harm
+	if sb := v.namedAtRest(s); sb != nil {
+		return fmt.Sprintf("the sandbox that its row names, %s, is %s", sb.Ref, sb.Raw)
+	}
+	return ""
+}
+
+// nothingHere reports whether no sandbox of the task exists as far as this pass knows.
+func (v *View) nothingHere(s *reconcile.Subject) bool {
+	return !s.HasBox(func(b *reconcile.Box) bool { return b.Here && !b.Lost() })
+}
+
+// staleDeath reports whether the newest probe of a sandbox of the task found the worker dead, too long ago.
+func (v *View) staleDeath(s *reconcile.Subject) bool {
+	return s.HasBox(func(b *reconcile.Box) bool {
+		last := b.Probes.Last
+		old := last.Worker == reconcile.WorkerDead && v.Now.Sub(last.At) > 2*v.P.Full
+		return b.Here && old && !v.Replaced(s, b) && !boxAnothers(b, s.Task)
+	})
+}
+
+// mayProbe reports whether a sandbox of the task can be probed at all.
+func (v *View) mayProbe(s *reconcile.Subject) bool {
+	return s.HasBox(func(b *reconcile.Box) bool {
+		return b.Here && b.State == reconcile.SandboxRunning && b.Owned && !v.P.Providers[b.Provider].Probe.Off && !v.Replaced(s, b)
+	})
+}
+
+// probedSince reports whether a sandbox of the task was probed since its worker's newest sign.
+func (v *View) probedSince(s *reconcile.Subject) bool {
+	return s.HasBox(func(b *reconcile.Box) bool { return !v.Replaced(s, b) && v.sinceSilent(s, b.Probes.Last.At) })
+}
+
+// sinceSilent reports whether a moment of the ledger's clock lies after the worker's newest sign.
+func (v *View) sinceSilent(s *reconcile.Subject, at time.Time) bool {
+	//guard:silent-future harm
+	if at.After(v.Now) {
+		return false
+	}
+	return !at.IsZero() && v.Now.Sub(at) <= s.Task.AsOf.Sub(v.sign(s.Task))
+}
+
+// workerSeen is what the newest probe since the worker's newest sign learnt of the worker itself, and
+// when. A command that says of every worker that it is dead is wrong, and says nothing.
+func (v *View) workerSeen(s *reconcile.Subject) (seen reconcile.WorkerState, at time.Time) {
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		last := b.Probes.Last
+		if !b.Here || b.State != reconcile.SandboxRunning || v.Replaced(s, b) || last.Outcome != reconcile.Answered ||
+			!v.sinceSilent(s, last.At) {
+			continue
+		}
+		//guard:worker-ours live
+		if !b.Owned && !v.P.Providers[b.Provider].Referenced || boxAnothers(b, s.Task) {
+			continue
+		}
+		if last.Worker == reconcile.WorkerDead && v.Now.Sub(last.At) > 2*v.P.Full {
+			continue // it may have been started again since: it is asked once more
+		}
+		//guard:worker-began harm
+		if last.Worker == reconcile.WorkerDead && !v.wasThere(s, b) {
+			continue
+		}
+		//guard:worker-resumed harm
+		if last.Worker == reconcile.WorkerDead && (last.At.Before(v.probesFrom(b)) || !v.WorkersSeen(b.Provider)) {
+			continue
+		}
+		//guard:worker-any harm
+		if last.Worker == reconcile.WorkerAlive {
+			return last.Worker, last.At
+		}
+		if last.Worker == reconcile.WorkerDead {
+			seen, at = last.Worker, last.At
+		}
+	}
+	return seen, at
+}
+
+// boxAnothers reports whether the sandbox names another task by its label: what is seen in it says nothing
+// of the one whose row names it.
+func boxAnothers(b *reconcile.Box, t *reconcile.Task) bool { return b.Task != "" && b.Task != t.ID }
+
+// wasThere reports whether the worker of the present attempt is known to have been in the sandbox: a probe
+// found it, or it said so itself.
+func (v *View) wasThere(s *reconcile.Subject, b *reconcile.Box) bool {
+	found := s.Known && !b.Probes.WorkerAt.IsZero() && !b.Probes.WorkerAt.Before(s.Seen.Since)
+	return found || v.spoke(s)
+}
+
+// spoke reports whether the worker of the present attempt said so itself that it had begun.
+func (v *View) spoke(s *reconcile.Subject) bool {
+	e := &s.Task.Events
+	return !e.Started.IsZero() && !e.Started.Before(subjectPresentStart(s)) || !taskHeartbeat(s.Task).IsZero()
+}
+
+// WorkersSeen reports whether the provider's command for workers has found some worker alive: one
+// that never does is misspelt, or looks for what this platform does not run.
+func (v *View) WorkersSeen(provider string) bool {
+	for ref, seen := range v.S.Memory.Probes {
+		if ref.Provider == provider && !seen.WorkerAt.IsZero() {
+			return true
+		}
+	}
+	//guard:worker-command harm
+	return false
+}
+
+// silenceWords say what the newest probe since the silence began came to.
+func (v *View) silenceWords(s *reconcile.Subject) string {
+	if worker, at := v.workerSeen(s); worker == reconcile.WorkerDead {
+		return fmt.Sprintf("its worker was not running %s ago, in a sandbox that answers", text.Duration(v.Now.Sub(at)))
+	}
+	_, words := v.probedBroken(s)
+	return words
+}
+
+// probedBroken reports whether the newest probe since the silence began failed, in words. A
+// failure that every sandbox shares is the provider's.
+func (v *View) probedBroken(s *reconcile.Subject) (bool, string) {
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if v.Replaced(s, b) || boxAnothers(b, s.Task) {
+			continue
+		}
+		last := probeSeenVerdict(b.Probes)
+		if last.At.IsZero() || v.Now.Sub(last.At) > s.Task.AsOf.Sub(v.sign(s.Task)) {
+			continue
+		}
+		if last.Outcome.Failed() {
+			return v.convicts(b), "its probe failed: " + last.Detail
+		}
+		return false, "its probe was answered"
+	}
+	//guard:silent-earlier harm
+	if s.HasBox(func(b *reconcile.Box) bool { return b.Here && b.State == reconcile.SandboxRunning }) {
+		return false, ""
+	}
+	return s.HasBox(func(b *reconcile.Box) bool { return b.Lost() || b.Here && b.State == reconcile.SandboxFailed }), ""
+}

@@ -1,0 +1,34 @@
+package decide
+
+import "github.com/sandkeeper/sandkeeper/reconcile"
+
+// Judgement is what judging a snapshot came to.
+type Judgement struct {
+	Decisions []Decision          // one per subject, ordered by subject
+	Reports   []reconcile.Finding // findings that are no subject's: templates, clocks
+	Resolved  []reconcile.FindingKey
+	Sources   []reconcile.SourceSeen
+	Counts    map[string]int
+	Verdicts  []reconcile.Verdict // that came with this pass
+	Regrets   []reconcile.Regret
+	Over      []int64              // verdicts that are not watched any more
+	Incidents []reconcile.Incident // open ones and those that this pass closes
+	Demoted   []reconcile.Demotion
+	Tallies   []reconcile.Counter // of lives, see [Counter]; set when the pass is recorded
+	Fleet     int                 // owned sandboxes of the trusted listings, else of the inventory
+
+	View   *View    `json:"-"` // what it was judged from; never part of what is compared as bytes
+	drafts []*draft // what the decisions call for, before limits
+}
+
+// A Decision is the one verdict on one subject in one pass.
+type Decision struct {
+	Subject  *reconcile.Subject
+	Findings []reconcile.Finding // in the order of the rules; empty when healthy
+	Remedies []reconcile.Remedy  // of the findings
+	Kept     string              // why a suspect was judged healthy; "" for a plainly healthy one
+	KeptBy   string              // the rule that suspected it
+	Look     bool                // a direct look is needed before it can be judged
+	Probe    bool                // a probe would settle it
+	Unlooked bool                // it needs a look that it did not get: it was not its turn
+}

@@ -1,0 +1,297 @@
+package decide
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// subjects groups tasks and sandboxes by their links. Each task and each sandbox is in
+// exactly one subject. The order is by subject id, so that a pass is the same twice.
+func (v *View) subjects() []reconcile.Subject {
+	boxes, loose := v.link()
+	others := v.looseSubjects(loose)
+	out := make([]reconcile.Subject, 0, len(v.S.Tasks)+len(others))
+	for _, i := range v.byID() {
+		t := &v.S.Tasks[i]
+		out = append(out, v.subjectOf(t, &v.seen[i], boxes[t.ID]))
+	}
+	if len(others) == 0 {
+		return out
+	}
+	out = append(out, others...)
+	slices.SortFunc(out, func(a, b reconcile.Subject) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// byID are the places of the live tasks in the order of their ids. Places are sorted and
+// not subjects, which are large.
+func (v *View) byID() []int {
+	order := reconcile.Indices(len(v.S.Tasks))
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(v.S.Tasks[a].ID, v.S.Tasks[b].ID) })
+	return order
+}
+
+func (v *View) TaskSubject(t *reconcile.Task, boxes []reconcile.Box) reconcile.Subject {
+	var seen seenTask
+	seen.TaskSeen, seen.known = v.S.Memory.Tasks[t.ID]
+	return v.subjectOf(t, &seen, boxes)
+}
+
+func (v *View) subjectOf(t *reconcile.Task, before *seenTask, boxes []reconcile.Box) reconcile.Subject {
+	v.markActivity(t, before)
+	seen := before.TaskSeen
+	if before.known && (taskSeenMoved(&seen, t) || v.perhapsEnded(&seen, t)) {
+		seen = v.entered(seen, t)
+	}
+	return reconcile.Subject{ID: "task:" + t.ID, Task: t, Seen: seen, Known: before.known, Boxes: boxes}
+}
+
+// link gives each sandbox to the live task that it belongs to; loose ones have none. The
+// boxes stand side by side in one block of memory: nearly every task has exactly one.
+func (v *View) link() (byTask map[string][]reconcile.Box, loose []reconcile.Box) {
+	byTask = make(map[string][]reconcile.Box, len(v.S.Tasks))
+	bySandbox := v.RowsBySandbox()
+	block := make([]reconcile.Box, len(v.S.Sandboxes))
+	several := map[string]bool{}
+	for i := range v.S.Sandboxes {
+		b := block[i : i+1 : i+1]
+		v.fill(&b[0], &v.S.Sandboxes[i])
+		//guard:gone-listed live
+		if b[0].State == reconcile.SandboxDeleting && v.S.Looks[b[0].Ref].Gone {
+			b[0].Here, b[0].Gone = false, true
+		}
+		id := v.TaskOf(&b[0], bySandbox)
+		switch {
+		case id == "" || v.Live[id] == nil:
+			loose = append(loose, b[0])
+		case byTask[id] == nil:
+			byTask[id] = b
+		default:
+			byTask[id] = append(byTask[id], b[0])
+			several[id] = true
+		}
+	}
+	v.remembered(byTask, several)
+	for id := range several {
+		slices.SortFunc(byTask[id], func(a, b reconcile.Box) int { return reconcile.CompareRefs(a.Ref, b.Ref) })
+	}
+	return byTask, loose
+}
+
+// RowsBySandbox is the live set by its sandbox column, when a link goes that way.
+func (v *View) RowsBySandbox() map[reconcile.Ref]*reconcile.Task {
+	if !v.P.Tasks.SandboxKnown {
+		return nil
+	}
+	rows := make(map[reconcile.Ref]*reconcile.Task, len(v.S.Tasks))
+	for i := range v.S.Tasks {
+		t := &v.S.Tasks[i]
+		if t.Sandbox != "" {
+			rows[v.P.Named(t)] = t // of two that hold one name the last, in every pass
+		}
+	}
+	return rows
+}
+
+// user is the live task whose row names the sandbox.
+func (v *View) user(b *reconcile.Box, rows map[reconcile.Ref]*reconcile.Task) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	for _, key := range [...]string{b.SandboxKey, b.AlsoKey} {
+		if key == "" {
+			continue
+		}
+		t := rows[reconcile.Ref{Provider: b.Provider, ID: key}]
+		if t == nil {
+			t = rows[reconcile.Ref{Provider: "", ID: key}]
+		}
+		for _, twin := range v.twins[b.Provider] {
+			if other := rows[reconcile.Ref{Provider: twin, ID: key}]; t == nil && other != nil && v.mayBeMeant(other, &b.Sandbox) {
+				t = other
+			}
+		}
+		if t != nil {
+			return t.ID
+		}
+	}
+	return ""
+}
+
+// remembered adds to each live task the sandboxes that the ledger knows it had and that
+// were not seen now, with what a direct look said of them.
+func (v *View) remembered(byTask map[string][]reconcile.Box, several map[string]bool) {
+	if v.S.Whole {
+		return
+	}
+	for ref, seen := range v.S.Memory.Sandboxes {
+		if seen.Task == "" || v.Live[seen.Task] == nil || v.S.Lists(ref) {
+			continue
+		}
+		b := reconcile.Box{Sandbox: reconcile.Sandbox{Ref: ref, Name: seen.Name, Template: seen.Template}, Seen: seen, Known: true}
+		look, looked := v.S.Looks[ref]
+		switch {
+		case looked && look.Gone:
+			b.Gone = true
+		//guard:gone-reused live
+		case looked && look.Error == "" && seen.Another(&look.Sandbox):
+			b.Gone = true
+		case looked && look.Error == "":
+			b = v.Box(&look.Sandbox)
+		//guard:gone-proven P3
+		case !seen.GoneAt.IsZero() && seen.State != reconcile.SandboxUnknown && v.ConfirmedGone(seen):
+			b.Gone = true
+		}
+		byTask[seen.Task] = append(byTask[seen.Task], b)
+		several[seen.Task] = true
+	}
+}
+
+// ConfirmedGone reports whether the ledger has proof, not only an absence from a listing,
+// that the sandbox is gone: our own terminate, confirmed, or a tombstone.
+func (v *View) ConfirmedGone(seen reconcile.SandboxSeen) bool {
+	return seen.GoneByUs || seen.State == reconcile.SandboxEnded
+}
+
+func (v *View) Box(s *reconcile.Sandbox) reconcile.Box {
+	var b reconcile.Box
+	v.fill(&b, s)
+	return b
+}
+
+// fill makes a box in its place: it is too large to be handed around.
+func (v *View) fill(b *reconcile.Box, s *reconcile.Sandbox) {
+	b.Sandbox, b.Here = *s, true
+	//guard:link-id-first harm
+	if s.AlsoKey != "" && s.AlsoKey != s.ID && v.isID(reconcile.Ref{Provider: s.Provider, ID: s.AlsoKey}) {
+		b.AlsoKey = ""
+	}
+	b.Seen, b.Known = v.S.Memory.Sandboxes[s.Ref]
+	//guard:box-reused live
+	if b.Known && b.Seen.Another(s) {
+		b.Seen, b.Known = reconcile.SandboxSeen{}, false
+		return
+	}
+	if len(v.S.Memory.Probes) > 0 {
+		b.Probes = v.S.Memory.Probes[s.Ref]
+	}
+}
+
+// isID reports whether a sandbox is known to have the id: then a row that holds it means that one,
+// and none of that name.
+func (v *View) isID(ref reconcile.Ref) bool {
+	seen, known := v.S.Memory.Sandboxes[ref]
+	return known && seen.GoneAt.IsZero() && !v.S.Looks[ref].Gone || v.S.Lists(ref)
+}
+
+// TaskOf is the id of the task that a sandbox belongs to. A label that names a live task
+// wins; then a live row that names the sandbox, because the label may be of a task that
+// used it before; then the label, any row, and what the ledger remembers, so that a lost
+// label explains nothing away.
+func (v *View) TaskOf(b *reconcile.Box, bySandbox map[reconcile.Ref]*reconcile.Task) string {
+	//guard:link-says-nothing harm
+	if b.OddLink || v.saysNothing(b.Task) && v.Live[b.Seen.Task] != nil {
+		return b.Seen.Task
+	}
+	row, named := v.rowOf(&b.Sandbox)
+	user := v.user(b, bySandbox)
+	switch {
+	//guard:link-label harm
+	case b.Task != "" && v.Live[b.Task] != nil:
+		return b.Task
+	//guard:link-row live
+	case user != "":
+		return user
+	case b.Task != "" && !(named && row.State.Live()):
+		return b.Task
+	case named:
+		return row.ID
+	case b.Task == "" && b.Seen.Task == "" && v.namesake(b) != "":
+		//guard:link-namesake harm
+		return v.namesake(b)
+	case b.Seen.Task == "" && b.Lasting:
+		//guard:link-heir harm
+		return v.Heir(b)
+	}
+	//guard:link-remembered harm
+	return b.Seen.Task
+}
+
+// saysNothing reports whether a link names what can be no id, or what was not read: a look may show a
+// sandbox after the rows were read, and it is not another task's for that.
+func (v *View) saysNothing(task string) bool {
+	_, read := v.S.Rows[task]
+	//guard:link-unread harm
+	return v.S.Unparsable[task] || task != "" && v.Live[task] == nil && !read && !v.S.Absent[task]
+}
+
+// looseSubjects are the sandboxes without a live task. Those of one ended task make one
+// subject.
+func (v *View) looseSubjects(loose []reconcile.Box) []reconcile.Subject {
+	var out []reconcile.Subject
+	ended := map[string]int{}
+	for _, b := range loose {
+		task := v.TaskOf(&b, nil)
+		fate, row := v.Fate(b, task)
+		if row == nil {
+			out = append(out, reconcile.Subject{ID: "sandbox:" + b.Ref.String(), Boxes: []reconcile.Box{b}, Fate: fate})
+			continue
+		}
+		if i, ok := ended[row.ID]; ok {
+			out[i].Boxes = append(out[i].Boxes, b)
+			continue
+		}
+		ended[row.ID] = len(out)
+		s := v.TaskSubject(row, []reconcile.Box{b})
+		s.Fate = fate
+		out = append(out, s)
+	}
+	return out
+}
+
+// Fate says why the task of a sandbox is not live, and which row explains it.
+func (v *View) Fate(b reconcile.Box, task string) (reconcile.Fate, *reconcile.Task) {
+	if v.P.Tasks.None {
+		return reconcile.FateUnread, nil
+	}
+	if row, ok := v.S.Rows[task]; ok && task != "" && !b.OddLink {
+		return row.Fate(), &row
+	}
+	byRow := !v.P.Providers[b.Provider].LinkTask
+	switch _, known := v.S.Memory.Tasks[task]; {
+	//guard:fate-explained harm
+	case v.S.Explained[b.Ref] != "":
+		return reconcile.FateExplained, nil
+	//guard:link-odd P1
+	case b.OddLink:
+		return reconcile.FateUnparsable, nil
+	case task == "":
+		return v.fateUnnamed(b), nil
+	//guard:fate-unparsable P11
+	case v.S.Unparsable[task]:
+		return reconcile.FateUnparsable, nil
+	//guard:fate-unread P3
+	case !v.S.Absent[task]:
+		return reconcile.FateUnread, nil
+	//guard:fate-vanished live
+	//guard:fate-purged live
+	case known, byRow && b.Seen.Task == task:
+		return reconcile.FateVanished, nil
+	default:
+		return reconcile.FateUnknown, nil
+	}
+}
+
+// fateUnnamed is for a sandbox that names no task. When rows may name sandboxes, they must
+// have been asked.
+func (v *View) fateUnnamed(b reconcile.Box) reconcile.Fate {
+	//guard:fate-unasked P3
+	for _, key := range b.Keys() {
+		if !v.S.Absent["sandbox:"+key] && !v.heldElsewhere(key, &b.Sandbox) {
+			return reconcile.FateUnread
+		}
+	}
+	return reconcile.FateUnnamed
+}

@@ -1,0 +1,77 @@
+package decide
+
+import (
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// templatesPerPass bounds the look-ups of templates in use.
+const templatesPerPass = 20
+
+// recently is how long a template that nothing runs from any more is still looked at.
+const recently = 14 * 24 * time.Hour
+
+func WantedTemplates(s *reconcile.Snapshot, provider string, configured []string) []string {
+	names := slices.Clone(configured)
+	used := map[string]bool{}
+	for _, sb := range s.Sandboxes {
+		if sb.Provider == provider && sb.Template != "" && !slices.Contains(configured, sb.Template) {
+			used[sb.Template] = true
+		}
+	}
+	for ref, seen := range s.Memory.Templates {
+		recent := s.Memory.Now.Sub(seen.LastStart) < recently
+		if ref.Provider == provider && recent && !seen.LastStart.IsZero() && !slices.Contains(configured, ref.ID) {
+			used[ref.ID] = true
+		}
+	}
+	more := reconcile.SortedKeys(used)
+	return append(names, more[:min(len(more), templatesPerPass)]...)
+}
+
+// templateDrafts are the remedies of unusable templates: with the remedy activate an inactive
+// one is asked to be made usable again. It destroys nothing, so it is free of share and of
+// the breaker. A template that is missing, failed or only about to expire has none: the
+// provider activates what is inactive and nothing else.
+func (v *View) templateDrafts(j *Judgement) []*draft {
+	const rule = "template-unusable"
+	p := v.P.Rules[rule]
+	if p.Remedy != reconcile.Activate {
+		return nil
+	}
+	open := v.openActions()
+	var drafts []*draft
+	for i := range j.Reports {
+		f := &j.Reports[i]
+		if f.Rule != rule || !f.Due || v.templateState(f.Subject) != reconcile.TemplateInactive {
+			continue
+		}
+		r := &draft{finding: f, mode: p.Mode, holds: v.templateHolds(f), rowOnly: true}
+		r.steps = []reconcile.Action{{Rule: rule, Subject: f.Subject, Provider: f.Provider, Step: reconcile.StepActivate,
+			Reason: f.Reason, Evidence: f.Evidence}}
+		if !v.begun(r, open) {
+			drafts = append(drafts, r)
+		}
+	}
+	return drafts
+}
+
+// templateState is how this pass saw the template of a subject.
+func (v *View) templateState(subject string) reconcile.TemplateState {
+	for i := range v.S.Templates {
+		if reconcile.TemplateSubject(v.S.TemplateOf[i], v.S.Templates[i].Name) == subject {
+			return v.S.Templates[i].State
+		}
+	}
+	return reconcile.TemplateUnknown
+}
+
+// templateHolds are all that keeps an inactive template from being activated, before budgets.
+func (v *View) templateHolds(f *reconcile.Finding) []string {
+	holds := v.restraints(f)
+	c := v.S.Memory.Controls
+	c.Modes = nil // already in the policy
+	return reconcile.AppendNew(holds, reconcile.ControlHolds(&c, reconcile.ControlTarget{Rule: f.Rule, Subject: f.Subject, Provider: f.Provider})...)
+}

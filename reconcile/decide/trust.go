@@ -1,0 +1,190 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// assess settles which sources can be trusted in this pass. The order matters: the link
+// is not judged while a listing is untrusted, silence needs the link.
+func (v *View) assess(subjects func() []reconcile.Subject) []reconcile.Subject {
+	for name, seen := range v.S.Memory.Sources {
+		if v.P.Has(name) {
+			v.sources[name] = seen // what this pass cannot measure stays as it was
+		}
+	}
+	v.assessTasks()
+	v.assessClocks()
+	for _, name := range v.P.ProviderNames() {
+		v.assessListing(name)
+	}
+	subs := subjects()
+	v.assessEmptyListings(subs)
+	v.assessLink(subs)
+	for _, name := range v.P.ProviderNames() {
+		v.assessProbes(name, subs) // before the events: what a probe says of the silent rests on it
+	}
+	v.assessEvents(subs)
+	v.assessActivity()
+	v.pair(subs)
+	return subs
+}
+
+// trust records this pass's verdict on a source: "" means trusted. When trust comes back
+// the source's timers of silence and absence start anew.
+func (v *View) trust(name, why string) {
+	seen, known := v.sources[name]
+	switch {
+	case why != "" && (!known || seen.Trusted):
+		seen = reconcile.SourceSeen{Name: name, Since: v.Now, LastTrusted: seen.LastTrusted, RecoveredAt: seen.RecoveredAt,
+			Clock: seen.Clock, SetBack: seen.SetBack, Beat: seen.Beat}
+	case why == "" && known && !seen.Trusted:
+		seen.Since, seen.RecoveredAt = v.Now, v.Now
+	case !known:
+		seen = reconcile.SourceSeen{Name: name, Since: v.Now}
+	}
+	seen.Trusted, seen.Reason = why == "", why
+	if seen.Trusted {
+		seen.LastTrusted = v.Now
+	}
+	v.sources[name] = seen
+}
+
+// undo takes back what this pass settled of a source, to be settled again.
+func (v *View) undo(name string) {
+	if before, known := v.S.Memory.Sources[name]; known {
+		v.sources[name] = before
+		return
+	}
+	delete(v.sources, name)
+}
+
+func (v *View) Trusted(name string) bool {
+	seen, known := v.sources[name]
+	return !known || seen.Trusted
+}
+
+// assessTasks: a wrong, emptied or restored database loses rows that were live a moment
+// ago; a standby may lag; an empty table proves nothing about anybody's sandboxes.
+func (v *View) assessTasks() {
+	if v.P.Tasks.None {
+		return
+	}
+	before, gone := 0, 0
+	for id, seen := range v.S.Memory.Tasks {
+		if !seen.Live {
+			continue
+		}
+		before++
+		if v.S.Absent[id] {
+			gone++
+		}
+	}
+	why := ""
+	switch {
+	//guard:tasks-standby P3
+	case v.S.Clock.Standby:
+		why = "the task database is a standby: it may lag behind; point tasks.database at the primary"
+	//guard:tasks-lost P3
+	case gone >= 3 && gone*2 > before && !v.accepted(reconcile.SourceTasks):
+		why = fmt.Sprintf(
+			"%d of the %d rows that were live at the last trusted pass are not there: a wrong, emptied or restored database; "+
+				"if it is the right one, accept it with: sandkeeper release tasks", gone, before)
+	//guard:tasks-empty P3
+	case v.S.Clock.Empty && (len(v.S.Sandboxes) > 0 || before > 0 || v.fleet() > 0):
+		why = "the task table is empty while sandboxes of ours exist: a wrong or emptied database"
+	}
+	v.trust(reconcile.SourceTasks, why)
+	if seen := v.sources[reconcile.SourceTasks]; seen.Trusted && !v.S.T0.IsZero() {
+		seen.Clock, seen.SetBack = v.S.T0, v.setBack
+		v.sources[reconcile.SourceTasks] = seen
+	}
+}
+
+// accepted reports whether a person released the source since it lost trust: what it shows
+// is the new baseline.
+func (v *View) accepted(name string) bool {
+	before, known := v.S.Memory.Sources[name]
+	return known && !before.Trusted && v.released(name, before.Since)
+}
+
+// assessClocks: a clock that did not move with a change of status cannot time the state,
+// and stays untrusted until a person releases it; one that runs ahead of the database is
+// untrusted while it does.
+func (v *View) assessClocks() {
+	ahead := map[string]time.Duration{}
+	var stuck string
+	for i := range v.S.Tasks {
+		t := &v.S.Tasks[i]
+		for _, c := range taskClocks(t) {
+			//guard:clock-ahead P5
+			if over := c.at.Sub(t.AsOf); !c.at.IsZero() && over > 5*time.Second {
+				ahead[c.column] = max(ahead[c.column], over)
+			}
+		}
+		seen := &v.seen[i]
+		if seen.known && seen.Live && seen.Status != t.Status && !t.UpdatedAt.IsZero() &&
+			t.UpdatedAt.Equal(seen.UpdatedAt) && !reconcile.Marked(t.Error) {
+			stuck = fmt.Sprintf("did not move when task %s went from %s to %s", t.ID, seen.Status, t.Status)
+		}
+	}
+	for _, column := range clockColumns {
+		v.assessClock(column, ahead[column], stuck)
+	}
+}
+
+// runsAhead begins the reason of a clock that is believed again by itself, once it does not any more.
+const runsAhead = "runs "
+
+func (v *View) assessClock(column string, ahead time.Duration, stuck string) {
+	name := reconcile.ClockOf(column)
+	before, known := v.S.Memory.Sources[name]
+	sticky := known && !before.Trusted && !v.released(name, before.Since)
+	switch {
+	//guard:clock-stuck P5
+	case column == "updated_at" && stuck != "":
+		v.trust(name, stuck)
+	case ahead > 0:
+		v.trust(name, fmt.Sprintf(runsAhead+"%s ahead of the database's now", text.Duration(ahead)))
+	//guard:clock-sticky P5
+	case sticky && column == "updated_at" && !strings.HasPrefix(before.Reason, runsAhead):
+		v.trust(name, before.Reason)
+	case known:
+		v.trust(name, "")
+	}
+}
+
+// released reports whether a person released the source after it lost trust.
+func (v *View) released(name string, since time.Time) bool {
+	return slices.ContainsFunc(v.S.Memory.Controls.Releases, func(r reconcile.Release) bool {
+		return r.What == name && r.At.After(since)
+	})
+}
+
+var clockColumns = []string{
+	"created_at",
+	"assigned_at",
+	"started_at",
+	"heartbeat_at",
+	"activity_at",
+	"updated_at",
+	"events",
+}
+
+type columnClock struct {
+	column string
+	at     time.Time
+}
+
+func taskClocks(t *reconcile.Task) [7]columnClock {
+	return [7]columnClock{
+		{"created_at", t.CreatedAt}, {"assigned_at", t.AssignedAt}, {"started_at", t.StartedAt},
+		{"heartbeat_at", t.HeartbeatAt}, {"activity_at", t.ActivityAt}, {"updated_at", t.UpdatedAt},
+		{"events", t.Events.Newest()},
+	}
+}

@@ -1,0 +1,50 @@
+package decide
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// assessActivity: when no worker was active for a whole threshold of the rule inactive, either
+// what shows activity is down or nothing works for anybody, a model's API for example. Nobody
+// is stuck then. After it came back, one whole threshold passes before inactivity counts again.
+func (v *View) assessActivity() {
+	if v.P.Tasks.None || !v.judges("inactive") {
+		return
+	}
+	rule := v.P.Rules["inactive"]
+	limit := rulePolicyLeast(&rule)
+	why := ""
+	//guard:activity-out P6
+	if idle := snapshotTasksAsOf(v.S).Sub(v.lastActive); v.actors >= 3 && idle > limit {
+		why = fmt.Sprintf("%d tasks run and none was active for %s: what shows activity is down, or nothing works "+
+			"for anybody", v.actors, text.Duration(idle))
+	}
+	if _, known := v.sources[reconcile.SourceActivity]; !known && why == "" {
+		return
+	}
+	v.trustAgain(reconcile.SourceActivity, why, limit, "activity came back; inactivity counts")
+}
+
+// rulePolicyLeast is the shortest threshold of the rule for any class.
+func rulePolicyLeast(p *reconcile.RulePolicy) time.Duration {
+	least := p.After
+	for _, o := range p.Overrides {
+		least = min(least, o.After)
+	}
+	return least
+}
+
+// snapshotTasksAsOf is the task database's now when the live set was read.
+func snapshotTasksAsOf(s *reconcile.Snapshot) time.Time {
+	if len(s.Tasks) == 0 {
+		return s.T0
+	}
+	return s.Tasks[0].AsOf
+}
+
+// judges reports whether the rule is judged at all.
+func (v *View) judges(rule string) bool { return v.P.Judges(rule) }

@@ -1,0 +1,247 @@
+package decide
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// ShrinkLooks is how many missing sandboxes are got by id before a shrunken listing is
+// taken for a new baseline.
+const ShrinkLooks = 20
+
+// assessListing: a listing that failed, was cut short, or lost more than half of what was
+// there proves no absence. A loss is settled by looking, not by a ratio: one of the
+// missing that is alive, or that cannot be looked at, and the listing is not trusted.
+func (v *View) assessListing(provider string) {
+	seen, listed := v.S.Listings[provider]
+	if !listed {
+		return // a quick pass: as the last full one left it
+	}
+	v.trust(reconcile.ListingOf(provider), v.distrustListing(provider, seen))
+	v.assessCredential(provider, seen)
+}
+
+// assessCredential remembers when a credential was refused last: failed logins throttle a
+// whole address at some providers, so that the next call waits, whoever makes it.
+func (v *View) assessCredential(provider string, seen reconcile.ListingSeen) {
+	name := reconcile.CredentialOf(provider)
+	_, known := v.sources[name]
+	switch {
+	case seen.Refused:
+		v.sources[name] = reconcile.SourceSeen{Name: name, Reason: v.P.Providers[provider].Refused(seen.Error), Since: v.Now,
+			LastTrusted: v.sources[name].LastTrusted}
+	case known && !seen.Shut && seen.Error == "":
+		v.trust(name, "")
+	}
+}
+
+func (v *View) distrustListing(provider string, seen reconcile.ListingSeen) string {
+	//guard:listing-failed P3
+	if seen.Error != "" {
+		return "the listing failed: " + seen.Error
+	}
+	//guard:listing-cut P3
+	if !seen.Complete {
+		return "the listing is not complete: " + strings.Join(seen.Missing, ", ") + " not read"
+	}
+	missing, before, whole := MissingFrom(v.S, provider)
+	if len(missing)*2 <= before {
+		return ""
+	}
+	for _, ref := range missing[:min(ShrinkLooks, len(missing))] {
+		look, looked := v.S.Looks[ref]
+		switch {
+		//guard:listing-unlooked P3
+		case !looked:
+			return fmt.Sprintf(
+				"the listing lost %d of %d sandboxes, and they were not looked at by id",
+				len(missing),
+				before,
+			)
+		//guard:listing-unknown P3
+		case look.Error != "":
+			return fmt.Sprintf("the listing lost %d of %d sandboxes, and %s could not be looked at: %s",
+				len(missing), before, ref.ID, look.Error)
+		//guard:listing-reused live
+		case v.reusedID(ref, &look): // the one that is lost is gone
+		//guard:listing-disowned live
+		case len(missing)*2 <= whole && v.disowned(&look): // providers list by labels
+		//guard:listing-lied harm
+		case !look.Gone && look.Sandbox.State.Exists():
+			return fmt.Sprintf("the listing lost %d of %d sandboxes, but %s, got by id, is %s",
+				len(missing), before, ref.ID, look.Sandbox.Raw)
+		}
+	}
+	return ""
+}
+
+// disowned reports whether a look shows a sandbox that is not ours any more.
+func (v *View) disowned(look *reconcile.Look) bool {
+	return !look.Gone && !look.Sandbox.Owned && !v.P.Providers[look.Sandbox.Provider].ByRow(&look.Sandbox)
+}
+
+// reusedID reports whether a look found another sandbox under the id than the ledger knew.
+func (v *View) reusedID(ref reconcile.Ref, look *reconcile.Look) bool {
+	seen := v.S.Memory.Sandboxes[ref]
+	return !look.Gone && seen.Another(&look.Sandbox)
+}
+
+// MissingFrom is the inventory of a provider that its listing did not show, in order of
+// id, and how large the inventory was. What we ended ourselves does not count. What was
+// looked at by id and not listed is missing, wherever the look found it: it
+// joins the sandboxes of the pass, and the listing lost it all the same. While a listing is not
+// trusted, what it shows for the first time does not make up for what it lost; whole counts that
+// too.
+func MissingFrom(s *reconcile.Snapshot, provider string) (missing []reconcile.Ref, before, whole int) {
+	lost, known := s.Memory.Sources[reconcile.ListingOf(provider)]
+	lost.Trusted = lost.Trusted || !known
+	ending := map[reconcile.Ref]bool{}
+	for _, a := range s.Memory.Actions {
+		if a.Step == reconcile.StepTerminate && a.Outcome == reconcile.OutcomeAccepted {
+			ending[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}] = true
+		}
+	}
+	for ref, seen := range s.Memory.Sandboxes {
+		//guard:listing-ours live
+		if ref.Provider != provider || !seen.GoneAt.IsZero() || ending[ref] {
+			continue
+		}
+		whole++
+		//guard:listing-diluted harm
+		if fresh := !seen.FirstSeen.Before(lost.Since) && !seen.FirstSeen.After(s.Memory.Now); fresh && !lost.Trusted {
+			continue
+		}
+		before++
+		//guard:listing-looked P3
+		if look, looked := s.Looks[ref]; looked && !look.Listed || !s.Whole && !s.Lists(ref) {
+			missing = append(missing, ref)
+		}
+	}
+	reconcile.SortRefs(missing)
+	return missing, before, whole
+}
+
+// assessEmptyListings: a listing without a single sandbox of ours, while a worker shows
+// life or a task runs, is not believed by a ledger that has never seen a sandbox there and
+// so has nothing to look at.
+func (v *View) assessEmptyListings(subs []reconcile.Subject) {
+	if v.S.Kind != reconcile.Full || v.P.Tasks.None || len(v.S.Sandboxes) > 0 {
+		return
+	}
+	witness := v.witness(subs)
+	if witness == nil {
+		return
+	}
+	for _, provider := range v.Candidates(witness) {
+		//guard:listing-empty P3
+		if name := reconcile.ListingOf(provider); v.Trusted(name) && !v.everSaw(provider) {
+			v.undo(name)
+			v.trust(name, fmt.Sprintf(
+				"the listing shows no sandbox of ours, while task %s is %s and %s", witness.ID, witness.Status, reconcile.LifeLine(witness)))
+		}
+	}
+}
+
+// witness is a task that shows that sandboxes must exist: one whose worker shows life, or
+// the last of at least three that run by their rows. One or two rows may be phantoms.
+func (v *View) witness(subs []reconcile.Subject) *reconcile.Task {
+	var running []*reconcile.Task
+	for i := range subs {
+		s := &subs[i]
+		if s.Task == nil || s.Fate != reconcile.FateLive {
+			continue
+		}
+		if v.heard(s.Task) {
+			return s.Task
+		}
+		if s.Task.State == reconcile.TaskRunning && v.started(s) {
+			running = append(running, s.Task)
+		}
+	}
+	if len(running) < 3 {
+		return nil
+	}
+	return running[len(running)-1]
+}
+
+func (v *View) everSaw(provider string) bool {
+	for ref := range v.S.Memory.Sandboxes {
+		if ref.Provider == provider {
+			return true
+		}
+	}
+	return false
+}
+
+// assessLink: workers that show life and have no sandbox mean that the link is wrong or
+// lost, for example a typo in the label's name. So does a fleet of which not one sandbox
+// links to any task while tasks run without one.
+func (v *View) assessLink(subs []reconcile.Subject) {
+	if v.S.Kind != reconcile.Full || v.P.Tasks.None || len(v.P.Providers) == 0 {
+		return
+	}
+	for _, provider := range v.P.ProviderNames() {
+		if !v.Trusted(reconcile.ListingOf(provider)) {
+			return
+		}
+	}
+	c := v.countLinks(subs)
+	why := ""
+	switch {
+	//guard:link-lost P3
+	case c.lively >= 3 && c.resolved*2 < c.lively:
+		why = fmt.Sprintf("%d tasks show life and only %d of them have a sandbox", c.lively, c.resolved)
+	//guard:link-none P3
+	case c.linked == 0 && c.loose > 0 && (c.lively > 0 || c.lonely >= 3):
+		why = fmt.Sprintf("none of %d sandboxes links to any task, while %d started tasks have none", c.loose, c.lonely)
+	}
+	if why != "" {
+		why += ": the link is wrong or lost; compare link: with the labels of a sandbox"
+	}
+	//guard:link-proved P3
+	if why == "" && !v.Trusted(reconcile.SourceLink) && !c.prove() {
+		return // that nobody lives who could tell does not make it whole
+	}
+	v.trust(reconcile.SourceLink, why)
+}
+
+// prove reports whether the link is seen to work: most of those who live have a sandbox,
+// or everything is linked.
+func (c links) prove() bool {
+	return c.resolved > 0 && c.resolved*2 >= c.lively || c.linked > 0 && c.loose == 0 && c.lonely == 0
+}
+
+// links counts how tasks and sandboxes know each other.
+type links struct {
+	lively, resolved int // tasks that show life, and those of them with a sandbox
+	lonely           int // started tasks without a sandbox
+	linked, loose    int // subjects with a task and a sandbox; sandboxes that no row explains
+}
+
+func (v *View) countLinks(subs []reconcile.Subject) links {
+	var c links
+	for i := range subs {
+		s := &subs[i]
+		here := s.HasBox(func(b *reconcile.Box) bool { return b.Here })
+		switch {
+		case s.Task == nil && here && s.Fate != reconcile.FateExplained:
+			c.loose++
+		case s.Task != nil && here:
+			c.linked++
+		case s.Task != nil && s.Fate == reconcile.FateLive && v.started(s):
+			c.lonely++
+		}
+		if s.Task == nil || s.Fate != reconcile.FateLive {
+			continue
+		}
+		if v.heard(s.Task) {
+			c.lively++
+			if here {
+				c.resolved++
+			}
+		}
+	}
+	return c
+}

@@ -1,0 +1,179 @@
+package decide
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// assessProbes: the same failure everywhere is the provider's, not the sandboxes'. Each
+// sandbox counts once by its latest result within the window; one that failed convicts
+// only while another answers.
+func (v *View) assessProbes(provider string, subs []reconcile.Subject) {
+	p := v.P.Providers[provider].Probe
+	if p.Off {
+		return
+	}
+	window := max(3*p.Every, 5*time.Minute)
+	failed, answered := 0, 0
+	waiting, moving := 0, 0
+	for _, seen := range v.probed(provider, subs) {
+		switch seen.QueueLately(v.Now.Add(-window)) {
+		case reconcile.QueueWaiting:
+			waiting++
+		case reconcile.QueueMoving:
+			moving++
+		}
+		last := probeSeenVerdict(seen)
+		if last.At.IsZero() || v.Now.Sub(last.At) > window {
+			continue
+		}
+		switch {
+		case last.Outcome.Failed():
+			failed++
+		case last.Outcome == reconcile.Answered:
+			answered++
+		}
+	}
+	switch {
+	//guard:probes-most harm
+	case failed >= 3 && failed > answered:
+		v.trust(reconcile.ProbesOf(provider), fmt.Sprintf(
+			"%d of the %d sandboxes probed lately fail: the same failure everywhere is the provider's",
+			failed,
+			failed+answered,
+		))
+	//guard:queues-most harm
+	case waiting >= 3 && waiting > moving:
+		v.trust(reconcile.ProbesOf(provider), fmt.Sprintf(
+			"the executions of %d of %d sandboxes wait: the same failure everywhere is the provider's", waiting, waiting+moving))
+	//guard:probes-alone harm
+	case failed > 0 && answered == 0:
+		v.trust(reconcile.ProbesOf(provider), fmt.Sprintf(
+			"%d sandboxes fail their probe and no other answered: nothing to compare with", failed))
+	default:
+		v.trust(reconcile.ProbesOf(provider), "")
+	}
+}
+
+// probed are the probes of the sandboxes that are there. A quick pass sees only suspects,
+// so the ledger's inventory tells it who else answered.
+func (v *View) probed(provider string, subs []reconcile.Subject) map[reconcile.Ref]reconcile.ProbeSeen {
+	out := map[reconcile.Ref]reconcile.ProbeSeen{}
+	for i := range subs {
+		for _, b := range subs[i].Boxes {
+			if b.Provider == provider && b.Here {
+				out[b.Ref] = b.Probes
+			}
+		}
+	}
+	if v.S.Kind == reconcile.Full {
+		return out
+	}
+	for ref, seen := range v.S.Memory.Sandboxes {
+		if probes, ok := v.S.Memory.Probes[ref]; ok && ref.Provider == provider && seen.GoneAt.IsZero() {
+			out[ref] = probes
+		}
+	}
+	return out
+}
+
+// probeSeenVerdict is the newest result that says anything of the sandbox.
+func probeSeenVerdict(p reconcile.ProbeSeen) reconcile.ProbeResult {
+	if n := len(p.Failures); n > 0 {
+		return p.Failures[n-1]
+	}
+	if !p.LastAnswered.IsZero() {
+		return reconcile.ProbeResult{Ref: p.Ref, Outcome: reconcile.Answered, At: p.LastAnswered}
+	}
+	return reconcile.ProbeResult{}
+}
+
+// pair finds orphans that may be the sandboxes of tasks that show life and have none: the
+// create succeeded and the label or the answer was lost. One task shields one sandbox.
+func (v *View) pair(subs []reconcile.Subject) {
+	v.pairs = map[reconcile.Ref]string{}
+	var lonely []*reconcile.Subject
+	for i := range subs {
+		s := &subs[i]
+		if s.Task == nil || s.Fate != reconcile.FateLive || s.HasBox(func(b *reconcile.Box) bool { return b.Here }) || v.unlisted(s) {
+			continue
+		}
+		if _, alive := v.Alive(s.Task); alive {
+			lonely = append(lonely, s)
+		}
+	}
+	v.byAge(lonely)
+	for _, b := range v.stray(subs) {
+		lonely = v.shield(b, lonely)
+	}
+}
+
+// unlisted reports whether the task's present state began after the newest listing, in a look
+// that has none of its own: then nobody knows whether it has a sandbox.
+func (v *View) unlisted(s *reconcile.Subject) bool {
+	return v.S.Kind != reconcile.Full && (!s.Known || s.Seen.Since.After(v.S.Memory.LastFull.Add(-v.P.Quick)))
+}
+
+// byAge puts tasks whose provider is known first, each group youngest first: together with
+// sandboxes youngest first, that shields as many as can be.
+func (v *View) byAge(tasks []*reconcile.Subject) {
+	slices.SortStableFunc(tasks, func(a, b *reconcile.Subject) int {
+		older, _ := v.stateAge(a)
+		younger, _ := v.stateAge(b)
+		return cmp.Or(cmp.Compare(b.Task.Provider, "")-cmp.Compare(a.Task.Provider, ""), cmp.Compare(older, younger))
+	})
+}
+
+// stray are the living sandboxes of ours that no task explains, youngest first. Those on
+// their way out need no shield, and take none from another.
+func (v *View) stray(subs []reconcile.Subject) []reconcile.Box {
+	var out []reconcile.Box
+	for i := range subs {
+		s := &subs[i]
+		if s.Task != nil || len(s.Boxes) != 1 {
+			continue
+		}
+		if b := s.Boxes[0]; b.Here && b.Owned && b.State != reconcile.SandboxEnded && b.State != reconcile.SandboxDeleting {
+			out = append(out, b)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b reconcile.Box) int { return cmp.Compare(v.born(a), v.born(b)) })
+	return out
+}
+
+// shield gives the sandbox to the first task that it may belong to.
+func (v *View) shield(b reconcile.Box, lonely []*reconcile.Subject) []*reconcile.Subject {
+	for i, s := range lonely {
+		if s.Task.Provider != "" && s.Task.Provider != b.Provider {
+			continue
+		}
+		age, _ := v.stateAge(s)
+		lasting := b.Lasting && !v.placed(b.Provider, s.Task)
+		//guard:pair-lasting harm
+		if apart := (age - v.born(b)).Abs(); !lasting && apart > 10*time.Minute {
+			continue
+		}
+		v.pairs[b.Ref] = s.Task.ID
+		return append(lonely[:i:i], lonely[i+1:]...)
+	}
+	return lonely
+}
+
+// placed reports whether a direct look at the provider has shown where the sandbox is that the row
+// names: nowhere, or, of those that have its name, which is one at a time, in one that is there.
+func (v *View) placed(provider string, t *reconcile.Task) bool {
+	find, asked := v.S.Finds[t.ID]
+	if v.S.Looks[reconcile.Ref{Provider: provider, ID: t.Sandbox}].Gone {
+		return true
+	}
+	if !asked || find.Error != "" || !v.P.Providers[provider].ByKey(t) {
+		return false
+	}
+	return len(find.Sandboxes) == 0 || slices.ContainsFunc(find.Sandboxes, func(sb reconcile.Sandbox) bool {
+		return sb.Provider == provider && sb.State == reconcile.SandboxRunning && sb.CalledBy(t.Sandbox)
+	})
+}

@@ -1,0 +1,154 @@
+package decide
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// mostTurns is how many failed attempts of a task the ledger remembers.
+const mostTurns = 10
+
+// taskSeenEndedBadly reports whether an attempt of the task ended without success since the ledger's
+// last look: it failed, it waits again, or it was handed out anew. One transition is one
+// turn: that a failed row is requeued afterwards says nothing new.
+func taskSeenEndedBadly(s *reconcile.TaskSeen, t *reconcile.Task) bool {
+	switch {
+	case s.State != reconcile.TaskRunning && s.State != reconcile.TaskAssigned:
+		return false
+	case t.State == reconcile.TaskFailed || t.State == reconcile.TaskPending:
+		return true
+	case t.State == reconcile.TaskAssigned:
+		return s.State == reconcile.TaskRunning || s.Status == t.Status && taskSeenRetried(s, t)
+	case t.State == reconcile.TaskRunning:
+		return s.State == reconcile.TaskRunning && (taskSeenRetried(s, t) || taskSeenReplaced(s, t))
+	}
+	return false
+}
+
+// taskSeenRetried reports whether the row counts more attempts than it did.
+func taskSeenRetried(s *reconcile.TaskSeen, t *reconcile.Task) bool {
+	return t.EntrySum()>>32 > s.EntrySum>>32
+}
+
+// taskSeenReplaced reports whether the row names another session or another sandbox than the one
+// that it named. Its first session or sandbox replaces nothing.
+func taskSeenReplaced(s *reconcile.TaskSeen, t *reconcile.Task) bool {
+	const session = 1<<32 - 1
+	before, now := s.EntrySum&session, t.EntrySum()&session
+	return s.EntrySum>>32 == t.EntrySum()>>32 && before != 0 && now != 0 && before != now ||
+		s.Sandbox != "" && t.Sandbox != "" && s.Sandbox != t.Sandbox
+}
+
+// turned adds a turn. The list is the ledger's own and is not written to.
+func turned(turns []time.Time, at time.Time) []time.Time {
+	if len(turns) >= mostTurns {
+		turns = turns[len(turns)-mostTurns+1:]
+	}
+	return append(slices.Clone(turns), at)
+}
+
+// taskSeenRecreated reports whether the task, live, got another sandbox than the one before.
+func taskSeenRecreated(s *reconcile.TaskSeen, t *reconcile.Task) bool {
+	return t.State.Live() && t.Sandbox != "" && t.Sandbox != s.Sandbox && (s.Sandbox != "" || len(s.Turns) > 0)
+}
+
+// rememberBack forgets that the task got another sandbox once that has come to something: its
+// worker showed life, or the task is completed.
+func (v *View) rememberBack(seen *reconcile.TaskSeen, t *reconcile.Task) {
+	if seen.Recreated.IsZero() {
+		return
+	}
+	sign := v.sign(taskTold(t))
+	heard := t.State.Live() && !sign.IsZero() && t.AsOf.Sub(sign) < v.Now.Sub(seen.Recreated)
+	if heard || t.State == reconcile.TaskCompleted {
+		seen.Recreated = time.Time{}
+	}
+}
+
+// rememberLate keeps the newest life sign that a stopped task's worker gave after the stop.
+func (v *View) rememberLate(seen *reconcile.TaskSeen, t *reconcile.Task) {
+	if t.State != reconcile.TaskStopped {
+		seen.LateSign = time.Time{}
+		return
+	}
+	s := reconcile.Subject{Task: t, Seen: *seen, Known: true}
+	age, by := v.stateAge(&s)
+	if by == "" || taskAhead(t) {
+		return
+	}
+	if sign := taskTold(t).LifeSign(); sign.After(reconcile.Latest(t.AsOf.Add(-age), seen.LateSign)) {
+		seen.LateSign = sign
+	}
+}
+
+// rememberWork keeps when a sandbox that came back was first seen to work: a probe was
+// answered, or its task's worker gave a life sign.
+func (v *View) rememberWork(seen *reconcile.SandboxSeen, s *reconcile.Subject, b *reconcile.Box) {
+	if seen.ResumedAt.IsZero() || !seen.WorkedAt.IsZero() || b.State != reconcile.SandboxRunning {
+		return
+	}
+	worked := b.Probes.LastAnswered.After(seen.ResumedAt)
+	if t := s.Task; t != nil && s.Fate == reconcile.FateLive {
+		sign := v.sign(taskTold(t))
+		worked = worked || !sign.IsZero() && t.AsOf.Sub(sign) < v.Now.Sub(seen.ResumedAt)
+	}
+	if worked {
+		seen.WorkedAt = v.Now
+	}
+}
+
+// Tallies are what this pass adds to the counters of lives, from what it remembers anew. Each
+// event counts once: what the ledger knows already is no news.
+func (v *View) Tallies(tasks []reconcile.TaskSeen, boxes []reconcile.SandboxSeen) []reconcile.Counter {
+	counted := map[reconcile.Counter]int64{}
+	count := func(name, provider string, news bool) {
+		if news {
+			counted[reconcile.Counter{Name: name, Provider: provider}]++
+		}
+	}
+	for i := range tasks {
+		after, before := &tasks[i], v.S.Memory.Tasks[tasks[i].ID]
+		provider := v.providerOf(after)
+		count("recreations", provider, !after.Recreated.IsZero() && !after.Recreated.Equal(before.Recreated))
+		count("recreations_back", provider, after.Recreated.IsZero() && !before.Recreated.IsZero())
+		count("work_after_stop", provider, after.LateSign.After(before.LateSign))
+	}
+	for i := range boxes {
+		after, before := &boxes[i], v.S.Memory.Sandboxes[boxes[i].Ref]
+		count("resumes", after.Provider, !after.ResumedAt.Equal(before.ResumedAt) && !sandboxSeenResuming(&before))
+		count("resumes_worked", after.Provider, !after.WorkedAt.IsZero() && before.WorkedAt.IsZero())
+	}
+	out := make([]reconcile.Counter, 0, len(counted))
+	for c, n := range counted {
+		c.Value = n
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b reconcile.Counter) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Provider, b.Provider))
+	})
+	return out
+}
+
+// sandboxSeenResuming reports whether the sandbox is on its way back already: what comes next is the
+// same resume.
+func sandboxSeenResuming(s *reconcile.SandboxSeen) bool {
+	return s.State == reconcile.SandboxCreating && !s.ResumedAt.IsZero() && s.ResumedAt.Equal(s.StateSince)
+}
+
+// providerOf is the provider entry of a task, where there is no doubt which.
+func (v *View) providerOf(seen *reconcile.TaskSeen) string {
+	t := v.Live[seen.ID]
+	if row, ok := v.S.Rows[seen.ID]; t == nil && ok {
+		t = &row
+	}
+	if t == nil {
+		return ""
+	}
+	if names := v.Candidates(t); len(names) == 1 {
+		return names[0]
+	}
+	return ""
+}

@@ -1,0 +1,152 @@
+package decide
+
+import (
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// verdicts are the findings that rule for the first time in this pass: those that decide on
+// their subject, that are due, and that no freeze and no doubt holds.
+func (v *View) verdicts(drafts []*draft) []reconcile.Verdict {
+	var out []reconcile.Verdict
+	for _, r := range drafts {
+		if findingRules(r.finding) && v.news(r) {
+			out = append(out, v.verdict(r))
+		}
+	}
+	return out
+}
+
+// findingRules reports whether a finding comes down to its verdict: it is due, and what holds it is
+// only what people and budgets want.
+func findingRules(f *reconcile.Finding) bool {
+	if !f.Due {
+		return false
+	}
+	for _, why := range f.HeldBy {
+		if !wished(why) {
+			return false
+		}
+	}
+	return true
+}
+
+// wished reports whether a hold says nothing against the verdict itself.
+func wished(why string) bool {
+	kind, _, _ := strings.Cut(why, " ")
+	switch kind {
+	case string(reconcile.Observe), string(reconcile.Off), "rollout:", "budget:", "breaker:", "pause:", "hold:", "incident:":
+		return true
+	}
+	return false
+}
+
+// findingRestrained reports whether the finding was held by the mode or the rollout of its rule.
+func findingRestrained(f *reconcile.Finding) bool {
+	for _, why := range f.HeldBy {
+		if why == string(reconcile.Observe) || why == string(reconcile.Off) || strings.HasPrefix(why, "rollout:") {
+			return true
+		}
+	}
+	return false
+}
+
+// news reports whether the finding rules for the first time, or for the first time since its
+// rule may act, or since it is the one that decides. One that a freeze interrupted is the
+// same one.
+func (v *View) news(r *draft) bool {
+	before, open := v.S.Memory.Findings[r.finding.Key()]
+	if open && findingRules(&before) && v.decided(r.finding) {
+		return v.enforced(r.finding) && findingRestrained(&before)
+	}
+	return !v.ruledLately(r)
+}
+
+// decided reports whether the remembered finding decided on its subject: no rule before it in
+// the table did. Sandboxes alone are not asked about: there may be thousands of them.
+func (v *View) decided(f *reconcile.Finding) bool {
+	if !strings.HasPrefix(f.Subject, "task:") {
+		return true
+	}
+	for i := range v.Rules {
+		if v.Rules[i].Name == f.Rule {
+			break
+		}
+		before, open := v.S.Memory.Findings[reconcile.FindingKey{Rule: v.Rules[i].Name, Subject: f.Subject}]
+		if open && before.Due && len(before.HeldBy) == 0 && v.Rules[i].policy.Remedy != reconcile.Report {
+			return false
+		}
+	}
+	return true
+}
+
+// ruledLately reports whether a verdict of this finding on this attempt still stands.
+func (v *View) ruledLately(r *draft) bool {
+	for i := range v.S.Memory.Verdicts {
+		before := &v.S.Memory.Verdicts[i]
+		if before.Rule == r.finding.Rule && before.Subject == r.finding.Subject && !before.Over &&
+			before.RegretAt.IsZero() && before.Attempt == subjectAttempt(r.subject) {
+			return before.Enforced || !v.enforced(r.finding)
+		}
+	}
+	return false
+}
+
+// enforced reports whether the rule may act on the subject of its finding.
+func (v *View) enforced(f *reconcile.Finding) bool {
+	p := v.P.Rules[f.Rule]
+	return p.Mode == reconcile.Enforce && reconcile.RolledOut(f.Rule, f.Subject, p.Rollout)
+}
+
+// verdict is the record of a finding that rules.
+func (v *View) verdict(r *draft) reconcile.Verdict {
+	f, s := r.finding, r.subject
+	out := reconcile.Verdict{
+		Rule: f.Rule, Subject: f.Subject, Task: f.Task, Provider: v.failedAt(s, f), Sandbox: f.Sandbox,
+		Template: s.Template(), Signature: r.signature, Reason: f.Reason, At: v.Now, Began: f.Began,
+		Enforced: v.enforced(f), Attempt: subjectAttempt(s),
+	}
+	if out.Signature != "" {
+		out.Error = v.errorOf(s)
+	}
+	if t := s.Task; t != nil {
+		out.Worker, out.TaskAt, out.Sign = t.Worker, t.AsOf, reconcile.SignOf(f.Rule, t)
+	}
+	if !f.Began.IsZero() {
+		out.Late = max(v.Now.Sub(f.Began)-v.patience(f.Rule, s), 0)
+	}
+	if b := subjectBoxAt(s, reconcile.Ref{Provider: f.Provider, ID: f.Sandbox}); b != nil {
+		out.Region = b.Region
+		v.price(&out, b)
+	}
+	return out
+}
+
+// patience is the threshold that counts from the moment at which a finding began. A limit that
+// somebody has set is over by then.
+func (v *View) patience(rule string, s *reconcile.Subject) time.Duration {
+	if reconcile.RuleNamed(rule).Authoritative {
+		return 0
+	}
+	return v.threshold(rule, s)
+}
+
+// price is what the sandbox has cost, and costs on while it is there.
+func (v *View) price(out *reconcile.Verdict, b *reconcile.Box) {
+	if !b.Here || !b.State.Exists() {
+		return
+	}
+	out.PerHour = v.P.Providers[b.Provider].PricePerHour
+	out.Cost = out.PerHour * max(v.born(*b).Hours(), 0)
+}
+
+func subjectBoxAt(s *reconcile.Subject, ref reconcile.Ref) *reconcile.Box {
+	for i := range s.Boxes {
+		if s.Boxes[i].Ref == ref {
+			return &s.Boxes[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,401 @@
+package decide
+
+import (
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// Blind reports whether a provider where the task's sandbox may be cannot be asked for it,
+// neither by id nor by link.
+func (v *View) Blind(t *reconcile.Task) bool {
+	return slices.ContainsFunc(v.Candidates(t), func(name string) bool {
+		p := v.P.Providers[name]
+		return !p.LinkTask && (!p.SandboxIsID || t.Sandbox == "")
+	})
+}
+
+// Fresh reports whether what the ledger has may stand for listings of now: the last one of
+// every provider was whole, and not longer ago than verdicts may rest on.
+func (v *View) Fresh() bool {
+	for _, name := range v.P.ProviderNames() {
+		if !v.listed(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// MaybeAnothers reports whether a sandbox may be another environment's that shares the account:
+// nothing here has ever known the task that it names.
+func (v *View) MaybeAnothers(sb *reconcile.Sandbox, used bool) bool {
+	_, known := v.S.Memory.Tasks[sb.Task]
+	named := sb.Task != "" || sb.OddLink
+	return named && !known && !used && !v.P.Tasks.None && !v.P.Providers[sb.Provider].Exclusive
+}
+
+// RemembersWorking are the tasks that no row shows and that lived when the rows were believed
+// last: while the task database is not trusted, that it does not show one proves nothing.
+func (v *View) RemembersWorking(ids []string, shown []reconcile.Task) (out []reconcile.Task) {
+	for _, id := range ids {
+		seen := v.S.Memory.Tasks[id]
+		if !seen.Live || v.Trusted(reconcile.SourceTasks) || slices.ContainsFunc(shown, func(t reconcile.Task) bool { return t.ID == id }) {
+			continue
+		}
+		out = append(out, reconcile.Task{ID: id, Status: seen.Status, State: seen.State})
+	}
+	return out
+}
+
+// FrozenFor are the freezes of what tells who works in a sandbox of the provider, but for
+// those that a person released the subject from.
+func (v *View) FrozenFor(provider, subject string) []string {
+	var holds []string
+	for _, name := range []string{reconcile.ListingOf(provider), reconcile.SourceTasks, reconcile.SourceLink} {
+		if v.P.Has(name) && !v.Trusted(name) && !v.letGo(name, subject) {
+			holds = append(holds, reconcile.FreezeName(name))
+		}
+	}
+	return holds
+}
+
+// A view is a snapshot with what the whole fleet says about each subject: trust in the
+// sources, links, pairs. It is made once a pass, and a second look shares it.
+type View struct {
+	S   *reconcile.Snapshot
+	P   *reconcile.Policy
+	Now time.Time // the ledger's
+
+	Live    map[string]*reconcile.Task
+	seen    []seenTask // of the live tasks, in their order
+	Rules   []ruled    // those that are judged
+	sources map[string]reconcile.SourceSeen
+	running int           // tasks in state running
+	newest  time.Time     // newest life sign of any running task
+	limit   time.Duration // heartbeat limit
+	beats   bool          // some live task has sent a heartbeat
+	pairs   map[reconcile.Ref]string
+	twins   map[string][]string                 // entries that may see the same account
+	heirs   reconcile.Heirs                     // nil where names do not last, and in a look at one thing
+	Ending  map[reconcile.Ref]bool              // sandboxes with an open terminate
+	asked   map[reconcile.Ref]*reconcile.Action // of these, the ones that the provider accepted
+
+	quarantine map[reconcile.Ref]*reconcile.Action // terminates that wait for a quarantine to end
+
+	lastActive time.Time // newest activity of any running task
+	actors     int       // running tasks whose workers should be doing something
+	setBack    time.Time // how far the task database's clock had come when it was set back
+	ageing     bool      // some class has a maximum age
+	telling    bool      // the rules are to say why a healthy subject is healthy
+}
+
+func NewView(s *reconcile.Snapshot, p *reconcile.Policy) *View {
+	s = snapshotMarkable(s)
+	v := &View{
+		S: s, P: p, Now: s.Memory.Now,
+		Live:    make(map[string]*reconcile.Task, len(s.Tasks)),
+		sources: map[string]reconcile.SourceSeen{},
+		limit:   policyHeartbeatLimit(p),
+		Ending:  map[reconcile.Ref]bool{},
+		twins:   twinsOf(p.Providers),
+	}
+	reconcile.SortSandboxes(s)
+	for i := range s.Sandboxes {
+		if s.Sandboxes[i].Lasting {
+			v.heirs = snapshotHeirs(s)
+			break
+		}
+	}
+	v.Rules = ActiveRules(s.Kind, p)
+	v.setBack = v.clockSetBack()
+	v.limit = max(v.limit, beatsMissed*s.Memory.Sources[reconcile.SourceEvents].Beat)
+	v.seen = make([]seenTask, len(s.Tasks))
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		v.Live[t.ID] = t
+		v.seen[i].TaskSeen, v.seen[i].known = s.Memory.Tasks[t.ID]
+		v.markActivity(t, &v.seen[i])
+		if t.State == reconcile.TaskRunning {
+			v.running++
+			v.newest = reconcile.Latest(v.newest, v.sign(t))
+			v.lastActive = reconcile.Latest(v.lastActive, v.activity(t))
+			if taskActing(t) {
+				v.actors++
+			}
+		}
+		if !taskHeartbeat(t).IsZero() {
+			v.beats = true
+		}
+	}
+	v.leave()
+	oldest := p.Rules["over-age"]
+	v.ageing = oldest.After > 0 || len(oldest.Overrides) > 0
+	v.quarantine = v.quarantines()
+	return v
+}
+
+// leave settles which sandboxes are on their way out by the ledger's open actions.
+func (v *View) leave() {
+	waiting := map[string]bool{} // remedies that nobody has begun
+	for _, a := range v.S.Memory.Actions {
+		if a.Seq == 0 && !a.Begun() {
+			waiting[a.Remedy] = true
+		}
+	}
+	v.asked = map[reconcile.Ref]*reconcile.Action{}
+	stopping := v.stopping()
+	for i := range v.S.Memory.Actions {
+		a := &v.S.Memory.Actions[i]
+		//guard:leaving-waits live
+		if a.Step != reconcile.StepTerminate || waiting[a.Remedy] || a.InQuarantine() && stopping[a.Remedy] {
+			continue
+		}
+		v.Ending[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}] = true
+		if a.Outcome == reconcile.OutcomeAccepted {
+			v.asked[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}] = a
+		}
+	}
+}
+
+// A seenTask is what the ledger remembered of a task before this pass.
+type seenTask struct {
+	reconcile.TaskSeen
+	known bool
+}
+
+// policyHeartbeatLimit is how old a life sign may be before the worker counts as silent. It is
+// the threshold of heartbeat-lost, also while that rule is off.
+func policyHeartbeatLimit(p *reconcile.Policy) time.Duration {
+	if after := p.Rules["heartbeat-lost"].After; after > 0 {
+		return after
+	}
+	return 90 * time.Second
+}
+
+// since is how long ago a moment of the ledger's clock was. It never reaches further back
+// than the present watch: after a gap between passes the ledger's own clocks start anew.
+func (v *View) since(t time.Time) time.Duration {
+	if t.IsZero() {
+		return 0
+	}
+	//guard:since-watch P6
+	return v.Now.Sub(reconcile.Latest(t, v.S.Memory.WatchSince))
+}
+
+// observed is for how long all the sources have been watched without an outage.
+func (v *View) observed(sources ...string) time.Duration {
+	shortest := reconcile.Forever
+	for _, name := range sources {
+		//guard:observed-recovered P6
+		if at := v.sources[name].RecoveredAt; !at.IsZero() {
+			shortest = min(shortest, v.Now.Sub(at))
+		}
+	}
+	return shortest
+}
+
+// anew is the moment from which sightings that rest on the sources count.
+func (v *View) anew(sources ...string) time.Time {
+	from := v.S.Memory.WatchSince
+	for _, name := range sources {
+		//guard:anew-recovered P6
+		from = reconcile.Latest(from, v.sources[name].RecoveredAt)
+	}
+	return from
+}
+
+// stateAge is for how long the task has certainly been in its present state: by the
+// column that records the entry, where there is one; else the longer of "unchanged since
+// updated_at" and "in this status since the ledger first saw it".
+func (v *View) stateAge(s *reconcile.Subject) (age time.Duration, by string) {
+	t := s.Task
+	//guard:state-clock P5
+	//guard:state-stale P5
+	if at, column := subjectEntry(s); !at.IsZero() && v.clockTrusted(column) && !v.stale(s, t.AsOf.Sub(at)) {
+		return max(t.AsOf.Sub(at), 0), column
+	}
+	//guard:state-updated P5
+	if !t.UpdatedAt.IsZero() && v.clockTrusted("updated_at") {
+		age, by = t.AsOf.Sub(t.UpdatedAt), "updated_at"
+	}
+	if s.Known && s.Seen.Status == t.Status {
+		if seen := v.since(s.Seen.Since); seen > age {
+			age, by = seen, "ledger"
+		}
+	}
+	return max(age, 0), by
+}
+
+// stale reports whether a column's age of the state is longer than it can be: the ledger saw
+// the task in another state since. Between that look and the first one that saw the present
+// state lies at most a gap between two passes.
+func (v *View) stale(s *reconcile.Subject, age time.Duration) bool {
+	if !s.Known || !s.Seen.FirstSeen.Before(s.Seen.Since) {
+		return false
+	}
+	gap := max(v.P.Full, reconcile.UsualGap(&v.S.Memory))
+	return age > v.Now.Sub(s.Seen.Since)+2*gap
+}
+
+// subjectEntry is the column that records the entry into the present state, zero when the row
+// has none. A start time of an earlier attempt is none.
+func subjectEntry(s *reconcile.Subject) (time.Time, string) {
+	switch t := s.Task; t.State {
+	case reconcile.TaskAssigned:
+		return t.AssignedAt, "assigned_at"
+	case reconcile.TaskRunning:
+		if !t.StartedAt.Equal(s.Seen.StaleStart) {
+			return t.StartedAt, "started_at"
+		}
+	}
+	return time.Time{}, ""
+}
+
+func (v *View) clockTrusted(column string) bool {
+	seen, known := v.sources["clock:"+column]
+	return !known || seen.Trusted
+}
+
+// boxAge is for how long the sandbox has certainly been in its present state: the longer
+// of "no change of it since" by the provider and what the ledger saw.
+func (v *View) boxAge(b reconcile.Box) time.Duration {
+	var age time.Duration
+	changed := reconcile.Latest(b.UpdatedAt, b.CreatedAt)
+	was := b.Known && (b.Seen.State != b.State || b.Seen.StateSince.After(b.Seen.FirstSeen))
+	//guard:box-born harm
+	if was || b.UpdatedAt.IsZero() && b.State != reconcile.SandboxCreating {
+		changed = time.Time{} // it was in another state since it was made: nothing begins as failed
+	}
+	if !changed.IsZero() {
+		age = b.AsOf.Sub(changed)
+	}
+	//guard:box-state harm
+	if b.Known && b.Seen.State == b.State {
+		age = max(age, v.since(b.Seen.StateSince))
+	}
+	return max(age, 0)
+}
+
+// born is how old the sandbox is, by the provider, else since the ledger first saw it.
+func (v *View) born(b reconcile.Box) time.Duration {
+	if !b.CreatedAt.IsZero() {
+		return b.AsOf.Sub(b.CreatedAt)
+	}
+	if b.Known {
+		return v.since(b.Seen.FirstSeen)
+	}
+	return 0
+}
+
+// Candidates are the provider entries where the task's sandbox may be: none when the row
+// names one that is not configured here, where nobody can look.
+func (v *View) Candidates(t *reconcile.Task) []string {
+	if t.Provider == "" {
+		return v.P.ProviderNames()
+	}
+	if _, ok := v.P.Providers[t.Provider]; ok {
+		return []string{t.Provider}
+	}
+	return nil
+}
+
+// taskSeenMoved reports whether the task entered its present state since the ledger last saw it: by
+// another status, by another state of the same one, as when its user deleted it, or handed
+// out anew in the same one, which shows in its attempts, its session or its sandbox. A mere
+// touch of the row is none of these.
+func taskSeenMoved(s *reconcile.TaskSeen, t *reconcile.Task) bool {
+	//guard:moved-anew P5
+	return s.Status != t.Status || s.State != t.State || s.Sandbox != t.Sandbox || s.EntrySum != t.EntrySum()
+}
+
+// perhapsEnded reports whether a write of ours has ended the state that the ledger saw, or may
+// have: it was begun, nobody wrote down what became of it, and the row has changed since. Who went
+// on with the task then has begun anew.
+func (v *View) perhapsEnded(seen *reconcile.TaskSeen, t *reconcile.Task) bool {
+	if t.UpdatedAt.Equal(seen.UpdatedAt) {
+		return false
+	}
+	for i := range v.S.Memory.Verdicts {
+		//guard:ended-by-us P5
+		if w := &v.S.Memory.Verdicts[i]; w.Task == t.ID && w.FailedAt.After(seen.Since) && !w.FailedAt.After(v.Now) {
+			return true
+		}
+	}
+	for i := range v.S.Memory.Actions {
+		if a := &v.S.Memory.Actions[i]; a.Task == t.ID && a.Step.OnRow() && a.Begun() {
+			return true
+		}
+	}
+	return false
+}
+
+// entered is what the ledger remembers of a task once it has entered another state, or the
+// same one anew.
+func (v *View) entered(seen reconcile.TaskSeen, t *reconcile.Task) reconcile.TaskSeen {
+	if taskSeenEndedBadly(&seen, t) {
+		seen.Turns = turned(seen.Turns, v.Now)
+	}
+	if taskSeenRecreated(&seen, t) {
+		seen.Recreated = v.Now
+	}
+	//guard:entered-stale-start harm
+	if !t.StartedAt.IsZero() && t.StartedAt.Equal(seen.StartedAt) && t.State != reconcile.TaskRunning {
+		seen.StaleStart = t.StartedAt
+	}
+	//guard:entered-since harm
+	seen.Status, seen.State, seen.Since = t.Status, t.State, v.Now
+	seen.Sandbox, seen.EntrySum = t.Sandbox, t.EntrySum()
+	seen.ErrorChanged = false
+	return seen
+}
+
+// LookRefs are the sandboxes of a subject to be got by id.
+func (v *View) LookRefs(s *reconcile.Subject) []reconcile.Ref {
+	var refs []reconcile.Ref
+	for _, b := range s.Boxes {
+		if !b.Here && !b.Gone || b.Here && b.State == reconcile.SandboxDeleting {
+			refs = append(refs, b.Ref)
+		}
+	}
+	if s.Task == nil || s.Task.Sandbox == "" {
+		return refs
+	}
+	for _, provider := range v.Candidates(s.Task) {
+		ref := reconcile.Ref{Provider: provider, ID: s.Task.Sandbox}
+		here := s.HasBox(func(b *reconcile.Box) bool {
+			return b.Here && (b.Ref == ref || b.Provider != provider && b.CalledBy(s.Task.Sandbox))
+		})
+		if v.P.Providers[provider].SandboxIsID && !here && !v.anothers(s.Task, provider) && !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}
+
+// anothers reports whether the id that the row holds is known to be another provider's: this one need
+// not be asked for it, which may be down, or refuse what is no id of its own.
+func (v *View) anothers(t *reconcile.Task, provider string) bool {
+	if v.has(t, provider) {
+		return false
+	}
+	return slices.ContainsFunc(v.Candidates(t), func(other string) bool {
+		return v.P.Providers[other].SandboxIsID && v.has(t, other)
+	})
+}
+
+// has reports whether the provider shows the sandbox that the row names by its id, or did, as the
+// task's own.
+func (v *View) has(t *reconcile.Task, provider string) bool {
+	ref := reconcile.Ref{Provider: provider, ID: t.Sandbox}
+	at, listed := v.S.Place(ref)
+	seen, known := v.S.Memory.Sandboxes[ref]
+	return known && seen.Task == t.ID || listed && (v.S.Sandboxes[at].Task == "" || v.S.Sandboxes[at].Task == t.ID)
+}
+
+// Mine settles whether a sandbox is this installation's and the task's own.
+func (v *View) Mine(b *reconcile.Box, task string, users map[reconcile.Ref]*reconcile.Task) bool {
+	b.Owned = b.Owned || v.P.Providers[b.Provider].ByRow(&b.Sandbox)
+	user := v.TaskOf(b, users)
+	return b.Owned && (user == "" || user == task)
+}

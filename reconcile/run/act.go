@@ -1,0 +1,228 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// actors is how many remedies are carried out at once.
+const actors = 8
+
+// act works off the open actions of the ledger, those of this pass and those that a
+// killed process left: each remedy in its order, remedies side by side. What one of them
+// meets stops no other.
+func (r *run) act(ctx context.Context) error {
+	open, err := r.k.Ledger.OpenActions(ctx)
+	if err != nil {
+		return fmt.Errorf("read the open actions: %w", err)
+	}
+	remedies := byRemedy(open)
+	if len(remedies) > 0 {
+		r.k.progress("acting")
+	}
+	errs := inParallel(remedies, r.k.parallel(actors), func(steps []reconcile.Action) error { return r.remedy(ctx, steps) })
+	return errors.Join(errs...)
+}
+
+func byRemedy(open []reconcile.Action) [][]reconcile.Action {
+	var out [][]reconcile.Action
+	at := map[string]int{}
+	for _, a := range open {
+		i, ok := at[a.Remedy]
+		if !ok {
+			i = len(out)
+			at[a.Remedy] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], a)
+	}
+	return out
+}
+
+// remedy carries out the steps of one remedy, until one of them has to wait.
+func (r *run) remedy(ctx context.Context, steps []reconcile.Action) error {
+	for _, a := range steps {
+		if ctx.Err() != nil || r.stop.Err() != nil {
+			return nil // what is left stays in the ledger
+		}
+		//guard:act-accepted once
+		if a.Outcome == reconcile.OutcomeAccepted {
+			r.keep(a)
+			continue // confirm looks after it
+		}
+		if a.Seq == 0 && !a.Begun() && !time.Now().Before(r.begin) {
+			r.wait(a, "the time of --wait is over: the next run begins it")
+			r.keep(a)
+			return nil
+		}
+		after, err := r.step(ctx, a)
+		r.keep(after)
+		if err != nil {
+			return err
+		}
+		if after.Outcome == reconcile.OutcomePending || a.Seq == 0 && after.Outcome == reconcile.OutcomeWithdrawn ||
+			after.Outcome == reconcile.OutcomeFailed {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (r *run) keep(a reconcile.Action) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done[a.ID] = a
+}
+
+func (r *run) wait(a reconcile.Action, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waits[a.ID] = why
+}
+
+// step claims one action and carries it out. An action that may not be claimed now stays
+// in the ledger.
+func (r *run) step(ctx context.Context, a reconcile.Action) (reconcile.Action, error) {
+	controls, err := r.k.Ledger.Controls(ctx)
+	if err != nil {
+		return a, fmt.Errorf("read the controls before %s: %w", actionWhat(&a), err)
+	}
+	outdated := a.Outdated(r.now)
+	if holds := r.heldNow(&a, &controls); len(holds) > 0 && outdated == "" {
+		r.wait(a, strings.Join(holds, "; "))
+		return a, nil
+	}
+	limits := r.policy.Limits
+	wanted := reconcile.Claim{Action: a.ID, Pass: r.result.Pass, TTL: claimTTL,
+		Total: limits.PerPass, Shared: limits.Shared(r.result.Judged.Fleet), Hour: limits.PerHour,
+		Lifted: r.lifted(&a)}
+	if outdated != "" {
+		wanted.Hour = math.MaxInt // nothing is ended by it, and what is not begun is given back
+	}
+	claimed, err := r.claim(ctx, wanted)
+	if errors.Is(err, reconcile.ErrHeld) {
+		r.wait(a, heldBy(err))
+		return a, nil
+	}
+	if err != nil {
+		return a, fmt.Errorf("claim %s: %w", actionWhat(&a), err)
+	}
+	held, done := r.holdClaim(ctx, claimed)
+	defer done()
+	if outdated != "" && !a.Begun() {
+		return r.settle(ctx, r.withdraw(claimed, outdated))
+	}
+	return r.settle(ctx, r.carry(held, claimed))
+}
+
+func actionWhat(a *reconcile.Action) string {
+	switch {
+	case a.Step.OnRow():
+		return fmt.Sprintf("%s of task %s", a.Step, a.Task)
+	case a.Step == reconcile.StepActivate:
+		return fmt.Sprintf("%s of %s", a.Step, a.Subject)
+	}
+	return fmt.Sprintf("%s of sandbox %s/%s", a.Step, a.Provider, a.Sandbox)
+}
+
+func (r *run) target(a *reconcile.Action) reconcile.ControlTarget {
+	t := reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject, Provider: a.Provider, Sandbox: a.Sandbox, Task: a.Task}
+	for _, b := range r.boxes[a.Subject] {
+		if a.Sandbox == "" || a.Sandbox == b.ID {
+			t.Names = append(t.Names, b.ID, b.Name, b.AlsoKey)
+			t.Labels = b.Labels
+		}
+		if t.Provider == "" {
+			t.Provider = b.Provider
+		}
+	}
+	return t
+}
+
+// settle writes what became of an action, also while the process is being stopped, so
+// that what the provider has carried out is never left open.
+func (r *run) settle(ctx context.Context, a reconcile.Action) (reconcile.Action, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
+	a.Tell = r.k.tells() && a.Task != ""
+	if err := r.k.Ledger.Settle(ctx, r.lease, a); err != nil {
+		return a, fmt.Errorf("settle %s as %s: %w", actionWhat(&a), a.Outcome, err)
+	}
+	if a.Tell && (a.Outcome == reconcile.OutcomeDone || a.Outcome == reconcile.OutcomeConfirmed) {
+		r.news.Store(true)
+	}
+	level := slog.LevelInfo
+	if a.Outcome == reconcile.OutcomePending || a.Outcome == reconcile.OutcomeFailed {
+		level = slog.LevelWarn
+	}
+	r.k.Log.LogAttrs(ctx, level, "action "+string(a.Outcome), actionTold(&a)...)
+	return a, nil
+}
+
+// actionTold is what the log says of an action, without what it does not have.
+func actionTold(a *reconcile.Action) []slog.Attr {
+	attrs := []slog.Attr{
+		slog.String("action", a.ID), slog.String("rule", a.Rule), slog.String("step", string(a.Step)),
+		slog.String("task", a.Task), slog.String("sandbox", a.Sandbox), slog.String("provider", a.Provider),
+		slog.String("reason", a.Reason), slog.String("detail", a.Detail),
+	}
+	return slices.DeleteFunc(attrs, func(x slog.Attr) bool { return x.Value.String() == "" })
+}
+
+// carry does what the action says, after a second look at everything that it rests on.
+func (r *run) carry(ctx context.Context, a reconcile.Action) reconcile.Action {
+	switch a.Step {
+	case reconcile.StepTerminate, reconcile.StepQuarantine:
+		return r.carryEnd(ctx, a)
+	case reconcile.StepFail, reconcile.StepRequeue:
+		return r.carryRow(ctx, a)
+	case reconcile.StepResume:
+		return r.carryResume(ctx, a)
+	case reconcile.StepRestore:
+		return r.carryRestore(ctx, a)
+	case reconcile.StepActivate:
+		return r.carryActivate(ctx, a)
+	}
+	return r.later(a, "this version does not know the step "+text.Clip(string(a.Step), 60))
+}
+
+// later leaves the action open, to be tried again after a pause that doubles.
+func (r *run) later(a reconcile.Action, detail string) reconcile.Action {
+	a.Outcome, a.Detail = reconcile.OutcomePending, text.Clip(detail, 500)
+	wait := time.Second << min(max(a.Attempts, 0), 8)
+	a.NextAttempt = r.now.Add(min(wait, 5*time.Minute))
+	r.wait(a, a.Detail)
+	return a
+}
+
+func (r *run) withdraw(a reconcile.Action, why string) reconcile.Action {
+	a.Outcome, a.Detail, a.ClosedAt = reconcile.OutcomeWithdrawn, text.Clip(why, 500), r.now
+	return a
+}
+
+// giveUp closes an action that cannot be done, and with it the later steps of its remedy.
+func (r *run) giveUp(a reconcile.Action, why string) reconcile.Action {
+	a.Outcome, a.Detail, a.ClosedAt = reconcile.OutcomeFailed, text.Clip(why, 500), r.now
+	return a
+}
+
+// patience is how often what a person asked for is tried: about half an hour of it.
+const patience = 12
+
+// laterOrNever tries later, until patience ends.
+func (r *run) laterOrNever(a reconcile.Action, why string) reconcile.Action {
+	//guard:ask-patience live
+	if a.Attempts >= patience {
+		return r.giveUp(a, fmt.Sprintf("given up after %d attempts: %s", a.Attempts, why))
+	}
+	return r.later(a, why)
+}

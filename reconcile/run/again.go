@@ -1,0 +1,275 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+)
+
+// errUnknown is a second look that could not tell: the action waits.
+var errUnknown = errors.New("not known now")
+
+// again looks once more at the action's subject, at the row and at each sandbox by its
+// key, and judges it again. It returns the subject as it is now and the finding, nil when
+// the verdict no longer holds, with why.
+func (r *run) again(ctx context.Context, a *reconcile.Action) (*second, error) {
+	v := *r.view
+	s := *v.S
+	s.Kind, s.Sandboxes = reconcile.Full, nil
+	s.Rows, s.Absent, s.Unparsable = map[string]reconcile.Task{}, map[string]bool{}, map[string]bool{}
+	s.ByKey, s.Looks, s.Finds = map[reconcile.Ref]reconcile.Task{}, map[reconcile.Ref]reconcile.Look{}, map[string]reconcile.FindLook{}
+	s.Explained = map[reconcile.Ref]string{}
+	v.S = &s
+	//guard:again-own-ending live
+	if own := (reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}); v.Ending[own] {
+		v.Ending = maps.Clone(v.Ending)
+		delete(v.Ending, own) // that this very action is under way is no reason to look away
+	}
+	out := &second{view: &v}
+	var err error
+	if id, isTask := strings.CutPrefix(a.Subject, "task:"); isTask {
+		err = r.taskAgain(ctx, out, id, a)
+	} else {
+		err = r.sandboxAgain(ctx, out, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
+	}
+	if err != nil || out.subject == nil {
+		return out, err
+	}
+	//guard:again-judged P1
+	out.judge(a)
+	return out, nil
+}
+
+// A second is a second look at one subject and what judging it again says.
+type second struct {
+	view    *decide.View
+	subject *reconcile.Subject // nil when it is no more
+	finding *reconcile.Finding
+	kept    string // why the verdict no longer holds
+
+	controls reconcile.Controls // the wishes of the moment, read after the look
+}
+
+func (o *second) judge(a *reconcile.Action) {
+	d := o.view.Decide(o.subject)
+	o.kept = reconcile.FirstOf(d.Kept, "it is healthy now")
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		if f.Rule != a.Rule {
+			continue
+		}
+		//guard:again-due P6
+		if !f.Due {
+			o.kept = "not due any more"
+			continue
+		}
+		//guard:again-unproven live
+		if decide.FindingUnproven(f) {
+			o.kept = strings.Join(f.HeldBy, "; ")
+			continue
+		}
+		//guard:again-report P9
+		if d.Remedies[i] == reconcile.Report {
+			o.kept = "the rule only reports it now"
+			continue
+		}
+		o.finding = f
+		return
+	}
+}
+
+// taskAgain reads a task's row by key and gets each of its sandboxes by id; when none is
+// known it searches by link.
+func (r *run) taskAgain(ctx context.Context, o *second, id string, a *reconcile.Action) error {
+	s := o.view.S
+	if r.policy.Tasks.None {
+		o.kept = "the config knows no tasks any more"
+		return nil
+	}
+	if err := r.k.readByID(ctx, s, []string{id}); err != nil {
+		return err
+	}
+	row, found := s.Rows[id]
+	if !found {
+		o.kept = "the row is gone"
+		return nil
+	}
+	subject := o.view.TaskSubject(&row, nil)
+	refs := r.refsOf(&subject, a)
+	r.k.look(ctx, s, refs)
+	if err := o.unknown(); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(o.boxes(refs, id), r.isThere) {
+		r.k.find(ctx, s, []*reconcile.Task{&row})
+		if e := s.Finds[id].Error; e != "" {
+			return fmt.Errorf("%w: search by link: %s", errUnknown, e)
+		}
+	}
+	return r.rowLast(ctx, o, &subject, o.boxes(refs, id))
+}
+
+// rowLast reads the row once more after the looks, which took their time: nothing comes
+// between it and the deed.
+func (r *run) rowLast(ctx context.Context, o *second, subject *reconcile.Subject, boxes []reconcile.Box) error {
+	s := o.view.S
+	id := subject.Task.ID
+	delete(s.Rows, id)
+	if err := r.k.readByID(ctx, s, []string{id}); err != nil {
+		return err
+	}
+	//guard:again-row-last P4
+	row, found := s.Rows[id]
+	if !found {
+		o.kept = "the row is gone"
+		return nil
+	}
+	*subject = o.view.TaskSubject(&row, boxes)
+	if !row.State.Live() || row.Outside {
+		subject.Fate = row.Fate()
+	}
+	o.subject = subject
+	return nil
+}
+
+// refsOf are all sandboxes that a task is known to have had: in this pass, in the ledger,
+// and by the row's own word.
+func (r *run) refsOf(s *reconcile.Subject, a *reconcile.Action) []reconcile.Ref {
+	wanted := map[reconcile.Ref]bool{}
+	for _, b := range r.boxes[s.ID] {
+		wanted[b.Ref] = true
+	}
+	for ref, seen := range r.view.S.Memory.Sandboxes {
+		if seen.Task == s.Task.ID && !r.view.ConfirmedGone(seen) {
+			wanted[ref] = true
+		}
+	}
+	if a.Sandbox != "" {
+		wanted[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}] = true
+	}
+	seen := *s
+	seen.Boxes = r.boxes[s.ID]
+	for _, ref := range r.view.LookRefs(&seen) {
+		wanted[ref] = true
+	}
+	refs := make([]reconcile.Ref, 0, len(wanted))
+	for ref := range wanted {
+		refs = append(refs, ref)
+	}
+	reconcile.SortRefs(refs)
+	return refs
+}
+
+// unknown is an error when a look said neither found nor gone.
+func (o *second) unknown() error {
+	for ref, look := range o.view.S.Looks {
+		if look.Error != "" && !o.known(ref) {
+			return fmt.Errorf("%w: look at %s: %s", errUnknown, ref, look.Error)
+		}
+	}
+	return nil
+}
+
+// known reports whether a look that failed asked by the name, or another key, of a sandbox that was
+// found by its id: what the row holds is no id then, and the answer is there.
+func (o *second) known(ref reconcile.Ref) bool {
+	//guard:again-name-id P4
+	if _, isID := o.view.S.Memory.Sandboxes[ref]; isID {
+		return false
+	}
+	for at, look := range o.view.S.Looks {
+		if at.Provider == ref.Provider && look.Error == "" && !look.Gone && look.Sandbox.CalledBy(ref.ID) {
+			return true
+		}
+	}
+	return false
+}
+
+// isThere reports whether a second look found the sandbox itself: what somebody else runs
+// under its id is another one.
+func (r *run) isThere(b reconcile.Box) bool {
+	return !b.Gone && b.State.Exists() && r.proven(&b.Sandbox)
+}
+
+// boxes are the task's sandboxes as the second look saw them. One that names another task
+// by now is not its own any more.
+func (o *second) boxes(refs []reconcile.Ref, task string) []reconcile.Box {
+	var out []reconcile.Box
+	for _, ref := range refs {
+		look := o.view.S.Looks[ref]
+		seen, known := o.view.S.Memory.Sandboxes[ref]
+		switch {
+		case look.Gone && known, known && look.Error == "" && seen.Another(&look.Sandbox) && look.Sandbox.Task != task:
+			out = append(
+				out,
+				reconcile.Box{
+					Sandbox: reconcile.Sandbox{Ref: ref, Name: seen.Name, Template: seen.Template},
+					Seen:    seen,
+					Known:   true,
+					Gone:    true,
+				},
+			)
+		case look.Gone:
+		//guard:again-other-task harm
+		case look.Sandbox.Task == "" || look.Sandbox.Task == task:
+			out = append(out, o.referred(&look.Sandbox, task))
+		}
+	}
+	for _, sb := range o.view.S.Finds[task].Sandboxes {
+		if _, looked := o.view.S.Looks[sb.Ref]; !looked {
+			out = append(out, o.view.Box(&sb))
+		}
+	}
+	return out
+}
+
+// sandboxAgain gets a sandbox by id and reads the rows that may explain it.
+func (r *run) sandboxAgain(ctx context.Context, o *second, ref reconcile.Ref) error {
+	s := o.view.S
+	r.k.look(ctx, s, []reconcile.Ref{ref})
+	if err := o.unknown(); err != nil {
+		return err
+	}
+	look := s.Looks[ref]
+	if look.Gone {
+		o.kept = "the sandbox is gone"
+		return nil
+	}
+	b := o.view.Box(&look.Sandbox)
+	if r.policy.Providers[ref.Provider].ByRow(&b.Sandbox) {
+		b.Owned = b.Owned || b.Seen.Task != ""
+	}
+	if !r.policy.Tasks.None {
+		if err := r.rowsAgain(ctx, s, &b); err != nil {
+			return err
+		}
+	}
+	task := o.view.TaskOf(&b, nil)
+	fate, row := o.view.Fate(b, task)
+	subject := reconcile.Subject{ID: "sandbox:" + ref.String(), Boxes: []reconcile.Box{b}, Fate: fate}
+	if row != nil {
+		subject = o.view.TaskSubject(row, []reconcile.Box{b})
+		subject.Fate = fate
+	}
+	o.subject = &subject
+	return nil
+}
+
+func (r *run) rowsAgain(ctx context.Context, s *reconcile.Snapshot, b *reconcile.Box) error {
+	if err := r.k.readByKey(ctx, s, b.Keys()); err != nil {
+		return err
+	}
+	if err := r.k.readFurther(ctx, s, []reconcile.Sandbox{b.Sandbox}); err != nil {
+		return err
+	}
+	if id := r.view.TaskOf(b, nil); id != "" {
+		return r.k.readByID(ctx, s, []string{id})
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// confirm looks at what was accepted until the provider says gone, or until waiting ends.
+// What is not confirmed stays accepted, and the next run looks again.
+func (r *run) confirm(ctx context.Context) error {
+	wait := 200 * time.Millisecond
+	for ctx.Err() == nil {
+		left, err := r.confirmAll(ctx)
+		if left == 0 || !time.Now().Add(wait).Before(r.until) {
+			return err
+		}
+		r.k.progress(fmt.Sprintf("confirming %d", left))
+		if reconcile.Sleep(ctx, wait) != nil {
+			return nil
+		}
+		wait = min(2*wait, 2*time.Second)
+	}
+	return nil
+}
+
+// confirmAll looks once at every accepted action and returns how many are left that are worth
+// waiting for.
+func (r *run) confirmAll(ctx context.Context) (left int, err error) {
+	var errs []error
+	for _, a := range r.accepted() {
+		after, err := r.confirmAction(ctx, a)
+		r.keep(after)
+		if after.Outcome == reconcile.OutcomeAccepted && a.Step != reconcile.StepActivate { // a template takes minutes
+			left++
+		}
+		errs = append(errs, err)
+	}
+	return left, errors.Join(errs...)
+}
+
+func (r *run) accepted() []reconcile.Action {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []reconcile.Action
+	for _, id := range reconcile.SortedKeys(r.done) {
+		if a := r.done[id]; a.Outcome == reconcile.OutcomeAccepted {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// confirmAction looks once more and writes down that it is done, or, past the deadline, asks
+// for it once more, with pauses that double.
+func (r *run) confirmAction(ctx context.Context, a reconcile.Action) (reconcile.Action, error) {
+	if _, ok := r.k.Providers[a.Provider]; !ok {
+		return a, nil
+	}
+	look := r.confirmOne(ctx, a)
+	//guard:confirm-patience once
+	if !look.Outcome.Closed() && !r.overdue(&a) {
+		return a, nil
+	}
+	controls, err := r.k.Ledger.Controls(ctx)
+	if err != nil {
+		return a, fmt.Errorf("read the controls before the confirmation of %s: %w", actionWhat(&a), err)
+	}
+	claimed, err := r.claim(ctx, reconcile.Claim{Action: a.ID, Pass: r.result.Pass, TTL: claimTTL,
+		Total: r.policy.Limits.PerPass, Shared: r.policy.Limits.PerPass, Hour: r.policy.Limits.PerHour})
+	if errors.Is(err, reconcile.ErrHeld) {
+		return a, nil
+	}
+	if err != nil {
+		return a, fmt.Errorf("claim the confirmation of %s: %w", actionWhat(&a), err)
+	}
+	held, done := r.holdClaim(ctx, claimed)
+	defer done()
+	if look.Outcome.Closed() {
+		claimed.Outcome, claimed.Detail, claimed.ClosedAt = look.Outcome, look.Detail, look.ClosedAt
+		return r.settle(ctx, claimed)
+	}
+	if claimed.Attempts != a.Attempts+1 {
+		return r.settle(ctx, claimed) // somebody else was at it since it was found overdue
+	}
+	return r.settle(ctx, r.insist(held, claimed, &controls))
+}
+
+// overdue reports whether a termination was accepted too long ago. It is asked for again
+// at ages that double, and then once an hour: an accepted action is claimed for nothing else.
+func (r *run) overdue(a *reconcile.Action) bool {
+	if r.leavesToFull(a) {
+		return false
+	}
+	after := r.policy.Rules["terminating-stuck"].After
+	if after <= 0 {
+		after = 2 * time.Minute
+	}
+	const doublings = 6
+	asked := max(a.Attempts-1, 0)
+	age, since := r.now.Sub(a.ActedAt), r.now.Sub(a.ClaimedAt)
+	switch {
+	case asked == 0:
+		return age >= after
+	case asked > doublings:
+		return since >= time.Hour
+	}
+	// After an outage several of these ages are past: it is asked for once, and then not at once
+	// again.
+	return age >= after<<asked && since >= after<<asked/4
+}
+
+// stepUndone is what the thing still is while the step is not done.
+func stepUndone(s reconcile.Step) string {
+	switch s {
+	case reconcile.StepTerminate:
+		return "there"
+	case reconcile.StepQuarantine:
+		return "not stopped"
+	case reconcile.StepResume:
+		return "not back"
+	}
+	return "not active"
+}
+
+// confirmOne looks once whether what was asked for is done. It is only when the provider,
+// asked again, says so.
+func (r *run) confirmOne(ctx context.Context, a reconcile.Action) reconcile.Action {
+	a.Outcome = reconcile.OutcomeAccepted
+	if a.Step == reconcile.StepActivate {
+		return r.confirmTemplate(ctx, a)
+	}
+	look := r.k.lookAt(ctx, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
+	gone := look.Gone || look.Sandbox.State == reconcile.SandboxEnded
+	state := look.Sandbox.State
+	back := state == reconcile.SandboxRunning || state == reconcile.SandboxCreating
+	switch {
+	case look.Error != "":
+		return a
+	//guard:confirm-gone lost
+	case a.Step == reconcile.StepTerminate && gone:
+		a.Outcome = reconcile.OutcomeConfirmed
+	case a.Step == reconcile.StepQuarantine && gone:
+		a.Outcome, a.Detail = reconcile.OutcomeDone, reconcile.Joined(a.Detail, "it is gone")
+	case a.Step == reconcile.StepResume && gone:
+		a.Outcome, a.Detail = reconcile.OutcomeFailed, "the sandbox is gone: it cannot come back"
+	case a.Step == reconcile.StepQuarantine && state.AtRest(), a.Step == reconcile.StepResume && back:
+		a.Outcome = reconcile.OutcomeDone
+	default:
+		return a
+	}
+	a.ClosedAt = r.ledgerNow(ctx)
+	return a
+}
+
+func (r *run) confirmTemplate(ctx context.Context, a reconcile.Action) reconcile.Action {
+	templates, ok := r.k.Providers[a.Provider].(reconcile.Templates)
+	if !ok {
+		return a
+	}
+	t, err := templates.Template(ctx, actionTemplate(&a))
+	if err == nil && t.State == reconcile.TemplateActive {
+		a.Outcome, a.ClosedAt = reconcile.OutcomeConfirmed, r.ledgerNow(ctx)
+	}
+	return a
+}

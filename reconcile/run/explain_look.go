@@ -1,0 +1,209 @@
+package run
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+)
+
+// rowOf reads one row by key.
+func (k *Keeper) rowOf(ctx context.Context, o *second, id string) (*reconcile.Task, error) {
+	if k.Policy.Tasks.None || id == "" {
+		return nil, nil
+	}
+	delete(o.view.S.Rows, id)
+	if err := k.readByID(ctx, o.view.S, []string{id}); err != nil {
+		return nil, err
+	}
+	row, found := o.view.S.Rows[id]
+	if !found {
+		return nil, nil
+	}
+	return &row, nil
+}
+
+// alone is a second look at one thing that has looked at nothing yet.
+func (r *run) alone() *second {
+	v := *r.view
+	s := *v.S
+	s.Kind, s.Sandboxes = reconcile.Full, nil
+	s.Rows, s.Absent, s.Unparsable = map[string]reconcile.Task{}, map[string]bool{}, map[string]bool{}
+	s.ByKey, s.Looks, s.Finds = map[reconcile.Ref]reconcile.Task{}, map[reconcile.Ref]reconcile.Look{}, map[string]reconcile.FindLook{}
+	s.Explained = map[reconcile.Ref]string{}
+	v.S = &s
+	return &second{view: &v}
+}
+
+// soughtTask is the id of the task that is meant, as far as it is known, else the id itself.
+func soughtTask(id string, d *decide.Decision, h reconcile.History) string {
+	if d != nil {
+		if d.Subject.Task != nil {
+			return d.Subject.Task.ID
+		}
+		return ""
+	}
+	id = strings.TrimPrefix(id, "task:")
+	named := func(t reconcile.TaskSeen) bool { return t.ID == id }
+	switch {
+	case strings.HasPrefix(id, "sandbox:"):
+		return ""
+	case len(h.Tasks) == 0 || slices.ContainsFunc(h.Tasks, named):
+		return id
+	}
+	return h.Tasks[0].ID
+}
+
+// soughtRefs are the sandboxes that are meant when no task is: known ones, else whatever
+// goes by the id at each provider.
+func (r *run) soughtRefs(id string, d *decide.Decision, h reconcile.History) []reconcile.Ref {
+	var refs []reconcile.Ref
+	if d != nil {
+		for i := range d.Subject.Boxes {
+			refs = append(refs, d.Subject.Boxes[i].Ref)
+		}
+		return refs
+	}
+	for i := range h.Sandboxes {
+		refs = append(refs, h.Sandboxes[i].Ref)
+	}
+	if len(refs) > 0 {
+		return refs[:min(len(refs), decide.Lookers)]
+	}
+	id = strings.TrimPrefix(id, "sandbox:")
+	provider, rest, cut := strings.Cut(id, "/")
+	if _, ours := r.policy.Providers[provider]; cut && ours {
+		return []reconcile.Ref{{Provider: provider, ID: rest}}
+	}
+	for _, name := range r.policy.ProviderNames() {
+		refs = append(refs, reconcile.Ref{Provider: name, ID: id})
+	}
+	return refs
+}
+
+// lookTask looks at a task and at all its sandboxes. The row is read last, after the looks,
+// which took their time. It returns nil when there is no such row, or when the task is over
+// and nothing of it is left; the row is in the snapshot then.
+func (r *run) lookTask(ctx context.Context, o *second, id string) (*reconcile.Subject, error) {
+	row, err := r.k.rowOf(ctx, o, id)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	before := o.view.TaskSubject(row, nil)
+	refs := r.refsOf(&before, &reconcile.Action{})
+	r.lookAround(ctx, o.view.S, row, refs)
+	if row, err = r.k.rowOf(ctx, o, id); err != nil || row == nil {
+		return nil, err
+	}
+	s := o.view.TaskSubject(row, o.boxesSeen(refs, id))
+	if !row.State.Live() || row.Outside {
+		s.Fate = row.Fate()
+	}
+	if s.Fate != reconcile.FateLive && !s.HasBox(func(b *reconcile.Box) bool { return b.Here }) {
+		return nil, nil
+	}
+	return &s, nil
+}
+
+// lookAround gets sandboxes by id, and meanwhile searches others of the task by link.
+func (r *run) lookAround(ctx context.Context, s *reconcile.Snapshot, row *reconcile.Task, refs []reconcile.Ref) {
+	var wg sync.WaitGroup
+	var found reconcile.FindLook
+	search := func() { found = r.k.findOne(ctx, row) }
+	if r.k.Parallel != 1 {
+		wg.Go(search)
+	}
+	looks := r.k.looks(ctx, refs)
+	for i, ref := range refs {
+		s.Looks[ref] = looks[i]
+	}
+	if r.k.Parallel == 1 {
+		search()
+	}
+	wg.Wait()
+	s.Finds[row.ID] = found
+}
+
+// boxesSeen are the task's sandboxes as the looks saw them. One that could not be looked at
+// is shown as the ledger has it, and is neither here nor gone.
+func (o *second) boxesSeen(refs []reconcile.Ref, task string) []reconcile.Box {
+	var out []reconcile.Box
+	users := o.view.RowsBySandbox()
+	for _, ref := range refs {
+		look := o.view.S.Looks[ref]
+		seen, known := o.view.S.Memory.Sandboxes[ref]
+		if look.Gone || look.Error != "" {
+			if known {
+				out = append(out, reconcile.Box{Sandbox: reconcile.Sandbox{Ref: ref, Name: seen.Name, Template: seen.Template},
+					Seen: seen, Known: true, Gone: look.Gone})
+			}
+			continue
+		}
+		if b := o.view.Box(&look.Sandbox); o.view.Mine(&b, task, users) {
+			out = append(out, b)
+		}
+	}
+	for _, sb := range o.view.S.Finds[task].Sandboxes {
+		if b := o.view.Box(&sb); !slices.Contains(refs, sb.Ref) && o.view.Mine(&b, task, users) {
+			out = append(out, b)
+		}
+	}
+	slices.SortFunc(out, func(a, b reconcile.Box) int { return reconcile.CompareRefs(a.Ref, b.Ref) })
+	return out
+}
+
+// lookSandboxes looks at sandboxes without a known task, and at the rows that may explain
+// them, until one of them is there and ours.
+func (r *run) lookSandboxes(ctx context.Context, o *second, e *Explained, refs []reconcile.Ref) (*reconcile.Subject, error) {
+	s := o.view.S
+	looks := r.k.looks(ctx, refs)
+	for i, ref := range refs {
+		s.Looks[ref] = looks[i]
+		if looks[i].Gone || looks[i].Error != "" {
+			continue
+		}
+		b := o.view.Box(&looks[i].Sandbox)
+		if !r.policy.Tasks.None {
+			if err := r.rowsAgain(ctx, s, &b); err != nil {
+				return nil, err
+			}
+		}
+		if !r.owns(s, &b) {
+			e.Foreign = append(e.Foreign, ref)
+			continue
+		}
+		return r.subjectOf(ctx, o, b)
+	}
+	return nil, nil
+}
+
+// owns reports whether a sandbox is this installation's, also where owned means that a row
+// refers to it, now or as the ledger remembers.
+func (r *run) owns(s *reconcile.Snapshot, b *reconcile.Box) bool {
+	if b.Owned || !r.policy.Providers[b.Provider].ByRow(&b.Sandbox) {
+		return b.Owned
+	}
+	_, row := s.Rows[b.Task]
+	_, named := s.Named(&b.Sandbox)
+	b.Owned = row && b.Task != "" || named || b.Seen.Task != ""
+	return b.Owned
+}
+
+// subjectOf is the subject of a sandbox: its task with all its sandboxes, when a row
+// explains it.
+func (r *run) subjectOf(ctx context.Context, o *second, b reconcile.Box) (*reconcile.Subject, error) {
+	fate, row := o.view.Fate(b, o.view.TaskOf(&b, nil))
+	if row == nil {
+		return &reconcile.Subject{ID: "sandbox:" + b.Ref.String(), Boxes: []reconcile.Box{b}, Fate: fate}, nil
+	}
+	s, err := r.lookTask(ctx, o, row.ID)
+	if err != nil || s != nil && s.HasBox(func(x *reconcile.Box) bool { return x.Ref == b.Ref }) {
+		return s, err
+	}
+	one := o.view.TaskSubject(row, []reconcile.Box{b}) // the ledger did not know that it is the task's
+	one.Fate = fate
+	return &one, nil
+}

@@ -1,0 +1,71 @@
+package run
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
+)
+
+// A hung provider answers no probe.
+type hung struct{ shut }
+
+func (hung) Probe(context.Context, reconcile.Sandbox, reconcile.ProbePolicy) reconcile.ProbeResult {
+	return reconcile.ProbeResult{Outcome: reconcile.Hung}
+}
+
+// A probe that our own end cut short says nothing of the sandbox.
+func TestProbeCutShort(t *testing.T) {
+	k := Keeper{Providers: map[string]reconcile.Provider{"daytona": hung{}}}
+	sb := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s1"}}
+	if got := k.probe(t.Context(), sb, reconcile.ProbePolicy{}).Outcome; got != reconcile.Hung {
+		t.Errorf("a probe is %s, want hung", got)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := k.probe(over, sb, reconcile.ProbePolicy{}).Outcome; got != reconcile.Infrastructure {
+		t.Errorf("a probe that was cut short is %s, want it to say nothing", got)
+	}
+}
+
+// Only what runs and is ours is probed, however it came into the judgement.
+func TestWhatIsProbed(t *testing.T) {
+	w := worldtest.NewWorld(t, worldtest.Anchor, "task t{1..3} running started=1h ev.heartbeat=5s; box daytona/s1 running task=t1; "+
+		"box daytona/s2 running task=t2 owned=no; box daytona/s3 suspended task=t3")
+	j := judgeWorld(w)
+	r := &run{k: &Keeper{}, policy: &w.P, view: j.View, result: &Result{Judged: j, Plan: &decide.Plan{}}}
+	var got []string
+	for _, sb := range r.dueProbes("daytona", w.P.Providers["daytona"].Probe) {
+		got = append(got, sb.ID)
+	}
+	if want := []string{"s1", "z9"}; !slices.Equal(got, want) {
+		t.Errorf("probed are %q, want %q", got, want)
+	}
+}
+
+// Where a probe counts as activity only suspects are probed, and those that work anyway.
+func TestProbesKeepNothingAwake(t *testing.T) {
+	const all = "task t1 running started=1h ev.heartbeat=5s; task t2 running started=1h ev.heartbeat=5m; " +
+		"task t3 running started=1h ev.heartbeat=5s ev.waiting=1s; task t4 assigned updated=10s; " +
+		"box daytona/s{1..4} running task=t{1..4}; box daytona/s5 running; "
+	for world, want := range map[string][]string{
+		all:                                  {"s1", "s2", "s3", "s4", "s5", "z9"},
+		"provider daytona awake=yes; " + all: {"s1", "s2"},
+		"provider daytona awake=yes; tasks none; " + all: {"s1", "s2", "s3", "s4", "s5", "z9"},
+	} {
+		w := worldtest.NewWorld(t, worldtest.Anchor, world)
+		j := judgeWorld(w)
+		r := &run{k: &Keeper{}, policy: &w.P, view: j.View, result: &Result{Judged: j, Plan: &decide.Plan{}}}
+		var got []string
+		for _, sb := range r.dueProbes("daytona", w.P.Providers["daytona"].Probe) {
+			got = append(got, sb.ID)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("probed are %q, want %q\nworld: %s", got, want, world)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// lookMissing gets by id what the ledger knows and a listing did not show: to trust a
+// shrunken listing or not, and to settle what is gone.
+func (k *Keeper) lookMissing(ctx context.Context, s *reconcile.Snapshot) {
+	var refs []reconcile.Ref
+	for _, name := range k.Policy.ProviderNames() {
+		if seen, ok := s.Listings[name]; !ok || seen.Error != "" || !seen.Complete {
+			continue
+		}
+		missing, before, _ := decide.MissingFrom(s, name)
+		if len(missing)*2 > before {
+			refs = append(refs, missing[:min(decide.ShrinkLooks, len(missing))]...)
+			continue
+		}
+		refs = append(refs, decide.Rotated(missing, s.Memory.Now)[:min(decide.MissingLooks, len(missing))]...)
+	}
+	if s.Kind == reconcile.Quick {
+		refs = decide.QuickLooks(s)
+	}
+	k.look(ctx, s, refs)
+}
+
+// lookSuspects looks directly at what a first judgement could not settle, and reports
+// whether there was anything. Where there are more than one pass may look at, they take turns: the
+// passes go round, and each suspect is reached within as many passes as [LookTurns] says.
+func (k *Keeper) lookSuspects(ctx context.Context, s *reconcile.Snapshot, j *decide.Judgement) bool {
+	suspects := judgementSuspects(j)
+	if len(suspects) == 0 {
+		return false
+	}
+	var refs []reconcile.Ref
+	var finds []*reconcile.Task
+	turns := judgementTurns(j, suspects)
+	//guard:look-turn P11
+	now := int(uint64(k.turn) % uint64(len(turns)))
+	for turn, list := range turns {
+		for _, d := range list {
+			if turn != now {
+				s.Unlooked[d.Subject.ID] = true
+				continue
+			}
+			refs = append(refs, j.View.LookRefs(d.Subject)...)
+			finds = append(finds, d.Subject.Task)
+		}
+	}
+	k.progress("looking again")
+	k.look(ctx, s, refs)
+	k.find(ctx, s, finds)
+	return true
+}
+
+// judgementSuspects are the decisions that wait for a direct look.
+func judgementSuspects(j *decide.Judgement) []*decide.Decision {
+	var out []*decide.Decision
+	for i := range j.Decisions {
+		if j.Decisions[i].Look {
+			out = append(out, &j.Decisions[i])
+		}
+	}
+	return out
+}
+
+// judgementTurns divides the suspects among as many passes as it takes: to each as many as it may look at.
+func judgementTurns(j *decide.Judgement, suspects []*decide.Decision) (turns [][]*decide.Decision) {
+	looks := 0
+	for i, d := range suspects {
+		n := len(j.View.LookRefs(d.Subject)) + 1
+		if i == 0 || len(turns[len(turns)-1]) >= decide.LooksPerPass || looks+n > 2*decide.LooksPerPass {
+			turns, looks = append(turns, nil), 0
+		}
+		turns[len(turns)-1] = append(turns[len(turns)-1], d)
+		looks += n
+	}
+	return turns
+}
+
+// LookTurns is within how many passes each suspect is looked at, where so many did not get a look in
+// this one.
+func LookTurns(unlooked int) int { return (unlooked + decide.LooksPerPass - 1) / decide.LooksPerPass }
+
+// look gets sandboxes by id and keeps what each look said.
+func (k *Keeper) look(ctx context.Context, s *reconcile.Snapshot, refs []reconcile.Ref) {
+	looks := k.looks(ctx, refs)
+	for i, ref := range refs {
+		looks[i].Listed = s.Lists(ref)
+		s.Looks[ref] = looks[i]
+		if !looks[i].Gone && looks[i].Error == "" {
+			s.AddOwned(looks[i].Sandbox)
+		}
+	}
+}
+
+func (k *Keeper) looks(ctx context.Context, refs []reconcile.Ref) []reconcile.Look {
+	return inParallel(refs, k.parallel(decide.Lookers), func(ref reconcile.Ref) reconcile.Look { return k.lookAt(ctx, ref) })
+}
+
+// inParallel does the same with each of a list, so many at once. Results carry their own
+// errors, so that one never hides another's.
+func inParallel[T, R any](list []T, limit int, do func(T) R) []R {
+	out := make([]R, len(list))
+	var g errgroup.Group
+	g.SetLimit(limit)
+	for i, item := range list {
+		g.Go(func() error {
+			out[i] = do(item)
+			return nil
+		})
+	}
+	_ = g.Wait() // no function of it fails
+	return out
+}
+
+func (k *Keeper) lookAt(ctx context.Context, ref reconcile.Ref) reconcile.Look {
+	p, ok := k.Providers[ref.Provider]
+	if !ok {
+		return reconcile.Look{Error: "provider " + ref.Provider + " is not configured any more"}
+	}
+	sb, err := p.Get(ctx, ref.ID)
+	switch {
+	//guard:look-not-found harm
+	case errors.Is(err, reconcile.ErrNotFound):
+		return reconcile.Look{Gone: true}
+	//guard:look-no-id live
+	case errors.Is(err, reconcile.ErrUnknownID) && k.Policy.Providers[ref.Provider].LinkTask:
+		return reconcile.Look{Gone: true} // whether the task has a sandbox there tells the label
+	case err != nil:
+		return reconcile.Look{Error: text.Clip(err.Error(), 200)}
+	//guard:look-other P4
+	case sb.ID != ref.ID:
+		return reconcile.Look{Error: "the provider answered with another sandbox, " + text.Clip(sb.ID, 60)}
+	}
+	k.Policy.Describe(&sb)
+	return reconcile.Look{Sandbox: sb}
+}
+
+// find searches sandboxes by link at every provider where the task's may be.
+func (k *Keeper) find(ctx context.Context, s *reconcile.Snapshot, tasks []*reconcile.Task) {
+	out := inParallel(tasks, k.parallel(decide.Lookers), func(t *reconcile.Task) reconcile.FindLook { return k.findOne(ctx, t) })
+	for i, t := range tasks {
+		s.Finds[t.ID] = out[i]
+		for _, sb := range out[i].Sandboxes {
+			s.AddOwned(sb)
+		}
+	}
+}
+
+func (k *Keeper) findOne(ctx context.Context, t *reconcile.Task) reconcile.FindLook {
+	var out reconcile.FindLook
+	for _, name := range k.candidates(t) {
+		p := k.Policy.Providers[name]
+		if !p.LinkTask && !p.ByKey(t) {
+			continue
+		}
+		found, err := k.findAt(ctx, name, t)
+		//guard:find-failed P3
+		if err != nil {
+			out.Error = text.Clip(name+": "+err.Error(), 200)
+			continue
+		}
+		out.Asked = append(out.Asked, name)
+		out.Sandboxes = append(out.Sandboxes, found...)
+	}
+	return out
+}
+
+// findAt searches a task's sandboxes at one provider: by the label that names the task, and by
+// what its row holds, where that is no id.
+func (k *Keeper) findAt(ctx context.Context, name string, t *reconcile.Task) (found []reconcile.Sandbox, err error) {
+	p := k.Policy.Providers[name]
+	if p.LinkTask {
+		if found, err = k.Providers[name].Find(ctx, t.ID); err != nil {
+			return nil, err
+		}
+	}
+	if p.ByKey(t) {
+		asked, can := k.Providers[name].(reconcile.Named)
+		if !can {
+			//guard:find-named P4
+			return nil, errors.New("it cannot be asked for a sandbox by what rows hold")
+		}
+		named, err := asked.Named(ctx, t.Sandbox)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, named...)
+	}
+	for i := range found {
+		k.Policy.Describe(&found[i])
+	}
+	slices.SortStableFunc(found, func(a, b reconcile.Sandbox) int { return reconcile.CompareRefs(a.Ref, b.Ref) })
+	return slices.CompactFunc(found, func(a, b reconcile.Sandbox) bool { return a.Ref == b.Ref }), nil
+}
+
+func (k *Keeper) candidates(t *reconcile.Task) []string {
+	v := decide.View{P: &k.Policy}
+	return v.Candidates(t)
+}

@@ -1,0 +1,138 @@
+package run
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// The bounds of what is measured beside a probe.
+const (
+	measureTime = 3 * time.Second // of each measurement
+	logExcerpt  = 8 << 10         // bytes of a log's end that are searched
+)
+
+// policyNeeds reports whether a rule that is judged needs this.
+func policyNeeds(p *reconcile.Policy, what reconcile.Needs) bool {
+	return slices.ContainsFunc(reconcile.Rules, func(r reconcile.Rule) bool { return r.Needs&what != 0 && p.Judges(r.Name) })
+}
+
+// measures reports whether anything is to be measured beside the probes of a provider.
+func (k *Keeper) measures(provider string) bool {
+	p := k.Providers[provider]
+	_, queue := p.(reconcile.Executions)
+	_, usage := p.(reconcile.Usage)
+	return queue && policyNeeds(&k.Policy, reconcile.NeedExecutions) || usage && policyNeeds(&k.Policy, reconcile.NeedUsage)
+}
+
+// examine probes a sandbox and measures it, as far as a rule asks for it. What is queued is
+// read before the probe, which may queue a command of its own; what a measurement of itself
+// takes never counts as the sandbox's.
+func (k *Keeper) examine(ctx context.Context, sb reconcile.Sandbox, p reconcile.ProbePolicy) reconcile.ProbeResult {
+	var seen reconcile.Vitals
+	if policyNeeds(&k.Policy, reconcile.NeedExecutions) {
+		seen.Executions = k.executionsOf(ctx, sb)
+	}
+	result := k.probe(ctx, sb, p)
+	k.askWorker(ctx, sb, p, &result)
+	if policyNeeds(&k.Policy, reconcile.NeedUsage) {
+		k.useOf(ctx, sb, &seen)
+	}
+	if seen.Measured() {
+		result.Vitals = &seen
+	}
+	return result
+}
+
+// probeResultStamped is the result as of a moment of the ledger's clock.
+func probeResultStamped(p reconcile.ProbeResult, at time.Time) reconcile.ProbeResult {
+	p.At = at
+	if p.Vitals != nil {
+		p.Vitals.At = at
+	}
+	return p
+}
+
+// executionsOf is nil when they cannot be measured, which is not none.
+func (k *Keeper) executionsOf(ctx context.Context, sb reconcile.Sandbox) *reconcile.ExecutionsSeen {
+	source, ok := k.Providers[sb.Provider].(reconcile.Executions)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, measureTime)
+	defer cancel()
+	seen, err := source.Executions(ctx, sb)
+	if err != nil {
+		k.unmeasured(ctx, sb, "executions", err)
+		return nil
+	}
+	return &seen
+}
+
+// useOf measures what the sandbox uses and, where that is odd, searches the end of its log.
+func (k *Keeper) useOf(ctx context.Context, sb reconcile.Sandbox, seen *reconcile.Vitals) {
+	source, ok := k.Providers[sb.Provider].(reconcile.Usage)
+	if !ok {
+		return
+	}
+	within, cancel := context.WithTimeout(ctx, measureTime)
+	defer cancel()
+	used, err := source.Usage(within, sb)
+	if err != nil {
+		k.unmeasured(ctx, sb, "usage", err)
+		return
+	}
+	if cpu := used.CPUPercent; cpu >= 0 && !math.IsInf(cpu, 0) { // false for NaN
+		seen.CPU = &cpu
+	}
+	if used.MemoryTotal > 0 && used.MemoryUsed >= 0 {
+		seen.Memory = &reconcile.MemoryUse{Used: used.MemoryUsed, Total: used.MemoryTotal}
+	}
+	if seen.Strained() {
+		seen.Signs = k.signsOf(ctx, sb)
+	}
+}
+
+func (k *Keeper) signsOf(ctx context.Context, sb reconcile.Sandbox) []string {
+	source, ok := k.Providers[sb.Provider].(reconcile.Logs)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, measureTime)
+	defer cancel()
+	text, err := source.Logs(ctx, sb, logExcerpt)
+	if err != nil {
+		k.unmeasured(ctx, sb, "log", err)
+		return nil
+	}
+	return reconcile.SignsIn(text)
+}
+
+func (k *Keeper) unmeasured(ctx context.Context, sb reconcile.Sandbox, what string, err error) {
+	k.Log.DebugContext(ctx, "not measured", "what", what, "provider", sb.Provider, "sandbox", sb.ID, "err", err)
+}
+
+// queueAgain is the final look at the executions of the sandbox that the finding is about.
+func (r *run) queueAgain(ctx context.Context, a reconcile.Action, o *second) (out reconcile.Action, stop bool) {
+	for i := range o.subject.Boxes {
+		if b := &o.subject.Boxes[i]; b.ID == o.finding.Sandbox && b.Provider == o.finding.Provider {
+			return r.finalQueue(ctx, a, b.Sandbox)
+		}
+	}
+	return a, false
+}
+
+// finalQueue is the final probe of a verdict of executions-stuck: executions that move
+// refute it; what cannot be measured proves nothing, and the action waits.
+func (r *run) finalQueue(ctx context.Context, a reconcile.Action, sb reconcile.Sandbox) (out reconcile.Action, stop bool) {
+	switch reconcile.QueueOf(r.k.executionsOf(ctx, sb)) {
+	case reconcile.QueueUnknown:
+		return r.later(a, "its executions could not be measured right before"), true
+	case reconcile.QueueMoving:
+		return r.withdraw(a, "looked again: its executions are not stuck any more"), true
+	}
+	return a, false
+}

@@ -1,0 +1,177 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// firstLook reads the task database's clock and then the providers' listings, in the order
+// that decides the race, and meanwhile what the ledger remembers.
+func (k *Keeper) firstLook(ctx context.Context, kind reconcile.PassKind) (*reconcile.Snapshot, error) {
+	s := &reconcile.Snapshot{
+		Kind: kind,
+		Rows: map[string]reconcile.Task{}, Absent: map[string]bool{}, Unparsable: map[string]bool{}, ByKey: map[reconcile.Ref]reconcile.Task{},
+		Explained: map[reconcile.Ref]string{}, Unlooked: map[string]bool{},
+		Listings: map[string]reconcile.ListingSeen{}, Looks: map[reconcile.Ref]reconcile.Look{}, Finds: map[string]reconcile.FindLook{},
+	}
+	if err := k.beforeLooking(ctx, s); err != nil {
+		return nil, err
+	}
+	var wg sync.WaitGroup
+	var failed error
+	recall := func() { s.Memory, failed = k.Ledger.Recall(ctx) }
+	if k.Parallel == 1 {
+		recall()
+	} else {
+		wg.Go(recall)
+	}
+	if kind == reconcile.Full {
+		k.progress("listing")
+		k.list(ctx, s)
+	}
+	wg.Wait()
+	if failed != nil {
+		return nil, fmt.Errorf("recall the ledger: %w", failed)
+	}
+	k.shutListed(s)
+	if kind == reconcile.Quick {
+		s.RecallTemplates()
+	}
+	s.Memory.WatchSince = reconcile.Watch(&s.Memory, &k.Policy)
+	if k.Policy.Tasks.None {
+		s.T0 = s.Memory.Now
+	}
+	for i := range s.Sandboxes {
+		s.Sandboxes[i].Labels = decide.HeldLabels(s.Sandboxes[i].Labels, s.Memory.Controls.Holds)
+	}
+	return s, nil
+}
+
+// observe reads the rows, after the listings ended, looks at what they leave open, and
+// judges.
+func (k *Keeper) observe(ctx context.Context, s *reconcile.Snapshot) (*decide.Judgement, error) {
+	if err := k.readTasks(ctx, s); err != nil {
+		return nil, err
+	}
+	if err := k.readRows(ctx, s); err != nil {
+		return nil, err
+	}
+	k.own(s)
+	s.Weigh()
+	k.lookMissing(ctx, s)
+	if s.Kind == reconcile.Full {
+		k.readTemplates(ctx, s)
+		k.readQuotas(ctx, s)
+	}
+	k.progress("judging")
+	j := decide.Judge(s, &k.Policy)
+	if k.lookSuspects(ctx, s, j) {
+		j = decide.Judge(s, &k.Policy)
+	}
+	return j, context.Cause(ctx)
+}
+
+// beforeLooking reads t0 and which providers are not to be asked.
+func (k *Keeper) beforeLooking(ctx context.Context, s *reconcile.Snapshot) error {
+	if k.Parallel == 1 {
+		return errors.Join(k.readClock(ctx, s), k.shutRefused(ctx, s.Kind))
+	}
+	var wg sync.WaitGroup
+	var clock error
+	wg.Go(func() { clock = k.readClock(ctx, s) })
+	shut := k.shutRefused(ctx, s.Kind)
+	wg.Wait()
+	return errors.Join(clock, shut)
+}
+
+func (k *Keeper) readClock(ctx context.Context, s *reconcile.Snapshot) error {
+	if k.Policy.Tasks.None {
+		return nil
+	}
+	clock, err := k.Tasks.Clock(ctx)
+	if err != nil {
+		return fmt.Errorf("read the task database's clock: %w", err)
+	}
+	s.Clock, s.T0 = clock, clock.Now
+	return nil
+}
+
+// list reads every provider, each on its own: one that fails says nothing of the others. A
+// sandbox that stands on two pages, as it may when one is created meanwhile, counts once.
+func (k *Keeper) list(ctx context.Context, s *reconcile.Snapshot) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for _, name := range k.Policy.ProviderNames() {
+		wg.Go(func() {
+			listed, seen := k.listOne(ctx, name)
+			mu.Lock()
+			defer mu.Unlock()
+			s.Listings[name] = seen
+			s.Sandboxes = append(s.Sandboxes, listed...)
+		})
+	}
+	wg.Wait()
+	reconcile.SortSandboxes(s)
+	//guard:list-twice P12
+	s.Sandboxes = slices.CompactFunc(s.Sandboxes, func(a, b reconcile.Sandbox) bool { return a.Ref == b.Ref })
+}
+
+// listOne keeps of a listing what judging needs.
+func (k *Keeper) listOne(ctx context.Context, name string) ([]reconcile.Sandbox, reconcile.ListingSeen) {
+	referenced := k.Policy.Providers[name].Referenced
+	var pages [][]reconcile.Sandbox
+	seen := reconcile.ListingSeen{Listing: reconcile.Listing{Provider: name}}
+	listing, err := k.Providers[name].List(ctx, func(page []reconcile.Sandbox) error {
+		ours := page[:0]
+		for i := range page {
+			k.Policy.Describe(&page[i])
+			//guard:list-owned live
+			if page[i].Owned || referenced {
+				ours = append(ours, page[i])
+			}
+		}
+		seen.Foreign += len(page) - len(ours)
+		pages = append(pages, ours)
+		return nil
+	})
+	seen.Listing = listing
+	seen.Provider = name
+	//guard:list-failed P3
+	if err != nil {
+		seen.Error, seen.Complete = text.Clip(listingCause(name, err), 300), false
+		seen.Shut = errors.Is(err, errShut)
+		seen.Refused = !seen.Shut && errors.Is(err, reconcile.ErrUnauthorized)
+		k.Log.WarnContext(ctx, "listing failed", "provider", name, "err", err)
+	}
+	kept := slices.Concat(pages...)
+	seen.Owned = len(kept)
+	return kept, seen
+}
+
+// listingCause is why a listing failed, on one line. What was listed is left out: whoever tells
+// the cause says so before.
+func listingCause(provider string, err error) string {
+	cause := strings.TrimPrefix(err.Error(), "list sandboxes of "+provider+": ")
+	return strings.ReplaceAll(cause, "\n", "; ")
+}
+
+func (k *Keeper) readTasks(ctx context.Context, s *reconcile.Snapshot) error {
+	if k.Policy.Tasks.None {
+		return nil
+	}
+	k.progress("reading tasks")
+	rows, err := k.Tasks.Live(ctx)
+	if err != nil {
+		return fmt.Errorf("read the live tasks: %w", err)
+	}
+	s.Tasks = rows.Tasks
+	return nil
+}

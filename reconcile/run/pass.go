@@ -1,0 +1,274 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// lifted reports whether an open action makes room in a quota that is full now: its claim
+// takes no part of share either, see [Claim.Lifted].
+func (r *run) lifted(a *reconcile.Action) bool {
+	return decide.MakesRoom(r.view.Crowded(), a.Rule, a.Provider)
+}
+
+// Look makes a plan and changes nothing anywhere: it writes no row, begins no pass and
+// probes nothing. Its own look counts as a sighting, in memory only.
+func (k *Keeper) Look(ctx context.Context, kind reconcile.PassKind) (*Result, error) {
+	r, err := k.judge(ctx, kind, 0)
+	if err != nil {
+		return nil, err
+	}
+	r.Plan = decide.MakePlan(r.Judged, 0)
+	r.Open = r.keeper.newRun(reconcile.Lease{}, r, r.boxes()).goingOn()
+	return r, nil
+}
+
+// goingOn are the steps that earlier passes have left open and that a pass would go on with now,
+// with what holds them. What a provider has accepted is only looked after.
+func (r *run) goingOn() []decide.PlannedStep {
+	var out []decide.PlannedStep
+	m := &r.view.S.Memory
+	for i := range m.Actions {
+		a := m.Actions[i]
+		_, planned := r.due[a.ID]
+		if planned || a.Outcome == reconcile.OutcomeAccepted || a.Outdated(r.now) != "" ||
+			slices.Contains(r.result.Plan.Withdrawn, a.ID) {
+			continue
+		}
+		holds := r.heldNow(&a, &m.Controls)
+		if a.Begun() && a.NextAttempt.After(r.now) {
+			holds = append(holds, "tried again from "+text.Time(a.NextAttempt))
+		}
+		out = append(out, decide.PlannedStep{Action: a, Mode: reconcile.Enforce, HeldBy: strings.Join(holds, "; ")})
+	}
+	slices.SortStableFunc(out, func(a, b decide.PlannedStep) int {
+		return cmp.Or(cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Seq, b.Seq))
+	})
+	return out
+}
+
+// Once runs one pass with its actions, probes and confirmations. It waits at most wait
+// for another process that holds the lease, and at most wait for what it began to be
+// confirmed; the rest goes on from the ledger in the next run.
+func (k *Keeper) Once(ctx context.Context, kind reconcile.PassKind, wait time.Duration) (*Result, error) {
+	run, err := k.onceAlone(ctx, kind, wait)
+	if run == nil {
+		return nil, err
+	}
+	within := leftoverTime
+	if run.news.Load() {
+		within = tellingTime
+	}
+	k.deliver(ctx, within)
+	return run.result, err
+}
+
+// onceAlone makes the pass and does its work under the lease. It returns no run when there
+// was no pass.
+func (k *Keeper) onceAlone(ctx context.Context, kind reconcile.PassKind, wait time.Duration) (*run, error) {
+	lease, err := k.takeLease(ctx, wait)
+	if err != nil {
+		return nil, err
+	}
+	held, drop := k.holdLease(ctx, lease)
+	defer drop()
+	run, err := k.pass(held.watch, lease, kind) //nolint:contextcheck // both contexts are made from ctx
+	if err != nil {
+		return nil, cause(held.watch, err) //nolint:contextcheck // made from ctx
+	}
+	run.until, run.stop = time.Now().Add(wait), held.watch
+	run.begin = time.Now().Add(max(wait, leastActing))
+	//nolint:contextcheck // work outlives ctx by a grace, so that what was begun is finished
+	err = errors.Join(run.actAndProbe(held), run.confirm(held.watch))
+	run.result.Done, run.result.Waits, run.result.Refused = run.done, run.waits, run.refusals
+	return run, cause(held.watch, err) //nolint:contextcheck // made from ctx
+}
+
+// actAndProbe acts and probes side by side: many actions must not starve the probes.
+func (r *run) actAndProbe(held leases) error {
+	if r.k.Parallel == 1 {
+		return errors.Join(r.probe(held.watch), r.act(held.work))
+	}
+	var wg sync.WaitGroup
+	var probed error
+	wg.Go(func() { probed = r.probe(held.watch) })
+	acted := r.act(held.work)
+	wg.Wait()
+	return errors.Join(acted, probed)
+}
+
+// cause tells why a context ended, where that says more than that it did.
+func cause(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// A run is one pass that is being carried out.
+type run struct {
+	k      *Keeper
+	policy *reconcile.Policy
+	lease  reconcile.Lease
+	result *Result
+	view   *decide.View
+	boxes  map[string][]reconcile.Box // sandboxes of the judged subjects, by subject
+	due    map[string]bool            // actions that this pass calls for
+	until  time.Time                  // when waiting ends
+	begin  time.Time                  // when the last remedy may be begun
+	now    time.Time                  // the ledger's now when this work began
+	claims sync.Map                   // when each claim that stands was asked for last, by this process's clock
+	stop   context.Context            // ends when nothing more is to be begun
+	news   atomic.Bool                // something was written down that the platform is to be told
+
+	mu    sync.Mutex
+	done  map[string]reconcile.Action
+	waits map[string]string
+	// refusals are the actions that a provider refused in this run.
+	refusals map[string]bool
+}
+
+// pass observes, judges, plans and records. A pass that could not read its sources is
+// recorded as not complete, with the reason, and acts on nothing.
+func (k *Keeper) pass(ctx context.Context, lease reconcile.Lease, kind reconcile.PassKind) (*run, error) {
+	now, err := k.Ledger.Now(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("begin a %s pass: %w", kind, err)
+	}
+	id, err := k.Ledger.BeginPass(ctx, lease, kind, now)
+	if err != nil {
+		return nil, fmt.Errorf("begin a %s pass: %w", kind, err)
+	}
+	r, err := k.judge(ctx, kind, id)
+	//guard:stop-no-outage P6
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return nil, err // we were asked to stop: that says nothing of any source
+	}
+	if err != nil {
+		failed := reconcile.Record{Pass: id, Kind: kind, At: now, Error: err.Error()}
+		//guard:failed-pass P6
+		return nil, errors.Join(err, k.recordFailed(ctx, lease, failed))
+	}
+	r.Pass = id
+	r.Plan = decide.MakePlan(r.Judged, id)
+	if n := r.Plan.Unlooked; n > 0 {
+		r.Counts["not_looked_at"] = n
+	}
+	k.progress("recording")
+	if err := k.Ledger.Record(ctx, lease, r.record()); err != nil {
+		return nil, fmt.Errorf("record pass %d: %w", id, err)
+	}
+	r.loud(ctx)
+	return r.keeper.newRun(lease, r, r.boxes()), nil
+}
+
+func (k *Keeper) newRun(lease reconcile.Lease, r *Result, boxes map[string][]reconcile.Box) *run {
+	out := &run{k: k, policy: r.Judged.View.P, lease: lease, result: r, view: r.Judged.View, now: r.Judged.View.Now,
+		boxes: boxes, due: map[string]bool{}, done: map[string]reconcile.Action{}, waits: map[string]string{},
+		refusals: map[string]bool{}}
+	for i := range r.Plan.Steps {
+		out.due[r.Plan.Steps[i].ID] = r.Plan.Steps[i].HeldBy == ""
+	}
+	return out
+}
+
+// boxes are the sandboxes of the judged subjects, by subject.
+func (r *Result) boxes() map[string][]reconcile.Box {
+	out := make(map[string][]reconcile.Box, len(r.Judged.Decisions))
+	for i := range r.Judged.Decisions {
+		if s := r.Judged.Decisions[i].Subject; len(s.Boxes) > 0 {
+			out[s.ID] = s.Boxes
+		}
+	}
+	return out
+}
+
+// judge observes and judges with the policy that is in force.
+func (k *Keeper) judge(ctx context.Context, kind reconcile.PassKind, turn int64) (*Result, error) {
+	in := *k
+	in.turn = turn
+	s, err := in.firstLook(ctx, kind)
+	if err != nil {
+		return nil, err
+	}
+	in.Policy = *k.Policy.Effective(&s.Memory)
+	in.able()
+	j, err := in.observe(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Kind: kind, At: s.Memory.Now, Complete: true, Judged: j, Sources: j.Sources,
+		Counts: j.Counts, keeper: &in}
+	for _, name := range in.Policy.ProviderNames() {
+		//guard:pass-complete P13
+		if seen, ok := s.Listings[name]; ok && (seen.Error != "" || !seen.Complete) {
+			r.Complete = false
+			r.Error = reconcile.Joined(r.Error, "listing of "+name+": "+reconcile.FirstOf(seen.Error, "not complete"))
+		}
+	}
+	return r, nil
+}
+
+// able notes in the policy what the adapters can do.
+func (k *Keeper) able() {
+	entries := make(map[string]reconcile.ProviderPolicy, len(k.Policy.Providers))
+	for name, entry := range k.Policy.Providers {
+		entry.Suspends = reconcile.Suspends(k.Providers[name])
+		kept, can := k.Providers[name].(reconcile.KeptAwake)
+		entry.KeptAwake = can && kept.ProbeIsActivity()
+		entries[name] = entry
+	}
+	k.Policy.Providers = entries
+}
+
+// recordFailed writes down that a pass could not be made, and that its tasks were not
+// read: their timers of silence and absence start anew.
+func (k *Keeper) recordFailed(ctx context.Context, lease reconcile.Lease, rec reconcile.Record) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
+	m, err := k.Ledger.Recall(ctx)
+	if err != nil {
+		return nil // the ledger cannot be read: the pass stays on record as begun and never ended
+	}
+	rec.WatchSince = reconcile.Watch(&m, &k.Policy)
+	seen := m.Sources[reconcile.SourceTasks]
+	seen.Name, seen.Trusted, seen.Since = reconcile.SourceTasks, false, m.Now
+	seen.Reason = "not read: " + text.Clip(rec.Error, 300)
+	rec.Sources = []reconcile.SourceSeen{seen}
+	rec.Breakers = m.Controls.Breakers
+	if err := k.Ledger.Record(ctx, lease, rec); err != nil {
+		return fmt.Errorf("record that pass %d failed: %w", rec.Pass, err)
+	}
+	return nil
+}
+
+// record is everything that the pass writes.
+func (r *Result) record() reconcile.Record {
+	v := r.Judged.View
+	tasks, boxes := v.SeenTasks(), v.SeenSandboxes(r.Judged.Decisions)
+	r.Judged.Tallies = v.Tallies(tasks, boxes)
+	return reconcile.Record{
+		Pass: r.Pass, Kind: r.Kind, At: r.At, Complete: r.Complete, Error: r.Error,
+		Kept: r.Plan.Kept, Counts: r.Counts, WatchSince: v.S.Memory.WatchSince,
+		Tasks: tasks, Sandboxes: boxes,
+		Findings: r.Plan.Findings, Resolved: r.Judged.Resolved,
+		Actions: r.Plan.Actions, Withdrawn: r.Plan.Withdrawn,
+		Sources: r.Sources, Templates: v.SeenTemplates(r.Judged.Decisions),
+		Breakers: r.Plan.Breakers, Known: reconcile.RuleNames,
+		Events: timelineOf(v, r, tasks, boxes),
+
+		Verdicts: r.Judged.Verdicts, Regrets: r.Judged.Regrets, Over: r.Judged.Over,
+		Incidents: r.Judged.Incidents, Demoted: r.Judged.Demoted, Tallies: r.Judged.Tallies,
+	}
+}

@@ -1,0 +1,231 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// probers is how many sandboxes are probed at once, one probe a sandbox.
+const probers = 16
+
+// probe works off the probes that are due: suspects first, then a rotating sample. They
+// never delay a pass; the next one reads their results.
+func (r *run) probe(ctx context.Context) error {
+	var errs []error
+	for _, name := range r.probing() {
+		errs = append(errs, r.probeProvider(ctx, name, r.policy.Providers[name].Probe))
+	}
+	return errors.Join(errs...)
+}
+
+// probing are the providers whose sandboxes are probed: some rule rests on it, or on what is
+// measured beside it.
+func (r *run) probing() []string {
+	rests := policyNeeds(r.policy, reconcile.NeedProbes)
+	return slices.DeleteFunc(r.policy.ProviderNames(), func(name string) bool {
+		p := r.policy.Providers[name].Probe
+		return p.Off || p.Budget <= 0 || !rests && !r.k.measures(name)
+	})
+}
+
+// reserve takes up to want probes out of the provider's budget of this minute.
+func (r *run) reserve(ctx context.Context, name string, want, perMinute int) (int, error) {
+	if want == 0 {
+		return 0, nil
+	}
+	got, err := r.k.Ledger.ReserveProbes(ctx, r.lease, name, want, perMinute)
+	if err != nil {
+		return 0, fmt.Errorf("reserve probes at %s: %w", name, err)
+	}
+	return got, nil
+}
+
+func (r *run) probeProvider(ctx context.Context, name string, p reconcile.ProbePolicy) error {
+	due := r.dueProbes(name, p)
+	got, err := r.reserve(ctx, name, len(due), p.Budget)
+	if err != nil || got == 0 {
+		return err
+	}
+	r.k.progress(fmt.Sprintf("probing %d", got))
+	results := r.probeAll(ctx, due[:got])
+	if err := r.k.Ledger.SaveProbes(ctx, r.lease, results); err != nil {
+		return fmt.Errorf("save %d probes of %s: %w", len(results), name, err)
+	}
+	return nil
+}
+
+// A candidate is a sandbox that may be probed.
+type candidate struct {
+	box     reconcile.Box
+	suspect bool
+	last    time.Time
+}
+
+// dueProbes are the sandboxes to probe now, in the order of need: suspects, then those
+// not probed for longest.
+func (r *run) dueProbes(name string, p reconcile.ProbePolicy) []reconcile.Sandbox {
+	var list, others []candidate
+	targets, beside := r.targets(), r.view.Unwitnessed(name)
+	for i := range r.result.Judged.Decisions {
+		d := &r.result.Judged.Decisions[i]
+		for _, b := range d.Subject.Boxes {
+			//guard:probe-owned P1
+			//guard:probe-running P10
+			if b.Provider == name && b.Here && b.Owned && b.State == reconcile.SandboxRunning && !r.view.Ending[b.Ref] &&
+				!targets[b.Ref] {
+				c := candidate{box: b, suspect: r.suspect(d, &b), last: b.Probes.Last.At}
+				switch {
+				case c.suspect && r.probeDue(&c, p):
+					list = append(list, c)
+				//guard:probe-keeps-awake P10
+				case !c.suspect && r.keptAwake(d, name):
+				case r.probeDue(&c, p):
+					list = append(list, c)
+					beside-- // it is to be probed anyway
+				case !c.suspect:
+					others = append(others, c)
+				}
+			}
+		}
+	}
+	slices.SortFunc(others, candidate.compare)
+	list = append(list, others[:min(max(beside, 0), len(others))]...)
+	slices.SortFunc(list, candidate.compare)
+	out := make([]reconcile.Sandbox, len(list))
+	for i, c := range list {
+		out[i] = c.box.Sandbox
+	}
+	return out
+}
+
+// keptAwake reports whether a probe would keep a sandbox awake that nobody works in: where a probe
+// counts as activity, only suspects are probed, and who is at work anyway. Where there are no tasks
+// nobody is a suspect, and the rotation is all there is.
+func (r *run) keptAwake(d *decide.Decision, provider string) bool {
+	if !r.policy.Providers[provider].KeptAwake || r.policy.Tasks.None {
+		return false
+	}
+	t := d.Subject.Task
+	if t == nil || d.Subject.Fate != reconcile.FateLive || t.State != reconcile.TaskRunning || t.Waits() {
+		return true
+	}
+	_, alive := r.view.Alive(t)
+	return !alive
+}
+
+// compare orders by need, then by when they were probed last.
+func (c candidate) compare(d candidate) int {
+	return cmp.Or(cmp.Compare(rank(c), rank(d)), c.last.Compare(d.last), reconcile.CompareRefs(c.box.Ref, d.box.Ref))
+}
+
+// targets are the sandboxes that this pass ends: nobody needs to know more of them, and a
+// sandbox has one probe at a time, which is then the final one.
+func (r *run) targets() map[reconcile.Ref]bool {
+	ends := map[reconcile.Ref]bool{}
+	for i := range r.result.Plan.Steps {
+		if s := &r.result.Plan.Steps[i]; s.Step == reconcile.StepTerminate && s.HeldBy == "" {
+			ends[reconcile.Ref{Provider: s.Provider, ID: s.Sandbox}] = true
+		}
+	}
+	return ends
+}
+
+func rank(c candidate) int {
+	if c.suspect {
+		return 0
+	}
+	return 1
+}
+
+// suspect reports whether a probe would settle something: a probe failed, or the worker
+// is silent.
+func (r *run) suspect(d *decide.Decision, b *reconcile.Box) bool {
+	if d.Probe || len(b.Probes.Failures) > 0 {
+		return true
+	}
+	t := d.Subject.Task
+	if t == nil || d.Subject.Fate != reconcile.FateLive || t.State != reconcile.TaskRunning {
+		return false
+	}
+	_, alive := r.view.Alive(t)
+	return !alive
+}
+
+func (r *run) probeDue(c *candidate, p reconcile.ProbePolicy) bool {
+	if c.last.IsZero() {
+		return true
+	}
+	every := p.Every
+	if c.suspect {
+		rule := r.policy.Rules["idle-broken"]
+		every = min(every, max(time.Second, rule.After/time.Duration(max(rule.Failures-1, 1))))
+		if c.box.Probes.Queues() {
+			every = min(every, r.policy.Quick/2) // each pass looks whether it still waits
+		}
+	}
+	return r.view.Now.Sub(c.last) >= every
+}
+
+func (r *run) probeAll(ctx context.Context, due []reconcile.Sandbox) []reconcile.ProbeResult {
+	results := inParallel(due, r.k.parallel(probers), func(sb reconcile.Sandbox) reconcile.ProbeResult {
+		if ctx.Err() != nil || !time.Now().Before(r.until) {
+			return reconcile.ProbeResult{} // not probed: the next run will
+		}
+		return r.probeOne(ctx, sb)
+	})
+	results = slices.DeleteFunc(results, func(p reconcile.ProbeResult) bool { return p.At.IsZero() })
+	slices.SortFunc(results, func(a, b reconcile.ProbeResult) int { return reconcile.CompareRefs(a.Ref, b.Ref) })
+	return results
+}
+
+// probeOne probes one sandbox. A probe that was cut short by our own end proves nothing.
+func (r *run) probeOne(ctx context.Context, sb reconcile.Sandbox) reconcile.ProbeResult {
+	result := r.k.examine(ctx, sb, r.policy.Providers[sb.Provider].Probe)
+	return probeResultStamped(result, r.ledgerNow(ctx))
+}
+
+// askWorker asks a sandbox that answered whether its task's worker is there: a second command,
+// of the same probe and its budget. Of one that did not answer nothing more is to be learnt.
+func (k *Keeper) askWorker(ctx context.Context, sb reconcile.Sandbox, p reconcile.ProbePolicy, result *reconcile.ProbeResult) {
+	if p.Worker == "" || result.Outcome != reconcile.Answered || ctx.Err() != nil {
+		return
+	}
+	told := k.probe(ctx, sb, reconcile.ProbePolicy{Exec: p.Worker, Every: p.Every, Timeout: p.Timeout})
+	if told.Outcome == reconcile.Answered && told.Exit != nil {
+		result.Worker = workerBy(*told.Exit)
+	}
+	result.Detail = text.Clip(result.Detail+"; worker "+cmp.Or(string(result.Worker), "unknown")+": "+told.Detail, 300)
+}
+
+// workerBy is what the exit code of the worker's command says. Each but 0 and 1 is an error of
+// the command itself: it is not there, or was used wrongly.
+func workerBy(exit int) reconcile.WorkerState {
+	if exit == 0 {
+		return reconcile.WorkerAlive
+	}
+	//guard:worker-exit harm
+	if exit == 1 {
+		return reconcile.WorkerDead
+	}
+	return reconcile.WorkerUnknown
+}
+
+func (k *Keeper) probe(ctx context.Context, sb reconcile.Sandbox, p reconcile.ProbePolicy) reconcile.ProbeResult {
+	began := time.Now()
+	result := k.Providers[sb.Provider].Probe(ctx, sb, p)
+	//guard:probe-cut-short harm
+	if ctx.Err() != nil && result.Outcome != reconcile.Answered {
+		result.Outcome, result.Detail = reconcile.Infrastructure, "cut short"
+	}
+	result.Ref, result.Took = sb.Ref, time.Since(began)
+	result.Detail = text.Clip(result.Detail, 300)
+	return result
+}

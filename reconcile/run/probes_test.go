@@ -1,0 +1,112 @@
+package run
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+)
+
+// A teller answers probes by their command.
+type teller struct {
+	reconcile.Provider
+	by    map[string]reconcile.ProbeResult
+	asked []reconcile.ProbePolicy
+}
+
+func (p *teller) Probe(_ context.Context, _ reconcile.Sandbox, policy reconcile.ProbePolicy) reconcile.ProbeResult {
+	p.asked = append(p.asked, policy)
+	return p.by[policy.Exec]
+}
+
+// saved is a ledger that takes probes.
+type saved struct {
+	reconcile.Ledger
+	results []reconcile.ProbeResult
+}
+
+func (g *saved) SaveProbes(_ context.Context, _ reconcile.Lease, results []reconcile.ProbeResult) error {
+	g.results = append(g.results, results...)
+	return nil
+}
+
+func (*saved) Now(context.Context) (time.Time, error) { return time.Unix(1e9, 0), nil }
+
+func exited(code int) reconcile.ProbeResult {
+	return reconcile.ProbeResult{Outcome: reconcile.Answered, Exit: &code}
+}
+
+// A sandbox that answers is asked for its worker, by a second command of the same probe.
+func TestWorkerIsAskedFor(t *testing.T) {
+	const command = "pgrep -f '[w]orker'"
+	for name, test := range map[string]struct {
+		worker string
+		first  reconcile.ProbeResult
+		told   reconcile.ProbeResult
+		want   reconcile.WorkerState
+		asked  int
+	}{
+		"no command":                   {"", exited(0), exited(1), reconcile.WorkerUnknown, 1},
+		"it is there":                  {command, exited(0), exited(0), reconcile.WorkerAlive, 2},
+		"it is gone":                   {command, exited(0), exited(1), reconcile.WorkerDead, 2},
+		"the command is not there":     {command, exited(0), exited(127), reconcile.WorkerUnknown, 2},
+		"the command was killed":       {command, exited(0), exited(137), reconcile.WorkerUnknown, 2},
+		"the first one's code":         {command, exited(1), exited(0), reconcile.WorkerAlive, 2},
+		"an answer without a code":     {command, exited(0), reconcile.ProbeResult{Outcome: reconcile.Answered}, reconcile.WorkerUnknown, 2},
+		"the second does not come":     {command, exited(0), reconcile.ProbeResult{Outcome: reconcile.Hung}, reconcile.WorkerUnknown, 2},
+		"another probe is under way":   {command, exited(0), reconcile.ProbeResult{Outcome: reconcile.NotAllowed}, reconcile.WorkerUnknown, 2},
+		"the sandbox does not answer":  {command, reconcile.ProbeResult{Outcome: reconcile.Hung}, exited(1), reconcile.WorkerUnknown, 1},
+		"nothing is known of the rest": {command, reconcile.ProbeResult{Outcome: reconcile.Infrastructure}, exited(1), reconcile.WorkerUnknown, 1},
+	} {
+		p := &teller{by: map[string]reconcile.ProbeResult{"true": test.first, command: test.told}}
+		k := &Keeper{Providers: map[string]reconcile.Provider{"lab": p}, Log: slog.New(slog.DiscardHandler)}
+		policy := reconcile.ProbePolicy{Exec: "true", Path: "/", Worker: test.worker, Timeout: time.Second, Every: time.Hour, Budget: 50}
+		got := k.examine(t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"}}, policy)
+		if got.Worker != test.want || got.Outcome != test.first.Outcome || len(p.asked) != test.asked {
+			t.Errorf("%s: %+v after %d probes, want worker %q, outcome %s, %d probes", name, got, len(p.asked), test.want,
+				test.first.Outcome, test.asked)
+		}
+		if test.asked == 2 && (p.asked[1] != reconcile.ProbePolicy{Exec: command, Timeout: time.Second, Every: time.Hour} ||
+			!strings.Contains(got.Detail, "worker ")) {
+			t.Errorf("%s: asked %+v, said %q; want the worker's command alone, and told", name, p.asked[1], got.Detail)
+		}
+	}
+}
+
+// An answer to the final probe refutes a verdict on the sandbox, and one on its worker unless
+// that is dead.
+func TestFinalProbeAsksForTheWorker(t *testing.T) {
+	const command = "pgrep -f '[w]orker'"
+	for name, test := range map[string]struct {
+		rule string
+		told reconcile.ProbeResult
+		seen bool              // the command has found some worker alive
+		want reconcile.Outcome // "" when the verdict stands
+	}{
+		"silent, its worker is dead":         {"heartbeat-lost", exited(1), true, ""},
+		"silent, as the command always says": {"heartbeat-lost", exited(1), false, reconcile.OutcomeWithdrawn},
+		"silent, its worker is there":        {"heartbeat-lost", exited(0), true, reconcile.OutcomeWithdrawn},
+		"silent, of its worker nobody knows": {"heartbeat-lost", exited(2), true, reconcile.OutcomeWithdrawn},
+		"broken, and it is not":              {"idle-broken", exited(1), true, reconcile.OutcomeWithdrawn},
+	} {
+		p := &teller{by: map[string]reconcile.ProbeResult{"true": exited(0), command: test.told}}
+		ledger := &saved{}
+		k := &Keeper{Providers: map[string]reconcile.Provider{"lab": p}, Ledger: ledger, Log: slog.New(slog.DiscardHandler)}
+		r := &run{k: k, policy: &reconcile.Policy{Providers: map[string]reconcile.ProviderPolicy{"lab": {Probe: reconcile.ProbePolicy{Exec: "true", Worker: command}}}}}
+		r.view = &decide.View{S: &reconcile.Snapshot{}}
+		if test.seen {
+			r.view.S.Memory.Probes = map[reconcile.Ref]reconcile.ProbeSeen{{Provider: "lab", ID: "s2"}: {WorkerAt: time.Unix(1, 0)}}
+		}
+		out, stop := r.finalProbe(t.Context(), reconcile.Action{Rule: test.rule}, reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"}})
+		if stop != (test.want != "") || out.Outcome != test.want {
+			t.Errorf("%s: %s (%s), stops %t; want %q", name, out.Outcome, out.Detail, stop, test.want)
+		}
+		if len(ledger.results) != 1 || ledger.results[0].Worker != workerBy(*test.told.Exit) {
+			t.Errorf("%s: saved %+v, want what was told of the worker", name, ledger.results)
+		}
+	}
+}

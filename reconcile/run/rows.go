@@ -1,0 +1,137 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+)
+
+// readRows reads by key the rows that left the live set since the last pass, and those
+// that may explain a sandbox, ignoring `where`.
+func (k *Keeper) readRows(ctx context.Context, s *reconcile.Snapshot) error {
+	if k.Policy.Tasks.None {
+		return nil
+	}
+	live := make(map[string]bool, len(s.Tasks))
+	linked := make(map[reconcile.Ref]bool)
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		live[t.ID] = true
+		if t.Sandbox != "" && k.Policy.Tasks.SandboxKnown {
+			linked[k.Policy.Named(t)] = true
+		}
+	}
+	ids, keys := decide.WantedRows(s, live, linked)
+	if err := k.readByID(ctx, s, ids); err != nil {
+		return err
+	}
+	if err := k.readByKey(ctx, s, keys); err != nil {
+		return err
+	}
+	return k.readFurther(ctx, s, s.Sandboxes)
+}
+
+func (k *Keeper) readByID(ctx context.Context, s *reconcile.Snapshot, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := k.Tasks.ByID(ctx, ids)
+	if err != nil {
+		return fmt.Errorf("read %d rows by key: %w", len(ids), err)
+	}
+	for _, id := range ids {
+		s.Absent[id] = true
+	}
+	for _, id := range rows.Unparsable {
+		s.Unparsable[id] = true
+		delete(s.Absent, id)
+	}
+	for _, t := range rows.Tasks {
+		s.Rows[t.ID] = t
+		delete(s.Absent, t.ID)
+	}
+	return nil
+}
+
+func (k *Keeper) readByKey(ctx context.Context, s *reconcile.Snapshot, keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	rows, err := k.Tasks.BySandbox(ctx, keys)
+	if err != nil {
+		return fmt.Errorf("read the rows of %d sandboxes: %w", len(keys), err)
+	}
+	for _, key := range keys {
+		s.Absent["sandbox:"+key] = true
+	}
+	for _, t := range rows.Tasks {
+		delete(s.Absent, "sandbox:"+t.Sandbox)
+		at := k.Policy.Named(&t)
+		if before, ok := s.ByKey[at]; !ok || t.Before(&before) {
+			s.ByKey[at] = t
+			s.Rows[t.ID] = t
+		}
+	}
+	return nil
+}
+
+// own settles who owns what at providers where owned means referenced from a row, now or
+// as the ledger remembers. The others are foreign and leave the snapshot.
+func (k *Keeper) own(s *reconcile.Snapshot) {
+	if !k.anyReferenced() {
+		return
+	}
+	live, linked := map[string]bool{}, map[reconcile.Ref]bool{}
+	for i := range s.Tasks {
+		live[s.Tasks[i].ID], linked[k.Policy.Named(&s.Tasks[i])] = true, true
+	}
+	heirs := sync.OnceValue(s.Memory.Heirs)
+	owned := s.Sandboxes[:0]
+	for _, sb := range s.Sandboxes {
+		if !sb.Owned && k.Policy.Providers[sb.Provider].ByRow(&sb) {
+			_, row := s.Rows[sb.Task]
+			_, named := s.Named(&sb)
+			known := s.Memory.Sandboxes[sb.Ref].Task != ""
+			heir := sb.Lasting && heirs()[reconcile.Ref{Provider: sb.Provider, ID: sb.Name}] != ""
+			// Who goes on in a new machine of a name is not nobody.
+			sb.Owned = sb.Task != "" && (row || live[sb.Task]) || named || known || heir ||
+				slices.ContainsFunc(sb.Keys(), func(key string) bool { return reconcile.Holds(linked, sb.Provider, key) })
+		}
+		//guard:referenced-owned P1
+		if sb.Owned {
+			owned = append(owned, sb)
+			continue
+		}
+		seen := s.Listings[sb.Provider]
+		seen.Owned--
+		seen.Foreign++
+		s.Listings[sb.Provider] = seen
+	}
+	s.Sandboxes = owned
+}
+
+func (k *Keeper) anyReferenced() bool {
+	for _, p := range k.Policy.Providers {
+		if p.Referenced {
+			return true
+		}
+	}
+	return false
+}
+
+// referred is a sandbox of the task as the second look saw it. Where owned means that a row refers
+// to it, the row of the task does, or the ledger remembers that one did.
+func (o *second) referred(sb *reconcile.Sandbox, task string) reconcile.Box {
+	b := o.view.Box(sb)
+	row := o.view.S.Rows[task]
+	//guard:again-referred live
+	if o.view.P.Providers[sb.Provider].ByRow(sb) && (b.Seen.Task != "" || sb.Task == task || sb.CalledBy(row.Sandbox) ||
+		sb.Lasting && o.view.Heir(&b) == task) {
+		b.Owned = true
+	}
+	return b
+}

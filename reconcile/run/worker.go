@@ -1,0 +1,247 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+)
+
+// The times of a worker.
+const (
+	confirmFor = 2 * time.Second // how long a call stays with what it got accepted, and keeps others waiting
+	keepFor    = 5 * time.Second // how long a shift is kept after it was asked for last
+	soonest    = 500 * time.Millisecond
+)
+
+// A Worker carries out, in one process, what passes of any process have recorded. It needs
+// no pass lease: each action is claimed for itself. Its methods may be called side by side.
+type Worker struct {
+	keeper *Keeper
+	stop   context.Context // ends when nothing more is to be begun
+
+	results *letterbox // of probes
+
+	reading sync.Mutex
+	open    []reconcile.Action // as they were when they were read last
+	read    time.Time
+
+	mu     sync.Mutex
+	shift  atomic.Pointer[shift]
+	forget *time.Timer // lets the shift go, which is as large as the fleet
+}
+
+// NewWorker makes a worker with the keeper's policy and providers. When stop ends it begins
+// nothing more; what it has begun it finishes.
+func NewWorker(stop context.Context, k *Keeper) *Worker {
+	return &Worker{keeper: k, stop: stop, results: &letterbox{send: func(ctx context.Context, r []reconcile.ProbeResult) error {
+		return k.Ledger.SaveProbes(ctx, reconcile.WorkerLease(k.Holder), r)
+	}}}
+}
+
+// A shift is what a worker knows of the world: as it was recorded by the newest pass, with
+// the live tasks of now. It is no pass: nothing of it is written, and each action looks
+// again at its own subject in any case.
+type shift struct {
+	pass   int64
+	result *Result
+	boxes  map[string][]reconcile.Box
+	due    map[string]bool // actions that the newest pass calls for
+}
+
+// Remedy works at the open steps of a remedy and looks until they are confirmed, for some
+// seconds. again says when to call once more; 0 means that nothing is left to do, or that
+// the next pass decides.
+func (w *Worker) Remedy(ctx context.Context, id string) (again time.Duration, err error) {
+	open, err := w.keeper.Ledger.OpenActions(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("read the open actions: %w", err)
+	}
+	steps := slices.DeleteFunc(open, func(a reconcile.Action) bool { return a.Remedy != id })
+	if len(steps) == 0 {
+		return 0, nil
+	}
+	r, err := w.begin(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("work at remedy %s: %w", id, err)
+	}
+	err = r.remedy(ctx, steps)
+	if r.acted() {
+		r.until = time.Now().Add(confirmFor)
+	}
+	err = errors.Join(err, r.confirm(w.stop)) //nolint:contextcheck // outlives the call by design
+	if r.news.Load() {
+		r.k.deliver(ctx, tellingTime)
+	}
+	return r.next(), err
+}
+
+// acted reports whether this call asked a provider for something that it accepted. Only
+// then it stays for a moment; who only looks again looks once.
+func (r *run) acted() bool {
+	for _, a := range r.accepted() {
+		if !a.ActedAt.Before(r.now) {
+			return true
+		}
+	}
+	return false
+}
+
+// lookAgain is when to look again at what was accepted so long ago: soon at first, so that
+// the time to gone is known well, and ever more seldom at what is stuck.
+func lookAgain(age time.Duration) time.Duration {
+	if age < 10*time.Second {
+		return 2 * time.Second
+	}
+	return min(max(age/4, 6*time.Second), time.Minute)
+}
+
+// next is when the first of the steps that wait for a time is due.
+func (r *run) next() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var first time.Duration
+	for _, a := range r.done {
+		wait := time.Duration(0)
+		_, ours := r.k.Providers[a.Provider]
+		switch {
+		case a.Outcome == reconcile.OutcomeAccepted && ours:
+			wait = lookAgain(r.now.Sub(a.ActedAt))
+		case a.Outcome == reconcile.OutcomePending && a.Begun() && a.NextAttempt.After(r.now):
+			wait = max(a.NextAttempt.Sub(r.now), soonest)
+		}
+		if wait > 0 && (first == 0 || wait < first) {
+			first = wait
+		}
+	}
+	return first
+}
+
+// Probe probes one sandbox and saves what came of it. One that is not ours any more, does
+// not run or is being ended is left alone.
+func (w *Worker) Probe(ctx context.Context, ref reconcile.Ref) error {
+	p, ok := w.keeper.Policy.Providers[ref.Provider]
+	if !ok || p.Probe.Off {
+		return nil
+	}
+	open, err := w.openLately(ctx)
+	if err != nil {
+		return fmt.Errorf("read the open actions before a probe of %s: %w", ref, err)
+	}
+	own := func(a reconcile.Action) bool { return a.Begun() && a.Provider == ref.Provider && a.Sandbox == ref.ID }
+	if slices.ContainsFunc(open, own) {
+		return nil // it has a final probe of its own
+	}
+	look := w.keeper.lookAt(ctx, ref)
+	//guard:worker-probe-running P10
+	//guard:worker-probe-owned P1
+	if look.Gone || look.Error != "" || look.Sandbox.State != reconcile.SandboxRunning ||
+		!look.Sandbox.Owned && !p.ByRow(&look.Sandbox) {
+		return nil
+	}
+	result := w.keeper.examine(ctx, look.Sandbox, p.Probe)
+	now, err := w.keeper.Ledger.Now(ctx)
+	if err != nil {
+		return fmt.Errorf("read the ledger's clock after a probe of %s: %w", ref, err)
+	}
+	if err := w.results.save(ctx, probeResultStamped(result, now)); err != nil {
+		return fmt.Errorf("save the probe of %s: %w", ref, err)
+	}
+	return nil
+}
+
+// openLately are the open actions of a moment ago: one reading does for the probes that
+// come with a pass. No deed rests on it.
+func (w *Worker) openLately(ctx context.Context) ([]reconcile.Action, error) {
+	const good = 2 * time.Second
+	w.reading.Lock()
+	defer w.reading.Unlock()
+	if time.Since(w.read) < good {
+		return w.open, nil
+	}
+	open, err := w.keeper.Ledger.OpenActions(ctx)
+	if err == nil {
+		w.open, w.read = open, time.Now()
+	}
+	return open, err
+}
+
+// begin makes a run for one job.
+func (w *Worker) begin(ctx context.Context) (*run, error) {
+	s, err := w.present(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now, err := w.keeper.Ledger.Now(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the ledger's clock: %w", err)
+	}
+	r := s.result.keeper.newRun(reconcile.WorkerLease(w.keeper.Holder), s.result, s.boxes)
+	r.due, r.now, r.stop = s.due, now, w.stop
+	r.until = time.Now()
+	r.begin = time.Now().Add(leastActing)
+	return r, nil
+}
+
+// present is the shift of the newest pass. Those who ask meanwhile wait for the one who
+// makes it.
+func (w *Worker) present(ctx context.Context) (*shift, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	defer w.keep()
+	pass, err := w.keeper.Ledger.LastRecorded(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the number of the last pass: %w", err)
+	}
+	//guard:worker-newest-pass once
+	if s := w.shift.Load(); s != nil && s.pass == pass {
+		return s, nil
+	}
+	s, err := w.keeper.newShift(ctx, pass)
+	if err != nil {
+		return nil, err
+	}
+	w.shift.Store(s)
+	return s, nil
+}
+
+// keep keeps the shift for a while from now on, for jobs that follow at once.
+func (w *Worker) keep() {
+	if w.forget == nil {
+		w.forget = time.AfterFunc(keepFor, func() { w.shift.Store(nil) })
+		return
+	}
+	w.forget.Reset(keepFor)
+}
+
+// newShift looks at the world without looking at any sandbox: the ledger's inventory stands
+// for the listings, and the trust in the sources is what the passes left, but for what the
+// rows themselves show.
+func (k *Keeper) newShift(ctx context.Context, pass int64) (*shift, error) {
+	in := *k
+	s, err := in.firstLook(ctx, reconcile.Quick)
+	if err != nil {
+		return nil, err
+	}
+	in.Policy = *k.Policy.Effective(&s.Memory)
+	in.able()
+	if err := in.readTasks(ctx, s); err != nil {
+		return nil, err
+	}
+	if err := in.readRows(ctx, s); err != nil {
+		return nil, err
+	}
+	s.TakeInventory(&in.Policy)
+	s.Weigh()
+	j := decide.Judge(s, &in.Policy)
+	j.View.Rules = decide.ActiveRules(reconcile.Full, &in.Policy) // a second look judges what a full pass found
+	r := &Result{Pass: pass, Kind: reconcile.Full, At: s.Memory.Now, Complete: true, Judged: j, Sources: j.Sources,
+		Counts: j.Counts, Plan: &decide.Plan{}, keeper: &in}
+	return &shift{pass: pass, result: r, boxes: r.boxes(), due: decide.CalledFor(&s.Memory)}, nil
+}
