@@ -23,6 +23,7 @@ import (
 var (
 	historiesFlag = flag.Int("histories", raced.Unless(2000, 50),
 		"how many random histories are played; -seed plays only one")
+	seedFlag   = flag.Uint64("seed", 0, "play only the random history of this seed")
 	passesFlag = flag.Int("passes", 0, "play random histories until so many passes were made, and print what came of it")
 	fromFlag   = flag.Uint64("from", 1, "the first seed of random histories")
 	onFlag     = flag.Bool("on", false, "go on after a history that went wrong, and only name it")
@@ -31,12 +32,6 @@ var (
 	wideFlag   = flag.Bool("wide", true, "histories of all kinds, also those of names, owners, and a database that lags")
 	traceFlag  = flag.Bool("trace", false, "print the trace of the history that is played")
 )
-
-// seed is the flag -seed, which the worlds of other tests have as well.
-func seed() uint64 {
-	n, _ := flag.Lookup("seed").Value.(flag.Getter).Get().(uint64)
-	return n
-}
 
 func generated(seed uint64) simtest.Script {
 	if *wideFlag {
@@ -63,8 +58,8 @@ type tournament struct {
 // Thousands of random histories: nothing that must never happen happens in any of them, and
 // whatever may happen does happen in some.
 func TestSimulation(t *testing.T) {
-	if seed() != 0 {
-		one(t, generated(seed()))
+	if *seedFlag != 0 {
+		one(t, generated(*seedFlag))
 		return
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
