@@ -28,6 +28,7 @@ func TestPrometheus(t *testing.T) {
 	one, two := serve(t, d), serve(t, d)
 	p := startPrometheus(t, one, two)
 	p.wait(t, `count(sandkeeper_findings_opened_total{rule="assigned-stale",provider="daytona"} == 0)`, "2")
+	p.wait(t, `count(sandkeeper:findings_opened:total{rule="assigned-stale",provider="daytona"} == 0)`, "1") // recorded as 0, too
 
 	m := full()
 	m.Counters = append(m.Counters,
