@@ -153,9 +153,9 @@ func TestExpiry(t *testing.T) {
 		want string
 	}{
 		"never":         {time.Time{}, ""},
-		"in a second":   {now.Add(time.Second), ", deactivated by the provider at 2026-03-01 07:00:01 unless used"},
-		"right now":     {now, ", was due to be deactivated by the provider at 2026-03-01 07:00:00: make a sandbox from it"},
-		"six days over": {now.AddDate(0, 0, -6), ", was due to be deactivated by the provider at 2026-02-23 07:00:00: make a sandbox from it"},
+		"in a second":   {now.Add(time.Second), ", deactivated by the provider at 2026-03-01 07:00:01 UTC unless used"},
+		"right now":     {now, ", was due to be deactivated by the provider at 2026-03-01 07:00:00 UTC: make a sandbox from it"},
+		"six days over": {now.AddDate(0, 0, -6), ", was due to be deactivated by the provider at 2026-02-23 07:00:00 UTC: make a sandbox from it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := expiry(reconcile.Template{AsOf: now, ExpiresAt: c.ends}); got != c.want {

@@ -91,7 +91,7 @@ func TestHoldOfProvider(t *testing.T) {
 	a.must("migrate")
 	for arg, want := range map[string]string{
 		"provider:daytna": `no provider "daytna" in the config; did you mean "daytona"?`,
-		"provider:e2b":    `no provider "e2b" in the config; its entries are daytona`,
+		"provider:e2b":    `no provider "e2b" in the config; known are daytona`,
 		"provider:":       "is nothing that can be held",
 		"label:team":      "label:KEY=VALUE",
 		"label:=x":        "is nothing that can be held",

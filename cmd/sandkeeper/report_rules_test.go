@@ -30,22 +30,22 @@ func TestAdvice(t *testing.T) {
 	}{
 		"nothing came back, often and long enough": {
 			arming{RuleReport: reported(lost, 20, 0), policy: policy(reconcile.Observe, 100), watched: 2 * day},
-			"0 of 20 in 2 days came back to life: ready for enforce with rollout 10"},
+			"0 of 20 in 2d came back to life: ready for enforce with rollout 10"},
 		"one verdict too few": {
 			arming{RuleReport: reported(lost, 19, 0), policy: policy(reconcile.Observe, 100), watched: 2 * day},
-			"0 of 19 in 2 days came back to life: too little to say, watch on"},
+			"0 of 19 in 2d came back to life: too little to say, watch on"},
 		"an hour too short": {
 			arming{RuleReport: reported(lost, 20, 0), policy: policy(reconcile.Observe, 100), watched: 2*day - time.Hour},
-			"0 of 20 in 47 hours came back to life: too little to say, watch on"},
+			"0 of 20 in 1d23h came back to life: too little to say, watch on"},
 		"some came back": {
 			arming{RuleReport: reported(lost, 212, 3), policy: policy(reconcile.Observe, 100), watched: 6 * day},
-			"3 of 212 in 6 days came back to life: look at explain t-1 before you arm it"},
+			"3 of 212 in 6d came back to life: look at explain t-1 before you arm it"},
 		"one that is armed was wrong": {
 			arming{RuleReport: reported(lost, 212, 1), policy: policy(reconcile.Enforce, 100), watched: 6 * day},
-			"1 of 212 in 6 days came back to life: look at explain t-1; a longer `after` spares such tasks"},
+			"1 of 212 in 6d came back to life: look at explain t-1; a longer `after` spares such tasks"},
 		"one that is armed in part was right": {
 			arming{RuleReport: reported(lost, 80, 0), policy: policy(reconcile.Enforce, 10), watched: 6 * day},
-			"0 of 80 in 6 days came back to life with rollout 10: ready for rollout 50"},
+			"0 of 80 in 6d came back to life with rollout 10: ready for rollout 50"},
 		"one that is armed was right": {
 			arming{RuleReport: reported(lost, 80, 0), policy: policy(reconcile.Enforce, 100), watched: 6 * day}, ""},
 		"nothing came due": {
@@ -53,11 +53,11 @@ func TestAdvice(t *testing.T) {
 			"nothing came due: there is nothing to judge it by yet"},
 		"it lowered itself": {
 			arming{RuleReport: reported(lost, 100, 4), policy: policy(reconcile.Observe, 100), watched: 3 * day, self: true},
-			"lowered itself: 4 of 100 in 3 days came back to life; correct its threshold, " +
+			"lowered itself: 4 of 100 in 3d came back to life; correct its threshold, " +
 				"then arm it again with: sandkeeper mode heartbeat-lost clear"},
 		"what it ends cannot come back": {
 			arming{RuleReport: reported("orphan", 80, 0), policy: policy(reconcile.Observe, 100), watched: 6 * day},
-			"80 in 6 days; what it ends cannot come back, so look at some with explain, then enforce with rollout 10"},
+			"80 in 6d; what it ends cannot come back, so look at some with explain, then enforce with rollout 10"},
 		"it is off": {
 			arming{RuleReport: reported(lost, 3, 0), policy: policy(reconcile.Off, 100), watched: day},
 			"is off; what it says here is of the time before"},
@@ -100,7 +100,7 @@ func TestRulesReport(t *testing.T) {
 	got := strings.Join(strings.Fields(b.String()), " ")
 	for _, want := range []string{
 		"since 2026-02-22 12:00:00", "heartbeat-lost observe (lowered) 100 0 4 (4.0%) 0 $12.50 2026-02-26 12:00:00",
-		"over-age off 2 0 - 0 $0.00 2026-02-23 12:00:00", "found nothing: orphan", "lowered itself: 4 of 100 in 3 days", "heartbeat-lost t-1: a heartbeat",
+		"over-age off 2 0 - 0 $0.00 2026-02-23 12:00:00", "found nothing: orphan", "lowered itself: 4 of 100 in 3d", "heartbeat-lost t-1: a heartbeat",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in:\n%s", want, b.String())
