@@ -43,7 +43,8 @@ func (a *Action) Outdated(now time.Time) string {
 	if !a.Asked() || a.Step != StepTerminate || age <= WishLasts {
 		return ""
 	}
-	return fmt.Sprintf("asked for %s ago by %s and not done since: look again, and ask again", text.Duration(age), a.Author)
+	return fmt.Sprintf("asked for %s ago by %s and not done since: look again, and ask again", text.Duration(age),
+		a.Author)
 }
 
 // GivesWay reports whether the action makes room for the same end, asked for by a person now:

@@ -35,7 +35,7 @@ func (p *Policy) Effective(m *Memory) *Policy {
 	return &out
 }
 
-// A target is what a control may name: one step's rule, task and sandbox.
+// A ControlTarget is what a control may name: one step's rule, task and sandbox.
 type ControlTarget struct {
 	Rule, Subject, Provider, Sandbox, Task string
 	Names                                  []string // names of the sandbox
@@ -65,6 +65,7 @@ func ControlHolds(c *Controls, t ControlTarget) []string {
 	return holds
 }
 
+// Because is a reason with who gave it.
 func Because(reason, author string) string {
 	out := ""
 	if reason != "" {

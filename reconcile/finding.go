@@ -135,7 +135,7 @@ func (a *Action) InQuarantine() bool {
 // Begun reports whether somebody has ever claimed the action.
 func (a *Action) Begun() bool { return !a.ClaimedAt.IsZero() || a.Attempts > 0 }
 
-// A stepKey names a step; at most one action of it is open.
+// A StepKey names a step; at most one action of it is open.
 type StepKey struct {
 	Step         Step
 	Task         string

@@ -16,6 +16,7 @@ func Sum(text string) uint64 {
 	return h.Sum64()
 }
 
+// AppendNew appends those that the list does not have yet.
 func AppendNew(list []string, more ...string) []string {
 	for _, m := range more {
 		if !slices.Contains(list, m) {
@@ -25,8 +26,10 @@ func AppendNew(list []string, more ...string) []string {
 	return list
 }
 
+// SortedKeys are the keys of a map in order, so that no order of a map decides anything.
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
+// Indices are 0 to n-1.
 func Indices(n int) []int {
 	out := make([]int, n)
 	for i := range out {

@@ -47,6 +47,7 @@ func (p ProviderPolicy) ByRow(sb *Sandbox) bool {
 	return p.Referenced && !sb.Excepted
 }
 
+// Judges reports whether a rule is on.
 func (p *Policy) Judges(rule string) bool {
 	mode := p.Rules[rule].Mode
 	return mode != Off && mode != ""
@@ -55,6 +56,7 @@ func (p *Policy) Judges(rule string) bool {
 // ResumeGrace is how long after a resume a failed probe does not count.
 const ResumeGrace = 120 * time.Second
 
+// IsLeft reports whether the config leaves the sandbox alone.
 func (p *Policy) IsLeft(sb *Sandbox) bool {
 	return sb.State.AtRest() && !p.Providers[sb.Provider].EndsAtRest
 }
@@ -81,6 +83,7 @@ func (p *Policy) Has(source string) bool {
 // Forever is longer than anything that is measured.
 const Forever = time.Duration(math.MaxInt64)
 
+// ProviderNames are the entries of the config, in order.
 func (p *Policy) ProviderNames() []string { return SortedKeys(p.Providers) }
 
 // A Mode says what a rule may do.

@@ -25,11 +25,12 @@ type Rule struct {
 	KeptAlive     bool    // a row that asks to keep its sandbox for longer takes the verdict back
 	OfLiveTask    Ending  // which sandboxes of a task that lives on may be ended all the same
 
-	Off      bool                     // runs only when the config names it
-	Must     bool                     // After must be given
-	AtOnce   bool                     // After may be 0
-	Floor    time.Duration            // of After; 0 stands for a second
-	Default  RulePolicy               // for a platform that nobody here knows: others take an hour where the known ones take minutes
+	Off    bool          // runs only when the config names it
+	Must   bool          // After must be given
+	AtOnce bool          // After may be 0
+	Floor  time.Duration // of After; 0 stands for a second
+	// for a platform that nobody here knows: others take an hour where the known ones take minutes
+	Default  RulePolicy
 	Presets  map[string]time.Duration // After where a preset's platform asked for another
 	Remedies []Remedy                 // those that the config may name, the default first
 	Keys     []string                 // its own keys in the config

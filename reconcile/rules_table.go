@@ -137,7 +137,8 @@ var Rules = []Rule{
 	},
 	{
 		Name: "systemic", Means: "many failures with one cause", Family: Fleet,
-		Remedies: onReport, AtOnce: true, Default: RulePolicy{Count: 5, Window: 30 * time.Minute}, Keys: []string{"count", "window"},
+		Remedies: onReport, AtOnce: true, Default: RulePolicy{Count: 5, Window: 30 * time.Minute}, Keys: []string{"count",
+			"window"},
 		Window: 2 * time.Hour, // the ledger keeps verdicts at hand for so long
 	},
 	{

@@ -169,6 +169,7 @@ func (b *Box) Lost() bool {
 	return b.Gone || b.Here && (b.State == SandboxStopped || b.State == SandboxEnded)
 }
 
+// Template is what the subject's sandbox is made from, "" when nobody says.
 func (s *Subject) Template() string {
 	if s.Task != nil && s.Task.Template != "" {
 		return s.Task.Template
@@ -226,6 +227,7 @@ func (s *Snapshot) RecallTemplates() {
 	}
 }
 
+// HasBox reports whether one of its sandboxes is so.
 func (s *Subject) HasBox(is func(*Box) bool) bool {
 	for i := range s.Boxes {
 		if is(&s.Boxes[i]) {

@@ -29,6 +29,7 @@ func (t *Task) EntrySum() uint64 {
 	return uint64(uint32(t.Attempts))<<32 | Sum(t.Session)&(1<<32-1)
 }
 
+// Attempt tells one attempt at the task from another: by its count, its session and its sandbox.
 func (t *Task) Attempt() uint64 {
 	const bits = 1<<24 - 1
 	return uint64(t.Attempts)<<48 | Sum(t.Session)&bits<<24 | Sum(t.Sandbox)&bits
@@ -128,6 +129,7 @@ func (t *Task) Activity() time.Time {
 	return Latest(t.Events.Activity, t.Events.Started, t.Events.Waiting, t.ActivityAt)
 }
 
+// Latest is the newest of some times.
 func Latest(times ...time.Time) time.Time {
 	var newest time.Time
 	for _, t := range times {

@@ -2,6 +2,7 @@ package reconcile
 
 import "strings"
 
+// TemplateSubject is the subject that a template is.
 func TemplateSubject(provider, name string) string { return "template:" + provider + "/" + name }
 
 // TemplateOf is the name of the template that a subject is about; "" when it is about none.

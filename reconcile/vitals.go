@@ -45,11 +45,12 @@ func between(a, b, c *MemoryUse) bool {
 	return a.Used < b.Used && b.Used < c.Used || a.Used == b.Used && b.Used == c.Used
 }
 
-// A load is what the use of a processor looks like.
-type load int
+// A Load is what the use of a processor looks like.
+type Load int
 
+// The loads.
 const (
-	loadUnknown load = iota // not measured
+	loadUnknown Load = iota // not measured
 	LoadIdle
 	loadNormal
 	LoadBusy
@@ -62,7 +63,8 @@ const (
 	fullAbove = 90.0 // of memory
 )
 
-func LoadOf(cpu *float64) load {
+// LoadOf is what a use of the processor in percent looks like; nil: it was not measured.
+func LoadOf(cpu *float64) Load {
 	switch {
 	case cpu == nil:
 		return loadUnknown
@@ -74,15 +76,17 @@ func LoadOf(cpu *float64) load {
 	return loadNormal
 }
 
-// A queue is what the executions of a sandbox look like.
+// A QueueState is what the executions of a sandbox look like.
 type QueueState int
 
+// The states of a queue.
 const (
 	QueueUnknown QueueState = iota // not measured
 	QueueMoving                    // nothing waits, or what waits does so behind one that runs
 	QueueWaiting
 )
 
+// QueueOf is what the executions look like; nil: they were not counted.
 func QueueOf(e *ExecutionsSeen) QueueState {
 	switch {
 	case e == nil:

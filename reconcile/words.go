@@ -6,8 +6,10 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
+// Joined are the parts that say something, in one text.
 func Joined(parts ...string) string { return strings.Join(NonEmpty(parts...), "; ") }
 
+// NonEmpty are the texts that say something.
 func NonEmpty(parts ...string) []string {
 	kept := parts[:0:0]
 	for _, p := range parts {
@@ -18,6 +20,7 @@ func NonEmpty(parts ...string) []string {
 	return kept
 }
 
+// FirstOf is the first text that says something.
 func FirstOf(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {
@@ -35,6 +38,7 @@ func LifeLine(t *Task) string {
 	return "no life sign ever"
 }
 
+// SharedWords say why nobody's sandbox is left in an account that others may share.
 const SharedWords = "not-exclusive: it names a task that nobody here ever knew, and the account may be shared"
 
 // Marked reports whether the error column ends with a mark of ours.

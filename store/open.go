@@ -196,6 +196,7 @@ func serverFix(c pgconn.Config, e *pgconn.PgError) string {
 	return ""
 }
 
+// First is the first text that says something.
 func First(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {
@@ -205,7 +206,7 @@ func First(texts ...string) string {
 	return ""
 }
 
-// isText reports whether the server takes the text at all.
+// Quoted is a name as an SQL identifier.
 func Quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 
 // Literal is a text as an SQL constant.

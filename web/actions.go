@@ -47,8 +47,10 @@ func (s *scene) recentActions() []actionView {
 
 func (s *scene) action(a *reconcile.Action) actionView {
 	v := actionView{
-		Key: text.Plain(a.ID, mostName), ID: text.Plain(a.ID, mostName), What: stepWords(a), Rule: text.Plain(a.Rule, mostName),
-		Author: text.Plain(a.Author, mostName), Reason: sentence(capital(text.Plain(a.Reason, mostLine))), When: ago(a.ClosedAt, s.Now),
+		Key: text.Plain(a.ID, mostName), ID: text.Plain(a.ID, mostName), What: stepWords(a), Rule: text.Plain(a.Rule,
+			mostName),
+		Author: text.Plain(a.Author, mostName), Reason: sentence(capital(text.Plain(a.Reason,
+			mostLine))), When: ago(a.ClosedAt, s.Now),
 	}
 	v.Level, v.Outcome = s.outcome(a)
 	if a.ClosedAt.IsZero() {

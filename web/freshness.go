@@ -91,5 +91,6 @@ func (f freshness) String() string {
 	case f.ok():
 		return "the last complete pass is " + text.Coarse(f.Age) + " old"
 	}
-	return fmt.Sprintf("no complete %spass for %s, at most %s are expected", kind, text.Coarse(f.Age), text.Coarse(f.Limit))
+	return fmt.Sprintf("no complete %spass for %s, at most %s are expected", kind, text.Coarse(f.Age),
+		text.Coarse(f.Limit))
 }

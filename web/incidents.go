@@ -66,7 +66,8 @@ func (s *scene) incidents() []incidentView {
 
 func (s *scene) incident(i *reconcile.Incident) incidentView {
 	v := incidentView{
-		Key: text.Plain(i.ID, mostName), ID: text.Plain(i.ID, mostName), Rule: text.Plain(i.Rule, mostName), Means: means(i.Rule),
+		Key: text.Plain(i.ID, mostName), ID: text.Plain(i.ID, mostName), Rule: text.Plain(i.Rule,
+			mostName), Means: means(i.Rule),
 		Where: placeOf(i), Count: count(i.Count, "failure"), Cause: causeOf(i), Error: text.Plain(i.Error, mostLine),
 		First: ago(i.FirstSeen, s.Now), Last: ago(i.LastSeen, s.Now), Closed: ago(i.ClosedAt, s.Now),
 		Span: between(i.FirstSeen, i.LastSeen), Cost: dollars(i.Cost), Evidence: evidenceLines(i.Evidence),

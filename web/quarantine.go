@@ -27,7 +27,8 @@ func (s *scene) quarantines() (views []quarantineView, n int) {
 			continue
 		}
 		views = append(views, quarantineView{
-			Key: text.Plain(a.ID, mostName), Sandbox: text.Plain(a.Provider+"/"+a.Sandbox, mostName), Task: text.Plain(a.Task, mostName),
+			Key: text.Plain(a.ID, mostName), Sandbox: text.Plain(a.Provider+"/"+a.Sandbox, mostName), Task: text.Plain(a.Task,
+				mostName),
 			Rule: text.Plain(a.Rule, mostName), Reason: sentence(capital(text.Plain(a.Reason, mostLine))),
 			Author: text.Plain(a.Author, mostName), Since: ago(a.PlannedAt, s.Now), Until: until(a.NextAttempt, s.Now, ""),
 			Restore: command("sandkeeper restore %s", a.Sandbox),

@@ -96,7 +96,8 @@ func (s *scene) templateLines() (lines []templateLine, others int) {
 			continue
 		}
 		l := templateLine{
-			Key: text.Plain(t.Provider+"/"+t.Name, mostName), Provider: text.Plain(t.Provider, mostName), Name: text.Plain(t.Name, mostName),
+			Key: text.Plain(t.Provider+"/"+t.Name, mostName), Provider: text.Plain(t.Provider,
+				mostName), Name: text.Plain(t.Name, mostName),
 			Level: warn, State: templateWords(t), Error: text.Plain(t.Error, mostLine),
 			LastStart: exactly(t.LastStart), Expires: exactly(t.ExpiresAt), Looked: ago(t.LookedAt, s.Now),
 		}

@@ -56,7 +56,8 @@ func stale(s *scene) (verdict, bool) {
 		v.Next = "The passes below say why the last full one is not complete."
 		if lost := unlisted(s.Sources); len(lost) > 0 && len(lost) < len(s.policy.Providers) {
 			v.Sentence = fmt.Sprintf("No complete full pass for %s, for want of the listing of %s. "+
-				"What only that shows, like orphans, is not found.", text.Coarse(s.fresh.Age), text.Plain(strings.Join(lost, ", "), mostHolding))
+				"What only that shows, like orphans, is not found.", text.Coarse(s.fresh.Age), text.Plain(strings.Join(lost, ", "),
+				mostHolding))
 			v.Next, v.Command = "See whether the provider is up, and what check says of it:", "sandkeeper check"
 		}
 	}

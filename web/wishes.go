@@ -75,7 +75,8 @@ func (s *scene) lowered(rule string) wishView {
 func (s *scene) pause(p reconcile.Pause) wishView {
 	scope := text.Plain(p.Scope, mostName)
 	return wishView{
-		Key: "pause " + scope, What: "Pause of " + scope, Why: text.Plain(p.Reason, mostLine), Author: text.Plain(p.Author, mostName),
+		Key: "pause " + scope, What: "Pause of " + scope, Why: text.Plain(p.Reason, mostLine), Author: text.Plain(p.Author,
+			mostName),
 		At: ago(p.At, s.Now), Until: until(p.Until, s.Now, "until it is resumed"),
 		Command: command("sandkeeper resume %s", p.Scope),
 	}

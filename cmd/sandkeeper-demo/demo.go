@@ -32,7 +32,7 @@ func openDemo(ctx context.Context, stage *demoStage, f *settings) (*demo, error)
 	if err := p.populate(ctx); err != nil {
 		return nil, err
 	}
-	l := ledger.NewLedger(stage.pool, ledger.LedgerOptions{Installation: "demo"})
+	l := ledger.NewLedger(stage.pool, ledger.Options{Installation: "demo"})
 	return &demo{settings: f, stage: stage, ledger: l, platform: p, truth: truth}, nil
 }
 

@@ -26,7 +26,7 @@ func main() {
 
 // execute plays a demo by its command line and returns the exit code.
 func execute(ctx context.Context, args []string, out, errs io.Writer) int {
-	c := command(out)
+	c := command(out) //nolint:contextcheck // cobra hands it on
 	c.SetArgs(args)
 	c.SetOut(out)
 	c.SetErr(errs)
@@ -76,7 +76,8 @@ of the source it builds one.`,
 	c.Flags().DurationVar(&f.limit, "limit", storyLength+5*time.Minute, "longest time for the story")
 	c.Flags().StringVar(&f.folder, "folder", "", "make the temporary folder below this one (default /tmp)")
 	c.Flags().BoolVar(&f.hurry, "hurry", false, "let the incidents lie in the past, so that no threshold is waited for")
-	c.Flags().StringVar(&f.program, "program", "", "the sandkeeper to drive (default: beside this one, built, or on the PATH)")
+	c.Flags().StringVar(&f.program, "program", "",
+		"the sandkeeper to drive (default: beside this one, built, or on the PATH)")
 	return c
 }
 

@@ -16,7 +16,7 @@ type program struct{ path, config string }
 // verb calls one and returns what it printed as its result.
 func (p *program) verb(ctx context.Context, args ...string) (string, error) {
 	var out, errs bytes.Buffer
-	c := exec.CommandContext(ctx, p.path, append([]string{"--config", p.config}, args...)...) //nolint:gosec // the program of the demo
+	c := exec.CommandContext(ctx, p.path, append([]string{"--config", p.config}, args...)...) //nolint:gosec // the demo's
 	c.Stdout, c.Stderr, c.SysProcAttr = &out, &errs, apart()
 	if err := c.Run(); err != nil {
 		return "", fmt.Errorf("sandkeeper %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(errs.String()))

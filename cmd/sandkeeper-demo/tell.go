@@ -158,7 +158,8 @@ func (t *teller) found(findings []reconcile.FindingSeen) {
 		fresh.add(t.said, "found "+f.Rule+" "+f.Subject, f.Rule, f.Reason)
 	}
 	for _, rule := range fresh.order {
-		t.line(t.paint.yellow(mark("found")), "%s: %d, the first: %s", rule, fresh.count[rule], text.Clip(fresh.first[rule], width))
+		t.line(t.paint.yellow(mark("found")), "%s: %d, the first: %s", rule, fresh.count[rule],
+			text.Clip(fresh.first[rule], width))
 	}
 }
 

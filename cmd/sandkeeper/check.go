@@ -133,7 +133,7 @@ func (w *world) checkLedger(ctx context.Context) []reconcile.CheckResult {
 		return fails("connects", err)
 	}
 	w.pool, w.pools = pool, append(w.pools, pool)
-	w.ledger = ledger.NewLedger(pool, ledger.LedgerOptions{Installation: w.config.Installation})
+	w.ledger = ledger.NewLedger(pool, ledger.Options{Installation: w.config.Installation})
 	out := []reconcile.CheckResult{{What: "connects", OK: true, Said: "yes"}}
 	have, need, err := w.ledger.SchemaVersion(ctx)
 	switch {

@@ -38,10 +38,12 @@ func becomeDemo(args []string) error {
 	path := filepath.Join(filepath.Dir(self), demoProgram)
 	if _, err := os.Stat(path); err != nil {
 		if path, err = program.LookPath(demoProgram); err != nil {
-			return errors.New("the demo is a program of its own, " + demoProgram + ", which is neither beside this one nor on the PATH: " +
+			return errors.New("the demo is a program of its own, " + demoProgram +
+				", which is neither beside this one nor on the PATH: " +
 				"in a clone of the source, `make demo` or `go run ./cmd/sandkeeper-demo` plays it")
 		}
 	}
 	args = append([]string{path, "--program", self}, args...)
-	return fmt.Errorf("start %s: %w", path, syscall.Exec(path, args, os.Environ())) //nolint:gosec // it lies where this program does
+	err = syscall.Exec(path, args, os.Environ()) //nolint:gosec // it lies where this program does
+	return fmt.Errorf("start %s: %w", path, err)
 }

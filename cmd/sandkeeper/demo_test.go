@@ -20,7 +20,7 @@ func TestDemoIsHandedOver(t *testing.T) {
 		t.Errorf("exit code %d without the demo: %s", code, errs.String())
 	}
 	script := "#!/bin/sh\necho \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(dir, demoProgram), []byte(script), 0o700); err != nil { //nolint:gosec // it is called
+	if err := os.WriteFile(filepath.Join(dir, demoProgram), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	c := program.CommandContext(t.Context(), os.Args[0], "demo", "--once", "--hurry")

@@ -74,7 +74,8 @@ func (w *world) emergency(ctx context.Context, o *options, f *cleanup) (string, 
 	var b bytes.Buffer
 	previewText(&b, p, previewLines)
 	for _, wait := range p.Waits {
-		fmt.Fprintf(&b, "  nothing is ended before the end of the %s, which has to come within %s\n", text.Line(wait), wishLasts)
+		fmt.Fprintf(&b, "  nothing is ended before the end of the %s, which has to come within %s\n", text.Line(wait),
+			wishLasts)
 	}
 	if most := w.config.Policy().Limits.PerHour; len(p.End) > most {
 		fmt.Fprintf(&b, "  at most %d are ended in an hour (limits.per_hour): the rest must be asked for again\n", most)

@@ -81,7 +81,8 @@ func (e *explanation) verdictText(b *bytes.Buffer, p paint) {
 		fmt.Fprintf(b, "  kept: %s\n", text.Line(e.Kept))
 	}
 	for _, i := range e.Incidents {
-		fmt.Fprintf(b, "  part of incident %s (%s): %s\n", i.ID, i.State, text.Line(firstText(i.Cause, i.Error, "cause unknown")))
+		fmt.Fprintf(b, "  part of incident %s (%s): %s\n", i.ID, i.State, text.Line(firstText(i.Cause, i.Error,
+			"cause unknown")))
 	}
 	for _, r := range e.Regrets {
 		fmt.Fprintf(b, "  %s %s: %s\n", p.red("regret of"), r.Rule, text.Line(r.What))

@@ -142,7 +142,7 @@ func (o *options) openLedger(ctx context.Context, c *config.Config) (*world, err
 		return nil, err
 	}
 	w.pool, w.pools = pool, append(w.pools, pool)
-	w.ledger = ledger.NewLedger(pool, ledger.LedgerOptions{Installation: c.Installation})
+	w.ledger = ledger.NewLedger(pool, ledger.Options{Installation: c.Installation})
 	return w, nil
 }
 

@@ -137,7 +137,8 @@ func halves(e entry.Entry) (out []entry.Mistake) {
 	case !address && secret:
 		add(keyWorkerURL, "is not given, and worker_token is for nothing else", "give the address of the Worker's admin API")
 	case address && !secret:
-		add(keyWorkerToken, "is empty; the Worker must not end sandboxes for everybody", "give worker_token or worker_token_file")
+		add(keyWorkerToken, "is empty; the Worker must not end sandboxes for everybody",
+			"give worker_token or worker_token_file")
 	}
 	if e.Token == "" && !address {
 		add("token", "is empty, and no Worker is given either",

@@ -48,7 +48,8 @@ var Keys = entry.Keys{
 	entry.URL(""), // follows domain
 	entry.Token("an API key, made in the team's settings"),
 	{Name: "team", Doc: "The id of the key's team: no listing is believed unless the key is of it."},
-	{Name: "domain", Default: DefaultDomain, Doc: "Where the API and the sandboxes are, as api.DOMAIN and sandbox.DOMAIN."},
+	{Name: "domain", Default: DefaultDomain,
+		Doc: "Where the API and the sandboxes are, as api.DOMAIN and sandbox.DOMAIN."},
 	{Name: "sandbox_url", Doc: "One address that leads to all sandboxes."},
 }
 

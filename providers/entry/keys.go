@@ -33,7 +33,8 @@ func Token(required string) Key { return Key{Name: "token", Secret: true, Requir
 
 // Address is a key that is an address.
 func Address(name, def, like string, schemes ...string) Key {
-	return Key{Name: name, Default: def, Like: like, Schemes: schemes, Credential: strings.TrimSuffix(name, "url") + "token"}
+	return Key{Name: name, Default: def, Like: like, Schemes: schemes, Credential: strings.TrimSuffix(name, "url") +
+		"token"}
 }
 
 // Says is the key with a sentence on what it is.

@@ -52,7 +52,8 @@ func overSocket(ctx context.Context, config *rest.Config, address string, out, e
 	defer conn.Close()
 	return within(ctx, func() error {
 		var status bytes.Buffer
-		to := map[byte]io.Writer{remotecommand.StreamStdOut: out, remotecommand.StreamStdErr: errs, remotecommand.StreamErr: &status}
+		to := map[byte]io.Writer{remotecommand.StreamStdOut: out, remotecommand.StreamStdErr: errs,
+			remotecommand.StreamErr: &status}
 		for {
 			err := deliver(conn, to)
 			switch {

@@ -119,7 +119,8 @@ func (c *Client) Judge(ctx context.Context, k Call, j Judge) Half {
 	if h, known := j.Good(a, said); known {
 		return h
 	}
-	return Half{Outcome: j.Outcome(a, said), Said: text.Clip((&Refusal{Status: a.Status, Words: said.words()}).Error(), 160)}
+	return Half{Outcome: j.Outcome(a, said), Said: text.Clip((&Refusal{Status: a.Status, Words: said.words()}).Error(),
+		160)}
 }
 
 // Failed is a half that speaks against the sandbox: it cannot start anything.

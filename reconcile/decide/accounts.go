@@ -54,7 +54,8 @@ func (v *View) rowOf(s *reconcile.Sandbox) (row reconcile.Task, ok bool) {
 	row, ok = v.S.Named(s)
 	for _, twin := range v.twins[s.Provider] {
 		for _, key := range s.Keys() {
-			if t, read := v.S.ByKey[reconcile.Ref{Provider: twin, ID: key}]; read && v.mayBeMeant(&t, s) && (!ok || t.Before(&row)) {
+			if t, read := v.S.ByKey[reconcile.Ref{Provider: twin, ID: key}]; read && v.mayBeMeant(&t, s) && (!ok ||
+				t.Before(&row)) {
 				row, ok = t, true
 			}
 		}
@@ -78,7 +79,8 @@ func (v *View) namesake(b *reconcile.Box) string {
 		return ""
 	}
 	for _, twin := range v.twins[b.Provider] {
-		if seen, known := v.S.Memory.Sandboxes[reconcile.Ref{Provider: twin, ID: b.Name}]; known && seen.GoneAt.IsZero() && seen.Task != "" {
+		if seen, known := v.S.Memory.Sandboxes[reconcile.Ref{Provider: twin,
+			ID: b.Name}]; known && seen.GoneAt.IsZero() && seen.Task != "" {
 			return seen.Task
 		}
 	}

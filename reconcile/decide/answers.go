@@ -83,7 +83,8 @@ func (a *answer) wants() string {
 func (v *View) foundWords(f *reconcile.Finding, sightings int) (says, why string) {
 	why = f.Reason
 	if sightings > 0 {
-		why = reconcile.Joined(why, fmt.Sprintf("sighted %d of %d times since %s", f.Sightings, sightings, text.Time(f.FirstSeen)))
+		why = reconcile.Joined(why, fmt.Sprintf("sighted %d of %d times since %s", f.Sightings, sightings,
+			text.Time(f.FirstSeen)))
 	}
 	if len(f.HeldBy) > 0 {
 		why = reconcile.Joined(why, "held by "+strings.Join(f.HeldBy, ", "))
@@ -125,7 +126,8 @@ func templateAnswer(v *View, _ *Judgement, d *Decision) (says, why string) {
 	own := s.Template()
 	for i, t := range v.S.Templates {
 		if own != "" && (own == t.Name || own == t.ID) && v.mayUse(s, v.S.TemplateOf[i]) {
-			return SaysHealthy, fmt.Sprintf("its %s %q at %s is %s", providerPolicyTemplateNoun(v.P.Providers[v.S.TemplateOf[i]]),
+			return SaysHealthy, fmt.Sprintf("its %s %q at %s is %s",
+				providerPolicyTemplateNoun(v.P.Providers[v.S.TemplateOf[i]]),
 				own, v.S.TemplateOf[i], reconcile.FirstOf(t.Raw, "not measured"))
 		}
 	}

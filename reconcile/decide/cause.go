@@ -25,7 +25,8 @@ func (v *View) common(failures []*reconcile.Verdict, j *Judgement) (string, []re
 	template, because := v.templateBehind(failures[0])
 	say(template, because...)
 	if text := failures[0].Error; text != "" {
-		say("the error is: "+text, reconcile.Evidence{Source: reconcile.FirstOf(failures[0].Provider, "tasks"), At: v.Now, Fact: text})
+		say("the error is: "+text, reconcile.Evidence{Source: reconcile.FirstOf(failures[0].Provider, "tasks"), At: v.Now,
+			Fact: text})
 	}
 	healthy := v.healthy(j)
 	for _, t := range v.traits() {
@@ -76,7 +77,8 @@ type trait struct {
 func (v *View) traits() []trait {
 	return []trait{
 		{"template", func(w *reconcile.Verdict) string { return w.Template }, (*reconcile.Subject).Template},
-		{"region", func(w *reconcile.Verdict) string { return w.Region }, func(s *reconcile.Subject) string { return subjectClass(s, "region") }},
+		{"region", func(w *reconcile.Verdict) string { return w.Region },
+			func(s *reconcile.Subject) string { return subjectClass(s, "region") }},
 		{"worker version", func(w *reconcile.Verdict) string { return w.Worker },
 			func(s *reconcile.Subject) string { return s.Task.Worker }},
 	}

@@ -108,7 +108,8 @@ func handled(step *reconcile.Action, open map[reconcile.StepKey]*reconcile.Actio
 		if a.Step == reconcile.StepQuarantine && a.Attempts >= quarantineTries && step.Step == reconcile.StepTerminate {
 			continue
 		}
-		harsher := step.Step == reconcile.StepQuarantine && kind == reconcile.StepTerminate && a.Seq == 0 // planned before the remedy changed
+		// planned before the remedy changed
+		harsher := step.Step == reconcile.StepQuarantine && kind == reconcile.StepTerminate && a.Seq == 0
 		if harsher || a.Rule != step.Rule || a.Subject != step.Subject {
 			return true
 		}
@@ -146,7 +147,8 @@ func (v *View) holds(d *Decision, f *reconcile.Finding) []string {
 	}
 	if len(d.Subject.Boxes) == 0 {
 		//guard:plan-holds-task P8
-		holds = reconcile.AppendNew(holds, reconcile.ControlHolds(&c, reconcile.ControlTarget{Rule: f.Rule, Subject: f.Subject, Task: f.Task})...)
+		holds = reconcile.AppendNew(holds, reconcile.ControlHolds(&c, reconcile.ControlTarget{Rule: f.Rule,
+			Subject: f.Subject, Task: f.Task})...)
 		//guard:plan-provider-pauses P8
 		holds = reconcile.AppendNew(holds, v.providerPauses(d)...)
 	}

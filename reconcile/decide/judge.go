@@ -134,7 +134,8 @@ func (v *View) finding(r *rule, s *reconcile.Subject, out answer) (reconcile.Fin
 // failed row looks like: the row could not be failed, and its sandbox must not go without it.
 func (v *View) readOnly(s *reconcile.Subject, remedy reconcile.Remedy) bool {
 	//guard:row-read-only harm
-	return (remedy == reconcile.Fail || remedy == reconcile.Requeue) && s.Task != nil && s.Fate == reconcile.FateLive && v.P.Tasks.FailStatus == ""
+	return (remedy == reconcile.Fail || remedy == reconcile.Requeue) && s.Task != nil && s.Fate == reconcile.FateLive &&
+		v.P.Tasks.FailStatus == ""
 }
 
 // ripe is the part of a threshold that counts from the first sighting.
@@ -324,8 +325,10 @@ func (v *View) couldSee(f reconcile.Finding, judged map[string]bool) bool {
 	if v.S.Kind != reconcile.Full && (r.FullOnly || !judged[f.Subject]) {
 		return false
 	}
-	if r.RestsOn&reconcile.OnTasks != 0 && !v.Trusted(reconcile.SourceTasks) || r.RestsOn&reconcile.OnLink != 0 && !v.Trusted(reconcile.SourceLink) {
+	if r.RestsOn&reconcile.OnTasks != 0 && !v.Trusted(reconcile.SourceTasks) || r.RestsOn&reconcile.OnLink != 0 &&
+		!v.Trusted(reconcile.SourceLink) {
 		return false
 	}
-	return f.Provider == "" || r.RestsOn&reconcile.OnListing == 0 && judged[f.Subject] || v.Trusted(reconcile.ListingOf(f.Provider))
+	return f.Provider == "" || r.RestsOn&reconcile.OnListing == 0 && judged[f.Subject] ||
+		v.Trusted(reconcile.ListingOf(f.Provider))
 }

@@ -29,7 +29,8 @@ func memoryWatched(m *reconcile.Memory) []*reconcile.Verdict {
 	var out []*reconcile.Verdict
 	for i := range m.Verdicts {
 		w := &m.Verdicts[i]
-		if reconcile.Watched(w.Rule) && w.Task != "" && !w.Over && w.RegretAt.IsZero() && m.Now.Sub(w.At) < reconcile.WatchFor {
+		if reconcile.Watched(w.Rule) && w.Task != "" && !w.Over && w.RegretAt.IsZero() &&
+			m.Now.Sub(w.At) < reconcile.WatchFor {
 			out = append(out, w)
 		}
 	}
@@ -80,8 +81,10 @@ func (v *View) lives(w *reconcile.Verdict) (what string, over bool) {
 	case t.State == reconcile.TaskCompleted:
 		return fmt.Sprintf("completed, seen %s after the verdict", text.Duration(v.Now.Sub(w.At))), false
 	case t.State == reconcile.TaskRunning && !w.FailedAt.IsZero() && sandboxSince(t, w.Attempt):
-		return fmt.Sprintf("%s again in the same sandbox, seen %s after the verdict", t.Status, text.Duration(v.Now.Sub(w.At))), false
-	case sign.After(w.Sign) && sign.After(w.TaskAt) && sign.Sub(t.AsOf) <= reconcile.Skew: // no clock that its worker winds
+		return fmt.Sprintf("%s again in the same sandbox, seen %s after the verdict", t.Status,
+			text.Duration(v.Now.Sub(w.At))), false
+	// no clock that its worker winds
+	case sign.After(w.Sign) && sign.After(w.TaskAt) && sign.Sub(t.AsOf) <= reconcile.Skew:
 		return fmt.Sprintf("life sign %s, %s after the verdict", text.Time(sign), text.Duration(sign.Sub(w.TaskAt))), false
 	}
 	return "", false
@@ -126,7 +129,8 @@ func handedOut(w *reconcile.Verdict, t *reconcile.Task) bool {
 	if verdictChanged(w, t, wasSession, session) || verdictChanged(w, t, wasSandbox, sandbox) {
 		return true
 	}
-	return verdictActed(w) && (t.State == reconcile.TaskAssigned || t.State == reconcile.TaskRunning && taskBegan(t).IsZero())
+	return verdictActed(w) && (t.State == reconcile.TaskAssigned || t.State == reconcile.TaskRunning &&
+		taskBegan(t).IsZero())
 }
 
 // verdictBegunAnew reports whether a worker started after the verdict, of a task that had one before
@@ -157,7 +161,8 @@ func (v *View) demotion(rule string, news int) (reconcile.Demotion, bool) {
 	t.Regrets += news
 	t.Verdicts = max(t.Verdicts, t.Regrets)
 	//guard:regret-demotes harm
-	if v.P.Rules[rule].Mode != reconcile.Enforce || t.Regrets < reconcile.RegretLeast || t.Regrets*100 <= reconcile.RegretMost*t.Verdicts {
+	if v.P.Rules[rule].Mode != reconcile.Enforce || t.Regrets < reconcile.RegretLeast ||
+		t.Regrets*100 <= reconcile.RegretMost*t.Verdicts {
 		return reconcile.Demotion{}, false
 	}
 	reason := fmt.Sprintf("%d of the last %d tasks that it called dead came back to life, more than %d%%: it only "+

@@ -12,7 +12,8 @@ import (
 // that nobody is sent to a sandbox that is about to end.
 func (v *View) remedySteps(d *Decision, f *reconcile.Finding, remedy reconcile.Remedy) []reconcile.Action {
 	s := d.Subject
-	base := reconcile.Action{Rule: f.Rule, Subject: f.Subject, Task: f.Task, Reason: f.Reason, Evidence: f.Evidence, Began: f.Began}
+	base := reconcile.Action{Rule: f.Rule, Subject: f.Subject, Task: f.Task, Reason: f.Reason, Evidence: f.Evidence,
+		Began: f.Began}
 	alone := remedy == reconcile.Terminate || remedy == reconcile.Quarantine && !reconcile.RuleNamed(f.Rule).RowFirst
 	//guard:plan-live-row P2
 	if alone || s.Task == nil || s.Fate != reconcile.FateLive {
@@ -75,7 +76,8 @@ func (v *View) terminateSteps(base reconcile.Action, s *reconcile.Subject, only 
 			continue
 		}
 		//guard:plan-unknown-state harm
-		if b.Here && only == (reconcile.Ref{}) && (b.State == reconcile.SandboxUnknown || b.State == reconcile.SandboxDeleting || b.NoEnd != "") {
+		if b.Here && only == (reconcile.Ref{}) && (b.State == reconcile.SandboxUnknown ||
+			b.State == reconcile.SandboxDeleting || b.NoEnd != "") {
 			continue
 		}
 		//guard:plan-at-rest harm
@@ -131,5 +133,8 @@ func (v *View) rowOnly(d *Decision, steps []reconcile.Action) bool {
 		}
 	}
 	//guard:row-only-nothing-runs P7
-	return !d.Subject.HasBox(func(b *reconcile.Box) bool { return !b.Gone && (!b.Here || b.State != reconcile.SandboxEnded) })
+	return !d.Subject.HasBox(func(b *reconcile.Box) bool {
+		return !b.Gone &&
+			(!b.Here || b.State != reconcile.SandboxEnded)
+	})
 }

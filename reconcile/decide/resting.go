@@ -117,7 +117,8 @@ func taskGoesOn(t *reconcile.Task, a *reconcile.Action, key string) string {
 		return ""
 	}
 	//guard:goes-on harm
-	return fmt.Sprintf("task %s is %s after the quarantine: it may go on in it", text.Clip(t.ID, 60), text.Clip(t.Status, 60))
+	return fmt.Sprintf("task %s is %s after the quarantine: it may go on in it", text.Clip(t.ID, 60),
+		text.Clip(t.Status, 60))
 }
 
 // keyFor is how the task's row would name a sandbox: as it does, if it does; "" when that is not

@@ -6,6 +6,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
+// WantedRows are the rows to read besides the live ones: by id, those that were live or are named by a
+// sandbox; by key, those that may name a sandbox which nothing explains yet.
 func WantedRows(s *reconcile.Snapshot, live map[string]bool, linked map[reconcile.Ref]bool) (ids, keys []string) {
 	wanted := map[string]bool{}
 	for id, seen := range s.Memory.Tasks {

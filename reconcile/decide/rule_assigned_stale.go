@@ -30,7 +30,8 @@ func assignedStale(v *View, s *reconcile.Subject) answer {
 		if !v.heard(t) {
 			return answer{kept: fmt.Sprintf("its row was changed %s ago: it is being set up", text.Duration(age))}
 		}
-		return answer{kept: fmt.Sprintf("a worker of it gave a life sign %s ago, before it was handed out", text.Duration(age))}
+		return answer{kept: fmt.Sprintf("a worker of it gave a life sign %s ago, before it was handed out",
+			text.Duration(age))}
 	}
 	//guard:stale-coming-up harm
 	if b := subjectComingUp(s); b != nil {
@@ -173,7 +174,8 @@ func (v *View) earlier(s *reconcile.Subject, b *reconcile.Box) bool {
 func (v *View) busyElsewhere(s *reconcile.Subject) (*reconcile.Box, time.Duration) {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		if !b.Here || b.State != reconcile.SandboxRunning || v.P.Providers[b.Provider].Exclusive || b.LastActivityAt.IsZero() {
+		if !b.Here || b.State != reconcile.SandboxRunning || v.P.Providers[b.Provider].Exclusive ||
+			b.LastActivityAt.IsZero() {
 			continue
 		}
 		if ago := b.AsOf.Sub(b.LastActivityAt); ago <= v.limit {

@@ -57,7 +57,8 @@ func subjectWithinTime(s *reconcile.Subject, ran, limit time.Duration) string {
 func (v *View) pastDeadline(s *reconcile.Subject, began time.Time) answer {
 	t := s.Task
 	late := t.AsOf.Sub(t.DeadlineAt)
-	out := subjectOverdue(s, began, late, fmt.Sprintf("past its deadline %s by %s", text.Time(t.DeadlineAt), text.Duration(late)))
+	out := subjectOverdue(s, began, late, fmt.Sprintf("past its deadline %s by %s", text.Time(t.DeadlineAt),
+		text.Duration(late)))
 	//guard:deadline-meaning harm
 	out.report = !v.P.Tasks.DeadlineFails
 	if out.report {

@@ -92,7 +92,8 @@ func (v *View) distinct(t *reconcile.Task, live []*reconcile.Box) []*reconcile.B
 func spare(live []*reconcile.Box, keep *reconcile.Box) *reconcile.Box {
 	var last *reconcile.Box
 	for i := len(live) - 1; i >= 0; i-- {
-		if b := live[i]; b != keep && (last == nil || b.State != reconcile.SandboxUnknown || last.State == reconcile.SandboxUnknown) {
+		if b := live[i]; b != keep && (last == nil || b.State != reconcile.SandboxUnknown ||
+			last.State == reconcile.SandboxUnknown) {
 			last = b
 		}
 	}

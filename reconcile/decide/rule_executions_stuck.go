@@ -67,7 +67,8 @@ func (v *View) judgeQueue(s *reconcile.Subject, b *reconcile.Box) answer {
 	}
 	for _, m := range saw {
 		out.evidence = append(out.evidence, reconcile.Evidence{Source: b.Provider, At: m.At, Fact: fmt.Sprintf(
-			"%s queued, none runs, the oldest waits for %s", executions(m.Executions.Queued), text.Duration(m.Executions.QueuedFor))})
+			"%s queued, none runs, the oldest waits for %s", executions(m.Executions.Queued),
+			text.Duration(m.Executions.QueuedFor))})
 	}
 	return out
 }
@@ -77,7 +78,9 @@ func (v *View) judgeQueue(s *reconcile.Subject, b *reconcile.Box) answer {
 func (v *View) sawQueued(b *reconcile.Box) []reconcile.Vitals {
 	const slack = 5 * time.Second // a look takes its time
 	run := v.wanted(b, func(m *reconcile.Vitals) bool { return m.Executions != nil })
-	run = trailing(run, func(m *reconcile.Vitals) bool { return reconcile.QueueOf(m.Executions) == reconcile.QueueWaiting })
+	run = trailing(run, func(m *reconcile.Vitals) bool {
+		return reconcile.QueueOf(m.Executions) == reconcile.QueueWaiting
+	})
 	if len(run) == 0 {
 		return nil
 	}

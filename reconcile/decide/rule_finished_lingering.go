@@ -33,11 +33,13 @@ func finishedLingering(v *View, s *reconcile.Subject) answer {
 	if t.Status != status {
 		status += " (" + text.Clip(t.Status, 60) + ")"
 	}
-	reason := fmt.Sprintf("task %s is %s, its sandbox is still %s, last activity %s ago", t.ID, status, b.Raw, text.Duration(idle))
+	reason := fmt.Sprintf("task %s is %s, its sandbox is still %s, last activity %s ago", t.ID, status, b.Raw,
+		text.Duration(idle))
 	//guard:lingering-unseen harm
 	blind := !v.seesUse(t, b)
 	if blind {
-		reason = reconcile.Joined(reason, "reported only: nothing here tells when it was used last (a provider's activity, events, "+
+		reason = reconcile.Joined(reason, "reported only: nothing here tells when it was used last "+
+			"(a provider's activity, events, "+
 			"keep_alive_until or activity_at)")
 	}
 	return answer{
@@ -67,7 +69,8 @@ func (v *View) idle(s *reconcile.Subject, b *reconcile.Box) (time.Duration, stri
 		shorter(t.AsOf.Sub(t.UpdatedAt), "updated_at")
 	}
 	// A worker that lives on after its task sends heartbeats for ever: they are no activity.
-	if sign := reconcile.Latest(s.Task.Activity(), s.Task.Events.Finished); !sign.IsZero() && (!taskAhead(s.Task) || v.cameTo(sign)) {
+	if sign := reconcile.Latest(s.Task.Activity(), s.Task.Events.Finished); !sign.IsZero() && (!taskAhead(s.Task) ||
+		v.cameTo(sign)) {
 		//guard:lingering-heard harm
 		shorter(s.Task.AsOf.Sub(sign), "events")
 	}

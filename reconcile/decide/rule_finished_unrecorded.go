@@ -21,7 +21,8 @@ func finishedUnrecorded(v *View, s *reconcile.Subject) answer {
 	//guard:unrecorded-present live
 	if !t.Events.Finished.After(start) {
 		return v.no(func() string {
-			return fmt.Sprintf("its worker finished at %s, before the last start at %s", text.Time(t.Events.Finished), text.Time(start))
+			return fmt.Sprintf("its worker finished at %s, before the last start at %s", text.Time(t.Events.Finished),
+				text.Time(start))
 		})
 	}
 	//guard:unrecorded-goes-on live

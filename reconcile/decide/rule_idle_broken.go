@@ -50,7 +50,8 @@ func (v *View) probedWords(s *reconcile.Subject) string {
 		case last.At.IsZero():
 			words = reconcile.Joined(words, fmt.Sprintf("sandbox %s was not probed yet", b.ID))
 		default:
-			words = reconcile.Joined(words, fmt.Sprintf("the last probe of sandbox %s, %s ago: %s", b.ID, text.Duration(v.Now.Sub(last.At)),
+			words = reconcile.Joined(words, fmt.Sprintf("the last probe of sandbox %s, %s ago: %s", b.ID,
+				text.Duration(v.Now.Sub(last.At)),
 				last.Outcome))
 		}
 	}

@@ -52,12 +52,14 @@ func (v *View) foundInactive(s *reconcile.Subject, quiet, after time.Duration) a
 	did := "last activity " + text.Time(t.Activity())
 	return answer{
 		found: true, due: true, probe: true, ago: quiet, holds: v.unknowns(s),
-		reason: reconcile.Joined(fmt.Sprintf("worker is inactive for %s, limit %s: %s", text.Duration(quiet), text.Duration(after), did),
+		reason: reconcile.Joined(fmt.Sprintf("worker is inactive for %s, limit %s: %s", text.Duration(quiet),
+			text.Duration(after), did),
 			beats, v.state(s), v.silenceWords(s)),
 		evidence: []reconcile.Evidence{
 			{Source: "events", At: t.Activity(), Fact: reconcile.Joined(did, beats)},
 			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.running)},
-			{Source: "providers", At: v.Now, Fact: reconcile.Joined(reconcile.FirstOf(v.state(s), "no sandbox of it was seen"), v.silenceWords(s))},
+			{Source: "providers", At: v.Now, Fact: reconcile.Joined(reconcile.FirstOf(v.state(s), "no sandbox of it was seen"),
+				v.silenceWords(s))},
 		},
 	}
 }
@@ -107,7 +109,8 @@ func (v *View) excused(s *reconcile.Subject) string {
 	}
 	beat := taskHeartbeat(t)
 	if age := t.AsOf.Sub(beat); !beat.IsZero() && age > v.limit && v.judges("heartbeat-lost") {
-		return fmt.Sprintf("its last heartbeat is %s old, limit %s: that is for heartbeat-lost", text.Duration(age), text.Duration(v.limit))
+		return fmt.Sprintf("its last heartbeat is %s old, limit %s: that is for heartbeat-lost", text.Duration(age),
+			text.Duration(v.limit))
 	}
 	//guard:inactive-unknown harm
 	if b := subjectUnknownBox(s); b != nil {

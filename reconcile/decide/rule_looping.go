@@ -26,7 +26,8 @@ func looping(v *View, s *reconcile.Subject) answer {
 	cause, because := v.cause(s)
 	return answer{
 		found: true, due: true, report: true, ago: v.Now.Sub(first),
-		reason: reconcile.Joined(fmt.Sprintf("%d attempts ended without success within %s, the last %s ago; it is not requeued again",
+		reason: reconcile.Joined(fmt.Sprintf(
+			"%d attempts ended without success within %s, the last %s ago; it is not requeued again",
 			n, text.Duration(window), text.Duration(v.Now.Sub(last))), cause),
 		evidence: append([]reconcile.Evidence{
 			{Source: "ledger", At: last, Fact: "attempts ended at " + stamps(turns[len(turns)-n:])},

@@ -45,7 +45,8 @@ func orphan(v *View, s *reconcile.Subject) answer {
 		found: true, sandbox: b, sightings: v.P.Rules["orphan"].Sightings, report: only != "",
 		//guard:orphan-unknown-state harm
 		holds: append(v.orphanHolds(s, b), boxUnsure(b)...),
-		reason: reconcile.Joined(fmt.Sprintf("no task explains it: %s; %s, %s %s ago", subjectUnexplained(s, b), b.Raw, boxBegan(b),
+		reason: reconcile.Joined(fmt.Sprintf("no task explains it: %s; %s, %s %s ago", subjectUnexplained(s, b), b.Raw,
+			boxBegan(b),
 			text.Duration(v.born(*b))), only),
 		evidence: []reconcile.Evidence{
 			boxSeenAs(b),

@@ -36,10 +36,12 @@ func overAge(v *View, s *reconcile.Subject) answer {
 		//guard:over-age-explained harm
 		//guard:over-age-unknown harm
 		found: true, due: true, sandbox: b, holds: append(v.explainedElsewhere(s, b), boxUnsure(b)...), ago: age - after,
-		reason: reconcile.Joined(fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, text.Duration(age), text.Duration(after)), subjectWhose(s)),
+		reason: reconcile.Joined(fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, text.Duration(age),
+			text.Duration(after)), subjectWhose(s)),
 		evidence: []reconcile.Evidence{
 			boxSeenAs(b),
-			{Source: b.Provider, At: b.AsOf, Fact: fmt.Sprintf("%s old, the maximum is %s", text.Duration(age), text.Duration(after))},
+			{Source: b.Provider, At: b.AsOf, Fact: fmt.Sprintf("%s old, the maximum is %s", text.Duration(age),
+				text.Duration(after))},
 		},
 	}
 }

@@ -20,7 +20,8 @@ func pendingStuck(v *View, s *reconcile.Subject) answer {
 	age = min(age, v.observed(reconcile.SourceTasks))
 	if age < after {
 		return v.no(func() string {
-			return fmt.Sprintf("%s for %s by %s, limit %s", t.Status, text.Duration(age), reconcile.FirstOf(by, "no clock"), text.Duration(after))
+			return fmt.Sprintf("%s for %s by %s, limit %s", t.Status, text.Duration(age), reconcile.FirstOf(by, "no clock"),
+				text.Duration(after))
 		})
 	}
 	//guard:pending-alive P14
@@ -31,7 +32,8 @@ func pendingStuck(v *View, s *reconcile.Subject) answer {
 	if b := subjectComingUp(s); b != nil {
 		return answer{kept: fmt.Sprintf("%s for %s, but its sandbox %s is %s", t.Status, text.Duration(age), b.ID, b.Raw)}
 	}
-	return v.foundPending(s, age, fmt.Sprintf("%s for %s by %s, limit %s", t.Status, text.Duration(age), by, text.Duration(after)))
+	return v.foundPending(s, age, fmt.Sprintf("%s for %s by %s, limit %s", t.Status, text.Duration(age), by,
+		text.Duration(after)))
 }
 
 func (v *View) foundPending(s *reconcile.Subject, age time.Duration, clock string) answer {
@@ -42,7 +44,8 @@ func (v *View) foundPending(s *reconcile.Subject, age time.Duration, clock strin
 	}, quotas...)
 	return answer{
 		found: true, due: true, ago: age,
-		reason:   reconcile.Joined(fmt.Sprintf("nothing picks it up: %s for %s", s.Task.Status, text.Duration(age)), full, cause),
+		reason: reconcile.Joined(fmt.Sprintf("nothing picks it up: %s for %s", s.Task.Status, text.Duration(age)), full,
+			cause),
 		evidence: append(evidence, because...),
 	}
 }

@@ -47,7 +47,8 @@ func (v *View) calm(s *reconcile.Subject) string {
 		b := &s.Boxes[i]
 		run := v.wanted(b, func(m *reconcile.Vitals) bool { return m.CPU != nil || m.Memory != nil })
 		if n := len(run); n > 0 {
-			return fmt.Sprintf("sandbox %s: %s when measured %s ago", b.ID, vitalsText(&run[n-1]), text.Duration(v.Now.Sub(run[n-1].At)))
+			return fmt.Sprintf("sandbox %s: %s when measured %s ago", b.ID, vitalsText(&run[n-1]),
+				text.Duration(v.Now.Sub(run[n-1].At)))
 		}
 	}
 	return "no sandbox of it was measured lately"
@@ -130,7 +131,8 @@ func leak(run []reconcile.Vitals, after time.Duration) strain {
 
 // boxStrained is the finding of all that was met.
 func boxStrained(b *reconcile.Box, met []strain) answer {
-	out := answer{found: true, due: true, probe: true, report: true, sandbox: b, evidence: []reconcile.Evidence{boxSeenAs(b)}}
+	out := answer{found: true, due: true, probe: true, report: true, sandbox: b,
+		evidence: []reconcile.Evidence{boxSeenAs(b)}}
 	var words, said []string
 	for _, t := range met {
 		words = append(words, fmt.Sprintf("%s for %s, without activity of its worker: likely %s",

@@ -27,7 +27,8 @@ func terminatingStuck(v *View, s *reconcile.Subject) answer {
 	after := v.threshold("terminating-stuck", s)
 	if longest < after {
 		return v.no(func() string {
-			return fmt.Sprintf("sandbox %s is on its way out for %s, limit %s", waits.ID, text.Duration(longest), text.Duration(after))
+			return fmt.Sprintf("sandbox %s is on its way out for %s, limit %s", waits.ID, text.Duration(longest),
+				text.Duration(after))
 		})
 	}
 	return v.foundTerminating(s, waits, longest)

@@ -29,7 +29,8 @@ func (v *View) proven(s *reconcile.Subject, quiet string, found func() answer) a
 	switch {
 	//guard:silent-worker-alive harm
 	case worker == reconcile.WorkerAlive:
-		return answer{probe: true, kept: fmt.Sprintf("%s, but its worker was there %s ago", quiet, text.Duration(v.Now.Sub(at)))}
+		return answer{probe: true, kept: fmt.Sprintf("%s, but its worker was there %s ago", quiet,
+			text.Duration(v.Now.Sub(at)))}
 	case worker == reconcile.WorkerDead:
 		return found()
 	//guard:silent-due harm
@@ -58,7 +59,7 @@ func (v *View) unprovenSilence(s *reconcile.Subject, quiet string, found func() 
 // heldUnproven begins what holds a finding that rests on silence alone.
 const heldUnproven = "unproven: "
 
-// findingUnproven reports whether nothing but silence speaks for the finding.
+// FindingUnproven reports whether nothing but silence speaks for the finding.
 func FindingUnproven(f *reconcile.Finding) bool {
 	return slices.ContainsFunc(f.HeldBy, func(why string) bool { return strings.HasPrefix(why, heldUnproven) })
 }
@@ -97,7 +98,8 @@ func (v *View) staleDeath(s *reconcile.Subject) bool {
 // mayProbe reports whether a sandbox of the task can be probed at all.
 func (v *View) mayProbe(s *reconcile.Subject) bool {
 	return s.HasBox(func(b *reconcile.Box) bool {
-		return b.Here && b.State == reconcile.SandboxRunning && b.Owned && !v.P.Providers[b.Provider].Probe.Off && !v.Replaced(s, b)
+		return b.Here && b.State == reconcile.SandboxRunning && b.Owned && !v.P.Providers[b.Provider].Probe.Off &&
+			!v.Replaced(s, b)
 	})
 }
 

@@ -33,6 +33,7 @@ func (v *View) byID() []int {
 	return order
 }
 
+// TaskSubject is a task with its sandboxes, and what became of the one that its row names.
 func (v *View) TaskSubject(t *reconcile.Task, boxes []reconcile.Box) reconcile.Subject {
 	var seen seenTask
 	seen.TaskSeen, seen.known = v.S.Memory.Tasks[t.ID]
@@ -109,7 +110,8 @@ func (v *View) user(b *reconcile.Box, rows map[reconcile.Ref]*reconcile.Task) st
 			t = rows[reconcile.Ref{Provider: "", ID: key}]
 		}
 		for _, twin := range v.twins[b.Provider] {
-			if other := rows[reconcile.Ref{Provider: twin, ID: key}]; t == nil && other != nil && v.mayBeMeant(other, &b.Sandbox) {
+			if other := rows[reconcile.Ref{Provider: twin, ID: key}]; t == nil && other != nil && v.mayBeMeant(other,
+				&b.Sandbox) {
 				t = other
 			}
 		}
@@ -130,7 +132,8 @@ func (v *View) remembered(byTask map[string][]reconcile.Box, several map[string]
 		if seen.Task == "" || v.Live[seen.Task] == nil || v.S.Lists(ref) {
 			continue
 		}
-		b := reconcile.Box{Sandbox: reconcile.Sandbox{Ref: ref, Name: seen.Name, Template: seen.Template}, Seen: seen, Known: true}
+		b := reconcile.Box{Sandbox: reconcile.Sandbox{Ref: ref, Name: seen.Name, Template: seen.Template}, Seen: seen,
+			Known: true}
 		look, looked := v.S.Looks[ref]
 		switch {
 		case looked && look.Gone:
@@ -155,6 +158,7 @@ func (v *View) ConfirmedGone(seen reconcile.SandboxSeen) bool {
 	return seen.GoneByUs || seen.State == reconcile.SandboxEnded
 }
 
+// Box is a sandbox as it is judged: as seen now, with what the ledger remembers of it.
 func (v *View) Box(s *reconcile.Sandbox) reconcile.Box {
 	var b reconcile.Box
 	v.fill(&b, s)

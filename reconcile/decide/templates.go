@@ -13,6 +13,7 @@ const templatesPerPass = 20
 // recently is how long a template that nothing runs from any more is still looked at.
 const recently = 14 * 24 * time.Hour
 
+// WantedTemplates are the templates of a provider to look at: those configured and those in recent use.
 func WantedTemplates(s *reconcile.Snapshot, provider string, configured []string) []string {
 	names := slices.Clone(configured)
 	used := map[string]bool{}
@@ -73,5 +74,6 @@ func (v *View) templateHolds(f *reconcile.Finding) []string {
 	holds := v.restraints(f)
 	c := v.S.Memory.Controls
 	c.Modes = nil // already in the policy
-	return reconcile.AppendNew(holds, reconcile.ControlHolds(&c, reconcile.ControlTarget{Rule: f.Rule, Subject: f.Subject, Provider: f.Provider})...)
+	return reconcile.AppendNew(holds, reconcile.ControlHolds(&c, reconcile.ControlTarget{Rule: f.Rule, Subject: f.Subject,
+		Provider: f.Provider})...)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
+// TrustWords say what became of the trust in a source.
 func TrustWords(s reconcile.SourceSeen) string {
 	if s.Trusted {
 		return "trusted again"
@@ -24,7 +25,8 @@ func (v *View) SeenTemplates(subs []Decision) []reconcile.TemplateSeen {
 	started := map[reconcile.Ref]time.Time{}
 	for i := range subs {
 		for _, b := range subs[i].Subject.Boxes {
-			if ref := (reconcile.Ref{Provider: b.Provider, ID: b.Template}); b.Here && b.State == reconcile.SandboxRunning && b.Template != "" {
+			if ref := (reconcile.Ref{Provider: b.Provider, ID: b.Template}); b.Here && b.State == reconcile.SandboxRunning &&
+				b.Template != "" {
 				started[ref] = reconcile.Latest(started[ref], b.CreatedAt)
 			}
 		}

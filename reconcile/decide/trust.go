@@ -64,6 +64,7 @@ func (v *View) undo(name string) {
 	delete(v.sources, name)
 }
 
+// Trusted reports whether a source is trusted now.
 func (v *View) Trusted(name string) bool {
 	seen, known := v.sources[name]
 	return !known || seen.Trusted

@@ -139,7 +139,8 @@ func (v *View) assessEmptyListings(subs []reconcile.Subject) {
 		if name := reconcile.ListingOf(provider); v.Trusted(name) && !v.everSaw(provider) {
 			v.undo(name)
 			v.trust(name, fmt.Sprintf(
-				"the listing shows no sandbox of ours, while task %s is %s and %s", witness.ID, witness.Status, reconcile.LifeLine(witness)))
+				"the listing shows no sandbox of ours, while task %s is %s and %s", witness.ID, witness.Status,
+				reconcile.LifeLine(witness)))
 		}
 	}
 }

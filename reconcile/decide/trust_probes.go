@@ -99,7 +99,8 @@ func (v *View) pair(subs []reconcile.Subject) {
 	var lonely []*reconcile.Subject
 	for i := range subs {
 		s := &subs[i]
-		if s.Task == nil || s.Fate != reconcile.FateLive || s.HasBox(func(b *reconcile.Box) bool { return b.Here }) || v.unlisted(s) {
+		if s.Task == nil || s.Fate != reconcile.FateLive || s.HasBox(func(b *reconcile.Box) bool { return b.Here }) ||
+			v.unlisted(s) {
 			continue
 		}
 		if _, alive := v.Alive(s.Task); alive {

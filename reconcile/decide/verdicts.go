@@ -37,7 +37,8 @@ func findingRules(f *reconcile.Finding) bool {
 func wished(why string) bool {
 	kind, _, _ := strings.Cut(why, " ")
 	switch kind {
-	case string(reconcile.Observe), string(reconcile.Off), "rollout:", "budget:", "breaker:", "pause:", "hold:", "incident:":
+	case string(reconcile.Observe), string(reconcile.Off), "rollout:", "budget:", "breaker:", "pause:", "hold:",
+		"incident:":
 		return true
 	}
 	return false

@@ -40,7 +40,8 @@ func (v *View) MaybeAnothers(sb *reconcile.Sandbox, used bool) bool {
 func (v *View) RemembersWorking(ids []string, shown []reconcile.Task) (out []reconcile.Task) {
 	for _, id := range ids {
 		seen := v.S.Memory.Tasks[id]
-		if !seen.Live || v.Trusted(reconcile.SourceTasks) || slices.ContainsFunc(shown, func(t reconcile.Task) bool { return t.ID == id }) {
+		if !seen.Live || v.Trusted(reconcile.SourceTasks) || slices.ContainsFunc(shown,
+			func(t reconcile.Task) bool { return t.ID == id }) {
 			continue
 		}
 		out = append(out, reconcile.Task{ID: id, Status: seen.Status, State: seen.State})
@@ -60,7 +61,7 @@ func (v *View) FrozenFor(provider, subject string) []string {
 	return holds
 }
 
-// A view is a snapshot with what the whole fleet says about each subject: trust in the
+// A View is a snapshot with what the whole fleet says about each subject: trust in the
 // sources, links, pairs. It is made once a pass, and a second look shares it.
 type View struct {
 	S   *reconcile.Snapshot
@@ -90,6 +91,7 @@ type View struct {
 	telling    bool      // the rules are to say why a healthy subject is healthy
 }
 
+// NewView makes the view of a snapshot under a policy.
 func NewView(s *reconcile.Snapshot, p *reconcile.Policy) *View {
 	s = snapshotMarkable(s)
 	v := &View{

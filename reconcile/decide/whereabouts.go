@@ -23,7 +23,8 @@ func (v *View) whereabouts(s *reconcile.Subject) (where string, proven bool) {
 			seen = append(seen, fmt.Sprintf("sandbox %s at %s is gone", b.ID, b.Provider))
 		//guard:where-another live
 		case b.Here && !b.Lost() && b.Task != "" && b.Task != s.Task.ID:
-			return fmt.Sprintf("sandbox %s at %s is %s, and names task %s", b.ID, b.Provider, b.Raw, text.Clip(b.Task, 60)), false
+			return fmt.Sprintf("sandbox %s at %s is %s, and names task %s", b.ID, b.Provider, b.Raw,
+				text.Clip(b.Task, 60)), false
 		case b.Here:
 			seen = append(
 				seen,
@@ -64,7 +65,10 @@ func (v *View) namesAnother(provider string, s *reconcile.Subject) bool {
 	if p.ByKey(s.Task) { // a name outlives the sandbox that had it
 		return !s.HasBox(func(b *reconcile.Box) bool { return b.Here && b.CalledBy(id) })
 	}
-	return p.SandboxIsID && id != "" && !s.HasBox(func(b *reconcile.Box) bool { return b.ID == id || b.Here && b.CalledBy(id) })
+	return p.SandboxIsID && id != "" && !s.HasBox(func(b *reconcile.Box) bool {
+		return b.ID == id || b.Here &&
+			b.CalledBy(id)
+	})
 }
 
 // canLook reports whether there is anybody to ask for the task's sandbox.

@@ -55,7 +55,8 @@ func once(all []Guard) ([]Guard, error) {
 			continue
 		}
 		if first := &out[len(out)-1]; first.Property != g.Property {
-			errs = append(errs, fmt.Errorf("%s: guard %s: the name is taken by %s, which carries something else", g.Where(), g.Name,
+			errs = append(errs, fmt.Errorf("%s: guard %s: the name is taken by %s, which carries something else", g.Where(),
+				g.Name,
 				first.Where()))
 		}
 	}

@@ -55,7 +55,8 @@ func (w *Witness) Test(root string) (folder, test string, err error) {
 		return err
 	})
 	if err == nil && len(found) != 1 {
-		err = fmt.Errorf("witness of %s: %s is in %d folders below reconcile, name one as in store/memory#^TestX$: %v", w.Guard, name,
+		err = fmt.Errorf("witness of %s: %s is in %d folders below reconcile, name one as in store/memory#^TestX$: %v",
+			w.Guard, name,
 			len(found), found)
 	}
 	return strings.Join(found, ""), w.What, err

@@ -29,7 +29,10 @@ func (r *run) act(ctx context.Context) error {
 	if len(remedies) > 0 {
 		r.k.progress("acting")
 	}
-	errs := inParallel(remedies, r.k.parallel(actors), func(steps []reconcile.Action) error { return r.remedy(ctx, steps) })
+	errs := inParallel(remedies, r.k.parallel(actors), func(steps []reconcile.Action) error {
+		return r.remedy(ctx,
+			steps)
+	})
 	return errors.Join(errs...)
 }
 

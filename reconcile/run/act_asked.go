@@ -102,7 +102,8 @@ func (r *run) users(ctx context.Context, a *reconcile.Action, sb *reconcile.Sand
 	}
 	var users []reconcile.Task
 	//guard:asked-labels-lost harm
-	if ids := reconcile.AppendNew(nil, reconcile.NonEmpty(a.Task, label, r.view.S.Memory.Sandboxes[sb.Ref].Task)...); len(ids) > 0 {
+	if ids := reconcile.AppendNew(nil, reconcile.NonEmpty(a.Task, label,
+		r.view.S.Memory.Sandboxes[sb.Ref].Task)...); len(ids) > 0 {
 		rows, err := r.k.Tasks.ByID(ctx, ids)
 		if err != nil {
 			return nil, fmt.Errorf("read the rows that the sandbox may belong to: %w", err)

@@ -29,7 +29,8 @@ func (r *run) groundLater(ctx context.Context, a reconcile.Action) (reconcile.Sa
 	}
 	//guard:later-at-rest harm
 	if r.policy.IsLeft(&sb) && !a.InQuarantine() {
-		return reconcile.Sandbox{}, r.withdraw(a, "it does not run any more, and what does not run is left (at_rest: keep)"), true
+		return reconcile.Sandbox{}, r.withdraw(a, "it does not run any more, and what does not run is left (at_rest: keep)"),
+			true
 	}
 	why, err := r.linkedAgain(ctx, &a, sb)
 	//guard:later-rows-read P4
@@ -53,8 +54,9 @@ func (r *run) heldWith(ctx context.Context, a *reconcile.Action, sb reconcile.Sa
 	if why != "" {
 		return why
 	}
-	return strings.Join(reconcile.StepHolds(&controls, a, reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject, Provider: a.Provider,
-		Sandbox: a.Sandbox, Task: a.Task, Names: []string{sb.Name, sb.AlsoKey}, Labels: sb.Labels}), "; ")
+	return strings.Join(reconcile.StepHolds(&controls, a, reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject,
+		Provider: a.Provider,
+		Sandbox:  a.Sandbox, Task: a.Task, Names: []string{sb.Name, sb.AlsoKey}, Labels: sb.Labels}), "; ")
 }
 
 // linkedAgain says why the sandbox must not be ended: a live task that uses it.

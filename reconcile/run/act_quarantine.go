@@ -16,11 +16,13 @@ func (r *run) stoppedBefore(a reconcile.Action, look reconcile.Look) (reconcile.
 	case look.Error != "":
 		return a, false
 	case look.Sandbox.State == reconcile.SandboxEnded, look.Sandbox.State == reconcile.SandboxDeleting:
-		return r.withdraw(a, "the sandbox is "+reconcile.FirstOf(text.Clip(look.Sandbox.Raw, 60), string(look.Sandbox.State))), true
+		return r.withdraw(a, "the sandbox is "+reconcile.FirstOf(text.Clip(look.Sandbox.Raw, 60),
+			string(look.Sandbox.State))), true
 	//guard:quarantine-again once
 	case look.Sandbox.State.AtRest() && a.Attempts > 1:
 		a.Outcome, a.ClosedAt = reconcile.OutcomeDone, r.now
-		a.Detail = "is " + reconcile.FirstOf(text.Clip(look.Sandbox.Raw, 60), string(look.Sandbox.State)) + " when looked at again"
+		a.Detail = "is " + reconcile.FirstOf(text.Clip(look.Sandbox.Raw, 60),
+			string(look.Sandbox.State)) + " when looked at again"
 		return a, true
 	case look.Sandbox.State == reconcile.SandboxFailed: // no provider stops it, and it would be asked for ever
 		a.Outcome, a.ClosedAt = reconcile.OutcomeDone, r.now

@@ -49,7 +49,8 @@ func (r *run) cameBack(a reconcile.Action, look reconcile.Look) (reconcile.Actio
 		return r.giveUp(a, "the sandbox is gone: it cannot come back"), true
 	//guard:resume-running once
 	case state == reconcile.SandboxRunning, state == reconcile.SandboxCreating:
-		a.Outcome, a.ClosedAt, a.Detail = reconcile.OutcomeDone, r.now, "it is "+reconcile.FirstOf(text.Clip(look.Sandbox.Raw, 60), string(state))
+		a.Outcome, a.ClosedAt, a.Detail = reconcile.OutcomeDone, r.now,
+			"it is "+reconcile.FirstOf(text.Clip(look.Sandbox.Raw, 60), string(state))
 		return a, true
 	}
 	return a, false

@@ -55,8 +55,9 @@ func (r *run) stillHeld(ctx context.Context, o *second, a *reconcile.Action) str
 	holds := reconcile.AppendNew(slices.Clone(o.finding.HeldBy), reconcile.StepHolds(&controls, a, r.target(a))...)
 	for i := range o.subject.Boxes {
 		b := &o.subject.Boxes[i]
-		holds = reconcile.AppendNew(holds, reconcile.StepHolds(&controls, a, reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject, Provider: b.Provider,
-			Sandbox: b.ID, Task: a.Task, Names: []string{b.Name, b.AlsoKey}, Labels: b.Labels})...)
+		holds = reconcile.AppendNew(holds, reconcile.StepHolds(&controls, a,
+			reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject, Provider: b.Provider,
+				Sandbox: b.ID, Task: a.Task, Names: []string{b.Name, b.AlsoKey}, Labels: b.Labels})...)
 	}
 	return strings.Join(holds, "; ")
 }
@@ -72,7 +73,8 @@ func (r *run) controlsNow(ctx context.Context, a *reconcile.Action) (c reconcile
 }
 
 // write makes one guarded write. settled is false when the row was only busy.
-func (r *run) write(ctx context.Context, a reconcile.Action, o *second, lock bool) (out reconcile.Action, settled bool) {
+func (r *run) write(ctx context.Context, a reconcile.Action, o *second, lock bool) (out reconcile.Action,
+	settled bool) {
 	task := o.subject.Task
 	//guard:row-requeue-again once
 	if why := r.noRequeueNow(&a, o); why != "" {
@@ -148,14 +150,16 @@ func (r *run) probesAgain(ctx context.Context, a reconcile.Action, o *second) (o
 // finalProbe probes a sandbox right before its verdict is carried out. One that answers
 // refutes it, unless the verdict is on the worker, and that is dead; one that cannot be probed
 // proves nothing, and the action waits.
-func (r *run) finalProbe(ctx context.Context, a reconcile.Action, sb reconcile.Sandbox) (out reconcile.Action, stop bool) {
+func (r *run) finalProbe(ctx context.Context, a reconcile.Action, sb reconcile.Sandbox) (out reconcile.Action,
+	stop bool) {
 	result := r.probeOne(ctx, sb)
 	if err := r.k.Ledger.SaveProbes(ctx, r.lease, []reconcile.ProbeResult{result}); err != nil {
 		return r.later(a, err.Error()), true
 	}
 	switch {
 	//guard:probe-worker-dead live
-	case result.Outcome == reconcile.Answered && result.Worker == reconcile.WorkerDead && reconcile.RuleNamed(a.Rule).Silence && r.view.WorkersSeen(sb.Provider):
+	case result.Outcome == reconcile.Answered && result.Worker == reconcile.WorkerDead &&
+		reconcile.RuleNamed(a.Rule).Silence && r.view.WorkersSeen(sb.Provider):
 		return a, false
 	//guard:probe-answered live
 	case result.Outcome == reconcile.Answered:

@@ -23,7 +23,8 @@ func (r *run) again(ctx context.Context, a *reconcile.Action) (*second, error) {
 	s := *v.S
 	s.Kind, s.Sandboxes = reconcile.Full, nil
 	s.Rows, s.Absent, s.Unparsable = map[string]reconcile.Task{}, map[string]bool{}, map[string]bool{}
-	s.ByKey, s.Looks, s.Finds = map[reconcile.Ref]reconcile.Task{}, map[reconcile.Ref]reconcile.Look{}, map[string]reconcile.FindLook{}
+	s.ByKey, s.Looks, s.Finds = map[reconcile.Ref]reconcile.Task{}, map[reconcile.Ref]reconcile.Look{},
+		map[string]reconcile.FindLook{}
 	s.Explained = map[reconcile.Ref]string{}
 	v.S = &s
 	//guard:again-own-ending live

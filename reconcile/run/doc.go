@@ -1,6 +1,6 @@
-// Package reconcile decides and carries out: it compares the tasks that a
-// platform's database says are being worked on with the sandboxes that exist at
-// its providers, and repairs every disagreement within a budget.
+// Package run carries out: it compares the tasks that a platform's database says are being
+// worked on with the sandboxes that exist at its providers, and repairs every disagreement
+// within a budget. What is decided, package decide decides.
 //
 // # A pass
 //
@@ -9,7 +9,7 @@
 //   - Observe: t0 is the task database's clock. Providers are listed after t0, rows
 //     are read after the listings end. The order decides the race: a row that was
 //     written before its sandbox was listed is always seen with it.
-//   - Judge and plan are pure functions of a [Snapshot] and a [Policy]: no clock, no
+//   - Judge and plan are pure functions of a [reconcile.Snapshot] and a [reconcile.Policy]: no clock, no
 //     I/O, no context. The same snapshot gives the same bytes.
 //   - Record writes findings and the actions they call for in one transaction.
 //   - Act claims one action after the other in the ledger, looks again at the row and
@@ -18,7 +18,7 @@
 //   - Confirm looks again until the provider says gone.
 //
 // [Keeper.Once] does all of it in one process. [Keeper.Pass] ends after Record and hands
-// what is to be done to a [Queue]; a [Worker] in any process carries it out. A worker holds
+// what is to be done to a [reconcile.Queue]; a [Worker] in any process carries it out. A worker holds
 // no pass lease: it claims each action for itself, sees the world as the newest pass
 // recorded it, with the live tasks of now, and looks again at its own subject in any case.
 // Right before a deed it asks whether its claim still stands and what operators wish now.
@@ -31,8 +31,8 @@
 // # Clock domains
 //
 // There are three clocks and they never mix: rows are compared with the task
-// database's now ([Task.AsOf]), provider stamps with the provider's Date header
-// ([Sandbox.AsOf]), sightings with the ledger's now ([Memory.Now]).
+// database's now ([reconcile.Task.AsOf]), provider stamps with the provider's Date header
+// ([reconcile.Sandbox.AsOf]), sightings with the ledger's now ([reconcile.Memory.Now]).
 //
 // # Decisions
 //

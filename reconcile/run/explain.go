@@ -53,7 +53,8 @@ func (k *Keeper) Explain(ctx context.Context, id string, h reconcile.History) (*
 // ties to its task is found by a listing alone.
 func (e *Explained) settled(v *decide.View, id string, h reconcile.History) bool {
 	if d := e.Decision; d != nil {
-		return d.Subject.Fate != reconcile.FateLive || d.Subject.Task == nil || len(d.Subject.Boxes) > 0 || !v.Blind(d.Subject.Task)
+		return d.Subject.Fate != reconcile.FateLive || d.Subject.Task == nil || len(d.Subject.Boxes) > 0 ||
+			!v.Blind(d.Subject.Task)
 	}
 	named := func(b reconcile.SandboxSeen) bool { return b.Name == id && b.ID != id }
 	return e.Row != nil || len(e.Foreign) > 0 || !h.Empty() && !slices.ContainsFunc(h.Sandboxes, named)

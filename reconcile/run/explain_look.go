@@ -32,7 +32,8 @@ func (r *run) alone() *second {
 	s := *v.S
 	s.Kind, s.Sandboxes = reconcile.Full, nil
 	s.Rows, s.Absent, s.Unparsable = map[string]reconcile.Task{}, map[string]bool{}, map[string]bool{}
-	s.ByKey, s.Looks, s.Finds = map[reconcile.Ref]reconcile.Task{}, map[reconcile.Ref]reconcile.Look{}, map[string]reconcile.FindLook{}
+	s.ByKey, s.Looks, s.Finds = map[reconcile.Ref]reconcile.Task{}, map[reconcile.Ref]reconcile.Look{},
+		map[string]reconcile.FindLook{}
 	s.Explained = map[reconcile.Ref]string{}
 	v.S = &s
 	return &second{view: &v}
@@ -157,7 +158,8 @@ func (o *second) boxesSeen(refs []reconcile.Ref, task string) []reconcile.Box {
 
 // lookSandboxes looks at sandboxes without a known task, and at the rows that may explain
 // them, until one of them is there and ours.
-func (r *run) lookSandboxes(ctx context.Context, o *second, e *Explained, refs []reconcile.Ref) (*reconcile.Subject, error) {
+func (r *run) lookSandboxes(ctx context.Context, o *second, e *Explained, refs []reconcile.Ref) (*reconcile.Subject,
+	error) {
 	s := o.view.S
 	looks := r.k.looks(ctx, refs)
 	for i, ref := range refs {

@@ -64,7 +64,8 @@ func (r *run) groundAgain(ctx context.Context, a reconcile.Action) (reconcile.Sa
 		return reconcile.Sandbox{}, r.later(a, "look at the sandbox: "+look.Error), true
 	case look.Gone:
 		return reconcile.Sandbox{}, r.later(a, "it is gone"), true // which the next look confirms
-	case a.Step == reconcile.StepResume, a.Step == reconcile.StepTerminate && look.Sandbox.State == reconcile.SandboxDeleting:
+	case a.Step == reconcile.StepResume, a.Step == reconcile.StepTerminate &&
+		look.Sandbox.State == reconcile.SandboxDeleting:
 		why, err := r.mayHurry(ctx, &a, &look.Sandbox)
 		if err != nil {
 			why = err.Error()

@@ -104,7 +104,10 @@ func (k *Keeper) look(ctx context.Context, s *reconcile.Snapshot, refs []reconci
 }
 
 func (k *Keeper) looks(ctx context.Context, refs []reconcile.Ref) []reconcile.Look {
-	return inParallel(refs, k.parallel(decide.Lookers), func(ref reconcile.Ref) reconcile.Look { return k.lookAt(ctx, ref) })
+	return inParallel(refs, k.parallel(decide.Lookers), func(ref reconcile.Ref) reconcile.Look {
+		return k.lookAt(ctx,
+			ref)
+	})
 }
 
 // inParallel does the same with each of a list, so many at once. Results carry their own
@@ -148,7 +151,8 @@ func (k *Keeper) lookAt(ctx context.Context, ref reconcile.Ref) reconcile.Look {
 
 // find searches sandboxes by link at every provider where the task's may be.
 func (k *Keeper) find(ctx context.Context, s *reconcile.Snapshot, tasks []*reconcile.Task) {
-	out := inParallel(tasks, k.parallel(decide.Lookers), func(t *reconcile.Task) reconcile.FindLook { return k.findOne(ctx, t) })
+	out := inParallel(tasks, k.parallel(decide.Lookers),
+		func(t *reconcile.Task) reconcile.FindLook { return k.findOne(ctx, t) })
 	for i, t := range tasks {
 		s.Finds[t.ID] = out[i]
 		for _, sb := range out[i].Sandboxes {

@@ -17,7 +17,10 @@ const (
 
 // policyNeeds reports whether a rule that is judged needs this.
 func policyNeeds(p *reconcile.Policy, what reconcile.Needs) bool {
-	return slices.ContainsFunc(reconcile.Rules, func(r reconcile.Rule) bool { return r.Needs&what != 0 && p.Judges(r.Name) })
+	return slices.ContainsFunc(reconcile.Rules, func(r reconcile.Rule) bool {
+		return r.Needs&what != 0 &&
+			p.Judges(r.Name)
+	})
 }
 
 // measures reports whether anything is to be measured beside the probes of a provider.
@@ -25,7 +28,8 @@ func (k *Keeper) measures(provider string) bool {
 	p := k.Providers[provider]
 	_, queue := p.(reconcile.Executions)
 	_, usage := p.(reconcile.Usage)
-	return queue && policyNeeds(&k.Policy, reconcile.NeedExecutions) || usage && policyNeeds(&k.Policy, reconcile.NeedUsage)
+	return queue && policyNeeds(&k.Policy, reconcile.NeedExecutions) || usage && policyNeeds(&k.Policy,
+		reconcile.NeedUsage)
 }
 
 // examine probes a sandbox and measures it, as far as a rule asks for it. What is queued is
@@ -127,7 +131,8 @@ func (r *run) queueAgain(ctx context.Context, a reconcile.Action, o *second) (ou
 
 // finalQueue is the final probe of a verdict of executions-stuck: executions that move
 // refute it; what cannot be measured proves nothing, and the action waits.
-func (r *run) finalQueue(ctx context.Context, a reconcile.Action, sb reconcile.Sandbox) (out reconcile.Action, stop bool) {
+func (r *run) finalQueue(ctx context.Context, a reconcile.Action, sb reconcile.Sandbox) (out reconcile.Action,
+	stop bool) {
 	switch reconcile.QueueOf(r.k.executionsOf(ctx, sb)) {
 	case reconcile.QueueUnknown:
 		return r.later(a, "its executions could not be measured right before"), true

@@ -18,9 +18,11 @@ import (
 func (k *Keeper) firstLook(ctx context.Context, kind reconcile.PassKind) (*reconcile.Snapshot, error) {
 	s := &reconcile.Snapshot{
 		Kind: kind,
-		Rows: map[string]reconcile.Task{}, Absent: map[string]bool{}, Unparsable: map[string]bool{}, ByKey: map[reconcile.Ref]reconcile.Task{},
+		Rows: map[string]reconcile.Task{}, Absent: map[string]bool{}, Unparsable: map[string]bool{},
+		ByKey:     map[reconcile.Ref]reconcile.Task{},
 		Explained: map[reconcile.Ref]string{}, Unlooked: map[string]bool{},
-		Listings: map[string]reconcile.ListingSeen{}, Looks: map[reconcile.Ref]reconcile.Look{}, Finds: map[string]reconcile.FindLook{},
+		Listings: map[string]reconcile.ListingSeen{}, Looks: map[reconcile.Ref]reconcile.Look{},
+		Finds: map[string]reconcile.FindLook{},
 	}
 	if err := k.beforeLooking(ctx, s); err != nil {
 		return nil, err

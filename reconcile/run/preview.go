@@ -175,7 +175,8 @@ func viewEnds(v *decide.View, ref reconcile.Ref) string {
 // viewSpares says why the sandbox is not ended although a person asks for it.
 func viewSpares(v *decide.View, e *Preview, b *reconcile.Box, t *reconcile.Task) string {
 	a := reconcile.Action{Rule: e.Rule, Subject: "sandbox:" + b.String(), Step: reconcile.StepTerminate}
-	at := reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject, Provider: b.Provider, Sandbox: b.ID, Task: reconcile.FirstOf(b.Task, b.Seen.Task),
+	at := reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject, Provider: b.Provider, Sandbox: b.ID,
+		Task:  reconcile.FirstOf(b.Task, b.Seen.Task),
 		Names: []string{b.Name, b.AlsoKey}, Labels: b.Labels}
 	wishes := v.S.Memory.Controls
 	wishes.Pauses = nil

@@ -194,7 +194,8 @@ func (r *run) probeOne(ctx context.Context, sb reconcile.Sandbox) reconcile.Prob
 
 // askWorker asks a sandbox that answered whether its task's worker is there: a second command,
 // of the same probe and its budget. Of one that did not answer nothing more is to be learnt.
-func (k *Keeper) askWorker(ctx context.Context, sb reconcile.Sandbox, p reconcile.ProbePolicy, result *reconcile.ProbeResult) {
+func (k *Keeper) askWorker(ctx context.Context, sb reconcile.Sandbox, p reconcile.ProbePolicy,
+	result *reconcile.ProbeResult) {
 	if p.Worker == "" || result.Outcome != reconcile.Answered || ctx.Err() != nil {
 		return
 	}

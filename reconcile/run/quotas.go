@@ -19,7 +19,10 @@ func (k *Keeper) readQuotas(ctx context.Context, s *reconcile.Snapshot) {
 		return
 	}
 	names := k.Policy.ProviderNames()
-	all := inParallel(names, k.parallel(decide.Lookers), func(name string) []reconcile.Quota { return k.quotasOf(ctx, name) })
+	all := inParallel(names, k.parallel(decide.Lookers), func(name string) []reconcile.Quota {
+		return k.quotasOf(ctx,
+			name)
+	})
 	s.Quotas = map[string][]reconcile.Quota{}
 	for i, name := range names {
 		if all[i] != nil {

@@ -9,7 +9,8 @@ import (
 
 // timelineOf is the news of a pass, one line a subject: what changed in the world, and what
 // was found anew.
-func timelineOf(v *decide.View, r *Result, tasks []reconcile.TaskSeen, boxes []reconcile.SandboxSeen) []reconcile.TimelineEvent {
+func timelineOf(v *decide.View, r *Result, tasks []reconcile.TaskSeen,
+	boxes []reconcile.SandboxSeen) []reconcile.TimelineEvent {
 	var out []reconcile.TimelineEvent
 	add := func(subject, kind, what string) {
 		out = append(out, reconcile.TimelineEvent{At: v.Now, Subject: subject, Kind: kind, What: what})

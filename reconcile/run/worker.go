@@ -40,7 +40,8 @@ type Worker struct {
 // NewWorker makes a worker with the keeper's policy and providers. When stop ends it begins
 // nothing more; what it has begun it finishes.
 func NewWorker(stop context.Context, k *Keeper) *Worker {
-	return &Worker{keeper: k, stop: stop, results: &letterbox{send: func(ctx context.Context, r []reconcile.ProbeResult) error {
+	return &Worker{keeper: k, stop: stop, results: &letterbox{send: func(ctx context.Context,
+		r []reconcile.ProbeResult) error {
 		return k.Ledger.SaveProbes(ctx, reconcile.WorkerLease(k.Holder), r)
 	}}}
 }

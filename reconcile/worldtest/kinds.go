@@ -71,9 +71,11 @@ func TestPolicy() reconcile.Policy {
 		Installation: "test", Quick: 15 * time.Second, Full: 2 * time.Minute, Rules: rules,
 		Limits: reconcile.Limits{PerPass: 20, Share: 0.1, Breaker: 0.3, PerHour: 200},
 		// What a config has to say before it is acted on is said here; the tests of the defaults unsay it.
-		Providers: map[string]reconcile.ProviderPolicy{"daytona": {Name: "daytona", Kind: "daytona", Exclusive: true, LinkTask: true,
+		Providers: map[string]reconcile.ProviderPolicy{"daytona": {Name: "daytona", Kind: "daytona", Exclusive: true,
+			LinkTask:     true,
 			LinkRequired: true, EndsAtRest: true,
-			Probe: reconcile.ProbePolicy{Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: 50}}},
+			Probe: reconcile.ProbePolicy{Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second,
+				Budget: 50}}},
 		Tasks: reconcile.TasksPolicy{Events: true, Heartbeats: true, Requeue: true, HasUpdated: true, ErrorMapped: true,
 			FailStatus: "failed", DeadlineFails: true},
 	}
@@ -217,7 +219,8 @@ func (l *entry) box() reconcile.Sandbox {
 	l.yes("owned", &s.Owned)
 	l.yes("hollow", &s.Hollow)
 	l.yes("lasting", &s.Lasting)
-	for key, to := range map[string]*string{"task": &s.Task, "key": &s.SandboxKey, "also": &s.AlsoKey, "no-end": &s.NoEnd, "name": &s.Name, "raw": &s.Raw,
+	for key, to := range map[string]*string{"task": &s.Task, "key": &s.SandboxKey, "also": &s.AlsoKey, "no-end": &s.NoEnd,
+		"name": &s.Name, "raw": &s.Raw,
 		"template": &s.Template, "region": &s.Region, "error": &s.Error} {
 		l.str(key, to)
 	}
@@ -260,7 +263,8 @@ func putFind(l *entry) {
 	case "error":
 		find = reconcile.FindLook{Error: "daytona: 503 Service Unavailable"}
 	default:
-		s := reconcile.Sandbox{Ref: l.ref(1), State: reconcile.SandboxRunning, Raw: "running", Owned: true, Task: l.arg(0), AsOf: providerNow}
+		s := reconcile.Sandbox{Ref: l.ref(1), State: reconcile.SandboxRunning, Raw: "running", Owned: true, Task: l.arg(0),
+			AsOf: providerNow}
 		l.str("key", &s.SandboxKey)
 		find.Sandboxes = []reconcile.Sandbox{s}
 		l.w.S.AddOwned(s)
@@ -270,7 +274,8 @@ func putFind(l *entry) {
 
 func putTemplate(l *entry) {
 	ref := l.ref(0)
-	t := reconcile.Template{ID: ref.ID, Name: ref.ID, State: reconcile.TemplateState(l.arg(1)), Raw: l.arg(1), AsOf: providerNow}
+	t := reconcile.Template{ID: ref.ID, Name: ref.ID, State: reconcile.TemplateState(l.arg(1)), Raw: l.arg(1),
+		AsOf: providerNow}
 	l.str("error", &t.Error)
 	l.ago("used", providerNow, &t.LastUsed)
 	l.ago("expires", providerNow, &t.ExpiresAt)
@@ -282,7 +287,8 @@ func putTemplate(l *entry) {
 func (w *World) settle() {
 	for name := range w.P.Providers {
 		if _, said := w.S.Listings[name]; !said && w.S.Kind == reconcile.Full {
-			w.S.Listings[name] = reconcile.ListingSeen{Listing: reconcile.Listing{Provider: name, Date: providerNow, Complete: true}}
+			w.S.Listings[name] = reconcile.ListingSeen{Listing: reconcile.Listing{Provider: name, Date: providerNow,
+				Complete: true}}
 		}
 	}
 	for _, s := range w.S.Sandboxes {
@@ -304,7 +310,8 @@ func (w *World) settle() {
 	for _, s := range w.S.Sandboxes {
 		w.absent(reconcile.FirstOf(s.Task, w.S.Memory.Sandboxes[s.Ref].Task), live)
 		for _, key := range s.Keys() {
-			held := slices.ContainsFunc(slices.Collect(maps.Keys(w.S.ByKey)), func(at reconcile.Ref) bool { return at.ID == key })
+			held := slices.ContainsFunc(slices.Collect(maps.Keys(w.S.ByKey)),
+				func(at reconcile.Ref) bool { return at.ID == key })
 			if !held && !named[key] {
 				w.absent("sandbox:"+key, live)
 			}

@@ -99,7 +99,8 @@ func putFinding(l *entry) {
 }
 
 func putSource(l *entry) {
-	seen := reconcile.SourceSeen{Name: l.arg(0), Trusted: l.arg(1) == "trusted", LastTrusted: l.w.S.Memory.Now.Add(-time.Minute)}
+	seen := reconcile.SourceSeen{Name: l.arg(0), Trusted: l.arg(1) == "trusted",
+		LastTrusted: l.w.S.Memory.Now.Add(-time.Minute)}
 	seen.Since = l.w.S.Memory.Now.Add(-time.Hour)
 	if !seen.Trusted {
 		seen.Reason = "as before"
@@ -116,7 +117,8 @@ func putSource(l *entry) {
 
 // putAction is an open action: ID RULE SUBJECT STEP, with box= for a terminate.
 func putAction(l *entry) {
-	a := reconcile.Action{ID: l.arg(0), Remedy: l.arg(0), Rule: l.arg(1), Subject: l.arg(2), Step: reconcile.Step(l.arg(3)),
+	a := reconcile.Action{ID: l.arg(0), Remedy: l.arg(0), Rule: l.arg(1), Subject: l.arg(2),
+		Step:    reconcile.Step(l.arg(3)),
 		Outcome: reconcile.OutcomePending, PlannedAt: l.w.S.Memory.Now.Add(-time.Minute)}
 	a.Task, _ = strings.CutPrefix(a.Subject, "task:")
 	box, outcome := "", string(a.Outcome)

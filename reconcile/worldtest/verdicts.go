@@ -23,7 +23,8 @@ func init() {
 
 // putSystemic turns the rule on: systemic count=5 window=30m.
 func putSystemic(l *entry) {
-	r := reconcile.RulePolicy{Mode: reconcile.Enforce, Rollout: 100, Named: true, Remedy: reconcile.Report, Count: 5, Window: 30 * time.Minute}
+	r := reconcile.RulePolicy{Mode: reconcile.Enforce, Rollout: 100, Named: true, Remedy: reconcile.Report, Count: 5,
+		Window: 30 * time.Minute}
 	mode := string(r.Mode)
 	l.str("mode", &mode)
 	l.num("count", &r.Count)
@@ -52,7 +53,8 @@ func putWorker(l *entry) {
 // putVerdict: verdict RULE SUBJECT ago=10m failed=9m sign=11m, or acted=9m: its sandbox was ended.
 func putVerdict(l *entry) {
 	m := &l.w.S.Memory
-	v := reconcile.Verdict{Number: int64(len(m.Verdicts) + 1), Rule: l.arg(0), Subject: l.arg(1), At: m.Now.Add(-10 * time.Minute),
+	v := reconcile.Verdict{Number: int64(len(m.Verdicts) + 1), Rule: l.arg(0), Subject: l.arg(1),
+		At:     m.Now.Add(-10 * time.Minute),
 		TaskAt: TaskNow.Add(-10 * time.Minute), Enforced: true}
 	v.Task, _ = strings.CutPrefix(v.Subject, "task:")
 	l.ago("ago", m.Now, &v.At)

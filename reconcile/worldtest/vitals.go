@@ -58,7 +58,8 @@ func putQuota(l *entry) {
 	used, limit := 0, 100
 	l.num("used", &used)
 	l.num("limit", &limit)
-	l.w.S.Quotas[name] = append(l.w.S.Quotas[name], reconcile.Quota{Name: l.arg(1), Used: float64(used), Limit: float64(limit)})
+	l.w.S.Quotas[name] = append(l.w.S.Quotas[name], reconcile.Quota{Name: l.arg(1), Used: float64(used),
+		Limit: float64(limit)})
 }
 
 // Ages are lines of vitals of one sandbox, each so long ago, with the same words.

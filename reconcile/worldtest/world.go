@@ -13,6 +13,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
+// Task1 is the row of task t1, else the first live task.
 func (w *World) Task1() *reconcile.Task {
 	if row, ok := w.S.Rows["t1"]; ok {
 		return &row
@@ -38,7 +39,7 @@ var (
 	providerNow = TaskNow.Add(-5 * time.Hour)
 )
 
-// A world is a snapshot and a policy, written as lines like
+// A World is a snapshot and a policy, written as lines like
 //
 //	task t1 assigned updated=3m
 //	box daytona/s1 running task=t1 created=10m
@@ -54,12 +55,16 @@ type World struct {
 	unread map[string]bool // rows that were not asked for
 }
 
+// NewWorld makes a world from texts, with all rules enforced.
 func NewWorld(t testing.TB, texts ...string) *World {
 	t.Helper()
 	w := &World{T: t, P: TestPolicy(), unread: map[string]bool{}}
-	w.S.Memory = reconcile.Memory{Now: LedgerNow, Tasks: map[string]reconcile.TaskSeen{}, Sandboxes: map[reconcile.Ref]reconcile.SandboxSeen{},
-		Findings: map[reconcile.FindingKey]reconcile.Finding{}, Probes: map[reconcile.Ref]reconcile.ProbeSeen{}, Templates: map[reconcile.Ref]reconcile.TemplateSeen{},
-		Sources: map[string]reconcile.SourceSeen{}, Controls: reconcile.Controls{Modes: map[string]reconcile.Mode{}, Breakers: map[string]reconcile.Breaker{}}}
+	w.S.Memory = reconcile.Memory{Now: LedgerNow, Tasks: map[string]reconcile.TaskSeen{},
+		Sandboxes: map[reconcile.Ref]reconcile.SandboxSeen{},
+		Findings:  map[reconcile.FindingKey]reconcile.Finding{}, Probes: map[reconcile.Ref]reconcile.ProbeSeen{},
+		Templates: map[reconcile.Ref]reconcile.TemplateSeen{},
+		Sources:   map[string]reconcile.SourceSeen{}, Controls: reconcile.Controls{Modes: map[string]reconcile.Mode{},
+			Breakers: map[string]reconcile.Breaker{}}}
 	w.Observe(texts...)
 	return w
 }
@@ -69,8 +74,10 @@ func (w *World) Observe(texts ...string) {
 	w.T.Helper()
 	w.S = reconcile.Snapshot{
 		Kind: reconcile.Full, T0: TaskNow, Clock: reconcile.TaskClock{Now: TaskNow}, Memory: w.S.Memory,
-		Rows: map[string]reconcile.Task{}, Absent: map[string]bool{}, Unparsable: map[string]bool{}, ByKey: map[reconcile.Ref]reconcile.Task{},
-		Listings: map[string]reconcile.ListingSeen{}, Looks: map[reconcile.Ref]reconcile.Look{}, Finds: map[string]reconcile.FindLook{},
+		Rows: map[string]reconcile.Task{}, Absent: map[string]bool{}, Unparsable: map[string]bool{},
+		ByKey:    map[reconcile.Ref]reconcile.Task{},
+		Listings: map[string]reconcile.ListingSeen{}, Looks: map[reconcile.Ref]reconcile.Look{},
+		Finds:     map[string]reconcile.FindLook{},
 		Explained: map[reconcile.Ref]string{}, Unlooked: map[string]bool{},
 	}
 	for _, text := range texts {

@@ -19,7 +19,7 @@ func fleet(tb testing.TB, n int) (*Ledger, reconcile.Lease) {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(pool.Close)
-	g := NewLedger(pool, LedgerOptions{Installation: "test"})
+	g := NewLedger(pool, Options{Installation: "test"})
 	if err := g.Migrate(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func TestTakeoverWaitsForARecordUnderWay(t *testing.T) {
 	waiting(t, g.pool, "timeline")
 
 	anHourLater := func() time.Time { return ledgerNoon.Add(time.Hour) }
-	later := NewLedger(g.pool, LedgerOptions{Installation: "test", Clock: anHourLater})
+	later := NewLedger(g.pool, Options{Installation: "test", Clock: anHourLater})
 	if err := g.RenewLease(t.Context(), lease, time.Minute); err != nil {
 		t.Errorf("renewing beside a record: %v", err)
 	}

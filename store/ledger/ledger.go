@@ -28,14 +28,14 @@ type Ledger struct {
 
 var _ reconcile.Ledger = (*Ledger)(nil)
 
-// LedgerOptions are a ledger's settings.
-type LedgerOptions struct {
+// Options are a ledger's settings.
+type Options struct {
 	Installation string           // the name that the ledger is stamped with
 	Clock        func() time.Time // the ledger's clock; nil: the database's, shared by all replicas
 }
 
 // NewLedger makes a ledger over a pool. It touches the database only when it is used.
-func NewLedger(pool *pgxpool.Pool, o LedgerOptions) *Ledger {
+func NewLedger(pool *pgxpool.Pool, o Options) *Ledger {
 	return &Ledger{pool: pool, installation: o.Installation, clock: o.Clock}
 }
 

@@ -49,7 +49,7 @@ func ledgerPool(t *testing.T, url string) *pgxpool.Pool {
 // migrated is a ledger of installation "test" with its schema.
 func migrated(t *testing.T, pool *pgxpool.Pool, clock func() time.Time) *Ledger {
 	t.Helper()
-	g := NewLedger(pool, LedgerOptions{Installation: "test", Clock: clock})
+	g := NewLedger(pool, Options{Installation: "test", Clock: clock})
 	if err := g.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func TestMigrationsAreReadInOrderWithoutAHole(t *testing.T) {
 
 func TestSchemaVersion(t *testing.T) {
 	pool := ledgerPool(t, pgtest.Database(t))
-	g := NewLedger(pool, LedgerOptions{Installation: "test"})
+	g := NewLedger(pool, Options{Installation: "test"})
 	if have, need, err := g.SchemaVersion(t.Context()); have != 0 || need != len(migrations) || err != nil {
 		t.Errorf("before: version %d of %d, error %v, want 0 of %d", have, need, err, len(migrations))
 	}
@@ -63,7 +63,7 @@ func TestManyMayMigrateAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if err := NewLedger(pool, LedgerOptions{Installation: "test"}).Migrate(t.Context()); err != nil {
+			if err := NewLedger(pool, Options{Installation: "test"}).Migrate(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -77,7 +77,7 @@ func TestUpgradeFromEachVersionKeepsTheRows(t *testing.T) {
 	steps := append(append([]migration{}, migrations...), next)
 	for from := 1; from < len(steps); from++ {
 		pool := ledgerPool(t, pgtest.Database(t))
-		g := NewLedger(pool, LedgerOptions{Installation: "test", Clock: atNoon})
+		g := NewLedger(pool, Options{Installation: "test", Clock: atNoon})
 		if err := g.migrate(t.Context(), steps[:from]); err != nil {
 			t.Fatal(err)
 		}
@@ -119,14 +119,14 @@ func TestMigrationThatFailsLeavesTheVersionBefore(t *testing.T) {
 func TestLedgerOfAnotherInstallationIsRefused(t *testing.T) {
 	pool := ledgerPool(t, pgtest.Database(t))
 	migrated(t, pool, atNoon)
-	other := NewLedger(pool, LedgerOptions{Installation: "staging", Clock: atNoon})
+	other := NewLedger(pool, Options{Installation: "staging", Clock: atNoon})
 	for verb, err := range everyEntry(t, other) {
 		said := `the ledger belongs to installation "test", this is "staging": give each installation its own database`
 		if err == nil || !strings.Contains(err.Error(), said) {
 			t.Errorf("%s: error = %v, want one that says %q", verb, err, said)
 		}
 	}
-	nameless := NewLedger(pool, LedgerOptions{})
+	nameless := NewLedger(pool, Options{})
 	if err := nameless.Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), "no name") {
 		t.Errorf("migrate without a name: error = %v", err)
 	}

@@ -55,7 +55,7 @@ func TestUpgradeFromEachReleaseGoesOn(t *testing.T) {
 
 func upgrade(t *testing.T, version int, rows string) {
 	pool := ledgerPool(t, pgtest.Database(t))
-	g := NewLedger(pool, LedgerOptions{Installation: "test", Clock: atNoon})
+	g := NewLedger(pool, Options{Installation: "test", Clock: atNoon})
 	if err := g.migrate(t.Context(), migrations[:version]); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func upgrade(t *testing.T, version int, rows string) {
 		t.Errorf("memory = %+v, want the task, its sandbox, its probe and the mode", world)
 	}
 	goesOnWithNew(t, g)
-	later := NewLedger(pool, LedgerOptions{Installation: "test", Clock: func() time.Time { return ledgerNoon.Add(time.Minute) }})
+	later := NewLedger(pool, Options{Installation: "test", Clock: func() time.Time { return ledgerNoon.Add(time.Minute) }})
 	if _, err := later.TakeLease(t.Context(), "new", time.Minute); err != nil {
 		t.Fatal(err)
 	}

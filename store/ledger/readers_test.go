@@ -23,7 +23,7 @@ func TestReadersBeforeTheFirstMigrate(t *testing.T) {
 		"as owner": admin, "as a role without any grant": pgtest.AsRole(t, admin, ""),
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := NewLedger(pool, LedgerOptions{Installation: "test", Clock: atNoon})
+			g := NewLedger(pool, Options{Installation: "test", Clock: atNoon})
 			o, err := g.Overview(t.Context(), 10)
 			want := reconcile.Overview{Now: ledgerNoon, Fresh: true}
 			if diff := cmp.Diff(want, o, cmpopts.EquateEmpty()); diff != "" || err != nil {
@@ -53,7 +53,7 @@ func TestReadersNeedNoMoreThanReading(t *testing.T) {
 	}
 	planOrphans(t, owner, lease, 3)
 	reader := NewLedger(pgtest.AsRole(t, admin, `GRANT USAGE ON SCHEMA sandkeeper TO %[1]s;
-		GRANT SELECT ON ALL TABLES IN SCHEMA sandkeeper TO %[1]s`), LedgerOptions{Installation: "test", Clock: atNoon})
+		GRANT SELECT ON ALL TABLES IN SCHEMA sandkeeper TO %[1]s`), Options{Installation: "test", Clock: atNoon})
 	both := func(g *Ledger) (reconcile.Overview, reconcile.Measures) {
 		o, err := g.Overview(t.Context(), 2)
 		if err != nil || o.Installation != "test" || o.OpenTotal != 3 || len(o.Open) != 2 {
@@ -85,7 +85,7 @@ func aged(tb testing.TB, n int) *Ledger {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(pool.Close)
-	g := NewLedger(pool, LedgerOptions{Installation: "test"})
+	g := NewLedger(pool, Options{Installation: "test"})
 	if err := g.Migrate(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func TestDatabaseClockIsCarriedForwardByTheLocalOne(t *testing.T) {
 
 func TestLedgerNowIsTheDatabases(t *testing.T) {
 	pool := ledgerPool(t, pgtest.Database(t))
-	g := NewLedger(pool, LedgerOptions{Installation: "test"})
+	g := NewLedger(pool, Options{Installation: "test"})
 	now := func(read func(context.Context) (time.Time, error)) time.Time {
 		at, err := read(t.Context())
 		if err != nil {

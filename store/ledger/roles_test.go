@@ -19,7 +19,7 @@ func TestRecallBeforeTheFirstMigrate(t *testing.T) {
 		"as owner": admin, "as a role without any grant": pgtest.AsRole(t, admin, ""),
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := NewLedger(pool, LedgerOptions{Installation: "test", Clock: atNoon})
+			g := NewLedger(pool, Options{Installation: "test", Clock: atNoon})
 			want := reconcile.Memory{Now: ledgerNoon, Fresh: true}
 			if diff := cmp.Diff(want, recalled(t, g), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("memories differ (-want +got):\n%s", diff)
@@ -45,7 +45,7 @@ func TestRecallNeedsNoMoreThanReading(t *testing.T) {
 	}
 	planOrphans(t, owner, lease, 3)
 	reader := NewLedger(pgtest.AsRole(t, admin, `GRANT USAGE ON SCHEMA sandkeeper TO %[1]s;
-		GRANT SELECT ON ALL TABLES IN SCHEMA sandkeeper TO %[1]s`), LedgerOptions{Installation: "test", Clock: atNoon})
+		GRANT SELECT ON ALL TABLES IN SCHEMA sandkeeper TO %[1]s`), Options{Installation: "test", Clock: atNoon})
 	if diff := cmp.Diff(recalled(t, owner), recalled(t, reader), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("memories of owner and reader differ (-owner +reader):\n%s", diff)
 	}

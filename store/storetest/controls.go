@@ -78,7 +78,8 @@ var controls = map[string]func(*bench){
 		p.Author, p.At, p.Until = "ben", noon.Add(time.Minute), noon.Add(time.Hour)
 		b.must(b.Pause(b.Context(), p))
 		b.equal("pauses", b.controls().Pauses, []reconcile.Pause{p})
-		b.equal("lines", b.told("all"), []string{"paused until 2026-11-21 13:00:00 UTC by ben: drill", "paused by ana: drill"})
+		b.equal("lines", b.told("all"), []string{"paused until 2026-11-21 13:00:00 UTC by ben: drill",
+			"paused by ana: drill"})
 	},
 	"a hold holds until just before its end, or until it is lifted by number or target": func(b *bench) {
 		hold := func(target string, until time.Time) reconcile.Hold {
