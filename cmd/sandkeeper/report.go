@@ -105,7 +105,36 @@ func reportOf(r *run.Result, acted bool) report {
 			findingReport{f.Rule, subjectOf(f.Subject, f.Provider), f.Provider, f.Sandbox, f.Task, f.Reason, reconcile.HeldByOf(f.HeldBy...), incidents[f.Key()]},
 		)
 	}
+	if r.Judged != nil {
+		out.date(&r.Judged.View.S.Memory.Controls)
+	}
 	return out
+}
+
+// date says since when and until when the pauses and holds are, which their texts do not say.
+func (r *report) date(c *reconcile.Controls) {
+	for _, s := range r.Steps {
+		dated(s.HeldBy, c)
+	}
+	for _, f := range r.Findings {
+		dated(f.HeldBy, c)
+	}
+}
+
+func dated(held reconcile.HeldBy, c *reconcile.Controls) {
+	for i := range held {
+		h := &held[i]
+		for _, p := range c.Pauses {
+			if h.Kind == reconcile.HeldPause && h.What == p.Scope && h.By == p.Author {
+				h.Since, h.Until = p.At.UTC(), p.Until.UTC()
+			}
+		}
+		for _, o := range c.Holds {
+			if h.Kind == reconcile.HeldHold && h.What == o.Target && h.By == o.Author {
+				h.Since, h.Until = o.At.UTC(), o.Until.UTC()
+			}
+		}
+	}
 }
 
 func sourcesOf(sources []reconcile.SourceSeen) []sourceReport {
