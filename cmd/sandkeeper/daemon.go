@@ -128,7 +128,7 @@ func apart(s cron.Schedule, now time.Time) time.Duration {
 func (d *daemon) tell(ctx context.Context, r *run.Result, took time.Duration) {
 	do, held := 0, 0
 	for i := range r.Plan.Steps {
-		if r.Plan.Steps[i].HeldBy == "" {
+		if len(r.Plan.Steps[i].HeldBy) == 0 {
 			do++
 		} else {
 			held++

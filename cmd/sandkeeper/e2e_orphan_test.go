@@ -113,7 +113,7 @@ func TestOrphansGoByTheBudget(t *testing.T) {
 		done, held := 0, 0
 		for _, s := range r.Steps {
 			switch {
-			case s.Verdict == "held" && strings.Contains(s.HeldBy, "per_pass 20"):
+			case s.Verdict == "held" && strings.Contains(s.HeldBy.String(), "per_pass 20"):
 				held++
 			case s.Outcome == "confirmed":
 				done++
@@ -147,7 +147,7 @@ func TestBreakerHoldsUntilReleased(t *testing.T) {
 	if n := len(a.cloud.Destructive()); n > 0 {
 		t.Fatalf("the breaker let %d deletes pass", n)
 	}
-	if len(r.Steps) != 12 || !strings.Contains(r.Steps[0].HeldBy, "breaker") {
+	if len(r.Steps) != 12 || !strings.Contains(r.Steps[0].HeldBy.String(), "breaker") {
 		t.Fatalf("12 steps held by the breaker are wanted: %+v", r.Steps)
 	}
 	shown := a.must("release", "orphan")

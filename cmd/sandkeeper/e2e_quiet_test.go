@@ -159,7 +159,7 @@ func TestObserveChangesNothing(t *testing.T) {
 		t.Errorf("%d steps are shown, want at least 4: %+v", len(r.Steps), r.Steps)
 	}
 	for _, s := range r.Steps {
-		if s.Verdict != "held" || !strings.Contains(s.HeldBy, "observe") {
+		if s.Verdict != "held" || !strings.Contains(s.HeldBy.String(), "observe") {
 			t.Errorf("step %s of %s is %s, held by %q", s.Step, s.Rule, s.Verdict, s.HeldBy)
 		}
 	}
@@ -220,7 +220,7 @@ func TestOperatorsVerbs(t *testing.T) {
 			a.must("migrate")
 			a.must(replaced(named, tt.wish)...)
 			r := a.once(0)
-			if len(r.Steps) != 1 || !strings.Contains(r.Steps[0].HeldBy, named.Replace(tt.held)) {
+			if len(r.Steps) != 1 || !strings.Contains(r.Steps[0].HeldBy.String(), named.Replace(tt.held)) {
 				t.Errorf("steps = %+v, want one held by %q", r.Steps, tt.held)
 			}
 			if n := len(a.cloud.Destructive()); n > 0 {

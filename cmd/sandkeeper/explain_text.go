@@ -94,8 +94,8 @@ func (f *verdictReport) text(b *bytes.Buffer, p paint) {
 	for _, ev := range f.Evidence {
 		fmt.Fprintf(b, "    %s %s: %s\n", text.Time(ev.At), ev.Source, text.Line(ev.Fact))
 	}
-	if f.HeldBy != "" {
-		fmt.Fprintf(b, "    held by %s\n", text.Line(f.HeldBy))
+	if len(f.HeldBy) > 0 {
+		fmt.Fprintf(b, "    held by %s\n", text.Line(f.HeldBy.String()))
 	}
 }
 
@@ -119,7 +119,7 @@ func (e *explanation) passText(b *bytes.Buffer, p paint) {
 		f := &l.Findings[i]
 		state := "not due yet"
 		if f.Due {
-			state = firstText(f.HeldBy, "due")
+			state = firstText(f.HeldBy.String(), "due")
 		}
 		fmt.Fprintf(b, "  found %s, %s, since %s\n", p.yellow(f.Rule), text.Line(state), text.Time(f.FirstSeen))
 	}

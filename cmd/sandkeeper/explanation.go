@@ -97,7 +97,7 @@ type verdictReport struct {
 	Due       bool                 `json:"due"`
 	Sightings int                  `json:"sightings"`
 	FirstSeen time.Time            `json:"first_seen"`
-	HeldBy    string               `json:"held_by,omitempty"`
+	HeldBy    reconcile.HeldBy     `json:"held_by,omitempty"`
 	Evidence  []reconcile.Evidence `json:"evidence"`
 }
 
@@ -162,7 +162,7 @@ func (e *explanation) fill(x *run.Explained) {
 }
 
 func openVerdict(f reconcile.Finding) verdictReport {
-	return verdictReport{f.Rule, f.Reason, f.Due, f.Sightings, f.FirstSeen, holds(f.HeldBy), f.Evidence}
+	return verdictReport{f.Rule, f.Reason, f.Due, f.Sightings, f.FirstSeen, reconcile.HeldByOf(f.HeldBy...), f.Evidence}
 }
 
 func lastPassOf(p reconcile.PassSeen, h reconcile.History) *lastPass {

@@ -32,13 +32,14 @@ type passReport struct {
 
 type stepReport struct {
 	Rule     string               `json:"rule"`
-	Mode     reconcile.Mode       `json:"mode"`
-	Provider string               `json:"provider"`
-	Sandbox  string               `json:"sandbox"`
-	Task     string               `json:"task"`
+	Mode     reconcile.Mode       `json:"mode,omitempty"`
+	Subject  subjectReport        `json:"subject,omitzero"`
+	Provider string               `json:"provider,omitempty"`
+	Sandbox  string               `json:"sandbox,omitempty"`
+	Task     string               `json:"task,omitempty"`
 	Step     reconcile.Step       `json:"step"`
 	Verdict  string               `json:"verdict"` // do or held
-	HeldBy   string               `json:"held_by"`
+	HeldBy   reconcile.HeldBy     `json:"held_by,omitempty"`
 	Outcome  reconcile.Outcome    `json:"outcome,omitempty"` // of once only
 	Detail   string               `json:"detail,omitempty"`
 	Reason   string               `json:"reason"`
@@ -48,19 +49,36 @@ type stepReport struct {
 }
 
 type findingReport struct {
-	Rule     string `json:"rule"`
-	Provider string `json:"provider"`
-	Sandbox  string `json:"sandbox"`
-	Task     string `json:"task"`
-	Reason   string `json:"reason"`
-	HeldBy   string `json:"held_by,omitempty"`
-	Incident string `json:"incident,omitempty"` // that it belongs to, or that it is
+	Rule     string           `json:"rule"`
+	Subject  subjectReport    `json:"subject,omitzero"`
+	Provider string           `json:"provider,omitempty"`
+	Sandbox  string           `json:"sandbox,omitempty"`
+	Task     string           `json:"task,omitempty"`
+	Reason   string           `json:"reason"`
+	HeldBy   reconcile.HeldBy `json:"held_by,omitempty"`
+	Incident string           `json:"incident,omitempty"` // that it belongs to, or that it is
+}
+
+// A subjectReport is what a step or a finding is about.
+type subjectReport struct {
+	Type     string `json:"type"` // task, sandbox, template or source; incident for the finding that is one
+	ID       string `json:"id"`
+	Provider string `json:"provider,omitempty"`
+}
+
+// subjectOf takes a subject like "sandbox:daytona/sb-1" apart.
+func subjectOf(subject, provider string) subjectReport {
+	kind, id, _ := strings.Cut(subject, ":")
+	if kind != "sandbox" && kind != "template" {
+		return subjectReport{Type: kind, ID: id}
+	}
+	return subjectReport{Type: kind, ID: strings.TrimPrefix(id, provider+"/"), Provider: provider}
 }
 
 type sourceReport struct {
 	Name    string `json:"name"`
 	Trusted bool   `json:"trusted"`
-	Reason  string `json:"reason"`
+	Reason  string `json:"reason,omitempty"`
 }
 
 // reportOf makes the report of a pass. acted tells whether the steps were carried out.
@@ -84,10 +102,39 @@ func reportOf(r *run.Result, acted bool) report {
 	for _, f := range r.Plan.Findings {
 		out.Findings = append(
 			out.Findings,
-			findingReport{f.Rule, f.Provider, f.Sandbox, f.Task, f.Reason, holds(f.HeldBy), incidents[f.Key()]},
+			findingReport{f.Rule, subjectOf(f.Subject, f.Provider), f.Provider, f.Sandbox, f.Task, f.Reason, reconcile.HeldByOf(f.HeldBy...), incidents[f.Key()]},
 		)
 	}
+	if r.Judged != nil {
+		out.date(&r.Judged.View.S.Memory.Controls)
+	}
 	return out
+}
+
+// date says since when and until when the pauses and holds are, which their texts do not say.
+func (r *report) date(c *reconcile.Controls) {
+	for _, s := range r.Steps {
+		dated(s.HeldBy, c)
+	}
+	for _, f := range r.Findings {
+		dated(f.HeldBy, c)
+	}
+}
+
+func dated(held reconcile.HeldBy, c *reconcile.Controls) {
+	for i := range held {
+		h := &held[i]
+		for _, p := range c.Pauses {
+			if h.Kind == reconcile.HeldPause && h.What == p.Scope && h.By == p.Author {
+				h.Since, h.Until = p.At.UTC(), p.Until.UTC()
+			}
+		}
+		for _, o := range c.Holds {
+			if h.Kind == reconcile.HeldHold && h.What == o.Target && h.By == o.Author {
+				h.Since, h.Until = o.At.UTC(), o.Until.UTC()
+			}
+		}
+	}
 }
 
 func sourcesOf(sources []reconcile.SourceSeen) []sourceReport {
@@ -133,6 +180,7 @@ func stepOf(r *run.Result, s decide.PlannedStep, acted bool) stepReport {
 	out := stepReport{
 		Rule:     s.Rule,
 		Mode:     s.Mode,
+		Subject:  subjectOf(s.Subject, s.Provider),
 		Provider: s.Provider,
 		Sandbox:  s.Sandbox,
 		Task:     s.Task,
@@ -146,7 +194,7 @@ func stepOf(r *run.Result, s decide.PlannedStep, acted bool) stepReport {
 	if out.Evidence == nil {
 		out.Evidence = []reconcile.Evidence{}
 	}
-	if s.HeldBy != "" {
+	if len(s.HeldBy) > 0 {
 		out.Verdict = "held"
 	}
 	if acted {
@@ -159,23 +207,12 @@ func stepOf(r *run.Result, s decide.PlannedStep, acted bool) stepReport {
 		}
 		why := r.Waits[s.ID]
 		switch a := r.Done[s.ID]; {
-		case why == "" || out.Outcome != reconcile.OutcomePending:
+		case len(why) == 0 || out.Outcome != reconcile.OutcomePending:
 		case a.Attempts == 0: // nobody has begun it: it was held at the last moment
 			out.Verdict, out.HeldBy = "held", why
 		default:
-			out.Detail = why
+			out.Detail = why.String()
 		}
-	}
-	return out
-}
-
-func holds(by []string) string {
-	out := ""
-	for i, h := range by {
-		if i > 0 {
-			out += "; "
-		}
-		out += h
 	}
 	return out
 }

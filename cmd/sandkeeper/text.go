@@ -39,8 +39,8 @@ func stepsText(b *bytes.Buffer, p paint, steps []stepReport) {
 		mark := p.outcome(s)
 		fmt.Fprintf(b, "%s %s %s  %s\n", mark, s.Step, target(s), p.dim(s.Rule))
 		fmt.Fprintf(b, "    %s\n", text.Line(s.Reason))
-		if s.HeldBy != "" {
-			fmt.Fprintf(b, "    held by %s\n", p.yellow(text.Line(s.HeldBy)))
+		if len(s.HeldBy) > 0 {
+			fmt.Fprintf(b, "    held by %s\n", p.yellow(text.Line(s.HeldBy.String())))
 		}
 		if s.Detail != "" {
 			fmt.Fprintf(b, "    %s\n", text.Line(s.Detail))
@@ -74,8 +74,8 @@ func findingsText(b *bytes.Buffer, p paint, r report) {
 		}
 		what := strings.TrimSpace(f.Rule + " " + findingSubject(f))
 		fmt.Fprintf(b, "%s %s\n    %s\n", p.yellow("found"), what, text.Line(f.Reason))
-		if f.HeldBy != "" {
-			fmt.Fprintf(b, "    held by %s\n", p.yellow(text.Line(f.HeldBy)))
+		if len(f.HeldBy) > 0 {
+			fmt.Fprintf(b, "    held by %s\n", p.yellow(text.Line(f.HeldBy.String())))
 		}
 	}
 }

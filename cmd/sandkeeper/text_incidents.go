@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -48,9 +47,8 @@ func stepGroups(p paint, steps []stepReport, id string) []string {
 			continue
 		}
 		key := fmt.Sprintf("%s %s, %s", p.outcome(s), s.Step, s.Rule)
-		if s.HeldBy != "" {
-			kind, _, _ := strings.Cut(s.HeldBy, ":")
-			key += ", by " + text.Line(kind)
+		if len(s.HeldBy) > 0 {
+			key += ", by " + s.HeldBy[0].Label()
 		}
 		if count[key] == 0 {
 			order = append(order, key)

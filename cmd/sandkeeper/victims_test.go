@@ -37,10 +37,10 @@ func TestIncidentIsOneThing(t *testing.T) {
 		r.Findings = append(r.Findings, findingReport{Rule: "assigned-stale", Task: task, Reason: "never started", Incident: "i-1"})
 		fail := stepReport{Rule: "assigned-stale", Task: task, Step: reconcile.StepFail, Verdict: "do", Incident: "i-1"}
 		if i >= 20 {
-			fail.Verdict, fail.HeldBy = "held", "budget: per_pass 20"
+			fail.Verdict, fail.HeldBy = "held", reconcile.HeldByOf("budget: per_pass 20")
 		}
 		end := stepReport{Rule: "assigned-stale", Task: task, Sandbox: "sb" + task, Step: reconcile.StepTerminate,
-			Verdict: "held", HeldBy: "incident: i-1", Incident: "i-1"}
+			Verdict: "held", HeldBy: reconcile.HeldByOf("incident: i-1"), Incident: "i-1"}
 		r.Steps = append(r.Steps, fail, end)
 	}
 	var b bytes.Buffer

@@ -141,7 +141,7 @@ func systemicAnswer(v *View, _ *Judgement, d *Decision) (says, why string) {
 	p := v.P.Rules["systemic"]
 	for i := range d.Findings {
 		for _, by := range d.Findings[i].HeldBy {
-			if strings.HasPrefix(by, "incident:") {
+			if reconcile.HeldKindOf(by) == reconcile.HeldIncident {
 				return SaysFound, "its failure is one of an incident: " + by
 			}
 		}

@@ -94,7 +94,7 @@ func TestCapacityResolves(t *testing.T) {
 func begun(p *Plan) map[string]int {
 	n := map[string]int{}
 	for i := range p.Steps {
-		if p.Steps[i].HeldBy == "" {
+		if len(p.Steps[i].HeldBy) == 0 {
 			n[p.Steps[i].Rule]++
 		}
 	}
@@ -167,7 +167,7 @@ func TestMakeRoomBreaks(t *testing.T) {
 		"finding orphan sandbox:daytona/o{01..30} sightings=2 sighted=2m first=2m; quota daytona cpu used=90")
 	_, p := PlanWorld(w)
 	for _, s := range p.Steps {
-		if s.HeldBy == "" {
+		if len(s.HeldBy) == 0 {
 			t.Fatalf("%s of %s is done although the breaker is due to open", s.Step, s.Sandbox)
 		}
 	}
@@ -203,7 +203,7 @@ func TestMakeRoomKeepsTheLimits(t *testing.T) {
 		for i := range p.Steps {
 			s := &p.Steps[i]
 			switch room := used > 80 && reconcile.RuleNamed(s.Rule).MakesRoom && s.Provider == "daytona"; {
-			case s.HeldBy != "" || s.Seq > 0:
+			case len(s.HeldBy) > 0 || s.Seq > 0:
 			case room:
 				free++
 				total++

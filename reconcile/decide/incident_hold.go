@@ -2,7 +2,6 @@ package decide
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -47,7 +46,7 @@ func (v *View) stillHeld(out *Plan, incidents []reconcile.Incident) {
 			continue
 		}
 		out.Steps = append(out.Steps, PlannedStep{
-			Action: *a, Mode: v.policy(a.Rule).Mode, HeldBy: strings.Join(holds, "; ")})
+			Action: *a, Mode: v.policy(a.Rule).Mode, HeldBy: reconcile.HeldByOf(holds...)})
 	}
 }
 

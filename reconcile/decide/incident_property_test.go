@@ -47,13 +47,13 @@ func (c *check) incidents() {
 	}
 	for i := range c.p.Steps {
 		s := &c.p.Steps[i]
-		if s.HeldBy == "" && held[s.Signature] && s.Step != reconcile.StepFail && !reconcile.RuleNamed(s.Rule).Authoritative {
+		if len(s.HeldBy) == 0 && held[s.Signature] && s.Step != reconcile.StepFail && !reconcile.RuleNamed(s.Rule).Authoritative {
 			c.t.Errorf("%s of %s by %s under an open incident", s.Step, s.Subject, s.Rule)
 		}
-		if reconcile.RuleNamed(s.Rule).Family == reconcile.CleanUp && (s.Signature != "" || strings.Contains(s.HeldBy, "incident:")) {
+		if reconcile.RuleNamed(s.Rule).Family == reconcile.CleanUp && (s.Signature != "" || strings.Contains(s.HeldBy.String(), "incident:")) {
 			c.t.Errorf("clean-up of %s by %s is held: %s", s.Subject, s.Rule, s.HeldBy)
 		}
-		if s.HeldBy == "" && slices.ContainsFunc(c.j.Demoted, func(d reconcile.Demotion) bool { return d.Rule == s.Rule }) {
+		if len(s.HeldBy) == 0 && slices.ContainsFunc(c.j.Demoted, func(d reconcile.Demotion) bool { return d.Rule == s.Rule }) {
 			c.t.Errorf("%s of %s by %s, which is demoted", s.Step, s.Subject, s.Rule)
 		}
 	}

@@ -1,8 +1,6 @@
 package decide
 
 import (
-	"strings"
-
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -22,7 +20,7 @@ type Plan struct {
 type PlannedStep struct {
 	reconcile.Action
 	Mode   reconcile.Mode
-	HeldBy string // "" means do
+	HeldBy reconcile.HeldBy // none: do
 }
 
 // MakePlan turns a judgement into steps: modes, rollout, pauses, holds, incidents, breakers
@@ -85,12 +83,12 @@ func (v *View) emit(out *Plan, r *draft, pass int64, open map[reconcile.StepKey]
 	remedy := ""
 	for i := range r.steps {
 		a := r.steps[i]
-		heldBy := strings.Join(r.holdsOf(&a), "; ")
+		heldBy := reconcile.HeldByOf(r.holdsOf(&a)...)
 		a.Seq, a.Pass, a.PlannedAt, a.Outcome, a.RowOnly = i, pass, v.Now, reconcile.OutcomePending, r.rowOnly
 		switch before := open[actionKey(&a)]; {
 		//guard:plan-one-row-step once
 		case before != nil && before.Step != a.Step:
-			heldBy = reconcile.Joined(heldBy, "the planned "+string(before.Step)+" is withdrawn first")
+			heldBy = append(heldBy, reconcile.Held{Kind: reconcile.HeldWithdrawn, Reason: "the planned " + string(before.Step) + " is withdrawn first"})
 		//guard:plan-open live
 		case before != nil:
 			a = *before
@@ -98,7 +96,7 @@ func (v *View) emit(out *Plan, r *draft, pass int64, open map[reconcile.StepKey]
 			a.ID = reconcile.ActionID(v.P.Installation, pass, v.Now.UnixNano(), &a)
 			a.Remedy = reconcile.FirstOf(remedy, a.ID)
 			//guard:plan-held-unrecorded harm
-			if heldBy == "" || i > 0 && len(r.holds) == 0 {
+			if len(heldBy) == 0 || i > 0 && len(r.holds) == 0 {
 				out.Actions = append(out.Actions, a) // what an incident holds waits in the ledger, behind its row
 			}
 		}

@@ -17,11 +17,11 @@ func TestBudgets(t *testing.T) {
 	count := func(p *Plan) (do int, held map[string]int) {
 		held = map[string]int{}
 		for i := range p.Steps {
-			if p.Steps[i].HeldBy == "" {
+			if len(p.Steps[i].HeldBy) == 0 {
 				do++
 				continue
 			}
-			held[p.Steps[i].HeldBy]++
+			held[p.Steps[i].HeldBy.String()]++
 		}
 		return do, held
 	}
@@ -169,10 +169,10 @@ func TestBreaker(t *testing.T) {
 			done := 0
 			for i := range p.Steps {
 				switch s := &p.Steps[i]; {
-				case s.HeldBy == "":
+				case len(s.HeldBy) == 0:
 					done++
-				case open && s.Rule == "orphan" && slices.Contains(b.Subjects, s.Subject) && !strings.Contains(s.HeldBy,
-					b.Hash) && !strings.Contains(s.HeldBy, "pause"):
+				case open && s.Rule == "orphan" && slices.Contains(b.Subjects, s.Subject) && !strings.Contains(s.HeldBy.String(),
+					b.Hash) && !strings.Contains(s.HeldBy.String(), "pause"):
 					t.Errorf("%s is held by %q, want the way to release it", s.Subject, s.HeldBy)
 				}
 			}

@@ -35,12 +35,12 @@ func stepLines(p *Plan) []string {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		line := "do "
-		if s.HeldBy != "" {
+		if len(s.HeldBy) > 0 {
 			line = "held "
 		}
 		line += string(s.Step) + " " + stepTarget(&s.Action)
-		if s.HeldBy != "" {
-			line += ": " + s.HeldBy
+		if len(s.HeldBy) > 0 {
+			line += ": " + s.HeldBy.String()
 		}
 		out = append(out, line)
 	}

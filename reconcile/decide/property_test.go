@@ -41,7 +41,7 @@ func TestProperties(t *testing.T) {
 				t.Fatalf("seed %d, pass %d, run it again with -run TestProperties -seed %d\nworld:\n%s", seed, pass, seed, r.text)
 			}
 			for i := range c.p.Steps {
-				if s := &c.p.Steps[i]; s.HeldBy == "" {
+				if s := &c.p.Steps[i]; len(s.HeldBy) == 0 {
 					done[s.Rule]++
 				}
 			}
@@ -112,7 +112,7 @@ func (c *check) steps() {
 			c.t.Errorf("%s is repaired by %s and by %s", s.Subject, before, s.Rule)
 		}
 		rule[s.Subject] = s.Rule
-		if s.HeldBy != "" {
+		if len(s.HeldBy) > 0 {
 			continue
 		}
 		d := c.decision(s.Subject)
@@ -261,7 +261,7 @@ func (c *check) budgets() {
 	total, shared := map[string]bool{}, map[string]bool{}
 	for i := range c.p.Steps {
 		s := &c.p.Steps[i]
-		if s.HeldBy == "" {
+		if len(s.HeldBy) == 0 {
 			total[s.Remedy] = true
 			if !s.RowOnly {
 				shared[s.Remedy] = true

@@ -181,7 +181,7 @@ func TestDemotedAtOnce(t *testing.T) {
 	w := worldtest.NewWorld(t, worldtest.Anchor, deadWorker, "tally heartbeat-lost verdicts=3 regrets=3",
 		"verdict heartbeat-lost task:b1 ago=10m failed=10m; row b1 failed ev.heartbeat=5m error=\"[sandkeeper x]\"")
 	j, p := PlanWorld(w)
-	if len(j.Demoted) != 1 || len(p.Actions) != 0 || len(p.Steps) != 2 || p.Steps[0].HeldBy != "observe" {
+	if len(j.Demoted) != 1 || len(p.Actions) != 0 || len(p.Steps) != 2 || p.Steps[0].HeldBy.String() != "observe" {
 		t.Errorf("demoted %v, steps %q, actions %v; want the remedy held by observe", j.Demoted, stepLines(p), p.Actions)
 	}
 }

@@ -71,7 +71,7 @@ func TestTerminatingStuckStopsNothing(t *testing.T) {
 		found = found || f.Rule == "terminating-stuck" && f.Due
 	}
 	for i := range p.Steps {
-		ends = ends || p.Steps[i].Sandbox == "s2" && p.Steps[i].Rule == "stop-ignored" && p.Steps[i].HeldBy == ""
+		ends = ends || p.Steps[i].Sandbox == "s2" && p.Steps[i].Rule == "stop-ignored" && len(p.Steps[i].HeldBy) == 0
 	}
 	if !found || !ends || len(p.Withdrawn) > 0 {
 		t.Errorf("found %v, the other sandbox is ended %v, withdrawn %v; want true, true, none", found, ends, p.Withdrawn)

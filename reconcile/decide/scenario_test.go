@@ -119,7 +119,7 @@ func told(j *Judgement, p *Plan) string {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		planned[reconcile.FindingKey{Rule: s.Rule, Subject: s.Subject}] = true
-		if s.HeldBy == "" {
+		if len(s.HeldBy) == 0 {
 			line("do %s %s by %s: %s", s.Step, stepTarget(&s.Action), s.Rule, s.Reason)
 			continue
 		}

@@ -3,7 +3,6 @@ package decide
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -61,7 +60,7 @@ const heldUnproven = "unproven: "
 
 // FindingUnproven reports whether nothing but silence speaks for the finding.
 func FindingUnproven(f *reconcile.Finding) bool {
-	return slices.ContainsFunc(f.HeldBy, func(why string) bool { return strings.HasPrefix(why, heldUnproven) })
+	return slices.ContainsFunc(f.HeldBy, func(why string) bool { return reconcile.HeldKindOf(why) == reconcile.HeldUnproven })
 }
 
 // restsElsewhere says why a worker is silent that need not speak: its sandbox is paused or comes up.

@@ -35,10 +35,9 @@ func findingRules(f *reconcile.Finding) bool {
 
 // wished reports whether a hold says nothing against the verdict itself.
 func wished(why string) bool {
-	kind, _, _ := strings.Cut(why, " ")
-	switch kind {
-	case string(reconcile.Observe), string(reconcile.Off), "rollout:", "budget:", "breaker:", "pause:", "hold:",
-		"incident:":
+	switch reconcile.HeldKindOf(why) {
+	case reconcile.HeldObserve, reconcile.HeldOff, reconcile.HeldRollout, reconcile.HeldBudget, reconcile.HeldBreaker,
+		reconcile.HeldPause, reconcile.HeldHold, reconcile.HeldIncident:
 		return true
 	}
 	return false
@@ -47,7 +46,8 @@ func wished(why string) bool {
 // findingRestrained reports whether the finding was held by the mode or the rollout of its rule.
 func findingRestrained(f *reconcile.Finding) bool {
 	for _, why := range f.HeldBy {
-		if why == string(reconcile.Observe) || why == string(reconcile.Off) || strings.HasPrefix(why, "rollout:") {
+		switch reconcile.HeldKindOf(why) {
+		case reconcile.HeldObserve, reconcile.HeldOff, reconcile.HeldRollout:
 			return true
 		}
 	}

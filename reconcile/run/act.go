@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -63,7 +62,7 @@ func (r *run) remedy(ctx context.Context, steps []reconcile.Action) error {
 			continue // confirm looks after it
 		}
 		if a.Seq == 0 && !a.Begun() && !time.Now().Before(r.begin) {
-			r.wait(a, "the time of --wait is over: the next run begins it")
+			r.wait(a, reconcile.HeldByOf("the time of --wait is over: the next run begins it"))
 			r.keep(a)
 			return nil
 		}
@@ -86,7 +85,7 @@ func (r *run) keep(a reconcile.Action) {
 	r.done[a.ID] = a
 }
 
-func (r *run) wait(a reconcile.Action, why string) {
+func (r *run) wait(a reconcile.Action, why reconcile.HeldBy) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.waits[a.ID] = why
@@ -101,7 +100,7 @@ func (r *run) step(ctx context.Context, a reconcile.Action) (reconcile.Action, e
 	}
 	outdated := a.Outdated(r.now)
 	if holds := r.heldNow(&a, &controls); len(holds) > 0 && outdated == "" {
-		r.wait(a, strings.Join(holds, "; "))
+		r.wait(a, reconcile.HeldByOf(holds...))
 		return a, nil
 	}
 	limits := r.policy.Limits
@@ -113,7 +112,7 @@ func (r *run) step(ctx context.Context, a reconcile.Action) (reconcile.Action, e
 	}
 	claimed, err := r.claim(ctx, wanted)
 	if errors.Is(err, reconcile.ErrHeld) {
-		r.wait(a, heldBy(err))
+		r.wait(a, reconcile.HeldByIn(heldBy(err)))
 		return a, nil
 	}
 	if err != nil {
@@ -203,7 +202,7 @@ func (r *run) later(a reconcile.Action, detail string) reconcile.Action {
 	a.Outcome, a.Detail = reconcile.OutcomePending, text.Clip(detail, 500)
 	wait := time.Second << min(max(a.Attempts, 0), 8)
 	a.NextAttempt = r.now.Add(min(wait, 5*time.Minute))
-	r.wait(a, a.Detail)
+	r.wait(a, reconcile.HeldByIn(a.Detail))
 	return a
 }
 

@@ -147,7 +147,7 @@ func (s *stage) waits(id, why string) {
 		s.Fatal(err)
 	}
 	for _, a := range s.open() {
-		if a.Sandbox == id && !strings.Contains(r.Waits[a.ID], why) {
+		if a.Sandbox == id && !strings.Contains(r.Waits[a.ID].String(), why) {
 			s.Errorf("%s waits because %q, want %q", a.Step, r.Waits[a.ID], why)
 		}
 	}
@@ -206,7 +206,7 @@ func TestLookShowsWhatIsOpen(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(r.Open) != 1 || r.Open[0].Step != reconcile.StepTerminate || r.Open[0].Sandbox != "sb-x" ||
-				!strings.HasPrefix(r.Open[0].HeldBy, held) || (r.Open[0].HeldBy == "") != (held == "") {
+				!strings.HasPrefix(r.Open[0].HeldBy.String(), held) || (len(r.Open[0].HeldBy) == 0) != (held == "") {
 				t.Errorf("%s: open steps = %+v, want the terminate, held by %q", want, r.Open, held)
 			}
 		}

@@ -166,7 +166,7 @@ func TestQuarantineWhereNobodyCan(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, step := range r.Plan.Steps {
-				if !strings.Contains(step.HeldBy, "quarantine: lab cannot stop or pause") {
+				if !strings.Contains(step.HeldBy.String(), "quarantine: lab cannot stop or pause") {
 					t.Errorf("step %s of %s is held by %q", step.Step, step.Sandbox, step.HeldBy)
 				}
 			}

@@ -174,7 +174,7 @@ func TestFinalProbeOfASilentWorker(t *testing.T) {
 			stub := probed{result: c.result}
 			v := judgeWorld(w).View
 			r := &run{k: &Keeper{Policy: w.P, Providers: map[string]reconcile.Provider{"daytona": stub}, Ledger: stub}, policy: &w.P, view: v, now: worldtest.LedgerNow,
-				waits: map[string]string{}}
+				waits: map[string]reconcile.HeldBy{}}
 			o := &second{view: v, subject: &reconcile.Subject{Task: v.Live["t1"], Boxes: []reconcile.Box{v.Box(&w.S.Sandboxes[0])}}, finding: &reconcile.Finding{Sandbox: "s1"}}
 			out, stop := r.probesAgain(t.Context(), reconcile.Action{Rule: c.rule, Step: reconcile.StepFail}, o)
 			if stop != (c.want != "") || stop && out.Outcome != c.want {

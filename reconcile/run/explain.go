@@ -154,13 +154,13 @@ func planStillWait(p *decide.Plan, m *reconcile.Memory) {
 	for i := range p.Findings {
 		f := &p.Findings[i]
 		for _, by := range m.Findings[f.Key()].HeldBy {
-			if !strings.HasPrefix(by, "budget:") || len(f.HeldBy) > 0 {
+			if reconcile.HeldKindOf(by) != reconcile.HeldBudget || len(f.HeldBy) > 0 {
 				continue
 			}
 			f.HeldBy = []string{by + ", by the last pass"}
 			for j := range p.Steps {
-				if s := &p.Steps[j]; s.Rule == f.Rule && s.Outcome == reconcile.OutcomePending && s.ClaimedAt.IsZero() {
-					s.HeldBy = reconcile.FirstOf(s.HeldBy, f.HeldBy[0])
+				if s := &p.Steps[j]; s.Rule == f.Rule && s.Outcome == reconcile.OutcomePending && s.ClaimedAt.IsZero() && len(s.HeldBy) == 0 {
+					s.HeldBy = reconcile.HeldByOf(f.HeldBy[0])
 				}
 			}
 		}

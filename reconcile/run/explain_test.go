@@ -39,7 +39,7 @@ func whatIsSaid(d *decide.Decision, p *decide.Plan) said {
 	}
 	for _, s := range p.Steps {
 		if s.Subject == out.Subject {
-			out.Steps = append(out.Steps, string(s.Step)+" "+s.Sandbox+" held by "+s.HeldBy)
+			out.Steps = append(out.Steps, string(s.Step)+" "+s.Sandbox+" held by "+s.HeldBy.String())
 		}
 	}
 	return out
@@ -220,7 +220,7 @@ func TestExplainShowsWhatTheLastPassHeldBack(t *testing.T) {
 			}
 			held++
 			e, _ := s.explain(f.Sandbox)
-			if len(e.Plan.Steps) != 1 || e.Plan.Steps[0].HeldBy != f.HeldBy[0]+", by the last pass" {
+			if len(e.Plan.Steps) != 1 || e.Plan.Steps[0].HeldBy.String() != f.HeldBy[0]+", by the last pass" {
 				t.Errorf("explain %s: steps %+v, want one held by %s", f.Sandbox, e.Plan.Steps, f.HeldBy)
 			}
 		}

@@ -63,7 +63,7 @@ func TestIncidentInTheLedger(t *testing.T) {
 				t.Errorf("open: %s of %s, %d attempts; want only ends that wait behind their rows", a.Step, a.Subject, a.Attempts)
 			}
 		}
-		if r := s.minute(k); len(r.Plan.Steps) != 5 || !strings.HasPrefix(r.Plan.Steps[0].HeldBy, "incident: ") {
+		if r := s.minute(k); len(r.Plan.Steps) != 5 || !strings.HasPrefix(r.Plan.Steps[0].HeldBy.String(), "incident: ") {
 			t.Errorf("steps: %+v, want the 5 ends held by the incident", r.Plan.Steps)
 		}
 		if n := strings.Count(log.String(), "incident opened"); n != 1 {

@@ -82,7 +82,7 @@ type Result struct {
 	Sources  []reconcile.SourceSeen
 	Counts   map[string]int
 	Done     map[string]reconcile.Action // what became of the actions that were worked on, by id
-	Waits    map[string]string           // why an action that was due was not begun, by id
+	Waits    map[string]reconcile.HeldBy // why an action that was due was not begun, by id
 	Refused  map[string]bool             // actions that a provider refused in this run; they stay open
 	Judged   *decide.Judgement
 

@@ -236,10 +236,10 @@ func TestBetweenPlanAndAct(t *testing.T) {
 				s.untouched()
 				id := r.Plan.Actions[0].ID
 				a := r.Done[id]
-				if said := a.Detail + r.Waits[id]; a.Outcome != test.want || !strings.Contains(said, test.says) {
+				if said := a.Detail + r.Waits[id].String(); a.Outcome != test.want || !strings.Contains(said, test.says) {
 					t.Errorf("the action is %s: %s; want it %s: %s", a.Outcome, said, test.want, test.says)
 				}
-				if waits := r.Waits[id] != ""; waits != (test.want == pending) {
+				if waits := len(r.Waits[id]) > 0; waits != (test.want == pending) {
 					t.Errorf("waits = %q for an action that is %s", r.Waits[id], a.Outcome)
 				}
 			})

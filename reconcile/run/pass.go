@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,7 +49,7 @@ func (r *run) goingOn() []decide.PlannedStep {
 		if a.Begun() && a.NextAttempt.After(r.now) {
 			holds = append(holds, "tried again from "+text.Time(a.NextAttempt))
 		}
-		out = append(out, decide.PlannedStep{Action: a, Mode: reconcile.Enforce, HeldBy: strings.Join(holds, "; ")})
+		out = append(out, decide.PlannedStep{Action: a, Mode: reconcile.Enforce, HeldBy: reconcile.HeldByOf(holds...)})
 	}
 	slices.SortStableFunc(out, func(a, b decide.PlannedStep) int {
 		return cmp.Or(cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Seq, b.Seq))
@@ -134,7 +133,7 @@ type run struct {
 
 	mu    sync.Mutex
 	done  map[string]reconcile.Action
-	waits map[string]string
+	waits map[string]reconcile.HeldBy
 	// refusals are the actions that a provider refused in this run.
 	refusals map[string]bool
 }
@@ -175,10 +174,10 @@ func (k *Keeper) pass(ctx context.Context, lease reconcile.Lease, kind reconcile
 
 func (k *Keeper) newRun(lease reconcile.Lease, r *Result, boxes map[string][]reconcile.Box) *run {
 	out := &run{k: k, policy: r.Judged.View.P, lease: lease, result: r, view: r.Judged.View, now: r.Judged.View.Now,
-		boxes: boxes, due: map[string]bool{}, done: map[string]reconcile.Action{}, waits: map[string]string{},
+		boxes: boxes, due: map[string]bool{}, done: map[string]reconcile.Action{}, waits: map[string]reconcile.HeldBy{},
 		refusals: map[string]bool{}}
 	for i := range r.Plan.Steps {
-		out.due[r.Plan.Steps[i].ID] = r.Plan.Steps[i].HeldBy == ""
+		out.due[r.Plan.Steps[i].ID] = len(r.Plan.Steps[i].HeldBy) == 0
 	}
 	return out
 }

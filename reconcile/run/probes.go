@@ -131,7 +131,7 @@ func (c candidate) compare(d candidate) int {
 func (r *run) targets() map[reconcile.Ref]bool {
 	ends := map[reconcile.Ref]bool{}
 	for i := range r.result.Plan.Steps {
-		if s := &r.result.Plan.Steps[i]; s.Step == reconcile.StepTerminate && s.HeldBy == "" {
+		if s := &r.result.Plan.Steps[i]; s.Step == reconcile.StepTerminate && len(s.HeldBy) == 0 {
 			ends[reconcile.Ref{Provider: s.Provider, ID: s.Sandbox}] = true
 		}
 	}

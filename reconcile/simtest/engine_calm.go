@@ -151,7 +151,7 @@ func (e *engine) leftover(r *run.Result, err error) string {
 		return "a pass is not complete: " + r.Error
 	}
 	for i := range r.Plan.Steps {
-		if s := &r.Plan.Steps[i]; !byConfig(s.HeldBy) && !alone(r, s) && !e.shielded(s) {
+		if s := &r.Plan.Steps[i]; !byConfig(s.HeldBy.String()) && !alone(r, s) && !e.shielded(s) {
 			return fmt.Sprintf("the plan has: %s %s of %s %s, held by %q", s.Rule, s.Step, s.Subject, s.Sandbox, s.HeldBy)
 		}
 	}
@@ -175,7 +175,7 @@ func (e *engine) leftover(r *run.Result, err error) string {
 // alone reports whether a step waits, for ever, for something to compare its sandbox with: its
 // provider has no other that runs.
 func alone(r *run.Result, s *decide.PlannedStep) bool {
-	if !strings.Contains(s.HeldBy, "no other") {
+	if !strings.Contains(s.HeldBy.String(), "no other") {
 		return false
 	}
 	for i := range r.Judged.Decisions {
@@ -192,7 +192,7 @@ func alone(r *run.Result, s *decide.PlannedStep) bool {
 // lives, and truly is needed: who shows it cannot know more.
 func (e *engine) shielded(s *decide.PlannedStep) bool {
 	ref := reconcile.Ref{Provider: s.Provider, ID: s.Sandbox}
-	return strings.HasPrefix(s.HeldBy, "unmatched pair") && e.place.Needed(ref)
+	return strings.HasPrefix(s.HeldBy.String(), "unmatched pair") && e.place.Needed(ref)
 }
 
 // byConfig reports whether a step is held by what the config says, which lasts.

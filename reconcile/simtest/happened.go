@@ -39,11 +39,11 @@ func (c coverage) pass(r *run.Result, err error) {
 	c.add("pass", string(r.Kind))
 	for i := range r.Plan.Steps {
 		s := &r.Plan.Steps[i]
-		if s.HeldBy == "" {
+		if len(s.HeldBy) == 0 {
 			c.add("do", s.Rule+" "+string(s.Step))
 			continue
 		}
-		why, _, _ := strings.Cut(s.HeldBy, ":")
+		why, _, _ := strings.Cut(s.HeldBy.String(), ":")
 		if strings.HasPrefix(why, "sandbox ") {
 			why = "a sandbox could not be looked at" // whichever it was
 		}

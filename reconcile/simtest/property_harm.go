@@ -105,7 +105,7 @@ func (w *watch) plans(p *process, r *run.Result) []string {
 	}
 	for i := range r.Plan.Steps {
 		s := &r.Plan.Steps[i]
-		if s.HeldBy != "" || s.Author != "" {
+		if len(s.HeldBy) > 0 || s.Author != "" {
 			continue
 		}
 		if why := w.planned(p, &s.Action); why != "" {

@@ -9,51 +9,6 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// Every text that reconcile writes into Finding.HeldBy, and some that it does not.
-func TestHeldBy(t *testing.T) {
-	for text, want := range map[string]string{
-		"off":                                    "off",
-		"observe":                                "observe",
-		"pause: all (drill) by ana":              "pause",
-		"pause: rule:orphan":                     "pause",
-		"pause: provider:daytona by ana":         "pause",
-		"hold: task:4711 (customer demo) by eve": "hold",
-		"hold: label:team=core":                  "hold",
-		"veto: finished-unrecorded":              "veto",
-		"breaker: 41 due of a fleet of 60 exceed 30%; release with: sandkeeper release orphan --hash x": "breaker",
-		"budget: per_hour 200":                    "budget",
-		"budget: per_pass 20":                     "budget",
-		"budget: share 10% of 60 sandboxes":       "budget",
-		"rollout: 10%":                            "rollout",
-		reconcile.FreezeName("listing:daytona"):   "listing:daytona",
-		reconcile.FreezeName("probes:e2b"):        "probes:e2b",
-		reconcile.FreezeName("clock:updated_at"):  "clock:updated_at",
-		reconcile.FreezeName("credential:e2b"):    "credential:e2b",
-		reconcile.FreezeName("tasks"):             "tasks",
-		reconcile.FreezeName("link"):              "link",
-		reconcile.FreezeName("events"):            "events",
-		`status "waiting_for_user" is not mapped`: "unmapped-status",
-		`unknown state "error"`:                   "unknown-state",
-		"unmatched pair: task 4711 shows life and has no sandbox, this may be it":                  "unmatched-pair",
-		"not-exclusive: it names a task that nobody here ever knew, and the account may be shared": "not-exclusive",
-		`unparsable: "../x" is no id of the task table, somebody else may own it`:                  "unparsable",
-		"its task was not read":                "unread-task",
-		"its task is outside `where`":          "unread-task",
-		"incident: i-3k9f2":                    "incident",
-		"quarantine: e2b cannot stop or pause": "quarantine",
-		"":                                     "other",
-		"a word of a later version":            "other",
-		"4711":                                 "other",
-		"paused":                               "other",
-		"whatever-untrusted 4711":              "other",
-		"unknown":                              "other",
-	} {
-		if got := HeldBy(text); got != want {
-			t.Errorf("HeldBy(%q) = %q, want %q", text, got, want)
-		}
-	}
-}
-
 func TestGone(t *testing.T) {
 	end := reconcile.Action{
 		Rule: "orphan", Provider: "daytona", Sandbox: "sb", Step: reconcile.StepTerminate,

@@ -59,7 +59,7 @@ func kinds(g Group) map[string]bool {
 	found := map[string]bool{}
 	for _, text := range g.HeldBy {
 		if g.Due {
-			found[HeldBy(text)] = true
+			found[reconcile.HeldLabel(text)] = true
 		}
 	}
 	return found

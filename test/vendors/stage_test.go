@@ -144,7 +144,7 @@ func (s *stage) older() {
 // A finding is one of the program's report.
 type finding struct {
 	Rule, Sandbox, Task, Reason string
-	HeldBy                      string `json:"held_by"`
+	HeldBy                      []struct{ Kind, What, Reason string } `json:"held_by"`
 }
 
 // pass lets the workers send a heartbeat, but for the one whose sandbox was deleted around

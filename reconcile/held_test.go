@@ -1,0 +1,129 @@
+package reconcile
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestHeldParts: what a text says of a hold is read back in its parts.
+func TestHeldParts(t *testing.T) {
+	for text, want := range map[string]Held{
+		"hold: task:4711 (customer; demo (2) by hand) by eve": {Kind: HeldHold, What: "task:4711", Reason: "customer; demo (2) by hand", By: "eve"},
+		"hold: label:team=core":                               {Kind: HeldHold, What: "label:team=core"},
+		"pause: all by ana":                                   {Kind: HeldPause, What: "all", By: "ana"},
+		"pause: all (kept by ana)":                            {Kind: HeldPause, What: "all", Reason: "kept by ana"},
+		"listing-untrusted daytona":                           {Kind: HeldFreeze, What: "listing:daytona"},
+		"activity-untrusted":                                  {Kind: HeldFreeze, What: "activity"},
+		"incident: i-3k9f2":                                   {Kind: HeldIncident, What: "i-3k9f2"},
+		"budget: per_pass 20, by the last pass":               {Kind: HeldBudget, What: "per_pass 20", Reason: "by the last pass"},
+		"observe, or so":                                      {Kind: HeldOther, Reason: "observe, or so"},
+		"cannot be ended: look-only":                          {Kind: HeldUnended, Reason: "look-only"},
+		`status "waiting_for_user" is not mapped`:             {Kind: HeldUnmapped, Reason: `status "waiting_for_user" is not mapped`},
+	} {
+		if got := ParseHeld(text); got != want {
+			t.Errorf("ParseHeld(%q) = %+v, want %+v", text, got, want)
+		}
+	}
+}
+
+// Every text that reconcile writes into Finding.HeldBy, and some that it does not.
+func TestHeldLabel(t *testing.T) {
+	for text, want := range map[string]string{
+		"off":                                    "off",
+		"observe":                                "observe",
+		"pause: all (drill) by ana":              "pause",
+		"pause: rule:orphan":                     "pause",
+		"pause: provider:daytona by ana":         "pause",
+		"hold: task:4711 (customer demo) by eve": "hold",
+		"hold: label:team=core":                  "hold",
+		"veto: finished-unrecorded":              "veto",
+		"breaker: 41 due of a fleet of 60 exceed 30%; release with: sandkeeper release orphan --hash x": "breaker",
+		"budget: per_hour 200":                    "budget",
+		"budget: per_pass 20":                     "budget",
+		"budget: share 10% of 60 sandboxes":       "budget",
+		"rollout: 10%":                            "rollout",
+		FreezeName("listing:daytona"):             "listing:daytona",
+		FreezeName("probes:e2b"):                  "probes:e2b",
+		FreezeName("clock:updated_at"):            "clock:updated_at",
+		FreezeName("credential:e2b"):              "credential:e2b",
+		FreezeName("tasks"):                       "tasks",
+		FreezeName("link"):                        "link",
+		FreezeName("events"):                      "events",
+		`status "waiting_for_user" is not mapped`: "unmapped-status",
+		`unknown state "error"`:                   "unknown-state",
+		"unmatched pair: task 4711 shows life and has no sandbox, this may be it":                  "unmatched-pair",
+		"not-exclusive: it names a task that nobody here ever knew, and the account may be shared": "not-exclusive",
+		`unparsable: "../x" is no id of the task table, somebody else may own it`:                  "unparsable",
+		"its task was not read":                "unread-task",
+		"its task is outside `where`":          "unread-task",
+		"incident: i-3k9f2":                    "incident",
+		"quarantine: e2b cannot stop or pause": "quarantine",
+		"":                                     "other",
+		FreezeName("activity"):                 "activity",
+		"unproven: no probe of its sandbox can be made, and only silence speaks against its worker": "unproven",
+		"cannot be ended: look-only":                                 "cannot-be-ended",
+		"sandbox daytona/s1 could not be looked at: timeout":         "not-looked-at",
+		"sandbox daytona/s1 is not listed and was not looked at yet": "not-looked-at",
+		`no entry "e2b": the config does not name it any more`:       "no-entry",
+		"it rests on a row, and the config says `tasks: none`":       "no-tasks",
+		OnlyReports:                                   "report",
+		"this pass does not call for it":              "not-called-for",
+		"tried again from 2026-11-22 12:00:00 UTC":    "tried-later",
+		"the planned fail is withdrawn first":         "withdrawn-first",
+		"in quarantine until 2026-11-22 12:00:00 UTC": "in-quarantine",
+		"a word of a later version":                   "other",
+		"4711":                                        "other",
+		"paused":                                      "other",
+		"whatever-untrusted 4711":                     "other",
+		"unknown":                                     "other",
+	} {
+		words := strings.SplitN(text+"  ", " ", 3)
+		for _, said := range []string{text, words[0] + " " + words[1]} { // the ledger counts by two words
+			if got := HeldLabel(said); got != want {
+				t.Errorf("HeldLabel(%q) = %q, want %q", said, got, want)
+			}
+		}
+		if h := ParseHeld(text); h.String() != text || h.Label() != want {
+			t.Errorf("ParseHeld(%q) = %+v, which says %q", text, h, h.String())
+		}
+	}
+}
+
+// FuzzHeldLabel: whatever holds a finding, it is one of a few kinds, which become labels of
+// metrics.
+func FuzzHeldLabel(f *testing.F) {
+	for _, text := range []string{"pause: all (drill) by ana", "listing-untrusted daytona", "hold: task:1", "clock-untrusted started_at runs ahead", "tasks-untrusted x",
+		"-untrusted", "unknown state melted", "", " ", "breaker: orphan", "no such thing", "probes-untrusted \xff\n\"x\""} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if again := ParseHeld(text).String(); again != text {
+			t.Fatalf("ParseHeld(%q) says %q", text, again)
+		}
+		kind, which, has := strings.Cut(HeldLabel(text), ":")
+		if kind == "" || strings.ContainsAny(kind, " \n\"") {
+			t.Fatalf("HeldLabel(%q) = %q", text, HeldLabel(text))
+		}
+		if has && (!strings.Contains(text, "-untrusted") || strings.Contains(which, " ")) {
+			t.Fatalf("HeldLabel(%q) = %q, which is as many kinds as there are texts", text, HeldLabel(text))
+		}
+	})
+}
+
+// TestHeldInOneLine: several in one line are read as several, and a reason that goes on stays whole.
+func TestHeldInOneLine(t *testing.T) {
+	line := "hold: task:t1 (drill; ask ben) by ana; pause: all by ben; listing-untrusted daytona the listing failed; page 2"
+	got := HeldByIn(line)
+	want := []HeldKind{HeldHold, HeldPause, HeldFreeze}
+	if len(got) != len(want) || got.String() != line {
+		t.Fatalf("HeldByIn = %+v", got)
+	}
+	for i := range want {
+		if got[i].Kind != want[i] {
+			t.Errorf("%d is %+v, want %s", i, got[i], want[i])
+		}
+	}
+	if got[0].By != "ana" || got[0].Reason != "drill; ask ben" {
+		t.Errorf("the first is %+v", got[0])
+	}
+}
