@@ -102,7 +102,8 @@ func reportOf(r *run.Result, acted bool) report {
 	for _, f := range r.Plan.Findings {
 		out.Findings = append(
 			out.Findings,
-			findingReport{f.Rule, subjectOf(f.Subject, f.Provider), f.Provider, f.Sandbox, f.Task, f.Reason, reconcile.HeldByOf(f.HeldBy...), incidents[f.Key()]},
+			findingReport{f.Rule, subjectOf(f.Subject, f.Provider), f.Provider, f.Sandbox, f.Task, f.Reason,
+				reconcile.HeldByOf(f.HeldBy...), incidents[f.Key()]},
 		)
 	}
 	if r.Judged != nil {

@@ -159,7 +159,8 @@ func planStillWait(p *decide.Plan, m *reconcile.Memory) {
 			}
 			f.HeldBy = []string{by + ", by the last pass"}
 			for j := range p.Steps {
-				if s := &p.Steps[j]; s.Rule == f.Rule && s.Outcome == reconcile.OutcomePending && s.ClaimedAt.IsZero() && len(s.HeldBy) == 0 {
+				if s := &p.Steps[j]; s.Rule == f.Rule && s.Outcome == reconcile.OutcomePending && s.ClaimedAt.IsZero() &&
+					len(s.HeldBy) == 0 {
 					s.HeldBy = reconcile.HeldByOf(f.HeldBy[0])
 				}
 			}
