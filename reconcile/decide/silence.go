@@ -60,7 +60,9 @@ const heldUnproven = "unproven: "
 
 // FindingUnproven reports whether nothing but silence speaks for the finding.
 func FindingUnproven(f *reconcile.Finding) bool {
-	return slices.ContainsFunc(f.HeldBy, func(why string) bool { return reconcile.HeldKindOf(why) == reconcile.HeldUnproven })
+	return slices.ContainsFunc(f.HeldBy, func(why string) bool {
+		return reconcile.HeldKindOf(why) == reconcile.HeldUnproven
+	})
 }
 
 // restsElsewhere says why a worker is silent that need not speak: its sandbox is paused or comes up.
