@@ -103,7 +103,7 @@ func TestLedgerAgreesOnVerdicts(t *testing.T) {
 
 	_, found := scrape(t, Handler(l, options()))
 	for series, want := range map[string]float64{
-		`verdicts_total{rule="heartbeat-lost"}`: 1, `regrets_total{rule="heartbeat-lost"}`: 1, `regrets_total{rule="inactive"}`: 0,
+		`verdicts_total{rule="heartbeat-lost"}`: 1, `false_positives_total{rule="heartbeat-lost"}`: 1, `false_positives_total{rule="inactive"}`: 0,
 		`incidents{rule="heartbeat-lost"}`: 1, `rule_demoted{rule="inactive"}`: 1, `rule_demoted{rule="heartbeat-lost"}`: 0,
 		`work_after_stop_total{provider="daytona"}`: 2, `recreations_total{provider="daytona"}`: 4,
 		`recreations_back_total{provider="daytona"}`: 3, `resumes_total{provider="daytona"}`: 9,

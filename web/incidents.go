@@ -32,7 +32,7 @@ type incidentView struct {
 	Cost     string // "$1.24", "" when nothing was measured
 	Holds    string // what it keeps from being done, or who let it go
 	Release  string // the command that lets go, "" when there is nothing to let go
-	Victims  string // the command that lists its tasks
+	Affected string // the command that lists its tasks
 	Evidence []evidenceLine
 
 	Findings string // "12 findings: 3 held, 9 watched", "" when none is open
@@ -71,7 +71,7 @@ func (s *scene) incident(i *reconcile.Incident) incidentView {
 		Where: placeOf(i), Count: count(i.Count, "failure"), Cause: causeOf(i), Error: text.Plain(i.Error, mostLine),
 		First: ago(i.FirstSeen, s.Now), Last: ago(i.LastSeen, s.Now), Closed: ago(i.ClosedAt, s.Now),
 		Span: between(i.FirstSeen, i.LastSeen), Cost: dollars(i.Cost), Evidence: evidenceLines(i.Evidence),
-		Victims: command("sandkeeper victims %s", i.ID),
+		Affected: command("sandkeeper affected %s", i.ID),
 	}
 	v.Level, v.State = stateOfIncident(i)
 	v.Holds = holdsOf(i)

@@ -20,7 +20,7 @@ func TestIncidentIsOneThing(t *testing.T) {
 		ID: "i-3k9f2", Level: warn, State: "open", Rule: "assigned-stale", Where: "at daytona, template ai-agent-dev-heavy", Count: "37 failures",
 		Cause: `Probable cause: snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`,
 		Error: "sandbox creation failed: snapshot # is inactive", Span: ", 53m after the first.", First: moment{Text: "55m ago"}, Last: moment{Text: "2m ago"},
-		Closed: moment{Text: "never"}, Cost: "$4.32", Release: "sandkeeper release incident:i-3k9f2", Victims: "sandkeeper victims i-3k9f2",
+		Closed: moment{Text: "never"}, Cost: "$4.32", Release: "sandkeeper release incident:i-3k9f2", Affected: "sandkeeper affected i-3k9f2",
 		Findings: "12 open findings: 8 held, 4 acted on",
 		Reasons:  []reasonLine{{"Worker of task 100 never started: snapshot is inactive.", 12, true}},
 	}

@@ -126,7 +126,7 @@ func demoted(s *scene) (verdict, bool) {
 		Level: bad, Word: "Rule lowered itself",
 		Sentence: fmt.Sprintf("%s was wrong too often and only observes now: %s",
 			capital(text.Plain(rule, mostName)), sentence(text.Plain(s.Controls.Lowered[rule].Reason, mostHead))),
-		Next:    "Read its regrets below and mend its threshold or its clocks first. Then arm it again with:",
+		Next:    "Read its false positives below and fix its threshold or its clocks first. Then arm it again with:",
 		Command: command("sandkeeper mode %s clear", rule),
 	}
 	if more := len(rules) - 1; more > 0 {

@@ -26,7 +26,7 @@ func failing(s *scene) (verdict, bool) {
 		Level: warn, Word: "Incident",
 		Sentence: alike(i),
 		Next:     s.nextForIncident(i.Provider, i.Template),
-		Command:  command("sandkeeper victims %s", i.ID),
+		Command:  command("sandkeeper affected %s", i.ID),
 	}
 	if n > 1 {
 		v.Sentence += fmt.Sprintf(" %s more.", capital(count(n-1, "incident")))

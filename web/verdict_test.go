@@ -112,12 +112,12 @@ func TestVerdict(t *testing.T) {
 		"held, and more were not read": {with(worlds()["held"].Overview, func(o *reconcile.Overview) { o.FindingsOpen["orphan"] = 900 }),
 			warn, "Held", "At least 4 findings are due and held: 2 because the rule only observes, 1 by a pause of ana: drill, 1 by the budget: per_pass 20.", ""},
 		"an incident": {worlds()["incident"].Overview, warn, "Incident", "37 failures of assigned-stale within 53m seem to have one cause: " +
-			`snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`, "sandkeeper victims i-3k9f2"},
+			`snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`, "sandkeeper affected i-3k9f2"},
 		"a released one stays an incident": {worlds()["released"].Overview, warn, "Incident", "37 failures of assigned-stale within 53m seem to have one cause: " +
-			`snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`, "sandkeeper victims i-3k9f2"},
+			`snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`, "sandkeeper affected i-3k9f2"},
 		"two incidents, the one that holds first": {with(worlds()["released"].Overview, func(o *reconcile.Overview) {
 			o.Incidents = append(o.Incidents, reconcile.Incident{ID: "i-2", Rule: "errored", Count: 5, FirstSeen: back(time.Minute), LastSeen: noon})
-		}), warn, "Incident", "5 failures of errored within 1m are alike, and no cause stands out. 1 incident more.", "sandkeeper victims i-2"},
+		}), warn, "Incident", "5 failures of errored within 1m are alike, and no cause stands out. 1 incident more.", "sandkeeper affected i-2"},
 		"a closed one is over": {with(healthy(), func(o *reconcile.Overview) { o.Incidents = incidentWorld().Incidents[1:] }), well, "In agreement",
 			"All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
 		"a rule lowered itself": {worlds()["demoted"].Overview, bad, "Rule lowered itself", "Assigned-stale was wrong too often and only observes now: " +

@@ -117,7 +117,7 @@ func (s *scene) modeLines() []modeLine {
 		if low, ok := s.Controls.Modes[rule]; ok && lower(low, mode) {
 			mode, name = low, rule+" (lowered by an operator)"
 			if s.demotedBy(rule) {
-				name = rule + " (lowered because of its regrets)"
+				name = rule + " (lowered because of its false positives)"
 			}
 		}
 		if share := s.policy.Rules[rule].Rollout; mode == reconcile.Enforce && share < 100 {

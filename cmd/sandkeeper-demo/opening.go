@@ -64,7 +64,7 @@ func (t *teller) next(s *demoStage, example string) {
 	for _, try := range [][2]string{
 		{"plan", "what the next pass would do"},
 		{"explain " + cmp.Or(example, "ID"), "all that is known of a task that was repaired"},
-		{"victims", "the incidents; with an id: the tasks that it failed, to be run again"},
+		{"affected", "the incidents; with an id: the tasks that it failed, to be run again"},
 		{"report", "rule by rule: how often it acted, and how often it was wrong"},
 		{"mode orphan observe --reason 'trying it'", "orphans are found and left alone; `mode orphan clear` ends it"},
 		{"pause --reason 'trying it'", "nothing is done any more; `resume` ends it"},

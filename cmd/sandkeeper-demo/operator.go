@@ -59,8 +59,8 @@ func (c *script) victims(ctx context.Context) error {
 	if in == nil {
 		return errors.New("the incident of the snapshot is not on record any more")
 	}
-	ids, err := c.stage.program.verb(ctx, "victims", in.ID)
-	c.tell.operator("sandkeeper victims " + in.ID)
+	ids, err := c.stage.program.verb(ctx, "affected", in.ID)
+	c.tell.operator("sandkeeper affected " + in.ID)
 	c.tell.operator(plural(len(strings.Fields(ids)), "task") + "; with -o sql it writes what runs them again")
 	return err
 }

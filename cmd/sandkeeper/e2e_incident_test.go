@@ -29,17 +29,17 @@ func TestIncidentFromFirstFailureToRunningAgain(t *testing.T) {
 	if n := strings.Count(text, "assigned-stale"); n > 3 || !strings.Contains(text, "incident "+id) {
 		t.Errorf("8 failures are told in %d places:\n%s", n, text)
 	}
-	ids := strings.Fields(a.must("victims", id))
+	ids := strings.Fields(a.must("affected", id))
 	slices.Sort(ids)
 	slices.Sort(stale)
 	if !slices.Equal(ids, stale) {
-		t.Errorf("victims = %v, want %v", ids, stale)
+		t.Errorf("affected = %v, want %v", ids, stale)
 	}
 	if e := a.explained(stale[0]); len(e.Incidents) != 1 || e.Incidents[0].ID != id {
 		t.Errorf("explain does not name the incident: %+v", e.Incidents)
 	}
-	if code, _, errs := a.run("victims", "i-nobody"); code != 1 || !strings.Contains(errs, "not on record") {
-		t.Errorf("victims of no incident: exit code %d, %s", code, errs)
+	if code, _, errs := a.run("affected", "i-nobody"); code != 1 || !strings.Contains(errs, "not on record") {
+		t.Errorf("affected of no incident: exit code %d, %s", code, errs)
 	}
 	a.releases(id)
 	a.runsAgain(id, stale)
@@ -50,7 +50,7 @@ func TestIncidentFromFirstFailureToRunningAgain(t *testing.T) {
 func (a *arena) incidents() []incidentReport {
 	a.Helper()
 	var all []incidentReport
-	if err := json.Unmarshal([]byte(a.must("victims", "-o", "json")), &all); err != nil {
+	if err := json.Unmarshal([]byte(a.must("affected", "-o", "json")), &all); err != nil {
 		a.Fatal(err)
 	}
 	return all
@@ -71,11 +71,11 @@ func (a *arena) releases(id string) {
 	}
 }
 
-// runsAgain runs the SQL of victims: the tasks wait again, but for one that moved meanwhile.
+// runsAgain runs the SQL of affected: the tasks wait again, but for one that moved meanwhile.
 func (a *arena) runsAgain(id string, tasks []string) {
 	a.Helper()
 	a.sql("UPDATE tasks SET status = 'completed' WHERE id = $1", tasks[0])
-	sql := a.must("victims", id, "-o", "sql")
+	sql := a.must("affected", id, "-o", "sql")
 	a.sql(sql)
 	for i, task := range tasks {
 		want := "pending"

@@ -7,7 +7,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
-// An incidentReport is one incident in JSON, a public contract of explain and victims.
+// An incidentReport is one incident in JSON, a public contract of explain and affected.
 type incidentReport struct {
 	ID        string     `json:"id"`
 	Rule      string     `json:"rule"`

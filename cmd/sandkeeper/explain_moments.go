@@ -151,7 +151,7 @@ func (m *moments) verdict(v *reconcile.Verdict) {
 		mode = "to be repaired"
 	}
 	m.add(v.At, byLedger, fmt.Sprintf("verdict of %s, %s: %s", v.Rule, mode, v.Reason))
-	m.add(v.RegretAt, byLedger, fmt.Sprintf("regret of %s: %s", v.Rule, v.Regret))
+	m.add(v.RegretAt, byLedger, fmt.Sprintf("false positive of %s: %s", v.Rule, v.Regret))
 }
 
 // savedLogs begins what is kept of a sandbox's log before it is ended.

@@ -85,7 +85,7 @@ func (e *explanation) verdictText(b *bytes.Buffer, p paint) {
 			"cause unknown")))
 	}
 	for _, r := range e.Regrets {
-		fmt.Fprintf(b, "  %s %s: %s\n", p.red("regret of"), r.Rule, text.Line(r.What))
+		fmt.Fprintf(b, "  %s %s: %s\n", p.red("false positive of"), r.Rule, text.Line(r.What))
 	}
 }
 

@@ -28,7 +28,7 @@ type explanation struct {
 	Moments   []moment         `json:"moments"`
 	Logs      []logExcerpt     `json:"logs"`
 	Incidents []incidentReport `json:"incidents"`
-	Regrets   []regretReport   `json:"regrets"`
+	Regrets   []regretReport   `json:"false_positives"`
 }
 
 // A lastPass is what the newest pass that ended left of one subject.

@@ -25,7 +25,7 @@ acted on, how many of these tasks came back to life afterwards (each a false pos
 many findings went away by themselves, and what the sandboxes cost. It ends each rule with
 advice: whether it is ready to be armed, and what to look at before.
 
-Regrets are measured for rules that call a worker dead or stuck. What a clean-up rule ends
+False positives are measured for rules that call a worker dead or stuck. What a clean-up rule ends
 cannot come back, so look at some of its findings with explain before you arm it.`,
 		Example: `  sandkeeper report
   sandkeeper report --since 30d -o json`,
@@ -77,7 +77,7 @@ type ruleReport struct {
 	Cost      float64          `json:"cost_usd"`
 	FirstSeen *time.Time       `json:"first_seen,omitempty"`
 	Advice    string           `json:"advice"`
-	Examples  []regretReport   `json:"newest_regrets"`
+	Examples  []regretReport   `json:"newest_false_positives"`
 }
 
 // report reads what each rule came to, and what its mode is now.

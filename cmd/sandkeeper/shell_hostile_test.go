@@ -107,7 +107,7 @@ func (s *stranger) works(text string) {
 		{"plan"}, {"plan", "-o", "json"}, {"check"}, {"once", "--wait", "5s"}, {"once", "-o", "json", "--wait", "5s"},
 		{"hold", "label:agent_id=" + id, "--reason", wish, "--author", wish}, {"hold", "task:" + id, "--reason", wish},
 		{"pause", "rule:errored", "--reason", wish}, {"plan"}, {"plan", "-o", "json"}, {"resume", "rule:errored"}, {"report"}, {"report", "-o", "json"},
-		{"victims"}, {"victims", "-o", "json"}, {"victims", id}, {"explain", id}, {"terminate", id, "--reason", wish}, {"mode", "orphan", id},
+		{"affected"}, {"affected", "-o", "json"}, {"affected", id}, {"explain", id}, {"terminate", id, "--reason", wish}, {"mode", "orphan", id},
 		{"restore", id}, {"unhold", "task:" + id},
 	}
 	for i, id := range s.ids {

@@ -45,7 +45,7 @@ func TestNothingShowsASecret(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"check"}, {"plan"}, {"plan", "-o", "json"}, {"once", "--wait", "5s"}, {"once", "-o", "json"}, {"explain", stale},
-		{"explain", orphan.ID, "-o", "json"}, {"report"}, {"report", "-o", "json"}, {"victims"}, {"hold", "task:" + ws[0].task},
+		{"explain", orphan.ID, "-o", "json"}, {"report"}, {"report", "-o", "json"}, {"affected"}, {"hold", "task:" + ws[0].task},
 		{"terminate", orphan.ID, "--reason", "drill"}, {"version"}, {"alerts", "rules"}, {"pass"},
 	} {
 		v.says("well", args...)

@@ -92,7 +92,7 @@ func TestErrorsAreTidy(t *testing.T) {
 	var out, errs bytes.Buffer
 	for _, args := range [][]string{
 		{dirty}, {"explain", dirty, "-c", "nowhere"}, {"plan", "-c", dirty}, {"once", "-o", dirty}, {"hold", "--for", dirty, "x"},
-		{"--" + dirty}, {"mode", dirty, dirty}, {"victims", "-o", dirty}, {"help", dirty}, {"report", "--since", dirty},
+		{"--" + dirty}, {"mode", dirty, dirty}, {"affected", "-o", dirty}, {"help", dirty}, {"report", "--since", dirty},
 	} {
 		code := execute(t.Context(), args, stdio{out: &out, err: &errs})
 		if code == 0 && args[0] != "help" {

@@ -20,43 +20,44 @@ import (
 // mostIncidents is how many incidents the list shows: the open ones and the newest closed ones.
 const mostIncidents = 100
 
-// The forms of victims.
-var victimForms = []string{"ids", "json", "sql"}
+// The forms of affected.
+var affectedForms = []string{"ids", "json", "sql"}
 
-func victimsCommand(o *options) *cobra.Command {
+func affectedCommand(o *options) *cobra.Command {
 	form := ""
 	c := &cobra.Command{
-		Use:   "victims [INCIDENT]",
-		Short: "List the tasks that were failed under an incident, so that they can be run again",
-		Long: `Victims lists the tasks that sandkeeper failed or requeued while their failures were one
+		Use:        "affected [INCIDENT]",
+		SuggestFor: []string{"victims"}, // its name before the first release
+		Short:      "List the tasks that were failed under an incident, so that they can be run again",
+		Long: `Affected lists the tasks that sandkeeper failed or requeued while their failures were one
 incident: as ids, one a line; as JSON with the reason and the time of each; or as SQL that
 has those run again which still are as sandkeeper left them. The SQL is printed and never
 run by sandkeeper. Release the incident first and let the old sandboxes be ended: one that
 is held stays beside the new one for as long as its task runs. Without an incident it lists
 the incidents.`,
-		Example: `  sandkeeper victims
-  sandkeeper victims i-3k9f2
-  sandkeeper victims i-3k9f2 -o sql > again.sql`,
+		Example: `  sandkeeper affected
+  sandkeeper affected i-3k9f2
+  sandkeeper affected i-3k9f2 -o sql > again.sql`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if form != "" && !slices.Contains(victimForms, form) {
+			if form != "" && !slices.Contains(affectedForms, form) {
 				return fmt.Errorf("--output %s: it is ids, json or sql", form)
 			}
-			return runVictims(cmd.Context(), o, form, args)
+			return runAffected(cmd.Context(), o, form, args)
 		},
 	}
 	c.Flags().StringVarP(&form, "output", "o", "",
 		"form of the result: ids, json or sql (default ids; a list without an incident)")
-	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(victimForms, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(affectedForms, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
-func runVictims(ctx context.Context, o *options, form string, args []string) error {
+func runAffected(ctx context.Context, o *options, form string, args []string) error {
 	return onLedger(ctx, o, func(w *world) error {
 		if len(args) == 0 {
 			return w.listIncidents(ctx, o.out, form)
 		}
-		return w.victims(ctx, o.out, form, strings.TrimPrefix(args[0], "incident:"))
+		return w.affected(ctx, o.out, form, strings.TrimPrefix(args[0], "incident:"))
 	})
 }
 
@@ -69,7 +70,7 @@ func (w *world) listIncidents(ctx context.Context, out io.Writer, form string) e
 	case "json":
 		return printJSON(out, incidentsOf(all))
 	case "sql":
-		return errors.New("victims -o sql: say which incident; victims alone lists them")
+		return errors.New("affected -o sql: say which incident; affected alone lists them")
 	}
 	var b bytes.Buffer
 	for i := range all {
@@ -110,8 +111,8 @@ type failedTask struct {
 	Reason   string    `json:"reason"`
 }
 
-// victimsOf are the tasks whose rows were written, each once, by its newest verdict.
-func victimsOf(verdicts []reconcile.Verdict) []failedTask {
+// affectedOf are the tasks whose rows were written, each once, by its newest verdict.
+func affectedOf(verdicts []reconcile.Verdict) []failedTask {
 	out := []failedTask{}
 	at := map[string]int{}
 	for _, v := range verdicts {
@@ -132,7 +133,7 @@ func victimsOf(verdicts []reconcile.Verdict) []failedTask {
 	return out
 }
 
-func (w *world) victims(ctx context.Context, out io.Writer, form, id string) error {
+func (w *world) affected(ctx context.Context, out io.Writer, form, id string) error {
 	incident, err := w.incident(ctx, id)
 	if err != nil {
 		return err
@@ -141,16 +142,16 @@ func (w *world) victims(ctx context.Context, out io.Writer, form, id string) err
 	if err != nil {
 		return err
 	}
-	found := victimsOf(verdicts)
+	found := affectedOf(verdicts)
 	var b bytes.Buffer
 	switch form {
 	case "json":
 		return printJSON(out, struct {
 			Incident incidentReport `json:"incident"`
-			Victims  []failedTask   `json:"victims"`
+			Affected []failedTask   `json:"affected"`
 		}{incidentOf(&incident), found})
 	case "sql":
-		if err := w.victimsSQL(&b, id, found); err != nil {
+		if err := w.affectedSQL(&b, id, found); err != nil {
 			return err
 		}
 	default:
@@ -165,16 +166,16 @@ func (w *world) victims(ctx context.Context, out io.Writer, form, id string) err
 func (w *world) incident(ctx context.Context, id string) (reconcile.Incident, error) {
 	incident, err := w.ledger.Incident(ctx, id)
 	if errors.Is(err, reconcile.ErrNotFound) {
-		return incident, fmt.Errorf("incident %s: not on record; `sandkeeper victims` lists them", id)
+		return incident, fmt.Errorf("incident %s: not on record; `sandkeeper affected` lists them", id)
 	}
 	return incident, err
 }
 
-// victimsSQL prints what a person may run. Ids of tasks are in it, so a comment must not be
+// affectedSQL prints what a person may run. Ids of tasks are in it, so a comment must not be
 // left by one: they stand in constants alone.
-func (w *world) victimsSQL(b *bytes.Buffer, id string, found []failedTask) error {
+func (w *world) affectedSQL(b *bytes.Buffer, id string, found []failedTask) error {
 	if w.config.Tasks.None {
-		return errors.New("victims -o sql: the config has no task table")
+		return errors.New("affected -o sql: the config has no task table")
 	}
 	if len(found) == 0 {
 		fmt.Fprintf(b, "-- no task was failed under this incident\n")

@@ -11,8 +11,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// TestVictimsOf: only tasks whose row was written count, each once, in the order of time.
-func TestVictimsOf(t *testing.T) {
+// TestAffectedOf: only tasks whose row was written count, each once, in the order of time.
+func TestAffectedOf(t *testing.T) {
 	at := func(m int) time.Time { return time.Date(2026, 3, 1, 12, m, 0, 0, time.UTC) }
 	verdicts := []reconcile.Verdict{
 		{Task: "late", FailedAt: at(9), Reason: "r"}, {Task: "held", Reason: "not failed"}, {Sandbox: "no task", FailedAt: at(1)},
@@ -20,8 +20,8 @@ func TestVictimsOf(t *testing.T) {
 	}
 	want := []failedTask{{Task: "early", FailedAt: at(1)}, {Task: "twice", FailedAt: at(5), Reason: "again"},
 		{Task: "late", FailedAt: at(9), Reason: "r"}}
-	if diff := cmp.Diff(want, victimsOf(verdicts)); diff != "" {
-		t.Errorf("victims (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, affectedOf(verdicts)); diff != "" {
+		t.Errorf("affected (-want +got):\n%s", diff)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestIncidentIsOneThing(t *testing.T) {
 	for _, want := range []string{
 		"incident i-1  100 findings now", "snapshot is inactive", "20× do fail, assigned-stale",
 		"80× held fail, assigned-stale, by budget", "100× held terminate, assigned-stale, by incident", "sb-other",
-		"102 findings, 20 steps to do, 180 held", "sandkeeper victims i-1",
+		"102 findings, 20 steps to do, 180 held", "sandkeeper affected i-1",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in:\n%s", want, got)
