@@ -67,7 +67,8 @@ func (w *world) clearMode(ctx context.Context, rule string, by *wish) (string, e
 		said += "; it had lowered itself: " + before.Reason
 	}
 	if t := measures.Tallies[rule]; t.Regrets > 0 {
-		said += fmt.Sprintf("; %s among its last %s forgiven", plural(t.Regrets, "false positive"), plural(t.Verdicts, "verdict"))
+		said += fmt.Sprintf("; %s among its last %s forgiven", plural(t.Regrets, "false positive"),
+			plural(t.Verdicts, "verdict"))
 	}
 	return said, nil
 }

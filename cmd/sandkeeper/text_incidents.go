@@ -34,7 +34,8 @@ func incidentsText(b *bytes.Buffer, p paint, r report) {
 		for _, line := range stepGroups(p, r.Steps, id) {
 			fmt.Fprintf(b, "    %s\n", line)
 		}
-		fmt.Fprintf(b, "    its tasks: sandkeeper affected %s; let go what it holds: sandkeeper release incident:%s\n", id, id)
+		fmt.Fprintf(b, "    its tasks: sandkeeper affected %s; "+
+			"let go what it holds: sandkeeper release incident:%s\n", id, id)
 	}
 }
 
