@@ -161,7 +161,12 @@ func (c *Cluster) arguments() []string {
 	return args
 }
 
+// readyWithin is how long a server may take until it answers; one that never does must not hang a test.
+const readyWithin = 2 * time.Minute
+
 func (c *Cluster) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, readyWithin, errors.New("not within "+readyWithin.String()))
+	defer cancel()
 	tick := time.NewTicker(15 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -195,7 +200,9 @@ func (c *Cluster) DSN(database string) string {
 		u.Host = net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port))
 		return u.String() + "?sslmode=disable"
 	}
-	return u.String() + "?" + url.Values{"host": {c.dir}, "port": {strconv.Itoa(c.port)}}.Encode()
+	// A blank in the folder's name as PostgreSQL reads it: a plus stands for itself there.
+	query := url.Values{"host": {c.dir}, "port": {strconv.Itoa(c.port)}}.Encode()
+	return u.String() + "?" + strings.ReplaceAll(query, "+", "%20")
 }
 
 // CreateDatabase makes an empty database.
