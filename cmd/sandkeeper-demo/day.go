@@ -59,7 +59,7 @@ func (c *script) morning() []scene {
 				"findings, with its probable cause: the snapshot."},
 		{at: at(2, 5), kind: mended, title: "somebody activates the snapshot again",
 			act: c.restoreSnapshot, until: c.explained},
-		{at: at(2, 10), kind: person, title: "the operator asks for the incident's victims, to run them again",
+		{at: at(2, 10), kind: person, title: "the operator asks for the incident's tasks, to run them again",
 			act: c.victims, until: c.repaired(incidentSnapshot, 10)},
 		{at: at(2, 15), kind: broke, title: "4 containers vanish under their tasks",
 			watch: "rules heartbeat-lost and sandbox-missing. A worker's sign of life outweighs a missing sandbox, " +

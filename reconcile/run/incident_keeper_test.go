@@ -119,7 +119,7 @@ func TestWrongRuleIsDemoted(t *testing.T) {
 			t.Fatalf("modes: %v, %v; want assigned-stale lowered to observe", c.Modes, err)
 		}
 		if !strings.Contains(log.String(), `level=ERROR msg="rule goes back to observe" rule=assigned-stale`) ||
-			strings.Count(log.String(), "msg=regret") != 3 {
+			strings.Count(log.String(), `msg="false positive"`) != 3 {
 			t.Errorf("the log tells of it too softly:\n%s", log.String())
 		}
 		s.assigned("t4")

@@ -16,7 +16,7 @@ func (r *Result) loud(ctx context.Context) {
 		}
 	}
 	for _, g := range r.Judged.Regrets {
-		log.WarnContext(ctx, "regret", "rule", g.Rule, "verdict", g.Verdict, "what", g.What)
+		log.WarnContext(ctx, "false positive", "rule", g.Rule, "verdict", g.Verdict, "what", g.What)
 	}
 	for _, d := range r.Judged.Demoted {
 		log.ErrorContext(ctx, "rule goes back to observe", "rule", d.Rule, "reason", d.Reason)
