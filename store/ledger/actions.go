@@ -20,15 +20,27 @@ func (g *Ledger) OpenActions(ctx context.Context) ([]reconcile.Action, error) {
 	return found, nil
 }
 
-// actionWrites withdraw first, so that a place that comes free is free for what is new.
-// First steps are written before later ones, which come only with them.
+// actionWrites withdraw first, so that a place that comes free is free for what is new, and
+// count last, when they wait for no action any more.
 func actionWrites(r reconcile.Record, now time.Time) ([]write, error) {
-	var writes []write
-	if len(r.Withdrawn) > 0 {
-		writes = append(writes, write{"withdraw_actions", pgx.StrictNamedArgs{"ids": r.Withdrawn, "now": now}})
+	puts, err := planWrites(r.Actions)
+	if err != nil || len(puts)+len(r.Withdrawn) == 0 {
+		return nil, err
 	}
+	writes := []write{{"plan_lock", nil}, {"withdraw_actions", pgx.StrictNamedArgs{"ids": r.Withdrawn, "now": now}}}
+	return append(append(writes, puts...), countWithdrawn(r.Withdrawn)), nil
+}
+
+// countWithdrawn counts what this transaction withdrew: of these actions, and after them.
+func countWithdrawn(ids []string) write {
+	return write{"count_withdrawn", pgx.StrictNamedArgs{"ids": ids}}
+}
+
+// planWrites write first steps before later ones, which come only with them.
+func planWrites(actions []reconcile.Action) ([]write, error) {
+	var writes []write
 	var first, later []reconcile.Action
-	for _, a := range r.Actions {
+	for _, a := range actions {
 		if a.Seq == 0 {
 			first = append(first, a)
 		} else {

@@ -22,22 +22,29 @@ func (g *Ledger) Ask(ctx context.Context, by reconcile.Signature, actions []reco
 		return nil, fmt.Errorf("ask: %w", err)
 	}
 	var asked []reconcile.Action
-	err := g.wish(ctx, by, func(tx pgx.Tx, now time.Time) (lines []told, err error) {
-		if lines, err = takeBack(ctx, tx, by, withdraw, now); err != nil {
+	err := g.wish(ctx, by, func(tx pgx.Tx, now time.Time) ([]told, error) {
+		if _, err := exec(ctx, tx, "plan_lock", nil); err != nil {
 			return nil, err
 		}
-		way, err := makeWay(ctx, tx, by, actions, now)
+		ends, err := lockEnds(ctx, tx, actions, withdraw, now)
 		if err != nil {
 			return nil, err
 		}
-		lines = append(lines, way...)
+		ids := column(ends, func(a reconcile.Action) string { return a.ID })
+		if _, err := exec(ctx, tx, "ask_withdraw", pgx.StrictNamedArgs{
+			"ids": ids, "detail": clean(protocol.WithdrawnBy(by)), "now": now,
+		}); err != nil {
+			return nil, err
+		}
 		wished := column(actions, func(a reconcile.Action) reconcile.Action { return protocol.Wished(a, by, now) })
 		if asked, err = planAsked(ctx, tx, wished); err != nil {
 			return nil, err
 		}
-		return append(lines, column(asked, func(a reconcile.Action) told {
+		lines := column(ends, func(a reconcile.Action) told { return told{a.Subject, protocol.TakenBack(a)} })
+		lines = append(lines, column(asked, func(a reconcile.Action) told {
 			return told{a.Subject, protocol.WishedFor(a)}
-		})...), nil
+		})...)
+		return lines, execAll(ctx, tx, []write{countWithdrawn(ids)})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("ask: %w", err)
@@ -45,8 +52,21 @@ func (g *Ledger) Ask(ctx context.Context, by reconcile.Signature, actions []reco
 	return asked, nil
 }
 
-// takeBack withdraws steps that nobody has begun.
-func takeBack(ctx context.Context, tx pgx.Tx, by reconcile.Signature, ids []string, now time.Time) ([]told, error) {
+// lockEnds locks the steps that end with what is asked for: those that are taken back, which
+// nobody may have begun, and the ends that give way.
+func lockEnds(ctx context.Context, tx pgx.Tx, actions []reconcile.Action, withdraw []string, now time.Time,
+) ([]reconcile.Action, error) {
+	back, err := lockTakenBack(ctx, tx, withdraw)
+	if err != nil {
+		return nil, err
+	}
+	way, err := lockGivingWay(ctx, tx, actions, now)
+	return append(back, slices.DeleteFunc(way, func(a reconcile.Action) bool {
+		return slices.Contains(withdraw, a.ID)
+	})...), err
+}
+
+func lockTakenBack(ctx context.Context, tx pgx.Tx, ids []string) ([]reconcile.Action, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -65,12 +85,11 @@ func takeBack(ctx context.Context, tx pgx.Tx, by reconcile.Signature, ids []stri
 			return nil, err
 		}
 	}
-	return withdrawAsked(ctx, tx, by, found, now)
+	return found, nil
 }
 
-// makeWay withdraws the ends that give way to those that are asked for now.
-func makeWay(ctx context.Context, tx pgx.Tx, by reconcile.Signature, actions []reconcile.Action, now time.Time,
-) ([]told, error) {
+func lockGivingWay(ctx context.Context, tx pgx.Tx, actions []reconcile.Action, now time.Time,
+) ([]reconcile.Action, error) {
 	ends := slices.DeleteFunc(slices.Clone(actions), func(a reconcile.Action) bool {
 		return a.Step != reconcile.StepTerminate
 	})
@@ -81,29 +100,12 @@ func makeWay(ctx context.Context, tx pgx.Tx, by reconcile.Signature, actions []r
 		"providers": column(ends, func(a reconcile.Action) string { return clean(a.Provider) }),
 		"sandboxes": column(ends, func(a reconcile.Action) string { return clean(a.Sandbox) }),
 	}, scanAction)
-	if err != nil {
-		return nil, err
-	}
-	open = slices.DeleteFunc(open, func(a reconcile.Action) bool { return !a.GivesWay(now) })
-	return withdrawAsked(ctx, tx, by, open, now)
-}
-
-// withdrawAsked withdraws steps that are locked, and says so.
-func withdrawAsked(ctx context.Context, tx pgx.Tx, by reconcile.Signature, steps []reconcile.Action, now time.Time,
-) ([]told, error) {
-	if len(steps) == 0 {
-		return nil, nil
-	}
-	_, err := exec(ctx, tx, "ask_withdraw", pgx.StrictNamedArgs{
-		"ids":    column(steps, func(a reconcile.Action) string { return a.ID }),
-		"detail": clean(protocol.WithdrawnBy(by)), "now": now,
-	})
-	return column(steps, func(a reconcile.Action) told { return told{a.Subject, protocol.TakenBack(a)} }), err
+	return slices.DeleteFunc(open, func(a reconcile.Action) bool { return !a.GivesWay(now) }), err
 }
 
 // planAsked plans actions, first steps before later ones, and returns those that are new.
 func planAsked(ctx context.Context, tx pgx.Tx, actions []reconcile.Action) ([]reconcile.Action, error) {
-	puts, err := actionWrites(reconcile.Record{Actions: actions}, time.Time{})
+	puts, err := planWrites(actions)
 	if err != nil {
 		return nil, err
 	}

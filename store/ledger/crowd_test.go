@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
@@ -86,6 +88,87 @@ func TestWithdrawingPassesOverWhatIsLocked(t *testing.T) {
 	open, err := g.OpenActions(t.Context())
 	if err != nil || len(open) != 1 || open[0].ID != "o-0" {
 		t.Errorf("open actions = %v, error = %v, want the locked one", open, err)
+	}
+}
+
+// A pass and a person who put actions into places that a worker is just freeing wait for the
+// worker, and hold none of the totals that it then counts in.
+func TestPlanningBesideAWorkerThatCounts(t *testing.T) {
+	end := func(id, sandbox string) reconcile.Action {
+		return reconcile.Action{ID: id, Remedy: id, Rule: "orphan", Subject: "sandbox:daytona/" + sandbox,
+			Provider: "daytona", Sandbox: sandbox, Step: reconcile.StepTerminate, PlannedAt: ledgerNoon}
+	}
+	later := end("o-1-later", "o-2")
+	later.Remedy, later.Seq = "o-1", 1
+	for name, plan := range map[string]func(*testing.T, *Ledger, reconcile.Lease) error{
+		"a pass": func(t *testing.T, g *Ledger, l reconcile.Lease) error {
+			record(t, g, l, reconcile.Record{Withdrawn: []string{later.ID}, Actions: []reconcile.Action{end("o-0-again", "o-0")}})
+			return nil
+		},
+		"a person": func(t *testing.T, g *Ledger, _ reconcile.Lease) error {
+			wish := end("ask", "o-0")
+			wish.Rule = reconcile.RuleOperator
+			_, err := g.Ask(t.Context(), reconcile.Signature{Author: "ana", Reason: "drill"}, []reconcile.Action{wish},
+				[]string{later.ID})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pool := ledgerPool(t, pgtest.Database(t))
+			g := migrated(t, pool, atNoon)
+			lease, err := g.TakeLease(t.Context(), "one", time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			planOrphans(t, g, lease, 2)
+			record(t, g, lease, reconcile.Record{Actions: []reconcile.Action{later}})
+			worker, err := pool.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = worker.Rollback(context.WithoutCancel(t.Context())) }()
+			must := func(sql string, args ...any) {
+				t.Helper()
+				if _, err := worker.Exec(t.Context(), sql, args...); err != nil {
+					t.Fatal(err)
+				}
+			}
+			must("UPDATE sandkeeper.actions SET outcome = 'withdrawn', closed_at = now() WHERE id = 'o-0'")
+			planned := make(chan error, 1)
+			go func() { planned <- plan(t, g, lease) }()
+			awaitWaiter(t, pool, worker, planned)
+			must(queries["count"], pgx.StrictNamedArgs{"names": []string{"actions"}, "rules": []string{"orphan"},
+				"providers": []string{"daytona"}, "what": []string{"terminate:withdrawn"}, "values": []int64{1}})
+			if err := worker.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-planned; err != nil {
+				t.Fatal(err)
+			}
+			var counted int64
+			err = pool.QueryRow(t.Context(), `SELECT value FROM sandkeeper.counters
+				WHERE name = 'actions' AND what = 'terminate:withdrawn'`).Scan(&counted)
+			if err != nil || counted != 2 {
+				t.Errorf("%d withdrawn steps counted (%v), want the worker's and our own", counted, err)
+			}
+		})
+	}
+}
+
+// awaitWaiter waits until somebody waits for this transaction, who is not done before.
+func awaitWaiter(t *testing.T, pool *pgxpool.Pool, tx pgx.Tx, done <-chan error) {
+	t.Helper()
+	for waiting := false; !waiting; {
+		select {
+		case err := <-done:
+			t.Fatalf("nobody waited: %v", err)
+		case <-time.After(time.Millisecond):
+		}
+		err := pool.QueryRow(t.Context(), `SELECT count(*) > 0 FROM pg_stat_activity
+			WHERE $1::integer = ANY(pg_blocking_pids(pid))`, int32(tx.Conn().PgConn().PID())).Scan(&waiting)
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -5,7 +5,7 @@
 // which fences all that a pass writes. Workers carry out actions beside it without a lease:
 // each claim is their own, until it ends by its time. Both count against the same budgets.
 // All lock what they change in one order, sandboxes before actions before totals, so that
-// they wait for each other and never in a circle. [Rate] spaces the calls to a provider over
+// they wait for each other and never in a circle; those who plan take turns. [Rate] spaces the calls to a provider over
 // all of them.
 //
 // People and metrics read by [Ledger.Overview] and [Ledger.Measures], each in one snapshot

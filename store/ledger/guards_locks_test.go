@@ -40,6 +40,8 @@ func TestLocks(t *testing.T) {
 			queries["lease_lock"], nil, queries["lease_lock"], nil, true},
 		"two claims": {
 			queries["budget_lock"], nil, queries["budget_lock"], nil, true},
+		"two who plan": {
+			queries["plan_lock"], nil, queries["plan_lock"], nil, true},
 		"two who reserve probes": {
 			queries["probe_budget_lock"], lab, queries["probe_budget_lock"], lab, true},
 		"two who save probes of one sandbox": {

@@ -14,17 +14,12 @@ WITH first AS (
       AND author = ''
     -- guard:sql-withdraw-lock live
     FOR UPDATE SKIP LOCKED
-), withdrawn AS (
-    UPDATE sandkeeper.actions a
-    SET outcome = 'withdrawn', closed_at = @now,
-        detail = CASE WHEN a.id IN (SELECT id FROM first) THEN 'the finding no longer holds'
-                      ELSE 'the first step was withdrawn' END
-    WHERE a.id IN (SELECT id FROM first)
-       OR (a.remedy IN (SELECT id FROM first)
-           AND a.closed_at IS NULL
-           AND a.claimed_by = '' AND a.outcome = 'pending')
-    RETURNING a.rule, a.provider, a.step
 )
-INSERT INTO sandkeeper.counters AS c (name, rule, provider, what, value)
-SELECT 'actions', rule, provider, step || ':withdrawn', count(*) FROM withdrawn GROUP BY 2, 3, 4 ORDER BY 2, 3, 4
-ON CONFLICT (name, rule, provider, what) DO UPDATE SET value = c.value + excluded.value
+UPDATE sandkeeper.actions a
+SET outcome = 'withdrawn', closed_at = @now,
+    detail = CASE WHEN a.id IN (SELECT id FROM first) THEN 'the finding no longer holds'
+                  ELSE 'the first step was withdrawn' END
+WHERE a.id IN (SELECT id FROM first)
+   OR (a.remedy IN (SELECT id FROM first)
+       AND a.closed_at IS NULL
+       AND a.claimed_by = '' AND a.outcome = 'pending')
