@@ -35,6 +35,13 @@ var places = []place{
 	// What the file says, for whoever runs: no verb, no page, and no database is opened.
 	{pattern: "cmd/sandkeeper/config", ours: []string{"reconcile", "store/tasks", "providers"},
 		never: append(slices.Clone(pages), "github.com/spf13/cobra")},
+	// How a verb speaks: it knows nothing of what it shows.
+	{pattern: "cmd/sandkeeper/console", never: slices.Concat(effects, pages)},
+	// What the config names, opened: no verb.
+	{pattern: "cmd/sandkeeper/app", ours: []string{"cmd/sandkeeper/config", "cmd/sandkeeper/console", "reconcile",
+		"reconcile/run", "store", "store/tasks", "store/ledger", "store/queue", "providers", "web", "alerts"},
+		never: []string{"github.com/spf13/cobra"}},
+	{pattern: "cmd/sandkeeper/app/webhooktest", never: databases},
 	// The contract: data, the table of rules, the ports.
 	{pattern: "reconcile", never: effects},
 	{pattern: "reconcile/text", never: effects}, // how texts are said, knows none
@@ -107,7 +114,8 @@ var forTests = []string{
 // notShipped is what the program may not reach: simulators, and what starts a PostgreSQL. The demo
 // is a program of its own.
 var notShipped = []string{"cmd/sandkeeper-demo", "store/pgtest", "store/storetest", "providers/simulated",
-	"providers/providertest", "providers/wire/wiretest", "providers/*/*test", "reconcile/simtest", "reconcile/worldtest"}
+	"providers/providertest", "providers/wire/wiretest", "providers/*/*test", "reconcile/simtest", "reconcile/worldtest",
+	"cmd/sandkeeper/app/webhooktest"}
 
 // left is what a build does without by each tag.
 var left = map[string]string{"nokubernetes": "k8s.io/", "nodocker": "github.com/moby/moby/"}
@@ -154,7 +162,12 @@ func TestArrowsAreSeen(t *testing.T) {
 		p    pkg
 		want []string
 	}{
-		"cmd may import all":                  {p: code("cmd/sandkeeper", "web", "store/pgtest", "providers/daytona/daytonatest")},
+		"cmd may import all": {p: code("cmd/sandkeeper", "web", "store/pgtest", "providers/daytona/daytonatest")},
+		"the console shows what it is given": {
+			p: code("cmd/sandkeeper/console", "reconcile"), want: []string{"cmd/sandkeeper/console must not import reconcile"}},
+		"what is opened knows no verb": {
+			p:    code("cmd/sandkeeper/app", "cmd/sandkeeper"),
+			want: []string{"cmd/sandkeeper/app must not import cmd/sandkeeper"}},
 		"the task table may import reconcile": {p: code("store/tasks", "reconcile")},
 		"what decides reads no clock": {
 			p:    pkg{ImportPath: module + "/reconcile/decide", Imports: []string{"context", "fmt"}},

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/tasks"
@@ -23,7 +25,7 @@ const mostIncidents = 100
 // The forms of affected.
 var affectedForms = []string{"ids", "json", "sql"}
 
-func affectedCommand(o *options) *cobra.Command {
+func affectedCommand(o *app.Options) *cobra.Command {
 	form := ""
 	c := &cobra.Command{
 		Use:        "affected [INCIDENT]",
@@ -52,44 +54,44 @@ the incidents.`,
 	return c
 }
 
-func runAffected(ctx context.Context, o *options, form string, args []string) error {
-	return onLedger(ctx, o, func(w *world) error {
+func runAffected(ctx context.Context, o *app.Options, form string, args []string) error {
+	return onLedger(ctx, o, func(a *app.App) error {
 		if len(args) == 0 {
-			return w.listIncidents(ctx, o.out, form)
+			return listIncidents(ctx, a, o.Out, form)
 		}
-		return w.affected(ctx, o.out, form, strings.TrimPrefix(args[0], "incident:"))
+		return listAffected(ctx, a, o.Out, form, strings.TrimPrefix(args[0], "incident:"))
 	})
 }
 
-func (w *world) listIncidents(ctx context.Context, out io.Writer, form string) error {
-	all, err := w.ledger.Incidents(ctx, mostIncidents)
+func listIncidents(ctx context.Context, a *app.App, out io.Writer, form string) error {
+	all, err := a.Ledger.Incidents(ctx, mostIncidents)
 	if err != nil {
 		return err
 	}
 	switch form {
 	case "json":
-		return printJSON(out, incidentsOf(all))
+		return console.PrintJSON(out, incidentsOf(all))
 	case "sql":
 		return errors.New("affected -o sql: say which incident; affected alone lists them")
 	}
 	var b bytes.Buffer
 	for i := range all {
-		incidentLine(&b, newPaint(out), incidentOf(&all[i]))
+		incidentLine(&b, console.NewPaint(out), incidentOf(&all[i]))
 	}
 	if len(all) == 0 {
 		fmt.Fprintln(&b, "no incident is on record")
 	}
-	return printed(out, &b)
+	return console.Print(out, &b)
 }
 
 // incidentLine is one incident on one line, and its cause below it.
-func incidentLine(b *bytes.Buffer, p paint, i incidentReport) {
-	state := p.dim(i.State)
+func incidentLine(b *bytes.Buffer, p console.Paint, i incidentReport) {
+	state := p.Dim(i.State)
 	if i.State == "holds" {
-		state = p.yellow(i.State)
+		state = p.Yellow(i.State)
 	}
 	where := strings.Join(nonEmpty(i.Provider, i.Template), " ")
-	fmt.Fprintf(b, "%s  %s  %s, %s, %s to %s, $%.2f", i.ID, state, plural(i.Count, "failure"), i.Rule,
+	fmt.Fprintf(b, "%s  %s  %s, %s, %s to %s, $%.2f", i.ID, state, console.Plural(i.Count, "failure"), i.Rule,
 		text.Time(i.FirstSeen), text.Time(i.LastSeen), i.Cost)
 	if where != "" {
 		fmt.Fprintf(b, ", at %s", text.Line(where))
@@ -133,12 +135,12 @@ func affectedOf(verdicts []reconcile.Verdict) []failedTask {
 	return out
 }
 
-func (w *world) affected(ctx context.Context, out io.Writer, form, id string) error {
-	incident, err := w.incident(ctx, id)
+func listAffected(ctx context.Context, a *app.App, out io.Writer, form, id string) error {
+	incident, err := findIncident(ctx, a, id)
 	if err != nil {
 		return err
 	}
-	verdicts, err := w.ledger.Victims(ctx, id)
+	verdicts, err := a.Ledger.Victims(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -146,12 +148,12 @@ func (w *world) affected(ctx context.Context, out io.Writer, form, id string) er
 	var b bytes.Buffer
 	switch form {
 	case "json":
-		return printJSON(out, struct {
+		return console.PrintJSON(out, struct {
 			Incident incidentReport `json:"incident"`
 			Affected []failedTask   `json:"affected"`
 		}{incidentOf(&incident), found})
 	case "sql":
-		if err := w.affectedSQL(&b, id, found); err != nil {
+		if err := affectedSQL(a, &b, id, found); err != nil {
 			return err
 		}
 	default:
@@ -159,12 +161,12 @@ func (w *world) affected(ctx context.Context, out io.Writer, form, id string) er
 			fmt.Fprintln(&b, text.Line(v.Task))
 		}
 	}
-	return printed(out, &b)
+	return console.Print(out, &b)
 }
 
-// incident reads one, and says how to find those that there are.
-func (w *world) incident(ctx context.Context, id string) (reconcile.Incident, error) {
-	incident, err := w.ledger.Incident(ctx, id)
+// findIncident reads one, and says how to find those that there are.
+func findIncident(ctx context.Context, a *app.App, id string) (reconcile.Incident, error) {
+	incident, err := a.Ledger.Incident(ctx, id)
 	if errors.Is(err, reconcile.ErrNotFound) {
 		return incident, fmt.Errorf("incident %s: not on record; `sandkeeper affected` lists them", id)
 	}
@@ -173,15 +175,15 @@ func (w *world) incident(ctx context.Context, id string) (reconcile.Incident, er
 
 // affectedSQL prints what a person may run. Ids of tasks are in it, so a comment must not be
 // left by one: they stand in constants alone.
-func (w *world) affectedSQL(b *bytes.Buffer, id string, found []failedTask) error {
-	if w.config.Tasks.None {
+func affectedSQL(a *app.App, b *bytes.Buffer, id string, found []failedTask) error {
+	if a.Config.Tasks.None {
 		return errors.New("affected -o sql: the config has no task table")
 	}
 	if len(found) == 0 {
 		fmt.Fprintf(b, "-- no task was failed under this incident\n")
 		return nil
 	}
-	compiled, err := tasks.Compile(w.config.Mapping().WithPreset()) // has passed when the config was read
+	compiled, err := tasks.Compile(a.Config.Mapping().WithPreset()) // has passed when the config was read
 	if err != nil {
 		return err
 	}
@@ -189,15 +191,7 @@ func (w *world) affectedSQL(b *bytes.Buffer, id string, found []failedTask) erro
 	for i := range found {
 		ids[i] = found[i].Task
 	}
-	fmt.Fprintf(b, "-- %s of incident %s.\n", plural(len(found), "task"), text.Line(id))
+	fmt.Fprintf(b, "-- %s of incident %s.\n", console.Plural(len(found), "task"), text.Line(id))
 	b.WriteString(compiled.RunAgain(ids, "run again after incident "+id))
-	return nil
-}
-
-// printed writes what was put together.
-func printed(w io.Writer, b *bytes.Buffer) error {
-	if _, err := w.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("write the result: %w", err)
-	}
 	return nil
 }

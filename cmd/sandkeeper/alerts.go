@@ -6,9 +6,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/alerts"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 )
 
-func alertsCommand(o *options) *cobra.Command {
+func alertsCommand(o *app.Options) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "alerts",
 		Short: "Alerts for Prometheus",
@@ -21,7 +22,7 @@ serve show at /metrics, each with a runbook.`,
 	return c
 }
 
-func alertsRulesCommand(o *options) *cobra.Command {
+func alertsRulesCommand(o *app.Options) *cobra.Command {
 	base := ""
 	c := &cobra.Command{
 		Use:   "rules",
@@ -32,7 +33,7 @@ need no config: the schedule and the limits that they compare with are metrics t
   sandkeeper alerts rules --runbooks https://wiki.example/sandkeeper`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprint(o.out, alerts.Rules(base))
+			_, err := fmt.Fprint(o.Out, alerts.Rules(base))
 			return err
 		},
 	}

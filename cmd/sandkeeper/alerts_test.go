@@ -9,13 +9,15 @@ import (
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/alerts"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 )
 
 // alertsVerb runs `sandkeeper alerts` with some arguments.
 func alertsVerb(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	c := alertsCommand(&options{stdio: stdio{out: &out, err: &out}})
+	c := alertsCommand(&app.Options{Stdio: console.Stdio{Out: &out, Err: &out}})
 	c.SetArgs(args)
 	c.SetOut(&out)
 	c.SetErr(&out)
@@ -94,7 +96,7 @@ func told(text string) [][]string {
 func tryCommand(t *testing.T, where string, words []string) {
 	t.Helper()
 	words = words[1:] // sandkeeper itself
-	verb, _, err := newRoot(stdio{}).Find(words)
+	verb, _, err := newRoot(console.Stdio{}).Find(words)
 	if err != nil || verb.Name() != words[0] {
 		t.Errorf("%s: sandkeeper %s is no verb", where, words[0])
 		return

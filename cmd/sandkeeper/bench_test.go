@@ -15,7 +15,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
@@ -103,16 +105,16 @@ providers:
 rules: {heartbeat-lost: {after: 24h}}
 `, dsn, w.url)), func(string) (string, bool) { return "", false })
 	check(b, err)
-	o := &options{stdio: stdio{out: io.Discard, err: io.Discard}}
+	o := &app.Options{Stdio: console.Stdio{Out: io.Discard, Err: io.Discard}}
 	ctx := context.Background()
-	world, err := o.openLedger(ctx, c)
+	world, err := o.OpenLedger(ctx, c)
 	check(b, err)
-	b.Cleanup(world.close)
-	world.log = slog.New(slog.DiscardHandler)
-	check(b, world.openTasks(ctx))
-	check(b, world.openProviders())
-	check(b, world.ledger.Migrate(ctx))
-	w.keeper = world.keeper(nil)
+	b.Cleanup(world.Close)
+	world.Log = slog.New(slog.DiscardHandler)
+	check(b, world.OpenTasks(ctx))
+	check(b, world.OpenProviders())
+	check(b, world.Ledger.Migrate(ctx))
+	w.keeper = world.Keeper(nil)
 }
 
 // finish adds tasks that are over, each with an event, as years of work leave them.

@@ -9,16 +9,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
-	"github.com/sandkeeper/sandkeeper/store"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
 	"github.com/sandkeeper/sandkeeper/store/queue"
 	"github.com/sandkeeper/sandkeeper/web"
 )
 
-func checkCommand(o *options) *cobra.Command {
+func checkCommand(o *app.Options) *cobra.Command {
 	timeout := time.Minute
 	c := &cobra.Command{
 		Use:   "check",
@@ -48,30 +48,30 @@ type section struct {
 	lines []reconcile.CheckResult
 }
 
-func runCheck(ctx context.Context, o *options) error {
-	c, err := config.Load(o.config, os.LookupEnv)
+func runCheck(ctx context.Context, o *app.Options) error {
+	c, err := config.Load(o.ConfigFile, os.LookupEnv)
 	if err != nil {
 		fmt.Fprintln(
-			o.out,
-			checkLine(newPaint(o.out), "config", reconcile.CheckResult{What: "loads", Said: err.Error()}),
+			o.Out,
+			checkLine(console.NewPaint(o.Out), "config", reconcile.CheckResult{What: "loads", Said: err.Error()}),
 		)
 		return &exitError{code: 1}
 	}
-	w := &world{config: c, log: newLog(o.err, c.Log.Format, c.Log.Level)}
-	defer w.close()
-	sections := []section{{"config", w.checkConfig()}, {"web", w.checkWeb()}, {"ledger", w.checkLedger(ctx)}}
+	a := o.With(c)
+	defer a.Close()
+	sections := []section{{"config", checkConfig(a)}, {"web", checkWeb(a)}, {"ledger", checkLedger(ctx, a)}}
 	if !c.Tasks.None {
-		sections = append(sections, section{"tasks", w.checkTasks(ctx)})
+		sections = append(sections, section{"tasks", checkTasks(ctx, a)})
 	}
 	for _, e := range c.Entries() {
-		sections = append(sections, section{"provider " + e.Name, w.checkProvider(ctx, e)})
+		sections = append(sections, section{"provider " + e.Name, checkProvider(ctx, a, e)})
 	}
 	return showChecks(o, sections)
 }
 
-func showChecks(o *options, sections []section) error {
+func showChecks(o *app.Options, sections []section) error {
 	var b bytes.Buffer
-	p := newPaint(o.out)
+	p := console.NewPaint(o.Out)
 	failed := 0
 	for _, s := range sections {
 		for _, line := range s.lines {
@@ -81,34 +81,34 @@ func showChecks(o *options, sections []section) error {
 			fmt.Fprintln(&b, checkLine(p, s.name, line))
 		}
 	}
-	if _, err := o.out.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("write the result: %w", err)
+	if err := console.Print(o.Out, &b); err != nil {
+		return err
 	}
 	if failed > 0 {
-		return &exitError{code: 1, err: fmt.Errorf("check: %s failed", plural(failed, "line"))}
+		return &exitError{code: 1, err: fmt.Errorf("check: %s failed", console.Plural(failed, "line"))}
 	}
 	return nil
 }
 
 // checkLine is one result in one line: what, what was seen, and the fix.
-func checkLine(p paint, section string, r reconcile.CheckResult) string {
-	mark := p.green("ok  ")
+func checkLine(p console.Paint, section string, r reconcile.CheckResult) string {
+	mark := p.Green("ok  ")
 	switch {
 	case !r.OK:
-		mark = p.red("FAIL")
+		mark = p.Red("FAIL")
 	case r.Fix != "":
-		mark = p.yellow("warn")
+		mark = p.Yellow("warn")
 	}
-	line := mark + "  " + shownLines(fmt.Sprintf("%s: %s: %s", section, r.What, r.Said))
+	line := mark + "  " + console.Lines(fmt.Sprintf("%s: %s: %s", section, r.What, r.Said))
 	if r.Fix != "" {
-		line += "; fix: " + shownLines(r.Fix)
+		line += "; fix: " + console.Lines(r.Fix)
 	}
 	return line
 }
 
-func (w *world) checkConfig() []reconcile.CheckResult {
-	out := []reconcile.CheckResult{{What: "loads", OK: true, Said: "installation " + w.config.Installation}}
-	for _, warning := range w.config.Warnings {
+func checkConfig(a *app.App) []reconcile.CheckResult {
+	out := []reconcile.CheckResult{{What: "loads", OK: true, Said: "installation " + a.Config.Installation}}
+	for _, warning := range a.Config.Warnings {
 		out = append(
 			out,
 			reconcile.CheckResult{
@@ -127,22 +127,19 @@ func fails(what string, err error) []reconcile.CheckResult {
 	return []reconcile.CheckResult{{What: what, Said: err.Error()}}
 }
 
-func (w *world) checkLedger(ctx context.Context) []reconcile.CheckResult {
-	pool, err := store.Open(ctx, w.config.Database.Reveal(), store.OpenOptions{Name: "ledger"})
-	if err != nil {
+func checkLedger(ctx context.Context, a *app.App) []reconcile.CheckResult {
+	if err := a.OpenLedger(ctx); err != nil {
 		return fails("connects", err)
 	}
-	w.pool, w.pools = pool, append(w.pools, pool)
-	w.ledger = ledger.NewLedger(pool, ledger.Options{Installation: w.config.Installation})
 	out := []reconcile.CheckResult{{What: "connects", OK: true, Said: "yes"}}
-	have, need, err := w.ledger.SchemaVersion(ctx)
+	have, need, err := a.Ledger.SchemaVersion(ctx)
 	switch {
 	case err != nil:
 		return append(out, fails("schema", err)...)
 	case have < need:
 		out = append(out, reconcile.CheckResult{What: "schema", Said: fmt.Sprintf("version %d of %d", have, need),
 			Fix: "sandkeeper migrate"})
-		return append(out, newlyDone(w.config.Policy(), have)...)
+		return append(out, newlyDone(a.Config.Policy(), have)...)
 	case have > need:
 		return append(
 			out,
@@ -151,20 +148,20 @@ func (w *world) checkLedger(ctx context.Context) []reconcile.CheckResult {
 		)
 	}
 	out = append(out, reconcile.CheckResult{What: "schema", OK: true, Said: fmt.Sprintf("version %d", have)})
-	return append(append(out, w.checkQueue(ctx)...), w.checkPractice(ctx)...)
+	return append(append(out, checkQueue(ctx, a)...), checkPractice(ctx, a)...)
 }
 
 // checkWeb tells whether run and serve would serve the page there.
-func (w *world) checkWeb() []reconcile.CheckResult {
-	if err := web.CheckListen(w.config.Web.Listen, w.config.Web.ConfigFile); err != nil {
+func checkWeb(a *app.App) []reconcile.CheckResult {
+	if err := web.CheckListen(a.Config.Web.Listen, a.Config.Web.ConfigFile); err != nil {
 		return []reconcile.CheckResult{{What: "listen", Said: err.Error(), Fix: "see web.listen and web.config_file"}}
 	}
-	return []reconcile.CheckResult{{What: "listen", OK: true, Said: w.config.Web.Listen}}
+	return []reconcile.CheckResult{{What: "listen", OK: true, Said: a.Config.Web.Listen}}
 }
 
 // checkQueue looks at the tables that only run needs.
-func (w *world) checkQueue(ctx context.Context) []reconcile.CheckResult {
-	current, err := queue.Current(ctx, w.pool)
+func checkQueue(ctx context.Context, a *app.App) []reconcile.CheckResult {
+	current, err := queue.Current(ctx, a.Pool)
 	switch {
 	case err != nil:
 		return fails("job queue", err)
@@ -176,8 +173,8 @@ func (w *world) checkQueue(ctx context.Context) []reconcile.CheckResult {
 }
 
 // checkPractice compares the schedule with the passes that were really made, and stamps.
-func (w *world) checkPractice(ctx context.Context) []reconcile.CheckResult {
-	m, err := w.ledger.Recall(ctx)
+func checkPractice(ctx context.Context, a *app.App) []reconcile.CheckResult {
+	m, err := a.Ledger.Recall(ctx)
 	if err != nil {
 		return fails("reads", err)
 	}
@@ -186,7 +183,7 @@ func (w *world) checkPractice(ctx context.Context) []reconcile.CheckResult {
 	}
 	out := reconcile.CheckResult{What: "passes", OK: true,
 		Said: "last complete pass " + text.Duration(m.Now.Sub(m.LastPass)) + " ago"}
-	full := w.config.Policy().Full
+	full := a.Config.Policy().Full
 	if gap := reconcile.UsualGap(&m); gap > 2*full {
 		out.Said += fmt.Sprintf("; passes come every %s, schedule.full says %s", text.Duration(gap), text.Duration(full))
 		out.Fix = "set schedule.full to what runs in practice, for example the CronJob's schedule"
@@ -194,9 +191,9 @@ func (w *world) checkPractice(ctx context.Context) []reconcile.CheckResult {
 	return []reconcile.CheckResult{out}
 }
 
-func (w *world) checkTasks(ctx context.Context) []reconcile.CheckResult {
-	if err := w.openTasks(ctx); err != nil {
+func checkTasks(ctx context.Context, a *app.App) []reconcile.CheckResult {
+	if err := a.OpenTasks(ctx); err != nil {
 		return fails("connects", err)
 	}
-	return w.tasks.Check(ctx)
+	return a.Tasks.Check(ctx)
 }

@@ -6,13 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/providers"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-func (w *world) checkProvider(ctx context.Context, e providers.Entry) []reconcile.CheckResult {
-	p, err := w.openFor(e)
+func checkProvider(ctx context.Context, a *app.App, e providers.Entry) []reconcile.CheckResult {
+	p, err := a.OpenProvider(e)
 	if err != nil {
 		return fails("opens", errors.New(strings.TrimPrefix(err.Error(), "open provider "+e.Name+": ")))
 	}
@@ -20,8 +21,8 @@ func (w *world) checkProvider(ctx context.Context, e providers.Entry) []reconcil
 	if c, ok := p.(reconcile.Checker); ok {
 		out = append(out, c.Check(ctx)...)
 	}
-	out = append(out, linkless(w.config.Policy(), e.Name)...)
-	out = append(out, lacking(w.config.Policy(), p, w.others(e))...)
+	out = append(out, linkless(a.Config.Policy(), e.Name)...)
+	out = append(out, lacking(a.Config.Policy(), p, otherProviders(a, e))...)
 	if t, ok := p.(reconcile.Templates); ok {
 		for _, name := range e.Templates {
 			out = append(out, checkTemplate(ctx, t, name))
@@ -30,18 +31,14 @@ func (w *world) checkProvider(ctx context.Context, e providers.Entry) []reconcil
 	return out
 }
 
-func (w *world) openFor(e providers.Entry) (reconcile.Provider, error) {
-	return providers.Open(e, providers.Options{Log: w.log, Agent: "sandkeeper/" + version()})
-}
-
-// others are the providers of the other entries, without those that do not open.
-func (w *world) others(but providers.Entry) []reconcile.Provider {
+// otherProviders are the providers of the other entries, without those that do not open.
+func otherProviders(a *app.App, but providers.Entry) []reconcile.Provider {
 	var out []reconcile.Provider
-	for _, e := range w.config.Entries() {
+	for _, e := range a.Config.Entries() {
 		if e.Name == but.Name {
 			continue
 		}
-		if p, err := w.openFor(e); err == nil {
+		if p, err := a.OpenProvider(e); err == nil {
 			out = append(out, p)
 		}
 	}

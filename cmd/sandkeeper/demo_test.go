@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 )
 
 // TestDemoIsHandedOver: the verb becomes the demo's program, with the flags that it was given and
@@ -15,7 +17,7 @@ func TestDemoIsHandedOver(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
 	var errs bytes.Buffer
-	if code := execute(t.Context(), []string{"demo", "--once"}, stdio{out: &errs, err: &errs}); code != 1 ||
+	if code := execute(t.Context(), []string{"demo", "--once"}, console.Stdio{Out: &errs, Err: &errs}); code != 1 ||
 		!strings.Contains(errs.String(), "go run ./cmd/sandkeeper-demo") {
 		t.Errorf("exit code %d without the demo: %s", code, errs.String())
 	}

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 )
 
 // TestVerbsInDocs: docs/operating.md has a row for each verb, and none for what is no verb.
@@ -18,7 +20,7 @@ func TestVerbsInDocs(t *testing.T) {
 			got[m[1]] = true
 		}
 	}
-	for _, c := range newRoot(stdio{}).Commands() {
+	for _, c := range newRoot(console.Stdio{}).Commands() {
 		if !c.Hidden && c.Name() != "help" && c.Name() != "completion" && !got[c.Name()] {
 			t.Errorf("docs/operating.md has no row for the verb %s", c.Name())
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/providers/daytona/daytonatest"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
@@ -28,7 +29,7 @@ const runAsEnv = "SANDKEEPER_TEST_RUN_AS_PROGRAM"
 func TestMain(m *testing.M) {
 	if os.Getenv(runAsEnv) != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		code := execute(ctx, os.Args[1:], stdio{out: os.Stdout, err: os.Stderr})
+		code := execute(ctx, os.Args[1:], console.Stdio{Out: os.Stdout, Err: os.Stderr})
 		stop()
 		os.Exit(code)
 	}
@@ -170,7 +171,7 @@ func (a *arena) moveTo(dsn string) {
 func (a *arena) run(args ...string) (int, string, string) {
 	a.Helper()
 	var out, errs bytes.Buffer
-	code := execute(a.Context(), append(args, "-c", a.config), stdio{out: &out, err: &errs})
+	code := execute(a.Context(), append(args, "-c", a.config), console.Stdio{Out: &out, Err: &errs})
 	return code, out.String(), errs.String()
 }
 

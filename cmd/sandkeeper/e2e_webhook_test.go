@@ -7,13 +7,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app/webhooktest"
 )
 
 // hooked is an arena whose config tells the receiver.
-func hooked(t *testing.T, r *receiver, more string) *arena {
+func hooked(t *testing.T, r *webhooktest.Receiver, more string) *arena {
 	t.Helper()
 	return newArena(t, settings{more: more,
-		tasks: `, webhook: {url: "` + r.url + `/hooks/tok-in-path", secret: "` + webhookKey + `"}`})
+		tasks: `, webhook: {url: "` + r.URL + `/hooks/tok-in-path", secret: "` + webhooktest.Key + `"}`})
 }
 
 // lost puts a task with a sandbox into the arena that is due to be failed.
@@ -29,12 +31,12 @@ func (a *arena) noticesDue() {
 	a.sql("UPDATE sandkeeper.notices SET next_at = now() WHERE closed_at IS NULL")
 }
 
-// steps are what was told, as "step outcome of task", each once, with their words.
-func (r *receiver) steps() (out []string, bodies map[string]string) {
+// stepsTold are what was told, as "step outcome of task", each once, with their words.
+func stepsTold(r *webhooktest.Receiver) (out []string, bodies map[string]string) {
 	r.Helper()
 	bodies = map[string]string{}
-	for _, h := range r.told() {
-		if !h.verify(webhookKey) {
+	for _, h := range r.Told() {
+		if !h.Verify(webhooktest.Key) {
 			r.Errorf("notice %s is not signed with the key", h.Delivery)
 		}
 		if before, repeated := bodies[h.Delivery]; repeated {
@@ -44,11 +46,11 @@ func (r *receiver) steps() (out []string, bodies map[string]string) {
 			continue
 		}
 		bodies[h.Delivery] = h.Body
-		var n wireNotice
+		var n struct{ Action, Task, Step, Outcome string }
 		if err := json.Unmarshal([]byte(h.Body), &n); err != nil || n.Action != h.Delivery {
 			r.Errorf("notice %s: %v: %s", h.Delivery, err, h.Body)
 		}
-		out = append(out, string(n.Step)+" "+string(n.Outcome)+" of "+n.Task)
+		out = append(out, n.Step+" "+n.Outcome+" of "+n.Task)
 	}
 	slices.Sort(out) // they are told side by side
 	return out, bodies
@@ -57,11 +59,11 @@ func (r *receiver) steps() (out []string, bodies map[string]string) {
 // TestWebhookIsRetried: the platform is down, and hears of it in the next run: the fail and
 // the end of the sandbox, each once more, with the same ids.
 func TestWebhookIsRetried(t *testing.T) {
-	r := newReceiver(t)
+	r := webhooktest.NewReceiver(t)
 	a := hooked(t, r, "")
 	ws := a.working(3)
 	task, sandbox := a.lost()
-	r.answer(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, webhookKey, http.StatusBadGateway) })
+	r.Answer(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, webhooktest.Key, http.StatusBadGateway) })
 	code, out, errs := a.run("once", "--migrate", "--wait", "5s")
 	if code != 0 || !a.ended(sandbox) {
 		t.Fatalf("once: exit code %d: a platform that is down stops nothing\n%s%s", code, out, errs)
@@ -69,30 +71,30 @@ func TestWebhookIsRetried(t *testing.T) {
 	if !strings.Contains(errs, "answered 502") {
 		t.Errorf("the log does not say that the platform was not told:\n%s", errs)
 	}
-	for _, secret := range []string{webhookKey, "tok-in-path"} {
+	for _, secret := range []string{webhooktest.Key, "tok-in-path"} {
 		if strings.Contains(out+errs, secret) {
 			t.Errorf("%q is shown:\n%s%s", secret, out, errs)
 		}
 	}
-	tried := len(r.told())
+	tried := len(r.Told())
 	if tried == 0 {
 		t.Fatal("nothing was tried")
 	}
-	r.answer(nil)
+	r.Answer(nil)
 	a.noticesDue()
 	a.once(0)
-	steps, bodies := r.steps()
+	steps, bodies := stepsTold(r)
 	want := "fail done of " + task + ", terminate confirmed of " + task
 	if got := strings.Join(steps, ", "); got != want {
 		t.Errorf("told %s, want %s", got, want)
 	}
-	told := len(r.told())
+	told := len(r.Told())
 	if told <= tried || len(bodies) != 2 {
 		t.Errorf("%d notices in %d attempts, %d of them in vain", len(bodies), told, tried)
 	}
 	a.noticesDue()
 	a.once(0)
-	if n := len(r.told()); n != told {
+	if n := len(r.Told()); n != told {
 		t.Errorf("what was told is told again: %d attempts, then %d", told, n)
 	}
 	a.keeps(ws)
@@ -101,29 +103,29 @@ func TestWebhookIsRetried(t *testing.T) {
 // TestWebhookAfterACrash: the platform had heard it and we never knew. It is told again, with
 // the same id and the same words.
 func TestWebhookAfterACrash(t *testing.T) {
-	r := newReceiver(t)
+	r := webhooktest.NewReceiver(t)
 	a := hooked(t, r, "")
 	ws := a.working(3)
 	task, _ := a.lost()
 	a.must("migrate")
-	r.answer(func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() })
+	r.Answer(func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() })
 	c := a.spawn("once", "--wait", "5s")
-	a.reaches("the platform has heard it", func() bool { return len(r.told()) > 0 })
-	first := r.told()[0]
+	a.reaches("the platform has heard it", func() bool { return len(r.Told()) > 0 })
+	first := r.Told()[0]
 	c.kill()
-	r.answer(nil)
+	r.Answer(nil)
 	a.noticesDue()
 	a.once(0)
 	again := 0
-	for _, h := range r.told() {
+	for _, h := range r.Told() {
 		if h.Delivery == first.Delivery && h.Body == first.Body {
 			again++
 		}
 	}
 	if again != 2 {
-		t.Errorf("the notice was told %d times, want twice: %+v", again, r.told())
+		t.Errorf("the notice was told %d times, want twice: %+v", again, r.Told())
 	}
-	if steps, _ := r.steps(); len(steps) == 0 || steps[0] != "fail done of "+task {
+	if steps, _ := stepsTold(r); len(steps) == 0 || steps[0] != "fail done of "+task {
 		t.Errorf("told %q, want the fail first", steps)
 	}
 	a.keeps(ws)
@@ -131,14 +133,14 @@ func TestWebhookAfterACrash(t *testing.T) {
 
 // TestWebhookOfTheDaemon: run tells as soon as it is done.
 func TestWebhookOfTheDaemon(t *testing.T) {
-	r := newReceiver(t)
+	r := webhooktest.NewReceiver(t)
 	a := hooked(t, r, quickly)
 	ws := a.working(3)
 	task, _ := a.lost()
 	d := a.daemon("run", "--migrate")
-	a.reaches("both are told", func() bool { return len(r.told()) >= 2 })
+	a.reaches("both are told", func() bool { return len(r.Told()) >= 2 })
 	d.stop()
-	steps, _ := r.steps()
+	steps, _ := stepsTold(r)
 	if got, want := strings.Join(steps, ", "), "fail done of "+task+", terminate confirmed of "+task; got != want {
 		t.Errorf("told %s, want %s", got, want)
 	}

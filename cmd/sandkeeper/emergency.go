@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -26,7 +28,7 @@ type cleanup struct {
 	provider, confirm string
 }
 
-func emergencyCommand(o *options) *cobra.Command {
+func emergencyCommand(o *app.Options) *cobra.Command {
 	f := &cleanup{}
 	c := &cobra.Command{
 		Use:   "emergency",
@@ -51,8 +53,8 @@ takes back what is not begun yet.`,
 			if err := f.check(); err != nil {
 				return err
 			}
-			return o.withWorlds(cmd.Context(), func(ctx context.Context, w *world) (string, error) {
-				return w.emergency(ctx, o, f)
+			return withWorlds(cmd.Context(), o, func(ctx context.Context, a *app.App) (string, error) {
+				return askEmergency(ctx, a, o, f)
 			})
 		},
 	}
@@ -62,11 +64,11 @@ takes back what is not begun yet.`,
 	return c
 }
 
-func (w *world) emergency(ctx context.Context, o *options, f *cleanup) (string, error) {
-	if _, known := w.providers[f.provider]; f.provider != "" && !known {
-		return "", w.noProvider(f.provider)
+func askEmergency(ctx context.Context, a *app.App, o *app.Options, f *cleanup) (string, error) {
+	if _, known := a.Providers[f.provider]; f.provider != "" && !known {
+		return "", unknownProvider(a, f.provider)
 	}
-	r, err := w.look(ctx, o)
+	r, err := look(ctx, a, o)
 	if err != nil {
 		return "", err
 	}
@@ -77,10 +79,10 @@ func (w *world) emergency(ctx context.Context, o *options, f *cleanup) (string, 
 		fmt.Fprintf(&b, "  nothing is ended before the end of the %s, which has to come within %s\n", text.Line(wait),
 			wishLasts)
 	}
-	if most := w.config.Policy().Limits.PerHour; len(p.End) > most {
+	if most := a.Config.Policy().Limits.PerHour; len(p.End) > most {
 		fmt.Fprintf(&b, "  at most %d are ended in an hour (limits.per_hour): the rest must be asked for again\n", most)
 	}
-	if _, err := o.out.Write(b.Bytes()); err != nil {
+	if _, err := o.Out.Write(b.Bytes()); err != nil {
 		return "", fmt.Errorf("write the preview: %w", err)
 	}
 	if len(p.End) == 0 {
@@ -89,23 +91,23 @@ func (w *world) emergency(ctx context.Context, o *options, f *cleanup) (string, 
 	if err := f.confirmed(o, p); err != nil {
 		return "", err
 	}
-	asked, err := w.ledger.Ask(ctx, f.signature(), p.Actions(), nil)
+	asked, err := a.Ledger.Ask(ctx, f.signature(), p.Actions(), nil)
 	if err != nil {
 		return "", err
 	}
-	return w.begun(ctx, p, asked) + "\nfollow it with: sandkeeper plan, or on the page under actions", nil
+	return begun(ctx, a, p, asked) + "\nfollow it with: sandkeeper plan, or on the page under actions", nil
 }
 
 // confirmed is an error unless the person has said yes to this very list.
-func (f *cleanup) confirmed(o *options, p *run.Preview) error {
+func (f *cleanup) confirmed(o *app.Options, p *run.Preview) error {
 	switch {
 	case f.confirm != "":
 		return confirms(f.confirm, p)
-	case !onTerminal(o.err) || !term.IsTerminal(int(os.Stdin.Fd())):
+	case !console.OnTerminal(o.Err) || !term.IsTerminal(int(os.Stdin.Fd())):
 		return fmt.Errorf("not confirmed, nothing was recorded; if this is what you want, say it with: --confirm %q",
 			p.Phrase()+" "+p.Hash())
 	}
-	return typed(os.Stdin, o.err, p.Phrase())
+	return typed(os.Stdin, o.Err, p.Phrase())
 }
 
 // confirms compares a given confirmation with the list of now.

@@ -10,12 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-func explainCommand(o *options) *cobra.Command {
+func explainCommand(o *app.Options) *cobra.Command {
 	output, timeout := "text", 2*time.Minute
 	c := &cobra.Command{
 		Use:   "explain ID",
@@ -42,36 +44,36 @@ ID is a task's id, a sandbox's id or name, or provider/id. Exit code 1 when nobo
 	return c
 }
 
-func runExplain(ctx context.Context, o *options, f *runFlags, id string) error {
+func runExplain(ctx context.Context, o *app.Options, f *runFlags, id string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("not finished within --timeout %s", f.timeout))
 	defer cancel()
-	w, err := o.open(ctx)
+	a, err := o.Open(ctx)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	show := newProgress(o.err)
-	e, err := w.explain(ctx, show.stage, id)
-	show.end()
+	defer a.Close()
+	show := console.NewProgress(o.Err)
+	e, err := explain(ctx, a, show.Stage, id)
+	show.End()
 	if err != nil {
 		return err
 	}
 	if f.output == "json" {
-		return printJSON(o.out, e)
+		return console.PrintJSON(o.Out, e)
 	}
-	return e.text(o.out)
+	return e.text(o.Out)
 }
 
 // explain puts together what the two worlds and the ledger say of one thing.
-func (w *world) explain(ctx context.Context, stage func(string), id string) (*explanation, error) {
-	history, err := w.history(ctx, id)
+func explain(ctx context.Context, a *app.App, stage func(string), id string) (*explanation, error) {
+	history, err := readHistory(ctx, a, id)
 	if err != nil {
 		return nil, err
 	}
-	x, err := w.keeper(stage).Explain(ctx, id, history)
+	x, err := a.Keeper(stage).Explain(ctx, id, history)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +87,7 @@ func (w *world) explain(ctx context.Context, stage func(string), id string) (*ex
 	if e.Subject == "" && history.Empty() {
 		return nil, unknown(id, x)
 	}
-	if e.LastPass, err = w.lastPass(ctx, history); err != nil {
+	if e.LastPass, err = findLastPass(ctx, a, history); err != nil {
 		return nil, err
 	}
 	e.tell(x, history)
@@ -158,24 +160,24 @@ func whatBecame(b reconcile.SandboxSeen, sources []reconcile.SourceSeen) string 
 	return text
 }
 
-// history reads the ledger; one that knows nothing, or was never migrated, has none.
-func (w *world) history(ctx context.Context, id string) (reconcile.History, error) {
-	if have, _, err := w.ledger.SchemaVersion(ctx); err != nil || have == 0 {
+// readHistory reads the ledger; one that knows nothing, or was never migrated, has none.
+func readHistory(ctx context.Context, a *app.App, id string) (reconcile.History, error) {
+	if have, _, err := a.Ledger.SchemaVersion(ctx); err != nil || have == 0 {
 		return reconcile.History{}, err
 	}
-	h, err := w.ledger.Subject(ctx, id)
+	h, err := a.Ledger.Subject(ctx, id)
 	if errors.Is(err, reconcile.ErrNotFound) {
 		return reconcile.History{}, nil
 	}
 	return h, err
 }
 
-// lastPass is what the newest pass that ended came to for this one, nil when none has.
-func (w *world) lastPass(ctx context.Context, h reconcile.History) (*lastPass, error) {
-	if have, _, err := w.ledger.SchemaVersion(ctx); err != nil || have == 0 {
+// findLastPass is what the newest pass that ended came to for this one, nil when none has.
+func findLastPass(ctx context.Context, a *app.App, h reconcile.History) (*lastPass, error) {
+	if have, _, err := a.Ledger.SchemaVersion(ctx); err != nil || have == 0 {
 		return nil, err
 	}
-	passes, err := w.ledger.LastPasses(ctx, 10)
+	passes, err := a.Ledger.LastPasses(ctx, 10)
 	if err != nil {
 		return nil, err
 	}

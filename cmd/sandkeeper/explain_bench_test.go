@@ -13,6 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/providers/daytona/daytonatest"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
@@ -41,7 +43,7 @@ func BenchmarkExplain(b *testing.B) {
 // An explainedWorld is one of which one task is asked for again and again.
 type explainedWorld struct {
 	db     *pgx.Conn
-	world  *world
+	world  *app.App
 	config string
 	id     string
 }
@@ -103,12 +105,12 @@ rules: {heartbeat-lost: {after: 24h}, inactive: {after: 24h}, orphan: {after: 1h
 `, dsn, url)), 0o600))
 	ctx := context.Background()
 	var errs bytes.Buffer
-	if code := execute(ctx, []string{"once", "--migrate", "-c", w.config}, stdio{out: io.Discard, err: &errs}); code != 0 {
+	if code := execute(ctx, []string{"once", "--migrate", "-c", w.config}, console.Stdio{Out: io.Discard, Err: &errs}); code != 0 {
 		b.Fatalf("once: exit code %d: %s", code, errs.String())
 	}
-	world, err := (&options{stdio: stdio{out: io.Discard, err: io.Discard}, config: w.config}).open(ctx)
+	world, err := (&app.Options{Stdio: console.Stdio{Out: io.Discard, Err: io.Discard}, ConfigFile: w.config}).Open(ctx)
 	check(b, err)
-	b.Cleanup(world.close)
+	b.Cleanup(world.Close)
 	w.world = world
 }
 
@@ -174,7 +176,7 @@ func (w *explainedWorld) measure(b *testing.B, what string) time.Duration {
 
 func (w *explainedWorld) explain(b *testing.B) {
 	b.Helper()
-	e, err := w.world.explain(context.Background(), nil, w.id)
+	e, err := explain(context.Background(), w.world, nil, w.id)
 	check(b, err)
 	if e.Whole || e.Task == nil || len(e.Sandboxes) != 1 || !e.Sandboxes[0].Here {
 		b.Fatalf("explain looked at everything, or did not find the task: %+v", e)
@@ -184,7 +186,7 @@ func (w *explainedWorld) explain(b *testing.B) {
 func (w *explainedWorld) program(b *testing.B) {
 	b.Helper()
 	var errs bytes.Buffer
-	if code := execute(context.Background(), []string{"explain", w.id, "-c", w.config}, stdio{out: io.Discard, err: &errs}); code != 0 {
+	if code := execute(context.Background(), []string{"explain", w.id, "-c", w.config}, console.Stdio{Out: io.Discard, Err: &errs}); code != 0 {
 		b.Fatalf("explain: exit code %d: %s", code, errs.String())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -17,12 +18,12 @@ const linesOfTime = 60
 // text writes the explanation for people.
 func (e *explanation) text(w io.Writer) error {
 	var b bytes.Buffer
-	p := newPaint(w)
+	p := console.NewPaint(w)
 	fmt.Fprintf(&b, "%s as of %s\n", text.Line(firstText(e.Subject, e.ID)), text.Time(e.At))
 	e.viewsText(&b)
 	for _, s := range e.Sources {
 		if !s.Trusted {
-			fmt.Fprintf(&b, "%s %s: %s\n", p.red("not trusted"), s.Name, text.Line(s.Reason))
+			fmt.Fprintf(&b, "%s %s: %s\n", p.Red("not trusted"), s.Name, text.Line(s.Reason))
 		}
 	}
 	e.verdictText(&b, p)
@@ -69,13 +70,13 @@ func sandboxWords(s *sandboxReport) string {
 	return firstText(s.Raw, "in an unknown state")
 }
 
-func (e *explanation) verdictText(b *bytes.Buffer, p paint) {
+func (e *explanation) verdictText(b *bytes.Buffer, p console.Paint) {
 	fmt.Fprintln(b, "\nverdict")
 	for i := range e.Findings {
 		e.Findings[i].text(b, p)
 	}
 	for _, s := range e.Steps {
-		fmt.Fprintf(b, "  %s %s %s\n", p.outcome(s), s.Step, target(s))
+		fmt.Fprintf(b, "  %s %s %s\n", outcome(p, s), s.Step, target(s))
 	}
 	if e.Kept != "" {
 		fmt.Fprintf(b, "  kept: %s\n", text.Line(e.Kept))
@@ -85,12 +86,12 @@ func (e *explanation) verdictText(b *bytes.Buffer, p paint) {
 			"cause unknown")))
 	}
 	for _, r := range e.Regrets {
-		fmt.Fprintf(b, "  %s %s: %s\n", p.red("false positive of"), r.Rule, text.Line(r.What))
+		fmt.Fprintf(b, "  %s %s: %s\n", p.Red("false positive of"), r.Rule, text.Line(r.What))
 	}
 }
 
-func (f *verdictReport) text(b *bytes.Buffer, p paint) {
-	fmt.Fprintf(b, "  %s: %s\n", p.yellow(f.Rule), text.Line(f.Reason))
+func (f *verdictReport) text(b *bytes.Buffer, p console.Paint) {
+	fmt.Fprintf(b, "  %s: %s\n", p.Yellow(f.Rule), text.Line(f.Reason))
 	for _, ev := range f.Evidence {
 		fmt.Fprintf(b, "    %s %s: %s\n", text.Time(ev.At), ev.Source, text.Line(ev.Fact))
 	}
@@ -100,14 +101,14 @@ func (f *verdictReport) text(b *bytes.Buffer, p paint) {
 }
 
 // passText is what the last pass came to, which may differ from the look of now.
-func (e *explanation) passText(b *bytes.Buffer, p paint) {
+func (e *explanation) passText(b *bytes.Buffer, p console.Paint) {
 	l := e.LastPass
 	if l == nil {
 		return
 	}
 	fmt.Fprintf(b, "\nlast pass\n  number %d, %s, ended %s", l.Number, l.Kind, text.Time(l.EndedAt))
 	if !l.Complete {
-		fmt.Fprintf(b, ", %s", p.red("not complete: "+text.Line(firstText(l.Error, "no reason given"))))
+		fmt.Fprintf(b, ", %s", p.Red("not complete: "+text.Line(firstText(l.Error, "no reason given"))))
 	}
 	fmt.Fprintln(b)
 	if e.Whole {
@@ -121,7 +122,7 @@ func (e *explanation) passText(b *bytes.Buffer, p paint) {
 		if f.Due {
 			state = firstText(f.HeldBy.String(), "due")
 		}
-		fmt.Fprintf(b, "  found %s, %s, since %s\n", p.yellow(f.Rule), text.Line(state), text.Time(f.FirstSeen))
+		fmt.Fprintf(b, "  found %s, %s, since %s\n", p.Yellow(f.Rule), text.Line(state), text.Time(f.FirstSeen))
 	}
 	if len(l.Findings) == 0 {
 		fmt.Fprintln(b, "  left no finding open on it")
@@ -129,7 +130,7 @@ func (e *explanation) passText(b *bytes.Buffer, p paint) {
 }
 
 // answersText is each rule's answer; those that are off share a line.
-func (e *explanation) answersText(b *bytes.Buffer, p paint) {
+func (e *explanation) answersText(b *bytes.Buffer, p console.Paint) {
 	if len(e.Answers) == 0 {
 		return
 	}
@@ -142,7 +143,7 @@ func (e *explanation) answersText(b *bytes.Buffer, p paint) {
 			off = append(off, a.Rule)
 			continue
 		case decide.SaysDue, decide.SaysFound:
-			says = p.yellow(says)
+			says = p.Yellow(says)
 		}
 		fmt.Fprintf(b, "  %s %s: %s\n", a.Rule, says, text.Line(a.Why))
 	}
@@ -152,16 +153,16 @@ func (e *explanation) answersText(b *bytes.Buffer, p paint) {
 }
 
 // momentsText is everything that happened, the newest last.
-func (e *explanation) momentsText(b *bytes.Buffer, p paint) {
+func (e *explanation) momentsText(b *bytes.Buffer, p console.Paint) {
 	if len(e.Moments) > 0 {
 		fmt.Fprintln(b, "\ntimeline")
 	}
 	left := max(0, len(e.Moments)-linesOfTime)
 	if left > 0 {
-		fmt.Fprintf(b, "  … %s before, see -o json\n", plural(left, "moment"))
+		fmt.Fprintf(b, "  … %s before, see -o json\n", console.Plural(left, "moment"))
 	}
 	for _, m := range e.Moments[left:] {
-		fmt.Fprintf(b, "  %s %s %s\n", text.Time(m.At), p.dim(m.Source), text.Line(m.What))
+		fmt.Fprintf(b, "  %s %s %s\n", text.Time(m.At), p.Dim(m.Source), text.Line(m.What))
 	}
 	for _, l := range e.Logs {
 		fmt.Fprintf(b, "\nlog saved %s by action %s\n  %s\n", text.Time(l.At), l.Action, text.Line(l.Text))

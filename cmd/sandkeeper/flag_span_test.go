@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 )
 
 // TestTimesOfFlags walks all flags of all verbs: each that takes a time refuses what has no
@@ -17,7 +19,7 @@ func TestTimesOfFlags(t *testing.T) {
 	t.Parallel()
 	none := []string{"once --wait", "restore --for"} // where 0 has a meaning
 	var seen []string
-	for _, c := range allCommands(newRoot(stdio{out: io.Discard, err: io.Discard})) {
+	for _, c := range allCommands(newRoot(console.Stdio{Out: io.Discard, Err: io.Discard})) {
 		for _, f := range visited(c.Flags().VisitAll) {
 			s, ours := f.Value.(*spanValue)
 			if f.Value.Type() == "duration" && !ours {
@@ -64,7 +66,7 @@ func refusesTime(t *testing.T, c *cobra.Command, flag, text string) {
 	}
 	for _, args := range [][]string{{c.Name(), "--" + flag, text}, {c.Name(), "--" + flag + "=" + text}} {
 		var out, errs bytes.Buffer
-		code := execute(t.Context(), append(args, "-c", "/nowhere"), stdio{out: &out, err: &errs})
+		code := execute(t.Context(), append(args, "-c", "/nowhere"), console.Stdio{Out: &out, Err: &errs})
 		right := "write it like `sandkeeper " + c.Use + " --" + flag + " "
 		if code != want || !strings.Contains(errs.String(), right) || out.Len() > 0 {
 			t.Errorf("%q: exit code %d, want %d and %q:\n%s%s", args, code, want, right, out.String(), errs.String())
@@ -83,7 +85,7 @@ func TestWrongFlags(t *testing.T) {
 		"once --quick=perhaps": wrongUsage, "--bogus": wrongUsage, "plan --bogus": 1,
 	} {
 		var out, errs bytes.Buffer
-		if code := execute(t.Context(), strings.Fields(line), stdio{out: &out, err: &errs}); code != want || errs.Len() == 0 {
+		if code := execute(t.Context(), strings.Fields(line), console.Stdio{Out: &out, Err: &errs}); code != want || errs.Len() == 0 {
 			t.Errorf("%s: exit code %d, want %d:\n%s%s", line, code, want, out.String(), errs.String())
 		}
 	}

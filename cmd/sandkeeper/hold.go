@@ -8,11 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-func holdCommand(o *options) *cobra.Command {
+func holdCommand(o *app.Options) *cobra.Command {
 	by := &wish{}
 	c := &cobra.Command{
 		Use:   "hold TARGET",
@@ -30,16 +32,16 @@ Exit code 2: wrong usage; nothing is held.`,
   sandkeeper hold label:team=research`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return onLedger(cmd.Context(), o, func(w *world) error {
-				said, err := w.hold(cmd.Context(), args[0], by)
+			return onLedger(cmd.Context(), o, func(a *app.App) error {
+				said, err := hold(cmd.Context(), a, args[0], by)
 				if err != nil {
 					return err
 				}
-				if _, err := fmt.Fprintln(o.out, said); err != nil {
+				if _, err := fmt.Fprintln(o.Out, said); err != nil {
 					return err
 				}
 				// Only now: an operator in a hurry has the hold before anything is looked up.
-				w.doubtHold(cmd.Context(), o.err, args[0])
+				doubtHold(cmd.Context(), a, o.Err, args[0])
 				return nil
 			})
 		},
@@ -48,22 +50,22 @@ Exit code 2: wrong usage; nothing is held.`,
 	return c
 }
 
-func (w *world) hold(ctx context.Context, arg string, by *wish) (string, error) {
+func hold(ctx context.Context, a *app.App, arg string, by *wish) (string, error) {
 	wanted, err := targets(arg)
 	if err != nil {
 		return "", err
 	}
-	if name, is := strings.CutPrefix(arg, "provider:"); is && !w.config.HasProvider(name) {
-		return "", &exitError{code: wrongUsage, err: fmt.Errorf("hold %s: %w", arg, w.noProvider(name))}
+	if name, is := strings.CutPrefix(arg, "provider:"); is && !a.Config.HasProvider(name) {
+		return "", &exitError{code: wrongUsage, err: fmt.Errorf("hold %s: %w", arg, unknownProvider(a, name))}
 	}
-	now, err := w.ledger.Now(ctx)
+	now, err := a.Ledger.Now(ctx)
 	if err != nil {
 		return "", err
 	}
 	s := by.signature()
 	for _, target := range wanted {
 		h := reconcile.Hold{Target: target, Author: s.Author, Reason: s.Reason, Until: by.until(now)}
-		if _, err := w.ledger.Hold(ctx, h); err != nil {
+		if _, err := a.Ledger.Hold(ctx, h); err != nil {
 			return "", err
 		}
 	}
@@ -86,16 +88,16 @@ func targets(arg string) ([]string, error) {
 		"label:KEY=VALUE or provider:NAME", arg)}
 }
 
-// noProvider says that no entry has the name, with the one that was probably meant.
-func (w *world) noProvider(name string) error {
+// unknownProvider says that no entry has the name, with the one that was probably meant.
+func unknownProvider(a *app.App, name string) error {
 	var known []string
-	for _, p := range w.config.Providers {
+	for _, p := range a.Config.Providers {
 		known = append(known, p.Name)
 	}
 	return fmt.Errorf("no provider %q in the config; %s", name, text.Unknown(name, known))
 }
 
-func unholdCommand(o *options) *cobra.Command {
+func unholdCommand(o *app.Options) *cobra.Command {
 	by := &wish{}
 	c := &cobra.Command{
 		Use:     "unhold TARGET",
@@ -103,8 +105,8 @@ func unholdCommand(o *options) *cobra.Command {
 		Example: "  sandkeeper unhold task:8c02ffe6-26b9-4b1c-9d6e-0d2f9d6a1c11",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
-				return w.unhold(cmd.Context(), args[0], by)
+			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
+				return unhold(cmd.Context(), a, args[0], by)
 			})
 		},
 	}
@@ -112,7 +114,7 @@ func unholdCommand(o *options) *cobra.Command {
 	return c
 }
 
-func (w *world) unhold(ctx context.Context, arg string, by *wish) (string, error) {
+func unhold(ctx context.Context, a *app.App, arg string, by *wish) (string, error) {
 	wanted, err := targets(arg)
 	if err != nil {
 		return "", err
@@ -120,7 +122,7 @@ func (w *world) unhold(ctx context.Context, arg string, by *wish) (string, error
 	lifted := 0
 	var last error
 	for _, target := range wanted {
-		n, err := w.ledger.Unhold(ctx, target, by.signature())
+		n, err := a.Ledger.Unhold(ctx, target, by.signature())
 		lifted += n
 		if err != nil {
 			last = err
@@ -132,5 +134,5 @@ func (w *world) unhold(ctx context.Context, arg string, by *wish) (string, error
 	if lifted == 0 {
 		return "", fmt.Errorf("nothing holds %s", strings.Join(wanted, " or "))
 	}
-	return "lifted " + plural(lifted, "hold"), nil
+	return "lifted " + console.Plural(lifted, "hold"), nil
 }

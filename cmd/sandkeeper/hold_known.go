@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -19,14 +20,14 @@ const holdLookFor = 20 * time.Second
 
 // doubtHold warns when what is held matches nothing that is there now: it may be meant for
 // what comes, or be misspelt, and then protects nothing.
-func (w *world) doubtHold(ctx context.Context, out io.Writer, arg string) {
+func doubtHold(ctx context.Context, a *app.App, out io.Writer, arg string) {
 	wanted, err := targets(arg)
 	if err != nil || strings.HasPrefix(arg, "provider:") {
 		return // refused before
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, holdLookFor, fmt.Errorf("not found within %s", holdLookFor))
 	defer cancel()
-	found, err := w.matchesAny(ctx, wanted)
+	found, err := matchesAny(ctx, a, wanted)
 	if found {
 		return
 	}
@@ -40,7 +41,7 @@ func (w *world) doubtHold(ctx context.Context, out io.Writer, arg string) {
 	case err != nil:
 		doubt = fmt.Sprintf("whether %s matches a task or a sandbox is not known: %v; the hold is recorded", what, err)
 	}
-	if w.config.HasProvider(arg) {
+	if a.Config.HasProvider(arg) {
 		doubt += fmt.Sprintf("; %s is a provider, which is held by: sandkeeper hold provider:%s", arg, arg)
 	}
 	fmt.Fprintln(out, "warning:", text.Line(strings.ReplaceAll(doubt, "\n", "; ")))
@@ -48,29 +49,29 @@ func (w *world) doubtHold(ctx context.Context, out io.Writer, arg string) {
 
 // matchesAny reports whether any of the targets of one argument names something. What could
 // not be asked is an error only when nothing else knows it.
-func (w *world) matchesAny(ctx context.Context, wanted []string) (bool, error) {
+func matchesAny(ctx context.Context, a *app.App, wanted []string) (bool, error) {
 	var errs []error
-	for _, ask := range []func(context.Context, string) (bool, error){w.recalled, w.hasRow} { // the cheapest first
+	for _, ask := range []func(context.Context, *app.App, string) (bool, error){recalled, hasRow} { // the cheapest first
 		for _, target := range wanted {
-			found, err := ask(ctx, target)
+			found, err := ask(ctx, a, target)
 			if found {
 				return true, nil
 			}
 			errs = append(errs, err)
 		}
 	}
-	found, err := w.listed(ctx, wanted)
+	found, err := inListings(ctx, a, wanted)
 	return found, errors.Join(append(errs, err)...)
 }
 
 // recalled reports whether the ledger has the target as something that is there. It has seen
 // what the last pass saw, without labels.
-func (w *world) recalled(ctx context.Context, target string) (bool, error) {
+func recalled(ctx context.Context, a *app.App, target string) (bool, error) {
 	kind, id, _ := strings.Cut(target, ":")
 	if kind != "sandbox" {
 		return false, nil
 	}
-	h, err := w.history(ctx, id)
+	h, err := readHistory(ctx, a, id)
 	return slices.ContainsFunc(h.Sandboxes, func(b reconcile.SandboxSeen) bool { return b.GoneAt.IsZero() }), err
 }
 
@@ -83,17 +84,17 @@ func (e *otherSpelling) Error() string {
 }
 
 // hasRow reports whether a row of the task table has the id.
-func (w *world) hasRow(ctx context.Context, target string) (bool, error) {
+func hasRow(ctx context.Context, a *app.App, target string) (bool, error) {
 	kind, id, _ := strings.Cut(target, ":")
-	if kind != "task" || w.config.Tasks.None {
+	if kind != "task" || a.Config.Tasks.None {
 		return false, nil
 	}
-	if w.tasks == nil {
-		if err := w.openTasks(ctx); err != nil {
+	if a.Tasks == nil {
+		if err := a.OpenTasks(ctx); err != nil {
 			return false, err
 		}
 	}
-	rows, err := w.tasks.ByID(ctx, []string{id})
+	rows, err := a.Tasks.ByID(ctx, []string{id})
 	switch {
 	case err != nil || len(rows.Tasks) == 0:
 		return false, err
@@ -106,13 +107,13 @@ func (w *world) hasRow(ctx context.Context, target string) (bool, error) {
 // errFound ends a listing early.
 var errFound = errors.New("found")
 
-// listed asks every provider for all its sandboxes: only that shows labels, and what came
+// inListings asks every provider for all its sandboxes: only that shows labels, and what came
 // since the last pass.
-func (w *world) listed(ctx context.Context, wanted []string) (bool, error) {
-	errs := []error{w.openProviders()}
-	for _, name := range slices.Sorted(maps.Keys(w.providers)) {
+func inListings(ctx context.Context, a *app.App, wanted []string) (bool, error) {
+	errs := []error{a.OpenProviders()}
+	for _, name := range slices.Sorted(maps.Keys(a.Providers)) {
 		found := false
-		listing, err := w.providers[name].List(ctx, func(page []reconcile.Sandbox) error {
+		listing, err := a.Providers[name].List(ctx, func(page []reconcile.Sandbox) error {
 			found = found || slices.ContainsFunc(page, func(sb reconcile.Sandbox) bool { return namesSandbox(wanted, &sb) })
 			if found {
 				return errFound

@@ -10,19 +10,19 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 )
 
 func main() {
 	collectSeldom()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the second signal ends what does not want to stop
-	code := execute(ctx, os.Args[1:], stdio{out: os.Stdout, err: os.Stderr})
+	code := execute(ctx, os.Args[1:], console.Stdio{Out: os.Stdout, Err: os.Stderr})
 	stop()
 	os.Exit(code)
 }
@@ -35,19 +35,6 @@ func collectSeldom() {
 		debug.SetGCPercent(400)
 	}
 }
-
-// boundMemory is for a process that stays: garbage grows only up to what a fleet of this many
-// tasks and sandboxes needs, so that one of 10,000 and 10,000 stays below 100 MB in all. The
-// variable GOMEMLIMIT has the last word.
-func boundMemory(subjects int) {
-	const least, usual, each = 70 << 20, 20_000, 4 << 10
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(least + int64(max(subjects-usual, 0))*each)
-	}
-}
-
-// stdio is where a verb writes: results to out, everything else to err.
-type stdio struct{ out, err io.Writer }
 
 // An exitError ends the program with a code of its own. Its error, when there is one, has
 // not been shown yet.
@@ -66,8 +53,8 @@ func (e *exitError) Error() string {
 func (e *exitError) Unwrap() error { return e.err }
 
 // execute carries out one verb and returns the exit code.
-func execute(ctx context.Context, args []string, io stdio) int {
-	io.out = newTidy(io.out)
+func execute(ctx context.Context, args []string, io console.Stdio) int {
+	io.Out = console.Tidy(io.Out)
 	root := newRoot(io) //nolint:contextcheck // cobra hands the context to each verb
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -77,37 +64,22 @@ func execute(ctx context.Context, args []string, io stdio) int {
 		return 0
 	case errors.As(err, &exit):
 		if exit.err != nil {
-			complain(io.err, exit.err)
+			complain(io.Err, exit.err)
 		}
 		return exit.code
 	}
-	complain(io.err, err)
+	complain(io.Err, err)
 	return 1
 }
 
 // complain shows an error to the operator. It may quote an argument or a provider, so
 // control characters do not reach the terminal.
 func complain(w io.Writer, err error) {
-	fmt.Fprintln(w, "sandkeeper:", shownLines(err.Error()))
+	fmt.Fprintln(w, "sandkeeper:", console.Lines(err.Error()))
 }
 
-// shownLines is a text of several lines, each as [text.Line].
-func shownLines(said string) string {
-	lines := strings.Split(said, "\n")
-	for i := range lines {
-		lines[i] = text.Line(lines[i])
-	}
-	return strings.Join(lines, "\n")
-}
-
-// options are the flags that every verb has.
-type options struct {
-	stdio
-	config string
-}
-
-func newRoot(io stdio) *cobra.Command {
-	o := &options{stdio: io}
+func newRoot(io console.Stdio) *cobra.Command {
+	o := &app.Options{Stdio: io}
 	root := &cobra.Command{
 		Use:   "sandkeeper",
 		Short: "Keeps tasks and sandboxes in agreement",
@@ -123,9 +95,9 @@ Begin with:  sandkeeper check     is everything reachable and mapped?
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(usageOf)
-	root.SetOut(io.out)
-	root.SetErr(io.err)
-	root.PersistentFlags().StringVarP(&o.config, "config", "c", "",
+	root.SetOut(io.Out)
+	root.SetErr(io.Err)
+	root.PersistentFlags().StringVarP(&o.ConfigFile, "config", "c", "",
 		"config file (default sandkeeper.yaml, then /etc/sandkeeper/sandkeeper.yaml)")
 	root.AddCommand(
 		runCommand(o), serveCommand(o), onceCommand(o), planCommand(o), explainCommand(o), checkCommand(o), migrateCommand(o),

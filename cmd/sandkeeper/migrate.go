@@ -4,9 +4,11 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 )
 
-func migrateCommand(o *options) *cobra.Command {
+func migrateCommand(o *app.Options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "migrate",
 		Short: "Bring the ledger's schema up to date",
@@ -15,23 +17,23 @@ stamps it with the installation's name. It never touches the task table. Running
 is harmless; a ledger of another installation, or of a newer version, is refused.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := o.load()
+			c, err := o.Load()
 			if err != nil {
 				return err
 			}
-			w, err := o.openLedger(cmd.Context(), c)
+			a, err := o.OpenLedger(cmd.Context(), c)
 			if err != nil {
 				return err
 			}
-			defer w.close()
-			if err := w.migrate(cmd.Context()); err != nil {
+			defer a.Close()
+			if err := a.Migrate(cmd.Context()); err != nil {
 				return err
 			}
-			have, _, err := w.ledger.SchemaVersion(cmd.Context())
+			have, _, err := a.Ledger.SchemaVersion(cmd.Context())
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(o.out, "ledger of %s is at schema version %d\n", c.Installation, have)
+			_, err = fmt.Fprintf(o.Out, "ledger of %s is at schema version %d\n", c.Installation, have)
 			return err
 		},
 	}

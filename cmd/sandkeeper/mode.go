@@ -7,10 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-func modeCommand(o *options) *cobra.Command {
+func modeCommand(o *app.Options) *cobra.Command {
 	by := &wish{}
 	c := &cobra.Command{
 		Use:   "mode RULE observe|off|clear",
@@ -31,8 +33,8 @@ again by "clear", which forgives what it was wrong about until then.`,
 			if !slices.Contains(reconcile.RuleNames, args[0]) {
 				return unknownRule(args[0])
 			}
-			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
-				return w.mode(cmd.Context(), args[0], args[1], by)
+			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
+				return lowerMode(cmd.Context(), a, args[0], args[1], by)
 			})
 		},
 	}
@@ -40,12 +42,12 @@ again by "clear", which forgives what it was wrong about until then.`,
 	return c
 }
 
-func (w *world) mode(ctx context.Context, rule, mode string, by *wish) (string, error) {
+func lowerMode(ctx context.Context, a *app.App, rule, mode string, by *wish) (string, error) {
 	switch mode {
 	case "clear":
-		return w.clearMode(ctx, rule, by)
+		return clearMode(ctx, a, rule, by)
 	case "off", "observe":
-		return rule + " is lowered to " + mode, w.ledger.SetMode(ctx, rule, reconcile.Mode(mode), by.signature())
+		return rule + " is lowered to " + mode, a.Ledger.SetMode(ctx, rule, reconcile.Mode(mode), by.signature())
 	}
 	return "", fmt.Errorf(
 		"mode %q: a mode is lowered to observe or off, or cleared; enforce is set in the config",
@@ -54,21 +56,21 @@ func (w *world) mode(ctx context.Context, rule, mode string, by *wish) (string, 
 }
 
 // clearMode gives a rule back to the config, and says what that forgives.
-func (w *world) clearMode(ctx context.Context, rule string, by *wish) (string, error) {
-	measures, err := w.ledger.Measures(ctx)
+func clearMode(ctx context.Context, a *app.App, rule string, by *wish) (string, error) {
+	measures, err := a.Ledger.Measures(ctx)
 	if err != nil {
 		return "", err
 	}
-	if err := w.ledger.ClearMode(ctx, rule, by.signature()); err != nil {
+	if err := a.Ledger.ClearMode(ctx, rule, by.signature()); err != nil {
 		return "", err
 	}
-	said := fmt.Sprintf("%s follows the config again: %s", rule, w.config.Policy().Rules[rule].Mode)
+	said := fmt.Sprintf("%s follows the config again: %s", rule, a.Config.Policy().Rules[rule].Mode)
 	if before, lowered := measures.Controls.Lowered[rule]; lowered && before.Author == reconcile.AuthorSelf {
 		said += "; it had lowered itself: " + before.Reason
 	}
 	if t := measures.Tallies[rule]; t.Regrets > 0 {
-		said += fmt.Sprintf("; %s among its last %s forgiven", plural(t.Regrets, "false positive"),
-			plural(t.Verdicts, "verdict"))
+		said += fmt.Sprintf("; %s among its last %s forgiven", console.Plural(t.Regrets, "false positive"),
+			console.Plural(t.Verdicts, "verdict"))
 	}
 	return said, nil
 }

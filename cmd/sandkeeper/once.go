@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
@@ -46,7 +48,7 @@ func (f *runFlags) check() error {
 	return nil
 }
 
-func onceCommand(o *options) *cobra.Command {
+func onceCommand(o *app.Options) *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
 		Use:   "once",
@@ -71,30 +73,30 @@ Exit code 2: wrong usage; nothing was done.`,
 	return c
 }
 
-func runOnce(ctx context.Context, o *options, f *runFlags) error {
+func runOnce(ctx context.Context, o *app.Options, f *runFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("not finished within --timeout %s", f.timeout))
 	defer cancel()
-	w, err := o.openToAct(ctx, f.migrate)
+	a, err := o.OpenToAct(ctx, f.migrate)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	show := newProgress(o.err)
-	r, err := w.keeper(show.stage).Once(ctx, f.kind(), f.wait)
-	show.end()
+	defer a.Close()
+	show := console.NewProgress(o.Err)
+	r, err := a.Keeper(show.Stage).Once(ctx, f.kind(), f.wait)
+	show.End()
 	if r == nil {
 		return explainHeld(err)
 	}
 	if err == nil && ctx.Err() != nil {
 		err = fmt.Errorf("stopped before the end: %w", context.Cause(ctx))
 	}
-	if err == nil && w.config.Retention > 0 {
-		w.purge(ctx, r.At)
+	if err == nil && a.Config.Retention > 0 {
+		a.Purge(ctx, r.At)
 	}
-	return errors.Join(printResult(o.out, f.output, reportOf(r, true)), verdictOf(r, err))
+	return errors.Join(printResult(o.Out, f.output, reportOf(r, true)), verdictOf(r, err))
 }
 
 // explainHeld says who has the lease, in words for the operator.
@@ -118,14 +120,4 @@ func verdictOf(r *run.Result, err error) error {
 		return &exitError{code: 1, err: fmt.Errorf("not trusted: %s: %s", frozen[0].Name, frozen[0].Reason)}
 	}
 	return nil
-}
-
-// purge deletes what is older than the retention. It is housekeeping: it gets a moment of
-// each run and its failure does not fail the run.
-func (w *world) purge(ctx context.Context, now time.Time) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	if _, err := w.ledger.Purge(ctx, now.Add(-w.config.Retention), 1000); err != nil {
-		w.log.WarnContext(ctx, "old history not deleted, the next run goes on", "err", err)
-	}
 }

@@ -6,11 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/queue"
 )
 
-func passCommand(o *options) *cobra.Command {
+func passCommand(o *app.Options) *cobra.Command {
 	by := &wish{}
 	c := &cobra.Command{
 		Use:   "pass [quick|full]",
@@ -25,11 +26,11 @@ runs, it begins about at once, on one of the replicas. Where none runs, use once
 			if len(args) == 1 {
 				kind = reconcile.PassKind(args[0])
 			}
-			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
-				if err := w.current(cmd.Context()); err != nil {
+			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
+				if err := a.CheckSchema(cmd.Context()); err != nil {
 					return "", err
 				}
-				return w.passNow(cmd.Context(), kind, by)
+				return askPass(cmd.Context(), a, kind, by)
 			})
 		},
 	}
@@ -37,11 +38,11 @@ runs, it begins about at once, on one of the replicas. Where none runs, use once
 	return c
 }
 
-func (w *world) passNow(ctx context.Context, kind reconcile.PassKind, by *wish) (string, error) {
-	if err := w.ledger.Note(ctx, by.signature(), "pass:"+string(kind), string(kind)+" pass asked for"); err != nil {
+func askPass(ctx context.Context, a *app.App, kind reconcile.PassKind, by *wish) (string, error) {
+	if err := a.Ledger.Note(ctx, by.signature(), "pass:"+string(kind), string(kind)+" pass asked for"); err != nil {
 		return "", err
 	}
-	worked, err := queue.AskPass(ctx, w.pool, kind)
+	worked, err := queue.AskPass(ctx, a.Pool, kind)
 	switch {
 	case err != nil:
 		return "", err

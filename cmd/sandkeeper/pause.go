@@ -8,11 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-func pauseCommand(o *options) *cobra.Command {
+func pauseCommand(o *app.Options) *cobra.Command {
 	by := &wish{}
 	c := &cobra.Command{
 		Use:   "pause [all|rule:NAME|provider:NAME]",
@@ -24,18 +25,18 @@ be done is shown as held by the pause.`,
   sandkeeper pause provider:daytona`,
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
-				now, err := w.ledger.Now(cmd.Context())
+			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
+				now, err := a.Ledger.Now(cmd.Context())
 				if err != nil {
 					return "", err
 				}
-				scope, err := w.scope(args)
+				scope, err := pauseScope(a, args)
 				if err != nil {
 					return "", err
 				}
 				s := by.signature()
 				p := reconcile.Pause{Scope: scope, Author: s.Author, Reason: s.Reason, Until: by.until(now)}
-				return "paused " + scope + lasting(p.Until), w.ledger.Pause(cmd.Context(), p)
+				return "paused " + scope + lasting(p.Until), a.Ledger.Pause(cmd.Context(), p)
 			})
 		},
 	}
@@ -43,19 +44,19 @@ be done is shown as held by the pause.`,
 	return c
 }
 
-// scope is what a pause is about; "rule orphan" is as good as "rule:orphan". A rule or a
+// pauseScope is what a pause is about; "rule orphan" is as good as "rule:orphan". A rule or a
 // provider that does not exist is refused: the pause would hold nothing.
-func (w *world) scope(args []string) (string, error) {
+func pauseScope(a *app.App, args []string) (string, error) {
 	scope := firstText(strings.Join(args, ":"), "all")
 	kind, name, _ := strings.Cut(scope, ":")
-	_, provider := w.config.Policy().Providers[name]
+	_, provider := a.Config.Policy().Providers[name]
 	switch {
 	case scope == "all", kind == "rule" && slices.Contains(reconcile.RuleNames, name), kind == "provider" && provider:
 		return scope, nil
 	case kind == "rule":
 		return "", unknownRule(name)
 	case kind == "provider":
-		return "", w.noProvider(name)
+		return "", unknownProvider(a, name)
 	case slices.Contains(reconcile.RuleNames, scope):
 		return "rule:" + scope, nil
 	}
@@ -73,7 +74,7 @@ func lasting(until time.Time) string {
 	return " until " + text.Time(until)
 }
 
-func resumeCommand(o *options) *cobra.Command {
+func resumeCommand(o *app.Options) *cobra.Command {
 	by := &wish{}
 	c := &cobra.Command{
 		Use:     "resume [all|rule:NAME|provider:NAME]",
@@ -81,12 +82,12 @@ func resumeCommand(o *options) *cobra.Command {
 		Example: "  sandkeeper resume\n  sandkeeper resume rule:orphan",
 		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
-				scope, err := w.scope(args)
+			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
+				scope, err := pauseScope(a, args)
 				if err != nil {
 					return "", err
 				}
-				return "resumed " + scope, w.ledger.Resume(cmd.Context(), scope, by.signature())
+				return "resumed " + scope, a.Ledger.Resume(cmd.Context(), scope, by.signature())
 			})
 		},
 	}

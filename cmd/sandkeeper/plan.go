@@ -5,9 +5,12 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 )
 
-func planCommand(o *options) *cobra.Command {
+func planCommand(o *app.Options) *cobra.Command {
 	f := &runFlags{}
 	detailed := false
 	c := &cobra.Command{
@@ -28,25 +31,25 @@ Exit code 0, or 1 on an error. With --detailed-exitcode 2 means that there are s
 	return c
 }
 
-func runPlan(ctx context.Context, o *options, f *runFlags, detailed bool) error {
+func runPlan(ctx context.Context, o *app.Options, f *runFlags, detailed bool) error {
 	if err := f.check(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("not finished within --timeout %s", f.timeout))
 	defer cancel()
-	w, err := o.open(ctx)
+	a, err := o.Open(ctx)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	show := newProgress(o.err)
-	r, err := w.keeper(show.stage).Look(ctx, f.kind())
-	show.end()
+	defer a.Close()
+	show := console.NewProgress(o.Err)
+	r, err := a.Keeper(show.Stage).Look(ctx, f.kind())
+	show.End()
 	if err != nil {
 		return err
 	}
 	shown := reportOf(r, false)
-	if err := printResult(o.out, f.output, shown); err != nil {
+	if err := printResult(o.Out, f.output, shown); err != nil {
 		return err
 	}
 	if detailed && len(shown.Steps) > 0 {

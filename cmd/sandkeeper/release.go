@@ -9,10 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-func releaseCommand(o *options) *cobra.Command {
+func releaseCommand(o *app.Options) *cobra.Command {
 	by := &wish{}
 	hash := ""
 	c := &cobra.Command{
@@ -31,11 +33,11 @@ until the incident closes.`,
   sandkeeper release incident:i-3k9f2 --reason "the snapshot is active again"`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
+			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
 				if id, incident := strings.CutPrefix(args[0], "incident:"); incident {
-					return w.releaseIncident(cmd.Context(), id, by)
+					return releaseIncident(cmd.Context(), a, id, by)
 				}
-				return w.release(cmd.Context(), args[0], hash, by)
+				return release(cmd.Context(), a, args[0], hash, by)
 			})
 		},
 	}
@@ -44,8 +46,8 @@ until the incident closes.`,
 	return c
 }
 
-func (w *world) release(ctx context.Context, name, hash string, by *wish) (string, error) {
-	what, subjects, err := w.heldBy(ctx, name)
+func release(ctx context.Context, a *app.App, name, hash string, by *wish) (string, error) {
+	what, subjects, err := heldBy(ctx, a, name)
 	if err != nil {
 		return "", err
 	}
@@ -55,7 +57,7 @@ func (w *world) release(ctx context.Context, name, hash string, by *wish) (strin
 	now := reconcile.SubjectsHash(subjects)
 	if hash == "" {
 		return fmt.Sprintf("%s\n%s held by %s; release them with: sandkeeper release %s --hash %s --reason …",
-			strings.Join(subjects, "\n"), plural(len(subjects), "subject"), what, name, now), nil
+			strings.Join(subjects, "\n"), console.Plural(len(subjects), "subject"), what, name, now), nil
 	}
 	if hash != now {
 		return "", fmt.Errorf(
@@ -65,7 +67,7 @@ func (w *world) release(ctx context.Context, name, hash string, by *wish) (strin
 			hash,
 		)
 	}
-	at, err := w.ledger.Now(ctx)
+	at, err := a.Ledger.Now(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -78,20 +80,20 @@ func (w *world) release(ctx context.Context, name, hash string, by *wish) (strin
 		Reason:   s.Reason,
 		Until:    by.until(at),
 	}
-	if _, err := w.ledger.Release(ctx, r); err != nil {
+	if _, err := a.Ledger.Release(ctx, r); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("released %s from %s%s", plural(len(subjects), "subject"), what, lasting(r.Until)), nil
+	return fmt.Sprintf("released %s from %s%s", console.Plural(len(subjects), "subject"), what, lasting(r.Until)), nil
 }
 
 // heldBy lists what a breaker or an untrusted source holds now.
-func (w *world) heldBy(ctx context.Context, name string) (what string, subjects []string, err error) {
+func heldBy(ctx context.Context, a *app.App, name string) (what string, subjects []string, err error) {
 	if slices.Contains(reconcile.RuleNames, strings.TrimPrefix(name, "breaker:")) {
 		rule := strings.TrimPrefix(name, "breaker:")
-		controls, err := w.ledger.Controls(ctx)
+		controls, err := a.Ledger.Controls(ctx)
 		return "breaker:" + rule, controls.Breakers[rule].Subjects, err
 	}
-	findings, err := w.ledger.OpenFindings(ctx)
+	findings, err := a.Ledger.OpenFindings(ctx)
 	if err != nil {
 		return "", nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -15,43 +17,45 @@ import (
 const mostHeldShown = 20
 
 // releaseIncident lets go what an incident holds. Without a reason it shows what that is.
-func (w *world) releaseIncident(ctx context.Context, id string, by *wish) (string, error) {
-	incident, err := w.incident(ctx, id)
+func releaseIncident(ctx context.Context, a *app.App, id string, by *wish) (string, error) {
+	incident, err := findIncident(ctx, a, id)
 	if err != nil {
 		return "", err
 	}
 	if !incident.Holds() {
 		return "", fmt.Errorf("release of incident %s: it holds nothing, it is %s", id, incidentState(&incident))
 	}
-	held, err := w.heldByIncident(ctx, &incident)
+	held, err := heldByIncident(ctx, a, &incident)
 	if err != nil {
 		return "", err
 	}
 	if by.reason == "" {
 		return unreleased(&incident, held), nil
 	}
-	if err := w.ledger.ReleaseIncident(ctx, id, by.signature()); err != nil {
+	if err := a.Ledger.ReleaseIncident(ctx, id, by.signature()); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("released incident %s: %s may go on, within their budgets", id, plural(len(held), "subject")), nil
+	return fmt.Sprintf("released incident %s: %s may go on, within their budgets", id,
+		console.Plural(len(held), "subject")), nil
 }
 
 // heldByIncident are the subjects that wait for the incident now: of findings, and of steps
 // whose row is over.
-func (w *world) heldByIncident(ctx context.Context, incident *reconcile.Incident) ([]string, error) {
-	findings, err := w.ledger.OpenFindings(ctx)
+func heldByIncident(ctx context.Context, a *app.App, incident *reconcile.Incident) ([]string, error) {
+	findings, err := a.Ledger.OpenFindings(ctx)
 	if err != nil {
 		return nil, err
 	}
-	open, err := w.ledger.OpenActions(ctx)
+	open, err := a.Ledger.OpenActions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var subjects []string
 	for i := range open {
-		a := &open[i]
-		if a.Seq > 0 && a.Signature == incident.Signature && a.Attempts == 0 && !slices.Contains(subjects, a.Subject) {
-			subjects = append(subjects, a.Subject)
+		step := &open[i]
+		waits := step.Seq > 0 && step.Signature == incident.Signature && step.Attempts == 0
+		if waits && !slices.Contains(subjects, step.Subject) {
+			subjects = append(subjects, step.Subject)
 		}
 	}
 	for _, f := range findings {
@@ -70,7 +74,7 @@ func (w *world) heldByIncident(ctx context.Context, incident *reconcile.Incident
 // unreleased shows what a release would let go.
 func unreleased(i *reconcile.Incident, held []string) string {
 	var b bytes.Buffer
-	incidentLine(&b, paint{}, incidentOf(i))
+	incidentLine(&b, console.Paint{}, incidentOf(i))
 	for _, subject := range held[:min(len(held), mostHeldShown)] {
 		fmt.Fprintf(&b, "%s\n", text.Line(subject))
 	}
@@ -78,6 +82,6 @@ func unreleased(i *reconcile.Incident, held []string) string {
 		fmt.Fprintf(&b, "… and %d more\n", more)
 	}
 	fmt.Fprintf(&b, "%s held by it now; release them with: sandkeeper release incident:%s --reason …",
-		plural(len(held), "subject"), i.ID)
+		console.Plural(len(held), "subject"), i.ID)
 	return b.String()
 }

@@ -2,13 +2,12 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
@@ -221,17 +220,7 @@ func stepOf(r *run.Result, s decide.PlannedStep, acted bool) stepReport {
 // printResult writes a report as JSON or as text for people.
 func printResult(w io.Writer, form string, r report) error {
 	if form == "json" {
-		return printJSON(w, r)
+		return console.PrintJSON(w, r)
 	}
 	return printText(w, r)
-}
-
-func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(asciiJSON{w})
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return fmt.Errorf("write the result: %w", err)
-	}
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -72,7 +73,7 @@ func (a *arming) widen() string {
 // back says how many came back to life, of how many, in which time.
 func (a *arming) back() string {
 	if !reconcile.Watched(a.Rule) {
-		return fmt.Sprintf("%s in %s", plural(a.Verdicts, "verdict"), text.Coarse(max(a.watched, time.Hour)))
+		return fmt.Sprintf("%s in %s", console.Plural(a.Verdicts, "verdict"), text.Coarse(max(a.watched, time.Hour)))
 	}
 	return fmt.Sprintf("%d of %d in %s came back to life", a.Regrets, a.Verdicts, text.Coarse(max(a.watched, time.Hour)))
 }

@@ -6,16 +6,17 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-func reportCommand(o *options) *cobra.Command {
+func reportCommand(o *app.Options) *cobra.Command {
 	since, form := time.Duration(0), "text"
 	c := &cobra.Command{
 		Use:   "report",
@@ -42,16 +43,16 @@ cannot come back, so look at some of its findings with explain before you arm it
 	return c
 }
 
-func runReport(ctx context.Context, o *options, form string, window time.Duration) error {
-	return onLedger(ctx, o, func(w *world) error {
-		r, err := w.report(ctx, window)
+func runReport(ctx context.Context, o *app.Options, form string, window time.Duration) error {
+	return onLedger(ctx, o, func(a *app.App) error {
+		r, err := reportRules(ctx, a, window)
 		if err != nil {
 			return err
 		}
 		if form == "json" {
-			return printJSON(o.out, r)
+			return console.PrintJSON(o.Out, r)
 		}
-		return r.text(o.out)
+		return r.text(o.Out)
 	})
 }
 
@@ -80,21 +81,21 @@ type ruleReport struct {
 	Examples  []regretReport   `json:"newest_false_positives"`
 }
 
-// report reads what each rule came to, and what its mode is now.
-func (w *world) report(ctx context.Context, window time.Duration) (*rulesReport, error) {
-	now, err := w.ledger.Now(ctx)
+// reportRules reads what each rule came to, and what its mode is now.
+func reportRules(ctx context.Context, a *app.App, window time.Duration) (*rulesReport, error) {
+	now, err := a.Ledger.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found, err := w.ledger.Report(ctx, window)
+	found, err := a.Ledger.Report(ctx, window)
 	if err != nil {
 		return nil, err
 	}
-	controls, err := w.ledger.Controls(ctx)
+	controls, err := a.Ledger.Controls(ctx)
 	if err != nil {
 		return nil, err
 	}
-	policy := w.config.Policy()
+	policy := a.Config.Policy()
 	return rulesReportOf(now, window, found, &policy, &controls), nil
 }
 
@@ -140,9 +141,9 @@ func watchedFor(now, first time.Time) time.Duration {
 // text writes the report for people: a table, the advice, then the newest regrets.
 func (r *rulesReport) text(w io.Writer) error {
 	var b bytes.Buffer
-	p := newPaint(w)
+	p := console.NewPaint(w)
 	fmt.Fprintf(&b, "since %s\n\n", text.Time(r.Since))
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	t := console.Table(&b)
 	fmt.Fprintln(t, "rule\tmode\tverdicts\tacted\tcame back\tby itself\tcost\tfirst seen")
 	var nothing []string
 	for i := range r.Rules {
@@ -162,15 +163,15 @@ func (r *rulesReport) text(w io.Writer) error {
 	}
 	r.adviceText(&b, p)
 	r.regretsText(&b)
-	return printed(w, &b)
+	return console.Print(w, &b)
 }
 
 // adviceText is a line for each rule that found something and has one.
-func (r *rulesReport) adviceText(b *bytes.Buffer, p paint) {
+func (r *rulesReport) adviceText(b *bytes.Buffer, p console.Paint) {
 	first := "\n"
 	for i := range r.Rules {
 		if l := &r.Rules[i]; l.Advice != "" && (l.FirstSeen != nil || l.Verdicts > 0 || l.Lowered != "") {
-			fmt.Fprintf(b, "%s%s: %s\n", first, p.yellow(l.Rule), text.Line(l.Advice))
+			fmt.Fprintf(b, "%s%s: %s\n", first, p.Yellow(l.Rule), text.Line(l.Advice))
 			first = ""
 		}
 	}

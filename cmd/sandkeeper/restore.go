@@ -10,11 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-func restoreCommand(o *options) *cobra.Command {
+func restoreCommand(o *app.Options) *cobra.Command {
 	by := &wish{}
 	c := &cobra.Command{
 		Use:   "restore ID",
@@ -29,11 +30,11 @@ cause, or lengthen the hold, before that is over.`,
 		Example: `  sandkeeper restore daytona/7d3a… --reason "it was the customer's"`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withLedger(cmd.Context(), o, func(w *world) (string, error) {
-				if err := w.current(cmd.Context()); err != nil {
+			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
+				if err := a.CheckSchema(cmd.Context()); err != nil {
 					return "", err
 				}
-				return w.restore(cmd.Context(), args[0], by)
+				return restore(cmd.Context(), a, args[0], by)
 			})
 		},
 	}
@@ -43,27 +44,27 @@ cause, or lengthen the hold, before that is over.`,
 	return c
 }
 
-func (w *world) restore(ctx context.Context, id string, by *wish) (string, error) {
-	remedy, err := w.quarantine(ctx, id)
+func restore(ctx context.Context, a *app.App, id string, by *wish) (string, error) {
+	remedy, err := findQuarantine(ctx, a, id)
 	if err != nil {
 		return "", err
 	}
 	actions, withdraw := reconcile.AskRestore(remedy)
 	for i := range actions {
-		if name := actions[i].Provider; name != "" && !w.config.HasProvider(name) {
+		if name := actions[i].Provider; name != "" && !a.Config.HasProvider(name) {
 			return "", fmt.Errorf("restore %s: it was quarantined at the entry %q, which the config does not name any more; "+
 				"name the entry so again, or start the sandbox at the provider itself", id, name)
 		}
 		actions[i].Reason = "restored by " + by.author + ": " + by.signature().Reason
 	}
-	asked, err := w.ledger.Ask(ctx, by.signature(), actions, withdraw)
+	asked, err := a.Ledger.Ask(ctx, by.signature(), actions, withdraw)
 	if err != nil {
 		return "", fmt.Errorf("restore %s: %w", id, err)
 	}
 	if len(asked) == 0 {
 		return "", fmt.Errorf("restore %s: it is under way already; see sandkeeper explain %s", id, id)
 	}
-	held, err := w.holdBack(ctx, asked, by)
+	held, err := holdBack(ctx, a, asked, by)
 	if err != nil {
 		return "", fmt.Errorf("restore %s: it is recorded, but it is not held: %w", id, err)
 	}
@@ -77,24 +78,24 @@ func (w *world) restore(ctx context.Context, id string, by *wish) (string, error
 	if until := untilOf(remedy); !until.IsZero() {
 		fmt.Fprintf(&b, "its end, which was due at %s, is withdrawn\n", text.Time(until))
 	}
-	fmt.Fprintf(&b, "%s%s", held, w.kicked(ctx, asked))
+	fmt.Fprintf(&b, "%s%s", held, kicked(ctx, a, asked))
 	return b.String(), nil
 }
 
-// quarantine finds the remedy that has something in quarantine, whole.
-func (w *world) quarantine(ctx context.Context, id string) ([]reconcile.Action, error) {
-	h, err := w.ledger.Subject(ctx, id)
+// findQuarantine finds the remedy that has something in quarantine, whole.
+func findQuarantine(ctx context.Context, a *app.App, id string) ([]reconcile.Action, error) {
+	h, err := a.Ledger.Subject(ctx, id)
 	if err != nil && !errors.Is(err, reconcile.ErrNotFound) {
 		return nil, err
 	}
 	var ended *reconcile.Action
 	for i := range h.Actions { // newest first
-		a := &h.Actions[i]
-		stopped := a.Outcome == reconcile.OutcomeDone || a.Outcome == reconcile.OutcomeAccepted
-		if a.Step != reconcile.StepQuarantine || !stopped {
+		step := &h.Actions[i]
+		stopped := step.Outcome == reconcile.OutcomeDone || step.Outcome == reconcile.OutcomeAccepted
+		if step.Step != reconcile.StepQuarantine || !stopped {
 			continue
 		}
-		remedy, err := w.remedy(ctx, a, h.Actions)
+		remedy, err := wholeRemedy(ctx, a, step, h.Actions)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +103,7 @@ func (w *world) quarantine(ctx context.Context, id string) ([]reconcile.Action, 
 			return remedy, nil
 		}
 		if ended == nil {
-			ended = a
+			ended = step
 		}
 	}
 	if ended != nil {
@@ -112,12 +113,12 @@ func (w *world) quarantine(ctx context.Context, id string) ([]reconcile.Action, 
 	return nil, fmt.Errorf("restore %s: nothing of it is in quarantine", id)
 }
 
-// remedy is the whole remedy of a quarantine. Its first step may be on the task's row, which
+// wholeRemedy is the whole remedy of a quarantine. Its first step may be on the task's row, which
 // has a history of its own.
-func (w *world) remedy(ctx context.Context, of *reconcile.Action, known []reconcile.Action,
+func wholeRemedy(ctx context.Context, a *app.App, of *reconcile.Action, known []reconcile.Action,
 ) ([]reconcile.Action, error) {
 	if of.Task != "" {
-		h, err := w.ledger.Subject(ctx, "task:"+of.Task)
+		h, err := a.Ledger.Subject(ctx, "task:"+of.Task)
 		if err != nil && !errors.Is(err, reconcile.ErrNotFound) {
 			return nil, err
 		}
@@ -126,9 +127,9 @@ func (w *world) remedy(ctx context.Context, of *reconcile.Action, known []reconc
 	seen := map[string]bool{}
 	var steps []reconcile.Action
 	for i := range known {
-		if a := known[i]; a.Remedy == of.Remedy && !seen[a.ID] {
-			seen[a.ID] = true
-			steps = append(steps, a)
+		if step := known[i]; step.Remedy == of.Remedy && !seen[step.ID] {
+			seen[step.ID] = true
+			steps = append(steps, step)
 		}
 	}
 	slices.SortFunc(steps, func(a, b reconcile.Action) int { return a.Seq - b.Seq })
@@ -136,11 +137,11 @@ func (w *world) remedy(ctx context.Context, of *reconcile.Action, known []reconc
 }
 
 // holdBack holds what comes back.
-func (w *world) holdBack(ctx context.Context, asked []reconcile.Action, by *wish) (string, error) {
+func holdBack(ctx context.Context, a *app.App, asked []reconcile.Action, by *wish) (string, error) {
 	if by.last <= 0 {
 		return "it is not held: the rule that found it may find it again\n", nil
 	}
-	now, err := w.ledger.Now(ctx)
+	now, err := a.Ledger.Now(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -155,7 +156,7 @@ func (w *world) holdBack(ctx context.Context, asked []reconcile.Action, by *wish
 	for _, target := range targets {
 		h := reconcile.Hold{Target: target, Author: by.author, Until: by.until(now),
 			Reason: "restored: " + by.signature().Reason}
-		if _, err := w.ledger.Hold(ctx, h); err != nil {
+		if _, err := a.Ledger.Hold(ctx, h); err != nil {
 			return "", err
 		}
 	}

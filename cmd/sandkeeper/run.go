@@ -2,20 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
-	"github.com/sandkeeper/sandkeeper/store/queue"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 )
 
-// remedyWorkers are the remedies, and the probes, that a process works at side by side. Most
-// of the time they wait for a provider, and one that hangs must not keep the others waiting.
-const remedyWorkers = 16
-
-func runCommand(o *options) *cobra.Command {
+func runCommand(o *app.Options) *cobra.Command {
 	migrate := false
 	c := &cobra.Command{
 		Use:   "run",
@@ -36,69 +29,28 @@ once what it has begun is finished; a second Ctrl-C stops it at once, and loses 
 	return c
 }
 
-func runDaemon(ctx context.Context, o *options, migrate bool) error {
-	boundMemory(0)
-	c, err := o.load()
+func runDaemon(ctx context.Context, o *app.Options, migrate bool) error {
+	c, err := o.Load()
 	if err != nil {
 		return err
 	}
-	front, err := listen(ctx, c.Web)
+	front, err := app.Listen(ctx, c.Web)
 	if err != nil {
 		return err
 	}
-	defer front.close()
-	w, err := o.openLedger(ctx, c)
+	defer front.Close()
+	a, err := o.OpenLedger(ctx, c)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	if err := w.prepare(ctx, migrate); err != nil {
+	defer a.Close()
+	if err := a.Prepare(ctx, migrate); err != nil {
 		return err
 	}
-	d, err := newDaemon(ctx, o, w)
+	d, err := app.NewDaemon(ctx, o, a)
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	return d.run(ctx, front)
-}
-
-// newDaemon makes a daemon that works by the config of its world.
-func newDaemon(ctx context.Context, o *options, w *world) (*daemon, error) {
-	again := *o
-	again.config = w.config.Files[0] // a reload never goes over to another of the usual places
-	d := &daemon{world: w, options: &again, holder: holder(), stop: ctx}
-	var err error
-	d.queue, err = queue.New(queue.Options{
-		Pool: w.pool, Duty: d, Ledger: w.ledger, Log: w.log, Name: d.holder,
-		Quick: w.config.Schedule.Quick.Schedule, Full: w.config.Schedule.Full.Schedule, Workers: remedyWorkers,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("make the queue: %w", err)
-	}
-	if err := d.apply(ctx, w.config); err != nil {
-		return nil, err
-	}
-	d.reading.note(time.Now(), nil)
-	return d, nil
-}
-
-// close gives up the connections of the config that is in force.
-func (d *daemon) close() { d.crew.Load().close() }
-
-// execute works until ctx ends, and then until what was begun is finished.
-func (d *daemon) run(ctx context.Context, front *front) error {
-	d.log.InfoContext(ctx, "running", "version", version(), "installation", d.config.Installation,
-		"page", front.url(), "quick", d.config.Schedule.Quick.Text, "full", d.config.Schedule.Full.Text,
-		"mode", d.config.Mode)
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return d.queue.Run(ctx) })
-	g.Go(func() error { return front.serve(ctx, d.site(), d.log) })
-	g.Go(func() error {
-		d.watchConfig(ctx)
-		return nil
-	})
-	err := g.Wait()
-	d.log.Info("stopped") //nolint:sloglint // the context has ended
-	return err
+	defer d.Close()
+	return d.Run(ctx, front)
 }

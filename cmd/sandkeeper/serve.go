@@ -2,17 +2,13 @@ package main
 
 import (
 	"context"
-	"log/slog"
-	"net"
-	"net/http"
 
 	"github.com/spf13/cobra"
 
-	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
-	"github.com/sandkeeper/sandkeeper/web"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 )
 
-func serveCommand(o *options) *cobra.Command {
+func serveCommand(o *app.Options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the status page and the metrics; change nothing outside",
@@ -24,56 +20,21 @@ read the schema "sandkeeper" is enough. Put it beside a CronJob of "once".`,
 	}
 }
 
-func runServe(ctx context.Context, o *options) error {
-	c, err := o.load()
+func runServe(ctx context.Context, o *app.Options) error {
+	c, err := o.Load()
 	if err != nil {
 		return err
 	}
-	front, err := listen(ctx, c.Web)
+	front, err := app.Listen(ctx, c.Web)
 	if err != nil {
 		return err
 	}
-	defer front.close()
-	w, err := o.openLedger(ctx, c)
+	defer front.Close()
+	a, err := o.OpenLedger(ctx, c)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	w.log.InfoContext(ctx, "serving", "version", version(), "installation", c.Installation, "page", front.url())
-	return front.serve(ctx, w.site(), w.log)
-}
-
-// A front is where the page is served.
-type front struct {
-	listener net.Listener
-	config   config.WebConfig
-}
-
-// listen takes the address of the page, so that a process that may not or cannot have it
-// ends before it begins anything.
-func listen(ctx context.Context, c config.WebConfig) (*front, error) {
-	if err := web.CheckListen(c.Listen, c.ConfigFile); err != nil {
-		return nil, err
-	}
-	l, err := web.Listen(ctx, c.Listen)
-	if err != nil {
-		return nil, err
-	}
-	return &front{listener: l, config: c}, nil
-}
-
-func (f *front) close() { _ = f.listener.Close() } // a second time it says so, which is no news
-
-// url is the address of the page for a person on this machine.
-func (f *front) url() string {
-	scheme := "http"
-	if web.TLS(f.config.ConfigFile) {
-		scheme = "https"
-	}
-	return scheme + "://" + f.listener.Addr().String() + "/"
-}
-
-func (f *front) serve(ctx context.Context, h http.Handler, log *slog.Logger) error {
-	s := web.Server{Listener: f.listener, Handler: h, ConfigFile: f.config.ConfigFile, Log: log}
-	return s.Serve(ctx)
+	defer a.Close()
+	a.Log.InfoContext(ctx, "serving", "version", app.Version(), "installation", c.Installation, "page", front.URL())
+	return front.Serve(ctx, a.Site(), a.Log)
 }

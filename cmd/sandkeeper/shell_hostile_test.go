@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app/webhooktest"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -63,7 +64,7 @@ func fits(text string) string {
 func TestHostileTextsAreHarmless(t *testing.T) {
 	for name, texts := range map[string][]string{"odd": hostileTexts, "long": longTexts} {
 		t.Run(name, func(t *testing.T) {
-			r := newReceiver(t)
+			r := webhooktest.NewReceiver(t)
 			s := &stranger{arena: hooked(t, r, quickly)}
 			ws := s.working(3)
 			for _, text := range texts {
@@ -81,7 +82,7 @@ func TestHostileTextsAreHarmless(t *testing.T) {
 
 // TestLongRows: an error of 10 MB in a row is read in part.
 func TestLongRows(t *testing.T) {
-	s := &stranger{arena: hooked(t, newReceiver(t), quickly)}
+	s := &stranger{arena: hooked(t, webhooktest.NewReceiver(t), quickly)}
 	ws := s.working(3)
 	s.comes("x")
 	s.sql("UPDATE tasks SET error_message = repeat($1, 300000) WHERE status = 'assigned'", "<b onload='x'>\x1b[31m\u202e ünd\r\nforged ")
@@ -175,9 +176,9 @@ func (s *stranger) served() {
 }
 
 // toldWell reads what the platform was told.
-func (s *stranger) toldWell(r *receiver) {
+func (s *stranger) toldWell(r *webhooktest.Receiver) {
 	s.Helper()
-	told := r.told()
+	told := r.Told()
 	if len(told) == 0 {
 		s.Error("the webhook was told nothing")
 	}

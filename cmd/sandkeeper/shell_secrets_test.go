@@ -53,7 +53,7 @@ func TestNothingShowsASecret(t *testing.T) {
 	if status, _ := v.state(stale); status != "failed" {
 		t.Errorf("the stale task is %s: nothing was done, so nothing could show anything", status)
 	}
-	if len(v.hook.told()) == 0 {
+	if len(v.hook.Told()) == 0 {
 		t.Error("the webhook was told nothing")
 	}
 	for _, verb := range []string{"run", "serve"} {
@@ -98,7 +98,7 @@ var brokenSecrets = map[string]func(*vault){
 	"no such provider": func(v *vault) { v.write(v.url, "https://nobody.invalid/api") },
 	"bad TLS":          func(v *vault) { v.write(v.url, v.certs.URL+"/api") },
 	"TLS where none is": func(v *vault) {
-		v.write(v.url, strings.Replace(v.url, "http:", "https:", 1), v.hook.url, strings.Replace(v.hook.url, "http:", "https:", 1))
+		v.write(v.url, strings.Replace(v.url, "http:", "https:", 1), v.hook.URL, strings.Replace(v.hook.URL, "http:", "https:", 1))
 	},
 	"another token": func(v *vault) { v.write("${TOKEN}", v.secrets["another variable"]) },
 	"a token with a line break": func(v *vault) {
@@ -140,14 +140,14 @@ var brokenSecrets = map[string]func(*vault){
 	},
 	"a config that is no YAML": func(v *vault) { v.write("mode: enforce", `token: "`+v.secrets["another variable"]) },
 	"a webhook that repeats all": func(v *vault) {
-		v.hook.answer(func(w http.ResponseWriter, r *http.Request) {
+		v.hook.Answer(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("X-Key", v.secrets["webhook's key"])
 			http.Error(w, v.secrets["webhook's key"]+r.URL.String(), http.StatusBadGateway)
 		})
 	},
-	"no webhook there":       func(v *vault) { v.write(v.hook.url, "http://127.0.0.1:1") },
-	"a webhook by the proxy": func(v *vault) { v.write(v.hook.url, "https://nobody.invalid") },
-	"a webhook that is none": func(v *vault) { v.write(v.hook.url, "ftp://x y") },
+	"no webhook there":       func(v *vault) { v.write(v.hook.URL, "http://127.0.0.1:1") },
+	"a webhook by the proxy": func(v *vault) { v.write(v.hook.URL, "https://nobody.invalid") },
+	"a webhook that is none": func(v *vault) { v.write(v.hook.URL, "ftp://x y") },
 	"a secret file that is a folder": func(v *vault) {
 		v.write("token_file: token", "token_file: "+filepath.Dir(v.config))
 	},

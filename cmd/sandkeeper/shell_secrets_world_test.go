@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app/webhooktest"
 	"github.com/sandkeeper/sandkeeper/providers/daytona/daytonatest"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 )
@@ -63,14 +64,14 @@ type vault struct {
 	secrets map[string]string
 	said    map[string]string // by who said it
 	env     []string
-	hook    *receiver
+	hook    *webhooktest.Receiver
 	certs   *httptest.Server
 	other   string // where the second provider is
 }
 
 func newVault(t *testing.T) *vault {
 	t.Helper()
-	v := &vault{arena: newArena(t, settings{}), secrets: map[string]string{}, said: map[string]string{}, hook: newReceiver(t)}
+	v := &vault{arena: newArena(t, settings{}), secrets: map[string]string{}, said: map[string]string{}, hook: webhooktest.NewReceiver(t)}
 	for _, place := range secretPlaces {
 		v.secrets[place] = secretOf(place)
 	}
@@ -147,7 +148,7 @@ limits: {share: 100%%, breaker: 100%%}
 web: {listen: "127.0.0.1:0", config_file: web.yml}
 alerts: {notify: ["https://bot:%s@chat.example/%s"]}
 log: {level: debug}
-`, v.withPassword(), v.hook.url+"/hooks/"+url.PathEscape(v.secrets["webhook's path"])+"?key="+url.QueryEscape(v.secrets["webhook's path"]),
+`, v.withPassword(), v.hook.URL+"/hooks/"+url.PathEscape(v.secrets["webhook's path"])+"?key="+url.QueryEscape(v.secrets["webhook's path"]),
 		v.url, v.other, url.QueryEscape(v.secrets["notify's password"]), url.PathEscape(v.secrets["notify's path"])))
 	v.rewrite(text)
 }

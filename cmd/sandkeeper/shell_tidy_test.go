@@ -3,12 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 )
 
 // dirty is a text with everything that a terminal, a browser or a reader of a log could be
@@ -33,40 +34,10 @@ func clean(t *testing.T, what, text string) {
 	}
 }
 
-// TestTidy: the last gate of what is printed lets our own colours pass on a terminal, and
-// nothing else that is not seen.
-func TestTidy(t *testing.T) {
-	cases := map[string]struct {
-		colours    bool
-		text, want string
-	}{
-		"what is seen":                        {true, "plain\tü 日本 \U0001f469\u200d\U0001f52c\n", "plain\tü 日本 \U0001f469\u200d\U0001f52c\n"},
-		"a colour of ours":                    {true, "\x1b[31;1mheld\x1b[0m by", "\x1b[31;1mheld\x1b[0m by"},
-		"a colour where none is wanted":       {false, "\x1b[31;1mheld\x1b[0m", " [31;1mheld [0m"},
-		"another's way to hide a text":        {true, "\x1b[8mhidden\x1b[0m", " [8mhidden\x1b[0m"},
-		"a window's title":                    {true, "\x1b]0;x\x07", " ]0;x "},
-		"a cursor that goes back":             {true, "a\rb\x1b[1Ac\bd", "a b [1Ac d"},
-		"the short form of an escape":         {true, "\u009b31m", " 31m"},
-		"the same byte alone":                 {true, "\x9b31m", "\uFFFD31m"},
-		"a line that is turned around":        {true, "\u202egnp.exe", " gnp.exe"},
-		"letters that only programs read":     {true, "\U000e0041\u200b\ufeff", "   "},
-		"an escape at the very end of a text": {true, "x\x1b", "x "},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			var out bytes.Buffer
-			n, err := io.WriteString(tidy{&out, c.colours}, c.text)
-			if err != nil || n != len(c.text) || out.String() != c.want {
-				t.Errorf("%q is written as %q, want %q; %d, %v", c.text, out.String(), c.want, n, err)
-			}
-		})
-	}
-}
-
 // TestJSONIsTidy: JSON of results and of the log shows nothing raw, and means what it meant.
 func TestJSONIsTidy(t *testing.T) {
 	var out bytes.Buffer
-	if err := printJSON(&out, map[string]string{"text": dirty, "key\u202e\u009b": "x"}); err != nil {
+	if err := console.PrintJSON(&out, map[string]string{"text": dirty, "key\u202e\u009b": "x"}); err != nil {
 		t.Fatal(err)
 	}
 	clean(t, "JSON", out.String())
@@ -76,7 +47,7 @@ func TestJSONIsTidy(t *testing.T) {
 	}
 	for _, format := range []string{"json", "text"} {
 		out.Reset()
-		newLog(&out, format, slog.LevelDebug).With("who", dirty).Warn(dirty, "err", dirty, "list", []string{dirty})
+		console.NewLog(&out, format, slog.LevelDebug).With("who", dirty).Warn(dirty, "err", dirty, "list", []string{dirty})
 		clean(t, format+" log", out.String())
 		if n := strings.Count(out.String(), "\n"); n != 1 {
 			t.Errorf("one entry of the %s log has %d lines:\n%s", format, n, out.String())
@@ -94,7 +65,7 @@ func TestErrorsAreTidy(t *testing.T) {
 		{dirty}, {"explain", dirty, "-c", "nowhere"}, {"plan", "-c", dirty}, {"once", "-o", dirty}, {"hold", "--for", dirty, "x"},
 		{"--" + dirty}, {"mode", dirty, dirty}, {"affected", "-o", dirty}, {"help", dirty}, {"report", "--since", dirty},
 	} {
-		code := execute(t.Context(), args, stdio{out: &out, err: &errs})
+		code := execute(t.Context(), args, console.Stdio{Out: &out, Err: &errs})
 		if code == 0 && args[0] != "help" {
 			t.Errorf("%q: exit code 0", args)
 		}

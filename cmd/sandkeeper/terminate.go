@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
@@ -45,7 +47,7 @@ func (d *demand) check() error {
 	return nil
 }
 
-func terminateCommand(o *options) *cobra.Command {
+func terminateCommand(o *app.Options) *cobra.Command {
 	d := &demand{}
 	c := &cobra.Command{
 		Use:   "terminate ID",
@@ -67,8 +69,8 @@ not written.`,
 			if err := d.check(); err != nil {
 				return err
 			}
-			return o.withWorlds(cmd.Context(), func(ctx context.Context, w *world) (string, error) {
-				return w.terminate(ctx, o, args[0], d)
+			return withWorlds(cmd.Context(), o, func(ctx context.Context, a *app.App) (string, error) {
+				return terminate(ctx, a, o, args[0], d)
 			})
 		},
 	}
@@ -78,31 +80,31 @@ not written.`,
 
 // withWorlds runs do with both worlds open, on a ledger of this program's schema, and says
 // on stdout what was done.
-func (o *options) withWorlds(ctx context.Context, do func(context.Context, *world) (string, error)) error {
+func withWorlds(ctx context.Context, o *app.Options, do func(context.Context, *app.App) (string, error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, lookFor, fmt.Errorf("not finished within %s", lookFor))
 	defer cancel()
-	w, err := o.open(ctx)
+	a, err := o.Open(ctx)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	if err := w.current(ctx); err != nil {
+	defer a.Close()
+	if err := a.CheckSchema(ctx); err != nil {
 		return err
 	}
-	said, err := do(ctx, w)
+	said, err := do(ctx, a)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(o.out, said)
+	_, err = fmt.Fprintln(o.Out, said)
 	return err
 }
 
-func (w *world) terminate(ctx context.Context, o *options, id string, d *demand) (string, error) {
-	history, err := w.history(ctx, id)
+func terminate(ctx context.Context, a *app.App, o *app.Options, id string, d *demand) (string, error) {
+	history, err := readHistory(ctx, a, id)
 	if err != nil {
 		return "", err
 	}
-	r, err := w.look(ctx, o)
+	r, err := look(ctx, a, o)
 	if err != nil {
 		return "", err
 	}
@@ -111,19 +113,19 @@ func (w *world) terminate(ctx context.Context, o *options, id string, d *demand)
 	}
 	decision := r.Decision(id, history)
 	if decision == nil {
-		return "", w.unknown(ctx, id)
+		return "", unknownID(ctx, a, id)
 	}
 	preview := r.Ending(decision, id, d.Insist)
 	if len(preview.End) == 0 {
 		return "", nothingOf(id, preview)
 	}
-	asked, err := w.ledger.Ask(ctx, d.signature(), preview.Actions(), nil)
+	asked, err := a.Ledger.Ask(ctx, d.signature(), preview.Actions(), nil)
 	if err != nil {
 		return "", err
 	}
 	var b bytes.Buffer
 	previewText(&b, preview, len(preview.End)+len(preview.Left))
-	fmt.Fprint(&b, w.begun(ctx, preview, asked))
+	fmt.Fprint(&b, begun(ctx, a, preview, asked))
 	fmt.Fprintf(&b, "\nfollow it with: sandkeeper explain %s", text.Line(id))
 	return b.String(), nil
 }
@@ -139,10 +141,10 @@ func severalGoBy(id string, meant []*decide.Decision) error {
 }
 
 // look is one full look at both worlds, which changes nothing.
-func (w *world) look(ctx context.Context, o *options) (*run.Result, error) {
-	show := newProgress(o.err)
-	defer show.end()
-	return w.keeper(show.stage).Look(ctx, reconcile.Full)
+func look(ctx context.Context, a *app.App, o *app.Options) (*run.Result, error) {
+	show := console.NewProgress(o.Err)
+	defer show.End()
+	return a.Keeper(show.Stage).Look(ctx, reconcile.Full)
 }
 
 // nothingOf says why nothing of it can be ended.
@@ -157,15 +159,15 @@ func nothingOf(id string, p *run.Preview) error {
 	return errors.Join(errs...)
 }
 
-// unknown says what an id is that no subject of ours has: somebody else's sandbox, or nothing.
-func (w *world) unknown(ctx context.Context, id string) error {
+// unknownID says what an id is that no subject of ours has: somebody else's sandbox, or nothing.
+func unknownID(ctx context.Context, a *app.App, id string) error {
 	provider, rest, isRef := strings.Cut(id, "/")
-	for _, name := range slices.Sorted(maps.Keys(w.providers)) {
+	for _, name := range slices.Sorted(maps.Keys(a.Providers)) {
 		wanted := id
 		if isRef && name == provider {
 			wanted = rest
 		}
-		sb, err := w.providers[name].Get(ctx, wanted)
+		sb, err := a.Providers[name].Get(ctx, wanted)
 		if err == nil && !sb.Owned {
 			return fmt.Errorf("terminate %s: it is a sandbox of %s that is not proven ours; sandkeeper never touches it",
 				id, name)
@@ -178,7 +180,7 @@ func (w *world) unknown(ctx context.Context, id string) error {
 }
 
 // begun tells the daemon of what was asked for, and the person what happens next.
-func (w *world) begun(ctx context.Context, p *run.Preview, asked []reconcile.Action) string {
+func begun(ctx context.Context, a *app.App, p *run.Preview, asked []reconcile.Action) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "recorded: the end of %s", sandboxes(len(asked)))
 	if len(asked) == 1 {
@@ -190,22 +192,22 @@ func (w *world) begun(ctx context.Context, p *run.Preview, asked []reconcile.Act
 	for _, wait := range p.Waits {
 		fmt.Fprintf(&b, "\nit waits for the end of the %s, for %s at most", text.Line(wait), wishLasts)
 	}
-	fmt.Fprintf(&b, "\n%s", w.kicked(ctx, asked))
+	fmt.Fprintf(&b, "\n%s", kicked(ctx, a, asked))
 	return b.String()
 }
 
 // kicked tells running daemons of new actions and says who carries them out.
-func (w *world) kicked(ctx context.Context, asked []reconcile.Action) string {
+func kicked(ctx context.Context, a *app.App, asked []reconcile.Action) string {
 	var work reconcile.Work
 	for i := range asked {
 		if asked[i].Seq == 0 {
 			work.Remedies = append(work.Remedies, asked[i].Remedy)
 		}
 	}
-	worked, err := queue.AskWork(ctx, w.pool, work)
+	worked, err := queue.AskWork(ctx, a.Pool, work)
 	switch {
 	case err != nil:
-		w.log.WarnContext(ctx, "daemon not told, its next pass does it", "err", err)
+		a.Log.WarnContext(ctx, "daemon not told, its next pass does it", "err", err)
 		return "the next pass of a running daemon carries it out, or the next once"
 	case worked:
 		return "a running daemon carries it out now, after it has looked again"

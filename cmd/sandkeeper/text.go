@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -14,33 +16,30 @@ import (
 // is held and why, then what was found besides.
 func printText(w io.Writer, r report) error {
 	var b bytes.Buffer
-	p := newPaint(w)
+	p := console.NewPaint(w)
 	fmt.Fprintf(&b, "%s pass at %s\n", r.Pass.Kind, text.Time(r.Pass.At))
 	for _, s := range r.Sources {
 		if !s.Trusted {
-			fmt.Fprintf(&b, "%s %s: %s\n", p.red("NOT TRUSTED"), s.Name, text.Line(s.Reason))
+			fmt.Fprintf(&b, "%s %s: %s\n", p.Red("NOT TRUSTED"), s.Name, text.Line(s.Reason))
 		}
 	}
 	incidentsText(&b, p, r)
 	stepsText(&b, p, r.Steps)
 	findingsText(&b, p, r)
 	fmt.Fprintln(&b, summary(r))
-	if _, err := w.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("write the result: %w", err)
-	}
-	return nil
+	return console.Print(w, &b)
 }
 
-func stepsText(b *bytes.Buffer, p paint, steps []stepReport) {
+func stepsText(b *bytes.Buffer, p console.Paint, steps []stepReport) {
 	for _, s := range steps {
 		if s.Incident != "" {
 			continue // told with its incident
 		}
-		mark := p.outcome(s)
-		fmt.Fprintf(b, "%s %s %s  %s\n", mark, s.Step, target(s), p.dim(s.Rule))
+		mark := outcome(p, s)
+		fmt.Fprintf(b, "%s %s %s  %s\n", mark, s.Step, target(s), p.Dim(s.Rule))
 		fmt.Fprintf(b, "    %s\n", text.Line(s.Reason))
 		if len(s.HeldBy) > 0 {
-			fmt.Fprintf(b, "    held by %s\n", p.yellow(text.Line(s.HeldBy.String())))
+			fmt.Fprintf(b, "    held by %s\n", p.Yellow(text.Line(s.HeldBy.String())))
 		}
 		if s.Detail != "" {
 			fmt.Fprintf(b, "    %s\n", text.Line(s.Detail))
@@ -60,8 +59,23 @@ func target(s stepReport) string {
 	return text.Line("task " + s.Task)
 }
 
+// outcome is the first word of a step's line.
+func outcome(p console.Paint, s stepReport) string {
+	switch {
+	case s.Verdict == "held":
+		return p.Yellow("held")
+	case s.Outcome == "":
+		return p.Green("do")
+	case s.Outcome == reconcile.OutcomeDone, s.Outcome == reconcile.OutcomeConfirmed:
+		return p.Green(string(s.Outcome))
+	case s.Outcome == reconcile.OutcomeFailed:
+		return p.Red(string(s.Outcome))
+	}
+	return p.Yellow(string(s.Outcome))
+}
+
 // findingsText shows the findings that are no step: reported only, or not due yet.
-func findingsText(b *bytes.Buffer, p paint, r report) {
+func findingsText(b *bytes.Buffer, p console.Paint, r report) {
 	told := map[string]bool{}
 	for _, s := range r.Steps {
 		told[s.Rule+" "+s.Task+" "+s.Sandbox] = true
@@ -73,9 +87,9 @@ func findingsText(b *bytes.Buffer, p paint, r report) {
 			continue
 		}
 		what := strings.TrimSpace(f.Rule + " " + findingSubject(f))
-		fmt.Fprintf(b, "%s %s\n    %s\n", p.yellow("found"), what, text.Line(f.Reason))
+		fmt.Fprintf(b, "%s %s\n    %s\n", p.Yellow("found"), what, text.Line(f.Reason))
 		if len(f.HeldBy) > 0 {
-			fmt.Fprintf(b, "    held by %s\n", p.yellow(text.Line(f.HeldBy.String())))
+			fmt.Fprintf(b, "    held by %s\n", p.Yellow(text.Line(f.HeldBy.String())))
 		}
 	}
 }
@@ -112,28 +126,18 @@ func summary(r report) string {
 	}
 	out := fmt.Sprintf(
 		"%s, %s to do, %d held, %d %s",
-		plural(len(r.Findings), "finding"),
-		plural(do, "step"),
+		console.Plural(len(r.Findings), "finding"),
+		console.Plural(do, "step"),
 		held,
 		r.Kept,
 		kept,
 	)
 	if r.Unlooked > 0 {
 		out += fmt.Sprintf(", %d not looked at yet: each is, within %s", r.Unlooked,
-			plural(1+run.LookTurns(r.Unlooked), "pass"))
+			console.Plural(1+run.LookTurns(r.Unlooked), "pass"))
 	}
 	if sources > 0 {
-		out += ", " + plural(sources, "source") + " not trusted"
+		out += ", " + console.Plural(sources, "source") + " not trusted"
 	}
 	return out
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if strings.HasSuffix(noun, "s") {
-		return fmt.Sprintf("%d %ses", n, noun)
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

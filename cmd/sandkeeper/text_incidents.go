@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // incidentsText shows each incident as one thing, however many failures it has: what it is,
 // and what was done or is held of its steps.
-func incidentsText(b *bytes.Buffer, p paint, r report) {
+func incidentsText(b *bytes.Buffer, p console.Paint, r report) {
 	var ids []string
 	reasons, found := map[string]string{}, map[string]int{}
 	for _, f := range r.Findings {
@@ -27,7 +28,7 @@ func incidentsText(b *bytes.Buffer, p paint, r report) {
 		}
 	}
 	for _, id := range ids {
-		fmt.Fprintf(b, "%s %s  %s\n", p.red("incident"), id, p.dim(plural(found[id], "finding")+" now"))
+		fmt.Fprintf(b, "%s %s  %s\n", p.Red("incident"), id, p.Dim(console.Plural(found[id], "finding")+" now"))
 		if reasons[id] != "" {
 			fmt.Fprintf(b, "    %s\n", text.Line(reasons[id]))
 		}
@@ -40,14 +41,14 @@ func incidentsText(b *bytes.Buffer, p paint, r report) {
 }
 
 // stepGroups counts the steps of an incident that came to the same.
-func stepGroups(p paint, steps []stepReport, id string) []string {
+func stepGroups(p console.Paint, steps []stepReport, id string) []string {
 	var order []string
 	count := map[string]int{}
 	for _, s := range steps {
 		if s.Incident != id {
 			continue
 		}
-		key := fmt.Sprintf("%s %s, %s", p.outcome(s), s.Step, s.Rule)
+		key := fmt.Sprintf("%s %s, %s", outcome(p, s), s.Step, s.Rule)
 		if len(s.HeldBy) > 0 {
 			key += ", by " + s.HeldBy[0].Label()
 		}

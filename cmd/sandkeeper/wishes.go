@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -63,27 +64,27 @@ func author() string {
 }
 
 // withLedger runs do with an open ledger and says on stdout what was done.
-func withLedger(ctx context.Context, o *options, do func(*world) (string, error)) error {
-	return onLedger(ctx, o, func(w *world) error {
-		said, err := do(w)
+func withLedger(ctx context.Context, o *app.Options, do func(*app.App) (string, error)) error {
+	return onLedger(ctx, o, func(a *app.App) error {
+		said, err := do(a)
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(o.out, said)
+		_, err = fmt.Fprintln(o.Out, said)
 		return err
 	})
 }
 
 // onLedger runs do with an open ledger.
-func onLedger(ctx context.Context, o *options, do func(*world) error) error {
-	c, err := o.load()
+func onLedger(ctx context.Context, o *app.Options, do func(*app.App) error) error {
+	c, err := o.Load()
 	if err != nil {
 		return err
 	}
-	w, err := o.openLedger(ctx, c)
+	a, err := o.OpenLedger(ctx, c)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	return do(w)
+	defer a.Close()
+	return do(a)
 }

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"bytes"
@@ -103,7 +103,7 @@ func (w *webhook) request(ctx context.Context, n reconcile.Notice) (*http.Reques
 	}
 	at := strconv.FormatInt(w.now().Unix(), 10)
 	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("User-Agent", "sandkeeper/"+version())
+	request.Header.Set("User-Agent", "sandkeeper/"+Version())
 	request.Header.Set(headerDelivery, n.Action)
 	request.Header.Set(headerTimestamp, at)
 	request.Header.Set(headerSignature, w.signature(at, body))

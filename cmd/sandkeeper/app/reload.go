@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -41,13 +41,13 @@ func (r *lastReading) last() (at time.Time, err error) {
 // watchConfig reads the config again when one of its files changes and on SIGHUP, until
 // ctx ends. A config that is refused changes nothing: the one before stays in force, and
 // log, page and metrics say so.
-func (d *daemon) watchConfig(ctx context.Context) {
+func (d *Daemon) watchConfig(ctx context.Context) {
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
 	ticker := time.NewTicker(reloadEvery)
 	defer ticker.Stop()
-	l := lookout{read: fingerprint(d.crew.Load().config.Files)}
+	l := lookout{read: fingerprint(d.crew.Load().Config.Files)}
 	for {
 		asked := false
 		select {
@@ -57,7 +57,7 @@ func (d *daemon) watchConfig(ctx context.Context) {
 			asked = true
 		case <-ticker.C:
 		}
-		now := fingerprint(d.crew.Load().config.Files)
+		now := fingerprint(d.crew.Load().Config.Files)
 		if l.due(now) || asked {
 			l.refused = !d.reload(ctx, now)
 			l.read = now
@@ -103,9 +103,9 @@ func fingerprint(files []string) string {
 
 // reload puts the config of now in force, as a whole or not at all. It reports false when it
 // may succeed later without a change of the files.
-func (d *daemon) reload(ctx context.Context, seen string) bool {
-	c, err := d.options.load()
-	if err == nil && fingerprint(d.crew.Load().config.Files) != seen {
+func (d *Daemon) reload(ctx context.Context, seen string) bool {
+	c, err := d.options.Load()
+	if err == nil && fingerprint(d.crew.Load().Config.Files) != seen {
 		return false // written to meanwhile
 	}
 	if err == nil {
@@ -115,9 +115,9 @@ func (d *daemon) reload(ctx context.Context, seen string) bool {
 	d.reading.note(time.Now(), err)
 	switch {
 	case err == nil:
-		d.log.InfoContext(ctx, "config read again, it is in force")
+		d.Log.InfoContext(ctx, "config read again, it is in force")
 	case before == nil || before.Error() != err.Error():
-		d.log.ErrorContext(ctx, "config refused, the one before stays in force", "err", err)
+		d.Log.ErrorContext(ctx, "config refused, the one before stays in force", "err", err)
 	}
 	var mistakes config.Errors
 	return err == nil || errors.As(err, &mistakes) || errors.Is(err, errFixed)
@@ -127,22 +127,22 @@ func (d *daemon) reload(ctx context.Context, seen string) bool {
 var errFixed = errors.New("cannot change while the process runs: restart it")
 
 // apply opens what a config needs and hands the work over to it.
-func (d *daemon) apply(ctx context.Context, c *config.Config) error {
+func (d *Daemon) apply(ctx context.Context, c *config.Config) error {
 	old := d.crew.Load()
 	if old != nil {
-		if key := fixedKey(old.config, c); key != "" {
+		if key := fixedKey(old.Config, c); key != "" {
 			return fmt.Errorf("%s %w", key, errFixed)
 		}
 	}
-	w := &world{config: c, log: d.log, level: d.level, pool: d.pool, ledger: d.ledger, shared: true}
-	if err := w.openOutside(ctx); err != nil {
-		w.close()
+	a := &App{Config: c, Log: d.Log, level: d.level, Pool: d.Pool, Ledger: d.Ledger, shared: true}
+	if err := a.openOutside(ctx); err != nil {
+		a.Close()
 		return err
 	}
-	k := w.keeper(nil)
+	k := a.Keeper(nil)
 	k.Holder, k.Queue = d.holder, d.queue
 	d.level.Set(c.Log.Level)
-	d.replace(newCrew(d.stop, w, k)) //nolint:contextcheck // a crew outlives the reading of its config
+	d.replace(newCrew(d.stop, a, k)) //nolint:contextcheck // a crew outlives the reading of its config
 	d.queue.Reschedule(c.Schedule.Quick.Schedule, c.Schedule.Full.Schedule)
 	return nil
 }

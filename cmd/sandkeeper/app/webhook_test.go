@@ -1,96 +1,24 @@
-package main
+package app
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app/webhooktest"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-const webhookKey = "a key of thirty-two characters.."
-
-// A receiver is the platform's end of the webhook: it keeps what it was told and answers
-// what the test says.
-type receiver struct {
-	*testing.T
-	url string
-
-	mu      sync.Mutex
-	heard   []heard
-	answers http.HandlerFunc // nil: 204
-}
-
-type heard struct {
-	Delivery, At, Signature string
-	Body                    string
-}
-
-func newReceiver(t *testing.T) *receiver {
-	t.Helper()
-	r := &receiver{T: t}
-	server := httptest.NewServer(http.HandlerFunc(r.hear))
-	t.Cleanup(server.Close)
-	r.url = server.URL
-	return r
-}
-
-func (r *receiver) hear(w http.ResponseWriter, request *http.Request) {
-	body, err := io.ReadAll(request.Body)
-	if err != nil {
-		return // the sender went away
-	}
-	r.mu.Lock()
-	h := request.Header
-	r.heard = append(r.heard, heard{h.Get("X-Sandkeeper-Delivery"), h.Get("X-Sandkeeper-Timestamp"),
-		h.Get("X-Sandkeeper-Signature"), string(body)})
-	answers := r.answers
-	r.mu.Unlock()
-	if request.Method != http.MethodPost || h.Get("Content-Type") != "application/json" {
-		r.Errorf("a notice came as %s %s", request.Method, h.Get("Content-Type"))
-	}
-	if answers != nil {
-		answers(w, request)
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
-}
-
-func (r *receiver) answer(h http.HandlerFunc) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.answers = h
-}
-
-func (r *receiver) told() []heard {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]heard(nil), r.heard...)
-}
-
-// verify is what the docs tell a receiver to do.
-func (h heard) verify(key string) bool {
-	mac := hmac.New(sha256.New, []byte(key))
-	mac.Write([]byte(h.At + h.Body))
-	return hmac.Equal([]byte(h.Signature), []byte("sha256="+hex.EncodeToString(mac.Sum(nil))))
-}
-
-func (r *receiver) webhook() *webhook {
+func webhookTo(r *webhooktest.Receiver) *webhook {
 	c := &config.Config{}
 	c.Tasks.Webhook = config.WebhookConfig{
-		URL: config.NewSecret(r.url + "/hooks/tok-in-path?tok=in-query"), Secret: config.NewSecret(webhookKey), Timeout: 10 * time.Second,
+		URL: config.NewSecret(r.URL + "/hooks/tok-in-path?tok=in-query"), Secret: config.NewSecret(webhooktest.Key), Timeout: 10 * time.Second,
 	}
 	hook := webhookOf(c)
 	hook.now = func() time.Time { return time.Unix(1769936400, 0) }
@@ -106,15 +34,15 @@ func aNotice() reconcile.Notice {
 }
 
 func TestWebhookTells(t *testing.T) {
-	r := newReceiver(t)
-	if err := r.webhook().Notify(t.Context(), aNotice()); err != nil {
+	r := webhooktest.NewReceiver(t)
+	if err := webhookTo(r).Notify(t.Context(), aNotice()); err != nil {
 		t.Fatal(err)
 	}
-	told := r.told()
+	told := r.Told()
 	if len(told) != 1 || told[0].Delivery != "act1" || told[0].At != "1769936400" {
 		t.Fatalf("told %+v, want one notice of act1", told)
 	}
-	if !told[0].verify(webhookKey) || told[0].verify(webhookKey+"x") {
+	if !told[0].Verify(webhooktest.Key) || told[0].Verify(webhooktest.Key+"x") {
 		t.Errorf("the signature %s is not that of the key", told[0].Signature)
 	}
 	var got map[string]string
@@ -133,7 +61,7 @@ func TestWebhookTells(t *testing.T) {
 // TestWebhookAnswers: only 2xx means told. Nothing in an error is a secret.
 func TestWebhookAnswers(t *testing.T) {
 	status := func(code int) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) { http.Error(w, webhookKey+r.URL.String(), code) }
+		return func(w http.ResponseWriter, r *http.Request) { http.Error(w, webhooktest.Key+r.URL.String(), code) }
 	}
 	cases := map[string]struct {
 		answer http.HandlerFunc
@@ -159,9 +87,9 @@ func TestWebhookAnswers(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := newReceiver(t)
-			r.answer(c.answer)
-			hook := r.webhook()
+			r := webhooktest.NewReceiver(t)
+			r.Answer(c.answer)
+			hook := webhookTo(r)
 			if name == "no answer" {
 				hook.config.Timeout = 50 * time.Millisecond
 			}
@@ -169,11 +97,11 @@ func TestWebhookAnswers(t *testing.T) {
 			if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 				t.Errorf("Notify = %v, want %q", err, c.says)
 			}
-			if n := len(r.told()); n != 1 {
+			if n := len(r.Told()); n != 1 {
 				t.Errorf("the receiver was asked %d times, want once", n)
 			}
 			noSecret(t, err)
-			if err != nil && !strings.HasPrefix(err.Error(), "tell the platform at "+r.url+": ") {
+			if err != nil && !strings.HasPrefix(err.Error(), "tell the platform at "+r.URL+": ") {
 				t.Errorf("Notify = %v, which does not name the receiver", err)
 			}
 		})
@@ -185,7 +113,7 @@ func noSecret(t *testing.T, err error) {
 	if err == nil {
 		return
 	}
-	for _, secret := range []string{webhookKey, "tok-in-path", "in-query"} {
+	for _, secret := range []string{webhooktest.Key, "tok-in-path", "in-query"} {
 		if strings.Contains(err.Error(), secret) {
 			t.Errorf("the error shows %q: %v", secret, err)
 		}
@@ -194,13 +122,13 @@ func noSecret(t *testing.T, err error) {
 
 // TestWebhookThatIsNotThere: nobody listens, the name is none, or the sender is stopped.
 func TestWebhookThatIsNotThere(t *testing.T) {
-	r := newReceiver(t)
+	r := webhooktest.NewReceiver(t)
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	for name, address := range map[string]string{
-		"nobody listens": "http://127.0.0.1:1/tok-in-path", "no address": "http://[::1/tok-in-path", "stopped": r.url + "/tok-in-path",
+		"nobody listens": "http://127.0.0.1:1/tok-in-path", "no address": "http://[::1/tok-in-path", "stopped": r.URL + "/tok-in-path",
 	} {
-		hook := r.webhook()
+		hook := webhookTo(r)
 		hook.config.URL = config.NewSecret(address)
 		ctx := t.Context()
 		if name == "stopped" {
@@ -212,7 +140,7 @@ func TestWebhookThatIsNotThere(t *testing.T) {
 		}
 		noSecret(t, err)
 	}
-	if n := len(r.told()); n != 0 {
+	if n := len(r.Told()); n != 0 {
 		t.Errorf("the receiver heard %d notices", n)
 	}
 	if hook := webhookOf(&config.Config{}); hook != nil {

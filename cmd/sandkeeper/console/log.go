@@ -1,13 +1,13 @@
-package main
+package console
 
 import (
 	"io"
 	"log/slog"
 )
 
-// newLog writes the log as the config says. Results go to stdout, the log to stderr.
-func newLog(w io.Writer, format string, level slog.Leveler) *slog.Logger {
-	if onTerminal(w) {
+// NewLog writes the log as the config says. Results go to stdout, the log to stderr.
+func NewLog(w io.Writer, format string, level slog.Leveler) *slog.Logger {
+	if OnTerminal(w) {
 		w = lineWiper{w}
 	}
 	o := &slog.HandlerOptions{Level: level}

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"bytes"
@@ -20,7 +20,8 @@ type tidy struct {
 	colours bool // of ours, on a terminal that shows them
 }
 
-func newTidy(w io.Writer) tidy { return tidy{w, newPaint(w).on} }
+// Tidy puts the last gate before w.
+func Tidy(w io.Writer) io.Writer { return tidy{w, NewPaint(w).on} }
 
 // Write writes the text without what is no text. It takes whole runes, as every printing of
 // strings gives them.

@@ -1,8 +1,10 @@
-package main
+package app
 
 import (
 	"testing"
 	"time"
+
+	"github.com/robfig/cron/v3"
 )
 
 func TestLookout(t *testing.T) {
@@ -38,6 +40,7 @@ func TestApart(t *testing.T) {
 		}
 		return day
 	}
+	withSeconds := cron.NewParser(cron.Second | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
 	cases := map[string]struct {
 		line string
 		now  time.Time
@@ -51,8 +54,11 @@ func TestApart(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			quick := parsed(t, sound+"schedule: {quick: \""+c.line+"\"}\n").Schedule.Quick
-			if got := apart(quick.Schedule, c.now); got != c.want {
+			schedule, err := withSeconds.Parse(c.line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := apart(schedule, c.now); got != c.want {
 				t.Errorf("apart at %s of %q is %s, want %s", c.now.Format(time.TimeOnly), c.line, got, c.want)
 			}
 		})

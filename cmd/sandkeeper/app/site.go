@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -12,14 +12,14 @@ import (
 	"github.com/sandkeeper/sandkeeper/web"
 )
 
-// site is the page and the metrics of a process that only shows.
-func (w *world) site() http.Handler {
-	policy := w.config.Policy()
-	return w.pages(web.Options{Policy: func() reconcile.Policy { return policy }}, nil)
+// Site is the page and the metrics of a process that only shows.
+func (a *App) Site() http.Handler {
+	policy := a.Config.Policy()
+	return a.pages(web.Options{Policy: func() reconcile.Policy { return policy }}, nil)
 }
 
 // site is the page and the metrics of a process that makes passes, by the config in force.
-func (d *daemon) site() http.Handler {
+func (d *Daemon) site() http.Handler {
 	return d.pages(web.Options{
 		Doing:  true,
 		Policy: func() reconcile.Policy { return d.crew.Load().keeper.Policy },
@@ -35,20 +35,20 @@ func (d *daemon) site() http.Handler {
 	})
 }
 
-func (w *world) pages(o web.Options, reading func() (ok bool, at time.Time)) http.Handler {
-	o.Ledger, o.Ready, o.Version, o.Log = w.ledger, w.ready, version(), w.log
-	o.Metrics = alerts.Handler(w.ledger, alerts.Options{
-		Policy: o.Policy, Config: reading, Version: o.Version, Log: w.log,
+func (a *App) pages(o web.Options, reading func() (ok bool, at time.Time)) http.Handler {
+	o.Ledger, o.Ready, o.Version, o.Log = a.Ledger, a.ready, Version(), a.Log
+	o.Metrics = alerts.Handler(a.Ledger, alerts.Options{
+		Policy: o.Policy, Config: reading, Version: o.Version, Log: a.Log,
 	})
 	return web.New(o)
 }
 
 // ready is an error while the database does not answer or the schema is not this program's.
-func (w *world) ready(ctx context.Context) error {
-	if err := w.current(ctx); err != nil {
+func (a *App) ready(ctx context.Context) error {
+	if err := a.CheckSchema(ctx); err != nil {
 		return err
 	}
-	current, err := queue.Current(ctx, w.pool)
+	current, err := queue.Current(ctx, a.Pool)
 	if err == nil && !current {
 		err = errors.New("the tables of the job queue are not this program's: run `sandkeeper migrate`")
 	}

@@ -1,0 +1,175 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
+	"github.com/sandkeeper/sandkeeper/providers"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
+	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/ledger"
+	"github.com/sandkeeper/sandkeeper/store/queue"
+	"github.com/sandkeeper/sandkeeper/store/tasks"
+)
+
+// An App is everything that a verb works with, opened from the config.
+type App struct {
+	Config    *config.Config
+	Log       *slog.Logger
+	Pool      *pgxpool.Pool // of the ledger
+	Ledger    *ledger.Ledger
+	Tasks     *tasks.Tasks // nil with `tasks: none`
+	Providers map[string]reconcile.Provider
+
+	level  *slog.LevelVar
+	pools  []*pgxpool.Pool
+	shared bool // the rate of a provider is kept with all other processes, through the ledger
+}
+
+// Close gives up all connections.
+func (a *App) Close() {
+	for _, p := range a.pools {
+		p.Close()
+	}
+}
+
+// openOutside opens what the config names besides the ledger.
+func (a *App) openOutside(ctx context.Context) error {
+	if err := a.OpenTasks(ctx); err != nil {
+		return err
+	}
+	return a.OpenProviders()
+}
+
+// Prepare makes sure that the schema is this program's; migrate makes it so.
+func (a *App) Prepare(ctx context.Context, migrate bool) error {
+	if migrate {
+		if err := a.Migrate(ctx); err != nil {
+			return err
+		}
+	}
+	return a.CheckSchema(ctx)
+}
+
+// Migrate brings the schema up to date: the ledger's and the queue's.
+func (a *App) Migrate(ctx context.Context) error {
+	if err := a.Ledger.Migrate(ctx); err != nil {
+		return err
+	}
+	return queue.Migrate(ctx, a.Pool)
+}
+
+// CheckSchema is an error when the schema is not this program's.
+func (a *App) CheckSchema(ctx context.Context) error {
+	have, want, err := a.Ledger.SchemaVersion(ctx)
+	switch {
+	case err != nil:
+		return err
+	case have > want:
+		return fmt.Errorf("the ledger is at schema version %d, this program knows %d: a newer sandkeeper has migrated it; "+
+			"use that version", have, want)
+	case have != want:
+		return fmt.Errorf("the ledger is at schema version %d, this program needs %d: "+
+			"run `sandkeeper migrate` (`once` and `run` do it with --migrate)", have, want)
+	}
+	return nil
+}
+
+// OpenLedger opens our own database.
+func (a *App) OpenLedger(ctx context.Context) error {
+	pool, err := store.Open(ctx, a.Config.Database.Reveal(), store.OpenOptions{Name: "ledger"})
+	if err != nil {
+		return err
+	}
+	a.Pool, a.pools = pool, append(a.pools, pool)
+	a.Ledger = ledger.NewLedger(pool, ledger.Options{Installation: a.Config.Installation})
+	return nil
+}
+
+// OpenTasks opens the platform's database; with `tasks: none` there is none.
+func (a *App) OpenTasks(ctx context.Context) error {
+	c := a.Config
+	if c.Tasks.None {
+		return nil
+	}
+	compiled, err := tasks.Compile(c.Mapping().WithPreset()) // has passed when the config was read
+	if err != nil {
+		return err
+	}
+	pool, err := store.Open(ctx, c.Tasks.Database.Reveal(), store.OpenOptions{Name: "tasks"})
+	if err != nil {
+		return err
+	}
+	a.pools = append(a.pools, pool)
+	a.Tasks = tasks.NewTasks(pool, compiled, nil)
+	a.Tasks.ReportTo(a.Log)
+	return nil
+}
+
+// OpenProviders opens all providers of the config that can be opened.
+func (a *App) OpenProviders() error {
+	a.Providers = map[string]reconcile.Provider{}
+	var errs []error
+	for _, e := range a.Config.Entries() {
+		p, err := a.OpenProvider(e)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		a.Providers[e.Name] = p
+	}
+	return errors.Join(errs...)
+}
+
+// OpenProvider opens the provider of one entry.
+func (a *App) OpenProvider(e providers.Entry) (reconcile.Provider, error) {
+	options := providers.Options{Log: a.Log, Agent: "sandkeeper/" + Version()}
+	if a.shared && e.Rate > 0 {
+		options.Turn = ledger.NewRate(a.Pool, e.Name, e.Rate).Wait
+	}
+	return providers.Open(e, options)
+}
+
+// Keeper makes what runs passes.
+func (a *App) Keeper(progress func(string)) *run.Keeper {
+	k := &run.Keeper{
+		Policy: a.Config.Policy(), Ledger: a.Ledger, Providers: a.Providers,
+		Holder: holder(), Log: a.Log, Progress: progress,
+	}
+	if a.Tasks != nil {
+		k.Tasks = a.Tasks
+	}
+	if hook := webhookOf(a.Config); hook != nil {
+		k.Notices, k.Notifier = a.Ledger, hook
+	}
+	return k
+}
+
+// Purge deletes what is older than the retention. It is housekeeping: it gets a moment of
+// each run and its failure does not fail the run.
+func (a *App) Purge(ctx context.Context, now time.Time) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if _, err := a.Ledger.Purge(ctx, now.Add(-a.Config.Retention), 1000); err != nil {
+		a.Log.WarnContext(ctx, "old history not deleted, the next run goes on", "err", err)
+	}
+}
+
+// holder names this process to people who wonder who holds a lease. The end makes it one of
+// its kind: in containers everybody is process 1 of a host that may have a fixed name.
+func holder() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	return fmt.Sprintf("%s pid %d %s", host, os.Getpid(), rand.Text()[:6])
+}

@@ -1,0 +1,237 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/store/queue"
+)
+
+// remedyWorkers are the remedies, and the probes, that a process works at side by side. Most
+// of the time they wait for a provider, and one that hangs must not keep the others waiting.
+const remedyWorkers = 16
+
+// boundMemory is for a process that stays: garbage grows only up to what a fleet of this many
+// tasks and sandboxes needs, so that one of 10,000 and 10,000 stays below 100 MB in all. The
+// variable GOMEMLIMIT has the last word.
+func boundMemory(subjects int) {
+	const least, usual, each = 70 << 20, 20_000, 4 << 10
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(least + int64(max(subjects-usual, 0))*each)
+	}
+}
+
+// A Daemon does what the jobs of the queue ask for, by the config that is in force.
+type Daemon struct {
+	*App    // of the ledger
+	options *Options
+	holder  string
+	queue   *queue.Queue
+	crew    atomic.Pointer[crew]
+	hiring  sync.Mutex // while a job takes its crew, or a reload puts another in its place
+	reading lastReading
+	frozen  map[string]bool // untrusted sources that the log knows of; one pass at a time
+	stop    context.Context // ends when nothing more is to be begun
+}
+
+// NewDaemon makes a daemon that works by the config of its app.
+func NewDaemon(ctx context.Context, o *Options, a *App) (*Daemon, error) {
+	boundMemory(0)
+	again := *o
+	again.ConfigFile = a.Config.Files[0] // a reload never goes over to another of the usual places
+	d := &Daemon{App: a, options: &again, holder: holder(), stop: ctx}
+	var err error
+	d.queue, err = queue.New(queue.Options{
+		Pool: a.Pool, Duty: d, Ledger: a.Ledger, Log: a.Log, Name: d.holder,
+		Quick: a.Config.Schedule.Quick.Schedule, Full: a.Config.Schedule.Full.Schedule, Workers: remedyWorkers,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make the queue: %w", err)
+	}
+	if err := d.apply(ctx, a.Config); err != nil {
+		return nil, err
+	}
+	d.reading.note(time.Now(), nil)
+	return d, nil
+}
+
+// Close gives up the connections of the config that is in force.
+func (d *Daemon) Close() { d.crew.Load().Close() }
+
+// Run works until ctx ends, and then until what was begun is finished.
+func (d *Daemon) Run(ctx context.Context, front *Front) error {
+	d.Log.InfoContext(ctx, "running", "version", Version(), "installation", d.Config.Installation,
+		"page", front.URL(), "quick", d.Config.Schedule.Quick.Text, "full", d.Config.Schedule.Full.Text,
+		"mode", d.Config.Mode)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return d.queue.Run(ctx) })
+	g.Go(func() error { return front.Serve(ctx, d.site(), d.Log) })
+	g.Go(func() error {
+		d.watchConfig(ctx)
+		return nil
+	})
+	err := g.Wait()
+	d.Log.Info("stopped") //nolint:sloglint // the context has ended
+	return err
+}
+
+// A crew is who works by one version of the config. A job that began with one ends with it.
+type crew struct {
+	*App   // of the task database and the providers
+	keeper *run.Keeper
+	worker *run.Worker
+	jobs   sync.WaitGroup // that work with it
+}
+
+func newCrew(stop context.Context, a *App, k *run.Keeper) *crew {
+	return &crew{App: a, keeper: k, worker: run.NewWorker(stop, k)}
+}
+
+// hire gives a job the crew of now, until it calls done.
+func (d *Daemon) hire() (c *crew, done func()) {
+	d.hiring.Lock()
+	defer d.hiring.Unlock()
+	c = d.crew.Load()
+	c.jobs.Add(1)
+	return c, c.jobs.Done
+}
+
+// replace puts a crew in force. The one before gives up its connections when the last of
+// its jobs is done.
+func (d *Daemon) replace(c *crew) {
+	d.hiring.Lock()
+	defer d.hiring.Unlock()
+	if old := d.crew.Swap(c); old != nil {
+		go func() {
+			old.jobs.Wait()
+			old.Close()
+		}()
+	}
+}
+
+// Pass runs one pass, unless one like it began a moment ago. While somebody else holds the
+// pass lease it asks to be called again.
+func (d *Daemon) Pass(ctx context.Context, kind reconcile.PassKind) (again time.Duration, err error) {
+	return d.pass(ctx, kind, func(c *crew) time.Duration {
+		return apart(c.Config.Schedule.Of(kind).Schedule, time.Now())
+	})
+}
+
+// PassNow runs one pass however lately another one began.
+func (d *Daemon) PassNow(ctx context.Context, kind reconcile.PassKind) (again time.Duration, err error) {
+	return d.pass(ctx, kind, func(*crew) time.Duration { return 0 })
+}
+
+func (d *Daemon) pass(ctx context.Context, kind reconcile.PassKind, gap func(*crew) time.Duration,
+) (again time.Duration, err error) {
+	c, done := d.hire()
+	defer done()
+	began := time.Now()
+	r, err := c.keeper.Pass(ctx, kind, gap(c))
+	var held *reconcile.HeldError
+	switch {
+	case errors.As(err, &held):
+		d.Log.DebugContext(ctx, "pass waits for the lease", "kind", kind, "holder", held.Holder)
+		return time.Second, nil
+	case err != nil && ctx.Err() != nil:
+		return 0, nil // asked to stop: the next process goes on
+	}
+	if r != nil {
+		boundMemory(subjects(r))
+		d.tell(ctx, r, time.Since(began))
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s pass: %w", kind, err)
+	}
+	if r != nil && kind == reconcile.Full && c.Config.Retention > 0 {
+		d.Purge(ctx, r.At)
+	}
+	return 0, nil
+}
+
+// subjects is how many tasks and sandboxes a pass was about.
+func subjects(r *run.Result) int {
+	n := r.Judged.Fleet
+	for name, count := range r.Counts {
+		if strings.HasPrefix(name, "tasks:") {
+			n += count
+		}
+	}
+	return n
+}
+
+// apart is how close two passes of a kind may begin: half of the time between two turns of
+// the schedule, which may come twice after a process was killed. Before and after a pause of
+// the schedule, a night for example, the shorter of the two gaps counts.
+func apart(s cron.Schedule, now time.Time) time.Duration {
+	next := s.Next(now)
+	return min(next.Sub(now), s.Next(next).Sub(next)) / 2
+}
+
+// tell logs what a pass came to. A quick pass that found nothing to do and nothing amiss is
+// no news.
+func (d *Daemon) tell(ctx context.Context, r *run.Result, took time.Duration) {
+	do, held := 0, 0
+	for i := range r.Plan.Steps {
+		if len(r.Plan.Steps[i].HeldBy) == 0 {
+			do++
+		} else {
+			held++
+		}
+	}
+	log := d.Log.With("pass", r.Pass, "kind", r.Kind, "took", text.Duration(took),
+		"findings", len(r.Plan.Findings), "steps", do, "held", held, "healthy", r.Plan.Kept, "not_looked_at", r.Plan.Unlooked)
+	d.tellFrozen(ctx, r)
+	switch {
+	case !r.Complete:
+		log.WarnContext(ctx, "pass not complete", "err", r.Error)
+	case r.Kind == reconcile.Full || do > 0:
+		log.InfoContext(ctx, "pass")
+	default:
+		log.DebugContext(ctx, "pass")
+	}
+}
+
+// tellFrozen logs when a source loses trust, and when it has it back.
+func (d *Daemon) tellFrozen(ctx context.Context, r *run.Result) {
+	now := map[string]bool{}
+	for _, s := range r.Frozen() {
+		now[s.Name] = true
+		if !d.frozen[s.Name] {
+			d.Log.WarnContext(ctx, "source not trusted", "source", s.Name, "reason", s.Reason)
+		}
+	}
+	for name := range d.frozen {
+		if !now[name] {
+			d.Log.InfoContext(ctx, "source trusted again", "source", name)
+		}
+	}
+	d.frozen = now
+}
+
+// Remedy works at one remedy.
+func (d *Daemon) Remedy(ctx context.Context, id string) (again time.Duration, err error) {
+	c, done := d.hire()
+	defer done()
+	return c.worker.Remedy(ctx, id)
+}
+
+// Probe probes one sandbox.
+func (d *Daemon) Probe(ctx context.Context, ref reconcile.Ref) error {
+	c, done := d.hire()
+	defer done()
+	return c.worker.Probe(ctx, ref)
+}

@@ -1,0 +1,48 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
+	"github.com/sandkeeper/sandkeeper/web"
+)
+
+// A Front is where the page is served.
+type Front struct {
+	listener net.Listener
+	config   config.WebConfig
+}
+
+// Listen takes the address of the page, so that a process that may not or cannot have it
+// ends before it begins anything.
+func Listen(ctx context.Context, c config.WebConfig) (*Front, error) {
+	if err := web.CheckListen(c.Listen, c.ConfigFile); err != nil {
+		return nil, err
+	}
+	l, err := web.Listen(ctx, c.Listen)
+	if err != nil {
+		return nil, err
+	}
+	return &Front{listener: l, config: c}, nil
+}
+
+// Close gives the address up.
+func (f *Front) Close() { _ = f.listener.Close() } // a second time it says so, which is no news
+
+// URL is the address of the page for a person on this machine.
+func (f *Front) URL() string {
+	scheme := "http"
+	if web.TLS(f.config.ConfigFile) {
+		scheme = "https"
+	}
+	return scheme + "://" + f.listener.Addr().String() + "/"
+}
+
+// Serve serves the pages until ctx ends.
+func (f *Front) Serve(ctx context.Context, h http.Handler, log *slog.Logger) error {
+	s := web.Server{Listener: f.listener, Handler: h, ConfigFile: f.config.ConfigFile, Log: log}
+	return s.Serve(ctx)
+}
