@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/ledger"
 )
@@ -113,10 +114,10 @@ func (d *demo) look(ctx context.Context) (*reconcile.Overview, error) {
 // verdict is the exit code of --once.
 func (d *demo) verdict() error {
 	if n := len(d.truth.harmed()); n > 0 {
-		return fmt.Errorf("%s of healthy work harmed", plural(n, "piece"))
+		return fmt.Errorf("%s of healthy work harmed", console.Plural(n, "piece"))
 	}
 	if n := d.truth.open(); n > 0 {
-		return fmt.Errorf("%s not repaired within %s", plural(n, "broken thing"), d.limit)
+		return fmt.Errorf("%s not repaired within %s", console.Plural(n, "broken thing"), d.limit)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ back and by what, and whether any task that was called dead came back to life.
 // banner frames a line that nobody may miss.
 func (t *teller) banner(text string) {
 	frame := strings.Repeat("─", len(text)+6)
-	fmt.Fprintf(t.out, "\n  ┌%s┐\n  │   %s   │\n  └%s┘\n", frame, t.paint.in("1", text), frame)
+	fmt.Fprintf(t.out, "\n  ┌%s┐\n  │   %s   │\n  └%s┘\n", frame, t.paint.Bold(text), frame)
 }
 
 // places tells where the rest is.

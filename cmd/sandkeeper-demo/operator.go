@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 )
 
 // orphanRule is the rule whose breaker the story opens.
@@ -61,7 +63,7 @@ func (c *script) victims(ctx context.Context) error {
 	}
 	ids, err := c.stage.program.verb(ctx, "affected", in.ID)
 	c.tell.operator("sandkeeper affected " + in.ID)
-	c.tell.operator(plural(len(strings.Fields(ids)), "task") + "; with -o sql it writes what runs them again")
+	c.tell.operator(console.Plural(len(strings.Fields(ids)), "task") + "; with -o sql it writes what runs them again")
 	return err
 }
 

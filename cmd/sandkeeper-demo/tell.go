@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -16,7 +16,7 @@ import (
 // A teller tells the story in short plain lines, each with the time since it began.
 type teller struct {
 	out   io.Writer
-	paint paint
+	paint console.Paint
 
 	mu     sync.Mutex
 	began  time.Time
@@ -28,7 +28,7 @@ type teller struct {
 }
 
 func newTeller(out io.Writer) *teller {
-	return &teller{out: out, paint: newPaint(out), began: time.Now(),
+	return &teller{out: out, paint: console.NewPaint(out), began: time.Now(),
 		said: map[string]bool{}, frozen: map[string]string{}}
 }
 
@@ -43,14 +43,14 @@ func (t *teller) begin() {
 func (t *teller) line(mark, format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	stamp := t.paint.dim(clock(time.Since(t.began)))
+	stamp := t.paint.Dim(clock(time.Since(t.began)))
 	fmt.Fprintf(t.out, "%s  %s %s\n", stamp, mark, wrapped(text.Line(fmt.Sprintf(format, args...))))
 }
 
 // mark is the word that a line begins with, all of one width.
 func mark(word string) string { return fmt.Sprintf("%-9s", word) }
 
-func (t *teller) note(format string, args ...any) { t.line(t.paint.dim(mark("")), format, args...) }
+func (t *teller) note(format string, args ...any) { t.line(t.paint.Dim(mark("")), format, args...) }
 
 // operator tells what the operator of the story did.
 func (t *teller) operator(said string) { t.note("%s", said) }
@@ -65,8 +65,8 @@ func (t *teller) soon(s *scene, left time.Duration) {
 	if left >= time.Second {
 		in = "in " + text.Duration(left.Round(time.Second))
 	}
-	t.line(t.paint.dim(mark("soon")), "%s: %s", in, s.title)
-	t.line(t.paint.dim(mark("watch")), "%s", s.watch)
+	t.line(t.paint.Dim(mark("soon")), "%s: %s", in, s.title)
+	t.line(t.paint.Dim(mark("watch")), "%s", s.watch)
 }
 
 // gap sets what follows apart.
@@ -80,11 +80,11 @@ func (t *teller) gap() {
 func (t *teller) scene(s *scene) {
 	switch s.kind {
 	case mended:
-		t.line(t.paint.green(mark("mended")), "%s", s.title)
+		t.line(t.paint.Green(mark("mended")), "%s", s.title)
 	case person:
-		t.line(t.paint.yellow(mark("operator")), "%s", s.title)
+		t.line(t.paint.Yellow(mark("operator")), "%s", s.title)
 	default:
-		t.line(t.paint.red(mark("broken")), "%s", s.title)
+		t.line(t.paint.Red(mark("broken")), "%s", s.title)
 	}
 }
 
@@ -112,7 +112,7 @@ func (t *teller) hear(o *reconcile.Overview, truth *truth) {
 // harmed tells each harm once.
 func (t *teller) harmed(all []string) {
 	for _, h := range all[min(t.harm, len(all)):] {
-		t.line(t.paint.red(mark("HARMED")), "%s", h)
+		t.line(t.paint.Red(mark("HARMED")), "%s", h)
 	}
 	t.harm = len(all)
 }
@@ -123,7 +123,7 @@ func (t *teller) settled(truth *truth) {
 	if broken == t.broken || !truth.settled() {
 		return
 	}
-	t.line(t.paint.green(mark("all well")),
+	t.line(t.paint.Green(mark("all well")),
 		"broken so far %d, found %d, repaired and confirmed %d; healthy work harmed: %d", broken, broken, broken, t.harm)
 	t.broken = broken
 }
@@ -140,10 +140,10 @@ func (t *teller) sources(sources []reconcile.SourceSeen) {
 		}
 		t.frozen[s.Name] = why
 		if s.Trusted {
-			t.line(t.paint.green(mark("trusted")), "%s again", s.Name)
+			t.line(t.paint.Green(mark("trusted")), "%s again", s.Name)
 			continue
 		}
-		t.line(t.paint.yellow(mark("frozen")), "%s is not trusted: %s", s.Name, text.Clip(s.Reason, width))
+		t.line(t.paint.Yellow(mark("frozen")), "%s is not trusted: %s", s.Name, text.Clip(s.Reason, width))
 	}
 }
 
@@ -158,7 +158,7 @@ func (t *teller) found(findings []reconcile.FindingSeen) {
 		fresh.add(t.said, "found "+f.Rule+" "+f.Subject, f.Rule, f.Reason)
 	}
 	for _, rule := range fresh.order {
-		t.line(t.paint.yellow(mark("found")), "%s: %d, the first: %s", rule, fresh.count[rule],
+		t.line(t.paint.Yellow(mark("found")), "%s: %d, the first: %s", rule, fresh.count[rule],
 			text.Clip(fresh.first[rule], width))
 	}
 }
@@ -177,7 +177,7 @@ func (t *teller) heldBack(findings []reconcile.FindingSeen) {
 	}
 	for _, heading := range fresh.order {
 		rule, by, _ := strings.Cut(fresh.first[heading], "\x00")
-		t.line(t.paint.yellow(mark("held")), "%s: %d, by %s", rule, fresh.count[heading], text.Clip(by, width))
+		t.line(t.paint.Yellow(mark("held")), "%s: %d, by %s", rule, fresh.count[heading], text.Clip(by, width))
 	}
 }
 
@@ -211,11 +211,11 @@ func ending(a *reconcile.Action) string {
 func (t *teller) outcome(word string) string {
 	switch reconcile.Outcome(word) {
 	case reconcile.OutcomeDone, reconcile.OutcomeConfirmed:
-		return t.paint.green(mark(word))
+		return t.paint.Green(mark(word))
 	case reconcile.OutcomeFailed:
-		return t.paint.red(mark(word))
+		return t.paint.Red(mark(word))
 	}
-	return t.paint.yellow(mark(word))
+	return t.paint.Yellow(mark(word))
 }
 
 // summary tells how the story ended.
@@ -223,15 +223,15 @@ func (t *teller) summary(table []tableRow, harmed []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	fmt.Fprintln(t.out)
-	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+	w := console.Table(t.out)
 	fmt.Fprintln(w, "\tbroken\tfound\trepaired\tconfirmed")
 	for _, r := range table {
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\n", r.name, r.broken, r.found, r.repaired, r.confirmed)
 	}
 	w.Flush()
-	verdict := t.paint.green("0")
+	verdict := t.paint.Green("0")
 	if len(harmed) > 0 {
-		verdict = t.paint.red(fmt.Sprint(len(harmed)))
+		verdict = t.paint.Red(fmt.Sprint(len(harmed)))
 	}
 	fmt.Fprintf(
 		t.out,

@@ -14,13 +14,13 @@ func (t *teller) incidents(all []reconcile.Incident) {
 		switch {
 		case !t.once("incident " + in.ID):
 		case in.Cause == "":
-			t.line(t.paint.yellow(mark("incident")), "%s: %d failures of %s are alike", in.ID, in.Count, in.Rule)
+			t.line(t.paint.Yellow(mark("incident")), "%s: %d failures of %s are alike", in.ID, in.Count, in.Rule)
 		default:
-			t.line(t.paint.yellow(mark("incident")), "%s: %d failures of %s are alike; probable cause: %s",
+			t.line(t.paint.Yellow(mark("incident")), "%s: %d failures of %s are alike; probable cause: %s",
 				in.ID, in.Count, in.Rule, text.Clip(in.Cause, width))
 		}
 		if !in.ClosedAt.IsZero() && t.once("closed "+in.ID) {
-			t.line(t.paint.green(mark("closed")), "%s, after %d failures", in.ID, in.Count)
+			t.line(t.paint.Green(mark("closed")), "%s, after %d failures", in.ID, in.Count)
 		}
 	}
 }
@@ -29,7 +29,7 @@ func (t *teller) incidents(all []reconcile.Incident) {
 func (t *teller) regrets(all []reconcile.Verdict) {
 	for i := range all {
 		if v := &all[i]; t.once(fmt.Sprintf("regret %d", v.Number)) {
-			t.line(t.paint.red(mark("regret")), "%s: task %s: %s", v.Rule, v.Task, text.Clip(v.Regret, width))
+			t.line(t.paint.Red(mark("regret")), "%s: task %s: %s", v.Rule, v.Task, text.Clip(v.Regret, width))
 		}
 	}
 }

@@ -2,13 +2,10 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
-	"golang.org/x/term"
-
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -56,9 +53,9 @@ func deed(step reconcile.Step, n int) string {
 	case reconcile.StepResume:
 		return fmt.Sprintf("%d %s brought back", n, things)
 	case reconcile.StepRequeue:
-		return plural(n, "task") + " given back"
+		return console.Plural(n, "task") + " given back"
 	case reconcile.StepFail:
-		return plural(n, "task") + " failed"
+		return console.Plural(n, "task") + " failed"
 	}
 	return fmt.Sprintf("%d times %s", n, step)
 }
@@ -88,30 +85,3 @@ func (g *group) add(said map[string]bool, thing, heading, words string) {
 
 // width is how many characters of a text fit into a line.
 const width = 170
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// paint colours texts, on a terminal and unless NO_COLOR is set.
-type paint struct{ on bool }
-
-func newPaint(w io.Writer) paint {
-	f, ok := w.(*os.File)
-	return paint{ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == ""}
-}
-
-func (p paint) in(code, text string) string {
-	if !p.on {
-		return text
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
-}
-
-func (p paint) red(text string) string    { return p.in("31;1", text) }
-func (p paint) green(text string) string  { return p.in("32", text) }
-func (p paint) yellow(text string) string { return p.in("33", text) }
-func (p paint) dim(text string) string    { return p.in("2", text) }
