@@ -1,17 +1,13 @@
-// Package web serves the status page, /metrics, /healthz and /readyz.
+// Package web makes the status page.
 //
 // The page is made from one reading of the ledger and from nothing else. A pure function
 // turns the reading into a view, in which every text, age and order is settled; the
 // template only prints it. All texts of the ledger come from outside, so they are cut,
-// freed of control characters and escaped.
+// freed of control characters and escaped. Package serve reads the ledger and answers
+// those who ask.
 //
 // # Decisions
 //
-//   - 2026-11-21: however many tabs are open, the ledger is read at most once at a time, and
-//     a reading is shown for at most a second. A reading that failed is shown as failed: an
-//     old "all in agreement" is worse than no page.
-//   - 2026-11-21: /healthz and /readyz answer without users, because the probes of an
-//     orchestrator have none. They name checks and nothing else.
 //   - 2026-11-21: addresses within the page are relative, so that it also works below a
 //     path: behind a proxy, or through the API server of Kubernetes.
 //   - 2026-11-21: ages are told of times of the ledger's clock alone. What another clock says

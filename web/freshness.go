@@ -23,6 +23,13 @@ func (f freshness) ok() bool { return !f.Never && !f.ahead() && f.Age <= f.Limit
 // and no age says anything.
 func (f freshness) ahead() bool { return f.Age < -time.Minute }
 
+// PassesCome reports whether passes are completed as often as the schedule wants. A full one that
+// is missing while quick ones come is for the page and the alerts to tell.
+func PassesCome(o *reconcile.Overview, quick, full time.Duration) bool {
+	f := freshOf(o, quick, full)
+	return f.ok() || f.Full
+}
+
 // freshOf compares the ages of the last complete passes with the schedule. Where none of
 // the newest passes is quick the full ones set the measure: that is a CronJob of `once`.
 func freshOf(o *reconcile.Overview, quick, full time.Duration) freshness {

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"flag"
 	"os"
 	"path/filepath"
@@ -11,26 +10,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web/webtest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
-
-// fixed is a ledger that always says the same.
-type fixed struct{ reading }
-
-func (f fixed) Overview(context.Context, int) (reconcile.Overview, error) {
-	return f.reading.Overview, f.Err
-}
 
 // versions change with every change of an asset.
 var versions = regexp.MustCompile(`\?v=[0-9a-f]{12}`)
 
 func TestPages(t *testing.T) {
-	for name, r := range worlds() {
+	for name, w := range webtest.Worlds() {
 		t.Run(name, func(t *testing.T) {
+			r := Reading(w)
 			var text strings.Builder
-			if err := document(viewOf(&r, options())).Render(t.Context(), &text); err != nil {
+			if err := document(viewOf(&r, process())).Render(t.Context(), &text); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, name+".html", broken(text.String()))

@@ -10,11 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web/webtest"
 )
 
 // TestIncidentIsOneThing: ten identical failures are one line, and what is not of it stays.
 func TestIncidentIsOneThing(t *testing.T) {
-	s := sceneOf(incidentWorld())
+	s := sceneOf(webtest.Incident())
 	got := s.incidents()[0]
 	want := incidentView{
 		ID: "i-3k9f2", Level: warn, State: "open", Rule: "assigned-stale", Where: "at daytona, template ai-agent-dev-heavy", Count: "37 failures",
@@ -39,14 +40,14 @@ func TestIncidentIsOneThing(t *testing.T) {
 
 // TestNoFindingBesides: what is open is said to be somewhere.
 func TestNoFindingBesides(t *testing.T) {
-	o := with(incidentWorld(), func(o *reconcile.Overview) {
+	o := webtest.With(webtest.Incident(), func(o *reconcile.Overview) {
 		o.Findings = o.Findings[1:3] // the incident's own, and one of its failures
 		o.FindingsOpen = map[string]int{"systemic": 1, "assigned-stale": 1}
 	})
 	for want, o := range map[string]reconcile.Overview{
-		"All open findings belong to the incidents above.": o, "No finding is open.": healthy(),
+		"All open findings belong to the incidents above.": o, "No finding is open.": webtest.Healthy(),
 	} {
-		p := viewOf(&reading{Overview: o}, options())
+		p := viewOf(&Reading{Overview: o}, process())
 		if p.NoFinding != want || len(p.Findings)+len(p.Others) > 0 {
 			t.Errorf("%q with %d findings, want %q", p.NoFinding, len(p.Findings), want)
 		}
@@ -63,11 +64,11 @@ func TestIncidentHolds(t *testing.T) {
 		release bool
 	}{
 		"open":     {func(*reconcile.Overview) {}, "open", warn, "It holds every further terminate and requeue", true},
-		"released": {letGo, "open, released", busy, "It holds nothing: released by ana (the snapshot is active again).", false},
-		"closed":   {func(o *reconcile.Overview) { o.Incidents[0].ClosedAt = noon }, "closed", calm, "It holds nothing any more.", false},
+		"released": {webtest.Release, "open, released", busy, "It holds nothing: released by ana (the snapshot is active again).", false},
+		"closed":   {func(o *reconcile.Overview) { o.Incidents[0].ClosedAt = webtest.Noon }, "closed", calm, "It holds nothing any more.", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := sceneOf(with(incidentWorld(), c.change)).incidents()[0]
+			got := sceneOf(webtest.With(webtest.Incident(), c.change)).incidents()[0]
 			if got.State != c.state || got.Level != c.level || !strings.HasPrefix(got.Holds, c.holds) || (got.Release != "") != c.release {
 				t.Errorf("incident = %s %q, %q, %q; want %s %q, %q", got.Level, got.State, got.Holds, got.Release, c.level, c.state, c.holds)
 			}
@@ -100,9 +101,9 @@ func TestMembers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			i := reconcile.Incident{ID: "i-1", Signature: "s", Count: 5}
 			if c.closed {
-				i.ClosedAt = noon
+				i.ClosedAt = webtest.Noon
 			}
-			s := sceneOf(reconcile.Overview{Now: noon, Incidents: []reconcile.Incident{i}, Open: c.open, Findings: []reconcile.FindingSeen{
+			s := sceneOf(reconcile.Overview{Now: webtest.Noon, Incidents: []reconcile.Incident{i}, Open: c.open, Findings: []reconcile.FindingSeen{
 				{Finding: reconcile.Finding{Rule: "errored", Subject: "task:1", Due: true, HeldBy: c.heldBy, Incident: c.itself}}}})
 			if got := s.folded[&s.Findings[0]]; got != c.want || (len(s.members["i-1"]) == 1) != c.want {
 				t.Errorf("folded = %v, members %d; want %v", got, len(s.members["i-1"]), c.want)
@@ -140,7 +141,7 @@ func TestDollars(t *testing.T) {
 }
 
 func TestRegrets(t *testing.T) {
-	s := sceneOf(with(healthy(), demote))
+	s := sceneOf(webtest.With(webtest.Healthy(), webtest.Demote))
 	var got []string
 	for _, r := range s.regrets() {
 		got = append(got, r.Word+" | "+r.Subject+" | "+r.After+" | "+r.Explain)
@@ -162,7 +163,7 @@ func TestRegrets(t *testing.T) {
 
 // TestQuarantines: only what is stopped and waits is in quarantine; the rest is under way.
 func TestQuarantines(t *testing.T) {
-	o := with(healthy(), suspend)
+	o := webtest.With(webtest.Healthy(), webtest.Suspend)
 	s := sceneOf(o)
 	views, n := s.quarantines()
 	if n != 2 || views[0].Sandbox != "daytona/sb-5" || views[0].Until.Text != "until 2026-02-02 11:50:00 UTC (in 23h50m)" ||
@@ -174,15 +175,15 @@ func TestQuarantines(t *testing.T) {
 		t.Errorf("%d under way (%q), %d steps: %+v", len(open), more, s.awake(), open)
 	}
 	for name, change := range map[string]func(*reconcile.Action){
-		"its time is over":       func(a *reconcile.Action) { a.NextAttempt = noon },
+		"its time is over":       func(a *reconcile.Action) { a.NextAttempt = webtest.Noon },
 		"it was tried":           func(a *reconcile.Action) { a.Attempts = 1 },
-		"it is being done":       func(a *reconcile.Action) { a.ClaimedAt = noon },
+		"it is being done":       func(a *reconcile.Action) { a.ClaimedAt = webtest.Noon },
 		"no quarantine is told":  func(a *reconcile.Action) { a.Evidence = nil },
 		"it is the first step":   func(a *reconcile.Action) { a.Seq = 0 },
 		"it is no terminate":     func(a *reconcile.Action) { a.Step = reconcile.StepResume },
 		"the stop is still open": func(a *reconcile.Action) { a.Remedy, a.Sandbox = "q2", "sb-6" },
 	} {
-		o := with(healthy(), suspend)
+		o := webtest.With(webtest.Healthy(), webtest.Suspend)
 		change(&o.Open[0])
 		if _, n := sceneOf(o).quarantines(); n != 1 {
 			t.Errorf("%s: %d in quarantine, want 1", name, n)
@@ -193,7 +194,7 @@ func TestQuarantines(t *testing.T) {
 // TestOperatorsActions are shown with who asked for them, and why.
 func TestOperatorsActions(t *testing.T) {
 	var got []string
-	for _, a := range sceneOf(with(healthy(), suspend)).recentActions()[1:] {
+	for _, a := range sceneOf(webtest.With(webtest.Healthy(), webtest.Suspend)).recentActions()[1:] {
 		got = append(got, strings.Join([]string{a.Rule, a.Author, a.What, a.Outcome, a.Reason}, " | "))
 	}
 	want := []string{
@@ -209,7 +210,7 @@ func TestOperatorsActions(t *testing.T) {
 
 // TestTargetsOnThePage: missed ones first, and none of them is made up.
 func TestTargetsOnThePage(t *testing.T) {
-	s := sceneOf(incidentWorld())
+	s := sceneOf(webtest.Incident())
 	lines := s.targets()
 	if level, word := targetsWord(lines); level != warn || word != "1 of 7 missed" || lines[0].Name != "stop-response" || lines[0].Value != "20 % of 20" {
 		t.Errorf("targets are %s %q, the first %+v", level, word, lines[0])
@@ -220,7 +221,7 @@ func TestTargetsOnThePage(t *testing.T) {
 	if got := endedWords(s.Scores.Ended); got != "Tasks that ended: 1840 completed, 61 failed, 20 stopped." {
 		t.Errorf("endedWords = %q", got)
 	}
-	nothing := sceneOf(reconcile.Overview{Now: noon, Scores: reconcile.Scores{Active: -1, Live: -1}})
+	nothing := sceneOf(reconcile.Overview{Now: webtest.Noon, Scores: reconcile.Scores{Active: -1, Live: -1}})
 	if level, word := targetsWord(nothing.targets()); level != calm || word != "not measured" || endedWords(nil) != "No task ended." {
 		t.Errorf("of nothing: %s %q", level, word)
 	}

@@ -9,11 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web/webtest"
 )
 
 // TestWhatLeftTheConfig: the page does not speak of it, and the reading stays as it was.
 func TestWhatLeftTheConfig(t *testing.T) {
-	o := with(healthy(), func(o *reconcile.Overview) {
+	o := webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 		o.Sources = append(o.Sources, reconcile.SourceSeen{Name: "listing:old"}, reconcile.SourceSeen{Name: "credential:old"})
 		o.Templates = append(o.Templates, reconcile.TemplateSeen{Provider: "old", Name: "x", State: reconcile.TemplateInactive})
 	})
@@ -33,7 +34,7 @@ func TestWhatLeftTheConfig(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			p := options().Policy()
+			p := webtest.Policy()
 			c.change(&p)
 			s := newScene(&o, p)
 			var names []string
@@ -52,7 +53,7 @@ func TestWhatLeftTheConfig(t *testing.T) {
 
 // TestSandboxFacts: what an untrusted listing counted is not shown as if it were true.
 func TestSandboxFacts(t *testing.T) {
-	two := with(healthy(), func(o *reconcile.Overview) {
+	two := webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 		o.Counts["owned:e2b"], o.Counts["foreign:e2b"], o.Counts["sandboxes:e2b:running"] = 7, 40, 7
 		o.Sources = append(o.Sources, reconcile.SourceSeen{Name: "listing:e2b", Trusted: true})
 	})
@@ -61,14 +62,14 @@ func TestSandboxFacts(t *testing.T) {
 		want string
 	}{
 		"both are trusted": {two, "Sandboxes: 221 (daytona: 4 creating, 210 running; e2b: 7 running) | Sandboxes of others: 45 (never touched)"},
-		"one is not": {with(two, func(o *reconcile.Overview) {
+		"one is not": {webtest.With(two, func(o *reconcile.Overview) {
 			o.Sources = slices.Clone(o.Sources)
 			o.Sources[2].Trusted = false
 		}),
 			"Sandboxes: 7 (e2b: 7 running; daytona: its listing is not trusted) | Sandboxes of others: 40 (never touched)"},
-		"none is":            {with(healthy(), failListing), "Sandboxes: not known (daytona: its listing is not trusted)"},
-		"none is listed yet": {with(healthy(), func(o *reconcile.Overview) { o.Counts = nil }), ""},
-		"nobody else is there": {with(healthy(), func(o *reconcile.Overview) { o.Counts["foreign:daytona"] = 0 }),
+		"none is":            {webtest.With(webtest.Healthy(), webtest.FailListing), "Sandboxes: not known (daytona: its listing is not trusted)"},
+		"none is listed yet": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.Counts = nil }), ""},
+		"nobody else is there": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.Counts["foreign:daytona"] = 0 }),
 			"Sandboxes: 214 (daytona: 4 creating, 210 running)"},
 	}
 	for name, c := range cases {
@@ -86,7 +87,7 @@ func TestSandboxFacts(t *testing.T) {
 
 // TestModesWithoutTasks: a rule that can find nothing is not shown as armed.
 func TestModesWithoutTasks(t *testing.T) {
-	s := sceneOf(reconcile.Overview{Now: noon})
+	s := sceneOf(reconcile.Overview{Now: webtest.Noon})
 	s.policy.Tasks = reconcile.TasksPolicy{None: true}
 	want := []modeLine{{"observe", "provisioning-stuck, idle-broken, template-unusable"}, {"off", "errored"}}
 	if diff := cmp.Diff(want, s.modeLines()); diff != "" {
@@ -96,9 +97,9 @@ func TestModesWithoutTasks(t *testing.T) {
 
 // TestManyAlike: forty findings that differ in an id are one example, and five of them in full.
 func TestManyAlike(t *testing.T) {
-	o := healthy()
+	o := webtest.Healthy()
 	for i := range 40 {
-		o.Findings = append(o.Findings, reconcile.FindingSeen{OpenedAt: noon, Finding: reconcile.Finding{Rule: "orphan", Provider: "daytona",
+		o.Findings = append(o.Findings, reconcile.FindingSeen{OpenedAt: webtest.Noon, Finding: reconcile.Finding{Rule: "orphan", Provider: "daytona",
 			Subject: fmt.Sprintf("sandbox:daytona/sb-%d", i), Sandbox: fmt.Sprintf("sb-%d", i), Reason: fmt.Sprintf("no task explains sb-%d", i)}})
 	}
 	o.FindingsOpen = map[string]int{"orphan": 43, "errored": 1}

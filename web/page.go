@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a-h/templ"
+
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -66,10 +68,19 @@ const (
 	mostEvidence = 20
 )
 
+// Page is the status page of one reading. A reading that failed makes one that says so.
+func Page(r *Reading, shown Process) templ.Component { return document(viewOf(r, shown)) }
+
+// Live is the part of the page that changes.
+func Live(r *Reading, shown Process) templ.Component { return live(viewOf(r, shown)) }
+
+// Missing is the page of addresses that are not there; up is the way to the first one.
+func Missing(up string) templ.Component { return notFound(up) }
+
 // viewOf settles the page for one reading.
-func viewOf(r *reading, o Options) page {
-	p := page{Version: text.Plain(o.Version, mostName), Doing: o.Doing}
-	if refused := o.ConfigError(); refused != "" {
+func viewOf(r *Reading, shown Process) page {
+	p := page{Version: text.Plain(shown.Version, mostName), Doing: shown.Doing}
+	if refused := shown.ConfigError; refused != "" {
 		p.Notes = append(p.Notes, note{warn, "The changed config was refused, the one before stays in force: " +
 			sentence(text.Plain(refused, mostLine))})
 	}
@@ -77,7 +88,7 @@ func viewOf(r *reading, o Options) page {
 		p.Verdict = unknown(r.Err)
 		return p
 	}
-	s := newScene(&r.Overview, o.Policy())
+	s := newScene(&r.Overview, shown.Policy)
 	p.Installation, p.Read = text.Plain(s.Installation, mostName), exactly(s.Now)
 	p.Verdict, p.Known = judge(s), !s.Fresh
 	p.Notes = append(p.Notes, notesOf(s, r.Unready)...)

@@ -1,8 +1,6 @@
 package web
 
-import (
-	"github.com/sandkeeper/sandkeeper/reconcile"
-)
+import "github.com/sandkeeper/sandkeeper/reconcile"
 
 // A scene is one reading of the ledger with what the page knows besides.
 type scene struct {

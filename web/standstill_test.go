@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web/webtest"
 )
 
 func TestStandstill(t *testing.T) {
 	planned := reconcile.Action{ID: "a", Remedy: "a", Rule: "orphan", Subject: "sandbox:daytona/sb-1", Provider: "daytona", Sandbox: "sb-1",
-		Step: reconcile.StepTerminate, Outcome: reconcile.OutcomePending, PlannedAt: back(10 * time.Second)}
+		Step: reconcile.StepTerminate, Outcome: reconcile.OutcomePending, PlannedAt: webtest.Ago(10 * time.Second)}
 	pause := reconcile.Controls{Pauses: []reconcile.Pause{{Scope: "all", Reason: "drill", Author: "ana"}}}
 	cases := map[string]struct {
 		change func(*reconcile.Action)
@@ -17,26 +18,26 @@ func TestStandstill(t *testing.T) {
 		want   string
 	}{
 		"planned a moment ago":                    {},
-		"planned a minute ago":                    {change: func(a *reconcile.Action) { a.PlannedAt = back(time.Minute) }},
-		"planned longer ago":                      {change: func(a *reconcile.Action) { a.PlannedAt = back(time.Minute + 1) }, want: "not begun for 1m"},
-		"planned under a clock that was set back": {change: func(a *reconcile.Action) { a.PlannedAt = noon.Add(time.Hour) }},
+		"planned a minute ago":                    {change: func(a *reconcile.Action) { a.PlannedAt = webtest.Ago(time.Minute) }},
+		"planned longer ago":                      {change: func(a *reconcile.Action) { a.PlannedAt = webtest.Ago(time.Minute + 1) }, want: "not begun for 1m"},
+		"planned under a clock that was set back": {change: func(a *reconcile.Action) { a.PlannedAt = webtest.Noon.Add(time.Hour) }},
 		"tried, and again in a minute": {change: func(a *reconcile.Action) {
-			a.Attempts, a.NextAttempt = 6, noon.Add(time.Minute)
+			a.Attempts, a.NextAttempt = 6, webtest.Noon.Add(time.Minute)
 		}},
 		"tried, and again later": {change: func(a *reconcile.Action) {
-			a.Attempts, a.NextAttempt = 6, noon.Add(time.Minute+1)
+			a.Attempts, a.NextAttempt = 6, webtest.Noon.Add(time.Minute+1)
 		}, want: "failed 6 times, tried again at 12:01 UTC"},
 		"refused": {change: func(a *reconcile.Action) {
-			a.Attempts, a.NextAttempt, a.Detail = 6, noon.Add(time.Hour), "refused by the provider: 403 Forbidden"
+			a.Attempts, a.NextAttempt, a.Detail = 6, webtest.Noon.Add(time.Hour), "refused by the provider: 403 Forbidden"
 		}, want: "refused by the provider, tried again at 13:00 UTC"},
 		"its turn came and nobody took it": {change: func(a *reconcile.Action) {
-			a.Attempts, a.PlannedAt, a.NextAttempt = 1, back(time.Hour), back(2*time.Minute)
+			a.Attempts, a.PlannedAt, a.NextAttempt = 1, webtest.Ago(time.Hour), webtest.Ago(2*time.Minute)
 		}, want: "tried once, not worked at for 2m"},
 		"its turn came just now": {change: func(a *reconcile.Action) {
-			a.Attempts, a.PlannedAt, a.NextAttempt = 1, back(time.Hour), back(time.Minute)
+			a.Attempts, a.PlannedAt, a.NextAttempt = 1, webtest.Ago(time.Hour), webtest.Ago(time.Minute)
 		}},
 		"claimed": {change: func(a *reconcile.Action) {
-			a.PlannedAt, a.ClaimedBy, a.ClaimEnds = back(time.Hour), "a", noon.Add(1)
+			a.PlannedAt, a.ClaimedBy, a.ClaimEnds = webtest.Ago(time.Hour), "a", webtest.Noon.Add(1)
 		}, c: pause},
 		"begun, then paused": {change: func(a *reconcile.Action) { a.Attempts = 1 }, c: pause, want: "held by a pause of ana: drill"},
 		"begun, then lowered": {change: func(a *reconcile.Action) { a.Attempts = 1 },
@@ -44,7 +45,7 @@ func TestStandstill(t *testing.T) {
 		"held by another's hold": {c: reconcile.Controls{Holds: []reconcile.Hold{{Target: "sandbox:sb-2", Author: "ben"}}}},
 		"held":                   {c: reconcile.Controls{Holds: []reconcile.Hold{{Target: "sandbox:sb-1", Author: "ben"}}}, want: "held by ben"},
 		"accepted long ago": {change: func(a *reconcile.Action) {
-			a.Outcome, a.PlannedAt = reconcile.OutcomeAccepted, back(time.Hour)
+			a.Outcome, a.PlannedAt = reconcile.OutcomeAccepted, webtest.Ago(time.Hour)
 		}, c: pause},
 	}
 	for name, c := range cases {
@@ -53,7 +54,7 @@ func TestStandstill(t *testing.T) {
 			if c.change != nil {
 				c.change(&a)
 			}
-			s := sceneOf(with(healthy(), func(o *reconcile.Overview) { o.Open, o.Controls = []reconcile.Action{a}, c.c }))
+			s := sceneOf(webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.Open, o.Controls = []reconcile.Action{a}, c.c }))
 			f := reconcile.FindingSeen{Finding: reconcile.Finding{Rule: "orphan", Subject: a.Subject, Due: true}}
 			wantState, wantLevel := underWay, busy
 			if c.want != "" {
@@ -71,12 +72,12 @@ func TestStandstill(t *testing.T) {
 
 // TestFollowersWait: the later steps of a remedy are not under way while the first one waits.
 func TestFollowersWait(t *testing.T) {
-	o := with(healthy(), func(o *reconcile.Overview) {
+	o := webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 		for i, remedy := range []string{"a", "a", "b", "b"} {
 			o.Open = append(o.Open, reconcile.Action{ID: remedy + string(rune('0'+i)), Remedy: remedy, Seq: i % 2, Rule: "orphan",
-				Step: reconcile.StepTerminate, Outcome: reconcile.OutcomePending, PlannedAt: back(time.Second)})
+				Step: reconcile.StepTerminate, Outcome: reconcile.OutcomePending, PlannedAt: webtest.Ago(time.Second)})
 		}
-		o.Open[0].Attempts, o.Open[0].NextAttempt = 3, noon.Add(5*time.Minute)
+		o.Open[0].Attempts, o.Open[0].NextAttempt = 3, webtest.Noon.Add(5*time.Minute)
 		o.OpenTotal = 4
 	})
 	want := "2 repair steps wait, the oldest: failed 3 times, tried again at 12:05 UTC. 2 more are under way."

@@ -3,6 +3,8 @@ package web
 import (
 	"testing"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/web/webtest"
 )
 
 func TestMoments(t *testing.T) {
@@ -10,16 +12,16 @@ func TestMoments(t *testing.T) {
 		got  moment
 		want string
 	}{
-		"never":              {ago(time.Time{}, noon), "never"},
-		"just now":           {ago(noon, noon), "0s ago"},
-		"past":               {ago(back(90*time.Second), noon), "1m30s ago"},
-		"future":             {ago(noon.Add(5*time.Second), noon), "in 5s"},
-		"lasting":            {since(back(time.Hour), noon), "1h"},
-		"lasting of nothing": {since(time.Time{}, noon), "never"},
-		"another clock":      {exactly(noon), "2026-02-01 12:00:00 UTC"},
+		"never":              {ago(time.Time{}, webtest.Noon), "never"},
+		"just now":           {ago(webtest.Noon, webtest.Noon), "0s ago"},
+		"past":               {ago(webtest.Ago(90*time.Second), webtest.Noon), "1m30s ago"},
+		"future":             {ago(webtest.Noon.Add(5*time.Second), webtest.Noon), "in 5s"},
+		"lasting":            {since(webtest.Ago(time.Hour), webtest.Noon), "1h"},
+		"lasting of nothing": {since(time.Time{}, webtest.Noon), "never"},
+		"another clock":      {exactly(webtest.Noon), "2026-02-01 12:00:00 UTC"},
 		"unknown":            {exactly(time.Time{}), "unknown"},
-		"no end":             {until(time.Time{}, noon, "until resumed"), "until resumed"},
-		"an end":             {until(noon.Add(2*time.Hour), noon, ""), "until 2026-02-01 14:00:00 UTC (in 2h)"},
+		"no end":             {until(time.Time{}, webtest.Noon, "until resumed"), "until resumed"},
+		"an end":             {until(webtest.Noon.Add(2*time.Hour), webtest.Noon, ""), "until 2026-02-01 14:00:00 UTC (in 2h)"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -28,7 +30,7 @@ func TestMoments(t *testing.T) {
 			}
 		})
 	}
-	berlin := noon.In(time.FixedZone("CET", 3600))
+	berlin := webtest.Noon.In(time.FixedZone("CET", 3600))
 	if got := exactly(berlin); got.ISO != "2026-02-01T12:00:00Z" || got.Exact != "2026-02-01 12:00:00 UTC" {
 		t.Errorf("of another zone: %+v, want UTC", got)
 	}

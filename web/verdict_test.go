@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web/webtest"
 )
 
 func TestVerdict(t *testing.T) {
@@ -17,126 +18,126 @@ func TestVerdict(t *testing.T) {
 		sentence string
 		command  string
 	}{
-		"all is well": {healthy(), well, "In agreement",
+		"all is well": {webtest.Healthy(), well, "In agreement",
 			"All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
-		"no task table": {with(healthy(), func(o *reconcile.Overview) {
+		"no task table": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 			for key := range o.Counts {
 				if strings.HasPrefix(key, "tasks:") {
 					delete(o.Counts, key)
 				}
 			}
 		}), well, "In agreement", "All 214 sandboxes are as they should be. Last full pass 12s ago.", ""},
-		"no listing yet": {with(healthy(), func(o *reconcile.Overview) {
+		"no listing yet": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 			o.LastFull = time.Time{}
 			delete(o.Counts, "owned:daytona")
 		}), well, "In agreement", "All 212 live tasks are as they should be. The first full pass is still to come.", ""},
-		"one of each": {with(emptyWorld(), func(o *reconcile.Overview) {
+		"one of each": {webtest.With(webtest.Empty(), func(o *reconcile.Overview) {
 			o.Counts["tasks:running"], o.Counts["owned:daytona"] = 1, 1
 		}), well, "In agreement", "The live task and its sandbox agree. Last full pass 1s ago.", ""},
-		"no schema": {reconcile.Overview{Now: noon, Fresh: true}, bad, "Not set up",
+		"no schema": {reconcile.Overview{Now: webtest.Noon, Fresh: true}, bad, "Not set up",
 			"The ledger has no schema yet: nothing is being kept in agreement.", "sandkeeper migrate"},
-		"never ran": {reconcile.Overview{Now: noon}, bad, "Never ran",
+		"never ran": {reconcile.Overview{Now: webtest.Noon}, bad, "Never ran",
 			"No pass was ever complete: nothing is being kept in agreement.", ""},
-		"the first pass is under way": {startingWorld(), busy, "Starting", "The first pass began 3s ago.", ""},
-		"the first pass never ended": {with(startingWorld(), func(o *reconcile.Overview) { o.Now = noon.Add(57 * time.Second) }),
+		"the first pass is under way": {webtest.Starting(), busy, "Starting", "The first pass began 3s ago.", ""},
+		"the first pass never ended": {webtest.With(webtest.Starting(), func(o *reconcile.Overview) { o.Now = webtest.Noon.Add(57 * time.Second) }),
 			bad, "Never ran", "No pass was ever complete: nothing is being kept in agreement.", ""},
-		"the first pass failed": {with(startingWorld(), func(o *reconcile.Overview) {
-			o.Passes[0].EndedAt, o.Passes[0].Error = noon, "list daytona: 401"
+		"the first pass failed": {webtest.With(webtest.Starting(), func(o *reconcile.Overview) {
+			o.Passes[0].EndedAt, o.Passes[0].Error = webtest.Noon, "list daytona: 401"
 		}), bad, "Never ran", "No pass was ever complete. The last one: list daytona: 401.", ""},
-		"stale": {worlds()["stale"].Overview, bad, "Not running",
+		"stale": {webtest.Worlds()["stale"].Overview, bad, "Not running",
 			"No complete pass for 6m3s: nothing is being kept in agreement.", ""},
-		"full passes are missing": {with(healthy(), func(o *reconcile.Overview) { o.LastFull = back(7 * time.Minute) }), bad,
+		"full passes are missing": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.LastFull = webtest.Ago(7 * time.Minute) }), bad,
 			"Full passes missing", "No complete full pass for 7m: what only a listing shows, like orphans, is not found.", ""},
-		"the last pass is dated in the future": {with(healthy(), func(o *reconcile.Overview) {
-			o.LastPass, o.LastFull = noon.Add(time.Hour), noon.Add(time.Hour)
+		"the last pass is dated in the future": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
+			o.LastPass, o.LastFull = webtest.Noon.Add(time.Hour), webtest.Noon.Add(time.Hour)
 		}), bad, "Clock set back", "The last complete pass is dated 1h in the future: the ledger's clock was set back.", ""},
-		"the last full pass is": {with(healthy(), func(o *reconcile.Overview) { o.LastFull = noon.Add(time.Hour) }), bad,
+		"the last full pass is": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.LastFull = webtest.Noon.Add(time.Hour) }), bad,
 			"Clock set back", "The last complete full pass is dated 1h in the future: the ledger's clock was set back.", ""},
-		"a listing failed": {with(healthy(), failListing), warn, "Frozen",
+		"a listing failed": {webtest.With(webtest.Healthy(), webtest.FailListing), warn, "Frozen",
 			"The listing of daytona failed (GET /sandbox: 500 Internal Server Error): nothing is judged from it.", "sandkeeper check"},
-		"another source failed the pass": {with(healthy(), func(o *reconcile.Overview) {
-			failListing(o)
+		"another source failed the pass": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
+			webtest.FailListing(o)
 			o.Passes[1].Error = "read tasks: connection refused"
 		}), bad, "Not complete", "The last full pass was not complete: read tasks: connection refused.", ""},
-		"a listing misses regions": {with(healthy(), func(o *reconcile.Overview) {
+		"a listing misses regions": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 			o.Sources[2].Trusted, o.Sources[2].Reason = false, "the listing is not complete: us-east not read"
 		}), warn, "Frozen", "The listing of daytona is not complete (us-east not read): nothing is judged from it.", "sandkeeper check"},
-		"events are many": {with(healthy(), func(o *reconcile.Overview) {
+		"events are many": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 			o.Sources[0].Trusted, o.Sources[0].Reason = false, "12 tasks run and none was heard for 2m"
 		}), warn, "Frozen", "The workers' events are not trusted: 12 tasks run and none was heard for 2m.", ""},
-		"an id of somebody else is cut": {with(healthy(), func(o *reconcile.Overview) {
+		"an id of somebody else is cut": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 			o.Sources[4].Trusted, o.Sources[4].Reason = false, "task 8c02ffe6-26b9-4d6e-9f0a-0123456789ab is gone"
 		}), warn, "Frozen", "The task table is not trusted: task 8c02ffe6… is gone.", ""},
-		"a status is not mapped": {with(healthy(), func(o *reconcile.Overview) { o.Counts["tasks:unknown"] = 900 }), warn, "Not known",
+		"a status is not mapped": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.Counts["tasks:unknown"] = 900 }), warn, "Not known",
 			"900 tasks have a status that the config does not map; nothing is done about them.", ""},
-		"and a state is not known": {with(healthy(), func(o *reconcile.Overview) {
+		"and a state is not known": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 			o.Counts["tasks:unknown"], o.Counts["sandboxes:daytona:unknown"] = 1, 1
 		}), warn, "Not known", "1 task has a status that the config does not map; nothing is done about it. " +
 			"1 sandbox is in a state that nobody here knows; nothing is done about it.", ""},
-		"none is unknown": {with(healthy(), func(o *reconcile.Overview) { o.Counts["tasks:unknown"] = 0 }), well, "In agreement",
+		"none is unknown": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.Counts["tasks:unknown"] = 0 }), well, "In agreement",
 			"All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
-		"the listing of a provider that left": {with(healthy(), func(o *reconcile.Overview) {
+		"the listing of a provider that left": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 			o.Sources = append(o.Sources, reconcile.SourceSeen{Name: "listing:old", Reason: "the listing failed: gone"})
 		}), well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
-		"a person holds all of them": {with(heldWorld(), func(o *reconcile.Overview) {
+		"a person holds all of them": {webtest.With(webtest.Held(), func(o *reconcile.Overview) {
 			for i := range o.Findings {
 				o.Findings[i].HeldBy = []string{"observe", "hold: label:team=a (looking into it) by ana"}
 			}
 		}), warn, "Held", "4 findings are due and held by ana: looking into it.", ""},
-		"the provider refuses": {with(with(healthy(), repair), refuse), warn, "Waiting",
+		"the provider refuses": {webtest.With(webtest.With(webtest.Healthy(), webtest.Repair), webtest.Refuse), warn, "Waiting",
 			"1 repair step waits: refused by the provider, tried again at 12:30 UTC. 6 more are under way.", ""},
-		"the last pass is not complete": {worlds()["incomplete"].Overview, bad, "Not complete",
+		"the last pass is not complete": {webtest.Worlds()["incomplete"].Overview, bad, "Not complete",
 			"The last full pass was not complete: list daytona: 503 Service Unavailable.", ""},
-		"a source is not trusted": {worlds()["frozen"].Overview, warn, "Frozen", "The listing of daytona lost 150 of 214 sandboxes: " +
+		"a source is not trusted": {webtest.Worlds()["frozen"].Overview, warn, "Frozen", "The listing of daytona lost 150 of 214 sandboxes: " +
 			"nothing is judged from it.", ""},
-		"two are not": {with(worlds()["frozen"].Overview, func(o *reconcile.Overview) { o.Sources[4].Trusted = false }), warn, "Frozen",
+		"two are not": {webtest.With(webtest.Worlds()["frozen"].Overview, func(o *reconcile.Overview) { o.Sources[4].Trusted = false }), warn, "Frozen",
 			"The task table is not trusted. 1 source besides is not trusted.", ""},
-		"the widest of two comes first": {with(worlds()["frozen"].Overview, func(o *reconcile.Overview) {
+		"the widest of two comes first": {webtest.With(webtest.Worlds()["frozen"].Overview, func(o *reconcile.Overview) {
 			o.Sources[0].Trusted, o.Sources[0].Reason = false, "nobody was heard"
 		}), warn, "Frozen", "The listing of daytona lost 150 of 214 sandboxes: nothing is judged from it. " +
 			"1 source besides is not trusted.", ""},
-		"one of two listings fails for long": {with(healthy(), func(o *reconcile.Overview) {
-			failListing(o)
-			o.LastFull = back(7 * time.Minute)
+		"one of two listings fails for long": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
+			webtest.FailListing(o)
+			o.LastFull = webtest.Ago(7 * time.Minute)
 		}), bad, "Full passes missing", "No complete full pass for 7m, for want of the listing of daytona. " +
 			"What only that shows, like orphans, is not found.", "sandkeeper check"},
-		"a clock that is not trusted holds nothing": {with(healthy(), func(o *reconcile.Overview) {
+		"a clock that is not trusted holds nothing": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 			o.Sources = append(o.Sources, reconcile.SourceSeen{Name: "clock:updated_at"})
 		}), well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
-		"a breaker is open": {worlds()["breaker"].Overview, warn, "Breaker open",
+		"a breaker is open": {webtest.Worlds()["breaker"].Overview, warn, "Breaker open",
 			"Orphan would act on 5 subjects at once, which is too many: a person has to release them.",
 			"sandkeeper release orphan --hash 2f9k1"},
-		"a template is inactive": {worlds()["template"].Overview, warn, "Needs a person",
+		"a template is inactive": {webtest.Worlds()["template"].Overview, warn, "Needs a person",
 			`Snapshot "ai-agent-dev-heavy" is inactive, last successful start from it 2026-01-17 12:00:00.`, ""},
-		"held": {worlds()["held"].Overview, warn, "Held", "4 findings are due and held: 2 because the rule only observes, 1 by a pause of ana: drill, 1 by the budget: per_pass 20.", ""},
-		"held, and more were not read": {with(worlds()["held"].Overview, func(o *reconcile.Overview) { o.FindingsOpen["orphan"] = 900 }),
+		"held": {webtest.Worlds()["held"].Overview, warn, "Held", "4 findings are due and held: 2 because the rule only observes, 1 by a pause of ana: drill, 1 by the budget: per_pass 20.", ""},
+		"held, and more were not read": {webtest.With(webtest.Worlds()["held"].Overview, func(o *reconcile.Overview) { o.FindingsOpen["orphan"] = 900 }),
 			warn, "Held", "At least 4 findings are due and held: 2 because the rule only observes, 1 by a pause of ana: drill, 1 by the budget: per_pass 20.", ""},
-		"an incident": {worlds()["incident"].Overview, warn, "Incident", "37 failures of assigned-stale within 53m seem to have one cause: " +
+		"an incident": {webtest.Worlds()["incident"].Overview, warn, "Incident", "37 failures of assigned-stale within 53m seem to have one cause: " +
 			`snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`, "sandkeeper affected i-3k9f2"},
-		"a released one stays an incident": {worlds()["released"].Overview, warn, "Incident", "37 failures of assigned-stale within 53m seem to have one cause: " +
+		"a released one stays an incident": {webtest.Worlds()["released"].Overview, warn, "Incident", "37 failures of assigned-stale within 53m seem to have one cause: " +
 			`snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`, "sandkeeper affected i-3k9f2"},
-		"two incidents, the one that holds first": {with(worlds()["released"].Overview, func(o *reconcile.Overview) {
-			o.Incidents = append(o.Incidents, reconcile.Incident{ID: "i-2", Rule: "errored", Count: 5, FirstSeen: back(time.Minute), LastSeen: noon})
+		"two incidents, the one that holds first": {webtest.With(webtest.Worlds()["released"].Overview, func(o *reconcile.Overview) {
+			o.Incidents = append(o.Incidents, reconcile.Incident{ID: "i-2", Rule: "errored", Count: 5, FirstSeen: webtest.Ago(time.Minute), LastSeen: webtest.Noon})
 		}), warn, "Incident", "5 failures of errored within 1m are alike, and no cause stands out. 1 incident more.", "sandkeeper affected i-2"},
-		"a closed one is over": {with(healthy(), func(o *reconcile.Overview) { o.Incidents = incidentWorld().Incidents[1:] }), well, "In agreement",
+		"a closed one is over": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.Incidents = webtest.Incident().Incidents[1:] }), well, "In agreement",
 			"All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
-		"a rule lowered itself": {worlds()["demoted"].Overview, bad, "Rule lowered itself", "Assigned-stale was wrong too often and only observes now: " +
+		"a rule lowered itself": {webtest.Worlds()["demoted"].Overview, bad, "Rule lowered itself", "Assigned-stale was wrong too often and only observes now: " +
 			"3 of its last 81 verdicts came back to life, more than 2 %.", "sandkeeper mode assigned-stale clear"},
-		"a person lowered it": {with(worlds()["demoted"].Overview, func(o *reconcile.Overview) { delete(o.Controls.Modes, "assigned-stale") }),
+		"a person lowered it": {webtest.With(webtest.Worlds()["demoted"].Overview, func(o *reconcile.Overview) { delete(o.Controls.Modes, "assigned-stale") }),
 			well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
-		"only a quarantine": {with(worlds()["quarantine"].Overview, func(o *reconcile.Overview) { o.Open, o.OpenTotal = o.Open[:1], 1 }),
+		"only a quarantine": {webtest.With(webtest.Worlds()["quarantine"].Overview, func(o *reconcile.Overview) { o.Open, o.OpenTotal = o.Open[:1], 1 }),
 			well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
-		"a quarantine, and one begins": {worlds()["quarantine"].Overview, busy, "Repairing", "2 repair steps are under way.", ""},
-		"observing":                    {heldWorld(), warn, "Observing", "4 findings would be repaired, but the rules only observe.", ""},
-		"unconfirmed":                  {worlds()["unconfirmed"].Overview, warn, "Not confirmed", "1 sandbox is still there; the provider accepted to end it 5m ago.", ""},
-		"repairing":                    {worlds()["repairing"].Overview, busy, "Repairing", "7 repair steps are under way.", ""},
-		"watching": {with(heldWorld(), func(o *reconcile.Overview) {
+		"a quarantine, and one begins": {webtest.Worlds()["quarantine"].Overview, busy, "Repairing", "2 repair steps are under way.", ""},
+		"observing":                    {webtest.Held(), warn, "Observing", "4 findings would be repaired, but the rules only observe.", ""},
+		"unconfirmed":                  {webtest.Worlds()["unconfirmed"].Overview, warn, "Not confirmed", "1 sandbox is still there; the provider accepted to end it 5m ago.", ""},
+		"repairing":                    {webtest.Worlds()["repairing"].Overview, busy, "Repairing", "7 repair steps are under way.", ""},
+		"watching": {webtest.With(webtest.Held(), func(o *reconcile.Overview) {
 			o.Findings, o.FindingsOpen = o.Findings[:1], map[string]int{"orphan": 1}
 		}), well, "Watching", "Nothing is due. 1 suspicion is being watched. Last full pass 12s ago.", ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := judge(newScene(&c.o, options().Policy()))
+			got := judge(newScene(&c.o, webtest.Policy()))
 			if got.Level != c.level || got.Word != c.word || got.Sentence != c.sentence || got.Command != c.command {
 				t.Errorf("judge =\n%s %q %q %q, want\n%s %q %q %q",
 					got.Level, got.Word, got.Sentence, got.Command, c.level, c.word, c.sentence, c.command)
@@ -147,26 +148,26 @@ func TestVerdict(t *testing.T) {
 
 // TestOrderOfBadness makes everything wrong and repairs the worst thing, one after the other.
 func TestOrderOfBadness(t *testing.T) {
-	o := with(with(with(with(heldWorld(), freeze), repair), linger), spoil)
-	held := heldWorld()
+	o := webtest.With(webtest.With(webtest.With(webtest.With(webtest.Held(), webtest.Freeze), webtest.Repair), webtest.Linger), webtest.Spoil)
+	held := webtest.Held()
 	o.Findings = append(o.Findings, held.Findings...)
 	o.FindingsOpen = map[string]int{"orphan": 9}
-	trip(&held)
+	webtest.Trip(&held)
 	o.Controls = held.Controls
-	breakPass(&o)
-	refuse(&o)
+	webtest.BreakPass(&o)
+	webtest.Refuse(&o)
 	o.Counts["tasks:unknown"] = 1
 	lastPass := o.LastPass
 	o.LastPass, o.Fresh = time.Time{}, true
-	demote(&o)
+	webtest.Demote(&o)
 	o.Controls.Breakers = held.Controls.Breakers
-	o.Incidents = incidentWorld().Incidents
+	o.Incidents = webtest.Incident().Incidents
 	steps := []struct {
 		word   string
 		repair func()
 	}{
 		{"Not set up", func() { o.Fresh = false }},
-		{"Never ran", func() { o.LastPass = back(time.Hour) }},
+		{"Never ran", func() { o.LastPass = webtest.Ago(time.Hour) }},
 		{"Not running", func() { o.LastPass = lastPass }},
 		{"Not complete", func() { o.Passes[1].Complete = true }},
 		{"Rule lowered itself", func() { o.Controls.Lowered, o.Controls.Modes = nil, nil }},
@@ -175,7 +176,7 @@ func TestOrderOfBadness(t *testing.T) {
 		{"Incident", func() { o.Incidents = nil }},
 		{"Needs a person", func() { o.Findings = held.Findings[:4] }},
 		{"Held", func() { o.Findings = nil }},
-		{"Not confirmed", func() { o.Open[0].ActedAt = noon }},
+		{"Not confirmed", func() { o.Open[0].ActedAt = webtest.Noon }},
 		{"Waiting", func() { o.Open[1].Attempts, o.Open[1].NextAttempt = 0, time.Time{} }},
 		{"Not known", func() { delete(o.Counts, "tasks:unknown") }},
 		{"Repairing", func() { o.Open, o.OpenTotal = nil, 0 }},
@@ -183,7 +184,7 @@ func TestOrderOfBadness(t *testing.T) {
 		{"In agreement", func() {}},
 	}
 	for _, step := range steps {
-		if got := judge(newScene(&o, options().Policy())); got.Word != step.word {
+		if got := judge(newScene(&o, webtest.Policy())); got.Word != step.word {
 			t.Fatalf("judge = %q %q, want %q", got.Word, got.Sentence, step.word)
 		}
 		step.repair()
@@ -192,13 +193,13 @@ func TestOrderOfBadness(t *testing.T) {
 
 // TestVerdictWithoutTasks: nobody can know which sandboxes are needed.
 func TestVerdictWithoutTasks(t *testing.T) {
-	p := options().Policy()
+	p := webtest.Policy()
 	p.Tasks = reconcile.TasksPolicy{None: true}
 	for n, want := range map[int]string{
 		214: "214 sandboxes are there and not broken. Without a task table nobody knows which are needed. Last full pass 1s ago.",
 		1:   "1 sandbox is there and not broken. Without a task table nobody knows which are needed. Last full pass 1s ago.",
 	} {
-		o := with(emptyWorld(), func(o *reconcile.Overview) {
+		o := webtest.With(webtest.Empty(), func(o *reconcile.Overview) {
 			o.Counts = map[string]int{"owned:daytona": n}
 			o.Sources = []reconcile.SourceSeen{{Name: "tasks"}, {Name: "link"}, {Name: "events"}} // of a day with tasks
 		})
@@ -216,9 +217,9 @@ func TestNextForTemplates(t *testing.T) {
 		reconcile.TemplateFailed:   "Build it anew at daytona, ",
 		reconcile.TemplateMissing:  "Build it anew at daytona, ",
 	} {
-		o := with(healthy(), spoil)
+		o := webtest.With(webtest.Healthy(), webtest.Spoil)
 		o.Templates[1].State = state
-		if got := judge(newScene(&o, options().Policy())); !strings.HasPrefix(got.Next, want) {
+		if got := judge(newScene(&o, webtest.Policy())); !strings.HasPrefix(got.Next, want) {
 			t.Errorf("%s: next %q, want %q", state, got.Next, want)
 		}
 	}

@@ -9,9 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web/webtest"
 )
 
-func sceneOf(o reconcile.Overview) *scene { return newScene(&o, options().Policy()) }
+// process only shows.
+func process() Process { return Process{Version: "v1.2.3", Policy: webtest.Policy()} }
+
+func sceneOf(o reconcile.Overview) *scene { return newScene(&o, webtest.Policy()) }
 
 func TestStateOfFinding(t *testing.T) {
 	finding := reconcile.Finding{Rule: "orphan", Subject: "sandbox:daytona/sb-1", Provider: "daytona", Sandbox: "sb-1", Task: "7", Due: true}
@@ -41,7 +45,7 @@ func TestStateOfFinding(t *testing.T) {
 			if c.finding != nil {
 				c.finding(&f.Finding)
 			}
-			s := sceneOf(reconcile.Overview{Now: noon, Open: c.open, Recent: c.recent})
+			s := sceneOf(reconcile.Overview{Now: webtest.Noon, Open: c.open, Recent: c.recent})
 			if got := s.stateOf(&f); got != c.want {
 				t.Errorf("stateOf = %s, want %s", got, c.want)
 			}
@@ -56,13 +60,13 @@ func TestOutcomeWords(t *testing.T) {
 		how  level
 	}{
 		"planned":        {reconcile.Action{Outcome: reconcile.OutcomePending}, "planned, not begun", busy},
-		"claimed":        {reconcile.Action{Outcome: reconcile.OutcomePending, ClaimedBy: "a", ClaimEnds: noon.Add(1)}, "being done by a", busy},
-		"claim ran out":  {reconcile.Action{Outcome: reconcile.OutcomePending, ClaimedBy: "a", ClaimEnds: noon, Attempts: 1}, "tried once, again at once", busy},
-		"waits":          {reconcile.Action{Outcome: reconcile.OutcomePending, Attempts: 3, NextAttempt: noon.Add(4 * time.Second)}, "tried 3 times, again in 4s", busy},
-		"accepted":       {reconcile.Action{Outcome: reconcile.OutcomeAccepted, ActedAt: back(119 * time.Second)}, "accepted by the provider 1m59s ago, not confirmed yet", busy},
-		"accepted long":  {reconcile.Action{Outcome: reconcile.OutcomeAccepted, ActedAt: back(2 * time.Minute)}, "accepted by the provider 2m ago, not confirmed yet", warn},
-		"confirmed":      {reconcile.Action{Step: reconcile.StepTerminate, Outcome: reconcile.OutcomeConfirmed, ActedAt: back(1200 * time.Millisecond), ClosedAt: noon}, "confirmed gone 1s after the request", well},
-		"gone before":    {reconcile.Action{Step: reconcile.StepTerminate, Outcome: reconcile.OutcomeConfirmed, ClosedAt: noon}, "confirmed gone, it was gone already", well},
+		"claimed":        {reconcile.Action{Outcome: reconcile.OutcomePending, ClaimedBy: "a", ClaimEnds: webtest.Noon.Add(1)}, "being done by a", busy},
+		"claim ran out":  {reconcile.Action{Outcome: reconcile.OutcomePending, ClaimedBy: "a", ClaimEnds: webtest.Noon, Attempts: 1}, "tried once, again at once", busy},
+		"waits":          {reconcile.Action{Outcome: reconcile.OutcomePending, Attempts: 3, NextAttempt: webtest.Noon.Add(4 * time.Second)}, "tried 3 times, again in 4s", busy},
+		"accepted":       {reconcile.Action{Outcome: reconcile.OutcomeAccepted, ActedAt: webtest.Ago(119 * time.Second)}, "accepted by the provider 1m59s ago, not confirmed yet", busy},
+		"accepted long":  {reconcile.Action{Outcome: reconcile.OutcomeAccepted, ActedAt: webtest.Ago(2 * time.Minute)}, "accepted by the provider 2m ago, not confirmed yet", warn},
+		"confirmed":      {reconcile.Action{Step: reconcile.StepTerminate, Outcome: reconcile.OutcomeConfirmed, ActedAt: webtest.Ago(1200 * time.Millisecond), ClosedAt: webtest.Noon}, "confirmed gone 1s after the request", well},
+		"gone before":    {reconcile.Action{Step: reconcile.StepTerminate, Outcome: reconcile.OutcomeConfirmed, ClosedAt: webtest.Noon}, "confirmed gone, it was gone already", well},
 		"stopped":        {reconcile.Action{Step: reconcile.StepQuarantine, Outcome: reconcile.OutcomeDone}, "stopped, and can come back", well},
 		"brought back":   {reconcile.Action{Step: reconcile.StepResume, Outcome: reconcile.OutcomeDone}, "it is back", well},
 		"put back":       {reconcile.Action{Step: reconcile.StepRestore, Outcome: reconcile.OutcomeDone}, "the row is as it was", well},
@@ -75,7 +79,7 @@ func TestOutcomeWords(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			how, got := sceneOf(reconcile.Overview{Now: noon}).outcome(&c.a)
+			how, got := sceneOf(reconcile.Overview{Now: webtest.Noon}).outcome(&c.a)
 			if got != c.want || how != c.how {
 				t.Errorf("outcome = %s %q, want %s %q", how, got, c.how, c.want)
 			}
@@ -95,7 +99,7 @@ func TestDetails(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := sceneOf(reconcile.Overview{Now: noon}).action(&reconcile.Action{Detail: c.detail})
+			got := sceneOf(reconcile.Overview{Now: webtest.Noon}).action(&reconcile.Action{Detail: c.detail})
 			if got.Detail != c.line || got.Block != c.block {
 				t.Errorf("detail %q, block %q; want %q, %q", got.Detail, got.Block, c.line, c.block)
 			}
@@ -104,7 +108,7 @@ func TestDetails(t *testing.T) {
 }
 
 func TestHeldGroups(t *testing.T) {
-	got := sceneOf(worlds()["held"].Overview).heldGroups()
+	got := sceneOf(webtest.Worlds()["held"].Overview).heldGroups()
 	want := []heldGroup{
 		{By: "observe", Count: "2 findings", Subjects: []string{"orphan: sandbox daytona/sb-3", "orphan: sandbox daytona/sb-4"}},
 		{By: "budget: per_pass 20", Count: "1 finding", Subjects: []string{"orphan: sandbox daytona/sb-2"}},
@@ -114,7 +118,7 @@ func TestHeldGroups(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(heldGroup{}, "Key", "Means"), cmpopts.IgnoreUnexported(heldGroup{})); diff != "" {
 		t.Errorf("heldGroups (-want +got):\n%s", diff)
 	}
-	many := sceneOf(manyWorld()).heldGroups()
+	many := sceneOf(webtest.Many()).heldGroups()
 	if len(many) != 1 || many[0].Count != "300 findings" || len(many[0].Subjects) != mostSubjects || many[0].More != "And 280 more." {
 		t.Errorf("of 300 findings: %+v", many)
 	}
@@ -144,8 +148,8 @@ func TestHeldMeans(t *testing.T) {
 }
 
 func TestWishes(t *testing.T) {
-	o := with(worlds()["held"].Overview, func(o *reconcile.Overview) {
-		o.Controls.Breakers = worlds()["breaker"].Overview.Controls.Breakers
+	o := webtest.With(webtest.Worlds()["held"].Overview, func(o *reconcile.Overview) {
+		o.Controls.Breakers = webtest.Worlds()["breaker"].Overview.Controls.Breakers
 		o.Controls.Holds = append(o.Controls.Holds, reconcile.Hold{Target: "label:team=a b"})
 	})
 	var got []string
@@ -166,7 +170,7 @@ func TestWishes(t *testing.T) {
 }
 
 func TestModes(t *testing.T) {
-	s := sceneOf(reconcile.Overview{Now: noon})
+	s := sceneOf(reconcile.Overview{Now: webtest.Noon})
 	s.policy.Rules = map[string]reconcile.RulePolicy{
 		"orphan":    {Mode: reconcile.Enforce, Rollout: 25},
 		"duplicate": {Mode: reconcile.Enforce, Rollout: 100},
@@ -187,8 +191,8 @@ func TestTemplates(t *testing.T) {
 		want string // "" when it needs no line
 	}{
 		"active":                  {reconcile.TemplateSeen{State: reconcile.TemplateActive, Raw: "active"}, ""},
-		"active, expires later":   {reconcile.TemplateSeen{State: reconcile.TemplateActive, ExpiresAt: noon.Add(ahead)}, ""},
-		"active, expires soon":    {reconcile.TemplateSeen{State: reconcile.TemplateActive, ExpiresAt: noon.Add(ahead - 1)}, "active, expires soon"},
+		"active, expires later":   {reconcile.TemplateSeen{State: reconcile.TemplateActive, ExpiresAt: webtest.Noon.Add(ahead)}, ""},
+		"active, expires soon":    {reconcile.TemplateSeen{State: reconcile.TemplateActive, ExpiresAt: webtest.Noon.Add(ahead - 1)}, "active, expires soon"},
 		"inactive":                {reconcile.TemplateSeen{State: reconcile.TemplateInactive, Raw: "inactive"}, "inactive"},
 		"failed, in other words":  {reconcile.TemplateSeen{State: reconcile.TemplateFailed, Raw: "build_failed"}, "failed (build_failed)"},
 		"a word nobody knows":     {reconcile.TemplateSeen{Raw: "odd"}, "unknown (odd)"},
@@ -198,7 +202,7 @@ func TestTemplates(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			c.t.Provider = "daytona"
-			lines, others := sceneOf(reconcile.Overview{Now: noon, Templates: []reconcile.TemplateSeen{c.t}}).templateLines()
+			lines, others := sceneOf(reconcile.Overview{Now: webtest.Noon, Templates: []reconcile.TemplateSeen{c.t}}).templateLines()
 			switch {
 			case c.want == "" && (len(lines) > 0 || others != 1):
 				t.Errorf("templateLines = %+v, %d; want none and 1", lines, others)
@@ -210,8 +214,8 @@ func TestTemplates(t *testing.T) {
 }
 
 func TestListsAreCut(t *testing.T) {
-	o := manyWorld()
-	p := viewOf(&reading{Overview: o}, options())
+	o := webtest.Many()
+	p := viewOf(&Reading{Overview: o}, process())
 	got := []int{len(p.Findings), len(p.Open), len(p.Recent), len(p.Resolved), len(p.Passes)}
 	want := []int{mostOfRule, mostOpen, mostRecent, mostResolved, 4}
 	if diff := cmp.Diff(want, got); diff != "" || p.MoreOpen != "And 40 more." {
@@ -220,7 +224,7 @@ func TestListsAreCut(t *testing.T) {
 }
 
 func TestFindingsInOrder(t *testing.T) {
-	o := with(heldWorld(), spoil) // spoil's finding waits for a person
+	o := webtest.With(webtest.Held(), webtest.Spoil) // spoil's finding waits for a person
 	o.Findings[0].Due = false
 	views, _ := sceneOf(o).findings()
 	var got []string
@@ -237,11 +241,11 @@ func TestFindingsInOrder(t *testing.T) {
 }
 
 func TestNotes(t *testing.T) {
-	r := worlds()["held"]
-	o := options()
-	o.ConfigError = func() string { return "sandkeeper.yaml:3:1: unknown key" }
+	r := Reading(webtest.Worlds()["held"])
+	by := process()
+	by.ConfigError = "sandkeeper.yaml:3:1: unknown key"
 	var got []string
-	for _, n := range viewOf(&r, o).Notes {
+	for _, n := range viewOf(&r, by).Notes {
 		got = append(got, n.Text)
 	}
 	want := []string{

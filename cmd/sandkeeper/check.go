@@ -15,7 +15,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/queue"
-	"github.com/sandkeeper/sandkeeper/web"
+	"github.com/sandkeeper/sandkeeper/web/serve"
 )
 
 func checkCommand(o *app.Options) *cobra.Command {
@@ -153,7 +153,7 @@ func checkLedger(ctx context.Context, a *app.App) []reconcile.CheckResult {
 
 // checkWeb tells whether run and serve would serve the page there.
 func checkWeb(a *app.App) []reconcile.CheckResult {
-	if err := web.CheckListen(a.Config.Web.Listen, a.Config.Web.ConfigFile); err != nil {
+	if err := serve.CheckListen(a.Config.Web.Listen, a.Config.Web.ConfigFile); err != nil {
 		return []reconcile.CheckResult{{What: "listen", Said: err.Error(), Fix: "see web.listen and web.config_file"}}
 	}
 	return []reconcile.CheckResult{{What: "listen", OK: true, Said: a.Config.Web.Listen}}

@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
-	"github.com/sandkeeper/sandkeeper/web"
+	"github.com/sandkeeper/sandkeeper/web/serve"
 )
 
 // A Front is where the page is served.
@@ -19,10 +19,10 @@ type Front struct {
 // Listen takes the address of the page, so that a process that may not or cannot have it
 // ends before it begins anything.
 func Listen(ctx context.Context, c config.WebConfig) (*Front, error) {
-	if err := web.CheckListen(c.Listen, c.ConfigFile); err != nil {
+	if err := serve.CheckListen(c.Listen, c.ConfigFile); err != nil {
 		return nil, err
 	}
-	l, err := web.Listen(ctx, c.Listen)
+	l, err := serve.Listen(ctx, c.Listen)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (f *Front) Close() { _ = f.listener.Close() } // a second time it says so, 
 // URL is the address of the page for a person on this machine.
 func (f *Front) URL() string {
 	scheme := "http"
-	if web.TLS(f.config.ConfigFile) {
+	if serve.TLS(f.config.ConfigFile) {
 		scheme = "https"
 	}
 	return scheme + "://" + f.listener.Addr().String() + "/"
@@ -43,6 +43,6 @@ func (f *Front) URL() string {
 
 // Serve serves the pages until ctx ends.
 func (f *Front) Serve(ctx context.Context, h http.Handler, log *slog.Logger) error {
-	s := web.Server{Listener: f.listener, Handler: h, ConfigFile: f.config.ConfigFile, Log: log}
+	s := serve.Server{Listener: f.listener, Handler: h, ConfigFile: f.config.ConfigFile, Log: log}
 	return s.Serve(ctx)
 }

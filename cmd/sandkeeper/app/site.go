@@ -9,18 +9,18 @@ import (
 	"github.com/sandkeeper/sandkeeper/alerts"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/queue"
-	"github.com/sandkeeper/sandkeeper/web"
+	"github.com/sandkeeper/sandkeeper/web/serve"
 )
 
 // Site is the page and the metrics of a process that only shows.
 func (a *App) Site() http.Handler {
 	policy := a.Config.Policy()
-	return a.pages(web.Options{Policy: func() reconcile.Policy { return policy }}, nil)
+	return a.pages(serve.Options{Policy: func() reconcile.Policy { return policy }}, nil)
 }
 
 // site is the page and the metrics of a process that makes passes, by the config in force.
 func (d *Daemon) site() http.Handler {
-	return d.pages(web.Options{
+	return d.pages(serve.Options{
 		Doing:  true,
 		Policy: func() reconcile.Policy { return d.crew.Load().keeper.Policy },
 		ConfigError: func() string {
@@ -35,12 +35,12 @@ func (d *Daemon) site() http.Handler {
 	})
 }
 
-func (a *App) pages(o web.Options, reading func() (ok bool, at time.Time)) http.Handler {
+func (a *App) pages(o serve.Options, reading func() (ok bool, at time.Time)) http.Handler {
 	o.Ledger, o.Ready, o.Version, o.Log = a.Ledger, a.ready, Version(), a.Log
 	o.Metrics = alerts.Handler(a.Ledger, alerts.Options{
 		Policy: o.Policy, Config: reading, Version: o.Version, Log: a.Log,
 	})
-	return web.New(o)
+	return serve.New(o)
 }
 
 // ready is an error while the database does not answer or the schema is not this program's.

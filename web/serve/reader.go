@@ -1,4 +1,4 @@
-package web
+package serve
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web"
 )
 
 const (
@@ -16,12 +17,9 @@ const (
 	reuse    = time.Second     // that it may be shown
 )
 
-// A reading is what the ledger said, or why it said nothing.
-type reading struct {
-	Overview reconcile.Overview
-	Err      error // the ledger could not be read: the rest is empty
-	Unready  error // database or schema are not as they must be
-}
+// most is how much of each list is read, so that groups are counted whole; the page shows
+// fewer of each.
+const most = 300
 
 // A reader reads the ledger for everybody who looks: at most one reading is under way, and
 // its answer serves all who ask within a second of its beginning.
@@ -31,7 +29,7 @@ type reader struct {
 	calls  singleflight.Group
 
 	mu   sync.Mutex
-	last reading
+	last web.Reading
 	at   time.Time // when the last one began; zero: there was none
 }
 
@@ -39,7 +37,7 @@ func newReader(o Options) *reader { return &reader{ledger: o.Ledger, ready: o.Re
 
 // read returns a reading that is at most a second old when it begins. It does not wait
 // longer than its patience, also for a ledger that does not heed it.
-func (r *reader) read(ctx context.Context) reading {
+func (r *reader) read(ctx context.Context) web.Reading {
 	if last, ok := r.recent(); ok {
 		return last
 	}
@@ -49,28 +47,28 @@ func (r *reader) read(ctx context.Context) reading {
 	answer := r.calls.DoChan("", func() (any, error) { return r.readNow(context.WithoutCancel(ctx)), nil })
 	select {
 	case <-ctx.Done():
-		return reading{Err: context.Cause(ctx)}
+		return web.Reading{Err: context.Cause(ctx)}
 	case a := <-answer:
-		now, _ := a.Val.(reading)
+		now, _ := a.Val.(web.Reading)
 		return now
 	}
 }
 
 // recent is the last reading, while it may be shown.
-func (r *reader) recent() (reading, bool) {
+func (r *reader) recent() (web.Reading, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.last, !r.at.IsZero() && time.Since(r.at) < reuse
 }
 
-func (r *reader) readNow(ctx context.Context) reading {
+func (r *reader) readNow(ctx context.Context) web.Reading {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %s", patience))
 	defer cancel()
 	if last, ok := r.recent(); ok {
 		return last // of a call that ended while this one was on its way
 	}
 	began := time.Now()
-	now := reading{Unready: r.ready(ctx)}
+	now := web.Reading{Unready: r.ready(ctx)}
 	if now.Overview, now.Err = r.ledger.Overview(ctx, most); now.Err != nil {
 		now.Overview = reconcile.Overview{}
 	}

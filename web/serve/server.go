@@ -1,4 +1,4 @@
-package web
+package serve
 
 import (
 	"context"
@@ -124,19 +124,20 @@ func (s *Server) server(address string) *http.Server {
 	// The toolkit asks for users in a handler that it puts around the whole server when it
 	// begins to serve. This is called after that and before the first connection.
 	server.BaseContext = func(net.Listener) context.Context {
-		d := &door{address: address, configFile: s.ConfigFile, behind: server.Handler, log: s.Log}
-		server.Handler = guarded(s.open(d))
+		gate := &authGate{address: address, configFile: s.ConfigFile, behind: server.Handler, log: s.Log}
+		server.Handler = guarded(s.open(gate))
 		return context.Background()
 	}
 	return server
 }
 
-// open lets what anybody may ask pass by the users, and by the crowd that waits for the rest.
-func (s *Server) open(door http.Handler) http.Handler {
+// open lets what anybody may ask pass by the auth gate, and by the limit of requests
+// under way.
+func (s *Server) open(gate http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	for _, path := range openPaths() {
 		mux.Handle(path, s.Handler)
 	}
-	mux.Handle("/", newCrowd(atOnce, door))
+	mux.Handle("/", newInflightLimit(atOnce, gate))
 	return mux
 }

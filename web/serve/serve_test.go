@@ -1,4 +1,4 @@
-package web
+package serve
 
 import (
 	"context"
@@ -10,10 +10,24 @@ import (
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web"
+	"github.com/sandkeeper/sandkeeper/web/webtest"
 )
 
+// fixed is a ledger that always says the same.
+type fixed struct{ web.Reading }
+
+func (f fixed) Overview(context.Context, int) (reconcile.Overview, error) {
+	return f.Reading.Overview, f.Err
+}
+
+// options are those of a process that only shows.
+func options() Options {
+	return Options{Version: "v1.2.3", Policy: webtest.Policy}.complete()
+}
+
 // shown is a handler that shows one reading.
-func shown(r reading) http.Handler {
+func shown(r web.Reading) http.Handler {
 	o := options()
 	o.Ledger = fixed{r}
 	o.Ready = func(context.Context) error { return r.Unready }
@@ -32,8 +46,8 @@ func ask(h http.Handler, method, path string, headers ...string) *httptest.Respo
 }
 
 func TestAnswers(t *testing.T) {
-	h := shown(reading{Overview: healthy()})
-	down := shown(reading{Err: errors.New("connection refused")})
+	h := shown(web.Reading{Overview: webtest.Healthy()})
+	down := shown(web.Reading{Err: errors.New("connection refused")})
 	cases := map[string]struct {
 		h            http.Handler
 		method, path string
@@ -85,7 +99,7 @@ func TestAnswers(t *testing.T) {
 }
 
 func TestDownSaysNothingElse(t *testing.T) {
-	body := ask(shown(reading{Overview: healthy(), Err: errors.New("gone")}), "GET", "/").Body.String()
+	body := ask(shown(web.Reading{Overview: webtest.Healthy(), Err: errors.New("gone")}), "GET", "/").Body.String()
 	for _, old := range []string{"agree", "212", "Last full pass"} {
 		if strings.Contains(body, old) {
 			t.Errorf("%q is on the page of a ledger that is gone", old)
@@ -96,19 +110,19 @@ func TestDownSaysNothingElse(t *testing.T) {
 func TestReadiness(t *testing.T) {
 	const ok, not = ": ok\n", ": not ready\n"
 	cases := map[string]struct {
-		r      reading
+		r      web.Reading
 		status int
 		lines  [3]string
 	}{
-		"ready":                {reading{Overview: healthy()}, 200, [3]string{ok, ok, ok}},
-		"no database":          {reading{Err: errors.New("password of postgres://u:secret@db refused")}, 503, [3]string{not, not, not}},
-		"no schema":            {reading{Overview: reconcile.Overview{Now: noon, Fresh: true}}, 503, [3]string{ok, not, not}},
-		"an old schema":        {reading{Overview: healthy(), Unready: errors.New("schema secret")}, 503, [3]string{ok, not, ok}},
-		"never ran":            {reading{Overview: reconcile.Overview{Now: noon}}, 503, [3]string{ok, ok, not}},
-		"stale":                {worlds()["stale"], 503, [3]string{ok, ok, not}},
-		"full passes missing":  {reading{Overview: with(healthy(), func(o *reconcile.Overview) { o.LastFull = back(noon.Sub(back(1e12))) })}, 200, [3]string{ok, ok, ok}},
-		"things that are held": {worlds()["held"], 503, [3]string{ok, not, ok}},
-		"findings are no harm": {worlds()["observing"], 200, [3]string{ok, ok, ok}},
+		"ready":                {web.Reading{Overview: webtest.Healthy()}, 200, [3]string{ok, ok, ok}},
+		"no database":          {web.Reading{Err: errors.New("password of postgres://u:secret@db refused")}, 503, [3]string{not, not, not}},
+		"no schema":            {web.Reading{Overview: reconcile.Overview{Now: webtest.Noon, Fresh: true}}, 503, [3]string{ok, not, not}},
+		"an old schema":        {web.Reading{Overview: webtest.Healthy(), Unready: errors.New("schema secret")}, 503, [3]string{ok, not, ok}},
+		"never ran":            {web.Reading{Overview: reconcile.Overview{Now: webtest.Noon}}, 503, [3]string{ok, ok, not}},
+		"stale":                {web.Reading(webtest.Worlds()["stale"]), 503, [3]string{ok, ok, not}},
+		"full passes missing":  {web.Reading{Overview: webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.LastFull = webtest.Ago(webtest.Noon.Sub(webtest.Ago(1e12))) })}, 200, [3]string{ok, ok, ok}},
+		"things that are held": {web.Reading(webtest.Worlds()["held"]), 503, [3]string{ok, not, ok}},
+		"findings are no harm": {web.Reading(webtest.Worlds()["observing"]), 200, [3]string{ok, ok, ok}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -121,9 +135,19 @@ func TestReadiness(t *testing.T) {
 	}
 }
 
+// addressOf is where a page finds an asset.
+func addressOf(t *testing.T, name string) string {
+	t.Helper()
+	a, err := web.ReadAsset(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "/static/" + name + "?v=" + a.Version
+}
+
 func TestAssets(t *testing.T) {
-	h := shown(reading{Overview: healthy()})
-	first := ask(h, "GET", "/"+assetPath("live.js"))
+	h := shown(web.Reading{Overview: webtest.Healthy()})
+	first := ask(h, "GET", addressOf(t, "live.js"))
 	tag := first.Header().Get("ETag")
 	if first.Code != 200 || tag == "" || first.Header().Get("Cache-Control") != "private, max-age=31536000, immutable" ||
 		first.Header().Get("Content-Type") != "text/javascript; charset=utf-8" {
@@ -139,17 +163,17 @@ func TestAssets(t *testing.T) {
 
 // TestEveryAssetIsThere follows what the pages name.
 func TestEveryAssetIsThere(t *testing.T) {
-	h := shown(reading{Overview: healthy()})
+	h := shown(web.Reading{Overview: webtest.Healthy()})
 	for _, name := range []string{"page.css", "live.js", "lost.svg", "bad.svg", "warn.svg", "busy.svg", "well.svg"} {
-		if w := ask(h, "GET", "/"+assetPath(name)); w.Code != 200 || !strings.Contains(assetPath(name), "?v=") {
-			t.Errorf("%s = %d", assetPath(name), w.Code)
+		if w := ask(h, "GET", addressOf(t, name)); w.Code != 200 {
+			t.Errorf("%s = %d", name, w.Code)
 		}
 	}
 }
 
 // TestPageOfOldLinks finds its way back from wherever it is shown.
 func TestPageOfOldLinks(t *testing.T) {
-	h := shown(reading{})
+	h := shown(web.Reading{})
 	for path, up := range map[string]string{"/x": `href="./"`, "/tasks/7": `href=".././"`, "/a/b/c": `href="../.././"`} {
 		if body := ask(h, "GET", path).Body.String(); !strings.Contains(body, up) {
 			t.Errorf("GET %s: no %s in\n%s", path, up, body)
@@ -158,7 +182,7 @@ func TestPageOfOldLinks(t *testing.T) {
 }
 
 func TestHead(t *testing.T) {
-	server := httptest.NewServer(shown(reading{Overview: healthy()}))
+	server := httptest.NewServer(shown(web.Reading{Overview: webtest.Healthy()}))
 	defer server.Close()
 	for _, path := range []string{"/", "/readyz", "/static/page.css", "/none"} {
 		r, err := http.Head(server.URL + path)
@@ -175,7 +199,7 @@ func TestHead(t *testing.T) {
 
 // TestWithoutOptions is a page that has nothing but a ledger.
 func TestWithoutOptions(t *testing.T) {
-	h := New(Options{Ledger: fixed{reading{Overview: healthy()}}})
+	h := New(Options{Ledger: fixed{web.Reading{Overview: webtest.Healthy()}}})
 	if w := ask(h, "GET", "/"); w.Code != 200 || !strings.Contains(w.Body.String(), "In agreement") {
 		t.Errorf("page = %d\n%s", w.Code, w.Body)
 	}

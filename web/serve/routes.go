@@ -1,13 +1,15 @@
-package web
+package serve
 
 import (
 	"bytes"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/a-h/templ"
 
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/web"
 )
 
 // page answers with the status page, or with the part of it that changes. A ledger that
@@ -17,24 +19,27 @@ func (s *site) page(w http.ResponseWriter, r *http.Request) {
 	if now.Err != nil {
 		s.Log.WarnContext(r.Context(), "page without the ledger", "err", now.Err)
 	}
-	view := viewOf(&now, s.Options)
 	status := http.StatusOK
 	if now.Err != nil {
 		status = http.StatusServiceUnavailable
 	}
-	part := document(view) //nolint:contextcheck // a component gets its context when it is rendered
+	part := web.Page(&now, s.process())
 	if r.URL.Query().Get("part") == "live" {
-		part = live(view) //nolint:contextcheck // the same
+		part = web.Live(&now, s.process())
 	}
 	s.html(w, r, answer{status, part})
+}
+
+// process is who shows the page, as it is now.
+func (s *site) process() web.Process {
+	return web.Process{Version: s.Version, Doing: s.Doing, Policy: s.Policy(), ConfigError: s.ConfigError()}
 }
 
 // missing is the page of addresses that are not there.
 func (s *site) missing(w http.ResponseWriter, r *http.Request) {
 	const deepest = 30 // a path of slashes alone would otherwise make an answer of megabytes
 	up := strings.Repeat("../", min(max(strings.Count(r.URL.Path, "/")-1, 0), deepest))
-	part := notFound(up) //nolint:contextcheck // a component gets its context when it is rendered
-	s.html(w, r, answer{http.StatusNotFound, part})
+	s.html(w, r, answer{http.StatusNotFound, web.Missing(up)})
 }
 
 // An answer is a page with its status.
@@ -55,4 +60,22 @@ func (s *site) html(w http.ResponseWriter, r *http.Request, a answer) {
 	w.WriteHeader(a.status)
 	// The views clean what others wrote. Words that are ours, but come from the ledger, end here.
 	_, _ = w.Write(bytes.Map(text.Lined, out.Bytes())) // whoever asked has left
+}
+
+// asset serves a stylesheet, a script or an icon.
+func (s *site) asset(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	a, err := web.ReadAsset(name)
+	if err != nil {
+		s.missing(w, r)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", a.Type)
+	h.Set("ETag", `"`+a.Version+`"`)
+	h.Set("Cache-Control", "no-cache") // another version was asked for: another replica made the page
+	if r.URL.Query().Get("v") == a.Version {
+		h.Set("Cache-Control", "private, max-age=31536000, immutable")
+	}
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(a.Text))
 }

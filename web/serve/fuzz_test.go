@@ -1,4 +1,4 @@
-package web
+package serve
 
 import (
 	"bufio"
@@ -14,6 +14,9 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/sandkeeper/sandkeeper/web"
+	"github.com/sandkeeper/sandkeeper/web/webtest"
 )
 
 // statuses are those that the page may answer. 500 is none of them.
@@ -34,8 +37,8 @@ func FuzzRequests(f *testing.F) {
 		f.Add(line, "Host: lab.test\r\nRange: bytes=0-1,5-,-7\r\nIf-None-Match: *\r\nIf-Range: x", "a=b")
 	}
 	f.Add("POST /?part=live HTTP/1.1", "Host: x\r\nContent-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue", "5\r\npart=\r\n0\r\n\r\n")
-	calm := shown(reading{Overview: healthy()})
-	down := shown(reading{Err: errors.New("connection refused")})
+	calm := shown(web.Reading{Overview: webtest.Healthy()})
+	down := shown(web.Reading{Err: errors.New("connection refused")})
 	f.Fuzz(func(t *testing.T, line, headers, body string) {
 		raw := line + "\r\n" + headers + "\r\n\r\n" + body
 		if len(raw) > headerBytes {
@@ -95,7 +98,7 @@ func wellFormed(t *testing.T, page string) {
 			t.Fatalf("%v in the page\n%s", err, page)
 		}
 		if e, ok := token.(xml.StartElement); ok && e.Name.Local != "a" && e.Name.Local != "link" {
-			harmlessElement(t, e)
+			webtest.HarmlessElement(t, e)
 		}
 	}
 }
@@ -112,10 +115,10 @@ func FuzzWorld(f *testing.F) {
 			f.Add(text, uint8(len(text)+7*which), uint8(which))
 		}
 	}
-	names := slices.Sorted(maps.Keys(worlds()))
+	names := slices.Sorted(maps.Keys(webtest.Worlds()))
 	f.Fuzz(func(t *testing.T, text string, which, every uint8) {
 		name := names[int(which)%len(names)]
-		r, n := worlds()[name], 0
+		r, n := web.Reading(webtest.Worlds()[name]), 0
 		rewrite(reflect.ValueOf(&r.Overview).Elem(), func() (string, bool) {
 			n++
 			return text, n%(int(every)%7+1) == 0

@@ -1,4 +1,4 @@
-package web
+package serve
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web/webtest"
 )
 
 // slow is a ledger that takes its time and counts who asks.
@@ -151,4 +152,11 @@ func TestNoOldGoodNews(t *testing.T) {
 			t.Errorf("%d calls, want 2: a ledger that is down is not asked more often either", n)
 		}
 	})
+}
+
+// TestWorldsAreAsLarge: the worlds of the tests have as much of a list as is read of it.
+func TestWorldsAreAsLarge(t *testing.T) {
+	if webtest.MostRead != most {
+		t.Errorf("webtest.MostRead is %d, %d are read", webtest.MostRead, most)
+	}
 }

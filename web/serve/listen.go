@@ -1,4 +1,4 @@
-package web
+package serve
 
 import (
 	"context"
@@ -81,8 +81,8 @@ func TLS(configFile string) bool {
 	return err == nil && c.TLS.Cert+c.TLS.CertFile != ""
 }
 
-// A doorConfig is what of the exporter-toolkit's file tells who may come in, and how.
-type doorConfig struct {
+// An accessConfig is what of the exporter-toolkit's file tells who may come in, and how.
+type accessConfig struct {
 	Users map[string]string `yaml:"basic_auth_users"`
 	TLS   struct {
 		Auth     string `yaml:"client_auth_type"`
@@ -93,8 +93,8 @@ type doorConfig struct {
 	} `yaml:"tls_server_config"`
 }
 
-func readConfig(file string) (doorConfig, error) {
-	var c doorConfig
+func readConfig(file string) (accessConfig, error) {
+	var c accessConfig
 	text, err := os.ReadFile(file) //nolint:gosec // the operator names the file
 	if err != nil {
 		return c, fmt.Errorf("read web.config_file: %w", err)

@@ -1,4 +1,4 @@
-package web
+package serve
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// A door stays shut while the config file asks nobody who he is. The toolkit reads the file
+// An authGate stays shut while the config file asks nobody who he is. The toolkit reads the file
 // again for each request, so users that are taken out of it would leave the page open.
-type door struct {
+type authGate struct {
 	address, configFile string
 	behind              http.Handler
 	log                 *slog.Logger
@@ -22,29 +22,29 @@ type door struct {
 
 // ServeHTTP lets a request in unless what [CheckListen] refuses has become true. It tells
 // the reason to the log alone.
-func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if d.configFile == "" {
-		d.behind.ServeHTTP(w, r)
+func (g *authGate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if g.configFile == "" {
+		g.behind.ServeHTTP(w, r)
 		return
 	}
-	if err := d.check(); err != nil {
-		d.log.ErrorContext(r.Context(), "page closed", "err", err)
+	if err := g.check(); err != nil {
+		g.log.ErrorContext(r.Context(), "page closed", "err", err)
 		http.Error(w, "the page is closed: web.config_file was changed and is refused, the log says why",
 			http.StatusServiceUnavailable)
 		return
 	}
-	d.behind.ServeHTTP(w, r)
+	g.behind.ServeHTTP(w, r)
 }
 
 // check looks at the file when it has changed.
-func (d *door) check() error {
-	now := fingerprint(d.configFile)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if now != d.looked {
-		d.looked, d.refused = now, CheckListen(d.address, d.configFile)
+func (g *authGate) check() error {
+	now := fingerprint(g.configFile)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if now != g.looked {
+		g.looked, g.refused = now, CheckListen(g.address, g.configFile)
 	}
-	return d.refused
+	return g.refused
 }
 
 // fingerprint is how a file is now, as far as it costs nothing to know.

@@ -1,4 +1,4 @@
-package web
+package serve
 
 import (
 	"context"
@@ -25,10 +25,6 @@ type Options struct {
 	Doing       bool                            // this process makes passes (run), it does not only show (serve)
 	Log         *slog.Logger                    // nil: nobody hears
 }
-
-// most is how much of each list is read, so that groups are counted whole; the page shows
-// fewer of each.
-const most = 300
 
 // New makes the handler of the page, the metrics and the two health checks. It serves GET
 // and HEAD only, and changes nothing.

@@ -1,4 +1,4 @@
-package web
+package serve
 
 import (
 	"bufio"
@@ -13,6 +13,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/web"
+	"github.com/sandkeeper/sandkeeper/web/webtest"
 )
 
 // raw sends bytes as they are and reads what comes until the connection is closed.
@@ -35,7 +38,7 @@ func raw(t *testing.T, r *running, request string) string {
 
 // TestOddRequests: what is no request as it should be is refused, and the server lives on.
 func TestOddRequests(t *testing.T) {
-	r := serve(t, shown(reading{Overview: healthy()}), configFile(t, users))
+	r := serve(t, shown(web.Reading{Overview: webtest.Healthy()}), configFile(t, users))
 	defer r.end(t)
 	host := "Host: " + r.address + "\r\nConnection: close\r\n"
 	cases := map[string]struct {
@@ -91,9 +94,9 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
-// TestCrowd: so many requests are under way at once; the health checks come through all the
+// TestInflightLimit: so many requests are under way at once; the health checks come through all the
 // same, and when one leaves the next is let in.
-func TestCrowd(t *testing.T) {
+func TestInflightLimit(t *testing.T) {
 	var inside sync.WaitGroup
 	inside.Add(atOnce)
 	let := make(chan struct{})
@@ -115,7 +118,7 @@ func TestCrowd(t *testing.T) {
 	}
 	for _, path := range openPaths() {
 		if w := ask(h, "GET", path); w.Code != 200 {
-			t.Errorf("%s in a crowd: %d", path, w.Code)
+			t.Errorf("%s at the limit: %d", path, w.Code)
 		}
 	}
 	close(let)
@@ -174,7 +177,7 @@ func TestSlowOnesAreSentAway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := newPipes()
-				s := (&Server{Handler: shown(reading{Overview: healthy()})}).complete().server("127.0.0.1:1")
+				s := (&Server{Handler: shown(web.Reading{Overview: webtest.Healthy()})}).complete().server("127.0.0.1:1")
 				ended := make(chan error, 1)
 				go func() { ended <- s.Serve(l) }()
 				conn := l.dial()

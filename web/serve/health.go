@@ -1,9 +1,12 @@
-package web
+package serve
 
 import (
 	"bytes"
 	"fmt"
 	"net/http"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web"
 )
 
 // A check is one line of /readyz. It names what was looked at and nothing that was seen:
@@ -13,14 +16,13 @@ type check struct {
 	OK   bool
 }
 
-// checksOf are the checks that one reading settles. A full pass that is missing while quick
-// ones come is for the page and the alerts to tell.
-func checksOf(r reading, f freshness) []check {
+// checksOf are the checks that one reading settles.
+func checksOf(r web.Reading, p reconcile.Policy) []check {
 	answers := r.Err == nil
 	return []check{
 		{"database answers", answers},
 		{"schema current", answers && r.Unready == nil && !r.Overview.Fresh},
-		{"last complete pass fresh", answers && (f.ok() || f.Full)},
+		{"last complete pass fresh", answers && web.PassesCome(&r.Overview, p.Quick, p.Full)},
 	}
 }
 
@@ -34,7 +36,7 @@ func (s *site) ready(w http.ResponseWriter, r *http.Request) {
 	now := s.reader.read(r.Context())
 	var text bytes.Buffer
 	status := http.StatusOK
-	for _, c := range checksOf(now, s.freshness(now)) {
+	for _, c := range checksOf(now, s.Policy()) {
 		word := "ok"
 		if !c.OK {
 			word, status = "not ready", http.StatusServiceUnavailable
@@ -42,11 +44,6 @@ func (s *site) ready(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(&text, "%s: %s\n", c.What, word)
 	}
 	plain(w, status, text.Bytes())
-}
-
-func (s *site) freshness(r reading) freshness {
-	p := s.Policy()
-	return freshOf(&r.Overview, p.Quick, p.Full)
 }
 
 func plain(w http.ResponseWriter, status int, text []byte) {

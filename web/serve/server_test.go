@@ -1,4 +1,4 @@
-package web
+package serve
 
 import (
 	"context"
@@ -19,6 +19,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/web"
+	"github.com/sandkeeper/sandkeeper/web/webtest"
 )
 
 // certificate writes one for 127.0.0.1 that is its own authority.
@@ -126,7 +129,7 @@ func TestUsers(t *testing.T) {
 		"https": users + "tls_server_config: {cert_file: " + cert + ", key_file: " + key + "}\n",
 	} {
 		t.Run(scheme, func(t *testing.T) {
-			r := serve(t, shown(reading{Overview: healthy()}), configFile(t, config))
+			r := serve(t, shown(web.Reading{Overview: webtest.Healthy()}), configFile(t, config))
 			defer r.end(t)
 			c := client(t, cert)
 			cases := map[string]struct {
@@ -163,7 +166,7 @@ func TestUsers(t *testing.T) {
 func TestUsersAreTakenAway(t *testing.T) {
 	file := configFile(t, users)
 	asked := func(h http.Handler) int { return ask(h, "GET", "/").Code }
-	server := (&Server{Handler: shown(reading{Overview: healthy()}), ConfigFile: file}).complete().server("10.0.0.5:8080")
+	server := (&Server{Handler: shown(web.Reading{Overview: webtest.Healthy()}), ConfigFile: file}).complete().server("10.0.0.5:8080")
 	server.BaseContext(nil)
 	if got := asked(server.Handler); got != 200 { // the toolkit is not around it here
 		t.Fatalf("with users: %d, want 200", got)
@@ -199,7 +202,7 @@ func TestServeRefuses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = (&Server{Listener: l, Handler: shown(reading{}), ConfigFile: c.config}).Serve(t.Context())
+			err = (&Server{Listener: l, Handler: shown(web.Reading{}), ConfigFile: c.config}).Serve(t.Context())
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("Serve = %v, want %q", err, c.want)
 			}
@@ -211,13 +214,13 @@ func TestServeRefuses(t *testing.T) {
 }
 
 func TestListenerThatBreaks(t *testing.T) {
-	r := serve(t, shown(reading{}), "")
+	r := serve(t, shown(web.Reading{}), "")
 	l, err := Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.Close()
-	if err := (&Server{Listener: l, Handler: shown(reading{})}).Serve(t.Context()); err == nil || !strings.Contains(err.Error(), "serve the page on ") {
+	if err := (&Server{Listener: l, Handler: shown(web.Reading{})}).Serve(t.Context()); err == nil || !strings.Contains(err.Error(), "serve the page on ") {
 		t.Errorf("Serve on a closed listener = %v", err)
 	}
 	r.end(t)
@@ -252,7 +255,7 @@ func TestGracefulEnd(t *testing.T) {
 
 // TestNothingIsLeft looks at the stacks after a server with connections has ended.
 func TestNothingIsLeft(t *testing.T) {
-	r := serve(t, shown(reading{Overview: healthy()}), configFile(t, users))
+	r := serve(t, shown(web.Reading{Overview: webtest.Healthy()}), configFile(t, users))
 	keeping := &http.Client{Transport: &http.Transport{}}
 	get(t, keeping, "http://"+r.address+"/", "ana")
 	get(t, client(t, ""), "http://"+r.address+"/readyz", "")
@@ -288,11 +291,11 @@ func refused(t *testing.T, address string) {
 }
 
 func TestLimits(t *testing.T) {
-	s := (&Server{Handler: shown(reading{})}).complete().server("127.0.0.1:1")
+	s := (&Server{Handler: shown(web.Reading{})}).complete().server("127.0.0.1:1")
 	if s.ReadHeaderTimeout <= 0 || s.ReadTimeout <= 0 || s.WriteTimeout <= patience || s.IdleTimeout <= 0 || s.MaxHeaderBytes <= 0 {
 		t.Errorf("limits of the server: %+v", s)
 	}
-	r := serve(t, shown(reading{Overview: healthy()}), "")
+	r := serve(t, shown(web.Reading{Overview: webtest.Healthy()}), "")
 	defer r.end(t)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+r.address+"/", nil)
 	if err != nil {

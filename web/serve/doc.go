@@ -1,0 +1,11 @@
+// Package serve serves the status page, /metrics, /healthz and /readyz: the listener with its
+// limits, the auth gate, the headers, and one reading of the ledger for all who look.
+//
+// # Decisions
+//
+//   - 2026-11-21: however many tabs are open, the ledger is read at most once at a time, and
+//     a reading is shown for at most a second. A reading that failed is shown as failed: an
+//     old "all in agreement" is worse than no page.
+//   - 2026-11-21: /healthz and /readyz answer without users, because the probes of an
+//     orchestrator have none. They name checks and nothing else.
+package serve

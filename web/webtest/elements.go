@@ -1,0 +1,35 @@
+package webtest
+
+import (
+	"encoding/xml"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var ours = regexp.MustCompile(`^(static/[a-z]+\.(css|js|svg)\?v=[0-9a-f]{12}|\./|#[a-z]+|metrics|readyz)$`)
+
+// HarmlessElement fails a test on an element that runs something, or leads where we are not.
+func HarmlessElement(t *testing.T, e xml.StartElement) {
+	t.Helper()
+	switch e.Name.Local {
+	case "img", "iframe", "object", "style", "form", "base":
+		t.Errorf("<%s> is on the page", e.Name.Local)
+	}
+	src := e.Name.Local != "script"
+	for _, a := range e.Attr {
+		name := a.Name.Local
+		if strings.HasPrefix(name, "on") || name == "style" {
+			t.Errorf("<%s %s=%q> is on the page", e.Name.Local, name, a.Value)
+		}
+		if name == "href" || name == "src" || name == "data-icon" {
+			src = true
+			if !ours.MatchString(a.Value) {
+				t.Errorf("<%s %s=%q> is not ours", e.Name.Local, name, a.Value)
+			}
+		}
+	}
+	if !src {
+		t.Error("a script is on the page that comes from no file")
+	}
+}
