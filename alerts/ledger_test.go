@@ -35,7 +35,7 @@ func TestLedgerAgrees(t *testing.T) {
 	must(t, err)
 	pass := record(t, l, lease, reconcile.Record{Complete: true, Tasks: []reconcile.TaskSeen{live}, Actions: []reconcile.Action{orphan},
 		Counts:   map[string]int{"tasks:running": 1, "sandboxes:daytona:running": 1, "owned:daytona": 1, "foreign:daytona": 2},
-		Findings: []reconcile.Finding{{Rule: "orphan", Subject: "sandbox:daytona/sb", Provider: "daytona", Due: true, HeldBy: []string{"observe"}}},
+		Findings: []reconcile.Finding{{Rule: "orphan", Subject: "sandbox:daytona/sb", Provider: "daytona", Due: true, HeldBy: reconcile.HeldByOf("observe")}},
 		Sources:  []reconcile.SourceSeen{{Name: "listing:daytona", Trusted: true, Since: now}},
 	})
 	a, err := l.Claim(t.Context(), lease, reconcile.Claim{Action: "a", Pass: pass, TTL: time.Minute, Total: 9, Shared: 9, Hour: 9})

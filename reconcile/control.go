@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // Effective is the policy that is in force: modes lowered in the ledger, and rules that a
@@ -43,38 +41,26 @@ type ControlTarget struct {
 }
 
 // ControlHolds are the operators' wishes that keep a target from being acted on.
-func ControlHolds(c *Controls, t ControlTarget) []string {
-	var holds []string
+func ControlHolds(c *Controls, t ControlTarget) HeldBy {
+	var holds HeldBy
 	for _, p := range c.Pauses {
 		//guard:pause-all P8
 		//guard:pause-rule P8
 		//guard:pause-provider P8
 		if p.Scope == "all" || p.Scope == "rule:"+t.Rule || p.Scope == "provider:"+t.Provider && t.Provider != "" {
-			holds = append(holds, "pause: "+p.Scope+Because(p.Reason, p.Author))
+			holds = append(holds, p.Held())
 		}
 	}
 	for _, h := range c.Holds {
 		if t.matches(h.Target) {
-			holds = append(holds, "hold: "+h.Target+Because(h.Reason, h.Author))
+			holds = append(holds, h.Held())
 		}
 	}
 	//guard:mode-at-deed P9
 	if m, lowered := c.Modes[t.Rule]; lowered && m != Enforce {
-		holds = append(holds, string(m))
+		holds = append(holds, m.Held())
 	}
 	return holds
-}
-
-// Because is a reason with who gave it.
-func Because(reason, author string) string {
-	out := ""
-	if reason != "" {
-		out = " (" + text.Clip(reason, 120) + ")"
-	}
-	if author != "" {
-		out += " by " + author
-	}
-	return out
 }
 
 // matches reports whether a hold's target names this one.

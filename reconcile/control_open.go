@@ -5,17 +5,17 @@ import "strings"
 // Holds are what keeps an open action from being carried out by what operators and the
 // config say now, as far as that shows without looking at the world again: a hold by a
 // sandbox's name or label is not among them.
-func (p *Policy) Holds(c *Controls, a *Action) []string {
+func (p *Policy) Holds(c *Controls, a *Action) HeldBy {
 	holds := StepHolds(c, a, ControlTarget{
 		Rule: a.Rule, Subject: a.Subject, Provider: a.Provider, Sandbox: a.Sandbox, Task: a.Task,
 	})
 	//guard:step-mode P9
 	if rule, known := p.Rules[a.Rule]; known && rule.Mode != Enforce {
-		holds = AppendNew(holds, FirstOf(string(rule.Mode), string(Off)))
+		holds = holds.With(rule.Mode.Held())
 	}
 	//guard:step-no-tasks P4
 	if p.Tasks.None && a.restsOnRow() {
-		holds = append(holds, "it rests on a row, and the config says `tasks: none`")
+		holds = append(holds, Held{Kind: HeldNoTasks, Reason: "it rests on a row, and the config says `tasks: none`"})
 	}
 	return holds
 }
@@ -35,7 +35,7 @@ func (a *Action) restsOnRow() bool {
 // StepHolds are the operators' wishes and the open incidents that keep a step from being
 // taken on a target. A hold keeps a thing from being ended or failed; it does not keep it
 // from being brought back.
-func StepHolds(c *Controls, a *Action, t ControlTarget) []string {
+func StepHolds(c *Controls, a *Action, t ControlTarget) HeldBy {
 	wishes := *c
 	if a.Step == StepResume || a.Step == StepRestore {
 		wishes.Holds = nil
@@ -48,13 +48,13 @@ func StepHolds(c *Controls, a *Action, t ControlTarget) []string {
 // a cause that more ends do not mend. A requeue is not held: it is withdrawn, and the task is
 // failed instead. Nor is an end that was tried before: the provider may have carried it out,
 // and nobody would look.
-func (a *Action) Incidents(c *Controls) []string {
+func (a *Action) Incidents(c *Controls) HeldBy {
 	tried := a.Attempts > 1 || a.Attempts == 1 && a.ClaimedBy == ""
 	if tried || RuleNamed(a.Rule).Authoritative || a.Asked() || a.Step != StepTerminate && a.Step != StepQuarantine {
 		return nil
 	}
 	if id := c.Incident(a.Signature); id != "" {
-		return []string{"incident: " + id}
+		return HeldBy{{Kind: HeldIncident, What: id}}
 	}
 	return nil
 }

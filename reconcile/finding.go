@@ -24,8 +24,8 @@ type Finding struct {
 	// Began is when what it finds began (the stop, the deadline, the last life sign), by the
 	// ledger's clock; zero when that is not known. It is not kept.
 	Began  time.Time
-	Due    bool     // past every threshold
-	HeldBy []string // what keeps a due finding from being repaired; empty when it may be
+	Due    bool   // past every threshold
+	HeldBy HeldBy // what keeps a due finding from being repaired; empty when it may be
 
 	Incident string // id of the open incident that it belongs to; "" for none
 }

@@ -13,6 +13,8 @@ func TestHeldParts(t *testing.T) {
 		"pause: all by ana":                                   {Kind: HeldPause, What: "all", By: "ana"},
 		"pause: all (kept by ana)":                            {Kind: HeldPause, What: "all", Reason: "kept by ana"},
 		"listing-untrusted daytona":                           {Kind: HeldFreeze, What: "listing:daytona"},
+		"probes-untrusted e2b: no other answers":              {Kind: HeldFreeze, What: "probes:e2b", Reason: "no other answers"},
+		"a row of eval_runs explains it":                      {Kind: HeldExplained, Reason: "a row of eval_runs explains it"},
 		"activity-untrusted":                                  {Kind: HeldFreeze, What: "activity"},
 		"incident: i-3k9f2":                                   {Kind: HeldIncident, What: "i-3k9f2"},
 		"budget: per_pass 20, by the last pass":               {Kind: HeldBudget, What: "per_pass 20", Reason: "by the last pass"},
@@ -38,12 +40,14 @@ func TestHeldLabel(t *testing.T) {
 		"hold: label:team=core":                  "hold",
 		"veto: finished-unrecorded":              "veto",
 		"breaker: 41 due of a fleet of 60 exceed 30%; release with: sandkeeper release orphan --hash x": "breaker",
-		"budget: per_hour 200":                    "budget",
-		"budget: per_pass 20":                     "budget",
-		"budget: share 10% of 60 sandboxes":       "budget",
-		"rollout: 10%":                            "rollout",
-		FreezeName("listing:daytona"):             "listing:daytona",
-		FreezeName("probes:e2b"):                  "probes:e2b",
+		"budget: per_hour 200":              "budget",
+		"budget: per_pass 20":               "budget",
+		"budget: share 10% of 60 sandboxes": "budget",
+		"rollout: 10%":                      "rollout",
+		FreezeName("listing:daytona"):       "listing:daytona",
+		FreezeName("probes:e2b"):            "probes:e2b",
+		FreezeName("probes:e2b") + ": 2 of the 4 others that were probed since fail as well": "probes:e2b",
+		"a row of eval_runs explains it":          "explained",
 		FreezeName("clock:updated_at"):            "clock:updated_at",
 		FreezeName("credential:e2b"):              "credential:e2b",
 		FreezeName("tasks"):                       "tasks",
@@ -66,16 +70,16 @@ func TestHeldLabel(t *testing.T) {
 		"sandbox daytona/s1 is not listed and was not looked at yet": "not-looked-at",
 		`no entry "e2b": the config does not name it any more`:       "no-entry",
 		"it rests on a row, and the config says `tasks: none`":       "no-tasks",
-		OnlyReports:                                   "report",
-		"this pass does not call for it":              "not-called-for",
-		"tried again from 2026-11-22 12:00:00 UTC":    "tried-later",
-		"the planned fail is withdrawn first":         "withdrawn-first",
-		"in quarantine until 2026-11-22 12:00:00 UTC": "in-quarantine",
-		"a word of a later version":                   "other",
-		"4711":                                        "other",
-		"paused":                                      "other",
-		"whatever-untrusted 4711":                     "other",
-		"unknown":                                     "other",
+		HeldReported().String():                                      "report",
+		"this pass does not call for it":                             "not-called-for",
+		"tried again from 2026-11-22 12:00:00 UTC":                   "tried-later",
+		"the planned fail is withdrawn first":                        "withdrawn-first",
+		"in quarantine until 2026-11-22 12:00:00 UTC":                "in-quarantine",
+		"a word of a later version":                                  "other",
+		"4711":                                                       "other",
+		"paused":                                                     "other",
+		"whatever-untrusted 4711":                                    "other",
+		"unknown":                                                    "other",
 	} {
 		words := strings.SplitN(text+"  ", " ", 3)
 		for _, said := range []string{text, words[0] + " " + words[1]} { // the ledger counts by two words
@@ -112,7 +116,7 @@ func FuzzHeldLabel(f *testing.F) {
 
 // TestHeldInOneLine: several in one line are read as several, and a reason that goes on stays whole.
 func TestHeldInOneLine(t *testing.T) {
-	line := "hold: task:t1 (drill; ask ben) by ana; pause: all by ben; listing-untrusted daytona the listing failed; page 2"
+	line := "hold: task:t1 (drill; ask ben) by ana; pause: all by ben; listing-untrusted daytona: the listing failed; page 2"
 	got := HeldByIn(line)
 	want := []HeldKind{HeldHold, HeldPause, HeldFreeze}
 	if len(got) != len(want) || got.String() != line {

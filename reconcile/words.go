@@ -38,8 +38,10 @@ func LifeLine(t *Task) string {
 	return "no life sign ever"
 }
 
-// SharedWords say why nobody's sandbox is left in an account that others may share.
-const SharedWords = "not-exclusive: it names a task that nobody here ever knew, and the account may be shared"
+// HeldShared says why nobody's sandbox is left in an account that others may share.
+func HeldShared() Held {
+	return Held{Kind: HeldNotExclusive, Reason: "it names a task that nobody here ever knew, and the account may be shared"}
+}
 
 // Marked reports whether the error column ends with a mark of ours.
 func Marked(text string) bool {
@@ -47,5 +49,5 @@ func Marked(text string) bool {
 	return i >= 0 && strings.HasSuffix(strings.TrimSpace(text), "]")
 }
 
-// OnlyReports holds the end of a quarantine whose rule was set to report meanwhile.
-const OnlyReports = "the rule only reports it now"
+// HeldReported holds the end of a quarantine whose rule was set to report meanwhile.
+func HeldReported() Held { return Held{Kind: HeldOnlyReports, Reason: "the rule only reports it now"} }

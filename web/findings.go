@@ -113,7 +113,7 @@ func (s *scene) finding(f *reconcile.FindingSeen) findingView {
 		v.Held = sentence("Held " + holding(f.HeldBy))
 	}
 	for _, h := range f.HeldBy {
-		v.HeldBy = append(v.HeldBy, text.Plain(h, mostLine))
+		v.HeldBy = append(v.HeldBy, text.Plain(h.String(), mostLine))
 	}
 	v.Evidence = evidenceLines(f.Evidence)
 	for _, id := range []string{f.Task, f.Sandbox} {

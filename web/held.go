@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -26,19 +26,20 @@ const mostSubjects = 20
 
 // heldGroups are the due findings by what holds them, the largest group first.
 func (s *scene) heldGroups() []heldGroup {
-	subjects := map[string][]string{}
+	subjects, means := map[string][]string{}, map[string]string{}
 	for i := range s.Findings {
 		f := &s.Findings[i]
-		for _, by := range f.HeldBy {
+		for _, held := range f.HeldBy {
 			if f.Due {
-				by = text.Plain(by, mostLine)
+				by := text.Plain(held.String(), mostLine)
+				means[by] = heldMeans(held)
 				subjects[by] = append(subjects[by], text.Plain(f.Rule, mostName)+": "+subjectWords(f.Subject))
 			}
 		}
 	}
 	var groups []heldGroup
 	for by, of := range subjects {
-		g := heldGroup{Key: by, By: by, Means: heldMeans(by), Count: count(len(of), "finding"), number: len(of)}
+		g := heldGroup{Key: by, By: by, Means: means[by], Count: count(len(of), "finding"), number: len(of)}
 		g.Subjects = of[:min(len(of), mostSubjects)]
 		if left := len(of) - len(g.Subjects); left > 0 {
 			g.More = fmt.Sprintf("And %d more.", left)
@@ -52,30 +53,27 @@ func (s *scene) heldGroups() []heldGroup {
 }
 
 // heldMeans explains what holds to those who do not know its name, and says what lets go.
-func heldMeans(by string) string {
-	first, rest, _ := strings.Cut(by, " ")
-	switch first {
-	case "observe":
+func heldMeans(by reconcile.Held) string {
+	switch by.Kind {
+	case reconcile.HeldObserve:
 		return "The rule only looks. It acts once its mode is enforce."
-	case "off":
+	case reconcile.HeldOff:
 		return "The rule was switched off."
-	case "rollout:":
+	case reconcile.HeldRollout:
 		return "Not among the share of subjects that the rule may act on yet."
-	case "budget:":
+	case reconcile.HeldBudget:
 		return "The budget is used up. It goes on by itself, with the next pass or hour."
-	case "breaker:":
+	case reconcile.HeldBreaker:
 		return "Too many at once. A person looks at them and releases them."
-	case "veto:":
+	case reconcile.HeldVeto:
 		return "Another finding forbids to touch the row."
-	case "incident:":
+	case reconcile.HeldIncident:
 		return "Many failures of this kind have one cause. It goes on once the incident closes or is released."
-	case "quarantine:":
+	case reconcile.HeldQuarantine:
 		return "What cannot be stopped or paused cannot come back, so nothing harsher is done instead."
-	}
-	if source, ok := strings.CutSuffix(first, "-untrusted"); ok {
-		name := source + ":" + rest
+	case reconcile.HeldFreeze:
 		return fmt.Sprintf("%s %s not trusted. It goes on by itself when that is over.",
-			capital(sourceWords(name)), areOrIs(name))
+			capital(sourceWords(by.What)), areOrIs(by.What))
 	}
 	return ""
 }

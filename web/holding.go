@@ -16,11 +16,9 @@ const mostHolding = 120
 
 // holding says what holds, to stand after "held". What a person asked for is said first: it
 // is what the next person has to know.
-func holding(by []string) string {
-	for _, h := range by {
-		if strings.HasPrefix(h, "hold: ") || strings.HasPrefix(h, "pause: ") {
-			return holdWords(h)
-		}
+func holding(by reconcile.HeldBy) string {
+	if wish, is := by.Of(reconcile.HeldHold, reconcile.HeldPause); is {
+		return holdWords(wish)
 	}
 	if len(by) == 0 {
 		return ""
@@ -29,55 +27,42 @@ func holding(by []string) string {
 }
 
 // holdWords are those of one hold: "by ana: looking into it".
-func holdWords(by string) string {
-	by = text.Plain(by, mostHolding)
-	kind, rest, _ := strings.Cut(by, ": ")
-	switch kind {
-	case "observe":
+func holdWords(by reconcile.Held) string {
+	switch by.Kind {
+	case reconcile.HeldObserve:
 		return "because the rule only observes"
-	case "off":
+	case reconcile.HeldOff:
 		return "because the rule is off"
-	case "hold":
-		return asked(rest, "by ", "by a hold")
-	case "pause":
-		return asked(rest, "by a pause of ", "by a pause")
-	case "breaker":
+	case reconcile.HeldHold:
+		return asked(by, "by ", "by a hold")
+	case reconcile.HeldPause:
+		return asked(by, "by a pause of ", "by a pause")
+	case reconcile.HeldBreaker:
 		return "by the breaker"
-	case "incident":
-		return "by the incident " + rest
-	case "quarantine":
-		return "because " + rest
-	case "budget", "rollout":
-		return "by the " + by
+	case reconcile.HeldIncident:
+		return "by the incident " + plainHold(by.What+by.Reason)
+	case reconcile.HeldQuarantine:
+		return "because " + plainHold(by.Reason)
+	case reconcile.HeldBudget, reconcile.HeldRollout:
+		return "by the " + plainHold(by.String())
+	case reconcile.HeldFreeze:
+		return "while " + sourceWords(by.What) + " " + areOrIs(by.What) + " not trusted"
 	}
-	first, rest, _ := strings.Cut(by, " ")
-	if source, ok := strings.CutSuffix(first, "-untrusted"); ok {
-		name := source + ":" + rest
-		return "while " + sourceWords(name) + " " + areOrIs(name) + " not trusted"
-	}
-	return "because of this: " + by
+	return "because of this: " + plainHold(by.String())
 }
 
-// asked are the words on what an operator asked for. They come as "TARGET (REASON) by
-// AUTHOR", where reason and author may be missing.
-func asked(text, by, nobody string) string {
-	text, author, _ := cutLast(text, " by ")
-	_, reason, _ := strings.Cut(text, " (")
+func plainHold(words string) string { return text.Plain(words, mostHolding) }
+
+// asked are the words on what an operator asked for, where reason and author may be missing.
+func asked(h reconcile.Held, by, nobody string) string {
 	words := nobody
-	if author != "" {
-		words = by + author
+	if h.By != "" {
+		words = by + plainHold(h.By)
 	}
-	if reason = strings.TrimSuffix(reason, ")"); reason != "" {
-		words += ": " + reason
+	if h.Reason != "" {
+		words += ": " + plainHold(h.Reason)
 	}
 	return words
-}
-
-func cutLast(text, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(text, sep); i >= 0 {
-		return text[:i], text[i+len(sep):], true
-	}
-	return text, "", false
 }
 
 // heldWords are what holds these findings, after "held", or after "held:" by number when it

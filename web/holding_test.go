@@ -28,11 +28,11 @@ func TestHolding(t *testing.T) {
 		"a listing":             {[]string{"listing-untrusted daytona"}, "while the listing of daytona is not trusted"},
 		"events":                {[]string{"events-untrusted"}, "while the workers' events are not trusted"},
 		"anything else":         {[]string{`status "odd" is not mapped`}, `because of this: status "odd" is not mapped`},
-		"what turns the script": {[]string{"hold: task:7 (\u202ex) by a\x1bna"}, "by a na:  x"},
+		"what turns the script": {[]string{"hold: task:7 (\u202ex) by a\x1bna"}, "by a na: x"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := holding(c.by); got != c.want {
+			if got := holding(reconcile.HeldByOf(c.by...)); got != c.want {
 				t.Errorf("holding(%q) = %q, want %q", c.by, got, c.want)
 			}
 		})
@@ -58,7 +58,7 @@ func TestHeldSentence(t *testing.T) {
 			for _, by := range c.by {
 				f := &reconcile.FindingSeen{Finding: reconcile.Finding{Due: true}}
 				if by != "" {
-					f.HeldBy = []string{by}
+					f.HeldBy = reconcile.HeldByOf(by)
 				}
 				of = append(of, f)
 			}

@@ -104,7 +104,7 @@ func TestMembers(t *testing.T) {
 				i.ClosedAt = webtest.Noon
 			}
 			s := sceneOf(reconcile.Overview{Now: webtest.Noon, Incidents: []reconcile.Incident{i}, Open: c.open, Findings: []reconcile.FindingSeen{
-				{Finding: reconcile.Finding{Rule: "errored", Subject: "task:1", Due: true, HeldBy: c.heldBy, Incident: c.itself}}}})
+				{Finding: reconcile.Finding{Rule: "errored", Subject: "task:1", Due: true, HeldBy: reconcile.HeldByOf(c.heldBy...), Incident: c.itself}}}})
 			if got := s.folded[&s.Findings[0]]; got != c.want || (len(s.members["i-1"]) == 1) != c.want {
 				t.Errorf("folded = %v, members %d; want %v", got, len(s.members["i-1"]), c.want)
 			}

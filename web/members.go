@@ -59,11 +59,8 @@ func incidentOf(f *reconcile.FindingSeen, subjects map[string]string) string {
 	if f.Incident != "" {
 		return f.Incident
 	}
-	for _, by := range f.HeldBy {
-		if id, ok := strings.CutPrefix(by, "incident: "); ok {
-			id, _, _ = strings.Cut(id, " ")
-			return strings.TrimRight(id, ",;:")
-		}
+	if by, held := f.HeldBy.Of(reconcile.HeldIncident); held {
+		return by.What
 	}
 	return subjects[f.Rule+" "+f.Subject]
 }

@@ -41,7 +41,7 @@ func (s *scene) dueAndHeld() (due []*reconcile.FindingSeen, looking int) {
 			continue
 		}
 		due = append(due, f)
-		looking += truth(f.HeldBy[0] == string(reconcile.Observe) && len(f.HeldBy) == 1)
+		looking += truth(f.HeldBy[0].Kind == reconcile.HeldObserve && len(f.HeldBy) == 1)
 	}
 	return due, looking
 }

@@ -81,7 +81,7 @@ func TestVerdict(t *testing.T) {
 		}), well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
 		"a person holds all of them": {webtest.With(webtest.Held(), func(o *reconcile.Overview) {
 			for i := range o.Findings {
-				o.Findings[i].HeldBy = []string{"observe", "hold: label:team=a (looking into it) by ana"}
+				o.Findings[i].HeldBy = reconcile.HeldByOf("observe", "hold: label:team=a (looking into it) by ana")
 			}
 		}), warn, "Held", "4 findings are due and held by ana: looking into it.", ""},
 		"the provider refuses": {webtest.With(webtest.With(webtest.Healthy(), webtest.Repair), webtest.Refuse), warn, "Waiting",

@@ -26,8 +26,8 @@ func TestStateOfFinding(t *testing.T) {
 		want    state
 	}{
 		"not due":                  {finding: func(f *reconcile.Finding) { f.Due = false }, want: watched},
-		"not due, though held":     {finding: func(f *reconcile.Finding) { f.Due, f.HeldBy = false, []string{"observe"} }, want: watched},
-		"due and held":             {finding: func(f *reconcile.Finding) { f.HeldBy = []string{"observe"} }, want: heldBack},
+		"not due, though held":     {finding: func(f *reconcile.Finding) { f.Due, f.HeldBy = false, reconcile.HeldByOf("observe") }, want: watched},
+		"due and held":             {finding: func(f *reconcile.Finding) { f.HeldBy = reconcile.HeldByOf("observe") }, want: heldBack},
 		"due, and nobody repairs":  {want: reported},
 		"an action on its subject": {open: []reconcile.Action{{Subject: "sandbox:daytona/sb-1"}}, want: underWay},
 		"an action on its task":    {open: []reconcile.Action{{Subject: "x", Task: "7"}}, want: underWay},
@@ -35,7 +35,7 @@ func TestStateOfFinding(t *testing.T) {
 		"an action on the same id elsewhere": {open: []reconcile.Action{{Subject: "x", Provider: "e2b", Sandbox: "sb-1"}},
 			want: reported},
 		"it was acted on":                   {recent: []reconcile.Action{{Subject: "sandbox:daytona/sb-1"}}, want: awaited},
-		"it was acted on, and it is held":   {finding: func(f *reconcile.Finding) { f.HeldBy = []string{"off"} }, recent: []reconcile.Action{{Task: "7"}}, want: heldBack},
+		"it was acted on, and it is held":   {finding: func(f *reconcile.Finding) { f.HeldBy = reconcile.HeldByOf("off") }, recent: []reconcile.Action{{Task: "7"}}, want: heldBack},
 		"it was acted on and is acted on":   {open: []reconcile.Action{{Task: "7"}}, recent: []reconcile.Action{{Task: "7"}}, want: underWay},
 		"an action without ids says no ids": {open: []reconcile.Action{{Subject: "x"}}, want: reported},
 	}
@@ -140,7 +140,7 @@ func TestHeldMeans(t *testing.T) {
 		"pause: all (drill) by ana":   "",
 		"unmatched pair: task 4, ...": "",
 	} {
-		got := heldMeans(by)
+		got := heldMeans(reconcile.ParseHeld(by))
 		if !strings.Contains(got, want) || want == "" && got != "" {
 			t.Errorf("heldMeans(%q) = %q, want %q in it", by, got, want)
 		}

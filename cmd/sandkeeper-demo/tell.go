@@ -171,9 +171,8 @@ func (t *teller) heldBack(findings []reconcile.FindingSeen) {
 		if !f.Due || len(f.HeldBy) == 0 {
 			continue
 		}
-		by, _, _ := strings.Cut(f.HeldBy[0], ":")
-		heading := f.Rule + " " + by
-		fresh.add(t.said, "held "+heading+" "+f.Subject, heading, f.Rule+"\x00"+strings.Join(f.HeldBy, "; "))
+		heading := f.Rule + " " + f.HeldBy[0].Label()
+		fresh.add(t.said, "held "+heading+" "+f.Subject, heading, f.Rule+"\x00"+f.HeldBy.String())
 	}
 	for _, heading := range fresh.order {
 		rule, by, _ := strings.Cut(fresh.first[heading], "\x00")

@@ -61,7 +61,7 @@ func (c *script) holdKept(o *reconcile.Overview) bool {
 	}
 	for i := range o.Findings {
 		f := &o.Findings[i]
-		if f.Task == c.held && f.Due && strings.Contains(strings.Join(f.HeldBy, "; "), "hold: ") {
+		if _, held := f.HeldBy.Of(reconcile.HeldHold); held && f.Task == c.held && f.Due {
 			return true
 		}
 	}

@@ -162,7 +162,7 @@ func (e *explanation) fill(x *run.Explained) {
 }
 
 func openVerdict(f reconcile.Finding) verdictReport {
-	return verdictReport{f.Rule, f.Reason, f.Due, f.Sightings, f.FirstSeen, reconcile.HeldByOf(f.HeldBy...), f.Evidence}
+	return verdictReport{f.Rule, f.Reason, f.Due, f.Sightings, f.FirstSeen, f.HeldBy, f.Evidence}
 }
 
 func lastPassOf(p reconcile.PassSeen, h reconcile.History) *lastPass {

@@ -98,7 +98,7 @@ func heldBy(ctx context.Context, a *app.App, name string) (what string, subjects
 		return "", nil, err
 	}
 	for _, f := range findings {
-		if slices.Contains(f.HeldBy, reconcile.FreezeName(name)) && !slices.Contains(subjects, f.Subject) {
+		if f.HeldBy.Has(reconcile.HeldFrozen(name)) && !slices.Contains(subjects, f.Subject) {
 			subjects = append(subjects, f.Subject)
 		}
 	}

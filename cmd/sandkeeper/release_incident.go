@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
@@ -59,11 +58,8 @@ func heldByIncident(ctx context.Context, a *app.App, incident *reconcile.Inciden
 		}
 	}
 	for _, f := range findings {
-		by := func(h string) bool {
-			rest, is := strings.CutPrefix(h, "incident: "+incident.ID)
-			return is && (rest == "" || strings.ContainsAny(rest[:1], " :,;"))
-		}
-		if slices.ContainsFunc(f.HeldBy, by) && !slices.Contains(subjects, f.Subject) {
+		by, held := f.HeldBy.Of(reconcile.HeldIncident)
+		if held && by.What == incident.ID && !slices.Contains(subjects, f.Subject) {
 			subjects = append(subjects, f.Subject)
 		}
 	}

@@ -102,7 +102,7 @@ func reportOf(r *run.Result, acted bool) report {
 		out.Findings = append(
 			out.Findings,
 			findingReport{f.Rule, subjectOf(f.Subject, f.Provider), f.Provider, f.Sandbox, f.Task, f.Reason,
-				reconcile.HeldByOf(f.HeldBy...), incidents[f.Key()]},
+				slices.Clone(f.HeldBy), incidents[f.Key()]},
 		)
 	}
 	if r.Judged != nil {
@@ -186,7 +186,7 @@ func stepOf(r *run.Result, s decide.PlannedStep, acted bool) stepReport {
 		Task:     s.Task,
 		Step:     s.Step,
 		Verdict:  "do",
-		HeldBy:   s.HeldBy,
+		HeldBy:   slices.Clone(s.HeldBy),
 		Reason:   s.Reason,
 		Evidence: s.Evidence,
 		Template: reconcile.TemplateOf(s.Subject, s.Provider),

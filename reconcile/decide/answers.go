@@ -87,7 +87,7 @@ func (v *View) foundWords(f *reconcile.Finding, sightings int) (says, why string
 			text.Time(f.FirstSeen)))
 	}
 	if len(f.HeldBy) > 0 {
-		why = reconcile.Joined(why, "held by "+strings.Join(f.HeldBy, ", "))
+		why = reconcile.Joined(why, "held by "+strings.Join(f.HeldBy.Texts(), ", "))
 	}
 	if !f.Due {
 		return SaysFound, why
@@ -140,10 +140,8 @@ func templateAnswer(v *View, _ *Judgement, d *Decision) (says, why string) {
 func systemicAnswer(v *View, _ *Judgement, d *Decision) (says, why string) {
 	p := v.P.Rules["systemic"]
 	for i := range d.Findings {
-		for _, by := range d.Findings[i].HeldBy {
-			if reconcile.HeldKindOf(by) == reconcile.HeldIncident {
-				return SaysFound, "its failure is one of an incident: " + by
-			}
+		if by, is := d.Findings[i].HeldBy.Of(reconcile.HeldIncident); is {
+			return SaysFound, "its failure is one of an incident: " + by.String()
 		}
 	}
 	return SaysHealthy, fmt.Sprintf("%d failures with one signature within %s make an incident; none of this subject is "+

@@ -67,9 +67,9 @@ func (v *View) trip(name string, listed []string, due []*draft, fleet int) recon
 	b.Subjects = slices.Compact(b.Subjects)
 	b.Hash = reconcile.SubjectsHash(b.Subjects)
 	for _, r := range due {
-		r.holds = append(r.holds, fmt.Sprintf(
-			"breaker: %d due of a fleet of %d exceed %s; release with: sandkeeper release %s --hash %s",
-			len(b.Subjects), fleet, percent(v.P.Limits.Breaker), name, b.Hash))
+		r.holds = append(r.holds, reconcile.Held{Kind: reconcile.HeldBreaker, Reason: fmt.Sprintf(
+			"%d due of a fleet of %d exceed %s; release with: sandkeeper release %s --hash %s",
+			len(b.Subjects), fleet, percent(v.P.Limits.Breaker), name, b.Hash)})
 	}
 	return b
 }
@@ -99,16 +99,13 @@ func (v *View) budgets(drafts []*draft, fleet int, open map[reconcile.StepKey]*r
 		switch {
 		//guard:plan-per-hour P7
 		case hour <= 0:
-			r.holds = append(r.holds, fmt.Sprintf("budget: per_hour %d", v.P.Limits.PerHour))
+			r.holds = append(r.holds, heldByBudget("per_hour %d", v.P.Limits.PerHour))
 		//guard:plan-per-pass P7
 		case total <= 0:
-			r.holds = append(r.holds, fmt.Sprintf("budget: per_pass %d", v.P.Limits.PerPass))
+			r.holds = append(r.holds, heldByBudget("per_pass %d", v.P.Limits.PerPass))
 		//guard:plan-share P7
 		case !r.rowOnly && !room[r] && shared <= 0:
-			r.holds = append(
-				r.holds,
-				fmt.Sprintf("budget: share %s of %d sandboxes", percent(v.P.Limits.Share), fleet),
-			)
+			r.holds = append(r.holds, heldByBudget("share %s of %d sandboxes", percent(v.P.Limits.Share), fleet))
 		default:
 			hour--
 			total--
@@ -117,6 +114,10 @@ func (v *View) budgets(drafts []*draft, fleet int, open map[reconcile.StepKey]*r
 			}
 		}
 	}
+}
+
+func heldByBudget(format string, args ...any) reconcile.Held {
+	return reconcile.Held{Kind: reconcile.HeldBudget, What: fmt.Sprintf(format, args...)}
 }
 
 // makeRoom finds the remedies that go first because a quota of their provider is nearly used

@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -12,11 +11,11 @@ type draft struct {
 	finding   *reconcile.Finding
 	subject   *reconcile.Subject // nil for what is no subject's
 	mode      reconcile.Mode
-	holds     []string
+	holds     reconcile.HeldBy
 	steps     []reconcile.Action
 	rowOnly   bool
-	signature string // of a failure of work; "" for others
-	incident  string // what holds the steps that end something, while the row may be written; "" for nothing
+	signature string           // of a failure of work; "" for others
+	incident  reconcile.HeldBy // what holds the steps that end something, while the row may be written
 }
 
 // drafts are the remedies that the decisions call for, before what depends on all of them.
@@ -118,47 +117,47 @@ func handled(step *reconcile.Action, open map[reconcile.StepKey]*reconcile.Actio
 }
 
 // restraints are what the judgement, the mode and the rollout hold of a finding.
-func (v *View) restraints(f *reconcile.Finding) []string {
+func (v *View) restraints(f *reconcile.Finding) reconcile.HeldBy {
 	p := v.policy(f.Rule)
 	//guard:plan-freezes harm
 	holds := slices.Clone(f.HeldBy)
 	//guard:plan-mode live
 	if p.Mode != reconcile.Enforce {
-		holds = append(holds, string(p.Mode))
+		holds = append(holds, p.Mode.Held())
 	}
 	//guard:plan-rollout live
 	if !reconcile.RolledOut(f.Rule, f.Subject, p.Rollout) {
-		holds = append(holds, fmt.Sprintf("rollout: %d%%", p.Rollout))
+		holds = append(holds, reconcile.HeldByRollout(p.Rollout))
 	}
 	return holds
 }
 
 // holds are all that keeps a due finding from being repaired, before budgets.
-func (v *View) holds(d *Decision, f *reconcile.Finding) []string {
+func (v *View) holds(d *Decision, f *reconcile.Finding) reconcile.HeldBy {
 	holds := v.restraints(f)
 	c := v.S.Memory.Controls
 	c.Modes = nil // already in the policy
 	for i := range d.Subject.Boxes {
 		b := &d.Subject.Boxes[i]
 		//guard:plan-holds P8
-		holds = reconcile.AppendNew(holds, reconcile.ControlHolds(&c, reconcile.ControlTarget{
+		holds = holds.With(reconcile.ControlHolds(&c, reconcile.ControlTarget{
 			Rule: f.Rule, Subject: f.Subject, Provider: b.Provider, Sandbox: b.ID, Task: f.Task,
 			Names: []string{b.Name, b.AlsoKey}, Labels: b.Labels})...)
 	}
 	if len(d.Subject.Boxes) == 0 {
 		//guard:plan-holds-task P8
-		holds = reconcile.AppendNew(holds, reconcile.ControlHolds(&c, reconcile.ControlTarget{Rule: f.Rule,
+		holds = holds.With(reconcile.ControlHolds(&c, reconcile.ControlTarget{Rule: f.Rule,
 			Subject: f.Subject, Task: f.Task})...)
 		//guard:plan-provider-pauses P8
-		holds = reconcile.AppendNew(holds, v.providerPauses(d)...)
+		holds = holds.With(v.providerPauses(d)...)
 	}
 	return holds
 }
 
 // providerPauses hold a task without a sandbox when every provider that it may be at is
 // paused or held.
-func (v *View) providerPauses(d *Decision) []string {
-	var all []string
+func (v *View) providerPauses(d *Decision) reconcile.HeldBy {
+	var all reconcile.HeldBy
 	for _, name := range v.providersOf(d.Subject) {
 		c := v.S.Memory.Controls
 		c.Modes = nil
@@ -166,7 +165,7 @@ func (v *View) providerPauses(d *Decision) []string {
 		if len(holds) == 0 {
 			return nil
 		}
-		all = reconcile.AppendNew(all, holds...)
+		all = all.With(holds...)
 	}
 	return all
 }

@@ -16,16 +16,17 @@ func underIncidents(drafts []*draft, incidents []reconcile.Incident) {
 		if id == "" {
 			continue
 		}
+		by := reconcile.Held{Kind: reconcile.HeldIncident, What: id}
 		//guard:incident-holds-end P7
 		if !r.steps[0].Step.OnRow() {
-			r.holds = append(r.holds, "incident: "+id)
+			r.holds = append(r.holds, by)
 			continue
 		}
 		//guard:incident-no-requeue P7
 		r.steps[0].Step = reconcile.StepFail
 		//guard:incident-holds-later P7
 		if !reconcile.RuleNamed(r.finding.Rule).Authoritative {
-			r.incident = "incident: " + id
+			r.incident = reconcile.HeldBy{by}
 		}
 	}
 }
@@ -39,14 +40,14 @@ func (v *View) stillHeld(out *Plan, incidents []reconcile.Incident) {
 		a := &v.S.Memory.Actions[i]
 		holds := a.Incidents(&held)
 		if a.InQuarantine() && !a.NextAttempt.After(v.Now) && v.policy(a.Rule).Remedy == reconcile.Report {
-			holds = append(holds, reconcile.OnlyReports)
+			holds = append(holds, reconcile.HeldReported())
 		}
 		shown := func(s PlannedStep) bool { return s.ID == a.ID }
 		if len(holds) == 0 || a.Seq == 0 || a.Begun() || slices.ContainsFunc(out.Steps, shown) {
 			continue
 		}
 		out.Steps = append(out.Steps, PlannedStep{
-			Action: *a, Mode: v.policy(a.Rule).Mode, HeldBy: reconcile.HeldByOf(holds...)})
+			Action: *a, Mode: v.policy(a.Rule).Mode, HeldBy: holds})
 	}
 }
 
@@ -55,17 +56,17 @@ func demote(drafts []*draft, demoted []reconcile.Demotion) {
 	for _, r := range drafts {
 		//guard:demoted-holds P9
 		if slices.ContainsFunc(demoted, func(d reconcile.Demotion) bool { return d.Rule == r.finding.Rule }) {
-			r.mode, r.holds = reconcile.Observe, reconcile.AppendNew(r.holds, string(reconcile.Observe))
+			r.mode, r.holds = reconcile.Observe, r.holds.With(reconcile.Observe.Held())
 		}
 	}
 }
 
 // holdsOf is what holds one step of the remedy.
-func (r *draft) holdsOf(a *reconcile.Action) []string {
-	if r.incident == "" || a.Step.OnRow() {
+func (r *draft) holdsOf(a *reconcile.Action) reconcile.HeldBy {
+	if a.Step.OnRow() {
 		return r.holds
 	}
-	return append(slices.Clip(r.holds), r.incident)
+	return append(slices.Clip(r.holds), r.incident...)
 }
 
 // openIncidents are the ids of those that are open, released or not, by signature.

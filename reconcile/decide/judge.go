@@ -42,7 +42,7 @@ func (v *View) Decide(s *reconcile.Subject) Decision {
 		d.Kept, d.KeptBy = kept, by
 		return d
 	}
-	veto := ""
+	var veto reconcile.Held
 	for i := range v.Rules {
 		r := v.Rules[i].rule
 		out := r.find(v, s)
@@ -56,11 +56,11 @@ func (v *View) Decide(s *reconcile.Subject) Decision {
 		}
 		f, remedy := v.finding(r, s, out)
 		//guard:unrecorded-veto harm
-		if veto != "" && (remedy == reconcile.Fail || remedy == reconcile.Requeue) {
+		if veto.Kind != "" && (remedy == reconcile.Fail || remedy == reconcile.Requeue) {
 			f.HeldBy = append(f.HeldBy, veto)
 		}
 		if out.veto {
-			veto = "veto: " + r.Name
+			veto = reconcile.Held{Kind: reconcile.HeldVeto, What: r.Name}
 		}
 		d.Findings = append(d.Findings, f)
 		d.Remedies = append(d.Remedies, remedy)
@@ -109,10 +109,11 @@ func (v *View) finding(r *rule, s *reconcile.Subject, out answer) (reconcile.Fin
 	//guard:sightings P6
 	//guard:missing-ripe P3
 	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && v.ripe(&f, r.Rule, s)
-	f.HeldBy = reconcile.AppendNew(f.HeldBy, v.freezes(r.Rule, s, out.conclusive)...)
+	f.HeldBy = f.HeldBy.With(v.freezes(r.Rule, s, out.conclusive)...)
 	//guard:unmapped-status harm
 	if t := s.Task; t != nil && s.Fate == reconcile.FateLive && t.State == reconcile.TaskUnknown {
-		f.HeldBy = append(f.HeldBy, fmt.Sprintf("status %q is not mapped", text.Clip(t.Status, 60)))
+		f.HeldBy = append(f.HeldBy, reconcile.Held{Kind: reconcile.HeldUnmapped,
+			Reason: fmt.Sprintf("status %q is not mapped", text.Clip(t.Status, 60))})
 	}
 	remedy := v.P.Rules[r.Name].Remedy
 	//guard:report-only harm
@@ -125,7 +126,7 @@ func (v *View) finding(r *rule, s *reconcile.Subject, out answer) (reconcile.Fin
 	}
 	//guard:no-end live
 	if (remedy == reconcile.Terminate || remedy == reconcile.Quarantine) && b != nil && b.NoEnd != "" {
-		f.HeldBy = append(f.HeldBy, "cannot be ended: "+text.Clip(b.NoEnd, 200))
+		f.HeldBy = append(f.HeldBy, reconcile.Held{Kind: reconcile.HeldUnended, Reason: text.Clip(b.NoEnd, 200)})
 	}
 	return f, remedy
 }
@@ -215,13 +216,13 @@ func (v *View) providersOf(s *reconcile.Subject) []string {
 
 // freezes are the untrusted sources that hold the rule on this subject, unless a person
 // released it. A heading like "listing-untrusted" is followed by which one.
-func (v *View) freezes(r *reconcile.Rule, s *reconcile.Subject, conclusive bool) []string {
-	var holds []string
+func (v *View) freezes(r *reconcile.Rule, s *reconcile.Subject, conclusive bool) reconcile.HeldBy {
+	var holds reconcile.HeldBy
 	for _, name := range v.restsOn(r, s) {
 		if v.Trusted(name) || name == reconcile.SourceEvents && conclusive || v.letGo(name, s.ID) {
 			continue
 		}
-		holds = append(holds, reconcile.FreezeName(name))
+		holds = append(holds, reconcile.HeldFrozen(name))
 	}
 	return holds
 }

@@ -1,6 +1,8 @@
 package decide
 
 import (
+	"slices"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -83,12 +85,12 @@ func (v *View) emit(out *Plan, r *draft, pass int64, open map[reconcile.StepKey]
 	remedy := ""
 	for i := range r.steps {
 		a := r.steps[i]
-		heldBy := reconcile.HeldByOf(r.holdsOf(&a)...)
+		heldBy := r.holdsOf(&a)
 		a.Seq, a.Pass, a.PlannedAt, a.Outcome, a.RowOnly = i, pass, v.Now, reconcile.OutcomePending, r.rowOnly
 		switch before := open[actionKey(&a)]; {
 		//guard:plan-one-row-step once
 		case before != nil && before.Step != a.Step:
-			heldBy = append(heldBy, reconcile.Held{Kind: reconcile.HeldWithdrawn, Reason: "the planned " + string(before.Step) +
+			heldBy = append(slices.Clip(heldBy), reconcile.Held{Kind: reconcile.HeldWithdrawn, Reason: "the planned " + string(before.Step) +
 				" is withdrawn first"})
 		//guard:plan-open live
 		case before != nil:
@@ -108,7 +110,7 @@ func (v *View) emit(out *Plan, r *draft, pass int64, open map[reconcile.StepKey]
 
 // allFindings are the findings of the pass with what holds them.
 func (v *View) allFindings(j *Judgement, drafts []*draft) []reconcile.Finding {
-	held := map[reconcile.FindingKey][]string{}
+	held := map[reconcile.FindingKey]reconcile.HeldBy{}
 	for _, r := range drafts {
 		held[r.finding.Key()] = r.holds
 	}

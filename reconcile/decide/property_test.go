@@ -37,6 +37,7 @@ func TestProperties(t *testing.T) {
 			c.steps()
 			c.budgets()
 			c.incidents()
+			c.holds()
 			if t.Failed() {
 				t.Fatalf("seed %d, pass %d, run it again with -run TestProperties -seed %d\nworld:\n%s", seed, pass, seed, r.text)
 			}
@@ -100,6 +101,22 @@ func (c *check) partition() {
 	bySubject := func(a, b Decision) int { return strings.Compare(a.Subject.ID, b.Subject.ID) }
 	if !slices.IsSortedFunc(c.j.Decisions, bySubject) {
 		c.t.Error("decisions are not in order of subject")
+	}
+}
+
+// holds: what the ledger keeps of a hold is read back as it was made.
+func (c *check) holds() {
+	var all reconcile.HeldBy
+	for i := range c.p.Findings {
+		all = append(all, c.p.Findings[i].HeldBy...)
+	}
+	for i := range c.p.Steps {
+		all = append(all, c.p.Steps[i].HeldBy...)
+	}
+	for _, one := range all {
+		if read := reconcile.ParseHeld(one.String()); read != one {
+			c.t.Errorf("hold %+v is read back as %+v", one, read)
+		}
 	}
 }
 

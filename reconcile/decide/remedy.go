@@ -51,11 +51,11 @@ func (v *View) gently(remedy reconcile.Remedy, ends []reconcile.Action) []reconc
 
 // cannotQuarantine holds a quarantine where the provider has no way to stop or pause: it is
 // never replaced by a harsher remedy.
-func (v *View) cannotQuarantine(s *reconcile.Subject) []string {
-	var holds []string
+func (v *View) cannotQuarantine(s *reconcile.Subject) reconcile.HeldBy {
+	var holds reconcile.HeldBy
 	for _, name := range v.providersOf(s) {
 		if !v.P.Providers[name].Suspends {
-			holds = append(holds, "quarantine: "+name+" cannot stop or pause")
+			holds = append(holds, reconcile.Held{Kind: reconcile.HeldQuarantine, Reason: name + " cannot stop or pause"})
 		}
 	}
 	return holds

@@ -60,7 +60,7 @@ func assignedStale(v *View, s *reconcile.Subject) answer {
 		return answer{kept: why}
 	}
 	where, ok := v.whereabouts(s)
-	var unseen []string
+	var unseen reconcile.HeldBy
 	if !ok {
 		unseen = v.unseeable(s)
 	}
@@ -79,11 +79,11 @@ func assignedStale(v *View, s *reconcile.Subject) answer {
 // unseeable are the freezes of the listings that could show a sandbox of the task and are not
 // trusted, when they are not there to rest on or the direct look failed too. No release lets go
 // of these: it believes a listing that is there.
-func (v *View) unseeable(s *reconcile.Subject) (holds []string) {
+func (v *View) unseeable(s *reconcile.Subject) (holds reconcile.HeldBy) {
 	for _, provider := range v.Candidates(s.Task) {
 		name := reconcile.ListingOf(provider)
 		if !v.Trusted(name) && (!v.listed(provider) || v.lookFailed(s)) {
-			holds = append(holds, reconcile.FreezeName(name))
+			holds = append(holds, reconcile.HeldFrozen(name))
 		}
 	}
 	return holds

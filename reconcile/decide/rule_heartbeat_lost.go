@@ -79,11 +79,11 @@ func (v *View) foundSilent(s *reconcile.Subject, ago, limit time.Duration) answe
 
 // unknowns are the task's sandboxes that were looked at in vain: one may be paused, and its task
 // goes on. One that a listing shows needs no look.
-func (v *View) unknowns(s *reconcile.Subject) (holds []string) {
+func (v *View) unknowns(s *reconcile.Subject) (holds reconcile.HeldBy) {
 	for _, ref := range v.LookRefs(s) {
 		//guard:silent-unlooked harm
 		if look := v.S.Looks[ref]; look.Error != "" {
-			holds = append(holds, v.unlooked(ref))
+			holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnlooked, Reason: v.unlooked(ref)})
 		}
 	}
 	return holds

@@ -101,19 +101,20 @@ func (v *View) judgeProbes(s *reconcile.Subject, b *reconcile.Box) answer {
 // failsElsewhere holds a verdict unless most of the others that were probed since the first
 // failure, at the same provider, answer. An older answer says nothing of the provider as it is
 // now, and an infrastructure that fails in part fails some sandbox several times in a row.
-func (v *View) failsElsewhere(b *reconcile.Box, first time.Time) []string {
+func (v *View) failsElsewhere(b *reconcile.Box, first time.Time) reconcile.HeldBy {
 	failed, answered := v.others(b.Ref, first)
-	untrusted := reconcile.FreezeName(reconcile.ProbesOf(b.Provider)) + ": "
+	held := reconcile.HeldFrozen(reconcile.ProbesOf(b.Provider))
 	switch {
 	//guard:broken-witness harm
 	case answered == 0:
-		return []string{untrusted + "no other sandbox has answered since its probes fail"}
+		held.Reason = "no other sandbox has answered since its probes fail"
 	//guard:broken-in-part harm
 	case failed*3 > failed+answered:
-		return []string{fmt.Sprintf("%s%d of the %d others that were probed since fail as well", untrusted, failed,
-			failed+answered)}
+		held.Reason = fmt.Sprintf("%d of the %d others that were probed since fail as well", failed, failed+answered)
+	default:
+		return nil
 	}
-	return nil
+	return reconcile.HeldBy{held}
 }
 
 // convicts reports whether the failed probes of a sandbox say something of it: its provider's

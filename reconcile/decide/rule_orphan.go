@@ -98,28 +98,28 @@ func subjectUnexplained(s *reconcile.Subject, b *reconcile.Box) string {
 }
 
 // orphanHolds is what forbids ending an orphan although it is one.
-func (v *View) orphanHolds(s *reconcile.Subject, b *reconcile.Box) []string {
-	var holds []string
+func (v *View) orphanHolds(s *reconcile.Subject, b *reconcile.Box) reconcile.HeldBy {
+	var holds reconcile.HeldBy
 	//guard:orphan-unparsable P1
 	if s.Fate == reconcile.FateUnparsable {
-		holds = append(
-			holds,
-			fmt.Sprintf("unparsable: %q is no id of the task table, somebody else may own it", text.Clip(b.Task, 60)),
-		)
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnparsable,
+			Reason: fmt.Sprintf("%q is no id of the task table, somebody else may own it", text.Clip(b.Task, 60))})
 	}
 	//guard:orphan-shared P1
 	if s.Fate == reconcile.FateUnknown && !v.P.Providers[b.Provider].Exclusive {
-		holds = append(holds, reconcile.SharedWords)
+		holds = append(holds, reconcile.HeldShared())
 	}
 	//guard:orphan-contradicted P1
 	if ago := b.AsOf.Sub(b.LastActivityAt); s.Fate == reconcile.FateUnknown && v.P.Providers[b.Provider].Exclusive &&
 		!b.LastActivityAt.IsZero() && ago <= v.limit {
-		holds = append(holds, fmt.Sprintf("not-exclusive: it names a task that nobody here ever knew and was active %s ago: "+
-			"another environment may share the account, whatever `exclusive` says", text.Duration(ago)))
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldNotExclusive,
+			Reason: fmt.Sprintf("it names a task that nobody here ever knew and was active %s ago: "+
+				"another environment may share the account, whatever `exclusive` says", text.Duration(ago))})
 	}
 	//guard:orphan-pair harm
 	if task := v.pairs[b.Ref]; task != "" {
-		holds = append(holds, "unmatched pair: task "+task+" shows life and has no sandbox, this may be it")
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnmatched,
+			Reason: "task " + task + " shows life and has no sandbox, this may be it"})
 	}
 	return holds
 }

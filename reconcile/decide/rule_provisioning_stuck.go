@@ -43,34 +43,39 @@ func provisioningStuck(v *View, s *reconcile.Subject) answer {
 	}
 }
 
+// heldBecause is one hold that has nothing but a reason.
+func heldBecause(kind reconcile.HeldKind, reason string) reconcile.HeldBy {
+	return reconcile.HeldBy{{Kind: kind, Reason: reason}}
+}
+
 // explainedElsewhere holds steps against a sandbox whose task is live outside `where`, or
 // was not read: it may be narrowed out of the judgement on purpose.
-func (v *View) explainedElsewhere(s *reconcile.Subject, b *reconcile.Box) []string {
+func (v *View) explainedElsewhere(s *reconcile.Subject, b *reconcile.Box) reconcile.HeldBy {
 	switch s.Fate {
 	case reconcile.FateUnread:
 		if !v.P.Tasks.None {
 			//guard:explained-unread harm
-			return []string{"its task was not read"}
+			return heldBecause(reconcile.HeldUnread, "its task was not read")
 		}
 	case reconcile.FateExplained:
 		if by := v.S.Explained[b.Ref]; by != "" && s.Task == nil {
-			return []string{"a row of " + by + " explains it"}
+			return heldBecause(reconcile.HeldExplained, "a row of "+by+" explains it")
 		}
 		//guard:explained-outside harm
-		return []string{"its task is outside `where`"}
+		return heldBecause(reconcile.HeldUnread, "its task is outside `where`")
 	case reconcile.FateUnknown:
 		//guard:explained-shared harm
 		if !v.P.Providers[b.Provider].Exclusive {
-			return []string{"not-exclusive: its task is not known here, and the account may be shared"}
+			return heldBecause(reconcile.HeldNotExclusive, "its task is not known here, and the account may be shared")
 		}
 	case reconcile.FateUnnamed:
 		//guard:explained-linkless harm
 		if !v.P.Providers[b.Provider].LinkRequired {
-			return []string{"not-exclusive: it has no link to any task (link: {required: true} where each must have one)"}
+			return heldBecause(reconcile.HeldNotExclusive, "it has no link to any task (link: {required: true} where each must have one)")
 		}
 	case reconcile.FateUnparsable:
 		//guard:explained-unparsable P1
-		return []string{"unparsable: what it names is no id of the task table"}
+		return heldBecause(reconcile.HeldUnparsable, "what it names is no id of the task table")
 	}
 	return nil
 }

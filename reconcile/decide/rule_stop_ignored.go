@@ -74,10 +74,10 @@ func (v *View) remaining(s *reconcile.Subject) *reconcile.Box {
 }
 
 // boxUnsure is what holds a step against a sandbox in a state that the adapter does not know.
-func boxUnsure(b *reconcile.Box) []string {
+func boxUnsure(b *reconcile.Box) reconcile.HeldBy {
 	//guard:unknown-state harm
 	if b.State == reconcile.SandboxUnknown {
-		return []string{fmt.Sprintf("unknown state %q", b.Raw)}
+		return heldBecause(reconcile.HeldUnknown, fmt.Sprintf("unknown state %q", b.Raw))
 	}
 	return nil
 }

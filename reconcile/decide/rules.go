@@ -86,7 +86,7 @@ type answer struct {
 	well     string // why it is plainly healthy; only while a view is telling
 	look     bool   // wants a direct look before it can say more
 	probe    bool   // wants a probe
-	holds    []string
+	holds    reconcile.HeldBy
 
 	sightings  int  // how many sightings make it due; 0 means that one look is enough
 	conclusive bool // does not rest on the silence of events

@@ -58,7 +58,7 @@ func said(j *Judgement) (verdict, words string) {
 		return unfound(d), d.Kept
 	}
 	f := &d.Findings[0]
-	words = f.Reason + "\nsandbox=" + f.Sandbox + "\n" + strings.Join(f.HeldBy, "; ")
+	words = f.Reason + "\nsandbox=" + f.Sandbox + "\n" + f.HeldBy.String()
 	switch {
 	case !f.Due:
 		return "seen", words

@@ -167,7 +167,7 @@ func foundAs(f *reconcile.Finding) string {
 		return fmt.Sprintf("not due, sighted %d", f.Sightings)
 	}
 	if len(f.HeldBy) > 0 {
-		return strings.Join(f.HeldBy, "; ")
+		return f.HeldBy.String()
 	}
 	return "no step of its own"
 }

@@ -2,7 +2,6 @@ package decide
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -50,19 +49,16 @@ func (v *View) unprovenSilence(s *reconcile.Subject, quiet string, found func() 
 		return answer{probe: true, look: v.unseen(s), kept: quiet + ": its sandbox is probed first"}
 	}
 	out := found()
-	out.holds = append(out.holds, heldUnproven+reconcile.FirstOf(v.silenceWords(s), "no probe of its sandbox can be made")+
-		", and only silence speaks against its worker")
+	out.holds = append(out.holds, reconcile.Held{Kind: reconcile.HeldUnproven,
+		Reason: reconcile.FirstOf(v.silenceWords(s), "no probe of its sandbox can be made") +
+			", and only silence speaks against its worker"})
 	return out
 }
 
-// heldUnproven begins what holds a finding that rests on silence alone.
-const heldUnproven = "unproven: "
-
 // FindingUnproven reports whether nothing but silence speaks for the finding.
 func FindingUnproven(f *reconcile.Finding) bool {
-	return slices.ContainsFunc(f.HeldBy, func(why string) bool {
-		return reconcile.HeldKindOf(why) == reconcile.HeldUnproven
-	})
+	_, unproven := f.HeldBy.Of(reconcile.HeldUnproven)
+	return unproven
 }
 
 // restsElsewhere says why a worker is silent that need not speak: its sandbox is paused or comes up.

@@ -70,10 +70,10 @@ func (v *View) templateState(subject string) reconcile.TemplateState {
 }
 
 // templateHolds are all that keeps an inactive template from being activated, before budgets.
-func (v *View) templateHolds(f *reconcile.Finding) []string {
+func (v *View) templateHolds(f *reconcile.Finding) reconcile.HeldBy {
 	holds := v.restraints(f)
 	c := v.S.Memory.Controls
 	c.Modes = nil // already in the policy
-	return reconcile.AppendNew(holds, reconcile.ControlHolds(&c, reconcile.ControlTarget{Rule: f.Rule, Subject: f.Subject,
+	return holds.With(reconcile.ControlHolds(&c, reconcile.ControlTarget{Rule: f.Rule, Subject: f.Subject,
 		Provider: f.Provider})...)
 }

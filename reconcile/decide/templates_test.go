@@ -42,7 +42,7 @@ func TestTemplateDrafts(t *testing.T) {
 			a := r.steps[0]
 			text := string(a.Step) + " " + a.Subject
 			if len(r.holds) > 0 {
-				text += " [" + strings.Join(r.holds, "; ") + "]"
+				text += " [" + r.holds.String() + "]"
 			}
 			if !r.rowOnly || len(r.steps) != 1 || a.Provider != "daytona" || a.Rule != "template-unusable" || a.Reason == "" {
 				t.Errorf("%s: %+v, want one step at its provider, free of share", name, r)

@@ -26,7 +26,7 @@ func findingRules(f *reconcile.Finding) bool {
 		return false
 	}
 	for _, why := range f.HeldBy {
-		if !wished(why) {
+		if !wished(why.Kind) {
 			return false
 		}
 	}
@@ -34,8 +34,8 @@ func findingRules(f *reconcile.Finding) bool {
 }
 
 // wished reports whether a hold says nothing against the verdict itself.
-func wished(why string) bool {
-	switch reconcile.HeldKindOf(why) {
+func wished(why reconcile.HeldKind) bool {
+	switch why {
 	case reconcile.HeldObserve, reconcile.HeldOff, reconcile.HeldRollout, reconcile.HeldBudget, reconcile.HeldBreaker,
 		reconcile.HeldPause, reconcile.HeldHold, reconcile.HeldIncident:
 		return true
@@ -45,13 +45,8 @@ func wished(why string) bool {
 
 // findingRestrained reports whether the finding was held by the mode or the rollout of its rule.
 func findingRestrained(f *reconcile.Finding) bool {
-	for _, why := range f.HeldBy {
-		switch reconcile.HeldKindOf(why) {
-		case reconcile.HeldObserve, reconcile.HeldOff, reconcile.HeldRollout:
-			return true
-		}
-	}
-	return false
+	_, restrained := f.HeldBy.Of(reconcile.HeldObserve, reconcile.HeldOff, reconcile.HeldRollout)
+	return restrained
 }
 
 // news reports whether the finding rules for the first time, or for the first time since its

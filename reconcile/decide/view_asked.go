@@ -52,11 +52,11 @@ func (v *View) RemembersWorking(ids []string, shown []reconcile.Task) (out []rec
 
 // FrozenFor are the freezes of what tells who works in a sandbox of the provider, but for
 // those that a person released the subject from.
-func (v *View) FrozenFor(provider, subject string) []string {
-	var holds []string
+func (v *View) FrozenFor(provider, subject string) reconcile.HeldBy {
+	var holds reconcile.HeldBy
 	for _, name := range []string{reconcile.ListingOf(provider), reconcile.SourceTasks, reconcile.SourceLink} {
 		if v.P.Has(name) && !v.Trusted(name) && !v.letGo(name, subject) {
-			holds = append(holds, reconcile.FreezeName(name))
+			holds = append(holds, reconcile.HeldFrozen(name))
 		}
 	}
 	return holds

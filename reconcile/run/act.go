@@ -100,7 +100,7 @@ func (r *run) step(ctx context.Context, a reconcile.Action) (reconcile.Action, e
 	}
 	outdated := a.Outdated(r.now)
 	if holds := r.heldNow(&a, &controls); len(holds) > 0 && outdated == "" {
-		r.wait(a, reconcile.HeldByOf(holds...))
+		r.wait(a, holds)
 		return a, nil
 	}
 	limits := r.policy.Limits

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -56,7 +55,7 @@ func (r *run) refuses(a *reconcile.Action, sb *reconcile.Sandbox, users []reconc
 	}
 	//guard:asked-shared P1
 	if a.Rule == reconcile.RuleEmergency && !a.Anyway && r.view.MaybeAnothers(sb, len(users) > 0) {
-		return reconcile.SharedWords + "; ask with --anyway"
+		return reconcile.HeldShared().String() + "; ask with --anyway"
 	}
 	for i := range users {
 		//guard:asked-working harm
@@ -79,9 +78,9 @@ func (r *run) heldFor(ctx context.Context, a *reconcile.Action, sb *reconcile.Sa
 	holds := reconcile.StepHolds(&controls, a, t)
 	for i := range users {
 		t.Task = users[i].ID
-		holds = reconcile.AppendNew(holds, reconcile.StepHolds(&controls, a, t)...)
+		holds = holds.With(reconcile.StepHolds(&controls, a, t)...)
 	}
-	return strings.Join(holds, "; ")
+	return holds.String()
 }
 
 // taskWorking reports whether a sandbox of the task may be in use: it is assigned or running, or
@@ -125,7 +124,7 @@ func (r *run) users(ctx context.Context, a *reconcile.Action, sb *reconcile.Sand
 
 // frozen are the sources that are not trusted and that tell who works where. A person may
 // say that it is to be done anyway.
-func (r *run) frozen(a *reconcile.Action) []string {
+func (r *run) frozen(a *reconcile.Action) reconcile.HeldBy {
 	if a.Anyway || a.Step != reconcile.StepTerminate {
 		return nil
 	}

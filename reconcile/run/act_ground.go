@@ -54,9 +54,9 @@ func (r *run) heldWith(ctx context.Context, a *reconcile.Action, sb reconcile.Sa
 	if why != "" {
 		return why
 	}
-	return strings.Join(reconcile.StepHolds(&controls, a, reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject,
+	return reconcile.StepHolds(&controls, a, reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject,
 		Provider: a.Provider,
-		Sandbox:  a.Sandbox, Task: a.Task, Names: []string{sb.Name, sb.AlsoKey}, Labels: sb.Labels}), "; ")
+		Sandbox:  a.Sandbox, Task: a.Task, Names: []string{sb.Name, sb.AlsoKey}, Labels: sb.Labels}).String()
 }
 
 // linkedAgain says why the sandbox must not be ended: a live task that uses it.

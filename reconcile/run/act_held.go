@@ -19,10 +19,11 @@ func heldBy(err error) string {
 // heldNow is what keeps an open action from being carried out, whoever planned it and
 // when: the operators' wishes, the mode that is in force now, and, for one that nobody has
 // begun, that this pass does not call for it.
-func (r *run) heldNow(a *reconcile.Action, controls *reconcile.Controls) []string {
-	holds := reconcile.AppendNew(reconcile.StepHolds(controls, a, r.target(a)), r.policy.Holds(controls, a)...)
+func (r *run) heldNow(a *reconcile.Action, controls *reconcile.Controls) reconcile.HeldBy {
+	holds := reconcile.StepHolds(controls, a, r.target(a)).With(r.policy.Holds(controls, a)...)
 	if _, ours := r.policy.Providers[a.Provider]; !ours && a.Sandbox != "" && a.Provider != "" {
-		holds = append(holds, fmt.Sprintf("no entry %q: the config does not name it any more", a.Provider))
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldNoEntry,
+			Reason: fmt.Sprintf("no entry %q: the config does not name it any more", a.Provider)})
 	}
 	if a.Asked() {
 		//guard:asked-frozen P3
@@ -30,10 +31,11 @@ func (r *run) heldNow(a *reconcile.Action, controls *reconcile.Controls) []strin
 	}
 	//guard:step-unknown-rule P9
 	if _, known := r.policy.Rules[a.Rule]; !known {
-		holds = reconcile.AppendNew(holds, string(reconcile.Off)) // of another version
+		holds = holds.With(reconcile.Off.Held()) // of another version
 	}
 	if a.InQuarantine() && !a.Begun() && a.NextAttempt.After(r.now) {
-		return append(holds, "in quarantine until "+text.Time(a.NextAttempt))
+		return append(holds, reconcile.Held{Kind: reconcile.HeldQuarantineEnd,
+			Reason: "in quarantine until " + text.Time(a.NextAttempt)})
 	}
 	//guard:quarantine-end-held P3
 	holds = append(holds, r.heldAtTheEnd(a)...)
@@ -42,11 +44,11 @@ func (r *run) heldNow(a *reconcile.Action, controls *reconcile.Controls) []strin
 	}
 	//guard:step-rollout P9
 	if percent := r.policy.Rules[a.Rule].Rollout; !reconcile.RolledOut(a.Rule, a.Subject, percent) {
-		holds = append(holds, fmt.Sprintf("rollout: %d%%", percent))
+		holds = append(holds, reconcile.HeldByRollout(percent))
 	}
 	//guard:step-due P7
 	if !r.due[a.ID] {
-		holds = append(holds, "this pass does not call for it")
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUncalled, Reason: "this pass does not call for it"})
 	}
 	return holds
 }

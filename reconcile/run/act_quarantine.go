@@ -1,8 +1,6 @@
 package run
 
 import (
-	"fmt"
-
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -52,17 +50,17 @@ func (r *run) woken(a reconcile.Action, sb *reconcile.Sandbox) (reconcile.Action
 
 // heldAtTheEnd is what holds the end of a quarantine as it would hold a first step: it comes
 // long after its verdict, which is a decision of its own.
-func (r *run) heldAtTheEnd(a *reconcile.Action) []string {
+func (r *run) heldAtTheEnd(a *reconcile.Action) reconcile.HeldBy {
 	rule, known := r.policy.Rules[a.Rule]
 	if !a.InQuarantine() || !known {
 		return nil
 	}
 	holds := r.view.FrozenFor(a.Provider, a.Subject)
 	if !reconcile.RolledOut(a.Rule, a.Subject, rule.Rollout) {
-		holds = append(holds, fmt.Sprintf("rollout: %d%%", rule.Rollout))
+		holds = append(holds, reconcile.HeldByRollout(rule.Rollout))
 	}
 	if rule.Remedy == reconcile.Report {
-		holds = append(holds, reconcile.OnlyReports)
+		holds = append(holds, reconcile.HeldReported())
 	}
 	return holds
 }

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -65,7 +64,7 @@ func (r *run) carryRestore(ctx context.Context, a reconcile.Action) reconcile.Ac
 	}
 	controls, why := r.controlsNow(ctx, &a)
 	if why == "" {
-		why = strings.Join(reconcile.StepHolds(&controls, &a, r.target(&a)), "; ")
+		why = reconcile.StepHolds(&controls, &a, r.target(&a)).String()
 	}
 	//guard:restore-held P8
 	if why != "" {

@@ -52,14 +52,14 @@ func (r *run) stillHeld(ctx context.Context, o *second, a *reconcile.Action) str
 		return why
 	}
 	o.controls = controls
-	holds := reconcile.AppendNew(slices.Clone(o.finding.HeldBy), reconcile.StepHolds(&controls, a, r.target(a))...)
+	holds := slices.Clone(o.finding.HeldBy).With(reconcile.StepHolds(&controls, a, r.target(a))...)
 	for i := range o.subject.Boxes {
 		b := &o.subject.Boxes[i]
-		holds = reconcile.AppendNew(holds, reconcile.StepHolds(&controls, a,
+		holds = holds.With(reconcile.StepHolds(&controls, a,
 			reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject, Provider: b.Provider,
 				Sandbox: b.ID, Task: a.Task, Names: []string{b.Name, b.AlsoKey}, Labels: b.Labels})...)
 	}
-	return strings.Join(holds, "; ")
+	return holds.String()
 }
 
 // controlsNow are the wishes in force right before a deed, or why it may not be done.

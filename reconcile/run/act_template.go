@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -25,7 +24,7 @@ func (r *run) carryActivate(ctx context.Context, a reconcile.Action) reconcile.A
 	}
 	controls, why := r.controlsNow(ctx, &a)
 	if why == "" {
-		why = strings.Join(reconcile.StepHolds(&controls, &a, r.target(&a)), "; ")
+		why = reconcile.StepHolds(&controls, &a, r.target(&a)).String()
 	}
 	//guard:activate-held P8
 	if why != "" {

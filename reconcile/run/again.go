@@ -72,7 +72,7 @@ func (o *second) judge(a *reconcile.Action) {
 		}
 		//guard:again-unproven live
 		if decide.FindingUnproven(f) {
-			o.kept = strings.Join(f.HeldBy, "; ")
+			o.kept = f.HeldBy.String()
 			continue
 		}
 		//guard:again-report P9

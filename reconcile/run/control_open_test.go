@@ -2,7 +2,6 @@ package run_test
 
 import (
 	"cmp"
-	"strings"
 	"testing"
 	"time"
 
@@ -62,7 +61,7 @@ func TestHoldsOfOpenActions(t *testing.T) {
 			a := c.a
 			a.Rule = cmp.Or(a.Rule, "orphan")
 			a.Provider, a.Sandbox, a.Step, a.Seq = "daytona", "sb-1", c.step, c.seq
-			if got := strings.Join(p.Holds(&c.c, &a), "; "); got != c.want {
+			if got := p.Holds(&c.c, &a).String(); got != c.want {
 				t.Errorf("Holds = %q, want %q", got, c.want)
 			}
 		})

@@ -153,16 +153,16 @@ func planOf(p *decide.Plan, subject string) *decide.Plan {
 func planStillWait(p *decide.Plan, m *reconcile.Memory) {
 	for i := range p.Findings {
 		f := &p.Findings[i]
-		for _, by := range m.Findings[f.Key()].HeldBy {
-			if reconcile.HeldKindOf(by) != reconcile.HeldBudget || len(f.HeldBy) > 0 {
-				continue
-			}
-			f.HeldBy = []string{by + ", by the last pass"}
-			for j := range p.Steps {
-				if s := &p.Steps[j]; s.Rule == f.Rule && s.Outcome == reconcile.OutcomePending && s.ClaimedAt.IsZero() &&
-					len(s.HeldBy) == 0 {
-					s.HeldBy = reconcile.HeldByOf(f.HeldBy[0])
-				}
+		by, budget := m.Findings[f.Key()].HeldBy.Of(reconcile.HeldBudget)
+		if !budget || len(f.HeldBy) > 0 {
+			continue
+		}
+		by.Reason = "by the last pass"
+		f.HeldBy = reconcile.HeldBy{by}
+		for j := range p.Steps {
+			if s := &p.Steps[j]; s.Rule == f.Rule && s.Outcome == reconcile.OutcomePending && s.ClaimedAt.IsZero() &&
+				len(s.HeldBy) == 0 {
+				s.HeldBy = f.HeldBy
 			}
 		}
 	}

@@ -220,7 +220,7 @@ func TestExplainShowsWhatTheLastPassHeldBack(t *testing.T) {
 			}
 			held++
 			e, _ := s.explain(f.Sandbox)
-			if len(e.Plan.Steps) != 1 || e.Plan.Steps[0].HeldBy.String() != f.HeldBy[0]+", by the last pass" {
+			if len(e.Plan.Steps) != 1 || e.Plan.Steps[0].HeldBy.String() != f.HeldBy[0].String()+", by the last pass" {
 				t.Errorf("explain %s: steps %+v, want one held by %s", f.Sandbox, e.Plan.Steps, f.HeldBy)
 			}
 		}

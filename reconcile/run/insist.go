@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -18,7 +17,7 @@ func (r *run) insist(ctx context.Context, a reconcile.Action, controls *reconcil
 	a.Detail = fmt.Sprintf("accepted %s ago and still %s", age, stepUndone(a.Step))
 	//guard:insist-held P9
 	if holds := r.heldNow(&a, controls); len(holds) > 0 {
-		a.Detail += ", not asked again: " + strings.Join(holds, "; ")
+		a.Detail += ", not asked again: " + holds.String()
 		return a
 	}
 	if a.Step == reconcile.StepActivate {
@@ -132,7 +131,7 @@ func (r *run) activateOnceMore(ctx context.Context, a *reconcile.Action) (why st
 	}
 	controls, why := r.controlsNow(ctx, a)
 	if why == "" {
-		why = strings.Join(reconcile.StepHolds(&controls, a, r.target(a)), "; ")
+		why = reconcile.StepHolds(&controls, a, r.target(a)).String()
 	}
 	if why != "" {
 		return why, nil

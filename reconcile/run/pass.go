@@ -47,9 +47,9 @@ func (r *run) goingOn() []decide.PlannedStep {
 		}
 		holds := r.heldNow(&a, &m.Controls)
 		if a.Begun() && a.NextAttempt.After(r.now) {
-			holds = append(holds, "tried again from "+text.Time(a.NextAttempt))
+			holds = append(holds, reconcile.Held{Kind: reconcile.HeldLater, Reason: "tried again from " + text.Time(a.NextAttempt)})
 		}
-		out = append(out, decide.PlannedStep{Action: a, Mode: reconcile.Enforce, HeldBy: reconcile.HeldByOf(holds...)})
+		out = append(out, decide.PlannedStep{Action: a, Mode: reconcile.Enforce, HeldBy: holds})
 	}
 	slices.SortStableFunc(out, func(a, b decide.PlannedStep) int {
 		return cmp.Or(cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Seq, b.Seq))

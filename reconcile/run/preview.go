@@ -183,12 +183,12 @@ func viewSpares(v *decide.View, e *Preview, b *reconcile.Box, t *reconcile.Task)
 	holds := reconcile.StepHolds(&wishes, &a, at)
 	if t != nil {
 		at.Task = t.ID
-		holds = reconcile.AppendNew(holds, reconcile.StepHolds(&wishes, &a, at)...)
+		holds = holds.With(reconcile.StepHolds(&wishes, &a, at)...)
 	}
 	frozen := v.FrozenFor(b.Provider, a.Subject)
 	switch {
 	case len(holds) > 0:
-		return strings.Join(holds, "; ")
+		return holds.String()
 	case !b.Owned:
 		return "it is not proven ours"
 	case b.NoEnd != "":
@@ -198,9 +198,9 @@ func viewSpares(v *decide.View, e *Preview, b *reconcile.Box, t *reconcile.Task)
 	case t == nil && v.S.Explained[b.Ref] != "" && !e.how.Running:
 		return "a row of " + v.S.Explained[b.Ref] + " explains it (--include-running)"
 	case e.Rule == reconcile.RuleEmergency && v.MaybeAnothers(&b.Sandbox, t != nil) && !e.how.Anyway:
-		return reconcile.SharedWords + " (--anyway)"
+		return reconcile.HeldShared().String() + " (--anyway)"
 	case len(frozen) > 0 && !e.how.Anyway:
-		return strings.Join(frozen, "; ") + " (--anyway)"
+		return frozen.String() + " (--anyway)"
 	}
 	return ""
 }
@@ -210,7 +210,7 @@ func (e *Preview) pauses(v *decide.View, concerns func(provider string) bool) {
 	for _, p := range v.S.Memory.Controls.Pauses {
 		of, isProvider := strings.CutPrefix(p.Scope, "provider:")
 		if p.Scope == "all" || isProvider && concerns(of) {
-			e.Waits = append(e.Waits, "pause: "+p.Scope+reconcile.Because(p.Reason, p.Author))
+			e.Waits = append(e.Waits, p.Held().String())
 		}
 	}
 }

@@ -136,7 +136,7 @@ func (e *engine) heldBy(what string) ([]string, error) {
 	}
 	var subjects []string
 	for _, f := range findings {
-		if slices.Contains(f.HeldBy, reconcile.FreezeName(what)) && !slices.Contains(subjects, f.Subject) {
+		if f.HeldBy.Has(reconcile.HeldFrozen(what)) && !slices.Contains(subjects, f.Subject) {
 			subjects = append(subjects, f.Subject)
 		}
 	}

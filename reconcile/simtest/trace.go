@@ -139,7 +139,7 @@ func (t *trace) pass(e *engine, p *life, r *run.Result, err error) {
 	for i := range r.Plan.Findings {
 		f := &r.Plan.Findings[i]
 		t.lines = append(t.lines, fmt.Sprintf("             finding: %s %s due %t held by %v: %s", f.Rule, f.Subject, f.Due,
-			f.HeldBy, f.Reason))
+			f.HeldBy.Texts(), f.Reason))
 	}
 	for i := range r.Plan.Steps {
 		s := &r.Plan.Steps[i]

@@ -94,7 +94,9 @@ func putFinding(l *entry) {
 	l.str("provider", &f.Provider)
 	l.str("reason", &f.Reason)
 	l.yes("due", &f.Due)
-	l.list("held", &f.HeldBy)
+	var held []string
+	l.list("held", &held)
+	f.HeldBy = reconcile.HeldByOf(held...)
 	l.w.S.Memory.Findings[f.Key()] = f
 }
 

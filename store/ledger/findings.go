@@ -44,7 +44,7 @@ func putFindings(fs []reconcile.Finding, now time.Time) (write, error) {
 		if facts[i], err = evidence(f.Evidence); err != nil {
 			return write{}, err
 		}
-		if held[i], err = jsonText(cleaned(f.HeldBy)); err != nil {
+		if held[i], err = jsonText(cleaned(f.HeldBy.Texts())); err != nil {
 			return write{}, err
 		}
 	}

@@ -116,12 +116,13 @@ func scanProbe(r pgx.Rows) (reconcile.ProbeResult, error) {
 func scanFinding(r pgx.Rows) (reconcile.FindingSeen, error) {
 	var f reconcile.FindingSeen
 	var facts []byte
+	var held []string
 	err := r.Scan(&f.Rule, &f.Subject, &f.Provider, &f.Sandbox, &f.Task, &f.Reason, &facts, at(&f.FirstSeen),
-		at(&f.LastSeen), at(&f.SightedAt), &f.Sightings, &f.Due, &f.HeldBy, at(&f.OpenedAt), at(&f.ResolvedAt), &f.Incident)
+		at(&f.LastSeen), at(&f.SightedAt), &f.Sightings, &f.Due, &held, at(&f.OpenedAt), at(&f.ResolvedAt), &f.Incident)
 	if err != nil {
 		return f, err
 	}
-	f.HeldBy = orNil(f.HeldBy)
+	f.HeldBy = reconcile.HeldByOf(held...)
 	f.Evidence, err = facing(facts)
 	return f, err
 }

@@ -31,7 +31,7 @@ func (g *Ledger) measures(now time.Time) reconcile.Measures {
 	groups := make([]protocol.Group, 0, len(g.open))
 	for _, f := range g.open {
 		groups = append(groups, protocol.Group{
-			Rule: f.Rule, Provider: f.Provider, Due: f.Due, HeldBy: f.HeldBy, Count: 1, Oldest: f.OpenedAt,
+			Rule: f.Rule, Provider: f.Provider, Due: f.Due, HeldBy: f.HeldBy.Texts(), Count: 1, Oldest: f.OpenedAt,
 		})
 	}
 	for kind, p := range m.Passes {

@@ -185,7 +185,7 @@ var memories = map[string]func(*bench){
 			Error:     "a\x00b",
 			Sandboxes: []reconcile.SandboxSeen{{Ref: ref("sb"), Raw: "st\x00op\xffped"}},
 			Findings: []reconcile.Finding{{
-				Rule: "errored", Subject: "sandbox:daytona/sb", Reason: "died\x00", HeldBy: []string{"observe\x00"},
+				Rule: "errored", Subject: "sandbox:daytona/sb", Reason: "died\x00", HeldBy: reconcile.HeldByOf("observe\x00"),
 				Evidence: []reconcile.Evidence{{Source: "daytona", At: noon, Fact: "\x00\xff"}},
 			}},
 		})
@@ -210,7 +210,7 @@ var memories = map[string]func(*bench){
 		b.pass(fullRecord())
 		before, spoiled := b.recall(), b.recall()
 		for _, f := range spoiled.Findings {
-			f.Evidence[0].Fact, f.HeldBy[0] = "spoiled", "spoiled"
+			f.Evidence[0].Fact, f.HeldBy[0].Reason = "spoiled", "spoiled"
 		}
 		spoiled.Controls.Breakers["orphan"].Subjects[0] = "spoiled"
 		clear(spoiled.Tasks)
@@ -244,7 +244,7 @@ func fullRecord() reconcile.Record {
 		Findings: []reconcile.Finding{{
 			Rule: "sandbox-missing", Subject: "task:t-1", Provider: "daytona", Sandbox: "sb-1", Task: "t-1",
 			Reason: "its sandbox is gone", Evidence: facts, FirstSeen: at(-5), LastSeen: at(0), SightedAt: at(-1),
-			Sightings: 2, Due: true, HeldBy: []string{"observe", "budget: per_pass 20"}, Incident: "i-1",
+			Sightings: 2, Due: true, HeldBy: reconcile.HeldByOf("observe", "budget: per_pass 20"), Incident: "i-1",
 		}},
 		Actions: []reconcile.Action{a},
 		Sources: []reconcile.SourceSeen{{

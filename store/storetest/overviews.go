@@ -23,7 +23,7 @@ func (b *bench) measures() reconcile.Measures {
 
 // found is a finding on a task, due and held by these.
 func found(rule, id string, held ...string) reconcile.Finding {
-	return reconcile.Finding{Rule: rule, Subject: "task:" + id, Task: id, Due: true, HeldBy: held}
+	return reconcile.Finding{Rule: rule, Subject: "task:" + id, Task: id, Due: true, HeldBy: reconcile.HeldByOf(held...)}
 }
 
 // at is a finding on a sandbox of this provider, not due.

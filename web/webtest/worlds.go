@@ -140,7 +140,7 @@ func Held() reconcile.Overview {
 		o.Findings = append(o.Findings, reconcile.FindingSeen{OpenedAt: opened, Finding: reconcile.Finding{
 			Rule: "orphan", Subject: fmt.Sprintf("sandbox:daytona/sb-%d", i), Provider: "daytona", Sandbox: fmt.Sprintf("sb-%d", i),
 			Reason: "no task explains it, live or finished", FirstSeen: opened, LastSeen: Ago(12 * time.Second), Sightings: 9,
-			Due: i > 0, HeldBy: []string{"observe"},
+			Due: i > 0, HeldBy: reconcile.HeldByOf("observe"),
 			Evidence: []reconcile.Evidence{
 				{Source: "daytona", At: Ago(13 * time.Second), Fact: "state started, created 2026-02-01 11:30:00, label task_id is missing"},
 				{Source: "tasks", At: Ago(12 * time.Second), Fact: "no row has this sandbox"},
@@ -156,7 +156,7 @@ func Freeze(o *reconcile.Overview) {
 	o.Sources[2] = reconcile.SourceSeen{Name: "listing:daytona", Since: Ago(95 * time.Second), LastTrusted: Ago(100 * time.Second),
 		Reason: "the listing lost 150 of 214 sandboxes, but sb-3, got by id, is running"}
 	for i := range o.Findings {
-		o.Findings[i].HeldBy = []string{"listing-untrusted daytona", "observe"}
+		o.Findings[i].HeldBy = reconcile.HeldByOf("listing-untrusted daytona", "observe")
 	}
 }
 
@@ -165,7 +165,7 @@ func Trip(o *reconcile.Overview) {
 	b := reconcile.Breaker{Rule: "orphan", OpenedAt: Ago(4 * time.Minute), Hash: "2f9k1"}
 	for i := range o.Findings {
 		o.Findings[i].Due = true
-		o.Findings[i].HeldBy = []string{"breaker: 5 due of a fleet of 14 exceed 30%; release with: sandkeeper release orphan --hash 2f9k1"}
+		o.Findings[i].HeldBy = reconcile.HeldByOf("breaker: 5 due of a fleet of 14 exceed 30%; release with: sandkeeper release orphan --hash 2f9k1")
 		b.Subjects = append(b.Subjects, o.Findings[i].Subject)
 	}
 	o.Controls.Breakers = map[string]reconcile.Breaker{"orphan": b}
@@ -173,8 +173,8 @@ func Trip(o *reconcile.Overview) {
 
 // operate is what operators asked for.
 func operate(o *reconcile.Overview) {
-	o.Findings[1].HeldBy = []string{"pause: all (drill) by ana", "hold: sandbox:sb-1 (customer is in it) by ben"}
-	o.Findings[2].HeldBy = []string{"budget: per_pass 20"}
+	o.Findings[1].HeldBy = reconcile.HeldByOf("pause: all (drill) by ana", "hold: sandbox:sb-1 (customer is in it) by ben")
+	o.Findings[2].HeldBy = reconcile.HeldByOf("budget: per_pass 20")
 	o.Controls = reconcile.Controls{
 		Modes:  map[string]reconcile.Mode{"duplicate": reconcile.Observe},
 		Pauses: []reconcile.Pause{{Scope: "all", Reason: "drill", Author: "ana", At: Ago(time.Minute), Until: Noon.Add(2 * time.Hour)}},
@@ -257,7 +257,7 @@ func Hostile() reconcile.Overview {
 	for i := range o.Findings {
 		f := &o.Findings[i]
 		f.Subject, f.Sandbox, f.Provider, f.Task = "sandbox:"+evil, evil, "javascript:alert(1)", "-x; rm -rf / $(id)"
-		f.Reason, f.HeldBy = evil+strings.Repeat("A", 100_000), []string{evil + strings.Repeat(" B", 100_000)}
+		f.Reason, f.HeldBy = evil+strings.Repeat("A", 100_000), reconcile.HeldByOf(evil+strings.Repeat(" B", 100_000))
 		f.Evidence = []reconcile.Evidence{{Source: evil, Fact: strings.Repeat("\u0301", 50) + evil}}
 	}
 	o.FindingsOpen = map[string]int{evil: 2}
@@ -333,7 +333,7 @@ func Incident() reconcile.Overview {
 			Rule: "assigned-stale", Subject: fmt.Sprintf("task:%d", 100+i), Task: fmt.Sprint(100 + i), Provider: "daytona", Due: true,
 			Reason: fmt.Sprintf("worker of task %d never started: snapshot is inactive", 100+i)}}
 		if i%3 > 0 {
-			f.HeldBy = []string{"incident: i-3k9f2"}
+			f.HeldBy = reconcile.HeldByOf("incident: i-3k9f2")
 		} else {
 			o.Recent = append(o.Recent, reconcile.Action{ID: fmt.Sprint("f", i), Rule: f.Rule, Subject: f.Subject, Task: f.Task, Signature: "s1",
 				Step: reconcile.StepFail, Outcome: reconcile.OutcomeDone, ClosedAt: Ago(time.Minute), Reason: f.Reason})
