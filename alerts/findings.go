@@ -3,7 +3,6 @@ package alerts
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -25,7 +24,7 @@ func (r *reading) providers() []string {
 		names[name] = true
 	}
 	for _, s := range r.Sources {
-		if name, ok := strings.CutPrefix(s.Name, "listing:"); ok {
+		if name, ok := reconcile.OfKind(reconcile.SourceListing, s.Name); ok {
 			names[name] = true
 		}
 	}

@@ -1,15 +1,11 @@
 package alerts
 
-import (
-	"strings"
-
-	"github.com/sandkeeper/sandkeeper/reconcile"
-)
+import "github.com/sandkeeper/sandkeeper/reconcile"
 
 func tasks(r *reading, put put) {
 	for key, n := range r.Counts {
-		if state, ok := strings.CutPrefix(key, "tasks:"); ok {
-			put(float64(n), state)
+		if of := reconcile.ParseCount(key); of.What == reconcile.CountTasks {
+			put(float64(n), of.State)
 		}
 	}
 }
@@ -35,14 +31,13 @@ var states = []reconcile.SandboxState{
 // are 0 where the listing is whole and trusted, and unknown everywhere else.
 func sandboxes(r *reading, put put) {
 	for key, n := range r.Counts {
-		if rest, ok := strings.CutPrefix(key, "sandboxes:"); ok {
-			colon := max(strings.LastIndexByte(rest, ':'), 0)
-			put(float64(n), rest[:colon], strings.TrimPrefix(rest[colon:], ":"))
+		if of := reconcile.ParseCount(key); of.What == reconcile.CountSandboxes {
+			put(float64(n), of.Provider, of.State)
 		}
 	}
 	for _, s := range r.Sources {
-		provider, ok := strings.CutPrefix(s.Name, "listing:")
-		if _, measured := r.Counts["owned:"+provider]; !ok || !s.Trusted || !measured {
+		provider, ok := reconcile.OfKind(reconcile.SourceListing, s.Name)
+		if _, measured := r.Counts[reconcile.Count{What: reconcile.CountOwned, Provider: provider}.String()]; !ok || !s.Trusted || !measured {
 			continue
 		}
 		for _, state := range states {
@@ -53,8 +48,8 @@ func sandboxes(r *reading, put put) {
 
 func foreign(r *reading, put put) {
 	for key, n := range r.Counts {
-		if provider, ok := strings.CutPrefix(key, "foreign:"); ok {
-			put(float64(n), provider)
+		if of := reconcile.ParseCount(key); of.What == reconcile.CountForeign {
+			put(float64(n), of.Provider)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func AskedID() string { return strings.ToLower(rand.Text()[:13]) }
 func AskTerminate(rule string, ref Ref, task string, how Insist) Action {
 	id := AskedID()
 	return Action{
-		ID: id, Remedy: id, Rule: rule, Subject: "sandbox:" + ref.String(), Provider: ref.Provider, Sandbox: ref.ID,
+		ID: id, Remedy: id, Rule: rule, Subject: BoxSubject(ref), Provider: ref.Provider, Sandbox: ref.ID,
 		Task: task, Step: StepTerminate, Running: how.Running, Anyway: how.Anyway, Outcome: OutcomePending,
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Effective is the policy that is in force: modes lowered in the ledger, and rules that a
@@ -47,7 +46,7 @@ func ControlHolds(c *Controls, t ControlTarget) HeldBy {
 		//guard:pause-all P8
 		//guard:pause-rule P8
 		//guard:pause-provider P8
-		if p.Scope == "all" || p.Scope == "rule:"+t.Rule || p.Scope == "provider:"+t.Provider && t.Provider != "" {
+		if p.Scope == "all" || p.Scope == SubjectOf(SubjectRule, t.Rule) || p.Scope == SubjectOf(SubjectProvider, t.Provider) && t.Provider != "" {
 			holds = append(holds, p.Held())
 		}
 	}
@@ -65,20 +64,20 @@ func ControlHolds(c *Controls, t ControlTarget) HeldBy {
 
 // matches reports whether a hold's target names this one.
 func (t ControlTarget) matches(hold string) bool {
-	kind, value, _ := strings.Cut(hold, ":")
-	switch kind {
-	case "task":
+	target := ParseSubject(hold)
+	switch value := target.Within(); target.Type {
+	case SubjectTask:
 		//guard:hold-task P8
 		return t.Task == value && value != ""
-	case "sandbox":
+	case SubjectSandbox:
 		//guard:hold-sandbox P8
 		return t.Sandbox != "" && value != "" &&
 			(t.Sandbox == value || t.Provider+"/"+t.Sandbox == value || slices.Contains(t.Names, value))
-	case "provider":
+	case SubjectProvider:
 		//guard:hold-provider P8
 		return t.Provider == value && value != ""
-	case "label":
-		key, want, _ := strings.Cut(value, "=")
+	case SubjectLabel:
+		key, want := LabelParts(value)
 		got, ok := t.Labels[key]
 		//guard:hold-label P8
 		return ok && got == want

@@ -1,7 +1,5 @@
 package reconcile
 
-import "strings"
-
 // Holds are what keeps an open action from being carried out by what operators and the
 // config say now, as far as that shows without looking at the world again: a hold by a
 // sandbox's name or label is not among them.
@@ -29,7 +27,7 @@ func (s Step) OnRow() bool { return s == StepFail || s == StepRequeue || s == St
 
 // restsOnRow reports whether the action writes a task row, or follows one that did.
 func (a *Action) restsOnRow() bool {
-	return a.Step.OnRow() || a.Seq > 0 && !a.Asked() && strings.HasPrefix(a.Subject, "task:")
+	return a.Step.OnRow() || a.Seq > 0 && !a.Asked() && TypeOf(a.Subject) == SubjectTask
 }
 
 // StepHolds are the operators' wishes and the open incidents that keep a step from being

@@ -64,12 +64,12 @@ func (p *Policy) IsLeft(sb *Sandbox) bool {
 // Has reports whether the source is still one: not of a provider that left the config, nor
 // of events or probes that were switched off. A freeze must not outlive its source.
 func (p *Policy) Has(source string) bool {
-	kind, name, _ := strings.Cut(source, ":")
+	kind, name := SourceParts(source)
 	switch kind {
-	case "listing", "credential":
+	case SourceListing, SourceCredential:
 		_, ok := p.Providers[name]
 		return ok
-	case "probes":
+	case SourceProbes:
 		entry, ok := p.Providers[name]
 		return ok && !entry.Probe.Off
 	case SourceEvents:

@@ -5,23 +5,46 @@ import "strings"
 // SourceActivity is what shows that workers do something. Heartbeats may go on while it is out.
 const SourceActivity = "activity"
 
+// The kinds of sources of which there is one for each provider or column.
+const (
+	SourceListing    = "listing"
+	SourceProbes     = "probes"
+	SourceClock      = "clock"
+	SourceCredential = "credential"
+)
+
 // ListingOf is the source that the listing of a provider is.
-func ListingOf(provider string) string { return "listing:" + provider }
+func ListingOf(provider string) string { return SourceListing + ":" + provider }
 
 // ProbesOf is the source that the probes at a provider are.
-func ProbesOf(provider string) string { return "probes:" + provider }
+func ProbesOf(provider string) string { return SourceProbes + ":" + provider }
 
 // ClockOf is the source that a column of times is.
-func ClockOf(column string) string { return "clock:" + column }
+func ClockOf(column string) string { return SourceClock + ":" + column }
 
 // CredentialOf is the source that the credential of a provider is.
-func CredentialOf(provider string) string { return "credential:" + provider }
+func CredentialOf(provider string) string { return SourceCredential + ":" + provider }
+
+// SourceParts are the kind of a source and which of that kind it is: "listing" and "daytona".
+func SourceParts(source string) (kind, which string) {
+	kind, which, _ = strings.Cut(source, ":")
+	return kind, which
+}
+
+// OfKind is which source of a kind this is: "daytona" of "listing:daytona".
+func OfKind(kind, source string) (which string, is bool) {
+	of, which := SourceParts(source)
+	return which, of == kind && which != ""
+}
 
 // IsClock reports whether a source is a column of times.
-func IsClock(source string) bool { return len(source) > 6 && source[:6] == "clock:" }
+func IsClock(source string) bool {
+	_, is := OfKind(SourceClock, source)
+	return is
+}
 
 // FreezeName is the freeze of a source: "listing:daytona" is "listing-untrusted daytona".
 func FreezeName(source string) string {
-	kind, which, _ := strings.Cut(source, ":")
+	kind, which := SourceParts(source)
 	return strings.TrimSpace(kind + "-untrusted " + which)
 }

@@ -5,17 +5,21 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // liveTasks is how many tasks are live; false when they were not counted.
-func liveTasks(counts map[string]int) (n int, counted bool) { return sum(counts, "tasks:") }
+func liveTasks(counts map[string]int) (n int, counted bool) { return sum(counts, reconcile.CountTasks) }
 
 // ownedSandboxes is how many sandboxes of ours the listings showed; false when none was whole.
-func ownedSandboxes(counts map[string]int) (n int, counted bool) { return sum(counts, "owned:") }
+func ownedSandboxes(counts map[string]int) (n int, counted bool) {
+	return sum(counts, reconcile.CountOwned)
+}
 
-func sum(counts map[string]int, prefix string) (n int, counted bool) {
+func sum(counts map[string]int, what string) (n int, counted bool) {
 	for key, c := range counts {
-		if strings.HasPrefix(key, prefix) {
+		if reconcile.ParseCount(key).What == what {
 			n, counted = n+c, true
 		}
 	}
@@ -26,7 +30,7 @@ func sum(counts map[string]int, prefix string) (n int, counted bool) {
 func taskWords(counts map[string]int) string {
 	var words []string
 	for _, name := range []string{"pending", "assigned", "running", "unknown"} {
-		if n := counts["tasks:"+name]; n > 0 {
+		if n := counts[reconcile.Count{What: reconcile.CountTasks, State: name}.String()]; n > 0 {
 			words = append(words, fmt.Sprintf("%d %s", n, name))
 		}
 	}
@@ -37,21 +41,16 @@ func taskWords(counts map[string]int) string {
 func sandboxWords(counts map[string]int) []string {
 	states := map[string][]string{}
 	for _, key := range slices.Sorted(maps.Keys(counts)) {
-		rest, ok := strings.CutPrefix(key, "sandboxes:")
-		colon := strings.LastIndexByte(rest, ':')
-		if !ok || colon < 0 || counts[key] == 0 {
-			continue
+		of := reconcile.ParseCount(key)
+		if of.What == reconcile.CountSandboxes && counts[key] != 0 {
+			states[of.Provider] = append(states[of.Provider], fmt.Sprintf("%d %s", counts[key], of.State))
 		}
-		provider := rest[:colon]
-		states[provider] = append(states[provider], fmt.Sprintf("%d %s", counts[key], rest[colon+1:]))
 	}
 	var words []string
 	for _, key := range slices.Sorted(maps.Keys(counts)) {
-		provider, ok := strings.CutPrefix(key, "owned:")
-		if !ok {
-			continue
+		if of := reconcile.ParseCount(key); of.What == reconcile.CountOwned {
+			words = append(words, strings.TrimSuffix(of.Provider+": "+strings.Join(states[of.Provider], ", "), ": "))
 		}
-		words = append(words, strings.TrimSuffix(provider+": "+strings.Join(states[provider], ", "), ": "))
 	}
 	return words
 }

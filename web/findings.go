@@ -148,8 +148,8 @@ func identities(f *reconcile.FindingSeen) []identity {
 		add("sandbox", f.Provider+"/"+f.Sandbox)
 	}
 	if len(ids) == 0 {
-		kind, value, _ := strings.Cut(f.Subject, ":")
-		add(text.Plain(kind, mostName), value)
+		of := reconcile.ParseSubject(f.Subject)
+		add(text.Plain(string(of.Type), mostName), of.Within())
 	}
 	return ids
 }
@@ -176,9 +176,6 @@ func (s *scene) resolvedLines() []resolvedLine {
 
 // subjectWords are "task 12" for "task:12".
 func subjectWords(subject string) string {
-	kind, id, found := strings.Cut(subject, ":")
-	if !found {
-		return text.Plain(subject, mostName)
-	}
-	return text.Plain(kind+" "+id, mostName)
+	of := reconcile.ParseSubject(subject)
+	return text.Plain(strings.TrimSpace(string(of.Type)+" "+of.Within()), mostName)
 }

@@ -3,7 +3,6 @@ package web
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -28,7 +27,7 @@ func known(o *reconcile.Overview, p *reconcile.Policy) *reconcile.Overview {
 func unlisted(sources []reconcile.SourceSeen) []string {
 	var names []string
 	for _, s := range sources {
-		if provider, ok := strings.CutPrefix(s.Name, "listing:"); ok && !s.Trusted {
+		if provider, ok := reconcile.OfKind(reconcile.SourceListing, s.Name); ok && !s.Trusted {
 			names = append(names, provider)
 		}
 	}
@@ -41,8 +40,7 @@ func trustedCounts(o *reconcile.Overview) map[string]int {
 	counts := maps.Clone(o.Counts)
 	for _, provider := range unlisted(o.Sources) {
 		maps.DeleteFunc(counts, func(key string, _ int) bool {
-			return key == "owned:"+provider || key == "foreign:"+provider ||
-				strings.HasPrefix(key, "sandboxes:"+provider+":") && !strings.Contains(key[len("sandboxes:"+provider+":"):], ":")
+			return reconcile.ParseCount(key).Provider == provider
 		})
 	}
 	return counts

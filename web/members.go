@@ -1,10 +1,6 @@
 package web
 
-import (
-	"strings"
-
-	"github.com/sandkeeper/sandkeeper/reconcile"
-)
+import "github.com/sandkeeper/sandkeeper/reconcile"
 
 // membership says which findings belong to which incident. The incident's own finding, of
 // the rule systemic, is the incident itself.
@@ -26,7 +22,7 @@ func membersOf(o *reconcile.Overview) membership {
 	subjects := subjectsBy(o, signs)
 	for i := range o.Findings {
 		f := &o.Findings[i]
-		id, own := strings.CutPrefix(f.Subject, "incident:")
+		id, own := reconcile.OfType(reconcile.SubjectIncident, f.Subject)
 		if !own {
 			id = incidentOf(f, subjects)
 		}

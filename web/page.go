@@ -7,6 +7,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -199,7 +200,7 @@ func (s *scene) sandboxFacts() []fact {
 	if len(words) > 0 {
 		facts = append(facts, fact{Name: "Sandboxes", Value: value, Sub: text.Plain(strings.Join(words, "; "), mostLine)})
 	}
-	if others, _ := sum(s.Counts, "foreign:"); others > 0 {
+	if others, _ := sum(s.Counts, reconcile.CountForeign); others > 0 {
 		facts = append(facts, fact{Name: "Sandboxes of others", Value: fmt.Sprint(others), Sub: "never touched"})
 	}
 	return facts

@@ -42,14 +42,16 @@ func newScene(o *reconcile.Overview, p reconcile.Policy) *scene {
 func mark(seen map[string]bool, a *reconcile.Action) {
 	seen[a.Subject] = true
 	if a.Task != "" {
-		seen["task:"+a.Task] = true
+		seen[reconcile.TaskSubject(a.Task)] = true
 	}
 	if a.Sandbox != "" {
 		seen[boxID(a.Provider, a.Sandbox)] = true
 	}
 }
 
-func boxID(provider, sandbox string) string { return "sandbox:" + provider + "/" + sandbox }
+func boxID(provider, sandbox string) string {
+	return reconcile.BoxSubject(reconcile.Ref{Provider: provider, ID: sandbox})
+}
 
 // A state is where a finding stands.
 type state string
@@ -83,7 +85,7 @@ func (s *scene) stateOf(f *reconcile.FindingSeen) state {
 }
 
 func (s *scene) about(seen map[string]bool, f *reconcile.FindingSeen) bool {
-	return seen[f.Subject] || f.Task != "" && seen["task:"+f.Task] ||
+	return seen[f.Subject] || f.Task != "" && seen[reconcile.TaskSubject(f.Task)] ||
 		f.Sandbox != "" && seen[boxID(f.Provider, f.Sandbox)]
 }
 

@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -48,7 +47,7 @@ func truth(b bool) int {
 
 // sourceWords name a source for people.
 func sourceWords(name string) string {
-	kind, which, _ := strings.Cut(name, ":")
+	kind, which := reconcile.SourceParts(name)
 	which = text.Plain(which, mostName)
 	switch kind {
 	case "tasks":

@@ -42,7 +42,7 @@ var byReach = []string{"tasks", "listing", "link", "events", "probes"}
 
 // reach is a source's place among them; one of another kind comes last.
 func reach(name string) int {
-	kind, _, _ := strings.Cut(name, ":")
+	kind, _ := reconcile.SourceParts(name)
 	if i := slices.Index(byReach, kind); i >= 0 {
 		return i
 	}
@@ -53,7 +53,7 @@ func reach(name string) int {
 // is not trusted is replaced by the ledger's own.
 func untrusted(sources []reconcile.SourceSeen) []reconcile.SourceSeen {
 	out := slices.DeleteFunc(slices.Clone(sources), func(s reconcile.SourceSeen) bool {
-		return s.Trusted || strings.HasPrefix(s.Name, "clock:")
+		return s.Trusted || reconcile.IsClock(s.Name)
 	})
 	slices.SortStableFunc(out, func(a, b reconcile.SourceSeen) int { return cmp.Compare(reach(a.Name), reach(b.Name)) })
 	return out
@@ -80,8 +80,8 @@ func distrust(s *reconcile.SourceSeen) string {
 
 // areOrIs is the verb that goes with the words for a source.
 func areOrIs(source string) string {
-	kind, _, _ := strings.Cut(source, ":")
-	if kind == "events" || kind == "probes" {
+	kind, _ := reconcile.SourceParts(source)
+	if kind == reconcile.SourceEvents || kind == reconcile.SourceProbes {
 		return "are"
 	}
 	return "is"

@@ -67,8 +67,8 @@ func personal(s *scene) (verdict, bool) {
 // nextFor is what a person does about a finding that nothing here repairs; "" when that
 // depends.
 func (s *scene) nextFor(f *reconcile.FindingSeen) string {
-	name, isTemplate := strings.CutPrefix(f.Subject, "template:"+f.Provider+"/")
-	if !isTemplate {
+	name := reconcile.TemplateOf(f.Subject, f.Provider)
+	if name == "" {
 		return ""
 	}
 	return s.nextForTemplate(f.Provider, name)
@@ -119,9 +119,12 @@ func unconfirmed(s *scene) (verdict, bool) {
 
 // unmapped are tasks and sandboxes that no rule can judge: they are no part of what agrees.
 func unmapped(s *scene) (verdict, bool) {
-	tasks, boxes := s.Counts["tasks:unknown"], 0
+	tasks, boxes := 0, 0
 	for key, n := range s.Counts {
-		if strings.HasPrefix(key, "sandboxes:") && strings.HasSuffix(key, ":unknown") {
+		switch of := reconcile.ParseCount(key); {
+		case of.What == reconcile.CountTasks && of.State == "unknown":
+			tasks = n
+		case of.What == reconcile.CountSandboxes && of.State == "unknown":
 			boxes += n
 		}
 	}

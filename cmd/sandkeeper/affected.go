@@ -59,7 +59,8 @@ func runAffected(ctx context.Context, o *app.Options, form string, args []string
 		if len(args) == 0 {
 			return listIncidents(ctx, a, o.Out, form)
 		}
-		return listAffected(ctx, a, o.Out, form, strings.TrimPrefix(args[0], "incident:"))
+		id, _ := reconcile.OfType(reconcile.SubjectIncident, args[0])
+		return listAffected(ctx, a, o.Out, form, id)
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -107,7 +106,7 @@ func unknown(id string, x *run.Explained) error {
 // ledger last saw them.
 func (e *explanation) past(x *run.Explained, h reconcile.History) {
 	for _, b := range h.Sandboxes {
-		e.Subject = "sandbox:" + b.Ref.String()
+		e.Subject = reconcile.BoxSubject(b.Ref)
 		e.Sandboxes = append(e.Sandboxes, sandboxOf(reconcile.Box{
 			Sandbox: reconcile.Sandbox{
 				Ref:       b.Ref,
@@ -128,10 +127,10 @@ func (e *explanation) past(x *run.Explained, h reconcile.History) {
 		return
 	}
 	e.Task = taskOf(x.Row, reconcile.TaskSeen{})
-	if x.Row.ID == strings.TrimPrefix(e.ID, "task:") {
+	if id, _ := reconcile.OfType(reconcile.SubjectTask, e.ID); x.Row.ID == id {
 		e.Subject, e.Kept = "", ""
 	}
-	e.Subject = firstText(e.Subject, "task:"+x.Row.ID)
+	e.Subject = firstText(e.Subject, reconcile.TaskSubject(x.Row.ID))
 	if e.Kept != "" {
 		return
 	}
@@ -153,7 +152,7 @@ func whatBecame(b reconcile.SandboxSeen, sources []reconcile.SourceSeen) string 
 	text := fmt.Sprintf("sandbox %s was %s when it was seen last, and was not seen now",
 		b.Ref, firstText(b.Raw, string(b.State)))
 	if slices.ContainsFunc(sources, func(s reconcile.SourceSeen) bool {
-		return s.Name == "listing:"+b.Ref.Provider && !s.Trusted
+		return s.Name == reconcile.ListingOf(b.Ref.Provider) && !s.Trusted
 	}) {
 		text += ": whether it is still there is not known until the listing of " + b.Ref.Provider + " is trusted again"
 	}

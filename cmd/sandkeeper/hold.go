@@ -55,7 +55,7 @@ func hold(ctx context.Context, a *app.App, arg string, by *wish) (string, error)
 	if err != nil {
 		return "", err
 	}
-	if name, is := strings.CutPrefix(arg, "provider:"); is && !a.Config.HasProvider(name) {
+	if name, is := reconcile.OfType(reconcile.SubjectProvider, arg); is && !a.Config.HasProvider(name) {
 		return "", &exitError{code: wrongUsage, err: fmt.Errorf("hold %s: %w", arg, unknownProvider(a, name))}
 	}
 	now, err := a.Ledger.Now(ctx)

@@ -22,7 +22,7 @@ const holdLookFor = 20 * time.Second
 // what comes, or be misspelt, and then protects nothing.
 func doubtHold(ctx context.Context, a *app.App, out io.Writer, arg string) {
 	wanted, err := targets(arg)
-	if err != nil || strings.HasPrefix(arg, "provider:") {
+	if err != nil || reconcile.TypeOf(arg) == reconcile.SubjectProvider {
 		return // refused before
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, holdLookFor, fmt.Errorf("not found within %s", holdLookFor))
@@ -67,8 +67,8 @@ func matchesAny(ctx context.Context, a *app.App, wanted []string) (bool, error) 
 // recalled reports whether the ledger has the target as something that is there. It has seen
 // what the last pass saw, without labels.
 func recalled(ctx context.Context, a *app.App, target string) (bool, error) {
-	kind, id, _ := strings.Cut(target, ":")
-	if kind != "sandbox" {
+	id, is := reconcile.OfType(reconcile.SubjectSandbox, target)
+	if !is {
 		return false, nil
 	}
 	h, err := readHistory(ctx, a, id)
@@ -85,8 +85,8 @@ func (e *otherSpelling) Error() string {
 
 // hasRow reports whether a row of the task table has the id.
 func hasRow(ctx context.Context, a *app.App, target string) (bool, error) {
-	kind, id, _ := strings.Cut(target, ":")
-	if kind != "task" || a.Config.Tasks.None {
+	id, is := reconcile.OfType(reconcile.SubjectTask, target)
+	if !is || a.Config.Tasks.None {
 		return false, nil
 	}
 	if a.Tasks == nil {
@@ -135,14 +135,15 @@ func inListings(ctx context.Context, a *app.App, wanted []string) (bool, error) 
 // not ours is never acted on, so no hold is about it.
 func namesSandbox(wanted []string, sb *reconcile.Sandbox) bool {
 	return sb.Owned && slices.ContainsFunc(wanted, func(target string) bool {
-		kind, value, _ := strings.Cut(target, ":")
-		switch kind {
-		case "task":
+		of := reconcile.ParseSubject(target)
+		value := of.Within()
+		switch of.Type {
+		case reconcile.SubjectTask:
 			return sb.Task == value
-		case "sandbox":
+		case reconcile.SubjectSandbox:
 			return slices.Contains([]string{sb.ID, sb.Ref.String(), sb.Name, sb.AlsoKey}, value)
 		}
-		key, want, _ := strings.Cut(value, "=")
+		key, want := reconcile.LabelParts(value)
 		got, has := sb.Labels[key]
 		return has && got == want
 	})

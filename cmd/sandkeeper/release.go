@@ -34,7 +34,7 @@ until the incident closes.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
-				if id, incident := strings.CutPrefix(args[0], "incident:"); incident {
+				if id, incident := reconcile.OfType(reconcile.SubjectIncident, args[0]); incident {
 					return releaseIncident(cmd.Context(), a, id, by)
 				}
 				return release(cmd.Context(), a, args[0], hash, by)
@@ -88,10 +88,9 @@ func release(ctx context.Context, a *app.App, name, hash string, by *wish) (stri
 
 // heldBy lists what a breaker or an untrusted source holds now.
 func heldBy(ctx context.Context, a *app.App, name string) (what string, subjects []string, err error) {
-	if slices.Contains(reconcile.RuleNames, strings.TrimPrefix(name, "breaker:")) {
-		rule := strings.TrimPrefix(name, "breaker:")
+	if rule, _ := reconcile.OfType(reconcile.SubjectBreaker, name); slices.Contains(reconcile.RuleNames, rule) {
 		controls, err := a.Ledger.Controls(ctx)
-		return "breaker:" + rule, controls.Breakers[rule].Subjects, err
+		return reconcile.SubjectOf(reconcile.SubjectBreaker, rule), controls.Breakers[rule].Subjects, err
 	}
 	findings, err := a.Ledger.OpenFindings(ctx)
 	if err != nil {
@@ -103,8 +102,8 @@ func heldBy(ctx context.Context, a *app.App, name string) (what string, subjects
 		}
 	}
 	slices.Sort(subjects)
-	if len(subjects) > 0 || name == "tasks" || strings.HasPrefix(name, "clock:") {
-		subjects = append(subjects, "source:"+name) // these two are accepted as a whole
+	if len(subjects) > 0 || name == reconcile.SourceTasks || reconcile.IsClock(name) {
+		subjects = append(subjects, reconcile.SubjectOf(reconcile.SubjectSource, name)) // these two are accepted as a whole
 	}
 	return name, subjects, nil
 }

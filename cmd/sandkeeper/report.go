@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
@@ -60,18 +59,18 @@ type findingReport struct {
 
 // A subjectReport is what a step or a finding is about.
 type subjectReport struct {
-	Type     string `json:"type"` // task, sandbox, template or source; incident for the finding that is one
-	ID       string `json:"id"`
-	Provider string `json:"provider,omitempty"`
+	Type     reconcile.SubjectType `json:"type"` // task, sandbox, template or source; incident for the finding that is one
+	ID       string                `json:"id"`
+	Provider string                `json:"provider,omitempty"`
 }
 
 // subjectOf takes a subject like "sandbox:daytona/sb-1" apart.
 func subjectOf(subject, provider string) subjectReport {
-	kind, id, _ := strings.Cut(subject, ":")
-	if kind != "sandbox" && kind != "template" {
-		return subjectReport{Type: kind, ID: id}
+	s := reconcile.ParseSubject(subject)
+	if s.Type != reconcile.SubjectSandbox && s.Type != reconcile.SubjectTemplate {
+		return subjectReport{Type: s.Type, ID: s.Within()}
 	}
-	return subjectReport{Type: kind, ID: strings.TrimPrefix(id, provider+"/"), Provider: provider}
+	return subjectReport{Type: s.Type, ID: s.ID, Provider: provider}
 }
 
 type sourceReport struct {
@@ -150,7 +149,7 @@ func incidentsIn(p *decide.Plan) map[reconcile.FindingKey]string {
 	out := map[reconcile.FindingKey]string{}
 	for i := range p.Findings {
 		f := &p.Findings[i]
-		id, is := strings.CutPrefix(f.Subject, "incident:")
+		id, is := reconcile.OfType(reconcile.SubjectIncident, f.Subject)
 		if !is {
 			id = f.Incident
 		}

@@ -161,11 +161,11 @@ func nothingOf(id string, p *run.Preview) error {
 
 // unknownID says what an id is that no subject of ours has: somebody else's sandbox, or nothing.
 func unknownID(ctx context.Context, a *app.App, id string) error {
-	provider, rest, isRef := strings.Cut(id, "/")
+	ref, isRef := reconcile.ParseRef(id)
 	for _, name := range slices.Sorted(maps.Keys(a.Providers)) {
 		wanted := id
-		if isRef && name == provider {
-			wanted = rest
+		if isRef && name == ref.Provider {
+			wanted = ref.ID
 		}
 		sb, err := a.Providers[name].Get(ctx, wanted)
 		if err == nil && !sb.Owned {

@@ -8,11 +8,10 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// The subjects of the rule capacity; a quota's is followed by its provider and name.
+// The subjects of the rule capacity that are no quota's.
 const (
 	capacityAll      = "capacity:all"
 	capacityEscalate = "capacity:all/escalate"
-	capacityOf       = "capacity:"
 )
 
 // capacityFindings are too many active sandboxes, for a moment or for long, and quotas that
@@ -67,7 +66,9 @@ func (v *View) quotaFinding(provider string, q reconcile.Quota, limit int) (reco
 	return f, true
 }
 
-func quotaSubject(provider, quota string) string { return capacityOf + provider + "/" + quota }
+func quotaSubject(provider, quota string) string {
+	return reconcile.SubjectID{Type: reconcile.SubjectCapacity, Provider: provider, ID: quota}.String()
+}
 
 // measured reports whether this pass could have seen the finding of a fleet again: a quota
 // that could not be measured is not known to be free by now.
@@ -104,12 +105,12 @@ func (v *View) Crowded() map[string]bool {
 // relievable is the provider whose quota the finding is of, "" when it is no quota's, or of
 // one that has nothing to do with sandboxes.
 func relievable(f *reconcile.Finding) string {
-	quota, isQuota := strings.CutPrefix(f.Subject, capacityOf+f.Provider+"/")
-	if f.Rule != "capacity" || f.Provider == "" || !isQuota {
+	of := reconcile.ParseSubject(f.Subject)
+	if f.Rule != "capacity" || f.Provider == "" || of.Type != reconcile.SubjectCapacity || of.Provider != f.Provider {
 		return ""
 	}
 	for _, other := range []string{"snapshot", "template", "image", "volume"} {
-		if strings.HasPrefix(quota, other) {
+		if strings.HasPrefix(of.ID, other) {
 			return ""
 		}
 	}

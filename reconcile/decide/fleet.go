@@ -53,26 +53,34 @@ func (v *View) counted(provider string) bool {
 
 // counts are the pass's totals, by name. What could not be measured is absent, not 0.
 func (v *View) counts(subs []reconcile.Subject) map[string]int {
-	counts := map[string]int{}
+	counts := map[reconcile.Count]int{}
 	if !v.P.Tasks.None {
-		counts["tasks:pending"], counts["tasks:assigned"], counts["tasks:running"] = 0, 0, 0
+		for _, state := range []reconcile.TaskState{reconcile.TaskPending, reconcile.TaskAssigned, reconcile.TaskRunning} {
+			counts[reconcile.Count{What: reconcile.CountTasks, State: string(state)}] = 0
+		}
 		for i := range v.S.Tasks {
-			counts["tasks:"+reconcile.FirstOf(string(v.S.Tasks[i].State), "unknown")]++
+			counts[reconcile.Count{What: reconcile.CountTasks, State: reconcile.FirstOf(string(v.S.Tasks[i].State), "unknown")}]++
 		}
 	}
 	for name, seen := range v.S.Listings {
 		if seen.Error == "" && seen.Complete {
-			counts["owned:"+name], counts["foreign:"+name] = seen.Owned, seen.Foreign
+			counts[reconcile.Count{What: reconcile.CountOwned, Provider: name}] = seen.Owned
+			counts[reconcile.Count{What: reconcile.CountForeign, Provider: name}] = seen.Foreign
 		}
 	}
 	for i := range subs {
 		for _, b := range subs[i].Boxes {
 			if b.Here && v.S.Kind == reconcile.Full && v.Trusted(reconcile.ListingOf(b.Provider)) {
-				counts["sandboxes:"+b.Provider+":"+reconcile.FirstOf(string(b.State), "unknown")]++
+				counts[reconcile.Count{What: reconcile.CountSandboxes, Provider: b.Provider,
+					State: reconcile.FirstOf(string(b.State), "unknown")}]++
 			}
 		}
 	}
-	return counts
+	named := make(map[string]int, len(counts))
+	for c, n := range counts {
+		named[c.String()] = n
+	}
+	return named
 }
 
 // templateFindings are the configured and used templates that are not usable, or will not
@@ -96,7 +104,7 @@ func (v *View) templateFindings() []reconcile.Finding {
 		if says == "" {
 			continue
 		}
-		out = append(out, v.report("template-unusable", "template:"+provider+"/"+t.Name, says,
+		out = append(out, v.report("template-unusable", reconcile.TemplateSubject(provider, t.Name), says,
 			reconcile.Evidence{Source: provider, At: t.AsOf, Fact: "state " + t.Raw + ", last used " + text.Time(t.LastUsed)}))
 		out[len(out)-1].Provider = provider
 	}
@@ -118,7 +126,7 @@ func (v *View) clockFindings() []reconcile.Finding {
 	var out []reconcile.Finding
 	for _, column := range clockColumns {
 		if seen, known := v.sources[reconcile.ClockOf(column)]; known && !seen.Trusted {
-			out = append(out, v.report("clock-untrusted", "source:"+seen.Name, "clock "+column+" "+seen.Reason+
+			out = append(out, v.report("clock-untrusted", reconcile.SubjectOf(reconcile.SubjectSource, seen.Name), "clock "+column+" "+seen.Reason+
 				"; the ledger's clock is used for it", reconcile.Evidence{Source: "tasks", At: v.S.T0, Fact: seen.Reason}))
 		}
 	}

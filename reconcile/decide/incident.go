@@ -191,7 +191,7 @@ func (v *View) incidentFindings(all []reconcile.Incident) []reconcile.Finding {
 		if !in.ClosedAt.IsZero() {
 			continue
 		}
-		f := v.report("systemic", "incident:"+in.ID, in.String(), reconcile.Evidence{
+		f := v.report("systemic", reconcile.SubjectOf(reconcile.SubjectIncident, in.ID), in.String(), reconcile.Evidence{
 			Source: "ledger", At: v.Now, Fact: fmt.Sprintf("%d failures by %s from %s to %s",
 				in.Count, in.Rule, text.Time(in.FirstSeen), text.Time(in.LastSeen))})
 		f.Evidence = append(f.Evidence, in.Evidence...)

@@ -46,7 +46,7 @@ func (v *View) subjectOf(t *reconcile.Task, before *seenTask, boxes []reconcile.
 	if before.known && (taskSeenMoved(&seen, t) || v.perhapsEnded(&seen, t)) {
 		seen = v.entered(seen, t)
 	}
-	return reconcile.Subject{ID: "task:" + t.ID, Task: t, Seen: seen, Known: before.known, Boxes: boxes}
+	return reconcile.Subject{ID: reconcile.TaskSubject(t.ID), Task: t, Seen: seen, Known: before.known, Boxes: boxes}
 }
 
 // link gives each sandbox to the live task that it belongs to; loose ones have none. The
@@ -240,7 +240,7 @@ func (v *View) looseSubjects(loose []reconcile.Box) []reconcile.Subject {
 		task := v.TaskOf(&b, nil)
 		fate, row := v.Fate(b, task)
 		if row == nil {
-			out = append(out, reconcile.Subject{ID: "sandbox:" + b.Ref.String(), Boxes: []reconcile.Box{b}, Fate: fate})
+			out = append(out, reconcile.Subject{ID: reconcile.BoxSubject(b.Ref), Boxes: []reconcile.Box{b}, Fate: fate})
 			continue
 		}
 		if i, ok := ended[row.ID]; ok {

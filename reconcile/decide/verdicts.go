@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -63,7 +62,7 @@ func (v *View) news(r *draft) bool {
 // decided reports whether the remembered finding decided on its subject: no rule before it in
 // the table did. Sandboxes alone are not asked about: there may be thousands of them.
 func (v *View) decided(f *reconcile.Finding) bool {
-	if !strings.HasPrefix(f.Subject, "task:") {
+	if reconcile.TypeOf(f.Subject) != reconcile.SubjectTask {
 		return true
 	}
 	for i := range v.Rules {

@@ -200,7 +200,7 @@ func subjectEntry(s *reconcile.Subject) (time.Time, string) {
 }
 
 func (v *View) clockTrusted(column string) bool {
-	seen, known := v.sources["clock:"+column]
+	seen, known := v.sources[reconcile.ClockOf(column)]
 	return !known || seen.Trusted
 }
 

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -154,7 +153,7 @@ func (r *run) ground(ctx context.Context, a reconcile.Action) (reconcile.Sandbox
 // sandbox without a task was looked for in all rows just now.
 func (r *run) usedByOther(ctx context.Context, a reconcile.Action, sb reconcile.Sandbox) (reconcile.Action, bool) {
 	//guard:end-used P4
-	if !strings.HasPrefix(a.Subject, "task:") {
+	if reconcile.TypeOf(a.Subject) != reconcile.SubjectTask {
 		return a, false
 	}
 	switch why, err := r.usedAgain(ctx, &a, sb); {

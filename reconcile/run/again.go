@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
@@ -34,7 +33,7 @@ func (r *run) again(ctx context.Context, a *reconcile.Action) (*second, error) {
 	}
 	out := &second{view: &v}
 	var err error
-	if id, isTask := strings.CutPrefix(a.Subject, "task:"); isTask {
+	if id, isTask := reconcile.OfType(reconcile.SubjectTask, a.Subject); isTask {
 		err = r.taskAgain(ctx, out, id, a)
 	} else {
 		err = r.sandboxAgain(ctx, out, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
@@ -253,7 +252,7 @@ func (r *run) sandboxAgain(ctx context.Context, o *second, ref reconcile.Ref) er
 	}
 	task := o.view.TaskOf(&b, nil)
 	fate, row := o.view.Fate(b, task)
-	subject := reconcile.Subject{ID: "sandbox:" + ref.String(), Boxes: []reconcile.Box{b}, Fate: fate}
+	subject := reconcile.Subject{ID: reconcile.BoxSubject(ref), Boxes: []reconcile.Box{b}, Fate: fate}
 	if row != nil {
 		subject = o.view.TaskSubject(row, []reconcile.Box{b})
 		subject.Fate = fate

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -122,7 +121,7 @@ func (e *Explained) judge(s *shift, v *decide.View, subject *reconcile.Subject) 
 func memoryOpenReports(m *reconcile.Memory) []reconcile.FindingKey {
 	var keys []reconcile.FindingKey
 	for key := range m.Findings {
-		if !strings.HasPrefix(key.Subject, "task:") && !strings.HasPrefix(key.Subject, "sandbox:") {
+		if kind := reconcile.TypeOf(key.Subject); kind != reconcile.SubjectTask && kind != reconcile.SubjectSandbox {
 			keys = append(keys, key)
 		}
 	}

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -47,10 +46,10 @@ func soughtTask(id string, d *decide.Decision, h reconcile.History) string {
 		}
 		return ""
 	}
-	id = strings.TrimPrefix(id, "task:")
+	id, _ = reconcile.OfType(reconcile.SubjectTask, id)
 	named := func(t reconcile.TaskSeen) bool { return t.ID == id }
 	switch {
-	case strings.HasPrefix(id, "sandbox:"):
+	case reconcile.TypeOf(id) == reconcile.SubjectSandbox:
 		return ""
 	case len(h.Tasks) == 0 || slices.ContainsFunc(h.Tasks, named):
 		return id
@@ -74,10 +73,10 @@ func (r *run) soughtRefs(id string, d *decide.Decision, h reconcile.History) []r
 	if len(refs) > 0 {
 		return refs[:min(len(refs), decide.Lookers)]
 	}
-	id = strings.TrimPrefix(id, "sandbox:")
-	provider, rest, cut := strings.Cut(id, "/")
-	if _, ours := r.policy.Providers[provider]; cut && ours {
-		return []reconcile.Ref{{Provider: provider, ID: rest}}
+	id, _ = reconcile.OfType(reconcile.SubjectSandbox, id)
+	ref, is := reconcile.ParseRef(id)
+	if _, ours := r.policy.Providers[ref.Provider]; is && ours {
+		return []reconcile.Ref{ref}
 	}
 	for _, name := range r.policy.ProviderNames() {
 		refs = append(refs, reconcile.Ref{Provider: name, ID: id})
@@ -199,7 +198,7 @@ func (r *run) owns(s *reconcile.Snapshot, b *reconcile.Box) bool {
 func (r *run) subjectOf(ctx context.Context, o *second, b reconcile.Box) (*reconcile.Subject, error) {
 	fate, row := o.view.Fate(b, o.view.TaskOf(&b, nil))
 	if row == nil {
-		return &reconcile.Subject{ID: "sandbox:" + b.Ref.String(), Boxes: []reconcile.Box{b}, Fate: fate}, nil
+		return &reconcile.Subject{ID: reconcile.BoxSubject(b.Ref), Boxes: []reconcile.Box{b}, Fate: fate}, nil
 	}
 	s, err := r.lookTask(ctx, o, row.ID)
 	if err != nil || s != nil && s.HasBox(func(x *reconcile.Box) bool { return x.Ref == b.Ref }) {

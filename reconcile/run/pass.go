@@ -162,7 +162,7 @@ func (k *Keeper) pass(ctx context.Context, lease reconcile.Lease, kind reconcile
 	r.Pass = id
 	r.Plan = decide.MakePlan(r.Judged, id)
 	if n := r.Plan.Unlooked; n > 0 {
-		r.Counts["not_looked_at"] = n
+		r.Counts[reconcile.CountUnlooked] = n
 	}
 	k.progress("recording")
 	if err := k.Ledger.Record(ctx, lease, r.record()); err != nil {

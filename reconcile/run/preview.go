@@ -3,7 +3,6 @@ package run
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
@@ -54,8 +53,8 @@ func (r *Result) Emergency(provider string, how reconcile.Insist) *Preview {
 		}
 	}
 	for name, n := range r.Counts {
-		of, foreign := strings.CutPrefix(name, "foreign:")
-		if foreign && (provider == "" || of == provider) {
+		of := reconcile.ParseCount(name)
+		if of.What == reconcile.CountForeign && (provider == "" || of.Provider == provider) {
 			e.Foreign += n
 		}
 	}
@@ -174,7 +173,7 @@ func viewEnds(v *decide.View, ref reconcile.Ref) string {
 
 // viewSpares says why the sandbox is not ended although a person asks for it.
 func viewSpares(v *decide.View, e *Preview, b *reconcile.Box, t *reconcile.Task) string {
-	a := reconcile.Action{Rule: e.Rule, Subject: "sandbox:" + b.String(), Step: reconcile.StepTerminate}
+	a := reconcile.Action{Rule: e.Rule, Subject: reconcile.BoxSubject(b.Ref), Step: reconcile.StepTerminate}
 	at := reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject, Provider: b.Provider, Sandbox: b.ID,
 		Task:  reconcile.FirstOf(b.Task, b.Seen.Task),
 		Names: []string{b.Name, b.AlsoKey}, Labels: b.Labels}
@@ -208,7 +207,7 @@ func viewSpares(v *decide.View, e *Preview, b *reconcile.Box, t *reconcile.Task)
 // pauses are those that keep what is asked for waiting.
 func (e *Preview) pauses(v *decide.View, concerns func(provider string) bool) {
 	for _, p := range v.S.Memory.Controls.Pauses {
-		of, isProvider := strings.CutPrefix(p.Scope, "provider:")
+		of, isProvider := reconcile.OfType(reconcile.SubjectProvider, p.Scope)
 		if p.Scope == "all" || isProvider && concerns(of) {
 			e.Waits = append(e.Waits, p.Held().String())
 		}

@@ -17,16 +17,16 @@ func timelineOf(v *decide.View, r *Result, tasks []reconcile.TaskSeen,
 	}
 	for _, t := range tasks {
 		if before, known := v.S.Memory.Tasks[t.ID]; known && before.Status != t.Status {
-			add("task:"+t.ID, "state", before.Status+" → "+t.Status)
+			add(reconcile.TaskSubject(t.ID), "state", before.Status+" → "+t.Status)
 		}
 	}
 	for _, b := range boxes {
 		before, known := v.S.Memory.Sandboxes[b.Ref]
 		switch {
 		case known && before.GoneAt.IsZero() && !b.GoneAt.IsZero():
-			add("sandbox:"+b.Ref.String(), "state", before.Raw+" → gone")
+			add(reconcile.BoxSubject(b.Ref), "state", before.Raw+" → gone")
 		case known && before.State != b.State:
-			add("sandbox:"+b.Ref.String(), "state", before.Raw+" → "+b.Raw)
+			add(reconcile.BoxSubject(b.Ref), "state", before.Raw+" → "+b.Raw)
 		}
 	}
 	for _, f := range r.Plan.Findings {
@@ -47,7 +47,7 @@ func timelineOf(v *decide.View, r *Result, tasks []reconcile.TaskSeen,
 	for _, s := range r.Sources {
 		before, known := v.S.Memory.Sources[s.Name]
 		if known && before.Trusted != s.Trusted || !known && !s.Trusted {
-			add("source:"+s.Name, "source", decide.TrustWords(s))
+			add(reconcile.SubjectOf(reconcile.SubjectSource, s.Name), "source", decide.TrustWords(s))
 		}
 	}
 	return out
@@ -60,9 +60,9 @@ func incidentNews(v *decide.View, j *decide.Judgement, add func(subject, kind, w
 		in := &j.Incidents[i]
 		switch {
 		case !in.ClosedAt.IsZero():
-			add("incident:"+in.ID, "incident", fmt.Sprintf("closed after %d failures", in.Count))
+			add(reconcile.SubjectOf(reconcile.SubjectIncident, in.ID), "incident", fmt.Sprintf("closed after %d failures", in.Count))
 		case in.OpenedAt.Equal(v.Now):
-			add("incident:"+in.ID, "incident", "opened: "+in.String())
+			add(reconcile.SubjectOf(reconcile.SubjectIncident, in.ID), "incident", "opened: "+in.String())
 		}
 	}
 	for i := range j.Regrets {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -126,7 +125,7 @@ func (e *engine) release(w wish) (reconcile.Release, error) {
 
 func (e *engine) heldBy(what string) ([]string, error) {
 	ctx := e.ctx
-	if rule, isBreaker := strings.CutPrefix(what, "breaker:"); isBreaker {
+	if rule, isBreaker := reconcile.OfType(reconcile.SubjectBreaker, what); isBreaker {
 		c, err := e.ledger.Controls(ctx)
 		return c.Breakers[rule].Subjects, err
 	}
@@ -141,8 +140,8 @@ func (e *engine) heldBy(what string) ([]string, error) {
 		}
 	}
 	slices.Sort(subjects)
-	if len(subjects) > 0 || what == "tasks" || strings.HasPrefix(what, "clock:") {
-		subjects = append(subjects, "source:"+what) // these two are accepted as a whole
+	if len(subjects) > 0 || what == "tasks" || reconcile.IsClock(what) {
+		subjects = append(subjects, reconcile.SubjectOf(reconcile.SubjectSource, what)) // these two are accepted as a whole
 	}
 	return subjects, nil
 }

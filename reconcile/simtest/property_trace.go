@@ -2,7 +2,6 @@ package simtest
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -71,20 +70,21 @@ func (w *watch) against(d *deed) string {
 
 // holds reports whether a hold names the deed's task, sandbox, provider or a label of it.
 func (w *watch) holds(target string, d *deed) bool {
-	kind, value, _ := strings.Cut(target, ":")
+	of := reconcile.ParseSubject(target)
+	value := of.Within()
 	b := d.b
 	if b == nil && d.k != nil && d.k.box.there() && w.linked(d.k, d.k.box) {
 		b = d.k.box
 	}
-	switch kind {
-	case "task":
+	switch of.Type {
+	case reconcile.SubjectTask:
 		return d.a.Task == value
-	case "sandbox":
+	case reconcile.SubjectSandbox:
 		return b != nil && (b.ref.ID == value || b.ref.String() == value) && (d.ends() || b.there())
-	case "provider":
+	case reconcile.SubjectProvider:
 		return d.ends() && d.Party == value || d.write != nil && b != nil && b.there() && b.ref.Provider == value
-	case "label":
-		key, want, _ := strings.Cut(value, "=")
+	case reconcile.SubjectLabel:
+		key, want := reconcile.LabelParts(value)
 		if b == nil || !b.there() && !d.ends() {
 			return false
 		}
@@ -159,7 +159,8 @@ func (w *watch) unmeasured(p *process, s *Step) string {
 	}
 	for provider, failed := range p.listed {
 		for key := range rec.Counts {
-			if failed && strings.HasPrefix(key, "sandboxes:"+provider+":") {
+			of := reconcile.ParseCount(key)
+			if failed && of.What == reconcile.CountSandboxes && of.Provider == provider {
 				return fmt.Sprintf("pass %d counts %s=%d although the listing failed", rec.Pass, key, rec.Counts[key])
 			}
 		}

@@ -122,7 +122,7 @@ func putAction(l *entry) {
 	a := reconcile.Action{ID: l.arg(0), Remedy: l.arg(0), Rule: l.arg(1), Subject: l.arg(2),
 		Step:    reconcile.Step(l.arg(3)),
 		Outcome: reconcile.OutcomePending, PlannedAt: l.w.S.Memory.Now.Add(-time.Minute)}
-	a.Task, _ = strings.CutPrefix(a.Subject, "task:")
+	a.Task, _ = reconcile.OfType(reconcile.SubjectTask, a.Subject)
 	box, outcome := "", string(a.Outcome)
 	l.str("box", &box)
 	l.str("outcome", &outcome)

@@ -1,7 +1,6 @@
 package worldtest
 
 import (
-	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -56,7 +55,7 @@ func putVerdict(l *entry) {
 	v := reconcile.Verdict{Number: int64(len(m.Verdicts) + 1), Rule: l.arg(0), Subject: l.arg(1),
 		At:     m.Now.Add(-10 * time.Minute),
 		TaskAt: TaskNow.Add(-10 * time.Minute), Enforced: true}
-	v.Task, _ = strings.CutPrefix(v.Subject, "task:")
+	v.Task, _ = reconcile.OfType(reconcile.SubjectTask, v.Subject)
 	l.ago("ago", m.Now, &v.At)
 	l.ago("task", TaskNow, &v.TaskAt)
 	l.ago("failed", m.Now, &v.FailedAt)

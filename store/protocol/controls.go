@@ -34,8 +34,10 @@ func CheckTarget(target string) error {
 	if named(target, "task", "sandbox", "provider") {
 		return nil
 	}
-	if label, ok := strings.CutPrefix(target, "label:"); ok && strings.Index(label, "=") > 0 {
-		return nil
+	if label, is := reconcile.OfType(reconcile.SubjectLabel, target); is {
+		if key, _ := reconcile.LabelParts(label); key != "" && key != label {
+			return nil
+		}
 	}
 	return fmt.Errorf("hold on %q: the target is task:ID, sandbox:ID, label:KEY=VALUE or provider:NAME", target)
 }

@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -35,7 +34,7 @@ func Counts(passes []reconcile.PassSeen) map[string]int {
 	return counts
 }
 
-func tasksKey(key string) bool { return strings.HasPrefix(key, "tasks:") }
+func tasksKey(key string) bool { return reconcile.ParseCount(key).What == reconcile.CountTasks }
 
 func newest(passes []reconcile.PassSeen, wanted func(reconcile.PassSeen) bool,
 ) map[reconcile.PassKind]reconcile.PassSeen {

@@ -3,7 +3,6 @@ package protocol
 import (
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -152,12 +151,12 @@ func present(passes []reconcile.PassSeen) (active, live int) {
 	full := newest(passes, func(p reconcile.PassSeen) bool { return !p.EndedAt.IsZero() })[reconcile.Full]
 	active, live = -1, -1
 	for key, n := range full.Counts {
-		switch {
-		case strings.HasPrefix(key, "owned:"):
+		switch of := reconcile.ParseCount(key); {
+		case of.What == reconcile.CountOwned:
 			active = max(active, 0) // listed, though nothing runs
-		case strings.HasPrefix(key, "sandboxes:") && strings.HasSuffix(key, ":"+string(reconcile.SandboxRunning)):
+		case of.What == reconcile.CountSandboxes && of.State == string(reconcile.SandboxRunning):
 			active = max(active, 0) + n
-		case tasksKey(key) && reconcile.TaskState(strings.TrimPrefix(key, "tasks:")).Live():
+		case of.What == reconcile.CountTasks && reconcile.TaskState(of.State).Live():
 			live = max(live, 0) + n
 		}
 	}

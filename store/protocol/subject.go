@@ -1,10 +1,6 @@
 package protocol
 
-import (
-	"strings"
-
-	"github.com/sandkeeper/sandkeeper/reconcile"
-)
+import "github.com/sandkeeper/sandkeeper/reconcile"
 
 // Sought is what a person asked about, taken apart.
 type Sought struct {
@@ -16,12 +12,11 @@ type Sought struct {
 // Subject takes apart an id, a provider/id, or a subject like "task:ID" and
 // "sandbox:PROVIDER/ID".
 func Subject(given string) Sought {
-	s := Sought{Given: given, ID: given}
-	for _, kind := range []string{"task:", "sandbox:"} {
-		s.ID = strings.TrimPrefix(s.ID, kind)
-	}
-	if provider, id, found := strings.Cut(s.ID, "/"); found {
-		s.Ref = reconcile.Ref{Provider: provider, ID: id}
+	s := Sought{Given: given}
+	s.ID, _ = reconcile.OfType(reconcile.SubjectTask, given)
+	s.ID, _ = reconcile.OfType(reconcile.SubjectSandbox, s.ID)
+	if ref, is := reconcile.ParseRef(s.ID); is {
+		s.Ref = ref
 	}
 	return s
 }
@@ -48,12 +43,12 @@ func (s Sought) Tasks(h reconcile.History) []string {
 // Subjects are all the names under which the timeline may hold what happened to the tasks
 // and sandboxes of h, operators' holds among them.
 func (s Sought) Subjects(h reconcile.History) []string {
-	named := []string{s.Given, "task:" + s.ID, "sandbox:" + s.ID}
+	named := []string{s.Given, reconcile.TaskSubject(s.ID), reconcile.SubjectOf(reconcile.SubjectSandbox, s.ID)}
 	for _, t := range h.Tasks {
-		named = append(named, "task:"+t.ID)
+		named = append(named, reconcile.TaskSubject(t.ID))
 	}
 	for _, b := range h.Sandboxes {
-		named = append(named, "sandbox:"+b.Ref.String(), "sandbox:"+b.ID)
+		named = append(named, reconcile.BoxSubject(b.Ref), reconcile.SubjectOf(reconcile.SubjectSandbox, b.ID))
 	}
 	return named
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -166,7 +165,7 @@ func (d *Daemon) pass(ctx context.Context, kind reconcile.PassKind, gap func(*cr
 func subjects(r *run.Result) int {
 	n := r.Judged.Fleet
 	for name, count := range r.Counts {
-		if strings.HasPrefix(name, "tasks:") {
+		if reconcile.ParseCount(name).What == reconcile.CountTasks {
 			n += count
 		}
 	}
