@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -115,22 +114,8 @@ type Action struct {
 	NextAttempt time.Time // not to be claimed before
 }
 
-// Mark is what a guarded write leaves at the end of its reason, so that a retry after a
-// crash knows its own write.
-func Mark(action string) string { return "[sandkeeper " + action + "]" }
-
 // String is the finding as one line for logs and terminals.
 func (f Finding) String() string { return fmt.Sprintf("%s %s: %s", f.Rule, f.Subject, f.Reason) }
-
-// Quarantined is the source of the evidence by which a terminate is known to follow a
-// quarantine: it stays with the action, whatever becomes of the config meanwhile.
-const Quarantined = "quarantine"
-
-// InQuarantine reports whether the action is a terminate that follows a quarantine.
-func (a *Action) InQuarantine() bool {
-	return a.Step == StepTerminate && a.Seq > 0 &&
-		slices.ContainsFunc(a.Evidence, func(e Evidence) bool { return e.Source == Quarantined })
-}
 
 // Begun reports whether somebody has ever claimed the action.
 func (a *Action) Begun() bool { return !a.ClaimedAt.IsZero() || a.Attempts > 0 }

@@ -80,6 +80,11 @@ func (m Mode) Held() Held {
 // HeldFrozen is what a source that is not trusted holds.
 func HeldFrozen(source string) Held { return Held{Kind: HeldFreeze, What: source} }
 
+// HeldUnwitnessed holds what failed probes say, while no other sandbox of the provider answers.
+func HeldUnwitnessed(provider string) Held {
+	return Held{Kind: HeldFreeze, What: ProbesOf(provider), Reason: "no other sandbox has answered since its probes fail"}
+}
+
 // HeldByRollout is what the rollout of a rule holds.
 func HeldByRollout(percent int) Held {
 	return Held{Kind: HeldRollout, What: fmt.Sprintf("%d%%", percent)}

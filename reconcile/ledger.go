@@ -89,6 +89,15 @@ func (e *HeldError) Error() string {
 // Unwrap makes errors.Is(err, ErrHeld) true.
 func (e *HeldError) Unwrap() error { return ErrHeld }
 
+// A ClaimError says what holds an action that may not be claimed now. It wraps [ErrHeld].
+type ClaimError struct{ By Held }
+
+// Error says what holds it.
+func (e *ClaimError) Error() string { return ErrHeld.Error() + ": " + e.By.String() }
+
+// Unwrap makes errors.Is(err, ErrHeld) true.
+func (e *ClaimError) Unwrap() error { return ErrHeld }
+
 // A PassKind is quick or full.
 type PassKind string
 

@@ -43,11 +43,5 @@ func HeldShared() Held {
 	return Held{Kind: HeldNotExclusive, Reason: "it names a task that nobody here ever knew, and the account may be shared"}
 }
 
-// Marked reports whether the error column ends with a mark of ours.
-func Marked(text string) bool {
-	i := strings.LastIndex(text, "[sandkeeper ")
-	return i >= 0 && strings.HasSuffix(strings.TrimSpace(text), "]")
-}
-
 // HeldReported holds the end of a quarantine whose rule was set to report meanwhile.
 func HeldReported() Held { return Held{Kind: HeldOnlyReports, Reason: "the rule only reports it now"} }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -81,7 +80,7 @@ func (s *scene) outcome(a *reconcile.Action) (level, string) {
 	case reconcile.OutcomeDone, reconcile.OutcomeConfirmed:
 		return well, doneWords(a)
 	case reconcile.OutcomeWithdrawn:
-		if by, asked := strings.CutPrefix(a.Detail, "by "); asked {
+		if by, asked := a.TakenBack(); asked {
 			return calm, "withdrawn by " + text.Plain(by, mostHolding)
 		}
 		return calm, "withdrawn: looked again, and it no longer held"

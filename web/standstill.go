@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -48,7 +47,7 @@ func (s *scene) standstill(a *reconcile.Action) string {
 }
 
 func refusal(a *reconcile.Action) string {
-	if strings.HasPrefix(a.Detail, "refused by the provider") {
+	if a.Refused() {
 		return "refused by the provider"
 	}
 	return "failed " + times(a.Attempts)

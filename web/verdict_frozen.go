@@ -24,17 +24,11 @@ func frozen(s *scene) (verdict, bool) {
 			verb(len(out)-1, "is", "are"))
 		v.Next = "What rests on them waits until they are whole again."
 	}
-	if unread(&out[0]) {
+	if out[0].Unread() {
 		v.Next += " See whether the provider is up, and what check says of it:"
 		v.Command = "sandkeeper check"
 	}
 	return v, true
-}
-
-// unread reports whether a source is a listing that failed or was cut: what is wrong is between
-// here and the provider.
-func unread(s *reconcile.SourceSeen) bool {
-	return strings.HasPrefix(s.Reason, "the listing failed") || strings.HasPrefix(s.Reason, "the listing is not complete")
 }
 
 // byReach are the kinds of sources, those first on which most verdicts rest.
@@ -63,17 +57,14 @@ func untrusted(sources []reconcile.SourceSeen) []reconcile.SourceSeen {
 // sandbox gave it away is told below, under Sources.
 func distrust(s *reconcile.SourceSeen) string {
 	words := capital(sourceWords(s.Name))
-	happened, ok := strings.CutPrefix(s.Reason, "the listing ")
-	if !ok || !strings.HasPrefix(s.Name, "listing:") {
+	happened, cause, ok := s.Happened()
+	if !ok {
 		why := strings.TrimSuffix(": "+text.Plain(s.Reason, mostHead), ": ")
 		return sentence(fmt.Sprintf("%s %s not trusted%s", words, areOrIs(s.Name), why))
 	}
 	detail := ""
-	if at := strings.IndexAny(happened, ",:"); at >= 0 {
-		if happened[at] == ':' {
-			detail = " (" + strings.TrimSuffix(text.Plain(happened[at+1:], mostHolding), ".") + ")"
-		}
-		happened = happened[:at]
+	if cause != "" {
+		detail = " (" + strings.TrimSuffix(text.Plain(cause, mostHolding), ".") + ")"
 	}
 	return fmt.Sprintf("%s %s%s: nothing is judged from it.", words, text.Plain(happened, mostHead), detail)
 }

@@ -66,7 +66,7 @@ func stale(s *scene) (verdict, bool) {
 
 func incomplete(s *scene) (verdict, bool) {
 	p, ok := lastIncomplete(s.Passes)
-	if strings.HasPrefix(p.Error, "listing of ") && len(unlisted(s.Sources)) > 0 {
+	if p.Unlisted() && len(unlisted(s.Sources)) > 0 {
 		ok = false // the frozen listing says more
 	}
 	why := text.Plain(p.Error, mostHead)

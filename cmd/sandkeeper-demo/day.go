@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // An incident is one kind of thing that breaks, as the summary names it.
@@ -51,7 +53,7 @@ func (c *script) morning() []scene {
 			watch: "the source listing:vercel is not trusted. What rests on it waits, what rests on the others does not.",
 			act:   c.throttle},
 		{at: at(1, 5), kind: mended, title: "Vercel answers again",
-			act: c.mend, until: c.distrusted("listing:vercel", "")},
+			act: c.mend, until: c.distrusted("listing:vercel", nil)},
 		{at: at(1, 15), kind: broke, act: c.expireSnapshot,
 			title: "the snapshot " + demoSnapshot + " goes inactive, and 10 users ask for work at once",
 			watch: "their tasks, and those of all who ask later, wait for workers that never start. " +
@@ -121,13 +123,13 @@ func (c *script) evening() []scene {
 			watch: "it answers well, and is not trusted: what it lost is alive when it is asked for by id.",
 			act:   c.cutListing},
 		{at: at(8, 5), kind: mended, title: "the listing is whole again",
-			act: c.mend, until: c.distrusted("listing:daytona", " lost ")},
+			act: c.mend, until: c.distrusted("listing:daytona", (*reconcile.SourceSeen).LostSome)},
 		{at: at(8, 10), kind: broke, title: "the pipeline of the workers' events goes down: all seem dead, and none is",
 			watch: "after 40 s every worker is silent. That is one broken pipeline and not 250 deaths: " +
 				"the source events is frozen, and nobody is failed.",
 			act: c.silenceAll, until: c.calm},
 		{at: at(9, 5), kind: mended, title: "the pipeline is back; silence counts anew for 40 s before it is trusted",
-			act: c.hearAll, until: c.distrusted("events", "")},
+			act: c.hearAll, until: c.distrusted("events", nil)},
 		{at: at(9, 50), kind: mended, title: "the day is over", act: nothing, until: c.evenTrusted},
 	}
 }

@@ -55,5 +55,5 @@ func (c *script) onlyVercelWaits(o *reconcile.Overview) bool {
 			return false
 		}
 	}
-	return c.distrusted("listing:vercel", "500")(o)
+	return c.distrusted("listing:vercel", (*reconcile.SourceSeen).Unread)(o)
 }

@@ -89,12 +89,12 @@ func (c *script) replicaAtWork(o *reconcile.Overview) bool {
 	return false
 }
 
-// distrusted: a source is not trusted, for a reason with these words.
-func (c *script) distrusted(source, words string) func(*reconcile.Overview) bool {
+// distrusted: a source is not trusted, for a reason like this.
+func (c *script) distrusted(source string, like func(*reconcile.SourceSeen) bool) func(*reconcile.Overview) bool {
 	return func(o *reconcile.Overview) bool {
-		for _, s := range o.Sources {
-			if s.Name == source {
-				return !s.Trusted && strings.Contains(s.Reason, words)
+		for i := range o.Sources {
+			if s := &o.Sources[i]; s.Name == source {
+				return !s.Trusted && (like == nil || like(s))
 			}
 		}
 		return false

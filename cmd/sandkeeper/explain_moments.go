@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -53,7 +52,7 @@ func momentsOf(x *run.Explained, h reconcile.History) []moment {
 	}
 	m.remembered(h)
 	for _, e := range slices.Backward(h.Timeline) {
-		what, _, _ := strings.Cut(e.What, ": "+savedLogs) // shown once, by itself
+		what, _ := reconcile.CutLog(e.What) // shown once, by itself
 		m.add(e.At, byLedger, e.Kind+": "+what)
 	}
 	m.probes(h.Probes)
@@ -154,9 +153,6 @@ func (m *moments) verdict(v *reconcile.Verdict) {
 	m.add(v.RegretAt, byLedger, fmt.Sprintf("false positive of %s: %s", v.Rule, v.Regret))
 }
 
-// savedLogs begins what is kept of a sandbox's log before it is ended.
-const savedLogs = "last log lines: "
-
 // logsOf are the excerpts of logs that were saved with actions, oldest first.
 func logsOf(actions []reconcile.Action) []logExcerpt {
 	out := []logExcerpt{}
@@ -166,7 +162,7 @@ func logsOf(actions []reconcile.Action) []logExcerpt {
 			texts = append(texts, e.Fact)
 		}
 		for _, text := range texts {
-			if _, log, saved := strings.Cut(text, savedLogs); saved && log != "" {
+			if _, log := reconcile.CutLog(text); log != "" {
 				out = append(out, logExcerpt{a.ActedAt.UTC(), a.ID, log})
 			}
 		}

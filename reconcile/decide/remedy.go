@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // remedySteps are the ordered steps of a remedy: the row first, then the sandboxes, so
@@ -42,8 +41,7 @@ func (v *View) gently(remedy reconcile.Remedy, ends []reconcile.Action) []reconc
 	for _, a := range ends {
 		keep := v.P.Providers[a.Provider].QuarantineFor
 		a.NextAttempt = v.Now.Add(keep)
-		a.Evidence = append(slices.Clip(a.Evidence), reconcile.Evidence{
-			Source: reconcile.Quarantined, At: v.Now, Fact: "stopped or paused first, and kept for " + text.Duration(keep)})
+		a.Evidence = append(slices.Clip(a.Evidence), reconcile.AfterQuarantine(v.Now, keep))
 		steps = append(steps, a)
 	}
 	return steps

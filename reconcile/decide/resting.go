@@ -3,7 +3,6 @@ package decide
 import (
 	"fmt"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -111,7 +110,7 @@ func taskGoesOn(t *reconcile.Task, a *reconcile.Action, key string) string {
 	if t == nil || t.State.Terminal() {
 		return ""
 	}
-	ours := strings.Contains(t.Error, reconcile.Mark(a.Remedy))
+	ours := reconcile.MarkedBy(t.Error, a.Remedy)
 	elsewhere := key != "" && t.Sandbox != key && (ours || t.Sandbox != "")
 	if elsewhere || ours && t.State == reconcile.TaskPending {
 		return ""

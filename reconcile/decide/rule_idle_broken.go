@@ -103,18 +103,17 @@ func (v *View) judgeProbes(s *reconcile.Subject, b *reconcile.Box) answer {
 // now, and an infrastructure that fails in part fails some sandbox several times in a row.
 func (v *View) failsElsewhere(b *reconcile.Box, first time.Time) reconcile.HeldBy {
 	failed, answered := v.others(b.Ref, first)
-	held := reconcile.HeldFrozen(reconcile.ProbesOf(b.Provider))
 	switch {
 	//guard:broken-witness harm
 	case answered == 0:
-		held.Reason = "no other sandbox has answered since its probes fail"
+		return reconcile.HeldBy{reconcile.HeldUnwitnessed(b.Provider)}
 	//guard:broken-in-part harm
 	case failed*3 > failed+answered:
+		held := reconcile.HeldFrozen(reconcile.ProbesOf(b.Provider))
 		held.Reason = fmt.Sprintf("%d of the %d others that were probed since fail as well", failed, failed+answered)
-	default:
-		return nil
+		return reconcile.HeldBy{held}
 	}
-	return reconcile.HeldBy{held}
+	return nil
 }
 
 // convicts reports whether the failed probes of a sandbox say something of it: its provider's

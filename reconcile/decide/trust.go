@@ -3,11 +3,9 @@ package decide
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // assess settles which sources can be trusted in this pass. The order matters: the link
@@ -131,16 +129,13 @@ func (v *View) assessClocks() {
 		seen := &v.seen[i]
 		if seen.known && seen.Live && seen.Status != t.Status && !t.UpdatedAt.IsZero() &&
 			t.UpdatedAt.Equal(seen.UpdatedAt) && !reconcile.Marked(t.Error) {
-			stuck = fmt.Sprintf("did not move when task %s went from %s to %s", t.ID, seen.Status, t.Status)
+			stuck = reconcile.ClockStuck(t.ID, seen.Status, t.Status)
 		}
 	}
 	for _, column := range clockColumns {
 		v.assessClock(column, ahead[column], stuck)
 	}
 }
-
-// runsAhead begins the reason of a clock that is believed again by itself, once it does not any more.
-const runsAhead = "runs "
 
 func (v *View) assessClock(column string, ahead time.Duration, stuck string) {
 	name := reconcile.ClockOf(column)
@@ -151,9 +146,9 @@ func (v *View) assessClock(column string, ahead time.Duration, stuck string) {
 	case column == "updated_at" && stuck != "":
 		v.trust(name, stuck)
 	case ahead > 0:
-		v.trust(name, fmt.Sprintf(runsAhead+"%s ahead of the database's now", text.Duration(ahead)))
+		v.trust(name, reconcile.ClockAhead(ahead))
 	//guard:clock-sticky P5
-	case sticky && column == "updated_at" && !strings.HasPrefix(before.Reason, runsAhead):
+	case sticky && column == "updated_at" && !before.RanAhead():
 		v.trust(name, before.Reason)
 	case known:
 		v.trust(name, "")

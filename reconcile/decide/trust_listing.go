@@ -2,7 +2,6 @@ package decide
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -40,11 +39,11 @@ func (v *View) assessCredential(provider string, seen reconcile.ListingSeen) {
 func (v *View) distrustListing(provider string, seen reconcile.ListingSeen) string {
 	//guard:listing-failed P3
 	if seen.Error != "" {
-		return "the listing failed: " + seen.Error
+		return reconcile.ListingFailed(seen.Error)
 	}
 	//guard:listing-cut P3
 	if !seen.Complete {
-		return "the listing is not complete: " + strings.Join(seen.Missing, ", ") + " not read"
+		return reconcile.ListingCut(seen.Missing)
 	}
 	missing, before, whole := MissingFrom(v.S, provider)
 	if len(missing)*2 <= before {
@@ -55,23 +54,17 @@ func (v *View) distrustListing(provider string, seen reconcile.ListingSeen) stri
 		switch {
 		//guard:listing-unlooked P3
 		case !looked:
-			return fmt.Sprintf(
-				"the listing lost %d of %d sandboxes, and they were not looked at by id",
-				len(missing),
-				before,
-			)
+			return reconcile.ListingLost(len(missing), before, "and they were not looked at by id")
 		//guard:listing-unknown P3
 		case look.Error != "":
-			return fmt.Sprintf("the listing lost %d of %d sandboxes, and %s could not be looked at: %s",
-				len(missing), before, ref.ID, look.Error)
+			return reconcile.ListingLost(len(missing), before, "and "+ref.ID+" could not be looked at: "+look.Error)
 		//guard:listing-reused live
 		case v.reusedID(ref, &look): // the one that is lost is gone
 		//guard:listing-disowned live
 		case len(missing)*2 <= whole && v.disowned(&look): // providers list by labels
 		//guard:listing-lied harm
 		case !look.Gone && look.Sandbox.State.Exists():
-			return fmt.Sprintf("the listing lost %d of %d sandboxes, but %s, got by id, is %s",
-				len(missing), before, ref.ID, look.Sandbox.Raw)
+			return reconcile.ListingLost(len(missing), before, "but "+ref.ID+", got by id, is "+look.Sandbox.Raw)
 		}
 	}
 	return ""
@@ -138,9 +131,8 @@ func (v *View) assessEmptyListings(subs []reconcile.Subject) {
 		//guard:listing-empty P3
 		if name := reconcile.ListingOf(provider); v.Trusted(name) && !v.everSaw(provider) {
 			v.undo(name)
-			v.trust(name, fmt.Sprintf(
-				"the listing shows no sandbox of ours, while task %s is %s and %s", witness.ID, witness.Status,
-				reconcile.LifeLine(witness)))
+			v.trust(name, reconcile.ListingEmpty(fmt.Sprintf("while task %s is %s and %s", witness.ID, witness.Status,
+				reconcile.LifeLine(witness))))
 		}
 	}
 }

@@ -112,7 +112,7 @@ func (r *run) step(ctx context.Context, a reconcile.Action) (reconcile.Action, e
 	}
 	claimed, err := r.claim(ctx, wanted)
 	if errors.Is(err, reconcile.ErrHeld) {
-		r.wait(a, reconcile.HeldByIn(heldBy(err)))
+		r.wait(a, heldBy(err))
 		return a, nil
 	}
 	if err != nil {

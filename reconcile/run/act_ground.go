@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -135,7 +134,7 @@ func (r *run) stands(t *reconcile.Task, a *reconcile.Action, sb reconcile.Sandbo
 	if of == reconcile.EndUnnamed && sb.SandboxKey != "" && t.Sandbox != "" && !sb.CalledBy(t.Sandbox) {
 		return "" // the row names another one: this one was too many from the start
 	}
-	ours := strings.Contains(t.Error, reconcile.Mark(a.Remedy))
+	ours := reconcile.MarkedBy(t.Error, a.Remedy)
 	if t.State == reconcile.TaskPending && ours {
 		return ""
 	}

@@ -1,19 +1,20 @@
 package run
 
 import (
+	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// heldBy is what holds a claim, in the words of a plan.
-func heldBy(err error) string {
-	if _, why, said := strings.Cut(err.Error(), reconcile.ErrHeld.Error()+": "); said {
-		return why
+// heldBy is what holds a claim.
+func heldBy(err error) reconcile.HeldBy {
+	var refused *reconcile.ClaimError
+	if errors.As(err, &refused) {
+		return reconcile.HeldBy{refused.By}
 	}
-	return err.Error()
+	return reconcile.HeldBy{{Kind: reconcile.HeldOther, Reason: err.Error()}}
 }
 
 // heldNow is what keeps an open action from being carried out, whoever planned it and

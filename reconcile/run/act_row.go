@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -20,7 +19,7 @@ func (r *run) carryRow(ctx context.Context, a reconcile.Action) reconcile.Action
 			return r.later(a, err.Error())
 		}
 		//guard:row-own-mark lost
-		if o.subject != nil && o.subject.Task != nil && strings.Contains(o.subject.Task.Error, reconcile.Mark(a.ID)) {
+		if o.subject != nil && o.subject.Task != nil && reconcile.MarkedBy(o.subject.Task.Error, a.ID) {
 			a.Outcome, a.Detail = reconcile.OutcomeDone, "written by an earlier attempt"
 			a.ClosedAt = r.now
 			return a

@@ -106,7 +106,7 @@ func (r *run) terminateFailed(a reconcile.Action, said reconcile.Termination, er
 func (r *run) refused(a reconcile.Action, words string) reconcile.Action {
 	wait := min(time.Minute<<min(max(a.Attempts-1, 0), 6), time.Hour)
 	a.Outcome, a.NextAttempt = reconcile.OutcomePending, r.now.Add(wait)
-	a.Detail = "refused by the provider: " + words + "; tried again from " + text.Time(a.NextAttempt)
+	a.Detail = reconcile.RefusedDetail(words, a.NextAttempt)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.refusals[a.ID] = true
@@ -210,7 +210,7 @@ func (r *run) saveEvidence(ctx context.Context, p reconcile.Provider, sb reconci
 	if err != nil || said == "" {
 		return ""
 	}
-	return "last log lines: " + text.Clip(said, 2000)
+	return reconcile.SavedLog(said)
 }
 
 // proven reports whether the sandbox is ours by its labels or name, or may be by a row.

@@ -213,7 +213,7 @@ func (k *Keeper) judge(ctx context.Context, kind reconcile.PassKind, turn int64)
 		//guard:pass-complete P13
 		if seen, ok := s.Listings[name]; ok && (seen.Error != "" || !seen.Complete) {
 			r.Complete = false
-			r.Error = reconcile.Joined(r.Error, "listing of "+name+": "+reconcile.FirstOf(seen.Error, "not complete"))
+			r.Error = reconcile.Joined(r.Error, reconcile.PassUnlisted(name, seen.Error))
 		}
 	}
 	return r, nil

@@ -103,9 +103,15 @@ func (e *engine) tend() {
 // clocks that are whole again. A listing that does not show any more what was given to somebody
 // else stays as it is.
 func (e *engine) mends(s reconcile.SourceSeen) bool {
-	kind, of, _ := strings.Cut(s.Name, ":")
-	stuck := kind == "clock" && strings.HasPrefix(s.Reason, "did not move") || kind == "listing" && e.place.Taken(of)
-	return (kind == "listing" || kind == "probes" || kind == "clock") && !stuck
+	switch kind, of := reconcile.SourceParts(s.Name); kind {
+	case reconcile.SourceClock:
+		return !s.Stuck()
+	case reconcile.SourceListing:
+		return !e.place.Taken(of)
+	case reconcile.SourceProbes:
+		return true
+	}
+	return false
 }
 
 // fullEvery is the longest time between two full passes by the schedules.
@@ -151,7 +157,7 @@ func (e *engine) leftover(r *run.Result, err error) string {
 		return "a pass is not complete: " + r.Error
 	}
 	for i := range r.Plan.Steps {
-		if s := &r.Plan.Steps[i]; !byConfig(s.HeldBy.String()) && !alone(r, s) && !e.shielded(s) {
+		if s := &r.Plan.Steps[i]; !byConfig(s.HeldBy) && !alone(r, s) && !e.shielded(s) {
 			return fmt.Sprintf("the plan has: %s %s of %s %s, held by %q", s.Rule, s.Step, s.Subject, s.Sandbox, s.HeldBy)
 		}
 	}
@@ -175,7 +181,7 @@ func (e *engine) leftover(r *run.Result, err error) string {
 // alone reports whether a step waits, for ever, for something to compare its sandbox with: its
 // provider has no other that runs.
 func alone(r *run.Result, s *decide.PlannedStep) bool {
-	if !strings.Contains(s.HeldBy.String(), "no other") {
+	if !s.HeldBy.Has(reconcile.HeldUnwitnessed(s.Provider)) {
 		return false
 	}
 	for i := range r.Judged.Decisions {
@@ -192,28 +198,21 @@ func alone(r *run.Result, s *decide.PlannedStep) bool {
 // lives, and truly is needed: who shows it cannot know more.
 func (e *engine) shielded(s *decide.PlannedStep) bool {
 	ref := reconcile.Ref{Provider: s.Provider, ID: s.Sandbox}
-	return strings.HasPrefix(s.HeldBy.String(), "unmatched pair") && e.place.Needed(ref)
+	return len(s.HeldBy) > 0 && s.HeldBy[0].Kind == reconcile.HeldUnmatched && e.place.Needed(ref)
 }
 
 // byConfig reports whether a step is held by what the config says, which lasts.
-func byConfig(held string) bool {
-	for reason := range strings.SplitSeq(held, "; ") {
-		if strings.HasPrefix(reason, "a row of ") {
-			return true // a further table explains it, whatever is wrong with it
-		}
-		what, _, _ := strings.Cut(reason, ":")
-		switch what {
-		case "observe", "off", "rollout", "not-exclusive", "veto", "unproven", "the rule only reports it now":
-			return true
-		}
-	}
-	return false
+func byConfig(held reconcile.HeldBy) bool {
+	_, lasts := held.Of(reconcile.HeldObserve, reconcile.HeldOff, reconcile.HeldRollout, reconcile.HeldNotExclusive,
+		reconcile.HeldVeto, reconcile.HeldUnproven, reconcile.HeldOnlyReports,
+		reconcile.HeldExplained) // by a row of a further table, whatever is wrong with it
+	return lasts
 }
 
 // leftOpen reports whether an action is for a person: its sandbox was given to somebody else while
 // it went, or its quarantine ends while nobody lives who could prove that link and rows are whole.
 func (e *engine) leftOpen(a *reconcile.Action) bool {
-	if strings.Contains(a.Detail, "not-exclusive") {
+	if _, shared := reconcile.HeldByIn(a.Detail).Of(reconcile.HeldNotExclusive); shared {
 		return e.place.Taken(a.Provider)
 	}
 	sources, _ := e.ledger.Sources(e.ctx) // fails only when the context has ended

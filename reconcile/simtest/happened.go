@@ -1,8 +1,6 @@
 package simtest
 
 import (
-	"strings"
-
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
@@ -43,18 +41,14 @@ func (c coverage) pass(r *run.Result, err error) {
 			c.add("do", s.Rule+" "+string(s.Step))
 			continue
 		}
-		why, _, _ := strings.Cut(s.HeldBy.String(), ":")
-		if strings.HasPrefix(why, "sandbox ") {
-			why = "a sandbox could not be looked at" // whichever it was
-		}
-		c.add("held", why)
+		c.add("held", string(s.HeldBy[0].Kind))
 	}
 	for i := range r.Plan.Findings {
 		c.add("finding", r.Plan.Findings[i].Rule)
 	}
 	for i := range r.Sources {
 		if s := &r.Sources[i]; !s.Trusted {
-			name, _, _ := strings.Cut(s.Name, ":")
+			name, _ := reconcile.SourceParts(s.Name)
 			c.add("frozen", name)
 		}
 	}

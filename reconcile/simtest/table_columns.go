@@ -40,16 +40,11 @@ func setColumns(r *row, columns map[string]*string) {
 
 // markIn is the mark at the end of a reason, actionIn the action that it names.
 func markIn(reason string) string {
-	i := strings.LastIndex(reason, "[sandkeeper ")
-	if i < 0 {
-		return ""
-	}
-	return reason[i:]
+	_, mark := reconcile.SplitMark(reason)
+	return mark
 }
 
-func actionIn(reason string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(markIn(reason), "[sandkeeper "), "]")
-}
+func actionIn(reason string) string { return reconcile.MarkedAction(markIn(reason)) }
 
 // events are the newest of the workers that a key names, as far as they are on record.
 func (b *table) events(key string) reconcile.Events {

@@ -32,7 +32,7 @@ func (g *Ledger) Ask(ctx context.Context, by reconcile.Signature, actions []reco
 		}
 		ids := column(ends, func(a reconcile.Action) string { return a.ID })
 		if _, err := exec(ctx, tx, "ask_withdraw", pgx.StrictNamedArgs{
-			"ids": ids, "detail": clean(protocol.WithdrawnBy(by)), "now": now,
+			"ids": ids, "detail": clean(reconcile.WithdrawnBy(by)), "now": now,
 		}); err != nil {
 			return nil, err
 		}

@@ -79,7 +79,7 @@ func (g *Ledger) takeBack(by reconcile.Signature, ids []string, now time.Time) [
 	lines := make([]told, 0, len(ids))
 	for _, id := range ids {
 		a := g.actions[id]
-		g.close(a, reconcile.OutcomeWithdrawn, protocol.WithdrawnBy(by), now)
+		g.close(a, reconcile.OutcomeWithdrawn, reconcile.WithdrawnBy(by), now)
 		lines = append(lines, told{a.Subject, protocol.TakenBack(a.Action)})
 	}
 	return lines

@@ -62,9 +62,6 @@ func CheckWithdrawable(a reconcile.Action) error {
 	return nil
 }
 
-// WithdrawnBy is why a step that an operator took back is over.
-func WithdrawnBy(by reconcile.Signature) string { return "by " + by.Author + ": " + by.Reason }
-
 // TakenBack is what the timeline says of a step that an operator took back.
 func TakenBack(a reconcile.Action) string {
 	return string(a.Step) + " " + a.Provider + "/" + a.Sandbox + " taken back"

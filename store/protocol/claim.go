@@ -33,10 +33,11 @@ type Spent struct {
 // Refuse says why the action may not be claimed now, or nil. Refusals wrap
 // [reconcile.ErrHeld].
 func (r Request) Refuse(c reconcile.Claim, now time.Time) error {
-	for _, why := range []string{r.busy(now), r.order(), r.budget(c)} {
-		if why != "" {
-			return fmt.Errorf("%w: %s", reconcile.ErrHeld, why)
-		}
+	if why := reconcile.FirstOf(r.busy(now), r.order()); why != "" {
+		return &reconcile.ClaimError{By: reconcile.Held{Kind: reconcile.HeldOther, Reason: why}}
+	}
+	if budget := r.budget(c); budget != "" {
+		return &reconcile.ClaimError{By: reconcile.Held{Kind: reconcile.HeldBudget, What: budget}}
 	}
 	return nil
 }
@@ -120,13 +121,13 @@ func (r Request) budget(c reconcile.Claim) string {
 		return ""
 	//guard:claim-per-pass P7
 	case !asked && r.Spent.Total >= c.Total:
-		return fmt.Sprintf("budget: per_pass %d", c.Total)
+		return fmt.Sprintf("per_pass %d", c.Total)
 	//guard:claim-share P7
 	case !asked && r.Spends(c) && r.Spent.Shared >= c.Shared:
-		return fmt.Sprintf("budget: share (%d of the fleet)", c.Shared)
+		return fmt.Sprintf("share (%d of the fleet)", c.Shared)
 	//guard:claim-per-hour P7
 	case r.Spent.Hour >= c.Hour:
-		return fmt.Sprintf("budget: per_hour %d", c.Hour)
+		return fmt.Sprintf("per_hour %d", c.Hour)
 	}
 	return ""
 }

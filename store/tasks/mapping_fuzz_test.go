@@ -301,7 +301,7 @@ func FuzzReason(f *testing.F) {
 		if limit > 0 && utf8.RuneCountInString(got) > limit {
 			t.Fatalf("fit(%q, %d) = %q, which is longer", reason, limit, got)
 		}
-		_, mark := splitMark(strings.ReplaceAll(strings.ToValidUTF8(reason, "?"), "\x00", ""))
+		_, mark := reconcile.SplitMark(strings.ReplaceAll(strings.ToValidUTF8(reason, "?"), "\x00", ""))
 		if limit <= 0 || utf8.RuneCountInString(mark) <= limit {
 			if !strings.HasSuffix(got, mark) {
 				t.Fatalf("fit(%q, %d) = %q, which lost the mark %q", reason, limit, got, mark)

@@ -1,9 +1,9 @@
 package tasks
 
 import (
-	"strings"
 	"unicode/utf8"
 
+	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -14,7 +14,7 @@ func fit(reason string, limit int) string {
 	if limit <= 0 || utf8.RuneCountInString(reason) <= limit {
 		return reason
 	}
-	text, mark := splitMark(reason)
+	text, mark := reconcile.SplitMark(reason)
 	room := limit - utf8.RuneCountInString(mark)
 	if room <= 0 {
 		return string([]rune(mark)[max(0, -room):]) // the end of the mark; `check` says that the column is too short
@@ -24,15 +24,6 @@ func fit(reason string, limit int) string {
 		return string([]rune(text)[:room]) + mark
 	}
 	return string([]rune(text)[:room-len(cut)]) + cut + mark
-}
-
-// splitMark cuts the mark off the end of a reason.
-func splitMark(reason string) (text, mark string) {
-	i := strings.LastIndex(reason, "[sandkeeper ")
-	if i < 0 || !strings.HasSuffix(reason, "]") {
-		return reason, ""
-	}
-	return reason[:i], reason[i:]
 }
 
 // reasonLimit is how many characters of the reason fit into every column that takes it.

@@ -102,7 +102,7 @@ func (a *attempt) run(ctx context.Context, tx pgx.Tx) (reconcile.Written, *recon
 
 // rowBefore is what restore needs to take the write back.
 func (a *attempt) rowBefore(version string) *reconcile.RowBefore {
-	_, mark := splitMark(a.reason)
+	_, mark := reconcile.SplitMark(a.reason)
 	columns := map[string]*string{}
 	for i, name := range a.s.plan.columnsOf(a.change) {
 		columns[name] = a.before[i]

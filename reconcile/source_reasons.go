@@ -1,0 +1,85 @@
+package reconcile
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// The ledger keeps why a source is not trusted as a text. What somebody asks of that text later is
+// answered here, beside what made it.
+const (
+	clockAhead    = "runs "
+	clockStuck    = "did not move when "
+	ofListing     = "the listing "
+	listingFailed = ofListing + "failed"
+	listingCut    = ofListing + "is not complete"
+	listingLost   = ofListing + "lost "
+	passListing   = "listing of "
+)
+
+// ClockAhead is why a clock is not trusted that runs ahead. It is believed again by itself.
+func ClockAhead(by time.Duration) string {
+	return clockAhead + text.Duration(by) + " ahead of the database's now"
+}
+
+// ClockStuck is why a clock is not trusted that does not move. A person has to release it.
+func ClockStuck(task, before, now string) string {
+	return fmt.Sprintf(clockStuck+"task %s went from %s to %s", task, before, now)
+}
+
+// RanAhead reports whether the source is a clock that ran ahead.
+func (s *SourceSeen) RanAhead() bool { return strings.HasPrefix(s.Reason, clockAhead) }
+
+// Stuck reports whether the source is a clock that did not move.
+func (s *SourceSeen) Stuck() bool { return strings.HasPrefix(s.Reason, clockStuck) }
+
+// ListingFailed is why a listing is not trusted that could not be made.
+func ListingFailed(cause string) string { return listingFailed + ": " + cause }
+
+// ListingCut is why a listing is not trusted of which parts are missing.
+func ListingCut(missing []string) string {
+	return listingCut + ": " + strings.Join(missing, ", ") + " not read"
+}
+
+// ListingLost is why a listing is not trusted that lost sandboxes, with what shows that it is wrong.
+func ListingLost(lost, of int, but string) string {
+	return fmt.Sprintf(listingLost+"%d of %d sandboxes, %s", lost, of, but)
+}
+
+// ListingEmpty is why a listing is not trusted that shows nothing, with what shows that it is wrong.
+func ListingEmpty(but string) string { return ofListing + "shows no sandbox of ours, " + but }
+
+// Unread reports whether the source is a listing that failed or was cut: what is wrong is between
+// here and the provider.
+func (s *SourceSeen) Unread() bool {
+	return strings.HasPrefix(s.Reason, listingFailed) || strings.HasPrefix(s.Reason, listingCut)
+}
+
+// LostSome reports whether the source is a listing that lost sandboxes.
+func (s *SourceSeen) LostSome() bool { return strings.HasPrefix(s.Reason, listingLost) }
+
+// Happened is what happened to a listing, without what shows it, and its cause where it has one.
+func (s *SourceSeen) Happened() (what, cause string, is bool) {
+	what, is = strings.CutPrefix(s.Reason, ofListing)
+	if _, listing := OfKind(SourceListing, s.Name); !is || !listing {
+		return "", "", false
+	}
+	if at := strings.IndexAny(what, ",:"); at >= 0 {
+		if what[at] == ':' {
+			cause = what[at+1:]
+		}
+		what = what[:at]
+	}
+	return what, cause, true
+}
+
+// PassUnlisted is why a pass is not complete that has no whole listing of a provider.
+func PassUnlisted(provider, cause string) string {
+	return passListing + provider + ": " + FirstOf(cause, "not complete")
+}
+
+// Unlisted reports whether that is why the pass is not complete.
+func (p *PassSeen) Unlisted() bool { return strings.HasPrefix(p.Error, passListing) }
