@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,14 +74,20 @@ func hold(ctx context.Context, a *app.App, arg string, by *wish) (string, error)
 // targets are what a person means by an argument: a bare id may be a task or a sandbox. A
 // word before a colon that means nothing is refused: the hold would hold nothing.
 func targets(arg string) ([]string, error) {
-	kind, value, found := strings.Cut(arg, ":")
-	key, _, pair := strings.Cut(value, "=")
-	switch {
-	case !found && arg != "":
-		return []string{"task:" + arg, "sandbox:" + arg}, nil
-	case kind == "label" && pair && key != "",
-		slices.Contains([]string{"task", "sandbox", "provider"}, kind) && value != "":
-		return []string{arg}, nil
+	of := reconcile.ParseSubject(arg)
+	switch key, _ := reconcile.LabelParts(of.ID); of.Type {
+	case "":
+		if arg != "" && of.ID[0] != ':' {
+			return []string{reconcile.TaskSubject(arg), reconcile.SubjectOf(reconcile.SubjectSandbox, arg)}, nil
+		}
+	case reconcile.SubjectLabel:
+		if key != "" && key != of.ID {
+			return []string{arg}, nil
+		}
+	case reconcile.SubjectTask, reconcile.SubjectSandbox, reconcile.SubjectProvider:
+		if of.Within() != "" {
+			return []string{arg}, nil
+		}
 	}
 	return nil, &exitError{code: wrongUsage, err: fmt.Errorf("%q is nothing that can be held: say task:ID, sandbox:ID, "+
 		"label:KEY=VALUE or provider:NAME", arg)}

@@ -48,17 +48,17 @@ be done is shown as held by the pause.`,
 // provider that does not exist is refused: the pause would hold nothing.
 func pauseScope(a *app.App, args []string) (string, error) {
 	scope := firstText(strings.Join(args, ":"), "all")
-	kind, name, _ := strings.Cut(scope, ":")
-	_, provider := a.Config.Policy().Providers[name]
+	of := reconcile.ParseSubject(scope)
+	rule, provider := of.Type == reconcile.SubjectRule, of.Type == reconcile.SubjectProvider
 	switch {
-	case scope == "all", kind == "rule" && slices.Contains(reconcile.RuleNames, name), kind == "provider" && provider:
+	case scope == "all", rule && slices.Contains(reconcile.RuleNames, of.ID), provider && a.Config.HasProvider(of.ID):
 		return scope, nil
-	case kind == "rule":
-		return "", unknownRule(name)
-	case kind == "provider":
-		return "", unknownProvider(a, name)
+	case rule:
+		return "", unknownRule(of.ID)
+	case provider:
+		return "", unknownProvider(a, of.ID)
 	case slices.Contains(reconcile.RuleNames, scope):
-		return "rule:" + scope, nil
+		return reconcile.SubjectOf(reconcile.SubjectRule, scope), nil
 	}
 	return "", fmt.Errorf("%q is nothing that can be paused: say all, rule:NAME or provider:NAME", scope)
 }

@@ -1,10 +1,6 @@
 package simtest
 
-import (
-	"strings"
-
-	"github.com/sandkeeper/sandkeeper/reconcile"
-)
+import "github.com/sandkeeper/sandkeeper/reconcile"
 
 // kill says what healthy work a deed ends; nothing when it ends none.
 func (a *Account) kill(w *watch, d *deed) Kill {
@@ -26,18 +22,26 @@ func (a *Account) kill(w *watch, d *deed) Kill {
 	return judged(a.town.use(d.b), excused(w.saw(d, d.k.step), a.town.excuse(d.k)))
 }
 
+// What a sandbox or a task is needed for, where it is no work that goes on.
+const (
+	waitsItsTurn = "it waits for its turn"
+	keptForUser  = "it is kept alive for its user"
+	userGoesOn   = "its user may go on in it"
+)
+
 // overLimit is no excuse but a wish: the row itself says how long its work may take.
 const overLimit = "it was past its own limits"
 
 // judged sorts a loss by what was lost.
 func judged(why, excuse string) Kill {
 	k := Kill{Kind: "work", Why: why, Excused: excuse}
-	switch {
-	case why == "", excuse == overLimit:
+	if why == "" || excuse == overLimit {
 		return Kill{}
-	case strings.Contains(why, "for its turn"):
+	}
+	switch why {
+	case waitsItsTurn:
 		k.Kind = "queued"
-	case strings.Contains(why, "for its user"), strings.Contains(why, "its user may"):
+	case keptForUser, userGoesOn:
 		k.Kind = "kept"
 	}
 	return k

@@ -32,7 +32,7 @@ func (t *Town) work(k *task) string {
 	case w.well() && w.box == k.box:
 		return "its worker is at work"
 	case r.State == reconcile.TaskPending:
-		return "it waits for its turn"
+		return waitsItsTurn
 	case w != nil && w.box == k.box && k.box.there() && !w.done.IsZero() && t.kind.tasks.Events &&
 		!t.table.events(r.Sandbox).Finished.IsZero():
 		return "its worker is done and the row does not say so yet"
@@ -135,11 +135,11 @@ func (t *Town) lingering(k *task, r *row, b *box) string {
 	case k.box != b, b.state == reconcile.SandboxFailed, !b.broken.IsZero():
 		return "" // of an earlier attempt, or nothing works in it any more
 	case t.table.now().Before(r.KeepAliveUntil) && (r.names(b) || b.cloud.byLabel):
-		return "it is kept alive for its user" // a row that lost it with its failure keeps nothing
+		return keptForUser // a row that lost it with its failure keeps nothing
 	case r.Error != "" && markIn(r.Error) != "":
 		return "" // we ended the task, and its sandbox with it
 	case used < t.after("finished-lingering") && !k.restored: // a backup does not know what was done since
-		return "its user may go on in it"
+		return userGoesOn
 	}
 	return ""
 }

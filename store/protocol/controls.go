@@ -2,7 +2,7 @@ package protocol
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -23,7 +23,7 @@ func CheckMode(rule string, mode reconcile.Mode) error {
 
 // CheckScope refuses a pause of something that cannot be paused.
 func CheckScope(scope string) error {
-	if scope == "all" || named(scope, "rule", "provider") {
+	if scope == "all" || named(scope, reconcile.SubjectRule, reconcile.SubjectProvider) {
 		return nil
 	}
 	return fmt.Errorf("pause of %q: the scope is all, rule:NAME or provider:NAME", scope)
@@ -31,7 +31,7 @@ func CheckScope(scope string) error {
 
 // CheckTarget refuses a hold on something that cannot be held.
 func CheckTarget(target string) error {
-	if named(target, "task", "sandbox", "provider") {
+	if named(target, reconcile.SubjectTask, reconcile.SubjectSandbox, reconcile.SubjectProvider) {
 		return nil
 	}
 	if label, is := reconcile.OfType(reconcile.SubjectLabel, target); is {
@@ -67,17 +67,9 @@ func CheckUntil(what string, until, now time.Time) error {
 // InForce reports whether a wish with this end, zero for none, is in force.
 func InForce(until, now time.Time) bool { return until.IsZero() || until.After(now) }
 
-func named(s string, kinds ...string) bool {
-	kind, name, found := strings.Cut(s, ":")
-	if !found || name == "" {
-		return false
-	}
-	for _, k := range kinds {
-		if k == kind {
-			return true
-		}
-	}
-	return false
+func named(wish string, types ...reconcile.SubjectType) bool {
+	s := reconcile.ParseSubject(wish)
+	return s.Within() != "" && slices.Contains(types, s.Type)
 }
 
 // Asked is the line that the timeline gets for an operator's wish.
