@@ -84,7 +84,7 @@ func TestDetails(t *testing.T) {
 	}
 }
 
-func TestInQuarantine(t *testing.T) {
+func TestActionInQuarantine(t *testing.T) {
 	a := Action{Step: StepTerminate, Seq: 1, Evidence: []Evidence{{Source: "daytona"}}}
 	if a.InQuarantine() {
 		t.Errorf("%+v is in quarantine", a)

@@ -5,33 +5,23 @@ import (
 	"errors"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // carryResume brings a quarantined sandbox back. It is done when the sandbox runs or comes up.
 func (r *run) carryResume(ctx context.Context, a reconcile.Action) reconcile.Action {
-	look := r.k.lookAt(ctx, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
-	if look.Error != "" {
-		return r.laterOrNever(a, "look at the sandbox: "+look.Error)
+	f := r.factsOf(&a)
+	if r.lookUp(ctx, &a, f) {
+		if _, ok := r.k.Providers[a.Provider].(reconcile.Suspender); !ok {
+			return r.giveUp(a, a.Provider+" cannot bring a sandbox back")
+		}
+		r.readWishes(ctx, &a, f)
 	}
-	if out, settled := r.cameBack(a, look); settled {
-		return out
+	ruling := r.rule(&a, f)
+	if !ruling.Goes() {
+		return r.instead(a, ruling)
 	}
-	sb := look.Sandbox
-	suspender, ok := r.k.Providers[a.Provider].(reconcile.Suspender)
-	if !ok {
-		return r.giveUp(a, a.Provider+" cannot bring a sandbox back")
-	}
-	//guard:resume-owned P1
-	if !sb.Owned && !r.policy.Providers[a.Provider].ByRow(&sb) {
-		return r.withdraw(a, "the sandbox is not proven ours any more")
-	}
-	//guard:resume-held P8
-	if waits := r.heldWith(ctx, &a, sb); waits != "" {
-		return r.later(a, waits)
-	}
-	a.ActedAt = r.ledgerNow(ctx)
-	err := suspender.Resume(ctx, sb)
+	a.ActedAt = f.acted
+	err := r.effects().resume(ctx, ruling, &a, f.Lookup.Sandbox)
 	switch {
 	case errors.Is(err, reconcile.ErrNotFound):
 		return r.giveUp(a, "the sandbox is gone: "+err.Error())
@@ -41,36 +31,19 @@ func (r *run) carryResume(ctx context.Context, a reconcile.Action) reconcile.Act
 	return r.confirmOne(ctx, a)
 }
 
-// cameBack settles the return of a sandbox that runs already, or that never will.
-func (r *run) cameBack(a reconcile.Action, look reconcile.Look) (reconcile.Action, bool) {
-	switch state := look.Sandbox.State; {
-	case look.Gone, state == reconcile.SandboxEnded, state == reconcile.SandboxDeleting:
-		return r.giveUp(a, "the sandbox is gone: it cannot come back"), true
-	//guard:resume-running once
-	case state == reconcile.SandboxRunning, state == reconcile.SandboxCreating:
-		a.Outcome, a.ClosedAt, a.Detail = reconcile.OutcomeDone, r.now,
-			"it is "+reconcile.FirstOf(text.Clip(look.Sandbox.Raw, 60), string(state))
-		return a, true
-	}
-	return a, false
-}
-
 // carryRestore sets a task row back to what it was before our own write, if it has not moved
 // since: nobody's work is undone but ours. A row that is back already is done.
 func (r *run) carryRestore(ctx context.Context, a reconcile.Action) reconcile.Action {
-	restorer, ok := r.k.Tasks.(reconcile.Restorer)
-	if !ok || a.Before == nil {
+	if _, ok := r.k.Tasks.(reconcile.Restorer); !ok || a.Before == nil {
 		return r.giveUp(a, "nothing is known of the row as it was")
 	}
-	controls, why := r.controlsNow(ctx, &a)
-	if why == "" {
-		why = reconcile.StepHolds(&controls, &a, r.target(&a)).String()
+	f := r.factsOf(&a)
+	r.readWishes(ctx, &a, f)
+	ruling := r.rule(&a, f)
+	if !ruling.Goes() {
+		return r.instead(a, ruling)
 	}
-	//guard:restore-held P8
-	if why != "" {
-		return r.later(a, why)
-	}
-	written, err := restorer.Restore(ctx, a.Task, *a.Before)
+	written, err := r.effects().restore(ctx, ruling, &a)
 	switch {
 	case err != nil:
 		return r.laterOrNever(a, err.Error())

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,81 +10,6 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
-
-// A requeue is judged once more right before it is written: what explains the failure would
-// make the next attempt fail as well.
-func TestNoRequeueAfterAll(t *testing.T) {
-	now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
-	turns := func(n int, age time.Duration) reconcile.TaskSeen {
-		return reconcile.TaskSeen{Turns: []time.Time{now.Add(-age), now.Add(-age), now.Add(-age)}[:n]}
-	}
-	cases := map[string]struct {
-		step      reconcile.Step
-		attempts  int
-		unmapped  bool
-		seen      reconcile.TaskSeen
-		incidents []reconcile.Incident
-		want      string
-	}{
-		"nothing forbids it":                   {step: reconcile.StepRequeue, attempts: 2},
-		"the last attempt is over":             {step: reconcile.StepRequeue, attempts: 3, want: "no attempts are left"},
-		"attempts are not mapped":              {step: reconcile.StepRequeue, unmapped: true, want: "no attempts are left"},
-		"it ended twice lately":                {step: reconcile.StepRequeue, seen: turns(2, time.Hour)},
-		"it ended three times lately":          {step: reconcile.StepRequeue, seen: turns(3, time.Hour), want: "it loops: 3"},
-		"it ended three times, long ago":       {step: reconcile.StepRequeue, seen: turns(3, time.Hour+time.Second)},
-		"an incident of it":                    {step: reconcile.StepRequeue, incidents: []reconcile.Incident{{ID: "i-1", Signature: "s"}}, want: "incident i-1"},
-		"an incident of something else":        {step: reconcile.StepRequeue, incidents: []reconcile.Incident{{ID: "i-1", Signature: "x"}}},
-		"an incident that is over":             {step: reconcile.StepRequeue, incidents: []reconcile.Incident{{ID: "i-1", Signature: "s", ClosedAt: now}}},
-		"a failure, with no attempt left":      {step: reconcile.StepFail, attempts: 3},
-		"a failure, with an incident of it":    {step: reconcile.StepFail, incidents: []reconcile.Incident{{ID: "i-1", Signature: "s"}}},
-		"the clock ran backwards since a turn": {step: reconcile.StepRequeue, seen: turns(3, -time.Minute), want: "it loops"},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			p := &reconcile.Policy{Rules: map[string]reconcile.RulePolicy{"looping": {Mode: reconcile.Enforce, Count: 3, Window: time.Hour}}}
-			v := decide.NewView(&reconcile.Snapshot{Kind: reconcile.Full, Memory: reconcile.Memory{Now: now}}, p)
-			s := &reconcile.Subject{Task: &reconcile.Task{Retries: !c.unmapped, Attempts: c.attempts, MaxAttempts: 3}, Seen: c.seen}
-			o := &second{view: v, subject: s, controls: reconcile.Controls{Incidents: c.incidents}}
-			got := (&run{}).noRequeueNow(&reconcile.Action{Step: c.step, Signature: "s"}, o)
-			if !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
-				t.Errorf("noRequeueNow = %q, want %q", got, c.want)
-			}
-		})
-	}
-}
-
-// A quarantine that a crash cut short is known by the state of its sandbox, but a sandbox that
-// stood still before the first attempt is judged like any other.
-func TestStoppedBefore(t *testing.T) {
-	look := func(state reconcile.SandboxState) reconcile.Look {
-		return reconcile.Look{Sandbox: reconcile.Sandbox{State: state}}
-	}
-	cases := map[string]struct {
-		look     reconcile.Look
-		attempts int
-		want     reconcile.Outcome // "" when it goes on
-	}{
-		"it runs":                         {look(reconcile.SandboxRunning), 1, ""},
-		"it runs, at the second attempt":  {look(reconcile.SandboxRunning), 2, ""},
-		"it stood still before the first": {look(reconcile.SandboxStopped), 1, ""},
-		"it stands still at the second":   {look(reconcile.SandboxStopped), 2, reconcile.OutcomeDone},
-		"it is paused at the second":      {look(reconcile.SandboxSuspended), 2, reconcile.OutcomeDone},
-		"it failed at the second":         {look(reconcile.SandboxFailed), 2, reconcile.OutcomeDone},
-		"a state that nobody knows":       {look(reconcile.SandboxUnknown), 2, ""},
-		"it is gone":                      {reconcile.Look{Gone: true}, 1, reconcile.OutcomeWithdrawn},
-		"it is being deleted":             {look(reconcile.SandboxDeleting), 2, reconcile.OutcomeWithdrawn},
-		"it is a tombstone":               {look(reconcile.SandboxEnded), 2, reconcile.OutcomeWithdrawn},
-		"the provider did not answer":     {reconcile.Look{Error: "503"}, 2, ""},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			out, settled := (&run{}).stoppedBefore(reconcile.Action{Step: reconcile.StepQuarantine, Attempts: c.attempts}, c.look)
-			if settled != (c.want != "") || settled && out.Outcome != c.want {
-				t.Errorf("stoppedBefore = %q, settled %v, want %q", out.Outcome, settled, c.want)
-			}
-		})
-	}
-}
 
 // written is a task table that only remembers what it was asked to write.
 type written struct {
@@ -118,9 +42,12 @@ func TestWhatRefutesAWrite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tasks := &written{}
 			r := &run{k: &Keeper{Tasks: tasks}, now: now}
-			o := &second{finding: &reconcile.Finding{}, subject: &reconcile.Subject{Task: &reconcile.Task{
-				Events: reconcile.Events{Heartbeat: beat, Activity: acted}}}}
-			out, settled := r.write(t.Context(), reconcile.Action{Rule: c.rule, Step: reconcile.StepFail}, o, false)
+			a := reconcile.Action{Rule: c.rule, Step: reconcile.StepFail, Attempts: 1}
+			f := &gathered{Facts: decide.Facts{Recheck: &decide.Recheck{Finding: &reconcile.Finding{}, Subject: &reconcile.Subject{
+				Task: &reconcile.Task{Events: reconcile.Events{Heartbeat: beat, Activity: acted}}}}}}
+			p := &reconcile.Policy{Rules: map[string]reconcile.RulePolicy{c.rule: {Mode: reconcile.Enforce}}}
+			ruling := decide.NewView(&reconcile.Snapshot{Kind: reconcile.Full}, p).MayAct(&a, &f.Facts)
+			out, settled := r.write(t.Context(), a, f, ruling, false)
 			if !settled || out.Outcome != reconcile.OutcomeWithdrawn {
 				t.Errorf("a write that met a newer sign ends %q, want it withdrawn", out.Outcome)
 			}
@@ -175,10 +102,12 @@ func TestFinalProbeOfASilentWorker(t *testing.T) {
 			v := judgeWorld(w).View
 			r := &run{k: &Keeper{Policy: w.P, Providers: map[string]reconcile.Provider{"daytona": stub}, Ledger: stub}, policy: &w.P, view: v, now: worldtest.LedgerNow,
 				waits: map[string]reconcile.HeldBy{}}
-			o := &second{view: v, subject: &reconcile.Subject{Task: v.Live["t1"], Boxes: []reconcile.Box{v.Box(&w.S.Sandboxes[0])}}, finding: &reconcile.Finding{Sandbox: "s1"}}
-			out, stop := r.probesAgain(t.Context(), reconcile.Action{Rule: c.rule, Step: reconcile.StepFail}, o)
-			if stop != (c.want != "") || stop && out.Outcome != c.want {
-				t.Errorf("the step is %q (%s), stopped %v; want %q", out.Outcome, out.Detail, stop, c.want)
+			f := &gathered{Facts: decide.Facts{Recheck: &decide.Recheck{View: v, Finding: &reconcile.Finding{Sandbox: "s1"},
+				Subject: &reconcile.Subject{Task: v.Live["t1"], Boxes: []reconcile.Box{v.Box(&w.S.Sandboxes[0])}}}}}
+			a := &reconcile.Action{Rule: c.rule, Step: reconcile.StepFail, Attempts: 1}
+			on := r.probesAgain(t.Context(), a, f)
+			if ruling := r.rule(a, f); on != (c.want == "") || ruling.Outcome != c.want {
+				t.Errorf("the step is %q (%s), more is asked: %v; want %q", ruling.Outcome, ruling.Why, on, c.want)
 			}
 		})
 	}

@@ -4,34 +4,19 @@ import (
 	"context"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // carryActivate makes an inactive template usable again: it looks, asks, and is confirmed
 // when the template, looked at again, is active.
 func (r *run) carryActivate(ctx context.Context, a reconcile.Action) reconcile.Action {
-	templates, ok := r.k.Providers[a.Provider].(reconcile.Templates)
-	if !ok {
-		return r.later(a, "provider "+a.Provider+" has no templates, or is not configured any more")
+	f := r.factsOf(&a)
+	r.lookUpTemplate(ctx, &a, f)
+	ruling := r.rule(&a, f)
+	if !ruling.Goes() {
+		return r.instead(a, ruling)
 	}
-	name := actionTemplate(&a)
-	t, err := templates.Template(ctx, name)
-	if err != nil {
-		return r.later(a, "look at the template: "+err.Error())
-	}
-	if out, settled := r.activeBefore(a, &t); settled {
-		return out
-	}
-	controls, why := r.controlsNow(ctx, &a)
-	if why == "" {
-		why = reconcile.StepHolds(&controls, &a, r.target(&a)).String()
-	}
-	//guard:activate-held P8
-	if why != "" {
-		return r.later(a, why)
-	}
-	a.ActedAt = r.ledgerNow(ctx)
-	if err := templates.Activate(ctx, name); err != nil {
+	a.ActedAt = f.acted
+	if err := r.effects().activate(ctx, ruling, &a); err != nil {
 		return r.later(a, err.Error())
 	}
 	return r.confirmOne(ctx, a)
@@ -40,22 +25,20 @@ func (r *run) carryActivate(ctx context.Context, a reconcile.Action) reconcile.A
 // actionTemplate is the name of the template that an activate is about.
 func actionTemplate(a *reconcile.Action) string { return reconcile.TemplateOf(a.Subject, a.Provider) }
 
-// activeBefore settles the activation of a template that is usable, or on its way to be, or
-// that asking would not help.
-func (r *run) activeBefore(a reconcile.Action, t *reconcile.Template) (reconcile.Action, bool) {
-	words := reconcile.FirstOf(text.Clip(t.Raw, 60), string(t.State), "in a state that is not known")
-	switch t.State {
-	case reconcile.TemplateActive:
-		a.Outcome, a.Detail, a.ClosedAt = reconcile.OutcomeConfirmed, "is "+words, r.now
-		return a, true
-	case reconcile.TemplateBuilding:
-		a.Outcome, a.Detail = reconcile.OutcomeAccepted, "is "+words
-		if a.ActedAt.IsZero() {
-			a.ActedAt = r.now
-		}
-		return a, true
-	case reconcile.TemplateInactive:
-		return a, false
+// lookUpTemplate reads the template and, while asking would help, the wishes.
+func (r *run) lookUpTemplate(ctx context.Context, a *reconcile.Action, f *gathered) {
+	templates, ok := r.k.Providers[a.Provider].(reconcile.Templates)
+	if !ok {
+		f.Unread = "provider " + a.Provider + " has no templates, or is not configured any more"
+		return
 	}
-	return r.withdraw(a, "the template is "+words+": activating it would not help"), true
+	t, err := templates.Template(ctx, actionTemplate(a))
+	if err != nil {
+		f.Unread = "look at the template: " + err.Error()
+		return
+	}
+	f.Template = &t
+	if !r.view.Over(a, &f.Facts) {
+		r.readWishes(ctx, a, f)
+	}
 }

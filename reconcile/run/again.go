@@ -31,65 +31,30 @@ func (r *run) again(ctx context.Context, a *reconcile.Action) (*second, error) {
 		v.Ending = maps.Clone(v.Ending)
 		delete(v.Ending, own) // that this very action is under way is no reason to look away
 	}
-	out := &second{view: &v}
+	out := &second{decide.Recheck{View: &v}}
 	var err error
 	if id, isTask := reconcile.OfType(reconcile.SubjectTask, a.Subject); isTask {
 		err = r.taskAgain(ctx, out, id, a)
 	} else {
 		err = r.sandboxAgain(ctx, out, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
 	}
-	if err != nil || out.subject == nil {
+	if err != nil || out.Subject == nil {
 		return out, err
 	}
 	//guard:again-judged P1
-	out.judge(a)
+	out.Judge(a)
 	return out, nil
 }
 
-// A second is a second look at one subject and what judging it again says.
-type second struct {
-	view    *decide.View
-	subject *reconcile.Subject // nil when it is no more
-	finding *reconcile.Finding
-	kept    string // why the verdict no longer holds
-
-	controls reconcile.Controls // the wishes of the moment, read after the look
-}
-
-func (o *second) judge(a *reconcile.Action) {
-	d := o.view.Decide(o.subject)
-	o.kept = reconcile.FirstOf(d.Kept, "it is healthy now")
-	for i := range d.Findings {
-		f := &d.Findings[i]
-		if f.Rule != a.Rule {
-			continue
-		}
-		//guard:again-due P6
-		if !f.Due {
-			o.kept = "not due any more"
-			continue
-		}
-		//guard:again-unproven live
-		if decide.FindingUnproven(f) {
-			o.kept = f.HeldBy.String()
-			continue
-		}
-		//guard:again-report P9
-		if d.Remedies[i] == reconcile.Report {
-			o.kept = "the rule only reports it now"
-			continue
-		}
-		o.finding = f
-		return
-	}
-}
+// A second is a second look at one subject, while it is made.
+type second struct{ decide.Recheck }
 
 // taskAgain reads a task's row by key and gets each of its sandboxes by id; when none is
 // known it searches by link.
 func (r *run) taskAgain(ctx context.Context, o *second, id string, a *reconcile.Action) error {
-	s := o.view.S
+	s := o.View.S
 	if r.policy.Tasks.None {
-		o.kept = "the config knows no tasks any more"
+		o.Kept = "the config knows no tasks any more"
 		return nil
 	}
 	if err := r.k.readByID(ctx, s, []string{id}); err != nil {
@@ -97,10 +62,10 @@ func (r *run) taskAgain(ctx context.Context, o *second, id string, a *reconcile.
 	}
 	row, found := s.Rows[id]
 	if !found {
-		o.kept = "the row is gone"
+		o.Kept = "the row is gone"
 		return nil
 	}
-	subject := o.view.TaskSubject(&row, nil)
+	subject := o.View.TaskSubject(&row, nil)
 	refs := r.refsOf(&subject, a)
 	r.k.look(ctx, s, refs)
 	if err := o.unknown(); err != nil {
@@ -118,7 +83,7 @@ func (r *run) taskAgain(ctx context.Context, o *second, id string, a *reconcile.
 // rowLast reads the row once more after the looks, which took their time: nothing comes
 // between it and the deed.
 func (r *run) rowLast(ctx context.Context, o *second, subject *reconcile.Subject, boxes []reconcile.Box) error {
-	s := o.view.S
+	s := o.View.S
 	id := subject.Task.ID
 	delete(s.Rows, id)
 	if err := r.k.readByID(ctx, s, []string{id}); err != nil {
@@ -127,14 +92,14 @@ func (r *run) rowLast(ctx context.Context, o *second, subject *reconcile.Subject
 	//guard:again-row-last P4
 	row, found := s.Rows[id]
 	if !found {
-		o.kept = "the row is gone"
+		o.Kept = "the row is gone"
 		return nil
 	}
-	*subject = o.view.TaskSubject(&row, boxes)
+	*subject = o.View.TaskSubject(&row, boxes)
 	if !row.State.Live() || row.Outside {
 		subject.Fate = row.Fate()
 	}
-	o.subject = subject
+	o.Subject = subject
 	return nil
 }
 
@@ -168,7 +133,7 @@ func (r *run) refsOf(s *reconcile.Subject, a *reconcile.Action) []reconcile.Ref 
 
 // unknown is an error when a look said neither found nor gone.
 func (o *second) unknown() error {
-	for ref, look := range o.view.S.Looks {
+	for ref, look := range o.View.S.Looks {
 		if look.Error != "" && !o.known(ref) {
 			return fmt.Errorf("%w: look at %s: %s", errUnknown, ref, look.Error)
 		}
@@ -180,10 +145,10 @@ func (o *second) unknown() error {
 // found by its id: what the row holds is no id then, and the answer is there.
 func (o *second) known(ref reconcile.Ref) bool {
 	//guard:again-name-id P4
-	if _, isID := o.view.S.Memory.Sandboxes[ref]; isID {
+	if _, isID := o.View.S.Memory.Sandboxes[ref]; isID {
 		return false
 	}
-	for at, look := range o.view.S.Looks {
+	for at, look := range o.View.S.Looks {
 		if at.Provider == ref.Provider && look.Error == "" && !look.Gone && look.Sandbox.CalledBy(ref.ID) {
 			return true
 		}
@@ -194,7 +159,7 @@ func (o *second) known(ref reconcile.Ref) bool {
 // isThere reports whether a second look found the sandbox itself: what somebody else runs
 // under its id is another one.
 func (r *run) isThere(b reconcile.Box) bool {
-	return !b.Gone && b.State.Exists() && r.proven(&b.Sandbox)
+	return !b.Gone && b.State.Exists() && r.view.Proven(&b.Sandbox)
 }
 
 // boxes are the task's sandboxes as the second look saw them. One that names another task
@@ -202,8 +167,8 @@ func (r *run) isThere(b reconcile.Box) bool {
 func (o *second) boxes(refs []reconcile.Ref, task string) []reconcile.Box {
 	var out []reconcile.Box
 	for _, ref := range refs {
-		look := o.view.S.Looks[ref]
-		seen, known := o.view.S.Memory.Sandboxes[ref]
+		look := o.View.S.Looks[ref]
+		seen, known := o.View.S.Memory.Sandboxes[ref]
 		switch {
 		case look.Gone && known, known && look.Error == "" && seen.Another(&look.Sandbox) && look.Sandbox.Task != task:
 			out = append(
@@ -221,9 +186,9 @@ func (o *second) boxes(refs []reconcile.Ref, task string) []reconcile.Box {
 			out = append(out, o.referred(&look.Sandbox, task))
 		}
 	}
-	for _, sb := range o.view.S.Finds[task].Sandboxes {
-		if _, looked := o.view.S.Looks[sb.Ref]; !looked {
-			out = append(out, o.view.Box(&sb))
+	for _, sb := range o.View.S.Finds[task].Sandboxes {
+		if _, looked := o.View.S.Looks[sb.Ref]; !looked {
+			out = append(out, o.View.Box(&sb))
 		}
 	}
 	return out
@@ -231,17 +196,17 @@ func (o *second) boxes(refs []reconcile.Ref, task string) []reconcile.Box {
 
 // sandboxAgain gets a sandbox by id and reads the rows that may explain it.
 func (r *run) sandboxAgain(ctx context.Context, o *second, ref reconcile.Ref) error {
-	s := o.view.S
+	s := o.View.S
 	r.k.look(ctx, s, []reconcile.Ref{ref})
 	if err := o.unknown(); err != nil {
 		return err
 	}
 	look := s.Looks[ref]
 	if look.Gone {
-		o.kept = "the sandbox is gone"
+		o.Kept = "the sandbox is gone"
 		return nil
 	}
-	b := o.view.Box(&look.Sandbox)
+	b := o.View.Box(&look.Sandbox)
 	if r.policy.Providers[ref.Provider].ByRow(&b.Sandbox) {
 		b.Owned = b.Owned || b.Seen.Task != ""
 	}
@@ -250,14 +215,14 @@ func (r *run) sandboxAgain(ctx context.Context, o *second, ref reconcile.Ref) er
 			return err
 		}
 	}
-	task := o.view.TaskOf(&b, nil)
-	fate, row := o.view.Fate(b, task)
+	task := o.View.TaskOf(&b, nil)
+	fate, row := o.View.Fate(b, task)
 	subject := reconcile.Subject{ID: reconcile.BoxSubject(ref), Boxes: []reconcile.Box{b}, Fate: fate}
 	if row != nil {
-		subject = o.view.TaskSubject(row, []reconcile.Box{b})
+		subject = o.View.TaskSubject(row, []reconcile.Box{b})
 		subject.Fate = fate
 	}
-	o.subject = &subject
+	o.Subject = &subject
 	return nil
 }
 

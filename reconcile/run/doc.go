@@ -12,9 +12,9 @@
 //   - Judge and plan are pure functions of a [reconcile.Snapshot] and a [reconcile.Policy]: no clock, no
 //     I/O, no context. The same snapshot gives the same bytes.
 //   - Record writes findings and the actions they call for in one transaction.
-//   - Act claims one action after the other in the ledger, looks again at the row and
-//     at the sandbox, judges again, and acts with a guarded write or a terminate by
-//     the provider's immutable id.
+//   - Act claims one action after the other in the ledger and gathers the facts of this
+//     moment. The ruling of [decide.View.MayAct] on them decides; what it allows is done with a
+//     guarded write or a terminate by the provider's immutable id.
 //   - Confirm looks again until the provider says gone.
 //
 // [Keeper.Once] does all of it in one process. [Keeper.Pass] ends after Record and hands

@@ -82,7 +82,7 @@ func (k *Keeper) explainWhole(ctx context.Context, id string, h reconcile.Histor
 func (s *shift) explain(ctx context.Context, holder, id string, h reconcile.History) (*Explained, error) {
 	r := s.result.keeper.newRun(reconcile.WorkerLease(holder), s.result, s.boxes)
 	o, e := r.alone(), &Explained{At: s.result.At, Sources: s.result.Sources, Plan: &decide.Plan{}}
-	e.Listed = o.view.S.Memory.LastFull
+	e.Listed = o.View.S.Memory.LastFull
 	known := s.result.Decision(id, h)
 	task := soughtTask(id, known, h)
 	subject, err := r.lookTask(ctx, o, task)
@@ -95,13 +95,13 @@ func (s *shift) explain(ctx context.Context, holder, id string, h reconcile.Hist
 	if err != nil {
 		return nil, err
 	}
-	if row, found := o.view.S.Rows[task]; found && subject == nil {
+	if row, found := o.View.S.Rows[task]; found && subject == nil {
 		e.Row = &row
 	}
 	if subject != nil {
-		e.judge(s, o.view, subject)
+		e.judge(s, o.View, subject)
 	}
-	e.related(o.view, h)
+	e.related(o.View, h)
 	return e, nil
 }
 

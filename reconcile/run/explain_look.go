@@ -14,11 +14,11 @@ func (k *Keeper) rowOf(ctx context.Context, o *second, id string) (*reconcile.Ta
 	if k.Policy.Tasks.None || id == "" {
 		return nil, nil
 	}
-	delete(o.view.S.Rows, id)
-	if err := k.readByID(ctx, o.view.S, []string{id}); err != nil {
+	delete(o.View.S.Rows, id)
+	if err := k.readByID(ctx, o.View.S, []string{id}); err != nil {
 		return nil, err
 	}
-	row, found := o.view.S.Rows[id]
+	row, found := o.View.S.Rows[id]
 	if !found {
 		return nil, nil
 	}
@@ -35,7 +35,7 @@ func (r *run) alone() *second {
 		map[string]reconcile.FindLook{}
 	s.Explained = map[reconcile.Ref]string{}
 	v.S = &s
-	return &second{view: &v}
+	return &second{decide.Recheck{View: &v}}
 }
 
 // soughtTask is the id of the task that is meant, as far as it is known, else the id itself.
@@ -92,13 +92,13 @@ func (r *run) lookTask(ctx context.Context, o *second, id string) (*reconcile.Su
 	if err != nil || row == nil {
 		return nil, err
 	}
-	before := o.view.TaskSubject(row, nil)
+	before := o.View.TaskSubject(row, nil)
 	refs := r.refsOf(&before, &reconcile.Action{})
-	r.lookAround(ctx, o.view.S, row, refs)
+	r.lookAround(ctx, o.View.S, row, refs)
 	if row, err = r.k.rowOf(ctx, o, id); err != nil || row == nil {
 		return nil, err
 	}
-	s := o.view.TaskSubject(row, o.boxesSeen(refs, id))
+	s := o.View.TaskSubject(row, o.boxesSeen(refs, id))
 	if !row.State.Live() || row.Outside {
 		s.Fate = row.Fate()
 	}
@@ -131,10 +131,10 @@ func (r *run) lookAround(ctx context.Context, s *reconcile.Snapshot, row *reconc
 // is shown as the ledger has it, and is neither here nor gone.
 func (o *second) boxesSeen(refs []reconcile.Ref, task string) []reconcile.Box {
 	var out []reconcile.Box
-	users := o.view.RowsBySandbox()
+	users := o.View.RowsBySandbox()
 	for _, ref := range refs {
-		look := o.view.S.Looks[ref]
-		seen, known := o.view.S.Memory.Sandboxes[ref]
+		look := o.View.S.Looks[ref]
+		seen, known := o.View.S.Memory.Sandboxes[ref]
 		if look.Gone || look.Error != "" {
 			if known {
 				out = append(out, reconcile.Box{Sandbox: reconcile.Sandbox{Ref: ref, Name: seen.Name, Template: seen.Template},
@@ -142,12 +142,12 @@ func (o *second) boxesSeen(refs []reconcile.Ref, task string) []reconcile.Box {
 			}
 			continue
 		}
-		if b := o.view.Box(&look.Sandbox); o.view.Mine(&b, task, users) {
+		if b := o.View.Box(&look.Sandbox); o.View.Mine(&b, task, users) {
 			out = append(out, b)
 		}
 	}
-	for _, sb := range o.view.S.Finds[task].Sandboxes {
-		if b := o.view.Box(&sb); !slices.Contains(refs, sb.Ref) && o.view.Mine(&b, task, users) {
+	for _, sb := range o.View.S.Finds[task].Sandboxes {
+		if b := o.View.Box(&sb); !slices.Contains(refs, sb.Ref) && o.View.Mine(&b, task, users) {
 			out = append(out, b)
 		}
 	}
@@ -159,14 +159,14 @@ func (o *second) boxesSeen(refs []reconcile.Ref, task string) []reconcile.Box {
 // them, until one of them is there and ours.
 func (r *run) lookSandboxes(ctx context.Context, o *second, e *Explained, refs []reconcile.Ref) (*reconcile.Subject,
 	error) {
-	s := o.view.S
+	s := o.View.S
 	looks := r.k.looks(ctx, refs)
 	for i, ref := range refs {
 		s.Looks[ref] = looks[i]
 		if looks[i].Gone || looks[i].Error != "" {
 			continue
 		}
-		b := o.view.Box(&looks[i].Sandbox)
+		b := o.View.Box(&looks[i].Sandbox)
 		if !r.policy.Tasks.None {
 			if err := r.rowsAgain(ctx, s, &b); err != nil {
 				return nil, err
@@ -196,7 +196,7 @@ func (r *run) owns(s *reconcile.Snapshot, b *reconcile.Box) bool {
 // subjectOf is the subject of a sandbox: its task with all its sandboxes, when a row
 // explains it.
 func (r *run) subjectOf(ctx context.Context, o *second, b reconcile.Box) (*reconcile.Subject, error) {
-	fate, row := o.view.Fate(b, o.view.TaskOf(&b, nil))
+	fate, row := o.View.Fate(b, o.View.TaskOf(&b, nil))
 	if row == nil {
 		return &reconcile.Subject{ID: reconcile.BoxSubject(b.Ref), Boxes: []reconcile.Box{b}, Fate: fate}, nil
 	}
@@ -204,7 +204,7 @@ func (r *run) subjectOf(ctx context.Context, o *second, b reconcile.Box) (*recon
 	if err != nil || s != nil && s.HasBox(func(x *reconcile.Box) bool { return x.Ref == b.Ref }) {
 		return s, err
 	}
-	one := o.view.TaskSubject(row, []reconcile.Box{b}) // the ledger did not know that it is the task's
+	one := o.View.TaskSubject(row, []reconcile.Box{b}) // the ledger did not know that it is the task's
 	one.Fate = fate
 	return &one, nil
 }

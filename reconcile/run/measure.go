@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 )
 
 // The bounds of what is measured beside a probe.
@@ -119,25 +120,9 @@ func (k *Keeper) unmeasured(ctx context.Context, sb reconcile.Sandbox, what stri
 	k.Log.DebugContext(ctx, "not measured", "what", what, "provider", sb.Provider, "sandbox", sb.ID, "err", err)
 }
 
-// queueAgain is the final look at the executions of the sandbox that the finding is about.
-func (r *run) queueAgain(ctx context.Context, a reconcile.Action, o *second) (out reconcile.Action, stop bool) {
-	for i := range o.subject.Boxes {
-		if b := &o.subject.Boxes[i]; b.ID == o.finding.Sandbox && b.Provider == o.finding.Provider {
-			return r.finalQueue(ctx, a, b.Sandbox)
-		}
-	}
-	return a, false
-}
-
-// finalQueue is the final probe of a verdict of executions-stuck: executions that move
-// refute it; what cannot be measured proves nothing, and the action waits.
-func (r *run) finalQueue(ctx context.Context, a reconcile.Action, sb reconcile.Sandbox) (out reconcile.Action,
-	stop bool) {
-	switch reconcile.QueueOf(r.k.executionsOf(ctx, sb)) {
-	case reconcile.QueueUnknown:
-		return r.later(a, "its executions could not be measured right before"), true
-	case reconcile.QueueMoving:
-		return r.withdraw(a, "looked again: its executions are not stuck any more"), true
-	}
-	return a, false
+// finalQueue is the final look at the executions of a sandbox, and reports whether more has to be
+// known.
+func (r *run) finalQueue(ctx context.Context, f *gathered, sb reconcile.Sandbox) bool {
+	f.Probe, f.ProbeSaid = decide.QueueSays(reconcile.QueueOf(r.k.executionsOf(ctx, sb)))
+	return f.Probe == decide.ProbeAgrees
 }

@@ -192,7 +192,7 @@ func viewSpares(v *decide.View, e *Preview, b *reconcile.Box, t *reconcile.Task)
 		return "it is not proven ours"
 	case b.NoEnd != "":
 		return "it cannot be ended: " + text.Clip(b.NoEnd, 200)
-	case t != nil && taskWorking(t) && !e.how.Running:
+	case t != nil && decide.TaskWorking(t) && !e.how.Running:
 		return fmt.Sprintf("task %s is %s in it (--include-running)", text.Clip(t.ID, 60), text.Clip(t.Status, 60))
 	case t == nil && v.S.Explained[b.Ref] != "" && !e.how.Running:
 		return "a row of " + v.S.Explained[b.Ref] + " explains it (--include-running)"

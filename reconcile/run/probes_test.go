@@ -101,9 +101,10 @@ func TestFinalProbeAsksForTheWorker(t *testing.T) {
 		if test.seen {
 			r.view.S.Memory.Probes = map[reconcile.Ref]reconcile.ProbeSeen{{Provider: "lab", ID: "s2"}: {WorkerAt: time.Unix(1, 0)}}
 		}
-		out, stop := r.finalProbe(t.Context(), reconcile.Action{Rule: test.rule}, reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"}})
-		if stop != (test.want != "") || out.Outcome != test.want {
-			t.Errorf("%s: %s (%s), stops %t; want %q", name, out.Outcome, out.Detail, stop, test.want)
+		f := &gathered{}
+		on := r.finalProbe(t.Context(), &reconcile.Action{Rule: test.rule}, f, reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"}})
+		if want := map[reconcile.Outcome]decide.ProbeFact{"": decide.ProbeAgrees, reconcile.OutcomeWithdrawn: decide.ProbeRefutes}[test.want]; on != (test.want == "") || f.Probe != want {
+			t.Errorf("%s: it says %d (%s), more is asked: %t; want %d", name, f.Probe, f.ProbeSaid, on, want)
 		}
 		if len(ledger.results) != 1 || ledger.results[0].Worker != workerBy(*test.told.Exit) {
 			t.Errorf("%s: saved %+v, want what was told of the worker", name, ledger.results)

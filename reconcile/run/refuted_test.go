@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
@@ -17,9 +18,9 @@ func TestRefutedProof(t *testing.T) {
 			if j.Decisions[i].Subject.ID != "task:t1" {
 				continue
 			}
-			o := &second{view: j.View, subject: j.Decisions[i].Subject}
-			if o.judge(&reconcile.Action{Rule: "heartbeat-lost"}); (o.finding != nil) != holds {
-				t.Errorf("%s: looked again it is %v (%s), want it to hold: %v", probe, o.finding, o.kept, holds)
+			o := &decide.Recheck{View: j.View, Subject: j.Decisions[i].Subject}
+			if o.Judge(&reconcile.Action{Rule: "heartbeat-lost"}); (o.Finding != nil) != holds {
+				t.Errorf("%s: looked again it is %v (%s), want it to hold: %v", probe, o.Finding, o.Kept, holds)
 			}
 		}
 	}

@@ -126,11 +126,11 @@ func (k *Keeper) anyReferenced() bool {
 // referred is a sandbox of the task as the second look saw it. Where owned means that a row refers
 // to it, the row of the task does, or the ledger remembers that one did.
 func (o *second) referred(sb *reconcile.Sandbox, task string) reconcile.Box {
-	b := o.view.Box(sb)
-	row := o.view.S.Rows[task]
+	b := o.View.Box(sb)
+	row := o.View.S.Rows[task]
 	//guard:again-referred live
-	if o.view.P.Providers[sb.Provider].ByRow(sb) && (b.Seen.Task != "" || sb.Task == task || sb.CalledBy(row.Sandbox) ||
-		sb.Lasting && o.view.Heir(&b) == task) {
+	if o.View.P.Providers[sb.Provider].ByRow(sb) && (b.Seen.Task != "" || sb.Task == task || sb.CalledBy(row.Sandbox) ||
+		sb.Lasting && o.View.Heir(&b) == task) {
 		b.Owned = true
 	}
 	return b

@@ -1,0 +1,75 @@
+package decide
+
+import (
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// Holds are what keeps an open action from being carried out, whoever planned it and when: the
+// operators' wishes, the mode that is in force now, and, for one that nobody has begun, that the
+// pass does not call for it.
+func (v *View) Holds(a *reconcile.Action, f *Facts) reconcile.HeldBy {
+	var holds reconcile.HeldBy
+	for _, target := range f.Targets {
+		holds = holds.With(reconcile.StepHolds(&f.Controls, a, target)...)
+	}
+	holds = holds.With(v.P.Holds(&f.Controls, a)...)
+	if _, ours := v.P.Providers[a.Provider]; !ours && a.Sandbox != "" && a.Provider != "" {
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldNoEntry,
+			Reason: fmt.Sprintf("no entry %q: the config does not name it any more", a.Provider)})
+	}
+	if a.Asked() {
+		//guard:asked-frozen P3
+		return append(holds, v.frozenForRequest(a)...)
+	}
+	//guard:step-unknown-rule P9
+	if _, known := v.P.Rules[a.Rule]; !known {
+		holds = holds.With(reconcile.Off.Held()) // of another version
+	}
+	if a.InQuarantine() && !a.Begun() && a.NextAttempt.After(f.Now) {
+		return append(holds, reconcile.Held{Kind: reconcile.HeldQuarantineEnd,
+			Reason: "in quarantine until " + text.Time(a.NextAttempt)})
+	}
+	//guard:quarantine-end-held P3
+	holds = append(holds, v.holdsOfQuarantine(a)...)
+	if a.Seq > 0 || a.Begun() {
+		return holds
+	}
+	//guard:step-rollout P9
+	if percent := v.P.Rules[a.Rule].Rollout; !reconcile.RolledOut(a.Rule, a.Subject, percent) {
+		holds = append(holds, reconcile.HeldByRollout(percent))
+	}
+	//guard:step-due P7
+	if f.Uncalled {
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUncalled, Reason: "this pass does not call for it"})
+	}
+	return holds
+}
+
+// frozenForRequest are the sources that are not trusted and that tell who works where. An operator may
+// say that it is to be done anyway.
+func (v *View) frozenForRequest(a *reconcile.Action) reconcile.HeldBy {
+	if a.Anyway || a.Step != reconcile.StepTerminate {
+		return nil
+	}
+	return v.FrozenFor(a.Provider, a.Subject)
+}
+
+// holdsOfQuarantine are what holds the end of a quarantine as it would hold a first step: it comes
+// long after its verdict, which is a decision of its own.
+func (v *View) holdsOfQuarantine(a *reconcile.Action) reconcile.HeldBy {
+	rule, known := v.P.Rules[a.Rule]
+	if !a.InQuarantine() || !known {
+		return nil
+	}
+	holds := v.FrozenFor(a.Provider, a.Subject)
+	if !reconcile.RolledOut(a.Rule, a.Subject, rule.Rollout) {
+		holds = append(holds, reconcile.HeldByRollout(rule.Rollout))
+	}
+	if rule.Remedy == reconcile.Report {
+		holds = append(holds, reconcile.HeldReported())
+	}
+	return holds
+}

@@ -1,0 +1,171 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// The actions of TestMayAct, in the order of its columns.
+var ruledOn = []struct {
+	name     string
+	action   reconcile.Action
+	reissued bool
+}{
+	{name: "fail", action: reconcile.Action{Step: reconcile.StepFail, Rule: "assigned-stale", Subject: "task:t1"}},
+	{name: "requeue", action: reconcile.Action{Step: reconcile.StepRequeue, Rule: "assigned-stale", Subject: "task:t1"}},
+	{name: "end", action: reconcile.Action{Step: reconcile.StepTerminate, Rule: "orphan", Subject: "sandbox:lab/s1"}},
+	{name: "stop", action: reconcile.Action{Step: reconcile.StepQuarantine, Rule: "orphan", Subject: "sandbox:lab/s1"}},
+	{name: "later", action: reconcile.Action{Step: reconcile.StepTerminate, Rule: "assigned-stale", Subject: "task:t1", Seq: 1}},
+	{name: "asked", action: reconcile.Action{Step: reconcile.StepTerminate, Rule: reconcile.RuleOperator, Subject: "sandbox:lab/s1"}},
+	{name: "all", action: reconcile.Action{Step: reconcile.StepTerminate, Rule: reconcile.RuleEmergency, Subject: "sandbox:lab/s1"}},
+	{name: "resume", action: reconcile.Action{Step: reconcile.StepResume, Rule: reconcile.RuleOperator, Subject: "sandbox:lab/s1"}},
+	{name: "undo", action: reconcile.Action{Step: reconcile.StepRestore, Rule: reconcile.RuleOperator, Subject: "task:t1"}},
+	{name: "activate", action: reconcile.Action{Step: reconcile.StepActivate, Rule: "template-unusable", Subject: "template:lab/x"}},
+	{name: "again", action: reconcile.Action{Step: reconcile.StepTerminate, Rule: "orphan", Subject: "sandbox:lab/s1"}, reissued: true},
+	{name: "resume2", action: reconcile.Action{Step: reconcile.StepResume, Rule: reconcile.RuleOperator, Subject: "sandbox:lab/s1"}, reissued: true},
+	{name: "activate2", action: reconcile.Action{Step: reconcile.StepActivate, Rule: "template-unusable", Subject: "template:lab/x"}, reissued: true},
+}
+
+// Each pair of an action and a fact: goes, waits, is withdrawn, is done, accepted or failed. The first
+// row is of an action that nothing speaks against.
+func TestMayAct(t *testing.T) {
+	now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
+	running := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"}, SandboxKey: "s1", State: reconcile.SandboxRunning, Owned: true, AsOf: now}
+	live := reconcile.Task{ID: "t2", Status: "running", State: reconcile.TaskRunning, AsOf: now}
+	box := func(change func(*reconcile.Sandbox)) func(*Facts) {
+		return func(f *Facts) { change(&f.Lookup.Sandbox) }
+	}
+	state := func(s reconcile.SandboxState) func(*Facts) {
+		return box(func(b *reconcile.Sandbox) { b.State = s })
+	}
+	facts := []struct {
+		name   string
+		change func(*Facts)
+	}{
+		{"nothing", func(*Facts) {}},
+		{"a row could not be read", func(f *Facts) { f.Unread = "503" }},
+		{"the sandbox is gone", func(f *Facts) { f.Lookup = reconcile.Look{Gone: true} }},
+		{"it is a tombstone", state(reconcile.SandboxEnded)},
+		{"it is being deleted", state(reconcile.SandboxDeleting)},
+		{"it is not ours", box(func(b *reconcile.Sandbox) { b.Owned = false })},
+		{"only rows say it is ours", func(f *Facts) { f.Lookup.Sandbox.Owned, f.Lookup.Sandbox.Provider = false, "rows" }},
+		{"it came to rest", state(reconcile.SandboxStopped)},
+		{"it names another task", box(func(b *reconcile.Sandbox) { b.Task = "t2" })},
+		{"the final probe answers", func(f *Facts) { f.Probe, f.Recheck = ProbeRefutes, nil }},
+		{"the final probe proves nothing", func(f *Facts) { f.Probe, f.Recheck = ProbeUnsure, nil }},
+		{"the verdict does not hold", func(f *Facts) { f.Recheck.Finding = nil }},
+		{"it is about another sandbox", func(f *Facts) { f.Recheck.Finding.Sandbox = "s2" }},
+		{"the verdict is held", func(f *Facts) { f.Recheck.Finding.HeldBy = reconcile.HeldBy{reconcile.HeldFrozen("tasks")} }},
+		{"our write is there", func(f *Facts) { f.Recheck.Subject.Task.Error = reconcile.Mark("a-1") }},
+		{"no attempt is left", func(f *Facts) { f.Recheck.Subject.Task.Attempts = 3 }},
+		{"its task lives again", func(f *Facts) { f.Row = &live }},
+		{"a live task uses it", func(f *Facts) { f.Users = []reconcile.Task{live} }},
+		{"a task of an unmapped status", func(f *Facts) { f.Users = []reconcile.Task{{ID: "t2", Status: "odd", State: reconcile.TaskUnknown}} }},
+		{"a task that is over", func(f *Facts) { f.Users = []reconcile.Task{{ID: "t2", State: reconcile.TaskFailed}} }},
+		{"a further table explains it", func(f *Facts) { f.Explained = "previews" }},
+		{"all is paused", func(f *Facts) { f.Controls.Pauses = []reconcile.Pause{{Scope: "all", Author: "ana", Reason: "drill"}} }},
+		{"the sandbox is held", func(f *Facts) {
+			f.Controls.Holds = []reconcile.Hold{{Target: "sandbox:s1", Author: "ana", Reason: "drill"}}
+		}},
+		{"the claim is over", func(f *Facts) { f.Expired = "its claim was given up" }},
+		{"the template is active", func(f *Facts) { f.Template.State = reconcile.TemplateActive }},
+		{"the template is being built", func(f *Facts) { f.Template.State = reconcile.TemplateBuilding }},
+		{"the template is no more", func(f *Facts) { f.Template.State = reconcile.TemplateMissing }},
+		{"it was planned a day ago", func(f *Facts) { f.Now = now.Add(24 * time.Hour) }},
+	}
+	policy := &reconcile.Policy{
+		Providers: map[string]reconcile.ProviderPolicy{"lab": {}, "rows": {Referenced: true}},
+		Rules: map[string]reconcile.RulePolicy{
+			"assigned-stale": {Mode: reconcile.Enforce, Rollout: 100}, "orphan": {Mode: reconcile.Enforce, Rollout: 100},
+			"template-unusable": {Mode: reconcile.Enforce, Rollout: 100}},
+	}
+	v := NewView(&reconcile.Snapshot{Kind: reconcile.Full, Memory: reconcile.Memory{Now: now}}, policy)
+	var got strings.Builder
+	for _, fact := range facts {
+		fmt.Fprintf(&got, "%-32s", fact.name)
+		for _, r := range ruledOn {
+			a := r.action
+			a.ID, a.Remedy, a.Provider, a.Sandbox, a.Task, a.Attempts, a.PlannedAt = "a-1", "a-0", "lab", "s1", "t1", 1, now
+			f := &Facts{Now: now, Reissued: r.reissued, Lookup: reconcile.Look{Sandbox: running}, Recheck: &Recheck{View: v,
+				Subject: &reconcile.Subject{Task: &reconcile.Task{ID: "t1", Retries: true, MaxAttempts: 3}},
+				Finding: &reconcile.Finding{Provider: "lab", Sandbox: "s1"}, Kept: "it is healthy now"},
+				Targets: []reconcile.ControlTarget{{Rule: a.Rule, Subject: a.Subject, Provider: "lab", Sandbox: "s1", Task: "t1"}}}
+			f.Template = &reconcile.Template{State: reconcile.TemplateInactive}
+			if a.Step == reconcile.StepResume {
+				f.Lookup.Sandbox.State = reconcile.SandboxStopped
+			}
+			fact.change(f)
+			ruling := v.MayAct(&a, f)
+			if (ruling.Allows(&a) == nil) != (ruling.Outcome == "") {
+				t.Errorf("%s, %s: %+v allows it and forbids it", fact.name, r.name, ruling)
+			}
+			fmt.Fprintf(&got, "%8s", brief[ruling.Outcome])
+		}
+		got.WriteByte('\n')
+	}
+	if diff := cmp.Diff(strings.Split(strings.TrimSpace(mayAct), "\n"), strings.Split(strings.TrimSpace(got.String()), "\n")); diff != "" {
+		t.Errorf("rulings differ (-want +got):\n%s\n%s", diff, got.String())
+	}
+}
+
+// brief is a ruling in a word.
+var brief = map[reconcile.Outcome]string{
+	"": "go", reconcile.OutcomePending: "wait", reconcile.OutcomeWithdrawn: "back", reconcile.OutcomeConfirmed: "done",
+	reconcile.OutcomeDone: "done", reconcile.OutcomeAccepted: "accept", reconcile.OutcomeFailed: "failed",
+}
+
+// mayAct has a column for each of ruledOn: fail, requeue, end, stop, later, asked, all, resume, undo, activate, again, resume2, activate2.
+const mayAct = `
+nothing                               go      go      go      go      go      go      go      go      go      go      go      go      go
+a row could not be read             wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait
+the sandbox is gone                   go      go    done    back    done    done    done  failed      go      go    wait    wait      go
+it is a tombstone                     go      go    done    back    done    done    done  failed      go      go    wait    wait      go
+it is being deleted                   go      go  accept    back  accept  accept  accept  failed      go      go      go    wait      go
+it is not ours                        go      go    back    back    back    back    back    back      go      go    back    wait      go
+only rows say it is ours              go      go      go      go      go    back    back      go      go      go      go      go      go
+it came to rest                       go      go      go      go    back      go      go      go      go      go      go      go      go
+it names another task                 go      go      go      go    back      go    back      go      go      go      go      go      go
+the final probe answers             back    back    back    back    back    back    back    back    back    back    back    wait    back
+the final probe proves nothing      wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait
+the verdict does not hold           back    back    back    back      go      go      go      go      go      go    back      go      go
+it is about another sandbox           go      go    back    back      go      go      go      go      go      go    back      go      go
+the verdict is held                 wait    wait    wait    wait      go      go      go      go      go      go    wait      go      go
+our write is there                  done    done      go      go      go      go      go      go      go      go      go      go      go
+no attempt is left                    go    back      go      go      go      go      go      go      go      go      go      go      go
+its task lives again                  go      go      go      go    back      go      go      go      go      go      go      go      go
+a live task uses it                   go      go    back    back    back    back    back      go      go      go    back      go      go
+a task of an unmapped status          go      go    back    back    back    back    back      go      go      go    back      go      go
+a task that is over                   go      go      go      go      go      go      go      go      go      go      go      go      go
+a further table explains it           go      go      go      go      go    back    back      go      go      go      go      go      go
+all is paused                       wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait
+the sandbox is held                 wait    wait    wait    wait    wait    wait    wait      go      go    wait    wait      go    wait
+the claim is over                   wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait
+the template is active                go      go      go      go      go      go      go      go      go    done      go      go    wait
+the template is being built           go      go      go      go      go      go      go      go      go  accept      go      go    wait
+the template is no more               go      go      go      go      go      go      go      go      go    back      go      go    wait
+it was planned a day ago              go      go      go      go      go    back    back      go      go      go      go      go      go
+`
+
+// A ruling allows the one action that it was made for, and a zero one none.
+func TestRulingAllows(t *testing.T) {
+	a := reconcile.Action{ID: "a-1", Step: reconcile.StepRestore, Rule: reconcile.RuleOperator}
+	v := NewView(&reconcile.Snapshot{}, &reconcile.Policy{})
+	ruling := v.MayAct(&a, &Facts{})
+	others := []reconcile.Action{{ID: "a-2", Step: a.Step}, {ID: a.ID, Step: reconcile.StepTerminate}, {ID: a.ID, Step: a.Step, Sandbox: "s2"}}
+	if err := ruling.Allows(&a); err != nil {
+		t.Errorf("its own action: %v", err)
+	}
+	if slices.ContainsFunc(others, func(b reconcile.Action) bool { return ruling.Allows(&b) == nil }) {
+		t.Error("it allows another action")
+	}
+	if (Ruling{}).Allows(&a) == nil {
+		t.Error("a zero ruling allows an action")
+	}
+}

@@ -1,0 +1,71 @@
+package decide
+
+import "github.com/sandkeeper/sandkeeper/reconcile"
+
+// A Recheck is a second look at one subject, right before an action, and what judging it again
+// says.
+type Recheck struct {
+	View    *View              // of what was looked at again
+	Subject *reconcile.Subject // nil when it is no more
+	Finding *reconcile.Finding // nil when the verdict no longer holds
+	Kept    string             // why it does not
+}
+
+// Judge judges the subject again by the rule of the action.
+func (o *Recheck) Judge(a *reconcile.Action) {
+	d := o.View.Decide(o.Subject)
+	o.Kept = reconcile.FirstOf(d.Kept, "it is healthy now")
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		if f.Rule != a.Rule {
+			continue
+		}
+		//guard:again-due P6
+		if !f.Due {
+			o.Kept = "not due any more"
+			continue
+		}
+		//guard:again-unproven live
+		if FindingUnproven(f) {
+			o.Kept = f.HeldBy.String()
+			continue
+		}
+		//guard:again-report P9
+		if d.Remedies[i] == reconcile.Report {
+			o.Kept = "the rule only reports it now"
+			continue
+		}
+		o.Finding = f
+		return
+	}
+}
+
+// ProbeSays is what a final probe says of the action's verdict. One that answers refutes it, unless
+// the verdict is on the worker, and that is dead; one that cannot be probed proves nothing.
+func (v *View) ProbeSays(a *reconcile.Action, result reconcile.ProbeResult) (ProbeFact, string) {
+	switch {
+	//guard:probe-worker-dead live
+	case result.Outcome == reconcile.Answered && result.Worker == reconcile.WorkerDead &&
+		reconcile.RuleNamed(a.Rule).Silence && v.WorkersSeen(result.Provider):
+		return ProbeAgrees, ""
+	//guard:probe-answered live
+	case result.Outcome == reconcile.Answered:
+		return ProbeRefutes, "the final probe was answered"
+	//guard:probe-proves-nothing P3
+	case !result.Outcome.Failed():
+		return ProbeUnsure, "the final probe proved nothing: " + result.Detail
+	}
+	return ProbeAgrees, ""
+}
+
+// QueueSays is the same of the executions of a sandbox that were to be stuck: those that move refute
+// it.
+func QueueSays(queue reconcile.QueueState) (ProbeFact, string) {
+	switch queue {
+	case reconcile.QueueUnknown:
+		return ProbeUnsure, "its executions could not be measured right before"
+	case reconcile.QueueMoving:
+		return ProbeRefutes, "looked again: its executions are not stuck any more"
+	}
+	return ProbeAgrees, ""
+}

@@ -1,0 +1,270 @@
+package decide
+
+import (
+	"fmt"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// The objections of [View.MayAct], in their order.
+
+func leftToFull(_ *View, a *reconcile.Action, f *Facts) Ruling {
+	if f.Quick && judged(a, f) && reconcile.RuleNamed(a.Rule).FullOnly {
+		return wait("only a full pass judges by this rule")
+	}
+	return Ruling{}
+}
+
+func unread(_ *View, _ *reconcile.Action, f *Facts) Ruling {
+	//guard:ruling-unread P4
+	if f.Unread != "" {
+		return Ruling{Outcome: reconcile.OutcomePending, Why: f.Unread, Blind: true}
+	}
+	return Ruling{}
+}
+
+func outdated(_ *View, a *reconcile.Action, f *Facts) Ruling {
+	//guard:asked-outdated harm
+	if why := a.Outdated(f.Now); why != "" && !f.hurries(a) {
+		return withdraw(why)
+	}
+	return Ruling{}
+}
+
+// notOwned: nothing is touched that is not proven ours. Where only rows tell what is ours, an
+// operator's word alone is no proof: a row names the sandbox, or the ledger remembers one that did.
+func notOwned(v *View, a *reconcile.Action, f *Facts) Ruling {
+	if !onSandbox(a) {
+		return Ruling{}
+	}
+	sb := &f.Lookup.Sandbox
+	known := len(f.Users) > 0 || v.S.Memory.Sandboxes[sb.Ref].Task != ""
+	//guard:ruling-owned P1
+	if !v.Proven(sb) {
+		return withdraw("looked again: the sandbox is not proven ours any more")
+	}
+	//guard:asked-owned P1
+	if a.Asked() && ends(a) && !sb.Owned && !known {
+		return withdraw("the sandbox is not proven ours")
+	}
+	return Ruling{}
+}
+
+// Proven reports whether the sandbox is ours by its labels or name, or may be by a row.
+func (v *View) Proven(sb *reconcile.Sandbox) bool {
+	return sb.Owned || v.P.Providers[sb.Provider].ByRow(sb)
+}
+
+func refuted(_ *View, _ *reconcile.Action, f *Facts) Ruling {
+	switch {
+	//guard:ruling-refuted live
+	case f.Probe == ProbeRefutes:
+		return withdraw(f.ProbeSaid)
+	//guard:ruling-unsure P3
+	case f.Probe == ProbeUnsure:
+		return wait(f.ProbeSaid)
+	}
+	return Ruling{}
+}
+
+// notFound: what a verdict began ends when it does not hold any more.
+func notFound(_ *View, a *reconcile.Action, f *Facts) Ruling {
+	if !judged(a, f) {
+		return Ruling{}
+	}
+	if f.Recheck == nil {
+		return wait("its verdict was not judged again")
+	}
+	found := f.Recheck.Finding
+	//guard:ruling-found harm
+	if found == nil {
+		return withdraw("looked again: " + f.Recheck.Kept)
+	}
+	//guard:end-other-box harm
+	if ends(a) && (found.Sandbox != a.Sandbox || found.Provider != a.Provider) {
+		return withdraw("looked again: " + f.Recheck.Kept)
+	}
+	return Ruling{}
+}
+
+// woken: a sandbox that a quarantine stopped and that does not stand still any more, or did not all
+// the time, is in use. In a state that says nothing it waits.
+func woken(v *View, a *reconcile.Action, f *Facts) Ruling {
+	if !a.InQuarantine() || f.hurries(a) {
+		return Ruling{}
+	}
+	//guard:quarantine-used harm
+	if why := v.Used(a, &f.Lookup.Sandbox, f.Now); why != "" {
+		return withdraw(why)
+	}
+	//guard:quarantine-unknown harm
+	if f.Lookup.Sandbox.State == reconcile.SandboxUnknown {
+		return wait("it is in a state that is not known: " + text.Clip(f.Lookup.Sandbox.Raw, 60))
+	}
+	return Ruling{}
+}
+
+func atRest(v *View, a *reconcile.Action, f *Facts) Ruling {
+	//guard:later-at-rest harm
+	if follows(a, f) && !f.hurries(a) && v.P.IsLeft(&f.Lookup.Sandbox) && !a.InQuarantine() {
+		return withdraw("it does not run any more, and what does not run is left (at_rest: keep)")
+	}
+	return Ruling{}
+}
+
+// follows reports whether the step ends a sandbox because an earlier step, or an earlier call, was
+// made: not a request, and not judged again.
+func follows(a *reconcile.Action, f *Facts) bool { return ends(a) && !a.Asked() && !judged(a, f) }
+
+func anothers(_ *View, a *reconcile.Action, f *Facts) Ruling {
+	//guard:later-other-task harm
+	if task := f.Lookup.Sandbox.Task; follows(a, f) && task != "" && task != a.Task {
+		return withdraw("the sandbox names another task by now, " + text.Clip(task, 60))
+	}
+	return Ruling{}
+}
+
+// goesOn: the earlier step does not stand. Of a first step the sandbox itself is the ground: its
+// task may well live.
+func goesOn(v *View, a *reconcile.Action, f *Facts) Ruling {
+	if !follows(a, f) || a.Seq == 0 || f.Row == nil {
+		return Ruling{}
+	}
+	//guard:later-stands harm
+	if why := v.stands(f.Row, a, &f.Lookup.Sandbox); why != "" {
+		return withdraw(why)
+	}
+	return Ruling{}
+}
+
+// stands says why the earlier step's write does not stand. A terminal row always lets the
+// sandbox go; a live one only when it carries our own requeue and does not name the
+// sandbox any more.
+func (v *View) stands(t *reconcile.Task, a *reconcile.Action, sb *reconcile.Sandbox) string {
+	if t.State.Terminal() {
+		return taskKeptAlive(t, a)
+	}
+	if !t.State.Live() {
+		return "the row has a status that the config does not map: " + text.Clip(t.Status, 60)
+	}
+	of := reconcile.RuleNamed(a.Rule).OfLiveTask
+	if of == reconcile.EndUnnamed && sb.SandboxKey != "" && t.Sandbox != "" && !sb.CalledBy(t.Sandbox) {
+		return "" // the row names another one: this one was too many from the start
+	}
+	ours := reconcile.MarkedBy(t.Error, a.Remedy)
+	if t.State == reconcile.TaskPending && ours {
+		return ""
+	}
+	if ours && sb.SandboxKey != "" && !sb.CalledBy(t.Sandbox) {
+		return ""
+	}
+	//guard:stands-failed live
+	if _, alive := v.Alive(t); of == reconcile.EndLifeless && sb.State == reconcile.SandboxFailed && !alive {
+		return "" // nobody goes on in that
+	}
+	return "the task is live again: " + t.Status
+}
+
+// taskKeptAlive says that the row asks to keep the sandbox for longer by now.
+func taskKeptAlive(t *reconcile.Task, a *reconcile.Action) string {
+	//guard:later-kept-alive harm
+	if reconcile.RuleNamed(a.Rule).KeptAlive && t.AsOf.Before(t.KeepAliveUntil) {
+		return "the row keeps it alive until " + text.Time(t.KeepAliveUntil)
+	}
+	return ""
+}
+
+// used: another task's row names the sandbox. Rows that hold one value are several where tasks follow
+// each other in one sandbox.
+func used(v *View, a *reconcile.Action, f *Facts) Ruling {
+	if a.Asked() || !ends(a) {
+		return Ruling{}
+	}
+	for i := range f.Users {
+		t := &f.Users[i]
+		switch {
+		//guard:later-used harm
+		case t.ID == a.Task || t.State.Terminal():
+		//guard:used-elsewhere live
+		case v.Elsewhere(t, &f.Lookup.Sandbox):
+		case t.State.Live():
+			return withdraw("looked again: live task " + text.Clip(t.ID, 60) + " uses the sandbox")
+		default:
+			return withdraw(fmt.Sprintf("looked again: task %s of status %s, which the config does not map, names the sandbox",
+				text.Clip(t.ID, 60), text.Clip(t.Status, 60)))
+		}
+	}
+	return Ruling{}
+}
+
+func explained(_ *View, a *reconcile.Action, f *Facts) Ruling {
+	//guard:asked-explained P1
+	if f.Explained != "" && a.Asked() && ends(a) && !a.Running {
+		return withdraw("a row of " + f.Explained + " explains it; ask with --include-running")
+	}
+	return Ruling{}
+}
+
+func maybeAnothers(v *View, a *reconcile.Action, f *Facts) Ruling {
+	//guard:asked-shared P1
+	if a.Rule == reconcile.RuleEmergency && ends(a) && !a.Anyway && v.MaybeAnothers(&f.Lookup.Sandbox, len(f.Users) > 0) {
+		return withdraw(reconcile.HeldShared().String() + "; ask with --anyway")
+	}
+	return Ruling{}
+}
+
+func working(_ *View, a *reconcile.Action, f *Facts) Ruling {
+	if !a.Asked() || !ends(a) {
+		return Ruling{}
+	}
+	for i := range f.Users {
+		//guard:asked-working harm
+		if t := &f.Users[i]; TaskWorking(t) && !a.Running {
+			return withdraw(fmt.Sprintf("task %s is %s in it; ask with --include-running", text.Clip(t.ID, 60), text.Clip(t.Status, 60)))
+		}
+	}
+	return Ruling{}
+}
+
+// TaskWorking reports whether a sandbox of the task may be in use: it is assigned or running, or
+// has a status that the config does not map.
+func TaskWorking(t *reconcile.Task) bool {
+	return !t.State.Terminal() && t.State != reconcile.TaskPending
+}
+
+func expired(_ *View, _ *reconcile.Action, f *Facts) Ruling {
+	//guard:deed-late once
+	if f.Expired != "" {
+		return wait(f.Expired)
+	}
+	return Ruling{}
+}
+
+// held: what the operators wish, what the verdict itself is held by, and what keeps the action
+// from being carried out in any case.
+func held(v *View, a *reconcile.Action, f *Facts) Ruling {
+	holds := v.Holds(a, f)
+	if judged(a, f) && f.Recheck.Finding != nil {
+		holds = holds.With(f.Recheck.Finding.HeldBy...)
+	}
+	//guard:ruling-held P4
+	if len(holds) > 0 {
+		return wait(holds.String())
+	}
+	return Ruling{}
+}
+
+func noRequeue(_ *View, a *reconcile.Action, f *Facts) Ruling {
+	if a.Step != reconcile.StepRequeue {
+		return Ruling{}
+	}
+	why := f.Recheck.View.NoRequeue(f.Recheck.Subject)
+	if id := f.Controls.Incident(a.Signature); id != "" {
+		why = "incident " + id + " explains it"
+	}
+	//guard:row-requeue-again once
+	if why != "" {
+		return withdraw(why + ": it will be failed instead")
+	}
+	return Ruling{}
+}

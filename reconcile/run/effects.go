@@ -1,0 +1,79 @@
+package run
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+)
+
+// effects carry out what changes something outside of the ledger, and nothing else does: each asks
+// for the ruling that allows this very action. TestNoEffectWithoutARuling holds that.
+type effects struct {
+	providers map[string]reconcile.Provider
+	tasks     reconcile.Tasks
+}
+
+func (r *run) effects() effects { return effects{r.k.Providers, r.k.Tasks} }
+
+// end terminates the sandbox, or stops it for a quarantine.
+func (e effects) end(ctx context.Context, ruling decide.Ruling, a *reconcile.Action, sb reconcile.Sandbox,
+) (reconcile.Termination, error) {
+	if err := ruling.Allows(a); err != nil {
+		return "", err
+	}
+	if a.Step != reconcile.StepQuarantine {
+		return e.providers[a.Provider].Terminate(ctx, sb)
+	}
+	suspender, ok := e.providers[a.Provider].(reconcile.Suspender)
+	if !ok {
+		return "", errors.New("quarantine: " + a.Provider + " cannot stop or pause")
+	}
+	return suspender.Suspend(ctx, sb)
+}
+
+// resume brings a quarantined sandbox back.
+func (e effects) resume(ctx context.Context, ruling decide.Ruling, a *reconcile.Action, sb reconcile.Sandbox) error {
+	if err := ruling.Allows(a); err != nil {
+		return err
+	}
+	suspender, ok := e.providers[a.Provider].(reconcile.Suspender)
+	if !ok {
+		return errors.New(a.Provider + " cannot bring a sandbox back")
+	}
+	return suspender.Resume(ctx, sb)
+}
+
+// activate makes an inactive template usable again.
+func (e effects) activate(ctx context.Context, ruling decide.Ruling, a *reconcile.Action) error {
+	if err := ruling.Allows(a); err != nil {
+		return err
+	}
+	templates, ok := e.providers[a.Provider].(reconcile.Templates)
+	if !ok {
+		return errors.New(a.Provider + " has no templates")
+	}
+	return templates.Activate(ctx, actionTemplate(a))
+}
+
+// write fails or requeues a task by one guarded write.
+func (e effects) write(ctx context.Context, ruling decide.Ruling, a *reconcile.Action, w reconcile.Write,
+) (reconcile.Written, *reconcile.RowBefore, error) {
+	if err := ruling.Allows(a); err != nil {
+		return "", nil, err
+	}
+	return e.tasks.Write(ctx, w)
+}
+
+// restore sets a task row back to what it was before our own write.
+func (e effects) restore(ctx context.Context, ruling decide.Ruling, a *reconcile.Action) (reconcile.Written, error) {
+	if err := ruling.Allows(a); err != nil {
+		return "", err
+	}
+	restorer, ok := e.tasks.(reconcile.Restorer)
+	if !ok {
+		return "", errors.New("the task table cannot take a write back")
+	}
+	return restorer.Restore(ctx, a.Task, *a.Before)
+}

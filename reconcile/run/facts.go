@@ -1,0 +1,220 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// gathered are the facts of one action, and what else was read on the way.
+type gathered struct {
+	decide.Facts
+	saved string    // the end of the sandbox's log, which is gone with it
+	acted time.Time // the ledger's now, right before the effect
+}
+
+func (r *run) factsOf(a *reconcile.Action) *gathered {
+	return &gathered{Facts: decide.Facts{
+		Now: r.now, Quick: r.result.Kind != reconcile.Full, Uncalled: !r.due[a.ID],
+		Targets: []reconcile.ControlTarget{r.target(a)},
+	}}
+}
+
+// rule says whether the action may have its effect, by all that was gathered.
+func (r *run) rule(a *reconcile.Action, f *gathered) decide.Ruling { return r.view.MayAct(a, &f.Facts) }
+
+// gatherEnd gathers what the end of a sandbox, or its stop, rests on. What takes time comes
+// first: the final probe, and saving the end of its log. Then the sandbox is got once more,
+// then the rows that could explain it are read, and then the wishes of the operators.
+func (r *run) gatherEnd(ctx context.Context, a *reconcile.Action) *gathered {
+	f := r.factsOf(a)
+	if r.leavesToFull(a) || !r.lookUp(ctx, a, f) || !r.probeBefore(ctx, a, f) {
+		return f
+	}
+	f.saved = r.saveEvidence(ctx, f.Lookup.Sandbox)
+	r.gatherGround(ctx, a, f)
+	return f
+}
+
+// gatherReissue gathers what asking once more rests on. What somebody may use is judged like the
+// first time; what comes back, or is on its way out, is only asked to hurry.
+func (r *run) gatherReissue(ctx context.Context, a *reconcile.Action) *gathered {
+	f := r.factsOf(a)
+	f.Reissued = true
+	switch {
+	case a.Step == reconcile.StepActivate:
+		r.lookUpTemplate(ctx, a, f)
+	case r.leavesToFull(a) || !r.lookUp(ctx, a, f):
+	case a.Step == reconcile.StepResume:
+		r.readWishes(ctx, a, f)
+	case f.Lookup.Sandbox.State == reconcile.SandboxDeleting && a.Step == reconcile.StepTerminate:
+		r.readUsers(ctx, a, f)
+	case r.probeBefore(ctx, a, f):
+		r.gatherGround(ctx, a, f)
+	}
+	return f
+}
+
+// gatherGround reads once more the sandbox, the rows and the wishes.
+func (r *run) gatherGround(ctx context.Context, a *reconcile.Action, f *gathered) {
+	if a.Asked() || a.Seq > 0 {
+		if r.lookUp(ctx, a, f) {
+			r.readUsers(ctx, a, f)
+		}
+		return
+	}
+	found := r.recheck(ctx, a, f)
+	if f.Recheck != nil {
+		if look, again := f.Recheck.View.S.Looks[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}]; again {
+			f.Lookup = look
+		}
+	}
+	if !found {
+		return
+	}
+	// A sandbox without a task was looked for in all rows just now.
+	//guard:end-used P4
+	if reconcile.TypeOf(a.Subject) != reconcile.SubjectTask {
+		r.readWishes(ctx, a, f)
+		return
+	}
+	r.readUsers(ctx, a, f)
+}
+
+// lookUp gets the sandbox by its id, and reports whether more has to be known.
+func (r *run) lookUp(ctx context.Context, a *reconcile.Action, f *gathered) bool {
+	f.Lookup = r.k.lookAt(ctx, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
+	if f.Lookup.Error != "" {
+		f.Unread = "look at the sandbox: " + f.Lookup.Error
+		return false
+	}
+	return !r.view.Over(a, &f.Facts)
+}
+
+// recheck looks at the subject of a verdict again and judges it, and reports whether more has to be
+// known.
+func (r *run) recheck(ctx context.Context, a *reconcile.Action, f *gathered) bool {
+	o, err := r.again(ctx, a)
+	if err != nil {
+		f.Unread = err.Error()
+		return false
+	}
+	f.Recheck = &o.Recheck
+	return f.Recheck.Finding != nil
+}
+
+// readUsers reads the rows that the sandbox may belong to, and then the wishes.
+func (r *run) readUsers(ctx context.Context, a *reconcile.Action, f *gathered) {
+	var err error
+	if a.Asked() {
+		err = r.readRequested(ctx, a, f)
+	} else {
+		err = r.readFollowed(ctx, a, f)
+	}
+	if err != nil {
+		f.Unread = err.Error()
+		return
+	}
+	r.readWishes(ctx, a, f)
+}
+
+// readRequested reads what an operator's request rests on: all rows that may have to do with the
+// sandbox, whichever of its tasks they name.
+func (r *run) readRequested(ctx context.Context, a *reconcile.Action, f *gathered) (err error) {
+	if f.Users, err = r.users(ctx, a, &f.Lookup.Sandbox); err != nil || f.Reissued {
+		return err
+	}
+	f.Explained, err = r.k.explainedBy(ctx, f.Lookup.Sandbox)
+	return err
+}
+
+// readFollowed reads the row of a later step, and the rows that name the sandbox.
+func (r *run) readFollowed(ctx context.Context, a *reconcile.Action, f *gathered) error {
+	b := r.view.Box(&f.Lookup.Sandbox) // a name that is another one's id does not count
+	keys := b.Keys()
+	if r.policy.Tasks.None {
+		return nil
+	}
+	if a.Seq > 0 && a.Task != "" {
+		rows, err := r.k.Tasks.ByID(ctx, []string{a.Task})
+		if err != nil {
+			return fmt.Errorf("read the row again: %w", err)
+		}
+		for i := range rows.Tasks {
+			f.Row = &rows.Tasks[i]
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	users, err := r.k.Tasks.BySandbox(ctx, keys)
+	if err != nil {
+		return fmt.Errorf("read the rows that name the sandbox: %w", err)
+	}
+	f.Users = users.Tasks
+	return nil
+}
+
+// readWishes comes last, and with nothing after it: looking takes its time, and a hold or a pause
+// counts at once. A process that stood still meanwhile finds that its claim is over.
+func (r *run) readWishes(ctx context.Context, a *reconcile.Action, f *gathered) {
+	f.acted = r.ledgerNow(ctx)
+	controls, err := r.k.Ledger.Controls(ctx)
+	if err != nil {
+		f.Unread = "read the controls once more: " + text.Clip(err.Error(), 200)
+		return
+	}
+	f.Controls = controls
+	f.Targets = append(f.Targets, r.targetsIn(a, f)...)
+	f.Expired = r.expired(a)
+}
+
+// targetsIn are the names under which a wish may mean what was just seen.
+func (r *run) targetsIn(a *reconcile.Action, f *gathered) []reconcile.ControlTarget {
+	named := func(sb *reconcile.Sandbox, task string) reconcile.ControlTarget {
+		return reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject, Provider: sb.Provider, Sandbox: sb.ID, Task: task,
+			Names: []string{sb.Name, sb.AlsoKey}, Labels: sb.Labels}
+	}
+	var targets []reconcile.ControlTarget
+	if f.Lookup.Sandbox.ID != "" {
+		targets = append(targets, named(&f.Lookup.Sandbox, a.Task))
+	}
+	if f.Recheck != nil && f.Recheck.Subject != nil {
+		for i := range f.Recheck.Subject.Boxes {
+			targets = append(targets, named(&f.Recheck.Subject.Boxes[i].Sandbox, a.Task))
+		}
+	}
+	if a.Asked() {
+		for i := range f.Users {
+			targets = append(targets, named(&f.Lookup.Sandbox, f.Users[i].ID))
+		}
+	}
+	return targets
+}
+
+// instead is what becomes of an action that the ruling does not allow.
+func (r *run) instead(a reconcile.Action, ruling decide.Ruling) reconcile.Action {
+	switch ruling.Outcome {
+	case reconcile.OutcomeWithdrawn:
+		return r.withdraw(a, ruling.Why)
+	case reconcile.OutcomeFailed:
+		return r.giveUp(a, ruling.Why)
+	case reconcile.OutcomeConfirmed, reconcile.OutcomeDone:
+		a.Outcome, a.Detail, a.ClosedAt = ruling.Outcome, ruling.Why, r.now
+		return a
+	case reconcile.OutcomeAccepted:
+		a.Outcome, a.Detail = ruling.Outcome, ruling.Why
+		if a.ActedAt.IsZero() {
+			a.ActedAt = r.now
+		}
+		return a
+	}
+	if ruling.Blind && (a.Step == reconcile.StepResume || a.Step == reconcile.StepRestore) {
+		return r.laterOrNever(a, ruling.Why)
+	}
+	return r.later(a, ruling.Why)
+}
