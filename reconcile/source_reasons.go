@@ -17,6 +17,7 @@ const (
 	listingFailed = ofListing + "failed"
 	listingCut    = ofListing + "is not complete"
 	listingLost   = ofListing + "lost "
+	listingEmpty  = ofListing + "shows no sandbox of ours, "
 	passListing   = "listing of "
 )
 
@@ -50,7 +51,7 @@ func ListingLost(lost, of int, but string) string {
 }
 
 // ListingEmpty is why a listing is not trusted that shows nothing, with what shows that it is wrong.
-func ListingEmpty(but string) string { return ofListing + "shows no sandbox of ours, " + but }
+func ListingEmpty(but string) string { return listingEmpty + but }
 
 // Unread reports whether the source is a listing that failed or was cut: what is wrong is between
 // here and the provider.
@@ -60,6 +61,9 @@ func (s *SourceSeen) Unread() bool {
 
 // LostSome reports whether the source is a listing that lost sandboxes.
 func (s *SourceSeen) LostSome() bool { return strings.HasPrefix(s.Reason, listingLost) }
+
+// ShowedNone reports whether the source is a listing that showed nothing while somebody was at work.
+func (s *SourceSeen) ShowedNone() bool { return strings.HasPrefix(s.Reason, listingEmpty) }
 
 // Happened is what happened to a listing, without what shows it, and its cause where it has one.
 func (s *SourceSeen) Happened() (what, cause string, is bool) {

@@ -125,6 +125,7 @@ func (v *View) assessEmptyListings(subs []reconcile.Subject) {
 	}
 	witness := v.witness(subs)
 	if witness == nil {
+		v.keepEmpty()
 		return
 	}
 	for _, provider := range v.Candidates(witness) {
@@ -133,6 +134,22 @@ func (v *View) assessEmptyListings(subs []reconcile.Subject) {
 			v.undo(name)
 			v.trust(name, reconcile.ListingEmpty(fmt.Sprintf("while task %s is %s and %s", witness.ID, witness.Status,
 				reconcile.LifeLine(witness))))
+		}
+	}
+}
+
+// keepEmpty distrusts on what was not believed while workers spoke against it, for as long as the
+// task database shows none that could speak.
+func (v *View) keepEmpty() {
+	if v.Trusted(reconcile.SourceTasks) {
+		return
+	}
+	for _, provider := range v.P.ProviderNames() {
+		name := reconcile.ListingOf(provider)
+		before := v.S.Memory.Sources[name]
+		//guard:listing-empty-stays P3
+		if v.Trusted(name) && before.ShowedNone() {
+			v.undo(name)
 		}
 	}
 }

@@ -101,6 +101,14 @@ func TestListingTrust(t *testing.T) {
 		"an empty listing while a started task runs": {
 			"task t{1..3} running started=1h", "events listing:daytona", "while task t3 is running and no life sign ever"},
 		"an empty listing while two may be phantoms": {"task t{1..2} running started=1h", "", ""},
+		"one that workers spoke against, and now their table is empty": {
+			"source listing:daytona untrusted reason=\"the listing shows no sandbox of ours\"; tasks empty; knew task t1 running",
+			"listing:daytona tasks", "the listing shows no sandbox of ours"},
+		"one that workers spoke against, and now they have finished": {
+			"source listing:daytona untrusted reason=\"the listing shows no sandbox of ours\"; knew task t1 running; row t1 completed",
+			"", ""},
+		"one that had failed, and now the table is empty": {
+			"source listing:daytona untrusted reason=\"the listing failed\"; tasks empty; knew task t1 running", "tasks", ""},
 		"an empty listing while nothing ever started": {
 			"task t1 running updated=1h", "", ""},
 		"an empty listing by one that had sandboxes": {
