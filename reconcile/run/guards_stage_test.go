@@ -357,6 +357,36 @@ func TestWhatAWorkerDoesNotProbe(t *testing.T) {
 	})
 }
 
+// A pass that probes by itself looks again as well: its listing may be a while behind.
+func TestWhatAPassDoesNotProbe(t *testing.T) {
+	for name, c := range map[string]struct {
+		happens func(*simulated.Sandbox)
+		want    int
+	}{
+		"nothing happened":          {func(*simulated.Sandbox) {}, 1},
+		"it was given away":         {func(b *simulated.Sandbox) { b.Labels = map[string]string{"app": "theirs"} }, 0},
+		"it was paused by its user": {func(b *simulated.Sandbox) { b.State = reconcile.SandboxSuspended }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := opened(t)
+				s.lonely("sb-idle")
+				l := &life{before: func(_ int, call string) {
+					if call == "ReserveProbes" {
+						s.cloud.Change("sb-idle", c.happens)
+					}
+				}}
+				if _, err := s.keeper("one", l).Once(t.Context(), reconcile.Full, time.Second); err != nil {
+					t.Fatal(err)
+				}
+				if got := counted(l.calls, "Probe"); got != c.want {
+					t.Errorf("%d sandboxes were probed, want %d", got, c.want)
+				}
+			})
+		})
+	}
+}
+
 // What is to be brought back is looked at in the last moment as well.
 func TestTheLastMomentOfARestore(t *testing.T) {
 	pause := func(s *stage) {

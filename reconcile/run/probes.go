@@ -179,11 +179,28 @@ func (r *run) probeAll(ctx context.Context, due []reconcile.Sandbox) []reconcile
 		if ctx.Err() != nil || !time.Now().Before(r.until) {
 			return reconcile.ProbeResult{} // not probed: the next run will
 		}
-		return r.probeOne(ctx, sb)
+		now, ok := r.k.probed(ctx, sb.Ref)
+		if !ok {
+			return reconcile.ProbeResult{}
+		}
+		return r.probeOne(ctx, now)
 	})
 	results = slices.DeleteFunc(results, func(p reconcile.ProbeResult) bool { return p.At.IsZero() })
 	slices.SortFunc(results, func(a, b reconcile.ProbeResult) int { return reconcile.CompareRefs(a.Ref, b.Ref) })
 	return results
+}
+
+// probed is a sandbox that is about to be probed, as it is now: a listing may show for a while what is
+// somebody else's by now, or rests.
+func (k *Keeper) probed(ctx context.Context, ref reconcile.Ref) (sb reconcile.Sandbox, ok bool) {
+	p, look := k.Policy.Providers[ref.Provider], k.lookAt(ctx, ref)
+	//guard:probe-now-running P10
+	//guard:probe-now-owned P1
+	if look.Gone || look.Error != "" || look.Sandbox.State != reconcile.SandboxRunning ||
+		!look.Sandbox.Owned && !p.ByRow(&look.Sandbox) {
+		return reconcile.Sandbox{}, false
+	}
+	return look.Sandbox, true
 }
 
 // probeOne probes one sandbox. A probe that was cut short by our own end proves nothing.

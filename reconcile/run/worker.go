@@ -139,14 +139,11 @@ func (w *Worker) Probe(ctx context.Context, ref reconcile.Ref) error {
 	if slices.ContainsFunc(open, own) {
 		return nil // it has a final probe of its own
 	}
-	look := w.keeper.lookAt(ctx, ref)
-	//guard:worker-probe-running P10
-	//guard:worker-probe-owned P1
-	if look.Gone || look.Error != "" || look.Sandbox.State != reconcile.SandboxRunning ||
-		!look.Sandbox.Owned && !p.ByRow(&look.Sandbox) {
+	sb, ok := w.keeper.probed(ctx, ref)
+	if !ok {
 		return nil
 	}
-	result := w.keeper.examine(ctx, look.Sandbox, p.Probe)
+	result := w.keeper.examine(ctx, sb, p.Probe)
 	now, err := w.keeper.Ledger.Now(ctx)
 	if err != nil {
 		return fmt.Errorf("read the ledger's clock after a probe of %s: %w", ref, err)
