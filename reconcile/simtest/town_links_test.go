@@ -80,6 +80,21 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
+// A task that works in what has its name by now is told the id that this has now, not that of its former.
+func TestTakeOverOfALaterOne(t *testing.T) {
+	inTown(t, "provider lab link=id lasting=yes\ntask t1 running name=n1 end=linger\n", func(t *testing.T, town *Town) {
+		former := town.tasks["t1"].box
+		for _, line := range []string{"sandbox t1 renew", "worker t1 finish", "task t2 new name=n1"} {
+			does(t, town, line)
+		}
+		goOn(town, 2*time.Minute)
+		later := town.tasks["t2"].box
+		if r := town.table.rows["t2"]; later == former || later == nil || r.Sandbox != later.ref.ID {
+			t.Errorf("the row names %s, its sandbox is %+v", r.Sandbox, later)
+		}
+	})
+}
+
 // A sandbox that its owner relabelled is not ours, and one that was given to us is.
 func TestOwners(t *testing.T) {
 	inTown(t, "provider lab link=label\ntask t1 running\nplatform foreign 1\n", func(t *testing.T, town *Town) {

@@ -46,6 +46,7 @@ func (t *Town) takeOver(k *task, b *box) bool {
 	t.tell("task %s goes on in sandbox %s", k.id, b.ref)
 	b.endWork(t.now())
 	b.task, b.used, k.box = k, t.now(), b
+	b.key = b.cloud.keyOf(b) // who asks for it by its name is told the id that it has now
 	if t.kind.platform {
 		b.key = k.key
 	}
