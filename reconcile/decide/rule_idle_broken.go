@@ -64,6 +64,10 @@ func (v *View) judgeProbes(s *reconcile.Subject, b *reconcile.Box) answer {
 	if len(run) == 0 {
 		return answer{probe: true, kept: "a probe failed soon after it was resumed"}
 	}
+	run = v.sinceStart(s, run)
+	if len(run) == 0 {
+		return answer{probe: true, kept: "its probes failed before its worker was started"}
+	}
 	first, last := run[0], run[len(run)-1]
 	if s.Task != nil && s.Fate == reconcile.FateLive {
 		act := s.Task.Activity()
@@ -171,6 +175,20 @@ func (v *View) Unwitnessed(provider string) int {
 func (v *View) countable(b *reconcile.Box) []reconcile.ProbeResult {
 	run, from := b.Probes.Failures, v.probesFrom(b)
 	for len(run) > 0 && run[0].At.Before(from) {
+		run = run[1:]
+	}
+	return run
+}
+
+// sinceStart is a run of failures without those from before the present attempt began, by its row: what
+// failed then may be of the attempt before, and this one work in a sandbox that nobody has seen yet.
+func (v *View) sinceStart(s *reconcile.Subject, run []reconcile.ProbeResult) []reconcile.ProbeResult {
+	if s.Task == nil || s.Fate != reconcile.FateLive || s.Task.State != reconcile.TaskRunning {
+		return run
+	}
+	began := subjectPresentStart(s)
+	//guard:broken-started harm
+	for len(run) > 0 && v.clockTrusted("started_at") && v.Now.Sub(run[0].At) > s.Task.AsOf.Sub(began) {
 		run = run[1:]
 	}
 	return run

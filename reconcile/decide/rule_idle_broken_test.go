@@ -21,6 +21,18 @@ func TestIdleBroken(t *testing.T) {
 				"probe daytona/s1 failed=2m,1m30s,1m", "probe", "was active after the first that failed"},
 		"active at the first failure": {
 			other + box + "task t1 running started=1h ev.activity=2m; probe daytona/s1 failed=2m,1m30s,1m", "due", ""},
+		"started after the last failure": {
+			other + box + "task t1 running started=59s; probe daytona/s1 failed=2m,1m30s,1m", "probe",
+			"before its worker was started"},
+		"started after the first failure": {
+			other + box + "task t1 running started=119s; probe daytona/s1 failed=2m,1m30s,1m", "probe", "2 of 3"},
+		"started at the first failure": {
+			other + box + "task t1 running started=2m; probe daytona/s1 failed=2m,1m30s,1m", "due", ""},
+		"started after the first failure, by a clock that is wrong": {
+			other + box + "task w1 running started=-1h; task t1 running started=119s; probe daytona/s1 failed=2m,1m30s,1m",
+			"due", ""},
+		"of a finished task that was started after it": {
+			other + box + "row t1 completed started=1s; probe daytona/s1 failed=2m,1m30s,1m", "due", ""},
 		"heartbeats are no activity": {
 			other + box + "task t1 running started=1h ev.heartbeat=1s; probe daytona/s1 failed=2m,1m30s,1m", "due", ""},
 		"of a finished task that was active after it": {
