@@ -17,7 +17,7 @@ const (
 	listingFailed = ofListing + "failed"
 	listingCut    = ofListing + "is not complete"
 	listingLost   = ofListing + "lost "
-	listingEmpty  = ofListing + "shows no sandbox of ours, "
+	listingEmpty  = ofListing + "shows no sandbox of ours"
 	passListing   = "listing of "
 )
 
@@ -51,7 +51,7 @@ func ListingLost(lost, of int, but string) string {
 }
 
 // ListingEmpty is why a listing is not trusted that shows nothing, with what shows that it is wrong.
-func ListingEmpty(but string) string { return listingEmpty + but }
+func ListingEmpty(but string) string { return listingEmpty + ", " + but }
 
 // Unread reports whether the source is a listing that failed or was cut: what is wrong is between
 // here and the provider.

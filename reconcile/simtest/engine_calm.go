@@ -181,12 +181,19 @@ func (e *engine) leftover(r *run.Result, err error) string {
 // alone reports whether a step waits, for ever, for something to compare its sandbox with: its
 // provider has no other that runs.
 func alone(r *run.Result, s *decide.PlannedStep) bool {
-	if !s.HeldBy.Has(reconcile.HeldUnwitnessed(s.Provider)) {
+	at := slices.IndexFunc(s.HeldBy, func(h reconcile.Held) bool {
+		_, provider := reconcile.SourceParts(h.What)
+		return h == reconcile.HeldUnwitnessed(provider)
+	})
+	if at < 0 {
 		return false
 	}
+	_, provider := reconcile.SourceParts(s.HeldBy[at].What)
 	for i := range r.Judged.Decisions {
-		for _, b := range r.Judged.Decisions[i].Subject.Boxes {
-			if b.Here && b.State == reconcile.SandboxRunning && b.Provider == s.Provider && b.ID != s.Sandbox {
+		subject := r.Judged.Decisions[i].Subject
+		for _, b := range subject.Boxes {
+			own := b.ID == s.Sandbox || s.Sandbox == "" && subject.ID == s.Subject // the write of a row names none
+			if b.Here && b.State == reconcile.SandboxRunning && b.Provider == provider && !own {
 				return false
 			}
 		}
