@@ -59,6 +59,9 @@ func (s *SourceSeen) Unread() bool {
 	return strings.HasPrefix(s.Reason, listingFailed) || strings.HasPrefix(s.Reason, listingCut)
 }
 
+// Unlisted reports whether the source is a listing that failed.
+func (s *SourceSeen) Unlisted() bool { return strings.HasPrefix(s.Reason, listingFailed) }
+
 // LostSome reports whether the source is a listing that lost sandboxes.
 func (s *SourceSeen) LostSome() bool { return strings.HasPrefix(s.Reason, listingLost) }
 

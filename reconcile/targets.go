@@ -13,7 +13,7 @@ import (
 // measured is neither met nor missed.
 type Target struct {
 	Name     string // one spelling for people and programs: "terminations-confirmed"
-	Text     string // what is measured: "terminates that were confirmed"
+	Text     string // what is measured: "terminations that were confirmed"
 	Value    string // how it stands: "97.5 % of 40"; why there is none, when it was not measured
 	Aim      string // how it should stand: "at least 95 %"; "" for one that is only told
 	Met      bool
@@ -38,7 +38,7 @@ func (s *Scores) Targets(p *Policy) []Target {
 func (s *Scores) endings() []Target {
 	return []Target{
 		share{s.Confirmed, s.Asked}.atLeast(aimMost, Target{
-			Name: "terminations-confirmed", Text: "terminates that were confirmed"}),
+			Name: "terminations-confirmed", Text: "terminations that were confirmed"}),
 		share{s.GoneFast, s.Gone}.atLeast(aimMost, Target{
 			Name: "terminations-fast", Text: "sandboxes gone within 30s of the first request"}),
 	}
@@ -86,7 +86,7 @@ func (s *Scores) tasks() []Target {
 		share{s.StuckFast, s.Stuck}.atLeast(aimMost, Target{
 			Name: "stuck-found", Text: "stuck workers found within 60s of their threshold"}),
 		share{s.Inactive, ended}.atMost(aimInactive, Target{
-			Name: "inactivity", Text: "ended tasks whose worker had gone inactive"}),
+			Name: "inactivity", Text: "ended tasks whose worker had become inactive"}),
 	}
 }
 

@@ -33,9 +33,9 @@ func FirstOf(texts ...string) string {
 // LifeLine says when the worker was last heard.
 func LifeLine(t *Task) string {
 	if sign := t.LifeSign(); !sign.IsZero() {
-		return "last life sign " + text.Time(sign)
+		return "worker last seen " + text.Time(sign)
 	}
-	return "no life sign ever"
+	return "worker never seen"
 }
 
 // HeldShared says why nobody's sandbox is left in an account that others may share.

@@ -108,10 +108,12 @@ func doneWords(a *reconcile.Action) string {
 		return "the row is as it was"
 	case reconcile.StepActivate:
 		return "usable again"
+	case reconcile.StepRequeue:
+		return "task requeued"
 	case reconcile.StepTerminate:
 		return confirmation(a)
 	}
-	return "the row is written"
+	return "task marked failed"
 }
 
 // confirmation says how long it took until the provider, asked again, said gone.

@@ -123,9 +123,9 @@ func placeOf(i *reconcile.Incident) string {
 
 func causeOf(i *reconcile.Incident) string {
 	if i.Cause == "" {
-		return "Probable cause: nothing stands out that they share and the healthy ones do not."
+		return "No likely cause found: they share nothing that healthy tasks do not."
 	}
-	return sentence("Probable cause: " + text.Plain(i.Cause, mostLine))
+	return sentence("Likely cause: " + text.Plain(i.Cause, mostLine))
 }
 
 func stateOfIncident(i *reconcile.Incident) (level, string) {
@@ -146,8 +146,8 @@ func holdsOf(i *reconcile.Incident) string {
 	case !i.ReleasedAt.IsZero():
 		return sentence("It holds nothing: released" + signed(i.ReleasedBy.Author, i.ReleasedBy.Reason))
 	}
-	return "It holds every further terminate and requeue of this kind, until no such failure came for a while " +
-		"or a person releases it. Rows are failed within the budgets, so that nobody waits for dead tasks."
+	return "It holds every further termination and requeue of this kind. It closes once such failures cease, or an " +
+		"operator releases it. Tasks are still marked failed, within the budgets."
 }
 
 // dollars is an amount of money; "" for none, which also is what nobody set a price for.

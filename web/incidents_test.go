@@ -19,7 +19,7 @@ func TestIncidentIsOneThing(t *testing.T) {
 	got := s.incidents()[0]
 	want := incidentView{
 		ID: "i-3k9f2", Level: warn, State: "open", Rule: "assigned-stale", Where: "at daytona, template ai-agent-dev-heavy", Count: "37 failures",
-		Cause: `Probable cause: snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`,
+		Cause: `Likely cause: snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`,
 		Error: "sandbox creation failed: snapshot # is inactive", Span: ", 53m after the first.", First: moment{Text: "55m ago"}, Last: moment{Text: "2m ago"},
 		Closed: moment{Text: "never"}, Cost: "$4.32", Release: "sandkeeper release incident:i-3k9f2", Affected: "sandkeeper affected i-3k9f2",
 		Findings: "12 open findings: 8 held, 4 acted on",
@@ -63,7 +63,7 @@ func TestIncidentHolds(t *testing.T) {
 		holds   string
 		release bool
 	}{
-		"open":     {func(*reconcile.Overview) {}, "open", warn, "It holds every further terminate and requeue", true},
+		"open":     {func(*reconcile.Overview) {}, "open", warn, "It holds every further termination and requeue", true},
 		"released": {webtest.Release, "open, released", busy, "It holds nothing: released by ana (the snapshot is active again).", false},
 		"closed":   {func(o *reconcile.Overview) { o.Incidents[0].ClosedAt = webtest.Noon }, "closed", calm, "It holds nothing any more.", false},
 	} {
@@ -151,7 +151,7 @@ func TestRegrets(t *testing.T) {
 	}
 	want := []string{
 		"would have been failed | task 90 | 15m | sandkeeper explain 90", "was failed | task 91 | 14m | sandkeeper explain 91",
-		"was failed | task 92 | 13m | sandkeeper explain 92", "its sandbox was ended | task 93 | 12m | sandkeeper explain 93",
+		"was failed | task 92 | 13m | sandkeeper explain 92", "its sandbox was terminated | task 93 | 12m | sandkeeper explain 93",
 		"assigned-stale | 81 | 3 | 3.7 % | lowered itself", "heartbeat-lost | 100 | 1 | 1.0 % | watched",
 		"sandbox-missing | 9 | 0 | 0.0 % | right so far", "not watched: errored, orphan",
 	}

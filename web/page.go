@@ -82,7 +82,7 @@ func Missing(up string) templ.Component { return notFound(up) }
 func viewOf(r *Reading, shown Process) page {
 	p := page{Version: text.Plain(shown.Version, mostName), Doing: shown.Doing}
 	if refused := shown.ConfigError; refused != "" {
-		p.Notes = append(p.Notes, note{warn, "The changed config was refused, the one before stays in force: " +
+		p.Notes = append(p.Notes, note{warn, "The changed config was refused; the previous one is still in force: " +
 			sentence(text.Plain(refused, mostLine))})
 	}
 	if r.Err != nil {
@@ -174,8 +174,8 @@ type fact struct {
 
 func (s *scene) facts() []fact {
 	facts := []fact{
-		s.passFact("Last pass", s.LastPass, "complete, of any kind"),
-		s.passFact("Last full pass", s.LastFull, "complete"),
+		s.passFact("Last pass", s.LastPass, "any pass, completed"),
+		s.passFact("Last full pass", s.LastFull, "completed"),
 		{Name: "Open findings", Value: fmt.Sprint(total(s.FindingsOpen)), Sub: s.dueWords()},
 		{Name: "Repair steps", Value: fmt.Sprint(s.awake()), Sub: s.stepsSub()},
 	}

@@ -52,7 +52,7 @@ func (s *scene) leads(p *reconcile.PassSeen) bool {
 // passesBy is who makes the passes. Between two of them nobody holds the lease.
 func (s *scene) passesBy() string {
 	if s.Lease.Holder == "" {
-		return "Nobody holds the pass lease right now, which is normal between two passes."
+		return "No replica holds the pass lease right now. That is normal between two passes."
 	}
 	return fmt.Sprintf("%s holds the pass lease for another %s.", text.Plain(s.Lease.Holder, mostName),
 		text.Coarse(s.Lease.Until.Sub(s.Now)))

@@ -15,7 +15,7 @@ type regretView struct {
 	Key     string
 	Rule    string
 	Subject string
-	Word    string // "was failed", "its sandbox was ended", "would have been failed"
+	Word    string // "was failed", "its sandbox was terminated", "would have been failed"
 	Level   level
 	Saw     string // what was seen
 	When    moment
@@ -48,7 +48,7 @@ func (s *scene) regret(v *reconcile.Verdict) regretView {
 	case !v.FailedAt.IsZero():
 		out.Level, out.Word = warn, "was failed"
 	case !v.ActedAt.IsZero():
-		out.Level, out.Word = warn, "its sandbox was ended"
+		out.Level, out.Word = warn, "its sandbox was terminated"
 	}
 	return out
 }

@@ -104,6 +104,6 @@ func (s state) Level() level {
 func (s state) Word() string {
 	return map[state]string{
 		watched: "watched", heldBack: "held", underWay: "repair under way", stalled: "repair waits",
-		awaited: "acted on", reported: "for a person",
+		awaited: "acted on", reported: "needs attention",
 	}[s]
 }

@@ -64,9 +64,9 @@ func judge(s *scene) verdict {
 func unknown(err error) verdict {
 	return verdict{
 		Level: bad, Word: "Not known",
-		Sentence: "The ledger does not answer, so how tasks and sandboxes are is not known: " +
+		Sentence: "The ledger does not answer, so the state of tasks and sandboxes is unknown: " +
 			sentence(text.Plain(unasked(err), mostHead)),
-		Next:    "See whether PostgreSQL runs and can be reached from here, and what check says of it:",
+		Next:    "Make sure that PostgreSQL runs and can be reached from here, then run:",
 		Command: "sandkeeper check",
 	}
 }
@@ -91,7 +91,7 @@ func agreement(s *scene) string {
 	case counted && listed:
 		return fmt.Sprintf("All %s and %s agree.", count(tasks, "live task"), count(boxes, "sandbox"))
 	case s.policy.Tasks.None && listed:
-		return fmt.Sprintf("%s %s there and not broken. Without a task table nobody knows which are needed.",
+		return fmt.Sprintf("%s %s there and not broken. Without a task table sandkeeper cannot know which are needed.",
 			count(boxes, "sandbox"), verb(boxes, "is", "are"))
 	case listed:
 		return allWell(boxes, "sandbox")

@@ -17,15 +17,15 @@ func frozen(s *scene) (verdict, bool) {
 	}
 	v := verdict{
 		Level: warn, Word: "Frozen", Sentence: distrust(&out[0]),
-		Next: "What rests on it waits until it is whole again.",
+		Next: "What depends on it waits until it is trusted again.",
 	}
 	if len(out) > 1 {
 		v.Sentence += fmt.Sprintf(" %s besides %s not trusted.", capital(count(len(out)-1, "source")),
 			verb(len(out)-1, "is", "are"))
-		v.Next = "What rests on them waits until they are whole again."
+		v.Next = "What depends on them waits until they are trusted again."
 	}
 	if out[0].Unread() {
-		v.Next += " See whether the provider is up, and what check says of it:"
+		v.Next += " Make sure that the provider is up, then run:"
 		v.Command = "sandkeeper check"
 	}
 	return v, true
@@ -62,11 +62,17 @@ func distrust(s *reconcile.SourceSeen) string {
 		why := strings.TrimSuffix(": "+text.Plain(s.Reason, mostHead), ": ")
 		return sentence(fmt.Sprintf("%s %s not trusted%s", words, areOrIs(s.Name), why))
 	}
+	_, at := reconcile.SourceParts(s.Name)
+	provider := text.Plain(at, mostName)
+	if s.Unlisted() {
+		return fmt.Sprintf("Cannot list the sandboxes of %s: %s Its findings are frozen.", provider,
+			sentence(text.Plain(cause, mostHolding)))
+	}
 	detail := ""
 	if cause != "" {
 		detail = " (" + strings.TrimSuffix(text.Plain(cause, mostHolding), ".") + ")"
 	}
-	return fmt.Sprintf("%s %s%s: nothing is judged from it.", words, text.Plain(happened, mostHead), detail)
+	return fmt.Sprintf("%s %s%s. Findings of %s are frozen.", words, text.Plain(happened, mostHead), detail, provider)
 }
 
 // areOrIs is the verb that goes with the words for a source.

@@ -44,9 +44,9 @@ func alike(i *reconcile.Incident) string {
 	what := fmt.Sprintf("%s of %s within %s", count(i.Count, "failure"), text.Plain(i.Rule, mostName),
 		text.Coarse(i.LastSeen.Sub(i.FirstSeen)))
 	if i.Cause == "" {
-		return what + " are alike, and no cause stands out."
+		return what + ". No likely cause was found."
 	}
-	return what + " seem to have one cause: " + sentence(text.Plain(i.Cause, mostHead))
+	return what + ". Likely cause: " + sentence(text.Plain(i.Cause, mostHead))
 }
 
 // nextForIncident is what a person does about the cause, then about the tasks.
@@ -57,5 +57,5 @@ func (s *scene) nextForIncident(provider, template string) string {
 			return s.nextForTemplate(provider, template) + " " + tasks
 		}
 	}
-	return "Look at the evidence below and mend the cause. " + tasks
+	return "Fix the cause, then retry the affected tasks:"
 }

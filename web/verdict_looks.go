@@ -22,7 +22,7 @@ func neverRan(s *scene) (verdict, bool) {
 	v := verdict{
 		Level: bad, Word: "Never ran",
 		Sentence: "No pass was ever complete: nothing is being kept in agreement.",
-		Next:     "See whether “sandkeeper run”, or “sandkeeper once” by a CronJob, is started, and what its log says.",
+		Next:     "Start “sandkeeper run”, or “sandkeeper once” by a CronJob. If it is started, read its log.",
 	}
 	if len(s.Passes) == 0 {
 		return v, s.fresh.Never
@@ -43,12 +43,12 @@ func stale(s *scene) (verdict, bool) {
 	v := verdict{
 		Level: bad, Word: "Not running",
 		Sentence: fmt.Sprintf("No complete pass for %s: nothing is being kept in agreement.", text.Coarse(s.fresh.Age)),
-		Next:     "See whether “sandkeeper run”, or the CronJob of “sandkeeper once”, still runs, and what its log says.",
+		Next:     "Make sure that “sandkeeper run”, or the CronJob of “sandkeeper once”, still runs. If it does, read its log.",
 	}
 	switch {
 	case s.fresh.ahead():
 		v.Word, v.Sentence = "Clock set back", sentence(capital(s.fresh.String()))
-		v.Next = "How old it is nobody can tell. The next complete pass is dated right: see below whether it comes."
+		v.Next = "Its age is unknown until the next complete pass. See below whether it comes."
 	case s.fresh.Full:
 		v.Word = "Full passes missing"
 		v.Sentence = fmt.Sprintf(
@@ -58,7 +58,7 @@ func stale(s *scene) (verdict, bool) {
 			v.Sentence = fmt.Sprintf("No complete full pass for %s, for want of the listing of %s. "+
 				"What only that shows, like orphans, is not found.", text.Coarse(s.fresh.Age), text.Plain(strings.Join(lost, ", "),
 				mostHolding))
-			v.Next, v.Command = "See whether the provider is up, and what check says of it:", "sandkeeper check"
+			v.Next, v.Command = "Make sure that the provider is up, then run:", "sandkeeper check"
 		}
 	}
 	return v, !s.fresh.ok()
@@ -104,10 +104,10 @@ func tripped(s *scene) (verdict, bool) {
 	}
 	b := s.Controls.Breakers[rules[0]]
 	v := verdict{
-		Level: warn, Word: "Breaker open",
-		Sentence: fmt.Sprintf("%s would act on %s at once, which is too many: a person has to release them.",
+		Level: warn, Word: "Circuit breaker open",
+		Sentence: fmt.Sprintf("%s wants to act on %s at once, more than its limit.",
 			capital(text.Plain(b.Rule, mostName)), count(len(b.Subjects), "subject")),
-		Next: "Look at what is held below; if it is right, release it with:", Command: releaseCommand(b),
+		Next: "Review what is held below. If it is right, release it with:", Command: releaseCommand(b),
 	}
 	if len(rules) > 1 {
 		v.Sentence += fmt.Sprintf(" %s more.", capital(count(len(rules)-1, "breaker")))

@@ -54,14 +54,14 @@ func TestVerdict(t *testing.T) {
 		"the last full pass is": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.LastFull = webtest.Noon.Add(time.Hour) }), bad,
 			"Clock set back", "The last complete full pass is dated 1h in the future: the ledger's clock was set back.", ""},
 		"a listing failed": {webtest.With(webtest.Healthy(), webtest.FailListing), warn, "Frozen",
-			"The listing of daytona failed (GET /sandbox: 500 Internal Server Error): nothing is judged from it.", "sandkeeper check"},
+			"Cannot list the sandboxes of daytona: GET /sandbox: 500 Internal Server Error. Its findings are frozen.", "sandkeeper check"},
 		"another source failed the pass": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 			webtest.FailListing(o)
 			o.Passes[1].Error = "read tasks: connection refused"
 		}), bad, "Not complete", "The last full pass was not complete: read tasks: connection refused.", ""},
 		"a listing misses regions": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 			o.Sources[2].Trusted, o.Sources[2].Reason = false, "the listing is not complete: us-east not read"
-		}), warn, "Frozen", "The listing of daytona is not complete (us-east not read): nothing is judged from it.", "sandkeeper check"},
+		}), warn, "Frozen", "The listing of daytona is not complete (us-east not read). Findings of daytona are frozen.", "sandkeeper check"},
 		"events are many": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 			o.Sources[0].Trusted, o.Sources[0].Reason = false, "12 tasks run and none was heard for 2m"
 		}), warn, "Frozen", "The workers' events are not trusted: 12 tasks run and none was heard for 2m.", ""},
@@ -88,13 +88,13 @@ func TestVerdict(t *testing.T) {
 			"1 repair step waits: refused by the provider, tried again at 12:30 UTC. 6 more are under way.", ""},
 		"the last pass is not complete": {webtest.Worlds()["incomplete"].Overview, bad, "Not complete",
 			"The last full pass was not complete: list daytona: 503 Service Unavailable.", ""},
-		"a source is not trusted": {webtest.Worlds()["frozen"].Overview, warn, "Frozen", "The listing of daytona lost 150 of 214 sandboxes: " +
-			"nothing is judged from it.", ""},
+		"a source is not trusted": {webtest.Worlds()["frozen"].Overview, warn, "Frozen", "The listing of daytona lost 150 of 214 sandboxes. " +
+			"Findings of daytona are frozen.", ""},
 		"two are not": {webtest.With(webtest.Worlds()["frozen"].Overview, func(o *reconcile.Overview) { o.Sources[4].Trusted = false }), warn, "Frozen",
 			"The task table is not trusted. 1 source besides is not trusted.", ""},
 		"the widest of two comes first": {webtest.With(webtest.Worlds()["frozen"].Overview, func(o *reconcile.Overview) {
 			o.Sources[0].Trusted, o.Sources[0].Reason = false, "nobody was heard"
-		}), warn, "Frozen", "The listing of daytona lost 150 of 214 sandboxes: nothing is judged from it. " +
+		}), warn, "Frozen", "The listing of daytona lost 150 of 214 sandboxes. Findings of daytona are frozen. " +
 			"1 source besides is not trusted.", ""},
 		"one of two listings fails for long": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 			webtest.FailListing(o)
@@ -104,21 +104,21 @@ func TestVerdict(t *testing.T) {
 		"a clock that is not trusted holds nothing": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 			o.Sources = append(o.Sources, reconcile.SourceSeen{Name: "clock:updated_at"})
 		}), well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
-		"a breaker is open": {webtest.Worlds()["breaker"].Overview, warn, "Breaker open",
-			"Orphan would act on 5 subjects at once, which is too many: a person has to release them.",
+		"a breaker is open": {webtest.Worlds()["breaker"].Overview, warn, "Circuit breaker open",
+			"Orphan wants to act on 5 subjects at once, more than its limit.",
 			"sandkeeper release orphan --hash 2f9k1"},
 		"a template is inactive": {webtest.Worlds()["template"].Overview, warn, "Needs a person",
 			`Snapshot "ai-agent-dev-heavy" is inactive, last successful start from it 2026-01-17 12:00:00.`, ""},
 		"held": {webtest.Worlds()["held"].Overview, warn, "Held", "4 findings are due and held: 2 because the rule only observes, 1 by a pause of ana: drill, 1 by the budget: per_pass 20.", ""},
 		"held, and more were not read": {webtest.With(webtest.Worlds()["held"].Overview, func(o *reconcile.Overview) { o.FindingsOpen["orphan"] = 900 }),
 			warn, "Held", "At least 4 findings are due and held: 2 because the rule only observes, 1 by a pause of ana: drill, 1 by the budget: per_pass 20.", ""},
-		"an incident": {webtest.Worlds()["incident"].Overview, warn, "Incident", "37 failures of assigned-stale within 53m seem to have one cause: " +
+		"an incident": {webtest.Worlds()["incident"].Overview, warn, "Incident", "37 failures of assigned-stale within 53m. Likely cause: " +
 			`snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`, "sandkeeper affected i-3k9f2"},
-		"a released one stays an incident": {webtest.Worlds()["released"].Overview, warn, "Incident", "37 failures of assigned-stale within 53m seem to have one cause: " +
+		"a released one stays an incident": {webtest.Worlds()["released"].Overview, warn, "Incident", "37 failures of assigned-stale within 53m. Likely cause: " +
 			`snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`, "sandkeeper affected i-3k9f2"},
 		"two incidents, the one that holds first": {webtest.With(webtest.Worlds()["released"].Overview, func(o *reconcile.Overview) {
 			o.Incidents = append(o.Incidents, reconcile.Incident{ID: "i-2", Rule: "errored", Count: 5, FirstSeen: webtest.Ago(time.Minute), LastSeen: webtest.Noon})
-		}), warn, "Incident", "5 failures of errored within 1m are alike, and no cause stands out. 1 incident more.", "sandkeeper affected i-2"},
+		}), warn, "Incident", "5 failures of errored within 1m. No likely cause was found. 1 incident more.", "sandkeeper affected i-2"},
 		"a closed one is over": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.Incidents = webtest.Incident().Incidents[1:] }), well, "In agreement",
 			"All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
 		"a rule lowered itself": {webtest.Worlds()["demoted"].Overview, bad, "Rule lowered itself", "Assigned-stale was wrong too often and only observes now: " +
@@ -172,7 +172,7 @@ func TestOrderOfBadness(t *testing.T) {
 		{"Not complete", func() { o.Passes[1].Complete = true }},
 		{"Rule lowered itself", func() { o.Controls.Lowered, o.Controls.Modes = nil, nil }},
 		{"Frozen", func() { o.Sources = nil }},
-		{"Breaker open", func() { o.Controls.Breakers = nil }},
+		{"Circuit breaker open", func() { o.Controls.Breakers = nil }},
 		{"Incident", func() { o.Incidents = nil }},
 		{"Needs a person", func() { o.Findings = held.Findings[:4] }},
 		{"Held", func() { o.Findings = nil }},
@@ -196,8 +196,8 @@ func TestVerdictWithoutTasks(t *testing.T) {
 	p := webtest.Policy()
 	p.Tasks = reconcile.TasksPolicy{None: true}
 	for n, want := range map[int]string{
-		214: "214 sandboxes are there and not broken. Without a task table nobody knows which are needed. Last full pass 1s ago.",
-		1:   "1 sandbox is there and not broken. Without a task table nobody knows which are needed. Last full pass 1s ago.",
+		214: "214 sandboxes are there and not broken. Without a task table sandkeeper cannot know which are needed. Last full pass 1s ago.",
+		1:   "1 sandbox is there and not broken. Without a task table sandkeeper cannot know which are needed. Last full pass 1s ago.",
 	} {
 		o := webtest.With(webtest.Empty(), func(o *reconcile.Overview) {
 			o.Counts = map[string]int{"owned:daytona": n}
@@ -256,7 +256,7 @@ func TestIncomplete(t *testing.T) {
 
 func TestUnknownSaysWhy(t *testing.T) {
 	got := unknown(errors.New("dial tcp: refused\x1b[0m"))
-	if got.Level != bad || !strings.HasSuffix(got.Sentence, "is not known: dial tcp: refused [0m.") {
+	if got.Level != bad || !strings.HasSuffix(got.Sentence, "is unknown: dial tcp: refused [0m.") {
 		t.Errorf("unknown = %+v", got)
 	}
 }

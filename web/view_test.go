@@ -71,7 +71,7 @@ func TestOutcomeWords(t *testing.T) {
 		"brought back":   {reconcile.Action{Step: reconcile.StepResume, Outcome: reconcile.OutcomeDone}, "it is back", well},
 		"put back":       {reconcile.Action{Step: reconcile.StepRestore, Outcome: reconcile.OutcomeDone}, "the row is as it was", well},
 		"activated":      {reconcile.Action{Step: reconcile.StepActivate, Outcome: reconcile.OutcomeConfirmed}, "usable again", well},
-		"written":        {reconcile.Action{Outcome: reconcile.OutcomeDone}, "the row is written", well},
+		"written":        {reconcile.Action{Outcome: reconcile.OutcomeDone}, "task marked failed", well},
 		"withdrawn":      {reconcile.Action{Outcome: reconcile.OutcomeWithdrawn}, "withdrawn: looked again, and it no longer held", calm},
 		"taken back":     {reconcile.Action{Outcome: reconcile.OutcomeWithdrawn, Detail: "by ana: it is mine"}, "withdrawn by ana: it is mine", calm},
 		"given up":       {reconcile.Action{Outcome: reconcile.OutcomeFailed}, "given up", bad},
@@ -249,7 +249,7 @@ func TestNotes(t *testing.T) {
 		got = append(got, n.Text)
 	}
 	want := []string{
-		"The changed config was refused, the one before stays in force: sandkeeper.yaml:3:1: unknown key.",
+		"The changed config was refused; the previous one is still in force: sandkeeper.yaml:3:1: unknown key.",
 		"The ledger is not as this program needs it: schema version 1, want 2.",
 		"All acting is paused by ana (drill), until 2026-02-01 14:00:00 UTC (in 2h).",
 	}

@@ -58,7 +58,7 @@ func (c *script) morning() []scene {
 			title: "the snapshot " + demoSnapshot + " goes inactive, and 10 users ask for work at once",
 			watch: "their tasks, and those of all who ask later, wait for workers that never start. " +
 				"They are failed after 30 s each. From the ninth on the page shows one incident instead of many " +
-				"findings, with its probable cause: the snapshot."},
+				"findings, with its likely cause: the snapshot."},
 		{at: at(2, 5), kind: mended, title: "somebody activates the snapshot again",
 			act: c.restoreSnapshot, until: c.explained},
 		{at: at(2, 10), kind: person, title: "the operator asks for the incident's tasks, to run them again",

@@ -44,7 +44,7 @@ func TestDemoTellsTheWholeStory(t *testing.T) {
 	for _, want := range []string{
 		"open http://127.0.0.1:", "healthy work harmed: 0", "is inactive", "idle-broken", "removed",
 		"held heartbeat-lost: 1, by hold: ", "held orphan: 40, by breaker: ", "released 40 subjects",
-		"probable cause: ", "sandkeeper affected i-", "with -o sql", "sandkeeper restore ", "operator: 1 sandbox brought back",
+		"likely cause: ", "sandkeeper affected i-", "with -o sql", "sandkeeper restore ", "operator: 1 sandbox brought back",
 		"killed (SIGKILL)", "passes went on", "frozen listing:vercel is not trusted: the listing failed: ",
 		"page 1: 429 Too Many Requests",
 		"page 1: 500 Internal Server Error", "trusted listing:vercel again",

@@ -16,7 +16,7 @@ func (t *teller) incidents(all []reconcile.Incident) {
 		case in.Cause == "":
 			t.line(t.paint.Yellow(mark("incident")), "%s: %d failures of %s are alike", in.ID, in.Count, in.Rule)
 		default:
-			t.line(t.paint.Yellow(mark("incident")), "%s: %d failures of %s are alike; probable cause: %s",
+			t.line(t.paint.Yellow(mark("incident")), "%s: %d failures of %s are alike; likely cause: %s",
 				in.ID, in.Count, in.Rule, text.Clip(in.Cause, width))
 		}
 		if !in.ClosedAt.IsZero() && t.once("closed "+in.ID) {

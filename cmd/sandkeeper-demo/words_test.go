@@ -34,7 +34,7 @@ func TestKindOf(t *testing.T) {
 		"counts on": {"110 tasks run and none was heard for 40s: it is down",
 			"109 tasks run and none was heard for 1m0s: it is down", true},
 		"another cause": {"the listing failed: 500", "the listing lost 64 of 102 sandboxes", false},
-		"counts down":   {"events came back; silence counts anew for 40s", "events came back; silence counts anew for 4s", true},
+		"counts down":   {"events are back; heartbeat timers restarted, trusted again in 40s", "events are back; heartbeat timers restarted, trusted again in 4s", true},
 		"trusted":       {"", "the listing failed: 500", false},
 	} {
 		if got := kindOf(tt.a) == kindOf(tt.b); got != tt.same {

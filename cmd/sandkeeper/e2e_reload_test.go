@@ -9,7 +9,7 @@ import (
 
 // reloads are how often the config was read again, in force or refused.
 func (d *daemonChild) reloads() (taken, refused int) {
-	return len(d.logged("config read again, it is in force")), len(d.logged("config refused, the one before stays in force"))
+	return len(d.logged("config read again, it is in force")), len(d.logged("config refused, the previous one is still in force"))
 }
 
 // TestReload: a config that changes is in force a moment later, without a restart.
@@ -78,7 +78,7 @@ func TestReloadOfABrokenConfig(t *testing.T) {
 			}
 			a.rewrite(broken)
 			a.reaches("the refusal in the log", func() bool { _, refused := d.reloads(); return refused == 1 })
-			if l := d.logged("config refused, the one before stays in force")[0]; !strings.Contains(l.text("err"), tt.says) {
+			if l := d.logged("config refused, the previous one is still in force")[0]; !strings.Contains(l.text("err"), tt.says) {
 				t.Errorf("the log does not say %q: %v", tt.says, l)
 			}
 			if _, page := d.get("/"); !strings.Contains(page, tt.says) {

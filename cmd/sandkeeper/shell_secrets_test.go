@@ -204,7 +204,7 @@ func TestNothingBrokenMeanwhileShowsASecret(t *testing.T) {
 	d := v.daemonWith("run")
 	v.looksAt("before", d)
 	read := func() int {
-		return len(d.logged("config refused, the one before stays in force")) + len(d.logged("config read again, it is in force"))
+		return len(d.logged("config refused, the previous one is still in force")) + len(d.logged("config read again, it is in force"))
 	}
 	for _, name := range []string{
 		"secrets in odd places", "an address spoiled", "no database there", "a port that is none", "a config that is no YAML",
@@ -219,7 +219,7 @@ func TestNothingBrokenMeanwhileShowsASecret(t *testing.T) {
 		v.write()
 		v.reaches("mended: "+name, func() bool { return read() > before })
 	}
-	if n := len(d.logged("config refused, the one before stays in force")); n < 4 {
+	if n := len(d.logged("config refused, the previous one is still in force")); n < 4 {
 		t.Errorf("%d configs were refused, want most of them", n)
 	}
 	for _, name := range []string{"a user in a word", "users that are no YAML", "a password as a key"} {

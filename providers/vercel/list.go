@@ -40,7 +40,7 @@ func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) err
 	listing, err := p.frame.List(ctx, yield,
 		wire.Scope{Name: running, Read: p.pages(withStatus(running))},
 		wire.Scope{Name: stopping, Read: p.pages(withStatus(stopping))},
-		wire.Scope{Name: "changed lately", Read: p.changed(back)})
+		wire.Scope{Name: "recently changed", Read: p.changed(back)})
 	if err == nil && listing.Complete && far {
 		p.swept.Store(now.Unix())
 	}

@@ -84,7 +84,7 @@ func TestListingLooksFarBackUntilItDid(t *testing.T) {
 	}
 	lift := world.Inject(simulated.Fault{On: simulated.List, Skip: 2, Count: 1, Effect: simulated.Answer, Status: 500})
 	listing, err := p.List(t.Context(), func([]reconcile.Sandbox) error { return nil })
-	if err != nil || listing.Complete || !slices.Equal(listing.Missing, []string{"changed lately"}) {
+	if err != nil || listing.Complete || !slices.Equal(listing.Missing, []string{"recently changed"}) {
 		t.Errorf("List = %+v, %v; want it to lack one part", listing, err)
 	}
 	lift()

@@ -98,7 +98,7 @@ func TestMeasuredLimit(t *testing.T) {
 		"a class that may be silent long": {beat + "rule heartbeat-lost when.task.type=gpu then=10m; " + world + "task t1 running started=1h ev.heartbeat=9m attr.type=gpu", "healthy", ""},
 	})
 	testRule(t, "sandbox-missing", map[string]ruleCase{
-		"the veto at the measured limit": {beat + "knew box daytona/s1 running task=t1; look daytona/s1 gone; task t1 running started=1h ev.heartbeat=180s", "kept", "life sign 3m ago"},
+		"the veto at the measured limit": {beat + "knew box daytona/s1 running task=t1; look daytona/s1 gone; task t1 running started=1h ev.heartbeat=180s", "kept", "last seen 3m ago"},
 		"the veto a second later":        {beat + "knew box daytona/s1 running task=t1; look daytona/s1 gone; task t1 running started=1h ev.heartbeat=181s", "seen", ""},
 	})
 }

@@ -11,7 +11,7 @@ import (
 // causeExamples is how many failures an incident shows in their own words.
 const causeExamples = 3
 
-// common is the probable cause of failures with one signature: what they share and what the
+// common is the likely cause of failures with one signature: what they share and what the
 // healthy ones do not. It is "" when nothing stands out.
 func (v *View) common(failures []*reconcile.Verdict, j *Judgement) (string, []reconcile.Evidence) {
 	var causes []string

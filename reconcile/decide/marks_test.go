@@ -56,7 +56,7 @@ func TestMarkIsActivity(t *testing.T) {
 	testRule(t, "sandbox-missing", map[string]ruleCase{
 		"a change inside the limit vetoes": {
 			"task t1 running started=1h mark=2; knew task t1 running mark=2 marked=90s; knew box daytona/s1 running task=t1; look daytona/s1 gone",
-			"kept", "gave a life sign 1m30s ago"},
+			"kept", "last seen 1m30s ago"},
 		"a change a second older does not": {
 			"task t1 running started=1h mark=2; knew task t1 running mark=2 marked=91s; knew box daytona/s1 running task=t1; look daytona/s1 gone",
 			"seen", ""},

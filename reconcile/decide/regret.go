@@ -85,7 +85,7 @@ func (v *View) lives(w *reconcile.Verdict) (what string, over bool) {
 			text.Duration(v.Now.Sub(w.At))), false
 	// no clock that its worker winds
 	case sign.After(w.Sign) && sign.After(w.TaskAt) && sign.Sub(t.AsOf) <= reconcile.Skew:
-		return fmt.Sprintf("life sign %s, %s after the verdict", text.Time(sign), text.Duration(sign.Sub(w.TaskAt))), false
+		return fmt.Sprintf("seen alive at %s, %s after the verdict", text.Time(sign), text.Duration(sign.Sub(w.TaskAt))), false
 	}
 	return "", false
 }
@@ -165,7 +165,7 @@ func (v *View) demotion(rule string, news int) (reconcile.Demotion, bool) {
 		t.Regrets*100 <= reconcile.RegretMost*t.Verdicts {
 		return reconcile.Demotion{}, false
 	}
-	reason := fmt.Sprintf("%d of the last %d tasks that it called dead came back to life, more than %d%%: it only "+
+	reason := fmt.Sprintf("%d of the last %d tasks that it marked failed came back to life, more than %d%%: it only "+
 		"observes now; raise its threshold, then arm it again with: sandkeeper mode %s clear",
 		t.Regrets, t.Verdicts, reconcile.RegretMost, rule)
 	return reconcile.Demotion{Rule: rule, Reason: reason}, true

@@ -26,8 +26,8 @@ func TestRegret(t *testing.T) {
 	}{
 		"it stays dead": {failed + row + same, ""},
 		"its columns are cleared, and it stays dead": {failed + row, ""},
-		"a life sign":                         {failed + row + same + "ev.heartbeat=9m", "life sign"},
-		"a life sign, its columns cleared":    {failed + row + "ev.heartbeat=9m", "life sign"},
+		"a life sign":                         {failed + row + same + "ev.heartbeat=9m", "seen alive"},
+		"a life sign, its columns cleared":    {failed + row + "ev.heartbeat=9m", "seen alive"},
 		"the sign that was known":             {failed + row + same + "ev.heartbeat=12m", ""},
 		"a sign from before the verdict":      {failed + row + same + "ev.heartbeat=11m", ""},
 		"a sign of the moment of the verdict": {failed + row + same + "ev.heartbeat=10m", ""},
@@ -35,7 +35,7 @@ func TestRegret(t *testing.T) {
 			"verdict heartbeat-lost task:t1 ago=10m failed=10m sign=-1h; row t1 failed ev.heartbeat=-1h", ""},
 		"its row was touched, no more":         {failed + row + same + "activity=10m", ""},
 		"activity is the row's own clock":      {failed + "row t1 failed updated=5m activity=5m heartbeat=5m error=\"[sandkeeper x1]\"" + same, ""},
-		"activity has a clock of its own":      {failed + "row t1 failed updated=9m activity=5m error=\"[sandkeeper x1]\"" + same, "life sign"},
+		"activity has a clock of its own":      {failed + "row t1 failed updated=9m activity=5m error=\"[sandkeeper x1]\"" + same, "seen alive"},
 		"it was completed":                     {failed + "row t1 completed updated=1m" + same, "completed"},
 		"it was completed, columns cleared":    {failed + "row t1 completed updated=1m attempts=1/3", "completed"},
 		"it was stopped by a person":           {failed + "row t1 stopped updated=1m ev.heartbeat=1m" + same, "over"},
@@ -52,22 +52,22 @@ func TestRegret(t *testing.T) {
 		"our requeue that was taken up":        {failed + "task t1 assigned attempts=2/3 error=\"silent [sandkeeper x1]\"", "over"},
 		"it was not looked at":                 {failed + "unread t1; knew task t1 failed", ""},
 		"the task table is not trusted":        {failed + row + same + "ev.heartbeat=9m; tasks standby", ""},
-		"observed, and it lives on":            {observed + "task t1 running started=1h ev.heartbeat=9m" + same, "life sign"},
+		"observed, and it lives on":            {observed + "task t1 running started=1h ev.heartbeat=9m" + same, "seen alive"},
 		"observed, and it stays silent":        {observed + "task t1 running started=1h ev.heartbeat=12m" + same, ""},
 		"observed, and it was completed":       {observed + "row t1 completed updated=1m" + same, "completed"},
 		"observed, and the platform failed it": {observed + "row t1 failed updated=1m" + same, ""},
 		"observed, and it was handed out anew": {observed + "task t1 running started=1m ev.heartbeat=9s sandbox=s2 attempts=2/3", "over"},
 		"observed, and its columns come late": {
-			"verdict assigned-stale task:t1 ago=10m enforced=no; task t1 running started=9m ev.started=9m sandbox=s1 session=c1", "life sign"},
+			"verdict assigned-stale task:t1 ago=10m enforced=no; task t1 running started=9m ev.started=9m sandbox=s1 session=c1", "seen alive"},
 		"failed, and the late starter writes to it": {
 			"verdict assigned-stale task:t1 ago=10m failed=10m; row t1 failed started=9m ev.started=9m sandbox=s1 session=c1 " +
-				"error=\"[sandkeeper x1]\"", "life sign"},
+				"error=\"[sandkeeper x1]\"", "seen alive"},
 		"failed, and then begun anew": {
 			"verdict assigned-stale task:t1 ago=10m failed=10m; task t1 running started=9m ev.started=9m sandbox=s1 session=c1", "over"},
 		"inactive, and heartbeats go on": {
 			"verdict inactive task:t1 ago=10m failed=10m sign=30m sandbox=s1 session=c1 attempts=1; " + row + same + "ev.heartbeat=9m", ""},
 		"inactive, and it works on": {
-			"verdict inactive task:t1 ago=10m failed=10m sign=30m sandbox=s1 session=c1 attempts=1; " + row + same + "ev.activity=9m", "life sign"},
+			"verdict inactive task:t1 ago=10m failed=10m sign=30m sandbox=s1 session=c1 attempts=1; " + row + same + "ev.activity=9m", "seen alive"},
 		"started anew in a sandbox of the same name": {
 			unnamed + "task t1 running started=1m updated=1m ev.started=1m sandbox=s1", "over"},
 		"started anew, its attempts and its session kept": {
@@ -96,23 +96,23 @@ func TestRegret(t *testing.T) {
 		"its sandbox ended, its row as it was": {
 			"verdict heartbeat-lost task:t1 ago=10m acted=10m sign=12m sandbox=s1; task t1 running started=1h sandbox=s1", ""},
 		"its sandbox ended, and its worker speaks": {
-			"verdict heartbeat-lost task:t1 ago=10m acted=10m sign=12m sandbox=s1; task t1 running started=1h ev.heartbeat=9m sandbox=s1", "life sign"},
+			"verdict heartbeat-lost task:t1 ago=10m acted=10m sign=12m sandbox=s1; task t1 running started=1h ev.heartbeat=9m sandbox=s1", "seen alive"},
 		"observed, and set back to pending": {
 			"verdict inactive task:t1 ago=10m enforced=no sign=12m sandbox=s1; task t1 pending updated=1m activity=1m sandbox=s1", "over"},
 		"observed, handed out, activity is the row's clock": {
 			"verdict assigned-stale task:t1 ago=10m enforced=no; task t1 assigned updated=1m activity=1m", ""},
 		"observed, at work, activity is the row's clock": {
-			"verdict inactive task:t1 ago=10m enforced=no sign=12m sandbox=s1; task t1 running updated=1m activity=1m sandbox=s1", "life sign"},
+			"verdict inactive task:t1 ago=10m enforced=no sign=12m sandbox=s1; task t1 running updated=1m activity=1m sandbox=s1", "seen alive"},
 		"observed, and started anew": {observed + "task t1 running started=5m ev.heartbeat=9s" + same, "over"},
 		"a rule that does not call it dead": {
 			"verdict deadline-exceeded task:t1 ago=10m failed=10m; " + row + "ev.heartbeat=9m", ""},
 		"a regret already":                     {"verdict heartbeat-lost task:t1 ago=10m failed=10m regret=5m; " + row + "ev.heartbeat=9m", ""},
 		"over already":                         {"verdict heartbeat-lost task:t1 ago=10m failed=10m over=yes; " + row + "ev.heartbeat=9m", ""},
-		"just within the watch":                {"verdict heartbeat-lost task:t1 ago=119m task=119m failed=10m; row t1 failed ev.heartbeat=9m", "life sign"},
+		"just within the watch":                {"verdict heartbeat-lost task:t1 ago=119m task=119m failed=10m; row t1 failed ev.heartbeat=9m", "seen alive"},
 		"two hours ago":                        {"verdict heartbeat-lost task:t1 ago=2h task=2h failed=10m; row t1 failed ev.heartbeat=9m", ""},
-		"a quick pass of a live task":          {"pass quick; " + observed + "task t1 running started=1h ev.heartbeat=9m" + same, "life sign"},
+		"a quick pass of a live task":          {"pass quick; " + observed + "task t1 running started=1h ev.heartbeat=9m" + same, "seen alive"},
 		"a sign from the future":               {failed + row + same + "ev.heartbeat=-6s", ""},
-		"a sign as far ahead as clocks differ": {failed + row + same + "ev.heartbeat=-5s", "life sign"},
+		"a sign as far ahead as clocks differ": {failed + row + same + "ev.heartbeat=-5s", "seen alive"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := JudgeWorld(worldtest.NewWorld(t, worldtest.Anchor, "source listing:daytona trusted; watched since=3h", strings.ReplaceAll(c.world, "started=1h", "started=1h updated=1h")))

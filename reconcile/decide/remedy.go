@@ -108,7 +108,7 @@ func (v *View) NoRequeue(s *reconcile.Subject) string {
 		return "no attempts are left"
 	}
 	if n, loops := v.looping(s); loops {
-		return fmt.Sprintf("it loops: %d attempts ended without success lately", n)
+		return fmt.Sprintf("it loops: %d attempts ended without success recently", n)
 	}
 	cause, _ := v.cause(s)
 	return cause

@@ -30,7 +30,7 @@ func assignedStale(v *View, s *reconcile.Subject) answer {
 		if !v.heard(t) {
 			return answer{kept: fmt.Sprintf("its row was changed %s ago: it is being set up", text.Duration(age))}
 		}
-		return answer{kept: fmt.Sprintf("a worker of it gave a life sign %s ago, before it was handed out",
+		return answer{kept: fmt.Sprintf("a worker of it was last seen %s ago, before it was handed out",
 			text.Duration(age))}
 	}
 	//guard:stale-coming-up harm

@@ -88,7 +88,7 @@ func (v *View) deadlineByLedger(s *reconcile.Subject) answer {
 	case past.found && (v.P.Tasks.DeadlineFails || !timed || ran < limit):
 		return v.unlessAnew(s, past, past.ago)
 	case !timed:
-		return fine("it has no timeout and no deadline, or nobody saw it begin")
+		return fine("it has no timeout and no deadline, or its begin was not seen")
 	case ran < limit:
 		return v.no(func() string { return subjectWithinTime(s, ran, limit) })
 	}

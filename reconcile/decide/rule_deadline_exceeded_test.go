@@ -58,7 +58,7 @@ func TestDeadlineExceeded(t *testing.T) {
 			"rule deadline-exceeded after=5m when.task.type=gpu then=1h; " +
 				"task t1 running started=6m attr.type=gpu", "healthy", ""},
 		"life signs do not help": {
-			"task t1 running started=10m timeout=10m ev.heartbeat=1s", "due", "last life sign"},
+			"task t1 running started=10m timeout=10m ev.heartbeat=1s", "due", "last seen"},
 		"started in the future": {
 			"task t1 running started=-2s timeout=10m", "healthy", ""},
 		"a deadline of an earlier attempt": {

@@ -24,7 +24,7 @@ func errored(v *View, s *reconcile.Subject) answer {
 		if s.Task != nil && s.Fate == reconcile.FateLive {
 			//guard:errored-alive harm
 			if sign, alive := v.Alive(s.Task); alive {
-				return answer{kept: fmt.Sprintf("%s for %s, but its worker gave a life sign %s ago",
+				return answer{kept: fmt.Sprintf("%s for %s, but its worker was last seen %s ago",
 					b.Raw, text.Duration(age), text.Duration(sign))}
 			}
 		}

@@ -18,10 +18,10 @@ func heartbeatLost(v *View, s *reconcile.Subject) answer {
 	case t == nil || s.Fate != reconcile.FateLive || t.State != reconcile.TaskRunning:
 		return v.apart(s, "running tasks are")
 	case t.LifeSign().IsZero():
-		return fine("its worker never gave a sign of life: no silence can be timed; what never started is for assigned-stale")
+		return fine("its worker was never seen, so no silence can be timed; assigned-stale covers what never started")
 	//guard:silent-beats harm
 	case !v.beats:
-		return fine("nobody sends heartbeats here: silence says nothing")
+		return fine("no worker sends heartbeats here: silence proves nothing")
 	}
 	limit := max(v.threshold("heartbeat-lost", s), v.limit)
 	all := t.AsOf.Sub(v.sign(t))

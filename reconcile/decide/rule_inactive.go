@@ -105,7 +105,7 @@ func (v *View) excused(s *reconcile.Subject) string {
 	t := s.Task
 	//guard:inactive-waits harm
 	if t.Waits() && !v.waitedBefore(s) {
-		return fmt.Sprintf("it waits for a person since %s", text.Time(t.Events.Waiting))
+		return fmt.Sprintf("it waits for its user since %s", text.Time(t.Events.Waiting))
 	}
 	beat := taskHeartbeat(t)
 	if age := t.AsOf.Sub(beat); !beat.IsZero() && age > v.limit && v.judges("heartbeat-lost") {

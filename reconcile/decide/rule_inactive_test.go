@@ -32,7 +32,7 @@ func TestInactive(t *testing.T) {
 		"timed by the ledger, not by a start of an earlier attempt": {
 			busy + box + "task t1 running started=2h ev.heartbeat=5s ev.activity=1h updated=1s; " +
 				"knew task t1 running since=14m stale=2h", "kept", "of which only 14m count"},
-		"it waits for a person":                     {beats + "ev.activity=20m ev.waiting=20m", "kept", "it waits for a person since"},
+		"it waits for a person":                     {beats + "ev.activity=20m ev.waiting=20m", "kept", "it waits for its user since"},
 		"it waited, and went on":                    {beats + "ev.activity=19m ev.waiting=20m", "due", ""},
 		"it waits, and its row was touched by that": {beats + "ev.activity=20m ev.waiting=20m activity=19m55s", "kept", "waits"},
 		"its row was touched later than by that":    {beats + "ev.activity=20m ev.waiting=20m activity=19m54s", "due", ""},

@@ -26,7 +26,7 @@ func pendingStuck(v *View, s *reconcile.Subject) answer {
 	}
 	//guard:pending-alive P14
 	if sign, alive := v.Alive(t); alive {
-		return answer{kept: fmt.Sprintf("%s for %s, but a worker of it gave a life sign %s ago",
+		return answer{kept: fmt.Sprintf("%s for %s, but a worker of it was last seen %s ago",
 			t.Status, text.Duration(age), text.Duration(sign))}
 	}
 	if b := subjectComingUp(s); b != nil {

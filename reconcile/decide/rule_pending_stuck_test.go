@@ -17,7 +17,7 @@ func TestPendingStuck(t *testing.T) {
 		"no clock at all":                  {"task t1 pending", "healthy", ""},
 		"assigned":                         {"task t1 assigned updated=1h", "healthy", ""},
 		"failed":                           {"row t1 failed updated=1h; box daytona/s1 running task=t1", "healthy", ""},
-		"a worker of it speaks":            {"task t1 pending updated=1h ev.heartbeat=90s", "kept", "a worker of it gave a life sign 1m30s ago"},
+		"a worker of it speaks":            {"task t1 pending updated=1h ev.heartbeat=90s", "kept", "a worker of it was last seen 1m30s ago"},
 		"a worker of it spoke":             {"task t1 pending updated=1h ev.heartbeat=91s", "report", ""},
 		"a sandbox comes up for it":        {"task t1 pending updated=1h; box daytona/s1 creating task=t1", "kept", "s1 is creating"},
 		"tasks came back a moment ago":     {"task t1 pending updated=1h; source tasks trusted recovered=9m59s", "healthy", ""},

@@ -24,7 +24,7 @@ func provisioningStuck(v *View, s *reconcile.Subject) answer {
 		if sign, alive := v.Alive(s.Task); alive {
 			return answer{
 				kept: fmt.Sprintf(
-					"%s for %s, but the worker gave a life sign %s ago",
+					"%s for %s, but its worker was last seen %s ago",
 					b.Raw,
 					text.Duration(age),
 					text.Duration(sign),

@@ -29,7 +29,7 @@ func TestProvisioningStuck(t *testing.T) {
 		"nobody knows its state": {live + "box daytona/s1 unknown task=t1", "healthy", ""},
 		"not ours":               {live + "box daytona/s1 creating task=t1 owned=no", "healthy", ""},
 		"its worker lives": {
-			"task t1 running ev.heartbeat=90s; box daytona/s1 creating task=t1", "kept", "gave a life sign 1m30s ago"},
+			"task t1 running ev.heartbeat=90s; box daytona/s1 creating task=t1", "kept", "last seen 1m30s ago"},
 		"its worker lived": {"task t1 running ev.heartbeat=91s; box daytona/s1 creating task=t1", "due", ""},
 		"its terminate is open": {
 			live + "box daytona/s1 creating task=t1; " +

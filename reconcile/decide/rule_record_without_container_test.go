@@ -22,7 +22,7 @@ func TestRecordWithoutContainer(t *testing.T) {
 			"rule record-without-container looks=1; " + hollow + silent, "seen", ""},
 		"the ledger's clock ran backwards: no second look": {
 			"finding record-without-container task:t1 first=1h last=-5s sighted=-5s sightings=1; " + hollow + silent, "seen", ""},
-		"its worker speaks":        {seen + hollow + "task t1 running started=1h ev.heartbeat=90s", "kept", "its worker gave a life sign 1m30s ago"},
+		"its worker speaks":        {seen + hollow + "task t1 running started=1h ev.heartbeat=90s", "kept", "its worker was last seen 1m30s ago"},
 		"its worker spoke":         {seen + hollow + silent, "due", ""},
 		"something runs behind it": {seen + "box daytona/s1 running task=t1; " + silent, "healthy", ""},
 		"its task is over":         {seen + hollow + "row t1 failed updated=1h ev.heartbeat=1s", "due", ""},

@@ -51,7 +51,7 @@ func (v *View) calm(s *reconcile.Subject) string {
 				text.Duration(v.Now.Sub(run[n-1].At)))
 		}
 	}
-	return "no sandbox of it was measured lately"
+	return "no sandbox of it was measured recently"
 }
 
 // A strain is a run of measurements over a limit, and what it likely means.

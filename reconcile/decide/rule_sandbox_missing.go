@@ -24,7 +24,7 @@ func sandboxMissing(v *View, s *reconcile.Subject) answer {
 	})
 	//guard:missing-never-had harm
 	if !had && !v.namesOne(s) {
-		return fine("nobody has seen a sandbox of it, and its row names none that was: it may need none")
+		return fine("no sandbox of it was ever seen, and its row names none that was: it may need none")
 	}
 	if s.HasBox(func(b *reconcile.Box) bool { return b.Here && !b.Lost() && b.State != reconcile.SandboxDeleting }) {
 		return v.no(func() string { return v.state(s) })
@@ -35,7 +35,7 @@ func sandboxMissing(v *View, s *reconcile.Subject) answer {
 	//guard:missing-alive P14
 	if age, alive := v.Alive(t); alive {
 		heir := v.heirs != nil && v.canLook(t)
-		kept := fmt.Sprintf("no sandbox was found, but the worker gave a life sign %s ago", text.Duration(age))
+		kept := fmt.Sprintf("no sandbox was found, but its worker was last seen %s ago", text.Duration(age))
 		//guard:missing-heir harm
 		return answer{look: heir, kept: kept}
 	}

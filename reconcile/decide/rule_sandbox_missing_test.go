@@ -15,7 +15,7 @@ func TestSandboxMissing(t *testing.T) {
 		"its id was given to another one since": {
 			seen + "task t1 running started=1h updated=1h ev.heartbeat=2m; knew box daytona/s1 running task=t1 created=2h; " +
 				"look daytona/s1 running owned=no created=1m task=t9; find t1 none", "due", "s1 at daytona is gone"},
-		"the first look": {ran + gone, "seen", "sandbox is gone: no sandbox at daytona; last life sign"},
+		"the first look": {ran + gone, "seen", "sandbox is gone: no sandbox at daytona; worker last seen"},
 		"the second look, 30s after the first": {
 			seen + ran + gone, "due", ""},
 		"the second look, a second earlier": {
@@ -25,16 +25,16 @@ func TestSandboxMissing(t *testing.T) {
 		"the ledger's clock ran backwards: no second look": {
 			"finding sandbox-missing task:t1 first=1h last=-5s sighted=-5s sightings=1; " + ran + gone, "seen", ""},
 		"a life sign inside the limit": {
-			seen + byID + "task t1 running started=1h ev.heartbeat=90s sandbox=s1; " + gone, "kept", "gave a life sign 1m30s ago"},
+			seen + byID + "task t1 running started=1h ev.heartbeat=90s sandbox=s1; " + gone, "kept", "last seen 1m30s ago"},
 		"a life sign, and names of sandboxes last": {
 			"provider daytona id=yes label=no named=yes; " + seen + "task t1 running started=1h ev.heartbeat=90s sandbox=s0; " +
-				"row t9 completed; box daytona/s9 running task=t9 lasting=yes", "look", "gave a life sign"},
+				"row t9 completed; box daytona/s9 running task=t9 lasting=yes", "look", "last seen"},
 		"a life sign a second older": {
 			seen + byID + "task t1 running started=1h ev.heartbeat=91s sandbox=s1; " + gone, "due", ""},
 		"a life sign from the future": {
-			seen + byID + "task t1 running started=1h ev.heartbeat=-1h sandbox=s1; " + gone, "kept", "life sign"},
+			seen + byID + "task t1 running started=1h ev.heartbeat=-1h sandbox=s1; " + gone, "kept", "last seen"},
 		"a life sign from the end of days": {
-			seen + byID + "task t1 running started=1h ev.heartbeat=-2562047h sandbox=s1; " + gone, "kept", "life sign"},
+			seen + byID + "task t1 running started=1h ev.heartbeat=-2562047h sandbox=s1; " + gone, "kept", "last seen"},
 		"running for less than the grace": {
 			seen + byID + "task t1 running started=29s sandbox=s1; " + gone, "kept", "running for 29s by started_at"},
 		"running for the grace": {seen + byID + "task t1 running started=30s sandbox=s1; " + gone, "due", ""},

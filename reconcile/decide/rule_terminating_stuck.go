@@ -51,10 +51,10 @@ func (v *View) leaving(b *reconcile.Box) time.Duration {
 
 func (v *View) foundTerminating(s *reconcile.Subject, b *reconcile.Box, age time.Duration) answer {
 	a := v.asked[b.Ref]
-	reason := fmt.Sprintf("sandbox %s is %s for %s, and nobody here asked for it", b.ID, b.Raw, text.Duration(age))
+	reason := fmt.Sprintf("sandbox %s is %s for %s, and sandkeeper did not ask for it", b.ID, b.Raw, text.Duration(age))
 	evidence := []reconcile.Evidence{boxSeenAs(b)}
 	if a != nil {
-		reason = fmt.Sprintf("sandbox %s was to be ended %s ago, %s accepted it, and it is still %s",
+		reason = fmt.Sprintf("sandbox %s was to be terminated %s ago, %s accepted it, and it is still %s",
 			b.ID, text.Duration(age), b.Provider, b.Raw)
 		evidence = append(evidence, reconcile.Evidence{Source: "ledger", At: a.LastActed(), Fact: fmt.Sprintf(
 			"asked %s, first %s, last %s: %s", times(max(a.Asks, 1)), text.Time(a.FirstStarted()), text.Time(a.LastActed()),
@@ -90,6 +90,6 @@ func (v *View) supportText(b *reconcile.Box, a *reconcile.Action, age time.Durat
 	if a != nil && a.Detail != "" {
 		fmt.Fprintf(&out, " What came of the last request: %s.", text.Clip(a.Detail, 200))
 	}
-	out.WriteString(" Please end it and tell us whether it was billed meanwhile.")
+	out.WriteString(" Please terminate it and tell us whether it was billed meanwhile.")
 	return out.String()
 }

@@ -11,7 +11,7 @@ func TestTerminatingStuck(t *testing.T) {
 	const box = "box daytona/s1 running task=t1 region=eu name=box-one; row t1 failed updated=1h; "
 	const asked = "action a1 heartbeat-lost task:t1 terminate box=daytona/s1 seq=1 outcome=accepted claimed=30s attempts=3 "
 	testRule(t, "terminating-stuck", map[string]ruleCase{
-		"accepted for the limit":          {box + asked + "asked=30s first=2m", "report", "sandbox s1 was to be ended 2m ago, daytona accepted it, and it is still running"},
+		"accepted for the limit":          {box + asked + "asked=30s first=2m", "report", "sandbox s1 was to be terminated 2m ago, daytona accepted it, and it is still running"},
 		"accepted for a second less":      {box + asked + "asked=30s first=1m59s", "healthy", ""},
 		"accepted in the future":          {box + asked + "asked=-1h first=-1h", "healthy", ""},
 		"one request, no first on record": {box + asked + "asked=2m", "report", ""},
@@ -21,7 +21,7 @@ func TestTerminatingStuck(t *testing.T) {
 		"it is gone":                      {"row t1 failed updated=1h; look daytona/s1 gone; knew box daytona/s1 running task=t1; " + asked + "asked=1h", "healthy", ""},
 		"it is ended":                     {"box daytona/s1 ended task=t1; row t1 failed updated=1h; " + asked + "asked=1h", "healthy", ""},
 		"it is still being deleted":       {"box daytona/s1 deleting task=t1; row t1 failed updated=1h; " + asked + "asked=1h", "report", "still deleting"},
-		"being deleted, not by us":        {"box daytona/s1 deleting task=t1 updated=2m; row t1 failed updated=1h", "report", "is deleting for 2m, and nobody here asked for it"},
+		"being deleted, not by us":        {"box daytona/s1 deleting task=t1 updated=2m; row t1 failed updated=1h", "report", "is deleting for 2m, and sandkeeper did not ask for it"},
 		"being deleted for less":          {"box daytona/s1 deleting task=t1 updated=1m59s; row t1 failed updated=1h", "healthy", ""},
 		"as the ledger saw":               {"box daytona/s1 deleting task=t1 updated=1s; knew box daytona/s1 deleting since=2m; row t1 failed updated=1h", "report", ""},
 		"somebody else's":                 {"box daytona/s1 deleting owned=no updated=1h", "healthy", ""},
@@ -54,7 +54,7 @@ func TestTerminatingStuckForSupport(t *testing.T) {
 		`does not go away. Its deletion was requested first at 2026-03-01 14:55:00 UTC and last at 2026-03-01 14:59:30 UTC ` +
 		`(3 times) and accepted. At 2026-03-01 07:00:00 UTC your API still shows it in state "deleting", for 5m by now. ` +
 		`The error it shows: volume busy. What came of the last request: accepted 5m ago and still there, asked again. ` +
-		`Please end it and tell us whether it was billed meanwhile.`
+		`Please terminate it and tell us whether it was billed meanwhile.`
 	if got != want {
 		t.Errorf("got:  %s\nwant: %s", got, want)
 	}

@@ -26,7 +26,7 @@ func (v *View) assessActivity() {
 	if _, known := v.sources[reconcile.SourceActivity]; !known && why == "" {
 		return
 	}
-	v.trustAgain(reconcile.SourceActivity, why, limit, "activity came back; inactivity counts")
+	v.trustAgain(reconcile.SourceActivity, why, limit, "activity is back; inactivity timers restarted")
 }
 
 // rulePolicyLeast is the shortest threshold of the rule for any class.

@@ -21,7 +21,7 @@ func (v *View) assessEvents(subs []reconcile.Subject) {
 	if v.P.Tasks.None || !v.P.Tasks.Events && !v.P.Tasks.Heartbeats {
 		return
 	}
-	v.trustAgain(reconcile.SourceEvents, v.distrustEvents(subs), v.limit, "events came back; silence counts")
+	v.trustAgain(reconcile.SourceEvents, v.distrustEvents(subs), v.limit, "events are back; heartbeat timers restarted")
 	seen := v.sources[reconcile.SourceEvents]
 	seen.Beat = v.measuredBeat()
 	v.sources[reconcile.SourceEvents] = seen
@@ -45,7 +45,7 @@ func (v *View) trustAgain(name, why string, limit time.Duration, back string) {
 	}
 	//guard:trust-again P6
 	if left := limit - v.Now.Sub(before.RecoveredAt); left > 0 {
-		before.Reason = fmt.Sprintf("%s anew for another %s", back, text.Duration(left.Round(time.Second)))
+		before.Reason = fmt.Sprintf("%s, trusted again in %s", back, text.Duration(left.Round(time.Second)))
 		v.sources[name] = before
 		return
 	}

@@ -132,7 +132,7 @@ func (v *View) assessEmptyListings(subs []reconcile.Subject) {
 		//guard:listing-empty P3
 		if name := reconcile.ListingOf(provider); v.Trusted(name) && !v.everSaw(provider) {
 			v.undo(name)
-			v.trust(name, reconcile.ListingEmpty(fmt.Sprintf("while task %s is %s and %s", witness.ID, witness.Status,
+			v.trust(name, reconcile.ListingEmpty(fmt.Sprintf("while task %s is %s, %s", witness.ID, witness.Status,
 				reconcile.LifeLine(witness))))
 		}
 	}

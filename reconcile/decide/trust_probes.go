@@ -42,7 +42,7 @@ func (v *View) assessProbes(provider string, subs []reconcile.Subject) {
 	//guard:probes-most harm
 	case failed >= 3 && failed > answered:
 		v.trust(reconcile.ProbesOf(provider), fmt.Sprintf(
-			"%d of the %d sandboxes probed lately fail: the same failure everywhere is the provider's",
+			"%d of the %d sandboxes probed recently fail: the same failure everywhere is the provider's",
 			failed,
 			failed+answered,
 		))

@@ -95,11 +95,11 @@ func TestListingTrust(t *testing.T) {
 		"another provider's do not count": {
 			"provider e2b; knew box e2b/s{1..4} running; look e2b/s{1..4} gone; box daytona/s1 running", "", ""},
 		"an empty listing while a worker lives": {
-			"task t1 assigned updated=1h ev.heartbeat=90s", "listing:daytona", "while task t1 is assigned and last life sign"},
+			"task t1 assigned updated=1h ev.heartbeat=90s", "listing:daytona", "while task t1 is assigned, worker last seen"},
 		"an empty listing while a worker lived": {
 			"task t1 assigned updated=1h ev.heartbeat=91s", "", ""},
 		"an empty listing while a started task runs": {
-			"task t{1..3} running started=1h", "events listing:daytona", "while task t3 is running and no life sign ever"},
+			"task t{1..3} running started=1h", "events listing:daytona", "while task t3 is running, worker never seen"},
 		"an empty listing while two may be phantoms": {"task t{1..2} running started=1h", "", ""},
 		"one that workers spoke against, and now their table is empty": {
 			"source listing:daytona untrusted reason=\"the listing shows no sandbox of ours\"; tasks empty; knew task t1 running",
@@ -255,15 +255,15 @@ func TestEventsTrust(t *testing.T) {
 			"events", ""},
 		"back in this pass": {
 			boxes + "source events untrusted; " +
-				"task t{1..3} running started=1h ev.heartbeat=9s", "events", "silence counts anew for another 1m30s"},
+				"task t{1..3} running started=1h ev.heartbeat=9s", "events", "heartbeat timers restarted, trusted again in 1m30s"},
 		"back for a second less than the limit": {
 			boxes + "source events untrusted since=1h recovered=89s; " +
-				"task t{1..3} running started=1h ev.heartbeat=9s", "events", "another 1s"},
+				"task t{1..3} running started=1h ev.heartbeat=9s", "events", "again in 1s"},
 		"back for the limit": {
 			boxes + "source events untrusted since=1h recovered=90s; task t{1..3} running started=1h ev.heartbeat=9s", "", ""},
 		"came back once before it was lost": {
 			boxes + "source events untrusted since=1h recovered=2h; " +
-				"task t{1..3} running started=1h ev.heartbeat=9s", "events", "another 1m30s"},
+				"task t{1..3} running started=1h ev.heartbeat=9s", "events", "again in 1m30s"},
 		"a quick pass sees it as well": {
 			"pass quick; task t{1..3} running started=1h ev.heartbeat=91s", "events", ""},
 	})
@@ -312,7 +312,7 @@ func TestProbesTrust(t *testing.T) {
 			boxes + "probe daytona/s{1..3} failed=1m; probe daytona/s{4..6} answered=1m", "", ""},
 		"three fail and two answered": {
 			boxes + "probe daytona/s{1..3} failed=1m; " +
-				"probe daytona/s{4..5} answered=1m", "probes:daytona", "3 of the 5 sandboxes probed lately fail"},
+				"probe daytona/s{4..5} answered=1m", "probes:daytona", "3 of the 5 sandboxes probed recently fail"},
 		"each counts once": {
 			boxes + "probe daytona/s1 failed=4m,3m,2m,1m; probe daytona/s2 answered=1m", "", ""},
 		"one answered within the window": {

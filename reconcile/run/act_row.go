@@ -60,7 +60,7 @@ func (r *run) write(ctx context.Context, a reconcile.Action, f *gathered, ruling
 		return a, false
 	//guard:row-alive lost
 	case written == reconcile.WriteAlive:
-		return r.withdraw(a, "a newer life sign arrived"), true
+		return r.withdraw(a, "a newer sign of life arrived"), true
 	//guard:row-moved lost
 	case written == reconcile.WriteMoved:
 		if lock {

@@ -175,7 +175,7 @@ func TestBetweenPlanAndAct(t *testing.T) {
 		}, withdrawn, "looked again"},
 		"a life sign arrives": {"stale", "Claim", func(s *stage) { s.table.speak("stale") }, withdrawn, "looked again"},
 		"a life sign arrives after the second look": {
-			"stale", "Write", func(s *stage) { s.table.speak("stale") }, withdrawn, "life sign"},
+			"stale", "Write", func(s *stage) { s.table.speak("stale") }, withdrawn, "sign of life"},
 		"the orphan is gone": {"orphan", "Claim", alter("sb-orphan", func(b *simulated.Sandbox) {
 			b.Gone, b.State = true, reconcile.SandboxEnded
 		}), confirmed, "gone when looked at again"},

@@ -116,7 +116,7 @@ func (w *watch) vetoed(d *deed) string {
 		return "" // the same, of a worker that its row does not know any more
 	}
 	if ago := was.AsOf.Sub(sign); !sign.IsZero() && ago <= limit {
-		return fmt.Sprintf("%s: its worker gave a life sign %s ago", d.what(), ago)
+		return fmt.Sprintf("%s: its worker was last seen %s ago", d.what(), ago)
 	}
 	return ""
 }

@@ -65,7 +65,7 @@ func TestAnswers(t *testing.T) {
 		"no way out of static":  {h, "GET", "/static/..%2fpage.go", 404, "There is no such page."},
 		"no list of assets":     {h, "GET", "/static/", 404, "There is no such page."},
 		"no such page":          {h, "GET", "/findings", 404, "There is no such page."},
-		"a ledger that is down": {down, "GET", "/", 503, "The ledger does not answer, so how tasks and sandboxes are is not known: connection refused."},
+		"a ledger that is down": {down, "GET", "/", 503, "The ledger does not answer, so the state of tasks and sandboxes is unknown: connection refused."},
 		"its live part, down":   {down, "GET", "/?part=live", 503, `<div id="live"`},
 		"alive without ledger":  {down, "GET", "/healthz", 200, "ok"},
 		"posting":               {h, "POST", "/", 405, "Method Not Allowed"},

@@ -117,7 +117,7 @@ func (d *Daemon) reload(ctx context.Context, seen string) bool {
 	case err == nil:
 		d.Log.InfoContext(ctx, "config read again, it is in force")
 	case before == nil || before.Error() != err.Error():
-		d.Log.ErrorContext(ctx, "config refused, the one before stays in force", "err", err)
+		d.Log.ErrorContext(ctx, "config refused, the previous one is still in force", "err", err)
 	}
 	var mistakes config.Errors
 	return err == nil || errors.As(err, &mistakes) || errors.Is(err, errFixed)
