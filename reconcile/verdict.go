@@ -86,7 +86,7 @@ func (in *Incident) String() string {
 	if in.Provider != "" {
 		at = " at " + in.Provider
 	}
-	why := FirstOf(in.Cause, "no cause stands out")
+	why := FirstOf(in.Cause, "no likely cause found")
 	if in.Cause == "" && in.Error != "" {
 		why += ", the error is: " + in.Error
 	}

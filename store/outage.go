@@ -51,7 +51,7 @@ func ailment(code string) string {
 	case "53300":
 		return "the server has no connection left: raise max_connections or lower what else connects"
 	case "57P01":
-		return "the server ended the session: is it shut down, or does somebody end sessions? it is tried again"
+		return "the server closed the session: is it shut down, or does something close sessions? it is tried again"
 	case "57P02", "57P03":
 		return "the server is starting up, shutting down or recovering; it is tried again"
 	case "25006":

@@ -19,7 +19,7 @@ func (t *truth) audit(rows map[string]demoRow, healthy map[string]string) {
 			t.harm = append(t.harm, fmt.Sprintf("task %s was %s and is %s", v.task, v.status, rows[v.task].Status))
 		}
 		if v.spared && t.doomed(v.sandbox) {
-			t.harm = append(t.harm, fmt.Sprintf("sandbox %s was wanted back and was ended", v.sandbox))
+			t.harm = append(t.harm, fmt.Sprintf("sandbox %s was wanted back and was terminated", v.sandbox))
 		}
 	}
 	for id, row := range rows {
@@ -30,12 +30,12 @@ func (t *truth) audit(rows map[string]demoRow, healthy map[string]string) {
 	}
 	for task, sandbox := range healthy {
 		if !t.left[sandbox] && t.doomed(sandbox) {
-			t.harm = append(t.harm, fmt.Sprintf("sandbox %s of healthy task %s was ended", sandbox, task))
+			t.harm = append(t.harm, fmt.Sprintf("sandbox %s of healthy task %s was terminated", sandbox, task))
 		}
 	}
 	for _, id := range t.foreign {
 		if t.doomed(id) {
-			t.harm = append(t.harm, fmt.Sprintf("sandbox %s of another team was ended", id))
+			t.harm = append(t.harm, fmt.Sprintf("sandbox %s of another team was terminated", id))
 		}
 	}
 	slices.Sort(t.harm)

@@ -46,7 +46,7 @@ func (c *script) day() []scene {
 func (c *script) morning() []scene {
 	return []scene{
 		{at: at(0, 25), kind: broke, title: "the platform crashes and leaves 6 sandboxes that no task knows",
-			watch: "after 30 s the page shows 6 findings of the rule orphan. Seen twice, the sandboxes are ended; " +
+			watch: "after 30 s the page shows 6 findings of the rule orphan. Seen twice, the sandboxes are terminated; " +
 				"those of the other team stay.",
 			act: c.orphan},
 		{at: at(0, 50), kind: broke, title: "Vercel throttles: it answers 429 to every listing",
@@ -61,15 +61,15 @@ func (c *script) morning() []scene {
 				"findings, with its likely cause: the snapshot."},
 		{at: at(2, 5), kind: mended, title: "somebody activates the snapshot again",
 			act: c.restoreSnapshot, until: c.explained},
-		{at: at(2, 10), kind: person, title: "the operator asks for the incident's tasks, to run them again",
+		{at: at(2, 10), kind: person, title: "the operator asks for the affected tasks, to retry them",
 			act: c.victims, until: c.repaired(incidentSnapshot, 10)},
 		{at: at(2, 15), kind: broke, title: "4 containers vanish under their tasks",
 			watch: "rules heartbeat-lost and sandbox-missing. A worker's sign of life outweighs a missing sandbox, " +
 				"so the tasks are failed when the last sign is 40 s old, not before.",
 			act: c.vanish},
 		{at: at(3, 5), kind: broke, title: "4 workers die inside living sandboxes; an operator holds one of their tasks",
-			watch: "after 40 s of silence 3 tasks are failed and their sandboxes ended. " +
-				"The fourth is held: hands off, with the operator's name and reason.",
+			watch: "after 40 s of silence 3 tasks are marked failed and their sandboxes terminated. " +
+				"The fourth is on hold, with the operator's name and reason.",
 			act: c.silence},
 		{at: at(4, 0), kind: person, title: "the operator lifts the hold: the fourth task follows",
 			act: c.liftHold, until: c.holdKept},
@@ -80,9 +80,9 @@ func (c *script) morning() []scene {
 func (c *script) noon() []scene {
 	return []scene{
 		{at: at(4, 15), kind: broke, title: "3 people stop their tasks; their providers say yes and do nothing",
-			watch: "a bad minute: ignored stops are ended after 5 s, and broken ones once 3 probes in a row have " +
+			watch: "a bad minute: ignored stops are terminated after 5 s, and broken ones once 3 probes in a row have " +
 				"failed. Forgotten sandboxes are quarantined after 30 s: stopped, listed under Actions with the command " +
-				"that brings them back, and ended a minute later.",
+				"that brings them back, and terminated a minute later.",
 			act: c.ignoreStop},
 		{at: at(4, 18), kind: broke, title: "4 tasks finish, and their sandboxes are forgotten", act: c.forget},
 		{at: at(4, 21), kind: broke, act: c.move,
@@ -90,8 +90,8 @@ func (c *script) noon() []scene {
 		{at: at(5, 0), kind: person, title: "the operator wants one of the quarantined sandboxes back",
 			act: c.restore, until: c.asleep},
 		{at: at(5, 10), kind: broke, until: c.awake, title: "a script in a loop creates 40 sandboxes that no task knows",
-			watch: "40 are more than 10 % of the fleet. The breaker of the rule orphan opens, and nothing is ended " +
-				"until a person has looked: a wrong label would look just like this.",
+			watch: "40 are more than 10 % of the fleet. The breaker of the rule orphan opens, and nothing is terminated " +
+				"until an operator has looked: a wrong label would look just like this.",
 			act: c.herd},
 		{at: at(6, 0), kind: person, title: "the operator reads the list and releases exactly these 40",
 			act: c.release, until: c.breakerOpen},
@@ -116,8 +116,8 @@ func (c *script) evening() []scene {
 		{at: at(7, 15), kind: broke, act: c.breakVercel, until: c.calm,
 			title: "5 stops are ignored, 2 of them at Vercel, and Vercel's API answers 500",
 			watch: "everything at Vercel seems to be gone. The source listing:vercel is not trusted, and what rests on " +
-				"it waits: no task is failed for a sandbox that only cannot be seen. The other 3 sandboxes are ended as ever."},
-		{at: at(7, 40), kind: mended, title: "Vercel answers again: what waited is looked at, and ended",
+				"it waits: no task is failed for a sandbox that only cannot be seen. The other 3 sandboxes are terminated as ever."},
+		{at: at(7, 40), kind: mended, title: "Vercel answers again: what waited is looked at, and terminated",
 			act: c.mend, until: c.onlyVercelWaits},
 		{at: at(7, 50), kind: broke, title: "Daytona's listing leaves out more than half of the sandboxes",
 			watch: "it answers well, and is not trusted: what it lost is alive when it is asked for by id.",
@@ -126,9 +126,9 @@ func (c *script) evening() []scene {
 			act: c.mend, until: c.distrusted("listing:daytona", (*reconcile.SourceSeen).LostSome)},
 		{at: at(8, 10), kind: broke, title: "the pipeline of the workers' events goes down: all seem dead, and none is",
 			watch: "after 40 s every worker is silent. That is one broken pipeline and not 250 deaths: " +
-				"the source events is frozen, and nobody is failed.",
+				"the source events is frozen, and no task is failed.",
 			act: c.silenceAll, until: c.calm},
-		{at: at(9, 5), kind: mended, title: "the pipeline is back; silence counts anew for 40 s before it is trusted",
+		{at: at(9, 5), kind: mended, title: "the pipeline is back; heartbeat timers restart and are trusted in 40 s",
 			act: c.hearAll, until: c.distrusted("events", nil)},
 		{at: at(9, 50), kind: mended, title: "the day is over", act: nothing, until: c.evenTrusted},
 	}
@@ -138,11 +138,11 @@ func (c *script) evening() []scene {
 func (c *script) small() []scene {
 	return []scene{
 		{at: at(1, 0), kind: broke, title: "the platform forgets 6 sandboxes that it just created",
-			watch: "6 findings of the rule orphan; the sandboxes are ended after 30 s.", act: c.orphan},
+			watch: "6 findings of the rule orphan; the sandboxes are terminated after 30 s.", act: c.orphan},
 		{at: at(2, 0), kind: broke, title: "4 more containers vanish under their tasks",
 			watch: "rule sandbox-missing, once the last sign of life is 40 s old.", act: c.vanish},
 		{at: at(3, 0), kind: broke, title: "3 more stops are ignored",
-			watch: "rule stop-ignored, ended after 5 s.", act: c.ignoreStop},
+			watch: "rule stop-ignored, terminated after 5 s.", act: c.ignoreStop},
 		{at: at(4, 0), kind: broke, title: "Vercel throttles: it answers 429 to every listing",
 			watch: "the source listing:vercel is not trusted; the others are.", act: c.throttle},
 		{at: at(4, 20), kind: mended, title: "Vercel answers again", act: c.mend},

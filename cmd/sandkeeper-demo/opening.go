@@ -20,7 +20,7 @@ this demo knows what it broke, and compares.
 
 On the page: the verdict in one sentence, how old the last pass is, which sources are trusted, what is
 wrong and why (many failures with one cause as one incident), what was done and confirmed, what is held
-back and by what, and whether any task that was called dead came back to life.
+back and by what, and whether any task that was marked failed came back to life.
 
 `, s.workers, demoForeign)
 	fmt.Fprintln(t.out, "About when, in minutes and seconds from now:")
@@ -68,7 +68,7 @@ func (t *teller) next(s *demoStage, example string) {
 		{"report", "rule by rule: how often it acted, and how often it was wrong"},
 		{"mode orphan observe --reason 'trying it'", "orphans are found and left alone; `mode orphan clear` ends it"},
 		{"pause --reason 'trying it'", "nothing is done any more; `resume` ends it"},
-		{"hold ID --reason 'trying it'", "hands off one task or sandbox of the page; `unhold ID` ends it"},
+		{"hold ID --reason 'trying it'", "exclude one task or sandbox of the page; `unhold ID` ends it"},
 	} {
 		fmt.Fprintf(t.out, "  # %s\n  %s%s\n", try[1], call, try[0])
 	}

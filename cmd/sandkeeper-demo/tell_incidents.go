@@ -28,7 +28,7 @@ func (t *teller) incidents(all []reconcile.Incident) {
 // regrets tells of tasks that were called dead and then lived: there should be none.
 func (t *teller) regrets(all []reconcile.Verdict) {
 	for i := range all {
-		if v := &all[i]; t.once(fmt.Sprintf("regret %d", v.Number)) {
+		if v := &all[i]; t.once(fmt.Sprintf("false positive %d", v.Number)) {
 			t.line(t.paint.Red(mark("regret")), "%s: task %s: %s", v.Rule, v.Task, text.Clip(v.Regret, width))
 		}
 	}

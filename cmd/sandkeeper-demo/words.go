@@ -47,9 +47,9 @@ func deed(step reconcile.Step, n int) string {
 	}
 	switch step {
 	case reconcile.StepTerminate:
-		return fmt.Sprintf("%d %s ended", n, things)
+		return fmt.Sprintf("%d %s terminated", n, things)
 	case reconcile.StepQuarantine:
-		return fmt.Sprintf("%d %s stopped, to be ended later", n, things)
+		return fmt.Sprintf("%d %s stopped, to be terminated later", n, things)
 	case reconcile.StepResume:
 		return fmt.Sprintf("%d %s brought back", n, things)
 	case reconcile.StepRequeue:

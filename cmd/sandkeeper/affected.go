@@ -30,11 +30,11 @@ func affectedCommand(o *app.Options) *cobra.Command {
 	c := &cobra.Command{
 		Use:        "affected [INCIDENT]",
 		SuggestFor: []string{"victims"}, // its name before the first release
-		Short:      "List the tasks that were failed under an incident, so that they can be run again",
+		Short:      "List the tasks that were failed under an incident, so that they can be retried",
 		Long: `Affected lists the tasks that sandkeeper failed or requeued while their failures were one
 incident: as ids, one a line; as JSON with the reason and the time of each; or as SQL that
 has those run again which still are as sandkeeper left them. The SQL is printed and never
-run by sandkeeper. Release the incident first and let the old sandboxes be ended: one that
+run by sandkeeper. Release the incident first and let the old sandboxes be terminated: one that
 is held stays beside the new one for as long as its task runs. Without an incident it lists
 the incidents.`,
 		Example: `  sandkeeper affected
@@ -97,7 +97,7 @@ func incidentLine(b *bytes.Buffer, p console.Paint, i incidentReport) {
 	if where != "" {
 		fmt.Fprintf(b, ", at %s", text.Line(where))
 	}
-	fmt.Fprintf(b, "\n    %s\n", text.Line(firstText(i.Cause, i.Error, "nothing stands out as the cause")))
+	fmt.Fprintf(b, "\n    %s\n", text.Line(firstText(i.Cause, i.Error, "no likely cause found")))
 }
 
 func nonEmpty(texts ...string) []string {

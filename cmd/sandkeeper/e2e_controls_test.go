@@ -31,7 +31,7 @@ func TestTerminateOne(t *testing.T) {
 	foreign := a.cloud.Put(simulated.Sandbox{CreatedAt: time.Now().Add(-time.Hour)})
 	a.once(0)
 	a.must("hold", "sandbox:"+held.ID, "--reason", "the customer looks at it")
-	a.refuses("say why", "terminate", young.ID)
+	a.refuses("--reason is required", "terminate", young.ID)
 	a.refuses("not proven ours", "terminate", foreign.ID, "--reason", "x")
 	a.refuses("not proven ours", "terminate", "daytona/"+foreign.ID, "--reason", "x")
 	a.refuses("the customer looks at it", "terminate", held.ID, "--reason", "x")
@@ -82,7 +82,7 @@ func TestEmergency(t *testing.T) {
 	if code != 1 || phrase == nil || !strings.Contains(out, "evidence") || !strings.Contains(out, "--include-running") {
 		t.Fatalf("the preview: exit code %d\n%s%s", code, out, errs)
 	}
-	a.refuses("say why", "emergency", "--confirm", phrase[1])
+	a.refuses("--reason is required", "emergency", "--confirm", phrase[1])
 	another := a.box(nobody, time.Second)
 	a.refuses("the list is not the one", "emergency", "--reason", "account stolen", "--confirm", phrase[1])
 	if n := a.count("SELECT count(*) FROM sandkeeper.actions"); n != 0 || len(a.deletes()) != 0 {

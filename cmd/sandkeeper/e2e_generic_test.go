@@ -139,7 +139,7 @@ func TestGenericCheck(t *testing.T) {
 	a.working(2)
 	out := a.must("check")
 	for _, want := range []string{"api: list, get, find, delete, stop, exec, files, logs", "2 sandboxes, 2 owned",
-		"all words are known", "a listed sandbox is found by its id", "an id that nobody has is absent",
+		"all words are known", "a listed sandbox is found by its id", "an unknown id is absent",
 		"is told from a sandbox that is gone"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("check = %s, want %q", out, want)

@@ -32,16 +32,16 @@ func emergencyCommand(o *app.Options) *cobra.Command {
 	f := &cleanup{}
 	c := &cobra.Command{
 		Use:   "emergency",
-		Short: "End all sandboxes of this installation, after a preview and a typed confirmation",
-		Long: `Emergency looks at both worlds and shows what it would end: every sandbox that is proven
-ours, or those of one provider. It leaves what is held, what is not ours, and, unless told
-otherwise, where a task is assigned or runs (--include-running), and what rests on a source
+		Short: "Terminate all sandboxes of this installation, after a preview and a typed confirmation",
+		Long: `Emergency looks at both worlds and shows what it would terminate: every sandbox that is proven
+ours, or those of one provider. It leaves what is held, what is not ours, and, by
+default, where a task is assigned or runs (--include-running), and what rests on a source
 that is not trusted or may be another environment's on the same account (--anyway).
 
 Nothing happens until the phrase that it shows is typed. Without a terminal the phrase and
 the hash of the list are given by --confirm; when the list has changed meanwhile, it is
 refused. All of it is recorded at once; a running daemon begins at once, else the next once
-does it, and looks at each sandbox again right before its end. Share, per_pass and breaker
+does it, and looks at each sandbox again right before. Share, per_pass and breaker
 do not apply; holds, pauses, per_hour and the provider's rate do. What they keep from being
 done for an hour is withdrawn: look again, and ask again. So a pause of all that lasts longer
 takes back what is not begun yet.`,
@@ -76,11 +76,11 @@ func askEmergency(ctx context.Context, a *app.App, o *app.Options, f *cleanup) (
 	var b bytes.Buffer
 	previewText(&b, p, previewLines)
 	for _, wait := range p.Waits {
-		fmt.Fprintf(&b, "  nothing is ended before the end of the %s, which has to come within %s\n", text.Line(wait),
+		fmt.Fprintf(&b, "  nothing is terminated before the end of the %s, which has to come within %s\n", text.Line(wait),
 			wishLasts)
 	}
 	if most := a.Config.Policy().Limits.PerHour; len(p.End) > most {
-		fmt.Fprintf(&b, "  at most %d are ended in an hour (limits.per_hour): the rest must be asked for again\n", most)
+		fmt.Fprintf(&b, "  at most %d are terminated in an hour (limits.per_hour): the rest must be asked for again\n", most)
 	}
 	if _, err := o.Out.Write(b.Bytes()); err != nil {
 		return "", fmt.Errorf("write the preview: %w", err)

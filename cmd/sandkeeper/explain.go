@@ -20,7 +20,7 @@ func explainCommand(o *app.Options) *cobra.Command {
 	output, timeout := "text", 2*time.Minute
 	c := &cobra.Command{
 		Use:   "explain ID",
-		Short: "Show everything known of a task or sandbox, and why it was kept or not",
+		Short: "Show everything known of a task or sandbox, and why it was acted on or not",
 		Long: `Explain looks at one task or sandbox now, without changing anything, and shows its row, its
 sandboxes as the provider and as the ledger have them, the verdict with its evidence or why
 it was judged healthy, what holds it, what each rule says of it with the numbers that decided,
@@ -29,10 +29,10 @@ what the last pass came to, and everything that happened to it in the order of t
 It reads the row and the sandboxes of this one subject; the ledger's picture stands for the
 rest of the fleet while it is fresh, else every provider is listed, as plan does.
 
-ID is a task's id, a sandbox's id or name, or provider/id. Exit code 1 when nobody knows it.`,
+ID is a task's id, a sandbox's id or name, or provider/id. Exit code 1 when it is unknown.`,
 		Example: `  sandkeeper explain 8c02ffe6-26b9-4b1c-9d6e-0d2f9d6a1c11
   sandkeeper explain daytona/7d3a… -o json`,
-		Args: cobra.ExactArgs(1),
+		Args: needs("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f := &runFlags{output: output, timeout: timeout}
 			return runExplain(cmd.Context(), o, f, args[0])

@@ -78,7 +78,7 @@ func (m *moments) task(t *reconcile.Task) {
 	m.add(t.Events.Started, byEvents, "worker started")
 	m.add(t.Events.Activity, byEvents, "last activity")
 	m.add(t.Events.Heartbeat, byEvents, "last heartbeat")
-	m.add(t.Events.Waiting, byEvents, "last waited for a person")
+	m.add(t.Events.Waiting, byEvents, "last waited for its user")
 	m.add(t.Events.Finished, byEvents, "worker finished")
 }
 

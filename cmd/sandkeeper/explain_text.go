@@ -79,7 +79,7 @@ func (e *explanation) verdictText(b *bytes.Buffer, p console.Paint) {
 		fmt.Fprintf(b, "  %s %s %s\n", outcome(p, s), s.Step, target(s))
 	}
 	if e.Kept != "" {
-		fmt.Fprintf(b, "  kept: %s\n", text.Line(e.Kept))
+		fmt.Fprintf(b, "  healthy because: %s\n", text.Line(e.Kept))
 	}
 	for _, i := range e.Incidents {
 		fmt.Fprintf(b, "  part of incident %s (%s): %s\n", i.ID, i.State, text.Line(firstText(i.Cause, i.Error,

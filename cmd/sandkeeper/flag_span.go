@@ -103,3 +103,13 @@ func usageOf(c *cobra.Command, err error) error {
 	}
 	return &exitError{code: code, err: err}
 }
+
+// needs refuses a verb without exactly the arguments that it takes, and names them.
+func needs(what ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == len(what) {
+			return nil
+		}
+		return fmt.Errorf("%s needs one %s; see `sandkeeper help %s`", c.Name(), strings.Join(what, " and one "), c.Name())
+	}
+}

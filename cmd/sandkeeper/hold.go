@@ -18,8 +18,8 @@ func holdCommand(o *app.Options) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "hold TARGET",
 		Short: "Keep one task, sandbox, label or provider from being acted on",
-		Long: `Hold keeps hands off: no step is taken against the target, by no rule, until it is
-lifted or ends. TARGET is task:ID, sandbox:ID (or its name), label:KEY=VALUE or
+		Long: `Hold excludes a target: no rule takes a step against it until the hold is lifted or
+ends. TARGET is task:ID, sandbox:ID (or its name), label:KEY=VALUE or
 provider:NAME; a bare id is held as a task and as a sandbox.
 
 A hold may be set before its task or sandbox appears. It is recorded at once; when nothing
@@ -29,7 +29,7 @@ config does not name is refused.
 Exit code 2: wrong usage; nothing is held.`,
 		Example: `  sandkeeper hold task:8c02ffe6-26b9-4b1c-9d6e-0d2f9d6a1c11 --reason "debugging with the customer" --for 4h
   sandkeeper hold label:team=research`,
-		Args: cobra.ExactArgs(1),
+		Args: needs("TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return onLedger(cmd.Context(), o, func(a *app.App) error {
 				said, err := hold(cmd.Context(), a, args[0], by)
@@ -108,7 +108,7 @@ func unholdCommand(o *app.Options) *cobra.Command {
 		Use:     "unhold TARGET",
 		Short:   "Lift a hold",
 		Example: "  sandkeeper unhold task:8c02ffe6-26b9-4b1c-9d6e-0d2f9d6a1c11",
-		Args:    cobra.ExactArgs(1),
+		Args:    needs("TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
 				return unhold(cmd.Context(), a, args[0], by)

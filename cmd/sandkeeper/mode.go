@@ -22,7 +22,7 @@ one: enforce is set in the config. "clear" gives the rule back to the config. A 
 lowered itself, because more than 2 % of the tasks that it failed came back to life, is armed
 again by "clear", which forgives what it was wrong about until then.`,
 		Example: "  sandkeeper mode orphan observe --reason \"false alarms since noon\"",
-		Args:    cobra.ExactArgs(2),
+		Args:    needs("RULE", "MODE"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return reconcile.RuleNames, cobra.ShellCompDirectiveNoFileComp

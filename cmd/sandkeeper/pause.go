@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -87,10 +88,21 @@ func resumeCommand(o *app.Options) *cobra.Command {
 				if err != nil {
 					return "", err
 				}
-				return "resumed " + scope, a.Ledger.Resume(cmd.Context(), scope, by.signature())
+				err = a.Ledger.Resume(cmd.Context(), scope, by.signature())
+				if errors.Is(err, reconcile.ErrNotFound) {
+					err = notPaused(scope)
+				}
+				return "resumed " + scope, err
 			})
 		},
 	}
 	by.add(c, 0, "")
 	return c
+}
+
+func notPaused(scope string) error {
+	if scope == "all" {
+		return errors.New("nothing is paused as a whole; a pause of a rule or provider is resumed by its name")
+	}
+	return fmt.Errorf("%s is not paused", scope)
 }

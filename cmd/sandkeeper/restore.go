@@ -20,15 +20,15 @@ func restoreCommand(o *app.Options) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "restore ID",
 		Short: "Take a quarantine back: the sandbox, and its task's row if it has not moved since",
-		Long: `Restore brings back what a quarantine stopped or paused: its end is withdrawn, the sandbox is
-resumed, and the task's row, where the quarantine had failed it, is set back to what it was
-before, if nobody has changed it since. ID is a sandbox's id, provider/id, or a task's id.
+		Long: `Restore brings back what a quarantine stopped or paused: its termination is withdrawn, the
+sandbox is resumed, and the task's row, where the quarantine had failed it, is set back to what it was
+before, unless it was changed since. ID is a sandbox's id, provider/id, or a task's id.
 
-It is possible until the quarantine's time is over and the end has begun. What comes back is
-held for a while, so that the rule which found it does not find it again at once: mend the
+It is possible until the quarantine's time is over and the termination has begun. What comes back is
+held for a while, so that the rule which found it does not find it again at once: fix the
 cause, or lengthen the hold, before that is over.`,
 		Example: `  sandkeeper restore daytona/7d3a… --reason "it was the customer's"`,
-		Args:    cobra.ExactArgs(1),
+		Args:    needs("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
 				if err := a.CheckSchema(cmd.Context()); err != nil {
@@ -165,7 +165,7 @@ func holdBack(ctx context.Context, a *app.App, asked []reconcile.Action, by *wis
 
 func comesBack(a *reconcile.Action) string {
 	if a.Step == reconcile.StepRestore {
-		return "task " + a.Task + " gets its row back, if nobody has changed it since"
+		return "task " + a.Task + " gets its row back, unless it was changed since"
 	}
 	out := "sandbox " + a.Provider + "/" + a.Sandbox + " comes back"
 	if at := a.NextAttempt; !at.IsZero() {

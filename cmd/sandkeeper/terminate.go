@@ -42,7 +42,7 @@ func (d *demand) add(c *cobra.Command) {
 // check refuses what nobody could explain afterwards.
 func (d *demand) check() error {
 	if strings.TrimSpace(d.reason) == "" {
-		return errors.New("say why: --reason; it is recorded and shown to who wonders where the sandbox went")
+		return errors.New("--reason is required; it is recorded and shown on the page")
 	}
 	return nil
 }
@@ -51,20 +51,20 @@ func terminateCommand(o *app.Options) *cobra.Command {
 	d := &demand{}
 	c := &cobra.Command{
 		Use:   "terminate ID",
-		Short: "End one sandbox, or those of one task, now",
+		Short: "Terminate one sandbox, or those of one task, now",
 		Long: `Terminate looks at both worlds, shows what it found, and records that the sandbox is to be
-ended. A running daemon begins at once, else the next once does it. ID is a sandbox's id or
+terminated. A running daemon begins at once, else the next once does it. ID is a sandbox's id or
 name, provider/id, or a task's id: then all sandboxes of the task.
 
 It asks for no rule, so modes, rollout and incidents do not hold it; holds, pauses, per_hour
 and the provider's rate do, for an hour at most: what is not done by then is withdrawn and has
-to be asked for again. Right before the end everything is looked at again. What is not ours is
+to be asked for again. Right before the termination everything is looked at again. What is not ours is
 refused, and so is a sandbox that a task is assigned to or runs in, without --include-running.
-It takes the place of an end that a pass planned and that nobody has begun. The task's row is
+It takes the place of a termination that a pass planned and that has not begun. The task's row is
 not written.`,
 		Example: `  sandkeeper terminate daytona/7d3a… --reason "customer asked, ticket 4711"
   sandkeeper terminate 8c02ffe6-26b9-4b1c-9d6e-0d2f9d6a1c11 --include-running --reason "mines coins"`,
-		Args: cobra.ExactArgs(1),
+		Args: needs("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := d.check(); err != nil {
 				return err
@@ -207,7 +207,7 @@ func kicked(ctx context.Context, a *app.App, asked []reconcile.Action) string {
 	worked, err := queue.AskWork(ctx, a.Pool, work)
 	switch {
 	case err != nil:
-		a.Log.WarnContext(ctx, "daemon not told, its next pass does it", "err", err)
+		a.Log.WarnContext(ctx, "daemon not notified, its next pass does it", "err", err)
 		return "the next pass of a running daemon carries it out, or the next once"
 	case worked:
 		return "a running daemon carries it out now, after it has looked again"

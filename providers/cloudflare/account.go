@@ -110,7 +110,7 @@ func (p *Provider) checkHalves(ctx context.Context) reconcile.CheckResult {
 		err = each(ctx, j.containers, func(pair, time.Time) {})
 	}
 	if err != nil {
-		return wire.Ill(what, "not compared: "+err.Error(), "mend what the lines above say of either")
+		return wire.Ill(what, "not compared: "+err.Error(), "fix what the lines above report of either")
 	}
 	running, met := 0, 0
 	for _, of := range j.records {

@@ -82,7 +82,7 @@ func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (r
 	look := func(ctx context.Context, id string) (s reconcile.Sandbox, err error) {
 		s, of, err = p.exactly(ctx, id)
 		if err == nil && !expected.CreatedAt.IsZero() && s.CreatedAt.After(expected.CreatedAt.Add(time.Second)) {
-			err = fmt.Errorf("%w: created anew at %s", wire.ErrAnother, text.Time(s.CreatedAt))
+			err = fmt.Errorf("%w: created again at %s", wire.ErrAnother, text.Time(s.CreatedAt))
 		}
 		return s, err
 	}

@@ -69,7 +69,7 @@ func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
 func (p *Provider) after(ctx context.Context, id string, h wire.Half) wire.Half {
 	switch now, err := p.look(ctx, id); {
 	case err != nil:
-		return wire.Unclear(text.Clip(h.Said+"; nobody knows how it is now: "+err.Error(), 300))
+		return wire.Unclear(text.Clip(h.Said+"; its state is unknown now: "+err.Error(), 300))
 	case now.State != reconcile.SandboxRunning:
 		return wire.Barred(h.Said + "; it is " + first(now.Raw, "in no known state") + " by now")
 	}
@@ -98,7 +98,7 @@ func (p *Provider) before(ctx context.Context, id string) wire.Half {
 	case ctx.Err() != nil:
 		return wire.Unclear(ctx.Err().Error())
 	case starved:
-		return wire.Unclear("not asked: its CPU limit holds it back all the time; slow, or dead, nobody knows")
+		return wire.Unclear("not asked: its CPU limit holds it back all the time; so slow and dead look alike")
 	}
 	return wire.Half{}
 }

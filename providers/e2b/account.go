@@ -113,7 +113,7 @@ func (p *Provider) checkInside(ctx context.Context, seen []reconcile.Sandbox) re
 	}
 	at := slices.IndexFunc(seen, func(s reconcile.Sandbox) bool { return s.Owned && s.State == reconcile.SandboxRunning })
 	if at < 0 {
-		return wire.Well(what, "not tested: none of ours runs")
+		return wire.Well(what, "not tested: no sandbox of ours runs")
 	}
 	b, a, err := p.get(ctx, seen[at].ID)
 	if no := barred(b, a, err, 6*lull); no.Outcome != "" {

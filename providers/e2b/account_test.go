@@ -167,7 +167,7 @@ func TestCheck(t *testing.T) {
 		said   string // in one of the lines
 	}{
 		"all is well":     {nil, func(l *lab) { running(l) }, "", "the daemon of sandbox i"},
-		"nothing is ours": {nil, func(*lab) {}, "", "not tested: none of ours runs"},
+		"nothing is ours": {nil, func(*lab) {}, "", "not tested: no sandbox of ours runs"},
 		"the key's team": {func(e *entry.Entry) { e.Extra["team"] = e2btest.Team }, func(*lab) {}, "",
 			"the key is of team " + e2btest.Team},
 		"a key of another team": {func(e *entry.Entry) { e.Extra["team"] = "other" }, func(*lab) {}, "team", "not authorized"},

@@ -100,7 +100,7 @@ func (k Keys) lacking(e Entry) (out []Mistake) {
 			out = append(out, Mistake{Key: key.Name, Shown: true, Problem: "is neither " + strings.Join(key.Words, " nor "),
 				Fix: "write " + strings.Join(key.Words, " or ")})
 		case len(key.Words) > 0 && !slices.Contains(key.Words, given):
-			out = append(out, Mistake{Key: key.Name, Shown: true, Problem: "is none of " + strings.Join(key.Words, ", "),
+			out = append(out, Mistake{Key: key.Name, Shown: true, Problem: "is not one of " + strings.Join(key.Words, ", "),
 				Fix: "use one of them"})
 		}
 	}

@@ -145,10 +145,10 @@ func (p *Provider) absent(ctx context.Context, id string) reconcile.CheckResult 
 	if nobody == id {
 		nobody += "0"
 	}
-	line := wire.Well("absent", "an id that nobody has is absent")
+	line := wire.Well("absent", "an unknown id is absent")
 	switch _, err := p.Get(ctx, nobody); {
 	case err == nil:
-		line.Said, line.Fix = "an id that nobody has is found", "see that sandbox.id is the id that get takes"
+		line.Said, line.Fix = "an unknown id is found", "see that sandbox.id is the id that get takes"
 	case !errors.Is(err, reconcile.ErrNotFound):
 		line.Said, line.Fix = text.Clip(err.Error(), 300), "let api.absent accept this answer, if it is certain"
 	}
@@ -163,7 +163,7 @@ func (p *Provider) elsewhere(ctx context.Context) reconcile.CheckResult {
 	_, _, err := p.hear(ctx, wire.Call{What: "get", Method: p.spec.calls["get"].method, URL: nowhere})
 	if errors.Is(err, reconcile.ErrNotFound) {
 		return wire.Ill(what, "what is answered there counts as a sandbox that is gone",
-			"let api.absent look at words that only stand in the answer to an id that nobody has")
+			"let api.absent look at words that only the answer to an unknown id has")
 	}
 	return wire.Well(what, "is told from a sandbox that is gone")
 }

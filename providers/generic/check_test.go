@@ -22,7 +22,7 @@ func TestCheck(t *testing.T) {
 		failed                       bool
 	}{
 		"well":         {what: "get", said: "a listed sandbox is found by its id"},
-		"well, absent": {what: "absent", said: "an id that nobody has is absent"},
+		"well, absent": {what: "absent", said: "an unknown id is absent"},
 		"well, away":   {what: "wrong address", said: "is told from a sandbox that is gone"},
 		"all of it":    {what: "api", said: "list, get, find, delete, stop, exec, files, logs"},
 		"read only": {change: func(a *entry.API) {

@@ -18,8 +18,8 @@ func recordWithoutContainer(v *View, s *reconcile.Subject) answer {
 	if s.Task != nil && s.Fate == reconcile.FateLive {
 		//guard:hollow-alive harm
 		if sign, alive := v.Alive(s.Task); alive {
-			return answer{kept: fmt.Sprintf("nothing runs behind the record of sandbox %s, but its worker gave a life "+
-				"sign %s ago", b.ID, text.Duration(sign))}
+			return answer{kept: fmt.Sprintf("nothing runs behind the record of sandbox %s, but its worker was "+
+				"last seen %s ago", b.ID, text.Duration(sign))}
 		}
 	}
 	return answer{

@@ -51,12 +51,12 @@ func (k *Keeper) notify(ctx context.Context, n reconcile.Notice) {
 	late, end := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer end()
 	if err != nil {
-		k.Log.WarnContext(ctx, "platform not told, it is tried again", "action", n.Action, "task", n.Task, "err", err)
+		k.Log.WarnContext(ctx, "platform not notified, it is tried again", "action", n.Action, "task", n.Task, "err", err)
 		err = k.Notices.NoticeFailed(late, n.Action, text.Clip(err.Error(), 500))
 	} else {
 		err = k.Notices.NoticeTold(late, n.Action)
 	}
 	if err != nil {
-		k.Log.WarnContext(ctx, "notice not written down, it may be told again", "action", n.Action, "err", err)
+		k.Log.WarnContext(ctx, "notice not written down, it may be sent again", "action", n.Action, "err", err)
 	}
 }

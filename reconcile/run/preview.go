@@ -191,7 +191,7 @@ func viewSpares(v *decide.View, e *Preview, b *reconcile.Box, t *reconcile.Task)
 	case !b.Owned:
 		return "it is not proven ours"
 	case b.NoEnd != "":
-		return "it cannot be ended: " + text.Clip(b.NoEnd, 200)
+		return "it cannot be terminated: " + text.Clip(b.NoEnd, 200)
 	case t != nil && decide.TaskWorking(t) && !e.how.Running:
 		return fmt.Sprintf("task %s is %s in it (--include-running)", text.Clip(t.ID, 60), text.Clip(t.Status, 60))
 	case t == nil && v.S.Explained[b.Ref] != "" && !e.how.Running:

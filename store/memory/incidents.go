@@ -113,7 +113,7 @@ func (g *Ledger) Victims(ctx context.Context, id string) ([]reconcile.Verdict, e
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read victims of incident %s: %w", id, err)
+		return nil, fmt.Errorf("read affected tasks of incident %s: %w", id, err)
 	}
 	return found, nil
 }

@@ -143,5 +143,5 @@ func Asks(a reconcile.Action) bool {
 
 // ClaimLost is the refusal of a write under a claim that no longer stands.
 func ClaimLost(a reconcile.Action) error {
-	return fmt.Errorf("claim of action %s, attempt %d, no longer stands: %w", a.ID, a.Attempts, reconcile.ErrFenced)
+	return fmt.Errorf("claim of action %s, attempt %d, is no longer valid: %w", a.ID, a.Attempts, reconcile.ErrFenced)
 }

@@ -77,7 +77,7 @@ var asks = map[string]func(*bench){
 		b.equal("asked when the claim is over", actionIDs(b.ask(nil, two)), []string{"two"})
 		b.equal("open", b.open(), []string{"one", "two"})
 		late.Outcome = reconcile.OutcomeConfirmed
-		b.refused(b.Settle(b.Context(), b.lease, late), reconcile.ErrFenced, "no longer stands")
+		b.refused(b.Settle(b.Context(), b.lease, late), reconcile.ErrFenced, "is no longer valid")
 		b.claimed("two")
 	},
 	"a wish of an hour ago stands, an older one gives way": func(b *bench) {

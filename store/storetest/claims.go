@@ -77,7 +77,7 @@ var claims = map[string]func(*bench){
 		b.plan(orphan("a"))
 		a := b.claimed("a")
 		b.clock.move(15 * time.Second)
-		b.refused(b.RenewClaim(b.Context(), b.lease, a, time.Minute), reconcile.ErrFenced, "no longer stands")
+		b.refused(b.RenewClaim(b.Context(), b.lease, a, time.Minute), reconcile.ErrFenced, "is no longer valid")
 	},
 	"a claim taken over by the same holder is lost to its first goroutine": func(b *bench) {
 		b.plan(orphan("a"))
@@ -93,9 +93,9 @@ var claims = map[string]func(*bench){
 		b.plan(orphan("a"))
 		a := b.claimed("a")
 		b.lease = b.take("one")
-		b.refused(b.RenewClaim(b.Context(), b.lease, a, time.Minute), reconcile.ErrFenced, "no longer stands")
+		b.refused(b.RenewClaim(b.Context(), b.lease, a, time.Minute), reconcile.ErrFenced, "is no longer valid")
 		a.Outcome = reconcile.OutcomeConfirmed
-		b.refused(b.Settle(b.Context(), b.lease, a), reconcile.ErrFenced, "no longer stands")
+		b.refused(b.Settle(b.Context(), b.lease, a), reconcile.ErrFenced, "is no longer valid")
 		b.equal("open", b.open(), []string{"a"})
 	},
 	"an action is not claimed before its next attempt": func(b *bench) {
@@ -209,13 +209,13 @@ var settlements = map[string]func(*bench){
 		a := b.claimed("a")
 		a.Outcome = reconcile.OutcomeConfirmed
 		b.must(b.Settle(b.Context(), b.lease, a))
-		b.refused(b.Settle(b.Context(), b.lease, a), reconcile.ErrFenced, "no longer stands")
+		b.refused(b.Settle(b.Context(), b.lease, a), reconcile.ErrFenced, "is no longer valid")
 	},
 	"an action that was not claimed is not settled": func(b *bench) {
 		b.plan(orphan("a"))
 		a := orphan("a")
 		a.Outcome = reconcile.OutcomeConfirmed
-		b.refused(b.Settle(b.Context(), b.lease, a), reconcile.ErrFenced, "no longer stands")
+		b.refused(b.Settle(b.Context(), b.lease, a), reconcile.ErrFenced, "is no longer valid")
 	},
 	"a word that is no outcome is refused": func(b *bench) {
 		b.plan(orphan("a"))

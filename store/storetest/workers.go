@@ -22,9 +22,9 @@ func (b *bench) as(l reconcile.Lease, id string) (reconcile.Action, error) {
 // lost wants that a claim of l on a is no use any more.
 func (b *bench) lost(l reconcile.Lease, a reconcile.Action) {
 	b.Helper()
-	b.refused(b.RenewClaim(b.Context(), l, a, time.Minute), reconcile.ErrFenced, "no longer stands")
+	b.refused(b.RenewClaim(b.Context(), l, a, time.Minute), reconcile.ErrFenced, "is no longer valid")
 	a.Outcome = reconcile.OutcomeConfirmed
-	b.refused(b.Settle(b.Context(), l, a), reconcile.ErrFenced, "no longer stands")
+	b.refused(b.Settle(b.Context(), l, a), reconcile.ErrFenced, "is no longer valid")
 }
 
 // settles wants that l can still write down what became of a.
@@ -155,7 +155,7 @@ var workers = map[string]func(*bench){
 			stale, err := b.as(ann, id)
 			b.must(err)
 			b.clock.move(15 * time.Second)
-			b.refused(b.RenewClaim(b.Context(), ann, stale, time.Minute), reconcile.ErrFenced, "no longer stands")
+			b.refused(b.RenewClaim(b.Context(), ann, stale, time.Minute), reconcile.ErrFenced, "is no longer valid")
 			fresh, err := b.as(next, id)
 			b.must(err)
 			b.lost(ann, stale)

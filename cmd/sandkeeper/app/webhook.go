@@ -83,7 +83,7 @@ func (w *webhook) Notify(ctx context.Context, n reconcile.Notice) error {
 		return w.failed(err)
 	}
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
-		return w.failed(fmt.Errorf("it answered %d %s, and only 2xx means told",
+		return w.failed(fmt.Errorf("it answered %d %s, and only 2xx means delivered",
 			answer.StatusCode, http.StatusText(answer.StatusCode)))
 	}
 	return nil
@@ -131,5 +131,5 @@ func (w *webhook) failed(err error) error {
 	if u, parsed := url.Parse(w.config.URL.Reveal()); parsed == nil {
 		at = u.Scheme + "://" + u.Host
 	}
-	return fmt.Errorf("tell the platform at %s: %w", at, err)
+	return fmt.Errorf("notify the platform at %s: %w", at, err)
 }

@@ -101,7 +101,7 @@ func TestWebhookAnswers(t *testing.T) {
 				t.Errorf("the receiver was asked %d times, want once", n)
 			}
 			noSecret(t, err)
-			if err != nil && !strings.HasPrefix(err.Error(), "tell the platform at "+r.URL+": ") {
+			if err != nil && !strings.HasPrefix(err.Error(), "notify the platform at "+r.URL+": ") {
 				t.Errorf("Notify = %v, which does not name the receiver", err)
 			}
 		})

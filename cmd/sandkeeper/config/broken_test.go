@@ -173,7 +173,7 @@ var brokenShapes = map[string]brokenConfig{
 		want: []string{
 			"c.yaml:1:1: installation: is not given; name this installation: it is stamped into the ledger",
 			`c.yaml:1:1: unknown key "instllation"; did you mean "installation"?`,
-			`c.yaml:2:7: mode: "enforc" is none of off, observe, enforce; did you mean "enforce"?`,
+			`c.yaml:2:7: mode: "enforc" is not one of off, observe, enforce; did you mean "enforce"?`,
 			`c.yaml:11:9: rules: unknown rule "orphn"; did you mean "orphan"?`,
 			`c.yaml:12:17: limits.share: "200%" is not above 0% and up to 100%; write it like 10%`,
 		}},
@@ -181,7 +181,7 @@ var brokenShapes = map[string]brokenConfig{
 
 var brokenValues = map[string]brokenConfig{
 	"a mode that is none": {add: "mode: enforced\n", want: []string{
-		`c.yaml:10:7: mode: "enforced" is none of off, observe, enforce; did you mean "enforce"?`,
+		`c.yaml:10:7: mode: "enforced" is not one of off, observe, enforce; did you mean "enforce"?`,
 	}},
 	"a mode that is true": {add: "mode: true\n", want: []string{
 		`c.yaml:10:7: mode: "true" is not a mode; write observe or enforce`,
@@ -199,7 +199,7 @@ var brokenValues = map[string]brokenConfig{
 		`c.yaml:10:12: retention: "99999d99999h" is not a duration; write it like 30s, 5m or 30d`,
 	}},
 	"a level that is none": {add: "log: {level: warning}\n", want: []string{
-		`c.yaml:10:14: log.level: "warning" is none of debug, info, warn, error; did you mean "warn"?`,
+		`c.yaml:10:14: log.level: "warning" is not one of debug, info, warn, error; did you mean "warn"?`,
 	}},
 	"a format that is none": {add: "log: {format: yaml}\n", want: []string{
 		`c.yaml:10:15: log.format: unknown value "yaml"; known are json, text`,
@@ -289,7 +289,7 @@ var brokenVariables = map[string]brokenConfig{
 			"${NAME:-default}, or $${ for the two characters",
 	}},
 	"a variable that holds YAML is text": {add: "mode: ${ODD}\n", want: []string{
-		`c.yaml:10:7: mode: "${ODD}" is none of off, observe, enforce; use one of them`,
+		`c.yaml:10:7: mode: "${ODD}" is not one of off, observe, enforce; use one of them`,
 	}},
 	"a variable that holds nonsense is not shown": {
 		add: "retention: ${TOKEN}\nschedule: {quick: \"${TOKEN}\"}\n",
@@ -367,7 +367,7 @@ var brokenTasks = map[string]brokenConfig{
 		with:    "tasks:\n  preset: omoios\n  table: a.b.c\n  fail: {status: broken}\n  colums: {}",
 		want: []string{
 			`c.yaml:5:3: tasks.table: "a.b.c" has 3 parts; name the table as schema.table`,
-			`c.yaml:6:10: tasks.fail.status: "broken" is none of tasks.statuses.failed; use one of ["failed"]`,
+			`c.yaml:6:10: tasks.fail.status: "broken" is not one of tasks.statuses.failed; use one of ["failed"]`,
 			`c.yaml:7:3: tasks: unknown key "colums"; did you mean "columns"?`,
 		},
 	},
@@ -466,7 +466,7 @@ var brokenProviders = map[string]brokenConfig{
 		}},
 	"objects that are none": {replace: "    kind: daytona",
 		with: "    kind: kubernetes\n    url: https://k.example\n    objects: jobs", want: []string{
-			`c.yaml:8:5: providers[0].objects: "jobs" is none of pods, sandboxes, all; use one of them`,
+			`c.yaml:8:5: providers[0].objects: "jobs" is not one of pods, sandboxes, all; use one of them`,
 		}},
 	"a key of another kind": {
 		replace: "    kind: daytona", with: "    kind: daytona\n    namespace: x",
@@ -541,13 +541,13 @@ var brokenProviders = map[string]brokenConfig{
 	"a link that is none": {
 		replace: "    link: {task_label: task_id}", with: "    link: {sandbox: uuid}",
 		want: []string{
-			`c.yaml:9:12: providers[0].link.sandbox: "uuid" is none of id, name, label:KEY; say what ` +
+			`c.yaml:9:12: providers[0].link.sandbox: "uuid" is not one of id, name, label:KEY; say what ` +
 				"tasks.sandbox holds",
 		}},
 	"a link to no label": {
 		replace: "    link: {task_label: task_id}", with: "    link: {sandbox: \"label:\"}",
 		want: []string{
-			`c.yaml:9:12: providers[0].link.sandbox: "label:" is none of id, name, label:KEY; say what ` +
+			`c.yaml:9:12: providers[0].link.sandbox: "label:" is not one of id, name, label:KEY; say what ` +
 				"tasks.sandbox holds",
 		}},
 	"a link to a column that is not mapped": {
@@ -610,7 +610,7 @@ var brokenRules = map[string]brokenConfig{
 		`c.yaml:10:17: rules.orphan: "true" is not a mode; write observe or enforce`,
 	}},
 	"a rule's mode is unknown": {add: "rules: {orphan: {mode: on}}\n", want: []string{
-		`c.yaml:10:24: rules.orphan.mode: "on" is none of off, observe, enforce; use one of them`,
+		`c.yaml:10:24: rules.orphan.mode: "on" is not one of off, observe, enforce; use one of them`,
 	}},
 	"a key of no rule": {add: "rules: {orphan: {afer: 5m}}\n", want: []string{
 		`c.yaml:10:18: rules.orphan: unknown key "afer"; did you mean "after"?`,
@@ -653,7 +653,7 @@ var brokenRules = map[string]brokenConfig{
 		"c.yaml:10:18: rules.orphan.rollout: -1 is not within 0 and 100; give percent of the subjects",
 	}},
 	"a remedy that is none": {add: "rules: {orphan: {remedy: kill}}\n", want: []string{
-		`c.yaml:10:26: rules.orphan.remedy: "kill" is none of fail, requeue, terminate, quarantine, ` +
+		`c.yaml:10:26: rules.orphan.remedy: "kill" is not one of fail, requeue, terminate, quarantine, ` +
 			"report, activate; use one of them",
 	}},
 	"a quarantine where nothing can be stopped": {
@@ -661,7 +661,7 @@ var brokenRules = map[string]brokenConfig{
 			"rules: {orphan: {mode: observe, remedy: quarantine}, errored: {remedy: quarantine, mode: off}}\n",
 		want: []string{
 			`c.yaml:11:33: rules.orphan.remedy: quarantine cannot be done at the provider "v": vercel can neither stop nor ` +
-				"pause a sandbox; use terminate or report; or say quarantine: hold there, where what it finds shall wait for a person",
+				"pause a sandbox; use terminate or report; or say quarantine: hold there, so that its findings wait for an operator",
 		}},
 	"an end by what ends nothing": {
 		replace: "    kind: daytona", with: "    kind: cloudflare\n    account: a\n    application: x",

@@ -152,7 +152,7 @@ func (k providerCheck) checkLink(c *Config) {
 	case k.Link.Sandbox == "", k.Link.Sandbox == "id", k.Link.Sandbox == "name":
 	case kind == "label" && label != "":
 	default:
-		k.failAtKey("link.sandbox", k.quote(k.key+".link.sandbox")+" is none of id, name, label:KEY",
+		k.failAtKey("link.sandbox", k.quote(k.key+".link.sandbox")+" is not one of id, name, label:KEY",
 			"say what tasks.sandbox holds")
 	}
 	if c.Tasks.None || k.bad["tasks"] || k.bad[k.key+".link.task_label"] || k.bad[k.key+".link.sandbox"] {

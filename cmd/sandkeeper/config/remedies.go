@@ -38,7 +38,7 @@ func cannot(kind string, remedy reconcile.Remedy) (why, fix string) {
 		return "api.stop and api.resume are not described", "describe them, or use terminate or report"
 	case remedy == reconcile.Quarantine:
 		return kind + " can neither stop nor pause a sandbox", "use terminate or report; or say quarantine: hold " +
-			"there, where what it finds shall wait for a person"
+			"there, so that its findings wait for an operator"
 	case kind == "generic":
 		return "api.delete is not described", "describe it, or use report"
 	case kind == "cloudflare":

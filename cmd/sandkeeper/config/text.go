@@ -216,7 +216,7 @@ func parseRemedy(text string) (reconcile.Remedy, *misfit) {
 
 // oneOf complains of a text that is none of the words.
 func oneOf(word string, words []string) *misfit {
-	m := misfit{problem: "is none of " + strings.Join(words, ", "), fix: "use one of them"}
+	m := misfit{problem: "is not one of " + strings.Join(words, ", "), fix: "use one of them"}
 	if near := nearest(word, words); near != "" {
 		m.fix = text.DidYouMean(near)
 	}
