@@ -67,7 +67,7 @@ var families = []family{
 	{name: "actions_open", kind: gauge, labels: []string{"rule", "provider", "step", "outcome"}, read: actionsOpen,
 		help: "Steps of remedies that are not closed."},
 	{name: "terminations_overdue", kind: gauge, read: overdue,
-		help: "Terminates that began 2 minutes ago or more and are not confirmed."},
+		help: "Terminations that began 2 minutes ago or more and are not confirmed."},
 	{name: "gone_seconds", labels: []string{"rule", "provider"}, histograms: timed("gone_seconds"),
 		help: "Time from the request to terminate a sandbox to the confirmation that it is gone."},
 	{name: "stop_asked_seconds", labels: []string{"rule", "provider"}, histograms: timed("stop_asked_seconds"),
@@ -101,7 +101,7 @@ var families = []family{
 		help: "When the provider will deactivate the template unless it is used."},
 
 	{name: "breaker_open", kind: gauge, labels: []string{"rule"}, read: breakers,
-		help: "Whether the breaker of the rule is open: all that it wants is held until a person releases it."},
+		help: "Whether the breaker of the rule is open: all that it wants is held until an operator releases it."},
 	{name: "paused", kind: gauge, labels: []string{"scope"}, read: pauses,
 		help: "Pauses in force, always 1: all, rule:NAME or provider:NAME."},
 	{name: "holds", kind: gauge, read: holds,
