@@ -64,13 +64,13 @@ func heldMeans(by reconcile.Held) string {
 	case reconcile.HeldBudget:
 		return "The budget is used up. It goes on by itself, with the next pass or hour."
 	case reconcile.HeldBreaker:
-		return "Too many at once. A person looks at them and releases them."
+		return "Too many at once. An operator reviews and releases them."
 	case reconcile.HeldVeto:
 		return "Another finding forbids to touch the row."
 	case reconcile.HeldIncident:
 		return "Many failures of this kind have one cause. It goes on once the incident closes or is released."
 	case reconcile.HeldQuarantine:
-		return "What cannot be stopped or paused cannot come back, so nothing harsher is done instead."
+		return "What cannot be stopped or paused cannot come back. Set remedy to terminate, or terminate it by hand."
 	case reconcile.HeldFreeze:
 		return fmt.Sprintf("%s %s not trusted. It goes on by itself when that is over.",
 			capital(sourceWords(by.What)), areOrIs(by.What))

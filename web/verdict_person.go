@@ -48,7 +48,7 @@ func (s *scene) dueAndHeld() (due []*reconcile.FindingSeen, looking int) {
 
 // personal are the findings that nothing here repairs.
 func personal(s *scene) (verdict, bool) {
-	n, v := 0, verdict{Level: warn, Word: "Needs a person"}
+	n, v := 0, verdict{Level: warn, Word: "Needs attention"}
 	for i := range s.Findings {
 		f := &s.Findings[i]
 		if s.folded[f] || s.stateOf(f) != reported {
@@ -59,7 +59,7 @@ func personal(s *scene) (verdict, bool) {
 		}
 	}
 	if n > 1 {
-		v.Sentence += fmt.Sprintf(" And %s that only a person can settle.", moreFindings(n-1))
+		v.Sentence += fmt.Sprintf(" And %s that only an operator can settle.", moreFindings(n-1))
 	}
 	return v, n > 0
 }
@@ -85,10 +85,10 @@ func (s *scene) nextForTemplate(provider, name string) string {
 		case reconcile.TemplateInactive:
 			return fmt.Sprintf("Activate it at %s: no task that needs it can start until then.", at)
 		case reconcile.TemplateActive:
-			return fmt.Sprintf("Start a sandbox from it at %s, so that it stays active.", at)
+			return fmt.Sprintf("Start a sandbox from it at %s, so that it remains active.", at)
 		}
 	}
-	return fmt.Sprintf("Build it anew at %s, or let no task use it: nothing can start from it.", at)
+	return fmt.Sprintf("Rebuild it at %s, or let no task use it: nothing can start from it.", at)
 }
 
 func moreFindings(n int) string {
@@ -111,8 +111,8 @@ func unconfirmed(s *scene) (verdict, bool) {
 	}
 	return verdict{
 		Level: warn, Word: "Not confirmed",
-		Sentence: fmt.Sprintf("%s %s still there; the provider accepted to end %s %s ago.",
-			capital(count(n, "sandbox")), verb(n, "is", "are"), verb(n, "it", "the first"), text.Coarse(s.Now.Sub(first))),
+		Sentence: fmt.Sprintf("%s %s still there; the provider accepted %s termination %s ago.",
+			capital(count(n, "sandbox")), verb(n, "is", "are"), verb(n, "its", "the first"), text.Coarse(s.Now.Sub(first))),
 		Next: "Terminating goes on by itself; ask the provider when it lasts.",
 	}, n > 0
 }
@@ -136,7 +136,7 @@ func unmapped(s *scene) (verdict, bool) {
 		v.Next = "Give each status of the table a meaning in the config, under tasks.status."
 	}
 	if boxes > 0 {
-		words = append(words, fmt.Sprintf("%s %s in a state that nobody here knows; nothing is done about %s.",
+		words = append(words, fmt.Sprintf("%s %s in a state that sandkeeper does not know; nothing is done about %s.",
 			count(boxes, "sandbox"), verb(boxes, "is", "are"), verb(boxes, "it", "them")))
 	}
 	v.Sentence = strings.Join(words, " ")

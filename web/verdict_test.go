@@ -73,7 +73,7 @@ func TestVerdict(t *testing.T) {
 		"and a state is not known": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 			o.Counts["tasks:unknown"], o.Counts["sandboxes:daytona:unknown"] = 1, 1
 		}), warn, "Not known", "1 task has a status that the config does not map; nothing is done about it. " +
-			"1 sandbox is in a state that nobody here knows; nothing is done about it.", ""},
+			"1 sandbox is in a state that sandkeeper does not know; nothing is done about it.", ""},
 		"none is unknown": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.Counts["tasks:unknown"] = 0 }), well, "In agreement",
 			"All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
 		"the listing of a provider that left": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
@@ -107,7 +107,7 @@ func TestVerdict(t *testing.T) {
 		"a breaker is open": {webtest.Worlds()["breaker"].Overview, warn, "Circuit breaker open",
 			"Orphan wants to act on 5 subjects at once, more than its limit.",
 			"sandkeeper release orphan --hash 2f9k1"},
-		"a template is inactive": {webtest.Worlds()["template"].Overview, warn, "Needs a person",
+		"a template is inactive": {webtest.Worlds()["template"].Overview, warn, "Needs attention",
 			`Snapshot "ai-agent-dev-heavy" is inactive, last successful start from it 2026-01-17 12:00:00.`, ""},
 		"held": {webtest.Worlds()["held"].Overview, warn, "Held", "4 findings are due and held: 2 because the rule only observes, 1 by a pause of ana: drill, 1 by the budget: per_pass 20.", ""},
 		"held, and more were not read": {webtest.With(webtest.Worlds()["held"].Overview, func(o *reconcile.Overview) { o.FindingsOpen["orphan"] = 900 }),
@@ -129,7 +129,7 @@ func TestVerdict(t *testing.T) {
 			well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
 		"a quarantine, and one begins": {webtest.Worlds()["quarantine"].Overview, busy, "Repairing", "2 repair steps are under way.", ""},
 		"observing":                    {webtest.Held(), warn, "Observing", "4 findings would be repaired, but the rules only observe.", ""},
-		"unconfirmed":                  {webtest.Worlds()["unconfirmed"].Overview, warn, "Not confirmed", "1 sandbox is still there; the provider accepted to end it 5m ago.", ""},
+		"unconfirmed":                  {webtest.Worlds()["unconfirmed"].Overview, warn, "Not confirmed", "1 sandbox is still there; the provider accepted its termination 5m ago.", ""},
 		"repairing":                    {webtest.Worlds()["repairing"].Overview, busy, "Repairing", "7 repair steps are under way.", ""},
 		"watching": {webtest.With(webtest.Held(), func(o *reconcile.Overview) {
 			o.Findings, o.FindingsOpen = o.Findings[:1], map[string]int{"orphan": 1}
@@ -174,7 +174,7 @@ func TestOrderOfBadness(t *testing.T) {
 		{"Frozen", func() { o.Sources = nil }},
 		{"Circuit breaker open", func() { o.Controls.Breakers = nil }},
 		{"Incident", func() { o.Incidents = nil }},
-		{"Needs a person", func() { o.Findings = held.Findings[:4] }},
+		{"Needs attention", func() { o.Findings = held.Findings[:4] }},
 		{"Held", func() { o.Findings = nil }},
 		{"Not confirmed", func() { o.Open[0].ActedAt = webtest.Noon }},
 		{"Waiting", func() { o.Open[1].Attempts, o.Open[1].NextAttempt = 0, time.Time{} }},
@@ -214,8 +214,8 @@ func TestNextForTemplates(t *testing.T) {
 	for state, want := range map[reconcile.TemplateState]string{
 		reconcile.TemplateInactive: "Activate it at daytona: ",
 		reconcile.TemplateActive:   "Start a sandbox from it at daytona, ",
-		reconcile.TemplateFailed:   "Build it anew at daytona, ",
-		reconcile.TemplateMissing:  "Build it anew at daytona, ",
+		reconcile.TemplateFailed:   "Rebuild it at daytona, ",
+		reconcile.TemplateMissing:  "Rebuild it at daytona, ",
 	} {
 		o := webtest.With(webtest.Healthy(), webtest.Spoil)
 		o.Templates[1].State = state

@@ -133,7 +133,7 @@ func TestHeldMeans(t *testing.T) {
 		"breaker: 41 due":             "Too many at once",
 		"veto: finished-unrecorded":   "forbids",
 		"incident: i-3k9f2":           "have one cause",
-		"quarantine: e2b cannot stop": "nothing harsher",
+		"quarantine: e2b cannot stop": "Set remedy to terminate",
 		"tasks-untrusted":             "The task table is not trusted",
 		"events-untrusted":            "The workers' events are not trusted",
 		"listing-untrusted daytona":   "The listing of daytona is not trusted",

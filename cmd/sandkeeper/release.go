@@ -12,6 +12,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 func releaseCommand(o *app.Options) *cobra.Command {
@@ -25,13 +26,13 @@ or those that wait for an untrusted source (tasks, link, events, listing:PROVIDE
 probes:PROVIDER, clock:COLUMN). Without --hash it shows the list and its hash and changes
 nothing; with the hash it releases that list, and no other. New subjects trip it again.
 
-An open incident holds further terminates and requeues of its failures. "release incident:ID"
+An open incident holds further terminations and requeues of its failures. "release incident:ID"
 shows what it holds; with --reason it lets all of them go, those that come later as well,
 until the incident closes.`,
 		Example: `  sandkeeper release orphan
   sandkeeper release orphan --hash 2f9k1 --reason "checked by hand, all from the test run" --for 1h
   sandkeeper release incident:i-3k9f2 --reason "the snapshot is active again"`,
-		Args: cobra.ExactArgs(1),
+		Args: needs("RULE|SOURCE|incident:ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
 				if id, incident := reconcile.OfType(reconcile.SubjectIncident, args[0]); incident {
@@ -52,7 +53,7 @@ func release(ctx context.Context, a *app.App, name, hash string, by *wish) (stri
 		return "", err
 	}
 	if len(subjects) == 0 {
-		return "", fmt.Errorf("release of %s: nothing is held by it", name)
+		return "", holdsNothing(name, what)
 	}
 	now := reconcile.SubjectsHash(subjects)
 	if hash == "" {
@@ -84,6 +85,17 @@ func release(ctx context.Context, a *app.App, name, hash string, by *wish) (stri
 		return "", err
 	}
 	return fmt.Sprintf("released %s from %s%s", console.Plural(len(subjects), "subject"), what, lasting(r.Until)), nil
+}
+
+// holdsNothing is why there is nothing to release: the name is wrong, or it holds nothing now.
+func holdsNothing(name, what string) error {
+	kinds := []string{reconcile.SourceTasks, reconcile.SourceLink, reconcile.SourceEvents, reconcile.SourceActivity,
+		reconcile.SourceListing, reconcile.SourceProbes, reconcile.SourceCredential, reconcile.SourceClock}
+	_, breaker := reconcile.OfType(reconcile.SubjectBreaker, what)
+	if kind, _ := reconcile.SourceParts(name); !breaker && !slices.Contains(kinds, kind) {
+		return fmt.Errorf("no rule or source %q; %s", name, text.Unknown(name, append(kinds, reconcile.RuleNames...)))
+	}
+	return fmt.Errorf("release of %s: it holds nothing now", name)
 }
 
 // heldBy lists what a breaker or an untrusted source holds now.
