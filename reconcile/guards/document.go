@@ -14,7 +14,7 @@ a comment that begins with ` + "`guard:`" + ` and its name; what it is for stand
 the property break that it carries; with it, all goes well. What nothing needs is not here.
 
 This page is generated from the marks, from that file and from ` + "`reconcile/run/testdata/guards.txt`" + ` by
-` + "`go generate ./reconcile/guards`" + `. ` + "`make guards`" + ` shows all of it anew.
+` + "`go generate ./reconcile/guards`" + `. ` + "`make guards`" + ` shows all of it again.
 `
 
 // says are the properties in words, in the order of the page.
@@ -22,9 +22,9 @@ var says = []struct{ property, words string }{
 	{"P1", "Nothing foreign is touched"},
 	{"P2", "No write to a row that is over or has moved"},
 	{"P3", "Unknown is not gone"},
-	{"P4", "Nothing is ended without a second look"},
+	{"P4", "Nothing is terminated without a second look"},
 	{"P5", "No clock that the suspect can wind, and none of another state"},
-	{"P6", "After an outage the timers start anew"},
+	{"P6", "After an outage the timers restart"},
 	{"P7", "Budgets and breakers hold"},
 	{"P8", "Holds and pauses are respected everywhere"},
 	{"P9", "What only observes changes nothing"},
@@ -32,10 +32,10 @@ var says = []struct{ property, words string }{
 	{"P11", "One stuck item stops no other"},
 	{"P12", "One decision on each subject, and no false zero"},
 	{"P13", "The janitor's own silence is loud"},
-	{"P14", "A life sign vetoes"},
+	{"P14", "A sign of life vetoes"},
 	{"harm", "Healthy work is not harmed"},
 	{"once", "Nothing is done twice"},
-	{"lost", "Nothing is lost or told wrongly"},
+	{"lost", "Nothing is lost or reported wrongly"},
 	{"live", "When the faults stop, everything is repaired"},
 }
 
