@@ -145,7 +145,7 @@ guards: ## show what each guard is for: without it a property breaks; SEARCH=N t
 	go test -count=1 -timeout 0 -run '^TestSQLGuards$$' ./store/ledger ./store/tasks
 
 .PHONY: generate
-generate: ## write the generated files anew
+generate: ## write the generated files again
 	go generate ./...
 
 .PHONY: lint
