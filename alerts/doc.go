@@ -12,7 +12,7 @@
 //
 //   - 2026-11-21: every series carries the installation's name, so that one Prometheus can
 //     watch several. The rules group by it and by nothing that a scrape adds (instance, pod):
-//     those change with every deploy, and a counter must not begin anew because of that.
+//     those change with every deploy, and a counter must not restart because of that.
 //   - 2026-11-21: what the config decides and a rule has to know, the schedule and the
 //     sizes that are too large, is exported as well. A rule with a number of its own would
 //     be wrong in every house but one.

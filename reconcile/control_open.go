@@ -43,7 +43,7 @@ func StepHolds(c *Controls, a *Action, t ControlTarget) HeldBy {
 }
 
 // Incidents are the open incidents that hold the step: the end of a sandbox whose failure has
-// a cause that more ends do not mend. A requeue is not held: it is withdrawn, and the task is
+// a cause that more ends do not fix. A requeue is not held: it is withdrawn, and the task is
 // failed instead. Nor is an end that was tried before: the provider may have carried it out,
 // and nobody would look.
 func (a *Action) Incidents(c *Controls) HeldBy {

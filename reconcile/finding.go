@@ -20,7 +20,7 @@ type Finding struct {
 	SightedAt time.Time // the last look that counted as a sighting
 	Sightings int
 
-	// Began is when what it finds began (the stop, the deadline, the last life sign), by the
+	// Began is when what it finds began (the stop, the deadline, the last sign of life), by the
 	// ledger's clock; zero when that is not known. It is not kept.
 	Began  time.Time
 	Due    bool   // past every threshold

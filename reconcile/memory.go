@@ -37,7 +37,7 @@ func (s *SandboxSeen) Another(now *Sandbox) bool {
 type Memory struct {
 	Now        time.Time       // the ledger's now, read with the rest
 	Fresh      bool            // no complete pass is on record
-	WatchSince time.Time       // ledger-timed clocks do not reach further back: set anew after a gap between passes
+	WatchSince time.Time       // ledger-timed clocks do not reach further back: set again after a gap between passes
 	Gaps       []time.Duration // up to the last 5 gaps between complete passes, newest first
 	LastPass   time.Time       // end of the last complete pass, zero when Fresh
 	LastFull   time.Time       // end of the last complete full pass
@@ -69,14 +69,14 @@ type TaskSeen struct {
 	UpdatedAt    time.Time   // the row's updated_at at the last look (task database's clock)
 	StartedAt    time.Time   // the row's started_at at the last look (task database's clock)
 	StaleStart   time.Time   // a started_at that was already there in an earlier state: of an earlier attempt
-	EntrySum     uint64      // hash of what changes when the task is handed out anew: attempts and session
-	AheadSign    time.Time   // a life sign from the future (task database's clock); zero when there is none
+	EntrySum     uint64      // hash of what changes when the task is handed out again: attempts and session
+	AheadSign    time.Time   // a sign of life from the future (task database's clock); zero when there is none
 	AheadSince   time.Time   // when the ledger first saw it
 	ErrorSum     uint64      // hash of the error column at the last look
 	ErrorChanged bool        // the error column changed during the present state, by no mark of ours
 	Turns        []time.Time // when attempts ended without success: failed, requeued, recreated; the last 10
 	Recreated    time.Time   // when it got another sandbox, until the worker in that showed life; zero else
-	LateSign     time.Time   // newest life sign after a stop that was counted (task database's clock)
+	LateSign     time.Time   // newest sign of life after a stop that was counted (task database's clock)
 	MarkSum      uint64      // hash of the mark of activity at the last look
 	MarkAt       time.Time   // when the ledger last saw the mark change; zero while it did not
 
@@ -98,7 +98,7 @@ type SandboxSeen struct {
 	FirstSeen  time.Time
 	StateSince time.Time // first seen in this state
 	ResumedAt  time.Time // last seen to come back from suspended or stopped; zero when never
-	WorkedAt   time.Time // when it was first seen to work after that: a probe answered, or a life sign
+	WorkedAt   time.Time // when it was first seen to work after that: a probe answered, or a sign of life
 	RanAt      time.Time // first seen running; zero when never
 	GoneAt     time.Time // zero while it exists
 	GoneByUs   bool      // confirmed gone after our terminate
@@ -207,7 +207,7 @@ type Breaker struct {
 	Hash     string
 }
 
-// Spent counts the remedies begun lately, for the budgets.
+// Spent counts the remedies begun recently, for the budgets.
 type Spent struct {
 	Hour int // in the last rolling hour
 }

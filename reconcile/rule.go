@@ -71,7 +71,7 @@ const (
 	NeedQuotas
 )
 
-// A Refuter is what shows that a worker lives which a rule called dead or stuck.
+// A Refuter is what shows that a worker lives which a rule marked failed or stuck.
 type Refuter int
 
 // The refuters.

@@ -23,7 +23,7 @@ func (t *Task) heldUntil() time.Time {
 	return Latest(t.CreatedAt, t.AssignedAt, t.StartedAt, t.UpdatedAt, t.KeepAliveUntil)
 }
 
-// EntrySum is what changes when the task is handed out anew: its attempts in the upper half,
+// EntrySum is what changes when the task is handed out again: its attempts in the upper half,
 // a hash of its session in the lower.
 func (t *Task) EntrySum() uint64 {
 	return uint64(uint32(t.Attempts))<<32 | Sum(t.Session)&(1<<32-1)
@@ -124,7 +124,7 @@ func (t *Task) LifeSign() time.Time {
 	return Latest(t.Events.Newest(), t.HeartbeatAt, t.ActivityAt)
 }
 
-// Activity is the newest life sign that is not a heartbeat.
+// Activity is the newest sign of life that is not a heartbeat.
 func (t *Task) Activity() time.Time {
 	return Latest(t.Events.Activity, t.Events.Started, t.Events.Waiting, t.ActivityAt)
 }

@@ -59,13 +59,13 @@ type Rows struct {
 }
 
 // A Write is a guarded change of one task row. It happens only while the row is as it was
-// judged: same status, sandbox and version, and no newer life sign.
+// judged: same status, sandbox and version, and no newer sign of life.
 type Write struct {
 	Step      Step      // fail or requeue
 	Task      Task      // as it was judged
 	Reason    string    // ends with the action's [Mark]
-	LifeSign  time.Time // with Refutable: the newest life sign that the verdict knew of
-	Refutable bool      // a newer life sign forbids the write
+	LifeSign  time.Time // with Refutable: the newest sign of life that the verdict knew of
+	Refutable bool      // a newer sign of life forbids the write
 	Active    bool      // with Refutable: only activity does, heartbeats do not
 	Lock      bool      // read under FOR UPDATE and write if status and sandbox agree, whatever the version
 }

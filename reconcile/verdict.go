@@ -27,8 +27,8 @@ type Verdict struct {
 	Began     time.Time     // ledger's clock: when what it found began; zero when not known
 	Late      time.Duration // how long after its threshold had passed; only with Began
 	TaskAt    time.Time     // task database's clock
-	Sign      time.Time     // newest life sign that was known then (task database's clock)
-	Attempt   uint64        // hash of what changes when the task is handed out anew
+	Sign      time.Time     // newest sign of life that was known then (task database's clock)
+	Attempt   uint64        // hash of what changes when the task is handed out again
 	Enforced  bool          // the rule may act on this subject: its mode is enforce
 	Cost      float64       // USD: what its sandbox had cost by then
 	PerHour   float64       // USD: what it costs on

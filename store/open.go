@@ -160,7 +160,7 @@ func OneLine(err error) string {
 	return strings.Join(strings.Fields(err.Error()), " ")
 }
 
-// openFix is what mends the usual causes.
+// openFix is what fixes the usual causes.
 func openFix(c pgconn.Config, err error) string {
 	var pg *pgconn.PgError
 	var dns *net.DNSError

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Outage says what ails a database that does not do its part, and what mends it, in place
+// Outage says what ails a database that does not do its part, and what fixes it, in place
 // of the driver's words. Any other error comes back as it is.
 func Outage(name string, err error) error {
 	var connect *pgconn.ConnectError

@@ -55,7 +55,7 @@ const (
 	mostIncidents = 12
 )
 
-// incidents are the open ones, the oldest first, and those that closed lately.
+// incidents are the open ones, the oldest first, and those that closed recently.
 func (s *scene) incidents() []incidentView {
 	var views []incidentView
 	for i := range s.Incidents[:min(len(s.Incidents), mostIncidents)] {

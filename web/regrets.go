@@ -10,7 +10,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// A regretView is a task that was called dead and then showed life.
+// A regretView is a task that was marked failed and then showed life.
 type regretView struct {
 	Key     string
 	Rule    string

@@ -9,7 +9,7 @@ type scene struct {
 	policy reconcile.Policy
 	open   map[string]bool   // tasks, sandboxes and subjects with an open action that is worked at
 	idle   map[string]bool   // with one that nothing works at
-	acted  map[string]bool   // with one that was closed lately
+	acted  map[string]bool   // with one that was closed recently
 	still  map[string]string // why nothing works at an open action, by its id
 	asleep map[string]bool   // terminates that wait for the end of a quarantine, by id
 	membership

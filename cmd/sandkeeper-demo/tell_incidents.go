@@ -25,7 +25,7 @@ func (t *teller) incidents(all []reconcile.Incident) {
 	}
 }
 
-// regrets tells of tasks that were called dead and then lived: there should be none.
+// regrets tells of tasks that were marked failed and then lived: there should be none.
 func (t *teller) regrets(all []reconcile.Verdict) {
 	for i := range all {
 		if v := &all[i]; t.once(fmt.Sprintf("false positive %d", v.Number)) {

@@ -114,7 +114,7 @@ func (q queue) room() bool {
 	return len(q.left) == 0 || wire.MayLeave(len(q.left), q.at.Sub(q.left[0]))
 }
 
-// fails reports whether an earlier probe failed lately, and nothing worked since.
+// fails reports whether an earlier probe failed recently, and nothing worked since.
 func (q queue) fails(lately time.Duration) bool {
 	return q.stands && q.running == 0 && q.at.Sub(q.left[0]) < lately
 }

@@ -190,7 +190,7 @@ func (k *knock) files(ctx context.Context) wire.Half {
 
 // inside makes a call into the sandbox, once; good judges what it says when all is well. Of
 // what is no success only a 500, and a file system that is not there, speak against the
-// sandbox: a 502 or a 503 comes from a data plane that starts anew.
+// sandbox: a 502 or a 503 comes from a data plane that starts again.
 func inside[T any](ctx context.Context, k *knock, c *call, good func(envelope[T]) wire.Half) wire.Half {
 	c.Timeout, c.Inside = k.limit+wire.Margin, true
 	in, a, err := ask[T](ctx, k.Provider, c)

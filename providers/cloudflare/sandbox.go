@@ -76,7 +76,7 @@ func (p *Provider) pair(ctx context.Context, id string) (of pair, asOf time.Time
 
 // Terminate asks the Worker to end the sandbox: its container, if there is one, and its
 // record. That repairs a record without a container as well. It looks first, and leaves
-// alone what was created anew under the same id.
+// alone what was created again under the same id.
 func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
 	var of pair
 	look := func(ctx context.Context, id string) (s reconcile.Sandbox, err error) {

@@ -55,7 +55,7 @@ func wayTo(e entry.Entry) (way, error) {
 }
 
 // readTLS reads ca.pem, cert.pem and key.pem of a folder, as the engine's own tools name
-// them. Our certificate is read anew for each connection, so that it can be replaced.
+// them. Our certificate is read again for each connection, so that it can be replaced.
 // Without a folder the machine's own authorities count.
 func readTLS(folder string) (*tls.Config, error) {
 	if folder == "" {

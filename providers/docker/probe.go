@@ -133,7 +133,7 @@ func (o order) files(ctx context.Context) wire.Half {
 		h.Said += ", one written and read"
 	case r.half.Outcome != "":
 		return r.half
-	case !listed && r.denied(): // the path is not one that its user may enter: that is ours to mend
+	case !listed && r.denied(): // the path is not one that its user may enter: that is ours to fix
 		return wire.Unclear(r.words("not listed"))
 	case !listed:
 		return wire.Failed(r.words("not listed"))

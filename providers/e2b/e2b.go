@@ -1,7 +1,7 @@
 // Package e2b speaks to E2B and to those who speak its protocol: the control plane for what
 // exists, the daemon in each sandbox (envd) for probes. It knows their traps: a proxy that
 // wakes a paused sandbox at any call, two errors that look the same and mean the opposite, a
-// time of the start that each resume winds anew.
+// time of the start that each resume winds again.
 //
 // # Decisions
 //

@@ -1,6 +1,6 @@
 // Package kubernetes speaks to a Kubernetes cluster: Pods by label, and the claims and
 // sandboxes of kubernetes-sigs/agent-sandbox (v1beta1). It knows their traps: names that
-// are used again, listings that expire while they are read, owners that make anew what is
+// are used again, listings that expire while they are read, owners that make again what is
 // deleted under them, spares that belong to nobody yet, and a runtime that hangs while
 // every status says Ready.
 //
@@ -81,7 +81,7 @@ type Provider struct {
 	entry      entry.Entry
 	client     *wire.Client
 	frame      *wire.Frame
-	stream     *rest.Config // for exec: each connection is made anew
+	stream     *rest.Config // for exec: each connection is made again
 	namespaces []string
 	kinds      []kind   // that are listed
 	container  string   // the sandbox's container; "": the Pod's default one

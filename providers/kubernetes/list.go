@@ -20,7 +20,7 @@ import (
 // large, and a page that is too large to read fails for ever.
 const pageSize = 250
 
-// again marks the tokens of a listing that was begun anew: it may repeat those of the first try.
+// again marks the tokens of a listing that was begun again: it may repeat those of the first try.
 const again = "again "
 
 // A page is one page of a listing.

@@ -27,7 +27,7 @@ func one[T any](items []T, holds func(item *T) bool) *T {
 	return nil
 }
 
-// controller is who makes the object anew when it is deleted; nil when nobody does.
+// controller is who makes the object again when it is deleted; nil when nobody does.
 func (o *object) controller() *owner {
 	return one(o.Metadata.Owners, func(w *owner) bool { return w.Controller })
 }

@@ -153,7 +153,7 @@ func (t *terminated) String() string {
 }
 
 // notReady are the reasons with which a Sandbox or a claim says that it is not ready. A
-// reason that is not here stays unknown: the controller may be about to mend it.
+// reason that is not here stays unknown: the controller may be about to fix it.
 var notReady = map[string]reconcile.SandboxState{
 	"DependenciesNotReady": reconcile.SandboxCreating,
 	"SandboxNotReady":      reconcile.SandboxCreating,

@@ -24,7 +24,7 @@ const (
 	farEvery = time.Hour
 )
 
-// List reads what runs, then what stops, then what changed its state lately. A session that
+// List reads what runs, then what stops, then what changed its state recently. A session that
 // changes its state while they are read stands in a later part, and pending ones, and those
 // in states that the filter has no word for, stand in the last. Where a terminate deletes
 // records, all records are read.
@@ -75,7 +75,7 @@ func (p *Provider) pages(query url.Values) wire.ReadPage {
 	}
 }
 
-// changed reads the sandboxes whose state changed lately, latest first, as far back as is
+// changed reads the sandboxes whose state changed recently, latest first, as far back as is
 // asked for by the provider's clock.
 func (p *Provider) changed(back time.Duration) wire.ReadPage {
 	query := url.Values{"sortBy": {"statusUpdatedAt"}, "sortOrder": {"desc"}}

@@ -10,7 +10,7 @@
 //   - 2026-11-21: no request asks to resume, and every look at a record says so in words:
 //     one word more and a look would start a machine.
 //   - 2026-11-21: a listing reads what runs and what stops, by status, and then what changed
-//     lately, by the time of the change. The first two can miss the states that the filter
+//     recently, by the time of the change. The first two can miss the states that the filter
 //     has no word for; reading everything would cost the whole history each time.
 //   - 2026-11-21: a session's age counts from when it ran, not from when its record was made,
 //     which may be weeks before.

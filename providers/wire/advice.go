@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// advised adds to an error of a connection what mends its usual causes.
+// advised adds to an error of a connection what fixes its usual causes.
 func advised(err error) error {
 	if fix := advice(err); fix != "" {
 		return fmt.Errorf("%w; %s", err, fix)

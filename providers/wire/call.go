@@ -135,7 +135,7 @@ func (c *Client) date(h http.Header) time.Time {
 }
 
 // Cause leaves out method and address, which the call's own words say better, and says what
-// mends it.
+// fixes it.
 func Cause(err error) error {
 	var sent *url.Error
 	if errors.As(err, &sent) {

@@ -220,7 +220,7 @@ func (v *View) remember(t *reconcile.Task, was *seenTask) (reconcile.TaskSeen, b
 	return seen, !known || !taskSeenSame(&seen, before)
 }
 
-// rememberAhead keeps since when a life sign from the future is known.
+// rememberAhead keeps since when a sign of life from the future is known.
 func (v *View) rememberAhead(seen *reconcile.TaskSeen, t *reconcile.Task) {
 	switch {
 	case !taskAhead(t):

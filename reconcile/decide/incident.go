@@ -141,7 +141,7 @@ func (v *View) goesOn(in reconcile.Incident, fresh []*reconcile.Verdict, j *Judg
 		return in
 	}
 	if in.Cause != "" || len(failures) == 0 {
-		return in // a cause that was mended since must not be told as "is building"
+		return in // a cause that was fixed since must not be told as "is building"
 	}
 	in.Cause, in.Evidence = v.common(failures, j)
 	return in

@@ -145,7 +145,7 @@ func (v *View) ripe(f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Subjec
 }
 
 // sight counts the look. A sighting counts when the one before it is far enough back, and
-// all begin anew when a source that the rule rests on was out in between.
+// all restart when a source that the rule rests on was out in between.
 func (v *View) sight(f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Subject) {
 	before, open := v.S.Memory.Findings[f.Key()]
 	//guard:sightings-anew P6

@@ -9,7 +9,7 @@ import (
 // started reports whether the worker of the task's present attempt has ever started: the row
 // says that it runs, or there is a start time or any event. Many platforms have no column for
 // the start; that a row runs by its status is their only word for it. A start time that was
-// already there in an earlier state is of an earlier attempt, and so is a life sign from before
+// already there in an earlier state is of an earlier attempt, and so is a sign of life from before
 // the task was handed out. That somebody changed the row proves no start.
 func (v *View) started(s *reconcile.Subject) bool {
 	t := s.Task
@@ -27,7 +27,7 @@ func (v *View) started(s *reconcile.Subject) bool {
 	return !t.StartedAt.IsZero() && !t.StartedAt.Equal(s.Seen.StaleStart)
 }
 
-// Alive reports whether the worker gave a life sign inside the heartbeat limit: the veto
+// Alive reports whether the worker gave a sign of life inside the heartbeat limit: the veto
 // against every verdict of absence or silence. It also tells how old the sign is.
 func (v *View) Alive(t *reconcile.Task) (age time.Duration, alive bool) {
 	sign := v.sign(t)
@@ -57,10 +57,10 @@ func taskTold(t *reconcile.Task) *reconcile.Task {
 	return &own
 }
 
-// taskAhead reports whether the worker's newest life sign lies in the future.
+// taskAhead reports whether the worker's newest sign of life lies in the future.
 func taskAhead(t *reconcile.Task) bool { return t.LifeSign().Sub(t.AsOf) > reconcile.Skew }
 
-// sign is when the worker gave its newest life sign. A stamp from the future is a clock that
+// sign is when the worker gave its newest sign of life. A stamp from the future is a clock that
 // its worker can wind, so it counts from when the ledger first saw it: a worker with a wrong
 // clock lives as long as it keeps sending, and no longer. When the database's own clock had been
 // there, and was set back, no newer sign can show until it gets there again.

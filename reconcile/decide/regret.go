@@ -37,7 +37,7 @@ func memoryWatched(m *reconcile.Memory) []*reconcile.Verdict {
 	return out[max(len(out)-reconcile.WatchMost, 0):]
 }
 
-// regret looks what became of the tasks that were called dead.
+// regret looks what became of the tasks that were marked failed.
 func (v *View) regret(j *Judgement) {
 	if v.P.Tasks.None || !v.Trusted(reconcile.SourceTasks) {
 		return
@@ -64,7 +64,7 @@ func (v *View) regret(j *Judgement) {
 }
 
 // lives says what life a task showed after its verdict; over says that it cannot show any
-// more, because it was handed out anew or is gone.
+// more, because it was handed out again or is gone.
 func (v *View) lives(w *reconcile.Verdict) (what string, over bool) {
 	t := v.row(w.Task)
 	if t == nil {
@@ -112,7 +112,7 @@ func sandboxSince(t *reconcile.Task, attempt uint64) bool {
 }
 
 // handedOut reports whether the row is of another attempt than the verdict's. Where that
-// cannot be told it counts as one: what a platform or a person starts anew refutes nothing.
+// cannot be told it counts as one: what a platform or a person starts again refutes nothing.
 func handedOut(w *reconcile.Verdict, t *reconcile.Task) bool {
 	wasCount, wasSession, wasSandbox := parts(w.Attempt)
 	count, session, sandbox := parts(t.Attempt())

@@ -49,7 +49,7 @@ func (v *View) stopping() map[string]bool {
 
 // awakened are the ends of quarantines that nobody has begun and that lost their ground: the
 // sandbox is used again, or was since it was stopped, or its task goes on. It says why, by
-// the action's id. What is wrong with the sandbox then is for the rules to find anew, by
+// the action's id. What is wrong with the sandbox then is for the rules to find again, by
 // their own clocks.
 func (v *View) awakened(decisions []Decision) map[string]string {
 	ends := reconcile.StoppedFirst(v.S.Memory.Actions)

@@ -57,7 +57,7 @@ func wantStopped(s *reconcile.Snapshot, live, wanted map[string]bool) {
 	}
 }
 
-// wantWatched adds the tasks that were called dead a while ago: life refutes the verdict.
+// wantWatched adds the tasks that were marked failed a while ago: life refutes the verdict.
 func wantWatched(s *reconcile.Snapshot, live, wanted map[string]bool) {
 	for _, w := range memoryWatched(&s.Memory) {
 		if !live[w.Task] {

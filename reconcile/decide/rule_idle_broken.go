@@ -25,7 +25,7 @@ func idleBroken(v *View, s *reconcile.Subject) answer {
 }
 
 // Replaced reports whether a sandbox of a live task is one too many: its row does not name this
-// one, and the task has another one or was handed out anew since. It says nothing of the task.
+// one, and the task has another one or was handed out again since. It says nothing of the task.
 func (v *View) Replaced(s *reconcile.Subject, b *reconcile.Box) bool {
 	if s.Task == nil || s.Fate != reconcile.FateLive {
 		return false

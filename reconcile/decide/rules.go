@@ -93,7 +93,7 @@ type answer struct {
 	veto       bool // forbids every fail and requeue of the row
 	report     bool // never acted on, whatever the remedy
 
-	ago time.Duration // how long ago what it finds began: the stop, the deadline, the last life sign; 0 when not known
+	ago time.Duration // how long ago what it finds began: the stop, the deadline, the last sign of life; 0 when not known
 }
 
 // fine is the answer that there is nothing to find, in words that need no numbers.

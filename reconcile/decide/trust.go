@@ -34,7 +34,7 @@ func (v *View) assess(subjects func() []reconcile.Subject) []reconcile.Subject {
 }
 
 // trust records this pass's verdict on a source: "" means trusted. When trust comes back
-// the source's timers of silence and absence start anew.
+// the source's timers of silence and absence start again.
 func (v *View) trust(name, why string) {
 	seen, known := v.sources[name]
 	switch {

@@ -27,7 +27,7 @@ func (v *View) assessEvents(subs []reconcile.Subject) {
 	v.sources[reconcile.SourceEvents] = seen
 }
 
-// trustAgain records this pass's verdict on a source of life signs. After it came back it is
+// trustAgain records this pass's verdict on a source of signs of life. After it came back it is
 // trusted when one whole limit has passed: those who were silent meanwhile have to have had
 // the time to be heard.
 func (v *View) trustAgain(name, why string, limit time.Duration, back string) {
@@ -35,7 +35,7 @@ func (v *View) trustAgain(name, why string, limit time.Duration, back string) {
 	if why != "" || !known || before.Trusted {
 		v.trust(name, why)
 		if seen := v.sources[name]; why != "" {
-			seen.RecoveredAt = time.Time{} // what came back for a moment has to come back anew
+			seen.RecoveredAt = time.Time{} // what came back for a moment has to come back again
 			v.sources[name] = seen
 		}
 		return

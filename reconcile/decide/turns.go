@@ -12,7 +12,7 @@ import (
 const mostTurns = 10
 
 // taskSeenEndedBadly reports whether an attempt of the task ended without success since the ledger's
-// last look: it failed, it waits again, or it was handed out anew. One transition is one
+// last look: it failed, it waits again, or it was handed out again. One transition is one
 // turn: that a failed row is requeued afterwards says nothing new.
 func taskSeenEndedBadly(s *reconcile.TaskSeen, t *reconcile.Task) bool {
 	switch {
@@ -68,7 +68,7 @@ func (v *View) rememberBack(seen *reconcile.TaskSeen, t *reconcile.Task) {
 	}
 }
 
-// rememberLate keeps the newest life sign that a stopped task's worker gave after the stop.
+// rememberLate keeps the newest sign of life that a stopped task's worker gave after the stop.
 func (v *View) rememberLate(seen *reconcile.TaskSeen, t *reconcile.Task) {
 	if t.State != reconcile.TaskStopped {
 		seen.LateSign = time.Time{}
@@ -85,7 +85,7 @@ func (v *View) rememberLate(seen *reconcile.TaskSeen, t *reconcile.Task) {
 }
 
 // rememberWork keeps when a sandbox that came back was first seen to work: a probe was
-// answered, or its task's worker gave a life sign.
+// answered, or its task's worker gave a sign of life.
 func (v *View) rememberWork(seen *reconcile.SandboxSeen, s *reconcile.Subject, b *reconcile.Box) {
 	if seen.ResumedAt.IsZero() || !seen.WorkedAt.IsZero() || b.State != reconcile.SandboxRunning {
 		return
@@ -100,7 +100,7 @@ func (v *View) rememberWork(seen *reconcile.SandboxSeen, s *reconcile.Subject, b
 	}
 }
 
-// Tallies are what this pass adds to the counters of lives, from what it remembers anew. Each
+// Tallies are what this pass adds to the counters of lives, from what it remembers again. Each
 // event counts once: what the ledger knows already is no news.
 func (v *View) Tallies(tasks []reconcile.TaskSeen, boxes []reconcile.SandboxSeen) []reconcile.Counter {
 	counted := map[reconcile.Counter]int64{}

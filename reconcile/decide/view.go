@@ -18,7 +18,7 @@ type View struct {
 	Rules   []ruled    // those that are judged
 	sources map[string]reconcile.SourceSeen
 	running int           // tasks in state running
-	newest  time.Time     // newest life sign of any running task
+	newest  time.Time     // newest sign of life of any running task
 	limit   time.Duration // heartbeat limit
 	beats   bool          // some live task has sent a heartbeat
 	pairs   map[reconcile.Ref]string
@@ -111,7 +111,7 @@ type seenTask struct {
 	known bool
 }
 
-// policyHeartbeatLimit is how old a life sign may be before the worker counts as silent. It is
+// policyHeartbeatLimit is how old a sign of life may be before the worker counts as silent. It is
 // the threshold of heartbeat-lost, also while that rule is off.
 func policyHeartbeatLimit(p *reconcile.Policy) time.Duration {
 	if after := p.Rules["heartbeat-lost"].After; after > 0 {
@@ -121,7 +121,7 @@ func policyHeartbeatLimit(p *reconcile.Policy) time.Duration {
 }
 
 // since is how long ago a moment of the ledger's clock was. It never reaches further back
-// than the present watch: after a gap between passes the ledger's own clocks start anew.
+// than the present watch: after a gap between passes the ledger's own clocks start again.
 func (v *View) since(t time.Time) time.Duration {
 	if t.IsZero() {
 		return 0
@@ -249,7 +249,7 @@ func (v *View) Candidates(t *reconcile.Task) []string {
 
 // taskSeenMoved reports whether the task entered its present state since the ledger last saw it: by
 // another status, by another state of the same one, as when its user deleted it, or handed
-// out anew in the same one, which shows in its attempts, its session or its sandbox. A mere
+// out again in the same one, which shows in its attempts, its session or its sandbox. A mere
 // touch of the row is none of these.
 func taskSeenMoved(s *reconcile.TaskSeen, t *reconcile.Task) bool {
 	//guard:moved-anew P5
@@ -258,7 +258,7 @@ func taskSeenMoved(s *reconcile.TaskSeen, t *reconcile.Task) bool {
 
 // perhapsEnded reports whether a write of ours has ended the state that the ledger saw, or may
 // have: it was begun, nobody wrote down what became of it, and the row has changed since. Who went
-// on with the task then has begun anew.
+// on with the task then has begun again.
 func (v *View) perhapsEnded(seen *reconcile.TaskSeen, t *reconcile.Task) bool {
 	if t.UpdatedAt.Equal(seen.UpdatedAt) {
 		return false
@@ -278,7 +278,7 @@ func (v *View) perhapsEnded(seen *reconcile.TaskSeen, t *reconcile.Task) bool {
 }
 
 // entered is what the ledger remembers of a task once it has entered another state, or the
-// same one anew.
+// same one again.
 func (v *View) entered(seen reconcile.TaskSeen, t *reconcile.Task) reconcile.TaskSeen {
 	if taskSeenEndedBadly(&seen, t) {
 		seen.Turns = turned(seen.Turns, v.Now)

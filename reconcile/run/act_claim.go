@@ -49,7 +49,7 @@ func (r *run) claim(ctx context.Context, c reconcile.Claim) (reconcile.Action, e
 }
 
 // expired says why the claim on an action may have ended. It is asked right before each
-// deed: a process that was frozen in between, or whose ledger does not answer, must not go
+// action: a process that was frozen in between, or whose ledger does not answer, must not go
 // on where it stopped, because another has the action by now. Both clocks are asked: the
 // monotonic one stands still while a machine sleeps, the other may be set.
 func (r *run) expired(a *reconcile.Action) string {

@@ -64,7 +64,7 @@ func (r *run) terminateFailed(a reconcile.Action, said reconcile.Termination, er
 }
 
 // refused leaves an action open that the provider will not carry out, shown as failed. A
-// closed one would be planned anew by each pass and use up the budget of all others; an open
+// closed one would be planned again by each pass and use up the budget of all others; an open
 // one costs nothing more, and is tried again after pauses that double up to an hour.
 func (r *run) refused(a reconcile.Action, words string) reconcile.Action {
 	wait := min(time.Minute<<min(max(a.Attempts-1, 0), 6), time.Hour)

@@ -81,7 +81,7 @@ func (r *run) taskAgain(ctx context.Context, o *second, id string, a *reconcile.
 }
 
 // rowLast reads the row once more after the looks, which took their time: nothing comes
-// between it and the deed.
+// between it and the action.
 func (r *run) rowLast(ctx context.Context, o *second, subject *reconcile.Subject, boxes []reconcile.Box) error {
 	s := o.View.S
 	id := subject.Task.ID

@@ -21,7 +21,7 @@
 // what is to be done to a [reconcile.Queue]; a [Worker] in any process carries it out. A worker holds
 // no pass lease: it claims each action for itself, sees the world as the newest pass
 // recorded it, with the live tasks of now, and looks again at its own subject in any case.
-// Right before a deed it asks whether its claim still stands and what operators wish now.
+// Right before an action it asks whether its claim still stands and what operators wish now.
 //
 // # What always holds
 //
@@ -43,8 +43,8 @@
 //   - 2026-11-21: a task database that may be the wrong one holds every rule that rests on a
 //     row, also deadlines and stops, which are authoritative otherwise.
 //   - 2026-11-21: a terminate that the provider refuses stays open and is tried again after
-//     pauses that double; closing it would let each pass plan it anew and starve the others.
-//   - 2026-11-21: a life sign from the future counts from when the ledger first saw it.
+//     pauses that double; closing it would let each pass plan it again and starve the others.
+//   - 2026-11-21: a sign of life from the future counts from when the ledger first saw it.
 //   - 2026-11-21: silence counts while others are heard: when the event pipeline stops, nobody
 //     is taken for dead before the freeze can know.
 //   - 2026-11-21: evidence is saved inside the terminate step, so that one orphan is one

@@ -232,7 +232,7 @@ func (k *Keeper) able() {
 }
 
 // recordFailed writes down that a pass could not be made, and that its tasks were not
-// read: their timers of silence and absence start anew.
+// read: their timers of silence and absence start again.
 func (k *Keeper) recordFailed(ctx context.Context, lease reconcile.Lease, rec reconcile.Record) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()

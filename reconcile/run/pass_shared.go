@@ -43,7 +43,7 @@ func (k *Keeper) passAlone(ctx context.Context, kind reconcile.PassKind, apart t
 	return r.result, cause(held.watch, r.hand(held.watch)) //nolint:contextcheck // made from ctx
 }
 
-// covered reports whether a pass of this kind, or a full one, began lately and ended.
+// covered reports whether a pass of this kind, or a full one, began recently and ended.
 func (k *Keeper) covered(ctx context.Context, kind reconcile.PassKind, apart time.Duration) (bool, error) {
 	began, now, err := k.Ledger.LastBegan(ctx, kind)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // timelineOf is the news of a pass, one line a subject: what changed in the world, and what
-// was found anew.
+// was found again.
 func timelineOf(v *decide.View, r *Result, tasks []reconcile.TaskSeen,
 	boxes []reconcile.SandboxSeen) []reconcile.TimelineEvent {
 	var out []reconcile.TimelineEvent

@@ -155,7 +155,7 @@ func (w *Worker) Probe(ctx context.Context, ref reconcile.Ref) error {
 }
 
 // openLately are the open actions of a moment ago: one reading does for the probes that
-// come with a pass. No deed rests on it.
+// come with a pass. No action rests on it.
 func (w *Worker) openLately(ctx context.Context) ([]reconcile.Action, error) {
 	const good = 2 * time.Second
 	w.reading.Lock()

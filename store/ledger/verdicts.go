@@ -125,7 +125,7 @@ func scanArming(r pgx.Rows) (arming, error) {
 	return a, err
 }
 
-// tallies reads how often each rule was wrong lately.
+// tallies reads how often each rule was wrong recently.
 func tallies(into map[string]reconcile.Tally) reading {
 	return each("tallies", pgx.StrictNamedArgs{"most": protocol.MostTallied}, scanTally,
 		func(t ruleTally) { into[t.rule] = t.Tally })

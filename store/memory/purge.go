@@ -49,7 +49,7 @@ func (g *Ledger) purgeLists(before time.Time) {
 	g.releases = slices.DeleteFunc(g.releases, func(r reconcile.Release) bool { return over(r.Until, before) })
 }
 
-// purgeActions deletes whole remedies only: a step that is open, or was closed lately,
+// purgeActions deletes whole remedies only: a step that is open, or was closed recently,
 // still needs those before it.
 func (g *Ledger) purgeActions(before, now time.Time) {
 	needed := map[string]bool{}

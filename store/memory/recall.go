@@ -81,7 +81,7 @@ func (g *Ledger) Sources(context.Context) (map[string]reconcile.SourceSeen, erro
 	return maps.Clone(g.sources), nil
 }
 
-// recentTasks are the live tasks, those that left lately, and those that a sandbox which
+// recentTasks are the live tasks, those that left recently, and those that a sandbox which
 // exists still names.
 func (g *Ledger) recentTasks(now time.Time) map[string]reconcile.TaskSeen {
 	named := g.named()
@@ -105,7 +105,7 @@ func (g *Ledger) named() map[string]bool {
 	return named
 }
 
-// inventory are the sandboxes that exist, those gone lately, and those whose task lives.
+// inventory are the sandboxes that exist, those gone recently, and those whose task lives.
 func (g *Ledger) inventory(now time.Time) map[reconcile.Ref]reconcile.SandboxSeen {
 	inventory := map[reconcile.Ref]reconcile.SandboxSeen{}
 	for ref, s := range g.sandboxes {

@@ -117,7 +117,7 @@ func (g *Ledger) regretted() []reconcile.Verdict {
 	return found
 }
 
-// tallies say how often each rule was wrong lately.
+// tallies say how often each rule was wrong recently.
 func (g *Ledger) tallies() map[string]reconcile.Tally {
 	tallies := map[string]reconcile.Tally{}
 	for _, v := range slices.Backward(g.verdicts) {

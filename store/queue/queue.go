@@ -22,7 +22,7 @@ type Duty interface {
 	// Pass runs a pass if one is due. again is above 0 when somebody else holds the pass
 	// lease, and says when to ask once more. Its context ends as soon as the process stops.
 	Pass(ctx context.Context, kind reconcile.PassKind) (again time.Duration, err error)
-	// PassNow runs a pass however lately another one began: a person asked for it.
+	// PassNow runs a pass however recently another one began: a person asked for it.
 	PassNow(ctx context.Context, kind reconcile.PassKind) (again time.Duration, err error)
 	// Remedy works at a remedy. again says when to call once more, 0 when nothing is left
 	// or the next pass decides. Its context outlives a stop, so that what was begun outside

@@ -22,7 +22,7 @@ func unfit(err error) bool {
 }
 
 // plain wraps an error of the task database with a sentence that says what is wrong and,
-// where it is known, what mends it.
+// where it is known, what fixes it.
 func (t *Tasks) plain(doing string, err error) error {
 	var e *pgconn.PgError
 	var connect *pgconn.ConnectError

@@ -131,7 +131,7 @@ func (e *expression) take(n int) {
 }
 
 // quoted takes a string or a quoted identifier. A doubled quote ends it and begins it
-// anew, which comes to the same.
+// again, which comes to the same.
 func (e *expression) quoted(quote byte) {
 	end := strings.IndexByte(e.src[e.pos+1:], quote)
 	if end < 0 {

@@ -33,10 +33,10 @@ func (s *statements) guard(w *reconcile.Write) guard {
 	return g
 }
 
-// lifeSign is the newest life sign that is known. What is before all tasks is none.
+// lifeSign is the newest sign of life that is known. What is before all tasks is none.
 const lifeSign = "greatest(@life_sign::timestamptz, " + firstMomentSQL + ")"
 
-// newerSign is the condition that the worker gave a life sign after the one that is known,
+// newerSign is the condition that the worker gave a sign of life after the one that is known,
 // or one that is no heartbeat: in its row or by an event. So is a mark that changed, which
 // is activity. "" when none of them is mapped. The arguments are what it compares with.
 func (s *statements) newerSign(w *reconcile.Write) (string, pgx.StrictNamedArgs) {
@@ -68,7 +68,7 @@ func (s *statements) newerSign(w *reconcile.Write) (string, pgx.StrictNamedArgs)
 	return strings.Join(signs, " OR "), args
 }
 
-// newerEvents are the conditions that there is an event after the known life sign: of the
+// newerEvents are the conditions that there is an event after the known sign of life: of the
 // sandbox, and for a row without one of the task, where events name it.
 func (s *statements) newerEvents(active bool) []string {
 	e := s.plan.events

@@ -84,7 +84,7 @@ func (s *statements) attempt(w reconcile.Write) (*attempt, error) {
 
 func (a *attempt) run(ctx context.Context, tx pgx.Tx) (reconcile.Written, *reconcile.RowBefore, error) {
 	// A statement sees what was there when it began, also when it then waits for the row. So
-	// the row is locked first: the update after it sees every life sign that came meanwhile,
+	// the row is locked first: the update after it sees every sign of life that came meanwhile,
 	// and overwrites just what was read here for restore.
 	if written, err := a.look(ctx, tx, true); err != nil || written != reconcile.WriteBusy {
 		return written, nil, err
@@ -171,7 +171,7 @@ func (a *attempt) args() pgx.StrictNamedArgs {
 
 // look says why the row is not written: it moved, it is alive, or only its version
 // differs. Locking, "busy" means that nothing but the version can be in the way, and the
-// update after it sees every life sign that came while the lock was waited for.
+// update after it sees every sign of life that came while the lock was waited for.
 func (a *attempt) look(ctx context.Context, tx pgx.Tx, lock bool) (reconcile.Written, error) {
 	sql, err := a.s.look(&a.Write, lock, a.s.plan.columnsOf(a.change))
 	if err != nil {

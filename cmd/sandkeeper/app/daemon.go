@@ -129,7 +129,7 @@ func (d *Daemon) Pass(ctx context.Context, kind reconcile.PassKind) (again time.
 	})
 }
 
-// PassNow runs one pass however lately another one began.
+// PassNow runs one pass however recently another one began.
 func (d *Daemon) PassNow(ctx context.Context, kind reconcile.PassKind) (again time.Duration, err error) {
 	return d.pass(ctx, kind, func(*crew) time.Duration { return 0 })
 }

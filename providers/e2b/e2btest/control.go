@@ -164,7 +164,7 @@ func (s *Server) setEnd(id string, end time.Time) {
 	s.world.Change(id, func(b *simulated.Sandbox) { b.ExpiresAt = end })
 }
 
-// timeout sets the end anew, sooner or later.
+// timeout sets the end again, sooner or later.
 func (s *Server) timeout(q *request) {
 	var in struct {
 		Timeout int `json:"timeout"`
