@@ -30,7 +30,8 @@ func WantedRows(s *reconcile.Snapshot, live map[string]bool, linked map[reconcil
 		if task == "" {
 			task = s.Memory.Sandboxes[sb.Ref].Task
 		}
-		if task == "" && sb.Lasting {
+		guessed := task == "" && sb.Lasting
+		if guessed {
 			if heirs == nil {
 				heirs = s.Memory.Heirs()
 			}
@@ -39,7 +40,8 @@ func WantedRows(s *reconcile.Snapshot, live map[string]bool, linked map[reconcil
 		if task != "" && !live[task] {
 			wanted[task] = true
 		}
-		if !reconcile.Holds(linked, sb.Provider, sb.SandboxKey) && (task == "" || !live[task]) {
+		//guard:heir-asked harm
+		if !reconcile.Holds(linked, sb.Provider, sb.SandboxKey) && (task == "" || guessed || !live[task]) {
 			keys = append(keys, sb.Keys()...)
 		}
 	}
