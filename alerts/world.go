@@ -37,7 +37,8 @@ func sandboxes(r *reading, put put) {
 	}
 	for _, s := range r.Sources {
 		provider, ok := reconcile.OfKind(reconcile.SourceListing, s.Name)
-		if _, measured := r.Counts[reconcile.Count{What: reconcile.CountOwned, Provider: provider}.String()]; !ok || !s.Trusted || !measured {
+		count := reconcile.Count{What: reconcile.CountOwned, Provider: provider}
+		if _, measured := r.Counts[count.String()]; !ok || !s.Trusted || !measured {
 			continue
 		}
 		for _, state := range states {

@@ -46,7 +46,8 @@ func ControlHolds(c *Controls, t ControlTarget) HeldBy {
 		//guard:pause-all P8
 		//guard:pause-rule P8
 		//guard:pause-provider P8
-		if p.Scope == "all" || p.Scope == SubjectOf(SubjectRule, t.Rule) || p.Scope == SubjectOf(SubjectProvider, t.Provider) && t.Provider != "" {
+		if p.Scope == "all" || p.Scope == SubjectOf(SubjectRule, t.Rule) ||
+			p.Scope == SubjectOf(SubjectProvider, t.Provider) && t.Provider != "" {
 			holds = append(holds, p.Held())
 		}
 	}

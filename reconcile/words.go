@@ -40,7 +40,8 @@ func LifeLine(t *Task) string {
 
 // HeldShared says why nobody's sandbox is left in an account that others may share.
 func HeldShared() Held {
-	return Held{Kind: HeldNotExclusive, Reason: "it names a task that nobody here ever knew, and the account may be shared"}
+	return Held{Kind: HeldNotExclusive,
+		Reason: "it names a task that nobody here ever knew, and the account may be shared"}
 }
 
 // HeldReported holds the end of a quarantine whose rule was set to report meanwhile.

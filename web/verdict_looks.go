@@ -43,7 +43,8 @@ func stale(s *scene) (verdict, bool) {
 	v := verdict{
 		Level: bad, Word: "Not running",
 		Sentence: fmt.Sprintf("No complete pass for %s: nothing is being kept in agreement.", text.Coarse(s.fresh.Age)),
-		Next:     "Make sure that “sandkeeper run”, or the CronJob of “sandkeeper once”, still runs. If it does, read its log.",
+		Next: "Make sure that “sandkeeper run”, or the CronJob of “sandkeeper once”, still runs. " +
+			"If it does, read its log.",
 	}
 	switch {
 	case s.fresh.ahead():

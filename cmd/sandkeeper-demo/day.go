@@ -116,7 +116,8 @@ func (c *script) evening() []scene {
 		{at: at(7, 15), kind: broke, act: c.breakVercel, until: c.calm,
 			title: "5 stops are ignored, 2 of them at Vercel, and Vercel's API answers 500",
 			watch: "everything at Vercel seems to be gone. The source listing:vercel is not trusted, and what rests on " +
-				"it waits: no task is failed for a sandbox that only cannot be seen. The other 3 sandboxes are terminated as ever."},
+				"it waits: no task is failed for a sandbox that only cannot be seen. The other 3 sandboxes are terminated as " +
+				"ever."},
 		{at: at(7, 40), kind: mended, title: "Vercel answers again: what waited is looked at, and terminated",
 			act: c.mend, until: c.onlyVercelWaits},
 		{at: at(7, 50), kind: broke, title: "Daytona's listing leaves out more than half of the sandboxes",

@@ -31,7 +31,8 @@ func (p *Provider) end(ctx context.Context, o *object, now reconcile.Sandbox) (r
 		return "", err
 	}
 	if by := o.controller(); by != nil && !(o.survives && by.UID == o.claim()) {
-		return reconcile.TerminateRefused, fmt.Errorf("%s %s controls it and would make it again: terminate that", by.Kind, by.Name)
+		return reconcile.TerminateRefused, fmt.Errorf("%s %s controls it and would make it again: terminate that",
+			by.Kind, by.Name)
 	}
 	if o.apart(n.kind) {
 		return reconcile.TerminateRefused, errors.New("it belongs to a warm pool or to a claim")

@@ -17,7 +17,8 @@ func (v *View) breakers(drafts []*draft, j *Judgement, out *Plan) {
 		due[name] = nil
 	}
 	for _, r := range drafts {
-		if len(r.holds) == 0 && !r.rowOnly && !v.letGo(reconcile.SubjectOf(reconcile.SubjectBreaker, r.finding.Rule), r.finding.Subject) {
+		breaker := reconcile.SubjectOf(reconcile.SubjectBreaker, r.finding.Rule)
+		if len(r.holds) == 0 && !r.rowOnly && !v.letGo(breaker, r.finding.Subject) {
 			due[r.finding.Rule] = append(due[r.finding.Rule], r)
 		}
 	}
@@ -39,7 +40,8 @@ func (v *View) stillListed(name string, j *Judgement) []string {
 	for _, subject := range v.S.Memory.Controls.Breakers[name].Subjects {
 		key := reconcile.FindingKey{Rule: name, Subject: subject}
 		_, known := v.S.Memory.Findings[key]
-		if (known && !slices.Contains(j.Resolved, key) || j.found(key)) && !v.letGo(reconcile.SubjectOf(reconcile.SubjectBreaker, name), subject) {
+		breaker := reconcile.SubjectOf(reconcile.SubjectBreaker, name)
+		if (known && !slices.Contains(j.Resolved, key) || j.found(key)) && !v.letGo(breaker, subject) {
 			listed = append(listed, subject)
 		}
 	}

@@ -59,7 +59,8 @@ func (v *View) counts(subs []reconcile.Subject) map[string]int {
 			counts[reconcile.Count{What: reconcile.CountTasks, State: string(state)}] = 0
 		}
 		for i := range v.S.Tasks {
-			counts[reconcile.Count{What: reconcile.CountTasks, State: reconcile.FirstOf(string(v.S.Tasks[i].State), "unknown")}]++
+			state := reconcile.FirstOf(string(v.S.Tasks[i].State), "unknown")
+			counts[reconcile.Count{What: reconcile.CountTasks, State: state}]++
 		}
 	}
 	for name, seen := range v.S.Listings {
@@ -126,7 +127,8 @@ func (v *View) clockFindings() []reconcile.Finding {
 	var out []reconcile.Finding
 	for _, column := range clockColumns {
 		if seen, known := v.sources[reconcile.ClockOf(column)]; known && !seen.Trusted {
-			out = append(out, v.report("clock-untrusted", reconcile.SubjectOf(reconcile.SubjectSource, seen.Name), "clock "+column+" "+seen.Reason+
+			subject := reconcile.SubjectOf(reconcile.SubjectSource, seen.Name)
+			out = append(out, v.report("clock-untrusted", subject, "clock "+column+" "+seen.Reason+
 				"; the ledger's clock is used for it", reconcile.Evidence{Source: "tasks", At: v.S.T0, Fact: seen.Reason}))
 		}
 	}

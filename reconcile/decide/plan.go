@@ -90,8 +90,8 @@ func (v *View) emit(out *Plan, r *draft, pass int64, open map[reconcile.StepKey]
 		switch before := open[actionKey(&a)]; {
 		//guard:plan-one-row-step once
 		case before != nil && before.Step != a.Step:
-			heldBy = append(slices.Clip(heldBy), reconcile.Held{Kind: reconcile.HeldWithdrawn, Reason: "the planned " + string(before.Step) +
-				" is withdrawn first"})
+			heldBy = append(slices.Clip(heldBy), reconcile.Held{Kind: reconcile.HeldWithdrawn,
+				Reason: "the planned " + string(before.Step) + " is withdrawn first"})
 		//guard:plan-open live
 		case before != nil:
 			a = *before

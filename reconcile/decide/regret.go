@@ -85,7 +85,8 @@ func (v *View) lives(w *reconcile.Verdict) (what string, over bool) {
 			text.Duration(v.Now.Sub(w.At))), false
 	// no clock that its worker winds
 	case sign.After(w.Sign) && sign.After(w.TaskAt) && sign.Sub(t.AsOf) <= reconcile.Skew:
-		return fmt.Sprintf("seen alive at %s, %s after the verdict", text.Time(sign), text.Duration(sign.Sub(w.TaskAt))), false
+		return fmt.Sprintf("seen alive at %s, %s after the verdict", text.Time(sign),
+			text.Duration(sign.Sub(w.TaskAt))), false
 	}
 	return "", false
 }

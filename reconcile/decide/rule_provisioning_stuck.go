@@ -71,7 +71,8 @@ func (v *View) explainedElsewhere(s *reconcile.Subject, b *reconcile.Box) reconc
 	case reconcile.FateUnnamed:
 		//guard:explained-linkless harm
 		if !v.P.Providers[b.Provider].LinkRequired {
-			return heldBecause(reconcile.HeldNotExclusive, "it has no link to any task (link: {required: true} where each must have one)")
+			return heldBecause(reconcile.HeldNotExclusive,
+				"it has no link to any task (link: {required: true} where each must have one)")
 		}
 	case reconcile.FateUnparsable:
 		//guard:explained-unparsable P1

@@ -21,7 +21,7 @@ type Facts struct {
 	Template  *reconcile.Template // that an activate is about
 	Recheck   *Recheck            // of a rule's first step: its verdict, judged again
 	Row       *reconcile.Task     // of a later step: its own row; nil when there is none
-	Users     []reconcile.Task    // of the rows, those that name the sandbox; of a request also those that it may belong to
+	Users     []reconcile.Task    // rows that name the sandbox; for a request also those that it may belong to
 	Explained string              // the further table of the platform that explains the sandbox
 	Probe     ProbeFact           // of the final probe
 	ProbeSaid string              // in its own words
@@ -116,7 +116,8 @@ func (f *Facts) hurries(a *reconcile.Action) bool {
 // judged reports whether the ground of the action is a verdict, which is judged again: of a
 // rule's first step. A later step rests on the first, and a request on who asked.
 func judged(a *reconcile.Action, f *Facts) bool {
-	return a.Seq == 0 && !a.Asked() && !f.hurries(a) && (ends(a) || a.Step == reconcile.StepFail || a.Step == reconcile.StepRequeue)
+	rests := ends(a) || a.Step == reconcile.StepFail || a.Step == reconcile.StepRequeue
+	return rests && a.Seq == 0 && !a.Asked() && !f.hurries(a)
 }
 
 func ends(a *reconcile.Action) bool {

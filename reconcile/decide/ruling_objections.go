@@ -220,7 +220,8 @@ func working(_ *View, a *reconcile.Action, f *Facts) Ruling {
 	for i := range f.Users {
 		//guard:asked-working harm
 		if t := &f.Users[i]; TaskWorking(t) && !a.Running {
-			return withdraw(fmt.Sprintf("task %s is %s in it; ask with --include-running", text.Clip(t.ID, 60), text.Clip(t.Status, 60)))
+			return withdraw(fmt.Sprintf("task %s is %s in it; ask with --include-running",
+				text.Clip(t.ID, 60), text.Clip(t.Status, 60)))
 		}
 	}
 	return Ruling{}

@@ -47,7 +47,8 @@ func (r *run) goingOn() []decide.PlannedStep {
 		}
 		holds := r.heldNow(&a, &m.Controls)
 		if a.Begun() && a.NextAttempt.After(r.now) {
-			holds = append(holds, reconcile.Held{Kind: reconcile.HeldLater, Reason: "tried again from " + text.Time(a.NextAttempt)})
+			holds = append(holds, reconcile.Held{Kind: reconcile.HeldLater,
+				Reason: "tried again from " + text.Time(a.NextAttempt)})
 		}
 		out = append(out, decide.PlannedStep{Action: a, Mode: reconcile.Enforce, HeldBy: holds})
 	}

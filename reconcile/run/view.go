@@ -60,7 +60,8 @@ func incidentNews(v *decide.View, j *decide.Judgement, add func(subject, kind, w
 		in := &j.Incidents[i]
 		switch {
 		case !in.ClosedAt.IsZero():
-			add(reconcile.SubjectOf(reconcile.SubjectIncident, in.ID), "incident", fmt.Sprintf("closed after %d failures", in.Count))
+			add(reconcile.SubjectOf(reconcile.SubjectIncident, in.ID), "incident",
+				fmt.Sprintf("closed after %d failures", in.Count))
 		case in.OpenedAt.Equal(v.Now):
 			add(reconcile.SubjectOf(reconcile.SubjectIncident, in.ID), "incident", "opened: "+in.String())
 		}
