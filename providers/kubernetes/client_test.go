@@ -288,7 +288,7 @@ func TestNewRefuses(t *testing.T) {
 	for want, e := range map[string]entry.Entry{
 		"token needs url":      {Token: "secret-key"},
 		"run in the cluster":   {},
-		"none of pods":         {URL: "https://c.test", Extra: map[string]string{"objects": "jobs"}},
+		"is not one of pods":   {URL: "https://c.test", Extra: map[string]string{"objects": "jobs"}},
 		"names none":           {URL: "https://c.test", Extra: map[string]string{"namespace": " , "}},
 		`"A_b" is none`:        {URL: "https://c.test", Extra: map[string]string{"namespace": "agents, A_b"}},
 		"row_holds":            {URL: "https://c.test", Extra: map[string]string{"row_holds": "id"}},

@@ -86,27 +86,14 @@ func (v *View) deadlineByLedger(s *reconcile.Subject) answer {
 	ran := v.since(s.Seen.Since)
 	switch {
 	case past.found && (v.P.Tasks.DeadlineFails || !timed || ran < limit):
-		return v.unlessAnew(s, past, past.ago)
+		return past
 	case !timed:
 		return fine("it has no timeout and no deadline, or its begin was not seen")
 	case ran < limit:
 		return v.no(func() string { return subjectWithinTime(s, ran, limit) })
 	}
-	return v.unlessAnew(s, subjectOverdue(s, time.Time{}, ran-limit,
-		fmt.Sprintf("ran at least %s of %s, as the ledger saw", text.Duration(ran), text.Duration(limit))), limit)
-}
-
-// unlessAnew only reports what the ledger timed when the row has stood still for less than that: between
-// two looks the task may have ended, and its user have gone on with it.
-func (v *View) unlessAnew(s *reconcile.Subject, out answer, timed time.Duration) answer {
-	still := s.Task.AsOf.Sub(s.Task.UpdatedAt)
-	//guard:deadline-anew harm
-	if v.clockTrusted("updated_at") && still < timed {
-		out.report = true
-		out.reason = reconcile.Joined(out.reason, fmt.Sprintf(
-			"reported only: its row changed %s ago, and it may have begun anew then; map started_at", text.Duration(still)))
-	}
-	return out
+	return subjectOverdue(s, time.Time{}, ran-limit,
+		fmt.Sprintf("ran at least %s of %s, as the ledger saw", text.Duration(ran), text.Duration(limit)))
 }
 
 func subjectOverdue(s *reconcile.Subject, began time.Time, late time.Duration, what string) answer {
