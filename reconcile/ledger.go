@@ -8,12 +8,26 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// A Ledger is what a pass needs of sandkeeper's own tables. Every write takes the lease
-// and is refused with [ErrFenced] when another holder has taken over since.
+// A Ledger is all that the janitor needs of sandkeeper's own tables. Every write takes the lease
+// and is refused with [ErrFenced] when another holder has taken over since. Who opens a ledger
+// has all of it; who uses it takes the parts it needs.
 type Ledger interface {
+	Clock
+	Leases
+	Memories
+	Passes
+	Actions
+	Probes
+}
+
+// A Clock tells the time of the ledger.
+type Clock interface {
 	// Now reads the ledger's clock.
 	Now(ctx context.Context) (time.Time, error)
+}
 
+// Leases are the right to run passes, which one process has at a time.
+type Leases interface {
 	// TakeLease takes the pass lease, or fails with a [HeldError] that says who holds it.
 	// Taking it frees the claims of the holder before.
 	TakeLease(ctx context.Context, holder string, ttl time.Duration) (Lease, error)
@@ -21,13 +35,20 @@ type Ledger interface {
 	RenewLease(ctx context.Context, l Lease, ttl time.Duration) error
 	// DropLease gives it up at once.
 	DropLease(ctx context.Context, l Lease) error
+}
 
+// Memories are what passes before have left.
+type Memories interface {
 	// Recall reads what is known, in one snapshot. It works with a read-only role and
 	// returns a fresh Memory when the schema does not exist yet.
 	Recall(ctx context.Context) (Memory, error)
 	// Sources reads the trust in the sources as the last pass left it; none when the schema
 	// does not exist yet.
 	Sources(ctx context.Context) (map[string]SourceSeen, error)
+}
+
+// Passes are the passes on record.
+type Passes interface {
 	// LastBegan reads when the newest pass of a kind began that also ended, complete or not,
 	// and the ledger's now. A full pass counts as a quick one too. Zero means never.
 	LastBegan(ctx context.Context, kind PassKind) (began, now time.Time, err error)
@@ -38,12 +59,15 @@ type Ledger interface {
 	// Record writes everything that a pass came to, in one transaction, and finishes the
 	// pass. Actions that are already open for their subject and step are left as they are.
 	Record(ctx context.Context, l Lease, r Record) error
+}
 
+// Actions are the steps that passes have planned, and the right to carry them out.
+type Actions interface {
+	// OpenActions reads the actions that are not closed, oldest remedy first.
+	OpenActions(ctx context.Context) ([]Action, error)
 	// Controls reads the operators' wishes that are in force, to be looked at again right
 	// before each action.
 	Controls(ctx context.Context) (Controls, error)
-	// OpenActions reads the actions that are not closed, oldest remedy first.
-	OpenActions(ctx context.Context) ([]Action, error)
 	// Claim takes the right to carry out an action, reserving its budget in the same
 	// transaction. Refusals wrap [ErrHeld] and say what holds it.
 	Claim(ctx context.Context, l Lease, c Claim) (Action, error)
@@ -51,7 +75,10 @@ type Ledger interface {
 	RenewClaim(ctx context.Context, l Lease, a Action, ttl time.Duration) error
 	// Settle writes what became of a claimed action and frees the claim.
 	Settle(ctx context.Context, l Lease, a Action) error
+}
 
+// Probes are the results of probes, and the budget of further ones.
+type Probes interface {
 	// SaveProbes adds probe results.
 	SaveProbes(ctx context.Context, l Lease, results []ProbeResult) error
 	// ReserveProbes takes up to want probes out of the provider's budget for this minute

@@ -20,7 +20,7 @@ const actors = 8
 // killed process left: each remedy in its order, remedies side by side. What one of them
 // meets stops no other.
 func (r *run) act(ctx context.Context) error {
-	open, err := r.k.Ledger.OpenActions(ctx)
+	open, err := r.actions.OpenActions(ctx)
 	if err != nil {
 		return fmt.Errorf("read the open actions: %w", err)
 	}
@@ -94,7 +94,7 @@ func (r *run) wait(a reconcile.Action, why reconcile.HeldBy) {
 // step claims one action and carries it out. An action that may not be claimed now stays
 // in the ledger.
 func (r *run) step(ctx context.Context, a reconcile.Action) (reconcile.Action, error) {
-	controls, err := r.k.Ledger.Controls(ctx)
+	controls, err := r.actions.Controls(ctx)
 	if err != nil {
 		return a, fmt.Errorf("read the controls before %s: %w", actionWhat(&a), err)
 	}
@@ -156,7 +156,7 @@ func (r *run) settle(ctx context.Context, a reconcile.Action) (reconcile.Action,
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
 	a.Tell = r.k.tells() && a.Task != ""
-	if err := r.k.Ledger.Settle(ctx, r.lease, a); err != nil {
+	if err := r.actions.Settle(ctx, r.lease, a); err != nil {
 		return a, fmt.Errorf("settle %s as %s: %w", actionWhat(&a), a.Outcome, err)
 	}
 	if a.Tell && (a.Outcome == reconcile.OutcomeDone || a.Outcome == reconcile.OutcomeConfirmed) {

@@ -21,7 +21,7 @@ func (r *run) holdClaim(ctx context.Context, a reconcile.Action) (held context.C
 		for reconcile.Sleep(held, leaseRenew) == nil {
 			asked := time.Now()
 			asking, stop := context.WithTimeout(held, leaseRenew/2) // one that hangs leaves time for another
-			err := r.k.Ledger.RenewClaim(asking, r.lease, a, claimTTL)
+			err := r.actions.RenewClaim(asking, r.lease, a, claimTTL)
 			stop()
 			if errors.Is(err, reconcile.ErrFenced) || errors.Is(err, reconcile.ErrHeld) {
 				cancel(fmt.Errorf("renew the claim on %s: %w", actionWhat(&a), err))
@@ -41,7 +41,7 @@ func (r *run) holdClaim(ctx context.Context, a reconcile.Action) (held context.C
 // claim takes the right to carry out an action and notes when it was asked for.
 func (r *run) claim(ctx context.Context, c reconcile.Claim) (reconcile.Action, error) {
 	asked := time.Now()
-	claimed, err := r.k.Ledger.Claim(ctx, r.lease, c)
+	claimed, err := r.actions.Claim(ctx, r.lease, c)
 	if err == nil {
 		r.claims.Store(c.Action, asked)
 	}

@@ -106,7 +106,7 @@ func (r *run) probesAgain(ctx context.Context, a *reconcile.Action, f *gathered)
 // to be known.
 func (r *run) finalProbe(ctx context.Context, a *reconcile.Action, f *gathered, sb reconcile.Sandbox) bool {
 	result := r.probeOne(ctx, sb)
-	if err := r.k.Ledger.SaveProbes(ctx, r.lease, []reconcile.ProbeResult{result}); err != nil {
+	if err := r.probes.SaveProbes(ctx, r.lease, []reconcile.ProbeResult{result}); err != nil {
 		f.Unread = err.Error()
 		return false
 	}

@@ -63,7 +63,7 @@ func TestWhatRefutesAWrite(t *testing.T) {
 // probed is a provider whose probe has this result, and a ledger that keeps nothing.
 type probed struct {
 	shut
-	reconcile.Ledger
+	reconcile.Probes
 	result reconcile.ProbeResult
 }
 
@@ -100,7 +100,7 @@ func TestFinalProbeOfASilentWorker(t *testing.T) {
 			w := worldtest.NewWorld(t, worldtest.Anchor, "box daytona/s1 running task=t1; task t1 running started=1h", c.world)
 			stub := probed{result: c.result}
 			v := judgeWorld(w).View
-			r := &run{k: &Keeper{Policy: w.P, Providers: map[string]reconcile.Provider{"daytona": stub}, Ledger: stub}, policy: &w.P, view: v, now: worldtest.LedgerNow,
+			r := &run{k: &Keeper{Policy: w.P, Providers: map[string]reconcile.Provider{"daytona": stub}}, clock: stub, probes: stub, policy: &w.P, view: v, now: worldtest.LedgerNow,
 				waits: map[string]reconcile.HeldBy{}}
 			f := &gathered{Facts: decide.Facts{Recheck: &decide.Recheck{View: v, Finding: &reconcile.Finding{Sandbox: "s1"},
 				Subject: &reconcile.Subject{Task: v.Live["t1"], Boxes: []reconcile.Box{v.Box(&w.S.Sandboxes[0])}}}}}

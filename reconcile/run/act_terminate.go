@@ -103,7 +103,7 @@ func (r *run) saveEvidence(ctx context.Context, sb reconcile.Sandbox) string {
 
 // ledgerNow is the ledger's clock, or the pass's when it does not answer.
 func (r *run) ledgerNow(ctx context.Context) time.Time {
-	now, err := r.k.Ledger.Now(context.WithoutCancel(ctx))
+	now, err := r.clock.Now(context.WithoutCancel(ctx))
 	if err != nil {
 		return r.now
 	}

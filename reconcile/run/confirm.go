@@ -65,7 +65,7 @@ func (r *run) confirmAction(ctx context.Context, a reconcile.Action) (reconcile.
 	if !look.Outcome.Closed() && !r.overdue(&a) {
 		return a, nil
 	}
-	controls, err := r.k.Ledger.Controls(ctx)
+	controls, err := r.actions.Controls(ctx)
 	if err != nil {
 		return a, fmt.Errorf("read the controls before the confirmation of %s: %w", actionWhat(&a), err)
 	}

@@ -163,7 +163,7 @@ func (r *run) readFollowed(ctx context.Context, a *reconcile.Action, f *gathered
 // counts at once. A process that stood still meanwhile finds that its claim is over.
 func (r *run) readWishes(ctx context.Context, a *reconcile.Action, f *gathered) {
 	f.acted = r.ledgerNow(ctx)
-	controls, err := r.k.Ledger.Controls(ctx)
+	controls, err := r.actions.Controls(ctx)
 	if err != nil {
 		f.Unread = "read the controls once more: " + text.Clip(err.Error(), 200)
 		return

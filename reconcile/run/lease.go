@@ -4,21 +4,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// takeLease takes the pass lease, waiting for a holder that is about to finish.
-func (k *Keeper) takeLease(ctx context.Context, wait time.Duration) (reconcile.Lease, error) {
+// A leaseholder takes the pass lease and keeps it while a pass is made.
+type leaseholder struct {
+	leases   reconcile.Leases
+	name     string
+	log      *slog.Logger
+	progress func(stage string)
+}
+
+func (k *Keeper) leaseholder() leaseholder { return leaseholder{k.Ledger, k.Holder, k.Log, k.progress} }
+
+// take takes the pass lease, waiting for a holder that is about to finish.
+func (h leaseholder) take(ctx context.Context, wait time.Duration) (reconcile.Lease, error) {
 	deadline := time.Now().Add(wait)
 	for {
-		lease, err := k.Ledger.TakeLease(ctx, k.Holder, leaseTTL)
+		lease, err := h.leases.TakeLease(ctx, h.name, leaseTTL)
 		if err == nil || !errors.Is(err, reconcile.ErrHeld) || !time.Now().Before(deadline) {
 			return lease, err
 		}
-		k.progress("waiting for the pass lease")
+		h.progress("waiting for the pass lease")
 		if err := reconcile.Sleep(ctx, 500*time.Millisecond); err != nil {
 			return reconcile.Lease{}, err
 		}
@@ -31,9 +42,9 @@ type leases struct {
 	work  context.Context // outlives it by a grace: what was begun outside is finished
 }
 
-// holdLease renews the lease until drop is called. When it is lost nothing more is begun:
+// hold renews the lease until drop is called. When it is lost nothing more is begun:
 // this process was declared dead.
-func (k *Keeper) holdLease(ctx context.Context, lease reconcile.Lease) (held leases, drop func()) {
+func (h leaseholder) hold(ctx context.Context, lease reconcile.Lease) (held leases, drop func()) {
 	watch, endWatch := context.WithCancelCause(ctx)
 	work, endWork := context.WithCancelCause(context.WithoutCancel(ctx))
 	noGrace := context.AfterFunc(ctx, func() {
@@ -46,27 +57,27 @@ func (k *Keeper) holdLease(ctx context.Context, lease reconcile.Lease) (held lea
 		endWork(why)
 	}
 	var wg sync.WaitGroup
-	wg.Go(func() { k.renew(work, lease, end) })
+	wg.Go(func() { h.renew(work, lease, end) })
 	return leases{watch, work}, func() {
 		noGrace()
 		end(nil)
 		wg.Wait()
 		last, stop := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 		defer stop()
-		if err := k.Ledger.DropLease(last, lease); err != nil && !errors.Is(err, reconcile.ErrFenced) {
-			k.Log.WarnContext(last, "lease not dropped, it ends by itself", "err", err)
+		if err := h.leases.DropLease(last, lease); err != nil && !errors.Is(err, reconcile.ErrFenced) {
+			h.log.WarnContext(last, "lease not dropped, it ends by itself", "err", err)
 		}
 	}
 }
 
 // renew extends the lease until ctx ends, and ends everything when it is lost or could not
 // be renewed in time.
-func (k *Keeper) renew(ctx context.Context, lease reconcile.Lease, end func(error)) {
+func (h leaseholder) renew(ctx context.Context, lease reconcile.Lease, end func(error)) {
 	ends := time.Now().Add(leaseTTL)
 	for reconcile.Sleep(ctx, leaseRenew) == nil {
 		next := time.Now().Add(leaseTTL)
 		asking, cancel := context.WithTimeout(ctx, leaseRenew/2) // one that hangs leaves time for another
-		err := k.Ledger.RenewLease(asking, lease, leaseTTL)
+		err := h.leases.RenewLease(asking, lease, leaseTTL)
 		cancel()
 		if err == nil {
 			ends = next

@@ -14,7 +14,8 @@ import (
 // A stuckLedger does not answer the first renewals, as one behind a connection that is broken
 // in half. A lease or a claim ends after its time without one.
 type stuckLedger struct {
-	reconcile.Ledger
+	reconcile.Leases
+	reconcile.Actions
 	stuck int
 	until time.Time
 }
@@ -47,8 +48,8 @@ func TestARenewalThatHangs(t *testing.T) {
 	for stuck, lost := range map[int]bool{0: false, 1: false, 2: true} {
 		synctest.Test(t, func(t *testing.T) {
 			l := &stuckLedger{stuck: stuck, until: time.Now().Add(leaseTTL)}
-			k := &Keeper{Ledger: l, Log: slog.New(slog.DiscardHandler)}
-			held, drop := k.holdLease(t.Context(), reconcile.Lease{})
+			h := leaseholder{leases: l, log: slog.New(slog.DiscardHandler)}
+			held, drop := h.hold(t.Context(), reconcile.Lease{})
 			time.Sleep(2 * leaseTTL)
 			if got := errors.Is(context.Cause(held.work), reconcile.ErrFenced); got != lost {
 				t.Errorf("after %d renewals that hang the lease is lost: %t, want %t", stuck, got, lost)
@@ -57,7 +58,7 @@ func TestARenewalThatHangs(t *testing.T) {
 		})
 		synctest.Test(t, func(t *testing.T) {
 			l := &stuckLedger{stuck: stuck, until: time.Now().Add(claimTTL)}
-			r := &run{k: &Keeper{Ledger: l}}
+			r := &run{actions: l}
 			held, done := r.holdClaim(t.Context(), reconcile.Action{})
 			time.Sleep(2 * claimTTL)
 			if got := errors.Is(context.Cause(held), reconcile.ErrFenced); got != lost {

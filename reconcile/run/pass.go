@@ -77,11 +77,11 @@ func (k *Keeper) Once(ctx context.Context, kind reconcile.PassKind, wait time.Du
 // onceAlone makes the pass and does its work under the lease. It returns no run when there
 // was no pass.
 func (k *Keeper) onceAlone(ctx context.Context, kind reconcile.PassKind, wait time.Duration) (*run, error) {
-	lease, err := k.takeLease(ctx, wait)
+	lease, err := k.leaseholder().take(ctx, wait)
 	if err != nil {
 		return nil, err
 	}
-	held, drop := k.holdLease(ctx, lease)
+	held, drop := k.leaseholder().hold(ctx, lease)
 	defer drop()
 	run, err := k.pass(held.watch, lease, kind) //nolint:contextcheck // both contexts are made from ctx
 	if err != nil {
@@ -122,6 +122,11 @@ type run struct {
 	policy *reconcile.Policy
 	lease  reconcile.Lease
 	result *Result
+
+	clock   reconcile.Clock
+	actions reconcile.Actions
+	probes  reconcile.Probes
+
 	view   *decide.View
 	boxes  map[string][]reconcile.Box // sandboxes of the judged subjects, by subject
 	due    map[string]bool            // actions that this pass calls for
@@ -175,6 +180,7 @@ func (k *Keeper) pass(ctx context.Context, lease reconcile.Lease, kind reconcile
 
 func (k *Keeper) newRun(lease reconcile.Lease, r *Result, boxes map[string][]reconcile.Box) *run {
 	out := &run{k: k, policy: r.Judged.View.P, lease: lease, result: r, view: r.Judged.View, now: r.Judged.View.Now,
+		clock: k.Ledger, actions: k.Ledger, probes: k.Ledger,
 		boxes: boxes, due: map[string]bool{}, done: map[string]reconcile.Action{}, waits: map[string]reconcile.HeldBy{},
 		refusals: map[string]bool{}}
 	for i := range r.Plan.Steps {

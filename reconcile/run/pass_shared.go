@@ -14,7 +14,7 @@ import (
 // a pass that covers this one began less than apart ago there is nothing to do: the result
 // is nil, and so is the error.
 func (k *Keeper) Pass(ctx context.Context, kind reconcile.PassKind, apart time.Duration) (*Result, error) {
-	if covered, err := k.covered(ctx, kind, apart); covered || err != nil {
+	if done, err := covered(ctx, k.Ledger, kind, apart); done || err != nil {
 		return nil, err
 	}
 	r, err := k.passAlone(ctx, kind, apart)
@@ -30,10 +30,10 @@ func (k *Keeper) passAlone(ctx context.Context, kind reconcile.PassKind, apart t
 	if err != nil {
 		return nil, err
 	}
-	held, drop := k.holdLease(ctx, lease)
+	held, drop := k.leaseholder().hold(ctx, lease)
 	defer drop()
-	covered, err := k.covered(ctx, kind, apart) // asked again: the holder before may have made one
-	if covered || err != nil {
+	done, err := covered(ctx, k.Ledger, kind, apart) // asked again: the holder before may have made one
+	if done || err != nil {
 		return nil, err
 	}
 	r, err := k.pass(held.watch, lease, kind) //nolint:contextcheck // both contexts are made from ctx
@@ -44,8 +44,8 @@ func (k *Keeper) passAlone(ctx context.Context, kind reconcile.PassKind, apart t
 }
 
 // covered reports whether a pass of this kind, or a full one, began recently and ended.
-func (k *Keeper) covered(ctx context.Context, kind reconcile.PassKind, apart time.Duration) (bool, error) {
-	began, now, err := k.Ledger.LastBegan(ctx, kind)
+func covered(ctx context.Context, passes reconcile.Passes, kind reconcile.PassKind, apart time.Duration) (bool, error) {
+	began, now, err := passes.LastBegan(ctx, kind)
 	if err != nil {
 		return false, fmt.Errorf("read when the last %s pass began: %w", kind, err)
 	}

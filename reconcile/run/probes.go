@@ -41,7 +41,7 @@ func (r *run) reserve(ctx context.Context, name string, want, perMinute int) (in
 	if want == 0 {
 		return 0, nil
 	}
-	got, err := r.k.Ledger.ReserveProbes(ctx, r.lease, name, want, perMinute)
+	got, err := r.probes.ReserveProbes(ctx, r.lease, name, want, perMinute)
 	if err != nil {
 		return 0, fmt.Errorf("reserve probes at %s: %w", name, err)
 	}
@@ -56,7 +56,7 @@ func (r *run) probeProvider(ctx context.Context, name string, p reconcile.ProbeP
 	}
 	r.k.progress(fmt.Sprintf("probing %d", got))
 	results := r.probeAll(ctx, due[:got])
-	if err := r.k.Ledger.SaveProbes(ctx, r.lease, results); err != nil {
+	if err := r.probes.SaveProbes(ctx, r.lease, results); err != nil {
 		return fmt.Errorf("save %d probes of %s: %w", len(results), name, err)
 	}
 	return nil

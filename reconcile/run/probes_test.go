@@ -25,7 +25,7 @@ func (p *teller) Probe(_ context.Context, _ reconcile.Sandbox, policy reconcile.
 
 // saved is a ledger that takes probes.
 type saved struct {
-	reconcile.Ledger
+	reconcile.Probes
 	results []reconcile.ProbeResult
 }
 
@@ -95,8 +95,8 @@ func TestFinalProbeAsksForTheWorker(t *testing.T) {
 	} {
 		p := &teller{by: map[string]reconcile.ProbeResult{"true": exited(0), command: test.told}}
 		ledger := &saved{}
-		k := &Keeper{Providers: map[string]reconcile.Provider{"lab": p}, Ledger: ledger, Log: slog.New(slog.DiscardHandler)}
-		r := &run{k: k, policy: &reconcile.Policy{Providers: map[string]reconcile.ProviderPolicy{"lab": {Probe: reconcile.ProbePolicy{Exec: "true", Worker: command}}}}}
+		k := &Keeper{Providers: map[string]reconcile.Provider{"lab": p}, Log: slog.New(slog.DiscardHandler)}
+		r := &run{k: k, clock: ledger, probes: ledger, policy: &reconcile.Policy{Providers: map[string]reconcile.ProviderPolicy{"lab": {Probe: reconcile.ProbePolicy{Exec: "true", Worker: command}}}}}
 		r.view = &decide.View{S: &reconcile.Snapshot{}}
 		if test.seen {
 			r.view.S.Memory.Probes = map[reconcile.Ref]reconcile.ProbeSeen{{Provider: "lab", ID: "s2"}: {WorkerAt: time.Unix(1, 0)}}

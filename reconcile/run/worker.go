@@ -23,8 +23,11 @@ const (
 // A Worker carries out, in one process, what passes of any process have recorded. It needs
 // no pass lease: each action is claimed for itself. Its methods may be called side by side.
 type Worker struct {
-	keeper *Keeper
-	stop   context.Context // ends when nothing more is to be begun
+	keeper  *Keeper
+	clock   reconcile.Clock
+	passes  reconcile.Passes
+	actions reconcile.Actions
+	stop    context.Context // ends when nothing more is to be begun
 
 	results *letterbox // of probes
 
@@ -40,10 +43,10 @@ type Worker struct {
 // NewWorker makes a worker with the keeper's policy and providers. When stop ends it begins
 // nothing more; what it has begun it finishes.
 func NewWorker(stop context.Context, k *Keeper) *Worker {
-	return &Worker{keeper: k, stop: stop, results: &letterbox{send: func(ctx context.Context,
-		r []reconcile.ProbeResult) error {
-		return k.Ledger.SaveProbes(ctx, reconcile.WorkerLease(k.Holder), r)
-	}}}
+	return &Worker{keeper: k, clock: k.Ledger, passes: k.Ledger, actions: k.Ledger, stop: stop,
+		results: &letterbox{send: func(ctx context.Context, r []reconcile.ProbeResult) error {
+			return k.Ledger.SaveProbes(ctx, reconcile.WorkerLease(k.Holder), r)
+		}}}
 }
 
 // A shift is what a worker knows of the world: as it was recorded by the newest pass, with
@@ -60,7 +63,7 @@ type shift struct {
 // seconds. again says when to call once more; 0 means that nothing is left to do, or that
 // the next pass decides.
 func (w *Worker) Remedy(ctx context.Context, id string) (again time.Duration, err error) {
-	open, err := w.keeper.Ledger.OpenActions(ctx)
+	open, err := w.actions.OpenActions(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("read the open actions: %w", err)
 	}
@@ -144,7 +147,7 @@ func (w *Worker) Probe(ctx context.Context, ref reconcile.Ref) error {
 		return nil
 	}
 	result := w.keeper.examine(ctx, sb, p.Probe)
-	now, err := w.keeper.Ledger.Now(ctx)
+	now, err := w.clock.Now(ctx)
 	if err != nil {
 		return fmt.Errorf("read the ledger's clock after a probe of %s: %w", ref, err)
 	}
@@ -163,7 +166,7 @@ func (w *Worker) openLately(ctx context.Context) ([]reconcile.Action, error) {
 	if time.Since(w.read) < good {
 		return w.open, nil
 	}
-	open, err := w.keeper.Ledger.OpenActions(ctx)
+	open, err := w.actions.OpenActions(ctx)
 	if err == nil {
 		w.open, w.read = open, time.Now()
 	}
@@ -176,7 +179,7 @@ func (w *Worker) begin(ctx context.Context) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, err := w.keeper.Ledger.Now(ctx)
+	now, err := w.clock.Now(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the ledger's clock: %w", err)
 	}
@@ -193,7 +196,7 @@ func (w *Worker) present(ctx context.Context) (*shift, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	defer w.keep()
-	pass, err := w.keeper.Ledger.LastRecorded(ctx)
+	pass, err := w.passes.LastRecorded(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the number of the last pass: %w", err)
 	}
