@@ -93,6 +93,7 @@ const (
 
 // A Template is a snapshot, template or image as a provider showed it.
 type Template struct {
+	Provider  string // entry of the config; whoever asks an adapter fills it in
 	ID, Name  string
 	Raw       string // the provider's own word
 	State     TemplateState

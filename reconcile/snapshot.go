@@ -35,13 +35,12 @@ type Snapshot struct {
 	Unlooked   map[string]bool // subjects that wanted a direct look, and whose turn it was not
 	ByKey      map[Ref]Task    // rows read by their sandbox column, by the value and the entry that they mean, "" for none
 
-	Listings   map[string]ListingSeen // by provider entry; empty in a quick pass
-	Sandboxes  []Sandbox              // the owned ones that were listed or found
-	Looks      map[Ref]Look           // sandboxes that were got by id
-	Finds      map[string]FindLook    // tasks whose sandboxes were searched by link, by task id
-	Templates  []Template             // those configured and used
-	TemplateOf []string               // provider entry of Templates[i]
-	Quotas     map[string][]Quota     // by provider entry; absent where they could not be measured
+	Listings  map[string]ListingSeen // by provider entry; empty in a quick pass
+	Sandboxes []Sandbox              // the owned ones that were listed or found
+	Looks     map[Ref]Look           // sandboxes that were got by id
+	Finds     map[string]FindLook    // tasks whose sandboxes were searched by link, by task id
+	Templates []Template             // those configured and used
+	Quotas    map[string][]Quota     // by provider entry; absent where they could not be measured
 
 	Whole bool // every sandbox that the ledger remembers was listed; false when that was not weighed
 }
@@ -221,9 +220,8 @@ func (s *Snapshot) RecallTemplates() {
 	SortRefs(refs)
 	for _, ref := range refs {
 		seen := s.Memory.Templates[ref]
-		s.Templates = append(s.Templates, Template{Name: ref.ID, Raw: seen.Raw, State: seen.State, Error: seen.Error,
-			LastUsed: seen.LastUsed, ExpiresAt: seen.ExpiresAt, AsOf: seen.LookedAt})
-		s.TemplateOf = append(s.TemplateOf, ref.Provider)
+		s.Templates = append(s.Templates, Template{Provider: ref.Provider, Name: ref.ID, Raw: seen.Raw, State: seen.State,
+			Error: seen.Error, LastUsed: seen.LastUsed, ExpiresAt: seen.ExpiresAt, AsOf: seen.LookedAt})
 	}
 }
 

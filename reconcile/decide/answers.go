@@ -124,11 +124,11 @@ func templateAnswer(v *View, _ *Judgement, d *Decision) (says, why string) {
 		return SaysDue, cause
 	}
 	own := s.Template()
-	for i, t := range v.S.Templates {
-		if own != "" && (own == t.Name || own == t.ID) && v.mayUse(s, v.S.TemplateOf[i]) {
+	for _, t := range v.S.Templates {
+		if own != "" && (own == t.Name || own == t.ID) && v.mayUse(s, t.Provider) {
 			return SaysHealthy, fmt.Sprintf("its %s %q at %s is %s",
-				providerPolicyTemplateNoun(v.P.Providers[v.S.TemplateOf[i]]),
-				own, v.S.TemplateOf[i], reconcile.FirstOf(t.Raw, "not measured"))
+				providerPolicyTemplateNoun(v.P.Providers[t.Provider]),
+				own, t.Provider, reconcile.FirstOf(t.Raw, "not measured"))
 		}
 	}
 	if own == "" {

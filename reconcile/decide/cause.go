@@ -54,15 +54,14 @@ func examples(failures []*reconcile.Verdict) []reconcile.Evidence {
 func (v *View) templateBehind(w *reconcile.Verdict) (string, []reconcile.Evidence) {
 	var texts []string
 	var because []reconcile.Evidence
-	for i := range v.S.Templates {
-		t, provider := v.S.Templates[i], v.S.TemplateOf[i]
+	for _, t := range v.S.Templates {
 		own := w.Template == "" || w.Template == t.Name || w.Template == t.ID
-		if templateStateUsable(t.State) || !own || w.Provider != "" && w.Provider != provider {
+		if templateStateUsable(t.State) || !own || w.Provider != "" && w.Provider != t.Provider {
 			continue
 		}
-		text := v.templateText(provider, t)
+		text := v.templateText(t)
 		texts = append(texts, text)
-		because = append(because, reconcile.Evidence{Source: provider, At: t.AsOf, Fact: text})
+		because = append(because, reconcile.Evidence{Source: t.Provider, At: t.AsOf, Fact: text})
 	}
 	return strings.Join(texts, "; "), because
 }

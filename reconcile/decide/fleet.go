@@ -92,22 +92,21 @@ func (v *View) templateFindings() []reconcile.Finding {
 		return nil // a quick pass only remembers how they were
 	}
 	var out []reconcile.Finding
-	for i, t := range v.S.Templates {
-		provider := v.S.TemplateOf[i]
+	for _, t := range v.S.Templates {
 		says := ""
 		switch left := t.ExpiresAt.Sub(t.AsOf); {
 		case !templateStateUsable(t.State):
-			says = v.templateText(provider, t)
+			says = v.templateText(t)
 		case t.State == reconcile.TemplateActive && !t.ExpiresAt.IsZero() && left < p.Ahead:
 			says = fmt.Sprintf("%s %q %s, unless it is used",
-				providerPolicyTemplateNoun(v.P.Providers[provider]), t.Name, templateExpiry(&t))
+				providerPolicyTemplateNoun(v.P.Providers[t.Provider]), t.Name, templateExpiry(&t))
 		}
 		if says == "" {
 			continue
 		}
-		out = append(out, v.report("template-unusable", reconcile.TemplateSubject(provider, t.Name), says,
-			reconcile.Evidence{Source: provider, At: t.AsOf, Fact: "state " + t.Raw + ", last used " + text.Time(t.LastUsed)}))
-		out[len(out)-1].Provider = provider
+		out = append(out, v.report("template-unusable", reconcile.TemplateSubject(t.Provider, t.Name), says,
+			reconcile.Evidence{Source: t.Provider, At: t.AsOf, Fact: "state " + t.Raw + ", last used " + text.Time(t.LastUsed)}))
+		out[len(out)-1].Provider = t.Provider
 	}
 	return out
 }

@@ -62,8 +62,8 @@ func (v *View) templateDrafts(j *Judgement) []*draft {
 // templateState is how this pass saw the template of a subject.
 func (v *View) templateState(subject string) reconcile.TemplateState {
 	for i := range v.S.Templates {
-		if reconcile.TemplateSubject(v.S.TemplateOf[i], v.S.Templates[i].Name) == subject {
-			return v.S.Templates[i].State
+		if t := &v.S.Templates[i]; reconcile.TemplateSubject(t.Provider, t.Name) == subject {
+			return t.State
 		}
 	}
 	return reconcile.TemplateUnknown

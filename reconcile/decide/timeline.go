@@ -32,8 +32,8 @@ func (v *View) SeenTemplates(subs []Decision) []reconcile.TemplateSeen {
 		}
 	}
 	var out []reconcile.TemplateSeen
-	for i, t := range v.S.Templates {
-		ref := reconcile.Ref{Provider: v.S.TemplateOf[i], ID: t.Name}
+	for _, t := range v.S.Templates {
+		ref := reconcile.Ref{Provider: t.Provider, ID: t.Name}
 		before := v.S.Memory.Templates[ref]
 		out = append(out, reconcile.TemplateSeen{
 			Provider: ref.Provider, Name: t.Name, State: t.State, Raw: t.Raw, Error: t.Error,

@@ -185,14 +185,13 @@ func (v *View) cause(s *reconcile.Subject) (string, []reconcile.Evidence) {
 	var texts []string
 	var because []reconcile.Evidence
 	own := s.Template()
-	for i, t := range v.S.Templates {
-		provider := v.S.TemplateOf[i]
-		if templateStateUsable(t.State) || own != "" && own != t.Name && own != t.ID || !v.mayUse(s, provider) {
+	for _, t := range v.S.Templates {
+		if templateStateUsable(t.State) || own != "" && own != t.Name && own != t.ID || !v.mayUse(s, t.Provider) {
 			continue
 		}
-		text := v.templateText(provider, t)
+		text := v.templateText(t)
 		texts = append(texts, text)
-		because = append(because, reconcile.Evidence{Source: provider, At: t.AsOf, Fact: text})
+		because = append(because, reconcile.Evidence{Source: t.Provider, At: t.AsOf, Fact: text})
 	}
 	return strings.Join(texts, "; "), because
 }
@@ -219,17 +218,17 @@ func (v *View) mayUse(s *reconcile.Subject, provider string) bool {
 	return false
 }
 
-func (v *View) templateText(provider string, t reconcile.Template) string {
+func (v *View) templateText(t reconcile.Template) string {
 	out := fmt.Sprintf(
 		"%s %q is %s",
-		providerPolicyTemplateNoun(v.P.Providers[provider]),
+		providerPolicyTemplateNoun(v.P.Providers[t.Provider]),
 		t.Name,
 		reconcile.FirstOf(string(t.State), t.Raw),
 	)
 	if t.Error != "" {
 		out += " (" + text.Clip(t.Error, 120) + ")"
 	}
-	if at := v.S.Memory.Templates[reconcile.Ref{Provider: provider, ID: t.Name}].LastStart; !at.IsZero() {
+	if at := v.S.Memory.Templates[reconcile.Ref{Provider: t.Provider, ID: t.Name}].LastStart; !at.IsZero() {
 		out += ", last successful start from it " + text.Time(at)
 	} else if !t.LastUsed.IsZero() {
 		out += ", last used " + text.Time(t.LastUsed)

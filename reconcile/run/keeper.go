@@ -129,11 +129,11 @@ func (k *Keeper) readTemplates(ctx context.Context, s *reconcile.Snapshot) {
 				k.Log.WarnContext(ctx, "template not measured", "provider", name, "template", wanted, "err", err)
 				continue
 			}
+			t.Provider = name
 			if t.Name == "" {
 				t.Name = wanted
 			}
 			s.Templates = append(s.Templates, t)
-			s.TemplateOf = append(s.TemplateOf, name)
 		}
 	}
 }

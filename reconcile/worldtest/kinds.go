@@ -274,13 +274,12 @@ func putFind(l *entry) {
 
 func putTemplate(l *entry) {
 	ref := l.ref(0)
-	t := reconcile.Template{ID: ref.ID, Name: ref.ID, State: reconcile.TemplateState(l.arg(1)), Raw: l.arg(1),
-		AsOf: providerNow}
+	t := reconcile.Template{Provider: ref.Provider, ID: ref.ID, Name: ref.ID, Raw: l.arg(1),
+		State: reconcile.TemplateState(l.arg(1)), AsOf: providerNow}
 	l.str("error", &t.Error)
 	l.ago("used", providerNow, &t.LastUsed)
 	l.ago("expires", providerNow, &t.ExpiresAt)
 	l.w.S.Templates = append(l.w.S.Templates, t)
-	l.w.S.TemplateOf = append(l.w.S.TemplateOf, ref.Provider)
 }
 
 // settle fills in what a pass would have read, where the text does not say otherwise.
