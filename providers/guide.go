@@ -102,12 +102,7 @@ var traits = []trait{
 	{"Ending", "the provider compares before it deletes", is(func(a wire.Abilities) bool { return a.CompareAndDelete })},
 	{"Ending", "may be refused as busy", is(func(a wire.Abilities) bool { return a.Busy })},
 	{"Ending", "what ended stays on record", is(func(a wire.Abilities) bool { return a.StaysOnRecord })},
-	{"Quarantine", "suspend and resume", func(a adapter) string {
-		if _, ok := a.none.(reconcile.Suspender); !ok || a.can.Suspends == "" {
-			return no
-		}
-		return a.can.Suspends
-	}},
+	{"Quarantine", "suspend and resume", says(func(a wire.Abilities) string { return a.Suspends })},
 	{"Quarantine", "a stop deletes some: refused", is(func(a wire.Abilities) bool { return a.StopMayDelete })},
 	{"Probes", "run a command", is(func(a wire.Abilities) bool { return a.Exec })},
 	{"Probes", "list files", is(func(a wire.Abilities) bool { return a.Files })},
@@ -117,12 +112,7 @@ var traits = []trait{
 	{"Probes", "executions that wait are seen", implements[reconcile.Executions]},
 	{"Evidence", "logs", implements[reconcile.Logs]},
 	{"Evidence", "CPU and memory", implements[reconcile.Usage]},
-	{"Account", "templates watched, in the states", func(a adapter) string {
-		if _, ok := a.none.(reconcile.Templates); !ok {
-			return no
-		}
-		return words(a.can.TemplateStates)
-	}},
+	{"Account", "templates watched, in the states", says(func(a wire.Abilities) string { return words(a.TemplateStates) })},
 	{"Account", "warns before a template is inactive", is(func(a wire.Abilities) bool { return a.TemplateExpires })},
 	{"Account", "quotas", implements[reconcile.Quotas]},
 	{"Account", "lines in `sandkeeper check`", implements[reconcile.Checker]},

@@ -94,7 +94,7 @@ func Lacks(e Entry) (out []string) {
 		return nil
 	}
 	a := adapters[at]
-	if _, can := a.none.(reconcile.Suspender); !can || a.can.Suspends == "" {
+	if a.can.Suspends == "" {
 		out = append(out, "quarantine")
 	}
 	if a.can.ReadOnly {

@@ -87,11 +87,11 @@ func TestLacks(t *testing.T) {
 		if err != nil {
 			continue // it needs more than it is asked about here
 		}
-		if got := slices.Contains(test.want, "quarantine"); got == reconcile.Suspends(p) {
-			t.Errorf("%s: quarantine is lacking %t, and its adapter suspends %t", name, got, reconcile.Suspends(p))
+		can := reconcile.CapabilitiesOf(p)
+		if got := slices.Contains(test.want, "quarantine"); got == (can.Suspender != nil) {
+			t.Errorf("%s: quarantine is lacking %t, and its adapter suspends %t", name, got, can.Suspender != nil)
 		}
-		l, some := p.(reconcile.Lacking)
-		if got := some && slices.Contains(l.Lacks(), "terminate"); got != slices.Contains(test.want, "terminate") {
+		if got := can.NoTerminate; got != slices.Contains(test.want, "terminate") {
 			t.Errorf("%s: its adapter lacks terminate %t, want %t", name, got, !got)
 		}
 	}

@@ -3,16 +3,8 @@ package reconcile
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 )
-
-// Suspends reports whether the provider can stop or pause sandboxes so that they come back.
-func Suspends(p Provider) bool {
-	_, can := p.(Suspender)
-	lacking, some := p.(Lacking)
-	return can && !(some && slices.Contains(lacking.Lacks(), "quarantine"))
-}
 
 // Errors of sources that a caller branches on. Adapters return these, wrapped with what
 // was being done to which thing.
@@ -48,6 +40,35 @@ type Provider interface {
 	// Probe runs a real exec and a real file listing in the sandbox. It never resumes one
 	// and never counts as activity where the provider offers a way.
 	Probe(ctx context.Context, s Sandbox, p ProbePolicy) ProbeResult
+}
+
+// Capabilities are what a provider can do, as it is configured: each part that is nil it cannot.
+type Capabilities struct {
+	Named      Named
+	Templates  Templates
+	Suspender  Suspender
+	Logs       Logs
+	Usage      Usage
+	Executions Executions
+	Quotas     Quotas
+	Checker    Checker
+
+	NoTerminate, NoProbe bool // these calls are refused
+	ProbeIsActivity      bool // there is no way to probe that does not put the sandbox's idle time-out off
+}
+
+// Capable is a provider that can do more than every one can, or less.
+type Capable interface {
+	// Capabilities are what it can do. No call is made for it.
+	Capabilities() Capabilities
+}
+
+// CapabilitiesOf is what a provider can do, none of the parts when it is not [Capable].
+func CapabilitiesOf(p Provider) Capabilities {
+	if c, ok := p.(Capable); ok {
+		return c.Capabilities()
+	}
+	return Capabilities{}
 }
 
 // Named is a provider that can be asked for a sandbox by what rows hold where that is not its
@@ -128,19 +149,6 @@ type Suspender interface {
 	Suspend(ctx context.Context, expected Sandbox) (Termination, error)
 	// Resume brings it back. [ErrNotFound] means that it is gone.
 	Resume(ctx context.Context, expected Sandbox) error
-}
-
-// Lacking is a provider that cannot do, as it is configured, all that its type says.
-type Lacking interface {
-	// Lacks are the parts that it cannot: terminate, probe, quarantine, logs, usage, quotas.
-	Lacks() []string
-}
-
-// KeptAwake is a provider that offers no way to probe a sandbox without its counting as activity,
-// which puts the sandbox's idle time-out off.
-type KeptAwake interface {
-	// ProbeIsActivity reports whether that is so.
-	ProbeIsActivity() bool
 }
 
 // Usage is a provider that can show what a sandbox uses right now.

@@ -17,59 +17,51 @@ func checkProvider(ctx context.Context, a *app.App, e providers.Entry) []reconci
 	if err != nil {
 		return fails("opens", errors.New(strings.TrimPrefix(err.Error(), "open provider "+e.Name+": ")))
 	}
-	out := []reconcile.CheckResult{{What: "capabilities", OK: true, Said: capabilities(p)}}
-	if c, ok := p.(reconcile.Checker); ok {
-		out = append(out, c.Check(ctx)...)
+	can := reconcile.CapabilitiesOf(p)
+	out := []reconcile.CheckResult{{What: "capabilities", OK: true, Said: capabilities(can)}}
+	if can.Checker != nil {
+		out = append(out, can.Checker.Check(ctx)...)
 	}
 	out = append(out, linkless(a.Config.Policy(), e.Name)...)
-	out = append(out, lacking(a.Config.Policy(), p, otherProviders(a, e))...)
-	if t, ok := p.(reconcile.Templates); ok {
+	out = append(out, lacking(a.Config.Policy(), can, otherProviders(a, e))...)
+	if can.Templates != nil {
 		for _, name := range e.Templates {
-			out = append(out, checkTemplate(ctx, t, name))
+			out = append(out, checkTemplate(ctx, can.Templates, name))
 		}
 	}
 	return out
 }
 
-// otherProviders are the providers of the other entries, without those that do not open.
-func otherProviders(a *app.App, but providers.Entry) []reconcile.Provider {
-	var out []reconcile.Provider
+// otherProviders are what the providers of the other entries can do, without those that do not open.
+func otherProviders(a *app.App, but providers.Entry) []reconcile.Capabilities {
+	var out []reconcile.Capabilities
 	for _, e := range a.Config.Entries() {
 		if e.Name == but.Name {
 			continue
 		}
 		if p, err := a.OpenProvider(e); err == nil {
-			out = append(out, p)
+			out = append(out, reconcile.CapabilitiesOf(p))
 		}
 	}
 	return out
 }
 
 // capabilities are what the provider can do, and what of the optional parts.
-func capabilities(p reconcile.Provider) string {
-	can := []string{"list", "get", "find", "terminate", "probe"}
-	_, templates := p.(reconcile.Templates)
-	_, suspends := p.(reconcile.Suspender)
-	_, logs := p.(reconcile.Logs)
-	_, usage := p.(reconcile.Usage)
-	_, executions := p.(reconcile.Executions)
-	_, quotas := p.(reconcile.Quotas)
+func capabilities(can reconcile.Capabilities) string {
+	parts := []string{"list", "get", "find"}
 	for _, part := range []struct {
 		name string
 		has  bool
 	}{
-		{"templates", templates}, {"quarantine", suspends}, {"logs", logs}, {"usage", usage},
-		{"executions", executions}, {"quotas", quotas},
+		{"terminate", !can.NoTerminate}, {"probe", !can.NoProbe},
+		{"templates", can.Templates != nil}, {"quarantine", can.Suspender != nil}, {"logs", can.Logs != nil},
+		{"usage", can.Usage != nil}, {"executions", can.Executions != nil}, {"quotas", can.Quotas != nil},
 	} {
 		if part.has {
-			can = append(can, part.name)
+			parts = append(parts, part.name)
 		}
 	}
-	if l, ok := p.(reconcile.Lacking); ok {
-		lacks := l.Lacks()
-		can = slices.DeleteFunc(can, func(name string) bool { return slices.Contains(lacks, name) })
-	}
-	return strings.Join(can, ", ")
+	return strings.Join(parts, ", ")
 }
 
 // linkless is the line for an entry whose sandboxes need no link: those that have none are left to
@@ -86,24 +78,24 @@ func linkless(policy reconcile.Policy, entry string) []reconcile.CheckResult {
 // lacking are the lines for what the rules ask of the provider and it cannot do. Nothing
 // harsher is done instead, so the findings would be held for ever. That is a warning where one of
 // the others can: a rule has one remedy for all providers.
-func lacking(policy reconcile.Policy, p reconcile.Provider, others []reconcile.Provider) []reconcile.CheckResult {
+func lacking(policy reconcile.Policy, can reconcile.Capabilities, others []reconcile.Capabilities) []reconcile.CheckResult {
 	var out []reconcile.CheckResult
 	for _, part := range []struct {
 		remedy    reconcile.Remedy
-		can       func(reconcile.Provider) bool
+		has       func(reconcile.Capabilities) bool
 		said, fix string
 	}{
-		{reconcile.Quarantine, reconcile.Suspends, "it can neither stop nor pause a sandbox, so what these rules find " +
+		{reconcile.Quarantine, suspends, "it can neither stop nor pause a sandbox, so what these rules find " +
 			"there is held", "set their remedy to terminate or report"},
 		{reconcile.Activate, tells, "it does not say how its templates are, so none is ever activated",
 			"set the remedy to report"},
 	} {
-		if rules := withRemedy(policy, part.remedy); rules != "" && !part.can(p) {
-			out = append(out, reconcile.CheckResult{What: string(part.remedy), OK: slices.ContainsFunc(others, part.can),
+		if rules := withRemedy(policy, part.remedy); rules != "" && !part.has(can) {
+			out = append(out, reconcile.CheckResult{What: string(part.remedy), OK: slices.ContainsFunc(others, part.has),
 				Said: part.said + ": " + rules, Fix: part.fix})
 		}
 	}
-	if _, ok := p.(reconcile.Quotas); !ok && policy.Rules["capacity"].MakeRoom {
+	if can.Quotas == nil && policy.Rules["capacity"].MakeRoom {
 		out = append(out, reconcile.CheckResult{What: "make_room", OK: true,
 			Said: "it does not say how much of its quotas is used, so no room is made there",
 			Fix:  "nothing to do, if another provider does"})
@@ -111,11 +103,11 @@ func lacking(policy reconcile.Policy, p reconcile.Provider, others []reconcile.P
 	return out
 }
 
-// tells reports whether the provider says how its templates are.
-func tells(p reconcile.Provider) bool {
-	_, ok := p.(reconcile.Templates)
-	return ok
-}
+// tells reports whether a provider says how its templates are.
+func tells(can reconcile.Capabilities) bool { return can.Templates != nil }
+
+// suspends reports whether a provider can stop or pause sandboxes so that they come back.
+func suspends(can reconcile.Capabilities) bool { return can.Suspender != nil }
 
 // remediesDone is the first version of the schema whose program carries out the remedies
 // quarantine and activate. Those before took them in the config and only reported.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
+	"github.com/sandkeeper/sandkeeper/providers/empty"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -36,50 +36,32 @@ func parsed(t *testing.T, text string) *config.Config {
 	return c
 }
 
-// plain is a provider with none of the optional parts.
-type plain struct{ reconcile.Provider }
-
-type (
-	suspends  struct{ reconcile.Suspender }
-	templates struct{ reconcile.Templates }
-	quotas    struct{}
-)
-
-func (quotas) Quotas(context.Context) ([]reconcile.Quota, error) { return nil, nil }
-
 // TestCheckSaysWhatAProviderLacks: a rule that asks for more than the provider can do would
 // wait for ever.
 func TestCheckSaysWhatAProviderLacks(t *testing.T) {
 	quarantine := "rules: {orphan: {remedy: quarantine}, errored: {remedy: quarantine, mode: enforce}}\n"
-	stopping := struct {
-		plain
-		suspends
-	}{}
+	plain, stopping := reconcile.Capabilities{}, reconcile.Capabilities{Suspender: &empty.Provider{}}
 	cases := map[string]struct {
 		rules  string
-		p      reconcile.Provider
+		p      reconcile.Capabilities
 		want   []string // what is lacking, whether that is in order, for which rules
-		others []reconcile.Provider
+		others []reconcile.Capabilities
 	}{
-		"nothing is asked for": {rules: "", p: plain{}},
-		"it cannot stop":       {rules: quarantine, p: plain{}, want: []string{"quarantine ok=false orphan, errored"}},
-		"no other can either": {quarantine, plain{}, []string{"quarantine ok=false orphan, errored"},
-			[]reconcile.Provider{plain{}}},
-		"another can": {quarantine, plain{}, []string{"quarantine ok=true orphan, errored"},
-			[]reconcile.Provider{plain{}, stopping}},
+		"nothing is asked for": {rules: "", p: plain},
+		"it cannot stop":       {rules: quarantine, p: plain, want: []string{"quarantine ok=false orphan, errored"}},
+		"no other can either": {quarantine, plain, []string{"quarantine ok=false orphan, errored"},
+			[]reconcile.Capabilities{plain}},
+		"another can": {quarantine, plain, []string{"quarantine ok=true orphan, errored"},
+			[]reconcile.Capabilities{plain, stopping}},
 		"it can stop":       {rules: quarantine, p: stopping},
-		"the rules are off": {rules: "rules: {orphan: {remedy: quarantine, mode: off}}\n", p: plain{}},
-		"it has no templates": {rules: "rules: {template-unusable: {remedy: activate}}\n", p: plain{},
+		"the rules are off": {rules: "rules: {orphan: {remedy: quarantine, mode: off}}\n", p: plain},
+		"it has no templates": {rules: "rules: {template-unusable: {remedy: activate}}\n", p: plain,
 			want: []string{"activate ok=false template-unusable"}},
-		"it has templates": {rules: "rules: {template-unusable: {remedy: activate}}\n", p: struct {
-			plain
-			templates
-		}{}},
-		"it knows no quota": {rules: "rules: {capacity: {make_room: true}}\n", p: plain{}, want: []string{"make_room ok=true"}},
-		"it knows its quota": {rules: "rules: {capacity: {make_room: true}}\n", p: struct {
-			plain
-			quotas
-		}{}},
+		"it has templates": {rules: "rules: {template-unusable: {remedy: activate}}\n", p: reconcile.Capabilities{
+			Templates: &empty.Provider{}}},
+		"it knows no quota": {rules: "rules: {capacity: {make_room: true}}\n", p: plain, want: []string{"make_room ok=true"}},
+		"it knows its quota": {rules: "rules: {capacity: {make_room: true}}\n", p: reconcile.Capabilities{
+			Quotas: &empty.Provider{}}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -85,18 +85,13 @@ type Provider struct {
 	waiting sync.Map                 // sandbox → when each of its queued executions was first seen
 }
 
-var (
-	_ reconcile.Provider   = (*Provider)(nil)
-	_ reconcile.Named      = (*Provider)(nil)
-	_ reconcile.Templates  = (*Provider)(nil)
-	_ reconcile.Executions = (*Provider)(nil)
-	_ reconcile.Logs       = (*Provider)(nil)
-	_ reconcile.Checker    = (*Provider)(nil)
-	_ reconcile.Suspender  = (*Provider)(nil)
-)
+var _ reconcile.Provider = (*Provider)(nil)
 
-// ProbeIsActivity reports that executing puts the idle time-out off: the vendor offers no way around.
-func (*Provider) ProbeIsActivity() bool { return true }
+// Capabilities are what it can do. Executing puts the idle time-out off: the vendor offers no way around.
+func (p *Provider) Capabilities() reconcile.Capabilities {
+	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Executions: p,
+		Checker: p, ProbeIsActivity: true}
+}
 
 // New makes the adapter of an entry. It makes no call.
 func New(e entry.Entry, o entry.Options) (*Provider, error) {

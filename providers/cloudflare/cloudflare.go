@@ -104,14 +104,21 @@ type Provider struct {
 	listed  atomic.Pointer[map[string]bool] // the ids of the last listing
 }
 
-var (
-	_ reconcile.Provider = (*Provider)(nil)
-	_ reconcile.Named    = (*Provider)(nil)
-	_ reconcile.Logs     = (*Provider)(nil)
-	_ reconcile.Usage    = (*Provider)(nil)
-	_ reconcile.Quotas   = (*Provider)(nil)
-	_ reconcile.Checker  = (*Provider)(nil)
-)
+var _ reconcile.Provider = (*Provider)(nil)
+
+// Capabilities are what the halves can do that are configured.
+func (p *Provider) Capabilities() reconcile.Capabilities {
+	can := reconcile.Capabilities{Named: p, Checker: p}
+	if p.worker != nil {
+		can.Logs, can.Usage = p, p
+	}
+	can.NoProbe = p.worker == nil
+	can.NoTerminate = p.worker == nil && !p.control.kills
+	if p.control != nil {
+		can.Quotas = p
+	}
+	return can
+}
 
 // New makes the adapter of an entry. It makes no call.
 func New(e entry.Entry, o entry.Options) (*Provider, error) {

@@ -10,7 +10,6 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers/providertest"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
-	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 const workerToken = "worker-secret-key"
@@ -36,45 +35,17 @@ func configure(can wire.Abilities, h half, url string) entry.Entry {
 	return e
 }
 
-// These hide what one half alone cannot, and says that it cannot: see TestHalves.
-type (
-	looker  struct{ reconcile.Provider }
-	checked struct{ reconcile.Checker }
-	logged  struct{ reconcile.Logs }
-	used    struct{ reconcile.Usage }
-	quotaed struct{ reconcile.Quotas }
-	alone   struct {
-		looker
-		checked
-		quotaed
-	}
-	byWorker struct {
-		looker
-		checked
-		logged
-		used
-	}
-)
-
 // The suite runs over real HTTP, for both halves together and for each alone.
 func TestConformance(t *testing.T) {
 	for name, test := range map[string]struct {
 		can  wire.Abilities
 		half half
-		hide func(*cloudflare.Provider) reconcile.Provider
 		ids  func(int) string
 	}{
-		"both halves": {can: cloudflare.Abilities, half: half{true, true},
-			hide: func(p *cloudflare.Provider) reconcile.Provider { return p }},
-		"the Worker alone": {can: cloudflare.WorkerAlone, half: half{worker: true},
-			hide: func(p *cloudflare.Provider) reconcile.Provider {
-				return byWorker{looker{p}, checked{p}, logged{p}, used{p}}
-			}},
+		"both halves":      {can: cloudflare.Abilities, half: half{true, true}},
+		"the Worker alone": {can: cloudflare.WorkerAlone, half: half{worker: true}},
 		"the control plane alone": {can: cloudflare.ControlPlaneAlone, half: half{control: true},
-			ids: cloudflaretest.ObjectIDs,
-			hide: func(p *cloudflare.Provider) reconcile.Provider {
-				return alone{looker{p}, checked{p}, quotaed{p}}
-			}},
+			ids: cloudflaretest.ObjectIDs},
 	} {
 		t.Run(name, func(t *testing.T) {
 			providertest.Suite{Can: test.can, Open: func(t *testing.T) providertest.Harness {
@@ -86,7 +57,7 @@ func TestConformance(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				return providertest.Harness{Provider: test.hide(p), World: world, Clock: clock}
+				return providertest.Harness{Provider: p, World: world, Clock: clock}
 			}}.Run(t)
 		})
 	}

@@ -118,21 +118,6 @@ func (p *Provider) list(ctx context.Context, yield func([]reconcile.Sandbox) err
 	return listing, err
 }
 
-// Lacks are what the half that is not configured would do.
-func (p *Provider) Lacks() []string {
-	var out []string
-	if p.worker == nil {
-		out = append(out, "probe", "logs", "usage")
-	}
-	if p.worker == nil && !p.control.kills {
-		out = append(out, "terminate")
-	}
-	if p.control == nil {
-		out = append(out, "quotas")
-	}
-	return out
-}
-
 // Lacks are the parts that change something, of terminate, that an entry has no half for.
 func Lacks(e entry.Entry) []string {
 	if e.Extra["worker_url"] == "" && e.Extra["instance_api"] != "true" {

@@ -60,16 +60,13 @@ type Provider struct {
 	org    atomic.Value // the key's organization, once a sandbox told it
 }
 
-var (
-	_ reconcile.Provider  = (*Provider)(nil)
-	_ reconcile.Named     = (*Provider)(nil)
-	_ reconcile.Templates = (*Provider)(nil)
-	_ reconcile.Logs      = (*Provider)(nil)
-	_ reconcile.Usage     = (*Provider)(nil)
-	_ reconcile.Quotas    = (*Provider)(nil)
-	_ reconcile.Checker   = (*Provider)(nil)
-	_ reconcile.Suspender = (*Provider)(nil)
-)
+var _ reconcile.Provider = (*Provider)(nil)
+
+// Capabilities are what it can do.
+func (p *Provider) Capabilities() reconcile.Capabilities {
+	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Quotas: p,
+		Checker: p}
+}
 
 // New makes the adapter of an entry. It makes no call.
 func New(e entry.Entry, o entry.Options) (*Provider, error) {

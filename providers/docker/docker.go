@@ -77,15 +77,12 @@ type Provider struct {
 	hung    sync.Map                      // by sandbox and half of a probe: the execution that never came back
 }
 
-var (
-	_ reconcile.Provider  = (*Provider)(nil)
-	_ reconcile.Named     = (*Provider)(nil)
-	_ reconcile.Templates = (*Provider)(nil)
-	_ reconcile.Logs      = (*Provider)(nil)
-	_ reconcile.Usage     = (*Provider)(nil)
-	_ reconcile.Checker   = (*Provider)(nil)
-	_ reconcile.Suspender = (*Provider)(nil)
-)
+var _ reconcile.Provider = (*Provider)(nil)
+
+// Capabilities are what it can do.
+func (p *Provider) Capabilities() reconcile.Capabilities {
+	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Checker: p}
+}
 
 // The largest answers that are read. A listing comes in one piece.
 const (

@@ -62,22 +62,6 @@ func (p *Provider) described() reconcile.CheckResult {
 	return wire.Well("api", said)
 }
 
-// Lacks are the parts for which no call is described.
-func (p *Provider) Lacks() []string {
-	var out []string
-	for part, calls := range map[string][]string{
-		"terminate": {"delete"}, "quarantine": {"stop", "resume"}, "logs": {"logs"},
-	} {
-		if slices.ContainsFunc(calls, func(name string) bool { return p.spec.calls[name] == nil }) {
-			out = append(out, part)
-		}
-	}
-	if p.spec.calls["exec"] == nil && p.spec.calls["files"] == nil {
-		out = append(out, "probe")
-	}
-	return out
-}
-
 // Lacks are the parts that change something, terminate and quarantine, for which an entry describes
 // no call.
 func Lacks(e entry.Entry) []string {

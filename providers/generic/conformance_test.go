@@ -80,8 +80,7 @@ var ways = map[string]way{
 		},
 		can: func(a *wire.Abilities) {
 			states, size := a.States, a.PageSize
-			*a = wire.Abilities{States: states, PageSize: size, Template: true, ReadOnly: true, OldestFirst: true, NameMayBeID: true,
-				NoLogs: true}
+			*a = wire.Abilities{States: states, PageSize: size, Template: true, ReadOnly: true, OldestFirst: true, NameMayBeID: true}
 		},
 	},
 }

@@ -60,13 +60,23 @@ type Provider struct {
 	frame  *wire.Frame
 }
 
-var (
-	_ reconcile.Provider  = (*Provider)(nil)
-	_ reconcile.Named     = (*Provider)(nil)
-	_ reconcile.Suspender = (*Provider)(nil)
-	_ reconcile.Logs      = (*Provider)(nil)
-	_ reconcile.Checker   = (*Provider)(nil)
-)
+var _ reconcile.Provider = (*Provider)(nil)
+
+// Capabilities are what a call is described for.
+func (p *Provider) Capabilities() reconcile.Capabilities {
+	can := reconcile.Capabilities{Named: p, Checker: p}
+	if p.describes("stop") && p.describes("resume") {
+		can.Suspender = p
+	}
+	if p.describes("logs") {
+		can.Logs = p
+	}
+	can.NoTerminate = !p.describes("delete")
+	can.NoProbe = !p.describes("exec") && !p.describes("files")
+	return can
+}
+
+func (p *Provider) describes(call string) bool { return p.spec.calls[call] != nil }
 
 // New makes the adapter of an entry. It makes no call.
 func New(e entry.Entry, o entry.Options) (*Provider, error) {

@@ -88,14 +88,12 @@ type Provider struct {
 	left       sync.Map // sandbox → the leftovers of probes in its Pod
 }
 
-var (
-	_ reconcile.Provider  = (*Provider)(nil)
-	_ reconcile.Named     = (*Provider)(nil)
-	_ reconcile.Templates = (*Provider)(nil)
-	_ reconcile.Logs      = (*Provider)(nil)
-	_ reconcile.Usage     = (*Provider)(nil)
-	_ reconcile.Checker   = (*Provider)(nil)
-)
+var _ reconcile.Provider = (*Provider)(nil)
+
+// Capabilities are what it can do.
+func (p *Provider) Capabilities() reconcile.Capabilities {
+	return reconcile.Capabilities{Named: p, Templates: p, Logs: p, Usage: p, Checker: p}
+}
 
 // New makes the adapter of an entry. It reads the credential's files and makes no call.
 func New(e entry.Entry, o entry.Options) (*Provider, error) {

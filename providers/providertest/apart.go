@@ -31,14 +31,15 @@ func (l *lab) calls(seen reconcile.Sandbox) map[string]func(context.Context) err
 			return said(l.Provider.Terminate(ctx, seen))
 		}
 	}
-	if p, ok := l.Provider.(reconcile.Suspender); ok && l.Can.Suspends != "" {
+	can := reconcile.CapabilitiesOf(l.Provider)
+	if p := can.Suspender; p != nil {
 		out["Suspend"] = func(ctx context.Context) error { return said(p.Suspend(ctx, seen)) }
 		out["Resume"] = func(ctx context.Context) error { return p.Resume(ctx, seen) }
 	}
-	if p, ok := l.Provider.(reconcile.Templates); ok {
+	if p := can.Templates; p != nil {
 		out["Template"] = func(ctx context.Context) error { _, err := p.Template(ctx, "base"); return err }
 	}
-	if p, ok := l.Provider.(reconcile.Executions); ok {
+	if p := can.Executions; p != nil {
 		out["Executions"] = func(ctx context.Context) error { _, err := p.Executions(ctx, seen); return err }
 	}
 	return out

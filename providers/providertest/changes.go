@@ -197,13 +197,10 @@ func (l *lab) terminatesNothing() {
 	if s := l.get(l.put("t2", simulated.Sandbox{}).ID); s.NoEnd == "" {
 		l.t.Errorf("Get = %+v, want it to say that it cannot be ended", s)
 	}
-	if lacking, ok := l.Provider.(reconcile.Lacking); ok && !slices.Contains(lacking.Lacks(), "terminate") {
-		l.t.Errorf("Lacks = %v, want terminate among it", lacking.Lacks())
-	}
 }
 
 func (l *lab) templates() {
-	p, _ := l.Provider.(reconcile.Templates)
+	p := reconcile.CapabilitiesOf(l.Provider).Templates
 	l.World.PutTemplate(simulated.Template{Name: "used", CreatedAt: start.Add(-720 * time.Hour),
 		LastUsedAt: start.Add(-time.Hour)})
 	l.World.PutTemplate(simulated.Template{Name: "unused", CreatedAt: start.Add(-720 * time.Hour)})
@@ -234,7 +231,7 @@ func (l *lab) templates() {
 }
 
 func (l *lab) activates() {
-	p, _ := l.Provider.(reconcile.Templates)
+	p := reconcile.CapabilitiesOf(l.Provider).Templates
 	l.World.PutTemplate(simulated.Template{Name: "unused", CreatedAt: start.Add(-720 * time.Hour)})
 	if !slices.Contains(l.Can.TemplateStates, reconcile.TemplateInactive) {
 		if err := p.Activate(l.t.Context(), "unused"); !errors.Is(err, errors.ErrUnsupported) {

@@ -1,7 +1,6 @@
 package providertest
 
 import (
-	"errors"
 	"math"
 	"time"
 
@@ -13,22 +12,38 @@ import (
 var measured = reconcile.Resources{CPUPercent: 97.5, MemoryUsed: 1 << 20, MemoryTotal: 2 << 20,
 	DiskUsed: 3 << 20, DiskTotal: 4 << 20}
 
+// capable: what the keeper is told is what the facts of the adapter claim.
+func (l *lab) capable() {
+	can := reconcile.CapabilitiesOf(l.Provider)
+	for what, claimed := range map[string][2]bool{
+		"terminate":                {!can.NoTerminate, !l.Can.ReadOnly},
+		"probe":                    {!can.NoProbe, l.Can.Exec || l.Can.Files},
+		"suspend":                  {can.Suspender != nil, l.Can.Suspends != ""},
+		"templates":                {can.Templates != nil, len(l.Can.TemplateStates) > 0},
+		"probes count as activity": {can.ProbeIsActivity, l.Can.ProbeIsActivity},
+	} {
+		if claimed[0] != claimed[1] {
+			l.t.Errorf("%s: it says %t, and its facts claim %t", what, claimed[0], claimed[1])
+		}
+	}
+}
+
 func (l *lab) extras() {
 	s := l.put("t1", simulated.Sandbox{Log: "first line\nlast line\n", Usage: measured})
 	seen := l.get(s.ID)
-	if p, ok := l.Provider.(reconcile.Logs); ok {
-		got, err := p.Logs(l.t.Context(), seen, 10)
-		if denied := errors.Is(err, errors.ErrUnsupported) && l.Can.NoLogs; !denied && (err != nil || got != "last line\n") {
+	can := reconcile.CapabilitiesOf(l.Provider)
+	if can.Logs != nil {
+		if got, err := can.Logs.Logs(l.t.Context(), seen, 10); err != nil || got != "last line\n" {
 			l.t.Errorf("Logs = %q, %v; want the end", got, err)
 		}
 	}
-	if p, ok := l.Provider.(reconcile.Usage); ok {
+	if p := can.Usage; p != nil {
 		if got, err := p.Usage(l.t.Context(), seen); err != nil || !partOf(got, measured) {
 			l.t.Errorf("Usage = %+v, %v; want %+v or a part of it", got, err, measured)
 		}
 	}
 	l.executions()
-	if p, ok := l.Provider.(reconcile.Quotas); ok {
+	if p := can.Quotas; p != nil {
 		got, err := p.Quotas(l.t.Context())
 		if err != nil || len(got) == 0 || got[0].Limit <= 0 {
 			l.t.Errorf("Quotas = %+v, %v; want limits", got, err)
@@ -48,8 +63,8 @@ func partOf(got, want reconcile.Resources) bool {
 }
 
 func (l *lab) checks() {
-	p, ok := l.Provider.(reconcile.Checker)
-	if !ok {
+	p := reconcile.CapabilitiesOf(l.Provider).Checker
+	if p == nil {
 		return // an optional part
 	}
 	lines := p.Check(l.t.Context())
@@ -68,8 +83,8 @@ func (l *lab) checks() {
 }
 
 func (l *lab) executions() {
-	p, ok := l.Provider.(reconcile.Executions)
-	if !ok {
+	p := reconcile.CapabilitiesOf(l.Provider).Executions
+	if p == nil {
 		return // an optional part
 	}
 	none := l.put("t1", simulated.Sandbox{})

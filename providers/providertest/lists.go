@@ -236,7 +236,7 @@ func (l *lab) unknownIsLeft() {
 	if got := l.Provider.Probe(l.t.Context(), s, policy()); got.Outcome != reconcile.NotAllowed {
 		l.t.Errorf("Probe = %+v, want not-allowed", got)
 	}
-	if p, ok := l.Provider.(reconcile.Suspender); ok {
+	if p := reconcile.CapabilitiesOf(l.Provider).Suspender; p != nil {
 		if how, err := p.Suspend(l.t.Context(), s); err == nil || how != reconcile.TerminateRefused && how != "" {
 			l.t.Errorf("Suspend = %q, %v; want it refused, and why", how, err)
 		}

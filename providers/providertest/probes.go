@@ -171,19 +171,16 @@ func (l *lab) probeLeavesNoTrace() {
 	if (l.Can.Exec || l.Can.Files) != (got.Outcome == reconcile.Answered) {
 		l.t.Fatalf("Probe = %+v, want answered where it can", got)
 	}
-	if p, ok := l.Provider.(reconcile.Usage); ok {
+	can := reconcile.CapabilitiesOf(l.Provider)
+	if p := can.Usage; p != nil {
 		if _, err := p.Usage(l.t.Context(), seen); err != nil {
 			l.t.Error(err)
 		}
 	}
-	if p, ok := l.Provider.(reconcile.Logs); ok && !l.Can.NoLogs {
+	if p := can.Logs; p != nil {
 		if _, err := p.Logs(l.t.Context(), seen, 10); err != nil {
 			l.t.Error(err)
 		}
-	}
-	kept, can := l.Provider.(reconcile.KeptAwake)
-	if told := can && kept.ProbeIsActivity(); told != l.Can.ProbeIsActivity {
-		l.t.Errorf("the keeper is told %t of probes that count as activity, want %t", told, l.Can.ProbeIsActivity)
 	}
 	after := l.World.Sandboxes()
 	if moved := !after[0].LastActivityAt.Equal(before[0].LastActivityAt); moved != l.Can.ProbeIsActivity {

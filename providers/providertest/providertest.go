@@ -114,12 +114,11 @@ func (s Suite) Run(t *testing.T) {
 }
 
 func (s Suite) promises(p reconcile.Provider) []promise {
-	_, suspends := p.(reconcile.Suspender)
-	_, templates := p.(reconcile.Templates)
-	_, names := p.(reconcile.Named)
-	ends, probes := !s.Can.ReadOnly, s.Can.Exec || s.Can.Files
-	suspends = suspends && s.Can.Suspends != ""
+	can := reconcile.CapabilitiesOf(p)
+	templates, names := can.Templates != nil, can.Named != nil
+	ends, probes, suspends := !s.Can.ReadOnly, s.Can.Exec || s.Can.Files, s.Can.Suspends != ""
 	return []promise{
+		{"what it says that it can is what is claimed", true, (*lab).capable},
 		{"a listing is complete and in order over all pages", true, (*lab).listsPages},
 		{"a listing is whole while sandboxes come and go", true, (*lab).listsChurn},
 		{"an empty world is a complete listing", true, (*lab).listsNothing},
@@ -159,7 +158,6 @@ func (s Suite) promises(p reconcile.Provider) []promise {
 		{"a suspend without an answer is not repeated", suspends, (*lab).suspendLost},
 		{"a suspend that did nothing is not done", suspends, (*lab).suspendIgnored},
 		{"a resume tells gone from unknown", suspends, (*lab).resumes},
-		{"what cannot suspend a sandbox says so", !suspends, (*lab).suspendsNothing},
 		{"templates are read", templates, (*lab).templates},
 		{"templates are activated, or that is denied", templates, (*lab).activates},
 		{"probes of sandboxes", probes, (*lab).probes},

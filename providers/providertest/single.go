@@ -114,7 +114,7 @@ func (l *lab) findsNone() {
 
 // named asks for what a row may hold where that is no id; an id is found in the same way.
 func (l *lab) named() {
-	p, _ := l.Provider.(reconcile.Named)
+	p := reconcile.CapabilitiesOf(l.Provider).Named
 	l.put("t1", simulated.Sandbox{})
 	s := l.put("t2", simulated.Sandbox{})
 	if got, err := p.Named(l.t.Context(), s.ID); err != nil || len(got) != 1 || got[0].ID != s.ID || !got[0].Owned {

@@ -11,8 +11,7 @@ import (
 
 // suspender is the provider as one that can suspend.
 func (l *lab) suspender() reconcile.Suspender {
-	p, _ := l.Provider.(reconcile.Suspender)
-	return p
+	return reconcile.CapabilitiesOf(l.Provider).Suspender
 }
 
 // still reports whether a sandbox is stopped or suspended.
@@ -163,22 +162,4 @@ func (l *lab) resumes() {
 		l.World.Change(stopped.ID, func(s *simulated.Sandbox) { s.State = reconcile.SandboxFailed })
 		l.unknown("one that failed", p.Resume(l.t.Context(), stopped))
 	}
-}
-
-// suspendsNothing: an adapter whose provider cannot suspend has no method for it, or one
-// that says so and does nothing.
-func (l *lab) suspendsNothing() {
-	p := l.suspender()
-	if p == nil {
-		return
-	}
-	s := l.get(l.put("t1", simulated.Sandbox{}).ID)
-	how, err := p.Suspend(l.t.Context(), s)
-	if how != reconcile.TerminateRefused || !errors.Is(err, errors.ErrUnsupported) {
-		l.t.Errorf("Suspend = %q, %v; want refused as unsupported", how, err)
-	}
-	if err := p.Resume(l.t.Context(), s); !errors.Is(err, errors.ErrUnsupported) {
-		l.t.Errorf("Resume = %v, want it unsupported", err)
-	}
-	l.untouched("a suspend")
 }

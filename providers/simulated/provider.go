@@ -17,18 +17,13 @@ type Provider struct {
 	entry entry.Entry
 }
 
-var (
-	_ reconcile.Provider  = (*Provider)(nil)
-	_ reconcile.Named     = (*Provider)(nil)
-	_ reconcile.Templates = (*Provider)(nil)
-	_ reconcile.Logs      = (*Provider)(nil)
-	_ reconcile.Usage     = (*Provider)(nil)
-	_ reconcile.Quotas    = (*Provider)(nil)
-	_ reconcile.Checker   = (*Provider)(nil)
-	_ reconcile.Suspender = (*Provider)(nil)
+var _ reconcile.Provider = (*Provider)(nil)
 
-	_ reconcile.Executions = (*Provider)(nil)
-)
+// Capabilities are what it can do: all that there is.
+func (p *Provider) Capabilities() reconcile.Capabilities {
+	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p,
+		Executions: p, Quotas: p, Checker: p}
+}
 
 // Provider is the world as an entry of the config sees it.
 func (w *World) Provider(e entry.Entry) *Provider { return &Provider{world: w, entry: e} }

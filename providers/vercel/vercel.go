@@ -71,12 +71,12 @@ type Provider struct {
 	swept   atomic.Int64 // when a listing last looked back as far as anything can be alive, in unix seconds
 }
 
-var (
-	_ reconcile.Provider  = (*Provider)(nil)
-	_ reconcile.Named     = (*Provider)(nil)
-	_ reconcile.Templates = (*Provider)(nil)
-	_ reconcile.Checker   = (*Provider)(nil)
-)
+var _ reconcile.Provider = (*Provider)(nil)
+
+// Capabilities are what it can do.
+func (p *Provider) Capabilities() reconcile.Capabilities {
+	return reconcile.Capabilities{Named: p, Templates: p, Checker: p}
+}
 
 // New makes the adapter of an entry. It makes no call.
 func New(e entry.Entry, o entry.Options) (*Provider, error) {

@@ -41,8 +41,6 @@ type Abilities struct {
 	ProbeTwice      bool // one failing half counts when it fails twice
 	Litter          int  // probes of a broken sandbox leave at most so many executions behind
 
-	NoLogs bool // this configuration has none: logs are denied as unsupported
-
 	// What of templates.
 
 	TemplateStates  []reconcile.TemplateState // told apart, besides unknown

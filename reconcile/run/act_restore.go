@@ -11,7 +11,7 @@ import (
 func (r *run) carryResume(ctx context.Context, a reconcile.Action) reconcile.Action {
 	f := r.factsOf(&a)
 	if r.lookUp(ctx, &a, f) {
-		if _, ok := r.k.Providers[a.Provider].(reconcile.Suspender); !ok {
+		if reconcile.CapabilitiesOf(r.k.Providers[a.Provider]).Suspender == nil {
 			return r.giveUp(a, a.Provider+" cannot bring a sandbox back")
 		}
 		r.readWishes(ctx, &a, f)

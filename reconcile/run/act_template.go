@@ -27,8 +27,8 @@ func actionTemplate(a *reconcile.Action) string { return reconcile.TemplateOf(a.
 
 // lookUpTemplate reads the template and, while asking would help, the wishes.
 func (r *run) lookUpTemplate(ctx context.Context, a *reconcile.Action, f *gathered) {
-	templates, ok := r.k.Providers[a.Provider].(reconcile.Templates)
-	if !ok {
+	templates := reconcile.CapabilitiesOf(r.k.Providers[a.Provider]).Templates
+	if templates == nil {
 		f.Unread = "provider " + a.Provider + " has no templates, or is not configured any more"
 		return
 	}

@@ -84,8 +84,8 @@ func (r *run) leavesToFull(a *reconcile.Action) bool {
 
 // saveEvidence keeps the end of the sandbox's log, which is gone with it.
 func (r *run) saveEvidence(ctx context.Context, sb reconcile.Sandbox) string {
-	source, ok := r.k.Providers[sb.Provider].(reconcile.Logs)
-	if !ok || sb.State != reconcile.SandboxRunning && sb.State != reconcile.SandboxFailed {
+	source := reconcile.CapabilitiesOf(r.k.Providers[sb.Provider]).Logs
+	if source == nil || sb.State != reconcile.SandboxRunning && sb.State != reconcile.SandboxFailed {
 		return ""
 	}
 	//guard:evidence-own P1

@@ -157,8 +157,8 @@ func (r *run) confirmOne(ctx context.Context, a reconcile.Action) reconcile.Acti
 }
 
 func (r *run) confirmTemplate(ctx context.Context, a reconcile.Action) reconcile.Action {
-	templates, ok := r.k.Providers[a.Provider].(reconcile.Templates)
-	if !ok {
+	templates := reconcile.CapabilitiesOf(r.k.Providers[a.Provider]).Templates
+	if templates == nil {
 		return a
 	}
 	t, err := templates.Template(ctx, actionTemplate(&a))

@@ -26,8 +26,8 @@ func (e effects) end(ctx context.Context, ruling decide.Ruling, a *reconcile.Act
 	if a.Step != reconcile.StepQuarantine {
 		return e.providers[a.Provider].Terminate(ctx, sb)
 	}
-	suspender, ok := e.providers[a.Provider].(reconcile.Suspender)
-	if !ok {
+	suspender := reconcile.CapabilitiesOf(e.providers[a.Provider]).Suspender
+	if suspender == nil {
 		return "", errors.New("quarantine: " + a.Provider + " cannot stop or pause")
 	}
 	return suspender.Suspend(ctx, sb)
@@ -38,8 +38,8 @@ func (e effects) resume(ctx context.Context, ruling decide.Ruling, a *reconcile.
 	if err := ruling.Allows(a); err != nil {
 		return err
 	}
-	suspender, ok := e.providers[a.Provider].(reconcile.Suspender)
-	if !ok {
+	suspender := reconcile.CapabilitiesOf(e.providers[a.Provider]).Suspender
+	if suspender == nil {
 		return errors.New(a.Provider + " cannot bring a sandbox back")
 	}
 	return suspender.Resume(ctx, sb)
@@ -50,8 +50,8 @@ func (e effects) activate(ctx context.Context, ruling decide.Ruling, a *reconcil
 	if err := ruling.Allows(a); err != nil {
 		return err
 	}
-	templates, ok := e.providers[a.Provider].(reconcile.Templates)
-	if !ok {
+	templates := reconcile.CapabilitiesOf(e.providers[a.Provider]).Templates
+	if templates == nil {
 		return errors.New(a.Provider + " has no templates")
 	}
 	return templates.Activate(ctx, actionTemplate(a))

@@ -267,12 +267,11 @@ type providerCalls struct {
 	p *simulated.Provider
 }
 
-var (
-	_ reconcile.Logs      = providerCalls{}
-	_ reconcile.Suspender = providerCalls{}
-	_ reconcile.Templates = providerCalls{}
-	_ reconcile.Restorer  = taskCalls{}
-)
+var _ reconcile.Restorer = taskCalls{}
+
+func (c providerCalls) Capabilities() reconcile.Capabilities {
+	return reconcile.Capabilities{Logs: c, Suspender: c, Templates: c}
+}
 
 func (c providerCalls) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
 	return ask(ctx, c.l, "List", "", func() (reconcile.Listing, error) { return c.p.List(ctx, yield) })

@@ -119,8 +119,8 @@ func (k *Keeper) parallel(want int) int {
 // came from. One that cannot be measured is left out: it accuses nobody.
 func (k *Keeper) readTemplates(ctx context.Context, s *reconcile.Snapshot) {
 	for _, name := range k.Policy.ProviderNames() {
-		p, ok := k.Providers[name].(reconcile.Templates)
-		if !ok {
+		p := reconcile.CapabilitiesOf(k.Providers[name]).Templates
+		if p == nil {
 			continue
 		}
 		for _, wanted := range decide.WantedTemplates(s, name, k.Policy.Providers[name].Templates) {

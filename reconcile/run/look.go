@@ -190,8 +190,8 @@ func (k *Keeper) findAt(ctx context.Context, name string, t *reconcile.Task) (fo
 		}
 	}
 	if p.ByKey(t) {
-		asked, can := k.Providers[name].(reconcile.Named)
-		if !can {
+		asked := reconcile.CapabilitiesOf(k.Providers[name]).Named
+		if asked == nil {
 			//guard:find-named P4
 			return nil, errors.New("it cannot be asked for a sandbox by what rows hold")
 		}

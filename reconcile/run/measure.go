@@ -26,11 +26,9 @@ func policyNeeds(p *reconcile.Policy, what reconcile.Needs) bool {
 
 // measures reports whether anything is to be measured beside the probes of a provider.
 func (k *Keeper) measures(provider string) bool {
-	p := k.Providers[provider]
-	_, queue := p.(reconcile.Executions)
-	_, usage := p.(reconcile.Usage)
-	return queue && policyNeeds(&k.Policy, reconcile.NeedExecutions) || usage && policyNeeds(&k.Policy,
-		reconcile.NeedUsage)
+	can := reconcile.CapabilitiesOf(k.Providers[provider])
+	return can.Executions != nil && policyNeeds(&k.Policy, reconcile.NeedExecutions) ||
+		can.Usage != nil && policyNeeds(&k.Policy, reconcile.NeedUsage)
 }
 
 // examine probes a sandbox and measures it, as far as a rule asks for it. What is queued is
@@ -63,8 +61,8 @@ func probeResultStamped(p reconcile.ProbeResult, at time.Time) reconcile.ProbeRe
 
 // executionsOf is nil when they cannot be measured, which is not none.
 func (k *Keeper) executionsOf(ctx context.Context, sb reconcile.Sandbox) *reconcile.ExecutionsSeen {
-	source, ok := k.Providers[sb.Provider].(reconcile.Executions)
-	if !ok {
+	source := reconcile.CapabilitiesOf(k.Providers[sb.Provider]).Executions
+	if source == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, measureTime)
@@ -79,8 +77,8 @@ func (k *Keeper) executionsOf(ctx context.Context, sb reconcile.Sandbox) *reconc
 
 // useOf measures what the sandbox uses and, where that is odd, searches the end of its log.
 func (k *Keeper) useOf(ctx context.Context, sb reconcile.Sandbox, seen *reconcile.Vitals) {
-	source, ok := k.Providers[sb.Provider].(reconcile.Usage)
-	if !ok {
+	source := reconcile.CapabilitiesOf(k.Providers[sb.Provider]).Usage
+	if source == nil {
 		return
 	}
 	within, cancel := context.WithTimeout(ctx, measureTime)
@@ -102,8 +100,8 @@ func (k *Keeper) useOf(ctx context.Context, sb reconcile.Sandbox, seen *reconcil
 }
 
 func (k *Keeper) signsOf(ctx context.Context, sb reconcile.Sandbox) []string {
-	source, ok := k.Providers[sb.Provider].(reconcile.Logs)
-	if !ok {
+	source := reconcile.CapabilitiesOf(k.Providers[sb.Provider]).Logs
+	if source == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, measureTime)

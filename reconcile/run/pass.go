@@ -230,9 +230,8 @@ func (k *Keeper) judge(ctx context.Context, kind reconcile.PassKind, turn int64)
 func (k *Keeper) able() {
 	entries := make(map[string]reconcile.ProviderPolicy, len(k.Policy.Providers))
 	for name, entry := range k.Policy.Providers {
-		entry.Suspends = reconcile.Suspends(k.Providers[name])
-		kept, can := k.Providers[name].(reconcile.KeptAwake)
-		entry.KeptAwake = can && kept.ProbeIsActivity()
+		can := reconcile.CapabilitiesOf(k.Providers[name])
+		entry.Suspends, entry.KeptAwake = can.Suspender != nil, can.ProbeIsActivity
 		entries[name] = entry
 	}
 	k.Policy.Providers = entries

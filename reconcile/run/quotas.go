@@ -33,8 +33,8 @@ func (k *Keeper) readQuotas(ctx context.Context, s *reconcile.Snapshot) {
 
 // quotasOf is nil when they cannot be measured.
 func (k *Keeper) quotasOf(ctx context.Context, name string) []reconcile.Quota {
-	source, ok := k.Providers[name].(reconcile.Quotas)
-	if !ok {
+	source := reconcile.CapabilitiesOf(k.Providers[name]).Quotas
+	if source == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, quotaTime)

@@ -14,16 +14,12 @@ type providerCalls struct {
 	p    *simulated.Provider
 }
 
-var (
-	_ reconcile.Provider   = providerCalls{}
-	_ reconcile.Named      = providerCalls{}
-	_ reconcile.Logs       = providerCalls{}
-	_ reconcile.Suspender  = providerCalls{}
-	_ reconcile.Templates  = providerCalls{}
-	_ reconcile.Executions = providerCalls{}
-	_ reconcile.Quotas     = providerCalls{}
-	_ reconcile.Usage      = providerCalls{}
-)
+var _ reconcile.Provider = providerCalls{}
+
+// Capabilities are all but the test of a credential.
+func (c providerCalls) Capabilities() reconcile.Capabilities {
+	return reconcile.Capabilities{Named: c, Templates: c, Suspender: c, Logs: c, Usage: c, Executions: c, Quotas: c}
+}
 
 func (c providerCalls) of(name, id string, args any) query {
 	return query{party: c.name, name: name, id: id, args: args}

@@ -54,7 +54,7 @@ func (j *Janitor) end(ctx context.Context, d Deed) error {
 	p := j.Providers[d.Ref.Provider]
 	box := reconcile.Sandbox{Ref: d.Ref, OddLink: true} // whose task it is, they do not compare
 	var err error
-	if s, can := p.(reconcile.Suspender); can && d.Verb == Stop {
+	if s := reconcile.CapabilitiesOf(p).Suspender; s != nil && d.Verb == Stop {
 		_, err = s.Suspend(ctx, box)
 	} else {
 		_, err = p.Terminate(ctx, box)
