@@ -13,7 +13,7 @@ import (
 
 // putActions plans actions, first steps before later ones, which come only with them, and
 // says which are new.
-func (g *Ledger) putActions(planned []reconcile.Action) map[string]bool {
+func (g *actionTable) putActions(planned []reconcile.Action) map[string]bool {
 	added := map[string]bool{}
 	for _, a := range planned {
 		if a.Seq == 0 {
@@ -32,7 +32,7 @@ func (g *Ledger) putActions(planned []reconcile.Action) map[string]bool {
 }
 
 // plan adds an action unless one is open already for its subject and step.
-func (g *Ledger) plan(a reconcile.Action) bool {
+func (g *actionTable) plan(a reconcile.Action) bool {
 	if _, known := g.actions[a.ID]; known {
 		return false
 	}
@@ -64,7 +64,7 @@ func sameStep(a, b reconcile.Action) bool {
 
 // withdraw closes planned actions that nobody claimed, and the later steps of those that
 // were a remedy's first.
-func (g *Ledger) withdraw(ids []string, now time.Time) {
+func (g *tables) withdraw(ids []string, now time.Time) {
 	idle := func(a action) bool {
 		return a.ClaimedBy == "" && a.Attempts == 0 && a.Outcome == reconcile.OutcomePending
 	}
@@ -87,7 +87,7 @@ func (g *Ledger) withdraw(ids []string, now time.Time) {
 	}
 }
 
-func (g *Ledger) close(a action, o reconcile.Outcome, detail string, now time.Time) {
+func (g *tables) close(a action, o reconcile.Outcome, detail string, now time.Time) {
 	a.Outcome, a.Detail, a.ClosedAt = o, detail, now
 	a.ClaimedBy, a.ClaimEnds = "", time.Time{}
 	g.actions[a.ID] = a
@@ -95,7 +95,7 @@ func (g *Ledger) close(a action, o reconcile.Outcome, detail string, now time.Ti
 }
 
 // steps are the steps of a remedy, in order.
-func (g *Ledger) steps(remedy string) []action {
+func (g *actionTable) steps(remedy string) []action {
 	return sorted(g.actions, byPlan, func(a action) bool { return a.Remedy == remedy })
 }
 
@@ -114,7 +114,7 @@ func (g *Ledger) OpenActions(ctx context.Context) ([]reconcile.Action, error) {
 	return open, err
 }
 
-func (g *Ledger) openActions() []reconcile.Action {
+func (g *actionTable) openActions() []reconcile.Action {
 	var open []reconcile.Action
 	for _, a := range sorted(g.actions, byPlan, func(a action) bool { return !a.Outcome.Closed() }) {
 		open = append(open, copied(a.Action))

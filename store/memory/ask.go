@@ -40,7 +40,7 @@ func (g *Ledger) Ask(ctx context.Context, by reconcile.Signature, actions []reco
 }
 
 // checkAsked refuses what cannot be done as a whole.
-func (g *Ledger) checkAsked(actions []reconcile.Action, withdraw []string) error {
+func (g *actionTable) checkAsked(actions []reconcile.Action, withdraw []string) error {
 	if err := protocol.CheckAsked(actions); err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (g *Ledger) checkAsked(actions []reconcile.Action, withdraw []string) error
 }
 
 // givingWay are the open ends that give way to those that are asked for now.
-func (g *Ledger) givingWay(actions []reconcile.Action, now time.Time) []string {
+func (g *actionTable) givingWay(actions []reconcile.Action, now time.Time) []string {
 	var ids []string
 	for _, wished := range actions {
 		for _, a := range sorted(g.actions, byPlan, func(a action) bool { return sameStep(a.Action, wished) }) {
@@ -75,7 +75,7 @@ func (g *Ledger) givingWay(actions []reconcile.Action, now time.Time) []string {
 }
 
 // takeBack withdraws steps that nobody has begun.
-func (g *Ledger) takeBack(by reconcile.Signature, ids []string, now time.Time) []told {
+func (g *tables) takeBack(by reconcile.Signature, ids []string, now time.Time) []told {
 	lines := make([]told, 0, len(ids))
 	for _, id := range ids {
 		a := g.actions[id]

@@ -40,7 +40,7 @@ func (g *Ledger) Claim(ctx context.Context, l reconcile.Lease, c reconcile.Claim
 	return claimed, nil
 }
 
-func (g *Ledger) request(a action, c reconcile.Claim, now time.Time) protocol.Request {
+func (g *tables) request(a action, c reconcile.Claim, now time.Time) protocol.Request {
 	r := protocol.Request{Action: a.Action, ClaimEpoch: a.epoch, Epoch: g.lease.Epoch, Begun: !a.begunAt.IsZero()}
 	for _, s := range g.steps(a.Remedy) {
 		r.Shares = r.Shares || !s.RowOnly
@@ -70,7 +70,7 @@ func (g *Ledger) request(a action, c reconcile.Claim, now time.Time) protocol.Re
 }
 
 // claimed is the action whose claim by l is still this very one.
-func (g *Ledger) claimed(l reconcile.Lease, a reconcile.Action) (action, error) {
+func (g *actionTable) claimed(l reconcile.Lease, a reconcile.Action) (action, error) {
 	own, found := g.actions[a.ID]
 	//guard:settle-attempt once
 	if !found || own.Outcome.Closed() || own.ClaimedBy != l.Holder || own.epoch != l.Epoch || own.Attempts != a.Attempts {
@@ -122,7 +122,7 @@ func (g *Ledger) Settle(ctx context.Context, l reconcile.Lease, a reconcile.Acti
 	return nil
 }
 
-func (g *Ledger) settle(own action, a reconcile.Action, now time.Time) {
+func (g *tables) settle(own action, a reconcile.Action, now time.Time) {
 	own.Outcome, own.Detail, own.NextAttempt = a.Outcome, a.Detail, a.NextAttempt
 	own.ClaimedBy, own.ClaimEnds = "", time.Time{}
 	protocol.CountAsk(&own.Action, a)
@@ -161,12 +161,12 @@ func (g *Ledger) settle(own action, a reconcile.Action, now time.Time) {
 	g.endSandbox(own.Action, now)
 }
 
-func (g *Ledger) tellSettled(a reconcile.Action, now time.Time) {
+func (g *tables) tellSettled(a reconcile.Action, now time.Time) {
 	g.tell(reconcile.TimelineEvent{At: now, Subject: a.Subject, Kind: "action", What: protocol.Told(a)})
 }
 
 // endRemedy withdraws the later steps of a remedy that has lost its ground.
-func (g *Ledger) endRemedy(a reconcile.Action, now time.Time) {
+func (g *tables) endRemedy(a reconcile.Action, now time.Time) {
 	end := protocol.EndsRemedy(a)
 	for _, s := range g.steps(a.Remedy) {
 		if end.Ends(a, s.Action) {
@@ -177,7 +177,7 @@ func (g *Ledger) endRemedy(a reconcile.Action, now time.Time) {
 }
 
 // keepFor moves the terminate after a quarantine, which has begun later than was planned.
-func (g *Ledger) keepFor(a reconcile.Action, later time.Duration) {
+func (g *actionTable) keepFor(a reconcile.Action, later time.Duration) {
 	for _, s := range g.steps(a.Remedy) {
 		own := s.Seq > a.Seq && s.Provider == a.Provider && s.Sandbox == a.Sandbox
 		if later > 0 && own && !s.Outcome.Closed() && !s.NextAttempt.IsZero() {
@@ -188,7 +188,7 @@ func (g *Ledger) keepFor(a reconcile.Action, later time.Duration) {
 }
 
 // endSandbox remembers that a sandbox is gone by us, as the provider confirmed.
-func (g *Ledger) endSandbox(a reconcile.Action, now time.Time) {
+func (g *worldTable) endSandbox(a reconcile.Action, now time.Time) {
 	ref := reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}
 	s, found := g.sandboxes[ref]
 	if !found || !protocol.EndsSandbox(a) {

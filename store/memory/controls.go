@@ -22,7 +22,7 @@ func (g *Ledger) Controls(ctx context.Context) (reconcile.Controls, error) {
 	return c, err
 }
 
-func (g *Ledger) controls(now time.Time) reconcile.Controls {
+func (g *tables) controls(now time.Time) reconcile.Controls {
 	c := reconcile.Controls{
 		Modes: maps.Clone(g.modes), Lowered: maps.Clone(g.lowered), Breakers: maps.Clone(g.breakers),
 		Incidents: g.openIncidents(),
@@ -103,7 +103,7 @@ func (g *Ledger) Pause(ctx context.Context, p reconcile.Pause) error {
 	})
 }
 
-func (g *Ledger) unpaused(scope string) []reconcile.Pause {
+func (g *wishTable) unpaused(scope string) []reconcile.Pause {
 	return slices.DeleteFunc(slices.Clone(g.pauses), func(p reconcile.Pause) bool { return p.Scope == scope })
 }
 
@@ -141,7 +141,7 @@ func (g *Ledger) Hold(ctx context.Context, h reconcile.Hold) (int64, error) {
 	return h.ID, nil
 }
 
-func (g *Ledger) nextWish() int64 {
+func (g *wishTable) nextWish() int64 {
 	g.lastWish++
 	return g.lastWish
 }

@@ -22,7 +22,7 @@ func (g *Ledger) OpenFindings(ctx context.Context) ([]reconcile.FindingSeen, err
 	return open, err
 }
 
-func (g *Ledger) openFindings() []reconcile.FindingSeen {
+func (g *findingTable) openFindings() []reconcile.FindingSeen {
 	var open []reconcile.FindingSeen
 	for _, f := range g.open {
 		open = append(open, copiedFinding(*f))
@@ -48,7 +48,7 @@ func (g *Ledger) LastPasses(ctx context.Context, n int) ([]reconcile.PassSeen, e
 	return last, err
 }
 
-func (g *Ledger) lastPasses(n int) []reconcile.PassSeen {
+func (g *passTable) lastPasses(n int) []reconcile.PassSeen {
 	var last []reconcile.PassSeen
 	for i := len(g.passes) - 1; i >= 0 && len(last) < n; i-- {
 		p := g.passes[i]
@@ -68,7 +68,7 @@ func (g *Ledger) Counters(ctx context.Context) ([]reconcile.Counter, error) {
 	return found, err
 }
 
-func (g *Ledger) countersNow() []reconcile.Counter {
+func (g *journal) countersNow() []reconcile.Counter {
 	var found []reconcile.Counter
 	for c, value := range g.counters {
 		found = append(found, reconcile.Counter{
@@ -99,7 +99,7 @@ func (g *Ledger) Subject(ctx context.Context, id string) (reconcile.History, err
 }
 
 // world finds the tasks and sandboxes that are meant.
-func (g *Ledger) world(sought protocol.Sought, h *reconcile.History) {
+func (g *worldTable) world(sought protocol.Sought, h *reconcile.History) {
 	linked := map[string]bool{sought.ID: true}
 	h.Sandboxes = sorted(g.sandboxes, newestSandbox, func(s reconcile.SandboxSeen) bool {
 		return s.Ref == sought.Ref || s.ID == sought.ID || (s.Name == sought.ID || s.Task == sought.ID) && sought.ID != ""
@@ -122,7 +122,7 @@ func newestSandbox(a, b reconcile.SandboxSeen) int {
 func newestTask(a, b task) int { return cmp.Or(b.Since.Compare(a.Since), cmp.Compare(a.ID, b.ID)) }
 
 // events finds what happened to the tasks and sandboxes of h, newest first.
-func (g *Ledger) events(sought protocol.Sought, h *reconcile.History) {
+func (g *tables) events(sought protocol.Sought, h *reconcile.History) {
 	tasks, refs := sought.Tasks(*h), sought.Refs(*h)
 	about := func(subject, task string, ref reconcile.Ref) bool {
 		return subject == sought.Given || task != "" && slices.Contains(tasks, task) ||

@@ -13,7 +13,7 @@ import (
 
 // putIncidents opens incidents and brings them up to date. When one was opened, and its
 // release, are not a pass's to change.
-func (g *Ledger) putIncidents(is []reconcile.Incident) {
+func (g *incidentTable) putIncidents(is []reconcile.Incident) {
 	for _, i := range is {
 		i.Evidence, i.ReleasedAt, i.ReleasedBy = slices.Clone(i.Evidence), time.Time{}, reconcile.Signature{}
 		if before, known := g.incidents[i.ID]; known {
@@ -30,7 +30,7 @@ func copiedIncidents(is []reconcile.Incident) []reconcile.Incident {
 	return is
 }
 
-func (g *Ledger) openIncidents() []reconcile.Incident {
+func (g *incidentTable) openIncidents() []reconcile.Incident {
 	oldest := func(a, b reconcile.Incident) int {
 		return cmp.Or(a.OpenedAt.Compare(b.OpenedAt), cmp.Compare(a.ID, b.ID))
 	}
@@ -38,7 +38,7 @@ func (g *Ledger) openIncidents() []reconcile.Incident {
 }
 
 // allIncidents are the open ones, and up to most that were closed, newest first.
-func (g *Ledger) allIncidents(most int) []reconcile.Incident {
+func (g *incidentTable) allIncidents(most int) []reconcile.Incident {
 	newest := func(a, b reconcile.Incident) int {
 		return cmp.Or(b.ClosedAt.Compare(a.ClosedAt), cmp.Compare(b.ID, a.ID))
 	}
@@ -69,7 +69,7 @@ func (g *Ledger) Incident(ctx context.Context, id string) (reconcile.Incident, e
 	return found, nil
 }
 
-func (g *Ledger) incident(id string) (reconcile.Incident, error) {
+func (g *incidentTable) incident(id string) (reconcile.Incident, error) {
 	found, known := g.incidents[id]
 	if !known {
 		return found, reconcile.ErrNotFound

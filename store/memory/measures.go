@@ -23,7 +23,7 @@ func (g *Ledger) Measures(ctx context.Context) (reconcile.Measures, error) {
 	return m, nil
 }
 
-func (g *Ledger) measures(now time.Time) reconcile.Measures {
+func (g *tables) measures(now time.Time) reconcile.Measures {
 	m := reconcile.Measures{
 		Now: now, Passes: protocol.Newest(g.passes), Counts: protocol.Counts(g.passes), Counters: g.countersNow(),
 		Sources: g.sourceList(), Templates: g.templateList(), Controls: g.controls(now),
@@ -46,7 +46,7 @@ func (g *Ledger) measures(now time.Time) reconcile.Measures {
 
 // actionCounts counts the open actions, and of these the terminates that the provider was
 // first asked for long ago.
-func (g *Ledger) actionCounts(now time.Time) (counts []reconcile.ActionCount, overdue int) {
+func (g *actionTable) actionCounts(now time.Time) (counts []reconcile.ActionCount, overdue int) {
 	alike := map[reconcile.ActionCount]int{}
 	for _, a := range g.actions {
 		if a.Outcome.Closed() {

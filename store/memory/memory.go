@@ -6,7 +6,6 @@ package memory
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -16,39 +15,8 @@ import (
 // A Ledger is a [reconcile.Ledger] in memory. Several passes may share one, as replicas
 // share a database.
 type Ledger struct {
-	clock func() time.Time
-
-	mu         sync.Mutex
-	lease      reconcile.Lease
-	watchSince time.Time
-	known      []string
-	passes     []reconcile.PassSeen // by number, which is never given twice
-	lastPass   int64
-	tasks      map[string]task
-	sandboxes  map[reconcile.Ref]reconcile.SandboxSeen
-	findings   []*reconcile.FindingSeen // in the order of opening
-	open       map[reconcile.FindingKey]*reconcile.FindingSeen
-	actions    map[string]action
-	probes     []reconcile.ProbeResult
-	sums       map[reconcile.Ref]reconcile.ProbeSeen
-	minutes    map[string]protocol.Minute
-	templates  map[reconcile.Ref]reconcile.TemplateSeen
-	sources    map[string]reconcile.SourceSeen
-	modes      map[string]reconcile.Mode
-	lowered    map[string]reconcile.Lowering
-	armed      map[string]int64    // the newest verdict before the rule was armed last
-	verdicts   []reconcile.Verdict // by number
-	incidents  map[string]reconcile.Incident
-	notices    map[string]notice
-	hours      map[hourSum]int64
-	numbered   int64 // the last verdict's
-	pauses     []reconcile.Pause
-	holds      []reconcile.Hold
-	releases   []reconcile.Release
-	lastWish   int64
-	breakers   map[string]reconcile.Breaker
-	timeline   []reconcile.TimelineEvent
-	counters   map[counter]int64
+	door
+	tables
 }
 
 var _ reconcile.Ledger = (*Ledger)(nil)
@@ -68,46 +36,13 @@ type action struct {
 	begunShared bool
 }
 
-type counter struct{ name, rule, provider, what string }
-
 // New makes an empty ledger on this clock.
 func New(clock func() time.Time) *Ledger {
-	return &Ledger{
-		clock:     clock,
-		tasks:     map[string]task{},
-		sandboxes: map[reconcile.Ref]reconcile.SandboxSeen{},
-		open:      map[reconcile.FindingKey]*reconcile.FindingSeen{},
-		actions:   map[string]action{},
-		sums:      map[reconcile.Ref]reconcile.ProbeSeen{},
-		minutes:   map[string]protocol.Minute{},
-		templates: map[reconcile.Ref]reconcile.TemplateSeen{},
-		sources:   map[string]reconcile.SourceSeen{},
-		modes:     map[string]reconcile.Mode{},
-		lowered:   map[string]reconcile.Lowering{},
-		armed:     map[string]int64{},
-		incidents: map[string]reconcile.Incident{},
-		notices:   map[string]notice{},
-		hours:     map[hourSum]int64{},
-		breakers:  map[string]reconcile.Breaker{},
-		counters:  map[counter]int64{},
-	}
+	return &Ledger{door: door{clock: clock}, tables: newTables()}
 }
 
 // Now reads the ledger's clock.
 func (g *Ledger) Now(ctx context.Context) (time.Time, error) { return g.now(), ctx.Err() }
-
-// now is the clock, as fine as the database would keep it.
-func (g *Ledger) now() time.Time { return g.clock().UTC().Truncate(time.Microsecond) }
-
-// locked runs do alone. A canceled caller changes nothing, as with a database.
-func (g *Ledger) locked(ctx context.Context, do func(now time.Time) error) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return do(g.now())
-}
 
 // fenced runs do alone while the lease stands.
 func (g *Ledger) fenced(ctx context.Context, l reconcile.Lease, do func(now time.Time) error) error {
@@ -127,25 +62,6 @@ func (g *Ledger) working(ctx context.Context, l reconcile.Lease, do func(now tim
 		}
 		return do(now)
 	})
-}
-
-func (g *Ledger) count(name, rule, provider, what string) {
-	g.counters[counter{name, rule, provider, what}]++
-}
-
-// countHourly is count, kept by the hour as well.
-func (g *Ledger) countHourly(c reconcile.Counter, now time.Time) {
-	g.counters[counter{c.Name, c.Rule, c.Provider, c.What}] += c.Value
-	g.hours[hourSum{protocol.HourOf(now), c.Name, c.What}] += c.Value
-}
-
-type hourSum struct {
-	hour       time.Time
-	name, what string
-}
-
-func (g *Ledger) tell(events ...reconcile.TimelineEvent) {
-	g.timeline = append(g.timeline, events...)
 }
 
 // sorted are the wanted values of a map in the order that compare gives them: iteration

@@ -18,13 +18,13 @@ type notice struct {
 	why              string // the last attempt failed
 }
 
-func (g *Ledger) addNotice(n reconcile.Notice) {
+func (g *noticeTable) addNotice(n reconcile.Notice) {
 	if _, known := g.notices[n.Action]; !known {
 		g.notices[n.Action] = notice{Notice: n, nextAt: n.At}
 	}
 }
 
-func (g *Ledger) openNotices() int {
+func (g *noticeTable) openNotices() int {
 	open := 0
 	for _, n := range g.notices {
 		if n.closedAt.IsZero() {

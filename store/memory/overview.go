@@ -28,7 +28,7 @@ func (g *Ledger) Overview(ctx context.Context, most int) (reconcile.Overview, er
 	return o, nil
 }
 
-func (g *Ledger) overview(now time.Time, most int) reconcile.Overview {
+func (g *tables) overview(now time.Time, most int) reconcile.Overview {
 	newest := protocol.Newest(g.passes)
 	open := g.openActions()
 	o := reconcile.Overview{
@@ -53,7 +53,7 @@ func (g *Ledger) overview(now time.Time, most int) reconcile.Overview {
 func cut[T any](list []T, most int) []T { return list[:min(len(list), most)] }
 
 // resolved are the findings that are over, newest first.
-func (g *Ledger) resolved() []reconcile.FindingSeen {
+func (g *findingTable) resolved() []reconcile.FindingSeen {
 	var over []reconcile.FindingSeen
 	for _, f := range slices.Backward(g.findings) {
 		if !f.ResolvedAt.IsZero() {
@@ -67,7 +67,7 @@ func (g *Ledger) resolved() []reconcile.FindingSeen {
 }
 
 // closedActions are the actions that are over, newest first.
-func (g *Ledger) closedActions() []reconcile.Action {
+func (g *actionTable) closedActions() []reconcile.Action {
 	newest := func(a, b action) int { return cmp.Or(b.ClosedAt.Compare(a.ClosedAt), cmp.Compare(a.ID, b.ID)) }
 	var over []reconcile.Action
 	for _, a := range sorted(g.actions, newest, func(a action) bool { return a.Outcome.Closed() }) {
@@ -76,13 +76,13 @@ func (g *Ledger) closedActions() []reconcile.Action {
 	return over
 }
 
-func (g *Ledger) sourceList() []reconcile.SourceSeen {
+func (g *worldTable) sourceList() []reconcile.SourceSeen {
 	list := slices.Collect(maps.Values(g.sources))
 	protocol.SortSources(list)
 	return list
 }
 
-func (g *Ledger) templateList() []reconcile.TemplateSeen {
+func (g *worldTable) templateList() []reconcile.TemplateSeen {
 	list := slices.Collect(maps.Values(g.templates))
 	protocol.SortTemplates(list)
 	return list

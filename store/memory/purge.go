@@ -32,7 +32,7 @@ func (g *Ledger) Purge(ctx context.Context, before time.Time, _ int) (int64, err
 }
 
 // rows counts everything that can be purged.
-func (g *Ledger) rows() int {
+func (g *tables) rows() int {
 	return len(g.findings) + len(g.actions) + len(g.probes) + len(g.timeline) + len(g.passes) +
 		len(g.sandboxes) + len(g.tasks) + len(g.pauses) + len(g.holds) + len(g.releases) +
 		len(g.verdicts) + len(g.incidents) + len(g.notices) + len(g.hours)
@@ -40,7 +40,7 @@ func (g *Ledger) rows() int {
 
 func over(end, before time.Time) bool { return !end.IsZero() && end.Before(before) }
 
-func (g *Ledger) purgeLists(before time.Time) {
+func (g *tables) purgeLists(before time.Time) {
 	g.findings = slices.DeleteFunc(g.findings, func(f *reconcile.FindingSeen) bool { return over(f.ResolvedAt, before) })
 	g.probes = slices.DeleteFunc(g.probes, func(p reconcile.ProbeResult) bool { return p.At.Before(before) })
 	g.timeline = slices.DeleteFunc(g.timeline, func(e reconcile.TimelineEvent) bool { return e.At.Before(before) })
@@ -51,7 +51,7 @@ func (g *Ledger) purgeLists(before time.Time) {
 
 // purgeActions deletes whole remedies only: a step that is open, or was closed recently,
 // still needs those before it.
-func (g *Ledger) purgeActions(before, now time.Time) {
+func (g *actionTable) purgeActions(before, now time.Time) {
 	needed := map[string]bool{}
 	for _, a := range g.actions {
 		//guard:purge-hour P7
@@ -63,7 +63,7 @@ func (g *Ledger) purgeActions(before, now time.Time) {
 }
 
 // purgePasses keeps those that the next pass measures itself against.
-func (g *Ledger) purgePasses(before time.Time) {
+func (g *passTable) purgePasses(before time.Time) {
 	needed := map[int64]bool{g.lastPass: true}
 	var complete, full int
 	for _, p := range slices.Backward(g.passes) {
@@ -83,7 +83,7 @@ func (g *Ledger) purgePasses(before time.Time) {
 	})
 }
 
-func (g *Ledger) purgeWorld(before time.Time) {
+func (g *tables) purgeWorld(before time.Time) {
 	busyTasks, busySandboxes := map[string]bool{}, map[reconcile.Ref]bool{}
 	for _, a := range g.openActions() {
 		busyTasks[a.Task], busySandboxes[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}] = true, true

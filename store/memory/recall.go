@@ -24,7 +24,7 @@ func (g *Ledger) Recall(ctx context.Context) (reconcile.Memory, error) {
 	return m, nil
 }
 
-func (g *Ledger) recall(now time.Time) reconcile.Memory {
+func (g *tables) recall(now time.Time) reconcile.Memory {
 	m := reconcile.Memory{
 		Now: now, WatchSince: g.watchSince, Known: protocol.Known(g.known),
 		Tasks:     g.recentTasks(now),
@@ -59,7 +59,7 @@ func (g *Ledger) recall(now time.Time) reconcile.Memory {
 }
 
 // ends are the ends of the complete passes, newest first, and of the last full one.
-func (g *Ledger) ends() (ends []time.Time, full time.Time) {
+func (g *passTable) ends() (ends []time.Time, full time.Time) {
 	for _, p := range slices.Backward(g.passes) {
 		if p.Complete && len(ends) <= protocol.MostGaps {
 			ends = append(ends, p.EndedAt)
@@ -83,7 +83,7 @@ func (g *Ledger) Sources(context.Context) (map[string]reconcile.SourceSeen, erro
 
 // recentTasks are the live tasks, those that left recently, and those that a sandbox which
 // exists still names.
-func (g *Ledger) recentTasks(now time.Time) map[string]reconcile.TaskSeen {
+func (g *worldTable) recentTasks(now time.Time) map[string]reconcile.TaskSeen {
 	named := g.named()
 	recent := map[string]reconcile.TaskSeen{}
 	for id, t := range g.tasks {
@@ -95,7 +95,7 @@ func (g *Ledger) recentTasks(now time.Time) map[string]reconcile.TaskSeen {
 }
 
 // named are the tasks that a sandbox which exists names.
-func (g *Ledger) named() map[string]bool {
+func (g *worldTable) named() map[string]bool {
 	named := map[string]bool{}
 	for _, s := range g.sandboxes {
 		if s.GoneAt.IsZero() && s.Task != "" {
@@ -106,7 +106,7 @@ func (g *Ledger) named() map[string]bool {
 }
 
 // inventory are the sandboxes that exist, those gone recently, and those whose task lives.
-func (g *Ledger) inventory(now time.Time) map[reconcile.Ref]reconcile.SandboxSeen {
+func (g *worldTable) inventory(now time.Time) map[reconcile.Ref]reconcile.SandboxSeen {
 	inventory := map[reconcile.Ref]reconcile.SandboxSeen{}
 	for ref, s := range g.sandboxes {
 		if s.GoneAt.IsZero() || s.GoneAt.After(now.Add(-protocol.Recent)) || g.tasks[s.Task].Live {

@@ -58,7 +58,7 @@ func (g *Ledger) Record(ctx context.Context, l reconcile.Lease, r reconcile.Reco
 	return nil
 }
 
-func (g *Ledger) openPass(id int64) *reconcile.PassSeen {
+func (g *passTable) openPass(id int64) *reconcile.PassSeen {
 	for i := len(g.passes) - 1; i >= 0; i-- {
 		if g.passes[i].ID == id && g.passes[i].EndedAt.IsZero() {
 			return &g.passes[i]
@@ -67,7 +67,7 @@ func (g *Ledger) openPass(id int64) *reconcile.PassSeen {
 	return nil
 }
 
-func (g *Ledger) endPass(p *reconcile.PassSeen, r reconcile.Record, now time.Time) {
+func (g *tables) endPass(p *reconcile.PassSeen, r reconcile.Record, now time.Time) {
 	p.EndedAt, p.Complete, p.Error, p.Kept = now, r.Complete, r.Error, r.Kept
 	maps.Copy(p.Counts, r.Counts)
 	what := string(p.Kind) + ":incomplete"
@@ -77,7 +77,7 @@ func (g *Ledger) endPass(p *reconcile.PassSeen, r reconcile.Record, now time.Tim
 	g.count("passes", "", "", what)
 }
 
-func (g *Ledger) putWorld(r reconcile.Record, now time.Time) {
+func (g *tables) putWorld(r reconcile.Record, now time.Time) {
 	if !r.WatchSince.IsZero() {
 		g.watchSince = r.WatchSince
 	}
@@ -104,7 +104,7 @@ func (g *Ledger) putWorld(r reconcile.Record, now time.Time) {
 	}
 }
 
-func (g *Ledger) putFindings(r reconcile.Record, now time.Time) {
+func (g *tables) putFindings(r reconcile.Record, now time.Time) {
 	for _, k := range r.Resolved {
 		if open := g.open[k]; open != nil {
 			open.ResolvedAt = now
@@ -124,7 +124,7 @@ func (g *Ledger) putFindings(r reconcile.Record, now time.Time) {
 	}
 }
 
-func (g *Ledger) putBreakers(open map[string]reconcile.Breaker) {
+func (g *wishTable) putBreakers(open map[string]reconcile.Breaker) {
 	clear(g.breakers)
 	for rule, b := range open {
 		b.Rule, b.Subjects = rule, slices.Clone(b.Subjects)

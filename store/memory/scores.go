@@ -10,7 +10,7 @@ import (
 )
 
 // facts are what the scores of the window that ends now are made of.
-func (g *Ledger) facts(now time.Time) protocol.Facts {
+func (g *tables) facts(now time.Time) protocol.Facts {
 	from := now.Add(-protocol.Window)
 	f := protocol.Facts{Passes: g.passes}
 	for _, a := range g.actions {
@@ -65,7 +65,7 @@ func (g *Ledger) Report(ctx context.Context, since time.Duration) ([]reconcile.R
 	return rules.Sorted(), nil
 }
 
-func (g *Ledger) reportVerdicts(rules protocol.Reports, now, from time.Time) {
+func (g *tables) reportVerdicts(rules protocol.Reports, now, from time.Time) {
 	type place struct {
 		rule string
 		what any
@@ -102,7 +102,7 @@ func (g *Ledger) reportVerdicts(rules protocol.Reports, now, from time.Time) {
 }
 
 // costs are what a sandbox cost from a verdict on it until it was gone.
-func (g *Ledger) costs(v reconcile.Verdict, ref reconcile.Ref, now time.Time) float64 {
+func (g *worldTable) costs(v reconcile.Verdict, ref reconcile.Ref, now time.Time) float64 {
 	s, known := g.sandboxes[ref]
 	if !known {
 		return 0
@@ -113,7 +113,7 @@ func (g *Ledger) costs(v reconcile.Verdict, ref reconcile.Ref, now time.Time) fl
 	return v.PerHour * max(0, now.Sub(v.At).Hours())
 }
 
-func (g *Ledger) reportFindings(rules protocol.Reports, from time.Time) {
+func (g *tables) reportFindings(rules protocol.Reports, from time.Time) {
 	for _, f := range g.findings {
 		r := rules.Of(f.Rule)
 		if r.FirstSeen.IsZero() || f.OpenedAt.Before(r.FirstSeen) {
@@ -135,7 +135,7 @@ func seenFrom(f *reconcile.FindingSeen) time.Time {
 }
 
 // actedOn reports whether a step of ours may be why the finding resolved.
-func (g *Ledger) actedOn(f *reconcile.FindingSeen) bool {
+func (g *actionTable) actedOn(f *reconcile.FindingSeen) bool {
 	for _, a := range g.actions {
 		done := a.Outcome == reconcile.OutcomeDone || a.Outcome == reconcile.OutcomeConfirmed ||
 			a.Outcome == reconcile.OutcomeAccepted

@@ -11,7 +11,7 @@ import (
 )
 
 // putVerdicts writes what a pass came to say of failures.
-func (g *Ledger) putVerdicts(r reconcile.Record, now time.Time) {
+func (g *tables) putVerdicts(r reconcile.Record, now time.Time) {
 	for _, v := range r.Verdicts {
 		g.numbered++
 		v.Number, v.ActedAt, v.FailedAt = g.numbered, time.Time{}, time.Time{}
@@ -44,9 +44,9 @@ func applied(v reconcile.Verdict) string {
 	return "observed"
 }
 
-func (g *Ledger) lastVerdict() int64 { return g.numbered }
+func (g *verdictTable) lastVerdict() int64 { return g.numbered }
 
-func (g *Ledger) numberedVerdict(number int64) *reconcile.Verdict {
+func (g *verdictTable) numberedVerdict(number int64) *reconcile.Verdict {
 	for i := range g.verdicts {
 		if g.verdicts[i].Number == number {
 			return &g.verdicts[i]
@@ -56,7 +56,7 @@ func (g *Ledger) numberedVerdict(number int64) *reconcile.Verdict {
 }
 
 // demote lowers rules to observe, unless they were lowered before.
-func (g *Ledger) demote(ds []reconcile.Demotion, now time.Time) {
+func (g *tables) demote(ds []reconcile.Demotion, now time.Time) {
 	for _, d := range ds {
 		if _, lowered := g.modes[d.Rule]; lowered {
 			continue
@@ -71,7 +71,7 @@ func (g *Ledger) demote(ds []reconcile.Demotion, now time.Time) {
 }
 
 // carryOut marks the newest verdict of the action's rule on its subject.
-func (g *Ledger) carryOut(a reconcile.Action, now time.Time) {
+func (g *verdictTable) carryOut(a reconcile.Action, now time.Time) {
 	if !protocol.Repairs(a) {
 		return
 	}
@@ -92,12 +92,12 @@ func (g *Ledger) carryOut(a reconcile.Action, now time.Time) {
 }
 
 // recentVerdicts are those of the last hours that are of use, oldest first.
-func (g *Ledger) recentVerdicts(now time.Time) []reconcile.Verdict {
+func (g *verdictTable) recentVerdicts(now time.Time) []reconcile.Verdict {
 	return protocol.Useful(g.verdictsOf(func(v *reconcile.Verdict) bool { return v.At.After(now.Add(-protocol.Watched)) }))
 }
 
 // verdictsOf are the wanted verdicts, oldest first.
-func (g *Ledger) verdictsOf(wanted func(*reconcile.Verdict) bool) []reconcile.Verdict {
+func (g *verdictTable) verdictsOf(wanted func(*reconcile.Verdict) bool) []reconcile.Verdict {
 	var found []reconcile.Verdict
 	for i := range g.verdicts {
 		if wanted(&g.verdicts[i]) {
@@ -109,7 +109,7 @@ func (g *Ledger) verdictsOf(wanted func(*reconcile.Verdict) bool) []reconcile.Ve
 }
 
 // regretted are the verdicts that turned out to be wrong, newest first.
-func (g *Ledger) regretted() []reconcile.Verdict {
+func (g *verdictTable) regretted() []reconcile.Verdict {
 	found := g.verdictsOf(func(v *reconcile.Verdict) bool { return !v.RegretAt.IsZero() })
 	slices.SortFunc(found, func(a, b reconcile.Verdict) int {
 		return cmp.Or(b.RegretAt.Compare(a.RegretAt), cmp.Compare(b.Number, a.Number))
@@ -118,7 +118,7 @@ func (g *Ledger) regretted() []reconcile.Verdict {
 }
 
 // tallies say how often each rule was wrong recently.
-func (g *Ledger) tallies() map[string]reconcile.Tally {
+func (g *verdictTable) tallies() map[string]reconcile.Tally {
 	tallies := map[string]reconcile.Tally{}
 	for _, v := range slices.Backward(g.verdicts) {
 		t := tallies[v.Rule]
@@ -135,13 +135,13 @@ func (g *Ledger) tallies() map[string]reconcile.Tally {
 }
 
 // armings are the newest verdicts before the rules were armed last.
-func (g *Ledger) armings() map[string]int64 {
+func (g *verdictTable) armings() map[string]int64 {
 	armed := maps.Clone(g.armed)
 	maps.DeleteFunc(armed, func(_ string, after int64) bool { return after == 0 })
 	return armed
 }
 
-func (g *Ledger) purgeVerdicts(before time.Time) {
+func (g *tables) purgeVerdicts(before time.Time) {
 	g.verdicts = slices.DeleteFunc(g.verdicts, func(v reconcile.Verdict) bool { return v.At.Before(before) })
 	for id, i := range g.incidents {
 		if over(i.ClosedAt, before) {
