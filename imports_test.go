@@ -51,10 +51,14 @@ var places = []place{
 	{pattern: "reconcile/guards"}, // reads code, knows none
 	// Support for tests: a whole world around the passes.
 	{pattern: "reconcile/worldtest", ours: []string{"reconcile"}, never: effects},
-	{pattern: "reconcile/simtest", ours: []string{"reconcile", "reconcile/decide", "reconcile/run", "providers/simulated",
-		"providers/entry", "store/memory", "store/protocol"}, never: databases},
-	{pattern: "reconcile/simtest/*", ours: []string{"reconcile", "reconcile/run", "reconcile/simtest", "providers/simulated"},
+	{pattern: "reconcile/simtest/history", never: databases}, // data, plays nothing
+	{pattern: "reconcile/simtest/platform", ours: []string{"reconcile", "reconcile/decide", "reconcile/run",
+		"reconcile/simtest/history", "providers/simulated", "providers/entry", "store/memory", "store/protocol"},
 		never: databases},
+	{pattern: "reconcile/simtest", ours: []string{"reconcile", "reconcile/decide", "reconcile/run",
+		"reconcile/simtest/history", "reconcile/simtest/platform", "providers/simulated", "store/memory"}, never: databases},
+	{pattern: "reconcile/simtest/*", ours: []string{"reconcile", "reconcile/run", "reconcile/simtest",
+		"reconcile/simtest/history", "reconcile/simtest/platform", "providers/simulated"}, never: databases},
 	{pattern: "store", never: append(slices.Clone(pages), "net/http")},
 	{pattern: "store/tasks", ours: []string{"reconcile", "store"}, never: pages},
 	{pattern: "store/ledger", ours: []string{"reconcile", "store", "store/protocol"}, never: pages},
@@ -116,7 +120,7 @@ var forTests = []string{
 // notShipped is what the program may not reach: simulators, and what starts a PostgreSQL. The demo
 // is a program of its own.
 var notShipped = []string{"cmd/sandkeeper-demo", "store/pgtest", "store/storetest", "providers/simulated",
-	"providers/providertest", "providers/wire/wiretest", "providers/*/*test", "reconcile/simtest", "reconcile/worldtest",
+	"providers/providertest", "providers/wire/wiretest", "providers/*/*test", "reconcile/simtest", "reconcile/simtest/*", "reconcile/worldtest",
 	"cmd/sandkeeper/app/webhooktest", "web/webtest"}
 
 // left is what a build does without by each tag.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile/guards"
 	"github.com/sandkeeper/sandkeeper/reconcile/simtest"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
 	"github.com/sandkeeper/sandkeeper/test/raced"
 )
 
@@ -274,10 +275,10 @@ func playWitness(t *testing.T, w guards.Witness) {
 	fmt.Printf("witness %s shows %s\n", w.String(), strings.ReplaceAll(says, "\n", " "))
 }
 
-func scriptOf(t *testing.T, w guards.Witness) *simtest.Script {
+func scriptOf(t *testing.T, w guards.Witness) *history.Script {
 	t.Helper()
 	if w.Kind == guards.ShownBySeed {
-		s := simtest.Generate(w.Seed())
+		s := history.Generate(w.Seed())
 		return &s
 	}
 	file := filepath.Join("testdata", "guards", w.What)
@@ -293,7 +294,7 @@ func scriptOf(t *testing.T, w guards.Witness) *simtest.Script {
 }
 
 // without plays a history with one guard off, or with all on.
-func without(t *testing.T, guard string, s *simtest.Script) *simtest.Report {
+func without(t *testing.T, guard string, s *history.Script) *simtest.Report {
 	t.Helper()
 	if !guardOff(guard) {
 		t.Fatalf("there is no guard %s", guard)
@@ -303,7 +304,7 @@ func without(t *testing.T, guard string, s *simtest.Script) *simtest.Report {
 }
 
 func broken(r *simtest.Report, property string) bool {
-	return slices.ContainsFunc(r.Violations, func(v simtest.Violation) bool { return v.Property == property })
+	return slices.ContainsFunc(r.Violations, func(v history.Violation) bool { return v.Property == property })
 }
 
 // A guardSearch tries seeds without each guard that has held something in them.
@@ -322,7 +323,7 @@ const mostTries = 12
 func (g *guardSearch) run(t *testing.T) {
 	t.Helper()
 	for ; g.searched < *guardsSearch && len(g.left) > 0; g.searched++ {
-		script := simtest.Generate(*guardsFrom + g.searched)
+		script := history.Generate(*guardsFrom + g.searched)
 		guardsFired()
 		if !well(without(t, "", &script)) {
 			g.unfit++
@@ -344,7 +345,7 @@ func (g *guardSearch) run(t *testing.T) {
 	}
 }
 
-func (g *guardSearch) try(t *testing.T, name string, script *simtest.Script) {
+func (g *guardSearch) try(t *testing.T, name string, script *history.Script) {
 	t.Helper()
 	g.tries[name]++
 	r := without(t, name, script)
@@ -369,16 +370,16 @@ func well(r *simtest.Report) bool { return r.Err == nil && len(r.Violations) == 
 
 // shrunk leaves out of a history what it does not need to break without the guard and to go
 // well with it.
-func shrunk(t *testing.T, guard, property string, s *simtest.Script) *simtest.Script {
+func shrunk(t *testing.T, guard, property string, s *history.Script) *history.Script {
 	t.Helper()
 	until := time.Now().Add(shrinkFor)
-	shows := func(try *simtest.Script) bool {
+	shows := func(try *history.Script) bool {
 		return time.Now().Before(until) && broken(without(t, guard, try), property) && well(without(t, "", try))
 	}
 	out := *s
 	for before := -1; before != len(out.Events)+len(out.Setup); {
 		before = len(out.Events) + len(out.Setup)
-		for _, part := range []*[]simtest.Event{&out.Events, &out.Setup} {
+		for _, part := range []*[]history.Event{&out.Events, &out.Setup} {
 			shrink(part, func() bool { return shows(&out) })
 		}
 	}
@@ -389,7 +390,7 @@ const shrinkFor = 20 * time.Second
 
 // shrink leaves out as much of a list as it can while it shows what it has to: halves first,
 // then smaller and smaller parts.
-func shrink(list *[]simtest.Event, shows func() bool) {
+func shrink(list *[]history.Event, shows func() bool) {
 	for size := max(len(*list)/2, 1); size > 0; size /= 2 {
 		for from := 0; from < len(*list); {
 			whole := *list

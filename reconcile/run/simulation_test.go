@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile/simtest"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
 	"github.com/sandkeeper/sandkeeper/test/raced"
 )
 
@@ -33,11 +34,11 @@ var (
 	traceFlag  = flag.Bool("trace", false, "print the trace of the history that is played")
 )
 
-func generated(seed uint64) simtest.Script {
+func generated(seed uint64) history.Script {
 	if *wideFlag {
-		return simtest.GenerateWide(seed)
+		return history.GenerateWide(seed)
 	}
-	return simtest.Generate(seed)
+	return history.Generate(seed)
 }
 
 // A tournament plays histories, several at a time.
@@ -125,7 +126,7 @@ func (all *tournament) play(t *testing.T) {
 }
 
 // tellBreak says which history broke a property, and how to play it again.
-func (all *tournament) tellBreak(t *testing.T, script *simtest.Script, r *simtest.Report) {
+func (all *tournament) tellBreak(t *testing.T, script *history.Script, r *simtest.Report) {
 	t.Helper()
 	said := fmt.Sprintf("seed %d breaks a property: %s\n\tgo test ./reconcile/run -run TestSimulation -wide=%v -seed %d", script.Seed,
 		whatBroke(r.Violations), *wideFlag, script.Seed)
@@ -166,7 +167,7 @@ func (all *tournament) print(t *testing.T) {
 }
 
 // explain shrinks a history that went wrong and tells it.
-func explain(t *testing.T, s *simtest.Script, r *simtest.Report) {
+func explain(t *testing.T, s *history.Script, r *simtest.Report) {
 	t.Helper()
 	if r.Err != nil {
 		t.Errorf("seed %d cannot be played: %v\n%s", s.Seed, r.Err, s)
@@ -179,7 +180,7 @@ func explain(t *testing.T, s *simtest.Script, r *simtest.Report) {
 		*wideFlag, s.Seed, short, strings.Join(again.Trace, "\n"))
 }
 
-func whatBroke(found []simtest.Violation) string {
+func whatBroke(found []history.Violation) string {
 	var lines []string
 	for _, v := range found {
 		lines = append(lines, fmt.Sprintf("%s at %s, step %d: %s", v.Property, v.At, v.Step, v.Says))
@@ -188,7 +189,7 @@ func whatBroke(found []simtest.Violation) string {
 }
 
 // one plays the history of -seed.
-func one(t *testing.T, s simtest.Script) {
+func one(t *testing.T, s history.Script) {
 	t.Helper()
 	if *traceFlag {
 		replay(t, s)
@@ -200,7 +201,7 @@ func one(t *testing.T, s simtest.Script) {
 }
 
 // replay plays one history and says all that it says.
-func replay(t *testing.T, s simtest.Script) {
+func replay(t *testing.T, s history.Script) {
 	t.Helper()
 	r := simtest.Run(t, &s, simtest.Options{Trace: *traceFlag})
 	if *traceFlag {
@@ -240,7 +241,7 @@ func TestHistories(t *testing.T) {
 // does the text of its script.
 func TestTheSameSeedIsTheSameHistory(t *testing.T) {
 	for seed := range uint64(raced.Unless(12, 2)) {
-		s := simtest.GenerateWide(seed + 1)
+		s := history.GenerateWide(seed + 1)
 		first := simtest.Run(t, &s, simtest.Options{Trace: true, Collect: true})
 		for name, other := range map[string]func() *simtest.Report{
 			"played again":     func() *simtest.Report { return simtest.Run(t, &s, simtest.Options{Trace: true, Collect: true}) },
@@ -255,13 +256,13 @@ func TestTheSameSeedIsTheSameHistory(t *testing.T) {
 	}
 }
 
-func onCores(t *testing.T, n int, s *simtest.Script) *simtest.Report {
+func onCores(t *testing.T, n int, s *history.Script) *simtest.Report {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
 	return simtest.Run(t, s, simtest.Options{Trace: true, Collect: true})
 }
 
-func fromText(t *testing.T, s *simtest.Script) *simtest.Report {
+func fromText(t *testing.T, s *history.Script) *simtest.Report {
 	t.Helper()
 	read, err := simtest.Parse("text", s.String())
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/platform"
 )
 
 // A hand is a janitor that does one thing, at its time.
@@ -27,15 +29,15 @@ func (h *hand) Pass(ctx context.Context) error {
 }
 
 // audit plays a history with one deed in it and gives the account of it.
-func audit(t *testing.T, text string, at time.Duration, do func(context.Context, Views) error) *Account {
+func audit(t *testing.T, text string, at time.Duration, do func(context.Context, Views) error) *platform.Account {
 	t.Helper()
 	s, err := Parse("test", text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &closing{}
-	r := Run(t, s, Options{Collect: true, Every: time.Second, Tail: 9 * time.Minute, Watch: []Watcher{c},
-		Begun:   func(town *Town) { c.Account = town.Account() },
+	r := Run(t, s, Options{Collect: true, Every: time.Second, Tail: 9 * time.Minute, Watch: []platform.Watcher{c},
+		Begun:   func(town *platform.Platform) { c.Account = town.Account() },
 		Janitor: func(v Views) Janitor { return &hand{Views: v, at: at, do: do, born: v.Now()} }})
 	if r.Err != nil {
 		t.Fatal(r.Err)
@@ -43,11 +45,13 @@ func audit(t *testing.T, text string, at time.Duration, do func(context.Context,
 	return c.Account
 }
 
-type closing struct{ *Account }
+type closing struct{ *platform.Account }
 
-func (closing) Step(Step) []Violation                       { return nil }
-func (closing) Pass(string, *run.Result, error) []Violation { return nil }
-func (c closing) End() []Violation {
+func (closing) Step(platform.Step) []history.Violation { return nil }
+
+func (closing) Pass(string, *run.Result, error) []history.Violation { return nil }
+
+func (c closing) End() []history.Violation {
 	c.Close()
 	return nil
 }
@@ -170,13 +174,13 @@ func TestAccountOfWrongs(t *testing.T) {
 		lasts  bool
 	}{
 		"all is well":                      {three, idle, "", 0, false, false},
-		"a sandbox that is forgotten":      {head + "@3m platform leak 1 age=1m\n", idle, WrongSandbox, 3 * min, false, true},
-		"one that is ended":                {head + "@3m platform leak 1 age=1m\n", end(all(nil)), WrongSandbox, 3 * min, true, false},
+		"a sandbox that is forgotten":      {head + "@3m platform leak 1 age=1m\n", idle, platform.WrongSandbox, 3 * min, false, true},
+		"one that is ended":                {head + "@3m platform leak 1 age=1m\n", end(all(nil)), platform.WrongSandbox, 3 * min, true, false},
 		"one that goes by itself":          {three + "@3m worker a1 finish\n@3m user a1 stop\n", idle, "", 0, false, false},
-		"a row whose sandbox went away":    {three + "@3m sandbox a1 die\n", idle, WrongTask, 3 * min, false, true},
-		"one that is failed":               {three + "@3m sandbox a1 die\n", fail("a1"), WrongTask, 3 * min, true, false},
+		"a row whose sandbox went away":    {three + "@3m sandbox a1 die\n", idle, platform.WrongTask, 3 * min, false, true},
+		"one that is failed":               {three + "@3m sandbox a1 die\n", fail("a1"), platform.WrongTask, 3 * min, true, false},
 		"a row that was never handed out":  {head + "task p1 new pick=50m\n", idle, "", 0, false, false},
-		"a stopped task that goes on":      {three + "@3m user a1 stop\n", idle, WrongSandbox, 3 * min, false, true},
+		"a stopped task that goes on":      {three + "@3m user a1 stop\n", idle, platform.WrongSandbox, 3 * min, false, true},
 		"finished, and its row does not":   {three + "@3m worker a1 lose\n", idle, "", 0, false, false},
 		"somebody else's is nothing wrong": {shared + "platform foreign 2 age=9h\nplatform twins 2 age=9h\n", idle, "", 0, false, false},
 	} {
@@ -192,7 +196,7 @@ func TestAccountOfWrongs(t *testing.T) {
 				t.Fatalf("%d things are wrong, want one", len(a.Wrongs))
 			}
 			w := a.Wrongs[0]
-			if w.Kind != c.kind || w.Since < c.since || w.Since > c.since+everySo || (w.Deed >= 0) != c.found || w.Lasts != c.lasts {
+			if w.Kind != c.kind || w.Since < c.since || w.Since > c.since+platform.EverySo || (w.Deed >= 0) != c.found || w.Lasts != c.lasts {
 				t.Errorf("wrong: %+v, want %s since %s, found %t, lasts %t", *w, c.kind, c.since, c.found, c.lasts)
 			}
 		})

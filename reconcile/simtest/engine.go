@@ -9,16 +9,18 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/platform"
 	"github.com/sandkeeper/sandkeeper/store/memory"
 )
 
 // A place is the platform with its providers, and the truth of both. Nothing in it runs by
 // itself.
 type place interface {
-	Watcher
-	Do(e Event) error
+	platform.Watcher
+	Do(e history.Event) error
 	Advance()
-	Tasks() TaskTable
+	Tasks() platform.TaskTable
 	Providers() map[string]*simulated.Provider
 	World(provider string) *simulated.World
 	WorkerExit(ref reconcile.Ref, command string) int
@@ -39,7 +41,7 @@ type place interface {
 // scheduler: at each moment at most one goroutine of all processes runs, the one whose turn it
 // is, and what that one touches of the engine needs no lock.
 type engine struct {
-	script *Script
+	script *history.Script
 	o      Options
 	place  place
 	ledger *memory.Ledger
@@ -68,7 +70,7 @@ type engine struct {
 	steps       int
 	passes      int
 	calm        calm
-	found       []Violation
+	found       []history.Violation
 	over        bool
 	err         error
 }
@@ -134,7 +136,7 @@ func (e *engine) keep() bool {
 
 // sleep lets time pass until something is due or comes to the gate.
 func (e *engine) sleep() {
-	until := longest
+	until := history.Longest
 	if len(e.agenda) > 0 {
 		until = e.agenda[0].at
 	}
@@ -158,7 +160,7 @@ func (e *engine) end() {
 
 // violate notes what must never have happened. The first one ends the history, unless all are
 // wanted.
-func (e *engine) violate(found []Violation) {
+func (e *engine) violate(found []history.Violation) {
 	if len(found) == 0 {
 		return
 	}

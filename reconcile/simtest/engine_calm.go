@@ -9,6 +9,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
 )
 
 // When the faults have stopped, everything must be repaired within this many full passes, and
@@ -74,7 +75,7 @@ func (e *engine) takeBack() {
 	for _, h := range c.Holds {
 		e.wish(wish{what: "unhold", on: fmt.Sprint(h.ID)})
 	}
-	for _, rule := range sortedKeys(c.Modes) {
+	for _, rule := range history.SortedKeys(c.Modes) {
 		e.wish(wish{what: "mode", on: rule, mode: "clear"})
 	}
 }
@@ -84,14 +85,14 @@ func (e *engine) takeBack() {
 func (e *engine) tend() {
 	ctx := e.ctx
 	c, _ := e.ledger.Controls(ctx) // fails only when the context has ended
-	for _, rule := range sortedKeys(c.Breakers) {
+	for _, rule := range history.SortedKeys(c.Breakers) {
 		e.wish(wish{what: "release", on: "breaker:" + rule, last: time.Hour})
 	}
 	if slices.ContainsFunc(c.Incidents, func(in reconcile.Incident) bool { return in.Holds() }) {
 		e.wish(wish{what: "release-incident", on: "all"})
 	}
 	sources, _ := e.ledger.Sources(ctx)
-	for _, name := range sortedKeys(sources) {
+	for _, name := range history.SortedKeys(sources) {
 		if s := sources[name]; !s.Trusted && e.calm.full > 5 && !e.mends(s) {
 			e.wish(wish{what: "release", on: name, last: time.Hour})
 		}
@@ -245,7 +246,7 @@ func (e *engine) lively(left string) {
 	if e.over {
 		return
 	}
-	e.violate([]Violation{{Property: "live", Step: e.steps, Says: fmt.Sprintf("%d full passes after the last fault: %s",
+	e.violate([]history.Violation{{Property: "live", Step: e.steps, Says: fmt.Sprintf("%d full passes after the last fault: %s",
 		e.calm.full, left)}})
 	e.over = true
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/platform"
 )
 
 // configs are what processes are told by files of their own, besides the one of all.
@@ -44,12 +46,12 @@ func (e *engine) reconfigure(args []string) error {
 // configure gives a process the config of now.
 func (e *engine) configure(p *life) {
 	p.policy, p.without = e.place.Policy(), map[string]bool{}
-	for _, at := range sortedKeys(e.config.own) {
+	for _, at := range history.SortedKeys(e.config.own) {
 		if !p.is(at) {
 			continue
 		}
 		for _, change := range e.config.own[at] {
-			if err := Configure(&p.policy, change); err != nil {
+			if err := platform.Configure(&p.policy, change); err != nil {
 				e.err = err
 			}
 		}
@@ -87,11 +89,5 @@ func (e *engine) keeper(p *life, lane int) *run.Keeper {
 
 // checkConfigure checks a change of the config without a world.
 func checkConfigure(change []string) error {
-	return Configure(&reconcile.Policy{Rules: defaultRules()}, change)
-}
-
-// checkTown checks an event that is not the engine's.
-func checkTown(e Event, setup bool) error {
-	_ = setup
-	return CheckTown(e)
+	return platform.Configure(&reconcile.Policy{Rules: platform.DefaultRules()}, change)
 }

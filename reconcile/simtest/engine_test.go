@@ -12,6 +12,8 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/platform"
 	"github.com/sandkeeper/sandkeeper/test/raced"
 )
 
@@ -98,7 +100,7 @@ func TestVerbs(t *testing.T) {
 			r := playText(t, smallWorld+setupFirst(test.script), Options{Collect: true})
 			for _, what := range test.want {
 				if r.Coverage[what] == 0 {
-					t.Errorf("%q did not happen; there was: %v", what, sortedKeys(r.Coverage))
+					t.Errorf("%q did not happen; there was: %v", what, history.SortedKeys(r.Coverage))
 				}
 			}
 			for _, v := range r.Violations {
@@ -117,22 +119,22 @@ func setupFirst(text string) string {
 
 // A recorder keeps the steps and breaks a property of its own at some of them.
 type recorder struct {
-	steps []Step
-	bad   func(s Step) bool
+	steps []platform.Step
+	bad   func(s platform.Step) bool
 	ended int
 }
 
-func (r *recorder) Step(s Step) []Violation {
+func (r *recorder) Step(s platform.Step) []history.Violation {
 	r.steps = append(r.steps, s)
 	if r.bad != nil && r.bad(s) {
-		return []Violation{{Property: "harm", Step: s.N, Says: "a test says so"}}
+		return []history.Violation{{Property: "harm", Step: s.N, Says: "a test says so"}}
 	}
 	return nil
 }
 
-func (r *recorder) Pass(string, *run.Result, error) []Violation { return nil }
+func (r *recorder) Pass(string, *run.Result, error) []history.Violation { return nil }
 
-func (r *recorder) End() []Violation {
+func (r *recorder) End() []history.Violation {
 	r.ended++
 	return nil
 }
@@ -140,8 +142,8 @@ func (r *recorder) End() []Violation {
 func TestWhatIsToldOfAStep(t *testing.T) {
 	w := &recorder{}
 	playText(t, smallWorld+onceEach+dying+"@1m fault tasks Write done-error count 1\n@4m operator hold task:t3\n",
-		Options{Watch: []Watcher{w}})
-	write := slices.IndexFunc(w.steps, func(s Step) bool { return s.Call == "Write" })
+		Options{Watch: []platform.Watcher{w}})
+	write := slices.IndexFunc(w.steps, func(s platform.Step) bool { return s.Call == "Write" })
 	if write < 0 {
 		t.Fatal("nothing was written")
 	}
@@ -153,7 +155,7 @@ func TestWhatIsToldOfAStep(t *testing.T) {
 	if _, ok := s.Args.(reconcile.Write); !ok {
 		t.Errorf("what it asked with is %T", s.Args)
 	}
-	held := func(s Step) bool { return s.Process == "operator" && s.Call == "Hold" && s.Effect }
+	held := func(s platform.Step) bool { return s.Process == "operator" && s.Call == "Hold" && s.Effect }
 	if !slices.ContainsFunc(w.steps, held) {
 		t.Error("nobody was told of the operator's hold")
 	}
@@ -172,11 +174,11 @@ func TestAViolationEndsTheHistory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			left := 3
-			w := &recorder{bad: func(s Step) bool {
+			w := &recorder{bad: func(s platform.Step) bool {
 				left--
 				return left >= 0
 			}}
-			r := playText(t, smallWorld+onceEach, Options{Watch: []Watcher{w}, Collect: test.collect})
+			r := playText(t, smallWorld+onceEach, Options{Watch: []platform.Watcher{w}, Collect: test.collect})
 			if len(r.Violations) != test.want || !test.collect && len(w.steps) != 1 {
 				t.Errorf("%d violations after %d steps, want %d", len(r.Violations), len(w.steps), test.want)
 			}
@@ -232,7 +234,7 @@ func TestAPeerPlays(t *testing.T) {
 	r := playText(t, smallWorld+onceEach+"@2m crash peer Get 1 before\n", Options{Every: time.Minute,
 		Janitor: func(v Views) Janitor { return peer{v, &passes} }})
 	if passes != 15 || r.Coverage["call: Get"] == 0 || r.Coverage["call: Recall"] > 0 || r.Coverage["crash before: Get"] != 1 {
-		t.Errorf("%d passes, %v", passes, sortedKeys(r.Coverage))
+		t.Errorf("%d passes, %v", passes, history.SortedKeys(r.Coverage))
 	}
 }
 

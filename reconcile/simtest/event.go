@@ -7,9 +7,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/platform"
 )
 
-// The verbs of the engine. All others are the Town's.
+// The verbs of the engine. All others are the Platform's.
 const (
 	verbProcess  = "process"
 	verbFault    = "fault"
@@ -23,10 +26,34 @@ const (
 	verbNothing  = "nothing"
 )
 
-// Check reports whether an event is well formed. It needs no world: names of things that are
+// Parse reads a script in its text form, and refuses what nobody here understands.
+func Parse(name, text string) (*history.Script, error) { return history.Parse(name, text, check) }
+
+// check reports whether an event is well formed. It needs no world: names of things that are
 // not there are no error, so that an event may be left out of a history.
-func Check(e Event) error {
-	check := map[string]func([]string) error{
+func check(e history.Event, setup bool) error {
+	known := inEvents
+	if setup {
+		known = inSetup
+	}
+	read := known()[e.Verb]
+	if read == nil {
+		return platform.Check(e)
+	}
+	if err := read(e.Args); err != nil {
+		return fmt.Errorf("%s: %w", e.Verb, err)
+	}
+	return nil
+}
+
+func inSetup() map[string]func([]string) error {
+	return map[string]func([]string) error{
+		verbProcess: func(a []string) error { _, err := parseProcess(a); return err },
+	}
+}
+
+func inEvents() map[string]func([]string) error {
+	return map[string]func([]string) error{
 		verbFault:    func(a []string) error { _, err := parseFault(a); return err },
 		verbCrash:    func(a []string) error { _, err := parseCrash(a); return err },
 		verbFreeze:   func(a []string) error { _, err := parseFreeze(a); return err },
@@ -36,25 +63,7 @@ func Check(e Event) error {
 		verbOperator: func(a []string) error { _, err := parseWish(a); return err },
 		verbConfig:   checkConfig,
 		verbNothing:  nothing,
-	}[e.Verb]
-	if check == nil {
-		return checkTown(e, false)
 	}
-	if err := check(e.Args); err != nil {
-		return fmt.Errorf("%s: %w", e.Verb, err)
-	}
-	return nil
-}
-
-// CheckSetup is [Check] for a line of the setup.
-func CheckSetup(e Event) error {
-	if e.Verb != verbProcess {
-		return checkTown(e, true)
-	}
-	if _, err := parseProcess(e.Args); err != nil {
-		return fmt.Errorf("%s: %w", e.Verb, err)
-	}
-	return nil
 }
 
 func nothing(args []string) error {
@@ -101,7 +110,7 @@ func (w *words) time(what string) time.Duration {
 	if w.err != nil {
 		return 0
 	}
-	d, err := parseTime(word)
+	d, err := history.ParseTime(word)
 	if err != nil {
 		w.fail(fmt.Errorf("%s: %w", what, err))
 	}
@@ -171,7 +180,7 @@ func parseClock(args []string) (clockChange, error) {
 		return c, w.err
 	}
 	var err error
-	if c.by, err = parseTime(strings.TrimPrefix(by, "-")); err != nil {
+	if c.by, err = history.ParseTime(strings.TrimPrefix(by, "-")); err != nil {
 		return c, fmt.Errorf("by how much: %w", err)
 	}
 	if strings.HasPrefix(by, "-") {

@@ -2,17 +2,19 @@ package simtest
 
 import (
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
 )
 
 // do carries out one event of the script.
-func (e *engine) do(event Event) {
-	e.log.add(e, "%s", event.text())
+func (e *engine) do(event history.Event) {
+	e.log.add(e, "%s", event.Text())
 	if err := e.carry(event); err != nil {
 		e.err, e.over = err, true
 	}
 }
 
-func (e *engine) carry(event Event) error {
+func (e *engine) carry(event history.Event) error {
 	switch event.Verb {
 	case verbFault:
 		f, err := parseFault(event.Args)

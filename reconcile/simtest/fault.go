@@ -9,6 +9,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
 )
 
 // The parties besides the providers.
@@ -52,7 +53,7 @@ func parseFault(args []string) (fault, error) {
 	f := fault{party: w.next("the party")}
 	if f.ofProvider() {
 		f.call = w.oneOf("the call", providerWords...)
-		f.kind = w.oneOf("the kind", sortedKeys(effects)...)
+		f.kind = w.oneOf("the kind", history.SortedKeys(effects)...)
 	} else {
 		f.call = w.next("the call")
 		f.kind = w.oneOf("the kind", gateKinds...)
@@ -69,15 +70,6 @@ func parseFault(args []string) (fault, error) {
 		err = fmt.Errorf("only the queue has the kind %q", f.kind)
 	}
 	return f, err
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // inject puts a fault of a provider into its world.
@@ -197,7 +189,7 @@ func (e *engine) addFault(f fault) {
 // endFaults lifts all of them.
 func (e *engine) endFaults() {
 	e.faults = nil
-	for _, name := range sortedKeys(e.place.Providers()) {
+	for _, name := range history.SortedKeys(e.place.Providers()) {
 		e.place.World(name).Mend()
 	}
 }
@@ -230,7 +222,7 @@ func nameOf(f simulated.Fault) string {
 	case f.Effect == simulated.None:
 		return "slow"
 	}
-	for _, name := range sortedKeys(effects) {
+	for _, name := range history.SortedKeys(effects) {
 		if effects[name] != f.Effect {
 			continue
 		}

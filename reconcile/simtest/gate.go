@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/platform"
 )
 
 // errDead is what a process is told that is no more. Nobody hears it.
@@ -112,7 +114,7 @@ func (t *turn) before(o *turn, g *gate) bool {
 func (g *gate) next() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	first := longest
+	first := history.Longest
 	for _, t := range g.waiting {
 		first = min(first, max(t.ready, t.p.frozen))
 	}
@@ -343,7 +345,7 @@ func (t *turn) tell(answer any, err error, effect bool) {
 	if err != nil {
 		answer = nil
 	}
-	s := Step{N: e.steps, At: e.since(), Process: t.p.name, Call: t.name, Party: t.party, ID: t.id, Args: t.args,
+	s := platform.Step{N: e.steps, At: e.since(), Process: t.p.name, Call: t.name, Party: t.party, ID: t.id, Args: t.args,
 		Answer: answer, Err: err, Effect: effect, Struck: t.struck}
 	e.cover.step(&s)
 	e.log.step(e, &s)

@@ -3,6 +3,7 @@ package simtest
 import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/platform"
 )
 
 // A coverage counts what happened in a history: calls, faults, crashes, outcomes. What never
@@ -12,7 +13,7 @@ type coverage map[[2]string]int
 func (c coverage) add(kind, what string) { c[[2]string{kind, what}]++ }
 
 // step counts what a step came to.
-func (c coverage) step(s *Step) {
+func (c coverage) step(s *platform.Step) {
 	a, settled := s.Args.(reconcile.Action)
 	if settled && s.Call == "Settle" && s.Effect {
 		c.add("outcome", string(a.Step)+" "+string(a.Outcome))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
 )
 
 // providerCalls are a process's calls of a provider.
@@ -88,7 +89,7 @@ func (c providerCalls) Quotas(ctx context.Context) ([]reconcile.Quota, error) {
 func (c providerCalls) Probe(ctx context.Context, s reconcile.Sandbox, p reconcile.ProbePolicy) reconcile.ProbeResult {
 	out, err := ask(ctx, c.seat, c.of("Probe", s.ID, s), func() (reconcile.ProbeResult, error) {
 		result := c.p.Probe(ctx, s, p)
-		if result.Outcome == reconcile.Answered && (p.Exec == workerCommand || p.Exec == wrongCommand) {
+		if result.Outcome == reconcile.Answered && (p.Exec == history.WorkerCommand || p.Exec == history.WrongCommand) {
 			exit := c.e.place.WorkerExit(s.Ref, p.Exec)
 			result.Exit = &exit
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
 )
 
 // A replica is a daemon: it makes passes by a schedule, and works off what passes of any
@@ -174,7 +175,7 @@ func (b *board) remove(j *job) {
 
 // next is when somebody could begin a job.
 func (b *board) next(e *engine) time.Duration {
-	first := longest
+	first := history.Longest
 	if len(b.jobs) == 0 {
 		return first
 	}
@@ -184,7 +185,7 @@ func (b *board) next(e *engine) time.Duration {
 		}
 	}
 	if first <= e.since() {
-		return longest // it is due: whoever becomes free takes it
+		return history.Longest // it is due: whoever becomes free takes it
 	}
 	return first
 }

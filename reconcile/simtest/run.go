@@ -8,16 +8,18 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/platform"
 	"github.com/sandkeeper/sandkeeper/store/memory"
 )
 
 // Options say how a history is played. The zero value ends it at the first violation and keeps
 // no trace.
 type Options struct {
-	Trace   bool      // keep the trace for people
-	Hash    bool      // keep a hash of all steps, to compare two runs
-	Collect bool      // go on after a violation
-	Watch   []Watcher // who is told of each step besides the Town
+	Trace   bool               // keep the trace for people
+	Hash    bool               // keep a hash of all steps, to compare two runs
+	Collect bool               // go on after a violation
+	Watch   []platform.Watcher // who is told of each step besides the Platform
 
 	Janitor func(Views) Janitor // plays in the place of sandkeeper's processes; nil: sandkeeper
 	Every   time.Duration       // between two passes of Janitor
@@ -25,7 +27,7 @@ type Options struct {
 	// until all is repaired.
 	Tail time.Duration
 
-	Begun func(t *Town) // is called when the town stands, before anything happens
+	Begun func(t *platform.Platform) // is called when the town stands, before anything happens
 }
 
 // A Janitor is what may be run in the place of sandkeeper.
@@ -42,7 +44,7 @@ type Views struct {
 
 // A Report is what a history came to.
 type Report struct {
-	Violations []Violation
+	Violations []history.Violation
 	Steps      int
 	Passes     int
 	Lasted     time.Duration // virtual time
@@ -53,7 +55,7 @@ type Report struct {
 }
 
 // Run plays a script in a bubble of its own. It never fails t.
-func Run(t *testing.T, s *Script, o Options) *Report {
+func Run(t *testing.T, s *history.Script, o Options) *Report {
 	t.Helper()
 	var report *Report
 	synctest.Test(t, func(t *testing.T) { report = play(t.Context(), s, o) })
@@ -61,11 +63,11 @@ func Run(t *testing.T, s *Script, o Options) *Report {
 }
 
 // play plays a script in the bubble that it is called in.
-func play(ctx context.Context, s *Script, o Options) *Report {
+func play(ctx context.Context, s *history.Script, o Options) *Report {
 	e := &engine{script: s, o: o, start: time.Now(), ctx: ctx, cover: coverage{}, counts: map[string]int{},
 		config: configs{own: map[string][][]string{}, without: map[string]string{}}, log: trace{on: o.Trace, sum: o.Hash}}
 	e.gate.arrived = make(chan struct{}, 1)
-	town, err := NewTown(s, e.waitInWorld)
+	town, err := platform.New(s, e.waitInWorld)
 	if err != nil {
 		return &Report{Err: err}
 	}

@@ -8,10 +8,11 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/platform"
 )
 
-// bareTown is a small world in which nothing happens.
-const bareTown = `
+// barePlatform is a small world in which nothing happens.
+const barePlatform = `
 provider lab exclusive=yes
 task t1 running work=9000h
 task t2 running work=9000h
@@ -25,18 +26,18 @@ task t6 running work=9000h
 // what the simulation is measured by.
 func Bare(t *testing.T, passes int) time.Duration {
 	t.Helper()
-	s, err := Parse("bare", bareTown)
+	s, err := Parse("bare", barePlatform)
 	if err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
 	synctest.Test(t, func(t *testing.T) {
-		town, err := NewTown(s, nil)
+		town, err := platform.New(s, nil)
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		k := town.bareKeeper()
+		k := bareKeeper(town)
 		for range passes {
 			if _, err := k.Once(t.Context(), reconcile.Full, 0); err != nil {
 				t.Error(err)
@@ -49,7 +50,7 @@ func Bare(t *testing.T, passes int) time.Duration {
 	return time.Since(began) / time.Duration(passes)
 }
 
-func (t *Town) bareKeeper() *run.Keeper {
+func bareKeeper(t *platform.Platform) *run.Keeper {
 	k := &run.Keeper{Policy: t.Policy(), Tasks: t.Tasks(), Ledger: t.Ledger, Holder: "bare",
 		Providers: map[string]reconcile.Provider{}, Log: slog.New(slog.DiscardHandler), Parallel: 1}
 	for name, p := range t.Providers() {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/platform"
 )
 
 // A trace is what a person reads of a history. It is kept only when it is wanted; the hash of
@@ -23,7 +25,7 @@ func (t *trace) add(e *engine, format string, args ...any) {
 		return
 	}
 	t.news(e)
-	t.lines = append(t.lines, fmt.Sprintf("%11s ", short(e.since().Truncate(1e6)))+fmt.Sprintf(format, args...))
+	t.lines = append(t.lines, fmt.Sprintf("%11s ", history.Short(e.since().Truncate(1e6)))+fmt.Sprintf(format, args...))
 }
 
 // news keeps what truly happened since.
@@ -34,7 +36,7 @@ func (t *trace) news(e *engine) {
 }
 
 // step keeps a call.
-func (t *trace) step(e *engine, s *Step) {
+func (t *trace) step(e *engine, s *platform.Step) {
 	if t.sum {
 		t.hash = mixText(t.hash, s.Process)
 		t.hash = mixText(t.hash, s.Party+s.Call)
@@ -44,10 +46,10 @@ func (t *trace) step(e *engine, s *Step) {
 	if !t.on {
 		return
 	}
-	t.add(e, "%-10s %s %s%s", s.Process, s.what(), s.became(), s.struckBy())
+	t.add(e, "%-10s %s %s%s", s.Process, stepWhat(s), stepBecame(s), stepStruckBy(s))
 }
 
-func (s *Step) what() string {
+func stepWhat(s *platform.Step) string {
 	of := s.ID
 	switch args := s.Args.(type) {
 	case reconcile.Write:
@@ -69,8 +71,8 @@ func (s *Step) what() string {
 
 func (t *turn) what() string { return strings.TrimSpace(t.party + "." + t.name + " " + t.id) }
 
-// became is what the process was told.
-func (s *Step) became() string {
+// stepBecame is what the process was told.
+func stepBecame(s *platform.Step) string {
 	if s.Err != nil {
 		return "-> error: " + s.Err.Error()
 	}
@@ -108,7 +110,7 @@ func rowsText(rows reconcile.Rows) string {
 	return strings.TrimSuffix(b.String(), "; ")
 }
 
-func (s *Step) struckBy() string {
+func stepStruckBy(s *platform.Step) string {
 	out := ""
 	if s.Struck != "" {
 		out = " [fault: " + s.Struck + "]"

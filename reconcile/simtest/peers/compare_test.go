@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sandkeeper/sandkeeper/reconcile/simtest"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
 	"github.com/sandkeeper/sandkeeper/test/raced"
 )
 
@@ -50,7 +51,7 @@ func named(t *testing.T) []World {
 func generated(count int) []World {
 	var out []World
 	for seed := uint64(1); len(out) < count; seed++ {
-		s := simtest.Generate(seed)
+		s := history.Generate(seed)
 		if tasks := s.Setup[0].Args[0] != "none"; tasks { // without a table there is nothing to compare
 			out = append(out, World{Name: fmt.Sprintf("seed %d", seed), Script: &s})
 		}

@@ -8,16 +8,18 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile/simtest"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/platform"
 )
 
 // A scene is a small world with one janitor in it, and what is left in the end.
 type scene struct {
 	bookkeeper
-	town *simtest.Town
+	town *platform.Platform
 	end  func()
 }
 
-func (s *scene) End() []simtest.Violation {
+func (s *scene) End() []history.Violation {
 	s.end()
 	return nil
 }
@@ -33,8 +35,8 @@ func left(t *testing.T, p Policy, text string) []string {
 	exact := map[string]bool{}
 	s := &scene{}
 	s.end = func() { out = s.state(t) }
-	r := simtest.Run(t, script, simtest.Options{Collect: true, Watch: []simtest.Watcher{s}, Every: p.Cadence(),
-		Janitor: p.plays(exact), Begun: func(town *simtest.Town) {
+	r := simtest.Run(t, script, simtest.Options{Collect: true, Watch: []platform.Watcher{s}, Every: p.Cadence(),
+		Janitor: p.plays(exact), Begun: func(town *platform.Platform) {
 			s.town = town
 			for name, rule := range town.Policy().Providers {
 				exact[name] = rule.SandboxIsID

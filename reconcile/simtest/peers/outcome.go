@@ -6,6 +6,8 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 	"github.com/sandkeeper/sandkeeper/reconcile/simtest"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/platform"
 )
 
 // Tail is how long a world lives on after its last fault, so that the longest published
@@ -19,9 +21,9 @@ const Sandkeeper = "sandkeeper"
 type Outcome struct {
 	Janitor, World string
 	Lasted         time.Duration
-	Wrongs         []*simtest.Wrong
-	Kills          []simtest.Kill
-	Violations     []simtest.Violation // of sandkeeper: its own properties are checked as well
+	Wrongs         []*platform.Wrong
+	Kills          []platform.Kill
+	Violations     []history.Violation // of sandkeeper: its own properties are checked as well
 }
 
 // Janitors are the names of all that are compared.
@@ -39,7 +41,7 @@ func Play(t *testing.T, w World, janitor string, tail time.Duration) Outcome {
 	t.Helper()
 	var account bookkeeper
 	exact := map[string]bool{}
-	o := simtest.Options{Collect: true, Tail: tail, Watch: []simtest.Watcher{&account}, Begun: func(town *simtest.Town) {
+	o := simtest.Options{Collect: true, Tail: tail, Watch: []platform.Watcher{&account}, Begun: func(town *platform.Platform) {
 		account.Account = town.Account()
 		for name, p := range town.Policy().Providers {
 			exact[name] = p.SandboxIsID
@@ -72,16 +74,16 @@ func (p Policy) plays(exact map[string]bool) func(simtest.Views) simtest.Janitor
 var _ simtest.Janitor = (*Janitor)(nil)
 
 // A bookkeeper closes the account when the history is over.
-type bookkeeper struct{ *simtest.Account }
+type bookkeeper struct{ *platform.Account }
 
 // Step has nothing to add: the town itself counts the deeds.
-func (*bookkeeper) Step(simtest.Step) []simtest.Violation { return nil }
+func (*bookkeeper) Step(platform.Step) []history.Violation { return nil }
 
 // Pass has nothing to add either.
-func (*bookkeeper) Pass(string, *run.Result, error) []simtest.Violation { return nil }
+func (*bookkeeper) Pass(string, *run.Result, error) []history.Violation { return nil }
 
 // End closes the account.
-func (b *bookkeeper) End() []simtest.Violation {
+func (b *bookkeeper) End() []history.Violation {
 	b.Close()
 	return nil
 }

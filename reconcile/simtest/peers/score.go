@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sandkeeper/sandkeeper/reconcile/simtest"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/platform"
 )
 
 // A Score sums up what one janitor came to in some worlds.
@@ -14,7 +14,7 @@ type Score struct {
 	Worlds  int
 	Harmed  int // worlds with a false kill
 
-	Kills   map[string]int // false kills by what was lost, see [simtest.Kill]
+	Kills   map[string]int // false kills by what was lost, see [platform.Kill]
 	Excused int            // losses that nobody who sees rows, events and sandboxes could have known of
 
 	Tasks  Found // rows that are live although nobody works at them
@@ -56,7 +56,7 @@ func (s *Score) add(o Outcome) {
 		s.Harmed++
 	}
 	for _, w := range o.Wrongs {
-		if w.Kind == simtest.WrongTask {
+		if w.Kind == platform.WrongTask {
 			s.Tasks.add(w)
 			continue
 		}
@@ -65,7 +65,7 @@ func (s *Score) add(o Outcome) {
 	}
 }
 
-func (f *Found) add(w *simtest.Wrong) {
+func (f *Found) add(w *platform.Wrong) {
 	f.All++
 	if w.Lasts {
 		f.Missed++

@@ -6,24 +6,25 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile/simtest"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/platform"
 )
 
 func TestSum(t *testing.T) {
 	const min = time.Minute
-	wrong := func(kind string, since, deed, until time.Duration, lasts bool) *simtest.Wrong {
-		return &simtest.Wrong{Kind: kind, Since: since, Deed: deed, Until: until, Lasts: lasts}
+	wrong := func(kind string, since, deed, until time.Duration, lasts bool) *platform.Wrong {
+		return &platform.Wrong{Kind: kind, Since: since, Deed: deed, Until: until, Lasts: lasts}
 	}
 	s := Sum("a", []Outcome{
-		{Janitor: "a", Kills: []simtest.Kill{{Kind: "work"}, {Kind: "kept"}, {Kind: "work", Excused: "nobody could know"}},
-			Wrongs: []*simtest.Wrong{
-				wrong(simtest.WrongTask, min, 3*min, 3*min, false), // found after 2m
-				wrong(simtest.WrongTask, min, -1, 5*min, false),    // went away by itself
-				wrong(simtest.WrongTask, min, -1, 60*min, true),    // missed
-				wrong(simtest.WrongSandbox, 0, 90*min, 90*min, false),
+		{Janitor: "a", Kills: []platform.Kill{{Kind: "work"}, {Kind: "kept"}, {Kind: "work", Excused: "nobody could know"}},
+			Wrongs: []*platform.Wrong{
+				wrong(platform.WrongTask, min, 3*min, 3*min, false), // found after 2m
+				wrong(platform.WrongTask, min, -1, 5*min, false),    // went away by itself
+				wrong(platform.WrongTask, min, -1, 60*min, true),    // missed
+				wrong(platform.WrongSandbox, 0, 90*min, 90*min, false),
 			}},
-		{Janitor: "a", Kills: []simtest.Kill{{Kind: "work", Excused: "nobody could know"}},
-			Wrongs: []*simtest.Wrong{wrong(simtest.WrongSandbox, 0, -1, 30*min, true)}},
-		{Janitor: "another", Kills: []simtest.Kill{{Kind: "work"}}},
+		{Janitor: "a", Kills: []platform.Kill{{Kind: "work", Excused: "nobody could know"}},
+			Wrongs: []*platform.Wrong{wrong(platform.WrongSandbox, 0, -1, 30*min, true)}},
+		{Janitor: "another", Kills: []platform.Kill{{Kind: "work"}}},
 	})
 	if s.Worlds != 2 || s.Harmed != 1 || s.FalseKills() != 2 || s.Excused != 2 {
 		t.Errorf("worlds %d, harmed %d, false kills %d, excused %d: want 2, 1, 2, 2", s.Worlds, s.Harmed, s.FalseKills(), s.Excused)
@@ -72,7 +73,7 @@ func TestBrief(t *testing.T) {
 func TestTables(t *testing.T) {
 	outcomes := []Outcome{
 		{Janitor: Sandkeeper, World: "quiet"},
-		{Janitor: "OmoiOS", World: "quiet", Kills: []simtest.Kill{{Kind: "work"}, {Kind: "foreign"}}},
+		{Janitor: "OmoiOS", World: "quiet", Kills: []platform.Kill{{Kind: "work"}, {Kind: "foreign"}}},
 	}
 	for name, c := range map[string]struct{ table, line string }{
 		"all":    {Table(outcomes), "| OmoiOS | 2 | 1 of 1 | 0 | 0 | 0 | never | never | 0 | 0 | never | never | 0 |"},

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sandkeeper/sandkeeper/reconcile/simtest"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
 )
 
 // A World is one history that all are tried on.
 type World struct {
 	Name   string
-	Script *simtest.Script
+	Script *history.Script
 }
 
 // ownSetup and ownEvents are the lines of a script that are about sandkeeper's processes,
@@ -25,15 +25,15 @@ var (
 // budgets, every rule in enforce that is not off by default. Faults of the world stay, so do
 // those of sandkeeper's ledger, which the others do not have; a process that is killed or
 // stands still is whoever cleans up.
-func (w World) Level() *simtest.Script {
+func (w World) Level() *history.Script {
 	out := *w.Script
-	out.Setup = slices.DeleteFunc(slices.Clone(w.Script.Setup), func(e simtest.Event) bool {
+	out.Setup = slices.DeleteFunc(slices.Clone(w.Script.Setup), func(e history.Event) bool {
 		return slices.Contains(ownSetup, e.Verb)
 	})
 	for _, line := range []string{"process replica-1 quick 15s full 2m first 5s",
 		"limits per_pass=20 share=10 breaker=30 per_hour=200"} {
 		words := strings.Fields(line)
-		out.Setup = append(out.Setup, simtest.Event{Verb: words[0], Args: words[1:]})
+		out.Setup = append(out.Setup, history.Event{Verb: words[0], Args: words[1:]})
 	}
 	out.Events = nil
 	for _, e := range w.Script.Events {

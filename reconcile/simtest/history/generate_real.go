@@ -1,0 +1,44 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// real is what real platforms do besides: long commands without a sign, workers that wait for their
+// next message, set-ups of minutes, sandboxes that another table explains.
+func (d *draw) real(picked []string) {
+	m := d.more
+	if slices.Contains(picked, "mass") && m.IntN(2) == 0 {
+		d.setup("rule systemic count=3")
+	}
+	m.lasts, m.tasks, m.clouds, m.kind = d.lasts, d.tasks, d.clouds, d.kind
+	m.times(0, 4, func() {
+		id, at := m.task(), m.soon()
+		switch m.IntN(4) {
+		case 0, 1:
+			m.at(at, "worker %s command for %s", id, m.one("2m30s", "5m", "9m", "10m"))
+		case 2:
+			m.at(at, "worker %s rest", id)
+			if m.IntN(2) == 0 {
+				m.at(at+m.between(time.Minute, 40*time.Minute), "user %s answer", id)
+			}
+		case 3:
+			m.at(at, "worker %s command for %s", id, m.one("5m", "9m"))
+			m.at(at+m.between(time.Second, 4*time.Minute), "worker %s die", id)
+		}
+	})
+	if m.IntN(3) == 0 {
+		m.at(m.soon(), "platform specs %d age=%s", 1+m.IntN(3), m.one("10s", "10m", "1h"))
+	}
+	m.times(0, 2, func() {
+		id := fmt.Sprintf("t%d", 40+len(m.out.Events)) // beyond those that are drawn elsewhere
+		if slices.Contains(m.tasks, id) {
+			return
+		}
+		m.at(m.soon(), "task %s new boot=%s bind=%s %s", id, m.one("40s", "4m30s", "7m"), m.one("2s", "1m", "4m40s"),
+			m.one("act=40s", "act=9m"))
+	})
+	d.out.Events = append(d.out.Events, m.out.Events...)
+}

@@ -1,0 +1,164 @@
+package platform
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// Wrong is what is still wrong in truth once the faults are over, one line each, as far as the
+// rules that are enforced are to repair it: the ground of `live`, "when faults stop, every
+// disagreement is repaired". What the design leaves to a person is not among it.
+func (t *Platform) Wrong() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.advance()
+	var out []string
+	for _, k := range t.order {
+		if why := t.wrongRow(k); why != "" {
+			out = append(out, why)
+		}
+	}
+	for _, b := range t.boxOrder {
+		if why := t.wrongBox(b); why != "" {
+			out = append(out, why)
+		}
+	}
+	return out
+}
+
+// Needed reports whether a sandbox is truly needed.
+func (t *Platform) Needed(ref reconcile.Ref) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b := t.boxes[ref]
+	return b != nil && t.use(b) != ""
+}
+
+// Taken reports whether sandboxes of ours were given to somebody else at a provider.
+func (t *Platform) Taken(provider string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, b := range t.boxes {
+		if (b.taken || b.reused) && b.ref.Provider == provider {
+			return true
+		}
+	}
+	return false
+}
+
+// enforced reports whether a rule acts on everything that it finds.
+func (t *Platform) enforced(rule string) bool {
+	if t.kind.tasks.None && rule != "errored" {
+		return false // without a table nobody knows what a sandbox is for
+	}
+	for _, p := range t.watch.procs {
+		if r := p.policy.Rules[rule]; !p.looks() && !acts(r) {
+			return false
+		}
+	}
+	return acts(t.policy.Rules[rule])
+}
+
+func acts(r reconcile.RulePolicy) bool {
+	return r.Mode == reconcile.Enforce && r.Rollout >= 100 && r.Remedy != reconcile.Report
+}
+
+// wrongRow is a live row whose work is over for long enough.
+func (t *Platform) wrongRow(k *task) string {
+	r := t.table.rows[k.id]
+	if r == nil || r.Outside || t.work(k) != "" || r.State != reconcile.TaskAssigned && r.State != reconcile.TaskRunning {
+		return ""
+	}
+	if why := t.finder(k, r); why != "" {
+		return fmt.Sprintf("task %s is %s and nothing is done for it: %s", k.id, r.State, why)
+	}
+	return ""
+}
+
+// finder is the enforced rule that certainly finds what is wrong with a row.
+func (t *Platform) finder(k *task, r *row) string {
+	seen := t.table.read(r)
+	lost := k.box == nil || !k.box.there() || k.box.state == reconcile.SandboxStopped
+	started := seen.LifeSign().After(time.Time{}) || !seen.StartedAt.IsZero()
+	if k.box != nil && t.boxes[k.box.ref] != k.box {
+		return "" // somebody else has its id by now
+	}
+	if b := t.holder(t.cloud(k.cloud), r.Sandbox); b != nil && b.task != k {
+		return "" // who works in what has the name by now speaks for both
+	}
+	if slices.ContainsFunc(t.boxOrder, func(b *box) bool { return b.task == k && b != k.box && b.there() }) {
+		return "" // another sandbox of it is there: it may be that one where it goes on
+	}
+	if !seen.Events.Finished.IsZero() || seen.LifeSign().After(seen.AsOf) || k.restored {
+		return "" // finished-unrecorded vetoes; a stamp from the future takes its time
+	}
+	switch {
+	case !started && r.State == reconcile.TaskAssigned && t.enforced("assigned-stale"):
+		return "assigned-stale"
+	case started && lost && k.box != nil && (k.box.shown || r.names(k.box)) && t.enforced("sandbox-missing"):
+		return "sandbox-missing"
+	}
+	return ""
+}
+
+// wrongBox is a sandbox of ours that nobody needs.
+func (t *Platform) wrongBox(b *box) string {
+	if !b.there() || b.owner != ours || t.use(b) != "" || b.state == reconcile.SandboxDeleting || b.kept != nil {
+		return ""
+	}
+	rests := b.state == reconcile.SandboxStopped || b.state == reconcile.SandboxSuspended
+	rule := t.ender(b)
+	if rule == "" || rests && !t.policy.Providers[b.ref.Provider].EndsAtRest {
+		return ""
+	}
+	return fmt.Sprintf("sandbox %s is %s and nobody needs it: %s", b.ref, b.state, rule)
+}
+
+// ender is the enforced rule that certainly ends a sandbox.
+func (t *Platform) ender(b *box) string {
+	var r *row
+	if b.task != nil {
+		r = t.table.rows[b.task.id]
+	}
+	rule := ""
+	switch {
+	case b.task == nil && b.reused:
+		return "" // rows and the ledger know the id as another's: what becomes of that one decides
+	case b.task == nil && t.everOrphan(b):
+		rule = "orphan"
+	case r == nil || !t.watch.linked(b.task, b) || t.calledBy(b):
+		return "" // what its task was is for a person where the account is shared
+	case r.State == reconcile.TaskStopped:
+		rule = "stop-ignored"
+	case r.State.Terminal() && b.state == reconcile.SandboxRunning:
+		rule = "finished-lingering"
+	case b.state == reconcile.SandboxFailed:
+		rule = "errored"
+	}
+	if rule == "" || !t.enforced(rule) {
+		return ""
+	}
+	return rule
+}
+
+// calledBy reports whether the live row of another task names the sandbox by its name: whose it is
+// then is for a person.
+func (t *Platform) calledBy(b *box) bool {
+	return slices.ContainsFunc(t.order, func(k *task) bool {
+		r := t.table.rows[k.id]
+		return k != b.task && r != nil && r.State.Live() && (r.names(b) || r.Sandbox == b.key)
+	})
+}
+
+// everOrphan reports whether the sandbox of no task is nobody's by all that it says.
+func (t *Platform) everOrphan(b *box) bool {
+	s, there := b.cloud.world.Sandbox(b.ref.ID)
+	owned := there && b.cloud.entry.Owns.Prove(s.FormerName(), s.Labels)
+	if !t.policy.Providers[b.ref.Provider].LinkRequired {
+		return false // it is reported
+	}
+	return owned && s.Labels[labelTask] == "" && s.State != reconcile.SandboxUnknown
+}

@@ -1,0 +1,237 @@
+package platform
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
+)
+
+// unavoidable is how long may lie between the last look and the last thing that a process did
+// before the deed: a claim's time, and the calls themselves. What changed within it, and while
+// the call itself was on its way, nobody could have seen.
+const unavoidable = 30 * time.Second
+
+// harms is the promise of all: "in any order of faults it never harms healthy work".
+func (w *watch) harms(d *deed) string {
+	why := ""
+	switch {
+	case d.write != nil && d.k != nil:
+		why = w.was.work
+	case d.ends() && d.b != nil && d.b.owner == ours && d.b.there():
+		if why = w.platform.use(d.b); why != "" && d.a != nil && (w.platform.acceptedEnd(d.b, d.a) != "" ||
+			d.k != nil && w.platform.accepted(d.k, d.rule()) != "") {
+			why = ""
+		}
+	}
+	if why == "" {
+		why = w.rests(d)
+	}
+	if why == "" || w.justNow(d) {
+		return ""
+	}
+	return d.what() + ": " + why
+}
+
+// rests is the promise that what does not run is left, unless the config says otherwise: what its user
+// has in it is not ours to delete. A quarantine of ours, and a person, may.
+func (w *watch) rests(d *deed) string {
+	if !d.ends() || d.b == nil || d.asked() || d.rule() == "record-without-container" ||
+		d.p.policy.Providers[d.b.ref.Provider].EndsAtRest ||
+		d.a == nil || w.quarantined(d.a) {
+		return ""
+	}
+	if state := d.b.state; state == reconcile.SandboxStopped || state == reconcile.SandboxSuspended {
+		return "it does not run, and what does not run is left"
+	}
+	return ""
+}
+
+// quarantined reports whether the action follows a quarantine of its remedy.
+func (w *watch) quarantined(a *reconcile.Action) bool {
+	for _, of := range w.acts {
+		if of.action.Remedy == a.Remedy && of.action.Step == reconcile.StepQuarantine {
+			return true
+		}
+	}
+	return a.Step == reconcile.StepQuarantine
+}
+
+// remember keeps what is true of a task right before its row is written.
+func (w *watch) remember(k *task, action string) {
+	if k == nil {
+		w.was = truthBefore{}
+		return
+	}
+	w.was = truthBefore{work: w.platform.work(k), step: k.step, linked: k.box.there() && w.linked(k, k.box)}
+	// Whether enough others run is settled by the pass, and the pass may have failed some since.
+	if w.was.work != "" && (w.agreed[action] || w.platform.accepted(k, w.rules[action]) != "") {
+		w.was.work = ""
+	}
+}
+
+// justNow reports whether the truth of the task changed after the process had looked for the
+// last time, a moment before the deed.
+func (w *watch) justNow(d *deed) bool {
+	if d.k == nil {
+		return false
+	}
+	read, changed := d.p.rows[d.k.id], d.k.step
+	if d.p.lanes() {
+		read = d.p.again[d.k.id] // a pass reads the live set at the same time
+	}
+	if d.write != nil {
+		changed = w.was.step
+	}
+	if d.b != nil {
+		if keyed := d.p.keys[d.b.ref.ID]; keyed.step > read.step {
+			read = keyed
+		}
+		if looked := d.p.boxes[d.b.ref]; looked.step > read.step {
+			read = looked.moment
+		}
+	}
+	stood := w.at.Sub(d.p.woke) < unavoidable // still, with the call on its way
+	return changed >= read.step && (stood || d.p.last.Sub(read.at) <= unavoidable)
+}
+
+// plans is harm for what a pass says that it will do: the plan is read by people.
+func (w *watch) plans(p *process, r *run.Result) []string {
+	var out []string
+	if r.Plan == nil {
+		return nil
+	}
+	for i := range r.Plan.Steps {
+		s := &r.Plan.Steps[i]
+		if len(s.HeldBy) > 0 || s.Author != "" {
+			continue
+		}
+		if why := w.planned(p, &s.Action); why != "" {
+			out = append(out, fmt.Sprintf("planned: %s of %s by %s (%s): %s", s.Step, s.Subject, s.Rule, s.Reason, why))
+		}
+	}
+	return out
+}
+
+// plansIn is the same for a pass that is recorded: the steps that it adds are to be done.
+func (w *watch) plansIn(p *process, s *Step) []string {
+	rec, ok := s.Args.(reconcile.Record)
+	if s.Call != "Record" || !ok || !s.Effect {
+		return nil
+	}
+	var out []string
+	for i := range rec.Actions {
+		a := &rec.Actions[i]
+		if k := w.platform.tasks[a.Task]; k != nil && a.Rule == "heartbeat-lost" && w.platform.accepted(k, a.Rule) != "" {
+			w.agreed[a.ID] = true
+		}
+		if why := w.planned(p, a); why != "" && a.Seq == 0 {
+			out = append(out, fmt.Sprintf("pass %d plans %s of %s by %s (%s): %s", rec.Pass, a.Step, a.Subject, a.Rule,
+				a.Reason, why))
+		}
+	}
+	return out
+}
+
+// released notes what an operator let go.
+func (w *watch) released(s *Step) {
+	if r, ok := s.Args.(reconcile.Release); ok && s.Call == "Release" {
+		w.let[r.What] = true
+	}
+}
+
+func (w *watch) planned(p *process, a *reconcile.Action) string {
+	t := w.platform
+	b := t.boxes[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}]
+	k := t.tasks[a.Task]
+	why := ""
+	switch {
+	case a.Step == reconcile.StepFail || a.Step == reconcile.StepRequeue:
+		if k != nil && t.accepted(k, a.Rule) == "" {
+			why, b = t.work(k), k.box
+		}
+	case a.Step != reconcile.StepTerminate && a.Step != reconcile.StepQuarantine || b == nil || a.Seq > 0:
+	case b.owner != ours:
+		why = "it is not ours but " + string(b.owner)
+	default:
+		k = b.task
+		if t.acceptedEnd(b, a) == "" && (k == nil || t.accepted(k, a.Rule) == "") {
+			why = t.use(b)
+		}
+	}
+	mine := b == nil || b.owner == ours
+	if why == "" || mine && k != nil && k.step >= p.lastLook(k.id) || b != nil && w.former(p, b, a.Rule) {
+		return ""
+	}
+	return why
+}
+
+// former reports whether a plan may rest on what a listing showed of a sandbox that is not so any
+// more: it was relabelled a moment ago, the listing lags, or what is over is shown again after
+// the provider's clock was set back. The look before the deed tells.
+func (w *watch) former(p *process, b *box, rule string) bool {
+	t := w.platform
+	switch rule {
+	case "heartbeat-lost", "inactive":
+		// What a probe learnt before the ledger's clock was set back looks as if it were of now; the final
+		// probe, right before the deed, tells.
+		return p.stale[b.ref.Provider] && b.state != reconcile.SandboxRunning || len(t.clocks.steps(domainLedger)) > 0
+	case "provisioning-stuck":
+		return b.state != reconcile.SandboxCreating
+	case "duplicate":
+		return len(t.clocks.steps(b.ref.Provider)) > 0
+	}
+	return b.taken && t.now().Sub(b.born) < 2*time.Minute
+}
+
+// lastLook is the step at which the process read the task last.
+func (p *process) lastLook(task string) int { return max(p.rows[task].step, p.live.step) }
+
+// twice is `once`: "every action exactly once in effect". A row is written once by an action. A
+// sandbox is asked to go again only when it was asked long ago, by design, or when the process
+// that asked was not told that it was heard.
+func (w *watch) twice(d *deed) string {
+	if d.a == nil {
+		return ""
+	}
+	of := w.act(d.a)
+	switch {
+	case d.write != nil && of.effects > 0 && d.k != nil && d.k.restored:
+		return "" // a backup has undone what was written
+	case d.write != nil && of.effects > 0:
+		return d.what() + ": written a second time by the same action"
+	case d.Call == "Terminate":
+		before := w.boxes[reconcile.Ref{Provider: d.Party, ID: d.ID}]
+		if before != nil && before.told && !before.late && w.elapsed(domainLedger, before.at) < 30*time.Second {
+			return fmt.Sprintf("%s: %s asked for it %s ago and was told that it was heard", d.what(), before.by,
+				w.at.Sub(before.at))
+		}
+	}
+	return ""
+}
+
+// unclaimed is `lost`: "Nothing is done to the outside before a row says it is about to be done":
+// whatever is done belongs to an action that this process had claimed.
+func (w *watch) unclaimed(d *deed) string {
+	if d.a == nil {
+		return d.what() + ": no claim of this process stands behind it"
+	}
+	return ""
+}
+
+// opened is `lost` at the end: no action is open without a way on. What is open has a time at
+// which it is tried again, a wait that somebody can see, or a person who holds it.
+func (w *watch) lostAtEnd(open []reconcile.Action) []string {
+	var out []string
+	for i := range open {
+		a := &open[i]
+		of := w.acts[a.ID]
+		if of != nil && of.effects > 0 && a.Step != reconcile.StepTerminate && !strings.Contains(string(a.Step), "quar") &&
+			a.ActedAt.IsZero() && a.Outcome == reconcile.OutcomePending {
+			out = append(out, fmt.Sprintf("%s of %s took effect and the ledger never learnt it", a.Step, a.Subject))
+		}
+	}
+	return out
+}

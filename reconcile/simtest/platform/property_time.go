@@ -1,0 +1,185 @@
+package platform
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// early is P5: "No clock that the suspect can wind, and no clock started in another state": what
+// a rule acted on has truly lasted for its threshold, by the clock of its domain.
+func (w *watch) early(d *deed) string {
+	if d.a == nil || d.a.Seq > 0 || d.asked() || d.b != nil && !d.b.there() || d.k != nil && d.k.restored {
+		return ""
+	}
+	lasted, known := w.lasted(d)
+	after := d.p.policy.Rules[d.rule()].After
+	if d.rule() == "assigned-stale" {
+		after = min(after, d.p.policy.Rules["assigned-stale"].Conclusive)
+	}
+	if !known || lasted >= after || w.justNow(d) {
+		return ""
+	}
+	return fmt.Sprintf("%s: it has lasted for %s of %s", d.what(), lasted, after)
+}
+
+// lasted is for how long what the deed's rule finds has truly lasted.
+func (w *watch) lasted(d *deed) (time.Duration, bool) {
+	if d.k != nil && d.write != nil {
+		return w.lastedRow(d)
+	}
+	if !d.ends() || d.b == nil {
+		return 0, false
+	}
+	at := d.b.ref.Provider
+	switch d.rule() {
+	case "orphan", "duplicate", "over-age":
+		return max(d.b.age(), w.elapsed(at, d.b.born)), true
+	case "provisioning-stuck":
+		return w.elapsed(at, d.b.since), d.b.state == reconcile.SandboxCreating
+	case "errored":
+		return w.elapsed(at, d.b.since), d.b.state == reconcile.SandboxFailed
+	case "stop-ignored", "finished-lingering":
+		r := w.platform.table.truly(d.ofTask())
+		if d.k == nil || r == nil || d.rule() == "finished-lingering" && d.k.box != d.b {
+			return 0, false
+		}
+		return w.elapsed(domainTasks, d.k.entered), true
+	}
+	return 0, false
+}
+
+func (d *deed) ofTask() string {
+	if d.k == nil {
+		return ""
+	}
+	return d.k.id
+}
+
+// lastedRow is lasted for the rules that write the row.
+func (w *watch) lastedRow(d *deed) (time.Duration, bool) {
+	switch d.rule() {
+	case "assigned-stale":
+		return w.elapsed(domainTasks, d.k.handed), true
+	case "heartbeat-lost":
+		if w.before == nil || w.platform.wound(w.before.Sandbox) {
+			return 0, false
+		}
+		return w.before.AsOf.Sub(w.before.LifeSign()), true
+	case "inactive":
+		if w.before == nil || w.platform.wound(w.before.Sandbox) {
+			return 0, false
+		}
+		return w.before.AsOf.Sub(w.before.Activity()), true
+	case "deadline-exceeded":
+		if r := w.before; r != nil && !w.platform.overdue(r) {
+			return -1, true
+		}
+	case "sandbox-missing":
+		if b := d.k.box; b != nil && !b.there() {
+			return w.elapsed(domainLedger, cmp.Or(b.lost, b.over)), true
+		}
+	}
+	return 0, false
+}
+
+// afterOutage is P6: "After an outage of a source the timers of silence and absence start anew. A
+// gap of more than two intervals in sandkeeper's own passes restarts what the ledger timed itself."
+func (w *watch) afterOutage(d *deed) string {
+	switch {
+	case d.write != nil && d.rule() == "heartbeat-lost":
+		return w.silentAgain(d)
+	case d.ends() && d.rule() == "orphan" && d.a.Seq == 0 && d.b.there():
+		return w.sighted(d)
+	}
+	return ""
+}
+
+// silentAgain: an outage of all events that passes could notice gives everybody one limit more.
+func (w *watch) silentAgain(d *deed) string {
+	limit := d.p.policy.Rules["heartbeat-lost"].After
+	now := w.platform.now()
+	for _, o := range w.platform.pipeline.outs {
+		if o.part != 0 || o.open() || o.to.After(now) || w.platform.clocks.moved(domainTasks, o.from) > 0 {
+			continue
+		}
+		noticed := slices.ContainsFunc(w.full, func(at time.Time) bool {
+			return at.After(o.from.Add(limit+time.Minute)) && at.Before(o.to)
+		})
+		if noticed && o.many && len(w.platform.running()) >= 3 && now.Sub(o.to) < limit {
+			return fmt.Sprintf("%s: the events came back only %s ago", d.what(), now.Sub(o.to))
+		}
+	}
+	return ""
+}
+
+// sighted: an orphan was found by as many full passes as the rule wants, since the last gap.
+func (w *watch) sighted(d *deed) string {
+	if c := d.p.claims[d.a.ID]; c != nil && c.at.Before(w.gap) {
+		return "" // begun before the gap was known, and looked at again since
+	}
+	rule := d.p.policy.Rules["orphan"]
+	seen := w.sights[reconcile.Ref{Provider: d.Party, ID: d.ID}]
+	counted := 0
+	var last time.Time
+	for _, at := range seen {
+		if last.IsZero() || at.Sub(last).Abs() >= rule.Apart {
+			counted, last = counted+1, at
+		}
+	}
+	if counted < rule.Sightings {
+		return fmt.Sprintf("%s: %d full passes of %d have found it since the last gap", d.what(), counted, rule.Sightings)
+	}
+	return ""
+}
+
+// recorded notes a pass that the ledger has taken down.
+func (w *watch) recorded(s *Step) {
+	rec, ok := s.Args.(reconcile.Record)
+	if s.Call != "Record" || !ok || !s.Effect {
+		return
+	}
+	if w.gapBefore(rec.At) {
+		clear(w.sights)
+		w.gap = w.platform.now()
+	}
+	if rec.Complete {
+		w.began = append(w.began, rec.At)
+		w.done = append(w.done, w.platform.clocks.of(domainLedger))
+	}
+	if rec.Kind != reconcile.Full {
+		return
+	}
+	if rec.Complete {
+		w.full = append(w.full, w.platform.now())
+	}
+	for i := range rec.Findings {
+		if f := &rec.Findings[i]; f.Rule == "orphan" {
+			ref := reconcile.Ref{Provider: f.Provider, ID: f.Sandbox}
+			w.sights[ref] = append(w.sights[ref], rec.At)
+		}
+	}
+}
+
+// gapBefore reports whether nobody looked for more than two intervals: the longer of the
+// schedule and of what the last five gaps were in practice.
+func (w *watch) gapBefore(at time.Time) bool {
+	n := len(w.began)
+	if n == 0 {
+		return false
+	}
+	var gaps []time.Duration
+	for i := max(1, n-5); i < n; i++ {
+		gaps = append(gaps, w.began[i].Sub(w.began[i-1]))
+	}
+	slices.Sort(gaps)
+	interval := w.platform.policy.Full
+	if len(gaps) > 0 {
+		interval = max(interval, gaps[len(gaps)/2])
+	}
+	// Both ends of a gap are measured a little differently here, so a small one is not counted.
+	return at.Sub(w.began[n-1]) > 2*interval+time.Minute
+}

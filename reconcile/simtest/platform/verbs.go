@@ -1,0 +1,89 @@
+package platform
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
+)
+
+// A verb is one kind of event. Where it is about a thing, that is its first word and what
+// happens to it the second.
+type verb struct {
+	thing bool              // the first word names a thing
+	subs  map[string]string // what may happen, with the keys that it has; "" for any word
+	do    func(*Platform, *args)
+}
+
+// verbs are those of the platform. It is filled by init, because what they do knows the table.
+var verbs map[string]verb
+
+const taskKeys = "age pick assign start boot work beat act row keep limit timeout deadline retry again max attempts " +
+	"template provider crash end record outside sandbox firm note name bind"
+
+const providerKeys = "exclusive link lasting owns start delete stop lag activate cpu idle page required rests"
+
+func init() {
+	verbs = map[string]verb{
+		"kind": {subs: map[string]string{"": ""}, do: func(t *Platform, a *args) { t.kind = kinds[a.word(0)] }},
+		"provider": {thing: true, subs: map[string]string{"": providerKeys},
+			do: func(t *Platform, a *args) { t.addCloud(a.word(0), a) }},
+		"rule":   {thing: true, subs: map[string]string{"": ruleKeys}, do: reconfigure("rule")},
+		"limits": {subs: map[string]string{"": limitKeys}, do: reconfigure("limits")},
+		"probe":  {thing: true, subs: map[string]string{"": probeKeys}, do: reconfigure("probe")},
+		"task": {thing: true, do: (*Platform).taskEvent, subs: map[string]string{
+			"new": taskKeys, "running": taskKeys, "completed": taskKeys, "failed": taskKeys, "stopped": taskKeys,
+			"assigned": taskKeys, "unmapped": taskKeys}},
+		"worker": {thing: true, do: (*Platform).workerEvent, subs: map[string]string{
+			"die": "", "hang": "", "wake": "", "wait": "", "silent": "", "slow": "act", "ahead": "by", "finish": "", "lose": "",
+			"never": "", "rest": "", "command": ""}},
+		"user": {thing: true, do: (*Platform).userEvent, subs: map[string]string{
+			"continue": "work", "stop": "", "delete": "", "keep": "", "answer": "", "retry": "", "touch": ""}},
+		"sandbox": {thing: true, do: (*Platform).sandboxEvent, subs: map[string]string{
+			"break": "", "mend": "", "die": "", "stop": "", "fail": "", "pause": "", "resume": "", "stuck": "", "refuse": "",
+			"hollow": "", "queue": "", "unlabel": "", "relabel": "", "reuse": "", "spin": "", "hang": "", "odd": "",
+			"vanish": "", "renew": "", "disown": "", "adopt": ""}},
+		"orchestrator": {do: (*Platform).orchestratorEvent, subs: map[string]string{"down": "", "up": ""}},
+		"events":       {do: (*Platform).eventsEvent, subs: map[string]string{"down": "part", "late": "by", "up": ""}},
+		"template": {thing: true, do: (*Platform).templateEvent, subs: map[string]string{
+			"active": "", "inactive": "", "missing": "", "failed": "", "expiring": ""}},
+		"platform": {do: (*Platform).platformEvent, subs: map[string]string{
+			"backup": "", "restore": "", "empty": "", "back": "", "standby": "lag", "primary": "", "foreign": "provider age",
+			"twins": "provider age", "leak": "provider age template", "specs": "provider age",
+			"batch": taskKeys, "massacre": "kept",
+			"labels": "provider", "touch": ""}},
+	}
+}
+
+// Verbs are the verbs that are the Platform's.
+func Verbs() []string { return slices.Sorted(maps.Keys(verbs)) }
+
+// Check refuses an event of the Platform's verbs that is not well formed.
+func Check(e history.Event) error {
+	v, known := verbs[e.Verb]
+	if !known {
+		return fmt.Errorf("no verb %q; there are: %s", e.Verb, strings.Join(Verbs(), ", "))
+	}
+	return v.check(argsOf(e.Args))
+}
+
+func (v verb) check(a *args) error {
+	sub, at := "", 0
+	if v.thing {
+		at = 1
+		if a.word(0) == "" {
+			return fmt.Errorf("what it is about is missing")
+		}
+	}
+	sub = a.word(at)
+	keys, known := v.subs[sub]
+	if !known {
+		keys, known = v.subs[""]
+	}
+	if !known {
+		return fmt.Errorf("no %q here; there are: %s", sub, strings.Join(slices.Sorted(maps.Keys(v.subs)), ", "))
+	}
+	return a.check(keys)
+}
