@@ -100,7 +100,7 @@ func (a *Account) makeUp() {
 	t := a.platform
 	for _, k := range t.order {
 		w := a.tasks[k]
-		a.tasks[k] = a.made(w, Wrong{Kind: WrongTask, Cause: t.deadTask(k), Subject: "task " + k.id})
+		a.tasks[k] = a.made(w, Wrong{Kind: WrongTask, Cause: t.truth().deadTask(k), Subject: "task " + k.id})
 	}
 	held := a.held
 	a.held = nil
@@ -115,7 +115,7 @@ func (a *Account) makeUp() {
 }
 
 func (a *Account) makeUpBox(b *box) {
-	w := a.made(a.boxes[b], Wrong{Kind: WrongSandbox, Cause: a.platform.leaks(b), Subject: "sandbox " + b.ref.String()})
+	w := a.made(a.boxes[b], Wrong{Kind: WrongSandbox, Cause: a.platform.truth().leaks(b), Subject: "sandbox " + b.ref.String()})
 	if w == nil {
 		delete(a.boxes, b)
 		return
@@ -143,7 +143,7 @@ func (a *Account) before(k *task) {
 	if a == nil || a.ended || k == nil {
 		return
 	}
-	a.prior = prior{task: k, why: a.platform.work(k), excuse: a.platform.excuse(k), step: k.step}
+	a.prior = prior{task: k, why: a.platform.truth().work(k), excuse: a.platform.truth().excuse(k), step: k.step}
 }
 
 // note counts a deed, before its effect is looked at. A nil account counts nothing.

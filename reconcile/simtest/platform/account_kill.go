@@ -17,9 +17,9 @@ func (a *Account) kill(w *watch, d *deed) Kill {
 	case d.b.owner != ours:
 		return Kill{Kind: "foreign", Why: "it is not ours but " + string(d.b.owner)}
 	case d.k == nil:
-		return judged(a.platform.use(d.b), "")
+		return judged(a.platform.truth().use(d.b), "")
 	}
-	return judged(a.platform.use(d.b), excused(w.saw(d, d.k.step), a.platform.excuse(d.k)))
+	return judged(a.platform.truth().use(d.b), excused(w.saw(d, d.k.step), a.platform.truth().excuse(d.k)))
 }
 
 // What a sandbox or a task is needed for, where it is no work that goes on.
@@ -70,7 +70,7 @@ func (w *watch) saw(d *deed, changed int) bool {
 
 // excuse says why nobody who sees rows, events and sandboxes could know that the task is well.
 // It is asked for every janitor, whatever rule it went by.
-func (t *Platform) excuse(k *task) string {
+func (t truth) excuse(k *task) string {
 	r := t.table.truly(k.id)
 	if r == nil || r.State != reconcile.TaskAssigned && r.State != reconcile.TaskRunning {
 		return ""

@@ -4,7 +4,7 @@ import "github.com/sandkeeper/sandkeeper/reconcile"
 
 // deadTask says why nobody works at a task and nobody will, although its row is live; "" when
 // it is not so.
-func (t *Platform) deadTask(k *task) string {
+func (t truth) deadTask(k *task) string {
 	r := t.table.truly(k.id)
 	if r == nil || r.Outside || r.State != reconcile.TaskAssigned && r.State != reconcile.TaskRunning || t.work(k) != "" {
 		return ""
@@ -28,7 +28,7 @@ func (t *Platform) deadTask(k *task) string {
 }
 
 // leaks says why nobody needs a sandbox of ours that is billed; "" when it is not so.
-func (t *Platform) leaks(b *box) string {
+func (t truth) leaks(b *box) string {
 	billed := b.state == reconcile.SandboxRunning || b.state == reconcile.SandboxCreating
 	if t.boxes[b.ref] != b || !b.there() || b.owner != ours || !billed || t.use(b) != "" {
 		return ""

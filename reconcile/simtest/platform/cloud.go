@@ -72,7 +72,7 @@ func (t *Platform) World(provider string) *simulated.World {
 }
 
 // cloud is the account of this name, else the first one.
-func (t *Platform) cloud(name string) *cloud {
+func (t fleet) cloud(name string) *cloud {
 	if c := t.clouds[name]; c != nil {
 		return c
 	}
@@ -117,7 +117,7 @@ type box struct {
 }
 
 // put registers a sandbox of the world.
-func (t *Platform) put(c *cloud, s simulated.Sandbox, o owner) *box {
+func (t fleet) put(c *cloud, s simulated.Sandbox, o owner) *box {
 	ref := reconcile.Ref{Provider: c.name, ID: s.ID}
 	b := &box{ref: ref, cloud: c, owner: o, name: s.FormerName(), born: t.now(), state: s.State, since: t.now(),
 		used: t.now()}
@@ -132,7 +132,7 @@ func (t *Platform) put(c *cloud, s simulated.Sandbox, o owner) *box {
 
 // look brings what is known of the sandboxes up to the moment: who is no more, and whose
 // worker went with it.
-func (t *Platform) look() {
+func (t fleet) look() {
 	kept := t.boxOrder[:0]
 	for _, b := range t.boxOrder {
 		if t.boxes[b.ref] == b && b.over.IsZero() {
@@ -145,7 +145,7 @@ func (t *Platform) look() {
 	t.boxOrder = kept
 }
 
-func (t *Platform) lookAt(b *box) {
+func (t fleet) lookAt(b *box) {
 	now := t.now()
 	s, there := b.cloud.world.Sandbox(b.ref.ID)
 	if !there || s.Gone || s.Doomed {
@@ -175,7 +175,7 @@ func (t *Platform) lookAt(b *box) {
 }
 
 // moved is what a change of the sandbox's state means for who works in it.
-func (t *Platform) moved(b *box) {
+func (t fleet) moved(b *box) {
 	w := b.worker
 	if w == nil {
 		return

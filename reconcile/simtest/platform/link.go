@@ -75,7 +75,7 @@ func (r *row) names(b *box) bool {
 
 // boxName is the name that the platform gives the sandbox of a task's present attempt: where the
 // task has one for all of its attempts, or names last, the same again.
-func (t *Platform) boxName(k *task) string {
+func (t fleet) boxName(k *task) string {
 	c := t.cloud(k.cloud)
 	name := cmp.Or(k.name, "w-"+k.id)
 	switch {
@@ -89,7 +89,7 @@ func (t *Platform) boxName(k *task) string {
 }
 
 // nameless is the name of a sandbox that no task of ours is known for.
-func (t *Platform) nameless(c *cloud, o owner) string {
+func (t fleet) nameless(c *cloud, o owner) string {
 	name := fmt.Sprintf("%s-%d", o, len(t.boxes))
 	if o == foreign || c.entry.Owns.NamePrefix == "" {
 		return name

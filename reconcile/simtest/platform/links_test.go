@@ -34,8 +34,8 @@ func TestRenew(t *testing.T) {
 		former, w := k.box, k.worker()
 		does(t, platform, "sandbox t1 renew")
 		goOn(platform, time.Minute)
-		if k.box == former || k.box.name != former.name || former.there() || platform.work(k) != "its worker is at work" {
-			t.Errorf("in %s of name %s, former there: %t; work: %q", k.box.ref, k.box.name, former.there(), platform.work(k))
+		if k.box == former || k.box.name != former.name || former.there() || platform.truth().work(k) != "its worker is at work" {
+			t.Errorf("in %s of name %s, former there: %t; work: %q", k.box.ref, k.box.name, former.there(), platform.truth().work(k))
 		}
 		if r := platform.table.rows["t1"]; k.worker() != w || r.Sandbox != former.ref.ID || r.names(k.box) {
 			t.Errorf("the row holds %s", r.Sandbox)
@@ -49,11 +49,11 @@ func TestRenewLater(t *testing.T) {
 		k := platform.tasks["t1"]
 		does(t, platform, "sandbox t1 renew for 2m")
 		goOn(platform, time.Minute)
-		if why := platform.work(k); why != "" || k.box.there() {
+		if why := platform.truth().work(k); why != "" || k.box.there() {
 			t.Errorf("after a minute: %q", why)
 		}
 		goOn(platform, 2*time.Minute)
-		if why := platform.work(k); why != "its worker is at work" || !platform.table.rows["t1"].names(k.box) {
+		if why := platform.truth().work(k); why != "its worker is at work" || !platform.table.rows["t1"].names(k.box) {
 			t.Errorf("after three minutes: %q", why)
 		}
 	})
@@ -73,7 +73,7 @@ func TestTakeOver(t *testing.T) {
 			if got := k.box == first; got != over || over && (first.task != k || !platform.watch.linked(k, first)) {
 				t.Errorf("%s: in the sandbox of its name: %t", name, got)
 			}
-			if why := platform.use(first); (why == "its worker is at work") != true {
+			if why := platform.truth().use(first); (why == "its worker is at work") != true {
 				t.Errorf("%s: %q", name, why)
 			}
 		})
@@ -101,8 +101,8 @@ func TestOwners(t *testing.T) {
 		k := platform.tasks["t1"]
 		ref := k.box.ref
 		does(t, platform, "sandbox t1 disown")
-		if now := platform.boxes[ref]; now.owner != foreign || now.task != nil || k.box.there() || platform.work(k) != "" {
-			t.Errorf("%s is %s, its former task does: %q", ref, now.owner, platform.work(k))
+		if now := platform.boxes[ref]; now.owner != foreign || now.task != nil || k.box.there() || platform.truth().work(k) != "" {
+			t.Errorf("%s is %s, its former task does: %q", ref, now.owner, platform.truth().work(k))
 		}
 		does(t, platform, "task t2 new pick=1s row=1m")
 		goOn(platform, 10*time.Second)
@@ -122,7 +122,7 @@ func TestProofs(t *testing.T) {
 		if b := platform.tasks["t1"].box; b.owner != ours || !b.there() || !b.cloud.entry.Owns.Prove(b.name, nil) {
 			t.Errorf("%s is %s", b.name, b.owner)
 		}
-		if b := platform.boxOf("foreign"); b == nil || b.cloud.name != "annex" {
+		if b := platform.fleet().boxOf("foreign"); b == nil || b.cloud.name != "annex" {
 			t.Errorf("what no row names is %+v", b)
 		}
 	})

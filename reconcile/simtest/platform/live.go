@@ -17,12 +17,12 @@ func (t *Platform) Wrong() []string {
 	t.advance()
 	var out []string
 	for _, k := range t.order {
-		if why := t.wrongRow(k); why != "" {
+		if why := t.truth().wrongRow(k); why != "" {
 			out = append(out, why)
 		}
 	}
 	for _, b := range t.boxOrder {
-		if why := t.wrongBox(b); why != "" {
+		if why := t.truth().wrongBox(b); why != "" {
 			out = append(out, why)
 		}
 	}
@@ -34,7 +34,7 @@ func (t *Platform) Needed(ref reconcile.Ref) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b := t.boxes[ref]
-	return b != nil && t.use(b) != ""
+	return b != nil && t.truth().use(b) != ""
 }
 
 // Taken reports whether sandboxes of ours were given to somebody else at a provider.
@@ -50,7 +50,7 @@ func (t *Platform) Taken(provider string) bool {
 }
 
 // enforced reports whether a rule acts on everything that it finds.
-func (t *Platform) enforced(rule string) bool {
+func (t truth) enforced(rule string) bool {
 	if t.kind.tasks.None && rule != "errored" {
 		return false // without a table nobody knows what a sandbox is for
 	}
@@ -67,7 +67,7 @@ func acts(r reconcile.RulePolicy) bool {
 }
 
 // wrongRow is a live row whose work is over for long enough.
-func (t *Platform) wrongRow(k *task) string {
+func (t truth) wrongRow(k *task) string {
 	r := t.table.rows[k.id]
 	if r == nil || r.Outside || t.work(k) != "" || r.State != reconcile.TaskAssigned && r.State != reconcile.TaskRunning {
 		return ""
@@ -79,14 +79,14 @@ func (t *Platform) wrongRow(k *task) string {
 }
 
 // finder is the enforced rule that certainly finds what is wrong with a row.
-func (t *Platform) finder(k *task, r *row) string {
+func (t truth) finder(k *task, r *row) string {
 	seen := t.table.read(r)
 	lost := k.box == nil || !k.box.there() || k.box.state == reconcile.SandboxStopped
 	started := seen.LifeSign().After(time.Time{}) || !seen.StartedAt.IsZero()
 	if k.box != nil && t.boxes[k.box.ref] != k.box {
 		return "" // somebody else has its id by now
 	}
-	if b := t.holder(t.cloud(k.cloud), r.Sandbox); b != nil && b.task != k {
+	if b := t.fleet().holder(t.fleet().cloud(k.cloud), r.Sandbox); b != nil && b.task != k {
 		return "" // who works in what has the name by now speaks for both
 	}
 	if slices.ContainsFunc(t.boxOrder, func(b *box) bool { return b.task == k && b != k.box && b.there() }) {
@@ -105,7 +105,7 @@ func (t *Platform) finder(k *task, r *row) string {
 }
 
 // wrongBox is a sandbox of ours that nobody needs.
-func (t *Platform) wrongBox(b *box) string {
+func (t truth) wrongBox(b *box) string {
 	if !b.there() || b.owner != ours || t.use(b) != "" || b.state == reconcile.SandboxDeleting || b.kept != nil {
 		return ""
 	}
@@ -118,7 +118,7 @@ func (t *Platform) wrongBox(b *box) string {
 }
 
 // ender is the enforced rule that certainly ends a sandbox.
-func (t *Platform) ender(b *box) string {
+func (t truth) ender(b *box) string {
 	var r *row
 	if b.task != nil {
 		r = t.table.rows[b.task.id]
@@ -146,7 +146,7 @@ func (t *Platform) ender(b *box) string {
 
 // calledBy reports whether the live row of another task names the sandbox by its name: whose it is
 // then is for a person.
-func (t *Platform) calledBy(b *box) bool {
+func (t truth) calledBy(b *box) bool {
 	return slices.ContainsFunc(t.order, func(k *task) bool {
 		r := t.table.rows[k.id]
 		return k != b.task && r != nil && r.State.Live() && (r.names(b) || r.Sandbox == b.key)
@@ -154,7 +154,7 @@ func (t *Platform) calledBy(b *box) bool {
 }
 
 // everOrphan reports whether the sandbox of no task is nobody's by all that it says.
-func (t *Platform) everOrphan(b *box) bool {
+func (t truth) everOrphan(b *box) bool {
 	s, there := b.cloud.world.Sandbox(b.ref.ID)
 	owned := there && b.cloud.entry.Owns.Prove(s.FormerName(), s.Labels)
 	if !t.policy.Providers[b.ref.Provider].LinkRequired {

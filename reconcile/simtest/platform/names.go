@@ -10,7 +10,7 @@ import (
 
 // holder is the sandbox that is there and has a name, where names are used once at a time; nil when
 // there is none.
-func (t *Platform) holder(c *cloud, name string) *box {
+func (t fleet) holder(c *cloud, name string) *box {
 	for _, b := range t.boxOrder {
 		if b.cloud == c && b.name == name && b.there() && (c.byName || c.lasting) {
 			return b
@@ -20,20 +20,20 @@ func (t *Platform) holder(c *cloud, name string) *box {
 }
 
 // hadName reports whether a sandbox had a name and is over.
-func (t *Platform) hadName(name string) bool {
+func (t fleet) hadName(name string) bool {
 	return slices.ContainsFunc(t.boxOrder, func(b *box) bool {
 		return b.cloud.byName && b.name == name && !b.there()
 	})
 }
 
 // brokenBy reports whether nothing works in what has a name.
-func (t *Platform) brokenBy(name string) bool {
+func (t fleet) brokenBy(name string) bool {
 	return slices.ContainsFunc(t.boxOrder, func(b *box) bool { return b.name == name && b.there() && !b.broken.IsZero() })
 }
 
 // takeOver lets a task work in the sandbox that has its name already: its own of an earlier
 // attempt, or that of a task that is over. It reports false when somebody else needs it.
-func (t *Platform) takeOver(k *task, b *box) bool {
+func (t fleet) takeOver(k *task, b *box) bool {
 	if was := b.task; was != nil && was != k {
 		if r := t.table.truly(was.id); r != nil && !r.State.Terminal() {
 			return false
@@ -51,19 +51,19 @@ func (t *Platform) takeOver(k *task, b *box) bool {
 		b.key = k.key
 	}
 	k.key = b.key
-	t.setLabels(b, t.labels(b.cloud, k))
+	t.setLabels(b, t.maker().labels(b.cloud, k))
 	t.table.change(k.id, func(r *row) { r.Sandbox = b.key }) // its row says so before it is used
 	if b.state != reconcile.SandboxRunning {
 		_, _ = b.cloud.world.Start(b.ref.ID) // busy: it comes later, or never
 		t.lookAt(b)
 	}
-	k.changed(t)
+	k.changed(t.Platform)
 	return true
 }
 
 // giveUp lets the platform fail a task for which no sandbox can be made, because another live one
 // has its name: who hears that one, by the name, takes both for alive.
-func (t *Platform) giveUp(k *task) {
+func (t fleet) giveUp(k *task) {
 	r := t.table.rows[k.id]
 	if r == nil || k.box != nil || r.State != reconcile.TaskAssigned && r.State != reconcile.TaskRunning {
 		return
@@ -73,13 +73,13 @@ func (t *Platform) giveUp(k *task) {
 	}
 }
 
-func (t *Platform) setLabels(b *box, labels map[string]string) {
+func (t fleet) setLabels(b *box, labels map[string]string) {
 	b.cloud.world.Change(b.ref.ID, func(s *simulated.Sandbox) { s.Labels, s.UpdatedAt = labels, b.cloud.world.Now() })
 }
 
 // renew ends a sandbox and lets a later one of its name go on with its work: at once with the
 // worker that it has, or after a while with a new one, when somebody resumes it.
-func (t *Platform) renew(b *box, after time.Duration) {
+func (t fleet) renew(b *box, after time.Duration) {
 	if !b.cloud.lasting || b.owner != ours || b.kept != nil {
 		return
 	}
@@ -104,20 +104,20 @@ func (t *Platform) renew(b *box, after time.Duration) {
 			return
 		}
 		if next := t.next(b); next != nil {
-			t.await(k, n, next)
+			t.orchestrator().await(k, n, next)
 		}
 	})
 }
 
 // over ends a sandbox at once.
-func (t *Platform) over(b *box) {
+func (t fleet) over(b *box) {
 	b.cloud.world.Change(b.ref.ID, func(s *simulated.Sandbox) { s.Gone, s.State = true, reconcile.SandboxEnded })
 	t.lookAt(b)
 }
 
 // next is the sandbox that comes after another one of its name; nil when the provider makes none.
 // Nobody writes it into a row that holds the id of the former.
-func (t *Platform) next(b *box) *box {
+func (t fleet) next(b *box) *box {
 	old, _ := b.cloud.world.Sandbox(b.ref.ID)
 	s, err := b.cloud.world.Create(simulated.Sandbox{Template: old.Template, Name: b.name, Labels: old.Labels})
 	if err != nil {
@@ -126,6 +126,6 @@ func (t *Platform) next(b *box) *box {
 	next := t.put(b.cloud, s, ours)
 	next.task, next.key, next.former = b.task, b.key, b
 	b.task.box = next
-	b.task.changed(t)
+	b.task.changed(t.Platform)
 	return next
 }

@@ -9,11 +9,11 @@ import (
 )
 
 // pickUp makes the orchestrator hand a pending task out after a while.
-func (t *Platform) pickUp(k *task, after time.Duration) { t.later(after, func() { t.handOut(k) }) }
+func (t orchestrator) pickUp(k *task, after time.Duration) { t.later(after, func() { t.handOut(k) }) }
 
 // handOut begins an attempt: the row and the sandbox, in the order of the task's habits. The
 // orchestrator may crash in between, which is the most common way to leave one without the other.
-func (t *Platform) handOut(k *task) {
+func (t orchestrator) handOut(k *task) {
 	if now := t.now(); now.Before(t.down) {
 		t.pickUp(k, t.down.Sub(now)+time.Second)
 		return
@@ -23,7 +23,7 @@ func (t *Platform) handOut(k *task) {
 	}
 	k.attempt++
 	k.box, k.never, k.handed = nil, false, t.now()
-	k.key = t.keyOf(k)
+	k.key = t.maker().keyOf(k)
 	n, crash := k.attempt, k.crash
 	k.crash = ""
 	if crash != "" {
@@ -54,7 +54,7 @@ func (t *Platform) handOut(k *task) {
 func (k *task) mine(n int) bool { return k.attempt == n }
 
 // assign writes the row: it is handed out.
-func (t *Platform) assign(k *task, n int, _ string) {
+func (t orchestrator) assign(k *task, n int, _ string) {
 	r := t.table.rows[k.id]
 	if r == nil || r.State != reconcile.TaskPending || !k.mine(n) {
 		return
@@ -62,20 +62,20 @@ func (t *Platform) assign(k *task, n int, _ string) {
 	t.tell("task %s is handed out, attempt %d", k.id, n)
 	t.table.change(k.id, func(r *row) {
 		r.State, r.Sandbox, r.Session, r.Error = reconcile.TaskAssigned, k.key, "", ""
-		r.Template, r.Provider = t.templateColumn(k), t.providerColumn(k)
+		r.Template, r.Provider = t.maker().templateColumn(k), t.maker().providerColumn(k)
 		if t.kind.tasks.HasAssigned {
-			r.AssignedAt = t.stamp(0)
+			r.AssignedAt = t.maker().stamp(0)
 		}
 	})
 }
 
 // create makes the sandbox of the attempt: from its template, else from an image.
-func (t *Platform) create(k *task, n int, crash string) {
+func (t orchestrator) create(k *task, n int, crash string) {
 	r := t.table.rows[k.id]
 	if r == nil || !r.State.Live() || !k.mine(n) || k.box != nil {
 		return
 	}
-	c := t.cloud(k.cloud)
+	c := t.fleet().cloud(k.cloud)
 	_, err := t.make(k, c, k.temp)
 	if err != nil {
 		t.failedStart(k, n, err)
@@ -87,32 +87,32 @@ func (t *Platform) create(k *task, n int, crash string) {
 // errTaken is what a provider says where names are used once at a time.
 var errTaken = errors.New("a sandbox of this name exists")
 
-func (t *Platform) make(k *task, c *cloud, template string) (*box, error) {
-	if b := t.holder(c, t.boxName(k)); b != nil && t.takeOver(k, b) {
+func (t orchestrator) make(k *task, c *cloud, template string) (*box, error) {
+	if b := t.fleet().holder(c, t.fleet().boxName(k)); b != nil && t.fleet().takeOver(k, b) {
 		return b, nil
 	} else if b != nil {
 		return nil, errTaken
 	}
-	s, err := c.world.Create(simulated.Sandbox{Template: template, Name: t.boxName(k), Labels: t.labels(c, k)})
+	s, err := c.world.Create(simulated.Sandbox{Template: template, Name: t.fleet().boxName(k), Labels: t.maker().labels(c, k)})
 	if err != nil {
 		t.tell("no sandbox for %s: %s", k.id, err)
 		return nil, err
 	}
-	t.own(k, c, s)
+	t.maker().own(k, c, s)
 	t.tell("sandbox %s is created for %s", k.box.ref, k.id)
 	return k.box, nil
 }
 
 // failedStart falls back from the template to an image, or leaves the row as it is, with a
 // note or without one.
-func (t *Platform) failedStart(k *task, n int, err error) {
+func (t orchestrator) failedStart(k *task, n int, err error) {
 	t.count("start refused")
 	if !k.firm && k.temp != "" {
 		t.later(10*time.Second, func() {
 			if k.box != nil {
 				return // it has claimed a spare since
 			}
-			if _, err := t.make(k, t.cloud(k.cloud), ""); err == nil && k.mine(n) {
+			if _, err := t.make(k, t.fleet().cloud(k.cloud), ""); err == nil && k.mine(n) {
 				t.count("fall-back to image")
 				t.bind(k, n, "")
 			}
@@ -125,7 +125,7 @@ func (t *Platform) failedStart(k *task, n int, err error) {
 }
 
 // bind writes into the row which sandbox it is, where the row names it, and waits for it.
-func (t *Platform) bind(k *task, n int, crash string) {
+func (t orchestrator) bind(k *task, n int, crash string) {
 	b := k.box
 	if !t.kind.platform && crash != "bind" && crash != "sandbox" {
 		t.later(k.bind, func() { // some name it only when minutes of setting it up are over
@@ -140,7 +140,7 @@ func (t *Platform) bind(k *task, n int, crash string) {
 }
 
 // await waits for the sandbox to run, then for its worker.
-func (t *Platform) await(k *task, n int, b *box) {
+func (t orchestrator) await(k *task, n int, b *box) {
 	switch {
 	case !b.there() || !k.mine(n):
 	case b.state == reconcile.SandboxCreating:
@@ -152,7 +152,7 @@ func (t *Platform) await(k *task, n int, b *box) {
 }
 
 // start is the worker's: it says so and writes the row. One that is not wanted any more goes.
-func (t *Platform) start(k *task, n int, b *box) {
+func (t orchestrator) start(k *task, n int, b *box) {
 	r := t.table.rows[k.id]
 	if r != nil && r.State == reconcile.TaskPending && k.row < 0 && k.mine(n) && t.now().Sub(b.born) < 5*time.Minute {
 		t.later(5*time.Second, func() { t.start(k, n, b) }) // its row is about to be written
@@ -173,12 +173,12 @@ func (t *Platform) start(k *task, n int, b *box) {
 		if r.Sandbox == "" {
 			r.Sandbox = b.key // the worker tells where it is
 		}
-		t.startRow(r, 0)
+		t.maker().startRow(r, 0)
 	})
 	t.plan(k, w)
 }
 
-func (t *Platform) orchestratorEvent(a *args) {
+func (t orchestrator) orchestratorEvent(a *args) {
 	t.count("orchestrator " + a.word(0))
 	t.tell("orchestrator: %s", a.word(0))
 	t.down = time.Time{}

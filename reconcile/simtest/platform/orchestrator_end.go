@@ -7,7 +7,7 @@ import (
 )
 
 // plan puts down when the worker will be done.
-func (t *Platform) plan(k *task, w *worker) {
+func (t orchestrator) plan(k *task, w *worker) {
 	if k.work > 0 {
 		t.later(k.work, func() {
 			if w.well() && !w.waiting && !t.calm {
@@ -18,7 +18,7 @@ func (t *Platform) plan(k *task, w *worker) {
 }
 
 // finish is the end of the work: the event, the row and the sandbox, of which each may be lost.
-func (t *Platform) finish(k *task, w *worker, record string) {
+func (t orchestrator) finish(k *task, w *worker, record string) {
 	if !w.done.IsZero() {
 		return
 	}
@@ -40,18 +40,18 @@ func (t *Platform) finish(k *task, w *worker, record string) {
 	case "late":
 		t.later(90*time.Second, write)
 	}
-	k.changed(t)
+	k.changed(t.Platform)
 }
 
 // leave is what becomes of the sandbox of a finished task.
-func (t *Platform) leave(k *task, b *box) {
+func (t orchestrator) leave(k *task, b *box) {
 	switch k.end {
 	case "now":
 		t.later(3*time.Second, func() { t.destroy(k, b) })
 	case "keep":
 		k.kept = t.now().Add(k.keep)
 		if t.kind.name != "omoios" {
-			until := t.stamp(-k.keep)
+			until := t.maker().stamp(-k.keep)
 			t.table.change(k.id, func(r *row) { r.KeepAliveUntil = until })
 		}
 		t.later(k.keep, func() { t.destroy(k, b) })
@@ -60,7 +60,7 @@ func (t *Platform) leave(k *task, b *box) {
 }
 
 // destroy is the platform's own end of a sandbox, if nobody works in it again.
-func (t *Platform) destroy(k *task, b *box) {
+func (t orchestrator) destroy(k *task, b *box) {
 	r := t.table.rows[k.id]
 	if b.there() && b.owner == ours && b.task == k && (r == nil || r.State.Terminal() || k.box != b) {
 		_, _ = b.cloud.world.Destroy(b.ref.ID) // refused or busy: it stays, as in life
@@ -68,12 +68,12 @@ func (t *Platform) destroy(k *task, b *box) {
 }
 
 // written is what the platform makes of a row that the janitor wrote.
-func (t *Platform) written(id string) {
+func (t orchestrator) written(id string) {
 	k := t.tasks[id]
 	if k == nil {
 		return
 	}
-	k.changed(t)
+	k.changed(t.Platform)
 	if w := k.worker(); w != nil && w.ended.IsZero() {
 		t.later(2*time.Minute, func() { t.notice(k, w) })
 	}
@@ -86,14 +86,14 @@ func (t *Platform) written(id string) {
 }
 
 // notice lets a worker go that learns that its task is over.
-func (t *Platform) notice(k *task, w *worker) {
+func (t orchestrator) notice(k *task, w *worker) {
 	if r := t.table.truly(k.id); r == nil || r.State.Terminal() || r.Sandbox != w.key || w.began.Before(k.handed) {
 		w.end(t.now())
 	}
 }
 
 // retry is a person, or a program, that tries a failed task again.
-func (t *Platform) retry(k *task) {
+func (t orchestrator) retry(k *task) {
 	if r := t.table.rows[k.id]; r == nil || r.State != reconcile.TaskFailed || t.calm {
 		return
 	}

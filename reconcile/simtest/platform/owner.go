@@ -7,7 +7,7 @@ import (
 
 // disown hands a sandbox of ours to somebody else: its labels say so, and it goes on. Where its
 // name or a row is the proof that it is ours, labels change nothing.
-func (t *Platform) disown(b *box, to string) {
+func (t fleet) disown(b *box, to string) {
 	if b.owner != ours || len(b.cloud.entry.Owns.Labels) == 0 {
 		return
 	}
@@ -24,12 +24,12 @@ func (t *Platform) disown(b *box, to string) {
 	}
 	t.passed(b, o).taken = true
 	if b.task != nil {
-		b.task.changed(t)
+		b.task.changed(t.Platform)
 	}
 }
 
 // passed is the same sandbox as another owner has it.
-func (t *Platform) passed(b *box, o owner) *box {
+func (t fleet) passed(b *box, o owner) *box {
 	s, _ := b.cloud.world.Sandbox(b.ref.ID)
 	next := t.put(b.cloud, s, o)
 	next.name, next.reused = b.name, true
@@ -38,8 +38,8 @@ func (t *Platform) passed(b *box, o owner) *box {
 
 // adopt makes a sandbox ours that was not: a spare that a task claims, or one that somebody
 // gives to us and nobody uses.
-func (t *Platform) adopt(b *box, id string) {
-	if b.owner == ours || len(b.cloud.entry.Owns.Labels) == 0 || t.calledBy(b) {
+func (t fleet) adopt(b *box, id string) {
+	if b.owner == ours || len(b.cloud.entry.Owns.Labels) == 0 || t.truth().calledBy(b) {
 		return // or a live row takes it for its own still
 	}
 	k := t.tasks[id]
@@ -53,22 +53,22 @@ func (t *Platform) adopt(b *box, id string) {
 		t.passed(b, ours)
 		return
 	}
-	t.setLabels(b, t.labels(b.cloud, k))
+	t.setLabels(b, t.maker().labels(b.cloud, k))
 	s, _ := b.cloud.world.Sandbox(b.ref.ID)
-	t.own(k, b.cloud, s)
+	t.maker().own(k, b.cloud, s)
 	t.table.change(k.id, func(r *row) { r.Sandbox = k.key }) // its row says so before it is used
-	t.bind(k, k.attempt, "")
+	t.orchestrator().bind(k, k.attempt, "")
 }
 
 // wants reports whether a task was handed out and has no sandbox yet.
-func (t *Platform) wants(k *task, b *box) bool {
+func (t fleet) wants(k *task, b *box) bool {
 	r := t.table.rows[k.id]
 	return r != nil && r.State == reconcile.TaskAssigned && k.box == nil && t.cloud(k.cloud) == b.cloud &&
 		b.state == reconcile.SandboxRunning
 }
 
 // stranger makes a sandbox that no row of ours explains.
-func (t *Platform) stranger(c *cloud, o owner, s simulated.Sandbox) *box {
+func (t fleet) stranger(c *cloud, o owner, s simulated.Sandbox) *box {
 	s.Name = t.nameless(c, o)
 	return t.put(c, c.world.Put(s), o)
 }

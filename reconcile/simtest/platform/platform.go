@@ -154,11 +154,11 @@ func (t *Platform) advance() {
 			break
 		}
 		t.clocks.stand(it.at)
-		t.look()
+		t.fleet().look()
 		it.do()
 	}
 	t.clocks.stand(time.Time{})
-	t.look()
+	t.fleet().look()
 	t.watched = now
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // platformEvent is what happens to the platform as a whole, and to the accounts it shares.
-func (t *Platform) platformEvent(a *args) {
+func (t mishaps) platformEvent(a *args) {
 	what := a.word(0)
 	t.count("platform " + what)
 	t.tell("platform: %v", a.words)
@@ -43,7 +43,7 @@ func (t *Platform) platformEvent(a *args) {
 		}
 	}
 	for _, k := range t.order {
-		k.changed(t)
+		k.changed(t.Platform)
 	}
 }
 
@@ -57,7 +57,7 @@ func copyRows(rows map[string]*row) map[string]*row {
 }
 
 // restoreBackup sets all rows back to what they were; what came since is lost.
-func (t *Platform) restoreBackup() {
+func (t mishaps) restoreBackup() {
 	b := t.table
 	if b.backup == nil {
 		return
@@ -73,17 +73,17 @@ func (t *Platform) restoreBackup() {
 	for _, k := range t.order {
 		k.restored = true
 		if w := k.worker(); w != nil && w.ended.IsZero() {
-			t.later(2*time.Minute, func() { t.notice(k, w) })
+			t.later(2*time.Minute, func() { t.orchestrator().notice(k, w) })
 		}
 		if r := b.rows[k.id]; r != nil && r.State == reconcile.TaskPending {
-			t.pickUp(k, k.pick)
+			t.orchestrator().pickUp(k, k.pick)
 		}
 	}
 }
 
 // empty takes all rows out of the table. Of fewer than three live ones the design says that
 // they may well have been deleted by their users: then that is the truth.
-func (t *Platform) empty() {
+func (t mishaps) empty() {
 	b := t.table
 	live := 0
 	for _, r := range b.rows {
@@ -98,7 +98,7 @@ func (t *Platform) empty() {
 }
 
 // fill brings back what an emptied table held.
-func (t *Platform) fill() {
+func (t mishaps) fill() {
 	b := t.table
 	if b.hidden == nil {
 		return
@@ -113,17 +113,17 @@ func (t *Platform) fill() {
 
 // strangers are sandboxes that no row of ours explains: other people's in the same account,
 // another environment's that look like ours, and our own that somebody forgot.
-func (t *Platform) strangers(a *args) {
-	c := t.cloud(a.text("provider", ""))
+func (t mishaps) strangers(a *args) {
+	c := t.fleet().cloud(a.text("provider", ""))
 	age := a.dur("age", time.Hour)
 	for i := range a.count(1, 1) {
 		s := simulated.Sandbox{CreatedAt: c.world.Now().Add(-age), Template: a.text("template", "light")}
-		o := t.leaked(c)
+		o := t.fleet().leaked(c)
 		switch a.word(0) {
 		case "foreign":
 			o, s.Labels = foreign, map[string]string{"team": "other"}
 		case "twins":
-			o, s.Labels = t.twinOf(c), twinLabels(c, fmt.Sprintf("z%d", len(t.boxes)+i))
+			o, s.Labels = t.fleet().twinOf(c), twinLabels(c, fmt.Sprintf("z%d", len(t.boxes)+i))
 		case "specs":
 			if len(t.kind.tasks.ExplainedBy) == 0 {
 				continue
@@ -134,36 +134,36 @@ func (t *Platform) strangers(a *args) {
 		default:
 			s.Labels = map[string]string{labelOwner: "ours"}
 		}
-		t.stranger(c, o, s).born = t.now().Add(-age)
+		t.fleet().stranger(c, o, s).born = t.now().Add(-age)
 	}
 }
 
 // batch makes many tasks alike at once.
-func (t *Platform) batch(a *args) {
+func (t mishaps) batch(a *args) {
 	for i := range a.count(1, 10) {
 		id := fmt.Sprintf("b%d", len(t.order)+i)
 		words := []string{id, "new"}
 		for _, key := range slices.Sorted(maps.Keys(a.keys)) {
 			words = append(words, key+"="+a.keys[key])
 		}
-		t.taskEvent(argsOf(words))
+		t.maker().taskEvent(argsOf(words))
 	}
 }
 
 // massacre ends all sandboxes of ours with their workers, but for a few.
-func (t *Platform) massacre(a *args) {
-	for i, b := range t.places(ours) {
+func (t mishaps) massacre(a *args) {
+	for i, b := range t.fleet().places(ours) {
 		if i < a.num("kept", 0) {
 			continue
 		}
 		b.cloud.world.Change(b.ref.ID, func(s *simulated.Sandbox) { s.Gone, s.State = true, reconcile.SandboxEnded })
-		t.lookAt(b)
+		t.fleet().lookAt(b)
 	}
 }
 
 // loseLabels takes the labels of all our sandboxes for a while, as a provider did once.
-func (t *Platform) loseLabels(a *args) {
-	for _, b := range t.places(ours) {
+func (t mishaps) loseLabels(a *args) {
+	for _, b := range t.fleet().places(ours) {
 		if only := a.text("provider", b.ref.Provider); only != b.ref.Provider {
 			continue
 		}
@@ -180,7 +180,7 @@ func (t *Platform) loseLabels(a *args) {
 }
 
 // labelAgain gives a sandbox its labels back.
-func (t *Platform) labelAgain(b *box) {
+func (t mishaps) labelAgain(b *box) {
 	if b.kept == nil || t.boxes[b.ref] != b {
 		return
 	}
@@ -198,9 +198,9 @@ func (t *Platform) Calm() {
 	t.pipeline.up(t.now())
 	t.down = time.Time{}
 	t.table.standby = false
-	t.fill()
+	t.mishaps().fill()
 	for _, b := range t.boxOrder {
-		t.labelAgain(b)
+		t.mishaps().labelAgain(b)
 	}
 	for _, name := range t.names {
 		world := t.clouds[name].world
@@ -209,16 +209,16 @@ func (t *Platform) Calm() {
 		}
 	}
 	for _, k := range t.order {
-		t.calmDown(k)
+		t.mishaps().calmDown(k)
 	}
 }
 
 // calmDown ends what would go wrong by itself later: a limit that will be exceeded, a worker
 // that nobody hears or that is too slow.
-func (t *Platform) calmDown(k *task) {
+func (t mishaps) calmDown(k *task) {
 	k.crash, k.firm, k.again, k.retry = "", false, 0, 0
 	w := k.worker()
-	t.giveUp(k)
+	t.fleet().giveUp(k)
 	if r := t.table.rows[k.id]; r != nil && r.State.Live() && w != nil && !w.done.IsZero() && r.Sandbox == w.key {
 		t.table.change(k.id, func(r *row) { r.State = reconcile.TaskCompleted }) // which is a person's to repair
 	}
@@ -237,7 +237,7 @@ func (t *Platform) calmDown(k *task) {
 	}
 	if k.limit > 0 || k.by > 0 || t.policy.Rules["deadline-exceeded"].After > 0 || t.policy.Rules["over-age"].After > 0 {
 		k.end = "now"
-		t.finish(k, w, "row")
+		t.orchestrator().finish(k, w, "row")
 		return
 	}
 	if w.act > 30*time.Second {

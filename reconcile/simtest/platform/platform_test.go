@@ -159,8 +159,8 @@ func TestLives(t *testing.T) {
 				onPlatform(t, "kind "+kind+"\ntask t1 new "+c.habits+"\n", func(t *testing.T, platform *Platform) {
 					time.Sleep(5 * time.Minute)
 					platform.Advance()
-					if r := platform.table.rows["t1"]; r.State != c.state || len(platform.places(ours)) != c.boxes {
-						t.Errorf("the row is %s and %d sandboxes are there; want %s and %d", r.State, len(platform.places(ours)), c.state,
+					if r := platform.table.rows["t1"]; r.State != c.state || len(platform.fleet().places(ours)) != c.boxes {
+						t.Errorf("the row is %s and %d sandboxes are there; want %s and %d", r.State, len(platform.fleet().places(ours)), c.state,
 							c.boxes)
 					}
 				})

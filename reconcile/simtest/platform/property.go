@@ -165,7 +165,7 @@ func (w *watch) did(d *deed) {
 			late: w.at.Sub(d.p.last) > time.Minute || w.at.Sub(d.p.woke) < time.Second}
 	}
 	w.platform.count(fmt.Sprintf("%s by %s", d.Call, d.rule()))
-	w.platform.look()
+	w.platform.fleet().look()
 }
 
 func (w *watch) act(a *reconcile.Action) *acted {

@@ -21,8 +21,8 @@ func (w *watch) harms(d *deed) string {
 	case d.write != nil && d.k != nil:
 		why = w.was.work
 	case d.ends() && d.b != nil && d.b.owner == ours && d.b.there():
-		if why = w.platform.use(d.b); why != "" && d.a != nil && (w.platform.acceptedEnd(d.b, d.a) != "" ||
-			d.k != nil && w.platform.accepted(d.k, d.rule()) != "") {
+		if why = w.platform.truth().use(d.b); why != "" && d.a != nil && (w.platform.truth().acceptedEnd(d.b, d.a) != "" ||
+			d.k != nil && w.platform.truth().accepted(d.k, d.rule()) != "") {
 			why = ""
 		}
 	}
@@ -65,9 +65,9 @@ func (w *watch) remember(k *task, action string) {
 		w.was = truthBefore{}
 		return
 	}
-	w.was = truthBefore{work: w.platform.work(k), step: k.step, linked: k.box.there() && w.linked(k, k.box)}
+	w.was = truthBefore{work: w.platform.truth().work(k), step: k.step, linked: k.box.there() && w.linked(k, k.box)}
 	// Whether enough others run is settled by the pass, and the pass may have failed some since.
-	if w.was.work != "" && (w.agreed[action] || w.platform.accepted(k, w.rules[action]) != "") {
+	if w.was.work != "" && (w.agreed[action] || w.platform.truth().accepted(k, w.rules[action]) != "") {
 		w.was.work = ""
 	}
 }
@@ -124,7 +124,7 @@ func (w *watch) plansIn(p *process, s *Step) []string {
 	var out []string
 	for i := range rec.Actions {
 		a := &rec.Actions[i]
-		if k := w.platform.tasks[a.Task]; k != nil && a.Rule == "heartbeat-lost" && w.platform.accepted(k, a.Rule) != "" {
+		if k := w.platform.tasks[a.Task]; k != nil && a.Rule == "heartbeat-lost" && w.platform.truth().accepted(k, a.Rule) != "" {
 			w.agreed[a.ID] = true
 		}
 		if why := w.planned(p, a); why != "" && a.Seq == 0 {
@@ -149,16 +149,16 @@ func (w *watch) planned(p *process, a *reconcile.Action) string {
 	why := ""
 	switch {
 	case a.Step == reconcile.StepFail || a.Step == reconcile.StepRequeue:
-		if k != nil && t.accepted(k, a.Rule) == "" {
-			why, b = t.work(k), k.box
+		if k != nil && t.truth().accepted(k, a.Rule) == "" {
+			why, b = t.truth().work(k), k.box
 		}
 	case a.Step != reconcile.StepTerminate && a.Step != reconcile.StepQuarantine || b == nil || a.Seq > 0:
 	case b.owner != ours:
 		why = "it is not ours but " + string(b.owner)
 	default:
 		k = b.task
-		if t.acceptedEnd(b, a) == "" && (k == nil || t.accepted(k, a.Rule) == "") {
-			why = t.use(b)
+		if t.truth().acceptedEnd(b, a) == "" && (k == nil || t.truth().accepted(k, a.Rule) == "") {
+			why = t.truth().use(b)
 		}
 	}
 	mine := b == nil || b.owner == ours

@@ -87,7 +87,7 @@ func (c *court) writes(task string, a reconcile.Action) {
 	c.platform.table.remember(r, reconcile.Mark(a.ID))
 	w := reconcile.Write{Step: reconcile.StepFail, Task: c.platform.watch.before.Task, Reason: "drill " + reconcile.Mark(a.ID)}
 	c.platform.table.set(r, w.Step, w.Reason)
-	c.platform.written(task)
+	c.platform.orchestrator().written(task)
 	c.step(Step{Call: "Write", Party: "tasks", ID: task, Args: w, Answer: reconcile.WriteDone, Effect: true})
 }
 
@@ -123,10 +123,10 @@ func TestPropertiesFail(t *testing.T) {
 		do       func(*court)
 	}{
 		"a foreign sandbox is ended": {"P1", "platform foreign 1\n", func(c *court) {
-			c.ended("orphan", "", c.platform.places(foreign)[0])
+			c.ended("orphan", "", c.platform.fleet().places(foreign)[0])
 		}},
 		"the log of a foreign sandbox is read": {"P1", "platform foreign 1\n", func(c *court) {
-			b := c.platform.places(foreign)[0]
+			b := c.platform.fleet().places(foreign)[0]
 			c.step(Step{Call: "Logs", Party: "lab", ID: b.ref.ID, Answer: "secret"})
 		}},
 		"a row outside of where is written": {"P1", "task t8 running outside=yes\n", func(c *court) {
@@ -157,7 +157,7 @@ func TestPropertiesFail(t *testing.T) {
 		}},
 		"a task is failed before its threshold": {"P5", "", func(c *court) { c.failed("heartbeat-lost", "t1") }},
 		"an orphan that nobody has found twice is ended": {"P6", "platform leak 1\n", func(c *court) {
-			b := c.platform.places(ours)[5]
+			b := c.platform.fleet().places(ours)[5]
 			c.ended("orphan", "", b)
 		}},
 		"silence right after the events came back": {"P6", "events down for 10m\n", func(c *court) {
@@ -184,7 +184,7 @@ func TestPropertiesFail(t *testing.T) {
 		}},
 		"more due than the breaker lets through": {"P7", "platform leak 12\n", func(c *court) {
 			var rec reconcile.Record
-			for _, b := range c.platform.places(ours) {
+			for _, b := range c.platform.fleet().places(ours) {
 				rec.Actions = append(rec.Actions, action("a"+b.ref.ID, "orphan", "", b))
 			}
 			c.step(Step{Call: "Record", Args: rec, Effect: true})
@@ -289,7 +289,7 @@ func TestPropertiesHold(t *testing.T) {
 			c.failed("heartbeat-lost", "t1")
 		}},
 		"an orphan that two passes found": {"platform leak 1\n", func(c *court) {
-			b := c.platform.places(ours)[5]
+			b := c.platform.fleet().places(ours)[5]
 			for range 2 {
 				c.step(Step{Call: "Record", Effect: true, Args: reconcile.Record{Kind: reconcile.Full, Complete: true, At: time.Now(),
 					Findings: []reconcile.Finding{{Rule: "orphan", Provider: "lab", Sandbox: b.ref.ID}}}})
@@ -309,7 +309,7 @@ func TestPropertiesHold(t *testing.T) {
 			c.platform.tasks["t7"].entered = c.platform.began.Add(-time.Hour)
 			c.claims(action("a1", "finished-lingering", "t7", b))
 			c.looks("t7", b)
-			c.platform.userEvent(argsOf([]string{"t7", "touch"}))
+			c.platform.users().userEvent(argsOf([]string{"t7", "touch"}))
 			c.ends(b)
 		}},
 	} {

@@ -65,17 +65,17 @@ func (w *watch) lastedRow(d *deed) (time.Duration, bool) {
 	case "assigned-stale":
 		return w.elapsed(domainTasks, d.k.handed), true
 	case "heartbeat-lost":
-		if w.before == nil || w.platform.wound(w.before.Sandbox) {
+		if w.before == nil || w.platform.truth().wound(w.before.Sandbox) {
 			return 0, false
 		}
 		return w.before.AsOf.Sub(w.before.LifeSign()), true
 	case "inactive":
-		if w.before == nil || w.platform.wound(w.before.Sandbox) {
+		if w.before == nil || w.platform.truth().wound(w.before.Sandbox) {
 			return 0, false
 		}
 		return w.before.AsOf.Sub(w.before.Activity()), true
 	case "deadline-exceeded":
-		if r := w.before; r != nil && !w.platform.overdue(r) {
+		if r := w.before; r != nil && !w.platform.truth().overdue(r) {
 			return -1, true
 		}
 	case "sandbox-missing":
@@ -109,7 +109,7 @@ func (w *watch) silentAgain(d *deed) string {
 		noticed := slices.ContainsFunc(w.full, func(at time.Time) bool {
 			return at.After(o.from.Add(limit+time.Minute)) && at.Before(o.to)
 		})
-		if noticed && o.many && len(w.platform.running()) >= 3 && now.Sub(o.to) < limit {
+		if noticed && o.many && len(w.platform.truth().running()) >= 3 && now.Sub(o.to) < limit {
 			return fmt.Sprintf("%s: the events came back only %s ago", d.what(), now.Sub(o.to))
 		}
 	}

@@ -109,7 +109,7 @@ func (w *watch) vetoed(d *deed) string {
 	if was.ActivityAt.Equal(was.UpdatedAt) && was.State != reconcile.TaskRunning {
 		sign = was.Events.Newest() // while it does not run, anybody may have changed the row
 	}
-	if w.platform.wound(was.Sandbox) {
+	if w.platform.truth().wound(was.Sandbox) {
 		return "" // P5: its worker winds the clock
 	}
 	if d.k != nil && d.k.restored && sign.After(was.AsOf) {

@@ -10,7 +10,7 @@ import (
 
 // boxOf is the sandbox that an event names: by its task, or by its id; or the first that no task
 // has, by its owner: leak, twin, foreign.
-func (t *Platform) boxOf(name string) *box {
+func (t fleet) boxOf(name string) *box {
 	if k := t.tasks[name]; k != nil {
 		return k.box
 	}
@@ -24,7 +24,7 @@ func (t *Platform) boxOf(name string) *box {
 }
 
 // sandboxEvent is what happens to a sandbox at its provider.
-func (t *Platform) sandboxEvent(a *args) {
+func (t fleet) sandboxEvent(a *args) {
 	b, what := t.boxOf(a.word(0)), a.word(1)
 	if b == nil {
 		return
@@ -67,13 +67,13 @@ func (t *Platform) sandboxEvent(a *args) {
 	})
 	t.lookAt(b)
 	if b.task != nil {
-		b.task.changed(t)
+		b.task.changed(t.Platform)
 	}
 }
 
 // pass lets the sandbox go on as another one, or as another's, and reports whether that is what
 // the event is about.
-func (t *Platform) pass(b *box, a *args) bool {
+func (t fleet) pass(b *box, a *args) bool {
 	switch a.word(1) {
 	case "renew":
 		t.renew(b, a.span())
@@ -127,7 +127,7 @@ func alter(s *simulated.Sandbox, a *args, b *box) {
 }
 
 // halt stops, pauses or brings back a sandbox as the platform or its provider does.
-func (t *Platform) halt(b *box, what string) {
+func (t fleet) halt(b *box, what string) {
 	world := b.cloud.world
 	switch what {
 	case "stop":
@@ -144,7 +144,7 @@ func (t *Platform) halt(b *box, what string) {
 }
 
 // reuse gives the id of a sandbox that is over to somebody else.
-func (t *Platform) reuse(b *box, a *args) {
+func (t fleet) reuse(b *box, a *args) {
 	s, known := b.cloud.world.Sandbox(b.ref.ID)
 	if b.there() || !known || !s.Gone || b.cloud.entry.Owns.Referenced { // there its row makes it ours
 		return
@@ -168,7 +168,7 @@ func (t *Platform) reuse(b *box, a *args) {
 // Where our own config says that nobody else makes any, or where sandboxes name no task that
 // could tell them apart, the labels are the whole proof, and it is ours by the design's letter:
 // "proven to be this installation's, by labels".
-func (t *Platform) twinOf(c *cloud) owner {
+func (t fleet) twinOf(c *cloud) owner {
 	switch {
 	case c.entry.Owns.Referenced:
 		return foreign
@@ -180,7 +180,7 @@ func (t *Platform) twinOf(c *cloud) owner {
 
 // leaked is whose a sandbox is that somebody of us forgot: where only a row makes one ours, it is
 // nobody's by the design's letter.
-func (t *Platform) leaked(c *cloud) owner {
+func (t fleet) leaked(c *cloud) owner {
 	if c.entry.Owns.Referenced {
 		return foreign
 	}
@@ -196,7 +196,7 @@ func twinLabels(c *cloud, task string) map[string]string {
 }
 
 // templateEvent is what becomes of a template at every provider.
-func (t *Platform) templateEvent(a *args) {
+func (t fleet) templateEvent(a *args) {
 	t.count("template " + a.word(1))
 	t.tell("template %s is %s", a.word(0), a.word(1))
 	for _, name := range t.names {
@@ -220,6 +220,6 @@ func (t *Platform) templateEvent(a *args) {
 }
 
 // places are the sandboxes that are there, of one owner, in the order of their making.
-func (t *Platform) places(o owner) []*box {
+func (t fleet) places(o owner) []*box {
 	return slices.DeleteFunc(slices.Clone(t.boxOrder), func(b *box) bool { return !b.there() || b.owner != o })
 }

@@ -142,7 +142,7 @@ func (t *Platform) eventsEvent(a *args) {
 	p, now := &t.pipeline, t.now()
 	switch a.word(0) {
 	case "down":
-		o := outage{span: span{from: now}, part: a.num("part", 0), many: len(t.running()) >= 3}
+		o := outage{span: span{from: now}, part: a.num("part", 0), many: len(t.truth().running()) >= 3}
 		if d := a.span(); d > 0 {
 			o.to = now.Add(d)
 		}

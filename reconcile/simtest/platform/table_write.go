@@ -36,7 +36,7 @@ func (b *table) Write(ctx context.Context, w reconcile.Write) (reconcile.Written
 	if k := b.platform.tasks[r.ID]; k != nil {
 		k.entered = b.platform.now()
 	}
-	b.platform.written(r.ID)
+	b.platform.orchestrator().written(r.ID)
 	return reconcile.WriteDone, out, nil
 }
 
@@ -110,6 +110,6 @@ func (b *table) Restore(ctx context.Context, id string, before reconcile.RowBefo
 	r.UpdatedAt = b.now()
 	r.version++
 	b.platform.tell("row of %s is set back: %s", id, r.State)
-	b.platform.written(id)
+	b.platform.orchestrator().written(id)
 	return reconcile.WriteDone, nil
 }

@@ -74,7 +74,7 @@ func (k *task) worker() *worker {
 func (k *task) changed(t *Platform) { k.step = t.watch.steps }
 
 // taskEvent puts a task into the world: as a user makes one, or as it is in the middle of its life.
-func (t *Platform) taskEvent(a *args) {
+func (t maker) taskEvent(a *args) {
 	id := a.word(0)
 	if t.tasks[id] != nil || !isID(id) {
 		return
@@ -95,21 +95,21 @@ func (t *Platform) taskEvent(a *args) {
 	}
 	r.Timeout = k.limit
 	t.table.rows[id] = r
-	k.changed(t)
+	k.changed(t.Platform)
 	if a.word(1) == "new" {
-		t.pickUp(k, k.pick)
+		t.orchestrator().pickUp(k, k.pick)
 		return
 	}
 	t.inTheMiddle(k, r, a, age)
 }
 
 // stamp is a moment so long ago by the task database's clock.
-func (t *Platform) stamp(ago time.Duration) time.Time {
+func (t maker) stamp(ago time.Duration) time.Time {
 	return t.clocks.of(domainTasks).Add(-ago)
 }
 
 // inTheMiddle makes a task that has come as far as the event says.
-func (t *Platform) inTheMiddle(k *task, r *row, a *args, age time.Duration) {
+func (t maker) inTheMiddle(k *task, r *row, a *args, age time.Duration) {
 	state := map[string]reconcile.TaskState{"running": reconcile.TaskRunning, "completed": reconcile.TaskCompleted,
 		"failed": reconcile.TaskFailed, "stopped": reconcile.TaskStopped, "assigned": reconcile.TaskAssigned}[a.word(1)]
 	k.attempt, k.handed, k.entered = 1, t.now().Add(-age), t.now().Add(-age)
@@ -137,7 +137,7 @@ func (t *Platform) inTheMiddle(k *task, r *row, a *args, age time.Duration) {
 			w.beats[i].from = w.began
 		}
 		t.table.keys[k.key] = append(t.table.keys[k.key], w)
-		t.plan(k, w)
+		t.orchestrator().plan(k, w)
 	}
 	if t.kind.name == "coding-agent" && state == reconcile.TaskRunning && k.box == nil {
 		r.State = reconcile.TaskAssigned
@@ -145,7 +145,7 @@ func (t *Platform) inTheMiddle(k *task, r *row, a *args, age time.Duration) {
 }
 
 // startRow is what a worker's start writes into the row.
-func (t *Platform) startRow(r *row, ago time.Duration) {
+func (t maker) startRow(r *row, ago time.Duration) {
 	if t.kind.name == "coding-agent" {
 		return
 	}
@@ -157,24 +157,24 @@ func (t *Platform) startRow(r *row, ago time.Duration) {
 
 // keyOf is what the row names the sandbox of the present attempt by, as far as that is known
 // before there is one.
-func (t *Platform) keyOf(k *task) string {
+func (t maker) keyOf(k *task) string {
 	if t.kind.platform {
 		return fmt.Sprintf("%s-a%d", k.id, k.attempt)
 	}
-	if t.kind.name == "full" && t.cloud(k.cloud).byName {
-		return t.boxName(k)
+	if t.kind.name == "full" && t.fleet().cloud(k.cloud).byName {
+		return t.fleet().boxName(k)
 	}
 	return ""
 }
 
-func (t *Platform) templateColumn(k *task) string {
+func (t maker) templateColumn(k *task) string {
 	if t.kind.name == "full" {
 		return k.temp
 	}
 	return ""
 }
 
-func (t *Platform) providerColumn(k *task) string {
+func (t maker) providerColumn(k *task) string {
 	if t.kind.name == "full" {
 		return k.cloud
 	}
@@ -182,10 +182,10 @@ func (t *Platform) providerColumn(k *task) string {
 }
 
 // place puts a running sandbox of the task's present attempt into its cloud.
-func (t *Platform) place(k *task, age time.Duration) {
-	c := t.cloud(k.cloud)
-	name := t.boxName(k)
-	if t.holder(c, name) != nil {
+func (t maker) place(k *task, age time.Duration) {
+	c := t.fleet().cloud(k.cloud)
+	name := t.fleet().boxName(k)
+	if t.fleet().holder(c, name) != nil {
 		name += "-2"
 	}
 	s := c.world.Put(simulated.Sandbox{Template: k.temp, CreatedAt: c.world.Now().Add(-age), Name: name,
@@ -194,8 +194,8 @@ func (t *Platform) place(k *task, age time.Duration) {
 	k.box.born = t.now().Add(-age)
 }
 
-func (t *Platform) own(k *task, c *cloud, s simulated.Sandbox) {
-	b := t.put(c, s, ours)
+func (t maker) own(k *task, c *cloud, s simulated.Sandbox) {
+	b := t.fleet().put(c, s, ours)
 	b.task = k
 	if t.kind.platform {
 		b.key = k.key
@@ -203,11 +203,11 @@ func (t *Platform) own(k *task, c *cloud, s simulated.Sandbox) {
 		k.key = b.key
 	}
 	k.box = b
-	k.changed(t)
+	k.changed(t.Platform)
 }
 
 // labels are those that the platform puts on a sandbox.
-func (t *Platform) labels(c *cloud, k *task) map[string]string {
+func (t maker) labels(c *cloud, k *task) map[string]string {
 	labels := map[string]string{labelOwner: "ours"}
 	if c.byLabel {
 		labels[labelTask] = k.id

@@ -13,7 +13,7 @@ import (
 
 // work says what healthy work a task does or may still do, "" when there is none: its row
 // must not be failed or requeued.
-func (t *Platform) work(k *task) string {
+func (t truth) work(k *task) string {
 	r := t.table.truly(k.id)
 	if r == nil || !r.State.Live() {
 		return ""
@@ -41,7 +41,7 @@ func (t *Platform) work(k *task) string {
 }
 
 // comingUp says that an attempt is on its way and within its time.
-func (t *Platform) comingUp(k *task, r *row) string {
+func (t truth) comingUp(k *task, r *row) string {
 	if k.worker() != nil || k.handed.IsZero() {
 		return ""
 	}
@@ -77,7 +77,7 @@ func (t *Platform) comingUp(k *task, r *row) string {
 const listingSlack = 15 * time.Second
 
 // after is the shortest threshold of a rule that any process has worked with.
-func (t *Platform) after(rule string) time.Duration {
+func (t truth) after(rule string) time.Duration {
 	least := t.policy.Rules[rule].After
 	for _, p := range t.watch.procs {
 		if after := p.policy.Rules[rule].After; after > 0 {
@@ -88,7 +88,7 @@ func (t *Platform) after(rule string) time.Duration {
 }
 
 // use says what a sandbox of ours is needed for, "" when nothing is lost with it.
-func (t *Platform) use(b *box) string {
+func (t truth) use(b *box) string {
 	k := b.task
 	if k == nil {
 		return ""
@@ -119,7 +119,7 @@ func (t *Platform) use(b *box) string {
 }
 
 // early says that a sandbox was made before its row was written, as some platforms do it.
-func (t *Platform) early(r *row, b *box) string {
+func (t truth) early(r *row, b *box) string {
 	if b.worker != nil || markIn(r.Error) != "" || !b.there() || b.state == reconcile.SandboxFailed ||
 		!b.broken.IsZero() || b.age() >= t.after("orphan") {
 		return ""
@@ -129,7 +129,7 @@ func (t *Platform) early(r *row, b *box) string {
 
 // lingering says why the sandbox of a finished task may still be wanted: a person keeps it,
 // or did something a moment ago and may go on.
-func (t *Platform) lingering(k *task, r *row, b *box) string {
+func (t truth) lingering(k *task, r *row, b *box) string {
 	used := min(t.watch.elapsed(b.ref.Provider, b.used), t.watch.elapsed(domainTasks, latestOf(k.touched, k.entered)))
 	switch {
 	case k.box != b, b.state == reconcile.SandboxFailed, !b.broken.IsZero():

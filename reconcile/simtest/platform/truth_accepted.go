@@ -9,7 +9,7 @@ import (
 
 // accepted says why the design, by its letter, lets a rule fail a task that does healthy work:
 // nobody who sees rows, events and sandboxes could know better.
-func (t *Platform) accepted(k *task, rule string) string {
+func (t truth) accepted(k *task, rule string) string {
 	r := t.table.truly(k.id)
 	switch {
 	case r == nil:
@@ -27,7 +27,7 @@ func (t *Platform) accepted(k *task, rule string) string {
 	case rule == "idle-broken" && t.flaky(k.box):
 		// "3 failed probes over 60s", while other sandboxes answer: the provider speaks against it.
 		return "its probes failed again and again while others were answered"
-	case (rule == "idle-broken" || rule == "executions-stuck") && k.box == nil && t.brokenBy(r.Sandbox):
+	case (rule == "idle-broken" || rule == "executions-stuck") && k.box == nil && t.fleet().brokenBy(r.Sandbox):
 		return "what has the name in its row is broken"
 	case (rule == "inactive" || rule == "heartbeat-lost") && t.woundBefore(k, r.Sandbox):
 		return "an earlier worker of its name has set the clock ahead"
@@ -37,7 +37,7 @@ func (t *Platform) accepted(k *task, rule string) string {
 		!t.watch.linked(k, k.box):
 		// "find by link only for a task whose sandbox was never seen": it lost its label before that.
 		return "nobody has ever seen its sandbox as its own"
-	case rule == "sandbox-missing" && k.box == nil && t.hadName(r.Sandbox):
+	case rule == "sandbox-missing" && k.box == nil && t.fleet().hadName(r.Sandbox):
 		// "whose sandbox the ledger has seen, and whose sandbox is gone": what had its name went.
 		return "the sandbox that had the name in its row is gone"
 	case (rule == "heartbeat-lost" || rule == "inactive") && t.probeFailed(k):
@@ -49,7 +49,7 @@ func (t *Platform) accepted(k *task, rule string) string {
 }
 
 // overdue reports whether the row's own limits are exceeded by the database's clock.
-func (t *Platform) overdue(r *row) bool {
+func (t truth) overdue(r *row) bool {
 	now := t.table.now()
 	limit := r.Timeout
 	if limit == 0 {
@@ -70,7 +70,7 @@ func (t *Platform) overdue(r *row) bool {
 }
 
 // running are the rows in state running as they would be read now.
-func (t *Platform) running() []reconcile.Task {
+func (t truth) running() []reconcile.Task {
 	var out []reconcile.Task
 	for _, k := range t.order {
 		if r := t.table.truly(k.id); r != nil && r.State == reconcile.TaskRunning && !r.Outside {
@@ -81,12 +81,12 @@ func (t *Platform) running() []reconcile.Task {
 }
 
 // wound reports whether a worker whose events carry a key has set its clock ahead.
-func (t *Platform) wound(key string) bool {
+func (t truth) wound(key string) bool {
 	return slices.ContainsFunc(t.table.keys[key], func(w *worker) bool { return w.ahead > 0 })
 }
 
 // woundBefore reports whether an earlier worker of the task's key did, and the present one does not.
-func (t *Platform) woundBefore(k *task, key string) bool {
+func (t truth) woundBefore(k *task, key string) bool {
 	w := k.worker()
 	return w != nil && w.ahead == 0 && t.wound(key)
 }
@@ -96,7 +96,7 @@ const aMoment = 15 * time.Second
 
 // flaky reports whether the sandbox's probes failed, as often as the rule wants, while another
 // sandbox of the provider answered.
-func (t *Platform) flaky(b *box) bool {
+func (t truth) flaky(b *box) bool {
 	if b == nil || b.failed.IsZero() {
 		return false
 	}
@@ -109,10 +109,10 @@ func (t *Platform) flaky(b *box) bool {
 }
 
 // probeFailed reports whether the newest probe of the task's sandbox failed.
-func (t *Platform) probeFailed(k *task) bool { return k.box != nil && k.box.probed.Failed() }
+func (t truth) probeFailed(k *task) bool { return k.box != nil && k.box.probed.Failed() }
 
 // acceptedEnd says why the design lets a rule end a sandbox that is still needed.
-func (t *Platform) acceptedEnd(b *box, a *reconcile.Action) string {
+func (t truth) acceptedEnd(b *box, a *reconcile.Action) string {
 	r := (*row)(nil)
 	if b.task != nil {
 		r = t.table.truly(b.task.id)

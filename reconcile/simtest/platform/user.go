@@ -7,7 +7,7 @@ import (
 )
 
 // userEvent is what a person does with a task.
-func (t *Platform) userEvent(a *args) {
+func (t users) userEvent(a *args) {
 	k := t.tasks[a.word(0)]
 	if k == nil {
 		return
@@ -29,18 +29,18 @@ func (t *Platform) userEvent(a *args) {
 	case what == "answer":
 		t.answer(k)
 	case what == "retry":
-		t.retry(k)
+		t.orchestrator().retry(k)
 	case what == "touch":
 		k.touched = t.now()
 		t.table.change(k.id, func(*row) {})
 		t.count("user touch")
 	}
-	k.changed(t)
+	k.changed(t.Platform)
 }
 
 // continued is a finished task that its user goes on with, in the same sandbox where that is
 // still there.
-func (t *Platform) continued(k *task, r *row, a *args) {
+func (t users) continued(k *task, r *row, a *args) {
 	if r.State != reconcile.TaskCompleted && r.State != reconcile.TaskFailed {
 		return
 	}
@@ -55,28 +55,28 @@ func (t *Platform) continued(k *task, r *row, a *args) {
 	k.work = a.dur("work", k.work)
 	if b.state != reconcile.SandboxRunning {
 		_, _ = b.cloud.world.Start(b.ref.ID) // busy: it comes later, or never
-		t.lookAt(b)
+		t.fleet().lookAt(b)
 	}
 	k.handed, k.never = t.now(), false
 	t.table.change(k.id, func(r *row) {
 		r.State, r.Sandbox, r.Session, r.Error = reconcile.TaskAssigned, k.key, "", ""
 		if t.kind.tasks.HasAssigned {
-			r.AssignedAt = t.stamp(0)
+			r.AssignedAt = t.maker().stamp(0)
 		}
 	})
 	n := k.attempt
-	t.later(time.Second, func() { t.await(k, n, b) })
+	t.later(time.Second, func() { t.orchestrator().await(k, n, b) })
 }
 
 // fresh hands a task out anew, in another sandbox.
-func (t *Platform) fresh(k *task) {
+func (t users) fresh(k *task) {
 	t.count("user continue anew")
 	t.table.change(k.id, func(r *row) { r.State, r.Sandbox, r.Session, r.Error = reconcile.TaskPending, "", "", "" })
-	t.pickUp(k, k.pick)
+	t.orchestrator().pickUp(k, k.pick)
 }
 
 // deleteRow deletes a task: the row goes, or, on a platform that keeps it, is stopped by that.
-func (t *Platform) deleteRow(k *task, r *row) {
+func (t users) deleteRow(k *task, r *row) {
 	t.count("user delete")
 	if t.kind.name == "coding-agent" {
 		if r.State != reconcile.TaskStopped {
@@ -87,16 +87,16 @@ func (t *Platform) deleteRow(k *task, r *row) {
 	delete(t.table.rows, k.id)
 }
 
-func (t *Platform) keep(k *task, lasts time.Duration) {
+func (t users) keep(k *task, lasts time.Duration) {
 	k.kept = t.now().Add(lasts)
-	until := t.stamp(-lasts)
+	until := t.maker().stamp(-lasts)
 	t.table.change(k.id, func(r *row) { r.KeepAliveUntil = until })
 	k.touched = t.now()
 	t.count("user keep")
 }
 
 // answer is what a waiting worker waits for.
-func (t *Platform) answer(k *task) {
+func (t users) answer(k *task) {
 	w := k.worker()
 	if w == nil || !w.idles() || !w.ended.IsZero() {
 		return
@@ -104,6 +104,6 @@ func (t *Platform) answer(k *task) {
 	t.count("user answer")
 	w.work(t.now())
 	if k.work > 0 {
-		t.plan(k, w)
+		t.orchestrator().plan(k, w)
 	}
 }

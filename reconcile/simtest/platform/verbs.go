@@ -33,23 +33,23 @@ func init() {
 		"rule":   {thing: true, subs: map[string]string{"": ruleKeys}, do: reconfigure("rule")},
 		"limits": {subs: map[string]string{"": limitKeys}, do: reconfigure("limits")},
 		"probe":  {thing: true, subs: map[string]string{"": probeKeys}, do: reconfigure("probe")},
-		"task": {thing: true, do: (*Platform).taskEvent, subs: map[string]string{
+		"task": {thing: true, do: func(t *Platform, a *args) { t.maker().taskEvent(a) }, subs: map[string]string{
 			"new": taskKeys, "running": taskKeys, "completed": taskKeys, "failed": taskKeys, "stopped": taskKeys,
 			"assigned": taskKeys, "unmapped": taskKeys}},
 		"worker": {thing: true, do: (*Platform).workerEvent, subs: map[string]string{
 			"die": "", "hang": "", "wake": "", "wait": "", "silent": "", "slow": "act", "ahead": "by", "finish": "", "lose": "",
 			"never": "", "rest": "", "command": ""}},
-		"user": {thing: true, do: (*Platform).userEvent, subs: map[string]string{
+		"user": {thing: true, do: func(t *Platform, a *args) { t.users().userEvent(a) }, subs: map[string]string{
 			"continue": "work", "stop": "", "delete": "", "keep": "", "answer": "", "retry": "", "touch": ""}},
-		"sandbox": {thing: true, do: (*Platform).sandboxEvent, subs: map[string]string{
+		"sandbox": {thing: true, do: func(t *Platform, a *args) { t.fleet().sandboxEvent(a) }, subs: map[string]string{
 			"break": "", "mend": "", "die": "", "stop": "", "fail": "", "pause": "", "resume": "", "stuck": "", "refuse": "",
 			"hollow": "", "queue": "", "unlabel": "", "relabel": "", "reuse": "", "spin": "", "hang": "", "odd": "",
 			"vanish": "", "renew": "", "disown": "", "adopt": ""}},
-		"orchestrator": {do: (*Platform).orchestratorEvent, subs: map[string]string{"down": "", "up": ""}},
+		"orchestrator": {do: func(t *Platform, a *args) { t.orchestrator().orchestratorEvent(a) }, subs: map[string]string{"down": "", "up": ""}},
 		"events":       {do: (*Platform).eventsEvent, subs: map[string]string{"down": "part", "late": "by", "up": ""}},
-		"template": {thing: true, do: (*Platform).templateEvent, subs: map[string]string{
+		"template": {thing: true, do: func(t *Platform, a *args) { t.fleet().templateEvent(a) }, subs: map[string]string{
 			"active": "", "inactive": "", "missing": "", "failed": "", "expiring": ""}},
-		"platform": {do: (*Platform).platformEvent, subs: map[string]string{
+		"platform": {do: func(t *Platform, a *args) { t.mishaps().platformEvent(a) }, subs: map[string]string{
 			"backup": "", "restore": "", "empty": "", "back": "", "standby": "lag", "primary": "", "foreign": "provider age",
 			"twins": "provider age", "leak": "provider age template", "specs": "provider age",
 			"batch": taskKeys, "massacre": "kept",

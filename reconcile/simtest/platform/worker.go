@@ -212,9 +212,9 @@ func (t *Platform) workerEvent(a *args) {
 	case "ahead":
 		w.ahead, w.aheadAt = a.dur("by", time.Hour), now
 	case "finish":
-		t.finish(k, w, "row")
+		t.orchestrator().finish(k, w, "row")
 	case "lose":
-		t.finish(k, w, "lost")
+		t.orchestrator().finish(k, w, "lost")
 	}
 	k.changed(t)
 }
