@@ -69,12 +69,19 @@ func (s *Snapshot) Place(ref Ref) (int, bool) {
 // SortSandboxes brings them into order. Most are already: providers list by creation, and a
 // second look adds each in its place.
 func SortSandboxes(s *Snapshot) {
+	if !InOrder(s) {
+		slices.SortStableFunc(s.Sandboxes, func(a, b Sandbox) int { return CompareRefs(a.Ref, b.Ref) })
+	}
+}
+
+// InOrder reports whether its sandboxes are in order. It compares in place, see [Snapshot.Place].
+func InOrder(s *Snapshot) bool {
 	for i := 1; i < len(s.Sandboxes); i++ {
 		if CompareRefs(s.Sandboxes[i-1].Ref, s.Sandboxes[i].Ref) > 0 {
-			slices.SortStableFunc(s.Sandboxes, func(a, b Sandbox) int { return CompareRefs(a.Ref, b.Ref) })
-			return
+			return false
 		}
 	}
+	return true
 }
 
 // Weigh settles whether the pass saw every sandbox that the ledger remembers, as most passes

@@ -6,14 +6,17 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// snapshotMarkable is the snapshot with tasks of its own where some have a mark: judging adds what the mark
-// says to them, and the snapshot stays as it was observed.
-func snapshotMarkable(s *reconcile.Snapshot) *reconcile.Snapshot {
-	if !slices.ContainsFunc(s.Tasks, func(t reconcile.Task) bool { return t.Mark != "" }) {
-		return s
-	}
+// snapshotOwn is a copy of the snapshot, with tasks of its own where some have a mark: judging adds what the mark
+// says to them, and brings the sandboxes into order. The snapshot stays as it was observed.
+func snapshotOwn(s *reconcile.Snapshot) *reconcile.Snapshot {
 	own := *s
-	own.Tasks = slices.Clone(s.Tasks)
+	if slices.ContainsFunc(s.Tasks, func(t reconcile.Task) bool { return t.Mark != "" }) {
+		own.Tasks = slices.Clone(s.Tasks)
+	}
+	if !reconcile.InOrder(s) {
+		own.Sandboxes = slices.Clone(s.Sandboxes)
+		reconcile.SortSandboxes(&own)
+	}
 	return &own
 }
 

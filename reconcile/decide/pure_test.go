@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
@@ -71,5 +72,17 @@ func TestJudgingIsDeterministic(t *testing.T) {
 		if twice := bytesOf(t, first); twice != want {
 			t.Fatalf("seed %d: judged again it gives other bytes\nworld:\n%s\ngot:  %s\nwant: %s", seed, w.text, twice, want)
 		}
+	}
+}
+
+// TestJudgingLeavesTheOrder: who made the snapshot finds its sandboxes as they were.
+func TestJudgingLeavesTheOrder(t *testing.T) {
+	box := func(id string) reconcile.Sandbox {
+		return reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: id}}
+	}
+	s := &reconcile.Snapshot{Sandboxes: []reconcile.Sandbox{box("b"), box("a")}}
+	v := NewView(s, &reconcile.Policy{})
+	if s.Sandboxes[0].ID != "b" || v.S.Sandboxes[0].ID != "a" {
+		t.Errorf("the view begins with %s, the snapshot with %s; want a and b", v.S.Sandboxes[0].ID, s.Sandboxes[0].ID)
 	}
 }

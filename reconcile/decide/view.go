@@ -38,7 +38,7 @@ type View struct {
 
 // NewView makes the view of a snapshot under a policy.
 func NewView(s *reconcile.Snapshot, p *reconcile.Policy) *View {
-	s = snapshotMarkable(s)
+	s = snapshotOwn(s)
 	v := &View{
 		S: s, P: p, Now: s.Memory.Now,
 		Live:    make(map[string]*reconcile.Task, len(s.Tasks)),
@@ -47,7 +47,6 @@ func NewView(s *reconcile.Snapshot, p *reconcile.Policy) *View {
 		Ending:  map[reconcile.Ref]bool{},
 		twins:   twinsOf(p.Providers),
 	}
-	reconcile.SortSandboxes(s)
 	for i := range s.Sandboxes {
 		if s.Sandboxes[i].Lasting {
 			v.heirs = snapshotHeirs(s)
