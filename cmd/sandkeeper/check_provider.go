@@ -78,7 +78,9 @@ func linkless(policy reconcile.Policy, entry string) []reconcile.CheckResult {
 // lacking are the lines for what the rules ask of the provider and it cannot do. Nothing
 // harsher is done instead, so the findings would be held for ever. That is a warning where one of
 // the others can: a rule has one remedy for all providers.
-func lacking(policy reconcile.Policy, can reconcile.Capabilities, others []reconcile.Capabilities) []reconcile.CheckResult {
+func lacking(
+	policy reconcile.Policy, can reconcile.Capabilities, others []reconcile.Capabilities,
+) []reconcile.CheckResult {
 	var out []reconcile.CheckResult
 	for _, part := range []struct {
 		remedy    reconcile.Remedy

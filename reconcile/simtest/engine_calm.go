@@ -246,8 +246,8 @@ func (e *engine) lively(left string) {
 	if e.over {
 		return
 	}
-	e.violate([]history.Violation{{Property: "live", Step: e.steps, Says: fmt.Sprintf("%d full passes after the last fault: %s",
-		e.calm.full, left)}})
+	says := fmt.Sprintf("%d full passes after the last fault: %s", e.calm.full, left)
+	e.violate([]history.Violation{{Property: "live", Step: e.steps, Says: says}})
 	e.over = true
 }
 

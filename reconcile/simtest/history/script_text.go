@@ -122,6 +122,8 @@ func unprintable(word string) bool {
 // Longest is how long a history, and anything in it, may last.
 const Longest = 30 * 24 * time.Hour
 
+// ParseTime reads how long after its begin something in a history happens, or how long it lasts:
+// not before it, and at most Longest.
 func ParseTime(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err == nil && (d < 0 || d > Longest) {
@@ -152,6 +154,7 @@ func (s *Script) String() string {
 // String is the event's line.
 func (e Event) String() string { return "@" + Short(e.At) + " " + e.Text() }
 
+// Text is the line without its time: the verb and what it is given.
 func (e Event) Text() string { return strings.Join(append([]string{e.Verb}, e.Args...), " ") }
 
 // Short is a duration without the zeros that nobody says: 4m, not 4m0s.
@@ -166,6 +169,7 @@ func Short(d time.Duration) string {
 	return text
 }
 
+// SortedKeys are the keys of m in order: a history reads the same each time.
 func SortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for key := range m {

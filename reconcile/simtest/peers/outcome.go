@@ -41,12 +41,13 @@ func Play(t *testing.T, w World, janitor string, tail time.Duration) Outcome {
 	t.Helper()
 	var account bookkeeper
 	exact := map[string]bool{}
-	o := simtest.Options{Collect: true, Tail: tail, Watch: []platform.Watcher{&account}, Begun: func(town *platform.Platform) {
+	begun := func(town *platform.Platform) {
 		account.Account = town.Account()
 		for name, p := range town.Policy().Providers {
 			exact[name] = p.SandboxIsID
 		}
-	}}
+	}
+	o := simtest.Options{Collect: true, Tail: tail, Watch: []platform.Watcher{&account}, Begun: begun}
 	for _, p := range All() {
 		if p.Name == janitor {
 			o.Janitor, o.Every = p.plays(exact), p.Cadence()

@@ -115,7 +115,8 @@ func (a *Account) makeUp() {
 }
 
 func (a *Account) makeUpBox(b *box) {
-	w := a.made(a.boxes[b], Wrong{Kind: WrongSandbox, Cause: a.platform.truth().leaks(b), Subject: "sandbox " + b.ref.String()})
+	w := a.made(a.boxes[b],
+		Wrong{Kind: WrongSandbox, Cause: a.platform.truth().leaks(b), Subject: "sandbox " + b.ref.String()})
 	if w == nil {
 		delete(a.boxes, b)
 		return

@@ -93,7 +93,8 @@ func (t orchestrator) make(k *task, c *cloud, template string) (*box, error) {
 	} else if b != nil {
 		return nil, errTaken
 	}
-	s, err := c.world.Create(simulated.Sandbox{Template: template, Name: t.fleet().boxName(k), Labels: t.maker().labels(c, k)})
+	made := simulated.Sandbox{Template: template, Name: t.fleet().boxName(k), Labels: t.maker().labels(c, k)}
+	s, err := c.world.Create(made)
 	if err != nil {
 		t.tell("no sandbox for %s: %s", k.id, err)
 		return nil, err

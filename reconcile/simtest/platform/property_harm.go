@@ -124,7 +124,8 @@ func (w *watch) plansIn(p *process, s *Step) []string {
 	var out []string
 	for i := range rec.Actions {
 		a := &rec.Actions[i]
-		if k := w.platform.tasks[a.Task]; k != nil && a.Rule == "heartbeat-lost" && w.platform.truth().accepted(k, a.Rule) != "" {
+		k := w.platform.tasks[a.Task]
+		if k != nil && a.Rule == "heartbeat-lost" && w.platform.truth().accepted(k, a.Rule) != "" {
 			w.agreed[a.ID] = true
 		}
 		if why := w.planned(p, a); why != "" && a.Seq == 0 {

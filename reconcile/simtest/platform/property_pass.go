@@ -21,7 +21,8 @@ func (t *Platform) Pass(name string, r *run.Result, err error) []history.Violati
 	var out []history.Violation
 	add := func(property string, says ...string) {
 		for _, s := range says {
-			out = append(out, history.Violation{Property: property, Step: w.steps, At: t.now().Sub(t.began), Says: name + ": " + s})
+			out = append(out,
+				history.Violation{Property: property, Step: w.steps, At: t.now().Sub(t.began), Says: name + ": " + s})
 		}
 	}
 	add("P12", w.partition(p, r)...)

@@ -45,8 +45,9 @@ func init() {
 			"break": "", "mend": "", "die": "", "stop": "", "fail": "", "pause": "", "resume": "", "stuck": "", "refuse": "",
 			"hollow": "", "queue": "", "unlabel": "", "relabel": "", "reuse": "", "spin": "", "hang": "", "odd": "",
 			"vanish": "", "renew": "", "disown": "", "adopt": ""}},
-		"orchestrator": {do: func(t *Platform, a *args) { t.orchestrator().orchestratorEvent(a) }, subs: map[string]string{"down": "", "up": ""}},
-		"events":       {do: (*Platform).eventsEvent, subs: map[string]string{"down": "part", "late": "by", "up": ""}},
+		"orchestrator": {do: func(t *Platform, a *args) { t.orchestrator().orchestratorEvent(a) }, subs: map[string]string{
+			"down": "", "up": ""}},
+		"events": {do: (*Platform).eventsEvent, subs: map[string]string{"down": "part", "late": "by", "up": ""}},
 		"template": {thing: true, do: func(t *Platform, a *args) { t.fleet().templateEvent(a) }, subs: map[string]string{
 			"active": "", "inactive": "", "missing": "", "failed": "", "expiring": ""}},
 		"platform": {do: func(t *Platform, a *args) { t.mishaps().platformEvent(a) }, subs: map[string]string{

@@ -123,7 +123,8 @@ func (w *watch) process(name string) *process {
 	if p := w.procs[name]; p != nil {
 		return p
 	}
-	p := &process{platform: w.platform, name: name, policy: w.platform.policy, claims: map[string]*claim{}, rows: map[string]moment{},
+	p := &process{platform: w.platform, name: name, policy: w.platform.policy,
+		claims: map[string]*claim{}, rows: map[string]moment{},
 		again: map[string]moment{}, keys: map[string]moment{}, boxes: map[reconcile.Ref]look{},
 		listed: map[string]bool{}, stale: map[string]bool{}}
 	w.procs[name] = p
