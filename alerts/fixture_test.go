@@ -116,9 +116,9 @@ func full() reconcile.Measures {
 		Controls: reconcile.Controls{
 			Modes: map[string]reconcile.Mode{"errored": reconcile.Observe, "assigned-stale": reconcile.Observe},
 			Lowered: map[string]reconcile.Lowering{
-				"errored":        {Signature: reconcile.Signature{Author: "ana"}},
-				"assigned-stale": {Signature: reconcile.Signature{Author: reconcile.AuthorSelf}},
-				"orphan":         {Signature: reconcile.Signature{Author: reconcile.AuthorSelf}}, // cleared since
+				"errored":        {Attribution: reconcile.Attribution{Author: "ana"}},
+				"assigned-stale": {Attribution: reconcile.Attribution{Author: reconcile.AuthorSelf}},
+				"orphan":         {Attribution: reconcile.Attribution{Author: reconcile.AuthorSelf}}, // cleared since
 			},
 			Incidents: []reconcile.Incident{
 				{ID: "i-1", Rule: "heartbeat-lost"}, {ID: "i-2", Rule: "heartbeat-lost", ReleasedAt: at(-60)},

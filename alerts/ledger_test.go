@@ -94,12 +94,12 @@ func TestLedgerAgreesOnVerdicts(t *testing.T) {
 	})
 	a, err := l.Claim(t.Context(), lease, reconcile.Claim{Action: "a", Pass: pass, TTL: time.Minute, Total: 9, Shared: 9, Hour: 9})
 	must(t, err)
-	a.ActedAt, a.Outcome, a.Tell = now, reconcile.OutcomeConfirmed, true
+	a.ActedAt, a.Outcome, a.Announce = now, reconcile.OutcomeConfirmed, true
 	now = now.Add(3 * time.Second)
 	must(t, l.Settle(t.Context(), lease, a))
 	m, err := l.Recall(t.Context())
 	must(t, err)
-	record(t, l, lease, reconcile.Record{Regrets: []reconcile.Regret{{Verdict: m.Verdicts[0].Number, Rule: "heartbeat-lost", At: now, What: "alive"}}})
+	record(t, l, lease, reconcile.Record{FalsePositives: []reconcile.FalsePositive{{Verdict: m.Verdicts[0].Number, Rule: "heartbeat-lost", At: now, What: "alive"}}})
 
 	_, found := scrape(t, Handler(l, options()))
 	for series, want := range map[string]float64{

@@ -11,7 +11,7 @@
 //  2. Write the protocol simulator, <kind>/<kind>test, over a [simulated.World], behind a
 //     [wiretest.Front]: it journals the calls, stamps the world's clock and lets the
 //     scripted faults happen. The vendor's own client should be able to drive it.
-//  3. Write the adapter, <kind>/, of [wire.Client] and [wire.Frame], or of a client that is
+//  3. Write the adapter, <kind>/, of [wire.Client] and [wire.Base], or of a client that is
 //     well kept, behind [wire.Client.Guard]. Map the vendor's states onto
 //     [reconcile.SandboxState]; a word that you do not know stays unknown, with its raw
 //     form. Let [entry.Entry.Mark] say what is owned and which task is named. Leave out

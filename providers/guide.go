@@ -108,7 +108,7 @@ var traits = []trait{
 	{"Probes", "list files", is(func(a wire.Abilities) bool { return a.Files })},
 	{"Probes", "counts as activity", is(func(a wire.Abilities) bool { return a.ProbeIsActivity })},
 	{"Probes", "one failing half counts when it fails twice", is(func(a wire.Abilities) bool { return a.ProbeTwice })},
-	{"Probes", "executions left behind in a broken sandbox", says(litter)},
+	{"Probes", "executions left behind in a broken sandbox", says(leftoverExecs)},
 	{"Probes", "executions that wait are seen", implements[reconcile.Executions]},
 	{"Evidence", "logs", implements[reconcile.Logs]},
 	{"Evidence", "CPU and memory", implements[reconcile.Usage]},
@@ -174,9 +174,9 @@ func ending(a wire.Abilities) string {
 	return "accepted, gone later"
 }
 
-func litter(a wire.Abilities) string {
-	if a.Litter == 0 {
+func leftoverExecs(a wire.Abilities) string {
+	if a.LeftoverExecs == 0 {
 		return "none"
 	}
-	return fmt.Sprintf("at most %d", a.Litter)
+	return fmt.Sprintf("at most %d", a.LeftoverExecs)
 }

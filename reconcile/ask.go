@@ -9,10 +9,10 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// WishLasts is for how long the end that a person asked for may wait: for a pause, a hold, the
+// RequestTTL is for how long the end that a person asked for may wait: for a pause, a hold, the
 // hour's budget, or for somebody who does it. Later nobody knows whether the person would ask
 // for it still.
-const WishLasts = time.Hour
+const RequestTTL = time.Hour
 
 // settling is how long after a request a provider may yet do it.
 const settling = 2 * time.Minute
@@ -23,7 +23,7 @@ func AskedID() string { return strings.ToLower(rand.Text()[:13]) }
 
 // AskTerminate is the action that ends one sandbox because a person asked for it: one remedy
 // with one step. Rule is [RuleOperator] or [RuleEmergency].
-func AskTerminate(rule string, ref Ref, task string, how Insist) Action {
+func AskTerminate(rule string, ref Ref, task string, how AskOptions) Action {
 	id := AskedID()
 	return Action{
 		ID: id, Remedy: id, Rule: rule, Subject: BoxSubject(ref), Provider: ref.Provider, Sandbox: ref.ID,
@@ -31,8 +31,8 @@ func AskTerminate(rule string, ref Ref, task string, how Insist) Action {
 	}
 }
 
-// Insist is what a person who asks for an end insists on.
-type Insist struct {
+// AskOptions is what a person who asks for an end insists on.
+type AskOptions struct {
 	Running bool // also while a task runs in it
 	Anyway  bool // also while a source is not trusted
 }
@@ -40,7 +40,7 @@ type Insist struct {
 // Outdated says why what a person asked for is not done any more.
 func (a *Action) Outdated(now time.Time) string {
 	age := now.Sub(a.PlannedAt)
-	if !a.Asked() || a.Step != StepTerminate || age <= WishLasts {
+	if !a.Asked() || a.Step != StepTerminate || age <= RequestTTL {
 		return ""
 	}
 	return fmt.Sprintf("asked for %s ago by %s and not done since: look again, and ask again", text.Duration(age),

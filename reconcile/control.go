@@ -39,7 +39,7 @@ type ControlTarget struct {
 	Labels                                 map[string]string
 }
 
-// ControlHolds are the operators' wishes that keep a target from being acted on.
+// ControlHolds are the operators' requests that keep a target from being acted on.
 func ControlHolds(c *Controls, t ControlTarget) HeldBy {
 	var holds HeldBy
 	for _, p := range c.Pauses {

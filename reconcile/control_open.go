@@ -30,7 +30,7 @@ func (a *Action) restsOnRow() bool {
 	return a.Step.OnRow() || a.Seq > 0 && !a.Asked() && TypeOf(a.Subject) == SubjectTask
 }
 
-// StepHolds are the operators' wishes and the open incidents that keep a step from being
+// StepHolds are the operators' requests and the open incidents that keep a step from being
 // taken on a target. A hold keeps a thing from being ended or failed; it does not keep it
 // from being brought back.
 func StepHolds(c *Controls, a *Action, t ControlTarget) HeldBy {

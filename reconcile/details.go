@@ -29,7 +29,7 @@ func RefusedDetail(words string, next time.Time) string {
 func (a *Action) Refused() bool { return strings.HasPrefix(a.Detail, refused) }
 
 // WithdrawnBy is why a step that an operator took back is over.
-func WithdrawnBy(by Signature) string { return takenBack + by.Author + ": " + by.Reason }
+func WithdrawnBy(by Attribution) string { return takenBack + by.Author + ": " + by.Reason }
 
 // TakenBack is the operator who took the step back, and why.
 func (a *Action) TakenBack() (by string, is bool) { return strings.CutPrefix(a.Detail, takenBack) }

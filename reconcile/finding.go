@@ -97,7 +97,7 @@ type Action struct {
 	Running   bool       // an operator said: also while a task runs in it
 	Anyway    bool       // an operator said: also while a source is not trusted
 	Before    *RowBefore // fail and requeue, once done: the row before our write, for restore
-	Tell      bool       // settle also writes a [Notice] of it; not kept
+	Announce  bool       // settle also writes a [Notice] of it; not kept
 
 	Outcome     Outcome
 	Detail      string // why it was withdrawn, failed, or what the provider said

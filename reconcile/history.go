@@ -2,8 +2,8 @@ package reconcile
 
 import "time"
 
-// A Signature says who asks for something, and why. Both are kept.
-type Signature struct {
+// A Attribution says who asks for something, and why. Both are kept.
+type Attribution struct {
 	Author string
 	Reason string
 }
@@ -70,7 +70,7 @@ func (s *Subject) Fits(id string) int {
 }
 
 // Fits is the same of a sandbox.
-func (b *Box) Fits(id string) int {
+func (b *SeenSandbox) Fits(id string) int {
 	switch ref := b.Ref.String(); {
 	case ref == id, "sandbox:"+ref == id:
 		return 3

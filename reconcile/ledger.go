@@ -65,7 +65,7 @@ type Passes interface {
 type Actions interface {
 	// OpenActions reads the actions that are not closed, oldest remedy first.
 	OpenActions(ctx context.Context) ([]Action, error)
-	// Controls reads the operators' wishes that are in force, to be looked at again right
+	// Controls reads the operators' requests that are in force, to be looked at again right
 	// before each action.
 	Controls(ctx context.Context) (Controls, error)
 	// Claim takes the right to carry out an action, reserving its budget in the same
@@ -157,12 +157,12 @@ type Record struct {
 	Known      []string           // rules that this version knows
 	Events     []TimelineEvent
 
-	Verdicts  []Verdict  // new ones
-	Regrets   []Regret   // on verdicts on record
-	Over      []int64    // numbers of verdicts that are not watched any more
-	Incidents []Incident // opened, seen again or closed by this pass
-	Demoted   []Demotion // rules that go back to observe because of their regrets
-	Tallies   []Counter  // amounts to be added to counters
+	Verdicts       []Verdict       // new ones
+	FalsePositives []FalsePositive // on verdicts on record
+	Over           []int64         // numbers of verdicts that are not watched any more
+	Incidents      []Incident      // opened, seen again or closed by this pass
+	Demoted        []Demotion      // rules that go back to observe because of their regrets
+	Tallies        []Counter       // amounts to be added to counters
 }
 
 // A TimelineEvent is one line of a subject's history.

@@ -2,22 +2,22 @@ package reconcile
 
 import "time"
 
-// Heirs are tasks by the names that their sandboxes had, at each provider. Where names last, a
+// Successors are tasks by the names that their sandboxes had, at each provider. Where names last, a
 // later sandbox of the name goes on with the task's work.
-type Heirs map[Ref]string
+type Successors map[Ref]string
 
-// Heirs are those whose sandboxes the ledger saw.
-func (m *Memory) Heirs() Heirs {
-	out := Heirs{}
+// Successors are those whose sandboxes the ledger saw.
+func (m *Memory) Successors() Successors {
+	out := Successors{}
 	for ref, seen := range m.Sandboxes {
-		m.Bequeath(out, Ref{ref.Provider, seen.Name}, seen.Task)
+		m.RecordName(out, Ref{ref.Provider, seen.Name}, seen.Task)
 	}
 	return out
 }
 
-// Bequeath gives a name to a task, unless another one has it that comes before: a live one, or
+// RecordName gives a name to a task, unless another one has it that comes before: a live one, or
 // the one with the smaller id, so that the order of a map decides nothing.
-func (m *Memory) Bequeath(to Heirs, name Ref, task string) {
+func (m *Memory) RecordName(to Successors, name Ref, task string) {
 	other := to[name]
 	lives, otherLives := m.Tasks[task].Live, m.Tasks[other].Live
 	if task == "" || name.ID == "" || other != "" && (otherLives && !lives || lives == otherLives && other < task) {
@@ -42,19 +42,19 @@ type Memory struct {
 	LastPass   time.Time       // end of the last complete pass, zero when Fresh
 	LastFull   time.Time       // end of the last complete full pass
 
-	Tasks     map[string]TaskSeen // rows that were live at the last pass that read tasks, and recent others
-	Sandboxes map[Ref]SandboxSeen // inventory: those not gone, and the gone ones of live tasks
-	Findings  map[FindingKey]Finding
-	Actions   []Action // open ones: planned, claimed or accepted
-	Probes    map[Ref]ProbeSeen
-	Templates map[Ref]TemplateSeen // Ref.ID is the template's name
-	Sources   map[string]SourceSeen
-	Controls  Controls
-	Spent     Spent
-	Verdicts  []Verdict        // that are watched for regret, or young enough to count for an incident; oldest first
-	Regrets   map[string]Tally // by rule: of its last 100 enforced verdicts since it was armed
-	Armed     map[string]int64 // by rule: its verdicts up to this number were forgiven when it was armed last
-	Known     map[string]bool  // rules that the ledger knew before this program's version; nil means all
+	Tasks          map[string]TaskSeen // rows that were live at the last pass that read tasks, and recent others
+	Sandboxes      map[Ref]SandboxSeen // inventory: those not gone, and the gone ones of live tasks
+	Findings       map[FindingKey]Finding
+	Actions        []Action // open ones: planned, claimed or accepted
+	Probes         map[Ref]ProbeSeen
+	Templates      map[Ref]TemplateSeen // Ref.ID is the template's name
+	Sources        map[string]SourceSeen
+	Controls       Controls
+	Spent          Spent
+	Verdicts       []Verdict        // that are watched for regret, or young enough to count for an incident; oldest first
+	FalsePositives map[string]Tally // by rule: of its last 100 enforced verdicts since it was armed
+	Armed          map[string]int64 // by rule: its verdicts up to this number were forgiven when it was armed last
+	Known          map[string]bool  // rules that the ledger knew before this program's version; nil means all
 }
 
 // TaskSeen is what the ledger remembers of a task. Its times are the ledger's, except
@@ -74,7 +74,7 @@ type TaskSeen struct {
 	AheadSince   time.Time   // when the ledger first saw it
 	ErrorSum     uint64      // hash of the error column at the last look
 	ErrorChanged bool        // the error column changed during the present state, by no mark of ours
-	Turns        []time.Time // when attempts ended without success: failed, requeued, recreated; the last 10
+	Attempts     []time.Time // when attempts ended without success: failed, requeued, recreated; the last 10
 	Recreated    time.Time   // when it got another sandbox, until the worker in that showed life; zero else
 	LateSign     time.Time   // newest sign of life after a stop that was counted (task database's clock)
 	MarkSum      uint64      // hash of the mark of activity at the last look
@@ -140,13 +140,13 @@ type TemplateSeen struct {
 type ProbeSeen struct {
 	Ref
 	Last         ProbeResult
-	LastAnswered time.Time     // newest probe that was answered
-	WorkerAt     time.Time     // newest probe that found the worker alive
-	Failures     []ProbeResult // the present run of failures, oldest first, at most 10; empty after an answer
-	Vitals       []Vitals      // the newest measurements, oldest first, at most 10
+	LastAnswered time.Time      // newest probe that was answered
+	WorkerAt     time.Time      // newest probe that found the worker alive
+	Failures     []ProbeResult  // the present run of failures, oldest first, at most 10; empty after an answer
+	Measurements []Measurements // the newest measurements, oldest first, at most 10
 }
 
-// Controls are the wishes of operators that are in force.
+// Controls are the requests of operators that are in force.
 type Controls struct {
 	Modes    map[string]Mode     // lowered modes by rule
 	Lowered  map[string]Lowering // who lowered them, by rule
@@ -164,7 +164,7 @@ const AuthorSelf = "sandkeeper"
 
 // A Lowering says who lowered the mode of a rule, when and why.
 type Lowering struct {
-	Signature
+	Attribution
 	At time.Time
 }
 
@@ -214,13 +214,13 @@ type Spent struct {
 
 // Queues reports whether the newest measurement of the executions shows some that wait and
 // none that runs.
-func (p *ProbeSeen) Queues() bool { return p.QueueLately(time.Time{}) == QueueWaiting }
+func (p *ProbeSeen) Queues() bool { return p.RecentQueue(time.Time{}) == QueueWaiting }
 
-// QueueLately is what the executions looked like when they were measured last, if that was
+// RecentQueue is what the executions looked like when they were measured last, if that was
 // not before a moment.
-func (p *ProbeSeen) QueueLately(since time.Time) QueueState {
-	for i := len(p.Vitals) - 1; i >= 0 && !p.Vitals[i].At.Before(since); i-- {
-		if e := p.Vitals[i].Executions; e != nil {
+func (p *ProbeSeen) RecentQueue(since time.Time) QueueState {
+	for i := len(p.Measurements) - 1; i >= 0 && !p.Measurements[i].At.Before(since); i-- {
+		if e := p.Measurements[i].Executions; e != nil {
 			return QueueOf(e)
 		}
 	}

@@ -27,10 +27,10 @@ type Overview struct {
 	Controls  Controls
 	Counts    map[string]int // of the newest pass of each kind, see [Record.Counts]
 
-	Incidents []Incident       // open ones oldest first, then the closed ones, newest first
-	Regrets   []Verdict        // those with a regret, newest first
-	Tallies   map[string]Tally // by rule, see [Memory.Regrets]
-	Scores    Scores           // of the last 24 hours
+	Incidents      []Incident       // open ones oldest first, then the closed ones, newest first
+	FalsePositives []Verdict        // those with a regret, newest first
+	Tallies        map[string]Tally // by rule, see [Memory.Regrets]
+	Scores         Scores           // of the last 24 hours
 }
 
 // Scores are the numbers that are held against targets, over a window that ends now. A rate
@@ -62,14 +62,15 @@ type Quantiles struct {
 
 // A RuleReport is what one rule came to in a window: the way to arm it.
 type RuleReport struct {
-	Rule      string
-	Verdicts  int       // due and held by nothing but the mode, rollout, budgets and operators
-	Acted     int       // of these, repaired by us
-	Subjects  int       // different ones
-	Regrets   int       // that came back to life
-	Examples  []Verdict // the newest regrets, at most 3
-	Resolved  int       // findings of it that resolved by themselves
-	Cost      float64   // USD that the sandboxes of its verdicts cost from the verdict until they were gone, or until now
+	Rule           string
+	Verdicts       int       // due and held by nothing but the mode, rollout, budgets and operators
+	Acted          int       // of these, repaired by us
+	Subjects       int       // different ones
+	FalsePositives int       // that came back to life
+	Examples       []Verdict // the newest regrets, at most 3
+	Resolved       int       // findings of it that resolved by themselves
+	// USD that the sandboxes of its verdicts cost from the verdict until they were gone, or until now
+	Cost      float64
 	FirstSeen time.Time // of its first finding on record
 }
 

@@ -3,7 +3,7 @@ package reconcile
 import "time"
 
 // alike reports whether two measurements belong to one run of whatever a rule looks for.
-func (v *Vitals) alike(o *Vitals) bool {
+func (v *Measurements) alike(o *Measurements) bool {
 	return LoadOf(v.CPU) == LoadOf(o.CPU) && QueueOf(v.Executions) == QueueOf(o.Executions)
 }
 
@@ -13,12 +13,12 @@ func (m *MemoryUse) Full() bool {
 }
 
 // Measured reports whether anything could be measured.
-func (v *Vitals) Measured() bool {
+func (v *Measurements) Measured() bool {
 	return v.CPU != nil || v.Memory != nil || v.Executions != nil || len(v.Signs) > 0
 }
 
 // Strained reports whether something is over a limit, so that the log may tell more.
-func (v *Vitals) Strained() bool {
+func (v *Measurements) Strained() bool {
 	l := LoadOf(v.CPU)
 	return l == LoadIdle || l == LoadBusy || v.Memory.Full()
 }
@@ -51,18 +51,18 @@ func (o ProbeOutcome) Failed() bool { return o == CannotStart || o == Hung }
 // A ProbeResult is one probe of one sandbox: a real exec and a real file listing.
 type ProbeResult struct {
 	Ref
-	Outcome ProbeOutcome
-	Detail  string    // what failed, in the provider's words: "exec: 502 Bad Gateway; files: 404"
-	At      time.Time // ledger's clock
-	Took    time.Duration
-	Exit    *int        // exit code of the command; nil when it gave none
-	Worker  WorkerState // of the sandbox's worker, where a command tells
-	Vitals  *Vitals     // what was measured beside it; nil when nothing could be
+	Outcome      ProbeOutcome
+	Detail       string    // what failed, in the provider's words: "exec: 502 Bad Gateway; files: 404"
+	At           time.Time // ledger's clock
+	Took         time.Duration
+	Exit         *int          // exit code of the command; nil when it gave none
+	Worker       WorkerState   // of the sandbox's worker, where a command tells
+	Measurements *Measurements // what was measured beside it; nil when nothing could be
 }
 
-// Vitals are what was measured inside or about a sandbox together with a probe. What could
+// Measurements are what was measured inside or about a sandbox together with a probe. What could
 // not be measured is nil, never 0.
-type Vitals struct {
+type Measurements struct {
 	At         time.Time       `json:"at"`            // ledger's clock
 	CPU        *float64        `json:"cpu,omitempty"` // percent of what it may use
 	Memory     *MemoryUse      `json:"memory,omitempty"`

@@ -71,7 +71,7 @@ func TestDetails(t *testing.T) {
 	if _, is := a.TakenBack(); is {
 		t.Errorf("%q is taken back", a.Detail)
 	}
-	a.Detail = WithdrawnBy(Signature{Author: "ana", Reason: "still used"})
+	a.Detail = WithdrawnBy(Attribution{Author: "ana", Reason: "still used"})
 	if by, is := a.TakenBack(); by != "ana: still used" || !is || a.Refused() {
 		t.Errorf("%q is taken back %q, %t", a.Detail, by, is)
 	}

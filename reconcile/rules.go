@@ -7,5 +7,5 @@ func SignOf(rule string, t *Task) time.Time {
 	if RuleNamed(rule).RefutedBy == ByActivity {
 		return t.Activity()
 	}
-	return t.LifeSign()
+	return t.LastSeen()
 }

@@ -52,19 +52,19 @@ type Sandbox struct {
 	Labels     map[string]string // dropped from listings once owner, link and holds are known
 	Owned      bool              // proven to be this installation's by labels or name prefix
 	Task       string            // the task id that the link label names; "" when none
-	OddLink    bool              // the link's value cannot be an id: too long, or no text
+	BadLink    bool              // the link's value cannot be an id: too long, or no text
 	SandboxKey string            // the value that tasks.sandbox is compared with, when the link goes that way
-	AlsoKey    string            // another one by which rows may name it: its id where the link is its name
+	AltKey     string            // another one by which rows may name it: its id where the link is its name
 
 	CreatedAt, UpdatedAt, LastActivityAt time.Time
 	ExpiresAt                            time.Time
 	AsOf                                 time.Time    // the provider's Date header when it was read
 	Error                                string       // the provider's own reason of a failure
-	Hollow                               bool         // the platform's record says running, and nothing runs behind it
-	Lasting                              bool         // its name goes on: a later sandbox of that name continues it
+	NoContainer                          bool         // the platform's record says running, and nothing runs behind it
+	StableName                           bool         // its name goes on: a later sandbox of that name continues it
 	Excepted                             bool         // the config excepts it from what is ours, whatever else proves it
 	Further                              []FurtherKey // values by which further tables may explain it
-	NoEnd                                string       // why the provider cannot end it; "" when it can
+	NotTerminable                        string       // why the provider cannot end it; "" when it can
 	// Endpoint is where its own data plane answers, when the provider says so per sandbox.
 	Endpoint string
 }
@@ -83,18 +83,18 @@ func (s *Sandbox) scrub() {
 			*said = text.Clip(*said, 1000)
 		}
 	}
-	if !keepsLink(s.AlsoKey) {
-		s.AlsoKey = ""
+	if !keepsLink(s.AltKey) {
+		s.AltKey = ""
 	}
 	for _, link := range []*string{&s.Task, &s.SandboxKey} {
 		if !keepsLink(*link) {
-			*link, s.OddLink = text.Clip(*link, 200), true
+			*link, s.BadLink = text.Clip(*link, 200), true
 		}
 	}
 }
 
 // Keys are the values by which rows may name the sandbox.
-func (s *Sandbox) Keys() []string { return NonEmpty(s.SandboxKey, s.AlsoKey) }
+func (s *Sandbox) Keys() []string { return NonEmpty(s.SandboxKey, s.AltKey) }
 
 // CalledBy reports whether a row that holds the value names the sandbox.
 func (s *Sandbox) CalledBy(value string) bool { return value != "" && slices.Contains(s.Keys(), value) }

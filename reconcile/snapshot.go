@@ -37,8 +37,8 @@ type Snapshot struct {
 
 	Listings  map[string]ListingSeen // by provider entry; empty in a quick pass
 	Sandboxes []Sandbox              // the owned ones that were listed or found
-	Looks     map[Ref]Look           // sandboxes that were got by id
-	Finds     map[string]FindLook    // tasks whose sandboxes were searched by link, by task id
+	Lookups   map[Ref]Lookup         // sandboxes that were got by id
+	Finds     map[string]FindLookup  // tasks whose sandboxes were searched by link, by task id
 	Templates []Template             // those configured and used
 	Quotas    map[string][]Quota     // by provider entry; absent where they could not be measured
 
@@ -99,15 +99,15 @@ func (s *Snapshot) Weigh() {
 // ListingSeen is one provider's listing with what speaks for and against it.
 type ListingSeen struct {
 	Listing
-	Error   string // the listing failed
-	Refused bool   // because the credential was
-	Shut    bool   // it was not asked for, because the credential was refused a moment ago
-	Owned   int
-	Foreign int
+	Error       string // the listing failed
+	Refused     bool   // because the credential was
+	CircuitOpen bool   // it was not asked for, because the credential was refused a moment ago
+	Owned       int
+	Foreign     int
 }
 
-// A Look is what a direct get by id said.
-type Look struct {
+// A Lookup is what a direct get by id said.
+type Lookup struct {
 	Sandbox Sandbox // when found
 	Gone    bool    // the provider knows no such sandbox
 	Error   string  // neither: nothing is known
@@ -115,8 +115,8 @@ type Look struct {
 	Listed bool // a listing of this pass had shown it as well
 }
 
-// A FindLook is what a search by link said.
-type FindLook struct {
+// A FindLookup is what a search by link said.
+type FindLookup struct {
 	Sandboxes []Sandbox
 	Error     string   // some provider did not answer: nothing is known
 	Asked     []string // provider entries that answered
@@ -124,31 +124,31 @@ type FindLook struct {
 
 // A Subject is a linked group: a task with its sandboxes, or a sandbox without a task.
 type Subject struct {
-	ID    string // "task:ID" or "sandbox:PROVIDER/ID"
-	Task  *Task  // the row, live or terminal; nil when none is known
-	Seen  TaskSeen
-	Known bool // the ledger has seen the task before
-	Boxes []Box
-	Fate  Fate // why there is no live task
+	ID        string // "task:ID" or "sandbox:PROVIDER/ID"
+	Task      *Task  // the row, live or terminal; nil when none is known
+	Seen      TaskSeen
+	Known     bool // the ledger has seen the task before
+	Boxes     []SeenSandbox
+	LinkState LinkState // why there is no live task
 }
 
-// Fate says why a sandbox's task is not live.
-type Fate string
+// LinkState says why a sandbox's task is not live.
+type LinkState string
 
 // The fates of the row that a sandbox names.
 const (
-	FateLive       Fate = ""           // there is a live task
-	FateEnded      Fate = "ended"      // the row is terminal
-	FateExplained  Fate = "explained"  // a row outside `where`, or with an unmapped status
-	FateVanished   Fate = "vanished"   // the ledger knew the task, the table does not
-	FateUnknown    Fate = "unknown"    // names a task that nobody has ever known
-	FateUnparsable Fate = "unparsable" // names something that is no id of this table
-	FateUnnamed    Fate = "unnamed"    // names no task, and no row names it
-	FateUnread     Fate = "unread"     // its row was not read: nothing is known
+	LinkLive       LinkState = ""           // there is a live task
+	LinkEnded      LinkState = "ended"      // the row is terminal
+	LinkExplained  LinkState = "explained"  // a row outside `where`, or with an unmapped status
+	LinkVanished   LinkState = "vanished"   // the ledger knew the task, the table does not
+	LinkUnknown    LinkState = "unknown"    // names a task that nobody has ever known
+	LinkUnparsable LinkState = "unparsable" // names something that is no id of this table
+	LinkUnnamed    LinkState = "unnamed"    // names no task, and no row names it
+	LinkUnread     LinkState = "unread"     // its row was not read: nothing is known
 )
 
-// A Box is one sandbox of a subject, as seen now and as remembered.
-type Box struct {
+// A SeenSandbox is one sandbox of a subject, as seen now and as remembered.
+type SeenSandbox struct {
 	Sandbox
 	Seen   SandboxSeen
 	Known  bool // the ledger has seen it before
@@ -158,7 +158,7 @@ type Box struct {
 }
 
 // Alive reports whether work may be going on in the box, or may go on again.
-func (b *Box) Alive() bool {
+func (b *SeenSandbox) Alive() bool {
 	if !b.Here {
 		return false
 	}
@@ -171,7 +171,7 @@ func (b *Box) Alive() bool {
 
 // Lost reports whether the box is proven to be gone or terminal: its processes are no
 // more. Paused, archived and suspended are not lost.
-func (b *Box) Lost() bool {
+func (b *SeenSandbox) Lost() bool {
 	return b.Gone || b.Here && (b.State == SandboxStopped || b.State == SandboxEnded)
 }
 
@@ -233,7 +233,7 @@ func (s *Snapshot) RecallTemplates() {
 }
 
 // HasBox reports whether one of its sandboxes is so.
-func (s *Subject) HasBox(is func(*Box) bool) bool {
+func (s *Subject) HasBox(is func(*SeenSandbox) bool) bool {
 	for i := range s.Boxes {
 		if is(&s.Boxes[i]) {
 			return true

@@ -31,7 +31,7 @@ const (
 // Targets compares the scores with what they should be. The policy says what is normal in
 // this house.
 func (s *Scores) Targets(p *Policy) []Target {
-	return slices.Concat(s.endings(), s.stops(p), s.tasks(), s.comebacks(), s.worlds(p))
+	return slices.Concat(s.endings(), s.stops(p), s.tasks(), s.recoveries(), s.worlds(p))
 }
 
 // endings are about sandboxes that were ended.
@@ -90,8 +90,8 @@ func (s *Scores) tasks() []Target {
 	}
 }
 
-// comebacks are about what was replaced or woken up.
-func (s *Scores) comebacks() []Target {
+// recoveries are about what was replaced or woken up.
+func (s *Scores) recoveries() []Target {
 	return []Target{
 		share{s.Back, s.Recreated}.atLeast(aimMost, Target{
 			Name: "recreations", Text: "recreated sandboxes whose worker came back"}),
@@ -104,7 +104,7 @@ func (s *Scores) comebacks() []Target {
 func (s *Scores) worlds(p *Policy) []Target {
 	all := []Target{s.probing()}
 	if norm := p.Rules["capacity"].AtRest; norm > 0 {
-		all = append(all, s.resting(norm))
+		all = append(all, s.quarantined(norm))
 	}
 	return all
 }
@@ -128,8 +128,8 @@ func (s *Scores) probing() Target {
 	return t
 }
 
-// resting counts what runs while nothing has to.
-func (s *Scores) resting(norm int) Target {
+// quarantined counts what runs while nothing has to.
+func (s *Scores) quarantined(norm int) Target {
 	t := Target{Name: "at-rest", Text: "active sandboxes while no task lives", Aim: fmt.Sprintf("below %d", norm)}
 	switch {
 	case s.Active < 0 || s.Live < 0:

@@ -35,13 +35,13 @@ func (t *Task) Attempt() uint64 {
 	return uint64(t.Attempts)<<48 | Sum(t.Session)&bits<<24 | Sum(t.Sandbox)&bits
 }
 
-// Fate of a row that was read by key, not in the live set.
-func (t *Task) Fate() Fate {
+// LinkState of a row that was read by key, not in the live set.
+func (t *Task) LinkState() LinkState {
 	//guard:fate-outside harm
 	if t.State.Terminal() && !t.Outside {
-		return FateEnded
+		return LinkEnded
 	}
-	return FateExplained
+	return LinkExplained
 }
 
 // A TaskState is the canonical state of a task; a platform's own statuses are mapped
@@ -118,9 +118,9 @@ func (e *Events) Newest() time.Time {
 	return Latest(e.Started, e.Activity, e.Heartbeat, e.Waiting, e.Finished)
 }
 
-// LifeSign is the newest sign of the worker's life, from its events and from the columns
+// LastSeen is the newest sign of the worker's life, from its events and from the columns
 // that the worker writes. Zero when it never gave one.
-func (t *Task) LifeSign() time.Time {
+func (t *Task) LastSeen() time.Time {
 	return Latest(t.Events.Newest(), t.HeartbeatAt, t.ActivityAt)
 }
 

@@ -64,7 +64,7 @@ type Write struct {
 	Step      Step      // fail or requeue
 	Task      Task      // as it was judged
 	Reason    string    // ends with the action's [Mark]
-	LifeSign  time.Time // with Refutable: the newest sign of life that the verdict knew of
+	LastSeen  time.Time // with Refutable: the newest sign of life that the verdict knew of
 	Refutable bool      // a newer sign of life forbids the write
 	Active    bool      // with Refutable: only activity does, heartbeats do not
 	Lock      bool      // read under FOR UPDATE and write if status and sandbox agree, whatever the version

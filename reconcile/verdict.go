@@ -9,7 +9,7 @@ import (
 
 // A Verdict is one finding that came due and that no freeze and no doubt held: what enforce
 // acts on and what observe would have acted on. Verdicts are what incidents are made of, and
-// each verdict on a task is watched for a while: life afterwards is a [Regret].
+// each verdict on a task is watched for a while: life afterwards is a [FalsePositive].
 type Verdict struct {
 	Number    int64 // the ledger's; 0 for a new one
 	Rule      string
@@ -33,16 +33,16 @@ type Verdict struct {
 	Cost      float64       // USD: what its sandbox had cost by then
 	PerHour   float64       // USD: what it costs on
 
-	ActedAt  time.Time // when a step of ours repaired what it found; zero while none did
-	FailedAt time.Time // when our own write failed or requeued the task; zero while it did not
-	Over     bool      // not watched any more
-	RegretAt time.Time // zero when there is none
-	Regret   string    // what was seen
+	ActedAt         time.Time // when a step of ours repaired what it found; zero while none did
+	FailedAt        time.Time // when our own write failed or requeued the task; zero while it did not
+	Over            bool      // not watched any more
+	FalsePositiveAt time.Time // zero when there is none
+	FalsePositive   string    // what was seen
 }
 
-// A Regret is life that a task showed after a verdict that called it dead: a measured false
+// A FalsePositive is life that a task showed after a verdict that called it dead: a measured false
 // positive.
-type Regret struct {
+type FalsePositive struct {
 	Verdict int64 // its number
 	Rule    string
 	At      time.Time // ledger's clock
@@ -50,7 +50,7 @@ type Regret struct {
 }
 
 // A Tally counts verdicts of a rule and the regrets among them.
-type Tally struct{ Verdicts, Regrets int }
+type Tally struct{ Verdicts, FalsePositives int }
 
 // A Demotion lowers a rule to observe because of its regrets.
 type Demotion struct{ Rule, Reason string }
@@ -74,7 +74,7 @@ type Incident struct {
 	Cost      float64   // USD of the sandboxes of its failures so far
 
 	ReleasedAt time.Time // zero while it holds
-	ReleasedBy Signature
+	ReleasedBy Attribution
 }
 
 // Holds reports whether the incident holds further terminates and requeues of its signature.

@@ -32,7 +32,7 @@ func FirstOf(texts ...string) string {
 
 // LifeLine says when the worker was last heard.
 func LifeLine(t *Task) string {
-	if sign := t.LifeSign(); !sign.IsZero() {
+	if sign := t.LastSeen(); !sign.IsZero() {
 		return "worker last seen " + text.Time(sign)
 	}
 	return "worker never seen"

@@ -92,7 +92,7 @@ func (o OpenOptions) apply(config *pgxpool.Config) {
 			config.ConnConfig.RuntimeParams[name] = value
 		}
 	}
-	config.ConnConfig.Tracer = patienceFor(config.ConnConfig.RuntimeParams["statement_timeout"])
+	config.ConnConfig.Tracer = timeoutFor(config.ConnConfig.RuntimeParams["statement_timeout"])
 }
 
 func ping(ctx context.Context, pool *pgxpool.Pool, timeout time.Duration) error {

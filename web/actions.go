@@ -24,9 +24,9 @@ type actionView struct {
 
 // openActions are the steps that are not closed, and how many are not shown. Those that wait
 // for the end of a quarantine are shown with it.
-func (s *scene) openActions() (views []actionView, more string) {
+func (s *model) openActions() (views []actionView, more string) {
 	for i := range s.Open {
-		if !s.asleep[s.Open[i].ID] && len(views) < mostOpen {
+		if !s.quarantined[s.Open[i].ID] && len(views) < mostOpen {
 			views = append(views, s.action(&s.Open[i]))
 		}
 	}
@@ -36,7 +36,7 @@ func (s *scene) openActions() (views []actionView, more string) {
 	return views, more
 }
 
-func (s *scene) recentActions() []actionView {
+func (s *model) recentActions() []actionView {
 	var views []actionView
 	for i := range s.Recent[:min(len(s.Recent), mostRecent)] {
 		views = append(views, s.action(&s.Recent[i]))
@@ -44,7 +44,7 @@ func (s *scene) recentActions() []actionView {
 	return views
 }
 
-func (s *scene) action(a *reconcile.Action) actionView {
+func (s *model) action(a *reconcile.Action) actionView {
 	v := actionView{
 		Key: text.Plain(a.ID, mostName), ID: text.Plain(a.ID, mostName), What: stepWords(a), Rule: text.Plain(a.Rule,
 			mostName),
@@ -75,7 +75,7 @@ func stepWords(a *reconcile.Action) string {
 }
 
 // outcome is what became of a step, in words.
-func (s *scene) outcome(a *reconcile.Action) (level, string) {
+func (s *model) outcome(a *reconcile.Action) (level, string) {
 	switch a.Outcome {
 	case reconcile.OutcomeDone, reconcile.OutcomeConfirmed:
 		return well, doneWords(a)
@@ -124,7 +124,7 @@ func confirmation(a *reconcile.Action) string {
 	return fmt.Sprintf("confirmed gone %s after the request", text.Coarse(a.ClosedAt.Sub(a.ActedAt)))
 }
 
-func (s *scene) accepted(a *reconcile.Action) (level, string) {
+func (s *model) accepted(a *reconcile.Action) (level, string) {
 	age := s.Now.Sub(a.ActedAt)
 	text := fmt.Sprintf("accepted by the provider %s ago, not confirmed yet", text.Coarse(age))
 	if age >= overdueTerminate {
@@ -133,7 +133,7 @@ func (s *scene) accepted(a *reconcile.Action) (level, string) {
 	return busy, text
 }
 
-func (s *scene) pending(a *reconcile.Action) string {
+func (s *model) pending(a *reconcile.Action) string {
 	holds := s.policy.Holds(&s.Controls, a)
 	switch {
 	case a.ClaimedBy != "" && a.ClaimEnds.After(s.Now):

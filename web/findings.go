@@ -50,7 +50,7 @@ type otherFindings struct {
 
 // findings are the open ones, those that wait for a person first, of each rule a few. The
 // others of each rule are one line that can be unfolded. Those of an incident are with it.
-func (s *scene) findings() (views []findingView, others []otherFindings) {
+func (s *model) findings() (views []findingView, others []otherFindings) {
 	shown, folded, rest := map[string]int{}, map[string]int{}, map[string][]string{}
 	for _, f := range s.sortedFindings() {
 		if s.folded[f] {
@@ -84,7 +84,7 @@ func otherOf(rule string, left int, some bool, subjects []string) otherFindings 
 	return o
 }
 
-func (s *scene) sortedFindings() []*reconcile.FindingSeen {
+func (s *model) sortedFindings() []*reconcile.FindingSeen {
 	sorted := make([]*reconcile.FindingSeen, len(s.Findings))
 	for i := range s.Findings {
 		sorted[i] = &s.Findings[i]
@@ -102,7 +102,7 @@ func urgency(s state) int {
 	return slices.Index(byUrgency, s)
 }
 
-func (s *scene) finding(f *reconcile.FindingSeen) findingView {
+func (s *model) finding(f *reconcile.FindingSeen) findingView {
 	v := findingView{
 		Key: text.Plain(f.Rule+" "+f.Subject, mostName), Rule: text.Plain(f.Rule, mostName), Means: means(f.Rule),
 		Subject: subjectWords(f.Subject), State: s.stateOf(f),
@@ -163,7 +163,7 @@ type resolvedLine struct {
 	Lasted   string
 }
 
-func (s *scene) resolvedLines() []resolvedLine {
+func (s *model) resolvedLines() []resolvedLine {
 	var lines []resolvedLine
 	for _, f := range s.Resolved[:min(len(s.Resolved), mostResolved)] {
 		lines = append(lines, resolvedLine{

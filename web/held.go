@@ -25,7 +25,7 @@ type heldGroup struct {
 const mostSubjects = 20
 
 // heldGroups are the due findings by what holds them, the largest group first.
-func (s *scene) heldGroups() []heldGroup {
+func (s *model) heldGroups() []heldGroup {
 	subjects, means := map[string][]string{}, map[string]string{}
 	for i := range s.Findings {
 		f := &s.Findings[i]

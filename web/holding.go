@@ -17,8 +17,8 @@ const mostHolding = 120
 // holding says what holds, to stand after "held". What a person asked for is said first: it
 // is what the next person has to know.
 func holding(by reconcile.HeldBy) string {
-	if wish, is := by.Of(reconcile.HeldHold, reconcile.HeldPause); is {
-		return holdWords(wish)
+	if request, is := by.Of(reconcile.HeldHold, reconcile.HeldPause); is {
+		return holdWords(request)
 	}
 	if len(by) == 0 {
 		return ""

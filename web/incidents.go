@@ -56,7 +56,7 @@ const (
 )
 
 // incidents are the open ones, the oldest first, and those that closed recently.
-func (s *scene) incidents() []incidentView {
+func (s *model) incidents() []incidentView {
 	var views []incidentView
 	for i := range s.Incidents[:min(len(s.Incidents), mostIncidents)] {
 		views = append(views, s.incident(&s.Incidents[i]))
@@ -64,7 +64,7 @@ func (s *scene) incidents() []incidentView {
 	return views
 }
 
-func (s *scene) incident(i *reconcile.Incident) incidentView {
+func (s *model) incident(i *reconcile.Incident) incidentView {
 	v := incidentView{
 		Key: text.Plain(i.ID, mostName), ID: text.Plain(i.ID, mostName), Rule: text.Plain(i.Rule,
 			mostName), Means: means(i.Rule),
@@ -91,7 +91,7 @@ func between(first, last time.Time) string {
 }
 
 // fold puts the findings of the incident under it.
-func (s *scene) fold(v *incidentView, of []*reconcile.FindingSeen) {
+func (s *model) fold(v *incidentView, of []*reconcile.FindingSeen) {
 	if len(of) == 0 {
 		return
 	}

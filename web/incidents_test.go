@@ -143,11 +143,11 @@ func TestDollars(t *testing.T) {
 func TestRegrets(t *testing.T) {
 	s := sceneOf(webtest.With(webtest.Healthy(), webtest.Demote))
 	var got []string
-	for _, r := range s.regrets() {
+	for _, r := range s.falsePositives() {
 		got = append(got, r.Word+" | "+r.Subject+" | "+r.After+" | "+r.Explain)
 	}
 	for _, l := range s.tallies() {
-		got = append(got, strings.Join([]string{l.Rule, l.Verdicts, l.Regrets, l.Share, l.State}, " | "))
+		got = append(got, strings.Join([]string{l.Rule, l.Verdicts, l.FalsePositives, l.Share, l.State}, " | "))
 	}
 	want := []string{
 		"would have been failed | task 90 | 15m | sandkeeper explain 90", "was failed | task 91 | 14m | sandkeeper explain 91",

@@ -7,10 +7,10 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// known is the overview without what the config no longer has: the ledger keeps the sources
+// configured is the overview without what the config no longer has: the ledger keeps the sources
 // and templates of a provider that left, and nobody judges by them. Without any provider the
 // policy is the one of a page that was told nothing, which denies nothing.
-func known(o *reconcile.Overview, p *reconcile.Policy) *reconcile.Overview {
+func configured(o *reconcile.Overview, p *reconcile.Policy) *reconcile.Overview {
 	out := *o
 	if len(p.Providers) == 0 {
 		return &out

@@ -18,35 +18,35 @@ type page struct {
 	Doing        bool
 	Up           string // the way from this page up to the first one, "" on it
 
-	Verdict verdict
-	Notes   []note
-	Known   bool // the ledger could be read: the sections below say something
+	Verdict    verdict
+	Notes      []note
+	Configured bool // the ledger could be read: the sections below say something
 
-	Facts     []fact
-	Passes    []passLine
-	PassesBy  string
-	Sources   []sourceLine
-	Incidents []incidentView
-	Targets   []targetLine
-	Window    string // what the targets are of
-	Ended     string // tasks by how they ended
-	Regrets   []regretView
-	Tallies   []tallyLine
-	Unwatched string // rules that acted and that are not watched
-	Asleep    []quarantineView
-	MoreSleep string
-	Findings  []findingView
-	NoFinding string          // what is said when none is shown
-	Others    []otherFindings // those that are not shown, by rule
-	Open      []actionView
-	MoreOpen  string
-	Recent    []actionView
-	Held      []heldGroup
-	Wishes    []wishView
-	Modes     []modeLine
-	Resolved  []resolvedLine
-	Templates []templateLine
-	Active    int // templates that need no line
+	Facts          []fact
+	Passes         []passLine
+	PassesBy       string
+	Sources        []sourceLine
+	Incidents      []incidentView
+	Targets        []targetLine
+	Window         string // what the targets are of
+	Ended          string // tasks by how they ended
+	FalsePositives []falsePositiveView
+	Tallies        []tallyLine
+	Unwatched      string // rules that acted and that are not watched
+	Quarantined    []quarantineView
+	MoreSleep      string
+	Findings       []findingView
+	NoFinding      string          // what is said when none is shown
+	Others         []otherFindings // those that are not shown, by rule
+	Open           []actionView
+	MoreOpen       string
+	Recent         []actionView
+	Held           []heldGroup
+	Requests       []requestView
+	Modes          []modeLine
+	Resolved       []resolvedLine
+	Templates      []templateLine
+	Active         int // templates that need no line
 
 	Read moment // the ledger's now
 }
@@ -91,20 +91,20 @@ func viewOf(r *Reading, shown Process) page {
 	}
 	s := newScene(&r.Overview, shown.Policy)
 	p.Installation, p.Read = text.Plain(s.Installation, mostName), exactly(s.Now)
-	p.Verdict, p.Known = judge(s), !s.Fresh
+	p.Verdict, p.Configured = judge(s), !s.Fresh
 	p.Notes = append(p.Notes, notesOf(s, r.Unready)...)
-	if p.Known {
+	if p.Configured {
 		p.fill(s)
 	}
 	return p
 }
 
-func (p *page) fill(s *scene) {
+func (p *page) fill(s *model) {
 	p.Facts, p.Passes, p.PassesBy = s.facts(), s.passLines(), s.passesBy()
 	p.Sources = s.sourceLines()
 	p.Incidents = s.incidents()
 	p.Targets, p.Ended, p.Window = s.targets(), endedWords(s.Scores.Ended), windowWords(&s.Scores)
-	p.Regrets, p.Tallies, p.Unwatched = s.regrets(), s.tallies(), s.unwatched()
+	p.FalsePositives, p.Tallies, p.Unwatched = s.falsePositives(), s.tallies(), s.unwatched()
 	p.sleepers(s)
 	p.Findings, p.Others = s.findings()
 	p.NoFinding = "No finding is open."
@@ -113,22 +113,22 @@ func (p *page) fill(s *scene) {
 	}
 	p.Open, p.MoreOpen = s.openActions()
 	p.Recent = s.recentActions()
-	p.Held, p.Wishes, p.Modes = s.heldGroups(), s.wishes(), s.modeLines()
+	p.Held, p.Requests, p.Modes = s.heldGroups(), s.requests(), s.modeLines()
 	p.Resolved = s.resolvedLines()
 	p.Templates, p.Active = s.templateLines()
 }
 
 // sleepers are the sandboxes in quarantine.
-func (p *page) sleepers(s *scene) {
+func (p *page) sleepers(s *model) {
 	views, n := s.quarantines()
-	p.Asleep = views
+	p.Quarantined = views
 	if left := n - len(views); left > 0 {
 		p.MoreSleep = fmt.Sprintf("And %d more.", left)
 	}
 }
 
 // notesOf are about the process and about what stops all acting.
-func notesOf(s *scene, unready error) []note {
+func notesOf(s *model, unready error) []note {
 	var notes []note
 	if unready != nil && !s.Fresh {
 		notes = append(notes, note{warn, "The ledger is not as this program needs it: " +
@@ -172,7 +172,7 @@ type fact struct {
 	Sub   string
 }
 
-func (s *scene) facts() []fact {
+func (s *model) facts() []fact {
 	facts := []fact{
 		s.passFact("Last pass", s.LastPass, "any pass, completed"),
 		s.passFact("Last full pass", s.LastFull, "completed"),
@@ -187,7 +187,7 @@ func (s *scene) facts() []fact {
 
 // sandboxFacts are of the listings that are trusted: another would show fewer sandboxes than
 // there are.
-func (s *scene) sandboxFacts() []fact {
+func (s *model) sandboxFacts() []fact {
 	var facts []fact
 	n, listed := ownedSandboxes(s.Counts)
 	words, value := sandboxWords(s.Counts), fmt.Sprint(n)
@@ -206,12 +206,12 @@ func (s *scene) sandboxFacts() []fact {
 	return facts
 }
 
-func (s *scene) passFact(name string, at time.Time, sub string) fact {
+func (s *model) passFact(name string, at time.Time, sub string) fact {
 	m := ago(at, s.Now)
 	return fact{Name: name, Value: m.Text, Exact: m, Sub: sub}
 }
 
-func (s *scene) dueWords() string {
+func (s *model) dueWords() string {
 	due, heldOnes := 0, 0
 	for i := range s.Findings {
 		if s.Findings[i].Due {

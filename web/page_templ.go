@@ -449,7 +449,7 @@ func live(p page) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if p.Known {
+		if p.Configured {
 			templ_7745c5c3_Err = facts(p.Facts).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

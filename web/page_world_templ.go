@@ -99,7 +99,7 @@ func sources(all []sourceLine) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = told(" for", s.Lasting).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = told(" for", s.Lasts).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -196,7 +196,7 @@ func sources(all []sourceLine) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = clock(s.Lasting).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = clock(s.Lasts).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

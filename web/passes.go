@@ -19,7 +19,7 @@ type passLine struct {
 	Error   string
 }
 
-func (s *scene) passLines() []passLine {
+func (s *model) passLines() []passLine {
 	var lines []passLine
 	for _, p := range s.Passes[:min(len(s.Passes), mostPasses)] {
 		l := passLine{
@@ -45,12 +45,12 @@ func (s *scene) passLines() []passLine {
 
 // leads reports whether a pass that has not ended may still be going on: its holder has
 // the lease.
-func (s *scene) leads(p *reconcile.PassSeen) bool {
+func (s *model) leads(p *reconcile.PassSeen) bool {
 	return s.Lease.Holder == p.Holder && s.Lease.Until.After(s.Now) && p.ID == s.Passes[0].ID
 }
 
 // passesBy is who makes the passes. Between two of them nobody holds the lease.
-func (s *scene) passesBy() string {
+func (s *model) passesBy() string {
 	if s.Lease.Holder == "" {
 		return "No replica holds the pass lease right now. That is normal between two passes."
 	}

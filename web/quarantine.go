@@ -17,10 +17,10 @@ type quarantineView struct {
 }
 
 // quarantines are the sandboxes in quarantine, and how many there are.
-func (s *scene) quarantines() (views []quarantineView, n int) {
+func (s *model) quarantines() (views []quarantineView, n int) {
 	for i := range s.Open {
 		a := &s.Open[i]
-		if !s.asleep[a.ID] {
+		if !s.quarantined[a.ID] {
 			continue
 		}
 		if n++; n > mostQuarantines {
@@ -42,6 +42,6 @@ const mostQuarantines = 20
 
 // awake is how many open steps are worked at or should be: all but those that wait for the
 // end of a quarantine.
-func (s *scene) awake() int {
-	return max(s.OpenTotal, len(s.Open)) - len(s.asleep)
+func (s *model) awake() int {
+	return max(s.OpenTotal, len(s.Open)) - len(s.quarantined)
 }

@@ -14,12 +14,12 @@ type sourceLine struct {
 	Words   string
 	Trusted bool
 	Level   level
-	Lasting moment // of the present trust or distrust
+	Lasts   moment // of the present trust or distrust
 	Reason  string
 }
 
 // sourceLines are the sources, those that are not trusted first.
-func (s *scene) sourceLines() []sourceLine {
+func (s *model) sourceLines() []sourceLine {
 	sorted := slices.Clone(s.Sources)
 	slices.SortStableFunc(sorted, func(a, b reconcile.SourceSeen) int {
 		return cmp.Compare(truth(a.Trusted), truth(b.Trusted))
@@ -28,7 +28,7 @@ func (s *scene) sourceLines() []sourceLine {
 	for _, src := range sorted {
 		l := sourceLine{
 			Name: text.Plain(src.Name, mostName), Words: sourceWords(src.Name), Trusted: src.Trusted,
-			Level: well, Lasting: since(src.Since, s.Now), Reason: sentence(text.Plain(src.Reason, mostLine)),
+			Level: well, Lasts: since(src.Since, s.Now), Reason: sentence(text.Plain(src.Reason, mostLine)),
 		}
 		if !src.Trusted {
 			l.Level = warn
@@ -86,7 +86,7 @@ type templateLine struct {
 // templateLines are the templates that a person should know of, and how many others there
 // are. Expiry is of the provider's clock and a matter of days: here alone it is compared
 // with the ledger's.
-func (s *scene) templateLines() (lines []templateLine, others int) {
+func (s *model) templateLines() (lines []templateLine, others int) {
 	ahead := s.policy.Rules["template-unusable"].Ahead
 	for _, t := range s.Templates {
 		soon := !t.ExpiresAt.IsZero() && t.ExpiresAt.Sub(s.Now) < ahead

@@ -13,11 +13,11 @@ const soonEnough = time.Minute
 
 // standstills are the open steps that nothing works at, by id, and why. The later steps of a
 // remedy wait for the first one.
-func (s *scene) standstills() map[string]string {
+func (s *model) standstills() map[string]string {
 	still, remedies := map[string]string{}, map[string]string{}
 	for i := range s.Open {
 		a := &s.Open[i]
-		why := s.standstill(a)
+		why := s.stalled(a)
 		if why == "" && a.Seq > 0 && a.Attempts == 0 && a.Outcome == reconcile.OutcomePending {
 			why = remedies[a.Remedy]
 		}
@@ -28,9 +28,9 @@ func (s *scene) standstills() map[string]string {
 	return still
 }
 
-// standstill says why nothing works at an open step; "" when something does.
-func (s *scene) standstill(a *reconcile.Action) string {
-	if s.asleep[a.ID] || a.Outcome != reconcile.OutcomePending || a.ClaimedBy != "" && a.ClaimEnds.After(s.Now) {
+// stalled says why nothing works at an open step; "" when something does.
+func (s *model) stalled(a *reconcile.Action) string {
+	if s.quarantined[a.ID] || a.Outcome != reconcile.OutcomePending || a.ClaimedBy != "" && a.ClaimEnds.After(s.Now) {
 		return ""
 	}
 	if holds := s.policy.Holds(&s.Controls, a); len(holds) > 0 {
@@ -70,7 +70,7 @@ func latest(first time.Time, others ...time.Time) time.Time {
 }
 
 // waitingSteps is how many open steps nothing works at, and why the oldest one waits.
-func (s *scene) waitingSteps() (n int, first string) {
+func (s *model) waitingSteps() (n int, first string) {
 	for i := range s.Open {
 		if why := s.still[s.Open[i].ID]; why != "" {
 			if n++; n == 1 {
@@ -82,7 +82,7 @@ func (s *scene) waitingSteps() (n int, first string) {
 }
 
 // standing are repairs that were begun or planned and that nothing works at.
-func standing(s *scene) (verdict, bool) {
+func standing(s *model) (verdict, bool) {
 	n, first := s.waitingSteps()
 	v := verdict{
 		Level: warn, Word: "Waiting", Next: "The steps that wait are below, under Actions.",
@@ -98,7 +98,7 @@ func standing(s *scene) (verdict, bool) {
 }
 
 // stepsSub is how many of the open steps wait, and how many are worked at.
-func (s *scene) stepsSub() string {
+func (s *model) stepsSub() string {
 	n, _ := s.waitingSteps()
 	if n == 0 {
 		return "under way"

@@ -22,7 +22,7 @@ type targetLine struct {
 
 // targets are the scores beside their targets, the missed ones first and then those that
 // were measured.
-func (s *scene) targets() []targetLine {
+func (s *model) targets() []targetLine {
 	var lines []targetLine
 	for _, t := range s.Scores.Targets(&s.policy) {
 		l := targetLine{Name: t.Name, Text: capital(t.Text), Value: t.Value, Aim: t.Aim, Level: calm, Word: "not measured"}

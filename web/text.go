@@ -66,7 +66,7 @@ func exactly(t time.Time) moment {
 	return moment{Text: exact, Exact: exact, ISO: t.UTC().Format(time.RFC3339)}
 }
 
-// until is the end of a wish; open says what it means to have none.
+// until is the end of a request; open says what it means to have none.
 func until(t, now time.Time, open string) moment {
 	if t.IsZero() {
 		return moment{Text: open}

@@ -43,8 +43,8 @@ func (l level) Sign() string {
 // and what is only held is none. Then what a person is asked for, the widest first: a source
 // freezes all that rests on it, a breaker a whole rule, an incident one kind of failure; then
 // single findings, held ones, and steps that stand still. At last what goes on by itself.
-func judge(s *scene) verdict {
-	for _, look := range []func(*scene) (verdict, bool){
+func judge(s *model) verdict {
+	for _, look := range []func(*model) (verdict, bool){
 		noSchema, neverRan, stale, incomplete, // nothing is kept, or not all
 		demoted, // healthy work was harmed
 
@@ -82,7 +82,7 @@ func unasked(err error) string {
 }
 
 // agreement says what agrees with what, as far as it was counted.
-func agreement(s *scene) string {
+func agreement(s *model) string {
 	tasks, counted := liveTasks(s.Counts)
 	boxes, listed := ownedSandboxes(s.Counts)
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-func frozen(s *scene) (verdict, bool) {
+func frozen(s *model) (verdict, bool) {
 	out := untrusted(s.Sources)
 	if len(out) == 0 {
 		return verdict{}, false

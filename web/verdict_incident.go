@@ -8,7 +8,7 @@ import (
 )
 
 // failing are open incidents: many failures of work with one cause.
-func failing(s *scene) (verdict, bool) {
+func failing(s *model) (verdict, bool) {
 	n, first := 0, -1
 	for i := range s.Incidents {
 		if !s.Incidents[i].ClosedAt.IsZero() {
@@ -50,7 +50,7 @@ func alike(i *reconcile.Incident) string {
 }
 
 // nextForIncident is what a person does about the cause, then about the tasks.
-func (s *scene) nextForIncident(provider, template string) string {
+func (s *model) nextForIncident(provider, template string) string {
 	tasks := "Its tasks can be run again once the cause is gone:"
 	for _, t := range s.Templates {
 		if t.Provider == provider && t.Name == template && unusable(t.State) {

@@ -10,7 +10,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-func noSchema(s *scene) (verdict, bool) {
+func noSchema(s *model) (verdict, bool) {
 	return verdict{
 		Level: bad, Word: "Not set up",
 		Sentence: "The ledger has no schema yet: nothing is being kept in agreement.",
@@ -18,7 +18,7 @@ func noSchema(s *scene) (verdict, bool) {
 	}, s.Fresh
 }
 
-func neverRan(s *scene) (verdict, bool) {
+func neverRan(s *model) (verdict, bool) {
 	v := verdict{
 		Level: bad, Word: "Never ran",
 		Sentence: "No pass was ever complete: nothing is being kept in agreement.",
@@ -39,7 +39,7 @@ func neverRan(s *scene) (verdict, bool) {
 	return v, s.fresh.Never
 }
 
-func stale(s *scene) (verdict, bool) {
+func stale(s *model) (verdict, bool) {
 	v := verdict{
 		Level: bad, Word: "Not running",
 		Sentence: fmt.Sprintf("No complete pass for %s: nothing is being kept in agreement.", text.Coarse(s.fresh.Age)),
@@ -65,7 +65,7 @@ func stale(s *scene) (verdict, bool) {
 	return v, !s.fresh.ok()
 }
 
-func incomplete(s *scene) (verdict, bool) {
+func incomplete(s *model) (verdict, bool) {
 	p, ok := lastIncomplete(s.Passes)
 	if p.Unlisted() && len(unlisted(s.Sources)) > 0 {
 		ok = false // the frozen listing says more
@@ -98,7 +98,7 @@ func lastIncomplete(newest []reconcile.PassSeen) (reconcile.PassSeen, bool) {
 	return reconcile.PassSeen{}, false
 }
 
-func tripped(s *scene) (verdict, bool) {
+func tripped(s *model) (verdict, bool) {
 	rules := slices.Sorted(maps.Keys(s.Controls.Breakers))
 	if len(rules) == 0 {
 		return verdict{}, false
@@ -120,7 +120,7 @@ func releaseCommand(b reconcile.Breaker) string {
 	return command("sandkeeper release %s --hash %s", b.Rule, b.Hash)
 }
 
-func repairing(s *scene) (verdict, bool) {
+func repairing(s *model) (verdict, bool) {
 	n := s.awake()
 	return verdict{
 		Level: busy, Word: "Repairing",
@@ -129,7 +129,7 @@ func repairing(s *scene) (verdict, bool) {
 }
 
 // watching are suspicions that are not past their thresholds.
-func watching(s *scene) (verdict, bool) {
+func watching(s *model) (verdict, bool) {
 	n := total(s.FindingsOpen)
 	return verdict{
 		Level: well, Word: "Watching",

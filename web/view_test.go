@@ -15,7 +15,7 @@ import (
 // process only shows.
 func process() Process { return Process{Version: "v1.2.3", Policy: webtest.Policy()} }
 
-func sceneOf(o reconcile.Overview) *scene { return newScene(&o, webtest.Policy()) }
+func sceneOf(o reconcile.Overview) *model { return newScene(&o, webtest.Policy()) }
 
 func TestStateOfFinding(t *testing.T) {
 	finding := reconcile.Finding{Rule: "orphan", Subject: "sandbox:daytona/sb-1", Provider: "daytona", Sandbox: "sb-1", Task: "7", Due: true}
@@ -153,7 +153,7 @@ func TestWishes(t *testing.T) {
 		o.Controls.Holds = append(o.Controls.Holds, reconcile.Hold{Target: "label:team=a b"})
 	})
 	var got []string
-	for _, w := range sceneOf(o).wishes() {
+	for _, w := range sceneOf(o).requests() {
 		got = append(got, strings.Join([]string{w.What, w.Author, w.Why, w.Until.Text, w.Command}, " | "))
 	}
 	want := []string{

@@ -13,7 +13,7 @@ import (
 func (t *truth) audit(rows map[string]demoRow, healthy map[string]string) {
 	t.harm = nil
 	broken := map[string]bool{}
-	for _, v := range t.victims {
+	for _, v := range t.affected {
 		broken[v.task] = v.rowToFail()
 		if v.status != "" && rows[v.task].Status != v.status {
 			t.harm = append(t.harm, fmt.Sprintf("task %s was %s and is %s", v.task, v.status, rows[v.task].Status))
@@ -56,7 +56,7 @@ func (t *truth) doomed(sandbox string) bool {
 func (t *truth) unspare(sandbox string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, v := range t.victims {
+	for _, v := range t.affected {
 		v.spared = v.spared && v.sandbox != sandbox
 	}
 }

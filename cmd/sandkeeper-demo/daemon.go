@@ -33,7 +33,7 @@ func (p *program) run(ctx context.Context, log string) (*daemon, string, error) 
 	defer file.Close()
 	d := &daemon{log: log, ended: make(chan struct{})}
 	d.cmd = exec.CommandContext(ctx, p.path, "--config", p.config, "run", "--migrate") //nolint:gosec // the demo's
-	d.cmd.Stderr, d.cmd.SysProcAttr, d.cmd.WaitDelay = file, apart(), finishing
+	d.cmd.Stderr, d.cmd.SysProcAttr, d.cmd.WaitDelay = file, detached(), finishing
 	d.cmd.Cancel = func() error { return d.cmd.Process.Signal(syscall.SIGTERM) }
 	if err := d.cmd.Start(); err != nil {
 		return nil, "", fmt.Errorf("start the daemon: %w", err)

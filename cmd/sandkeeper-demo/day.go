@@ -52,17 +52,17 @@ func (c *script) morning() []scene {
 		{at: at(0, 50), kind: broke, title: "Vercel throttles: it answers 429 to every listing",
 			watch: "the source listing:vercel is not trusted. What rests on it waits, what rests on the others does not.",
 			act:   c.throttle},
-		{at: at(1, 5), kind: mended, title: "Vercel answers again",
-			act: c.mend, until: c.distrusted("listing:vercel", nil)},
+		{at: at(1, 5), kind: fixed, title: "Vercel answers again",
+			act: c.fix, until: c.distrusted("listing:vercel", nil)},
 		{at: at(1, 15), kind: broke, act: c.expireSnapshot,
 			title: "the snapshot " + demoSnapshot + " goes inactive, and 10 users ask for work at once",
 			watch: "their tasks, and those of all who ask later, wait for workers that never start. " +
 				"They are failed after 30 s each. From the ninth on the page shows one incident instead of many " +
 				"findings, with its likely cause: the snapshot."},
-		{at: at(2, 5), kind: mended, title: "somebody activates the snapshot again",
+		{at: at(2, 5), kind: fixed, title: "somebody activates the snapshot again",
 			act: c.restoreSnapshot, until: c.explained},
 		{at: at(2, 10), kind: person, title: "the operator asks for the affected tasks, to retry them",
-			act: c.victims, until: c.repaired(incidentSnapshot, 10)},
+			act: c.affected, until: c.repaired(incidentSnapshot, 10)},
 		{at: at(2, 15), kind: broke, title: "4 containers vanish under their tasks",
 			watch: "rules heartbeat-lost and sandbox-missing. A worker's sign of life outweighs a missing sandbox, " +
 				"so the tasks are failed when the last sign is 40 s old, not before.",
@@ -109,7 +109,7 @@ func (c *script) evening() []scene {
 			act: c.slowStops},
 		{at: at(6, 35), kind: broke, title: "the second replica is killed (SIGKILL) while it ends sandboxes",
 			act: c.killReplica, until: c.replicaAtWork},
-		{at: at(7, 5), kind: mended, title: "the other replica has finished what the killed one had begun",
+		{at: at(7, 5), kind: fixed, title: "the other replica has finished what the killed one had begun",
 			act: c.tellGap, until: c.calm},
 		{at: at(7, 10), kind: person, title: "the restored sandbox is not needed any more: the operator lifts its hold",
 			act: c.letGo, until: c.calm},
@@ -118,20 +118,20 @@ func (c *script) evening() []scene {
 			watch: "everything at Vercel seems to be gone. The source listing:vercel is not trusted, and what rests on " +
 				"it waits: no task is failed for a sandbox that only cannot be seen. The other 3 sandboxes are terminated as " +
 				"ever."},
-		{at: at(7, 40), kind: mended, title: "Vercel answers again: what waited is looked at, and terminated",
-			act: c.mend, until: c.onlyVercelWaits},
+		{at: at(7, 40), kind: fixed, title: "Vercel answers again: what waited is looked at, and terminated",
+			act: c.fix, until: c.onlyVercelWaits},
 		{at: at(7, 50), kind: broke, title: "Daytona's listing leaves out more than half of the sandboxes",
 			watch: "it answers well, and is not trusted: what it lost is alive when it is asked for by id.",
 			act:   c.cutListing},
-		{at: at(8, 5), kind: mended, title: "the listing is whole again",
-			act: c.mend, until: c.distrusted("listing:daytona", (*reconcile.SourceSeen).LostSome)},
+		{at: at(8, 5), kind: fixed, title: "the listing is whole again",
+			act: c.fix, until: c.distrusted("listing:daytona", (*reconcile.SourceSeen).LostSome)},
 		{at: at(8, 10), kind: broke, title: "the pipeline of the workers' events goes down: all seem dead, and none is",
 			watch: "after 40 s every worker is silent. That is one broken pipeline and not 250 deaths: " +
 				"the source events is frozen, and no task is failed.",
 			act: c.silenceAll, until: c.calm},
-		{at: at(9, 5), kind: mended, title: "the pipeline is back; heartbeat timers restart and are trusted in 40 s",
+		{at: at(9, 5), kind: fixed, title: "the pipeline is back; heartbeat timers restart and are trusted in 40 s",
 			act: c.hearAll, until: c.distrusted("events", nil)},
-		{at: at(9, 50), kind: mended, title: "the day is over", act: nothing, until: c.evenTrusted},
+		{at: at(9, 50), kind: fixed, title: "the day is over", act: nothing, until: c.evenTrusted},
 	}
 }
 
@@ -146,7 +146,7 @@ func (c *script) small() []scene {
 			watch: "rule stop-ignored, terminated after 5 s.", act: c.ignoreStop},
 		{at: at(4, 0), kind: broke, title: "Vercel throttles: it answers 429 to every listing",
 			watch: "the source listing:vercel is not trusted; the others are.", act: c.throttle},
-		{at: at(4, 20), kind: mended, title: "Vercel answers again", act: c.mend},
+		{at: at(4, 20), kind: fixed, title: "Vercel answers again", act: c.fix},
 	}
 }
 

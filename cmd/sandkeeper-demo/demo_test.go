@@ -231,7 +231,7 @@ func TestAuditSeesHarm(t *testing.T) {
 		"of healthy task": func() error { return remove(d.platform.jobs[0]) },
 		"was wanted back": func() error {
 			j := d.platform.jobs[2]
-			d.truth.add(victim{incident: incidentRestored, task: j.task, sandbox: j.sandbox, status: "running", spared: true})
+			d.truth.add(affected{incident: incidentRestored, task: j.task, sandbox: j.sandbox, status: "running", spared: true})
 			return remove(j)
 		},
 		"and is failed": func() error {

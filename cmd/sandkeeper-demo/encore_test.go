@@ -23,14 +23,14 @@ func TestEncoreDoesNotPileUp(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Hour)
-		c.truth.add(victim{incident: incidentOrphan, sandbox: "sb-1"})
+		c.truth.add(affected{incident: incidentOrphan, sandbox: "sb-1"})
 		var o reconcile.Overview
 		for i := range c.scenes {
 			if c.ready(&c.scenes[i], &o) {
 				t.Errorf("%q comes while something is broken", c.scenes[i].title)
 			}
 		}
-		v := c.truth.victims[0]
+		v := c.truth.affected[0]
 		v.found, v.repaired, v.confirmed = true, true, true
 		if !c.ready(&c.scenes[0], &o) {
 			t.Error("nothing breaks any more, and all is repaired")

@@ -25,7 +25,7 @@ back and by what, and whether any task that was marked failed came back to life.
 `, s.workers, demoForeign)
 	fmt.Fprintln(t.out, "About when, in minutes and seconds from now:")
 	for i := range scenes {
-		if scenes[i].kind != mended {
+		if scenes[i].kind != fixed {
 			fmt.Fprintf(t.out, "  %s  %s\n", clock(scenes[i].at), scenes[i].title)
 		}
 	}

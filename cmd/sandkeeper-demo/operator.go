@@ -14,8 +14,8 @@ import (
 // orphanRule is the rule whose breaker the story opens.
 const orphanRule = "orphan"
 
-// wishes calls a verb as the operator of the story, with a reason, and tells what it said.
-func (c *script) wishes(ctx context.Context, reason string, args ...string) error {
+// requests calls a verb as the operator of the story, with a reason, and tells what it said.
+func (c *script) requests(ctx context.Context, reason string, args ...string) error {
 	said, err := c.stage.program.verb(ctx, append(args, "--author", "ana", "--reason", reason)...)
 	for line := range strings.Lines(said) {
 		c.tell.operator(strings.TrimSpace(line))
@@ -26,11 +26,11 @@ func (c *script) wishes(ctx context.Context, reason string, args ...string) erro
 // hold keeps sandkeeper's hands off a task.
 func (c *script) hold(ctx context.Context, task string) error {
 	c.held = task
-	return c.wishes(ctx, "I am looking into this one", "hold", "task:"+task, "--for", storyLength.String())
+	return c.requests(ctx, "I am looking into this one", "hold", "task:"+task, "--for", storyLength.String())
 }
 
 func (c *script) liftHold(ctx context.Context) error {
-	return c.wishes(ctx, "seen enough", "unhold", "task:"+c.held)
+	return c.requests(ctx, "seen enough", "unhold", "task:"+c.held)
 }
 
 // hashShown is the hash of a list of held subjects, in the command that releases them.
@@ -47,12 +47,12 @@ func (c *script) release(ctx context.Context) error {
 		return fmt.Errorf("sandkeeper release %s shows no hash: %s", orphanRule, listed)
 	}
 	c.tell.operator("sandkeeper release " + orphanRule + " " + hash[0])
-	return c.wishes(ctx, "all 40 are from the script of this morning", "release", orphanRule, "--hash", hash[1],
+	return c.requests(ctx, "all 40 are from the script of this morning", "release", orphanRule, "--hash", hash[1],
 		"--for", storyLength.String())
 }
 
-// victims lists the tasks that the incident of the snapshot has failed.
-func (c *script) victims(ctx context.Context) error {
+// affected lists the tasks that the incident of the snapshot has failed.
+func (c *script) affected(ctx context.Context) error {
 	o, err := c.ledger.Overview(ctx, most)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (c *script) victims(ctx context.Context) error {
 
 // letGo ends what restoring has begun: the sandbox is wanted no more.
 func (c *script) letGo(ctx context.Context) error {
-	err := c.wishes(ctx, "its user has finished", "unhold", "sandbox:"+c.wanted)
+	err := c.requests(ctx, "its user has finished", "unhold", "sandbox:"+c.wanted)
 	c.truth.unspare(c.wanted)
 	return err
 }
@@ -77,5 +77,5 @@ func (c *script) letGo(ctx context.Context) error {
 // restore takes back the quarantine of the sandbox that is wanted.
 func (c *script) restore(ctx context.Context) error {
 	c.tell.operator("sandkeeper restore " + c.wanted)
-	return c.wishes(ctx, "its user was not finished", "restore", c.wanted, "--for", (24 * time.Hour).String())
+	return c.requests(ctx, "its user was not finished", "restore", c.wanted, "--for", (24 * time.Hour).String())
 }

@@ -42,8 +42,8 @@ func (c *script) cutListing(context.Context) error {
 	return nil
 }
 
-// mend ends the present fault of a provider.
-func (c *script) mend(context.Context) error {
+// fix ends the present fault of a provider.
+func (c *script) fix(context.Context) error {
 	c.lift()
 	return nil
 }

@@ -17,7 +17,7 @@ type program struct{ path, config string }
 func (p *program) verb(ctx context.Context, args ...string) (string, error) {
 	var out, errs bytes.Buffer
 	c := exec.CommandContext(ctx, p.path, append([]string{"--config", p.config}, args...)...) //nolint:gosec // the demo's
-	c.Stdout, c.Stderr, c.SysProcAttr = &out, &errs, apart()
+	c.Stdout, c.Stderr, c.SysProcAttr = &out, &errs, detached()
 	if err := c.Run(); err != nil {
 		return "", fmt.Errorf("sandkeeper %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(errs.String()))
 	}

@@ -40,7 +40,7 @@ func (c *script) restoreSnapshot(ctx context.Context) error {
 // vanish: the runners lost the containers, and the providers their records of them.
 func (c *script) vanish(context.Context) error {
 	for _, j := range c.platform.takeEach(2, 1, 1) {
-		c.truth.add(victim{incident: incidentVanished, task: j.task})
+		c.truth.add(affected{incident: incidentVanished, task: j.task})
 		c.truth.leave(j.sandbox)
 		c.stage.change(j.sandbox, func(s *simulated.Sandbox) {
 			s.Gone, s.State = true, reconcile.SandboxEnded
@@ -57,7 +57,7 @@ func (c *script) silence(ctx context.Context) error {
 		return err
 	}
 	for _, j := range taken {
-		c.truth.add(victim{incident: incidentSilent, task: j.task, sandbox: j.sandbox})
+		c.truth.add(affected{incident: incidentSilent, task: j.task, sandbox: j.sandbox})
 		c.stage.change(j.sandbox, func(s *simulated.Sandbox) { s.WorkerGone = true })
 	}
 	return nil
@@ -70,7 +70,7 @@ func (c *script) orphan(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.truth.add(victim{incident: incidentOrphan, sandbox: id})
+		c.truth.add(affected{incident: incidentOrphan, sandbox: id})
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func (c *script) herd(context.Context) error {
 	}
 	for range herdSize {
 		id := c.stage.at(atDaytona).place(newJob(atDaytona), created)
-		c.truth.add(victim{incident: incidentHerd, sandbox: id})
+		c.truth.add(affected{incident: incidentHerd, sandbox: id})
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (c *script) ignoreStop(ctx context.Context) error {
 func (c *script) stopInVain(ctx context.Context, j *job, name incident) error {
 	ends := func(call simulated.Call) bool { return call.Kind == simulated.Stop || call.Kind == simulated.Delete }
 	defer c.stage.at(j.at).Inject(simulated.Fault{Match: ends, ID: j.sandbox, Effect: simulated.NotDone})()
-	c.truth.add(victim{incident: name, task: j.task, sandbox: j.sandbox, status: "failed"})
+	c.truth.add(affected{incident: name, task: j.task, sandbox: j.sandbox, status: "failed"})
 	if err := c.stage.do(ctx, "task_cancel", pgx.StrictNamedArgs{"id": j.task}); err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (c *script) move(context.Context) error {
 		func(s *simulated.Sandbox) { s.Files = simulated.NoPath },
 	}
 	for i, j := range c.platform.take(len(broken), atDaytona) {
-		c.truth.add(victim{incident: incidentMoved, task: j.task, sandbox: j.sandbox})
+		c.truth.add(affected{incident: incidentMoved, task: j.task, sandbox: j.sandbox})
 		c.stage.change(j.sandbox, broken[i])
 	}
 	return nil
@@ -152,7 +152,7 @@ func (c *script) move(context.Context) error {
 // forget: tasks end well, and nobody deletes their sandboxes. One of them is wanted again.
 func (c *script) forget(ctx context.Context) error {
 	for i, j := range c.platform.takeEach(2, 2, 0) {
-		v := victim{incident: incidentLeftover, task: j.task, sandbox: j.sandbox, status: "completed"}
+		v := affected{incident: incidentLeftover, task: j.task, sandbox: j.sandbox, status: "completed"}
 		if i == 0 {
 			v.incident, v.spared, c.wanted = incidentRestored, true, j.sandbox
 		}

@@ -25,7 +25,7 @@ type sceneKind int
 
 const (
 	broke  sceneKind = iota // something breaks
-	mended                  // something is put right
+	fixed                   // something is put right
 	person                  // an operator does something
 )
 
@@ -57,8 +57,8 @@ type script struct {
 // notice is how long before a scene it is announced, and patience how long one that has to
 // wait for something waits before that is told.
 const (
-	notice   = 10 * time.Second
-	patience = 40 * time.Second
+	notice  = 10 * time.Second
+	timeout = 40 * time.Second
 )
 
 // longAgo is how far a story in a hurry moves its incidents into the past: further than
@@ -144,7 +144,7 @@ func (c *script) seen(o *reconcile.Overview) bool {
 
 // waiting says once that the story waits: somebody may have paused sandkeeper.
 func (c *script) waiting(s *scene) {
-	if c.waits || c.hurry || time.Since(c.zero.Add(s.at)) < patience {
+	if c.waits || c.hurry || time.Since(c.zero.Add(s.at)) < timeout {
 		return
 	}
 	c.waits = true

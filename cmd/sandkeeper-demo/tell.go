@@ -79,7 +79,7 @@ func (t *teller) gap() {
 // scene tells what happens now.
 func (t *teller) scene(s *scene) {
 	switch s.kind {
-	case mended:
+	case fixed:
 		t.line(t.paint.Green(mark("mended")), "%s", s.title)
 	case person:
 		t.line(t.paint.Yellow(mark("operator")), "%s", s.title)
@@ -104,7 +104,7 @@ func (t *teller) hear(o *reconcile.Overview, truth *truth) {
 	t.found(slices.Concat(o.Findings, o.Resolved))
 	t.heldBack(o.Findings)
 	t.done(o.Recent)
-	t.regrets(o.Regrets)
+	t.regrets(o.FalsePositives)
 	t.harmed(truth.harmed())
 	t.settled(truth)
 }
@@ -191,7 +191,7 @@ func (t *teller) done(closed []reconcile.Action) {
 	for _, heading := range fresh.order {
 		part := strings.Split(heading, "\x00")
 		step, n := reconcile.Step(part[2]), fresh.count[heading]
-		did := deed(step, n)
+		did := stepWords(step, n)
 		if fresh.first[heading] != "" {
 			did = fmt.Sprintf("%s of %d", step, n)
 		}

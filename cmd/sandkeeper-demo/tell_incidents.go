@@ -29,7 +29,7 @@ func (t *teller) incidents(all []reconcile.Incident) {
 func (t *teller) regrets(all []reconcile.Verdict) {
 	for i := range all {
 		if v := &all[i]; t.once(fmt.Sprintf("false positive %d", v.Number)) {
-			t.line(t.paint.Red(mark("regret")), "%s: task %s: %s", v.Rule, v.Task, text.Clip(v.Regret, width))
+			t.line(t.paint.Red(mark("regret")), "%s: task %s: %s", v.Rule, v.Task, text.Clip(v.FalsePositive, width))
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// A victim is one thing that the script broke.
-type victim struct {
+// A affected is one thing that the script broke.
+type affected struct {
 	incident incident
 	task     string // its task, "" when none exists
 	sandbox  string // the sandbox that has to go, "" when nothing runs
@@ -20,7 +20,7 @@ type victim struct {
 }
 
 // rowToFail reports whether the repair includes the task's row.
-func (v *victim) rowToFail() bool { return v.task != "" && v.status == "" }
+func (v *affected) rowToFail() bool { return v.task != "" && v.status == "" }
 
 // The truth is what the script really did, and what became of it in the world. It is
 // never told to sandkeeper; the audit compares the two.
@@ -28,22 +28,22 @@ type truth struct {
 	stage   *demoStage
 	foreign []string // sandboxes of the other team
 
-	mu      sync.Mutex
-	victims []*victim
-	left    map[string]bool // sandboxes that ended by the platform's or the script's hand
-	harm    []string        // healthy things that were touched, in words
-	done    map[string]reconcile.Outcome
-	resumed map[string]bool // sandboxes that came back from a quarantine
+	mu       sync.Mutex
+	affected []*affected
+	left     map[string]bool // sandboxes that ended by the platform's or the script's hand
+	harm     []string        // healthy things that were touched, in words
+	done     map[string]reconcile.Outcome
+	resumed  map[string]bool // sandboxes that came back from a quarantine
 }
 
 func newTruth(s *demoStage) *truth {
 	return &truth{stage: s, left: map[string]bool{}, done: map[string]reconcile.Outcome{}, resumed: map[string]bool{}}
 }
 
-func (t *truth) add(v victim) {
+func (t *truth) add(v affected) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.victims = append(t.victims, &v)
+	t.affected = append(t.affected, &v)
 }
 
 // leave notes that a sandbox ends, and not by sandkeeper.
@@ -54,11 +54,11 @@ func (t *truth) leave(sandbox string) {
 }
 
 // all are copies of the victims, oldest first.
-func (t *truth) all() []victim {
+func (t *truth) all() []affected {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	out := make([]victim, len(t.victims))
-	for i, v := range t.victims {
+	out := make([]affected, len(t.affected))
+	for i, v := range t.affected {
 		out[i] = *v
 	}
 	return out
@@ -87,7 +87,7 @@ func (t *truth) settled() bool { return t.open() == 0 }
 func (t *truth) broken() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.victims)
+	return len(t.affected)
 }
 
 // example is a repaired task, for `explain`.
@@ -110,7 +110,7 @@ func (t *truth) learn(ctx context.Context, o *reconcile.Overview, healthy map[st
 	if err != nil {
 		return err
 	}
-	for _, v := range t.victims {
+	for _, v := range t.affected {
 		v.repaired = t.repaired(v, rows)
 		v.confirmed = t.confirmed(v)
 	}
@@ -129,7 +129,7 @@ func (t *truth) hear(o *reconcile.Overview) {
 	for i := range slices.Backward(o.Recent) { // the newest has the last word
 		t.take(&o.Recent[i])
 	}
-	for _, v := range t.victims {
+	for _, v := range t.affected {
 		v.found = v.found || v.task != "" && found[v.task] || v.sandbox != "" && found[v.sandbox]
 	}
 }
@@ -157,7 +157,7 @@ func (t *truth) tasks(healthy map[string]string) []string {
 	for id := range healthy {
 		ids = append(ids, id)
 	}
-	for _, v := range t.victims {
+	for _, v := range t.affected {
 		if v.task != "" {
 			ids = append(ids, v.task)
 		}
@@ -166,7 +166,7 @@ func (t *truth) tasks(healthy map[string]string) []string {
 }
 
 // repaired looks at the world, not at what sandkeeper says.
-func (t *truth) repaired(v *victim, rows map[string]demoRow) bool {
+func (t *truth) repaired(v *affected, rows map[string]demoRow) bool {
 	if v.rowToFail() && rows[v.task].Status != "failed" {
 		return false
 	}
@@ -176,7 +176,7 @@ func (t *truth) repaired(v *victim, rows map[string]demoRow) bool {
 	return v.sandbox == "" || t.ended(v.sandbox) || t.asleep(v.sandbox)
 }
 
-func (t *truth) confirmed(v *victim) bool {
+func (t *truth) confirmed(v *affected) bool {
 	if v.spared {
 		return t.resumed[v.sandbox]
 	}
@@ -210,7 +210,7 @@ func (t *truth) table() []tableRow {
 	return append(rows, sum)
 }
 
-func (r *tableRow) count(v victim) {
+func (r *tableRow) count(v affected) {
 	r.broken++
 	for _, is := range []struct {
 		yes bool

@@ -40,7 +40,7 @@ func (c *script) incidentOf(o *reconcile.Overview) *reconcile.Incident {
 
 // asleep: the sandbox that the operator wants back is in quarantine.
 func (c *script) asleep(o *reconcile.Overview) bool {
-	waits := reconcile.Asleep(o.Open, o.Now)
+	waits := reconcile.QuarantinedActions(o.Open, o.Now)
 	for i := range o.Open {
 		if a := &o.Open[i]; a.Sandbox == c.wanted && waits[a.ID] {
 			return true

@@ -39,8 +39,8 @@ func kindOf(reason string) string {
 	return strings.Join(words[:min(len(words), 5)], " ")
 }
 
-// deed is what steps do, for people.
-func deed(step reconcile.Step, n int) string {
+// stepWords is what steps do, for people.
+func stepWords(step reconcile.Step, n int) string {
 	things := "sandboxes"
 	if n == 1 {
 		things = "sandbox"

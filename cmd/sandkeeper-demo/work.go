@@ -43,7 +43,7 @@ func (p *platform) assign(ctx context.Context, j *job, now time.Time) error {
 	var no *refusal
 	if errors.As(err, &no) {
 		j.broken = true
-		p.truth.add(victim{incident: incidentSnapshot, task: j.task})
+		p.truth.add(affected{incident: incidentSnapshot, task: j.task})
 		return nil
 	}
 	if err != nil {

@@ -141,7 +141,7 @@ func listAffected(ctx context.Context, a *app.App, out io.Writer, form, id strin
 	if err != nil {
 		return err
 	}
-	verdicts, err := a.Ledger.Victims(ctx, id)
+	verdicts, err := a.Ledger.Affected(ctx, id)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func BenchmarkPass(b *testing.B) {
 
 type benchWorld struct {
 	db                  *pgx.Conn
-	keeper              *run.Keeper
+	keeper              *run.Reconciler
 	url                 string
 	ids                 []string
 	rows, pages, passes []time.Duration

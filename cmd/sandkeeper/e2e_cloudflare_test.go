@@ -66,7 +66,7 @@ func TestCloudflare(t *testing.T) {
 		time.Hour).ID
 	hollow := a.box(a.task(row{status: "completed", key: "omoios-hollow", created: time.Hour, updated: time.Minute}),
 		time.Hour).ID
-	a.cloud.Change(hollow, func(s *simulated.Sandbox) { s.Hollow = true })
+	a.cloud.Change(hollow, func(s *simulated.Sandbox) { s.NoContainer = true })
 	asleep := a.box(a.task(row{status: "completed", key: "omoios-asleep", created: time.Hour, updated: time.Minute}),
 		time.Hour).ID
 	a.cloud.Change(asleep, func(s *simulated.Sandbox) { s.State = "suspended" })
@@ -123,7 +123,7 @@ func TestCloudflareInTheDark(t *testing.T) {
 			a.box(nobody, 10*time.Minute)
 			a.once(0)
 			lost := ws[3]
-			a.cloud.Change(lost.sandbox, func(s *simulated.Sandbox) { s.Hollow = true })
+			a.cloud.Change(lost.sandbox, func(s *simulated.Sandbox) { s.NoContainer = true })
 			a.configureHalves(tt.token, tt.workerToken)
 			a.cloud.Inject(tt.fault)
 			var before map[string]string

@@ -86,7 +86,7 @@ func (au *auditor) faults() {
 // settled waits, after the last fault, until everything is repaired.
 func (au *auditor) settled() {
 	au.Helper()
-	au.cloud.Mend()
+	au.cloud.Fix()
 	au.p.heal()
 	const patience = 90 * time.Second // while nothing more is repaired
 	least := len(au.unrepaired())

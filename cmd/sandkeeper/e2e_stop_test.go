@@ -40,7 +40,7 @@ func TestStopInTheSecondStep(t *testing.T) {
 	if n := a.count("SELECT count(*) FROM sandkeeper.river_job WHERE state IN ('running', 'retryable')"); n != 0 {
 		t.Errorf("%d jobs are left as if somebody worked at them", n)
 	}
-	a.cloud.Mend()
+	a.cloud.Fix()
 	next := a.daemon("run")
 	began := time.Now()
 	a.reaches("the other one is repaired too", func() bool { return a.ended(boxes[0].ID) && a.ended(boxes[1].ID) })

@@ -72,12 +72,12 @@ func askEmergency(ctx context.Context, a *app.App, o *app.Options, f *cleanup) (
 	if err != nil {
 		return "", err
 	}
-	p := r.Emergency(f.provider, f.Insist)
+	p := r.Emergency(f.provider, f.AskOptions)
 	var b bytes.Buffer
 	previewText(&b, p, previewLines)
 	for _, wait := range p.Waits {
 		fmt.Fprintf(&b, "  nothing is terminated before the end of the %s, which has to come within %s\n", text.Line(wait),
-			wishLasts)
+			requestTTL)
 	}
 	if most := a.Config.Policy().Limits.PerHour; len(p.End) > most {
 		fmt.Fprintf(&b, "  at most %d are terminated in an hour (limits.per_hour): the rest must be asked for again\n", most)

@@ -107,7 +107,7 @@ func unknown(id string, x *run.Explained) error {
 func (e *explanation) past(x *run.Explained, h reconcile.History) {
 	for _, b := range h.Sandboxes {
 		e.Subject = reconcile.BoxSubject(b.Ref)
-		e.Sandboxes = append(e.Sandboxes, sandboxOf(reconcile.Box{
+		e.Sandboxes = append(e.Sandboxes, sandboxOf(reconcile.SeenSandbox{
 			Sandbox: reconcile.Sandbox{
 				Ref:       b.Ref,
 				Name:      b.Name,

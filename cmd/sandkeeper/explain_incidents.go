@@ -50,8 +50,8 @@ func incidentsOf(all []reconcile.Incident) []incidentReport {
 	return out
 }
 
-// A regretReport is life that a task showed after a verdict that called it dead.
-type regretReport struct {
+// A falsePositiveReport is life that a task showed after a verdict that called it dead.
+type falsePositiveReport struct {
 	Rule    string     `json:"rule"`
 	Task    string     `json:"task,omitempty"`
 	Subject string     `json:"subject"`
@@ -61,15 +61,15 @@ type regretReport struct {
 	What    string     `json:"what"`   // what was seen
 }
 
-// regretsOf are those of the verdicts that were regretted.
-func regretsOf(all []reconcile.Verdict) []regretReport {
-	out := []regretReport{}
+// falsePositivesOf are those of the verdicts that were regretted.
+func falsePositivesOf(all []reconcile.Verdict) []falsePositiveReport {
+	out := []falsePositiveReport{}
 	for _, v := range all {
-		if v.RegretAt.IsZero() {
+		if v.FalsePositiveAt.IsZero() {
 			continue
 		}
-		out = append(out, regretReport{Rule: v.Rule, Task: v.Task, Subject: v.Subject, At: when(v.RegretAt),
-			Verdict: v.At.UTC(), Reason: v.Reason, What: v.Regret})
+		out = append(out, falsePositiveReport{Rule: v.Rule, Task: v.Task, Subject: v.Subject, At: when(v.FalsePositiveAt),
+			Verdict: v.At.UTC(), Reason: v.Reason, What: v.FalsePositive})
 	}
 	return out
 }
@@ -77,7 +77,7 @@ func regretsOf(all []reconcile.Verdict) []regretReport {
 // tell adds what happened to the subject, and what it is part of.
 func (e *explanation) tell(x *run.Explained, h reconcile.History) {
 	e.Moments, e.Logs = momentsOf(x, h), logsOf(h.Actions)
-	e.Incidents, e.Regrets = incidentsOf(x.Incidents), regretsOf(x.Verdicts)
+	e.Incidents, e.FalsePositives = incidentsOf(x.Incidents), falsePositivesOf(x.Verdicts)
 	e.Answers = answersOf(x)
 }
 
@@ -87,7 +87,7 @@ func answersOf(x *run.Explained) []answerReport {
 	if x.Judged == nil {
 		return out
 	}
-	for _, a := range x.Judged.Answers(x.Decision) {
+	for _, a := range x.Judged.Results(x.Decision) {
 		out = append(out, answerReport{a.Rule, a.Mode, a.Says, a.Why})
 	}
 	return out

@@ -150,7 +150,7 @@ func (m *moments) verdict(v *reconcile.Verdict) {
 		mode = "to be repaired"
 	}
 	m.add(v.At, byLedger, fmt.Sprintf("verdict of %s, %s: %s", v.Rule, mode, v.Reason))
-	m.add(v.RegretAt, byLedger, fmt.Sprintf("false positive of %s: %s", v.Rule, v.Regret))
+	m.add(v.FalsePositiveAt, byLedger, fmt.Sprintf("false positive of %s: %s", v.Rule, v.FalsePositive))
 }
 
 // logsOf are the excerpts of logs that were saved with actions, oldest first.

@@ -40,7 +40,7 @@ func (e *explanation) viewsText(b *bytes.Buffer) {
 	if t := e.Task; t != nil {
 		fmt.Fprintf(b, "\ntask table\n  %s is %s (%s), sandbox %q, started %s, updated %s, last seen %s\n",
 			text.Line(t.ID), text.Line(t.Status), text.Line(firstText(t.State, "not mapped")), t.Sandbox, stampText(t.StartedAt),
-			stampText(t.UpdatedAt), stampText(t.LifeSign))
+			stampText(t.UpdatedAt), stampText(t.LastSeen))
 		if t.Error != "" {
 			fmt.Fprintf(b, "  error: %s\n", text.Line(t.Error))
 		}
@@ -85,7 +85,7 @@ func (e *explanation) verdictText(b *bytes.Buffer, p console.Paint) {
 		fmt.Fprintf(b, "  part of incident %s (%s): %s\n", i.ID, i.State, text.Line(firstText(i.Cause, i.Error,
 			"cause unknown")))
 	}
-	for _, r := range e.Regrets {
+	for _, r := range e.FalsePositives {
 		fmt.Fprintf(b, "  %s %s: %s\n", p.Red("false positive of"), r.Rule, text.Line(r.What))
 	}
 }

@@ -21,14 +21,14 @@ type explanation struct {
 	Sources   []sourceReport  `json:"sources"`
 	History   historyReport   `json:"history"`
 
-	Listed    *time.Time       `json:"listed_at,omitempty"` // when the providers were listed
-	Whole     bool             `json:"listed_for_it"`       // by this look; else by the last full pass
-	LastPass  *lastPass        `json:"last_pass,omitempty"`
-	Answers   []answerReport   `json:"answers"`
-	Moments   []moment         `json:"moments"`
-	Logs      []logExcerpt     `json:"logs"`
-	Incidents []incidentReport `json:"incidents"`
-	Regrets   []regretReport   `json:"false_positives"`
+	Listed         *time.Time            `json:"listed_at,omitempty"` // when the providers were listed
+	Whole          bool                  `json:"listed_for_it"`       // by this look; else by the last full pass
+	LastPass       *lastPass             `json:"last_pass,omitempty"`
+	Answers        []answerReport        `json:"answers"`
+	Moments        []moment              `json:"moments"`
+	Logs           []logExcerpt          `json:"logs"`
+	Incidents      []incidentReport      `json:"incidents"`
+	FalsePositives []falsePositiveReport `json:"false_positives"`
 }
 
 // A lastPass is what the newest pass that ended left of one subject.
@@ -67,7 +67,7 @@ type taskReport struct {
 	StartedAt *time.Time `json:"started_at,omitempty"`
 	UpdatedAt *time.Time `json:"updated_at,omitempty"`
 	Deadline  *time.Time `json:"deadline_at,omitempty"`
-	LifeSign  *time.Time `json:"life_sign,omitempty"`
+	LastSeen  *time.Time `json:"last_seen,omitempty"`
 	AsOf      time.Time  `json:"as_of"`
 	SeenSince *time.Time `json:"seen_in_status_since,omitempty"` // by the ledger
 }
@@ -181,10 +181,10 @@ func taskOf(t *reconcile.Task, seen reconcile.TaskSeen) *taskReport {
 		CreatedAt: when(
 			t.CreatedAt,
 		), StartedAt: when(t.StartedAt), UpdatedAt: when(t.UpdatedAt), Deadline: when(t.DeadlineAt),
-		LifeSign: when(t.LifeSign()), AsOf: t.AsOf, SeenSince: when(seen.Since)}
+		LastSeen: when(t.LastSeen()), AsOf: t.AsOf, SeenSince: when(seen.Since)}
 }
 
-func sandboxOf(b reconcile.Box) sandboxReport {
+func sandboxOf(b reconcile.SeenSandbox) sandboxReport {
 	return sandboxReport{Provider: b.Provider, ID: b.ID, Name: b.Name, State: string(b.State), Raw: b.Raw,
 		Here: b.Here, Gone: b.Gone, Owned: b.Owned, Template: b.Template,
 		CreatedAt: when(b.CreatedAt), LastActivity: when(b.LastActivityAt),

@@ -24,7 +24,7 @@ func processesAtRandom(t *testing.T) *siege {
 		did[s.strikeProcess(rng)]++
 		s.burden()
 	}
-	s.cloud.Mend()
+	s.cloud.Fix()
 	s.recovers(time.Now())
 	s.end()
 	t.Logf("%s: %s", time.Since(began).Round(time.Second), listed(did))

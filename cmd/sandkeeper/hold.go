@@ -14,7 +14,7 @@ import (
 )
 
 func holdCommand(o *app.Options) *cobra.Command {
-	by := &wish{}
+	by := &request{}
 	c := &cobra.Command{
 		Use:   "hold TARGET",
 		Short: "Keep one task, sandbox, label or provider from being acted on",
@@ -49,7 +49,7 @@ Exit code 2: wrong usage; nothing is held.`,
 	return c
 }
 
-func hold(ctx context.Context, a *app.App, arg string, by *wish) (string, error) {
+func hold(ctx context.Context, a *app.App, arg string, by *request) (string, error) {
 	wanted, err := targets(arg)
 	if err != nil {
 		return "", err
@@ -103,7 +103,7 @@ func unknownProvider(a *app.App, name string) error {
 }
 
 func unholdCommand(o *app.Options) *cobra.Command {
-	by := &wish{}
+	by := &request{}
 	c := &cobra.Command{
 		Use:     "unhold TARGET",
 		Short:   "Lift a hold",
@@ -119,7 +119,7 @@ func unholdCommand(o *app.Options) *cobra.Command {
 	return c
 }
 
-func unhold(ctx context.Context, a *app.App, arg string, by *wish) (string, error) {
+func unhold(ctx context.Context, a *app.App, arg string, by *request) (string, error) {
 	wanted, err := targets(arg)
 	if err != nil {
 		return "", err

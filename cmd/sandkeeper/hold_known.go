@@ -141,7 +141,7 @@ func namesSandbox(wanted []string, sb *reconcile.Sandbox) bool {
 		case reconcile.SubjectTask:
 			return sb.Task == value
 		case reconcile.SubjectSandbox:
-			return slices.Contains([]string{sb.ID, sb.Ref.String(), sb.Name, sb.AlsoKey}, value)
+			return slices.Contains([]string{sb.ID, sb.Ref.String(), sb.Name, sb.AltKey}, value)
 		}
 		key, want := reconcile.LabelParts(value)
 		got, has := sb.Labels[key]

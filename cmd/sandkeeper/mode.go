@@ -13,7 +13,7 @@ import (
 )
 
 func modeCommand(o *app.Options) *cobra.Command {
-	by := &wish{}
+	by := &request{}
 	c := &cobra.Command{
 		Use:   "mode RULE observe|off|clear",
 		Short: "Lower the mode of a rule at once, without a redeploy",
@@ -42,7 +42,7 @@ again by "clear", which forgives what it was wrong about until then.`,
 	return c
 }
 
-func lowerMode(ctx context.Context, a *app.App, rule, mode string, by *wish) (string, error) {
+func lowerMode(ctx context.Context, a *app.App, rule, mode string, by *request) (string, error) {
 	switch mode {
 	case "clear":
 		return clearMode(ctx, a, rule, by)
@@ -56,7 +56,7 @@ func lowerMode(ctx context.Context, a *app.App, rule, mode string, by *wish) (st
 }
 
 // clearMode gives a rule back to the config, and says what that forgives.
-func clearMode(ctx context.Context, a *app.App, rule string, by *wish) (string, error) {
+func clearMode(ctx context.Context, a *app.App, rule string, by *request) (string, error) {
 	measures, err := a.Ledger.Measures(ctx)
 	if err != nil {
 		return "", err
@@ -68,8 +68,8 @@ func clearMode(ctx context.Context, a *app.App, rule string, by *wish) (string, 
 	if before, lowered := measures.Controls.Lowered[rule]; lowered && before.Author == reconcile.AuthorSelf {
 		said += "; it had lowered itself: " + before.Reason
 	}
-	if t := measures.Tallies[rule]; t.Regrets > 0 {
-		said += fmt.Sprintf("; %s among its last %s forgiven", console.Plural(t.Regrets, "false positive"),
+	if t := measures.Tallies[rule]; t.FalsePositives > 0 {
+		said += fmt.Sprintf("; %s among its last %s forgiven", console.Plural(t.FalsePositives, "false positive"),
 			console.Plural(t.Verdicts, "verdict"))
 	}
 	return said, nil

@@ -12,7 +12,7 @@ import (
 )
 
 func passCommand(o *app.Options) *cobra.Command {
-	by := &wish{}
+	by := &request{}
 	c := &cobra.Command{
 		Use:   "pass [quick|full]",
 		Short: "Have a running daemon make a pass now",
@@ -38,7 +38,7 @@ runs, it begins about at once, on one of the replicas. Where none runs, use once
 	return c
 }
 
-func askPass(ctx context.Context, a *app.App, kind reconcile.PassKind, by *wish) (string, error) {
+func askPass(ctx context.Context, a *app.App, kind reconcile.PassKind, by *request) (string, error) {
 	if err := a.Ledger.Note(ctx, by.signature(), "pass:"+string(kind), string(kind)+" pass asked for"); err != nil {
 		return "", err
 	}

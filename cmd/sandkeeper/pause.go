@@ -15,7 +15,7 @@ import (
 )
 
 func pauseCommand(o *app.Options) *cobra.Command {
-	by := &wish{}
+	by := &request{}
 	c := &cobra.Command{
 		Use:   "pause [all|rule:NAME|provider:NAME]",
 		Short: "Stop acting: of everything, of a rule, or at a provider",
@@ -76,7 +76,7 @@ func lasting(until time.Time) string {
 }
 
 func resumeCommand(o *app.Options) *cobra.Command {
-	by := &wish{}
+	by := &request{}
 	c := &cobra.Command{
 		Use:     "resume [all|rule:NAME|provider:NAME]",
 		Short:   "End a pause",

@@ -43,7 +43,7 @@ func runPlan(ctx context.Context, o *app.Options, f *runFlags, detailed bool) er
 	}
 	defer a.Close()
 	show := console.NewProgress(o.Err)
-	r, err := a.Keeper(show.Stage).Look(ctx, f.kind())
+	r, err := a.Keeper(show.Stage).Plan(ctx, f.kind())
 	show.End()
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 )
 
 func releaseCommand(o *app.Options) *cobra.Command {
-	by := &wish{}
+	by := &request{}
 	hash := ""
 	c := &cobra.Command{
 		Use:   "release RULE|SOURCE|incident:ID",
@@ -47,7 +47,7 @@ until the incident closes.`,
 	return c
 }
 
-func release(ctx context.Context, a *app.App, name, hash string, by *wish) (string, error) {
+func release(ctx context.Context, a *app.App, name, hash string, by *request) (string, error) {
 	what, subjects, err := heldBy(ctx, a, name)
 	if err != nil {
 		return "", err

@@ -16,7 +16,7 @@ import (
 const mostHeldShown = 20
 
 // releaseIncident lets go what an incident holds. Without a reason it shows what that is.
-func releaseIncident(ctx context.Context, a *app.App, id string, by *wish) (string, error) {
+func releaseIncident(ctx context.Context, a *app.App, id string, by *request) (string, error) {
 	incident, err := findIncident(ctx, a, id)
 	if err != nil {
 		return "", err

@@ -30,7 +30,7 @@ func (a *arming) share() float64 {
 	if a.Verdicts == 0 {
 		return 0
 	}
-	return 100 * float64(a.Regrets) / float64(a.Verdicts)
+	return 100 * float64(a.FalsePositives) / float64(a.Verdicts)
 }
 
 // advice is one line on what to do with the rule's mode; "" when there is nothing to say.
@@ -44,9 +44,9 @@ func (a *arming) advice() string {
 	case a.self:
 		return fmt.Sprintf("lowered itself: %s; correct its threshold, then arm it again with: sandkeeper mode %s clear",
 			a.back(), name)
-	case a.Regrets > 0 && a.policy.Mode == reconcile.Enforce:
+	case a.FalsePositives > 0 && a.policy.Mode == reconcile.Enforce:
 		return a.back() + ": look at " + a.lookAt() + "; a longer `after` spares such tasks"
-	case a.Regrets > 0:
+	case a.FalsePositives > 0:
 		return a.back() + ": look at " + a.lookAt() + " before you arm it"
 	case a.policy.Mode == reconcile.Enforce:
 		return a.widen()
@@ -75,7 +75,8 @@ func (a *arming) back() string {
 	if !reconcile.Watched(a.Rule) {
 		return fmt.Sprintf("%s in %s", console.Plural(a.Verdicts, "verdict"), text.Coarse(max(a.watched, time.Hour)))
 	}
-	return fmt.Sprintf("%d of %d in %s came back to life", a.Regrets, a.Verdicts, text.Coarse(max(a.watched, time.Hour)))
+	return fmt.Sprintf("%d of %d in %s came back to life", a.FalsePositives, a.Verdicts,
+		text.Coarse(max(a.watched, time.Hour)))
 }
 
 // lookAt names the newest that came back.

@@ -64,21 +64,21 @@ type rulesReport struct {
 }
 
 type ruleReport struct {
-	Rule      string           `json:"rule"`
-	Mode      reconcile.Mode   `json:"mode"`
-	Rollout   int              `json:"rollout"`
-	Lowered   string           `json:"lowered,omitempty"` // who lowered the mode in the ledger, and why
-	Remedy    reconcile.Remedy `json:"remedy"`
-	Verdicts  int              `json:"verdicts"`
-	Subjects  int              `json:"subjects"`
-	Acted     int              `json:"acted"`
-	Regrets   int              `json:"came_back"`
-	Share     float64          `json:"came_back_percent"`
-	Resolved  int              `json:"resolved_by_itself"`
-	Cost      float64          `json:"cost_usd"`
-	FirstSeen *time.Time       `json:"first_seen,omitempty"`
-	Advice    string           `json:"advice"`
-	Examples  []regretReport   `json:"newest_false_positives"`
+	Rule           string                `json:"rule"`
+	Mode           reconcile.Mode        `json:"mode"`
+	Rollout        int                   `json:"rollout"`
+	Lowered        string                `json:"lowered,omitempty"` // who lowered the mode in the ledger, and why
+	Remedy         reconcile.Remedy      `json:"remedy"`
+	Verdicts       int                   `json:"verdicts"`
+	Subjects       int                   `json:"subjects"`
+	Acted          int                   `json:"acted"`
+	FalsePositives int                   `json:"came_back"`
+	Share          float64               `json:"came_back_percent"`
+	Resolved       int                   `json:"resolved_by_itself"`
+	Cost           float64               `json:"cost_usd"`
+	FirstSeen      *time.Time            `json:"first_seen,omitempty"`
+	Advice         string                `json:"advice"`
+	Examples       []falsePositiveReport `json:"newest_false_positives"`
 }
 
 // reportRules reads what each rule came to, and what its mode is now.
@@ -119,8 +119,8 @@ func rulesReportOf(now time.Time, window time.Duration, found []reconcile.RuleRe
 		}
 		a := arming{RuleReport: r, policy: policy, watched: min(window, watchedFor(now, r.FirstSeen))}
 		line := ruleReport{Rule: name, Mode: policy.Mode, Rollout: policy.Rollout, Remedy: policy.Remedy,
-			Verdicts: r.Verdicts, Subjects: r.Subjects, Acted: r.Acted, Regrets: r.Regrets, Share: a.share(),
-			Resolved: r.Resolved, Cost: r.Cost, FirstSeen: when(r.FirstSeen), Examples: regretsOf(r.Examples)}
+			Verdicts: r.Verdicts, Subjects: r.Subjects, Acted: r.Acted, FalsePositives: r.FalsePositives, Share: a.share(),
+			Resolved: r.Resolved, Cost: r.Cost, FirstSeen: when(r.FirstSeen), Examples: falsePositivesOf(r.Examples)}
 		if by, yes := c.Lowered[name]; yes {
 			line.Lowered = by.Author + ": " + by.Reason
 			a.self = by.Author == reconcile.AuthorSelf
@@ -191,10 +191,10 @@ func (l *ruleReport) backText() string {
 	if !reconcile.Watched(l.Rule) {
 		return "-"
 	}
-	if l.Regrets == 0 {
+	if l.FalsePositives == 0 {
 		return "0"
 	}
-	return fmt.Sprintf("%d (%.1f%%)", l.Regrets, l.Share)
+	return fmt.Sprintf("%d (%.1f%%)", l.FalsePositives, l.Share)
 }
 
 func (r *rulesReport) regretsText(b *bytes.Buffer) {

@@ -12,9 +12,9 @@ import (
 
 // reported is a report of one rule: verdicts, regrets, and since when it found anything.
 func reported(rule string, verdicts, regrets int) reconcile.RuleReport {
-	r := reconcile.RuleReport{Rule: rule, Verdicts: verdicts, Subjects: verdicts, Regrets: regrets}
+	r := reconcile.RuleReport{Rule: rule, Verdicts: verdicts, Subjects: verdicts, FalsePositives: regrets}
 	for range min(regrets, 3) {
-		r.Examples = append(r.Examples, reconcile.Verdict{Rule: rule, Task: "t-1", RegretAt: time.Now(), Regret: "a heartbeat"})
+		r.Examples = append(r.Examples, reconcile.Verdict{Rule: rule, Task: "t-1", FalsePositiveAt: time.Now(), FalsePositive: "a heartbeat"})
 	}
 	return r
 }
@@ -79,7 +79,7 @@ func TestRulesReport(t *testing.T) {
 	p := &reconcile.Policy{Rules: map[string]reconcile.RulePolicy{
 		"orphan": on, "heartbeat-lost": on, "over-age": off, "runaway": off}}
 	c := &reconcile.Controls{Modes: map[string]reconcile.Mode{"heartbeat-lost": reconcile.Observe},
-		Lowered: map[string]reconcile.Lowering{"heartbeat-lost": {Signature: reconcile.Signature{
+		Lowered: map[string]reconcile.Lowering{"heartbeat-lost": {Attribution: reconcile.Attribution{
 			Author: reconcile.AuthorSelf, Reason: "4 of 100 came back"}}}}
 	lost := reported("heartbeat-lost", 100, 4)
 	lost.FirstSeen, lost.Cost = now.Add(-3*day), 12.5

@@ -16,7 +16,7 @@ import (
 )
 
 func restoreCommand(o *app.Options) *cobra.Command {
-	by := &wish{}
+	by := &request{}
 	c := &cobra.Command{
 		Use:   "restore ID",
 		Short: "Take a quarantine back: the sandbox, and its task's row if it has not moved since",
@@ -44,7 +44,7 @@ cause, or lengthen the hold, before that is over.`,
 	return c
 }
 
-func restore(ctx context.Context, a *app.App, id string, by *wish) (string, error) {
+func restore(ctx context.Context, a *app.App, id string, by *request) (string, error) {
 	remedy, err := findQuarantine(ctx, a, id)
 	if err != nil {
 		return "", err
@@ -137,7 +137,7 @@ func wholeRemedy(ctx context.Context, a *app.App, of *reconcile.Action, known []
 }
 
 // holdBack holds what comes back.
-func holdBack(ctx context.Context, a *app.App, asked []reconcile.Action, by *wish) (string, error) {
+func holdBack(ctx context.Context, a *app.App, asked []reconcile.Action, by *request) (string, error) {
 	if by.last <= 0 {
 		return "it is not held: the rule that found it may find it again\n", nil
 	}

@@ -102,19 +102,19 @@ func begins(text string) string {
 func (s *stranger) works(text string) {
 	s.Helper()
 	s.must("migrate")
-	wish := "x" + begins(fits(text))
-	id := strings.Join(strings.Fields(wish), " ") // of lines only the operator himself could make one
+	request := "x" + begins(fits(text))
+	id := strings.Join(strings.Fields(request), " ") // of lines only the operator himself could make one
 	verbs := [][]string{
 		{"plan"}, {"plan", "-o", "json"}, {"check"}, {"once", "--wait", "5s"}, {"once", "-o", "json", "--wait", "5s"},
-		{"hold", "label:agent_id=" + id, "--reason", wish, "--author", wish}, {"hold", "task:" + id, "--reason", wish},
-		{"pause", "rule:errored", "--reason", wish}, {"plan"}, {"plan", "-o", "json"}, {"resume", "rule:errored"}, {"report"}, {"report", "-o", "json"},
-		{"affected"}, {"affected", "-o", "json"}, {"affected", id}, {"explain", id}, {"terminate", id, "--reason", wish}, {"mode", "orphan", id},
+		{"hold", "label:agent_id=" + id, "--reason", request, "--author", request}, {"hold", "task:" + id, "--reason", request},
+		{"pause", "rule:errored", "--reason", request}, {"plan"}, {"plan", "-o", "json"}, {"resume", "rule:errored"}, {"report"}, {"report", "-o", "json"},
+		{"affected"}, {"affected", "-o", "json"}, {"affected", id}, {"explain", id}, {"terminate", id, "--reason", request}, {"mode", "orphan", id},
 		{"restore", id}, {"unhold", "task:" + id},
 	}
 	for i, id := range s.ids {
 		verbs = append(verbs, []string{"explain", id}, []string{"explain", id, "-o", "json"})
 		if i < 4 {
-			verbs = append(verbs, []string{"terminate", id, "--reason", wish})
+			verbs = append(verbs, []string{"terminate", id, "--reason", request})
 		}
 	}
 	for _, args := range verbs {

@@ -39,7 +39,7 @@ func FuzzTargets(f *testing.F) {
 			if err != nil || len(controls.Holds) != 1 || controls.Holds[0].Target != target {
 				t.Fatalf("held %q is shown as %+v, %v", target, controls.Holds, err)
 			}
-			if n, err := ledger.Unhold(t.Context(), target, reconcile.Signature{Author: "ana", Reason: "x"}); n != 1 || err != nil {
+			if n, err := ledger.Unhold(t.Context(), target, reconcile.Attribution{Author: "ana", Reason: "x"}); n != 1 || err != nil {
 				t.Fatalf("lifting %q = %d, %v", target, n, err)
 			}
 		}

@@ -24,17 +24,17 @@ import (
 // lookFor is how long an operator's verb looks at the two worlds.
 const lookFor = 2 * time.Minute
 
-// wishLasts is for how long what was asked for may wait, for people.
-const wishLasts = "an hour"
+// requestTTL is for how long what was asked for may wait, for people.
+const requestTTL = "an hour"
 
 // A demand is what somebody wants ended, and how much they insist on it.
 type demand struct {
-	wish
-	reconcile.Insist
+	request
+	reconcile.AskOptions
 }
 
 func (d *demand) add(c *cobra.Command) {
-	d.wish.add(c, 0, "")
+	d.request.add(c, 0, "")
 	c.Flags().BoolVar(&d.Running, "include-running", false, "also where a task is assigned to it or runs in it")
 	c.Flags().BoolVar(&d.Anyway, "anyway", false, "also while a listing, the tasks or the link are not trusted")
 }
@@ -115,7 +115,7 @@ func terminate(ctx context.Context, a *app.App, o *app.Options, id string, d *de
 	if decision == nil {
 		return "", unknownID(ctx, a, id)
 	}
-	preview := r.Ending(decision, id, d.Insist)
+	preview := r.Ending(decision, id, d.AskOptions)
 	if len(preview.End) == 0 {
 		return "", nothingOf(id, preview)
 	}
@@ -144,7 +144,7 @@ func severalGoBy(id string, meant []*decide.Decision) error {
 func look(ctx context.Context, a *app.App, o *app.Options) (*run.Result, error) {
 	show := console.NewProgress(o.Err)
 	defer show.End()
-	return a.Keeper(show.Stage).Look(ctx, reconcile.Full)
+	return a.Keeper(show.Stage).Plan(ctx, reconcile.Full)
 }
 
 // nothingOf says why nothing of it can be ended.
@@ -190,7 +190,7 @@ func begun(ctx context.Context, a *app.App, p *run.Preview, asked []reconcile.Ac
 		fmt.Fprintf(&b, "; %d had been recorded already", left)
 	}
 	for _, wait := range p.Waits {
-		fmt.Fprintf(&b, "\nit waits for the end of the %s, for %s at most", text.Line(wait), wishLasts)
+		fmt.Fprintf(&b, "\nit waits for the end of the %s, for %s at most", text.Line(wait), requestTTL)
 	}
 	fmt.Fprintf(&b, "\n%s", kicked(ctx, a, asked))
 	return b.String()

@@ -38,7 +38,7 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 	}
 	out := []reconcile.CheckResult{wire.Well("credential", "accepted"), p.said(places)}
 	for _, place := range places {
-		line := p.frame.CheckListing(ctx, p.reader(place).page, fixes)
+		line := p.base.CheckListing(ctx, p.reader(place).page, fixes)
 		line.What = strings.TrimSpace("listing " + place)
 		out = append(out, line)
 	}
@@ -112,7 +112,7 @@ func (p *Provider) checkProbes(seen []box) reconcile.CheckResult {
 func (p *Provider) Logs(ctx context.Context, s reconcile.Sandbox, limit int) (string, error) {
 	events, err := p.events(ctx, s)
 	if err != nil {
-		return "", p.frame.Wrap("read events of sandbox", s.ID, err)
+		return "", p.base.Wrap("read events of sandbox", s.ID, err)
 	}
 	var text strings.Builder
 	for _, e := range slices.Backward(events) {
@@ -121,7 +121,7 @@ func (p *Provider) Logs(ctx context.Context, s reconcile.Sandbox, limit int) (st
 	}
 	b, _, err := p.get(ctx, s.ID)
 	if err != nil {
-		return "", p.frame.Wrap("read sandbox", s.ID, err)
+		return "", p.base.Wrap("read sandbox", s.ID, err)
 	}
 	if err := p.printed(ctx, b, &text); err != nil {
 		fmt.Fprintf(&text, "(what it printed could not be read: %s)\n", err)

@@ -66,7 +66,7 @@ var Abilities = wire.Abilities{
 		reconcile.SandboxFailed},
 	Refuses: true, Busy: true,
 	Suspends: "pause: a checkpoint is kept, until the sandbox's paused time-out",
-	Exec:     true, Files: true, ProbeIsActivity: true, ProbeTwice: true, Litter: wire.MostLeft,
+	Exec:     true, Files: true, ProbeIsActivity: true, ProbeTwice: true, LeftoverExecs: wire.MostLeft,
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateMissing},
 }
 
@@ -75,7 +75,7 @@ var Abilities = wire.Abilities{
 type Provider struct {
 	entry        entry.Entry
 	client       *wire.Client
-	frame        *wire.Frame
+	base         *wire.Base
 	log          *slog.Logger
 	org, project string
 	catalyst     string   // address of a data plane; with inRegion, where they differ by region
@@ -101,8 +101,8 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.client, p.frame, err = wire.Open(e, o, wire.Dialect{
-		URL: DefaultURL, Hint: "are url and catalyst right?", Certain: certain, Said: said, Dress: p.dress,
+	p.client, p.base, err = wire.Open(e, o, wire.Dialect{
+		URL: DefaultURL, Hint: "are url and catalyst right?", Certain: certain, APIError: said, Authorize: p.authorize,
 		Wait: wire.Resets("X-RateLimit-Reset", "X-RateLimit-Retry-After"),
 	})
 	if err != nil {
@@ -117,7 +117,7 @@ const (
 	output = "output" // goes to a public address, of a host that the entry does not name
 )
 
-func (p *Provider) dress(r *http.Request, k wire.Call) {
+func (p *Provider) authorize(r *http.Request, k wire.Call) {
 	if k.What == output {
 		return
 	}

@@ -52,12 +52,12 @@ func (e *execution) began() bool {
 }
 
 // judged judges an execution that has come to its end.
-func (e *execution) judged() wire.Half {
+func (e *execution) judged() wire.ProbePart {
 	switch {
 	case e.Status == "queued", e.Status == "running":
-		return wire.Half{}
+		return wire.ProbePart{}
 	case e.Status == "timeout":
-		return wire.Half{Outcome: reconcile.Hung, Said: "the command timed out"}
+		return wire.ProbePart{Outcome: reconcile.Hung, Words: "the command timed out"}
 	case e.Status != "completed" && e.Status != "failed":
 		return wire.Unclear("the command is " + text.Clip(e.Status, 40))
 	case e.ExitCode != nil:
@@ -140,7 +140,7 @@ func (p *Provider) about(s reconcile.Sandbox, what string) *call {
 
 // beside looks for a job that says running for longer than it may, which is the second thing
 // that fails in a sandbox whose commands do.
-func (k *knock) beside(ctx context.Context, exec wire.Half) wire.Half {
+func (k *probeCall) beside(ctx context.Context, exec wire.ProbePart) wire.ProbePart {
 	in, a, _ := ask[struct { // nothing is known where they are lost
 		Jobs []struct {
 			ID        string     `json:"jobId"`
@@ -150,7 +150,7 @@ func (k *knock) beside(ctx context.Context, exec wire.Half) wire.Half {
 	}](ctx, k.Provider, k.about(k.now, "jobs"))
 	for _, j := range in.Data.Jobs {
 		if ran := a.Date.Sub(j.StartedAt.Time); j.Status == "running" && !j.StartedAt.IsZero() && ran > k.most {
-			exec.Said += fmt.Sprintf("; job %s says running for %s", text.Clip(j.ID, 40), ran.Round(time.Minute))
+			exec.Words += fmt.Sprintf("; job %s says running for %s", text.Clip(j.ID, 40), ran.Round(time.Minute))
 			return twice(exec)
 		}
 	}
@@ -162,7 +162,7 @@ func (k *knock) beside(ctx context.Context, exec wire.Half) wire.Half {
 func (p *Provider) Executions(ctx context.Context, s reconcile.Sandbox) (reconcile.ExecutionsSeen, error) {
 	q, err := p.queue(ctx, s)
 	if err != nil {
-		return reconcile.ExecutionsSeen{}, p.frame.Wrap("read executions of sandbox", s.ID, err)
+		return reconcile.ExecutionsSeen{}, p.base.Wrap("read executions of sandbox", s.ID, err)
 	}
 	out := reconcile.ExecutionsSeen{Queued: len(q.waiting), Running: q.running}
 	if len(q.waiting) == 0 {

@@ -22,11 +22,11 @@ const pageSize = 100
 func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
 	places, err := p.named(ctx)
 	if err != nil {
-		return reconcile.Listing{Provider: p.entry.Name}, p.frame.Wrap("list", "sandboxes", err)
+		return reconcile.Listing{Provider: p.entry.Name}, p.base.Wrap("list", "sandboxes", err)
 	}
 	gone := map[any]bool{}
 	p.waiting.Range(func(id, _ any) bool { gone[id] = true; return true })
-	listing, err := p.frame.List(ctx, func(page []reconcile.Sandbox) error {
+	listing, err := p.base.List(ctx, func(page []reconcile.Sandbox) error {
 		for i := range page {
 			delete(gone, page[i].ID)
 		}
@@ -53,9 +53,9 @@ func (p *Provider) scopes(places []string) []wire.Scope {
 func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox, error) {
 	places, err := p.named(ctx)
 	if err != nil {
-		return nil, p.frame.Wrap("find sandbox", value, err)
+		return nil, p.base.Wrap("find sandbox", value, err)
 	}
-	return p.frame.Named(ctx, value, nil, func(map[string]string) wire.ReadPage { return wire.InTurn(p.scopes(places)) })
+	return p.base.Named(ctx, value, nil, func(map[string]string) wire.ReadPage { return wire.InTurn(p.scopes(places)) })
 }
 
 // Find finds none: a listing shows no metadata that could name a task.

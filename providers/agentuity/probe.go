@@ -19,10 +19,10 @@ import (
 // sandbox when it fails again, or beside another half that failed.
 const once reconcile.ProbeOutcome = "once"
 
-func failed(h wire.Half) bool { return h.Outcome == once || h.Outcome.Failed() }
+func failed(h wire.ProbePart) bool { return h.Outcome == once || h.Outcome.Failed() }
 
 // twice is a half that was asked for again, or failed before: that is enough.
-func twice(h wire.Half) wire.Half {
+func twice(h wire.ProbePart) wire.ProbePart {
 	if h.Outcome == once {
 		h.Outcome = reconcile.CannotStart
 	}
@@ -30,11 +30,11 @@ func twice(h wire.Half) wire.Half {
 }
 
 // verdict lets a half that failed once count only beside another that failed.
-func verdict(halves ...wire.Half) wire.Half {
+func verdict(halves ...wire.ProbePart) wire.ProbePart {
 	both := failed(halves[0]) && failed(halves[1])
 	for i, h := range halves {
 		if h.Outcome == once && !both {
-			halves[i] = wire.Unclear(h.Said + " (once: it counts when it fails again)")
+			halves[i] = wire.Unclear(h.Words + " (once: it counts when it fails again)")
 		}
 		halves[i] = twice(halves[i])
 	}
@@ -45,14 +45,14 @@ func verdict(halves ...wire.Half) wire.Half {
 // vendor does one thing at a time. It looks first, because a command would wake one that is
 // paused or suspended. Both count as activity there.
 func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy) reconcile.ProbeResult {
-	return p.frame.Probe(ctx, s, policy, func(ctx context.Context) wire.Half {
-		k := &knock{Provider: p, ProbePolicy: policy, limit: wire.Within(policy), now: s}
+	return p.base.Probe(ctx, s, policy, func(ctx context.Context) wire.ProbePart {
+		k := &probeCall{Provider: p, ProbePolicy: policy, limit: wire.Within(policy), now: s}
 		return k.probe(ctx)
 	})
 }
 
-// A knock is one probe under way.
-type knock struct {
+// A probeCall is one probe under way.
+type probeCall struct {
 	*Provider
 	reconcile.ProbePolicy
 	limit time.Duration     // inside the sandbox
@@ -60,7 +60,7 @@ type knock struct {
 	most  time.Duration     // how long a job may run in it
 }
 
-func (k *knock) probe(ctx context.Context) (exec wire.Half) {
+func (k *probeCall) probe(ctx context.Context) (exec wire.ProbePart) {
 	if h := k.running(ctx); h.Outcome != "" {
 		return h
 	}
@@ -69,7 +69,7 @@ func (k *knock) probe(ctx context.Context) (exec wire.Half) {
 	}
 	if failed(exec) { // it may have been paused or have ended meanwhile
 		if h := k.running(ctx); h.Outcome != "" {
-			h.Said += " (" + exec.Said + ")"
+			h.Words += " (" + exec.Words + ")"
 			return h
 		}
 	}
@@ -77,7 +77,7 @@ func (k *knock) probe(ctx context.Context) (exec wire.Half) {
 		exec = k.beside(ctx, exec)
 	}
 	if k.Path == "" {
-		return verdict(exec, wire.Half{})
+		return verdict(exec, wire.ProbePart{})
 	}
 	files := k.files(ctx)
 	if files.Outcome == once && !failed(exec) && reconcile.Sleep(ctx, retry) == nil {
@@ -87,7 +87,7 @@ func (k *knock) probe(ctx context.Context) (exec wire.Half) {
 }
 
 // running looks at the sandbox, and says what is the matter when it does not run.
-func (k *knock) running(ctx context.Context) wire.Half {
+func (k *probeCall) running(ctx context.Context) wire.ProbePart {
 	b, a, err := k.get(ctx, k.now.ID)
 	if err != nil {
 		return wire.Unclear(text.Clip("look first: "+err.Error(), 200))
@@ -99,12 +99,12 @@ func (k *knock) running(ctx context.Context) wire.Half {
 	if k.now.State != reconcile.SandboxRunning {
 		return wire.Barred("the sandbox is " + k.now.Raw + " now")
 	}
-	return wire.Half{}
+	return wire.ProbePart{}
 }
 
 // exec counts what earlier probes left behind, and asks for a command if there is room for
 // one more. What fails is asked again, unless it left one behind: the next probe will see it.
-func (k *knock) exec(ctx context.Context) wire.Half {
+func (k *probeCall) exec(ctx context.Context) wire.ProbePart {
 	q, err := k.queue(ctx, k.now)
 	switch {
 	case err != nil:
@@ -115,7 +115,7 @@ func (k *knock) exec(ctx context.Context) wire.Half {
 	out := k.run(ctx, q.at)
 	switch {
 	case out.Outcome == reconcile.Hung && q.running > 0: // the vendor does one thing at a time
-		return wire.Unclear("behind another execution: " + out.Said)
+		return wire.Unclear("behind another execution: " + out.Words)
 	case out.Outcome != once:
 		return out
 	case q.fails(max(longSince, 2*k.Every)):
@@ -132,14 +132,14 @@ func (k *knock) exec(ctx context.Context) wire.Half {
 }
 
 // run asks for the probe's command, once, and waits for its end.
-func (k *knock) run(ctx context.Context, now time.Time) wire.Half {
+func (k *probeCall) run(ctx context.Context, now time.Time) wire.ProbePart {
 	ctx, cancel := context.WithTimeout(ctx, 2*k.limit+2*wire.Margin)
 	defer cancel()
 	c := k.at(k.now.Region, "probe exec", url.Values{}, "sandbox", k.now.ID, "execute")
 	c.Body, _ = json.Marshal(map[string]any{"timeout": k.limit.String(), // texts always encode
 		"command": []string{"sh", "-c", k.Exec, mark + strconv.FormatInt(now.Unix(), 10)}})
 	c.Method = http.MethodPost
-	return inside(ctx, k, c, func(in envelope[execution]) wire.Half {
+	return inside(ctx, k, c, func(in envelope[execution]) wire.ProbePart {
 		switch {
 		case in.Resumed:
 			k.log.ErrorContext(ctx, "a probe woke a sandbox that was suspended after it was looked at", "sandbox", k.now.ID)
@@ -152,13 +152,13 @@ func (k *knock) run(ctx context.Context, now time.Time) wire.Half {
 }
 
 // ended waits for the end of a command that was taken.
-func (k *knock) ended(ctx context.Context, e execution) wire.Half {
+func (k *probeCall) ended(ctx context.Context, e execution) wire.ProbePart {
 	for end := time.Now().Add(k.limit + wire.Margin); ; {
 		if h := e.judged(); h.Outcome != "" {
 			return h
 		}
 		if !time.Now().Before(end) {
-			return wire.Half{Outcome: reconcile.Hung, Said: fmt.Sprintf("%s after %s", e.Status, k.limit)}
+			return wire.ProbePart{Outcome: reconcile.Hung, Words: fmt.Sprintf("%s after %s", e.Status, k.limit)}
 		}
 		c := k.at(k.now.Region, "execution", url.Values{"wait": {k.limit.String()}}, "sandbox", "execution", e.ID)
 		c.Timeout, c.Inside = k.limit+wire.Margin, true
@@ -172,7 +172,7 @@ func (k *knock) ended(ctx context.Context, e execution) wire.Half {
 }
 
 // files lists the path.
-func (k *knock) files(ctx context.Context) wire.Half {
+func (k *probeCall) files(ctx context.Context) wire.ProbePart {
 	c := k.at(k.now.Region, "probe files", url.Values{"path": {k.Path}}, "fs", "list", k.now.ID)
 	c.Method, c.Max = http.MethodGet, 4*wire.MaxOne
 	type listing struct {
@@ -180,7 +180,7 @@ func (k *knock) files(ctx context.Context) wire.Half {
 			Path string `json:"path"`
 		} `json:"files"`
 	}
-	return inside(ctx, k, c, func(in envelope[listing]) wire.Half {
+	return inside(ctx, k, c, func(in envelope[listing]) wire.ProbePart {
 		if in.Data.Files == nil {
 			return wire.Unclear("200 with something that is no file list")
 		}
@@ -191,7 +191,7 @@ func (k *knock) files(ctx context.Context) wire.Half {
 // inside makes a call into the sandbox, once; good judges what it says when all is well. Of
 // what is no success only a 500, and a file system that is not there, speak against the
 // sandbox: a 502 or a 503 comes from a data plane that starts again.
-func inside[T any](ctx context.Context, k *knock, c *call, good func(envelope[T]) wire.Half) wire.Half {
+func inside[T any](ctx context.Context, k *probeCall, c *call, good func(envelope[T]) wire.ProbePart) wire.ProbePart {
 	c.Timeout, c.Inside = k.limit+wire.Margin, true
 	in, a, err := ask[T](ctx, k.Provider, c)
 	switch {
@@ -200,20 +200,20 @@ func inside[T any](ctx context.Context, k *knock, c *call, good func(envelope[T]
 	case a.Status == 0:
 		return wire.Silent(err, c.Timeout)
 	}
-	said := k.client.Said(a)
+	said := k.client.APIError(a)
 	words := text.Clip(err.Error(), 160)
 	switch a.Status {
 	case http.StatusConflict:
 		if busy(a, said) {
-			return wire.Half{Outcome: reconcile.Answered, Said: "busy with another execution"}
+			return wire.ProbePart{Outcome: reconcile.Answered, Words: "busy with another execution"}
 		}
 		return wire.Barred(words)
 	case http.StatusNotFound, http.StatusUnprocessableEntity:
 		if lost(said.Text) {
-			return wire.Half{Outcome: once, Said: words}
+			return wire.ProbePart{Outcome: once, Words: words}
 		}
 	case http.StatusInternalServerError:
-		return wire.Half{Outcome: once, Said: words}
+		return wire.ProbePart{Outcome: once, Words: words}
 	}
 	return wire.Unclear(words)
 }
@@ -226,7 +226,7 @@ func lost(words string) bool {
 
 // busy tells a sandbox that runs something, and so is alive, from a limit and from another
 // state.
-func busy(a wire.Answer, said wire.Said) bool {
+func busy(a wire.Answer, said wire.APIError) bool {
 	if said.Code != "" || said.Text != "" {
 		return said.Code == busyCode || said.Code == "" && strings.Contains(strings.ToLower(said.Text), "busy")
 	}

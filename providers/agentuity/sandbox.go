@@ -21,7 +21,7 @@ const slowTurn = time.Minute
 
 // Get reads one sandbox by id.
 func (p *Provider) Get(ctx context.Context, id string) (reconcile.Sandbox, error) {
-	return p.frame.Get(ctx, id, p.look)
+	return p.base.Get(ctx, id, p.look)
 }
 
 func (p *Provider) look(ctx context.Context, id string) (reconcile.Sandbox, error) {
@@ -85,7 +85,7 @@ func (p *Provider) home(said, seen string) string {
 // expected and still ours. An error without a termination means that nobody knows whether it
 // was carried out.
 func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	return p.frame.Terminate(ctx, expected, p.look, p.end)
+	return p.base.Terminate(ctx, expected, p.look, p.end)
 }
 
 // end asks once. Whatever well it answers, the sandbox is gone when a look says so: also a
@@ -117,12 +117,12 @@ func (p *Provider) change(ctx context.Context, s reconcile.Sandbox, method strin
 // Suspend pauses the sandbox: a checkpoint of it is kept. The vendor ends it when its paused
 // time-out is over.
 func (p *Provider) Suspend(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	return p.frame.Suspend(ctx, expected, p.turns())
+	return p.base.Suspend(ctx, expected, p.turns())
 }
 
 // Resume brings it back from its checkpoint.
 func (p *Provider) Resume(ctx context.Context, expected reconcile.Sandbox) error {
-	return p.frame.Resume(ctx, expected, p.turns())
+	return p.base.Resume(ctx, expected, p.turns())
 }
 
 func (p *Provider) turns() wire.Turns {
@@ -149,7 +149,7 @@ func (p *Provider) turns() wire.Turns {
 // Template reads a snapshot by name, name:tag or id. Snapshots have no state: one is there,
 // or it was deleted.
 func (p *Provider) Template(ctx context.Context, name string) (reconcile.Template, error) {
-	return p.frame.Template(ctx, "snapshot", name, p.snapshot)
+	return p.base.Template(ctx, "snapshot", name, p.snapshot)
 }
 
 // snapshotID is the form of a snapshot's id.
@@ -197,6 +197,6 @@ func (p *Provider) snapshotIn(ctx context.Context, place, name string) (string, 
 
 // Activate cannot do anything: no snapshot is ever inactive.
 func (p *Provider) Activate(_ context.Context, name string) error {
-	return p.frame.Wrap("activate snapshot", name,
+	return p.base.Wrap("activate snapshot", name,
 		wire.Unable("a snapshot of agentuity is there or deleted, and never inactive"))
 }

@@ -170,7 +170,7 @@ func ask[T any](ctx context.Context, p *Provider, c *call) (in envelope[T], a wi
 }
 
 // said reads the error of an answer, with the number by which the vendor's support finds it.
-func said(a wire.Answer) wire.Said {
+func said(a wire.Answer) wire.APIError {
 	s := wire.SaidIn(a)
 	if session := a.Header.Get("X-Session-Id"); session != "" && a.Status >= http.StatusInternalServerError {
 		s.Text = strings.TrimSpace(s.Text + " (" + session + ")")
@@ -180,7 +180,7 @@ func said(a wire.Answer) wire.Said {
 
 // certain reports whether a 404 says that the thing itself is not there. A router and a
 // gateway say no more than "Not Found". A 410 says nothing else.
-func certain(a wire.Answer, s wire.Said) bool {
+func certain(a wire.Answer, s wire.APIError) bool {
 	if a.Status == http.StatusGone {
 		return wire.IsJSON(a.Header) || len(a.Body) == 0
 	}

@@ -35,7 +35,7 @@ func (p *Provider) Logs(ctx context.Context, s reconcile.Sandbox, limit int) (st
 	default:
 		return p.worker.Tail(string(a.Body), limit), nil
 	}
-	return "", p.frame.Wrap("read the log of sandbox", s.ID, err)
+	return "", p.base.Wrap("read the log of sandbox", s.ID, err)
 }
 
 // Usage is what the sandbox uses, as the Worker measures it. It knows no limit.
@@ -52,7 +52,7 @@ func (p *Provider) Usage(ctx context.Context, s reconcile.Sandbox) (reconcile.Re
 		err = errors.New("the answer holds no measurement")
 	}
 	if err != nil {
-		return reconcile.Resources{}, p.frame.Wrap("measure sandbox", s.ID, err)
+		return reconcile.Resources{}, p.base.Wrap("measure sandbox", s.ID, err)
 	}
 	return reconcile.Resources{CPUPercent: *in.CPU, MemoryUsed: int64(in.Memory * (1 << 20))}, nil
 }
@@ -64,7 +64,7 @@ func (p *Provider) Quotas(ctx context.Context) ([]reconcile.Quota, error) {
 	}
 	app, err := p.control.read(ctx)
 	if err != nil || app.Max <= 0 {
-		return nil, p.frame.Wrap("read", "quotas", err)
+		return nil, p.base.Wrap("read", "quotas", err)
 	}
 	return []reconcile.Quota{{Name: "instances of " + text.Clip(app.Name, 80), Used: app.running(), Limit: app.Max}}, nil
 }
@@ -135,7 +135,7 @@ func (p *Provider) checkControl(ctx context.Context) []reconcile.CheckResult {
 		line.Fix = cmp.Or(p.control.known(ctx, err), line.Fix)
 		return []reconcile.CheckResult{line}
 	}
-	listing := p.frame.CheckListing(ctx, p.pages(p.control.pages("")), controlFixes)
+	listing := p.base.CheckListing(ctx, p.pages(p.control.pages("")), controlFixes)
 	listing.What = "containers"
 	return []reconcile.CheckResult{wire.Well("application", fmt.Sprintf("%s, about %.0f of at most %.0f instances run",
 		text.Clip(app.Name, 80), app.running(), app.Max)), listing}
@@ -160,7 +160,7 @@ func (c *control) known(ctx context.Context, err error) string {
 func (p *Provider) checkWorker(ctx context.Context) []reconcile.CheckResult {
 	in, err := p.worker.page(ctx, "")
 	read := func(context.Context, string) (wire.Page, error) { return p.shown(in), err }
-	listing := p.frame.CheckListing(ctx, read, workerFixes)
+	listing := p.base.CheckListing(ctx, read, workerFixes)
 	listing.What = "Worker"
 	if err != nil {
 		return []reconcile.CheckResult{listing}

@@ -99,7 +99,7 @@ type Provider struct {
 	entry   entry.Entry
 	control *control // nil: not configured
 	worker  *worker  // nil: not configured
-	frame   *wire.Frame
+	base    *wire.Base
 	actors  sync.Map                        // containers → the ids of their records, as these were ever seen
 	listed  atomic.Pointer[map[string]bool] // the ids of the last listing
 }
@@ -169,7 +169,7 @@ func (p *Provider) openControl(o entry.Options, secrets []string) error {
 	if err != nil {
 		return err
 	}
-	p.frame = f
+	p.base = f
 	p.control = &control{Client: c, account: e.Extra[keyAccount], application: e.Extra[keyApplication],
 		kills: e.Extra[keyInstances] == "true"}
 	return nil
@@ -183,7 +183,7 @@ func (p *Provider) openWorker(o entry.Options, secrets []string) error {
 	}
 	c, f, err := wire.Open(e, o, wire.Dialect{URL: exampleWorker, Certain: certainWorker, Secrets: secrets,
 		Hint: "is worker_url right, with the path of the admin API at its end?",
-		Dress: func(r *http.Request, k wire.Call) {
+		Authorize: func(r *http.Request, k wire.Call) {
 			if k.What != openCall {
 				r.Header.Set("Authorization", "Bearer "+e.Token)
 			}
@@ -191,6 +191,6 @@ func (p *Provider) openWorker(o entry.Options, secrets []string) error {
 	if err != nil {
 		return fmt.Errorf("worker_%w", err)
 	}
-	p.frame, p.worker = f, &worker{c}
+	p.base, p.worker = f, &worker{c}
 	return nil
 }

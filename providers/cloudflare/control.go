@@ -40,7 +40,7 @@ func (c *control) app(parts ...string) string {
 
 // certainControl believes a 404 that comes from the API and not from its router. Whether the
 // application is there is asked besides: see gone.
-func certainControl(a wire.Answer, s wire.Said) bool {
+func certainControl(a wire.Answer, s wire.APIError) bool {
 	return s.Field == "errors" && s.Code != "7000" && s.Code != "7003"
 }
 
@@ -160,8 +160,8 @@ func (c *control) read(ctx context.Context) (application, error) {
 // to everybody.
 const notEnabled = "not enabled for this application"
 
-// noEnd says why a container without a record cannot be ended; "" where it can.
-func (p *Provider) noEnd() string {
+// notTerminable says why a container without a record cannot be ended; "" where it can.
+func (p *Provider) notTerminable() string {
 	const otherwise = "end it there, or give instance_api where the vendor enabled it"
 	switch {
 	case p.control == nil || p.control.kills:

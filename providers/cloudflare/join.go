@@ -141,7 +141,7 @@ func (p *Provider) recordOf(i *instance) string {
 // kill ends a container without a record. It looks for one in the whole registry first: it may
 // go by another name there.
 func (p *Provider) kill(ctx context.Context, i *instance) (how reconcile.Termination, err error) {
-	if why := p.noEnd(); why != "" {
+	if why := p.notTerminable(); why != "" {
 		return reconcile.TerminateRefused, wire.Unable(why)
 	}
 	if p.worker != nil {

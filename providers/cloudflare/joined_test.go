@@ -86,8 +86,8 @@ var joined = half{true, true}
 func (r *rig) hollow(id string, want bool, why string) {
 	r.Helper()
 	all, _ := r.list()
-	if listed, got := all[id], r.get(id); listed.Hollow != want || got.Hollow != want || listed.ID == "" {
-		r.Errorf("%s: listed hollow %t, got hollow %t; want %t", why, listed.Hollow, got.Hollow, want)
+	if listed, got := all[id], r.get(id); listed.NoContainer != want || got.NoContainer != want || listed.ID == "" {
+		r.Errorf("%s: listed hollow %t, got hollow %t; want %t", why, listed.NoContainer, got.NoContainer, want)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestJoin(t *testing.T) {
 				e.Owns.Labels, e.Owns.NamePrefix = nil, "sb-"
 			})
 			well := r.put(simulated.Sandbox{ID: "sb-well"})
-			corrupt := r.put(simulated.Sandbox{ID: "sb-corrupt", Hollow: true})
+			corrupt := r.put(simulated.Sandbox{ID: "sb-corrupt", NoContainer: true})
 			r.hollow(well, false, "a record with its container")
 			r.hollow(corrupt, !terse, "a record without a container, where records tell of containers")
 			if all, listing := r.list(); len(all) != 2 || !listing.Complete {
@@ -113,7 +113,7 @@ func TestJoin(t *testing.T) {
 // container may be another application's, or have slept for long. One that sleeps is no fault.
 func TestSilentWorkerConvictsNobody(t *testing.T) {
 	r := newRig(t, joined, cloudflaretest.Options{Terse: true})
-	absent := r.put(simulated.Sandbox{Hollow: true})
+	absent := r.put(simulated.Sandbox{NoContainer: true})
 	r.hollow(absent, false, "the control plane does not show it")
 	asleep := r.put(simulated.Sandbox{State: reconcile.SandboxSuspended})
 	r.hollow(asleep, false, "the control plane shows it stopped")
@@ -128,7 +128,7 @@ func TestContainerWithoutRecord(t *testing.T) {
 	id := r.put(simulated.Sandbox{})
 	r.server.Forget(id)
 	all, listing := r.list()
-	if got := all[id]; !listing.Complete || got.State != reconcile.SandboxRunning || got.Owned || got.Task != "" || got.Hollow {
+	if got := all[id]; !listing.Complete || got.State != reconcile.SandboxRunning || got.Owned || got.Task != "" || got.NoContainer {
 		t.Errorf("List = %+v, %+v; want a running container that nothing proves to be ours", all, listing)
 	}
 	if got := r.get(id); got.Owned || got.Task != "" {
@@ -186,12 +186,12 @@ func TestIDsOfOtherHalves(t *testing.T) {
 			all, _ = r.list()
 			for _, present = range all {
 			}
-			keys := []string{present.SandboxKey, present.AlsoKey}
+			keys := []string{present.SandboxKey, present.AltKey}
 			if want := test.keys(id, cloudflaretest.Object(id)); len(all) != 1 || present.ID == former.ID ||
 				!slices.Contains(keys, want[0]) || !slices.Contains(keys, want[1]) {
 				t.Errorf("listed as %+v, want it once, by another id than %s, and known to rows by %q", all, former.ID, want)
 			}
-			if !present.Lasting {
+			if !present.StableName {
 				t.Error("its name does not last, want that where nothing else tells its task")
 			}
 			if s, err := r.Get(t.Context(), former.ID); !errors.Is(err, reconcile.ErrNotFound) || !strings.Contains(err.Error(), present.ID) {
@@ -227,7 +227,7 @@ func TestNameLasts(t *testing.T) {
 	} {
 		r := newRig(t, test.half, cloudflaretest.Options{}, func(e *entry.Entry) { e.Link.TaskLabel = test.label })
 		id := r.put(simulated.Sandbox{Name: "mine-1"})
-		if all, _ := r.list(); all[id].Lasting != test.want || r.get(id).Lasting != test.want {
+		if all, _ := r.list(); all[id].StableName != test.want || r.get(id).StableName != test.want {
 			t.Errorf("%s: listed as %+v, got as %+v; want its name to last %t", name, all[id], r.get(id), test.want)
 		}
 	}
@@ -283,11 +283,11 @@ func TestHalfInTheDark(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			id := r.put(simulated.Sandbox{Hollow: true})
+			id := r.put(simulated.Sandbox{NoContainer: true})
 			n := 0
 			listing, err := p.List(t.Context(), func(page []reconcile.Sandbox) error {
 				for _, s := range page {
-					if n++; s.Hollow {
+					if n++; s.NoContainer {
 						t.Errorf("listed %+v, want nothing said of its container", s)
 					}
 				}
@@ -332,7 +332,7 @@ func TestTerminateComparesTheIncarnation(t *testing.T) {
 // What ends a record without a container is the Worker's delete, and nothing is probed there.
 func TestHollowIsEndedAndNotProbed(t *testing.T) {
 	r := newRig(t, joined, cloudflaretest.Options{})
-	id := r.put(simulated.Sandbox{Hollow: true})
+	id := r.put(simulated.Sandbox{NoContainer: true})
 	s := r.get(id)
 	r.world.ResetCalls()
 	policy := reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Second}

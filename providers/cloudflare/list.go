@@ -91,15 +91,15 @@ func (p *Provider) lists(id string) bool {
 func (p *Provider) list(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
 	switch {
 	case p.worker == nil:
-		return p.frame.List(ctx, yield, wire.Scope{Read: p.pages(p.control.pages(""))})
+		return p.base.List(ctx, yield, wire.Scope{Read: p.pages(p.control.pages(""))})
 	case p.control == nil:
-		return p.frame.List(ctx, yield, wire.Scope{Read: p.pages(p.worker.page)})
+		return p.base.List(ctx, yield, wire.Scope{Read: p.pages(p.worker.page)})
 	}
 	j, err := p.join(ctx)
 	if err != nil {
-		return reconcile.Listing{Provider: p.entry.Name}, p.frame.Wrap("list", "sandboxes", fmt.Errorf("the Worker: %w", err))
+		return reconcile.Listing{Provider: p.entry.Name}, p.base.Wrap("list", "sandboxes", fmt.Errorf("the Worker: %w", err))
 	}
-	listing, err := p.frame.List(ctx, yield,
+	listing, err := p.base.List(ctx, yield,
 		wire.Scope{Name: "the control plane", Read: p.pages(j.containers)},
 		wire.Scope{Name: "the Worker", Read: p.pages(j.rest)},
 		wire.Scope{Name: "the Worker's list", Read: p.pages(j.doubted)})
@@ -113,7 +113,7 @@ func (p *Provider) list(ctx context.Context, yield func([]reconcile.Sandbox) err
 		j.forget()
 	}
 	if err == nil && errors.Is(j.dark, reconcile.ErrUnauthorized) { // whoever knows that asks again only later
-		err = p.frame.Wrap("list", "containers", j.dark)
+		err = p.base.Wrap("list", "containers", j.dark)
 	}
 	return listing, err
 }
@@ -132,7 +132,7 @@ func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox
 		s, _, err := p.look(ctx, value)
 		return s, err
 	}
-	return p.frame.Named(ctx, value, look, func(map[string]string) wire.ReadPage {
+	return p.base.Named(ctx, value, look, func(map[string]string) wire.ReadPage {
 		if p.worker == nil {
 			return p.pages(p.control.pages(""))
 		}
@@ -146,7 +146,7 @@ func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, 
 	if p.worker == nil {
 		return nil, nil
 	}
-	found, err := p.frame.Find(ctx, task, p.pages(p.worker.page))
+	found, err := p.base.Find(ctx, task, p.pages(p.worker.page))
 	if err != nil || p.control == nil {
 		return found, err
 	}

@@ -15,7 +15,7 @@ import (
 // Get reads one sandbox by id: its record and its container. Gone is what has neither, and the
 // id of one that is listed under another one by now: see Decisions.
 func (p *Provider) Get(ctx context.Context, id string) (reconcile.Sandbox, error) {
-	return p.frame.Get(ctx, id, func(ctx context.Context, id string) (reconcile.Sandbox, error) {
+	return p.base.Get(ctx, id, func(ctx context.Context, id string) (reconcile.Sandbox, error) {
 		s, _, err := p.exactly(ctx, id)
 		if errors.Is(err, wire.ErrAnother) && s.State.Exists() && !p.lists(s.ID) {
 			err = fmt.Errorf("it goes by %s now, which no listing has shown yet", text.Clip(s.ID, 80))
@@ -86,7 +86,7 @@ func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (r
 		}
 		return s, err
 	}
-	return p.frame.Terminate(ctx, expected, look,
+	return p.base.Terminate(ctx, expected, look,
 		func(ctx context.Context, _ reconcile.Sandbox) (how reconcile.Termination, err error) {
 			if of.record != nil {
 				how, err = p.worker.end(ctx, of.record.ID)
@@ -102,22 +102,26 @@ func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (r
 // first, and nothing is asked of what sleeps, or of a record without a container: a careless
 // Worker would start one.
 func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy) reconcile.ProbeResult {
-	return p.frame.Probe(ctx, s, policy, func(ctx context.Context) wire.Half {
+	return p.base.Probe(ctx, s, policy, func(ctx context.Context) wire.ProbePart {
 		switch {
 		case p.worker == nil:
 			return wire.Barred("the control plane cannot probe; give worker_url")
-		case s.Hollow:
+		case s.NoContainer:
 			return wire.Barred("nothing runs behind its record")
 		}
 		now, of, err := p.exactly(ctx, s.ID)
 		switch {
 		case err != nil:
 			return wire.Unclear(text.Clip("look first: "+err.Error(), 200))
-		case of.record == nil, now.Hollow, now.State != reconcile.SandboxRunning:
+		case of.record == nil, now.NoContainer, now.State != reconcile.SandboxRunning:
 			return wire.Barred("by now the sandbox is " + cmp.Or(now.Raw, "in no known state"))
 		}
 		return wire.Halves(policy,
-			func(within time.Duration) wire.Half { return p.worker.exec(ctx, of.record.ID, policy.Exec, within) },
-			func(within time.Duration) wire.Half { return p.worker.files(ctx, of.record.ID, policy.Path, within) })
+			func(within time.Duration) wire.ProbePart {
+				return p.worker.exec(ctx, of.record.ID, policy.Exec, within)
+			},
+			func(within time.Duration) wire.ProbePart {
+				return p.worker.files(ctx, of.record.ID, policy.Path, within)
+			})
 	})
 }

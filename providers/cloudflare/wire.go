@@ -115,7 +115,7 @@ func (p *Provider) sandbox(of pair, asOf time.Time) reconcile.Sandbox {
 		s.LastActivityAt, s.Labels = r.LastActivityAt.Time, r.marks()
 		of.confront(&s)
 	} else {
-		s.NoEnd = p.noEnd()
+		s.NotTerminable = p.notTerminable()
 	}
 	if i := of.instance; i != nil && s.State != reconcile.SandboxCreating && ofContainer[i.Status.State] != s.State {
 		s.UpdatedAt = time.Time{} // since then its container is as it is, and the registry does not say since when
@@ -129,7 +129,7 @@ func (p *Provider) sandbox(of pair, asOf time.Time) reconcile.Sandbox {
 // goes on with that one's work: a name is one object's for ever.
 func (p *Provider) mark(s *reconcile.Sandbox, of pair) {
 	p.entry.Mark(s)
-	s.Lasting = s.Name != "" && (p.worker == nil || p.entry.Link.TaskLabel == "")
+	s.StableName = s.Name != "" && (p.worker == nil || p.entry.Link.TaskLabel == "")
 	object, name := "", s.Name
 	if r := of.record; r != nil {
 		object = r.Actor
@@ -139,9 +139,9 @@ func (p *Provider) mark(s *reconcile.Sandbox, of pair) {
 	}
 	switch link := p.entry.Link.Sandbox; {
 	case link == "id" && s.ID == object, link == "name" && name != s.Name:
-		s.AlsoKey = name
+		s.AltKey = name
 	case link == "id", link == "name":
-		s.AlsoKey = object
+		s.AltKey = object
 	}
 }
 
@@ -178,12 +178,12 @@ func (of pair) confront(s *reconcile.Sandbox) {
 	case said == containerRuns:
 		return // its own object says so: a probe decides
 	case said == containerLost:
-		s.Hollow, s.Error = true, "its own object says that it has no container"
+		s.NoContainer, s.Error = true, "its own object says that it has no container"
 		return
 	case said == containerSleeps, behind == reconcile.SandboxEnded:
 		behind, shown = reconcile.SandboxSuspended, containerSleeps
 	case behind == reconcile.SandboxFailed && said != containerMute:
-		s.Hollow, s.Error = true, "the control plane shows that its container "+shown
+		s.NoContainer, s.Error = true, "the control plane shows that its container "+shown
 		return
 	default:
 		return // its object did not answer, or it is not shown: see Decisions

@@ -70,14 +70,14 @@ func TestConfront(t *testing.T) {
 				of.instance.Status.State = shown
 			}
 			got := (&Provider{}).sandbox(of, time.Time{})
-			if (seen{got.State, got.Hollow}) != want || got.Hollow != (got.Error != "") {
-				t.Errorf("control plane %q, object %q: %q, hollow %t (%s); want %v", shown, said, got.State, got.Hollow, got.Error, want)
+			if (seen{got.State, got.NoContainer}) != want || got.NoContainer != (got.Error != "") {
+				t.Errorf("control plane %q, object %q: %q, hollow %t (%s); want %v", shown, said, got.State, got.NoContainer, got.Error, want)
 			}
 		}
 	}
 	for _, status := range []string{"provisioning", "failed", "terminating", "odd"} {
 		of := pair{record: &record{ID: "r", Status: status, Container: "missing"}}
-		if got := (&Provider{}).sandbox(of, time.Time{}); got.Hollow || got.State != ofRecord[status] {
+		if got := (&Provider{}).sandbox(of, time.Time{}); got.NoContainer || got.State != ofRecord[status] {
 			t.Errorf("a record that is %s = %+v, want it as the record says: only running can be hollow", status, got)
 		}
 	}

@@ -27,7 +27,7 @@ var routes = []string{"stats", "list", "cleanup", "audit"}
 // certainWorker believes a 404 whose words are of a sandbox. What a router says of a path that
 // it does not know is not enough, be it in JSON, with a code, or with the path in it, which
 // may be called sandbox as well: the listing decides.
-func certainWorker(a wire.Answer, s wire.Said) bool {
+func certainWorker(a wire.Answer, s wire.APIError) bool {
 	if a.Status == http.StatusGone {
 		return wire.IsJSON(a.Header)
 	}
@@ -113,7 +113,7 @@ func (w *worker) end(ctx context.Context, id string) (reconcile.Termination, err
 }
 
 // exec runs a command. One that could not be started has a negative exit code.
-func (w *worker) exec(ctx context.Context, id, command string, within time.Duration) wire.Half {
+func (w *worker) exec(ctx context.Context, id, command string, within time.Duration) wire.ProbePart {
 	var in struct {
 		ExitCode *int   `json:"exit_code"`
 		Stderr   string `json:"stderr"`
@@ -122,7 +122,7 @@ func (w *worker) exec(ctx context.Context, id, command string, within time.Durat
 		"command": []string{"sh", "-c", command}, "timeout_ms": within.Milliseconds(),
 	})
 	return w.judge(ctx, wire.Call{What: "probe exec", Method: http.MethodPost, URL: w.At(id, "exec"), Body: body,
-		Timeout: within + wire.Margin}, &in, func() wire.Half {
+		Timeout: within + wire.Margin}, &in, func() wire.ProbePart {
 		if in.ExitCode == nil {
 			return wire.Unclear("200 with something that is no result")
 		}
@@ -131,7 +131,7 @@ func (w *worker) exec(ctx context.Context, id, command string, within time.Durat
 }
 
 // files lists a path.
-func (w *worker) files(ctx context.Context, id, path string, within time.Duration) wire.Half {
+func (w *worker) files(ctx context.Context, id, path string, within time.Duration) wire.ProbePart {
 	var in struct {
 		Entries []struct {
 			Name string `json:"name"`
@@ -139,7 +139,7 @@ func (w *worker) files(ctx context.Context, id, path string, within time.Duratio
 	}
 	return w.judge(ctx, wire.Call{What: "probe files", Method: http.MethodGet, Max: 4 * wire.MaxOne,
 		URL:     w.At(id, "files") + "?" + url.Values{"path": {path}}.Encode(),
-		Timeout: within + wire.Margin}, &in, func() wire.Half {
+		Timeout: within + wire.Margin}, &in, func() wire.ProbePart {
 		if in.Entries == nil {
 			return wire.Unclear("200 with something that is no file list")
 		}
@@ -149,11 +149,11 @@ func (w *worker) files(ctx context.Context, id, path string, within time.Duratio
 
 // judge makes a call into a sandbox and tells what its answer means; good judges what was
 // read into v.
-func (w *worker) judge(ctx context.Context, k wire.Call, v any, good func() wire.Half) wire.Half {
+func (w *worker) judge(ctx context.Context, k wire.Call, v any, good func() wire.ProbePart) wire.ProbePart {
 	k.Inside = true
-	return w.Judge(ctx, k, wire.Judge{Outcome: outcome, Good: func(a wire.Answer, _ wire.Said) (wire.Half, bool) {
+	return w.Judge(ctx, k, wire.Judge{Outcome: outcome, Good: func(a wire.Answer, _ wire.APIError) (wire.ProbePart, bool) {
 		if a.Status != http.StatusOK || !wire.IsJSON(a.Header) {
-			return wire.Half{}, false
+			return wire.ProbePart{}, false
 		}
 		_ = wire.Unmarshal(a.Body, v) // what could not be read is empty
 		return good(), true
@@ -162,7 +162,7 @@ func (w *worker) judge(ctx context.Context, k wire.Call, v any, good func() wire
 
 // outcome judges an answer that is no success. Only what the Worker says, in JSON, of the
 // container speaks against the sandbox; a page comes from what stands before the Worker.
-func outcome(a wire.Answer, said wire.Said) reconcile.ProbeOutcome {
+func outcome(a wire.Answer, said wire.APIError) reconcile.ProbeOutcome {
 	switch {
 	case !wire.IsJSON(a.Header):
 	case a.Status == http.StatusGatewayTimeout, said.Code == "timeout":

@@ -159,7 +159,7 @@ func (w *workerd) talk(p *cloudflare.Provider) {
 	w.order("trouble", map[string]any{"actor": hung, "kind": "hang"})
 	all := w.list(p, "hung", "sick", "well")
 	for _, s := range all {
-		if s.State != reconcile.SandboxRunning || s.Hollow || !s.Owned || s.Task != "t-"+s.ID || s.CreatedAt.IsZero() {
+		if s.State != reconcile.SandboxRunning || s.NoContainer || !s.Owned || s.Task != "t-"+s.ID || s.CreatedAt.IsZero() {
 			t.Errorf("listed %+v, want it running, ours and linked", s)
 		}
 	}
@@ -183,7 +183,7 @@ func (w *workerd) talk(p *cloudflare.Provider) {
 	w.order("lose", nil)
 	before := w.started()
 	for _, s := range w.list(p, "hung", "well") {
-		if !s.Hollow || s.State != reconcile.SandboxRunning {
+		if !s.NoContainer || s.State != reconcile.SandboxRunning {
 			t.Errorf("listed %+v, want a record without a container", s)
 		}
 	}

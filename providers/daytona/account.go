@@ -116,7 +116,7 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 	if errors.Is(err, reconcile.ErrUnauthorized) {
 		return []reconcile.CheckResult{fixes.Failed("credential", err)}
 	}
-	listing := p.frame.CheckListing(ctx, p.pages(p.entry.Owns.Labels), fixes)
+	listing := p.base.CheckListing(ctx, p.pages(p.entry.Owns.Labels), fixes)
 	switch {
 	case err != nil && listing.OK && a.Status == http.StatusNotFound:
 		return []reconcile.CheckResult{wire.Odd("credential", "it lists; what it may do is not told: "+err.Error(),

@@ -177,8 +177,8 @@ func TestNameInPlaceOfAnID(t *testing.T) {
 	for link, want := range map[string][2]string{"id": {"sb-1", "a"}, "name": {"a", "sb-1"}, "": {"", ""}} {
 		d := &double{answer: func(_ int, w http.ResponseWriter, _ *http.Request) { sendJSON(w, 200, one) }}
 		got, err := over(t, d, func(e *entry.Entry) { e.Link.Sandbox = link }).Get(t.Context(), "sb-1")
-		if err != nil || got.SandboxKey != want[0] || got.AlsoKey != want[1] {
-			t.Errorf("link %q: rows name it by %q or %q, %v; want %q", link, got.SandboxKey, got.AlsoKey, err, want)
+		if err != nil || got.SandboxKey != want[0] || got.AltKey != want[1] {
+			t.Errorf("link %q: rows name it by %q or %q, %v; want %q", link, got.SandboxKey, got.AltKey, err, want)
 		}
 	}
 }

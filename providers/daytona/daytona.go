@@ -56,7 +56,7 @@ var Abilities = wire.Abilities{
 type Provider struct {
 	entry  entry.Entry
 	client *wire.Client
-	frame  *wire.Frame
+	base   *wire.Base
 	org    atomic.Value // the key's organization, once a sandbox told it
 }
 
@@ -75,15 +75,15 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	}
 	c, f, err := wire.Open(e, o, wire.Dialect{
 		URL: DefaultURL, Hint: "is the url right, with /api at its end?", Certain: certain,
-		Dress: func(r *http.Request, k wire.Call) { dress(r, k, e) },
+		Authorize: func(r *http.Request, k wire.Call) { authorize(r, k, e) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Provider{entry: e, client: c, frame: f}, nil
+	return &Provider{entry: e, client: c, base: f}, nil
 }
 
-func dress(r *http.Request, k wire.Call, e entry.Entry) {
+func authorize(r *http.Request, k wire.Call, e entry.Entry) {
 	r.Header.Set("Authorization", "Bearer "+e.Token)
 	if organization := e.Extra["organization"]; organization != "" {
 		r.Header.Set("X-Daytona-Organization-ID", organization)
@@ -97,7 +97,7 @@ func dress(r *http.Request, k wire.Call, e entry.Entry) {
 // /x" comes from its router: the url is wrong, and nothing is known of the thing. A 410
 // says nothing else, and no router says it for a url that is wrong; only a page of somebody
 // else is not believed.
-func certain(a wire.Answer, s wire.Said) bool {
+func certain(a wire.Answer, s wire.APIError) bool {
 	if a.Status == http.StatusGone {
 		return wire.IsJSON(a.Header) || len(a.Body) == 0
 	}

@@ -20,12 +20,12 @@ const pageSize = 200
 // they are read. Where labels prove the ownership, only sandboxes with these labels are
 // asked for: the cost of a pass follows what is ours.
 func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
-	return p.frame.List(ctx, yield, wire.Scope{Read: p.pages(p.entry.Owns.Labels)})
+	return p.base.List(ctx, yield, wire.Scope{Read: p.pages(p.entry.Owns.Labels)})
 }
 
 // Find asks for the sandboxes whose link label names the task.
 func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, error) {
-	return p.frame.Find(ctx, task, p.there(p.pages(p.entry.LabelsOf(task))))
+	return p.base.Find(ctx, task, p.there(p.pages(p.entry.LabelsOf(task))))
 }
 
 // there leaves out what the list shows as being deleted and no get finds: a delete of a failed one
@@ -53,7 +53,7 @@ func (p *Provider) there(read wire.ReadPage) wire.ReadPage {
 // Named asks for a sandbox by name, which the vendor takes where ids go, or by the label that
 // rows hold.
 func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox, error) {
-	return p.frame.Named(ctx, value, func(ctx context.Context, name string) (reconcile.Sandbox, error) {
+	return p.base.Named(ctx, value, func(ctx context.Context, name string) (reconcile.Sandbox, error) {
 		b, a, err := p.read(ctx, name)
 		if err == nil && b.Name != name && b.ID != name {
 			err = fmt.Errorf("the answer is another sandbox: %s", text.Clip(b.ID, 80))

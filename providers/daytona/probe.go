@@ -15,24 +15,24 @@ import (
 // Probe runs a command and lists a path in the sandbox, both at once. Neither counts as
 // activity. Only one probe of a sandbox runs at a time.
 func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy) reconcile.ProbeResult {
-	return p.frame.Probe(ctx, s, policy, func(ctx context.Context) wire.Half { return p.probe(ctx, s, policy) })
+	return p.base.Probe(ctx, s, policy, func(ctx context.Context) wire.ProbePart { return p.probe(ctx, s, policy) })
 }
 
-func (p *Provider) probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy) wire.Half {
+func (p *Provider) probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy) wire.ProbePart {
 	if s.Endpoint == "" {
 		var err error
 		if s.Endpoint, err = p.endpoint(ctx, s.ID); err != nil {
 			return wire.Unclear(text.Clip("toolbox address: "+err.Error(), 200))
 		}
 	}
-	judge := func(k wire.Call, good func(wire.Answer, wire.Said) (wire.Half, bool)) wire.Half {
+	judge := func(k wire.Call, good func(wire.Answer, wire.APIError) (wire.ProbePart, bool)) wire.ProbePart {
 		ask := func(ctx context.Context, k wire.Call) (wire.Answer, error) { return p.ask(ctx, s, k) }
 		return p.client.Judge(ctx, k, wire.Judge{Ask: ask, Good: good, Outcome: outcome})
 	}
-	return wire.Halves(policy, func(within time.Duration) wire.Half {
+	return wire.Halves(policy, func(within time.Duration) wire.ProbePart {
 		return judge(wire.Call{What: "probe exec", Method: http.MethodPost, URL: "process/execute",
 			Body: execBody(policy.Exec, int(within.Seconds())), Timeout: within + wire.Margin}, executed)
-	}, func(within time.Duration) wire.Half {
+	}, func(within time.Duration) wire.ProbePart {
 		return judge(wire.Call{What: "probe files", URL: "files?" + url.Values{"path": {policy.Path}}.Encode(),
 			Timeout: within + wire.Margin, Max: wire.MaxOne * 4}, files)
 	})
@@ -40,7 +40,7 @@ func (p *Provider) probe(ctx context.Context, s reconcile.Sandbox, policy reconc
 
 // outcome judges an answer that is no success, after who gave it: the sandbox's own data
 // plane, or what stands before it.
-func outcome(a wire.Answer, said wire.Said) reconcile.ProbeOutcome {
+func outcome(a wire.Answer, said wire.APIError) reconcile.ProbeOutcome {
 	words := strings.ToLower(said.Text)
 	switch {
 	case a.Status == http.StatusRequestTimeout:
@@ -57,9 +57,9 @@ func outcome(a wire.Answer, said wire.Said) reconcile.ProbeOutcome {
 }
 
 // executed judges an answer to exec. A fork that failed answers 200 with exit code -1.
-func executed(a wire.Answer, _ wire.Said) (wire.Half, bool) {
+func executed(a wire.Answer, _ wire.APIError) (wire.ProbePart, bool) {
 	if a.Status != http.StatusOK {
-		return wire.Half{}, false
+		return wire.ProbePart{}, false
 	}
 	var in struct {
 		ExitCode *int    `json:"exitCode"`
@@ -81,12 +81,12 @@ func executed(a wire.Answer, _ wire.Said) (wire.Half, bool) {
 // files judges an answer to the file listing. The path always exists, so that one that is
 // not there means that the sandbox lost its file system. Old toolboxes say so without a
 // body.
-func files(a wire.Answer, words wire.Said) (wire.Half, bool) {
+func files(a wire.Answer, words wire.APIError) (wire.ProbePart, bool) {
 	switch {
 	case a.Status == http.StatusNotFound && (len(a.Body) == 0 || wire.IsJSON(a.Header) && certain(a, words)):
 		return wire.Missing("404 not found"), true
 	case a.Status != http.StatusOK:
-		return wire.Half{}, false
+		return wire.ProbePart{}, false
 	}
 	var in []struct {
 		Name string `json:"name"`

@@ -13,7 +13,7 @@ import (
 // Get reads one sandbox by id. What was deleted after an error is gone too: it is hidden
 // and costs nothing.
 func (p *Provider) Get(ctx context.Context, id string) (reconcile.Sandbox, error) {
-	return p.frame.Get(ctx, id, p.look)
+	return p.base.Get(ctx, id, p.look)
 }
 
 func (p *Provider) look(ctx context.Context, id string) (reconcile.Sandbox, error) {
@@ -40,7 +40,7 @@ func (p *Provider) read(ctx context.Context, which string) (b box, a wire.Answer
 // expected and still ours. An error without a termination means that nobody knows whether
 // it was carried out.
 func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	return p.frame.Terminate(ctx, expected, p.look, p.end)
+	return p.base.Terminate(ctx, expected, p.look, p.end)
 }
 
 // end asks for the delete. Of one that is being deleted already it asks once, and "busy" is no

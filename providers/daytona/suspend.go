@@ -15,12 +15,12 @@ import (
 // disk quota. An ephemeral one is refused, because the vendor deletes it when it stops. A
 // sandbox with an auto-delete interval is deleted by the vendor that long after the stop.
 func (p *Provider) Suspend(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	return p.frame.Suspend(ctx, expected, p.turns())
+	return p.base.Suspend(ctx, expected, p.turns())
 }
 
 // Resume starts the sandbox again, from its disk.
 func (p *Provider) Resume(ctx context.Context, expected reconcile.Sandbox) error {
-	return p.frame.Resume(ctx, expected, p.turns())
+	return p.base.Resume(ctx, expected, p.turns())
 }
 
 func (p *Provider) turns() wire.Turns {

@@ -29,7 +29,7 @@ var templateStates = map[string]reconcile.TemplateState{
 
 // Template reads a snapshot by name or id, and says when the vendor will deactivate it.
 func (p *Provider) Template(ctx context.Context, name string) (reconcile.Template, error) {
-	return p.frame.Template(ctx, "snapshot", name, func(ctx context.Context, name string) (reconcile.Template, wire.Answer,
+	return p.base.Template(ctx, "snapshot", name, func(ctx context.Context, name string) (reconcile.Template, wire.Answer,
 		error,
 	) {
 		s, a, err := p.snapshot(ctx, name)
@@ -65,7 +65,7 @@ func (p *Provider) snapshot(ctx context.Context, name string) (snapshot, wire.An
 // Activate asks for an inactive snapshot to be pulled again, which takes minutes. One that
 // is active or on its way is left alone.
 func (p *Provider) Activate(ctx context.Context, name string) error {
-	return p.frame.Wrap("activate snapshot", name, p.activate(ctx, name))
+	return p.base.Wrap("activate snapshot", name, p.activate(ctx, name))
 }
 
 func (p *Provider) activate(ctx context.Context, name string) error {

@@ -45,7 +45,7 @@ func (p *Provider) endpoint(ctx context.Context, id string) (string, error) {
 // Logs is the end of what the sandbox's entry point printed, at most limit bytes.
 func (p *Provider) Logs(ctx context.Context, s reconcile.Sandbox, limit int) (string, error) {
 	text, err := p.logs(ctx, s)
-	return p.client.Tail(text, limit), p.frame.Wrap("read logs of sandbox", s.ID, err)
+	return p.client.Tail(text, limit), p.base.Wrap("read logs of sandbox", s.ID, err)
 }
 
 func (p *Provider) logs(ctx context.Context, s reconcile.Sandbox) (string, error) {
@@ -80,7 +80,7 @@ func (p *Provider) Usage(ctx context.Context, s reconcile.Sandbox) (reconcile.Re
 		err = errors.New("the answer holds no measurement")
 	}
 	if err != nil {
-		return reconcile.Resources{}, p.frame.Wrap("measure sandbox", s.ID, err)
+		return reconcile.Resources{}, p.base.Wrap("measure sandbox", s.ID, err)
 	}
 	return reconcile.Resources{CPUPercent: *in.CPU, MemoryUsed: in.MemUsed, MemoryTotal: in.MemTotal,
 		DiskUsed: in.DiskUsed, DiskTotal: in.DiskTotal}, nil

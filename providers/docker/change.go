@@ -16,7 +16,7 @@ import (
 // that the id still is the sandbox expected and still ours. An error without a termination
 // means that nobody knows whether it was carried out.
 func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	return p.frame.Terminate(ctx, expected, p.look, p.end)
+	return p.base.Terminate(ctx, expected, p.look, p.end)
 }
 
 func (p *Provider) end(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
@@ -39,12 +39,12 @@ func (p *Provider) end(ctx context.Context, now reconcile.Sandbox) (reconcile.Te
 
 // Suspend pauses the container: nothing in it runs, and everything is kept, its memory too.
 func (p *Provider) Suspend(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	return p.frame.Suspend(ctx, expected, p.turns())
+	return p.base.Suspend(ctx, expected, p.turns())
 }
 
 // Resume lets it go on where it was. One that somebody stopped meanwhile is started.
 func (p *Provider) Resume(ctx context.Context, expected reconcile.Sandbox) error {
-	return p.frame.Resume(ctx, expected, p.turns())
+	return p.base.Resume(ctx, expected, p.turns())
 }
 
 func (p *Provider) turns() wire.Turns {

@@ -62,7 +62,7 @@ var Abilities = wire.Abilities{
 		reconcile.SandboxStopped, reconcile.SandboxFailed},
 	EndsAtOnce: true, Refuses: true,
 	Suspends: "pause: its memory, its disk and its processes are kept, and so is what they take",
-	Exec:     true, Files: true, Litter: 2, // one of each half
+	Exec:     true, Files: true, LeftoverExecs: 2, // one of each half
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateMissing},
 }
 
@@ -70,7 +70,7 @@ var Abilities = wire.Abilities{
 type Provider struct {
 	entry   entry.Entry
 	client  *wire.Client
-	frame   *wire.Frame
+	base    *wire.Base
 	timeout time.Duration
 	options []client.Opt                  // of the engine's own client, which is behind the guard of ours
 	engine  atomic.Pointer[client.Client] // nil until the engine told which version it speaks
@@ -109,13 +109,13 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 		}
 	}
 	e.URL, e.Timeout = at.base, cmp.Or(e.Timeout, 10*time.Second)
-	c, f, err := wire.Open(e, o, wire.Dialect{URL: at.base, Said: said, Certain: certain, Dress: dress})
+	c, f, err := wire.Open(e, o, wire.Dialect{URL: at.base, APIError: said, Certain: certain, Authorize: dress})
 	if err != nil {
 		return nil, err
 	}
 	scheme, _, _ := strings.Cut(at.base, ":")
 	guarded := &http.Client{CheckRedirect: client.CheckRedirect, Transport: c.Guard(o.Transport, maxOne)}
-	p := &Provider{entry: e, client: c, frame: f, timeout: e.Timeout, options: []client.Opt{client.WithHost(at.host),
+	p := &Provider{entry: e, client: c, base: f, timeout: e.Timeout, options: []client.Opt{client.WithHost(at.host),
 		client.WithHTTPClient(guarded), client.WithScheme(scheme), client.WithUserAgent(o.Agent),
 		client.WithHTTPHeaders(headers)}}
 	if _, err := client.New(p.options...); err != nil {

@@ -106,7 +106,7 @@ func checkID(id string) error {
 }
 
 // said also knows the errors in plain text, of servers that are not spoken to as they want.
-func said(a wire.Answer) wire.Said {
+func said(a wire.Answer) wire.APIError {
 	s := wire.SaidIn(a)
 	if kind := a.Header.Get("Content-Type"); s.Text == "" && (kind == "" || strings.HasPrefix(kind, "text/plain")) {
 		s.Text = string(a.Body)
@@ -116,7 +116,7 @@ func said(a wire.Answer) wire.Said {
 
 // certain knows the words that say that a thing is not there; "page not found" says that the
 // address is wrong. Podman has other words around them.
-func certain(a wire.Answer, said wire.Said) bool {
+func certain(a wire.Answer, said wire.APIError) bool {
 	return a.Status == http.StatusNotFound && wire.IsJSON(a.Header) &&
 		says(said.Text, "no such container", "no such image", "no such exec")
 }
@@ -149,7 +149,7 @@ func says(text string, words ...string) bool {
 // Template tells whether the engine has an image. Sandboxes that are made by its API cannot
 // start from one that it has not; nothing is pulled here.
 func (p *Provider) Template(ctx context.Context, name string) (reconcile.Template, error) {
-	return p.frame.Template(ctx, "image", name, p.image)
+	return p.base.Template(ctx, "image", name, p.image)
 }
 
 func (p *Provider) image(ctx context.Context, name string) (reconcile.Template, wire.Answer, error) {
@@ -202,5 +202,5 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 		return []reconcile.CheckResult{fixes.Failed("engine", err)}
 	}
 	return []reconcile.CheckResult{wire.Well("engine", said),
-		p.frame.CheckListing(ctx, p.page(p.entry.Owns.Labels), fixes)}
+		p.base.CheckListing(ctx, p.page(p.entry.Owns.Labels), fixes)}
 }

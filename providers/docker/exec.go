@@ -37,12 +37,12 @@ type result struct {
 	marks  map[string]string // what it said on its way: the first word of each line, and the rest
 	errors string            // what was said beside that, by it or by the engine
 	exit   int               // known only where it did not come to its last line
-	half   wire.Half         // where nothing can be judged by marks
+	half   wire.ProbePart    // where nothing can be judged by marks
 	took   time.Duration
 }
 
 // hung is a half that speaks against the container, if that still runs.
-func hung(said string) wire.Half { return wire.Half{Outcome: reconcile.Hung, Said: said} }
+func hung(said string) wire.ProbePart { return wire.ProbePart{Outcome: reconcile.Hung, Words: said} }
 
 // run runs a script. An engine has no way to end one, and a caller that leaves does not end
 // it: while one is out that never came back, no further one is sent after it.
@@ -79,7 +79,7 @@ func (o order) run(ctx context.Context) result {
 
 // refused judges an exec that was not even made. The engine refuses it for a container that
 // does not run; Podman calls that an error of its own.
-func refused(err error) wire.Half {
+func refused(err error) wire.ProbePart {
 	h := wire.Unclear(text.Clip(err.Error(), 160))
 	var r *wire.Refusal
 	if errors.As(err, &r) && (r.Status == http.StatusConflict ||
@@ -104,7 +104,7 @@ func (o order) start(ctx context.Context, exec string) result {
 		return result{half: wire.Silent(err, k.Timeout)}
 	}
 	if a.Status != http.StatusOK || !strings.HasPrefix(a.Header.Get("Content-Type"), "application/vnd.docker.") {
-		words := first(o.client.Said(a).Text, "no output of a command")
+		words := first(o.client.APIError(a).Text, "no output of a command")
 		return result{half: refused(&wire.Refusal{Status: a.Status, Words: words})}
 	}
 	r := result{marks: map[string]string{}, took: o.client.Now().Sub(began)}

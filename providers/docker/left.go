@@ -28,12 +28,12 @@ func (p *Provider) out(id string) bool {
 
 // left is the verdict where a command of another process's probe is still out. That process may
 // be over since, as one that runs once.
-func (p *Provider) left(ctx context.Context, id string, within time.Duration) wire.Half {
+func (p *Provider) left(ctx context.Context, id string, within time.Duration) wire.ProbePart {
 	patience, cancel := context.WithTimeout(ctx, aside)
 	defer cancel()
 	c, _, err := p.inspect(patience, id)
 	if err != nil {
-		return wire.Half{}
+		return wire.ProbePart{}
 	}
 	for _, exec := range c.ExecIDs[:min(len(c.ExecIDs), wire.MostLeft)] {
 		began, out := p.ours(patience, exec)
@@ -45,7 +45,7 @@ func (p *Provider) left(ctx context.Context, id string, within time.Duration) wi
 			return wire.Unclear("another process probes it")
 		}
 	}
-	return wire.Half{}
+	return wire.ProbePart{}
 }
 
 // ours reports whether an execution is a probe's that runs, and since when.

@@ -34,10 +34,10 @@ var filesScript string
 // Probe runs a command in the sandbox, and lists and writes a folder there, both at once.
 // Only one probe of a sandbox runs at a time.
 func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy) reconcile.ProbeResult {
-	return p.frame.Probe(ctx, s, policy, func(ctx context.Context) wire.Half { return p.probe(ctx, s.ID, policy) })
+	return p.base.Probe(ctx, s, policy, func(ctx context.Context) wire.ProbePart { return p.probe(ctx, s.ID, policy) })
 }
 
-func (p *Provider) probe(ctx context.Context, id string, policy reconcile.ProbePolicy) wire.Half {
+func (p *Provider) probe(ctx context.Context, id string, policy reconcile.ProbePolicy) wire.ProbePart {
 	if err := checkID(id); err != nil {
 		return wire.Unclear(err.Error())
 	}
@@ -51,9 +51,9 @@ func (p *Provider) probe(ctx context.Context, id string, policy reconcile.ProbeP
 			return h
 		}
 	}
-	h := wire.Halves(policy, func(within time.Duration) wire.Half {
+	h := wire.Halves(policy, func(within time.Duration) wire.ProbePart {
 		return order{thing{p, id}, "exec", execScript, []string{seconds(within), policy.Exec}, within}.exec(ctx)
-	}, func(within time.Duration) wire.Half {
+	}, func(within time.Duration) wire.ProbePart {
 		return order{thing{p, id}, "files", filesScript, []string{policy.Path, rand.Text()}, within}.files(ctx)
 	})
 	if h.Outcome.Failed() {
@@ -66,12 +66,12 @@ func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
 
 // after looks again at what failed: a container that somebody paused or ended in the middle of
 // a probe answers as if it were broken, or not at all.
-func (p *Provider) after(ctx context.Context, id string, h wire.Half) wire.Half {
+func (p *Provider) after(ctx context.Context, id string, h wire.ProbePart) wire.ProbePart {
 	switch now, err := p.look(ctx, id); {
 	case err != nil:
-		return wire.Unclear(text.Clip(h.Said+"; its state is unknown now: "+err.Error(), 300))
+		return wire.Unclear(text.Clip(h.Words+"; its state is unknown now: "+err.Error(), 300))
 	case now.State != reconcile.SandboxRunning:
-		return wire.Barred(h.Said + "; it is " + first(now.Raw, "in no known state") + " by now")
+		return wire.Barred(h.Words + "; it is " + first(now.Raw, "in no known state") + " by now")
 	}
 	return h
 }
@@ -86,7 +86,7 @@ const least = 0.1
 // before is the verdict that is there before anything is run. A command in a container that
 // is starved hangs, and while it does the engine does not even answer a question about that
 // container: none is sent there.
-func (p *Provider) before(ctx context.Context, id string) wire.Half {
+func (p *Provider) before(ctx context.Context, id string) wire.ProbePart {
 	starved, err := p.starved(ctx, id)
 	if err != nil {
 		within, cancel := context.WithTimeout(ctx, aside)
@@ -100,14 +100,14 @@ func (p *Provider) before(ctx context.Context, id string) wire.Half {
 	case starved:
 		return wire.Unclear("not asked: its CPU limit holds it back all the time; so slow and dead look alike")
 	}
-	return wire.Half{}
+	return wire.ProbePart{}
 }
 
 // killed is the exit code of a command that was ended by force, as its time-out does.
 const killed = 137
 
 // exec judges the command's way.
-func (o order) exec(ctx context.Context) wire.Half {
+func (o order) exec(ctx context.Context) wire.ProbePart {
 	r := o.run(ctx)
 	code, ended := r.after("exit")
 	switch {
@@ -124,13 +124,13 @@ func (o order) exec(ctx context.Context) wire.Half {
 }
 
 // files judges the way of the file probe.
-func (o order) files(ctx context.Context) wire.Half {
+func (o order) files(ctx context.Context) wire.ProbePart {
 	r := o.run(ctx)
 	entries, listed := r.after("listed")
 	h := wire.Listed(entries)
 	switch {
 	case listed && r.has("kept"):
-		h.Said += ", one written and read"
+		h.Words += ", one written and read"
 	case r.half.Outcome != "":
 		return r.half
 	case !listed && r.denied(): // the path is not one that its user may enter: that is ours to fix
@@ -138,7 +138,7 @@ func (o order) files(ctx context.Context) wire.Half {
 	case !listed:
 		return wire.Failed(r.words("not listed"))
 	case r.denied(), r.exit == 0 && r.errors == "":
-		h.Said += ", not written: its user may not, or it has no rm"
+		h.Words += ", not written: its user may not, or it has no rm"
 	default:
 		return o.unwritten(ctx, r)
 	}
@@ -147,7 +147,7 @@ func (o order) files(ctx context.Context) wire.Half {
 
 // unwritten judges a folder that can be listed and not written. What was made read-only
 // is as it should be, and a full disk of the host is not the sandbox's fault.
-func (o order) unwritten(ctx context.Context, r result) wire.Half {
+func (o order) unwritten(ctx context.Context, r result) wire.ProbePart {
 	h := wire.Failed(r.words("not written"))
 	locked, full := says(r.errors, "read-only file system"), says(r.errors, "no space left", "quota exceeded")
 	if !locked && !full {
@@ -155,14 +155,14 @@ func (o order) unwritten(ctx context.Context, r result) wire.Half {
 	}
 	c, _, err := o.inspect(ctx, o.id)
 	if err != nil || c.HostConfig == nil {
-		return wire.Unclear(h.Said + "; why is not known")
+		return wire.Unclear(h.Words + "; why is not known")
 	}
 	disk := diskOf(&c, o.args[0])
 	switch {
 	case locked && disk.locked:
-		return wire.Half{Outcome: reconcile.Answered, Said: "listed; it was made read-only"}
+		return wire.ProbePart{Outcome: reconcile.Answered, Words: "listed; it was made read-only"}
 	case full && !disk.own:
-		return wire.Unclear(h.Said + "; that disk is not the sandbox's alone")
+		return wire.Unclear(h.Words + "; that disk is not the sandbox's alone")
 	}
 	return h
 }

@@ -123,17 +123,17 @@ func stamp(text string) time.Time {
 // List reads all containers in one answer, oldest first. Where labels prove the ownership,
 // only containers with these labels are asked for.
 func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
-	return p.frame.List(ctx, yield, wire.Scope{Read: p.page(p.entry.Owns.Labels)})
+	return p.base.List(ctx, yield, wire.Scope{Read: p.page(p.entry.Owns.Labels)})
 }
 
 // Find asks for the containers whose link label names the task.
 func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, error) {
-	return p.frame.Find(ctx, task, p.page(p.entry.LabelsOf(task)))
+	return p.base.Find(ctx, task, p.page(p.entry.LabelsOf(task)))
 }
 
 // Named reads the containers that rows name by name, or by a label.
 func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox, error) {
-	return p.frame.Named(ctx, value, nil, p.page)
+	return p.base.Named(ctx, value, nil, p.page)
 }
 
 // page reads the only page of the containers with these labels.
@@ -177,7 +177,7 @@ func (p *Provider) containers(ctx context.Context, filters map[string][]string) 
 // Get reads one container by its full id. What is no such id may be another provider's, and is
 // not here unless the engine finds a container by it.
 func (p *Provider) Get(ctx context.Context, id string) (reconcile.Sandbox, error) {
-	return p.frame.Get(ctx, id, func(ctx context.Context, id string) (reconcile.Sandbox, error) {
+	return p.base.Get(ctx, id, func(ctx context.Context, id string) (reconcile.Sandbox, error) {
 		if err := checkID(id); err != nil {
 			return reconcile.Sandbox{}, p.unlike(ctx, id, err)
 		}

@@ -24,7 +24,7 @@ func (p *Provider) Usage(ctx context.Context, s reconcile.Sandbox) (reconcile.Re
 		seen, err = p.stats(ctx, s.ID, true)
 	}
 	if err != nil {
-		return reconcile.Resources{}, p.frame.Wrap("measure sandbox", s.ID, err)
+		return reconcile.Resources{}, p.base.Wrap("measure sandbox", s.ID, err)
 	}
 	memory := seen.MemoryStats
 	idle := memory.Stats["inactive_file"] // a cache that is given up when memory is wanted
@@ -112,7 +112,7 @@ const logLines = "2000"
 // Logs is the end of what the container printed, at most limit bytes.
 func (p *Provider) Logs(ctx context.Context, s reconcile.Sandbox, limit int) (string, error) {
 	text, err := p.logs(ctx, s.ID)
-	return p.client.Tail(text, limit), p.frame.Wrap("read logs of sandbox", s.ID, err)
+	return p.client.Tail(text, limit), p.base.Wrap("read logs of sandbox", s.ID, err)
 }
 
 func (p *Provider) logs(ctx context.Context, id string) (string, error) {

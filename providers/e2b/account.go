@@ -31,7 +31,7 @@ func (p *Provider) Usage(ctx context.Context, s reconcile.Sandbox) (reconcile.Re
 		err = errors.New("it was not measured yet")
 	}
 	if err != nil {
-		return reconcile.Resources{}, p.frame.Wrap("measure sandbox", s.ID, err)
+		return reconcile.Resources{}, p.base.Wrap("measure sandbox", s.ID, err)
 	}
 	now := slices.MaxFunc(in, func(a, b sample) int { return cmp.Compare(a.At, b.At) })
 	return reconcile.Resources{CPUPercent: now.CPU, MemoryUsed: now.MemUsed, MemoryTotal: now.MemTotal,
@@ -54,7 +54,7 @@ func (p *Provider) Logs(ctx context.Context, s reconcile.Sandbox, limit int) (st
 	_, err := p.client.Ask(ctx, wire.Call{What: "logs", Max: wire.MaxPage,
 		URL: p.client.At("v2", "sandboxes", s.ID, "logs") + "?direction=backward&limit=1000"}, &in)
 	if err != nil {
-		return "", p.frame.Wrap("read logs of sandbox", s.ID, err)
+		return "", p.base.Wrap("read logs of sandbox", s.ID, err)
 	}
 	lines := append(in.Logs, p.events(ctx, s.ID)...)
 	slices.Reverse(lines) // both come newest first
@@ -102,7 +102,7 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 		team = wire.Ill("team", err.Error(), "set token: to a key of the team in team:")
 	}
 	return []reconcile.CheckResult{wire.Well("credential", "the key is accepted"), team,
-		p.frame.CheckListing(ctx, read, fixes), p.checkInside(ctx, page.Sandboxes)}
+		p.base.CheckListing(ctx, read, fixes), p.checkInside(ctx, page.Sandboxes)}
 }
 
 // checkInside asks the daemon of one sandbox that is ours and runs whether it is well.
@@ -117,7 +117,7 @@ func (p *Provider) checkInside(ctx context.Context, seen []reconcile.Sandbox) re
 	}
 	b, a, err := p.get(ctx, seen[at].ID)
 	if no := barred(b, a, err, 6*lull); no.Outcome != "" {
-		return wire.Well(what, "not tested: "+no.Said)
+		return wire.Well(what, "not tested: "+no.Words)
 	}
 	a, err = p.ask(ctx, b, wire.Call{What: "health", Method: http.MethodGet, URL: "/health"})
 	if err == nil && a.Status != http.StatusNoContent {

@@ -49,7 +49,7 @@ func answerOf(stream []byte) wire.Answer {
 	return wire.Answer{Status: 200, Header: http.Header{"Content-Type": {"application/connect+json"}}, Body: stream}
 }
 
-var saidNothing wire.Said
+var saidNothing wire.APIError
 
 // A lab is a provider over a simulated vendor, without a network. What a test says of some
 // calls is answered in the vendor's place.

@@ -69,7 +69,7 @@ var Abilities = wire.Abilities{
 type Provider struct {
 	entry  entry.Entry
 	client *wire.Client
-	frame  *wire.Frame
+	base   *wire.Base
 	domain string      // of the sandboxes' addresses; "" when nothing says it
 	inside string      // the address of all sandboxes; "" when each has its own
 	proven atomic.Bool // the key was of the entry's team when that was last answered
@@ -95,9 +95,9 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.client, p.frame, err = wire.Open(p.entry, o, wire.Dialect{
+	p.client, p.base, err = wire.Open(p.entry, o, wire.Dialect{
 		URL: "https://api." + DefaultDomain, Hint: "is the url right?", Certain: certain,
-		Dress: func(r *http.Request, k wire.Call) {
+		Authorize: func(r *http.Request, k wire.Call) {
 			if !k.Inside { // what runs in a sandbox is not ours, and never told the key
 				r.Header.Set("X-API-Key", e.Token)
 			}
@@ -129,7 +129,7 @@ func (p *Provider) address() error {
 // certain reports whether the API says that the thing itself is not there: it names its kind
 // and says what became of it. What a router says of an address that it does not know has the
 // same form, and so have the errors of other servers.
-func certain(a wire.Answer, s wire.Said) bool {
+func certain(a wire.Answer, s wire.APIError) bool {
 	words := strings.ToLower(s.Text)
 	return s.Field == "message" && (s.Status == 0 || s.Status == a.Status) &&
 		!contains(words, "/sandboxes", "/templates") && contains(words, "sandbox", "template", "alias", "tag") &&

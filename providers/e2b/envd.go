@@ -124,9 +124,9 @@ func frames(body []byte) (t told, whole bool) {
 }
 
 // executed judges an answer to exec, whose status is 200 whatever became of the command.
-func executed(a wire.Answer, _ wire.Said) (wire.Half, bool) {
+func executed(a wire.Answer, _ wire.APIError) (wire.ProbePart, bool) {
 	if a.Status != http.StatusOK {
-		return wire.Half{}, false
+		return wire.ProbePart{}, false
 	}
 	t, whole := frames(a.Body)
 	switch end := t.Event.End; {
@@ -146,14 +146,14 @@ func executed(a wire.Answer, _ wire.Said) (wire.Half, bool) {
 // refused judges what the daemon says of a command that it did not run to its end. A template
 // may have no shell, which is no fault of the sandbox; one that lost its file system is
 // convicted by the listing of its files.
-func refused(code, words string) wire.Half {
+func refused(code, words string) wire.ProbePart {
 	said := text.Clip(code+": "+words, 160)
 	met, known := refusals[code]
 	switch {
 	case contains(words, shell) && contains(words, "no such file", "not found"):
 		return wire.Unclear(said + "; where the template has no " + shell + `, set probe: {exec: ""}`)
 	case known:
-		return wire.Half{Outcome: met, Said: said}
+		return wire.ProbePart{Outcome: met, Words: said}
 	case code == "invalid_argument": // what older daemons say when a process cannot be started
 		return wire.Failed(said)
 	}

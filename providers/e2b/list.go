@@ -21,17 +21,17 @@ const pageSize = 100
 // List reads every page, in the order of their starts: one that is resumed meanwhile moves to
 // the end and is met there. In the vendor's usual order it would be missed.
 func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
-	return p.frame.List(ctx, yield, wire.Scope{Read: p.trusted(p.entry.Owns.Labels)})
+	return p.base.List(ctx, yield, wire.Scope{Read: p.trusted(p.entry.Owns.Labels)})
 }
 
 // Find asks for the sandboxes whose link label names the task.
 func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, error) {
-	return p.frame.Find(ctx, task, p.trusted(p.entry.LabelsOf(task)))
+	return p.base.Find(ctx, task, p.trusted(p.entry.LabelsOf(task)))
 }
 
 // Named asks for the sandbox whose label rows hold: there are no names.
 func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox, error) {
-	return p.frame.Named(ctx, value, nil, p.trusted)
+	return p.base.Named(ctx, value, nil, p.trusted)
 }
 
 // trusted reads pages with a key of the entry's team, or none.
@@ -68,7 +68,7 @@ func (p *Provider) team(ctx context.Context) error {
 	default:
 		err = fmt.Errorf("%w; leave out team: where the server knows no teams", err)
 	}
-	return p.frame.Wrap("ask whether the key is of team", team, err)
+	return p.base.Wrap("ask whether the key is of team", team, err)
 }
 
 // pages reads the pages of the sandboxes with these labels, and of others where the labels

@@ -21,12 +21,12 @@ const lull = 5 * time.Second
 // Probe runs a command and lists a path in the sandbox, both at once. Neither puts its end
 // off. Only one probe of a sandbox runs at a time.
 func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy) reconcile.ProbeResult {
-	return p.frame.Probe(ctx, s, policy, func(ctx context.Context) wire.Half { return p.probe(ctx, s.ID, policy) })
+	return p.base.Probe(ctx, s, policy, func(ctx context.Context) wire.ProbePart { return p.probe(ctx, s.ID, policy) })
 }
 
 // probe calls into the sandbox only while it is known to run, because a call into a paused one
 // may wake it. A failure counts only against one that still runs after it.
-func (p *Provider) probe(ctx context.Context, id string, policy reconcile.ProbePolicy) wire.Half {
+func (p *Provider) probe(ctx context.Context, id string, policy reconcile.ProbePolicy) wire.ProbePart {
 	patience := wire.Within(policy) + wire.Margin + lull
 	b, a, err := p.get(ctx, id)
 	if no := barred(b, a, err, patience+lull); no.Outcome != "" {
@@ -40,13 +40,13 @@ func (p *Provider) probe(ctx context.Context, id string, policy reconcile.ProbeP
 	}
 	b, _, err = p.get(ctx, id)
 	if no := away(b, err); no.Outcome != "" {
-		return wire.Half{Outcome: no.Outcome, Said: no.Said + " (" + met.Said + ")"}
+		return wire.ProbePart{Outcome: no.Outcome, Words: no.Words + " (" + met.Words + ")"}
 	}
 	return met
 }
 
 // away is how a get shows that a sandbox does not run; zero where it runs.
-func away(b box, err error) (no wire.Half) {
+func away(b box, err error) (no wire.ProbePart) {
 	switch {
 	case errors.Is(err, reconcile.ErrNotFound):
 		no = wire.Barred("it is gone")
@@ -61,7 +61,7 @@ func away(b box, err error) (no wire.Half) {
 // barred is why nothing may be called inside a sandbox that a get showed so, within that time;
 // zero where it may. One that is paused meanwhile could be resumed by the call, and where the
 // server does not say whether, it could.
-func barred(b box, a wire.Answer, err error, within time.Duration) wire.Half {
+func barred(b box, a wire.Answer, err error, within time.Duration) wire.ProbePart {
 	no, wakes := away(b, err), b.Lifecycle == nil || b.Lifecycle.AutoResume
 	switch {
 	case no.Outcome != "":
@@ -73,17 +73,17 @@ func barred(b box, a wire.Answer, err error, within time.Duration) wire.Half {
 	return no
 }
 
-func (p *Provider) halves(ctx context.Context, b box, policy reconcile.ProbePolicy) wire.Half {
-	judge := func(k wire.Call, good func(wire.Answer, wire.Said) (wire.Half, bool)) wire.Half {
+func (p *Provider) halves(ctx context.Context, b box, policy reconcile.ProbePolicy) wire.ProbePart {
+	judge := func(k wire.Call, good func(wire.Answer, wire.APIError) (wire.ProbePart, bool)) wire.ProbePart {
 		ask := func(ctx context.Context, k wire.Call) (wire.Answer, error) { return p.ask(ctx, b, k) }
 		return p.client.Judge(ctx, k, wire.Judge{Ask: ask, Good: good, Outcome: outcome})
 	}
-	return wire.Halves(policy, func(within time.Duration) wire.Half {
+	return wire.Halves(policy, func(within time.Duration) wire.ProbePart {
 		// The command outlives the call unless the daemon itself ends it.
 		limit := strconv.FormatInt(within.Milliseconds(), 10)
 		return judge(wire.Call{What: "probe exec", URL: "/process.Process/Start", Body: startBody(policy.Exec), Type: stream,
 			Accept: stream, Timeout: within + wire.Margin, Header: map[string]string{"Connect-Timeout-Ms": limit}}, executed)
-	}, func(within time.Duration) wire.Half {
+	}, func(within time.Duration) wire.ProbePart {
 		body, _ := json.Marshal(map[string]any{"path": policy.Path, "depth": 1}) // a text and a number always encode
 		return judge(wire.Call{What: "probe files", URL: "/filesystem.Filesystem/ListDir", Body: body,
 			Timeout: within + wire.Margin, Max: wire.MaxOne * 4}, listed)
@@ -95,7 +95,7 @@ func (p *Provider) halves(ctx context.Context, b box, policy reconcile.ProbePoli
 // daemon ("port is not open"), or of none at all ("was not found"), which speaks against the
 // sandbox only if the control plane still says that it runs. A 502 that is no JSON comes from
 // farther out, and so do a 503 and a 504.
-func outcome(a wire.Answer, said wire.Said) reconcile.ProbeOutcome {
+func outcome(a wire.Answer, said wire.APIError) reconcile.ProbeOutcome {
 	if met, ok := refusals[said.Code]; ok {
 		return met
 	}
@@ -118,12 +118,12 @@ var refusals = map[string]reconcile.ProbeOutcome{
 }
 
 // listed judges an answer to the file listing. An empty folder is an empty object.
-func listed(a wire.Answer, said wire.Said) (wire.Half, bool) {
+func listed(a wire.Answer, said wire.APIError) (wire.ProbePart, bool) {
 	switch {
 	case a.Status == http.StatusNotFound && said.Code == "not_found":
 		return wire.Missing("404 not found"), true
 	case a.Status != http.StatusOK:
-		return wire.Half{}, false
+		return wire.ProbePart{}, false
 	}
 	var in struct {
 		Entries []struct {

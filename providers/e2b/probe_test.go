@@ -352,7 +352,7 @@ func FuzzFrames(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		_, whole := frames(body)
 		h, ok := executed(answerOf(body), saidNothing)
-		if !ok || h.Outcome == "" || h.Said == "" && h.Outcome != reconcile.Answered {
+		if !ok || h.Outcome == "" || h.Words == "" && h.Outcome != reconcile.Answered {
 			t.Errorf("executed = %+v, %t; want a verdict", h, ok)
 		}
 		if !whole && h.Outcome != reconcile.Infrastructure {

@@ -76,7 +76,7 @@ func (b *box) is(id string) error {
 
 // Get reads one sandbox by id. One that is being killed is not found any more.
 func (p *Provider) Get(ctx context.Context, id string) (reconcile.Sandbox, error) {
-	return p.frame.Get(ctx, id, p.look)
+	return p.base.Get(ctx, id, p.look)
 }
 
 func (p *Provider) look(ctx context.Context, id string) (reconcile.Sandbox, error) {
@@ -99,7 +99,7 @@ func (p *Provider) get(ctx context.Context, id string) (b box, a wire.Answer, er
 // that it still is ours. An error without a termination means that nobody knows whether it
 // was carried out.
 func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	return p.frame.Terminate(ctx, expected, p.look,
+	return p.base.Terminate(ctx, expected, p.look,
 		func(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
 			return turned(p.client.Alter(ctx, wire.Call{What: "kill", Method: http.MethodDelete,
 				URL: p.client.At("sandboxes", now.ID)}, nil))
@@ -125,13 +125,13 @@ const resumedFor = 3600
 // Suspend pauses the sandbox: memory, processes and disk are kept, for as long as nobody
 // kills it. One that resumes at any call is woken by the next one of its users.
 func (p *Provider) Suspend(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	return p.frame.Suspend(ctx, expected, p.turns())
+	return p.base.Suspend(ctx, expected, p.turns())
 }
 
 // Resume brings it back for an hour, because an operator asks for it. Nothing else here ever
 // connects to a sandbox.
 func (p *Provider) Resume(ctx context.Context, expected reconcile.Sandbox) error {
-	return p.frame.Resume(ctx, expected, p.turns())
+	return p.base.Resume(ctx, expected, p.turns())
 }
 
 func (p *Provider) turns() wire.Turns {

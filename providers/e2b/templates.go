@@ -36,7 +36,7 @@ type template struct {
 // known to be there and nothing more: its state is unknown. That is what a 403 says here, unless
 // its words are of the key's own team (e2b-dev/infra asks who owns it, also of public ones).
 func (p *Provider) Template(ctx context.Context, name string) (reconcile.Template, error) {
-	return p.frame.Template(ctx, "template", name, p.template)
+	return p.base.Template(ctx, "template", name, p.template)
 }
 
 func (p *Provider) template(ctx context.Context, name string) (out reconcile.Template, a wire.Answer, err error) {

@@ -111,11 +111,11 @@ func (e Entry) Mark(s *reconcile.Sandbox, further ...string) {
 	}
 	switch key, isLabel := strings.CutPrefix(e.Link.Sandbox, "label:"); {
 	case isLabel:
-		s.SandboxKey, s.AlsoKey = s.Labels[key], s.ID
+		s.SandboxKey, s.AltKey = s.Labels[key], s.ID
 	case e.Link.Sandbox == "id":
 		s.SandboxKey = s.ID
 	case e.Link.Sandbox == "name":
-		s.SandboxKey, s.AlsoKey = s.Name, s.ID
+		s.SandboxKey, s.AltKey = s.Name, s.ID
 	}
 }
 
@@ -128,7 +128,7 @@ func (e Entry) OwnNamed(s *reconcile.Sandbox) {
 // OrName lets rows hold the sandbox's name in place of its id, where platforms store either.
 func (e Entry) OrName(s *reconcile.Sandbox) {
 	if e.Link.Sandbox == "id" && s.Name != s.ID {
-		s.AlsoKey = s.Name
+		s.AltKey = s.Name
 	}
 }
 
@@ -137,7 +137,7 @@ func (e Entry) OrName(s *reconcile.Sandbox) {
 // compared.
 func (e Entry) Passed(expected, now reconcile.Sandbox) bool {
 	byLabel := strings.HasPrefix(e.Link.Sandbox, "label:")
-	return !expected.OddLink && (expected.Task != now.Task || byLabel && expected.SandboxKey != now.SandboxKey)
+	return !expected.BadLink && (expected.Task != now.Task || byLabel && expected.SandboxKey != now.SandboxKey)
 }
 
 // LabelsOf are the labels of a sandbox of ours that is for the task.

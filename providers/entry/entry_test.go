@@ -91,7 +91,7 @@ func TestMark(t *testing.T) {
 		s := reconcile.Sandbox{Ref: reconcile.Ref{ID: "sb-1"}, Name: "x-1",
 			Labels: map[string]string{"task_id": "t1", "session": "s9"}}
 		entry.Entry{Name: "lab", Link: test.link, Owns: entry.Owns{NamePrefix: "x-"}}.Mark(&s)
-		if s.Task != test.task || s.SandboxKey != test.key || s.AlsoKey != test.also || s.Provider != "lab" || !s.Owned {
+		if s.Task != test.task || s.SandboxKey != test.key || s.AltKey != test.also || s.Provider != "lab" || !s.Owned {
 			t.Errorf("%s: Mark = %+v, want task %q and key %q, or %q", name, s, test.task, test.key, test.also)
 		}
 	}
@@ -108,8 +108,8 @@ func TestOrName(t *testing.T) {
 		s := reconcile.Sandbox{Ref: reconcile.Ref{ID: "sb-1"}, Name: test.name}
 		e := entry.Entry{Link: entry.Link{Sandbox: test.link}}
 		e.Mark(&s)
-		if e.OrName(&s); s.AlsoKey != test.want {
-			t.Errorf("%s: rows may also hold %q, want %q", name, s.AlsoKey, test.want)
+		if e.OrName(&s); s.AltKey != test.want {
+			t.Errorf("%s: rows may also hold %q, want %q", name, s.AltKey, test.want)
 		}
 	}
 }

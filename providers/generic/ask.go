@@ -107,7 +107,7 @@ func (r reply) clear() bool {
 func (s *spec) gone(r reply) bool { return r.clear() && s.absent.Is(r.env) }
 
 // words are an error in the platform's words, which may come with a 200.
-func (s *spec) words(a wire.Answer) wire.Said {
+func (s *spec) words(a wire.Answer) wire.APIError {
 	said := wire.SaidIn(a)
 	if s.said == nil {
 		return said
@@ -128,7 +128,7 @@ func (p *Provider) hear(ctx context.Context, k wire.Call) (reply, wire.Answer, e
 	}
 	r := p.spec.read(a)
 	if p.spec.gone(r) {
-		return r, a, &wire.Refusal{Status: a.Status, Words: p.client.Said(a).Text, Kind: reconcile.ErrNotFound}
+		return r, a, &wire.Refusal{Status: a.Status, Words: p.client.APIError(a).Text, Kind: reconcile.ErrNotFound}
 	}
 	return r, a, p.sound(r, a)
 }

@@ -28,7 +28,7 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 		return []reconcile.CheckResult{fixes.Failed("listing", err)}
 	}
 	again := func(context.Context, string) (wire.Page, error) { return page, nil }
-	out := []reconcile.CheckResult{p.described(), p.frame.CheckListing(ctx, again, fixes), words(page), p.born(page)}
+	out := []reconcile.CheckResult{p.described(), p.base.CheckListing(ctx, again, fixes), words(page), p.born(page)}
 	if len(lacks) > 0 {
 		out = append(out, wire.Ill("listing lacks", fmt.Sprint(lacks), "nothing is known of these; see the platform"))
 	}

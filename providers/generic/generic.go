@@ -57,7 +57,7 @@ type Provider struct {
 	entry  entry.Entry
 	spec   *spec
 	client *wire.Client
-	frame  *wire.Frame
+	base   *wire.Base
 }
 
 var _ reconcile.Provider = (*Provider)(nil)
@@ -93,9 +93,9 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 		s.common = map[string]string{"Authorization": "Bearer {token}"}
 	}
 	var err error
-	p.client, p.frame, err = wire.Open(e, o, wire.Dialect{
+	p.client, p.base, err = wire.Open(e, o, wire.Dialect{
 		URL: "https://sandboxes.example.com/v1", Hint: "is the url right?", Secrets: s.secrets,
-		Dress: func(r *http.Request, k wire.Call) {
+		Authorize: func(r *http.Request, k wire.Call) {
 			var common map[string]string
 			if p.client.Home(r.URL) { // what answers elsewhere may be the sandbox, or whoever made it
 				common = s.common
@@ -106,7 +106,7 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 				}
 			}
 		},
-		Said: s.words, Certain: func(a wire.Answer, _ wire.Said) bool { return s.gone(s.read(a)) },
+		APIError: s.words, Certain: func(a wire.Answer, _ wire.APIError) bool { return s.gone(s.read(a)) },
 		Wait: wire.Resets(e.API.Resets...),
 	})
 	return p, err

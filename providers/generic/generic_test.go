@@ -117,8 +117,8 @@ func TestNameInPlaceOfAnID(t *testing.T) {
 			t.Errorf("%s: Get by name = %+v, %v; want gone %t", name, got, err, test.gone)
 		}
 		also := map[string]string{"id": "one", "name": "b-1"}[test.link]
-		if got, err := p.Get(t.Context(), "b-1"); err != nil || got.AlsoKey != also {
-			t.Errorf("%s: rows may also hold %q, %v; want %q", name, got.AlsoKey, err, also)
+		if got, err := p.Get(t.Context(), "b-1"); err != nil || got.AltKey != also {
+			t.Errorf("%s: rows may also hold %q, %v; want %q", name, got.AltKey, err, also)
 		}
 	}
 }

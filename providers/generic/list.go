@@ -16,7 +16,7 @@ import (
 // left something out.
 func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
 	var lacks []string
-	out, err := p.frame.List(ctx, yield, p.scopes(p.spec.calls["list"], vars{}, &lacks)...)
+	out, err := p.base.List(ctx, yield, p.scopes(p.spec.calls["list"], vars{}, &lacks)...)
 	if err == nil && len(lacks) > 0 {
 		out.Complete, out.Missing = false, append(out.Missing, lacks...)
 	}
@@ -30,14 +30,14 @@ func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, 
 		what = "list"
 	}
 	return p.search(what, vars{"task": task}, func(read wire.ReadPage) ([]reconcile.Sandbox, error) {
-		return p.frame.Find(ctx, task, read)
+		return p.base.Find(ctx, task, read)
 	})
 }
 
 // Named searches the list for what rows hold that is no id.
 func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox, error) {
 	return p.search("list", vars{}, func(read wire.ReadPage) ([]reconcile.Sandbox, error) {
-		return p.frame.Named(ctx, value, nil, func(map[string]string) wire.ReadPage { return read })
+		return p.base.Named(ctx, value, nil, func(map[string]string) wire.ReadPage { return read })
 	})
 }
 
@@ -53,7 +53,7 @@ func (p *Provider) search(what string, v vars, look func(wire.ReadPage) ([]recon
 	}
 	found, err := look(read)
 	if err == nil && len(lacks) > 0 {
-		err = p.frame.Wrap("search", what, fmt.Errorf("the answer lacks %q", lacks))
+		err = p.base.Wrap("search", what, fmt.Errorf("the answer lacks %q", lacks))
 	}
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (r *reading) fetch(ctx context.Context, at vars, link string) (sheet, error
 		out.Next, out.told, out.link = wire.NextLink(a.Header)
 	}
 	err = r.fill(&out)
-	if words := r.client.Said(a).Text; err != nil && words != "" {
+	if words := r.client.APIError(a).Text; err != nil && words != "" {
 		err = fmt.Errorf("%w: %s", err, words)
 	}
 	return out, err

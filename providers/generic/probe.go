@@ -24,17 +24,17 @@ func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconc
 	if p.spec.calls["files"] == nil {
 		policy.Path = ""
 	}
-	return p.frame.Probe(ctx, s, policy, func(ctx context.Context) wire.Half {
+	return p.base.Probe(ctx, s, policy, func(ctx context.Context) wire.ProbePart {
 		v := vars{"id": s.ID, "command": policy.Exec, "path": policy.Path, "timeout": wire.Seconds(policy.Timeout)}
 		var err error
 		if v["endpoint"], err = p.endpoint(ctx, s); err != nil {
 			return wire.Unclear(text.Clip("its address: "+err.Error(), 200))
 		}
 		return wire.Halves(policy,
-			func(within time.Duration) wire.Half {
+			func(within time.Duration) wire.ProbePart {
 				return p.try(ctx, p.spec.calls["exec"], v, within, p.spec.command)
 			},
-			func(within time.Duration) wire.Half {
+			func(within time.Duration) wire.ProbePart {
 				return p.try(ctx, p.spec.calls["files"], v, within, p.spec.listing)
 			})
 	})
@@ -50,18 +50,18 @@ func (p *Provider) endpoint(ctx context.Context, s reconcile.Sandbox) (string, e
 }
 
 // try makes the call of one half and judges the answer.
-func (p *Provider) try(ctx context.Context, c *call, v vars, within time.Duration, t trial) wire.Half {
+func (p *Provider) try(ctx context.Context, c *call, v vars, within time.Duration, t trial) wire.ProbePart {
 	k, err := p.request(c, v)
 	if err != nil {
 		return wire.Unclear(text.Clip(err.Error(), 160))
 	}
 	k.Inside, k.Timeout, k.Max = true, within+wire.Margin, 4*wire.MaxOne
 	return p.client.Judge(ctx, k, wire.Judge{
-		Good: func(a wire.Answer, _ wire.Said) (wire.Half, bool) {
+		Good: func(a wire.Answer, _ wire.APIError) (wire.ProbePart, bool) {
 			r := p.spec.read(a)
 			return t.judge(r), a.OK() && t.against(r) == reconcile.Infrastructure
 		},
-		Outcome: func(a wire.Answer, _ wire.Said) reconcile.ProbeOutcome { return t.against(p.spec.read(a)) },
+		Outcome: func(a wire.Answer, _ wire.APIError) reconcile.ProbeOutcome { return t.against(p.spec.read(a)) },
 	})
 }
 
@@ -81,7 +81,7 @@ func (t trial) against(r reply) reconcile.ProbeOutcome {
 }
 
 // judge reads the result of a call that went well: an exit code, or a list.
-func (t trial) judge(r reply) wire.Half {
+func (t trial) judge(r reply) wire.ProbePart {
 	v, err := t.result.Run(r.env)
 	list, listed := v.([]any)
 	exit, ran := formula.Whole(v)
@@ -104,7 +104,7 @@ func (p *Provider) Logs(ctx context.Context, s reconcile.Sandbox, limit int) (st
 		return "", wire.Unable("api.logs is not described for " + p.entry.Name)
 	}
 	out, err := p.log(ctx, s, limit)
-	return p.client.Tail(out, limit), p.frame.Wrap("read logs of sandbox", s.ID, err)
+	return p.client.Tail(out, limit), p.base.Wrap("read logs of sandbox", s.ID, err)
 }
 
 func (p *Provider) log(ctx context.Context, s reconcile.Sandbox, limit int) (string, error) {

@@ -48,7 +48,7 @@ func (p *Provider) sandbox(item any, asOf time.Time) (reconcile.Sandbox, error) 
 		s.Labels = formula.Labels(labels)
 	}
 	if p.spec.calls["delete"] == nil {
-		s.NoEnd = "api.delete is not described"
+		s.NotTerminable = "api.delete is not described"
 	}
 	p.entry.Mark(&s)
 	p.entry.OrName(&s)
@@ -87,7 +87,7 @@ func moment(x *formula.Expression, env map[string]any) time.Time {
 
 // Get reads one sandbox by id.
 func (p *Provider) Get(ctx context.Context, id string) (reconcile.Sandbox, error) {
-	return p.frame.Get(ctx, id, p.look)
+	return p.base.Get(ctx, id, p.look)
 }
 
 func (p *Provider) look(ctx context.Context, id string) (reconcile.Sandbox, error) {
@@ -125,7 +125,7 @@ func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (r
 	if p.spec.calls["delete"] == nil {
 		return reconcile.TerminateRefused, wire.Unable("api.delete is not described: " + p.entry.Name + " is read only")
 	}
-	return p.frame.Terminate(ctx, expected, p.look,
+	return p.base.Terminate(ctx, expected, p.look,
 		func(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
 			return p.change(ctx, p.spec.calls["delete"], p.spec.removal, now.ID)
 		})
@@ -166,7 +166,7 @@ func (p *Provider) Suspend(ctx context.Context, expected reconcile.Sandbox) (rec
 	if p.spec.calls["stop"] == nil {
 		return reconcile.TerminateRefused, wire.Unable("api.stop is not described for " + p.entry.Name)
 	}
-	return p.frame.Suspend(ctx, expected, p.turns())
+	return p.base.Suspend(ctx, expected, p.turns())
 }
 
 // Resume starts the sandbox again.
@@ -174,7 +174,7 @@ func (p *Provider) Resume(ctx context.Context, expected reconcile.Sandbox) error
 	if p.spec.calls["resume"] == nil {
 		return wire.Unable("api.resume is not described for " + p.entry.Name)
 	}
-	return p.frame.Resume(ctx, expected, p.turns())
+	return p.base.Resume(ctx, expected, p.turns())
 }
 
 func (p *Provider) turns() wire.Turns {

@@ -19,7 +19,7 @@ import (
 // nobody knows whether it was carried out.
 func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
 	var seen object
-	return p.frame.Terminate(ctx, expected, p.look(&seen),
+	return p.base.Terminate(ctx, expected, p.look(&seen),
 		func(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
 			return p.end(ctx, &seen, now)
 		})
@@ -61,7 +61,7 @@ func deleteOptions(k kind, o *object) []byte {
 
 // undeleted says what the answer to a delete means that is no success.
 func (p *Provider) undeleted(a wire.Answer, err error) (reconcile.Termination, error) {
-	switch s := p.client.Said(a); {
+	switch s := p.client.APIError(a); {
 	case errors.Is(err, reconcile.ErrNotFound):
 		return reconcile.TerminateGone, nil
 	case a.Status == http.StatusConflict && strings.Contains(s.Text, "UID in the precondition"):
@@ -92,7 +92,7 @@ func deleted(n name, a wire.Answer, after *object) (reconcile.Termination, error
 
 // refused reports whether the cluster will not, in words, whoever asks: an admission rule
 // denies it, or the object may not be deleted so.
-func refused(a wire.Answer, s wire.Said) bool {
+func refused(a wire.Answer, s wire.APIError) bool {
 	switch a.Status {
 	case http.StatusForbidden, http.StatusBadRequest:
 		return strings.Contains(s.Text, "denied the request") || strings.Contains(s.Text, "denied request")

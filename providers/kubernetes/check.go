@@ -60,7 +60,7 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 		out = append(out, p.measures(ctx, namespace))
 	}
 	for _, scope := range p.scopes(p.entry.Owns.Labels) {
-		line := p.frame.CheckListing(ctx, scope.Read, fixes)
+		line := p.base.CheckListing(ctx, scope.Read, fixes)
 		line.What += " of " + scope.Name
 		out = append(out, line)
 		if p.container != "" && strings.HasPrefix(scope.Name, pods.plural+" ") {

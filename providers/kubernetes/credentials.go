@@ -44,7 +44,7 @@ func credentials(e entry.Entry) (config *rest.Config, namespace string, err erro
 }
 
 // connect makes the client for all but exec. Its transport puts the credential on.
-func connect(e entry.Entry, o entry.Options, config *rest.Config) (*wire.Client, *wire.Frame, error) {
+func connect(e entry.Entry, o entry.Options, config *rest.Config) (*wire.Client, *wire.Base, error) {
 	config.Timeout = 0 // each call has its own deadline
 	config.Dial = (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	var err error
@@ -62,9 +62,9 @@ func connect(e entry.Entry, o entry.Options, config *rest.Config) (*wire.Client,
 	}
 	e.URL = base.String()
 	return wire.Open(e, o, wire.Dialect{
-		URL: exampleURL, Hint: "is the url that of an API server?", Said: said, Certain: certain,
-		Dress:   func(*http.Request, wire.Call) {},
-		Secrets: []string{config.BearerToken, config.Password},
+		URL: exampleURL, Hint: "is the url that of an API server?", APIError: said, Certain: certain,
+		Authorize: func(*http.Request, wire.Call) {},
+		Secrets:   []string{config.BearerToken, config.Password},
 	})
 }
 
@@ -120,15 +120,15 @@ func statusOf(a wire.Answer) status {
 	return s
 }
 
-func said(a wire.Answer) wire.Said {
+func said(a wire.Answer) wire.APIError {
 	s := statusOf(a)
-	return wire.Said{Code: s.Reason, Text: s.Message, Field: "message"}
+	return wire.APIError{Code: s.Reason, Text: s.Message, Field: "message"}
 }
 
 // certain reports whether the API says of an object, by its name, that it is not there. A
 // path or a kind that the server does not know is a 404 without a name, and a 410 is a
 // listing that took too long.
-func certain(a wire.Answer, _ wire.Said) bool {
+func certain(a wire.Answer, _ wire.APIError) bool {
 	s := statusOf(a)
 	return a.Status == http.StatusNotFound && s.Reason == "NotFound" && s.Details.Name != ""
 }

@@ -63,7 +63,7 @@ var Abilities = wire.Abilities{
 	States: []reconcile.SandboxState{reconcile.SandboxCreating, reconcile.SandboxRunning, reconcile.SandboxStopped,
 		reconcile.SandboxFailed},
 	CompareAndDelete: true, Refuses: true, Busy: true,
-	Exec: true, Files: true, Litter: wire.MostLeft,
+	Exec: true, Files: true, LeftoverExecs: wire.MostLeft,
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateFailed},
 }
 
@@ -80,7 +80,7 @@ func Claims() wire.Abilities {
 type Provider struct {
 	entry      entry.Entry
 	client     *wire.Client
-	frame      *wire.Frame
+	base       *wire.Base
 	stream     *rest.Config // for exec: each connection is made again
 	namespaces []string
 	kinds      []kind   // that are listed
@@ -110,7 +110,7 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	if len(p.namespaces) == 0 {
 		return nil, fmt.Errorf("namespace: %q names none", e.Extra["namespace"])
 	}
-	if p.client, p.frame, err = connect(e, o, config); err != nil {
+	if p.client, p.base, err = connect(e, o, config); err != nil {
 		return nil, err
 	}
 	p.stream = rest.CopyConfig(config)

@@ -27,18 +27,18 @@ func TestLeftovers(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name  string
-		left  leftovers
+		left  unfinishedExecs
 		since time.Duration
 		asked bool
 		then  int // left behind
 	}{
-		{"the first", leftovers{}, 0, true, 1},
-		{"the fifth", leftovers{pod: n.uid, n: 4}, 0, true, 5},
-		{"the sixth, too early", leftovers{pod: n.uid, n: 5}, 9 * time.Minute, false, 5},
-		{"the sixth", leftovers{pod: n.uid, n: 5}, 11 * time.Minute, true, 6},
-		{"the last", leftovers{pod: n.uid, n: 7}, 41 * time.Minute, true, 8},
-		{"no further one", leftovers{pod: n.uid, n: 8}, 1000 * time.Hour, false, 8},
-		{"another Pod's", leftovers{pod: "another", n: 8}, 0, true, 1},
+		{"the first", unfinishedExecs{}, 0, true, 1},
+		{"the fifth", unfinishedExecs{pod: n.uid, n: 4}, 0, true, 5},
+		{"the sixth, too early", unfinishedExecs{pod: n.uid, n: 5}, 9 * time.Minute, false, 5},
+		{"the sixth", unfinishedExecs{pod: n.uid, n: 5}, 11 * time.Minute, true, 6},
+		{"the last", unfinishedExecs{pod: n.uid, n: 7}, 41 * time.Minute, true, 8},
+		{"no further one", unfinishedExecs{pod: n.uid, n: 8}, 1000 * time.Hour, false, 8},
+		{"another Pod's", unfinishedExecs{pod: "another", n: 8}, 0, true, 1},
 	} {
 		test.left.at = p.client.Now().Add(-test.since)
 		p.left.Store(s.ID, test.left)
@@ -51,7 +51,7 @@ func TestLeftovers(t *testing.T) {
 			}
 		}
 		after, _ := p.left.Load(s.ID)
-		if (asked == 1) != test.asked || asked > 1 || after.(leftovers).n != test.then ||
+		if (asked == 1) != test.asked || asked > 1 || after.(unfinishedExecs).n != test.then ||
 			test.asked != (got.Outcome == reconcile.Hung) || !test.asked && got.Outcome != reconcile.Infrastructure {
 			t.Errorf("%s: %s, %s after %d commands; %+v are left, want %d", test.name, got.Outcome, got.Detail, asked, after, test.then)
 		}
@@ -63,7 +63,7 @@ func TestLeftovers(t *testing.T) {
 	if after, there := p.left.Load(s.ID); there {
 		t.Errorf("after an answer %+v are left, want none", after)
 	}
-	p.left.Store(s.ID, leftovers{pod: n.uid, n: 8})
+	p.left.Store(s.ID, unfinishedExecs{pod: n.uid, n: 8})
 	if _, err := p.Get(t.Context(), s.ID); err != nil {
 		t.Fatal(err)
 	}

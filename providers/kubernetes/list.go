@@ -36,7 +36,7 @@ type page struct {
 // what was there when the first one was read. Where labels prove the ownership, only
 // objects with these labels are asked for.
 func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
-	return p.frame.List(ctx, yield, p.scopes(p.entry.Owns.Labels)...)
+	return p.base.List(ctx, yield, p.scopes(p.entry.Owns.Labels)...)
 }
 
 // Find asks for the sandboxes whose link label names the task. A task that is no value of a
@@ -45,12 +45,12 @@ func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, 
 	if len(validation.IsValidLabelValue(task)) > 0 {
 		return nil, nil
 	}
-	return p.frame.Find(ctx, task, wire.InTurn(p.scopes(p.entry.LabelsOf(task))))
+	return p.base.Find(ctx, task, wire.InTurn(p.scopes(p.entry.LabelsOf(task))))
 }
 
 // Named reads the sandboxes that rows name by what is no id: see row_holds.
 func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox, error) {
-	return p.frame.Named(ctx, value, nil, func(labels map[string]string) wire.ReadPage {
+	return p.base.Named(ctx, value, nil, func(labels map[string]string) wire.ReadPage {
 		return wire.InTurn(p.scopes(labels))
 	})
 }

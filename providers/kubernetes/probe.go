@@ -49,18 +49,18 @@ wait "$p"`
 // and reads a file: what hangs is not asked twice. It looks first: exec goes by name, and the
 // Pod of that name may be another one by now. Only one probe of a sandbox runs at a time.
 func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy) reconcile.ProbeResult {
-	return p.frame.Probe(ctx, s, policy, func(ctx context.Context) wire.Half { return p.probe(ctx, s.ID, policy) })
+	return p.base.Probe(ctx, s, policy, func(ctx context.Context) wire.ProbePart { return p.probe(ctx, s.ID, policy) })
 }
 
 // Leftovers are the commands of probes in one Pod that never came back. Who leaves does not
 // end them, and nothing but a further command tells what became of them.
-type leftovers struct {
+type unfinishedExecs struct {
 	pod string // uid
 	n   int
 	at  time.Time // of the newest
 }
 
-func (p *Provider) probe(ctx context.Context, id string, policy reconcile.ProbePolicy) wire.Half {
+func (p *Provider) probe(ctx context.Context, id string, policy reconcile.ProbePolicy) wire.ProbePart {
 	t, err := p.target(ctx, id)
 	var rests *restingError
 	switch {
@@ -70,15 +70,15 @@ func (p *Provider) probe(ctx context.Context, id string, policy reconcile.ProbeP
 		return wire.Unclear(text.Clip("look first: "+err.Error(), 200))
 	}
 	old, _ := p.left.Load(id)
-	left, _ := old.(leftovers)
+	left, _ := old.(unfinishedExecs)
 	if left.pod != t.pod.uid {
-		left = leftovers{pod: t.pod.uid}
+		left = unfinishedExecs{pod: t.pod.uid}
 	}
 	now := p.client.Now()
 	if !wire.MayLeave(left.n, now.Sub(left.at)) {
 		return wire.Unclear(fmt.Sprintf("not asked: %d commands of earlier probes never came back", left.n))
 	}
-	h, hangs := p.knock(ctx, t, policy)
+	h, hangs := p.probeCall(ctx, t, policy)
 	switch {
 	case hangs:
 		left.n, left.at = left.n+1, now
@@ -89,14 +89,16 @@ func (p *Provider) probe(ctx context.Context, id string, policy reconcile.ProbeP
 	return h
 }
 
-// knock runs the halves of a probe, one after the other, until one hangs.
-func (p *Provider) knock(ctx context.Context, t target, policy reconcile.ProbePolicy) (h wire.Half, hangs bool) {
-	var met []wire.Half
+// probeCall runs the halves of a probe, one after the other, until one hangs.
+func (p *Provider) probeCall(
+	ctx context.Context, t target, policy reconcile.ProbePolicy,
+) (h wire.ProbePart, hangs bool) {
+	var met []wire.ProbePart
 	for _, half := range []struct {
 		name, script, what, said string
-		ended                    func(ran) wire.Half
+		ended                    func(ran) wire.ProbePart
 	}{
-		{"exec", runScript, policy.Exec, "exec", func(r ran) wire.Half { return wire.Ran(r.exit, r.output) }},
+		{"exec", runScript, policy.Exec, "exec", func(r ran) wire.ProbePart { return wire.Ran(r.exit, r.output) }},
 		{"files", filesScript, policy.Path, "files of " + policy.Path, ran.files},
 	} {
 		if half.what == "" || hangs {
@@ -118,7 +120,7 @@ func (p *Provider) knock(ctx context.Context, t target, policy reconcile.ProbePo
 // connection of a command over before it has called the node, so that a node which drops what is
 // sent to it looks like a container that hangs. Its logs come from the node and not from the
 // container's runtime.
-func (p *Provider) reached(ctx context.Context, t target, r ran, h wire.Half) wire.Half {
+func (p *Provider) reached(ctx context.Context, t target, r ran, h wire.ProbePart) wire.ProbePart {
 	if h.Outcome != reconcile.Hung || !r.unspoken {
 		return h
 	}
@@ -129,39 +131,39 @@ func (p *Provider) reached(ctx context.Context, t target, r ran, h wire.Half) wi
 		err = p.client.Refuse(a)
 	}
 	if err != nil {
-		return wire.Unclear(text.Clip(h.Said+", and its node gives no log: "+err.Error(), 160))
+		return wire.Unclear(text.Clip(h.Words+", and its node gives no log: "+err.Error(), 160))
 	}
 	return h
 }
 
 // files judges how the script of the files ended.
-func (r ran) files() wire.Half {
+func (r ran) files() wire.ProbePart {
 	said := text.Clip(r.output, 160)
 	switch {
 	case r.exit == 0:
-		return wire.Half{Outcome: reconcile.Answered, Said: "listed, written and read"}
+		return wire.ProbePart{Outcome: reconcile.Answered, Words: "listed, written and read"}
 	case r.exit == 42 && says(said, []string{"no space left", "quota exceeded"}):
-		return wire.Half{Outcome: reconcile.Answered, Said: "listed; " + said} // its own doing, and it may free it
+		return wire.ProbePart{Outcome: reconcile.Answered, Words: "listed; " + said} // its own doing, and it may free it
 	case r.exit >= 41 && r.exit <= 43:
 		return wire.Failed(cmp.Or(said, fmt.Sprint("step ", r.exit-40, " failed")))
 	}
-	return wire.Half{Outcome: reconcile.Answered, Said: text.Clip(fmt.Sprintf("exit %d: %s", r.exit, said), 160)}
+	return wire.ProbePart{Outcome: reconcile.Answered, Words: text.Clip(fmt.Sprintf("exit %d: %s", r.exit, said), 160)}
 }
 
 // verdict judges a command that did not end by itself, or whose shell could not make a process;
 // no outcome for any other.
-func (r ran) verdict(within time.Duration) wire.Half {
+func (r ran) verdict(within time.Duration) wire.ProbePart {
 	switch {
 	case r.err == nil && r.exit == 124: // the scripts' own
-		return wire.Half{Outcome: reconcile.Hung, Said: fmt.Sprintf("not done within %s inside", within)}
+		return wire.ProbePart{Outcome: reconcile.Hung, Words: fmt.Sprintf("not done within %s inside", within)}
 	case r.err == nil && r.exit != 0 && says(r.output, noProcess):
 		return wire.Failed(text.Clip(fmt.Sprintf("exit %d: %s", r.exit, r.output), 160))
 	case r.err == nil:
-		return wire.Half{}
+		return wire.ProbePart{}
 	case errors.Is(r.err, reconcile.ErrUnauthorized), errors.Is(r.err, reconcile.ErrThrottled):
 		return wire.Unclear(text.Clip(r.err.Error(), 160))
 	case r.unspoken && r.entered:
-		return wire.Half{Outcome: reconcile.Hung, Said: fmt.Sprintf("no answer within %s", within+wire.Margin)}
+		return wire.ProbePart{Outcome: reconcile.Hung, Words: fmt.Sprintf("no answer within %s", within+wire.Margin)}
 	case r.unspoken:
 		return wire.Unclear(fmt.Sprintf("no connection into it within %s", within+wire.Margin))
 	}

@@ -50,7 +50,7 @@ func TestVerdict(t *testing.T) {
 		"the node's certificate is over":  {ran{err: errors.New(`error dialing backend: tls: failed to verify certificate: x509: certificate has expired`)}, reconcile.Infrastructure},
 		"words that nobody knows":         {ran{err: errors.New(`something melted`)}, reconcile.Infrastructure},
 	} {
-		if got := test.ran.verdict(5 * time.Second); got.Outcome != test.want || (got.Outcome == "") != (got.Said == "") {
+		if got := test.ran.verdict(5 * time.Second); got.Outcome != test.want || (got.Outcome == "") != (got.Words == "") {
 			t.Errorf("%s: %+v, want %q", name, got, test.want)
 		}
 	}
@@ -83,7 +83,7 @@ func TestFilesVerdict(t *testing.T) {
 		"it reads something else": {ran{exit: 43}, reconcile.CannotStart},
 		"the shell does not know": {ran{exit: 127, output: "sh: ls: not found"}, reconcile.Answered},
 	} {
-		if got := test.ran.files(); got.Outcome != test.want || got.Said == "" {
+		if got := test.ran.files(); got.Outcome != test.want || got.Words == "" {
 			t.Errorf("%s: %+v, want %s and words", name, got, test.want)
 		}
 	}
@@ -97,7 +97,7 @@ func TestSilentNode(t *testing.T) {
 	} {
 		c := scripted(t, entry.Entry{}, map[string][]string{"GET " + podPath + "/log": {answer}})
 		at := target{name{pods, "default", "p1", "u1"}, "main"}
-		hung := wire.Half{Outcome: reconcile.Hung, Said: "no answer"}
+		hung := wire.ProbePart{Outcome: reconcile.Hung, Words: "no answer"}
 		if got := c.reached(t.Context(), at, ran{unspoken: true}, hung); got.Outcome != want {
 			t.Errorf("log %q: %+v, want %s", answer, got, want)
 		}

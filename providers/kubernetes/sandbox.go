@@ -20,7 +20,7 @@ import (
 // Get reads one object by name and compares its uid. What is no such id may be another
 // provider's, and is not here unless the cluster has an object by it.
 func (p *Provider) Get(ctx context.Context, id string) (reconcile.Sandbox, error) {
-	return p.frame.Get(ctx, id, func(ctx context.Context, id string) (reconcile.Sandbox, error) {
+	return p.base.Get(ctx, id, func(ctx context.Context, id string) (reconcile.Sandbox, error) {
 		if _, err := parseID(id); err != nil {
 			return reconcile.Sandbox{}, p.unlike(ctx, id, err)
 		}

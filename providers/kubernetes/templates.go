@@ -16,7 +16,7 @@ import (
 // and the owned Pods that use it tell whether it was pulled; for agent-sandbox it is a
 // SandboxTemplate, or the one of a SandboxWarmPool, and it is there or not.
 func (p *Provider) Template(ctx context.Context, name string) (reconcile.Template, error) {
-	return p.frame.Template(ctx, "template", name, func(ctx context.Context, name string) (reconcile.Template, wire.Answer,
+	return p.base.Template(ctx, "template", name, func(ctx context.Context, name string) (reconcile.Template, wire.Answer,
 		error,
 	) {
 		t, a, err := p.template(ctx, name)

@@ -194,7 +194,7 @@ func (l *lab) terminatesNothing() {
 		l.t.Errorf("Terminate = %q, %v; want refused as unsupported", how, err)
 	}
 	l.untouched("a terminate")
-	if s := l.get(l.put("t2", simulated.Sandbox{}).ID); s.NoEnd == "" {
+	if s := l.get(l.put("t2", simulated.Sandbox{}).ID); s.NotTerminable == "" {
 		l.t.Errorf("Get = %+v, want it to say that it cannot be ended", s)
 	}
 }

@@ -233,11 +233,12 @@ func (l *lab) wakesNothing() {
 func (l *lab) probeLitter() {
 	s := l.put("t1", simulated.Sandbox{Exec: simulated.Dead, Files: simulated.Dead})
 	seen := l.get(s.ID)
-	for range 3*l.Can.Litter + 5 {
+	for range 3*l.Can.LeftoverExecs + 5 {
 		l.Provider.Probe(l.t.Context(), seen, policy())
 	}
-	if got, _ := l.World.Sandbox(s.ID); len(got.Queued)+got.Running > l.Can.Litter {
-		l.t.Errorf("failing probes left %d executions behind, want at most %d", len(got.Queued)+got.Running, l.Can.Litter)
+	if got, _ := l.World.Sandbox(s.ID); len(got.Queued)+got.Running > l.Can.LeftoverExecs {
+		l.t.Errorf("failing probes left %d executions behind, want at most %d", len(got.Queued)+got.Running,
+			l.Can.LeftoverExecs)
 	}
 }
 

@@ -101,8 +101,8 @@ func (w *World) Inject(f Fault) (lift func()) {
 	}
 }
 
-// Mend lifts all faults.
-func (w *World) Mend() {
+// Fix lifts all faults.
+func (w *World) Fix() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.faults = nil

@@ -79,7 +79,7 @@ func (p *Provider) sandbox(b Sandbox) reconcile.Sandbox {
 		Ref: reconcile.Ref{ID: b.ID}, Name: b.FormerName(), Raw: b.Raw, State: b.State, Template: b.Template,
 		Region: b.Region, Labels: b.Labels, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
 		LastActivityAt: b.LastActivityAt, ExpiresAt: b.ExpiresAt, AsOf: p.world.Now(), Error: b.Error,
-		Hollow: b.Hollow, Lasting: p.world.o.Lasting,
+		NoContainer: b.NoContainer, StableName: p.world.o.StableName,
 	}
 	if s.Raw == "" {
 		s.Raw = string(b.State)
@@ -88,8 +88,8 @@ func (p *Provider) sandbox(b Sandbox) reconcile.Sandbox {
 		s.State = reconcile.SandboxDeleting
 	}
 	p.entry.Mark(&s)
-	if s.Lasting && p.entry.Link.Sandbox == "id" {
-		s.AlsoKey = s.Name // where names last, rows may hold either
+	if s.StableName && p.entry.Link.Sandbox == "id" {
+		s.AltKey = s.Name // where names last, rows may hold either
 	}
 	return s
 }
@@ -140,7 +140,7 @@ func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox
 	err := p.pages(ctx, Find, Query{Hidden: true}, func(page []reconcile.Sandbox) error {
 		for _, s := range page {
 			p.entry.OwnNamed(&s)
-			if s.SandboxKey == value || s.AlsoKey == value {
+			if s.SandboxKey == value || s.AltKey == value {
 				found = append(found, s)
 			}
 		}

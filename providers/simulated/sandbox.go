@@ -35,8 +35,8 @@ type Sandbox struct {
 	Locked bool   // every change is refused as busy
 	Refuse string // a delete is refused in these words
 
-	Ephemeral bool // a stop deletes it
-	Hollow    bool // the record says running, and no container is behind it
+	Ephemeral   bool // a stop deletes it
+	NoContainer bool // the record says running, and no container is behind it
 
 	doomedAt time.Time
 	next     reconcile.SandboxState // where the transition under way leads; "" when none

@@ -29,9 +29,9 @@ func TestTouchAt(t *testing.T) {
 // A hollow sandbox is shown as one.
 func TestHollow(t *testing.T) {
 	w := simulated.New(simulated.Options{})
-	w.Put(simulated.Sandbox{ID: "sb-1", Hollow: true})
+	w.Put(simulated.Sandbox{ID: "sb-1", NoContainer: true})
 	s, err := w.Provider(entry.Entry{Name: "lab"}).Get(t.Context(), "sb-1")
-	if err != nil || !s.Hollow {
+	if err != nil || !s.NoContainer {
 		t.Errorf("Get = %+v, %v, want it hollow", s, err)
 	}
 }

@@ -241,7 +241,7 @@ func TestFaults(t *testing.T) {
 	lift := w.Inject(Fault{Effect: Answer})
 	lift()
 	w.Inject(Fault{Effect: Answer})
-	w.Mend()
+	w.Fix()
 	if struck(w, gets[0]) {
 		t.Error("a lifted fault strikes")
 	}

@@ -27,7 +27,7 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 		wire.Well("credential", "may list project "+p.project),
 		p.token(),
 		wire.LimitsLeft(a.Header, "X-RateLimit-Remaining"),
-		p.frame.CheckListing(ctx, p.pages(withStatus(running)), fixes),
+		p.base.CheckListing(ctx, p.pages(withStatus(running)), fixes),
 		p.rows(),
 		p.ends(),
 	}

@@ -30,14 +30,14 @@ const (
 // records, all records are read.
 func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
 	if p.deletes {
-		return p.frame.List(ctx, yield, wire.Scope{Read: p.pages(byCreation())})
+		return p.base.List(ctx, yield, wire.Scope{Read: p.pages(byCreation())})
 	}
 	now, back := p.client.Now(), lately
 	far := now.Unix()-p.swept.Load() >= int64(farEvery.Seconds())
 	if far {
 		back = farBack
 	}
-	listing, err := p.frame.List(ctx, yield,
+	listing, err := p.base.List(ctx, yield,
 		wire.Scope{Name: running, Read: p.pages(withStatus(running))},
 		wire.Scope{Name: stopping, Read: p.pages(withStatus(stopping))},
 		wire.Scope{Name: "recently changed", Read: p.changed(back)})
@@ -49,7 +49,7 @@ func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) err
 
 // Find asks for the sandboxes whose link label names the task. The API filters by one tag.
 func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, error) {
-	return p.frame.Find(ctx, task, p.pages(withTag(p.entry.Link.TaskLabel, task)))
+	return p.base.Find(ctx, task, p.pages(withTag(p.entry.Link.TaskLabel, task)))
 }
 
 func withTag(key, value string) url.Values {

@@ -15,7 +15,7 @@ import (
 
 // Get reads one session by id. One that is over stays on record, as ended.
 func (p *Provider) Get(ctx context.Context, id string) (reconcile.Sandbox, error) {
-	return p.frame.Get(ctx, id, p.look)
+	return p.base.Get(ctx, id, p.look)
 }
 
 // look reads the session and then its record, which has the tags. A session that is over
@@ -106,7 +106,7 @@ func (p *Provider) listed(ctx context.Context, name string) (*record, wire.Answe
 // Named asks for a sandbox by its name, or by the id of a session, which rows may hold in its
 // place; or by the tag that they hold.
 func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox, error) {
-	return p.frame.Named(ctx, value, func(ctx context.Context, name string) (reconcile.Sandbox, error) {
+	return p.base.Named(ctx, value, func(ctx context.Context, name string) (reconcile.Sandbox, error) {
 		r, a, err := p.record(ctx, name)
 		switch {
 		case errors.Is(err, reconcile.ErrNotFound) && strings.HasPrefix(name, "sbx_"):
@@ -138,7 +138,7 @@ func (p *Provider) noSession(ctx context.Context, id string) error {
 // Terminate ends the session, after it made sure that the id still is the sandbox expected
 // and still ours; or deletes its record, where the entry asks for that.
 func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	return p.frame.Terminate(ctx, expected, p.look, p.end)
+	return p.base.Terminate(ctx, expected, p.look, p.end)
 }
 
 // end stops the session by its id: a newer session of the same name cannot be met. With
@@ -198,7 +198,7 @@ func ended(want, id, status string) (reconcile.Termination, error) {
 // end, or to a snapshot, after which it ends by itself.
 func (p *Provider) notEnded(a wire.Answer, err error) (reconcile.Termination, error) {
 	switch {
-	case a.Status == http.StatusUnprocessableEntity && p.client.Said(a).Code == isEnding:
+	case a.Status == http.StatusUnprocessableEntity && p.client.APIError(a).Code == isEnding:
 		return reconcile.TerminateAccepted, nil
 	case a.Status == http.StatusUnprocessableEntity:
 		return "", wire.Held(err)

@@ -144,9 +144,9 @@ func TestKeys(t *testing.T) {
 	} {
 		p := &Provider{entry: entry.Entry{Link: entry.Link{Sandbox: test.link}}}
 		got := p.sandbox(&record{Name: test.name, Session: present, Tags: map[string]string{"key": "k"}}, noon)
-		if got.SandboxKey != test.want || got.AlsoKey != test.also || got.ID != present || !got.Lasting {
-			t.Errorf("%s: key %q or %q of %s, lasting %t; want %q or %q, lasting", name, got.SandboxKey, got.AlsoKey, got.ID,
-				got.Lasting, test.want, test.also)
+		if got.SandboxKey != test.want || got.AltKey != test.also || got.ID != present || !got.StableName {
+			t.Errorf("%s: key %q or %q of %s, lasting %t; want %q or %q, lasting", name, got.SandboxKey, got.AltKey, got.ID,
+				got.StableName, test.want, test.also)
 		}
 	}
 }

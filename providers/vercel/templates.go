@@ -29,7 +29,7 @@ func (p *Provider) Template(ctx context.Context, name string) (reconcile.Templat
 	if strings.ContainsAny(name, "/:@") {
 		return reconcile.Template{Name: name, Raw: "an image, which is not measured", AsOf: p.client.Now()}, nil
 	}
-	return p.frame.Template(ctx, "snapshot", name, p.snapshot)
+	return p.base.Template(ctx, "snapshot", name, p.snapshot)
 }
 
 func (p *Provider) snapshot(ctx context.Context, name string) (reconcile.Template, wire.Answer, error) {
@@ -39,7 +39,7 @@ func (p *Provider) snapshot(ctx context.Context, name string) (reconcile.Templat
 	a, err := p.client.Get(ctx, wire.Call{What: "snapshot", URL: p.at(nil, "snapshots", name)}, &in)
 	s := in.Snapshot
 	switch {
-	case err != nil && p.client.Said(a).Code == noDisk:
+	case err != nil && p.client.APIError(a).Code == noDisk:
 		return reconcile.Template{}, a, fmt.Errorf("%w: %w", reconcile.ErrNotFound, err)
 	case err != nil:
 		return reconcile.Template{}, a, err

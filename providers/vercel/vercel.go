@@ -64,7 +64,7 @@ var Abilities = wire.Abilities{
 type Provider struct {
 	entry   entry.Entry
 	client  *wire.Client
-	frame   *wire.Frame
+	base    *wire.Base
 	team    url.Values
 	project string
 	deletes bool         // a terminate deletes the record, not only the session
@@ -91,7 +91,7 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{entry: e, client: c, frame: f, project: project, deletes: ends == "record",
+	p := &Provider{entry: e, client: c, base: f, project: project, deletes: ends == "record",
 		team: url.Values{"teamId": {team}}}
 	if !strings.HasPrefix(team, "team_") {
 		p.team = url.Values{"slug": {team}}
@@ -127,7 +127,7 @@ var missing = regexp.MustCompile(`(?i)\b(sandbox|session|snapshot)\b.*\bnot foun
 // certain reports whether the API says that the thing itself is not there: 404 with words
 // of it, or 410 with the code of a session that is over. Another 410 is of a snapshot, or of
 // a version of the API that is retired.
-func certain(a wire.Answer, s wire.Said) bool {
+func certain(a wire.Answer, s wire.APIError) bool {
 	if !wire.IsJSON(a.Header) || s.Field != "error.message" {
 		return false
 	}

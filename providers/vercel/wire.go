@@ -148,13 +148,13 @@ func began(s *reconcile.Sandbox, stamps ...time.Time) {
 // what rows hold, whichever session it is in by now.
 func (p *Provider) mark(s *reconcile.Sandbox) {
 	p.entry.Mark(s)
-	s.Lasting = true // a record's next session has its name, and goes on with its work
+	s.StableName = true // a record's next session has its name, and goes on with its work
 	if p.entry.Link.Sandbox != "id" {
 		return
 	}
-	s.AlsoKey = s.Name
+	s.AltKey = s.Name
 	if strings.HasPrefix(s.Name, "sbx_") {
-		s.SandboxKey, s.AlsoKey = s.Name, s.ID
+		s.SandboxKey, s.AltKey = s.Name, s.ID
 	}
 }
 

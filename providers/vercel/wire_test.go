@@ -195,7 +195,7 @@ func TestDeleteOfARecord(t *testing.T) {
 		}
 		p := s.provider(t, "terminate", "record")
 		p.entry.Owns = entry.Owns{NamePrefix: "task-"}
-		p.frame.Entry.Owns = p.entry.Owns
+		p.base.Entry.Owns = p.entry.Owns
 		how, err := p.Terminate(t.Context(), mine(test.expected))
 		made := 0
 		for _, asked := range s.asked {

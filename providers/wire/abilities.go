@@ -39,7 +39,7 @@ type Abilities struct {
 	DataPlane       bool // the sandbox's own daemon answers: a 502 in its place is its fault
 	ProbeIsActivity bool // a probe puts the provider's idle time-out off
 	ProbeTwice      bool // one failing half counts when it fails twice
-	Litter          int  // probes of a broken sandbox leave at most so many executions behind
+	LeftoverExecs   int  // probes of a broken sandbox leave at most so many executions behind
 
 	// What of templates.
 

@@ -94,7 +94,7 @@ func Unmarshal(body []byte, v any) error {
 // Refuse tells what an answer that is no success means. A 404 or 410 counts as "not there"
 // only when the dialect is certain of it.
 func (c *Client) Refuse(a Answer) error {
-	said := c.Said(a)
+	said := c.APIError(a)
 	r := &Refusal{Status: a.Status, Words: said.Text}
 	switch a.Status {
 	case http.StatusUnauthorized, http.StatusForbidden:

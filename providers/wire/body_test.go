@@ -49,10 +49,10 @@ func TestGateIsNotShutForADay(t *testing.T) {
 	c := &Client{now: func() time.Time { return at }}
 	k := Call{Method: http.MethodGet}
 	c.learn(k, Answer{Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"86400"}}, Date: at})
-	if err := c.gateOf(k).pass(t.Context(), at.Add(longestShut-longestWait-1)); err == nil {
+	if err := c.gateOf(k).pass(t.Context(), at.Add(longestOpen-longestWait-1)); err == nil {
 		t.Error("a call long before the pause is over was let through")
 	}
-	if err := c.gateOf(k).pass(t.Context(), at.Add(longestShut)); err != nil {
+	if err := c.gateOf(k).pass(t.Context(), at.Add(longestOpen)); err != nil {
 		t.Errorf("a call after the pause = %v, want it let through", err)
 	}
 }

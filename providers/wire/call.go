@@ -109,7 +109,7 @@ func (c *Client) exchange(ctx context.Context, k Call) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	c.dress(req, k)
+	c.authorize(req, k)
 	res, err := c.http.Do(req)
 	if err != nil {
 		return Answer{}, Cause(err)
@@ -144,7 +144,7 @@ func Cause(err error) error {
 	return advised(err)
 }
 
-func (c *Client) dress(req *http.Request, k Call) {
+func (c *Client) authorize(req *http.Request, k Call) {
 	req.Header.Set("Accept", first(k.Accept, "application/json"))
 	req.Header.Set("User-Agent", c.agent)
 	if len(k.Body) > 0 {
@@ -153,7 +153,7 @@ func (c *Client) dress(req *http.Request, k Call) {
 	for name, value := range k.Header {
 		req.Header.Set(name, value)
 	}
-	c.dialect.Dress(req, k)
+	c.dialect.Authorize(req, k)
 }
 
 // learn keeps what an answer says of the credential and of limits.
@@ -174,7 +174,7 @@ func (c *Client) learn(k Call, a Answer) {
 		return
 	}
 	if wait, ok := c.asked(a); ok {
-		c.gateOf(k).close(c.now().Add(min(wait, longestShut)))
+		c.gateOf(k).close(c.now().Add(min(wait, longestOpen)))
 	}
 }
 

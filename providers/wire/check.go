@@ -64,7 +64,7 @@ func (f Fixes) Failed(what string, err error) reconcile.CheckResult {
 }
 
 // CheckListing reads the first page and counts.
-func (f *Frame) CheckListing(ctx context.Context, read ReadPage, fixes Fixes) reconcile.CheckResult {
+func (f *Base) CheckListing(ctx context.Context, read ReadPage, fixes Fixes) reconcile.CheckResult {
 	page, err := read(ctx, "")
 	if err != nil {
 		return fixes.Failed("listing", err)

@@ -30,19 +30,19 @@ const defaultTimeout = 10 * time.Second
 // A Client makes single calls: rate, deadline, credential, bounded bodies. What an answer
 // means is the caller's to say. It is safe for concurrent use.
 type Client struct {
-	base    *url.URL
-	dialect Dialect
-	spelled *strings.Replacer // puts a word in the place of secrets
-	agent   string
-	timeout time.Duration
-	http    *http.Client
-	turn    func(ctx context.Context) error // waits until the rate lets a call through
-	circuit circuit
-	gates   [2]gate       // of reads and of changes, which providers limit apart
-	silent  atomic.Bool   // the last call of the control plane that ended had no answer in time
-	large   chan struct{} // holds one for each large answer that is being read
-	now     func() time.Time
-	log     *slog.Logger
+	base     *url.URL
+	dialect  Dialect
+	redactor *strings.Replacer // puts a word in the place of secrets
+	agent    string
+	timeout  time.Duration
+	http     *http.Client
+	turn     func(ctx context.Context) error // waits until the rate lets a call through
+	circuit  circuit
+	gates    [2]gate       // of reads and of changes, which providers limit apart
+	silent   atomic.Bool   // the last call of the control plane that ended had no answer in time
+	large    chan struct{} // holds one for each large answer that is being read
+	now      func() time.Time
+	log      *slog.Logger
 }
 
 // A Dialect is what differs between vendors. Only URL is needed; a nil hook does what is
@@ -53,13 +53,13 @@ type Dialect struct {
 
 	// Dress puts the credential and further headers on a request. Nil: Authorization: Bearer
 	// with the entry's token.
-	Dress func(r *http.Request, k Call)
+	Authorize func(r *http.Request, k Call)
 	// Said reads the error in an answer. Nil: [SaidIn], which knows the usual forms.
-	Said func(a Answer) Said
+	APIError func(a Answer) APIError
 	// Certain reports whether a 404 or a 410 means that the thing itself is not there, and
 	// not that the address is wrong, a proxy lost its way, or the credential does not see it.
 	// Nil: no 404 does, and a 410 does that is JSON or empty.
-	Certain func(a Answer, s Said) bool
+	Certain func(a Answer, s APIError) bool
 	// Refused reports whether an answer refuses the credential itself, besides a 401. Nil: none.
 	Refused func(a Answer) bool
 	// Wait is the wait that an answer asks for in the vendor's own headers, where it has no
@@ -89,7 +89,7 @@ func New(e entry.Entry, o entry.Options, d Dialect) (*Client, error) {
 		o.Turn = limiter(e.Rate).Wait
 	}
 	return &Client{
-		base: base, dialect: d.withDefaults(e), spelled: spellings(slices.Concat(d.Secrets, []string{e.Token})),
+		base: base, dialect: d.withDefaults(e), redactor: spellings(slices.Concat(d.Secrets, []string{e.Token})),
 		agent: o.Agent, timeout: e.Timeout, turn: o.Turn, now: o.Now, log: o.Log.With("provider", e.Name),
 		large: make(chan struct{}, largeAtOnce),
 		http: &http.Client{
@@ -100,14 +100,14 @@ func New(e entry.Entry, o entry.Options, d Dialect) (*Client, error) {
 }
 
 func (d Dialect) withDefaults(e entry.Entry) Dialect {
-	if d.Dress == nil {
-		d.Dress = func(r *http.Request, _ Call) { r.Header.Set("Authorization", "Bearer "+e.Token) }
+	if d.Authorize == nil {
+		d.Authorize = func(r *http.Request, _ Call) { r.Header.Set("Authorization", "Bearer "+e.Token) }
 	}
-	if d.Said == nil {
-		d.Said = SaidIn
+	if d.APIError == nil {
+		d.APIError = SaidIn
 	}
 	if d.Certain == nil {
-		d.Certain = func(a Answer, _ Said) bool {
+		d.Certain = func(a Answer, _ APIError) bool {
 			return a.Status == http.StatusGone && (IsJSON(a.Header) || len(a.Body) == 0)
 		}
 	}

@@ -41,7 +41,7 @@ func over(t *testing.T, d *double, change ...func(*entry.Entry, *entry.Options, 
 	t.Helper()
 	e := entry.Entry{Name: "lab", URL: "http://lab.test/api", Token: "s3cret", Timeout: 5 * time.Second}
 	o := entry.Options{Transport: wiretest.Transport(d)}
-	dialect := wire.Dialect{URL: "https://api.test", Certain: func(_ wire.Answer, s wire.Said) bool { return s.Text != "" }}
+	dialect := wire.Dialect{URL: "https://api.test", Certain: func(_ wire.Answer, s wire.APIError) bool { return s.Text != "" }}
 	for _, c := range change {
 		c(&e, &o, &dialect)
 	}

@@ -8,7 +8,7 @@
 //   - [Dialect] is what differs between vendors: how a request is dressed, what an error
 //     says, which 404 is certain, which header asks to wait.
 //   - [Client.Guard] gives the same to a client that a vendor or a library brings.
-//   - [Frame] holds listings, compare and delete, stops and probes together: the order of
+//   - [Base] holds listings, compare and delete, stops and probes together: the order of
 //     their steps is a guard, and the same for all.
 //   - [Abilities] are the facts of an adapter that its type cannot tell.
 //

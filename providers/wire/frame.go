@@ -13,10 +13,10 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// A Frame holds what the calls of [reconcile.Provider] have in common: their order of
+// A Base holds what the calls of [reconcile.Provider] have in common: their order of
 // steps, which is a guard, and the words around their errors. An adapter gives it its own
 // calls. It is safe for concurrent use.
-type Frame struct {
+type Base struct {
 	Entry  entry.Entry
 	Now    func() time.Time         // our own clock
 	Redact func(text string) string // nil: texts are left as they are
@@ -25,16 +25,16 @@ type Frame struct {
 }
 
 // Open makes the client and the frame of an entry. It makes no call.
-func Open(e entry.Entry, o entry.Options, d Dialect) (*Client, *Frame, error) {
+func Open(e entry.Entry, o entry.Options, d Dialect) (*Client, *Base, error) {
 	c, err := New(e, o, d)
 	if err != nil {
 		return nil, nil, err
 	}
-	return c, &Frame{Entry: e, Now: c.Now, Redact: c.Redact}, nil
+	return c, &Base{Entry: e, Now: c.Now, Redact: c.Redact}, nil
 }
 
 // Wrap puts the words of what was being done to which thing before an error; nil stays nil.
-func (f *Frame) Wrap(doing, thing string, err error) error {
+func (f *Base) Wrap(doing, thing string, err error) error {
 	if err != nil {
 		err = fmt.Errorf("%s %s of %s: %w", doing, thing, f.Entry.Name, err)
 	}
@@ -49,9 +49,9 @@ var ErrAnother = fmt.Errorf("%w: the answer is another sandbox", reconcile.ErrNo
 type Look func(ctx context.Context, id string) (reconcile.Sandbox, error)
 
 // Get reads one sandbox by look. What is asked for is not always an id: a row may hold a name.
-func (f *Frame) Get(ctx context.Context, id string, look Look) (reconcile.Sandbox, error) {
+func (f *Base) Get(ctx context.Context, id string, look Look) (reconcile.Sandbox, error) {
 	s, err := f.look(ctx, id, look)
-	var other *namesake
+	var other *sameName
 	if errors.As(err, &other) && f.rowsName(other) {
 		err = fmt.Errorf("it is the name of sandbox %s, which is %s: rows that hold names need link: {sandbox: name}",
 			text.Clip(other.ID, 80), first(text.Clip(other.Raw, 40), "in no known state"))
@@ -62,7 +62,7 @@ func (f *Frame) Get(ctx context.Context, id string, look Look) (reconcile.Sandbo
 	return s, nil
 }
 
-func (f *Frame) look(ctx context.Context, id string, look Look) (reconcile.Sandbox, error) {
+func (f *Base) look(ctx context.Context, id string, look Look) (reconcile.Sandbox, error) {
 	if err := CheckID(id); err != nil {
 		return reconcile.Sandbox{}, err
 	}
@@ -71,7 +71,7 @@ func (f *Frame) look(ctx context.Context, id string, look Look) (reconcile.Sandb
 
 // Before makes sure that the id still is the sandbox expected and still ours. Else it says
 // how that ends what is asked for.
-func (f *Frame) Before(ctx context.Context, expected reconcile.Sandbox, look Look) (
+func (f *Base) Before(ctx context.Context, expected reconcile.Sandbox, look Look) (
 	now reconcile.Sandbox, how reconcile.Termination, err error,
 ) {
 	now, err = f.look(ctx, expected.ID, look)
@@ -90,13 +90,13 @@ func (f *Frame) Before(ctx context.Context, expected reconcile.Sandbox, look Loo
 
 // changed reports whether the sandbox lost the labels or the name that proved whose it is, or
 // has some by now that except it.
-func (f *Frame) changed(expected, now reconcile.Sandbox) bool {
+func (f *Base) changed(expected, now reconcile.Sandbox) bool {
 	return now.Excepted || expected.Owned && !now.Owned && !f.Entry.Owns.Referenced
 }
 
 // Terminate looks first and calls end only for what is still the sandbox expected and not
 // at its end. One that is being deleted is asked for again only when it was expected so.
-func (f *Frame) Terminate(ctx context.Context, expected reconcile.Sandbox, look Look,
+func (f *Base) Terminate(ctx context.Context, expected reconcile.Sandbox, look Look,
 	end func(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error),
 ) (reconcile.Termination, error) {
 	now, how, err := f.Before(ctx, expected, look)
@@ -126,7 +126,7 @@ type Turns struct {
 
 // Suspend looks first and calls Stop only for a running sandbox that is still the one
 // expected.
-func (f *Frame) Suspend(ctx context.Context, expected reconcile.Sandbox, t Turns) (reconcile.Termination, error) {
+func (f *Base) Suspend(ctx context.Context, expected reconcile.Sandbox, t Turns) (reconcile.Termination, error) {
 	now, how, err := f.Before(ctx, expected, t.Look)
 	if how == "" && err == nil {
 		switch now.State {
@@ -151,11 +151,11 @@ func (f *Frame) Suspend(ctx context.Context, expected reconcile.Sandbox, t Turns
 // Resume calls Start for a sandbox that is stopped or suspended and still the one expected.
 // One that is being deleted is gone: it never comes back. One that runs or comes up is left
 // as it is.
-func (f *Frame) Resume(ctx context.Context, expected reconcile.Sandbox, t Turns) error {
+func (f *Base) Resume(ctx context.Context, expected reconcile.Sandbox, t Turns) error {
 	return f.Wrap("start sandbox", expected.ID, f.resume(ctx, expected, t))
 }
 
-func (f *Frame) resume(ctx context.Context, expected reconcile.Sandbox, t Turns) error {
+func (f *Base) resume(ctx context.Context, expected reconcile.Sandbox, t Turns) error {
 	now, err := f.look(ctx, expected.ID, t.Look)
 	switch {
 	case err != nil:
@@ -174,7 +174,7 @@ func (f *Frame) resume(ctx context.Context, expected reconcile.Sandbox, t Turns)
 	return fmt.Errorf("it is %s", first(now.Raw, "in no known state"))
 }
 
-func (f *Frame) redact(text string) string {
+func (f *Base) redact(text string) string {
 	if f.Redact == nil {
 		return text
 	}
@@ -183,7 +183,7 @@ func (f *Frame) redact(text string) string {
 
 // Template reads a template by name. One that is certainly not there is missing, which is no
 // error. The kind is the vendor's word for a template: "snapshot".
-func (f *Frame) Template(ctx context.Context, kind, name string,
+func (f *Base) Template(ctx context.Context, kind, name string,
 	read func(ctx context.Context, name string) (reconcile.Template, Answer, error),
 ) (reconcile.Template, error) {
 	if err := CheckID(name); err != nil {
@@ -220,23 +220,23 @@ func Found(id string, s reconcile.Sandbox) error {
 	case s.ID == id || s.ID == "":
 		return Same("sandbox", id, s.ID)
 	case s.Name == id:
-		return &namesake{s}
+		return &sameName{s}
 	}
 	return fmt.Errorf("the answer is another sandbox: %s", text.Clip(s.ID, 80))
 }
 
-// A namesake is a sandbox that was found by its name.
-type namesake struct{ reconcile.Sandbox }
+// A sameName is a sandbox that was found by its name.
+type sameName struct{ reconcile.Sandbox }
 
-func (n *namesake) Error() string {
+func (n *sameName) Error() string {
 	return fmt.Sprintf("%v: %s, which has that name", ErrAnother, text.Clip(n.ID, 80))
 }
 
-func (n *namesake) Unwrap() error { return ErrAnother }
+func (n *sameName) Unwrap() error { return ErrAnother }
 
 // rowsName reports whether a row that holds ids may mean the namesake: while that is there,
 // nothing is gone.
-func (f *Frame) rowsName(n *namesake) bool {
+func (f *Base) rowsName(n *sameName) bool {
 	lost := n.State == reconcile.SandboxStopped || n.State == reconcile.SandboxEnded
 	return f.Entry.Link.Sandbox == "id" && !lost
 }

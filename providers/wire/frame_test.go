@@ -14,8 +14,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-func frame() *wire.Frame {
-	return &wire.Frame{Entry: entry.Entry{Name: "lab", Link: entry.Link{TaskLabel: "task"},
+func frame() *wire.Base {
+	return &wire.Base{Entry: entry.Entry{Name: "lab", Link: entry.Link{TaskLabel: "task"},
 		Owns: entry.Owns{Labels: map[string]string{"project": "mine"}}}, Now: time.Now}
 }
 
@@ -173,7 +173,7 @@ func TestFrameLists(t *testing.T) {
 }
 
 func TestSaidIn(t *testing.T) {
-	for body, want := range map[string]wire.Said{
+	for body, want := range map[string]wire.APIError{
 		`{"statusCode":404,"message":"no such","code":"x"}`:         {Status: 404, Code: "x", Text: "no such", Field: "message"},
 		`{"message":["one","two"]}`:                                 {Text: "one, two", Field: "message"},
 		`{"code":404,"message":"gone"}`:                             {Status: 404, Code: "404", Text: "gone", Field: "message"},
@@ -193,7 +193,7 @@ func TestSaidIn(t *testing.T) {
 			t.Errorf("SaidIn(%s) = %+v, want %+v", body, got, want)
 		}
 		a.Header = map[string][]string{"Content-Type": {"text/html"}}
-		if got := wire.SaidIn(a); got != (wire.Said{}) {
+		if got := wire.SaidIn(a); got != (wire.APIError{}) {
 			t.Errorf("SaidIn(%s) of a page = %+v, want nothing", body, got)
 		}
 	}

@@ -55,9 +55,9 @@ func (c *circuit) passed() {
 	c.since, c.next = time.Time{}, time.Time{}
 }
 
-// longestShut is how long a gate is shut at most before a call may try again. A gateway that
+// longestOpen is how long a gate is shut at most before a call may try again. A gateway that
 // is set up badly asks to wait for a day, and nobody would be looked at for that day.
-const longestShut = CircuitPause
+const longestOpen = CircuitPause
 
 // A gate holds calls back until the moment that the provider named.
 type gate struct {

@@ -146,7 +146,7 @@ func InTurn(scopes []Scope) ReadPage {
 // List reads every page of every scope. A scope that cannot be read makes the listing
 // incomplete and is named in it; when no scope can be read, or there is only one, that is
 // an error.
-func (f *Frame) List(ctx context.Context, yield func([]reconcile.Sandbox) error, scopes ...Scope) (
+func (f *Base) List(ctx context.Context, yield func([]reconcile.Sandbox) error, scopes ...Scope) (
 	reconcile.Listing, error,
 ) {
 	out := reconcile.Listing{Provider: f.Entry.Name}
@@ -203,7 +203,7 @@ func joined(all []failure) error {
 
 // Find reads the owned sandboxes whose link label names the task, from pages that may show
 // others too. Without such a link there are none, and read is not called.
-func (f *Frame) Find(ctx context.Context, task string, read ReadPage) ([]reconcile.Sandbox, error) {
+func (f *Base) Find(ctx context.Context, task string, read ReadPage) ([]reconcile.Sandbox, error) {
 	if f.Entry.Link.TaskLabel == "" || task == "" {
 		return nil, nil
 	}
@@ -214,7 +214,7 @@ func (f *Frame) Find(ctx context.Context, task string, read ReadPage) ([]reconci
 // Named reads the sandboxes that rows name by a value that is no id. One with a name is read by
 // look, where the vendor can be asked for names; else, and where the value is a label's, it is
 // searched on the pages of sandboxes that have these labels, which may show others too.
-func (f *Frame) Named(ctx context.Context, value string, look Look,
+func (f *Base) Named(ctx context.Context, value string, look Look,
 	pages func(labels map[string]string) ReadPage,
 ) (found []reconcile.Sandbox, err error) {
 	key, byLabel := strings.CutPrefix(f.Entry.Link.Sandbox, "label:")
@@ -225,7 +225,7 @@ func (f *Frame) Named(ctx context.Context, value string, look Look,
 			want[key] = value
 		}
 		found, err = f.search(ctx, pages(want), func(s *reconcile.Sandbox) bool {
-			return s.SandboxKey == value || s.AlsoKey == value
+			return s.SandboxKey == value || s.AltKey == value
 		})
 	default:
 		var one reconcile.Sandbox
@@ -242,7 +242,7 @@ func (f *Frame) Named(ctx context.Context, value string, look Look,
 }
 
 // search reads all pages and keeps what is wanted.
-func (f *Frame) search(ctx context.Context, read ReadPage, wanted func(*reconcile.Sandbox) bool) (
+func (f *Base) search(ctx context.Context, read ReadPage, wanted func(*reconcile.Sandbox) bool) (
 	found []reconcile.Sandbox, err error,
 ) {
 	err = EachPage(ctx, read, func(p Page) error {

@@ -16,10 +16,10 @@ import (
 // Margin is what an answer may take beyond the time-out inside the sandbox.
 const Margin = 2 * time.Second
 
-// A Half is what one half of a probe, or the whole, met. The zero value was not asked for.
-type Half struct {
+// A ProbePart is what one half of a probe, or the whole, met. The zero value was not asked for.
+type ProbePart struct {
 	Outcome reconcile.ProbeOutcome
-	Said    string
+	Words   string
 	Exit    *int // exit code of a command that the sandbox ran to its end
 
 	missing bool // it is only the path that is not there
@@ -28,19 +28,19 @@ type Half struct {
 // Probe runs probe for a sandbox that is known to run, one at a time for each sandbox, and
 // only when something is to be probed. Nothing is called for any other: a call into one
 // that rests may wake it.
-func (f *Frame) Probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy,
-	probe func(ctx context.Context) Half,
+func (f *Base) Probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy,
+	probe func(ctx context.Context) ProbePart,
 ) reconcile.ProbeResult {
 	began := f.Now()
 	h := f.probe(ctx, s, policy, probe)
 	return reconcile.ProbeResult{
-		Ref: s.Ref, At: began, Outcome: h.Outcome, Detail: f.redact(h.Said), Took: f.Now().Sub(began), Exit: h.Exit,
+		Ref: s.Ref, At: began, Outcome: h.Outcome, Detail: f.redact(h.Words), Took: f.Now().Sub(began), Exit: h.Exit,
 	}
 }
 
-func (f *Frame) probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy,
-	probe func(ctx context.Context) Half,
-) Half {
+func (f *Base) probe(ctx context.Context, s reconcile.Sandbox, policy reconcile.ProbePolicy,
+	probe func(ctx context.Context) ProbePart,
+) ProbePart {
 	switch {
 	case s.State != reconcile.SandboxRunning:
 		return Barred("the sandbox is " + first(s.Raw, string(s.State), "in no known state"))
@@ -59,8 +59,8 @@ func (f *Frame) probe(ctx context.Context, s reconcile.Sandbox, policy reconcile
 
 // Halves runs the halves of a probe that the policy asks for, both at once, and merges them.
 // Each is told how long it may take inside the sandbox.
-func Halves(policy reconcile.ProbePolicy, exec, files func(within time.Duration) Half) Half {
-	var first, second Half
+func Halves(policy reconcile.ProbePolicy, exec, files func(within time.Duration) ProbePart) ProbePart {
+	var first, second ProbePart
 	var both sync.WaitGroup
 	if policy.Exec != "" {
 		both.Go(func() { first = exec(Within(policy)).Named("exec") })
@@ -73,23 +73,23 @@ func Halves(policy reconcile.ProbePolicy, exec, files func(within time.Duration)
 }
 
 // Missing is a half whose path is not there. It speaks against the sandbox, as what lost its
-// file system, only where nothing says that it is the path: see [Half.besides].
-func Missing(said string) Half {
-	return Half{Outcome: reconcile.CannotStart, Said: said, missing: true}
+// file system, only where nothing says that it is the path: see [ProbePart.besides].
+func Missing(said string) ProbePart {
+	return ProbePart{Outcome: reconcile.CannotStart, Words: said, missing: true}
 }
 
 // besides is a listing of files beside a command: while commands run, a path that is not there
 // may have been moved by its user, or never have been. Only the root is everywhere.
-func (h Half) besides(exec Half, name string) Half {
+func (h ProbePart) besides(exec ProbePart, name string) ProbePart {
 	if h.missing && exec.Outcome == reconcile.Answered && path.Clean(name) != "/" {
-		return Unclear(h.Said + ", while commands run: is probe.path right?")
+		return Unclear(h.Words + ", while commands run: is probe.path right?")
 	}
 	return h
 }
 
 // Named is the half with its name before what it met.
-func (h Half) Named(name string) Half {
-	h.Said = name + ": " + h.Said
+func (h ProbePart) Named(name string) ProbePart {
+	h.Words = name + ": " + h.Words
 	return h
 }
 
@@ -100,13 +100,13 @@ func Within(policy reconcile.ProbePolicy) time.Duration {
 
 // A Judge tells what the answers to a call into a sandbox mean.
 type Judge struct {
-	Ask     func(ctx context.Context, k Call) (Answer, error) // makes the call; nil: [Client.Once]
-	Good    func(a Answer, s Said) (h Half, known bool)       // judges the answers that it knows
-	Outcome func(a Answer, s Said) reconcile.ProbeOutcome     // judges all others, by who gave them
+	Ask     func(ctx context.Context, k Call) (Answer, error)    // makes the call; nil: [Client.Once]
+	Good    func(a Answer, s APIError) (h ProbePart, known bool) // judges the answers that it knows
+	Outcome func(a Answer, s APIError) reconcile.ProbeOutcome    // judges all others, by who gave them
 }
 
 // Judge makes a call into a sandbox and tells what its answer means.
-func (c *Client) Judge(ctx context.Context, k Call, j Judge) Half {
+func (c *Client) Judge(ctx context.Context, k Call, j Judge) ProbePart {
 	ask := j.Ask
 	if ask == nil {
 		ask = c.Once
@@ -115,22 +115,23 @@ func (c *Client) Judge(ctx context.Context, k Call, j Judge) Half {
 	if err != nil {
 		return Silent(err, k.Timeout)
 	}
-	said := c.Said(a)
+	said := c.APIError(a)
 	if h, known := j.Good(a, said); known {
 		return h
 	}
-	return Half{Outcome: j.Outcome(a, said), Said: text.Clip((&Refusal{Status: a.Status, Words: said.words()}).Error(),
-		160)}
+	return ProbePart{Outcome: j.Outcome(a, said),
+		Words: text.Clip((&Refusal{Status: a.Status, Words: said.words()}).Error(),
+			160)}
 }
 
 // Failed is a half that speaks against the sandbox: it cannot start anything.
-func Failed(said string) Half { return Half{Outcome: reconcile.CannotStart, Said: said} }
+func Failed(said string) ProbePart { return ProbePart{Outcome: reconcile.CannotStart, Words: said} }
 
 // Barred is a half that was not to be asked for.
-func Barred(said string) Half { return Half{Outcome: reconcile.NotAllowed, Said: said} }
+func Barred(said string) ProbePart { return ProbePart{Outcome: reconcile.NotAllowed, Words: said} }
 
 // Merge is the verdict of all halves: a failure counts first, then that nothing is known.
-func Merge(halves ...Half) Half {
+func Merge(halves ...ProbePart) ProbePart {
 	order := []reconcile.ProbeOutcome{reconcile.CannotStart, reconcile.Hung, reconcile.Infrastructure,
 		reconcile.NotAllowed, reconcile.Answered}
 	var said []string
@@ -140,13 +141,13 @@ func Merge(halves ...Half) Half {
 		if met[h.Outcome] = true; h.Exit != nil {
 			exit = h.Exit
 		}
-		if h.Said != "" {
-			said = append(said, h.Said)
+		if h.Words != "" {
+			said = append(said, h.Words)
 		}
 	}
 	for _, outcome := range order {
 		if met[outcome] {
-			return Half{Outcome: outcome, Said: strings.Join(said, "; "), Exit: exit}
+			return ProbePart{Outcome: outcome, Words: strings.Join(said, "; "), Exit: exit}
 		}
 	}
 	return Barred("no probe is configured") // unreachable unless all halves are skipped
@@ -154,34 +155,34 @@ func Merge(halves ...Half) Half {
 
 // Silent judges a call into a sandbox that got no answer. Only a request that was handed
 // over and not answered in time speaks against the sandbox.
-func Silent(err error, timeout time.Duration) Half {
+func Silent(err error, timeout time.Duration) ProbePart {
 	var gone *Lost
 	if errors.As(err, &gone) && gone.Slow && gone.Connected {
-		return Half{Outcome: reconcile.Hung, Said: fmt.Sprintf("no answer within %s", timeout)}
+		return ProbePart{Outcome: reconcile.Hung, Words: fmt.Sprintf("no answer within %s", timeout)}
 	}
 	return Unclear(text.Clip(err.Error(), 160))
 }
 
 // Ran judges a command that the sandbox gave an exit code for. Whatever it is, the sandbox
 // answered; only a negative one says that no process could be started.
-func Ran(exit int, output string) Half {
+func Ran(exit int, output string) ProbePart {
 	if exit < 0 {
 		said := strings.TrimSuffix(fmt.Sprintf("exit %d: %s", exit, text.Clip(output, 100)), ": ")
 		return Failed(said)
 	}
-	return Half{Outcome: reconcile.Answered, Said: fmt.Sprintf("exit %d", exit), Exit: &exit}
+	return ProbePart{Outcome: reconcile.Answered, Words: fmt.Sprintf("exit %d", exit), Exit: &exit}
 }
 
 // Ended judges a command that came to its end, and whose exit code nobody told.
-func Ended() Half { return Half{Outcome: reconcile.Answered, Said: "ended"} }
+func Ended() ProbePart { return ProbePart{Outcome: reconcile.Answered, Words: "ended"} }
 
 // Listed judges a listing of files that came.
-func Listed(entries int) Half {
-	return Half{Outcome: reconcile.Answered, Said: fmt.Sprintf("%d entries", entries)}
+func Listed(entries int) ProbePart {
+	return ProbePart{Outcome: reconcile.Answered, Words: fmt.Sprintf("%d entries", entries)}
 }
 
 // Unclear is an answer that says nothing of the sandbox.
-func Unclear(said string) Half { return Half{Outcome: reconcile.Infrastructure, Said: said} }
+func Unclear(said string) ProbePart { return ProbePart{Outcome: reconcile.Infrastructure, Words: said} }
 
 // MostLeft is how many executions probes may leave behind in one sandbox.
 const MostLeft = 8

@@ -23,7 +23,7 @@ func (c *Client) Read(ctx context.Context, k Call) (Answer, error) {
 	silent := c.silent.Load()
 	for try, waited := 1, time.Duration(0); ; try++ {
 		a, err := c.Once(ctx, k)
-		if try == attempts || !again(a, err) || ctx.Err() != nil || silent && c.silent.Load() {
+		if try == attempts || !retryable(a, err) || ctx.Err() != nil || silent && c.silent.Load() {
 			return a, err
 		}
 		c.log.DebugContext(ctx, "reading again", "what", k.What, "try", try, "status", a.Status, "err", err)
@@ -43,8 +43,8 @@ func (c *Client) Get(ctx context.Context, k Call, v any) (Answer, error) {
 	return a, c.Decode(a, v)
 }
 
-// again reports whether a read that went so may go better the next time.
-func again(a Answer, err error) bool {
+// retryable reports whether a read that went so may go better the next time.
+func retryable(a Answer, err error) bool {
 	if err != nil {
 		var gone *Lost
 		return errors.As(err, &gone) && !errors.Is(err, ErrLarge)
@@ -66,10 +66,10 @@ func (c *Client) pause(try int, a Answer) time.Duration {
 	return backoff/2 + rand.N(backoff/2)
 }
 
-// conflictPatience bounds how long a change is tried while another one is under way. A
+// conflictTimeout bounds how long a change is tried while another one is under way. A
 // transition may take minutes; the ledger tries again later, so that one busy sandbox does
 // not hold up a run.
-const conflictPatience = 3 * time.Second
+const conflictTimeout = 3 * time.Second
 
 // Ask is [Client.Once], then [Client.Decode] into v; nil: the answer only has to be one of the
 // API, or none at all in a 204. It is for what somebody waits for, and for changes of which even
@@ -125,7 +125,7 @@ func Unstarted(a Answer, err error) error {
 // (429) is repeated: both mean that nothing was done. What got no answer may have been
 // done, so that the caller must look. Where a 409 means something else, use [Client.Once].
 func (c *Client) Change(ctx context.Context, k Call) (Answer, error) {
-	patience, cancel := context.WithTimeout(ctx, conflictPatience)
+	patience, cancel := context.WithTimeout(ctx, conflictTimeout)
 	defer cancel()
 	for try := 1; ; try++ {
 		a, err := c.Once(ctx, k) // each call has its own time; patience is for the repeats

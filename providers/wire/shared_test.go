@@ -21,7 +21,7 @@ func answering(t *testing.T, status int, body string) *wire.Client {
 		Transport: wiretest.Transport(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			sendJSON(w, status, body)
 		})),
-	}, wire.Dialect{Certain: func(a wire.Answer, s wire.Said) bool { return a.Status == 404 && s.Code == "gone" }})
+	}, wire.Dialect{Certain: func(a wire.Answer, s wire.APIError) bool { return a.Status == 404 && s.Code == "gone" }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,8 +60,8 @@ func TestUnchanged(t *testing.T) {
 
 func TestJudge(t *testing.T) {
 	judge := wire.Judge{
-		Good: func(a wire.Answer, _ wire.Said) (wire.Half, bool) { return wire.Listed(3), a.OK() },
-		Outcome: func(a wire.Answer, _ wire.Said) reconcile.ProbeOutcome {
+		Good: func(a wire.Answer, _ wire.APIError) (wire.ProbePart, bool) { return wire.Listed(3), a.OK() },
+		Outcome: func(a wire.Answer, _ wire.APIError) reconcile.ProbeOutcome {
 			if a.Status == http.StatusInternalServerError {
 				return reconcile.CannotStart
 			}
@@ -71,7 +71,7 @@ func TestJudge(t *testing.T) {
 	for name, test := range map[string]struct {
 		status int
 		body   string
-		want   wire.Half
+		want   wire.ProbePart
 	}{
 		"known":          {200, `{}`, wire.Listed(3)},
 		"with a code":    {500, `{"code":"no_fork","message":"cannot fork"}`, wire.Failed("500 Internal Server Error: no_fork cannot fork")},
@@ -95,22 +95,24 @@ func TestJudge(t *testing.T) {
 }
 
 func TestHalves(t *testing.T) {
-	well := func(time.Duration) wire.Half { return wire.Listed(1) }
-	hung := func(within time.Duration) wire.Half { return wire.Half{Outcome: reconcile.Hung, Said: within.String()} }
-	lost := func(time.Duration) wire.Half { return wire.Missing("404") }
-	never := func(time.Duration) wire.Half {
+	well := func(time.Duration) wire.ProbePart { return wire.Listed(1) }
+	hung := func(within time.Duration) wire.ProbePart {
+		return wire.ProbePart{Outcome: reconcile.Hung, Words: within.String()}
+	}
+	lost := func(time.Duration) wire.ProbePart { return wire.Missing("404") }
+	never := func(time.Duration) wire.ProbePart {
 		t.Error("a half was asked for that is not configured")
-		return wire.Half{}
+		return wire.ProbePart{}
 	}
 	both := reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: 1500 * time.Millisecond}
 	for name, test := range map[string]struct {
-		got  wire.Half
-		want wire.Half
+		got  wire.ProbePart
+		want wire.ProbePart
 	}{
-		"both":           {wire.Halves(both, well, well), wire.Half{Outcome: reconcile.Answered, Said: "exec: 1 entries; files of /: 1 entries"}},
-		"one fails":      {wire.Halves(both, hung, well), wire.Half{Outcome: reconcile.Hung, Said: "exec: 2s; files of /: 1 entries"}},
-		"only a command": {wire.Halves(reconcile.ProbePolicy{Exec: "true"}, well, never), wire.Half{Outcome: reconcile.Answered, Said: "exec: 1 entries"}},
-		"only files":     {wire.Halves(reconcile.ProbePolicy{Path: "/x"}, never, well), wire.Half{Outcome: reconcile.Answered, Said: "files of /x: 1 entries"}},
+		"both":           {wire.Halves(both, well, well), wire.ProbePart{Outcome: reconcile.Answered, Words: "exec: 1 entries; files of /: 1 entries"}},
+		"one fails":      {wire.Halves(both, hung, well), wire.ProbePart{Outcome: reconcile.Hung, Words: "exec: 2s; files of /: 1 entries"}},
+		"only a command": {wire.Halves(reconcile.ProbePolicy{Exec: "true"}, well, never), wire.ProbePart{Outcome: reconcile.Answered, Words: "exec: 1 entries"}},
+		"only files":     {wire.Halves(reconcile.ProbePolicy{Path: "/x"}, never, well), wire.ProbePart{Outcome: reconcile.Answered, Words: "files of /x: 1 entries"}},
 		"a path that is not there": {wire.Halves(reconcile.ProbePolicy{Exec: "true", Path: "/work"}, well, lost),
 			wire.Unclear("exec: 1 entries; files of /work: 404, while commands run: is probe.path right?")},
 		"the root is not there": {wire.Halves(both, well, lost),

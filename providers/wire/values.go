@@ -58,7 +58,7 @@ func (c *Client) clean(err error) error {
 // Redact takes the secrets out of a text, also as addresses and the usual encodings write
 // them. It leaves very short ones, which no real server gives out, because they stand in
 // common words. A text is redacted before it is cut: a part of a secret could stay.
-func (c *Client) Redact(text string) string { return c.spelled.Replace(text) }
+func (c *Client) Redact(text string) string { return c.redactor.Replace(text) }
 
 // spellings replaces secrets in all their spellings. Base64 depends on what stands before,
 // so the last letters of it may stay.

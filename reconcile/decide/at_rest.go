@@ -4,7 +4,7 @@ import "github.com/sandkeeper/sandkeeper/reconcile"
 
 // isLeft reports whether the sandbox does not run and is left as it is: at many platforms what is
 // stopped or paused is the normal state of what a user goes on with tomorrow, with all files in it.
-func (v *View) isLeft(b *reconcile.Box) bool { return v.P.IsLeft(&b.Sandbox) }
+func (v *View) isLeft(b *reconcile.SeenSandbox) bool { return v.P.IsLeft(&b.Sandbox) }
 
 // leftWords say that a sandbox of the subject does not run and is left; "" when none is.
 func (v *View) leftWords(s *reconcile.Subject) string {

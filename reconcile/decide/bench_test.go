@@ -23,7 +23,7 @@ func BenchmarkJudge(b *testing.B) {
 
 func healthyFleet(n int) (*reconcile.Snapshot, *reconcile.Policy) {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
-	s := &reconcile.Snapshot{Kind: reconcile.Full, T0: now, Rows: map[string]reconcile.Task{}, Absent: map[string]bool{}, Looks: map[reconcile.Ref]reconcile.Look{},
+	s := &reconcile.Snapshot{Kind: reconcile.Full, T0: now, Rows: map[string]reconcile.Task{}, Absent: map[string]bool{}, Lookups: map[reconcile.Ref]reconcile.Lookup{},
 		Listings: map[string]reconcile.ListingSeen{
 			"daytona": {Listing: reconcile.Listing{Provider: "daytona", Complete: true}, Owned: n},
 		},

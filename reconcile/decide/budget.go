@@ -18,7 +18,7 @@ func (v *View) breakers(drafts []*draft, j *Judgement, out *Plan) {
 	}
 	for _, r := range drafts {
 		breaker := reconcile.SubjectOf(reconcile.SubjectBreaker, r.finding.Rule)
-		if len(r.holds) == 0 && !r.rowOnly && !v.letGo(breaker, r.finding.Subject) {
+		if len(r.holds) == 0 && !r.rowOnly && !v.releasedSubject(breaker, r.finding.Subject) {
 			due[r.finding.Rule] = append(due[r.finding.Rule], r)
 		}
 	}
@@ -41,7 +41,7 @@ func (v *View) stillListed(name string, j *Judgement) []string {
 		key := reconcile.FindingKey{Rule: name, Subject: subject}
 		_, known := v.S.Memory.Findings[key]
 		breaker := reconcile.SubjectOf(reconcile.SubjectBreaker, name)
-		if (known && !slices.Contains(j.Resolved, key) || j.found(key)) && !v.letGo(breaker, subject) {
+		if (known && !slices.Contains(j.Resolved, key) || j.found(key)) && !v.releasedSubject(breaker, subject) {
 			listed = append(listed, subject)
 		}
 	}

@@ -89,7 +89,8 @@ func (v *View) healthy(j *Judgement) []*reconcile.Subject {
 	for i := range j.Decisions {
 		d := &j.Decisions[i]
 		s := d.Subject
-		if len(d.Findings) > 0 || s.Task == nil || s.Fate != reconcile.FateLive || s.Task.State != reconcile.TaskRunning {
+		if len(d.Findings) > 0 || s.Task == nil || s.LinkState != reconcile.LinkLive ||
+			s.Task.State != reconcile.TaskRunning {
 			continue
 		}
 		if _, alive := v.Alive(s.Task); alive {

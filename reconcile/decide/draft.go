@@ -142,7 +142,7 @@ func (v *View) holds(d *Decision, f *reconcile.Finding) reconcile.HeldBy {
 		//guard:plan-holds P8
 		holds = holds.With(reconcile.ControlHolds(&c, reconcile.ControlTarget{
 			Rule: f.Rule, Subject: f.Subject, Provider: b.Provider, Sandbox: b.ID, Task: f.Task,
-			Names: []string{b.Name, b.AlsoKey}, Labels: b.Labels})...)
+			Names: []string{b.Name, b.AltKey}, Labels: b.Labels})...)
 	}
 	if len(d.Subject.Boxes) == 0 {
 		//guard:plan-holds-task P8

@@ -227,8 +227,8 @@ func (v *View) rememberAhead(seen *reconcile.TaskSeen, t *reconcile.Task) {
 	case !taskAhead(t):
 		seen.AheadSign, seen.AheadSince = time.Time{}, time.Time{}
 	//guard:remember-ahead P5
-	case !seen.AheadSign.Equal(t.LifeSign()):
-		seen.AheadSign, seen.AheadSince = t.LifeSign(), v.Now
+	case !seen.AheadSign.Equal(t.LastSeen()):
+		seen.AheadSign, seen.AheadSince = t.LastSeen(), v.Now
 	}
 }
 
@@ -238,7 +238,7 @@ func taskSeenSame(s *reconcile.TaskSeen, o *reconcile.TaskSeen) bool {
 		s.EntrySum == o.EntrySum && s.AheadSign.Equal(o.AheadSign) &&
 		s.Recreated.Equal(o.Recreated) && s.LateSign.Equal(o.LateSign) &&
 		s.MarkSum == o.MarkSum && s.MarkAt.Equal(o.MarkAt) && s.BeatAt.Equal(o.BeatAt) && s.BeatGap == o.BeatGap &&
-		slices.EqualFunc(s.Turns, o.Turns, time.Time.Equal) &&
+		slices.EqualFunc(s.Attempts, o.Attempts, time.Time.Equal) &&
 		s.ErrorSum == o.ErrorSum && s.ErrorChanged == o.ErrorChanged && s.Live == o.Live
 }
 
@@ -250,7 +250,7 @@ func (v *View) SeenSandboxes(subs []Decision) []reconcile.SandboxSeen {
 		s := subs[i].Subject
 		for j := range s.Boxes {
 			b := &s.Boxes[j]
-			if len(v.S.Looks) > 0 {
+			if len(v.S.Lookups) > 0 {
 				shown[b.Ref] = b.Here
 			}
 			if seen, changed := v.rememberBox(s, b); changed {
@@ -258,7 +258,7 @@ func (v *View) SeenSandboxes(subs []Decision) []reconcile.SandboxSeen {
 			}
 		}
 	}
-	for ref, look := range v.S.Looks {
+	for ref, look := range v.S.Lookups {
 		seen, known := v.S.Memory.Sandboxes[ref]
 		if known && look.Gone && seen.GoneAt.IsZero() && !shown[ref] && !v.inBoxes(seen) {
 			seen.GoneAt, seen.StateSince = v.Now, v.Now
@@ -275,7 +275,7 @@ func (v *View) inBoxes(seen reconcile.SandboxSeen) bool {
 	return seen.Task != "" && v.Live[seen.Task] != nil
 }
 
-func (v *View) rememberBox(s *reconcile.Subject, b *reconcile.Box) (reconcile.SandboxSeen, bool) {
+func (v *View) rememberBox(s *reconcile.Subject, b *reconcile.SeenSandbox) (reconcile.SandboxSeen, bool) {
 	seen := b.Seen
 	switch {
 	case b.Gone:
@@ -303,13 +303,13 @@ func (v *View) rememberBox(s *reconcile.Subject, b *reconcile.Box) (reconcile.Sa
 	}
 	if s.Task != nil {
 		seen.Task = s.Task.ID
-	} else if b.Task != "" && !b.OddLink && !v.S.Unparsable[b.Task] {
+	} else if b.Task != "" && !b.BadLink && !v.S.Unparsable[b.Task] {
 		seen.Task = b.Task
 	}
 	return seen, !b.Known || seen != b.Seen
 }
 
-func (v *View) changeState(seen *reconcile.SandboxSeen, b *reconcile.Box) {
+func (v *View) changeState(seen *reconcile.SandboxSeen, b *reconcile.SeenSandbox) {
 	if b.Known && seen.State != b.State {
 		same := sandboxSeenResuming(seen)
 		seen.StateSince = v.Now

@@ -37,7 +37,7 @@ func TestDescribe(t *testing.T) {
 		})
 	}
 	odd := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s1"}, Task: "\xff"}
-	if p.Describe(&odd); !odd.OddLink {
+	if p.Describe(&odd); !odd.BadLink {
 		t.Error("what its provider says is not scrubbed")
 	}
 }

@@ -42,7 +42,7 @@ func TestOddLinkIsNoOrphan(t *testing.T) {
 	w.Only("orphan")
 	for i := range w.S.Sandboxes {
 		if w.S.Sandboxes[i].ID == "s1" {
-			w.S.Sandboxes[i].OddLink = true
+			w.S.Sandboxes[i].BadLink = true
 		}
 	}
 	if got, words := said(JudgeWorld(w)); got != "held" || !strings.Contains(words, "unparsable") {
@@ -209,7 +209,7 @@ func TestChangedLabelOfALook(t *testing.T) {
 
 // What an index shows and a direct look knows to be gone was not found.
 func TestFoundAndGone(t *testing.T) {
-	found := func(ids ...string) (out reconcile.FindLook) {
+	found := func(ids ...string) (out reconcile.FindLookup) {
 		for _, id := range ids {
 			out.Sandboxes = append(out.Sandboxes, reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: id}})
 		}
@@ -217,7 +217,7 @@ func TestFoundAndGone(t *testing.T) {
 	}
 	v := JudgeWorld(worldtest.NewWorld(t, "task t1 running started=1h; look daytona/s1 gone; look daytona/s2 error")).View
 	for name, c := range map[string]struct {
-		find reconcile.FindLook
+		find reconcile.FindLookup
 		want bool
 	}{
 		"none":                 {found(), false},

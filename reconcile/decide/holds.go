@@ -8,7 +8,7 @@ import (
 )
 
 // Holds are what keeps an open action from being carried out, whoever planned it and when: the
-// operators' wishes, the mode that is in force now, and, for one that nobody has begun, that the
+// operators' requests, the mode that is in force now, and, for one that nobody has begun, that the
 // pass does not call for it.
 func (v *View) Holds(a *reconcile.Action, f *Facts) reconcile.HeldBy {
 	var holds reconcile.HeldBy

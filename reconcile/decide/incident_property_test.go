@@ -65,7 +65,7 @@ func (c *check) incidents() {
 	if slices.Contains(c.p.Withdrawn, "o1") {
 		c.t.Error("what a person asked for is withdrawn")
 	}
-	for _, g := range c.j.Regrets {
+	for _, g := range c.j.FalsePositives {
 		if slices.Contains(c.j.Over, g.Verdict) {
 			c.t.Errorf("verdict %d is a regret and over", g.Verdict)
 		}
@@ -85,7 +85,7 @@ func TestIncidentsHappen(t *testing.T) {
 	for _, seed := range seeds(t, 1200) {
 		j := JudgeWorld(worldtest.NewWorld(t, worldOf(t, seed).text))
 		opened += len(j.Incidents)
-		regrets += len(j.Regrets)
+		regrets += len(j.FalsePositives)
 		demoted += len(j.Demoted)
 		over += len(j.Over)
 	}

@@ -23,7 +23,7 @@ func Judge(s *reconcile.Snapshot, p *reconcile.Policy) *Judgement {
 	}
 	j.drafts = v.drafts(j.Decisions)
 	j.Verdicts = v.verdicts(j.drafts)
-	v.regret(j)
+	v.falsePositive(j)
 	j.Incidents = v.incidents(j)
 	j.Reports = slices.Concat(v.templateFindings(), v.clockFindings(), v.capacityFindings(),
 		v.incidentFindings(j.Incidents))
@@ -38,7 +38,7 @@ func Judge(s *reconcile.Snapshot, p *reconcile.Policy) *Judgement {
 func (v *View) Decide(s *reconcile.Subject) Decision {
 	d := Decision{Subject: s, Unlooked: v.S.Unlooked[s.ID]}
 	//guard:resting harm
-	if kept, by := v.resting(s); kept != "" {
+	if kept, by := v.quarantined(s); kept != "" {
 		d.Kept, d.KeptBy = kept, by
 		return d
 	}
@@ -46,11 +46,11 @@ func (v *View) Decide(s *reconcile.Subject) Decision {
 	for i := range v.Rules {
 		r := v.Rules[i].rule
 		out := r.find(v, s)
-		d.Look = d.Look || out.look
-		d.Probe = d.Probe || out.probe
+		d.Look = d.Look || out.needsLookup
+		d.Probe = d.Probe || out.needsProbe
 		if !out.found {
-			if d.Kept == "" && out.kept != "" {
-				d.Kept, d.KeptBy = out.kept, r.Name
+			if d.Kept == "" && out.suspect != "" {
+				d.Kept, d.KeptBy = out.suspect, r.Name
 			}
 			continue
 		}
@@ -74,14 +74,14 @@ func (v *View) Decide(s *reconcile.Subject) Decision {
 // for the task would leave it alone.
 func (v *View) unseen(s *reconcile.Subject) bool {
 	return s.Task != nil && slices.ContainsFunc(v.LookRefs(s), func(ref reconcile.Ref) bool {
-		_, looked := v.S.Looks[ref]
-		return !looked && !s.HasBox(func(b *reconcile.Box) bool { return b.Here && b.Ref == ref })
+		_, looked := v.S.Lookups[ref]
+		return !looked && !s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.Ref == ref })
 	})
 }
 
 // finding turns a rule's verdict into a finding: how often it was seen, whether it is due,
 // and which freezes hold it.
-func (v *View) finding(r *rule, s *reconcile.Subject, out answer) (reconcile.Finding, reconcile.Remedy) {
+func (v *View) finding(r *rule, s *reconcile.Subject, out result) (reconcile.Finding, reconcile.Remedy) {
 	for i := range out.evidence {
 		out.evidence[i].Fact = text.Clip(out.evidence[i].Fact, 1000)
 	}
@@ -89,8 +89,8 @@ func (v *View) finding(r *rule, s *reconcile.Subject, out answer) (reconcile.Fin
 		Rule: r.Name, Subject: s.ID, Reason: text.Clip(out.reason, 2000), Evidence: out.evidence,
 		HeldBy: out.holds,
 	}
-	if out.ago > 0 {
-		f.Began = v.Now.Add(-out.ago)
+	if out.since > 0 {
+		f.Began = v.Now.Add(-out.since)
 	}
 	if s.Task != nil {
 		f.Task = s.Task.ID
@@ -111,7 +111,7 @@ func (v *View) finding(r *rule, s *reconcile.Subject, out answer) (reconcile.Fin
 	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && v.ripe(&f, r.Rule, s)
 	f.HeldBy = f.HeldBy.With(v.freezes(r.Rule, s, out.conclusive)...)
 	//guard:unmapped-status harm
-	if t := s.Task; t != nil && s.Fate == reconcile.FateLive && t.State == reconcile.TaskUnknown {
+	if t := s.Task; t != nil && s.LinkState == reconcile.LinkLive && t.State == reconcile.TaskUnknown {
 		f.HeldBy = append(f.HeldBy, reconcile.Held{Kind: reconcile.HeldUnmapped,
 			Reason: fmt.Sprintf("status %q is not mapped", text.Clip(t.Status, 60))})
 	}
@@ -125,8 +125,8 @@ func (v *View) finding(r *rule, s *reconcile.Subject, out answer) (reconcile.Fin
 		f.HeldBy = append(f.HeldBy, v.cannotQuarantine(s)...)
 	}
 	//guard:no-end live
-	if (remedy == reconcile.Terminate || remedy == reconcile.Quarantine) && b != nil && b.NoEnd != "" {
-		f.HeldBy = append(f.HeldBy, reconcile.Held{Kind: reconcile.HeldUnended, Reason: text.Clip(b.NoEnd, 200)})
+	if (remedy == reconcile.Terminate || remedy == reconcile.Quarantine) && b != nil && b.NotTerminable != "" {
+		f.HeldBy = append(f.HeldBy, reconcile.Held{Kind: reconcile.HeldUnended, Reason: text.Clip(b.NotTerminable, 200)})
 	}
 	return f, remedy
 }
@@ -135,7 +135,8 @@ func (v *View) finding(r *rule, s *reconcile.Subject, out answer) (reconcile.Fin
 // failed row looks like: the row could not be failed, and its sandbox must not go without it.
 func (v *View) readOnly(s *reconcile.Subject, remedy reconcile.Remedy) bool {
 	//guard:row-read-only harm
-	return (remedy == reconcile.Fail || remedy == reconcile.Requeue) && s.Task != nil && s.Fate == reconcile.FateLive &&
+	return (remedy == reconcile.Fail || remedy == reconcile.Requeue) && s.Task != nil &&
+		s.LinkState == reconcile.LinkLive &&
 		v.P.Tasks.FailStatus == ""
 }
 
@@ -149,7 +150,7 @@ func (v *View) ripe(f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Subjec
 func (v *View) sight(f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Subject) {
 	before, open := v.S.Memory.Findings[f.Key()]
 	//guard:sightings-anew P6
-	if !open || before.LastSeen.Before(v.anew(v.restsOn(r, s)...)) {
+	if !open || before.LastSeen.Before(v.freshSightings(v.restsOn(r, s)...)) {
 		f.FirstSeen, f.SightedAt, f.LastSeen, f.Sightings = v.Now, v.Now, v.Now, 1
 		return
 	}
@@ -219,7 +220,7 @@ func (v *View) providersOf(s *reconcile.Subject) []string {
 func (v *View) freezes(r *reconcile.Rule, s *reconcile.Subject, conclusive bool) reconcile.HeldBy {
 	var holds reconcile.HeldBy
 	for _, name := range v.restsOn(r, s) {
-		if v.Trusted(name) || name == reconcile.SourceEvents && conclusive || v.letGo(name, s.ID) {
+		if v.Trusted(name) || name == reconcile.SourceEvents && conclusive || v.releasedSubject(name, s.ID) {
 			continue
 		}
 		holds = append(holds, reconcile.HeldFrozen(name))
@@ -227,8 +228,8 @@ func (v *View) freezes(r *reconcile.Rule, s *reconcile.Subject, conclusive bool)
 	return holds
 }
 
-// letGo reports whether a person released the subject from a freeze or a breaker.
-func (v *View) letGo(what, subject string) bool {
+// releasedSubject reports whether a person released the subject from a freeze or a breaker.
+func (v *View) releasedSubject(what, subject string) bool {
 	for _, r := range v.S.Memory.Controls.Releases {
 		if r.What == what && slices.Contains(r.Subjects, subject) {
 			return true

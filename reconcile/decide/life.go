@@ -17,7 +17,7 @@ func (v *View) started(s *reconcile.Subject) bool {
 	if t.State == reconcile.TaskRunning {
 		return true
 	}
-	sign := taskTold(t).LifeSign()
+	sign := taskTold(t).LastSeen()
 	earlier := t.State == reconcile.TaskAssigned && v.clockTrusted("assigned_at") && sign.Before(t.AssignedAt)
 	//guard:started-earlier live
 	if !sign.IsZero() && !earlier {
@@ -58,14 +58,14 @@ func taskTold(t *reconcile.Task) *reconcile.Task {
 }
 
 // taskAhead reports whether the worker's newest sign of life lies in the future.
-func taskAhead(t *reconcile.Task) bool { return t.LifeSign().Sub(t.AsOf) > reconcile.Skew }
+func taskAhead(t *reconcile.Task) bool { return t.LastSeen().Sub(t.AsOf) > reconcile.Skew }
 
 // sign is when the worker gave its newest sign of life. A stamp from the future is a clock that
 // its worker can wind, so it counts from when the ledger first saw it: a worker with a wrong
 // clock lives as long as it keeps sending, and no longer. When the database's own clock had been
 // there, and was set back, no newer sign can show until it gets there again.
 func (v *View) sign(t *reconcile.Task) time.Time {
-	sign := t.LifeSign()
+	sign := t.LastSeen()
 	if sign.Sub(t.AsOf) <= reconcile.Skew {
 		return sign
 	}

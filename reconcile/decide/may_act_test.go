@@ -51,7 +51,7 @@ func TestMayAct(t *testing.T) {
 	}{
 		{"nothing", func(*Facts) {}},
 		{"a row could not be read", func(f *Facts) { f.Unread = "503" }},
-		{"the sandbox is gone", func(f *Facts) { f.Lookup = reconcile.Look{Gone: true} }},
+		{"the sandbox is gone", func(f *Facts) { f.Lookup = reconcile.Lookup{Gone: true} }},
 		{"it is a tombstone", state(reconcile.SandboxEnded)},
 		{"it is being deleted", state(reconcile.SandboxDeleting)},
 		{"it is not ours", box(func(b *reconcile.Sandbox) { b.Owned = false })},
@@ -93,7 +93,7 @@ func TestMayAct(t *testing.T) {
 		for _, r := range ruledOn {
 			a := r.action
 			a.ID, a.Remedy, a.Provider, a.Sandbox, a.Task, a.Attempts, a.PlannedAt = "a-1", "a-0", "lab", "s1", "t1", 1, now
-			f := &Facts{Now: now, Reissued: r.reissued, Lookup: reconcile.Look{Sandbox: running}, Recheck: &Recheck{View: v,
+			f := &Facts{Now: now, Reissued: r.reissued, Lookup: reconcile.Lookup{Sandbox: running}, Recheck: &Recheck{View: v,
 				Subject: &reconcile.Subject{Task: &reconcile.Task{ID: "t1", Retries: true, MaxAttempts: 3}},
 				Finding: &reconcile.Finding{Provider: "lab", Sandbox: "s1"}, Kept: "it is healthy now"},
 				Targets: []reconcile.ControlTarget{{Rule: a.Rule, Subject: a.Subject, Provider: "lab", Sandbox: "s1", Task: "t1"}}}

@@ -12,7 +12,7 @@ type Plan struct {
 	Findings  []reconcile.Finding // all, with what holds them
 	Actions   []reconcile.Action  // new ones, to be recorded
 	Withdrawn []string            // open actions, not begun, whose finding no longer holds
-	Awakened  map[string]string   // of these, the ends of quarantines: why, by id
+	Reused    map[string]string   // of these, the ends of quarantines: why, by id
 	Breakers  map[string]reconcile.Breaker
 	Kept      int // healthy subjects
 	Unlooked  int // suspects whose turn to be looked at it was not: neither healthy nor found
@@ -55,8 +55,8 @@ func MakePlan(j *Judgement, pass int64) *Plan {
 	}
 	v.stillHeld(out, j.Incidents)
 	out.Findings = v.allFindings(j, drafts)
-	out.Awakened = v.awakened(j.Decisions)
-	out.Withdrawn = v.withdrawn(drafts, j.Incidents, out.Awakened)
+	out.Reused = v.reusedInQuarantine(j.Decisions)
+	out.Withdrawn = v.withdrawn(drafts, j.Incidents, out.Reused)
 	return out
 }
 

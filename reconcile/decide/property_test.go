@@ -76,7 +76,7 @@ func (c *check) partition() {
 	for i := range c.j.Decisions {
 		s := c.j.Decisions[i].Subject
 		subjects[s.ID]++
-		if s.Task != nil && s.Fate == reconcile.FateLive {
+		if s.Task != nil && s.LinkState == reconcile.LinkLive {
 			tasks[s.Task.ID]++
 		}
 		for _, b := range s.Boxes {
@@ -183,7 +183,7 @@ func (c *check) released(what, subject string) bool {
 	})
 }
 
-// wished: no step against an operator's wish.
+// requested: no step against an operator's request.
 func (c *check) wished(s *PlannedStep, d *Decision) {
 	m := &c.w.S.Memory.Controls
 	for _, p := range m.Pauses {
@@ -218,11 +218,11 @@ func (c *check) terminate(s *PlannedStep, d *Decision) {
 	case b.State == reconcile.SandboxUnknown || b.State == reconcile.SandboxEnded:
 		c.t.Errorf("%s of %s in state %q", s.Step, b.Ref, b.State)
 	}
-	fate := d.Subject.Fate
-	if fate == reconcile.FateExplained || fate == reconcile.FateUnread || fate == reconcile.FateUnparsable {
+	fate := d.Subject.LinkState
+	if fate == reconcile.LinkExplained || fate == reconcile.LinkUnread || fate == reconcile.LinkUnparsable {
 		c.t.Errorf("%s of %s, whose task is %s", s.Step, b.Ref, fate)
 	}
-	if fate == reconcile.FateUnknown && !c.w.P.Providers[b.Provider].Exclusive {
+	if fate == reconcile.LinkUnknown && !c.w.P.Providers[b.Provider].Exclusive {
 		c.t.Errorf("%s of %s, which names a stranger's task in a shared account", s.Step, b.Ref)
 	}
 	for _, t := range c.w.S.Tasks {
@@ -238,13 +238,13 @@ func (c *check) terminate(s *PlannedStep, d *Decision) {
 
 // subject is the id of the live task that was decided on, "" for none.
 func (d *Decision) subject() string {
-	if d.Subject.Task == nil || d.Subject.Fate != reconcile.FateLive {
+	if d.Subject.Task == nil || d.Subject.LinkState != reconcile.LinkLive {
 		return ""
 	}
 	return d.Subject.Task.ID
 }
 
-func boxOf(d *Decision, ref reconcile.Ref) *reconcile.Box {
+func boxOf(d *Decision, ref reconcile.Ref) *reconcile.SeenSandbox {
 	for i := range d.Subject.Boxes {
 		if d.Subject.Boxes[i].Ref == ref {
 			return &d.Subject.Boxes[i]
@@ -256,13 +256,13 @@ func boxOf(d *Decision, ref reconcile.Ref) *reconcile.Box {
 // row: only a live row in a mapped status, never against a life sign or a finish.
 func (c *check) row(s *PlannedStep, d *Decision) {
 	t := d.Subject.Task
-	if t == nil || d.Subject.Fate != reconcile.FateLive || !t.State.Live() {
+	if t == nil || d.Subject.LinkState != reconcile.LinkLive || !t.State.Live() {
 		c.t.Errorf("%s of task %s, which is not live and mapped", s.Step, s.Task)
 		return
 	}
-	silent := t.AsOf.Sub(t.LifeSign()) > 90*time.Second || taskAhead(t) // that one counts from when it was first seen
+	silent := t.AsOf.Sub(t.LastSeen()) > 90*time.Second || taskAhead(t) // that one counts from when it was first seen
 	if !silent && worldtest.Contains([]string{"assigned-stale", "sandbox-missing", "heartbeat-lost"}, s.Rule) {
-		c.t.Errorf("%s of task %s by %s, %s after its life sign", s.Step, s.Task, s.Rule, t.AsOf.Sub(t.LifeSign()))
+		c.t.Errorf("%s of task %s by %s, %s after its life sign", s.Step, s.Task, s.Rule, t.AsOf.Sub(t.LastSeen()))
 	}
 	vetoed := slices.ContainsFunc(d.Findings, func(f reconcile.Finding) bool { return f.Rule == "finished-unrecorded" })
 	if vetoed {

@@ -15,8 +15,8 @@ func (v *View) remedySteps(d *Decision, f *reconcile.Finding, remedy reconcile.R
 		Began: f.Began}
 	alone := remedy == reconcile.Terminate || remedy == reconcile.Quarantine && !reconcile.RuleNamed(f.Rule).RowFirst
 	//guard:plan-live-row P2
-	if alone || s.Task == nil || s.Fate != reconcile.FateLive {
-		return v.gently(remedy, v.terminateSteps(base, s, reconcile.Ref{Provider: f.Provider, ID: f.Sandbox}))
+	if alone || s.Task == nil || s.LinkState != reconcile.LinkLive {
+		return v.quarantineFirst(remedy, v.terminateSteps(base, s, reconcile.Ref{Provider: f.Provider, ID: f.Sandbox}))
 	}
 	row := base
 	row.Step = reconcile.StepFail
@@ -24,12 +24,12 @@ func (v *View) remedySteps(d *Decision, f *reconcile.Finding, remedy reconcile.R
 	if remedy == reconcile.Requeue && v.mayRequeue(s) {
 		row.Step = reconcile.StepRequeue
 	}
-	return append([]reconcile.Action{row}, v.gently(remedy, v.terminateSteps(base, s, reconcile.Ref{}))...)
+	return append([]reconcile.Action{row}, v.quarantineFirst(remedy, v.terminateSteps(base, s, reconcile.Ref{}))...)
 }
 
-// gently puts a quarantine before each terminate, which then waits for as long as the
+// quarantineFirst puts a quarantine before each terminate, which then waits for as long as the
 // provider entry says. All quarantines come first: they need not wait for each other's end.
-func (v *View) gently(remedy reconcile.Remedy, ends []reconcile.Action) []reconcile.Action {
+func (v *View) quarantineFirst(remedy reconcile.Remedy, ends []reconcile.Action) []reconcile.Action {
 	if remedy != reconcile.Quarantine {
 		return ends
 	}
@@ -75,7 +75,7 @@ func (v *View) terminateSteps(base reconcile.Action, s *reconcile.Subject, only 
 		}
 		//guard:plan-unknown-state harm
 		if b.Here && only == (reconcile.Ref{}) && (b.State == reconcile.SandboxUnknown ||
-			b.State == reconcile.SandboxDeleting || b.NoEnd != "") {
+			b.State == reconcile.SandboxDeleting || b.NotTerminable != "") {
 			continue
 		}
 		//guard:plan-at-rest harm
@@ -92,7 +92,7 @@ func (v *View) terminateSteps(base reconcile.Action, s *reconcile.Subject, only 
 // owed reports whether the ledger knows the sandbox as the task's own and this pass could not see it:
 // whoever fails the task owes its end, which the step looks for when its time comes.
 // An entry that has left the config can be asked for nothing.
-func (v *View) owed(b *reconcile.Box) bool {
+func (v *View) owed(b *reconcile.SeenSandbox) bool {
 	_, ours := v.P.Providers[b.Provider]
 	//guard:plan-owed live
 	return ours && b.Known && !b.Here && !b.Gone && b.Seen.GoneAt.IsZero()
@@ -131,7 +131,7 @@ func (v *View) rowOnly(d *Decision, steps []reconcile.Action) bool {
 		}
 	}
 	//guard:row-only-nothing-runs P7
-	return !d.Subject.HasBox(func(b *reconcile.Box) bool {
+	return !d.Subject.HasBox(func(b *reconcile.SeenSandbox) bool {
 		return !b.Gone &&
 			(!b.Here || b.State != reconcile.SandboxEnded)
 	})

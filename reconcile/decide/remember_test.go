@@ -37,9 +37,9 @@ func rememberVerdicts(w *worldtest.World, j *Judgement, p *Plan) {
 		for _, n := range j.Over {
 			v.Over = v.Over || v.Number == n
 		}
-		for _, g := range j.Regrets {
+		for _, g := range j.FalsePositives {
 			if g.Verdict == v.Number {
-				v.RegretAt, v.Regret = g.At, g.What
+				v.FalsePositiveAt, v.FalsePositive = g.At, g.What
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func toldOfIncidents(j *Judgement, line func(format string, args ...any)) {
 		}
 		line("incident %s %s: %s; cost %.2f", in.ID, state, in, in.Cost)
 	}
-	for _, g := range j.Regrets {
+	for _, g := range j.FalsePositives {
 		line("regret of %s, verdict %d: %s", g.Rule, g.Verdict, g.What)
 	}
 	for _, n := range j.Over {

@@ -20,22 +20,22 @@ func WantedRows(s *reconcile.Snapshot, live map[string]bool, linked map[reconcil
 	} else {
 		wantWatched(s, live, wanted)
 	}
-	var heirs reconcile.Heirs // made for the first that asks: most passes have none
+	var successors reconcile.Successors // made for the first that asks: most passes have none
 	for i := range s.Sandboxes {
 		sb := &s.Sandboxes[i]
 		task := sb.Task
-		if sb.OddLink {
+		if sb.BadLink {
 			continue
 		}
 		if task == "" {
 			task = s.Memory.Sandboxes[sb.Ref].Task
 		}
-		guessed := task == "" && sb.Lasting
+		guessed := task == "" && sb.StableName
 		if guessed {
-			if heirs == nil {
-				heirs = s.Memory.Heirs()
+			if successors == nil {
+				successors = s.Memory.Successors()
 			}
-			task = heirs[reconcile.Ref{Provider: sb.Provider, ID: sb.Name}]
+			task = successors[reconcile.Ref{Provider: sb.Provider, ID: sb.Name}]
 		}
 		if task != "" && !live[task] {
 			wanted[task] = true

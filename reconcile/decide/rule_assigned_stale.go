@@ -14,9 +14,9 @@ import (
 // time, no event ever. A sandbox that is still coming up, or that is being set up, is exempt until
 // provisioning-stuck. A proven failure shortens the threshold; an unusable template only
 // names the cause.
-func assignedStale(v *View, s *reconcile.Subject) answer {
+func assignedStale(v *View, s *reconcile.Subject) result {
 	t := s.Task
-	if t == nil || s.Fate != reconcile.FateLive || t.State != reconcile.TaskAssigned {
+	if t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskAssigned {
 		return v.apart(s, "assigned tasks are")
 	}
 	//guard:stale-started harm
@@ -28,23 +28,23 @@ func assignedStale(v *View, s *reconcile.Subject) answer {
 	//guard:stale-alive P14
 	if age, alive := v.Alive(t); alive {
 		if !v.heard(t) {
-			return answer{kept: fmt.Sprintf("its row was changed %s ago: it is being set up", text.Duration(age))}
+			return result{suspect: fmt.Sprintf("its row was changed %s ago: it is being set up", text.Duration(age))}
 		}
-		return answer{kept: fmt.Sprintf("a worker of it was last seen %s ago, before it was handed out",
+		return result{suspect: fmt.Sprintf("a worker of it was last seen %s ago, before it was handed out",
 			text.Duration(age))}
 	}
 	//guard:stale-coming-up harm
 	if b := subjectComingUp(s); b != nil {
-		return answer{kept: fmt.Sprintf("its sandbox %s is still %s", b.ID, b.Raw)}
+		return result{suspect: fmt.Sprintf("its sandbox %s is still %s", b.ID, b.Raw)}
 	}
 	//guard:stale-set-up harm
 	if b, ago := v.beingSetUp(s); b != nil {
-		return answer{kept: fmt.Sprintf("its sandbox %s was active %s ago at the provider: it is being set up, and has "+
+		return result{suspect: fmt.Sprintf("its sandbox %s was active %s ago at the provider: it is being set up, and has "+
 			"until %s after it was handed out", b.ID, text.Duration(ago), text.Duration(v.threshold("provisioning-stuck", s)))}
 	}
 	//guard:stale-worker-there harm
 	if worker, at := v.workerSeen(s); worker == reconcile.WorkerAlive {
-		return answer{probe: true, kept: fmt.Sprintf("its worker was there %s ago", text.Duration(v.Now.Sub(at)))}
+		return result{needsProbe: true, suspect: fmt.Sprintf("its worker was there %s ago", text.Duration(v.Now.Sub(at)))}
 	}
 	proof, conclusive := v.conclusive(s)
 	after := v.threshold("assigned-stale", s)
@@ -53,24 +53,24 @@ func assignedStale(v *View, s *reconcile.Subject) answer {
 	}
 	age, by := v.unstartedFor(s, conclusive)
 	if age < after {
-		return answer{kept: fmt.Sprintf("%s for %s of %s", t.Status, text.Duration(age), text.Duration(after))}
+		return result{suspect: fmt.Sprintf("%s for %s of %s", t.Status, text.Duration(age), text.Duration(after))}
 	}
 	//guard:stale-maybe-started harm
 	if why := v.maybeStarted(s); why != "" {
-		return answer{kept: why}
+		return result{suspect: why}
 	}
-	where, ok := v.whereabouts(s)
+	where, ok := v.locate(s)
 	var unseen reconcile.HeldBy
 	if !ok {
 		unseen = v.unseeable(s)
 	}
 	//guard:stale-looked P4
 	if !ok && len(unseen) == 0 {
-		return answer{look: v.canLook(t), kept: where}
+		return result{needsLookup: v.canLook(t), suspect: where}
 	}
 	out := v.neverStarted(s, where, proof, fmt.Sprintf("status %s for %s by %s, limit %s, no start time",
 		t.Status, text.Duration(age), by, text.Duration(after)))
-	out.conclusive, out.ago, out.look = conclusive, age, !ok && v.canLook(t)
+	out.conclusive, out.since, out.needsLookup = conclusive, age, !ok && v.canLook(t)
 	//guard:stale-unseen P4
 	out.holds = unseen
 	return out
@@ -92,7 +92,7 @@ func (v *View) unseeable(s *reconcile.Subject) (holds reconcile.HeldBy) {
 // lookFailed reports whether a sandbox of the task was looked for by id or by link in vain.
 func (v *View) lookFailed(s *reconcile.Subject) bool {
 	return v.S.Finds[s.Task.ID].Error != "" ||
-		slices.ContainsFunc(v.LookRefs(s), func(ref reconcile.Ref) bool { return v.S.Looks[ref].Error != "" })
+		slices.ContainsFunc(v.LookRefs(s), func(ref reconcile.Ref) bool { return v.S.Lookups[ref].Error != "" })
 }
 
 // unstartedFor is for how long the task has certainly been handed out while all that could
@@ -125,10 +125,10 @@ func (v *View) maybeStarted(s *reconcile.Subject) string {
 	return ""
 }
 
-func (v *View) neverStarted(s *reconcile.Subject, where, proof, clock string) answer {
+func (v *View) neverStarted(s *reconcile.Subject, where, proof, clock string) result {
 	t := s.Task
 	cause, because := v.cause(s)
-	return answer{
+	return result{
 		found: true, due: true,
 		reason: strings.Join(reconcile.NonEmpty("worker never started: "+where, proof, cause), "; "),
 		evidence: append([]reconcile.Evidence{
@@ -162,7 +162,7 @@ func (v *View) conclusive(s *reconcile.Subject) (string, bool) {
 
 // earlier reports whether the ledger knew the sandbox before the task's present state began and
 // the row does not name it: it may be of an earlier attempt, whenever it was noticed to be gone.
-func (v *View) earlier(s *reconcile.Subject, b *reconcile.Box) bool {
+func (v *View) earlier(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	key := v.keyFor(b, s.Task)
 	since := !s.Known || v.earlierThan(b.Seen.FirstSeen, s.Seen.Since)
 	return since && (key == "" || key != s.Task.Sandbox)
@@ -171,7 +171,7 @@ func (v *View) earlier(s *reconcile.Subject, b *reconcile.Box) bool {
 // busyElsewhere is a running sandbox of the task that the provider saw active a moment ago,
 // where the account may be shared: on a copy of the database its worker seems never to have
 // started, while it reports to the original.
-func (v *View) busyElsewhere(s *reconcile.Subject) (*reconcile.Box, time.Duration) {
+func (v *View) busyElsewhere(s *reconcile.Subject) (*reconcile.SeenSandbox, time.Duration) {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		if !b.Here || b.State != reconcile.SandboxRunning || v.P.Providers[b.Provider].Exclusive ||
@@ -188,7 +188,7 @@ func (v *View) busyElsewhere(s *reconcile.Subject) (*reconcile.Box, time.Duratio
 // beingSetUp is a running sandbox of the task that its provider saw active a moment ago, while the
 // task was handed out for less time than a sandbox may take to come up: some platforms make the
 // sandbox, install for minutes, and only then write its name into the row.
-func (v *View) beingSetUp(s *reconcile.Subject) (*reconcile.Box, time.Duration) {
+func (v *View) beingSetUp(s *reconcile.Subject) (*reconcile.SeenSandbox, time.Duration) {
 	if age, _ := v.stateAge(s); age >= v.threshold("provisioning-stuck", s) {
 		return nil, 0
 	}
@@ -205,7 +205,7 @@ func (v *View) beingSetUp(s *reconcile.Subject) (*reconcile.Box, time.Duration) 
 }
 
 // subjectComingUp is a sandbox of the subject that is on its way to running.
-func subjectComingUp(s *reconcile.Subject) *reconcile.Box {
+func subjectComingUp(s *reconcile.Subject) *reconcile.SeenSandbox {
 	for i := range s.Boxes {
 		if s.Boxes[i].Here && s.Boxes[i].State == reconcile.SandboxCreating {
 			return &s.Boxes[i]
@@ -216,7 +216,7 @@ func subjectComingUp(s *reconcile.Subject) *reconcile.Box {
 
 // subjectUnknownBox is a sandbox in a state that the adapter does not know: nothing is done
 // because of it.
-func subjectUnknownBox(s *reconcile.Subject) *reconcile.Box {
+func subjectUnknownBox(s *reconcile.Subject) *reconcile.SeenSandbox {
 	for i := range s.Boxes {
 		if s.Boxes[i].Here && s.Boxes[i].State == reconcile.SandboxUnknown {
 			return &s.Boxes[i]

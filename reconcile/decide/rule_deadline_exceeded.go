@@ -11,9 +11,9 @@ import (
 // deadlineExceeded finds a task that runs longer than its own timeout, or past its own
 // deadline. A deadline that was over before this attempt began is an earlier attempt's.
 // The rule's threshold is the timeout of tasks that have none; 0 means there is none.
-func deadlineExceeded(v *View, s *reconcile.Subject) answer {
+func deadlineExceeded(v *View, s *reconcile.Subject) result {
 	t := s.Task
-	if t == nil || s.Fate != reconcile.FateLive || t.State != reconcile.TaskRunning {
+	if t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskRunning {
 		return v.apart(s, "running tasks are")
 	}
 	//guard:deadline-restarted harm
@@ -34,7 +34,7 @@ func deadlineExceeded(v *View, s *reconcile.Subject) answer {
 	case limit > 0 && ran >= limit:
 		return subjectOverdue(s, began, ran-limit, fmt.Sprintf("ran %s of %s", text.Duration(ran), text.Duration(limit)))
 	case !t.DeadlineAt.IsZero() && !t.DeadlineAt.After(began) && !t.AsOf.Before(t.DeadlineAt):
-		return answer{kept: "its deadline was over before this attempt began"}
+		return result{suspect: "its deadline was over before this attempt began"}
 	}
 	return v.no(func() string { return subjectWithinTime(s, ran, limit) })
 }
@@ -54,7 +54,7 @@ func subjectWithinTime(s *reconcile.Subject, ran, limit time.Duration) string {
 // pastDeadline is the answer on a task that is past its own deadline. What the platform means by that
 // time only the config can say: at some it only orders a queue, at others an idle sandbox is put to
 // sleep then and the task goes on.
-func (v *View) pastDeadline(s *reconcile.Subject, began time.Time) answer {
+func (v *View) pastDeadline(s *reconcile.Subject, began time.Time) result {
 	t := s.Task
 	late := t.AsOf.Sub(t.DeadlineAt)
 	out := subjectOverdue(s, began, late, fmt.Sprintf("past its deadline %s by %s", text.Time(t.DeadlineAt),
@@ -70,10 +70,10 @@ func (v *View) pastDeadline(s *reconcile.Subject, began time.Time) answer {
 // deadlineByLedger times the run by what the ledger saw, when the row does not say when
 // it began. A deadline that was over before the task was certainly in this state may be
 // an earlier attempt's.
-func (v *View) deadlineByLedger(s *reconcile.Subject) answer {
+func (v *View) deadlineByLedger(s *reconcile.Subject) result {
 	t := s.Task
 	age, _ := v.stateAge(s)
-	var past answer
+	var past result
 	//guard:deadline-unsure P5
 	if late := t.AsOf.Sub(t.DeadlineAt); !t.DeadlineAt.IsZero() && late >= 0 && late < age {
 		past = v.pastDeadline(s, time.Time{})
@@ -88,7 +88,7 @@ func (v *View) deadlineByLedger(s *reconcile.Subject) answer {
 	case past.found && (v.P.Tasks.DeadlineFails || !timed || ran < limit):
 		return past
 	case !timed:
-		return fine("it has no timeout and no deadline, or its begin was not seen")
+		return healthyResult("it has no timeout and no deadline, or its begin was not seen")
 	case ran < limit:
 		return v.no(func() string { return subjectWithinTime(s, ran, limit) })
 	}
@@ -96,10 +96,10 @@ func (v *View) deadlineByLedger(s *reconcile.Subject) answer {
 		fmt.Sprintf("ran at least %s of %s, as the ledger saw", text.Duration(ran), text.Duration(limit)))
 }
 
-func subjectOverdue(s *reconcile.Subject, began time.Time, late time.Duration, what string) answer {
+func subjectOverdue(s *reconcile.Subject, began time.Time, late time.Duration, what string) result {
 	t := s.Task
-	return answer{
-		found: true, due: true, ago: max(late, 1), // 0 would mean that it is not known
+	return result{
+		found: true, due: true, since: max(late, 1), // 0 would mean that it is not known
 		reason: reconcile.Joined("deadline exceeded: "+what, reconcile.LifeLine(t)),
 		evidence: []reconcile.Evidence{
 			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, started %s, timeout %s, deadline %s",

@@ -11,11 +11,11 @@ import (
 
 // duplicate finds a second live sandbox of one task. The others are ended only when the
 // row names one by an id that the provider knows; else it is reported.
-func duplicate(v *View, s *reconcile.Subject) answer {
-	if s.Task == nil || s.Fate != reconcile.FateLive {
+func duplicate(v *View, s *reconcile.Subject) result {
+	if s.Task == nil || s.LinkState != reconcile.LinkLive {
 		return v.apart(s, "live tasks are")
 	}
-	var live []*reconcile.Box
+	var live []*reconcile.SeenSandbox
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		//guard:duplicate-alive harm
@@ -37,11 +37,12 @@ func duplicate(v *View, s *reconcile.Subject) answer {
 	after := v.threshold("duplicate", s)
 	//guard:duplicate-age harm
 	if age := min(v.born(*other), v.born(*keep)); age < after {
-		return answer{
-			kept: fmt.Sprintf("has %d sandboxes, the younger for %s of %s", len(live), text.Duration(age), text.Duration(after)),
+		return result{
+			suspect: fmt.Sprintf("has %d sandboxes, the younger for %s of %s", len(live), text.Duration(age),
+				text.Duration(after)),
 		}
 	}
-	out := answer{
+	out := result{
 		//guard:duplicate-named harm
 		//guard:duplicate-which harm
 		found: true, due: true, sandbox: other, report: !named || usual > 1, holds: boxUnsure(other),
@@ -61,7 +62,7 @@ func duplicate(v *View, s *reconcile.Subject) answer {
 
 // named is the one sandbox that the row names by the provider's own id. Two accounts may use
 // the same id, and two entries may show one sandbox; then nothing tells which is meant.
-func (v *View) named(t *reconcile.Task, live []*reconcile.Box) (keep *reconcile.Box, ok bool) {
+func (v *View) named(t *reconcile.Task, live []*reconcile.SeenSandbox) (keep *reconcile.SeenSandbox, ok bool) {
 	for _, b := range live {
 		if v.P.Providers[b.Provider].SandboxIsID && t.Sandbox != "" && t.Sandbox == b.ID && !v.Elsewhere(t, &b.Sandbox) {
 			//guard:duplicate-same-id harm
@@ -72,15 +73,18 @@ func (v *View) named(t *reconcile.Task, live []*reconcile.Box) (keep *reconcile.
 		}
 	}
 	//guard:duplicate-shared harm
-	sure := !ok || !slices.ContainsFunc(live, func(b *reconcile.Box) bool { return v.shared(&b.Sandbox, &keep.Sandbox) })
+	sure := !ok || !slices.ContainsFunc(live, func(b *reconcile.SeenSandbox) bool {
+		return v.shared(&b.Sandbox,
+			&keep.Sandbox)
+	})
 	return keep, ok && sure
 }
 
 // distinct leaves out what two entries surely show of one sandbox, except at the one that the row
 // names.
-func (v *View) distinct(t *reconcile.Task, live []*reconcile.Box) []*reconcile.Box {
-	return slices.DeleteFunc(slices.Clone(live), func(b *reconcile.Box) bool {
-		return slices.ContainsFunc(live, func(o *reconcile.Box) bool {
+func (v *View) distinct(t *reconcile.Task, live []*reconcile.SeenSandbox) []*reconcile.SeenSandbox {
+	return slices.DeleteFunc(slices.Clone(live), func(b *reconcile.SeenSandbox) bool {
+		return slices.ContainsFunc(live, func(o *reconcile.SeenSandbox) bool {
 			same := v.shared(&b.Sandbox, &o.Sandbox) && !b.CreatedAt.IsZero() && b.CreatedAt.Equal(o.CreatedAt)
 			return same && (o.Provider == t.Provider || b.Provider != t.Provider && o.Provider < b.Provider)
 		})
@@ -89,8 +93,8 @@ func (v *View) distinct(t *reconcile.Task, live []*reconcile.Box) []*reconcile.B
 
 // spare is the sandbox to end next: not the one that is kept, and one in an unknown state,
 // which is never ended, only when there is no other.
-func spare(live []*reconcile.Box, keep *reconcile.Box) *reconcile.Box {
-	var last *reconcile.Box
+func spare(live []*reconcile.SeenSandbox, keep *reconcile.SeenSandbox) *reconcile.SeenSandbox {
+	var last *reconcile.SeenSandbox
 	for i := len(live) - 1; i >= 0; i-- {
 		if b := live[i]; b != keep && (last == nil || b.State != reconcile.SandboxUnknown ||
 			last.State == reconcile.SandboxUnknown) {
@@ -101,7 +105,7 @@ func spare(live []*reconcile.Box, keep *reconcile.Box) *reconcile.Box {
 }
 
 // boxIDs names sandboxes: by id, and with the provider where two have the same.
-func boxIDs(boxes []*reconcile.Box) string {
+func boxIDs(boxes []*reconcile.SeenSandbox) string {
 	met, twice := map[string]bool{}, false
 	for _, b := range boxes {
 		twice = twice || met[b.ID]

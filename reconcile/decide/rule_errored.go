@@ -10,25 +10,25 @@ import (
 // errored finds a sandbox in a failed state. Its logs are saved before it is ended; the
 // task that it leaves behind is sandbox-missing's. A worker that still speaks refutes the
 // provider's word.
-func errored(v *View, s *reconcile.Subject) answer {
+func errored(v *View, s *reconcile.Subject) result {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		if !b.Here || b.State != reconcile.SandboxFailed || !b.Owned {
 			continue
 		}
 		after := v.threshold("errored", s)
-		age := min(v.boxAge(*b), v.observed(reconcile.ListingOf(b.Provider)))
+		age := min(v.sandboxAge(*b), v.observed(reconcile.ListingOf(b.Provider)))
 		if age < after {
-			return answer{kept: fmt.Sprintf("%s for %s of %s", b.Raw, text.Duration(age), text.Duration(after))}
+			return result{suspect: fmt.Sprintf("%s for %s of %s", b.Raw, text.Duration(age), text.Duration(after))}
 		}
-		if s.Task != nil && s.Fate == reconcile.FateLive {
+		if s.Task != nil && s.LinkState == reconcile.LinkLive {
 			//guard:errored-alive harm
 			if sign, alive := v.Alive(s.Task); alive {
-				return answer{kept: fmt.Sprintf("%s for %s, but its worker was last seen %s ago",
+				return result{suspect: fmt.Sprintf("%s for %s, but its worker was last seen %s ago",
 					b.Raw, text.Duration(age), text.Duration(sign))}
 			}
 		}
-		return answer{
+		return result{
 			found: true, due: true, sandbox: b, holds: v.explainedElsewhere(s, b),
 			reason: reconcile.Joined(
 				fmt.Sprintf("sandbox %s is in state %s for %s", b.ID, b.Raw, text.Duration(age)),
@@ -44,5 +44,5 @@ func errored(v *View, s *reconcile.Subject) answer {
 			},
 		}
 	}
-	return fine("no sandbox of it is in a failed state")
+	return healthyResult("no sandbox of it is in a failed state")
 }

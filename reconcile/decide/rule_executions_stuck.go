@@ -12,7 +12,7 @@ import (
 // executionsStuck finds a sandbox that says it runs while what it was asked to run stays
 // queued. Where executions are served one after another, those behind a running one wait
 // rightly. Activity newer than the first look that saw it queued vetoes it.
-func executionsStuck(v *View, s *reconcile.Subject) answer {
+func executionsStuck(v *View, s *reconcile.Subject) result {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		//guard:queue-replaced harm
@@ -30,8 +30,8 @@ func executionsStuck(v *View, s *reconcile.Subject) answer {
 func (v *View) queueless(s *reconcile.Subject) string {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		for j := len(b.Probes.Vitals) - 1; j >= 0; j-- {
-			if m := &b.Probes.Vitals[j]; m.Executions != nil {
+		for j := len(b.Probes.Measurements) - 1; j >= 0; j-- {
+			if m := &b.Probes.Measurements[j]; m.Executions != nil {
 				return fmt.Sprintf("sandbox %s: %d queued and %d running when measured %s ago",
 					b.ID, m.Executions.Queued, m.Executions.Running, text.Duration(v.Now.Sub(m.At)))
 			}
@@ -40,27 +40,29 @@ func (v *View) queueless(s *reconcile.Subject) string {
 	return "no sandbox of it whose executions were measured"
 }
 
-func (v *View) judgeQueue(s *reconcile.Subject, b *reconcile.Box) answer {
+func (v *View) judgeQueue(s *reconcile.Subject, b *reconcile.SeenSandbox) result {
 	saw := v.sawQueued(b)
 	if len(saw) == 0 {
-		return answer{probe: true, kept: "executions are queued, as was seen too long ago or soon after it was resumed"}
+		return result{needsProbe: true,
+			suspect: "executions are queued, as was seen too long ago or soon after it was resumed"}
 	}
 	first, last := saw[0], saw[len(saw)-1]
 	waits := last.Executions.QueuedFor
 	//guard:queue-active harm
 	if v.activeSince(s, first.At) {
-		return answer{probe: true, kept: fmt.Sprintf("%s queued for %s, but its worker was active after that was first seen",
-			executions(last.Executions.Queued), text.Duration(waits))}
+		return result{needsProbe: true,
+			suspect: fmt.Sprintf("%s queued for %s, but its worker was active after that was first seen",
+				executions(last.Executions.Queued), text.Duration(waits))}
 	}
 	after := v.threshold("executions-stuck", s)
 	//guard:queue-twice harm
 	if len(saw) < 2 || waits < after {
-		return answer{probe: true, kept: fmt.Sprintf("%s queued for %s of %s, seen %s",
+		return result{needsProbe: true, suspect: fmt.Sprintf("%s queued for %s of %s, seen %s",
 			executions(last.Executions.Queued), text.Duration(waits), text.Duration(after), times(len(saw)))}
 	}
-	out := answer{
-		found: true, due: true, sandbox: b, probe: true, holds: v.explainedElsewhere(s, b),
-		ago: v.Now.Sub(last.At) + waits,
+	out := result{
+		found: true, due: true, sandbox: b, needsProbe: true, holds: v.explainedElsewhere(s, b),
+		since: v.Now.Sub(last.At) + waits,
 		reason: fmt.Sprintf("sandbox %s says %s but runs nothing: %s queued, the oldest for %s, limit %s",
 			b.ID, b.Raw, executions(last.Executions.Queued), text.Duration(waits), text.Duration(after)),
 		evidence: []reconcile.Evidence{boxSeenAs(b)},
@@ -75,10 +77,10 @@ func (v *View) judgeQueue(s *reconcile.Subject, b *reconcile.Box) answer {
 
 // sawQueued are the measurements that saw the oldest execution of now wait, oldest first:
 // what was queued before it has been served.
-func (v *View) sawQueued(b *reconcile.Box) []reconcile.Vitals {
+func (v *View) sawQueued(b *reconcile.SeenSandbox) []reconcile.Measurements {
 	const slack = 5 * time.Second // a look takes its time
-	run := v.wanted(b, func(m *reconcile.Vitals) bool { return m.Executions != nil })
-	run = trailing(run, func(m *reconcile.Vitals) bool {
+	run := v.wanted(b, func(m *reconcile.Measurements) bool { return m.Executions != nil })
+	run = trailing(run, func(m *reconcile.Measurements) bool {
 		return reconcile.QueueOf(m.Executions) == reconcile.QueueWaiting
 	})
 	if len(run) == 0 {
@@ -86,7 +88,7 @@ func (v *View) sawQueued(b *reconcile.Box) []reconcile.Vitals {
 	}
 	last := run[len(run)-1]
 	since := last.At.Add(-last.Executions.QueuedFor - slack)
-	from := slices.IndexFunc(run, func(m reconcile.Vitals) bool { return !m.At.Before(since) })
+	from := slices.IndexFunc(run, func(m reconcile.Measurements) bool { return !m.At.Before(since) })
 	return run[from:]
 }
 

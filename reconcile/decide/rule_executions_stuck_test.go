@@ -85,7 +85,7 @@ func TestExecutionsStuckInQuickPasses(t *testing.T) {
 	for id, e := range map[string]*reconcile.ExecutionsSeen{"waits": {Queued: 1}, "moves": {Queued: 1, Running: 1}, "idle": {}, "none": nil} {
 		ref := reconcile.Ref{Provider: "lab", ID: id}
 		s.Memory.Sandboxes[ref] = reconcile.SandboxSeen{Ref: ref}
-		s.Memory.Probes[ref] = reconcile.ProbeSeen{Ref: ref, Vitals: []reconcile.Vitals{{Executions: e}}}
+		s.Memory.Probes[ref] = reconcile.ProbeSeen{Ref: ref, Measurements: []reconcile.Measurements{{Executions: e}}}
 	}
 	if got := QuickLooks(s); len(got) != 1 || got[0].ID != "waits" {
 		t.Errorf("a quick pass looks at %v, want the one whose executions wait", got)

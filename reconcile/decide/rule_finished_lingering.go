@@ -10,24 +10,24 @@ import (
 
 // finishedLingering finds the sandbox of a finished task that lives on past its keep-alive.
 // The time counts from the last activity: workers live on and users continue.
-func finishedLingering(v *View, s *reconcile.Subject) answer {
+func finishedLingering(v *View, s *reconcile.Subject) result {
 	t := s.Task
-	if t == nil || s.Fate != reconcile.FateEnded || t.State == reconcile.TaskStopped {
+	if t == nil || s.LinkState != reconcile.LinkEnded || t.State == reconcile.TaskStopped {
 		return v.apart(s, "completed and failed tasks are")
 	}
 	b := v.remaining(s)
 	if b == nil {
-		return fine(reconcile.FirstOf(v.leftWords(s), "it is over and no sandbox of it is left"))
+		return healthyResult(reconcile.FirstOf(v.leftWords(s), "it is over and no sandbox of it is left"))
 	}
 	//guard:lingering-kept harm
 	if t.AsOf.Before(t.KeepAliveUntil) {
-		return answer{kept: "kept alive until " + text.Time(t.KeepAliveUntil)}
+		return result{suspect: "kept alive until " + text.Time(t.KeepAliveUntil)}
 	}
 	after := v.threshold("finished-lingering", s)
 	idle, by := v.idle(s, b)
 	clock := fmt.Sprintf("last activity %s ago by %s, limit %s", text.Duration(idle), by, text.Duration(after))
 	if idle < after {
-		return answer{kept: t.Status + ", " + clock}
+		return result{suspect: t.Status + ", " + clock}
 	}
 	status := string(t.State)
 	if t.Status != status {
@@ -42,7 +42,7 @@ func finishedLingering(v *View, s *reconcile.Subject) answer {
 			"(a provider's activity, events, "+
 			"keep_alive_until or activity_at)")
 	}
-	return answer{
+	return result{
 		found: true, due: true, sandbox: b, holds: boxUnsure(b), report: blind, reason: reason,
 		evidence: []reconcile.Evidence{
 			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + clock},
@@ -53,7 +53,7 @@ func finishedLingering(v *View, s *reconcile.Subject) answer {
 
 // idle is the shortest time since anything happened, each in its own clock: the row
 // changed, the worker sent an event, the provider saw activity, the ledger saw a change.
-func (v *View) idle(s *reconcile.Subject, b *reconcile.Box) (time.Duration, string) {
+func (v *View) idle(s *reconcile.Subject, b *reconcile.SeenSandbox) (time.Duration, string) {
 	idle, by := v.stateAge(s)
 	//guard:lingering-clock P5
 	if by == "" {
@@ -87,6 +87,6 @@ func (v *View) idle(s *reconcile.Subject, b *reconcile.Box) (time.Duration, stri
 
 // seesUse reports whether anything tells when a finished task's sandbox was used last. Not being able to
 // see activity is not inactivity.
-func (v *View) seesUse(t *reconcile.Task, b *reconcile.Box) bool {
-	return v.P.Tasks.Events || v.P.Tasks.TellsUse || !b.LastActivityAt.IsZero() || !t.LifeSign().IsZero()
+func (v *View) seesUse(t *reconcile.Task, b *reconcile.SeenSandbox) bool {
+	return v.P.Tasks.Events || v.P.Tasks.TellsUse || !b.LastActivityAt.IsZero() || !t.LastSeen().IsZero()
 }

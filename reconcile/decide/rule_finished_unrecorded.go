@@ -9,13 +9,13 @@ import (
 
 // finishedUnrecorded finds a task whose worker says that it finished while the row is
 // still live: somebody lost the result. It is reported, and nobody may fail the row.
-func finishedUnrecorded(v *View, s *reconcile.Subject) answer {
+func finishedUnrecorded(v *View, s *reconcile.Subject) result {
 	t := s.Task
-	if t == nil || s.Fate != reconcile.FateLive {
+	if t == nil || s.LinkState != reconcile.LinkLive {
 		return v.apart(s, "live tasks are")
 	}
 	if t.Events.Finished.IsZero() {
-		return fine("its worker has not said that it finished")
+		return healthyResult("its worker has not said that it finished")
 	}
 	start := reconcile.Latest(t.Events.Started, subjectPresentStart(s), t.AssignedAt)
 	//guard:unrecorded-present live
@@ -31,7 +31,7 @@ func finishedUnrecorded(v *View, s *reconcile.Subject) answer {
 			return fmt.Sprintf("its worker finished at %s and went on until %s", text.Time(t.Events.Finished), text.Time(went))
 		})
 	}
-	return answer{
+	return result{
 		found: true, due: true, report: true, veto: !v.finishedAndGone(s),
 		reason: "the worker finished at " + text.Time(t.Events.Finished) + ", the row still says " + t.Status,
 		evidence: []reconcile.Evidence{
@@ -44,9 +44,9 @@ func finishedUnrecorded(v *View, s *reconcile.Subject) answer {
 // finishedAndGone reports whether nothing is left of who finished: its worker is silent and its
 // sandbox is gone. Nobody will record the end any more, and the veto would keep the row for ever.
 func (v *View) finishedAndGone(s *reconcile.Subject) bool {
-	over := func(b *reconcile.Box) bool { return b.Gone || b.Here && b.State == reconcile.SandboxEnded }
+	over := func(b *reconcile.SeenSandbox) bool { return b.Gone || b.Here && b.State == reconcile.SandboxEnded }
 	if _, alive := v.Alive(s.Task); alive || !s.HasBox(over) {
 		return false
 	}
-	return !s.HasBox(func(b *reconcile.Box) bool { return !over(b) })
+	return !s.HasBox(func(b *reconcile.SeenSandbox) bool { return !over(b) })
 }

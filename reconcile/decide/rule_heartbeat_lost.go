@@ -12,16 +12,17 @@ import (
 // promised another one, a heartbeat or that it waits. Silence alone proves nothing, for platforms'
 // events do not mean what their names say: a failed probe of its sandbox, or a look at the worker
 // itself, has to agree. A worker whose process is gone need not have promised anything.
-func heartbeatLost(v *View, s *reconcile.Subject) answer {
+func heartbeatLost(v *View, s *reconcile.Subject) result {
 	t := s.Task
 	switch {
-	case t == nil || s.Fate != reconcile.FateLive || t.State != reconcile.TaskRunning:
+	case t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskRunning:
 		return v.apart(s, "running tasks are")
-	case t.LifeSign().IsZero():
-		return fine("its worker was never seen, so no silence can be timed; assigned-stale covers what never started")
+	case t.LastSeen().IsZero():
+		return healthyResult("its worker was never seen, so no silence can be timed; " +
+			"assigned-stale covers what never started")
 	//guard:silent-beats harm
 	case !v.beats:
-		return fine("no worker sends heartbeats here: silence proves nothing")
+		return healthyResult("no worker sends heartbeats here: silence proves nothing")
 	}
 	limit := max(v.threshold("heartbeat-lost", s), v.limit)
 	all := t.AsOf.Sub(v.sign(t))
@@ -31,14 +32,14 @@ func heartbeatLost(v *View, s *reconcile.Subject) answer {
 	quiet := min(v.silentFor(t), ran, v.observed(reconcile.SourceEvents, reconcile.SourceTasks))
 	if quiet <= limit {
 		if all > limit {
-			return answer{kept: fmt.Sprintf("silent for %s, of which only %s count: others were not heard either, "+
+			return result{suspect: fmt.Sprintf("silent for %s, of which only %s count: others were not heard either, "+
 				"a source was out, or it has not run for longer", text.Duration(all), text.Duration(quiet))}
 		}
 		return v.no(func() string {
 			return fmt.Sprintf("last seen %s ago, limit %s", text.Duration(all), text.Duration(limit))
 		})
 	}
-	return v.proven(s, fmt.Sprintf("silent for %s", text.Duration(quiet)), func() answer {
+	return v.proven(s, fmt.Sprintf("silent for %s", text.Duration(quiet)), func() result {
 		return v.foundSilent(s, min(all, ran), limit)
 	})
 }
@@ -50,7 +51,7 @@ func (v *View) namedAtRest(s *reconcile.Subject) *reconcile.Sandbox {
 		return sb.State == reconcile.SandboxSuspended || sb.State == reconcile.SandboxCreating
 	}
 	for _, ref := range v.LookRefs(s) {
-		if look := v.S.Looks[ref]; rests(&look.Sandbox) {
+		if look := v.S.Lookups[ref]; rests(&look.Sandbox) {
 			return &look.Sandbox
 		}
 	}
@@ -63,14 +64,14 @@ func (v *View) namedAtRest(s *reconcile.Subject) *reconcile.Sandbox {
 	return nil
 }
 
-func (v *View) foundSilent(s *reconcile.Subject, ago, limit time.Duration) answer {
+func (v *View) foundSilent(s *reconcile.Subject, ago, limit time.Duration) result {
 	t := s.Task
-	return answer{
-		found: true, due: true, probe: true, ago: ago, holds: v.unknowns(s),
+	return result{
+		found: true, due: true, needsProbe: true, since: ago, holds: v.unknowns(s),
 		reason: reconcile.Joined(fmt.Sprintf("worker fell silent: last seen %s, %s ago, limit %s",
-			text.Time(t.LifeSign()), text.Duration(t.AsOf.Sub(v.sign(t))), text.Duration(limit)), v.state(s), v.silenceWords(s)),
+			text.Time(t.LastSeen()), text.Duration(t.AsOf.Sub(v.sign(t))), text.Duration(limit)), v.state(s), v.silenceWords(s)),
 		evidence: []reconcile.Evidence{
-			{Source: "events", At: t.LifeSign(), Fact: "newest sign of life of this worker"},
+			{Source: "events", At: t.LastSeen(), Fact: "newest sign of life of this worker"},
 			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.running)},
 			{Source: "providers", At: v.Now, Fact: reconcile.Joined(v.state(s), v.silenceWords(s))},
 		},
@@ -82,7 +83,7 @@ func (v *View) foundSilent(s *reconcile.Subject, ago, limit time.Duration) answe
 func (v *View) unknowns(s *reconcile.Subject) (holds reconcile.HeldBy) {
 	for _, ref := range v.LookRefs(s) {
 		//guard:silent-unlooked harm
-		if look := v.S.Looks[ref]; look.Error != "" {
+		if look := v.S.Lookups[ref]; look.Error != "" {
 			holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnlooked, Reason: v.unlooked(ref)})
 		}
 	}

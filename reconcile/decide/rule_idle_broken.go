@@ -10,7 +10,7 @@ import (
 
 // idleBroken finds a sandbox that says it runs while a real exec or a real file listing in
 // it fails, again and again. Activity newer than the first failed probe vetoes it.
-func idleBroken(v *View, s *reconcile.Subject) answer {
+func idleBroken(v *View, s *reconcile.Subject) result {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		//guard:broken-replaced harm
@@ -26,14 +26,14 @@ func idleBroken(v *View, s *reconcile.Subject) answer {
 
 // Replaced reports whether a sandbox of a live task is one too many: its row does not name this
 // one, and the task has another one or was handed out again since. It says nothing of the task.
-func (v *View) Replaced(s *reconcile.Subject, b *reconcile.Box) bool {
-	if s.Task == nil || s.Fate != reconcile.FateLive {
+func (v *View) Replaced(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+	if s.Task == nil || s.LinkState != reconcile.LinkLive {
 		return false
 	}
 	if key := v.keyFor(b, s.Task); key != "" && key == s.Task.Sandbox {
 		return false
 	}
-	other := s.HasBox(func(o *reconcile.Box) bool { return o.Ref != b.Ref && !o.Gone && !o.Lost() })
+	other := s.HasBox(func(o *reconcile.SeenSandbox) bool { return o.Ref != b.Ref && !o.Gone && !o.Lost() })
 	//guard:replaced-earlier harm
 	return other || s.Task.State == reconcile.TaskAssigned && v.earlier(s, b)
 }
@@ -58,36 +58,36 @@ func (v *View) probedWords(s *reconcile.Subject) string {
 	return reconcile.FirstOf(words, "no sandbox of it is here")
 }
 
-func (v *View) judgeProbes(s *reconcile.Subject, b *reconcile.Box) answer {
+func (v *View) judgeProbes(s *reconcile.Subject, b *reconcile.SeenSandbox) result {
 	p := v.P.Rules["idle-broken"]
 	run := v.countable(b)
 	if len(run) == 0 {
-		return answer{probe: true, kept: "a probe failed soon after it was resumed"}
+		return result{needsProbe: true, suspect: "a probe failed soon after it was resumed"}
 	}
 	run = v.sinceStart(s, run)
 	if len(run) == 0 {
-		return answer{probe: true, kept: "its probes failed before its worker was started"}
+		return result{needsProbe: true, suspect: "its probes failed before its worker was started"}
 	}
 	first, last := run[0], run[len(run)-1]
-	if s.Task != nil && s.Fate == reconcile.FateLive {
+	if s.Task != nil && s.LinkState == reconcile.LinkLive {
 		act := s.Task.Activity()
 		if taskAhead(s.Task) {
 			act = v.sign(s.Task)
 		}
 		//guard:broken-active harm
 		if !act.IsZero() && s.Task.AsOf.Sub(act) < v.Now.Sub(first.At) {
-			return answer{probe: true, kept: "probes fail, but its worker was active after the first that failed"}
+			return result{needsProbe: true, suspect: "probes fail, but its worker was active after the first that failed"}
 		}
 	}
 	span := last.At.Sub(first.At)
 	after := v.threshold("idle-broken", s)
 	//guard:broken-in-a-row harm
 	if len(run) < p.Failures || span < after {
-		return answer{probe: true, kept: fmt.Sprintf("%d of %d probes failed over %s of %s: %s",
+		return result{needsProbe: true, suspect: fmt.Sprintf("%d of %d probes failed over %s of %s: %s",
 			len(run), p.Failures, text.Duration(span), text.Duration(after), last.Detail)}
 	}
-	out := answer{
-		found: true, due: true, sandbox: b, probe: true, ago: v.Now.Sub(first.At),
+	out := result{
+		found: true, due: true, sandbox: b, needsProbe: true, since: v.Now.Sub(first.At),
 		holds: append(v.explainedElsewhere(s, b), v.failsElsewhere(b, first.At)...),
 		reason: fmt.Sprintf("sandbox %s says %s but does not work: %d probes in a row failed over %s, the last: %s",
 			b.ID, b.Raw, len(run), text.Duration(span), last.Detail),
@@ -105,7 +105,7 @@ func (v *View) judgeProbes(s *reconcile.Subject, b *reconcile.Box) answer {
 // failsElsewhere holds a verdict unless most of the others that were probed since the first
 // failure, at the same provider, answer. An older answer says nothing of the provider as it is
 // now, and an infrastructure that fails in part fails some sandbox several times in a row.
-func (v *View) failsElsewhere(b *reconcile.Box, first time.Time) reconcile.HeldBy {
+func (v *View) failsElsewhere(b *reconcile.SeenSandbox, first time.Time) reconcile.HeldBy {
 	failed, answered := v.others(b.Ref, first)
 	switch {
 	//guard:broken-witness harm
@@ -120,9 +120,9 @@ func (v *View) failsElsewhere(b *reconcile.Box, first time.Time) reconcile.HeldB
 	return nil
 }
 
-// convicts reports whether the failed probes of a sandbox say something of it: its provider's
+// provesBroken reports whether the failed probes of a sandbox say something of it: its provider's
 // probes are trusted, and another sandbox has answered since.
-func (v *View) convicts(b *reconcile.Box) bool {
+func (v *View) provesBroken(b *reconcile.SeenSandbox) bool {
 	//guard:silent-recovered-probes harm
 	run := v.countable(b)
 	if len(run) == 0 {
@@ -157,9 +157,9 @@ func (v *View) others(ref reconcile.Ref, first time.Time) (failed, answered int)
 // failures say something of them only while others answer at the same time.
 const compared = 3
 
-// Unwitnessed is how many others are still to be probed beside the sandboxes of a provider that
+// WithoutEvidenceOfLife is how many others are still to be probed beside the sandboxes of a provider that
 // fail their probes.
-func (v *View) Unwitnessed(provider string) int {
+func (v *View) WithoutEvidenceOfLife(provider string) int {
 	most := 0
 	for ref, seen := range v.S.Memory.Probes {
 		if ref.Provider == provider && len(seen.Failures) > 0 && v.S.Memory.Sandboxes[ref].GoneAt.IsZero() {
@@ -172,7 +172,7 @@ func (v *View) Unwitnessed(provider string) int {
 
 // countable is the present run of failures, without those soon after a resume or before an
 // outage of the probes.
-func (v *View) countable(b *reconcile.Box) []reconcile.ProbeResult {
+func (v *View) countable(b *reconcile.SeenSandbox) []reconcile.ProbeResult {
 	run, from := b.Probes.Failures, v.probesFrom(b)
 	for len(run) > 0 && run[0].At.Before(from) {
 		run = run[1:]
@@ -183,7 +183,7 @@ func (v *View) countable(b *reconcile.Box) []reconcile.ProbeResult {
 // sinceStart is a run of failures without those from before the present attempt began, by its row: what
 // failed then may be of the attempt before, and this one work in a sandbox that nobody has seen yet.
 func (v *View) sinceStart(s *reconcile.Subject, run []reconcile.ProbeResult) []reconcile.ProbeResult {
-	if s.Task == nil || s.Fate != reconcile.FateLive || s.Task.State != reconcile.TaskRunning {
+	if s.Task == nil || s.LinkState != reconcile.LinkLive || s.Task.State != reconcile.TaskRunning {
 		return run
 	}
 	began := subjectPresentStart(s)
@@ -195,7 +195,7 @@ func (v *View) sinceStart(s *reconcile.Subject, run []reconcile.ProbeResult) []r
 }
 
 // probesFrom is from when on probes of the sandbox say something of it.
-func (v *View) probesFrom(b *reconcile.Box) time.Time {
+func (v *View) probesFrom(b *reconcile.SeenSandbox) time.Time {
 	//guard:broken-recovered harm
 	from := reconcile.Latest(v.sources[reconcile.ProbesOf(b.Provider)].RecoveredAt, v.S.Memory.WatchSince)
 	if !b.Seen.ResumedAt.IsZero() {

@@ -12,15 +12,15 @@ import (
 // threshold, and a failed probe, or a look at the worker itself, agrees. A worker that waits for a
 // person is not inactive, one whose heartbeats stopped is heartbeat-lost's, and one whose activity
 // cannot be seen is not known to do nothing.
-func inactive(v *View, s *reconcile.Subject) answer {
+func inactive(v *View, s *reconcile.Subject) result {
 	t := s.Task
-	if t == nil || s.Fate != reconcile.FateLive || t.State != reconcile.TaskRunning {
+	if t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskRunning {
 		return v.apart(s, "running tasks are")
 	}
 	act := v.activity(t)
 	//guard:inactive-unseen harm
 	if act.IsZero() {
-		return fine("no activity of it can be seen: that there is none says nothing")
+		return healthyResult("no activity of it can be seen: that there is none says nothing")
 	}
 	after, all := v.threshold("inactive", s), max(t.AsOf.Sub(act), 0)
 	if all < after {
@@ -32,26 +32,26 @@ func inactive(v *View, s *reconcile.Subject) answer {
 	//guard:inactive-ran P5
 	quiet := v.inactiveFor(s, min(all, ran))
 	if quiet < after {
-		return answer{kept: fmt.Sprintf("inactive for %s, of which only %s count: others were not active either, "+
+		return result{suspect: fmt.Sprintf("inactive for %s, of which only %s count: others were not active either, "+
 			"a source was out, or it has not run for longer", text.Duration(all), text.Duration(quiet))}
 	}
 	if why := v.excused(s); why != "" {
-		return answer{kept: fmt.Sprintf("inactive for %s, but %s", text.Duration(quiet), why)}
+		return result{suspect: fmt.Sprintf("inactive for %s, but %s", text.Duration(quiet), why)}
 	}
-	return v.proven(s, fmt.Sprintf("inactive for %s", text.Duration(quiet)), func() answer {
+	return v.proven(s, fmt.Sprintf("inactive for %s", text.Duration(quiet)), func() result {
 		return v.foundInactive(s, min(all, ran), after)
 	})
 }
 
-func (v *View) foundInactive(s *reconcile.Subject, quiet, after time.Duration) answer {
+func (v *View) foundInactive(s *reconcile.Subject, quiet, after time.Duration) result {
 	t := s.Task
 	beats := "no heartbeats are sent here"
 	if beat := taskHeartbeat(t); !beat.IsZero() {
 		beats = "last heartbeat " + text.Time(beat)
 	}
 	did := "last activity " + text.Time(t.Activity())
-	return answer{
-		found: true, due: true, probe: true, ago: quiet, holds: v.unknowns(s),
+	return result{
+		found: true, due: true, needsProbe: true, since: quiet, holds: v.unknowns(s),
 		reason: reconcile.Joined(fmt.Sprintf("worker is inactive for %s, limit %s: %s", text.Duration(quiet),
 			text.Duration(after), did),
 			beats, v.state(s), v.silenceWords(s)),
@@ -86,7 +86,7 @@ func (v *View) activity(t *reconcile.Task) time.Time {
 		return act
 	}
 	//guard:activity-ahead P5
-	return v.sign(t).Add(act.Sub(t.LifeSign()))
+	return v.sign(t).Add(act.Sub(t.LastSeen()))
 }
 
 // taskHeartbeat is the newest heartbeat of the worker, zero when it never sent one.
@@ -116,8 +116,8 @@ func (v *View) excused(s *reconcile.Subject) string {
 	if b := subjectUnknownBox(s); b != nil {
 		return fmt.Sprintf("its sandbox %s is in the unknown state %q", b.ID, b.Raw)
 	}
-	elsewhere := s.HasBox(func(b *reconcile.Box) bool { return b.Gone || b.Here }) &&
-		!s.HasBox(func(b *reconcile.Box) bool { return b.Here && b.State == reconcile.SandboxRunning })
+	elsewhere := s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Gone || b.Here }) &&
+		!s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.State == reconcile.SandboxRunning })
 	//guard:inactive-paused harm
 	if elsewhere {
 		return v.state(s) + ", which is for another rule"

@@ -10,8 +10,8 @@ import (
 
 // looping finds a task whose attempts end again and again: failed, requeued or recreated. It
 // is reported, and nobody requeues it any more.
-func looping(v *View, s *reconcile.Subject) answer {
-	if s.Task == nil || s.Fate != reconcile.FateLive {
+func looping(v *View, s *reconcile.Subject) result {
+	if s.Task == nil || s.LinkState != reconcile.LinkLive {
 		return v.apart(s, "live tasks are")
 	}
 	n, loops := v.looping(s)
@@ -21,16 +21,16 @@ func looping(v *View, s *reconcile.Subject) answer {
 			return fmt.Sprintf("%d of %d attempts ended without success within %s", n, p.Count, text.Duration(p.Window))
 		})
 	}
-	turns, window := s.Seen.Turns, v.P.Rules["looping"].Window
-	first, last := turns[len(turns)-n], turns[len(turns)-1]
+	attempts, window := s.Seen.Attempts, v.P.Rules["looping"].Window
+	first, last := attempts[len(attempts)-n], attempts[len(attempts)-1]
 	cause, because := v.cause(s)
-	return answer{
-		found: true, due: true, report: true, ago: v.Now.Sub(first),
+	return result{
+		found: true, due: true, report: true, since: v.Now.Sub(first),
 		reason: reconcile.Joined(fmt.Sprintf(
 			"%d attempts ended without success within %s, the last %s ago; it is not requeued again",
 			n, text.Duration(window), text.Duration(v.Now.Sub(last))), cause),
 		evidence: append([]reconcile.Evidence{
-			{Source: "ledger", At: last, Fact: "attempts ended at " + stamps(turns[len(turns)-n:])},
+			{Source: "ledger", At: last, Fact: "attempts ended at " + stamps(attempts[len(attempts)-n:])},
 			{Source: "tasks", At: s.Task.AsOf, Fact: fmt.Sprintf("status %s, attempt %d of %d",
 				s.Task.Status, s.Task.Attempts, s.Task.MaxAttempts)},
 		}, because...),
@@ -40,12 +40,12 @@ func looping(v *View, s *reconcile.Subject) answer {
 // looping is how often the task's attempts ended without success within the rule's window,
 // and whether that is too often. While the rule is off it never is.
 func (v *View) looping(s *reconcile.Subject) (int, bool) {
-	if len(s.Seen.Turns) == 0 {
+	if len(s.Seen.Attempts) == 0 {
 		return 0, false
 	}
 	p := v.P.Rules["looping"]
 	n := 0
-	for _, at := range s.Seen.Turns {
+	for _, at := range s.Seen.Attempts {
 		if v.Now.Sub(at) <= p.Window {
 			n++
 		}

@@ -82,11 +82,11 @@ func TestTurns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := worldtest.NewWorld(t, "knew task t1 "+c.before, c.now)
 			for _, seen := range JudgeWorld(w).View.SeenTasks() {
-				if seen.ID == "t1" && len(seen.Turns) != c.want {
-					t.Errorf("turns = %v, want %d", seen.Turns, c.want)
+				if seen.ID == "t1" && len(seen.Attempts) != c.want {
+					t.Errorf("turns = %v, want %d", seen.Attempts, c.want)
 				}
 			}
-			if got := JudgeWorld(w).View.entered(w.S.Memory.Tasks["t1"], w.Task1()).Turns; len(got) != c.want {
+			if got := JudgeWorld(w).View.entered(w.S.Memory.Tasks["t1"], w.Task1()).Attempts; len(got) != c.want {
 				t.Errorf("turns of the subject = %v, want %d", got, c.want)
 			}
 		})
@@ -107,12 +107,12 @@ func TestTurnsOverPasses(t *testing.T) {
 	}
 	j, p := PlanWorld(w)
 	remember(w, j, p)
-	turns := w.S.Memory.Tasks["t1"].Turns
-	if len(turns) != mostTurns {
-		t.Fatalf("%d turns, want %d", len(turns), mostTurns)
+	attempts := w.S.Memory.Tasks["t1"].Attempts
+	if len(attempts) != mostTurns {
+		t.Fatalf("%d turns, want %d", len(attempts), mostTurns)
 	}
-	for i := range turns[1:] {
-		if got := turns[i+1].Sub(turns[i]); got != 6*time.Minute {
+	for i := range attempts[1:] {
+		if got := attempts[i+1].Sub(attempts[i]); got != 6*time.Minute {
 			t.Errorf("turn %d came %s after the one before, want 6m", i+1, got)
 		}
 	}
@@ -121,11 +121,11 @@ func TestTurnsOverPasses(t *testing.T) {
 // TestTurnsAreNews: a turn alone is news for the ledger, and the ledger's own list is never
 // written to.
 func TestTurnsAreNews(t *testing.T) {
-	turns := make([]time.Time, 2, 9)
-	one := reconcile.TaskSeen{Turns: turns}
-	two := reconcile.TaskSeen{Turns: turned(turns, worldtest.LedgerNow)}
-	if taskSeenSame(&one, &two) || !taskSeenSame(&two, &two) || len(turns) != 2 || !turns[:3][2].IsZero() {
-		t.Errorf("one turn more is no news, or was written into %v", turns[:3])
+	attempts := make([]time.Time, 2, 9)
+	one := reconcile.TaskSeen{Attempts: attempts}
+	two := reconcile.TaskSeen{Attempts: turned(attempts, worldtest.LedgerNow)}
+	if taskSeenSame(&one, &two) || !taskSeenSame(&two, &two) || len(attempts) != 2 || !attempts[:3][2].IsZero() {
+		t.Errorf("one turn more is no news, or was written into %v", attempts[:3])
 	}
 	for name, other := range map[string]reconcile.TaskSeen{
 		"recreated": {Recreated: worldtest.LedgerNow}, "late": {LateSign: worldtest.LedgerNow},

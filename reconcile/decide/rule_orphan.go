@@ -9,7 +9,7 @@ import (
 
 // orphan finds an owned sandbox that no task, live or finished, explains, seen by at least
 // two full passes. What cannot be known is held and shown, never ended.
-func orphan(v *View, s *reconcile.Subject) answer {
+func orphan(v *View, s *reconcile.Subject) result {
 	if s.Task != nil || v.P.Tasks.None || len(s.Boxes) != 1 {
 		return v.no(func() string {
 			return "only sandboxes that no task explains are judged by this rule; " + subjectExplained(s, v)
@@ -18,30 +18,30 @@ func orphan(v *View, s *reconcile.Subject) answer {
 	b := &s.Boxes[0]
 	//guard:orphan-owned P1
 	if !b.Here || !b.Owned || !b.State.Exists() {
-		return fine("the sandbox is not here any more, or not proven ours")
+		return healthyResult("the sandbox is not here any more, or not proven ours")
 	}
 	if b.State == reconcile.SandboxDeleting && !v.Ending[b.Ref] {
-		return answer{kept: "is being deleted"}
+		return result{suspect: "is being deleted"}
 	}
 	//guard:orphan-unread P3
-	if s.Fate == reconcile.FateUnread {
-		return answer{kept: "its task was not read"}
+	if s.LinkState == reconcile.LinkUnread {
+		return result{suspect: "its task was not read"}
 	}
 	//guard:orphan-explained harm
 	if by := v.S.Explained[b.Ref]; by != "" {
-		return answer{kept: "a row of " + by + " explains it"}
+		return result{suspect: "a row of " + by + " explains it"}
 	}
 	after := v.threshold("orphan", s)
 	//guard:orphan-age P5
 	//guard:orphan-recovered P6
 	age := min(v.born(*b), v.observed(reconcile.SourceTasks, reconcile.ListingOf(b.Provider)))
 	if age < after {
-		return answer{
-			kept: fmt.Sprintf("no task explains it, created %s ago of %s", text.Duration(v.born(*b)), text.Duration(after)),
+		return result{
+			suspect: fmt.Sprintf("no task explains it, created %s ago of %s", text.Duration(v.born(*b)), text.Duration(after)),
 		}
 	}
 	only := v.onlyReported(s, b)
-	return answer{
+	return result{
 		found: true, sandbox: b, sightings: v.P.Rules["orphan"].Sightings, report: only != "",
 		//guard:orphan-unknown-state harm
 		holds: append(v.orphanHolds(s, b), boxUnsure(b)...),
@@ -57,10 +57,10 @@ func orphan(v *View, s *reconcile.Subject) answer {
 
 // onlyReported says why the orphan is not terminated by default; "" when it may be. What carries our
 // labels and no link may be a gateway, a builder or a spare, and what rests keeps its user's files.
-func (v *View) onlyReported(s *reconcile.Subject, b *reconcile.Box) string {
+func (v *View) onlyReported(s *reconcile.Subject, b *reconcile.SeenSandbox) string {
 	switch {
 	//guard:orphan-linkless harm
-	case s.Fate == reconcile.FateUnnamed && !v.P.Providers[b.Provider].LinkRequired:
+	case s.LinkState == reconcile.LinkUnnamed && !v.P.Providers[b.Provider].LinkRequired:
 		return "reported only: it has no link at all (link: {required: true} where each must have one)"
 	//guard:orphan-at-rest harm
 	case v.isLeft(b):
@@ -70,7 +70,7 @@ func (v *View) onlyReported(s *reconcile.Subject, b *reconcile.Box) string {
 }
 
 // boxBegan says what the age of a sandbox is counted from.
-func boxBegan(b *reconcile.Box) string {
+func boxBegan(b *reconcile.SeenSandbox) string {
 	if b.CreatedAt.IsZero() {
 		return "first seen"
 	}
@@ -85,32 +85,32 @@ func subjectExplained(s *reconcile.Subject, v *View) string {
 	return "task " + s.Task.ID + " does"
 }
 
-func subjectUnexplained(s *reconcile.Subject, b *reconcile.Box) string {
-	switch s.Fate {
-	case reconcile.FateVanished:
+func subjectUnexplained(s *reconcile.Subject, b *reconcile.SeenSandbox) string {
+	switch s.LinkState {
+	case reconcile.LinkVanished:
 		return fmt.Sprintf("task %q, known to the ledger, has no row any more", reconcile.FirstOf(b.Task, b.Seen.Task))
-	case reconcile.FateUnknown:
+	case reconcile.LinkUnknown:
 		return fmt.Sprintf("it names task %q, which has no row", reconcile.FirstOf(b.Task, b.Seen.Task))
-	case reconcile.FateUnparsable:
+	case reconcile.LinkUnparsable:
 		return fmt.Sprintf("it names task %q, which is no id of the task table", b.Task)
 	}
 	return "it names no task and no row names it"
 }
 
 // orphanHolds is what forbids ending an orphan although it is one.
-func (v *View) orphanHolds(s *reconcile.Subject, b *reconcile.Box) reconcile.HeldBy {
+func (v *View) orphanHolds(s *reconcile.Subject, b *reconcile.SeenSandbox) reconcile.HeldBy {
 	var holds reconcile.HeldBy
 	//guard:orphan-unparsable P1
-	if s.Fate == reconcile.FateUnparsable {
+	if s.LinkState == reconcile.LinkUnparsable {
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnparsable,
 			Reason: fmt.Sprintf("%q is no id of the task table, somebody else may own it", text.Clip(b.Task, 60))})
 	}
 	//guard:orphan-shared P1
-	if s.Fate == reconcile.FateUnknown && !v.P.Providers[b.Provider].Exclusive {
+	if s.LinkState == reconcile.LinkUnknown && !v.P.Providers[b.Provider].Exclusive {
 		holds = append(holds, reconcile.HeldShared())
 	}
 	//guard:orphan-contradicted P1
-	if ago := b.AsOf.Sub(b.LastActivityAt); s.Fate == reconcile.FateUnknown && v.P.Providers[b.Provider].Exclusive &&
+	if ago := b.AsOf.Sub(b.LastActivityAt); s.LinkState == reconcile.LinkUnknown && v.P.Providers[b.Provider].Exclusive &&
 		!b.LastActivityAt.IsZero() && ago <= v.limit {
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldNotExclusive,
 			Reason: fmt.Sprintf("it names a task that nobody here ever knew and was active %s ago: "+

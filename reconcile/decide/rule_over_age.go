@@ -9,22 +9,22 @@ import (
 
 // overAge finds a sandbox that is older than any sandbox should be, whatever its task does.
 // The row that it leaves behind is sandbox-missing's.
-func overAge(v *View, s *reconcile.Subject) answer {
+func overAge(v *View, s *reconcile.Subject) result {
 	const none = "there is no maximum age for its class"
 	if !v.ageing {
-		return fine(none)
+		return healthyResult(none)
 	}
 	after := v.threshold("over-age", s)
 	if after <= 0 {
-		return fine(none)
+		return healthyResult(none)
 	}
 	b := v.eldest(s)
 	if b == nil {
-		return fine("no sandbox of it is here")
+		return healthyResult("no sandbox of it is here")
 	}
 	//guard:over-age-further harm
 	if by := v.S.Explained[b.Ref]; by != "" && s.Task == nil {
-		return answer{kept: "a row of " + by + " explains it"}
+		return result{suspect: "a row of " + by + " explains it"}
 	}
 	age := v.born(*b)
 	if age < after {
@@ -32,10 +32,10 @@ func overAge(v *View, s *reconcile.Subject) answer {
 			return fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, text.Duration(age), text.Duration(after))
 		})
 	}
-	return answer{
+	return result{
 		//guard:over-age-explained harm
 		//guard:over-age-unknown harm
-		found: true, due: true, sandbox: b, holds: append(v.explainedElsewhere(s, b), boxUnsure(b)...), ago: age - after,
+		found: true, due: true, sandbox: b, holds: append(v.explainedElsewhere(s, b), boxUnsure(b)...), since: age - after,
 		reason: reconcile.Joined(fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, text.Duration(age),
 			text.Duration(after)), subjectWhose(s)),
 		evidence: []reconcile.Evidence{
@@ -48,8 +48,8 @@ func overAge(v *View, s *reconcile.Subject) answer {
 
 // eldest is the oldest sandbox of the subject that may be ended. One that nobody may end now
 // stands behind the others and starves none of them.
-func (v *View) eldest(s *reconcile.Subject) *reconcile.Box {
-	var best *reconcile.Box
+func (v *View) eldest(s *reconcile.Subject) *reconcile.SeenSandbox {
+	var best *reconcile.SeenSandbox
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		if !b.Here || !b.Owned || !b.State.Exists() || b.State == reconcile.SandboxDeleting {
@@ -67,8 +67,8 @@ func (v *View) eldest(s *reconcile.Subject) *reconcile.Box {
 }
 
 // before reports whether a is to be ended before b: it can be at all, or it is older.
-func (v *View) before(a, b *reconcile.Box) bool {
-	stuck := func(b *reconcile.Box) bool { return b.State == reconcile.SandboxUnknown || v.Ending[b.Ref] }
+func (v *View) before(a, b *reconcile.SeenSandbox) bool {
+	stuck := func(b *reconcile.SeenSandbox) bool { return b.State == reconcile.SandboxUnknown || v.Ending[b.Ref] }
 	if stuck(a) != stuck(b) {
 		return stuck(b)
 	}

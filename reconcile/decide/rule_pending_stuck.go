@@ -10,9 +10,9 @@ import (
 
 // pendingStuck finds a task that waits and that nothing picks up, with what may explain it:
 // quotas, templates, how many others run.
-func pendingStuck(v *View, s *reconcile.Subject) answer {
+func pendingStuck(v *View, s *reconcile.Subject) result {
 	t := s.Task
-	if t == nil || s.Fate != reconcile.FateLive || t.State != reconcile.TaskPending {
+	if t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskPending {
 		return v.apart(s, "pending tasks are")
 	}
 	after := v.threshold("pending-stuck", s)
@@ -26,24 +26,24 @@ func pendingStuck(v *View, s *reconcile.Subject) answer {
 	}
 	//guard:pending-alive P14
 	if sign, alive := v.Alive(t); alive {
-		return answer{kept: fmt.Sprintf("%s for %s, but a worker of it was last seen %s ago",
+		return result{suspect: fmt.Sprintf("%s for %s, but a worker of it was last seen %s ago",
 			t.Status, text.Duration(age), text.Duration(sign))}
 	}
 	if b := subjectComingUp(s); b != nil {
-		return answer{kept: fmt.Sprintf("%s for %s, but its sandbox %s is %s", t.Status, text.Duration(age), b.ID, b.Raw)}
+		return result{suspect: fmt.Sprintf("%s for %s, but its sandbox %s is %s", t.Status, text.Duration(age), b.ID, b.Raw)}
 	}
 	return v.foundPending(s, age, fmt.Sprintf("%s for %s by %s, limit %s", t.Status, text.Duration(age), by,
 		text.Duration(after)))
 }
 
-func (v *View) foundPending(s *reconcile.Subject, age time.Duration, clock string) answer {
+func (v *View) foundPending(s *reconcile.Subject, age time.Duration, clock string) result {
 	full, quotas := v.quotasOf(s.Task)
 	cause, because := v.cause(s)
 	evidence := append([]reconcile.Evidence{
 		{Source: "tasks", At: s.Task.AsOf, Fact: fmt.Sprintf("%s; %d tasks run", clock, v.running)},
 	}, quotas...)
-	return answer{
-		found: true, due: true, ago: age,
+	return result{
+		found: true, due: true, since: age,
 		reason: reconcile.Joined(fmt.Sprintf("nothing picks it up: %s for %s", s.Task.Status, text.Duration(age)), full,
 			cause),
 		evidence: append(evidence, because...),

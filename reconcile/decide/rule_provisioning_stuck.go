@@ -8,22 +8,22 @@ import (
 )
 
 // provisioningStuck finds a sandbox that has been coming up for too long.
-func provisioningStuck(v *View, s *reconcile.Subject) answer {
+func provisioningStuck(v *View, s *reconcile.Subject) result {
 	b := subjectComingUp(s)
-	if b == nil || !b.Owned || v.Ending[b.Ref] && s.Fate == reconcile.FateLive {
-		return fine("no sandbox of it is coming up")
+	if b == nil || !b.Owned || v.Ending[b.Ref] && s.LinkState == reconcile.LinkLive {
+		return healthyResult("no sandbox of it is coming up")
 	}
 	after := v.threshold("provisioning-stuck", s)
 	//guard:provisioning-recovered P6
-	age := min(v.boxAge(*b), v.observed(reconcile.ListingOf(b.Provider)))
+	age := min(v.sandboxAge(*b), v.observed(reconcile.ListingOf(b.Provider)))
 	if age < after {
-		return answer{kept: fmt.Sprintf("%s for %s of %s", b.Raw, text.Duration(age), text.Duration(after))}
+		return result{suspect: fmt.Sprintf("%s for %s of %s", b.Raw, text.Duration(age), text.Duration(after))}
 	}
-	if s.Fate == reconcile.FateLive && s.Task != nil {
+	if s.LinkState == reconcile.LinkLive && s.Task != nil {
 		//guard:provisioning-alive harm
 		if sign, alive := v.Alive(s.Task); alive {
-			return answer{
-				kept: fmt.Sprintf(
+			return result{
+				suspect: fmt.Sprintf(
 					"%s for %s, but its worker was last seen %s ago",
 					b.Raw,
 					text.Duration(age),
@@ -33,7 +33,7 @@ func provisioningStuck(v *View, s *reconcile.Subject) answer {
 		}
 	}
 	cause, because := v.cause(s)
-	return answer{
+	return result{
 		found: true, due: true, sandbox: b, holds: v.explainedElsewhere(s, b),
 		reason: reconcile.Joined(
 			fmt.Sprintf("sandbox %s has been %s for %s, limit %s", b.ID, b.Raw, text.Duration(age), text.Duration(after)),
@@ -50,31 +50,31 @@ func heldBecause(kind reconcile.HeldKind, reason string) reconcile.HeldBy {
 
 // explainedElsewhere holds steps against a sandbox whose task is live outside `where`, or
 // was not read: it may be narrowed out of the judgement on purpose.
-func (v *View) explainedElsewhere(s *reconcile.Subject, b *reconcile.Box) reconcile.HeldBy {
-	switch s.Fate {
-	case reconcile.FateUnread:
+func (v *View) explainedElsewhere(s *reconcile.Subject, b *reconcile.SeenSandbox) reconcile.HeldBy {
+	switch s.LinkState {
+	case reconcile.LinkUnread:
 		if !v.P.Tasks.None {
 			//guard:explained-unread harm
 			return heldBecause(reconcile.HeldUnread, "its task was not read")
 		}
-	case reconcile.FateExplained:
+	case reconcile.LinkExplained:
 		if by := v.S.Explained[b.Ref]; by != "" && s.Task == nil {
 			return heldBecause(reconcile.HeldExplained, "a row of "+by+" explains it")
 		}
 		//guard:explained-outside harm
 		return heldBecause(reconcile.HeldUnread, "its task is outside `where`")
-	case reconcile.FateUnknown:
+	case reconcile.LinkUnknown:
 		//guard:explained-shared harm
 		if !v.P.Providers[b.Provider].Exclusive {
 			return heldBecause(reconcile.HeldNotExclusive, "its task is not known here, and the account may be shared")
 		}
-	case reconcile.FateUnnamed:
+	case reconcile.LinkUnnamed:
 		//guard:explained-linkless harm
 		if !v.P.Providers[b.Provider].LinkRequired {
 			return heldBecause(reconcile.HeldNotExclusive,
 				"it has no link to any task (link: {required: true} where each must have one)")
 		}
-	case reconcile.FateUnparsable:
+	case reconcile.LinkUnparsable:
 		//guard:explained-unparsable P1
 		return heldBecause(reconcile.HeldUnparsable, "what it names is no id of the task table")
 	}

@@ -10,19 +10,19 @@ import (
 // recordWithoutContainer finds a sandbox that the platform's own registry says is running
 // while nothing runs behind it. It is seen by two full passes at least, some time apart: a
 // container that is just starting looks the same. Ending it repairs the record. A worker that still speaks refutes it.
-func recordWithoutContainer(v *View, s *reconcile.Subject) answer {
-	b := v.hollow(s)
+func recordWithoutContainer(v *View, s *reconcile.Subject) result {
+	b := v.noContainer(s)
 	if b == nil {
-		return fine("no sandbox of it is a record without a container")
+		return healthyResult("no sandbox of it is a record without a container")
 	}
-	if s.Task != nil && s.Fate == reconcile.FateLive {
+	if s.Task != nil && s.LinkState == reconcile.LinkLive {
 		//guard:hollow-alive harm
 		if sign, alive := v.Alive(s.Task); alive {
-			return answer{kept: fmt.Sprintf("nothing runs behind the record of sandbox %s, but its worker was "+
+			return result{suspect: fmt.Sprintf("nothing runs behind the record of sandbox %s, but its worker was "+
 				"last seen %s ago", b.ID, text.Duration(sign))}
 		}
 	}
-	return answer{
+	return result{
 		//guard:hollow-twice harm
 		found: true, sandbox: b, sightings: max(v.P.Rules["record-without-container"].Looks, 2),
 		holds: append(v.explainedElsewhere(s, b), boxUnsure(b)...),
@@ -35,13 +35,13 @@ func recordWithoutContainer(v *View, s *reconcile.Subject) answer {
 	}
 }
 
-// hollow is a sandbox of the subject that is a record alone. One that is on its way out stands
+// noContainer is a sandbox of the subject that is a record alone. One that is on its way out stands
 // behind the others.
-func (v *View) hollow(s *reconcile.Subject) *reconcile.Box {
-	var behind *reconcile.Box
+func (v *View) noContainer(s *reconcile.Subject) *reconcile.SeenSandbox {
+	var behind *reconcile.SeenSandbox
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		if !b.Here || !b.Owned || !b.Hollow || !b.State.Exists() || b.State == reconcile.SandboxDeleting {
+		if !b.Here || !b.Owned || !b.NoContainer || !b.State.Exists() || b.State == reconcile.SandboxDeleting {
 			continue
 		}
 		if !v.Ending[b.Ref] {

@@ -16,26 +16,26 @@ const fewestSamples = 3
 // runaway finds a sandbox that works without end, that does nothing while its task runs, or
 // whose memory grows to its limit, all without activity of the worker. It only tells, with
 // what the log speaks of: what is odd for one platform is the daily work of another.
-func runaway(v *View, s *reconcile.Subject) answer {
+func runaway(v *View, s *reconcile.Subject) result {
 	after := v.threshold("runaway", s)
 	if after <= 0 {
-		return fine("it has no threshold")
+		return healthyResult("it has no threshold")
 	}
-	var kept answer
+	var kept result
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		if !b.Here || !b.Owned || b.State != reconcile.SandboxRunning || len(b.Probes.Vitals) == 0 {
+		if !b.Here || !b.Owned || b.State != reconcile.SandboxRunning || len(b.Probes.Measurements) == 0 {
 			continue
 		}
-		out := v.judgeVitals(s, b, after)
+		out := v.judgeMeasurements(s, b, after)
 		if out.found {
 			return out
 		}
-		if kept.kept == "" {
+		if kept.suspect == "" {
 			kept = out
 		}
 	}
-	if kept.kept == "" {
+	if kept.suspect == "" {
 		return v.no(func() string { return v.calm(s) })
 	}
 	return kept
@@ -45,9 +45,9 @@ func runaway(v *View, s *reconcile.Subject) answer {
 func (v *View) calm(s *reconcile.Subject) string {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		run := v.wanted(b, func(m *reconcile.Vitals) bool { return m.CPU != nil || m.Memory != nil })
+		run := v.wanted(b, func(m *reconcile.Measurements) bool { return m.CPU != nil || m.Memory != nil })
 		if n := len(run); n > 0 {
-			return fmt.Sprintf("sandbox %s: %s when measured %s ago", b.ID, vitalsText(&run[n-1]),
+			return fmt.Sprintf("sandbox %s: %s when measured %s ago", b.ID, measurementsText(&run[n-1]),
 				text.Duration(v.Now.Sub(run[n-1].At)))
 		}
 	}
@@ -56,26 +56,26 @@ func (v *View) calm(s *reconcile.Subject) string {
 
 // A strain is a run of measurements over a limit, and what it likely means.
 type strain struct {
-	run    []reconcile.Vitals
+	run    []reconcile.Measurements
 	what   string // "CPU at 99 %"
 	likely string // "infinite loop"
 }
 
 func (t *strain) span() time.Duration { return t.run[len(t.run)-1].At.Sub(t.run[0].At) }
 
-func (v *View) judgeVitals(s *reconcile.Subject, b *reconcile.Box, after time.Duration) answer {
+func (v *View) judgeMeasurements(s *reconcile.Subject, b *reconcile.SeenSandbox, after time.Duration) result {
 	var met []strain
-	kept := answer{}
+	kept := result{}
 	for _, t := range v.strains(s, b, after) {
 		if len(t.run) == 0 {
 			continue
 		}
 		if v.activeSince(s, t.run[0].At) {
-			kept = answer{probe: true, kept: t.what + ", but its worker was active meanwhile"}
+			kept = result{needsProbe: true, suspect: t.what + ", but its worker was active meanwhile"}
 			continue
 		}
 		if len(t.run) < fewestSamples || t.span() < after {
-			kept = answer{probe: true, kept: fmt.Sprintf("%s over %s of %s, measured %s",
+			kept = result{needsProbe: true, suspect: fmt.Sprintf("%s over %s of %s, measured %s",
 				t.what, text.Duration(t.span()), text.Duration(after), times(len(t.run)))}
 			continue
 		}
@@ -88,14 +88,14 @@ func (v *View) judgeVitals(s *reconcile.Subject, b *reconcile.Box, after time.Du
 }
 
 // strains are the runs of the three kinds, each as long as it lasts until now.
-func (v *View) strains(s *reconcile.Subject, b *reconcile.Box, after time.Duration) []strain {
-	cpu := v.wanted(b, func(m *reconcile.Vitals) bool { return m.CPU != nil })
-	busy := trailing(cpu, func(m *reconcile.Vitals) bool { return reconcile.LoadOf(m.CPU) == reconcile.LoadBusy })
-	idle := trailing(cpu, func(m *reconcile.Vitals) bool { return reconcile.LoadOf(m.CPU) == reconcile.LoadIdle })
-	if s.Task == nil || s.Fate != reconcile.FateLive || s.Task.State != reconcile.TaskRunning {
+func (v *View) strains(s *reconcile.Subject, b *reconcile.SeenSandbox, after time.Duration) []strain {
+	cpu := v.wanted(b, func(m *reconcile.Measurements) bool { return m.CPU != nil })
+	busy := trailing(cpu, func(m *reconcile.Measurements) bool { return reconcile.LoadOf(m.CPU) == reconcile.LoadBusy })
+	idle := trailing(cpu, func(m *reconcile.Measurements) bool { return reconcile.LoadOf(m.CPU) == reconcile.LoadIdle })
+	if s.Task == nil || s.LinkState != reconcile.LinkLive || s.Task.State != reconcile.TaskRunning {
 		idle = nil // nobody waits for it
 	}
-	memory := v.wanted(b, func(m *reconcile.Vitals) bool { return m.Memory != nil && m.Memory.Total > 0 })
+	memory := v.wanted(b, func(m *reconcile.Measurements) bool { return m.Memory != nil && m.Memory.Total > 0 })
 	return []strain{
 		{busy, "CPU at " + percents(busy), "infinite loop"},
 		{idle, "CPU at " + percents(idle) + " while its task runs", "hung"},
@@ -104,7 +104,7 @@ func (v *View) strains(s *reconcile.Subject, b *reconcile.Box, after time.Durati
 }
 
 // growing is the end of the run in which each measurement is above the one before.
-func growing(run []reconcile.Vitals) []reconcile.Vitals {
+func growing(run []reconcile.Measurements) []reconcile.Measurements {
 	at := len(run) - 1
 	for at > 0 && run[at-1].Memory.Used < run[at].Memory.Used {
 		at--
@@ -114,7 +114,7 @@ func growing(run []reconcile.Vitals) []reconcile.Vitals {
 
 // leak is memory that grows and is nearly used up, or will be within the threshold if it
 // goes on like this.
-func leak(run []reconcile.Vitals, after time.Duration) strain {
+func leak(run []reconcile.Measurements, after time.Duration) strain {
 	if len(run) < 2 {
 		return strain{}
 	}
@@ -130,8 +130,8 @@ func leak(run []reconcile.Vitals, after time.Duration) strain {
 }
 
 // boxStrained is the finding of all that was met.
-func boxStrained(b *reconcile.Box, met []strain) answer {
-	out := answer{found: true, due: true, probe: true, report: true, sandbox: b,
+func boxStrained(b *reconcile.SeenSandbox, met []strain) result {
+	out := result{found: true, due: true, needsProbe: true, report: true, sandbox: b,
 		evidence: []reconcile.Evidence{boxSeenAs(b)}}
 	var words, said []string
 	for _, t := range met {
@@ -139,7 +139,8 @@ func boxStrained(b *reconcile.Box, met []strain) answer {
 			t.what, text.Duration(t.span()), t.likely))
 		for _, m := range t.run {
 			said = reconcile.AppendNew(said, m.Signs...)
-			if e := (reconcile.Evidence{Source: b.Provider, At: m.At, Fact: vitalsText(&m)}); !slices.Contains(out.evidence, e) {
+			if e := (reconcile.Evidence{Source: b.Provider, At: m.At,
+				Fact: measurementsText(&m)}); !slices.Contains(out.evidence, e) {
 				out.evidence = append(out.evidence, e)
 			}
 		}
@@ -152,7 +153,7 @@ func boxStrained(b *reconcile.Box, met []strain) answer {
 	return out
 }
 
-func vitalsText(v *reconcile.Vitals) string {
+func measurementsText(v *reconcile.Measurements) string {
 	var parts []string
 	if v.CPU != nil {
 		parts = append(parts, fmt.Sprintf("CPU %.0f %%", *v.CPU))
@@ -167,7 +168,7 @@ func vitalsText(v *reconcile.Vitals) string {
 }
 
 // percents is the span of the use of the processor.
-func percents(run []reconcile.Vitals) string {
+func percents(run []reconcile.Measurements) string {
 	if len(run) == 0 {
 		return ""
 	}

@@ -13,48 +13,50 @@ import (
 // whose sandbox is gone or terminal. Paused, archived and suspended are neither. A sign of life
 // inside the heartbeat limit vetoes it. A task that nobody has ever seen with a sandbox may need none:
 // subflows, runs that are started by hand, agents within the platform itself.
-func sandboxMissing(v *View, s *reconcile.Subject) answer {
+func sandboxMissing(v *View, s *reconcile.Subject) result {
 	t := s.Task
-	if t == nil || s.Fate != reconcile.FateLive || t.State == reconcile.TaskPending || !t.State.Live() {
+	if t == nil || s.LinkState != reconcile.LinkLive || t.State == reconcile.TaskPending || !t.State.Live() {
 		return v.apart(s, "assigned and running tasks are")
 	}
 	started := v.started(s)
-	had := s.HasBox(func(b *reconcile.Box) bool {
+	had := s.HasBox(func(b *reconcile.SeenSandbox) bool {
 		return b.Here && !b.Known || b.Known && !v.past(s, b) && (started || v.atItsTime(s, b))
 	})
 	//guard:missing-never-had harm
 	if !had && !v.namesOne(s) {
-		return fine("no sandbox of it was ever seen, and its row names none that was: it may need none")
+		return healthyResult("no sandbox of it was ever seen, and its row names none that was: it may need none")
 	}
-	if s.HasBox(func(b *reconcile.Box) bool { return b.Here && !b.Lost() && b.State != reconcile.SandboxDeleting }) {
+	if s.HasBox(func(b *reconcile.SeenSandbox) bool {
+		return b.Here && !b.Lost() && b.State != reconcile.SandboxDeleting
+	}) {
 		return v.no(func() string { return v.state(s) })
 	}
-	if s.HasBox(func(b *reconcile.Box) bool { return b.Here && b.State == reconcile.SandboxDeleting }) {
-		return answer{look: v.canLook(t), kept: v.state(s)} // a list may show for long what is gone
+	if s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.State == reconcile.SandboxDeleting }) {
+		return result{needsLookup: v.canLook(t), suspect: v.state(s)} // a list may show for long what is gone
 	}
 	//guard:missing-alive P14
 	if age, alive := v.Alive(t); alive {
-		heir := v.heirs != nil && v.canLook(t)
+		successor := v.successors != nil && v.canLook(t)
 		kept := fmt.Sprintf("no sandbox was found, but its worker was last seen %s ago", text.Duration(age))
 		//guard:missing-heir harm
-		return answer{look: heir, kept: kept}
+		return result{needsLookup: successor, suspect: kept}
 	}
 	grace := v.threshold("sandbox-missing", s)
 	//guard:missing-grace P3
 	if age, by := v.stateAge(s); age-max(t.AsOf.Sub(v.S.T0), 0) < grace {
-		return answer{kept: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, text.Duration(age), by)}
+		return result{suspect: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, text.Duration(age), by)}
 	}
-	where, ok := v.whereabouts(s)
+	where, ok := v.locate(s)
 	//guard:missing-looked harm
 	if !ok {
-		return answer{look: v.canLook(t), kept: where}
+		return result{needsLookup: v.canLook(t), suspect: where}
 	}
 	cause, because := "", []reconcile.Evidence(nil)
 	if !v.started(s) { // an unusable template explains a start that failed, not a sandbox that ran
 		cause, because = v.cause(s)
 	}
-	return answer{
-		found: true, sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), ago: v.lostFor(s),
+	return result{
+		found: true, sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), since: v.lostFor(s),
 		reason: reconcile.Joined("sandbox is gone: "+where, reconcile.LifeLine(t), cause),
 		evidence: append([]reconcile.Evidence{
 			{Source: "providers", At: v.Now, Fact: where},
@@ -72,7 +74,7 @@ func (v *View) namesOne(s *reconcile.Subject) bool {
 		return false
 	}
 	byID := slices.ContainsFunc(v.Candidates(t), func(name string) bool { return v.P.Providers[name].SandboxIsID })
-	return byID || !taskTold(t).LifeSign().IsZero()
+	return byID || !taskTold(t).LastSeen().IsZero()
 }
 
 // lostFor is for how long the ledger has known that a sandbox of the subject is gone or over,
@@ -95,7 +97,7 @@ func (v *View) lostFor(s *reconcile.Subject) time.Duration {
 
 // atItsTime reports whether the sandbox may be that of the present attempt: the row names it, or the
 // ledger has not known it for longer than the task's present state.
-func (v *View) atItsTime(s *reconcile.Subject, b *reconcile.Box) bool {
+func (v *View) atItsTime(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	//guard:missing-earlier harm
 	return !s.Known || !v.earlier(s, b)
 }

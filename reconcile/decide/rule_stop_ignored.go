@@ -8,28 +8,30 @@ import (
 )
 
 // stopIgnored finds a task that a person stopped while its sandbox lives on.
-func stopIgnored(v *View, s *reconcile.Subject) answer {
-	if s.Task == nil || s.Fate != reconcile.FateEnded || s.Task.State != reconcile.TaskStopped {
+func stopIgnored(v *View, s *reconcile.Subject) result {
+	if s.Task == nil || s.LinkState != reconcile.LinkEnded || s.Task.State != reconcile.TaskStopped {
 		return v.apart(s, "stopped tasks are")
 	}
 	b := v.remaining(s)
 	if b == nil {
-		return fine(reconcile.FirstOf(v.leftWords(s), "it was stopped and no sandbox of it is left"))
+		return healthyResult(reconcile.FirstOf(v.leftWords(s), "it was stopped and no sandbox of it is left"))
 	}
 	after := v.threshold("stop-ignored", s)
 	age, by := v.stateAge(s)
 	//guard:stop-resumed harm
-	if born := v.born(*b); b.Lasting && !b.CreatedAt.IsZero() && born < age {
+	if born := v.born(*b); b.StableName && !b.CreatedAt.IsZero() && born < age {
 		if grace := max(after, v.threshold("finished-lingering", s)); born < grace {
-			return answer{kept: fmt.Sprintf("stopped %s ago; the present session of its sandbox began %s ago, and has until %s",
+			return result{suspect: fmt.Sprintf("stopped %s ago; "+
+				"the present session of its sandbox began %s ago, and has until %s",
 				text.Duration(age), text.Duration(born), text.Duration(grace))}
 		}
 	}
 	if age < after {
-		return answer{kept: fmt.Sprintf("stopped %s ago, its sandbox has until %s", text.Duration(age), text.Duration(after))}
+		return result{suspect: fmt.Sprintf("stopped %s ago, its sandbox has until %s", text.Duration(age),
+			text.Duration(after))}
 	}
-	return answer{
-		found: true, due: true, sandbox: b, holds: boxUnsure(b), ago: age,
+	return result{
+		found: true, due: true, sandbox: b, holds: boxUnsure(b), since: age,
 		reason: fmt.Sprintf(
 			"task %s was stopped %s ago by %s, its sandbox is still %s",
 			s.Task.ID,
@@ -51,8 +53,8 @@ func stopIgnored(v *View, s *reconcile.Subject) answer {
 // remaining is the sandbox of an ended task that has to go next. One that nobody may end
 // now, because its terminate is open or its state is not known, stands behind the others
 // and starves none of them.
-func (v *View) remaining(s *reconcile.Subject) *reconcile.Box {
-	var behind *reconcile.Box
+func (v *View) remaining(s *reconcile.Subject) *reconcile.SeenSandbox {
+	var behind *reconcile.SeenSandbox
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		if !b.Here || !b.State.Exists() || b.State == reconcile.SandboxDeleting {
@@ -74,7 +76,7 @@ func (v *View) remaining(s *reconcile.Subject) *reconcile.Box {
 }
 
 // boxUnsure is what holds a step against a sandbox in a state that the adapter does not know.
-func boxUnsure(b *reconcile.Box) reconcile.HeldBy {
+func boxUnsure(b *reconcile.SeenSandbox) reconcile.HeldBy {
 	//guard:unknown-state harm
 	if b.State == reconcile.SandboxUnknown {
 		return heldBecause(reconcile.HeldUnknown, fmt.Sprintf("unknown state %q", b.Raw))
@@ -82,7 +84,7 @@ func boxUnsure(b *reconcile.Box) reconcile.HeldBy {
 	return nil
 }
 
-func boxSeenAs(b *reconcile.Box) reconcile.Evidence {
+func boxSeenAs(b *reconcile.SeenSandbox) reconcile.Evidence {
 	return reconcile.Evidence{
 		Source: b.Provider,
 		At:     b.AsOf,

@@ -12,8 +12,8 @@ import (
 // terminatingStuck finds a sandbox that should be gone: its provider accepted to end it long
 // ago, or says since long that it is being deleted. Asking again goes on beside it; this says
 // that asking does not help, with a text for the provider's support.
-func terminatingStuck(v *View, s *reconcile.Subject) answer {
-	var waits *reconcile.Box
+func terminatingStuck(v *View, s *reconcile.Subject) result {
+	var waits *reconcile.SeenSandbox
 	var longest time.Duration
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
@@ -22,7 +22,7 @@ func terminatingStuck(v *View, s *reconcile.Subject) answer {
 		}
 	}
 	if waits == nil {
-		return fine("no sandbox of it is on its way out")
+		return healthyResult("no sandbox of it is on its way out")
 	}
 	after := v.threshold("terminating-stuck", s)
 	if longest < after {
@@ -36,7 +36,7 @@ func terminatingStuck(v *View, s *reconcile.Subject) answer {
 
 // leaving is for how long the sandbox has been on its way out, 0 when it is not: since our
 // first request that the provider accepted, else since it is seen being deleted.
-func (v *View) leaving(b *reconcile.Box) time.Duration {
+func (v *View) leaving(b *reconcile.SeenSandbox) time.Duration {
 	if !b.Here || !b.Owned || !b.State.Exists() {
 		return 0
 	}
@@ -44,12 +44,12 @@ func (v *View) leaving(b *reconcile.Box) time.Duration {
 		return v.Now.Sub(v.asked[b.Ref].FirstStarted())
 	}
 	if b.State == reconcile.SandboxDeleting {
-		return v.boxAge(*b)
+		return v.sandboxAge(*b)
 	}
 	return 0
 }
 
-func (v *View) foundTerminating(s *reconcile.Subject, b *reconcile.Box, age time.Duration) answer {
+func (v *View) foundTerminating(s *reconcile.Subject, b *reconcile.SeenSandbox, age time.Duration) result {
 	a := v.asked[b.Ref]
 	reason := fmt.Sprintf("sandbox %s is %s for %s, and sandkeeper did not ask for it", b.ID, b.Raw, text.Duration(age))
 	evidence := []reconcile.Evidence{boxSeenAs(b)}
@@ -61,14 +61,14 @@ func (v *View) foundTerminating(s *reconcile.Subject, b *reconcile.Box, age time
 			reconcile.FirstOf(a.Detail, "accepted"))})
 	}
 	evidence = append(evidence, reconcile.Evidence{Source: b.Provider, At: b.AsOf, Fact: v.supportText(b, a, age)})
-	return answer{
-		found: true, due: true, report: true, sandbox: b, ago: age,
+	return result{
+		found: true, due: true, report: true, sandbox: b, since: age,
 		reason: reconcile.Joined(reason, subjectWhose(s)), evidence: evidence,
 	}
 }
 
 // supportText is one paragraph to send to the provider's support.
-func (v *View) supportText(b *reconcile.Box, a *reconcile.Action, age time.Duration) string {
+func (v *View) supportText(b *reconcile.SeenSandbox, a *reconcile.Action, age time.Duration) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "For the provider's support: sandbox %s", b.ID)
 	if b.Name != "" && b.Name != b.ID {

@@ -8,7 +8,7 @@ import (
 
 // finds has what finds by each row of [Rules] that is about one subject: a pure function of the
 // subject and of what the whole fleet says.
-var finds = map[string]func(*View, *reconcile.Subject) answer{
+var finds = map[string]func(*View, *reconcile.Subject) result{
 	"finished-unrecorded":      finishedUnrecorded,
 	"assigned-stale":           assignedStale,
 	"sandbox-missing":          sandboxMissing,
@@ -41,7 +41,7 @@ var fleetAnswers = map[string]func(*View, *Judgement, *Decision) (says, why stri
 // A rule is a row with what finds by it.
 type rule struct {
 	*reconcile.Rule
-	find func(*View, *reconcile.Subject) answer
+	find func(*View, *reconcile.Subject) result
 }
 
 // rules are the rows that are about one subject, in the order of the table.
@@ -75,45 +75,46 @@ func ActiveRules(kind reconcile.PassKind, p *reconcile.Policy) []ruled {
 	return active
 }
 
-// An answer is what one rule says of one subject.
-type answer struct {
-	found    bool
-	due      bool           // past the rule's threshold
-	sandbox  *reconcile.Box // the one that it is about; nil for the task
-	reason   string
-	evidence []reconcile.Evidence
-	kept     string // suspected, and judged healthy because of this
-	well     string // why it is plainly healthy; only while a view is telling
-	look     bool   // wants a direct look before it can say more
-	probe    bool   // wants a probe
-	holds    reconcile.HeldBy
+// An result is what one rule says of one subject.
+type result struct {
+	found       bool
+	due         bool                   // past the rule's threshold
+	sandbox     *reconcile.SeenSandbox // the one that it is about; nil for the task
+	reason      string
+	evidence    []reconcile.Evidence
+	suspect     string // suspected, and judged healthy because of this
+	healthy     string // why it is plainly healthy; only while a view is telling
+	needsLookup bool   // wants a direct look before it can say more
+	needsProbe  bool   // wants a probe
+	holds       reconcile.HeldBy
 
 	sightings  int  // how many sightings make it due; 0 means that one look is enough
 	conclusive bool // does not rest on the silence of events
 	veto       bool // forbids every fail and requeue of the row
 	report     bool // never acted on, whatever the remedy
 
-	ago time.Duration // how long ago what it finds began: the stop, the deadline, the last sign of life; 0 when not known
+	// how long ago what it finds began: the stop, the deadline, the last sign of life; 0 when not known
+	since time.Duration
 }
 
-// fine is the answer that there is nothing to find, in words that need no numbers.
-func fine(why string) answer { return answer{well: why} }
+// healthyResult is the answer that there is nothing to find, in words that need no numbers.
+func healthyResult(why string) result { return result{healthy: why} }
 
 // no is the answer that there is nothing to find. The words are made only when somebody asks
 // for them: a pass does not pay for them.
-func (v *View) no(why func() string) answer {
+func (v *View) no(why func() string) result {
 	if !v.telling {
-		return answer{}
+		return result{}
 	}
-	return answer{well: why()}
+	return result{healthy: why()}
 }
 
 // apart is the answer on a subject that is not of the kind that the rule judges.
-func (v *View) apart(s *reconcile.Subject, only string) answer {
+func (v *View) apart(s *reconcile.Subject, only string) result {
 	if !v.telling {
-		return answer{}
+		return result{}
 	}
-	return answer{well: "only " + only + " judged by this rule; " + subjectKind(s)}
+	return result{healthy: "only " + only + " judged by this rule; " + subjectKind(s)}
 }
 
 // subjectKind says in words what kind of subject it is.
@@ -121,7 +122,7 @@ func subjectKind(s *reconcile.Subject) string {
 	switch {
 	case s.Task == nil:
 		return "this is a sandbox without a task"
-	case s.Fate == reconcile.FateLive || s.Fate == reconcile.FateEnded:
+	case s.LinkState == reconcile.LinkLive || s.LinkState == reconcile.LinkEnded:
 		return "this task is " + reconcile.FirstOf(string(s.Task.State), "in a status that is not mapped")
 	}
 	return "this task is outside of what may be judged"

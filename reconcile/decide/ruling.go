@@ -9,7 +9,7 @@ import (
 )
 
 // Facts are what is known of an action's target right before its effect. Who gathers them
-// reads the sandbox first, then the rows, then the operators' wishes, and then looks whether
+// reads the sandbox first, then the rows, then the operators' requests, and then looks whether
 // its claim still counts.
 type Facts struct {
 	Now      time.Time // the ledger's
@@ -17,7 +17,7 @@ type Facts struct {
 	Uncalled bool      // the pass does not call for it
 	Reissued bool      // the provider accepted the action long ago, and is asked once more
 
-	Lookup    reconcile.Look      // of the sandbox that a step is about
+	Lookup    reconcile.Lookup    // of the sandbox that a step is about
 	Template  *reconcile.Template // that an activate is about
 	Recheck   *Recheck            // of a rule's first step: its verdict, judged again
 	Row       *reconcile.Task     // of a later step: its own row; nil when there is none
@@ -26,8 +26,8 @@ type Facts struct {
 	Probe     ProbeFact           // of the final probe
 	ProbeSaid string              // in its own words
 
-	Controls reconcile.Controls        // the operators' wishes of this moment
-	Targets  []reconcile.ControlTarget // each name under which a wish may mean the target
+	Controls reconcile.Controls        // the operators' requests of this moment
+	Targets  []reconcile.ControlTarget // each name under which a request may mean the target
 
 	Unread  string // what could not be read, and why
 	Expired string // why the claim may be over

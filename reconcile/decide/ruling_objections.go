@@ -241,7 +241,7 @@ func expired(_ *View, _ *reconcile.Action, f *Facts) Ruling {
 	return Ruling{}
 }
 
-// held: what the operators wish, what the verdict itself is held by, and what keeps the action
+// held: what the operators asked for, what the verdict itself is held by, and what keeps the action
 // from being carried out in any case.
 func held(v *View, a *reconcile.Action, f *Facts) Ruling {
 	holds := v.Holds(a, f)

@@ -31,7 +31,7 @@ func over(_ *View, a *reconcile.Action, f *Facts) Ruling {
 	return Ruling{}
 }
 
-func goneBefore(look *reconcile.Look) Ruling {
+func goneBefore(look *reconcile.Lookup) Ruling {
 	switch {
 	//guard:underway-gone lost
 	case look.Gone, look.Sandbox.State == reconcile.SandboxEnded:
@@ -43,7 +43,7 @@ func goneBefore(look *reconcile.Look) Ruling {
 	return Ruling{}
 }
 
-func stoppedBefore(a *reconcile.Action, look *reconcile.Look) Ruling {
+func stoppedBefore(a *reconcile.Action, look *reconcile.Lookup) Ruling {
 	state := look.Sandbox.State
 	words := reconcile.FirstOf(text.Clip(look.Sandbox.Raw, 60), string(state))
 	switch {
@@ -60,7 +60,7 @@ func stoppedBefore(a *reconcile.Action, look *reconcile.Look) Ruling {
 	return Ruling{}
 }
 
-func backBefore(look *reconcile.Look) Ruling {
+func backBefore(look *reconcile.Lookup) Ruling {
 	switch state := look.Sandbox.State; {
 	case look.Gone, state == reconcile.SandboxEnded, state == reconcile.SandboxDeleting:
 		return Ruling{Outcome: reconcile.OutcomeFailed, Why: "the sandbox is gone: it cannot come back"}

@@ -12,8 +12,8 @@ import (
 // make the next attempt fail as well.
 func TestNoRequeueAfterAll(t *testing.T) {
 	now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
-	turns := func(n int, age time.Duration) reconcile.TaskSeen {
-		return reconcile.TaskSeen{Turns: []time.Time{now.Add(-age), now.Add(-age), now.Add(-age)}[:n]}
+	attempts := func(n int, age time.Duration) reconcile.TaskSeen {
+		return reconcile.TaskSeen{Attempts: []time.Time{now.Add(-age), now.Add(-age), now.Add(-age)}[:n]}
 	}
 	cases := map[string]struct {
 		step      reconcile.Step
@@ -26,15 +26,15 @@ func TestNoRequeueAfterAll(t *testing.T) {
 		"nothing forbids it":                   {step: reconcile.StepRequeue, attempts: 2},
 		"the last attempt is over":             {step: reconcile.StepRequeue, attempts: 3, want: "no attempts are left"},
 		"attempts are not mapped":              {step: reconcile.StepRequeue, unmapped: true, want: "no attempts are left"},
-		"it ended twice lately":                {step: reconcile.StepRequeue, seen: turns(2, time.Hour)},
-		"it ended three times lately":          {step: reconcile.StepRequeue, seen: turns(3, time.Hour), want: "it loops: 3"},
-		"it ended three times, long ago":       {step: reconcile.StepRequeue, seen: turns(3, time.Hour+time.Second)},
+		"it ended twice lately":                {step: reconcile.StepRequeue, seen: attempts(2, time.Hour)},
+		"it ended three times lately":          {step: reconcile.StepRequeue, seen: attempts(3, time.Hour), want: "it loops: 3"},
+		"it ended three times, long ago":       {step: reconcile.StepRequeue, seen: attempts(3, time.Hour+time.Second)},
 		"an incident of it":                    {step: reconcile.StepRequeue, incidents: []reconcile.Incident{{ID: "i-1", Signature: "s"}}, want: "incident i-1"},
 		"an incident of something else":        {step: reconcile.StepRequeue, incidents: []reconcile.Incident{{ID: "i-1", Signature: "x"}}},
 		"an incident that is over":             {step: reconcile.StepRequeue, incidents: []reconcile.Incident{{ID: "i-1", Signature: "s", ClosedAt: now}}},
 		"a failure, with no attempt left":      {step: reconcile.StepFail, attempts: 3},
 		"a failure, with an incident of it":    {step: reconcile.StepFail, incidents: []reconcile.Incident{{ID: "i-1", Signature: "s"}}},
-		"the clock ran backwards since a turn": {step: reconcile.StepRequeue, seen: turns(3, -time.Minute), want: "it loops"},
+		"the clock ran backwards since a turn": {step: reconcile.StepRequeue, seen: attempts(3, -time.Minute), want: "it loops"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -53,11 +53,11 @@ func TestNoRequeueAfterAll(t *testing.T) {
 // A quarantine that a crash cut short is known by the state of its sandbox, but a sandbox that
 // stood still before the first attempt is judged like any other.
 func TestStoppedBefore(t *testing.T) {
-	look := func(state reconcile.SandboxState) reconcile.Look {
-		return reconcile.Look{Sandbox: reconcile.Sandbox{State: state}}
+	look := func(state reconcile.SandboxState) reconcile.Lookup {
+		return reconcile.Lookup{Sandbox: reconcile.Sandbox{State: state}}
 	}
 	cases := map[string]struct {
-		look     reconcile.Look
+		look     reconcile.Lookup
 		attempts int
 		want     reconcile.Outcome // "" when it goes on
 	}{
@@ -68,10 +68,10 @@ func TestStoppedBefore(t *testing.T) {
 		"it is paused at the second":      {look(reconcile.SandboxSuspended), 2, reconcile.OutcomeDone},
 		"it failed at the second":         {look(reconcile.SandboxFailed), 2, reconcile.OutcomeDone},
 		"a state that nobody knows":       {look(reconcile.SandboxUnknown), 2, ""},
-		"it is gone":                      {reconcile.Look{Gone: true}, 1, reconcile.OutcomeWithdrawn},
+		"it is gone":                      {reconcile.Lookup{Gone: true}, 1, reconcile.OutcomeWithdrawn},
 		"it is being deleted":             {look(reconcile.SandboxDeleting), 2, reconcile.OutcomeWithdrawn},
 		"it is a tombstone":               {look(reconcile.SandboxEnded), 2, reconcile.OutcomeWithdrawn},
-		"the provider did not answer":     {reconcile.Look{Error: "503"}, 2, ""},
+		"the provider did not answer":     {reconcile.Lookup{Error: "503"}, 2, ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

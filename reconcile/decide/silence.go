@@ -11,15 +11,15 @@ import (
 // proven is the answer on a worker that has been silent, or has done nothing, for long enough: found
 // only where something besides the silence agrees. Where nothing can, it is found and held, so that
 // an operator sees it.
-func (v *View) proven(s *reconcile.Subject, quiet string, found func() answer) answer {
-	kept := func(why string) answer { return answer{kept: quiet + ", " + why} }
+func (v *View) proven(s *reconcile.Subject, quiet string, found func() result) result {
+	kept := func(why string) result { return result{suspect: quiet + ", " + why} }
 	if why := v.restsElsewhere(s); why != "" {
 		return kept("but " + why)
 	}
 	//guard:silent-gone live
 	if v.judges("sandbox-missing") && v.nothingHere(s) {
 		out := kept("and no sandbox of it is here: that is for sandbox-missing")
-		out.look = v.canLook(s.Task)
+		out.needsLookup = v.canLook(s.Task)
 		return out
 	}
 	worker, at := v.workerSeen(s)
@@ -27,13 +27,14 @@ func (v *View) proven(s *reconcile.Subject, quiet string, found func() answer) a
 	switch {
 	//guard:silent-worker-alive harm
 	case worker == reconcile.WorkerAlive:
-		return answer{probe: true, kept: fmt.Sprintf("%s, but its worker was there %s ago", quiet,
+		return result{needsProbe: true, suspect: fmt.Sprintf("%s, but its worker was there %s ago", quiet,
 			text.Duration(v.Now.Sub(at)))}
 	case worker == reconcile.WorkerDead:
 		return found()
 	//guard:silent-due harm
 	case !taskDue(s.Task):
-		return answer{probe: true, kept: quiet + ", but nothing said that its worker would speak by now: its newest sign " +
+		return result{needsProbe: true, suspect: quiet +
+			", but nothing said that its worker would speak by now: its newest sign " +
 			"is of work"}
 	//guard:silent-unproven harm
 	case failed:
@@ -44,9 +45,9 @@ func (v *View) proven(s *reconcile.Subject, quiet string, found func() answer) a
 
 // unprovenSilence is the answer while nothing but silence speaks against a worker: its sandbox is
 // probed first. Where that says nothing against it, the finding is held.
-func (v *View) unprovenSilence(s *reconcile.Subject, quiet string, found func() answer) answer {
+func (v *View) unprovenSilence(s *reconcile.Subject, quiet string, found func() result) result {
 	if v.mayProbe(s) && (!v.probedSince(s) || v.staleDeath(s)) {
-		return answer{probe: true, look: v.unseen(s), kept: quiet + ": its sandbox is probed first"}
+		return result{needsProbe: true, needsLookup: v.unseen(s), suspect: quiet + ": its sandbox is probed first"}
 	}
 	out := found()
 	out.holds = append(out.holds, reconcile.Held{Kind: reconcile.HeldUnproven,
@@ -64,7 +65,7 @@ func FindingUnproven(f *reconcile.Finding) bool {
 // restsElsewhere says why a worker is silent that need not speak: its sandbox is paused or comes up.
 func (v *View) restsElsewhere(s *reconcile.Subject) string {
 	//guard:silent-paused harm
-	if s.HasBox(func(b *reconcile.Box) bool { return b.Here && b.State == reconcile.SandboxSuspended }) {
+	if s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.State == reconcile.SandboxSuspended }) {
 		return "its sandbox is paused: " + v.state(s)
 	}
 	//guard:silent-coming-up harm
@@ -80,12 +81,12 @@ func (v *View) restsElsewhere(s *reconcile.Subject) string {
 
 // nothingHere reports whether no sandbox of the task exists as far as this pass knows.
 func (v *View) nothingHere(s *reconcile.Subject) bool {
-	return !s.HasBox(func(b *reconcile.Box) bool { return b.Here && !b.Lost() })
+	return !s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && !b.Lost() })
 }
 
 // staleDeath reports whether the newest probe of a sandbox of the task found the worker dead, too long ago.
 func (v *View) staleDeath(s *reconcile.Subject) bool {
-	return s.HasBox(func(b *reconcile.Box) bool {
+	return s.HasBox(func(b *reconcile.SeenSandbox) bool {
 		last := b.Probes.Last
 		old := last.Worker == reconcile.WorkerDead && v.Now.Sub(last.At) > 2*v.P.Full
 		return b.Here && old && !v.Replaced(s, b) && !boxAnothers(b, s.Task)
@@ -94,7 +95,7 @@ func (v *View) staleDeath(s *reconcile.Subject) bool {
 
 // mayProbe reports whether a sandbox of the task can be probed at all.
 func (v *View) mayProbe(s *reconcile.Subject) bool {
-	return s.HasBox(func(b *reconcile.Box) bool {
+	return s.HasBox(func(b *reconcile.SeenSandbox) bool {
 		return b.Here && b.State == reconcile.SandboxRunning && b.Owned && !v.P.Providers[b.Provider].Probe.Off &&
 			!v.Replaced(s, b)
 	})
@@ -102,7 +103,7 @@ func (v *View) mayProbe(s *reconcile.Subject) bool {
 
 // probedSince reports whether a sandbox of the task was probed since its worker's newest sign.
 func (v *View) probedSince(s *reconcile.Subject) bool {
-	return s.HasBox(func(b *reconcile.Box) bool { return !v.Replaced(s, b) && v.sinceSilent(s, b.Probes.Last.At) })
+	return s.HasBox(func(b *reconcile.SeenSandbox) bool { return !v.Replaced(s, b) && v.sinceSilent(s, b.Probes.Last.At) })
 }
 
 // sinceSilent reports whether a moment of the ledger's clock lies after the worker's newest sign.
@@ -152,11 +153,13 @@ func (v *View) workerSeen(s *reconcile.Subject) (seen reconcile.WorkerState, at 
 
 // boxAnothers reports whether the sandbox names another task by its label: what is seen in it says nothing
 // of the one whose row names it.
-func boxAnothers(b *reconcile.Box, t *reconcile.Task) bool { return b.Task != "" && b.Task != t.ID }
+func boxAnothers(b *reconcile.SeenSandbox, t *reconcile.Task) bool {
+	return b.Task != "" && b.Task != t.ID
+}
 
 // wasThere reports whether the worker of the present attempt is known to have been in the sandbox: a probe
 // found it, or it said so itself.
-func (v *View) wasThere(s *reconcile.Subject, b *reconcile.Box) bool {
+func (v *View) wasThere(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	found := s.Known && !b.Probes.WorkerAt.IsZero() && !b.Probes.WorkerAt.Before(s.Seen.Since)
 	return found || v.spoke(s)
 }
@@ -201,13 +204,16 @@ func (v *View) probedBroken(s *reconcile.Subject) (bool, string) {
 			continue
 		}
 		if last.Outcome.Failed() {
-			return v.convicts(b), "its probe failed: " + last.Detail
+			return v.provesBroken(b), "its probe failed: " + last.Detail
 		}
 		return false, "its probe was answered"
 	}
 	//guard:silent-earlier harm
-	if s.HasBox(func(b *reconcile.Box) bool { return b.Here && b.State == reconcile.SandboxRunning }) {
+	if s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.State == reconcile.SandboxRunning }) {
 		return false, ""
 	}
-	return s.HasBox(func(b *reconcile.Box) bool { return b.Lost() || b.Here && b.State == reconcile.SandboxFailed }), ""
+	return s.HasBox(func(b *reconcile.SeenSandbox) bool {
+		return b.Lost() || b.Here &&
+			b.State == reconcile.SandboxFailed
+	}), ""
 }

@@ -4,18 +4,18 @@ import "github.com/sandkeeper/sandkeeper/reconcile"
 
 // Judgement is what judging a snapshot came to.
 type Judgement struct {
-	Decisions []Decision          // one per subject, ordered by subject
-	Reports   []reconcile.Finding // findings that are no subject's: templates, clocks
-	Resolved  []reconcile.FindingKey
-	Sources   []reconcile.SourceSeen
-	Counts    map[string]int
-	Verdicts  []reconcile.Verdict // that came with this pass
-	Regrets   []reconcile.Regret
-	Over      []int64              // verdicts that are not watched any more
-	Incidents []reconcile.Incident // open ones and those that this pass closes
-	Demoted   []reconcile.Demotion
-	Tallies   []reconcile.Counter // of lives, see [Counter]; set when the pass is recorded
-	Fleet     int                 // owned sandboxes of the trusted listings, else of the inventory
+	Decisions      []Decision          // one per subject, ordered by subject
+	Reports        []reconcile.Finding // findings that are no subject's: templates, clocks
+	Resolved       []reconcile.FindingKey
+	Sources        []reconcile.SourceSeen
+	Counts         map[string]int
+	Verdicts       []reconcile.Verdict // that came with this pass
+	FalsePositives []reconcile.FalsePositive
+	Over           []int64              // verdicts that are not watched any more
+	Incidents      []reconcile.Incident // open ones and those that this pass closes
+	Demoted        []reconcile.Demotion
+	Tallies        []reconcile.Counter // of lives, see [Counter]; set when the pass is recorded
+	Fleet          int                 // owned sandboxes of the trusted listings, else of the inventory
 
 	View   *View    `json:"-"` // what it was judged from; never part of what is compared as bytes
 	drafts []*draft // what the decisions call for, before limits

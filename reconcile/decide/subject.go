@@ -34,13 +34,13 @@ func (v *View) byID() []int {
 }
 
 // TaskSubject is a task with its sandboxes, and what became of the one that its row names.
-func (v *View) TaskSubject(t *reconcile.Task, boxes []reconcile.Box) reconcile.Subject {
+func (v *View) TaskSubject(t *reconcile.Task, boxes []reconcile.SeenSandbox) reconcile.Subject {
 	var seen seenTask
 	seen.TaskSeen, seen.known = v.S.Memory.Tasks[t.ID]
 	return v.subjectOf(t, &seen, boxes)
 }
 
-func (v *View) subjectOf(t *reconcile.Task, before *seenTask, boxes []reconcile.Box) reconcile.Subject {
+func (v *View) subjectOf(t *reconcile.Task, before *seenTask, boxes []reconcile.SeenSandbox) reconcile.Subject {
 	v.markActivity(t, before)
 	seen := before.TaskSeen
 	if before.known && (taskSeenMoved(&seen, t) || v.perhapsEnded(&seen, t)) {
@@ -51,16 +51,16 @@ func (v *View) subjectOf(t *reconcile.Task, before *seenTask, boxes []reconcile.
 
 // link gives each sandbox to the live task that it belongs to; loose ones have none. The
 // boxes stand side by side in one block of memory: nearly every task has exactly one.
-func (v *View) link() (byTask map[string][]reconcile.Box, loose []reconcile.Box) {
-	byTask = make(map[string][]reconcile.Box, len(v.S.Tasks))
+func (v *View) link() (byTask map[string][]reconcile.SeenSandbox, loose []reconcile.SeenSandbox) {
+	byTask = make(map[string][]reconcile.SeenSandbox, len(v.S.Tasks))
 	bySandbox := v.RowsBySandbox()
-	block := make([]reconcile.Box, len(v.S.Sandboxes))
+	block := make([]reconcile.SeenSandbox, len(v.S.Sandboxes))
 	several := map[string]bool{}
 	for i := range v.S.Sandboxes {
 		b := block[i : i+1 : i+1]
 		v.fill(&b[0], &v.S.Sandboxes[i])
 		//guard:gone-listed live
-		if b[0].State == reconcile.SandboxDeleting && v.S.Looks[b[0].Ref].Gone {
+		if b[0].State == reconcile.SandboxDeleting && v.S.Lookups[b[0].Ref].Gone {
 			b[0].Here, b[0].Gone = false, true
 		}
 		id := v.TaskOf(&b[0], bySandbox)
@@ -76,7 +76,7 @@ func (v *View) link() (byTask map[string][]reconcile.Box, loose []reconcile.Box)
 	}
 	v.remembered(byTask, several)
 	for id := range several {
-		slices.SortFunc(byTask[id], func(a, b reconcile.Box) int { return reconcile.CompareRefs(a.Ref, b.Ref) })
+		slices.SortFunc(byTask[id], func(a, b reconcile.SeenSandbox) int { return reconcile.CompareRefs(a.Ref, b.Ref) })
 	}
 	return byTask, loose
 }
@@ -97,11 +97,11 @@ func (v *View) RowsBySandbox() map[reconcile.Ref]*reconcile.Task {
 }
 
 // user is the live task whose row names the sandbox.
-func (v *View) user(b *reconcile.Box, rows map[reconcile.Ref]*reconcile.Task) string {
+func (v *View) user(b *reconcile.SeenSandbox, rows map[reconcile.Ref]*reconcile.Task) string {
 	if len(rows) == 0 {
 		return ""
 	}
-	for _, key := range [...]string{b.SandboxKey, b.AlsoKey} {
+	for _, key := range [...]string{b.SandboxKey, b.AltKey} {
 		if key == "" {
 			continue
 		}
@@ -109,7 +109,7 @@ func (v *View) user(b *reconcile.Box, rows map[reconcile.Ref]*reconcile.Task) st
 		if t == nil {
 			t = rows[reconcile.Ref{Provider: "", ID: key}]
 		}
-		for _, twin := range v.twins[b.Provider] {
+		for _, twin := range v.sameAccount[b.Provider] {
 			if other := rows[reconcile.Ref{Provider: twin, ID: key}]; t == nil && other != nil && v.mayBeMeant(other,
 				&b.Sandbox) {
 				t = other
@@ -124,7 +124,7 @@ func (v *View) user(b *reconcile.Box, rows map[reconcile.Ref]*reconcile.Task) st
 
 // remembered adds to each live task the sandboxes that the ledger knows it had and that
 // were not seen now, with what a direct look said of them.
-func (v *View) remembered(byTask map[string][]reconcile.Box, several map[string]bool) {
+func (v *View) remembered(byTask map[string][]reconcile.SeenSandbox, several map[string]bool) {
 	if v.S.Whole {
 		return
 	}
@@ -132,9 +132,9 @@ func (v *View) remembered(byTask map[string][]reconcile.Box, several map[string]
 		if seen.Task == "" || v.Live[seen.Task] == nil || v.S.Lists(ref) {
 			continue
 		}
-		b := reconcile.Box{Sandbox: reconcile.Sandbox{Ref: ref, Name: seen.Name, Template: seen.Template}, Seen: seen,
+		b := reconcile.SeenSandbox{Sandbox: reconcile.Sandbox{Ref: ref, Name: seen.Name, Template: seen.Template}, Seen: seen,
 			Known: true}
-		look, looked := v.S.Looks[ref]
+		look, looked := v.S.Lookups[ref]
 		switch {
 		case looked && look.Gone:
 			b.Gone = true
@@ -159,18 +159,18 @@ func (v *View) ConfirmedGone(seen reconcile.SandboxSeen) bool {
 }
 
 // Box is a sandbox as it is judged: as seen now, with what the ledger remembers of it.
-func (v *View) Box(s *reconcile.Sandbox) reconcile.Box {
-	var b reconcile.Box
+func (v *View) Box(s *reconcile.Sandbox) reconcile.SeenSandbox {
+	var b reconcile.SeenSandbox
 	v.fill(&b, s)
 	return b
 }
 
 // fill makes a box in its place: it is too large to be handed around.
-func (v *View) fill(b *reconcile.Box, s *reconcile.Sandbox) {
+func (v *View) fill(b *reconcile.SeenSandbox, s *reconcile.Sandbox) {
 	b.Sandbox, b.Here = *s, true
 	//guard:link-id-first harm
-	if s.AlsoKey != "" && s.AlsoKey != s.ID && v.isID(reconcile.Ref{Provider: s.Provider, ID: s.AlsoKey}) {
-		b.AlsoKey = ""
+	if s.AltKey != "" && s.AltKey != s.ID && v.isID(reconcile.Ref{Provider: s.Provider, ID: s.AltKey}) {
+		b.AltKey = ""
 	}
 	b.Seen, b.Known = v.S.Memory.Sandboxes[s.Ref]
 	//guard:box-reused live
@@ -187,16 +187,16 @@ func (v *View) fill(b *reconcile.Box, s *reconcile.Sandbox) {
 // and none of that name.
 func (v *View) isID(ref reconcile.Ref) bool {
 	seen, known := v.S.Memory.Sandboxes[ref]
-	return known && seen.GoneAt.IsZero() && !v.S.Looks[ref].Gone || v.S.Lists(ref)
+	return known && seen.GoneAt.IsZero() && !v.S.Lookups[ref].Gone || v.S.Lists(ref)
 }
 
 // TaskOf is the id of the task that a sandbox belongs to. A label that names a live task
 // wins; then a live row that names the sandbox, because the label may be of a task that
 // used it before; then the label, any row, and what the ledger remembers, so that a lost
 // label explains nothing away.
-func (v *View) TaskOf(b *reconcile.Box, bySandbox map[reconcile.Ref]*reconcile.Task) string {
+func (v *View) TaskOf(b *reconcile.SeenSandbox, bySandbox map[reconcile.Ref]*reconcile.Task) string {
 	//guard:link-says-nothing harm
-	if b.OddLink || v.saysNothing(b.Task) && v.Live[b.Seen.Task] != nil {
+	if b.BadLink || v.saysNothing(b.Task) && v.Live[b.Seen.Task] != nil {
 		return b.Seen.Task
 	}
 	row, named := v.rowOf(&b.Sandbox)
@@ -212,12 +212,12 @@ func (v *View) TaskOf(b *reconcile.Box, bySandbox map[reconcile.Ref]*reconcile.T
 		return b.Task
 	case named:
 		return row.ID
-	case b.Task == "" && b.Seen.Task == "" && v.namesake(b) != "":
+	case b.Task == "" && b.Seen.Task == "" && v.sameName(b) != "":
 		//guard:link-namesake harm
-		return v.namesake(b)
-	case b.Seen.Task == "" && b.Lasting:
+		return v.sameName(b)
+	case b.Seen.Task == "" && b.StableName:
 		//guard:link-heir harm
-		return v.Heir(b)
+		return v.Successor(b)
 	}
 	//guard:link-remembered harm
 	return b.Seen.Task
@@ -233,14 +233,15 @@ func (v *View) saysNothing(task string) bool {
 
 // looseSubjects are the sandboxes without a live task. Those of one ended task make one
 // subject.
-func (v *View) looseSubjects(loose []reconcile.Box) []reconcile.Subject {
+func (v *View) looseSubjects(loose []reconcile.SeenSandbox) []reconcile.Subject {
 	var out []reconcile.Subject
 	ended := map[string]int{}
 	for _, b := range loose {
 		task := v.TaskOf(&b, nil)
-		fate, row := v.Fate(b, task)
+		fate, row := v.LinkState(b, task)
 		if row == nil {
-			out = append(out, reconcile.Subject{ID: reconcile.BoxSubject(b.Ref), Boxes: []reconcile.Box{b}, Fate: fate})
+			out = append(out, reconcile.Subject{ID: reconcile.BoxSubject(b.Ref), Boxes: []reconcile.SeenSandbox{b},
+				LinkState: fate})
 			continue
 		}
 		if i, ok := ended[row.ID]; ok {
@@ -248,54 +249,54 @@ func (v *View) looseSubjects(loose []reconcile.Box) []reconcile.Subject {
 			continue
 		}
 		ended[row.ID] = len(out)
-		s := v.TaskSubject(row, []reconcile.Box{b})
-		s.Fate = fate
+		s := v.TaskSubject(row, []reconcile.SeenSandbox{b})
+		s.LinkState = fate
 		out = append(out, s)
 	}
 	return out
 }
 
-// Fate says why the task of a sandbox is not live, and which row explains it.
-func (v *View) Fate(b reconcile.Box, task string) (reconcile.Fate, *reconcile.Task) {
+// LinkState says why the task of a sandbox is not live, and which row explains it.
+func (v *View) LinkState(b reconcile.SeenSandbox, task string) (reconcile.LinkState, *reconcile.Task) {
 	if v.P.Tasks.None {
-		return reconcile.FateUnread, nil
+		return reconcile.LinkUnread, nil
 	}
-	if row, ok := v.S.Rows[task]; ok && task != "" && !b.OddLink {
-		return row.Fate(), &row
+	if row, ok := v.S.Rows[task]; ok && task != "" && !b.BadLink {
+		return row.LinkState(), &row
 	}
 	byRow := !v.P.Providers[b.Provider].LinkTask
 	switch _, known := v.S.Memory.Tasks[task]; {
 	//guard:fate-explained harm
 	case v.S.Explained[b.Ref] != "":
-		return reconcile.FateExplained, nil
+		return reconcile.LinkExplained, nil
 	//guard:link-odd P1
-	case b.OddLink:
-		return reconcile.FateUnparsable, nil
+	case b.BadLink:
+		return reconcile.LinkUnparsable, nil
 	case task == "":
-		return v.fateUnnamed(b), nil
+		return v.linkUnnamed(b), nil
 	//guard:fate-unparsable P11
 	case v.S.Unparsable[task]:
-		return reconcile.FateUnparsable, nil
+		return reconcile.LinkUnparsable, nil
 	//guard:fate-unread P3
 	case !v.S.Absent[task]:
-		return reconcile.FateUnread, nil
+		return reconcile.LinkUnread, nil
 	//guard:fate-vanished live
 	//guard:fate-purged live
 	case known, byRow && b.Seen.Task == task:
-		return reconcile.FateVanished, nil
+		return reconcile.LinkVanished, nil
 	default:
-		return reconcile.FateUnknown, nil
+		return reconcile.LinkUnknown, nil
 	}
 }
 
-// fateUnnamed is for a sandbox that names no task. When rows may name sandboxes, they must
+// linkUnnamed is for a sandbox that names no task. When rows may name sandboxes, they must
 // have been asked.
-func (v *View) fateUnnamed(b reconcile.Box) reconcile.Fate {
+func (v *View) linkUnnamed(b reconcile.SeenSandbox) reconcile.LinkState {
 	//guard:fate-unasked P3
 	for _, key := range b.Keys() {
 		if !v.S.Absent["sandbox:"+key] && !v.heldElsewhere(key, &b.Sandbox) {
-			return reconcile.FateUnread
+			return reconcile.LinkUnread
 		}
 	}
-	return reconcile.FateUnnamed
+	return reconcile.LinkUnnamed
 }

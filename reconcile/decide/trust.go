@@ -53,8 +53,8 @@ func (v *View) trust(name, why string) {
 	v.sources[name] = seen
 }
 
-// undo takes back what this pass settled of a source, to be settled again.
-func (v *View) undo(name string) {
+// revert takes back what this pass settled of a source, to be settled again.
+func (v *View) revert(name string) {
 	if before, known := v.S.Memory.Sources[name]; known {
 		v.sources[name] = before
 		return

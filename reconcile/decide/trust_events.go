@@ -61,12 +61,12 @@ func (v *View) distrustEvents(subs []reconcile.Subject) string {
 	var silent []silence
 	for i := range subs {
 		s := &subs[i]
-		if s.Task == nil || s.Fate != reconcile.FateLive || s.Task.State != reconcile.TaskRunning {
+		if s.Task == nil || s.LinkState != reconcile.LinkLive || s.Task.State != reconcile.TaskRunning {
 			continue
 		}
 		asOf = s.Task.AsOf
 		newest = reconcile.Latest(newest, v.sign(s.Task))
-		if _, alive := v.Alive(s.Task); !alive && !s.Task.LifeSign().IsZero() {
+		if _, alive := v.Alive(s.Task); !alive && !s.Task.LastSeen().IsZero() {
 			silent = append(silent, v.silence(s))
 		}
 	}

@@ -31,7 +31,7 @@ func (v *View) assessCredential(provider string, seen reconcile.ListingSeen) {
 	case seen.Refused:
 		v.sources[name] = reconcile.SourceSeen{Name: name, Reason: v.P.Providers[provider].Refused(seen.Error), Since: v.Now,
 			LastTrusted: v.sources[name].LastTrusted}
-	case known && !seen.Shut && seen.Error == "":
+	case known && !seen.CircuitOpen && seen.Error == "":
 		v.trust(name, "")
 	}
 }
@@ -50,7 +50,7 @@ func (v *View) distrustListing(provider string, seen reconcile.ListingSeen) stri
 		return ""
 	}
 	for _, ref := range missing[:min(ShrinkLooks, len(missing))] {
-		look, looked := v.S.Looks[ref]
+		look, looked := v.S.Lookups[ref]
 		switch {
 		//guard:listing-unlooked P3
 		case !looked:
@@ -71,12 +71,12 @@ func (v *View) distrustListing(provider string, seen reconcile.ListingSeen) stri
 }
 
 // disowned reports whether a look shows a sandbox that is not ours any more.
-func (v *View) disowned(look *reconcile.Look) bool {
+func (v *View) disowned(look *reconcile.Lookup) bool {
 	return !look.Gone && !look.Sandbox.Owned && !v.P.Providers[look.Sandbox.Provider].ByRow(&look.Sandbox)
 }
 
 // reusedID reports whether a look found another sandbox under the id than the ledger knew.
-func (v *View) reusedID(ref reconcile.Ref, look *reconcile.Look) bool {
+func (v *View) reusedID(ref reconcile.Ref, look *reconcile.Lookup) bool {
 	seen := v.S.Memory.Sandboxes[ref]
 	return !look.Gone && seen.Another(&look.Sandbox)
 }
@@ -108,7 +108,7 @@ func MissingFrom(s *reconcile.Snapshot, provider string) (missing []reconcile.Re
 		}
 		before++
 		//guard:listing-looked P3
-		if look, looked := s.Looks[ref]; looked && !look.Listed || !s.Whole && !s.Lists(ref) {
+		if look, looked := s.Lookups[ref]; looked && !look.Listed || !s.Whole && !s.Lists(ref) {
 			missing = append(missing, ref)
 		}
 	}
@@ -123,7 +123,7 @@ func (v *View) assessEmptyListings(subs []reconcile.Subject) {
 	if v.S.Kind != reconcile.Full || v.P.Tasks.None || len(v.S.Sandboxes) > 0 {
 		return
 	}
-	witness := v.witness(subs)
+	witness := v.evidenceOfLife(subs)
 	if witness == nil {
 		v.keepEmpty()
 		return
@@ -131,7 +131,7 @@ func (v *View) assessEmptyListings(subs []reconcile.Subject) {
 	for _, provider := range v.Candidates(witness) {
 		//guard:listing-empty P3
 		if name := reconcile.ListingOf(provider); v.Trusted(name) && !v.everSaw(provider) {
-			v.undo(name)
+			v.revert(name)
 			v.trust(name, reconcile.ListingEmpty(fmt.Sprintf("while task %s is %s, %s", witness.ID, witness.Status,
 				reconcile.LifeLine(witness))))
 		}
@@ -149,18 +149,18 @@ func (v *View) keepEmpty() {
 		before := v.S.Memory.Sources[name]
 		//guard:listing-empty-stays P3
 		if v.Trusted(name) && before.ShowedNone() {
-			v.undo(name)
+			v.revert(name)
 		}
 	}
 }
 
-// witness is a task that shows that sandboxes must exist: one whose worker shows life, or
+// evidenceOfLife is a task that shows that sandboxes must exist: one whose worker shows life, or
 // the last of at least three that run by their rows. One or two rows may be phantoms.
-func (v *View) witness(subs []reconcile.Subject) *reconcile.Task {
+func (v *View) evidenceOfLife(subs []reconcile.Subject) *reconcile.Task {
 	var running []*reconcile.Task
 	for i := range subs {
 		s := &subs[i]
-		if s.Task == nil || s.Fate != reconcile.FateLive {
+		if s.Task == nil || s.LinkState != reconcile.LinkLive {
 			continue
 		}
 		if v.heard(s.Task) {
@@ -201,11 +201,12 @@ func (v *View) assessLink(subs []reconcile.Subject) {
 	why := ""
 	switch {
 	//guard:link-lost P3
-	case c.lively >= 3 && c.resolved*2 < c.lively:
-		why = fmt.Sprintf("%d tasks show life and only %d of them have a sandbox", c.lively, c.resolved)
+	case c.live >= 3 && c.resolved*2 < c.live:
+		why = fmt.Sprintf("%d tasks show life and only %d of them have a sandbox", c.live, c.resolved)
 	//guard:link-none P3
-	case c.linked == 0 && c.loose > 0 && (c.lively > 0 || c.lonely >= 3):
-		why = fmt.Sprintf("none of %d sandboxes links to any task, while %d started tasks have none", c.loose, c.lonely)
+	case c.linked == 0 && c.loose > 0 && (c.live > 0 || c.unmatchedTasks >= 3):
+		why = fmt.Sprintf("none of %d sandboxes links to any task, while %d started tasks have none", c.loose,
+			c.unmatchedTasks)
 	}
 	if why != "" {
 		why += ": the link is wrong or lost; compare link: with the labels of a sandbox"
@@ -220,34 +221,34 @@ func (v *View) assessLink(subs []reconcile.Subject) {
 // prove reports whether the link is seen to work: most of those who live have a sandbox,
 // or everything is linked.
 func (c links) prove() bool {
-	return c.resolved > 0 && c.resolved*2 >= c.lively || c.linked > 0 && c.loose == 0 && c.lonely == 0
+	return c.resolved > 0 && c.resolved*2 >= c.live || c.linked > 0 && c.loose == 0 && c.unmatchedTasks == 0
 }
 
 // links counts how tasks and sandboxes know each other.
 type links struct {
-	lively, resolved int // tasks that show life, and those of them with a sandbox
-	lonely           int // started tasks without a sandbox
-	linked, loose    int // subjects with a task and a sandbox; sandboxes that no row explains
+	live, resolved int // tasks that show life, and those of them with a sandbox
+	unmatchedTasks int // started tasks without a sandbox
+	linked, loose  int // subjects with a task and a sandbox; sandboxes that no row explains
 }
 
 func (v *View) countLinks(subs []reconcile.Subject) links {
 	var c links
 	for i := range subs {
 		s := &subs[i]
-		here := s.HasBox(func(b *reconcile.Box) bool { return b.Here })
+		here := s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here })
 		switch {
-		case s.Task == nil && here && s.Fate != reconcile.FateExplained:
+		case s.Task == nil && here && s.LinkState != reconcile.LinkExplained:
 			c.loose++
 		case s.Task != nil && here:
 			c.linked++
-		case s.Task != nil && s.Fate == reconcile.FateLive && v.started(s):
-			c.lonely++
+		case s.Task != nil && s.LinkState == reconcile.LinkLive && v.started(s):
+			c.unmatchedTasks++
 		}
-		if s.Task == nil || s.Fate != reconcile.FateLive {
+		if s.Task == nil || s.LinkState != reconcile.LinkLive {
 			continue
 		}
 		if v.heard(s.Task) {
-			c.lively++
+			c.live++
 			if here {
 				c.resolved++
 			}

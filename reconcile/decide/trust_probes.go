@@ -21,7 +21,7 @@ func (v *View) assessProbes(provider string, subs []reconcile.Subject) {
 	failed, answered := 0, 0
 	waiting, moving := 0, 0
 	for _, seen := range v.probed(provider, subs) {
-		switch seen.QueueLately(v.Now.Add(-window)) {
+		switch seen.RecentQueue(v.Now.Add(-window)) {
 		case reconcile.QueueWaiting:
 			waiting++
 		case reconcile.QueueMoving:
@@ -99,7 +99,8 @@ func (v *View) pair(subs []reconcile.Subject) {
 	var lonely []*reconcile.Subject
 	for i := range subs {
 		s := &subs[i]
-		if s.Task == nil || s.Fate != reconcile.FateLive || s.HasBox(func(b *reconcile.Box) bool { return b.Here }) ||
+		if s.Task == nil || s.LinkState != reconcile.LinkLive ||
+			s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here }) ||
 			v.unlisted(s) {
 			continue
 		}
@@ -108,8 +109,8 @@ func (v *View) pair(subs []reconcile.Subject) {
 		}
 	}
 	v.byAge(lonely)
-	for _, b := range v.stray(subs) {
-		lonely = v.shield(b, lonely)
+	for _, b := range v.unmatched(subs) {
+		lonely = v.match(b, lonely)
 	}
 }
 
@@ -129,10 +130,10 @@ func (v *View) byAge(tasks []*reconcile.Subject) {
 	})
 }
 
-// stray are the living sandboxes of ours that no task explains, youngest first. Those on
+// unmatched are the living sandboxes of ours that no task explains, youngest first. Those on
 // their way out need no shield, and take none from another.
-func (v *View) stray(subs []reconcile.Subject) []reconcile.Box {
-	var out []reconcile.Box
+func (v *View) unmatched(subs []reconcile.Subject) []reconcile.SeenSandbox {
+	var out []reconcile.SeenSandbox
 	for i := range subs {
 		s := &subs[i]
 		if s.Task != nil || len(s.Boxes) != 1 {
@@ -142,18 +143,18 @@ func (v *View) stray(subs []reconcile.Subject) []reconcile.Box {
 			out = append(out, b)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b reconcile.Box) int { return cmp.Compare(v.born(a), v.born(b)) })
+	slices.SortStableFunc(out, func(a, b reconcile.SeenSandbox) int { return cmp.Compare(v.born(a), v.born(b)) })
 	return out
 }
 
-// shield gives the sandbox to the first task that it may belong to.
-func (v *View) shield(b reconcile.Box, lonely []*reconcile.Subject) []*reconcile.Subject {
+// match gives the sandbox to the first task that it may belong to.
+func (v *View) match(b reconcile.SeenSandbox, lonely []*reconcile.Subject) []*reconcile.Subject {
 	for i, s := range lonely {
 		if s.Task.Provider != "" && s.Task.Provider != b.Provider {
 			continue
 		}
 		age, _ := v.stateAge(s)
-		lasting := b.Lasting && !v.placed(b.Provider, s.Task)
+		lasting := b.StableName && !v.placed(b.Provider, s.Task)
 		//guard:pair-lasting harm
 		if apart := (age - v.born(b)).Abs(); !lasting && apart > 10*time.Minute {
 			continue
@@ -168,7 +169,7 @@ func (v *View) shield(b reconcile.Box, lonely []*reconcile.Subject) []*reconcile
 // names: nowhere, or, of those that have its name, which is one at a time, in one that is there.
 func (v *View) placed(provider string, t *reconcile.Task) bool {
 	find, asked := v.S.Finds[t.ID]
-	if v.S.Looks[reconcile.Ref{Provider: provider, ID: t.Sandbox}].Gone {
+	if v.S.Lookups[reconcile.Ref{Provider: provider, ID: t.Sandbox}].Gone {
 		return true
 	}
 	if !asked || find.Error != "" || !v.P.Providers[provider].ByKey(t) {

@@ -400,7 +400,7 @@ func TestFreezesHold(t *testing.T) {
 			w := worldtest.NewWorld(t, "provider e2b")
 			v := NewView(&w.S, &w.P)
 			v.sources[source] = reconcile.SourceSeen{Name: source}
-			s := &reconcile.Subject{ID: "task:t1", Task: &reconcile.Task{ID: "t1"}, Boxes: []reconcile.Box{{Sandbox: reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s1"}}}}}
+			s := &reconcile.Subject{ID: "task:t1", Task: &reconcile.Task{ID: "t1"}, Boxes: []reconcile.SeenSandbox{{Sandbox: reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s1"}}}}}
 			var got []string
 			for i := range rules {
 				if len(v.freezes(rules[i].Rule, s, false)) > 0 {

@@ -43,16 +43,16 @@ func taskSeenReplaced(s *reconcile.TaskSeen, t *reconcile.Task) bool {
 }
 
 // turned adds a turn. The list is the ledger's own and is not written to.
-func turned(turns []time.Time, at time.Time) []time.Time {
-	if len(turns) >= mostTurns {
-		turns = turns[len(turns)-mostTurns+1:]
+func turned(attempts []time.Time, at time.Time) []time.Time {
+	if len(attempts) >= mostTurns {
+		attempts = attempts[len(attempts)-mostTurns+1:]
 	}
-	return append(slices.Clone(turns), at)
+	return append(slices.Clone(attempts), at)
 }
 
 // taskSeenRecreated reports whether the task, live, got another sandbox than the one before.
 func taskSeenRecreated(s *reconcile.TaskSeen, t *reconcile.Task) bool {
-	return t.State.Live() && t.Sandbox != "" && t.Sandbox != s.Sandbox && (s.Sandbox != "" || len(s.Turns) > 0)
+	return t.State.Live() && t.Sandbox != "" && t.Sandbox != s.Sandbox && (s.Sandbox != "" || len(s.Attempts) > 0)
 }
 
 // rememberBack forgets that the task got another sandbox once that has come to something: its
@@ -79,19 +79,19 @@ func (v *View) rememberLate(seen *reconcile.TaskSeen, t *reconcile.Task) {
 	if by == "" || taskAhead(t) {
 		return
 	}
-	if sign := taskTold(t).LifeSign(); sign.After(reconcile.Latest(t.AsOf.Add(-age), seen.LateSign)) {
+	if sign := taskTold(t).LastSeen(); sign.After(reconcile.Latest(t.AsOf.Add(-age), seen.LateSign)) {
 		seen.LateSign = sign
 	}
 }
 
 // rememberWork keeps when a sandbox that came back was first seen to work: a probe was
 // answered, or its task's worker gave a sign of life.
-func (v *View) rememberWork(seen *reconcile.SandboxSeen, s *reconcile.Subject, b *reconcile.Box) {
+func (v *View) rememberWork(seen *reconcile.SandboxSeen, s *reconcile.Subject, b *reconcile.SeenSandbox) {
 	if seen.ResumedAt.IsZero() || !seen.WorkedAt.IsZero() || b.State != reconcile.SandboxRunning {
 		return
 	}
 	worked := b.Probes.LastAnswered.After(seen.ResumedAt)
-	if t := s.Task; t != nil && s.Fate == reconcile.FateLive {
+	if t := s.Task; t != nil && s.LinkState == reconcile.LinkLive {
 		sign := v.sign(taskTold(t))
 		worked = worked || !sign.IsZero() && t.AsOf.Sub(sign) < v.Now.Sub(seen.ResumedAt)
 	}

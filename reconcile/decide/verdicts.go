@@ -25,15 +25,15 @@ func findingRules(f *reconcile.Finding) bool {
 		return false
 	}
 	for _, why := range f.HeldBy {
-		if !wished(why.Kind) {
+		if !requested(why.Kind) {
 			return false
 		}
 	}
 	return true
 }
 
-// wished reports whether a hold says nothing against the verdict itself.
-func wished(why reconcile.HeldKind) bool {
+// requested reports whether a hold says nothing against the verdict itself.
+func requested(why reconcile.HeldKind) bool {
 	switch why {
 	case reconcile.HeldObserve, reconcile.HeldOff, reconcile.HeldRollout, reconcile.HeldBudget, reconcile.HeldBreaker,
 		reconcile.HeldPause, reconcile.HeldHold, reconcile.HeldIncident:
@@ -56,7 +56,7 @@ func (v *View) news(r *draft) bool {
 	if open && findingRules(&before) && v.decided(r.finding) {
 		return v.enforced(r.finding) && findingRestrained(&before)
 	}
-	return !v.ruledLately(r)
+	return !v.ruledRecently(r)
 }
 
 // decided reports whether the remembered finding decided on its subject: no rule before it in
@@ -77,12 +77,12 @@ func (v *View) decided(f *reconcile.Finding) bool {
 	return true
 }
 
-// ruledLately reports whether a verdict of this finding on this attempt still stands.
-func (v *View) ruledLately(r *draft) bool {
+// ruledRecently reports whether a verdict of this finding on this attempt still stands.
+func (v *View) ruledRecently(r *draft) bool {
 	for i := range v.S.Memory.Verdicts {
 		before := &v.S.Memory.Verdicts[i]
 		if before.Rule == r.finding.Rule && before.Subject == r.finding.Subject && !before.Over &&
-			before.RegretAt.IsZero() && before.Attempt == subjectAttempt(r.subject) {
+			before.FalsePositiveAt.IsZero() && before.Attempt == subjectAttempt(r.subject) {
 			return before.Enforced || !v.enforced(r.finding)
 		}
 	}
@@ -129,7 +129,7 @@ func (v *View) patience(rule string, s *reconcile.Subject) time.Duration {
 }
 
 // price is what the sandbox has cost, and costs on while it is there.
-func (v *View) price(out *reconcile.Verdict, b *reconcile.Box) {
+func (v *View) price(out *reconcile.Verdict, b *reconcile.SeenSandbox) {
 	if !b.Here || !b.State.Exists() {
 		return
 	}
@@ -137,7 +137,7 @@ func (v *View) price(out *reconcile.Verdict, b *reconcile.Box) {
 	out.Cost = out.PerHour * max(v.born(*b).Hours(), 0)
 }
 
-func subjectBoxAt(s *reconcile.Subject, ref reconcile.Ref) *reconcile.Box {
+func subjectBoxAt(s *reconcile.Subject, ref reconcile.Ref) *reconcile.SeenSandbox {
 	for i := range s.Boxes {
 		if s.Boxes[i].Ref == ref {
 			return &s.Boxes[i]

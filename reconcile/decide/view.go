@@ -13,19 +13,19 @@ type View struct {
 	P   *reconcile.Policy
 	Now time.Time // the ledger's
 
-	Live    map[string]*reconcile.Task
-	seen    []seenTask // of the live tasks, in their order
-	Rules   []ruled    // those that are judged
-	sources map[string]reconcile.SourceSeen
-	running int           // tasks in state running
-	newest  time.Time     // newest sign of life of any running task
-	limit   time.Duration // heartbeat limit
-	beats   bool          // some live task has sent a heartbeat
-	pairs   map[reconcile.Ref]string
-	twins   map[string][]string                 // entries that may see the same account
-	heirs   reconcile.Heirs                     // nil where names do not last, and in a look at one thing
-	Ending  map[reconcile.Ref]bool              // sandboxes with an open terminate
-	asked   map[reconcile.Ref]*reconcile.Action // of these, the ones that the provider accepted
+	Live        map[string]*reconcile.Task
+	seen        []seenTask // of the live tasks, in their order
+	Rules       []ruled    // those that are judged
+	sources     map[string]reconcile.SourceSeen
+	running     int           // tasks in state running
+	newest      time.Time     // newest sign of life of any running task
+	limit       time.Duration // heartbeat limit
+	beats       bool          // some live task has sent a heartbeat
+	pairs       map[reconcile.Ref]string
+	sameAccount map[string][]string                 // entries that may see the same account
+	successors  reconcile.Successors                // nil where names do not last, and in a look at one thing
+	Ending      map[reconcile.Ref]bool              // sandboxes with an open terminate
+	asked       map[reconcile.Ref]*reconcile.Action // of these, the ones that the provider accepted
 
 	quarantine map[reconcile.Ref]*reconcile.Action // terminates that wait for a quarantine to end
 
@@ -41,15 +41,15 @@ func NewView(s *reconcile.Snapshot, p *reconcile.Policy) *View {
 	s = snapshotOwn(s)
 	v := &View{
 		S: s, P: p, Now: s.Memory.Now,
-		Live:    make(map[string]*reconcile.Task, len(s.Tasks)),
-		sources: map[string]reconcile.SourceSeen{},
-		limit:   policyHeartbeatLimit(p),
-		Ending:  map[reconcile.Ref]bool{},
-		twins:   twinsOf(p.Providers),
+		Live:        make(map[string]*reconcile.Task, len(s.Tasks)),
+		sources:     map[string]reconcile.SourceSeen{},
+		limit:       policyHeartbeatLimit(p),
+		Ending:      map[reconcile.Ref]bool{},
+		sameAccount: sameAccountOf(p.Providers),
 	}
 	for i := range s.Sandboxes {
-		if s.Sandboxes[i].Lasting {
-			v.heirs = snapshotHeirs(s)
+		if s.Sandboxes[i].StableName {
+			v.successors = snapshotSuccessors(s)
 			break
 		}
 	}
@@ -141,8 +141,8 @@ func (v *View) observed(sources ...string) time.Duration {
 	return shortest
 }
 
-// anew is the moment from which sightings that rest on the sources count.
-func (v *View) anew(sources ...string) time.Time {
+// freshSightings is the moment from which sightings that rest on the sources count.
+func (v *View) freshSightings(sources ...string) time.Time {
 	from := v.S.Memory.WatchSince
 	for _, name := range sources {
 		//guard:anew-recovered P6
@@ -203,9 +203,9 @@ func (v *View) clockTrusted(column string) bool {
 	return !known || seen.Trusted
 }
 
-// boxAge is for how long the sandbox has certainly been in its present state: the longer
+// sandboxAge is for how long the sandbox has certainly been in its present state: the longer
 // of "no change of it since" by the provider and what the ledger saw.
-func (v *View) boxAge(b reconcile.Box) time.Duration {
+func (v *View) sandboxAge(b reconcile.SeenSandbox) time.Duration {
 	var age time.Duration
 	changed := reconcile.Latest(b.UpdatedAt, b.CreatedAt)
 	was := b.Known && (b.Seen.State != b.State || b.Seen.StateSince.After(b.Seen.FirstSeen))
@@ -224,7 +224,7 @@ func (v *View) boxAge(b reconcile.Box) time.Duration {
 }
 
 // born is how old the sandbox is, by the provider, else since the ledger first saw it.
-func (v *View) born(b reconcile.Box) time.Duration {
+func (v *View) born(b reconcile.SeenSandbox) time.Duration {
 	if !b.CreatedAt.IsZero() {
 		return b.AsOf.Sub(b.CreatedAt)
 	}
@@ -280,7 +280,7 @@ func (v *View) perhapsEnded(seen *reconcile.TaskSeen, t *reconcile.Task) bool {
 // same one again.
 func (v *View) entered(seen reconcile.TaskSeen, t *reconcile.Task) reconcile.TaskSeen {
 	if taskSeenEndedBadly(&seen, t) {
-		seen.Turns = turned(seen.Turns, v.Now)
+		seen.Attempts = turned(seen.Attempts, v.Now)
 	}
 	if taskSeenRecreated(&seen, t) {
 		seen.Recreated = v.Now

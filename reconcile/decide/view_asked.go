@@ -32,7 +32,7 @@ func (v *View) Fresh() bool {
 // nothing here has ever known the task that it names.
 func (v *View) MaybeAnothers(sb *reconcile.Sandbox, used bool) bool {
 	_, known := v.S.Memory.Tasks[sb.Task]
-	named := sb.Task != "" || sb.OddLink
+	named := sb.Task != "" || sb.BadLink
 	return named && !known && !used && !v.P.Tasks.None && !v.P.Providers[sb.Provider].Exclusive
 }
 
@@ -55,7 +55,7 @@ func (v *View) RemembersWorking(ids []string, shown []reconcile.Task) (out []rec
 func (v *View) FrozenFor(provider, subject string) reconcile.HeldBy {
 	var holds reconcile.HeldBy
 	for _, name := range []string{reconcile.ListingOf(provider), reconcile.SourceTasks, reconcile.SourceLink} {
-		if v.P.Has(name) && !v.Trusted(name) && !v.letGo(name, subject) {
+		if v.P.Has(name) && !v.Trusted(name) && !v.releasedSubject(name, subject) {
 			holds = append(holds, reconcile.HeldFrozen(name))
 		}
 	}
@@ -75,7 +75,7 @@ func (v *View) LookRefs(s *reconcile.Subject) []reconcile.Ref {
 	}
 	for _, provider := range v.Candidates(s.Task) {
 		ref := reconcile.Ref{Provider: provider, ID: s.Task.Sandbox}
-		here := s.HasBox(func(b *reconcile.Box) bool {
+		here := s.HasBox(func(b *reconcile.SeenSandbox) bool {
 			return b.Here && (b.Ref == ref || b.Provider != provider && b.CalledBy(s.Task.Sandbox))
 		})
 		if v.P.Providers[provider].SandboxIsID && !here && !v.anothers(s.Task, provider) && !slices.Contains(refs, ref) {
@@ -106,7 +106,7 @@ func (v *View) has(t *reconcile.Task, provider string) bool {
 }
 
 // Mine settles whether a sandbox is this installation's and the task's own.
-func (v *View) Mine(b *reconcile.Box, task string, users map[reconcile.Ref]*reconcile.Task) bool {
+func (v *View) Mine(b *reconcile.SeenSandbox, task string, users map[reconcile.Ref]*reconcile.Task) bool {
 	b.Owned = b.Owned || v.P.Providers[b.Provider].ByRow(&b.Sandbox)
 	user := v.TaskOf(b, users)
 	return b.Owned && (user == "" || user == task)

@@ -19,7 +19,7 @@ const actors = 8
 // act works off the open actions of the ledger, those of this pass and those that a
 // killed process left: each remedy in its order, remedies side by side. What one of them
 // meets stops no other.
-func (r *run) act(ctx context.Context) error {
+func (r *executor) act(ctx context.Context) error {
 	open, err := r.actions.OpenActions(ctx)
 	if err != nil {
 		return fmt.Errorf("read the open actions: %w", err)
@@ -51,7 +51,7 @@ func byRemedy(open []reconcile.Action) [][]reconcile.Action {
 }
 
 // remedy carries out the steps of one remedy, until one of them has to wait.
-func (r *run) remedy(ctx context.Context, steps []reconcile.Action) error {
+func (r *executor) remedy(ctx context.Context, steps []reconcile.Action) error {
 	for _, a := range steps {
 		if ctx.Err() != nil || r.stop.Err() != nil {
 			return nil // what is left stays in the ledger
@@ -79,13 +79,13 @@ func (r *run) remedy(ctx context.Context, steps []reconcile.Action) error {
 	return nil
 }
 
-func (r *run) keep(a reconcile.Action) {
+func (r *executor) keep(a reconcile.Action) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.done[a.ID] = a
 }
 
-func (r *run) wait(a reconcile.Action, why reconcile.HeldBy) {
+func (r *executor) wait(a reconcile.Action, why reconcile.HeldBy) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.waits[a.ID] = why
@@ -93,7 +93,7 @@ func (r *run) wait(a reconcile.Action, why reconcile.HeldBy) {
 
 // step claims one action and carries it out. An action that may not be claimed now stays
 // in the ledger.
-func (r *run) step(ctx context.Context, a reconcile.Action) (reconcile.Action, error) {
+func (r *executor) step(ctx context.Context, a reconcile.Action) (reconcile.Action, error) {
 	controls, err := r.actions.Controls(ctx)
 	if err != nil {
 		return a, fmt.Errorf("read the controls before %s: %w", actionWhat(&a), err)
@@ -136,11 +136,11 @@ func actionWhat(a *reconcile.Action) string {
 	return fmt.Sprintf("%s of sandbox %s/%s", a.Step, a.Provider, a.Sandbox)
 }
 
-func (r *run) target(a *reconcile.Action) reconcile.ControlTarget {
+func (r *executor) target(a *reconcile.Action) reconcile.ControlTarget {
 	t := reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject, Provider: a.Provider, Sandbox: a.Sandbox, Task: a.Task}
 	for _, b := range r.boxes[a.Subject] {
 		if a.Sandbox == "" || a.Sandbox == b.ID {
-			t.Names = append(t.Names, b.ID, b.Name, b.AlsoKey)
+			t.Names = append(t.Names, b.ID, b.Name, b.AltKey)
 			t.Labels = b.Labels
 		}
 		if t.Provider == "" {
@@ -152,14 +152,14 @@ func (r *run) target(a *reconcile.Action) reconcile.ControlTarget {
 
 // settle writes what became of an action, also while the process is being stopped, so
 // that what the provider has carried out is never left open.
-func (r *run) settle(ctx context.Context, a reconcile.Action) (reconcile.Action, error) {
+func (r *executor) settle(ctx context.Context, a reconcile.Action) (reconcile.Action, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
-	a.Tell = r.k.tells() && a.Task != ""
+	a.Announce = r.k.announces() && a.Task != ""
 	if err := r.actions.Settle(ctx, r.lease, a); err != nil {
 		return a, fmt.Errorf("settle %s as %s: %w", actionWhat(&a), a.Outcome, err)
 	}
-	if a.Tell && (a.Outcome == reconcile.OutcomeDone || a.Outcome == reconcile.OutcomeConfirmed) {
+	if a.Announce && (a.Outcome == reconcile.OutcomeDone || a.Outcome == reconcile.OutcomeConfirmed) {
 		r.news.Store(true)
 	}
 	level := slog.LevelInfo
@@ -181,7 +181,7 @@ func actionTold(a *reconcile.Action) []slog.Attr {
 }
 
 // carry does what the action says, after a second look at everything that it rests on.
-func (r *run) carry(ctx context.Context, a reconcile.Action) reconcile.Action {
+func (r *executor) carry(ctx context.Context, a reconcile.Action) reconcile.Action {
 	switch a.Step {
 	case reconcile.StepTerminate, reconcile.StepQuarantine:
 		return r.carryEnd(ctx, a)
@@ -198,7 +198,7 @@ func (r *run) carry(ctx context.Context, a reconcile.Action) reconcile.Action {
 }
 
 // later leaves the action open, to be tried again after a pause that doubles.
-func (r *run) later(a reconcile.Action, detail string) reconcile.Action {
+func (r *executor) later(a reconcile.Action, detail string) reconcile.Action {
 	a.Outcome, a.Detail = reconcile.OutcomePending, text.Clip(detail, 500)
 	wait := time.Second << min(max(a.Attempts, 0), 8)
 	a.NextAttempt = r.now.Add(min(wait, 5*time.Minute))
@@ -206,24 +206,24 @@ func (r *run) later(a reconcile.Action, detail string) reconcile.Action {
 	return a
 }
 
-func (r *run) withdraw(a reconcile.Action, why string) reconcile.Action {
+func (r *executor) withdraw(a reconcile.Action, why string) reconcile.Action {
 	a.Outcome, a.Detail, a.ClosedAt = reconcile.OutcomeWithdrawn, text.Clip(why, 500), r.now
 	return a
 }
 
 // giveUp closes an action that cannot be done, and with it the later steps of its remedy.
-func (r *run) giveUp(a reconcile.Action, why string) reconcile.Action {
+func (r *executor) giveUp(a reconcile.Action, why string) reconcile.Action {
 	a.Outcome, a.Detail, a.ClosedAt = reconcile.OutcomeFailed, text.Clip(why, 500), r.now
 	return a
 }
 
-// patience is how often what a person asked for is tried: about half an hour of it.
-const patience = 12
+// maxAttempts is how often what a person asked for is tried: about half an hour of it.
+const maxAttempts = 12
 
 // laterOrNever tries later, until patience ends.
-func (r *run) laterOrNever(a reconcile.Action, why string) reconcile.Action {
+func (r *executor) laterOrNever(a reconcile.Action, why string) reconcile.Action {
 	//guard:ask-patience live
-	if a.Attempts >= patience {
+	if a.Attempts >= maxAttempts {
 		return r.giveUp(a, fmt.Sprintf("given up after %d attempts: %s", a.Attempts, why))
 	}
 	return r.later(a, why)

@@ -43,7 +43,7 @@ func TestAskedEnds(t *testing.T) {
 	cases := map[string]struct {
 		world  []func(*stage)
 		id     string // default sb-asked
-		how    reconcile.Insist
+		how    reconcile.AskOptions
 		rule   string // default operator
 		ended  bool
 		become reconcile.Outcome
@@ -58,19 +58,19 @@ func TestAskedEnds(t *testing.T) {
 		"a foreign one":         {id: "sb-foreign", become: reconcile.OutcomeWithdrawn, says: "not proven ours"},
 		"one that is gone":      {id: "sb-never", become: reconcile.OutcomeConfirmed},
 		"one where a task runs": {id: "sb-h1", become: reconcile.OutcomeWithdrawn, says: "--include-running"},
-		"that too":              {id: "sb-h1", how: reconcile.Insist{Running: true}, ended: true, become: reconcile.OutcomeConfirmed},
+		"that too":              {id: "sb-h1", how: reconcile.AskOptions{Running: true}, ended: true, become: reconcile.OutcomeConfirmed},
 		"one where a task ran until its table was emptied": {world: []func(*stage){emptied}, id: "sb-h1",
-			how: reconcile.Insist{Anyway: true}, become: reconcile.OutcomeWithdrawn, says: "--include-running"},
+			how: reconcile.AskOptions{Anyway: true}, become: reconcile.OutcomeWithdrawn, says: "--include-running"},
 		"that too, said twice": {world: []func(*stage){emptied}, id: "sb-h1",
-			how: reconcile.Insist{Anyway: true, Running: true}, ended: true, become: reconcile.OutcomeConfirmed},
+			how: reconcile.AskOptions{Anyway: true, Running: true}, ended: true, become: reconcile.OutcomeConfirmed},
 		"one that may be another environment's": {world: []func(*stage){shared}, id: "sb-twin", rule: reconcile.RuleEmergency, become: reconcile.OutcomeWithdrawn,
 			says: "--anyway"},
 		"that too, by its id": {world: []func(*stage){shared}, id: "sb-twin", ended: true, become: reconcile.OutcomeConfirmed},
-		"that too, on purpose": {world: []func(*stage){shared}, id: "sb-twin", rule: reconcile.RuleEmergency, how: reconcile.Insist{Anyway: true}, ended: true,
+		"that too, on purpose": {world: []func(*stage){shared}, id: "sb-twin", rule: reconcile.RuleEmergency, how: reconcile.AskOptions{Anyway: true}, ended: true,
 			become: reconcile.OutcomeConfirmed},
 		"one that a further table explains": {world: []func(*stage){explained}, become: reconcile.OutcomeWithdrawn,
 			says: "a row of specs explains it; ask with --include-running"},
-		"that too, with those at work": {world: []func(*stage){explained}, how: reconcile.Insist{Running: true}, ended: true,
+		"that too, with those at work": {world: []func(*stage){explained}, how: reconcile.AskOptions{Running: true}, ended: true,
 			become: reconcile.OutcomeConfirmed},
 		"a pause of all":          {world: []func(*stage){pause("all")}, become: reconcile.OutcomePending},
 		"a pause of the provider": {world: []func(*stage){pause("provider:lab")}, become: reconcile.OutcomePending},
@@ -78,9 +78,9 @@ func TestAskedEnds(t *testing.T) {
 		"a hold by id":            {world: []func(*stage){hold("sandbox:sb-asked")}, become: reconcile.OutcomePending},
 		"a hold by name":          {world: []func(*stage){hold("sandbox:asked")}, become: reconcile.OutcomePending},
 		"a hold by label":         {world: []func(*stage){hold("label:team=red")}, become: reconcile.OutcomePending},
-		"a hold of its task":      {world: []func(*stage){hold("task:h1")}, id: "sb-h1", how: reconcile.Insist{Running: true}, become: reconcile.OutcomePending},
+		"a hold of its task":      {world: []func(*stage){hold("task:h1")}, id: "sb-h1", how: reconcile.AskOptions{Running: true}, become: reconcile.OutcomePending},
 		"a listing that failed":   {world: []func(*stage){deafList}, become: reconcile.OutcomePending},
-		"that too, anyway":        {world: []func(*stage){deafList}, how: reconcile.Insist{Anyway: true}, ended: true, become: reconcile.OutcomeConfirmed},
+		"that too, anyway":        {world: []func(*stage){deafList}, how: reconcile.AskOptions{Anyway: true}, ended: true, become: reconcile.OutcomeConfirmed},
 	}
 	for name, c := range cases {
 		for way, work := range map[string]func(*stage){"once": onceQuietly, "daemon": daemonQuietly} {
@@ -183,7 +183,7 @@ func TestAskedEndAfterAHold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.ask(reconcile.AskTerminate(reconcile.RuleOperator, labRef("sb-asked"), "", reconcile.Insist{}))
+		s.ask(reconcile.AskTerminate(reconcile.RuleOperator, labRef("sb-asked"), "", reconcile.AskOptions{}))
 		for range 9 {
 			onceQuietly(s)
 			time.Sleep(time.Minute)
@@ -228,7 +228,7 @@ func TestAskedEndLooksLast(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, l := opened(t), &life{}
 				s.cloud.Put(simulated.Sandbox{ID: "sb-asked", CreatedAt: time.Now(), Labels: map[string]string{"app": "ours"}})
-				s.ask(reconcile.AskTerminate(reconcile.RuleOperator, labRef("sb-asked"), "", reconcile.Insist{}))
+				s.ask(reconcile.AskTerminate(reconcile.RuleOperator, labRef("sb-asked"), "", reconcile.AskOptions{}))
 				changed := false
 				l.before = func(_ int, call string) {
 					if call == "Logs" && !changed { // between the first look and the last

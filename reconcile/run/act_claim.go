@@ -14,7 +14,7 @@ import (
 const claimTTL = 15 * time.Second
 
 // holdClaim renews a claim until done is called. When it is lost the context ends.
-func (r *run) holdClaim(ctx context.Context, a reconcile.Action) (held context.Context, done func()) {
+func (r *executor) holdClaim(ctx context.Context, a reconcile.Action) (held context.Context, done func()) {
 	held, cancel := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -39,7 +39,7 @@ func (r *run) holdClaim(ctx context.Context, a reconcile.Action) (held context.C
 }
 
 // claim takes the right to carry out an action and notes when it was asked for.
-func (r *run) claim(ctx context.Context, c reconcile.Claim) (reconcile.Action, error) {
+func (r *executor) claim(ctx context.Context, c reconcile.Claim) (reconcile.Action, error) {
 	asked := time.Now()
 	claimed, err := r.actions.Claim(ctx, r.lease, c)
 	if err == nil {
@@ -52,7 +52,7 @@ func (r *run) claim(ctx context.Context, c reconcile.Claim) (reconcile.Action, e
 // action: a process that was frozen in between, or whose ledger does not answer, must not go
 // on where it stopped, because another has the action by now. Both clocks are asked: the
 // monotonic one stands still while a machine sleeps, the other may be set.
-func (r *run) expired(a *reconcile.Action) string {
+func (r *executor) expired(a *reconcile.Action) string {
 	at, ok := r.claims.Load(a.ID)
 	if !ok {
 		return "its claim was given up"

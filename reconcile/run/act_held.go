@@ -16,7 +16,7 @@ func heldBy(err error) reconcile.HeldBy {
 }
 
 // heldNow is what keeps an open action from being carried out, before anything is looked at for it.
-func (r *run) heldNow(a *reconcile.Action, controls *reconcile.Controls) reconcile.HeldBy {
+func (r *executor) heldNow(a *reconcile.Action, controls *reconcile.Controls) reconcile.HeldBy {
 	f := r.factsOf(a)
 	f.Controls = *controls
 	return r.view.Holds(a, &f.Facts)

@@ -77,7 +77,7 @@ func TestQuarantineEndIsHeld(t *testing.T) {
 		brk, mend func(*stage)
 		waits     string
 	}{
-		"the listing fails": {deafList, func(s *stage) { s.cloud.Mend() }, "listing-untrusted lab"},
+		"the listing fails": {deafList, func(s *stage) { s.cloud.Fix() }, "listing-untrusted lab"},
 		"the task table is emptied": {
 			func(s *stage) { s.empty() }, func(s *stage) { s.fill() }, "tasks-untrusted"},
 		"the rollout goes back": {
@@ -201,7 +201,7 @@ func TestLookShowsWhatIsOpen(t *testing.T) {
 		s := lingering(t)
 		looks := func(want, held string) {
 			t.Helper()
-			r, err := s.keeper("looker", &life{}).Look(t.Context(), reconcile.Full)
+			r, err := s.keeper("looker", &life{}).Plan(t.Context(), reconcile.Full)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,7 @@ import (
 )
 
 // carryResume brings a quarantined sandbox back. It is done when the sandbox runs or comes up.
-func (r *run) carryResume(ctx context.Context, a reconcile.Action) reconcile.Action {
+func (r *executor) carryResume(ctx context.Context, a reconcile.Action) reconcile.Action {
 	f := r.factsOf(&a)
 	if r.lookUp(ctx, &a, f) {
 		if reconcile.CapabilitiesOf(r.k.Providers[a.Provider]).Suspender == nil {
@@ -33,7 +33,7 @@ func (r *run) carryResume(ctx context.Context, a reconcile.Action) reconcile.Act
 
 // carryRestore sets a task row back to what it was before our own write, if it has not moved
 // since: nobody's work is undone but ours. A row that is back already is done.
-func (r *run) carryRestore(ctx context.Context, a reconcile.Action) reconcile.Action {
+func (r *executor) carryRestore(ctx context.Context, a reconcile.Action) reconcile.Action {
 	if _, ok := r.k.Tasks.(reconcile.Restorer); !ok || a.Before == nil {
 		return r.giveUp(a, "nothing is known of the row as it was")
 	}

@@ -10,7 +10,7 @@ import (
 // carryRow fails or requeues a task: it reads, judges again, and writes with a guard. A
 // row that is only busy is tried again, the last time under its lock, so that a busy row
 // cannot outrun its verdict.
-func (r *run) carryRow(ctx context.Context, a reconcile.Action) reconcile.Action {
+func (r *executor) carryRow(ctx context.Context, a reconcile.Action) reconcile.Action {
 	const tries = 3
 	for try := range tries {
 		f := r.gatherRow(ctx, &a)
@@ -27,9 +27,9 @@ func (r *run) carryRow(ctx context.Context, a reconcile.Action) reconcile.Action
 }
 
 // gatherRow gathers what the write of a task's row rests on.
-func (r *run) gatherRow(ctx context.Context, a *reconcile.Action) *gathered {
+func (r *executor) gatherRow(ctx context.Context, a *reconcile.Action) *gathered {
 	f := r.factsOf(a)
-	if !r.recheck(ctx, a, f) || r.view.Over(a, &f.Facts) || !r.probesAgain(ctx, a, f) {
+	if !r.gatherRecheck(ctx, a, f) || r.view.Over(a, &f.Facts) || !r.recheckProbes(ctx, a, f) {
 		return f
 	}
 	r.readWishes(ctx, a, f)
@@ -37,12 +37,12 @@ func (r *run) gatherRow(ctx context.Context, a *reconcile.Action) *gathered {
 }
 
 // write makes one guarded write. settled is false when the row was only busy.
-func (r *run) write(ctx context.Context, a reconcile.Action, f *gathered, ruling decide.Ruling, lock bool,
+func (r *executor) write(ctx context.Context, a reconcile.Action, f *gathered, ruling decide.Ruling, lock bool,
 ) (out reconcile.Action, settled bool) {
 	task := f.Recheck.Subject.Task
 	a.Reason, a.Evidence = f.Recheck.Finding.Reason, f.Recheck.Finding.Evidence
 	by := reconcile.RuleNamed(a.Rule).RefutedBy
-	known := task.LifeSign()
+	known := task.LastSeen()
 	//guard:row-active harm
 	if by == reconcile.ByActivity {
 		known = task.Activity()
@@ -50,7 +50,7 @@ func (r *run) write(ctx context.Context, a reconcile.Action, f *gathered, ruling
 	written, before, err := r.effects().write(ctx, ruling, &a, reconcile.Write{
 		Step: a.Step, Task: *task, Reason: a.Reason + " " + reconcile.Mark(a.ID),
 		//guard:row-refutable P14
-		LifeSign: known, Refutable: by != reconcile.Irrefutable, Active: by == reconcile.ByActivity, Lock: lock,
+		LastSeen: known, Refutable: by != reconcile.Irrefutable, Active: by == reconcile.ByActivity, Lock: lock,
 	})
 	switch {
 	case err != nil:
@@ -72,9 +72,9 @@ func (r *run) write(ctx context.Context, a reconcile.Action, f *gathered, ruling
 	return a, true
 }
 
-// probesAgain probes once more where the verdict rests on probes, and reports whether more has to
+// recheckProbes probes once more where the verdict rests on probes, and reports whether more has to
 // be known.
-func (r *run) probesAgain(ctx context.Context, a *reconcile.Action, f *gathered) bool {
+func (r *executor) recheckProbes(ctx context.Context, a *reconcile.Action, f *gathered) bool {
 	rule := reconcile.RuleNamed(a.Rule)
 	o := f.Recheck
 	//guard:row-final-probe harm
@@ -104,7 +104,7 @@ func (r *run) probesAgain(ctx context.Context, a *reconcile.Action, f *gathered)
 
 // finalProbe probes a sandbox right before its verdict is carried out, and reports whether more has
 // to be known.
-func (r *run) finalProbe(ctx context.Context, a *reconcile.Action, f *gathered, sb reconcile.Sandbox) bool {
+func (r *executor) finalProbe(ctx context.Context, a *reconcile.Action, f *gathered, sb reconcile.Sandbox) bool {
 	result := r.probeOne(ctx, sb)
 	if err := r.probes.SaveProbes(ctx, r.lease, []reconcile.ProbeResult{result}); err != nil {
 		f.Unread = err.Error()

@@ -31,17 +31,17 @@ func TestWhatRefutesAWrite(t *testing.T) {
 		rule string
 		want reconcile.Write
 	}{
-		"silence":                    {"heartbeat-lost", reconcile.Write{Refutable: true, LifeSign: beat}},
-		"a worker that never came":   {"assigned-stale", reconcile.Write{Refutable: true, LifeSign: beat}},
-		"a sandbox that is gone":     {"sandbox-missing", reconcile.Write{Refutable: true, LifeSign: beat}},
-		"idleness":                   {"inactive", reconcile.Write{Refutable: true, Active: true, LifeSign: acted}},
-		"executions that nobody ran": {"executions-stuck", reconcile.Write{Refutable: true, Active: true, LifeSign: acted}},
-		"a time limit, by nothing":   {"deadline-exceeded", reconcile.Write{LifeSign: beat}},
+		"silence":                    {"heartbeat-lost", reconcile.Write{Refutable: true, LastSeen: beat}},
+		"a worker that never came":   {"assigned-stale", reconcile.Write{Refutable: true, LastSeen: beat}},
+		"a sandbox that is gone":     {"sandbox-missing", reconcile.Write{Refutable: true, LastSeen: beat}},
+		"idleness":                   {"inactive", reconcile.Write{Refutable: true, Active: true, LastSeen: acted}},
+		"executions that nobody ran": {"executions-stuck", reconcile.Write{Refutable: true, Active: true, LastSeen: acted}},
+		"a time limit, by nothing":   {"deadline-exceeded", reconcile.Write{LastSeen: beat}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			tasks := &written{}
-			r := &run{k: &Keeper{Tasks: tasks}, now: now}
+			r := &executor{k: &Reconciler{Tasks: tasks}, now: now}
 			a := reconcile.Action{Rule: c.rule, Step: reconcile.StepFail, Attempts: 1}
 			f := &gathered{Facts: decide.Facts{Recheck: &decide.Recheck{Finding: &reconcile.Finding{}, Subject: &reconcile.Subject{
 				Task: &reconcile.Task{Events: reconcile.Events{Heartbeat: beat, Activity: acted}}}}}}
@@ -62,7 +62,7 @@ func TestWhatRefutesAWrite(t *testing.T) {
 
 // probed is a provider whose probe has this result, and a ledger that keeps nothing.
 type probed struct {
-	shut
+	circuit
 	reconcile.Probes
 	result reconcile.ProbeResult
 }
@@ -100,12 +100,12 @@ func TestFinalProbeOfASilentWorker(t *testing.T) {
 			w := worldtest.NewWorld(t, worldtest.Anchor, "box daytona/s1 running task=t1; task t1 running started=1h", c.world)
 			stub := probed{result: c.result}
 			v := judgeWorld(w).View
-			r := &run{k: &Keeper{Policy: w.P, Providers: map[string]reconcile.Provider{"daytona": stub}}, clock: stub, probes: stub, policy: &w.P, view: v, now: worldtest.LedgerNow,
+			r := &executor{k: &Reconciler{Policy: w.P, Providers: map[string]reconcile.Provider{"daytona": stub}}, clock: stub, probes: stub, policy: &w.P, view: v, now: worldtest.LedgerNow,
 				waits: map[string]reconcile.HeldBy{}}
 			f := &gathered{Facts: decide.Facts{Recheck: &decide.Recheck{View: v, Finding: &reconcile.Finding{Sandbox: "s1"},
-				Subject: &reconcile.Subject{Task: v.Live["t1"], Boxes: []reconcile.Box{v.Box(&w.S.Sandboxes[0])}}}}}
+				Subject: &reconcile.Subject{Task: v.Live["t1"], Boxes: []reconcile.SeenSandbox{v.Box(&w.S.Sandboxes[0])}}}}}
 			a := &reconcile.Action{Rule: c.rule, Step: reconcile.StepFail, Attempts: 1}
-			on := r.probesAgain(t.Context(), a, f)
+			on := r.recheckProbes(t.Context(), a, f)
 			if ruling := r.rule(a, f); on != (c.want == "") || ruling.Outcome != c.want {
 				t.Errorf("the step is %q (%s), more is asked: %v; want %q", ruling.Outcome, ruling.Why, on, c.want)
 			}

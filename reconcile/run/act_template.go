@@ -8,7 +8,7 @@ import (
 
 // carryActivate makes an inactive template usable again: it looks, asks, and is confirmed
 // when the template, looked at again, is active.
-func (r *run) carryActivate(ctx context.Context, a reconcile.Action) reconcile.Action {
+func (r *executor) carryActivate(ctx context.Context, a reconcile.Action) reconcile.Action {
 	f := r.factsOf(&a)
 	r.lookUpTemplate(ctx, &a, f)
 	ruling := r.rule(&a, f)
@@ -25,8 +25,8 @@ func (r *run) carryActivate(ctx context.Context, a reconcile.Action) reconcile.A
 // actionTemplate is the name of the template that an activate is about.
 func actionTemplate(a *reconcile.Action) string { return reconcile.TemplateOf(a.Subject, a.Provider) }
 
-// lookUpTemplate reads the template and, while asking would help, the wishes.
-func (r *run) lookUpTemplate(ctx context.Context, a *reconcile.Action, f *gathered) {
+// lookUpTemplate reads the template and, while asking would help, the requests.
+func (r *executor) lookUpTemplate(ctx context.Context, a *reconcile.Action, f *gathered) {
 	templates := reconcile.CapabilitiesOf(r.k.Providers[a.Provider]).Templates
 	if templates == nil {
 		f.Unread = "provider " + a.Provider + " has no templates, or is not configured any more"

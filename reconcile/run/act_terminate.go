@@ -9,7 +9,7 @@ import (
 )
 
 // carryEnd ends a sandbox, or stops it, by its immutable id.
-func (r *run) carryEnd(ctx context.Context, a reconcile.Action) reconcile.Action {
+func (r *executor) carryEnd(ctx context.Context, a reconcile.Action) reconcile.Action {
 	if _, ok := r.k.Providers[a.Provider]; !ok {
 		return r.later(a, "provider "+a.Provider+" is not configured any more")
 	}
@@ -38,7 +38,7 @@ func (r *run) carryEnd(ctx context.Context, a reconcile.Action) reconcile.Action
 
 // probeBefore makes the final probe of a sandbox whose end rests on probes, and reports whether more
 // has to be known.
-func (r *run) probeBefore(ctx context.Context, a *reconcile.Action, f *gathered) bool {
+func (r *executor) probeBefore(ctx context.Context, a *reconcile.Action, f *gathered) bool {
 	rule, sb := reconcile.RuleNamed(a.Rule), f.Lookup.Sandbox
 	switch {
 	case a.Seq > 0 || sb.State != reconcile.SandboxRunning:
@@ -56,7 +56,7 @@ func (r *run) probeBefore(ctx context.Context, a *reconcile.Action, f *gathered)
 
 // terminateFailed: of what did not end well nothing is known, so the next attempt looks
 // before it asks again.
-func (r *run) terminateFailed(a reconcile.Action, said reconcile.Termination, err error) reconcile.Action {
+func (r *executor) terminateFailed(a reconcile.Action, said reconcile.Termination, err error) reconcile.Action {
 	if said == reconcile.TerminateRefused {
 		return r.refused(a, text.Clip(err.Error(), 400))
 	}
@@ -66,7 +66,7 @@ func (r *run) terminateFailed(a reconcile.Action, said reconcile.Termination, er
 // refused leaves an action open that the provider will not carry out, shown as failed. A
 // closed one would be planned again by each pass and use up the budget of all others; an open
 // one costs nothing more, and is tried again after pauses that double up to an hour.
-func (r *run) refused(a reconcile.Action, words string) reconcile.Action {
+func (r *executor) refused(a reconcile.Action, words string) reconcile.Action {
 	wait := min(time.Minute<<min(max(a.Attempts-1, 0), 6), time.Hour)
 	a.Outcome, a.NextAttempt = reconcile.OutcomePending, r.now.Add(wait)
 	a.Detail = reconcile.RefusedDetail(words, a.NextAttempt)
@@ -78,12 +78,12 @@ func (r *run) refused(a reconcile.Action, words string) reconcile.Action {
 
 // leavesToFull reports whether the ground of the action can only be judged by a full pass, and
 // this is none.
-func (r *run) leavesToFull(a *reconcile.Action) bool {
+func (r *executor) leavesToFull(a *reconcile.Action) bool {
 	return a.Seq == 0 && r.result.Kind != reconcile.Full && reconcile.RuleNamed(a.Rule).FullOnly
 }
 
 // saveEvidence keeps the end of the sandbox's log, which is gone with it.
-func (r *run) saveEvidence(ctx context.Context, sb reconcile.Sandbox) string {
+func (r *executor) saveEvidence(ctx context.Context, sb reconcile.Sandbox) string {
 	source := reconcile.CapabilitiesOf(r.k.Providers[sb.Provider]).Logs
 	if source == nil || sb.State != reconcile.SandboxRunning && sb.State != reconcile.SandboxFailed {
 		return ""
@@ -102,7 +102,7 @@ func (r *run) saveEvidence(ctx context.Context, sb reconcile.Sandbox) string {
 }
 
 // ledgerNow is the ledger's clock, or the pass's when it does not answer.
-func (r *run) ledgerNow(ctx context.Context) time.Time {
+func (r *executor) ledgerNow(ctx context.Context) time.Time {
 	now, err := r.clock.Now(context.WithoutCancel(ctx))
 	if err != nil {
 		return r.now

@@ -64,7 +64,7 @@ func TestWishesExpire(t *testing.T) {
 					s.cloud.Put(simulated.Sandbox{ID: "sb-asked", CreatedAt: time.Now(),
 						Labels: map[string]string{"app": "ours", "team": "red", "task": "h1"}})
 					over := c.waits(s, c.long)
-					a := reconcile.AskTerminate(reconcile.RuleEmergency, labRef("sb-asked"), "", reconcile.Insist{Running: true})
+					a := reconcile.AskTerminate(reconcile.RuleEmergency, labRef("sb-asked"), "", reconcile.AskOptions{Running: true})
 					s.ask(a)
 					for began := time.Now(); time.Since(began) < 150*time.Minute; {
 						if time.Since(began) >= c.long {
@@ -94,7 +94,7 @@ func (s *stage) control(err error) {
 	}
 }
 
-// A wish that is too old is given back: it takes nothing from the hour of others.
+// A request that is too old is given back: it takes nothing from the hour of others.
 func TestAnExpiredWishCostsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := opened(t)
@@ -104,10 +104,10 @@ func TestAnExpiredWishCostsNothing(t *testing.T) {
 		s.policy.Limits.PerHour = 1
 		s.control(s.ledger.Pause(t.Context(), reconcile.Pause{Scope: "all", Author: "ana", Reason: "x",
 			Until: time.Now().Add(2 * time.Hour)}))
-		s.ask(reconcile.AskTerminate(reconcile.RuleOperator, labRef("sb-1"), "", reconcile.Insist{}))
+		s.ask(reconcile.AskTerminate(reconcile.RuleOperator, labRef("sb-1"), "", reconcile.AskOptions{}))
 		time.Sleep(2 * time.Hour)
 		s.watch(1) // after so long a silence
-		s.ask(reconcile.AskTerminate(reconcile.RuleOperator, labRef("sb-2"), "", reconcile.Insist{}))
+		s.ask(reconcile.AskTerminate(reconcile.RuleOperator, labRef("sb-2"), "", reconcile.AskOptions{}))
 		s.pass(2 * time.Minute)
 		if got := strings.Join(s.deletes(), ", "); got != "sb-2" {
 			t.Errorf("ended: %s, want sb-2 alone", got)
@@ -115,7 +115,7 @@ func TestAnExpiredWishCostsNothing(t *testing.T) {
 	})
 }
 
-// A person's wish takes the place of what a pass planned and may not do, or may not do yet.
+// A person's request takes the place of what a pass planned and may not do, or may not do yet.
 func TestAskInPlaceOfAPass(t *testing.T) {
 	cases := map[string]struct {
 		world func(*stage)
@@ -135,7 +135,7 @@ func TestAskInPlaceOfAPass(t *testing.T) {
 			s.pass(2 * time.Minute)
 		}, true, reconcile.RuleOperator},
 		"somebody asked for it already": {func(s *stage) {
-			s.ask(reconcile.AskTerminate(reconcile.RuleEmergency, labRef("sb-orphan"), "", reconcile.Insist{}))
+			s.ask(reconcile.AskTerminate(reconcile.RuleEmergency, labRef("sb-orphan"), "", reconcile.AskOptions{}))
 		}, false, reconcile.RuleEmergency},
 		"it was refused, and its rule is paused by now": {func(s *stage) {
 			s.cloud.Change("sb-orphan", func(b *simulated.Sandbox) { b.Refuse = "the sandbox is protected" })
@@ -155,14 +155,14 @@ func TestAskInPlaceOfAPass(t *testing.T) {
 				s := opened(t, "orphan")
 				c.world(s)
 				before := len(s.open())
-				r, err := s.keeper("look", &life{}).Look(t.Context(), reconcile.Full)
+				r, err := s.keeper("look", &life{}).Plan(t.Context(), reconcile.Full)
 				s.control(err)
-				preview := r.Ending(r.Decision("sb-orphan", reconcile.History{}), "sb-orphan", reconcile.Insist{})
+				preview := r.Ending(r.Decision("sb-orphan", reconcile.History{}), "sb-orphan", reconcile.AskOptions{})
 				if got := len(preview.End) == 1; got != c.new {
 					t.Errorf("the preview ends %v and leaves %v", preview.End, preview.Left)
 				}
 				asked, err := s.ledger.Ask(t.Context(), ana, []reconcile.Action{reconcile.AskTerminate(reconcile.RuleOperator,
-					labRef("sb-orphan"), "", reconcile.Insist{})}, nil)
+					labRef("sb-orphan"), "", reconcile.AskOptions{})}, nil)
 				s.control(err)
 				if got := len(asked) == 1; got != c.new || len(s.open()) != max(before, 1) {
 					t.Errorf("%d are new, %d open instead of %d", len(asked), len(s.open()), before)

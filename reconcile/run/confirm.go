@@ -11,7 +11,7 @@ import (
 
 // confirm looks at what was accepted until the provider says gone, or until waiting ends.
 // What is not confirmed stays accepted, and the next run looks again.
-func (r *run) confirm(ctx context.Context) error {
+func (r *executor) confirm(ctx context.Context) error {
 	wait := 200 * time.Millisecond
 	for ctx.Err() == nil {
 		left, err := r.confirmAll(ctx)
@@ -29,7 +29,7 @@ func (r *run) confirm(ctx context.Context) error {
 
 // confirmAll looks once at every accepted action and returns how many are left that are worth
 // waiting for.
-func (r *run) confirmAll(ctx context.Context) (left int, err error) {
+func (r *executor) confirmAll(ctx context.Context) (left int, err error) {
 	var errs []error
 	for _, a := range r.accepted() {
 		after, err := r.confirmAction(ctx, a)
@@ -42,7 +42,7 @@ func (r *run) confirmAll(ctx context.Context) (left int, err error) {
 	return left, errors.Join(errs...)
 }
 
-func (r *run) accepted() []reconcile.Action {
+func (r *executor) accepted() []reconcile.Action {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out []reconcile.Action
@@ -56,7 +56,7 @@ func (r *run) accepted() []reconcile.Action {
 
 // confirmAction looks once more and writes down that it is done, or, past the deadline, asks
 // for it once more, with pauses that double.
-func (r *run) confirmAction(ctx context.Context, a reconcile.Action) (reconcile.Action, error) {
+func (r *executor) confirmAction(ctx context.Context, a reconcile.Action) (reconcile.Action, error) {
 	if _, ok := r.k.Providers[a.Provider]; !ok {
 		return a, nil
 	}
@@ -86,12 +86,12 @@ func (r *run) confirmAction(ctx context.Context, a reconcile.Action) (reconcile.
 	if claimed.Attempts != a.Attempts+1 {
 		return r.settle(ctx, claimed) // somebody else was at it since it was found overdue
 	}
-	return r.settle(ctx, r.insist(held, claimed, &controls))
+	return r.settle(ctx, r.reissue(held, claimed, &controls))
 }
 
 // overdue reports whether a termination was accepted too long ago. It is asked for again
 // at ages that double, and then once an hour: an accepted action is claimed for nothing else.
-func (r *run) overdue(a *reconcile.Action) bool {
+func (r *executor) overdue(a *reconcile.Action) bool {
 	if r.leavesToFull(a) {
 		return false
 	}
@@ -128,12 +128,12 @@ func stepUndone(s reconcile.Step) string {
 
 // confirmOne looks once whether what was asked for is done. It is only when the provider,
 // asked again, says so.
-func (r *run) confirmOne(ctx context.Context, a reconcile.Action) reconcile.Action {
+func (r *executor) confirmOne(ctx context.Context, a reconcile.Action) reconcile.Action {
 	a.Outcome = reconcile.OutcomeAccepted
 	if a.Step == reconcile.StepActivate {
 		return r.confirmTemplate(ctx, a)
 	}
-	look := r.k.lookAt(ctx, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
+	look := r.k.lookupOne(ctx, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
 	gone := look.Gone || look.Sandbox.State == reconcile.SandboxEnded
 	state := look.Sandbox.State
 	back := state == reconcile.SandboxRunning || state == reconcile.SandboxCreating
@@ -156,7 +156,7 @@ func (r *run) confirmOne(ctx context.Context, a reconcile.Action) reconcile.Acti
 	return a
 }
 
-func (r *run) confirmTemplate(ctx context.Context, a reconcile.Action) reconcile.Action {
+func (r *executor) confirmTemplate(ctx context.Context, a reconcile.Action) reconcile.Action {
 	templates := reconcile.CapabilitiesOf(r.k.Providers[a.Provider]).Templates
 	if templates == nil {
 		return a

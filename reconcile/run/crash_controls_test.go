@@ -16,7 +16,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/test/raced"
 )
 
-var ana = reconcile.Signature{Author: "ana", Reason: "drill"}
+var ana = reconcile.Attribution{Author: "ana", Reason: "drill"}
 
 // A drill is a world in which something has to be done, how it is to be worked off, and what
 // it has come to then.
@@ -47,7 +47,7 @@ func openedGently(t testing.TB) *stage {
 	s.cloud.PutTemplate(simulated.Template{Name: "light", State: reconcile.TemplateInactive})
 	s.cloud.Put(simulated.Sandbox{ID: "sb-asked", CreatedAt: time.Now(), Labels: map[string]string{"app": "ours"}})
 	s.ask(reconcile.AskTerminate(reconcile.RuleOperator, reconcile.Ref{Provider: lab.Name, ID: "sb-asked"}, "",
-		reconcile.Insist{}))
+		reconcile.AskOptions{}))
 	return s
 }
 

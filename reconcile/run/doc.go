@@ -17,11 +17,11 @@
 //     guarded write or a terminate by the provider's immutable id.
 //   - Confirm looks again until the provider says gone.
 //
-// [Keeper.Once] does all of it in one process. [Keeper.Pass] ends after Record and hands
+// [Reconciler.Once] does all of it in one process. [Reconciler.Pass] ends after Record and hands
 // what is to be done to a [reconcile.Queue]; a [Worker] in any process carries it out. A worker holds
 // no pass lease: it claims each action for itself, sees the world as the newest pass
 // recorded it, with the live tasks of now, and looks again at its own subject in any case.
-// Right before an action it asks whether its claim still stands and what operators wish now.
+// Right before an action it asks whether its claim still stands and what operators ask for now.
 //
 // # What always holds
 //

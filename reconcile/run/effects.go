@@ -15,7 +15,7 @@ type effects struct {
 	tasks     reconcile.Tasks
 }
 
-func (r *run) effects() effects { return effects{r.k.Providers, r.k.Tasks} }
+func (r *executor) effects() effects { return effects{r.k.Providers, r.k.Tasks} }
 
 // end terminates the sandbox, or stops it for a quarantine.
 func (e effects) end(ctx context.Context, ruling decide.Ruling, a *reconcile.Action, sb reconcile.Sandbox,

@@ -33,8 +33,8 @@ type Explained struct {
 // is read by key. So what the verdict takes from other subjects, as which task misses a
 // sandbox, is as of the last listing. Only when the ledger's picture is not fresh, or knows
 // nothing of the id, every provider is listed. h is what the ledger's history has of it.
-func (k *Keeper) Explain(ctx context.Context, id string, h reconcile.History) (*Explained, error) {
-	s, err := k.newShift(ctx, 0)
+func (k *Reconciler) Explain(ctx context.Context, id string, h reconcile.History) (*Explained, error) {
+	s, err := k.newWorkerView(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (k *Keeper) Explain(ctx context.Context, id string, h reconcile.History) (*
 // ties to its task is found by a listing alone.
 func (e *Explained) settled(v *decide.View, id string, h reconcile.History) bool {
 	if d := e.Decision; d != nil {
-		return d.Subject.Fate != reconcile.FateLive || d.Subject.Task == nil || len(d.Subject.Boxes) > 0 ||
+		return d.Subject.LinkState != reconcile.LinkLive || d.Subject.Task == nil || len(d.Subject.Boxes) > 0 ||
 			!v.Blind(d.Subject.Task)
 	}
 	named := func(b reconcile.SandboxSeen) bool { return b.Name == id && b.ID != id }
@@ -60,8 +60,8 @@ func (e *Explained) settled(v *decide.View, id string, h reconcile.History) bool
 }
 
 // explainWhole looks at everything and picks out the one thing.
-func (k *Keeper) explainWhole(ctx context.Context, id string, h reconcile.History) (*Explained, error) {
-	r, err := k.Look(ctx, reconcile.Full)
+func (k *Reconciler) explainWhole(ctx context.Context, id string, h reconcile.History) (*Explained, error) {
+	r, err := k.Plan(ctx, reconcile.Full)
 	if err != nil {
 		return nil, err
 	}
@@ -73,14 +73,14 @@ func (k *Keeper) explainWhole(ctx context.Context, id string, h reconcile.Histor
 	if e.Decision != nil {
 		return e, nil
 	}
-	o := r.keeper.newRun(reconcile.WorkerLease(k.Holder), r, nil).alone()
-	e.Row, err = r.keeper.rowOf(ctx, o, soughtTask(id, nil, h))
+	o := r.reconciler.newRun(reconcile.WorkerLease(k.Holder), r, nil).alone()
+	e.Row, err = r.reconciler.rowOf(ctx, o, soughtTask(id, nil, h))
 	return e, err
 }
 
 // explain looks at one thing and judges it.
-func (s *shift) explain(ctx context.Context, holder, id string, h reconcile.History) (*Explained, error) {
-	r := s.result.keeper.newRun(reconcile.WorkerLease(holder), s.result, s.boxes)
+func (s *workerView) explain(ctx context.Context, holder, id string, h reconcile.History) (*Explained, error) {
+	r := s.result.reconciler.newRun(reconcile.WorkerLease(holder), s.result, s.boxes)
 	o, e := r.alone(), &Explained{At: s.result.At, Sources: s.result.Sources, Plan: &decide.Plan{}}
 	e.Listed = o.View.S.Memory.LastFull
 	known := s.result.Decision(id, h)
@@ -106,7 +106,7 @@ func (s *shift) explain(ctx context.Context, holder, id string, h reconcile.Hist
 }
 
 // judge comes to the decision and the plan of the one subject.
-func (e *Explained) judge(s *shift, v *decide.View, subject *reconcile.Subject) {
+func (e *Explained) judge(s *workerView, v *decide.View, subject *reconcile.Subject) {
 	e.Judged = &decide.Judgement{Decisions: []decide.Decision{v.Decide(subject)}, Sources: e.Sources,
 		Fleet: s.result.Judged.Fleet, View: v}
 	e.Decision = &e.Judged.Decisions[0]

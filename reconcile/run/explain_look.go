@@ -10,7 +10,7 @@ import (
 )
 
 // rowOf reads one row by key.
-func (k *Keeper) rowOf(ctx context.Context, o *second, id string) (*reconcile.Task, error) {
+func (k *Reconciler) rowOf(ctx context.Context, o *recheck, id string) (*reconcile.Task, error) {
 	if k.Policy.Tasks.None || id == "" {
 		return nil, nil
 	}
@@ -26,16 +26,16 @@ func (k *Keeper) rowOf(ctx context.Context, o *second, id string) (*reconcile.Ta
 }
 
 // alone is a second look at one thing that has looked at nothing yet.
-func (r *run) alone() *second {
+func (r *executor) alone() *recheck {
 	v := *r.view
 	s := *v.S
 	s.Kind, s.Sandboxes = reconcile.Full, nil
 	s.Rows, s.Absent, s.Unparsable = map[string]reconcile.Task{}, map[string]bool{}, map[string]bool{}
-	s.ByKey, s.Looks, s.Finds = map[reconcile.Ref]reconcile.Task{}, map[reconcile.Ref]reconcile.Look{},
-		map[string]reconcile.FindLook{}
+	s.ByKey, s.Lookups, s.Finds = map[reconcile.Ref]reconcile.Task{}, map[reconcile.Ref]reconcile.Lookup{},
+		map[string]reconcile.FindLookup{}
 	s.Explained = map[reconcile.Ref]string{}
 	v.S = &s
-	return &second{decide.Recheck{View: &v}}
+	return &recheck{decide.Recheck{View: &v}}
 }
 
 // soughtTask is the id of the task that is meant, as far as it is known, else the id itself.
@@ -59,7 +59,7 @@ func soughtTask(id string, d *decide.Decision, h reconcile.History) string {
 
 // soughtRefs are the sandboxes that are meant when no task is: known ones, else whatever
 // goes by the id at each provider.
-func (r *run) soughtRefs(id string, d *decide.Decision, h reconcile.History) []reconcile.Ref {
+func (r *executor) soughtRefs(id string, d *decide.Decision, h reconcile.History) []reconcile.Ref {
 	var refs []reconcile.Ref
 	if d != nil {
 		for i := range d.Subject.Boxes {
@@ -87,7 +87,7 @@ func (r *run) soughtRefs(id string, d *decide.Decision, h reconcile.History) []r
 // lookTask looks at a task and at all its sandboxes. The row is read last, after the looks,
 // which took their time. It returns nil when there is no such row, or when the task is over
 // and nothing of it is left; the row is in the snapshot then.
-func (r *run) lookTask(ctx context.Context, o *second, id string) (*reconcile.Subject, error) {
+func (r *executor) lookTask(ctx context.Context, o *recheck, id string) (*reconcile.Subject, error) {
 	row, err := r.k.rowOf(ctx, o, id)
 	if err != nil || row == nil {
 		return nil, err
@@ -100,25 +100,25 @@ func (r *run) lookTask(ctx context.Context, o *second, id string) (*reconcile.Su
 	}
 	s := o.View.TaskSubject(row, o.boxesSeen(refs, id))
 	if !row.State.Live() || row.Outside {
-		s.Fate = row.Fate()
+		s.LinkState = row.LinkState()
 	}
-	if s.Fate != reconcile.FateLive && !s.HasBox(func(b *reconcile.Box) bool { return b.Here }) {
+	if s.LinkState != reconcile.LinkLive && !s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here }) {
 		return nil, nil
 	}
 	return &s, nil
 }
 
 // lookAround gets sandboxes by id, and meanwhile searches others of the task by link.
-func (r *run) lookAround(ctx context.Context, s *reconcile.Snapshot, row *reconcile.Task, refs []reconcile.Ref) {
+func (r *executor) lookAround(ctx context.Context, s *reconcile.Snapshot, row *reconcile.Task, refs []reconcile.Ref) {
 	var wg sync.WaitGroup
-	var found reconcile.FindLook
+	var found reconcile.FindLookup
 	search := func() { found = r.k.findOne(ctx, row) }
 	if r.k.Parallel != 1 {
 		wg.Go(search)
 	}
 	looks := r.k.looks(ctx, refs)
 	for i, ref := range refs {
-		s.Looks[ref] = looks[i]
+		s.Lookups[ref] = looks[i]
 	}
 	if r.k.Parallel == 1 {
 		search()
@@ -129,15 +129,16 @@ func (r *run) lookAround(ctx context.Context, s *reconcile.Snapshot, row *reconc
 
 // boxesSeen are the task's sandboxes as the looks saw them. One that could not be looked at
 // is shown as the ledger has it, and is neither here nor gone.
-func (o *second) boxesSeen(refs []reconcile.Ref, task string) []reconcile.Box {
-	var out []reconcile.Box
+func (o *recheck) boxesSeen(refs []reconcile.Ref, task string) []reconcile.SeenSandbox {
+	var out []reconcile.SeenSandbox
 	users := o.View.RowsBySandbox()
 	for _, ref := range refs {
-		look := o.View.S.Looks[ref]
+		look := o.View.S.Lookups[ref]
 		seen, known := o.View.S.Memory.Sandboxes[ref]
 		if look.Gone || look.Error != "" {
 			if known {
-				out = append(out, reconcile.Box{Sandbox: reconcile.Sandbox{Ref: ref, Name: seen.Name, Template: seen.Template},
+				out = append(out, reconcile.SeenSandbox{Sandbox: reconcile.Sandbox{Ref: ref, Name: seen.Name,
+					Template: seen.Template},
 					Seen: seen, Known: true, Gone: look.Gone})
 			}
 			continue
@@ -151,24 +152,25 @@ func (o *second) boxesSeen(refs []reconcile.Ref, task string) []reconcile.Box {
 			out = append(out, b)
 		}
 	}
-	slices.SortFunc(out, func(a, b reconcile.Box) int { return reconcile.CompareRefs(a.Ref, b.Ref) })
+	slices.SortFunc(out, func(a, b reconcile.SeenSandbox) int { return reconcile.CompareRefs(a.Ref, b.Ref) })
 	return out
 }
 
 // lookSandboxes looks at sandboxes without a known task, and at the rows that may explain
 // them, until one of them is there and ours.
-func (r *run) lookSandboxes(ctx context.Context, o *second, e *Explained, refs []reconcile.Ref) (*reconcile.Subject,
+func (r *executor) lookSandboxes(ctx context.Context, o *recheck, e *Explained,
+	refs []reconcile.Ref) (*reconcile.Subject,
 	error) {
 	s := o.View.S
 	looks := r.k.looks(ctx, refs)
 	for i, ref := range refs {
-		s.Looks[ref] = looks[i]
+		s.Lookups[ref] = looks[i]
 		if looks[i].Gone || looks[i].Error != "" {
 			continue
 		}
 		b := o.View.Box(&looks[i].Sandbox)
 		if !r.policy.Tasks.None {
-			if err := r.rowsAgain(ctx, s, &b); err != nil {
+			if err := r.recheckRows(ctx, s, &b); err != nil {
 				return nil, err
 			}
 		}
@@ -183,7 +185,7 @@ func (r *run) lookSandboxes(ctx context.Context, o *second, e *Explained, refs [
 
 // owns reports whether a sandbox is this installation's, also where owned means that a row
 // refers to it, now or as the ledger remembers.
-func (r *run) owns(s *reconcile.Snapshot, b *reconcile.Box) bool {
+func (r *executor) owns(s *reconcile.Snapshot, b *reconcile.SeenSandbox) bool {
 	if b.Owned || !r.policy.Providers[b.Provider].ByRow(&b.Sandbox) {
 		return b.Owned
 	}
@@ -195,16 +197,16 @@ func (r *run) owns(s *reconcile.Snapshot, b *reconcile.Box) bool {
 
 // subjectOf is the subject of a sandbox: its task with all its sandboxes, when a row
 // explains it.
-func (r *run) subjectOf(ctx context.Context, o *second, b reconcile.Box) (*reconcile.Subject, error) {
-	fate, row := o.View.Fate(b, o.View.TaskOf(&b, nil))
+func (r *executor) subjectOf(ctx context.Context, o *recheck, b reconcile.SeenSandbox) (*reconcile.Subject, error) {
+	fate, row := o.View.LinkState(b, o.View.TaskOf(&b, nil))
 	if row == nil {
-		return &reconcile.Subject{ID: reconcile.BoxSubject(b.Ref), Boxes: []reconcile.Box{b}, Fate: fate}, nil
+		return &reconcile.Subject{ID: reconcile.BoxSubject(b.Ref), Boxes: []reconcile.SeenSandbox{b}, LinkState: fate}, nil
 	}
 	s, err := r.lookTask(ctx, o, row.ID)
-	if err != nil || s != nil && s.HasBox(func(x *reconcile.Box) bool { return x.Ref == b.Ref }) {
+	if err != nil || s != nil && s.HasBox(func(x *reconcile.SeenSandbox) bool { return x.Ref == b.Ref }) {
 		return s, err
 	}
-	one := o.View.TaskSubject(row, []reconcile.Box{b}) // the ledger did not know that it is the task's
-	one.Fate = fate
+	one := o.View.TaskSubject(row, []reconcile.SeenSandbox{b}) // the ledger did not know that it is the task's
+	one.LinkState = fate
 	return &one, nil
 }

@@ -120,7 +120,7 @@ func TestExplainSaysWhatAFullLookSays(t *testing.T) {
 				s.policy.Limits.PerPass = 100
 				s.policy.Limits.Share = 1
 				happens(s)
-				r, err := s.keeper("looker", &life{}).Look(t.Context(), reconcile.Full)
+				r, err := s.keeper("looker", &life{}).Plan(t.Context(), reconcile.Full)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -17,7 +17,7 @@ type gathered struct {
 	acted time.Time // the ledger's now, right before the effect
 }
 
-func (r *run) factsOf(a *reconcile.Action) *gathered {
+func (r *executor) factsOf(a *reconcile.Action) *gathered {
 	return &gathered{Facts: decide.Facts{
 		Now: r.now, Quick: r.result.Kind != reconcile.Full, Uncalled: !r.due[a.ID],
 		Targets: []reconcile.ControlTarget{r.target(a)},
@@ -25,12 +25,14 @@ func (r *run) factsOf(a *reconcile.Action) *gathered {
 }
 
 // rule says whether the action may have its effect, by all that was gathered.
-func (r *run) rule(a *reconcile.Action, f *gathered) decide.Ruling { return r.view.MayAct(a, &f.Facts) }
+func (r *executor) rule(a *reconcile.Action, f *gathered) decide.Ruling {
+	return r.view.MayAct(a, &f.Facts)
+}
 
 // gatherEnd gathers what the end of a sandbox, or its stop, rests on. What takes time comes
 // first: the final probe, and saving the end of its log. Then the sandbox is got once more,
-// then the rows that could explain it are read, and then the wishes of the operators.
-func (r *run) gatherEnd(ctx context.Context, a *reconcile.Action) *gathered {
+// then the rows that could explain it are read, and then the requests of the operators.
+func (r *executor) gatherEnd(ctx context.Context, a *reconcile.Action) *gathered {
 	f := r.factsOf(a)
 	if r.leavesToFull(a) || !r.lookUp(ctx, a, f) || !r.probeBefore(ctx, a, f) {
 		return f
@@ -42,7 +44,7 @@ func (r *run) gatherEnd(ctx context.Context, a *reconcile.Action) *gathered {
 
 // gatherReissue gathers what asking once more rests on. What somebody may use is judged like the
 // first time; what comes back, or is on its way out, is only asked to hurry.
-func (r *run) gatherReissue(ctx context.Context, a *reconcile.Action) *gathered {
+func (r *executor) gatherReissue(ctx context.Context, a *reconcile.Action) *gathered {
 	f := r.factsOf(a)
 	f.Reissued = true
 	switch {
@@ -59,17 +61,17 @@ func (r *run) gatherReissue(ctx context.Context, a *reconcile.Action) *gathered 
 	return f
 }
 
-// gatherGround reads once more the sandbox, the rows and the wishes.
-func (r *run) gatherGround(ctx context.Context, a *reconcile.Action, f *gathered) {
+// gatherGround reads once more the sandbox, the rows and the requests.
+func (r *executor) gatherGround(ctx context.Context, a *reconcile.Action, f *gathered) {
 	if a.Asked() || a.Seq > 0 {
 		if r.lookUp(ctx, a, f) {
 			r.readUsers(ctx, a, f)
 		}
 		return
 	}
-	found := r.recheck(ctx, a, f)
+	found := r.gatherRecheck(ctx, a, f)
 	if f.Recheck != nil {
-		if look, again := f.Recheck.View.S.Looks[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}]; again {
+		if look, again := f.Recheck.View.S.Lookups[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}]; again {
 			f.Lookup = look
 		}
 	}
@@ -86,8 +88,8 @@ func (r *run) gatherGround(ctx context.Context, a *reconcile.Action, f *gathered
 }
 
 // lookUp gets the sandbox by its id, and reports whether more has to be known.
-func (r *run) lookUp(ctx context.Context, a *reconcile.Action, f *gathered) bool {
-	f.Lookup = r.k.lookAt(ctx, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
+func (r *executor) lookUp(ctx context.Context, a *reconcile.Action, f *gathered) bool {
+	f.Lookup = r.k.lookupOne(ctx, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
 	if f.Lookup.Error != "" {
 		f.Unread = "look at the sandbox: " + f.Lookup.Error
 		return false
@@ -95,10 +97,10 @@ func (r *run) lookUp(ctx context.Context, a *reconcile.Action, f *gathered) bool
 	return !r.view.Over(a, &f.Facts)
 }
 
-// recheck looks at the subject of a verdict again and judges it, and reports whether more has to be
+// gatherRecheck looks at the subject of a verdict again and judges it, and reports whether more has to be
 // known.
-func (r *run) recheck(ctx context.Context, a *reconcile.Action, f *gathered) bool {
-	o, err := r.again(ctx, a)
+func (r *executor) gatherRecheck(ctx context.Context, a *reconcile.Action, f *gathered) bool {
+	o, err := r.recheck(ctx, a)
 	if err != nil {
 		f.Unread = err.Error()
 		return false
@@ -107,8 +109,8 @@ func (r *run) recheck(ctx context.Context, a *reconcile.Action, f *gathered) boo
 	return f.Recheck.Finding != nil
 }
 
-// readUsers reads the rows that the sandbox may belong to, and then the wishes.
-func (r *run) readUsers(ctx context.Context, a *reconcile.Action, f *gathered) {
+// readUsers reads the rows that the sandbox may belong to, and then the requests.
+func (r *executor) readUsers(ctx context.Context, a *reconcile.Action, f *gathered) {
 	var err error
 	if a.Asked() {
 		err = r.readRequested(ctx, a, f)
@@ -124,7 +126,7 @@ func (r *run) readUsers(ctx context.Context, a *reconcile.Action, f *gathered) {
 
 // readRequested reads what an operator's request rests on: all rows that may have to do with the
 // sandbox, whichever of its tasks they name.
-func (r *run) readRequested(ctx context.Context, a *reconcile.Action, f *gathered) (err error) {
+func (r *executor) readRequested(ctx context.Context, a *reconcile.Action, f *gathered) (err error) {
 	if f.Users, err = r.users(ctx, a, &f.Lookup.Sandbox); err != nil || f.Reissued {
 		return err
 	}
@@ -133,7 +135,7 @@ func (r *run) readRequested(ctx context.Context, a *reconcile.Action, f *gathere
 }
 
 // readFollowed reads the row of a later step, and the rows that name the sandbox.
-func (r *run) readFollowed(ctx context.Context, a *reconcile.Action, f *gathered) error {
+func (r *executor) readFollowed(ctx context.Context, a *reconcile.Action, f *gathered) error {
 	b := r.view.Box(&f.Lookup.Sandbox) // a name that is another one's id does not count
 	keys := b.Keys()
 	if r.policy.Tasks.None {
@@ -161,7 +163,7 @@ func (r *run) readFollowed(ctx context.Context, a *reconcile.Action, f *gathered
 
 // readWishes comes last, and with nothing after it: looking takes its time, and a hold or a pause
 // counts at once. A process that stood still meanwhile finds that its claim is over.
-func (r *run) readWishes(ctx context.Context, a *reconcile.Action, f *gathered) {
+func (r *executor) readWishes(ctx context.Context, a *reconcile.Action, f *gathered) {
 	f.acted = r.ledgerNow(ctx)
 	controls, err := r.actions.Controls(ctx)
 	if err != nil {
@@ -173,11 +175,11 @@ func (r *run) readWishes(ctx context.Context, a *reconcile.Action, f *gathered) 
 	f.Expired = r.expired(a)
 }
 
-// targetsIn are the names under which a wish may mean what was just seen.
-func (r *run) targetsIn(a *reconcile.Action, f *gathered) []reconcile.ControlTarget {
+// targetsIn are the names under which a request may mean what was just seen.
+func (r *executor) targetsIn(a *reconcile.Action, f *gathered) []reconcile.ControlTarget {
 	named := func(sb *reconcile.Sandbox, task string) reconcile.ControlTarget {
 		return reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject, Provider: sb.Provider, Sandbox: sb.ID, Task: task,
-			Names: []string{sb.Name, sb.AlsoKey}, Labels: sb.Labels}
+			Names: []string{sb.Name, sb.AltKey}, Labels: sb.Labels}
 	}
 	var targets []reconcile.ControlTarget
 	if f.Lookup.Sandbox.ID != "" {
@@ -197,7 +199,7 @@ func (r *run) targetsIn(a *reconcile.Action, f *gathered) []reconcile.ControlTar
 }
 
 // instead is what becomes of an action that the ruling does not allow.
-func (r *run) instead(a reconcile.Action, ruling decide.Ruling) reconcile.Action {
+func (r *executor) instead(a reconcile.Action, ruling decide.Ruling) reconcile.Action {
 	switch ruling.Outcome {
 	case reconcile.OutcomeWithdrawn:
 		return r.withdraw(a, ruling.Why)

@@ -141,13 +141,13 @@ func (s *stage) watch(passes int) {
 	}
 }
 
-// keeper is a process of this name.
-func (s *stage) keeper(holder string, l *life) *run.Keeper {
+// reconciler is a process of this name.
+func (s *stage) keeper(holder string, l *life) *run.Reconciler {
 	if l.begun == nil {
 		l.begun = map[int64]int{}
 	}
 	told := noticeCalls{l, s.ledger, s.platform}
-	return &run.Keeper{
+	return &run.Reconciler{
 		Notices: told, Notifier: told, Policy: s.policy, Tasks: taskCalls{l, s.table}, Ledger: ledgerCalls{l, s.ledger}, Holder: holder,
 		Providers: map[string]reconcile.Provider{lab: providerCalls{l, s.provider}},
 		Log:       slog.New(slog.DiscardHandler), Parallel: 1,
@@ -167,7 +167,7 @@ func (s *stage) once() *run.Result {
 var errRestless = errors.New("it does not come to rest")
 
 // work makes a pass a minute until nothing is found and nothing is open.
-func (s *stage) work(k *run.Keeper) error {
+func (s *stage) work(k *run.Reconciler) error {
 	for range 15 {
 		r, err := k.Once(s.Context(), reconcile.Full, time.Second)
 		if err != nil {

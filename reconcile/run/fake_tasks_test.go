@@ -186,14 +186,14 @@ func newest(r *row, active bool) time.Time {
 	if active {
 		return t.Activity()
 	}
-	return t.LifeSign()
+	return t.LastSeen()
 }
 
 func guard(r *row, w reconcile.Write) reconcile.Written {
 	switch {
 	case r == nil, r.Status != w.Task.Status, r.Sandbox != w.Task.Sandbox, !r.State.Live():
 		return reconcile.WriteMoved
-	case w.Refutable && newest(r, w.Active).After(w.LifeSign):
+	case w.Refutable && newest(r, w.Active).After(w.LastSeen):
 		return reconcile.WriteAlive
 	case !w.Lock && strconv.Itoa(r.version) != w.Task.Version:
 		return reconcile.WriteBusy

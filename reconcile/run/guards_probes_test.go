@@ -11,7 +11,7 @@ import (
 )
 
 // A hung provider answers no probe.
-type hung struct{ shut }
+type hung struct{ circuit }
 
 func (hung) Probe(context.Context, reconcile.Sandbox, reconcile.ProbePolicy) reconcile.ProbeResult {
 	return reconcile.ProbeResult{Outcome: reconcile.Hung}
@@ -19,7 +19,7 @@ func (hung) Probe(context.Context, reconcile.Sandbox, reconcile.ProbePolicy) rec
 
 // A probe that our own end cut short says nothing of the sandbox.
 func TestProbeCutShort(t *testing.T) {
-	k := Keeper{Providers: map[string]reconcile.Provider{"daytona": hung{}}}
+	k := Reconciler{Providers: map[string]reconcile.Provider{"daytona": hung{}}}
 	sb := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s1"}}
 	if got := k.probe(t.Context(), sb, reconcile.ProbePolicy{}).Outcome; got != reconcile.Hung {
 		t.Errorf("a probe is %s, want hung", got)
@@ -36,7 +36,7 @@ func TestWhatIsProbed(t *testing.T) {
 	w := worldtest.NewWorld(t, worldtest.Anchor, "task t{1..3} running started=1h ev.heartbeat=5s; box daytona/s1 running task=t1; "+
 		"box daytona/s2 running task=t2 owned=no; box daytona/s3 suspended task=t3")
 	j := judgeWorld(w)
-	r := &run{k: &Keeper{}, policy: &w.P, view: j.View, result: &Result{Judged: j, Plan: &decide.Plan{}}}
+	r := &executor{k: &Reconciler{}, policy: &w.P, view: j.View, result: &Result{Judged: j, Plan: &decide.Plan{}}}
 	var got []string
 	for _, sb := range r.dueProbes("daytona", w.P.Providers["daytona"].Probe) {
 		got = append(got, sb.ID)
@@ -58,7 +58,7 @@ func TestProbesKeepNothingAwake(t *testing.T) {
 	} {
 		w := worldtest.NewWorld(t, worldtest.Anchor, world)
 		j := judgeWorld(w)
-		r := &run{k: &Keeper{}, policy: &w.P, view: j.View, result: &Result{Judged: j, Plan: &decide.Plan{}}}
+		r := &executor{k: &Reconciler{}, policy: &w.P, view: j.View, result: &Result{Judged: j, Plan: &decide.Plan{}}}
 		var got []string
 		for _, sb := range r.dueProbes("daytona", w.P.Providers["daytona"].Probe) {
 			got = append(got, sb.ID)

@@ -48,7 +48,7 @@ func TestTheLastMoment(t *testing.T) {
 	}
 	asks := func(id string) func(*stage) {
 		return func(s *stage) {
-			s.ask(reconcile.AskTerminate(reconcile.RuleOperator, labRef(id), "", reconcile.Insist{}))
+			s.ask(reconcile.AskTerminate(reconcile.RuleOperator, labRef(id), "", reconcile.AskOptions{}))
 		}
 	}
 	stale, stopped := []string{"stale"}, []string{"stopped"}
@@ -179,7 +179,7 @@ func TestActivateIsPausedLast(t *testing.T) {
 	})
 }
 
-// A wish that can never be done is given up and told.
+// A request that can never be done is given up and told.
 func TestAWishIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := quarantining(t, simulated.Options{DeleteAfter: 20 * time.Second})
@@ -282,7 +282,7 @@ func TestAnAnswerAboutAnother(t *testing.T) {
 		s.lonely("sb-idle")
 		k := s.keeper("one", &life{})
 		k.Providers[lab] = mistaken{k.Providers[lab], "sb-idle"}
-		s.ask(reconcile.AskTerminate(reconcile.RuleOperator, labRef("sb-gone"), "", reconcile.Insist{}))
+		s.ask(reconcile.AskTerminate(reconcile.RuleOperator, labRef("sb-gone"), "", reconcile.AskOptions{}))
 		if _, err := k.Once(t.Context(), reconcile.Full, time.Second); err != nil {
 			t.Fatal(err)
 		}
@@ -546,7 +546,7 @@ func (d deaf) Write(ctx context.Context, w reconcile.Write) (reconcile.Written, 
 
 // planned is a stage on which a pass has planned ends that nobody has begun, of more sandboxes
 // than a breaker lets pass.
-func planned(t *testing.T) (s *stage, begun *daemon, careful *run.Keeper) {
+func planned(t *testing.T) (s *stage, begun *daemon, careful *run.Reconciler) {
 	s = opened(t)
 	for i := range 12 {
 		s.put(row{Task: reconcile.Task{State: reconcile.TaskStopped}}, "o"+string(rune('a'+i)))

@@ -11,16 +11,16 @@ import (
 // An id that a person says means what has it as an id before what has it as a name, and several
 // things are all told.
 func TestMeant(t *testing.T) {
-	box := func(provider, id, name string) reconcile.Box {
-		return reconcile.Box{Sandbox: reconcile.Sandbox{Ref: reconcile.Ref{Provider: provider, ID: id}, Name: name}}
+	box := func(provider, id, name string) reconcile.SeenSandbox {
+		return reconcile.SeenSandbox{Sandbox: reconcile.Sandbox{Ref: reconcile.Ref{Provider: provider, ID: id}, Name: name}}
 	}
 	subjects := []*reconcile.Subject{
-		{ID: "sandbox:a/n1", Boxes: []reconcile.Box{box("a", "n1", "victim")}},
-		{ID: "sandbox:a/z2", Boxes: []reconcile.Box{box("a", "z2", "n1")}},
-		{ID: "sandbox:a/z3", Boxes: []reconcile.Box{box("a", "z3", "same")}},
-		{ID: "sandbox:b/z4", Boxes: []reconcile.Box{box("b", "z4", "same")}},
-		{ID: "sandbox:b/z3", Boxes: []reconcile.Box{box("b", "z3", "")}},
-		{ID: "task:t1", Task: &reconcile.Task{ID: "t1", Sandbox: "k1"}, Boxes: []reconcile.Box{box("a", "z6", "t1"), box("a", "z7", "")}},
+		{ID: "sandbox:a/n1", Boxes: []reconcile.SeenSandbox{box("a", "n1", "victim")}},
+		{ID: "sandbox:a/z2", Boxes: []reconcile.SeenSandbox{box("a", "z2", "n1")}},
+		{ID: "sandbox:a/z3", Boxes: []reconcile.SeenSandbox{box("a", "z3", "same")}},
+		{ID: "sandbox:b/z4", Boxes: []reconcile.SeenSandbox{box("b", "z4", "same")}},
+		{ID: "sandbox:b/z3", Boxes: []reconcile.SeenSandbox{box("b", "z3", "")}},
+		{ID: "task:t1", Task: &reconcile.Task{ID: "t1", Sandbox: "k1"}, Boxes: []reconcile.SeenSandbox{box("a", "z6", "t1"), box("a", "z7", "")}},
 	}
 	r := &Result{Judged: &decide.Judgement{}}
 	for _, s := range subjects {

@@ -19,7 +19,9 @@ type leaseholder struct {
 	progress func(stage string)
 }
 
-func (k *Keeper) leaseholder() leaseholder { return leaseholder{k.Ledger, k.Holder, k.Log, k.progress} }
+func (k *Reconciler) leaseholder() leaseholder {
+	return leaseholder{k.Ledger, k.Holder, k.Log, k.progress}
+}
 
 // take takes the pass lease, waiting for a holder that is about to finish.
 func (h leaseholder) take(ctx context.Context, wait time.Duration) (reconcile.Lease, error) {

@@ -58,7 +58,7 @@ func TestARenewalThatHangs(t *testing.T) {
 		})
 		synctest.Test(t, func(t *testing.T) {
 			l := &stuckLedger{stuck: stuck, until: time.Now().Add(claimTTL)}
-			r := &run{actions: l}
+			r := &executor{actions: l}
 			held, done := r.holdClaim(t.Context(), reconcile.Action{})
 			time.Sleep(2 * claimTTL)
 			if got := errors.Is(context.Cause(held), reconcile.ErrFenced); got != lost {

@@ -14,7 +14,7 @@ import (
 
 // lookMissing gets by id what the ledger knows and a listing did not show: to trust a
 // shrunken listing or not, and to settle what is gone.
-func (k *Keeper) lookMissing(ctx context.Context, s *reconcile.Snapshot) {
+func (k *Reconciler) lookMissing(ctx context.Context, s *reconcile.Snapshot) {
 	var refs []reconcile.Ref
 	for _, name := range k.Policy.ProviderNames() {
 		if seen, ok := s.Listings[name]; !ok || seen.Error != "" || !seen.Complete {
@@ -30,13 +30,13 @@ func (k *Keeper) lookMissing(ctx context.Context, s *reconcile.Snapshot) {
 	if s.Kind == reconcile.Quick {
 		refs = decide.QuickLooks(s)
 	}
-	k.look(ctx, s, refs)
+	k.lookup(ctx, s, refs)
 }
 
 // lookSuspects looks directly at what a first judgement could not settle, and reports
 // whether there was anything. Where there are more than one pass may look at, they take turns: the
 // passes go round, and each suspect is reached within as many passes as [LookTurns] says.
-func (k *Keeper) lookSuspects(ctx context.Context, s *reconcile.Snapshot, j *decide.Judgement) bool {
+func (k *Reconciler) lookSuspects(ctx context.Context, s *reconcile.Snapshot, j *decide.Judgement) bool {
 	suspects := judgementSuspects(j)
 	if len(suspects) == 0 {
 		return false
@@ -57,7 +57,7 @@ func (k *Keeper) lookSuspects(ctx context.Context, s *reconcile.Snapshot, j *dec
 		}
 	}
 	k.progress("looking again")
-	k.look(ctx, s, refs)
+	k.lookup(ctx, s, refs)
 	k.find(ctx, s, finds)
 	return true
 }
@@ -91,21 +91,21 @@ func judgementTurns(j *decide.Judgement, suspects []*decide.Decision) (turns [][
 // this one.
 func LookTurns(unlooked int) int { return (unlooked + decide.LooksPerPass - 1) / decide.LooksPerPass }
 
-// look gets sandboxes by id and keeps what each look said.
-func (k *Keeper) look(ctx context.Context, s *reconcile.Snapshot, refs []reconcile.Ref) {
+// lookup gets sandboxes by id and keeps what each look said.
+func (k *Reconciler) lookup(ctx context.Context, s *reconcile.Snapshot, refs []reconcile.Ref) {
 	looks := k.looks(ctx, refs)
 	for i, ref := range refs {
 		looks[i].Listed = s.Lists(ref)
-		s.Looks[ref] = looks[i]
+		s.Lookups[ref] = looks[i]
 		if !looks[i].Gone && looks[i].Error == "" {
 			s.AddOwned(looks[i].Sandbox)
 		}
 	}
 }
 
-func (k *Keeper) looks(ctx context.Context, refs []reconcile.Ref) []reconcile.Look {
-	return inParallel(refs, k.parallel(decide.Lookers), func(ref reconcile.Ref) reconcile.Look {
-		return k.lookAt(ctx,
+func (k *Reconciler) looks(ctx context.Context, refs []reconcile.Ref) []reconcile.Lookup {
+	return inParallel(refs, k.parallel(decide.Lookers), func(ref reconcile.Ref) reconcile.Lookup {
+		return k.lookupOne(ctx,
 			ref)
 	})
 }
@@ -126,33 +126,33 @@ func inParallel[T, R any](list []T, limit int, do func(T) R) []R {
 	return out
 }
 
-func (k *Keeper) lookAt(ctx context.Context, ref reconcile.Ref) reconcile.Look {
+func (k *Reconciler) lookupOne(ctx context.Context, ref reconcile.Ref) reconcile.Lookup {
 	p, ok := k.Providers[ref.Provider]
 	if !ok {
-		return reconcile.Look{Error: "provider " + ref.Provider + " is not configured any more"}
+		return reconcile.Lookup{Error: "provider " + ref.Provider + " is not configured any more"}
 	}
 	sb, err := p.Get(ctx, ref.ID)
 	switch {
 	//guard:look-not-found harm
 	case errors.Is(err, reconcile.ErrNotFound):
-		return reconcile.Look{Gone: true}
+		return reconcile.Lookup{Gone: true}
 	//guard:look-no-id live
 	case errors.Is(err, reconcile.ErrUnknownID) && k.Policy.Providers[ref.Provider].LinkTask:
-		return reconcile.Look{Gone: true} // whether the task has a sandbox there tells the label
+		return reconcile.Lookup{Gone: true} // whether the task has a sandbox there tells the label
 	case err != nil:
-		return reconcile.Look{Error: text.Clip(err.Error(), 200)}
+		return reconcile.Lookup{Error: text.Clip(err.Error(), 200)}
 	//guard:look-other P4
 	case sb.ID != ref.ID:
-		return reconcile.Look{Error: "the provider answered with another sandbox, " + text.Clip(sb.ID, 60)}
+		return reconcile.Lookup{Error: "the provider answered with another sandbox, " + text.Clip(sb.ID, 60)}
 	}
 	k.Policy.Describe(&sb)
-	return reconcile.Look{Sandbox: sb}
+	return reconcile.Lookup{Sandbox: sb}
 }
 
 // find searches sandboxes by link at every provider where the task's may be.
-func (k *Keeper) find(ctx context.Context, s *reconcile.Snapshot, tasks []*reconcile.Task) {
+func (k *Reconciler) find(ctx context.Context, s *reconcile.Snapshot, tasks []*reconcile.Task) {
 	out := inParallel(tasks, k.parallel(decide.Lookers),
-		func(t *reconcile.Task) reconcile.FindLook { return k.findOne(ctx, t) })
+		func(t *reconcile.Task) reconcile.FindLookup { return k.findOne(ctx, t) })
 	for i, t := range tasks {
 		s.Finds[t.ID] = out[i]
 		for _, sb := range out[i].Sandboxes {
@@ -161,8 +161,8 @@ func (k *Keeper) find(ctx context.Context, s *reconcile.Snapshot, tasks []*recon
 	}
 }
 
-func (k *Keeper) findOne(ctx context.Context, t *reconcile.Task) reconcile.FindLook {
-	var out reconcile.FindLook
+func (k *Reconciler) findOne(ctx context.Context, t *reconcile.Task) reconcile.FindLookup {
+	var out reconcile.FindLookup
 	for _, name := range k.candidates(t) {
 		p := k.Policy.Providers[name]
 		if !p.LinkTask && !p.ByKey(t) {
@@ -182,7 +182,9 @@ func (k *Keeper) findOne(ctx context.Context, t *reconcile.Task) reconcile.FindL
 
 // findAt searches a task's sandboxes at one provider: by the label that names the task, and by
 // what its row holds, where that is no id.
-func (k *Keeper) findAt(ctx context.Context, name string, t *reconcile.Task) (found []reconcile.Sandbox, err error) {
+func (k *Reconciler) findAt(
+	ctx context.Context, name string, t *reconcile.Task,
+) (found []reconcile.Sandbox, err error) {
 	p := k.Policy.Providers[name]
 	if p.LinkTask {
 		if found, err = k.Providers[name].Find(ctx, t.ID); err != nil {
@@ -208,7 +210,7 @@ func (k *Keeper) findAt(ctx context.Context, name string, t *reconcile.Task) (fo
 	return slices.CompactFunc(found, func(a, b reconcile.Sandbox) bool { return a.Ref == b.Ref }), nil
 }
 
-func (k *Keeper) candidates(t *reconcile.Task) []string {
+func (k *Reconciler) candidates(t *reconcile.Task) []string {
 	v := decide.View{P: &k.Policy}
 	return v.Candidates(t)
 }

@@ -23,14 +23,14 @@ func lookIn(w *worldtest.World, turn int64, text string) (looked map[string]int,
 	w.T.Helper()
 	w.Observe(worldtest.Anchor, text)
 	w.Only("assigned-stale")
-	k := &Keeper{Policy: w.P, Providers: map[string]reconcile.Provider{"daytona": shut{errShut}}, turn: turn, Parallel: 1}
+	k := &Reconciler{Policy: w.P, Providers: map[string]reconcile.Provider{"daytona": circuit{errCircuitOpen}}, turn: turn, Parallel: 1}
 	k.lookSuspects(w.T.Context(), &w.S, judgeWorld(w))
 	j, p = planWorld(w)
 	looked = map[string]int{}
 	for id := range w.S.Finds {
 		looked[id] = 1
 	}
-	for ref := range w.S.Looks {
+	for ref := range w.S.Lookups {
 		looked[w.S.Memory.Sandboxes[ref].Task]++
 	}
 	return looked, p, j

@@ -25,7 +25,7 @@ func policyNeeds(p *reconcile.Policy, what reconcile.Needs) bool {
 }
 
 // measures reports whether anything is to be measured beside the probes of a provider.
-func (k *Keeper) measures(provider string) bool {
+func (k *Reconciler) measures(provider string) bool {
 	can := reconcile.CapabilitiesOf(k.Providers[provider])
 	return can.Executions != nil && policyNeeds(&k.Policy, reconcile.NeedExecutions) ||
 		can.Usage != nil && policyNeeds(&k.Policy, reconcile.NeedUsage)
@@ -34,8 +34,8 @@ func (k *Keeper) measures(provider string) bool {
 // examine probes a sandbox and measures it, as far as a rule asks for it. What is queued is
 // read before the probe, which may queue a command of its own; what a measurement of itself
 // takes never counts as the sandbox's.
-func (k *Keeper) examine(ctx context.Context, sb reconcile.Sandbox, p reconcile.ProbePolicy) reconcile.ProbeResult {
-	var seen reconcile.Vitals
+func (k *Reconciler) examine(ctx context.Context, sb reconcile.Sandbox, p reconcile.ProbePolicy) reconcile.ProbeResult {
+	var seen reconcile.Measurements
 	if policyNeeds(&k.Policy, reconcile.NeedExecutions) {
 		seen.Executions = k.executionsOf(ctx, sb)
 	}
@@ -45,7 +45,7 @@ func (k *Keeper) examine(ctx context.Context, sb reconcile.Sandbox, p reconcile.
 		k.useOf(ctx, sb, &seen)
 	}
 	if seen.Measured() {
-		result.Vitals = &seen
+		result.Measurements = &seen
 	}
 	return result
 }
@@ -53,14 +53,14 @@ func (k *Keeper) examine(ctx context.Context, sb reconcile.Sandbox, p reconcile.
 // probeResultStamped is the result as of a moment of the ledger's clock.
 func probeResultStamped(p reconcile.ProbeResult, at time.Time) reconcile.ProbeResult {
 	p.At = at
-	if p.Vitals != nil {
-		p.Vitals.At = at
+	if p.Measurements != nil {
+		p.Measurements.At = at
 	}
 	return p
 }
 
 // executionsOf is nil when they cannot be measured, which is not none.
-func (k *Keeper) executionsOf(ctx context.Context, sb reconcile.Sandbox) *reconcile.ExecutionsSeen {
+func (k *Reconciler) executionsOf(ctx context.Context, sb reconcile.Sandbox) *reconcile.ExecutionsSeen {
 	source := reconcile.CapabilitiesOf(k.Providers[sb.Provider]).Executions
 	if source == nil {
 		return nil
@@ -76,7 +76,7 @@ func (k *Keeper) executionsOf(ctx context.Context, sb reconcile.Sandbox) *reconc
 }
 
 // useOf measures what the sandbox uses and, where that is odd, searches the end of its log.
-func (k *Keeper) useOf(ctx context.Context, sb reconcile.Sandbox, seen *reconcile.Vitals) {
+func (k *Reconciler) useOf(ctx context.Context, sb reconcile.Sandbox, seen *reconcile.Measurements) {
 	source := reconcile.CapabilitiesOf(k.Providers[sb.Provider]).Usage
 	if source == nil {
 		return
@@ -99,7 +99,7 @@ func (k *Keeper) useOf(ctx context.Context, sb reconcile.Sandbox, seen *reconcil
 	}
 }
 
-func (k *Keeper) signsOf(ctx context.Context, sb reconcile.Sandbox) []string {
+func (k *Reconciler) signsOf(ctx context.Context, sb reconcile.Sandbox) []string {
 	source := reconcile.CapabilitiesOf(k.Providers[sb.Provider]).Logs
 	if source == nil {
 		return nil
@@ -114,13 +114,13 @@ func (k *Keeper) signsOf(ctx context.Context, sb reconcile.Sandbox) []string {
 	return reconcile.SignsIn(text)
 }
 
-func (k *Keeper) unmeasured(ctx context.Context, sb reconcile.Sandbox, what string, err error) {
+func (k *Reconciler) unmeasured(ctx context.Context, sb reconcile.Sandbox, what string, err error) {
 	k.Log.DebugContext(ctx, "not measured", "what", what, "provider", sb.Provider, "sandbox", sb.ID, "err", err)
 }
 
 // finalQueue is the final look at the executions of a sandbox, and reports whether more has to be
 // known.
-func (r *run) finalQueue(ctx context.Context, f *gathered, sb reconcile.Sandbox) bool {
+func (r *executor) finalQueue(ctx context.Context, f *gathered, sb reconcile.Sandbox) bool {
 	f.Probe, f.ProbeSaid = decide.QueueSays(reconcile.QueueOf(r.k.executionsOf(ctx, sb)))
 	return f.Probe == decide.ProbeAgrees
 }

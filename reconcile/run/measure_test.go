@@ -22,19 +22,19 @@ func (s *stage) measuring(rules ...string) {
 }
 
 // alone is a keeper over the simulated provider as it is, without a crash harness before it.
-func (s *stage) alone() *run.Keeper {
-	return &run.Keeper{Policy: s.policy, Tasks: s.table, Ledger: s.ledger, Holder: "alone",
+func (s *stage) alone() *run.Reconciler {
+	return &run.Reconciler{Policy: s.policy, Tasks: s.table, Ledger: s.ledger, Holder: "alone",
 		Providers: map[string]reconcile.Provider{lab: s.provider}, Log: slog.New(slog.DiscardHandler), Parallel: 1}
 }
 
 // vitals are the measurements of a sandbox that the ledger keeps.
-func (s *stage) vitals(id string) []reconcile.Vitals {
+func (s *stage) vitals(id string) []reconcile.Measurements {
 	s.Helper()
 	m, err := s.ledger.Recall(s.Context())
 	if err != nil {
 		s.Fatal(err)
 	}
-	return m.Probes[reconcile.Ref{Provider: lab, ID: id}].Vitals
+	return m.Probes[reconcile.Ref{Provider: lab, ID: id}].Measurements
 }
 
 func TestMeasuredBesideAProbe(t *testing.T) {
@@ -43,29 +43,29 @@ func TestMeasuredBesideAProbe(t *testing.T) {
 		rules []string
 		box   simulated.Sandbox
 		fault simulated.Fault
-		want  func(reconcile.Vitals) bool
+		want  func(reconcile.Measurements) bool
 		calls []simulated.Kind // beside the probe
 	}{
 		"neither rule is on": {want: nil},
 		"executions alone": {rules: []string{"executions-stuck"}, box: simulated.Sandbox{Running: 2},
-			want: func(v reconcile.Vitals) bool {
+			want: func(v reconcile.Measurements) bool {
 				return *v.Executions == reconcile.ExecutionsSeen{Running: 2} && v.CPU == nil && v.Memory == nil
 			}, calls: []simulated.Kind{simulated.Queue}},
 		"usage alone": {rules: []string{"runaway"}, box: simulated.Sandbox{Usage: usage, Log: "read timed out"},
-			want: func(v reconcile.Vitals) bool {
+			want: func(v reconcile.Measurements) bool {
 				return *v.CPU == 99 && *v.Memory == reconcile.MemoryUse{Used: 900, Total: 1000} && v.Executions == nil &&
 					slices.Equal(v.Signs, []string{"time-out"})
 			}, calls: []simulated.Kind{simulated.UsageOf, simulated.LogsOf}},
 		"the log of one that is well is left alone": {rules: []string{"runaway"}, box: simulated.Sandbox{Log: "read timed out"},
-			want:  func(v reconcile.Vitals) bool { return *v.CPU == 3 && len(v.Signs) == 0 },
+			want:  func(v reconcile.Measurements) bool { return *v.CPU == 3 && len(v.Signs) == 0 },
 			calls: []simulated.Kind{simulated.UsageOf}},
 		"executions that cannot be read are not none": {rules: []string{"executions-stuck", "runaway"},
 			fault: simulated.Fault{On: simulated.Queue, Effect: simulated.Answer, Status: 503},
-			want:  func(v reconcile.Vitals) bool { return v.Executions == nil && *v.CPU == 3 },
+			want:  func(v reconcile.Measurements) bool { return v.Executions == nil && *v.CPU == 3 },
 			calls: []simulated.Kind{simulated.Queue, simulated.UsageOf}},
 		"a call that hangs costs its own time": {rules: []string{"executions-stuck", "runaway"},
 			fault: simulated.Fault{On: simulated.UsageOf, Effect: simulated.Hang},
-			want:  func(v reconcile.Vitals) bool { return v.Executions != nil && v.CPU == nil && v.Memory == nil },
+			want:  func(v reconcile.Measurements) bool { return v.Executions != nil && v.CPU == nil && v.Memory == nil },
 			calls: []simulated.Kind{simulated.Queue, simulated.UsageOf}},
 		"nothing can be measured": {rules: []string{"executions-stuck", "runaway"},
 			fault: simulated.Fault{Match: func(c simulated.Call) bool { return c.Kind == simulated.Queue || c.Kind == simulated.UsageOf },
@@ -94,7 +94,7 @@ func TestMeasuredBesideAProbe(t *testing.T) {
 }
 
 // measured checks what the ledger keeps of a sandbox: one measurement as wanted, or none.
-func (s *stage) measured(id string, want func(reconcile.Vitals) bool) {
+func (s *stage) measured(id string, want func(reconcile.Measurements) bool) {
 	s.Helper()
 	got := s.vitals(id)
 	switch {
@@ -129,7 +129,7 @@ func TestWorkerMeasures(t *testing.T) {
 		if err := w.Probe(t.Context(), reconcile.Ref{Provider: lab, ID: "sb-h1"}); err != nil {
 			t.Fatal(err)
 		}
-		s.measured("sb-h1", func(v reconcile.Vitals) bool { return !v.At.IsZero() && v.Executions != nil && *v.CPU == 3 })
+		s.measured("sb-h1", func(v reconcile.Measurements) bool { return !v.At.IsZero() && v.Executions != nil && *v.CPU == 3 })
 	})
 }
 
@@ -175,19 +175,19 @@ func TestQuotasAreRead(t *testing.T) {
 			Remedy: reconcile.Report}
 		for cpu, want := range map[float64]int{6.25: 0, 6.2: 1} { // 5 of the 6.25 that are 80 %
 			s.cloud.SetLimits(simulated.Limits{CPU: cpu})
-			r, err := s.alone().Look(t.Context(), reconcile.Full)
+			r, err := s.alone().Plan(t.Context(), reconcile.Full)
 			if err != nil || len(r.Judged.Reports) != want || want == 1 && r.Judged.Reports[0].Subject != "capacity:lab/cpu" {
 				t.Errorf("with a limit of %g: %+v, %v; want %d findings of the quota cpu", cpu, r.Judged.Reports, err, want)
 			}
 		}
 		lift := s.cloud.Inject(simulated.Fault{On: simulated.AccountOf, Effect: simulated.Hang})
-		r, err := s.alone().Look(t.Context(), reconcile.Full)
+		r, err := s.alone().Plan(t.Context(), reconcile.Full)
 		if err != nil || !r.Complete {
 			t.Errorf("a pass whose quotas hang: %+v, %v; want it complete", r, err)
 		}
 		lift()
 		s.cloud.ResetCalls()
-		if _, err := s.alone().Look(t.Context(), reconcile.Quick); err != nil {
+		if _, err := s.alone().Plan(t.Context(), reconcile.Quick); err != nil {
 			t.Fatal(err)
 		}
 		if slices.ContainsFunc(s.cloud.Calls(), func(c simulated.Call) bool { return c.Kind == simulated.AccountOf }) {

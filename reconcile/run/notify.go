@@ -17,13 +17,13 @@ const (
 	leftoverTime  = 5 * time.Second  // for what a pass finds left over
 )
 
-// tells reports whether the platform is told of what is done to its tasks.
-func (k *Keeper) tells() bool { return k.Notices != nil && k.Notifier != nil }
+// announces reports whether the platform is told of what is done to its tasks.
+func (k *Reconciler) announces() bool { return k.Notices != nil && k.Notifier != nil }
 
 // deliver tells the platform what is due to be told, for a while. What cannot be delivered
 // stays in the ledger and is tried again; it fails nothing.
-func (k *Keeper) deliver(ctx context.Context, within time.Duration) {
-	if !k.tells() {
+func (k *Reconciler) deliver(ctx context.Context, within time.Duration) {
+	if !k.announces() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
@@ -41,7 +41,7 @@ func (k *Keeper) deliver(ctx context.Context, within time.Duration) {
 
 // notify delivers one notice and writes down what became of it, also when the time is over
 // meanwhile. One whose turn never came is left as it is.
-func (k *Keeper) notify(ctx context.Context, n reconcile.Notice) {
+func (k *Reconciler) notify(ctx context.Context, n reconcile.Notice) {
 	if ctx.Err() != nil {
 		return
 	}

@@ -13,16 +13,16 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// firstLook reads the task database's clock and then the providers' listings, in the order
+// observeFirst reads the task database's clock and then the providers' listings, in the order
 // that decides the race, and meanwhile what the ledger remembers.
-func (k *Keeper) firstLook(ctx context.Context, kind reconcile.PassKind) (*reconcile.Snapshot, error) {
+func (k *Reconciler) observeFirst(ctx context.Context, kind reconcile.PassKind) (*reconcile.Snapshot, error) {
 	s := &reconcile.Snapshot{
 		Kind: kind,
 		Rows: map[string]reconcile.Task{}, Absent: map[string]bool{}, Unparsable: map[string]bool{},
 		ByKey:     map[reconcile.Ref]reconcile.Task{},
 		Explained: map[reconcile.Ref]string{}, Unlooked: map[string]bool{},
-		Listings: map[string]reconcile.ListingSeen{}, Looks: map[reconcile.Ref]reconcile.Look{},
-		Finds: map[string]reconcile.FindLook{},
+		Listings: map[string]reconcile.ListingSeen{}, Lookups: map[reconcile.Ref]reconcile.Lookup{},
+		Finds: map[string]reconcile.FindLookup{},
 	}
 	if err := k.beforeLooking(ctx, s); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (k *Keeper) firstLook(ctx context.Context, kind reconcile.PassKind) (*recon
 	if failed != nil {
 		return nil, fmt.Errorf("recall the ledger: %w", failed)
 	}
-	k.shutListed(s)
+	k.circuitListed(s)
 	if kind == reconcile.Quick {
 		s.RecallTemplates()
 	}
@@ -59,7 +59,7 @@ func (k *Keeper) firstLook(ctx context.Context, kind reconcile.PassKind) (*recon
 
 // observe reads the rows, after the listings ended, looks at what they leave open, and
 // judges.
-func (k *Keeper) observe(ctx context.Context, s *reconcile.Snapshot) (*decide.Judgement, error) {
+func (k *Reconciler) observe(ctx context.Context, s *reconcile.Snapshot) (*decide.Judgement, error) {
 	if err := k.readTasks(ctx, s); err != nil {
 		return nil, err
 	}
@@ -82,19 +82,19 @@ func (k *Keeper) observe(ctx context.Context, s *reconcile.Snapshot) (*decide.Ju
 }
 
 // beforeLooking reads t0 and which providers are not to be asked.
-func (k *Keeper) beforeLooking(ctx context.Context, s *reconcile.Snapshot) error {
+func (k *Reconciler) beforeLooking(ctx context.Context, s *reconcile.Snapshot) error {
 	if k.Parallel == 1 {
-		return errors.Join(k.readClock(ctx, s), k.shutRefused(ctx, s.Kind))
+		return errors.Join(k.readClock(ctx, s), k.circuitRefused(ctx, s.Kind))
 	}
 	var wg sync.WaitGroup
 	var clock error
 	wg.Go(func() { clock = k.readClock(ctx, s) })
-	shut := k.shutRefused(ctx, s.Kind)
+	circuitOpen := k.circuitRefused(ctx, s.Kind)
 	wg.Wait()
-	return errors.Join(clock, shut)
+	return errors.Join(clock, circuitOpen)
 }
 
-func (k *Keeper) readClock(ctx context.Context, s *reconcile.Snapshot) error {
+func (k *Reconciler) readClock(ctx context.Context, s *reconcile.Snapshot) error {
 	if k.Policy.Tasks.None {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (k *Keeper) readClock(ctx context.Context, s *reconcile.Snapshot) error {
 
 // list reads every provider, each on its own: one that fails says nothing of the others. A
 // sandbox that stands on two pages, as it may when one is created meanwhile, counts once.
-func (k *Keeper) list(ctx context.Context, s *reconcile.Snapshot) {
+func (k *Reconciler) list(ctx context.Context, s *reconcile.Snapshot) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for _, name := range k.Policy.ProviderNames() {
@@ -127,7 +127,7 @@ func (k *Keeper) list(ctx context.Context, s *reconcile.Snapshot) {
 }
 
 // listOne keeps of a listing what judging needs.
-func (k *Keeper) listOne(ctx context.Context, name string) ([]reconcile.Sandbox, reconcile.ListingSeen) {
+func (k *Reconciler) listOne(ctx context.Context, name string) ([]reconcile.Sandbox, reconcile.ListingSeen) {
 	referenced := k.Policy.Providers[name].Referenced
 	var pages [][]reconcile.Sandbox
 	seen := reconcile.ListingSeen{Listing: reconcile.Listing{Provider: name}}
@@ -149,8 +149,8 @@ func (k *Keeper) listOne(ctx context.Context, name string) ([]reconcile.Sandbox,
 	//guard:list-failed P3
 	if err != nil {
 		seen.Error, seen.Complete = text.Clip(listingCause(name, err), 300), false
-		seen.Shut = errors.Is(err, errShut)
-		seen.Refused = !seen.Shut && errors.Is(err, reconcile.ErrUnauthorized)
+		seen.CircuitOpen = errors.Is(err, errCircuitOpen)
+		seen.Refused = !seen.CircuitOpen && errors.Is(err, reconcile.ErrUnauthorized)
 		k.Log.WarnContext(ctx, "listing failed", "provider", name, "err", err)
 	}
 	kept := slices.Concat(pages...)
@@ -165,7 +165,7 @@ func listingCause(provider string, err error) string {
 	return strings.ReplaceAll(cause, "\n", "; ")
 }
 
-func (k *Keeper) readTasks(ctx context.Context, s *reconcile.Snapshot) error {
+func (k *Reconciler) readTasks(ctx context.Context, s *reconcile.Snapshot) error {
 	if k.Policy.Tasks.None {
 		return nil
 	}

@@ -17,25 +17,25 @@ import (
 
 // lifted reports whether an open action makes room in a quota that is full now: its claim
 // takes no part of share either, see [Claim.Lifted].
-func (r *run) lifted(a *reconcile.Action) bool {
+func (r *executor) lifted(a *reconcile.Action) bool {
 	return decide.MakesRoom(r.view.Crowded(), a.Rule, a.Provider)
 }
 
-// Look makes a plan and changes nothing anywhere: it writes no row, begins no pass and
+// Plan makes a plan and changes nothing anywhere: it writes no row, begins no pass and
 // probes nothing. Its own look counts as a sighting, in memory only.
-func (k *Keeper) Look(ctx context.Context, kind reconcile.PassKind) (*Result, error) {
+func (k *Reconciler) Plan(ctx context.Context, kind reconcile.PassKind) (*Result, error) {
 	r, err := k.judge(ctx, kind, 0)
 	if err != nil {
 		return nil, err
 	}
 	r.Plan = decide.MakePlan(r.Judged, 0)
-	r.Open = r.keeper.newRun(reconcile.Lease{}, r, r.boxes()).goingOn()
+	r.Open = r.reconciler.newRun(reconcile.Lease{}, r, r.boxes()).goingOn()
 	return r, nil
 }
 
 // goingOn are the steps that earlier passes have left open and that a pass would go on with now,
 // with what holds them. What a provider has accepted is only looked after.
-func (r *run) goingOn() []decide.PlannedStep {
+func (r *executor) goingOn() []decide.PlannedStep {
 	var out []decide.PlannedStep
 	m := &r.view.S.Memory
 	for i := range m.Actions {
@@ -61,7 +61,7 @@ func (r *run) goingOn() []decide.PlannedStep {
 // Once runs one pass with its actions, probes and confirmations. It waits at most wait
 // for another process that holds the lease, and at most wait for what it began to be
 // confirmed; the rest goes on from the ledger in the next run.
-func (k *Keeper) Once(ctx context.Context, kind reconcile.PassKind, wait time.Duration) (*Result, error) {
+func (k *Reconciler) Once(ctx context.Context, kind reconcile.PassKind, wait time.Duration) (*Result, error) {
 	run, err := k.onceAlone(ctx, kind, wait)
 	if run == nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (k *Keeper) Once(ctx context.Context, kind reconcile.PassKind, wait time.Du
 
 // onceAlone makes the pass and does its work under the lease. It returns no run when there
 // was no pass.
-func (k *Keeper) onceAlone(ctx context.Context, kind reconcile.PassKind, wait time.Duration) (*run, error) {
+func (k *Reconciler) onceAlone(ctx context.Context, kind reconcile.PassKind, wait time.Duration) (*executor, error) {
 	lease, err := k.leaseholder().take(ctx, wait)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (k *Keeper) onceAlone(ctx context.Context, kind reconcile.PassKind, wait ti
 }
 
 // actAndProbe acts and probes side by side: many actions must not starve the probes.
-func (r *run) actAndProbe(held leases) error {
+func (r *executor) actAndProbe(held leases) error {
 	if r.k.Parallel == 1 {
 		return errors.Join(r.probe(held.watch), r.act(held.work))
 	}
@@ -116,9 +116,9 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// A run is one pass that is being carried out.
-type run struct {
-	k      *Keeper
+// A executor is one pass that is being carried out.
+type executor struct {
+	k      *Reconciler
 	policy *reconcile.Policy
 	lease  reconcile.Lease
 	result *Result
@@ -128,14 +128,14 @@ type run struct {
 	probes  reconcile.Probes
 
 	view   *decide.View
-	boxes  map[string][]reconcile.Box // sandboxes of the judged subjects, by subject
-	due    map[string]bool            // actions that this pass calls for
-	until  time.Time                  // when waiting ends
-	begin  time.Time                  // when the last remedy may be begun
-	now    time.Time                  // the ledger's now when this work began
-	claims sync.Map                   // when each claim that stands was asked for last, by this process's clock
-	stop   context.Context            // ends when nothing more is to be begun
-	news   atomic.Bool                // something was written down that the platform is to be told
+	boxes  map[string][]reconcile.SeenSandbox // sandboxes of the judged subjects, by subject
+	due    map[string]bool                    // actions that this pass calls for
+	until  time.Time                          // when waiting ends
+	begin  time.Time                          // when the last remedy may be begun
+	now    time.Time                          // the ledger's now when this work began
+	claims sync.Map                           // when each claim that stands was asked for last, by this process's clock
+	stop   context.Context                    // ends when nothing more is to be begun
+	news   atomic.Bool                        // something was written down that the platform is to be told
 
 	mu    sync.Mutex
 	done  map[string]reconcile.Action
@@ -146,7 +146,7 @@ type run struct {
 
 // pass observes, judges, plans and records. A pass that could not read its sources is
 // recorded as not complete, with the reason, and acts on nothing.
-func (k *Keeper) pass(ctx context.Context, lease reconcile.Lease, kind reconcile.PassKind) (*run, error) {
+func (k *Reconciler) pass(ctx context.Context, lease reconcile.Lease, kind reconcile.PassKind) (*executor, error) {
 	now, err := k.Ledger.Now(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("begin a %s pass: %w", kind, err)
@@ -174,12 +174,12 @@ func (k *Keeper) pass(ctx context.Context, lease reconcile.Lease, kind reconcile
 	if err := k.Ledger.Record(ctx, lease, r.record()); err != nil {
 		return nil, fmt.Errorf("record pass %d: %w", id, err)
 	}
-	r.loud(ctx)
-	return r.keeper.newRun(lease, r, r.boxes()), nil
+	r.notable(ctx)
+	return r.reconciler.newRun(lease, r, r.boxes()), nil
 }
 
-func (k *Keeper) newRun(lease reconcile.Lease, r *Result, boxes map[string][]reconcile.Box) *run {
-	out := &run{k: k, policy: r.Judged.View.P, lease: lease, result: r, view: r.Judged.View, now: r.Judged.View.Now,
+func (k *Reconciler) newRun(lease reconcile.Lease, r *Result, boxes map[string][]reconcile.SeenSandbox) *executor {
+	out := &executor{k: k, policy: r.Judged.View.P, lease: lease, result: r, view: r.Judged.View, now: r.Judged.View.Now,
 		clock: k.Ledger, actions: k.Ledger, probes: k.Ledger,
 		boxes: boxes, due: map[string]bool{}, done: map[string]reconcile.Action{}, waits: map[string]reconcile.HeldBy{},
 		refusals: map[string]bool{}}
@@ -190,8 +190,8 @@ func (k *Keeper) newRun(lease reconcile.Lease, r *Result, boxes map[string][]rec
 }
 
 // boxes are the sandboxes of the judged subjects, by subject.
-func (r *Result) boxes() map[string][]reconcile.Box {
-	out := make(map[string][]reconcile.Box, len(r.Judged.Decisions))
+func (r *Result) boxes() map[string][]reconcile.SeenSandbox {
+	out := make(map[string][]reconcile.SeenSandbox, len(r.Judged.Decisions))
 	for i := range r.Judged.Decisions {
 		if s := r.Judged.Decisions[i].Subject; len(s.Boxes) > 0 {
 			out[s.ID] = s.Boxes
@@ -201,10 +201,10 @@ func (r *Result) boxes() map[string][]reconcile.Box {
 }
 
 // judge observes and judges with the policy that is in force.
-func (k *Keeper) judge(ctx context.Context, kind reconcile.PassKind, turn int64) (*Result, error) {
+func (k *Reconciler) judge(ctx context.Context, kind reconcile.PassKind, turn int64) (*Result, error) {
 	in := *k
 	in.turn = turn
-	s, err := in.firstLook(ctx, kind)
+	s, err := in.observeFirst(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ func (k *Keeper) judge(ctx context.Context, kind reconcile.PassKind, turn int64)
 		return nil, err
 	}
 	r := &Result{Kind: kind, At: s.Memory.Now, Complete: true, Judged: j, Sources: j.Sources,
-		Counts: j.Counts, keeper: &in}
+		Counts: j.Counts, reconciler: &in}
 	for _, name := range in.Policy.ProviderNames() {
 		//guard:pass-complete P13
 		if seen, ok := s.Listings[name]; ok && (seen.Error != "" || !seen.Complete) {
@@ -227,7 +227,7 @@ func (k *Keeper) judge(ctx context.Context, kind reconcile.PassKind, turn int64)
 }
 
 // able notes in the policy what the adapters can do.
-func (k *Keeper) able() {
+func (k *Reconciler) able() {
 	entries := make(map[string]reconcile.ProviderPolicy, len(k.Policy.Providers))
 	for name, entry := range k.Policy.Providers {
 		can := reconcile.CapabilitiesOf(k.Providers[name])
@@ -239,7 +239,7 @@ func (k *Keeper) able() {
 
 // recordFailed writes down that a pass could not be made, and that its tasks were not
 // read: their timers of silence and absence start again.
-func (k *Keeper) recordFailed(ctx context.Context, lease reconcile.Lease, rec reconcile.Record) error {
+func (k *Reconciler) recordFailed(ctx context.Context, lease reconcile.Lease, rec reconcile.Record) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
 	m, err := k.Ledger.Recall(ctx)
@@ -273,7 +273,7 @@ func (r *Result) record() reconcile.Record {
 		Breakers: r.Plan.Breakers, Known: reconcile.RuleNames,
 		Events: timelineOf(v, r, tasks, boxes),
 
-		Verdicts: r.Judged.Verdicts, Regrets: r.Judged.Regrets, Over: r.Judged.Over,
+		Verdicts: r.Judged.Verdicts, FalsePositives: r.Judged.FalsePositives, Over: r.Judged.Over,
 		Incidents: r.Judged.Incidents, Demoted: r.Judged.Demoted, Tallies: r.Judged.Tallies,
 	}
 }

@@ -13,7 +13,7 @@ import (
 // a [Worker]. It waits for nobody: who holds the pass lease is told by a [HeldError]. When
 // a pass that covers this one began less than apart ago there is nothing to do: the result
 // is nil, and so is the error.
-func (k *Keeper) Pass(ctx context.Context, kind reconcile.PassKind, apart time.Duration) (*Result, error) {
+func (k *Reconciler) Pass(ctx context.Context, kind reconcile.PassKind, apart time.Duration) (*Result, error) {
 	if done, err := covered(ctx, k.Ledger, kind, apart); done || err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func (k *Keeper) Pass(ctx context.Context, kind reconcile.PassKind, apart time.D
 }
 
 // passAlone makes the pass under the lease.
-func (k *Keeper) passAlone(ctx context.Context, kind reconcile.PassKind, apart time.Duration) (*Result, error) {
+func (k *Reconciler) passAlone(ctx context.Context, kind reconcile.PassKind, apart time.Duration) (*Result, error) {
 	lease, err := k.Ledger.TakeLease(ctx, k.Holder, leaseTTL)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func covered(ctx context.Context, passes reconcile.Passes, kind reconcile.PassKi
 }
 
 // hand gives the queue what is to be done now.
-func (r *run) hand(ctx context.Context) error {
+func (r *executor) hand(ctx context.Context) error {
 	probes, err := r.reserved(ctx)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (r *run) hand(ctx context.Context) error {
 
 // remedies are the remedies with a step that somebody may do now, those that were planned
 // before first. A remedy that nobody has begun waits until a pass calls for it.
-func (r *run) remedies() []string {
+func (r *executor) remedies() []string {
 	open := slices.Concat(r.view.S.Memory.Actions, r.result.Plan.Actions)
 	incidents := reconcile.Controls{Incidents: r.result.Judged.Incidents}
 	wait := map[string]bool{}
@@ -94,7 +94,7 @@ func (r *run) remedies() []string {
 }
 
 // reserved are the sandboxes to be probed now, as far as the budget goes.
-func (r *run) reserved(ctx context.Context) ([]reconcile.Ref, error) {
+func (r *executor) reserved(ctx context.Context) ([]reconcile.Ref, error) {
 	var out []reconcile.Ref
 	for _, name := range r.probing() {
 		p := r.policy.Providers[name].Probe

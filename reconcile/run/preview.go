@@ -9,7 +9,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// A Preview is what an operator's wish would end now and what it would leave, as a person
+// A Preview is what an operator's request would end now and what it would leave, as a person
 // sees it before saying yes. It changes nothing.
 type Preview struct {
 	Rule    string      // [RuleOperator] or [RuleEmergency]
@@ -19,7 +19,7 @@ type Preview struct {
 	Waits   []string // pauses: what is asked for waits until they end
 
 	phrase string
-	how    reconcile.Insist
+	how    reconcile.AskOptions
 }
 
 // A Previewed is one sandbox of the preview.
@@ -34,7 +34,7 @@ type Previewed struct {
 
 // Emergency previews an emergency clean-up from a full look: all that is ours. provider
 // narrows it to one entry.
-func (r *Result) Emergency(provider string, how reconcile.Insist) *Preview {
+func (r *Result) Emergency(provider string, how reconcile.AskOptions) *Preview {
 	v := r.Judged.View
 	e := &Preview{Rule: reconcile.RuleEmergency, how: how}
 	seen := map[reconcile.Ref]bool{}
@@ -64,7 +64,7 @@ func (r *Result) Emergency(provider string, how reconcile.Insist) *Preview {
 
 // Ending previews the end of one sandbox, by its id, its name or provider/id, or of all
 // sandboxes of a task, from a full look that came to this decision on it.
-func (r *Result) Ending(d *decide.Decision, id string, how reconcile.Insist) *Preview {
+func (r *Result) Ending(d *decide.Decision, id string, how reconcile.AskOptions) *Preview {
 	v := r.Judged.View
 	e := &Preview{Rule: reconcile.RuleOperator, how: how}
 	best := 0
@@ -116,7 +116,7 @@ func (e *Preview) Actions() []reconcile.Action {
 }
 
 // weigh puts one sandbox on one of the two lists. One that is not there any more is on none.
-func (e *Preview) weigh(v *decide.View, s *reconcile.Subject, b *reconcile.Box) {
+func (e *Preview) weigh(v *decide.View, s *reconcile.Subject, b *reconcile.SeenSandbox) {
 	if !b.Here && !b.Gone {
 		e.weighUnseen(v, b.Seen)
 	}
@@ -138,11 +138,11 @@ func (e *Preview) weighUnseen(v *decide.View, seen reconcile.SandboxSeen) {
 		return
 	}
 	out := Previewed{Ref: seen.Ref, Name: seen.Name, Task: seen.Task}
-	b := reconcile.Box{Sandbox: reconcile.Sandbox{Ref: seen.Ref, Name: seen.Name, Owned: true}, Seen: seen}
+	b := reconcile.SeenSandbox{Sandbox: reconcile.Sandbox{Ref: seen.Ref, Name: seen.Name, Owned: true}, Seen: seen}
 	e.put(v, out, &b, v.Live[seen.Task])
 }
 
-func (e *Preview) put(v *decide.View, out Previewed, b *reconcile.Box, t *reconcile.Task) {
+func (e *Preview) put(v *decide.View, out Previewed, b *reconcile.SeenSandbox, t *reconcile.Task) {
 	if t == nil && out.Task != "" {
 		for _, known := range v.RemembersWorking([]string{out.Task}, nil) {
 			t, out.Status = &known, known.Status
@@ -172,11 +172,11 @@ func viewEnds(v *decide.View, ref reconcile.Ref) string {
 }
 
 // viewSpares says why the sandbox is not ended although a person asks for it.
-func viewSpares(v *decide.View, e *Preview, b *reconcile.Box, t *reconcile.Task) string {
+func viewSpares(v *decide.View, e *Preview, b *reconcile.SeenSandbox, t *reconcile.Task) string {
 	a := reconcile.Action{Rule: e.Rule, Subject: reconcile.BoxSubject(b.Ref), Step: reconcile.StepTerminate}
 	at := reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject, Provider: b.Provider, Sandbox: b.ID,
 		Task:  reconcile.FirstOf(b.Task, b.Seen.Task),
-		Names: []string{b.Name, b.AlsoKey}, Labels: b.Labels}
+		Names: []string{b.Name, b.AltKey}, Labels: b.Labels}
 	wishes := v.S.Memory.Controls
 	wishes.Pauses = nil
 	holds := reconcile.StepHolds(&wishes, &a, at)
@@ -190,8 +190,8 @@ func viewSpares(v *decide.View, e *Preview, b *reconcile.Box, t *reconcile.Task)
 		return holds.String()
 	case !b.Owned:
 		return "it is not proven ours"
-	case b.NoEnd != "":
-		return "it cannot be terminated: " + text.Clip(b.NoEnd, 200)
+	case b.NotTerminable != "":
+		return "it cannot be terminated: " + text.Clip(b.NotTerminable, 200)
 	case t != nil && decide.TaskWorking(t) && !e.how.Running:
 		return fmt.Sprintf("task %s is %s in it (--include-running)", text.Clip(t.ID, 60), text.Clip(t.Status, 60))
 	case t == nil && v.S.Explained[b.Ref] != "" && !e.how.Running:

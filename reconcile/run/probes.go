@@ -18,7 +18,7 @@ const probers = 16
 
 // probe works off the probes that are due: suspects first, then a rotating sample. They
 // never delay a pass; the next one reads their results.
-func (r *run) probe(ctx context.Context) error {
+func (r *executor) probe(ctx context.Context) error {
 	var errs []error
 	for _, name := range r.probing() {
 		errs = append(errs, r.probeProvider(ctx, name, r.policy.Providers[name].Probe))
@@ -28,7 +28,7 @@ func (r *run) probe(ctx context.Context) error {
 
 // probing are the providers whose sandboxes are probed: some rule rests on it, or on what is
 // measured beside it.
-func (r *run) probing() []string {
+func (r *executor) probing() []string {
 	rests := policyNeeds(r.policy, reconcile.NeedProbes)
 	return slices.DeleteFunc(r.policy.ProviderNames(), func(name string) bool {
 		p := r.policy.Providers[name].Probe
@@ -37,7 +37,7 @@ func (r *run) probing() []string {
 }
 
 // reserve takes up to want probes out of the provider's budget of this minute.
-func (r *run) reserve(ctx context.Context, name string, want, perMinute int) (int, error) {
+func (r *executor) reserve(ctx context.Context, name string, want, perMinute int) (int, error) {
 	if want == 0 {
 		return 0, nil
 	}
@@ -48,7 +48,7 @@ func (r *run) reserve(ctx context.Context, name string, want, perMinute int) (in
 	return got, nil
 }
 
-func (r *run) probeProvider(ctx context.Context, name string, p reconcile.ProbePolicy) error {
+func (r *executor) probeProvider(ctx context.Context, name string, p reconcile.ProbePolicy) error {
 	due := r.dueProbes(name, p)
 	got, err := r.reserve(ctx, name, len(due), p.Budget)
 	if err != nil || got == 0 {
@@ -64,16 +64,16 @@ func (r *run) probeProvider(ctx context.Context, name string, p reconcile.ProbeP
 
 // A candidate is a sandbox that may be probed.
 type candidate struct {
-	box     reconcile.Box
+	box     reconcile.SeenSandbox
 	suspect bool
 	last    time.Time
 }
 
 // dueProbes are the sandboxes to probe now, in the order of need: suspects, then those
 // not probed for longest.
-func (r *run) dueProbes(name string, p reconcile.ProbePolicy) []reconcile.Sandbox {
+func (r *executor) dueProbes(name string, p reconcile.ProbePolicy) []reconcile.Sandbox {
 	var list, others []candidate
-	targets, beside := r.targets(), r.view.Unwitnessed(name)
+	targets, beside := r.targets(), r.view.WithoutEvidenceOfLife(name)
 	for i := range r.result.Judged.Decisions {
 		d := &r.result.Judged.Decisions[i]
 		for _, b := range d.Subject.Boxes {
@@ -109,12 +109,12 @@ func (r *run) dueProbes(name string, p reconcile.ProbePolicy) []reconcile.Sandbo
 // keptAwake reports whether a probe would keep a sandbox awake that nobody works in: where a probe
 // counts as activity, only suspects are probed, and who is at work anyway. Where there are no tasks
 // nobody is a suspect, and the rotation is all there is.
-func (r *run) keptAwake(d *decide.Decision, provider string) bool {
+func (r *executor) keptAwake(d *decide.Decision, provider string) bool {
 	if !r.policy.Providers[provider].KeptAwake || r.policy.Tasks.None {
 		return false
 	}
 	t := d.Subject.Task
-	if t == nil || d.Subject.Fate != reconcile.FateLive || t.State != reconcile.TaskRunning || t.Waits() {
+	if t == nil || d.Subject.LinkState != reconcile.LinkLive || t.State != reconcile.TaskRunning || t.Waits() {
 		return true
 	}
 	_, alive := r.view.Alive(t)
@@ -128,7 +128,7 @@ func (c candidate) compare(d candidate) int {
 
 // targets are the sandboxes that this pass ends: nobody needs to know more of them, and a
 // sandbox has one probe at a time, which is then the final one.
-func (r *run) targets() map[reconcile.Ref]bool {
+func (r *executor) targets() map[reconcile.Ref]bool {
 	ends := map[reconcile.Ref]bool{}
 	for i := range r.result.Plan.Steps {
 		if s := &r.result.Plan.Steps[i]; s.Step == reconcile.StepTerminate && len(s.HeldBy) == 0 {
@@ -147,19 +147,19 @@ func rank(c candidate) int {
 
 // suspect reports whether a probe would settle something: a probe failed, or the worker
 // is silent.
-func (r *run) suspect(d *decide.Decision, b *reconcile.Box) bool {
+func (r *executor) suspect(d *decide.Decision, b *reconcile.SeenSandbox) bool {
 	if d.Probe || len(b.Probes.Failures) > 0 {
 		return true
 	}
 	t := d.Subject.Task
-	if t == nil || d.Subject.Fate != reconcile.FateLive || t.State != reconcile.TaskRunning {
+	if t == nil || d.Subject.LinkState != reconcile.LinkLive || t.State != reconcile.TaskRunning {
 		return false
 	}
 	_, alive := r.view.Alive(t)
 	return !alive
 }
 
-func (r *run) probeDue(c *candidate, p reconcile.ProbePolicy) bool {
+func (r *executor) probeDue(c *candidate, p reconcile.ProbePolicy) bool {
 	if c.last.IsZero() {
 		return true
 	}
@@ -174,7 +174,7 @@ func (r *run) probeDue(c *candidate, p reconcile.ProbePolicy) bool {
 	return r.view.Now.Sub(c.last) >= every
 }
 
-func (r *run) probeAll(ctx context.Context, due []reconcile.Sandbox) []reconcile.ProbeResult {
+func (r *executor) probeAll(ctx context.Context, due []reconcile.Sandbox) []reconcile.ProbeResult {
 	results := inParallel(due, r.k.parallel(probers), func(sb reconcile.Sandbox) reconcile.ProbeResult {
 		if ctx.Err() != nil || !time.Now().Before(r.until) {
 			return reconcile.ProbeResult{} // not probed: the next run will
@@ -192,8 +192,8 @@ func (r *run) probeAll(ctx context.Context, due []reconcile.Sandbox) []reconcile
 
 // probed is a sandbox that is about to be probed, as it is now: a listing may show for a while what is
 // somebody else's by now, or rests.
-func (k *Keeper) probed(ctx context.Context, ref reconcile.Ref) (sb reconcile.Sandbox, ok bool) {
-	p, look := k.Policy.Providers[ref.Provider], k.lookAt(ctx, ref)
+func (k *Reconciler) probed(ctx context.Context, ref reconcile.Ref) (sb reconcile.Sandbox, ok bool) {
+	p, look := k.Policy.Providers[ref.Provider], k.lookupOne(ctx, ref)
 	//guard:probe-now-running P10
 	//guard:probe-now-owned P1
 	if look.Gone || look.Error != "" || look.Sandbox.State != reconcile.SandboxRunning ||
@@ -204,14 +204,14 @@ func (k *Keeper) probed(ctx context.Context, ref reconcile.Ref) (sb reconcile.Sa
 }
 
 // probeOne probes one sandbox. A probe that was cut short by our own end proves nothing.
-func (r *run) probeOne(ctx context.Context, sb reconcile.Sandbox) reconcile.ProbeResult {
+func (r *executor) probeOne(ctx context.Context, sb reconcile.Sandbox) reconcile.ProbeResult {
 	result := r.k.examine(ctx, sb, r.policy.Providers[sb.Provider].Probe)
 	return probeResultStamped(result, r.ledgerNow(ctx))
 }
 
 // askWorker asks a sandbox that answered whether its task's worker is there: a second command,
 // of the same probe and its budget. Of one that did not answer nothing more is to be learnt.
-func (k *Keeper) askWorker(ctx context.Context, sb reconcile.Sandbox, p reconcile.ProbePolicy,
+func (k *Reconciler) askWorker(ctx context.Context, sb reconcile.Sandbox, p reconcile.ProbePolicy,
 	result *reconcile.ProbeResult) {
 	if p.Worker == "" || result.Outcome != reconcile.Answered || ctx.Err() != nil {
 		return
@@ -236,7 +236,7 @@ func workerBy(exit int) reconcile.WorkerState {
 	return reconcile.WorkerUnknown
 }
 
-func (k *Keeper) probe(ctx context.Context, sb reconcile.Sandbox, p reconcile.ProbePolicy) reconcile.ProbeResult {
+func (k *Reconciler) probe(ctx context.Context, sb reconcile.Sandbox, p reconcile.ProbePolicy) reconcile.ProbeResult {
 	began := time.Now()
 	result := k.Providers[sb.Provider].Probe(ctx, sb, p)
 	//guard:probe-cut-short harm

@@ -63,7 +63,7 @@ func TestWorkerIsAskedFor(t *testing.T) {
 		"nothing is known of the rest": {command, reconcile.ProbeResult{Outcome: reconcile.Infrastructure}, exited(1), reconcile.WorkerUnknown, 1},
 	} {
 		p := &teller{by: map[string]reconcile.ProbeResult{"true": test.first, command: test.told}}
-		k := &Keeper{Providers: map[string]reconcile.Provider{"lab": p}, Log: slog.New(slog.DiscardHandler)}
+		k := &Reconciler{Providers: map[string]reconcile.Provider{"lab": p}, Log: slog.New(slog.DiscardHandler)}
 		policy := reconcile.ProbePolicy{Exec: "true", Path: "/", Worker: test.worker, Timeout: time.Second, Every: time.Hour, Budget: 50}
 		got := k.examine(t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"}}, policy)
 		if got.Worker != test.want || got.Outcome != test.first.Outcome || len(p.asked) != test.asked {
@@ -95,8 +95,8 @@ func TestFinalProbeAsksForTheWorker(t *testing.T) {
 	} {
 		p := &teller{by: map[string]reconcile.ProbeResult{"true": exited(0), command: test.told}}
 		ledger := &saved{}
-		k := &Keeper{Providers: map[string]reconcile.Provider{"lab": p}, Log: slog.New(slog.DiscardHandler)}
-		r := &run{k: k, clock: ledger, probes: ledger, policy: &reconcile.Policy{Providers: map[string]reconcile.ProviderPolicy{"lab": {Probe: reconcile.ProbePolicy{Exec: "true", Worker: command}}}}}
+		k := &Reconciler{Providers: map[string]reconcile.Provider{"lab": p}, Log: slog.New(slog.DiscardHandler)}
+		r := &executor{k: k, clock: ledger, probes: ledger, policy: &reconcile.Policy{Providers: map[string]reconcile.ProviderPolicy{"lab": {Probe: reconcile.ProbePolicy{Exec: "true", Worker: command}}}}}
 		r.view = &decide.View{S: &reconcile.Snapshot{}}
 		if test.seen {
 			r.view.S.Memory.Probes = map[reconcile.Ref]reconcile.ProbeSeen{{Provider: "lab", ID: "s2"}: {WorkerAt: time.Unix(1, 0)}}

@@ -12,7 +12,7 @@ import (
 
 // readRows reads by key the rows that left the live set since the last pass, and those
 // that may explain a sandbox, ignoring `where`.
-func (k *Keeper) readRows(ctx context.Context, s *reconcile.Snapshot) error {
+func (k *Reconciler) readRows(ctx context.Context, s *reconcile.Snapshot) error {
 	if k.Policy.Tasks.None {
 		return nil
 	}
@@ -35,7 +35,7 @@ func (k *Keeper) readRows(ctx context.Context, s *reconcile.Snapshot) error {
 	return k.readFurther(ctx, s, s.Sandboxes)
 }
 
-func (k *Keeper) readByID(ctx context.Context, s *reconcile.Snapshot, ids []string) error {
+func (k *Reconciler) readByID(ctx context.Context, s *reconcile.Snapshot, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (k *Keeper) readByID(ctx context.Context, s *reconcile.Snapshot, ids []stri
 	return nil
 }
 
-func (k *Keeper) readByKey(ctx context.Context, s *reconcile.Snapshot, keys []string) error {
+func (k *Reconciler) readByKey(ctx context.Context, s *reconcile.Snapshot, keys []string) error {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (k *Keeper) readByKey(ctx context.Context, s *reconcile.Snapshot, keys []st
 
 // own settles who owns what at providers where owned means referenced from a row, now or
 // as the ledger remembers. The others are foreign and leave the snapshot.
-func (k *Keeper) own(s *reconcile.Snapshot) {
+func (k *Reconciler) own(s *reconcile.Snapshot) {
 	if !k.anyReferenced() {
 		return
 	}
@@ -89,14 +89,14 @@ func (k *Keeper) own(s *reconcile.Snapshot) {
 	for i := range s.Tasks {
 		live[s.Tasks[i].ID], linked[k.Policy.Named(&s.Tasks[i])] = true, true
 	}
-	heirs := sync.OnceValue(s.Memory.Heirs)
+	heirs := sync.OnceValue(s.Memory.Successors)
 	owned := s.Sandboxes[:0]
 	for _, sb := range s.Sandboxes {
 		if !sb.Owned && k.Policy.Providers[sb.Provider].ByRow(&sb) {
 			_, row := s.Rows[sb.Task]
 			_, named := s.Named(&sb)
 			known := s.Memory.Sandboxes[sb.Ref].Task != ""
-			heir := sb.Lasting && heirs()[reconcile.Ref{Provider: sb.Provider, ID: sb.Name}] != ""
+			heir := sb.StableName && heirs()[reconcile.Ref{Provider: sb.Provider, ID: sb.Name}] != ""
 			// Who goes on in a new machine of a name is not nobody.
 			sb.Owned = sb.Task != "" && (row || live[sb.Task]) || named || known || heir ||
 				slices.ContainsFunc(sb.Keys(), func(key string) bool { return reconcile.Holds(linked, sb.Provider, key) })
@@ -114,7 +114,7 @@ func (k *Keeper) own(s *reconcile.Snapshot) {
 	s.Sandboxes = owned
 }
 
-func (k *Keeper) anyReferenced() bool {
+func (k *Reconciler) anyReferenced() bool {
 	for _, p := range k.Policy.Providers {
 		if p.Referenced {
 			return true
@@ -125,12 +125,12 @@ func (k *Keeper) anyReferenced() bool {
 
 // referred is a sandbox of the task as the second look saw it. Where owned means that a row refers
 // to it, the row of the task does, or the ledger remembers that one did.
-func (o *second) referred(sb *reconcile.Sandbox, task string) reconcile.Box {
+func (o *recheck) referred(sb *reconcile.Sandbox, task string) reconcile.SeenSandbox {
 	b := o.View.Box(sb)
 	row := o.View.S.Rows[task]
 	//guard:again-referred live
 	if o.View.P.Providers[sb.Provider].ByRow(sb) && (b.Seen.Task != "" || sb.Task == task || sb.CalledBy(row.Sandbox) ||
-		sb.Lasting && o.View.Heir(&b) == task) {
+		sb.StableName && o.View.Successor(&b) == task) {
 		b.Owned = true
 	}
 	return b

@@ -9,7 +9,7 @@ import (
 // A row makes a sandbox ours only where it may mean that one: another account may use the id for what
 // is somebody else's.
 func TestOwnedByRow(t *testing.T) {
-	k := &Keeper{Policy: reconcile.Policy{Providers: map[string]reconcile.ProviderPolicy{"a": {Referenced: true}, "b": {Referenced: true}}}}
+	k := &Reconciler{Policy: reconcile.Policy{Providers: map[string]reconcile.ProviderPolicy{"a": {Referenced: true}, "b": {Referenced: true}}}}
 	at := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "b", ID: "s1"}, SandboxKey: "s1"}
 	excepted := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "b", ID: "s1"}, SandboxKey: "s1", Excepted: true}
 	labelled := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "b", ID: "s1"}, Task: "t1"}

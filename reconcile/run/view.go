@@ -38,9 +38,9 @@ func timelineOf(v *decide.View, r *Result, tasks []reconcile.TaskSeen,
 		add(key.Subject, "resolved", key.Rule)
 	}
 	for i := range v.S.Memory.Actions {
-		if a := &v.S.Memory.Actions[i]; r.Plan.Awakened[a.ID] != "" {
+		if a := &v.S.Memory.Actions[i]; r.Plan.Reused[a.ID] != "" {
 			add(a.Subject, "action", fmt.Sprintf("%s %s/%s: %s: %s", a.Step, a.Provider, a.Sandbox, reconcile.OutcomeWithdrawn,
-				r.Plan.Awakened[a.ID]))
+				r.Plan.Reused[a.ID]))
 		}
 	}
 	incidentNews(v, r.Judged, add)
@@ -66,10 +66,10 @@ func incidentNews(v *decide.View, j *decide.Judgement, add func(subject, kind, w
 			add(reconcile.SubjectOf(reconcile.SubjectIncident, in.ID), "incident", "opened: "+in.String())
 		}
 	}
-	for i := range j.Regrets {
+	for i := range j.FalsePositives {
 		for k := range v.S.Memory.Verdicts {
-			if w := &v.S.Memory.Verdicts[k]; w.Number == j.Regrets[i].Verdict {
-				add(w.Subject, "regret", w.Rule+": "+j.Regrets[i].What)
+			if w := &v.S.Memory.Verdicts[k]; w.Number == j.FalsePositives[i].Verdict {
+				add(w.Subject, "regret", w.Rule+": "+j.FalsePositives[i].What)
 			}
 		}
 	}

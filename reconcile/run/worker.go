@@ -23,39 +23,39 @@ const (
 // A Worker carries out, in one process, what passes of any process have recorded. It needs
 // no pass lease: each action is claimed for itself. Its methods may be called side by side.
 type Worker struct {
-	keeper  *Keeper
-	clock   reconcile.Clock
-	passes  reconcile.Passes
-	actions reconcile.Actions
-	stop    context.Context // ends when nothing more is to be begun
+	reconciler *Reconciler
+	clock      reconcile.Clock
+	passes     reconcile.Passes
+	actions    reconcile.Actions
+	stop       context.Context // ends when nothing more is to be begun
 
-	results *letterbox // of probes
+	results *probeBatch // of probes
 
 	reading sync.Mutex
 	open    []reconcile.Action // as they were when they were read last
 	read    time.Time
 
 	mu     sync.Mutex
-	shift  atomic.Pointer[shift]
+	view   atomic.Pointer[workerView]
 	forget *time.Timer // lets the shift go, which is as large as the fleet
 }
 
 // NewWorker makes a worker with the keeper's policy and providers. When stop ends it begins
 // nothing more; what it has begun it finishes.
-func NewWorker(stop context.Context, k *Keeper) *Worker {
-	return &Worker{keeper: k, clock: k.Ledger, passes: k.Ledger, actions: k.Ledger, stop: stop,
-		results: &letterbox{send: func(ctx context.Context, r []reconcile.ProbeResult) error {
+func NewWorker(stop context.Context, k *Reconciler) *Worker {
+	return &Worker{reconciler: k, clock: k.Ledger, passes: k.Ledger, actions: k.Ledger, stop: stop,
+		results: &probeBatch{send: func(ctx context.Context, r []reconcile.ProbeResult) error {
 			return k.Ledger.SaveProbes(ctx, reconcile.WorkerLease(k.Holder), r)
 		}}}
 }
 
-// A shift is what a worker knows of the world: as it was recorded by the newest pass, with
+// A workerView is what a worker knows of the world: as it was recorded by the newest pass, with
 // the live tasks of now. It is no pass: nothing of it is written, and each action looks
 // again at its own subject in any case.
-type shift struct {
+type workerView struct {
 	pass   int64
 	result *Result
-	boxes  map[string][]reconcile.Box
+	boxes  map[string][]reconcile.SeenSandbox
 	due    map[string]bool // actions that the newest pass calls for
 }
 
@@ -88,7 +88,7 @@ func (w *Worker) Remedy(ctx context.Context, id string) (again time.Duration, er
 
 // acted reports whether this call asked a provider for something that it accepted. Only
 // then it stays for a moment; who only looks again looks once.
-func (r *run) acted() bool {
+func (r *executor) acted() bool {
 	for _, a := range r.accepted() {
 		if !a.ActedAt.Before(r.now) {
 			return true
@@ -107,7 +107,7 @@ func lookAgain(age time.Duration) time.Duration {
 }
 
 // next is when the first of the steps that wait for a time is due.
-func (r *run) next() time.Duration {
+func (r *executor) next() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var first time.Duration
@@ -130,11 +130,11 @@ func (r *run) next() time.Duration {
 // Probe probes one sandbox and saves what came of it. One that is not ours any more, does
 // not run or is being ended is left alone.
 func (w *Worker) Probe(ctx context.Context, ref reconcile.Ref) error {
-	p, ok := w.keeper.Policy.Providers[ref.Provider]
+	p, ok := w.reconciler.Policy.Providers[ref.Provider]
 	if !ok || p.Probe.Off {
 		return nil
 	}
-	open, err := w.openLately(ctx)
+	open, err := w.openRecently(ctx)
 	if err != nil {
 		return fmt.Errorf("read the open actions before a probe of %s: %w", ref, err)
 	}
@@ -142,11 +142,11 @@ func (w *Worker) Probe(ctx context.Context, ref reconcile.Ref) error {
 	if slices.ContainsFunc(open, own) {
 		return nil // it has a final probe of its own
 	}
-	sb, ok := w.keeper.probed(ctx, ref)
+	sb, ok := w.reconciler.probed(ctx, ref)
 	if !ok {
 		return nil
 	}
-	result := w.keeper.examine(ctx, sb, p.Probe)
+	result := w.reconciler.examine(ctx, sb, p.Probe)
 	now, err := w.clock.Now(ctx)
 	if err != nil {
 		return fmt.Errorf("read the ledger's clock after a probe of %s: %w", ref, err)
@@ -157,9 +157,9 @@ func (w *Worker) Probe(ctx context.Context, ref reconcile.Ref) error {
 	return nil
 }
 
-// openLately are the open actions of a moment ago: one reading does for the probes that
+// openRecently are the open actions of a moment ago: one reading does for the probes that
 // come with a pass. No action rests on it.
-func (w *Worker) openLately(ctx context.Context) ([]reconcile.Action, error) {
+func (w *Worker) openRecently(ctx context.Context) ([]reconcile.Action, error) {
 	const good = 2 * time.Second
 	w.reading.Lock()
 	defer w.reading.Unlock()
@@ -174,7 +174,7 @@ func (w *Worker) openLately(ctx context.Context) ([]reconcile.Action, error) {
 }
 
 // begin makes a run for one job.
-func (w *Worker) begin(ctx context.Context) (*run, error) {
+func (w *Worker) begin(ctx context.Context) (*executor, error) {
 	s, err := w.present(ctx)
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func (w *Worker) begin(ctx context.Context) (*run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the ledger's clock: %w", err)
 	}
-	r := s.result.keeper.newRun(reconcile.WorkerLease(w.keeper.Holder), s.result, s.boxes)
+	r := s.result.reconciler.newRun(reconcile.WorkerLease(w.reconciler.Holder), s.result, s.boxes)
 	r.due, r.now, r.stop = s.due, now, w.stop
 	r.until = time.Now()
 	r.begin = time.Now().Add(leastActing)
@@ -192,7 +192,7 @@ func (w *Worker) begin(ctx context.Context) (*run, error) {
 
 // present is the shift of the newest pass. Those who ask meanwhile wait for the one who
 // makes it.
-func (w *Worker) present(ctx context.Context) (*shift, error) {
+func (w *Worker) present(ctx context.Context) (*workerView, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	defer w.keep()
@@ -201,32 +201,32 @@ func (w *Worker) present(ctx context.Context) (*shift, error) {
 		return nil, fmt.Errorf("read the number of the last pass: %w", err)
 	}
 	//guard:worker-newest-pass once
-	if s := w.shift.Load(); s != nil && s.pass == pass {
+	if s := w.view.Load(); s != nil && s.pass == pass {
 		return s, nil
 	}
-	s, err := w.keeper.newShift(ctx, pass)
+	s, err := w.reconciler.newWorkerView(ctx, pass)
 	if err != nil {
 		return nil, err
 	}
-	w.shift.Store(s)
+	w.view.Store(s)
 	return s, nil
 }
 
 // keep keeps the shift for a while from now on, for jobs that follow at once.
 func (w *Worker) keep() {
 	if w.forget == nil {
-		w.forget = time.AfterFunc(keepFor, func() { w.shift.Store(nil) })
+		w.forget = time.AfterFunc(keepFor, func() { w.view.Store(nil) })
 		return
 	}
 	w.forget.Reset(keepFor)
 }
 
-// newShift looks at the world without looking at any sandbox: the ledger's inventory stands
+// newWorkerView looks at the world without looking at any sandbox: the ledger's inventory stands
 // for the listings, and the trust in the sources is what the passes left, but for what the
 // rows themselves show.
-func (k *Keeper) newShift(ctx context.Context, pass int64) (*shift, error) {
+func (k *Reconciler) newWorkerView(ctx context.Context, pass int64) (*workerView, error) {
 	in := *k
-	s, err := in.firstLook(ctx, reconcile.Quick)
+	s, err := in.observeFirst(ctx, reconcile.Quick)
 	if err != nil {
 		return nil, err
 	}
@@ -243,6 +243,6 @@ func (k *Keeper) newShift(ctx context.Context, pass int64) (*shift, error) {
 	j := decide.Judge(s, &in.Policy)
 	j.View.Rules = decide.ActiveRules(reconcile.Full, &in.Policy) // a second look judges what a full pass found
 	r := &Result{Pass: pass, Kind: reconcile.Full, At: s.Memory.Now, Complete: true, Judged: j, Sources: j.Sources,
-		Counts: j.Counts, Plan: &decide.Plan{}, keeper: &in}
-	return &shift{pass: pass, result: r, boxes: r.boxes(), due: decide.CalledFor(&s.Memory)}, nil
+		Counts: j.Counts, Plan: &decide.Plan{}, reconciler: &in}
+	return &workerView{pass: pass, result: r, boxes: r.boxes(), due: decide.CalledFor(&s.Memory)}, nil
 }

@@ -33,7 +33,7 @@ func (b *board) take() (out []reconcile.Work) {
 // A daemon is a process that runs passes and, as any other of its kind may, works off what
 // they left.
 type daemon struct {
-	*run.Keeper
+	*run.Reconciler
 	board  *board
 	worker *run.Worker
 }
@@ -67,7 +67,7 @@ func (d *daemon) workOff(ctx context.Context) error {
 	return nil
 }
 
-// run makes passes until both worlds agree.
+// executor makes passes until both worlds agree.
 func (s *stage) run(d *daemon) error {
 	for i := range 60 {
 		kind := reconcile.Quick
@@ -311,7 +311,7 @@ func noTasksAnyMore(t *testing.T, named []string) {
 		}
 		k := s.keeper("reloaded", &life{})
 		k.Policy.Tasks, k.Tasks, k.Queue = reconcile.TasksPolicy{None: true}, nil, d.board
-		d.Keeper, d.worker = k, run.NewWorker(s.Context(), k)
+		d.Reconciler, d.worker = k, run.NewWorker(s.Context(), k)
 		if err := d.workOff(s.Context()); err != nil {
 			t.Fatal(err)
 		}

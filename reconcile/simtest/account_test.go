@@ -37,7 +37,7 @@ func audit(t *testing.T, text string, at time.Duration, do func(context.Context,
 	}
 	c := &closing{}
 	r := Run(t, s, Options{Collect: true, Every: time.Second, Tail: 9 * time.Minute, Watch: []platform.Watcher{c},
-		Begun:   func(town *platform.Platform) { c.Account = town.Account() },
+		Begun:   func(place *platform.Platform) { c.Account = place.Account() },
 		Janitor: func(v Views) Janitor { return &hand{Views: v, at: at, do: do, born: v.Now()} }})
 	if r.Err != nil {
 		t.Fatal(r.Err)
@@ -83,7 +83,7 @@ func end(which func(reconcile.Sandbox) bool) func(context.Context, Views) error 
 			return nil
 		})
 		for _, s := range found {
-			if _, stop := p.Terminate(ctx, reconcile.Sandbox{Ref: s.Ref, OddLink: true}); stop != nil {
+			if _, stop := p.Terminate(ctx, reconcile.Sandbox{Ref: s.Ref, BadLink: true}); stop != nil {
 				return stop
 			}
 		}

@@ -60,7 +60,7 @@ type engine struct {
 	traps   []*trap
 	board   board
 	replica []*replica
-	living  []*life // that are not over, in the order of their births
+	living  []*process // that are not over, in the order of their births
 	counts  map[string]int
 	config  configs
 	lease   reconcile.Lease // the newest that was taken

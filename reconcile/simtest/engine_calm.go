@@ -70,13 +70,13 @@ func (e *engine) hourly() int {
 func (e *engine) takeBack() {
 	c, _ := e.ledger.Controls(e.ctx) // fails only when the context has ended
 	for _, p := range c.Pauses {
-		e.wish(wish{what: "resume", on: p.Scope})
+		e.wish(operatorRequest{what: "resume", on: p.Scope})
 	}
 	for _, h := range c.Holds {
-		e.wish(wish{what: "unhold", on: fmt.Sprint(h.ID)})
+		e.wish(operatorRequest{what: "unhold", on: fmt.Sprint(h.ID)})
 	}
 	for _, rule := range history.SortedKeys(c.Modes) {
-		e.wish(wish{what: "mode", on: rule, mode: "clear"})
+		e.wish(operatorRequest{what: "mode", on: rule, mode: "clear"})
 	}
 }
 
@@ -86,15 +86,15 @@ func (e *engine) tend() {
 	ctx := e.ctx
 	c, _ := e.ledger.Controls(ctx) // fails only when the context has ended
 	for _, rule := range history.SortedKeys(c.Breakers) {
-		e.wish(wish{what: "release", on: "breaker:" + rule, last: time.Hour})
+		e.wish(operatorRequest{what: "release", on: "breaker:" + rule, last: time.Hour})
 	}
 	if slices.ContainsFunc(c.Incidents, func(in reconcile.Incident) bool { return in.Holds() }) {
-		e.wish(wish{what: "release-incident", on: "all"})
+		e.wish(operatorRequest{what: "release-incident", on: "all"})
 	}
 	sources, _ := e.ledger.Sources(ctx)
 	for _, name := range history.SortedKeys(sources) {
 		if s := sources[name]; !s.Trusted && e.calm.full > 5 && !e.mends(s) {
-			e.wish(wish{what: "release", on: name, last: time.Hour})
+			e.wish(operatorRequest{what: "release", on: name, last: time.Hour})
 		}
 	}
 	e.after(2*time.Minute, e.tend)
@@ -130,7 +130,7 @@ func (e *engine) makesPasses() bool { return e.fullEvery() > 0 }
 
 // judgeCalm ends the history when enough full passes found nothing to do, or when it took too
 // many.
-func (e *engine) judgeCalm(p *life, r *run.Result, err error) {
+func (e *engine) judgeCalm(p *process, r *run.Result, err error) {
 	looks := strings.HasPrefix(p.name, kindLook)
 	if !e.calm.on || e.over || e.o.Tail > 0 || looks || r != nil && r.Kind != reconcile.Full {
 		return

@@ -44,7 +44,7 @@ func (e *engine) reconfigure(args []string) error {
 }
 
 // configure gives a process the config of now.
-func (e *engine) configure(p *life) {
+func (e *engine) configure(p *process) {
 	p.policy, p.without = e.place.Policy(), map[string]bool{}
 	for _, at := range history.SortedKeys(e.config.own) {
 		if !p.is(at) {
@@ -69,9 +69,9 @@ func (e *engine) configure(p *life) {
 }
 
 // keeper is what runs in a part of a process.
-func (e *engine) keeper(p *life, lane int) *run.Keeper {
-	s := &seat{e, p, lane}
-	k := &run.Keeper{
+func (e *engine) keeper(p *process, worker int) *run.Reconciler {
+	s := &seat{e, p, worker}
+	k := &run.Reconciler{
 		Policy: p.policy, Ledger: ledgerCalls{s}, Providers: map[string]reconcile.Provider{}, Queue: boardCalls{s},
 		Notices: noticeCalls{s}, Notifier: noticeCalls{s}, Holder: p.holder(), Log: slog.New(slog.DiscardHandler),
 		Parallel: 1,

@@ -60,7 +60,7 @@ func inEvents() map[string]func([]string) error {
 		verbLease:    func(a []string) error { _, err := parseLease(a); return err },
 		verbStop:     func(a []string) error { _, err := parseStop(a); return err },
 		verbClock:    func(a []string) error { _, err := parseClock(a); return err },
-		verbOperator: func(a []string) error { _, err := parseWish(a); return err },
+		verbOperator: func(a []string) error { _, err := parseOperatorRequest(a); return err },
 		verbConfig:   checkConfig,
 		verbNothing:  nothing,
 	}

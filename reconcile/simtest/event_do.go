@@ -37,7 +37,7 @@ func (e *engine) carry(event history.Event) error {
 	case verbConfig:
 		return e.reconfigure(event.Args)
 	case verbOperator:
-		w, err := parseWish(event.Args)
+		w, err := parseOperatorRequest(event.Args)
 		e.wish(w)
 		return err
 	case verbNothing:
@@ -86,8 +86,8 @@ func (e *engine) usurp() {
 }
 
 // notice tells the watchers of what did not come through the gate.
-func (e *engine) notice(process, call string, args any) {
-	p := &life{name: process}
+func (e *engine) notice(name, call string, args any) {
+	p := &process{name: name}
 	t := &turn{query: query{party: partyLedger, name: call, args: args, writes: true}, seat: &seat{e, p, 0}}
 	t.tell(nil, nil, true)
 }

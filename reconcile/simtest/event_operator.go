@@ -10,21 +10,21 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
-// A wish is what an operator does.
-type wish struct {
+// A operatorRequest is what an operator does.
+type operatorRequest struct {
 	what   string
 	on     string // the target, scope, rule, source, id or incident
 	mode   string
 	last   time.Duration
-	insist reconcile.Insist
+	insist reconcile.AskOptions
 }
 
-var wishes = []string{"hold", "unhold", "pause", "resume", "mode", "release", "release-incident", "terminate",
+var operatorRequests = []string{"hold", "unhold", "pause", "resume", "mode", "release", "release-incident", "terminate",
 	"emergency", "restore"}
 
-func parseWish(args []string) (wish, error) {
+func parseOperatorRequest(args []string) (operatorRequest, error) {
 	w := &words{left: args}
-	out := wish{what: w.oneOf("what the operator does", wishes...)}
+	out := operatorRequest{what: w.oneOf("what the operator does", operatorRequests...)}
 	if out.what != "emergency" {
 		out.on = w.next("on what")
 	}
@@ -42,10 +42,10 @@ func parseWish(args []string) (wish, error) {
 }
 
 // by signs what the operator of a history does.
-var by = reconcile.Signature{Author: "ana", Reason: "drill"}
+var by = reconcile.Attribution{Author: "ana", Reason: "drill"}
 
-// wish lets the operator do something. What the ledger refuses is nothing done.
-func (e *engine) wish(w wish) {
+// operatorRequest lets the operator do something. What the ledger refuses is nothing done.
+func (e *engine) wish(w operatorRequest) {
 	e.cover.add("operator", w.what)
 	switch w.what {
 	case "terminate", "emergency":
@@ -63,8 +63,8 @@ func (e *engine) wish(w wish) {
 	e.notice("operator", wishCall(w), args)
 }
 
-// wishCall is the method by which a wish is written down.
-func wishCall(w wish) string {
+// wishCall is the method by which a request is written down.
+func wishCall(w operatorRequest) string {
 	if w.mode == "clear" {
 		return "ClearMode"
 	}
@@ -72,7 +72,7 @@ func wishCall(w wish) string {
 		"release": "Release", "release-incident": "ReleaseIncident"}[w.what]
 }
 
-func (e *engine) wishNow(w wish) (args any, err error) {
+func (e *engine) wishNow(w operatorRequest) (args any, err error) {
 	ctx := e.ctx
 	until := e.until(w.last)
 	switch wishCall(w) {
@@ -109,7 +109,7 @@ func (e *engine) until(last time.Duration) time.Time {
 }
 
 // release lets the subjects pass that are held now, as `sandkeeper release` does.
-func (e *engine) release(w wish) (reconcile.Release, error) {
+func (e *engine) release(w operatorRequest) (reconcile.Release, error) {
 	subjects, err := e.heldBy(w.on)
 	if err != nil || len(subjects) == 0 {
 		return reconcile.Release{}, errors.Join(err, errors.New("nothing is held by "+w.on))
@@ -165,11 +165,11 @@ func (e *engine) releaseIncidents(id string) error {
 }
 
 // wishEnd looks at both worlds and asks for ends, as `terminate` and `emergency` do.
-func (e *engine) wishEnd(w wish) {
+func (e *engine) wishEnd(w operatorRequest) {
 	p := e.birth("operator")
 	k := e.keeper(p, 0)
 	e.run(p, 0, func() func() {
-		r, err := k.Look(p.stop, reconcile.Full)
+		r, err := k.Plan(p.stop, reconcile.Full)
 		return func() {
 			e.bury(p)
 			if err != nil {
@@ -181,7 +181,7 @@ func (e *engine) wishEnd(w wish) {
 	})
 }
 
-func (e *engine) askEnd(r *run.Result, w wish) {
+func (e *engine) askEnd(r *run.Result, w operatorRequest) {
 	preview := &run.Preview{}
 	if w.what == "emergency" {
 		preview = r.Emergency("", w.insist)
@@ -232,7 +232,7 @@ func (e *engine) asks(actions []reconcile.Action, withdraw []string) {
 }
 
 // wishBack asks for the end of a quarantine, as `restore` does, and holds what comes back.
-func (e *engine) wishBack(w wish) {
+func (e *engine) wishBack(w operatorRequest) {
 	if w.on == "any" {
 		w.on = e.inQuarantine()
 	}
@@ -248,7 +248,7 @@ func (e *engine) wishBack(w wish) {
 		if actions[i].Step == reconcile.StepRestore {
 			target = "task:" + actions[i].Task
 		}
-		e.wish(wish{what: "hold", on: target, last: 24 * time.Hour})
+		e.wish(operatorRequest{what: "hold", on: target, last: 24 * time.Hour})
 	}
 }
 

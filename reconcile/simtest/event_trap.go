@@ -68,7 +68,7 @@ func parseStop(args []string) (halt, error) {
 }
 
 // is reports whether a word of the script means this process.
-func (p *life) is(word string) bool {
+func (p *process) is(word string) bool {
 	return word == "any" || word == p.name || strings.HasPrefix(p.name, word+"-")
 }
 

@@ -190,7 +190,7 @@ func (e *engine) addFault(f fault) {
 func (e *engine) endFaults() {
 	e.faults = nil
 	for _, name := range history.SortedKeys(e.place.Providers()) {
-		e.place.World(name).Mend()
+		e.place.World(name).Fix()
 	}
 }
 

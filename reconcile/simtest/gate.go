@@ -50,7 +50,7 @@ type turn struct {
 // A seat is a part of a process that does one thing after the other, and what it started.
 type seat struct {
 	e    *engine
-	p    *life
+	p    *process
 	lane int
 }
 
@@ -122,7 +122,7 @@ func (g *gate) next() time.Duration {
 }
 
 // release frees all of a process that is dead.
-func (g *gate) release(p *life) {
+func (g *gate) release(p *process) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p.dead = true

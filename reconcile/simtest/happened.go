@@ -64,7 +64,7 @@ func (c coverage) pass(r *run.Result, err error) {
 			c.add("brake", "incident")
 		}
 	}
-	for range r.Judged.Regrets {
+	for range r.Judged.FalsePositives {
 		c.add("brake", "regret")
 	}
 }

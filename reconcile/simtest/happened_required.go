@@ -26,7 +26,7 @@ func Required() []string {
 		each("termination: ", "Suspend accepted", "Terminate accepted", "Terminate gone"),
 		requiredFaults(),
 		requiredLife(),
-		each("operator: ", wishes...),
+		each("operator: ", operatorRequests...),
 	)
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
-// A life is one run of the program, from its start to its death.
-type life struct {
+// A process is one run of the program, from its start to its death.
+type process struct {
 	name   string
 	hash   uint64
 	born   int // how many there were of this name before
@@ -91,7 +91,7 @@ func (e *engine) single(s schedule) {
 		var r *run.Result
 		var err error
 		if s.name == kindLook {
-			r, err = k.Look(p.stop, reconcile.Full)
+			r, err = k.Plan(p.stop, reconcile.Full)
 		} else {
 			r, err = k.Once(p.stop, reconcile.Full, s.wait)
 		}
@@ -103,9 +103,9 @@ func (e *engine) single(s schedule) {
 }
 
 // birth makes a process. Singles are numbered: once-1, once-2.
-func (e *engine) birth(kind string) *life {
+func (e *engine) birth(kind string) *process {
 	e.counts[kind]++
-	p := &life{name: kind, born: e.counts[kind] - 1, died: make(chan struct{})}
+	p := &process{name: kind, born: e.counts[kind] - 1, died: make(chan struct{})}
 	if !strings.HasPrefix(kind, "replica-") {
 		p.name = fmt.Sprintf("%s-%d", kind, e.counts[kind])
 	}
@@ -118,12 +118,12 @@ func (e *engine) birth(kind string) *life {
 }
 
 // run lets a process do something in a goroutine of its own, and what follows in a turn.
-func (e *engine) run(p *life, lane int, do func() (then func())) {
+func (e *engine) run(p *process, worker int, do func() (then func())) {
 	e.wg.Go(func() {
 		then := do()
-		s := &seat{e, p, lane}
+		s := &seat{e, p, worker}
 		t := &turn{query: query{party: "engine", name: "end", id: p.name}, seat: s, grant: make(chan struct{}, 1)}
-		t.pri = mix(p.hash, mixText(uint64(lane), "end"), uint64(e.since()))
+		t.pri = mix(p.hash, mixText(uint64(worker), "end"), uint64(e.since()))
 		if t.wait(e.since()) == nil {
 			then()
 			e.gate.over()
@@ -132,7 +132,7 @@ func (e *engine) run(p *life, lane int, do func() (then func())) {
 }
 
 // passed tells of a pass that a process ended.
-func (e *engine) passed(p *life, r *run.Result, err error) {
+func (e *engine) passed(p *process, r *run.Result, err error) {
 	if r == nil && err == nil {
 		return // there was nothing to do
 	}
@@ -147,20 +147,20 @@ func (e *engine) passed(p *life, r *run.Result, err error) {
 }
 
 // bury forgets a process that has ended by itself.
-func (e *engine) bury(p *life) {
+func (e *engine) bury(p *process) {
 	p.kill()
-	e.living = slices.DeleteFunc(e.living, func(o *life) bool { return o == p })
+	e.living = slices.DeleteFunc(e.living, func(o *process) bool { return o == p })
 }
 
 // die kills a process: nothing of it is heard of again.
-func (e *engine) die(p *life) {
+func (e *engine) die(p *process) {
 	e.bury(p)
 	e.gate.release(p)
 	close(p.died)
 }
 
 // crash kills a process, and lets the next one come after a while.
-func (e *engine) crash(p *life, last time.Duration) {
+func (e *engine) crash(p *process, last time.Duration) {
 	if p.back != nil {
 		p.back(last)
 	}
@@ -184,4 +184,4 @@ func (e *engine) terminateProcess(h halt) {
 }
 
 // holder names the process to people, each of its lives anew.
-func (p *life) holder() string { return fmt.Sprintf("%s.%d", p.name, p.born) }
+func (p *process) holder() string { return fmt.Sprintf("%s.%d", p.name, p.born) }

@@ -15,15 +15,15 @@ import (
 // A replica is a daemon: it makes passes by a schedule, and works off what passes of any
 // replica left on the board.
 type replica struct {
-	*life
-	reload bool
-	keeper *run.Keeper
-	busy   bool // with a pass
-	lanes  []lane
+	*process
+	reload  bool
+	keeper  *run.Reconciler
+	busy    bool // with a pass
+	workers []worker
 }
 
-// A lane works at one job after the other.
-type lane struct {
+// A worker works at one job after the other.
+type worker struct {
 	worker *run.Worker
 	busy   bool
 }
@@ -32,26 +32,26 @@ type lane struct {
 const comesBack = 20 * time.Second
 
 func (e *engine) startReplica(s schedule) {
-	r := &replica{life: e.birth(s.name), lanes: make([]lane, s.lanes)}
-	r.life.back = func(after time.Duration) {
+	r := &replica{process: e.birth(s.name), workers: make([]worker, s.lanes)}
+	r.process.back = func(after time.Duration) {
 		e.replica = slices.DeleteFunc(e.replica, func(o *replica) bool { return o == r })
 		if after == 0 {
 			after = comesBack
 		}
 		e.after(after, func() { e.startReplica(s) })
 	}
-	e.hire(r)
+	e.startWorkers(r)
 	e.replica = append(e.replica, r)
 	e.ticks(r, reconcile.Quick, s.quick)
 	e.ticks(r, reconcile.Full, s.full)
 }
 
-// hire makes what works by the config of now. Jobs that began by another one end with it.
-func (e *engine) hire(r *replica) {
+// startWorkers makes what works by the config of now. Jobs that began by another one end with it.
+func (e *engine) startWorkers(r *replica) {
 	r.reload = false
-	r.keeper = e.keeper(r.life, 0)
-	for i := range r.lanes {
-		r.lanes[i].worker = run.NewWorker(r.stop, e.keeper(r.life, i+1))
+	r.keeper = e.keeper(r.process, 0)
+	for i := range r.workers {
+		r.workers[i].worker = run.NewWorker(r.stop, e.keeper(r.process, i+1))
 	}
 }
 
@@ -82,18 +82,18 @@ func (e *engine) tick(r *replica, kind reconcile.PassKind, every time.Duration) 
 	}
 	r.busy = true
 	k := r.keeper
-	e.run(r.life, 0, func() func() {
+	e.run(r.process, 0, func() func() {
 		result, err := passPatiently(r.work, r.stop, k, kind, every/2)
 		return func() {
 			r.busy = false
-			e.passed(r.life, result, err)
+			e.passed(r.process, result, err)
 			e.retire(r)
 		}
 	})
 }
 
 // passPatiently asks for a pass until it has the lease, or patience ends.
-func passPatiently(work, stop context.Context, k *run.Keeper, kind reconcile.PassKind, apart time.Duration,
+func passPatiently(work, stop context.Context, k *run.Reconciler, kind reconcile.PassKind, apart time.Duration,
 ) (*run.Result, error) {
 	for tries := 1; ; tries++ {
 		r, err := k.Pass(stop, kind, apart)
@@ -110,12 +110,12 @@ func passPatiently(work, stop context.Context, k *run.Keeper, kind reconcile.Pas
 }
 
 // over reports whether the replica is no more.
-func (r *replica) over(e *engine) bool { return !slices.Contains(e.living, r.life) }
+func (r *replica) over(e *engine) bool { return !slices.Contains(e.living, r.process) }
 
 // begins takes the config of now.
 func (e *engine) begins(r *replica) {
-	e.configure(r.life)
-	e.hire(r)
+	e.configure(r.process)
+	e.startWorkers(r)
 }
 
 // retire ends a replica that was asked to stop and has nothing under way.
@@ -123,12 +123,12 @@ func (e *engine) retire(r *replica) {
 	if r.stop.Err() == nil || r.busy || r.over(e) {
 		return
 	}
-	for i := range r.lanes {
-		if r.lanes[i].busy {
+	for i := range r.workers {
+		if r.workers[i].busy {
 			return
 		}
 	}
-	e.crash(r.life, 0)
+	e.crash(r.process, 0)
 }
 
 // A board is the queue that all replicas share.
@@ -202,8 +202,8 @@ func (e *engine) freeLanes() []freeLane {
 		if r.frozen > e.since() || r.stop.Err() != nil {
 			continue
 		}
-		for i := range r.lanes {
-			if !r.lanes[i].busy {
+		for i := range r.workers {
+			if !r.workers[i].busy {
 				free = append(free, freeLane{r, i})
 			}
 		}
@@ -250,10 +250,10 @@ func (e *engine) work(l freeLane, j *job) {
 	if l.r.reload {
 		e.begins(l.r)
 	}
-	own := &l.r.lanes[l.i]
+	own := &l.r.workers[l.i]
 	own.busy, j.running = true, true
 	j.tries++
-	p, w := l.r.life, own.worker
+	p, w := l.r.process, own.worker
 	e.after(rescueAfter, func() { e.rescue(p, j) })
 	e.run(p, l.i+1, func() func() {
 		again, err := j.do(p.work, w)
@@ -286,7 +286,7 @@ func (e *engine) worked(j *job, again time.Duration, err error) {
 }
 
 // rescue puts a job back that a killed process had begun.
-func (e *engine) rescue(p *life, j *job) {
+func (e *engine) rescue(p *process, j *job) {
 	switch {
 	case !j.running || slices.Contains(e.living, p):
 	case j.remedy == "" || j.tries >= mostTries:

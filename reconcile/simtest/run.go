@@ -67,13 +67,13 @@ func play(ctx context.Context, s *history.Script, o Options) *Report {
 	e := &engine{script: s, o: o, start: time.Now(), ctx: ctx, cover: coverage{}, counts: map[string]int{},
 		config: configs{own: map[string][][]string{}, without: map[string]string{}}, log: trace{on: o.Trace, sum: o.Hash}}
 	e.gate.arrived = make(chan struct{}, 1)
-	town, err := platform.New(s, e.waitInWorld)
+	place, err := platform.New(s, e.waitInWorld)
 	if err != nil {
 		return &Report{Err: err}
 	}
-	e.stand(town, town.Ledger)
+	e.stand(place, place.Ledger)
 	if o.Begun != nil {
-		o.Begun(town)
+		o.Begun(place)
 	}
 	if err := e.open(); err != nil {
 		return &Report{Err: err}
@@ -125,7 +125,7 @@ func (e *engine) openProcesses() error {
 
 // comePeer lets the janitor come that plays in the place of sandkeeper.
 func (e *engine) comePeer() {
-	var peer *life
+	var peer *process
 	var janitor Janitor
 	busy := false
 	var turn func()
@@ -154,7 +154,7 @@ func (e *engine) comePeer() {
 	e.at(0, turn)
 }
 
-func (e *engine) views(p *life) Views {
+func (e *engine) views(p *process) Views {
 	k := e.keeper(p, 0)
 	return Views{Tasks: k.Tasks, Providers: k.Providers, Now: time.Now}
 }

@@ -32,26 +32,26 @@ func Bare(t *testing.T, passes int) time.Duration {
 	}
 	began := time.Now()
 	synctest.Test(t, func(t *testing.T) {
-		town, err := platform.New(s, nil)
+		place, err := platform.New(s, nil)
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		k := bareKeeper(town)
+		k := bareKeeper(place)
 		for range passes {
 			if _, err := k.Once(t.Context(), reconcile.Full, 0); err != nil {
 				t.Error(err)
 				return
 			}
 			time.Sleep(time.Minute)
-			town.Advance()
+			place.Advance()
 		}
 	})
 	return time.Since(began) / time.Duration(passes)
 }
 
-func bareKeeper(t *platform.Platform) *run.Keeper {
-	k := &run.Keeper{Policy: t.Policy(), Tasks: t.Tasks(), Ledger: t.Ledger, Holder: "bare",
+func bareKeeper(t *platform.Platform) *run.Reconciler {
+	k := &run.Reconciler{Policy: t.Policy(), Tasks: t.Tasks(), Ledger: t.Ledger, Holder: "bare",
 		Providers: map[string]reconcile.Provider{}, Log: slog.New(slog.DiscardHandler), Parallel: 1}
 	for name, p := range t.Providers() {
 		k.Providers[name] = p

@@ -122,7 +122,7 @@ func stepStruckBy(s *platform.Step) string {
 }
 
 // pass keeps what a pass came to.
-func (t *trace) pass(e *engine, p *life, r *run.Result, err error) {
+func (t *trace) pass(e *engine, p *process, r *run.Result, err error) {
 	if !t.on {
 		return
 	}

@@ -217,10 +217,11 @@ func (l *entry) box() reconcile.Sandbox {
 		s.State = reconcile.SandboxUnknown
 	}
 	l.yes("owned", &s.Owned)
-	l.yes("hollow", &s.Hollow)
-	l.yes("lasting", &s.Lasting)
-	for key, to := range map[string]*string{"task": &s.Task, "key": &s.SandboxKey, "also": &s.AlsoKey, "no-end": &s.NoEnd,
-		"name": &s.Name, "raw": &s.Raw,
+	l.yes("hollow", &s.NoContainer)
+	l.yes("lasting", &s.StableName)
+	for key, to := range map[string]*string{"task": &s.Task, "key": &s.SandboxKey, "also": &s.AltKey,
+		"no-end": &s.NotTerminable,
+		"name":   &s.Name, "raw": &s.Raw,
 		"template": &s.Template, "region": &s.Region, "error": &s.Error} {
 		l.str(key, to)
 	}
@@ -246,22 +247,22 @@ func putLook(l *entry) {
 	ref := l.ref(0)
 	switch l.arg(1) {
 	case "gone":
-		l.w.S.Looks[ref] = reconcile.Look{Gone: true}
+		l.w.S.Lookups[ref] = reconcile.Lookup{Gone: true}
 	case "error":
-		l.w.S.Looks[ref] = reconcile.Look{Error: "503 Service Unavailable"}
+		l.w.S.Lookups[ref] = reconcile.Lookup{Error: "503 Service Unavailable"}
 	default:
 		s := l.box()
-		l.w.S.Looks[ref] = reconcile.Look{Sandbox: s}
+		l.w.S.Lookups[ref] = reconcile.Lookup{Sandbox: s}
 		l.w.S.AddOwned(s)
 	}
 }
 
 func putFind(l *entry) {
-	find := reconcile.FindLook{Asked: reconcile.SortedKeys(l.w.P.Providers)}
+	find := reconcile.FindLookup{Asked: reconcile.SortedKeys(l.w.P.Providers)}
 	switch l.arg(1) {
 	case "none":
 	case "error":
-		find = reconcile.FindLook{Error: "daytona: 503 Service Unavailable"}
+		find = reconcile.FindLookup{Error: "daytona: 503 Service Unavailable"}
 	default:
 		s := reconcile.Sandbox{Ref: l.ref(1), State: reconcile.SandboxRunning, Raw: "running", Owned: true, Task: l.arg(0),
 			AsOf: providerNow}
@@ -291,7 +292,7 @@ func (w *World) settle() {
 		}
 	}
 	for _, s := range w.S.Sandboxes {
-		_, looked := w.S.Looks[s.Ref]
+		_, looked := w.S.Lookups[s.Ref]
 		if seen, listed := w.S.Listings[s.Provider]; listed && s.Owned && !looked {
 			seen.Owned++
 			w.S.Listings[s.Provider] = seen

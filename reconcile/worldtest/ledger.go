@@ -43,7 +43,7 @@ func (l *entry) knewTask() {
 	mark := ""
 	l.str("mark", &mark)
 	seen.MarkSum = reconcile.Sum(mark)
-	seen.Turns = l.agos("turns", l.w.S.Memory.Now)
+	seen.Attempts = l.agos("turns", l.w.S.Memory.Now)
 	was := reconcile.Task{}
 	l.str("session", &was.Session)
 	l.num("attempts", &was.Attempts)
@@ -146,7 +146,7 @@ func putAction(l *entry) {
 // putProbe: answered=AGE, failed=AGE,AGE… oldest first, infra=AGE; with an answer worker=alive or dead,
 // and alive=AGE of when it was found alive last.
 func putProbe(l *entry) {
-	p := reconcile.ProbeSeen{Ref: l.ref(0), Vitals: l.w.S.Memory.Probes[l.ref(0)].Vitals}
+	p := reconcile.ProbeSeen{Ref: l.ref(0), Measurements: l.w.S.Memory.Probes[l.ref(0)].Measurements}
 	var failed []string
 	var at time.Time
 	l.list("failed", &failed)

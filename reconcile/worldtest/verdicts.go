@@ -62,7 +62,7 @@ func putVerdict(l *entry) {
 	v.ActedAt = v.FailedAt
 	l.ago("acted", m.Now, &v.ActedAt)
 	l.ago("sign", TaskNow, &v.Sign)
-	l.ago("regret", m.Now, &v.RegretAt)
+	l.ago("regret", m.Now, &v.FalsePositiveAt)
 	l.yes("over", &v.Over)
 	l.yes("enforced", &v.Enforced)
 	l.str("signature", &v.Signature)
@@ -78,15 +78,15 @@ func putVerdict(l *entry) {
 func putTally(l *entry) {
 	var t reconcile.Tally
 	l.num("verdicts", &t.Verdicts)
-	l.num("regrets", &t.Regrets)
+	l.num("regrets", &t.FalsePositives)
 	armed := 0
 	if l.num("armed", &armed); armed > 0 {
 		l.w.S.Memory.Armed = map[string]int64{l.arg(0): int64(armed)}
 	}
-	if l.w.S.Memory.Regrets == nil {
-		l.w.S.Memory.Regrets = map[string]reconcile.Tally{}
+	if l.w.S.Memory.FalsePositives == nil {
+		l.w.S.Memory.FalsePositives = map[string]reconcile.Tally{}
 	}
-	l.w.S.Memory.Regrets[l.arg(0)] = t
+	l.w.S.Memory.FalsePositives[l.arg(0)] = t
 }
 
 // putReleased: a person released all open incidents.
@@ -94,7 +94,7 @@ func putReleased(l *entry) {
 	open := l.w.S.Memory.Controls.Incidents
 	for i := range open {
 		open[i].ReleasedAt = l.w.S.Memory.Now.Add(-time.Second)
-		open[i].ReleasedBy = reconcile.Signature{Author: l.arg(0)}
+		open[i].ReleasedBy = reconcile.Attribution{Author: l.arg(0)}
 	}
 }
 

@@ -76,8 +76,8 @@ func (w *World) Observe(texts ...string) {
 		Kind: reconcile.Full, T0: TaskNow, Clock: reconcile.TaskClock{Now: TaskNow}, Memory: w.S.Memory,
 		Rows: map[string]reconcile.Task{}, Absent: map[string]bool{}, Unparsable: map[string]bool{},
 		ByKey:    map[reconcile.Ref]reconcile.Task{},
-		Listings: map[string]reconcile.ListingSeen{}, Looks: map[reconcile.Ref]reconcile.Look{},
-		Finds:     map[string]reconcile.FindLook{},
+		Listings: map[string]reconcile.ListingSeen{}, Lookups: map[reconcile.Ref]reconcile.Lookup{},
+		Finds:     map[string]reconcile.FindLookup{},
 		Explained: map[reconcile.Ref]string{}, Unlooked: map[string]bool{},
 	}
 	for _, text := range texts {

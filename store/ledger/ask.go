@@ -16,13 +16,13 @@ import (
 // are new: what is open already for the same thing stays as it is, unless it gives way. The
 // steps in withdraw are taken back first; when one of them was begun or is over, nothing is
 // asked for.
-func (g *Ledger) Ask(ctx context.Context, by reconcile.Signature, actions []reconcile.Action, withdraw []string,
+func (g *Ledger) Ask(ctx context.Context, by reconcile.Attribution, actions []reconcile.Action, withdraw []string,
 ) ([]reconcile.Action, error) {
 	if err := protocol.CheckAsked(actions); err != nil {
 		return nil, fmt.Errorf("ask: %w", err)
 	}
 	var asked []reconcile.Action
-	err := g.wish(ctx, by, func(tx pgx.Tx, now time.Time) ([]told, error) {
+	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
 		if _, err := exec(ctx, tx, "plan_lock", nil); err != nil {
 			return nil, err
 		}
@@ -36,13 +36,13 @@ func (g *Ledger) Ask(ctx context.Context, by reconcile.Signature, actions []reco
 		}); err != nil {
 			return nil, err
 		}
-		wished := column(actions, func(a reconcile.Action) reconcile.Action { return protocol.Wished(a, by, now) })
+		wished := column(actions, func(a reconcile.Action) reconcile.Action { return protocol.Requested(a, by, now) })
 		if asked, err = planAsked(ctx, tx, wished); err != nil {
 			return nil, err
 		}
-		lines := column(ends, func(a reconcile.Action) told { return told{a.Subject, protocol.TakenBack(a)} })
-		lines = append(lines, column(asked, func(a reconcile.Action) told {
-			return told{a.Subject, protocol.WishedFor(a)}
+		lines := column(ends, func(a reconcile.Action) line { return line{a.Subject, protocol.TakenBack(a)} })
+		lines = append(lines, column(asked, func(a reconcile.Action) line {
+			return line{a.Subject, protocol.RequestedFor(a)}
 		})...)
 		return lines, execAll(ctx, tx, []write{countWithdrawn(ids)})
 	})
@@ -123,8 +123,8 @@ func planAsked(ctx context.Context, tx pgx.Tx, actions []reconcile.Action) ([]re
 }
 
 // Note writes into the history of a subject what an operator did or asked for.
-func (g *Ledger) Note(ctx context.Context, by reconcile.Signature, subject, what string) error {
-	err := g.wish(ctx, by, func(pgx.Tx, time.Time) ([]told, error) { return []told{{subject, what}}, nil })
+func (g *Ledger) Note(ctx context.Context, by reconcile.Attribution, subject, what string) error {
+	err := g.operatorRequest(ctx, by, func(pgx.Tx, time.Time) ([]line, error) { return []line{{subject, what}}, nil })
 	if err != nil {
 		return fmt.Errorf("note on %s: %w", subject, err)
 	}

@@ -132,7 +132,7 @@ func settle(ctx context.Context, tx pgx.Tx, l reconcile.Lease, a reconcile.Actio
 		}
 		ended = append(ended, later...)
 	}
-	settled.Tell = a.Tell
+	settled.Announce = a.Announce
 	return execAll(ctx, tx, settleWrites(settled, ended, now))
 }
 
@@ -185,7 +185,7 @@ func settleWrites(settled reconcile.Action, ended []reconcile.Action, now time.T
 		writes = append(writes, noticeWrite(n))
 	}
 	return append(writes, putEvents(column(ended, func(e reconcile.Action) reconcile.TimelineEvent {
-		return reconcile.TimelineEvent{At: now, Subject: e.Subject, Kind: "action", What: protocol.Told(e)}
+		return reconcile.TimelineEvent{At: now, Subject: e.Subject, Kind: "action", What: protocol.Announced(e)}
 	})))
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
-// Controls reads the operators' wishes that are in force now.
+// Controls reads the operators' requests that are in force now.
 func (g *Ledger) Controls(ctx context.Context) (reconcile.Controls, error) {
 	var c reconcile.Controls
 	now, err := g.Now(ctx)
@@ -80,9 +80,10 @@ func scanBreaker(r pgx.Rows) (reconcile.Breaker, error) {
 	return b, err
 }
 
-// wish runs do in a transaction, after the ledger has proven to be usable, and adds to the
+// operatorRequest runs do in a transaction, after the ledger has proven to be usable, and adds to the
 // timeline what an operator asked for.
-func (g *Ledger) wish(ctx context.Context, by reconcile.Signature, do func(tx pgx.Tx, now time.Time) ([]told, error),
+func (g *Ledger) operatorRequest(ctx context.Context, by reconcile.Attribution,
+	do func(tx pgx.Tx, now time.Time) ([]line, error),
 ) error {
 	if err := protocol.CheckSigned(by.Author, by.Reason); err != nil {
 		return err
@@ -99,15 +100,15 @@ func (g *Ledger) wish(ctx context.Context, by reconcile.Signature, do func(tx pg
 		if err != nil {
 			return err
 		}
-		events := putEvents(column(lines, func(t told) reconcile.TimelineEvent { return t.event(by, now) }))
+		events := putEvents(column(lines, func(t line) reconcile.TimelineEvent { return t.event(by, now) }))
 		_, err = exec(ctx, tx, events.query, events.args)
 		return err
 	})
 }
 
-// told is what an operator did to which subject.
-type told struct{ subject, what string }
+// line is what an operator did to which subject.
+type line struct{ subject, what string }
 
-func (t told) event(by reconcile.Signature, now time.Time) reconcile.TimelineEvent {
+func (t line) event(by reconcile.Attribution, now time.Time) reconcile.TimelineEvent {
 	return reconcile.TimelineEvent{At: now, Subject: t.subject, Kind: "operator", What: protocol.Asked(by, t.what)}
 }

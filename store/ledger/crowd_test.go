@@ -108,7 +108,7 @@ func TestPlanningBesideAWorkerThatCounts(t *testing.T) {
 		"a person": func(t *testing.T, g *Ledger, _ reconcile.Lease) error {
 			wish := end("ask", "o-0")
 			wish.Rule = reconcile.RuleOperator
-			_, err := g.Ask(t.Context(), reconcile.Signature{Author: "ana", Reason: "drill"}, []reconcile.Action{wish},
+			_, err := g.Ask(t.Context(), reconcile.Attribution{Author: "ana", Reason: "drill"}, []reconcile.Action{wish},
 				[]string{later.ID})
 			return err
 		},
@@ -219,7 +219,7 @@ func crowded(round, n int) reconcile.Record {
 func regretful(r reconcile.Record, seen []reconcile.Verdict) reconcile.Record {
 	for i, v := range seen {
 		if i%2 == 0 {
-			r.Regrets = append(r.Regrets, reconcile.Regret{Verdict: v.Number, At: time.Now(), What: "alive"})
+			r.FalsePositives = append(r.FalsePositives, reconcile.FalsePositive{Verdict: v.Number, At: time.Now(), What: "alive"})
 			continue
 		}
 		r.Over = append(r.Over, v.Number)
@@ -232,7 +232,7 @@ func regretful(r reconcile.Record, seen []reconcile.Verdict) reconcile.Record {
 
 // people ask for what passes plan and workers do, and take back what they may.
 func people(t *testing.T, g *Ledger, round, n int) {
-	by := reconcile.Signature{Author: "ana", Reason: "drill"}
+	by := reconcile.Attribution{Author: "ana", Reason: "drill"}
 	for i := range n {
 		id := fmt.Sprintf("%d-%d", round, i)
 		a := reconcile.Action{
@@ -294,7 +294,7 @@ func work(t *testing.T, g *Ledger, worker reconcile.Lease, remedy string, confir
 			t.Error(err)
 			continue
 		}
-		a.ActedAt, a.Outcome, a.Tell = time.Now(), reconcile.OutcomeConfirmed, true
+		a.ActedAt, a.Outcome, a.Announce = time.Now(), reconcile.OutcomeConfirmed, true
 		if seq == 1 && len(remedy)%2 == 0 {
 			a.Outcome = reconcile.OutcomeFailed
 		}

@@ -107,8 +107,8 @@ func incident(ctx context.Context, tx pgx.Tx, id string) (reconcile.Incident, er
 
 // ReleaseIncident lets go on what an open incident holds. [reconcile.ErrNotFound] means that
 // there is none of this id.
-func (g *Ledger) ReleaseIncident(ctx context.Context, id string, by reconcile.Signature) error {
-	err := g.wish(ctx, by, func(tx pgx.Tx, now time.Time) ([]told, error) {
+func (g *Ledger) ReleaseIncident(ctx context.Context, id string, by reconcile.Attribution) error {
+	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
 		found, err := incident(ctx, tx, id)
 		if err == nil {
 			err = protocol.CheckReleasable(found)
@@ -116,7 +116,7 @@ func (g *Ledger) ReleaseIncident(ctx context.Context, id string, by reconcile.Si
 		if err != nil {
 			return nil, err
 		}
-		return []told{{"incident:" + id, "released"}}, counted(ctx, tx, "release_incident", pgx.StrictNamedArgs{
+		return []line{{"incident:" + id, "released"}}, counted(ctx, tx, "release_incident", pgx.StrictNamedArgs{
 			"id": id, "author": clean(by.Author), "reason": clean(by.Reason), "now": now,
 		}, errors.New("it was closed or released just now"))
 	})
@@ -126,9 +126,9 @@ func (g *Ledger) ReleaseIncident(ctx context.Context, id string, by reconcile.Si
 	return nil
 }
 
-// Victims reads the verdicts of an incident's signature while it lasted, oldest first.
+// Affected reads the verdicts of an incident's signature while it lasted, oldest first.
 // [reconcile.ErrNotFound] means that there is no such incident.
-func (g *Ledger) Victims(ctx context.Context, id string) ([]reconcile.Verdict, error) {
+func (g *Ledger) Affected(ctx context.Context, id string) ([]reconcile.Verdict, error) {
 	var found []reconcile.Verdict
 	err := g.inSnapshot(ctx, func(tx pgx.Tx) error {
 		of, err := incident(ctx, tx, id)

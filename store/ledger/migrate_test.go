@@ -153,7 +153,7 @@ func everyEntry(t *testing.T, g *Ledger) map[string]error {
 	_, take := g.TakeLease(t.Context(), "one", time.Minute)
 	_, subject := g.Subject(t.Context(), "t")
 	_, purge := g.Purge(t.Context(), ledgerNoon, 10)
-	by := reconcile.Signature{Author: "ana", Reason: "drill"}
+	by := reconcile.Attribution{Author: "ana", Reason: "drill"}
 	return map[string]error{
 		"migrate": g.Migrate(t.Context()), "recall": recall, "take lease": take, "subject": subject, "purge": purge,
 		"set mode": g.SetMode(t.Context(), "orphan", reconcile.Off, by),

@@ -88,7 +88,7 @@ func upgrade(t *testing.T, version int, rows string) {
 	}
 	world := recalled(t, g)
 	task, box := world.Tasks["t"], world.Sandboxes[reconcile.Ref{Provider: "daytona", ID: "sb-1"}]
-	if !task.Live || task.EntrySum != 3 || task.Turns != nil || box.Name != "box" || len(world.Probes) != 1 ||
+	if !task.Live || task.EntrySum != 3 || task.Attempts != nil || box.Name != "box" || len(world.Probes) != 1 ||
 		world.Controls.Lowered["orphan"].Author != "ana" || len(world.Verdicts) != 0 {
 		t.Errorf("memory = %+v, want the task, its sandbox, its probe and the mode", world)
 	}
@@ -105,7 +105,7 @@ func upgrade(t *testing.T, version int, rows string) {
 // goesOnWithNew does in an upgraded ledger what only this version can.
 func goesOnWithNew(t *testing.T, g *Ledger) {
 	t.Helper()
-	by := reconcile.Signature{Author: "ana", Reason: "drill"}
+	by := reconcile.Attribution{Author: "ana", Reason: "drill"}
 	asked, err := g.Ask(t.Context(), by, []reconcile.Action{
 		{ID: "stop", Remedy: "stop", Rule: reconcile.RuleOperator, Subject: "sandbox:daytona/sb-1", Provider: "daytona",
 			Sandbox: "sb-1", Step: reconcile.StepQuarantine},

@@ -104,7 +104,7 @@ func overviewActions(o *reconcile.Overview, most int) []reading {
 func overviewVerdicts(o *reconcile.Overview, most int) []reading {
 	o.Tallies = map[string]reconcile.Tally{}
 	regretted := each("regretted", pgx.StrictNamedArgs{"most": most}, scanVerdict,
-		func(v reconcile.Verdict) { o.Regrets = append(o.Regrets, v) })
+		func(v reconcile.Verdict) { o.FalsePositives = append(o.FalsePositives, v) })
 	return append(incidentReadings(&o.Incidents, most), tallies(o.Tallies), regretted)
 }
 

@@ -40,10 +40,10 @@ func (g *Ledger) SaveProbes(ctx context.Context, l reconcile.Lease, results []re
 func cleanProbe(p reconcile.ProbeResult) reconcile.ProbeResult {
 	p.Provider, p.ID, p.Detail = clean(p.Provider), clean(p.ID), clean(p.Detail)
 	p.At, p.Took = micro(p.At), p.Took.Truncate(time.Microsecond)
-	if p.Vitals != nil {
-		v := protocol.Sound(*p.Vitals)
+	if p.Measurements != nil {
+		v := protocol.Sound(*p.Measurements)
 		v.At, v.Signs = micro(v.At), column(v.Signs, clean)
-		p.Vitals = &v
+		p.Measurements = &v
 	}
 	return p
 }
@@ -70,17 +70,17 @@ func putSums(ctx context.Context, tx pgx.Tx, sums []reconcile.ProbeSeen) error {
 	args := probeArgs(column(sums, func(s reconcile.ProbeSeen) reconcile.ProbeResult {
 		return s.Last
 	}))
-	runs, vitals := make([]*string, len(sums)), make([]*string, len(sums))
+	runs, measurements := make([]*string, len(sums)), make([]*string, len(sums))
 	for i, s := range sums {
 		var err error
 		if runs[i], err = listText(s.Failures); err != nil {
 			return err
 		}
-		if vitals[i], err = listText(s.Vitals); err != nil {
+		if measurements[i], err = listText(s.Measurements); err != nil {
 			return err
 		}
 	}
-	args["failures"], args["vitals"] = runs, vitals
+	args["failures"], args["vitals"] = runs, measurements
 	args["worker_at"] = column(sums, func(s reconcile.ProbeSeen) pgtype.Timestamptz { return stamp(s.WorkerAt) })
 	args["last_answered"] = column(sums, func(s reconcile.ProbeSeen) pgtype.Timestamptz { return stamp(s.LastAnswered) })
 	_, err := exec(ctx, tx, "probe_sums", args)

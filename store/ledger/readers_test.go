@@ -195,7 +195,7 @@ func TestOneSubjectCostsItsOwnHistory(t *testing.T) {
 		reading{query: "notices_take", args: pgx.StrictNamedArgs{
 			"now": now, "most": 10, "shortest": protocol.ShortestPause, "longest": protocol.LongestPause,
 		}})
-	regrets := putRegrets([]reconcile.Regret{{Verdict: 15000, At: now}})
+	regrets := putFalsePositives([]reconcile.FalsePositive{{Verdict: 15000, At: now}})
 	noScans(t, g, append(readings, reading{query: regrets.query, args: regrets.args}))
 }
 

@@ -46,7 +46,7 @@ func reportReadings(rules protocol.Reports, now time.Time, since time.Duration) 
 
 func scanRuleReport(r pgx.Rows) (reconcile.RuleReport, error) {
 	var t reconcile.RuleReport
-	err := r.Scan(&t.Rule, &t.Verdicts, &t.Acted, &t.Subjects, &t.Regrets, &t.Cost)
+	err := r.Scan(&t.Rule, &t.Verdicts, &t.Acted, &t.Subjects, &t.FalsePositives, &t.Cost)
 	return t, err
 }
 

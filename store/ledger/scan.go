@@ -16,19 +16,19 @@ import (
 type taskSeenRow struct {
 	reconcile.TaskSeen
 	entry, sum, mark int64
-	turns            []instant
+	attempts         []instant
 }
 
 func (t *taskSeenRow) columns() []any {
 	return []any{&t.ID, &t.Status, (*string)(&t.State), &t.Sandbox, at(&t.Since), at(&t.FirstSeen),
 		at(&t.UpdatedAt), at(&t.StartedAt), at(&t.StaleStart), at(&t.AheadSign), at(&t.AheadSince),
-		&t.entry, &t.sum, &t.ErrorChanged, &t.Live, &t.turns, at(&t.Recreated), at(&t.LateSign),
+		&t.entry, &t.sum, &t.ErrorChanged, &t.Live, &t.attempts, at(&t.Recreated), at(&t.LateSign),
 		&t.mark, at(&t.MarkAt), at(&t.BeatAt), (*int64)(&t.BeatGap)}
 }
 
 func (t *taskSeenRow) seen() reconcile.TaskSeen {
 	t.EntrySum, t.ErrorSum, t.MarkSum = uint64(t.entry), uint64(t.sum), uint64(t.mark)
-	t.Turns = orNil(column(t.turns, func(i instant) time.Time { return time.Time(i) }))
+	t.Attempts = orNil(column(t.attempts, func(i instant) time.Time { return time.Time(i) }))
 	return t.TaskSeen
 }
 
@@ -48,7 +48,7 @@ func (s *sandboxRow) columns() []any {
 	p := &s.probes
 	return []any{&s.Provider, &s.ID, &s.Name, &s.Task, &s.Template, (*string)(&s.State), &s.Raw, at(&s.CreatedAt),
 		at(&s.FirstSeen), at(&s.StateSince), at(&s.ResumedAt), at(&s.RanAt), at(&s.GoneAt), &s.GoneByUs,
-		&p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures, &p.vitals, at(&s.WorkedAt),
+		&p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures, &p.measurements, at(&s.WorkedAt),
 		&p.worker, at(&p.workerAt)}
 }
 
@@ -65,7 +65,7 @@ type probeSum struct {
 	at, answered    time.Time
 	took            int64
 	failures        []byte
-	vitals          []byte
+	measurements    []byte
 	worker          pgtype.Text
 	workerAt        time.Time
 }
@@ -81,7 +81,7 @@ func (p probeSum) seen(ref reconcile.Ref) (reconcile.ProbeSeen, error) {
 	for _, run := range []struct {
 		text []byte
 		into any
-	}{{p.failures, &seen.Failures}, {p.vitals, &seen.Vitals}} {
+	}{{p.failures, &seen.Failures}, {p.measurements, &seen.Measurements}} {
 		if run.text == nil {
 			continue
 		}
@@ -96,7 +96,7 @@ func scanProbeSum(r pgx.Rows) (reconcile.ProbeSeen, error) {
 	var ref reconcile.Ref
 	var p probeSum
 	err := r.Scan(&ref.Provider, &ref.ID, &p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures,
-		&p.vitals, &p.worker, at(&p.workerAt))
+		&p.measurements, &p.worker, at(&p.workerAt))
 	if err != nil {
 		return reconcile.ProbeSeen{}, err
 	}

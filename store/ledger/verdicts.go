@@ -17,8 +17,8 @@ func verdictWrites(r reconcile.Record, now time.Time) ([]write, error) {
 	if len(r.Verdicts) > 0 {
 		writes = append(writes, putVerdicts(r.Verdicts))
 	}
-	if len(r.Regrets) > 0 {
-		writes = append(writes, putRegrets(r.Regrets))
+	if len(r.FalsePositives) > 0 {
+		writes = append(writes, putFalsePositives(r.FalsePositives))
 	}
 	if len(r.Over) > 0 {
 		writes = append(writes, write{"end_verdicts", pgx.StrictNamedArgs{"numbers": r.Over}})
@@ -71,12 +71,12 @@ func putVerdicts(vs []reconcile.Verdict) write {
 	}}
 }
 
-func putRegrets(rs []reconcile.Regret) write {
-	rs = lastOf(rs, func(r reconcile.Regret) int64 { return r.Verdict })
+func putFalsePositives(rs []reconcile.FalsePositive) write {
+	rs = lastOf(rs, func(r reconcile.FalsePositive) int64 { return r.Verdict })
 	return write{"put_regrets", pgx.StrictNamedArgs{
-		"numbers": column(rs, func(r reconcile.Regret) int64 { return r.Verdict }),
-		"at":      column(rs, func(r reconcile.Regret) pgtype.Timestamptz { return stamp(r.At) }),
-		"what":    column(rs, func(r reconcile.Regret) string { return clean(r.What) }),
+		"numbers": column(rs, func(r reconcile.FalsePositive) int64 { return r.Verdict }),
+		"at":      column(rs, func(r reconcile.FalsePositive) pgtype.Timestamptz { return stamp(r.At) }),
+		"what":    column(rs, func(r reconcile.FalsePositive) string { return clean(r.What) }),
 	}}
 }
 
@@ -101,14 +101,14 @@ func countHour(counts []reconcile.Counter, now time.Time) write {
 
 // verdictReadings are the verdicts of the last hours, and what each rule's come to.
 func verdictReadings(m *reconcile.Memory) []reading {
-	m.Regrets, m.Armed = map[string]reconcile.Tally{}, map[string]int64{}
+	m.FalsePositives, m.Armed = map[string]reconcile.Tally{}, map[string]int64{}
 	return []reading{
 		each("recall_verdicts", pgx.StrictNamedArgs{
 			"since": m.Now.Add(-protocol.Watched), "refutable": reconcile.WatchedRules(),
 			"most_watched": protocol.MostWatched, "most_alike": protocol.MostAlike,
 			"most_failures": protocol.MostFailures, "most_cleaned": protocol.MostCleaned,
 		}, scanVerdict, func(v reconcile.Verdict) { m.Verdicts = append(m.Verdicts, v) }),
-		tallies(m.Regrets),
+		tallies(m.FalsePositives),
 		each("recall_armed", nil, scanArming, func(a arming) { m.Armed[a.rule] = a.after }),
 	}
 }
@@ -138,7 +138,7 @@ type ruleTally struct {
 
 func scanTally(r pgx.Rows) (ruleTally, error) {
 	var t ruleTally
-	err := r.Scan(&t.rule, &t.Verdicts, &t.Regrets)
+	err := r.Scan(&t.rule, &t.Verdicts, &t.FalsePositives)
 	return t, err
 }
 
@@ -148,7 +148,7 @@ func scanVerdict(r pgx.Rows) (reconcile.Verdict, error) {
 	err := r.Scan(&v.Number, &v.Rule, &v.Subject, &v.Task, &v.Provider, &v.Sandbox, &v.Template, &v.Region, &v.Worker,
 		&v.Error, &v.Signature, &v.Reason, at(&v.At), at(&v.Began), &late, at(&v.TaskAt), at(&v.Sign), &attempt,
 		&v.Enforced, &v.Cost, &v.PerHour, at(&v.ActedAt), at(&v.FailedAt), &v.Over,
-		at(&v.RegretAt), &v.Regret)
+		at(&v.FalsePositiveAt), &v.FalsePositive)
 	v.Late, v.Attempt = time.Duration(late)*time.Microsecond, uint64(attempt)
 	return v, err
 }

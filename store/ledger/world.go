@@ -36,7 +36,7 @@ func putTasks(seen []reconcile.TaskSeen, now time.Time) write {
 		"error_sums":    column(ts, func(t task) int64 { return int64(t.ErrorSum) }), // the bits, read back the same way
 		"error_changed": column(ts, func(t task) bool { return t.ErrorChanged }),
 		"live":          column(ts, func(t task) bool { return t.Live }),
-		"turns":         column(ts, func(t task) *string { return turns(t.Turns) }),
+		"turns":         column(ts, func(t task) *string { return attempts(t.Attempts) }),
 		"recreated":     when(func(t task) time.Time { return t.Recreated }),
 		"late_sign":     when(func(t task) time.Time { return t.LateSign }),
 		"mark_sums":     column(ts, func(t task) int64 { return int64(t.MarkSum) }),
@@ -46,9 +46,9 @@ func putTasks(seen []reconcile.TaskSeen, now time.Time) write {
 	}}
 }
 
-// turns is a list of times as an array's text, nil when there is none: arrays of arrays
+// attempts is a list of times as an array's text, nil when there is none: arrays of arrays
 // cannot be taken apart in SQL.
-func turns(list []time.Time) *string {
+func attempts(list []time.Time) *string {
 	if len(list) == 0 {
 		return nil
 	}

@@ -45,7 +45,7 @@ func (g *actionTable) plan(a reconcile.Action) bool {
 	a.Outcome, a.Detail, a.Attempts = reconcile.OutcomePending, "", 0
 	a.ClaimedAt, a.ClaimedBy, a.ClaimEnds = time.Time{}, "", time.Time{}
 	a.ActedAt, a.FirstActed, a.AskedAt, a.Asks = time.Time{}, time.Time{}, time.Time{}, 0
-	a.ClosedAt, a.Tell = time.Time{}, false
+	a.ClosedAt, a.Announce = time.Time{}, false
 	g.actions[a.ID] = action{Action: copied(a)}
 	return true
 }

@@ -12,23 +12,23 @@ import (
 
 // Ask writes down actions that an operator asks for, all or none, takes back the steps in
 // withdraw and those that give way, and returns the actions that are new.
-func (g *Ledger) Ask(ctx context.Context, by reconcile.Signature, actions []reconcile.Action, withdraw []string,
+func (g *Ledger) Ask(ctx context.Context, by reconcile.Attribution, actions []reconcile.Action, withdraw []string,
 ) ([]reconcile.Action, error) {
 	var asked []reconcile.Action
-	err := g.wish(ctx, by, func(now time.Time) ([]told, error) {
+	err := g.operatorRequest(ctx, by, func(now time.Time) ([]line, error) {
 		if err := g.checkAsked(actions, withdraw); err != nil {
 			return nil, err
 		}
 		lines := g.takeBack(by, append(slices.Clone(withdraw), g.givingWay(actions, now)...), now)
-		wished := make([]reconcile.Action, len(actions))
+		requested := make([]reconcile.Action, len(actions))
 		for i, a := range actions {
-			wished[i] = protocol.Wished(a, by, now)
+			requested[i] = protocol.Requested(a, by, now)
 		}
-		added := g.putActions(wished)
-		for _, a := range wished {
+		added := g.putActions(requested)
+		for _, a := range requested {
 			if added[a.ID] {
 				asked = append(asked, a)
-				lines = append(lines, told{a.Subject, protocol.WishedFor(a)})
+				lines = append(lines, line{a.Subject, protocol.RequestedFor(a)})
 			}
 		}
 		return lines, nil
@@ -64,8 +64,8 @@ func (g *actionTable) checkAsked(actions []reconcile.Action, withdraw []string) 
 // givingWay are the open ends that give way to those that are asked for now.
 func (g *actionTable) givingWay(actions []reconcile.Action, now time.Time) []string {
 	var ids []string
-	for _, wished := range actions {
-		for _, a := range sorted(g.actions, byPlan, func(a action) bool { return sameStep(a.Action, wished) }) {
+	for _, requested := range actions {
+		for _, a := range sorted(g.actions, byPlan, func(a action) bool { return sameStep(a.Action, requested) }) {
 			if a.GivesWay(now) {
 				ids = append(ids, a.ID)
 			}
@@ -75,17 +75,17 @@ func (g *actionTable) givingWay(actions []reconcile.Action, now time.Time) []str
 }
 
 // takeBack withdraws steps that nobody has begun.
-func (g *tables) takeBack(by reconcile.Signature, ids []string, now time.Time) []told {
-	lines := make([]told, 0, len(ids))
+func (g *tables) takeBack(by reconcile.Attribution, ids []string, now time.Time) []line {
+	lines := make([]line, 0, len(ids))
 	for _, id := range ids {
 		a := g.actions[id]
 		g.close(a, reconcile.OutcomeWithdrawn, reconcile.WithdrawnBy(by), now)
-		lines = append(lines, told{a.Subject, protocol.TakenBack(a.Action)})
+		lines = append(lines, line{a.Subject, protocol.TakenBack(a.Action)})
 	}
 	return lines
 }
 
 // Note writes into the history of a subject what an operator did or asked for.
-func (g *Ledger) Note(ctx context.Context, by reconcile.Signature, subject, what string) error {
-	return g.wish(ctx, by, func(time.Time) ([]told, error) { return []told{{subject, what}}, nil })
+func (g *Ledger) Note(ctx context.Context, by reconcile.Attribution, subject, what string) error {
+	return g.operatorRequest(ctx, by, func(time.Time) ([]line, error) { return []line{{subject, what}}, nil })
 }

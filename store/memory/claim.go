@@ -151,7 +151,7 @@ func (g *tables) settle(own action, a reconcile.Action, now time.Time) {
 	}
 	g.carryOut(own.Action, now)
 	told := own.Action
-	told.Tell = a.Tell
+	told.Announce = a.Announce
 	if n, tell := protocol.Notice(told, now); tell {
 		g.addNotice(n)
 	}
@@ -162,7 +162,7 @@ func (g *tables) settle(own action, a reconcile.Action, now time.Time) {
 }
 
 func (g *tables) tellSettled(a reconcile.Action, now time.Time) {
-	g.tell(reconcile.TimelineEvent{At: now, Subject: a.Subject, Kind: "action", What: protocol.Told(a)})
+	g.tell(reconcile.TimelineEvent{At: now, Subject: a.Subject, Kind: "action", What: protocol.Announced(a)})
 }
 
 // endRemedy withdraws the later steps of a remedy that has lost its ground.

@@ -12,7 +12,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
-// Controls reads the operators' wishes that are in force now.
+// Controls reads the operators' requests that are in force now.
 func (g *Ledger) Controls(ctx context.Context) (reconcile.Controls, error) {
 	var c reconcile.Controls
 	err := g.locked(ctx, func(now time.Time) error {
@@ -45,8 +45,10 @@ func (g *tables) controls(now time.Time) reconcile.Controls {
 	return c
 }
 
-// wish does what an operator asked for, and tells of it.
-func (g *Ledger) wish(ctx context.Context, by reconcile.Signature, do func(now time.Time) ([]told, error)) error {
+// operatorRequest does what an operator asked for, and tells of it.
+func (g *Ledger) operatorRequest(
+	ctx context.Context, by reconcile.Attribution, do func(now time.Time) ([]line, error),
+) error {
 	if err := protocol.CheckSigned(by.Author, by.Reason); err != nil {
 		return err
 	}
@@ -62,29 +64,29 @@ func (g *Ledger) wish(ctx context.Context, by reconcile.Signature, do func(now t
 	})
 }
 
-type told struct{ subject, what string }
+type line struct{ subject, what string }
 
 // SetMode lowers a rule's mode at once, to off or observe.
-func (g *Ledger) SetMode(ctx context.Context, rule string, mode reconcile.Mode, by reconcile.Signature) error {
+func (g *Ledger) SetMode(ctx context.Context, rule string, mode reconcile.Mode, by reconcile.Attribution) error {
 	if err := protocol.CheckMode(rule, mode); err != nil {
 		return err
 	}
-	return g.wish(ctx, by, func(now time.Time) ([]told, error) {
-		g.modes[rule], g.lowered[rule] = mode, reconcile.Lowering{Signature: by, At: now}
-		return []told{{"rule:" + rule, "mode " + string(mode)}}, nil
+	return g.operatorRequest(ctx, by, func(now time.Time) ([]line, error) {
+		g.modes[rule], g.lowered[rule] = mode, reconcile.Lowering{Attribution: by, At: now}
+		return []line{{"rule:" + rule, "mode " + string(mode)}}, nil
 	})
 }
 
 // ClearMode takes a lowered mode back, and forgives what the rule got wrong so far.
-func (g *Ledger) ClearMode(ctx context.Context, rule string, by reconcile.Signature) error {
-	return g.wish(ctx, by, func(time.Time) ([]told, error) {
+func (g *Ledger) ClearMode(ctx context.Context, rule string, by reconcile.Attribution) error {
+	return g.operatorRequest(ctx, by, func(time.Time) ([]line, error) {
 		if _, lowered := g.modes[rule]; !lowered {
 			return nil, fmt.Errorf("clear mode of %s: %w", rule, reconcile.ErrNotFound)
 		}
 		delete(g.modes, rule)
 		delete(g.lowered, rule)
 		g.armed[rule] = g.lastVerdict()
-		return []told{{"rule:" + rule, "mode of the config again"}}, nil
+		return []line{{"rule:" + rule, "mode of the config again"}}, nil
 	})
 }
 
@@ -93,23 +95,24 @@ func (g *Ledger) Pause(ctx context.Context, p reconcile.Pause) error {
 	if err := protocol.CheckScope(p.Scope); err != nil {
 		return err
 	}
-	return g.wish(ctx, reconcile.Signature{Author: p.Author, Reason: p.Reason}, func(now time.Time) ([]told, error) {
-		if err := protocol.CheckUntil("pause "+p.Scope, p.Until, now); err != nil {
-			return nil, err
-		}
-		p.At = now
-		g.pauses = append(g.unpaused(p.Scope), p)
-		return []told{{p.Scope, "paused" + protocol.Until(p.Until)}}, nil
-	})
+	return g.operatorRequest(ctx, reconcile.Attribution{Author: p.Author, Reason: p.Reason},
+		func(now time.Time) ([]line, error) {
+			if err := protocol.CheckUntil("pause "+p.Scope, p.Until, now); err != nil {
+				return nil, err
+			}
+			p.At = now
+			g.pauses = append(g.unpaused(p.Scope), p)
+			return []line{{p.Scope, "paused" + protocol.Until(p.Until)}}, nil
+		})
 }
 
-func (g *wishTable) unpaused(scope string) []reconcile.Pause {
+func (g *requestTable) unpaused(scope string) []reconcile.Pause {
 	return slices.DeleteFunc(slices.Clone(g.pauses), func(p reconcile.Pause) bool { return p.Scope == scope })
 }
 
 // Resume ends the pause of a scope.
-func (g *Ledger) Resume(ctx context.Context, scope string, by reconcile.Signature) error {
-	return g.wish(ctx, by, func(now time.Time) ([]told, error) {
+func (g *Ledger) Resume(ctx context.Context, scope string, by reconcile.Attribution) error {
+	return g.operatorRequest(ctx, by, func(now time.Time) ([]line, error) {
 		inForce := slices.ContainsFunc(g.pauses, func(p reconcile.Pause) bool {
 			return p.Scope == scope && protocol.InForce(p.Until, now)
 		})
@@ -117,7 +120,7 @@ func (g *Ledger) Resume(ctx context.Context, scope string, by reconcile.Signatur
 			return nil, fmt.Errorf("resume %s: %w", scope, reconcile.ErrNotFound)
 		}
 		g.pauses = g.unpaused(scope)
-		return []told{{scope, "resumed"}}, nil
+		return []line{{scope, "resumed"}}, nil
 	})
 }
 
@@ -126,14 +129,14 @@ func (g *Ledger) Hold(ctx context.Context, h reconcile.Hold) (int64, error) {
 	if err := protocol.CheckTarget(h.Target); err != nil {
 		return 0, err
 	}
-	by := reconcile.Signature{Author: h.Author, Reason: h.Reason}
-	err := g.wish(ctx, by, func(now time.Time) ([]told, error) {
+	by := reconcile.Attribution{Author: h.Author, Reason: h.Reason}
+	err := g.operatorRequest(ctx, by, func(now time.Time) ([]line, error) {
 		if err := protocol.CheckUntil("hold "+h.Target, h.Until, now); err != nil {
 			return nil, err
 		}
-		h.ID, h.At = g.nextWish(), now
+		h.ID, h.At = g.nextRequest(), now
 		g.holds = append(g.holds, h)
-		return []told{{h.Target, "held" + protocol.Until(h.Until)}}, nil
+		return []line{{h.Target, "held" + protocol.Until(h.Until)}}, nil
 	})
 	if err != nil {
 		return 0, err
@@ -141,19 +144,19 @@ func (g *Ledger) Hold(ctx context.Context, h reconcile.Hold) (int64, error) {
 	return h.ID, nil
 }
 
-func (g *wishTable) nextWish() int64 {
-	g.lastWish++
-	return g.lastWish
+func (g *requestTable) nextRequest() int64 {
+	g.lastRequest++
+	return g.lastRequest
 }
 
 // Unhold lifts the hold of this number, or all holds on this target.
-func (g *Ledger) Unhold(ctx context.Context, target string, by reconcile.Signature) (int, error) {
-	var lines []told
-	err := g.wish(ctx, by, func(now time.Time) ([]told, error) {
+func (g *Ledger) Unhold(ctx context.Context, target string, by reconcile.Attribution) (int, error) {
+	var lines []line
+	err := g.operatorRequest(ctx, by, func(now time.Time) ([]line, error) {
 		var left []reconcile.Hold
 		for _, h := range g.holds {
 			if meant := h.Target == target || strconv.FormatInt(h.ID, 10) == target; meant && protocol.InForce(h.Until, now) {
-				lines = append(lines, told{h.Target, "hold lifted"})
+				lines = append(lines, line{h.Target, "hold lifted"})
 				continue
 			}
 			left = append(left, h)
@@ -169,12 +172,12 @@ func (g *Ledger) Unhold(ctx context.Context, target string, by reconcile.Signatu
 
 // Release lets the listed subjects pass a breaker or a freeze until a time.
 func (g *Ledger) Release(ctx context.Context, r reconcile.Release) (int64, error) {
-	by := reconcile.Signature{Author: r.Author, Reason: r.Reason}
-	err := g.wish(ctx, by, func(now time.Time) ([]told, error) {
+	by := reconcile.Attribution{Author: r.Author, Reason: r.Reason}
+	err := g.operatorRequest(ctx, by, func(now time.Time) ([]line, error) {
 		if err := protocol.CheckRelease(r, now); err != nil {
 			return nil, err
 		}
-		r.ID, r.At, r.Subjects = g.nextWish(), now, slices.Clone(r.Subjects)
+		r.ID, r.At, r.Subjects = g.nextRequest(), now, slices.Clone(r.Subjects)
 		g.releases = append(g.releases, r)
 		return released(r), nil
 	})
@@ -184,11 +187,11 @@ func (g *Ledger) Release(ctx context.Context, r reconcile.Release) (int64, error
 	return r.ID, nil
 }
 
-func released(r reconcile.Release) []told {
+func released(r reconcile.Release) []line {
 	until := protocol.Until(r.Until)
-	lines := []told{{r.What, fmt.Sprintf("%d subjects released%s", len(r.Subjects), until)}}
+	lines := []line{{r.What, fmt.Sprintf("%d subjects released%s", len(r.Subjects), until)}}
 	for _, s := range r.Subjects {
-		lines = append(lines, told{s, "released from " + r.What + until})
+		lines = append(lines, line{s, "released from " + r.What + until})
 	}
 	return lines
 }

@@ -15,7 +15,7 @@ import (
 // release, are not a pass's to change.
 func (g *incidentTable) putIncidents(is []reconcile.Incident) {
 	for _, i := range is {
-		i.Evidence, i.ReleasedAt, i.ReleasedBy = slices.Clone(i.Evidence), time.Time{}, reconcile.Signature{}
+		i.Evidence, i.ReleasedAt, i.ReleasedBy = slices.Clone(i.Evidence), time.Time{}, reconcile.Attribution{}
 		if before, known := g.incidents[i.ID]; known {
 			i.OpenedAt, i.ReleasedAt, i.ReleasedBy = before.OpenedAt, before.ReleasedAt, before.ReleasedBy
 		}
@@ -79,8 +79,8 @@ func (g *incidentTable) incident(id string) (reconcile.Incident, error) {
 }
 
 // ReleaseIncident lets go on what an open incident holds.
-func (g *Ledger) ReleaseIncident(ctx context.Context, id string, by reconcile.Signature) error {
-	err := g.wish(ctx, by, func(now time.Time) ([]told, error) {
+func (g *Ledger) ReleaseIncident(ctx context.Context, id string, by reconcile.Attribution) error {
+	err := g.operatorRequest(ctx, by, func(now time.Time) ([]line, error) {
 		found, err := g.incident(id)
 		if err == nil {
 			err = protocol.CheckReleasable(found)
@@ -90,7 +90,7 @@ func (g *Ledger) ReleaseIncident(ctx context.Context, id string, by reconcile.Si
 		}
 		found.ReleasedAt, found.ReleasedBy = now, by
 		g.incidents[id] = found
-		return []told{{"incident:" + id, "released"}}, nil
+		return []line{{"incident:" + id, "released"}}, nil
 	})
 	if err != nil {
 		return fmt.Errorf("release incident %s: %w", id, err)
@@ -98,8 +98,8 @@ func (g *Ledger) ReleaseIncident(ctx context.Context, id string, by reconcile.Si
 	return nil
 }
 
-// Victims reads the verdicts of an incident's signature while it lasted, oldest first.
-func (g *Ledger) Victims(ctx context.Context, id string) ([]reconcile.Verdict, error) {
+// Affected reads the verdicts of an incident's signature while it lasted, oldest first.
+func (g *Ledger) Affected(ctx context.Context, id string) ([]reconcile.Verdict, error) {
 	var found []reconcile.Verdict
 	err := g.locked(ctx, func(time.Time) error {
 		of, err := g.incident(id)

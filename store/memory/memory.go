@@ -15,7 +15,7 @@ import (
 // A Ledger is a [reconcile.Ledger] in memory. Several passes may share one, as replicas
 // share a database.
 type Ledger struct {
-	door
+	gate
 	tables
 }
 
@@ -38,7 +38,7 @@ type action struct {
 
 // New makes an empty ledger on this clock.
 func New(clock func() time.Time) *Ledger {
-	return &Ledger{door: door{clock: clock}, tables: newTables()}
+	return &Ledger{gate: gate{clock: clock}, tables: newTables()}
 }
 
 // Now reads the ledger's clock.

@@ -38,7 +38,7 @@ func (g *tables) overview(now time.Time, most int) reconcile.Overview {
 		Open: cut(open, most), OpenTotal: len(open), Recent: cut(g.closedActions(), most),
 		Sources: g.sourceList(), Templates: g.templateList(), Controls: g.controls(now), Counts: protocol.Counts(g.passes),
 	}
-	o.Incidents, o.Regrets = cut(g.allIncidents(most), most), cut(g.regretted(), most)
+	o.Incidents, o.FalsePositives = cut(g.allIncidents(most), most), cut(g.regretted(), most)
 	o.Tallies, o.Scores = g.tallies(), protocol.Score(g.facts(now))
 	if g.lease.Holder != "" && g.lease.Until.After(now) {
 		o.Lease = g.lease

@@ -29,7 +29,7 @@ func (g *Ledger) SaveProbes(ctx context.Context, l reconcile.Lease, results []re
 			g.sums[ref] = protocol.Fold(sum, of)
 		}
 		for _, r := range results {
-			r.Vitals, r.Exit = nil, nil // kept with what the probes come to, or as the worker's state
+			r.Measurements, r.Exit = nil, nil // kept with what the probes come to, or as the worker's state
 			g.probes = append(g.probes, r)
 		}
 		return nil

@@ -27,24 +27,24 @@ func (g *Ledger) Recall(ctx context.Context) (reconcile.Memory, error) {
 func (g *tables) recall(now time.Time) reconcile.Memory {
 	m := reconcile.Memory{
 		Now: now, WatchSince: g.watchSince, Known: protocol.Known(g.known),
-		Tasks:     g.recentTasks(now),
-		Sandboxes: g.inventory(now),
-		Findings:  map[reconcile.FindingKey]reconcile.Finding{},
-		Actions:   g.openActions(),
-		Probes:    map[reconcile.Ref]reconcile.ProbeSeen{},
-		Templates: maps.Clone(g.templates),
-		Sources:   maps.Clone(g.sources),
-		Controls:  g.controls(now),
-		Verdicts:  g.recentVerdicts(now),
-		Regrets:   g.tallies(),
-		Armed:     g.armings(),
+		Tasks:          g.recentTasks(now),
+		Sandboxes:      g.inventory(now),
+		Findings:       map[reconcile.FindingKey]reconcile.Finding{},
+		Actions:        g.openActions(),
+		Probes:         map[reconcile.Ref]reconcile.ProbeSeen{},
+		Templates:      maps.Clone(g.templates),
+		Sources:        maps.Clone(g.sources),
+		Controls:       g.controls(now),
+		Verdicts:       g.recentVerdicts(now),
+		FalsePositives: g.tallies(),
+		Armed:          g.armings(),
 	}
 	for _, f := range g.openFindings() {
 		m.Findings[f.Key()] = f.Finding
 	}
 	for ref := range m.Sandboxes {
 		if sum, probed := g.sums[ref]; probed {
-			sum.Failures, sum.Vitals = slices.Clone(sum.Failures), slices.Clone(sum.Vitals)
+			sum.Failures, sum.Measurements = slices.Clone(sum.Failures), slices.Clone(sum.Measurements)
 			m.Probes[ref] = sum
 		}
 	}

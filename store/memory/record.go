@@ -88,7 +88,7 @@ func (g *tables) putWorld(r reconcile.Record, now time.Time) {
 		if what := protocol.Ended(g.tasks[t.ID].TaskSeen, t); what != "" {
 			g.countHourly(reconcile.Counter{Name: "tasks_ended", What: what, Value: 1}, now)
 		}
-		t.Turns = slices.Clone(t.Turns)
+		t.Attempts = slices.Clone(t.Attempts)
 		g.tasks[t.ID] = task{t, now}
 	}
 	for _, s := range r.Sandboxes {
@@ -124,7 +124,7 @@ func (g *tables) putFindings(r reconcile.Record, now time.Time) {
 	}
 }
 
-func (g *wishTable) putBreakers(open map[string]reconcile.Breaker) {
+func (g *requestTable) putBreakers(open map[string]reconcile.Breaker) {
 	clear(g.breakers)
 	for rule, b := range open {
 		b.Rule, b.Subjects = rule, slices.Clone(b.Subjects)

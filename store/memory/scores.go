@@ -95,7 +95,7 @@ func (g *tables) reportVerdicts(rules protocol.Reports, now, from time.Time) {
 	}
 	for _, v := range g.regretted() {
 		if r := rules.Of(v.Rule); v.At.After(from) {
-			r.Regrets++
+			r.FalsePositives++
 			r.Examples = cut(append(r.Examples, v), protocol.MostExamples)
 		}
 	}

@@ -9,17 +9,17 @@ import (
 	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
-// A door lets one caller in at a time, and tells the time that counts inside.
-type door struct {
+// A gate lets one caller in at a time, and tells the time that counts inside.
+type gate struct {
 	clock func() time.Time
 	mu    sync.Mutex
 }
 
 // now is the clock, as fine as the database would keep it.
-func (g *door) now() time.Time { return g.clock().UTC().Truncate(time.Microsecond) }
+func (g *gate) now() time.Time { return g.clock().UTC().Truncate(time.Microsecond) }
 
 // locked runs do alone. A canceled caller changes nothing, as with a database.
-func (g *door) locked(ctx context.Context, do func(now time.Time) error) error {
+func (g *gate) locked(ctx context.Context, do func(now time.Time) error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := ctx.Err(); err != nil {
@@ -38,7 +38,7 @@ type tables struct {
 	verdictTable
 	incidentTable
 	noticeTable
-	wishTable
+	requestTable
 	journal
 }
 
@@ -83,15 +83,15 @@ type noticeTable struct {
 	notices map[string]notice
 }
 
-// A wishTable is what operators want, and what the janitor wants of them.
-type wishTable struct {
-	modes    map[string]reconcile.Mode
-	lowered  map[string]reconcile.Lowering
-	pauses   []reconcile.Pause
-	holds    []reconcile.Hold
-	releases []reconcile.Release
-	lastWish int64
-	breakers map[string]reconcile.Breaker
+// A requestTable is what operators want, and what the janitor wants of them.
+type requestTable struct {
+	modes       map[string]reconcile.Mode
+	lowered     map[string]reconcile.Lowering
+	pauses      []reconcile.Pause
+	holds       []reconcile.Hold
+	releases    []reconcile.Release
+	lastRequest int64
+	breakers    map[string]reconcile.Breaker
 }
 
 // A journal counts and tells what happened.
@@ -120,7 +120,7 @@ func newTables() tables {
 		verdictTable:  verdictTable{armed: map[string]int64{}},
 		incidentTable: incidentTable{incidents: map[string]reconcile.Incident{}},
 		noticeTable:   noticeTable{notices: map[string]notice{}},
-		wishTable: wishTable{modes: map[string]reconcile.Mode{}, lowered: map[string]reconcile.Lowering{},
+		requestTable: requestTable{modes: map[string]reconcile.Mode{}, lowered: map[string]reconcile.Lowering{},
 			breakers: map[string]reconcile.Breaker{}},
 		journal: journal{counters: map[counter]int64{}, hours: map[hourSum]int64{}},
 	}

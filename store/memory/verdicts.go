@@ -15,13 +15,13 @@ func (g *tables) putVerdicts(r reconcile.Record, now time.Time) {
 	for _, v := range r.Verdicts {
 		g.numbered++
 		v.Number, v.ActedAt, v.FailedAt = g.numbered, time.Time{}, time.Time{}
-		v.Over, v.RegretAt, v.Regret = false, time.Time{}, ""
+		v.Over, v.FalsePositiveAt, v.FalsePositive = false, time.Time{}, ""
 		g.verdicts = append(g.verdicts, v)
 		g.count("verdicts", v.Rule, v.Provider, applied(v))
 	}
-	for _, w := range r.Regrets {
-		if v := g.numberedVerdict(w.Verdict); v != nil && v.RegretAt.IsZero() {
-			v.RegretAt, v.Regret, v.Over = w.At, w.What, true
+	for _, w := range r.FalsePositives {
+		if v := g.numberedVerdict(w.Verdict); v != nil && v.FalsePositiveAt.IsZero() {
+			v.FalsePositiveAt, v.FalsePositive, v.Over = w.At, w.What, true
 			g.count("regrets", v.Rule, v.Provider, applied(*v))
 		}
 	}
@@ -61,8 +61,8 @@ func (g *tables) demote(ds []reconcile.Demotion, now time.Time) {
 		if _, lowered := g.modes[d.Rule]; lowered {
 			continue
 		}
-		by := reconcile.Signature{Author: reconcile.AuthorSelf, Reason: d.Reason}
-		g.modes[d.Rule], g.lowered[d.Rule] = reconcile.Observe, reconcile.Lowering{Signature: by, At: now}
+		by := reconcile.Attribution{Author: reconcile.AuthorSelf, Reason: d.Reason}
+		g.modes[d.Rule], g.lowered[d.Rule] = reconcile.Observe, reconcile.Lowering{Attribution: by, At: now}
 		g.count("demotions", d.Rule, "", "")
 		g.tell(reconcile.TimelineEvent{
 			At: now, Subject: "rule:" + d.Rule, Kind: "operator", What: protocol.Asked(by, "mode "+string(reconcile.Observe)),
@@ -110,9 +110,9 @@ func (g *verdictTable) verdictsOf(wanted func(*reconcile.Verdict) bool) []reconc
 
 // regretted are the verdicts that turned out to be wrong, newest first.
 func (g *verdictTable) regretted() []reconcile.Verdict {
-	found := g.verdictsOf(func(v *reconcile.Verdict) bool { return !v.RegretAt.IsZero() })
+	found := g.verdictsOf(func(v *reconcile.Verdict) bool { return !v.FalsePositiveAt.IsZero() })
 	slices.SortFunc(found, func(a, b reconcile.Verdict) int {
-		return cmp.Or(b.RegretAt.Compare(a.RegretAt), cmp.Compare(b.Number, a.Number))
+		return cmp.Or(b.FalsePositiveAt.Compare(a.FalsePositiveAt), cmp.Compare(b.Number, a.Number))
 	})
 	return found
 }
@@ -126,8 +126,8 @@ func (g *verdictTable) tallies() map[string]reconcile.Tally {
 			continue
 		}
 		t.Verdicts++
-		if !v.RegretAt.IsZero() {
-			t.Regrets++
+		if !v.FalsePositiveAt.IsZero() {
+			t.FalsePositives++
 		}
 		tallies[v.Rule] = t
 	}

@@ -18,10 +18,10 @@ func CheckAsked(actions []reconcile.Action) error {
 	return nil
 }
 
-// Wished is an action as an operator asked for it now: all that the ledger alone knows of an
+// Requested is an action as an operator asked for it now: all that the ledger alone knows of an
 // action is as new.
-func Wished(a reconcile.Action, by reconcile.Signature, now time.Time) reconcile.Action {
-	a.Author, a.PlannedAt, a.Tell = by.Author, now, false
+func Requested(a reconcile.Action, by reconcile.Attribution, now time.Time) reconcile.Action {
+	a.Author, a.PlannedAt, a.Announce = by.Author, now, false
 	if a.Reason == "" {
 		a.Reason = by.Reason
 	}
@@ -32,8 +32,8 @@ func Wished(a reconcile.Action, by reconcile.Signature, now time.Time) reconcile
 	return a
 }
 
-// WishedFor is what the timeline says of an action that an operator asked for.
-func WishedFor(a reconcile.Action) string {
+// RequestedFor is what the timeline says of an action that an operator asked for.
+func RequestedFor(a reconcile.Action) string {
 	what := string(a.Step)
 	if a.Sandbox != "" {
 		what += " " + a.Provider + "/" + a.Sandbox

@@ -64,7 +64,7 @@ func CheckUntil(what string, until, now time.Time) error {
 	return fmt.Errorf("%s: its end %s is not in the future", what, text.Time(until))
 }
 
-// InForce reports whether a wish with this end, zero for none, is in force.
+// InForce reports whether a request with this end, zero for none, is in force.
 func InForce(until, now time.Time) bool { return until.IsZero() || until.After(now) }
 
 func named(wish string, types ...reconcile.SubjectType) bool {
@@ -72,12 +72,12 @@ func named(wish string, types ...reconcile.SubjectType) bool {
 	return s.Within() != "" && slices.Contains(types, s.Type)
 }
 
-// Asked is the line that the timeline gets for an operator's wish.
-func Asked(by reconcile.Signature, what string) string {
+// Asked is the line that the timeline gets for an operator's request.
+func Asked(by reconcile.Attribution, what string) string {
 	return what + " by " + by.Author + ": " + by.Reason
 }
 
-// Until says how long a wish lasts, for people.
+// Until says how long a request lasts, for people.
 func Until(until time.Time) string {
 	if until.IsZero() {
 		return ""

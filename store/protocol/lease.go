@@ -92,7 +92,7 @@ func CheckInstallation(stamped, mine string) error {
 		"give each installation its own database, or set `installation: %s`", stamped, mine, stamped)
 }
 
-// CheckSigned refuses an operator's wish that does not say who and why.
+// CheckSigned refuses an operator's request that does not say who and why.
 func CheckSigned(author, reason string) error {
 	if strings.TrimSpace(author) == "" || strings.TrimSpace(reason) == "" {
 		return fmt.Errorf("an author and a reason are needed, got author %q and reason %q", author, reason)

@@ -21,7 +21,7 @@ func Notice(a reconcile.Action, now time.Time) (reconcile.Notice, bool) {
 	return reconcile.Notice{
 		Action: a.ID, Task: a.Task, Provider: a.Provider, Sandbox: a.Sandbox, Rule: a.Rule, Step: a.Step,
 		Outcome: a.Outcome, Reason: a.Reason, At: now,
-	}, a.Tell && a.Task != "" && (row || EndsSandbox(a))
+	}, a.Announce && a.Task != "" && (row || EndsSandbox(a))
 }
 
 // Pause is how long to wait after an attempt that follows so many others.

@@ -31,8 +31,8 @@ func fold(seen reconcile.ProbeSeen, r reconcile.ProbeResult) reconcile.ProbeSeen
 	if r.Worker == reconcile.WorkerAlive && r.At.After(seen.WorkerAt) {
 		seen.WorkerAt = r.At
 	}
-	seen.Vitals = measured(seen.Vitals, r)
-	r.Vitals, r.Exit = nil, nil // what was measured is kept once; of a code, what it says of the worker
+	seen.Measurements = measured(seen.Measurements, r)
+	r.Measurements, r.Exit = nil, nil // what was measured is kept once; of a code, what it says of the worker
 	if r.At.Before(seen.Last.At) {
 		return seen
 	}
@@ -57,19 +57,19 @@ func lengthen(run []reconcile.ProbeResult, r reconcile.ProbeResult) []reconcile.
 }
 
 // measured adds what was measured with a probe to the measurements, oldest first.
-func measured(kept []reconcile.Vitals, r reconcile.ProbeResult) []reconcile.Vitals {
-	if r.Vitals == nil {
+func measured(kept []reconcile.Measurements, r reconcile.ProbeResult) []reconcile.Measurements {
+	if r.Measurements == nil {
 		return kept
 	}
-	v := Sound(*r.Vitals)
+	v := Sound(*r.Measurements)
 	if v.At.IsZero() {
 		v.At = r.At
 	}
-	return reconcile.AddVitals(kept, v)
+	return reconcile.AddMeasurements(kept, v)
 }
 
 // Sound leaves out a number that is none, which no JSON can hold: it was not measured.
-func Sound(v reconcile.Vitals) reconcile.Vitals {
+func Sound(v reconcile.Measurements) reconcile.Measurements {
 	if v.CPU != nil && (math.IsNaN(*v.CPU) || math.IsInf(*v.CPU, 0)) {
 		v.CPU = nil
 	}

@@ -11,7 +11,7 @@ import (
 func step(s reconcile.Step, seq int, o reconcile.Outcome) reconcile.Action {
 	return reconcile.Action{
 		ID: "a", Remedy: "r", Seq: seq, Rule: "inactive", Task: "t", Provider: "daytona", Sandbox: "sb", Step: s, Outcome: o,
-		Tell: true,
+		Announce: true,
 	}
 }
 
@@ -69,7 +69,7 @@ func TestWhatASettledStepRepairsAndTells(t *testing.T) {
 			if _, notice := Notice(tc.settled, noon); notice {
 				t.Error("a notice of no task")
 			}
-			tc.settled.Task, tc.settled.Tell = "t", false
+			tc.settled.Task, tc.settled.Announce = "t", false
 			if _, notice := Notice(tc.settled, noon); notice {
 				t.Error("a notice that nobody asked for")
 			}

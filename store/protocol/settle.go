@@ -101,8 +101,8 @@ func OnSandbox(s reconcile.Step) bool {
 	return s == reconcile.StepTerminate || s == reconcile.StepQuarantine || s == reconcile.StepResume
 }
 
-// Told is the line that the timeline gets for a settled action.
-func Told(a reconcile.Action) string {
+// Announced is the line that the timeline gets for a settled action.
+func Announced(a reconcile.Action) string {
 	what := string(a.Step)
 	if a.Sandbox != "" && OnSandbox(a.Step) {
 		what += " " + a.Provider + "/" + a.Sandbox

@@ -48,7 +48,7 @@ func (c *choice) take(v *reconcile.Verdict) {
 
 // refutable reports whether the verdict is among the newest that life could still refute.
 func (c *choice) refutable(v *reconcile.Verdict) bool {
-	if !reconcile.Watched(v.Rule) || v.Task == "" || v.Over || !v.RegretAt.IsZero() || c.watched == MostWatched {
+	if !reconcile.Watched(v.Rule) || v.Task == "" || v.Over || !v.FalsePositiveAt.IsZero() || c.watched == MostWatched {
 		return false
 	}
 	c.watched++

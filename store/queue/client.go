@@ -34,11 +34,11 @@ func (q *Queue) newClient(c *river.Config) (*river.Client[pgx.Tx], error) {
 
 // newWorking makes a client that works jobs until stop ends.
 func (q *Queue) newWorking(stop context.Context, pollOnly bool) (*river.Client[pgx.Tx], error) {
-	workers, s := river.NewWorkers(), shift{q, stop}
+	workers, s := river.NewWorkers(), shared{q, stop}
 	err := errors.Join(
-		river.AddWorkerSafely(workers, &passWorker{shift: s}),
-		river.AddWorkerSafely(workers, &remedyWorker{shift: s}),
-		river.AddWorkerSafely(workers, &probeWorker{shift: s}),
+		river.AddWorkerSafely(workers, &passWorker{shared: s}),
+		river.AddWorkerSafely(workers, &remedyWorker{shared: s}),
+		river.AddWorkerSafely(workers, &probeWorker{shared: s}),
 	)
 	if err != nil {
 		return nil, err

@@ -16,15 +16,15 @@ import (
 // Migrate brings the tables of the job queue up to date, one process at a time.
 func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	ctx = store.Unhurried(ctx)
-	if err := alone(ctx, pool, func() error { return migrate(ctx, pool) }); err != nil {
+	if err := withMigrationLock(ctx, pool, func() error { return migrate(ctx, pool) }); err != nil {
 		return fmt.Errorf("migrate job queue: %w", err)
 	}
 	return nil
 }
 
-// alone runs do while no other process does. The lock has a connection of its own: one of
+// withMigrationLock runs do while no other process does. The lock has a connection of its own: one of
 // the pool's might be the last.
-func alone(ctx context.Context, pool *pgxpool.Pool, do func() error) error {
+func withMigrationLock(ctx context.Context, pool *pgxpool.Pool, do func() error) error {
 	conn, err := pgx.ConnectConfig(ctx, pool.Config().ConnConfig)
 	if err != nil {
 		return err

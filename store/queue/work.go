@@ -19,8 +19,8 @@ const (
 	probeBudget = 2 * time.Minute
 )
 
-// A shift is what all jobs share that are worked between one start and stop of a queue.
-type shift struct {
+// A shared is what all jobs share that are worked between one start and stop of a queue.
+type shared struct {
 	*Queue
 	stop context.Context // ends when the process is to stop; the context of a job, after the grace
 }
@@ -28,7 +28,7 @@ type shift struct {
 // passWorker runs passes.
 type passWorker struct {
 	river.WorkerDefaults[passArgs]
-	shift
+	shared
 }
 
 // Timeout bounds a pass.
@@ -92,7 +92,7 @@ func (w *passWorker) due(ctx context.Context, args passArgs) (bool, error) {
 // remedyWorker works at remedies.
 type remedyWorker struct {
 	river.WorkerDefaults[remedyArgs]
-	shift
+	shared
 }
 
 // Timeout bounds the work at a remedy.
@@ -124,7 +124,7 @@ func late(ctx context.Context, d time.Duration) bool {
 // probeWorker probes sandboxes.
 type probeWorker struct {
 	river.WorkerDefaults[probeArgs]
-	shift
+	shared
 }
 
 // Timeout bounds a probe.

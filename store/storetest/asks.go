@@ -7,7 +7,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// wish is a terminate that an operator asks for.
+// request is a terminate that an operator asks for.
 func wish(id string) reconcile.Action {
 	a := orphan(id)
 	a.Rule, a.PlannedAt, a.Running = reconcile.RuleOperator, time.Time{}, true
@@ -184,7 +184,8 @@ var asks = map[string]func(*bench){
 				b.Errorf("%s: was taken", name)
 			}
 		}
-		if _, err := b.Ask(b.Context(), reconcile.Signature{Author: "ana"}, []reconcile.Action{wish("a")}, nil); err == nil {
+		if _, err := b.Ask(b.Context(), reconcile.Attribution{Author: "ana"}, []reconcile.Action{wish("a")},
+			nil); err == nil {
 			b.Error("an action without a reason was taken")
 		}
 		b.equal("open", b.open(), []string{})
@@ -192,7 +193,7 @@ var asks = map[string]func(*bench){
 	"a note is a line of its subject, signed": func(b *bench) {
 		b.must(b.Note(b.Context(), by, "pass:full", "run now"))
 		b.equal("lines", b.told("pass:full"), []string{"run now by ana: drill"})
-		if err := b.Note(b.Context(), reconcile.Signature{}, "pass:full", "run now"); err == nil {
+		if err := b.Note(b.Context(), reconcile.Attribution{}, "pass:full", "run now"); err == nil {
 			b.Error("an unsigned note was taken")
 		}
 	},

@@ -29,7 +29,7 @@ func (b *bench) told(subject string) []string {
 	return lines
 }
 
-// controls say what operators may wish, and for how long it holds.
+// controls say what operators may ask for, and for how long it holds.
 var controls = map[string]func(*bench){
 	"a mode is lowered, lowered further, and taken back": func(b *bench) {
 		b.must(b.SetMode(b.Context(), "orphan", reconcile.Observe, by))
@@ -140,10 +140,10 @@ var controls = map[string]func(*bench){
 				What: "tasks", Subjects: []string{"task:t"}, Author: "ana", Reason: "drill"}),
 			"a release of nobody":   release(reconcile.Release{What: "tasks", Author: "ana", Reason: "drill", Until: soon}),
 			"a release by nobody":   release(reconcile.Release{What: "tasks", Subjects: []string{"task:t"}, Until: soon}),
-			"a mode by nobody":      b.SetMode(ctx, "orphan", reconcile.Off, reconcile.Signature{}),
+			"a mode by nobody":      b.SetMode(ctx, "orphan", reconcile.Off, reconcile.Attribution{}),
 			"a mode of no rule":     b.SetMode(ctx, "", reconcile.Off, by),
-			"an unsigned resume":    b.Resume(ctx, "all", reconcile.Signature{}),
-			"an unsigned mode back": b.ClearMode(ctx, "orphan", reconcile.Signature{}),
+			"an unsigned resume":    b.Resume(ctx, "all", reconcile.Attribution{}),
+			"an unsigned mode back": b.ClearMode(ctx, "orphan", reconcile.Attribution{}),
 		} {
 			if err == nil {
 				b.Errorf("%s was taken", name)

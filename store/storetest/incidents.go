@@ -98,7 +98,7 @@ var incidents = map[string]func(*bench){
 		closed := broken("i-2", "s")
 		closed.ClosedAt = noon
 		b.pass(reconcile.Record{Incidents: []reconcile.Incident{broken("i-1", "s"), closed}})
-		if err := b.ReleaseIncident(b.Context(), "i-1", reconcile.Signature{}); err == nil {
+		if err := b.ReleaseIncident(b.Context(), "i-1", reconcile.Attribution{}); err == nil {
 			b.Error("an unsigned release was taken")
 		}
 		b.must(b.ReleaseIncident(b.Context(), "i-1", by))
@@ -119,7 +119,7 @@ var incidents = map[string]func(*bench){
 		i.FirstSeen = noon.Add(time.Second)
 		b.pass(reconcile.Record{Incidents: []reconcile.Incident{i}})
 		victims := func() []int64 {
-			found, err := b.Victims(b.Context(), "i-1")
+			found, err := b.Affected(b.Context(), "i-1")
 			b.must(err)
 			return numbersOf(found)
 		}
@@ -132,7 +132,7 @@ var incidents = map[string]func(*bench){
 		if len(before) == 0 || len(after) == 0 {
 			b.Error("nothing to tell apart")
 		}
-		_, err := b.Victims(b.Context(), "i-9")
+		_, err := b.Affected(b.Context(), "i-9")
 		b.refused(err, reconcile.ErrNotFound, "i-9")
 	},
 }

@@ -233,7 +233,7 @@ func fullRecord() reconcile.Record {
 			ID: "t-1", Status: "in_progress", State: reconcile.TaskRunning, Sandbox: "sb-1", Since: at(-9),
 			FirstSeen: at(-10), UpdatedAt: at(-8), StartedAt: at(-7), StaleStart: at(-70), ErrorSum: math.MaxUint64 - 1,
 			ErrorChanged: true, Live: true, EntrySum: math.MaxUint64 - 2, AheadSign: at(5), AheadSince: at(-1),
-			Turns: []time.Time{at(-40), at(-30)}, Recreated: at(-6), LateSign: at(-5),
+			Attempts: []time.Time{at(-40), at(-30)}, Recreated: at(-6), LateSign: at(-5),
 			MarkSum: math.MaxUint64 - 3, MarkAt: at(-4), BeatAt: at(-3), BeatGap: 31 * time.Second,
 		}, {ID: "t-2"}},
 		Sandboxes: []reconcile.SandboxSeen{{

@@ -11,7 +11,7 @@ import (
 func (b *bench) telling(id string, o reconcile.Outcome) {
 	b.Helper()
 	a := b.claimed(id)
-	a.Outcome, a.ActedAt, a.Tell = o, b.clock.read(), true
+	a.Outcome, a.ActedAt, a.Announce = o, b.clock.read(), true
 	b.must(b.Settle(b.Context(), b.lease, a))
 }
 
@@ -60,7 +60,7 @@ var notices = map[string]func(*bench){
 	"a settlement that is refused tells nothing": func(b *bench) {
 		b.plan(failing("t"))
 		a := b.claimed("t")
-		a.Outcome, a.Tell, a.Attempts = reconcile.OutcomeDone, true, 7
+		a.Outcome, a.Announce, a.Attempts = reconcile.OutcomeDone, true, 7
 		b.refused(b.Settle(b.Context(), b.lease, a), reconcile.ErrFenced, "t")
 		b.equal("notices", len(b.taken(9)), 0)
 	},

@@ -38,7 +38,7 @@ var reports = map[string]func(*bench){
 		}
 		b.equal("report", b.report(time.Hour), []reconcile.RuleReport{
 			{Rule: "errored", Verdicts: 1, Acted: 1, Subjects: 1},
-			{Rule: "heartbeat-lost", Verdicts: 6, Acted: 1, Subjects: 5, Regrets: 4, Examples: numberless(want)},
+			{Rule: "heartbeat-lost", Verdicts: 6, Acted: 1, Subjects: 5, FalsePositives: 4, Examples: numberless(want)},
 		})
 	},
 	"findings that resolved without anything of ours, and since when there are any": func(b *bench) {

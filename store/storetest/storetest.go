@@ -25,22 +25,22 @@ type Ledger interface {
 	reconcile.Ledger
 	reconcile.Notices
 
-	SetMode(ctx context.Context, rule string, mode reconcile.Mode, by reconcile.Signature) error
-	ClearMode(ctx context.Context, rule string, by reconcile.Signature) error
+	SetMode(ctx context.Context, rule string, mode reconcile.Mode, by reconcile.Attribution) error
+	ClearMode(ctx context.Context, rule string, by reconcile.Attribution) error
 	Pause(ctx context.Context, p reconcile.Pause) error
-	Resume(ctx context.Context, scope string, by reconcile.Signature) error
+	Resume(ctx context.Context, scope string, by reconcile.Attribution) error
 	Hold(ctx context.Context, h reconcile.Hold) (int64, error)
-	Unhold(ctx context.Context, target string, by reconcile.Signature) (int, error)
+	Unhold(ctx context.Context, target string, by reconcile.Attribution) (int, error)
 	Release(ctx context.Context, r reconcile.Release) (int64, error)
 
-	Ask(ctx context.Context, by reconcile.Signature, actions []reconcile.Action, withdraw []string) (
+	Ask(ctx context.Context, by reconcile.Attribution, actions []reconcile.Action, withdraw []string) (
 		[]reconcile.Action, error)
-	Note(ctx context.Context, by reconcile.Signature, subject, what string) error
-	ReleaseIncident(ctx context.Context, id string, by reconcile.Signature) error
+	Note(ctx context.Context, by reconcile.Attribution, subject, what string) error
+	ReleaseIncident(ctx context.Context, id string, by reconcile.Attribution) error
 
 	Incidents(ctx context.Context, most int) ([]reconcile.Incident, error)
 	Incident(ctx context.Context, id string) (reconcile.Incident, error)
-	Victims(ctx context.Context, id string) ([]reconcile.Verdict, error)
+	Affected(ctx context.Context, id string) ([]reconcile.Verdict, error)
 	Report(ctx context.Context, since time.Duration) ([]reconcile.RuleReport, error)
 	Subject(ctx context.Context, id string) (reconcile.History, error)
 	LastPasses(ctx context.Context, n int) ([]reconcile.PassSeen, error)
@@ -69,8 +69,8 @@ func Run(t *testing.T, open func(t *testing.T, clock func() time.Time) Ledger) {
 // noon is when every test begins.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// by signs the operators' wishes.
-var by = reconcile.Signature{Author: "ana", Reason: "drill"}
+// by signs the operators' requests.
+var by = reconcile.Attribution{Author: "ana", Reason: "drill"}
 
 // A bench is one empty ledger on a clock that the test moves, with its pass lease taken.
 type bench struct {

@@ -12,7 +12,8 @@ func (b *bench) regretted(numbers ...int64) {
 	b.Helper()
 	var r reconcile.Record
 	for _, number := range numbers {
-		r.Regrets = append(r.Regrets, reconcile.Regret{Verdict: number, At: b.clock.read(), What: "alive"})
+		r.FalsePositives = append(r.FalsePositives, reconcile.FalsePositive{Verdict: number, At: b.clock.read(),
+			What: "alive"})
 	}
 	b.pass(r)
 }
@@ -22,13 +23,13 @@ var tallies = map[string]func(*bench){
 	"only verdicts that were carried out are tallied, each rule for itself": func(b *bench) {
 		numbers := b.judged("heartbeat-lost", "a", "b", "c")
 		b.judged("inactive", "a")
-		b.equal("tallies", b.recall().Regrets, map[string]reconcile.Tally{})
+		b.equal("tallies", b.recall().FalsePositives, map[string]reconcile.Tally{})
 		b.equal("forgiven", b.recall().Armed, map[string]int64{})
 		b.failed("a")
 		b.failed("b")
 		b.regretted(numbers[1:]...)
-		want := map[string]reconcile.Tally{"heartbeat-lost": {Verdicts: 2, Regrets: 1}}
-		b.equal("tallies", b.recall().Regrets, want)
+		want := map[string]reconcile.Tally{"heartbeat-lost": {Verdicts: 2, FalsePositives: 1}}
+		b.equal("tallies", b.recall().FalsePositives, want)
 		b.equal("tallies on the page", b.overview(1).Tallies, want)
 		b.equal("measured tallies", b.measures().Tallies, want)
 	},
@@ -37,12 +38,13 @@ var tallies = map[string]func(*bench){
 		end := ending("e", 0, "x")
 		end.ID, end.Rule, end.Subject = "e", "heartbeat-lost", "task:t"
 		b.plan(end)
-		b.equal("tallies before", b.recall().Regrets, map[string]reconcile.Tally{})
+		b.equal("tallies before", b.recall().FalsePositives, map[string]reconcile.Tally{})
 		b.clock.move(time.Second)
 		b.settled("e", reconcile.OutcomeConfirmed)
 		b.equal("acted at", b.verdict(number).ActedAt, noon.Add(time.Second))
 		b.regretted(number)
-		b.equal("tallies", b.recall().Regrets, map[string]reconcile.Tally{"heartbeat-lost": {Verdicts: 1, Regrets: 1}})
+		b.equal("tallies", b.recall().FalsePositives,
+			map[string]reconcile.Tally{"heartbeat-lost": {Verdicts: 1, FalsePositives: 1}})
 	},
 	"the last hundred are tallied": func(b *bench) {
 		var ids []string
@@ -57,19 +59,19 @@ var tallies = map[string]func(*bench){
 			b.settled(id, reconcile.OutcomeDone)
 		}
 		b.regretted(numbers[:2]...)
-		want := reconcile.Tally{Verdicts: 100, Regrets: 1}
-		b.equal("tally of a hundred", b.recall().Regrets["heartbeat-lost"], want)
+		want := reconcile.Tally{Verdicts: 100, FalsePositives: 1}
+		b.equal("tally of a hundred", b.recall().FalsePositives["heartbeat-lost"], want)
 		next := b.judged("heartbeat-lost", "0")
 		b.settled("0", reconcile.OutcomeDone)
 		b.regretted(next...)
-		b.equal("tally of a hundred and one", b.recall().Regrets["heartbeat-lost"], want)
+		b.equal("tally of a hundred and one", b.recall().FalsePositives["heartbeat-lost"], want)
 	},
 	"a rule is demoted to observe by itself, and told of": func(b *bench) {
 		b.pass(reconcile.Record{Demoted: []reconcile.Demotion{{Rule: "inactive", Reason: "3 of 40 came back"}}})
 		c := b.controls()
 		b.equal("modes", c.Modes, map[string]reconcile.Mode{"inactive": reconcile.Observe})
 		b.equal("lowered", c.Lowered, map[string]reconcile.Lowering{"inactive": {
-			Signature: reconcile.Signature{Author: reconcile.AuthorSelf, Reason: "3 of 40 came back"}, At: noon,
+			Attribution: reconcile.Attribution{Author: reconcile.AuthorSelf, Reason: "3 of 40 came back"}, At: noon,
 		}})
 		b.equal("lines", b.told("rule:inactive"), []string{"mode observe by sandkeeper: 3 of 40 came back"})
 		b.equal("counted", b.counted("demotions", "inactive", ""), int64(1))
@@ -95,16 +97,16 @@ var tallies = map[string]func(*bench){
 		b.regretted(append(other, numbers[0])...)
 		b.pass(reconcile.Record{Demoted: []reconcile.Demotion{{Rule: "heartbeat-lost", Reason: "wrong"}}})
 		b.must(b.ClearMode(b.Context(), "heartbeat-lost", by))
-		want := map[string]reconcile.Tally{"inactive": {Verdicts: 1, Regrets: 1}}
-		b.equal("tallies", b.recall().Regrets, want)
+		want := map[string]reconcile.Tally{"inactive": {Verdicts: 1, FalsePositives: 1}}
+		b.equal("tallies", b.recall().FalsePositives, want)
 		b.equal("forgiven up to", b.recall().Armed, map[string]int64{"heartbeat-lost": max(numbers[1], other[0])})
 		b.regretted(numbers[1])
-		b.equal("tallies after a late regret", b.recall().Regrets, want)
-		b.equal("regrets on the page", len(b.overview(9).Regrets), 3)
+		b.equal("tallies after a late regret", b.recall().FalsePositives, want)
+		b.equal("regrets on the page", len(b.overview(9).FalsePositives), 3)
 		b.judged("heartbeat-lost", "d")
 		b.failed("d")
 		want["heartbeat-lost"] = reconcile.Tally{Verdicts: 1}
-		b.equal("tallies after another verdict", b.recall().Regrets, want)
+		b.equal("tallies after another verdict", b.recall().FalsePositives, want)
 		b.equal("lowered", b.controls().Lowered, map[string]reconcile.Lowering{})
 	},
 	"to clear a mode that was not lowered forgives nothing": func(b *bench) {
@@ -112,6 +114,6 @@ var tallies = map[string]func(*bench){
 		b.failed("a")
 		b.regretted(numbers...)
 		b.refused(b.ClearMode(b.Context(), "heartbeat-lost", by), reconcile.ErrNotFound, "heartbeat-lost")
-		b.equal("tallies", b.recall().Regrets["heartbeat-lost"], reconcile.Tally{Verdicts: 1, Regrets: 1})
+		b.equal("tallies", b.recall().FalsePositives["heartbeat-lost"], reconcile.Tally{Verdicts: 1, FalsePositives: 1})
 	},
 }

@@ -141,7 +141,8 @@ var verdicts = map[string]func(*bench){
 		if len(got) != 1500 || got[0].Task != "1" || got[0].Rule != "heartbeat-lost" || got[500].Rule != "errored" {
 			b.Fatalf("%d verdicts, from %s of %s on, want 1500 from 1 of heartbeat-lost on", len(got), got[0].Task, got[0].Rule)
 		}
-		b.pass(reconcile.Record{Over: numbersOf(got[:2]), Regrets: []reconcile.Regret{{Verdict: got[2].Number, At: noon}}})
+		b.pass(reconcile.Record{Over: numbersOf(got[:2]),
+			FalsePositives: []reconcile.FalsePositive{{Verdict: got[2].Number, At: noon}}})
 		again := b.recall().Verdicts
 		b.equal("watched instead of those that are over", []string{again[0].Task, again[1].Task}, []string{"0", "4"})
 	},
@@ -203,19 +204,19 @@ var verdicts = map[string]func(*bench){
 		numbers := b.judged("heartbeat-lost", "a", "b", "c")
 		b.clock.move(time.Minute)
 		late := noon.Add(time.Minute)
-		b.pass(reconcile.Record{Regrets: []reconcile.Regret{
+		b.pass(reconcile.Record{FalsePositives: []reconcile.FalsePositive{
 			{Verdict: numbers[0], Rule: "heartbeat-lost", At: noon, What: "completed"},
 			{Verdict: numbers[1], Rule: "heartbeat-lost", At: late, What: "heartbeat"},
 			{Verdict: 4711, Rule: "heartbeat-lost", At: late, What: "nobody"},
 		}})
-		b.pass(reconcile.Record{Regrets: []reconcile.Regret{{Verdict: numbers[0], At: late, What: "again"}}})
+		b.pass(reconcile.Record{FalsePositives: []reconcile.FalsePositive{{Verdict: numbers[0], At: late, What: "again"}}})
 		got := b.verdict(numbers[0])
-		if got.Regret != "completed" || !got.RegretAt.Equal(noon) || !got.Over {
+		if got.FalsePositive != "completed" || !got.FalsePositiveAt.Equal(noon) || !got.Over {
 			b.Errorf("verdict = %+v, want regretted at noon and over", got)
 		}
 		b.equal("counted", b.counted("regrets", "heartbeat-lost", "enforced"), int64(2))
-		b.equal("newest", numbersOf(b.overview(1).Regrets), numbers[1:2])
-		b.equal("all", numbersOf(b.overview(9).Regrets), []int64{numbers[1], numbers[0]})
+		b.equal("newest", numbersOf(b.overview(1).FalsePositives), numbers[1:2])
+		b.equal("all", numbersOf(b.overview(9).FalsePositives), []int64{numbers[1], numbers[0]})
 	},
 	"verdicts are part of the history of their task and sandbox, newest first": func(b *bench) {
 		first, second := b.judged("heartbeat-lost", "t")[0], b.judged("inactive", "t")[0]

@@ -56,7 +56,7 @@ func (s *statements) newerSign(w *reconcile.Write) (string, pgx.StrictNamedArgs)
 		signs = append(signs, s.newerEvents(w.Active)...)
 	}
 	if len(signs) > 0 {
-		args["life_sign"] = w.LifeSign
+		args["life_sign"] = w.LastSeen
 	}
 	if s.plan.events != nil && w.Active {
 		args["heartbeat"] = s.plan.mapping.Events.plainTypes("heartbeat")

@@ -295,7 +295,7 @@ func TestEventsOfTheTask(t *testing.T) {
 	if !b.Events.Newest().IsZero() {
 		t.Errorf("events of the row with a sandbox = %+v, want none: they are of another", b.Events)
 	}
-	refutable := reconcile.Write{Step: reconcile.StepFail, Task: a, Reason: reason, Refutable: true, LifeSign: a.LifeSign()}
+	refutable := reconcile.Write{Step: reconcile.StepFail, Task: a, Reason: reason, Refutable: true, LastSeen: a.LastSeen()}
 	w.event("other", "agent.heartbeat", "2026-02-01 09:30Z", `{"task_id": "a"}`)
 	if got := w.write(refutable); got != reconcile.WriteAlive {
 		t.Errorf("Write after a newer event of the task = %s, want alive", got)
@@ -330,7 +330,7 @@ func TestNarrowedHeartbeats(t *testing.T) {
 		t.Errorf("events = %+v", got)
 	}
 	write := reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: reason, Refutable: true, Active: true,
-		LifeSign: got.Activity}
+		LastSeen: got.Activity}
 	w.exec("DELETE FROM sandbox_events WHERE event_data->>'is' = 'waiting'")
 	if got := w.write(write); got != reconcile.WriteDone {
 		t.Errorf("Write over a heartbeat = %s, want done", got)
@@ -350,7 +350,7 @@ func TestMark(t *testing.T) {
 		t.Error("the mark is the same")
 	}
 	for _, write := range []reconcile.Write{{Refutable: true}, {Refutable: true, Active: true}} {
-		write.Step, write.Task, write.Reason, write.Lock, write.LifeSign = reconcile.StepFail, task, reason, true, time.Now()
+		write.Step, write.Task, write.Reason, write.Lock, write.LastSeen = reconcile.StepFail, task, reason, true, time.Now()
 		if got := w.write(write); got != reconcile.WriteAlive {
 			t.Errorf("Write after the mark changed = %s, want alive", got)
 		}

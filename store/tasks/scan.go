@@ -60,14 +60,14 @@ func (s *statements) scan(ctx context.Context, tx pgx.Tx, q query, now time.Time
 			out = append(out, task)
 			continue
 		}
-		out = appendSpelled(out, task, q.lookup)
+		out = appendRedacted(out, task, q.lookup)
 	}
 	return out, rows.Err()
 }
 
-// appendSpelled adds the row under its own id and under each other spelling that was
+// appendRedacted adds the row under its own id and under each other spelling that was
 // asked for.
-func appendSpelled(out []reconcile.Task, task reconcile.Task, l lookup) []reconcile.Task {
+func appendRedacted(out []reconcile.Task, task reconcile.Task, l lookup) []reconcile.Task {
 	out = append(out, task)
 	for _, spelling := range l.spellings[task.ID] {
 		task.ID = spelling

@@ -283,7 +283,7 @@ func TestOddNamesAndExpressions(t *testing.T) {
 		t.Errorf("Live = %+v", got)
 	}
 	write := reconcile.Write{Step: reconcile.StepFail, Task: got, Reason: "r " + reconcile.Mark("x"), Refutable: true,
-		LifeSign: got.LifeSign()}
+		LastSeen: got.LastSeen()}
 	if got := w.write(write); got != reconcile.WriteDone {
 		t.Fatalf("Write = %s, want done", got)
 	}

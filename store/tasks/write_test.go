@@ -140,12 +140,12 @@ func TestGuards(t *testing.T) {
 		"a life sign came that refutes nothing": {event, reconcile.Write{}, reconcile.WriteDone},
 		"the newest life sign was known": {
 			event,
-			reconcile.Write{Refutable: true, LifeSign: utc("2026-02-01 09:05:01")},
+			reconcile.Write{Refutable: true, LastSeen: utc("2026-02-01 09:05:01")},
 			reconcile.WriteDone,
 		},
 		"the one a microsecond before it was known": {
 			event,
-			reconcile.Write{Refutable: true, LifeSign: utc("2026-02-01 09:05:01").Add(-time.Microsecond)},
+			reconcile.Write{Refutable: true, LastSeen: utc("2026-02-01 09:05:01").Add(-time.Microsecond)},
 			reconcile.WriteAlive,
 		},
 		"a heartbeat came, and only activity refutes": {
@@ -230,7 +230,7 @@ func TestColumnsGiveLifeSignsToo(t *testing.T) {
 			if got := w.write(write); got != reconcile.WriteAlive {
 				t.Errorf("Write after a newer beat = %s, want alive", got)
 			}
-			write.LifeSign = utc("2026-02-01 09:00:00")
+			write.LastSeen = utc("2026-02-01 09:00:00")
 			if got := w.write(write); got != reconcile.WriteDone {
 				t.Errorf("Write that knew the beat = %s, want done", got)
 			}

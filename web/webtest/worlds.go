@@ -270,11 +270,11 @@ func Hostile() reconcile.Overview {
 		Holds:  []reconcile.Hold{{Target: "task:" + evil, Reason: evil, Author: evil}},
 	}
 	o.Controls.Modes = map[string]reconcile.Mode{evil: reconcile.Observe, "orphan": reconcile.Observe}
-	o.Controls.Lowered = map[string]reconcile.Lowering{"orphan": {Signature: reconcile.Signature{Author: evil, Reason: evil}}}
+	o.Controls.Lowered = map[string]reconcile.Lowering{"orphan": {Attribution: reconcile.Attribution{Author: evil, Reason: evil}}}
 	o.Incidents = []reconcile.Incident{{ID: evil, Signature: evil, Rule: evil, Provider: evil, Template: evil, Error: evil + strings.Repeat("E", 100_000),
 		Cause: evil, Evidence: []reconcile.Evidence{{Source: evil, Fact: strings.Repeat("log <b>"+evil+"\n", 2000)}}, Count: 5, LastSeen: Ago(time.Hour)}}
-	o.Regrets = []reconcile.Verdict{{Rule: evil, Subject: evil, Task: evil, Reason: evil, Regret: evil, RegretAt: Noon}}
-	o.Tallies = map[string]reconcile.Tally{evil: {Verdicts: 3, Regrets: 1}}
+	o.FalsePositives = []reconcile.Verdict{{Rule: evil, Subject: evil, Task: evil, Reason: evil, FalsePositive: evil, FalsePositiveAt: Noon}}
+	o.Tallies = map[string]reconcile.Tally{evil: {Verdicts: 3, FalsePositives: 1}}
 	o.Scores.Ended = map[string]int{evil: 3}
 	o.Open = []reconcile.Action{{ID: "q", Seq: 1, Step: reconcile.StepTerminate, Outcome: reconcile.OutcomePending, NextAttempt: Noon.Add(time.Hour),
 		Provider: evil, Sandbox: evil, Task: evil, Rule: evil, Reason: evil, Author: evil, PlannedAt: Ago(time.Hour), Evidence: []reconcile.Evidence{{Source: "quarantine"}}}}
@@ -362,25 +362,25 @@ func scores() reconcile.Scores {
 // Release is an operator who let go what an incident held.
 func Release(o *reconcile.Overview) {
 	o.Incidents[0].ReleasedAt = Ago(time.Minute)
-	o.Incidents[0].ReleasedBy = reconcile.Signature{Author: "ana", Reason: "the snapshot is active again"}
+	o.Incidents[0].ReleasedBy = reconcile.Attribution{Author: "ana", Reason: "the snapshot is active again"}
 }
 
 // Demote is a rule that took healthy workers for dead, and that sandkeeper itself disarmed.
 func Demote(o *reconcile.Overview) {
 	o.Controls.Modes = map[string]reconcile.Mode{"assigned-stale": reconcile.Observe, "duplicate": reconcile.Off}
 	o.Controls.Lowered = map[string]reconcile.Lowering{
-		"assigned-stale": {At: Ago(20 * time.Minute), Signature: reconcile.Signature{Author: reconcile.AuthorSelf,
+		"assigned-stale": {At: Ago(20 * time.Minute), Attribution: reconcile.Attribution{Author: reconcile.AuthorSelf,
 			Reason: "3 of its last 81 verdicts came back to life, more than 2 %"}},
-		"duplicate": {At: Ago(time.Hour), Signature: reconcile.Signature{Author: "ben", Reason: "drill"}},
+		"duplicate": {At: Ago(time.Hour), Attribution: reconcile.Attribution{Author: "ben", Reason: "drill"}},
 	}
 	o.Tallies = map[string]reconcile.Tally{
-		"assigned-stale": {Verdicts: 81, Regrets: 3}, "heartbeat-lost": {Verdicts: 100, Regrets: 1}, "sandbox-missing": {Verdicts: 9}, "inactive": {},
+		"assigned-stale": {Verdicts: 81, FalsePositives: 3}, "heartbeat-lost": {Verdicts: 100, FalsePositives: 1}, "sandbox-missing": {Verdicts: 9}, "inactive": {},
 		"orphan": {Verdicts: 40}, "errored": {Verdicts: 12}, "duplicate": {}}
 	for i := range 4 {
 		v := reconcile.Verdict{
 			Number: int64(40 + i), Rule: "assigned-stale", Subject: fmt.Sprintf("task:%d", 90+i), Task: fmt.Sprint(90 + i), At: Ago(35 * time.Minute),
-			Reason: "worker never started: assigned for 3m, no event ever", RegretAt: Ago(time.Duration(20+i) * time.Minute),
-			Regret: "agent.heartbeat at 11:39:58, after the verdict, in the same attempt", Enforced: i > 0,
+			Reason: "worker never started: assigned for 3m, no event ever", FalsePositiveAt: Ago(time.Duration(20+i) * time.Minute),
+			FalsePositive: "agent.heartbeat at 11:39:58, after the verdict, in the same attempt", Enforced: i > 0,
 		}
 		switch i {
 		case 1, 2:
@@ -388,7 +388,7 @@ func Demote(o *reconcile.Overview) {
 		case 3:
 			v.ActedAt = v.At
 		}
-		o.Regrets = append(o.Regrets, v)
+		o.FalsePositives = append(o.FalsePositives, v)
 	}
 }
 

@@ -140,8 +140,8 @@ func (a *App) OpenProvider(e providers.Entry) (reconcile.Provider, error) {
 }
 
 // Keeper makes what runs passes.
-func (a *App) Keeper(progress func(string)) *run.Keeper {
-	k := &run.Keeper{
+func (a *App) Keeper(progress func(string)) *run.Reconciler {
+	k := &run.Reconciler{
 		Policy: a.Config.Policy(), Ledger: a.Ledger, Providers: a.Providers,
 		Holder: holder(), Log: a.Log, Progress: progress,
 	}

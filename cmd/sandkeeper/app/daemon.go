@@ -35,15 +35,15 @@ func boundMemory(subjects int) {
 
 // A Daemon does what the jobs of the queue ask for, by the config that is in force.
 type Daemon struct {
-	*App    // of the ledger
-	options *Options
-	holder  string
-	queue   *queue.Queue
-	crew    atomic.Pointer[crew]
-	hiring  sync.Mutex // while a job takes its crew, or a reload puts another in its place
-	reading lastReading
-	frozen  map[string]bool // untrusted sources that the log knows of; one pass at a time
-	stop    context.Context // ends when nothing more is to be begun
+	*App      // of the ledger
+	options   *Options
+	holder    string
+	queue     *queue.Queue
+	current   atomic.Pointer[generation]
+	acquiring sync.Mutex // while a job takes its crew, or a reload puts another in its place
+	reading   lastReading
+	frozen    map[string]bool // untrusted sources that the log knows of; one pass at a time
+	stop      context.Context // ends when nothing more is to be begun
 }
 
 // NewDaemon makes a daemon that works by the config of its app.
@@ -68,7 +68,7 @@ func NewDaemon(ctx context.Context, o *Options, a *App) (*Daemon, error) {
 }
 
 // Close gives up the connections of the config that is in force.
-func (d *Daemon) Close() { d.crew.Load().Close() }
+func (d *Daemon) Close() { d.current.Load().Close() }
 
 // Run works until ctx ends, and then until what was begun is finished.
 func (d *Daemon) Run(ctx context.Context, front *Front) error {
@@ -87,33 +87,33 @@ func (d *Daemon) Run(ctx context.Context, front *Front) error {
 	return err
 }
 
-// A crew is who works by one version of the config. A job that began with one ends with it.
-type crew struct {
-	*App   // of the task database and the providers
-	keeper *run.Keeper
-	worker *run.Worker
-	jobs   sync.WaitGroup // that work with it
+// A current is who works by one version of the config. A job that began with one ends with it.
+type generation struct {
+	*App       // of the task database and the providers
+	reconciler *run.Reconciler
+	worker     *run.Worker
+	jobs       sync.WaitGroup // that work with it
 }
 
-func newCrew(stop context.Context, a *App, k *run.Keeper) *crew {
-	return &crew{App: a, keeper: k, worker: run.NewWorker(stop, k)}
+func newGeneration(stop context.Context, a *App, k *run.Reconciler) *generation {
+	return &generation{App: a, reconciler: k, worker: run.NewWorker(stop, k)}
 }
 
-// hire gives a job the crew of now, until it calls done.
-func (d *Daemon) hire() (c *crew, done func()) {
-	d.hiring.Lock()
-	defer d.hiring.Unlock()
-	c = d.crew.Load()
+// acquire gives a job the crew of now, until it calls done.
+func (d *Daemon) acquire() (c *generation, done func()) {
+	d.acquiring.Lock()
+	defer d.acquiring.Unlock()
+	c = d.current.Load()
 	c.jobs.Add(1)
 	return c, c.jobs.Done
 }
 
 // replace puts a crew in force. The one before gives up its connections when the last of
 // its jobs is done.
-func (d *Daemon) replace(c *crew) {
-	d.hiring.Lock()
-	defer d.hiring.Unlock()
-	if old := d.crew.Swap(c); old != nil {
+func (d *Daemon) replace(c *generation) {
+	d.acquiring.Lock()
+	defer d.acquiring.Unlock()
+	if old := d.current.Swap(c); old != nil {
 		go func() {
 			old.jobs.Wait()
 			old.Close()
@@ -124,22 +124,22 @@ func (d *Daemon) replace(c *crew) {
 // Pass runs one pass, unless one like it began a moment ago. While somebody else holds the
 // pass lease it asks to be called again.
 func (d *Daemon) Pass(ctx context.Context, kind reconcile.PassKind) (again time.Duration, err error) {
-	return d.pass(ctx, kind, func(c *crew) time.Duration {
-		return apart(c.Config.Schedule.Of(kind).Schedule, time.Now())
+	return d.pass(ctx, kind, func(c *generation) time.Duration {
+		return betweenRuns(c.Config.Schedule.Of(kind).Schedule, time.Now())
 	})
 }
 
 // PassNow runs one pass however recently another one began.
 func (d *Daemon) PassNow(ctx context.Context, kind reconcile.PassKind) (again time.Duration, err error) {
-	return d.pass(ctx, kind, func(*crew) time.Duration { return 0 })
+	return d.pass(ctx, kind, func(*generation) time.Duration { return 0 })
 }
 
-func (d *Daemon) pass(ctx context.Context, kind reconcile.PassKind, gap func(*crew) time.Duration,
+func (d *Daemon) pass(ctx context.Context, kind reconcile.PassKind, gap func(*generation) time.Duration,
 ) (again time.Duration, err error) {
-	c, done := d.hire()
+	c, done := d.acquire()
 	defer done()
 	began := time.Now()
-	r, err := c.keeper.Pass(ctx, kind, gap(c))
+	r, err := c.reconciler.Pass(ctx, kind, gap(c))
 	var held *reconcile.HeldError
 	switch {
 	case errors.As(err, &held):
@@ -172,10 +172,10 @@ func subjects(r *run.Result) int {
 	return n
 }
 
-// apart is how close two passes of a kind may begin: half of the time between two turns of
+// betweenRuns is how close two passes of a kind may begin: half of the time between two turns of
 // the schedule, which may come twice after a process was killed. Before and after a pause of
 // the schedule, a night for example, the shorter of the two gaps counts.
-func apart(s cron.Schedule, now time.Time) time.Duration {
+func betweenRuns(s cron.Schedule, now time.Time) time.Duration {
 	next := s.Next(now)
 	return min(next.Sub(now), s.Next(next).Sub(next)) / 2
 }
@@ -223,14 +223,14 @@ func (d *Daemon) tellFrozen(ctx context.Context, r *run.Result) {
 
 // Remedy works at one remedy.
 func (d *Daemon) Remedy(ctx context.Context, id string) (again time.Duration, err error) {
-	c, done := d.hire()
+	c, done := d.acquire()
 	defer done()
 	return c.worker.Remedy(ctx, id)
 }
 
 // Probe probes one sandbox.
 func (d *Daemon) Probe(ctx context.Context, ref reconcile.Ref) error {
-	c, done := d.hire()
+	c, done := d.acquire()
 	defer done()
 	return c.worker.Probe(ctx, ref)
 }

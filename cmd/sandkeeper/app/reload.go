@@ -47,7 +47,7 @@ func (d *Daemon) watchConfig(ctx context.Context) {
 	defer signal.Stop(hup)
 	ticker := time.NewTicker(reloadEvery)
 	defer ticker.Stop()
-	l := lookout{read: fingerprint(d.crew.Load().Config.Files)}
+	l := lookout{read: fingerprint(d.current.Load().Config.Files)}
 	for {
 		asked := false
 		select {
@@ -57,7 +57,7 @@ func (d *Daemon) watchConfig(ctx context.Context) {
 			asked = true
 		case <-ticker.C:
 		}
-		now := fingerprint(d.crew.Load().Config.Files)
+		now := fingerprint(d.current.Load().Config.Files)
 		if l.due(now) || asked {
 			l.refused = !d.reload(ctx, now)
 			l.read = now
@@ -105,7 +105,7 @@ func fingerprint(files []string) string {
 // may succeed later without a change of the files.
 func (d *Daemon) reload(ctx context.Context, seen string) bool {
 	c, err := d.options.Load()
-	if err == nil && fingerprint(d.crew.Load().Config.Files) != seen {
+	if err == nil && fingerprint(d.current.Load().Config.Files) != seen {
 		return false // written to meanwhile
 	}
 	if err == nil {
@@ -128,7 +128,7 @@ var errFixed = errors.New("cannot change while the process runs: restart it")
 
 // apply opens what a config needs and hands the work over to it.
 func (d *Daemon) apply(ctx context.Context, c *config.Config) error {
-	old := d.crew.Load()
+	old := d.current.Load()
 	if old != nil {
 		if key := fixedKey(old.Config, c); key != "" {
 			return fmt.Errorf("%s %w", key, errFixed)
@@ -142,7 +142,7 @@ func (d *Daemon) apply(ctx context.Context, c *config.Config) error {
 	k := a.Keeper(nil)
 	k.Holder, k.Queue = d.holder, d.queue
 	d.level.Set(c.Log.Level)
-	d.replace(newCrew(d.stop, a, k)) //nolint:contextcheck // a crew outlives the reading of its config
+	d.replace(newGeneration(d.stop, a, k)) //nolint:contextcheck // a crew outlives the reading of its config
 	d.queue.Reschedule(c.Schedule.Quick.Schedule, c.Schedule.Full.Schedule)
 	return nil
 }

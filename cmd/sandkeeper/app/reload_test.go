@@ -58,7 +58,7 @@ func TestApart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := apart(schedule, c.now); got != c.want {
+			if got := betweenRuns(schedule, c.now); got != c.want {
 				t.Errorf("apart at %s of %q is %s, want %s", c.now.Format(time.TimeOnly), c.line, got, c.want)
 			}
 		})

@@ -22,7 +22,7 @@ func (a *App) Site() http.Handler {
 func (d *Daemon) site() http.Handler {
 	return d.pages(serve.Options{
 		Doing:  true,
-		Policy: func() reconcile.Policy { return d.crew.Load().keeper.Policy },
+		Policy: func() reconcile.Policy { return d.current.Load().reconciler.Policy },
 		ConfigError: func() string {
 			if _, err := d.reading.last(); err != nil {
 				return err.Error()

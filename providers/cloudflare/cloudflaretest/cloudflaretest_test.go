@@ -151,7 +151,7 @@ func TestWorker(t *testing.T) {
 // The two halves at odds, and the runbook's own Worker.
 func TestAtOdds(t *testing.T) {
 	l := start(t, cloudflaretest.Options{Terse: true, Open: true})
-	l.world.Put(simulated.Sandbox{ID: "hollow", Hollow: true})
+	l.world.Put(simulated.Sandbox{ID: "hollow", NoContainer: true})
 	l.world.Put(simulated.Sandbox{ID: "lost"})
 	l.world.Put(simulated.Sandbox{ID: "asleep", State: reconcile.SandboxSuspended})
 	l.server.Forget("lost")

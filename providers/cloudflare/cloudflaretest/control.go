@@ -70,7 +70,7 @@ func (s *Server) applications(x wiretest.Exchange) {
 func (s *Server) application() fields {
 	running := 0
 	for _, b := range s.world.Sandboxes() {
-		if b.State == reconcile.SandboxRunning && !b.Hollow {
+		if b.State == reconcile.SandboxRunning && !b.NoContainer {
 			running++
 		}
 	}
@@ -97,7 +97,7 @@ func (s *Server) instances(x wiretest.Exchange) {
 	out := []fields{}
 	for _, b := range boxes {
 		one, name := s.container(b), s.nameOf(b)
-		if b.Hollow || !strings.HasPrefix(name, query.Get("name_prefix")) {
+		if b.NoContainer || !strings.HasPrefix(name, query.Get("name_prefix")) {
 			continue
 		}
 		out = append(out, one)
@@ -111,7 +111,7 @@ func (s *Server) instances(x wiretest.Exchange) {
 
 func (s *Server) instance(x wiretest.Exchange) {
 	b, ok := s.object(x.R.PathValue("id"))
-	if !ok || b.Hollow {
+	if !ok || b.NoContainer {
 		failControl(x.W, x.R, http.StatusNotFound, "INSTANCE_NOT_FOUND")
 		return
 	}

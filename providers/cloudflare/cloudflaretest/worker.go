@@ -80,7 +80,7 @@ func status(b simulated.Sandbox) string {
 // behind is what the Worker says of the container.
 func behind(b simulated.Sandbox) string {
 	switch {
-	case b.Hollow:
+	case b.NoContainer:
 		return "missing"
 	case b.State == reconcile.SandboxRunning:
 		return "running"
@@ -156,7 +156,7 @@ func (s *Server) audit(x wiretest.Exchange) {
 	records, actual := []string{}, []string{}
 	for _, b := range s.world.Sandboxes() {
 		switch {
-		case b.Hollow:
+		case b.NoContainer:
 			records = append(records, b.ID)
 		case s.has(s.forgotten, b.ID):
 			actual = append(actual, b.ID)
@@ -225,7 +225,7 @@ func (s *Server) exec(x wiretest.Exchange, b simulated.Sandbox) {
 		line = in.Command[2]
 	}
 	r, trouble := s.world.Exec(b.ID, line, time.Duration(in.Timeout)*time.Millisecond)
-	if b.Hollow {
+	if b.NoContainer {
 		trouble = simulated.NotRunning
 	}
 	if !met(x, trouble) {
@@ -235,7 +235,7 @@ func (s *Server) exec(x wiretest.Exchange, b simulated.Sandbox) {
 
 func (s *Server) files(x wiretest.Exchange, b simulated.Sandbox) {
 	found, trouble := s.world.Folder(b.ID, x.R.URL.Query().Get("path"))
-	if b.Hollow {
+	if b.NoContainer {
 		trouble = simulated.NotRunning
 	}
 	if met(x, trouble) {

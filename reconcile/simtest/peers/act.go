@@ -52,7 +52,7 @@ func (j *Janitor) write(ctx context.Context, step reconcile.Step, d Deed) error 
 // and come back is deleted.
 func (j *Janitor) end(ctx context.Context, d Deed) error {
 	p := j.Providers[d.Ref.Provider]
-	box := reconcile.Sandbox{Ref: d.Ref, OddLink: true} // whose task it is, they do not compare
+	box := reconcile.Sandbox{Ref: d.Ref, BadLink: true} // whose task it is, they do not compare
 	var err error
 	if s := reconcile.CapabilitiesOf(p).Suspender; s != nil && d.Verb == Stop {
 		_, err = s.Suspend(ctx, box)

@@ -48,5 +48,5 @@ func coderOverdue(t reconcile.Task) bool {
 // coderUpdated is when the job was updated. There the worker's heartbeat updates the row; a
 // platform that keeps heartbeats elsewhere is not held against the rule.
 func coderUpdated(t reconcile.Task) time.Time {
-	return newest(t.UpdatedAt, t.CreatedAt, t.LifeSign())
+	return newest(t.UpdatedAt, t.CreatedAt, t.LastSeen())
 }

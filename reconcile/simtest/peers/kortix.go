@@ -44,7 +44,7 @@ func kortixTurns(v *View) []Deed {
 	return out
 }
 
-func kortixTurn(v *View, t reconcile.Task, look reconcile.Look) []Deed {
+func kortixTurn(v *View, t reconcile.Task, look reconcile.Lookup) []Deed {
 	seen := "stopped:" + t.ID
 	switch state := look.Sandbox.State; {
 	case look.Gone || state == reconcile.SandboxEnded:
@@ -78,7 +78,7 @@ func kortixConfirmed(v *View, t reconcile.Task, seen string) []Deed {
 // observed work and pulled in by the end of a turn. A finished turn only stops the sandbox
 // there; it makes nothing a failure.
 func kortixDeadline(t reconcile.Task, ref reconcile.Ref) []Deed {
-	worked := newest(t.StartedAt, t.AssignedAt, t.LifeSign())
+	worked := newest(t.StartedAt, t.AssignedAt, t.LastSeen())
 	ended := t.Events.Finished
 	if !ended.IsZero() && !ended.Before(t.Activity()) {
 		if since(t, ended) < kortixIdleGrace {
@@ -101,7 +101,7 @@ func kortixStuck(v *View) []Deed {
 		switch {
 		case t.State == reconcile.TaskPending || t.State == reconcile.TaskUnknown:
 		case t.Sandbox == "":
-			if since(t, newest(t.UpdatedAt, t.CreatedAt, t.LifeSign())) > kortixStuckSession {
+			if since(t, newest(t.UpdatedAt, t.CreatedAt, t.LastSeen())) > kortixStuckSession {
 				sessions = append(sessions, Deed{Verb: Fail, Task: t, Reason: "active without a sandbox"})
 			}
 		case t.State == reconcile.TaskAssigned && quiet >= kortixStuckStart && kortixOff(v.Looks[t.ID]):
@@ -112,6 +112,6 @@ func kortixStuck(v *View) []Deed {
 }
 
 // kortixOff reports whether the provider says for certain that the sandbox does not run.
-func kortixOff(look reconcile.Look) bool {
+func kortixOff(look reconcile.Lookup) bool {
 	return look.Gone || look.Sandbox.State == reconcile.SandboxStopped || look.Sandbox.State == reconcile.SandboxEnded
 }

@@ -38,7 +38,7 @@ func kortixParked(t reconcile.Task) bool {
 	if !t.KeepAliveUntil.IsZero() && t.KeepAliveUntil.After(t.AsOf) {
 		return false
 	}
-	quiet := since(t, newest(t.UpdatedAt, t.LifeSign()))
+	quiet := since(t, newest(t.UpdatedAt, t.LastSeen()))
 	switch t.State {
 	case reconcile.TaskStopped:
 		return quiet > kortixSettled

@@ -8,12 +8,12 @@ import (
 )
 
 // looked is a view of one row whose sandbox was got.
-func looked(t reconcile.Task, look reconcile.Look) View {
-	return View{Tasks: []reconcile.Task{t}, Looks: map[string]reconcile.Look{t.ID: look}}
+func looked(t reconcile.Task, look reconcile.Lookup) View {
+	return View{Tasks: []reconcile.Task{t}, Looks: map[string]reconcile.Lookup{t.ID: look}}
 }
 
-func is(state reconcile.SandboxState) reconcile.Look {
-	return reconcile.Look{Sandbox: box(state, time.Hour)}
+func is(state reconcile.SandboxState) reconcile.Lookup {
+	return reconcile.Lookup{Sandbox: box(state, time.Hour)}
 }
 
 func worked(d time.Duration) func(*reconcile.Task) {
@@ -32,9 +32,9 @@ func TestKortixTurns(t *testing.T) {
 		return v
 	}
 	for name, c := range map[string]decided{
-		"removed":                                {kortixTurns, looked(lately, reconcile.Look{Gone: true}), "fail"},
+		"removed":                                {kortixTurns, looked(lately, reconcile.Lookup{Gone: true}), "fail"},
 		"a state that is terminal":               {kortixTurns, looked(lately, is(reconcile.SandboxFailed)), "fail"},
-		"the provider does not answer":           {kortixTurns, looked(lately, reconcile.Look{Error: "503"}), ""},
+		"the provider does not answer":           {kortixTurns, looked(lately, reconcile.Lookup{Error: "503"}), ""},
 		"coming up":                              {kortixTurns, looked(lately, is(reconcile.SandboxCreating)), ""},
 		"paused":                                 {kortixTurns, looked(lately, is(reconcile.SandboxSuspended)), ""},
 		"stopped, first look":                    {kortixTurns, looked(lately, is(reconcile.SandboxStopped)), ""},
@@ -45,7 +45,7 @@ func TestKortixTurns(t *testing.T) {
 		"its turn ended just less than 15m ago":  {kortixTurns, looked(row(reconcile.TaskRunning, worked(time.Hour), finished(15*time.Minute-1)), is(reconcile.SandboxRunning)), ""},
 		"its turn ended 15 minutes ago":          {kortixTurns, looked(row(reconcile.TaskRunning, worked(time.Hour), finished(15*time.Minute)), is(reconcile.SandboxRunning)), "stop"},
 		"it worked on after the end of its turn": {kortixTurns, looked(row(reconcile.TaskRunning, worked(time.Minute), finished(time.Hour)), is(reconcile.SandboxRunning)), ""},
-		"assigned is no turn":                    {kortixTurns, looked(row(reconcile.TaskAssigned), reconcile.Look{Gone: true}), ""},
+		"assigned is no turn":                    {kortixTurns, looked(row(reconcile.TaskAssigned), reconcile.Lookup{Gone: true}), ""},
 		"its last work is in the future":         {kortixTurns, looked(row(reconcile.TaskRunning, worked(-time.Hour)), is(reconcile.SandboxRunning)), ""},
 	} {
 		t.Run(name, c.check)
@@ -68,15 +68,15 @@ func TestKortixStuck(t *testing.T) {
 	}
 	bare := func(t *reconcile.Task) { t.Sandbox = "" }
 	speaks := func(t *reconcile.Task) { t.Events.Activity = ago(time.Minute) }
-	assigned := func(d time.Duration, look reconcile.Look) View {
+	assigned := func(d time.Duration, look reconcile.Lookup) View {
 		return looked(row(reconcile.TaskAssigned, updated(d)), look)
 	}
 	for name, c := range map[string]decided{
 		"assigned just less than 30m, stopped": {kortixStuck, assigned(30*time.Minute-1, is(reconcile.SandboxStopped)), ""},
 		"assigned 30 minutes, stopped":         {kortixStuck, assigned(30*time.Minute, is(reconcile.SandboxStopped)), "fail"},
-		"assigned 30 minutes, removed":         {kortixStuck, assigned(30*time.Minute, reconcile.Look{Gone: true}), "fail"},
+		"assigned 30 minutes, removed":         {kortixStuck, assigned(30*time.Minute, reconcile.Lookup{Gone: true}), "fail"},
 		"assigned 30 minutes, running":         {kortixStuck, assigned(time.Hour, is(reconcile.SandboxRunning)), ""},
-		"assigned 30 minutes, no answer":       {kortixStuck, assigned(time.Hour, reconcile.Look{Error: "503"}), ""},
+		"assigned 30 minutes, no answer":       {kortixStuck, assigned(time.Hour, reconcile.Lookup{Error: "503"}), ""},
 		"no sandbox for exactly 15 minutes":    {kortixStuck, tasks(row(reconcile.TaskRunning, bare, updated(15*time.Minute))), ""},
 		"no sandbox for longer":                {kortixStuck, tasks(row(reconcile.TaskRunning, bare, updated(15*time.Minute+1))), "fail"},
 		"no sandbox, and it works":             {kortixStuck, tasks(row(reconcile.TaskRunning, bare, speaks, updated(time.Hour))), ""},

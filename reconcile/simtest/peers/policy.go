@@ -32,7 +32,7 @@ type View struct {
 	Tasks []reconcile.Task    // the live rows
 	Boxes []reconcile.Sandbox // listed and proven to be this installation's
 	Rows  []reconcile.Task    // rows of whatever status that name one of Boxes
-	Looks map[string]reconcile.Look
+	Looks map[string]reconcile.Lookup
 	Refs  map[string]reconcile.Ref // sandboxes of live rows, by task, where known
 	Notes Notes
 	Now   time.Time // of the janitor's own clock, for its notes

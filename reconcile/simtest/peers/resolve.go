@@ -67,14 +67,14 @@ func (j *Janitor) findAt(ctx context.Context, name string, t reconcile.Task) (re
 // visit gets the sandbox of each live row by its id. Only the answer that it is not there means
 // gone; any other error means that nothing is known.
 func (j *Janitor) visit(ctx context.Context, v *View) {
-	v.Looks = map[string]reconcile.Look{}
+	v.Looks = map[string]reconcile.Lookup{}
 	for _, t := range v.Tasks {
 		ref, known := v.Refs[t.ID]
 		if !known {
 			continue
 		}
 		box, err := j.Providers[ref.Provider].Get(ctx, ref.ID)
-		look := reconcile.Look{Sandbox: box}
+		look := reconcile.Lookup{Sandbox: box}
 		switch {
 		case errors.Is(err, reconcile.ErrNotFound):
 			look.Gone = true

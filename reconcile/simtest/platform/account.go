@@ -148,7 +148,7 @@ func (a *Account) before(k *task) {
 }
 
 // note counts a deed, before its effect is looked at. A nil account counts nothing.
-func (a *Account) note(w *watch, d *deed) {
+func (a *Account) note(w *watch, d *effect) {
 	if a == nil || a.ended || d.Call == "Restore" {
 		return
 	}
@@ -166,7 +166,7 @@ func (a *Account) note(w *watch, d *deed) {
 }
 
 // counted reports whether the loss was counted before: ending a task and its sandbox is one.
-func (a *Account) counted(d *deed) bool {
+func (a *Account) counted(d *effect) bool {
 	key := d.Party + "/" + d.ID
 	if d.k != nil {
 		key = d.k.id + " " + d.k.key

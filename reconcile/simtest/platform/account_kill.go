@@ -3,7 +3,7 @@ package platform
 import "github.com/sandkeeper/sandkeeper/reconcile"
 
 // kill says what healthy work a deed ends; nothing when it ends none.
-func (a *Account) kill(w *watch, d *deed) Kill {
+func (a *Account) kill(w *watch, d *effect) Kill {
 	switch {
 	case d.write != nil:
 		was := a.prior
@@ -29,7 +29,7 @@ const (
 	userGoesOn   = "its user may go on in it"
 )
 
-// overLimit is no excuse but a wish: the row itself says how long its work may take.
+// overLimit is no excuse but what somebody wants: the row itself says how long its work may take.
 const overLimit = "it was past its own limits"
 
 // judged sorts a loss by what was lost.
@@ -56,7 +56,7 @@ func excused(saw bool, excuse string) string {
 
 // saw reports whether the process could have seen the truth of the task, which changed last at
 // a step: it read something of it since, or it did not look for too long.
-func (w *watch) saw(d *deed, changed int) bool {
+func (w *watch) saw(d *effect, changed int) bool {
 	read := d.p.rows[d.k.id]
 	if d.b != nil {
 		for _, m := range []moment{d.p.keys[d.b.ref.ID], d.p.boxes[d.b.ref].moment} {

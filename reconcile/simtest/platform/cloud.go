@@ -36,7 +36,7 @@ func (t *Platform) addCloud(name string, a *args) {
 		StartAfter: a.dur("start", 5*time.Second), DeleteAfter: a.dur("delete", 20*time.Second),
 		StopAfter: a.dur("stop", 5*time.Second), ActivateAfter: a.dur("activate", time.Minute),
 		StopIdle: a.dur("idle", 0), IndexLag: a.dur("lag", 0), PageSize: a.num("page", 0),
-		Limits: simulated.Limits{CPU: float64(a.num("cpu", 0))}, Lasting: c.lasting,
+		Limits: simulated.Limits{CPU: float64(a.num("cpu", 0))}, StableName: c.lasting,
 	})
 	c.entry = c.entryOf(a)
 	c.provider = c.world.Provider(c.entry)

@@ -82,7 +82,7 @@ func (t truth) wrongRow(k *task) string {
 func (t truth) finder(k *task, r *row) string {
 	seen := t.table.read(r)
 	lost := k.box == nil || !k.box.there() || k.box.state == reconcile.SandboxStopped
-	started := seen.LifeSign().After(time.Time{}) || !seen.StartedAt.IsZero()
+	started := seen.LastSeen().After(time.Time{}) || !seen.StartedAt.IsZero()
 	if k.box != nil && t.boxes[k.box.ref] != k.box {
 		return "" // somebody else has its id by now
 	}
@@ -92,7 +92,7 @@ func (t truth) finder(k *task, r *row) string {
 	if slices.ContainsFunc(t.boxOrder, func(b *box) bool { return b.task == k && b != k.box && b.there() }) {
 		return "" // another sandbox of it is there: it may be that one where it goes on
 	}
-	if !seen.Events.Finished.IsZero() || seen.LifeSign().After(seen.AsOf) || k.restored {
+	if !seen.Events.Finished.IsZero() || seen.LastSeen().After(seen.AsOf) || k.restored {
 		return "" // finished-unrecorded vetoes; a stamp from the future takes its time
 	}
 	switch {

@@ -49,9 +49,9 @@ func TestTableWrite(t *testing.T) {
 		"deleted":                    {"user t1 delete", func(*reconcile.Write) {}, reconcile.WriteMoved},
 		"judged in another sandbox":  {"", func(w *reconcile.Write) { w.Task.Sandbox = "x" }, reconcile.WriteMoved},
 		"a newer sign refutes it":    {"", func(w *reconcile.Write) { w.Refutable = true }, reconcile.WriteAlive},
-		"a newer sign refutes none":  {"", func(w *reconcile.Write) { w.LifeSign = time.Now() }, reconcile.WriteDone},
+		"a newer sign refutes none":  {"", func(w *reconcile.Write) { w.LastSeen = time.Now() }, reconcile.WriteDone},
 		"activity alone refutes it":  {"", func(w *reconcile.Write) { w.Refutable, w.Active = true, true }, reconcile.WriteAlive},
-		"the known sign refutes not": {"", func(w *reconcile.Write) { w.Refutable, w.LifeSign = true, time.Now() }, reconcile.WriteDone},
+		"the known sign refutes not": {"", func(w *reconcile.Write) { w.Refutable, w.LastSeen = true, time.Now() }, reconcile.WriteDone},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onPlatform(t, "kind full\ntask t1 running age=10s\n", func(t *testing.T, platform *Platform) {
@@ -173,7 +173,7 @@ func TestLives(t *testing.T) {
 func TestEvents(t *testing.T) {
 	silent := func(platform *Platform) time.Duration {
 		rows, _ := platform.Tasks().Live(t.Context())
-		return rows.Now.Sub(rows.Tasks[0].LifeSign()).Truncate(time.Second)
+		return rows.Now.Sub(rows.Tasks[0].LastSeen()).Truncate(time.Second)
 	}
 	for name, c := range map[string]struct {
 		lines []string
@@ -244,8 +244,8 @@ func TestCalm(t *testing.T) {
 			if len(rows.Tasks) != 2 || s.Labels[labelTask] != "t2" || platform.table.rows["t1"].State != reconcile.TaskCompleted {
 				t.Errorf("%d live rows, labels %v, t1 is %s", len(rows.Tasks), s.Labels, platform.table.rows["t1"].State)
 			}
-			if now := rows.Tasks[0]; now.AsOf.Sub(now.LifeSign()) > 30*time.Second {
-				t.Errorf("not heard for %s", now.AsOf.Sub(now.LifeSign()))
+			if now := rows.Tasks[0]; now.AsOf.Sub(now.LastSeen()) > 30*time.Second {
+				t.Errorf("not heard for %s", now.AsOf.Sub(now.LastSeen()))
 			}
 		})
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
 )
 
-// A deed is a call that changed something outside, with the action that it belongs to and
+// A effect is a call that changed something outside, with the action that it belongs to and
 // what it was done to.
-type deed struct {
+type effect struct {
 	*Step
 	p     *process
 	a     *reconcile.Action // of the newest claim that fits; nil for none
@@ -23,7 +23,7 @@ type deed struct {
 // property is one thing that must always hold of a deed: it says what is wrong, "" for nothing.
 type property struct {
 	name  string
-	check func(*watch, *deed) string
+	check func(*watch, *effect) string
 }
 
 // properties of deeds, in the order of the design.
@@ -71,12 +71,12 @@ func (t *Platform) Step(s Step) []history.Violation {
 	return out
 }
 
-// deed is the step as a change of the outside world, nil when it is none.
-func (w *watch) deed(p *process, s *Step) *deed {
+// effect is the step as a change of the outside world, nil when it is none.
+func (w *watch) deed(p *process, s *Step) *effect {
 	if !s.Effect {
 		return nil
 	}
-	d := &deed{Step: s, p: p}
+	d := &effect{Step: s, p: p}
 	switch s.Call {
 	case "Write":
 		write, ok := s.Args.(reconcile.Write)
@@ -104,7 +104,7 @@ func (w *watch) deed(p *process, s *Step) *deed {
 	return d
 }
 
-func (d *deed) claimed(id string) {
+func (d *effect) claimed(id string) {
 	if c := d.p.claims[id]; c != nil {
 		d.claim, d.a = c, &c.action
 	}
@@ -112,7 +112,7 @@ func (d *deed) claimed(id string) {
 
 // find takes the process's newest claim on an action that fits. A call may have stood still on its
 // way, and another claim been taken since: of that one nothing was read yet.
-func (d *deed) find(fits func(*reconcile.Action) bool) {
+func (d *effect) find(fits func(*reconcile.Action) bool) {
 	read := func(c *claim) bool { return c.step <= d.p.wishes.step }
 	for _, c := range d.p.claims {
 		newer := d.claim == nil || read(c) && !read(d.claim) || read(c) == read(d.claim) && c.step > d.claim.step
@@ -123,10 +123,10 @@ func (d *deed) find(fits func(*reconcile.Action) bool) {
 }
 
 // ends reports whether the deed ends or stops a sandbox.
-func (d *deed) ends() bool { return d.Call == "Terminate" || d.Call == "Suspend" }
+func (d *effect) ends() bool { return d.Call == "Terminate" || d.Call == "Suspend" }
 
 // rule is the rule that the deed was done by.
-func (d *deed) rule() string {
+func (d *effect) rule() string {
 	if d.a == nil {
 		return ""
 	}
@@ -134,12 +134,12 @@ func (d *deed) rule() string {
 }
 
 // asked reports whether a person asked for it.
-func (d *deed) asked() bool {
+func (d *effect) asked() bool {
 	return d.rule() == reconcile.RuleOperator || d.rule() == reconcile.RuleEmergency
 }
 
 // what names the deed.
-func (d *deed) what() string {
+func (d *effect) what() string {
 	by := d.rule()
 	if by == "" {
 		by = "nobody"
@@ -155,7 +155,7 @@ func (d *deed) what() string {
 }
 
 // did notes the deed for those to come.
-func (w *watch) did(d *deed) {
+func (w *watch) did(d *effect) {
 	if d.a != nil {
 		of := w.act(d.a)
 		of.effects++

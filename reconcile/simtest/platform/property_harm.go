@@ -15,7 +15,7 @@ import (
 const unavoidable = 30 * time.Second
 
 // harms is the promise of all: "in any order of faults it never harms healthy work".
-func (w *watch) harms(d *deed) string {
+func (w *watch) harms(d *effect) string {
 	why := ""
 	switch {
 	case d.write != nil && d.k != nil:
@@ -37,7 +37,7 @@ func (w *watch) harms(d *deed) string {
 
 // rests is the promise that what does not run is left, unless the config says otherwise: what its user
 // has in it is not ours to delete. A quarantine of ours, and a person, may.
-func (w *watch) rests(d *deed) string {
+func (w *watch) rests(d *effect) string {
 	if !d.ends() || d.b == nil || d.asked() || d.rule() == "record-without-container" ||
 		d.p.policy.Providers[d.b.ref.Provider].EndsAtRest ||
 		d.a == nil || w.quarantined(d.a) {
@@ -74,7 +74,7 @@ func (w *watch) remember(k *task, action string) {
 
 // justNow reports whether the truth of the task changed after the process had looked for the
 // last time, a moment before the deed.
-func (w *watch) justNow(d *deed) bool {
+func (w *watch) justNow(d *effect) bool {
 	if d.k == nil {
 		return false
 	}
@@ -193,7 +193,7 @@ func (p *process) lastLook(task string) int { return max(p.rows[task].step, p.li
 // twice is `once`: "every action exactly once in effect". A row is written once by an action. A
 // sandbox is asked to go again only when it was asked long ago, by design, or when the process
 // that asked was not told that it was heard.
-func (w *watch) twice(d *deed) string {
+func (w *watch) twice(d *effect) string {
 	if d.a == nil {
 		return ""
 	}
@@ -215,7 +215,7 @@ func (w *watch) twice(d *deed) string {
 
 // unclaimed is `lost`: "Nothing is done to the outside before a row says it is about to be done":
 // whatever is done belongs to an action that this process had claimed.
-func (w *watch) unclaimed(d *deed) string {
+func (w *watch) unclaimed(d *effect) string {
 	if d.a == nil {
 		return d.what() + ": no claim of this process stands behind it"
 	}

@@ -46,7 +46,7 @@ func (w *watch) partition(p *process, r *run.Result) []string {
 			out = append(out, "two decisions on "+s.ID)
 		}
 		subjects[s.ID] = true
-		if s.Task != nil && s.Fate == reconcile.FateLive {
+		if s.Task != nil && s.LinkState == reconcile.LinkLive {
 			live++
 		}
 		for j := range s.Boxes {

@@ -65,7 +65,7 @@ func (c *court) claims(a reconcile.Action) reconcile.Action {
 	return a
 }
 
-// looks makes the second look: the wishes, the row, the sandbox.
+// looks makes the second look: the requests, the row, the sandbox.
 func (c *court) looks(task string, b *box) {
 	c.step(Step{Call: "Controls", Party: "ledger", Answer: reconcile.Controls{}})
 	rows, _ := c.platform.Tasks().ByID(c.Context(), []string{task})

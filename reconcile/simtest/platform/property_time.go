@@ -11,7 +11,7 @@ import (
 
 // early is P5: "No clock that the suspect can wind, and no clock started in another state": what
 // a rule acted on has truly lasted for its threshold, by the clock of its domain.
-func (w *watch) early(d *deed) string {
+func (w *watch) early(d *effect) string {
 	if d.a == nil || d.a.Seq > 0 || d.asked() || d.b != nil && !d.b.there() || d.k != nil && d.k.restored {
 		return ""
 	}
@@ -27,7 +27,7 @@ func (w *watch) early(d *deed) string {
 }
 
 // lasted is for how long what the deed's rule finds has truly lasted.
-func (w *watch) lasted(d *deed) (time.Duration, bool) {
+func (w *watch) lasted(d *effect) (time.Duration, bool) {
 	if d.k != nil && d.write != nil {
 		return w.lastedRow(d)
 	}
@@ -52,7 +52,7 @@ func (w *watch) lasted(d *deed) (time.Duration, bool) {
 	return 0, false
 }
 
-func (d *deed) ofTask() string {
+func (d *effect) ofTask() string {
 	if d.k == nil {
 		return ""
 	}
@@ -60,7 +60,7 @@ func (d *deed) ofTask() string {
 }
 
 // lastedRow is lasted for the rules that write the row.
-func (w *watch) lastedRow(d *deed) (time.Duration, bool) {
+func (w *watch) lastedRow(d *effect) (time.Duration, bool) {
 	switch d.rule() {
 	case "assigned-stale":
 		return w.elapsed(domainTasks, d.k.handed), true
@@ -68,7 +68,7 @@ func (w *watch) lastedRow(d *deed) (time.Duration, bool) {
 		if w.before == nil || w.platform.truth().wound(w.before.Sandbox) {
 			return 0, false
 		}
-		return w.before.AsOf.Sub(w.before.LifeSign()), true
+		return w.before.AsOf.Sub(w.before.LastSeen()), true
 	case "inactive":
 		if w.before == nil || w.platform.truth().wound(w.before.Sandbox) {
 			return 0, false
@@ -88,7 +88,7 @@ func (w *watch) lastedRow(d *deed) (time.Duration, bool) {
 
 // afterOutage is P6: "After an outage of a source the timers of silence and absence start anew. A
 // gap of more than two intervals in sandkeeper's own passes restarts what the ledger timed itself."
-func (w *watch) afterOutage(d *deed) string {
+func (w *watch) afterOutage(d *effect) string {
 	switch {
 	case d.write != nil && d.rule() == "heartbeat-lost":
 		return w.silentAgain(d)
@@ -99,7 +99,7 @@ func (w *watch) afterOutage(d *deed) string {
 }
 
 // silentAgain: an outage of all events that passes could notice gives everybody one limit more.
-func (w *watch) silentAgain(d *deed) string {
+func (w *watch) silentAgain(d *effect) string {
 	limit := d.p.policy.Rules["heartbeat-lost"].After
 	now := w.platform.now()
 	for _, o := range w.platform.pipeline.outs {
@@ -117,7 +117,7 @@ func (w *watch) silentAgain(d *deed) string {
 }
 
 // sighted: an orphan was found by as many full passes as the rule wants, since the last gap.
-func (w *watch) sighted(d *deed) string {
+func (w *watch) sighted(d *effect) string {
 	if c := d.p.claims[d.a.ID]; c != nil && c.at.Before(w.gap) {
 		return "" // begun before the gap was known, and looked at again since
 	}

@@ -8,9 +8,9 @@ import (
 )
 
 // unlooked is P4: "No destructive step without a second, independent look: a direct get by the
-// provider's id, and the row read again, right before it", since the claim; and the wishes of
+// provider's id, and the row read again, right before it", since the claim; and the requests of
 // the operators with it.
-func (w *watch) unlooked(d *deed) string {
+func (w *watch) unlooked(d *effect) string {
 	if d.claim == nil || d.Call == "Restore" {
 		return ""
 	}
@@ -44,7 +44,7 @@ func (w *watch) explains(k *task, b *box) bool { return b != nil && w.linked(k, 
 
 // against is P8: "A hold (by task, sandbox, label or provider) is respected everywhere. So is the
 // pause of all, of a rule, of a provider."
-func (w *watch) against(d *deed) string {
+func (w *watch) against(d *effect) string {
 	if d.a == nil {
 		return ""
 	}
@@ -69,7 +69,7 @@ func (w *watch) against(d *deed) string {
 }
 
 // holds reports whether a hold names the deed's task, sandbox, provider or a label of it.
-func (w *watch) holds(target string, d *deed) bool {
+func (w *watch) holds(target string, d *effect) bool {
 	of := reconcile.ParseSubject(target)
 	value := of.Within()
 	b := d.b
@@ -95,7 +95,7 @@ func (w *watch) holds(target string, d *deed) bool {
 }
 
 // unarmed is P9 for deeds: observe mode makes no outside change.
-func (w *watch) unarmed(d *deed) string {
+func (w *watch) unarmed(d *effect) string {
 	if d.a == nil || d.asked() {
 		return ""
 	}

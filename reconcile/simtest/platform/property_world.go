@@ -9,7 +9,7 @@ import (
 )
 
 // foreign is P1: "Nothing foreign is touched."
-func (w *watch) foreign(d *deed) string {
+func (w *watch) foreign(d *effect) string {
 	switch {
 	case d.ends() && d.b == nil:
 		return d.what() + ": nobody knows such a sandbox"
@@ -38,7 +38,7 @@ func (w *watch) touches(s *Step) string {
 }
 
 // sacred is P2: "No write to a task row that is terminal, or that has moved since it was judged."
-func (w *watch) sacred(d *deed) string {
+func (w *watch) sacred(d *effect) string {
 	was := w.before
 	switch {
 	case was == nil:
@@ -60,7 +60,7 @@ func (w *watch) sacred(d *deed) string {
 
 // absent is P3: "No absent verdict from a failed, partial, shrunken or empty listing. Unknown is
 // not gone." What was called absent must truly be.
-func (w *watch) absent(d *deed) string {
+func (w *watch) absent(d *effect) string {
 	switch {
 	case d.k == nil || d.a == nil:
 		return ""
@@ -88,14 +88,14 @@ func (w *watch) linked(k *task, b *box) bool {
 }
 
 // known reports whether the row was there when the process read it last.
-func (w *watch) known(d *deed, r *row) bool {
+func (w *watch) known(d *effect, r *row) bool {
 	read, ok := d.p.rows[r.ID]
 	return ok && read.step > d.k.step
 }
 
 // vetoed is P14: "A life sign inside the heartbeat limit vetoes sandbox-missing, assigned-stale and
 // heartbeat-lost, in the judgement and in the guarded write."
-func (w *watch) vetoed(d *deed) string {
+func (w *watch) vetoed(d *effect) string {
 	rules := []string{"sandbox-missing", "assigned-stale", "heartbeat-lost"}
 	if d.write == nil || w.before == nil || !slices.Contains(rules, d.rule()) {
 		return ""
@@ -105,7 +105,7 @@ func (w *watch) vetoed(d *deed) string {
 		limit = 90 * time.Second
 	}
 	was := w.before.Task
-	sign := was.LifeSign()
+	sign := was.LastSeen()
 	if was.ActivityAt.Equal(was.UpdatedAt) && was.State != reconcile.TaskRunning {
 		sign = was.Events.Newest() // while it does not run, anybody may have changed the row
 	}

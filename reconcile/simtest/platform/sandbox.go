@@ -109,7 +109,7 @@ func alter(s *simulated.Sandbox, a *args, b *box) {
 	case "refuse":
 		s.Refuse = "sandbox is protected"
 	case "hollow":
-		s.Hollow, s.Exec, s.Files = true, simulated.Lost, simulated.Lost
+		s.NoContainer, s.Exec, s.Files = true, simulated.Lost, simulated.Lost
 	case "queue":
 		s.Queued = []time.Time{now}
 	case "unlabel":

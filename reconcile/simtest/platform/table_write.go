@@ -70,14 +70,14 @@ func (b *table) guard(r *row, w *reconcile.Write) reconcile.Written {
 		return reconcile.WriteMoved
 	}
 	now := b.read(r)
-	newest := now.LifeSign()
+	newest := now.LastSeen()
 	if w.Active {
 		newest = now.Activity()
 	}
 	switch {
 	case now.Status != w.Task.Status, now.Sandbox != w.Task.Sandbox:
 		return reconcile.WriteMoved
-	case w.Refutable && newest.After(w.LifeSign):
+	case w.Refutable && newest.After(w.LastSeen):
 		return reconcile.WriteAlive
 	case !w.Lock && now.Version != w.Task.Version:
 		return reconcile.WriteBusy

@@ -1,0 +1,248 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// locate says where the task's sandbox is. It is proven only when every sandbox that
+// the task had was looked at directly and, when none of this attempt is known or the row
+// names yet another, the providers were asked by link or by the id that the row names.
+// Absence from a listing is never enough.
+func (v *View) locate(s *reconcile.Subject) (where string, proven bool) {
+	var seen []string
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		switch {
+		case b.Gone:
+			seen = append(seen, fmt.Sprintf("sandbox %s at %s is gone", b.ID, b.Provider))
+		//guard:where-another live
+		case b.Here && !b.Lost() && b.Task != "" && b.Task != s.Task.ID:
+			return fmt.Sprintf("sandbox %s at %s is %s, and names task %s", b.ID, b.Provider, b.Raw,
+				text.Clip(b.Task, 60)), false
+		case b.Here:
+			seen = append(
+				seen,
+				fmt.Sprintf("sandbox %s at %s is %s", b.ID, b.Provider, reconcile.FirstOf(b.Raw, "in no known state")),
+			)
+		default:
+			//guard:where-unlooked P4
+			return v.unlooked(b.Ref), false
+		}
+	}
+	present := s.HasBox(func(b *reconcile.SeenSandbox) bool { return !v.past(s, b) })
+	for _, provider := range v.Candidates(s.Task) {
+		if p := v.P.Providers[provider]; p.SandboxIsID && !p.LinkTask && v.anothers(s.Task, provider) {
+			continue
+		}
+		//guard:where-names-another P4
+		if v.S.Kind == reconcile.Full && present && !v.namesAnother(provider, s) {
+			continue
+		}
+		where, proven := v.absentAt(provider, s.Task)
+		if !proven {
+			return where, false
+		}
+		if !present {
+			seen = append(seen, where)
+		}
+	}
+	if len(seen) == 0 {
+		return fmt.Sprintf("its provider %q is not configured here", s.Task.Provider), false
+	}
+	return strings.Join(seen, ", "), true
+}
+
+// namesAnother reports whether the row names a sandbox that is not among those that the task is
+// known to have.
+func (v *View) namesAnother(provider string, s *reconcile.Subject) bool {
+	id, p := s.Task.Sandbox, v.P.Providers[provider]
+	if p.ByKey(s.Task) { // a name outlives the sandbox that had it
+		return !s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.CalledBy(id) })
+	}
+	return p.SandboxIsID && id != "" && !s.HasBox(func(b *reconcile.SeenSandbox) bool {
+		return b.ID == id || b.Here &&
+			b.CalledBy(id)
+	})
+}
+
+// canLook reports whether there is anybody to ask for the task's sandbox.
+func (v *View) canLook(t *reconcile.Task) bool { return len(v.Candidates(t)) > 0 }
+
+// past reports whether the sandbox was over before the task's present state began, as the
+// ledger saw both: it is of an earlier attempt and says nothing of this one.
+func (v *View) past(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+	if !b.Known || !b.Lost() || !s.Known || s.Seen.Status != s.Task.Status {
+		return false
+	}
+	over := b.Seen.GoneAt
+	if over.IsZero() && b.Here && b.Seen.State == b.State {
+		over = b.Seen.StateSince
+	}
+	return !over.IsZero() && v.earlierThan(over, s.Seen.Since)
+}
+
+// earlierThan reports whether one time of the ledger's clock is older than another. One that lies ahead
+// is of before that clock was set back.
+func (v *View) earlierThan(one, other time.Time) bool {
+	//guard:earlier-set-back harm
+	return one.Before(other) || one.After(v.Now)
+}
+
+func (v *View) unlooked(ref reconcile.Ref) string {
+	if look, ok := v.S.Lookups[ref]; ok && look.Error != "" {
+		return fmt.Sprintf("sandbox %s could not be looked at: %s", ref, look.Error)
+	}
+	return fmt.Sprintf("sandbox %s is not listed and was not looked at yet", ref)
+}
+
+// absentAt proves by direct look-ups that a provider has no sandbox for the task.
+func (v *View) absentAt(provider string, t *reconcile.Task) (string, bool) {
+	p := v.P.Providers[provider]
+	//guard:where-listed P3
+	if !v.listed(provider) {
+		return "no complete listing of " + provider + " to rest on", false
+	}
+	if p.SandboxIsID && t.Sandbox != "" && !v.anothers(t, provider) {
+		ref := reconcile.Ref{Provider: provider, ID: t.Sandbox}
+		look, ok := v.S.Lookups[ref]
+		switch found := ok && !look.Gone && look.Error == ""; {
+		//guard:where-look-failed P3
+		case !ok, look.Error != "":
+			return v.unlooked(ref), false
+		//guard:where-elsewhere harm
+		case found && !(&reconcile.SeenSandbox{Sandbox: look.Sandbox, Here: true}).Lost() && !v.reused(t, &look.Sandbox):
+			return fmt.Sprintf("sandbox %s at %s is %s, and is linked elsewhere", ref.ID, provider, look.Sandbox.Raw), false
+		}
+	}
+	if p.LinkTask || p.ByKey(t) {
+		find, ok := v.S.Finds[t.ID]
+		switch {
+		//guard:where-unsearched P4
+		case !ok:
+			return "its sandbox was not searched by link at " + provider + " yet", false
+		//guard:where-found harm
+		case v.findsSome(find):
+			return "a sandbox was found by link, and does not belong to it alone", false
+		//guard:where-search-failed P3
+		case find.Error != "":
+			return "its sandbox could not be searched by link: " + find.Error, false
+		}
+	}
+	return "no sandbox at " + provider, true
+}
+
+// findsSome reports whether a search found a sandbox that a direct look does not know to be gone: an index
+// may show for long what is not there any more.
+func (v *View) findsSome(find reconcile.FindLookup) bool {
+	//guard:where-found-gone live
+	return slices.ContainsFunc(find.Sandboxes, func(sb reconcile.Sandbox) bool { return !v.S.Lookups[sb.Ref].Gone })
+}
+
+// reused reports whether the id that the row names was its sandbox's, and is another's by now.
+func (v *View) reused(t *reconcile.Task, s *reconcile.Sandbox) bool {
+	seen, known := v.S.Memory.Sandboxes[s.Ref]
+	return known && seen.Task == t.ID && seen.Another(s) && s.Task != t.ID
+}
+
+// listed reports whether a complete listing of the provider stands: this pass's, or the
+// last one, not older than two full passes, in a quick pass. Whether a complete one is believed
+// is the freeze's to say, which a person may release.
+func (v *View) listed(provider string) bool {
+	if seen, ok := v.S.Listings[provider]; ok {
+		return seen.Complete && seen.Error == ""
+	}
+	seen, known := v.S.Memory.Sources[reconcile.ListingOf(provider)]
+	last := v.S.Memory.LastFull
+	if seen.Trusted {
+		last = reconcile.Latest(last, seen.LastTrusted)
+	}
+	return known && v.Now.Sub(last) <= 2*v.P.Full+time.Minute
+}
+
+// state names the states of the subject's sandboxes.
+func (v *View) state(s *reconcile.Subject) string {
+	var seen []string
+	for _, b := range s.Boxes {
+		switch {
+		case b.Gone:
+			seen = append(seen, "sandbox "+b.ID+" is gone")
+		case b.Here:
+			seen = append(seen, "sandbox "+b.ID+" is "+b.Raw)
+		}
+	}
+	return strings.Join(seen, ", ")
+}
+
+// cause names the unusable template that explains why nothing comes up: the subject's
+// own, or, while that is not known, those that the config names.
+func (v *View) cause(s *reconcile.Subject) (string, []reconcile.Evidence) {
+	var texts []string
+	var because []reconcile.Evidence
+	own := s.Template()
+	for _, t := range v.S.Templates {
+		if templateStateUsable(t.State) || own != "" && own != t.Name && own != t.ID || !v.mayUse(s, t.Provider) {
+			continue
+		}
+		text := v.templateText(t)
+		texts = append(texts, text)
+		because = append(because, reconcile.Evidence{Source: t.Provider, At: t.AsOf, Fact: text})
+	}
+	return strings.Join(texts, "; "), because
+}
+
+// templateStateUsable is false only for what is known not to be; a failed measurement accuses nobody.
+func templateStateUsable(s reconcile.TemplateState) bool {
+	return s == reconcile.TemplateActive || s == reconcile.TemplateUnknown
+}
+
+func (v *View) mayUse(s *reconcile.Subject, provider string) bool {
+	for _, b := range s.Boxes {
+		if b.Provider == provider {
+			return true
+		}
+	}
+	if s.Task == nil {
+		return false
+	}
+	for _, name := range v.Candidates(s.Task) {
+		if name == provider {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *View) templateText(t reconcile.Template) string {
+	out := fmt.Sprintf(
+		"%s %q is %s",
+		providerPolicyTemplateNoun(v.P.Providers[t.Provider]),
+		t.Name,
+		reconcile.FirstOf(string(t.State), t.Raw),
+	)
+	if t.Error != "" {
+		out += " (" + text.Clip(t.Error, 120) + ")"
+	}
+	if at := v.S.Memory.Templates[reconcile.Ref{Provider: t.Provider, ID: t.Name}].LastStart; !at.IsZero() {
+		out += ", last successful start from it " + text.Time(at)
+	} else if !t.LastUsed.IsZero() {
+		out += ", last used " + text.Time(t.LastUsed)
+	}
+	return out
+}
+
+// providerPolicyTemplateNoun is the vendor's word for a template.
+func providerPolicyTemplateNoun(p reconcile.ProviderPolicy) string {
+	switch p.Kind {
+	case "daytona", "simulated", "vercel", "agentuity":
+		return "snapshot"
+	case "cloudflare", "docker", "kubernetes":
+		return "image"
+	}
+	return "template"
+}

@@ -1,0 +1,51 @@
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// reissue asks the provider again for what it accepted long ago, on the ground of now. When
+// that is gone the action is over; when somebody or something only forbids it, it waits.
+func (r *executor) reissue(ctx context.Context, a reconcile.Action, controls *reconcile.Controls) reconcile.Action {
+	a.Outcome = reconcile.OutcomeAccepted
+	age := text.Duration(r.now.Sub(a.ActedAt))
+	a.Detail = fmt.Sprintf("accepted %s ago and still %s", age, stepUndone(a.Step))
+	if holds := r.heldNow(&a, controls); len(holds) > 0 { // nothing has to be looked at
+		a.Detail += ", not asked again: " + holds.String()
+		return a
+	}
+	f := r.gatherReissue(ctx, &a)
+	ruling := r.rule(&a, f)
+	switch {
+	case ruling.Goes():
+		a.Detail += ", asked again"
+		if err := r.repeat(ctx, &a, f, ruling); err != nil {
+			a.Detail += ": " + text.Clip(err.Error(), 200)
+		}
+	case ruling.Outcome == reconcile.OutcomeWithdrawn:
+		return r.withdraw(a, fmt.Sprintf("accepted %s ago, never carried out, and not asked again: %s", age, ruling.Why))
+	case ruling.Outcome.Closed():
+		return r.instead(a, ruling)
+	default:
+		a.Detail += ", not asked again: " + text.Clip(ruling.Why, 500)
+	}
+	return a
+}
+
+// repeat makes the same request once more.
+func (r *executor) repeat(ctx context.Context, a *reconcile.Action, f *gathered, ruling decide.Ruling) error {
+	a.AskedAt = f.acted
+	switch a.Step {
+	case reconcile.StepResume:
+		return r.effects().resume(ctx, ruling, a, f.Lookup.Sandbox)
+	case reconcile.StepActivate:
+		return r.effects().activate(ctx, ruling, a)
+	}
+	_, err := r.effects().end(ctx, ruling, a, f.Lookup.Sandbox)
+	return err
+}

@@ -1,0 +1,158 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
+)
+
+// SetMode lowers a rule's mode at once, to off or observe.
+func (g *Ledger) SetMode(ctx context.Context, rule string, mode reconcile.Mode, by reconcile.Attribution) error {
+	if err := protocol.CheckMode(rule, mode); err != nil {
+		return err
+	}
+	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
+		_, err := exec(ctx, tx, "set_mode", pgx.StrictNamedArgs{
+			"rule": rule, "mode": string(mode), "author": clean(by.Author), "reason": clean(by.Reason), "now": now,
+		})
+		return []line{{"rule:" + rule, "mode " + string(mode)}}, err
+	})
+	if err != nil {
+		return fmt.Errorf("set mode of %s: %w", rule, err)
+	}
+	return nil
+}
+
+// ClearMode takes a lowered mode back: the config decides again, and what the rule got wrong
+// so far is forgiven.
+// [reconcile.ErrNotFound] means that it was not lowered.
+func (g *Ledger) ClearMode(ctx context.Context, rule string, by reconcile.Attribution) error {
+	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, _ time.Time) ([]line, error) {
+		own := pgx.StrictNamedArgs{"rule": rule}
+		err := counted(ctx, tx, "clear_mode", own, reconcile.ErrNotFound)
+		if err == nil {
+			_, err = exec(ctx, tx, "arm", own)
+		}
+		return []line{{"rule:" + rule, "mode of the config again"}}, err
+	})
+	if err != nil {
+		return fmt.Errorf("clear mode of %s: %w", rule, err)
+	}
+	return nil
+}
+
+// Pause stops acting on its scope, until a time or until it is resumed. A pause of the
+// same scope takes the place of the one before.
+func (g *Ledger) Pause(ctx context.Context, p reconcile.Pause) error {
+	if err := protocol.CheckScope(p.Scope); err != nil {
+		return err
+	}
+	by := reconcile.Attribution{Author: p.Author, Reason: p.Reason}
+	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
+		if err := protocol.CheckUntil("pause", p.Until, now); err != nil {
+			return nil, err
+		}
+		scope := pgx.StrictNamedArgs{"scope": p.Scope, "now": now}
+		if _, err := exec(ctx, tx, "pause_lift", scope); err != nil {
+			return nil, err
+		}
+		_, err := exec(ctx, tx, "pause_add", pgx.StrictNamedArgs{
+			"scope": p.Scope, "author": clean(p.Author), "reason": clean(p.Reason), "now": now, "until": stamp(p.Until),
+		})
+		return []line{{p.Scope, "paused" + protocol.Until(p.Until)}}, err
+	})
+	if err != nil {
+		return fmt.Errorf("pause %s: %w", p.Scope, err)
+	}
+	return nil
+}
+
+// Resume ends the pause of a scope. [reconcile.ErrNotFound] means that none was in force.
+func (g *Ledger) Resume(ctx context.Context, scope string, by reconcile.Attribution) error {
+	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
+		ends, err := all(ctx, tx, "pause_lift", pgx.StrictNamedArgs{"scope": scope, "now": now}, scanTime)
+		if err == nil && (len(ends) == 0 || !protocol.InForce(ends[0], now)) {
+			err = reconcile.ErrNotFound
+		}
+		return []line{{scope, "resumed"}}, err
+	})
+	if err != nil {
+		return fmt.Errorf("resume %s: %w", scope, err)
+	}
+	return nil
+}
+
+// Hold keeps a target from being acted on, until a time or until it is lifted, and returns
+// the hold's number.
+func (g *Ledger) Hold(ctx context.Context, h reconcile.Hold) (int64, error) {
+	if err := protocol.CheckTarget(h.Target); err != nil {
+		return 0, err
+	}
+	var id int64
+	by := reconcile.Attribution{Author: h.Author, Reason: h.Reason}
+	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
+		if err := protocol.CheckUntil("hold", h.Until, now); err != nil {
+			return nil, err
+		}
+		err := one(ctx, tx, "hold_add", pgx.StrictNamedArgs{
+			"target": clean(h.Target), "author": clean(h.Author), "reason": clean(h.Reason), "now": now,
+			"until": stamp(h.Until),
+		}, &id)
+		return []line{{h.Target, "held" + protocol.Until(h.Until)}}, err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("hold %s: %w", h.Target, err)
+	}
+	return id, nil
+}
+
+// Unhold lifts the hold of this number, or all holds on this target, and returns how many.
+// [reconcile.ErrNotFound] means that none was in force.
+func (g *Ledger) Unhold(ctx context.Context, target string, by reconcile.Attribution) (int, error) {
+	var lifted []string
+	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
+		var err error
+		lifted, err = all(ctx, tx, "hold_lift", pgx.StrictNamedArgs{"target": target, "now": now}, scanText)
+		if err == nil && len(lifted) == 0 {
+			err = reconcile.ErrNotFound
+		}
+		return column(lifted, func(t string) line { return line{t, "hold lifted"} }), err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("unhold %s: %w", target, err)
+	}
+	return len(lifted), nil
+}
+
+// Release lets the listed subjects pass a breaker or a freeze until a time, and returns
+// the release's number.
+func (g *Ledger) Release(ctx context.Context, r reconcile.Release) (int64, error) {
+	var id int64
+	by := reconcile.Attribution{Author: r.Author, Reason: r.Reason}
+	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
+		if err := protocol.CheckRelease(r, now); err != nil {
+			return nil, err
+		}
+		err := one(ctx, tx, "release_add", pgx.StrictNamedArgs{
+			"what": clean(r.What), "subjects": cleaned(r.Subjects), "hash": clean(r.Hash),
+			"author": clean(r.Author), "reason": clean(r.Reason), "now": now, "until": stamp(r.Until),
+		}, &id)
+		return released(r), err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("release %s: %w", r.What, err)
+	}
+	return id, nil
+}
+
+// released tells of a release on each of its subjects, and on what was released.
+func released(r reconcile.Release) []line {
+	what := "released from " + r.What + protocol.Until(r.Until)
+	lines := []line{{r.What, fmt.Sprintf("%d subjects released%s", len(r.Subjects), protocol.Until(r.Until))}}
+	return append(lines, column(r.Subjects, func(s string) line { return line{s, what} })...)
+}

@@ -1,0 +1,137 @@
+package web
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// A falsePositiveView is a task that was marked failed and then showed life.
+type falsePositiveView struct {
+	Key     string
+	Rule    string
+	Subject string
+	Word    string // "was failed", "its sandbox was terminated", "would have been failed"
+	Level   level
+	Saw     string // what was seen
+	When    moment
+	Reason  string // of the verdict
+	Verdict moment
+	After   string // how long after the verdict
+	Explain string
+}
+
+// mostFalsePositives is how many of them the page shows.
+const mostFalsePositives = 8
+
+// falsePositives are the newest ones.
+func (s *model) falsePositives() []falsePositiveView {
+	var views []falsePositiveView
+	for i := range s.FalsePositives[:min(len(s.FalsePositives), mostFalsePositives)] {
+		views = append(views, s.falsePositive(&s.FalsePositives[i]))
+	}
+	return views
+}
+
+func (s *model) falsePositive(v *reconcile.Verdict) falsePositiveView {
+	out := falsePositiveView{
+		Key: fmt.Sprintf("%d", v.Number), Rule: text.Plain(v.Rule, mostName), Subject: subjectWords(v.Subject),
+		Saw: sentence(capital(text.Plain(v.FalsePositive, mostLine))), When: ago(v.FalsePositiveAt, s.Now),
+		Verdict: ago(v.At, s.Now),
+		Reason:  sentence(capital(text.Plain(v.Reason, mostLine))), After: text.Coarse(v.FalsePositiveAt.Sub(v.At)),
+		Level: calm, Word: "would have been failed", Explain: command("sandkeeper explain %s", v.Task),
+	}
+	switch {
+	case !v.FailedAt.IsZero():
+		out.Level, out.Word = warn, "was failed"
+	case !v.ActedAt.IsZero():
+		out.Level, out.Word = warn, "its sandbox was terminated"
+	}
+	return out
+}
+
+// A tallyLine is how often one rule was wrong.
+type tallyLine struct {
+	Rule           string
+	Verdicts       string
+	FalsePositives string
+	Share          string
+	Level          level
+	State          string
+}
+
+// tallies are the watched rules that acted since they were armed, those with the most regrets
+// first. What other rules end cannot come back: of them nothing is measured, also no zero.
+func (s *model) tallies() []tallyLine {
+	rules := slices.SortedFunc(maps.Keys(s.Tallies), func(a, b string) int {
+		if more := s.Tallies[b].FalsePositives - s.Tallies[a].FalsePositives; more != 0 {
+			return more
+		}
+		return strings.Compare(a, b)
+	})
+	var lines []tallyLine
+	for _, rule := range rules {
+		t := s.Tallies[rule]
+		if t.Verdicts == 0 || !reconcile.Watched(rule) {
+			continue
+		}
+		l := tallyLine{
+			Rule: text.Plain(rule, mostName), Verdicts: fmt.Sprint(t.Verdicts), FalsePositives: fmt.Sprint(t.FalsePositives),
+			Share: fmt.Sprintf("%.1f %%", 100*float64(t.FalsePositives)/float64(t.Verdicts)), Level: well, State: "right so far",
+		}
+		switch {
+		case s.demotedBy(rule):
+			l.Level, l.State = bad, "lowered itself"
+		case t.FalsePositives > 0:
+			l.Level, l.State = warn, "watched"
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// unwatched are the rules that acted since they were armed and that nobody watches.
+func (s *model) unwatched() string {
+	var rules []string
+	for _, rule := range slices.Sorted(maps.Keys(s.Tallies)) {
+		if s.Tallies[rule].Verdicts > 0 && !reconcile.Watched(rule) {
+			rules = append(rules, text.Plain(rule, mostName))
+		}
+	}
+	return strings.Join(rules, ", ")
+}
+
+// demotedBy reports whether the rule was lowered because of its regrets.
+func (s *model) demotedBy(rule string) bool {
+	_, low := s.Controls.Modes[rule]
+	return low && s.Controls.Lowered[rule].Author == reconcile.AuthorSelf
+}
+
+// demoted is the worst that a janitor can say of itself: it took healthy work for dead.
+func demoted(s *model) (verdict, bool) {
+	var rules []string
+	for _, rule := range slices.Sorted(maps.Keys(s.Controls.Modes)) {
+		if s.demotedBy(rule) {
+			rules = append(rules, rule)
+		}
+	}
+	if len(rules) == 0 {
+		return verdict{}, false
+	}
+	rule := rules[0]
+	v := verdict{
+		Level: bad, Word: "Rule lowered itself",
+		Sentence: fmt.Sprintf("%s was wrong too often and only observes now: %s",
+			capital(text.Plain(rule, mostName)), sentence(text.Plain(s.Controls.Lowered[rule].Reason, mostHead))),
+		Next:    "Read its false positives below and fix its threshold or its clocks first. Then arm it again with:",
+		Command: command("sandkeeper mode %s clear", rule),
+	}
+	if more := len(rules) - 1; more > 0 {
+		v.Sentence += fmt.Sprintf(" %s more.", capital(count(more, "rule")))
+	}
+	return v, true
+}

@@ -1,0 +1,109 @@
+package web
+
+import "github.com/sandkeeper/sandkeeper/reconcile"
+
+// A model is one reading of the ledger with what the page knows besides.
+type model struct {
+	*reconcile.Overview
+	fresh       freshness
+	policy      reconcile.Policy
+	open        map[string]bool   // tasks, sandboxes and subjects with an open action that is worked at
+	idle        map[string]bool   // with one that nothing works at
+	acted       map[string]bool   // with one that was closed recently
+	still       map[string]string // why nothing works at an open action, by its id
+	quarantined map[string]bool   // terminates that wait for the end of a quarantine, by id
+	membership
+}
+
+func newScene(o *reconcile.Overview, p reconcile.Policy) *model {
+	o = configured(o, &p)
+	o.Counts = trustedCounts(o)
+	s := &model{
+		Overview: o, fresh: freshOf(o, p.Quick, p.Full), policy: p,
+		open: map[string]bool{}, idle: map[string]bool{}, acted: map[string]bool{},
+		quarantined: reconcile.QuarantinedActions(o.Open, o.Now), membership: membersOf(o),
+	}
+	s.still = s.standstills()
+	for i := range o.Open {
+		if a := &o.Open[i]; s.still[a.ID] != "" {
+			mark(s.idle, a)
+		} else {
+			mark(s.open, a)
+		}
+	}
+	for i := range o.Recent {
+		mark(s.acted, &o.Recent[i])
+	}
+	return s
+}
+
+// mark notes all that an action is about: it may have been planned for another finding of
+// the same thing.
+func mark(seen map[string]bool, a *reconcile.Action) {
+	seen[a.Subject] = true
+	if a.Task != "" {
+		seen[reconcile.TaskSubject(a.Task)] = true
+	}
+	if a.Sandbox != "" {
+		seen[sandboxID(a.Provider, a.Sandbox)] = true
+	}
+}
+
+func sandboxID(provider, sandbox string) string {
+	return reconcile.BoxSubject(reconcile.Ref{Provider: provider, ID: sandbox})
+}
+
+// A state is where a finding stands.
+type state string
+
+// The states of an open finding.
+const (
+	watched  state = "watched" // not past its threshold
+	heldBack state = "held"    // due, and something holds it
+	underWay state = "under way"
+	stalled  state = "stalled"  // a step is open, and nothing works at it
+	awaited  state = "acted on" // it was acted on, the next pass looks again
+	reported state = "reported" // due, and nothing here repairs it
+)
+
+// stateOf tells where a finding stands. A due one without any action has a remedy that is
+// to report: a pass records what it plans together with what it finds.
+func (s *model) stateOf(f *reconcile.FindingSeen) state {
+	switch {
+	case s.about(s.open, f):
+		return underWay
+	case f.Due && len(f.HeldBy) > 0:
+		return heldBack
+	case s.about(s.idle, f):
+		return stalled
+	case !f.Due:
+		return watched
+	case s.about(s.acted, f):
+		return awaited
+	}
+	return reported
+}
+
+func (s *model) about(seen map[string]bool, f *reconcile.FindingSeen) bool {
+	return seen[f.Subject] || f.Task != "" && seen[reconcile.TaskSubject(f.Task)] ||
+		f.Sandbox != "" && seen[sandboxID(f.Provider, f.Sandbox)]
+}
+
+// Level is how bad a state is.
+func (s state) Level() level {
+	switch s {
+	case heldBack, stalled, reported:
+		return warn
+	case underWay, awaited:
+		return busy
+	}
+	return calm
+}
+
+// Word is the state as the page says it.
+func (s state) Word() string {
+	return map[state]string{
+		watched: "watched", heldBack: "held", underWay: "repair under way", stalled: "repair waits",
+		awaited: "acted on", reported: "needs attention",
+	}[s]
+}

@@ -1,0 +1,144 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// overdueTerminate is when an accepted terminate that is not confirmed is worth a look.
+const overdueTerminate = 2 * time.Minute
+
+func waiting(s *model) (verdict, bool) {
+	due, looking := s.dueAndHeld()
+	n := len(due)
+	number := count(n, "finding")
+	if len(s.Findings) < total(s.FindingsOpen) {
+		number = "at least " + number // of those that were read
+	}
+	if looking == n {
+		return verdict{
+			Level: warn, Word: "Observing",
+			Sentence: fmt.Sprintf("%s would be repaired, but the rules only observe.", capital(number)),
+			Next:     "Read them; a rule that is right is armed with “mode: enforce” in the config.",
+		}, n > 0
+	}
+	return verdict{
+		Level: warn, Word: "Held",
+		Sentence: fmt.Sprintf("%s %s due and %s", capital(number), verb(n, "is", "are"), heldSentence(due)),
+		Next:     "What is held, and by what, is below.",
+	}, n > 0
+}
+
+// dueAndHeld are the findings that something holds, and how many of them only observing.
+func (s *model) dueAndHeld() (due []*reconcile.FindingSeen, looking int) {
+	for i := range s.Findings {
+		f := &s.Findings[i]
+		if s.folded[f] || !f.Due || len(f.HeldBy) == 0 {
+			continue
+		}
+		due = append(due, f)
+		looking += truth(f.HeldBy[0].Kind == reconcile.HeldObserve && len(f.HeldBy) == 1)
+	}
+	return due, looking
+}
+
+// personal are the findings that nothing here repairs.
+func personal(s *model) (verdict, bool) {
+	n, v := 0, verdict{Level: warn, Word: "Needs attention"}
+	for i := range s.Findings {
+		f := &s.Findings[i]
+		if s.folded[f] || s.stateOf(f) != reported {
+			continue
+		}
+		if n++; n == 1 {
+			v.Sentence, v.Next = sentence(capital(text.Plain(f.Reason, mostHead))), s.nextFor(f)
+		}
+	}
+	if n > 1 {
+		v.Sentence += fmt.Sprintf(" And %s that only an operator can settle.", moreFindings(n-1))
+	}
+	return v, n > 0
+}
+
+// nextFor is what a person does about a finding that nothing here repairs; "" when that
+// depends.
+func (s *model) nextFor(f *reconcile.FindingSeen) string {
+	name := reconcile.TemplateOf(f.Subject, f.Provider)
+	if name == "" {
+		return ""
+	}
+	return s.nextForTemplate(f.Provider, name)
+}
+
+// nextForTemplate is what a person does about a template that cannot be used, or not for long.
+func (s *model) nextForTemplate(provider, name string) string {
+	at := text.Plain(provider, mostName)
+	for _, t := range s.Templates {
+		if t.Provider != provider || t.Name != name {
+			continue
+		}
+		switch t.State {
+		case reconcile.TemplateInactive:
+			return fmt.Sprintf("Activate it at %s: no task that needs it can start until then.", at)
+		case reconcile.TemplateActive:
+			return fmt.Sprintf("Start a sandbox from it at %s, so that it remains active.", at)
+		}
+	}
+	return fmt.Sprintf("Rebuild it at %s, or let no task use it: nothing can start from it.", at)
+}
+
+func moreFindings(n int) string {
+	return fmt.Sprintf("%d more %s", n, verb(n, "finding", "findings"))
+}
+
+// unconfirmed are terminates that the provider accepted long ago and that nobody has seen done.
+func unconfirmed(s *model) (verdict, bool) {
+	n := 0
+	var first time.Time
+	for i := range s.Open {
+		a := &s.Open[i]
+		accepted := a.Step == reconcile.StepTerminate && a.Outcome == reconcile.OutcomeAccepted
+		if !accepted || s.Now.Sub(a.ActedAt) < overdueTerminate {
+			continue
+		}
+		if n++; first.IsZero() || a.ActedAt.Before(first) {
+			first = a.ActedAt
+		}
+	}
+	return verdict{
+		Level: warn, Word: "Not confirmed",
+		Sentence: fmt.Sprintf("%s %s still there; the provider accepted %s termination %s ago.",
+			capital(count(n, "sandbox")), verb(n, "is", "are"), verb(n, "its", "the first"), text.Coarse(s.Now.Sub(first))),
+		Next: "Terminating goes on by itself; ask the provider when it lasts.",
+	}, n > 0
+}
+
+// unmapped are tasks and sandboxes that no rule can judge: they are no part of what agrees.
+func unmapped(s *model) (verdict, bool) {
+	tasks, boxes := 0, 0
+	for key, n := range s.Counts {
+		switch of := reconcile.ParseCount(key); {
+		case of.What == reconcile.CountTasks && of.State == "unknown":
+			tasks = n
+		case of.What == reconcile.CountSandboxes && of.State == "unknown":
+			boxes += n
+		}
+	}
+	var words []string
+	v := verdict{Level: warn, Word: "Not known"}
+	if tasks > 0 {
+		words = append(words, fmt.Sprintf("%s %s a status that the config does not map; nothing is done about %s.",
+			count(tasks, "task"), verb(tasks, "has", "have"), verb(tasks, "it", "them")))
+		v.Next = "Give each status of the table a meaning in the config, under tasks.status."
+	}
+	if boxes > 0 {
+		words = append(words, fmt.Sprintf("%s %s in a state that sandkeeper does not know; nothing is done about %s.",
+			count(boxes, "sandbox"), verb(boxes, "is", "are"), verb(boxes, "it", "them")))
+	}
+	v.Sentence = strings.Join(words, " ")
+	return v, tasks+boxes > 0
+}
