@@ -31,7 +31,7 @@ func TestRememberBeat(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := worldtest.NewWorld(t, worldtest.Anchor, c.world)
 			v := JudgeWorld(w).View
-			seen, _ := v.remember(&v.S.Tasks[0], &v.seen[0])
+			seen, _ := taskSeen(v, &v.S.Tasks[0], &v.seen[0])
 			if c.unbeaten != seen.BeatAt.IsZero() {
 				t.Fatalf("remembered at %v", seen.BeatAt)
 			}

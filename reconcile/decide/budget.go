@@ -11,7 +11,7 @@ import (
 // breakers open when the steps due for one rule exceed the share of the fleet, and stay
 // open for the subjects that they list until a person releases these or they are healthy.
 // A pass that cannot judge them, or in which something else holds them, closes nothing.
-func (v *View) breakers(drafts []*draft, j *Judgement, out *Plan) {
+func breakers(v *View, drafts []*draft, j *Judgement, out *Plan) {
 	due := map[string][]*draft{}
 	for name := range v.S.Memory.Controls.Breakers {
 		due[name] = nil
@@ -23,19 +23,19 @@ func (v *View) breakers(drafts []*draft, j *Judgement, out *Plan) {
 		}
 	}
 	for _, name := range reconcile.SortedKeys(due) {
-		listed := v.stillListed(name, j)
+		listed := stillListed(v, name, j)
 		over := len(due[name]) > 10 && float64(len(due[name])) > v.P.Limits.Breaker*float64(j.Fleet)
 		//guard:breaker-trips P7
 		//guard:breaker-stays live
 		if over || len(listed) > 0 {
-			out.Breakers[name] = v.trip(name, listed, due[name], j.Fleet)
+			out.Breakers[name] = trip(v, name, listed, due[name], j.Fleet)
 		}
 	}
 }
 
 // stillListed are the subjects of an open breaker that nobody released and whose finding
 // is still open, seen in this pass or not.
-func (v *View) stillListed(name string, j *Judgement) []string {
+func stillListed(v *View, name string, j *Judgement) []string {
 	var listed []string
 	for _, subject := range v.S.Memory.Controls.Breakers[name].Subjects {
 		key := reconcile.FindingKey{Rule: name, Subject: subject}
@@ -57,7 +57,7 @@ func (j *Judgement) found(key reconcile.FindingKey) bool {
 }
 
 // trip holds all that is due for a rule, and says how to release it.
-func (v *View) trip(name string, listed []string, due []*draft, fleet int) reconcile.Breaker {
+func trip(v *View, name string, listed []string, due []*draft, fleet int) reconcile.Breaker {
 	b := reconcile.Breaker{Rule: name, OpenedAt: v.S.Memory.Controls.Breakers[name].OpenedAt, Subjects: listed}
 	if b.OpenedAt.IsZero() {
 		b.OpenedAt = v.Now
@@ -81,11 +81,11 @@ func percent(share float64) string { return fmt.Sprintf("%g%%", share*100) }
 // budgets hold what does not fit into this pass and this hour. What makes room in a full
 // quota comes first and takes no part of share; then remedies that were planned before and
 // not begun, then the oldest findings.
-func (v *View) budgets(drafts []*draft, fleet int, open map[reconcile.StepKey]*reconcile.Action) {
+func budgets(v *View, drafts []*draft, fleet int, open map[reconcile.StepKey]*reconcile.Action) {
 	total, shared := v.P.Limits.PerPass, v.P.Limits.Shared(fleet)
 	//guard:plan-spent P7
 	hour := v.P.Limits.PerHour - v.S.Memory.Spent.Hour
-	room := makeRoom(drafts, v.Crowded())
+	room := makeRoom(drafts, Crowded(v))
 	ready := slices.Clone(drafts)
 	slices.SortStableFunc(ready, func(a, b *draft) int {
 		return cmp.Or(

@@ -17,15 +17,15 @@ const (
 // capacityFindings are too many active sandboxes, for a moment or for long, and quotas that
 // are nearly used up. What could not be counted or measured is not below any limit: its
 // findings stay as they were.
-func (v *View) capacityFindings() []reconcile.Finding {
+func capacityFindings(v *View) []reconcile.Finding {
 	p := v.P.Rules["capacity"]
 	if p.Mode == reconcile.Off || p.Mode == "" || v.S.Kind != reconcile.Full {
 		return nil // a quick pass counts nothing
 	}
-	out := v.crowd(p)
+	out := crowd(v, p)
 	for _, provider := range v.P.ProviderNames() {
 		for _, q := range v.S.Quotas[provider] {
-			if f, full := v.quotaFinding(provider, q, p.Quota); full {
+			if f, full := quotaFinding(v, provider, q, p.Quota); full {
 				out = append(out, f)
 			}
 		}
@@ -34,17 +34,17 @@ func (v *View) capacityFindings() []reconcile.Finding {
 }
 
 // crowd compares the active sandboxes with the two levels.
-func (v *View) crowd(p reconcile.RulePolicy) []reconcile.Finding {
+func crowd(v *View, p reconcile.RulePolicy) []reconcile.Finding {
 	active := v.owned(reconcile.SandboxState.Active)
 	seen := reconcile.Evidence{Source: "providers", At: v.Now, Fact: fmt.Sprintf(
 		"%d sandboxes run or come up, %d tasks are live", active, len(v.S.Tasks))}
 	var out []reconcile.Finding
 	if p.Critical > 0 && active > p.Critical {
-		out = append(out, v.report("capacity", capacityAll,
+		out = append(out, report(v, "capacity", capacityAll,
 			fmt.Sprintf("%d sandboxes are active, more than %d are critical", active, p.Critical), seen))
 	}
 	if p.Escalate > 0 && active > p.Escalate {
-		f := v.report("capacity", capacityEscalate, "", seen)
+		f := report(v, "capacity", capacityEscalate, "", seen)
 		over := v.since(f.FirstSeen)
 		f.Due = over >= p.For
 		f.Reason = fmt.Sprintf("%d sandboxes are active, more than %d for %s, escalated after %s",
@@ -54,13 +54,13 @@ func (v *View) crowd(p reconcile.RulePolicy) []reconcile.Finding {
 	return out
 }
 
-func (v *View) quotaFinding(provider string, q reconcile.Quota, limit int) (reconcile.Finding, bool) {
+func quotaFinding(v *View, provider string, q reconcile.Quota, limit int) (reconcile.Finding, bool) {
 	if limit <= 0 || q.Limit <= 0 || q.Used*100 <= q.Limit*float64(limit) {
 		return reconcile.Finding{}, false
 	}
 	reason := fmt.Sprintf("%s at %s: %g of %g are used, %.0f %%, more than %d %%",
 		q.Name, provider, q.Used, q.Limit, 100*q.Used/q.Limit, limit)
-	f := v.report("capacity", quotaSubject(provider, q.Name), reason,
+	f := report(v, "capacity", quotaSubject(provider, q.Name), reason,
 		reconcile.Evidence{Source: provider, At: v.Now, Fact: fmt.Sprintf("quota %s: %g of %g", q.Name, q.Used, q.Limit)})
 	f.Provider = provider
 	return f, true
@@ -72,7 +72,7 @@ func quotaSubject(provider, quota string) string {
 
 // measured reports whether this pass could have seen the finding of a fleet again: a quota
 // that could not be measured is not known to be free by now.
-func (v *View) measured(f reconcile.Finding) bool {
+func measured(v *View, f reconcile.Finding) bool {
 	if f.Rule != "capacity" || f.Provider == "" {
 		return true
 	}
@@ -84,17 +84,17 @@ func (v *View) measured(f reconcile.Finding) bool {
 // Crowded are the providers with a quota that is nearly used up and that ending sandboxes
 // relieves, by what this pass or the one before it saw; none without the opt-in, and none
 // while the rule may only observe.
-func (v *View) Crowded() map[string]bool {
+func Crowded(v *View) map[string]bool {
 	p := v.P.Rules["capacity"]
 	if !p.MakeRoom || p.Mode != reconcile.Enforce {
 		return nil
 	}
 	crowded := map[string]bool{}
-	for _, f := range v.capacityFindings() {
+	for _, f := range capacityFindings(v) {
 		crowded[relievable(&f)] = true
 	}
 	for key, f := range v.S.Memory.Findings {
-		if key.Rule == "capacity" && !(v.S.Kind == reconcile.Full && v.measured(f)) {
+		if key.Rule == "capacity" && !(v.S.Kind == reconcile.Full && measured(v, f)) {
 			crowded[relievable(&f)] = true
 		}
 	}

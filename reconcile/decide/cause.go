@@ -13,7 +13,7 @@ const causeExamples = 3
 
 // common is the likely cause of failures with one signature: what they share and what the
 // healthy ones do not. It is "" when nothing stands out.
-func (v *View) common(failures []*reconcile.Verdict, j *Judgement) (string, []reconcile.Evidence) {
+func common(v *View, failures []*reconcile.Verdict, j *Judgement) (string, []reconcile.Evidence) {
 	var causes []string
 	var evidence []reconcile.Evidence
 	say := func(cause string, because ...reconcile.Evidence) {
@@ -22,14 +22,14 @@ func (v *View) common(failures []*reconcile.Verdict, j *Judgement) (string, []re
 			evidence = append(evidence, because...)
 		}
 	}
-	template, because := v.templateBehind(failures[0])
+	template, because := templateBehind(v, failures[0])
 	say(template, because...)
 	if text := failures[0].Error; text != "" {
 		say("the error is: "+text, reconcile.Evidence{Source: reconcile.FirstOf(failures[0].Provider, "tasks"), At: v.Now,
 			Fact: text})
 	}
-	healthy := v.healthy(j)
-	for _, t := range v.traits() {
+	healthy := healthy(v, j)
+	for _, t := range traits(v) {
 		if t.name == "template" && template != "" {
 			continue // that it is not usable says more
 		}
@@ -51,7 +51,7 @@ func examples(failures []*reconcile.Verdict) []reconcile.Evidence {
 
 // templateBehind is the unusable template that the failures came from, or would have come
 // from: their own, or, while that is not known, those that the config names.
-func (v *View) templateBehind(w *reconcile.Verdict) (string, []reconcile.Evidence) {
+func templateBehind(v *View, w *reconcile.Verdict) (string, []reconcile.Evidence) {
 	var texts []string
 	var because []reconcile.Evidence
 	for _, t := range v.S.Templates {
@@ -73,7 +73,7 @@ type trait struct {
 	other func(*reconcile.Subject) string // the same of a healthy subject
 }
 
-func (v *View) traits() []trait {
+func traits(v *View) []trait {
 	return []trait{
 		{"template", func(w *reconcile.Verdict) string { return w.Template }, (*reconcile.Subject).Template},
 		{"region", func(w *reconcile.Verdict) string { return w.Region },
@@ -84,7 +84,7 @@ func (v *View) traits() []trait {
 }
 
 // healthy are the running tasks that nothing was found of and whose worker lives.
-func (v *View) healthy(j *Judgement) []*reconcile.Subject {
+func healthy(v *View, j *Judgement) []*reconcile.Subject {
 	var out []*reconcile.Subject
 	for i := range j.Decisions {
 		d := &j.Decisions[i]

@@ -6,7 +6,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// A draft is one remedy before budgets.
+// A draftFor is one remedy before budgets.
 type draft struct {
 	finding   *reconcile.Finding
 	subject   *reconcile.Subject // nil for what is no subject's
@@ -19,14 +19,14 @@ type draft struct {
 }
 
 // drafts are the remedies that the decisions call for, before what depends on all of them.
-func (v *View) drafts(decisions []Decision) []*draft {
+func drafts(v *View, decisions []Decision) []*draft {
 	var out []*draft
-	open := v.openActions()
+	open := openActions(v)
 	for i := range decisions {
 		if len(decisions[i].Findings) == 0 {
 			continue
 		}
-		if r := v.draft(&decisions[i], open); r != nil {
+		if r := draftFor(v, &decisions[i], open); r != nil {
 			out = append(out, r)
 		}
 	}
@@ -40,9 +40,9 @@ func (r *draft) ofItsOwn() *draft {
 	return &own
 }
 
-// draft chooses the decisive finding of a subject: the first that may act, else the first
+// draftFor chooses the decisive finding of a subject: the first that may act, else the first
 // that is due.
-func (v *View) draft(d *Decision, open map[reconcile.StepKey]*reconcile.Action) *draft {
+func draftFor(v *View, d *Decision, open map[reconcile.StepKey]*reconcile.Action) *draft {
 	var chosen *draft
 	for i := range d.Findings {
 		f := &d.Findings[i]
@@ -51,9 +51,9 @@ func (v *View) draft(d *Decision, open map[reconcile.StepKey]*reconcile.Action) 
 		if !f.Due || d.Remedies[i] == reconcile.Report {
 			continue
 		}
-		r := &draft{finding: f, subject: d.Subject, mode: v.P.Rules[f.Rule].Mode, holds: v.holds(d, f)}
+		r := &draft{finding: f, subject: d.Subject, mode: v.P.Rules[f.Rule].Mode, holds: holds(v, d, f)}
 		if chosen == nil || len(chosen.holds) > 0 && len(r.holds) == 0 {
-			r.steps = v.remedySteps(d, f, d.Remedies[i])
+			r.steps = remedySteps(v, d, f, d.Remedies[i])
 			if len(r.steps) > 0 {
 				chosen = r
 			}
@@ -63,21 +63,21 @@ func (v *View) draft(d *Decision, open map[reconcile.StepKey]*reconcile.Action) 
 		return nil
 	}
 	//guard:plan-begun once
-	if v.begun(chosen, open) {
+	if alreadyBegun(v, chosen, open) {
 		return nil // its remedy is under way and follows its own actions
 	}
-	chosen.rowOnly = v.rowOnly(d, chosen.steps)
-	chosen.signature = v.signature(d.Subject, chosen.finding)
+	chosen.rowOnly = rowOnly(v, d, chosen.steps)
+	chosen.signature = signature(v, d.Subject, chosen.finding)
 	for i := range chosen.steps {
 		chosen.steps[i].Signature = chosen.signature
 	}
 	return chosen
 }
 
-// begun reports whether the first step is under way already, or any of them waits under
+// alreadyBegun reports whether the first step is under way already, or any of them waits under
 // another remedy: that one ends or is withdrawn first, so that a sandbox never goes before
 // the row that this remedy writes.
-func (v *View) begun(r *draft, open map[reconcile.StepKey]*reconcile.Action) bool {
+func alreadyBegun(v *View, r *draft, open map[reconcile.StepKey]*reconcile.Action) bool {
 	for i := range r.steps {
 		step := &r.steps[i]
 		a := open[actionKey(step)]
@@ -117,8 +117,8 @@ func handled(step *reconcile.Action, open map[reconcile.StepKey]*reconcile.Actio
 }
 
 // restraints are what the judgement, the mode and the rollout hold of a finding.
-func (v *View) restraints(f *reconcile.Finding) reconcile.HeldBy {
-	p := v.policy(f.Rule)
+func restraints(v *View, f *reconcile.Finding) reconcile.HeldBy {
+	p := policy(v, f.Rule)
 	//guard:plan-freezes harm
 	holds := slices.Clone(f.HeldBy)
 	//guard:plan-mode live
@@ -133,8 +133,8 @@ func (v *View) restraints(f *reconcile.Finding) reconcile.HeldBy {
 }
 
 // holds are all that keeps a due finding from being repaired, before budgets.
-func (v *View) holds(d *Decision, f *reconcile.Finding) reconcile.HeldBy {
-	holds := v.restraints(f)
+func holds(v *View, d *Decision, f *reconcile.Finding) reconcile.HeldBy {
+	holds := restraints(v, f)
 	c := v.S.Memory.Controls
 	c.Modes = nil // already in the policy
 	for i := range d.Subject.Boxes {
@@ -149,16 +149,16 @@ func (v *View) holds(d *Decision, f *reconcile.Finding) reconcile.HeldBy {
 		holds = holds.With(reconcile.ControlHolds(&c, reconcile.ControlTarget{Rule: f.Rule,
 			Subject: f.Subject, Task: f.Task})...)
 		//guard:plan-provider-pauses P8
-		holds = holds.With(v.providerPauses(d)...)
+		holds = holds.With(providerPauses(v, d)...)
 	}
 	return holds
 }
 
 // providerPauses hold a task without a sandbox when every provider that it may be at is
 // paused or held.
-func (v *View) providerPauses(d *Decision) reconcile.HeldBy {
+func providerPauses(v *View, d *Decision) reconcile.HeldBy {
 	var all reconcile.HeldBy
-	for _, name := range v.providersOf(d.Subject) {
+	for _, name := range providersOf(v, d.Subject) {
 		c := v.S.Memory.Controls
 		c.Modes = nil
 		holds := reconcile.ControlHolds(&c, reconcile.ControlTarget{Provider: name})
@@ -174,7 +174,7 @@ func (v *View) providerPauses(d *Decision) reconcile.HeldBy {
 // together for one subject: the incidents are those of the ledger.
 func (j *Judgement) complete() {
 	if j.drafts == nil {
-		j.drafts = j.View.drafts(j.Decisions)
+		j.drafts = drafts(j.View, j.Decisions)
 	}
 	if j.Incidents == nil {
 		j.Incidents = j.View.S.Memory.Controls.Incidents

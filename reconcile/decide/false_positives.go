@@ -38,13 +38,13 @@ func memoryWatched(m *reconcile.Memory) []*reconcile.Verdict {
 }
 
 // falsePositive looks what became of the tasks that were marked failed.
-func (v *View) falsePositive(j *Judgement) {
+func falsePositive(v *View, j *Judgement) {
 	if v.P.Tasks.None || !v.Trusted(reconcile.SourceTasks) {
 		return
 	}
 	news := map[string]int{}
 	for _, w := range memoryWatched(&v.S.Memory) {
-		what, over := v.lives(w)
+		what, over := lives(v, w)
 		if over {
 			j.Over = append(j.Over, w.Number)
 		}
@@ -58,7 +58,7 @@ func (v *View) falsePositive(j *Judgement) {
 		}
 	}
 	for _, rule := range reconcile.SortedKeys(news) {
-		if d, ok := v.demotion(rule, news[rule]); ok {
+		if d, ok := demotion(v, rule, news[rule]); ok {
 			j.Demoted = append(j.Demoted, d)
 		}
 	}
@@ -66,8 +66,8 @@ func (v *View) falsePositive(j *Judgement) {
 
 // lives says what life a task showed after its verdict; over says that it cannot show any
 // more, because it was handed out again or is gone.
-func (v *View) lives(w *reconcile.Verdict) (what string, over bool) {
-	t := v.row(w.Task)
+func lives(v *View, w *reconcile.Verdict) (what string, over bool) {
+	t := row(v, w.Task)
 	if t == nil {
 		return "", v.S.Absent[w.Task]
 	}
@@ -96,7 +96,7 @@ func (v *View) lives(w *reconcile.Verdict) (what string, over bool) {
 func verdictActed(w *reconcile.Verdict) bool { return !w.ActedAt.IsZero() }
 
 // row is a task's row, live or read by key; nil when it was not read or is not there.
-func (v *View) row(id string) *reconcile.Task {
+func row(v *View, id string) *reconcile.Task {
 	if t := v.Live[id]; t != nil {
 		return t
 	}
@@ -158,7 +158,7 @@ func verdictChanged(w *reconcile.Verdict, t *reconcile.Task, was, is uint64) boo
 
 // demotion lowers an enforced rule whose regrets, these new ones included, are too many among
 // its last verdicts that were carried out.
-func (v *View) demotion(rule string, news int) (reconcile.Demotion, bool) {
+func demotion(v *View, rule string, news int) (reconcile.Demotion, bool) {
 	t := v.S.Memory.FalsePositives[rule]
 	t.FalsePositives += news
 	t.Verdicts = max(t.Verdicts, t.FalsePositives)

@@ -52,7 +52,7 @@ func (v *View) counted(provider string) bool {
 }
 
 // counts are the pass's totals, by name. What could not be measured is absent, not 0.
-func (v *View) counts(subs []reconcile.Subject) map[string]int {
+func counts(v *View, subs []reconcile.Subject) map[string]int {
 	counts := map[reconcile.Count]int{}
 	if !v.P.Tasks.None {
 		for _, state := range []reconcile.TaskState{reconcile.TaskPending, reconcile.TaskAssigned, reconcile.TaskRunning} {
@@ -86,7 +86,7 @@ func (v *View) counts(subs []reconcile.Subject) map[string]int {
 
 // templateFindings are the configured and used templates that are not usable, or will not
 // be soon.
-func (v *View) templateFindings() []reconcile.Finding {
+func templateFindings(v *View) []reconcile.Finding {
 	p := v.P.Rules["template-unusable"]
 	if p.Mode == reconcile.Off || p.Mode == "" || v.S.Kind != reconcile.Full {
 		return nil // a quick pass only remembers how they were
@@ -104,7 +104,7 @@ func (v *View) templateFindings() []reconcile.Finding {
 		if says == "" {
 			continue
 		}
-		out = append(out, v.report("template-unusable", reconcile.TemplateSubject(t.Provider, t.Name), says,
+		out = append(out, report(v, "template-unusable", reconcile.TemplateSubject(t.Provider, t.Name), says,
 			reconcile.Evidence{Source: t.Provider, At: t.AsOf, Fact: "state " + t.Raw + ", last used " + text.Time(t.LastUsed)}))
 		out[len(out)-1].Provider = t.Provider
 	}
@@ -122,12 +122,12 @@ func templateExpiry(t *reconcile.Template) string {
 }
 
 // clockFindings show the clocks that are not trusted.
-func (v *View) clockFindings() []reconcile.Finding {
+func clockFindings(v *View) []reconcile.Finding {
 	var out []reconcile.Finding
 	for _, column := range clockColumns {
 		if seen, known := v.sources[reconcile.ClockOf(column)]; known && !seen.Trusted {
 			subject := reconcile.SubjectOf(reconcile.SubjectSource, seen.Name)
-			out = append(out, v.report("clock-untrusted", subject, "clock "+column+" "+seen.Reason+
+			out = append(out, report(v, "clock-untrusted", subject, "clock "+column+" "+seen.Reason+
 				"; the ledger's clock is used for it", reconcile.Evidence{Source: "tasks", At: v.S.T0, Fact: seen.Reason}))
 		}
 	}
@@ -135,7 +135,7 @@ func (v *View) clockFindings() []reconcile.Finding {
 }
 
 // report is a finding that is no subject's and has no remedy.
-func (v *View) report(rule, subject, reason string, e reconcile.Evidence) reconcile.Finding {
+func report(v *View, rule, subject, reason string, e reconcile.Evidence) reconcile.Finding {
 	f := reconcile.Finding{Rule: rule, Subject: subject, Reason: reason, Evidence: []reconcile.Evidence{e},
 		FirstSeen: v.Now, SightedAt: v.Now, LastSeen: v.Now, Sightings: 1, Due: true}
 	if before, open := v.S.Memory.Findings[f.Key()]; open {
@@ -147,14 +147,14 @@ func (v *View) report(rule, subject, reason string, e reconcile.Evidence) reconc
 // Sighting of tasks and sandboxes for the ledger.
 
 // SeenTasks are the tasks whose memory changes with this pass.
-func (v *View) SeenTasks() []reconcile.TaskSeen {
+func SeenTasks(v *View) []reconcile.TaskSeen {
 	//guard:remember-wrong-rows P6
 	if !v.Trusted(reconcile.SourceTasks) {
 		return nil // what a wrong database shows must not become what the right one is compared with
 	}
 	var out []reconcile.TaskSeen
 	for i := range v.S.Tasks {
-		if seen, changed := v.remember(&v.S.Tasks[i], &v.seen[i]); changed {
+		if seen, changed := taskSeen(v, &v.S.Tasks[i], &v.seen[i]); changed {
 			out = append(out, seen)
 		}
 	}
@@ -165,12 +165,12 @@ func (v *View) SeenTasks() []reconcile.TaskSeen {
 		row, found := v.S.Rows[id]
 		switch {
 		case !before.Live && found && row.State == reconcile.TaskStopped:
-			if seen, changed := v.remember(&row, &seenTask{before, true}); changed {
+			if seen, changed := taskSeen(v, &row, &seenTask{before, true}); changed {
 				out = append(out, seen)
 			}
 		case !before.Live:
 		case found:
-			seen, _ := v.remember(&row, &seenTask{before, true})
+			seen, _ := taskSeen(v, &row, &seenTask{before, true})
 			seen.Live = row.State.Live()
 			out = append(out, seen)
 		case v.S.Absent[id] && v.Trusted(reconcile.SourceTasks):
@@ -178,28 +178,28 @@ func (v *View) SeenTasks() []reconcile.TaskSeen {
 			out = append(out, before)
 		}
 	}
-	out = append(out, v.newlyStopped()...)
+	out = append(out, newlyStopped(v)...)
 	slices.SortFunc(out, func(a, b reconcile.TaskSeen) int { return cmp.Compare(a.ID, b.ID) })
 	return out
 }
 
 // newlyStopped are the stopped tasks, read because their sandboxes are still there, that were
 // over before any pass saw them: what works on in those counts as well.
-func (v *View) newlyStopped() []reconcile.TaskSeen {
+func newlyStopped(v *View) []reconcile.TaskSeen {
 	var out []reconcile.TaskSeen
 	for id, row := range v.S.Rows {
 		_, known := v.S.Memory.Tasks[id]
 		if known || v.Live[id] != nil || row.State != reconcile.TaskStopped || row.Outside {
 			continue
 		}
-		seen, _ := v.remember(&row, &seenTask{})
+		seen, _ := taskSeen(v, &row, &seenTask{})
 		out = append(out, seen)
 	}
 	return out
 }
 
-// remember is what the ledger keeps of a row, and whether that is news.
-func (v *View) remember(t *reconcile.Task, was *seenTask) (reconcile.TaskSeen, bool) {
+// taskSeen is what the ledger keeps of a row, and whether that is news.
+func taskSeen(v *View, t *reconcile.Task, was *seenTask) (reconcile.TaskSeen, bool) {
 	before, known := &was.TaskSeen, was.known
 	seen := *before
 	if !known {
@@ -212,9 +212,9 @@ func (v *View) remember(t *reconcile.Task, was *seenTask) (reconcile.TaskSeen, b
 	}
 	seen.Sandbox, seen.UpdatedAt, seen.StartedAt = t.Sandbox, t.UpdatedAt, t.StartedAt
 	seen.EntrySum = t.EntrySum()
-	v.rememberAhead(&seen, t)
-	v.rememberBack(&seen, t)
-	v.rememberLate(&seen, t)
+	rememberAhead(v, &seen, t)
+	rememberBack(v, &seen, t)
+	rememberLate(v, &seen, t)
 	v.rememberBeat(&seen, t)
 	v.rememberMark(&seen, t, known)
 	seen.ErrorSum, seen.Live = reconcile.Sum(t.Error), t.State.Live()
@@ -222,7 +222,7 @@ func (v *View) remember(t *reconcile.Task, was *seenTask) (reconcile.TaskSeen, b
 }
 
 // rememberAhead keeps since when a sign of life from the future is known.
-func (v *View) rememberAhead(seen *reconcile.TaskSeen, t *reconcile.Task) {
+func rememberAhead(v *View, seen *reconcile.TaskSeen, t *reconcile.Task) {
 	switch {
 	case !taskAhead(t):
 		seen.AheadSign, seen.AheadSince = time.Time{}, time.Time{}
@@ -243,7 +243,7 @@ func taskSeenSame(s *reconcile.TaskSeen, o *reconcile.TaskSeen) bool {
 }
 
 // SeenSandboxes are the sandboxes whose memory changes with this pass.
-func (v *View) SeenSandboxes(subs []Decision) []reconcile.SandboxSeen {
+func SeenSandboxes(v *View, subs []Decision) []reconcile.SandboxSeen {
 	var out []reconcile.SandboxSeen
 	shown := map[reconcile.Ref]bool{}
 	for i := range subs {
@@ -253,14 +253,14 @@ func (v *View) SeenSandboxes(subs []Decision) []reconcile.SandboxSeen {
 			if len(v.S.Lookups) > 0 {
 				shown[b.Ref] = b.Here
 			}
-			if seen, changed := v.rememberBox(s, b); changed {
+			if seen, changed := rememberBox(v, s, b); changed {
 				out = append(out, seen)
 			}
 		}
 	}
 	for ref, look := range v.S.Lookups {
 		seen, known := v.S.Memory.Sandboxes[ref]
-		if known && look.Gone && seen.GoneAt.IsZero() && !shown[ref] && !v.inBoxes(seen) {
+		if known && look.Gone && seen.GoneAt.IsZero() && !shown[ref] && !inBoxes(v, seen) {
 			seen.GoneAt, seen.StateSince = v.Now, v.Now
 			out = append(out, seen)
 		}
@@ -271,11 +271,11 @@ func (v *View) SeenSandboxes(subs []Decision) []reconcile.SandboxSeen {
 
 // inBoxes reports whether the sandbox is a remembered one of a live task, which
 // rememberBox has settled already.
-func (v *View) inBoxes(seen reconcile.SandboxSeen) bool {
+func inBoxes(v *View, seen reconcile.SandboxSeen) bool {
 	return seen.Task != "" && v.Live[seen.Task] != nil
 }
 
-func (v *View) rememberBox(s *reconcile.Subject, b *reconcile.SeenSandbox) (reconcile.SandboxSeen, bool) {
+func rememberBox(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) (reconcile.SandboxSeen, bool) {
 	seen := b.Seen
 	switch {
 	case b.Gone:
@@ -291,8 +291,8 @@ func (v *View) rememberBox(s *reconcile.Subject, b *reconcile.SeenSandbox) (reco
 	if !b.Known {
 		seen = reconcile.SandboxSeen{Ref: b.Ref, CreatedAt: b.CreatedAt, FirstSeen: v.Now, StateSince: v.Now}
 	}
-	v.changeState(&seen, b)
-	v.rememberWork(&seen, s, b)
+	changeState(v, &seen, b)
+	rememberWork(v, &seen, s, b)
 	seen.Name, seen.Template = b.Name, b.Template
 	seen.GoneAt = time.Time{}
 	if b.State == reconcile.SandboxEnded {
@@ -309,7 +309,7 @@ func (v *View) rememberBox(s *reconcile.Subject, b *reconcile.SeenSandbox) (reco
 	return seen, !b.Known || seen != b.Seen
 }
 
-func (v *View) changeState(seen *reconcile.SandboxSeen, b *reconcile.SeenSandbox) {
+func changeState(v *View, seen *reconcile.SandboxSeen, b *reconcile.SeenSandbox) {
 	if b.Known && seen.State != b.State {
 		same := sandboxSeenResuming(seen)
 		seen.StateSince = v.Now

@@ -62,7 +62,7 @@ func TestSeenTasks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, s := range JudgeWorld(worldtest.NewWorld(t, c.world)).View.SeenTasks() {
+			for _, s := range SeenTasks(JudgeWorld(worldtest.NewWorld(t, c.world)).View) {
 				got = append(got, line(s))
 			}
 			if strings.Join(got, "; ") != c.want {
@@ -119,7 +119,7 @@ func TestSeenSandboxes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got []string
 			j := JudgeWorld(worldtest.NewWorld(t, c.world))
-			for _, s := range j.View.SeenSandboxes(j.Decisions) {
+			for _, s := range SeenSandboxes(j.View, j.Decisions) {
 				got = append(got, line(s))
 			}
 			if strings.Join(got, "; ") != c.want {

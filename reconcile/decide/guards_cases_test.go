@@ -63,12 +63,12 @@ func TestNoRowStepForWhatIsOver(t *testing.T) {
 // A worker whose clock is ahead is timed from when its sign was first seen.
 func TestSignsFromTheFutureAreRemembered(t *testing.T) {
 	j := JudgeWorld(worldtest.NewWorld(t, worldtest.Anchor, "task t1 running started=1h ev.heartbeat=-1h; box daytona/t1 running task=t1"))
-	for _, seen := range j.View.SeenTasks() {
+	for _, seen := range SeenTasks(j.View) {
 		if seen.ID == "t1" && seen.AheadSince.Equal(worldtest.LedgerNow) {
 			return
 		}
 	}
-	t.Errorf("remembered: %+v, want t1 with when its sign from the future was seen first", j.View.SeenTasks())
+	t.Errorf("remembered: %+v, want t1 with when its sign from the future was seen first", SeenTasks(j.View))
 }
 
 // A remedy that only writes a row is free of share and breaker only where that destroys nothing.
@@ -196,7 +196,7 @@ func TestChangedLabelOfALook(t *testing.T) {
 		w := worldtest.NewWorld(t, worldtest.Anchor, world, more)
 		j := JudgeWorld(w)
 		seen := w.S.Memory.Sandboxes[reconcile.Ref{Provider: "daytona", ID: "s1"}].Task
-		for _, b := range j.View.SeenSandboxes(j.Decisions) {
+		for _, b := range SeenSandboxes(j.View, j.Decisions) {
 			if b.ID == "s1" {
 				seen = b.Task
 			}

@@ -10,7 +10,7 @@ import (
 // Holds are what keeps an open action from being carried out, whoever planned it and when: the
 // operators' requests, the mode that is in force now, and, for one that nobody has begun, that the
 // pass does not call for it.
-func (v *View) Holds(a *reconcile.Action, f *Facts) reconcile.HeldBy {
+func Holds(v *View, a *reconcile.Action, f *Facts) reconcile.HeldBy {
 	var holds reconcile.HeldBy
 	for _, target := range f.Targets {
 		holds = holds.With(reconcile.StepHolds(&f.Controls, a, target)...)
@@ -22,7 +22,7 @@ func (v *View) Holds(a *reconcile.Action, f *Facts) reconcile.HeldBy {
 	}
 	if a.Asked() {
 		//guard:asked-frozen P3
-		return append(holds, v.frozenForRequest(a)...)
+		return append(holds, frozenForRequest(v, a)...)
 	}
 	//guard:step-unknown-rule P9
 	if _, known := v.P.Rules[a.Rule]; !known {
@@ -33,7 +33,7 @@ func (v *View) Holds(a *reconcile.Action, f *Facts) reconcile.HeldBy {
 			Reason: "in quarantine until " + text.Time(a.NextAttempt)})
 	}
 	//guard:quarantine-end-held P3
-	holds = append(holds, v.holdsOfQuarantine(a)...)
+	holds = append(holds, holdsOfQuarantine(v, a)...)
 	if a.Seq > 0 || a.Begun() {
 		return holds
 	}
@@ -50,7 +50,7 @@ func (v *View) Holds(a *reconcile.Action, f *Facts) reconcile.HeldBy {
 
 // frozenForRequest are the sources that are not trusted and that tell who works where. An operator may
 // say that it is to be done anyway.
-func (v *View) frozenForRequest(a *reconcile.Action) reconcile.HeldBy {
+func frozenForRequest(v *View, a *reconcile.Action) reconcile.HeldBy {
 	if a.Anyway || a.Step != reconcile.StepTerminate {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (v *View) frozenForRequest(a *reconcile.Action) reconcile.HeldBy {
 
 // holdsOfQuarantine are what holds the end of a quarantine as it would hold a first step: it comes
 // long after its verdict, which is a decision of its own.
-func (v *View) holdsOfQuarantine(a *reconcile.Action) reconcile.HeldBy {
+func holdsOfQuarantine(v *View, a *reconcile.Action) reconcile.HeldBy {
 	rule, known := v.P.Rules[a.Rule]
 	if !a.InQuarantine() || !known {
 		return nil

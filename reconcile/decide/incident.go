@@ -16,11 +16,11 @@ const fewestForIncident = 2
 // incidents are those that are open, with what this pass adds to them, those that it closes,
 // and those that it opens: so many failures of work with one signature on different subjects
 // within the window.
-func (v *View) incidents(j *Judgement) []reconcile.Incident {
+func incidents(v *View, j *Judgement) []reconcile.Incident {
 	open := v.S.Memory.Controls.Incidents
 	p := v.P.Rules["systemic"]
 	if p.Mode == reconcile.Off || p.Mode == "" {
-		return v.closed(open)
+		return closed(v, open)
 	}
 	fresh := map[string][]*reconcile.Verdict{}
 	for i := range j.Verdicts {
@@ -33,20 +33,20 @@ func (v *View) incidents(j *Judgement) []reconcile.Incident {
 	}
 	var out []reconcile.Incident
 	for i := range open {
-		out = append(out, v.goesOn(open[i], fresh[open[i].Signature], j))
+		out = append(out, afterPass(v, open[i], fresh[open[i].Signature], j))
 		delete(fresh, open[i].Signature)
 	}
 	for _, signature := range reconcile.SortedKeys(fresh) {
-		failures := distinct(append(v.recent(signature, p.Window), fresh[signature]...))
+		failures := distinct(append(recent(v, signature, p.Window), fresh[signature]...))
 		if different(failures) >= max(p.Count, fewestForIncident) {
-			out = append(out, v.opened(failures, j))
+			out = append(out, opened(v, failures, j))
 		}
 	}
 	return out
 }
 
 // closed closes all: nobody wants incidents any more.
-func (v *View) closed(open []reconcile.Incident) []reconcile.Incident {
+func closed(v *View, open []reconcile.Incident) []reconcile.Incident {
 	out := slices.Clone(open)
 	for i := range out {
 		out[i].ClosedAt = v.Now
@@ -56,7 +56,7 @@ func (v *View) closed(open []reconcile.Incident) []reconcile.Incident {
 
 // recent are the remembered verdicts with a signature that are not older than the window,
 // oldest first.
-func (v *View) recent(signature string, window time.Duration) []*reconcile.Verdict {
+func recent(v *View, signature string, window time.Duration) []*reconcile.Verdict {
 	var out []*reconcile.Verdict
 	for i := range v.S.Memory.Verdicts {
 		w := &v.S.Memory.Verdicts[i]
@@ -67,7 +67,7 @@ func (v *View) recent(signature string, window time.Duration) []*reconcile.Verdi
 	return out
 }
 
-// distinct are the failures, each once: one that was observed first and acted on later is one.
+// distinctSandboxes are the failures, each once: one that was observed first and acted on later is one.
 func distinct(failures []*reconcile.Verdict) []*reconcile.Verdict {
 	type failure struct {
 		subject string
@@ -96,7 +96,7 @@ func different(failures []*reconcile.Verdict) int {
 	return len(subjects)
 }
 
-func (v *View) opened(failures []*reconcile.Verdict, j *Judgement) reconcile.Incident {
+func opened(v *View, failures []*reconcile.Verdict, j *Judgement) reconcile.Incident {
 	first := failures[0]
 	in := reconcile.Incident{
 		ID:        incidentID(v.P.Installation, first.Signature, v.Now),
@@ -104,7 +104,7 @@ func (v *View) opened(failures []*reconcile.Verdict, j *Judgement) reconcile.Inc
 		Error: first.Error, OpenedAt: v.Now, FirstSeen: first.At,
 	}
 	incidentAdd(&in, failures)
-	in.Cause, in.Evidence = v.common(failures, j)
+	in.Cause, in.Evidence = common(v, failures, j)
 	return in
 }
 
@@ -130,27 +130,27 @@ func incidentAdd(in *reconcile.Incident, failures []*reconcile.Verdict) {
 	}
 }
 
-// goesOn is an open incident after this pass: with its new failures, or closed.
-func (v *View) goesOn(in reconcile.Incident, fresh []*reconcile.Verdict, j *Judgement) reconcile.Incident {
-	known := distinct(v.recent(in.Signature, v.Now.Sub(in.FirstSeen)))
+// afterPass is an open incident after this pass: with its new failures, or closed.
+func afterPass(v *View, in reconcile.Incident, fresh []*reconcile.Verdict, j *Judgement) reconcile.Incident {
+	known := distinct(recent(v, in.Signature, v.Now.Sub(in.FirstSeen)))
 	failures := distinct(append(slices.Clone(known), fresh...))
 	fresh = failures[len(known):]
 	incidentAdd(&in, fresh)
-	if len(fresh) == 0 && v.overNow(&in, j) {
+	if len(fresh) == 0 && overNow(v, &in, j) {
 		in.ClosedAt = v.Now
 		return in
 	}
 	if in.Cause != "" || len(failures) == 0 {
 		return in // a cause that was fixed since must not be told as "is building"
 	}
-	in.Cause, in.Evidence = v.common(failures, j)
+	in.Cause, in.Evidence = common(v, failures, j)
 	return in
 }
 
 // overNow reports whether an incident is over: no new failure came for a whole window, and
 // none of its findings is open but those that it holds itself. Only a full pass on a task
 // table that is trusted can tell.
-func (v *View) overNow(in *reconcile.Incident, j *Judgement) bool {
+func overNow(v *View, in *reconcile.Incident, j *Judgement) bool {
 	window := v.P.Rules["systemic"].Window
 	if v.S.Kind != reconcile.Full || !v.Trusted(reconcile.SourceTasks) || v.Now.Sub(in.LastSeen) < window {
 		return false
@@ -162,14 +162,14 @@ func (v *View) overNow(in *reconcile.Incident, j *Judgement) bool {
 		judged[d.Subject.ID] = !d.Look
 		for k := range d.Findings {
 			f := &d.Findings[k]
-			if f.Rule == in.Rule && v.signature(d.Subject, f) == in.Signature && !j.waitsFor(in, f) {
+			if f.Rule == in.Rule && signature(v, d.Subject, f) == in.Signature && !j.waitsFor(in, f) {
 				return false
 			}
 			seen[f.Key()] = true
 		}
 	}
 	for key, f := range v.S.Memory.Findings {
-		if key.Rule == in.Rule && !seen[key] && !v.couldSee(f, judged) {
+		if key.Rule == in.Rule && !seen[key] && !couldSee(v, f, judged) {
 			return false
 		}
 	}
@@ -184,14 +184,14 @@ func (j *Judgement) waitsFor(in *reconcile.Incident, f *reconcile.Finding) bool 
 }
 
 // incidentFindings show the open incidents.
-func (v *View) incidentFindings(all []reconcile.Incident) []reconcile.Finding {
+func incidentFindings(v *View, all []reconcile.Incident) []reconcile.Finding {
 	var out []reconcile.Finding
 	for i := range all {
 		in := &all[i]
 		if !in.ClosedAt.IsZero() {
 			continue
 		}
-		f := v.report("systemic", reconcile.SubjectOf(reconcile.SubjectIncident, in.ID), in.String(), reconcile.Evidence{
+		f := report(v, "systemic", reconcile.SubjectOf(reconcile.SubjectIncident, in.ID), in.String(), reconcile.Evidence{
 			Source: "ledger", At: v.Now, Fact: fmt.Sprintf("%d failures by %s from %s to %s",
 				in.Count, in.Rule, text.Time(in.FirstSeen), text.Time(in.LastSeen))})
 		f.Evidence = append(f.Evidence, in.Evidence...)

@@ -34,12 +34,12 @@ func underIncidents(drafts []*draft, incidents []reconcile.Incident) {
 // stillHeld shows the steps that wait in the ledger because an incident holds them, or because
 // their rule only reports by now: their row is over or their sandbox stands still, so no
 // finding speaks of them any more.
-func (v *View) stillHeld(out *Plan, incidents []reconcile.Incident) {
+func stillHeld(v *View, out *Plan, incidents []reconcile.Incident) {
 	held := reconcile.Controls{Incidents: incidents}
 	for i := range v.S.Memory.Actions {
 		a := &v.S.Memory.Actions[i]
 		holds := a.Incidents(&held)
-		if a.InQuarantine() && !a.NextAttempt.After(v.Now) && v.policy(a.Rule).Remedy == reconcile.Report {
+		if a.InQuarantine() && !a.NextAttempt.After(v.Now) && policy(v, a.Rule).Remedy == reconcile.Report {
 			holds = append(holds, reconcile.HeldReported())
 		}
 		shown := func(s PlannedStep) bool { return s.ID == a.ID }
@@ -47,7 +47,7 @@ func (v *View) stillHeld(out *Plan, incidents []reconcile.Incident) {
 			continue
 		}
 		out.Steps = append(out.Steps, PlannedStep{
-			Action: *a, Mode: v.policy(a.Rule).Mode, HeldBy: holds})
+			Action: *a, Mode: policy(v, a.Rule).Mode, HeldBy: holds})
 	}
 }
 

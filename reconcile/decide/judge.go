@@ -16,18 +16,18 @@ import (
 func Judge(s *reconcile.Snapshot, p *reconcile.Policy) *Judgement {
 	v := NewView(s, p)
 	subs := v.assess(v.subjects)
-	j := &Judgement{Counts: v.counts(subs), Fleet: v.fleet(), View: v}
+	j := &Judgement{Counts: counts(v, subs), Fleet: v.fleet(), View: v}
 	j.Decisions = make([]Decision, len(subs))
 	for i := range subs {
-		j.Decisions[i] = v.Decide(&subs[i])
+		j.Decisions[i] = Decide(v, &subs[i])
 	}
-	j.drafts = v.drafts(j.Decisions)
-	j.Verdicts = v.verdicts(j.drafts)
-	v.falsePositive(j)
-	j.Incidents = v.incidents(j)
-	j.Reports = slices.Concat(v.templateFindings(), v.clockFindings(), v.capacityFindings(),
-		v.incidentFindings(j.Incidents))
-	j.Resolved = v.resolved(j)
+	j.drafts = drafts(v, j.Decisions)
+	j.Verdicts = verdicts(v, j.drafts)
+	falsePositive(v, j)
+	j.Incidents = incidents(v, j)
+	j.Reports = slices.Concat(templateFindings(v), clockFindings(v), capacityFindings(v),
+		incidentFindings(v, j.Incidents))
+	j.Resolved = resolved(v, j)
 	for _, name := range reconcile.SortedKeys(v.sources) {
 		j.Sources = append(j.Sources, v.sources[name])
 	}
@@ -35,7 +35,7 @@ func Judge(s *reconcile.Snapshot, p *reconcile.Policy) *Judgement {
 }
 
 // Decide judges one subject by every rule, in the order of the table.
-func (v *View) Decide(s *reconcile.Subject) Decision {
+func Decide(v *View, s *reconcile.Subject) Decision {
 	d := Decision{Subject: s, Unlooked: v.S.Unlooked[s.ID]}
 	//guard:resting harm
 	if kept, by := v.quarantined(s); kept != "" {
@@ -54,7 +54,7 @@ func (v *View) Decide(s *reconcile.Subject) Decision {
 			}
 			continue
 		}
-		f, remedy := v.finding(r, s, out)
+		f, remedy := finding(v, r, s, out)
 		//guard:unrecorded-veto harm
 		if veto.Kind != "" && (remedy == reconcile.Fail || remedy == reconcile.Requeue) {
 			f.HeldBy = append(f.HeldBy, veto)
@@ -65,14 +65,14 @@ func (v *View) Decide(s *reconcile.Subject) Decision {
 		d.Findings = append(d.Findings, f)
 		d.Remedies = append(d.Remedies, remedy)
 		//guard:due-looked live
-		d.Look = d.Look || f.Due && remedy != reconcile.Report && v.unseen(s)
+		d.Look = d.Look || f.Due && remedy != reconcile.Report && unseen(v, s)
 	}
 	return d
 }
 
 // unseen reports whether a task may have a sandbox that this pass has not looked at: a remedy
 // for the task would leave it alone.
-func (v *View) unseen(s *reconcile.Subject) bool {
+func unseen(v *View, s *reconcile.Subject) bool {
 	return s.Task != nil && slices.ContainsFunc(v.LookRefs(s), func(ref reconcile.Ref) bool {
 		_, looked := v.S.Lookups[ref]
 		return !looked && !s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.Ref == ref })
@@ -81,7 +81,7 @@ func (v *View) unseen(s *reconcile.Subject) bool {
 
 // finding turns a rule's verdict into a finding: how often it was seen, whether it is due,
 // and which freezes hold it.
-func (v *View) finding(r *rule, s *reconcile.Subject, out result) (reconcile.Finding, reconcile.Remedy) {
+func finding(v *View, r *rule, s *reconcile.Subject, out result) (reconcile.Finding, reconcile.Remedy) {
 	for i := range out.evidence {
 		out.evidence[i].Fact = text.Clip(out.evidence[i].Fact, 1000)
 	}
@@ -105,11 +105,11 @@ func (v *View) finding(r *rule, s *reconcile.Subject, out result) (reconcile.Fin
 	if s.Task == nil && b != nil {
 		f.Task = reconcile.FirstOf(b.Task, b.Seen.Task) // also what a hold on a lost label's task goes by
 	}
-	v.sight(&f, r.Rule, s)
+	sight(v, &f, r.Rule, s)
 	//guard:sightings P6
 	//guard:missing-ripe P3
-	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && v.ripe(&f, r.Rule, s)
-	f.HeldBy = f.HeldBy.With(v.freezes(r.Rule, s, out.conclusive)...)
+	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && ripe(v, &f, r.Rule, s)
+	f.HeldBy = f.HeldBy.With(freezes(v, r.Rule, s, out.conclusive)...)
 	//guard:unmapped-status harm
 	if t := s.Task; t != nil && s.LinkState == reconcile.LinkLive && t.State == reconcile.TaskUnknown {
 		f.HeldBy = append(f.HeldBy, reconcile.Held{Kind: reconcile.HeldUnmapped,
@@ -117,12 +117,12 @@ func (v *View) finding(r *rule, s *reconcile.Subject, out result) (reconcile.Fin
 	}
 	remedy := v.P.Rules[r.Name].Remedy
 	//guard:report-only harm
-	if out.report || v.readOnly(s, remedy) {
+	if out.report || readOnly(v, s, remedy) {
 		remedy = reconcile.Report
 	}
 	//guard:quarantine-way lost
 	if remedy == reconcile.Quarantine {
-		f.HeldBy = append(f.HeldBy, v.cannotQuarantine(s)...)
+		f.HeldBy = append(f.HeldBy, cannotQuarantine(v, s)...)
 	}
 	//guard:no-end live
 	if (remedy == reconcile.Terminate || remedy == reconcile.Quarantine) && b != nil && b.NotTerminable != "" {
@@ -133,7 +133,7 @@ func (v *View) finding(r *rule, s *reconcile.Subject, out result) (reconcile.Fin
 
 // readOnly reports whether the remedy would write a row of a platform whose config does not say what a
 // failed row looks like: the row could not be failed, and its sandbox must not go without it.
-func (v *View) readOnly(s *reconcile.Subject, remedy reconcile.Remedy) bool {
+func readOnly(v *View, s *reconcile.Subject, remedy reconcile.Remedy) bool {
 	//guard:row-read-only harm
 	return (remedy == reconcile.Fail || remedy == reconcile.Requeue) && s.Task != nil &&
 		s.LinkState == reconcile.LinkLive &&
@@ -141,16 +141,16 @@ func (v *View) readOnly(s *reconcile.Subject, remedy reconcile.Remedy) bool {
 }
 
 // ripe is the part of a threshold that counts from the first sighting.
-func (v *View) ripe(f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Subject) bool {
-	return !r.FromSighting || v.Now.Sub(f.FirstSeen) >= v.threshold(r.Name, s)
+func ripe(v *View, f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Subject) bool {
+	return !r.FromSighting || v.Now.Sub(f.FirstSeen) >= threshold(v, r.Name, s)
 }
 
 // sight counts the look. A sighting counts when the one before it is far enough back, and
 // all restart when a source that the rule rests on was out in between.
-func (v *View) sight(f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Subject) {
+func sight(v *View, f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Subject) {
 	before, open := v.S.Memory.Findings[f.Key()]
 	//guard:sightings-anew P6
-	if !open || before.LastSeen.Before(v.freshSightings(v.restsOn(r, s)...)) {
+	if !open || before.LastSeen.Before(v.freshSightings(restsOn(v, r, s)...)) {
 		f.FirstSeen, f.SightedAt, f.LastSeen, f.Sightings = v.Now, v.Now, v.Now, 1
 		return
 	}
@@ -163,7 +163,7 @@ func (v *View) sight(f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Subje
 }
 
 // restsOn are the sources that the rule's verdict on this subject rests on.
-func (v *View) restsOn(r *reconcile.Rule, s *reconcile.Subject) []string {
+func restsOn(v *View, r *reconcile.Rule, s *reconcile.Subject) []string {
 	var names []string
 	on := r.RestsOn
 	if v.P.Tasks.None {
@@ -185,7 +185,7 @@ func (v *View) restsOn(r *reconcile.Rule, s *reconcile.Subject) []string {
 	if on&reconcile.OnActivity != 0 {
 		names = append(names, reconcile.SourceActivity)
 	}
-	for _, provider := range v.providersOf(s) {
+	for _, provider := range providersOf(v, s) {
 		//guard:freeze-listing harm
 		if on&reconcile.OnListing != 0 {
 			names = append(names, reconcile.ListingOf(provider))
@@ -199,7 +199,7 @@ func (v *View) restsOn(r *reconcile.Rule, s *reconcile.Subject) []string {
 }
 
 // providersOf are the provider entries that the subject's sandboxes are at, or may be at.
-func (v *View) providersOf(s *reconcile.Subject) []string {
+func providersOf(v *View, s *reconcile.Subject) []string {
 	if len(s.Boxes) == 0 {
 		if s.Task == nil {
 			return nil
@@ -217,9 +217,9 @@ func (v *View) providersOf(s *reconcile.Subject) []string {
 
 // freezes are the untrusted sources that hold the rule on this subject, unless a person
 // released it. A heading like "listing-untrusted" is followed by which one.
-func (v *View) freezes(r *reconcile.Rule, s *reconcile.Subject, conclusive bool) reconcile.HeldBy {
+func freezes(v *View, r *reconcile.Rule, s *reconcile.Subject, conclusive bool) reconcile.HeldBy {
 	var holds reconcile.HeldBy
-	for _, name := range v.restsOn(r, s) {
+	for _, name := range restsOn(v, r, s) {
 		if v.Trusted(name) || name == reconcile.SourceEvents && conclusive || v.releasedSubject(name, s.ID) {
 			continue
 		}
@@ -240,8 +240,8 @@ func (v *View) releasedSubject(what, subject string) bool {
 
 // threshold is the rule's threshold for the subject: the first override whose class
 // matches, else the rule's own.
-func (v *View) threshold(rule string, s *reconcile.Subject) time.Duration {
-	p := v.policy(rule)
+func threshold(v *View, rule string, s *reconcile.Subject) time.Duration {
+	p := policy(v, rule)
 	for _, o := range p.Overrides {
 		//guard:class-threshold harm
 		if subjectInClass(s, o.When) {
@@ -252,7 +252,7 @@ func (v *View) threshold(rule string, s *reconcile.Subject) time.Duration {
 }
 
 // policy is the settings of a rule, without a copy: rules ask for it on each subject.
-func (v *View) policy(rule string) *reconcile.RulePolicy {
+func policy(v *View, rule string) *reconcile.RulePolicy {
 	for i := range v.Rules {
 		if v.Rules[i].Name == rule {
 			return &v.Rules[i].policy
@@ -290,7 +290,7 @@ func subjectClass(s *reconcile.Subject, key string) string {
 
 // resolved are the open findings that were not seen again although they could have been:
 // a source that is not trusted, or a quick pass, resolves nothing that it cannot see.
-func (v *View) resolved(j *Judgement) []reconcile.FindingKey {
+func resolved(v *View, j *Judgement) []reconcile.FindingKey {
 	seen := map[reconcile.FindingKey]bool{}
 	judged := make(map[string]bool, len(j.Decisions))
 	for i := range j.Decisions {
@@ -306,7 +306,7 @@ func (v *View) resolved(j *Judgement) []reconcile.FindingKey {
 	var out []reconcile.FindingKey
 	for key, f := range v.S.Memory.Findings {
 		//guard:resolve-seen live
-		if !seen[key] && v.couldSee(f, judged) {
+		if !seen[key] && couldSee(v, f, judged) {
 			out = append(out, key)
 		}
 	}
@@ -316,13 +316,13 @@ func (v *View) resolved(j *Judgement) []reconcile.FindingKey {
 	return out
 }
 
-func (v *View) couldSee(f reconcile.Finding, judged map[string]bool) bool {
+func couldSee(v *View, f reconcile.Finding, judged map[string]bool) bool {
 	if done, ok := judged[f.Subject]; ok && !done {
 		return false
 	}
 	r := reconcile.RuleNamed(f.Rule)
 	if finds[r.Name] == nil {
-		return v.S.Kind == reconcile.Full && v.measured(f) // templates, clocks and quotas are looked at by full passes
+		return v.S.Kind == reconcile.Full && measured(v, f) // templates, clocks and quotas are looked at by full passes
 	}
 	if v.S.Kind != reconcile.Full && (r.FullOnly || !judged[f.Subject]) {
 		return false

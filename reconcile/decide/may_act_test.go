@@ -102,7 +102,7 @@ func TestMayAct(t *testing.T) {
 				f.Lookup.Sandbox.State = reconcile.SandboxStopped
 			}
 			fact.change(f)
-			ruling := v.MayAct(&a, f)
+			ruling := MayAct(v, &a, f)
 			if (ruling.Allows(&a) == nil) != (ruling.Outcome == "") {
 				t.Errorf("%s, %s: %+v allows it and forbids it", fact.name, r.name, ruling)
 			}
@@ -157,7 +157,7 @@ it was planned a day ago              go      go      go      go      go    back
 func TestRulingAllows(t *testing.T) {
 	a := reconcile.Action{ID: "a-1", Step: reconcile.StepRestore, Rule: reconcile.RuleOperator}
 	v := NewView(&reconcile.Snapshot{}, &reconcile.Policy{})
-	ruling := v.MayAct(&a, &Facts{})
+	ruling := MayAct(v, &a, &Facts{})
 	others := []reconcile.Action{{ID: "a-2", Step: a.Step}, {ID: a.ID, Step: reconcile.StepTerminate}, {ID: a.ID, Step: a.Step, Sandbox: "s2"}}
 	if err := ruling.Allows(&a); err != nil {
 		t.Errorf("its own action: %v", err)

@@ -30,7 +30,7 @@ type PlannedStep struct {
 func MakePlan(j *Judgement, pass int64) *Plan {
 	v := j.View
 	out := &Plan{Breakers: map[string]reconcile.Breaker{}}
-	open := v.openActions()
+	open := openActions(v)
 	for i := range j.Decisions {
 		switch d := &j.Decisions[i]; {
 		//guard:plan-unlooked P12
@@ -45,23 +45,23 @@ func MakePlan(j *Judgement, pass int64) *Plan {
 	for _, r := range j.drafts {
 		drafts = append(drafts, r.ofItsOwn())
 	}
-	drafts = append(drafts, v.templateDrafts(j)...)
+	drafts = append(drafts, templateDrafts(v, j)...)
 	demote(drafts, j.Demoted)
 	underIncidents(drafts, j.Incidents)
-	v.breakers(drafts, j, out)
-	v.budgets(drafts, j.Fleet, open)
+	breakers(v, drafts, j, out)
+	budgets(v, drafts, j.Fleet, open)
 	for _, r := range drafts {
-		v.emit(out, r, pass, open)
+		emit(v, out, r, pass, open)
 	}
-	v.stillHeld(out, j.Incidents)
-	out.Findings = v.allFindings(j, drafts)
+	stillHeld(v, out, j.Incidents)
+	out.Findings = allFindings(v, j, drafts)
 	out.Reused = v.reusedInQuarantine(j.Decisions)
-	out.Withdrawn = v.withdrawn(drafts, j.Incidents, out.Reused)
+	out.Withdrawn = withdrawn(v, drafts, j.Incidents, out.Reused)
 	return out
 }
 
 // openActions are the open actions by subject, step and sandbox.
-func (v *View) openActions() map[reconcile.StepKey]*reconcile.Action {
+func openActions(v *View) map[reconcile.StepKey]*reconcile.Action {
 	open := map[reconcile.StepKey]*reconcile.Action{}
 	for i := range v.S.Memory.Actions {
 		a := &v.S.Memory.Actions[i]
@@ -81,7 +81,7 @@ func actionKey(a *reconcile.Action) reconcile.StepKey {
 }
 
 // emit adds a remedy's steps to the plan, and its actions when it may be done.
-func (v *View) emit(out *Plan, r *draft, pass int64, open map[reconcile.StepKey]*reconcile.Action) {
+func emit(v *View, out *Plan, r *draft, pass int64, open map[reconcile.StepKey]*reconcile.Action) {
 	remedy := ""
 	for i := range r.steps {
 		a := r.steps[i]
@@ -109,7 +109,7 @@ func (v *View) emit(out *Plan, r *draft, pass int64, open map[reconcile.StepKey]
 }
 
 // allFindings are the findings of the pass with what holds them.
-func (v *View) allFindings(j *Judgement, drafts []*draft) []reconcile.Finding {
+func allFindings(v *View, j *Judgement, drafts []*draft) []reconcile.Finding {
 	held := map[reconcile.FindingKey]reconcile.HeldBy{}
 	for _, r := range drafts {
 		held[r.finding.Key()] = r.holds
@@ -122,7 +122,7 @@ func (v *View) allFindings(j *Judgement, drafts []*draft) []reconcile.Finding {
 				f.HeldBy = holds
 			}
 			if len(open) > 0 && f.Due {
-				f.Incident = open[v.signature(j.Decisions[i].Subject, &f)]
+				f.Incident = open[signature(v, j.Decisions[i].Subject, &f)]
 			}
 			out = append(out, f)
 		}

@@ -6,7 +6,7 @@ import "github.com/sandkeeper/sandkeeper/reconcile"
 // for any more, or that are held now. What a person asked for is not withdrawn by a pass,
 // and a later step follows its remedy: one that an incident holds waits until that is over.
 // The end of a quarantine goes when its sandbox is in use again.
-func (v *View) withdrawn(drafts []*draft, incidents []reconcile.Incident, awakened map[string]string) []string {
+func withdrawn(v *View, drafts []*draft, incidents []reconcile.Incident, awakened map[string]string) []string {
 	wanted := wantedSteps(drafts)
 	held := reconcile.Controls{Incidents: incidents}
 	remedies := map[string]bool{}

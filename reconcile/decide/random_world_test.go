@@ -240,7 +240,7 @@ func unordered(line string) bool {
 func bytesOf(t testing.TB, w *worldtest.World) string {
 	t.Helper()
 	j, p := PlanWorld(w)
-	text, err := json.Marshal([]any{j, p, j.View.SeenTasks(), j.View.SeenSandboxes(j.Decisions)})
+	text, err := json.Marshal([]any{j, p, SeenTasks(j.View), SeenSandboxes(j.View, j.Decisions)})
 	if err != nil {
 		t.Fatal(err)
 	}

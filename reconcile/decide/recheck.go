@@ -13,7 +13,7 @@ type Recheck struct {
 
 // Judge judges the subject again by the rule of the action.
 func (o *Recheck) Judge(a *reconcile.Action) {
-	d := o.View.Decide(o.Subject)
+	d := Decide(o.View, o.Subject)
 	o.Kept = reconcile.FirstOf(d.Kept, "it is healthy now")
 	for i := range d.Findings {
 		f := &d.Findings[i]
@@ -42,7 +42,7 @@ func (o *Recheck) Judge(a *reconcile.Action) {
 
 // ProbeSays is what a final probe says of the action's verdict. One that answers refutes it, unless
 // the verdict is on the worker, and that is dead; one that cannot be probed proves nothing.
-func (v *View) ProbeSays(a *reconcile.Action, result reconcile.ProbeResult) (ProbeFact, string) {
+func ProbeSays(v *View, a *reconcile.Action, result reconcile.ProbeResult) (ProbeFact, string) {
 	switch {
 	//guard:probe-worker-dead live
 	case result.Outcome == reconcile.Answered && result.Worker == reconcile.WorkerDead &&

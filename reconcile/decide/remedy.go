@@ -9,27 +9,27 @@ import (
 
 // remedySteps are the ordered steps of a remedy: the row first, then the sandboxes, so
 // that nobody is sent to a sandbox that is about to end.
-func (v *View) remedySteps(d *Decision, f *reconcile.Finding, remedy reconcile.Remedy) []reconcile.Action {
+func remedySteps(v *View, d *Decision, f *reconcile.Finding, remedy reconcile.Remedy) []reconcile.Action {
 	s := d.Subject
 	base := reconcile.Action{Rule: f.Rule, Subject: f.Subject, Task: f.Task, Reason: f.Reason, Evidence: f.Evidence,
 		Began: f.Began}
 	alone := remedy == reconcile.Terminate || remedy == reconcile.Quarantine && !reconcile.RuleNamed(f.Rule).RowFirst
 	//guard:plan-live-row P2
 	if alone || s.Task == nil || s.LinkState != reconcile.LinkLive {
-		return v.quarantineFirst(remedy, v.terminateSteps(base, s, reconcile.Ref{Provider: f.Provider, ID: f.Sandbox}))
+		return quarantineFirst(v, remedy, terminateSteps(v, base, s, reconcile.Ref{Provider: f.Provider, ID: f.Sandbox}))
 	}
 	row := base
 	row.Step = reconcile.StepFail
 	//guard:plan-requeue live
-	if remedy == reconcile.Requeue && v.mayRequeue(s) {
+	if remedy == reconcile.Requeue && mayRequeue(v, s) {
 		row.Step = reconcile.StepRequeue
 	}
-	return append([]reconcile.Action{row}, v.quarantineFirst(remedy, v.terminateSteps(base, s, reconcile.Ref{}))...)
+	return append([]reconcile.Action{row}, quarantineFirst(v, remedy, terminateSteps(v, base, s, reconcile.Ref{}))...)
 }
 
 // quarantineFirst puts a quarantine before each terminate, which then waits for as long as the
 // provider entry says. All quarantines come first: they need not wait for each other's end.
-func (v *View) quarantineFirst(remedy reconcile.Remedy, ends []reconcile.Action) []reconcile.Action {
+func quarantineFirst(v *View, remedy reconcile.Remedy, ends []reconcile.Action) []reconcile.Action {
 	if remedy != reconcile.Quarantine {
 		return ends
 	}
@@ -49,9 +49,9 @@ func (v *View) quarantineFirst(remedy reconcile.Remedy, ends []reconcile.Action)
 
 // cannotQuarantine holds a quarantine where the provider has no way to stop or pause: it is
 // never replaced by a harsher remedy.
-func (v *View) cannotQuarantine(s *reconcile.Subject) reconcile.HeldBy {
+func cannotQuarantine(v *View, s *reconcile.Subject) reconcile.HeldBy {
 	var holds reconcile.HeldBy
-	for _, name := range v.providersOf(s) {
+	for _, name := range providersOf(v, s) {
 		if !v.P.Providers[name].Suspends {
 			holds = append(holds, reconcile.Held{Kind: reconcile.HeldQuarantine, Reason: name + " cannot stop or pause"})
 		}
@@ -62,7 +62,7 @@ func (v *View) cannotQuarantine(s *reconcile.Subject) reconcile.HeldBy {
 // terminateSteps end one sandbox of the subject, or all of them, also those that the ledger knows and
 // this pass did not see. Those that are on their way out, in an unknown state, at rest, or not proven
 // ours are left.
-func (v *View) terminateSteps(base reconcile.Action, s *reconcile.Subject, only reconcile.Ref) []reconcile.Action {
+func terminateSteps(v *View, base reconcile.Action, s *reconcile.Subject, only reconcile.Ref) []reconcile.Action {
 	var steps []reconcile.Action
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
@@ -70,7 +70,7 @@ func (v *View) terminateSteps(base reconcile.Action, s *reconcile.Subject, only 
 		ours := b.Here && b.Owned
 		//guard:plan-ending once
 		if only != (reconcile.Ref{}) && b.Ref != only || b.State == reconcile.SandboxEnded || v.Ending[b.Ref] ||
-			!ours && (only != (reconcile.Ref{}) || !v.owed(b)) {
+			!ours && (only != (reconcile.Ref{}) || !owed(v, b)) {
 			continue
 		}
 		//guard:plan-unknown-state harm
@@ -92,7 +92,7 @@ func (v *View) terminateSteps(base reconcile.Action, s *reconcile.Subject, only 
 // owed reports whether the ledger knows the sandbox as the task's own and this pass could not see it:
 // whoever fails the task owes its end, which the step looks for when its time comes.
 // An entry that has left the config can be asked for nothing.
-func (v *View) owed(b *reconcile.SeenSandbox) bool {
+func owed(v *View, b *reconcile.SeenSandbox) bool {
 	_, ours := v.P.Providers[b.Provider]
 	//guard:plan-owed live
 	return ours && b.Known && !b.Here && !b.Gone && b.Seen.GoneAt.IsZero()
@@ -100,14 +100,14 @@ func (v *View) owed(b *reconcile.SeenSandbox) bool {
 
 // mayRequeue: only while attempts are left and nothing explains the failure that would
 // make the next attempt fail as well.
-func (v *View) mayRequeue(s *reconcile.Subject) bool { return v.NoRequeue(s) == "" }
+func mayRequeue(v *View, s *reconcile.Subject) bool { return NoRequeue(v, s) == "" }
 
 // NoRequeue says why a task is failed and not set back to pending; "" when it may be.
-func (v *View) NoRequeue(s *reconcile.Subject) string {
+func NoRequeue(v *View, s *reconcile.Subject) string {
 	if !s.Task.Retries || s.Task.Attempts >= s.Task.MaxAttempts {
 		return "no attempts are left"
 	}
-	if n, loops := v.looping(s); loops {
+	if n, loops := attemptsEnded(v, s); loops {
 		return fmt.Sprintf("it loops: %d attempts ended without success recently", n)
 	}
 	cause, _ := v.cause(s)
@@ -116,7 +116,7 @@ func (v *View) NoRequeue(s *reconcile.Subject) string {
 
 // rowOnly reports whether the remedy only writes a row while everything is trusted and
 // nothing runs for the task: it destroys nothing.
-func (v *View) rowOnly(d *Decision, steps []reconcile.Action) bool {
+func rowOnly(v *View, d *Decision, steps []reconcile.Action) bool {
 	if len(steps) != 1 || steps[0].Step == reconcile.StepTerminate {
 		return false
 	}
@@ -124,7 +124,7 @@ func (v *View) rowOnly(d *Decision, steps []reconcile.Action) bool {
 	if !v.Trusted(reconcile.SourceTasks) || !v.Trusted(reconcile.SourceLink) {
 		return false
 	}
-	for _, provider := range v.providersOf(d.Subject) {
+	for _, provider := range providersOf(v, d.Subject) {
 		//guard:row-only-listed P7
 		if !v.Trusted(reconcile.ListingOf(provider)) {
 			return false

@@ -5,14 +5,14 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
-// remember makes the world's memory what the ledger would hold after the pass, so that
+// taskSeen makes the world's memory what the ledger would hold after the pass, so that
 // the next pass can be judged from it.
 func remember(w *worldtest.World, j *Judgement, p *Plan) {
 	m := &w.S.Memory
-	for _, seen := range j.View.SeenTasks() {
+	for _, seen := range SeenTasks(j.View) {
 		m.Tasks[seen.ID] = seen
 	}
-	for _, seen := range j.View.SeenSandboxes(j.Decisions) {
+	for _, seen := range SeenSandboxes(j.View, j.Decisions) {
 		m.Sandboxes[seen.Ref] = seen
 	}
 	for _, key := range j.Resolved {

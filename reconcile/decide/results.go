@@ -41,9 +41,9 @@ func (j *Judgement) Results(d *Decision) []RuleAnswer {
 		case i < 0:
 			a.Says, a.Why = fleetAnswers[name](&v, j, d)
 		case rules[i].FullOnly && v.S.Kind != reconcile.Full:
-			a.Says, a.Why = SaysOff, v.fullWords(name, d.Subject.ID)
+			a.Says, a.Why = SaysOff, fullWords(&v, name, d.Subject.ID)
 		default:
-			a.Says, a.Why = v.answerOf(&rules[i], d)
+			a.Says, a.Why = answerOf(&v, &rules[i], d)
 		}
 		out = append(out, a)
 	}
@@ -51,7 +51,7 @@ func (j *Judgement) Results(d *Decision) []RuleAnswer {
 }
 
 // answerOf is what a rule of the table says of the subject.
-func (v *View) answerOf(r *rule, d *Decision) (says, why string) {
+func answerOf(v *View, r *rule, d *Decision) (says, why string) {
 	if kept, _ := v.quarantined(d.Subject); kept != "" {
 		return SaysKept, kept
 	}
@@ -62,7 +62,7 @@ func (v *View) answerOf(r *rule, d *Decision) (says, why string) {
 		if i < 0 {
 			return SaysFound, out.reason
 		}
-		return v.foundWords(&d.Findings[i], out.sightings)
+		return foundWords(v, &d.Findings[i], out.sightings)
 	case out.suspect != "":
 		return SaysKept, reconcile.Joined(out.suspect, out.wants())
 	}
@@ -80,7 +80,7 @@ func (a *result) wants() string {
 	return ""
 }
 
-func (v *View) foundWords(f *reconcile.Finding, sightings int) (says, why string) {
+func foundWords(v *View, f *reconcile.Finding, sightings int) (says, why string) {
 	why = f.Reason
 	if sightings > 0 {
 		why = reconcile.Joined(why, fmt.Sprintf("sighted %d of %d times since %s", f.Sightings, sightings,
@@ -96,7 +96,7 @@ func (v *View) foundWords(f *reconcile.Finding, sightings int) (says, why string
 }
 
 // fullWords are the answer of a rule that only full passes judge.
-func (v *View) fullWords(rule, subject string) string {
+func fullWords(v *View, rule, subject string) string {
 	const only = "only full passes judge it: it rests on a whole listing"
 	if f, open := v.S.Memory.Findings[reconcile.FindingKey{Rule: rule, Subject: subject}]; open {
 		return only + "; the last one found: " + f.Reason

@@ -17,11 +17,11 @@ import (
 func assignedStale(v *View, s *reconcile.Subject) result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskAssigned {
-		return v.apart(s, "assigned tasks are")
+		return apart(v, s, "assigned tasks are")
 	}
 	//guard:stale-started harm
 	if v.started(s) {
-		return v.no(func() string {
+		return no(v, func() string {
 			return "its worker has started: started " + text.Time(subjectPresentStart(s)) + ", " + reconcile.LifeLine(t)
 		})
 	}
@@ -38,37 +38,37 @@ func assignedStale(v *View, s *reconcile.Subject) result {
 		return result{suspect: fmt.Sprintf("its sandbox %s is still %s", b.ID, b.Raw)}
 	}
 	//guard:stale-set-up harm
-	if b, ago := v.beingSetUp(s); b != nil {
+	if b, ago := beingSetUp(v, s); b != nil {
 		return result{suspect: fmt.Sprintf("its sandbox %s was active %s ago at the provider: it is being set up, and has "+
-			"until %s after it was handed out", b.ID, text.Duration(ago), text.Duration(v.threshold("provisioning-stuck", s)))}
+			"until %s after it was handed out", b.ID, text.Duration(ago), text.Duration(threshold(v, "provisioning-stuck", s)))}
 	}
 	//guard:stale-worker-there harm
 	if worker, at := v.workerSeen(s); worker == reconcile.WorkerAlive {
 		return result{needsProbe: true, suspect: fmt.Sprintf("its worker was there %s ago", text.Duration(v.Now.Sub(at)))}
 	}
-	proof, conclusive := v.conclusive(s)
-	after := v.threshold("assigned-stale", s)
+	proof, conclusive := conclusive(v, s)
+	after := threshold(v, "assigned-stale", s)
 	if conclusive {
 		after = min(after, v.P.Rules["assigned-stale"].Conclusive)
 	}
-	age, by := v.unstartedFor(s, conclusive)
+	age, by := unstartedFor(v, s, conclusive)
 	if age < after {
 		return result{suspect: fmt.Sprintf("%s for %s of %s", t.Status, text.Duration(age), text.Duration(after))}
 	}
 	//guard:stale-maybe-started harm
-	if why := v.maybeStarted(s); why != "" {
+	if why := maybeStarted(v, s); why != "" {
 		return result{suspect: why}
 	}
 	where, ok := v.locate(s)
 	var unseen reconcile.HeldBy
 	if !ok {
-		unseen = v.unseeable(s)
+		unseen = unseeable(v, s)
 	}
 	//guard:stale-looked P4
 	if !ok && len(unseen) == 0 {
 		return result{needsLookup: v.canLook(t), suspect: where}
 	}
-	out := v.neverStarted(s, where, proof, fmt.Sprintf("status %s for %s by %s, limit %s, no start time",
+	out := neverStarted(v, s, where, proof, fmt.Sprintf("status %s for %s by %s, limit %s, no start time",
 		t.Status, text.Duration(age), by, text.Duration(after)))
 	out.conclusive, out.since, out.needsLookup = conclusive, age, !ok && v.canLook(t)
 	//guard:stale-unseen P4
@@ -79,10 +79,10 @@ func assignedStale(v *View, s *reconcile.Subject) result {
 // unseeable are the freezes of the listings that could show a sandbox of the task and are not
 // trusted, when they are not there to rest on or the direct look failed too. No release lets go
 // of these: it believes a listing that is there.
-func (v *View) unseeable(s *reconcile.Subject) (holds reconcile.HeldBy) {
+func unseeable(v *View, s *reconcile.Subject) (holds reconcile.HeldBy) {
 	for _, provider := range v.Candidates(s.Task) {
 		name := reconcile.ListingOf(provider)
-		if !v.Trusted(name) && (!v.listed(provider) || v.lookFailed(s)) {
+		if !v.Trusted(name) && (!v.listed(provider) || lookFailed(v, s)) {
 			holds = append(holds, reconcile.HeldFrozen(name))
 		}
 	}
@@ -90,14 +90,14 @@ func (v *View) unseeable(s *reconcile.Subject) (holds reconcile.HeldBy) {
 }
 
 // lookFailed reports whether a sandbox of the task was looked for by id or by link in vain.
-func (v *View) lookFailed(s *reconcile.Subject) bool {
+func lookFailed(v *View, s *reconcile.Subject) bool {
 	return v.S.Finds[s.Task.ID].Error != "" ||
 		slices.ContainsFunc(v.LookRefs(s), func(ref reconcile.Ref) bool { return v.S.Lookups[ref].Error != "" })
 }
 
 // unstartedFor is for how long the task has certainly been handed out while all that could
 // tell of a start was watched.
-func (v *View) unstartedFor(s *reconcile.Subject, conclusive bool) (time.Duration, string) {
+func unstartedFor(v *View, s *reconcile.Subject, conclusive bool) (time.Duration, string) {
 	age, by := v.stateAge(s)
 	if sign := v.sign(s.Task); !sign.IsZero() { // whoever sets it up moves the row: from then on it is silent
 		age = min(age, max(s.Task.AsOf.Sub(sign), 0))
@@ -110,22 +110,22 @@ func (v *View) unstartedFor(s *reconcile.Subject, conclusive bool) (time.Duratio
 	}
 	//guard:stale-after-tasks P6
 	//guard:stale-after-listing P6
-	return max(min(age, v.observed(reconcile.SourceTasks), v.observedListings(s.Task)), 0), by
+	return max(min(age, v.observed(reconcile.SourceTasks), observedListings(v, s.Task)), 0), by
 }
 
 // maybeStarted says why the worker may have started although nothing tells of it here.
-func (v *View) maybeStarted(s *reconcile.Subject) string {
+func maybeStarted(v *View, s *reconcile.Subject) string {
 	if b := subjectUnknownBox(s); b != nil {
 		return fmt.Sprintf("its sandbox %s is in the unknown state %q", b.ID, b.Raw)
 	}
-	if b, ago := v.busyElsewhere(s); b != nil {
+	if b, ago := busyElsewhere(v, s); b != nil {
 		return fmt.Sprintf("its sandbox %s was active %s ago at the provider, and its worker may report to "+
 			"another environment that shares the account (exclusive: false)", b.ID, text.Duration(ago))
 	}
 	return ""
 }
 
-func (v *View) neverStarted(s *reconcile.Subject, where, proof, clock string) result {
+func neverStarted(v *View, s *reconcile.Subject, where, proof, clock string) result {
 	t := s.Task
 	cause, because := v.cause(s)
 	return result{
@@ -141,7 +141,7 @@ func (v *View) neverStarted(s *reconcile.Subject, where, proof, clock string) re
 
 // conclusive reports a proof that the start failed: the platform wrote an error during
 // the present state, or the task's own sandbox was there and is failed or gone.
-func (v *View) conclusive(s *reconcile.Subject) (string, bool) {
+func conclusive(v *View, s *reconcile.Subject) (string, bool) {
 	if s.Seen.ErrorChanged && s.Seen.Status == s.Task.Status && s.Task.Error != "" && !reconcile.Marked(s.Task.Error) {
 		return "the platform noted: " + text.Clip(s.Task.Error, 200), true
 	}
@@ -153,7 +153,7 @@ func (v *View) conclusive(s *reconcile.Subject) (string, bool) {
 			return "", false
 		}
 		//guard:stale-earlier harm
-		if v.earlier(s, &b) {
+		if earlier(v, s, &b) {
 			return "", false
 		}
 	}
@@ -162,7 +162,7 @@ func (v *View) conclusive(s *reconcile.Subject) (string, bool) {
 
 // earlier reports whether the ledger knew the sandbox before the task's present state began and
 // the row does not name it: it may be of an earlier attempt, whenever it was noticed to be gone.
-func (v *View) earlier(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+func earlier(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	key := v.keyFor(b, s.Task)
 	since := !s.Known || v.earlierThan(b.Seen.FirstSeen, s.Seen.Since)
 	return since && (key == "" || key != s.Task.Sandbox)
@@ -171,7 +171,7 @@ func (v *View) earlier(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 // busyElsewhere is a running sandbox of the task that the provider saw active a moment ago,
 // where the account may be shared: on a copy of the database its worker seems never to have
 // started, while it reports to the original.
-func (v *View) busyElsewhere(s *reconcile.Subject) (*reconcile.SeenSandbox, time.Duration) {
+func busyElsewhere(v *View, s *reconcile.Subject) (*reconcile.SeenSandbox, time.Duration) {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		if !b.Here || b.State != reconcile.SandboxRunning || v.P.Providers[b.Provider].Exclusive ||
@@ -188,8 +188,8 @@ func (v *View) busyElsewhere(s *reconcile.Subject) (*reconcile.SeenSandbox, time
 // beingSetUp is a running sandbox of the task that its provider saw active a moment ago, while the
 // task was handed out for less time than a sandbox may take to come up: some platforms make the
 // sandbox, install for minutes, and only then write its name into the row.
-func (v *View) beingSetUp(s *reconcile.Subject) (*reconcile.SeenSandbox, time.Duration) {
-	if age, _ := v.stateAge(s); age >= v.threshold("provisioning-stuck", s) {
+func beingSetUp(v *View, s *reconcile.Subject) (*reconcile.SeenSandbox, time.Duration) {
+	if age, _ := v.stateAge(s); age >= threshold(v, "provisioning-stuck", s) {
 		return nil, 0
 	}
 	for i := range s.Boxes {
@@ -227,7 +227,7 @@ func subjectUnknownBox(s *reconcile.Subject) *reconcile.SeenSandbox {
 
 // observedListings is for how long the listings that matter to the task have been
 // trusted without an outage.
-func (v *View) observedListings(t *reconcile.Task) time.Duration {
+func observedListings(v *View, t *reconcile.Task) time.Duration {
 	observed := reconcile.Forever
 	for _, provider := range v.Candidates(t) {
 		observed = min(observed, v.observed(reconcile.ListingOf(provider)))

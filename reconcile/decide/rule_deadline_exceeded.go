@@ -14,29 +14,29 @@ import (
 func deadlineExceeded(v *View, s *reconcile.Subject) result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskRunning {
-		return v.apart(s, "running tasks are")
+		return apart(v, s, "running tasks are")
 	}
 	//guard:deadline-restarted harm
 	began := reconcile.Latest(subjectPresentStart(s), t.Events.Started)
 	if began.IsZero() || !v.clockTrusted("started_at") {
-		return v.deadlineByLedger(s)
+		return deadlineByLedger(v, s)
 	}
 	limit := t.Timeout
 	if limit <= 0 {
-		limit = v.threshold("deadline-exceeded", s)
+		limit = threshold(v, "deadline-exceeded", s)
 	}
 	ran := t.AsOf.Sub(began)
 	ends := v.P.Tasks.DeadlineFails || limit <= 0 || ran < limit // else the timeout says more than the deadline
 	switch {
 	//guard:deadline-earlier P5
 	case t.DeadlineAt.After(began) && !t.AsOf.Before(t.DeadlineAt) && ends:
-		return v.pastDeadline(s, began)
+		return pastDeadline(v, s, began)
 	case limit > 0 && ran >= limit:
 		return subjectOverdue(s, began, ran-limit, fmt.Sprintf("ran %s of %s", text.Duration(ran), text.Duration(limit)))
 	case !t.DeadlineAt.IsZero() && !t.DeadlineAt.After(began) && !t.AsOf.Before(t.DeadlineAt):
 		return result{suspect: "its deadline was over before this attempt began"}
 	}
-	return v.no(func() string { return subjectWithinTime(s, ran, limit) })
+	return no(v, func() string { return subjectWithinTime(s, ran, limit) })
 }
 
 // subjectWithinTime says in words how far the task is from its deadline.
@@ -54,7 +54,7 @@ func subjectWithinTime(s *reconcile.Subject, ran, limit time.Duration) string {
 // pastDeadline is the answer on a task that is past its own deadline. What the platform means by that
 // time only the config can say: at some it only orders a queue, at others an idle sandbox is put to
 // sleep then and the task goes on.
-func (v *View) pastDeadline(s *reconcile.Subject, began time.Time) result {
+func pastDeadline(v *View, s *reconcile.Subject, began time.Time) result {
 	t := s.Task
 	late := t.AsOf.Sub(t.DeadlineAt)
 	out := subjectOverdue(s, began, late, fmt.Sprintf("past its deadline %s by %s", text.Time(t.DeadlineAt),
@@ -70,17 +70,17 @@ func (v *View) pastDeadline(s *reconcile.Subject, began time.Time) result {
 // deadlineByLedger times the run by what the ledger saw, when the row does not say when
 // it began. A deadline that was over before the task was certainly in this state may be
 // an earlier attempt's.
-func (v *View) deadlineByLedger(s *reconcile.Subject) result {
+func deadlineByLedger(v *View, s *reconcile.Subject) result {
 	t := s.Task
 	age, _ := v.stateAge(s)
 	var past result
 	//guard:deadline-unsure P5
 	if late := t.AsOf.Sub(t.DeadlineAt); !t.DeadlineAt.IsZero() && late >= 0 && late < age {
-		past = v.pastDeadline(s, time.Time{})
+		past = pastDeadline(v, s, time.Time{})
 	}
 	limit := t.Timeout
 	if limit <= 0 {
-		limit = v.threshold("deadline-exceeded", s)
+		limit = threshold(v, "deadline-exceeded", s)
 	}
 	timed := limit > 0 && s.Known && s.Seen.Status == t.Status
 	ran := v.since(s.Seen.Since)
@@ -90,7 +90,7 @@ func (v *View) deadlineByLedger(s *reconcile.Subject) result {
 	case !timed:
 		return healthyResult("it has no timeout and no deadline, or its begin was not seen")
 	case ran < limit:
-		return v.no(func() string { return subjectWithinTime(s, ran, limit) })
+		return no(v, func() string { return subjectWithinTime(s, ran, limit) })
 	}
 	return subjectOverdue(s, time.Time{}, ran-limit,
 		fmt.Sprintf("ran at least %s of %s, as the ledger saw", text.Duration(ran), text.Duration(limit)))

@@ -13,7 +13,7 @@ import (
 // row names one by an id that the provider knows; else it is reported.
 func duplicate(v *View, s *reconcile.Subject) result {
 	if s.Task == nil || s.LinkState != reconcile.LinkLive {
-		return v.apart(s, "live tasks are")
+		return apart(v, s, "live tasks are")
 	}
 	var live []*reconcile.SeenSandbox
 	for i := range s.Boxes {
@@ -23,18 +23,18 @@ func duplicate(v *View, s *reconcile.Subject) result {
 			live = append(live, b)
 		}
 	}
-	live = v.distinct(s.Task, live)
+	live = distinctSandboxes(v, s.Task, live)
 	//guard:duplicate-usual harm
 	usual := max(s.Task.Sandboxes, 1)
 	if len(live) <= usual {
-		return v.no(func() string { return fmt.Sprintf("%d live sandboxes of it are here, %d are right", len(live), usual) })
+		return no(v, func() string { return fmt.Sprintf("%d live sandboxes of it are here, %d are right", len(live), usual) })
 	}
-	keep, named := v.named(s.Task, live)
+	keep, named := named(v, s.Task, live)
 	if !named {
 		keep = live[0] // any: it is only reported
 	}
 	other := spare(live, keep)
-	after := v.threshold("duplicate", s)
+	after := threshold(v, "duplicate", s)
 	//guard:duplicate-age harm
 	if age := min(v.born(*other), v.born(*keep)); age < after {
 		return result{
@@ -62,7 +62,7 @@ func duplicate(v *View, s *reconcile.Subject) result {
 
 // named is the one sandbox that the row names by the provider's own id. Two accounts may use
 // the same id, and two entries may show one sandbox; then nothing tells which is meant.
-func (v *View) named(t *reconcile.Task, live []*reconcile.SeenSandbox) (keep *reconcile.SeenSandbox, ok bool) {
+func named(v *View, t *reconcile.Task, live []*reconcile.SeenSandbox) (keep *reconcile.SeenSandbox, ok bool) {
 	for _, b := range live {
 		if v.P.Providers[b.Provider].SandboxIsID && t.Sandbox != "" && t.Sandbox == b.ID && !v.Elsewhere(t, &b.Sandbox) {
 			//guard:duplicate-same-id harm
@@ -80,9 +80,9 @@ func (v *View) named(t *reconcile.Task, live []*reconcile.SeenSandbox) (keep *re
 	return keep, ok && sure
 }
 
-// distinct leaves out what two entries surely show of one sandbox, except at the one that the row
+// distinctSandboxes leaves out what two entries surely show of one sandbox, except at the one that the row
 // names.
-func (v *View) distinct(t *reconcile.Task, live []*reconcile.SeenSandbox) []*reconcile.SeenSandbox {
+func distinctSandboxes(v *View, t *reconcile.Task, live []*reconcile.SeenSandbox) []*reconcile.SeenSandbox {
 	return slices.DeleteFunc(slices.Clone(live), func(b *reconcile.SeenSandbox) bool {
 		return slices.ContainsFunc(live, func(o *reconcile.SeenSandbox) bool {
 			same := v.shared(&b.Sandbox, &o.Sandbox) && !b.CreatedAt.IsZero() && b.CreatedAt.Equal(o.CreatedAt)

@@ -16,7 +16,7 @@ func errored(v *View, s *reconcile.Subject) result {
 		if !b.Here || b.State != reconcile.SandboxFailed || !b.Owned {
 			continue
 		}
-		after := v.threshold("errored", s)
+		after := threshold(v, "errored", s)
 		age := min(v.sandboxAge(*b), v.observed(reconcile.ListingOf(b.Provider)))
 		if age < after {
 			return result{suspect: fmt.Sprintf("%s for %s of %s", b.Raw, text.Duration(age), text.Duration(after))}
@@ -29,7 +29,7 @@ func errored(v *View, s *reconcile.Subject) result {
 			}
 		}
 		return result{
-			found: true, due: true, sandbox: b, holds: v.explainedElsewhere(s, b),
+			found: true, due: true, sandbox: b, holds: explainedElsewhere(v, s, b),
 			reason: reconcile.Joined(
 				fmt.Sprintf("sandbox %s is in state %s for %s", b.ID, b.Raw, text.Duration(age)),
 				text.Clip(b.Error, 200),

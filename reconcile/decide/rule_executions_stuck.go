@@ -20,14 +20,14 @@ func executionsStuck(v *View, s *reconcile.Subject) result {
 			continue
 		}
 		if b.Here && b.Owned && b.State == reconcile.SandboxRunning && b.Probes.Queues() {
-			return v.judgeQueue(s, b)
+			return judgeQueue(v, s, b)
 		}
 	}
-	return v.no(func() string { return v.queueless(s) })
+	return no(v, func() string { return queueless(v, s) })
 }
 
 // queueless says why nothing is stuck in any of the subject's sandboxes.
-func (v *View) queueless(s *reconcile.Subject) string {
+func queueless(v *View, s *reconcile.Subject) string {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		for j := len(b.Probes.Measurements) - 1; j >= 0; j-- {
@@ -40,8 +40,8 @@ func (v *View) queueless(s *reconcile.Subject) string {
 	return "no sandbox of it whose executions were measured"
 }
 
-func (v *View) judgeQueue(s *reconcile.Subject, b *reconcile.SeenSandbox) result {
-	saw := v.sawQueued(b)
+func judgeQueue(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) result {
+	saw := sawQueued(v, b)
 	if len(saw) == 0 {
 		return result{needsProbe: true,
 			suspect: "executions are queued, as was seen too long ago or soon after it was resumed"}
@@ -54,14 +54,14 @@ func (v *View) judgeQueue(s *reconcile.Subject, b *reconcile.SeenSandbox) result
 			suspect: fmt.Sprintf("%s queued for %s, but its worker was active after that was first seen",
 				executions(last.Executions.Queued), text.Duration(waits))}
 	}
-	after := v.threshold("executions-stuck", s)
+	after := threshold(v, "executions-stuck", s)
 	//guard:queue-twice harm
 	if len(saw) < 2 || waits < after {
 		return result{needsProbe: true, suspect: fmt.Sprintf("%s queued for %s of %s, seen %s",
 			executions(last.Executions.Queued), text.Duration(waits), text.Duration(after), times(len(saw)))}
 	}
 	out := result{
-		found: true, due: true, sandbox: b, needsProbe: true, holds: v.explainedElsewhere(s, b),
+		found: true, due: true, sandbox: b, needsProbe: true, holds: explainedElsewhere(v, s, b),
 		since: v.Now.Sub(last.At) + waits,
 		reason: fmt.Sprintf("sandbox %s says %s but runs nothing: %s queued, the oldest for %s, limit %s",
 			b.ID, b.Raw, executions(last.Executions.Queued), text.Duration(waits), text.Duration(after)),
@@ -77,7 +77,7 @@ func (v *View) judgeQueue(s *reconcile.Subject, b *reconcile.SeenSandbox) result
 
 // sawQueued are the measurements that saw the oldest execution of now wait, oldest first:
 // what was queued before it has been served.
-func (v *View) sawQueued(b *reconcile.SeenSandbox) []reconcile.Measurements {
+func sawQueued(v *View, b *reconcile.SeenSandbox) []reconcile.Measurements {
 	const slack = 5 * time.Second // a look takes its time
 	run := v.wanted(b, func(m *reconcile.Measurements) bool { return m.Executions != nil })
 	run = trailing(run, func(m *reconcile.Measurements) bool {

@@ -13,9 +13,9 @@ import (
 func finishedLingering(v *View, s *reconcile.Subject) result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkEnded || t.State == reconcile.TaskStopped {
-		return v.apart(s, "completed and failed tasks are")
+		return apart(v, s, "completed and failed tasks are")
 	}
-	b := v.remaining(s)
+	b := remaining(v, s)
 	if b == nil {
 		return healthyResult(reconcile.FirstOf(v.leftWords(s), "it is over and no sandbox of it is left"))
 	}
@@ -23,8 +23,8 @@ func finishedLingering(v *View, s *reconcile.Subject) result {
 	if t.AsOf.Before(t.KeepAliveUntil) {
 		return result{suspect: "kept alive until " + text.Time(t.KeepAliveUntil)}
 	}
-	after := v.threshold("finished-lingering", s)
-	idle, by := v.idle(s, b)
+	after := threshold(v, "finished-lingering", s)
+	idle, by := idle(v, s, b)
 	clock := fmt.Sprintf("last activity %s ago by %s, limit %s", text.Duration(idle), by, text.Duration(after))
 	if idle < after {
 		return result{suspect: t.Status + ", " + clock}
@@ -36,7 +36,7 @@ func finishedLingering(v *View, s *reconcile.Subject) result {
 	reason := fmt.Sprintf("task %s is %s, its sandbox is still %s, last activity %s ago", t.ID, status, b.Raw,
 		text.Duration(idle))
 	//guard:lingering-unseen harm
-	blind := !v.seesUse(t, b)
+	blind := !seesUse(v, t, b)
 	if blind {
 		reason = reconcile.Joined(reason, "reported only: nothing here tells when it was used last "+
 			"(a provider's activity, events, "+
@@ -53,7 +53,7 @@ func finishedLingering(v *View, s *reconcile.Subject) result {
 
 // idle is the shortest time since anything happened, each in its own clock: the row
 // changed, the worker sent an event, the provider saw activity, the ledger saw a change.
-func (v *View) idle(s *reconcile.Subject, b *reconcile.SeenSandbox) (time.Duration, string) {
+func idle(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) (time.Duration, string) {
 	idle, by := v.stateAge(s)
 	//guard:lingering-clock P5
 	if by == "" {
@@ -87,6 +87,6 @@ func (v *View) idle(s *reconcile.Subject, b *reconcile.SeenSandbox) (time.Durati
 
 // seesUse reports whether anything tells when a finished task's sandbox was used last. Not being able to
 // see activity is not inactivity.
-func (v *View) seesUse(t *reconcile.Task, b *reconcile.SeenSandbox) bool {
+func seesUse(v *View, t *reconcile.Task, b *reconcile.SeenSandbox) bool {
 	return v.P.Tasks.Events || v.P.Tasks.TellsUse || !b.LastActivityAt.IsZero() || !t.LastSeen().IsZero()
 }

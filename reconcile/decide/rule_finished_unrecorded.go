@@ -12,7 +12,7 @@ import (
 func finishedUnrecorded(v *View, s *reconcile.Subject) result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive {
-		return v.apart(s, "live tasks are")
+		return apart(v, s, "live tasks are")
 	}
 	if t.Events.Finished.IsZero() {
 		return healthyResult("its worker has not said that it finished")
@@ -20,19 +20,19 @@ func finishedUnrecorded(v *View, s *reconcile.Subject) result {
 	start := reconcile.Latest(t.Events.Started, subjectPresentStart(s), t.AssignedAt)
 	//guard:unrecorded-present live
 	if !t.Events.Finished.After(start) {
-		return v.no(func() string {
+		return no(v, func() string {
 			return fmt.Sprintf("its worker finished at %s, before the last start at %s", text.Time(t.Events.Finished),
 				text.Time(start))
 		})
 	}
 	//guard:unrecorded-goes-on live
 	if went := v.activity(t); went.After(t.Events.Finished) && went.Sub(t.Events.Finished) > reconcile.Skew {
-		return v.no(func() string {
+		return no(v, func() string {
 			return fmt.Sprintf("its worker finished at %s and went on until %s", text.Time(t.Events.Finished), text.Time(went))
 		})
 	}
 	return result{
-		found: true, due: true, report: true, veto: !v.finishedAndGone(s),
+		found: true, due: true, report: true, veto: !finishedAndGone(v, s),
 		reason: "the worker finished at " + text.Time(t.Events.Finished) + ", the row still says " + t.Status,
 		evidence: []reconcile.Evidence{
 			{Source: "events", At: t.Events.Finished, Fact: "finished event, newer than the last start"},
@@ -43,7 +43,7 @@ func finishedUnrecorded(v *View, s *reconcile.Subject) result {
 
 // finishedAndGone reports whether nothing is left of who finished: its worker is silent and its
 // sandbox is gone. Nobody will record the end any more, and the veto would keep the row for ever.
-func (v *View) finishedAndGone(s *reconcile.Subject) bool {
+func finishedAndGone(v *View, s *reconcile.Subject) bool {
 	over := func(b *reconcile.SeenSandbox) bool { return b.Gone || b.Here && b.State == reconcile.SandboxEnded }
 	if _, alive := v.Alive(s.Task); alive || !s.HasBox(over) {
 		return false

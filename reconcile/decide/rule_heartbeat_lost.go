@@ -16,7 +16,7 @@ func heartbeatLost(v *View, s *reconcile.Subject) result {
 	t := s.Task
 	switch {
 	case t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskRunning:
-		return v.apart(s, "running tasks are")
+		return apart(v, s, "running tasks are")
 	case t.LastSeen().IsZero():
 		return healthyResult("its worker was never seen, so no silence can be timed; " +
 			"assigned-stale covers what never started")
@@ -24,29 +24,29 @@ func heartbeatLost(v *View, s *reconcile.Subject) result {
 	case !v.beats:
 		return healthyResult("no worker sends heartbeats here: silence proves nothing")
 	}
-	limit := max(v.threshold("heartbeat-lost", s), v.limit)
+	limit := max(threshold(v, "heartbeat-lost", s), v.limit)
 	all := t.AsOf.Sub(v.sign(t))
 	ran, _ := v.stateAge(s) // a sign of an earlier attempt does not time this one's silence
 	//guard:silent-ran P5
 	//guard:silent-recovered P6
-	quiet := min(v.silentFor(t), ran, v.observed(reconcile.SourceEvents, reconcile.SourceTasks))
+	quiet := min(silentFor(v, t), ran, v.observed(reconcile.SourceEvents, reconcile.SourceTasks))
 	if quiet <= limit {
 		if all > limit {
 			return result{suspect: fmt.Sprintf("silent for %s, of which only %s count: others were not heard either, "+
 				"a source was out, or it has not run for longer", text.Duration(all), text.Duration(quiet))}
 		}
-		return v.no(func() string {
+		return no(v, func() string {
 			return fmt.Sprintf("last seen %s ago, limit %s", text.Duration(all), text.Duration(limit))
 		})
 	}
-	return v.proven(s, fmt.Sprintf("silent for %s", text.Duration(quiet)), func() result {
-		return v.foundSilent(s, min(all, ran), limit)
+	return proven(v, s, fmt.Sprintf("silent for %s", text.Duration(quiet)), func() result {
+		return foundSilent(v, s, min(all, ran), limit)
 	})
 }
 
 // namedAtRest is the sandbox that the row names, by its id or by its name, and that a direct look
 // showed to be paused or to come up; nil when there is none.
-func (v *View) namedAtRest(s *reconcile.Subject) *reconcile.Sandbox {
+func namedAtRest(v *View, s *reconcile.Subject) *reconcile.Sandbox {
 	rests := func(sb *reconcile.Sandbox) bool {
 		return sb.State == reconcile.SandboxSuspended || sb.State == reconcile.SandboxCreating
 	}
@@ -64,23 +64,23 @@ func (v *View) namedAtRest(s *reconcile.Subject) *reconcile.Sandbox {
 	return nil
 }
 
-func (v *View) foundSilent(s *reconcile.Subject, ago, limit time.Duration) result {
+func foundSilent(v *View, s *reconcile.Subject, ago, limit time.Duration) result {
 	t := s.Task
 	return result{
-		found: true, due: true, needsProbe: true, since: ago, holds: v.unknowns(s),
+		found: true, due: true, needsProbe: true, since: ago, holds: unknowns(v, s),
 		reason: reconcile.Joined(fmt.Sprintf("worker fell silent: last seen %s, %s ago, limit %s",
-			text.Time(t.LastSeen()), text.Duration(t.AsOf.Sub(v.sign(t))), text.Duration(limit)), v.state(s), v.silenceWords(s)),
+			text.Time(t.LastSeen()), text.Duration(t.AsOf.Sub(v.sign(t))), text.Duration(limit)), v.state(s), silenceWords(v, s)),
 		evidence: []reconcile.Evidence{
 			{Source: "events", At: t.LastSeen(), Fact: "newest sign of life of this worker"},
 			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.running)},
-			{Source: "providers", At: v.Now, Fact: reconcile.Joined(v.state(s), v.silenceWords(s))},
+			{Source: "providers", At: v.Now, Fact: reconcile.Joined(v.state(s), silenceWords(v, s))},
 		},
 	}
 }
 
 // unknowns are the task's sandboxes that were looked at in vain: one may be paused, and its task
 // goes on. One that a listing shows needs no look.
-func (v *View) unknowns(s *reconcile.Subject) (holds reconcile.HeldBy) {
+func unknowns(v *View, s *reconcile.Subject) (holds reconcile.HeldBy) {
 	for _, ref := range v.LookRefs(s) {
 		//guard:silent-unlooked harm
 		if look := v.S.Lookups[ref]; look.Error != "" {
@@ -94,7 +94,7 @@ func (v *View) unknowns(s *reconcile.Subject) (holds reconcile.HeldBy) {
 // was heard for a whole heartbeat, silence after the newest sign of all is the pipeline's:
 // when that stops, the one who spoke earliest must not be taken for dead before the freeze
 // can know.
-func (v *View) silentFor(t *reconcile.Task) time.Duration {
+func silentFor(v *View, t *reconcile.Task) time.Duration {
 	if v.running < 3 || t.AsOf.Sub(v.newest) <= v.limit/3 {
 		return t.AsOf.Sub(v.sign(t))
 	}

@@ -18,10 +18,10 @@ func idleBroken(v *View, s *reconcile.Subject) result {
 			continue
 		}
 		if b.Here && b.Owned && b.State == reconcile.SandboxRunning && len(b.Probes.Failures) > 0 {
-			return v.judgeProbes(s, b)
+			return judgeProbes(v, s, b)
 		}
 	}
-	return v.no(func() string { return v.probedWords(s) })
+	return no(v, func() string { return probedWords(v, s) })
 }
 
 // Replaced reports whether a sandbox of a live task is one too many: its row does not name this
@@ -35,11 +35,11 @@ func (v *View) Replaced(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	}
 	other := s.HasBox(func(o *reconcile.SeenSandbox) bool { return o.Ref != b.Ref && !o.Gone && !o.Lost() })
 	//guard:replaced-earlier harm
-	return other || s.Task.State == reconcile.TaskAssigned && v.earlier(s, b)
+	return other || s.Task.State == reconcile.TaskAssigned && earlier(v, s, b)
 }
 
 // probedWords say what the probes of the subject's sandboxes came to.
-func (v *View) probedWords(s *reconcile.Subject) string {
+func probedWords(v *View, s *reconcile.Subject) string {
 	words := ""
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
@@ -58,13 +58,13 @@ func (v *View) probedWords(s *reconcile.Subject) string {
 	return reconcile.FirstOf(words, "no sandbox of it is here")
 }
 
-func (v *View) judgeProbes(s *reconcile.Subject, b *reconcile.SeenSandbox) result {
+func judgeProbes(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) result {
 	p := v.P.Rules["idle-broken"]
-	run := v.countable(b)
+	run := countable(v, b)
 	if len(run) == 0 {
 		return result{needsProbe: true, suspect: "a probe failed soon after it was resumed"}
 	}
-	run = v.sinceStart(s, run)
+	run = sinceStart(v, s, run)
 	if len(run) == 0 {
 		return result{needsProbe: true, suspect: "its probes failed before its worker was started"}
 	}
@@ -80,7 +80,7 @@ func (v *View) judgeProbes(s *reconcile.Subject, b *reconcile.SeenSandbox) resul
 		}
 	}
 	span := last.At.Sub(first.At)
-	after := v.threshold("idle-broken", s)
+	after := threshold(v, "idle-broken", s)
 	//guard:broken-in-a-row harm
 	if len(run) < p.Failures || span < after {
 		return result{needsProbe: true, suspect: fmt.Sprintf("%d of %d probes failed over %s of %s: %s",
@@ -88,7 +88,7 @@ func (v *View) judgeProbes(s *reconcile.Subject, b *reconcile.SeenSandbox) resul
 	}
 	out := result{
 		found: true, due: true, sandbox: b, needsProbe: true, since: v.Now.Sub(first.At),
-		holds: append(v.explainedElsewhere(s, b), v.failsElsewhere(b, first.At)...),
+		holds: append(explainedElsewhere(v, s, b), failsElsewhere(v, b, first.At)...),
 		reason: fmt.Sprintf("sandbox %s says %s but does not work: %d probes in a row failed over %s, the last: %s",
 			b.ID, b.Raw, len(run), text.Duration(span), last.Detail),
 		evidence: []reconcile.Evidence{boxSeenAs(b)},
@@ -105,8 +105,8 @@ func (v *View) judgeProbes(s *reconcile.Subject, b *reconcile.SeenSandbox) resul
 // failsElsewhere holds a verdict unless most of the others that were probed since the first
 // failure, at the same provider, answer. An older answer says nothing of the provider as it is
 // now, and an infrastructure that fails in part fails some sandbox several times in a row.
-func (v *View) failsElsewhere(b *reconcile.SeenSandbox, first time.Time) reconcile.HeldBy {
-	failed, answered := v.others(b.Ref, first)
+func failsElsewhere(v *View, b *reconcile.SeenSandbox, first time.Time) reconcile.HeldBy {
+	failed, answered := others(v, b.Ref, first)
 	switch {
 	//guard:broken-witness harm
 	case answered == 0:
@@ -122,13 +122,13 @@ func (v *View) failsElsewhere(b *reconcile.SeenSandbox, first time.Time) reconci
 
 // provesBroken reports whether the failed probes of a sandbox say something of it: its provider's
 // probes are trusted, and another sandbox has answered since.
-func (v *View) provesBroken(b *reconcile.SeenSandbox) bool {
+func provesBroken(v *View, b *reconcile.SeenSandbox) bool {
 	//guard:silent-recovered-probes harm
-	run := v.countable(b)
+	run := countable(v, b)
 	if len(run) == 0 {
 		return false
 	}
-	_, others := v.others(b.Ref, run[0].At)
+	_, others := others(v, b.Ref, run[0].At)
 	//guard:silent-probes harm
 	//guard:silent-witness harm
 	return v.Trusted(reconcile.ProbesOf(b.Provider)) && others > 0
@@ -136,7 +136,7 @@ func (v *View) provesBroken(b *reconcile.SeenSandbox) bool {
 
 // others counts the other sandboxes of the provider whose newest probe was made since a first
 // failure, or in the same round, by how it went.
-func (v *View) others(ref reconcile.Ref, first time.Time) (failed, answered int) {
+func others(v *View, ref reconcile.Ref, first time.Time) (failed, answered int) {
 	from := first.Add(-v.P.Providers[ref.Provider].Probe.Timeout)
 	for other, seen := range v.S.Memory.Probes {
 		last := probeSeenVerdict(seen)
@@ -159,11 +159,11 @@ const compared = 3
 
 // WithoutEvidenceOfLife is how many others are still to be probed beside the sandboxes of a provider that
 // fail their probes.
-func (v *View) WithoutEvidenceOfLife(provider string) int {
+func WithoutEvidenceOfLife(v *View, provider string) int {
 	most := 0
 	for ref, seen := range v.S.Memory.Probes {
 		if ref.Provider == provider && len(seen.Failures) > 0 && v.S.Memory.Sandboxes[ref].GoneAt.IsZero() {
-			failed, answered := v.others(ref, seen.Failures[0].At)
+			failed, answered := others(v, ref, seen.Failures[0].At)
 			most = max(most, compared-failed-answered)
 		}
 	}
@@ -172,7 +172,7 @@ func (v *View) WithoutEvidenceOfLife(provider string) int {
 
 // countable is the present run of failures, without those soon after a resume or before an
 // outage of the probes.
-func (v *View) countable(b *reconcile.SeenSandbox) []reconcile.ProbeResult {
+func countable(v *View, b *reconcile.SeenSandbox) []reconcile.ProbeResult {
 	run, from := b.Probes.Failures, v.probesFrom(b)
 	for len(run) > 0 && run[0].At.Before(from) {
 		run = run[1:]
@@ -182,7 +182,7 @@ func (v *View) countable(b *reconcile.SeenSandbox) []reconcile.ProbeResult {
 
 // sinceStart is a run of failures without those from before the present attempt began, by its row: what
 // failed then may be of the attempt before, and this one work in a sandbox that nobody has seen yet.
-func (v *View) sinceStart(s *reconcile.Subject, run []reconcile.ProbeResult) []reconcile.ProbeResult {
+func sinceStart(v *View, s *reconcile.Subject, run []reconcile.ProbeResult) []reconcile.ProbeResult {
 	if s.Task == nil || s.LinkState != reconcile.LinkLive || s.Task.State != reconcile.TaskRunning {
 		return run
 	}

@@ -15,35 +15,35 @@ import (
 func inactive(v *View, s *reconcile.Subject) result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskRunning {
-		return v.apart(s, "running tasks are")
+		return apart(v, s, "running tasks are")
 	}
 	act := v.activity(t)
 	//guard:inactive-unseen harm
 	if act.IsZero() {
 		return healthyResult("no activity of it can be seen: that there is none says nothing")
 	}
-	after, all := v.threshold("inactive", s), max(t.AsOf.Sub(act), 0)
+	after, all := threshold(v, "inactive", s), max(t.AsOf.Sub(act), 0)
 	if all < after {
-		return v.no(func() string {
+		return no(v, func() string {
 			return fmt.Sprintf("last activity %s ago, limit %s", text.Duration(all), text.Duration(after))
 		})
 	}
 	ran, _ := v.stateAge(s)
 	//guard:inactive-ran P5
-	quiet := v.inactiveFor(s, min(all, ran))
+	quiet := inactiveFor(v, s, min(all, ran))
 	if quiet < after {
 		return result{suspect: fmt.Sprintf("inactive for %s, of which only %s count: others were not active either, "+
 			"a source was out, or it has not run for longer", text.Duration(all), text.Duration(quiet))}
 	}
-	if why := v.excused(s); why != "" {
+	if why := excused(v, s); why != "" {
 		return result{suspect: fmt.Sprintf("inactive for %s, but %s", text.Duration(quiet), why)}
 	}
-	return v.proven(s, fmt.Sprintf("inactive for %s", text.Duration(quiet)), func() result {
-		return v.foundInactive(s, min(all, ran), after)
+	return proven(v, s, fmt.Sprintf("inactive for %s", text.Duration(quiet)), func() result {
+		return foundInactive(v, s, min(all, ran), after)
 	})
 }
 
-func (v *View) foundInactive(s *reconcile.Subject, quiet, after time.Duration) result {
+func foundInactive(v *View, s *reconcile.Subject, quiet, after time.Duration) result {
 	t := s.Task
 	beats := "no heartbeats are sent here"
 	if beat := taskHeartbeat(t); !beat.IsZero() {
@@ -51,15 +51,15 @@ func (v *View) foundInactive(s *reconcile.Subject, quiet, after time.Duration) r
 	}
 	did := "last activity " + text.Time(t.Activity())
 	return result{
-		found: true, due: true, needsProbe: true, since: quiet, holds: v.unknowns(s),
+		found: true, due: true, needsProbe: true, since: quiet, holds: unknowns(v, s),
 		reason: reconcile.Joined(fmt.Sprintf("worker is inactive for %s, limit %s: %s", text.Duration(quiet),
 			text.Duration(after), did),
-			beats, v.state(s), v.silenceWords(s)),
+			beats, v.state(s), silenceWords(v, s)),
 		evidence: []reconcile.Evidence{
 			{Source: "events", At: t.Activity(), Fact: reconcile.Joined(did, beats)},
 			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.running)},
 			{Source: "providers", At: v.Now, Fact: reconcile.Joined(reconcile.FirstOf(v.state(s), "no sandbox of it was seen"),
-				v.silenceWords(s))},
+				silenceWords(v, s))},
 		},
 	}
 }
@@ -68,9 +68,9 @@ func (v *View) foundInactive(s *reconcile.Subject, quiet, after time.Duration) r
 // counts: not what lies before an outage of what it rests on. When nobody was active for a third
 // of the threshold, what came after the newest activity of all is everybody's: what shows
 // activity may be down, and the one who was active earliest must not be taken for stuck.
-func (v *View) inactiveFor(s *reconcile.Subject, idle time.Duration) time.Duration {
+func inactiveFor(v *View, s *reconcile.Subject, idle time.Duration) time.Duration {
 	everybody := s.Task.AsOf.Sub(v.lastActive)
-	if v.actors >= 3 && everybody > v.threshold("inactive", s)/3 {
+	if v.actors >= 3 && everybody > threshold(v, "inactive", s)/3 {
 		//guard:inactive-as-others P6
 		idle -= everybody
 	}
@@ -101,10 +101,10 @@ func taskActing(t *reconcile.Task) bool {
 
 // excused says why an inactive worker is not failed for it: it waits, its silence is another
 // rule's, or its sandbox explains it.
-func (v *View) excused(s *reconcile.Subject) string {
+func excused(v *View, s *reconcile.Subject) string {
 	t := s.Task
 	//guard:inactive-waits harm
-	if t.Waits() && !v.waitedBefore(s) {
+	if t.Waits() && !waitedBefore(v, s) {
 		return fmt.Sprintf("it waits for its user since %s", text.Time(t.Events.Waiting))
 	}
 	beat := taskHeartbeat(t)
@@ -126,7 +126,7 @@ func (v *View) excused(s *reconcile.Subject) string {
 }
 
 // waitedBefore reports whether the worker waited in an attempt before this one.
-func (v *View) waitedBefore(s *reconcile.Subject) bool {
+func waitedBefore(v *View, s *reconcile.Subject) bool {
 	start, column := subjectEntry(s)
 	return !start.IsZero() && v.clockTrusted(column) && s.Task.Events.Waiting.Before(start)
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// looping finds a task whose attempts end again and again: failed, requeued or recreated. It
+// attemptsEnded finds a task whose attempts end again and again: failed, requeued or recreated. It
 // is reported, and nobody requeues it any more.
 func looping(v *View, s *reconcile.Subject) result {
 	if s.Task == nil || s.LinkState != reconcile.LinkLive {
-		return v.apart(s, "live tasks are")
+		return apart(v, s, "live tasks are")
 	}
-	n, loops := v.looping(s)
+	n, loops := attemptsEnded(v, s)
 	if !loops {
-		return v.no(func() string {
+		return no(v, func() string {
 			p := v.P.Rules["looping"]
 			return fmt.Sprintf("%d of %d attempts ended without success within %s", n, p.Count, text.Duration(p.Window))
 		})
@@ -37,9 +37,9 @@ func looping(v *View, s *reconcile.Subject) result {
 	}
 }
 
-// looping is how often the task's attempts ended without success within the rule's window,
+// attemptsEnded is how often the task's attempts ended without success within the rule's window,
 // and whether that is too often. While the rule is off it never is.
-func (v *View) looping(s *reconcile.Subject) (int, bool) {
+func attemptsEnded(v *View, s *reconcile.Subject) (int, bool) {
 	if len(s.Seen.Attempts) == 0 {
 		return 0, false
 	}

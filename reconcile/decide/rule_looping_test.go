@@ -38,7 +38,7 @@ func TestLoopingStopsRequeues(t *testing.T) {
 		"knew task t1 running turns=30m,20m,2m,90s; rule looping count=4 window=1h": true,
 	} {
 		j := JudgeWorld(worldtest.NewWorld(t, "task t1 running started=1h updated=1h", world))
-		if n, got := j.View.looping(j.Decisions[0].Subject); got != want {
+		if n, got := attemptsEnded(j.View, j.Decisions[0].Subject); got != want {
 			t.Errorf("%s: looping = %d, %v, want %v", world, n, got, want)
 		}
 	}
@@ -81,7 +81,7 @@ func TestTurns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := worldtest.NewWorld(t, "knew task t1 "+c.before, c.now)
-			for _, seen := range JudgeWorld(w).View.SeenTasks() {
+			for _, seen := range SeenTasks(JudgeWorld(w).View) {
 				if seen.ID == "t1" && len(seen.Attempts) != c.want {
 					t.Errorf("turns = %v, want %d", seen.Attempts, c.want)
 				}

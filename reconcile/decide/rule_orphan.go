@@ -11,7 +11,7 @@ import (
 // two full passes. What cannot be known is held and shown, never ended.
 func orphan(v *View, s *reconcile.Subject) result {
 	if s.Task != nil || v.P.Tasks.None || len(s.Boxes) != 1 {
-		return v.no(func() string {
+		return no(v, func() string {
 			return "only sandboxes that no task explains are judged by this rule; " + subjectExplained(s, v)
 		})
 	}
@@ -31,7 +31,7 @@ func orphan(v *View, s *reconcile.Subject) result {
 	if by := v.S.Explained[b.Ref]; by != "" {
 		return result{suspect: "a row of " + by + " explains it"}
 	}
-	after := v.threshold("orphan", s)
+	after := threshold(v, "orphan", s)
 	//guard:orphan-age P5
 	//guard:orphan-recovered P6
 	age := min(v.born(*b), v.observed(reconcile.SourceTasks, reconcile.ListingOf(b.Provider)))
@@ -40,11 +40,11 @@ func orphan(v *View, s *reconcile.Subject) result {
 			suspect: fmt.Sprintf("no task explains it, created %s ago of %s", text.Duration(v.born(*b)), text.Duration(after)),
 		}
 	}
-	only := v.onlyReported(s, b)
+	only := onlyReported(v, s, b)
 	return result{
 		found: true, sandbox: b, sightings: v.P.Rules["orphan"].Sightings, report: only != "",
 		//guard:orphan-unknown-state harm
-		holds: append(v.orphanHolds(s, b), boxUnsure(b)...),
+		holds: append(orphanHolds(v, s, b), boxUnsure(b)...),
 		reason: reconcile.Joined(fmt.Sprintf("no task explains it: %s; %s, %s %s ago", subjectUnexplained(s, b), b.Raw,
 			boxBegan(b),
 			text.Duration(v.born(*b))), only),
@@ -57,7 +57,7 @@ func orphan(v *View, s *reconcile.Subject) result {
 
 // onlyReported says why the orphan is not terminated by default; "" when it may be. What carries our
 // labels and no link may be a gateway, a builder or a spare, and what rests keeps its user's files.
-func (v *View) onlyReported(s *reconcile.Subject, b *reconcile.SeenSandbox) string {
+func onlyReported(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) string {
 	switch {
 	//guard:orphan-linkless harm
 	case s.LinkState == reconcile.LinkUnnamed && !v.P.Providers[b.Provider].LinkRequired:
@@ -98,7 +98,7 @@ func subjectUnexplained(s *reconcile.Subject, b *reconcile.SeenSandbox) string {
 }
 
 // orphanHolds is what forbids ending an orphan although it is one.
-func (v *View) orphanHolds(s *reconcile.Subject, b *reconcile.SeenSandbox) reconcile.HeldBy {
+func orphanHolds(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) reconcile.HeldBy {
 	var holds reconcile.HeldBy
 	//guard:orphan-unparsable P1
 	if s.LinkState == reconcile.LinkUnparsable {

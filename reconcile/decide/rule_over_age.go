@@ -14,11 +14,11 @@ func overAge(v *View, s *reconcile.Subject) result {
 	if !v.ageing {
 		return healthyResult(none)
 	}
-	after := v.threshold("over-age", s)
+	after := threshold(v, "over-age", s)
 	if after <= 0 {
 		return healthyResult(none)
 	}
-	b := v.eldest(s)
+	b := eldest(v, s)
 	if b == nil {
 		return healthyResult("no sandbox of it is here")
 	}
@@ -28,14 +28,14 @@ func overAge(v *View, s *reconcile.Subject) result {
 	}
 	age := v.born(*b)
 	if age < after {
-		return v.no(func() string {
+		return no(v, func() string {
 			return fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, text.Duration(age), text.Duration(after))
 		})
 	}
 	return result{
 		//guard:over-age-explained harm
 		//guard:over-age-unknown harm
-		found: true, due: true, sandbox: b, holds: append(v.explainedElsewhere(s, b), boxUnsure(b)...), since: age - after,
+		found: true, due: true, sandbox: b, holds: append(explainedElsewhere(v, s, b), boxUnsure(b)...), since: age - after,
 		reason: reconcile.Joined(fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, text.Duration(age),
 			text.Duration(after)), subjectWhose(s)),
 		evidence: []reconcile.Evidence{
@@ -48,7 +48,7 @@ func overAge(v *View, s *reconcile.Subject) result {
 
 // eldest is the oldest sandbox of the subject that may be ended. One that nobody may end now
 // stands behind the others and starves none of them.
-func (v *View) eldest(s *reconcile.Subject) *reconcile.SeenSandbox {
+func eldest(v *View, s *reconcile.Subject) *reconcile.SeenSandbox {
 	var best *reconcile.SeenSandbox
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
@@ -59,7 +59,7 @@ func (v *View) eldest(s *reconcile.Subject) *reconcile.SeenSandbox {
 		if v.isLeft(b) {
 			continue
 		}
-		if best == nil || v.before(b, best) {
+		if best == nil || before(v, b, best) {
 			best = b
 		}
 	}
@@ -67,7 +67,7 @@ func (v *View) eldest(s *reconcile.Subject) *reconcile.SeenSandbox {
 }
 
 // before reports whether a is to be ended before b: it can be at all, or it is older.
-func (v *View) before(a, b *reconcile.SeenSandbox) bool {
+func before(v *View, a, b *reconcile.SeenSandbox) bool {
 	stuck := func(b *reconcile.SeenSandbox) bool { return b.State == reconcile.SandboxUnknown || v.Ending[b.Ref] }
 	if stuck(a) != stuck(b) {
 		return stuck(b)

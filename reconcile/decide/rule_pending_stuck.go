@@ -13,13 +13,13 @@ import (
 func pendingStuck(v *View, s *reconcile.Subject) result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskPending {
-		return v.apart(s, "pending tasks are")
+		return apart(v, s, "pending tasks are")
 	}
-	after := v.threshold("pending-stuck", s)
+	after := threshold(v, "pending-stuck", s)
 	age, by := v.stateAge(s)
 	age = min(age, v.observed(reconcile.SourceTasks))
 	if age < after {
-		return v.no(func() string {
+		return no(v, func() string {
 			return fmt.Sprintf("%s for %s by %s, limit %s", t.Status, text.Duration(age), reconcile.FirstOf(by, "no clock"),
 				text.Duration(after))
 		})
@@ -32,12 +32,12 @@ func pendingStuck(v *View, s *reconcile.Subject) result {
 	if b := subjectComingUp(s); b != nil {
 		return result{suspect: fmt.Sprintf("%s for %s, but its sandbox %s is %s", t.Status, text.Duration(age), b.ID, b.Raw)}
 	}
-	return v.foundPending(s, age, fmt.Sprintf("%s for %s by %s, limit %s", t.Status, text.Duration(age), by,
+	return foundPending(v, s, age, fmt.Sprintf("%s for %s by %s, limit %s", t.Status, text.Duration(age), by,
 		text.Duration(after)))
 }
 
-func (v *View) foundPending(s *reconcile.Subject, age time.Duration, clock string) result {
-	full, quotas := v.quotasOf(s.Task)
+func foundPending(v *View, s *reconcile.Subject, age time.Duration, clock string) result {
+	full, quotas := quotasOf(v, s.Task)
 	cause, because := v.cause(s)
 	evidence := append([]reconcile.Evidence{
 		{Source: "tasks", At: s.Task.AsOf, Fact: fmt.Sprintf("%s; %d tasks run", clock, v.running)},
@@ -52,7 +52,7 @@ func (v *View) foundPending(s *reconcile.Subject, age time.Duration, clock strin
 
 // quotasOf are the quotas of the providers where the task may run, and in words those that
 // are nearly used up.
-func (v *View) quotasOf(t *reconcile.Task) (full string, out []reconcile.Evidence) {
+func quotasOf(v *View, t *reconcile.Task) (full string, out []reconcile.Evidence) {
 	const nearly = 0.95
 	for _, provider := range v.Candidates(t) {
 		for _, q := range v.S.Quotas[provider] {

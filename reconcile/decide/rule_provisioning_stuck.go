@@ -13,7 +13,7 @@ func provisioningStuck(v *View, s *reconcile.Subject) result {
 	if b == nil || !b.Owned || v.Ending[b.Ref] && s.LinkState == reconcile.LinkLive {
 		return healthyResult("no sandbox of it is coming up")
 	}
-	after := v.threshold("provisioning-stuck", s)
+	after := threshold(v, "provisioning-stuck", s)
 	//guard:provisioning-recovered P6
 	age := min(v.sandboxAge(*b), v.observed(reconcile.ListingOf(b.Provider)))
 	if age < after {
@@ -34,7 +34,7 @@ func provisioningStuck(v *View, s *reconcile.Subject) result {
 	}
 	cause, because := v.cause(s)
 	return result{
-		found: true, due: true, sandbox: b, holds: v.explainedElsewhere(s, b),
+		found: true, due: true, sandbox: b, holds: explainedElsewhere(v, s, b),
 		reason: reconcile.Joined(
 			fmt.Sprintf("sandbox %s has been %s for %s, limit %s", b.ID, b.Raw, text.Duration(age), text.Duration(after)),
 			cause,
@@ -50,7 +50,7 @@ func heldBecause(kind reconcile.HeldKind, reason string) reconcile.HeldBy {
 
 // explainedElsewhere holds steps against a sandbox whose task is live outside `where`, or
 // was not read: it may be narrowed out of the judgement on purpose.
-func (v *View) explainedElsewhere(s *reconcile.Subject, b *reconcile.SeenSandbox) reconcile.HeldBy {
+func explainedElsewhere(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) reconcile.HeldBy {
 	switch s.LinkState {
 	case reconcile.LinkUnread:
 		if !v.P.Tasks.None {

@@ -11,7 +11,7 @@ import (
 // while nothing runs behind it. It is seen by two full passes at least, some time apart: a
 // container that is just starting looks the same. Ending it repairs the record. A worker that still speaks refutes it.
 func recordWithoutContainer(v *View, s *reconcile.Subject) result {
-	b := v.noContainer(s)
+	b := noContainer(v, s)
 	if b == nil {
 		return healthyResult("no sandbox of it is a record without a container")
 	}
@@ -25,7 +25,7 @@ func recordWithoutContainer(v *View, s *reconcile.Subject) result {
 	return result{
 		//guard:hollow-twice harm
 		found: true, sandbox: b, sightings: max(v.P.Rules["record-without-container"].Looks, 2),
-		holds: append(v.explainedElsewhere(s, b), boxUnsure(b)...),
+		holds: append(explainedElsewhere(v, s, b), boxUnsure(b)...),
 		reason: reconcile.Joined(fmt.Sprintf("the record of sandbox %s says %s, and nothing runs behind it", b.ID, b.Raw),
 			text.Clip(b.Error, 200), subjectWhose(s)),
 		evidence: []reconcile.Evidence{
@@ -37,7 +37,7 @@ func recordWithoutContainer(v *View, s *reconcile.Subject) result {
 
 // noContainer is a sandbox of the subject that is a record alone. One that is on its way out stands
 // behind the others.
-func (v *View) noContainer(s *reconcile.Subject) *reconcile.SeenSandbox {
+func noContainer(v *View, s *reconcile.Subject) *reconcile.SeenSandbox {
 	var behind *reconcile.SeenSandbox
 	for i := range s.Boxes {
 		b := &s.Boxes[i]

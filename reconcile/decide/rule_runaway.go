@@ -17,7 +17,7 @@ const fewestSamples = 3
 // whose memory grows to its limit, all without activity of the worker. It only tells, with
 // what the log speaks of: what is odd for one platform is the daily work of another.
 func runaway(v *View, s *reconcile.Subject) result {
-	after := v.threshold("runaway", s)
+	after := threshold(v, "runaway", s)
 	if after <= 0 {
 		return healthyResult("it has no threshold")
 	}
@@ -27,7 +27,7 @@ func runaway(v *View, s *reconcile.Subject) result {
 		if !b.Here || !b.Owned || b.State != reconcile.SandboxRunning || len(b.Probes.Measurements) == 0 {
 			continue
 		}
-		out := v.judgeMeasurements(s, b, after)
+		out := judgeMeasurements(v, s, b, after)
 		if out.found {
 			return out
 		}
@@ -36,13 +36,13 @@ func runaway(v *View, s *reconcile.Subject) result {
 		}
 	}
 	if kept.suspect == "" {
-		return v.no(func() string { return v.calm(s) })
+		return no(v, func() string { return calm(v, s) })
 	}
 	return kept
 }
 
 // calm says what was measured last in the subject's sandboxes.
-func (v *View) calm(s *reconcile.Subject) string {
+func calm(v *View, s *reconcile.Subject) string {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		run := v.wanted(b, func(m *reconcile.Measurements) bool { return m.CPU != nil || m.Memory != nil })
@@ -63,10 +63,10 @@ type strain struct {
 
 func (t *strain) span() time.Duration { return t.run[len(t.run)-1].At.Sub(t.run[0].At) }
 
-func (v *View) judgeMeasurements(s *reconcile.Subject, b *reconcile.SeenSandbox, after time.Duration) result {
+func judgeMeasurements(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox, after time.Duration) result {
 	var met []strain
 	kept := result{}
-	for _, t := range v.strains(s, b, after) {
+	for _, t := range strains(v, s, b, after) {
 		if len(t.run) == 0 {
 			continue
 		}
@@ -88,7 +88,7 @@ func (v *View) judgeMeasurements(s *reconcile.Subject, b *reconcile.SeenSandbox,
 }
 
 // strains are the runs of the three kinds, each as long as it lasts until now.
-func (v *View) strains(s *reconcile.Subject, b *reconcile.SeenSandbox, after time.Duration) []strain {
+func strains(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox, after time.Duration) []strain {
 	cpu := v.wanted(b, func(m *reconcile.Measurements) bool { return m.CPU != nil })
 	busy := trailing(cpu, func(m *reconcile.Measurements) bool { return reconcile.LoadOf(m.CPU) == reconcile.LoadBusy })
 	idle := trailing(cpu, func(m *reconcile.Measurements) bool { return reconcile.LoadOf(m.CPU) == reconcile.LoadIdle })

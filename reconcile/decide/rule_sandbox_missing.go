@@ -16,20 +16,20 @@ import (
 func sandboxMissing(v *View, s *reconcile.Subject) result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive || t.State == reconcile.TaskPending || !t.State.Live() {
-		return v.apart(s, "assigned and running tasks are")
+		return apart(v, s, "assigned and running tasks are")
 	}
 	started := v.started(s)
 	had := s.HasBox(func(b *reconcile.SeenSandbox) bool {
-		return b.Here && !b.Known || b.Known && !v.past(s, b) && (started || v.atItsTime(s, b))
+		return b.Here && !b.Known || b.Known && !v.past(s, b) && (started || atItsTime(v, s, b))
 	})
 	//guard:missing-never-had harm
-	if !had && !v.namesOne(s) {
+	if !had && !namesOne(v, s) {
 		return healthyResult("no sandbox of it was ever seen, and its row names none that was: it may need none")
 	}
 	if s.HasBox(func(b *reconcile.SeenSandbox) bool {
 		return b.Here && !b.Lost() && b.State != reconcile.SandboxDeleting
 	}) {
-		return v.no(func() string { return v.state(s) })
+		return no(v, func() string { return v.state(s) })
 	}
 	if s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.State == reconcile.SandboxDeleting }) {
 		return result{needsLookup: v.canLook(t), suspect: v.state(s)} // a list may show for long what is gone
@@ -41,7 +41,7 @@ func sandboxMissing(v *View, s *reconcile.Subject) result {
 		//guard:missing-heir harm
 		return result{needsLookup: successor, suspect: kept}
 	}
-	grace := v.threshold("sandbox-missing", s)
+	grace := threshold(v, "sandbox-missing", s)
 	//guard:missing-grace P3
 	if age, by := v.stateAge(s); age-max(t.AsOf.Sub(v.S.T0), 0) < grace {
 		return result{suspect: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, text.Duration(age), by)}
@@ -56,7 +56,7 @@ func sandboxMissing(v *View, s *reconcile.Subject) result {
 		cause, because = v.cause(s)
 	}
 	return result{
-		found: true, sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), since: v.lostFor(s),
+		found: true, sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), since: lostFor(v, s),
 		reason: reconcile.Joined("sandbox is gone: "+where, reconcile.LifeLine(t), cause),
 		evidence: append([]reconcile.Evidence{
 			{Source: "providers", At: v.Now, Fact: where},
@@ -68,7 +68,7 @@ func sandboxMissing(v *View, s *reconcile.Subject) result {
 // namesOne reports whether the row names a sandbox that there was: by an id, which only its provider
 // gives out, or one that its worker spoke from. A name may be made up beforehand, and attempts,
 // restores and warm starts go by others.
-func (v *View) namesOne(s *reconcile.Subject) bool {
+func namesOne(v *View, s *reconcile.Subject) bool {
 	t := s.Task
 	if t.Sandbox == "" || !v.started(s) {
 		return false
@@ -79,7 +79,7 @@ func (v *View) namesOne(s *reconcile.Subject) bool {
 
 // lostFor is for how long the ledger has known that a sandbox of the subject is gone or over,
 // else for how long it has been missed.
-func (v *View) lostFor(s *reconcile.Subject) time.Duration {
+func lostFor(v *View, s *reconcile.Subject) time.Duration {
 	var longest time.Duration
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
@@ -97,7 +97,7 @@ func (v *View) lostFor(s *reconcile.Subject) time.Duration {
 
 // atItsTime reports whether the sandbox may be that of the present attempt: the row names it, or the
 // ledger has not known it for longer than the task's present state.
-func (v *View) atItsTime(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+func atItsTime(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	//guard:missing-earlier harm
-	return !s.Known || !v.earlier(s, b)
+	return !s.Known || !earlier(v, s, b)
 }

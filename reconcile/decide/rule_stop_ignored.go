@@ -10,17 +10,17 @@ import (
 // stopIgnored finds a task that a person stopped while its sandbox lives on.
 func stopIgnored(v *View, s *reconcile.Subject) result {
 	if s.Task == nil || s.LinkState != reconcile.LinkEnded || s.Task.State != reconcile.TaskStopped {
-		return v.apart(s, "stopped tasks are")
+		return apart(v, s, "stopped tasks are")
 	}
-	b := v.remaining(s)
+	b := remaining(v, s)
 	if b == nil {
 		return healthyResult(reconcile.FirstOf(v.leftWords(s), "it was stopped and no sandbox of it is left"))
 	}
-	after := v.threshold("stop-ignored", s)
+	after := threshold(v, "stop-ignored", s)
 	age, by := v.stateAge(s)
 	//guard:stop-resumed harm
 	if born := v.born(*b); b.StableName && !b.CreatedAt.IsZero() && born < age {
-		if grace := max(after, v.threshold("finished-lingering", s)); born < grace {
+		if grace := max(after, threshold(v, "finished-lingering", s)); born < grace {
 			return result{suspect: fmt.Sprintf("stopped %s ago; "+
 				"the present session of its sandbox began %s ago, and has until %s",
 				text.Duration(age), text.Duration(born), text.Duration(grace))}
@@ -53,7 +53,7 @@ func stopIgnored(v *View, s *reconcile.Subject) result {
 // remaining is the sandbox of an ended task that has to go next. One that nobody may end
 // now, because its terminate is open or its state is not known, stands behind the others
 // and starves none of them.
-func (v *View) remaining(s *reconcile.Subject) *reconcile.SeenSandbox {
+func remaining(v *View, s *reconcile.Subject) *reconcile.SeenSandbox {
 	var behind *reconcile.SeenSandbox
 	for i := range s.Boxes {
 		b := &s.Boxes[i]

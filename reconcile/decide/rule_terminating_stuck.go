@@ -17,26 +17,26 @@ func terminatingStuck(v *View, s *reconcile.Subject) result {
 	var longest time.Duration
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		if age := v.leaving(b); age > 0 && (waits == nil || age > longest) {
+		if age := leaving(v, b); age > 0 && (waits == nil || age > longest) {
 			waits, longest = b, age
 		}
 	}
 	if waits == nil {
 		return healthyResult("no sandbox of it is on its way out")
 	}
-	after := v.threshold("terminating-stuck", s)
+	after := threshold(v, "terminating-stuck", s)
 	if longest < after {
-		return v.no(func() string {
+		return no(v, func() string {
 			return fmt.Sprintf("sandbox %s is on its way out for %s, limit %s", waits.ID, text.Duration(longest),
 				text.Duration(after))
 		})
 	}
-	return v.foundTerminating(s, waits, longest)
+	return foundTerminating(v, s, waits, longest)
 }
 
 // leaving is for how long the sandbox has been on its way out, 0 when it is not: since our
 // first request that the provider accepted, else since it is seen being deleted.
-func (v *View) leaving(b *reconcile.SeenSandbox) time.Duration {
+func leaving(v *View, b *reconcile.SeenSandbox) time.Duration {
 	if !b.Here || !b.Owned || !b.State.Exists() {
 		return 0
 	}
@@ -49,7 +49,7 @@ func (v *View) leaving(b *reconcile.SeenSandbox) time.Duration {
 	return 0
 }
 
-func (v *View) foundTerminating(s *reconcile.Subject, b *reconcile.SeenSandbox, age time.Duration) result {
+func foundTerminating(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox, age time.Duration) result {
 	a := v.asked[b.Ref]
 	reason := fmt.Sprintf("sandbox %s is %s for %s, and sandkeeper did not ask for it", b.ID, b.Raw, text.Duration(age))
 	evidence := []reconcile.Evidence{boxSeenAs(b)}
@@ -60,7 +60,7 @@ func (v *View) foundTerminating(s *reconcile.Subject, b *reconcile.SeenSandbox, 
 			"asked %s, first %s, last %s: %s", times(max(a.Asks, 1)), text.Time(a.FirstStarted()), text.Time(a.LastActed()),
 			reconcile.FirstOf(a.Detail, "accepted"))})
 	}
-	evidence = append(evidence, reconcile.Evidence{Source: b.Provider, At: b.AsOf, Fact: v.supportText(b, a, age)})
+	evidence = append(evidence, reconcile.Evidence{Source: b.Provider, At: b.AsOf, Fact: supportText(v, b, a, age)})
 	return result{
 		found: true, due: true, report: true, sandbox: b, since: age,
 		reason: reconcile.Joined(reason, subjectWhose(s)), evidence: evidence,
@@ -68,7 +68,7 @@ func (v *View) foundTerminating(s *reconcile.Subject, b *reconcile.SeenSandbox, 
 }
 
 // supportText is one paragraph to send to the provider's support.
-func (v *View) supportText(b *reconcile.SeenSandbox, a *reconcile.Action, age time.Duration) string {
+func supportText(v *View, b *reconcile.SeenSandbox, a *reconcile.Action, age time.Duration) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "For the provider's support: sandbox %s", b.ID)
 	if b.Name != "" && b.Name != b.ID {

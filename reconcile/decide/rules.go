@@ -102,7 +102,7 @@ func healthyResult(why string) result { return result{healthy: why} }
 
 // no is the answer that there is nothing to find. The words are made only when somebody asks
 // for them: a pass does not pay for them.
-func (v *View) no(why func() string) result {
+func no(v *View, why func() string) result {
 	if !v.telling {
 		return result{}
 	}
@@ -110,7 +110,7 @@ func (v *View) no(why func() string) result {
 }
 
 // apart is the answer on a subject that is not of the kind that the rule judges.
-func (v *View) apart(s *reconcile.Subject, only string) result {
+func apart(v *View, s *reconcile.Subject, only string) result {
 	if !v.telling {
 		return result{}
 	}

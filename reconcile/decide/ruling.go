@@ -72,7 +72,7 @@ func effectOf(a *reconcile.Action) string {
 }
 
 // Over reports whether the lookup alone settles the action: nothing more has to be read.
-func (v *View) Over(a *reconcile.Action, f *Facts) bool { return over(v, a, f).Outcome != "" }
+func Over(v *View, a *reconcile.Action, f *Facts) bool { return over(v, a, f).Outcome != "" }
 
 func wait(why string) Ruling     { return Ruling{Outcome: reconcile.OutcomePending, Why: why} }
 func withdraw(why string) Ruling { return Ruling{Outcome: reconcile.OutcomeWithdrawn, Why: why} }
@@ -92,7 +92,7 @@ var objections = []objection{
 
 // MayAct rules on an action right before its effect: the first objection decides, and without
 // any it goes.
-func (v *View) MayAct(a *reconcile.Action, f *Facts) Ruling {
+func MayAct(v *View, a *reconcile.Action, f *Facts) Ruling {
 	for _, object := range objections {
 		out := object(v, a, f)
 		if out.Outcome == "" {

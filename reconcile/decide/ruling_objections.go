@@ -40,7 +40,7 @@ func notOwned(v *View, a *reconcile.Action, f *Facts) Ruling {
 	sb := &f.Lookup.Sandbox
 	known := len(f.Users) > 0 || v.S.Memory.Sandboxes[sb.Ref].Task != ""
 	//guard:ruling-owned P1
-	if !v.Proven(sb) {
+	if !Proven(v, sb) {
 		return withdraw("looked again: the sandbox is not proven ours any more")
 	}
 	//guard:asked-owned P1
@@ -51,7 +51,7 @@ func notOwned(v *View, a *reconcile.Action, f *Facts) Ruling {
 }
 
 // Proven reports whether the sandbox is ours by its labels or name, or may be by a row.
-func (v *View) Proven(sb *reconcile.Sandbox) bool {
+func Proven(v *View, sb *reconcile.Sandbox) bool {
 	return sb.Owned || v.P.Providers[sb.Provider].ByRow(sb)
 }
 
@@ -124,14 +124,14 @@ func anothers(_ *View, a *reconcile.Action, f *Facts) Ruling {
 	return Ruling{}
 }
 
-// goesOn: the earlier step does not stand. Of a first step the sandbox itself is the ground: its
+// afterPass: the earlier step does not stand. Of a first step the sandbox itself is the ground: its
 // task may well live.
 func goesOn(v *View, a *reconcile.Action, f *Facts) Ruling {
 	if !follows(a, f) || a.Seq == 0 || f.Row == nil {
 		return Ruling{}
 	}
 	//guard:later-stands harm
-	if why := v.stands(f.Row, a, &f.Lookup.Sandbox); why != "" {
+	if why := stands(v, f.Row, a, &f.Lookup.Sandbox); why != "" {
 		return withdraw(why)
 	}
 	return Ruling{}
@@ -140,7 +140,7 @@ func goesOn(v *View, a *reconcile.Action, f *Facts) Ruling {
 // stands says why the earlier step's write does not stand. A terminal row always lets the
 // sandbox go; a live one only when it carries our own requeue and does not name the
 // sandbox any more.
-func (v *View) stands(t *reconcile.Task, a *reconcile.Action, sb *reconcile.Sandbox) string {
+func stands(v *View, t *reconcile.Task, a *reconcile.Action, sb *reconcile.Sandbox) string {
 	if t.State.Terminal() {
 		return taskKeptAlive(t, a)
 	}
@@ -244,7 +244,7 @@ func expired(_ *View, _ *reconcile.Action, f *Facts) Ruling {
 // held: what the operators asked for, what the verdict itself is held by, and what keeps the action
 // from being carried out in any case.
 func held(v *View, a *reconcile.Action, f *Facts) Ruling {
-	holds := v.Holds(a, f)
+	holds := Holds(v, a, f)
 	if judged(a, f) && f.Recheck.Finding != nil {
 		holds = holds.With(f.Recheck.Finding.HeldBy...)
 	}
@@ -259,7 +259,7 @@ func noRequeue(_ *View, a *reconcile.Action, f *Facts) Ruling {
 	if a.Step != reconcile.StepRequeue {
 		return Ruling{}
 	}
-	why := f.Recheck.View.NoRequeue(f.Recheck.Subject)
+	why := NoRequeue(f.Recheck.View, f.Recheck.Subject)
 	if id := f.Controls.Incident(a.Signature); id != "" {
 		why = "incident " + id + " explains it"
 	}

@@ -143,21 +143,21 @@ func cutAtWord(text string, n int) string {
 
 // signature names the class of a failure of work: rule, provider, template and normalised
 // error. It is "" for clean-up.
-func (v *View) signature(s *reconcile.Subject, f *reconcile.Finding) string {
+func signature(v *View, s *reconcile.Subject, f *reconcile.Finding) string {
 	if reconcile.RuleNamed(f.Rule).Family == reconcile.CleanUp {
 		return ""
 	}
-	text := f.Rule + "\x00" + v.failedAt(s, f) + "\x00" + s.Template() + "\x00" + v.errorOf(s)
+	text := f.Rule + "\x00" + failedAt(v, s, f) + "\x00" + s.Template() + "\x00" + errorOf(v, s)
 	return strconv.FormatUint(reconcile.Sum(text), 36)
 }
 
 // failedAt is the provider entry that a failure is counted for, "" when it may be any of
 // several.
-func (v *View) failedAt(s *reconcile.Subject, f *reconcile.Finding) string {
+func failedAt(v *View, s *reconcile.Subject, f *reconcile.Finding) string {
 	if f.Provider != "" {
 		return f.Provider
 	}
-	if names := v.providersOf(s); len(names) == 1 {
+	if names := providersOf(v, s); len(names) == 1 {
 		return names[0]
 	}
 	return ""
@@ -165,7 +165,7 @@ func (v *View) failedAt(s *reconcile.Subject, f *reconcile.Finding) string {
 
 // errorOf is the error of a failure, normalised: what the provider says of a failed sandbox,
 // else what the platform wrote into the row during its present state.
-func (v *View) errorOf(s *reconcile.Subject) string {
+func errorOf(v *View, s *reconcile.Subject) string {
 	for i := range s.Boxes {
 		if b := &s.Boxes[i]; b.Here && b.State == reconcile.SandboxFailed && b.Error != "" {
 			return Normalise(b.Error)

@@ -11,19 +11,19 @@ import (
 // proven is the answer on a worker that has been silent, or has done nothing, for long enough: found
 // only where something besides the silence agrees. Where nothing can, it is found and held, so that
 // an operator sees it.
-func (v *View) proven(s *reconcile.Subject, quiet string, found func() result) result {
+func proven(v *View, s *reconcile.Subject, quiet string, found func() result) result {
 	kept := func(why string) result { return result{suspect: quiet + ", " + why} }
-	if why := v.restsElsewhere(s); why != "" {
+	if why := restsElsewhere(v, s); why != "" {
 		return kept("but " + why)
 	}
 	//guard:silent-gone live
-	if v.judges("sandbox-missing") && v.nothingHere(s) {
+	if v.judges("sandbox-missing") && nothingHere(v, s) {
 		out := kept("and no sandbox of it is here: that is for sandbox-missing")
 		out.needsLookup = v.canLook(s.Task)
 		return out
 	}
 	worker, at := v.workerSeen(s)
-	failed, _ := v.probedBroken(s)
+	failed, _ := probedBroken(v, s)
 	switch {
 	//guard:silent-worker-alive harm
 	case worker == reconcile.WorkerAlive:
@@ -40,18 +40,18 @@ func (v *View) proven(s *reconcile.Subject, quiet string, found func() result) r
 	case failed:
 		return found()
 	}
-	return v.unprovenSilence(s, quiet, found)
+	return unprovenSilence(v, s, quiet, found)
 }
 
 // unprovenSilence is the answer while nothing but silence speaks against a worker: its sandbox is
 // probed first. Where that says nothing against it, the finding is held.
-func (v *View) unprovenSilence(s *reconcile.Subject, quiet string, found func() result) result {
-	if v.mayProbe(s) && (!v.probedSince(s) || v.staleDeath(s)) {
-		return result{needsProbe: true, needsLookup: v.unseen(s), suspect: quiet + ": its sandbox is probed first"}
+func unprovenSilence(v *View, s *reconcile.Subject, quiet string, found func() result) result {
+	if mayProbe(v, s) && (!probedSince(v, s) || staleDeath(v, s)) {
+		return result{needsProbe: true, needsLookup: unseen(v, s), suspect: quiet + ": its sandbox is probed first"}
 	}
 	out := found()
 	out.holds = append(out.holds, reconcile.Held{Kind: reconcile.HeldUnproven,
-		Reason: reconcile.FirstOf(v.silenceWords(s), "no probe of its sandbox can be made") +
+		Reason: reconcile.FirstOf(silenceWords(v, s), "no probe of its sandbox can be made") +
 			", and only silence speaks against its worker"})
 	return out
 }
@@ -63,7 +63,7 @@ func FindingUnproven(f *reconcile.Finding) bool {
 }
 
 // restsElsewhere says why a worker is silent that need not speak: its sandbox is paused or comes up.
-func (v *View) restsElsewhere(s *reconcile.Subject) string {
+func restsElsewhere(v *View, s *reconcile.Subject) string {
 	//guard:silent-paused harm
 	if s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.State == reconcile.SandboxSuspended }) {
 		return "its sandbox is paused: " + v.state(s)
@@ -73,19 +73,19 @@ func (v *View) restsElsewhere(s *reconcile.Subject) string {
 		return fmt.Sprintf("its sandbox %s is %s", b.ID, b.Raw)
 	}
 	//guard:silent-named-paused harm
-	if sb := v.namedAtRest(s); sb != nil {
+	if sb := namedAtRest(v, s); sb != nil {
 		return fmt.Sprintf("the sandbox that its row names, %s, is %s", sb.Ref, sb.Raw)
 	}
 	return ""
 }
 
 // nothingHere reports whether no sandbox of the task exists as far as this pass knows.
-func (v *View) nothingHere(s *reconcile.Subject) bool {
+func nothingHere(v *View, s *reconcile.Subject) bool {
 	return !s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && !b.Lost() })
 }
 
 // staleDeath reports whether the newest probe of a sandbox of the task found the worker dead, too long ago.
-func (v *View) staleDeath(s *reconcile.Subject) bool {
+func staleDeath(v *View, s *reconcile.Subject) bool {
 	return s.HasBox(func(b *reconcile.SeenSandbox) bool {
 		last := b.Probes.Last
 		old := last.Worker == reconcile.WorkerDead && v.Now.Sub(last.At) > 2*v.P.Full
@@ -94,7 +94,7 @@ func (v *View) staleDeath(s *reconcile.Subject) bool {
 }
 
 // mayProbe reports whether a sandbox of the task can be probed at all.
-func (v *View) mayProbe(s *reconcile.Subject) bool {
+func mayProbe(v *View, s *reconcile.Subject) bool {
 	return s.HasBox(func(b *reconcile.SeenSandbox) bool {
 		return b.Here && b.State == reconcile.SandboxRunning && b.Owned && !v.P.Providers[b.Provider].Probe.Off &&
 			!v.Replaced(s, b)
@@ -102,7 +102,7 @@ func (v *View) mayProbe(s *reconcile.Subject) bool {
 }
 
 // probedSince reports whether a sandbox of the task was probed since its worker's newest sign.
-func (v *View) probedSince(s *reconcile.Subject) bool {
+func probedSince(v *View, s *reconcile.Subject) bool {
 	return s.HasBox(func(b *reconcile.SeenSandbox) bool { return !v.Replaced(s, b) && v.sinceSilent(s, b.Probes.Last.At) })
 }
 
@@ -183,17 +183,17 @@ func (v *View) WorkersSeen(provider string) bool {
 }
 
 // silenceWords say what the newest probe since the silence began came to.
-func (v *View) silenceWords(s *reconcile.Subject) string {
+func silenceWords(v *View, s *reconcile.Subject) string {
 	if worker, at := v.workerSeen(s); worker == reconcile.WorkerDead {
 		return fmt.Sprintf("its worker was not running %s ago, in a sandbox that answers", text.Duration(v.Now.Sub(at)))
 	}
-	_, words := v.probedBroken(s)
+	_, words := probedBroken(v, s)
 	return words
 }
 
 // probedBroken reports whether the newest probe since the silence began failed, in words. A
 // failure that every sandbox shares is the provider's.
-func (v *View) probedBroken(s *reconcile.Subject) (bool, string) {
+func probedBroken(v *View, s *reconcile.Subject) (bool, string) {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		if v.Replaced(s, b) || boxAnothers(b, s.Task) {
@@ -204,7 +204,7 @@ func (v *View) probedBroken(s *reconcile.Subject) (bool, string) {
 			continue
 		}
 		if last.Outcome.Failed() {
-			return v.provesBroken(b), "its probe failed: " + last.Detail
+			return provesBroken(v, b), "its probe failed: " + last.Detail
 		}
 		return false, "its probe was answered"
 	}

@@ -36,23 +36,23 @@ func WantedTemplates(s *reconcile.Snapshot, provider string, configured []string
 // one is asked to be made usable again. It destroys nothing, so it is free of share and of
 // the breaker. A template that is missing, failed or only about to expire has none: the
 // provider activates what is inactive and nothing else.
-func (v *View) templateDrafts(j *Judgement) []*draft {
+func templateDrafts(v *View, j *Judgement) []*draft {
 	const rule = "template-unusable"
 	p := v.P.Rules[rule]
 	if p.Remedy != reconcile.Activate {
 		return nil
 	}
-	open := v.openActions()
+	open := openActions(v)
 	var drafts []*draft
 	for i := range j.Reports {
 		f := &j.Reports[i]
-		if f.Rule != rule || !f.Due || v.templateState(f.Subject) != reconcile.TemplateInactive {
+		if f.Rule != rule || !f.Due || templateState(v, f.Subject) != reconcile.TemplateInactive {
 			continue
 		}
-		r := &draft{finding: f, mode: p.Mode, holds: v.templateHolds(f), rowOnly: true}
+		r := &draft{finding: f, mode: p.Mode, holds: templateHolds(v, f), rowOnly: true}
 		r.steps = []reconcile.Action{{Rule: rule, Subject: f.Subject, Provider: f.Provider, Step: reconcile.StepActivate,
 			Reason: f.Reason, Evidence: f.Evidence}}
-		if !v.begun(r, open) {
+		if !alreadyBegun(v, r, open) {
 			drafts = append(drafts, r)
 		}
 	}
@@ -60,7 +60,7 @@ func (v *View) templateDrafts(j *Judgement) []*draft {
 }
 
 // templateState is how this pass saw the template of a subject.
-func (v *View) templateState(subject string) reconcile.TemplateState {
+func templateState(v *View, subject string) reconcile.TemplateState {
 	for i := range v.S.Templates {
 		if t := &v.S.Templates[i]; reconcile.TemplateSubject(t.Provider, t.Name) == subject {
 			return t.State
@@ -70,8 +70,8 @@ func (v *View) templateState(subject string) reconcile.TemplateState {
 }
 
 // templateHolds are all that keeps an inactive template from being activated, before budgets.
-func (v *View) templateHolds(f *reconcile.Finding) reconcile.HeldBy {
-	holds := v.restraints(f)
+func templateHolds(v *View, f *reconcile.Finding) reconcile.HeldBy {
+	holds := restraints(v, f)
 	c := v.S.Memory.Controls
 	c.Modes = nil // already in the policy
 	return holds.With(reconcile.ControlHolds(&c, reconcile.ControlTarget{Rule: f.Rule, Subject: f.Subject,

@@ -38,7 +38,7 @@ func TestTemplateDrafts(t *testing.T) {
 	} {
 		j := JudgeWorld(worldtest.NewWorld(t, test.world))
 		var got []string
-		for _, r := range j.View.templateDrafts(j) {
+		for _, r := range templateDrafts(j.View, j) {
 			a := r.steps[0]
 			text := string(a.Step) + " " + a.Subject
 			if len(r.holds) > 0 {

@@ -18,7 +18,7 @@ func TrustWords(s reconcile.SourceSeen) string {
 
 // SeenTemplates are the templates looked at in this pass, with the newest sandbox that was
 // seen running from each.
-func (v *View) SeenTemplates(subs []Decision) []reconcile.TemplateSeen {
+func SeenTemplates(v *View, subs []Decision) []reconcile.TemplateSeen {
 	if v.S.Kind != reconcile.Full {
 		return nil // a quick pass looks at none
 	}

@@ -403,10 +403,10 @@ func TestFreezesHold(t *testing.T) {
 			s := &reconcile.Subject{ID: "task:t1", Task: &reconcile.Task{ID: "t1"}, Boxes: []reconcile.SeenSandbox{{Sandbox: reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s1"}}}}}
 			var got []string
 			for i := range rules {
-				if len(v.freezes(rules[i].Rule, s, false)) > 0 {
+				if len(freezes(v, rules[i].Rule, s, false)) > 0 {
 					got = append(got, rules[i].Name)
 				}
-				if source == reconcile.SourceEvents && len(v.freezes(rules[i].Rule, s, true)) > 0 {
+				if source == reconcile.SourceEvents && len(freezes(v, rules[i].Rule, s, true)) > 0 {
 					t.Errorf("a conclusive %s is held by %s", rules[i].Name, source)
 				}
 			}

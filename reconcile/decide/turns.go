@@ -57,7 +57,7 @@ func taskSeenRecreated(s *reconcile.TaskSeen, t *reconcile.Task) bool {
 
 // rememberBack forgets that the task got another sandbox once that has come to something: its
 // worker showed life, or the task is completed.
-func (v *View) rememberBack(seen *reconcile.TaskSeen, t *reconcile.Task) {
+func rememberBack(v *View, seen *reconcile.TaskSeen, t *reconcile.Task) {
 	if seen.Recreated.IsZero() {
 		return
 	}
@@ -69,7 +69,7 @@ func (v *View) rememberBack(seen *reconcile.TaskSeen, t *reconcile.Task) {
 }
 
 // rememberLate keeps the newest sign of life that a stopped task's worker gave after the stop.
-func (v *View) rememberLate(seen *reconcile.TaskSeen, t *reconcile.Task) {
+func rememberLate(v *View, seen *reconcile.TaskSeen, t *reconcile.Task) {
 	if t.State != reconcile.TaskStopped {
 		seen.LateSign = time.Time{}
 		return
@@ -86,7 +86,7 @@ func (v *View) rememberLate(seen *reconcile.TaskSeen, t *reconcile.Task) {
 
 // rememberWork keeps when a sandbox that came back was first seen to work: a probe was
 // answered, or its task's worker gave a sign of life.
-func (v *View) rememberWork(seen *reconcile.SandboxSeen, s *reconcile.Subject, b *reconcile.SeenSandbox) {
+func rememberWork(v *View, seen *reconcile.SandboxSeen, s *reconcile.Subject, b *reconcile.SeenSandbox) {
 	if seen.ResumedAt.IsZero() || !seen.WorkedAt.IsZero() || b.State != reconcile.SandboxRunning {
 		return
 	}
@@ -102,7 +102,7 @@ func (v *View) rememberWork(seen *reconcile.SandboxSeen, s *reconcile.Subject, b
 
 // Tallies are what this pass adds to the counters of lives, from what it remembers again. Each
 // event counts once: what the ledger knows already is no news.
-func (v *View) Tallies(tasks []reconcile.TaskSeen, boxes []reconcile.SandboxSeen) []reconcile.Counter {
+func Tallies(v *View, tasks []reconcile.TaskSeen, boxes []reconcile.SandboxSeen) []reconcile.Counter {
 	counted := map[reconcile.Counter]int64{}
 	count := func(name, provider string, news bool) {
 		if news {
@@ -111,7 +111,7 @@ func (v *View) Tallies(tasks []reconcile.TaskSeen, boxes []reconcile.SandboxSeen
 	}
 	for i := range tasks {
 		after, before := &tasks[i], v.S.Memory.Tasks[tasks[i].ID]
-		provider := v.providerOf(after)
+		provider := providerOf(v, after)
 		count("recreations", provider, !after.Recreated.IsZero() && !after.Recreated.Equal(before.Recreated))
 		count("recreations_back", provider, after.Recreated.IsZero() && !before.Recreated.IsZero())
 		count("work_after_stop", provider, after.LateSign.After(before.LateSign))
@@ -139,7 +139,7 @@ func sandboxSeenResuming(s *reconcile.SandboxSeen) bool {
 }
 
 // providerOf is the provider entry of a task, where there is no doubt which.
-func (v *View) providerOf(seen *reconcile.TaskSeen) string {
+func providerOf(v *View, seen *reconcile.TaskSeen) string {
 	t := v.Live[seen.ID]
 	if row, ok := v.S.Rows[seen.ID]; t == nil && ok {
 		t = &row

@@ -14,7 +14,7 @@ func countedIn(w *worldtest.World) string {
 	j, p := PlanWorld(w)
 	v := j.View
 	var out []string
-	for _, c := range v.Tallies(v.SeenTasks(), v.SeenSandboxes(j.Decisions)) {
+	for _, c := range Tallies(v, SeenTasks(v), SeenSandboxes(v, j.Decisions)) {
 		words := fmt.Sprintf("%s %s %d", c.Name, c.Provider, c.Value)
 		out = append(out, strings.Join(strings.Fields(words), " "))
 	}

@@ -8,11 +8,11 @@ import (
 
 // verdicts are the findings that rule for the first time in this pass: those that decide on
 // their subject, that are due, and that no freeze and no doubt holds.
-func (v *View) verdicts(drafts []*draft) []reconcile.Verdict {
+func verdicts(v *View, drafts []*draft) []reconcile.Verdict {
 	var out []reconcile.Verdict
 	for _, r := range drafts {
-		if findingRules(r.finding) && v.news(r) {
-			out = append(out, v.verdict(r))
+		if findingRules(r.finding) && news(v, r) {
+			out = append(out, verdict(v, r))
 		}
 	}
 	return out
@@ -51,17 +51,17 @@ func findingRestrained(f *reconcile.Finding) bool {
 // news reports whether the finding rules for the first time, or for the first time since its
 // rule may act, or since it is the one that decides. One that a freeze interrupted is the
 // same one.
-func (v *View) news(r *draft) bool {
+func news(v *View, r *draft) bool {
 	before, open := v.S.Memory.Findings[r.finding.Key()]
-	if open && findingRules(&before) && v.decided(r.finding) {
-		return v.enforced(r.finding) && findingRestrained(&before)
+	if open && findingRules(&before) && decided(v, r.finding) {
+		return enforced(v, r.finding) && findingRestrained(&before)
 	}
-	return !v.ruledRecently(r)
+	return !ruledRecently(v, r)
 }
 
 // decided reports whether the remembered finding decided on its subject: no rule before it in
 // the table did. Sandboxes alone are not asked about: there may be thousands of them.
-func (v *View) decided(f *reconcile.Finding) bool {
+func decided(v *View, f *reconcile.Finding) bool {
 	if reconcile.TypeOf(f.Subject) != reconcile.SubjectTask {
 		return true
 	}
@@ -78,58 +78,58 @@ func (v *View) decided(f *reconcile.Finding) bool {
 }
 
 // ruledRecently reports whether a verdict of this finding on this attempt still stands.
-func (v *View) ruledRecently(r *draft) bool {
+func ruledRecently(v *View, r *draft) bool {
 	for i := range v.S.Memory.Verdicts {
 		before := &v.S.Memory.Verdicts[i]
 		if before.Rule == r.finding.Rule && before.Subject == r.finding.Subject && !before.Over &&
 			before.FalsePositiveAt.IsZero() && before.Attempt == subjectAttempt(r.subject) {
-			return before.Enforced || !v.enforced(r.finding)
+			return before.Enforced || !enforced(v, r.finding)
 		}
 	}
 	return false
 }
 
 // enforced reports whether the rule may act on the subject of its finding.
-func (v *View) enforced(f *reconcile.Finding) bool {
+func enforced(v *View, f *reconcile.Finding) bool {
 	p := v.P.Rules[f.Rule]
 	return p.Mode == reconcile.Enforce && reconcile.RolledOut(f.Rule, f.Subject, p.Rollout)
 }
 
 // verdict is the record of a finding that rules.
-func (v *View) verdict(r *draft) reconcile.Verdict {
+func verdict(v *View, r *draft) reconcile.Verdict {
 	f, s := r.finding, r.subject
 	out := reconcile.Verdict{
-		Rule: f.Rule, Subject: f.Subject, Task: f.Task, Provider: v.failedAt(s, f), Sandbox: f.Sandbox,
+		Rule: f.Rule, Subject: f.Subject, Task: f.Task, Provider: failedAt(v, s, f), Sandbox: f.Sandbox,
 		Template: s.Template(), Signature: r.signature, Reason: f.Reason, At: v.Now, Began: f.Began,
-		Enforced: v.enforced(f), Attempt: subjectAttempt(s),
+		Enforced: enforced(v, f), Attempt: subjectAttempt(s),
 	}
 	if out.Signature != "" {
-		out.Error = v.errorOf(s)
+		out.Error = errorOf(v, s)
 	}
 	if t := s.Task; t != nil {
 		out.Worker, out.TaskAt, out.Sign = t.Worker, t.AsOf, reconcile.SignOf(f.Rule, t)
 	}
 	if !f.Began.IsZero() {
-		out.Late = max(v.Now.Sub(f.Began)-v.patience(f.Rule, s), 0)
+		out.Late = max(v.Now.Sub(f.Began)-patience(v, f.Rule, s), 0)
 	}
 	if b := subjectBoxAt(s, reconcile.Ref{Provider: f.Provider, ID: f.Sandbox}); b != nil {
 		out.Region = b.Region
-		v.price(&out, b)
+		price(v, &out, b)
 	}
 	return out
 }
 
 // patience is the threshold that counts from the moment at which a finding began. A limit that
 // somebody has set is over by then.
-func (v *View) patience(rule string, s *reconcile.Subject) time.Duration {
+func patience(v *View, rule string, s *reconcile.Subject) time.Duration {
 	if reconcile.RuleNamed(rule).Authoritative {
 		return 0
 	}
-	return v.threshold(rule, s)
+	return threshold(v, rule, s)
 }
 
 // price is what the sandbox has cost, and costs on while it is there.
-func (v *View) price(out *reconcile.Verdict, b *reconcile.SeenSandbox) {
+func price(v *View, out *reconcile.Verdict, b *reconcile.SeenSandbox) {
 	if !b.Here || !b.State.Exists() {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 )
 
 // heldBy is what holds a claim.
@@ -19,5 +20,5 @@ func heldBy(err error) reconcile.HeldBy {
 func (r *executor) heldNow(a *reconcile.Action, controls *reconcile.Controls) reconcile.HeldBy {
 	f := r.factsOf(a)
 	f.Controls = *controls
-	return r.view.Holds(a, &f.Facts)
+	return decide.Holds(r.view, a, &f.Facts)
 }

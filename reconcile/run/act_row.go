@@ -29,7 +29,7 @@ func (r *executor) carryRow(ctx context.Context, a reconcile.Action) reconcile.A
 // gatherRow gathers what the write of a task's row rests on.
 func (r *executor) gatherRow(ctx context.Context, a *reconcile.Action) *gathered {
 	f := r.factsOf(a)
-	if !r.gatherRecheck(ctx, a, f) || r.view.Over(a, &f.Facts) || !r.recheckProbes(ctx, a, f) {
+	if !r.gatherRecheck(ctx, a, f) || decide.Over(r.view, a, &f.Facts) || !r.recheckProbes(ctx, a, f) {
 		return f
 	}
 	r.readWishes(ctx, a, f)
@@ -110,6 +110,6 @@ func (r *executor) finalProbe(ctx context.Context, a *reconcile.Action, f *gathe
 		f.Unread = err.Error()
 		return false
 	}
-	f.Probe, f.ProbeSaid = r.view.ProbeSays(a, result)
+	f.Probe, f.ProbeSaid = decide.ProbeSays(r.view, a, result)
 	return f.Probe == decide.ProbeAgrees
 }

@@ -46,7 +46,7 @@ func TestWhatRefutesAWrite(t *testing.T) {
 			f := &gathered{Facts: decide.Facts{Recheck: &decide.Recheck{Finding: &reconcile.Finding{}, Subject: &reconcile.Subject{
 				Task: &reconcile.Task{Events: reconcile.Events{Heartbeat: beat, Activity: acted}}}}}}
 			p := &reconcile.Policy{Rules: map[string]reconcile.RulePolicy{c.rule: {Mode: reconcile.Enforce}}}
-			ruling := decide.NewView(&reconcile.Snapshot{Kind: reconcile.Full}, p).MayAct(&a, &f.Facts)
+			ruling := decide.MayAct(decide.NewView(&reconcile.Snapshot{Kind: reconcile.Full}, p), &a, &f.Facts)
 			out, settled := r.write(t.Context(), a, f, ruling, false)
 			if !settled || out.Outcome != reconcile.OutcomeWithdrawn {
 				t.Errorf("a write that met a newer sign ends %q, want it withdrawn", out.Outcome)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 )
 
 // carryActivate makes an inactive template usable again: it looks, asks, and is confirmed
@@ -38,7 +39,7 @@ func (r *executor) lookUpTemplate(ctx context.Context, a *reconcile.Action, f *g
 		return
 	}
 	f.Template = &t
-	if !r.view.Over(a, &f.Facts) {
+	if !decide.Over(r.view, a, &f.Facts) {
 		r.readWishes(ctx, a, f)
 	}
 }

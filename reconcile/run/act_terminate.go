@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -44,7 +45,7 @@ func (r *executor) probeBefore(ctx context.Context, a *reconcile.Action, f *gath
 	case a.Seq > 0 || sb.State != reconcile.SandboxRunning:
 		return true
 	//guard:probe-own P1
-	case !r.view.Proven(&sb):
+	case !decide.Proven(r.view, &sb):
 		return true // the ruling says so
 	case rule.Needs == reconcile.NeedExecutions:
 		return r.finalQueue(ctx, f, sb)
@@ -89,7 +90,7 @@ func (r *executor) saveEvidence(ctx context.Context, sb reconcile.Sandbox) strin
 		return ""
 	}
 	//guard:evidence-own P1
-	if !r.view.Proven(&sb) {
+	if !decide.Proven(r.view, &sb) {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)

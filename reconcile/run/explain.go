@@ -107,7 +107,7 @@ func (s *workerView) explain(ctx context.Context, holder, id string, h reconcile
 
 // judge comes to the decision and the plan of the one subject.
 func (e *Explained) judge(s *workerView, v *decide.View, subject *reconcile.Subject) {
-	e.Judged = &decide.Judgement{Decisions: []decide.Decision{v.Decide(subject)}, Sources: e.Sources,
+	e.Judged = &decide.Judgement{Decisions: []decide.Decision{decide.Decide(v, subject)}, Sources: e.Sources,
 		Fleet: s.result.Judged.Fleet, View: v}
 	e.Decision = &e.Judged.Decisions[0]
 	e.Plan = planOf(decide.MakePlan(e.Judged, 0), subject.ID)

@@ -26,7 +26,7 @@ func (r *executor) factsOf(a *reconcile.Action) *gathered {
 
 // rule says whether the action may have its effect, by all that was gathered.
 func (r *executor) rule(a *reconcile.Action, f *gathered) decide.Ruling {
-	return r.view.MayAct(a, &f.Facts)
+	return decide.MayAct(r.view, a, &f.Facts)
 }
 
 // gatherEnd gathers what the end of a sandbox, or its stop, rests on. What takes time comes
@@ -94,7 +94,7 @@ func (r *executor) lookUp(ctx context.Context, a *reconcile.Action, f *gathered)
 		f.Unread = "look at the sandbox: " + f.Lookup.Error
 		return false
 	}
-	return !r.view.Over(a, &f.Facts)
+	return !decide.Over(r.view, a, &f.Facts)
 }
 
 // gatherRecheck looks at the subject of a verdict again and judges it, and reports whether more has to be

@@ -18,7 +18,7 @@ import (
 // lifted reports whether an open action makes room in a quota that is full now: its claim
 // takes no part of share either, see [Claim.Lifted].
 func (r *executor) lifted(a *reconcile.Action) bool {
-	return decide.MakesRoom(r.view.Crowded(), a.Rule, a.Provider)
+	return decide.MakesRoom(decide.Crowded(r.view), a.Rule, a.Provider)
 }
 
 // Plan makes a plan and changes nothing anywhere: it writes no row, begins no pass and
@@ -261,15 +261,15 @@ func (k *Reconciler) recordFailed(ctx context.Context, lease reconcile.Lease, re
 // record is everything that the pass writes.
 func (r *Result) record() reconcile.Record {
 	v := r.Judged.View
-	tasks, boxes := v.SeenTasks(), v.SeenSandboxes(r.Judged.Decisions)
-	r.Judged.Tallies = v.Tallies(tasks, boxes)
+	tasks, boxes := decide.SeenTasks(v), decide.SeenSandboxes(v, r.Judged.Decisions)
+	r.Judged.Tallies = decide.Tallies(v, tasks, boxes)
 	return reconcile.Record{
 		Pass: r.Pass, Kind: r.Kind, At: r.At, Complete: r.Complete, Error: r.Error,
 		Kept: r.Plan.Kept, Counts: r.Counts, WatchSince: v.S.Memory.WatchSince,
 		Tasks: tasks, Sandboxes: boxes,
 		Findings: r.Plan.Findings, Resolved: r.Judged.Resolved,
 		Actions: r.Plan.Actions, Withdrawn: r.Plan.Withdrawn,
-		Sources: r.Sources, Templates: v.SeenTemplates(r.Judged.Decisions),
+		Sources: r.Sources, Templates: decide.SeenTemplates(v, r.Judged.Decisions),
 		Breakers: r.Plan.Breakers, Known: reconcile.RuleNames,
 		Events: timelineOf(v, r, tasks, boxes),
 

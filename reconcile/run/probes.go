@@ -73,7 +73,7 @@ type candidate struct {
 // not probed for longest.
 func (r *executor) dueProbes(name string, p reconcile.ProbePolicy) []reconcile.Sandbox {
 	var list, others []candidate
-	targets, beside := r.targets(), r.view.WithoutEvidenceOfLife(name)
+	targets, beside := r.targets(), decide.WithoutEvidenceOfLife(r.view, name)
 	for i := range r.result.Judged.Decisions {
 		d := &r.result.Judged.Decisions[i]
 		for _, b := range d.Subject.Boxes {

@@ -161,7 +161,7 @@ func (o *recheck) known(ref reconcile.Ref) bool {
 // isThere reports whether a second look found the sandbox itself: what somebody else runs
 // under its id is another one.
 func (r *executor) isThere(b reconcile.SeenSandbox) bool {
-	return !b.Gone && b.State.Exists() && r.view.Proven(&b.Sandbox)
+	return !b.Gone && b.State.Exists() && decide.Proven(r.view, &b.Sandbox)
 }
 
 // boxes are the task's sandboxes as the second look saw them. One that names another task

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
@@ -23,8 +24,8 @@ func TestTimeline(t *testing.T) {
 		find t1 none`)
 	j, p := planWorld(w)
 	var got []string
-	for _, e := range timelineOf(j.View, &Result{Plan: p, Judged: j, Sources: j.Sources}, j.View.SeenTasks(),
-		j.View.SeenSandboxes(j.Decisions)) {
+	for _, e := range timelineOf(j.View, &Result{Plan: p, Judged: j, Sources: j.Sources}, decide.SeenTasks(j.View),
+		decide.SeenSandboxes(j.View, j.Decisions)) {
 		if !e.At.Equal(worldtest.LedgerNow) {
 			t.Errorf("%v is not of the pass's time", e)
 		}
