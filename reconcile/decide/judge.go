@@ -44,8 +44,12 @@ func Decide(v *View, s *reconcile.Subject) Decision {
 	}
 	var veto reconcile.Held
 	for i := range v.Rules {
-		r := v.Rules[i].rule
-		out := r.find(v, s)
+		r := v.Rules[i].Rule
+		find := finds[r.Name]
+		if find == nil {
+			continue // it is about the whole fleet
+		}
+		out := find(v, s)
 		d.Look = d.Look || out.needsLookup
 		d.Probe = d.Probe || out.needsProbe
 		if !out.found {
@@ -81,7 +85,7 @@ func unseen(v *View, s *reconcile.Subject) bool {
 
 // finding turns a rule's verdict into a finding: how often it was seen, whether it is due,
 // and which freezes hold it.
-func finding(v *View, r *rule, s *reconcile.Subject, out result) (reconcile.Finding, reconcile.Remedy) {
+func finding(v *View, r *reconcile.Rule, s *reconcile.Subject, out result) (reconcile.Finding, reconcile.Remedy) {
 	for i := range out.evidence {
 		out.evidence[i].Fact = text.Clip(out.evidence[i].Fact, 1000)
 	}
@@ -105,11 +109,11 @@ func finding(v *View, r *rule, s *reconcile.Subject, out result) (reconcile.Find
 	if s.Task == nil && b != nil {
 		f.Task = reconcile.FirstOf(b.Task, b.Seen.Task) // also what a hold on a lost label's task goes by
 	}
-	sight(v, &f, r.Rule, s)
+	sight(v, &f, r, s)
 	//guard:sightings P6
 	//guard:missing-ripe P3
-	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && ripe(v, &f, r.Rule, s)
-	f.HeldBy = f.HeldBy.With(freezes(v, r.Rule, s, out.conclusive)...)
+	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && ripe(v, &f, r, s)
+	f.HeldBy = f.HeldBy.With(freezes(v, r, s, out.conclusive)...)
 	//guard:unmapped-status harm
 	if t := s.Task; t != nil && s.LinkState == reconcile.LinkLive && t.State == reconcile.TaskUnknown {
 		f.HeldBy = append(f.HeldBy, reconcile.Held{Kind: reconcile.HeldUnmapped,
@@ -255,7 +259,7 @@ func threshold(v *View, rule string, s *reconcile.Subject) time.Duration {
 func policy(v *View, rule string) *reconcile.RulePolicy {
 	for i := range v.Rules {
 		if v.Rules[i].Name == rule {
-			return &v.Rules[i].policy
+			return &v.Rules[i].Policy
 		}
 	}
 	p := v.P.Rules[rule]

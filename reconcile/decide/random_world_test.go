@@ -80,7 +80,11 @@ func (r *randomWorld) policy() {
 	r.add("provider e2b label=%s named=%s", r.one("yes", "yes", "no"), r.one("yes", "no"))
 	r.add("limits per_pass=%s share=%s per_hour=%s", r.one("1", "2", "20"), r.one("10", "60", "100"), r.one("2", "200"))
 	r.add("spent %s", r.one("0", "0", "1", "199"))
-	for _, rule := range rules {
+	for i := range reconcile.Rules {
+		rule := &reconcile.Rules[i]
+		if finds[rule.Name] == nil {
+			continue // it is about the whole fleet
+		}
 		if mode := r.one("", "", "", "observe", "off"); mode != "" {
 			r.add("rule %s mode=%s", rule.Name, mode)
 		}

@@ -34,16 +34,16 @@ func (j *Judgement) Results(d *Decision) []RuleAnswer {
 	out := make([]RuleAnswer, 0, len(reconcile.RuleNames))
 	for _, name := range reconcile.RuleNames {
 		a := RuleAnswer{Rule: name, Mode: v.P.Rules[name].Mode}
-		i := slices.IndexFunc(rules, func(r rule) bool { return r.Name == name })
+		find := finds[name]
 		switch {
 		case !v.judges(name):
 			a.Says, a.Why = SaysOff, "the rule is off"
-		case i < 0:
+		case find == nil:
 			a.Says, a.Why = fleetAnswers[name](&v, j, d)
-		case rules[i].FullOnly && v.S.Kind != reconcile.Full:
+		case reconcile.RuleNamed(name).FullOnly && v.S.Kind != reconcile.Full:
 			a.Says, a.Why = SaysOff, fullWords(&v, name, d.Subject.ID)
 		default:
-			a.Says, a.Why = answerOf(&v, &rules[i], d)
+			a.Says, a.Why = answerOf(&v, name, d)
 		}
 		out = append(out, a)
 	}
@@ -51,14 +51,14 @@ func (j *Judgement) Results(d *Decision) []RuleAnswer {
 }
 
 // answerOf is what a rule of the table says of the subject.
-func answerOf(v *View, r *rule, d *Decision) (says, why string) {
+func answerOf(v *View, rule string, d *Decision) (says, why string) {
 	if kept, _ := v.quarantined(d.Subject); kept != "" {
 		return SaysKept, kept
 	}
-	out := r.find(v, d.Subject)
+	out := finds[rule](v, d.Subject)
 	switch {
 	case out.found:
-		i := slices.IndexFunc(d.Findings, func(f reconcile.Finding) bool { return f.Rule == r.Name })
+		i := slices.IndexFunc(d.Findings, func(f reconcile.Finding) bool { return f.Rule == rule })
 		if i < 0 {
 			return SaysFound, out.reason
 		}

@@ -38,44 +38,7 @@ var fleetAnswers = map[string]func(*View, *Judgement, *Decision) (says, why stri
 	"capacity":          capacityAnswer,
 }
 
-// A rule is a row with what finds by it.
-type rule struct {
-	*reconcile.Rule
-	find func(*View, *reconcile.Subject) result
-}
-
-// rules are the rows that are about one subject, in the order of the table.
-var rules = bound(reconcile.Rules)
-
-func bound(rows []reconcile.Rule) []rule {
-	var out []rule
-	for i := range rows {
-		if find := finds[rows[i].Name]; find != nil {
-			out = append(out, rule{&rows[i], find})
-		}
-	}
-	return out
-}
-
-// A ruled is a rule with its settings.
-type ruled struct {
-	*rule
-	policy reconcile.RulePolicy
-}
-
-// ActiveRules are the rules that a pass of this kind judges.
-func ActiveRules(kind reconcile.PassKind, p *reconcile.Policy) []ruled {
-	active := make([]ruled, 0, len(rules))
-	for i := range rules {
-		r := ruled{&rules[i], p.Rules[rules[i].Name]}
-		if r.policy.Mode != reconcile.Off && r.policy.Mode != "" && (kind == reconcile.Full || !r.FullOnly) {
-			active = append(active, r)
-		}
-	}
-	return active
-}
-
-// An result is what one rule says of one subject.
+// A result is what one rule says of one subject.
 type result struct {
 	found       bool
 	due         bool                   // past the rule's threshold

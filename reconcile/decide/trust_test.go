@@ -402,12 +402,15 @@ func TestFreezesHold(t *testing.T) {
 			v.sources[source] = reconcile.SourceSeen{Name: source}
 			s := &reconcile.Subject{ID: "task:t1", Task: &reconcile.Task{ID: "t1"}, Boxes: []reconcile.SeenSandbox{{Sandbox: reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s1"}}}}}
 			var got []string
-			for i := range rules {
-				if len(freezes(v, rules[i].Rule, s, false)) > 0 {
-					got = append(got, rules[i].Name)
+			for i := range reconcile.Rules {
+				if finds[reconcile.Rules[i].Name] == nil {
+					continue // it is about the whole fleet
 				}
-				if source == reconcile.SourceEvents && len(freezes(v, rules[i].Rule, s, true)) > 0 {
-					t.Errorf("a conclusive %s is held by %s", rules[i].Name, source)
+				if len(freezes(v, &reconcile.Rules[i], s, false)) > 0 {
+					got = append(got, reconcile.Rules[i].Name)
+				}
+				if source == reconcile.SourceEvents && len(freezes(v, &reconcile.Rules[i], s, true)) > 0 {
+					t.Errorf("a conclusive %s is held by %s", reconcile.Rules[i].Name, source)
 				}
 			}
 			if !slices.Equal(got, want) {

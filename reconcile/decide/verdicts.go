@@ -70,7 +70,7 @@ func decided(v *View, f *reconcile.Finding) bool {
 			break
 		}
 		before, open := v.S.Memory.Findings[reconcile.FindingKey{Rule: v.Rules[i].Name, Subject: f.Subject}]
-		if open && before.Due && len(before.HeldBy) == 0 && v.Rules[i].policy.Remedy != reconcile.Report {
+		if open && before.Due && len(before.HeldBy) == 0 && v.Rules[i].Policy.Remedy != reconcile.Report {
 			return false
 		}
 	}

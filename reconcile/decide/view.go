@@ -15,7 +15,7 @@ type View struct {
 
 	Live        map[string]*reconcile.Task
 	seen        []seenTask // of the live tasks, in their order
-	Rules       []ruled    // those that are judged
+	Rules       []Ruled    // those that are judged
 	sources     map[string]reconcile.SourceSeen
 	running     int           // tasks in state running
 	newest      time.Time     // newest sign of life of any running task
@@ -34,6 +34,24 @@ type View struct {
 	setBack    time.Time // how far the task database's clock had come when it was set back
 	ageing     bool      // some class has a maximum age
 	telling    bool      // the rules are to say why a healthy subject is healthy
+}
+
+// A Ruled is a rule with its settings.
+type Ruled struct {
+	*reconcile.Rule
+	Policy reconcile.RulePolicy
+}
+
+// ActiveRules are the rules that a pass of this kind judges by, in the order of the table.
+func ActiveRules(kind reconcile.PassKind, p *reconcile.Policy) []Ruled {
+	active := make([]Ruled, 0, len(reconcile.Rules))
+	for i := range reconcile.Rules {
+		r := Ruled{&reconcile.Rules[i], p.Rules[reconcile.Rules[i].Name]}
+		if r.Policy.Mode != reconcile.Off && r.Policy.Mode != "" && (kind == reconcile.Full || !r.FullOnly) {
+			active = append(active, r)
+		}
+	}
+	return active
 }
 
 // NewView makes the view of a snapshot under a policy.
