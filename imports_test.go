@@ -46,16 +46,17 @@ var places = []place{
 	{pattern: "reconcile", never: effects},
 	{pattern: "reconcile/text", never: effects}, // how texts are said, knows none
 	// Pure: no context, no clock, no I/O.
-	{pattern: "reconcile/decide", ours: []string{"reconcile"}, never: effects, not: impure},
-	{pattern: "reconcile/run", ours: []string{"reconcile", "reconcile/decide"}, never: effects},
+	{pattern: "reconcile/view", ours: []string{"reconcile"}, never: effects, not: impure},
+	{pattern: "reconcile/decide", ours: []string{"reconcile", "reconcile/view"}, never: effects, not: impure},
+	{pattern: "reconcile/run", ours: []string{"reconcile", "reconcile/view", "reconcile/decide"}, never: effects},
 	{pattern: "reconcile/guards"}, // reads code, knows none
 	// Support for tests: a whole world around the passes.
 	{pattern: "reconcile/worldtest", ours: []string{"reconcile"}, never: effects},
 	{pattern: "reconcile/simtest/history", never: databases}, // data, plays nothing
-	{pattern: "reconcile/simtest/platform", ours: []string{"reconcile", "reconcile/decide", "reconcile/run",
+	{pattern: "reconcile/simtest/platform", ours: []string{"reconcile", "reconcile/view", "reconcile/decide", "reconcile/run",
 		"reconcile/simtest/history", "providers/simulated", "providers/entry", "store/memory", "store/protocol"},
 		never: databases},
-	{pattern: "reconcile/simtest", ours: []string{"reconcile", "reconcile/decide", "reconcile/run",
+	{pattern: "reconcile/simtest", ours: []string{"reconcile", "reconcile/view", "reconcile/decide", "reconcile/run",
 		"reconcile/simtest/history", "reconcile/simtest/platform", "providers/simulated", "store/memory"}, never: databases},
 	{pattern: "reconcile/simtest/*", ours: []string{"reconcile", "reconcile/run", "reconcile/simtest",
 		"reconcile/simtest/history", "reconcile/simtest/platform", "providers/simulated"}, never: databases},

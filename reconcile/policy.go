@@ -61,6 +61,18 @@ func (p *Policy) IsLeft(sb *Sandbox) bool {
 	return sb.State.AtRest() && !p.Providers[sb.Provider].EndsAtRest
 }
 
+// Candidates are the provider entries where the task's sandbox may be: none when the row
+// names one that is not configured here, where nobody can look.
+func (p *Policy) Candidates(t *Task) []string {
+	if t.Provider == "" {
+		return p.ProviderNames()
+	}
+	if _, ok := p.Providers[t.Provider]; ok {
+		return []string{t.Provider}
+	}
+	return nil
+}
+
 // Has reports whether the source is still one: not of a provider that left the config, nor
 // of events or probes that were switched off. A freeze must not outlive its source.
 func (p *Policy) Has(source string) bool {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
@@ -31,7 +32,7 @@ func TestRememberBeat(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := worldtest.NewWorld(t, worldtest.Anchor, c.world)
 			v := JudgeWorld(w).View
-			seen, _ := taskSeen(v, &v.S.Tasks[0], &v.seen[0])
+			seen, _ := taskSeen(v, &v.S.Tasks[0], &v.Seen[0])
 			if c.unbeaten != seen.BeatAt.IsZero() {
 				t.Fatalf("remembered at %v", seen.BeatAt)
 			}
@@ -107,7 +108,7 @@ func TestMeasuredLimit(t *testing.T) {
 func TestBeatOutlastsAnOutage(t *testing.T) {
 	w := worldtest.NewWorld(t, "source events trusted beat=60s; task t{1..3} running started=1h ev.heartbeat=1h; box daytona/s{1..3} running task=t{1..3}")
 	for _, seen := range JudgeWorld(w).Sources {
-		if seen.Name == reconcile.SourceEvents && (seen.Trusted || seen.Beat != 60*time.Second-60*time.Second/beatWanes) {
+		if seen.Name == reconcile.SourceEvents && (seen.Trusted || seen.Beat != 60*time.Second-60*time.Second/view.BeatWanes) {
 			t.Errorf("events: %+v, want them untrusted and the measure kept", seen)
 		}
 	}
@@ -132,7 +133,7 @@ func TestDue(t *testing.T) {
 		"ev.heartbeat=5s updated=1s":                   true,
 	} {
 		w := worldtest.NewWorld(t, "task t1 running "+world)
-		if got := taskDue(&w.S.Tasks[0]); got != want {
+		if got := view.TaskDue(&w.S.Tasks[0]); got != want {
 			t.Errorf("%q is due: %v, want %v", world, got, want)
 		}
 	}

@@ -6,19 +6,20 @@ import (
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // breakers open when the steps due for one rule exceed the share of the fleet, and stay
 // open for the subjects that they list until a person releases these or they are healthy.
 // A pass that cannot judge them, or in which something else holds them, closes nothing.
-func breakers(v *View, drafts []*draft, j *Judgement, out *Plan) {
+func breakers(v *view.View, drafts []*draft, j *Judgement, out *Plan) {
 	due := map[string][]*draft{}
 	for name := range v.S.Memory.Controls.Breakers {
 		due[name] = nil
 	}
 	for _, r := range drafts {
 		breaker := reconcile.SubjectOf(reconcile.SubjectBreaker, r.finding.Rule)
-		if len(r.holds) == 0 && !r.rowOnly && !v.releasedSubject(breaker, r.finding.Subject) {
+		if len(r.holds) == 0 && !r.rowOnly && !v.ReleasedSubject(breaker, r.finding.Subject) {
 			due[r.finding.Rule] = append(due[r.finding.Rule], r)
 		}
 	}
@@ -35,13 +36,13 @@ func breakers(v *View, drafts []*draft, j *Judgement, out *Plan) {
 
 // stillListed are the subjects of an open breaker that nobody released and whose finding
 // is still open, seen in this pass or not.
-func stillListed(v *View, name string, j *Judgement) []string {
+func stillListed(v *view.View, name string, j *Judgement) []string {
 	var listed []string
 	for _, subject := range v.S.Memory.Controls.Breakers[name].Subjects {
 		key := reconcile.FindingKey{Rule: name, Subject: subject}
 		_, known := v.S.Memory.Findings[key]
 		breaker := reconcile.SubjectOf(reconcile.SubjectBreaker, name)
-		if (known && !slices.Contains(j.Resolved, key) || j.found(key)) && !v.releasedSubject(breaker, subject) {
+		if (known && !slices.Contains(j.Resolved, key) || j.found(key)) && !v.ReleasedSubject(breaker, subject) {
 			listed = append(listed, subject)
 		}
 	}
@@ -57,7 +58,7 @@ func (j *Judgement) found(key reconcile.FindingKey) bool {
 }
 
 // trip holds all that is due for a rule, and says how to release it.
-func trip(v *View, name string, listed []string, due []*draft, fleet int) reconcile.Breaker {
+func trip(v *view.View, name string, listed []string, due []*draft, fleet int) reconcile.Breaker {
 	b := reconcile.Breaker{Rule: name, OpenedAt: v.S.Memory.Controls.Breakers[name].OpenedAt, Subjects: listed}
 	if b.OpenedAt.IsZero() {
 		b.OpenedAt = v.Now
@@ -81,7 +82,7 @@ func percent(share float64) string { return fmt.Sprintf("%g%%", share*100) }
 // budgets hold what does not fit into this pass and this hour. What makes room in a full
 // quota comes first and takes no part of share; then remedies that were planned before and
 // not begun, then the oldest findings.
-func budgets(v *View, drafts []*draft, fleet int, open map[reconcile.StepKey]*reconcile.Action) {
+func budgets(v *view.View, drafts []*draft, fleet int, open map[reconcile.StepKey]*reconcile.Action) {
 	total, shared := v.P.Limits.PerPass, v.P.Limits.Shared(fleet)
 	//guard:plan-spent P7
 	hour := v.P.Limits.PerHour - v.S.Memory.Spent.Hour

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // The subjects of the rule capacity that are no quota's.
@@ -17,7 +18,7 @@ const (
 // capacityFindings are too many active sandboxes, for a moment or for long, and quotas that
 // are nearly used up. What could not be counted or measured is not below any limit: its
 // findings stay as they were.
-func capacityFindings(v *View) []reconcile.Finding {
+func capacityFindings(v *view.View) []reconcile.Finding {
 	p := v.P.Rules["capacity"]
 	if p.Mode == reconcile.Off || p.Mode == "" || v.S.Kind != reconcile.Full {
 		return nil // a quick pass counts nothing
@@ -34,8 +35,8 @@ func capacityFindings(v *View) []reconcile.Finding {
 }
 
 // crowd compares the active sandboxes with the two levels.
-func crowd(v *View, p reconcile.RulePolicy) []reconcile.Finding {
-	active := v.owned(reconcile.SandboxState.Active)
+func crowd(v *view.View, p reconcile.RulePolicy) []reconcile.Finding {
+	active := v.Owned(reconcile.SandboxState.Active)
 	seen := reconcile.Evidence{Source: "providers", At: v.Now, Fact: fmt.Sprintf(
 		"%d sandboxes run or come up, %d tasks are live", active, len(v.S.Tasks))}
 	var out []reconcile.Finding
@@ -45,7 +46,7 @@ func crowd(v *View, p reconcile.RulePolicy) []reconcile.Finding {
 	}
 	if p.Escalate > 0 && active > p.Escalate {
 		f := report(v, "capacity", capacityEscalate, "", seen)
-		over := v.since(f.FirstSeen)
+		over := v.Since(f.FirstSeen)
 		f.Due = over >= p.For
 		f.Reason = fmt.Sprintf("%d sandboxes are active, more than %d for %s, escalated after %s",
 			active, p.Escalate, text.Duration(over), text.Duration(p.For))
@@ -54,7 +55,7 @@ func crowd(v *View, p reconcile.RulePolicy) []reconcile.Finding {
 	return out
 }
 
-func quotaFinding(v *View, provider string, q reconcile.Quota, limit int) (reconcile.Finding, bool) {
+func quotaFinding(v *view.View, provider string, q reconcile.Quota, limit int) (reconcile.Finding, bool) {
 	if limit <= 0 || q.Limit <= 0 || q.Used*100 <= q.Limit*float64(limit) {
 		return reconcile.Finding{}, false
 	}
@@ -72,7 +73,7 @@ func quotaSubject(provider, quota string) string {
 
 // measured reports whether this pass could have seen the finding of a fleet again: a quota
 // that could not be measured is not known to be free by now.
-func measured(v *View, f reconcile.Finding) bool {
+func measured(v *view.View, f reconcile.Finding) bool {
 	if f.Rule != "capacity" || f.Provider == "" {
 		return true
 	}
@@ -84,7 +85,7 @@ func measured(v *View, f reconcile.Finding) bool {
 // Crowded are the providers with a quota that is nearly used up and that ending sandboxes
 // relieves, by what this pass or the one before it saw; none without the opt-in, and none
 // while the rule may only observe.
-func Crowded(v *View) map[string]bool {
+func Crowded(v *view.View) map[string]bool {
 	p := v.P.Rules["capacity"]
 	if !p.MakeRoom || p.Mode != reconcile.Enforce {
 		return nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // causeExamples is how many failures an incident shows in their own words.
@@ -13,7 +14,7 @@ const causeExamples = 3
 
 // common is the likely cause of failures with one signature: what they share and what the
 // healthy ones do not. It is "" when nothing stands out.
-func common(v *View, failures []*reconcile.Verdict, j *Judgement) (string, []reconcile.Evidence) {
+func common(v *view.View, failures []*reconcile.Verdict, j *Judgement) (string, []reconcile.Evidence) {
 	var causes []string
 	var evidence []reconcile.Evidence
 	say := func(cause string, because ...reconcile.Evidence) {
@@ -51,15 +52,15 @@ func examples(failures []*reconcile.Verdict) []reconcile.Evidence {
 
 // templateBehind is the unusable template that the failures came from, or would have come
 // from: their own, or, while that is not known, those that the config names.
-func templateBehind(v *View, w *reconcile.Verdict) (string, []reconcile.Evidence) {
+func templateBehind(v *view.View, w *reconcile.Verdict) (string, []reconcile.Evidence) {
 	var texts []string
 	var because []reconcile.Evidence
 	for _, t := range v.S.Templates {
 		own := w.Template == "" || w.Template == t.Name || w.Template == t.ID
-		if templateStateUsable(t.State) || !own || w.Provider != "" && w.Provider != t.Provider {
+		if view.TemplateStateUsable(t.State) || !own || w.Provider != "" && w.Provider != t.Provider {
 			continue
 		}
-		text := v.templateText(t)
+		text := v.TemplateText(t)
 		texts = append(texts, text)
 		because = append(because, reconcile.Evidence{Source: t.Provider, At: t.AsOf, Fact: text})
 	}
@@ -73,7 +74,7 @@ type trait struct {
 	other func(*reconcile.Subject) string // the same of a healthy subject
 }
 
-func traits(v *View) []trait {
+func traits(v *view.View) []trait {
 	return []trait{
 		{"template", func(w *reconcile.Verdict) string { return w.Template }, (*reconcile.Subject).Template},
 		{"region", func(w *reconcile.Verdict) string { return w.Region },
@@ -84,7 +85,7 @@ func traits(v *View) []trait {
 }
 
 // healthy are the running tasks that nothing was found of and whose worker lives.
-func healthy(v *View, j *Judgement) []*reconcile.Subject {
+func healthy(v *view.View, j *Judgement) []*reconcile.Subject {
 	var out []*reconcile.Subject
 	for i := range j.Decisions {
 		d := &j.Decisions[i]

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // A draftFor is one remedy before budgets.
@@ -19,7 +20,7 @@ type draft struct {
 }
 
 // drafts are the remedies that the decisions call for, before what depends on all of them.
-func drafts(v *View, decisions []Decision) []*draft {
+func drafts(v *view.View, decisions []Decision) []*draft {
 	var out []*draft
 	open := openActions(v)
 	for i := range decisions {
@@ -42,7 +43,7 @@ func (r *draft) ofItsOwn() *draft {
 
 // draftFor chooses the decisive finding of a subject: the first that may act, else the first
 // that is due.
-func draftFor(v *View, d *Decision, open map[reconcile.StepKey]*reconcile.Action) *draft {
+func draftFor(v *view.View, d *Decision, open map[reconcile.StepKey]*reconcile.Action) *draft {
 	var chosen *draft
 	for i := range d.Findings {
 		f := &d.Findings[i]
@@ -77,7 +78,7 @@ func draftFor(v *View, d *Decision, open map[reconcile.StepKey]*reconcile.Action
 // alreadyBegun reports whether the first step is under way already, or any of them waits under
 // another remedy: that one ends or is withdrawn first, so that a sandbox never goes before
 // the row that this remedy writes.
-func alreadyBegun(v *View, r *draft, open map[reconcile.StepKey]*reconcile.Action) bool {
+func alreadyBegun(v *view.View, r *draft, open map[reconcile.StepKey]*reconcile.Action) bool {
 	for i := range r.steps {
 		step := &r.steps[i]
 		a := open[actionKey(step)]
@@ -117,7 +118,7 @@ func handled(step *reconcile.Action, open map[reconcile.StepKey]*reconcile.Actio
 }
 
 // restraints are what the judgement, the mode and the rollout hold of a finding.
-func restraints(v *View, f *reconcile.Finding) reconcile.HeldBy {
+func restraints(v *view.View, f *reconcile.Finding) reconcile.HeldBy {
 	p := policy(v, f.Rule)
 	//guard:plan-freezes harm
 	holds := slices.Clone(f.HeldBy)
@@ -133,7 +134,7 @@ func restraints(v *View, f *reconcile.Finding) reconcile.HeldBy {
 }
 
 // holds are all that keeps a due finding from being repaired, before budgets.
-func holds(v *View, d *Decision, f *reconcile.Finding) reconcile.HeldBy {
+func holds(v *view.View, d *Decision, f *reconcile.Finding) reconcile.HeldBy {
 	holds := restraints(v, f)
 	c := v.S.Memory.Controls
 	c.Modes = nil // already in the policy
@@ -156,7 +157,7 @@ func holds(v *View, d *Decision, f *reconcile.Finding) reconcile.HeldBy {
 
 // providerPauses hold a task without a sandbox when every provider that it may be at is
 // paused or held.
-func providerPauses(v *View, d *Decision) reconcile.HeldBy {
+func providerPauses(v *view.View, d *Decision) reconcile.HeldBy {
 	var all reconcile.HeldBy
 	for _, name := range providersOf(v, d.Subject) {
 		c := v.S.Memory.Controls

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // subjectAttempt tells one attempt of a task from another: its count, its session and its sandbox,
@@ -23,27 +24,13 @@ func parts(attempt uint64) (count, session, sandbox uint64) {
 	return attempt >> 48, attempt >> 24 & bits, attempt & bits
 }
 
-// memoryWatched are the verdicts of a memory that life could still refute, at most [watchMost] of
-// them, the newest.
-func memoryWatched(m *reconcile.Memory) []*reconcile.Verdict {
-	var out []*reconcile.Verdict
-	for i := range m.Verdicts {
-		w := &m.Verdicts[i]
-		if reconcile.Watched(w.Rule) && w.Task != "" && !w.Over && w.FalsePositiveAt.IsZero() &&
-			m.Now.Sub(w.At) < reconcile.WatchFor {
-			out = append(out, w)
-		}
-	}
-	return out[max(len(out)-reconcile.WatchMost, 0):]
-}
-
 // falsePositive looks what became of the tasks that were marked failed.
-func falsePositive(v *View, j *Judgement) {
+func falsePositive(v *view.View, j *Judgement) {
 	if v.P.Tasks.None || !v.Trusted(reconcile.SourceTasks) {
 		return
 	}
 	news := map[string]int{}
-	for _, w := range memoryWatched(&v.S.Memory) {
+	for _, w := range view.MemoryWatched(&v.S.Memory) {
 		what, over := lives(v, w)
 		if over {
 			j.Over = append(j.Over, w.Number)
@@ -66,7 +53,7 @@ func falsePositive(v *View, j *Judgement) {
 
 // lives says what life a task showed after its verdict; over says that it cannot show any
 // more, because it was handed out again or is gone.
-func lives(v *View, w *reconcile.Verdict) (what string, over bool) {
+func lives(v *view.View, w *reconcile.Verdict) (what string, over bool) {
 	t := row(v, w.Task)
 	if t == nil {
 		return "", v.S.Absent[w.Task]
@@ -76,7 +63,7 @@ func lives(v *View, w *reconcile.Verdict) (what string, over bool) {
 	}
 	sign := reconcile.SignOf(w.Rule, t)
 	if t.State != reconcile.TaskRunning || verdictActed(w) {
-		sign = taskWorkerSign(t, w.Rule)
+		sign = view.TaskWorkerSign(t, w.Rule)
 	}
 	switch {
 	case t.State == reconcile.TaskCompleted:
@@ -96,7 +83,7 @@ func lives(v *View, w *reconcile.Verdict) (what string, over bool) {
 func verdictActed(w *reconcile.Verdict) bool { return !w.ActedAt.IsZero() }
 
 // row is a task's row, live or read by key; nil when it was not read or is not there.
-func row(v *View, id string) *reconcile.Task {
+func row(v *view.View, id string) *reconcile.Task {
 	if t := v.Live[id]; t != nil {
 		return t
 	}
@@ -158,7 +145,7 @@ func verdictChanged(w *reconcile.Verdict, t *reconcile.Task, was, is uint64) boo
 
 // demotion lowers an enforced rule whose regrets, these new ones included, are too many among
 // its last verdicts that were carried out.
-func demotion(v *View, rule string, news int) (reconcile.Demotion, bool) {
+func demotion(v *view.View, rule string, news int) (reconcile.Demotion, bool) {
 	t := v.S.Memory.FalsePositives[rule]
 	t.FalsePositives += news
 	t.Verdicts = max(t.Verdicts, t.FalsePositives)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
@@ -192,7 +193,7 @@ func TestWatchIsBounded(t *testing.T) {
 	for i := range reconcile.WatchMost + 9 {
 		m.Verdicts = append(m.Verdicts, reconcile.Verdict{Number: int64(i), Rule: "inactive", Task: "t", At: worldtest.LedgerNow.Add(-time.Minute)})
 	}
-	if got := memoryWatched(&m); len(got) != reconcile.WatchMost || got[0].Number != 9 {
+	if got := view.MemoryWatched(&m); len(got) != reconcile.WatchMost || got[0].Number != 9 {
 		t.Errorf("%d are watched, the first is %d; want the newest %d", len(got), got[0].Number, reconcile.WatchMost)
 	}
 }
@@ -203,7 +204,7 @@ func TestWatchedRowsAreRead(t *testing.T) {
 		w := worldtest.NewWorld(t, "verdict heartbeat-lost task:t1 ago=10m failed=10m; verdict heartbeat-lost task:t2 ago=10m; "+
 			"task t2 running")
 		w.S.Kind = kind
-		ids, _ := WantedRows(&w.S, map[string]bool{"t2": true}, nil)
+		ids, _ := view.WantedRows(&w.S, map[string]bool{"t2": true}, nil)
 		if got := slices.Contains(ids, "t1"); got != want || slices.Contains(ids, "t2") {
 			t.Errorf("a %s pass reads %v by key, want t1: %v", kind, ids, want)
 		}

@@ -8,51 +8,11 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
-// fleet is how many owned sandboxes exist: what share and breaker are percent of. Where
-// the listing is not trusted, the last trusted inventory counts.
-func (v *View) fleet() int { return v.owned(reconcile.SandboxState.Exists) }
-
-// owned is how many owned sandboxes are in such a state. Where the listing is not trusted, or
-// was not made, the last trusted inventory counts. One look at a provider does for all that
-// stand side by side: this goes over everything in every pass.
-func (v *View) owned(such func(reconcile.SandboxState) bool) int {
-	n, provider, listed := 0, "", false
-	for i := range v.S.Sandboxes {
-		s := &v.S.Sandboxes[i]
-		if s.Provider != provider {
-			provider, listed = s.Provider, v.counted(s.Provider)
-		}
-		//guard:fleet-owned P7
-		if listed && s.Owned && such(s.State) {
-			n++
-		}
-	}
-	dark := map[string]bool{} // an entry that left the config is not among them: nothing of it is ever touched
-	for name := range v.P.Providers {
-		if !v.counted(name) {
-			dark[name] = true
-		}
-	}
-	if len(dark) == 0 {
-		return n
-	}
-	for ref, seen := range v.S.Memory.Sandboxes {
-		if dark[ref.Provider] && seen.GoneAt.IsZero() && such(seen.State) {
-			n++
-		}
-	}
-	return n
-}
-
-// counted reports whether this pass listed the provider, and the listing is trusted.
-func (v *View) counted(provider string) bool {
-	return v.S.Kind == reconcile.Full && v.Trusted(reconcile.ListingOf(provider))
-}
-
 // counts are the pass's totals, by name. What could not be measured is absent, not 0.
-func counts(v *View, subs []reconcile.Subject) map[string]int {
+func counts(v *view.View, subs []reconcile.Subject) map[string]int {
 	counts := map[reconcile.Count]int{}
 	if !v.P.Tasks.None {
 		for _, state := range []reconcile.TaskState{reconcile.TaskPending, reconcile.TaskAssigned, reconcile.TaskRunning} {
@@ -86,7 +46,7 @@ func counts(v *View, subs []reconcile.Subject) map[string]int {
 
 // templateFindings are the configured and used templates that are not usable, or will not
 // be soon.
-func templateFindings(v *View) []reconcile.Finding {
+func templateFindings(v *view.View) []reconcile.Finding {
 	p := v.P.Rules["template-unusable"]
 	if p.Mode == reconcile.Off || p.Mode == "" || v.S.Kind != reconcile.Full {
 		return nil // a quick pass only remembers how they were
@@ -95,11 +55,11 @@ func templateFindings(v *View) []reconcile.Finding {
 	for _, t := range v.S.Templates {
 		says := ""
 		switch left := t.ExpiresAt.Sub(t.AsOf); {
-		case !templateStateUsable(t.State):
-			says = v.templateText(t)
+		case !view.TemplateStateUsable(t.State):
+			says = v.TemplateText(t)
 		case t.State == reconcile.TemplateActive && !t.ExpiresAt.IsZero() && left < p.Ahead:
 			says = fmt.Sprintf("%s %q %s, unless it is used",
-				providerPolicyTemplateNoun(v.P.Providers[t.Provider]), t.Name, templateExpiry(&t))
+				view.ProviderPolicyTemplateNoun(v.P.Providers[t.Provider]), t.Name, templateExpiry(&t))
 		}
 		if says == "" {
 			continue
@@ -122,10 +82,10 @@ func templateExpiry(t *reconcile.Template) string {
 }
 
 // clockFindings show the clocks that are not trusted.
-func clockFindings(v *View) []reconcile.Finding {
+func clockFindings(v *view.View) []reconcile.Finding {
 	var out []reconcile.Finding
-	for _, column := range clockColumns {
-		if seen, known := v.sources[reconcile.ClockOf(column)]; known && !seen.Trusted {
+	for _, column := range view.ClockColumns {
+		if seen, known := v.Sources[reconcile.ClockOf(column)]; known && !seen.Trusted {
 			subject := reconcile.SubjectOf(reconcile.SubjectSource, seen.Name)
 			out = append(out, report(v, "clock-untrusted", subject, "clock "+column+" "+seen.Reason+
 				"; the ledger's clock is used for it", reconcile.Evidence{Source: "tasks", At: v.S.T0, Fact: seen.Reason}))
@@ -135,7 +95,7 @@ func clockFindings(v *View) []reconcile.Finding {
 }
 
 // report is a finding that is no subject's and has no remedy.
-func report(v *View, rule, subject, reason string, e reconcile.Evidence) reconcile.Finding {
+func report(v *view.View, rule, subject, reason string, e reconcile.Evidence) reconcile.Finding {
 	f := reconcile.Finding{Rule: rule, Subject: subject, Reason: reason, Evidence: []reconcile.Evidence{e},
 		FirstSeen: v.Now, SightedAt: v.Now, LastSeen: v.Now, Sightings: 1, Due: true}
 	if before, open := v.S.Memory.Findings[f.Key()]; open {
@@ -147,14 +107,14 @@ func report(v *View, rule, subject, reason string, e reconcile.Evidence) reconci
 // Sighting of tasks and sandboxes for the ledger.
 
 // SeenTasks are the tasks whose memory changes with this pass.
-func SeenTasks(v *View) []reconcile.TaskSeen {
+func SeenTasks(v *view.View) []reconcile.TaskSeen {
 	//guard:remember-wrong-rows P6
 	if !v.Trusted(reconcile.SourceTasks) {
 		return nil // what a wrong database shows must not become what the right one is compared with
 	}
 	var out []reconcile.TaskSeen
 	for i := range v.S.Tasks {
-		if seen, changed := taskSeen(v, &v.S.Tasks[i], &v.seen[i]); changed {
+		if seen, changed := taskSeen(v, &v.S.Tasks[i], &v.Seen[i]); changed {
 			out = append(out, seen)
 		}
 	}
@@ -165,12 +125,12 @@ func SeenTasks(v *View) []reconcile.TaskSeen {
 		row, found := v.S.Rows[id]
 		switch {
 		case !before.Live && found && row.State == reconcile.TaskStopped:
-			if seen, changed := taskSeen(v, &row, &seenTask{before, true}); changed {
+			if seen, changed := taskSeen(v, &row, &view.SeenTask{TaskSeen: before, Known: true}); changed {
 				out = append(out, seen)
 			}
 		case !before.Live:
 		case found:
-			seen, _ := taskSeen(v, &row, &seenTask{before, true})
+			seen, _ := taskSeen(v, &row, &view.SeenTask{TaskSeen: before, Known: true})
 			seen.Live = row.State.Live()
 			out = append(out, seen)
 		case v.S.Absent[id] && v.Trusted(reconcile.SourceTasks):
@@ -185,28 +145,28 @@ func SeenTasks(v *View) []reconcile.TaskSeen {
 
 // newlyStopped are the stopped tasks, read because their sandboxes are still there, that were
 // over before any pass saw them: what works on in those counts as well.
-func newlyStopped(v *View) []reconcile.TaskSeen {
+func newlyStopped(v *view.View) []reconcile.TaskSeen {
 	var out []reconcile.TaskSeen
 	for id, row := range v.S.Rows {
 		_, known := v.S.Memory.Tasks[id]
 		if known || v.Live[id] != nil || row.State != reconcile.TaskStopped || row.Outside {
 			continue
 		}
-		seen, _ := taskSeen(v, &row, &seenTask{})
+		seen, _ := taskSeen(v, &row, &view.SeenTask{})
 		out = append(out, seen)
 	}
 	return out
 }
 
 // taskSeen is what the ledger keeps of a row, and whether that is news.
-func taskSeen(v *View, t *reconcile.Task, was *seenTask) (reconcile.TaskSeen, bool) {
-	before, known := &was.TaskSeen, was.known
+func taskSeen(v *view.View, t *reconcile.Task, was *view.SeenTask) (reconcile.TaskSeen, bool) {
+	before, known := &was.TaskSeen, was.Known
 	seen := *before
 	if !known {
 		seen = reconcile.TaskSeen{ID: t.ID, Status: t.Status, State: t.State, Since: v.Now, FirstSeen: v.Now}
 	}
-	if known && (taskSeenMoved(&seen, t) || v.perhapsEnded(&seen, t)) {
-		seen = v.entered(seen, t)
+	if known && (view.TaskSeenMoved(&seen, t) || v.PerhapsEnded(&seen, t)) {
+		seen = v.Entered(seen, t)
 	} else if known && seen.ErrorSum != reconcile.Sum(t.Error) && t.Error != "" && !reconcile.Marked(t.Error) {
 		seen.ErrorChanged = true
 	}
@@ -215,16 +175,16 @@ func taskSeen(v *View, t *reconcile.Task, was *seenTask) (reconcile.TaskSeen, bo
 	rememberAhead(v, &seen, t)
 	rememberBack(v, &seen, t)
 	rememberLate(v, &seen, t)
-	v.rememberBeat(&seen, t)
-	v.rememberMark(&seen, t, known)
+	v.RememberBeat(&seen, t)
+	v.RememberMark(&seen, t, known)
 	seen.ErrorSum, seen.Live = reconcile.Sum(t.Error), t.State.Live()
 	return seen, !known || !taskSeenSame(&seen, before)
 }
 
 // rememberAhead keeps since when a sign of life from the future is known.
-func rememberAhead(v *View, seen *reconcile.TaskSeen, t *reconcile.Task) {
+func rememberAhead(v *view.View, seen *reconcile.TaskSeen, t *reconcile.Task) {
 	switch {
-	case !taskAhead(t):
+	case !view.TaskAhead(t):
 		seen.AheadSign, seen.AheadSince = time.Time{}, time.Time{}
 	//guard:remember-ahead P5
 	case !seen.AheadSign.Equal(t.LastSeen()):
@@ -243,7 +203,7 @@ func taskSeenSame(s *reconcile.TaskSeen, o *reconcile.TaskSeen) bool {
 }
 
 // SeenSandboxes are the sandboxes whose memory changes with this pass.
-func SeenSandboxes(v *View, subs []Decision) []reconcile.SandboxSeen {
+func SeenSandboxes(v *view.View, subs []Decision) []reconcile.SandboxSeen {
 	var out []reconcile.SandboxSeen
 	shown := map[reconcile.Ref]bool{}
 	for i := range subs {
@@ -271,11 +231,11 @@ func SeenSandboxes(v *View, subs []Decision) []reconcile.SandboxSeen {
 
 // inBoxes reports whether the sandbox is a remembered one of a live task, which
 // rememberBox has settled already.
-func inBoxes(v *View, seen reconcile.SandboxSeen) bool {
+func inBoxes(v *view.View, seen reconcile.SandboxSeen) bool {
 	return seen.Task != "" && v.Live[seen.Task] != nil
 }
 
-func rememberBox(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) (reconcile.SandboxSeen, bool) {
+func rememberBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (reconcile.SandboxSeen, bool) {
 	seen := b.Seen
 	switch {
 	case b.Gone:
@@ -309,7 +269,7 @@ func rememberBox(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) (recon
 	return seen, !b.Known || seen != b.Seen
 }
 
-func changeState(v *View, seen *reconcile.SandboxSeen, b *reconcile.SeenSandbox) {
+func changeState(v *view.View, seen *reconcile.SandboxSeen, b *reconcile.SeenSandbox) {
 	if b.Known && seen.State != b.State {
 		same := sandboxSeenResuming(seen)
 		seen.StateSince = v.Now

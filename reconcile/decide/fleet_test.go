@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
@@ -229,7 +230,7 @@ func TestSignFromTheFuture(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &reconcile.Snapshot{Memory: reconcile.Memory{Now: now, Tasks: map[string]reconcile.TaskSeen{"t1": c.seen}}}
-			if age, got := NewView(s, &reconcile.Policy{}).Alive(&task); got != c.want {
+			if age, got := view.New(s, &reconcile.Policy{}).Alive(&task); got != c.want {
 				t.Errorf("alive = %t at the age of %s, want %t", got, age, c.want)
 			}
 		})
@@ -251,9 +252,9 @@ func TestStaleEntryColumn(t *testing.T) {
 		"seen in another state before it":         {reconcile.TaskSeen{FirstSeen: now.Add(-2 * time.Hour), Since: now.Add(-57 * time.Minute)}, true, time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := NewView(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now}}, p)
+			v := view.New(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now}}, p)
 			s := &reconcile.Subject{Task: &reconcile.Task{State: reconcile.TaskAssigned, AsOf: now, AssignedAt: now.Add(-time.Hour)}, Seen: c.seen, Known: c.known}
-			if got, by := v.stateAge(s); got != c.want {
+			if got, by := v.StateAge(s); got != c.want {
 				t.Errorf("stateAge = %s by %s, want %s", got, by, c.want)
 			}
 		})
@@ -269,7 +270,7 @@ func TestProviderThatLeft(t *testing.T) {
 	}
 	p := &reconcile.Policy{Providers: map[string]reconcile.ProviderPolicy{"daytona": {}}}
 
-	if got := NewView(s, p).fleet(); got != 2 {
+	if got := view.New(s, p).Fleet(); got != 2 {
 		t.Errorf("fleet of a quick pass is %d, want 2", got)
 	}
 	s.TakeInventory(p)

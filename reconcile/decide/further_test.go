@@ -75,7 +75,7 @@ func TestATaskExplainsFirst(t *testing.T) {
 func TestExplainedIsNotLoose(t *testing.T) {
 	w := worldtest.NewWorld(t, "box daytona/s{1..3} running; explains specs daytona/s1; explains specs daytona/s2")
 	v := JudgeWorld(w).View
-	if got := v.countLinks(v.subjects()).loose; got != 1 {
+	if got := v.CountLinks(v.Subjects()).Loose; got != 1 {
 		t.Errorf("%d sandboxes count as explained by nothing, want 1", got)
 	}
 }

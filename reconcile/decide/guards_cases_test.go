@@ -225,7 +225,7 @@ func TestFoundAndGone(t *testing.T) {
 		"one that nobody sees": {found("s2"), true},
 		"one of two is gone":   {found("s1", "s3"), true},
 	} {
-		if got := v.findsSome(c.find); got != c.want {
+		if got := v.FindsSome(c.find); got != c.want {
 			t.Errorf("%s: found %v, want %v", name, got, c.want)
 		}
 	}

@@ -5,12 +5,13 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // Holds are what keeps an open action from being carried out, whoever planned it and when: the
 // operators' requests, the mode that is in force now, and, for one that nobody has begun, that the
 // pass does not call for it.
-func Holds(v *View, a *reconcile.Action, f *Facts) reconcile.HeldBy {
+func Holds(v *view.View, a *reconcile.Action, f *Facts) reconcile.HeldBy {
 	var holds reconcile.HeldBy
 	for _, target := range f.Targets {
 		holds = holds.With(reconcile.StepHolds(&f.Controls, a, target)...)
@@ -50,7 +51,7 @@ func Holds(v *View, a *reconcile.Action, f *Facts) reconcile.HeldBy {
 
 // frozenForRequest are the sources that are not trusted and that tell who works where. An operator may
 // say that it is to be done anyway.
-func frozenForRequest(v *View, a *reconcile.Action) reconcile.HeldBy {
+func frozenForRequest(v *view.View, a *reconcile.Action) reconcile.HeldBy {
 	if a.Anyway || a.Step != reconcile.StepTerminate {
 		return nil
 	}
@@ -59,7 +60,7 @@ func frozenForRequest(v *View, a *reconcile.Action) reconcile.HeldBy {
 
 // holdsOfQuarantine are what holds the end of a quarantine as it would hold a first step: it comes
 // long after its verdict, which is a decision of its own.
-func holdsOfQuarantine(v *View, a *reconcile.Action) reconcile.HeldBy {
+func holdsOfQuarantine(v *view.View, a *reconcile.Action) reconcile.HeldBy {
 	rule, known := v.P.Rules[a.Rule]
 	if !a.InQuarantine() || !known {
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // fewestForIncident is the least number of failures that have something in common.
@@ -16,7 +17,7 @@ const fewestForIncident = 2
 // incidents are those that are open, with what this pass adds to them, those that it closes,
 // and those that it opens: so many failures of work with one signature on different subjects
 // within the window.
-func incidents(v *View, j *Judgement) []reconcile.Incident {
+func incidents(v *view.View, j *Judgement) []reconcile.Incident {
 	open := v.S.Memory.Controls.Incidents
 	p := v.P.Rules["systemic"]
 	if p.Mode == reconcile.Off || p.Mode == "" {
@@ -46,7 +47,7 @@ func incidents(v *View, j *Judgement) []reconcile.Incident {
 }
 
 // closed closes all: nobody wants incidents any more.
-func closed(v *View, open []reconcile.Incident) []reconcile.Incident {
+func closed(v *view.View, open []reconcile.Incident) []reconcile.Incident {
 	out := slices.Clone(open)
 	for i := range out {
 		out[i].ClosedAt = v.Now
@@ -56,7 +57,7 @@ func closed(v *View, open []reconcile.Incident) []reconcile.Incident {
 
 // recent are the remembered verdicts with a signature that are not older than the window,
 // oldest first.
-func recent(v *View, signature string, window time.Duration) []*reconcile.Verdict {
+func recent(v *view.View, signature string, window time.Duration) []*reconcile.Verdict {
 	var out []*reconcile.Verdict
 	for i := range v.S.Memory.Verdicts {
 		w := &v.S.Memory.Verdicts[i]
@@ -96,7 +97,7 @@ func different(failures []*reconcile.Verdict) int {
 	return len(subjects)
 }
 
-func opened(v *View, failures []*reconcile.Verdict, j *Judgement) reconcile.Incident {
+func opened(v *view.View, failures []*reconcile.Verdict, j *Judgement) reconcile.Incident {
 	first := failures[0]
 	in := reconcile.Incident{
 		ID:        incidentID(v.P.Installation, first.Signature, v.Now),
@@ -131,7 +132,7 @@ func incidentAdd(in *reconcile.Incident, failures []*reconcile.Verdict) {
 }
 
 // afterPass is an open incident after this pass: with its new failures, or closed.
-func afterPass(v *View, in reconcile.Incident, fresh []*reconcile.Verdict, j *Judgement) reconcile.Incident {
+func afterPass(v *view.View, in reconcile.Incident, fresh []*reconcile.Verdict, j *Judgement) reconcile.Incident {
 	known := distinct(recent(v, in.Signature, v.Now.Sub(in.FirstSeen)))
 	failures := distinct(append(slices.Clone(known), fresh...))
 	fresh = failures[len(known):]
@@ -150,7 +151,7 @@ func afterPass(v *View, in reconcile.Incident, fresh []*reconcile.Verdict, j *Ju
 // overNow reports whether an incident is over: no new failure came for a whole window, and
 // none of its findings is open but those that it holds itself. Only a full pass on a task
 // table that is trusted can tell.
-func overNow(v *View, in *reconcile.Incident, j *Judgement) bool {
+func overNow(v *view.View, in *reconcile.Incident, j *Judgement) bool {
 	window := v.P.Rules["systemic"].Window
 	if v.S.Kind != reconcile.Full || !v.Trusted(reconcile.SourceTasks) || v.Now.Sub(in.LastSeen) < window {
 		return false
@@ -184,7 +185,7 @@ func (j *Judgement) waitsFor(in *reconcile.Incident, f *reconcile.Finding) bool 
 }
 
 // incidentFindings show the open incidents.
-func incidentFindings(v *View, all []reconcile.Incident) []reconcile.Finding {
+func incidentFindings(v *view.View, all []reconcile.Incident) []reconcile.Finding {
 	var out []reconcile.Finding
 	for i := range all {
 		in := &all[i]

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // underIncidents holds what would end something, or try it again, while an incident of the
@@ -34,7 +35,7 @@ func underIncidents(drafts []*draft, incidents []reconcile.Incident) {
 // stillHeld shows the steps that wait in the ledger because an incident holds them, or because
 // their rule only reports by now: their row is over or their sandbox stands still, so no
 // finding speaks of them any more.
-func stillHeld(v *View, out *Plan, incidents []reconcile.Incident) {
+func stillHeld(v *view.View, out *Plan, incidents []reconcile.Incident) {
 	held := reconcile.Controls{Incidents: incidents}
 	for i := range v.S.Memory.Actions {
 		a := &v.S.Memory.Actions[i]

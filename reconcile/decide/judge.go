@@ -9,14 +9,15 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // Judge comes to one decision on every subject of the snapshot. It is pure: no clock, no
 // I/O, and the same snapshot and policy give the same bytes.
 func Judge(s *reconcile.Snapshot, p *reconcile.Policy) *Judgement {
-	v := NewView(s, p)
-	subs := v.assess(v.subjects)
-	j := &Judgement{Counts: counts(v, subs), Fleet: v.fleet(), View: v}
+	v := view.New(s, p)
+	subs := v.Assess(v.Subjects)
+	j := &Judgement{Counts: counts(v, subs), Fleet: v.Fleet(), View: v}
 	j.Decisions = make([]Decision, len(subs))
 	for i := range subs {
 		j.Decisions[i] = Decide(v, &subs[i])
@@ -28,17 +29,17 @@ func Judge(s *reconcile.Snapshot, p *reconcile.Policy) *Judgement {
 	j.Reports = slices.Concat(templateFindings(v), clockFindings(v), capacityFindings(v),
 		incidentFindings(v, j.Incidents))
 	j.Resolved = resolved(v, j)
-	for _, name := range reconcile.SortedKeys(v.sources) {
-		j.Sources = append(j.Sources, v.sources[name])
+	for _, name := range reconcile.SortedKeys(v.Sources) {
+		j.Sources = append(j.Sources, v.Sources[name])
 	}
 	return j
 }
 
 // Decide judges one subject by every rule, in the order of the table.
-func Decide(v *View, s *reconcile.Subject) Decision {
+func Decide(v *view.View, s *reconcile.Subject) Decision {
 	d := Decision{Subject: s, Unlooked: v.S.Unlooked[s.ID]}
 	//guard:resting harm
-	if kept, by := v.quarantined(s); kept != "" {
+	if kept, by := v.Quarantined(s); kept != "" {
 		d.Kept, d.KeptBy = kept, by
 		return d
 	}
@@ -76,7 +77,7 @@ func Decide(v *View, s *reconcile.Subject) Decision {
 
 // unseen reports whether a task may have a sandbox that this pass has not looked at: a remedy
 // for the task would leave it alone.
-func unseen(v *View, s *reconcile.Subject) bool {
+func unseen(v *view.View, s *reconcile.Subject) bool {
 	return s.Task != nil && slices.ContainsFunc(v.LookRefs(s), func(ref reconcile.Ref) bool {
 		_, looked := v.S.Lookups[ref]
 		return !looked && !s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.Ref == ref })
@@ -85,7 +86,7 @@ func unseen(v *View, s *reconcile.Subject) bool {
 
 // finding turns a rule's verdict into a finding: how often it was seen, whether it is due,
 // and which freezes hold it.
-func finding(v *View, r *reconcile.Rule, s *reconcile.Subject, out result) (reconcile.Finding, reconcile.Remedy) {
+func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) (reconcile.Finding, reconcile.Remedy) {
 	for i := range out.evidence {
 		out.evidence[i].Fact = text.Clip(out.evidence[i].Fact, 1000)
 	}
@@ -137,7 +138,7 @@ func finding(v *View, r *reconcile.Rule, s *reconcile.Subject, out result) (reco
 
 // readOnly reports whether the remedy would write a row of a platform whose config does not say what a
 // failed row looks like: the row could not be failed, and its sandbox must not go without it.
-func readOnly(v *View, s *reconcile.Subject, remedy reconcile.Remedy) bool {
+func readOnly(v *view.View, s *reconcile.Subject, remedy reconcile.Remedy) bool {
 	//guard:row-read-only harm
 	return (remedy == reconcile.Fail || remedy == reconcile.Requeue) && s.Task != nil &&
 		s.LinkState == reconcile.LinkLive &&
@@ -145,16 +146,16 @@ func readOnly(v *View, s *reconcile.Subject, remedy reconcile.Remedy) bool {
 }
 
 // ripe is the part of a threshold that counts from the first sighting.
-func ripe(v *View, f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Subject) bool {
+func ripe(v *view.View, f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Subject) bool {
 	return !r.FromSighting || v.Now.Sub(f.FirstSeen) >= threshold(v, r.Name, s)
 }
 
 // sight counts the look. A sighting counts when the one before it is far enough back, and
 // all restart when a source that the rule rests on was out in between.
-func sight(v *View, f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Subject) {
+func sight(v *view.View, f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Subject) {
 	before, open := v.S.Memory.Findings[f.Key()]
 	//guard:sightings-anew P6
-	if !open || before.LastSeen.Before(v.freshSightings(restsOn(v, r, s)...)) {
+	if !open || before.LastSeen.Before(v.FreshSightings(restsOn(v, r, s)...)) {
 		f.FirstSeen, f.SightedAt, f.LastSeen, f.Sightings = v.Now, v.Now, v.Now, 1
 		return
 	}
@@ -167,7 +168,7 @@ func sight(v *View, f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Subjec
 }
 
 // restsOn are the sources that the rule's verdict on this subject rests on.
-func restsOn(v *View, r *reconcile.Rule, s *reconcile.Subject) []string {
+func restsOn(v *view.View, r *reconcile.Rule, s *reconcile.Subject) []string {
 	var names []string
 	on := r.RestsOn
 	if v.P.Tasks.None {
@@ -203,12 +204,12 @@ func restsOn(v *View, r *reconcile.Rule, s *reconcile.Subject) []string {
 }
 
 // providersOf are the provider entries that the subject's sandboxes are at, or may be at.
-func providersOf(v *View, s *reconcile.Subject) []string {
+func providersOf(v *view.View, s *reconcile.Subject) []string {
 	if len(s.Boxes) == 0 {
 		if s.Task == nil {
 			return nil
 		}
-		return v.Candidates(s.Task)
+		return v.P.Candidates(s.Task)
 	}
 	var names []string
 	for _, b := range s.Boxes {
@@ -221,10 +222,10 @@ func providersOf(v *View, s *reconcile.Subject) []string {
 
 // freezes are the untrusted sources that hold the rule on this subject, unless a person
 // released it. A heading like "listing-untrusted" is followed by which one.
-func freezes(v *View, r *reconcile.Rule, s *reconcile.Subject, conclusive bool) reconcile.HeldBy {
+func freezes(v *view.View, r *reconcile.Rule, s *reconcile.Subject, conclusive bool) reconcile.HeldBy {
 	var holds reconcile.HeldBy
 	for _, name := range restsOn(v, r, s) {
-		if v.Trusted(name) || name == reconcile.SourceEvents && conclusive || v.releasedSubject(name, s.ID) {
+		if v.Trusted(name) || name == reconcile.SourceEvents && conclusive || v.ReleasedSubject(name, s.ID) {
 			continue
 		}
 		holds = append(holds, reconcile.HeldFrozen(name))
@@ -232,19 +233,9 @@ func freezes(v *View, r *reconcile.Rule, s *reconcile.Subject, conclusive bool) 
 	return holds
 }
 
-// releasedSubject reports whether a person released the subject from a freeze or a breaker.
-func (v *View) releasedSubject(what, subject string) bool {
-	for _, r := range v.S.Memory.Controls.Releases {
-		if r.What == what && slices.Contains(r.Subjects, subject) {
-			return true
-		}
-	}
-	return false
-}
-
 // threshold is the rule's threshold for the subject: the first override whose class
 // matches, else the rule's own.
-func threshold(v *View, rule string, s *reconcile.Subject) time.Duration {
+func threshold(v *view.View, rule string, s *reconcile.Subject) time.Duration {
 	p := policy(v, rule)
 	for _, o := range p.Overrides {
 		//guard:class-threshold harm
@@ -256,7 +247,7 @@ func threshold(v *View, rule string, s *reconcile.Subject) time.Duration {
 }
 
 // policy is the settings of a rule, without a copy: rules ask for it on each subject.
-func policy(v *View, rule string) *reconcile.RulePolicy {
+func policy(v *view.View, rule string) *reconcile.RulePolicy {
 	for i := range v.Rules {
 		if v.Rules[i].Name == rule {
 			return &v.Rules[i].Policy
@@ -294,7 +285,7 @@ func subjectClass(s *reconcile.Subject, key string) string {
 
 // resolved are the open findings that were not seen again although they could have been:
 // a source that is not trusted, or a quick pass, resolves nothing that it cannot see.
-func resolved(v *View, j *Judgement) []reconcile.FindingKey {
+func resolved(v *view.View, j *Judgement) []reconcile.FindingKey {
 	seen := map[reconcile.FindingKey]bool{}
 	judged := make(map[string]bool, len(j.Decisions))
 	for i := range j.Decisions {
@@ -320,7 +311,7 @@ func resolved(v *View, j *Judgement) []reconcile.FindingKey {
 	return out
 }
 
-func couldSee(v *View, f reconcile.Finding, judged map[string]bool) bool {
+func couldSee(v *view.View, f reconcile.Finding, judged map[string]bool) bool {
 	if done, ok := judged[f.Subject]; ok && !done {
 		return false
 	}

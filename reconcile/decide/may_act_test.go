@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // The actions of TestMayAct, in the order of its columns.
@@ -86,7 +87,7 @@ func TestMayAct(t *testing.T) {
 			"assigned-stale": {Mode: reconcile.Enforce, Rollout: 100}, "orphan": {Mode: reconcile.Enforce, Rollout: 100},
 			"template-unusable": {Mode: reconcile.Enforce, Rollout: 100}},
 	}
-	v := NewView(&reconcile.Snapshot{Kind: reconcile.Full, Memory: reconcile.Memory{Now: now}}, policy)
+	v := view.New(&reconcile.Snapshot{Kind: reconcile.Full, Memory: reconcile.Memory{Now: now}}, policy)
 	var got strings.Builder
 	for _, fact := range facts {
 		fmt.Fprintf(&got, "%-32s", fact.name)
@@ -156,7 +157,7 @@ it was planned a day ago              go      go      go      go      go    back
 // A ruling allows the one action that it was made for, and a zero one none.
 func TestRulingAllows(t *testing.T) {
 	a := reconcile.Action{ID: "a-1", Step: reconcile.StepRestore, Rule: reconcile.RuleOperator}
-	v := NewView(&reconcile.Snapshot{}, &reconcile.Policy{})
+	v := view.New(&reconcile.Snapshot{}, &reconcile.Policy{})
 	ruling := MayAct(v, &a, &Facts{})
 	others := []reconcile.Action{{ID: "a-2", Step: a.Step}, {ID: a.ID, Step: reconcile.StepTerminate}, {ID: a.ID, Step: a.Step, Sandbox: "s2"}}
 	if err := ruling.Allows(&a); err != nil {

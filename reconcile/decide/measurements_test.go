@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
@@ -75,11 +76,11 @@ func TestAddVitalsKeepsRuns(t *testing.T) {
 		}
 		for name, run := range map[string]func([]reconcile.Measurements) []reconcile.Measurements{
 			"busy": func(ms []reconcile.Measurements) []reconcile.Measurements {
-				return trailing(ms, func(m *reconcile.Measurements) bool { return reconcile.LoadOf(m.CPU) == reconcile.LoadBusy })
+				return view.Trailing(ms, func(m *reconcile.Measurements) bool { return reconcile.LoadOf(m.CPU) == reconcile.LoadBusy })
 			},
 			"growing": growing,
 			"waiting": func(ms []reconcile.Measurements) []reconcile.Measurements {
-				return trailing(ms, func(m *reconcile.Measurements) bool { return reconcile.QueueOf(m.Executions) == reconcile.QueueWaiting })
+				return view.Trailing(ms, func(m *reconcile.Measurements) bool { return reconcile.QueueOf(m.Executions) == reconcile.QueueWaiting })
 			},
 		} {
 			got, want := run(kept), run(all)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // A Plan is what a pass will do, and what it will not do and why. Planning is pure.
@@ -55,13 +56,13 @@ func MakePlan(j *Judgement, pass int64) *Plan {
 	}
 	stillHeld(v, out, j.Incidents)
 	out.Findings = allFindings(v, j, drafts)
-	out.Reused = v.reusedInQuarantine(j.Decisions)
+	out.Reused = v.ReusedInQuarantine(j.subjects())
 	out.Withdrawn = withdrawn(v, drafts, j.Incidents, out.Reused)
 	return out
 }
 
 // openActions are the open actions by subject, step and sandbox.
-func openActions(v *View) map[reconcile.StepKey]*reconcile.Action {
+func openActions(v *view.View) map[reconcile.StepKey]*reconcile.Action {
 	open := map[reconcile.StepKey]*reconcile.Action{}
 	for i := range v.S.Memory.Actions {
 		a := &v.S.Memory.Actions[i]
@@ -81,7 +82,7 @@ func actionKey(a *reconcile.Action) reconcile.StepKey {
 }
 
 // emit adds a remedy's steps to the plan, and its actions when it may be done.
-func emit(v *View, out *Plan, r *draft, pass int64, open map[reconcile.StepKey]*reconcile.Action) {
+func emit(v *view.View, out *Plan, r *draft, pass int64, open map[reconcile.StepKey]*reconcile.Action) {
 	remedy := ""
 	for i := range r.steps {
 		a := r.steps[i]
@@ -109,7 +110,7 @@ func emit(v *View, out *Plan, r *draft, pass int64, open map[reconcile.StepKey]*
 }
 
 // allFindings are the findings of the pass with what holds them.
-func allFindings(v *View, j *Judgement, drafts []*draft) []reconcile.Finding {
+func allFindings(v *view.View, j *Judgement, drafts []*draft) []reconcile.Finding {
 	held := map[reconcile.FindingKey]reconcile.HeldBy{}
 	for _, r := range drafts {
 		held[r.finding.Key()] = r.holds

@@ -1,12 +1,15 @@
 package decide
 
-import "github.com/sandkeeper/sandkeeper/reconcile"
+import (
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
+)
 
 // withdrawn are the open actions that nobody has begun and that this pass does not call
 // for any more, or that are held now. What a person asked for is not withdrawn by a pass,
 // and a later step follows its remedy: one that an incident holds waits until that is over.
 // The end of a quarantine goes when its sandbox is in use again.
-func withdrawn(v *View, drafts []*draft, incidents []reconcile.Incident, awakened map[string]string) []string {
+func withdrawn(v *view.View, drafts []*draft, incidents []reconcile.Incident, awakened map[string]string) []string {
 	wanted := wantedSteps(drafts)
 	held := reconcile.Controls{Incidents: incidents}
 	remedies := map[string]bool{}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 	"github.com/sandkeeper/sandkeeper/test/raced"
 )
@@ -166,7 +167,7 @@ func (c *check) trusted(s *PlannedStep, d *Decision) {
 		at = append(at, b.Provider)
 	}
 	if len(d.Subject.Boxes) == 0 {
-		at = append(at, c.j.View.Candidates(d.Subject.Task)...)
+		at = append(at, c.j.View.P.Candidates(d.Subject.Task)...)
 	}
 	for _, source := range c.j.Sources {
 		kind, which, _ := strings.Cut(source.Name, ":")
@@ -260,7 +261,7 @@ func (c *check) row(s *PlannedStep, d *Decision) {
 		c.t.Errorf("%s of task %s, which is not live and mapped", s.Step, s.Task)
 		return
 	}
-	silent := t.AsOf.Sub(t.LastSeen()) > 90*time.Second || taskAhead(t) // that one counts from when it was first seen
+	silent := t.AsOf.Sub(t.LastSeen()) > 90*time.Second || view.TaskAhead(t) // that one counts from when it was first seen
 	if !silent && worldtest.Contains([]string{"assigned-stale", "sandbox-missing", "heartbeat-lost"}, s.Rule) {
 		c.t.Errorf("%s of task %s by %s, %s after its life sign", s.Step, s.Task, s.Rule, t.AsOf.Sub(t.LastSeen()))
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
@@ -81,7 +82,7 @@ func TestJudgingLeavesTheOrder(t *testing.T) {
 		return reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: id}}
 	}
 	s := &reconcile.Snapshot{Sandboxes: []reconcile.Sandbox{box("b"), box("a")}}
-	v := NewView(s, &reconcile.Policy{})
+	v := view.New(s, &reconcile.Policy{})
 	if s.Sandboxes[0].ID != "b" || v.S.Sandboxes[0].ID != "a" {
 		t.Errorf("the view begins with %s, the snapshot with %s; want a and b", v.S.Sandboxes[0].ID, s.Sandboxes[0].ID)
 	}

@@ -1,11 +1,14 @@
 package decide
 
-import "github.com/sandkeeper/sandkeeper/reconcile"
+import (
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
+)
 
 // A Recheck is a second look at one subject, right before an action, and what judging it again
 // says.
 type Recheck struct {
-	View    *View              // of what was looked at again
+	View    *view.View         // of what was looked at again
 	Subject *reconcile.Subject // nil when it is no more
 	Finding *reconcile.Finding // nil when the verdict no longer holds
 	Kept    string             // why it does not
@@ -42,7 +45,7 @@ func (o *Recheck) Judge(a *reconcile.Action) {
 
 // ProbeSays is what a final probe says of the action's verdict. One that answers refutes it, unless
 // the verdict is on the worker, and that is dead; one that cannot be probed proves nothing.
-func ProbeSays(v *View, a *reconcile.Action, result reconcile.ProbeResult) (ProbeFact, string) {
+func ProbeSays(v *view.View, a *reconcile.Action, result reconcile.ProbeResult) (ProbeFact, string) {
 	switch {
 	//guard:probe-worker-dead live
 	case result.Outcome == reconcile.Answered && result.Worker == reconcile.WorkerDead &&

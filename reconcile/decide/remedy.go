@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // remedySteps are the ordered steps of a remedy: the row first, then the sandboxes, so
 // that nobody is sent to a sandbox that is about to end.
-func remedySteps(v *View, d *Decision, f *reconcile.Finding, remedy reconcile.Remedy) []reconcile.Action {
+func remedySteps(v *view.View, d *Decision, f *reconcile.Finding, remedy reconcile.Remedy) []reconcile.Action {
 	s := d.Subject
 	base := reconcile.Action{Rule: f.Rule, Subject: f.Subject, Task: f.Task, Reason: f.Reason, Evidence: f.Evidence,
 		Began: f.Began}
@@ -29,7 +30,7 @@ func remedySteps(v *View, d *Decision, f *reconcile.Finding, remedy reconcile.Re
 
 // quarantineFirst puts a quarantine before each terminate, which then waits for as long as the
 // provider entry says. All quarantines come first: they need not wait for each other's end.
-func quarantineFirst(v *View, remedy reconcile.Remedy, ends []reconcile.Action) []reconcile.Action {
+func quarantineFirst(v *view.View, remedy reconcile.Remedy, ends []reconcile.Action) []reconcile.Action {
 	if remedy != reconcile.Quarantine {
 		return ends
 	}
@@ -49,7 +50,7 @@ func quarantineFirst(v *View, remedy reconcile.Remedy, ends []reconcile.Action) 
 
 // cannotQuarantine holds a quarantine where the provider has no way to stop or pause: it is
 // never replaced by a harsher remedy.
-func cannotQuarantine(v *View, s *reconcile.Subject) reconcile.HeldBy {
+func cannotQuarantine(v *view.View, s *reconcile.Subject) reconcile.HeldBy {
 	var holds reconcile.HeldBy
 	for _, name := range providersOf(v, s) {
 		if !v.P.Providers[name].Suspends {
@@ -62,7 +63,7 @@ func cannotQuarantine(v *View, s *reconcile.Subject) reconcile.HeldBy {
 // terminateSteps end one sandbox of the subject, or all of them, also those that the ledger knows and
 // this pass did not see. Those that are on their way out, in an unknown state, at rest, or not proven
 // ours are left.
-func terminateSteps(v *View, base reconcile.Action, s *reconcile.Subject, only reconcile.Ref) []reconcile.Action {
+func terminateSteps(v *view.View, base reconcile.Action, s *reconcile.Subject, only reconcile.Ref) []reconcile.Action {
 	var steps []reconcile.Action
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
@@ -79,7 +80,7 @@ func terminateSteps(v *View, base reconcile.Action, s *reconcile.Subject, only r
 			continue
 		}
 		//guard:plan-at-rest harm
-		if only == (reconcile.Ref{}) && v.isLeft(b) {
+		if only == (reconcile.Ref{}) && v.IsLeft(b) {
 			continue
 		}
 		a := base
@@ -92,7 +93,7 @@ func terminateSteps(v *View, base reconcile.Action, s *reconcile.Subject, only r
 // owed reports whether the ledger knows the sandbox as the task's own and this pass could not see it:
 // whoever fails the task owes its end, which the step looks for when its time comes.
 // An entry that has left the config can be asked for nothing.
-func owed(v *View, b *reconcile.SeenSandbox) bool {
+func owed(v *view.View, b *reconcile.SeenSandbox) bool {
 	_, ours := v.P.Providers[b.Provider]
 	//guard:plan-owed live
 	return ours && b.Known && !b.Here && !b.Gone && b.Seen.GoneAt.IsZero()
@@ -100,23 +101,23 @@ func owed(v *View, b *reconcile.SeenSandbox) bool {
 
 // mayRequeue: only while attempts are left and nothing explains the failure that would
 // make the next attempt fail as well.
-func mayRequeue(v *View, s *reconcile.Subject) bool { return NoRequeue(v, s) == "" }
+func mayRequeue(v *view.View, s *reconcile.Subject) bool { return NoRequeue(v, s) == "" }
 
 // NoRequeue says why a task is failed and not set back to pending; "" when it may be.
-func NoRequeue(v *View, s *reconcile.Subject) string {
+func NoRequeue(v *view.View, s *reconcile.Subject) string {
 	if !s.Task.Retries || s.Task.Attempts >= s.Task.MaxAttempts {
 		return "no attempts are left"
 	}
 	if n, loops := attemptsEnded(v, s); loops {
 		return fmt.Sprintf("it loops: %d attempts ended without success recently", n)
 	}
-	cause, _ := v.cause(s)
+	cause, _ := v.Cause(s)
 	return cause
 }
 
 // rowOnly reports whether the remedy only writes a row while everything is trusted and
 // nothing runs for the task: it destroys nothing.
-func rowOnly(v *View, d *Decision, steps []reconcile.Action) bool {
+func rowOnly(v *view.View, d *Decision, steps []reconcile.Action) bool {
 	if len(steps) != 1 || steps[0].Step == reconcile.StepTerminate {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // What a rule says of a subject, see [RuleAnswer].
@@ -30,13 +31,13 @@ type RuleAnswer struct {
 // design. The rules are run once more and tell why, so that a pass does not pay for the words.
 func (j *Judgement) Results(d *Decision) []RuleAnswer {
 	v := *j.View
-	v.telling = true
+	v.Telling = true
 	out := make([]RuleAnswer, 0, len(reconcile.RuleNames))
 	for _, name := range reconcile.RuleNames {
 		a := RuleAnswer{Rule: name, Mode: v.P.Rules[name].Mode}
 		find := finds[name]
 		switch {
-		case !v.judges(name):
+		case !v.Judges(name):
 			a.Says, a.Why = SaysOff, "the rule is off"
 		case find == nil:
 			a.Says, a.Why = fleetAnswers[name](&v, j, d)
@@ -51,8 +52,8 @@ func (j *Judgement) Results(d *Decision) []RuleAnswer {
 }
 
 // answerOf is what a rule of the table says of the subject.
-func answerOf(v *View, rule string, d *Decision) (says, why string) {
-	if kept, _ := v.quarantined(d.Subject); kept != "" {
+func answerOf(v *view.View, rule string, d *Decision) (says, why string) {
+	if kept, _ := v.Quarantined(d.Subject); kept != "" {
 		return SaysKept, kept
 	}
 	out := finds[rule](v, d.Subject)
@@ -80,7 +81,7 @@ func (a *result) wants() string {
 	return ""
 }
 
-func foundWords(v *View, f *reconcile.Finding, sightings int) (says, why string) {
+func foundWords(v *view.View, f *reconcile.Finding, sightings int) (says, why string) {
 	why = f.Reason
 	if sightings > 0 {
 		why = reconcile.Joined(why, fmt.Sprintf("sighted %d of %d times since %s", f.Sightings, sightings,
@@ -96,7 +97,7 @@ func foundWords(v *View, f *reconcile.Finding, sightings int) (says, why string)
 }
 
 // fullWords are the answer of a rule that only full passes judge.
-func fullWords(v *View, rule, subject string) string {
+func fullWords(v *view.View, rule, subject string) string {
 	const only = "only full passes judge it: it rests on a whole listing"
 	if f, open := v.S.Memory.Findings[reconcile.FindingKey{Rule: rule, Subject: subject}]; open {
 		return only + "; the last one found: " + f.Reason
@@ -104,7 +105,7 @@ func fullWords(v *View, rule, subject string) string {
 	return only
 }
 
-func capacityAnswer(_ *View, j *Judgement, _ *Decision) (says, why string) {
+func capacityAnswer(_ *view.View, j *Judgement, _ *Decision) (says, why string) {
 	var found []string
 	for i := range j.Reports {
 		if j.Reports[i].Rule == "capacity" {
@@ -118,16 +119,16 @@ func capacityAnswer(_ *View, j *Judgement, _ *Decision) (says, why string) {
 	return SaysHealthy, whole
 }
 
-func templateAnswer(v *View, _ *Judgement, d *Decision) (says, why string) {
+func templateAnswer(v *view.View, _ *Judgement, d *Decision) (says, why string) {
 	s := d.Subject
-	if cause, _ := v.cause(s); cause != "" {
+	if cause, _ := v.Cause(s); cause != "" {
 		return SaysDue, cause
 	}
 	own := s.Template()
 	for _, t := range v.S.Templates {
-		if own != "" && (own == t.Name || own == t.ID) && v.mayUse(s, t.Provider) {
+		if own != "" && (own == t.Name || own == t.ID) && v.MayUse(s, t.Provider) {
 			return SaysHealthy, fmt.Sprintf("its %s %q at %s is %s",
-				providerPolicyTemplateNoun(v.P.Providers[t.Provider]),
+				view.ProviderPolicyTemplateNoun(v.P.Providers[t.Provider]),
 				own, t.Provider, reconcile.FirstOf(t.Raw, "not measured"))
 		}
 	}
@@ -137,7 +138,7 @@ func templateAnswer(v *View, _ *Judgement, d *Decision) (says, why string) {
 	return SaysHealthy, fmt.Sprintf("its template %q was not measured", own)
 }
 
-func systemicAnswer(v *View, _ *Judgement, d *Decision) (says, why string) {
+func systemicAnswer(v *view.View, _ *Judgement, d *Decision) (says, why string) {
 	p := v.P.Rules["systemic"]
 	for i := range d.Findings {
 		if by, is := d.Findings[i].HeldBy.Of(reconcile.HeldIncident); is {

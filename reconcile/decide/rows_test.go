@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
@@ -20,7 +21,7 @@ func TestRowsAreAskedForASandbox(t *testing.T) {
 		"box daytona/s1 running key=s1 name=k0 lasting=yes task=t2": nil,
 	} {
 		w := worldtest.NewWorld(t, world, "task t2 running")
-		if _, keys := WantedRows(&w.S, map[string]bool{"t2": true}, nil); !slices.Equal(keys, want) {
+		if _, keys := view.WantedRows(&w.S, map[string]bool{"t2": true}, nil); !slices.Equal(keys, want) {
 			t.Errorf("asked are the rows that hold %q, want %q\nworld: %s", keys, want, world)
 		}
 	}

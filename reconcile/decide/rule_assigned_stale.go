@@ -8,26 +8,27 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // assignedStale finds a task that was handed out and whose worker never started: no start
 // time, no event ever. A sandbox that is still coming up, or that is being set up, is exempt until
 // provisioning-stuck. A proven failure shortens the threshold; an unusable template only
 // names the cause.
-func assignedStale(v *View, s *reconcile.Subject) result {
+func assignedStale(v *view.View, s *reconcile.Subject) result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskAssigned {
 		return apart(v, s, "assigned tasks are")
 	}
 	//guard:stale-started harm
-	if v.started(s) {
+	if v.Started(s) {
 		return no(v, func() string {
-			return "its worker has started: started " + text.Time(subjectPresentStart(s)) + ", " + reconcile.LifeLine(t)
+			return "its worker has started: started " + text.Time(view.SubjectPresentStart(s)) + ", " + reconcile.LifeLine(t)
 		})
 	}
 	//guard:stale-alive P14
 	if age, alive := v.Alive(t); alive {
-		if !v.heard(t) {
+		if !v.Heard(t) {
 			return result{suspect: fmt.Sprintf("its row was changed %s ago: it is being set up", text.Duration(age))}
 		}
 		return result{suspect: fmt.Sprintf("a worker of it was last seen %s ago, before it was handed out",
@@ -43,7 +44,7 @@ func assignedStale(v *View, s *reconcile.Subject) result {
 			"until %s after it was handed out", b.ID, text.Duration(ago), text.Duration(threshold(v, "provisioning-stuck", s)))}
 	}
 	//guard:stale-worker-there harm
-	if worker, at := v.workerSeen(s); worker == reconcile.WorkerAlive {
+	if worker, at := v.WorkerSeen(s); worker == reconcile.WorkerAlive {
 		return result{needsProbe: true, suspect: fmt.Sprintf("its worker was there %s ago", text.Duration(v.Now.Sub(at)))}
 	}
 	proof, conclusive := conclusive(v, s)
@@ -59,18 +60,18 @@ func assignedStale(v *View, s *reconcile.Subject) result {
 	if why := maybeStarted(v, s); why != "" {
 		return result{suspect: why}
 	}
-	where, ok := v.locate(s)
+	where, ok := v.Locate(s)
 	var unseen reconcile.HeldBy
 	if !ok {
 		unseen = unseeable(v, s)
 	}
 	//guard:stale-looked P4
 	if !ok && len(unseen) == 0 {
-		return result{needsLookup: v.canLook(t), suspect: where}
+		return result{needsLookup: v.CanLook(t), suspect: where}
 	}
 	out := neverStarted(v, s, where, proof, fmt.Sprintf("status %s for %s by %s, limit %s, no start time",
 		t.Status, text.Duration(age), by, text.Duration(after)))
-	out.conclusive, out.since, out.needsLookup = conclusive, age, !ok && v.canLook(t)
+	out.conclusive, out.since, out.needsLookup = conclusive, age, !ok && v.CanLook(t)
 	//guard:stale-unseen P4
 	out.holds = unseen
 	return out
@@ -79,10 +80,10 @@ func assignedStale(v *View, s *reconcile.Subject) result {
 // unseeable are the freezes of the listings that could show a sandbox of the task and are not
 // trusted, when they are not there to rest on or the direct look failed too. No release lets go
 // of these: it believes a listing that is there.
-func unseeable(v *View, s *reconcile.Subject) (holds reconcile.HeldBy) {
-	for _, provider := range v.Candidates(s.Task) {
+func unseeable(v *view.View, s *reconcile.Subject) (holds reconcile.HeldBy) {
+	for _, provider := range v.P.Candidates(s.Task) {
 		name := reconcile.ListingOf(provider)
-		if !v.Trusted(name) && (!v.listed(provider) || lookFailed(v, s)) {
+		if !v.Trusted(name) && (!v.Listed(provider) || lookFailed(v, s)) {
 			holds = append(holds, reconcile.HeldFrozen(name))
 		}
 	}
@@ -90,31 +91,31 @@ func unseeable(v *View, s *reconcile.Subject) (holds reconcile.HeldBy) {
 }
 
 // lookFailed reports whether a sandbox of the task was looked for by id or by link in vain.
-func lookFailed(v *View, s *reconcile.Subject) bool {
+func lookFailed(v *view.View, s *reconcile.Subject) bool {
 	return v.S.Finds[s.Task.ID].Error != "" ||
 		slices.ContainsFunc(v.LookRefs(s), func(ref reconcile.Ref) bool { return v.S.Lookups[ref].Error != "" })
 }
 
 // unstartedFor is for how long the task has certainly been handed out while all that could
 // tell of a start was watched.
-func unstartedFor(v *View, s *reconcile.Subject, conclusive bool) (time.Duration, string) {
-	age, by := v.stateAge(s)
-	if sign := v.sign(s.Task); !sign.IsZero() { // whoever sets it up moves the row: from then on it is silent
+func unstartedFor(v *view.View, s *reconcile.Subject, conclusive bool) (time.Duration, string) {
+	age, by := v.StateAge(s)
+	if sign := v.Sign(s.Task); !sign.IsZero() { // whoever sets it up moves the row: from then on it is silent
 		age = min(age, max(s.Task.AsOf.Sub(sign), 0))
 	}
 	//guard:stale-race P3
 	age -= max(s.Task.AsOf.Sub(v.S.T0), 0) // the state must have begun before the listings did
 	if !conclusive {
 		//guard:stale-after-events P6
-		age = min(age, v.observed(reconcile.SourceEvents))
+		age = min(age, v.Observed(reconcile.SourceEvents))
 	}
 	//guard:stale-after-tasks P6
 	//guard:stale-after-listing P6
-	return max(min(age, v.observed(reconcile.SourceTasks), observedListings(v, s.Task)), 0), by
+	return max(min(age, v.Observed(reconcile.SourceTasks), observedListings(v, s.Task)), 0), by
 }
 
 // maybeStarted says why the worker may have started although nothing tells of it here.
-func maybeStarted(v *View, s *reconcile.Subject) string {
+func maybeStarted(v *view.View, s *reconcile.Subject) string {
 	if b := subjectUnknownBox(s); b != nil {
 		return fmt.Sprintf("its sandbox %s is in the unknown state %q", b.ID, b.Raw)
 	}
@@ -125,9 +126,9 @@ func maybeStarted(v *View, s *reconcile.Subject) string {
 	return ""
 }
 
-func neverStarted(v *View, s *reconcile.Subject, where, proof, clock string) result {
+func neverStarted(v *view.View, s *reconcile.Subject, where, proof, clock string) result {
 	t := s.Task
-	cause, because := v.cause(s)
+	cause, because := v.Cause(s)
 	return result{
 		found: true, due: true,
 		reason: strings.Join(reconcile.NonEmpty("worker never started: "+where, proof, cause), "; "),
@@ -141,7 +142,7 @@ func neverStarted(v *View, s *reconcile.Subject, where, proof, clock string) res
 
 // conclusive reports a proof that the start failed: the platform wrote an error during
 // the present state, or the task's own sandbox was there and is failed or gone.
-func conclusive(v *View, s *reconcile.Subject) (string, bool) {
+func conclusive(v *view.View, s *reconcile.Subject) (string, bool) {
 	if s.Seen.ErrorChanged && s.Seen.Status == s.Task.Status && s.Task.Error != "" && !reconcile.Marked(s.Task.Error) {
 		return "the platform noted: " + text.Clip(s.Task.Error, 200), true
 	}
@@ -149,36 +150,28 @@ func conclusive(v *View, s *reconcile.Subject) (string, bool) {
 		return "", false
 	}
 	for _, b := range s.Boxes {
-		if !b.Known || v.past(s, &b) || !b.Lost() && b.State != reconcile.SandboxFailed {
+		if !b.Known || v.Past(s, &b) || !b.Lost() && b.State != reconcile.SandboxFailed {
 			return "", false
 		}
 		//guard:stale-earlier harm
-		if earlier(v, s, &b) {
+		if v.Earlier(s, &b) {
 			return "", false
 		}
 	}
 	return "", true
 }
 
-// earlier reports whether the ledger knew the sandbox before the task's present state began and
-// the row does not name it: it may be of an earlier attempt, whenever it was noticed to be gone.
-func earlier(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
-	key := v.keyFor(b, s.Task)
-	since := !s.Known || v.earlierThan(b.Seen.FirstSeen, s.Seen.Since)
-	return since && (key == "" || key != s.Task.Sandbox)
-}
-
 // busyElsewhere is a running sandbox of the task that the provider saw active a moment ago,
 // where the account may be shared: on a copy of the database its worker seems never to have
 // started, while it reports to the original.
-func busyElsewhere(v *View, s *reconcile.Subject) (*reconcile.SeenSandbox, time.Duration) {
+func busyElsewhere(v *view.View, s *reconcile.Subject) (*reconcile.SeenSandbox, time.Duration) {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		if !b.Here || b.State != reconcile.SandboxRunning || v.P.Providers[b.Provider].Exclusive ||
 			b.LastActivityAt.IsZero() {
 			continue
 		}
-		if ago := b.AsOf.Sub(b.LastActivityAt); ago <= v.limit {
+		if ago := b.AsOf.Sub(b.LastActivityAt); ago <= v.Limit {
 			return b, ago
 		}
 	}
@@ -188,8 +181,8 @@ func busyElsewhere(v *View, s *reconcile.Subject) (*reconcile.SeenSandbox, time.
 // beingSetUp is a running sandbox of the task that its provider saw active a moment ago, while the
 // task was handed out for less time than a sandbox may take to come up: some platforms make the
 // sandbox, install for minutes, and only then write its name into the row.
-func beingSetUp(v *View, s *reconcile.Subject) (*reconcile.SeenSandbox, time.Duration) {
-	if age, _ := v.stateAge(s); age >= threshold(v, "provisioning-stuck", s) {
+func beingSetUp(v *view.View, s *reconcile.Subject) (*reconcile.SeenSandbox, time.Duration) {
+	if age, _ := v.StateAge(s); age >= threshold(v, "provisioning-stuck", s) {
 		return nil, 0
 	}
 	for i := range s.Boxes {
@@ -197,7 +190,7 @@ func beingSetUp(v *View, s *reconcile.Subject) (*reconcile.SeenSandbox, time.Dur
 		if !b.Here || b.State != reconcile.SandboxRunning || b.LastActivityAt.IsZero() {
 			continue
 		}
-		if ago := b.AsOf.Sub(b.LastActivityAt); ago <= v.limit {
+		if ago := b.AsOf.Sub(b.LastActivityAt); ago <= v.Limit {
 			return b, ago
 		}
 	}
@@ -227,10 +220,10 @@ func subjectUnknownBox(s *reconcile.Subject) *reconcile.SeenSandbox {
 
 // observedListings is for how long the listings that matter to the task have been
 // trusted without an outage.
-func observedListings(v *View, t *reconcile.Task) time.Duration {
+func observedListings(v *view.View, t *reconcile.Task) time.Duration {
 	observed := reconcile.Forever
-	for _, provider := range v.Candidates(t) {
-		observed = min(observed, v.observed(reconcile.ListingOf(provider)))
+	for _, provider := range v.P.Candidates(t) {
+		observed = min(observed, v.Observed(reconcile.ListingOf(provider)))
 	}
 	return observed
 }

@@ -6,19 +6,20 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // deadlineExceeded finds a task that runs longer than its own timeout, or past its own
 // deadline. A deadline that was over before this attempt began is an earlier attempt's.
 // The rule's threshold is the timeout of tasks that have none; 0 means there is none.
-func deadlineExceeded(v *View, s *reconcile.Subject) result {
+func deadlineExceeded(v *view.View, s *reconcile.Subject) result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskRunning {
 		return apart(v, s, "running tasks are")
 	}
 	//guard:deadline-restarted harm
-	began := reconcile.Latest(subjectPresentStart(s), t.Events.Started)
-	if began.IsZero() || !v.clockTrusted("started_at") {
+	began := reconcile.Latest(view.SubjectPresentStart(s), t.Events.Started)
+	if began.IsZero() || !v.ClockTrusted("started_at") {
 		return deadlineByLedger(v, s)
 	}
 	limit := t.Timeout
@@ -54,7 +55,7 @@ func subjectWithinTime(s *reconcile.Subject, ran, limit time.Duration) string {
 // pastDeadline is the answer on a task that is past its own deadline. What the platform means by that
 // time only the config can say: at some it only orders a queue, at others an idle sandbox is put to
 // sleep then and the task goes on.
-func pastDeadline(v *View, s *reconcile.Subject, began time.Time) result {
+func pastDeadline(v *view.View, s *reconcile.Subject, began time.Time) result {
 	t := s.Task
 	late := t.AsOf.Sub(t.DeadlineAt)
 	out := subjectOverdue(s, began, late, fmt.Sprintf("past its deadline %s by %s", text.Time(t.DeadlineAt),
@@ -70,9 +71,9 @@ func pastDeadline(v *View, s *reconcile.Subject, began time.Time) result {
 // deadlineByLedger times the run by what the ledger saw, when the row does not say when
 // it began. A deadline that was over before the task was certainly in this state may be
 // an earlier attempt's.
-func deadlineByLedger(v *View, s *reconcile.Subject) result {
+func deadlineByLedger(v *view.View, s *reconcile.Subject) result {
 	t := s.Task
-	age, _ := v.stateAge(s)
+	age, _ := v.StateAge(s)
 	var past result
 	//guard:deadline-unsure P5
 	if late := t.AsOf.Sub(t.DeadlineAt); !t.DeadlineAt.IsZero() && late >= 0 && late < age {
@@ -83,7 +84,7 @@ func deadlineByLedger(v *View, s *reconcile.Subject) result {
 		limit = threshold(v, "deadline-exceeded", s)
 	}
 	timed := limit > 0 && s.Known && s.Seen.Status == t.Status
-	ran := v.since(s.Seen.Since)
+	ran := v.Since(s.Seen.Since)
 	switch {
 	case past.found && (v.P.Tasks.DeadlineFails || !timed || ran < limit):
 		return past
@@ -106,13 +107,4 @@ func subjectOverdue(s *reconcile.Subject, began time.Time, late time.Duration, w
 				t.Status, text.Time(began), text.Duration(t.Timeout), text.Time(t.DeadlineAt))},
 		},
 	}
-}
-
-// subjectPresentStart is the row's start time, unless it is of an earlier attempt.
-func subjectPresentStart(s *reconcile.Subject) time.Time {
-	//guard:start-stale P5
-	if s.Task.StartedAt.Equal(s.Seen.StaleStart) {
-		return time.Time{}
-	}
-	return s.Task.StartedAt
 }

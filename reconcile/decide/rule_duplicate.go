@@ -7,11 +7,12 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // duplicate finds a second live sandbox of one task. The others are ended only when the
 // row names one by an id that the provider knows; else it is reported.
-func duplicate(v *View, s *reconcile.Subject) result {
+func duplicate(v *view.View, s *reconcile.Subject) result {
 	if s.Task == nil || s.LinkState != reconcile.LinkLive {
 		return apart(v, s, "live tasks are")
 	}
@@ -19,7 +20,7 @@ func duplicate(v *View, s *reconcile.Subject) result {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		//guard:duplicate-alive harm
-		if b.Alive() && b.Owned && !v.Ending[b.Ref] && !v.isLeft(b) {
+		if b.Alive() && b.Owned && !v.Ending[b.Ref] && !v.IsLeft(b) {
 			live = append(live, b)
 		}
 	}
@@ -36,7 +37,7 @@ func duplicate(v *View, s *reconcile.Subject) result {
 	other := spare(live, keep)
 	after := threshold(v, "duplicate", s)
 	//guard:duplicate-age harm
-	if age := min(v.born(*other), v.born(*keep)); age < after {
+	if age := min(v.Born(*other), v.Born(*keep)); age < after {
 		return result{
 			suspect: fmt.Sprintf("has %d sandboxes, the younger for %s of %s", len(live), text.Duration(age),
 				text.Duration(after)),
@@ -62,7 +63,7 @@ func duplicate(v *View, s *reconcile.Subject) result {
 
 // named is the one sandbox that the row names by the provider's own id. Two accounts may use
 // the same id, and two entries may show one sandbox; then nothing tells which is meant.
-func named(v *View, t *reconcile.Task, live []*reconcile.SeenSandbox) (keep *reconcile.SeenSandbox, ok bool) {
+func named(v *view.View, t *reconcile.Task, live []*reconcile.SeenSandbox) (keep *reconcile.SeenSandbox, ok bool) {
 	for _, b := range live {
 		if v.P.Providers[b.Provider].SandboxIsID && t.Sandbox != "" && t.Sandbox == b.ID && !v.Elsewhere(t, &b.Sandbox) {
 			//guard:duplicate-same-id harm
@@ -74,7 +75,7 @@ func named(v *View, t *reconcile.Task, live []*reconcile.SeenSandbox) (keep *rec
 	}
 	//guard:duplicate-shared harm
 	sure := !ok || !slices.ContainsFunc(live, func(b *reconcile.SeenSandbox) bool {
-		return v.shared(&b.Sandbox,
+		return v.Shared(&b.Sandbox,
 			&keep.Sandbox)
 	})
 	return keep, ok && sure
@@ -82,10 +83,10 @@ func named(v *View, t *reconcile.Task, live []*reconcile.SeenSandbox) (keep *rec
 
 // distinctSandboxes leaves out what two entries surely show of one sandbox, except at the one that the row
 // names.
-func distinctSandboxes(v *View, t *reconcile.Task, live []*reconcile.SeenSandbox) []*reconcile.SeenSandbox {
+func distinctSandboxes(v *view.View, t *reconcile.Task, live []*reconcile.SeenSandbox) []*reconcile.SeenSandbox {
 	return slices.DeleteFunc(slices.Clone(live), func(b *reconcile.SeenSandbox) bool {
 		return slices.ContainsFunc(live, func(o *reconcile.SeenSandbox) bool {
-			same := v.shared(&b.Sandbox, &o.Sandbox) && !b.CreatedAt.IsZero() && b.CreatedAt.Equal(o.CreatedAt)
+			same := v.Shared(&b.Sandbox, &o.Sandbox) && !b.CreatedAt.IsZero() && b.CreatedAt.Equal(o.CreatedAt)
 			return same && (o.Provider == t.Provider || b.Provider != t.Provider && o.Provider < b.Provider)
 		})
 	})

@@ -5,19 +5,20 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // errored finds a sandbox in a failed state. Its logs are saved before it is ended; the
 // task that it leaves behind is sandbox-missing's. A worker that still speaks refutes the
 // provider's word.
-func errored(v *View, s *reconcile.Subject) result {
+func errored(v *view.View, s *reconcile.Subject) result {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		if !b.Here || b.State != reconcile.SandboxFailed || !b.Owned {
 			continue
 		}
 		after := threshold(v, "errored", s)
-		age := min(v.sandboxAge(*b), v.observed(reconcile.ListingOf(b.Provider)))
+		age := min(v.SandboxAge(*b), v.Observed(reconcile.ListingOf(b.Provider)))
 		if age < after {
 			return result{suspect: fmt.Sprintf("%s for %s of %s", b.Raw, text.Duration(age), text.Duration(after))}
 		}

@@ -7,12 +7,13 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // executionsStuck finds a sandbox that says it runs while what it was asked to run stays
 // queued. Where executions are served one after another, those behind a running one wait
 // rightly. Activity newer than the first look that saw it queued vetoes it.
-func executionsStuck(v *View, s *reconcile.Subject) result {
+func executionsStuck(v *view.View, s *reconcile.Subject) result {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		//guard:queue-replaced harm
@@ -27,7 +28,7 @@ func executionsStuck(v *View, s *reconcile.Subject) result {
 }
 
 // queueless says why nothing is stuck in any of the subject's sandboxes.
-func queueless(v *View, s *reconcile.Subject) string {
+func queueless(v *view.View, s *reconcile.Subject) string {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		for j := len(b.Probes.Measurements) - 1; j >= 0; j-- {
@@ -40,7 +41,7 @@ func queueless(v *View, s *reconcile.Subject) string {
 	return "no sandbox of it whose executions were measured"
 }
 
-func judgeQueue(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) result {
+func judgeQueue(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) result {
 	saw := sawQueued(v, b)
 	if len(saw) == 0 {
 		return result{needsProbe: true,
@@ -49,7 +50,7 @@ func judgeQueue(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) result 
 	first, last := saw[0], saw[len(saw)-1]
 	waits := last.Executions.QueuedFor
 	//guard:queue-active harm
-	if v.activeSince(s, first.At) {
+	if v.ActiveSince(s, first.At) {
 		return result{needsProbe: true,
 			suspect: fmt.Sprintf("%s queued for %s, but its worker was active after that was first seen",
 				executions(last.Executions.Queued), text.Duration(waits))}
@@ -77,10 +78,10 @@ func judgeQueue(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) result 
 
 // sawQueued are the measurements that saw the oldest execution of now wait, oldest first:
 // what was queued before it has been served.
-func sawQueued(v *View, b *reconcile.SeenSandbox) []reconcile.Measurements {
+func sawQueued(v *view.View, b *reconcile.SeenSandbox) []reconcile.Measurements {
 	const slack = 5 * time.Second // a look takes its time
-	run := v.wanted(b, func(m *reconcile.Measurements) bool { return m.Executions != nil })
-	run = trailing(run, func(m *reconcile.Measurements) bool {
+	run := v.Wanted(b, func(m *reconcile.Measurements) bool { return m.Executions != nil })
+	run = view.Trailing(run, func(m *reconcile.Measurements) bool {
 		return reconcile.QueueOf(m.Executions) == reconcile.QueueWaiting
 	})
 	if len(run) == 0 {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
@@ -87,7 +88,7 @@ func TestExecutionsStuckInQuickPasses(t *testing.T) {
 		s.Memory.Sandboxes[ref] = reconcile.SandboxSeen{Ref: ref}
 		s.Memory.Probes[ref] = reconcile.ProbeSeen{Ref: ref, Measurements: []reconcile.Measurements{{Executions: e}}}
 	}
-	if got := QuickLooks(s); len(got) != 1 || got[0].ID != "waits" {
+	if got := view.QuickLooks(s); len(got) != 1 || got[0].ID != "waits" {
 		t.Errorf("a quick pass looks at %v, want the one whose executions wait", got)
 	}
 }

@@ -6,18 +6,19 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // finishedLingering finds the sandbox of a finished task that lives on past its keep-alive.
 // The time counts from the last activity: workers live on and users continue.
-func finishedLingering(v *View, s *reconcile.Subject) result {
+func finishedLingering(v *view.View, s *reconcile.Subject) result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkEnded || t.State == reconcile.TaskStopped {
 		return apart(v, s, "completed and failed tasks are")
 	}
 	b := remaining(v, s)
 	if b == nil {
-		return healthyResult(reconcile.FirstOf(v.leftWords(s), "it is over and no sandbox of it is left"))
+		return healthyResult(reconcile.FirstOf(v.LeftWords(s), "it is over and no sandbox of it is left"))
 	}
 	//guard:lingering-kept harm
 	if t.AsOf.Before(t.KeepAliveUntil) {
@@ -53,8 +54,8 @@ func finishedLingering(v *View, s *reconcile.Subject) result {
 
 // idle is the shortest time since anything happened, each in its own clock: the row
 // changed, the worker sent an event, the provider saw activity, the ledger saw a change.
-func idle(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) (time.Duration, string) {
-	idle, by := v.stateAge(s)
+func idle(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (time.Duration, string) {
+	idle, by := v.StateAge(s)
 	//guard:lingering-clock P5
 	if by == "" {
 		return 0, "nothing: no clock tells when it ended"
@@ -64,13 +65,13 @@ func idle(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) (time.Duratio
 			idle, by = age, source
 		}
 	}
-	if t := s.Task; !t.UpdatedAt.IsZero() && v.clockTrusted("updated_at") {
+	if t := s.Task; !t.UpdatedAt.IsZero() && v.ClockTrusted("updated_at") {
 		//guard:lingering-touched harm
 		shorter(t.AsOf.Sub(t.UpdatedAt), "updated_at")
 	}
 	// A worker that lives on after its task sends heartbeats for ever: they are no activity.
-	if sign := reconcile.Latest(s.Task.Activity(), s.Task.Events.Finished); !sign.IsZero() && (!taskAhead(s.Task) ||
-		v.cameTo(sign)) {
+	if sign := reconcile.Latest(s.Task.Activity(), s.Task.Events.Finished); !sign.IsZero() && (!view.TaskAhead(s.Task) ||
+		v.CameTo(sign)) {
 		//guard:lingering-heard harm
 		shorter(s.Task.AsOf.Sub(sign), "events")
 	}
@@ -78,7 +79,7 @@ func idle(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) (time.Duratio
 		//guard:lingering-active harm
 		shorter(b.AsOf.Sub(b.LastActivityAt), b.Provider)
 	}
-	if at := v.sources[reconcile.SourceTasks].RecoveredAt; !at.IsZero() {
+	if at := v.Sources[reconcile.SourceTasks].RecoveredAt; !at.IsZero() {
 		//guard:lingering-recovered P6
 		shorter(v.Now.Sub(at), "the task database's recovery")
 	}
@@ -87,6 +88,6 @@ func idle(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) (time.Duratio
 
 // seesUse reports whether anything tells when a finished task's sandbox was used last. Not being able to
 // see activity is not inactivity.
-func seesUse(v *View, t *reconcile.Task, b *reconcile.SeenSandbox) bool {
+func seesUse(v *view.View, t *reconcile.Task, b *reconcile.SeenSandbox) bool {
 	return v.P.Tasks.Events || v.P.Tasks.TellsUse || !b.LastActivityAt.IsZero() || !t.LastSeen().IsZero()
 }

@@ -5,11 +5,12 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // finishedUnrecorded finds a task whose worker says that it finished while the row is
 // still live: somebody lost the result. It is reported, and nobody may fail the row.
-func finishedUnrecorded(v *View, s *reconcile.Subject) result {
+func finishedUnrecorded(v *view.View, s *reconcile.Subject) result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive {
 		return apart(v, s, "live tasks are")
@@ -17,7 +18,7 @@ func finishedUnrecorded(v *View, s *reconcile.Subject) result {
 	if t.Events.Finished.IsZero() {
 		return healthyResult("its worker has not said that it finished")
 	}
-	start := reconcile.Latest(t.Events.Started, subjectPresentStart(s), t.AssignedAt)
+	start := reconcile.Latest(t.Events.Started, view.SubjectPresentStart(s), t.AssignedAt)
 	//guard:unrecorded-present live
 	if !t.Events.Finished.After(start) {
 		return no(v, func() string {
@@ -26,7 +27,7 @@ func finishedUnrecorded(v *View, s *reconcile.Subject) result {
 		})
 	}
 	//guard:unrecorded-goes-on live
-	if went := v.activity(t); went.After(t.Events.Finished) && went.Sub(t.Events.Finished) > reconcile.Skew {
+	if went := v.Activity(t); went.After(t.Events.Finished) && went.Sub(t.Events.Finished) > reconcile.Skew {
 		return no(v, func() string {
 			return fmt.Sprintf("its worker finished at %s and went on until %s", text.Time(t.Events.Finished), text.Time(went))
 		})
@@ -43,7 +44,7 @@ func finishedUnrecorded(v *View, s *reconcile.Subject) result {
 
 // finishedAndGone reports whether nothing is left of who finished: its worker is silent and its
 // sandbox is gone. Nobody will record the end any more, and the veto would keep the row for ever.
-func finishedAndGone(v *View, s *reconcile.Subject) bool {
+func finishedAndGone(v *view.View, s *reconcile.Subject) bool {
 	over := func(b *reconcile.SeenSandbox) bool { return b.Gone || b.Here && b.State == reconcile.SandboxEnded }
 	if _, alive := v.Alive(s.Task); alive || !s.HasBox(over) {
 		return false

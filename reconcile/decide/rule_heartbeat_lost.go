@@ -6,13 +6,14 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // heartbeatLost finds a running task whose worker was due to speak and is silent: its newest sign
 // promised another one, a heartbeat or that it waits. Silence alone proves nothing, for platforms'
 // events do not mean what their names say: a failed probe of its sandbox, or a look at the worker
 // itself, has to agree. A worker whose process is gone need not have promised anything.
-func heartbeatLost(v *View, s *reconcile.Subject) result {
+func heartbeatLost(v *view.View, s *reconcile.Subject) result {
 	t := s.Task
 	switch {
 	case t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskRunning:
@@ -21,15 +22,15 @@ func heartbeatLost(v *View, s *reconcile.Subject) result {
 		return healthyResult("its worker was never seen, so no silence can be timed; " +
 			"assigned-stale covers what never started")
 	//guard:silent-beats harm
-	case !v.beats:
+	case !v.Beats:
 		return healthyResult("no worker sends heartbeats here: silence proves nothing")
 	}
-	limit := max(threshold(v, "heartbeat-lost", s), v.limit)
-	all := t.AsOf.Sub(v.sign(t))
-	ran, _ := v.stateAge(s) // a sign of an earlier attempt does not time this one's silence
+	limit := max(threshold(v, "heartbeat-lost", s), v.Limit)
+	all := t.AsOf.Sub(v.Sign(t))
+	ran, _ := v.StateAge(s) // a sign of an earlier attempt does not time this one's silence
 	//guard:silent-ran P5
 	//guard:silent-recovered P6
-	quiet := min(silentFor(v, t), ran, v.observed(reconcile.SourceEvents, reconcile.SourceTasks))
+	quiet := min(silentFor(v, t), ran, v.Observed(reconcile.SourceEvents, reconcile.SourceTasks))
 	if quiet <= limit {
 		if all > limit {
 			return result{suspect: fmt.Sprintf("silent for %s, of which only %s count: others were not heard either, "+
@@ -46,7 +47,7 @@ func heartbeatLost(v *View, s *reconcile.Subject) result {
 
 // namedAtRest is the sandbox that the row names, by its id or by its name, and that a direct look
 // showed to be paused or to come up; nil when there is none.
-func namedAtRest(v *View, s *reconcile.Subject) *reconcile.Sandbox {
+func namedAtRest(v *view.View, s *reconcile.Subject) *reconcile.Sandbox {
 	rests := func(sb *reconcile.Sandbox) bool {
 		return sb.State == reconcile.SandboxSuspended || sb.State == reconcile.SandboxCreating
 	}
@@ -64,27 +65,28 @@ func namedAtRest(v *View, s *reconcile.Subject) *reconcile.Sandbox {
 	return nil
 }
 
-func foundSilent(v *View, s *reconcile.Subject, ago, limit time.Duration) result {
+func foundSilent(v *view.View, s *reconcile.Subject, ago, limit time.Duration) result {
 	t := s.Task
 	return result{
 		found: true, due: true, needsProbe: true, since: ago, holds: unknowns(v, s),
 		reason: reconcile.Joined(fmt.Sprintf("worker fell silent: last seen %s, %s ago, limit %s",
-			text.Time(t.LastSeen()), text.Duration(t.AsOf.Sub(v.sign(t))), text.Duration(limit)), v.state(s), silenceWords(v, s)),
+			text.Time(t.LastSeen()), text.Duration(t.AsOf.Sub(v.Sign(t))), text.Duration(limit)),
+			v.State(s), silenceWords(v, s)),
 		evidence: []reconcile.Evidence{
 			{Source: "events", At: t.LastSeen(), Fact: "newest sign of life of this worker"},
-			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.running)},
-			{Source: "providers", At: v.Now, Fact: reconcile.Joined(v.state(s), silenceWords(v, s))},
+			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.Running)},
+			{Source: "providers", At: v.Now, Fact: reconcile.Joined(v.State(s), silenceWords(v, s))},
 		},
 	}
 }
 
 // unknowns are the task's sandboxes that were looked at in vain: one may be paused, and its task
 // goes on. One that a listing shows needs no look.
-func unknowns(v *View, s *reconcile.Subject) (holds reconcile.HeldBy) {
+func unknowns(v *view.View, s *reconcile.Subject) (holds reconcile.HeldBy) {
 	for _, ref := range v.LookRefs(s) {
 		//guard:silent-unlooked harm
 		if look := v.S.Lookups[ref]; look.Error != "" {
-			holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnlooked, Reason: v.unlooked(ref)})
+			holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnlooked, Reason: v.Unlooked(ref)})
 		}
 	}
 	return holds
@@ -94,10 +96,10 @@ func unknowns(v *View, s *reconcile.Subject) (holds reconcile.HeldBy) {
 // was heard for a whole heartbeat, silence after the newest sign of all is the pipeline's:
 // when that stops, the one who spoke earliest must not be taken for dead before the freeze
 // can know.
-func silentFor(v *View, t *reconcile.Task) time.Duration {
-	if v.running < 3 || t.AsOf.Sub(v.newest) <= v.limit/3 {
-		return t.AsOf.Sub(v.sign(t))
+func silentFor(v *view.View, t *reconcile.Task) time.Duration {
+	if v.Running < 3 || t.AsOf.Sub(v.Newest) <= v.Limit/3 {
+		return t.AsOf.Sub(v.Sign(t))
 	}
 	//guard:silent-as-others P6
-	return v.newest.Sub(v.sign(t))
+	return v.Newest.Sub(v.Sign(t))
 }

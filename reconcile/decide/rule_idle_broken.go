@@ -6,11 +6,12 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // idleBroken finds a sandbox that says it runs while a real exec or a real file listing in
 // it fails, again and again. Activity newer than the first failed probe vetoes it.
-func idleBroken(v *View, s *reconcile.Subject) result {
+func idleBroken(v *view.View, s *reconcile.Subject) result {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		//guard:broken-replaced harm
@@ -24,22 +25,8 @@ func idleBroken(v *View, s *reconcile.Subject) result {
 	return no(v, func() string { return probedWords(v, s) })
 }
 
-// Replaced reports whether a sandbox of a live task is one too many: its row does not name this
-// one, and the task has another one or was handed out again since. It says nothing of the task.
-func (v *View) Replaced(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
-	if s.Task == nil || s.LinkState != reconcile.LinkLive {
-		return false
-	}
-	if key := v.keyFor(b, s.Task); key != "" && key == s.Task.Sandbox {
-		return false
-	}
-	other := s.HasBox(func(o *reconcile.SeenSandbox) bool { return o.Ref != b.Ref && !o.Gone && !o.Lost() })
-	//guard:replaced-earlier harm
-	return other || s.Task.State == reconcile.TaskAssigned && earlier(v, s, b)
-}
-
 // probedWords say what the probes of the subject's sandboxes came to.
-func probedWords(v *View, s *reconcile.Subject) string {
+func probedWords(v *view.View, s *reconcile.Subject) string {
 	words := ""
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
@@ -58,7 +45,7 @@ func probedWords(v *View, s *reconcile.Subject) string {
 	return reconcile.FirstOf(words, "no sandbox of it is here")
 }
 
-func judgeProbes(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) result {
+func judgeProbes(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) result {
 	p := v.P.Rules["idle-broken"]
 	run := countable(v, b)
 	if len(run) == 0 {
@@ -71,8 +58,8 @@ func judgeProbes(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) result
 	first, last := run[0], run[len(run)-1]
 	if s.Task != nil && s.LinkState == reconcile.LinkLive {
 		act := s.Task.Activity()
-		if taskAhead(s.Task) {
-			act = v.sign(s.Task)
+		if view.TaskAhead(s.Task) {
+			act = v.Sign(s.Task)
 		}
 		//guard:broken-active harm
 		if !act.IsZero() && s.Task.AsOf.Sub(act) < v.Now.Sub(first.At) {
@@ -105,7 +92,7 @@ func judgeProbes(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) result
 // failsElsewhere holds a verdict unless most of the others that were probed since the first
 // failure, at the same provider, answer. An older answer says nothing of the provider as it is
 // now, and an infrastructure that fails in part fails some sandbox several times in a row.
-func failsElsewhere(v *View, b *reconcile.SeenSandbox, first time.Time) reconcile.HeldBy {
+func failsElsewhere(v *view.View, b *reconcile.SeenSandbox, first time.Time) reconcile.HeldBy {
 	failed, answered := others(v, b.Ref, first)
 	switch {
 	//guard:broken-witness harm
@@ -122,7 +109,7 @@ func failsElsewhere(v *View, b *reconcile.SeenSandbox, first time.Time) reconcil
 
 // provesBroken reports whether the failed probes of a sandbox say something of it: its provider's
 // probes are trusted, and another sandbox has answered since.
-func provesBroken(v *View, b *reconcile.SeenSandbox) bool {
+func provesBroken(v *view.View, b *reconcile.SeenSandbox) bool {
 	//guard:silent-recovered-probes harm
 	run := countable(v, b)
 	if len(run) == 0 {
@@ -136,10 +123,10 @@ func provesBroken(v *View, b *reconcile.SeenSandbox) bool {
 
 // others counts the other sandboxes of the provider whose newest probe was made since a first
 // failure, or in the same round, by how it went.
-func others(v *View, ref reconcile.Ref, first time.Time) (failed, answered int) {
+func others(v *view.View, ref reconcile.Ref, first time.Time) (failed, answered int) {
 	from := first.Add(-v.P.Providers[ref.Provider].Probe.Timeout)
 	for other, seen := range v.S.Memory.Probes {
-		last := probeSeenVerdict(seen)
+		last := view.ProbeSeenVerdict(seen)
 		if other.Provider != ref.Provider || other == ref || last.At.Before(from) {
 			continue
 		}
@@ -159,7 +146,7 @@ const compared = 3
 
 // WithoutEvidenceOfLife is how many others are still to be probed beside the sandboxes of a provider that
 // fail their probes.
-func WithoutEvidenceOfLife(v *View, provider string) int {
+func WithoutEvidenceOfLife(v *view.View, provider string) int {
 	most := 0
 	for ref, seen := range v.S.Memory.Probes {
 		if ref.Provider == provider && len(seen.Failures) > 0 && v.S.Memory.Sandboxes[ref].GoneAt.IsZero() {
@@ -172,8 +159,8 @@ func WithoutEvidenceOfLife(v *View, provider string) int {
 
 // countable is the present run of failures, without those soon after a resume or before an
 // outage of the probes.
-func countable(v *View, b *reconcile.SeenSandbox) []reconcile.ProbeResult {
-	run, from := b.Probes.Failures, v.probesFrom(b)
+func countable(v *view.View, b *reconcile.SeenSandbox) []reconcile.ProbeResult {
+	run, from := b.Probes.Failures, v.ProbesFrom(b)
 	for len(run) > 0 && run[0].At.Before(from) {
 		run = run[1:]
 	}
@@ -182,25 +169,14 @@ func countable(v *View, b *reconcile.SeenSandbox) []reconcile.ProbeResult {
 
 // sinceStart is a run of failures without those from before the present attempt began, by its row: what
 // failed then may be of the attempt before, and this one work in a sandbox that nobody has seen yet.
-func sinceStart(v *View, s *reconcile.Subject, run []reconcile.ProbeResult) []reconcile.ProbeResult {
+func sinceStart(v *view.View, s *reconcile.Subject, run []reconcile.ProbeResult) []reconcile.ProbeResult {
 	if s.Task == nil || s.LinkState != reconcile.LinkLive || s.Task.State != reconcile.TaskRunning {
 		return run
 	}
-	began := subjectPresentStart(s)
+	began := view.SubjectPresentStart(s)
 	//guard:broken-started harm
-	for len(run) > 0 && v.clockTrusted("started_at") && v.Now.Sub(run[0].At) > s.Task.AsOf.Sub(began) {
+	for len(run) > 0 && v.ClockTrusted("started_at") && v.Now.Sub(run[0].At) > s.Task.AsOf.Sub(began) {
 		run = run[1:]
 	}
 	return run
-}
-
-// probesFrom is from when on probes of the sandbox say something of it.
-func (v *View) probesFrom(b *reconcile.SeenSandbox) time.Time {
-	//guard:broken-recovered harm
-	from := reconcile.Latest(v.sources[reconcile.ProbesOf(b.Provider)].RecoveredAt, v.S.Memory.WatchSince)
-	if !b.Seen.ResumedAt.IsZero() {
-		//guard:broken-resumed harm
-		from = reconcile.Latest(from, b.Seen.ResumedAt.Add(reconcile.ResumeGrace))
-	}
-	return from
 }

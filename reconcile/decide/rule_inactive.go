@@ -6,18 +6,19 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // inactive finds a running task whose worker does nothing: its last activity is longer ago than the
 // threshold, and a failed probe, or a look at the worker itself, agrees. A worker that waits for a
 // person is not inactive, one whose heartbeats stopped is heartbeat-lost's, and one whose activity
 // cannot be seen is not known to do nothing.
-func inactive(v *View, s *reconcile.Subject) result {
+func inactive(v *view.View, s *reconcile.Subject) result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskRunning {
 		return apart(v, s, "running tasks are")
 	}
-	act := v.activity(t)
+	act := v.Activity(t)
 	//guard:inactive-unseen harm
 	if act.IsZero() {
 		return healthyResult("no activity of it can be seen: that there is none says nothing")
@@ -28,7 +29,7 @@ func inactive(v *View, s *reconcile.Subject) result {
 			return fmt.Sprintf("last activity %s ago, limit %s", text.Duration(all), text.Duration(after))
 		})
 	}
-	ran, _ := v.stateAge(s)
+	ran, _ := v.StateAge(s)
 	//guard:inactive-ran P5
 	quiet := inactiveFor(v, s, min(all, ran))
 	if quiet < after {
@@ -43,10 +44,10 @@ func inactive(v *View, s *reconcile.Subject) result {
 	})
 }
 
-func foundInactive(v *View, s *reconcile.Subject, quiet, after time.Duration) result {
+func foundInactive(v *view.View, s *reconcile.Subject, quiet, after time.Duration) result {
 	t := s.Task
 	beats := "no heartbeats are sent here"
-	if beat := taskHeartbeat(t); !beat.IsZero() {
+	if beat := view.TaskHeartbeat(t); !beat.IsZero() {
 		beats = "last heartbeat " + text.Time(beat)
 	}
 	did := "last activity " + text.Time(t.Activity())
@@ -54,11 +55,11 @@ func foundInactive(v *View, s *reconcile.Subject, quiet, after time.Duration) re
 		found: true, due: true, needsProbe: true, since: quiet, holds: unknowns(v, s),
 		reason: reconcile.Joined(fmt.Sprintf("worker is inactive for %s, limit %s: %s", text.Duration(quiet),
 			text.Duration(after), did),
-			beats, v.state(s), silenceWords(v, s)),
+			beats, v.State(s), silenceWords(v, s)),
 		evidence: []reconcile.Evidence{
 			{Source: "events", At: t.Activity(), Fact: reconcile.Joined(did, beats)},
-			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.running)},
-			{Source: "providers", At: v.Now, Fact: reconcile.Joined(reconcile.FirstOf(v.state(s), "no sandbox of it was seen"),
+			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.Running)},
+			{Source: "providers", At: v.Now, Fact: reconcile.Joined(reconcile.FirstOf(v.State(s), "no sandbox of it was seen"),
 				silenceWords(v, s))},
 		},
 	}
@@ -68,49 +69,28 @@ func foundInactive(v *View, s *reconcile.Subject, quiet, after time.Duration) re
 // counts: not what lies before an outage of what it rests on. When nobody was active for a third
 // of the threshold, what came after the newest activity of all is everybody's: what shows
 // activity may be down, and the one who was active earliest must not be taken for stuck.
-func inactiveFor(v *View, s *reconcile.Subject, idle time.Duration) time.Duration {
-	everybody := s.Task.AsOf.Sub(v.lastActive)
-	if v.actors >= 3 && everybody > threshold(v, "inactive", s)/3 {
+func inactiveFor(v *view.View, s *reconcile.Subject, idle time.Duration) time.Duration {
+	everybody := s.Task.AsOf.Sub(v.LastActive)
+	if v.Actors >= 3 && everybody > threshold(v, "inactive", s)/3 {
 		//guard:inactive-as-others P6
 		idle -= everybody
 	}
 	//guard:inactive-recovered P6
-	return max(min(idle, v.observed(reconcile.SourceActivity, reconcile.SourceEvents, reconcile.SourceTasks)), 0)
-}
-
-// activity is when the worker was last active. A stamp from the future comes from a clock that
-// the worker can wind: it is taken against the worker's own newest sign.
-func (v *View) activity(t *reconcile.Task) time.Time {
-	act := t.Activity()
-	if act.Sub(t.AsOf) <= reconcile.Skew {
-		return act
-	}
-	//guard:activity-ahead P5
-	return v.sign(t).Add(act.Sub(t.LastSeen()))
-}
-
-// taskHeartbeat is the newest heartbeat of the worker, zero when it never sent one.
-func taskHeartbeat(t *reconcile.Task) time.Time {
-	return reconcile.Latest(t.Events.Heartbeat, t.HeartbeatAt)
-}
-
-// taskActing reports whether the task's worker is one that should be doing something.
-func taskActing(t *reconcile.Task) bool {
-	return t.State == reconcile.TaskRunning && !t.Waits() && !t.Activity().IsZero()
+	return max(min(idle, v.Observed(reconcile.SourceActivity, reconcile.SourceEvents, reconcile.SourceTasks)), 0)
 }
 
 // excused says why an inactive worker is not failed for it: it waits, its silence is another
 // rule's, or its sandbox explains it.
-func excused(v *View, s *reconcile.Subject) string {
+func excused(v *view.View, s *reconcile.Subject) string {
 	t := s.Task
 	//guard:inactive-waits harm
 	if t.Waits() && !waitedBefore(v, s) {
 		return fmt.Sprintf("it waits for its user since %s", text.Time(t.Events.Waiting))
 	}
-	beat := taskHeartbeat(t)
-	if age := t.AsOf.Sub(beat); !beat.IsZero() && age > v.limit && v.judges("heartbeat-lost") {
+	beat := view.TaskHeartbeat(t)
+	if age := t.AsOf.Sub(beat); !beat.IsZero() && age > v.Limit && v.Judges("heartbeat-lost") {
 		return fmt.Sprintf("its last heartbeat is %s old, limit %s: that is for heartbeat-lost", text.Duration(age),
-			text.Duration(v.limit))
+			text.Duration(v.Limit))
 	}
 	//guard:inactive-unknown harm
 	if b := subjectUnknownBox(s); b != nil {
@@ -120,13 +100,13 @@ func excused(v *View, s *reconcile.Subject) string {
 		!s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.State == reconcile.SandboxRunning })
 	//guard:inactive-paused harm
 	if elsewhere {
-		return v.state(s) + ", which is for another rule"
+		return v.State(s) + ", which is for another rule"
 	}
 	return ""
 }
 
 // waitedBefore reports whether the worker waited in an attempt before this one.
-func waitedBefore(v *View, s *reconcile.Subject) bool {
-	start, column := subjectEntry(s)
-	return !start.IsZero() && v.clockTrusted(column) && s.Task.Events.Waiting.Before(start)
+func waitedBefore(v *view.View, s *reconcile.Subject) bool {
+	start, column := view.SubjectEntry(s)
+	return !start.IsZero() && v.ClockTrusted(column) && s.Task.Events.Waiting.Before(start)
 }

@@ -6,11 +6,12 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // attemptsEnded finds a task whose attempts end again and again: failed, requeued or recreated. It
 // is reported, and nobody requeues it any more.
-func looping(v *View, s *reconcile.Subject) result {
+func looping(v *view.View, s *reconcile.Subject) result {
 	if s.Task == nil || s.LinkState != reconcile.LinkLive {
 		return apart(v, s, "live tasks are")
 	}
@@ -23,7 +24,7 @@ func looping(v *View, s *reconcile.Subject) result {
 	}
 	attempts, window := s.Seen.Attempts, v.P.Rules["looping"].Window
 	first, last := attempts[len(attempts)-n], attempts[len(attempts)-1]
-	cause, because := v.cause(s)
+	cause, because := v.Cause(s)
 	return result{
 		found: true, due: true, report: true, since: v.Now.Sub(first),
 		reason: reconcile.Joined(fmt.Sprintf(
@@ -39,7 +40,7 @@ func looping(v *View, s *reconcile.Subject) result {
 
 // attemptsEnded is how often the task's attempts ended without success within the rule's window,
 // and whether that is too often. While the rule is off it never is.
-func attemptsEnded(v *View, s *reconcile.Subject) (int, bool) {
+func attemptsEnded(v *view.View, s *reconcile.Subject) (int, bool) {
 	if len(s.Seen.Attempts) == 0 {
 		return 0, false
 	}
@@ -50,7 +51,7 @@ func attemptsEnded(v *View, s *reconcile.Subject) (int, bool) {
 			n++
 		}
 	}
-	return n, v.judges("looping") && p.Count > 0 && n >= p.Count
+	return n, v.Judges("looping") && p.Count > 0 && n >= p.Count
 }
 
 func stamps(times []time.Time) string {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
@@ -86,7 +87,7 @@ func TestTurns(t *testing.T) {
 					t.Errorf("turns = %v, want %d", seen.Attempts, c.want)
 				}
 			}
-			if got := JudgeWorld(w).View.entered(w.S.Memory.Tasks["t1"], w.Task1()).Attempts; len(got) != c.want {
+			if got := JudgeWorld(w).View.Entered(w.S.Memory.Tasks["t1"], w.Task1()).Attempts; len(got) != c.want {
 				t.Errorf("turns of the subject = %v, want %d", got, c.want)
 			}
 		})
@@ -108,8 +109,8 @@ func TestTurnsOverPasses(t *testing.T) {
 	j, p := PlanWorld(w)
 	remember(w, j, p)
 	attempts := w.S.Memory.Tasks["t1"].Attempts
-	if len(attempts) != mostTurns {
-		t.Fatalf("%d turns, want %d", len(attempts), mostTurns)
+	if len(attempts) != view.MostTurns {
+		t.Fatalf("%d turns, want %d", len(attempts), view.MostTurns)
 	}
 	for i := range attempts[1:] {
 		if got := attempts[i+1].Sub(attempts[i]); got != 6*time.Minute {
@@ -123,7 +124,7 @@ func TestTurnsOverPasses(t *testing.T) {
 func TestTurnsAreNews(t *testing.T) {
 	attempts := make([]time.Time, 2, 9)
 	one := reconcile.TaskSeen{Attempts: attempts}
-	two := reconcile.TaskSeen{Attempts: turned(attempts, worldtest.LedgerNow)}
+	two := reconcile.TaskSeen{Attempts: view.Turned(attempts, worldtest.LedgerNow)}
 	if taskSeenSame(&one, &two) || !taskSeenSame(&two, &two) || len(attempts) != 2 || !attempts[:3][2].IsZero() {
 		t.Errorf("one turn more is no news, or was written into %v", attempts[:3])
 	}

@@ -5,11 +5,12 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // orphan finds an owned sandbox that no task, live or finished, explains, seen by at least
 // two full passes. What cannot be known is held and shown, never ended.
-func orphan(v *View, s *reconcile.Subject) result {
+func orphan(v *view.View, s *reconcile.Subject) result {
 	if s.Task != nil || v.P.Tasks.None || len(s.Boxes) != 1 {
 		return no(v, func() string {
 			return "only sandboxes that no task explains are judged by this rule; " + subjectExplained(s, v)
@@ -34,10 +35,10 @@ func orphan(v *View, s *reconcile.Subject) result {
 	after := threshold(v, "orphan", s)
 	//guard:orphan-age P5
 	//guard:orphan-recovered P6
-	age := min(v.born(*b), v.observed(reconcile.SourceTasks, reconcile.ListingOf(b.Provider)))
+	age := min(v.Born(*b), v.Observed(reconcile.SourceTasks, reconcile.ListingOf(b.Provider)))
 	if age < after {
 		return result{
-			suspect: fmt.Sprintf("no task explains it, created %s ago of %s", text.Duration(v.born(*b)), text.Duration(after)),
+			suspect: fmt.Sprintf("no task explains it, created %s ago of %s", text.Duration(v.Born(*b)), text.Duration(after)),
 		}
 	}
 	only := onlyReported(v, s, b)
@@ -47,7 +48,7 @@ func orphan(v *View, s *reconcile.Subject) result {
 		holds: append(orphanHolds(v, s, b), boxUnsure(b)...),
 		reason: reconcile.Joined(fmt.Sprintf("no task explains it: %s; %s, %s %s ago", subjectUnexplained(s, b), b.Raw,
 			boxBegan(b),
-			text.Duration(v.born(*b))), only),
+			text.Duration(v.Born(*b))), only),
 		evidence: []reconcile.Evidence{
 			boxSeenAs(b),
 			{Source: "tasks", At: v.S.T0, Fact: subjectUnexplained(s, b)},
@@ -57,13 +58,13 @@ func orphan(v *View, s *reconcile.Subject) result {
 
 // onlyReported says why the orphan is not terminated by default; "" when it may be. What carries our
 // labels and no link may be a gateway, a builder or a spare, and what rests keeps its user's files.
-func onlyReported(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) string {
+func onlyReported(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) string {
 	switch {
 	//guard:orphan-linkless harm
 	case s.LinkState == reconcile.LinkUnnamed && !v.P.Providers[b.Provider].LinkRequired:
 		return "reported only: it has no link at all (link: {required: true} where each must have one)"
 	//guard:orphan-at-rest harm
-	case v.isLeft(b):
+	case v.IsLeft(b):
 		return "reported only: it does not run (at_rest: terminate ends it)"
 	}
 	return ""
@@ -78,7 +79,7 @@ func boxBegan(b *reconcile.SeenSandbox) string {
 }
 
 // subjectExplained says in words why the subject cannot be an orphan.
-func subjectExplained(s *reconcile.Subject, v *View) string {
+func subjectExplained(s *reconcile.Subject, v *view.View) string {
 	if v.P.Tasks.None {
 		return "there are no tasks here that could explain one"
 	}
@@ -98,7 +99,7 @@ func subjectUnexplained(s *reconcile.Subject, b *reconcile.SeenSandbox) string {
 }
 
 // orphanHolds is what forbids ending an orphan although it is one.
-func orphanHolds(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) reconcile.HeldBy {
+func orphanHolds(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) reconcile.HeldBy {
 	var holds reconcile.HeldBy
 	//guard:orphan-unparsable P1
 	if s.LinkState == reconcile.LinkUnparsable {
@@ -111,13 +112,13 @@ func orphanHolds(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) reconc
 	}
 	//guard:orphan-contradicted P1
 	if ago := b.AsOf.Sub(b.LastActivityAt); s.LinkState == reconcile.LinkUnknown && v.P.Providers[b.Provider].Exclusive &&
-		!b.LastActivityAt.IsZero() && ago <= v.limit {
+		!b.LastActivityAt.IsZero() && ago <= v.Limit {
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldNotExclusive,
 			Reason: fmt.Sprintf("it names a task that nobody here ever knew and was active %s ago: "+
 				"another environment may share the account, whatever `exclusive` says", text.Duration(ago))})
 	}
 	//guard:orphan-pair harm
-	if task := v.pairs[b.Ref]; task != "" {
+	if task := v.Pairs[b.Ref]; task != "" {
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnmatched,
 			Reason: "task " + task + " shows life and has no sandbox, this may be it"})
 	}

@@ -5,13 +5,14 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // overAge finds a sandbox that is older than any sandbox should be, whatever its task does.
 // The row that it leaves behind is sandbox-missing's.
-func overAge(v *View, s *reconcile.Subject) result {
+func overAge(v *view.View, s *reconcile.Subject) result {
 	const none = "there is no maximum age for its class"
-	if !v.ageing {
+	if !v.Ageing {
 		return healthyResult(none)
 	}
 	after := threshold(v, "over-age", s)
@@ -26,7 +27,7 @@ func overAge(v *View, s *reconcile.Subject) result {
 	if by := v.S.Explained[b.Ref]; by != "" && s.Task == nil {
 		return result{suspect: "a row of " + by + " explains it"}
 	}
-	age := v.born(*b)
+	age := v.Born(*b)
 	if age < after {
 		return no(v, func() string {
 			return fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, text.Duration(age), text.Duration(after))
@@ -48,7 +49,7 @@ func overAge(v *View, s *reconcile.Subject) result {
 
 // eldest is the oldest sandbox of the subject that may be ended. One that nobody may end now
 // stands behind the others and starves none of them.
-func eldest(v *View, s *reconcile.Subject) *reconcile.SeenSandbox {
+func eldest(v *view.View, s *reconcile.Subject) *reconcile.SeenSandbox {
 	var best *reconcile.SeenSandbox
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
@@ -56,7 +57,7 @@ func eldest(v *View, s *reconcile.Subject) *reconcile.SeenSandbox {
 			continue
 		}
 		//guard:over-age-at-rest harm
-		if v.isLeft(b) {
+		if v.IsLeft(b) {
 			continue
 		}
 		if best == nil || before(v, b, best) {
@@ -67,12 +68,12 @@ func eldest(v *View, s *reconcile.Subject) *reconcile.SeenSandbox {
 }
 
 // before reports whether a is to be ended before b: it can be at all, or it is older.
-func before(v *View, a, b *reconcile.SeenSandbox) bool {
+func before(v *view.View, a, b *reconcile.SeenSandbox) bool {
 	stuck := func(b *reconcile.SeenSandbox) bool { return b.State == reconcile.SandboxUnknown || v.Ending[b.Ref] }
 	if stuck(a) != stuck(b) {
 		return stuck(b)
 	}
-	return v.born(*a) > v.born(*b)
+	return v.Born(*a) > v.Born(*b)
 }
 
 // subjectWhose says in words which task the subject's sandboxes belong to, "" when none is known.

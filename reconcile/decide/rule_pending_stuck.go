@@ -6,18 +6,19 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // pendingStuck finds a task that waits and that nothing picks up, with what may explain it:
 // quotas, templates, how many others run.
-func pendingStuck(v *View, s *reconcile.Subject) result {
+func pendingStuck(v *view.View, s *reconcile.Subject) result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskPending {
 		return apart(v, s, "pending tasks are")
 	}
 	after := threshold(v, "pending-stuck", s)
-	age, by := v.stateAge(s)
-	age = min(age, v.observed(reconcile.SourceTasks))
+	age, by := v.StateAge(s)
+	age = min(age, v.Observed(reconcile.SourceTasks))
 	if age < after {
 		return no(v, func() string {
 			return fmt.Sprintf("%s for %s by %s, limit %s", t.Status, text.Duration(age), reconcile.FirstOf(by, "no clock"),
@@ -36,11 +37,11 @@ func pendingStuck(v *View, s *reconcile.Subject) result {
 		text.Duration(after)))
 }
 
-func foundPending(v *View, s *reconcile.Subject, age time.Duration, clock string) result {
+func foundPending(v *view.View, s *reconcile.Subject, age time.Duration, clock string) result {
 	full, quotas := quotasOf(v, s.Task)
-	cause, because := v.cause(s)
+	cause, because := v.Cause(s)
 	evidence := append([]reconcile.Evidence{
-		{Source: "tasks", At: s.Task.AsOf, Fact: fmt.Sprintf("%s; %d tasks run", clock, v.running)},
+		{Source: "tasks", At: s.Task.AsOf, Fact: fmt.Sprintf("%s; %d tasks run", clock, v.Running)},
 	}, quotas...)
 	return result{
 		found: true, due: true, since: age,
@@ -52,9 +53,9 @@ func foundPending(v *View, s *reconcile.Subject, age time.Duration, clock string
 
 // quotasOf are the quotas of the providers where the task may run, and in words those that
 // are nearly used up.
-func quotasOf(v *View, t *reconcile.Task) (full string, out []reconcile.Evidence) {
+func quotasOf(v *view.View, t *reconcile.Task) (full string, out []reconcile.Evidence) {
 	const nearly = 0.95
-	for _, provider := range v.Candidates(t) {
+	for _, provider := range v.P.Candidates(t) {
 		for _, q := range v.S.Quotas[provider] {
 			fact := fmt.Sprintf("quota %s: %.6g of %.6g used", text.Clip(q.Name, 80), q.Used, q.Limit)
 			out = append(out, reconcile.Evidence{Source: provider, At: v.Now, Fact: fact})

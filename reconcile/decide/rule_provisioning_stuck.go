@@ -5,17 +5,18 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // provisioningStuck finds a sandbox that has been coming up for too long.
-func provisioningStuck(v *View, s *reconcile.Subject) result {
+func provisioningStuck(v *view.View, s *reconcile.Subject) result {
 	b := subjectComingUp(s)
 	if b == nil || !b.Owned || v.Ending[b.Ref] && s.LinkState == reconcile.LinkLive {
 		return healthyResult("no sandbox of it is coming up")
 	}
 	after := threshold(v, "provisioning-stuck", s)
 	//guard:provisioning-recovered P6
-	age := min(v.sandboxAge(*b), v.observed(reconcile.ListingOf(b.Provider)))
+	age := min(v.SandboxAge(*b), v.Observed(reconcile.ListingOf(b.Provider)))
 	if age < after {
 		return result{suspect: fmt.Sprintf("%s for %s of %s", b.Raw, text.Duration(age), text.Duration(after))}
 	}
@@ -32,7 +33,7 @@ func provisioningStuck(v *View, s *reconcile.Subject) result {
 			}
 		}
 	}
-	cause, because := v.cause(s)
+	cause, because := v.Cause(s)
 	return result{
 		found: true, due: true, sandbox: b, holds: explainedElsewhere(v, s, b),
 		reason: reconcile.Joined(
@@ -50,7 +51,7 @@ func heldBecause(kind reconcile.HeldKind, reason string) reconcile.HeldBy {
 
 // explainedElsewhere holds steps against a sandbox whose task is live outside `where`, or
 // was not read: it may be narrowed out of the judgement on purpose.
-func explainedElsewhere(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) reconcile.HeldBy {
+func explainedElsewhere(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) reconcile.HeldBy {
 	switch s.LinkState {
 	case reconcile.LinkUnread:
 		if !v.P.Tasks.None {

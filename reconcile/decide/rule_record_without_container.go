@@ -5,12 +5,13 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // recordWithoutContainer finds a sandbox that the platform's own registry says is running
 // while nothing runs behind it. It is seen by two full passes at least, some time apart: a
 // container that is just starting looks the same. Ending it repairs the record. A worker that still speaks refutes it.
-func recordWithoutContainer(v *View, s *reconcile.Subject) result {
+func recordWithoutContainer(v *view.View, s *reconcile.Subject) result {
 	b := noContainer(v, s)
 	if b == nil {
 		return healthyResult("no sandbox of it is a record without a container")
@@ -37,7 +38,7 @@ func recordWithoutContainer(v *View, s *reconcile.Subject) result {
 
 // noContainer is a sandbox of the subject that is a record alone. One that is on its way out stands
 // behind the others.
-func noContainer(v *View, s *reconcile.Subject) *reconcile.SeenSandbox {
+func noContainer(v *view.View, s *reconcile.Subject) *reconcile.SeenSandbox {
 	var behind *reconcile.SeenSandbox
 	for i := range s.Boxes {
 		b := &s.Boxes[i]

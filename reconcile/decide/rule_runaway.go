@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // fewestSamples is how many measurements make a run.
@@ -16,7 +17,7 @@ const fewestSamples = 3
 // runaway finds a sandbox that works without end, that does nothing while its task runs, or
 // whose memory grows to its limit, all without activity of the worker. It only tells, with
 // what the log speaks of: what is odd for one platform is the daily work of another.
-func runaway(v *View, s *reconcile.Subject) result {
+func runaway(v *view.View, s *reconcile.Subject) result {
 	after := threshold(v, "runaway", s)
 	if after <= 0 {
 		return healthyResult("it has no threshold")
@@ -42,10 +43,10 @@ func runaway(v *View, s *reconcile.Subject) result {
 }
 
 // calm says what was measured last in the subject's sandboxes.
-func calm(v *View, s *reconcile.Subject) string {
+func calm(v *view.View, s *reconcile.Subject) string {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		run := v.wanted(b, func(m *reconcile.Measurements) bool { return m.CPU != nil || m.Memory != nil })
+		run := v.Wanted(b, func(m *reconcile.Measurements) bool { return m.CPU != nil || m.Memory != nil })
 		if n := len(run); n > 0 {
 			return fmt.Sprintf("sandbox %s: %s when measured %s ago", b.ID, measurementsText(&run[n-1]),
 				text.Duration(v.Now.Sub(run[n-1].At)))
@@ -63,14 +64,14 @@ type strain struct {
 
 func (t *strain) span() time.Duration { return t.run[len(t.run)-1].At.Sub(t.run[0].At) }
 
-func judgeMeasurements(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox, after time.Duration) result {
+func judgeMeasurements(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, after time.Duration) result {
 	var met []strain
 	kept := result{}
 	for _, t := range strains(v, s, b, after) {
 		if len(t.run) == 0 {
 			continue
 		}
-		if v.activeSince(s, t.run[0].At) {
+		if v.ActiveSince(s, t.run[0].At) {
 			kept = result{needsProbe: true, suspect: t.what + ", but its worker was active meanwhile"}
 			continue
 		}
@@ -88,14 +89,16 @@ func judgeMeasurements(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox, 
 }
 
 // strains are the runs of the three kinds, each as long as it lasts until now.
-func strains(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox, after time.Duration) []strain {
-	cpu := v.wanted(b, func(m *reconcile.Measurements) bool { return m.CPU != nil })
-	busy := trailing(cpu, func(m *reconcile.Measurements) bool { return reconcile.LoadOf(m.CPU) == reconcile.LoadBusy })
-	idle := trailing(cpu, func(m *reconcile.Measurements) bool { return reconcile.LoadOf(m.CPU) == reconcile.LoadIdle })
+func strains(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, after time.Duration) []strain {
+	cpu := v.Wanted(b, func(m *reconcile.Measurements) bool { return m.CPU != nil })
+	busy := view.Trailing(cpu,
+		func(m *reconcile.Measurements) bool { return reconcile.LoadOf(m.CPU) == reconcile.LoadBusy })
+	idle := view.Trailing(cpu,
+		func(m *reconcile.Measurements) bool { return reconcile.LoadOf(m.CPU) == reconcile.LoadIdle })
 	if s.Task == nil || s.LinkState != reconcile.LinkLive || s.Task.State != reconcile.TaskRunning {
 		idle = nil // nobody waits for it
 	}
-	memory := v.wanted(b, func(m *reconcile.Measurements) bool { return m.Memory != nil && m.Memory.Total > 0 })
+	memory := v.Wanted(b, func(m *reconcile.Measurements) bool { return m.Memory != nil && m.Memory.Total > 0 })
 	return []strain{
 		{busy, "CPU at " + percents(busy), "infinite loop"},
 		{idle, "CPU at " + percents(idle) + " while its task runs", "hung"},

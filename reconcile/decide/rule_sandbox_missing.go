@@ -7,20 +7,21 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // sandboxMissing finds a live task whose sandbox the ledger has seen, or whose row names one, and
 // whose sandbox is gone or terminal. Paused, archived and suspended are neither. A sign of life
 // inside the heartbeat limit vetoes it. A task that nobody has ever seen with a sandbox may need none:
 // subflows, runs that are started by hand, agents within the platform itself.
-func sandboxMissing(v *View, s *reconcile.Subject) result {
+func sandboxMissing(v *view.View, s *reconcile.Subject) result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive || t.State == reconcile.TaskPending || !t.State.Live() {
 		return apart(v, s, "assigned and running tasks are")
 	}
-	started := v.started(s)
+	started := v.Started(s)
 	had := s.HasBox(func(b *reconcile.SeenSandbox) bool {
-		return b.Here && !b.Known || b.Known && !v.past(s, b) && (started || atItsTime(v, s, b))
+		return b.Here && !b.Known || b.Known && !v.Past(s, b) && (started || atItsTime(v, s, b))
 	})
 	//guard:missing-never-had harm
 	if !had && !namesOne(v, s) {
@@ -29,31 +30,31 @@ func sandboxMissing(v *View, s *reconcile.Subject) result {
 	if s.HasBox(func(b *reconcile.SeenSandbox) bool {
 		return b.Here && !b.Lost() && b.State != reconcile.SandboxDeleting
 	}) {
-		return no(v, func() string { return v.state(s) })
+		return no(v, func() string { return v.State(s) })
 	}
 	if s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.State == reconcile.SandboxDeleting }) {
-		return result{needsLookup: v.canLook(t), suspect: v.state(s)} // a list may show for long what is gone
+		return result{needsLookup: v.CanLook(t), suspect: v.State(s)} // a list may show for long what is gone
 	}
 	//guard:missing-alive P14
 	if age, alive := v.Alive(t); alive {
-		successor := v.successors != nil && v.canLook(t)
+		successor := v.Successors != nil && v.CanLook(t)
 		kept := fmt.Sprintf("no sandbox was found, but its worker was last seen %s ago", text.Duration(age))
 		//guard:missing-heir harm
 		return result{needsLookup: successor, suspect: kept}
 	}
 	grace := threshold(v, "sandbox-missing", s)
 	//guard:missing-grace P3
-	if age, by := v.stateAge(s); age-max(t.AsOf.Sub(v.S.T0), 0) < grace {
+	if age, by := v.StateAge(s); age-max(t.AsOf.Sub(v.S.T0), 0) < grace {
 		return result{suspect: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, text.Duration(age), by)}
 	}
-	where, ok := v.locate(s)
+	where, ok := v.Locate(s)
 	//guard:missing-looked harm
 	if !ok {
-		return result{needsLookup: v.canLook(t), suspect: where}
+		return result{needsLookup: v.CanLook(t), suspect: where}
 	}
 	cause, because := "", []reconcile.Evidence(nil)
-	if !v.started(s) { // an unusable template explains a start that failed, not a sandbox that ran
-		cause, because = v.cause(s)
+	if !v.Started(s) { // an unusable template explains a start that failed, not a sandbox that ran
+		cause, because = v.Cause(s)
 	}
 	return result{
 		found: true, sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), since: lostFor(v, s),
@@ -68,36 +69,36 @@ func sandboxMissing(v *View, s *reconcile.Subject) result {
 // namesOne reports whether the row names a sandbox that there was: by an id, which only its provider
 // gives out, or one that its worker spoke from. A name may be made up beforehand, and attempts,
 // restores and warm starts go by others.
-func namesOne(v *View, s *reconcile.Subject) bool {
+func namesOne(v *view.View, s *reconcile.Subject) bool {
 	t := s.Task
-	if t.Sandbox == "" || !v.started(s) {
+	if t.Sandbox == "" || !v.Started(s) {
 		return false
 	}
-	byID := slices.ContainsFunc(v.Candidates(t), func(name string) bool { return v.P.Providers[name].SandboxIsID })
-	return byID || !taskTold(t).LastSeen().IsZero()
+	byID := slices.ContainsFunc(v.P.Candidates(t), func(name string) bool { return v.P.Providers[name].SandboxIsID })
+	return byID || !view.TaskTold(t).LastSeen().IsZero()
 }
 
 // lostFor is for how long the ledger has known that a sandbox of the subject is gone or over,
 // else for how long it has been missed.
-func lostFor(v *View, s *reconcile.Subject) time.Duration {
+func lostFor(v *view.View, s *reconcile.Subject) time.Duration {
 	var longest time.Duration
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		switch {
-		case !b.Known || v.past(s, b):
+		case !b.Known || v.Past(s, b):
 		case !b.Seen.GoneAt.IsZero():
-			longest = max(longest, v.since(b.Seen.GoneAt))
+			longest = max(longest, v.Since(b.Seen.GoneAt))
 		case b.Lost() && b.Here && b.Seen.State == b.State:
-			longest = max(longest, v.since(b.Seen.StateSince))
+			longest = max(longest, v.Since(b.Seen.StateSince))
 		}
 	}
 	open := v.S.Memory.Findings[reconcile.FindingKey{Rule: "sandbox-missing", Subject: s.ID}]
-	return max(longest, v.since(open.FirstSeen))
+	return max(longest, v.Since(open.FirstSeen))
 }
 
 // atItsTime reports whether the sandbox may be that of the present attempt: the row names it, or the
 // ledger has not known it for longer than the task's present state.
-func atItsTime(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+func atItsTime(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	//guard:missing-earlier harm
-	return !s.Known || !earlier(v, s, b)
+	return !s.Known || !v.Earlier(s, b)
 }

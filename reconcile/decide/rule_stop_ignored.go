@@ -5,21 +5,22 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // stopIgnored finds a task that a person stopped while its sandbox lives on.
-func stopIgnored(v *View, s *reconcile.Subject) result {
+func stopIgnored(v *view.View, s *reconcile.Subject) result {
 	if s.Task == nil || s.LinkState != reconcile.LinkEnded || s.Task.State != reconcile.TaskStopped {
 		return apart(v, s, "stopped tasks are")
 	}
 	b := remaining(v, s)
 	if b == nil {
-		return healthyResult(reconcile.FirstOf(v.leftWords(s), "it was stopped and no sandbox of it is left"))
+		return healthyResult(reconcile.FirstOf(v.LeftWords(s), "it was stopped and no sandbox of it is left"))
 	}
 	after := threshold(v, "stop-ignored", s)
-	age, by := v.stateAge(s)
+	age, by := v.StateAge(s)
 	//guard:stop-resumed harm
-	if born := v.born(*b); b.StableName && !b.CreatedAt.IsZero() && born < age {
+	if born := v.Born(*b); b.StableName && !b.CreatedAt.IsZero() && born < age {
 		if grace := max(after, threshold(v, "finished-lingering", s)); born < grace {
 			return result{suspect: fmt.Sprintf("stopped %s ago; "+
 				"the present session of its sandbox began %s ago, and has until %s",
@@ -53,7 +54,7 @@ func stopIgnored(v *View, s *reconcile.Subject) result {
 // remaining is the sandbox of an ended task that has to go next. One that nobody may end
 // now, because its terminate is open or its state is not known, stands behind the others
 // and starves none of them.
-func remaining(v *View, s *reconcile.Subject) *reconcile.SeenSandbox {
+func remaining(v *view.View, s *reconcile.Subject) *reconcile.SeenSandbox {
 	var behind *reconcile.SeenSandbox
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
@@ -61,7 +62,7 @@ func remaining(v *View, s *reconcile.Subject) *reconcile.SeenSandbox {
 			continue
 		}
 		//guard:remaining-at-rest harm
-		if v.isLeft(b) {
+		if v.IsLeft(b) {
 			continue
 		}
 		//guard:remaining-starves live

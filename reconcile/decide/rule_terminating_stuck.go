@@ -7,12 +7,13 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // terminatingStuck finds a sandbox that should be gone: its provider accepted to end it long
 // ago, or says since long that it is being deleted. Asking again goes on beside it; this says
 // that asking does not help, with a text for the provider's support.
-func terminatingStuck(v *View, s *reconcile.Subject) result {
+func terminatingStuck(v *view.View, s *reconcile.Subject) result {
 	var waits *reconcile.SeenSandbox
 	var longest time.Duration
 	for i := range s.Boxes {
@@ -36,21 +37,21 @@ func terminatingStuck(v *View, s *reconcile.Subject) result {
 
 // leaving is for how long the sandbox has been on its way out, 0 when it is not: since our
 // first request that the provider accepted, else since it is seen being deleted.
-func leaving(v *View, b *reconcile.SeenSandbox) time.Duration {
+func leaving(v *view.View, b *reconcile.SeenSandbox) time.Duration {
 	if !b.Here || !b.Owned || !b.State.Exists() {
 		return 0
 	}
-	if len(v.asked) > 0 && v.asked[b.Ref] != nil {
-		return v.Now.Sub(v.asked[b.Ref].FirstStarted())
+	if len(v.Asked) > 0 && v.Asked[b.Ref] != nil {
+		return v.Now.Sub(v.Asked[b.Ref].FirstStarted())
 	}
 	if b.State == reconcile.SandboxDeleting {
-		return v.sandboxAge(*b)
+		return v.SandboxAge(*b)
 	}
 	return 0
 }
 
-func foundTerminating(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox, age time.Duration) result {
-	a := v.asked[b.Ref]
+func foundTerminating(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, age time.Duration) result {
+	a := v.Asked[b.Ref]
 	reason := fmt.Sprintf("sandbox %s is %s for %s, and sandkeeper did not ask for it", b.ID, b.Raw, text.Duration(age))
 	evidence := []reconcile.Evidence{boxSeenAs(b)}
 	if a != nil {
@@ -68,7 +69,7 @@ func foundTerminating(v *View, s *reconcile.Subject, b *reconcile.SeenSandbox, a
 }
 
 // supportText is one paragraph to send to the provider's support.
-func supportText(v *View, b *reconcile.SeenSandbox, a *reconcile.Action, age time.Duration) string {
+func supportText(v *view.View, b *reconcile.SeenSandbox, a *reconcile.Action, age time.Duration) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "For the provider's support: sandbox %s", b.ID)
 	if b.Name != "" && b.Name != b.ID {

@@ -4,11 +4,12 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // finds has what finds by each row of [Rules] that is about one subject: a pure function of the
 // subject and of what the whole fleet says.
-var finds = map[string]func(*View, *reconcile.Subject) result{
+var finds = map[string]func(*view.View, *reconcile.Subject) result{
 	"finished-unrecorded":      finishedUnrecorded,
 	"assigned-stale":           assignedStale,
 	"sandbox-missing":          sandboxMissing,
@@ -32,7 +33,7 @@ var finds = map[string]func(*View, *reconcile.Subject) result{
 }
 
 // fleetAnswers has what each row that is about the whole fleet has to do with one subject.
-var fleetAnswers = map[string]func(*View, *Judgement, *Decision) (says, why string){
+var fleetAnswers = map[string]func(*view.View, *Judgement, *Decision) (says, why string){
 	"template-unusable": templateAnswer,
 	"systemic":          systemicAnswer,
 	"capacity":          capacityAnswer,
@@ -65,16 +66,16 @@ func healthyResult(why string) result { return result{healthy: why} }
 
 // no is the answer that there is nothing to find. The words are made only when somebody asks
 // for them: a pass does not pay for them.
-func no(v *View, why func() string) result {
-	if !v.telling {
+func no(v *view.View, why func() string) result {
+	if !v.Telling {
 		return result{}
 	}
 	return result{healthy: why()}
 }
 
 // apart is the answer on a subject that is not of the kind that the rule judges.
-func apart(v *View, s *reconcile.Subject, only string) result {
-	if !v.telling {
+func apart(v *view.View, s *reconcile.Subject, only string) result {
+	if !v.Telling {
 		return result{}
 	}
 	return result{healthy: "only " + only + " judged by this rule; " + subjectKind(s)}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // Facts are what is known of an action's target right before its effect. Who gathers them
@@ -44,7 +45,7 @@ const (
 	ProbeUnsure                   // nothing was learnt
 )
 
-// A Ruling says whether an action may have its effect. Only [View.MayAct] makes one that allows.
+// A Ruling says whether an action may have its effect. Only [MayAct] makes one that allows.
 type Ruling struct {
 	Outcome reconcile.Outcome // what becomes of the action instead: pending means that it waits
 	Why     string
@@ -72,13 +73,14 @@ func effectOf(a *reconcile.Action) string {
 }
 
 // Over reports whether the lookup alone settles the action: nothing more has to be read.
-func Over(v *View, a *reconcile.Action, f *Facts) bool { return over(v, a, f).Outcome != "" }
+func Over(v *view.View, a *reconcile.Action, f *Facts) bool { return over(v, a, f).Outcome != "" }
 
-func wait(why string) Ruling     { return Ruling{Outcome: reconcile.OutcomePending, Why: why} }
+func wait(why string) Ruling { return Ruling{Outcome: reconcile.OutcomePending, Why: why} }
+
 func withdraw(why string) Ruling { return Ruling{Outcome: reconcile.OutcomeWithdrawn, Why: why} }
 
 // An objection is one thing that an action is asked before its effect. A zero ruling is none.
-type objection func(*View, *reconcile.Action, *Facts) Ruling
+type objection func(*view.View, *reconcile.Action, *Facts) Ruling
 
 // objections are all of them, in the one order in which they are asked, whatever the step and whoever
 // planned it: is it known, is it done, is it ours, is it still wrong, is it in use, may it be now.
@@ -92,7 +94,7 @@ var objections = []objection{
 
 // MayAct rules on an action right before its effect: the first objection decides, and without
 // any it goes.
-func MayAct(v *View, a *reconcile.Action, f *Facts) Ruling {
+func MayAct(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	for _, object := range objections {
 		out := object(v, a, f)
 		if out.Outcome == "" {

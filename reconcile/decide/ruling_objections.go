@@ -2,20 +2,22 @@ package decide
 
 import (
 	"fmt"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
-// The objections of [View.MayAct], in their order.
+// The objections that [MayAct] asks. Their order is the list objections in ruling.go.
 
-func leftToFull(_ *View, a *reconcile.Action, f *Facts) Ruling {
+func leftToFull(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 	if f.Quick && judged(a, f) && reconcile.RuleNamed(a.Rule).FullOnly {
 		return wait("only a full pass judges by this rule")
 	}
 	return Ruling{}
 }
 
-func unread(_ *View, _ *reconcile.Action, f *Facts) Ruling {
+func unread(_ *view.View, _ *reconcile.Action, f *Facts) Ruling {
 	//guard:ruling-unread P4
 	if f.Unread != "" {
 		return Ruling{Outcome: reconcile.OutcomePending, Why: f.Unread, Blind: true}
@@ -23,7 +25,7 @@ func unread(_ *View, _ *reconcile.Action, f *Facts) Ruling {
 	return Ruling{}
 }
 
-func outdated(_ *View, a *reconcile.Action, f *Facts) Ruling {
+func outdated(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 	//guard:asked-outdated harm
 	if why := a.Outdated(f.Now); why != "" && !f.hurries(a) {
 		return withdraw(why)
@@ -33,7 +35,7 @@ func outdated(_ *View, a *reconcile.Action, f *Facts) Ruling {
 
 // notOwned: nothing is touched that is not proven ours. Where only rows tell what is ours, an
 // operator's word alone is no proof: a row names the sandbox, or the ledger remembers one that did.
-func notOwned(v *View, a *reconcile.Action, f *Facts) Ruling {
+func notOwned(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	if !onSandbox(a) {
 		return Ruling{}
 	}
@@ -51,11 +53,11 @@ func notOwned(v *View, a *reconcile.Action, f *Facts) Ruling {
 }
 
 // Proven reports whether the sandbox is ours by its labels or name, or may be by a row.
-func Proven(v *View, sb *reconcile.Sandbox) bool {
+func Proven(v *view.View, sb *reconcile.Sandbox) bool {
 	return sb.Owned || v.P.Providers[sb.Provider].ByRow(sb)
 }
 
-func refuted(_ *View, _ *reconcile.Action, f *Facts) Ruling {
+func refuted(_ *view.View, _ *reconcile.Action, f *Facts) Ruling {
 	switch {
 	//guard:ruling-refuted live
 	case f.Probe == ProbeRefutes:
@@ -68,7 +70,7 @@ func refuted(_ *View, _ *reconcile.Action, f *Facts) Ruling {
 }
 
 // notFound: what a verdict began ends when it does not hold any more.
-func notFound(_ *View, a *reconcile.Action, f *Facts) Ruling {
+func notFound(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 	if !judged(a, f) {
 		return Ruling{}
 	}
@@ -89,7 +91,7 @@ func notFound(_ *View, a *reconcile.Action, f *Facts) Ruling {
 
 // woken: a sandbox that a quarantine stopped and that does not stand still any more, or did not all
 // the time, is in use. In a state that says nothing it waits.
-func woken(v *View, a *reconcile.Action, f *Facts) Ruling {
+func woken(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	if !a.InQuarantine() || f.hurries(a) {
 		return Ruling{}
 	}
@@ -104,7 +106,7 @@ func woken(v *View, a *reconcile.Action, f *Facts) Ruling {
 	return Ruling{}
 }
 
-func atRest(v *View, a *reconcile.Action, f *Facts) Ruling {
+func atRest(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	//guard:later-at-rest harm
 	if follows(a, f) && !f.hurries(a) && v.P.IsLeft(&f.Lookup.Sandbox) && !a.InQuarantine() {
 		return withdraw("it does not run any more, and what does not run is left (at_rest: keep)")
@@ -116,7 +118,7 @@ func atRest(v *View, a *reconcile.Action, f *Facts) Ruling {
 // made: not a request, and not judged again.
 func follows(a *reconcile.Action, f *Facts) bool { return ends(a) && !a.Asked() && !judged(a, f) }
 
-func anothers(_ *View, a *reconcile.Action, f *Facts) Ruling {
+func anothers(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 	//guard:later-other-task harm
 	if task := f.Lookup.Sandbox.Task; follows(a, f) && task != "" && task != a.Task {
 		return withdraw("the sandbox names another task by now, " + text.Clip(task, 60))
@@ -126,7 +128,7 @@ func anothers(_ *View, a *reconcile.Action, f *Facts) Ruling {
 
 // afterPass: the earlier step does not stand. Of a first step the sandbox itself is the ground: its
 // task may well live.
-func goesOn(v *View, a *reconcile.Action, f *Facts) Ruling {
+func goesOn(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	if !follows(a, f) || a.Seq == 0 || f.Row == nil {
 		return Ruling{}
 	}
@@ -140,7 +142,7 @@ func goesOn(v *View, a *reconcile.Action, f *Facts) Ruling {
 // stands says why the earlier step's write does not stand. A terminal row always lets the
 // sandbox go; a live one only when it carries our own requeue and does not name the
 // sandbox any more.
-func stands(v *View, t *reconcile.Task, a *reconcile.Action, sb *reconcile.Sandbox) string {
+func stands(v *view.View, t *reconcile.Task, a *reconcile.Action, sb *reconcile.Sandbox) string {
 	if t.State.Terminal() {
 		return taskKeptAlive(t, a)
 	}
@@ -176,7 +178,7 @@ func taskKeptAlive(t *reconcile.Task, a *reconcile.Action) string {
 
 // used: another task's row names the sandbox. Rows that hold one value are several where tasks follow
 // each other in one sandbox.
-func used(v *View, a *reconcile.Action, f *Facts) Ruling {
+func used(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	if a.Asked() || !ends(a) {
 		return Ruling{}
 	}
@@ -197,7 +199,7 @@ func used(v *View, a *reconcile.Action, f *Facts) Ruling {
 	return Ruling{}
 }
 
-func explained(_ *View, a *reconcile.Action, f *Facts) Ruling {
+func explained(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 	//guard:asked-explained P1
 	if f.Explained != "" && a.Asked() && ends(a) && !a.Running {
 		return withdraw("a row of " + f.Explained + " explains it; ask with --include-running")
@@ -205,7 +207,7 @@ func explained(_ *View, a *reconcile.Action, f *Facts) Ruling {
 	return Ruling{}
 }
 
-func maybeAnothers(v *View, a *reconcile.Action, f *Facts) Ruling {
+func maybeAnothers(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	//guard:asked-shared P1
 	if a.Rule == reconcile.RuleEmergency && ends(a) && !a.Anyway && v.MaybeAnothers(&f.Lookup.Sandbox, len(f.Users) > 0) {
 		return withdraw(reconcile.HeldShared().String() + "; ask with --anyway")
@@ -213,7 +215,7 @@ func maybeAnothers(v *View, a *reconcile.Action, f *Facts) Ruling {
 	return Ruling{}
 }
 
-func working(_ *View, a *reconcile.Action, f *Facts) Ruling {
+func working(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 	if !a.Asked() || !ends(a) {
 		return Ruling{}
 	}
@@ -233,7 +235,7 @@ func TaskWorking(t *reconcile.Task) bool {
 	return !t.State.Terminal() && t.State != reconcile.TaskPending
 }
 
-func expired(_ *View, _ *reconcile.Action, f *Facts) Ruling {
+func expired(_ *view.View, _ *reconcile.Action, f *Facts) Ruling {
 	//guard:deed-late once
 	if f.Expired != "" {
 		return wait(f.Expired)
@@ -243,7 +245,7 @@ func expired(_ *View, _ *reconcile.Action, f *Facts) Ruling {
 
 // held: what the operators asked for, what the verdict itself is held by, and what keeps the action
 // from being carried out in any case.
-func held(v *View, a *reconcile.Action, f *Facts) Ruling {
+func held(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	holds := Holds(v, a, f)
 	if judged(a, f) && f.Recheck.Finding != nil {
 		holds = holds.With(f.Recheck.Finding.HeldBy...)
@@ -255,7 +257,7 @@ func held(v *View, a *reconcile.Action, f *Facts) Ruling {
 	return Ruling{}
 }
 
-func noRequeue(_ *View, a *reconcile.Action, f *Facts) Ruling {
+func noRequeue(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 	if a.Step != reconcile.StepRequeue {
 		return Ruling{}
 	}

@@ -3,11 +3,12 @@ package decide
 import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // over: what the step is to bring about is so already, or is on its way, by an attempt of ours that a
 // crash cut short or by somebody else; or it never will be. Nothing is asked for twice.
-func over(_ *View, a *reconcile.Action, f *Facts) Ruling {
+func over(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 	switch {
 	case onSandbox(a) && f.Reissued && (f.Lookup.Gone || f.Lookup.Sandbox.State == reconcile.SandboxEnded):
 		return wait("it is gone") // which the next look confirms

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // A requeue is judged once more right before it is written: what explains the failure would
@@ -39,7 +40,7 @@ func TestNoRequeueAfterAll(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			p := &reconcile.Policy{Rules: map[string]reconcile.RulePolicy{"looping": {Mode: reconcile.Enforce, Count: 3, Window: time.Hour}}}
-			v := NewView(&reconcile.Snapshot{Kind: reconcile.Full, Memory: reconcile.Memory{Now: now}}, p)
+			v := view.New(&reconcile.Snapshot{Kind: reconcile.Full, Memory: reconcile.Memory{Now: now}}, p)
 			s := &reconcile.Subject{Task: &reconcile.Task{Retries: !c.unmapped, Attempts: c.attempts, MaxAttempts: 3}, Seen: c.seen}
 			got := noRequeue(v, &reconcile.Action{Step: c.step, Signature: "s"}, &Facts{
 				Recheck: &Recheck{View: v, Subject: s}, Controls: reconcile.Controls{Incidents: c.incidents}})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // The bounds of a normalised text, in bytes, and of one word of it: a longer one is an id or
@@ -143,7 +144,7 @@ func cutAtWord(text string, n int) string {
 
 // signature names the class of a failure of work: rule, provider, template and normalised
 // error. It is "" for clean-up.
-func signature(v *View, s *reconcile.Subject, f *reconcile.Finding) string {
+func signature(v *view.View, s *reconcile.Subject, f *reconcile.Finding) string {
 	if reconcile.RuleNamed(f.Rule).Family == reconcile.CleanUp {
 		return ""
 	}
@@ -153,7 +154,7 @@ func signature(v *View, s *reconcile.Subject, f *reconcile.Finding) string {
 
 // failedAt is the provider entry that a failure is counted for, "" when it may be any of
 // several.
-func failedAt(v *View, s *reconcile.Subject, f *reconcile.Finding) string {
+func failedAt(v *view.View, s *reconcile.Subject, f *reconcile.Finding) string {
 	if f.Provider != "" {
 		return f.Provider
 	}
@@ -165,7 +166,7 @@ func failedAt(v *View, s *reconcile.Subject, f *reconcile.Finding) string {
 
 // errorOf is the error of a failure, normalised: what the provider says of a failed sandbox,
 // else what the platform wrote into the row during its present state.
-func errorOf(v *View, s *reconcile.Subject) string {
+func errorOf(v *view.View, s *reconcile.Subject) string {
 	for i := range s.Boxes {
 		if b := &s.Boxes[i]; b.Here && b.State == reconcile.SandboxFailed && b.Error != "" {
 			return Normalise(b.Error)

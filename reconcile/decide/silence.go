@@ -2,27 +2,27 @@ package decide
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // proven is the answer on a worker that has been silent, or has done nothing, for long enough: found
 // only where something besides the silence agrees. Where nothing can, it is found and held, so that
 // an operator sees it.
-func proven(v *View, s *reconcile.Subject, quiet string, found func() result) result {
+func proven(v *view.View, s *reconcile.Subject, quiet string, found func() result) result {
 	kept := func(why string) result { return result{suspect: quiet + ", " + why} }
 	if why := restsElsewhere(v, s); why != "" {
 		return kept("but " + why)
 	}
 	//guard:silent-gone live
-	if v.judges("sandbox-missing") && nothingHere(v, s) {
+	if v.Judges("sandbox-missing") && nothingHere(v, s) {
 		out := kept("and no sandbox of it is here: that is for sandbox-missing")
-		out.needsLookup = v.canLook(s.Task)
+		out.needsLookup = v.CanLook(s.Task)
 		return out
 	}
-	worker, at := v.workerSeen(s)
+	worker, at := v.WorkerSeen(s)
 	failed, _ := probedBroken(v, s)
 	switch {
 	//guard:silent-worker-alive harm
@@ -32,7 +32,7 @@ func proven(v *View, s *reconcile.Subject, quiet string, found func() result) re
 	case worker == reconcile.WorkerDead:
 		return found()
 	//guard:silent-due harm
-	case !taskDue(s.Task):
+	case !view.TaskDue(s.Task):
 		return result{needsProbe: true, suspect: quiet +
 			", but nothing said that its worker would speak by now: its newest sign " +
 			"is of work"}
@@ -45,7 +45,7 @@ func proven(v *View, s *reconcile.Subject, quiet string, found func() result) re
 
 // unprovenSilence is the answer while nothing but silence speaks against a worker: its sandbox is
 // probed first. Where that says nothing against it, the finding is held.
-func unprovenSilence(v *View, s *reconcile.Subject, quiet string, found func() result) result {
+func unprovenSilence(v *view.View, s *reconcile.Subject, quiet string, found func() result) result {
 	if mayProbe(v, s) && (!probedSince(v, s) || staleDeath(v, s)) {
 		return result{needsProbe: true, needsLookup: unseen(v, s), suspect: quiet + ": its sandbox is probed first"}
 	}
@@ -63,10 +63,10 @@ func FindingUnproven(f *reconcile.Finding) bool {
 }
 
 // restsElsewhere says why a worker is silent that need not speak: its sandbox is paused or comes up.
-func restsElsewhere(v *View, s *reconcile.Subject) string {
+func restsElsewhere(v *view.View, s *reconcile.Subject) string {
 	//guard:silent-paused harm
 	if s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.State == reconcile.SandboxSuspended }) {
-		return "its sandbox is paused: " + v.state(s)
+		return "its sandbox is paused: " + v.State(s)
 	}
 	//guard:silent-coming-up harm
 	if b := subjectComingUp(s); b != nil {
@@ -80,21 +80,21 @@ func restsElsewhere(v *View, s *reconcile.Subject) string {
 }
 
 // nothingHere reports whether no sandbox of the task exists as far as this pass knows.
-func nothingHere(v *View, s *reconcile.Subject) bool {
+func nothingHere(v *view.View, s *reconcile.Subject) bool {
 	return !s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && !b.Lost() })
 }
 
 // staleDeath reports whether the newest probe of a sandbox of the task found the worker dead, too long ago.
-func staleDeath(v *View, s *reconcile.Subject) bool {
+func staleDeath(v *view.View, s *reconcile.Subject) bool {
 	return s.HasBox(func(b *reconcile.SeenSandbox) bool {
 		last := b.Probes.Last
 		old := last.Worker == reconcile.WorkerDead && v.Now.Sub(last.At) > 2*v.P.Full
-		return b.Here && old && !v.Replaced(s, b) && !boxAnothers(b, s.Task)
+		return b.Here && old && !v.Replaced(s, b) && !view.BoxAnothers(b, s.Task)
 	})
 }
 
 // mayProbe reports whether a sandbox of the task can be probed at all.
-func mayProbe(v *View, s *reconcile.Subject) bool {
+func mayProbe(v *view.View, s *reconcile.Subject) bool {
 	return s.HasBox(func(b *reconcile.SeenSandbox) bool {
 		return b.Here && b.State == reconcile.SandboxRunning && b.Owned && !v.P.Providers[b.Provider].Probe.Off &&
 			!v.Replaced(s, b)
@@ -102,89 +102,13 @@ func mayProbe(v *View, s *reconcile.Subject) bool {
 }
 
 // probedSince reports whether a sandbox of the task was probed since its worker's newest sign.
-func probedSince(v *View, s *reconcile.Subject) bool {
-	return s.HasBox(func(b *reconcile.SeenSandbox) bool { return !v.Replaced(s, b) && v.sinceSilent(s, b.Probes.Last.At) })
-}
-
-// sinceSilent reports whether a moment of the ledger's clock lies after the worker's newest sign.
-func (v *View) sinceSilent(s *reconcile.Subject, at time.Time) bool {
-	//guard:silent-future harm
-	if at.After(v.Now) {
-		return false
-	}
-	return !at.IsZero() && v.Now.Sub(at) <= s.Task.AsOf.Sub(v.sign(s.Task))
-}
-
-// workerSeen is what the newest probe since the worker's newest sign learnt of the worker itself, and
-// when. A command that says of every worker that it is dead is wrong, and says nothing.
-func (v *View) workerSeen(s *reconcile.Subject) (seen reconcile.WorkerState, at time.Time) {
-	for i := range s.Boxes {
-		b := &s.Boxes[i]
-		last := b.Probes.Last
-		if !b.Here || b.State != reconcile.SandboxRunning || v.Replaced(s, b) || last.Outcome != reconcile.Answered ||
-			!v.sinceSilent(s, last.At) {
-			continue
-		}
-		//guard:worker-ours live
-		if !b.Owned && !v.P.Providers[b.Provider].Referenced || boxAnothers(b, s.Task) {
-			continue
-		}
-		if last.Worker == reconcile.WorkerDead && v.Now.Sub(last.At) > 2*v.P.Full {
-			continue // it may have been started again since: it is asked once more
-		}
-		//guard:worker-began harm
-		if last.Worker == reconcile.WorkerDead && !v.wasThere(s, b) {
-			continue
-		}
-		//guard:worker-resumed harm
-		if last.Worker == reconcile.WorkerDead && (last.At.Before(v.probesFrom(b)) || !v.WorkersSeen(b.Provider)) {
-			continue
-		}
-		//guard:worker-any harm
-		if last.Worker == reconcile.WorkerAlive {
-			return last.Worker, last.At
-		}
-		if last.Worker == reconcile.WorkerDead {
-			seen, at = last.Worker, last.At
-		}
-	}
-	return seen, at
-}
-
-// boxAnothers reports whether the sandbox names another task by its label: what is seen in it says nothing
-// of the one whose row names it.
-func boxAnothers(b *reconcile.SeenSandbox, t *reconcile.Task) bool {
-	return b.Task != "" && b.Task != t.ID
-}
-
-// wasThere reports whether the worker of the present attempt is known to have been in the sandbox: a probe
-// found it, or it said so itself.
-func (v *View) wasThere(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
-	found := s.Known && !b.Probes.WorkerAt.IsZero() && !b.Probes.WorkerAt.Before(s.Seen.Since)
-	return found || v.spoke(s)
-}
-
-// spoke reports whether the worker of the present attempt said so itself that it had begun.
-func (v *View) spoke(s *reconcile.Subject) bool {
-	e := &s.Task.Events
-	return !e.Started.IsZero() && !e.Started.Before(subjectPresentStart(s)) || !taskHeartbeat(s.Task).IsZero()
-}
-
-// WorkersSeen reports whether the provider's command for workers has found some worker alive: one
-// that never does is misspelt, or looks for what this platform does not run.
-func (v *View) WorkersSeen(provider string) bool {
-	for ref, seen := range v.S.Memory.Probes {
-		if ref.Provider == provider && !seen.WorkerAt.IsZero() {
-			return true
-		}
-	}
-	//guard:worker-command harm
-	return false
+func probedSince(v *view.View, s *reconcile.Subject) bool {
+	return s.HasBox(func(b *reconcile.SeenSandbox) bool { return !v.Replaced(s, b) && v.SinceSilent(s, b.Probes.Last.At) })
 }
 
 // silenceWords say what the newest probe since the silence began came to.
-func silenceWords(v *View, s *reconcile.Subject) string {
-	if worker, at := v.workerSeen(s); worker == reconcile.WorkerDead {
+func silenceWords(v *view.View, s *reconcile.Subject) string {
+	if worker, at := v.WorkerSeen(s); worker == reconcile.WorkerDead {
 		return fmt.Sprintf("its worker was not running %s ago, in a sandbox that answers", text.Duration(v.Now.Sub(at)))
 	}
 	_, words := probedBroken(v, s)
@@ -193,14 +117,14 @@ func silenceWords(v *View, s *reconcile.Subject) string {
 
 // probedBroken reports whether the newest probe since the silence began failed, in words. A
 // failure that every sandbox shares is the provider's.
-func probedBroken(v *View, s *reconcile.Subject) (bool, string) {
+func probedBroken(v *view.View, s *reconcile.Subject) (bool, string) {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		if v.Replaced(s, b) || boxAnothers(b, s.Task) {
+		if v.Replaced(s, b) || view.BoxAnothers(b, s.Task) {
 			continue
 		}
-		last := probeSeenVerdict(b.Probes)
-		if last.At.IsZero() || v.Now.Sub(last.At) > s.Task.AsOf.Sub(v.sign(s.Task)) {
+		last := view.ProbeSeenVerdict(b.Probes)
+		if last.At.IsZero() || v.Now.Sub(last.At) > s.Task.AsOf.Sub(v.Sign(s.Task)) {
 			continue
 		}
 		if last.Outcome.Failed() {

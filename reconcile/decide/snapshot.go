@@ -1,6 +1,9 @@
 package decide
 
-import "github.com/sandkeeper/sandkeeper/reconcile"
+import (
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
+)
 
 // Judgement is what judging a snapshot came to.
 type Judgement struct {
@@ -17,8 +20,8 @@ type Judgement struct {
 	Tallies        []reconcile.Counter // of lives, see [Counter]; set when the pass is recorded
 	Fleet          int                 // owned sandboxes of the trusted listings, else of the inventory
 
-	View   *View    `json:"-"` // what it was judged from; never part of what is compared as bytes
-	drafts []*draft // what the decisions call for, before limits
+	View   *view.View `json:"-"` // what it was judged from; never part of what is compared as bytes
+	drafts []*draft   // what the decisions call for, before limits
 }
 
 // A Decision is the one verdict on one subject in one pass.
@@ -31,4 +34,13 @@ type Decision struct {
 	Look     bool                // a direct look is needed before it can be judged
 	Probe    bool                // a probe would settle it
 	Unlooked bool                // it needs a look that it did not get: it was not its turn
+}
+
+// subjects are those that were decided on.
+func (j *Judgement) subjects() []*reconcile.Subject {
+	out := make([]*reconcile.Subject, len(j.Decisions))
+	for i := range j.Decisions {
+		out[i] = j.Decisions[i].Subject
+	}
+	return out
 }

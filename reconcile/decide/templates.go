@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // templatesPerPass bounds the look-ups of templates in use.
@@ -36,7 +37,7 @@ func WantedTemplates(s *reconcile.Snapshot, provider string, configured []string
 // one is asked to be made usable again. It destroys nothing, so it is free of share and of
 // the breaker. A template that is missing, failed or only about to expire has none: the
 // provider activates what is inactive and nothing else.
-func templateDrafts(v *View, j *Judgement) []*draft {
+func templateDrafts(v *view.View, j *Judgement) []*draft {
 	const rule = "template-unusable"
 	p := v.P.Rules[rule]
 	if p.Remedy != reconcile.Activate {
@@ -60,7 +61,7 @@ func templateDrafts(v *View, j *Judgement) []*draft {
 }
 
 // templateState is how this pass saw the template of a subject.
-func templateState(v *View, subject string) reconcile.TemplateState {
+func templateState(v *view.View, subject string) reconcile.TemplateState {
 	for i := range v.S.Templates {
 		if t := &v.S.Templates[i]; reconcile.TemplateSubject(t.Provider, t.Name) == subject {
 			return t.State
@@ -70,7 +71,7 @@ func templateState(v *View, subject string) reconcile.TemplateState {
 }
 
 // templateHolds are all that keeps an inactive template from being activated, before budgets.
-func templateHolds(v *View, f *reconcile.Finding) reconcile.HeldBy {
+func templateHolds(v *view.View, f *reconcile.Finding) reconcile.HeldBy {
 	holds := restraints(v, f)
 	c := v.S.Memory.Controls
 	c.Modes = nil // already in the policy

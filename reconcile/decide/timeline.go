@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // TrustWords say what became of the trust in a source.
@@ -18,7 +19,7 @@ func TrustWords(s reconcile.SourceSeen) string {
 
 // SeenTemplates are the templates looked at in this pass, with the newest sandbox that was
 // seen running from each.
-func SeenTemplates(v *View, subs []Decision) []reconcile.TemplateSeen {
+func SeenTemplates(v *view.View, subs []Decision) []reconcile.TemplateSeen {
 	if v.S.Kind != reconcile.Full {
 		return nil // a quick pass looks at none
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
@@ -398,8 +399,8 @@ func TestFreezesHold(t *testing.T) {
 	} {
 		t.Run(source, func(t *testing.T) {
 			w := worldtest.NewWorld(t, "provider e2b")
-			v := NewView(&w.S, &w.P)
-			v.sources[source] = reconcile.SourceSeen{Name: source}
+			v := view.New(&w.S, &w.P)
+			v.Sources[source] = reconcile.SourceSeen{Name: source}
 			s := &reconcile.Subject{ID: "task:t1", Task: &reconcile.Task{ID: "t1"}, Boxes: []reconcile.SeenSandbox{{Sandbox: reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s1"}}}}}
 			var got []string
 			for i := range reconcile.Rules {

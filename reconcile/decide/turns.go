@@ -6,62 +6,16 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
-
-// mostTurns is how many failed attempts of a task the ledger remembers.
-const mostTurns = 10
-
-// taskSeenEndedBadly reports whether an attempt of the task ended without success since the ledger's
-// last look: it failed, it waits again, or it was handed out again. One transition is one
-// turn: that a failed row is requeued afterwards says nothing new.
-func taskSeenEndedBadly(s *reconcile.TaskSeen, t *reconcile.Task) bool {
-	switch {
-	case s.State != reconcile.TaskRunning && s.State != reconcile.TaskAssigned:
-		return false
-	case t.State == reconcile.TaskFailed || t.State == reconcile.TaskPending:
-		return true
-	case t.State == reconcile.TaskAssigned:
-		return s.State == reconcile.TaskRunning || s.Status == t.Status && taskSeenRetried(s, t)
-	case t.State == reconcile.TaskRunning:
-		return s.State == reconcile.TaskRunning && (taskSeenRetried(s, t) || taskSeenReplaced(s, t))
-	}
-	return false
-}
-
-// taskSeenRetried reports whether the row counts more attempts than it did.
-func taskSeenRetried(s *reconcile.TaskSeen, t *reconcile.Task) bool {
-	return t.EntrySum()>>32 > s.EntrySum>>32
-}
-
-// taskSeenReplaced reports whether the row names another session or another sandbox than the one
-// that it named. Its first session or sandbox replaces nothing.
-func taskSeenReplaced(s *reconcile.TaskSeen, t *reconcile.Task) bool {
-	const session = 1<<32 - 1
-	before, now := s.EntrySum&session, t.EntrySum()&session
-	return s.EntrySum>>32 == t.EntrySum()>>32 && before != 0 && now != 0 && before != now ||
-		s.Sandbox != "" && t.Sandbox != "" && s.Sandbox != t.Sandbox
-}
-
-// turned adds a turn. The list is the ledger's own and is not written to.
-func turned(attempts []time.Time, at time.Time) []time.Time {
-	if len(attempts) >= mostTurns {
-		attempts = attempts[len(attempts)-mostTurns+1:]
-	}
-	return append(slices.Clone(attempts), at)
-}
-
-// taskSeenRecreated reports whether the task, live, got another sandbox than the one before.
-func taskSeenRecreated(s *reconcile.TaskSeen, t *reconcile.Task) bool {
-	return t.State.Live() && t.Sandbox != "" && t.Sandbox != s.Sandbox && (s.Sandbox != "" || len(s.Attempts) > 0)
-}
 
 // rememberBack forgets that the task got another sandbox once that has come to something: its
 // worker showed life, or the task is completed.
-func rememberBack(v *View, seen *reconcile.TaskSeen, t *reconcile.Task) {
+func rememberBack(v *view.View, seen *reconcile.TaskSeen, t *reconcile.Task) {
 	if seen.Recreated.IsZero() {
 		return
 	}
-	sign := v.sign(taskTold(t))
+	sign := v.Sign(view.TaskTold(t))
 	heard := t.State.Live() && !sign.IsZero() && t.AsOf.Sub(sign) < v.Now.Sub(seen.Recreated)
 	if heard || t.State == reconcile.TaskCompleted {
 		seen.Recreated = time.Time{}
@@ -69,30 +23,30 @@ func rememberBack(v *View, seen *reconcile.TaskSeen, t *reconcile.Task) {
 }
 
 // rememberLate keeps the newest sign of life that a stopped task's worker gave after the stop.
-func rememberLate(v *View, seen *reconcile.TaskSeen, t *reconcile.Task) {
+func rememberLate(v *view.View, seen *reconcile.TaskSeen, t *reconcile.Task) {
 	if t.State != reconcile.TaskStopped {
 		seen.LateSign = time.Time{}
 		return
 	}
 	s := reconcile.Subject{Task: t, Seen: *seen, Known: true}
-	age, by := v.stateAge(&s)
-	if by == "" || taskAhead(t) {
+	age, by := v.StateAge(&s)
+	if by == "" || view.TaskAhead(t) {
 		return
 	}
-	if sign := taskTold(t).LastSeen(); sign.After(reconcile.Latest(t.AsOf.Add(-age), seen.LateSign)) {
+	if sign := view.TaskTold(t).LastSeen(); sign.After(reconcile.Latest(t.AsOf.Add(-age), seen.LateSign)) {
 		seen.LateSign = sign
 	}
 }
 
 // rememberWork keeps when a sandbox that came back was first seen to work: a probe was
 // answered, or its task's worker gave a sign of life.
-func rememberWork(v *View, seen *reconcile.SandboxSeen, s *reconcile.Subject, b *reconcile.SeenSandbox) {
+func rememberWork(v *view.View, seen *reconcile.SandboxSeen, s *reconcile.Subject, b *reconcile.SeenSandbox) {
 	if seen.ResumedAt.IsZero() || !seen.WorkedAt.IsZero() || b.State != reconcile.SandboxRunning {
 		return
 	}
 	worked := b.Probes.LastAnswered.After(seen.ResumedAt)
 	if t := s.Task; t != nil && s.LinkState == reconcile.LinkLive {
-		sign := v.sign(taskTold(t))
+		sign := v.Sign(view.TaskTold(t))
 		worked = worked || !sign.IsZero() && t.AsOf.Sub(sign) < v.Now.Sub(seen.ResumedAt)
 	}
 	if worked {
@@ -102,7 +56,7 @@ func rememberWork(v *View, seen *reconcile.SandboxSeen, s *reconcile.Subject, b 
 
 // Tallies are what this pass adds to the counters of lives, from what it remembers again. Each
 // event counts once: what the ledger knows already is no news.
-func Tallies(v *View, tasks []reconcile.TaskSeen, boxes []reconcile.SandboxSeen) []reconcile.Counter {
+func Tallies(v *view.View, tasks []reconcile.TaskSeen, boxes []reconcile.SandboxSeen) []reconcile.Counter {
 	counted := map[reconcile.Counter]int64{}
 	count := func(name, provider string, news bool) {
 		if news {
@@ -139,7 +93,7 @@ func sandboxSeenResuming(s *reconcile.SandboxSeen) bool {
 }
 
 // providerOf is the provider entry of a task, where there is no doubt which.
-func providerOf(v *View, seen *reconcile.TaskSeen) string {
+func providerOf(v *view.View, seen *reconcile.TaskSeen) string {
 	t := v.Live[seen.ID]
 	if row, ok := v.S.Rows[seen.ID]; t == nil && ok {
 		t = &row
@@ -147,7 +101,7 @@ func providerOf(v *View, seen *reconcile.TaskSeen) string {
 	if t == nil {
 		return ""
 	}
-	if names := v.Candidates(t); len(names) == 1 {
+	if names := v.P.Candidates(t); len(names) == 1 {
 		return names[0]
 	}
 	return ""

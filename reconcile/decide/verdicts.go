@@ -4,11 +4,12 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // verdicts are the findings that rule for the first time in this pass: those that decide on
 // their subject, that are due, and that no freeze and no doubt holds.
-func verdicts(v *View, drafts []*draft) []reconcile.Verdict {
+func verdicts(v *view.View, drafts []*draft) []reconcile.Verdict {
 	var out []reconcile.Verdict
 	for _, r := range drafts {
 		if findingRules(r.finding) && news(v, r) {
@@ -51,7 +52,7 @@ func findingRestrained(f *reconcile.Finding) bool {
 // news reports whether the finding rules for the first time, or for the first time since its
 // rule may act, or since it is the one that decides. One that a freeze interrupted is the
 // same one.
-func news(v *View, r *draft) bool {
+func news(v *view.View, r *draft) bool {
 	before, open := v.S.Memory.Findings[r.finding.Key()]
 	if open && findingRules(&before) && decided(v, r.finding) {
 		return enforced(v, r.finding) && findingRestrained(&before)
@@ -61,7 +62,7 @@ func news(v *View, r *draft) bool {
 
 // decided reports whether the remembered finding decided on its subject: no rule before it in
 // the table did. Sandboxes alone are not asked about: there may be thousands of them.
-func decided(v *View, f *reconcile.Finding) bool {
+func decided(v *view.View, f *reconcile.Finding) bool {
 	if reconcile.TypeOf(f.Subject) != reconcile.SubjectTask {
 		return true
 	}
@@ -78,7 +79,7 @@ func decided(v *View, f *reconcile.Finding) bool {
 }
 
 // ruledRecently reports whether a verdict of this finding on this attempt still stands.
-func ruledRecently(v *View, r *draft) bool {
+func ruledRecently(v *view.View, r *draft) bool {
 	for i := range v.S.Memory.Verdicts {
 		before := &v.S.Memory.Verdicts[i]
 		if before.Rule == r.finding.Rule && before.Subject == r.finding.Subject && !before.Over &&
@@ -90,13 +91,13 @@ func ruledRecently(v *View, r *draft) bool {
 }
 
 // enforced reports whether the rule may act on the subject of its finding.
-func enforced(v *View, f *reconcile.Finding) bool {
+func enforced(v *view.View, f *reconcile.Finding) bool {
 	p := v.P.Rules[f.Rule]
 	return p.Mode == reconcile.Enforce && reconcile.RolledOut(f.Rule, f.Subject, p.Rollout)
 }
 
 // verdict is the record of a finding that rules.
-func verdict(v *View, r *draft) reconcile.Verdict {
+func verdict(v *view.View, r *draft) reconcile.Verdict {
 	f, s := r.finding, r.subject
 	out := reconcile.Verdict{
 		Rule: f.Rule, Subject: f.Subject, Task: f.Task, Provider: failedAt(v, s, f), Sandbox: f.Sandbox,
@@ -121,7 +122,7 @@ func verdict(v *View, r *draft) reconcile.Verdict {
 
 // patience is the threshold that counts from the moment at which a finding began. A limit that
 // somebody has set is over by then.
-func patience(v *View, rule string, s *reconcile.Subject) time.Duration {
+func patience(v *view.View, rule string, s *reconcile.Subject) time.Duration {
 	if reconcile.RuleNamed(rule).Authoritative {
 		return 0
 	}
@@ -129,12 +130,12 @@ func patience(v *View, rule string, s *reconcile.Subject) time.Duration {
 }
 
 // price is what the sandbox has cost, and costs on while it is there.
-func price(v *View, out *reconcile.Verdict, b *reconcile.SeenSandbox) {
+func price(v *view.View, out *reconcile.Verdict, b *reconcile.SeenSandbox) {
 	if !b.Here || !b.State.Exists() {
 		return
 	}
 	out.PerHour = v.P.Providers[b.Provider].PricePerHour
-	out.Cost = out.PerHour * max(v.born(*b).Hours(), 0)
+	out.Cost = out.PerHour * max(v.Born(*b).Hours(), 0)
 }
 
 func subjectBoxAt(s *reconcile.Subject, ref reconcile.Ref) *reconcile.SeenSandbox {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
@@ -46,7 +47,7 @@ func TestWhatRefutesAWrite(t *testing.T) {
 			f := &gathered{Facts: decide.Facts{Recheck: &decide.Recheck{Finding: &reconcile.Finding{}, Subject: &reconcile.Subject{
 				Task: &reconcile.Task{Events: reconcile.Events{Heartbeat: beat, Activity: acted}}}}}}
 			p := &reconcile.Policy{Rules: map[string]reconcile.RulePolicy{c.rule: {Mode: reconcile.Enforce}}}
-			ruling := decide.MayAct(decide.NewView(&reconcile.Snapshot{Kind: reconcile.Full}, p), &a, &f.Facts)
+			ruling := decide.MayAct(view.New(&reconcile.Snapshot{Kind: reconcile.Full}, p), &a, &f.Facts)
 			out, settled := r.write(t.Context(), a, f, ruling, false)
 			if !settled || out.Outcome != reconcile.OutcomeWithdrawn {
 				t.Errorf("a write that met a newer sign ends %q, want it withdrawn", out.Outcome)

@@ -13,7 +13,7 @@
 //     I/O, no context. The same snapshot gives the same bytes.
 //   - Record writes findings and the actions they call for in one transaction.
 //   - Act claims one action after the other in the ledger and gathers the facts of this
-//     moment. The ruling of [decide.View.MayAct] on them decides; what it allows is done with a
+//     moment. The ruling of [decide.MayAct] on them decides; what it allows is done with a
 //     guarded write or a terminate by the provider's immutable id.
 //   - Confirm looks again until the provider says gone.
 //

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // An Explained is what a look at one task or sandbox came to. Nothing was changed for it.
@@ -50,7 +51,7 @@ func (k *Reconciler) Explain(ctx context.Context, id string, h reconcile.History
 // settled reports whether looking at the one thing was enough: it was met, or the ledger
 // knows what it was. A name may be another sandbox's by now, and a sandbox that only a name
 // ties to its task is found by a listing alone.
-func (e *Explained) settled(v *decide.View, id string, h reconcile.History) bool {
+func (e *Explained) settled(v *view.View, id string, h reconcile.History) bool {
 	if d := e.Decision; d != nil {
 		return d.Subject.LinkState != reconcile.LinkLive || d.Subject.Task == nil || len(d.Subject.Boxes) > 0 ||
 			!v.Blind(d.Subject.Task)
@@ -106,7 +107,7 @@ func (s *workerView) explain(ctx context.Context, holder, id string, h reconcile
 }
 
 // judge comes to the decision and the plan of the one subject.
-func (e *Explained) judge(s *workerView, v *decide.View, subject *reconcile.Subject) {
+func (e *Explained) judge(s *workerView, v *view.View, subject *reconcile.Subject) {
 	e.Judged = &decide.Judgement{Decisions: []decide.Decision{decide.Decide(v, subject)}, Sources: e.Sources,
 		Fleet: s.result.Judged.Fleet, View: v}
 	e.Decision = &e.Judged.Decisions[0]
@@ -168,7 +169,7 @@ func planStillWait(p *decide.Plan, m *reconcile.Memory) {
 }
 
 // related picks out the verdicts on the subject and the open incidents of its failures.
-func (e *Explained) related(v *decide.View, h reconcile.History) {
+func (e *Explained) related(v *view.View, h reconcile.History) {
 	e.Verdicts = h.Verdicts
 	of := map[string]bool{}
 	for i := range e.Verdicts {

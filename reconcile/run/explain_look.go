@@ -7,6 +7,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // rowOf reads one row by key.
@@ -71,7 +72,7 @@ func (r *executor) soughtRefs(id string, d *decide.Decision, h reconcile.History
 		refs = append(refs, h.Sandboxes[i].Ref)
 	}
 	if len(refs) > 0 {
-		return refs[:min(len(refs), decide.Lookers)]
+		return refs[:min(len(refs), view.Lookers)]
 	}
 	id, _ = reconcile.OfType(reconcile.SubjectSandbox, id)
 	ref, is := reconcile.ParseRef(id)

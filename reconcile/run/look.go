@@ -10,6 +10,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // lookMissing gets by id what the ledger knows and a listing did not show: to trust a
@@ -20,15 +21,15 @@ func (k *Reconciler) lookMissing(ctx context.Context, s *reconcile.Snapshot) {
 		if seen, ok := s.Listings[name]; !ok || seen.Error != "" || !seen.Complete {
 			continue
 		}
-		missing, before, _ := decide.MissingFrom(s, name)
+		missing, before, _ := view.MissingFrom(s, name)
 		if len(missing)*2 > before {
-			refs = append(refs, missing[:min(decide.ShrinkLooks, len(missing))]...)
+			refs = append(refs, missing[:min(view.ShrinkLooks, len(missing))]...)
 			continue
 		}
-		refs = append(refs, decide.Rotated(missing, s.Memory.Now)[:min(decide.MissingLooks, len(missing))]...)
+		refs = append(refs, view.Rotated(missing, s.Memory.Now)[:min(view.MissingLooks, len(missing))]...)
 	}
 	if s.Kind == reconcile.Quick {
-		refs = decide.QuickLooks(s)
+		refs = view.QuickLooks(s)
 	}
 	k.lookup(ctx, s, refs)
 }
@@ -78,7 +79,7 @@ func judgementTurns(j *decide.Judgement, suspects []*decide.Decision) (turns [][
 	looks := 0
 	for i, d := range suspects {
 		n := len(j.View.LookRefs(d.Subject)) + 1
-		if i == 0 || len(turns[len(turns)-1]) >= decide.LooksPerPass || looks+n > 2*decide.LooksPerPass {
+		if i == 0 || len(turns[len(turns)-1]) >= view.LooksPerPass || looks+n > 2*view.LooksPerPass {
 			turns, looks = append(turns, nil), 0
 		}
 		turns[len(turns)-1] = append(turns[len(turns)-1], d)
@@ -89,7 +90,7 @@ func judgementTurns(j *decide.Judgement, suspects []*decide.Decision) (turns [][
 
 // LookTurns is within how many passes each suspect is looked at, where so many did not get a look in
 // this one.
-func LookTurns(unlooked int) int { return (unlooked + decide.LooksPerPass - 1) / decide.LooksPerPass }
+func LookTurns(unlooked int) int { return (unlooked + view.LooksPerPass - 1) / view.LooksPerPass }
 
 // lookup gets sandboxes by id and keeps what each look said.
 func (k *Reconciler) lookup(ctx context.Context, s *reconcile.Snapshot, refs []reconcile.Ref) {
@@ -104,7 +105,7 @@ func (k *Reconciler) lookup(ctx context.Context, s *reconcile.Snapshot, refs []r
 }
 
 func (k *Reconciler) looks(ctx context.Context, refs []reconcile.Ref) []reconcile.Lookup {
-	return inParallel(refs, k.parallel(decide.Lookers), func(ref reconcile.Ref) reconcile.Lookup {
+	return inParallel(refs, k.parallel(view.Lookers), func(ref reconcile.Ref) reconcile.Lookup {
 		return k.lookupOne(ctx,
 			ref)
 	})
@@ -151,7 +152,7 @@ func (k *Reconciler) lookupOne(ctx context.Context, ref reconcile.Ref) reconcile
 
 // find searches sandboxes by link at every provider where the task's may be.
 func (k *Reconciler) find(ctx context.Context, s *reconcile.Snapshot, tasks []*reconcile.Task) {
-	out := inParallel(tasks, k.parallel(decide.Lookers),
+	out := inParallel(tasks, k.parallel(view.Lookers),
 		func(t *reconcile.Task) reconcile.FindLookup { return k.findOne(ctx, t) })
 	for i, t := range tasks {
 		s.Finds[t.ID] = out[i]
@@ -163,7 +164,7 @@ func (k *Reconciler) find(ctx context.Context, s *reconcile.Snapshot, tasks []*r
 
 func (k *Reconciler) findOne(ctx context.Context, t *reconcile.Task) reconcile.FindLookup {
 	var out reconcile.FindLookup
-	for _, name := range k.candidates(t) {
+	for _, name := range k.Policy.Candidates(t) {
 		p := k.Policy.Providers[name]
 		if !p.LinkTask && !p.ByKey(t) {
 			continue
@@ -208,9 +209,4 @@ func (k *Reconciler) findAt(
 	}
 	slices.SortStableFunc(found, func(a, b reconcile.Sandbox) int { return reconcile.CompareRefs(a.Ref, b.Ref) })
 	return slices.CompactFunc(found, func(a, b reconcile.Sandbox) bool { return a.Ref == b.Ref }), nil
-}
-
-func (k *Reconciler) candidates(t *reconcile.Task) []string {
-	v := decide.View{P: &k.Policy}
-	return v.Candidates(t)
 }

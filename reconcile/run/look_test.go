@@ -7,6 +7,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
@@ -48,7 +49,7 @@ func TestLooksTakeTurns(t *testing.T) {
 				for id := range looked {
 					seen[id] = true
 				}
-				if len(looked) > decide.LooksPerPass || p.Unlooked != n-len(looked) {
+				if len(looked) > view.LooksPerPass || p.Unlooked != n-len(looked) {
 					t.Fatalf("%d stuck, pass %d: %d looked at, %d told not to be", n, turn, len(looked), p.Unlooked)
 				}
 				if 1+LookTurns(p.Unlooked) != turns {
@@ -86,7 +87,7 @@ func TestLooksOfMany(t *testing.T) {
 		for id, n := range looked {
 			seen[id], looks = true, looks+n
 		}
-		if looks > 2*decide.LooksPerPass || p.Unlooked != 150 {
+		if looks > 2*view.LooksPerPass || p.Unlooked != 150 {
 			t.Errorf("pass %d: %d looks, %d not looked at", turn, looks, p.Unlooked)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // observeFirst reads the task database's clock and then the providers' listings, in the order
@@ -52,7 +53,7 @@ func (k *Reconciler) observeFirst(ctx context.Context, kind reconcile.PassKind) 
 		s.T0 = s.Memory.Now
 	}
 	for i := range s.Sandboxes {
-		s.Sandboxes[i].Labels = decide.HeldLabels(s.Sandboxes[i].Labels, s.Memory.Controls.Holds)
+		s.Sandboxes[i].Labels = view.HeldLabels(s.Sandboxes[i].Labels, s.Memory.Controls.Holds)
 	}
 	return s, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // lifted reports whether an open action makes room in a quota that is full now: its claim
@@ -127,7 +128,7 @@ type executor struct {
 	actions reconcile.Actions
 	probes  reconcile.Probes
 
-	view   *decide.View
+	view   *view.View
 	boxes  map[string][]reconcile.SeenSandbox // sandboxes of the judged subjects, by subject
 	due    map[string]bool                    // actions that this pass calls for
 	until  time.Time                          // when waiting ends

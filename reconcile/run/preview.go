@@ -7,6 +7,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // A Preview is what an operator's request would end now and what it would leave, as a person
@@ -82,7 +83,7 @@ func (r *Result) Ending(d *decide.Decision, id string, how reconcile.AskOptions)
 	return e.done(v)
 }
 
-func (e *Preview) done(v *decide.View) *Preview {
+func (e *Preview) done(v *view.View) *Preview {
 	for _, list := range [][]Previewed{e.End, e.Left} {
 		slices.SortFunc(list, func(a, b Previewed) int { return reconcile.CompareRefs(a.Ref, b.Ref) })
 	}
@@ -116,7 +117,7 @@ func (e *Preview) Actions() []reconcile.Action {
 }
 
 // weigh puts one sandbox on one of the two lists. One that is not there any more is on none.
-func (e *Preview) weigh(v *decide.View, s *reconcile.Subject, b *reconcile.SeenSandbox) {
+func (e *Preview) weigh(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) {
 	if !b.Here && !b.Gone {
 		e.weighUnseen(v, b.Seen)
 	}
@@ -132,7 +133,7 @@ func (e *Preview) weigh(v *decide.View, s *reconcile.Subject, b *reconcile.SeenS
 
 // weighUnseen is for a sandbox that no listing showed, of a source that is not trusted: it is
 // looked at before anything is done to it.
-func (e *Preview) weighUnseen(v *decide.View, seen reconcile.SandboxSeen) {
+func (e *Preview) weighUnseen(v *view.View, seen reconcile.SandboxSeen) {
 	_, configured := v.P.Providers[seen.Provider]
 	if !e.how.Anyway || !configured || v.Trusted(reconcile.ListingOf(seen.Provider)) {
 		return
@@ -142,7 +143,7 @@ func (e *Preview) weighUnseen(v *decide.View, seen reconcile.SandboxSeen) {
 	e.put(v, out, &b, v.Live[seen.Task])
 }
 
-func (e *Preview) put(v *decide.View, out Previewed, b *reconcile.SeenSandbox, t *reconcile.Task) {
+func (e *Preview) put(v *view.View, out Previewed, b *reconcile.SeenSandbox, t *reconcile.Task) {
 	if t == nil && out.Task != "" {
 		for _, known := range v.RemembersWorking([]string{out.Task}, nil) {
 			t, out.Status = &known, known.Status
@@ -161,7 +162,7 @@ func (e *Preview) put(v *decide.View, out Previewed, b *reconcile.SeenSandbox, t
 
 // viewEnds says how the sandbox is being ended already, so that it need not be asked for twice. An
 // end that gives way does not count: it waits for a mode, a budget or a quarantine.
-func viewEnds(v *decide.View, ref reconcile.Ref) string {
+func viewEnds(v *view.View, ref reconcile.Ref) string {
 	for i := range v.S.Memory.Actions {
 		a := &v.S.Memory.Actions[i]
 		if a.Step == reconcile.StepTerminate && a.Provider == ref.Provider && a.Sandbox == ref.ID && !a.GivesWay(v.Now) {
@@ -172,7 +173,7 @@ func viewEnds(v *decide.View, ref reconcile.Ref) string {
 }
 
 // viewSpares says why the sandbox is not ended although a person asks for it.
-func viewSpares(v *decide.View, e *Preview, b *reconcile.SeenSandbox, t *reconcile.Task) string {
+func viewSpares(v *view.View, e *Preview, b *reconcile.SeenSandbox, t *reconcile.Task) string {
 	a := reconcile.Action{Rule: e.Rule, Subject: reconcile.BoxSubject(b.Ref), Step: reconcile.StepTerminate}
 	at := reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject, Provider: b.Provider, Sandbox: b.ID,
 		Task:  reconcile.FirstOf(b.Task, b.Seen.Task),
@@ -205,7 +206,7 @@ func viewSpares(v *decide.View, e *Preview, b *reconcile.SeenSandbox, t *reconci
 }
 
 // pauses are those that keep what is asked for waiting.
-func (e *Preview) pauses(v *decide.View, concerns func(provider string) bool) {
+func (e *Preview) pauses(v *view.View, concerns func(provider string) bool) {
 	for _, p := range v.S.Memory.Controls.Pauses {
 		of, isProvider := reconcile.OfType(reconcile.SubjectProvider, p.Scope)
 		if p.Scope == "all" || isProvider && concerns(of) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // A teller answers probes by their command.
@@ -97,7 +98,7 @@ func TestFinalProbeAsksForTheWorker(t *testing.T) {
 		ledger := &saved{}
 		k := &Reconciler{Providers: map[string]reconcile.Provider{"lab": p}, Log: slog.New(slog.DiscardHandler)}
 		r := &executor{k: k, clock: ledger, probes: ledger, policy: &reconcile.Policy{Providers: map[string]reconcile.ProviderPolicy{"lab": {Probe: reconcile.ProbePolicy{Exec: "true", Worker: command}}}}}
-		r.view = &decide.View{S: &reconcile.Snapshot{}}
+		r.view = view.New(&reconcile.Snapshot{}, r.policy)
 		if test.seen {
 			r.view.S.Memory.Probes = map[reconcile.Ref]reconcile.ProbeSeen{{Provider: "lab", ID: "s2"}: {WorkerAt: time.Unix(1, 0)}}
 		}

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // quotaTime bounds the reading of one provider's quotas.
@@ -19,7 +19,7 @@ func (k *Reconciler) readQuotas(ctx context.Context, s *reconcile.Snapshot) {
 		return
 	}
 	names := k.Policy.ProviderNames()
-	all := inParallel(names, k.parallel(decide.Lookers), func(name string) []reconcile.Quota {
+	all := inParallel(names, k.parallel(view.Lookers), func(name string) []reconcile.Quota {
 		return k.quotasOf(ctx,
 			name)
 	})

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // readRows reads by key the rows that left the live set since the last pass, and those
@@ -25,7 +25,7 @@ func (k *Reconciler) readRows(ctx context.Context, s *reconcile.Snapshot) error 
 			linked[k.Policy.Named(t)] = true
 		}
 	}
-	ids, keys := decide.WantedRows(s, live, linked)
+	ids, keys := view.WantedRows(s, live, linked)
 	if err := k.readByID(ctx, s, ids); err != nil {
 		return err
 	}

@@ -5,11 +5,12 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // timelineOf is the news of a pass, one line a subject: what changed in the world, and what
 // was found again.
-func timelineOf(v *decide.View, r *Result, tasks []reconcile.TaskSeen,
+func timelineOf(v *view.View, r *Result, tasks []reconcile.TaskSeen,
 	boxes []reconcile.SandboxSeen) []reconcile.TimelineEvent {
 	var out []reconcile.TimelineEvent
 	add := func(subject, kind, what string) {
@@ -55,7 +56,7 @@ func timelineOf(v *decide.View, r *Result, tasks []reconcile.TaskSeen,
 
 // incidentNews are the timeline's lines of what opened and closed, and of what came back to
 // life.
-func incidentNews(v *decide.View, j *decide.Judgement, add func(subject, kind, what string)) {
+func incidentNews(v *view.View, j *decide.Judgement, add func(subject, kind, what string)) {
 	for i := range j.Incidents {
 		in := &j.Incidents[i]
 		switch {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // The times of a worker.
@@ -241,8 +242,8 @@ func (k *Reconciler) newWorkerView(ctx context.Context, pass int64) (*workerView
 	s.TakeInventory(&in.Policy)
 	s.Weigh()
 	j := decide.Judge(s, &in.Policy)
-	j.View.Rules = decide.ActiveRules(reconcile.Full, &in.Policy) // a second look judges what a full pass found
+	j.View.Rules = view.ActiveRules(reconcile.Full, &in.Policy) // a second look judges what a full pass found
 	r := &Result{Pass: pass, Kind: reconcile.Full, At: s.Memory.Now, Complete: true, Judged: j, Sources: j.Sources,
 		Counts: j.Counts, Plan: &decide.Plan{}, reconciler: &in}
-	return &workerView{pass: pass, result: r, boxes: r.boxes(), due: decide.CalledFor(&s.Memory)}, nil
+	return &workerView{pass: pass, result: r, boxes: r.boxes(), due: view.CalledFor(&s.Memory)}, nil
 }

@@ -1,4 +1,4 @@
-package decide
+package view
 
 import (
 	"fmt"
@@ -21,10 +21,10 @@ func (v *View) assessEvents(subs []reconcile.Subject) {
 	if v.P.Tasks.None || !v.P.Tasks.Events && !v.P.Tasks.Heartbeats {
 		return
 	}
-	v.trustAgain(reconcile.SourceEvents, v.distrustEvents(subs), v.limit, "events are back; heartbeat timers restarted")
-	seen := v.sources[reconcile.SourceEvents]
+	v.trustAgain(reconcile.SourceEvents, v.distrustEvents(subs), v.Limit, "events are back; heartbeat timers restarted")
+	seen := v.Sources[reconcile.SourceEvents]
 	seen.Beat = v.measuredBeat()
-	v.sources[reconcile.SourceEvents] = seen
+	v.Sources[reconcile.SourceEvents] = seen
 }
 
 // trustAgain records this pass's verdict on a source of signs of life. After it came back it is
@@ -34,9 +34,9 @@ func (v *View) trustAgain(name, why string, limit time.Duration, back string) {
 	before, known := v.S.Memory.Sources[name]
 	if why != "" || !known || before.Trusted {
 		v.trust(name, why)
-		if seen := v.sources[name]; why != "" {
+		if seen := v.Sources[name]; why != "" {
 			seen.RecoveredAt = time.Time{} // what came back for a moment has to come back again
-			v.sources[name] = seen
+			v.Sources[name] = seen
 		}
 		return
 	}
@@ -46,14 +46,14 @@ func (v *View) trustAgain(name, why string, limit time.Duration, back string) {
 	//guard:trust-again P6
 	if left := limit - v.Now.Sub(before.RecoveredAt); left > 0 {
 		before.Reason = fmt.Sprintf("%s, trusted again in %s", back, text.Duration(left.Round(time.Second)))
-		v.sources[name] = before
+		v.Sources[name] = before
 		return
 	}
 	recovered := before.RecoveredAt
 	v.trust(name, "")
-	seen := v.sources[name]
+	seen := v.Sources[name]
 	seen.RecoveredAt = recovered
-	v.sources[name] = seen
+	v.Sources[name] = seen
 }
 
 func (v *View) distrustEvents(subs []reconcile.Subject) string {
@@ -65,7 +65,7 @@ func (v *View) distrustEvents(subs []reconcile.Subject) string {
 			continue
 		}
 		asOf = s.Task.AsOf
-		newest = reconcile.Latest(newest, v.sign(s.Task))
+		newest = reconcile.Latest(newest, v.Sign(s.Task))
 		if _, alive := v.Alive(s.Task); !alive && !s.Task.LastSeen().IsZero() {
 			silent = append(silent, v.silence(s))
 		}
@@ -75,9 +75,9 @@ func (v *View) distrustEvents(subs []reconcile.Subject) string {
 		return fmt.Sprintf("the task database's clock was set ahead by %s", text.Duration(ahead))
 	}
 	//guard:events-out harm
-	if v.running >= 3 && asOf.Sub(newest) > v.limit {
+	if v.Running >= 3 && asOf.Sub(newest) > v.Limit {
 		return fmt.Sprintf("%d tasks run and none was heard for %s: the event pipeline is down",
-			v.running, heardFor(asOf, newest))
+			v.Running, heardFor(asOf, newest))
 	}
 	return v.distrustTogether(silent)
 }
@@ -90,7 +90,7 @@ func heardFor(asOf, newest time.Time) string {
 }
 
 func (v *View) silence(s *reconcile.Subject) silence {
-	out := silence{last: v.sign(s.Task)}
+	out := silence{last: v.Sign(s.Task)}
 	quiet := s.Task.AsOf.Sub(out.last)
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
@@ -100,7 +100,7 @@ func (v *View) silence(s *reconcile.Subject) silence {
 		p := b.Probes.Last
 		out.answered = out.answered || p.Outcome == reconcile.Answered && v.Now.Sub(p.At) < quiet
 	}
-	if worker, _ := v.workerSeen(s); worker == reconcile.WorkerDead {
+	if worker, _ := v.WorkerSeen(s); worker == reconcile.WorkerDead {
 		out.answered = false // it has fallen silent for good: no pipeline lost its signs
 	}
 	return out
@@ -114,7 +114,7 @@ func (v *View) distrustTogether(silent []silence) string {
 	for from := range silent {
 		answered := 0
 		for _, s := range silent[from:] {
-			if s.last.Sub(silent[from].last) > v.limit {
+			if s.last.Sub(silent[from].last) > v.Limit {
 				break
 			}
 			if s.answered {
@@ -122,9 +122,9 @@ func (v *View) distrustTogether(silent []silence) string {
 			}
 		}
 		//guard:events-part harm
-		if answered >= 3 && answered*3 >= v.running {
+		if answered >= 3 && answered*3 >= v.Running {
 			why = fmt.Sprintf("%d of %d running tasks fell silent together while their sandboxes answer: "+
-				"the event pipeline lost a part", answered, v.running)
+				"the event pipeline lost a part", answered, v.Running)
 		}
 	}
 	return why

@@ -1,4 +1,4 @@
-package decide
+package view
 
 import (
 	"fmt"
@@ -8,12 +8,53 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// assess settles which sources can be trusted in this pass. The order matters: the link
+// Fleet is how many owned sandboxes exist: what share and breaker are percent of. Where
+// the listing is not trusted, the last trusted inventory counts.
+func (v *View) Fleet() int { return v.Owned(reconcile.SandboxState.Exists) }
+
+// Owned is how many owned sandboxes are in such a state. Where the listing is not trusted, or
+// was not made, the last trusted inventory counts. One look at a provider does for all that
+// stand side by side: this goes over everything in every pass.
+func (v *View) Owned(such func(reconcile.SandboxState) bool) int {
+	n, provider, listed := 0, "", false
+	for i := range v.S.Sandboxes {
+		s := &v.S.Sandboxes[i]
+		if s.Provider != provider {
+			provider, listed = s.Provider, v.counted(s.Provider)
+		}
+		//guard:fleet-owned P7
+		if listed && s.Owned && such(s.State) {
+			n++
+		}
+	}
+	dark := map[string]bool{} // an entry that left the config is not among them: nothing of it is ever touched
+	for name := range v.P.Providers {
+		if !v.counted(name) {
+			dark[name] = true
+		}
+	}
+	if len(dark) == 0 {
+		return n
+	}
+	for ref, seen := range v.S.Memory.Sandboxes {
+		if dark[ref.Provider] && seen.GoneAt.IsZero() && such(seen.State) {
+			n++
+		}
+	}
+	return n
+}
+
+// counted reports whether this pass listed the provider, and the listing is trusted.
+func (v *View) counted(provider string) bool {
+	return v.S.Kind == reconcile.Full && v.Trusted(reconcile.ListingOf(provider))
+}
+
+// Assess settles which sources can be trusted in this pass. The order matters: the link
 // is not judged while a listing is untrusted, silence needs the link.
-func (v *View) assess(subjects func() []reconcile.Subject) []reconcile.Subject {
+func (v *View) Assess(subjects func() []reconcile.Subject) []reconcile.Subject {
 	for name, seen := range v.S.Memory.Sources {
 		if v.P.Has(name) {
-			v.sources[name] = seen // what this pass cannot measure stays as it was
+			v.Sources[name] = seen // what this pass cannot measure stays as it was
 		}
 	}
 	v.assessTasks()
@@ -36,7 +77,7 @@ func (v *View) assess(subjects func() []reconcile.Subject) []reconcile.Subject {
 // trust records this pass's verdict on a source: "" means trusted. When trust comes back
 // the source's timers of silence and absence start again.
 func (v *View) trust(name, why string) {
-	seen, known := v.sources[name]
+	seen, known := v.Sources[name]
 	switch {
 	case why != "" && (!known || seen.Trusted):
 		seen = reconcile.SourceSeen{Name: name, Since: v.Now, LastTrusted: seen.LastTrusted, RecoveredAt: seen.RecoveredAt,
@@ -50,21 +91,21 @@ func (v *View) trust(name, why string) {
 	if seen.Trusted {
 		seen.LastTrusted = v.Now
 	}
-	v.sources[name] = seen
+	v.Sources[name] = seen
 }
 
 // revert takes back what this pass settled of a source, to be settled again.
 func (v *View) revert(name string) {
 	if before, known := v.S.Memory.Sources[name]; known {
-		v.sources[name] = before
+		v.Sources[name] = before
 		return
 	}
-	delete(v.sources, name)
+	delete(v.Sources, name)
 }
 
 // Trusted reports whether a source is trusted now.
 func (v *View) Trusted(name string) bool {
-	seen, known := v.sources[name]
+	seen, known := v.Sources[name]
 	return !known || seen.Trusted
 }
 
@@ -95,13 +136,13 @@ func (v *View) assessTasks() {
 			"%d of the %d rows that were live at the last trusted pass are not there: a wrong, emptied or restored database; "+
 				"if it is the right one, accept it with: sandkeeper release tasks", gone, before)
 	//guard:tasks-empty P3
-	case v.S.Clock.Empty && (len(v.S.Sandboxes) > 0 || before > 0 || v.fleet() > 0):
+	case v.S.Clock.Empty && (len(v.S.Sandboxes) > 0 || before > 0 || v.Fleet() > 0):
 		why = "the task table is empty while sandboxes of ours exist: a wrong or emptied database"
 	}
 	v.trust(reconcile.SourceTasks, why)
-	if seen := v.sources[reconcile.SourceTasks]; seen.Trusted && !v.S.T0.IsZero() {
+	if seen := v.Sources[reconcile.SourceTasks]; seen.Trusted && !v.S.T0.IsZero() {
 		seen.Clock, seen.SetBack = v.S.T0, v.setBack
-		v.sources[reconcile.SourceTasks] = seen
+		v.Sources[reconcile.SourceTasks] = seen
 	}
 }
 
@@ -126,13 +167,13 @@ func (v *View) assessClocks() {
 				ahead[c.column] = max(ahead[c.column], over)
 			}
 		}
-		seen := &v.seen[i]
-		if seen.known && seen.Live && seen.Status != t.Status && !t.UpdatedAt.IsZero() &&
+		seen := &v.Seen[i]
+		if seen.Known && seen.Live && seen.Status != t.Status && !t.UpdatedAt.IsZero() &&
 			t.UpdatedAt.Equal(seen.UpdatedAt) && !reconcile.Marked(t.Error) {
 			stuck = reconcile.ClockStuck(t.ID, seen.Status, t.Status)
 		}
 	}
-	for _, column := range clockColumns {
+	for _, column := range ClockColumns {
 		v.assessClock(column, ahead[column], stuck)
 	}
 }
@@ -162,7 +203,8 @@ func (v *View) released(name string, since time.Time) bool {
 	})
 }
 
-var clockColumns = []string{
+// ClockColumns are the columns of a row whose times are compared with the clock of their database.
+var ClockColumns = []string{
 	"created_at",
 	"assigned_at",
 	"started_at",
@@ -183,4 +225,40 @@ func taskClocks(t *reconcile.Task) [7]columnClock {
 		{"heartbeat_at", t.HeartbeatAt}, {"activity_at", t.ActivityAt}, {"updated_at", t.UpdatedAt},
 		{"events", t.Events.Newest()},
 	}
+}
+
+// RemembersWorking are the tasks that no row shows and that lived when the rows were believed
+// last: while the task database is not trusted, that it does not show one proves nothing.
+func (v *View) RemembersWorking(ids []string, shown []reconcile.Task) (out []reconcile.Task) {
+	for _, id := range ids {
+		seen := v.S.Memory.Tasks[id]
+		if !seen.Live || v.Trusted(reconcile.SourceTasks) || slices.ContainsFunc(shown,
+			func(t reconcile.Task) bool { return t.ID == id }) {
+			continue
+		}
+		out = append(out, reconcile.Task{ID: id, Status: seen.Status, State: seen.State})
+	}
+	return out
+}
+
+// FrozenFor are the freezes of what tells who works in a sandbox of the provider, but for
+// those that a person released the subject from.
+func (v *View) FrozenFor(provider, subject string) reconcile.HeldBy {
+	var holds reconcile.HeldBy
+	for _, name := range []string{reconcile.ListingOf(provider), reconcile.SourceTasks, reconcile.SourceLink} {
+		if v.P.Has(name) && !v.Trusted(name) && !v.ReleasedSubject(name, subject) {
+			holds = append(holds, reconcile.HeldFrozen(name))
+		}
+	}
+	return holds
+}
+
+// ReleasedSubject reports whether a person released the subject from a freeze or a breaker.
+func (v *View) ReleasedSubject(what, subject string) bool {
+	for _, r := range v.S.Memory.Controls.Releases {
+		if r.What == what && slices.Contains(r.Subjects, subject) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,4 +1,4 @@
-package decide
+package view
 
 import (
 	"slices"
@@ -61,9 +61,23 @@ func wantStopped(s *reconcile.Snapshot, live, wanted map[string]bool) {
 
 // wantWatched adds the tasks that were marked failed a while ago: life refutes the verdict.
 func wantWatched(s *reconcile.Snapshot, live, wanted map[string]bool) {
-	for _, w := range memoryWatched(&s.Memory) {
+	for _, w := range MemoryWatched(&s.Memory) {
 		if !live[w.Task] {
 			wanted[w.Task] = true
 		}
 	}
+}
+
+// MemoryWatched are the verdicts of a memory that life could still refute, at most [reconcile.WatchMost] of
+// them, the newest.
+func MemoryWatched(m *reconcile.Memory) []*reconcile.Verdict {
+	var out []*reconcile.Verdict
+	for i := range m.Verdicts {
+		w := &m.Verdicts[i]
+		if reconcile.Watched(w.Rule) && w.Task != "" && !w.Over && w.FalsePositiveAt.IsZero() &&
+			m.Now.Sub(w.At) < reconcile.WatchFor {
+			out = append(out, w)
+		}
+	}
+	return out[max(len(out)-reconcile.WatchMost, 0):]
 }

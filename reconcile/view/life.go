@@ -1,4 +1,4 @@
-package decide
+package view
 
 import (
 	"time"
@@ -6,19 +6,28 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// started reports whether the worker of the task's present attempt has ever started: the row
+// SubjectPresentStart is the row's start time, unless it is of an earlier attempt.
+func SubjectPresentStart(s *reconcile.Subject) time.Time {
+	//guard:start-stale P5
+	if s.Task.StartedAt.Equal(s.Seen.StaleStart) {
+		return time.Time{}
+	}
+	return s.Task.StartedAt
+}
+
+// Started reports whether the worker of the task's present attempt has ever started: the row
 // says that it runs, or there is a start time or any event. Many platforms have no column for
 // the start; that a row runs by its status is their only word for it. A start time that was
 // already there in an earlier state is of an earlier attempt, and so is a sign of life from before
 // the task was handed out. That somebody changed the row proves no start.
-func (v *View) started(s *reconcile.Subject) bool {
+func (v *signs) Started(s *reconcile.Subject) bool {
 	t := s.Task
 	//guard:started-running live
 	if t.State == reconcile.TaskRunning {
 		return true
 	}
-	sign := taskTold(t).LastSeen()
-	earlier := t.State == reconcile.TaskAssigned && v.clockTrusted("assigned_at") && sign.Before(t.AssignedAt)
+	sign := TaskTold(t).LastSeen()
+	earlier := t.State == reconcile.TaskAssigned && v.ClockTrusted("assigned_at") && sign.Before(t.AssignedAt)
 	//guard:started-earlier live
 	if !sign.IsZero() && !earlier {
 		return true
@@ -29,25 +38,25 @@ func (v *View) started(s *reconcile.Subject) bool {
 
 // Alive reports whether the worker gave a sign of life inside the heartbeat limit: the veto
 // against every verdict of absence or silence. It also tells how old the sign is.
-func (v *View) Alive(t *reconcile.Task) (age time.Duration, alive bool) {
-	sign := v.sign(t)
+func (v *signs) Alive(t *reconcile.Task) (age time.Duration, alive bool) {
+	sign := v.Sign(t)
 	if sign.IsZero() {
 		return reconcile.Forever, false
 	}
 	age = t.AsOf.Sub(sign)
-	return age, age <= v.limit
+	return age, age <= v.Limit
 }
 
-// heard is alive by what a worker gave: what shows that a sandbox must exist.
-func (v *View) heard(t *reconcile.Task) bool {
-	_, alive := v.Alive(taskTold(t))
+// Heard is alive by what a worker gave: what shows that a sandbox must exist.
+func (v *signs) Heard(t *reconcile.Task) bool {
+	_, alive := v.Alive(TaskTold(t))
 	return alive
 }
 
-// taskTold is the task with what only its worker can tell. An activity that is read off the row's
+// TaskTold is the task with what only its worker can tell. An activity that is read off the row's
 // own clock of changes is, until the task runs, anybody's who changed the row: the platform's
 // that sets it up, for example.
-func taskTold(t *reconcile.Task) *reconcile.Task {
+func TaskTold(t *reconcile.Task) *reconcile.Task {
 	//guard:life-told live
 	if t.State == reconcile.TaskRunning || t.ActivityAt.IsZero() || t.Mark == "" && !t.ActivityAt.Equal(t.UpdatedAt) {
 		return t
@@ -57,20 +66,20 @@ func taskTold(t *reconcile.Task) *reconcile.Task {
 	return &own
 }
 
-// taskAhead reports whether the worker's newest sign of life lies in the future.
-func taskAhead(t *reconcile.Task) bool { return t.LastSeen().Sub(t.AsOf) > reconcile.Skew }
+// TaskAhead reports whether the worker's newest sign of life lies in the future.
+func TaskAhead(t *reconcile.Task) bool { return t.LastSeen().Sub(t.AsOf) > reconcile.Skew }
 
-// sign is when the worker gave its newest sign of life. A stamp from the future is a clock that
+// Sign is when the worker gave its newest sign of life. A stamp from the future is a clock that
 // its worker can wind, so it counts from when the ledger first saw it: a worker with a wrong
 // clock lives as long as it keeps sending, and no longer. When the database's own clock had been
 // there, and was set back, no newer sign can show until it gets there again.
-func (v *View) sign(t *reconcile.Task) time.Time {
+func (v *signs) Sign(t *reconcile.Task) time.Time {
 	sign := t.LastSeen()
 	if sign.Sub(t.AsOf) <= reconcile.Skew {
 		return sign
 	}
 	//guard:sign-set-back harm
-	if v.cameTo(sign) {
+	if v.CameTo(sign) {
 		return t.AsOf
 	}
 	seen := v.S.Memory.Tasks[t.ID]
@@ -78,12 +87,12 @@ func (v *View) sign(t *reconcile.Task) time.Time {
 		return t.AsOf
 	}
 	//guard:sign-ahead P5
-	return t.AsOf.Add(-v.since(seen.AheadSince))
+	return t.AsOf.Add(-v.Since(seen.AheadSince))
 }
 
 // clockSetBack is how far the task database's clock had come before it was set back, the newest
 // time if that happened twice: it is behind where it must be by the ledger's clock.
-func (v *View) clockSetBack() time.Time {
+func (v *signs) clockSetBack() time.Time {
 	seen := v.S.Memory.Sources[reconcile.SourceTasks]
 	gap := v.Now.Sub(seen.LastTrusted)
 	if v.S.T0.Before(seen.Clock) { // the ledger's may be the same clock, and tell of no time in between
@@ -98,7 +107,7 @@ func (v *View) clockSetBack() time.Time {
 
 // clockSetAhead is by how much the task database's clock has been set ahead since the last pass,
 // against the ledger's; 0 for not at all.
-func (v *View) clockSetAhead() time.Duration {
+func (v *signs) clockSetAhead() time.Duration {
 	seen := v.S.Memory.Sources[reconcile.SourceTasks]
 	if ahead := v.S.T0.Sub(seen.Clock) - v.Now.Sub(seen.LastTrusted); !seen.Clock.IsZero() && ahead > reconcile.Skew {
 		return ahead
@@ -106,13 +115,13 @@ func (v *View) clockSetAhead() time.Duration {
 	return 0
 }
 
-// cameTo reports whether the database's clock had come to a time before it was set back: what is
+// CameTo reports whether the database's clock had come to a time before it was set back: what is
 // stamped so is true, and hides whatever came after it.
-func (v *View) cameTo(at time.Time) bool { return at.Sub(v.setBack) <= reconcile.Skew }
+func (v *signs) CameTo(at time.Time) bool { return at.Sub(v.setBack) <= reconcile.Skew }
 
-// taskWorkerSign is the newest sign that only a worker gives. When a sign is read off the row's own
+// TaskWorkerSign is the newest sign that only a worker gives. When a sign is read off the row's own
 // clock of changes, our write and a person's move it as well.
-func taskWorkerSign(t *reconcile.Task, rule string) time.Time {
+func TaskWorkerSign(t *reconcile.Task, rule string) time.Time {
 	own := *t
 	for _, at := range []*time.Time{&own.ActivityAt, &own.HeartbeatAt} {
 		if at.Equal(t.UpdatedAt) {
@@ -120,4 +129,25 @@ func taskWorkerSign(t *reconcile.Task, rule string) time.Time {
 		}
 	}
 	return reconcile.SignOf(rule, &own)
+}
+
+// Activity is when the worker was last active. A stamp from the future comes from a clock that
+// the worker can wind: it is taken against the worker's own newest sign.
+func (v *signs) Activity(t *reconcile.Task) time.Time {
+	act := t.Activity()
+	if act.Sub(t.AsOf) <= reconcile.Skew {
+		return act
+	}
+	//guard:activity-ahead P5
+	return v.Sign(t).Add(act.Sub(t.LastSeen()))
+}
+
+// TaskHeartbeat is the newest heartbeat of the worker, zero when it never sent one.
+func TaskHeartbeat(t *reconcile.Task) time.Time {
+	return reconcile.Latest(t.Events.Heartbeat, t.HeartbeatAt)
+}
+
+// taskActing reports whether the task's worker is one that should be doing something.
+func taskActing(t *reconcile.Task) bool {
+	return t.State == reconcile.TaskRunning && !t.Waits() && !t.Activity().IsZero()
 }

@@ -1,4 +1,4 @@
-package decide
+package view
 
 import (
 	"fmt"
@@ -26,11 +26,11 @@ func (v *View) assessListing(provider string) {
 // whole address at some providers, so that the next call waits, whoever makes it.
 func (v *View) assessCredential(provider string, seen reconcile.ListingSeen) {
 	name := reconcile.CredentialOf(provider)
-	_, known := v.sources[name]
+	_, known := v.Sources[name]
 	switch {
 	case seen.Refused:
-		v.sources[name] = reconcile.SourceSeen{Name: name, Reason: v.P.Providers[provider].Refused(seen.Error), Since: v.Now,
-			LastTrusted: v.sources[name].LastTrusted}
+		v.Sources[name] = reconcile.SourceSeen{Name: name, Reason: v.P.Providers[provider].Refused(seen.Error), Since: v.Now,
+			LastTrusted: v.Sources[name].LastTrusted}
 	case known && !seen.CircuitOpen && seen.Error == "":
 		v.trust(name, "")
 	}
@@ -128,7 +128,7 @@ func (v *View) assessEmptyListings(subs []reconcile.Subject) {
 		v.keepEmpty()
 		return
 	}
-	for _, provider := range v.Candidates(witness) {
+	for _, provider := range v.P.Candidates(witness) {
 		//guard:listing-empty P3
 		if name := reconcile.ListingOf(provider); v.Trusted(name) && !v.everSaw(provider) {
 			v.revert(name)
@@ -163,10 +163,10 @@ func (v *View) evidenceOfLife(subs []reconcile.Subject) *reconcile.Task {
 		if s.Task == nil || s.LinkState != reconcile.LinkLive {
 			continue
 		}
-		if v.heard(s.Task) {
+		if v.Heard(s.Task) {
 			return s.Task
 		}
-		if s.Task.State == reconcile.TaskRunning && v.started(s) {
+		if s.Task.State == reconcile.TaskRunning && v.Started(s) {
 			running = append(running, s.Task)
 		}
 	}
@@ -197,15 +197,15 @@ func (v *View) assessLink(subs []reconcile.Subject) {
 			return
 		}
 	}
-	c := v.countLinks(subs)
+	c := v.CountLinks(subs)
 	why := ""
 	switch {
 	//guard:link-lost P3
 	case c.live >= 3 && c.resolved*2 < c.live:
 		why = fmt.Sprintf("%d tasks show life and only %d of them have a sandbox", c.live, c.resolved)
 	//guard:link-none P3
-	case c.linked == 0 && c.loose > 0 && (c.live > 0 || c.unmatchedTasks >= 3):
-		why = fmt.Sprintf("none of %d sandboxes links to any task, while %d started tasks have none", c.loose,
+	case c.linked == 0 && c.Loose > 0 && (c.live > 0 || c.unmatchedTasks >= 3):
+		why = fmt.Sprintf("none of %d sandboxes links to any task, while %d started tasks have none", c.Loose,
 			c.unmatchedTasks)
 	}
 	if why != "" {
@@ -220,34 +220,35 @@ func (v *View) assessLink(subs []reconcile.Subject) {
 
 // prove reports whether the link is seen to work: most of those who live have a sandbox,
 // or everything is linked.
-func (c links) prove() bool {
-	return c.resolved > 0 && c.resolved*2 >= c.live || c.linked > 0 && c.loose == 0 && c.unmatchedTasks == 0
+func (c linkCount) prove() bool {
+	return c.resolved > 0 && c.resolved*2 >= c.live || c.linked > 0 && c.Loose == 0 && c.unmatchedTasks == 0
 }
 
-// links counts how tasks and sandboxes know each other.
-type links struct {
+// A linkCount is how tasks and sandboxes know each other.
+type linkCount struct {
 	live, resolved int // tasks that show life, and those of them with a sandbox
 	unmatchedTasks int // started tasks without a sandbox
-	linked, loose  int // subjects with a task and a sandbox; sandboxes that no row explains
+	linked, Loose  int // subjects with a task and a sandbox; sandboxes that no row explains
 }
 
-func (v *View) countLinks(subs []reconcile.Subject) links {
-	var c links
+// CountLinks counts it.
+func (v *View) CountLinks(subs []reconcile.Subject) linkCount {
+	var c linkCount
 	for i := range subs {
 		s := &subs[i]
 		here := s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here })
 		switch {
 		case s.Task == nil && here && s.LinkState != reconcile.LinkExplained:
-			c.loose++
+			c.Loose++
 		case s.Task != nil && here:
 			c.linked++
-		case s.Task != nil && s.LinkState == reconcile.LinkLive && v.started(s):
+		case s.Task != nil && s.LinkState == reconcile.LinkLive && v.Started(s):
 			c.unmatchedTasks++
 		}
 		if s.Task == nil || s.LinkState != reconcile.LinkLive {
 			continue
 		}
-		if v.heard(s.Task) {
+		if v.Heard(s.Task) {
 			c.live++
 			if here {
 				c.resolved++

@@ -1,4 +1,4 @@
-package decide
+package view
 
 import (
 	"fmt"
@@ -12,18 +12,18 @@ import (
 // what shows activity is down or nothing works for anybody, a model's API for example. Nobody
 // is stuck then. After it came back, one whole threshold passes before inactivity counts again.
 func (v *View) assessActivity() {
-	if v.P.Tasks.None || !v.judges("inactive") {
+	if v.P.Tasks.None || !v.Judges("inactive") {
 		return
 	}
 	rule := v.P.Rules["inactive"]
 	limit := rulePolicyLeast(&rule)
 	why := ""
 	//guard:activity-out P6
-	if idle := snapshotTasksAsOf(v.S).Sub(v.lastActive); v.actors >= 3 && idle > limit {
+	if idle := snapshotTasksAsOf(v.S).Sub(v.LastActive); v.Actors >= 3 && idle > limit {
 		why = fmt.Sprintf("%d tasks run and none was active for %s: what shows activity is down, or nothing works "+
-			"for anybody", v.actors, text.Duration(idle))
+			"for anybody", v.Actors, text.Duration(idle))
 	}
-	if _, known := v.sources[reconcile.SourceActivity]; !known && why == "" {
+	if _, known := v.Sources[reconcile.SourceActivity]; !known && why == "" {
 		return
 	}
 	v.trustAgain(reconcile.SourceActivity, why, limit, "activity is back; inactivity timers restarted")
@@ -46,5 +46,5 @@ func snapshotTasksAsOf(s *reconcile.Snapshot) time.Time {
 	return s.Tasks[0].AsOf
 }
 
-// judges reports whether the rule is judged at all.
-func (v *View) judges(rule string) bool { return v.P.Judges(rule) }
+// Judges reports whether the rule is judged at all.
+func (v *View) Judges(rule string) bool { return v.P.Judges(rule) }

@@ -1,4 +1,4 @@
-package decide
+package view
 
 import (
 	"time"
@@ -6,34 +6,46 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// A View is a snapshot with what the whole fleet says about each subject: trust in the
-// sources, links, pairs. It is made once a pass, and a second look shares it.
+// A View is a snapshot with what the whole fleet says about each subject. It is made once a pass,
+// and a second look shares it. It has three layers, and none asks one above it: signs, what was
+// heard and seen, and since when; places, whose a sandbox is and where a task's are; and what
+// may be believed of the sources.
 type View struct {
+	places
+	Rules   []Ruled // those that are judged
+	Pairs   map[reconcile.Ref]string
+	Ageing  bool // some class has a maximum age
+	Telling bool // the rules are to say why a healthy subject is healthy
+}
+
+// Places say whose a sandbox is, and where a task's are.
+type places struct {
+	signs
+	sameAccount map[string][]string  // entries that may see the same account
+	Successors  reconcile.Successors // nil where names do not last, and in a look at one thing
+}
+
+// Signs are what was heard, seen and measured of each thing, since when, and by whose clock.
+type signs struct {
 	S   *reconcile.Snapshot
 	P   *reconcile.Policy
 	Now time.Time // the ledger's
 
-	Live        map[string]*reconcile.Task
-	seen        []seenTask // of the live tasks, in their order
-	Rules       []Ruled    // those that are judged
-	sources     map[string]reconcile.SourceSeen
-	running     int           // tasks in state running
-	newest      time.Time     // newest sign of life of any running task
-	limit       time.Duration // heartbeat limit
-	beats       bool          // some live task has sent a heartbeat
-	pairs       map[reconcile.Ref]string
-	sameAccount map[string][]string                 // entries that may see the same account
-	successors  reconcile.Successors                // nil where names do not last, and in a look at one thing
-	Ending      map[reconcile.Ref]bool              // sandboxes with an open terminate
-	asked       map[reconcile.Ref]*reconcile.Action // of these, the ones that the provider accepted
+	Live    map[string]*reconcile.Task
+	Seen    []SeenTask // of the live tasks, in their order
+	Sources map[string]reconcile.SourceSeen
 
+	Running    int           // tasks in state running
+	Actors     int           // of them, those whose workers should be doing something
+	Newest     time.Time     // newest sign of life of any running task
+	LastActive time.Time     // newest activity of any running task
+	Limit      time.Duration // heartbeat limit
+	Beats      bool          // some live task has sent a heartbeat
+	setBack    time.Time     // how far the task database's clock had come when it was set back
+
+	Ending     map[reconcile.Ref]bool              // sandboxes with an open terminate
+	Asked      map[reconcile.Ref]*reconcile.Action // of these, the ones that the provider accepted
 	quarantine map[reconcile.Ref]*reconcile.Action // terminates that wait for a quarantine to end
-
-	lastActive time.Time // newest activity of any running task
-	actors     int       // running tasks whose workers should be doing something
-	setBack    time.Time // how far the task database's clock had come when it was set back
-	ageing     bool      // some class has a maximum age
-	telling    bool      // the rules are to say why a healthy subject is healthy
 }
 
 // A Ruled is a rule with its settings.
@@ -54,60 +66,65 @@ func ActiveRules(kind reconcile.PassKind, p *reconcile.Policy) []Ruled {
 	return active
 }
 
-// NewView makes the view of a snapshot under a policy.
-func NewView(s *reconcile.Snapshot, p *reconcile.Policy) *View {
+// New makes the view of a snapshot under a policy.
+func New(s *reconcile.Snapshot, p *reconcile.Policy) *View {
 	s = snapshotOwn(s)
-	v := &View{
-		S: s, P: p, Now: s.Memory.Now,
-		Live:        make(map[string]*reconcile.Task, len(s.Tasks)),
-		sources:     map[string]reconcile.SourceSeen{},
-		limit:       policyHeartbeatLimit(p),
-		Ending:      map[reconcile.Ref]bool{},
-		sameAccount: sameAccountOf(p.Providers),
-	}
+	v := &View{Rules: ActiveRules(s.Kind, p)}
+	v.listen(s, p)
+	v.sameAccount = sameAccountOf(p.Providers)
 	for i := range s.Sandboxes {
 		if s.Sandboxes[i].StableName {
-			v.successors = snapshotSuccessors(s)
+			v.Successors = snapshotSuccessors(s)
 			break
 		}
 	}
-	v.Rules = ActiveRules(s.Kind, p)
-	v.setBack = v.clockSetBack()
-	v.limit = max(v.limit, beatsMissed*s.Memory.Sources[reconcile.SourceEvents].Beat)
-	v.seen = make([]seenTask, len(s.Tasks))
-	for i := range s.Tasks {
-		t := &s.Tasks[i]
-		v.Live[t.ID] = t
-		v.seen[i].TaskSeen, v.seen[i].known = s.Memory.Tasks[t.ID]
-		v.markActivity(t, &v.seen[i])
-		if t.State == reconcile.TaskRunning {
-			v.running++
-			v.newest = reconcile.Latest(v.newest, v.sign(t))
-			v.lastActive = reconcile.Latest(v.lastActive, v.activity(t))
-			if taskActing(t) {
-				v.actors++
-			}
-		}
-		if !taskHeartbeat(t).IsZero() {
-			v.beats = true
-		}
-	}
-	v.leave()
 	oldest := p.Rules["over-age"]
-	v.ageing = oldest.After > 0 || len(oldest.Overrides) > 0
-	v.quarantine = v.quarantines()
+	v.Ageing = oldest.After > 0 || len(oldest.Overrides) > 0
 	return v
 }
 
+// listen takes the signs of a snapshot.
+func (v *signs) listen(s *reconcile.Snapshot, p *reconcile.Policy) {
+	v.S, v.P, v.Now = s, p, s.Memory.Now
+	v.Live = make(map[string]*reconcile.Task, len(s.Tasks))
+	v.Seen = make([]SeenTask, len(s.Tasks))
+	v.Sources = map[string]reconcile.SourceSeen{}
+	v.Limit = max(policyHeartbeatLimit(p), beatsMissed*s.Memory.Sources[reconcile.SourceEvents].Beat)
+	v.setBack = v.clockSetBack()
+	for i := range s.Tasks {
+		v.hear(&s.Tasks[i], &v.Seen[i])
+	}
+	v.leave()
+	v.quarantine = v.quarantines()
+}
+
+// hear takes the signs of one live task.
+func (v *signs) hear(t *reconcile.Task, seen *SeenTask) {
+	v.Live[t.ID] = t
+	seen.TaskSeen, seen.Known = v.S.Memory.Tasks[t.ID]
+	v.markActivity(t, seen)
+	if t.State == reconcile.TaskRunning {
+		v.Running++
+		v.Newest = reconcile.Latest(v.Newest, v.Sign(t))
+		v.LastActive = reconcile.Latest(v.LastActive, v.Activity(t))
+		if taskActing(t) {
+			v.Actors++
+		}
+	}
+	if !TaskHeartbeat(t).IsZero() {
+		v.Beats = true
+	}
+}
+
 // leave settles which sandboxes are on their way out by the ledger's open actions.
-func (v *View) leave() {
+func (v *signs) leave() {
 	waiting := map[string]bool{} // remedies that nobody has begun
 	for _, a := range v.S.Memory.Actions {
 		if a.Seq == 0 && !a.Begun() {
 			waiting[a.Remedy] = true
 		}
 	}
-	v.asked = map[reconcile.Ref]*reconcile.Action{}
+	v.Ending, v.Asked = map[reconcile.Ref]bool{}, map[reconcile.Ref]*reconcile.Action{}
 	stopping := v.stopping()
 	for i := range v.S.Memory.Actions {
 		a := &v.S.Memory.Actions[i]
@@ -117,15 +134,15 @@ func (v *View) leave() {
 		}
 		v.Ending[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}] = true
 		if a.Outcome == reconcile.OutcomeAccepted {
-			v.asked[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}] = a
+			v.Asked[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}] = a
 		}
 	}
 }
 
-// A seenTask is what the ledger remembered of a task before this pass.
-type seenTask struct {
+// A SeenTask is what the ledger remembered of a task before this pass.
+type SeenTask struct {
 	reconcile.TaskSeen
-	known bool
+	Known bool
 }
 
 // policyHeartbeatLimit is how old a sign of life may be before the worker counts as silent. It is
@@ -137,9 +154,9 @@ func policyHeartbeatLimit(p *reconcile.Policy) time.Duration {
 	return 90 * time.Second
 }
 
-// since is how long ago a moment of the ledger's clock was. It never reaches further back
+// Since is how long ago a moment of the ledger's clock was. It never reaches further back
 // than the present watch: after a gap between passes the ledger's own clocks start again.
-func (v *View) since(t time.Time) time.Duration {
+func (v *signs) Since(t time.Time) time.Duration {
 	if t.IsZero() {
 		return 0
 	}
@@ -147,44 +164,44 @@ func (v *View) since(t time.Time) time.Duration {
 	return v.Now.Sub(reconcile.Latest(t, v.S.Memory.WatchSince))
 }
 
-// observed is for how long all the sources have been watched without an outage.
-func (v *View) observed(sources ...string) time.Duration {
+// Observed is for how long all the sources have been watched without an outage.
+func (v *signs) Observed(sources ...string) time.Duration {
 	shortest := reconcile.Forever
 	for _, name := range sources {
 		//guard:observed-recovered P6
-		if at := v.sources[name].RecoveredAt; !at.IsZero() {
+		if at := v.Sources[name].RecoveredAt; !at.IsZero() {
 			shortest = min(shortest, v.Now.Sub(at))
 		}
 	}
 	return shortest
 }
 
-// freshSightings is the moment from which sightings that rest on the sources count.
-func (v *View) freshSightings(sources ...string) time.Time {
+// FreshSightings is the moment from which sightings that rest on the sources count.
+func (v *signs) FreshSightings(sources ...string) time.Time {
 	from := v.S.Memory.WatchSince
 	for _, name := range sources {
 		//guard:anew-recovered P6
-		from = reconcile.Latest(from, v.sources[name].RecoveredAt)
+		from = reconcile.Latest(from, v.Sources[name].RecoveredAt)
 	}
 	return from
 }
 
-// stateAge is for how long the task has certainly been in its present state: by the
+// StateAge is for how long the task has certainly been in its present state: by the
 // column that records the entry, where there is one; else the longer of "unchanged since
 // updated_at" and "in this status since the ledger first saw it".
-func (v *View) stateAge(s *reconcile.Subject) (age time.Duration, by string) {
+func (v *signs) StateAge(s *reconcile.Subject) (age time.Duration, by string) {
 	t := s.Task
 	//guard:state-clock P5
 	//guard:state-stale P5
-	if at, column := subjectEntry(s); !at.IsZero() && v.clockTrusted(column) && !v.stale(s, t.AsOf.Sub(at)) {
+	if at, column := SubjectEntry(s); !at.IsZero() && v.ClockTrusted(column) && !v.stale(s, t.AsOf.Sub(at)) {
 		return max(t.AsOf.Sub(at), 0), column
 	}
 	//guard:state-updated P5
-	if !t.UpdatedAt.IsZero() && v.clockTrusted("updated_at") {
+	if !t.UpdatedAt.IsZero() && v.ClockTrusted("updated_at") {
 		age, by = t.AsOf.Sub(t.UpdatedAt), "updated_at"
 	}
 	if s.Known && s.Seen.Status == t.Status {
-		if seen := v.since(s.Seen.Since); seen > age {
+		if seen := v.Since(s.Seen.Since); seen > age {
 			age, by = seen, "ledger"
 		}
 	}
@@ -194,7 +211,7 @@ func (v *View) stateAge(s *reconcile.Subject) (age time.Duration, by string) {
 // stale reports whether a column's age of the state is longer than it can be: the ledger saw
 // the task in another state since. Between that look and the first one that saw the present
 // state lies at most a gap between two passes.
-func (v *View) stale(s *reconcile.Subject, age time.Duration) bool {
+func (v *signs) stale(s *reconcile.Subject, age time.Duration) bool {
 	if !s.Known || !s.Seen.FirstSeen.Before(s.Seen.Since) {
 		return false
 	}
@@ -202,9 +219,9 @@ func (v *View) stale(s *reconcile.Subject, age time.Duration) bool {
 	return age > v.Now.Sub(s.Seen.Since)+2*gap
 }
 
-// subjectEntry is the column that records the entry into the present state, zero when the row
+// SubjectEntry is the column that records the entry into the present state, zero when the row
 // has none. A start time of an earlier attempt is none.
-func subjectEntry(s *reconcile.Subject) (time.Time, string) {
+func SubjectEntry(s *reconcile.Subject) (time.Time, string) {
 	switch t := s.Task; t.State {
 	case reconcile.TaskAssigned:
 		return t.AssignedAt, "assigned_at"
@@ -216,14 +233,14 @@ func subjectEntry(s *reconcile.Subject) (time.Time, string) {
 	return time.Time{}, ""
 }
 
-func (v *View) clockTrusted(column string) bool {
-	seen, known := v.sources[reconcile.ClockOf(column)]
+func (v *signs) ClockTrusted(column string) bool {
+	seen, known := v.Sources[reconcile.ClockOf(column)]
 	return !known || seen.Trusted
 }
 
-// sandboxAge is for how long the sandbox has certainly been in its present state: the longer
+// SandboxAge is for how long the sandbox has certainly been in its present state: the longer
 // of "no change of it since" by the provider and what the ledger saw.
-func (v *View) sandboxAge(b reconcile.SeenSandbox) time.Duration {
+func (v *signs) SandboxAge(b reconcile.SeenSandbox) time.Duration {
 	var age time.Duration
 	changed := reconcile.Latest(b.UpdatedAt, b.CreatedAt)
 	was := b.Known && (b.Seen.State != b.State || b.Seen.StateSince.After(b.Seen.FirstSeen))
@@ -236,47 +253,35 @@ func (v *View) sandboxAge(b reconcile.SeenSandbox) time.Duration {
 	}
 	//guard:box-state harm
 	if b.Known && b.Seen.State == b.State {
-		age = max(age, v.since(b.Seen.StateSince))
+		age = max(age, v.Since(b.Seen.StateSince))
 	}
 	return max(age, 0)
 }
 
-// born is how old the sandbox is, by the provider, else since the ledger first saw it.
-func (v *View) born(b reconcile.SeenSandbox) time.Duration {
+// Born is how old the sandbox is, by the provider, else since the ledger first saw it.
+func (v *signs) Born(b reconcile.SeenSandbox) time.Duration {
 	if !b.CreatedAt.IsZero() {
 		return b.AsOf.Sub(b.CreatedAt)
 	}
 	if b.Known {
-		return v.since(b.Seen.FirstSeen)
+		return v.Since(b.Seen.FirstSeen)
 	}
 	return 0
 }
 
-// Candidates are the provider entries where the task's sandbox may be: none when the row
-// names one that is not configured here, where nobody can look.
-func (v *View) Candidates(t *reconcile.Task) []string {
-	if t.Provider == "" {
-		return v.P.ProviderNames()
-	}
-	if _, ok := v.P.Providers[t.Provider]; ok {
-		return []string{t.Provider}
-	}
-	return nil
-}
-
-// taskSeenMoved reports whether the task entered its present state since the ledger last saw it: by
+// TaskSeenMoved reports whether the task entered its present state since the ledger last saw it: by
 // another status, by another state of the same one, as when its user deleted it, or handed
 // out again in the same one, which shows in its attempts, its session or its sandbox. A mere
 // touch of the row is none of these.
-func taskSeenMoved(s *reconcile.TaskSeen, t *reconcile.Task) bool {
+func TaskSeenMoved(s *reconcile.TaskSeen, t *reconcile.Task) bool {
 	//guard:moved-anew P5
 	return s.Status != t.Status || s.State != t.State || s.Sandbox != t.Sandbox || s.EntrySum != t.EntrySum()
 }
 
-// perhapsEnded reports whether a write of ours has ended the state that the ledger saw, or may
+// PerhapsEnded reports whether a write of ours has ended the state that the ledger saw, or may
 // have: it was begun, nobody wrote down what became of it, and the row has changed since. Who went
 // on with the task then has begun again.
-func (v *View) perhapsEnded(seen *reconcile.TaskSeen, t *reconcile.Task) bool {
+func (v *signs) PerhapsEnded(seen *reconcile.TaskSeen, t *reconcile.Task) bool {
 	if t.UpdatedAt.Equal(seen.UpdatedAt) {
 		return false
 	}
@@ -294,11 +299,11 @@ func (v *View) perhapsEnded(seen *reconcile.TaskSeen, t *reconcile.Task) bool {
 	return false
 }
 
-// entered is what the ledger remembers of a task once it has entered another state, or the
+// Entered is what the ledger remembers of a task once it has entered another state, or the
 // same one again.
-func (v *View) entered(seen reconcile.TaskSeen, t *reconcile.Task) reconcile.TaskSeen {
+func (v *signs) Entered(seen reconcile.TaskSeen, t *reconcile.Task) reconcile.TaskSeen {
 	if taskSeenEndedBadly(&seen, t) {
-		seen.Attempts = turned(seen.Attempts, v.Now)
+		seen.Attempts = Turned(seen.Attempts, v.Now)
 	}
 	if taskSeenRecreated(&seen, t) {
 		seen.Recreated = v.Now
@@ -312,4 +317,11 @@ func (v *View) entered(seen reconcile.TaskSeen, t *reconcile.Task) reconcile.Tas
 	seen.Sandbox, seen.EntrySum = t.Sandbox, t.EntrySum()
 	seen.ErrorChanged = false
 	return seen
+}
+
+// earlierThan reports whether one time of the ledger's clock is older than another. One that lies ahead
+// is of before that clock was set back.
+func (v *signs) earlierThan(one, other time.Time) bool {
+	//guard:earlier-set-back harm
+	return one.Before(other) || one.After(v.Now)
 }

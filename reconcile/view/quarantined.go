@@ -1,4 +1,4 @@
-package decide
+package view
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// quarantined says that the sandboxes of a subject are in quarantine: nothing is judged of them
+// Quarantined says that the sandboxes of a subject are in quarantine: nothing is judged of them
 // until that is over. A live task is judged, whatever became of a sandbox of it.
-func (v *View) quarantined(s *reconcile.Subject) (kept, by string) {
+func (v *signs) Quarantined(s *reconcile.Subject) (kept, by string) {
 	if len(v.quarantine) == 0 || s.LinkState == reconcile.LinkLive && s.Task != nil {
 		return "", ""
 	}
@@ -30,14 +30,14 @@ func (v *View) quarantined(s *reconcile.Subject) (kept, by string) {
 
 // quarantines are the open terminates whose sandbox was stopped or paused and is to be kept
 // for a while yet.
-func (v *View) quarantines() map[reconcile.Ref]*reconcile.Action {
+func (v *signs) quarantines() map[reconcile.Ref]*reconcile.Action {
 	out := reconcile.StoppedFirst(v.S.Memory.Actions)
 	maps.DeleteFunc(out, func(_ reconcile.Ref, a *reconcile.Action) bool { return !a.NextAttempt.After(v.Now) })
 	return out
 }
 
 // stopping are the remedies with a quarantine that is not done.
-func (v *View) stopping() map[string]bool {
+func (v *signs) stopping() map[string]bool {
 	stopping := map[string]bool{}
 	for i := range v.S.Memory.Actions {
 		if a := &v.S.Memory.Actions[i]; a.Step == reconcile.StepQuarantine {
@@ -47,18 +47,17 @@ func (v *View) stopping() map[string]bool {
 	return stopping
 }
 
-// reusedInQuarantine are the ends of quarantines that nobody has begun and that lost their ground: the
+// ReusedInQuarantine are the ends of quarantines that nobody has begun and that lost their ground: the
 // sandbox is used again, or was since it was stopped, or its task goes on. It says why, by
 // the action's id. What is wrong with the sandbox then is for the rules to find again, by
 // their own clocks.
-func (v *View) reusedInQuarantine(decisions []Decision) map[string]string {
+func (v *signs) ReusedInQuarantine(subjects []*reconcile.Subject) map[string]string {
 	ends := reconcile.StoppedFirst(v.S.Memory.Actions)
 	if len(ends) == 0 {
 		return nil
 	}
 	out := map[string]string{}
-	for i := range decisions {
-		s := decisions[i].Subject
+	for _, s := range subjects {
 		for j := range s.Boxes {
 			b := &s.Boxes[j]
 			a := ends[b.Ref]
@@ -80,14 +79,14 @@ func (v *View) reusedInQuarantine(decisions []Decision) map[string]string {
 
 // settled reports whether what a listing shows of a sandbox cannot be from before it was
 // stopped: some time has passed, or the ledger saw it come back.
-func (v *View) settled(a *reconcile.Action) bool {
+func (v *signs) settled(a *reconcile.Action) bool {
 	resumed := v.S.Memory.Sandboxes[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}].ResumedAt
 	return resumed.After(a.PlannedAt) || v.Now.Sub(a.PlannedAt) >= 2*v.P.Full
 }
 
 // Used says why a sandbox that a quarantine stopped is in use, or was since; "" when it stands
 // still. Its provider's clock is compared with no other: ages are.
-func (v *View) Used(a *reconcile.Action, sb *reconcile.Sandbox, now time.Time) string {
+func (v *signs) Used(a *reconcile.Action, sb *reconcile.Sandbox, now time.Time) string {
 	seen := v.S.Memory.Sandboxes[sb.Ref]
 	still := now.Sub(reconcile.Latest(seen.StateSince, a.PlannedAt))
 	active := sb.AsOf.Sub(sb.LastActivityAt)
@@ -122,7 +121,7 @@ func taskGoesOn(t *reconcile.Task, a *reconcile.Action, key string) string {
 
 // keyFor is how the task's row would name a sandbox: as it does, if it does; "" when that is not
 // known.
-func (v *View) keyFor(b *reconcile.SeenSandbox, t *reconcile.Task) string {
+func (v *signs) keyFor(b *reconcile.SeenSandbox, t *reconcile.Task) string {
 	switch {
 	case t != nil && b.CalledBy(t.Sandbox):
 		return t.Sandbox

@@ -1,4 +1,4 @@
-package decide
+package view
 
 import (
 	"slices"
@@ -10,8 +10,8 @@ import (
 
 // Blind reports whether a provider where the task's sandbox may be cannot be asked for it,
 // neither by id nor by link.
-func (v *View) Blind(t *reconcile.Task) bool {
-	return slices.ContainsFunc(v.Candidates(t), func(name string) bool {
+func (v *places) Blind(t *reconcile.Task) bool {
+	return slices.ContainsFunc(v.P.Candidates(t), func(name string) bool {
 		p := v.P.Providers[name]
 		return !p.LinkTask && (!p.SandboxIsID || t.Sandbox == "")
 	})
@@ -19,9 +19,9 @@ func (v *View) Blind(t *reconcile.Task) bool {
 
 // Fresh reports whether what the ledger has may stand for listings of now: the last one of
 // every provider was whole, and not longer ago than verdicts may rest on.
-func (v *View) Fresh() bool {
+func (v *places) Fresh() bool {
 	for _, name := range v.P.ProviderNames() {
-		if !v.listed(name) {
+		if !v.Listed(name) {
 			return false
 		}
 	}
@@ -30,40 +30,14 @@ func (v *View) Fresh() bool {
 
 // MaybeAnothers reports whether a sandbox may be another environment's that shares the account:
 // nothing here has ever known the task that it names.
-func (v *View) MaybeAnothers(sb *reconcile.Sandbox, used bool) bool {
+func (v *places) MaybeAnothers(sb *reconcile.Sandbox, used bool) bool {
 	_, known := v.S.Memory.Tasks[sb.Task]
 	named := sb.Task != "" || sb.BadLink
 	return named && !known && !used && !v.P.Tasks.None && !v.P.Providers[sb.Provider].Exclusive
 }
 
-// RemembersWorking are the tasks that no row shows and that lived when the rows were believed
-// last: while the task database is not trusted, that it does not show one proves nothing.
-func (v *View) RemembersWorking(ids []string, shown []reconcile.Task) (out []reconcile.Task) {
-	for _, id := range ids {
-		seen := v.S.Memory.Tasks[id]
-		if !seen.Live || v.Trusted(reconcile.SourceTasks) || slices.ContainsFunc(shown,
-			func(t reconcile.Task) bool { return t.ID == id }) {
-			continue
-		}
-		out = append(out, reconcile.Task{ID: id, Status: seen.Status, State: seen.State})
-	}
-	return out
-}
-
-// FrozenFor are the freezes of what tells who works in a sandbox of the provider, but for
-// those that a person released the subject from.
-func (v *View) FrozenFor(provider, subject string) reconcile.HeldBy {
-	var holds reconcile.HeldBy
-	for _, name := range []string{reconcile.ListingOf(provider), reconcile.SourceTasks, reconcile.SourceLink} {
-		if v.P.Has(name) && !v.Trusted(name) && !v.releasedSubject(name, subject) {
-			holds = append(holds, reconcile.HeldFrozen(name))
-		}
-	}
-	return holds
-}
-
 // LookRefs are the sandboxes of a subject to be got by id.
-func (v *View) LookRefs(s *reconcile.Subject) []reconcile.Ref {
+func (v *places) LookRefs(s *reconcile.Subject) []reconcile.Ref {
 	var refs []reconcile.Ref
 	for _, b := range s.Boxes {
 		if !b.Here && !b.Gone || b.Here && b.State == reconcile.SandboxDeleting {
@@ -73,7 +47,7 @@ func (v *View) LookRefs(s *reconcile.Subject) []reconcile.Ref {
 	if s.Task == nil || s.Task.Sandbox == "" {
 		return refs
 	}
-	for _, provider := range v.Candidates(s.Task) {
+	for _, provider := range v.P.Candidates(s.Task) {
 		ref := reconcile.Ref{Provider: provider, ID: s.Task.Sandbox}
 		here := s.HasBox(func(b *reconcile.SeenSandbox) bool {
 			return b.Here && (b.Ref == ref || b.Provider != provider && b.CalledBy(s.Task.Sandbox))
@@ -87,18 +61,18 @@ func (v *View) LookRefs(s *reconcile.Subject) []reconcile.Ref {
 
 // anothers reports whether the id that the row holds is known to be another provider's: this one need
 // not be asked for it, which may be down, or refuse what is no id of its own.
-func (v *View) anothers(t *reconcile.Task, provider string) bool {
+func (v *places) anothers(t *reconcile.Task, provider string) bool {
 	if v.has(t, provider) {
 		return false
 	}
-	return slices.ContainsFunc(v.Candidates(t), func(other string) bool {
+	return slices.ContainsFunc(v.P.Candidates(t), func(other string) bool {
 		return v.P.Providers[other].SandboxIsID && v.has(t, other)
 	})
 }
 
 // has reports whether the provider shows the sandbox that the row names by its id, or did, as the
 // task's own.
-func (v *View) has(t *reconcile.Task, provider string) bool {
+func (v *places) has(t *reconcile.Task, provider string) bool {
 	ref := reconcile.Ref{Provider: provider, ID: t.Sandbox}
 	at, listed := v.S.Place(ref)
 	seen, known := v.S.Memory.Sandboxes[ref]
@@ -106,7 +80,7 @@ func (v *View) has(t *reconcile.Task, provider string) bool {
 }
 
 // Mine settles whether a sandbox is this installation's and the task's own.
-func (v *View) Mine(b *reconcile.SeenSandbox, task string, users map[reconcile.Ref]*reconcile.Task) bool {
+func (v *places) Mine(b *reconcile.SeenSandbox, task string, users map[reconcile.Ref]*reconcile.Task) bool {
 	b.Owned = b.Owned || v.P.Providers[b.Provider].ByRow(&b.Sandbox)
 	user := v.TaskOf(b, users)
 	return b.Owned && (user == "" || user == task)

@@ -1,10 +1,10 @@
-package decide
+package view
 
 import "github.com/sandkeeper/sandkeeper/reconcile"
 
 // Successor is the task whose sandbox had this one's name before.
-func (v *View) Successor(b *reconcile.SeenSandbox) string {
-	known := v.successors
+func (v *places) Successor(b *reconcile.SeenSandbox) string {
+	known := v.Successors
 	if known == nil { // a look at one thing
 		known = v.S.Memory.Successors()
 	}

@@ -1,4 +1,4 @@
-package decide
+package view
 
 import (
 	"cmp"
@@ -7,15 +7,15 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// subjects groups tasks and sandboxes by their links. Each task and each sandbox is in
+// Subjects groups tasks and sandboxes by their links. Each task and each sandbox is in
 // exactly one subject. The order is by subject id, so that a pass is the same twice.
-func (v *View) subjects() []reconcile.Subject {
+func (v *places) Subjects() []reconcile.Subject {
 	boxes, loose := v.link()
 	others := v.looseSubjects(loose)
 	out := make([]reconcile.Subject, 0, len(v.S.Tasks)+len(others))
 	for _, i := range v.byID() {
 		t := &v.S.Tasks[i]
-		out = append(out, v.subjectOf(t, &v.seen[i], boxes[t.ID]))
+		out = append(out, v.subjectOf(t, &v.Seen[i], boxes[t.ID]))
 	}
 	if len(others) == 0 {
 		return out
@@ -27,31 +27,31 @@ func (v *View) subjects() []reconcile.Subject {
 
 // byID are the places of the live tasks in the order of their ids. Places are sorted and
 // not subjects, which are large.
-func (v *View) byID() []int {
+func (v *places) byID() []int {
 	order := reconcile.Indices(len(v.S.Tasks))
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(v.S.Tasks[a].ID, v.S.Tasks[b].ID) })
 	return order
 }
 
 // TaskSubject is a task with its sandboxes, and what became of the one that its row names.
-func (v *View) TaskSubject(t *reconcile.Task, boxes []reconcile.SeenSandbox) reconcile.Subject {
-	var seen seenTask
-	seen.TaskSeen, seen.known = v.S.Memory.Tasks[t.ID]
+func (v *places) TaskSubject(t *reconcile.Task, boxes []reconcile.SeenSandbox) reconcile.Subject {
+	var seen SeenTask
+	seen.TaskSeen, seen.Known = v.S.Memory.Tasks[t.ID]
 	return v.subjectOf(t, &seen, boxes)
 }
 
-func (v *View) subjectOf(t *reconcile.Task, before *seenTask, boxes []reconcile.SeenSandbox) reconcile.Subject {
+func (v *places) subjectOf(t *reconcile.Task, before *SeenTask, boxes []reconcile.SeenSandbox) reconcile.Subject {
 	v.markActivity(t, before)
 	seen := before.TaskSeen
-	if before.known && (taskSeenMoved(&seen, t) || v.perhapsEnded(&seen, t)) {
-		seen = v.entered(seen, t)
+	if before.Known && (TaskSeenMoved(&seen, t) || v.PerhapsEnded(&seen, t)) {
+		seen = v.Entered(seen, t)
 	}
-	return reconcile.Subject{ID: reconcile.TaskSubject(t.ID), Task: t, Seen: seen, Known: before.known, Boxes: boxes}
+	return reconcile.Subject{ID: reconcile.TaskSubject(t.ID), Task: t, Seen: seen, Known: before.Known, Boxes: boxes}
 }
 
 // link gives each sandbox to the live task that it belongs to; loose ones have none. The
 // boxes stand side by side in one block of memory: nearly every task has exactly one.
-func (v *View) link() (byTask map[string][]reconcile.SeenSandbox, loose []reconcile.SeenSandbox) {
+func (v *places) link() (byTask map[string][]reconcile.SeenSandbox, loose []reconcile.SeenSandbox) {
 	byTask = make(map[string][]reconcile.SeenSandbox, len(v.S.Tasks))
 	bySandbox := v.RowsBySandbox()
 	block := make([]reconcile.SeenSandbox, len(v.S.Sandboxes))
@@ -82,7 +82,7 @@ func (v *View) link() (byTask map[string][]reconcile.SeenSandbox, loose []reconc
 }
 
 // RowsBySandbox is the live set by its sandbox column, when a link goes that way.
-func (v *View) RowsBySandbox() map[reconcile.Ref]*reconcile.Task {
+func (v *places) RowsBySandbox() map[reconcile.Ref]*reconcile.Task {
 	if !v.P.Tasks.SandboxKnown {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (v *View) RowsBySandbox() map[reconcile.Ref]*reconcile.Task {
 }
 
 // user is the live task whose row names the sandbox.
-func (v *View) user(b *reconcile.SeenSandbox, rows map[reconcile.Ref]*reconcile.Task) string {
+func (v *places) user(b *reconcile.SeenSandbox, rows map[reconcile.Ref]*reconcile.Task) string {
 	if len(rows) == 0 {
 		return ""
 	}
@@ -124,7 +124,7 @@ func (v *View) user(b *reconcile.SeenSandbox, rows map[reconcile.Ref]*reconcile.
 
 // remembered adds to each live task the sandboxes that the ledger knows it had and that
 // were not seen now, with what a direct look said of them.
-func (v *View) remembered(byTask map[string][]reconcile.SeenSandbox, several map[string]bool) {
+func (v *places) remembered(byTask map[string][]reconcile.SeenSandbox, several map[string]bool) {
 	if v.S.Whole {
 		return
 	}
@@ -154,19 +154,19 @@ func (v *View) remembered(byTask map[string][]reconcile.SeenSandbox, several map
 
 // ConfirmedGone reports whether the ledger has proof, not only an absence from a listing,
 // that the sandbox is gone: our own terminate, confirmed, or a tombstone.
-func (v *View) ConfirmedGone(seen reconcile.SandboxSeen) bool {
+func (v *places) ConfirmedGone(seen reconcile.SandboxSeen) bool {
 	return seen.GoneByUs || seen.State == reconcile.SandboxEnded
 }
 
 // Box is a sandbox as it is judged: as seen now, with what the ledger remembers of it.
-func (v *View) Box(s *reconcile.Sandbox) reconcile.SeenSandbox {
+func (v *places) Box(s *reconcile.Sandbox) reconcile.SeenSandbox {
 	var b reconcile.SeenSandbox
 	v.fill(&b, s)
 	return b
 }
 
 // fill makes a box in its place: it is too large to be handed around.
-func (v *View) fill(b *reconcile.SeenSandbox, s *reconcile.Sandbox) {
+func (v *places) fill(b *reconcile.SeenSandbox, s *reconcile.Sandbox) {
 	b.Sandbox, b.Here = *s, true
 	//guard:link-id-first harm
 	if s.AltKey != "" && s.AltKey != s.ID && v.isID(reconcile.Ref{Provider: s.Provider, ID: s.AltKey}) {
@@ -185,7 +185,7 @@ func (v *View) fill(b *reconcile.SeenSandbox, s *reconcile.Sandbox) {
 
 // isID reports whether a sandbox is known to have the id: then a row that holds it means that one,
 // and none of that name.
-func (v *View) isID(ref reconcile.Ref) bool {
+func (v *places) isID(ref reconcile.Ref) bool {
 	seen, known := v.S.Memory.Sandboxes[ref]
 	return known && seen.GoneAt.IsZero() && !v.S.Lookups[ref].Gone || v.S.Lists(ref)
 }
@@ -194,7 +194,7 @@ func (v *View) isID(ref reconcile.Ref) bool {
 // wins; then a live row that names the sandbox, because the label may be of a task that
 // used it before; then the label, any row, and what the ledger remembers, so that a lost
 // label explains nothing away.
-func (v *View) TaskOf(b *reconcile.SeenSandbox, bySandbox map[reconcile.Ref]*reconcile.Task) string {
+func (v *places) TaskOf(b *reconcile.SeenSandbox, bySandbox map[reconcile.Ref]*reconcile.Task) string {
 	//guard:link-says-nothing harm
 	if b.BadLink || v.saysNothing(b.Task) && v.Live[b.Seen.Task] != nil {
 		return b.Seen.Task
@@ -225,7 +225,7 @@ func (v *View) TaskOf(b *reconcile.SeenSandbox, bySandbox map[reconcile.Ref]*rec
 
 // saysNothing reports whether a link names what can be no id, or what was not read: a look may show a
 // sandbox after the rows were read, and it is not another task's for that.
-func (v *View) saysNothing(task string) bool {
+func (v *places) saysNothing(task string) bool {
 	_, read := v.S.Rows[task]
 	//guard:link-unread harm
 	return v.S.Unparsable[task] || task != "" && v.Live[task] == nil && !read && !v.S.Absent[task]
@@ -233,7 +233,7 @@ func (v *View) saysNothing(task string) bool {
 
 // looseSubjects are the sandboxes without a live task. Those of one ended task make one
 // subject.
-func (v *View) looseSubjects(loose []reconcile.SeenSandbox) []reconcile.Subject {
+func (v *places) looseSubjects(loose []reconcile.SeenSandbox) []reconcile.Subject {
 	var out []reconcile.Subject
 	ended := map[string]int{}
 	for _, b := range loose {
@@ -257,7 +257,7 @@ func (v *View) looseSubjects(loose []reconcile.SeenSandbox) []reconcile.Subject 
 }
 
 // LinkState says why the task of a sandbox is not live, and which row explains it.
-func (v *View) LinkState(b reconcile.SeenSandbox, task string) (reconcile.LinkState, *reconcile.Task) {
+func (v *places) LinkState(b reconcile.SeenSandbox, task string) (reconcile.LinkState, *reconcile.Task) {
 	if v.P.Tasks.None {
 		return reconcile.LinkUnread, nil
 	}
@@ -291,7 +291,7 @@ func (v *View) LinkState(b reconcile.SeenSandbox, task string) (reconcile.LinkSt
 
 // linkUnnamed is for a sandbox that names no task. When rows may name sandboxes, they must
 // have been asked.
-func (v *View) linkUnnamed(b reconcile.SeenSandbox) reconcile.LinkState {
+func (v *places) linkUnnamed(b reconcile.SeenSandbox) reconcile.LinkState {
 	//guard:fate-unasked P3
 	for _, key := range b.Keys() {
 		if !v.S.Absent["sandbox:"+key] && !v.heldElsewhere(key, &b.Sandbox) {

@@ -1,4 +1,4 @@
-package decide
+package view
 
 import (
 	"time"
@@ -13,18 +13,18 @@ const beatsMissed = 3
 // others are silent.
 const beatMost = 10 * time.Minute
 
-// beatWanes is the part that a measured interval loses with each pass that shows only shorter ones.
-const beatWanes = 50
+// BeatWanes is the part that a measured interval loses with each pass that shows only shorter ones.
+const BeatWanes = 50
 
-// rememberBeat keeps the newest heartbeat, and how far it was from the one before while the worker
+// RememberBeat keeps the newest heartbeat, and how far it was from the one before while the worker
 // did nothing else: some platforms send heartbeats only while a worker waits, and the time in which
 // it worked is no interval.
-func (v *View) rememberBeat(seen *reconcile.TaskSeen, t *reconcile.Task) {
-	beat := taskHeartbeat(t)
+func (v *signs) RememberBeat(seen *reconcile.TaskSeen, t *reconcile.Task) {
+	beat := TaskHeartbeat(t)
 	if !beat.After(seen.BeatAt) || beat.Sub(t.AsOf) > reconcile.Skew {
 		return
 	}
-	if gap := beat.Sub(seen.BeatAt); !seen.BeatAt.IsZero() && !v.activity(t).After(seen.BeatAt) {
+	if gap := beat.Sub(seen.BeatAt); !seen.BeatAt.IsZero() && !v.Activity(t).After(seen.BeatAt) {
 		seen.BeatGap = gap
 	} else {
 		seen.BeatGap = 0
@@ -35,17 +35,17 @@ func (v *View) rememberBeat(seen *reconcile.TaskSeen, t *reconcile.Task) {
 // measuredBeat is how far apart heartbeats come here: the longest that some worker took twice in a
 // row, so that an outage, which every worker meets once, does not count. What is not longer than the
 // time between two passes may hide a heartbeat, and counts for nothing. It wanes slowly.
-func (v *View) measuredBeat() time.Duration {
+func (v *signs) measuredBeat() time.Duration {
 	before := v.S.Memory.Sources[reconcile.SourceEvents].Beat
 	between := v.Now.Sub(v.S.Memory.LastPass)
-	longest := before - before/beatWanes
+	longest := before - before/BeatWanes
 	for i := range v.S.Tasks {
-		t, seen := &v.S.Tasks[i], &v.seen[i]
-		if !seen.known || seen.BeatGap == 0 || t.State != reconcile.TaskRunning {
+		t, seen := &v.S.Tasks[i], &v.Seen[i]
+		if !seen.Known || seen.BeatGap == 0 || t.State != reconcile.TaskRunning {
 			continue
 		}
 		after := seen.TaskSeen
-		v.rememberBeat(&after, t)
+		v.RememberBeat(&after, t)
 		if gap := min(after.BeatGap, seen.BeatGap); after.BeatAt.After(seen.BeatAt) && gap-between > between/5 {
 			//guard:beat-bounded live
 			longest = max(longest, min(gap, beatMost))
@@ -54,10 +54,10 @@ func (v *View) measuredBeat() time.Duration {
 	return longest
 }
 
-// taskDue reports whether the worker's newest sign promised another one: a heartbeat, or that it waits,
+// TaskDue reports whether the worker's newest sign promised another one: a heartbeat, or that it waits,
 // as workers send heartbeats while they do. A worker in the middle of its work may be silent for as
 // long as one command takes.
-func taskDue(t *reconcile.Task) bool {
-	beat := reconcile.Latest(taskHeartbeat(t), t.Events.Waiting)
+func TaskDue(t *reconcile.Task) bool {
+	beat := reconcile.Latest(TaskHeartbeat(t), t.Events.Waiting)
 	return !beat.IsZero() && !beat.Before(reconcile.Latest(t.Events.Activity, t.Events.Started, t.ActivityAt))
 }

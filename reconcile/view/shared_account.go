@@ -1,4 +1,4 @@
-package decide
+package view
 
 import (
 	"slices"
@@ -9,14 +9,14 @@ import (
 // Elsewhere reports whether the row says that its sandbox is at another one of our entries, and
 // means another sandbox than this one. Two entries of one kind may see the same account: then they
 // show the same sandbox, and who is at work in it is so at both.
-func (v *View) Elsewhere(t *reconcile.Task, s *reconcile.Sandbox) bool {
+func (v *places) Elsewhere(t *reconcile.Task, s *reconcile.Sandbox) bool {
 	_, ours := v.P.Providers[t.Provider]
 	return ours && t.Provider != s.Provider && !v.mayBeMeant(t, s)
 }
 
 // mayBeMeant reports whether a sandbox may be the one that the row names at another entry of its
 // account: unless the ledger has seen one there which the row can mean, and which is not this one.
-func (v *View) mayBeMeant(t *reconcile.Task, s *reconcile.Sandbox) bool {
+func (v *places) mayBeMeant(t *reconcile.Task, s *reconcile.Sandbox) bool {
 	//guard:twin-kind live
 	if !slices.Contains(v.sameAccount[s.Provider], t.Provider) {
 		return false
@@ -50,7 +50,7 @@ func sameAccountOf(entries map[string]reconcile.ProviderPolicy) map[string][]str
 }
 
 // rowOf is the row that says what the sandbox is for, of those that were read by key.
-func (v *View) rowOf(s *reconcile.Sandbox) (row reconcile.Task, ok bool) {
+func (v *places) rowOf(s *reconcile.Sandbox) (row reconcile.Task, ok bool) {
 	row, ok = v.S.Named(s)
 	for _, twin := range v.sameAccount[s.Provider] {
 		for _, key := range s.Keys() {
@@ -63,10 +63,10 @@ func (v *View) rowOf(s *reconcile.Sandbox) (row reconcile.Task, ok bool) {
 	return row, ok
 }
 
-// shared reports whether two entries of a kind use one id, or one has for a name what the other has
+// Shared reports whether two entries of a kind use one id, or one has for a name what the other has
 // for an id. Vendors promise never to give out an id twice; where a platform chooses them they may
 // nevertheless mean two sandboxes.
-func (v *View) shared(a, b *reconcile.Sandbox) bool {
+func (v *places) Shared(a, b *reconcile.Sandbox) bool {
 	kind := v.P.Providers[a.Provider].Kind
 	return a.Provider != b.Provider && kind != "" && kind == v.P.Providers[b.Provider].Kind &&
 		(a.ID == b.ID || a.ID == b.Name || a.Name == b.ID)
@@ -74,7 +74,7 @@ func (v *View) shared(a, b *reconcile.Sandbox) bool {
 
 // sameName is the task of the sandbox that another entry of its account shows under this one's name:
 // two halves of one account, each with an entry of its own, show one sandbox under two ids.
-func (v *View) sameName(b *reconcile.SeenSandbox) string {
+func (v *places) sameName(b *reconcile.SeenSandbox) string {
 	if b.Name == "" || b.Name == b.ID {
 		return ""
 	}
@@ -89,7 +89,7 @@ func (v *View) sameName(b *reconcile.SeenSandbox) string {
 
 // heldElsewhere reports whether rows hold the value, and all of them mean another sandbox, at
 // another provider.
-func (v *View) heldElsewhere(value string, s *reconcile.Sandbox) bool {
+func (v *places) heldElsewhere(value string, s *reconcile.Sandbox) bool {
 	held := false
 	for name := range v.P.Providers {
 		row, read := v.S.ByKey[reconcile.Ref{Provider: name, ID: value}]

@@ -1,4 +1,4 @@
-package decide
+package view
 
 import (
 	"cmp"
@@ -27,7 +27,7 @@ func (v *View) assessProbes(provider string, subs []reconcile.Subject) {
 		case reconcile.QueueMoving:
 			moving++
 		}
-		last := probeSeenVerdict(seen)
+		last := ProbeSeenVerdict(seen)
 		if last.At.IsZero() || v.Now.Sub(last.At) > window {
 			continue
 		}
@@ -81,8 +81,8 @@ func (v *View) probed(provider string, subs []reconcile.Subject) map[reconcile.R
 	return out
 }
 
-// probeSeenVerdict is the newest result that says anything of the sandbox.
-func probeSeenVerdict(p reconcile.ProbeSeen) reconcile.ProbeResult {
+// ProbeSeenVerdict is the newest result that says anything of the sandbox.
+func ProbeSeenVerdict(p reconcile.ProbeSeen) reconcile.ProbeResult {
 	if n := len(p.Failures); n > 0 {
 		return p.Failures[n-1]
 	}
@@ -95,7 +95,7 @@ func probeSeenVerdict(p reconcile.ProbeSeen) reconcile.ProbeResult {
 // pair finds orphans that may be the sandboxes of tasks that show life and have none: the
 // create succeeded and the label or the answer was lost. One task shields one sandbox.
 func (v *View) pair(subs []reconcile.Subject) {
-	v.pairs = map[reconcile.Ref]string{}
+	v.Pairs = map[reconcile.Ref]string{}
 	var lonely []*reconcile.Subject
 	for i := range subs {
 		s := &subs[i]
@@ -124,8 +124,8 @@ func (v *View) unlisted(s *reconcile.Subject) bool {
 // sandboxes youngest first, that shields as many as can be.
 func (v *View) byAge(tasks []*reconcile.Subject) {
 	slices.SortStableFunc(tasks, func(a, b *reconcile.Subject) int {
-		older, _ := v.stateAge(a)
-		younger, _ := v.stateAge(b)
+		older, _ := v.StateAge(a)
+		younger, _ := v.StateAge(b)
 		return cmp.Or(cmp.Compare(b.Task.Provider, "")-cmp.Compare(a.Task.Provider, ""), cmp.Compare(older, younger))
 	})
 }
@@ -143,7 +143,7 @@ func (v *View) unmatched(subs []reconcile.Subject) []reconcile.SeenSandbox {
 			out = append(out, b)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b reconcile.SeenSandbox) int { return cmp.Compare(v.born(a), v.born(b)) })
+	slices.SortStableFunc(out, func(a, b reconcile.SeenSandbox) int { return cmp.Compare(v.Born(a), v.Born(b)) })
 	return out
 }
 
@@ -153,13 +153,13 @@ func (v *View) match(b reconcile.SeenSandbox, lonely []*reconcile.Subject) []*re
 		if s.Task.Provider != "" && s.Task.Provider != b.Provider {
 			continue
 		}
-		age, _ := v.stateAge(s)
+		age, _ := v.StateAge(s)
 		lasting := b.StableName && !v.placed(b.Provider, s.Task)
 		//guard:pair-lasting harm
-		if apart := (age - v.born(b)).Abs(); !lasting && apart > 10*time.Minute {
+		if apart := (age - v.Born(b)).Abs(); !lasting && apart > 10*time.Minute {
 			continue
 		}
-		v.pairs[b.Ref] = s.Task.ID
+		v.Pairs[b.Ref] = s.Task.ID
 		return append(lonely[:i:i], lonely[i+1:]...)
 	}
 	return lonely

@@ -1,4 +1,4 @@
-package decide
+package view
 
 import (
 	"slices"
@@ -20,8 +20,8 @@ func snapshotOwn(s *reconcile.Snapshot) *reconcile.Snapshot {
 	return &own
 }
 
-// rememberMark keeps when the mark of activity changed last, by the ledger's clock.
-func (v *View) rememberMark(seen *reconcile.TaskSeen, t *reconcile.Task, known bool) {
+// RememberMark keeps when the mark of activity changed last, by the ledger's clock.
+func (v *signs) RememberMark(seen *reconcile.TaskSeen, t *reconcile.Task, known bool) {
 	now := reconcile.Sum(t.Mark)
 	if known && t.Mark != "" && seen.MarkSum != now && seen.MarkSum != 0 {
 		seen.MarkAt = v.Now
@@ -31,14 +31,14 @@ func (v *View) rememberMark(seen *reconcile.TaskSeen, t *reconcile.Task, known b
 
 // markActivity makes of a change of the mark, which the ledger timed, an activity of the row: as long
 // ago as the ledger says. A mark that was never seen to change says nothing.
-func (v *View) markActivity(t *reconcile.Task, before *seenTask) {
-	if t.Mark == "" || !t.State.Live() || !before.known || before.MarkSum == 0 {
+func (v *signs) markActivity(t *reconcile.Task, before *SeenTask) {
+	if t.Mark == "" || !t.State.Live() || !before.Known || before.MarkSum == 0 {
 		return
 	}
 	switch {
 	case before.MarkSum != reconcile.Sum(t.Mark):
 		t.ActivityAt = reconcile.Latest(t.ActivityAt, t.AsOf)
 	case !before.MarkAt.IsZero():
-		t.ActivityAt = reconcile.Latest(t.ActivityAt, t.AsOf.Add(-v.since(before.MarkAt)))
+		t.ActivityAt = reconcile.Latest(t.ActivityAt, t.AsOf.Add(-v.Since(before.MarkAt)))
 	}
 }

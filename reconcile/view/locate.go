@@ -1,4 +1,4 @@
-package decide
+package view
 
 import (
 	"fmt"
@@ -10,11 +10,11 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// locate says where the task's sandbox is. It is proven only when every sandbox that
+// Locate says where the task's sandbox is. It is proven only when every sandbox that
 // the task had was looked at directly and, when none of this attempt is known or the row
 // names yet another, the providers were asked by link or by the id that the row names.
 // Absence from a listing is never enough.
-func (v *View) locate(s *reconcile.Subject) (where string, proven bool) {
+func (v *places) Locate(s *reconcile.Subject) (where string, proven bool) {
 	var seen []string
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
@@ -32,11 +32,11 @@ func (v *View) locate(s *reconcile.Subject) (where string, proven bool) {
 			)
 		default:
 			//guard:where-unlooked P4
-			return v.unlooked(b.Ref), false
+			return v.Unlooked(b.Ref), false
 		}
 	}
-	present := s.HasBox(func(b *reconcile.SeenSandbox) bool { return !v.past(s, b) })
-	for _, provider := range v.Candidates(s.Task) {
+	present := s.HasBox(func(b *reconcile.SeenSandbox) bool { return !v.Past(s, b) })
+	for _, provider := range v.P.Candidates(s.Task) {
 		if p := v.P.Providers[provider]; p.SandboxIsID && !p.LinkTask && v.anothers(s.Task, provider) {
 			continue
 		}
@@ -60,7 +60,7 @@ func (v *View) locate(s *reconcile.Subject) (where string, proven bool) {
 
 // namesAnother reports whether the row names a sandbox that is not among those that the task is
 // known to have.
-func (v *View) namesAnother(provider string, s *reconcile.Subject) bool {
+func (v *places) namesAnother(provider string, s *reconcile.Subject) bool {
 	id, p := s.Task.Sandbox, v.P.Providers[provider]
 	if p.ByKey(s.Task) { // a name outlives the sandbox that had it
 		return !s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.CalledBy(id) })
@@ -71,12 +71,12 @@ func (v *View) namesAnother(provider string, s *reconcile.Subject) bool {
 	})
 }
 
-// canLook reports whether there is anybody to ask for the task's sandbox.
-func (v *View) canLook(t *reconcile.Task) bool { return len(v.Candidates(t)) > 0 }
+// CanLook reports whether there is anybody to ask for the task's sandbox.
+func (v *places) CanLook(t *reconcile.Task) bool { return len(v.P.Candidates(t)) > 0 }
 
-// past reports whether the sandbox was over before the task's present state began, as the
+// Past reports whether the sandbox was over before the task's present state began, as the
 // ledger saw both: it is of an earlier attempt and says nothing of this one.
-func (v *View) past(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+func (v *places) Past(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	if !b.Known || !b.Lost() || !s.Known || s.Seen.Status != s.Task.Status {
 		return false
 	}
@@ -87,14 +87,7 @@ func (v *View) past(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	return !over.IsZero() && v.earlierThan(over, s.Seen.Since)
 }
 
-// earlierThan reports whether one time of the ledger's clock is older than another. One that lies ahead
-// is of before that clock was set back.
-func (v *View) earlierThan(one, other time.Time) bool {
-	//guard:earlier-set-back harm
-	return one.Before(other) || one.After(v.Now)
-}
-
-func (v *View) unlooked(ref reconcile.Ref) string {
+func (v *places) Unlooked(ref reconcile.Ref) string {
 	if look, ok := v.S.Lookups[ref]; ok && look.Error != "" {
 		return fmt.Sprintf("sandbox %s could not be looked at: %s", ref, look.Error)
 	}
@@ -102,10 +95,10 @@ func (v *View) unlooked(ref reconcile.Ref) string {
 }
 
 // absentAt proves by direct look-ups that a provider has no sandbox for the task.
-func (v *View) absentAt(provider string, t *reconcile.Task) (string, bool) {
+func (v *places) absentAt(provider string, t *reconcile.Task) (string, bool) {
 	p := v.P.Providers[provider]
 	//guard:where-listed P3
-	if !v.listed(provider) {
+	if !v.Listed(provider) {
 		return "no complete listing of " + provider + " to rest on", false
 	}
 	if p.SandboxIsID && t.Sandbox != "" && !v.anothers(t, provider) {
@@ -114,7 +107,7 @@ func (v *View) absentAt(provider string, t *reconcile.Task) (string, bool) {
 		switch found := ok && !look.Gone && look.Error == ""; {
 		//guard:where-look-failed P3
 		case !ok, look.Error != "":
-			return v.unlooked(ref), false
+			return v.Unlooked(ref), false
 		//guard:where-elsewhere harm
 		case found && !(&reconcile.SeenSandbox{Sandbox: look.Sandbox, Here: true}).Lost() && !v.reused(t, &look.Sandbox):
 			return fmt.Sprintf("sandbox %s at %s is %s, and is linked elsewhere", ref.ID, provider, look.Sandbox.Raw), false
@@ -127,7 +120,7 @@ func (v *View) absentAt(provider string, t *reconcile.Task) (string, bool) {
 		case !ok:
 			return "its sandbox was not searched by link at " + provider + " yet", false
 		//guard:where-found harm
-		case v.findsSome(find):
+		case v.FindsSome(find):
 			return "a sandbox was found by link, and does not belong to it alone", false
 		//guard:where-search-failed P3
 		case find.Error != "":
@@ -137,23 +130,23 @@ func (v *View) absentAt(provider string, t *reconcile.Task) (string, bool) {
 	return "no sandbox at " + provider, true
 }
 
-// findsSome reports whether a search found a sandbox that a direct look does not know to be gone: an index
+// FindsSome reports whether a search found a sandbox that a direct look does not know to be gone: an index
 // may show for long what is not there any more.
-func (v *View) findsSome(find reconcile.FindLookup) bool {
+func (v *places) FindsSome(find reconcile.FindLookup) bool {
 	//guard:where-found-gone live
 	return slices.ContainsFunc(find.Sandboxes, func(sb reconcile.Sandbox) bool { return !v.S.Lookups[sb.Ref].Gone })
 }
 
 // reused reports whether the id that the row names was its sandbox's, and is another's by now.
-func (v *View) reused(t *reconcile.Task, s *reconcile.Sandbox) bool {
+func (v *places) reused(t *reconcile.Task, s *reconcile.Sandbox) bool {
 	seen, known := v.S.Memory.Sandboxes[s.Ref]
 	return known && seen.Task == t.ID && seen.Another(s) && s.Task != t.ID
 }
 
-// listed reports whether a complete listing of the provider stands: this pass's, or the
+// Listed reports whether a complete listing of the provider stands: this pass's, or the
 // last one, not older than two full passes, in a quick pass. Whether a complete one is believed
 // is the freeze's to say, which a person may release.
-func (v *View) listed(provider string) bool {
+func (v *places) Listed(provider string) bool {
 	if seen, ok := v.S.Listings[provider]; ok {
 		return seen.Complete && seen.Error == ""
 	}
@@ -165,8 +158,8 @@ func (v *View) listed(provider string) bool {
 	return known && v.Now.Sub(last) <= 2*v.P.Full+time.Minute
 }
 
-// state names the states of the subject's sandboxes.
-func (v *View) state(s *reconcile.Subject) string {
+// State names the states of the subject's sandboxes.
+func (v *places) State(s *reconcile.Subject) string {
 	var seen []string
 	for _, b := range s.Boxes {
 		switch {
@@ -179,29 +172,29 @@ func (v *View) state(s *reconcile.Subject) string {
 	return strings.Join(seen, ", ")
 }
 
-// cause names the unusable template that explains why nothing comes up: the subject's
+// Cause names the unusable template that explains why nothing comes up: the subject's
 // own, or, while that is not known, those that the config names.
-func (v *View) cause(s *reconcile.Subject) (string, []reconcile.Evidence) {
+func (v *places) Cause(s *reconcile.Subject) (string, []reconcile.Evidence) {
 	var texts []string
 	var because []reconcile.Evidence
 	own := s.Template()
 	for _, t := range v.S.Templates {
-		if templateStateUsable(t.State) || own != "" && own != t.Name && own != t.ID || !v.mayUse(s, t.Provider) {
+		if TemplateStateUsable(t.State) || own != "" && own != t.Name && own != t.ID || !v.MayUse(s, t.Provider) {
 			continue
 		}
-		text := v.templateText(t)
+		text := v.TemplateText(t)
 		texts = append(texts, text)
 		because = append(because, reconcile.Evidence{Source: t.Provider, At: t.AsOf, Fact: text})
 	}
 	return strings.Join(texts, "; "), because
 }
 
-// templateStateUsable is false only for what is known not to be; a failed measurement accuses nobody.
-func templateStateUsable(s reconcile.TemplateState) bool {
+// TemplateStateUsable is false only for what is known not to be; a failed measurement accuses nobody.
+func TemplateStateUsable(s reconcile.TemplateState) bool {
 	return s == reconcile.TemplateActive || s == reconcile.TemplateUnknown
 }
 
-func (v *View) mayUse(s *reconcile.Subject, provider string) bool {
+func (v *places) MayUse(s *reconcile.Subject, provider string) bool {
 	for _, b := range s.Boxes {
 		if b.Provider == provider {
 			return true
@@ -210,7 +203,7 @@ func (v *View) mayUse(s *reconcile.Subject, provider string) bool {
 	if s.Task == nil {
 		return false
 	}
-	for _, name := range v.Candidates(s.Task) {
+	for _, name := range v.P.Candidates(s.Task) {
 		if name == provider {
 			return true
 		}
@@ -218,10 +211,10 @@ func (v *View) mayUse(s *reconcile.Subject, provider string) bool {
 	return false
 }
 
-func (v *View) templateText(t reconcile.Template) string {
+func (v *places) TemplateText(t reconcile.Template) string {
 	out := fmt.Sprintf(
 		"%s %q is %s",
-		providerPolicyTemplateNoun(v.P.Providers[t.Provider]),
+		ProviderPolicyTemplateNoun(v.P.Providers[t.Provider]),
 		t.Name,
 		reconcile.FirstOf(string(t.State), t.Raw),
 	)
@@ -236,8 +229,8 @@ func (v *View) templateText(t reconcile.Template) string {
 	return out
 }
 
-// providerPolicyTemplateNoun is the vendor's word for a template.
-func providerPolicyTemplateNoun(p reconcile.ProviderPolicy) string {
+// ProviderPolicyTemplateNoun is the vendor's word for a template.
+func ProviderPolicyTemplateNoun(p reconcile.ProviderPolicy) string {
 	switch p.Kind {
 	case "daytona", "simulated", "vercel", "agentuity":
 		return "snapshot"

@@ -1,4 +1,4 @@
-package decide
+package view
 
 import (
 	"time"
@@ -6,10 +6,10 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// wanted are the measurements of the box that count, oldest first: not from before an outage
+// Wanted are the measurements of the box that count, oldest first: not from before an outage
 // of the probes or soon after a resume, and only while the newest is of now.
-func (v *View) wanted(b *reconcile.SeenSandbox, counts func(*reconcile.Measurements) bool) []reconcile.Measurements {
-	from := reconcile.Latest(v.sources[reconcile.ProbesOf(b.Provider)].RecoveredAt, v.S.Memory.WatchSince)
+func (v *signs) Wanted(b *reconcile.SeenSandbox, counts func(*reconcile.Measurements) bool) []reconcile.Measurements {
+	from := reconcile.Latest(v.Sources[reconcile.ProbesOf(b.Provider)].RecoveredAt, v.S.Memory.WatchSince)
 	if !b.Seen.ResumedAt.IsZero() {
 		//guard:vitals-resumed harm
 		from = reconcile.Latest(from, b.Seen.ResumedAt.Add(reconcile.ResumeGrace))
@@ -28,8 +28,8 @@ func (v *View) wanted(b *reconcile.SeenSandbox, counts func(*reconcile.Measureme
 	return run
 }
 
-// trailing is the end of the run for which all hold.
-func trailing(run []reconcile.Measurements, holds func(*reconcile.Measurements) bool) []reconcile.Measurements {
+// Trailing is the end of the run for which all hold.
+func Trailing(run []reconcile.Measurements, holds func(*reconcile.Measurements) bool) []reconcile.Measurements {
 	at := len(run)
 	for at > 0 && holds(&run[at-1]) {
 		at--
@@ -37,15 +37,15 @@ func trailing(run []reconcile.Measurements, holds func(*reconcile.Measurements) 
 	return run[at:]
 }
 
-// activeSince reports whether the worker of a live task showed activity after a moment of
+// ActiveSince reports whether the worker of a live task showed activity after a moment of
 // the ledger's clock.
-func (v *View) activeSince(s *reconcile.Subject, at time.Time) bool {
+func (v *signs) ActiveSince(s *reconcile.Subject, at time.Time) bool {
 	if s.Task == nil || s.LinkState != reconcile.LinkLive {
 		return false
 	}
 	act := s.Task.Activity()
-	if taskAhead(s.Task) {
-		act = v.sign(s.Task)
+	if TaskAhead(s.Task) {
+		act = v.Sign(s.Task)
 	}
 	return !act.IsZero() && s.Task.AsOf.Sub(act) < v.Now.Sub(at)
 }

@@ -1,0 +1,83 @@
+package view
+
+import (
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// SinceSilent reports whether a moment of the ledger's clock lies after the worker's newest sign.
+func (v *signs) SinceSilent(s *reconcile.Subject, at time.Time) bool {
+	//guard:silent-future harm
+	if at.After(v.Now) {
+		return false
+	}
+	return !at.IsZero() && v.Now.Sub(at) <= s.Task.AsOf.Sub(v.Sign(s.Task))
+}
+
+// WorkerSeen is what the newest probe since the worker's newest sign learnt of the worker itself, and
+// when. A command that says of every worker that it is dead is wrong, and says nothing.
+func (v *signs) WorkerSeen(s *reconcile.Subject) (seen reconcile.WorkerState, at time.Time) {
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		last := b.Probes.Last
+		if !b.Here || b.State != reconcile.SandboxRunning || v.Replaced(s, b) || last.Outcome != reconcile.Answered ||
+			!v.SinceSilent(s, last.At) {
+			continue
+		}
+		//guard:worker-ours live
+		if !b.Owned && !v.P.Providers[b.Provider].Referenced || BoxAnothers(b, s.Task) {
+			continue
+		}
+		if last.Worker == reconcile.WorkerDead && v.Now.Sub(last.At) > 2*v.P.Full {
+			continue // it may have been started again since: it is asked once more
+		}
+		//guard:worker-began harm
+		if last.Worker == reconcile.WorkerDead && !v.wasThere(s, b) {
+			continue
+		}
+		//guard:worker-resumed harm
+		if last.Worker == reconcile.WorkerDead && (last.At.Before(v.ProbesFrom(b)) || !v.WorkersSeen(b.Provider)) {
+			continue
+		}
+		//guard:worker-any harm
+		if last.Worker == reconcile.WorkerAlive {
+			return last.Worker, last.At
+		}
+		if last.Worker == reconcile.WorkerDead {
+			seen, at = last.Worker, last.At
+		}
+	}
+	return seen, at
+}
+
+// BoxAnothers reports whether the sandbox names another task by its label: what is seen in it says nothing
+// of the one whose row names it.
+func BoxAnothers(b *reconcile.SeenSandbox, t *reconcile.Task) bool {
+	return b.Task != "" && b.Task != t.ID
+}
+
+// wasThere reports whether the worker of the present attempt is known to have been in the sandbox: a probe
+// found it, or it said so itself.
+func (v *signs) wasThere(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+	found := s.Known && !b.Probes.WorkerAt.IsZero() && !b.Probes.WorkerAt.Before(s.Seen.Since)
+	return found || v.spoke(s)
+}
+
+// spoke reports whether the worker of the present attempt said so itself that it had begun.
+func (v *signs) spoke(s *reconcile.Subject) bool {
+	e := &s.Task.Events
+	return !e.Started.IsZero() && !e.Started.Before(SubjectPresentStart(s)) || !TaskHeartbeat(s.Task).IsZero()
+}
+
+// WorkersSeen reports whether the provider's command for workers has found some worker alive: one
+// that never does is misspelt, or looks for what this platform does not run.
+func (v *signs) WorkersSeen(provider string) bool {
+	for ref, seen := range v.S.Memory.Probes {
+		if ref.Provider == provider && !seen.WorkerAt.IsZero() {
+			return true
+		}
+	}
+	//guard:worker-command harm
+	return false
+}
