@@ -136,7 +136,7 @@ func actionWhat(a *reconcile.Action) string {
 	return fmt.Sprintf("%s of sandbox %s/%s", a.Step, a.Provider, a.Sandbox)
 }
 
-func (r *executor) target(a *reconcile.Action) reconcile.ControlTarget {
+func (r *gatherer) target(a *reconcile.Action) reconcile.ControlTarget {
 	t := reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject, Provider: a.Provider, Sandbox: a.Sandbox, Task: a.Task}
 	for _, b := range r.boxes[a.Subject] {
 		if a.Sandbox == "" || a.Sandbox == b.ID {

@@ -9,7 +9,7 @@ import (
 
 // users are the rows that the sandbox may belong to: those that name it, the one that it
 // names, the one that the ledger remembers, and the one that was asked about.
-func (r *executor) users(ctx context.Context, a *reconcile.Action, sb *reconcile.Sandbox) ([]reconcile.Task, error) {
+func (r *looker) users(ctx context.Context, a *reconcile.Action, sb *reconcile.Sandbox) ([]reconcile.Task, error) {
 	if r.policy.Tasks.None {
 		return nil, nil
 	}

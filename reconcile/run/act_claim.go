@@ -52,7 +52,7 @@ func (r *executor) claim(ctx context.Context, c reconcile.Claim) (reconcile.Acti
 // action: a process that was frozen in between, or whose ledger does not answer, must not go
 // on where it stopped, because another has the action by now. Both clocks are asked: the
 // monotonic one stands still while a machine sleeps, the other may be set.
-func (r *executor) expired(a *reconcile.Action) string {
+func (r *gatherer) expired(a *reconcile.Action) string {
 	at, ok := r.claims.Load(a.ID)
 	if !ok {
 		return "its claim was given up"

@@ -27,7 +27,7 @@ func (r *executor) carryRow(ctx context.Context, a reconcile.Action) reconcile.A
 }
 
 // gatherRow gathers what the write of a task's row rests on.
-func (r *executor) gatherRow(ctx context.Context, a *reconcile.Action) *gathered {
+func (r *gatherer) gatherRow(ctx context.Context, a *reconcile.Action) *gathered {
 	f := r.factsOf(a)
 	if !r.gatherRecheck(ctx, a, f) || decide.Over(r.view, a, &f.Facts) || !r.recheckProbes(ctx, a, f) {
 		return f
@@ -74,7 +74,7 @@ func (r *executor) write(ctx context.Context, a reconcile.Action, f *gathered, r
 
 // recheckProbes probes once more where the verdict rests on probes, and reports whether more has to
 // be known.
-func (r *executor) recheckProbes(ctx context.Context, a *reconcile.Action, f *gathered) bool {
+func (r *prober) recheckProbes(ctx context.Context, a *reconcile.Action, f *gathered) bool {
 	rule := reconcile.RuleNamed(a.Rule)
 	o := f.Recheck
 	//guard:row-final-probe harm
@@ -104,7 +104,7 @@ func (r *executor) recheckProbes(ctx context.Context, a *reconcile.Action, f *ga
 
 // finalProbe probes a sandbox right before its verdict is carried out, and reports whether more has
 // to be known.
-func (r *executor) finalProbe(ctx context.Context, a *reconcile.Action, f *gathered, sb reconcile.Sandbox) bool {
+func (r *prober) finalProbe(ctx context.Context, a *reconcile.Action, f *gathered, sb reconcile.Sandbox) bool {
 	result := r.probeOne(ctx, sb)
 	if err := r.probes.SaveProbes(ctx, r.lease, []reconcile.ProbeResult{result}); err != nil {
 		f.Unread = err.Error()

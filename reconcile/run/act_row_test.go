@@ -42,7 +42,8 @@ func TestWhatRefutesAWrite(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			tasks := &written{}
-			r := &executor{k: &Reconciler{Tasks: tasks}, now: now}
+			r := &executor{}
+			r.k, r.now = &Reconciler{Tasks: tasks}, now
 			a := reconcile.Action{Rule: c.rule, Step: reconcile.StepFail, Attempts: 1}
 			f := &gathered{Facts: decide.Facts{Recheck: &decide.Recheck{Finding: &reconcile.Finding{}, Subject: &reconcile.Subject{
 				Task: &reconcile.Task{Events: reconcile.Events{Heartbeat: beat, Activity: acted}}}}}}
@@ -101,8 +102,10 @@ func TestFinalProbeOfASilentWorker(t *testing.T) {
 			w := worldtest.NewWorld(t, worldtest.Anchor, "box daytona/s1 running task=t1; task t1 running started=1h", c.world)
 			stub := probed{result: c.result}
 			v := judgeWorld(w).View
-			r := &executor{k: &Reconciler{Policy: w.P, Providers: map[string]reconcile.Provider{"daytona": stub}}, clock: stub, probes: stub, policy: &w.P, view: v, now: worldtest.LedgerNow,
-				waits: map[string]reconcile.HeldBy{}}
+			r := &executor{}
+			r.k = &Reconciler{Policy: w.P, Providers: map[string]reconcile.Provider{"daytona": stub}}
+			r.clock, r.probes, r.policy, r.view, r.now = stub, stub, &w.P, v, worldtest.LedgerNow
+			r.waits = map[string]reconcile.HeldBy{}
 			f := &gathered{Facts: decide.Facts{Recheck: &decide.Recheck{View: v, Finding: &reconcile.Finding{Sandbox: "s1"},
 				Subject: &reconcile.Subject{Task: v.Live["t1"], Boxes: []reconcile.SeenSandbox{v.Box(&w.S.Sandboxes[0])}}}}}
 			a := &reconcile.Action{Rule: c.rule, Step: reconcile.StepFail, Attempts: 1}

@@ -27,7 +27,7 @@ func (r *executor) carryActivate(ctx context.Context, a reconcile.Action) reconc
 func actionTemplate(a *reconcile.Action) string { return reconcile.TemplateOf(a.Subject, a.Provider) }
 
 // lookUpTemplate reads the template and, while asking would help, the requests.
-func (r *executor) lookUpTemplate(ctx context.Context, a *reconcile.Action, f *gathered) {
+func (r *gatherer) lookUpTemplate(ctx context.Context, a *reconcile.Action, f *gathered) {
 	templates := reconcile.CapabilitiesOf(r.k.Providers[a.Provider]).Templates
 	if templates == nil {
 		f.Unread = "provider " + a.Provider + " has no templates, or is not configured any more"

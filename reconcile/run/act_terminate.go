@@ -39,7 +39,7 @@ func (r *executor) carryEnd(ctx context.Context, a reconcile.Action) reconcile.A
 
 // probeBefore makes the final probe of a sandbox whose end rests on probes, and reports whether more
 // has to be known.
-func (r *executor) probeBefore(ctx context.Context, a *reconcile.Action, f *gathered) bool {
+func (r *prober) probeBefore(ctx context.Context, a *reconcile.Action, f *gathered) bool {
 	rule, sb := reconcile.RuleNamed(a.Rule), f.Lookup.Sandbox
 	switch {
 	case a.Seq > 0 || sb.State != reconcile.SandboxRunning:
@@ -79,12 +79,12 @@ func (r *executor) refused(a reconcile.Action, words string) reconcile.Action {
 
 // leavesToFull reports whether the ground of the action can only be judged by a full pass, and
 // this is none.
-func (r *executor) leavesToFull(a *reconcile.Action) bool {
+func (r *gatherer) leavesToFull(a *reconcile.Action) bool {
 	return a.Seq == 0 && r.result.Kind != reconcile.Full && reconcile.RuleNamed(a.Rule).FullOnly
 }
 
 // saveEvidence keeps the end of the sandbox's log, which is gone with it.
-func (r *executor) saveEvidence(ctx context.Context, sb reconcile.Sandbox) string {
+func (r *gatherer) saveEvidence(ctx context.Context, sb reconcile.Sandbox) string {
 	source := reconcile.CapabilitiesOf(r.k.Providers[sb.Provider]).Logs
 	if source == nil || sb.State != reconcile.SandboxRunning && sb.State != reconcile.SandboxFailed {
 		return ""
@@ -103,7 +103,7 @@ func (r *executor) saveEvidence(ctx context.Context, sb reconcile.Sandbox) strin
 }
 
 // ledgerNow is the ledger's clock, or the pass's when it does not answer.
-func (r *executor) ledgerNow(ctx context.Context) time.Time {
+func (r *prober) ledgerNow(ctx context.Context) time.Time {
 	now, err := r.clock.Now(context.WithoutCancel(ctx))
 	if err != nil {
 		return r.now

@@ -27,7 +27,7 @@ func (k *Reconciler) rowOf(ctx context.Context, o *recheck, id string) (*reconci
 }
 
 // alone is a second look at one thing that has looked at nothing yet.
-func (r *executor) alone() *recheck {
+func (r *looker) alone() *recheck {
 	v := *r.view
 	s := *v.S
 	s.Kind, s.Sandboxes = reconcile.Full, nil
@@ -60,7 +60,7 @@ func soughtTask(id string, d *decide.Decision, h reconcile.History) string {
 
 // soughtRefs are the sandboxes that are meant when no task is: known ones, else whatever
 // goes by the id at each provider.
-func (r *executor) soughtRefs(id string, d *decide.Decision, h reconcile.History) []reconcile.Ref {
+func (r *looker) soughtRefs(id string, d *decide.Decision, h reconcile.History) []reconcile.Ref {
 	var refs []reconcile.Ref
 	if d != nil {
 		for i := range d.Subject.Boxes {
@@ -88,7 +88,7 @@ func (r *executor) soughtRefs(id string, d *decide.Decision, h reconcile.History
 // lookTask looks at a task and at all its sandboxes. The row is read last, after the looks,
 // which took their time. It returns nil when there is no such row, or when the task is over
 // and nothing of it is left; the row is in the snapshot then.
-func (r *executor) lookTask(ctx context.Context, o *recheck, id string) (*reconcile.Subject, error) {
+func (r *looker) lookTask(ctx context.Context, o *recheck, id string) (*reconcile.Subject, error) {
 	row, err := r.k.rowOf(ctx, o, id)
 	if err != nil || row == nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (r *executor) lookTask(ctx context.Context, o *recheck, id string) (*reconc
 }
 
 // lookAround gets sandboxes by id, and meanwhile searches others of the task by link.
-func (r *executor) lookAround(ctx context.Context, s *reconcile.Snapshot, row *reconcile.Task, refs []reconcile.Ref) {
+func (r *looker) lookAround(ctx context.Context, s *reconcile.Snapshot, row *reconcile.Task, refs []reconcile.Ref) {
 	var wg sync.WaitGroup
 	var found reconcile.FindLookup
 	search := func() { found = r.k.findOne(ctx, row) }
@@ -159,7 +159,7 @@ func (o *recheck) boxesSeen(refs []reconcile.Ref, task string) []reconcile.SeenS
 
 // lookSandboxes looks at sandboxes without a known task, and at the rows that may explain
 // them, until one of them is there and ours.
-func (r *executor) lookSandboxes(ctx context.Context, o *recheck, e *Explained,
+func (r *looker) lookSandboxes(ctx context.Context, o *recheck, e *Explained,
 	refs []reconcile.Ref) (*reconcile.Subject,
 	error) {
 	s := o.View.S
@@ -186,7 +186,7 @@ func (r *executor) lookSandboxes(ctx context.Context, o *recheck, e *Explained,
 
 // owns reports whether a sandbox is this installation's, also where owned means that a row
 // refers to it, now or as the ledger remembers.
-func (r *executor) owns(s *reconcile.Snapshot, b *reconcile.SeenSandbox) bool {
+func (r *looker) owns(s *reconcile.Snapshot, b *reconcile.SeenSandbox) bool {
 	if b.Owned || !r.policy.Providers[b.Provider].ByRow(&b.Sandbox) {
 		return b.Owned
 	}
@@ -198,7 +198,7 @@ func (r *executor) owns(s *reconcile.Snapshot, b *reconcile.SeenSandbox) bool {
 
 // subjectOf is the subject of a sandbox: its task with all its sandboxes, when a row
 // explains it.
-func (r *executor) subjectOf(ctx context.Context, o *recheck, b reconcile.SeenSandbox) (*reconcile.Subject, error) {
+func (r *looker) subjectOf(ctx context.Context, o *recheck, b reconcile.SeenSandbox) (*reconcile.Subject, error) {
 	fate, row := o.View.LinkState(b, o.View.TaskOf(&b, nil))
 	if row == nil {
 		return &reconcile.Subject{ID: reconcile.BoxSubject(b.Ref), Boxes: []reconcile.SeenSandbox{b}, LinkState: fate}, nil

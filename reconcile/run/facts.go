@@ -17,7 +17,7 @@ type gathered struct {
 	acted time.Time // the ledger's now, right before the effect
 }
 
-func (r *executor) factsOf(a *reconcile.Action) *gathered {
+func (r *gatherer) factsOf(a *reconcile.Action) *gathered {
 	return &gathered{Facts: decide.Facts{
 		Now: r.now, Quick: r.result.Kind != reconcile.Full, Uncalled: !r.due[a.ID],
 		Targets: []reconcile.ControlTarget{r.target(a)},
@@ -25,14 +25,14 @@ func (r *executor) factsOf(a *reconcile.Action) *gathered {
 }
 
 // rule says whether the action may have its effect, by all that was gathered.
-func (r *executor) rule(a *reconcile.Action, f *gathered) decide.Ruling {
+func (r *gatherer) rule(a *reconcile.Action, f *gathered) decide.Ruling {
 	return decide.MayAct(r.view, a, &f.Facts)
 }
 
 // gatherEnd gathers what the end of a sandbox, or its stop, rests on. What takes time comes
 // first: the final probe, and saving the end of its log. Then the sandbox is got once more,
 // then the rows that could explain it are read, and then the requests of the operators.
-func (r *executor) gatherEnd(ctx context.Context, a *reconcile.Action) *gathered {
+func (r *gatherer) gatherEnd(ctx context.Context, a *reconcile.Action) *gathered {
 	f := r.factsOf(a)
 	if r.leavesToFull(a) || !r.lookUp(ctx, a, f) || !r.probeBefore(ctx, a, f) {
 		return f
@@ -44,7 +44,7 @@ func (r *executor) gatherEnd(ctx context.Context, a *reconcile.Action) *gathered
 
 // gatherReissue gathers what asking once more rests on. What somebody may use is judged like the
 // first time; what comes back, or is on its way out, is only asked to hurry.
-func (r *executor) gatherReissue(ctx context.Context, a *reconcile.Action) *gathered {
+func (r *gatherer) gatherReissue(ctx context.Context, a *reconcile.Action) *gathered {
 	f := r.factsOf(a)
 	f.Reissued = true
 	switch {
@@ -62,7 +62,7 @@ func (r *executor) gatherReissue(ctx context.Context, a *reconcile.Action) *gath
 }
 
 // gatherGround reads once more the sandbox, the rows and the requests.
-func (r *executor) gatherGround(ctx context.Context, a *reconcile.Action, f *gathered) {
+func (r *gatherer) gatherGround(ctx context.Context, a *reconcile.Action, f *gathered) {
 	if a.Asked() || a.Seq > 0 {
 		if r.lookUp(ctx, a, f) {
 			r.readUsers(ctx, a, f)
@@ -88,7 +88,7 @@ func (r *executor) gatherGround(ctx context.Context, a *reconcile.Action, f *gat
 }
 
 // lookUp gets the sandbox by its id, and reports whether more has to be known.
-func (r *executor) lookUp(ctx context.Context, a *reconcile.Action, f *gathered) bool {
+func (r *gatherer) lookUp(ctx context.Context, a *reconcile.Action, f *gathered) bool {
 	f.Lookup = r.k.lookupOne(ctx, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
 	if f.Lookup.Error != "" {
 		f.Unread = "look at the sandbox: " + f.Lookup.Error
@@ -99,7 +99,7 @@ func (r *executor) lookUp(ctx context.Context, a *reconcile.Action, f *gathered)
 
 // gatherRecheck looks at the subject of a verdict again and judges it, and reports whether more has to be
 // known.
-func (r *executor) gatherRecheck(ctx context.Context, a *reconcile.Action, f *gathered) bool {
+func (r *gatherer) gatherRecheck(ctx context.Context, a *reconcile.Action, f *gathered) bool {
 	o, err := r.recheck(ctx, a)
 	if err != nil {
 		f.Unread = err.Error()
@@ -110,7 +110,7 @@ func (r *executor) gatherRecheck(ctx context.Context, a *reconcile.Action, f *ga
 }
 
 // readUsers reads the rows that the sandbox may belong to, and then the requests.
-func (r *executor) readUsers(ctx context.Context, a *reconcile.Action, f *gathered) {
+func (r *gatherer) readUsers(ctx context.Context, a *reconcile.Action, f *gathered) {
 	var err error
 	if a.Asked() {
 		err = r.readRequested(ctx, a, f)
@@ -126,7 +126,7 @@ func (r *executor) readUsers(ctx context.Context, a *reconcile.Action, f *gather
 
 // readRequested reads what an operator's request rests on: all rows that may have to do with the
 // sandbox, whichever of its tasks they name.
-func (r *executor) readRequested(ctx context.Context, a *reconcile.Action, f *gathered) (err error) {
+func (r *gatherer) readRequested(ctx context.Context, a *reconcile.Action, f *gathered) (err error) {
 	if f.Users, err = r.users(ctx, a, &f.Lookup.Sandbox); err != nil || f.Reissued {
 		return err
 	}
@@ -135,7 +135,7 @@ func (r *executor) readRequested(ctx context.Context, a *reconcile.Action, f *ga
 }
 
 // readFollowed reads the row of a later step, and the rows that name the sandbox.
-func (r *executor) readFollowed(ctx context.Context, a *reconcile.Action, f *gathered) error {
+func (r *gatherer) readFollowed(ctx context.Context, a *reconcile.Action, f *gathered) error {
 	b := r.view.Box(&f.Lookup.Sandbox) // a name that is another one's id does not count
 	keys := b.Keys()
 	if r.policy.Tasks.None {
@@ -163,7 +163,7 @@ func (r *executor) readFollowed(ctx context.Context, a *reconcile.Action, f *gat
 
 // readWishes comes last, and with nothing after it: looking takes its time, and a hold or a pause
 // counts at once. A process that stood still meanwhile finds that its claim is over.
-func (r *executor) readWishes(ctx context.Context, a *reconcile.Action, f *gathered) {
+func (r *gatherer) readWishes(ctx context.Context, a *reconcile.Action, f *gathered) {
 	f.acted = r.ledgerNow(ctx)
 	controls, err := r.actions.Controls(ctx)
 	if err != nil {
@@ -176,7 +176,7 @@ func (r *executor) readWishes(ctx context.Context, a *reconcile.Action, f *gathe
 }
 
 // targetsIn are the names under which a request may mean what was just seen.
-func (r *executor) targetsIn(a *reconcile.Action, f *gathered) []reconcile.ControlTarget {
+func (r *gatherer) targetsIn(a *reconcile.Action, f *gathered) []reconcile.ControlTarget {
 	named := func(sb *reconcile.Sandbox, task string) reconcile.ControlTarget {
 		return reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject, Provider: sb.Provider, Sandbox: sb.ID, Task: task,
 			Names: []string{sb.Name, sb.AltKey}, Labels: sb.Labels}

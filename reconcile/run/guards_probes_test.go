@@ -36,7 +36,8 @@ func TestWhatIsProbed(t *testing.T) {
 	w := worldtest.NewWorld(t, worldtest.Anchor, "task t{1..3} running started=1h ev.heartbeat=5s; box daytona/s1 running task=t1; "+
 		"box daytona/s2 running task=t2 owned=no; box daytona/s3 suspended task=t3")
 	j := judgeWorld(w)
-	r := &executor{k: &Reconciler{}, policy: &w.P, view: j.View, result: &Result{Judged: j, Plan: &decide.Plan{}}}
+	r := &executor{}
+	r.k, r.policy, r.view, r.result = &Reconciler{}, &w.P, j.View, &Result{Judged: j, Plan: &decide.Plan{}}
 	var got []string
 	for _, sb := range r.dueProbes("daytona", w.P.Providers["daytona"].Probe) {
 		got = append(got, sb.ID)
@@ -58,7 +59,8 @@ func TestProbesKeepNothingAwake(t *testing.T) {
 	} {
 		w := worldtest.NewWorld(t, worldtest.Anchor, world)
 		j := judgeWorld(w)
-		r := &executor{k: &Reconciler{}, policy: &w.P, view: j.View, result: &Result{Judged: j, Plan: &decide.Plan{}}}
+		r := &executor{}
+		r.k, r.policy, r.view, r.result = &Reconciler{}, &w.P, j.View, &Result{Judged: j, Plan: &decide.Plan{}}
 		var got []string
 		for _, sb := range r.dueProbes("daytona", w.P.Providers["daytona"].Probe) {
 			got = append(got, sb.ID)

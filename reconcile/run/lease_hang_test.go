@@ -58,7 +58,8 @@ func TestARenewalThatHangs(t *testing.T) {
 		})
 		synctest.Test(t, func(t *testing.T) {
 			l := &stuckLedger{stuck: stuck, until: time.Now().Add(claimTTL)}
-			r := &executor{actions: l}
+			r := &executor{}
+			r.actions = l
 			held, done := r.holdClaim(t.Context(), reconcile.Action{})
 			time.Sleep(2 * claimTTL)
 			if got := errors.Is(context.Cause(held), reconcile.ErrFenced); got != lost {

@@ -12,7 +12,8 @@ import (
 func TestLifted(t *testing.T) {
 	w := worldtest.Roomy(t, "quota daytona cpu used=90")
 	j := judgeWorld(w)
-	here := &executor{view: j.View}
+	here := &executor{}
+	here.view = j.View
 	for name, test := range map[string]struct {
 		rule, provider string
 		want           bool

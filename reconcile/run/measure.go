@@ -120,7 +120,7 @@ func (k *Reconciler) unmeasured(ctx context.Context, sb reconcile.Sandbox, what 
 
 // finalQueue is the final look at the executions of a sandbox, and reports whether more has to be
 // known.
-func (r *executor) finalQueue(ctx context.Context, f *gathered, sb reconcile.Sandbox) bool {
+func (r *prober) finalQueue(ctx context.Context, f *gathered, sb reconcile.Sandbox) bool {
 	f.Probe, f.ProbeSaid = decide.QueueSays(reconcile.QueueOf(r.k.executionsOf(ctx, sb)))
 	return f.Probe == decide.ProbeAgrees
 }

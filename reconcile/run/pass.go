@@ -30,7 +30,7 @@ func (k *Reconciler) Plan(ctx context.Context, kind reconcile.PassKind) (*Result
 		return nil, err
 	}
 	r.Plan = decide.MakePlan(r.Judged, 0)
-	r.Open = r.reconciler.newRun(reconcile.Lease{}, r, r.boxes()).goingOn()
+	r.Open = r.reconciler.newExecutor(reconcile.Lease{}, r, r.boxes()).goingOn()
 	return r, nil
 }
 
@@ -117,26 +117,39 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// A executor is one pass that is being carried out.
-type executor struct {
+// A looker reads what may have changed since the pass: rows by key, sandboxes by id.
+type looker struct {
 	k      *Reconciler
 	policy *reconcile.Policy
-	lease  reconcile.Lease
-	result *Result
-
-	clock   reconcile.Clock
-	actions reconcile.Actions
-	probes  reconcile.Probes
-
 	view   *view.View
 	boxes  map[string][]reconcile.SeenSandbox // sandboxes of the judged subjects, by subject
-	due    map[string]bool                    // actions that this pass calls for
-	until  time.Time                          // when waiting ends
-	begin  time.Time                          // when the last remedy may be begun
-	now    time.Time                          // the ledger's now when this work began
-	claims sync.Map                           // when each claim that stands was asked for last, by this process's clock
-	stop   context.Context                    // ends when nothing more is to be begun
-	news   atomic.Bool                        // something was written down that the platform is to be told
+}
+
+// A prober asks sandboxes themselves.
+type prober struct {
+	looker
+	clock  reconcile.Clock
+	probes reconcile.Probes
+	lease  reconcile.Lease
+	result *Result
+	until  time.Time // when waiting ends
+	now    time.Time // the ledger's now when this work began
+}
+
+// A gatherer gathers the facts that an action is ruled by.
+type gatherer struct {
+	prober
+	actions reconcile.Actions
+	due     map[string]bool // actions that this pass calls for
+	claims  sync.Map        // when each claim that stands was asked for last, by this process's clock
+}
+
+// An executor carries out what was planned: of one pass, or of one job.
+type executor struct {
+	gatherer
+	begin time.Time       // when the last remedy may be begun
+	stop  context.Context // ends when nothing more is to be begun
+	news  atomic.Bool     // something was written down that the platform is to be told
 
 	mu    sync.Mutex
 	done  map[string]reconcile.Action
@@ -176,14 +189,15 @@ func (k *Reconciler) pass(ctx context.Context, lease reconcile.Lease, kind recon
 		return nil, fmt.Errorf("record pass %d: %w", id, err)
 	}
 	r.notable(ctx)
-	return r.reconciler.newRun(lease, r, r.boxes()), nil
+	return r.reconciler.newExecutor(lease, r, r.boxes()), nil
 }
 
-func (k *Reconciler) newRun(lease reconcile.Lease, r *Result, boxes map[string][]reconcile.SeenSandbox) *executor {
-	out := &executor{k: k, policy: r.Judged.View.P, lease: lease, result: r, view: r.Judged.View, now: r.Judged.View.Now,
-		clock: k.Ledger, actions: k.Ledger, probes: k.Ledger,
-		boxes: boxes, due: map[string]bool{}, done: map[string]reconcile.Action{}, waits: map[string]reconcile.HeldBy{},
-		refusals: map[string]bool{}}
+func (k *Reconciler) newExecutor(lease reconcile.Lease, r *Result, boxes map[string][]reconcile.SeenSandbox) *executor {
+	v := r.Judged.View
+	at := looker{k: k, policy: v.P, view: v, boxes: boxes}
+	out := &executor{done: map[string]reconcile.Action{}, waits: map[string]reconcile.HeldBy{}, refusals: map[string]bool{}}
+	out.prober = prober{looker: at, clock: k.Ledger, probes: k.Ledger, lease: lease, result: r, now: v.Now}
+	out.actions, out.due = k.Ledger, map[string]bool{}
 	for i := range r.Plan.Steps {
 		out.due[r.Plan.Steps[i].ID] = len(r.Plan.Steps[i].HeldBy) == 0
 	}

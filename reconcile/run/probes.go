@@ -18,7 +18,7 @@ const probers = 16
 
 // probe works off the probes that are due: suspects first, then a rotating sample. They
 // never delay a pass; the next one reads their results.
-func (r *executor) probe(ctx context.Context) error {
+func (r *prober) probe(ctx context.Context) error {
 	var errs []error
 	for _, name := range r.probing() {
 		errs = append(errs, r.probeProvider(ctx, name, r.policy.Providers[name].Probe))
@@ -28,7 +28,7 @@ func (r *executor) probe(ctx context.Context) error {
 
 // probing are the providers whose sandboxes are probed: some rule rests on it, or on what is
 // measured beside it.
-func (r *executor) probing() []string {
+func (r *prober) probing() []string {
 	rests := policyNeeds(r.policy, reconcile.NeedProbes)
 	return slices.DeleteFunc(r.policy.ProviderNames(), func(name string) bool {
 		p := r.policy.Providers[name].Probe
@@ -37,7 +37,7 @@ func (r *executor) probing() []string {
 }
 
 // reserve takes up to want probes out of the provider's budget of this minute.
-func (r *executor) reserve(ctx context.Context, name string, want, perMinute int) (int, error) {
+func (r *prober) reserve(ctx context.Context, name string, want, perMinute int) (int, error) {
 	if want == 0 {
 		return 0, nil
 	}
@@ -48,7 +48,7 @@ func (r *executor) reserve(ctx context.Context, name string, want, perMinute int
 	return got, nil
 }
 
-func (r *executor) probeProvider(ctx context.Context, name string, p reconcile.ProbePolicy) error {
+func (r *prober) probeProvider(ctx context.Context, name string, p reconcile.ProbePolicy) error {
 	due := r.dueProbes(name, p)
 	got, err := r.reserve(ctx, name, len(due), p.Budget)
 	if err != nil || got == 0 {
@@ -71,7 +71,7 @@ type candidate struct {
 
 // dueProbes are the sandboxes to probe now, in the order of need: suspects, then those
 // not probed for longest.
-func (r *executor) dueProbes(name string, p reconcile.ProbePolicy) []reconcile.Sandbox {
+func (r *prober) dueProbes(name string, p reconcile.ProbePolicy) []reconcile.Sandbox {
 	var list, others []candidate
 	targets, beside := r.targets(), decide.WithoutEvidenceOfLife(r.view, name)
 	for i := range r.result.Judged.Decisions {
@@ -109,7 +109,7 @@ func (r *executor) dueProbes(name string, p reconcile.ProbePolicy) []reconcile.S
 // keptAwake reports whether a probe would keep a sandbox awake that nobody works in: where a probe
 // counts as activity, only suspects are probed, and who is at work anyway. Where there are no tasks
 // nobody is a suspect, and the rotation is all there is.
-func (r *executor) keptAwake(d *decide.Decision, provider string) bool {
+func (r *prober) keptAwake(d *decide.Decision, provider string) bool {
 	if !r.policy.Providers[provider].KeptAwake || r.policy.Tasks.None {
 		return false
 	}
@@ -128,7 +128,7 @@ func (c candidate) compare(d candidate) int {
 
 // targets are the sandboxes that this pass ends: nobody needs to know more of them, and a
 // sandbox has one probe at a time, which is then the final one.
-func (r *executor) targets() map[reconcile.Ref]bool {
+func (r *prober) targets() map[reconcile.Ref]bool {
 	ends := map[reconcile.Ref]bool{}
 	for i := range r.result.Plan.Steps {
 		if s := &r.result.Plan.Steps[i]; s.Step == reconcile.StepTerminate && len(s.HeldBy) == 0 {
@@ -147,7 +147,7 @@ func rank(c candidate) int {
 
 // suspect reports whether a probe would settle something: a probe failed, or the worker
 // is silent.
-func (r *executor) suspect(d *decide.Decision, b *reconcile.SeenSandbox) bool {
+func (r *prober) suspect(d *decide.Decision, b *reconcile.SeenSandbox) bool {
 	if d.Probe || len(b.Probes.Failures) > 0 {
 		return true
 	}
@@ -159,7 +159,7 @@ func (r *executor) suspect(d *decide.Decision, b *reconcile.SeenSandbox) bool {
 	return !alive
 }
 
-func (r *executor) probeDue(c *candidate, p reconcile.ProbePolicy) bool {
+func (r *prober) probeDue(c *candidate, p reconcile.ProbePolicy) bool {
 	if c.last.IsZero() {
 		return true
 	}
@@ -174,7 +174,7 @@ func (r *executor) probeDue(c *candidate, p reconcile.ProbePolicy) bool {
 	return r.view.Now.Sub(c.last) >= every
 }
 
-func (r *executor) probeAll(ctx context.Context, due []reconcile.Sandbox) []reconcile.ProbeResult {
+func (r *prober) probeAll(ctx context.Context, due []reconcile.Sandbox) []reconcile.ProbeResult {
 	results := inParallel(due, r.k.parallel(probers), func(sb reconcile.Sandbox) reconcile.ProbeResult {
 		if ctx.Err() != nil || !time.Now().Before(r.until) {
 			return reconcile.ProbeResult{} // not probed: the next run will
@@ -204,7 +204,7 @@ func (k *Reconciler) probed(ctx context.Context, ref reconcile.Ref) (sb reconcil
 }
 
 // probeOne probes one sandbox. A probe that was cut short by our own end proves nothing.
-func (r *executor) probeOne(ctx context.Context, sb reconcile.Sandbox) reconcile.ProbeResult {
+func (r *prober) probeOne(ctx context.Context, sb reconcile.Sandbox) reconcile.ProbeResult {
 	result := r.k.examine(ctx, sb, r.policy.Providers[sb.Provider].Probe)
 	return probeResultStamped(result, r.ledgerNow(ctx))
 }

@@ -97,7 +97,8 @@ func TestFinalProbeAsksForTheWorker(t *testing.T) {
 		p := &teller{by: map[string]reconcile.ProbeResult{"true": exited(0), command: test.told}}
 		ledger := &saved{}
 		k := &Reconciler{Providers: map[string]reconcile.Provider{"lab": p}, Log: slog.New(slog.DiscardHandler)}
-		r := &executor{k: k, clock: ledger, probes: ledger, policy: &reconcile.Policy{Providers: map[string]reconcile.ProviderPolicy{"lab": {Probe: reconcile.ProbePolicy{Exec: "true", Worker: command}}}}}
+		r := &executor{}
+		r.k, r.clock, r.probes, r.policy = k, ledger, ledger, &reconcile.Policy{Providers: map[string]reconcile.ProviderPolicy{"lab": {Probe: reconcile.ProbePolicy{Exec: "true", Worker: command}}}}
 		r.view = view.New(&reconcile.Snapshot{}, r.policy)
 		if test.seen {
 			r.view.S.Memory.Probes = map[reconcile.Ref]reconcile.ProbeSeen{{Provider: "lab", ID: "s2"}: {WorkerAt: time.Unix(1, 0)}}

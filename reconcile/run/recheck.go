@@ -17,7 +17,7 @@ var errUnknown = errors.New("not known now")
 // recheck looks once more at the action's subject, at the row and at each sandbox by its
 // key, and judges it again. It returns the subject as it is now and the finding, nil when
 // the verdict no longer holds, with why.
-func (r *executor) recheck(ctx context.Context, a *reconcile.Action) (*recheck, error) {
+func (r *looker) recheck(ctx context.Context, a *reconcile.Action) (*recheck, error) {
 	v := *r.view
 	s := *v.S
 	s.Kind, s.Sandboxes = reconcile.Full, nil
@@ -51,7 +51,7 @@ type recheck struct{ decide.Recheck }
 
 // recheckTask reads a task's row by key and gets each of its sandboxes by id; when none is
 // known it searches by link.
-func (r *executor) recheckTask(ctx context.Context, o *recheck, id string, a *reconcile.Action) error {
+func (r *looker) recheckTask(ctx context.Context, o *recheck, id string, a *reconcile.Action) error {
 	s := o.View.S
 	if r.policy.Tasks.None {
 		o.Kept = "the config knows no tasks any more"
@@ -82,7 +82,7 @@ func (r *executor) recheckTask(ctx context.Context, o *recheck, id string, a *re
 
 // rowLast reads the row once more after the looks, which took their time: nothing comes
 // between it and the action.
-func (r *executor) rowLast(
+func (r *looker) rowLast(
 	ctx context.Context, o *recheck, subject *reconcile.Subject, boxes []reconcile.SeenSandbox,
 ) error {
 	s := o.View.S
@@ -107,7 +107,7 @@ func (r *executor) rowLast(
 
 // refsOf are all sandboxes that a task is known to have had: in this pass, in the ledger,
 // and by the row's own word.
-func (r *executor) refsOf(s *reconcile.Subject, a *reconcile.Action) []reconcile.Ref {
+func (r *looker) refsOf(s *reconcile.Subject, a *reconcile.Action) []reconcile.Ref {
 	wanted := map[reconcile.Ref]bool{}
 	for _, b := range r.boxes[s.ID] {
 		wanted[b.Ref] = true
@@ -160,7 +160,7 @@ func (o *recheck) known(ref reconcile.Ref) bool {
 
 // isThere reports whether a second look found the sandbox itself: what somebody else runs
 // under its id is another one.
-func (r *executor) isThere(b reconcile.SeenSandbox) bool {
+func (r *looker) isThere(b reconcile.SeenSandbox) bool {
 	return !b.Gone && b.State.Exists() && decide.Proven(r.view, &b.Sandbox)
 }
 
@@ -197,7 +197,7 @@ func (o *recheck) boxes(refs []reconcile.Ref, task string) []reconcile.SeenSandb
 }
 
 // recheckSandbox gets a sandbox by id and reads the rows that may explain it.
-func (r *executor) recheckSandbox(ctx context.Context, o *recheck, ref reconcile.Ref) error {
+func (r *looker) recheckSandbox(ctx context.Context, o *recheck, ref reconcile.Ref) error {
 	s := o.View.S
 	r.k.lookup(ctx, s, []reconcile.Ref{ref})
 	if err := o.unknown(); err != nil {
@@ -228,7 +228,7 @@ func (r *executor) recheckSandbox(ctx context.Context, o *recheck, ref reconcile
 	return nil
 }
 
-func (r *executor) recheckRows(ctx context.Context, s *reconcile.Snapshot, b *reconcile.SeenSandbox) error {
+func (r *looker) recheckRows(ctx context.Context, s *reconcile.Snapshot, b *reconcile.SeenSandbox) error {
 	if err := r.k.readByKey(ctx, s, b.Keys()); err != nil {
 		return err
 	}

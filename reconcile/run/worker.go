@@ -184,7 +184,7 @@ func (w *Worker) begin(ctx context.Context) (*executor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the ledger's clock: %w", err)
 	}
-	r := s.result.reconciler.newRun(reconcile.WorkerLease(w.reconciler.Holder), s.result, s.boxes)
+	r := s.result.reconciler.newExecutor(reconcile.WorkerLease(w.reconciler.Holder), s.result, s.boxes)
 	r.due, r.now, r.stop = s.due, now, w.stop
 	r.until = time.Now()
 	r.begin = time.Now().Add(leastActing)
