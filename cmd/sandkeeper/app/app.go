@@ -148,8 +148,8 @@ func (a *App) Keeper(progress func(string)) *run.Reconciler {
 	if a.Tasks != nil {
 		k.Tasks = a.Tasks
 	}
-	if hook := webhookOf(a.Config); hook != nil {
-		k.Notices, k.Notifier = a.Ledger, hook
+	if n := notifierOf(a.Config); n != nil {
+		k.Notices, k.Notifier = a.Ledger, n
 	}
 	return k
 }

@@ -29,22 +29,22 @@ const (
 
 const maxNoticeAnswer = 4 << 10 // read of an answer, which says nothing to us
 
-// A webhook tells the platform what was done to its tasks. No error of it names more of the
+// A notifier tells the platform what was done to its tasks. No error of it names more of the
 // address than its host: people put credentials into the rest.
-type webhook struct {
+type notifier struct {
 	config config.WebhookConfig
 	client *http.Client
 	now    func() time.Time
 }
 
-var _ reconcile.Notifier = (*webhook)(nil)
+var _ reconcile.Notifier = (*notifier)(nil)
 
-// webhookOf is nil when the config names none.
-func webhookOf(c *config.Config) *webhook {
+// notifierOf is nil when the config names none.
+func notifierOf(c *config.Config) *notifier {
 	if c.Tasks.Webhook.URL.Empty() {
 		return nil
 	}
-	return &webhook{config: c.Tasks.Webhook, now: time.Now, client: &http.Client{
+	return &notifier{config: c.Tasks.Webhook, now: time.Now, client: &http.Client{
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10,
 		},
@@ -67,68 +67,68 @@ type wireNotice struct {
 }
 
 // Notify delivers one notice. Any answer but 2xx is an error, so it is told again.
-func (w *webhook) Notify(ctx context.Context, n reconcile.Notice) error {
-	ctx, cancel := context.WithTimeout(ctx, w.config.Timeout)
+func (n *notifier) Notify(ctx context.Context, notice reconcile.Notice) error {
+	ctx, cancel := context.WithTimeout(ctx, n.config.Timeout)
 	defer cancel()
-	request, err := w.request(ctx, n)
+	request, err := n.request(ctx, notice)
 	if err != nil {
-		return w.failed(err)
+		return n.failed(err)
 	}
-	answer, err := w.client.Do(request)
+	answer, err := n.client.Do(request)
 	if err != nil {
-		return w.failed(err)
+		return n.failed(err)
 	}
 	defer answer.Body.Close()
 	if _, err := io.Copy(io.Discard, io.LimitReader(answer.Body, maxNoticeAnswer)); err != nil {
-		return w.failed(err)
+		return n.failed(err)
 	}
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
-		return w.failed(fmt.Errorf("it answered %d %s, and only 2xx means delivered",
+		return n.failed(fmt.Errorf("it answered %d %s, and only 2xx means delivered",
 			answer.StatusCode, http.StatusText(answer.StatusCode)))
 	}
 	return nil
 }
 
-func (w *webhook) request(ctx context.Context, n reconcile.Notice) (*http.Request, error) {
+func (n *notifier) request(ctx context.Context, notice reconcile.Notice) (*http.Request, error) {
 	body, err := json.Marshal(wireNotice{
-		Action: n.Action, Task: n.Task, Sandbox: n.Sandbox, Provider: n.Provider, Rule: n.Rule,
-		Step: n.Step, Outcome: n.Outcome, Reason: n.Reason, At: n.At.UTC(),
+		Action: notice.Action, Task: notice.Task, Sandbox: notice.Sandbox, Provider: notice.Provider, Rule: notice.Rule,
+		Step: notice.Step, Outcome: notice.Outcome, Reason: notice.Reason, At: notice.At.UTC(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.config.URL.Reveal(), bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, n.config.URL.Reveal(), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	at := strconv.FormatInt(w.now().Unix(), 10)
+	at := strconv.FormatInt(n.now().Unix(), 10)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "sandkeeper/"+Version())
-	request.Header.Set(headerDelivery, n.Action)
+	request.Header.Set(headerDelivery, notice.Action)
 	request.Header.Set(headerTimestamp, at)
-	request.Header.Set(headerSignature, w.signature(at, body))
+	request.Header.Set(headerSignature, n.signature(at, body))
 	return request, nil
 }
 
 // signature lets the receiver know that the notice is ours and when it was sent.
-func (w *webhook) signature(at string, body []byte) string {
-	mac := hmac.New(sha256.New, []byte(w.config.Secret.Reveal()))
+func (n *notifier) signature(at string, body []byte) string {
+	mac := hmac.New(sha256.New, []byte(n.config.Secret.Reveal()))
 	mac.Write([]byte(at))
 	mac.Write(body)
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
 // failed names the receiver by its host alone; the errors of net/http show the whole address.
-func (w *webhook) failed(err error) error {
+func (n *notifier) failed(err error) error {
 	var whole *url.Error
 	if errors.As(err, &whole) {
 		err = whole.Err
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("no answer within %s: %w", w.config.Timeout, err)
+		err = fmt.Errorf("no answer within %s: %w", n.config.Timeout, err)
 	}
 	at := "tasks.webhook"
-	if u, parsed := url.Parse(w.config.URL.Reveal()); parsed == nil {
+	if u, parsed := url.Parse(n.config.URL.Reveal()); parsed == nil {
 		at = u.Scheme + "://" + u.Host
 	}
 	return fmt.Errorf("notify the platform at %s: %w", at, err)

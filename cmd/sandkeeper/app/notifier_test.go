@@ -15,14 +15,14 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-func webhookTo(r *webhooktest.Receiver) *webhook {
+func notifierTo(r *webhooktest.Receiver) *notifier {
 	c := &config.Config{}
 	c.Tasks.Webhook = config.WebhookConfig{
 		URL: config.NewSecret(r.URL + "/hooks/tok-in-path?tok=in-query"), Secret: config.NewSecret(webhooktest.Key), Timeout: 10 * time.Second,
 	}
-	hook := webhookOf(c)
-	hook.now = func() time.Time { return time.Unix(1769936400, 0) }
-	return hook
+	n := notifierOf(c)
+	n.now = func() time.Time { return time.Unix(1769936400, 0) }
+	return n
 }
 
 func aNotice() reconcile.Notice {
@@ -35,7 +35,7 @@ func aNotice() reconcile.Notice {
 
 func TestWebhookTells(t *testing.T) {
 	r := webhooktest.NewReceiver(t)
-	if err := webhookTo(r).Notify(t.Context(), aNotice()); err != nil {
+	if err := notifierTo(r).Notify(t.Context(), aNotice()); err != nil {
 		t.Fatal(err)
 	}
 	told := r.Told()
@@ -89,11 +89,11 @@ func TestWebhookAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := webhooktest.NewReceiver(t)
 			r.Answer(c.answer)
-			hook := webhookTo(r)
+			n := notifierTo(r)
 			if name == "no answer" {
-				hook.config.Timeout = 50 * time.Millisecond
+				n.config.Timeout = 50 * time.Millisecond
 			}
-			err := hook.Notify(t.Context(), aNotice())
+			err := n.Notify(t.Context(), aNotice())
 			if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 				t.Errorf("Notify = %v, want %q", err, c.says)
 			}
@@ -128,13 +128,13 @@ func TestWebhookThatIsNotThere(t *testing.T) {
 	for name, address := range map[string]string{
 		"nobody listens": "http://127.0.0.1:1/tok-in-path", "no address": "http://[::1/tok-in-path", "stopped": r.URL + "/tok-in-path",
 	} {
-		hook := webhookTo(r)
-		hook.config.URL = config.NewSecret(address)
+		n := notifierTo(r)
+		n.config.URL = config.NewSecret(address)
 		ctx := t.Context()
 		if name == "stopped" {
 			ctx = stopped
 		}
-		err := hook.Notify(ctx, aNotice())
+		err := n.Notify(ctx, aNotice())
 		if err == nil {
 			t.Errorf("%s: Notify = nil, want an error", name)
 		}
@@ -143,7 +143,7 @@ func TestWebhookThatIsNotThere(t *testing.T) {
 	if n := len(r.Told()); n != 0 {
 		t.Errorf("the receiver heard %d notices", n)
 	}
-	if hook := webhookOf(&config.Config{}); hook != nil {
+	if n := notifierOf(&config.Config{}); n != nil {
 		t.Error("a config without an address has a webhook")
 	}
 }
