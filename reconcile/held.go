@@ -11,6 +11,7 @@ import (
 
 // A Held is one thing that keeps a due finding from being repaired, or a step from being taken.
 // Its text is what the ledger keeps and people read: [Held.String] says it, [ParseHeld] reads it.
+// Its JSON is a public contract: held_by of plan, once and explain.
 type Held struct {
 	Kind   HeldKind  `json:"kind"`
 	What   string    `json:"what,omitempty"`   // the source, the target, the incident, the limit

@@ -1,225 +1,211 @@
 package main
 
 import (
-	"cmp"
+	"bytes"
+	"context"
+	"fmt"
 	"io"
-	"slices"
+	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/decide"
-	"github.com/sandkeeper/sandkeeper/reconcile/run"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// A report is the result of plan and once. Its JSON is a public contract.
-type report struct {
-	Pass     passReport      `json:"pass"`
-	Steps    []stepReport    `json:"steps"`
-	Findings []findingReport `json:"findings"`
-	Kept     int             `json:"kept"` // the same as healthy, by its older name
-	Healthy  int             `json:"healthy"`
-	Unlooked int             `json:"not_looked_at"` // suspects whose turn it was not: neither healthy nor found
-	Sources  []sourceReport  `json:"sources"`
-}
+func reportCommand(o *app.Options) *cobra.Command {
+	since, form := time.Duration(0), "text"
+	c := &cobra.Command{
+		Use:   "report",
+		Short: "Show rule by rule what enforce would have done, and how often it would have been wrong",
+		Long: `Report sums up the verdicts of each rule in the last days: how many came due, how many were
+acted on, how many of these tasks came back to life afterwards (each a false positive), how
+many findings went away by themselves, and what the sandboxes cost. It ends each rule with
+advice: whether it is ready to be armed, and what to look at before.
 
-type passReport struct {
-	Kind reconcile.PassKind `json:"kind"`
-	At   time.Time          `json:"at"`
-}
-
-type stepReport struct {
-	Rule     string               `json:"rule"`
-	Mode     reconcile.Mode       `json:"mode,omitempty"`
-	Subject  subjectReport        `json:"subject,omitzero"`
-	Provider string               `json:"provider,omitempty"`
-	Sandbox  string               `json:"sandbox,omitempty"`
-	Task     string               `json:"task,omitempty"`
-	Step     reconcile.Step       `json:"step"`
-	Verdict  string               `json:"verdict"` // do or held
-	HeldBy   reconcile.HeldBy     `json:"held_by,omitempty"`
-	Outcome  reconcile.Outcome    `json:"outcome,omitempty"` // of once only
-	Detail   string               `json:"detail,omitempty"`
-	Reason   string               `json:"reason"`
-	Evidence []reconcile.Evidence `json:"evidence"`
-	Incident string               `json:"incident,omitempty"` // that its finding belongs to
-	Template string               `json:"template,omitempty"` // of a step on a template
-}
-
-type findingReport struct {
-	Rule     string           `json:"rule"`
-	Subject  subjectReport    `json:"subject,omitzero"`
-	Provider string           `json:"provider,omitempty"`
-	Sandbox  string           `json:"sandbox,omitempty"`
-	Task     string           `json:"task,omitempty"`
-	Reason   string           `json:"reason"`
-	HeldBy   reconcile.HeldBy `json:"held_by,omitempty"`
-	Incident string           `json:"incident,omitempty"` // that it belongs to, or that it is
-}
-
-// A subjectReport is what a step or a finding is about.
-type subjectReport struct {
-	Type     reconcile.SubjectType `json:"type"` // task, sandbox, template or source; incident for the finding that is one
-	ID       string                `json:"id"`
-	Provider string                `json:"provider,omitempty"`
-}
-
-// subjectOf takes a subject like "sandbox:daytona/sb-1" apart.
-func subjectOf(subject, provider string) subjectReport {
-	s := reconcile.ParseSubject(subject)
-	if s.Type != reconcile.SubjectSandbox && s.Type != reconcile.SubjectTemplate {
-		return subjectReport{Type: s.Type, ID: s.Within()}
-	}
-	return subjectReport{Type: s.Type, ID: s.ID, Provider: provider}
-}
-
-type sourceReport struct {
-	Name    string `json:"name"`
-	Trusted bool   `json:"trusted"`
-	Reason  string `json:"reason,omitempty"`
-}
-
-// reportOf makes the report of a pass. acted tells whether the steps were carried out.
-func reportOf(r *run.Result, acted bool) report {
-	out := report{Pass: passReport{r.Kind, r.At}, Kept: r.Plan.Kept, Healthy: r.Plan.Kept, Unlooked: r.Plan.Unlooked,
-		Steps: []stepReport{}, Findings: []findingReport{}, Sources: sourcesOf(r.Sources)}
-	planned, incidents := map[string]bool{}, incidentsIn(r.Plan)
-	for _, s := range r.Plan.Steps {
-		planned[s.ID] = true
-		step := stepOf(r, s, acted)
-		step.Incident = incidents[reconcile.FindingKey{Rule: s.Rule, Subject: s.Subject}]
-		out.Steps = append(out.Steps, step)
-	}
-	for _, s := range r.Open {
-		out.Steps = append(out.Steps, stepOf(r, s, acted))
-	}
-	for _, id := range earlier(r, planned) {
-		a := r.Done[id]
-		out.Steps = append(out.Steps, stepOf(r, decide.PlannedStep{Action: a, Mode: reconcile.Enforce}, acted))
-	}
-	for _, f := range r.Plan.Findings {
-		out.Findings = append(
-			out.Findings,
-			findingReport{f.Rule, subjectOf(f.Subject, f.Provider), f.Provider, f.Sandbox, f.Task, f.Reason,
-				slices.Clone(f.HeldBy), incidents[f.Key()]},
-		)
-	}
-	if r.Judged != nil {
-		out.date(&r.Judged.View.S.Memory.Controls)
-	}
-	return out
-}
-
-// date says since when and until when the pauses and holds are, which their texts do not say.
-func (r *report) date(c *reconcile.Controls) {
-	for _, s := range r.Steps {
-		dated(s.HeldBy, c)
-	}
-	for _, f := range r.Findings {
-		dated(f.HeldBy, c)
-	}
-}
-
-func dated(held reconcile.HeldBy, c *reconcile.Controls) {
-	for i := range held {
-		h := &held[i]
-		for _, p := range c.Pauses {
-			if h.Kind == reconcile.HeldPause && h.What == p.Scope && h.By == p.Author {
-				h.Since, h.Until = p.At.UTC(), p.Until.UTC()
+False positives are measured for rules that call a worker dead or stuck. What a clean-up rule ends
+cannot come back, so look at some of its findings with explain before you arm it.`,
+		Example: `  sandkeeper report
+  sandkeeper report --since 30d -o json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := (&runFlags{output: form}).check(); err != nil {
+				return err
 			}
-		}
-		for _, o := range c.Holds {
-			if h.Kind == reconcile.HeldHold && h.What == o.Target && h.By == o.Author {
-				h.Since, h.Until = o.At.UTC(), o.Until.UTC()
-			}
-		}
+			return runReport(cmd.Context(), o, form, since)
+		},
 	}
+	spanFlag(c, &since, "since", 7*day, "how far back to look")
+	c.Flags().StringVarP(&form, "output", "o", form, "form of the result: text or json")
+	return c
 }
 
-func sourcesOf(sources []reconcile.SourceSeen) []sourceReport {
-	out := []sourceReport{}
-	for _, s := range sources {
-		out = append(out, sourceReport{s.Name, s.Trusted, s.Reason})
-	}
-	return out
-}
-
-// incidentsIn are the incidents that findings of the plan belong to, or are.
-func incidentsIn(p *decide.Plan) map[reconcile.FindingKey]string {
-	out := map[reconcile.FindingKey]string{}
-	for i := range p.Findings {
-		f := &p.Findings[i]
-		id, is := reconcile.OfType(reconcile.SubjectIncident, f.Subject)
-		if !is {
-			id = f.Incident
+func runReport(ctx context.Context, o *app.Options, form string, window time.Duration) error {
+	return onLedger(ctx, o, func(a *app.App) error {
+		r, err := reportRules(ctx, a, window)
+		if err != nil {
+			return err
 		}
-		if id != "" {
-			out[f.Key()] = id
+		if form == "json" {
+			return console.PrintJSON(o.Out, r)
 		}
-	}
-	return out
-}
-
-// earlier are the actions of earlier passes that this one went on with.
-func earlier(r *run.Result, planned map[string]bool) []string {
-	var ids []string
-	for id := range r.Done {
-		if !planned[id] {
-			ids = append(ids, id)
-		}
-	}
-	slices.SortFunc(ids, func(a, b string) int {
-		x, y := r.Done[a], r.Done[b]
-		return cmp.Or(cmp.Compare(x.Subject, y.Subject), cmp.Compare(x.Seq, y.Seq), cmp.Compare(a, b))
+		return r.text(o.Out)
 	})
-	return ids
 }
 
-func stepOf(r *run.Result, s decide.PlannedStep, acted bool) stepReport {
-	out := stepReport{
-		Rule:     s.Rule,
-		Mode:     s.Mode,
-		Subject:  subjectOf(s.Subject, s.Provider),
-		Provider: s.Provider,
-		Sandbox:  s.Sandbox,
-		Task:     s.Task,
-		Step:     s.Step,
-		Verdict:  "do",
-		HeldBy:   slices.Clone(s.HeldBy),
-		Reason:   s.Reason,
-		Evidence: s.Evidence,
-		Template: reconcile.TemplateOf(s.Subject, s.Provider),
+// A rulesReport is the result of report. Its JSON is a public contract.
+type rulesReport struct {
+	At    time.Time    `json:"at"`
+	Since time.Time    `json:"since"`
+	Rules []ruleReport `json:"rules"`
+}
+
+type ruleReport struct {
+	Rule           string                `json:"rule"`
+	Mode           reconcile.Mode        `json:"mode"`
+	Rollout        int                   `json:"rollout"`
+	Lowered        string                `json:"lowered,omitempty"` // who lowered the mode in the ledger, and why
+	Remedy         reconcile.Remedy      `json:"remedy"`
+	Verdicts       int                   `json:"verdicts"`
+	Subjects       int                   `json:"subjects"`
+	Acted          int                   `json:"acted"`
+	FalsePositives int                   `json:"came_back"`
+	Share          float64               `json:"came_back_percent"`
+	Resolved       int                   `json:"resolved_by_itself"`
+	Cost           float64               `json:"cost_usd"`
+	FirstSeen      *time.Time            `json:"first_seen,omitempty"`
+	Advice         string                `json:"advice"`
+	Examples       []falsePositiveReport `json:"newest_false_positives"`
+}
+
+// reportRules reads what each rule came to, and what its mode is now.
+func reportRules(ctx context.Context, a *app.App, window time.Duration) (*rulesReport, error) {
+	now, err := a.Ledger.Now(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if out.Evidence == nil {
-		out.Evidence = []reconcile.Evidence{}
+	found, err := a.Ledger.Report(ctx, window)
+	if err != nil {
+		return nil, err
 	}
-	if len(s.HeldBy) > 0 {
-		out.Verdict = "held"
+	controls, err := a.Ledger.Controls(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if acted {
-		out.Outcome = reconcile.OutcomePending
-		if a, worked := r.Done[s.ID]; worked {
-			out.Outcome, out.Detail = a.Outcome, a.Detail
-			if r.Refused[s.ID] {
-				out.Outcome = reconcile.OutcomeFailed
-			}
+	policy := a.Config.Policy()
+	return rulesReportOf(now, window, found, &policy, &controls), nil
+}
+
+// rulesReportOf has a line for each rule that is on or has left something to tell, in the
+// order of the rules.
+func rulesReportOf(now time.Time, window time.Duration, found []reconcile.RuleReport, p *reconcile.Policy,
+	c *reconcile.Controls) *rulesReport {
+	out := &rulesReport{At: now.UTC(), Since: now.Add(-window).UTC(), Rules: []ruleReport{}}
+	byRule := map[string]reconcile.RuleReport{}
+	for _, r := range found {
+		byRule[r.Rule] = r
+	}
+	for _, name := range reconcile.RuleNames {
+		policy := p.Rules[name]
+		r, told := byRule[name]
+		if lowered, yes := c.Modes[name]; yes && policy.Mode != reconcile.Off {
+			policy.Mode = lowered
 		}
-		why := r.Waits[s.ID]
-		switch a := r.Done[s.ID]; {
-		case len(why) == 0 || out.Outcome != reconcile.OutcomePending:
-		case a.Attempts == 0: // nobody has begun it: it was held at the last moment
-			out.Verdict, out.HeldBy = "held", why
-		default:
-			out.Detail = why.String()
+		if !told && (policy.Mode == reconcile.Off || policy.Mode == "") {
+			continue
 		}
+		a := arming{RuleReport: r, policy: policy, watched: min(window, watchedFor(now, r.FirstSeen))}
+		line := ruleReport{Rule: name, Mode: policy.Mode, Rollout: policy.Rollout, Remedy: policy.Remedy,
+			Verdicts: r.Verdicts, Subjects: r.Subjects, Acted: r.Acted, FalsePositives: r.FalsePositives, Share: a.share(),
+			Resolved: r.Resolved, Cost: r.Cost, FirstSeen: when(r.FirstSeen), Examples: falsePositivesOf(r.Examples)}
+		if by, yes := c.Lowered[name]; yes {
+			line.Lowered = by.Author + ": " + by.Reason
+			a.self = by.Author == reconcile.AuthorSelf
+		}
+		line.Advice = a.advice()
+		out.Rules = append(out.Rules, line)
 	}
 	return out
 }
 
-// printResult writes a report as JSON or as text for people.
-func printResult(w io.Writer, form string, r report) error {
-	if form == "json" {
-		return console.PrintJSON(w, r)
+func watchedFor(now, first time.Time) time.Duration {
+	if first.IsZero() {
+		return 0
 	}
-	return printText(w, r)
+	return max(0, now.Sub(first))
+}
+
+// text writes the report for people: a table, the advice, then the newest regrets.
+func (r *rulesReport) text(w io.Writer) error {
+	var b bytes.Buffer
+	p := console.NewPaint(w)
+	fmt.Fprintf(&b, "since %s\n\n", text.Time(r.Since))
+	t := console.Table(&b)
+	fmt.Fprintln(t, "rule\tmode\tverdicts\tacted\tcame back\tby itself\tcost\tfirst seen")
+	var nothing []string
+	for i := range r.Rules {
+		l := &r.Rules[i]
+		if l.FirstSeen == nil && l.Verdicts == 0 && l.Lowered == "" {
+			nothing = append(nothing, l.Rule)
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%d\t$%.2f\t%s\n", l.Rule, l.modeText(), l.Verdicts, l.Acted, l.backText(),
+			l.Resolved, l.Cost, stampText(l.FirstSeen))
+	}
+	if err := t.Flush(); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	if len(nothing) > 0 {
+		fmt.Fprintf(&b, "\nfound nothing: %s\n", strings.Join(nothing, ", "))
+	}
+	r.adviceText(&b, p)
+	r.regretsText(&b)
+	return console.Print(w, &b)
+}
+
+// adviceText is a line for each rule that found something and has one.
+func (r *rulesReport) adviceText(b *bytes.Buffer, p console.Paint) {
+	first := "\n"
+	for i := range r.Rules {
+		if l := &r.Rules[i]; l.Advice != "" && (l.FirstSeen != nil || l.Verdicts > 0 || l.Lowered != "") {
+			fmt.Fprintf(b, "%s%s: %s\n", first, p.Yellow(l.Rule), text.Line(l.Advice))
+			first = ""
+		}
+	}
+}
+
+func (l *ruleReport) modeText() string {
+	switch {
+	case l.Lowered != "":
+		return string(l.Mode) + " (lowered)"
+	case l.Mode == reconcile.Enforce && l.Rollout < 100:
+		return fmt.Sprintf("%s %d%%", l.Mode, l.Rollout)
+	}
+	return string(l.Mode)
+}
+
+func (l *ruleReport) backText() string {
+	if !reconcile.Watched(l.Rule) {
+		return "-"
+	}
+	if l.FalsePositives == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%d (%.1f%%)", l.FalsePositives, l.Share)
+}
+
+func (r *rulesReport) regretsText(b *bytes.Buffer) {
+	var lines []string
+	for i := range r.Rules {
+		for _, e := range r.Rules[i].Examples {
+			lines = append(lines, fmt.Sprintf("  %s %s %s: %s\n    the verdict of %s was: %s", stampText(e.At), e.Rule,
+				text.Line(firstText(e.Task, e.Subject)), text.Line(e.What), text.Time(e.Verdict), text.Line(e.Reason)))
+		}
+	}
+	if len(lines) > 0 {
+		fmt.Fprintf(b, "\ncame back to life, the newest of each rule\n%s\n", strings.Join(lines, "\n"))
+	}
 }
