@@ -23,7 +23,7 @@ type roleReach struct {
 	Further, Columns []string // privileges, and columns that it may change, beyond what is needed
 }
 
-// role looks whether the database would stop us at what a repair writes.
+// role looks whether the role may do more with the task table than a repair needs.
 func (c *check) role(ctx context.Context) {
 	var r roleReach
 	if !c.step(ctx, "role", func(tx pgx.Tx, _ time.Time) error {
