@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -49,24 +48,24 @@ func (s *spanValue) String() string {
 }
 
 // Set reads the value of the command line.
-func (s *spanValue) Set(text string) error {
-	d, ok := config.ParseDuration(text)
+func (s *spanValue) Set(given string) error {
+	d, ok := text.ParseDuration(given)
 	if ok && (d > 0 || s.zero) {
 		*s.value = d
 		return nil
 	}
 	problem, right := "is not a duration", ""
-	positive := strings.TrimPrefix(text, "-")
-	switch d, ok := config.ParseDuration(positive); {
+	positive := strings.TrimPrefix(given, "-")
+	switch d, ok := text.ParseDuration(positive); {
 	case ok && d == 0:
 		problem = "is no time at all"
-	case ok && text != positive:
+	case ok && given != positive:
 		problem, right = "is below 0", positive
 	}
 	form := fmt.Sprintf("%s%s --%s %s", s.verb.CommandPath(), strings.TrimPrefix(s.verb.Use, s.verb.Name()), s.flag,
 		firstText(right, s.example()))
 	return &spanError{fmt.Sprintf("%s --%s %s: %q %s; write it like `%s`%s",
-		s.verb.Name(), s.flag, text, text, problem, form, s.endless())}
+		s.verb.Name(), s.flag, given, given, problem, form, s.endless())}
 }
 
 // example is a value that the flag takes.

@@ -1,5 +1,5 @@
 // Package text is the one way to say it: how a text that comes from outside is cleaned and
-// cut, how durations and times are written, which known word an unknown one stands for.
+// cut, how durations are written and read, how times are written, which known word an unknown one stands for.
 // It imports nothing of ours; everything may import it.
 package text
 

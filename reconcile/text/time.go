@@ -3,6 +3,8 @@ package text
 import (
 	"fmt"
 	"math"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -40,6 +42,29 @@ func Exact(d time.Duration) string {
 		rest = strings.TrimSuffix(rest, "0m")
 	}
 	return days + rest
+}
+
+var daysFirst = regexp.MustCompile(`^([0-9]{1,5})d(.*)$`)
+
+// ParseDuration reads what [Exact] writes, and says whether it is a duration: one of Go's, or
+// days, also in front of one: 30d, 1d12h, 0. None is below 0.
+func ParseDuration(s string) (time.Duration, bool) {
+	days, rest := time.Duration(0), s
+	if m := daysFirst.FindStringSubmatch(s); m != nil {
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			return 0, false // unreachable: the expression takes digits only
+		}
+		days, rest = time.Duration(n)*day, m[2]
+		if rest == "" {
+			return days, true
+		}
+	}
+	d, err := time.ParseDuration(rest)
+	if err != nil || d < 0 || rest[0] == '+' || d >= 100000*day-days { // what is above could not be written in days
+		return 0, false
+	}
+	return days + d, true
 }
 
 // Coarse is a [Duration] in its two largest units: of three days nobody asks for

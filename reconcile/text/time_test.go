@@ -41,6 +41,39 @@ func TestExact(t *testing.T) {
 	}
 }
 
+func TestParseDuration(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text string
+		want time.Duration
+		no   bool
+	}{
+		"Go's own":            {text: "1m30s", want: 90 * time.Second},
+		"days":                {text: "30d", want: 30 * day},
+		"days and hours":      {text: "1d12h", want: 36 * time.Hour},
+		"a bare zero":         {text: "0"},
+		"no days":             {text: "0d"},
+		"a bare number":       {text: "5", no: true},
+		"below zero":          {text: "-5s", no: true},
+		"a plus":              {text: "+5s", no: true},
+		"days below zero":     {text: "1d-5s", no: true},
+		"half a day":          {text: "1.5d", no: true},
+		"days at the end":     {text: "12h1d", no: true},
+		"nothing":             {text: "", no: true},
+		"a blank":             {text: "5 m", no: true},
+		"the most days":       {text: "99999d", want: 99999 * day},
+		"more than the most":  {text: "99999d25h", no: true},
+		"more than fits":      {text: "9999999h", no: true},
+		"more digits than go": {text: "999999d", no: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, ok := ParseDuration(tt.text)
+			if ok == tt.no || got != tt.want {
+				t.Errorf("ParseDuration(%q) = %v, %v, want %v, refused %v", tt.text, got, ok, tt.want, tt.no)
+			}
+		})
+	}
+}
+
 func TestTime(t *testing.T) {
 	if got := Time(time.Time{}); got != "never" {
 		t.Errorf("Time of none = %q, want never", got)

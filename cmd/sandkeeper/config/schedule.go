@@ -50,6 +50,7 @@ func parseCronLine(text string) (CronLine, *misfit) {
 	return CronLine{text, spec, gap}, nil
 }
 
+// parseEvery reads what the cron library does after @every, Go's durations, so no days.
 func parseEvery(text, every string) (CronLine, *misfit) {
 	d, err := time.ParseDuration(strings.TrimSpace(every))
 	switch {

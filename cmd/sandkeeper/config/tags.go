@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A sectionField is a key of a section. Its tags: yaml names it (or says ",inline": a map
@@ -89,8 +91,8 @@ func (d *decoder) checkKeys(key string, value reflect.Value, known []string) {
 // below compares a whole number or a duration with the text of a tag.
 func below(value reflect.Value, least string) bool {
 	if value.Type() == reflect.TypeFor[time.Duration]() {
-		floor, err := time.ParseDuration(least)
-		return err == nil && value.Int() < int64(floor)
+		floor, ok := text.ParseDuration(least)
+		return ok && value.Int() < int64(floor)
 	}
 	floor, err := strconv.ParseInt(least, 10, 64)
 	return err == nil && value.Int() < floor

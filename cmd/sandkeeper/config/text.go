@@ -5,7 +5,6 @@ import (
 	"math"
 	"net/netip"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,33 +104,12 @@ func parseNumber(text string) (float64, *misfit) {
 	return n, nil
 }
 
-var daysFirst = regexp.MustCompile(`^([0-9]{1,5})d(.*)$`)
-
-// ParseDuration reads a duration as the config does, and says whether it is one.
-func ParseDuration(text string) (time.Duration, bool) {
-	d, bad := parseDuration(text)
-	return d, bad == nil
-}
-
-// parseDuration reads Go's durations, and days in front of them: 30d, 1d12h, 0.
-func parseDuration(text string) (time.Duration, *misfit) {
-	bad := &misfit{problem: "is not a duration", fix: "write it like 30s, 5m or 30d"}
-	days, rest := time.Duration(0), text
-	if m := daysFirst.FindStringSubmatch(text); m != nil {
-		n, err := strconv.Atoi(m[1])
-		if err != nil {
-			return 0, bad // unreachable: the expression takes digits only
-		}
-		days, rest = time.Duration(n)*day, m[2]
-		if rest == "" {
-			return days, nil
-		}
+func parseDuration(s string) (time.Duration, *misfit) {
+	d, ok := text.ParseDuration(s)
+	if !ok {
+		return 0, &misfit{problem: "is not a duration", fix: "write it like 30s, 5m or 30d"}
 	}
-	d, err := time.ParseDuration(rest)
-	if err != nil || d < 0 || rest[0] == '+' || d >= 100000*day-days { // what is above could not be written in days
-		return 0, bad
-	}
-	return days + d, nil
+	return d, nil
 }
 
 // parsePercent reads 10% or 0.1. A bare 1 may mean either, so it means neither.

@@ -27,28 +27,6 @@ func checkReads[T comparable](t *testing.T, parse func(string) (T, *misfit), tes
 	}
 }
 
-func TestParseDuration(t *testing.T) {
-	checkReads(t, parseDuration, map[string]read[time.Duration]{
-		"Go's own":            {text: "1m30s", want: 90 * time.Second},
-		"days":                {text: "30d", want: 30 * day},
-		"days and hours":      {text: "1d12h", want: 36 * time.Hour},
-		"a bare zero":         {text: "0"},
-		"no days":             {text: "0d"},
-		"a bare number":       {text: "5", no: true},
-		"below zero":          {text: "-5s", no: true},
-		"a plus":              {text: "+5s", no: true},
-		"days below zero":     {text: "1d-5s", no: true},
-		"half a day":          {text: "1.5d", no: true},
-		"days at the end":     {text: "12h1d", no: true},
-		"nothing":             {text: "", no: true},
-		"a blank":             {text: "5 m", no: true},
-		"the most days":       {text: "99999d", want: 99999 * day},
-		"more than the most":  {text: "99999d25h", no: true},
-		"more than fits":      {text: "9999999h", no: true},
-		"more digits than go": {text: "999999d", no: true},
-	})
-}
-
 func TestParsePercent(t *testing.T) {
 	checkReads(t, parsePercent, map[string]read[Percent]{
 		"percent":           {text: "10%", want: 0.1},
