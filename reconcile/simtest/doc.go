@@ -4,6 +4,6 @@
 // janitor does, and says after every step whether something that must never happen has
 // happened.
 //
-// A history is a [Script]: data that always gives the same bytes. [Run] plays it in a bubble
+// A history is a [history.Script]: data that always gives the same bytes. [Run] plays it in a bubble
 // of testing/synctest. What breaks is shrunk to a few lines, which are kept as a file.
 package simtest
