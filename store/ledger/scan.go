@@ -202,3 +202,18 @@ func scanText(r pgx.Rows) (string, error) {
 	var s string
 	return s, r.Scan(&s)
 }
+
+// instant scans a timestamptz into a [time.Time] in UTC, null into the zero time.
+type instant time.Time
+
+// ScanTimestamptz is asked by pgx.
+func (i *instant) ScanTimestamptz(v pgtype.Timestamptz) error {
+	*i = instant{}
+	if v.Valid {
+		*i = instant(v.Time.UTC())
+	}
+	return nil
+}
+
+// at lets a time be scanned as an [instant].
+func at(t *time.Time) *instant { return (*instant)(t) }
