@@ -78,6 +78,20 @@ func (r *reading) totals(name string, put put) {
 	}
 }
 
+// byProvider is a counter by provider alone; "" is for a task whose provider is not known.
+func (r *reading) byProvider(name string, put put) {
+	sum := map[string]int64{"": 0}
+	for _, provider := range r.providers() {
+		sum[provider] = 0
+	}
+	for _, c := range r.counters(name) {
+		sum[c.Provider] += c.Value
+	}
+	for provider, n := range sum {
+		put(float64(n), provider)
+	}
+}
+
 func held(r *reading, put put) {
 	for _, h := range r.Held {
 		put(float64(h.Count), h.Rule, h.By)

@@ -40,17 +40,3 @@ func passes(r *reading, put put) {
 		put(float64(c.Value), kind, outcome)
 	}
 }
-
-func trusted(r *reading, put put) {
-	for _, s := range r.Sources {
-		put(bit(s.Trusted), s.Name)
-	}
-}
-
-func trustedSince(r *reading, put put) {
-	for _, s := range r.Sources {
-		if !s.Since.IsZero() {
-			put(seconds(s.Since), s.Name)
-		}
-	}
-}

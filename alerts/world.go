@@ -21,6 +21,8 @@ func tasksEnded(r *reading, put put) {
 	}
 }
 
+func workAfterStop(r *reading, put put) { r.byProvider("work_after_stop", put) }
+
 // states are those that a sandbox can be billed in, or stands in the way.
 var states = []reconcile.SandboxState{
 	reconcile.SandboxCreating, reconcile.SandboxRunning, reconcile.SandboxSuspended,
