@@ -195,7 +195,8 @@ func (k *Reconciler) pass(ctx context.Context, lease reconcile.Lease, kind recon
 func (k *Reconciler) newExecutor(lease reconcile.Lease, r *Result, boxes map[string][]reconcile.SeenSandbox) *executor {
 	v := r.Judged.View
 	at := looker{k: k, policy: v.P, view: v, boxes: boxes}
-	out := &executor{done: map[string]reconcile.Action{}, waits: map[string]reconcile.HeldBy{}, refusals: map[string]bool{}}
+	out := &executor{done: map[string]reconcile.Action{}, waits: map[string]reconcile.HeldBy{},
+		refusals: map[string]bool{}}
 	out.prober = prober{looker: at, clock: k.Ledger, probes: k.Ledger, lease: lease, result: r, now: v.Now}
 	out.actions, out.due = k.Ledger, map[string]bool{}
 	for i := range r.Plan.Steps {
