@@ -4,7 +4,7 @@ import "github.com/sandkeeper/sandkeeper/reconcile"
 
 func verdicts(r *reading, put put) { r.byRule("verdicts", put) }
 
-func regrets(r *reading, put put) { r.byRule("regrets", put) }
+func falsePositives(r *reading, put put) { r.byRule("regrets", put) }
 
 // byRule is a counter by rule alone. It begins at 0, see totals.
 func (r *reading) byRule(name string, put put) {

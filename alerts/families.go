@@ -57,7 +57,7 @@ var families = []family{
 		help: "Open incidents: many failures of one rule with one cause."},
 	{name: "verdicts_total", kind: counter, labels: []string{"rule"}, read: verdicts,
 		help: "Findings that came due and that no doubt held, whether the rule acts or only observes."},
-	{name: "false_positives_total", kind: counter, labels: []string{"rule"}, read: regrets,
+	{name: "false_positives_total", kind: counter, labels: []string{"rule"}, read: falsePositives,
 		help: "Verdicts on tasks that showed life afterwards: measured false positives."},
 	{name: "rule_demoted", kind: gauge, labels: []string{"rule"}, read: demoted,
 		help: "Whether the rule was lowered to observe by its own false positives."},

@@ -34,12 +34,12 @@ func (a *Action) restsOnRow() bool {
 // taken on a target. A hold keeps a thing from being ended or failed; it does not keep it
 // from being brought back.
 func StepHolds(c *Controls, a *Action, t ControlTarget) HeldBy {
-	wishes := *c
+	requests := *c
 	if a.Step == StepResume || a.Step == StepRestore {
-		wishes.Holds = nil
+		requests.Holds = nil
 	}
 	//guard:incident-at-deed P7
-	return append(ControlHolds(&wishes, t), a.Incidents(c)...)
+	return append(ControlHolds(&requests, t), a.Incidents(c)...)
 }
 
 // Incidents are the open incidents that hold the step: the end of a sandbox whose failure has

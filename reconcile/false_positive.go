@@ -2,7 +2,7 @@ package reconcile
 
 import "time"
 
-// The bounds of looking for regrets.
+// The bounds of looking for false positives.
 const (
 	WatchFor            = 2 * time.Hour // so long after its verdict a task may come back to life
 	WatchMost           = 500           // rows read for it in one pass

@@ -161,7 +161,7 @@ type Record struct {
 	FalsePositives []FalsePositive // on verdicts on record
 	Over           []int64         // numbers of verdicts that are not watched any more
 	Incidents      []Incident      // opened, seen again or closed by this pass
-	Demoted        []Demotion      // rules that go back to observe because of their regrets
+	Demoted        []Demotion      // rules that go back to observe because of their false positives
 	Tallies        []Counter       // amounts to be added to counters
 }
 

@@ -64,7 +64,7 @@ type tallyLine struct {
 	State          string
 }
 
-// tallies are the watched rules that acted since they were armed, those with the most regrets
+// tallies are the watched rules that acted since they were armed, those with the most false positives
 // first. What other rules end cannot come back: of them nothing is measured, also no zero.
 func (s *model) tallies() []tallyLine {
 	rules := slices.SortedFunc(maps.Keys(s.Tallies), func(a, b string) int {
@@ -105,7 +105,7 @@ func (s *model) unwatched() string {
 	return strings.Join(rules, ", ")
 }
 
-// demotedBy reports whether the rule was lowered because of its regrets.
+// demotedBy reports whether the rule was lowered because of its false positives.
 func (s *model) demotedBy(rule string) bool {
 	_, low := s.Controls.Modes[rule]
 	return low && s.Controls.Lowered[rule].Author == reconcile.AuthorSelf

@@ -498,7 +498,7 @@ func live(p page) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = regrets(p).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = falsePositives(p).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

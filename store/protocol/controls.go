@@ -67,8 +67,8 @@ func CheckUntil(what string, until, now time.Time) error {
 // InForce reports whether a request with this end, zero for none, is in force.
 func InForce(until, now time.Time) bool { return until.IsZero() || until.After(now) }
 
-func named(wish string, types ...reconcile.SubjectType) bool {
-	s := reconcile.ParseSubject(wish)
+func named(target string, types ...reconcile.SubjectType) bool {
+	s := reconcile.ParseSubject(target)
 	return s.Within() != "" && slices.Contains(types, s.Type)
 }
 

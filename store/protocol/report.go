@@ -7,7 +7,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// MostExamples is how many regrets of a rule a report shows.
+// MostExamples is how many false positives of a rule a report shows.
 const MostExamples = 3
 
 // Reports collects what each rule came to.

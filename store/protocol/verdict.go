@@ -11,7 +11,7 @@ import (
 
 // What of the verdicts a pass recalls.
 const (
-	Watched      = 2 * time.Hour // how long verdicts are recalled: for regrets, and for incidents
+	Watched      = 2 * time.Hour // how long verdicts are recalled: for false positives, and for incidents
 	MostWatched  = 500           // of those that life could still refute, the newest
 	MostAlike    = 1000          // of failures with one signature, the newest
 	MostFailures = 5000          // of failures of work in all, the newest

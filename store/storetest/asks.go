@@ -8,7 +8,7 @@ import (
 )
 
 // request is a terminate that an operator asks for.
-func wish(id string) reconcile.Action {
+func operatorRequest(id string) reconcile.Action {
 	a := orphan(id)
 	a.Rule, a.PlannedAt, a.Running = reconcile.RuleOperator, time.Time{}, true
 	return a
@@ -25,10 +25,10 @@ func (b *bench) ask(withdraw []string, actions ...reconcile.Action) []reconcile.
 var asks = map[string]func(*bench){
 	"what is asked for is planned now, by whom, and told": func(b *bench) {
 		b.clock.move(time.Minute)
-		emergency := wish("b")
+		emergency := operatorRequest("b")
 		emergency.Rule, emergency.Reason = reconcile.RuleEmergency, ""
-		asked := b.ask(nil, wish("a"), emergency)
-		want := []reconcile.Action{wish("a"), emergency}
+		asked := b.ask(nil, operatorRequest("a"), emergency)
+		want := []reconcile.Action{operatorRequest("a"), emergency}
 		for i := range want {
 			want[i].Author, want[i].PlannedAt, want[i].Outcome = "ana", noon.Add(time.Minute), reconcile.OutcomePending
 		}
@@ -44,19 +44,19 @@ var asks = map[string]func(*bench){
 		b.plan(orphan("a"), orphan("c"))
 		b.claimed("a")
 		b.settled("c", reconcile.OutcomeAccepted)
-		other, late := wish("other"), wish("late")
+		other, late := operatorRequest("other"), operatorRequest("late")
 		other.Sandbox, late.Sandbox = "sb-a", "sb-c"
-		asked := b.ask(nil, other, late, wish("b"))
+		asked := b.ask(nil, other, late, operatorRequest("b"))
 		b.equal("asked", actionIDs(asked), []string{"b"})
 		b.equal("open", b.open(), []string{"a", "b", "c"})
-		b.equal("asked again", len(b.ask(nil, wish("b"))), 0)
+		b.equal("asked again", len(b.ask(nil, operatorRequest("b"))), 0)
 		b.equal("lines", len(b.told("sandbox:daytona/sb-a"))+len(b.told("sandbox:daytona/sb-b")), 1)
 	},
 	"the end that a pass planned gives way, of this sandbox alone": func(b *bench) {
 		elsewhere := orphan("c")
 		elsewhere.Sandbox, elsewhere.Provider = "sb-a", "e2b"
 		b.plan(orphan("a"), orphan("b"), elsewhere, failing("t"), stopping("t", 1, "sb-t"), waiting("t", 2, "sb-t"))
-		mine, kept := wish("mine"), wish("kept")
+		mine, kept := operatorRequest("mine"), operatorRequest("kept")
 		mine.Sandbox, mine.Subject, kept.Sandbox = "sb-a", "sandbox:daytona/sb-a", "sb-t"
 		b.equal("asked", actionIDs(b.ask(nil, mine, kept)), []string{"mine", "kept"})
 		b.equal("open", b.open(), []string{"b", "c", "kept", "mine", "t", "t-stop-sb-t"})
@@ -70,7 +70,7 @@ var asks = map[string]func(*bench){
 		b.plan(orphan("a"), orphan("b"))
 		b.settled("a", reconcile.OutcomePending)
 		late := b.claimed("b")
-		one, two := wish("one"), wish("two")
+		one, two := operatorRequest("one"), operatorRequest("two")
 		one.Sandbox, two.Sandbox = "sb-a", "sb-b"
 		b.equal("asked", actionIDs(b.ask(nil, one, two)), []string{"one"})
 		b.clock.move(15 * time.Second)
@@ -80,9 +80,9 @@ var asks = map[string]func(*bench){
 		b.refused(b.Settle(b.Context(), b.lease, late), reconcile.ErrFenced, "is no longer valid")
 		b.claimed("two")
 	},
-	"a wish of an hour ago stands, an older one gives way": func(b *bench) {
-		b.ask(nil, wish("a"))
-		again := wish("again")
+	"a request of an hour ago stands, an older one gives way": func(b *bench) {
+		b.ask(nil, operatorRequest("a"))
+		again := operatorRequest("again")
 		again.Sandbox = "sb-a"
 		b.clock.move(time.Hour)
 		b.equal("asked in time", len(b.ask(nil, again)), 0)
@@ -92,7 +92,7 @@ var asks = map[string]func(*bench){
 	},
 	"what brings back makes no end give way": func(b *bench) {
 		b.plan(orphan("a"))
-		wake := wish("w")
+		wake := operatorRequest("w")
 		wake.Step, wake.Sandbox = reconcile.StepResume, "sb-a"
 		b.ask(nil, wake)
 		b.equal("open", b.open(), []string{"a", "w"})
@@ -109,7 +109,7 @@ var asks = map[string]func(*bench){
 		b.claimed(alone.ID)
 		_, err = b.Ask(b.Context(), by, nil, []string{alone.ID})
 		b.refused(err, nil, "it was begun")
-		wake := wish("w")
+		wake := operatorRequest("w")
 		wake.Step, wake.Sandbox = reconcile.StepResume, "x"
 		b.ask([]string{"t-stop-x", "t-x"}, wake)
 		b.equal("open", b.open(), []string{"o-stop-y", "w"})
@@ -119,7 +119,7 @@ var asks = map[string]func(*bench){
 	"many who ask for the same have it once": func(b *bench) {
 		var got atomic.Int64
 		together(8, func(int) {
-			asked, err := b.Ask(b.Context(), by, []reconcile.Action{wish("a"), wish("b")}, nil)
+			asked, err := b.Ask(b.Context(), by, []reconcile.Action{operatorRequest("a"), operatorRequest("b")}, nil)
 			if err != nil {
 				b.Error(err)
 			}
@@ -131,7 +131,7 @@ var asks = map[string]func(*bench){
 		b.plan(failing("t"), stopping("t", 1, "x"), waiting("t", 2, "x"))
 		b.settled("t", reconcile.OutcomeDone)
 		b.settled("t-stop-x", reconcile.OutcomeDone)
-		wake, row := wish("w"), wish("r")
+		wake, row := operatorRequest("w"), operatorRequest("r")
 		wake.Step, wake.Sandbox = reconcile.StepResume, "x"
 		row.Step, row.Subject, row.Provider, row.Sandbox, row.Task = reconcile.StepRestore, "task:t", "", "", "t"
 		b.equal("asked", actionIDs(b.ask([]string{"t-x"}, wake, row)), []string{"w", "r"})
@@ -150,7 +150,7 @@ var asks = map[string]func(*bench){
 	},
 	"a place that is taken back is free for what is asked": func(b *bench) {
 		b.plan(failing("t"), stopping("t", 1, "x"), waiting("t", 2, "x"))
-		now := wish("now")
+		now := operatorRequest("now")
 		now.Sandbox = "x"
 		b.equal("asked", actionIDs(b.ask([]string{"t-x"}, now)), []string{"now"})
 	},
@@ -165,7 +165,7 @@ var asks = map[string]func(*bench){
 			"t-y": "it was begun", "t-z": "it was begun", "t-stop-x": "already done", "t": "already done",
 			"no-such": "not found",
 		} {
-			_, err := b.Ask(b.Context(), by, []reconcile.Action{wish("a")}, []string{"t-x", id})
+			_, err := b.Ask(b.Context(), by, []reconcile.Action{operatorRequest("a")}, []string{"t-x", id})
 			b.refused(err, nil, said)
 		}
 		b.equal("memories", b.recall(), before)
@@ -177,14 +177,14 @@ var asks = map[string]func(*bench){
 		b.refused(err, nil, "first step")
 	},
 	"what makes no sense is refused, with all that came with it": func(b *bench) {
-		nameless, ruled, boxless := wish(""), wish("r"), wish("x")
+		nameless, ruled, boxless := operatorRequest(""), operatorRequest("r"), operatorRequest("x")
 		ruled.Rule, boxless.Sandbox = "orphan", ""
 		for name, a := range map[string]reconcile.Action{"no id": nameless, "a rule's": ruled, "no sandbox": boxless} {
-			if _, err := b.Ask(b.Context(), by, []reconcile.Action{wish("a"), a}, nil); err == nil {
+			if _, err := b.Ask(b.Context(), by, []reconcile.Action{operatorRequest("a"), a}, nil); err == nil {
 				b.Errorf("%s: was taken", name)
 			}
 		}
-		if _, err := b.Ask(b.Context(), reconcile.Attribution{Author: "ana"}, []reconcile.Action{wish("a")},
+		if _, err := b.Ask(b.Context(), reconcile.Attribution{Author: "ana"}, []reconcile.Action{operatorRequest("a")},
 			nil); err == nil {
 			b.Error("an action without a reason was taken")
 		}

@@ -122,7 +122,7 @@ var controls = map[string]func(*bench){
 			"released from breaker:orphan until 2026-11-21 13:00:00 UTC by ana: drill",
 		})
 	},
-	"a wish that makes no sense is refused": func(b *bench) {
+	"a request that makes no sense is refused": func(b *bench) {
 		ctx, past, soon := b.Context(), noon.Add(-time.Second), noon.Add(time.Second)
 		pause := func(p reconcile.Pause) error { return b.Pause(ctx, p) }
 		hold := func(h reconcile.Hold) error { _, err := b.Hold(ctx, h); return err }

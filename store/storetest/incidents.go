@@ -108,7 +108,7 @@ var incidents = map[string]func(*bench){
 		_, err := b.Incident(b.Context(), "i-9")
 		b.refused(err, reconcile.ErrNotFound, "i-9")
 	},
-	"the victims are the verdicts of its signature while it lasted": func(b *bench) {
+	"the affected are the verdicts of its signature while it lasted": func(b *bench) {
 		before := b.judged("inactive", "before")
 		b.clock.move(time.Second)
 		numbers := b.judged("inactive", "first", "second")
@@ -118,17 +118,17 @@ var incidents = map[string]func(*bench){
 		i := broken("i-1", "s-inactive")
 		i.FirstSeen = noon.Add(time.Second)
 		b.pass(reconcile.Record{Incidents: []reconcile.Incident{i}})
-		victims := func() []int64 {
+		affected := func() []int64 {
 			found, err := b.Affected(b.Context(), "i-1")
 			b.must(err)
 			return numbersOf(found)
 		}
-		b.equal("victims", victims(), numbers)
+		b.equal("affected", affected(), numbers)
 		i.ClosedAt = noon.Add(61 * time.Second)
 		b.pass(reconcile.Record{Incidents: []reconcile.Incident{i}})
 		b.clock.move(time.Microsecond)
 		after := b.judged("inactive", "after")
-		b.equal("victims of the closed one", victims(), numbers)
+		b.equal("affected of the closed one", affected(), numbers)
 		if len(before) == 0 || len(after) == 0 {
 			b.Error("nothing to tell apart")
 		}

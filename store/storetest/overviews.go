@@ -125,7 +125,7 @@ var overviews = map[string]func(*bench){
 		b.equal("newest resolved", subjects(b.overview(1).Resolved), []string{"task:x"})
 		b.equal("newest closed", actionIDs(b.overview(1).Recent), []string{"a"})
 	},
-	"sources and templates come by name, wishes as they are in force": func(b *bench) {
+	"sources and templates come by name, requests as they are in force": func(b *bench) {
 		b.pass(reconcile.Record{
 			Sources:   []reconcile.SourceSeen{{Name: "tasks", Trusted: true}, {Name: "listing:daytona", Reason: "cut"}},
 			Templates: []reconcile.TemplateSeen{{Provider: "e2b", Name: "a"}, {Provider: "daytona", Name: "b"}},

@@ -56,7 +56,7 @@ func Run(t *testing.T, open func(t *testing.T, clock func() time.Time) Ledger) {
 	for _, promises := range []map[string]func(*bench){
 		leases, fences, lasts, memories, findings, outbox, claims, settlements, workers, budgets, probes, totals,
 		controls, histories, overviews, measurements, purges,
-		quarantines, asks, verdicts, tallies, incidents, notices, scores, reports, vitals,
+		quarantines, asks, verdicts, tallies, incidents, notices, scores, reports, measurementsKept,
 	} {
 		for _, name := range slices.Sorted(maps.Keys(promises)) {
 			t.Run(name, func(t *testing.T) {

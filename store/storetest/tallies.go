@@ -101,8 +101,8 @@ var tallies = map[string]func(*bench){
 		b.equal("tallies", b.recall().FalsePositives, want)
 		b.equal("forgiven up to", b.recall().Armed, map[string]int64{"heartbeat-lost": max(numbers[1], other[0])})
 		b.regretted(numbers[1])
-		b.equal("tallies after a late regret", b.recall().FalsePositives, want)
-		b.equal("regrets on the page", len(b.overview(9).FalsePositives), 3)
+		b.equal("tallies after a late false positive", b.recall().FalsePositives, want)
+		b.equal("false positives on the page", len(b.overview(9).FalsePositives), 3)
 		b.judged("heartbeat-lost", "d")
 		b.failed("d")
 		want["heartbeat-lost"] = reconcile.Tally{Verdicts: 1}

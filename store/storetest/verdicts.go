@@ -200,7 +200,7 @@ var verdicts = map[string]func(*bench){
 		b.pass(reconcile.Record{Over: []int64{numbers[0], 4711}})
 		b.equal("over", []bool{b.verdict(numbers[0]).Over, b.verdict(numbers[1]).Over}, []bool{true, false})
 	},
-	"a regret is written down once, ends the watch, and comes first on the page": func(b *bench) {
+	"a false positive is written down once, ends the watch, and comes first on the page": func(b *bench) {
 		numbers := b.judged("heartbeat-lost", "a", "b", "c")
 		b.clock.move(time.Minute)
 		late := noon.Add(time.Minute)

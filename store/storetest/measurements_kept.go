@@ -27,8 +27,8 @@ func loads(vs []reconcile.Measurements) []float64 {
 	return cpu
 }
 
-// vitals say what is kept of what was measured beside a probe.
-var vitals = map[string]func(*bench){
+// measurementsKept say what is kept of what was measured beside a probe.
+var measurementsKept = map[string]func(*bench){
 	"everything measured comes back, beside the probe and not in it": func(b *bench) {
 		b.probing()
 		p := measured(1, 97.5)
