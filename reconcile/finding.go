@@ -75,43 +75,52 @@ func (o Outcome) Closed() bool {
 }
 
 // An Action is one step of a remedy, recorded before it is done (the outbox). It is the
-// right to do it, once claimed, and the record that it was done.
+// right to do it, once claimed, and the record that it was done. Its fields come in the order
+// of its life: planned or asked for, claimed, done, settled.
 type Action struct {
-	ID       string // also the mark on the task row, see [Mark]
-	Remedy   string // id of the remedy's first action; budgets count remedies
-	Seq      int    // 0 for the first step of the remedy
-	Pass     int64  // the pass that planned it
-	Rule     string
-	Subject  string
-	Provider string // "" for a step on a task row alone
-	Sandbox  string // the provider's immutable id; "" for a step on a task row
-	Task     string
-	Step     Step
-	Reason   string
-	Evidence []Evidence
-	RowOnly  bool // destroys nothing: free of share and breaker
+	ID     string // also the mark on the task row, see [Mark]
+	Remedy string // id of the remedy's first action; budgets count remedies
+	Seq    int    // 0 for the first step of the remedy
 
-	Began     time.Time  // see [Finding]
-	Signature string     // of the failure, see [Verdict]; an open incident of it holds terminates and requeues
-	Author    string     // the operator who asked for it; "" for one that a pass planned
-	Running   bool       // an operator said: also while a task runs in it
-	Anyway    bool       // an operator said: also while a source is not trusted
-	Before    *RowBefore // fail and requeue, once done: the row before our write, for restore
-	Announce  bool       // settle also writes a [Notice] of it; not kept
+	// Planned by a pass, or asked for by an operator.
+	Pass      int64 // the pass that planned it
+	PlannedAt time.Time
+	Rule      string
+	Subject   string
+	Provider  string // "" for a step on a task row alone
+	Sandbox   string // the provider's immutable id; "" for a step on a task row
+	Task      string
+	Step      Step
+	Reason    string
+	Evidence  []Evidence
+	RowOnly   bool      // destroys nothing: free of share and breaker
+	Began     time.Time // see [Finding]
+	Signature string    // of the failure, see [Verdict]; an open incident of it holds terminates and requeues
 
-	Outcome     Outcome
-	Detail      string // why it was withdrawn, failed, or what the provider said
-	Attempts    int
-	PlannedAt   time.Time // ledger's clock, like all below
+	// What the operator who asked for it said.
+	Author  string // "" for one that a pass planned
+	Running bool   // also while a task runs in it
+	Anyway  bool   // also while a source is not trusted
+
+	// Claimed by who may do it. These and all times below are of the ledger's clock.
 	ClaimedAt   time.Time
 	ClaimedBy   string // holder; "" when free
 	ClaimEnds   time.Time
-	ActedAt     time.Time // the outside call was made, the newest time
-	FirstActed  time.Time // the first time; the ledger keeps it
-	AskedAt     time.Time // the newest time, asking again for what was accepted included
-	Asks        int       // how often it was asked; the ledger counts
-	ClosedAt    time.Time
+	Attempts    int
 	NextAttempt time.Time // not to be claimed before
+
+	// Done: the outside call.
+	ActedAt    time.Time  // it was made, the newest time
+	FirstActed time.Time  // the first time; the ledger keeps it
+	AskedAt    time.Time  // the newest time, asking again for what was accepted included
+	Asks       int        // how often it was asked; the ledger counts
+	Before     *RowBefore // fail and requeue: the row before our write, for restore
+
+	// Settled.
+	Outcome  Outcome
+	Detail   string // why it was withdrawn, failed, or what the provider said
+	ClosedAt time.Time
+	Announce bool // settle also writes a [Notice] of it; not kept
 }
 
 // String is the finding as one line for logs and terminals.
