@@ -120,12 +120,15 @@ func MissingFrom(s *reconcile.Snapshot, provider string) (missing []reconcile.Re
 // life or a task runs, is not believed by a ledger that has never seen a sandbox there and
 // so has nothing to look at.
 func (v *View) assessEmptyListings(subs []reconcile.Subject) {
-	if v.S.Kind != reconcile.Full || v.P.Tasks.None || len(v.S.Sandboxes) > 0 {
+	if v.S.Kind != reconcile.Full || v.P.Tasks.None {
+		return
+	}
+	v.keepEmpty()
+	if len(v.S.Sandboxes) > 0 {
 		return
 	}
 	witness := v.evidenceOfLife(subs)
 	if witness == nil {
-		v.keepEmpty()
 		return
 	}
 	for _, provider := range v.P.Candidates(witness) {
@@ -139,7 +142,7 @@ func (v *View) assessEmptyListings(subs []reconcile.Subject) {
 }
 
 // keepEmpty distrusts on what was not believed while workers spoke against it, for as long as the
-// task database shows none that could speak.
+// task database shows none that could speak. Strays that come up meanwhile are not what it lost.
 func (v *View) keepEmpty() {
 	if v.Trusted(reconcile.SourceTasks) {
 		return
