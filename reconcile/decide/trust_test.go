@@ -518,6 +518,15 @@ func TestClockThatIsSetBackIsRemembered(t *testing.T) {
 		"set back again, not as far ahead":    {"source tasks trusted clock=-4m setback=-10m", 10 * time.Minute},
 		"set back again, from farther":        {"source tasks trusted clock=-14m setback=-10m", 18 * time.Minute},
 		"a first pass has nothing to compare": {"", 0},
+		"set ahead and back since, as a row tells that was made meanwhile": {
+			"source tasks trusted clock=1m; task t1 running created=-1h", time.Hour + time.Minute},
+		"set back a while ago, and again since": {
+			"source tasks trusted clock=1m setback=-10m; task t1 running created=-1h", time.Hour + time.Minute},
+		"rows are made as far ahead as clocks differ": {
+			"source tasks trusted clock=1m; task t1 running created=-5s", 0},
+		"rows are always made ahead": {
+			"source tasks trusted clock=1m; source clock:created_at untrusted; task t1 running created=-1h", 0},
+		"a first pass, and a row is made ahead": {"task t1 running created=-1h", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := worldtest.NewWorld(t, worldtest.Anchor, c.source)

@@ -99,10 +99,31 @@ func (v *signs) clockSetBack() time.Time {
 		gap = max(gap, 2*v.P.Full, 2*reconcile.UsualGap(&v.S.Memory))
 	}
 	now := seen.Clock.Add(gap)
-	if seen.Clock.IsZero() || v.S.T0.IsZero() || !v.S.T0.Before(now.Add(-reconcile.Skew)) {
+	switch {
+	case seen.Clock.IsZero() || v.S.T0.IsZero():
 		return seen.SetBack
+	case v.S.T0.Before(now.Add(-reconcile.Skew)):
+		return reconcile.Latest(seen.SetBack, now)
 	}
-	return reconcile.Latest(seen.SetBack, now)
+	return reconcile.Latest(seen.SetBack, v.cameUnseen(gap))
+}
+
+// cameUnseen is how far the database's clock may have come where it was set ahead and back between two
+// passes, zero where nothing tells of it. Rows do that were made meanwhile: no worker writes when its
+// task was made. Where such times always run ahead they tell nothing.
+func (v *signs) cameUnseen(gap time.Duration) time.Time {
+	if before, known := v.S.Memory.Sources[reconcile.ClockOf("created_at")]; known && !before.Trusted {
+		return time.Time{}
+	}
+	var made time.Time
+	for i := range v.S.Tasks {
+		made = reconcile.Latest(made, v.S.Tasks[i].CreatedAt)
+	}
+	//guard:set-back-unseen P14
+	if made.Sub(v.S.T0) > reconcile.Skew {
+		return made.Add(gap)
+	}
+	return time.Time{}
 }
 
 // clockSetAhead is by how much the task database's clock has been set ahead since the last pass,
