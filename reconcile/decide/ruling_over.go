@@ -100,5 +100,10 @@ func writtenBefore(a *reconcile.Action, f *Facts) Ruling {
 	if reconcile.MarkedBy(f.Recheck.Subject.Task.Error, a.ID) {
 		return Ruling{Outcome: reconcile.OutcomeDone, Why: "written by an earlier attempt"}
 	}
+	// An earlier try may have ended the attempt that was then: the present one gets an action of its own.
+	//guard:row-anew once
+	if s := f.Recheck.Subject; a.Attempts > 1 && s.Known && a.PlannedAt.Before(s.Seen.Since) {
+		return withdraw("the task has begun anew since it was planned and tried")
+	}
 	return Ruling{}
 }
