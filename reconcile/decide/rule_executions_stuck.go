@@ -20,6 +20,10 @@ func executionsStuck(v *view.View, s *reconcile.Subject) result {
 		if v.Replaced(s, b) {
 			continue
 		}
+		//guard:queue-anothers live
+		if s.Task != nil && s.LinkState == reconcile.LinkLive && view.BoxAnothers(b, s.Task) {
+			continue
+		}
 		if b.Here && b.Owned && b.State == reconcile.SandboxRunning && b.Probes.Queues() {
 			return judgeQueue(v, s, b)
 		}

@@ -15,6 +15,10 @@ func TestExecutionsStuck(t *testing.T) {
 	const first = "vitals daytona/s1 at=90s queued=1 for=40s; "
 	const stuck = live + first + "vitals daytona/s1 at=10s queued=2 for=2m; "
 	testRule(t, "executions-stuck", map[string]ruleCase{
+		"of a live task whose row names one that names another task": {
+			"provider daytona id=yes; task t1 running started=1h ev.activity=10m sandbox=s1; knew task t1 running; " +
+				"box daytona/s1 running task=z1 key=s1; knew box daytona/s1 running task=t1; " + first +
+				"vitals daytona/s1 at=10s queued=2 for=2m", "healthy", ""},
 		"queued for the threshold": {
 			stuck, "due", "says running but runs nothing: 2 executions are queued, the oldest for 2m, limit 2m"},
 		"a second less": {

@@ -18,6 +18,10 @@ func idleBroken(v *view.View, s *reconcile.Subject) result {
 		if v.Replaced(s, b) {
 			continue
 		}
+		//guard:broken-anothers live
+		if s.Task != nil && s.LinkState == reconcile.LinkLive && view.BoxAnothers(b, s.Task) {
+			continue
+		}
 		if b.Here && b.Owned && b.State == reconcile.SandboxRunning && len(b.Probes.Failures) > 0 {
 			return judgeProbes(v, s, b)
 		}

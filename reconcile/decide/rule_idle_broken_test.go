@@ -55,6 +55,10 @@ func TestIdleBroken(t *testing.T) {
 			broken + "box daytona/s2 running task=t1", "healthy", ""},
 		"of a live task that has another, which is gone": {
 			broken + "knew box daytona/s2 running task=t1; look daytona/s2 gone", "due", ""},
+		"of a live task whose row names one that names another task": {
+			"provider daytona id=yes; " + other + "task t1 running started=1h ev.activity=10m sandbox=s1; " +
+				"knew task t1 running; box daytona/s1 running task=z1 key=s1; knew box daytona/s1 running task=t1; probe daytona/s1 failed=2m,1m30s,1m",
+			"healthy", ""},
 		"of a live task that has another, and its row names this one": {
 			"provider daytona id=yes; " + other + "task t1 running started=1h ev.activity=10m sandbox=s1; " + box +
 				"probe daytona/s1 failed=2m,1m30s,1m; box daytona/s2 running task=t1", "due", ""},
