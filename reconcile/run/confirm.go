@@ -90,7 +90,8 @@ func (r *executor) confirmAction(ctx context.Context, a reconcile.Action) (recon
 }
 
 // overdue reports whether a termination was accepted too long ago. It is asked for again
-// at ages that double, and then once an hour: an accepted action is claimed for nothing else.
+// at ages that double, and then once an hour, however often it was tried before it was accepted.
+// What may not be asked for is claimed after pauses that grow with its age.
 func (r *executor) overdue(a *reconcile.Action) bool {
 	if r.leavesToFull(a) {
 		return false
@@ -99,18 +100,9 @@ func (r *executor) overdue(a *reconcile.Action) bool {
 	if after <= 0 {
 		after = 2 * time.Minute
 	}
-	const doublings = 6
-	asked := max(a.Attempts-1, 0)
-	age, since := r.now.Sub(a.ActedAt), r.now.Sub(a.ClaimedAt)
-	switch {
-	case asked == 0:
-		return age >= after
-	case asked > doublings:
-		return since >= time.Hour
-	}
-	// After an outage several of these ages are past: it is asked for once, and then not at once
-	// again.
-	return age >= after<<asked && since >= after<<asked/4
+	age, asked := r.now.Sub(a.ActedAt), max(a.AskedAt.Sub(a.ActedAt), 0)
+	next := max(after, min(2*asked, asked+time.Hour))
+	return age >= next && r.now.Sub(a.ClaimedAt) >= min(age/4, time.Hour)
 }
 
 // stepUndone is what the thing still is while the step is not done.

@@ -368,13 +368,13 @@ func TestAcceptedIsAskedAgain(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 		}
-		want := []string{"0s", "2m0s", "4m0s", "8m0s", "16m0s", "32m0s", "1h5m0s", "2h8m0s", "3h9m0s", "4h9m0s"}
+		want := []string{"0s", "2m0s", "4m0s", "8m0s", "16m0s", "32m0s", "1h5m0s", "2h5m0s", "3h6m0s", "4h6m0s"}
 		if diff := cmp.Diff(want, asked); diff != "" {
 			t.Errorf("asked after (-want +got):\n%s", diff)
 		}
 		open := s.open()[0]
-		if last := open.AskedAt.Sub(open.FirstActed).Round(time.Minute); open.Asks != len(want) || last != 249*time.Minute {
-			t.Errorf("asked %d times, last %s after the first, want %d and 4h9m", open.Asks, last, len(want))
+		if last := open.AskedAt.Sub(open.FirstActed).Round(time.Minute); open.Asks != len(want) || last != 246*time.Minute {
+			t.Errorf("asked %d times, last %s after the first, want %d and 4h6m", open.Asks, last, len(want))
 		}
 		s.cloud.Change("sb-orphan", func(b *simulated.Sandbox) { b.Stuck = false })
 		if err := s.work(k); err != nil {
