@@ -184,7 +184,7 @@ func taskSeen(v *view.View, t *reconcile.Task, was *view.SeenTask) (reconcile.Ta
 // rememberAhead keeps since when a sign of life from the future is known.
 func rememberAhead(v *view.View, seen *reconcile.TaskSeen, t *reconcile.Task) {
 	switch {
-	case !view.TaskAhead(t):
+	case !view.TaskAhead(t) && !seen.AheadSign.Equal(t.LastSeen()):
 		seen.AheadSign, seen.AheadSince = time.Time{}, time.Time{}
 	//guard:remember-ahead P5
 	case !seen.AheadSign.Equal(t.LastSeen()):

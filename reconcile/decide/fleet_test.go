@@ -221,15 +221,21 @@ func TestSignFromTheFuture(t *testing.T) {
 	task := reconcile.Task{ID: "t1", AsOf: now, Events: reconcile.Events{Heartbeat: future}}
 	for name, c := range map[string]struct {
 		seen reconcile.TaskSeen
+		asOf time.Time
 		want bool
 	}{
-		"never seen before":             {reconcile.TaskSeen{}, true},
-		"first seen 90s ago":            {reconcile.TaskSeen{AheadSign: future, AheadSince: now.Add(-90 * time.Second)}, true},
-		"first seen 91s ago":            {reconcile.TaskSeen{AheadSign: future, AheadSince: now.Add(-91 * time.Second)}, false},
-		"another one was seen long ago": {reconcile.TaskSeen{AheadSign: future.Add(-time.Second), AheadSince: now.Add(-time.Hour)}, true},
+		"never seen before":             {reconcile.TaskSeen{}, now, true},
+		"first seen 90s ago":            {reconcile.TaskSeen{AheadSign: future, AheadSince: now.Add(-90 * time.Second)}, now, true},
+		"first seen 91s ago":            {reconcile.TaskSeen{AheadSign: future, AheadSince: now.Add(-91 * time.Second)}, now, false},
+		"another one was seen long ago": {reconcile.TaskSeen{AheadSign: future.Add(-time.Second), AheadSince: now.Add(-time.Hour)}, now, true},
+		"its time has come, and it was known long before": {
+			reconcile.TaskSeen{AheadSign: future, AheadSince: now.Add(-time.Hour)}, future.Add(time.Second), false},
+		"its time has come a while ago, and nobody watched": {
+			reconcile.TaskSeen{AheadSign: future, AheadSince: now.Add(-time.Second)}, future.Add(2 * time.Minute), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &reconcile.Snapshot{Memory: reconcile.Memory{Now: now, Tasks: map[string]reconcile.TaskSeen{"t1": c.seen}}}
+			task.AsOf = c.asOf
 			if age, got := view.New(s, &reconcile.Policy{}).Alive(&task); got != c.want {
 				t.Errorf("alive = %t at the age of %s, want %t", got, age, c.want)
 			}

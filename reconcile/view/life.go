@@ -71,23 +71,28 @@ func TaskAhead(t *reconcile.Task) bool { return t.LastSeen().Sub(t.AsOf) > recon
 
 // Sign is when the worker gave its newest sign of life. A stamp from the future is a clock that
 // its worker can wind, so it counts from when the ledger first saw it: a worker with a wrong
-// clock lives as long as it keeps sending, and no longer. When the database's own clock had been
-// there, and was set back, no newer sign can show until it gets there again.
+// clock lives as long as it keeps sending, and no longer, also when time gets to the stamp. When the
+// database's own clock had been there, and was set back, no newer sign can show until it gets there again.
 func (v *signs) Sign(t *reconcile.Task) time.Time {
 	sign := t.LastSeen()
-	if sign.Sub(t.AsOf) <= reconcile.Skew {
-		return sign
+	given := sign
+	if sign.Sub(t.AsOf) > reconcile.Skew {
+		given = t.AsOf
 	}
 	//guard:sign-set-back harm
 	if v.CameTo(sign) {
-		return t.AsOf
+		return given
 	}
 	seen := v.S.Memory.Tasks[t.ID]
-	if !seen.AheadSign.Equal(sign) {
-		return t.AsOf
+	if sign.IsZero() || !seen.AheadSign.Equal(sign) {
+		return given
 	}
+	first := t.AsOf.Add(-v.Since(seen.AheadSince))
 	//guard:sign-ahead P5
-	return t.AsOf.Add(-v.Since(seen.AheadSince))
+	if first.Before(given) {
+		return first
+	}
+	return given
 }
 
 // clockSetBack is how far the task database's clock had come before it was set back, the newest
