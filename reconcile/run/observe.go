@@ -70,6 +70,12 @@ func (k *Reconciler) observe(ctx context.Context, s *reconcile.Snapshot) (*decid
 	k.own(s)
 	s.Weigh()
 	k.lookMissing(ctx, s)
+	//guard:further-looked harm
+	if !k.Policy.Tasks.None { // after the looks: a quick pass knows no other sandboxes
+		if err := k.readFurther(ctx, s, s.Sandboxes); err != nil {
+			return nil, err
+		}
+	}
 	if s.Kind == reconcile.Full {
 		k.readTemplates(ctx, s)
 		k.readQuotas(ctx, s)

@@ -29,10 +29,7 @@ func (k *Reconciler) readRows(ctx context.Context, s *reconcile.Snapshot) error 
 	if err := k.readByID(ctx, s, ids); err != nil {
 		return err
 	}
-	if err := k.readByKey(ctx, s, keys); err != nil {
-		return err
-	}
-	return k.readFurther(ctx, s, s.Sandboxes)
+	return k.readByKey(ctx, s, keys)
 }
 
 func (k *Reconciler) readByID(ctx context.Context, s *reconcile.Snapshot, ids []string) error {
