@@ -15,10 +15,11 @@ type cloud struct {
 	world    *simulated.World
 	provider *simulated.Provider
 	entry    entry.Entry
-	byID     bool // rows name its sandboxes by their ids
-	byName   bool // rows name them by their names
-	byLabel  bool // its sandboxes name their tasks by a label
-	lasting  bool // a name goes on: a later sandbox of it continues the work
+	byID     bool          // rows name its sandboxes by their ids
+	byName   bool          // rows name them by their names
+	byLabel  bool          // its sandboxes name their tasks by a label
+	lasting  bool          // a name goes on: a later sandbox of it continues the work
+	lag      time.Duration // by how much listings and searches are behind
 }
 
 // The labels of a sandbox: whose it is, and which task it works at.
@@ -29,13 +30,13 @@ const (
 )
 
 func (t *Platform) addCloud(name string, a *args) {
-	c := &cloud{name: name, lasting: a.yes("lasting")}
+	c := &cloud{name: name, lasting: a.yes("lasting"), lag: a.dur("lag", 0)}
 	c.link(t.kind.linkOf(a.text("link", t.kind.link)))
 	c.world = simulated.New(simulated.Options{
 		Now: t.Clock(name), Seed: uint64(len(t.clouds)) + 1, Wait: t.wait,
 		StartAfter: a.dur("start", 5*time.Second), DeleteAfter: a.dur("delete", 20*time.Second),
 		StopAfter: a.dur("stop", 5*time.Second), ActivateAfter: a.dur("activate", time.Minute),
-		StopIdle: a.dur("idle", 0), IndexLag: a.dur("lag", 0), PageSize: a.num("page", 0),
+		StopIdle: a.dur("idle", 0), IndexLag: c.lag, PageSize: a.num("page", 0),
 		Limits: simulated.Limits{CPU: float64(a.num("cpu", 0))}, StableName: c.lasting,
 	})
 	c.entry = c.entryOf(a)

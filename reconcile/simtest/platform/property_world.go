@@ -66,7 +66,7 @@ func (w *watch) absent(d *effect) string {
 		return ""
 	case d.write != nil && d.rule() == "sandbox-missing":
 		b := d.k.box
-		if b.there() && b.owner == ours && b.state != reconcile.SandboxStopped && w.was.linked &&
+		if b.there() && !w.unshown(d.k, b) && b.owner == ours && b.state != reconcile.SandboxStopped && w.was.linked &&
 			w.platform.clocks.moved(b.ref.Provider, b.born) == 0 { // else its provider does not show what is made later
 			return fmt.Sprintf("%s: its sandbox %s is %s", d.what(), b.ref, b.state)
 		}
@@ -77,6 +77,13 @@ func (w *watch) absent(d *effect) string {
 		}
 	}
 	return ""
+}
+
+// unshown reports whether nothing can tell of a sandbox yet: its provider's index lags, so that no listing
+// and no search shows what was made so lately, and no row holds its id, by which to get it.
+func (w *watch) unshown(k *task, b *box) bool {
+	r := w.platform.table.truly(k.id)
+	return w.platform.now().Sub(b.born) < b.cloud.lag && (r == nil || r.Sandbox != b.ref.ID)
 }
 
 // linked reports whether a row and a sandbox truly know each other: by a label that is there,
