@@ -51,7 +51,7 @@ type Memory struct {
 	Sources        map[string]SourceSeen
 	Controls       Controls
 	Spent          Spent
-	Verdicts       []Verdict        // that are watched for false positive, or young enough to count for an incident; oldest first
+	Verdicts       []Verdict        // that are watched, or young enough to count for an incident; oldest first
 	FalsePositives map[string]Tally // by rule: of its last 100 enforced verdicts since it was armed
 	Armed          map[string]int64 // by rule: its verdicts up to this number were forgiven when it was armed last
 	Known          map[string]bool  // rules that the ledger knew before this program's version; nil means all
