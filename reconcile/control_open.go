@@ -1,5 +1,7 @@
 package reconcile
 
+import "slices"
+
 // Holds are what keeps an open action from being carried out by what operators and the
 // config say now, as far as that shows without looking at the world again: a hold by a
 // sandbox's name or label is not among them.
@@ -20,7 +22,7 @@ func (p *Policy) Holds(c *Controls, a *Action) HeldBy {
 
 // Asked reports whether a person asked for the action: no rule stands behind it, and no pass
 // has to call for it.
-func (a *Action) Asked() bool { return a.Rule == RuleOperator || a.Rule == RuleEmergency }
+func (a *Action) Asked() bool { return slices.Contains(AskedRules, a.Rule) }
 
 // OnRow reports whether the step writes a task row.
 func (s Step) OnRow() bool { return s == StepFail || s == StepRequeue || s == StepRestore }

@@ -56,6 +56,9 @@ const (
 	RuleEmergency = "emergency" // the emergency clean-up
 )
 
+// AskedRules stand for a rule where an operator asked.
+var AskedRules = []string{RuleOperator, RuleEmergency}
+
 // An Outcome says what became of a step.
 type Outcome string
 

@@ -67,8 +67,10 @@ type RuleReport struct {
 	Acted          int       // of these, repaired by us
 	Subjects       int       // different ones
 	FalsePositives int       // that came back to life
-	Examples       []Verdict // the newest regrets, at most 3
+	Examples       []Verdict // the newest false positives, at most 3
 	Resolved       int       // findings of it that resolved by themselves
+	ByRule         int       // that another rule repaired
+	ByOperator     int       // that an operator repaired
 	// USD that the sandboxes of its verdicts cost from the verdict until they were gone, or until now
 	Cost      float64
 	FirstSeen time.Time // of its first finding on record

@@ -23,8 +23,9 @@ func reportCommand(o *app.Options) *cobra.Command {
 		Short: "Show rule by rule what enforce would have done, and how often it would have been wrong",
 		Long: `Report sums up the verdicts of each rule in the last days: how many came due, how many were
 acted on, how many of these tasks came back to life afterwards (each a false positive), how
-many findings went away by themselves, and what the sandboxes cost. It ends each rule with
-advice: whether it is ready to be armed, and what to look at before.
+many findings went away by themselves, how many another rule or an operator repaired, and what
+the sandboxes cost. It ends each rule with advice: whether it is ready to be armed, and what to
+look at before.
 
 False positives are measured for rules that call a worker dead or stuck. What a clean-up rule ends
 cannot come back, so look at some of its findings with explain before you arm it.`,
@@ -75,6 +76,8 @@ type ruleReport struct {
 	FalsePositives int                   `json:"came_back"`
 	Share          float64               `json:"came_back_percent"`
 	Resolved       int                   `json:"resolved_by_itself"`
+	ByRule         int                   `json:"resolved_by_another_rule"`
+	ByOperator     int                   `json:"resolved_by_an_operator"`
 	Cost           float64               `json:"cost_usd"`
 	FirstSeen      *time.Time            `json:"first_seen,omitempty"`
 	Advice         string                `json:"advice"`
@@ -120,7 +123,8 @@ func rulesReportOf(now time.Time, window time.Duration, found []reconcile.RuleRe
 		a := arming{RuleReport: r, policy: policy, watched: min(window, watchedFor(now, r.FirstSeen))}
 		line := ruleReport{Rule: name, Mode: policy.Mode, Rollout: policy.Rollout, Remedy: policy.Remedy,
 			Verdicts: r.Verdicts, Subjects: r.Subjects, Acted: r.Acted, FalsePositives: r.FalsePositives, Share: a.share(),
-			Resolved: r.Resolved, Cost: r.Cost, FirstSeen: when(r.FirstSeen), Examples: falsePositivesOf(r.Examples)}
+			Resolved: r.Resolved, ByRule: r.ByRule, ByOperator: r.ByOperator, Cost: r.Cost,
+			FirstSeen: when(r.FirstSeen), Examples: falsePositivesOf(r.Examples)}
 		if by, yes := c.Lowered[name]; yes {
 			line.Lowered = by.Author + ": " + by.Reason
 			a.self = by.Author == reconcile.AuthorSelf
@@ -138,13 +142,13 @@ func watchedFor(now, first time.Time) time.Duration {
 	return max(0, now.Sub(first))
 }
 
-// text writes the report for people: a table, the advice, then the newest regrets.
+// text writes the report for people: a table, the advice, then the newest false positives.
 func (r *rulesReport) text(w io.Writer) error {
 	var b bytes.Buffer
 	p := console.NewPaint(w)
 	fmt.Fprintf(&b, "since %s\n\n", text.Time(r.Since))
 	t := console.Table(&b)
-	fmt.Fprintln(t, "rule\tmode\tverdicts\tacted\tcame back\tby itself\tcost\tfirst seen")
+	fmt.Fprintln(t, "rule\tmode\tverdicts\tacted\tcame back\tby itself\tby others\tcost\tfirst seen")
 	var nothing []string
 	for i := range r.Rules {
 		l := &r.Rules[i]
@@ -152,8 +156,8 @@ func (r *rulesReport) text(w io.Writer) error {
 			nothing = append(nothing, l.Rule)
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%d\t$%.2f\t%s\n", l.Rule, l.modeText(), l.Verdicts, l.Acted, l.backText(),
-			l.Resolved, l.Cost, stampText(l.FirstSeen))
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%d\t%d\t$%.2f\t%s\n", l.Rule, l.modeText(), l.Verdicts, l.Acted, l.backText(),
+			l.Resolved, l.ByRule+l.ByOperator, l.Cost, stampText(l.FirstSeen))
 	}
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("write the result: %w", err)

@@ -31,10 +31,10 @@ func reportReadings(rules protocol.Reports, now time.Time, since time.Duration) 
 	return []reading{
 		each("report_verdicts", pgx.StrictNamedArgs{"from": from, "now": now}, scanRuleReport,
 			func(r reconcile.RuleReport) { *rules.Of(r.Rule) = r }),
-		each("report_findings", pgx.StrictNamedArgs{"from": from}, scanRuleFindings,
+		each("report_findings", pgx.StrictNamedArgs{"from": from, "asked": reconcile.AskedRules}, scanRuleFindings,
 			func(f reconcile.RuleReport) {
 				r := rules.Of(f.Rule)
-				r.FirstSeen, r.Resolved = f.FirstSeen, f.Resolved
+				r.FirstSeen, r.Resolved, r.ByRule, r.ByOperator = f.FirstSeen, f.Resolved, f.ByRule, f.ByOperator
 			}),
 		each("report_regrets", pgx.StrictNamedArgs{"from": from, "most": protocol.MostExamples}, scanVerdict,
 			func(v reconcile.Verdict) {
@@ -52,6 +52,6 @@ func scanRuleReport(r pgx.Rows) (reconcile.RuleReport, error) {
 
 func scanRuleFindings(r pgx.Rows) (reconcile.RuleReport, error) {
 	var t reconcile.RuleReport
-	err := r.Scan(&t.Rule, at(&t.FirstSeen), &t.Resolved)
+	err := r.Scan(&t.Rule, at(&t.FirstSeen), &t.Resolved, &t.ByRule, &t.ByOperator)
 	return t, err
 }

@@ -119,7 +119,16 @@ func (g *tables) reportFindings(rules protocol.Reports, from time.Time) {
 		if r.FirstSeen.IsZero() || f.OpenedAt.Before(r.FirstSeen) {
 			r.FirstSeen = f.OpenedAt
 		}
-		if f.ResolvedAt.After(from) && !g.actedOn(f) {
+		if !f.ResolvedAt.After(from) {
+			continue
+		}
+		switch own, asked, other := g.repairs(f); {
+		case own: // among its verdicts
+		case asked:
+			r.ByOperator++
+		case other:
+			r.ByRule++
+		default:
 			r.Resolved++
 		}
 	}
@@ -134,15 +143,25 @@ func seenFrom(f *reconcile.FindingSeen) time.Time {
 	return f.FirstSeen
 }
 
-// actedOn reports whether a step of ours may be why the finding resolved.
-func (g *actionTable) actedOn(f *reconcile.FindingSeen) bool {
+// repairs reports whose steps may be why the finding resolved: its own rule's, an operator's,
+// another rule's.
+func (g *actionTable) repairs(f *reconcile.FindingSeen) (own, asked, other bool) {
 	for _, a := range g.actions {
 		done := a.Outcome == reconcile.OutcomeDone || a.Outcome == reconcile.OutcomeConfirmed ||
 			a.Outcome == reconcile.OutcomeAccepted
-		if done && a.Rule == f.Rule && a.Subject == f.Subject && !a.PlannedAt.Before(seenFrom(f)) &&
-			!a.PlannedAt.After(f.ResolvedAt) {
-			return true
+		same := a.Subject == f.Subject || a.Sandbox != "" && a.Sandbox == f.Sandbox && a.Provider == f.Provider
+		if !done || !same || a.PlannedAt.After(f.ResolvedAt) ||
+			reconcile.Latest(a.PlannedAt, a.ActedAt).Before(seenFrom(f)) {
+			continue
+		}
+		switch {
+		case a.Rule == f.Rule:
+			own = true
+		case a.Asked():
+			asked = true
+		default:
+			other = true
 		}
 	}
-	return false
+	return own, asked, other
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -55,6 +56,32 @@ var reports = map[string]func(*bench){
 		})
 		b.clock.move(time.Hour)
 		b.equal("resolved before", b.report(time.Hour)[0].Resolved, 0)
+	},
+	"what another rule or an operator repaired did not resolve by itself": func(b *bench) {
+		ended := at("daytona", "over-age", "sb-1") // by another rule, as a step of its task's remedy
+		asked := at("daytona", "over-age", "sb-a")
+		early := at("daytona", "over-age", "sb-2") // planned before it was found, and done while it was open
+		alone := at("daytona", "over-age", "sb-3")
+		elsewhere := at("vercel", "over-age", "sb-1") // of the same id
+		before := ending("t", 0, "sb-2")
+		before.ID = "t"
+		b.plan(before)
+		b.clock.move(time.Minute)
+		b.pass(reconcile.Record{Findings: []reconcile.Finding{ended, asked, early, alone, elsewhere}})
+		b.clock.move(time.Minute)
+		other := ending("u", 0, "sb-1")
+		other.ID, other.PlannedAt = "u", noon.Add(2*time.Minute)
+		b.plan(other)
+		b.ask(nil, operatorRequest("a"))
+		for _, id := range []string{"t", "u", "a"} {
+			b.settled(id, reconcile.OutcomeConfirmed)
+		}
+		b.clock.move(time.Minute)
+		b.pass(reconcile.Record{Resolved: []reconcile.FindingKey{ended.Key(), asked.Key(), early.Key(), alone.Key(),
+			elsewhere.Key()}})
+		r := b.report(time.Hour)
+		got := r[slices.IndexFunc(r, func(r reconcile.RuleReport) bool { return r.Rule == "over-age" })]
+		b.equal("by itself, by a rule, by an operator", []int{got.Resolved, got.ByRule, got.ByOperator}, []int{2, 2, 1})
 	},
 	"a step that its pass planned a moment before the record opened the finding is not forgotten": func(b *bench) {
 		f, a := found("errored", "a"), failing("a")

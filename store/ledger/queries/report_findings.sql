@@ -1,9 +1,17 @@
--- When each rule first found something, and how many of its findings resolved since a time
--- without anything of ours. A step is planned at the pass's own now, a moment before its
--- record opens the finding.
-SELECT f.rule, min(f.opened_at), count(*) FILTER (
-    WHERE f.resolved_at > @from AND NOT EXISTS (
-        SELECT FROM sandkeeper.actions a
-        WHERE a.subject = f.subject AND a.rule = f.rule AND a.outcome IN ('done', 'confirmed', 'accepted')
-          AND a.planned_at >= least(f.first_seen, f.opened_at) AND a.planned_at <= f.resolved_at))
-FROM sandkeeper.findings f GROUP BY f.rule
+-- When each rule first found something, and who repaired what of its findings resolved since a
+-- time: nobody, another rule, or an operator. What the rule did itself is among its verdicts.
+-- A step is planned at its pass's own now, a moment before its record opens the finding. One that
+-- was planned before and done while the finding was open may be why it resolved as well.
+SELECT f.rule, min(f.opened_at),
+       count(*) FILTER (WHERE f.resolved_at > @from AND r.who IS NULL),
+       count(*) FILTER (WHERE r.who = 'rule'),
+       count(*) FILTER (WHERE r.who = 'operator')
+FROM sandkeeper.findings f LEFT JOIN LATERAL (
+    SELECT CASE WHEN bool_or(a.rule = f.rule) THEN 'itself' WHEN bool_or(a.rule = ANY (@asked::text[])) THEN 'operator'
+                WHEN count(*) > 0 THEN 'rule' END AS who
+    FROM sandkeeper.actions a
+    WHERE (a.subject = f.subject OR a.sandbox <> '' AND a.sandbox = f.sandbox AND a.provider = f.provider)
+      AND a.outcome IN ('done', 'confirmed', 'accepted') AND a.planned_at <= f.resolved_at
+      AND greatest(a.planned_at, a.acted_at) >= least(f.first_seen, f.opened_at)
+) r ON f.resolved_at > @from
+GROUP BY f.rule
