@@ -80,7 +80,7 @@ func (t *teller) gap() {
 func (t *teller) scene(s *scene) {
 	switch s.kind {
 	case fixed:
-		t.line(t.paint.Green(mark("mended")), "%s", s.title)
+		t.line(t.paint.Green(mark("fixed")), "%s", s.title)
 	case person:
 		t.line(t.paint.Yellow(mark("operator")), "%s", s.title)
 	default:
