@@ -20,7 +20,7 @@ const over = `INSERT INTO program.tasks (status, error_message, sandbox_id) VALU
 	('completed', 'again [sandkeeper k1]', 'requeued'), ('cancelled', NULL, 'cancelled'), ('archived', NULL, 'unknown'),
 	('failed', 'by the platform', 'failed'), ('failed', NULL, 'silent'), ('failed', 'gone [sandkeeper k2]', 'ours')`
 
-// A request is what somebody wants of the row with that sandbox.
+// A wish is what somebody wants of the row with that sandbox.
 type wish struct{ row, set string }
 
 var wishes = map[wish]bool{ // whether the keeper's role may

@@ -8,7 +8,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// A affected is one thing that the script broke.
+// An affected is one thing that the script broke.
 type affected struct {
 	incident incident
 	task     string // its task, "" when none exists

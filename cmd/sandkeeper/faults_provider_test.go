@@ -41,7 +41,7 @@ func (h *hall) become(does http.HandlerFunc) {
 	h.does = does
 }
 
-// answered with lets every call of the provider be answered so.
+// answeredWith lets every call of the provider be answered so.
 func answeredWith(does http.HandlerFunc) func(*siege) func() {
 	return func(s *siege) func() {
 		s.hall.become(does)

@@ -90,7 +90,7 @@ func TestCapacityResolves(t *testing.T) {
 	}
 }
 
-// alreadyBegun counts the steps that are done now, by rule.
+// begun counts the steps that are done now, by rule.
 func begun(p *Plan) map[string]int {
 	n := map[string]int{}
 	for i := range p.Steps {

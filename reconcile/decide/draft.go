@@ -7,7 +7,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
-// A draftFor is one remedy before budgets.
+// A draft is one remedy before budgets.
 type draft struct {
 	finding   *reconcile.Finding
 	subject   *reconcile.Subject // nil for what is no subject's

@@ -68,7 +68,7 @@ func recent(v *view.View, signature string, window time.Duration) []*reconcile.V
 	return out
 }
 
-// distinctSandboxes are the failures, each once: one that was observed first and acted on later is one.
+// distinct are the failures, each once: one that was observed first and acted on later is one.
 func distinct(failures []*reconcile.Verdict) []*reconcile.Verdict {
 	type failure struct {
 		subject string

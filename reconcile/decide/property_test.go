@@ -184,7 +184,7 @@ func (c *check) released(what, subject string) bool {
 	})
 }
 
-// requested: no step against an operator's request.
+// wished: no step against an operator's request.
 func (c *check) wished(s *PlannedStep, d *Decision) {
 	m := &c.w.S.Memory.Controls
 	for _, p := range m.Pauses {

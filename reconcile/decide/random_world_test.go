@@ -160,7 +160,7 @@ func (r *randomWorld) sandbox(provider string, i int) {
 	}
 }
 
-// sameAccount are two sandboxes of one task, which names one of them.
+// twins are two sandboxes of one task, which names one of them.
 func (r *randomWorld) twins() {
 	if r.IntN(4) == 0 {
 		r.add("task tw running started=2h ev.heartbeat=%s sandbox=%s", r.one("5s", "91s"), r.one("u1", "u2", "u9"))

@@ -5,7 +5,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
-// taskSeen makes the world's memory what the ledger would hold after the pass, so that
+// remember makes the world's memory what the ledger would hold after the pass, so that
 // the next pass can be judged from it.
 func remember(w *worldtest.World, j *Judgement, p *Plan) {
 	m := &w.S.Memory

@@ -9,7 +9,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
-// attemptsEnded finds a task whose attempts end again and again: failed, requeued or recreated. It
+// looping finds a task whose attempts end again and again: failed, requeued or recreated. It
 // is reported, and nobody requeues it any more.
 func looping(v *view.View, s *reconcile.Subject) result {
 	if s.Task == nil || s.LinkState != reconcile.LinkLive {

@@ -126,7 +126,7 @@ func anothers(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 	return Ruling{}
 }
 
-// afterPass: the earlier step does not stand. Of a first step the sandbox itself is the ground: its
+// goesOn: the earlier step does not stand. Of a first step the sandbox itself is the ground: its
 // task may well live.
 func goesOn(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	if !follows(a, f) || a.Seq == 0 || f.Row == nil {

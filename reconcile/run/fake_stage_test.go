@@ -141,7 +141,7 @@ func (s *stage) watch(passes int) {
 	}
 }
 
-// reconciler is a process of this name.
+// keeper is a process of this name.
 func (s *stage) keeper(holder string, l *life) *run.Reconciler {
 	if l.begun == nil {
 		l.begun = map[int64]int{}

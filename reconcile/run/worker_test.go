@@ -67,7 +67,7 @@ func (d *daemon) workOff(ctx context.Context) error {
 	return nil
 }
 
-// executor makes passes until both worlds agree.
+// run makes passes until both worlds agree.
 func (s *stage) run(d *daemon) error {
 	for i := range 60 {
 		kind := reconcile.Quick

@@ -10,7 +10,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
-// A operatorRequest is what an operator does.
+// An operatorRequest is what an operator does.
 type operatorRequest struct {
 	what   string
 	on     string // the target, scope, rule, source, id or incident
@@ -44,7 +44,7 @@ func parseOperatorRequest(args []string) (operatorRequest, error) {
 // by signs what the operator of a history does.
 var by = reconcile.Attribution{Author: "ana", Reason: "drill"}
 
-// operatorRequest lets the operator do something. What the ledger refuses is nothing done.
+// wish lets the operator do something. What the ledger refuses is nothing done.
 func (e *engine) wish(w operatorRequest) {
 	e.cover.add("operator", w.what)
 	switch w.what {

@@ -7,7 +7,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// request is a terminate that an operator asks for.
+// operatorRequest is a terminate that an operator asks for.
 func operatorRequest(id string) reconcile.Action {
 	a := orphan(id)
 	a.Rule, a.PlannedAt, a.Running = reconcile.RuleOperator, time.Time{}, true

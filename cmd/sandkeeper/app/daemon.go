@@ -87,7 +87,7 @@ func (d *Daemon) Run(ctx context.Context, front *Front) error {
 	return err
 }
 
-// A current is who works by one version of the config. A job that began with one ends with it.
+// A generation is who works by one version of the config. A job that began with one ends with it.
 type generation struct {
 	*App       // of the task database and the providers
 	reconciler *run.Reconciler

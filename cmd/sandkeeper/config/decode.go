@@ -63,7 +63,7 @@ func (d *decoder) decodeMapping(node *ast.MappingNode, into reflect.Value, key s
 	}
 }
 
-// A entry is one key of a mapping with its value.
+// An entry is one key of a mapping with its value.
 type entry struct {
 	name, path string // "owns", "providers[0].owns"
 	value      ast.Node

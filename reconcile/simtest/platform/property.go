@@ -8,7 +8,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
 )
 
-// A effect is a call that changed something outside, with the action that it belongs to and
+// An effect is a call that changed something outside, with the action that it belongs to and
 // what it was done to.
 type effect struct {
 	*Step
@@ -71,7 +71,7 @@ func (t *Platform) Step(s Step) []history.Violation {
 	return out
 }
 
-// effect is the step as a change of the outside world, nil when it is none.
+// deed is the step as a change of the outside world, nil when it is none.
 func (w *watch) deed(p *process, s *Step) *effect {
 	if !s.Effect {
 		return nil
