@@ -31,6 +31,7 @@ var ruledOn = []struct {
 	{name: "activate", action: reconcile.Action{Step: reconcile.StepActivate, Rule: "template-unusable", Subject: "template:lab/x"}},
 	{name: "again", action: reconcile.Action{Step: reconcile.StepTerminate, Rule: "orphan", Subject: "sandbox:lab/s1"}, reissued: true},
 	{name: "resume2", action: reconcile.Action{Step: reconcile.StepResume, Rule: reconcile.RuleOperator, Subject: "sandbox:lab/s1"}, reissued: true},
+	{name: "probe", action: *ProbeOf(reconcile.Ref{Provider: "lab", ID: "s1"})},
 	{name: "activate2", action: reconcile.Action{Step: reconcile.StepActivate, Rule: "template-unusable", Subject: "template:lab/x"}, reissued: true},
 }
 
@@ -70,6 +71,7 @@ func TestMayAct(t *testing.T) {
 		{"a live task uses it", func(f *Facts) { f.Users = []reconcile.Task{live} }},
 		{"a task of an unmapped status", func(f *Facts) { f.Users = []reconcile.Task{{ID: "t2", Status: "odd", State: reconcile.TaskUnknown}} }},
 		{"a task that is over", func(f *Facts) { f.Users = []reconcile.Task{{ID: "t2", State: reconcile.TaskFailed}} }},
+		{"an action of ours is at it", func(f *Facts) { f.Busy = true }},
 		{"a further table explains it", func(f *Facts) { f.Explained = "previews" }},
 		{"all is paused", func(f *Facts) { f.Controls.Pauses = []reconcile.Pause{{Scope: "all", Author: "ana", Reason: "drill"}} }},
 		{"the sandbox is held", func(f *Facts) {
@@ -122,36 +124,37 @@ var brief = map[reconcile.Outcome]string{
 	reconcile.OutcomeDone: "done", reconcile.OutcomeAccepted: "accept", reconcile.OutcomeFailed: "failed",
 }
 
-// mayAct has a column for each of ruledOn: fail, requeue, end, stop, later, asked, all, resume, undo, activate, again, resume2, activate2.
+// mayAct has a column for each of ruledOn: fail, requeue, end, stop, later, asked, all, resume, undo, activate, again, resume2, probe, activate2.
 const mayAct = `
-nothing                               go      go      go      go      go      go      go      go      go      go      go      go      go
-a row could not be read             wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait
-the sandbox is gone                   go      go    done    back    done    done    done  failed      go      go    wait    wait      go
-it is a tombstone                     go      go    done    back    done    done    done  failed      go      go    wait    wait      go
-it is being deleted                   go      go  accept    back  accept  accept  accept  failed      go      go      go    wait      go
-it is not ours                        go      go    back    back    back    back    back    back      go      go    back    wait      go
-only rows say it is ours              go      go      go      go      go    back    back      go      go      go      go      go      go
-it came to rest                       go      go      go      go    back      go      go      go      go      go      go      go      go
-it names another task                 go      go      go      go    back      go    back      go      go      go      go      go      go
-the final probe answers             back    back    back    back    back    back    back    back    back    back    back    wait    back
-the final probe proves nothing      wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait
-the verdict does not hold           back    back    back    back      go      go      go      go      go      go    back      go      go
-it is about another sandbox           go      go    back    back      go      go      go      go      go      go    back      go      go
-the verdict is held                 wait    wait    wait    wait      go      go      go      go      go      go    wait      go      go
-our write is there                  done    done      go      go      go      go      go      go      go      go      go      go      go
-no attempt is left                    go    back      go      go      go      go      go      go      go      go      go      go      go
-its task lives again                  go      go      go      go    back      go      go      go      go      go      go      go      go
-a live task uses it                   go      go    back    back    back    back    back      go      go      go    back      go      go
-a task of an unmapped status          go      go    back    back    back    back    back      go      go      go    back      go      go
-a task that is over                   go      go      go      go      go      go      go      go      go      go      go      go      go
-a further table explains it           go      go      go      go      go    back    back      go      go      go      go      go      go
-all is paused                       wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait
-the sandbox is held                 wait    wait    wait    wait    wait    wait    wait      go      go    wait    wait      go    wait
-the claim is over                   wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait
-the template is active                go      go      go      go      go      go      go      go      go    done      go      go    wait
-the template is being built           go      go      go      go      go      go      go      go      go  accept      go      go    wait
-the template is no more               go      go      go      go      go      go      go      go      go    back      go      go    wait
-it was planned a day ago              go      go      go      go      go    back    back      go      go      go      go      go      go
+nothing                               go      go      go      go      go      go      go      go      go      go      go      go      go      go
+a row could not be read             wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait
+the sandbox is gone                   go      go    done    back    done    done    done  failed      go      go    wait    wait    back      go
+it is a tombstone                     go      go    done    back    done    done    done  failed      go      go    wait    wait    back      go
+it is being deleted                   go      go  accept    back  accept  accept  accept  failed      go      go      go    wait    back      go
+it is not ours                        go      go    back    back    back    back    back    back      go      go    back    wait    back      go
+only rows say it is ours              go      go      go      go      go    back    back      go      go      go      go      go      go      go
+it came to rest                       go      go      go      go    back      go      go      go      go      go      go      go    back      go
+it names another task                 go      go      go      go    back      go    back      go      go      go      go      go      go      go
+the final probe answers             back    back    back    back    back    back    back    back    back    back    back    wait    back    back
+the final probe proves nothing      wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait
+the verdict does not hold           back    back    back    back      go      go      go      go      go      go    back      go      go      go
+it is about another sandbox           go      go    back    back      go      go      go      go      go      go    back      go      go      go
+the verdict is held                 wait    wait    wait    wait      go      go      go      go      go      go    wait      go      go      go
+our write is there                  done    done      go      go      go      go      go      go      go      go      go      go      go      go
+no attempt is left                    go    back      go      go      go      go      go      go      go      go      go      go      go      go
+its task lives again                  go      go      go      go    back      go      go      go      go      go      go      go      go      go
+a live task uses it                   go      go    back    back    back    back    back      go      go      go    back      go      go      go
+a task of an unmapped status          go      go    back    back    back    back    back      go      go      go    back      go      go      go
+a task that is over                   go      go      go      go      go      go      go      go      go      go      go      go      go      go
+an action of ours is at it            go      go      go      go      go      go      go      go      go      go      go      go    back      go
+a further table explains it           go      go      go      go      go    back    back      go      go      go      go      go      go      go
+all is paused                       wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait      go    wait
+the sandbox is held                 wait    wait    wait    wait    wait    wait    wait      go      go    wait    wait      go      go    wait
+the claim is over                   wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait
+the template is active                go      go      go      go      go      go      go      go      go    done      go      go      go    wait
+the template is being built           go      go      go      go      go      go      go      go      go  accept      go      go      go    wait
+the template is no more               go      go      go      go      go      go      go      go      go    back      go      go      go    wait
+it was planned a day ago              go      go      go      go      go    back    back      go      go      go      go      go      go      go
 `
 
 // A ruling allows the one action that it was made for, and a zero one none.

@@ -17,6 +17,7 @@ type Facts struct {
 	Quick    bool      // a quick pass acts
 	Uncalled bool      // the pass does not call for it
 	Reissued bool      // the provider accepted the action long ago, and is asked once more
+	Busy     bool      // of a probe: an action of ours is at the sandbox
 
 	Lookup    reconcile.Lookup    // of the sandbox that a step is about
 	Template  *reconcile.Template // that an activate is about

@@ -36,7 +36,7 @@ func outdated(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 // notOwned: nothing is touched that is not proven ours. Where only rows tell what is ours, an
 // operator's word alone is no proof: a row names the sandbox, or the ledger remembers one that did.
 func notOwned(v *view.View, a *reconcile.Action, f *Facts) Ruling {
-	if !onSandbox(a) {
+	if !onSandbox(a) && a.Step != stepProbe {
 		return Ruling{}
 	}
 	sb := &f.Lookup.Sandbox
@@ -244,8 +244,12 @@ func expired(_ *view.View, _ *reconcile.Action, f *Facts) Ruling {
 }
 
 // held: what the operators asked for, what the verdict itself is held by, and what keeps the action
-// from being carried out in any case.
+// from being carried out in any case. A probe is not held: what is wrong is to be seen while nothing is
+// done about it, in a pause as in observe mode; `probe: off` ends it.
 func held(v *view.View, a *reconcile.Action, f *Facts) Ruling {
+	if a.Step == stepProbe {
+		return Ruling{}
+	}
 	holds := Holds(v, a, f)
 	if judged(a, f) && f.Recheck.Finding != nil {
 		holds = holds.With(f.Recheck.Finding.HeldBy...)

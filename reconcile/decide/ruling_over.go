@@ -28,6 +28,8 @@ func over(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 		return activeBefore(f)
 	case reconcile.StepFail, reconcile.StepRequeue:
 		return writtenBefore(a, f)
+	case stepProbe:
+		return probedBefore(f)
 	}
 	return Ruling{}
 }

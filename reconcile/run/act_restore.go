@@ -21,7 +21,7 @@ func (r *executor) carryResume(ctx context.Context, a reconcile.Action) reconcil
 		return r.instead(a, ruling)
 	}
 	a.ActedAt = f.acted
-	err := r.effects().resume(ctx, ruling, &a, f.Lookup.Sandbox)
+	err := r.k.effects().resume(ctx, ruling, &a, f.Lookup.Sandbox)
 	switch {
 	case errors.Is(err, reconcile.ErrNotFound):
 		return r.giveUp(a, "the sandbox is gone: "+err.Error())
@@ -43,7 +43,7 @@ func (r *executor) carryRestore(ctx context.Context, a reconcile.Action) reconci
 	if !ruling.Goes() {
 		return r.instead(a, ruling)
 	}
-	written, err := r.effects().restore(ctx, ruling, &a)
+	written, err := r.k.effects().restore(ctx, ruling, &a)
 	switch {
 	case err != nil:
 		return r.laterOrNever(a, err.Error())

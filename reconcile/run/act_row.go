@@ -47,7 +47,7 @@ func (r *executor) write(ctx context.Context, a reconcile.Action, f *gathered, r
 	if by == reconcile.ByActivity {
 		known = task.Activity()
 	}
-	written, before, err := r.effects().write(ctx, ruling, &a, reconcile.Write{
+	written, before, err := r.k.effects().write(ctx, ruling, &a, reconcile.Write{
 		Step: a.Step, Task: *task, Reason: a.Reason + " " + reconcile.Mark(a.ID),
 		//guard:row-refutable P14
 		LastSeen: known, Refutable: by != reconcile.Irrefutable, Active: by == reconcile.ByActivity, Lock: lock,
@@ -105,7 +105,12 @@ func (r *prober) recheckProbes(ctx context.Context, a *reconcile.Action, f *gath
 // finalProbe probes a sandbox right before its verdict is carried out, and reports whether more has
 // to be known.
 func (r *prober) finalProbe(ctx context.Context, a *reconcile.Action, f *gathered, sb reconcile.Sandbox) bool {
-	result := r.probeOne(ctx, sb)
+	ruling := decide.MayAct(r.view, decide.ProbeOf(sb.Ref), &decide.Facts{Lookup: reconcile.Lookup{Sandbox: sb}})
+	if !ruling.Goes() {
+		f.Probe, f.ProbeSaid = decide.ProbeUnsure, "no final probe: "+ruling.Why
+		return false
+	}
+	result := r.probeOne(ctx, ruling, sb)
 	if err := r.probes.SaveProbes(ctx, r.lease, []reconcile.ProbeResult{result}); err != nil {
 		f.Unread = err.Error()
 		return false

@@ -17,7 +17,7 @@ func (r *executor) carryActivate(ctx context.Context, a reconcile.Action) reconc
 		return r.instead(a, ruling)
 	}
 	a.ActedAt = f.acted
-	if err := r.effects().activate(ctx, ruling, &a); err != nil {
+	if err := r.k.effects().activate(ctx, ruling, &a); err != nil {
 		return r.later(a, err.Error())
 	}
 	return r.confirmOne(ctx, a)

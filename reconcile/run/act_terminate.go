@@ -20,7 +20,7 @@ func (r *executor) carryEnd(ctx context.Context, a reconcile.Action) reconcile.A
 		return r.instead(a, ruling)
 	}
 	a.Detail, a.ActedAt = f.saved, f.acted
-	said, err := r.effects().end(ctx, ruling, &a, f.Lookup.Sandbox)
+	said, err := r.k.effects().end(ctx, ruling, &a, f.Lookup.Sandbox)
 	if err != nil {
 		return r.terminateFailed(a, said, err)
 	}
@@ -44,9 +44,8 @@ func (r *prober) probeBefore(ctx context.Context, a *reconcile.Action, f *gather
 	switch {
 	case a.Seq > 0 || sb.State != reconcile.SandboxRunning:
 		return true
-	//guard:probe-own P1
 	case !decide.Proven(r.view, &sb):
-		return true // the ruling says so
+		return true // the action's own ruling says so
 	case rule.Needs == reconcile.NeedExecutions:
 		return r.finalQueue(ctx, f, sb)
 	case rule.Needs == reconcile.NeedProbes && !rule.Silence:

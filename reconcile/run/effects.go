@@ -15,7 +15,16 @@ type effects struct {
 	tasks     reconcile.Tasks
 }
 
-func (r *executor) effects() effects { return effects{r.k.Providers, r.k.Tasks} }
+func (k *Reconciler) effects() effects { return effects{k.Providers, k.Tasks} }
+
+// probe looks inside of the sandbox.
+func (e effects) probe(ctx context.Context, ruling decide.Ruling, sb reconcile.Sandbox, p reconcile.ProbePolicy,
+) reconcile.ProbeResult {
+	if err := ruling.Allows(decide.ProbeOf(sb.Ref)); err != nil {
+		return reconcile.ProbeResult{Outcome: reconcile.Infrastructure, Detail: err.Error()}
+	}
+	return e.providers[sb.Provider].Probe(ctx, sb, p)
+}
 
 // end terminates the sandbox, or stops it for a quarantine.
 func (e effects) end(ctx context.Context, ruling decide.Ruling, a *reconcile.Action, sb reconcile.Sandbox,

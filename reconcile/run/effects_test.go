@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -16,7 +17,7 @@ import (
 // What changes something outside is called in effects.go and nowhere else, where each call asks for its
 // ruling.
 func TestNoEffectWithoutARuling(t *testing.T) {
-	outside := []string{"Terminate", "Suspend", "Resume", "Activate", "Write", "Restore"}
+	outside := []string{"Terminate", "Suspend", "Resume", "Activate", "Write", "Restore", "Probe"}
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +63,12 @@ func TestEffectsAskForTheirRuling(t *testing.T) {
 	_, ends := e.end(t.Context(), decide.Ruling{}, a, reconcile.Sandbox{})
 	_, _, writes := e.write(t.Context(), decide.Ruling{}, a, reconcile.Write{})
 	_, restores := e.restore(t.Context(), decide.Ruling{}, a)
+	var probes error
+	if said := e.probe(t.Context(), decide.Ruling{}, reconcile.Sandbox{}, reconcile.ProbePolicy{}); said.Outcome == reconcile.Infrastructure {
+		probes = errors.New(said.Detail)
+	}
 	for name, err := range map[string]error{"end": ends, "write": writes, "restore": restores,
+		"probe":    probes,
 		"resume":   e.resume(t.Context(), decide.Ruling{}, a, reconcile.Sandbox{}),
 		"activate": e.activate(t.Context(), decide.Ruling{}, a)} {
 		if err == nil {

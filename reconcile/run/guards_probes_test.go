@@ -7,6 +7,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
@@ -21,14 +22,20 @@ func (hung) Probe(context.Context, reconcile.Sandbox, reconcile.ProbePolicy) rec
 func TestProbeCutShort(t *testing.T) {
 	k := Reconciler{Providers: map[string]reconcile.Provider{"daytona": hung{}}}
 	sb := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s1"}}
-	if got := k.probe(t.Context(), sb, reconcile.ProbePolicy{}).Outcome; got != reconcile.Hung {
+	if got := k.probe(t.Context(), ruledProbe(sb), sb, reconcile.ProbePolicy{}).Outcome; got != reconcile.Hung {
 		t.Errorf("a probe is %s, want hung", got)
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := k.probe(over, sb, reconcile.ProbePolicy{}).Outcome; got != reconcile.Infrastructure {
+	if got := k.probe(over, ruledProbe(sb), sb, reconcile.ProbePolicy{}).Outcome; got != reconcile.Infrastructure {
 		t.Errorf("a probe that was cut short is %s, want it to say nothing", got)
 	}
+}
+
+// ruledProbe allows the probe of a sandbox that runs and is ours.
+func ruledProbe(sb reconcile.Sandbox) decide.Ruling {
+	sb.State, sb.Owned = reconcile.SandboxRunning, true
+	return decide.MayAct(view.Of(&reconcile.Policy{}), decide.ProbeOf(sb.Ref), &decide.Facts{Lookup: reconcile.Lookup{Sandbox: sb}})
 }
 
 // Only what runs and is ours is probed, however it came into the judgement.

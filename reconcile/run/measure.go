@@ -34,13 +34,14 @@ func (k *Reconciler) measures(provider string) bool {
 // examine probes a sandbox and measures it, as far as a rule asks for it. What is queued is
 // read before the probe, which may queue a command of its own; what a measurement of itself
 // takes never counts as the sandbox's.
-func (k *Reconciler) examine(ctx context.Context, sb reconcile.Sandbox, p reconcile.ProbePolicy) reconcile.ProbeResult {
+func (k *Reconciler) examine(ctx context.Context, ruling decide.Ruling, sb reconcile.Sandbox,
+	p reconcile.ProbePolicy) reconcile.ProbeResult {
 	var seen reconcile.Measurements
 	if policyNeeds(&k.Policy, reconcile.NeedExecutions) {
 		seen.Executions = k.executionsOf(ctx, sb)
 	}
-	result := k.probe(ctx, sb, p)
-	k.askWorker(ctx, sb, p, &result)
+	result := k.probe(ctx, ruling, sb, p)
+	k.askWorker(ctx, ruling, sb, p, &result)
 	if policyNeeds(&k.Policy, reconcile.NeedUsage) {
 		k.useOf(ctx, sb, &seen)
 	}

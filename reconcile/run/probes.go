@@ -11,6 +11,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // probers is how many sandboxes are probed at once, one probe a sandbox.
@@ -179,44 +180,39 @@ func (r *prober) probeAll(ctx context.Context, due []reconcile.Sandbox) []reconc
 		if ctx.Err() != nil || !time.Now().Before(r.until) {
 			return reconcile.ProbeResult{} // not probed: the next run will
 		}
-		now, ok := r.k.probed(ctx, sb.Ref)
-		if !ok {
+		now, ruling := r.k.mayProbe(ctx, sb.Ref, false)
+		if !ruling.Goes() {
 			return reconcile.ProbeResult{}
 		}
-		return r.probeOne(ctx, now)
+		return r.probeOne(ctx, ruling, now)
 	})
 	results = slices.DeleteFunc(results, func(p reconcile.ProbeResult) bool { return p.At.IsZero() })
 	slices.SortFunc(results, func(a, b reconcile.ProbeResult) int { return reconcile.CompareRefs(a.Ref, b.Ref) })
 	return results
 }
 
-// probed is a sandbox that is about to be probed, as it is now: a listing may show for a while what is
-// somebody else's by now, or rests.
-func (k *Reconciler) probed(ctx context.Context, ref reconcile.Ref) (sb reconcile.Sandbox, ok bool) {
-	p, look := k.Policy.Providers[ref.Provider], k.lookupOne(ctx, ref)
-	//guard:probe-now-running P10
-	//guard:probe-now-owned P1
-	if look.Gone || look.Error != "" || look.Sandbox.State != reconcile.SandboxRunning ||
-		!look.Sandbox.Owned && !p.ByRow(&look.Sandbox) {
-		return reconcile.Sandbox{}, false
-	}
-	return look.Sandbox, true
+// mayProbe looks at a sandbox that is about to be probed, as it is now, and rules on the probe: a listing
+// may show for a while what is somebody else's by now, or rests.
+func (k *Reconciler) mayProbe(ctx context.Context, ref reconcile.Ref, busy bool) (reconcile.Sandbox, decide.Ruling) {
+	look := k.lookupOne(ctx, ref)
+	f := &decide.Facts{Lookup: look, Unread: look.Error, Busy: busy}
+	return look.Sandbox, decide.MayAct(view.Of(&k.Policy), decide.ProbeOf(ref), f)
 }
 
 // probeOne probes one sandbox. A probe that was cut short by our own end proves nothing.
-func (r *prober) probeOne(ctx context.Context, sb reconcile.Sandbox) reconcile.ProbeResult {
-	result := r.k.examine(ctx, sb, r.policy.Providers[sb.Provider].Probe)
+func (r *prober) probeOne(ctx context.Context, ruling decide.Ruling, sb reconcile.Sandbox) reconcile.ProbeResult {
+	result := r.k.examine(ctx, ruling, sb, r.policy.Providers[sb.Provider].Probe)
 	return probeResultStamped(result, r.ledgerNow(ctx))
 }
 
 // askWorker asks a sandbox that answered whether its task's worker is there: a second command,
 // of the same probe and its budget. Of one that did not answer nothing more is to be learnt.
-func (k *Reconciler) askWorker(ctx context.Context, sb reconcile.Sandbox, p reconcile.ProbePolicy,
+func (k *Reconciler) askWorker(ctx context.Context, ruling decide.Ruling, sb reconcile.Sandbox, p reconcile.ProbePolicy,
 	result *reconcile.ProbeResult) {
 	if p.Worker == "" || result.Outcome != reconcile.Answered || ctx.Err() != nil {
 		return
 	}
-	told := k.probe(ctx, sb, reconcile.ProbePolicy{Exec: p.Worker, Every: p.Every, Timeout: p.Timeout})
+	told := k.probe(ctx, ruling, sb, reconcile.ProbePolicy{Exec: p.Worker, Every: p.Every, Timeout: p.Timeout})
 	if told.Outcome == reconcile.Answered && told.Exit != nil {
 		result.Worker = workerBy(*told.Exit)
 	}
@@ -236,9 +232,10 @@ func workerBy(exit int) reconcile.WorkerState {
 	return reconcile.WorkerUnknown
 }
 
-func (k *Reconciler) probe(ctx context.Context, sb reconcile.Sandbox, p reconcile.ProbePolicy) reconcile.ProbeResult {
+func (k *Reconciler) probe(ctx context.Context, ruling decide.Ruling, sb reconcile.Sandbox, p reconcile.ProbePolicy,
+) reconcile.ProbeResult {
 	began := time.Now()
-	result := k.Providers[sb.Provider].Probe(ctx, sb, p)
+	result := k.effects().probe(ctx, ruling, sb, p)
 	//guard:probe-cut-short harm
 	if ctx.Err() != nil && result.Outcome != reconcile.Answered {
 		result.Outcome, result.Detail = reconcile.Infrastructure, "cut short"

@@ -66,7 +66,8 @@ func TestWorkerIsAskedFor(t *testing.T) {
 		p := &teller{by: map[string]reconcile.ProbeResult{"true": test.first, command: test.told}}
 		k := &Reconciler{Providers: map[string]reconcile.Provider{"lab": p}, Log: slog.New(slog.DiscardHandler)}
 		policy := reconcile.ProbePolicy{Exec: "true", Path: "/", Worker: test.worker, Timeout: time.Second, Every: time.Hour, Budget: 50}
-		got := k.examine(t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"}}, policy)
+		sb := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"}}
+		got := k.examine(t.Context(), ruledProbe(sb), sb, policy)
 		if got.Worker != test.want || got.Outcome != test.first.Outcome || len(p.asked) != test.asked {
 			t.Errorf("%s: %+v after %d probes, want worker %q, outcome %s, %d probes", name, got, len(p.asked), test.want,
 				test.first.Outcome, test.asked)
@@ -104,7 +105,8 @@ func TestFinalProbeAsksForTheWorker(t *testing.T) {
 			r.view.S.Memory.Probes = map[reconcile.Ref]reconcile.ProbeSeen{{Provider: "lab", ID: "s2"}: {WorkerAt: time.Unix(1, 0)}}
 		}
 		f := &gathered{}
-		on := r.finalProbe(t.Context(), &reconcile.Action{Rule: test.rule}, f, reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"}})
+		on := r.finalProbe(t.Context(), &reconcile.Action{Rule: test.rule}, f, reconcile.Sandbox{
+			Ref: reconcile.Ref{Provider: "lab", ID: "s1"}, State: reconcile.SandboxRunning, Owned: true})
 		if want := map[reconcile.Outcome]decide.ProbeFact{"": decide.ProbeAgrees, reconcile.OutcomeWithdrawn: decide.ProbeRefutes}[test.want]; on != (test.want == "") || f.Probe != want {
 			t.Errorf("%s: it says %d (%s), more is asked: %t; want %d", name, f.Probe, f.ProbeSaid, on, want)
 		}

@@ -42,10 +42,10 @@ func (r *executor) repeat(ctx context.Context, a *reconcile.Action, f *gathered,
 	a.AskedAt = f.acted
 	switch a.Step {
 	case reconcile.StepResume:
-		return r.effects().resume(ctx, ruling, a, f.Lookup.Sandbox)
+		return r.k.effects().resume(ctx, ruling, a, f.Lookup.Sandbox)
 	case reconcile.StepActivate:
-		return r.effects().activate(ctx, ruling, a)
+		return r.k.effects().activate(ctx, ruling, a)
 	}
-	_, err := r.effects().end(ctx, ruling, a, f.Lookup.Sandbox)
+	_, err := r.k.effects().end(ctx, ruling, a, f.Lookup.Sandbox)
 	return err
 }

@@ -140,14 +140,11 @@ func (w *Worker) Probe(ctx context.Context, ref reconcile.Ref) error {
 		return fmt.Errorf("read the open actions before a probe of %s: %w", ref, err)
 	}
 	own := func(a reconcile.Action) bool { return a.Begun() && a.Provider == ref.Provider && a.Sandbox == ref.ID }
-	if slices.ContainsFunc(open, own) {
-		return nil // it has a final probe of its own
-	}
-	sb, ok := w.reconciler.probed(ctx, ref)
-	if !ok {
+	sb, ruling := w.reconciler.mayProbe(ctx, ref, slices.ContainsFunc(open, own))
+	if !ruling.Goes() {
 		return nil
 	}
-	result := w.reconciler.examine(ctx, sb, p.Probe)
+	result := w.reconciler.examine(ctx, ruling, sb, p.Probe)
 	now, err := w.clock.Now(ctx)
 	if err != nil {
 		return fmt.Errorf("read the ledger's clock after a probe of %s: %w", ref, err)

@@ -83,6 +83,9 @@ func New(s *reconcile.Snapshot, p *reconcile.Policy) *View {
 	return v
 }
 
+// Of is the view of nothing: what the policy alone says.
+func Of(p *reconcile.Policy) *View { return New(&reconcile.Snapshot{}, p) }
+
 // listen takes the signs of a snapshot.
 func (v *signs) listen(s *reconcile.Snapshot, p *reconcile.Policy) {
 	v.S, v.P, v.Now = s, p, s.Memory.Now
