@@ -207,7 +207,7 @@ func TestChangedLabelOfALook(t *testing.T) {
 	}
 }
 
-// What an index shows and a direct look knows to be gone was not found.
+// What an index shows and a direct look knows to be gone, or over, was not found.
 func TestFoundAndGone(t *testing.T) {
 	found := func(ids ...string) (out reconcile.FindLookup) {
 		for _, id := range ids {
@@ -216,6 +216,9 @@ func TestFoundAndGone(t *testing.T) {
 		return out
 	}
 	v := JudgeWorld(worldtest.NewWorld(t, "task t1 running started=1h; look daytona/s1 gone; look daytona/s2 error")).View
+	s := &reconcile.Subject{Boxes: []reconcile.SeenSandbox{
+		{Sandbox: reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s4"}, State: reconcile.SandboxStopped}, Here: true},
+		{Sandbox: reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s5"}, State: reconcile.SandboxRunning}, Here: true}}}
 	for name, c := range map[string]struct {
 		find reconcile.FindLookup
 		want bool
@@ -224,8 +227,10 @@ func TestFoundAndGone(t *testing.T) {
 		"one that is gone":     {found("s1"), false},
 		"one that nobody sees": {found("s2"), true},
 		"one of two is gone":   {found("s1", "s3"), true},
+		"one that is over":     {found("s1", "s4"), false},
+		"one that runs":        {found("s1", "s5"), true},
 	} {
-		if got := v.FindsSome(c.find); got != c.want {
+		if got := v.FindsSome(s, c.find); got != c.want {
 			t.Errorf("%s: found %v, want %v", name, got, c.want)
 		}
 	}

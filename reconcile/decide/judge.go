@@ -76,8 +76,12 @@ func Decide(v *view.View, s *reconcile.Subject) Decision {
 }
 
 // unseen reports whether a task may have a sandbox that this pass has not looked at: a remedy
-// for the task would leave it alone.
+// for the task would leave it alone. Of a sandbox without a link the listing may have lost it.
 func unseen(v *view.View, s *reconcile.Subject) bool {
+	if s.LinkState == reconcile.LinkUnnamed && len(s.Boxes) == 1 {
+		_, looked := v.S.Lookups[s.Boxes[0].Ref]
+		return !looked
+	}
 	return s.Task != nil && slices.ContainsFunc(v.LookRefs(s), func(ref reconcile.Ref) bool {
 		_, looked := v.S.Lookups[ref]
 		return !looked && !s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.Ref == ref })

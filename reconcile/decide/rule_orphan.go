@@ -41,6 +41,10 @@ func orphan(v *view.View, s *reconcile.Subject) result {
 			suspect: fmt.Sprintf("no task explains it, created %s ago of %s", text.Duration(v.Born(*b)), text.Duration(after)),
 		}
 	}
+	//guard:orphan-unlabelled harm
+	if task := v.S.Lookups[b.Ref].Sandbox.Task; task != "" && s.LinkState == reconcile.LinkUnnamed {
+		return result{suspect: "its listing shows no link, and a direct look that it names task " + text.Clip(task, 60)}
+	}
 	only := onlyReported(v, s, b)
 	return result{
 		found: true, sandbox: b, sightings: v.P.Rules["orphan"].Sightings, report: only != "",

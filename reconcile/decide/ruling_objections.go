@@ -229,6 +229,30 @@ func working(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 	return Ruling{}
 }
 
+// newborn: rows that are not trusted may not show yet whose a new sandbox is, to an operator neither.
+func newborn(v *view.View, a *reconcile.Action, f *Facts) Ruling {
+	if !a.Asked() || !ends(a) || a.Running || len(f.Users) > 0 {
+		return Ruling{}
+	}
+	b := v.Box(&f.Lookup.Sandbox)
+	if why := Newborn(v, &b); why != "" {
+		return withdraw(why)
+	}
+	return Ruling{}
+}
+
+// Newborn says that the sandbox is so new that its task's row may not have been seen; "" when it is not,
+// or the rows are trusted.
+func Newborn(v *view.View, b *reconcile.SeenSandbox) string {
+	most := v.P.Rules["orphan"].After
+	//guard:asked-newborn harm
+	if age := v.Born(*b); !v.Trusted(reconcile.SourceTasks) && age < most {
+		return fmt.Sprintf("it is %s old, of %s, and the rows, which are not trusted, may not show its task yet; "+
+			"ask with --include-running", text.Duration(age), text.Duration(most))
+	}
+	return ""
+}
+
 // TaskWorking reports whether a sandbox of the task may be in use: it is assigned or running, or
 // has a status that the config does not map.
 func TaskWorking(t *reconcile.Task) bool {

@@ -61,9 +61,8 @@ func (r *executor) confirmAction(ctx context.Context, a reconcile.Action) (recon
 		return a, nil
 	}
 	look := r.confirmOne(ctx, a)
-	//guard:confirm-patience once
-	if !look.Outcome.Closed() && !r.overdue(&a) {
-		return a, nil
+	if !look.Outcome.Closed() && !r.overdue(&a, r.now) {
+		return a, nil // nothing to claim it for
 	}
 	controls, err := r.actions.Controls(ctx)
 	if err != nil {
@@ -86,13 +85,17 @@ func (r *executor) confirmAction(ctx context.Context, a reconcile.Action) (recon
 	if claimed.Attempts != a.Attempts+1 {
 		return r.settle(ctx, claimed) // somebody else was at it since it was found overdue
 	}
+	//guard:confirm-patience once
+	if !r.overdue(&a, claimed.ClaimedAt) {
+		return r.settle(ctx, claimed) // the ledger's clock was set back since this run began: it was asked for just now
+	}
 	return r.settle(ctx, r.reissue(held, claimed, &controls))
 }
 
 // overdue reports whether a termination was accepted too long ago. It is asked for again
 // at ages that double, and then once an hour, however often it was tried before it was accepted.
 // What may not be asked for is claimed after pauses that grow with its age.
-func (r *executor) overdue(a *reconcile.Action) bool {
+func (r *executor) overdue(a *reconcile.Action, now time.Time) bool {
 	if r.leavesToFull(a) {
 		return false
 	}
@@ -100,9 +103,9 @@ func (r *executor) overdue(a *reconcile.Action) bool {
 	if after <= 0 {
 		after = 2 * time.Minute
 	}
-	age, asked := r.now.Sub(a.ActedAt), max(a.AskedAt.Sub(a.ActedAt), 0)
+	age, asked := now.Sub(a.ActedAt), max(a.AskedAt.Sub(a.ActedAt), 0)
 	next := max(after, min(2*asked, asked+time.Hour))
-	return age >= next && r.now.Sub(a.ClaimedAt) >= min(age/4, time.Hour)
+	return age >= next && now.Sub(a.ClaimedAt) >= min(age/4, time.Hour)
 }
 
 // stepUndone is what the thing still is while the step is not done.

@@ -54,7 +54,9 @@ func (k *Reconciler) lookSuspects(ctx context.Context, s *reconcile.Snapshot, j 
 				continue
 			}
 			refs = append(refs, j.View.LookRefs(d.Subject)...)
-			finds = append(finds, d.Subject.Task)
+			if d.Subject.Task != nil {
+				finds = append(finds, d.Subject.Task)
+			}
 		}
 	}
 	k.progress("looking again")

@@ -2,12 +2,14 @@ package run
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // The bounds of what is measured beside a probe.
@@ -37,10 +39,16 @@ func (k *Reconciler) measures(provider string) bool {
 func (k *Reconciler) examine(ctx context.Context, ruling decide.Ruling, sb reconcile.Sandbox,
 	p reconcile.ProbePolicy) reconcile.ProbeResult {
 	var seen reconcile.Measurements
+	late := false
 	if policyNeeds(&k.Policy, reconcile.NeedExecutions) {
-		seen.Executions = k.executionsOf(ctx, sb)
+		seen.Executions, late = k.executionsOf(ctx, sb)
 	}
 	result := k.probe(ctx, ruling, sb, p)
+	//guard:probe-late-beside harm
+	if late && result.Outcome.Failed() {
+		result.Outcome = reconcile.Infrastructure
+		result.Detail = text.Clip("its executions were not told in time either; "+result.Detail, 300)
+	}
 	k.askWorker(ctx, ruling, sb, p, &result)
 	if policyNeeds(&k.Policy, reconcile.NeedUsage) {
 		k.useOf(ctx, sb, &seen)
@@ -60,20 +68,21 @@ func probeResultStamped(p reconcile.ProbeResult, at time.Time) reconcile.ProbeRe
 	return p
 }
 
-// executionsOf is nil when they cannot be measured, which is not none.
-func (k *Reconciler) executionsOf(ctx context.Context, sb reconcile.Sandbox) *reconcile.ExecutionsSeen {
+// executionsOf is nil when they cannot be measured, which is not none; late says that the provider did not
+// tell in time.
+func (k *Reconciler) executionsOf(ctx context.Context, sb reconcile.Sandbox) (e *reconcile.ExecutionsSeen, late bool) {
 	source := reconcile.CapabilitiesOf(k.Providers[sb.Provider]).Executions
 	if source == nil {
-		return nil
+		return nil, false
 	}
 	ctx, cancel := context.WithTimeout(ctx, measureTime)
 	defer cancel()
 	seen, err := source.Executions(ctx, sb)
 	if err != nil {
 		k.unmeasured(ctx, sb, "executions", err)
-		return nil
+		return nil, errors.Is(err, context.DeadlineExceeded)
 	}
-	return &seen
+	return &seen, false
 }
 
 // useOf measures what the sandbox uses and, where that is odd, searches the end of its log.
@@ -107,12 +116,12 @@ func (k *Reconciler) signsOf(ctx context.Context, sb reconcile.Sandbox) []string
 	}
 	ctx, cancel := context.WithTimeout(ctx, measureTime)
 	defer cancel()
-	text, err := source.Logs(ctx, sb, logExcerpt)
+	excerpt, err := source.Logs(ctx, sb, logExcerpt)
 	if err != nil {
 		k.unmeasured(ctx, sb, "log", err)
 		return nil
 	}
-	return reconcile.SignsIn(text)
+	return reconcile.SignsIn(excerpt)
 }
 
 func (k *Reconciler) unmeasured(ctx context.Context, sb reconcile.Sandbox, what string, err error) {
@@ -122,6 +131,7 @@ func (k *Reconciler) unmeasured(ctx context.Context, sb reconcile.Sandbox, what 
 // finalQueue is the final look at the executions of a sandbox, and reports whether more has to be
 // known.
 func (r *prober) finalQueue(ctx context.Context, f *gathered, sb reconcile.Sandbox) bool {
-	f.Probe, f.ProbeSaid = decide.QueueSays(reconcile.QueueOf(r.k.executionsOf(ctx, sb)))
+	seen, _ := r.k.executionsOf(ctx, sb)
+	f.Probe, f.ProbeSaid = decide.QueueSays(reconcile.QueueOf(seen))
 	return f.Probe == decide.ProbeAgrees
 }

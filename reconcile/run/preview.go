@@ -185,7 +185,7 @@ func viewSpares(v *view.View, e *Preview, b *reconcile.SeenSandbox, t *reconcile
 		at.Task = t.ID
 		holds = holds.With(reconcile.StepHolds(&wishes, &a, at)...)
 	}
-	frozen := v.FrozenFor(b.Provider, a.Subject)
+	frozen, newborn := v.FrozenFor(b.Provider, a.Subject), decide.Newborn(v, b)
 	switch {
 	case len(holds) > 0:
 		return holds.String()
@@ -201,6 +201,8 @@ func viewSpares(v *view.View, e *Preview, b *reconcile.SeenSandbox, t *reconcile
 		return reconcile.HeldShared().String() + " (--anyway)"
 	case len(frozen) > 0 && !e.how.Anyway:
 		return frozen.String() + " (--anyway)"
+	case t == nil && newborn != "" && !e.how.Running:
+		return newborn
 	}
 	return ""
 }

@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -75,6 +77,42 @@ func TestWorkerIsAskedFor(t *testing.T) {
 		if test.asked == 2 && (p.asked[1] != reconcile.ProbePolicy{Exec: command, Timeout: time.Second, Every: time.Hour} ||
 			!strings.Contains(got.Detail, "worker ")) {
 			t.Errorf("%s: asked %+v, said %q; want the worker's command alone, and told", name, p.asked[1], got.Detail)
+		}
+	}
+}
+
+// A late one is a provider whose executions are not told in time, or not at all.
+type late struct {
+	teller
+	err error
+}
+
+func (p *late) Capabilities() reconcile.Capabilities { return reconcile.Capabilities{Executions: p} }
+
+func (p *late) Executions(context.Context, reconcile.Sandbox) (reconcile.ExecutionsSeen, error) {
+	return reconcile.ExecutionsSeen{}, p.err
+}
+
+// A probe that failed while the provider itself was late says nothing of the sandbox.
+func TestLateBeside(t *testing.T) {
+	hangs, answers := reconcile.ProbeResult{Outcome: reconcile.Hung}, reconcile.ProbeResult{Outcome: reconcile.Answered}
+	for name, test := range map[string]struct {
+		err  error
+		told reconcile.ProbeResult
+		want reconcile.ProbeOutcome
+	}{
+		"both are late":                    {context.DeadlineExceeded, hangs, reconcile.Infrastructure},
+		"only the sandbox is":              {nil, hangs, reconcile.Hung},
+		"executions are refused":           {errors.New("403"), hangs, reconcile.Hung},
+		"only the executions are late":     {context.DeadlineExceeded, answers, reconcile.Answered},
+		"both, told of by another's error": {fmt.Errorf("read: %w", context.DeadlineExceeded), hangs, reconcile.Infrastructure},
+	} {
+		p := &late{teller{by: map[string]reconcile.ProbeResult{"true": test.told}}, test.err}
+		k := &Reconciler{Providers: map[string]reconcile.Provider{"lab": p}, Log: slog.New(slog.DiscardHandler), Policy: reconcile.Policy{
+			Rules: map[string]reconcile.RulePolicy{"executions-stuck": {Mode: reconcile.Enforce, Rollout: 100}}}}
+		sb := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"}}
+		if got := k.examine(t.Context(), ruledProbe(sb), sb, reconcile.ProbePolicy{Exec: "true"}); got.Outcome != test.want {
+			t.Errorf("%s: %s (%s), want %s", name, got.Outcome, got.Detail, test.want)
 		}
 	}
 }

@@ -158,10 +158,10 @@ func (o *recheck) known(ref reconcile.Ref) bool {
 	return false
 }
 
-// isThere reports whether a second look found the sandbox itself: what somebody else runs
+// isThere reports whether a second look found the sandbox itself, and not over: what somebody else runs
 // under its id is another one.
 func (r *looker) isThere(b reconcile.SeenSandbox) bool {
-	return !b.Gone && b.State.Exists() && decide.Proven(r.view, &b.Sandbox)
+	return !b.Lost() && b.State.Exists() && decide.Proven(r.view, &b.Sandbox)
 }
 
 // boxes are the task's sandboxes as the second look saw them. One that names another task

@@ -18,7 +18,8 @@ func TestTimeline(t *testing.T) {
 		knew box daytona/z9 running task=z9 first=1h
 		box daytona/s3 running
 		finding orphan sandbox:daytona/s1 provider=daytona
-		finding errored sandbox:daytona/s1 provider=daytona
+		knew task t3 running; task t3 running started=1m ev.heartbeat=5s; box daytona/s4 running task=t3
+		finding errored task:t3 provider=daytona
 		source probes:daytona untrusted
 		listing e2b failed=503
 		find t1 none`)
@@ -38,7 +39,7 @@ func TestTimeline(t *testing.T) {
 		"sandbox:daytona/s2 state running → gone",
 		"sandbox:daytona/s3 finding orphan: no task explains it: it names no task and no row names it; running, created 1h ago",
 		"task:t1 finding assigned-stale: worker never started: no sandbox at daytona",
-		"sandbox:daytona/s1 resolved errored",
+		"task:t3 resolved errored",
 		"source:listing:e2b source not trusted: the listing failed: 503",
 		"source:probes:daytona source trusted again",
 	}

@@ -44,7 +44,7 @@ func (v *places) Locate(s *reconcile.Subject) (where string, proven bool) {
 		if v.S.Kind == reconcile.Full && present && !v.namesAnother(provider, s) {
 			continue
 		}
-		where, proven := v.absentAt(provider, s.Task)
+		where, proven := v.absentAt(provider, s)
 		if !proven {
 			return where, false
 		}
@@ -94,15 +94,16 @@ func (v *places) Unlooked(ref reconcile.Ref) string {
 	return fmt.Sprintf("sandbox %s is not listed and was not looked at yet", ref)
 }
 
-// absentAt proves by direct look-ups that a provider has no sandbox for the task.
-func (v *places) absentAt(provider string, t *reconcile.Task) (string, bool) {
-	p := v.P.Providers[provider]
+// absentAt proves by direct look-ups that a provider has no sandbox for the task, but for those of
+// it that are known to be over.
+func (v *places) absentAt(provider string, s *reconcile.Subject) (string, bool) {
+	p, t := v.P.Providers[provider], s.Task
 	//guard:where-listed P3
 	if !v.Listed(provider) {
 		return "no complete listing of " + provider + " to rest on", false
 	}
-	if p.SandboxIsID && t.Sandbox != "" && !v.anothers(t, provider) {
-		ref := reconcile.Ref{Provider: provider, ID: t.Sandbox}
+	ref := reconcile.Ref{Provider: provider, ID: t.Sandbox}
+	if p.SandboxIsID && t.Sandbox != "" && !v.anothers(t, provider) && !isOver(s, ref) {
 		look, ok := v.S.Lookups[ref]
 		switch found := ok && !look.Gone && look.Error == ""; {
 		//guard:where-look-failed P3
@@ -120,7 +121,7 @@ func (v *places) absentAt(provider string, t *reconcile.Task) (string, bool) {
 		case !ok:
 			return "its sandbox was not searched by link at " + provider + " yet", false
 		//guard:where-found harm
-		case v.FindsSome(find):
+		case v.FindsSome(s, find):
 			return "a sandbox was found by link, and does not belong to it alone", false
 		//guard:where-search-failed P3
 		case find.Error != "":
@@ -130,11 +131,27 @@ func (v *places) absentAt(provider string, t *reconcile.Task) (string, bool) {
 	return "no sandbox at " + provider, true
 }
 
-// FindsSome reports whether a search found a sandbox that a direct look does not know to be gone: an index
-// may show for long what is not there any more.
-func (v *places) FindsSome(find reconcile.FindLookup) bool {
-	//guard:where-found-gone live
-	return slices.ContainsFunc(find.Sandboxes, func(sb reconcile.Sandbox) bool { return !v.S.Lookups[sb.Ref].Gone })
+// FindsSome reports whether a search found a sandbox that a direct look does not know to be gone, and that
+// is not one of the task's that are over: an index may show for long what is not there any more.
+func (v *places) FindsSome(s *reconcile.Subject, find reconcile.FindLookup) bool {
+	return slices.ContainsFunc(find.Sandboxes, func(sb reconcile.Sandbox) bool {
+		//guard:where-found-gone live
+		if v.S.Lookups[sb.Ref].Gone {
+			return false
+		}
+		return !isOver(s, sb.Ref)
+	})
+}
+
+// isOver reports whether the sandbox is seen, as one of the subject, and neither runs nor rests.
+func isOver(s *reconcile.Subject, ref reconcile.Ref) bool {
+	for i := range s.Boxes {
+		//guard:where-over live
+		if b := &s.Boxes[i]; b.Ref == ref && b.Here && b.Lost() {
+			return true
+		}
+	}
+	return false
 }
 
 // reused reports whether the id that the row names was its sandbox's, and is another's by now.

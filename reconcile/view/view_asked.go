@@ -43,6 +43,9 @@ func (v *places) LookRefs(s *reconcile.Subject) []reconcile.Ref {
 		if !b.Here && !b.Gone || b.Here && b.State == reconcile.SandboxDeleting {
 			refs = append(refs, b.Ref)
 		}
+		if b.Here && s.LinkState == reconcile.LinkUnnamed {
+			refs = append(refs, b.Ref)
+		}
 	}
 	if s.Task == nil || s.Task.Sandbox == "" {
 		return refs

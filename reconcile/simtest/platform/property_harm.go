@@ -140,8 +140,14 @@ func (w *watch) plansIn(p *process, s *Step) []string {
 func (w *watch) released(s *Step) {
 	if r, ok := s.Args.(reconcile.Release); ok && s.Call == "Release" {
 		w.let[r.What] = true
+		for _, subject := range r.Subjects {
+			w.let[r.What+" "+subject] = true
+		}
 	}
 }
+
+// letGo reports whether an operator released the subject from a freeze.
+func (w *watch) letGo(source, subject string) bool { return w.let[source+" "+subject] }
 
 func (w *watch) planned(p *process, a *reconcile.Action) string {
 	t := w.platform

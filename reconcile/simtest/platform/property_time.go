@@ -80,7 +80,11 @@ func (w *watch) lastedRow(d *effect) (time.Duration, bool) {
 		}
 	case "sandbox-missing":
 		if b := d.k.box; b != nil && !b.there() {
-			return w.elapsed(domainLedger, cmp.Or(b.lost, b.over)), true
+			lost := cmp.Or(b.lost, b.over)
+			if of := d.k.worker(); of != nil && !of.ended.IsZero() && of.ended.Before(lost) {
+				lost = of.ended // it came back for a moment, without its worker, and nobody looked
+			}
+			return w.elapsed(domainLedger, lost), true
 		}
 	}
 	return 0, false

@@ -24,7 +24,7 @@ type watch struct {
 	began    []time.Time                   // the times of the complete passes; ledger's clock
 	done     []time.Time                   // when they were recorded; ledger's clock
 	probed   []probeSeen
-	let      map[string]bool   // what an operator released
+	let      map[string]bool   // what an operator released, alone and with each subject
 	before   *row              // the row as it was before the write of this step
 	was      truthBefore       // what was true of its task then
 	rules    map[string]string // by action
@@ -165,9 +165,10 @@ func (p *process) read(s *Step, now moment) {
 	}
 }
 
-// shown notes which sandboxes a listing without a fault has shown to be their tasks'.
+// shown notes which sandboxes a listing without a fault has shown to be their tasks'. What only a plan
+// saw, which writes nothing, no later pass knows.
 func (p *process) shown(s *Step) {
-	if s.Err != nil || s.Struck != "" {
+	if s.Err != nil || s.Struck != "" || p.pass == 0 {
 		return
 	}
 	for _, b := range p.platform.boxOrder {
