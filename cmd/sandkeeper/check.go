@@ -156,7 +156,12 @@ func checkWeb(a *app.App) []reconcile.CheckResult {
 	if err := serve.CheckListen(a.Config.Web.Listen, a.Config.Web.ConfigFile); err != nil {
 		return []reconcile.CheckResult{{What: "listen", Said: err.Error(), Fix: "see web.listen and web.config_file"}}
 	}
-	return []reconcile.CheckResult{{What: "listen", OK: true, Said: a.Config.Web.Listen}}
+	said := a.Config.Web.Listen
+	if serve.Open(a.Config.Web.Listen, a.Config.Web.ConfigFile) {
+		said += "; passwords and the page go over the network as they are: add tls_server_config to web.config_file, " +
+			"or put a proxy with TLS before it"
+	}
+	return []reconcile.CheckResult{{What: "listen", OK: true, Said: said}}
 }
 
 // checkQueue looks at the tables that only run needs.

@@ -81,6 +81,12 @@ func TLS(configFile string) bool {
 	return err == nil && c.TLS.Cert+c.TLS.CertFile != ""
 }
 
+// Open reports whether others can reach the address and no TLS hides what goes over the network.
+func Open(address, configFile string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && !text.Loopback(host) && !TLS(configFile)
+}
+
 // An accessConfig is what of the exporter-toolkit's file tells who may come in, and how.
 type accessConfig struct {
 	Users map[string]string `yaml:"basic_auth_users"`

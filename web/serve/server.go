@@ -27,6 +27,7 @@ const (
 type Server struct {
 	Listener   net.Listener
 	Handler    http.Handler // of [New]
+	Hosts      []string     // names under which it is asked for, besides localhost, this machine's own and addresses
 	ConfigFile string       // in the exporter-toolkit's format; "": no TLS and no users
 	Log        *slog.Logger // nil: nobody hears
 }
@@ -42,6 +43,10 @@ func (s *Server) Serve(ctx context.Context) error {
 		return err
 	}
 	server := s.server(address)
+	if Open(address, s.ConfigFile) {
+		s.Log.WarnContext(ctx, "passwords and the page go over the network as they are: "+
+			"add tls_server_config to web.config_file, or put a proxy with TLS before it", "address", address)
+	}
 	ended := make(chan error, 1)
 	go func() {
 		systemd := false
@@ -125,7 +130,7 @@ func (s *Server) server(address string) *http.Server {
 	// begins to serve. This is called after that and before the first connection.
 	server.BaseContext = func(net.Listener) context.Context {
 		gate := &authGate{address: address, configFile: s.ConfigFile, behind: server.Handler, log: s.Log}
-		server.Handler = guarded(s.open(gate))
+		server.Handler = guarded(newKnownHost(s.Hosts, s.open(gate)))
 		return context.Background()
 	}
 	return server
@@ -138,6 +143,6 @@ func (s *Server) open(gate http.Handler) http.Handler {
 	for _, path := range openPaths() {
 		mux.Handle(path, s.Handler)
 	}
-	mux.Handle("/", newInflightLimit(atOnce, gate))
+	mux.Handle("/", newGuesses(s.Log, newInflightLimit(atOnce, gate)))
 	return mux
 }

@@ -67,9 +67,13 @@ func serve(t *testing.T, h http.Handler, config string) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return served(t, &Server{Listener: l, Handler: h, ConfigFile: config})
+}
+
+func served(t *testing.T, s *Server) *running {
+	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	r := &running{l.Addr().String(), stop, make(chan error, 1)}
-	s := &Server{Listener: l, Handler: h, ConfigFile: config}
+	r := &running{s.Listener.Addr().String(), stop, make(chan error, 1)}
 	go func() { r.ended <- s.Serve(ctx) }()
 	return r
 }
@@ -165,7 +169,7 @@ func TestUsers(t *testing.T) {
 // everybody reaches would be open.
 func TestUsersAreTakenAway(t *testing.T) {
 	file := configFile(t, users)
-	asked := func(h http.Handler) int { return ask(h, "GET", "/").Code }
+	asked := func(h http.Handler) int { return ask(h, "GET", "http://10.0.0.5:8080/").Code }
 	server := (&Server{Handler: shown(web.Reading{Overview: webtest.Healthy()}), ConfigFile: file}).complete().server("10.0.0.5:8080")
 	server.BaseContext(nil)
 	if got := asked(server.Handler); got != 200 { // the toolkit is not around it here
@@ -177,10 +181,10 @@ func TestUsersAreTakenAway(t *testing.T) {
 	if got := asked(server.Handler); got != 503 {
 		t.Errorf("without users: %d, want 503", got)
 	}
-	if w := ask(server.Handler, "GET", "/"); strings.Contains(w.Body.String(), file) {
+	if w := ask(server.Handler, "GET", "http://10.0.0.5:8080/"); strings.Contains(w.Body.String(), file) {
 		t.Errorf("the answer names the file: %s", w.Body)
 	}
-	if got := ask(server.Handler, "GET", "/healthz").Code; got != 200 {
+	if got := ask(server.Handler, "GET", "http://10.0.0.5:8080/healthz").Code; got != 200 {
 		t.Errorf("healthz without users: %d, want 200", got)
 	}
 	if err := os.WriteFile(file, []byte(users), 0o600); err != nil {

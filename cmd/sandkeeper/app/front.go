@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/web/serve"
@@ -43,6 +44,10 @@ func (f *Front) URL() string {
 
 // Serve serves the pages until ctx ends.
 func (f *Front) Serve(ctx context.Context, h http.Handler, log *slog.Logger) error {
-	s := serve.Server{Listener: f.listener, Handler: h, ConfigFile: f.config.ConfigFile, Log: log}
+	hosts := f.config.Hosts
+	if name, _, err := net.SplitHostPort(f.config.Listen); err == nil {
+		hosts = append(slices.Clone(hosts), name)
+	}
+	s := serve.Server{Listener: f.listener, Handler: h, Hosts: hosts, ConfigFile: f.config.ConfigFile, Log: log}
 	return s.Serve(ctx)
 }

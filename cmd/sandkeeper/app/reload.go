@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"os/signal"
 	"sync"
 	"syscall"
@@ -156,6 +157,8 @@ func fixedKey(a, b *config.Config) string {
 		return "database"
 	case a.Web.Listen != b.Web.Listen:
 		return "web.listen"
+	case !slices.Equal(a.Web.Hosts, b.Web.Hosts):
+		return "web.hosts"
 	case a.Web.ConfigFile != b.Web.ConfigFile:
 		return "web.config_file"
 	case a.Log.Format != b.Log.Format:

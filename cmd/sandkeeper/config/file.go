@@ -183,6 +183,8 @@ type WebConfig struct {
 	Listen string `yaml:"listen"`
 	// TLS and users, in the format of the Prometheus exporter-toolkit.
 	ConfigFile string `yaml:"config_file"`
+	// Names by which the page is asked for, besides localhost, this machine's own and its addresses.
+	Hosts []string `yaml:"hosts"`
 	// Users who may change something.
 	Operators []string `yaml:"operators"`
 	// Networks whose X-Forwarded-For is believed.
