@@ -31,7 +31,8 @@ func (t truth) accepted(k *task, rule string) string {
 		return "what has the name in its row is broken"
 	case (rule == "inactive" || rule == "heartbeat-lost") && t.woundBefore(k, r.Sandbox):
 		return "an earlier worker of its name has set the clock ahead"
-	case rule == "idle-broken" && r.State == reconcile.TaskPending && k.box != nil && !k.box.broken.IsZero():
+	case (rule == "idle-broken" || rule == "executions-stuck") && r.State == reconcile.TaskPending && k.box != nil &&
+		!k.box.broken.IsZero():
 		return "its sandbox is broken, and the remedy is to fail it"
 	case (rule == "sandbox-missing" || rule == "heartbeat-lost") && k.box != nil && !k.box.shown &&
 		!t.watch.linked(k, k.box):
