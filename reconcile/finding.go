@@ -101,9 +101,11 @@ type Action struct {
 	Signature string    // of the failure, see [Verdict]; an open incident of it holds terminates and requeues
 
 	// What the operator who asked for it said.
-	Author  string // "" for one that a pass planned
-	Running bool   // also while a task runs in it
-	Anyway  bool   // also while a source is not trusted
+	Author   string // "" for one that a pass planned
+	Running  bool   // also while a task runs in it
+	Anyway   bool   // also while a source is not trusted
+	Seal     string // the request's signature by the operator key
+	Unsigned string // why that is not good enough, found by the ledger that is asked; not kept
 
 	// Claimed by who may do it. These and all times below are of the ledger's clock.
 	ClaimedAt   time.Time

@@ -156,6 +156,7 @@ type Record struct {
 	Breakers   map[string]Breaker // the open ones
 	Known      []string           // rules that this version knows
 	Events     []TimelineEvent
+	Unsigned   []UnsignedRequest // told once each, however many passes meet them
 
 	Verdicts       []Verdict       // new ones
 	FalsePositives []FalsePositive // on verdicts on record

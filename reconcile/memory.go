@@ -156,7 +156,12 @@ type Controls struct {
 	Breakers map[string]Breaker // open breakers by rule
 
 	Incidents []Incident // open ones, released or not
+
+	Unsigned []UnsignedRequest // requests that count for nothing, because nobody with the operator key made them
 }
+
+// An UnsignedRequest would have let something go, and somebody without the operator key wrote it.
+type UnsignedRequest struct{ Subject, What string }
 
 // AuthorSelf is the author of what sandkeeper asked for by itself: a rule that its false positives
 // lowered.

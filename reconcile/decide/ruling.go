@@ -96,6 +96,9 @@ var objections = []objection{
 // MayAct rules on an action right before its effect: the first objection decides, and without
 // any it goes.
 func MayAct(v *view.View, a *reconcile.Action, f *Facts) Ruling {
+	if a.Unsigned != "" {
+		return withdraw(a.Unsigned) // also what is under way: whoever wrote that it is may have made it up
+	}
 	for _, object := range objections {
 		out := object(v, a, f)
 		if out.Outcome == "" {

@@ -98,8 +98,8 @@ func (r *executor) step(ctx context.Context, a reconcile.Action) (reconcile.Acti
 	if err != nil {
 		return a, fmt.Errorf("read the controls before %s: %w", actionWhat(&a), err)
 	}
-	outdated := a.Outdated(r.now)
-	if holds := r.heldNow(&a, &controls); len(holds) > 0 && outdated == "" {
+	over := reconcile.FirstOf(a.Unsigned, a.Outdated(r.now))
+	if holds := r.heldNow(&a, &controls); len(holds) > 0 && over == "" {
 		r.wait(a, holds)
 		return a, nil
 	}
@@ -107,7 +107,7 @@ func (r *executor) step(ctx context.Context, a reconcile.Action) (reconcile.Acti
 	wanted := reconcile.Claim{Action: a.ID, Pass: r.result.Pass, TTL: claimTTL,
 		Total: limits.PerPass, Shared: limits.Shared(r.result.Judged.Fleet), Hour: limits.PerHour,
 		Lifted: r.lifted(&a)}
-	if outdated != "" {
+	if over != "" {
 		wanted.Hour = math.MaxInt // nothing is ended by it, and what is not begun is given back
 	}
 	claimed, err := r.claim(ctx, wanted)
@@ -120,10 +120,20 @@ func (r *executor) step(ctx context.Context, a reconcile.Action) (reconcile.Acti
 	}
 	held, done := r.holdClaim(ctx, claimed)
 	defer done()
-	if outdated != "" && !a.Begun() {
-		return r.settle(ctx, r.withdraw(claimed, outdated))
+	if claimed.Unsigned != "" {
+		return r.refuse(ctx, claimed)
+	}
+	if over != "" && !a.Begun() {
+		return r.settle(ctx, r.withdraw(claimed, over))
 	}
 	return r.settle(ctx, r.carry(held, claimed))
+}
+
+// refuse closes what somebody without the operator key asked for.
+func (r *executor) refuse(ctx context.Context, a reconcile.Action) (reconcile.Action, error) {
+	r.k.Log.WarnContext(ctx, "operator request refused", "action", a.ID, "step", string(a.Step), "author", a.Author,
+		"task", a.Task, "sandbox", a.Sandbox, "provider", a.Provider, "why", a.Unsigned)
+	return r.settle(ctx, r.withdraw(a, a.Unsigned))
 }
 
 func actionWhat(a *reconcile.Action) string {

@@ -5,6 +5,9 @@ import "context"
 // notable tells the log what an operator must not overlook.
 func (r *Result) notable(ctx context.Context) {
 	log := r.reconciler.Log
+	for _, u := range r.Judged.View.S.Memory.Controls.Unsigned {
+		log.WarnContext(ctx, "operator request ignored", "subject", u.Subject, "what", u.What)
+	}
 	for i := range r.Judged.Incidents {
 		in := &r.Judged.Incidents[i]
 		switch {

@@ -287,7 +287,7 @@ func (r *Result) record() reconcile.Record {
 		Actions: r.Plan.Actions, Withdrawn: r.Plan.Withdrawn,
 		Sources: r.Sources, Templates: decide.SeenTemplates(v, r.Judged.Decisions),
 		Breakers: r.Plan.Breakers, Known: reconcile.RuleNames,
-		Events: timelineOf(v, r, tasks, boxes),
+		Events: timelineOf(v, r, tasks, boxes), Unsigned: v.S.Memory.Controls.Unsigned,
 
 		Verdicts: r.Judged.Verdicts, FalsePositives: r.Judged.FalsePositives, Over: r.Judged.Over,
 		Incidents: r.Judged.Incidents, Demoted: r.Judged.Demoted, Tallies: r.Judged.Tallies,

@@ -14,6 +14,11 @@ import (
 // OpenActions reads the actions that are not closed, oldest remedy first.
 func (g *Ledger) OpenActions(ctx context.Context) ([]reconcile.Action, error) {
 	found, err := all(ctx, g.pool, "open_actions", nil, scanAction)
+	if seals := g.seals.Load(); err == nil && seals.On() {
+		var now time.Time
+		now, err = g.Now(ctx)
+		found = column(found, func(a reconcile.Action) reconcile.Action { return seals.Checked(a, now) })
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read open actions: %w", err)
 	}
@@ -100,6 +105,7 @@ func putActions(as []reconcile.Action) (write, error) {
 		"running":      column(as, func(a action) bool { return a.Running }),
 		"anyway":       column(as, func(a action) bool { return a.Anyway }),
 		"befores":      befores,
+		"seals":        text(func(a action) string { return a.Seal }),
 	}}, nil
 }
 

@@ -36,7 +36,9 @@ func (g *Ledger) Ask(ctx context.Context, by reconcile.Attribution, actions []re
 		}); err != nil {
 			return nil, err
 		}
-		wished := column(actions, func(a reconcile.Action) reconcile.Action { return protocol.Requested(a, by, now) })
+		wished := column(actions, func(a reconcile.Action) reconcile.Action {
+			return g.seals.Load().SignAction(protocol.Requested(a, by, now))
+		})
 		if asked, err = planAsked(ctx, tx, wished); err != nil {
 			return nil, err
 		}

@@ -30,7 +30,7 @@ func (g *Ledger) Claim(ctx context.Context, l reconcile.Lease, c reconcile.Claim
 	if err != nil {
 		return reconcile.Action{}, fmt.Errorf("claim action %s: %w", c.Action, err)
 	}
-	return claimed, nil
+	return g.seals.Load().Checked(claimed, claimed.ClaimedAt), nil
 }
 
 // readRequest reads what decides a claim, under the lock of all claims.

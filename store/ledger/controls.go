@@ -19,7 +19,7 @@ func (g *Ledger) Controls(ctx context.Context) (reconcile.Controls, error) {
 		return c, err
 	}
 	err = pgx.BeginTxFunc(ctx, g.pool, snapshot, func(tx pgx.Tx) error {
-		return read(ctx, tx, controlReadings(&c, now))
+		return read(ctx, tx, controlReadings(&c, now, g.seals.Load()))
 	})
 	if err != nil {
 		return reconcile.Controls{}, fmt.Errorf("read controls: %w", err)
@@ -27,50 +27,63 @@ func (g *Ledger) Controls(ctx context.Context) (reconcile.Controls, error) {
 	return c, nil
 }
 
-func controlReadings(c *reconcile.Controls, now time.Time) []reading {
+func controlReadings(c *reconcile.Controls, now time.Time, seals *protocol.Seals) []reading {
 	c.Modes, c.Breakers = map[string]reconcile.Mode{}, map[string]reconcile.Breaker{}
 	c.Lowered = map[string]reconcile.Lowering{}
-	at := pgx.StrictNamedArgs{"now": now}
+	lifted := pgx.StrictNamedArgs{"now": now, "sealed": seals.On()}
 	return []reading{
-		each("modes", nil, scanMode, func(m lowered) {
-			c.Modes[m.rule], c.Lowered[m.rule] = m.mode, m.by
+		each("modes", nil, scanMode, func(m protocol.ModeRequest) { seals.AddMode(c, m) }),
+		each("pauses", lifted, scanPause, func(p pauseRow) { seals.AddPause(c, p.id, p.Pause, p.lift) }),
+		each("holds", lifted, scanHold, func(h holdRow) { seals.AddHold(c, h.Hold, h.lift) }),
+		each("releases", pgx.StrictNamedArgs{"now": now}, scanRelease, func(r releaseRow) {
+			seals.AddRelease(c, r.Release, r.seal)
 		}),
-		each("pauses", at, scanPause, func(p reconcile.Pause) { c.Pauses = append(c.Pauses, p) }),
-		each("holds", at, scanHold, func(h reconcile.Hold) { c.Holds = append(c.Holds, h) }),
-		each("releases", at, scanRelease, func(r reconcile.Release) { c.Releases = append(c.Releases, r) }),
 		each("breakers", nil, scanBreaker, func(b reconcile.Breaker) { c.Breakers[b.Rule] = b }),
-		each("open_incidents", nil, scanIncident, func(i reconcile.Incident) {
-			c.Incidents = append(c.Incidents, i)
-		}),
+		each("open_incidents", nil, scanIncident, func(i incidentRow) { seals.AddIncident(c, i.Incident, i.seal) }),
 	}
 }
 
-type lowered struct {
-	rule string
-	mode reconcile.Mode
-	by   reconcile.Lowering
+// pauseRow and holdRow are a pause and a hold with who lifted it.
+type pauseRow struct {
+	id int64
+	reconcile.Pause
+	lift protocol.Lift
 }
 
-func scanMode(r pgx.Rows) (lowered, error) {
-	var m lowered
-	return m, r.Scan(&m.rule, (*string)(&m.mode), &m.by.Author, &m.by.Reason, at(&m.by.At))
+type holdRow struct {
+	reconcile.Hold
+	lift protocol.Lift
 }
 
-func scanPause(r pgx.Rows) (reconcile.Pause, error) {
-	var p reconcile.Pause
-	err := r.Scan(&p.Scope, &p.Reason, &p.Author, at(&p.At), at(&p.Until))
+type releaseRow struct {
+	reconcile.Release
+	seal string
+}
+
+func liftColumns(l *protocol.Lift) []any { return []any{at(&l.At), &l.Author, &l.Reason, &l.Seal} }
+
+func scanMode(r pgx.Rows) (protocol.ModeRequest, error) {
+	var m protocol.ModeRequest
+	return m, r.Scan(&m.Rule, (*string)(&m.Mode), &m.Author, &m.Reason, at(&m.At), &m.Seal)
+}
+
+func scanPause(r pgx.Rows) (pauseRow, error) {
+	var p pauseRow
+	err := r.Scan(append([]any{&p.id, &p.Scope, &p.Reason, &p.Author, at(&p.At), at(&p.Until)},
+		liftColumns(&p.lift)...)...)
 	return p, err
 }
 
-func scanHold(r pgx.Rows) (reconcile.Hold, error) {
-	var h reconcile.Hold
-	err := r.Scan(&h.ID, &h.Target, &h.Reason, &h.Author, at(&h.At), at(&h.Until))
+func scanHold(r pgx.Rows) (holdRow, error) {
+	var h holdRow
+	err := r.Scan(append([]any{&h.ID, &h.Target, &h.Reason, &h.Author, at(&h.At), at(&h.Until)},
+		liftColumns(&h.lift)...)...)
 	return h, err
 }
 
-func scanRelease(r pgx.Rows) (reconcile.Release, error) {
-	var l reconcile.Release
-	err := r.Scan(&l.ID, &l.What, &l.Subjects, &l.Hash, &l.Reason, &l.Author, at(&l.At), at(&l.Until))
+func scanRelease(r pgx.Rows) (releaseRow, error) {
+	var l releaseRow
+	err := r.Scan(&l.ID, &l.What, &l.Subjects, &l.Hash, &l.Reason, &l.Author, at(&l.At), at(&l.Until), &l.seal)
 	return l, err
 }
 

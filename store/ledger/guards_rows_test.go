@@ -20,7 +20,7 @@ func TestRowsThatStay(t *testing.T) {
 	old := now.Add(-time.Hour)
 	later := pgx.StrictNamedArgs{"remedy": "a-1", "seq": 0, "detail": "lost", "now": now, "one_sandbox": false,
 		"provider": "lab", "sandbox": "sb-1"}
-	release := pgx.StrictNamedArgs{"id": "i-1", "now": now, "author": "ana", "reason": "drill"}
+	release := pgx.StrictNamedArgs{"id": "i-1", "now": now, "author": "ana", "reason": "drill", "seal": ""}
 	purge := pgx.StrictNamedArgs{"before": now, "batch": 9}
 	same := pgx.StrictNamedArgs{"holder": lease.Holder, "epoch": lease.Epoch}
 	const incident = `INSERT INTO sandkeeper.incidents (id, signature, rule, provider, template, error, cause, evidence,

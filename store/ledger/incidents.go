@@ -47,12 +47,18 @@ func putIncidents(is []reconcile.Incident) (write, error) {
 	}}, nil
 }
 
-func scanIncident(r pgx.Rows) (reconcile.Incident, error) {
-	var i reconcile.Incident
+// incidentRow is an incident with the signature of who released it.
+type incidentRow struct {
+	reconcile.Incident
+	seal string
+}
+
+func scanIncident(r pgx.Rows) (incidentRow, error) {
+	var i incidentRow
 	var facts []byte
 	err := r.Scan(&i.ID, &i.Signature, &i.Rule, &i.Provider, &i.Template, &i.Error, &i.Cause, &facts, at(&i.OpenedAt),
 		at(&i.FirstSeen), at(&i.LastSeen), at(&i.ClosedAt), &i.Count, &i.Cost, at(&i.ReleasedAt), &i.ReleasedBy.Author,
-		&i.ReleasedBy.Reason)
+		&i.ReleasedBy.Reason, &i.seal)
 	if err != nil {
 		return i, err
 	}
@@ -65,7 +71,7 @@ func scanIncident(r pgx.Rows) (reconcile.Incident, error) {
 func (g *Ledger) Incidents(ctx context.Context, most int) ([]reconcile.Incident, error) {
 	var found []reconcile.Incident
 	err := g.inSnapshot(ctx, func(tx pgx.Tx) error {
-		return read(ctx, tx, incidentReadings(&found, max(most, 0)))
+		return read(ctx, tx, incidentReadings(&found, max(most, 0), g.seals.Load()))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read incidents: %w", err)
@@ -73,8 +79,8 @@ func (g *Ledger) Incidents(ctx context.Context, most int) ([]reconcile.Incident,
 	return found[:min(len(found), max(most, 0))], nil
 }
 
-func incidentReadings(found *[]reconcile.Incident, most int) []reading {
-	take := func(i reconcile.Incident) { *found = append(*found, i) }
+func incidentReadings(found *[]reconcile.Incident, most int, seals *protocol.Seals) []reading {
+	take := func(i incidentRow) { *found = append(*found, seals.Incident(i.Incident, i.seal)) }
 	return []reading{
 		each("open_incidents", nil, scanIncident, take),
 		each("closed_incidents", pgx.StrictNamedArgs{"most": most}, scanIncident, take),
@@ -84,8 +90,9 @@ func incidentReadings(found *[]reconcile.Incident, most int) []reading {
 // Incident reads one incident. [reconcile.ErrNotFound] means that there is none of this id.
 func (g *Ledger) Incident(ctx context.Context, id string) (reconcile.Incident, error) {
 	var found reconcile.Incident
-	err := g.inSnapshot(ctx, func(tx pgx.Tx) (err error) {
-		found, err = incident(ctx, tx, id)
+	err := g.inSnapshot(ctx, func(tx pgx.Tx) error {
+		row, err := incident(ctx, tx, id)
+		found = g.seals.Load().Incident(row.Incident, row.seal)
 		return err
 	})
 	if err != nil {
@@ -94,13 +101,13 @@ func (g *Ledger) Incident(ctx context.Context, id string) (reconcile.Incident, e
 	return found, nil
 }
 
-func incident(ctx context.Context, tx pgx.Tx, id string) (reconcile.Incident, error) {
+func incident(ctx context.Context, tx pgx.Tx, id string) (incidentRow, error) {
 	found, err := all(ctx, tx, "incident", pgx.StrictNamedArgs{"id": id}, scanIncident)
 	if err == nil && len(found) == 0 {
 		err = reconcile.ErrNotFound
 	}
 	if err != nil {
-		return reconcile.Incident{}, err
+		return incidentRow{}, err
 	}
 	return found[0], nil
 }
@@ -109,15 +116,22 @@ func incident(ctx context.Context, tx pgx.Tx, id string) (reconcile.Incident, er
 // there is none of this id.
 func (g *Ledger) ReleaseIncident(ctx context.Context, id string, by reconcile.Attribution) error {
 	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
-		found, err := incident(ctx, tx, id)
+		seals := g.seals.Load()
+		row, err := incident(ctx, tx, id)
+		found := seals.Incident(row.Incident, row.seal)
 		if err == nil {
 			err = protocol.CheckReleasable(found)
+		}
+		if err == nil && !row.ReleasedAt.IsZero() {
+			_, err = exec(ctx, tx, "release_again", pgx.StrictNamedArgs{"id": id, "seal": row.seal})
 		}
 		if err != nil {
 			return nil, err
 		}
+		l := protocol.Lift{Attribution: by, At: now}
 		return []line{{"incident:" + id, "released"}}, counted(ctx, tx, "release_incident", pgx.StrictNamedArgs{
 			"id": id, "author": clean(by.Author), "reason": clean(by.Reason), "now": now,
+			"seal": seals.Sign(protocol.IncidentRelease(&found, l)),
 		}, errors.New("it was closed or released just now"))
 	})
 	if err != nil {

@@ -23,6 +23,7 @@ type Ledger struct {
 	installation string
 	clock        func() time.Time // nil: the database's
 	drift        drift
+	seals        atomic.Pointer[protocol.Seals]
 	fit          atomic.Int64 // when the schema was last seen to be this program's, in nanoseconds
 }
 
@@ -32,11 +33,19 @@ var _ reconcile.Ledger = (*Ledger)(nil)
 type Options struct {
 	Installation string           // the name that the ledger is stamped with
 	Clock        func() time.Time // the ledger's clock; nil: the database's, shared by all replicas
+	Keys         [][]byte         // of the operators; the first signs what they ask for, see [protocol.Seals]
 }
 
 // NewLedger makes a ledger over a pool. It touches the database only when it is used.
 func NewLedger(pool *pgxpool.Pool, o Options) *Ledger {
-	return &Ledger{pool: pool, installation: o.Installation, clock: o.Clock}
+	g := &Ledger{pool: pool, installation: o.Installation, clock: o.Clock}
+	g.Seal(o.Keys)
+	return g
+}
+
+// Seal puts other keys of the operators in force, from the next reading on.
+func (g *Ledger) Seal(keys [][]byte) {
+	g.seals.Store(&protocol.Seals{Installation: g.installation, Keys: keys})
 }
 
 // fenced runs do in a transaction that begins by making sure that the lease stands, and

@@ -19,18 +19,18 @@ func (g *Ledger) Measures(ctx context.Context) (reconcile.Measures, error) {
 		return reconcile.Measures{}, err
 	}
 	m := reconcile.Measures{Now: now}
-	err = g.inSnapshot(ctx, func(tx pgx.Tx) error { return readMeasures(ctx, tx, &m) })
+	err = g.inSnapshot(ctx, func(tx pgx.Tx) error { return readMeasures(ctx, tx, &m, g.seals.Load()) })
 	if err != nil {
 		return reconcile.Measures{}, fmt.Errorf("read measures: %w", err)
 	}
 	return m, nil
 }
 
-func readMeasures(ctx context.Context, tx pgx.Tx, m *reconcile.Measures) error {
+func readMeasures(ctx context.Context, tx pgx.Tx, m *reconcile.Measures, seals *protocol.Seals) error {
 	var passes []reconcile.PassSeen
 	var groups []protocol.Group
 	readings := append(measureReadings(m, &passes, &groups), trustReadings(&m.Sources, &m.Templates)...)
-	readings = append(readings, controlReadings(&m.Controls, m.Now)...)
+	readings = append(readings, controlReadings(&m.Controls, m.Now, seals)...)
 	m.Tallies = map[string]reconcile.Tally{}
 	readings = append(readings, tallies(m.Tallies),
 		each("notices_open", nil, scanCount, func(n int) { m.Notices = n }))

@@ -17,10 +17,7 @@ func (g *Ledger) SetMode(ctx context.Context, rule string, mode reconcile.Mode, 
 		return err
 	}
 	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
-		_, err := exec(ctx, tx, "set_mode", pgx.StrictNamedArgs{
-			"rule": rule, "mode": string(mode), "author": clean(by.Author), "reason": clean(by.Reason), "now": now,
-		})
-		return []line{{"rule:" + rule, "mode " + string(mode)}}, err
+		return []line{{"rule:" + rule, "mode " + string(mode)}}, g.putMode(ctx, tx, rule, mode, by, now)
 	})
 	if err != nil {
 		return fmt.Errorf("set mode of %s: %w", rule, err)
@@ -32,9 +29,15 @@ func (g *Ledger) SetMode(ctx context.Context, rule string, mode reconcile.Mode, 
 // so far is forgiven.
 // [reconcile.ErrNotFound] means that it was not lowered.
 func (g *Ledger) ClearMode(ctx context.Context, rule string, by reconcile.Attribution) error {
-	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, _ time.Time) ([]line, error) {
+	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
 		own := pgx.StrictNamedArgs{"rule": rule}
-		err := counted(ctx, tx, "clear_mode", own, reconcile.ErrNotFound)
+		asked, err := all(ctx, tx, "mode_of", own, scanMode)
+		if _, lowered := g.seals.Load().Modes(asked)[rule]; err == nil && !lowered {
+			err = reconcile.ErrNotFound
+		}
+		if err == nil {
+			err = g.putMode(ctx, tx, rule, protocol.ModeConfig, by, now)
+		}
 		if err == nil {
 			_, err = exec(ctx, tx, "arm", own)
 		}
@@ -44,6 +47,17 @@ func (g *Ledger) ClearMode(ctx context.Context, rule string, by reconcile.Attrib
 		return fmt.Errorf("clear mode of %s: %w", rule, err)
 	}
 	return nil
+}
+
+func (g *Ledger) putMode(ctx context.Context, tx pgx.Tx, rule string, mode reconcile.Mode, by reconcile.Attribution,
+	now time.Time,
+) error {
+	m := protocol.ModeRequest{Attribution: by, Rule: rule, Mode: mode, At: now}
+	_, err := exec(ctx, tx, "set_mode", pgx.StrictNamedArgs{
+		"rule": rule, "mode": string(mode), "author": clean(by.Author), "reason": clean(by.Reason), "now": now,
+		"seal": g.seals.Load().Sign(protocol.ModeOf(&m)),
+	})
+	return err
 }
 
 // Pause stops acting on its scope, until a time or until it is resumed. A pause of the
@@ -57,8 +71,7 @@ func (g *Ledger) Pause(ctx context.Context, p reconcile.Pause) error {
 		if err := protocol.CheckUntil("pause", p.Until, now); err != nil {
 			return nil, err
 		}
-		scope := pgx.StrictNamedArgs{"scope": p.Scope, "now": now}
-		if _, err := exec(ctx, tx, "pause_lift", scope); err != nil {
+		if _, err := g.liftPauses(ctx, tx, p.Scope, by, now); err != nil {
 			return nil, err
 		}
 		_, err := exec(ctx, tx, "pause_add", pgx.StrictNamedArgs{
@@ -75,8 +88,8 @@ func (g *Ledger) Pause(ctx context.Context, p reconcile.Pause) error {
 // Resume ends the pause of a scope. [reconcile.ErrNotFound] means that none was in force.
 func (g *Ledger) Resume(ctx context.Context, scope string, by reconcile.Attribution) error {
 	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
-		ends, err := all(ctx, tx, "pause_lift", pgx.StrictNamedArgs{"scope": scope, "now": now}, scanTime)
-		if err == nil && (len(ends) == 0 || !protocol.InForce(ends[0], now)) {
+		inForce, err := g.liftPauses(ctx, tx, scope, by, now)
+		if err == nil && !inForce {
 			err = reconcile.ErrNotFound
 		}
 		return []line{{scope, "resumed"}}, err
@@ -117,7 +130,7 @@ func (g *Ledger) Unhold(ctx context.Context, target string, by reconcile.Attribu
 	var lifted []string
 	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
 		var err error
-		lifted, err = all(ctx, tx, "hold_lift", pgx.StrictNamedArgs{"target": target, "now": now}, scanText)
+		lifted, err = g.liftHolds(ctx, tx, target, by, now)
 		if err == nil && len(lifted) == 0 {
 			err = reconcile.ErrNotFound
 		}
@@ -138,9 +151,11 @@ func (g *Ledger) Release(ctx context.Context, r reconcile.Release) (int64, error
 		if err := protocol.CheckRelease(r, now); err != nil {
 			return nil, err
 		}
+		r.At = now
 		err := one(ctx, tx, "release_add", pgx.StrictNamedArgs{
 			"what": clean(r.What), "subjects": cleaned(r.Subjects), "hash": clean(r.Hash),
 			"author": clean(r.Author), "reason": clean(r.Reason), "now": now, "until": stamp(r.Until),
+			"seal": g.seals.Load().Sign(protocol.ReleaseOf(&r)),
 		}, &id)
 		return released(r), err
 	})

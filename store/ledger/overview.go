@@ -20,7 +20,7 @@ func (g *Ledger) Overview(ctx context.Context, most int) (reconcile.Overview, er
 		return reconcile.Overview{}, err
 	}
 	o := reconcile.Overview{Now: now}
-	err = g.inSnapshot(ctx, func(tx pgx.Tx) error { return readOverview(ctx, tx, &o, max(most, 0)) })
+	err = g.inSnapshot(ctx, func(tx pgx.Tx) error { return g.readOverview(ctx, tx, &o, max(most, 0)) })
 	if errors.Is(err, errNoSchema) {
 		return reconcile.Overview{Now: now, Fresh: true}, nil
 	}
@@ -40,15 +40,15 @@ func (g *Ledger) inSnapshot(ctx context.Context, do func(tx pgx.Tx) error) error
 	})
 }
 
-func readOverview(ctx context.Context, tx pgx.Tx, o *reconcile.Overview, most int) error {
+func (g *Ledger) readOverview(ctx context.Context, tx pgx.Tx, o *reconcile.Overview, most int) error {
 	var passes []reconcile.PassSeen
 	readings := overviewPasses(o, most)
 	readings = append(readings, newestPasses(&passes))
 	readings = append(readings, overviewFindings(o, most)...)
 	readings = append(readings, overviewActions(o, most)...)
 	readings = append(readings, trustReadings(&o.Sources, &o.Templates)...)
-	readings = append(readings, controlReadings(&o.Controls, o.Now)...)
-	readings = append(readings, overviewVerdicts(o, most)...)
+	readings = append(readings, controlReadings(&o.Controls, o.Now, g.seals.Load())...)
+	readings = append(readings, overviewVerdicts(o, most, g.seals.Load())...)
 	var facts protocol.Facts
 	readings = append(readings, scoreReadings(&facts, o.Now)...)
 	if err := read(ctx, tx, readings); err != nil {
@@ -101,11 +101,11 @@ func overviewActions(o *reconcile.Overview, most int) []reading {
 	}
 }
 
-func overviewVerdicts(o *reconcile.Overview, most int) []reading {
+func overviewVerdicts(o *reconcile.Overview, most int, seals *protocol.Seals) []reading {
 	o.Tallies = map[string]reconcile.Tally{}
 	regretted := each("regretted", pgx.StrictNamedArgs{"most": most}, scanVerdict,
 		func(v reconcile.Verdict) { o.FalsePositives = append(o.FalsePositives, v) })
-	return append(incidentReadings(&o.Incidents, most), tallies(o.Tallies), regretted)
+	return append(incidentReadings(&o.Incidents, most, seals), tallies(o.Tallies), regretted)
 }
 
 // trustReadings are the sources and the templates as the last pass left them.

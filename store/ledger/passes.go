@@ -108,6 +108,13 @@ func recordWrites(r reconcile.Record, now time.Time) ([]write, error) {
 	if len(r.Events) > 0 {
 		writes = append(writes, putEvents(r.Events))
 	}
+	if len(r.Unsigned) > 0 {
+		writes = append(writes, write{"put_unsigned", pgx.StrictNamedArgs{
+			"now":      now,
+			"subjects": column(r.Unsigned, func(u reconcile.UnsignedRequest) string { return clean(u.Subject) }),
+			"what":     column(r.Unsigned, func(u reconcile.UnsignedRequest) string { return clean(u.What) }),
+		}})
+	}
 	return writes, nil
 }
 

@@ -153,11 +153,11 @@ func TestReadersCostWhatIsOpenNotTheHistory(t *testing.T) {
 	readings = append(readings, newestPasses(&passes))
 	readings = append(readings, overviewFindings(&o, 50)...)
 	readings = append(readings, overviewActions(&o, 50)...)
-	readings = append(readings, controlReadings(&o.Controls, o.Now)...)
+	readings = append(readings, controlReadings(&o.Controls, o.Now, g.seals.Load())...)
 	readings = append(readings, measureReadings(&reconcile.Measures{Now: o.Now}, &passes, &[]protocol.Group{})...)
 	readings = append(readings, reading{query: "last_began", args: map[string]any{"quick": true}},
 		reading{query: "last_recorded"})
-	readings = append(readings, overviewVerdicts(&o, 50)...)
+	readings = append(readings, overviewVerdicts(&o, 50, g.seals.Load())...)
 	readings = append(readings, scoreReadings(&protocol.Facts{}, o.Now)...)
 	readings = append(readings, verdictReadings(&reconcile.Memory{Now: o.Now})...)
 	readings = append(readings, reading{query: "notices_open"})

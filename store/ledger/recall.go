@@ -25,7 +25,7 @@ func (g *Ledger) Recall(ctx context.Context) (reconcile.Memory, error) {
 		if err := g.lately(ctx, tx); err != nil {
 			return err
 		}
-		return recall(ctx, tx, &m)
+		return recall(ctx, tx, &m, g.seals.Load())
 	})
 	if errors.Is(err, errNoSchema) {
 		return reconcile.Memory{Now: now, Fresh: true}, nil
@@ -124,11 +124,11 @@ func (g *Ledger) Sources(ctx context.Context) (map[string]reconcile.SourceSeen, 
 	return sources, nil
 }
 
-func recall(ctx context.Context, tx pgx.Tx, m *reconcile.Memory) error {
+func recall(ctx context.Context, tx pgx.Tx, m *reconcile.Memory, seals *protocol.Seals) error {
 	var ends []time.Time
 	var full time.Time
 	readings := append(worldReadings(m), workReadings(m)...)
-	readings = append(readings, controlReadings(&m.Controls, m.Now)...)
+	readings = append(readings, controlReadings(&m.Controls, m.Now, seals)...)
 	readings = append(readings, verdictReadings(m)...)
 	readings = append(readings,
 		each("recall_ends", pgx.StrictNamedArgs{"most": protocol.MostGaps + 1}, scanTime,
@@ -136,6 +136,9 @@ func recall(ctx context.Context, tx pgx.Tx, m *reconcile.Memory) error {
 		each("recall_full", nil, scanTime, func(t time.Time) { full = t }))
 	if err := read(ctx, tx, readings); err != nil {
 		return err
+	}
+	for i := range m.Actions {
+		m.Actions[i] = seals.Checked(m.Actions[i], m.Now)
 	}
 	protocol.Remember(m, ends, full)
 	return nil

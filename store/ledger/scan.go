@@ -154,7 +154,8 @@ func scanActionAnd(r pgx.Row, a *reconcile.Action, more ...any) error {
 	into := []any{&a.ID, &a.Remedy, &a.Seq, &a.Pass, &a.Rule, &a.Subject, &a.Provider, &a.Sandbox, &a.Task,
 		(*string)(&a.Step), &a.Reason, &facts, &a.RowOnly, (*string)(&a.Outcome), &a.Detail, &a.Attempts, at(&a.PlannedAt),
 		at(&a.ClaimedAt), &a.ClaimedBy, at(&a.ClaimEnds), at(&a.ActedAt), at(&a.ClosedAt), at(&a.NextAttempt),
-		at(&a.FirstActed), at(&a.AskedAt), &a.Asks, at(&a.Began), &a.Signature, &a.Author, &a.Running, &a.Anyway, &before}
+		at(&a.FirstActed), at(&a.AskedAt), &a.Asks, at(&a.Began), &a.Signature, &a.Author, &a.Running, &a.Anyway, &before,
+		&a.Seal}
 	if err := r.Scan(append(into, more...)...); err != nil {
 		return err
 	}

@@ -107,8 +107,10 @@ func byPlan(a, b action) int {
 // OpenActions reads the actions that are not closed, oldest remedy first.
 func (g *Ledger) OpenActions(ctx context.Context) ([]reconcile.Action, error) {
 	var open []reconcile.Action
-	err := g.locked(ctx, func(time.Time) error {
-		open = g.openActions()
+	err := g.locked(ctx, func(now time.Time) error {
+		for _, a := range g.openActions() {
+			open = append(open, g.seals.Checked(a, now))
+		}
 		return nil
 	})
 	return open, err

@@ -22,7 +22,7 @@ func (g *Ledger) Ask(ctx context.Context, by reconcile.Attribution, actions []re
 		lines := g.takeBack(by, append(slices.Clone(withdraw), g.givingWay(actions, now)...), now)
 		requested := make([]reconcile.Action, len(actions))
 		for i, a := range actions {
-			requested[i] = protocol.Requested(a, by, now)
+			requested[i] = g.seals.SignAction(protocol.Requested(a, by, now))
 		}
 		added := g.putActions(requested)
 		for _, a := range requested {

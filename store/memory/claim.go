@@ -31,7 +31,7 @@ func (g *Ledger) Claim(ctx context.Context, l reconcile.Lease, c reconcile.Claim
 		a.ClaimedAt, a.ClaimedBy, a.ClaimEnds, a.epoch = now, l.Holder, now.Add(c.TTL), l.Epoch
 		a.Attempts++
 		g.actions[a.ID] = a
-		claimed = copied(a.Action)
+		claimed = g.seals.Checked(copied(a.Action), now)
 		return nil
 	})
 	if err != nil {

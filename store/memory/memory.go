@@ -17,6 +17,7 @@ import (
 type Ledger struct {
 	gate
 	tables
+	seals protocol.Seals
 }
 
 var _ reconcile.Ledger = (*Ledger)(nil)
@@ -40,6 +41,9 @@ type action struct {
 func New(clock func() time.Time) *Ledger {
 	return &Ledger{gate: gate{clock: clock}, tables: newTables()}
 }
+
+// Seal puts the keys of the operators in force, see [protocol.Seals].
+func (g *Ledger) Seal(keys [][]byte) { g.seals.Keys = keys }
 
 // Now reads the ledger's clock.
 func (g *Ledger) Now(ctx context.Context) (time.Time, error) { return g.now(), ctx.Err() }

@@ -2,8 +2,9 @@
 WITH lowered AS (
     INSERT INTO sandkeeper.modes (rule, mode, author, reason, at)
     SELECT rule, 'observe', @author, reason, @now FROM unnest(@rules::text[], @reasons::text[]) u (rule, reason)
+    WHERE coalesce((SELECT m.mode FROM sandkeeper.modes AS m WHERE m.rule = u.rule ORDER BY m.id DESC LIMIT 1), 'config')
+          = 'config'
     ORDER BY rule
-    ON CONFLICT (rule) DO NOTHING
     RETURNING rule, mode, author, reason
 ), counted AS (
     INSERT INTO sandkeeper.counters AS c (name, rule, provider, what, value)

@@ -1,5 +1,5 @@
--- Lifts the holds in force with this number or on this target.
-UPDATE sandkeeper.holds SET lifted_at = @now
-WHERE lifted_at IS NULL AND (until IS NULL OR until > @now)
-  AND (target = @target OR id::text = @target)
-RETURNING target
+-- Lifts holds, locked before.
+UPDATE sandkeeper.holds AS h
+SET lifted_at = @now, lifted_by = @author, lifted_why = @reason, lift_seal = u.seal
+FROM unnest(@ids::bigint[], @seals::text[]) AS u (id, seal)
+WHERE h.id = u.id

@@ -1,4 +1,4 @@
 -- One incident.
 SELECT id, signature, rule, provider, template, error, cause, evidence, opened_at, first_seen, last_seen,
-       closed_at, count, cost, released_at, released_by, released_why
+       closed_at, count, cost, released_at, released_by, released_why, release_seal
 FROM sandkeeper.incidents WHERE id = @id

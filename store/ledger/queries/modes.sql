@@ -1,2 +1,2 @@
--- The lowered modes, and who lowered them.
-SELECT rule, mode, author, reason, at FROM sandkeeper.modes
+-- What was asked of the modes of rules, in its order.
+SELECT rule, mode, author, reason, at, seal FROM sandkeeper.modes ORDER BY rule, id

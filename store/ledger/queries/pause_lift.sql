@@ -1,3 +1,5 @@
--- Ends the pause of a scope, also one that ran out by itself.
-UPDATE sandkeeper.pauses SET lifted_at = @now WHERE scope = @scope AND lifted_at IS NULL
-RETURNING until
+-- Ends pauses, locked before.
+UPDATE sandkeeper.pauses AS p
+SET lifted_at = @now, lifted_by = @author, lifted_why = @reason, lift_seal = u.seal
+FROM unnest(@ids::bigint[], @seals::text[]) AS u (id, seal)
+WHERE p.id = u.id

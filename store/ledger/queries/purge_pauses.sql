@@ -1,3 +1,3 @@
--- Deletes pauses that ended long ago.
+-- Deletes pauses that ran out long ago. One that was ended stays: its end counts by its signature.
 DELETE FROM sandkeeper.pauses WHERE id IN (
-    SELECT id FROM sandkeeper.pauses WHERE lifted_at < @before OR until < @before LIMIT @batch)
+    SELECT id FROM sandkeeper.pauses WHERE until < @before LIMIT @batch)

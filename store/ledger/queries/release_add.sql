@@ -1,4 +1,4 @@
 -- Releases listed subjects, until a time.
-INSERT INTO sandkeeper.releases (what, subjects, hash, author, reason, at, until)
-VALUES (@what, @subjects, @hash, @author, @reason, @now, @until)
+INSERT INTO sandkeeper.releases (what, subjects, hash, author, reason, at, until, seal)
+VALUES (@what, @subjects, @hash, @author, @reason, @now, @until, @seal)
 RETURNING id

@@ -1,5 +1,6 @@
 -- Lets what an open incident holds go on, once.
-UPDATE sandkeeper.incidents SET released_at = @now, released_by = @author, released_why = @reason
+UPDATE sandkeeper.incidents SET released_at = @now, released_by = @author, released_why = @reason,
+    release_seal = @seal
 WHERE id = @id
   -- guard:sql-release-open lost
   AND closed_at IS NULL

@@ -1,4 +1,4 @@
 -- The releases in force.
-SELECT id, what, subjects, hash, reason, author, at, until FROM sandkeeper.releases
+SELECT id, what, subjects, hash, reason, author, at, until, seal FROM sandkeeper.releases
 WHERE until > @now
 ORDER BY id

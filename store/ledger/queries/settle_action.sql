@@ -22,7 +22,7 @@ WITH settled AS (
     RETURNING id, remedy, seq, pass, rule, subject, provider, sandbox, task, step, reason, evidence,
        row_only, outcome, detail, attempts, planned_at, claimed_at, claimed_by, claim_ends,
        acted_at, closed_at, next_attempt, first_acted_at, asked_at, asks, began, signature, author, running, anyway,
-       row_before
+       row_before, seal
 ), counted AS (
     INSERT INTO sandkeeper.counters AS c (name, rule, provider, what, value)
     SELECT 'actions', rule, provider, step || ':' || outcome, 1 FROM settled

@@ -1,2 +1,0 @@
--- Takes a lowered mode back.
-DELETE FROM sandkeeper.modes WHERE rule = @rule
