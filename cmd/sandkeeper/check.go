@@ -119,7 +119,19 @@ func checkConfig(a *app.App) []reconcile.CheckResult {
 			},
 		)
 	}
-	return out
+	return append(out, checkOperatorKey(a.Config))
+}
+
+// checkOperatorKey says who can ask for something in the name of an operator.
+func checkOperatorKey(c *config.Config) reconcile.CheckResult {
+	n := len(c.OperatorKeys())
+	if n == 0 {
+		return reconcile.CheckResult{What: "operator_key_file", OK: true,
+			Said: "not given: who can write to the ledger can ask for terminations in any operator's name",
+			Fix:  config.OperatorKeyFix}
+	}
+	return reconcile.CheckResult{What: "operator_key_file", OK: true,
+		Said: console.Plural(n, "key") + "; what operators ask for is signed, and nothing else is done for them"}
 }
 
 // fails is a line for something that could not be tested at all.

@@ -29,6 +29,7 @@ import (
 var secretPlaces = []string{
 	"ledger's password", "tasks' password", "provider's token", "token in a file", "webhook's path", "webhook's key",
 	"page's password", "page's hash", "notify's password", "notify's path", "proxy's password", "PGPASSWORD", "another variable",
+	"operator key",
 }
 
 // pageHash is of the page's password, as cheap as it can be.
@@ -83,6 +84,7 @@ func newVault(t *testing.T) *vault {
 		"TOKEN=" + v.secrets["provider's token"], "GOTRACEBACK=all",
 	}
 	v.file("token", v.secrets["token in a file"]+"\n")
+	v.file("operator.key", strings.Repeat(v.secrets["operator key"], 2)+"\n")
 	v.file("hook", v.secrets["webhook's key"]+"\n")
 	v.file("tasks-dsn", v.keyValue()+"\n")
 	v.file("web.yml", pageUsers)
@@ -134,6 +136,7 @@ func (v *vault) write(changes ...string) {
 	text := strings.NewReplacer(changes...).Replace(fmt.Sprintf(`installation: test
 mode: enforce
 database: %q
+operator_key_file: operator.key
 tasks:
   preset: omoios
   database_file: tasks-dsn

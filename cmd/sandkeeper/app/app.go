@@ -91,7 +91,9 @@ func (a *App) OpenLedger(ctx context.Context) error {
 		return err
 	}
 	a.Pool, a.pools = pool, append(a.pools, pool)
-	a.Ledger = ledger.NewLedger(pool, ledger.Options{Installation: a.Config.Installation})
+	a.Ledger = ledger.NewLedger(pool, ledger.Options{
+		Installation: a.Config.Installation, Keys: a.Config.OperatorKeys(),
+	})
 	return nil
 }
 

@@ -143,6 +143,7 @@ func (d *Daemon) apply(ctx context.Context, c *config.Config) error {
 	k := a.Keeper(nil)
 	k.Holder, k.Queue = d.holder, d.queue
 	d.level.Set(c.Log.Level)
+	d.Ledger.Seal(c.OperatorKeys())
 	d.replace(newGeneration(d.stop, a, k)) //nolint:contextcheck // a crew outlives the reading of its config
 	d.queue.Reschedule(c.Schedule.Quick.Schedule, c.Schedule.Full.Schedule)
 	return nil

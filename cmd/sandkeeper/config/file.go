@@ -22,6 +22,8 @@ type Config struct {
 	Database Secret `yaml:"database"`
 	// File that holds the URL of the database, instead of database.
 	DatabaseFile string `yaml:"database_file"`
+	// File with the key that signs what operators ask for; verbs and keeper read the same one.
+	OperatorKeyFile string `yaml:"operator_key_file"`
 	// When passes begin.
 	Schedule ScheduleConfig `yaml:"schedule"`
 	// Where the tasks are and what their columns mean, or none for sandbox-side rules only.
@@ -49,8 +51,9 @@ type Config struct {
 	// Files are those that the config was read from: its own, and those with secrets.
 	Files []string `yaml:"-"`
 
-	ruled  map[string]reconcile.RulePolicy
-	report *report
+	operatorKeys []Secret
+	ruled        map[string]reconcile.RulePolicy
+	report       *report
 }
 
 // ScheduleConfig says when passes begin: cron lines, seconds allowed, or "@every 15s".

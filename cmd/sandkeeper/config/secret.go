@@ -50,6 +50,7 @@ func (c *Config) readSecrets(r *report, dir string) {
 	s.read("database", &c.Database, c.DatabaseFile)
 	s.read("tasks.database", &c.Tasks.Database, c.Tasks.DatabaseFile)
 	s.read("tasks.webhook.secret", &c.Tasks.Webhook.Secret, c.Tasks.Webhook.SecretFile)
+	c.readOperatorKeys(s)
 	for i := range c.Providers {
 		p := &c.Providers[i]
 		s.read(fmt.Sprintf("providers[%d].token", i), &p.Token, p.TokenFile)
