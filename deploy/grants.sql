@@ -99,6 +99,16 @@ ALTER DEFAULT PRIVILEGES FOR ROLE sandkeeper_owner IN SCHEMA sandkeeper
 ALTER DEFAULT PRIVILEGES FOR ROLE sandkeeper_owner IN SCHEMA sandkeeper
     GRANT USAGE ON SEQUENCES TO sandkeeper_keeper;
 
+-- But for the record: the timeline only grows, what was asked for stays as it was, and what became of an
+-- action is not changed. `migrate` makes this function, and has called it once.
+DO $$
+BEGIN
+    IF to_regprocedure('sandkeeper.keep_record()') IS NOT NULL THEN
+        PERFORM sandkeeper.keep_record();
+    END IF;
+END
+$$;
+
 -- The platform's tables, from here on those of OmoiOS. Nobody may insert, delete or empty
 -- anything there. Before PostgreSQL 15 everybody may also create tables in the schema
 -- public: REVOKE CREATE ON SCHEMA public FROM PUBLIC ends that, for all roles at once.

@@ -228,6 +228,15 @@ func (p *platform) ownsAll() {
 	}
 }
 
+// unwritten is what the keeper may not do with the tables of the record, and with no others may not.
+var unwritten = map[string][]string{
+	"sandkeeper.timeline":       {"UPDATE", "DELETE"},
+	"sandkeeper.modes":          {"UPDATE", "DELETE"},
+	"sandkeeper.timeline_links": {"INSERT", "UPDATE", "DELETE"},
+	"sandkeeper.timeline_chain": {"INSERT", "UPDATE", "DELETE"},
+	"sandkeeper.releases":       {"UPDATE"},
+}
+
 // triesTables: of every table of ours, also those of jobs, the keeper writes rows and the
 // reader only reads.
 func (p *platform) triesTables() {
@@ -247,8 +256,13 @@ func (p *platform) triesTables() {
 		p.refused(reader, "DELETE FROM "+table)
 		p.refused(reader, "INSERT INTO "+table+" DEFAULT VALUES")
 		p.allowed(keeper, "SELECT FROM "+table)
-		p.allowed(keeper, "DELETE FROM "+table)
-		p.allowed(keeper, "INSERT INTO "+table+" DEFAULT VALUES")
+		for verb, sql := range map[string]string{"DELETE": "DELETE FROM " + table, "INSERT": "INSERT INTO " + table + " DEFAULT VALUES"} {
+			if slices.Contains(unwritten[table], verb) {
+				p.refused(keeper, sql)
+			} else {
+				p.allowed(keeper, sql)
+			}
+		}
 		p.refused(keeper, "TRUNCATE "+table)
 		p.refused(keeper, "ALTER TABLE "+table+" ADD COLUMN more text")
 		p.refused(keeper, "DROP TABLE "+table)

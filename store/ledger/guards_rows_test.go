@@ -83,6 +83,9 @@ func overTask(at time.Time, more string) string {
 func TestLaterStepsNeedTheirFirst(t *testing.T) {
 	g := migrated(t, ledgerPool(t, pgtest.Database(t)), time.Now)
 	lease := lockWorld(t, g, g.pool)
+	if _, err := g.pool.Exec(t.Context(), "ALTER TABLE sandkeeper.actions DISABLE TRIGGER actions_stay"); err != nil {
+		t.Fatal(err)
+	}
 	for outcome, want := range map[string]int{"pending": 2, "withdrawn": 0, "failed": 0} {
 		if _, err := g.pool.Exec(t.Context(), `UPDATE sandkeeper.actions SET outcome = $1,
 			closed_at = CASE WHEN $1 <> 'pending' THEN now() END WHERE id = 'a-1'`, outcome); err != nil {

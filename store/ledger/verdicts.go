@@ -30,11 +30,11 @@ func verdictWrites(r reconcile.Record, now time.Time) ([]write, error) {
 		}
 		writes = append(writes, put)
 	}
-	if len(r.Demoted) > 0 {
-		writes = append(writes, demote(r.Demoted, now))
-	}
 	if len(r.Tallies) > 0 {
 		writes = append(writes, countWrite(r.Tallies), countHour(r.Tallies, now))
+	}
+	if len(r.Demoted) > 0 {
+		writes = append(writes, demote(r.Demoted, now)) // last, as it writes lines of the timeline
 	}
 	return writes, nil
 }

@@ -1,3 +1,2 @@
--- Deletes old lines of histories.
-DELETE FROM sandkeeper.timeline WHERE number IN (
-    SELECT number FROM sandkeeper.timeline WHERE at < @before LIMIT @batch)
+-- Deletes old lines of histories, with their links of the chain.
+SELECT sandkeeper.purge_timeline(@before, @batch)

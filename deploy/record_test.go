@@ -1,0 +1,68 @@
+package deploy
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+)
+
+// TestTheKeeperCannotRewriteTheRecord: with the keeper's password nothing of the record is changed or deleted,
+// however one tries, whether grants.sql ran before the migration or again after it; the program itself works on.
+func TestTheKeeperCannotRewriteTheRecord(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	p.grant()
+	p.logins()
+	p.works("owner", "migrate")
+	p.must(`INSERT INTO program.tasks (status, created_at, updated_at)
+		VALUES ('completed', now() - interval '2 hours', now() - interval '1 hour')`)
+	p.rewrites()
+	p.grant()
+	p.rewrites()
+}
+
+// rewrites tries all that would change the record, after something of each kind is in it.
+func (p *platform) rewrites() {
+	p.Helper()
+	leaked := p.cloud.Put(simulated.Sandbox{CreatedAt: time.Now().Add(-time.Hour), Labels: map[string]string{"project": "omoios"}})
+	for _, args := range [][]string{
+		{"pause", "rule:orphan", "--reason", "a test"}, {"hold", "task:t", "--reason", "a test"},
+		{"mode", "orphan", "observe", "--reason", "a test"}, {"terminate", leaked.ID, "--reason", "a test"},
+		{"once"}, {"resume", "rule:orphan"}, {"unhold", "task:t"}, {"mode", "orphan", "clear"},
+	} {
+		p.works("keeper", args...)
+	}
+	keeper := p.connect("keeper")
+	for _, sql := range []string{
+		"UPDATE sandkeeper.timeline SET what = ''", "DELETE FROM sandkeeper.timeline", "TRUNCATE sandkeeper.timeline",
+		"UPDATE sandkeeper.timeline_links SET hash = ''", "DELETE FROM sandkeeper.timeline_links",
+		"INSERT INTO sandkeeper.timeline_links VALUES (9, '{}', '{}', '')", "UPDATE sandkeeper.timeline_chain SET keeps = NULL",
+		"DELETE FROM sandkeeper.timeline_chain", "ALTER TABLE sandkeeper.timeline DISABLE TRIGGER USER",
+		"DROP TRIGGER timeline_link ON sandkeeper.timeline", "ALTER TABLE sandkeeper.actions DISABLE TRIGGER actions_stay",
+		"UPDATE sandkeeper.modes SET mode = 'config'", "DELETE FROM sandkeeper.modes",
+		"UPDATE sandkeeper.releases SET subjects = '{x}'", "UPDATE sandkeeper.holds SET target = 'task:u'",
+		"UPDATE sandkeeper.holds SET until = now()", "UPDATE sandkeeper.pauses SET scope = 'rule:x', at = now()",
+		"UPDATE sandkeeper.actions SET sandbox = 'other'", "UPDATE sandkeeper.actions SET author = 'ana'",
+		"UPDATE sandkeeper.actions SET planned_at = now()", "UPDATE sandkeeper.actions SET seal = ''",
+		"SELECT sandkeeper.keep_record()",
+	} {
+		p.refused(keeper, sql)
+	}
+	const raised = "P0001"
+	for _, sql := range []string{
+		"UPDATE sandkeeper.actions SET outcome = 'pending', closed_at = NULL", "DELETE FROM sandkeeper.actions",
+		"DELETE FROM sandkeeper.holds", "DELETE FROM sandkeeper.pauses",
+	} {
+		if code := p.try(keeper, sql); code != raised {
+			p.Errorf("%s ends with %q, want it refused with %s", sql, code, raised)
+		}
+	}
+	if _, err := keeper.Exec(p.Context(), "SELECT sandkeeper.purge_timeline(now() + interval '1 year', 1000000)"); err != nil {
+		p.Fatal(err)
+	}
+	if got := p.works("reader", "audit", "verify"); !strings.Contains(got, "the record is whole") || strings.Contains(got, "deleted by retention") {
+		p.Errorf("audit verify: %s", got)
+	}
+}
