@@ -231,7 +231,7 @@ func (p *platform) ownsAll() {
 // unwritten is what the keeper may not do with the tables of the record, and with no others may not.
 var unwritten = map[string][]string{
 	"sandkeeper.timeline":       {"UPDATE", "DELETE"},
-	"sandkeeper.modes":          {"UPDATE", "DELETE"},
+	"sandkeeper.modes":          {"DELETE"},
 	"sandkeeper.timeline_links": {"INSERT", "UPDATE", "DELETE"},
 	"sandkeeper.timeline_chain": {"INSERT", "UPDATE", "DELETE"},
 	"sandkeeper.releases":       {"UPDATE"},

@@ -83,3 +83,17 @@ func TestStoppedBefore(t *testing.T) {
 		})
 	}
 }
+
+// What nobody with the operator key asked for is withdrawn, also when its row says that it is under way.
+func TestUnsignedRequestsAreWithdrawn(t *testing.T) {
+	for _, step := range []reconcile.Step{reconcile.StepTerminate, reconcile.StepResume, reconcile.StepRestore} {
+		for _, reissued := range []bool{false, true} {
+			a := &reconcile.Action{Step: step, Rule: reconcile.RuleOperator, Unsigned: "not signed"}
+			f := &Facts{Reissued: reissued, Lookup: reconcile.Lookup{Sandbox: reconcile.Sandbox{State: reconcile.SandboxDeleting}}}
+			got := MayAct(view.New(&reconcile.Snapshot{}, &reconcile.Policy{}), a, f)
+			if got.Outcome != reconcile.OutcomeWithdrawn || got.Why != "not signed" || got.Goes() {
+				t.Errorf("%s, reissued %t: ruling = %+v, want it withdrawn", step, reissued, got)
+			}
+		}
+	}
+}

@@ -22,7 +22,7 @@ var purges = [...]string{
 
 // Purge deletes what ended before the given time, at most batch rows (and 1000) with each
 // statement so that nothing waits long for its locks, until nothing is left or ctx ends.
-// It returns how many rows it deleted. What is open, what the budgets still count and what
+// It returns how many rows it deleted. It also signs with the first operator key what a later one has signed. What is open, what the budgets still count and what
 // explains a sandbox that exists is never deleted.
 func (g *Ledger) Purge(ctx context.Context, before time.Time, batch int) (int64, error) {
 	now, err := g.Now(ctx)
@@ -34,6 +34,9 @@ func (g *Ledger) Purge(ctx context.Context, before time.Time, batch int) (int64,
 	}
 	if err := one(ctx, g.pool, "keeps", pgx.StrictNamedArgs{"before": before, "now": now}, &before); err != nil {
 		return 0, fmt.Errorf("purge: %w", err)
+	}
+	if err := g.reseal(ctx, now); err != nil {
+		return 0, err
 	}
 	var deleted int64
 	for _, name := range purges {

@@ -225,3 +225,30 @@ func TestLiftedBeforeTheUpgradeStaysLifted(t *testing.T) {
 		t.Errorf("controls = %+v, %v; want none", c, err)
 	}
 }
+
+// TestRotation: what the old key has lifted stays lifted when that key is removed; what nobody signed does not.
+func TestRotation(t *testing.T) {
+	a := newAttacked(t)
+	ctx := t.Context()
+	for _, target := range []string{"task:t", "task:u"} {
+		_, err := a.keyed.Hold(ctx, reconcile.Hold{Target: target, Author: "ana", Reason: "drill"})
+		a.must(err)
+	}
+	a.must(a.keyed.Pause(ctx, reconcile.Pause{Scope: "all", Author: "ana", Reason: "drill"}))
+	a.must(a.keyed.SetMode(ctx, "orphan", reconcile.Off, ana))
+	a.must(a.keyed.Resume(ctx, "all", ana))
+	a.must(a.keyed.ClearMode(ctx, "orphan", ana))
+	_, err := a.keyed.Unhold(ctx, "task:t", ana)
+	a.must(err)
+	_, err = a.plain.Unhold(ctx, "task:u", mallory)
+	a.must(err)
+	newKey := []byte(strings.Repeat("n", 32))
+	for _, keys := range [][][]byte{operatorKey, {newKey, operatorKey[0]}, {newKey}} {
+		a.keyed.Seal(keys)
+		_, err = a.keyed.Purge(ctx, ledgerNoon.Add(-time.Hour), 100)
+		a.must(err)
+		if c := a.controls(); len(c.Pauses)+len(c.Modes) != 0 || len(c.Holds) != 1 || c.Holds[0].Target != "task:u" {
+			t.Errorf("with %d keys: controls = %+v, want only the hold that nobody signed off", len(keys), c)
+		}
+	}
+}

@@ -54,6 +54,17 @@ func (s Seals) Holds(seal string, request []string) bool {
 	return false
 }
 
+// Renew is the signature of a request by the first key, and whether it has only one by a later key:
+// one that will be removed.
+func (s Seals) Renew(seal string, request []string) (string, bool) {
+	first := s
+	first.Keys = s.Keys[:min(len(s.Keys), 1)]
+	if !s.On() || !s.Holds(seal, request) || first.Holds(seal, request) {
+		return seal, false
+	}
+	return s.Sign(request), true
+}
+
 // mac is HMAC-SHA256 over the fields, each with its length in front of it: no two requests are the
 // same bytes.
 func (s Seals) mac(key []byte, request []string) []byte {

@@ -129,6 +129,7 @@ BEGIN
             'sandkeeper.actions FROM %s', writer);
         EXECUTE format('GRANT UPDATE (lifted_at, lifted_by, lifted_why, lift_seal) ON sandkeeper.holds, sandkeeper.pauses '
             'TO %s', writer);
+        EXECUTE format('GRANT UPDATE (seal) ON sandkeeper.modes TO %s', writer);
         EXECUTE format('GRANT UPDATE (outcome, detail, evidence, attempts, claimed_at, claimed_by, claim_ends, '
             'claim_epoch, acted_at, first_acted_at, asked_at, asks, closed_at, next_attempt, begun_at, begun_pass, '
             'begun_shared, row_before) ON sandkeeper.actions TO %s', writer);
