@@ -103,7 +103,8 @@ Begin with:  sandkeeper check     is everything reachable and mapped?
 		runCommand(o), serveCommand(o), onceCommand(o), planCommand(o), explainCommand(o), checkCommand(o), migrateCommand(o),
 		terminateCommand(o), emergencyCommand(o), restoreCommand(o), passCommand(o),
 		pauseCommand(o), resumeCommand(o), holdCommand(o), unholdCommand(o), releaseCommand(o),
-		modeCommand(o), reportCommand(o), affectedCommand(o), auditCommand(o), alertsCommand(o), demoCommand(), versionCommand(o),
+		modeCommand(o), reportCommand(o), affectedCommand(o), auditCommand(o), alertsCommand(o),
+		demoCommand(), versionCommand(o),
 	)
 	return root
 }

@@ -22,8 +22,9 @@ var purges = [...]string{
 
 // Purge deletes what ended before the given time, at most batch rows (and 1000) with each
 // statement so that nothing waits long for its locks, until nothing is left or ctx ends.
-// It returns how many rows it deleted. It also signs with the first operator key what a later one has signed. What is open, what the budgets still count and what
-// explains a sandbox that exists is never deleted.
+// It returns how many rows it deleted. What is open, what the budgets still count and what
+// explains a sandbox that exists is never deleted. It also signs with the first operator key what
+// a later one has signed.
 func (g *Ledger) Purge(ctx context.Context, before time.Time, batch int) (int64, error) {
 	now, err := g.Now(ctx)
 	if err != nil {
