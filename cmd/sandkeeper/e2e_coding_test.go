@@ -267,3 +267,21 @@ func TestCodingAgentCheck(t *testing.T) {
 		t.Errorf("check says\n%s", out)
 	}
 }
+
+// One row with an absurd time stops no pass: the others are judged, and it is shown.
+func TestCodingAgentAbsurdTime(t *testing.T) {
+	a := newCodingArena(t, settings{more: slow})
+	box := a.sandbox(time.Minute)
+	a.add("sound", time.Minute, 0, "status = 'processing', agent_session_id = 's', sandbox_id = '"+box+"', max_duration = 5")
+	a.once(0)
+	a.later(6 * time.Minute)
+	for _, at := range []string{"4713-01-01 00:00:00 BC", "4714-11-24 00:00:00 BC", "294276-12-31 23:59:59", "-infinity"} {
+		box := a.sandbox(time.Minute)
+		a.add(at, time.Minute, 0, "status = 'processing', agent_session_id = 's', sandbox_id = '"+box+"', updated_at = '"+at+
+			"', created_at = '"+at+"'")
+	}
+	a.once(0)
+	if row := a.row("sound"); !strings.HasPrefix(row, "error|-|-|deadline exceeded") {
+		t.Errorf("beside absurd times a task is not judged: %s", row)
+	}
+}

@@ -153,7 +153,7 @@ func (s strange) statements(t *testing.T, c *Compiled) map[string]string {
 	for _, field := range eventFields {
 		cat.events[field.name] = text
 	}
-	all, err := newStatements(c, cat)
+	all, err := newStatements(c, cat, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

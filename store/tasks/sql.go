@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"text/template"
@@ -16,17 +17,22 @@ type statements struct {
 	plan *Compiled
 	cat  catalog
 	live string // the statement that reads the live tasks
+	log  *slog.Logger
 }
 
-func newStatements(c *Compiled, cat catalog) (*statements, error) {
-	s := &statements{plan: c.less(cat.without), cat: cat}
-	where := s.alive()
-	if s.plan.where != "" {
-		where += " AND (" + s.plan.where + ")"
-	}
+func newStatements(c *Compiled, cat catalog, log *slog.Logger) (*statements, error) {
+	s := &statements{plan: c.less(cat.without), cat: cat, log: log}
 	var err error
-	s.live, err = s.read(where)
+	s.live, err = s.read(s.liveWhere())
 	return s, err
+}
+
+// liveWhere is the condition that a row is live and may be judged.
+func (s *statements) liveWhere() string {
+	if s.plan.where == "" {
+		return s.alive()
+	}
+	return s.alive() + " AND (" + s.plan.where + ")"
 }
 
 // render fills one of the embedded statements.

@@ -26,7 +26,8 @@ type Tasks struct {
 	size atomic.Int64 // rows of the last read of all live tasks: the next will have about as many
 
 	mu    sync.Mutex
-	known *statements // nil until the catalog was read, and again when it no longer fits
+	known *statements       // nil until the catalog was read, and again when it no longer fits
+	told  map[string]string // rows that could not be read, and why
 }
 
 var _ reconcile.Tasks = (*Tasks)(nil)
@@ -37,7 +38,7 @@ func NewTasks(pool *pgxpool.Pool, c *Compiled, clock func() time.Time) *Tasks {
 	if clock == nil {
 		clock = time.Now
 	}
-	return &Tasks{pool: pool, plan: c, now: clock}
+	return &Tasks{pool: pool, plan: c, now: clock, told: map[string]string{}}
 }
 
 // ReportTo names the log that is told of what a write leaves undone.
@@ -95,7 +96,8 @@ func (t *Tasks) BySandbox(ctx context.Context, keys []string) (reconcile.Rows, e
 type query struct {
 	sql     string
 	args    pgx.StrictNamedArgs
-	size    int // rows that are expected
+	size    int    // rows that are expected
+	among   string // the condition that a row is one of the keys; "" for all live tasks
 	lookup  lookup
 	spelled bool // rows come back under the spellings that were asked for
 }
@@ -105,13 +107,24 @@ func (s *statements) byKey(q query, where string) (query, error) {
 		return q, nil
 	}
 	sql, err := s.read(where)
-	q.sql, q.args, q.size = sql, s.readArgs(), min(len(q.lookup.keys), 1024)
+	q.among, q.sql, q.args, q.size = where, sql, s.readArgs(), min(len(q.lookup.keys), 1024)
 	q.args["keys"] = q.lookup.keys
 	return q, err
 }
 
-// rows runs one read in its own transaction.
+// rows runs one read in its own transaction, and once more by pieces when the values of some row cannot be read.
 func (t *Tasks) rows(ctx context.Context, doing string, ask func(*statements) (query, error)) (reconcile.Rows, error) {
+	out, err := t.atOnce(ctx, ask)
+	if _, bad := unreadable(err); bad {
+		out, err = t.byPieces(ctx, ask)
+	}
+	if err != nil {
+		return reconcile.Rows{}, t.plain(doing, err)
+	}
+	return out, nil
+}
+
+func (t *Tasks) atOnce(ctx context.Context, ask func(*statements) (query, error)) (reconcile.Rows, error) {
 	var out reconcile.Rows
 	err := t.begin(ctx, taskRead, func(tx pgx.Tx, now time.Time) error {
 		s, err := t.statements(ctx, tx)
@@ -129,10 +142,7 @@ func (t *Tasks) rows(ctx context.Context, doing string, ask func(*statements) (q
 		out.Tasks, err = s.scan(ctx, tx, q, now)
 		return err
 	})
-	if err != nil {
-		return reconcile.Rows{}, t.plain(doing, err)
-	}
-	return out, nil
+	return out, err
 }
 
 var (
@@ -170,7 +180,7 @@ func (t *Tasks) statements(ctx context.Context, tx pgx.Tx) (*statements, error) 
 	if err != nil {
 		return nil, err
 	}
-	if known, err = newStatements(t.plan, cat); err != nil {
+	if known, err = newStatements(t.plan, cat, t.logger()); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store"
 )
 
@@ -60,16 +61,20 @@ func (t *Tasks) Write(ctx context.Context, w reconcile.Write) (reconcile.Written
 	return written, before, nil
 }
 
+// logger is told of what a read or a write leaves undone.
+func (t *Tasks) logger() *slog.Logger {
+	if t.log == nil {
+		return slog.Default()
+	}
+	return t.log
+}
+
 // reportLost says that a task was failed and the events table does not tell of it.
 func (t *Tasks) reportLost(ctx context.Context, task string, err error) {
 	if unfit(err) {
 		t.forget()
 	}
-	log := t.log
-	if log == nil {
-		log = slog.Default()
-	}
-	log.ErrorContext(ctx, "the task was failed, but the event sandkeeper.failed could not be added", "task", task,
+	t.logger().ErrorContext(ctx, "the task was failed, but the event sandkeeper.failed could not be added", "task", task,
 		"error", t.plainEvent(err))
 }
 
@@ -208,17 +213,33 @@ func (a *attempt) tell(ctx context.Context, tx pgx.Tx) error {
 // inTransaction is the status of a connection whose transaction can go on.
 const inTransaction = 'T'
 
-// notify tells the channel of the config, if there is one, when the transaction ends well.
+// noticeBytes is what a notification may hold; PostgreSQL takes less than 8000 bytes.
+const noticeBytes = 7500
+
+// notify tells the channel of the config, if there is one, when the transaction ends well. What cannot be
+// told undoes no repair: an id that is too long is cut, and "cut" says so.
 func (s *statements) notify(ctx context.Context, tx pgx.Tx, facts map[string]string) error {
 	channel := s.plan.mapping.Notify
 	if channel == "" {
 		return nil
 	}
 	payload, err := json.Marshal(facts)
+	if len(payload) > noticeBytes {
+		facts["task"], facts["cut"] = text.Clip(facts["task"], 1000), "true"
+		payload, err = json.Marshal(facts)
+	}
 	if err != nil {
 		return fmt.Errorf("write the notification: %w", err)
 	}
-	_, err = tx.Exec(ctx, queries["notify"], pgx.StrictNamedArgs{"channel": channel, "payload": string(payload)})
+	err = pgx.BeginFunc(ctx, tx, func(inner pgx.Tx) error {
+		_, err := inner.Exec(ctx, queries["notify"], pgx.StrictNamedArgs{"channel": channel, "payload": string(payload)})
+		return err
+	})
+	if err != nil && tx.Conn().PgConn().TxStatus() == inTransaction {
+		s.log.ErrorContext(ctx, "the row was written, but the notification of tasks.notify could not be sent", "channel", channel,
+			"task", text.Clip(facts["task"], 60), "err", err)
+		return nil
+	}
 	return err
 }
 

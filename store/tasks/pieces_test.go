@@ -1,0 +1,87 @@
+package tasks
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// One row with a time that no time with a zone can be stops nobody's pass: it is left out, named, and its
+// sandbox is explained by it.
+func TestOneRowStopsNoPass(t *testing.T) {
+	w := newWorld(t, realCoding, Mapping{Preset: codingAgentName, Timezone: "Asia/Tokyo"})
+	var log bytes.Buffer
+	w.tasks.ReportTo(slog.New(slog.NewTextHandler(&log, nil)))
+	w.exec("INSERT INTO tasks (id, prompt, user_id, status, sandbox_id) SELECT 'x' || n, '', 'u', 'processing', 'sbx_x' || n FROM generate_series(1, 40) AS n")
+	w.exec("UPDATE tasks SET updated_at = '4714-11-24 00:00:00 BC' WHERE id IN ('x7', 'x31')")
+	for name, read := range map[string]func() (reconcile.Rows, error){
+		"all live tasks": func() (reconcile.Rows, error) { return w.tasks.Live(t.Context()) },
+		"by id":          func() (reconcile.Rows, error) { return w.tasks.ByID(t.Context(), append(numbered("x"), "a", "b", "c")) },
+		"by sandbox": func() (reconcile.Rows, error) {
+			return w.tasks.BySandbox(t.Context(), append(numbered("sbx_x"), "sbx_1"))
+		},
+	} {
+		rows, err := read()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := map[string]reconcile.Task{}
+		for _, task := range rows.Tasks {
+			got[task.ID] = task
+		}
+		if len(got) < 41 || len(got) != len(rows.Tasks) {
+			t.Errorf("%s: %d rows, %d of them different", name, len(rows.Tasks), len(got))
+		}
+		for id, want := range map[string]reconcile.TaskState{"x6": "running", "x7": "", "x31": "", "x40": "running", "a": "running"} {
+			if task := got[id]; task.State != want || task.Sandbox == "" || want == "" && !strings.Contains(task.Status, "cannot be read: timestamp out of range") {
+				t.Errorf("%s: %s is %+v, want state %q", name, id, task, want)
+			}
+		}
+	}
+	for _, id := range []string{"x7", "x31"} {
+		if n := strings.Count(log.String(), "task="+id+" "); n != 1 {
+			t.Errorf("%s is told of %d times, want once:\n%s", id, n, log.String())
+		}
+	}
+}
+
+func numbered(prefix string) (out []string) {
+	for n := range 40 {
+		out = append(out, fmt.Sprint(prefix, n+1))
+	}
+	return out
+}
+
+// A notification that cannot be sent as it is undoes no repair.
+func TestOneNoticeStopsNoRepair(t *testing.T) {
+	w := newWorld(t, `CREATE TABLE tasks (id text PRIMARY KEY, status text NOT NULL, error text)`,
+		Mapping{Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "error": "error"},
+			Statuses: map[string][]string{"running": {"running"}, "failed": {"failed"}}, Notify: "told",
+			Fail: RowChange{Status: "failed", Set: map[string]string{"error": "@reason"}}})
+	listener, err := pgx.ConnectConfig(t.Context(), w.tasks.pool.Config().ConnConfig.Copy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close(t.Context())
+	if _, err := listener.Exec(t.Context(), "LISTEN told"); err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("long-", 1800)
+	w.exec("INSERT INTO tasks VALUES ($1, 'running')", long)
+	if got := w.fail(w.one(long), reason); got != reconcile.WriteDone {
+		t.Errorf("a task with a long id: %s, want it failed", got)
+	}
+	if got := w.text("SELECT status FROM tasks"); got != "failed" {
+		t.Errorf("its row is %s", got)
+	}
+	heard, err := listener.WaitForNotification(t.Context())
+	if err != nil || !strings.Contains(heard.Payload, `"cut":"true"`) || !strings.Contains(heard.Payload, `"task":"long-long-`) {
+		t.Errorf("heard %.200s, %v; want the start of the id, and that it was cut", heard.Payload, err)
+	}
+}
