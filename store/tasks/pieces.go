@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,17 @@ func unreadable(err error) (string, bool) {
 		return text.Clip(e.Message, 200), true
 	}
 	return "", false
+}
+
+// misfit reports whether a read failed for a text that is none of its field's type, as of a column that is mapped
+// to a wrong field; a time out of range is the row's own.
+func misfit(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && (e.Code == "22P02" || e.Code == "22007")
+}
+
+func anyRead(tasks []reconcile.Task) bool {
+	return slices.ContainsFunc(tasks, func(t reconcile.Task) bool { return t.State != reconcile.TaskUnknown })
 }
 
 // pieces reads what a statement could not read as a whole, by halves: one row that cannot be read would else

@@ -116,7 +116,10 @@ func (s *statements) byKey(q query, where string) (query, error) {
 func (t *Tasks) rows(ctx context.Context, doing string, ask func(*statements) (query, error)) (reconcile.Rows, error) {
 	out, err := t.atOnce(ctx, ask)
 	if _, bad := unreadable(err); bad {
-		out, err = t.byPieces(ctx, ask)
+		whole := err
+		if out, err = t.byPieces(ctx, ask); err == nil && misfit(whole) && !anyRead(out.Tasks) {
+			err = whole // no row reads as the mapping says: it is the mapping that is wrong
+		}
 	}
 	if err != nil {
 		return reconcile.Rows{}, t.plain(doing, err)
