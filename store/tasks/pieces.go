@@ -25,9 +25,9 @@ func unreadable(err error) (string, bool) {
 	return "", false
 }
 
-// misfit reports whether a read failed for a text that is none of its field's type, as of a column that is mapped
+// ofWrongType reports whether a read failed for a text that is none of its field's type, as of a column that is mapped
 // to a wrong field; a time out of range is the row's own.
-func misfit(err error) bool {
+func ofWrongType(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && (e.Code == "22P02" || e.Code == "22007")
 }

@@ -117,7 +117,7 @@ func (t *Tasks) rows(ctx context.Context, doing string, ask func(*statements) (q
 	out, err := t.atOnce(ctx, ask)
 	if _, bad := unreadable(err); bad {
 		whole := err
-		if out, err = t.byPieces(ctx, ask); err == nil && misfit(whole) && !anyRead(out.Tasks) {
+		if out, err = t.byPieces(ctx, ask); err == nil && ofWrongType(whole) && !anyRead(out.Tasks) {
 			err = whole // no row reads as the mapping says: it is the mapping that is wrong
 		}
 	}
