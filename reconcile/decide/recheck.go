@@ -38,6 +38,11 @@ func (o *Recheck) Judge(a *reconcile.Action) {
 			o.Kept = "the rule only reports it now"
 			continue
 		}
+		//guard:again-alone harm
+		if a.Step.OnRow() && accusedAlone(o.View, o.Subject, f) {
+			o.Kept = "its task has another sandbox by now"
+			continue
+		}
 		o.Finding = f
 		return
 	}

@@ -14,7 +14,8 @@ func remedySteps(v *view.View, d *Decision, f *reconcile.Finding, remedy reconci
 	s := d.Subject
 	base := reconcile.Action{Rule: f.Rule, Subject: f.Subject, Task: f.Task, Reason: f.Reason, Evidence: f.Evidence,
 		Began: f.Began}
-	alone := remedy == reconcile.Terminate || remedy == reconcile.Quarantine && !reconcile.RuleNamed(f.Rule).RowFirst
+	alone := remedy == reconcile.Terminate || remedy == reconcile.Quarantine && !reconcile.RuleNamed(f.Rule).RowFirst ||
+		accusedAlone(v, s, f)
 	//guard:plan-live-row P2
 	if alone || s.Task == nil || s.LinkState != reconcile.LinkLive {
 		return quarantineFirst(v, remedy, terminateSteps(v, base, s, reconcile.Ref{Provider: f.Provider, ID: f.Sandbox}))
@@ -26,6 +27,15 @@ func remedySteps(v *view.View, d *Decision, f *reconcile.Finding, remedy reconci
 		row.Step = reconcile.StepRequeue
 	}
 	return append([]reconcile.Action{row}, quarantineFirst(v, remedy, terminateSteps(v, base, s, reconcile.Ref{}))...)
+}
+
+// accusedAlone reports whether the finding is of a sandbox, and what is wrong with that may not be held against
+// its task: it is ended alone.
+func accusedAlone(v *view.View, s *reconcile.Subject, f *reconcile.Finding) bool {
+	//guard:label-alone harm
+	return reconcile.RuleNamed(f.Rule).RowFirst && s.HasBox(func(b *reconcile.SeenSandbox) bool {
+		return b.Provider == f.Provider && b.ID == f.Sandbox && v.Replaced(s, b)
+	})
 }
 
 // quarantineFirst puts a quarantine before each terminate, which then waits for as long as the

@@ -141,20 +141,17 @@ func neverStarted(v *view.View, s *reconcile.Subject, where, proof, clock string
 }
 
 // conclusive reports a proof that the start failed: the platform wrote an error during
-// the present state, or the task's own sandbox was there and is failed or gone.
+// the present state, or the task's own sandbox, which its row names, was there and is failed or gone.
 func conclusive(v *view.View, s *reconcile.Subject) (string, bool) {
 	if s.Seen.ErrorChanged && s.Seen.Status == s.Task.Status && s.Task.Error != "" && !reconcile.Marked(s.Task.Error) {
 		return "the platform noted: " + text.Clip(s.Task.Error, 200), true
 	}
-	if len(s.Boxes) == 0 {
-		return "", false
+	//guard:stale-by-label harm
+	if !s.HasBox(func(b *reconcile.SeenSandbox) bool { return v.Vouched(s, b) }) {
+		return "", false // whoever sets the label could tell of a start that failed
 	}
 	for _, b := range s.Boxes {
 		if !b.Known || v.Past(s, &b) || !b.Lost() && b.State != reconcile.SandboxFailed {
-			return "", false
-		}
-		//guard:stale-earlier harm
-		if v.Earlier(s, &b) {
 			return "", false
 		}
 	}

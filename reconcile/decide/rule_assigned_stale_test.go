@@ -137,13 +137,22 @@ func TestAssignedStale(t *testing.T) {
 }
 
 func TestAssignedStaleConclusive(t *testing.T) {
-	const gone = "knew box daytona/s1 running task=t1 since=15s first=15s; look daytona/s1 gone; "
+	const named = "provider daytona id=yes; "
+	const gone = named + "knew box daytona/s1 running task=t1 since=15s first=15s; look daytona/s1 gone; "
 	const first = "knew task t1 assigned since=20s; "
 	testRule(t, "assigned-stale", map[string]ruleCase{
-		"its sandbox is gone, 20s": {gone + first + "task t1 assigned updated=20s", "due", ""},
-		"its sandbox is gone, 19s": {gone + "knew task t1 assigned since=19s; task t1 assigned updated=19s", "kept", "19s of 20s"},
+		"its sandbox is gone, 20s": {gone + first + "task t1 assigned updated=20s sandbox=s1", "due", ""},
+		"its sandbox is gone, 19s": {gone + "knew task t1 assigned since=19s; task t1 assigned updated=19s sandbox=s1", "kept", "19s of 20s"},
 		"its sandbox is failed, 20s": {
-			first + "task t1 assigned updated=20s; knew box daytona/s1 running task=t1 first=15s; box daytona/s1 failed task=t1", "due", ""},
+			named + first + "task t1 assigned updated=20s sandbox=s1; knew box daytona/s1 running task=t1 first=15s; " +
+				"box daytona/s1 failed task=t1", "due", ""},
+		"one that only its label makes its sandbox is failed": {
+			named + first + "task t1 assigned updated=20s; knew box daytona/s1 creating task=t1 first=15s; " +
+				"box daytona/s1 failed task=t1", "kept", "20s of 3m"},
+		"one that only its label makes its sandbox is failed, for the limit": {
+			named + "task t1 assigned updated=3m; knew task t1 assigned since=3m; find t1 none; " +
+				"knew box daytona/s1 creating task=t1 first=15s; box daytona/s1 failed task=t1", "due", "worker never started"},
+		"one that only its label makes its sandbox is gone": {gone + first + "task t1 assigned updated=20s", "kept", "20s of 3m"},
 		"its sandbox is gone, and was there before the state, 20s": {
 			"knew box daytona/s1 running task=t1 since=15s first=30s; look daytona/s1 gone; " + first + "task t1 assigned updated=20s",
 			"kept", "20s of 3m"},
@@ -156,7 +165,7 @@ func TestAssignedStaleConclusive(t *testing.T) {
 			"task t1 assigned updated=20s; knew box daytona/s1 running task=t1; " +
 				"box daytona/s1 suspended task=t1", "kept", "of 3m"},
 		"one of two sandboxes is gone": {
-			gone + "task t1 assigned updated=20s; box daytona/s2 running task=t1; " +
+			gone + "task t1 assigned updated=20s sandbox=s1; box daytona/s2 running task=t1; " +
 				"knew box daytona/s2 running task=t1", "kept", "of 3m"},
 		"the sandbox of an earlier attempt, gone before this one began": {
 			"task t1 assigned updated=25s; knew task t1 assigned since=25s; " +
@@ -180,9 +189,9 @@ func TestAssignedStaleConclusive(t *testing.T) {
 			`task t1 assigned updated=1m error="gone [sandkeeper x1]"; knew task t1 assigned since=1m erred=yes; ` +
 				`find t1 none`, "kept", "of 3m"},
 		"a shorter limit stays shorter": {
-			gone + "rule assigned-stale after=10s; task t1 assigned updated=10s", "due", ""},
+			gone + "rule assigned-stale after=10s; task t1 assigned updated=10s sandbox=s1", "due", ""},
 		"events are out: a proof does not need them": {
-			gone + first + "task t1 assigned updated=20s; source events trusted recovered=1s", "due", ""},
+			gone + first + "task t1 assigned updated=20s sandbox=s1; source events trusted recovered=1s", "due", ""},
 	})
 }
 

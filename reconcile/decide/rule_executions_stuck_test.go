@@ -19,6 +19,9 @@ func TestExecutionsStuck(t *testing.T) {
 			"provider daytona id=yes; task t1 running started=1h ev.activity=10m sandbox=s1; knew task t1 running; " +
 				"box daytona/s1 running task=z1 key=s1; knew box daytona/s1 running task=t1; " + first +
 				"vitals daytona/s1 at=10s queued=2 for=2m", "healthy", ""},
+		"of a live task whose row names another": {
+			"provider daytona id=yes; task t1 running started=1h ev.activity=10m sandbox=s2; box daytona/s1 running task=t1; " +
+				"box daytona/s2 running task=t1; " + first + "vitals daytona/s1 at=10s queued=2 for=2m", "healthy", ""},
 		"queued for the threshold": {
 			stuck, "due", "says running but runs nothing: 2 executions are queued, the oldest for 2m, limit 2m"},
 		"a second less": {

@@ -62,6 +62,11 @@ func TestIdleBroken(t *testing.T) {
 		"of a live task that has another, and its row names this one": {
 			"provider daytona id=yes; " + other + "task t1 running started=1h ev.activity=10m sandbox=s1; " + box +
 				"probe daytona/s1 failed=2m,1m30s,1m; box daytona/s2 running task=t1", "due", ""},
+		"of a live task whose row names another, which is stopped": {
+			"provider daytona id=yes; " + other + "task t1 running started=1h ev.activity=10m sandbox=s2; " + box +
+				"probe daytona/s1 failed=2m,1m30s,1m; box daytona/s2 stopped task=t1", "healthy", ""},
+		"of a live task that has another, which is stopped and that no row names": {
+			broken + "box daytona/s2 stopped task=t1", "due", ""},
 		"of a live task whose row names another": {
 			"provider daytona id=yes; " + other + "task t1 running started=1h ev.activity=10m sandbox=s2; " + box +
 				"probe daytona/s1 failed=2m,1m30s,1m; box daytona/s2 running task=t1", "healthy", ""},

@@ -8,12 +8,27 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
-// provisioningStuck finds a sandbox that has been coming up for too long.
+// provisioningStuck finds a sandbox that has been coming up for too long. Its task is failed with it only where
+// what is wrong with the sandbox may be held against the task.
 func provisioningStuck(v *view.View, s *reconcile.Subject) result {
-	b := subjectComingUp(s)
-	if b == nil || !b.Owned || v.Ending[b.Ref] && s.LinkState == reconcile.LinkLive {
-		return healthyResult("no sandbox of it is coming up")
+	kept := healthyResult("no sandbox of it is coming up")
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if !b.Here || b.State != reconcile.SandboxCreating || !b.Owned || v.Ending[b.Ref] && s.LinkState == reconcile.LinkLive {
+			continue
+		}
+		out := judgeComingUp(v, s, b)
+		if out.found {
+			return out
+		}
+		if kept.suspect == "" {
+			kept = out
+		}
 	}
+	return kept
+}
+
+func judgeComingUp(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) result {
 	after := threshold(v, "provisioning-stuck", s)
 	//guard:provisioning-recovered P6
 	age := min(v.SandboxAge(*b), v.Observed(reconcile.ListingOf(b.Provider)))
@@ -38,10 +53,18 @@ func provisioningStuck(v *view.View, s *reconcile.Subject) result {
 		found: true, due: true, sandbox: b, holds: explainedElsewhere(v, s, b),
 		reason: reconcile.Joined(
 			fmt.Sprintf("sandbox %s has been %s for %s, limit %s", b.ID, b.Raw, text.Duration(age), text.Duration(after)),
-			cause,
+			cause, aloneWords(v, s, b),
 		),
 		evidence: append([]reconcile.Evidence{boxSeenAs(b)}, because...),
 	}
+}
+
+// aloneWords say that a sandbox is repaired alone, and why nothing is held against its task.
+func aloneWords(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) string {
+	if !v.Replaced(s, b) {
+		return ""
+	}
+	return "only this sandbox: a label alone links it with the task"
 }
 
 // heldBecause is one hold that has nothing but a reason.

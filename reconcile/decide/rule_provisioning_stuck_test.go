@@ -34,6 +34,20 @@ func TestProvisioningStuck(t *testing.T) {
 		"its terminate is open": {
 			live + "box daytona/s1 creating task=t1; " +
 				"action a1 errored task:t1 terminate box=daytona/s1 claimed=1m", "healthy", ""},
+		"another's, by its label, of a task whose sandbox works": {
+			"provider daytona id=yes; task t1 running sandbox=s2; box daytona/s1 creating task=t1; box daytona/s2 running task=t1",
+			"due", "only this sandbox: a label alone"},
+		"of the attempt before, while the next one is handed out": {
+			live + "knew task t1 assigned since=1h; knew box daytona/s1 creating task=t1 first=2h; box daytona/s1 creating task=t1",
+			"due", "only this sandbox: a label alone"},
+		"of the attempt before, as the ledger saw it before its clock was set back": {
+			live + "knew task t1 assigned since=1h; knew box daytona/s1 creating task=t1 first=-1h; box daytona/s1 creating task=t1",
+			"due", "only this sandbox: a label alone"},
+		"the one that the task has": {
+			live + "knew task t1 assigned since=1h; knew box daytona/s1 creating task=t1 first=50m; box daytona/s1 creating task=t1",
+			"due", "limit 5m"},
+		"a second one, behind one that is young": {
+			live + "box daytona/s1 creating task=t1 created=1m; box daytona/s2 creating task=t1 created=5m", "due", "sandbox s2"},
 		"without a task":     {"box daytona/s1 creating", "due", ""},
 		"of a finished task": {"row t1 failed; box daytona/s1 creating task=t1", "due", ""},
 		"of a finished task that was heard a moment ago": {

@@ -96,9 +96,10 @@ func lostFor(v *view.View, s *reconcile.Subject) time.Duration {
 	return max(longest, v.Since(open.FirstSeen))
 }
 
-// atItsTime reports whether the sandbox may be that of the present attempt: the row names it, or the
-// ledger has not known it for longer than the task's present state.
+// atItsTime reports whether the sandbox is that of an attempt that has not begun yet: the row names it. One
+// that a label alone gives to the task may be of the attempt before, or anybody's: that none has begun is for
+// assigned-stale then.
 func atItsTime(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	//guard:missing-earlier harm
-	return !s.Known || !v.Earlier(s, b)
+	return v.Vouched(s, b)
 }

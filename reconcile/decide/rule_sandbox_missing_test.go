@@ -95,8 +95,12 @@ func TestSandboxMissing(t *testing.T) {
 			seen + "task t1 running started=1h ev.heartbeat=9m; box daytona/s1 stopped task=t1", "due", ""},
 		"never started and never had one": {
 			"task t1 assigned updated=1h; find t1 none", "healthy", ""},
-		"never started, but the ledger saw its sandbox": {
-			seen + "task t1 assigned updated=1h; knew box daytona/s1 running task=t1; look daytona/s1 gone", "due", ""},
+		"never started, but its row names one, and the ledger saw it": {
+			seen + "provider daytona id=yes; task t1 assigned updated=1h sandbox=s1; knew box daytona/s1 running task=t1; " +
+				"look daytona/s1 gone", "due", ""},
+		"never started, and only a label made it its sandbox": {
+			seen + "task t1 assigned updated=1h; knew task t1 assigned since=1h; knew box daytona/s1 running task=t1 first=5m; " +
+				"look daytona/s1 gone", "healthy", ""},
 		"never started, saw another attempt's sandbox": {
 			seen + "task t1 assigned updated=40s; knew task t1 assigned since=40s; " +
 				"knew box daytona/s1 running task=t1 gone=2m ours=yes; find t1 none", "healthy", ""},

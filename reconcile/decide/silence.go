@@ -137,7 +137,7 @@ func probedBroken(v *view.View, s *reconcile.Subject) (bool, string) {
 		return false, ""
 	}
 	return s.HasBox(func(b *reconcile.SeenSandbox) bool {
-		return b.Lost() || b.Here &&
-			b.State == reconcile.SandboxFailed
+		//guard:silent-by-label harm
+		return (b.Lost() || b.Here && b.State == reconcile.SandboxFailed) && !v.Replaced(s, b)
 	}), ""
 }

@@ -34,6 +34,10 @@ func TestSilenceNeedsProof(t *testing.T) {
 		"an answer from before the sign": {silent + answers + "probe daytona/s1 answered=121s", "probe", "probed first"},
 		"the provider's own trouble":     {silent + answers + "probe daytona/s1 infra=10s", "held", "unproven: no probe"},
 		"probes are off":                 {"provider daytona off=yes; " + silent, "held", "unproven: no probe of its sandbox can be made"},
+		"one that only its label makes its sandbox failed, while its own does not say what it is": {
+			"provider daytona id=yes; box daytona/s1 failed task=t1; box daytona/s2 unknown raw=migrating task=t1; " +
+				"box daytona/w1 running task=w1; " + others + answers + "task t1 running started=1h ev.heartbeat=2m sandbox=s2", "held",
+			"unproven"},
 		"its sandbox is not ours": {
 			strings.ReplaceAll(silent, "s1 running", "s1 running owned=no"), "held", "unproven: no probe of its sandbox can be made"},
 
@@ -152,6 +156,9 @@ func TestSilenceOfWhatRests(t *testing.T) {
 		"its sandbox comes up":  {others + "box daytona/s1 creating task=t1 key=s1", "kept", "its sandbox s1 is creating"},
 		"its sandbox is stopped, and that is not judged": {
 			others + "box daytona/s1 stopped task=t1 key=s1", "due", "sandbox s1 is stopped"},
+		"the one that its row names is stopped, and another one of it runs": {
+			others + "box daytona/s0 running task=t1; box daytona/s1 stopped task=t1 key=s1; probe daytona/s1 infra=10s; " +
+				"probe daytona/s0 infra=10s", "held", "unproven: "},
 		"the sandbox of the attempt before is stopped, the present one runs": {
 			others + "box daytona/s0 stopped task=t1; box daytona/s1 running task=t1 key=s1; probe daytona/s1 infra=10s", "held", "unproven: "},
 	})

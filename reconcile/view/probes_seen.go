@@ -6,18 +6,32 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// Replaced reports whether a sandbox of a live task is one too many: its row does not name this
-// one, and the task has another one or was handed out again since. It says nothing of the task.
+// Replaced reports whether a sandbox may say nothing against the live task that it is one of: its
+// row does not name this one, and the task has another one or was handed out again since.
 func (v *signs) Replaced(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
-	if s.Task == nil || s.LinkState != reconcile.LinkLive {
-		return false
+	return s.Task != nil && s.LinkState == reconcile.LinkLive && !v.Testifies(s, b)
+}
+
+// Testifies reports whether what is wrong with a sandbox may be held against its live task. A label alone is
+// anybody's word: it counts only of the one sandbox that the task has, and of none that was there before the task
+// was handed out. What the row names always may.
+func (v *signs) Testifies(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+	if v.Vouched(s, b) {
+		return true
 	}
-	if key := v.keyFor(b, s.Task); key != "" && key == s.Task.Sandbox {
-		return false
-	}
-	other := s.HasBox(func(o *reconcile.SeenSandbox) bool { return o.Ref != b.Ref && !o.Gone && !o.Lost() })
+	other := s.HasBox(func(o *reconcile.SeenSandbox) bool {
+		//guard:label-named harm
+		return o.Ref != b.Ref && !o.Gone && (!o.Lost() || v.Vouched(s, o))
+	})
 	//guard:replaced-earlier harm
-	return other || s.Task.State == reconcile.TaskAssigned && v.Earlier(s, b)
+	return !other && (s.Task.State == reconcile.TaskRunning || !b.Known || !v.Earlier(s, b))
+}
+
+// Vouched reports whether more than a label that anybody may have set says that the sandbox is the task's:
+// its row names it.
+func (v *signs) Vouched(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+	key := v.keyFor(b, s.Task)
+	return key != "" && key == s.Task.Sandbox
 }
 
 // ProbesFrom is from when on probes of the sandbox say something of it.
@@ -34,7 +48,6 @@ func (v *signs) ProbesFrom(b *reconcile.SeenSandbox) time.Time {
 // Earlier reports whether the ledger knew the sandbox before the task's present state began and
 // the row does not name it: it may be of an earlier attempt, whenever it was noticed to be gone.
 func (v *signs) Earlier(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
-	key := v.keyFor(b, s.Task)
 	since := !s.Known || v.earlierThan(b.Seen.FirstSeen, s.Seen.Since)
-	return since && (key == "" || key != s.Task.Sandbox)
+	return since && !v.Vouched(s, b)
 }
