@@ -40,6 +40,7 @@ const (
 	HeldNotExclusive  HeldKind = "not-exclusive"
 	HeldUnparsable    HeldKind = "unparsable"
 	HeldUnproven      HeldKind = "unproven" // only silence speaks for the finding
+	HeldDoubtful      HeldKind = "doubtful" // a row names it, which does not prove that it is ours
 	HeldUnended       HeldKind = "cannot-be-ended"
 	HeldUnmatched     HeldKind = "unmatched-pair"
 	HeldUnmapped      HeldKind = "unmapped-status"
@@ -56,6 +57,17 @@ const (
 	HeldQuarantineEnd HeldKind = "in-quarantine"
 	HeldOther         HeldKind = "other" // words that nobody here knows
 )
+
+// UnseenLive is why the row of a task that no pass has seen live does not prove that a sandbox is ours.
+const UnseenLive = "no pass saw the row that names it while its task was live"
+
+// UnseenLive reports whether a step is held because no pass was there while a row could prove that the sandbox is
+// ours.
+func (h HeldBy) UnseenLive() bool {
+	return slices.ContainsFunc(h, func(one Held) bool {
+		return one.Kind == HeldDoubtful && one.What == UnseenLive
+	})
+}
 
 // mostBecause is how much of an operator's reason is repeated where it holds something.
 const mostBecause = 120

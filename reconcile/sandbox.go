@@ -51,6 +51,7 @@ type Sandbox struct {
 	Region     string            // where the provider runs it
 	Labels     map[string]string // dropped from listings once owner, link and holds are known
 	Owned      bool              // proven to be this installation's by labels or name prefix
+	Unproven   string            // why it is only perhaps ours: nothing but a row says so, and that is no proof
 	Task       string            // the task id that the link label names; "" when none
 	BadLink    bool              // the link's value cannot be an id: too long, or no text
 	SandboxKey string            // the value that tasks.sandbox is compared with, when the link goes that way
@@ -104,6 +105,9 @@ func (s *Sandbox) CalledBy(value string) bool { return value != "" && slices.Con
 func keepsLink(value string) bool {
 	return len(value) <= 1000 && text.Storable(value)
 }
+
+// Ours reports whether the sandbox is proven to be this installation's.
+func (s *Sandbox) Ours() bool { return s.Owned && s.Unproven == "" }
 
 // AtRest reports whether nothing runs in a sandbox of this state, and it can come back.
 func (s SandboxState) AtRest() bool { return s == SandboxStopped || s == SandboxSuspended }

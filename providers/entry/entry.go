@@ -119,10 +119,12 @@ func (e Entry) Mark(s *reconcile.Sandbox, further ...string) {
 	}
 }
 
-// OwnNamed makes a sandbox ours that a row names, or that names a task, where that is all the
-// proof there is.
+// OwnNamed makes a sandbox perhaps ours that a row names, or that names a task, where that is all the
+// proof there may be. Whether it is one is settled by the row.
 func (e Entry) OwnNamed(s *reconcile.Sandbox) {
-	s.Owned = s.Owned || e.Owns.ByRowOnly() && !s.Excepted
+	if !s.Owned && e.Owns.ByRowOnly() && !s.Excepted {
+		s.Owned, s.Unproven = true, "nothing but a row says that it is ours"
+	}
 }
 
 // OrName lets rows hold the sandbox's name in place of its id, where platforms store either.

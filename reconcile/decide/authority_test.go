@@ -2,10 +2,39 @@ package decide
 
 import (
 	"testing"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
+
+// TestCleanUpNeedsProof: an operator may end what a row names; who cleans up has not looked at each sandbox.
+func TestCleanUpNeedsProof(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	policy := &reconcile.Policy{Providers: map[string]reconcile.ProviderPolicy{"lab": {Referenced: true}}}
+	v := view.New(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now}}, policy)
+	for name, test := range map[string]struct {
+		rule string
+		made time.Time // the row
+		goes bool
+	}{
+		"an operator, an older row":   {reconcile.RuleOperator, now.Add(-2 * time.Hour), true},
+		"an operator, a younger row":  {reconcile.RuleOperator, now.Add(-time.Minute), true},
+		"a clean-up, an older row":    {reconcile.RuleEmergency, now.Add(-2 * time.Hour), true},
+		"a clean-up, a younger row":   {reconcile.RuleEmergency, now.Add(-time.Minute), false},
+		"a clean-up, a row of no age": {reconcile.RuleEmergency, time.Time{}, false},
+	} {
+		a := &reconcile.Action{ID: "a1", Rule: test.rule, Step: reconcile.StepTerminate, Provider: "lab", Sandbox: "s1",
+			Author: "ana", Running: true, Anyway: true, PlannedAt: now}
+		f := &Facts{Now: now, Lookup: reconcile.Lookup{Sandbox: reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"},
+			State: reconcile.SandboxRunning, AsOf: now, CreatedAt: now.Add(-time.Hour)}},
+			Users: []reconcile.Task{{ID: "t1", State: reconcile.TaskRunning, AsOf: now, CreatedAt: test.made}}}
+		if got := MayAct(v, a, f); got.Goes() != test.goes {
+			t.Errorf("%s: goes: %t (%s), want %t", name, got.Goes(), got.Why, test.goes)
+		}
+	}
+}
 
 // TestAccusedAlone: what was found of a sandbox that its task's row names fails the task with it; one that a label
 // alone gives to a task that has another ends alone, also when that shows only right before the deed.

@@ -247,6 +247,9 @@ func rememberBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (
 	//guard:remember-owned P1
 	case !b.Here || !b.Owned:
 		return seen, false
+	//guard:remember-proven P1
+	case b.Unproven != "":
+		return seen, false // what the ledger knows of a task is proof from then on
 	}
 	if !b.Known {
 		seen = reconcile.SandboxSeen{Ref: b.Ref, CreatedAt: b.CreatedAt, FirstSeen: v.Now, StateSince: v.Now}

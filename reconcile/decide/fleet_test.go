@@ -84,6 +84,7 @@ func TestSeenSandboxes(t *testing.T) {
 			"box daytona/s1 running task=t1; task t1 running", `s1 running of "t1" since 0s gone - resumed - ran 0s`},
 		"new and coming up": {"box daytona/s1 creating", `s1 creating of "" since 0s gone - resumed - ran -`},
 		"not ours":          {"box daytona/s1 running owned=no", ""},
+		"perhaps ours":      {"box daytona/s1 running task=t1 unproven=old; task t1 running", ""},
 		"another state": {
 			"box daytona/s1 stopped; " +
 				"knew box daytona/s1 running since=9m", `s1 stopped of "" since 0s gone - resumed - ran -`},

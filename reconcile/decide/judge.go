@@ -129,6 +129,9 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) 
 	if out.report || readOnly(v, s, remedy) {
 		remedy = reconcile.Report
 	}
+	if remedy != reconcile.Report {
+		f.HeldBy = append(f.HeldBy, doubts(s, out.sandbox, remedy)...)
+	}
 	//guard:quarantine-way lost
 	if remedy == reconcile.Quarantine {
 		f.HeldBy = append(f.HeldBy, cannotQuarantine(v, s)...)
@@ -138,6 +141,21 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) 
 		f.HeldBy = append(f.HeldBy, reconcile.Held{Kind: reconcile.HeldUnended, Reason: text.Clip(b.NotTerminable, 200)})
 	}
 	return f, remedy
+}
+
+// doubts hold what would end a sandbox that a row names and does not prove to be ours. A task with such a one
+// waits as well: where failing it takes the sandbox's name out of the row, nobody would see the sandbox any more.
+func doubts(s *reconcile.Subject, of *reconcile.SeenSandbox, remedy reconcile.Remedy) (holds reconcile.HeldBy) {
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		other := of != nil && of.Ref != b.Ref && (remedy == reconcile.Terminate || remedy == reconcile.Quarantine)
+		//guard:row-no-proof P1
+		if b.Unproven != "" && b.Here && !other {
+			holds = append(holds, reconcile.Held{Kind: reconcile.HeldDoubtful, What: b.Unproven,
+				Reason: fmt.Sprintf(", so sandbox %s is not proven ours", text.Clip(b.ID, 60))})
+		}
+	}
+	return holds
 }
 
 // readOnly reports whether the remedy would write a row of a platform whose config does not say what a

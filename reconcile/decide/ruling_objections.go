@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -34,13 +35,17 @@ func outdated(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 }
 
 // notOwned: nothing is touched that is not proven ours. Where only rows tell what is ours, an
-// operator's word alone is no proof: a row names the sandbox, or the ledger remembers one that did.
+// operator's word alone is no proof: a row names the sandbox, or the ledger remembers one that did. Who cleans
+// up has not looked at each: there the row itself has to prove it.
 func notOwned(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	if !onSandbox(a) && a.Step != stepProbe {
 		return Ruling{}
 	}
 	sb := &f.Lookup.Sandbox
-	known := len(f.Users) > 0 || v.S.Memory.Sandboxes[sb.Ref].Task != ""
+	known := v.S.Memory.Sandboxes[sb.Ref].Task != "" || slices.ContainsFunc(f.Users, func(t reconcile.Task) bool {
+		//guard:asked-no-proof P1
+		return a.Rule == reconcile.RuleOperator || view.NoProof(&v.S.Memory, &t, sb) == ""
+	})
 	//guard:ruling-owned P1
 	if !Proven(v, sb) {
 		return withdraw("looked again: the sandbox is not proven ours any more")

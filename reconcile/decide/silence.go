@@ -96,7 +96,7 @@ func staleDeath(v *view.View, s *reconcile.Subject) bool {
 // mayProbe reports whether a sandbox of the task can be probed at all.
 func mayProbe(v *view.View, s *reconcile.Subject) bool {
 	return s.HasBox(func(b *reconcile.SeenSandbox) bool {
-		return b.Here && b.State == reconcile.SandboxRunning && b.Owned && !v.P.Providers[b.Provider].Probe.Off &&
+		return b.Here && b.State == reconcile.SandboxRunning && b.Ours() && !v.P.Providers[b.Provider].Probe.Off &&
 			!v.Replaced(s, b)
 	})
 }

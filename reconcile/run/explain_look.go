@@ -190,9 +190,7 @@ func (r *looker) owns(s *reconcile.Snapshot, b *reconcile.SeenSandbox) bool {
 	if b.Owned || !r.policy.Providers[b.Provider].ByRow(&b.Sandbox) {
 		return b.Owned
 	}
-	_, row := s.Rows[b.Task]
-	_, named := s.Named(&b.Sandbox)
-	b.Owned = row && b.Task != "" || named || b.Seen.Task != ""
+	view.NewProver(s, r.policy).Settle(&b.Sandbox)
 	return b.Owned
 }
 

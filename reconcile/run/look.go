@@ -156,10 +156,12 @@ func (k *Reconciler) lookupOne(ctx context.Context, ref reconcile.Ref) reconcile
 func (k *Reconciler) find(ctx context.Context, s *reconcile.Snapshot, tasks []*reconcile.Task) {
 	out := inParallel(tasks, k.parallel(view.Lookers),
 		func(t *reconcile.Task) reconcile.FindLookup { return k.findOne(ctx, t) })
+	rows := view.NewProver(s, &k.Policy)
 	for i, t := range tasks {
 		s.Finds[t.ID] = out[i]
-		for _, sb := range out[i].Sandboxes {
-			s.AddOwned(sb)
+		for j := range out[i].Sandboxes {
+			rows.Settle(&out[i].Sandboxes[j])
+			s.AddOwned(out[i].Sandboxes[j])
 		}
 	}
 }

@@ -191,6 +191,8 @@ func viewSpares(v *view.View, e *Preview, b *reconcile.SeenSandbox, t *reconcile
 		return holds.String()
 	case !b.Owned:
 		return "it is not proven ours"
+	case b.Unproven != "" && e.Rule == reconcile.RuleEmergency:
+		return "it is not proven ours: " + b.Unproven
 	case b.NotTerminable != "":
 		return "it cannot be terminated: " + text.Clip(b.NotTerminable, 200)
 	case t != nil && decide.TaskWorking(t) && !e.how.Running:

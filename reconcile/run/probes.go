@@ -80,7 +80,7 @@ func (r *prober) dueProbes(name string, p reconcile.ProbePolicy) []reconcile.San
 		for _, b := range d.Subject.Boxes {
 			//guard:probe-owned P1
 			//guard:probe-running P10
-			if b.Provider == name && b.Here && b.Owned && b.State == reconcile.SandboxRunning && !r.view.Ending[b.Ref] &&
+			if b.Provider == name && b.Here && b.Ours() && b.State == reconcile.SandboxRunning && !r.view.Ending[b.Ref] &&
 				!targets[b.Ref] {
 				c := candidate{box: b, suspect: r.suspect(d, &b), last: b.Probes.Last.At}
 				switch {

@@ -190,7 +190,7 @@ func (o *recheck) boxes(refs []reconcile.Ref, task string) []reconcile.SeenSandb
 	}
 	for _, sb := range o.View.S.Finds[task].Sandboxes {
 		if _, looked := o.View.S.Lookups[sb.Ref]; !looked {
-			out = append(out, o.View.Box(&sb))
+			out = append(out, o.referred(&sb, task))
 		}
 	}
 	return out

@@ -3,8 +3,6 @@ package run
 import (
 	"context"
 	"fmt"
-	"slices"
-	"sync"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
@@ -77,27 +75,16 @@ func (k *Reconciler) readByKey(ctx context.Context, s *reconcile.Snapshot, keys 
 }
 
 // own settles who owns what at providers where owned means referenced from a row, now or
-// as the ledger remembers. The others are foreign and leave the snapshot.
+// as the ledger remembers. The others are foreign and leave the snapshot. What a row names and does not prove
+// stays: it is shown, and what would be done with it is held.
 func (k *Reconciler) own(s *reconcile.Snapshot) {
 	if !k.anyReferenced() {
 		return
 	}
-	live, linked := map[string]bool{}, map[reconcile.Ref]bool{}
-	for i := range s.Tasks {
-		live[s.Tasks[i].ID], linked[k.Policy.Named(&s.Tasks[i])] = true, true
-	}
-	heirs := sync.OnceValue(s.Memory.Successors)
+	rows := view.NewProver(s, &k.Policy)
 	owned := s.Sandboxes[:0]
 	for _, sb := range s.Sandboxes {
-		if !sb.Owned && k.Policy.Providers[sb.Provider].ByRow(&sb) {
-			_, row := s.Rows[sb.Task]
-			_, named := s.Named(&sb)
-			known := s.Memory.Sandboxes[sb.Ref].Task != ""
-			heir := sb.StableName && heirs()[reconcile.Ref{Provider: sb.Provider, ID: sb.Name}] != ""
-			// Who goes on in a new machine of a name is not nobody.
-			sb.Owned = sb.Task != "" && (row || live[sb.Task]) || named || known || heir ||
-				slices.ContainsFunc(sb.Keys(), func(key string) bool { return reconcile.Holds(linked, sb.Provider, key) })
-		}
+		rows.Settle(&sb)
 		//guard:referenced-owned P1
 		if sb.Owned {
 			owned = append(owned, sb)
@@ -124,11 +111,17 @@ func (k *Reconciler) anyReferenced() bool {
 // to it, the row of the task does, or the ledger remembers that one did.
 func (o *recheck) referred(sb *reconcile.Sandbox, task string) reconcile.SeenSandbox {
 	b := o.View.Box(sb)
-	row := o.View.S.Rows[task]
+	if b.Ours() || !o.View.P.Providers[sb.Provider].ByRow(sb) {
+		return b
+	}
+	row, read := o.View.S.Rows[task]
+	proved := b.Seen.Task != "" || sb.StableName && o.View.Successor(&b) == task
 	//guard:again-referred live
-	if o.View.P.Providers[sb.Provider].ByRow(sb) && (b.Seen.Task != "" || sb.Task == task || sb.CalledBy(row.Sandbox) ||
-		sb.StableName && o.View.Successor(&b) == task) {
-		b.Owned = true
+	if proved || read && (sb.Task == task || sb.CalledBy(row.Sandbox)) {
+		b.Owned, b.Unproven = true, ""
+	}
+	if !proved {
+		b.Unproven = view.NoProof(&o.View.S.Memory, &row, sb)
 	}
 	return b
 }

@@ -2,6 +2,7 @@ package run
 
 import (
 	"testing"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -10,31 +11,50 @@ import (
 // is somebody else's.
 func TestOwnedByRow(t *testing.T) {
 	k := &Reconciler{Policy: reconcile.Policy{Providers: map[string]reconcile.ProviderPolicy{"a": {Referenced: true}, "b": {Referenced: true}}}}
-	at := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "b", ID: "s1"}, SandboxKey: "s1"}
-	excepted := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "b", ID: "s1"}, SandboxKey: "s1", Excepted: true}
-	labelled := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "b", ID: "s1"}, Task: "t1"}
+	noon := time.Unix(1_000_000, 0)
+	made := func(sb reconcile.Sandbox, age time.Duration) reconcile.Sandbox {
+		sb.Ref, sb.AsOf, sb.CreatedAt = reconcile.Ref{Provider: "b", ID: "s1"}, noon.Add(time.Hour), noon.Add(time.Hour-age)
+		return sb
+	}
+	at := made(reconcile.Sandbox{SandboxKey: "s1"}, 2*time.Hour)
+	excepted := made(reconcile.Sandbox{SandboxKey: "s1", Excepted: true}, 2*time.Hour)
+	labelled := made(reconcile.Sandbox{Task: "t1"}, 2*time.Hour)
+	keyedToo := made(reconcile.Sandbox{SandboxKey: "s1", Task: "t9"}, 2*time.Hour)
+	renewed := made(reconcile.Sandbox{SandboxKey: "s1"}, time.Minute)
+	ageless := reconcile.Sandbox{Ref: at.Ref, SandboxKey: "s1"}
 	for name, test := range map[string]struct {
 		row    reconcile.Task
 		live   bool // the row is live, not one that was read by key
 		box    reconcile.Sandbox
 		memory string // the task that the ledger knows it by
 		want   bool
+		proven bool
 	}{
-		"a live row that says where":              {reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "b"}, true, at, "", true},
-		"a live row that says nothing of it":      {reconcile.Task{ID: "t1", Sandbox: "s1"}, true, at, "", true},
-		"a live row with a word of its own":       {reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "x"}, true, at, "", true},
-		"a live row of another account":           {reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "a"}, true, at, "", false},
-		"an ended row that says where":            {reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "b"}, false, at, "", true},
-		"an ended row of another account":         {reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "a"}, false, at, "", false},
-		"the ledger knows it":                     {reconcile.Task{ID: "t2", Sandbox: "s2"}, true, at, "t1", true},
-		"a label with a live row's id":            {reconcile.Task{ID: "t1", Provider: "a"}, true, labelled, "", true},
-		"a label with the id of one that ended":   {reconcile.Task{ID: "t1", Provider: "a"}, false, labelled, "", true},
-		"a live row of one that is excepted":      {reconcile.Task{ID: "t1", Sandbox: "s1"}, true, excepted, "t1", false},
-		"no row":                                  {reconcile.Task{ID: "t2", Sandbox: "s2"}, true, at, "", false},
-		"a row that holds nothing, a box of none": {reconcile.Task{ID: "t2"}, true, reconcile.Sandbox{Ref: reconcile.Ref{Provider: "b", ID: "s1"}}, "", false},
+		"a live row that says where":              {reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "b"}, true, at, "", true, true},
+		"a live row that says nothing of it":      {reconcile.Task{ID: "t1", Sandbox: "s1"}, true, at, "", true, true},
+		"a live row with a word of its own":       {reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "x"}, true, at, "", true, true},
+		"a live row of another account":           {reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "a"}, true, at, "", false, false},
+		"a live row that is younger":              {reconcile.Task{ID: "t1", Sandbox: "s1", CreatedAt: noon}, true, at, "", true, false},
+		"a live row of no known age":              {reconcile.Task{ID: "t1", Sandbox: "s1", CreatedAt: time.Unix(0, 0)}, true, ageless, "", true, false},
+		"an ended row that says where":            {reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "b", State: reconcile.TaskFailed}, false, at, "", true, false},
+		"an ended row that a pass saw live":       {reconcile.Task{ID: "seen", Sandbox: "s1", State: reconcile.TaskFailed}, false, at, "", true, true},
+		"an ended row of another account":         {reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "a", State: reconcile.TaskFailed}, false, at, "", false, false},
+		"the ledger knows it":                     {reconcile.Task{ID: "t2", Sandbox: "s2"}, true, at, "t1", true, true},
+		"the ledger knows another of its id":      {reconcile.Task{ID: "t2", Sandbox: "s2"}, true, renewed, "t1", false, false},
+		"a label with a live row's id":            {reconcile.Task{ID: "t1", Provider: "a"}, true, labelled, "", true, true},
+		"a label with a younger live row's id":    {reconcile.Task{ID: "t1", CreatedAt: noon}, true, labelled, "", true, false},
+		"a label with the id of one that ended":   {reconcile.Task{ID: "t1", Provider: "a", State: reconcile.TaskFailed}, false, labelled, "", true, false},
+		"a label that says another than the row":  {reconcile.Task{ID: "t2", Sandbox: "s1"}, true, keyedToo, "", true, true},
+		"a live row of one that is excepted":      {reconcile.Task{ID: "t1", Sandbox: "s1"}, true, excepted, "t1", false, false},
+		"no row":                                  {reconcile.Task{ID: "t2", Sandbox: "s2"}, true, at, "", false, false},
+		"a row that holds nothing, a box of none": {reconcile.Task{ID: "t2"}, true, reconcile.Sandbox{Ref: reconcile.Ref{Provider: "b", ID: "s1"}}, "", false, false},
 	} {
 		s := &reconcile.Snapshot{Sandboxes: []reconcile.Sandbox{test.box}, Listings: map[string]reconcile.ListingSeen{}, Rows: map[string]reconcile.Task{}, ByKey: map[reconcile.Ref]reconcile.Task{}}
-		s.Memory.Sandboxes = map[reconcile.Ref]reconcile.SandboxSeen{test.box.Ref: {Task: test.memory}}
+		s.Memory.Sandboxes = map[reconcile.Ref]reconcile.SandboxSeen{test.box.Ref: {Task: test.memory, CreatedAt: at.CreatedAt}}
+		s.Memory.Tasks = map[string]reconcile.TaskSeen{"seen": {FirstSeen: noon, Since: noon.Add(time.Minute)}}
+		if test.row.AsOf = noon; test.row.CreatedAt.IsZero() {
+			test.row.CreatedAt = noon.Add(-2 * time.Hour)
+		}
 		if test.live {
 			s.Tasks = []reconcile.Task{test.row}
 		} else {
@@ -43,6 +63,8 @@ func TestOwnedByRow(t *testing.T) {
 		k.own(s)
 		if got := len(s.Sandboxes) == 1; got != test.want {
 			t.Errorf("%s: ours is %t, want %t", name, got, test.want)
+		} else if got && s.Sandboxes[0].Ours() != test.proven {
+			t.Errorf("%s: proven is %t (%s), want %t", name, !test.proven, s.Sandboxes[0].Unproven, test.proven)
 		}
 	}
 }

@@ -172,7 +172,8 @@ func (e *engine) leftover(r *run.Result, err error) string {
 	}
 	for _, wrong := range e.place.Wrong() {
 		rests := func(a reconcile.Action) bool { return strings.Contains(wrong, a.Sandbox) && !e.enforced(a.Rule) }
-		if !slices.ContainsFunc(open, rests) {
+		doubted := func(s decide.PlannedStep) bool { return strings.Contains(wrong, s.Sandbox) && s.HeldBy.UnseenLive() }
+		if !slices.ContainsFunc(open, rests) && !slices.ContainsFunc(r.Plan.Steps, doubted) {
 			return "not repaired: " + wrong
 		}
 	}
@@ -214,7 +215,7 @@ func byConfig(held reconcile.HeldBy) bool {
 	_, lasts := held.Of(reconcile.HeldObserve, reconcile.HeldOff, reconcile.HeldRollout, reconcile.HeldNotExclusive,
 		reconcile.HeldVeto, reconcile.HeldUnproven, reconcile.HeldOnlyReports,
 		reconcile.HeldExplained) // by a row of a further table, whatever is wrong with it
-	return lasts
+	return lasts || held.UnseenLive()
 }
 
 // leftOpen reports whether an action is for a person: its sandbox was given to somebody else while

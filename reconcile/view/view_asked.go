@@ -84,6 +84,7 @@ func (v *places) has(t *reconcile.Task, provider string) bool {
 
 // Mine settles whether a sandbox is this installation's and the task's own.
 func (v *places) Mine(b *reconcile.SeenSandbox, task string, users map[reconcile.Ref]*reconcile.Task) bool {
+	NewProver(v.S, v.P).Settle(&b.Sandbox)
 	b.Owned = b.Owned || v.P.Providers[b.Provider].ByRow(&b.Sandbox)
 	user := v.TaskOf(b, users)
 	return b.Owned && (user == "" || user == task)

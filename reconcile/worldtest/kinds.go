@@ -221,7 +221,7 @@ func (l *entry) box() reconcile.Sandbox {
 	l.yes("lasting", &s.StableName)
 	for key, to := range map[string]*string{"task": &s.Task, "key": &s.SandboxKey, "also": &s.AltKey,
 		"no-end": &s.NotTerminable,
-		"name":   &s.Name, "raw": &s.Raw,
+		"name":   &s.Name, "raw": &s.Raw, "unproven": &s.Unproven,
 		"template": &s.Template, "region": &s.Region, "error": &s.Error} {
 		l.str(key, to)
 	}

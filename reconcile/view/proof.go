@@ -1,0 +1,106 @@
+package view
+
+import "github.com/sandkeeper/sandkeeper/reconcile"
+
+// NoProof says why a row that names a sandbox does not prove that it is ours; "" when it does. Whoever may
+// write rows could name any sandbox, so that a pass has to have seen the row live, and the sandbox has to be
+// younger. Each is as old as its own clock says: the clocks are not compared.
+func NoProof(m *reconcile.Memory, t *reconcile.Task, sb *reconcile.Sandbox) string {
+	seen, known := m.Tasks[t.ID]
+	switch {
+	//guard:row-over P1
+	case t.Outside || t.State.Terminal() && !(known && (seen.Live || seen.FirstSeen.Before(seen.Since))):
+		return reconcile.UnseenLive
+	case t.CreatedAt.IsZero() || sb.CreatedAt.IsZero():
+		return "when it was made, or its row, is not known (tasks.columns.created_at)"
+	//guard:row-younger P1
+	case sb.AsOf.Sub(sb.CreatedAt)-t.AsOf.Sub(t.CreatedAt) > reconcile.Skew:
+		return "it is older than the row that names it"
+	}
+	return ""
+}
+
+// A Prover settles which sandboxes are ours where only rows say so.
+type Prover struct {
+	s          *reconcile.Snapshot
+	p          *reconcile.Policy
+	live       map[string]*reconcile.Task
+	named      map[reconcile.Ref][]*reconcile.Task
+	successors reconcile.Successors // nil until one is asked for
+}
+
+// NewProver makes the prover of a snapshot.
+func NewProver(s *reconcile.Snapshot, p *reconcile.Policy) *Prover {
+	v := &Prover{s: s, p: p, live: map[string]*reconcile.Task{}, named: map[reconcile.Ref][]*reconcile.Task{}}
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		v.live[t.ID] = t
+		if t.Sandbox != "" {
+			v.named[p.Named(t)] = append(v.named[p.Named(t)], t)
+		}
+	}
+	return v
+}
+
+// Settle says whether a sandbox is ours, and whether that is proven.
+func (v *Prover) Settle(sb *reconcile.Sandbox) {
+	if sb.Owned && sb.Unproven == "" || !v.p.Providers[sb.Provider].ByRow(sb) {
+		return
+	}
+	rows := v.liveRows(sb)
+	row, named := v.s.Rows[sb.Task]
+	if !named || sb.Task == "" {
+		row, named = v.s.Named(sb)
+	}
+	switch {
+	case v.Proved(sb):
+		sb.Owned, sb.Unproven = true, ""
+	//guard:rows-two P1
+	case len(rows) > 1:
+		sb.Owned, sb.Unproven = true, "several tasks name it"
+	case len(rows) == 1:
+		sb.Owned, sb.Unproven = true, NoProof(&v.s.Memory, rows[0], sb)
+	case named:
+		sb.Owned, sb.Unproven = true, NoProof(&v.s.Memory, &row, sb)
+	default:
+		sb.Owned = false
+	}
+}
+
+// Proved reports whether the ledger has it that a row proved the sandbox to be ours, or one whose name it goes
+// on with.
+func (v *Prover) Proved(sb *reconcile.Sandbox) bool {
+	if seen := v.s.Memory.Sandboxes[sb.Ref]; seen.Task != "" && !seen.Another(sb) {
+		return true
+	}
+	if !sb.StableName {
+		return false
+	}
+	if v.successors == nil {
+		v.successors = v.s.Memory.Successors()
+	}
+	return v.successors[reconcile.Ref{Provider: sb.Provider, ID: sb.Name}] != ""
+}
+
+// liveRows are the live tasks that name the sandbox, or that it names, each once.
+func (v *Prover) liveRows(sb *reconcile.Sandbox) (rows []*reconcile.Task) {
+	add := func(t *reconcile.Task) {
+		for _, have := range rows {
+			if t == have {
+				return
+			}
+		}
+		rows = append(rows, t)
+	}
+	for _, key := range sb.Keys() {
+		for _, at := range [...]string{sb.Provider, ""} {
+			for _, t := range v.named[reconcile.Ref{Provider: at, ID: key}] {
+				add(t)
+			}
+		}
+	}
+	if t := v.live[sb.Task]; t != nil && sb.Task != "" {
+		add(t)
+	}
+	return rows
+}
