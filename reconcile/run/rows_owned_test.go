@@ -29,27 +29,34 @@ func TestOwnedByRow(t *testing.T) {
 		memory string // the task that the ledger knows it by
 		want   bool
 		proven bool
+		first  bool // no full pass was made before
 	}{
-		"a live row that says where":              {reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "b"}, true, at, "", true, true},
-		"a live row that says nothing of it":      {reconcile.Task{ID: "t1", Sandbox: "s1"}, true, at, "", true, true},
-		"a live row with a word of its own":       {reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "x"}, true, at, "", true, true},
-		"a live row of another account":           {reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "a"}, true, at, "", false, false},
-		"a live row that is younger":              {reconcile.Task{ID: "t1", Sandbox: "s1", CreatedAt: noon}, true, at, "", true, false},
-		"a live row of no known age":              {reconcile.Task{ID: "t1", Sandbox: "s1", CreatedAt: time.Unix(0, 0)}, true, ageless, "", true, false},
-		"an ended row that says where":            {reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "b", State: reconcile.TaskFailed}, false, at, "", true, false},
-		"an ended row that a pass saw live":       {reconcile.Task{ID: "seen", Sandbox: "s1", State: reconcile.TaskFailed}, false, at, "", true, true},
-		"an ended row of another account":         {reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "a", State: reconcile.TaskFailed}, false, at, "", false, false},
-		"the ledger knows it":                     {reconcile.Task{ID: "t2", Sandbox: "s2"}, true, at, "t1", true, true},
-		"the ledger knows another of its id":      {reconcile.Task{ID: "t2", Sandbox: "s2"}, true, renewed, "t1", false, false},
-		"a label with a live row's id":            {reconcile.Task{ID: "t1", Provider: "a"}, true, labelled, "", true, true},
-		"a label with a younger live row's id":    {reconcile.Task{ID: "t1", CreatedAt: noon}, true, labelled, "", true, false},
-		"a label with the id of one that ended":   {reconcile.Task{ID: "t1", Provider: "a", State: reconcile.TaskFailed}, false, labelled, "", true, false},
-		"a label that says another than the row":  {reconcile.Task{ID: "t2", Sandbox: "s1"}, true, keyedToo, "", true, true},
-		"a live row of one that is excepted":      {reconcile.Task{ID: "t1", Sandbox: "s1"}, true, excepted, "t1", false, false},
-		"no row":                                  {reconcile.Task{ID: "t2", Sandbox: "s2"}, true, at, "", false, false},
-		"a row that holds nothing, a box of none": {reconcile.Task{ID: "t2"}, true, reconcile.Sandbox{Ref: reconcile.Ref{Provider: "b", ID: "s1"}}, "", false, false},
+		"a live row that says where":              {row: reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "b"}, live: true, box: at, memory: "", want: true, proven: true},
+		"a live row that says nothing of it":      {row: reconcile.Task{ID: "t1", Sandbox: "s1"}, live: true, box: at, memory: "", want: true, proven: true},
+		"a live row with a word of its own":       {row: reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "x"}, live: true, box: at, memory: "", want: true, proven: true},
+		"a live row of another account":           {row: reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "a"}, live: true, box: at, memory: "", want: false, proven: false},
+		"a live row that is younger":              {row: reconcile.Task{ID: "t1", Sandbox: "s1", CreatedAt: noon}, live: true, box: at, memory: "", want: true, proven: false},
+		"a live row of no known age":              {row: reconcile.Task{ID: "t1", Sandbox: "s1", CreatedAt: time.Unix(0, 0)}, live: true, box: ageless, memory: "", want: true, proven: false},
+		"an ended row that says where":            {row: reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "b", State: reconcile.TaskFailed}, live: false, box: at, memory: "", want: true, proven: false},
+		"an ended row in the first pass":          {row: reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "b", State: reconcile.TaskFailed}, box: at, want: true, proven: true, first: true},
+		"a row of no known age in the first pass": {row: reconcile.Task{ID: "t1", Sandbox: "s1", CreatedAt: time.Unix(0, 0)}, live: true, box: ageless, want: true, proven: true, first: true},
+		"a younger row in the first pass":         {row: reconcile.Task{ID: "t1", Sandbox: "s1", CreatedAt: noon}, live: true, box: at, want: true, first: true},
+		"an ended row that a pass saw live":       {row: reconcile.Task{ID: "seen", Sandbox: "s1", State: reconcile.TaskFailed}, live: false, box: at, memory: "", want: true, proven: true},
+		"an ended row of another account":         {row: reconcile.Task{ID: "t1", Sandbox: "s1", Provider: "a", State: reconcile.TaskFailed}, live: false, box: at, memory: "", want: false, proven: false},
+		"the ledger knows it":                     {row: reconcile.Task{ID: "t2", Sandbox: "s2"}, live: true, box: at, memory: "t1", want: true, proven: true},
+		"the ledger knows another of its id":      {row: reconcile.Task{ID: "t2", Sandbox: "s2"}, live: true, box: renewed, memory: "t1", want: false, proven: false},
+		"a label with a live row's id":            {row: reconcile.Task{ID: "t1", Provider: "a"}, live: true, box: labelled, memory: "", want: true, proven: true},
+		"a label with a younger live row's id":    {row: reconcile.Task{ID: "t1", CreatedAt: noon}, live: true, box: labelled, memory: "", want: true, proven: false},
+		"a label with the id of one that ended":   {row: reconcile.Task{ID: "t1", Provider: "a", State: reconcile.TaskFailed}, live: false, box: labelled, memory: "", want: true, proven: false},
+		"a label that says another than the row":  {row: reconcile.Task{ID: "t2", Sandbox: "s1"}, live: true, box: keyedToo, memory: "", want: true, proven: true},
+		"a live row of one that is excepted":      {row: reconcile.Task{ID: "t1", Sandbox: "s1"}, live: true, box: excepted, memory: "t1", want: false, proven: false},
+		"no row":                                  {row: reconcile.Task{ID: "t2", Sandbox: "s2"}, live: true, box: at, memory: "", want: false, proven: false},
+		"a row that holds nothing, a box of none": {row: reconcile.Task{ID: "t2"}, live: true, box: reconcile.Sandbox{Ref: reconcile.Ref{Provider: "b", ID: "s1"}}, memory: "", want: false, proven: false},
 	} {
 		s := &reconcile.Snapshot{Sandboxes: []reconcile.Sandbox{test.box}, Listings: map[string]reconcile.ListingSeen{}, Rows: map[string]reconcile.Task{}, ByKey: map[reconcile.Ref]reconcile.Task{}}
+		if s.Memory.LastFull = noon; test.first {
+			s.Memory.LastFull = time.Time{}
+		}
 		s.Memory.Sandboxes = map[reconcile.Ref]reconcile.SandboxSeen{test.box.Ref: {Task: test.memory, CreatedAt: at.CreatedAt}}
 		s.Memory.Tasks = map[string]reconcile.TaskSeen{"seen": {FirstSeen: noon, Since: noon.Add(time.Minute)}}
 		if test.row.AsOf = noon; test.row.CreatedAt.IsZero() {

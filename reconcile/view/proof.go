@@ -4,13 +4,16 @@ import "github.com/sandkeeper/sandkeeper/reconcile"
 
 // NoProof says why a row that names a sandbox does not prove that it is ours; "" when it does. Whoever may
 // write rows could name any sandbox, so that a pass has to have seen the row live, and the sandbox has to be
-// younger. Each is as old as its own clock says: the clocks are not compared.
+// younger. What was over before the first full pass is believed: nobody has watched, and it would be nobody's for
+// ever. Each is as old as its own clock says: the clocks are not compared.
 func NoProof(m *reconcile.Memory, t *reconcile.Task, sb *reconcile.Sandbox) string {
 	seen, known := m.Tasks[t.ID]
 	switch {
 	//guard:row-over P1
-	case t.Outside || t.State.Terminal() && !(known && (seen.Live || seen.FirstSeen.Before(seen.Since))):
+	case t.Outside || t.State.Terminal() && !m.LastFull.IsZero() && !(known && (seen.Live || seen.FirstSeen.Before(seen.Since))):
 		return reconcile.UnseenLive
+	case (t.CreatedAt.IsZero() || sb.CreatedAt.IsZero()) && m.LastFull.IsZero():
+		return ""
 	case t.CreatedAt.IsZero() || sb.CreatedAt.IsZero():
 		return "when it was made, or its row, is not known (tasks.columns.created_at)"
 	//guard:row-younger P1
