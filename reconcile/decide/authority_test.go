@@ -13,7 +13,7 @@ import (
 func TestCleanUpNeedsProof(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	policy := &reconcile.Policy{Providers: map[string]reconcile.ProviderPolicy{"lab": {Referenced: true}}}
-	v := view.New(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now}}, policy)
+	v := view.New(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now, LastFull: now}}, policy)
 	for name, test := range map[string]struct {
 		rule string
 		made time.Time // the row
