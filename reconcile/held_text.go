@@ -20,7 +20,8 @@ var heldPrefix = map[HeldKind]string{
 	HeldObserve: "observe", HeldOff: "off", HeldPause: "pause: ", HeldHold: "hold: ", HeldVeto: "veto: ",
 	HeldBreaker: "breaker: ", HeldBudget: "budget: ", HeldIncident: "incident: ", HeldRollout: "rollout: ",
 	HeldQuarantine: "quarantine: ", HeldNotExclusive: "not-exclusive: ", HeldUnparsable: "unparsable: ",
-	HeldDoubtful: "doubtful: ", HeldUnproven: "unproven: ", HeldUnended: "cannot be ended: ", HeldUnmatched: "unmatched pair: ",
+	HeldDoubtful: "doubtful: ", HeldUnproven: "unproven: ", HeldUnended: "cannot be ended: ",
+	HeldUnmatched: "unmatched pair: ",
 }
 
 // String is the text that people read and the ledger keeps.

@@ -14,7 +14,8 @@ func provisioningStuck(v *view.View, s *reconcile.Subject) result {
 	kept := healthyResult("no sandbox of it is coming up")
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		if !b.Here || b.State != reconcile.SandboxCreating || !b.Owned || v.Ending[b.Ref] && s.LinkState == reconcile.LinkLive {
+		if !b.Here || b.State != reconcile.SandboxCreating || !b.Owned ||
+			v.Ending[b.Ref] && s.LinkState == reconcile.LinkLive {
 			continue
 		}
 		out := judgeComingUp(v, s, b)

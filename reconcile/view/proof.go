@@ -10,7 +10,8 @@ func NoProof(m *reconcile.Memory, t *reconcile.Task, sb *reconcile.Sandbox) stri
 	seen, known := m.Tasks[t.ID]
 	switch {
 	//guard:row-over P1
-	case t.Outside || t.State.Terminal() && !m.LastFull.IsZero() && !(known && (seen.Live || seen.FirstSeen.Before(seen.Since))):
+	case t.Outside, t.State.Terminal() && !m.LastFull.IsZero() &&
+		!(known && (seen.Live || seen.FirstSeen.Before(seen.Since))):
 		return reconcile.UnseenLive
 	case (t.CreatedAt.IsZero() || sb.CreatedAt.IsZero()) && m.LastFull.IsZero():
 		return ""

@@ -140,8 +140,8 @@ func (t *Tasks) byPieces(ctx context.Context, ask func(*statements) (query, erro
 
 // liveOnes are the ids of the live tasks, and what makes the query read those of given ids.
 func (p *pieces) liveOnes(ctx context.Context) ([]string, error) {
-	rows, err := p.tx.Query(ctx, fmt.Sprintf("SELECT (%s)::text FROM %s WHERE %s ORDER BY 1", p.s.plan.columns["id"], p.s.plan.table,
-		p.s.inLiveState()), p.s.withLive(pgx.StrictNamedArgs{}))
+	rows, err := p.tx.Query(ctx, fmt.Sprintf("SELECT (%s)::text FROM %s WHERE %s ORDER BY 1",
+		p.s.plan.columns["id"], p.s.plan.table, p.s.inLiveState()), p.s.withLive(pgx.StrictNamedArgs{}))
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (t *Tasks) leftOut(ctx context.Context, id, why string) {
 	t.told[id] = why
 	t.mu.Unlock()
 	if !told {
-		t.logger().WarnContext(ctx, "a row of the task table cannot be read: it is left out of the judgement, and its sandbox alone",
+		t.logger().WarnContext(ctx, "a row of the task table cannot be read: nothing is judged from it",
 			"task", text.Clip(id, 60), "why", why, "fix", "correct the row; `sandkeeper check` names the column")
 	}
 }

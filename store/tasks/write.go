@@ -236,8 +236,8 @@ func (s *statements) notify(ctx context.Context, tx pgx.Tx, facts map[string]str
 		return err
 	})
 	if err != nil && tx.Conn().PgConn().TxStatus() == inTransaction {
-		s.log.ErrorContext(ctx, "the row was written, but the notification of tasks.notify could not be sent", "channel", channel,
-			"task", text.Clip(facts["task"], 60), "err", err)
+		s.log.ErrorContext(ctx, "the row was written, but the notification of tasks.notify could not be sent",
+			"channel", channel, "task", text.Clip(facts["task"], 60), "err", err)
 		return nil
 	}
 	return err
