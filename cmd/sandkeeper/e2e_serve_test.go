@@ -96,6 +96,34 @@ func TestListeningForOthersNeedsUsers(t *testing.T) {
 	}
 }
 
+// TestServeKnowsItsNames asks the program by names, as a browser does that was led here: it answers
+// to those of the config alone, on loopback and without users too.
+func TestServeKnowsItsNames(t *testing.T) {
+	a := newArena(t, settings{more: "web: {listen: \"localhost:0\", hosts: [page.example]}\nlog: {level: info}"})
+	a.must("migrate")
+	for _, verb := range []string{"run", "serve"} {
+		d := a.daemon(verb)
+		for host, want := range map[string]int{"page.example": 200, "localhost": 200, "evil.example": 421} {
+			for _, path := range []string{"", "metrics", "healthz"} {
+				request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.url()+path, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				request.Host = host
+				answer, err := http.DefaultClient.Do(request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				answer.Body.Close()
+				if answer.StatusCode != want {
+					t.Errorf("%s: /%s as %s answers %d, want %d", verb, path, host, answer.StatusCode, want)
+				}
+			}
+		}
+		d.stop()
+	}
+}
+
 // secureWeb writes web.yml with a certificate and one user, and makes a client that knows
 // the certificate.
 func (a *arena) secureWeb() *http.Client {

@@ -217,6 +217,11 @@ var brokenValues = map[string]brokenConfig{
 		`c.yaml:10:7: web.listen: "localhost:99999" is not an address; write it like 127.0.0.1:8080 or ` +
 			":8080",
 	}},
+	"a host with more than a name": {add: "web: {hosts: [a.example, \"https://a.example\", \"a:80\", \"\"]}\n", want: []string{
+		`c.yaml:10:26: web.hosts[1]: "https://a.example" is not a host name; write it like sandkeeper.example.com, without scheme and port`,
+		`c.yaml:10:47: web.hosts[2]: "a:80" is not a host name; write it like sandkeeper.example.com, without scheme and port`,
+		`c.yaml:10:55: web.hosts[3]: "" is not a host name; write it like sandkeeper.example.com, without scheme and port`,
+	}},
 	"a network that is none": {add: "web: {trusted_proxies: [10.0.0.0/8, ten]}\n", want: []string{
 		`c.yaml:10:37: web.trusted_proxies[1]: "ten" is not a network; write it like 10.0.0.0/8 or ` +
 			"10.1.2.3",

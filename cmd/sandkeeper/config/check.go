@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -55,6 +56,8 @@ func postgresURL(text string) bool {
 	return !strings.Contains(text, "://") && strings.Contains(text, "=")
 }
 
+var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$`)
+
 func (c *Config) checkWeb(r *report) {
 	host, port, err := net.SplitHostPort(c.Web.Listen)
 	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || n > 65535 {
@@ -64,6 +67,11 @@ func (c *Config) checkWeb(r *report) {
 	if !text.Loopback(host) && c.Web.ConfigFile == "" {
 		r.warn("web.listen", "run and serve refuse to show the page to others without asking who they are",
 			"name users in web.config_file, or listen on 127.0.0.1")
+	}
+	for i, name := range c.Web.Hosts {
+		if key := fmt.Sprintf("web.hosts[%d]", i); !hostName.MatchString(name) {
+			r.fail(key, r.quote(key)+" is not a host name", "write it like sandkeeper.example.com, without scheme and port")
+		}
 	}
 	for i, target := range c.Alerts.Notify {
 		if u, err := url.Parse(target.Reveal()); err != nil || u.Scheme == "" {
