@@ -56,7 +56,9 @@ func postgresURL(text string) bool {
 	return !strings.Contains(text, "://") && strings.Contains(text, "=")
 }
 
-var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$`)
+const hostLabel = `[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?`
+
+var hostName = regexp.MustCompile(`^` + hostLabel + `(?:\.` + hostLabel + `)*\.?$`)
 
 func (c *Config) checkWeb(r *report) {
 	host, port, err := net.SplitHostPort(c.Web.Listen)
