@@ -175,7 +175,7 @@ func explain(t *testing.T, s *history.Script, r *simtest.Report) {
 	}
 	short := simtest.Shrink(t, s, r.Violations[0].Property, time.Minute)
 	again := simtest.Run(t, short, simtest.Options{Trace: true})
-	t.Errorf("seed %d breaks a property: %s\n\nplay it again: go test ./reconcile/run -run '^TestSimulation$' -wide=%t -seed %d -trace\n"+
+	t.Errorf("seed %d breaks a property: %s\n\nplay it again: go test ./reconcile/run -run '^TestSimulation$' -wide=%t -seed %d -args -trace\n"+
 		"or keep what is left of it in reconcile/run/testdata/histories:\n\n%s\nits trace:\n%s", s.Seed, whatBroke(r.Violations),
 		*wideFlag, s.Seed, short, strings.Join(again.Trace, "\n"))
 }
