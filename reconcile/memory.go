@@ -142,6 +142,7 @@ type ProbeSeen struct {
 	Last         ProbeResult
 	LastAnswered time.Time      // newest probe that was answered
 	WorkerAt     time.Time      // newest probe that found the worker alive
+	RunEnded     time.Time      // newest failure of the run that an answer ended last
 	Failures     []ProbeResult  // the present run of failures, oldest first, at most 10; empty after an answer
 	Measurements []Measurements // the newest measurements, oldest first, at most 10
 }

@@ -125,8 +125,12 @@ func provesBroken(v *view.View, b *reconcile.SeenSandbox) bool {
 	return v.Trusted(reconcile.ProbesOf(b.Provider)) && others > 0
 }
 
+// flapping is for how long a failure that was followed by an answer speaks against the provider's probes.
+const flapping = 5 * time.Minute
+
 // others counts the other sandboxes of the provider whose newest probe was made since a first
-// failure, or in the same round, by how it went.
+// failure, or in the same round, by how it went. One that failed and answered since is no witness that
+// all is well with the provider, but that it fails in part.
 func others(v *view.View, ref reconcile.Ref, first time.Time) (failed, answered int) {
 	from := first.Add(-v.P.Providers[ref.Provider].Probe.Timeout)
 	for other, seen := range v.S.Memory.Probes {
@@ -134,8 +138,10 @@ func others(v *view.View, ref reconcile.Ref, first time.Time) (failed, answered 
 		if other.Provider != ref.Provider || other == ref || last.At.Before(from) {
 			continue
 		}
+		//guard:broken-flapping harm
+		flaps := !seen.RunEnded.Before(reconcile.Latest(from, v.Now.Add(-flapping)))
 		switch {
-		case last.Outcome.Failed():
+		case last.Outcome.Failed(), flaps:
 			failed++
 		case last.Outcome == reconcile.Answered:
 			answered++

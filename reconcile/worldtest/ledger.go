@@ -153,6 +153,7 @@ func putProbe(l *entry) {
 	detail := "exec: timed out"
 	l.str("detail", &detail)
 	if l.ago("answered", l.w.S.Memory.Now, &p.LastAnswered); !p.LastAnswered.IsZero() {
+	l.ago("ended", l.w.S.Memory.Now, &p.RunEnded)
 		p.Last = reconcile.ProbeResult{Ref: p.Ref, Outcome: reconcile.Answered, At: p.LastAnswered}
 	}
 	for _, age := range failed {

@@ -83,6 +83,7 @@ func putSums(ctx context.Context, tx pgx.Tx, sums []reconcile.ProbeSeen) error {
 	args["failures"], args["vitals"] = runs, measurements
 	args["worker_at"] = column(sums, func(s reconcile.ProbeSeen) pgtype.Timestamptz { return stamp(s.WorkerAt) })
 	args["last_answered"] = column(sums, func(s reconcile.ProbeSeen) pgtype.Timestamptz { return stamp(s.LastAnswered) })
+	args["run_ended"] = column(sums, func(s reconcile.ProbeSeen) pgtype.Timestamptz { return stamp(s.RunEnded) })
 	_, err := exec(ctx, tx, "probe_sums", args)
 	return err
 }

@@ -49,7 +49,7 @@ func (s *sandboxRow) columns() []any {
 	return []any{&s.Provider, &s.ID, &s.Name, &s.Task, &s.Template, (*string)(&s.State), &s.Raw, at(&s.CreatedAt),
 		at(&s.FirstSeen), at(&s.StateSince), at(&s.ResumedAt), at(&s.RanAt), at(&s.GoneAt), &s.GoneByUs,
 		&p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures, &p.measurements, at(&s.WorkedAt),
-		&p.worker, at(&p.workerAt)}
+		&p.worker, at(&p.workerAt), at(&p.runEnded)}
 }
 
 func scanSandbox(r pgx.Rows) (reconcile.SandboxSeen, error) {
@@ -68,10 +68,11 @@ type probeSum struct {
 	measurements    []byte
 	worker          pgtype.Text
 	workerAt        time.Time
+	runEnded        time.Time
 }
 
 func (p probeSum) seen(ref reconcile.Ref) (reconcile.ProbeSeen, error) {
-	seen := reconcile.ProbeSeen{Ref: ref, LastAnswered: p.answered, WorkerAt: p.workerAt}
+	seen := reconcile.ProbeSeen{Ref: ref, LastAnswered: p.answered, WorkerAt: p.workerAt, RunEnded: p.runEnded}
 	if !p.at.IsZero() {
 		seen.Last = reconcile.ProbeResult{
 			Ref: ref, Outcome: reconcile.ProbeOutcome(p.outcome), Detail: p.detail, At: p.at,
@@ -96,7 +97,7 @@ func scanProbeSum(r pgx.Rows) (reconcile.ProbeSeen, error) {
 	var ref reconcile.Ref
 	var p probeSum
 	err := r.Scan(&ref.Provider, &ref.ID, &p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures,
-		&p.measurements, &p.worker, at(&p.workerAt))
+		&p.measurements, &p.worker, at(&p.workerAt), at(&p.runEnded))
 	if err != nil {
 		return reconcile.ProbeSeen{}, err
 	}

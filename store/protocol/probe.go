@@ -39,6 +39,9 @@ func fold(seen reconcile.ProbeSeen, r reconcile.ProbeResult) reconcile.ProbeSeen
 	seen.Last = r
 	switch {
 	case r.Outcome == reconcile.Answered:
+		if n := len(seen.Failures); n > 0 {
+			seen.RunEnded = seen.Failures[n-1].At
+		}
 		seen.Failures = nil
 	case r.Outcome.Failed():
 		seen.Failures = lengthen(seen.Failures, r)
