@@ -17,7 +17,7 @@ func executionsStuck(v *view.View, s *reconcile.Subject) result {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		//guard:queue-replaced harm
-		if v.Replaced(s, b) {
+		if v.LeftBehind(s, b) {
 			continue
 		}
 		//guard:queue-anothers live

@@ -15,7 +15,7 @@ func idleBroken(v *view.View, s *reconcile.Subject) result {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		//guard:broken-replaced harm
-		if v.Replaced(s, b) {
+		if v.LeftBehind(s, b) {
 			continue
 		}
 		//guard:broken-anothers live

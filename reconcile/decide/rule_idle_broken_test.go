@@ -48,6 +48,9 @@ func TestIdleBroken(t *testing.T) {
 		"of the attempt before, while the next one is handed out": {
 			other + "task t1 assigned assigned=10m updated=10m; knew task t1 assigned since=10m; " + box +
 				"knew box daytona/s1 running task=t1 first=1h; probe daytona/s1 failed=2m,1m30s,1m", "healthy", ""},
+		"of the attempt before, while the row names the next one's, which nobody has seen yet": {
+			"provider daytona id=yes; " + other + "task t1 running sandbox=s2; knew task t1 running since=10m; " + box +
+				"knew box daytona/s1 running task=t1 first=1h; probe daytona/s1 failed=2m,1m30s,1m", "healthy", ""},
 		"of an attempt that is handed out": {
 			other + "task t1 assigned assigned=1h updated=1h; knew task t1 assigned since=1h; " + box +
 				"knew box daytona/s1 running task=t1 first=10m; probe daytona/s1 failed=2m,1m30s,1m", "due", ""},

@@ -27,6 +27,17 @@ func (v *signs) Testifies(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	return !other && (s.Task.State == reconcile.TaskRunning || !b.Known || !v.Earlier(s, b))
 }
 
+// LeftBehind reports whether a sandbox may not be the one that its live task is in: it is replaced, or was there
+// before the present attempt began, and the row names another one, which may be on its way.
+func (v *signs) LeftBehind(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+	if s.Task == nil || s.LinkState != reconcile.LinkLive {
+		return false
+	}
+	//guard:label-elsewhere harm
+	elsewhere := s.Task.Sandbox != "" && v.keyFor(b, s.Task) != "" && b.Known && v.Earlier(s, b)
+	return elsewhere || v.Replaced(s, b)
+}
+
 // Vouched reports whether more than a label that anybody may have set says that the sandbox is the task's:
 // its row names it.
 func (v *signs) Vouched(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
