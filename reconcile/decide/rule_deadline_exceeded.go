@@ -85,16 +85,19 @@ func deadlineByLedger(v *view.View, s *reconcile.Subject) result {
 	}
 	timed := limit > 0 && s.Known && s.Seen.Status == t.Status
 	ran := v.Since(s.Seen.Since)
+	// The pass that saw it first had begun before it read the row, and ended before the next one began.
+	//guard:deadline-read harm
+	surely := ran - max(v.P.Quick, reconcile.UsualGap(&v.S.Memory))
 	switch {
-	case past.found && (v.P.Tasks.DeadlineFails || !timed || ran < limit):
+	case past.found && (v.P.Tasks.DeadlineFails || !timed || surely < limit):
 		return past
 	case !timed:
 		return healthyResult("it has no timeout and no deadline, or its begin was not seen")
-	case ran < limit:
-		return no(v, func() string { return subjectWithinTime(s, ran, limit) })
+	case surely < limit:
+		return no(v, func() string { return subjectWithinTime(s, max(surely, 0), limit) })
 	}
 	return subjectOverdue(s, time.Time{}, ran-limit,
-		fmt.Sprintf("ran at least %s of %s, as the ledger saw", text.Duration(ran), text.Duration(limit)))
+		fmt.Sprintf("ran at least %s of %s, as the ledger saw", text.Duration(surely), text.Duration(limit)))
 }
 
 func subjectOverdue(s *reconcile.Subject, began time.Time, late time.Duration, what string) result {

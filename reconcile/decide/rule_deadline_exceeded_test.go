@@ -25,7 +25,7 @@ func TestDeadlineExceeded(t *testing.T) {
 		"no start time, a deadline that only puts it to sleep": {
 			"tasks sleeps; task t1 running deadline=1m; knew task t1 running since=1h", "report", "past its deadline"},
 		"no start time, such a deadline, and its timeout as the ledger saw": {
-			"tasks sleeps; task t1 running deadline=1m timeout=10m; knew task t1 running since=10m", "due", "as the ledger saw"},
+			"tasks sleeps; task t1 running deadline=1m timeout=10m; knew task t1 running since=11m", "due", "as the ledger saw"},
 		"no start time, such a deadline, and the timeout a second later": {
 			"tasks sleeps; task t1 running deadline=1m timeout=10m; knew task t1 running since=9m59s", "report", ""},
 		"no start time, such a deadline, and nobody saw it begin": {
@@ -58,9 +58,13 @@ func TestDeadlineExceeded(t *testing.T) {
 		"a start of an earlier attempt": {
 			"task t1 running started=10h timeout=10m; knew task t1 running since=9m stale=10h", "healthy", ""},
 		"a start of an earlier attempt, and the ledger saw this one run long": {
-			"task t1 running started=10h timeout=10m; knew task t1 running since=10m stale=10h", "due", "as the ledger saw"},
+			"task t1 running started=10h timeout=10m; knew task t1 running since=11m stale=10h", "due", "as the ledger saw"},
+		"no start time, and the pass that saw it first had read its row late": {
+			"task t1 running timeout=10m; knew task t1 running since=10m", "healthy", ""},
+		"no start time, begun anew since in the same status": {
+			"task t1 running timeout=10m asked=2; knew task t1 running since=1h asked=1", "healthy", ""},
 		"no start time, the ledger saw it run long": {
-			"task t1 running timeout=10m; knew task t1 running since=10m", "due", "as the ledger saw"},
+			"task t1 running timeout=10m; knew task t1 running since=11m", "due", "as the ledger saw"},
 		"no start time, the ledger saw it for less": {
 			"task t1 running timeout=10m; knew task t1 running since=9m59s", "healthy", ""},
 		"no start time, not known": {"task t1 running timeout=10m", "healthy", ""},
@@ -80,7 +84,7 @@ func TestDeadlineExceeded(t *testing.T) {
 			"task t1 running started=-1h timeout=10m", "healthy", ""},
 		"another row's clock runs ahead: the ledger's counts": {
 			"task w1 running started=-1h; task t1 running started=1h timeout=10m; " +
-				"knew task t1 running since=10m", "due", "as the ledger saw"},
+				"knew task t1 running since=11m", "due", "as the ledger saw"},
 		"assigned": {"task t1 assigned started=1h timeout=10m", "healthy", ""},
 		"pending":  {"task t1 pending deadline=1h", "healthy", ""},
 		"over":     {"row t1 completed started=1h timeout=10m; box daytona/s1 running task=t1", "healthy", ""},
