@@ -139,6 +139,6 @@ GRANT UPDATE (
 -- The coding-agent template instead: its fail writes more columns, and its activity is read
 -- from the messages:
 -- GRANT SELECT ON public.tasks TO sandkeeper_keeper, sandkeeper_reader;
--- GRANT SELECT (task_id, content) ON public.task_messages TO sandkeeper_keeper, sandkeeper_reader;
+-- GRANT SELECT (task_id, role, content) ON public.task_messages TO sandkeeper_keeper, sandkeeper_reader;
 -- GRANT UPDATE (status, error, completed_at, updated_at, sandbox_id, sandbox_url, agent_session_id, logs)
 --     ON public.tasks TO sandkeeper_keeper;

@@ -69,7 +69,7 @@ type TaskSeen struct {
 	UpdatedAt    time.Time   // the row's updated_at at the last look (task database's clock)
 	StartedAt    time.Time   // the row's started_at at the last look (task database's clock)
 	StaleStart   time.Time   // a started_at that was already there in an earlier state: of an earlier attempt
-	EntrySum     uint64      // hash of what changes when the task is handed out again: attempts and session
+	EntrySum     uint64      // of what changes when the task is handed out again: mark, attempts and session
 	AheadSign    time.Time   // a sign of life from the future (task database's clock); zero when there is none
 	AheadSince   time.Time   // when the ledger first saw it
 	ErrorSum     uint64      // hash of the error column at the last look

@@ -23,11 +23,14 @@ func (t *Task) heldUntil() time.Time {
 	return Latest(t.CreatedAt, t.AssignedAt, t.StartedAt, t.UpdatedAt, t.KeepAliveUntil)
 }
 
-// EntrySum is what changes when the task is handed out again: its attempts in the upper half,
-// a hash of its session in the lower.
+// EntrySum is what changes when the task is handed out again: a hash of its attempt's mark in the
+// highest 16 bits, its attempts in the next 16, a hash of its session in the lower half.
 func (t *Task) EntrySum() uint64 {
-	return uint64(uint32(t.Attempts))<<32 | Sum(t.Session)&(1<<32-1)
+	return Sum(t.AttemptMark)<<48 | uint64(uint16(t.Attempts))<<32 | Sum(t.Session)&(1<<32-1)
 }
+
+// EntryAttempts are the attempts that an EntrySum counts.
+func EntryAttempts(sum uint64) uint16 { return uint16(sum >> 32) }
 
 // Attempt tells one attempt at the task from another: by its count, its session and its sandbox.
 func (t *Task) Attempt() uint64 {
@@ -93,8 +96,10 @@ type Task struct {
 	KeepAliveUntil                                time.Time
 	Timeout                                       time.Duration // 0 when null
 
-	Mark      string // what changes with the worker's work, where no clock of the row does; "" when not mapped
-	Sandboxes int    // how many sandboxes at once are usual for it; 0 when not mapped
+	Mark string // what changes with the worker's work, where no clock of the row does; "" when not mapped
+	// AttemptMark is what changes when it is begun anew where no count and no session do; "" when not mapped.
+	AttemptMark string
+	Sandboxes   int // how many sandboxes at once are usual for it; 0 when not mapped
 
 	Outside bool // read by key although `where` excludes it: explains a sandbox, is not judged
 

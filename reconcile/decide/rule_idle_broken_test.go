@@ -94,15 +94,15 @@ func TestIdleBroken(t *testing.T) {
 			"probe daytona/s8 failed=1m", "held", "1 of the 2 others that were probed since fail as well"},
 		"one of three others fails as well": {broken + "box daytona/s{7..8} running; " +
 			"probe daytona/s8 failed=1m; probe daytona/s7 answered=2m", "due", ""},
-		"another provider's fail": {broken + "box e2b/s8 running; probe e2b/s8 failed=1m", "due", ""},
-		"without a task": {
-			other + "box daytona/s1 running; probe daytona/s1 failed=2m,1m30s,1m", "due", ""},
 		"one of two others failed and answered since": {broken + "box daytona/s8 running task=t8; row t8 completed; " +
 			"probe daytona/s8 answered=1m ended=90s", "held", "1 of the 2 others that were probed since fail as well"},
 		"one of two others failed and answered before": {broken + "box daytona/s8 running task=t8; row t8 completed; " +
 			"probe daytona/s8 answered=1m ended=3m", "due", ""},
 		"one of two others failed and answered since, long ago": {live + box + "probe daytona/s1 failed=9m50s,1m30s,1m; " +
 			"box daytona/s8 running task=t8; row t8 completed; probe daytona/s8 answered=1m ended=9m", "due", ""},
+		"another provider's fail": {broken + "box e2b/s8 running; probe e2b/s8 failed=1m", "due", ""},
+		"without a task": {
+			other + "box daytona/s1 running; probe daytona/s1 failed=2m,1m30s,1m", "due", ""},
 		"of a task out of where": {
 			other + "row t1 running; " + box + "probe daytona/s1 failed=2m,1m30s,1m", "held", "outside `where`"},
 		"of a task that was not read": {

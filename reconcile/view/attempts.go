@@ -29,7 +29,7 @@ func taskSeenEndedBadly(s *reconcile.TaskSeen, t *reconcile.Task) bool {
 
 // taskSeenRetried reports whether the row counts more attempts than it did.
 func taskSeenRetried(s *reconcile.TaskSeen, t *reconcile.Task) bool {
-	return t.EntrySum()>>32 > s.EntrySum>>32
+	return reconcile.EntryAttempts(t.EntrySum()) > reconcile.EntryAttempts(s.EntrySum)
 }
 
 // taskSeenReplaced reports whether the row names another session or another sandbox than the one
@@ -37,7 +37,7 @@ func taskSeenRetried(s *reconcile.TaskSeen, t *reconcile.Task) bool {
 func taskSeenReplaced(s *reconcile.TaskSeen, t *reconcile.Task) bool {
 	const session = 1<<32 - 1
 	before, now := s.EntrySum&session, t.EntrySum()&session
-	return s.EntrySum>>32 == t.EntrySum()>>32 && before != 0 && now != 0 && before != now ||
+	return reconcile.EntryAttempts(s.EntrySum) == reconcile.EntryAttempts(t.EntrySum()) && before != 0 && now != 0 && before != now ||
 		s.Sandbox != "" && t.Sandbox != "" && s.Sandbox != t.Sandbox
 }
 

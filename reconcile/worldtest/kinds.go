@@ -182,6 +182,7 @@ func (l *entry) task() reconcile.Task {
 	l.str("error", &t.Error)
 	l.str("session", &t.Session)
 	l.str("mark", &t.Mark)
+	l.str("asked", &t.AttemptMark)
 	l.num("sandboxes", &t.Sandboxes)
 	for key, to := range map[string]*time.Time{
 		"created": &t.CreatedAt, "assigned": &t.AssignedAt, "started": &t.StartedAt, "heartbeat": &t.HeartbeatAt,

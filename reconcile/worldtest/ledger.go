@@ -47,6 +47,7 @@ func (l *entry) knewTask() {
 	was := reconcile.Task{}
 	l.str("session", &was.Session)
 	l.num("attempts", &was.Attempts)
+	l.str("asked", &was.AttemptMark)
 	seen.EntrySum = was.EntrySum()
 	l.w.S.Memory.Tasks[seen.ID] = seen
 }
@@ -152,8 +153,8 @@ func putProbe(l *entry) {
 	l.list("failed", &failed)
 	detail := "exec: timed out"
 	l.str("detail", &detail)
-	if l.ago("answered", l.w.S.Memory.Now, &p.LastAnswered); !p.LastAnswered.IsZero() {
 	l.ago("ended", l.w.S.Memory.Now, &p.RunEnded)
+	if l.ago("answered", l.w.S.Memory.Now, &p.LastAnswered); !p.LastAnswered.IsZero() {
 		p.Last = reconcile.ProbeResult{Ref: p.Ref, Outcome: reconcile.Answered, At: p.LastAnswered}
 	}
 	for _, age := range failed {

@@ -256,7 +256,7 @@ func TestCodingAgentOfAFork(t *testing.T) {
 // TestCodingAgentWithOtherNames: the preset's fail sets the columns by the names that they have,
 // and what a fork itself says of them wins.
 func TestCodingAgentWithOtherNames(t *testing.T) {
-	w := newWorld(t, `CREATE TABLE task_messages (task_id text, content text);
+	w := newWorld(t, `CREATE TABLE task_messages (task_id text, role text, content text);
 		CREATE TABLE tasks (id text PRIMARY KEY, status text, vm_id text, "last error" text, "Session" text, logs jsonb,
 			keep_alive boolean, max_duration integer, created_at timestamp, changed timestamp, completed_at timestamp, gone timestamp);
 		INSERT INTO tasks (id, status, vm_id, "Session", keep_alive, max_duration, changed)

@@ -24,7 +24,7 @@ type Mapping struct {
 	ExplainedBy []Explainer // further tables whose rows explain sandboxes
 
 	// Optional are the parts that a preset adds for a better judgement, and that are left out where this
-	// role cannot read them, or the table is not there: "where", "activity_mark".
+	// role cannot read them, or the table is not there: "where", "activity_mark", "attempt_mark".
 	Optional []string
 
 	// Split says that the state expression is the preset's own: it splits what
@@ -106,6 +106,7 @@ type field struct {
 var taskFields = []field{
 	{"id", textual}, {"status", textual}, {"state", textual}, {"sandbox", textual}, {"provider", textual},
 	{"template", textual}, {"session", textual}, {"worker", textual}, {"error", textual}, {"activity_mark", textual},
+	{"attempt_mark", textual},
 	{"created_at", moment}, {"assigned_at", moment}, {"started_at", moment}, {"heartbeat_at", moment},
 	{"activity_at", moment}, {"updated_at", moment}, {"deadline_at", moment}, {"keep_alive_until", moment},
 	{"deleted_at", moment}, {"fails_at", moment}, {"timeout", span}, {"attempts", number}, {"max_attempts", number},

@@ -59,11 +59,21 @@ func (m *Mapping) deriveCodingAgent(given map[string]string) {
 	if _, own := given["activity_mark"]; !own {
 		m.Columns["activity_mark"], m.Optional = m.work(among(status, running)), append(m.Optional, "activity_mark")
 	}
+	if _, own := given["attempt_mark"]; !own {
+		m.Columns["attempt_mark"], m.Optional = m.asked(among(status, running)), append(m.Optional, "attempt_mark")
+	}
 	if _, own := given["state"]; !own {
 		m.Columns["state"], m.Split = m.stateOfStatus(status, special{
 			words: running, where: "coalesce(" + sandbox + "::text, '') = ''", state: reconcile.TaskAssigned,
 		}), true
 	}
+}
+
+// asked is what changes when a user goes on with a task: each begins with a message of the user's, and the
+// status may be the same again before anybody has seen another.
+func (m *Mapping) asked(running string) string {
+	return fmt.Sprintf("(CASE WHEN %s THEN (SELECT count(*) FROM %s AS m WHERE m.task_id = %s AND m.role = 'user') END)",
+		running, m.beside("task_messages"), m.ofTask(store.First(operand(m.Columns["id"]), `"id"`)))
 }
 
 // work is what changes with the work at a task. No time of the row moves while an agent works:

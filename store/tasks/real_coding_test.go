@@ -51,6 +51,23 @@ func TestCodingAgentMark(t *testing.T) {
 	}
 }
 
+// TestCodingAgentGoesOn: a user's message begins the task anew, an agent's does not.
+func TestCodingAgentGoesOn(t *testing.T) {
+	w := newWorld(t, realCoding, Mapping{Preset: codingAgentName})
+	before := w.one("a")
+	w.exec("INSERT INTO task_messages (id, task_id, role, content) VALUES ('n', 'a', 'agent', 'done')")
+	if now := w.one("a"); now.EntrySum() != before.EntrySum() {
+		t.Error("an agent's message begins its task anew")
+	}
+	w.exec("INSERT INTO task_messages (id, task_id, role, content) VALUES ('o', 'a', 'user', 'now the tests')")
+	if now := w.one("a"); now.EntrySum() == before.EntrySum() || reconcile.EntryAttempts(now.EntrySum()) != 0 {
+		t.Error("a user's message must begin its task anew, and is no failed attempt")
+	}
+	if other := w.one("b"); other.AttemptMark != "" && other.AttemptMark == w.one("a").AttemptMark {
+		t.Error("it is of its own task alone")
+	}
+}
+
 // TestCodingAgentTellsItsUser: of a failed task its user sees the logs only.
 func TestCodingAgentTellsItsUser(t *testing.T) {
 	w := newWorld(t, realCoding, Mapping{Preset: codingAgentName})

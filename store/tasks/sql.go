@@ -89,7 +89,7 @@ func (s *statements) fieldSQL(f field) string {
 		return "NULL::" + sqlTypes[f.kind]
 	case f.name == "error":
 		return clipped("(" + sql + ")::text")
-	case f.name == "activity_mark":
+	case f.name == "activity_mark", f.name == "attempt_mark":
 		return hashed(sql)
 	}
 	return "(" + sql + ")::" + sqlTypes[f.kind]

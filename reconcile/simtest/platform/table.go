@@ -143,6 +143,9 @@ func (b *table) read(r *row) reconcile.Task {
 // moves while they work. Some move what a mark can see, the others nothing until they are done.
 func (b *table) logged(r *row, t *reconcile.Task) {
 	k := b.platform.tasks[r.ID]
+	if k != nil {
+		t.AttemptMark = strconv.Itoa(k.asked)
+	}
 	if k == nil || k.worker() == nil || k.worker().key != r.Sandbox || r.Sandbox == "" {
 		t.Mark = t.UpdatedAt.String()
 		return

@@ -21,6 +21,7 @@ type task struct {
 	kept     time.Time // until when a person keeps its sandbox
 	entered  time.Time // its row's present state
 	restored bool      // its row was set back from a backup
+	asked    int       // how often a person asked for more
 	touched  time.Time // when a person last did something with it
 	step     int       // the last step before its truth changed
 }

@@ -57,6 +57,7 @@ func (t users) continued(k *task, r *row, a *args) {
 		_, _ = b.cloud.world.Start(b.ref.ID) // busy: it comes later, or never
 		t.fleet().lookAt(b)
 	}
+	k.asked++
 	k.handed, k.never = t.now(), false
 	t.table.change(k.id, func(r *row) {
 		r.State, r.Sandbox, r.Session, r.Error = reconcile.TaskAssigned, k.key, "", ""
@@ -71,6 +72,7 @@ func (t users) continued(k *task, r *row, a *args) {
 // fresh hands a task out anew, in another sandbox.
 func (t users) fresh(k *task) {
 	t.count("user continue anew")
+	k.asked++
 	t.table.change(k.id, func(r *row) { r.State, r.Sandbox, r.Session, r.Error = reconcile.TaskPending, "", "", "" })
 	t.orchestrator().pickUp(k, k.pick)
 }
