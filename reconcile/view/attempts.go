@@ -37,7 +37,8 @@ func taskSeenRetried(s *reconcile.TaskSeen, t *reconcile.Task) bool {
 func taskSeenReplaced(s *reconcile.TaskSeen, t *reconcile.Task) bool {
 	const session = 1<<32 - 1
 	before, now := s.EntrySum&session, t.EntrySum()&session
-	return reconcile.EntryAttempts(s.EntrySum) == reconcile.EntryAttempts(t.EntrySum()) && before != 0 && now != 0 && before != now ||
+	counted := reconcile.EntryAttempts(s.EntrySum) != reconcile.EntryAttempts(t.EntrySum())
+	return !counted && before != 0 && now != 0 && before != now ||
 		s.Sandbox != "" && t.Sandbox != "" && s.Sandbox != t.Sandbox
 }
 

@@ -42,7 +42,9 @@ var probes = map[string]func(*bench){
 		b.equal("run", b.saved(two), reconcile.ProbeSeen{
 			Ref: ref("sb-1"), Last: two, Failures: []reconcile.ProbeResult{one, two},
 		})
-		b.equal("run", b.saved(three), reconcile.ProbeSeen{Ref: ref("sb-1"), Last: three, LastAnswered: three.At, RunEnded: two.At})
+		b.equal("run", b.saved(three), reconcile.ProbeSeen{
+			Ref: ref("sb-1"), Last: three, LastAnswered: three.At, RunEnded: two.At,
+		})
 		four := probed(4, reconcile.Hung)
 		b.equal("run", b.saved(four), reconcile.ProbeSeen{
 			Ref: ref("sb-1"), Last: four, LastAnswered: three.At, RunEnded: two.At, Failures: []reconcile.ProbeResult{four},

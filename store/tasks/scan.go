@@ -86,8 +86,9 @@ func (r *taskRow) task(c *Compiled, now time.Time) reconcile.Task {
 		CreatedAt: taskTime(r.moments[0]), AssignedAt: taskTime(r.moments[1]), StartedAt: taskTime(r.moments[2]),
 		HeartbeatAt: taskTime(r.moments[3]), ActivityAt: taskTime(r.moments[4]), UpdatedAt: taskTime(r.moments[5]),
 		DeadlineAt: limitTime(r.deadline(c)), KeepAliveUntil: limitTime(r.moments[7]), Timeout: spanOf(r.timeout),
-		Mark: r.texts[9].String, AttemptMark: r.texts[10].String, Sandboxes: int(min(max(r.numbers[2].Int64, 0), mostSandboxes)),
-		Attempts: int(r.numbers[0].Int64), MaxAttempts: int(r.numbers[1].Int64),
+		Mark: r.texts[9].String, AttemptMark: r.texts[10].String,
+		Sandboxes: int(min(max(r.numbers[2].Int64, 0), mostSandboxes)),
+		Attempts:  int(r.numbers[0].Int64), MaxAttempts: int(r.numbers[1].Int64),
 		Retries: r.numbers[0].Valid && r.numbers[1].Valid,
 		Events: reconcile.Events{
 			Started: taskTime(r.events[0]), Activity: taskTime(r.events[1]), Heartbeat: taskTime(r.events[2]),
