@@ -54,6 +54,7 @@ type Capabilities struct {
 	Checker    Checker
 
 	NoTerminate, NoProbe bool // these calls are refused
+	NamesLast            bool // a later sandbox of a name goes on with the work of the one before
 	ProbeIsActivity      bool // there is no way to probe that does not put the sandbox's idle time-out off
 }
 

@@ -108,7 +108,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 
 // Capabilities are what the halves can do that are configured.
 func (p *Provider) Capabilities() reconcile.Capabilities {
-	can := reconcile.Capabilities{Named: p, Checker: p}
+	can := reconcile.Capabilities{Named: p, Checker: p, NamesLast: p.namesLast()}
 	if p.worker != nil {
 		can.Logs, can.Usage = p, p
 	}

@@ -124,12 +124,16 @@ func (p *Provider) sandbox(of pair, asOf time.Time) reconcile.Sandbox {
 	return s
 }
 
+// namesLast reports whether what goes by a name goes on with the work of what had it before: nothing else tells
+// its task.
+func (p *Provider) namesLast() bool { return p.worker == nil || p.entry.Link.TaskLabel == "" }
+
 // mark is [entry.Entry.Mark]. Rows may name a sandbox by the id that it has when the other half
 // is configured alone. Where nothing else tells its task, what goes by a name that a sandbox had
 // goes on with that one's work: a name is one object's for ever.
 func (p *Provider) mark(s *reconcile.Sandbox, of pair) {
 	p.entry.Mark(s)
-	s.StableName = s.Name != "" && (p.worker == nil || p.entry.Link.TaskLabel == "")
+	s.StableName = s.Name != "" && p.namesLast()
 	object, name := "", s.Name
 	if r := of.record; r != nil {
 		object = r.Actor

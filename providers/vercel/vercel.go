@@ -75,7 +75,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
-	return reconcile.Capabilities{Named: p, Templates: p, Checker: p}
+	return reconcile.Capabilities{Named: p, Templates: p, Checker: p, NamesLast: true}
 }
 
 // New makes the adapter of an entry. It makes no call.

@@ -142,6 +142,12 @@ func TestAssignedStaleConclusive(t *testing.T) {
 	const first = "knew task t1 assigned since=20s; "
 	testRule(t, "assigned-stale", map[string]ruleCase{
 		"its sandbox is gone, 20s": {gone + first + "task t1 assigned updated=20s sandbox=s1", "due", ""},
+		"its sandbox is gone, and a later one of its name may go on": {"pass quick; source listing:daytona trusted; " +
+			"provider daytona id=yes nameslast=yes; knew box daytona/s1 running task=t1 since=15s first=15s; " +
+			"look daytona/s1 gone; " + first + "task t1 assigned updated=20s sandbox=s1", "kept", "20s of 3m"},
+		"its sandbox is gone, in a quick pass": {"pass quick; source listing:daytona trusted; " +
+			"provider daytona id=yes; knew box daytona/s1 running task=t1 since=15s first=15s; " +
+			"look daytona/s1 gone; find t1 none; " + first + "task t1 assigned updated=20s sandbox=s1", "due", ""},
 		"its sandbox is gone, 19s": {gone + "knew task t1 assigned since=19s; task t1 assigned updated=19s sandbox=s1", "kept", "19s of 20s"},
 		"its sandbox is failed, 20s": {
 			named + first + "task t1 assigned updated=20s sandbox=s1; knew box daytona/s1 running task=t1 first=15s; " +

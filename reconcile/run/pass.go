@@ -247,7 +247,7 @@ func (k *Reconciler) able() {
 	entries := make(map[string]reconcile.ProviderPolicy, len(k.Policy.Providers))
 	for name, entry := range k.Policy.Providers {
 		can := reconcile.CapabilitiesOf(k.Providers[name])
-		entry.Suspends, entry.KeptAwake = can.Suspender != nil, can.ProbeIsActivity
+		entry.Suspends, entry.KeptAwake, entry.NamesLast = can.Suspender != nil, can.ProbeIsActivity, can.NamesLast
 		entries[name] = entry
 	}
 	k.Policy.Providers = entries

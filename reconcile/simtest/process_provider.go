@@ -19,7 +19,8 @@ var _ reconcile.Provider = providerCalls{}
 
 // Capabilities are all but the test of a credential.
 func (c providerCalls) Capabilities() reconcile.Capabilities {
-	return reconcile.Capabilities{Named: c, Templates: c, Suspender: c, Logs: c, Usage: c, Executions: c, Quotas: c}
+	return reconcile.Capabilities{Named: c, Templates: c, Suspender: c, Logs: c, Usage: c, Executions: c, Quotas: c,
+		NamesLast: reconcile.CapabilitiesOf(c.p).NamesLast}
 }
 
 func (c providerCalls) of(name, id string, args any) query {

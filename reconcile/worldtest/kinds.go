@@ -128,6 +128,7 @@ func putProvider(l *entry) {
 	l.yes("named", &p.LinkSandbox)
 	l.yes("id", &p.SandboxIsID)
 	l.yes("awake", &p.KeptAwake)
+	l.yes("nameslast", &p.NamesLast)
 	l.yes("required", &p.LinkRequired)
 	l.yes("endsatrest", &p.EndsAtRest)
 	l.yes("off", &off)
