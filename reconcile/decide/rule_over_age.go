@@ -23,6 +23,10 @@ func overAge(v *view.View, s *reconcile.Subject) result {
 	if b == nil {
 		return healthyResult("no sandbox of it is here")
 	}
+	//guard:over-age-anothers live
+	if s.Task != nil && s.LinkState == reconcile.LinkLive && view.BoxAnothers(b, s.Task) {
+		return result{suspect: fmt.Sprintf("sandbox %s is labelled for task %s by now", b.ID, b.Task)}
+	}
 	//guard:over-age-further harm
 	if by := v.S.Explained[b.Ref]; by != "" && s.Task == nil {
 		return result{suspect: "a row of " + by + " explains it"}
