@@ -246,3 +246,6 @@ type Explanation struct {
 
 // Skew is how far a clock may run ahead of the database's before it is not believed.
 const Skew = 5 * time.Second
+
+// ProviderSkew is how far a provider's clock may be off, or be set, before it is not believed.
+const ProviderSkew = 30 * time.Second

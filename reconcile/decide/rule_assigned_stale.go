@@ -152,8 +152,8 @@ func conclusive(v *view.View, s *reconcile.Subject) (string, bool) {
 	}
 	for _, b := range s.Boxes {
 		//guard:stale-heir harm
-		if b.Lost() && v.S.Kind != reconcile.Full && v.P.Providers[b.Provider].NamesLast {
-			return "", false // a later one of its name may go on: only a listing shows it
+		if v.MayGoOn(&b) {
+			return "", false
 		}
 		if !b.Known || v.Past(s, &b) || !b.Lost() && b.State != reconcile.SandboxFailed {
 			return "", false

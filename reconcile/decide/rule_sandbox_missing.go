@@ -47,6 +47,10 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) result {
 	if age, by := v.StateAge(s); age-max(t.AsOf.Sub(v.S.T0), 0) < grace {
 		return result{suspect: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, text.Duration(age), by)}
 	}
+	//guard:missing-goes-on harm
+	if s.HasBox(v.MayGoOn) {
+		return result{suspect: "its sandbox is gone, and a later one of its name may go on: the next listing tells"}
+	}
 	where, ok := v.Locate(s)
 	//guard:missing-looked harm
 	if !ok {

@@ -1,6 +1,10 @@
 package view
 
-import "github.com/sandkeeper/sandkeeper/reconcile"
+import (
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
 
 // NoProof says why a row that names a sandbox does not prove that it is ours; "" when it does. Whoever may
 // write rows could name any sandbox, so that a pass has to have seen the row live, and the sandbox has to be
@@ -18,10 +22,20 @@ func NoProof(m *reconcile.Memory, t *reconcile.Task, sb *reconcile.Sandbox) stri
 	case t.CreatedAt.IsZero() || sb.CreatedAt.IsZero():
 		return "when it was made, or its row, is not known (tasks.columns.created_at)"
 	//guard:row-younger P1
-	case sb.AsOf.Sub(sb.CreatedAt)-t.AsOf.Sub(t.CreatedAt) > reconcile.Skew:
+	case sb.AsOf.Sub(sb.CreatedAt)-rowAge(m, t) > reconcile.ProviderSkew:
 		return "it is older than the row that names it"
 	}
 	return ""
+}
+
+// rowAge is for how long there has been a row: by its own clock, or for as long as it was watched, if that clock
+// was set back since.
+func rowAge(m *reconcile.Memory, t *reconcile.Task) time.Duration {
+	age := t.AsOf.Sub(t.CreatedAt)
+	if seen, known := m.Tasks[t.ID]; known {
+		age = max(age, m.Now.Sub(reconcile.Latest(seen.FirstSeen, m.WatchSince)))
+	}
+	return age
 }
 
 // A Prover settles which sandboxes are ours where only rows say so.

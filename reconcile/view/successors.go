@@ -1,6 +1,11 @@
 package view
 
-import "github.com/sandkeeper/sandkeeper/reconcile"
+import (
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
 
 // Successor is the task whose sandbox had this one's name before.
 func (v *places) Successor(b *reconcile.SeenSandbox) string {
@@ -26,4 +31,34 @@ func snapshotSuccessors(s *reconcile.Snapshot) reconcile.Successors {
 		}
 	}
 	return out
+}
+
+// indexLag is by how much a listing may be behind: what is made is shown by then.
+const indexLag = 30 * time.Second
+
+// MayGoOn reports whether a sandbox that is gone may have a later one of its name, which goes on with the work of
+// its task, while the row holds the id of the former. Only a listing that was made later shows it.
+func (v *places) MayGoOn(b *reconcile.SeenSandbox) bool {
+	if p := v.P.Providers[b.Provider]; !p.NamesLast || !p.SandboxIsID || !b.Gone {
+		return false
+	}
+	listed := v.Now
+	if v.S.Kind != reconcile.Full {
+		listed = v.S.Memory.Sources[reconcile.ListingOf(b.Provider)].LastTrusted
+	}
+	//guard:heir-shown harm
+	return b.Seen.GoneAt.IsZero() || listed.Sub(b.Seen.GoneAt) < indexLag || v.heirShown(b)
+}
+
+// heirShown reports whether another sandbox has the name of one that is gone, and no live row holds its id.
+func (v *places) heirShown(b *reconcile.SeenSandbox) bool {
+	held := func(ref reconcile.Ref) bool {
+		return slices.ContainsFunc(v.S.Tasks, func(t reconcile.Task) bool { return t.Sandbox == ref.ID })
+	}
+	for ref, seen := range v.S.Memory.Sandboxes {
+		if ref != b.Ref && ref.Provider == b.Provider && seen.Name == b.Seen.Name && seen.GoneAt.IsZero() && !held(ref) {
+			return true
+		}
+	}
+	return false
 }
