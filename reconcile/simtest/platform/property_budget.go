@@ -84,7 +84,11 @@ func (w *watch) fleet() int {
 	for _, b := range w.platform.boxes {
 		late := w.platform.now().Sub(b.over) < 30*time.Minute || w.platform.clocks.moved(b.cloud.name, w.platform.began) > 0
 		late = late || b.taken && w.platform.now().Sub(b.born) < 30*time.Minute
-		if (b.owner != foreign || b.taken) && (b.there() && !b.taken || late) {
+		if s, shown := b.cloud.world.Sandbox(b.ref.ID); shown && !s.Gone {
+			late = late || w.platform.boxes[b.ref] == b // its end was accepted, and its provider does not come to it
+		}
+		labelled := b.owner != foreign // with our labels, also where it is another environment's
+		if (labelled || b.taken) && (b.there() && labelled || late) {
 			n++
 		}
 	}
