@@ -84,6 +84,11 @@ func (p *Policy) Has(source string) bool {
 	case SourceProbes:
 		entry, ok := p.Providers[name]
 		return ok && !entry.Probe.Off
+	case SourceClock:
+		if of, is := ClockProvider(source); is {
+			_, ok := p.Providers[of]
+			return ok
+		}
 	case SourceEvents:
 		return p.Tasks.Events || p.Tasks.Heartbeats
 	case SourceActivity:

@@ -104,6 +104,7 @@ type ListingSeen struct {
 	CircuitOpen bool   // it was not asked for, because the credential was refused a moment ago
 	Owned       int
 	Foreign     int
+	ClockOff    time.Duration // by how much its clock was ahead of our own when it was received, less than 0: behind
 }
 
 // A Lookup is what a direct get by id said.
@@ -113,6 +114,8 @@ type Lookup struct {
 	Error   string  // neither: nothing is known
 
 	Listed bool // a listing of this pass had shown it as well
+
+	ClockOff time.Duration // as that of a [ListingSeen]
 }
 
 // A FindLookup is what a search by link said.

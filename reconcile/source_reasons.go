@@ -26,6 +26,14 @@ func ClockAhead(by time.Duration) string {
 	return clockAhead + text.Duration(by) + " ahead of the database's now"
 }
 
+// ClockOff is why the clock of a provider is not trusted. It is believed again by itself.
+func ClockOff(by time.Duration) string {
+	if by < 0 {
+		return text.Duration(-by) + " behind our own clock"
+	}
+	return text.Duration(by) + " ahead of our own clock"
+}
+
 // ClockStuck is why a clock is not trusted that does not move. A person has to release it.
 func ClockStuck(task, before, now string) string {
 	return fmt.Sprintf(clockStuck+"task %s went from %s to %s", task, before, now)

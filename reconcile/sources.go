@@ -22,6 +22,19 @@ func ProbesOf(provider string) string { return SourceProbes + ":" + provider }
 // ClockOf is the source that a column of times is.
 func ClockOf(column string) string { return SourceClock + ":" + column }
 
+// providerClock comes before the name of a provider's entry, which may be that of a column.
+const providerClock = "provider/"
+
+// ProviderClockOf is the source that the clock of a provider is.
+func ProviderClockOf(provider string) string { return ClockOf(providerClock + provider) }
+
+// ClockProvider is whose clock a source is, if it is a provider's.
+func ClockProvider(source string) (provider string, is bool) {
+	which, clock := OfKind(SourceClock, source)
+	name, of := strings.CutPrefix(which, providerClock)
+	return name, clock && of && name != ""
+}
+
 // CredentialOf is the source that the credential of a provider is.
 func CredentialOf(provider string) string { return SourceCredential + ":" + provider }
 

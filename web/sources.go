@@ -65,6 +65,9 @@ func sourceWords(name string) string {
 	case "credential":
 		return "the credential of " + which
 	case "clock":
+		if of, is := reconcile.ClockProvider(name); is {
+			return "the clock of " + of
+		}
 		return "the clock " + which
 	}
 	return text.Plain(name, mostName)

@@ -55,6 +55,10 @@ func release(ctx context.Context, a *app.App, name, hash string, by *request) (s
 	if len(subjects) == 0 {
 		return "", holdsNothing(name, what)
 	}
+	if of, is := reconcile.ClockProvider(name); is {
+		return "", fmt.Errorf("release of %s: it holds nothing; the clock of %s is believed again as soon as it is within "+
+			"%s of ours: set the wrong one right", name, of, text.Duration(reconcile.ProviderSkew))
+	}
 	now := reconcile.SubjectsHash(subjects)
 	if hash == "" {
 		return fmt.Sprintf("%s\n%s held by %s; release them with: sandkeeper release %s --hash %s --reason …",

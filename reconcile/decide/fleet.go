@@ -91,6 +91,14 @@ func clockFindings(v *view.View) []reconcile.Finding {
 				"; the ledger's clock is used for it", reconcile.Evidence{Source: "tasks", At: v.S.T0, Fact: seen.Reason}))
 		}
 	}
+	for _, provider := range v.P.ProviderNames() {
+		if seen, known := v.Sources[reconcile.ProviderClockOf(provider)]; known && !seen.Trusted {
+			subject := reconcile.SubjectOf(reconcile.SubjectSource, seen.Name)
+			out = append(out, report(v, "clock-untrusted", subject, "the clock of "+provider+" is "+seen.Reason+
+				"; its sandboxes are as old as the ledger has seen them",
+				reconcile.Evidence{Source: provider, At: v.Now, Fact: seen.Reason}))
+		}
+	}
 	return out
 }
 

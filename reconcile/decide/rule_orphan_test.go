@@ -20,7 +20,15 @@ func TestOrphan(t *testing.T) {
 			"finding orphan sandbox:daytona/s1 first=1h last=-1m sighted=-1m sightings=1; box daytona/s1 running", "seen", ""},
 		"created 5m ago":         {seen + "box daytona/s1 running created=5m", "due", ""},
 		"created a second later": {seen + "box daytona/s1 running created=4m59s", "kept", "created 4m59s ago of 5m"},
-		"created in the future":  {seen + "box daytona/s1 running created=-1h", "kept", ""},
+		"created 2h ago, by a clock that is an hour ahead": {
+			seen + "listing daytona off=1h; box daytona/s1 running created=2h; knew box daytona/s1 running first=1m",
+			"kept", "created 1m ago of 5m"},
+		"the same, and the ledger has seen it for long enough": {
+			seen + "listing daytona off=1h; box daytona/s1 running created=2h; knew box daytona/s1 running first=5m", "due", ""},
+		"created a moment ago, by a clock that is an hour behind": {
+			seen + "listing daytona off=-1h; box daytona/s1 running created=1m; knew box daytona/s1 running first=5m",
+			"kept", "created 1m ago of 5m"},
+		"created in the future": {seen + "box daytona/s1 running created=-1h", "kept", ""},
 		"its age is not told, the ledger saw it for 5m": {
 			seen + "box daytona/s1 running created=never; knew box daytona/s1 running first=5m", "due", ""},
 		"its age is not told, the ledger saw it for less": {

@@ -334,6 +334,20 @@ func TestProbesTrust(t *testing.T) {
 	})
 }
 
+// TestProviderClockTrust: half a minute is believed; what is measured again is believed again.
+func TestProviderClockTrust(t *testing.T) {
+	const box = "box daytona/s1 running task=t1; task t1 running started=1h; "
+	const was = "source clock:provider/daytona untrusted; "
+	testTrust(t, map[string]trustCase{
+		"half a minute ahead":          {box + "listing daytona off=30s", "", ""},
+		"more than half a minute":      {box + "listing daytona off=31s", "clock:provider/daytona", "31s ahead of our own clock"},
+		"more than half a minute late": {box + "listing daytona off=-1h", "clock:provider/daytona", "1h behind our own clock"},
+		"right again":                  {was + box + "listing daytona", "", ""},
+		"the listing failed, and it was off before": {
+			was + box + "listing daytona failed=503 off=0s", "clock:provider/daytona listing:daytona", ""},
+	})
+}
+
 func TestClockTrust(t *testing.T) {
 	testTrust(t, map[string]trustCase{
 		"5s ahead": {"box daytona/s1 running task=t1; task t1 running started=-5s", "", ""},

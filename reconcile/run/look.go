@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -134,6 +135,7 @@ func (k *Reconciler) lookupOne(ctx context.Context, ref reconcile.Ref) reconcile
 	if !ok {
 		return reconcile.Lookup{Error: "provider " + ref.Provider + " is not configured any more"}
 	}
+	asked := time.Now()
 	sb, err := p.Get(ctx, ref.ID)
 	switch {
 	//guard:look-not-found harm
@@ -149,7 +151,7 @@ func (k *Reconciler) lookupOne(ctx context.Context, ref reconcile.Ref) reconcile
 		return reconcile.Lookup{Error: "the provider answered with another sandbox, " + text.Clip(sb.ID, 60)}
 	}
 	k.Policy.Describe(&sb)
-	return reconcile.Lookup{Sandbox: sb}
+	return reconcile.Lookup{Sandbox: sb, ClockOff: clockOff(sb.AsOf, asked, time.Now())}
 }
 
 // find searches sandboxes by link at every provider where the task's may be.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
@@ -138,6 +139,7 @@ func (k *Reconciler) listOne(ctx context.Context, name string) ([]reconcile.Sand
 	referenced := k.Policy.Providers[name].Referenced
 	var pages [][]reconcile.Sandbox
 	seen := reconcile.ListingSeen{Listing: reconcile.Listing{Provider: name}}
+	asked := time.Now()
 	listing, err := k.Providers[name].List(ctx, func(page []reconcile.Sandbox) error {
 		ours := page[:0]
 		for i := range page {
@@ -152,7 +154,7 @@ func (k *Reconciler) listOne(ctx context.Context, name string) ([]reconcile.Sand
 		return nil
 	})
 	seen.Listing = listing
-	seen.Provider = name
+	seen.Provider, seen.ClockOff = name, clockOff(listing.Date, asked, time.Now())
 	//guard:list-failed P3
 	if err != nil {
 		seen.Error, seen.Complete = text.Clip(listingCause(name, err), 300), false
@@ -163,6 +165,20 @@ func (k *Reconciler) listOne(ctx context.Context, name string) ([]reconcile.Sand
 	kept := slices.Concat(pages...)
 	seen.Owned = len(kept)
 	return kept, seen
+}
+
+// clockOff is by how much the clock of an answer was off, which was made between two moments of our own clock.
+// Providers tell whole seconds.
+func clockOff(at, asked, received time.Time) time.Duration {
+	switch {
+	case at.IsZero():
+		return 0
+	case at.After(received):
+		return at.Sub(received)
+	case at.Add(time.Second).Before(asked):
+		return at.Add(time.Second).Sub(asked)
+	}
+	return 0
 }
 
 // listingCause is why a listing failed, on one line. What was listed is left out: whoever tells

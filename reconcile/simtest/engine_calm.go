@@ -106,7 +106,8 @@ func (e *engine) tend() {
 func (e *engine) mends(s reconcile.SourceSeen) bool {
 	switch kind, of := reconcile.SourceParts(s.Name); kind {
 	case reconcile.SourceClock:
-		return !s.Stuck()
+		_, provider := reconcile.ClockProvider(s.Name) // which nobody sets right again
+		return !s.Stuck() && !provider
 	case reconcile.SourceListing:
 		return !e.place.Taken(of)
 	case reconcile.SourceProbes:

@@ -61,6 +61,7 @@ func (v *View) Assess(subjects func() []reconcile.Subject) []reconcile.Subject {
 	v.assessClocks()
 	for _, name := range v.P.ProviderNames() {
 		v.assessListing(name)
+		v.assessProviderClock(name)
 	}
 	subs := subjects()
 	v.assessEmptyListings(subs)

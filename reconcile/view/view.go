@@ -247,6 +247,9 @@ func (v *signs) SandboxAge(b reconcile.SeenSandbox) time.Duration {
 	var age time.Duration
 	changed := reconcile.Latest(b.UpdatedAt, b.CreatedAt)
 	was := b.Known && (b.Seen.State != b.State || b.Seen.StateSince.After(b.Seen.FirstSeen))
+	if !v.providerClockTrusted(b.Provider) {
+		changed = time.Time{}
+	}
 	//guard:box-born harm
 	if was || b.UpdatedAt.IsZero() && b.State != reconcile.SandboxCreating {
 		changed = time.Time{} // it was in another state since it was made: nothing begins as failed
@@ -261,15 +264,21 @@ func (v *signs) SandboxAge(b reconcile.SeenSandbox) time.Duration {
 	return max(age, 0)
 }
 
-// Born is how old the sandbox is, by the provider, else since the ledger first saw it.
+// Born is how old the sandbox is, by the provider, else since the ledger first saw it. Where the provider's clock
+// is off it is the smaller of both.
 func (v *signs) Born(b reconcile.SeenSandbox) time.Duration {
-	if !b.CreatedAt.IsZero() {
-		return b.AsOf.Sub(b.CreatedAt)
-	}
+	age, seen := b.AsOf.Sub(b.CreatedAt), time.Duration(0)
 	if b.Known {
-		return v.Since(b.Seen.FirstSeen)
+		seen = v.Since(b.Seen.FirstSeen)
 	}
-	return 0
+	switch {
+	case b.CreatedAt.IsZero():
+		return seen
+	//guard:born-clock harm
+	case !v.providerClockTrusted(b.Provider):
+		return min(age, seen)
+	}
+	return age
 }
 
 // TaskSeenMoved reports whether the task entered its present state since the ledger last saw it: by

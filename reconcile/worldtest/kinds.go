@@ -240,6 +240,7 @@ func putListing(l *entry) {
 	seen := reconcile.ListingSeen{Listing: reconcile.Listing{Provider: l.arg(0), Date: providerNow}}
 	l.str("failed", &seen.Error)
 	l.list("missing", &seen.Missing)
+	l.dur("off", &seen.ClockOff)
 	seen.Complete = seen.Error == "" && len(seen.Missing) == 0
 	l.w.S.Listings[seen.Provider] = seen
 }

@@ -1,0 +1,40 @@
+package run_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A provider whose clock is an hour ahead makes nothing older than the ledger has seen it, and is told of.
+func TestProviderClockAheadHurriesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ahead := func() time.Time { return time.Now().Add(time.Hour) }
+		s := openedIn(t, simulated.Options{Now: ahead})
+		s.cloud.Put(simulated.Sandbox{ID: "sb-new", CreatedAt: time.Now(), Labels: map[string]string{"app": "ours"}})
+		told := false
+		for range 4 {
+			r := s.once()
+			for _, f := range r.Plan.Findings {
+				told = told || f.Rule == "clock-untrusted" && f.Subject == "source:"+reconcile.ProviderClockOf(lab)
+			}
+			time.Sleep(time.Minute)
+		}
+		if s.state("sb-new") == reconcile.SandboxEnded {
+			t.Error("a sandbox was ended within 4m of its birth")
+		}
+		if !told {
+			t.Error("nobody is told that the provider's clock is off")
+		}
+		for range 4 {
+			s.once()
+			time.Sleep(time.Minute)
+		}
+		if s.state("sb-new") != reconcile.SandboxEnded {
+			t.Error("an orphan that the ledger has seen for long enough is never ended")
+		}
+	})
+}
