@@ -19,17 +19,23 @@ import (
 // time with a zone can be (4713 BC), a text that is no number.
 func unreadable(err error) (string, bool) {
 	var e *pgconn.PgError
-	if errors.As(err, &e) && strings.HasPrefix(e.Code, "22") && e.Code != "22023" {
+	var before notPrepared
+	if errors.As(err, &e) && strings.HasPrefix(e.Code, "22") && !errors.As(err, &before) {
 		return text.Clip(e.Message, 200), true
 	}
 	return "", false
 }
 
+// notPrepared is a failure before anything was read, as of a setting that is refused.
+type notPrepared struct{ error }
+
+func (e notPrepared) Unwrap() error { return e.error }
+
 // ofWrongType reports whether a read failed for a text that is none of its field's type, as of a column that is mapped
 // to a wrong field; a time out of range is the row's own.
 func ofWrongType(err error) bool {
 	var e *pgconn.PgError
-	return errors.As(err, &e) && (e.Code == "22P02" || e.Code == "22007")
+	return errors.As(err, &e) && (e.Code == "22P02" || e.Code == "22007" || e.Code == "22023")
 }
 
 func anyRead(tasks []reconcile.Task) bool {
@@ -109,8 +115,11 @@ func (s *statements) bareFields() string {
 		s.plan.columns["id"], s.plan.columns["status"], sandbox)
 }
 
-// byPieces reads again, by halves, what failed as a whole. Of the live tasks it asks for their ids first.
-func (t *Tasks) byPieces(ctx context.Context, ask func(*statements) (query, error)) (reconcile.Rows, error) {
+// byPieces reads again, by halves, what failed as a whole. Of the live tasks it asks for their ids first. Where
+// not one of those reads as the mapping says it is the mapping that is wrong.
+func (t *Tasks) byPieces(
+	ctx context.Context, ask func(*statements) (query, error), whole error,
+) (reconcile.Rows, error) {
 	var out reconcile.Rows
 	p := &pieces{left: map[string]string{}}
 	err := t.begin(ctx, taskRead, func(tx pgx.Tx, now time.Time) error {
@@ -129,7 +138,10 @@ func (t *Tasks) byPieces(ctx context.Context, ask func(*statements) (query, erro
 				return err
 			}
 		}
-		out.Tasks, err = p.of(ctx, keys)
+		all := p.q.lookup.keys == nil
+		if out.Tasks, err = p.of(ctx, keys); err == nil && all && ofWrongType(whole) && !anyRead(out.Tasks) {
+			return whole
+		}
 		return err
 	})
 	for id, why := range p.left {

@@ -51,6 +51,28 @@ func TestOneRowStopsNoPass(t *testing.T) {
 	}
 }
 
+// A row whose text is none of its field's type comes back as one that nothing is judged from, also when it is asked
+// for alone: only where no live row can be read is the mapping wrong.
+func TestOneRowAlone(t *testing.T) {
+	w := newWorld(t, "CREATE TABLE tasks (id text PRIMARY KEY, status text, box text, begun text);"+
+		"INSERT INTO tasks VALUES ('a', 'running', 'sb-a', 'yesterday noon-ish'), ('b', 'running', 'sb-b', '2026-01-01')",
+		Mapping{Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "sandbox": "box",
+			"started_at": "(begun::timestamptz)"}, Statuses: map[string][]string{"running": {"running"}, "failed": {"failed"}}})
+	for name, read := range map[string]func() (reconcile.Rows, error){
+		"by id":      func() (reconcile.Rows, error) { return w.tasks.ByID(t.Context(), []string{"a"}) },
+		"by sandbox": func() (reconcile.Rows, error) { return w.tasks.BySandbox(t.Context(), []string{"sb-a"}) },
+	} {
+		rows, err := read()
+		if err != nil || len(rows.Tasks) != 1 || rows.Tasks[0].State != reconcile.TaskUnknown || rows.Tasks[0].Sandbox != "sb-a" {
+			t.Errorf("%s: %+v, %v; want the row, in no state", name, rows.Tasks, err)
+		}
+	}
+	w.exec("DELETE FROM tasks WHERE id = 'b'")
+	if _, err := w.tasks.Live(t.Context()); err == nil {
+		t.Error("no live row can be read, and the mapping passes")
+	}
+}
+
 func numbered(prefix string) (out []string) {
 	for n := range 40 {
 		out = append(out, fmt.Sprint(prefix, n+1))

@@ -116,10 +116,7 @@ func (s *statements) byKey(q query, where string) (query, error) {
 func (t *Tasks) rows(ctx context.Context, doing string, ask func(*statements) (query, error)) (reconcile.Rows, error) {
 	out, err := t.atOnce(ctx, ask)
 	if _, bad := unreadable(err); bad {
-		whole := err
-		if out, err = t.byPieces(ctx, ask); err == nil && ofWrongType(whole) && !anyRead(out.Tasks) {
-			err = whole // no row reads as the mapping says: it is the mapping that is wrong
-		}
+		out, err = t.byPieces(ctx, ask, err)
 	}
 	if err != nil {
 		return reconcile.Rows{}, t.plain(doing, err)
@@ -161,7 +158,7 @@ func (t *Tasks) begin(ctx context.Context, o pgx.TxOptions, do func(pgx.Tx, time
 		var set string
 		zone := pgx.StrictNamedArgs{"timezone": store.First(t.plan.mapping.Timezone, "UTC")}
 		if err := tx.QueryRow(ctx, queries["session"], zone).Scan(&now, &set, &set, &set, &set); err != nil {
-			return fmt.Errorf("prepare the transaction: %w", err)
+			return notPrepared{fmt.Errorf("prepare the transaction: %w", err)}
 		}
 		return do(tx, now)
 	})
