@@ -22,6 +22,10 @@ type OpenOptions struct {
 	ConnectTimeout   time.Duration // default 10s
 	LockTimeout      time.Duration // default 3s
 	StatementTimeout time.Duration // default 30s
+
+	// Own says that all that is asked for is named with its schema: what others may have made in the path of the
+	// role, as a function of a name that the server's own has, is never called.
+	Own bool
 }
 
 func (o OpenOptions) filled() OpenOptions {
@@ -90,6 +94,12 @@ func (o OpenOptions) apply(config *pgxpool.Config) {
 	} {
 		if _, given := config.ConnConfig.RuntimeParams[name]; !given {
 			config.ConnConfig.RuntimeParams[name] = value
+		}
+	}
+	if o.Own {
+		config.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
+			_, err := c.Exec(ctx, "SET search_path = pg_catalog, pg_temp")
+			return err
 		}
 	}
 	config.ConnConfig.Tracer = timeoutFor(config.ConnConfig.RuntimeParams["statement_timeout"])

@@ -31,6 +31,26 @@ func TestOpenSetsTheSession(t *testing.T) {
 	}
 }
 
+// A function that somebody made in the path, and that fits better than the server's own, is not called.
+func TestOpenOwnCallsNobodysFunctions(t *testing.T) {
+	url := pgtest.Database(t)
+	for own, want := range map[bool]string{true: "2", false: "theirs"} {
+		pool, err := Open(t.Context(), url, OpenOptions{Own: own})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = pool.Exec(t.Context(), `CREATE OR REPLACE FUNCTION public.concat(text) RETURNS text
+			LANGUAGE sql AS $$ SELECT 'theirs' $$`)
+		var got string
+		if err == nil {
+			err = pool.QueryRow(t.Context(), "SELECT concat('2'::text)").Scan(&got)
+		}
+		if pool.Close(); err != nil || got != want {
+			t.Errorf("own %t: concat = %q, %v, want %q", own, got, err, want)
+		}
+	}
+}
+
 func TestOpenLeavesWhatTheURLSays(t *testing.T) {
 	pool, err := Open(t.Context(), pgtest.Database(t)+"&statement_timeout=7s", OpenOptions{})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sandkeeper/sandkeeper/store"
 	"github.com/sandkeeper/sandkeeper/store/protocol"
@@ -85,9 +86,12 @@ func (g *Ledger) migrate(ctx context.Context, steps []migration) error {
 		return err
 	}
 	ctx = store.Unhurried(ctx)
-	return pgx.BeginFunc(ctx, g.pool, func(tx pgx.Tx) error {
-		// A pool's statement_timeout is for passes; rewriting a table may take longer.
-		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0"); err != nil {
+	err = pgx.BeginFunc(ctx, g.pool, func(tx pgx.Tx) error {
+		// A pool's statement_timeout is for passes; rewriting a table may take longer. Who waits for a lock has all
+		// others wait behind it.
+		_, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = %d",
+			g.migrationWait.Milliseconds()))
+		if err != nil {
 			return err
 		}
 		if _, err := exec(ctx, tx, "migration_lock", nil); err != nil {
@@ -99,6 +103,21 @@ func (g *Ledger) migrate(ctx context.Context, steps []migration) error {
 		}
 		return g.apply(ctx, tx, steps[version:], now)
 	})
+	return g.namesHolder(ctx, err)
+}
+
+// namesHolder says of a migration that waited for a lock in vain who holds it.
+func (g *Ledger) namesHolder(ctx context.Context, err error) error {
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) || refused.Code != "55P03" {
+		return err
+	}
+	var holders string
+	if one(ctx, g.pool, "migration_holders", nil, &holders) != nil || holders == "" {
+		holders = "somebody who has let go of it by now"
+	}
+	return fmt.Errorf("%w: waited for %s; nothing was changed. The lock is held by %s: end that session "+
+		"(pg_terminate_backend), or migrate when it is done", err, g.migrationWait, holders)
 }
 
 // beginSchema makes the schema if it is not there, and says which version it has.

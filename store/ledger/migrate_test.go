@@ -1,11 +1,15 @@
 package ledger
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
@@ -69,6 +73,43 @@ func TestManyMayMigrateAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// A migration does not wait for ever, with everybody else behind it: it gives up, names who holds the lock, and
+// changes nothing.
+func TestMigrationThatWaitsNamesTheHolder(t *testing.T) {
+	url := pgtest.Database(t)
+	pool := ledgerPool(t, url)
+	migrated(t, pool, atNoon)
+	steps := append(slices.Clone(migrations), migration{len(migrations) + 1, "more", "ALTER TABLE sandkeeper.actions ADD more int"})
+	g := NewLedger(pool, Options{Installation: "test", MigrationWait: 100 * time.Millisecond})
+	for name, hold := range map[string]string{
+		"a table":           "LOCK TABLE sandkeeper.actions IN ACCESS SHARE MODE",
+		"another migration": "SELECT pg_advisory_xact_lock(7310589412025511)",
+	} {
+		holder, err := pgx.Connect(t.Context(), url+"&application_name=report-job")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := holder.Exec(t.Context(), "BEGIN; "+hold); err != nil {
+			t.Fatal(err)
+		}
+		err = g.migrate(t.Context(), steps)
+		for _, want := range []string{fmt.Sprintf("session %d ", holder.PgConn().PID()), "report-job", "idle in transaction", "100ms"} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s is locked: %v, want %q in it", name, err, want)
+			}
+		}
+		if err := holder.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if have, _, err := g.SchemaVersion(t.Context()); err != nil || have != len(migrations) {
+		t.Errorf("version %d, %v, want %d", have, err, len(migrations))
+	}
+	if err := g.migrate(t.Context(), steps); err != nil {
+		t.Errorf("when nobody holds the lock: %v", err)
+	}
 }
 
 // Each migration is tried on a copy of the schema before it, with rows in it.

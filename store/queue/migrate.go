@@ -32,7 +32,7 @@ func withMigrationLock(ctx context.Context, pool *pgxpool.Pool, do func() error)
 	defer conn.Close(context.WithoutCancel(ctx))
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		// It waits for the others and then idles while it holds the lock.
-		_, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; "+
+		_, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '1min'; "+
 			"SET LOCAL idle_in_transaction_session_timeout = 0")
 		if err != nil {
 			return err

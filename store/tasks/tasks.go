@@ -157,7 +157,7 @@ func (t *Tasks) begin(ctx context.Context, o pgx.TxOptions, do func(pgx.Tx, time
 		var now time.Time
 		var set string
 		zone := pgx.StrictNamedArgs{"timezone": store.First(t.plan.mapping.Timezone, "UTC")}
-		if err := tx.QueryRow(ctx, queries["session"], zone).Scan(&now, &set, &set, &set, &set); err != nil {
+		if err := tx.QueryRow(ctx, queries["session"], zone).Scan(&now, &set, &set, &set, &set, &set); err != nil {
 			return notPrepared{fmt.Errorf("prepare the transaction: %w", err)}
 		}
 		return do(tx, now)

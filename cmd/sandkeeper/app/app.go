@@ -86,7 +86,7 @@ func (a *App) CheckSchema(ctx context.Context) error {
 
 // OpenLedger opens our own database.
 func (a *App) OpenLedger(ctx context.Context) error {
-	pool, err := store.Open(ctx, a.Config.Database.Reveal(), store.OpenOptions{Name: "ledger"})
+	pool, err := store.Open(ctx, a.Config.Database.Reveal(), store.OpenOptions{Name: "ledger", Own: true})
 	if err != nil {
 		return err
 	}
