@@ -29,7 +29,7 @@ const runAsEnv = "SANDKEEPER_TEST_RUN_AS_PROGRAM"
 func TestMain(m *testing.M) {
 	if os.Getenv(runAsEnv) != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		code := execute(ctx, os.Args[1:], console.Stdio{Out: os.Stdout, Err: os.Stderr})
+		code := process(ctx)
 		stop()
 		os.Exit(code)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -16,15 +17,26 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/providers"
 )
 
 func main() {
 	collectSeldom()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the second signal ends what does not want to stop
-	code := execute(ctx, os.Args[1:], console.Stdio{Out: os.Stdout, Err: os.Stderr})
+	code := process(ctx)
 	stop()
 	os.Exit(code)
+}
+
+// process carries out one verb in a process of its own, whose log and memory are nobody else's.
+func process(ctx context.Context) int {
+	if err := leaveNoCore(); err != nil {
+		fmt.Fprintln(os.Stderr, "warning: a crash may leave a core dump, which holds every secret:", err)
+	}
+	libraries := console.NewLibraries(os.Stderr)
+	providers.LogTo(slog.New(libraries))
+	return execute(ctx, os.Args[1:], console.Stdio{Out: os.Stdout, Err: os.Stderr, Libraries: libraries})
 }
 
 // collectSeldom lets garbage grow a little longer than usual: nearly all that a pass

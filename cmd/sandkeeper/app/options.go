@@ -81,5 +81,6 @@ func (o *Options) With(c *config.Config) *App {
 	a := &App{Config: c, level: &slog.LevelVar{}}
 	a.level.Set(c.Log.Level)
 	a.Log = console.NewLog(o.Err, c.Log.Format, a.level)
+	o.Libraries.Use(a.Log)
 	return a
 }

@@ -12,7 +12,10 @@ import (
 )
 
 // Stdio is where a verb writes: results to Out, everything else to Err.
-type Stdio struct{ Out, Err io.Writer }
+type Stdio struct {
+	Out, Err  io.Writer
+	Libraries *Libraries // what libraries log by themselves; nil: it is left as it is
+}
 
 // PrintJSON writes a result for programs.
 func PrintJSON(w io.Writer, v any) error {
