@@ -102,7 +102,7 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 		return nil, err
 	}
 	p.client, p.base, err = wire.Open(e, o, wire.Dialect{
-		URL: DefaultURL, Hint: "are url and catalyst right?", Certain: certain, APIError: said, Authorize: p.authorize,
+		URL: DefaultURL, Hint: "are url and catalyst right?", Certain: certain, APIError: said, Authorize: p.authorize, Named: p.hosts(),
 		Wait: wire.Resets("X-RateLimit-Reset", "X-RateLimit-Retry-After"),
 	})
 	if err != nil {
@@ -153,6 +153,20 @@ func (p *Provider) readPlaces() error {
 	}
 	_, err := wire.Address("catalyst", strings.ReplaceAll(p.catalyst, inRegion, "usc"), DefaultCatalyst)
 	return err
+}
+
+// hosts are those of data planes that the entry names.
+func (p *Provider) hosts() []string {
+	if p.catalyst == DefaultCatalyst {
+		return nil
+	}
+	if !p.everywhere() {
+		return []string{wire.HostOf(p.catalyst)}
+	}
+	const region = "region--x"
+	_, after, _ := strings.Cut(wire.HostOf(strings.ReplaceAll(p.catalyst, inRegion, region)), region)
+	_, below, _ := strings.Cut(after, ".")
+	return []string{"*." + below}
 }
 
 // everywhere reports whether the data planes differ by region.

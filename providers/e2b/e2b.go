@@ -96,7 +96,7 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 		return nil, err
 	}
 	p.client, p.base, err = wire.Open(p.entry, o, wire.Dialect{
-		URL: "https://api." + DefaultDomain, Hint: "is the url right?", Certain: certain,
+		URL: "https://api." + DefaultDomain, Hint: "is the url right?", Certain: certain, Named: p.named(),
 		Authorize: func(r *http.Request, k wire.Call) {
 			if !k.Inside { // what runs in a sandbox is not ours, and never told the key
 				r.Header.Set("X-API-Key", e.Token)
@@ -105,6 +105,17 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 		Wait: wire.Resets("RateLimit-Reset"),
 	})
 	return p, err
+}
+
+// named are the hosts that the entry names besides that of url.
+func (p *Provider) named() (out []string) {
+	if p.inside != "" {
+		out = append(out, wire.HostOf(p.inside))
+	}
+	if p.domain != "" && !slices.Contains(vendors, p.domain) {
+		out = append(out, "*."+p.domain)
+	}
+	return out
 }
 
 // address settles where the API and the sandboxes are, of which each may tell the others.

@@ -94,7 +94,7 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	}
 	var err error
 	p.client, p.base, err = wire.Open(e, o, wire.Dialect{
-		URL: "https://sandboxes.example.com/v1", Hint: "is the url right?", Secrets: s.secrets,
+		URL: "https://sandboxes.example.com/v1", Hint: "is the url right?", Secrets: s.secrets, Named: s.hosts(),
 		Authorize: func(r *http.Request, k wire.Call) {
 			var common map[string]string
 			if p.client.Home(r.URL) { // what answers elsewhere may be the sandbox, or whoever made it

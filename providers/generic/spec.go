@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/formula"
+	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -93,6 +94,16 @@ func compile(api *entry.API) (*spec, []entry.Mistake) {
 	c.checkHeaders("headers.", api.Headers)
 	slices.SortFunc(c.mistakes, func(a, b entry.Mistake) int { return cmp.Compare(a.Key, b.Key) })
 	return &c.spec, c.mistakes
+}
+
+// hosts are those that the description names beside that of url.
+func (s *spec) hosts() (out []string) {
+	for _, c := range s.calls {
+		if c != nil && c.address.Host() != "" && c.address.Host() != "{"+formula.Endpoint+"}" {
+			out = append(out, wire.HostOf(c.address.Host()))
+		}
+	}
+	return out
 }
 
 func (c *compiler) fail(key, problem, fix string) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -65,6 +64,8 @@ type Dialect struct {
 	// Wait is the wait that an answer asks for in the vendor's own headers, where it has no
 	// Retry-After. Nil: none. [Resets] makes one.
 	Wait func(a Answer) (time.Duration, bool)
+	// Named are further hosts that the entry's own keys name, *.HOST for those below one.
+	Named []string
 	// Secrets are taken out of errors and logs, besides the entry's token.
 	Secrets []string
 }
@@ -72,6 +73,7 @@ type Dialect struct {
 // New makes the client of an entry. It makes no call.
 func New(e entry.Entry, o entry.Options, d Dialect) (*Client, error) {
 	o = o.WithDefaults()
+	named := namedBy(e, d)
 	if e.URL == "" {
 		e.URL = d.URL
 	}
@@ -83,7 +85,7 @@ func New(e entry.Entry, o entry.Options, d Dialect) (*Client, error) {
 		return nil, err
 	}
 	if o.Transport == nil {
-		o.Transport = Transport()
+		o.Transport = newDialer(named).transport()
 	}
 	if o.Turn == nil {
 		o.Turn = limiter(e.Rate).Wait
@@ -138,12 +140,12 @@ func Address(key, text, example string) (*url.URL, error) {
 }
 
 // Transport has deadlines of its own for what comes before an answer, so that a dead
-// address is told apart from a slow sandbox.
+// address is told apart from a slow sandbox. It connects to any address: it is for who calls nothing
+// but the url of the entry.
 func Transport() *http.Transport {
-	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dialer.DialContext,
+		DialContext:            plainDialer().DialContext,
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    5 * time.Second,
 		MaxIdleConnsPerHost:    32,
