@@ -47,6 +47,17 @@ no task.
 ` + "`at_rest: terminate`" + ` lets what is stopped, paused or suspended be ended like what runs. The default is
 ` + "`keep`" + `: at many platforms a sandbox at rest is the normal state, and it holds the user's files.
 
+` + "`hosts: [sandboxes.example.com, \"*.sandboxes.example.com\"]`" + ` are the hosts that requests of the entry may go to,
+with the credential or without: names or addresses without scheme and port, where ` + "`*.`" + ` is all that is below a
+name. Those of ` + "`url`" + ` and of the kind's own addresses are always among them. Without ` + "`hosts`" + ` the vendor's count:
+` + "`*.daytona.io`" + `; ` + "`*.e2b.app`, `*.e2b.dev`, `*.e2b.pro`, `*.e2b-staging.dev`" + ` or what is below ` + "`domain`" + `;
+` + "`*.agentuity.com`, `*.agentuity.cloud`, `*.agentuity.io`" + `; none for the others, whose ` + "`url`" + ` is enough. What an API
+names beyond that, as the address of a sandbox's toolbox or of what it printed, is not asked, and the error says
+which host it was. So list the hosts of the sandboxes where you run the platform yourself, and with
+` + "`{endpoint}`" + ` of generic. A host that the entry does not name is not connected to at an address of this machine
+or of a private network, as its name may resolve to one at any time; ` + "`url`, `hosts`" + ` and a proxy of the
+environment (HTTPS_PROXY) may be there. Docker and Kubernetes ask their own address alone.
+
 ` + "`remedy: quarantine`" + ` of a rule, and ` + "`remedy: terminate`" + ` where somebody wrote it, are refused
 when the config is read if one of the providers cannot do it as it is configured: what the rule finds there
 would be held for ever. Where one of several cannot stop or pause, ` + "`quarantine: hold`" + ` at its entry says

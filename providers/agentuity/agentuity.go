@@ -38,6 +38,9 @@ const (
 	DefaultCatalyst = "https://catalyst-" + inRegion + ".agentuity.cloud" // data planes
 )
 
+// vendors are the hosts of the vendor's cloud: of its planes, and of the streams that sandboxes print to.
+var vendors = []string{"*.agentuity.com", "*.agentuity.cloud", "*.agentuity.io"}
+
 // inRegion stands for the region in the address of a data plane.
 const inRegion = "{region}"
 
@@ -102,7 +105,7 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 		return nil, err
 	}
 	p.client, p.base, err = wire.Open(e, o, wire.Dialect{
-		URL: DefaultURL, Hint: "are url and catalyst right?", Certain: certain, APIError: said, Authorize: p.authorize, Named: p.hosts(),
+		URL: DefaultURL, Hint: "are url and catalyst right?", Certain: certain, APIError: said, Authorize: p.authorize, Named: p.hosts(), Hosts: vendors,
 		Wait: wire.Resets("X-RateLimit-Reset", "X-RateLimit-Retry-After"),
 	})
 	if err != nil {

@@ -135,6 +135,9 @@ func TestLogs(t *testing.T) {
 		"a file of this machine":    {stream("file:///etc/passwd"), reply{}, "is none", false},
 		"an address of nobody":      {stream("https:///x"), reply{}, "is none", false},
 		"this host's own addresses": {stream("/stream_1"), reply{}, "is none", false},
+		"a host of our own network": {stream("https://10.0.0.7/stream_1"), reply{}, "not asking 10.0.0.7: provider lab sends", false},
+		"a cloud's own metadata":    {stream("https://169.254.169.254/latest"), reply{}, "not asking 169.254.169.254", false},
+		"somebody else's host":      {stream("https://agentuity.cloud.evil.test/x"), reply{}, "not asking agentuity.cloud.evil.test", false},
 	} {
 		d := answering(map[string][]reply{events: {lived}, look: {test.now}, printed: {test.printed}})
 		got, err := over(t, d).Logs(t.Context(), sb1, 10_000)

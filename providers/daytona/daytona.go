@@ -74,7 +74,7 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 		return nil, err
 	}
 	c, f, err := wire.Open(e, o, wire.Dialect{
-		URL: DefaultURL, Hint: "is the url right, with /api at its end?", Certain: certain,
+		URL: DefaultURL, Hint: "is the url right, with /api at its end?", Certain: certain, Hosts: []string{"*.daytona.io"},
 		Authorize: func(r *http.Request, k wire.Call) { authorize(r, k, e) },
 	})
 	if err != nil {

@@ -290,6 +290,11 @@ func TestTokenStaysHome(t *testing.T) {
 		"https://evil.test/#":                  false, // what comes behind it would be lost
 		"https://evil.test/?":                  false,
 		"ftp://lab.test/toolbox":               false,
+		"https://evil.test/toolbox":            false, // no host of the vendor's, nor of url
+		"https://169.254.169.254/latest":       false,
+		"https://10.0.0.7/toolbox":             false,
+		"https://app.daytona.io.evil.test/x":   false,
+		"https://evildaytona.io/toolbox":       false,
 		"//lab.test/toolbox":                   false,
 		"nonsense":                             false,
 	} {

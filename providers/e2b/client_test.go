@@ -206,6 +206,23 @@ func TestWhere(t *testing.T) {
 	}
 }
 
+// What the control plane says of a domain leads to no host but the entry's own, and the sandbox's token
+// goes to no other.
+func TestSandboxesStayAtTheirHosts(t *testing.T) {
+	for domain, may := range map[string]bool{
+		"evil.test": false, "e2b.app.evil.test": false, "corp.test": true, "e2b.dev": true, "localhost": false,
+	} {
+		l := newLab(t, func(e *entry.Entry) {
+			delete(e.Extra, "sandbox_url")
+			e.Hosts = []string{"*.corp.test", "*.e2b.dev"}
+		})
+		_, err := l.ask(t.Context(), box{ID: "i1", Domain: domain, Token: "t0ken-of-i1"}, wire.Call{URL: "/health"})
+		if (err == nil) != may || (len(l.seen) == 1) != may {
+			t.Errorf("a sandbox in %s: %v after %d calls, want it asked %t", domain, err, len(l.seen), may)
+		}
+	}
+}
+
 // A 404 means that the thing is not there only when the answer says so of the thing.
 func TestCertain(t *testing.T) {
 	said := func(words string) reply { return reply{404, js, `{"code":404,"message":"` + words + `"}`, nil} }

@@ -96,7 +96,7 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 		return nil, err
 	}
 	p.client, p.base, err = wire.Open(p.entry, o, wire.Dialect{
-		URL: "https://api." + DefaultDomain, Hint: "is the url right?", Certain: certain, Named: p.named(),
+		URL: "https://api." + DefaultDomain, Hint: "is the url right?", Certain: certain, Named: p.named(), Hosts: vendorHosts(),
 		Authorize: func(r *http.Request, k wire.Call) {
 			if !k.Inside { // what runs in a sandbox is not ours, and never told the key
 				r.Header.Set("X-API-Key", e.Token)
@@ -105,6 +105,14 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 		Wait: wire.Resets("RateLimit-Reset"),
 	})
 	return p, err
+}
+
+// vendorHosts are all hosts of the vendor's domains.
+func vendorHosts() (out []string) {
+	for _, domain := range vendors {
+		out = append(out, "*."+domain)
+	}
+	return out
 }
 
 // named are the hosts that the entry names besides that of url.

@@ -25,6 +25,7 @@ type Entry struct {
 	Rate       float64       // calls a second; 0 means no limit of our own
 	Timeout    time.Duration // per call
 	Templates  []string
+	Hosts      []string // that requests may go to besides that of URL, *.HOST for those below one; nil: the vendor's
 	Probe      reconcile.ProbePolicy
 	Extra      map[string]string // keys of the kind's own: team, project, org, …
 	API        *API              // what kind generic speaks; nil for the others

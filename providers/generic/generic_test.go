@@ -55,7 +55,7 @@ func says(out reply) func(*http.Request) reply { return func(*http.Request) repl
 // ask makes a provider of the boxyard that hears the script alone.
 func ask(t testing.TB, s *script, change ...func(*entry.API)) *generic.Provider {
 	t.Helper()
-	e := entry.Entry{Name: "lab", URL: "https://yard.test/v1", Token: token, API: yard(t),
+	e := entry.Entry{Name: "lab", URL: "https://yard.test/v1", Token: token, API: yard(t), Hosts: []string{"*.boxes.test"},
 		Owns: entry.Owns{Labels: map[string]string{"project": "mine"}}, Link: entry.Link{TaskLabel: "task_id"}}
 	for _, c := range change {
 		c(e.API)
@@ -395,7 +395,9 @@ func TestElsewhere(t *testing.T) {
 		"in base64":                       {"https://b-1.boxes.test", "{endpoint}/run", basic, 1, "Basic azN5LWszeS1rM3k=|"},
 		"on the platform's host":          {"https://yard.test/b-1", "{endpoint}/run", nil, 1, "Bearer " + token + "|s3cret"},
 		"on another port of it":           {"https://yard.test:444", "{endpoint}/run", nil, 1, "|"},
-		"whose name begins like its name": {"https://yard.test.evil.test", "{endpoint}/run", nil, 1, "|"},
+		"whose name begins like its name": {"https://yard.test.evil.test", "{endpoint}/run", nil, 0, ""},
+		"on a host that is not listed":    {"https://boxes.test", "{endpoint}/run", nil, 0, ""},
+		"a service of our own network":    {"https://169.254.169.254", "{endpoint}/run", bearer, 0, ""},
 		"a host of the description":       {"", "https://run.test/{id}", nil, 1, "|"},
 		"in the clear":                    {"http://10.0.0.1", "{endpoint}/run", nil, 0, ""},
 		"that would lose the path":        {"https://b-1.boxes.test/#", "{endpoint}/run", bearer, 0, ""},

@@ -50,6 +50,9 @@ func (l *Lost) Unwrap() error { return l.Err }
 // Once makes a single attempt. An error means that there was no answer; every status is an
 // answer.
 func (c *Client) Once(ctx context.Context, k Call) (Answer, error) {
+	if err := c.hosts.may(k.URL); err != nil {
+		return Answer{}, err
+	}
 	if err := c.admit(ctx, k); err != nil {
 		return Answer{}, err
 	}

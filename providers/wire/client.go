@@ -31,6 +31,7 @@ const defaultTimeout = 10 * time.Second
 type Client struct {
 	base     *url.URL
 	dialect  Dialect
+	hosts    hosts
 	redactor *strings.Replacer // puts a word in the place of secrets
 	agent    string
 	timeout  time.Duration
@@ -64,6 +65,8 @@ type Dialect struct {
 	// Wait is the wait that an answer asks for in the vendor's own headers, where it has no
 	// Retry-After. Nil: none. [Resets] makes one.
 	Wait func(a Answer) (time.Duration, bool)
+	// Hosts are the vendor's own, besides that of URL, *.HOST for those below one.
+	Hosts []string
 	// Named are further hosts that the entry's own keys name, *.HOST for those below one.
 	Named []string
 	// Secrets are taken out of errors and logs, besides the entry's token.
@@ -73,7 +76,7 @@ type Dialect struct {
 // New makes the client of an entry. It makes no call.
 func New(e entry.Entry, o entry.Options, d Dialect) (*Client, error) {
 	o = o.WithDefaults()
-	named := namedBy(e, d)
+	where := hostsOf(e, d)
 	if e.URL == "" {
 		e.URL = d.URL
 	}
@@ -85,13 +88,13 @@ func New(e entry.Entry, o entry.Options, d Dialect) (*Client, error) {
 		return nil, err
 	}
 	if o.Transport == nil {
-		o.Transport = newDialer(named).transport()
+		o.Transport = newDialer(where.names).transport()
 	}
 	if o.Turn == nil {
 		o.Turn = limiter(e.Rate).Wait
 	}
 	return &Client{
-		base: base, dialect: d.withDefaults(e), redactor: spellings(slices.Concat(d.Secrets, []string{e.Token})),
+		base: base, hosts: where, dialect: d.withDefaults(e), redactor: spellings(slices.Concat(d.Secrets, []string{e.Token})),
 		agent: o.Agent, timeout: e.Timeout, turn: o.Turn, now: o.Now, log: o.Log.With("provider", e.Name),
 		large: make(chan struct{}, largeAtOnce),
 		http: &http.Client{

@@ -39,18 +39,20 @@ func TestDialsOutsideAlone(t *testing.T) {
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
 	for name, test := range map[string]struct {
 		url, asks, proxy string
+		hosts            []string
 		refused          bool
 	}{
-		"a name that resolves to this machine":     {"https://api.vendor.test", "http://localhost:" + port, "", true},
-		"its address":                              {"https://api.vendor.test", "http://127.0.0.1:" + port, "", true},
-		"its address as IPv6 has it":               {"https://api.vendor.test", "http://[::ffff:127.0.0.1]:" + port, "", true},
-		"the host of url":                          {"http://127.0.0.1:1", "http://127.0.0.1:" + port, "", false},
-		"this machine, where url is of it":         {"http://127.0.0.1:1", "http://localhost:" + port, "", false},
-		"the vendor's url, which nobody gave":      {"", "http://localhost:" + port, "", true},
-		"a proxy of this machine":                  {"https://api.vendor.test", "http://api.vendor.test", server.URL, false},
-		"this machine, asked beside its own proxy": {"https://api.vendor.test", "http://localhost:" + port, "", true},
+		"a name that resolves to this machine":     {"https://api.vendor.test", "http://localhost:" + port, "", nil, true},
+		"its address":                              {"https://api.vendor.test", "http://127.0.0.1:" + port, "", nil, true},
+		"its address as IPv6 has it":               {"https://api.vendor.test", "http://[::ffff:127.0.0.1]:" + port, "", nil, true},
+		"the host of url":                          {"http://127.0.0.1:1", "http://127.0.0.1:" + port, "", nil, false},
+		"this machine, where url is of it":         {"http://127.0.0.1:1", "http://localhost:" + port, "", nil, false},
+		"the vendor's url, which nobody gave":      {"", "http://localhost:" + port, "", nil, true},
+		"a host that the entry lists":              {"https://api.vendor.test", "http://localhost:" + port, "", []string{"localhost"}, false},
+		"a proxy of this machine":                  {"https://api.vendor.test", "http://api.vendor.test", server.URL, nil, false},
+		"this machine, asked beside its own proxy": {"https://api.vendor.test", "http://localhost:" + port, "", nil, true},
 	} {
-		d := newDialer(namedBy(entry.Entry{URL: test.url}, Dialect{URL: "http://localhost:1"}))
+		d := newDialer(hostsOf(entry.Entry{URL: test.url, Hosts: test.hosts}, Dialect{URL: "http://localhost:1"}).names)
 		d.proxy = func(*http.Request) (*url.URL, error) {
 			if test.proxy == "" {
 				return nil, nil

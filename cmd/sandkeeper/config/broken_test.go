@@ -599,6 +599,18 @@ var brokenProviders = map[string]brokenConfig{
 	"an end at rest that is none": {add: "    at_rest: stop\n", want: []string{
 		`c.yaml:10:14: providers[0].at_rest: unknown value "stop"; known are keep, terminate`,
 	}},
+	"hosts that are none, or of anybody": {add: "    hosts: [a.example, \"*.a.example\", 10.0.0.7, \"https://a.example\", \"a:80\", \"*.com\", \"*\"]\n", want: []string{
+		`c.yaml:10:49: providers[0].hosts[3]: "https://a.example" is not a host; write it like api.example.com or *.example.com, without scheme and port`,
+		`c.yaml:10:70: providers[0].hosts[4]: "a:80" is not a host; write it like api.example.com or *.example.com, without scheme and port`,
+		`c.yaml:10:78: providers[0].hosts[5]: "*.com" stands for hosts of anybody; write more of the name, like *.sandboxes.example.com`,
+		`c.yaml:10:87: providers[0].hosts[6]: "*" is not a host; write it like api.example.com or *.example.com, without scheme and port`,
+	}},
+	"hosts of what asks its url alone": {replace: "    kind: daytona", with: "    kind: docker\n    hosts: [a.example]", want: []string{
+		"c.yaml:7:5: providers[0].hosts: is for nothing: docker asks nothing but its own address; remove it",
+	}},
+	"no hosts": {add: "    hosts: []\n", want: []string{
+		"c.yaml:10:5: providers[0].hosts: names none; name hosts, or remove it: then the vendor's count",
+	}},
 	"a price below nothing": {add: "    price_per_hour: -1\n", want: []string{
 		`c.yaml:10:21: providers[0].price_per_hour: "-1" is not a number of 0 or more; write it like 0.08`,
 	}},

@@ -61,7 +61,7 @@ func TestReferenceConfig(t *testing.T) {
 		Name: "daytona", Kind: "daytona", URL: "https://app.daytona.io/api", Token: "dtn_1",
 		Owns: providers.Owns{Labels: map[string]string{"project": "omoios"}, Exclusive: true},
 		Link: providers.Link{TaskLabel: "task_id"}, Rate: 20, Timeout: 10 * time.Second,
-		Templates: []string{"ai-agent-dev-light"}, Probe: probe,
+		Templates: []string{"ai-agent-dev-light"}, Hosts: []string{"*.daytona.io"}, Probe: probe,
 	}}
 	if diff := cmp.Diff(wantEntries, c.Entries()); diff != "" {
 		t.Errorf("Entries (-want +got)\n%s", diff)
@@ -255,11 +255,11 @@ func TestLocate(t *testing.T) {
 	}{
 		"a key":                           {"tasks.columns.started_at", 22, 5},
 		"a key that is not in the file":   {"tasks.columns.nope", 13, 3},
-		"a key of a section in one line":  {"tasks.fail.set.error_message", 41, 35},
-		"a key of a list's element":       {"providers[0].owns", 60, 5},
-		"an element of a list":            {"providers[0]", 56, 5},
+		"a key of a section in one line":  {"tasks.fail.set.error_message", 42, 35},
+		"a key of a list's element":       {"providers[0].owns", 61, 5},
+		"an element of a list":            {"providers[0]", 57, 5},
 		"a key whose section is missing":  {"nope.nope", 1, 1},
-		"a key of an element not in list": {"providers[7].owns", 55, 1},
+		"a key of an element not in list": {"providers[7].owns", 56, 1},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

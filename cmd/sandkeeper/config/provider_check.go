@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,6 +43,7 @@ func (c *Config) checkProviders(r *report) {
 		k.checkOwns(c.Tasks.None)
 		k.checkExcept()
 		k.checkLink(c)
+		k.checkHosts()
 		k.checkProbe()
 		k.checkTwin(c.Providers[:i])
 	}
@@ -165,6 +167,33 @@ func (k providerCheck) checkLink(c *Config) {
 	if k.Link.TaskLabel == "" && k.Link.Sandbox == "" && !misspelt {
 		k.failAtKey("link", "nothing says which sandbox is of which task",
 			"give task_label: the label with the task's id, or sandbox: what tasks.sandbox holds")
+	}
+}
+
+// callsURLAlone are the kinds that ask nothing but their url, so that hosts would be for nothing.
+var callsURLAlone = []string{"docker", "kubernetes", "simulated"}
+
+// checkHosts refuses what is no host, and what stands for all hosts of somebody else, as *.com does.
+func (k providerCheck) checkHosts() {
+	if !k.given(k.key + ".hosts") {
+		return
+	}
+	switch {
+	case slices.Contains(callsURLAlone, k.Kind):
+		k.failAtKey("hosts", "is for nothing: "+k.Kind+" asks nothing but its own address", "remove it")
+	case len(k.Hosts) == 0 && !k.unreadable(k.key+".hosts"):
+		k.failAtKey("hosts", "names none", "name hosts, or remove it: then the vendor's count")
+	}
+	for i, host := range k.Hosts {
+		key := fmt.Sprintf("%s.hosts[%d]", k.key, i)
+		below, wild := strings.CutPrefix(host, "*.")
+		_, notAddress := netip.ParseAddr(host)
+		switch {
+		case notAddress != nil && !hostName.MatchString(below):
+			k.fail(key, k.quote(key)+" is not a host", "write it like api.example.com or *.example.com, without scheme and port")
+		case wild && !strings.Contains(strings.Trim(below, "."), "."):
+			k.fail(key, k.quote(key)+" stands for hosts of anybody", "write more of the name, like *.sandboxes.example.com")
+		}
 	}
 }
 

@@ -24,6 +24,8 @@ type ProviderConfig struct {
 	Token Secret `yaml:"token"`
 	// File that holds the credential, instead of token.
 	TokenFile string `yaml:"token_file"`
+	// Hosts that requests may go to, besides that of url; *.HOST is all below one. Default: the vendor's.
+	Hosts []string `yaml:"hosts"`
 	// Proof that a sandbox is this installation's; what is not proven is never touched.
 	Owns OwnsConfig `yaml:"owns" jsonschema:"required"`
 	// How a sandbox and a task know each other.
@@ -193,7 +195,7 @@ func (p ProviderConfig) entry() providers.Entry {
 		},
 		Link: providers.Link{TaskLabel: p.Link.TaskLabel, Sandbox: p.Link.Sandbox},
 		Rate: p.Rate.PerSecond(), Timeout: p.Timeout, Templates: slices.Clone(p.Templates),
-		Probe: p.Probe.policy(), Extra: p.extra(),
+		Hosts: slices.Clone(p.Hosts), Probe: p.Probe.policy(), Extra: p.extra(),
 	}
 	if _, described := providers.KeysOf(p.Kind).Find("api"); described {
 		e.API = &p.API
