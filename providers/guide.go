@@ -47,11 +47,13 @@ no task.
 ` + "`at_rest: terminate`" + ` lets what is stopped, paused or suspended be ended like what runs. The default is
 ` + "`keep`" + `: at many platforms a sandbox at rest is the normal state, and it holds the user's files.
 
-` + "`hosts: [sandboxes.example.com, \"*.sandboxes.example.com\"]`" + ` are the hosts that requests of the entry may go to,
-with the credential or without: names or addresses without scheme and port, where ` + "`*.`" + ` is all that is below a
-name. Those of ` + "`url`" + ` and of the kind's own addresses are always among them. Without ` + "`hosts`" + ` the vendor's count:
-` + "`*.daytona.io`" + `; ` + "`*.e2b.app`, `*.e2b.dev`, `*.e2b.pro`, `*.e2b-staging.dev`" + ` or what is below ` + "`domain`" + `;
-` + "`*.agentuity.com`, `*.agentuity.cloud`, `*.agentuity.io`" + `; none for the others, whose ` + "`url`" + ` is enough. What an API
+` + "`hosts: [sandboxes.example.com, \"*.sandboxes.example.com\"]`" + ` are the hosts that requests of the
+entry may go to, with the credential or without: names or addresses without scheme and port, where
+` + "`*.`" + ` is all that is below a name. Those of ` + "`url`" + ` and of the kind's own addresses are
+always among them. Without it the vendor's count:
+` + "`*.daytona.io`" + `; ` + "`*.e2b.app`, `*.e2b.dev`, `*.e2b.pro`, `*.e2b-staging.dev`" + `
+or what is below ` + "`domain`" + `; ` + "`*.agentuity.com`, `*.agentuity.cloud`, `*.agentuity.io`" + `;
+none for the others, whose ` + "`url`" + ` is enough. What an API
 names beyond that, as the address of a sandbox's toolbox or of what it printed, is not asked, and the error says
 which host it was. So list the hosts of the sandboxes where you run the platform yourself, and with
 ` + "`{endpoint}`" + ` of generic. A host that the entry does not name is not connected to at an address of this machine

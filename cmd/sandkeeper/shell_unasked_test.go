@@ -13,7 +13,7 @@ import (
 // asked for, on a connection that stays open.
 func talker(t *testing.T, more string) (url string, told <-chan struct{}) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed with the test
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -105,7 +105,8 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 		return nil, err
 	}
 	p.client, p.base, err = wire.Open(e, o, wire.Dialect{
-		URL: DefaultURL, Hint: "are url and catalyst right?", Certain: certain, APIError: said, Authorize: p.authorize, Named: p.hosts(), Hosts: vendors,
+		URL: DefaultURL, Hint: "are url and catalyst right?", Certain: certain, APIError: said, Authorize: p.authorize,
+		Named: p.hosts(), Hosts: vendors,
 		Wait: wire.Resets("X-RateLimit-Reset", "X-RateLimit-Retry-After"),
 	})
 	if err != nil {

@@ -94,8 +94,9 @@ func New(e entry.Entry, o entry.Options, d Dialect) (*Client, error) {
 		o.Turn = limiter(e.Rate).Wait
 	}
 	return &Client{
-		base: base, hosts: where, dialect: d.withDefaults(e), redactor: spellings(slices.Concat(d.Secrets, []string{e.Token})),
-		agent: o.Agent, timeout: e.Timeout, turn: o.Turn, now: o.Now, log: o.Log.With("provider", e.Name),
+		base: base, hosts: where, dialect: d.withDefaults(e),
+		redactor: spellings(slices.Concat(d.Secrets, []string{e.Token})),
+		agent:    o.Agent, timeout: e.Timeout, turn: o.Turn, now: o.Now, log: o.Log.With("provider", e.Name),
 		large: make(chan struct{}, largeAtOnce),
 		http: &http.Client{
 			Transport:     o.Transport,

@@ -74,8 +74,8 @@ func public(host, resolved string) error {
 		return err // unreachable: a dialer gives numbers
 	}
 	if inside(to.Addr()) {
-		return fmt.Errorf("not connecting to %s: %s is %w, and the entry does not name it: give it in url or hosts if it is meant",
-			text.Clip(host, 100), to.Addr(), errInside)
+		return fmt.Errorf("not connecting to %s: %s is %w, and the entry does not name it: "+
+			"give it in url or hosts if it is meant", text.Clip(host, 100), to.Addr(), errInside)
 	}
 	return nil
 }

@@ -46,8 +46,8 @@ func (h hosts) may(address string) error {
 	if h.names(host) || among(h.vendor, host) {
 		return nil
 	}
-	return fmt.Errorf("not asking %s: provider %s sends requests to %s alone; add it to hosts: of that entry if it is the provider's",
-		text.Clip(host, 100), h.entry, h.list())
+	return fmt.Errorf("not asking %s: provider %s sends requests to %s alone; "+
+		"add it to hosts: of that entry if it is the provider's", text.Clip(host, 100), h.entry, h.list())
 }
 
 // list is all hosts, in words.
