@@ -59,7 +59,8 @@ func runCheck(ctx context.Context, o *app.Options) error {
 	}
 	a := o.With(c)
 	defer a.Close()
-	sections := []section{{"config", checkConfig(a)}, {"web", checkWeb(a)}, {"ledger", checkLedger(ctx, a)}}
+	sections := []section{{"config", checkConfig(a)}, {"files", checkFiles(c)}, {"web", checkWeb(a)},
+		{"ledger", checkLedger(ctx, a)}}
 	if !c.Tasks.None {
 		sections = append(sections, section{"tasks", checkTasks(ctx, a)})
 	}
@@ -160,6 +161,7 @@ func checkLedger(ctx context.Context, a *app.App) []reconcile.CheckResult {
 		)
 	}
 	out = append(out, reconcile.CheckResult{What: "schema", OK: true, Said: fmt.Sprintf("version %d", have)})
+	out = append(append(out, a.Ledger.Check(ctx)...), checkConnection(a.Pool, "database")...)
 	return append(append(out, checkQueue(ctx, a)...), checkPractice(ctx, a)...)
 }
 
@@ -212,5 +214,5 @@ func checkTasks(ctx context.Context, a *app.App) []reconcile.CheckResult {
 	if err := a.OpenTasks(ctx); err != nil {
 		return fails("connects", err)
 	}
-	return a.Tasks.Check(ctx)
+	return append(a.Tasks.Check(ctx), checkConnection(a.TasksPool, "tasks.database")...)
 }

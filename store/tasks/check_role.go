@@ -44,6 +44,28 @@ func (c *check) role(ctx context.Context) {
 	c.ok("role", "may change of "+c.plan.table+" what a repair writes, and nothing else")
 }
 
+// reach warns where what others run in this login's name, as a trigger of the task table, could write to the ledger
+// and so ask for something in an operator's name.
+func (c *check) reach(ctx context.Context) {
+	var reaches bool
+	var triggers []string
+	if !c.step(ctx, "ledger", func(tx pgx.Tx, _ time.Time) error {
+		return tx.QueryRow(ctx, queries["reach"], pgx.StrictNamedArgs{"relation": c.plan.table}).Scan(&reaches, &triggers)
+	}) {
+		return
+	}
+	said := "this login does not reach it"
+	if !reaches {
+		c.ok("ledger", said)
+		return
+	}
+	said = "this login can write to it, and so can whoever owns " + c.plan.table + ", by a trigger that our writes run"
+	if len(triggers) > 0 {
+		said += ": " + strings.Join(triggers, ", ")
+	}
+	c.warn("ledger", said, "another login for tasks.database than for database, better also another database")
+}
+
 // exceeds is what the role may do without needing it; "" when it is nothing.
 func (r roleReach) exceeds(table string) string {
 	switch {

@@ -56,6 +56,30 @@ func TestCheckOfTheRole(t *testing.T) {
 	}
 }
 
+// TestCheckOfTheWayToTheLedger: who owns the task table may plant a trigger that our own write runs in our name.
+func TestCheckOfTheWayToTheLedger(t *testing.T) {
+	const ledger = "CREATE SCHEMA sandkeeper; CREATE TABLE sandkeeper.actions (id text);" + `
+		CREATE FUNCTION nice() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+		CREATE TRIGGER nice BEFORE UPDATE ON tasks FOR EACH ROW EXECUTE FUNCTION nice();`
+	const reaches = granted + "GRANT USAGE ON SCHEMA sandkeeper TO %[1]s; GRANT INSERT ON sandkeeper.actions TO %[1]s"
+	for name, c := range map[string]struct{ sql, grants, says, fix string }{
+		"another database":              {"", granted, "does not reach", ""},
+		"another login":                 {ledger, granted, "does not reach", ""},
+		"one login for both, a trigger": {ledger, reaches, "by a trigger that our writes run: nice (function of ", "another login"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, pgtest.OmoiOS+c.sql, Mapping{Preset: "omoios"})
+			w.pool = pgtest.AsRole(t, w.pool, c.grants)
+			for _, line := range w.open(Mapping{Preset: "omoios"}).Check(t.Context()) {
+				if line.What == "ledger" && (!line.OK || !strings.Contains(line.Said, c.says) || !strings.Contains(line.Fix, c.fix) ||
+					(c.fix == "") != (line.Fix == "")) {
+					t.Errorf("ledger: %+v", line)
+				}
+			}
+		})
+	}
+}
+
 // TestRestoreUnderTheTrigger: the trigger of deploy/terminal_rows.sql lets the keeper's role
 // fail a row, and set it back, as a quarantine that a person takes back does.
 func TestRestoreUnderTheTrigger(t *testing.T) {

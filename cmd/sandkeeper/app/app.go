@@ -26,6 +26,7 @@ type App struct {
 	Config    *config.Config
 	Log       *slog.Logger
 	Pool      *pgxpool.Pool // of the ledger
+	TasksPool *pgxpool.Pool // nil with `tasks: none`
 	Ledger    *ledger.Ledger
 	Tasks     *tasks.Tasks // nil with `tasks: none`
 	Providers map[string]reconcile.Provider
@@ -111,7 +112,7 @@ func (a *App) OpenTasks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.pools = append(a.pools, pool)
+	a.TasksPool, a.pools = pool, append(a.pools, pool)
 	a.Tasks = tasks.NewTasks(pool, compiled, nil)
 	a.Tasks.ReportTo(a.Log)
 	return nil

@@ -1,0 +1,52 @@
+package ledger
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/pgtest"
+)
+
+// TestCheckNamesWhoReachesTheLedger: a schema that others may create in and a trigger that no migration made fail,
+// a login that owns it all is warned of.
+func TestCheckNamesWhoReachesTheLedger(t *testing.T) {
+	pool := ledgerPool(t, pgtest.Database(t))
+	g := migrated(t, pool, atNoon)
+	if wrong := failing(g.Check(t.Context())); len(wrong) > 0 {
+		t.Errorf("a fresh ledger: %q", wrong)
+	}
+	_, err := pool.Exec(t.Context(), `GRANT CREATE ON SCHEMA sandkeeper TO PUBLIC;
+		CREATE FUNCTION public.planted() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+		CREATE TRIGGER nice AFTER INSERT ON sandkeeper.actions EXECUTE FUNCTION public.planted()`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := strings.Join(failing(g.Check(t.Context())), "\n")
+	for _, want := range []string{"everybody may create", "FROM PUBLIC", "nice on sandkeeper.actions"} {
+		if !strings.Contains(wrong, want) {
+			t.Errorf("check says %q, want %q in it", wrong, want)
+		}
+	}
+	for name, c := range map[string]struct {
+		reach reach
+		says  string
+	}{
+		"a superuser":    {reach{Owner: "o", Owned: true, Superuser: true}, "is a superuser"},
+		"the owner":      {reach{Owner: "o", Owned: true}, "may act as o"},
+		"a narrow login": {reach{Owner: "o"}, "may not act as that"},
+	} {
+		if line := c.reach.lines()[0]; !line.OK || !strings.Contains(line.Said, c.says) || (line.Fix == "") != (name == "a narrow login") {
+			t.Errorf("%s: %+v", name, line)
+		}
+	}
+}
+
+func failing(lines []reconcile.CheckResult) (out []string) {
+	for _, l := range lines {
+		if !l.OK {
+			out = append(out, l.What+": "+l.Said+"; fix: "+l.Fix)
+		}
+	}
+	return out
+}
