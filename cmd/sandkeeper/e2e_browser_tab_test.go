@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	program "os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -211,8 +212,12 @@ func (b *tab) withoutScripts(address string) {
 	plain.clean()
 }
 
+// underWay are the lines that tell of the pass that is being made: two readings a moment apart differ in them.
+var underWay = regexp.MustCompile(`(?m)^.*pass lease.*$|^.*\t(full|quick)\t.*$`)
+
 // shape is a text without what changes from second to second.
 func shape(text string) string {
+	text = underWay.ReplaceAllString(text, "")
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
 			return -1
