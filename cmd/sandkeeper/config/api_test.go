@@ -140,7 +140,9 @@ func TestDescriptionWithoutWhatItNeeds(t *testing.T) {
 		"a name, described": {"name_prefix: x-", "sandbox: name", "name: n", nil},
 		"tasks by a label that is not described": {"name_prefix: x-", "task_label: t, sandbox: label:s", "name: n",
 			[]string{"link.task_label" + taskless + "labels", "link.sandbox" + rowless + "labels"}},
-		"by rows alone": {"referenced: true", "sandbox: id", "name: n", nil},
+		"by rows alone": {"referenced: true", "sandbox: id", "name: n",
+			[]string{"owns.referenced: only rows prove which sandboxes are ours: whoever may write task rows can forge that"}},
+		"by rows and a name": {"referenced: true, name_prefix: x-", "sandbox: id", "name: n", nil},
 	} {
 		text := strings.NewReplacer("owns: {name_prefix: x-}", "owns: {"+tt.owns+"}", "link: {sandbox: id}",
 			"link: {"+tt.link+"}", "state: state}", "state: state, "+tt.sandbox+"}").Replace(described)

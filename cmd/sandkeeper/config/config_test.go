@@ -142,6 +142,8 @@ func exampleEnv(more map[string]string) func(string) (string, bool) {
 
 // TestExamples: what is under deploy/ loads without a warning, and only observes.
 func TestExamples(t *testing.T) {
+	// The platform marks its sandboxes with nothing: its example has the weaker proof, and says so.
+	warned := map[string][]string{"coding-agent-vercel.yaml": {"providers[0].owns.referenced"}}
 	var paths []string
 	for _, pattern := range []string{"examples/*.yaml", "kustomize/*/sandkeeper.yaml", "kustomize/examples/*/sandkeeper.yaml"} {
 		found, err := filepath.Glob("../../../deploy/" + pattern)
@@ -153,8 +155,12 @@ func TestExamples(t *testing.T) {
 	for _, path := range paths {
 		t.Run(path, func(t *testing.T) {
 			c := mustLoad(t, path, exampleEnv(nil))
-			if len(c.Warnings) > 0 {
-				t.Errorf("Warnings = %v, want none", c.Warnings)
+			var keys []string
+			for _, w := range c.Warnings {
+				keys = append(keys, w.Key)
+			}
+			if diff := cmp.Diff(warned[filepath.Base(path)], keys); diff != "" {
+				t.Errorf("Warnings = %v (-want +got)\n%s", c.Warnings, diff)
 			}
 			for name, rule := range c.Policy().Rules {
 				if rule.Mode == reconcile.Enforce {

@@ -40,7 +40,15 @@ func (k providerCheck) checkOwns(noTasks bool) {
 			"no sandbox will be owned: rows refer to sandboxes by link.sandbox, which is not given",
 			"give link: {sandbox: id}")
 	}
+	if o.byRowOnly() && k.Link.Sandbox != "" && !noTasks {
+		k.warn(k.key+".owns.referenced",
+			"only rows prove which sandboxes are ours: whoever may write task rows can forge that",
+			"mark sandboxes when they are made, and give owns: {labels: {owner: …}} or {name_prefix: …} instead")
+	}
 }
+
+// byRowOnly reports whether nothing but a row proves anything.
+func (o OwnsConfig) byRowOnly() bool { return o.Referenced && len(o.Labels) == 0 && o.NamePrefix == "" }
 
 // all reports whether everything that owns proves is excepted.
 func (x ExceptConfig) all(owns OwnsConfig) bool {
