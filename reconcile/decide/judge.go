@@ -117,7 +117,7 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) 
 	sight(v, &f, r, s)
 	//guard:sightings P6
 	//guard:missing-ripe P3
-	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && ripe(v, &f, r, s)
+	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && !out.notYet && ripe(v, &f, r, s)
 	f.HeldBy = f.HeldBy.With(freezes(v, r, s, out.conclusive)...)
 	//guard:unmapped-status harm
 	if t := s.Task; t != nil && s.LinkState == reconcile.LinkLive && t.State == reconcile.TaskUnknown {

@@ -47,10 +47,6 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) result {
 	if age, by := v.StateAge(s); age-max(t.AsOf.Sub(v.S.T0), 0) < grace {
 		return result{suspect: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, text.Duration(age), by)}
 	}
-	//guard:missing-goes-on harm
-	if s.HasBox(v.MayGoOn) {
-		return result{suspect: "its sandbox is gone, and a later one of its name may go on: the next listing tells"}
-	}
 	where, ok := v.Locate(s)
 	//guard:missing-looked harm
 	if !ok {
@@ -60,8 +56,13 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) result {
 	if !v.Started(s) { // an unusable template explains a start that failed, not a sandbox that ran
 		cause, because = v.Cause(s)
 	}
+	//guard:missing-goes-on harm
+	goesOn := s.HasBox(v.MayGoOn)
+	if goesOn {
+		cause = reconcile.Joined("a later one of its name may go on, which the next listing tells", cause)
+	}
 	return result{
-		found: true, sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), since: lostFor(v, s),
+		found: true, notYet: goesOn, sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), since: lostFor(v, s),
 		reason: reconcile.Joined("sandbox is gone: "+where, reconcile.LifeLine(t), cause),
 		evidence: append([]reconcile.Evidence{
 			{Source: "providers", At: v.Now, Fact: where},

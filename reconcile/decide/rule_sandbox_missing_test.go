@@ -93,16 +93,16 @@ func TestSandboxMissing(t *testing.T) {
 			seen + byID + "task t1 running updated=1h sandbox=s1; " + gone, "due", ""},
 		"its sandbox is seen for the first time, and is stopped": {
 			seen + "task t1 running started=1h ev.heartbeat=9m; box daytona/s1 stopped task=t1", "due", ""},
-		"gone, and a later one of its name may go on": {"provider daytona id=yes nameslast=yes; " +
+		"gone, and a later one of its name may go on": {"provider daytona id=yes nameslast=yes; " + seen +
 			"task t1 running started=1h sandbox=s1; knew box daytona/s1 running task=t1; look daytona/s1 gone; find t1 none",
-			"kept", "the next listing tells"},
+			"seen", "the next listing tells"},
 		"gone, and no later one of its name in a listing since": {"provider daytona id=yes nameslast=yes; " +
 			seen + "task t1 running started=1h sandbox=s1; knew box daytona/s1 running task=t1 gone=2m; look daytona/s1 gone; " +
 			"find t1 none", "due", ""},
 		"gone, and a later one of its name counts as another's": {"provider daytona id=yes nameslast=yes; " +
 			seen + "task t1 running started=1h sandbox=s1; knew box daytona/s1 running task=t1 name=n gone=2m; " +
 			"look daytona/s1 gone; find t1 none; knew box daytona/s2 running task=t0 name=n; box daytona/s2 running name=n",
-			"kept", "the next listing tells"},
+			"seen", "the next listing tells"},
 		"never started and never had one": {
 			"task t1 assigned updated=1h; find t1 none", "healthy", ""},
 		"never started, but its row names one, and the ledger saw it": {

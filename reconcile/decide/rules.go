@@ -53,6 +53,7 @@ type result struct {
 	holds       reconcile.HeldBy
 
 	sightings  int  // how many sightings make it due; 0 means that one look is enough
+	notYet     bool // another look has to come first, however many sightings there were
 	conclusive bool // does not rest on the silence of events
 	veto       bool // forbids every fail and requeue of the row
 	report     bool // never acted on, whatever the remedy
