@@ -21,6 +21,7 @@ type Ledger interface {
 type Options struct {
 	Policy   func() reconcile.Policy        // the one in force; nil: the default schedule, and no limits
 	Config   func() (ok bool, at time.Time) // whether the last reload was accepted, and when; nil: there are none
+	Refused  func() (logIns, hosts int64)   // what the page refused at its door; nil: nothing is counted
 	Version  string                         // of this program
 	Deadline time.Duration                  // of one reading; 0 means 5 seconds
 	Log      *slog.Logger                   // hears of readings that failed; nil: nobody does
@@ -80,7 +81,7 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 
 // Collect reads the ledger and sends what it says.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
-	r := &reading{policy: c.policy(), version: c.Version, config: c.Config}
+	r := &reading{policy: c.policy(), version: c.Version, config: c.Config, refused: c.Refused}
 	var err error
 	if r.Measures, err = c.measure(); err != nil {
 		c.Log.Warn("ledger not measured", "err", err)

@@ -264,6 +264,14 @@ func TestWithoutConfig(t *testing.T) {
 	}
 }
 
+// TestRefusedAtTheDoor: what the page refused is counted, where anybody counts.
+func TestRefusedAtTheDoor(t *testing.T) {
+	_, found := scrape(t, Handler(&desk{says: full()}, Options{Refused: func() (int64, int64) { return 3, 2 }}))
+	if found[`web_refused_total{why="login"}`] != 3 || found[`web_refused_total{why="host"}`] != 2 {
+		t.Errorf("refused = %v", found)
+	}
+}
+
 // TestNoLimit: without a rule, or without its numbers, no number of sandboxes is too large. A
 // limit of 0 would have the alerts fire at the first sandbox.
 func TestNoLimit(t *testing.T) {

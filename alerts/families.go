@@ -17,6 +17,8 @@ var families = []family{
 		help: "Whether this process accepted the config at the last reload."},
 	{name: "config_last_reload_timestamp_seconds", kind: gauge, local: true, read: reloadedAt,
 		help: "When this process last tried to load the config."},
+	{name: "web_refused_total", kind: counter, labels: []string{"why"}, local: true, read: refused,
+		help: "Requests that this process refused at its door: for a wrong user or password, or an unknown host."},
 	{name: "pass_interval_seconds", kind: gauge, labels: []string{"kind"}, local: true, read: intervals,
 		help: "Longest gap between two passes on the configured schedule."},
 	{name: "sandboxes_limit", kind: gauge, labels: []string{"level"}, local: true, read: limits,

@@ -32,6 +32,7 @@ type reading struct {
 	policy  reconcile.Policy
 	version string
 	config  func() (ok bool, at time.Time)
+	refused func() (logIns, hosts int64)
 }
 
 // forget leaves out what the config no longer has: the ledger keeps the sources and templates

@@ -28,6 +28,15 @@ func reloadedAt(r *reading, put put) {
 	}
 }
 
+func refused(r *reading, put put) {
+	if r.refused == nil {
+		return
+	}
+	logIns, hosts := r.refused()
+	put(float64(logIns), "login")
+	put(float64(hosts), "host")
+}
+
 // intervals tell the alerts how old a pass may be. Without them a rule would need a number
 // of its own for each house.
 func intervals(r *reading, put put) {

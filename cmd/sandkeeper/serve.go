@@ -36,5 +36,5 @@ func runServe(ctx context.Context, o *app.Options) error {
 	}
 	defer a.Close()
 	a.Log.InfoContext(ctx, "serving", "version", app.Version(), "installation", c.Installation, "page", front.URL())
-	return front.Serve(ctx, a.Site(), a.Log)
+	return front.Serve(ctx, a, a.Site())
 }

@@ -27,6 +27,7 @@ const (
 type guesses struct {
 	behind http.Handler
 	log    *slog.Logger
+	count  *Refusals
 	key    []byte // of this process: what is remembered is no password
 
 	seats, room chan struct{}
@@ -37,10 +38,10 @@ type guesses struct {
 	told    time.Time
 }
 
-func newGuesses(log *slog.Logger, behind http.Handler) *guesses {
+func newGuesses(log *slog.Logger, count *Refusals, behind http.Handler) *guesses {
 	key := make([]byte, sha256.Size)
 	rand.Read(key)
-	return &guesses{behind: behind, log: log, key: key, good: map[[sha256.Size]byte]time.Time{},
+	return &guesses{behind: behind, log: log, count: count, key: key, good: map[[sha256.Size]byte]time.Time{},
 		seats: make(chan struct{}, guessesAtOnce), room: make(chan struct{}, guessesAtOnce+guessesWait)}
 }
 
@@ -117,6 +118,7 @@ func (g *guesses) refuse(r *http.Request, mark [sha256.Size]byte) {
 	defer g.mu.Unlock()
 	delete(g.good, mark) // its password may have been changed
 	g.refused++
+	g.count.logIns.Add(1)
 	if time.Since(g.told) < tellEvery {
 		return
 	}

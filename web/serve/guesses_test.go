@@ -32,7 +32,7 @@ func TestGuessesStarveNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		checked := make(chan struct{})
 		var asked atomic.Int32
-		g := newGuesses(slog.New(slog.DiscardHandler), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g := newGuesses(slog.New(slog.DiscardHandler), &Refusals{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch r.Header.Get("Authorization") {
 			case "wrong":
 				asked.Add(1)
@@ -70,7 +70,7 @@ func TestGuessesStarveNobody(t *testing.T) {
 // Who was let in is no longer known when his password is refused.
 func TestAPasswordThatWasChanged(t *testing.T) {
 	status := http.StatusOK
-	g := newGuesses(slog.New(slog.DiscardHandler), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+	g := newGuesses(slog.New(slog.DiscardHandler), &Refusals{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 	asAnswered(t, g, "right")
 	if !g.known(g.mark("right")) {
 		t.Error("who was let in is not known")
@@ -90,7 +90,7 @@ func TestRefusedLogInsAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &Server{Listener: l, Handler: shown(web.Reading{Overview: webtest.Healthy()}), ConfigFile: configFile(t, users),
-		Log: slog.New(slog.NewTextHandler(&log, nil))}
+		Log: slog.New(slog.NewTextHandler(&log, nil)), Refused: &Refusals{}}
 	r := served(t, s)
 	for range 3 {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+r.address+"/", http.NoBody)
@@ -108,6 +108,9 @@ func TestRefusedLogInsAreTold(t *testing.T) {
 		}
 	}
 	r.end(t)
+	if n := s.Refused.LogIns(); n != 3 {
+		t.Errorf("%d refused log-ins are counted, want 3", n)
+	}
 	said := log.String()
 	if strings.Count(said, "log-ins to the page were refused") != 1 || !strings.Contains(said, "allory") ||
 		!strings.Contains(said, "127.0.0.1:") {

@@ -18,11 +18,12 @@ import (
 // used for that, nor none at all, so probes of an orchestrator and scrapes by address need no configuration.
 type knownHost struct {
 	names  []string
+	count  *Refusals
 	behind http.Handler
 }
 
-func newKnownHost(names []string, behind http.Handler) *knownHost {
-	k := &knownHost{names: []string{"localhost"}, behind: behind}
+func newKnownHost(names []string, count *Refusals, behind http.Handler) *knownHost {
+	k := &knownHost{names: []string{"localhost"}, count: count, behind: behind}
 	if own, err := os.Hostname(); err == nil {
 		names = append(slices.Clone(names), own)
 	}
@@ -39,6 +40,7 @@ func (k *knownHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		k.behind.ServeHTTP(w, r)
 		return
 	}
+	k.count.hosts.Add(1)
 	http.Error(w, fmt.Sprintf("this server is not known as %q: ask for it by its address, or add the name to web.hosts",
 		text.Clip(name, 100)), http.StatusMisdirectedRequest)
 }

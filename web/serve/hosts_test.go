@@ -11,7 +11,9 @@ import (
 
 // Only who asks for this server by its address, or by a name that it has, is answered.
 func TestHostsAreKnown(t *testing.T) {
-	h := newKnownHost([]string{"Page.Example.org", "sandkeeper"}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	var refused Refusals
+	misdirected := int64(0)
+	h := newKnownHost([]string{"Page.Example.org", "sandkeeper"}, &refused, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	for host, want := range map[string]int{
 		"127.0.0.1:8080":         http.StatusOK,
 		"10.1.2.3":               http.StatusOK, // a pod's, as its kubelet probes it
@@ -37,9 +39,15 @@ func TestHostsAreKnown(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
 		r.Host = host
 		h.ServeHTTP(w, r)
+		if want == http.StatusMisdirectedRequest {
+			misdirected++
+		}
 		if w.Code != want {
 			t.Errorf("%q is answered with %d, want %d", host, w.Code, want)
 		}
+	}
+	if refused.Hosts() != misdirected {
+		t.Errorf("%d refused hosts are counted, want %d", refused.Hosts(), misdirected)
 	}
 }
 

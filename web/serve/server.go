@@ -30,6 +30,7 @@ type Server struct {
 	Hosts      []string     // names under which it is asked for, besides localhost, this machine's own and addresses
 	ConfigFile string       // in the exporter-toolkit's format; "": no TLS and no users
 	Log        *slog.Logger // nil: nobody hears
+	Refused    *Refusals    // nil: nobody counts
 }
 
 // Serve serves until ctx ends. Then it takes no new connection and gives the open requests
@@ -66,6 +67,9 @@ func (s *Server) complete() *Server {
 	out := *s
 	if out.Log == nil {
 		out.Log = slog.New(slog.DiscardHandler)
+	}
+	if out.Refused == nil {
+		out.Refused = &Refusals{}
 	}
 	return &out
 }
@@ -130,7 +134,7 @@ func (s *Server) server(address string) *http.Server {
 	// begins to serve. This is called after that and before the first connection.
 	server.BaseContext = func(net.Listener) context.Context {
 		gate := &authGate{address: address, configFile: s.ConfigFile, behind: server.Handler, log: s.Log}
-		server.Handler = guarded(newKnownHost(s.Hosts, s.open(gate)))
+		server.Handler = guarded(newKnownHost(s.Hosts, s.Refused, s.open(gate)))
 		return context.Background()
 	}
 	return server
@@ -143,6 +147,6 @@ func (s *Server) open(gate http.Handler) http.Handler {
 	for _, path := range openPaths() {
 		mux.Handle(path, s.Handler)
 	}
-	mux.Handle("/", newGuesses(s.Log, newInflightLimit(atOnce, gate)))
+	mux.Handle("/", newGuesses(s.Log, s.Refused, newInflightLimit(atOnce, gate)))
 	return mux
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/store/ledger"
 	"github.com/sandkeeper/sandkeeper/store/queue"
 	"github.com/sandkeeper/sandkeeper/store/tasks"
+	"github.com/sandkeeper/sandkeeper/web/serve"
 )
 
 // An App is everything that a verb works with, opened from the config.
@@ -30,6 +31,8 @@ type App struct {
 	Ledger    *ledger.Ledger
 	Tasks     *tasks.Tasks // nil with `tasks: none`
 	Providers map[string]reconcile.Provider
+
+	refused serve.Refusals // at the door of the page
 
 	level  *slog.LevelVar
 	pools  []*pgxpool.Pool

@@ -77,7 +77,7 @@ func (d *Daemon) Run(ctx context.Context, front *Front) error {
 		"mode", d.Config.Mode)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return d.queue.Run(ctx) })
-	g.Go(func() error { return front.Serve(ctx, d.site(), d.Log) })
+	g.Go(func() error { return front.Serve(ctx, d.App, d.site()) })
 	g.Go(func() error {
 		d.watchConfig(ctx)
 		return nil

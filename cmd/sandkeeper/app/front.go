@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"log/slog"
 	"net"
 	"net/http"
 	"slices"
@@ -42,12 +41,13 @@ func (f *Front) URL() string {
 	return scheme + "://" + f.listener.Addr().String() + "/"
 }
 
-// Serve serves the pages until ctx ends.
-func (f *Front) Serve(ctx context.Context, h http.Handler, log *slog.Logger) error {
+// Serve serves the pages of an app until ctx ends.
+func (f *Front) Serve(ctx context.Context, a *App, h http.Handler) error {
 	hosts := f.config.Hosts
 	if name, _, err := net.SplitHostPort(f.config.Listen); err == nil {
 		hosts = append(slices.Clone(hosts), name)
 	}
-	s := serve.Server{Listener: f.listener, Handler: h, Hosts: hosts, ConfigFile: f.config.ConfigFile, Log: log}
+	s := serve.Server{Listener: f.listener, Handler: h, Hosts: hosts, ConfigFile: f.config.ConfigFile, Log: a.Log,
+		Refused: &a.refused}
 	return s.Serve(ctx)
 }

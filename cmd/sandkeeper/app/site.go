@@ -39,6 +39,7 @@ func (a *App) pages(o serve.Options, reading func() (ok bool, at time.Time)) htt
 	o.Ledger, o.Ready, o.Version, o.Log = a.Ledger, a.ready, Version(), a.Log
 	o.Metrics = alerts.Handler(a.Ledger, alerts.Options{
 		Policy: o.Policy, Config: reading, Version: o.Version, Log: a.Log,
+		Refused: func() (logIns, hosts int64) { return a.refused.LogIns(), a.refused.Hosts() },
 	})
 	return serve.New(o)
 }
