@@ -77,7 +77,7 @@ test-vendors: ## let the vendors' own clients drive our simulators, and judge wh
 
 .PHONY: test-worker
 test-worker: ## the example Cloudflare Worker in the real Workers runtime, then the adapter against it (needs Node.js)
-	cd deploy/cloudflare-worker && npm ci --loglevel=error && npm test
+	cd deploy/cloudflare-worker && npm ci --ignore-scripts --loglevel=error && npm test
 	go test -count=1 -timeout 5m -run '^TestWorker$$' ./providers/cloudflare -worker
 
 .PHONY: test-engines
