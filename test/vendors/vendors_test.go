@@ -32,7 +32,7 @@ type vendor struct {
 var vendors = map[string]vendor{
 	"agentuity": {
 		script: "agentuity.mjs", ids: agentuitytest.IDs,
-		entry: []string{"kind: agentuity", "org: org_1", "region: usc", "catalyst: URL", "link: {sandbox: id}",
+		entry: []string{"kind: agentuity", "org: org_1", "region: usc", "catalyst: URL", "link: {sandbox: id, required: true}",
 			"owns: {name_prefix: mine-, exclusive: true}"},
 		serve: func(w *simulated.World) http.Handler {
 			return agentuitytest.New(w, agentuitytest.Options{Key: key})
