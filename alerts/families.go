@@ -54,6 +54,9 @@ var families = []family{
 		help: "Findings that were resolved."},
 	{name: "held", kind: gauge, labels: []string{"rule", "by"}, read: held,
 		help: "Due findings that may not be acted on, by what holds them."},
+	{name: "shielded_hours", kind: gauge, labels: []string{"tenant", "by"}, read: shielded,
+		help: "For how long the due findings of a tenant that a freeze, a veto or a link holds have been open, added up; " +
+			"of the 20 tenants with the most, all others as \"other\"."},
 
 	{name: "incidents", kind: gauge, labels: []string{"rule"}, read: incidents,
 		help: "Open incidents: many failures of one rule with one cause."},

@@ -92,6 +92,26 @@ func (r *reading) byProvider(name string, put put) {
 	}
 }
 
+// mostTenants is how many tenants have series of their own.
+const mostTenants = 20
+
+func shielded(r *reading, put put) {
+	shown, others := map[string]bool{}, map[string]float64{}
+	for _, s := range r.Shielded {
+		if len(shown) < mostTenants {
+			shown[s.Tenant] = true
+		}
+		if shown[s.Tenant] {
+			put(s.Open.Hours(), s.Tenant, s.By)
+			continue
+		}
+		others[s.By] += s.Open.Hours()
+	}
+	for by, hours := range others {
+		put(hours, "other", by)
+	}
+}
+
 func held(r *reading, put put) {
 	for _, h := range r.Held {
 		put(float64(h.Count), h.Rule, h.By)

@@ -61,11 +61,14 @@ const (
 // UnseenLive is why the row of a task that no pass has seen live does not prove that a sandbox is ours.
 const UnseenLive = "no pass saw the row that names it while its task was live"
 
-// UnseenLive reports whether a step is held because no pass was there while a row could prove that the sandbox is
-// ours.
-func (h HeldBy) UnseenLive() bool {
+// UnbelievedClock is why no row proves that a sandbox is ours whose provider's clock is off.
+const UnbelievedClock = "the clock of its provider is not believed, so that nobody knows which of the two is older"
+
+// Unprovable reports whether a step is held because nothing can prove that the sandbox is ours: no pass was there
+// while its row could, or its provider's clock is off.
+func (h HeldBy) Unprovable() bool {
 	return slices.ContainsFunc(h, func(one Held) bool {
-		return one.Kind == HeldDoubtful && one.What == UnseenLive
+		return one.Kind == HeldDoubtful && (one.What == UnseenLive || one.What == UnbelievedClock)
 	})
 }
 

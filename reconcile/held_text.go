@@ -40,11 +40,12 @@ func (h Held) String() string {
 	return heldPrefix[h.Kind] + h.What + h.Reason
 }
 
-// Label is the kind as metrics have it: a freeze is the source that is not trusted. There are never
-// more labels than kinds and sources.
+// Label is the kind as metrics have it: a freeze is the source that is not trusted, whosever part of it. There
+// are never more labels than kinds and sources.
 func (h Held) Label() string {
 	if h.Kind == HeldFreeze {
-		return h.What
+		whole, _ := SourceTenant(h.What)
+		return whole
 	}
 	return string(h.Kind)
 }
@@ -104,7 +105,11 @@ func frozenSource(text string) (source, more string) {
 	switch {
 	case !is:
 	case kind == SourceTasks, kind == SourceLink, kind == SourceEvents, kind == SourceActivity:
-		return kind, rest
+		if !strings.HasPrefix(rest, tenantMark) {
+			return kind, rest
+		}
+		which, more, _ := strings.Cut(rest, " ")
+		return kind + strings.TrimSuffix(which, ":"), more
 	case kind+":" == ListingOf(""), kind+":" == ProbesOf(""), kind+":" == ClockOf(""), kind+":" == CredentialOf(""):
 		which, more, _ := strings.Cut(rest, " ")
 		return kind + ":" + strings.TrimSuffix(which, ":"), more

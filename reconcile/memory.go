@@ -64,6 +64,7 @@ type TaskSeen struct {
 	Status       string
 	State        TaskState
 	Sandbox      string    // the sandbox column
+	Tenant       string    // whose it is; "" when not known
 	Since        time.Time // first seen in this status
 	FirstSeen    time.Time
 	UpdatedAt    time.Time   // the row's updated_at at the last look (task database's clock)

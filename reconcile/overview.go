@@ -84,6 +84,7 @@ type Measures struct {
 	Counts    map[string]int        // of the newest pass that ended, of each kind, complete or not
 	Findings  []FindingCount        // open ones
 	Held      []HeldCount
+	Shielded  []Shielded    // longest first
 	Actions   []ActionCount // open ones
 	Overdue   int           // terminates that were begun 2 minutes ago or more and are not confirmed
 	Counters  []Counter
@@ -99,6 +100,14 @@ type FindingCount struct {
 	Rule, Provider string // Provider is "" for a task without a sandbox
 	Open, Due      int
 	Oldest         time.Time // when the oldest of them opened
+}
+
+// Shielded is what a freeze, a veto or a link keeps from being repaired, of one tenant.
+type Shielded struct {
+	Tenant string // "" when not known
+	By     string // "freeze", "veto" or "link"
+	Count  int
+	Open   time.Duration // for how long they have been open, added up
 }
 
 // A HeldCount counts the due findings of a rule that one kind of thing holds: "observe",

@@ -234,6 +234,7 @@ type TasksPolicy struct {
 	HasAssigned  bool // assigned_at is mapped
 	HasUpdated   bool // updated_at is mapped
 	ErrorMapped  bool
+	Tenants      bool   // rows say whose they are
 	FailStatus   string // what a failed row's status is set to
 	SandboxKnown bool   // tasks.sandbox is a name that providers know
 

@@ -53,6 +53,8 @@ type Sandbox struct {
 	Owned      bool              // proven to be this installation's by labels or name prefix
 	Unproven   string            // why it is only perhaps ours: nothing but a row says so, and that is no proof
 	Task       string            // the task id that the link label names; "" when none
+	Tenant     string            // whose it is by its label, as [TenantName] writes it; "" when none says so
+	Unsigned   string            // what its link label holds without a signature, where links are signed; it names nobody
 	BadLink    bool              // the link's value cannot be an id: too long, or no text
 	SandboxKey string            // the value that tasks.sandbox is compared with, when the link goes that way
 	AltKey     string            // another one by which rows may name it: its id where the link is its name
@@ -79,7 +81,7 @@ type FurtherKey struct {
 // scrub makes the words of a provider, which anybody who may create a sandbox can choose,
 // fit to be kept and shown: no control characters, no broken encoding, no endless texts.
 func (s *Sandbox) scrub() {
-	for _, said := range []*string{&s.Name, &s.Raw, &s.Template, &s.Region, &s.Error} {
+	for _, said := range []*string{&s.Name, &s.Raw, &s.Template, &s.Region, &s.Error, &s.Unsigned} {
 		if len(*said) > 1000 || *said != text.Line(*said) {
 			*said = text.Clip(*said, 1000)
 		}

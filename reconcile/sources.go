@@ -40,8 +40,15 @@ func CredentialOf(provider string) string { return SourceCredential + ":" + prov
 
 // SourceParts are the kind of a source and which of that kind it is: "listing" and "daytona".
 func SourceParts(source string) (kind, which string) {
+	source, _ = SourceTenant(source)
 	kind, which, _ = strings.Cut(source, ":")
 	return kind, which
+}
+
+// SourceTenant is whose part of which source this is; "" when it is the whole.
+func SourceTenant(source string) (whole, tenant string) {
+	whole, tenant, _ = strings.Cut(source, tenantMark)
+	return whole, tenant
 }
 
 // OfKind is which source of a kind this is: "daytona" of "listing:daytona".
@@ -56,8 +63,12 @@ func IsClock(source string) bool {
 	return is
 }
 
-// FreezeName is the freeze of a source: "listing:daytona" is "listing-untrusted daytona".
+// FreezeName is the freeze of a source: "listing:daytona" is "listing-untrusted daytona", and "link@acme" is
+// "link-untrusted @acme".
 func FreezeName(source string) string {
 	kind, which := SourceParts(source)
+	if _, tenant := SourceTenant(source); tenant != "" {
+		which = OfTenant(which, tenant)
+	}
 	return strings.TrimSpace(kind + "-untrusted " + which)
 }

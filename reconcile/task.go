@@ -99,7 +99,8 @@ type Task struct {
 	Mark string // what changes with the worker's work, where no clock of the row does; "" when not mapped
 	// AttemptMark is what changes when it is begun anew where no count and no session do; "" when not mapped.
 	AttemptMark string
-	Sandboxes   int // how many sandboxes at once are usual for it; 0 when not mapped
+	Tenant      string // whose it is, as [TenantName] writes it; "" when not known
+	Sandboxes   int    // how many sandboxes at once are usual for it; 0 when not mapped
 
 	Outside bool // read by key although `where` excludes it: explains a sandbox, is not judged
 

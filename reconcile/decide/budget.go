@@ -25,13 +25,45 @@ func breakers(v *view.View, drafts []*draft, j *Judgement, out *Plan) {
 	}
 	for _, name := range reconcile.SortedKeys(due) {
 		listed := stillListed(v, name, j)
-		over := len(due[name]) > 10 && float64(len(due[name])) > v.P.Limits.Breaker*float64(j.Fleet)
+		over := func(n int) bool { return n > 10 && float64(n) > v.P.Limits.Breaker*float64(j.Fleet) }
 		//guard:breaker-trips P7
 		//guard:breaker-stays live
-		if over || len(listed) > 0 {
-			out.Breakers[name] = trip(v, name, listed, due[name], j.Fleet)
+		if over(len(due[name])) || len(listed) > 0 {
+			out.Breakers[name] = trip(v, name, listed, byTenant(v, listed, due[name], over), j.Fleet)
 		}
 	}
+}
+
+// byTenant is what an open breaker holds of what is due: all, or, where rows say whose they are and only some
+// tenants' are too many, what is theirs.
+func byTenant(v *view.View, listed []string, due []*draft, over func(int) bool) []*draft {
+	if !v.P.Tasks.Tenants {
+		return due
+	}
+	held, of, rest := map[string]bool{}, map[string]int{}, 0
+	for _, subject := range listed {
+		held[v.TenantOfSubject(subject)] = true
+	}
+	for _, r := range due {
+		tenant := v.TenantOfSubject(r.finding.Subject)
+		of[tenant]++
+		if !held[tenant] {
+			rest++
+		}
+	}
+	for tenant, n := range of {
+		if over(n) && !held[tenant] {
+			held[tenant], rest = true, rest-n
+		}
+	}
+	//guard:breaker-tenants P7
+	if over(rest) || len(held) > 1 && len(held)*2 > len(of) || held[""] {
+		return due
+	}
+	return slices.DeleteFunc(slices.Clone(due), func(r *draft) bool {
+		//guard:breaker-tenant live
+		return !held[v.TenantOfSubject(r.finding.Subject)]
+	})
 }
 
 // stillListed are the subjects of an open breaker that nobody released and whose finding
@@ -95,6 +127,7 @@ func budgets(v *view.View, drafts []*draft, fleet int, open map[reconcile.StepKe
 			a.finding.FirstSeen.Compare(b.finding.FirstSeen),
 		)
 	})
+	inTurns(v, ready, room)
 	for _, r := range ready {
 		if len(r.holds) > 0 {
 			continue
@@ -117,6 +150,24 @@ func budgets(v *view.View, drafts []*draft, fleet int, open map[reconcile.StepKe
 			}
 		}
 	}
+}
+
+// inTurns lets tenants take turns, where rows say whose they are: who has much that is due holds up nobody else.
+func inTurns(v *view.View, ready []*draft, room map[*draft]bool) {
+	if !v.P.Tasks.Tenants {
+		return
+	}
+	turns, turn := map[string]int{}, map[*draft]int{}
+	for _, r := range ready {
+		if len(r.holds) == 0 {
+			tenant := v.TenantOfSubject(r.finding.Subject)
+			turn[r] = turns[tenant]
+			turns[tenant]++
+		}
+	}
+	slices.SortStableFunc(ready, func(a, b *draft) int {
+		return cmp.Or(cmp.Compare(rankOf(room[b]), rankOf(room[a])), cmp.Compare(turn[a], turn[b]))
+	})
 }
 
 func heldByBudget(format string, args ...any) reconcile.Held {

@@ -141,7 +141,8 @@ func SeenTasks(v *view.View) []reconcile.TaskSeen {
 			seen, _ := taskSeen(v, &row, &view.SeenTask{TaskSeen: before, Known: true})
 			seen.Live = row.State.Live()
 			out = append(out, seen)
-		case v.S.Absent[id] && v.Trusted(reconcile.SourceTasks):
+		//guard:remember-wrong-tenant P6
+		case v.S.Absent[id] && len(v.Frozen(reconcile.SourceTasks, before.Tenant)) == 0:
 			before.Live = false
 			out = append(out, before)
 		}
@@ -179,7 +180,7 @@ func taskSeen(v *view.View, t *reconcile.Task, was *view.SeenTask) (reconcile.Ta
 		seen.ErrorChanged = true
 	}
 	seen.Sandbox, seen.UpdatedAt, seen.StartedAt = t.Sandbox, t.UpdatedAt, t.StartedAt
-	seen.EntrySum = t.EntrySum()
+	seen.EntrySum, seen.Tenant = t.EntrySum(), t.Tenant
 	rememberAhead(v, &seen, t)
 	rememberBack(v, &seen, t)
 	rememberLate(v, &seen, t)
@@ -207,7 +208,7 @@ func taskSeenSame(s *reconcile.TaskSeen, o *reconcile.TaskSeen) bool {
 		s.Recreated.Equal(o.Recreated) && s.LateSign.Equal(o.LateSign) &&
 		s.MarkSum == o.MarkSum && s.MarkAt.Equal(o.MarkAt) && s.BeatAt.Equal(o.BeatAt) && s.BeatGap == o.BeatGap &&
 		slices.EqualFunc(s.Attempts, o.Attempts, time.Time.Equal) &&
-		s.ErrorSum == o.ErrorSum && s.ErrorChanged == o.ErrorChanged && s.Live == o.Live
+		s.ErrorSum == o.ErrorSum && s.ErrorChanged == o.ErrorChanged && s.Live == o.Live && s.Tenant == o.Tenant
 }
 
 // SeenSandboxes are the sandboxes whose memory changes with this pass.

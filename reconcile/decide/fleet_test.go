@@ -57,9 +57,12 @@ func TestSeenTasks(t *testing.T) {
 		"it is gone": {
 			"knew task t1 running since=9m", "t1 running since 9m stale false erred false live false"},
 		"it is gone, and it may be the wrong table": {"tasks standby; knew task t1 running since=9m", ""},
-		"a wrong table becomes no baseline":         {"tasks standby; task t2 running", ""},
-		"it had gone before":                        {"knew task t1 completed since=9m", ""},
-		"it was not read":                           {"unread t1; knew task t1 running since=9m", ""},
+		"one tenant's are gone, and others' are not": {
+			"tasks tenants; knew task x{1..3} running since=9m tenant=evil; knew task o1 running since=9m tenant=ok; " +
+				"task o1 running tenant=ok", ""},
+		"a wrong table becomes no baseline": {"tasks standby; task t2 running", ""},
+		"it had gone before":                {"knew task t1 completed since=9m", ""},
+		"it was not read":                   {"unread t1; knew task t1 running since=9m", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string

@@ -23,7 +23,7 @@ func Holds(v *view.View, a *reconcile.Action, f *Facts) reconcile.HeldBy {
 	}
 	if a.Asked() {
 		//guard:asked-frozen P3
-		return append(holds, frozenForRequest(v, a)...)
+		return append(holds, frozenForRequest(v, a, f)...)
 	}
 	//guard:step-unknown-rule P9
 	if _, known := v.P.Rules[a.Rule]; !known {
@@ -34,7 +34,7 @@ func Holds(v *view.View, a *reconcile.Action, f *Facts) reconcile.HeldBy {
 			Reason: "in quarantine until " + text.Time(a.NextAttempt)})
 	}
 	//guard:quarantine-end-held P3
-	holds = append(holds, holdsOfQuarantine(v, a)...)
+	holds = append(holds, holdsOfQuarantine(v, a, f)...)
 	if a.Seq > 0 || a.Begun() {
 		return holds
 	}
@@ -51,21 +51,21 @@ func Holds(v *view.View, a *reconcile.Action, f *Facts) reconcile.HeldBy {
 
 // frozenForRequest are the sources that are not trusted and that tell who works where. An operator may
 // say that it is to be done anyway.
-func frozenForRequest(v *view.View, a *reconcile.Action) reconcile.HeldBy {
+func frozenForRequest(v *view.View, a *reconcile.Action, f *Facts) reconcile.HeldBy {
 	if a.Anyway || a.Step != reconcile.StepTerminate {
 		return nil
 	}
-	return v.FrozenFor(a.Provider, a.Subject)
+	return v.FrozenFor(a.Provider, a.Subject, f.Users...)
 }
 
 // holdsOfQuarantine are what holds the end of a quarantine as it would hold a first step: it comes
 // long after its verdict, which is a decision of its own.
-func holdsOfQuarantine(v *view.View, a *reconcile.Action) reconcile.HeldBy {
+func holdsOfQuarantine(v *view.View, a *reconcile.Action, f *Facts) reconcile.HeldBy {
 	rule, known := v.P.Rules[a.Rule]
 	if !a.InQuarantine() || !known {
 		return nil
 	}
-	holds := v.FrozenFor(a.Provider, a.Subject)
+	holds := v.FrozenFor(a.Provider, a.Subject, f.Users...)
 	if !reconcile.RolledOut(a.Rule, a.Subject, rule.Rollout) {
 		holds = append(holds, reconcile.HeldByRollout(rule.Rollout))
 	}

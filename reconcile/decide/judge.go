@@ -246,11 +246,17 @@ func providersOf(v *view.View, s *reconcile.Subject) []string {
 // released it. A heading like "listing-untrusted" is followed by which one.
 func freezes(v *view.View, r *reconcile.Rule, s *reconcile.Subject, conclusive bool) reconcile.HeldBy {
 	var holds reconcile.HeldBy
-	for _, name := range restsOn(v, r, s) {
-		if v.Trusted(name) || name == reconcile.SourceEvents && conclusive || v.ReleasedSubject(name, s.ID) {
+	tenant := v.TenantOf(s)
+	for _, source := range restsOn(v, r, s) {
+		if source == reconcile.SourceEvents && conclusive {
 			continue
 		}
-		holds = append(holds, reconcile.HeldFrozen(name))
+		//guard:freeze-tenant P3
+		for _, name := range v.Frozen(source, tenant) {
+			if !v.ReleasedSubject(name, s.ID) {
+				holds = append(holds, reconcile.HeldFrozen(name))
+			}
+		}
 	}
 	return holds
 }
@@ -344,8 +350,9 @@ func couldSee(v *view.View, f reconcile.Finding, judged map[string]bool) bool {
 	if v.S.Kind != reconcile.Full && (r.FullOnly || !judged[f.Subject]) {
 		return false
 	}
-	if r.RestsOn&reconcile.OnTasks != 0 && !v.Trusted(reconcile.SourceTasks) || r.RestsOn&reconcile.OnLink != 0 &&
-		!v.Trusted(reconcile.SourceLink) {
+	frozen := func(source string) bool { return len(v.FrozenOf(source, f.Subject)) > 0 }
+	if r.RestsOn&reconcile.OnTasks != 0 && frozen(reconcile.SourceTasks) ||
+		r.RestsOn&reconcile.OnLink != 0 && frozen(reconcile.SourceLink) {
 		return false
 	}
 	return f.Provider == "" || r.RestsOn&reconcile.OnListing == 0 && judged[f.Subject] ||

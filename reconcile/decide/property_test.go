@@ -266,8 +266,8 @@ func (c *check) row(s *PlannedStep, d *Decision) {
 		c.t.Errorf("%s of task %s by %s, %s after its life sign", s.Step, s.Task, s.Rule, t.AsOf.Sub(t.LastSeen()))
 	}
 	vetoed := slices.ContainsFunc(d.Findings, func(f reconcile.Finding) bool { return f.Rule == "finished-unrecorded" })
-	if vetoed {
-		c.t.Errorf("%s of task %s, whose worker finished", s.Step, s.Task)
+	if vetoed && t.AsOf.Sub(t.Events.Finished) < recordLeast {
+		c.t.Errorf("%s of task %s, whose worker finished a moment ago", s.Step, s.Task)
 	}
 	if s.Step == reconcile.StepRequeue && (!t.Retries || t.Attempts >= t.MaxAttempts) {
 		c.t.Errorf("requeue of task %s without attempts left", s.Task)

@@ -131,8 +131,9 @@ func rowOnly(v *view.View, d *Decision, steps []reconcile.Action) bool {
 	if len(steps) != 1 || steps[0].Step == reconcile.StepTerminate {
 		return false
 	}
+	tenant := v.TenantOf(d.Subject)
 	//guard:row-only-trusted P7
-	if !v.Trusted(reconcile.SourceTasks) || !v.Trusted(reconcile.SourceLink) {
+	if len(v.Frozen(reconcile.SourceTasks, tenant)) > 0 || len(v.Frozen(reconcile.SourceLink, tenant)) > 0 {
 		return false
 	}
 	for _, provider := range providersOf(v, d.Subject) {

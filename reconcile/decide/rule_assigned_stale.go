@@ -168,11 +168,10 @@ func conclusive(v *view.View, s *reconcile.Subject) (string, bool) {
 func busyElsewhere(v *view.View, s *reconcile.Subject) (*reconcile.SeenSandbox, time.Duration) {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		if !b.Here || b.State != reconcile.SandboxRunning || v.P.Providers[b.Provider].Exclusive ||
-			b.LastActivityAt.IsZero() {
+		if !b.Here || b.State != reconcile.SandboxRunning || v.P.Providers[b.Provider].Exclusive {
 			continue
 		}
-		if ago := b.AsOf.Sub(b.LastActivityAt); ago <= v.Limit {
+		if ago, known := v.ActiveAgo(&b.Sandbox); known && ago <= v.Limit {
 			return b, ago
 		}
 	}
@@ -188,10 +187,10 @@ func beingSetUp(v *view.View, s *reconcile.Subject) (*reconcile.SeenSandbox, tim
 	}
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		if !b.Here || b.State != reconcile.SandboxRunning || b.LastActivityAt.IsZero() {
+		if !b.Here || b.State != reconcile.SandboxRunning {
 			continue
 		}
-		if ago := b.AsOf.Sub(b.LastActivityAt); ago <= v.Limit {
+		if ago, known := v.ActiveAgo(&b.Sandbox); known && ago <= v.Limit {
 			return b, ago
 		}
 	}

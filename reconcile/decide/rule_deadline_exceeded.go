@@ -19,7 +19,7 @@ func deadlineExceeded(v *view.View, s *reconcile.Subject) result {
 	}
 	//guard:deadline-restarted harm
 	began := reconcile.Latest(view.SubjectPresentStart(s), t.Events.Started)
-	if began.IsZero() || !v.ClockTrusted("started_at") {
+	if began.IsZero() || !v.ClockTrusted(t, "started_at") {
 		return deadlineByLedger(v, s)
 	}
 	limit := t.Timeout

@@ -65,7 +65,7 @@ func idle(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (time.Du
 			idle, by = age, source
 		}
 	}
-	if t := s.Task; !t.UpdatedAt.IsZero() && v.ClockTrusted("updated_at") {
+	if t := s.Task; !t.UpdatedAt.IsZero() && v.ClockTrusted(t, "updated_at") {
 		//guard:lingering-touched harm
 		shorter(t.AsOf.Sub(t.UpdatedAt), "updated_at")
 	}
@@ -75,9 +75,9 @@ func idle(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (time.Du
 		//guard:lingering-heard harm
 		shorter(s.Task.AsOf.Sub(sign), "events")
 	}
-	if !b.LastActivityAt.IsZero() {
+	if ago, known := v.ActiveAgo(&b.Sandbox); known {
 		//guard:lingering-active harm
-		shorter(b.AsOf.Sub(b.LastActivityAt), b.Provider)
+		shorter(ago, b.Provider)
 	}
 	if at := v.Sources[reconcile.SourceTasks].RecoveredAt; !at.IsZero() {
 		//guard:lingering-recovered P6

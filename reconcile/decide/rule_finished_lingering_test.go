@@ -23,6 +23,12 @@ func TestFinishedLingering(t *testing.T) {
 		"the provider saw activity": {
 			"box daytona/s1 running task=t1 active=9m59s; row t1 completed updated=1h", "kept", "by daytona"},
 		"the provider saw it before": {"box daytona/s1 running task=t1 active=10m; row t1 completed updated=1h", "due", ""},
+		"the provider saw it before, by a clock that went ahead a moment ago": {
+			"box daytona/s1 running task=t1 active=70m; row t1 completed updated=1h; listing daytona off=1h", "kept",
+			"0s ago by daytona"},
+		"the same, and the clock has been ahead for long": {
+			"source clock:provider/daytona untrusted since=10m; box daytona/s1 running task=t1 active=70m; " +
+				"row t1 completed updated=1h; listing daytona off=1h", "due", ""},
 		"activity in the future": {
 			"box daytona/s1 running task=t1 active=-1h; row t1 completed updated=1h", "kept", ""},
 		"its row was touched a moment ago, though over for long": {

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -33,13 +34,36 @@ func finishedUnrecorded(v *view.View, s *reconcile.Subject) result {
 		})
 	}
 	return result{
-		found: true, due: true, report: true, veto: !finishedAndGone(v, s),
+		found: true, due: true, report: true, veto: !finishedAndGone(v, s) && !recordOverdue(s),
 		reason: "the worker finished at " + text.Time(t.Events.Finished) + ", the row still says " + t.Status,
 		evidence: []reconcile.Evidence{
 			{Source: "events", At: t.Events.Finished, Fact: "finished event, newer than the last start"},
 			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status},
 		},
 	}
+}
+
+// What a worker that finished may wait for its record: at least the first, and the second where the task has no
+// deadline.
+const (
+	recordLeast  = time.Hour
+	recordWithin = 24 * time.Hour
+)
+
+// recordOverdue reports whether the time is over in which somebody may still record the end: the word of a worker,
+// which any tenant's can say, holds its row and its sandbox no longer than the task may run and be kept.
+func recordOverdue(s *reconcile.Subject) bool {
+	t := s.Task
+	deadline := t.DeadlineAt
+	if began := view.SubjectPresentStart(s); deadline.IsZero() && t.Timeout > 0 && !began.IsZero() {
+		deadline = began.Add(t.Timeout)
+	}
+	if deadline.IsZero() {
+		deadline = t.Events.Finished.Add(recordWithin)
+	}
+	//guard:unrecorded-kept harm
+	until := reconcile.Latest(deadline, t.KeepAliveUntil, t.Events.Finished.Add(recordLeast))
+	return !until.After(t.AsOf)
 }
 
 // finishedAndGone reports whether nothing is left of who finished: its worker is silent and its

@@ -32,20 +32,25 @@ func TestFinishedUnrecorded(t *testing.T) {
 // end itself.
 func TestFinishedVeto(t *testing.T) {
 	const late = "task t1 running started=1h timeout=10m "
+	const long = "task t1 running started=2h timeout=10m "
 	for name, c := range map[string]struct {
 		world  string
 		vetoed bool
 	}{
-		"its sandbox runs":                     {late + "ev.finished=2m; box daytona/s1 running task=t1", true},
-		"its sandbox is stopped":               {late + "ev.finished=2m; box daytona/s1 stopped task=t1", true},
-		"its sandbox is ended, a moment ago":   {late + "ev.finished=90s; box daytona/s1 ended task=t1", true},
-		"its sandbox is ended":                 {late + "ev.finished=91s; box daytona/s1 ended task=t1", false},
-		"its sandbox is ended, it sends beats": {late + "ev.finished=9m ev.heartbeat=90s; box daytona/s1 ended task=t1", true},
-		"its sandbox is gone":                  {late + "ev.finished=2m; knew box daytona/s1 running task=t1; look daytona/s1 gone", false},
-		"its sandbox was not looked at":        {late + "ev.finished=2m; knew box daytona/s1 running task=t1", true},
-		"one is gone, another runs":            {late + "ev.finished=2m; knew box daytona/s1 running task=t1; look daytona/s1 gone; box daytona/s2 running task=t1", true},
-		"nobody ever saw a sandbox of it":      {late + "ev.finished=2m", true},
-		"its worker went on":                   {late + "ev.finished=9m ev.activity=8m; box daytona/s1 running task=t1", false},
+		"its sandbox runs":                      {late + "ev.finished=2m; box daytona/s1 running task=t1", true},
+		"its sandbox is stopped":                {late + "ev.finished=2m; box daytona/s1 stopped task=t1", true},
+		"its sandbox is ended, a moment ago":    {late + "ev.finished=90s; box daytona/s1 ended task=t1", true},
+		"its sandbox is ended":                  {late + "ev.finished=91s; box daytona/s1 ended task=t1", false},
+		"its sandbox is ended, it sends beats":  {late + "ev.finished=9m ev.heartbeat=90s; box daytona/s1 ended task=t1", true},
+		"its sandbox is gone":                   {late + "ev.finished=2m; knew box daytona/s1 running task=t1; look daytona/s1 gone", false},
+		"its sandbox was not looked at":         {late + "ev.finished=2m; knew box daytona/s1 running task=t1", true},
+		"one is gone, another runs":             {late + "ev.finished=2m; knew box daytona/s1 running task=t1; look daytona/s1 gone; box daytona/s2 running task=t1", true},
+		"nobody ever saw a sandbox of it":       {late + "ev.finished=2m", true},
+		"nobody recorded it for an hour":        {long + "ev.finished=60m; box daytona/s1 running task=t1", false},
+		"nobody recorded it for a second less":  {long + "ev.finished=3599s; box daytona/s1 running task=t1", true},
+		"the same, and it is kept":              {long + "ev.finished=60m keep=-1m; box daytona/s1 running task=t1", true},
+		"the same, and its deadline is to come": {long + "ev.finished=60m deadline=-1s; box daytona/s1 running task=t1", true},
+		"its worker went on":                    {late + "ev.finished=9m ev.activity=8m; box daytona/s1 running task=t1", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := worldtest.NewWorld(t, worldtest.Anchor, c.world)

@@ -30,7 +30,7 @@ func heartbeatLost(v *view.View, s *reconcile.Subject) result {
 	ran, _ := v.StateAge(s) // a sign of an earlier attempt does not time this one's silence
 	//guard:silent-ran P5
 	//guard:silent-recovered P6
-	quiet := min(silentFor(v, t), ran, v.Observed(reconcile.SourceEvents, reconcile.SourceTasks))
+	quiet := min(silentFor(v, t), ran, v.ObservedBy(t.Tenant, reconcile.SourceEvents, reconcile.SourceTasks))
 	if quiet <= limit {
 		if all > limit {
 			return result{suspect: fmt.Sprintf("silent for %s, of which only %s count: others were not heard either, "+

@@ -122,7 +122,7 @@ func provesBroken(v *view.View, b *reconcile.SeenSandbox) bool {
 	_, others := others(v, b.Ref, run[0].At)
 	//guard:silent-probes harm
 	//guard:silent-witness harm
-	return v.Trusted(reconcile.ProbesOf(b.Provider)) && others > 0
+	return len(v.FrozenOf(reconcile.ProbesOf(b.Provider), reconcile.BoxSubject(b.Ref))) == 0 && others > 0
 }
 
 // flapping is for how long a failure that was followed by an answer speaks against the provider's probes.
@@ -133,6 +133,7 @@ const flapping = 5 * time.Minute
 // all is well with the provider, but that it fails in part.
 func others(v *view.View, ref reconcile.Ref, first time.Time) (failed, answered int) {
 	from := first.Add(-v.P.Providers[ref.Provider].Probe.Timeout)
+	count := oncePerTenant(v)
 	for other, seen := range v.S.Memory.Probes {
 		last := view.ProbeSeenVerdict(seen)
 		if other.Provider != ref.Provider || other == ref || last.At.Before(from) {
@@ -142,12 +143,34 @@ func others(v *view.View, ref reconcile.Ref, first time.Time) (failed, answered 
 		flaps := !seen.RunEnded.Before(reconcile.Latest(from, v.Now.Add(-flapping)))
 		switch {
 		case last.Outcome.Failed(), flaps:
-			failed++
+			failed += count(other, true)
 		case last.Outcome == reconcile.Answered:
-			answered++
+			answered += count(other, false)
 		}
 	}
 	return failed, answered
+}
+
+// oncePerTenant counts a sandbox, or, where rows say whose they are, a tenant: one that lets its own fail shall
+// not hold what is found at others.
+func oncePerTenant(v *view.View) func(ref reconcile.Ref, failed bool) int {
+	type voice struct {
+		tenant string
+		failed bool
+	}
+	counted := map[voice]bool{}
+	return func(ref reconcile.Ref, failed bool) int {
+		if !v.P.Tasks.Tenants {
+			return 1
+		}
+		of := voice{v.TenantOfSubject(reconcile.BoxSubject(ref)), failed}
+		//guard:broken-tenants live
+		if counted[of] {
+			return 0
+		}
+		counted[of] = true
+		return 1
+	}
 }
 
 // compared is how many sandboxes that nobody suspects are probed beside those that fail: their
@@ -185,7 +208,7 @@ func sinceStart(v *view.View, s *reconcile.Subject, run []reconcile.ProbeResult)
 	}
 	began := view.SubjectPresentStart(s)
 	//guard:broken-started harm
-	for len(run) > 0 && v.ClockTrusted("started_at") && v.Now.Sub(run[0].At) > s.Task.AsOf.Sub(began) {
+	for len(run) > 0 && v.ClockTrusted(s.Task, "started_at") && v.Now.Sub(run[0].At) > s.Task.AsOf.Sub(began) {
 		run = run[1:]
 	}
 	return run

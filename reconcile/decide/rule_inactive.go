@@ -108,5 +108,5 @@ func excused(v *view.View, s *reconcile.Subject) string {
 // waitedBefore reports whether the worker waited in an attempt before this one.
 func waitedBefore(v *view.View, s *reconcile.Subject) bool {
 	start, column := view.SubjectEntry(s)
-	return !start.IsZero() && v.ClockTrusted(column) && s.Task.Events.Waiting.Before(start)
+	return !start.IsZero() && v.ClockTrusted(s.Task, column) && s.Task.Events.Waiting.Before(start)
 }

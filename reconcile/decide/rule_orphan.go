@@ -110,13 +110,19 @@ func orphanHolds(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) r
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnparsable,
 			Reason: fmt.Sprintf("%q is no id of the task table, somebody else may own it", text.Clip(b.Task, 60))})
 	}
+	//guard:orphan-unsigned P1
+	if b.Unsigned != "" {
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnparsable,
+			Reason: fmt.Sprintf("its label %q is not signed by link.key_file, somebody else may own it",
+				text.Clip(b.Unsigned, 60))})
+	}
 	//guard:orphan-shared P1
 	if s.LinkState == reconcile.LinkUnknown && !v.P.Providers[b.Provider].Exclusive {
 		holds = append(holds, reconcile.HeldShared())
 	}
 	//guard:orphan-contradicted P1
-	if ago := b.AsOf.Sub(b.LastActivityAt); s.LinkState == reconcile.LinkUnknown && v.P.Providers[b.Provider].Exclusive &&
-		!b.LastActivityAt.IsZero() && ago <= v.Limit {
+	if ago, known := v.ActiveAgo(&b.Sandbox); s.LinkState == reconcile.LinkUnknown &&
+		v.P.Providers[b.Provider].Exclusive && known && ago <= v.Limit {
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldNotExclusive,
 			Reason: fmt.Sprintf("it names a task that nobody here ever knew and was active %s ago: "+
 				"another environment may share the account, whatever `exclusive` says", text.Duration(ago))})

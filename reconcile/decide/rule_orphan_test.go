@@ -21,10 +21,17 @@ func TestOrphan(t *testing.T) {
 		"created 5m ago":         {seen + "box daytona/s1 running created=5m", "due", ""},
 		"created a second later": {seen + "box daytona/s1 running created=4m59s", "kept", "created 4m59s ago of 5m"},
 		"created 2h ago, by a clock that is an hour ahead": {
-			seen + "listing daytona off=1h; box daytona/s1 running created=2h; knew box daytona/s1 running first=1m",
+			seen + "source clock:provider/daytona untrusted since=1h; listing daytona off=1h; " +
+				"box daytona/s1 running created=2h; knew box daytona/s1 running first=1m",
 			"kept", "created 1m ago of 5m"},
 		"the same, and the ledger has seen it for long enough": {
 			seen + "listing daytona off=1h; box daytona/s1 running created=2h; knew box daytona/s1 running first=5m", "due", ""},
+		"created while the clock was ahead, which is right again": {
+			seen + "source clock:provider/daytona trusted since=1m; box daytona/s1 running created=2h; " +
+				"knew box daytona/s1 running first=2m", "kept", "created 2m ago of 5m"},
+		"created long before the clock was ahead": {
+			seen + "source clock:provider/daytona trusted since=5m; box daytona/s1 running created=2h; " +
+				"knew box daytona/s1 running first=2m", "due", ""},
 		"created a moment ago, by a clock that is an hour behind": {
 			seen + "listing daytona off=-1h; box daytona/s1 running created=1m; knew box daytona/s1 running first=5m",
 			"kept", "created 1m ago of 5m"},
@@ -144,6 +151,10 @@ func TestOrphan(t *testing.T) {
 			seen + "box daytona/s1 running; explains specs daytona/s2", "due", ""},
 		"names what is no id": {
 			seen + "box daytona/s1 running task=t-x; unparsable t-x", "held", "unparsable"},
+		"its label is not signed": {
+			seen + "box daytona/s1 running unsigned=t1", "held", "is not signed by link.key_file"},
+		"its label was not signed when the ledger knew it": {
+			seen + "box daytona/s1 running unsigned=t2; knew box daytona/s1 running task=t2; task t2 running started=1h", "healthy", ""},
 		"its task was not read": {seen + "box daytona/s1 running task=t2; unread t2", "kept", "its task was not read"},
 		"labels lost, task live": {
 			seen + "box daytona/s1 running; knew box daytona/s1 running task=t2; task t2 running started=1h", "healthy", ""},

@@ -61,8 +61,14 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) result {
 	if goesOn {
 		cause = reconcile.Joined("a later one of its name may go on, which the next listing tells", cause)
 	}
+	var holds reconcile.HeldBy
+	//guard:missing-clock harm
+	if !had {
+		holds = v.HidesWhatIsNew(s)
+	}
 	return result{
-		found: true, notYet: goesOn, sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), since: lostFor(v, s),
+		found: true, notYet: goesOn, holds: holds,
+		sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), since: lostFor(v, s),
 		reason: reconcile.Joined("sandbox is gone: "+where, reconcile.LifeLine(t), cause),
 		evidence: append([]reconcile.Evidence{
 			{Source: "providers", At: v.Now, Fact: where},

@@ -20,6 +20,10 @@ func TestSandboxMissing(t *testing.T) {
 			seen + ran + gone, "due", ""},
 		"the second look, a second earlier": {
 			"finding sandbox-missing task:t1 first=29s last=15s sighted=15s sightings=1; " + ran + gone, "seen", ""},
+		"searched where the clock is off, and never seen": {
+			named + "task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=k1; listing daytona off=-10m; find t1 none",
+			"held", "clock-untrusted provider/daytona"},
+		"looked for by id where the clock is off": {seen + ran + "listing daytona off=-10m; " + gone, "due", ""},
 		"one look long ago is still one look": {
 			"rule sandbox-missing looks=3; " + seen + ran + gone, "seen", ""},
 		"the ledger's clock ran backwards: no second look": {

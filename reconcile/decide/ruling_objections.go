@@ -44,7 +44,7 @@ func notOwned(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	sb := &f.Lookup.Sandbox
 	known := v.S.Memory.Sandboxes[sb.Ref].Task != "" || slices.ContainsFunc(f.Users, func(t reconcile.Task) bool {
 		//guard:asked-no-proof P1
-		return a.Rule == reconcile.RuleOperator || view.NoProof(&v.S.Memory, &t, sb) == ""
+		return a.Rule == reconcile.RuleOperator || view.NoProof(v.S, &t, sb) == ""
 	})
 	//guard:ruling-owned P1
 	if !Proven(v, sb) {

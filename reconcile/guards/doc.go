@@ -8,7 +8,7 @@
 //	//guard:orphan-unread P3
 //	if s.Fate == FateUnread {
 //
-// The first word is its name, the second the property that it carries: P1 to P14 of the
+// The first word is its name, the second the property that it carries: P1 to P15 of the
 // design, or harm, once, lost, live. A row of guards.txt says what would happen without it,
 // after, in backquotes, what "without it" means where the statement does not tell:
 //

@@ -33,6 +33,7 @@ var says = []struct{ property, words string }{
 	{"P12", "One decision on each subject, and no false zero"},
 	{"P13", "The janitor's own silence is loud"},
 	{"P14", "A sign of life vetoes"},
+	{"P15", "No tenant harms another, or holds up its repair"},
 	{"harm", "Healthy work is not harmed"},
 	{"once", "Nothing is done twice"},
 	{"lost", "Nothing is lost or reported wrongly"},

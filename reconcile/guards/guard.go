@@ -11,7 +11,7 @@ import (
 // A Guard is one mark.
 type Guard struct {
 	Name     string
-	Property string // P1 to P14, harm, once, lost or live
+	Property string // P1 to P15, harm, once, lost or live
 	Says     string // what would happen without it
 	File     string // from the root, with slashes
 	Line     int    // of what is guarded
@@ -38,7 +38,7 @@ const (
 // Properties are what a guard may carry: those of the design by number, and those of the
 // simulation.
 var Properties = []string{
-	"P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "P11", "P12", "P13", "P14",
+	"P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "P11", "P12", "P13", "P14", "P15",
 	"harm", "once", "lost", "live",
 }
 

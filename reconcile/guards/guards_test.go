@@ -137,12 +137,12 @@ func TestBadMarks(t *testing.T) {
 		"no name":              {"//guard: P1 it breaks\nn++", "reconcile/a.go:4: a mark reads"},
 		"a name in capitals":   {"//guard:X P1 it breaks\nn++", "reconcile/a.go:4: a mark reads"},
 		"a quote that is open": {"//guard:x P1 `-a it breaks\nn++", "guards.txt:3: a row reads"},
-		"an unknown property":  {"//guard:x P15 it breaks\nn++", "reconcile/a.go:4: guard x: no such property: P15"},
+		"an unknown property":  {"//guard:x P16 it breaks\nn++", "reconcile/a.go:4: guard x: no such property: P16"},
 		"above nothing":        {"//guard:x P1 it breaks\n\nn++", "reconcile/a.go:4: guard x: no statement, case or element"},
 		"above an end":         {"if a {\n//guard:x P1 it breaks\n}", "reconcile/a.go:5: guard x: no statement"},
 		"a name given twice": {
 			"//guard:x P1 it breaks\nn++\n//guard:x P2 so does it\nn--", "reconcile/a.go:7: guard x: the name is taken by reconcile/a.go:5"},
-		"two at once": {"//guard:x P15 it breaks\nn++\n//guard:y\nn--", "reconcile/a.go:6: a mark reads"},
+		"two at once": {"//guard:x P16 it breaks\nn++\n//guard:y\nn--", "reconcile/a.go:6: a mark reads"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := guards.Read(written(t, body(c.lines)), "reconcile")

@@ -38,3 +38,24 @@ func TestProviderClockAheadHurriesNothing(t *testing.T) {
 		}
 	})
 }
+
+// Where the provider's clock is behind, a sandbox of somebody else's seems younger than the row that names it.
+func TestProviderClockBehindProvesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		behind := func() time.Time { return time.Now().Add(-90 * time.Minute) }
+		s := openedIn(t, simulated.Options{Now: behind})
+		p := s.policy.Providers[lab]
+		p.Referenced = true
+		s.policy.Providers[lab] = p
+		s.cloud.Put(simulated.Sandbox{ID: "sb-x", CreatedAt: ago(2 * time.Hour)})
+		s.table.put(row{Task: reconcile.Task{ID: "x", Sandbox: "sb-x", State: reconcile.TaskAssigned,
+			CreatedAt: ago(time.Hour), AssignedAt: ago(time.Hour), UpdatedAt: ago(time.Hour)}})
+		for range 6 {
+			s.once()
+			time.Sleep(time.Minute)
+		}
+		if s.state("sb-x") == reconcile.SandboxEnded {
+			t.Error("a sandbox that is older than its only row was ended")
+		}
+	})
+}

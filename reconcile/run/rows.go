@@ -121,7 +121,7 @@ func (o *recheck) referred(sb *reconcile.Sandbox, task string) reconcile.SeenSan
 		b.Owned, b.Unproven = true, ""
 	}
 	if !proved {
-		b.Unproven = view.NoProof(&o.View.S.Memory, &row, sb)
+		b.Unproven = view.NoProof(o.View.S, &row, sb)
 	}
 	return b
 }

@@ -32,6 +32,9 @@ type place interface {
 	Wrong() []string
 	Needed(ref reconcile.Ref) bool
 	Taken(provider string) bool
+	Evils(task string, sandbox reconcile.Ref) bool
+	Alone() bool
+	Nobodys(ref reconcile.Ref) bool
 	Tell(on bool)
 	News() []string
 	Happened() map[string]int

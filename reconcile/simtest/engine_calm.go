@@ -55,7 +55,9 @@ func (e *engine) beginCalm() {
 		e.finish()
 		return
 	}
-	e.tend()
+	if !e.place.Alone() {
+		e.tend()
+	}
 	e.calm.most = mostFull + e.hourly()
 	e.after(time.Duration(2*e.calm.most)*e.fullEvery(), func() { e.lively("no full passes come any more") })
 }
@@ -159,21 +161,23 @@ func (e *engine) leftover(r *run.Result, err error) string {
 		return "a pass is not complete: " + r.Error
 	}
 	for i := range r.Plan.Steps {
-		if s := &r.Plan.Steps[i]; !byConfig(s.HeldBy) && !alone(r, s) && !e.shielded(s) {
+		if s := &r.Plan.Steps[i]; !byConfig(s.HeldBy) && !e.alone(r, s) && !e.shielded(s) && !e.evils(&s.Action) {
 			return fmt.Sprintf("the plan has: %s %s of %s %s, held by %q", s.Rule, s.Step, s.Subject, s.Sandbox, s.HeldBy)
 		}
 	}
 	open, _ := e.ledger.OpenActions(e.ctx) // fails only when the context has ended
 	now, _ := e.ledger.Now(e.ctx)
 	for i := range open {
-		if a := &open[i]; !waits(a, now) && e.enforced(a.Rule) && !e.leftOpen(a) {
+		if a := &open[i]; !waits(a, now) && e.enforced(a.Rule) && !e.leftOpen(a) && !e.evils(a) {
 			return fmt.Sprintf("an action is open: %s %s of %s %s, %s after %d attempts: %s", a.Rule, a.Step, a.Subject,
 				a.Sandbox, a.Outcome, a.Attempts, a.Detail)
 		}
 	}
 	for _, wrong := range e.place.Wrong() {
 		rests := func(a reconcile.Action) bool { return strings.Contains(wrong, a.Sandbox) && !e.enforced(a.Rule) }
-		doubted := func(s decide.PlannedStep) bool { return strings.Contains(wrong, s.Sandbox) && s.HeldBy.UnseenLive() }
+		doubted := func(s decide.PlannedStep) bool {
+			return strings.Contains(wrong, s.Sandbox) && (s.HeldBy.Unprovable() || e.shielded(&s))
+		}
 		if !slices.ContainsFunc(open, rests) && !slices.ContainsFunc(r.Plan.Steps, doubted) {
 			return "not repaired: " + wrong
 		}
@@ -181,9 +185,14 @@ func (e *engine) leftover(r *run.Result, err error) string {
 	return ""
 }
 
+// evils reports whether a step is about what is the evil tenant's.
+func (e *engine) evils(a *reconcile.Action) bool {
+	return e.place.Evils(a.Task, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
+}
+
 // alone reports whether a step waits, for ever, for something to compare its sandbox with: its
 // provider has no other that runs.
-func alone(r *run.Result, s *decide.PlannedStep) bool {
+func (e *engine) alone(r *run.Result, s *decide.PlannedStep) bool {
 	at := slices.IndexFunc(s.HeldBy, func(h reconcile.Held) bool {
 		_, provider := reconcile.SourceParts(h.What)
 		return h == reconcile.HeldUnwitnessed(provider)
@@ -196,7 +205,7 @@ func alone(r *run.Result, s *decide.PlannedStep) bool {
 		subject := r.Judged.Decisions[i].Subject
 		for _, b := range subject.Boxes {
 			own := b.ID == s.Sandbox || s.Sandbox == "" && subject.ID == s.Subject // the write of a row names none
-			if b.Here && b.State == reconcile.SandboxRunning && b.Provider == provider && !own {
+			if b.Here && b.State == reconcile.SandboxRunning && b.Provider == provider && !own && !e.place.Evils("", b.Ref) {
 				return false
 			}
 		}
@@ -208,7 +217,8 @@ func alone(r *run.Result, s *decide.PlannedStep) bool {
 // lives, and truly is needed: who shows it cannot know more.
 func (e *engine) shielded(s *decide.PlannedStep) bool {
 	ref := reconcile.Ref{Provider: s.Provider, ID: s.Sandbox}
-	return len(s.HeldBy) > 0 && s.HeldBy[0].Kind == reconcile.HeldUnmatched && e.place.Needed(ref)
+	unmatched := len(s.HeldBy) > 0 && s.HeldBy[0].Kind == reconcile.HeldUnmatched
+	return unmatched && (e.place.Needed(ref) || e.place.Nobodys(ref))
 }
 
 // byConfig reports whether a step is held by what the config says, which lasts.
@@ -216,17 +226,35 @@ func byConfig(held reconcile.HeldBy) bool {
 	_, lasts := held.Of(reconcile.HeldObserve, reconcile.HeldOff, reconcile.HeldRollout, reconcile.HeldNotExclusive,
 		reconcile.HeldVeto, reconcile.HeldUnproven, reconcile.HeldOnlyReports,
 		reconcile.HeldExplained) // by a row of a further table, whatever is wrong with it
-	return lasts || held.UnseenLive()
+	return lasts || held.Unprovable()
 }
 
 // leftOpen reports whether an action is for a person: its sandbox was given to somebody else while
 // it went, or its quarantine ends while nobody lives who could prove that link and rows are whole.
 func (e *engine) leftOpen(a *reconcile.Action) bool {
-	if _, shared := reconcile.HeldByIn(a.Detail).Of(reconcile.HeldNotExclusive); shared {
+	held := reconcile.HeldByIn(a.Detail)
+	if _, shared := held.Of(reconcile.HeldNotExclusive); shared {
 		return e.place.Taken(a.Provider)
 	}
+	by, _ := held.Of(reconcile.HeldFreeze)
+	if _, probes := reconcile.OfKind(reconcile.SourceProbes, by.What); probes && e.place.Policy().Tasks.Tenants {
+		return true // of few tenants one that lets its own fail is many
+	}
+	if held.Unprovable() {
+		return true
+	}
+	if _, unmatched := held.Of(reconcile.HeldUnmatched); unmatched {
+		return e.place.Nobodys(reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
+	}
 	sources, _ := e.ledger.Sources(e.ctx) // fails only when the context has ended
-	doubted := func(name string) bool { s, known := sources[name]; return known && !s.Trusted }
+	doubted := func(name string) bool {   // or a part of it: whose the sandbox is, a process may not know any more
+		for of, s := range sources {
+			if whole, _ := reconcile.SourceTenant(of); whole == name && !s.Trusted {
+				return true
+			}
+		}
+		return false
+	}
 	return a.Seq > 0 && a.Step == reconcile.StepTerminate && a.Attempts == 0 && (doubted("link") || doubted("tasks"))
 }
 

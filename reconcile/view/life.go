@@ -27,7 +27,7 @@ func (v *signs) Started(s *reconcile.Subject) bool {
 		return true
 	}
 	sign := TaskTold(t).LastSeen()
-	earlier := t.State == reconcile.TaskAssigned && v.ClockTrusted("assigned_at") && sign.Before(t.AssignedAt)
+	earlier := t.State == reconcile.TaskAssigned && v.ClockTrusted(t, "assigned_at") && sign.Before(t.AssignedAt)
 	//guard:started-earlier live
 	if !sign.IsZero() && !earlier {
 		return true

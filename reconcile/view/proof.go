@@ -10,7 +10,8 @@ import (
 // write rows could name any sandbox, so that a pass has to have seen the row live, and the sandbox has to be
 // younger. What was over before the first full pass is believed: nobody has watched, and it would be nobody's for
 // ever. Each is as old as its own clock says: the clocks are not compared.
-func NoProof(m *reconcile.Memory, t *reconcile.Task, sb *reconcile.Sandbox) string {
+func NoProof(s *reconcile.Snapshot, t *reconcile.Task, sb *reconcile.Sandbox) string {
+	m := &s.Memory
 	seen, known := m.Tasks[t.ID]
 	switch {
 	//guard:row-over P1
@@ -21,6 +22,9 @@ func NoProof(m *reconcile.Memory, t *reconcile.Task, sb *reconcile.Sandbox) stri
 		return ""
 	case t.CreatedAt.IsZero() || sb.CreatedAt.IsZero():
 		return "when it was made, or its row, is not known (tasks.columns.created_at)"
+	//guard:row-clock P1
+	case !believesClock(s, m.Sources, sb.Ref):
+		return reconcile.UnbelievedClock
 	//guard:row-younger P1
 	case sb.AsOf.Sub(sb.CreatedAt)-rowAge(m, t) > reconcile.ProviderSkew:
 		return "it is older than the row that names it"
@@ -77,9 +81,9 @@ func (v *Prover) Settle(sb *reconcile.Sandbox) {
 	case len(rows) > 1:
 		sb.Owned, sb.Unproven = true, "several tasks name it"
 	case len(rows) == 1:
-		sb.Owned, sb.Unproven = true, NoProof(&v.s.Memory, rows[0], sb)
+		sb.Owned, sb.Unproven = true, NoProof(v.s, rows[0], sb)
 	case named:
-		sb.Owned, sb.Unproven = true, NoProof(&v.s.Memory, &row, sb)
+		sb.Owned, sb.Unproven = true, NoProof(v.s, &row, sb)
 	default:
 		sb.Owned = false
 	}

@@ -89,7 +89,7 @@ func (v *signs) settled(a *reconcile.Action) bool {
 func (v *signs) Used(a *reconcile.Action, sb *reconcile.Sandbox, now time.Time) string {
 	seen := v.S.Memory.Sandboxes[sb.Ref]
 	still := now.Sub(reconcile.Latest(seen.StateSince, a.PlannedAt))
-	active := sb.AsOf.Sub(sb.LastActivityAt)
+	active, wasActive := v.ActiveAgo(sb)
 	switch {
 	//guard:used-running harm
 	case sb.State == reconcile.SandboxRunning || sb.State == reconcile.SandboxCreating:
@@ -97,7 +97,7 @@ func (v *signs) Used(a *reconcile.Action, sb *reconcile.Sandbox, now time.Time) 
 	//guard:used-resumed harm
 	case seen.ResumedAt.After(a.PlannedAt):
 		return fmt.Sprintf("somebody had started it again by %s, after the quarantine", text.Time(seen.ResumedAt))
-	case sb.State.AtRest() && seen.State.AtRest() && !sb.LastActivityAt.IsZero() && active+reconcile.Skew < still:
+	case sb.State.AtRest() && seen.State.AtRest() && wasActive && active+reconcile.Skew < still:
 		return fmt.Sprintf("it was active %s ago, after the quarantine", text.Duration(active))
 	}
 	return ""

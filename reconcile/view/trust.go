@@ -116,28 +116,23 @@ func (v *View) assessTasks() {
 	if v.P.Tasks.None {
 		return
 	}
-	before, gone := 0, 0
+	before := tallies{}
 	for id, seen := range v.S.Memory.Tasks {
-		if !seen.Live {
-			continue
-		}
-		before++
-		if v.S.Absent[id] {
-			gone++
+		if seen.Live && !v.accepted(reconcile.OfTenant(reconcile.SourceTasks, seen.Tenant)) {
+			before.add(seen.Tenant, v.S.Absent[id])
 		}
 	}
-	why := ""
+	lost := v.settle(reconcile.SourceTasks, doubt{before, mostOfThree, lostRows, false})
+	all, why := before.sum(), ""
 	switch {
 	//guard:tasks-standby P3
 	case v.S.Clock.Standby:
 		why = "the task database is a standby: it may lag behind; point tasks.database at the primary"
 	//guard:tasks-lost P3
-	case gone >= 3 && gone*2 > before && !v.accepted(reconcile.SourceTasks):
-		why = fmt.Sprintf(
-			"%d of the %d rows that were live at the last trusted pass are not there: a wrong, emptied or restored database; "+
-				"if it is the right one, accept it with: sandkeeper release tasks", gone, before)
+	case lost != "" && !v.accepted(reconcile.SourceTasks):
+		why = lost
 	//guard:tasks-empty P3
-	case v.S.Clock.Empty && (len(v.S.Sandboxes) > 0 || before > 0 || v.Fleet() > 0):
+	case v.S.Clock.Empty && (len(v.S.Sandboxes) > 0 || all.of > 0 || v.Fleet() > 0):
 		why = "the task table is empty while sandboxes of ours exist: a wrong or emptied database"
 	}
 	v.trust(reconcile.SourceTasks, why)
@@ -145,6 +140,15 @@ func (v *View) assessTasks() {
 		seen.Clock, seen.SetBack = v.S.T0, v.setBack
 		v.Sources[reconcile.SourceTasks] = seen
 	}
+}
+
+// mostOfThree is a doubt that at least three share, and most.
+func mostOfThree(t tally) bool { return t.against >= 3 && t.against*2 > t.of }
+
+func lostRows(t tally) string {
+	return fmt.Sprintf(
+		"%d of the %d rows that were live at the last trusted pass are not there: a wrong, emptied or restored database; "+
+			"if it is the right one, accept it with: sandkeeper release tasks", t.against, t.of)
 }
 
 // accepted reports whether a person released the source since it lost trust: what it shows
@@ -158,34 +162,79 @@ func (v *View) accepted(name string) bool {
 // and stays untrusted until a person releases it; one that runs ahead of the database is
 // untrusted while it does.
 func (v *View) assessClocks() {
-	ahead := map[string]time.Duration{}
-	var stuck string
+	clocks := map[string]*clockSeen{}
+	for _, column := range ClockColumns {
+		clocks[column] = &clockSeen{rows: tallies{}, ahead: map[string]time.Duration{}, stuck: map[string]string{}}
+	}
 	for i := range v.S.Tasks {
-		t := &v.S.Tasks[i]
-		for _, c := range taskClocks(t) {
-			//guard:clock-ahead P5
-			if over := c.at.Sub(t.AsOf); !c.at.IsZero() && over > 5*time.Second {
-				ahead[c.column] = max(ahead[c.column], over)
-			}
-		}
-		seen := &v.Seen[i]
-		if seen.Known && seen.Live && seen.Status != t.Status && !t.UpdatedAt.IsZero() &&
-			t.UpdatedAt.Equal(seen.UpdatedAt) && !reconcile.Marked(t.Error) {
-			stuck = reconcile.ClockStuck(t.ID, seen.Status, t.Status)
-		}
+		v.readClocks(&v.S.Tasks[i], &v.Seen[i], clocks)
 	}
 	for _, column := range ClockColumns {
-		v.assessClock(column, ahead[column], stuck)
+		v.assessClock(column, clocks[column])
 	}
 }
 
-func (v *View) assessClock(column string, ahead time.Duration, stuck string) {
+// A clockSeen is what the rows of each tenant show of one column.
+type clockSeen struct {
+	rows  tallies
+	ahead map[string]time.Duration
+	stuck map[string]string
+}
+
+// readClocks notes what a row shows of its clocks.
+func (v *View) readClocks(t *reconcile.Task, seen *SeenTask, clocks map[string]*clockSeen) {
+	for _, c := range taskClocks(t) {
+		if c.at.IsZero() {
+			continue
+		}
+		of := clocks[c.column]
+		over := c.at.Sub(t.AsOf)
+		//guard:clock-ahead P5
+		isAhead := over > reconcile.Skew
+		if isAhead {
+			of.ahead[t.Tenant] = max(of.ahead[t.Tenant], over)
+		}
+		isStuck := c.column == "updated_at" && seen.Known && seen.Live && seen.Status != t.Status &&
+			t.UpdatedAt.Equal(seen.UpdatedAt) && !reconcile.Marked(t.Error)
+		if isStuck {
+			of.stuck[t.Tenant] = reconcile.ClockStuck(t.ID, seen.Status, t.Status)
+		}
+		of.rows.add(t.Tenant, isAhead || isStuck)
+	}
+}
+
+// assessClock settles one column: for all, or for the tenants whose rows alone show that it cannot be believed.
+func (v *View) assessClock(column string, seen *clockSeen) {
 	name := reconcile.ClockOf(column)
+	any := doubt{tallies: seen.rows, is: func(t tally) bool { return t.against > 0 }, own: true}
+	blamed := any.blames()
+	var ahead time.Duration
+	stuck := ""
+	for tenant := range seen.rows {
+		if !slices.Contains(blamed, tenant) {
+			ahead, stuck = max(ahead, seen.ahead[tenant]), reconcile.FirstOf(stuck, seen.stuck[tenant])
+		}
+	}
+	v.trustClock(column, name, ahead, stuck)
+	parts := map[string]bool{}
+	for _, tenant := range blamed {
+		part := reconcile.OfTenant(name, tenant)
+		parts[part] = true
+		v.trustClock(column, part, seen.ahead[tenant], seen.stuck[tenant])
+	}
+	for known := range v.Sources {
+		if of, tenant := reconcile.SourceTenant(known); of == name && tenant != "" && !parts[known] {
+			v.trustClock(column, known, 0, "")
+		}
+	}
+}
+
+func (v *View) trustClock(column, name string, ahead time.Duration, stuck string) {
 	before, known := v.S.Memory.Sources[name]
 	sticky := known && !before.Trusted && !v.released(name, before.Since)
 	switch {
 	//guard:clock-stuck P5
-	case column == "updated_at" && stuck != "":
+	case stuck != "":
 		v.trust(name, stuck)
 	case ahead > 0:
 		v.trust(name, reconcile.ClockAhead(ahead))
@@ -243,12 +292,18 @@ func (v *View) RemembersWorking(ids []string, shown []reconcile.Task) (out []rec
 }
 
 // FrozenFor are the freezes of what tells who works in a sandbox of the provider, but for
-// those that a person released the subject from.
-func (v *View) FrozenFor(provider, subject string) reconcile.HeldBy {
+// those that a person released the subject from. Rows are those that name the sandbox.
+func (v *View) FrozenFor(provider, subject string, rows ...reconcile.Task) reconcile.HeldBy {
 	var holds reconcile.HeldBy
-	for _, name := range []string{reconcile.ListingOf(provider), reconcile.SourceTasks, reconcile.SourceLink} {
-		if v.P.Has(name) && !v.Trusted(name) && !v.ReleasedSubject(name, subject) {
-			holds = append(holds, reconcile.HeldFrozen(name))
+	tenant := v.TenantOfSubject(subject)
+	for i := range rows { // read right before, of a task that nobody remembers
+		tenant = reconcile.FirstOf(tenant, rows[i].Tenant)
+	}
+	for _, source := range []string{reconcile.ListingOf(provider), reconcile.SourceTasks, reconcile.SourceLink} {
+		for _, name := range v.Frozen(source, tenant) {
+			if v.P.Has(name) && !v.ReleasedSubject(name, subject) {
+				holds = append(holds, reconcile.HeldFrozen(name))
+			}
 		}
 	}
 	return holds

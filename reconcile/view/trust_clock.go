@@ -40,8 +40,57 @@ func (v *View) clockOff(provider string) (off time.Duration, measured bool) {
 	return off, measured
 }
 
-// providerClockTrusted reports whether what a provider says of times is believed.
-func (v *signs) providerClockTrusted(provider string) bool {
-	seen, known := v.Sources[reconcile.ProviderClockOf(provider)]
-	return !known || seen.Trusted
+// believesClock reports whether what the provider of a sandbox says of times is believed: its clock is, and was
+// not off at the look at this one.
+func believesClock(s *reconcile.Snapshot, sources map[string]reconcile.SourceSeen, ref reconcile.Ref) bool {
+	seen, known := sources[reconcile.ProviderClockOf(ref.Provider)]
+	off := s.Lookups[ref].ClockOff
+	if of, listed := s.Listings[ref.Provider]; listed && max(off, -off) <= reconcile.ProviderSkew {
+		off = of.ClockOff
+	}
+	return (!known || seen.Trusted) && max(off, -off) <= reconcile.ProviderSkew
+}
+
+func (v *signs) believesClock(ref reconcile.Ref) bool { return believesClock(v.S, v.Sources, ref) }
+
+// stampedAge is an age by a provider's stamp. A clock that is off makes nothing older than the ledger saw it, and
+// of what was stamped by one that is right again nobody knows more than since when it is.
+func (v *signs) stampedAge(ref reconcile.Ref, age, seen time.Duration) time.Duration {
+	clock, wasOff := v.Sources[reconcile.ProviderClockOf(ref.Provider)]
+	switch {
+	//guard:born-clock harm
+	case !v.believesClock(ref):
+		return min(age, seen)
+	//guard:born-clock-right-again harm
+	case wasOff:
+		return min(age, max(seen, v.Now.Sub(clock.Since)))
+	}
+	return age
+}
+
+// ActiveAgo is how long ago the provider saw the sandbox active last, by its own clock; no longer than that has
+// been off, or right again.
+func (v *signs) ActiveAgo(sb *reconcile.Sandbox) (ago time.Duration, known bool) {
+	if sb.LastActivityAt.IsZero() {
+		return 0, false
+	}
+	ago = sb.AsOf.Sub(sb.LastActivityAt)
+	//guard:active-clock harm
+	if clock, wasOff := v.Sources[reconcile.ProviderClockOf(sb.Provider)]; wasOff {
+		ago = min(ago, v.Now.Sub(clock.Since))
+	}
+	return ago, true
+}
+
+// HidesWhatIsNew are the freezes of the providers whose clock is off and where a search found no sandbox of the
+// task: what they have made a while ago may not have been made yet by their own clock. A look by id needs none.
+func (v *View) HidesWhatIsNew(s *reconcile.Subject) (holds reconcile.HeldBy) {
+	for _, provider := range v.P.Candidates(s.Task) {
+		name := reconcile.ProviderClockOf(provider)
+		byID := v.P.Providers[provider].SandboxIsID && v.S.Lookups[reconcile.Ref{Provider: provider, ID: s.Task.Sandbox}].Gone
+		if !v.Trusted(name) && !byID && !v.ReleasedSubject(name, s.ID) {
+			holds = append(holds, reconcile.HeldFrozen(name))
+		}
+	}
+	return holds
 }

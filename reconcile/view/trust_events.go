@@ -13,6 +13,7 @@ import (
 type silence struct {
 	last     time.Time // task database's clock
 	answered bool      // its sandbox has answered a probe since
+	tenant   string
 }
 
 // assessEvents: when everybody falls silent at once, the pipeline is down and nobody is
@@ -21,7 +22,17 @@ func (v *View) assessEvents(subs []reconcile.Subject) {
 	if v.P.Tasks.None || !v.P.Tasks.Events && !v.P.Tasks.Heartbeats {
 		return
 	}
-	v.trustAgain(reconcile.SourceEvents, v.distrustEvents(subs), v.Limit, "events are back; heartbeat timers restarted")
+	why, parts := v.distrustEvents(subs)
+	const back = "events are back; heartbeat timers restarted"
+	v.trustAgain(reconcile.SourceEvents, why, v.Limit, back)
+	for name := range v.S.Memory.Sources {
+		if of, tenant := reconcile.SourceTenant(name); of == reconcile.SourceEvents && tenant != "" && parts[name] == "" {
+			v.trustAgain(name, "", v.Limit, back)
+		}
+	}
+	for name, why := range parts {
+		v.trustAgain(name, why, v.Limit, back)
+	}
 	seen := v.Sources[reconcile.SourceEvents]
 	seen.Beat = v.measuredBeat()
 	v.Sources[reconcile.SourceEvents] = seen
@@ -56,7 +67,8 @@ func (v *View) trustAgain(name, why string, limit time.Duration, back string) {
 	v.Sources[name] = seen
 }
 
-func (v *View) distrustEvents(subs []reconcile.Subject) string {
+// distrustEvents is why the events are not trusted, as a whole or of some tenants.
+func (v *View) distrustEvents(subs []reconcile.Subject) (whole string, parts map[string]string) {
 	var newest, asOf time.Time
 	var silent []silence
 	for i := range subs {
@@ -72,12 +84,12 @@ func (v *View) distrustEvents(subs []reconcile.Subject) string {
 	}
 	//guard:events-set-ahead harm
 	if ahead := v.clockSetAhead(); ahead > 0 {
-		return fmt.Sprintf("the task database's clock was set ahead by %s", text.Duration(ahead))
+		return fmt.Sprintf("the task database's clock was set ahead by %s", text.Duration(ahead)), nil
 	}
 	//guard:events-out harm
 	if v.Running >= 3 && asOf.Sub(newest) > v.Limit {
 		return fmt.Sprintf("%d tasks run and none was heard for %s: the event pipeline is down",
-			v.Running, heardFor(asOf, newest))
+			v.Running, heardFor(asOf, newest)), nil
 	}
 	return v.distrustTogether(silent)
 }
@@ -90,7 +102,7 @@ func heardFor(asOf, newest time.Time) string {
 }
 
 func (v *View) silence(s *reconcile.Subject) silence {
-	out := silence{last: v.Sign(s.Task)}
+	out := silence{last: v.Sign(s.Task), tenant: s.Task.Tenant}
 	quiet := s.Task.AsOf.Sub(out.last)
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
@@ -108,24 +120,52 @@ func (v *View) silence(s *reconcile.Subject) silence {
 
 // distrustTogether: many that fell silent within one limit of each other, while their
 // sandboxes answer, were silenced by one cause.
-func (v *View) distrustTogether(silent []silence) string {
+func (v *View) distrustTogether(silent []silence) (whole string, parts map[string]string) {
 	slices.SortFunc(silent, func(a, b silence) int { return a.last.Compare(b.last) })
-	why := ""
+	parts = map[string]string{}
 	for from := range silent {
-		answered := 0
+		together := doubt{v.runningBy(), thirdOfThree, lostEvents, true}
 		for _, s := range silent[from:] {
 			if s.last.Sub(silent[from].last) > v.Limit {
 				break
 			}
 			if s.answered {
-				answered++
+				together.tallies[s.tenant] = together.tallies[s.tenant].plus(tally{against: 1})
 			}
 		}
 		//guard:events-part harm
-		if answered >= 3 && answered*3 >= v.Running {
-			why = fmt.Sprintf("%d of %d running tasks fell silent together while their sandboxes answer: "+
-				"the event pipeline lost a part", answered, v.Running)
+		if !together.is(together.sum()) {
+			continue
+		}
+		blamed := together.blames()
+		for _, tenant := range blamed {
+			part := reconcile.OfTenant(reconcile.SourceEvents, tenant)
+			parts[part] = reconcile.FirstOf(parts[part], lostEvents(together.tallies[tenant]))
+		}
+		if len(blamed) == 0 {
+			whole = lostEvents(together.sum())
 		}
 	}
-	return why
+	return whole, parts
+}
+
+// runningBy are the running tasks of each tenant.
+func (v *View) runningBy() tallies {
+	if !v.P.Tasks.Tenants {
+		return tallies{"": {of: v.Running}}
+	}
+	out := tallies{}
+	for i := range v.S.Tasks {
+		if t := &v.S.Tasks[i]; t.State == reconcile.TaskRunning {
+			out.add(t.Tenant, false)
+		}
+	}
+	return out
+}
+
+func thirdOfThree(t tally) bool { return t.against >= 3 && t.against*3 >= t.of }
+
+func lostEvents(t tally) string {
+	return fmt.Sprintf("%d of %d running tasks fell silent together while their sandboxes answer: "+
+		"the event pipeline lost a part", t.against, t.of)
 }

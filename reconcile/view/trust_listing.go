@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -124,21 +125,32 @@ func (v *View) assessEmptyListings(subs []reconcile.Subject) {
 		return
 	}
 	v.keepEmpty()
+	v.believeParts(reconcile.SourceListing)
 	if len(v.S.Sandboxes) > 0 {
 		return
 	}
-	witness := v.evidenceOfLife(subs)
+	witness, tenant := v.evidenceOfLife(subs)
 	if witness == nil {
 		return
 	}
 	for _, provider := range v.P.Candidates(witness) {
+		name := reconcile.ListingOf(provider)
 		//guard:listing-empty P3
-		if name := reconcile.ListingOf(provider); v.Trusted(name) && !v.everSaw(provider) {
+		if v.Trusted(name) && !v.everSaw(provider) {
 			v.revert(name)
-			v.trust(name, reconcile.ListingEmpty(fmt.Sprintf("while task %s is %s, %s", witness.ID, witness.Status,
-				reconcile.LifeLine(witness))))
+			v.trust(ofTenant(name, tenant), reconcile.ListingEmpty(fmt.Sprintf("while task %s is %s, %s", witness.ID,
+				witness.Status, reconcile.LifeLine(witness))))
 		}
 	}
+}
+
+// ofTenant is the tenant's part of a source, or, with "", the whole.
+func ofTenant(source, tenant string) string {
+	//guard:listing-empty-tenant live
+	if tenant == "" {
+		return source
+	}
+	return reconcile.OfTenant(source, tenant)
 }
 
 // keepEmpty distrusts on what was not believed while workers spoke against it, for as long as the
@@ -157,26 +169,51 @@ func (v *View) keepEmpty() {
 	}
 }
 
+// believeParts believes what one tenant's spoke against, until it is settled again.
+func (v *View) believeParts(kind string) {
+	for name := range v.Sources {
+		if of, _ := reconcile.SourceParts(name); of == kind && partOf(name) != "" {
+			v.trust(name, "")
+		}
+	}
+}
+
+func partOf(source string) string {
+	_, tenant := reconcile.SourceTenant(source)
+	return tenant
+}
+
 // evidenceOfLife is a task that shows that sandboxes must exist: one whose worker shows life, or
-// the last of at least three that run by their rows. One or two rows may be phantoms.
-func (v *View) evidenceOfLife(subs []reconcile.Subject) *reconcile.Task {
-	var running []*reconcile.Task
+// the last of at least three that run by their rows. One or two rows may be phantoms. Tenant is whose all of these are,
+// "" when they are of several or nobody knows.
+func (v *View) evidenceOfLife(subs []reconcile.Subject) (witness *reconcile.Task, tenant string) {
+	var heard, running []*reconcile.Task
 	for i := range subs {
 		s := &subs[i]
 		if s.Task == nil || s.LinkState != reconcile.LinkLive {
 			continue
 		}
 		if v.Heard(s.Task) {
-			return s.Task
+			heard = append(heard, s.Task)
 		}
 		if s.Task.State == reconcile.TaskRunning && v.Started(s) {
 			running = append(running, s.Task)
 		}
 	}
-	if len(running) < 3 {
-		return nil
+	witnesses := heard
+	switch {
+	case len(heard) > 0:
+		witness = heard[0]
+	case len(running) >= 3:
+		witnesses, witness = running, running[len(running)-1]
+	default:
+		return nil, ""
 	}
-	return running[len(running)-1]
+	another := func(t *reconcile.Task) bool { return t.Tenant != witness.Tenant }
+	if !v.P.Tasks.Tenants || slices.ContainsFunc(witnesses, another) {
+		return witness, ""
+	}
+	return witness, witness.Tenant
 }
 
 func (v *View) everSaw(provider string) bool {
@@ -201,18 +238,14 @@ func (v *View) assessLink(subs []reconcile.Subject) {
 		}
 	}
 	c := v.CountLinks(subs)
-	why := ""
-	switch {
 	//guard:link-lost P3
-	case c.live >= 3 && c.resolved*2 < c.live:
-		why = fmt.Sprintf("%d tasks show life and only %d of them have a sandbox", c.live, c.resolved)
+	why := v.settle(reconcile.SourceLink, doubt{c.heard, mostAlone, lostLink, true})
+	switch {
+	case why != "":
 	//guard:link-none P3
-	case c.linked == 0 && c.Loose > 0 && (c.live > 0 || c.unmatchedTasks >= 3):
+	case c.linked == 0 && c.Loose > 0 && (len(c.heard) > 0 || c.unmatchedTasks >= 3):
 		why = fmt.Sprintf("none of %d sandboxes links to any task, while %d started tasks have none", c.Loose,
-			c.unmatchedTasks)
-	}
-	if why != "" {
-		why += ": the link is wrong or lost; compare link: with the labels of a sandbox"
+			c.unmatchedTasks) + wrongLink
 	}
 	//guard:link-proved P3
 	if why == "" && !v.Trusted(reconcile.SourceLink) && !c.prove() {
@@ -221,22 +254,32 @@ func (v *View) assessLink(subs []reconcile.Subject) {
 	v.trust(reconcile.SourceLink, why)
 }
 
+// wrongLink is what is to be done about it.
+const wrongLink = ": the link is wrong or lost; compare link: with the labels of a sandbox"
+
+func mostAlone(t tally) bool { return t.of >= 3 && t.against*2 > t.of }
+
+func lostLink(t tally) string {
+	return fmt.Sprintf("%d tasks show life and only %d of them have a sandbox", t.of, t.of-t.against) + wrongLink
+}
+
 // prove reports whether the link is seen to work: most of those who live have a sandbox,
 // or everything is linked.
 func (c linkCount) prove() bool {
-	return c.resolved > 0 && c.resolved*2 >= c.live || c.linked > 0 && c.Loose == 0 && c.unmatchedTasks == 0
+	live := c.heard.sum()
+	return live.against < live.of && live.against*2 <= live.of || c.linked > 0 && c.Loose == 0 && c.unmatchedTasks == 0
 }
 
 // A linkCount is how tasks and sandboxes know each other.
 type linkCount struct {
-	live, resolved int // tasks that show life, and those of them with a sandbox
-	unmatchedTasks int // started tasks without a sandbox
-	linked, Loose  int // subjects with a task and a sandbox; sandboxes that no row explains
+	heard          tallies // tasks that show life, against it those of them without a sandbox
+	unmatchedTasks int     // started tasks without a sandbox
+	linked, Loose  int     // subjects with a task and a sandbox; sandboxes that no row explains
 }
 
 // CountLinks counts it.
 func (v *View) CountLinks(subs []reconcile.Subject) linkCount {
-	var c linkCount
+	c := linkCount{heard: tallies{}}
 	for i := range subs {
 		s := &subs[i]
 		here := s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here })
@@ -252,10 +295,7 @@ func (v *View) CountLinks(subs []reconcile.Subject) linkCount {
 			continue
 		}
 		if v.Heard(s.Task) {
-			c.live++
-			if here {
-				c.resolved++
-			}
+			c.heard.add(s.Task.Tenant, !here)
 		}
 	}
 	return c

@@ -18,55 +18,50 @@ func (v *View) assessProbes(provider string, subs []reconcile.Subject) {
 		return
 	}
 	window := max(3*p.Every, 5*time.Minute)
-	failed, answered := 0, 0
-	waiting, moving := 0, 0
-	for _, seen := range v.probed(provider, subs) {
-		switch seen.RecentQueue(v.Now.Add(-window)) {
-		case reconcile.QueueWaiting:
-			waiting++
-		case reconcile.QueueMoving:
-			moving++
+	probes, queues := tallies{}, tallies{}
+	for _, b := range v.probed(provider, subs) {
+		tenant, seen := v.boxTenant(&b), &b.Probes
+		if queue := seen.RecentQueue(v.Now.Add(-window)); queue != reconcile.QueueUnknown {
+			queues.add(tenant, queue == reconcile.QueueWaiting)
 		}
-		last := ProbeSeenVerdict(seen)
-		if last.At.IsZero() || v.Now.Sub(last.At) > window {
-			continue
-		}
-		switch {
-		case last.Outcome.Failed():
-			failed++
-		case last.Outcome == reconcile.Answered:
-			answered++
+		last := ProbeSeenVerdict(*seen)
+		if failed := last.Outcome.Failed(); !last.At.IsZero() && v.Now.Sub(last.At) <= window &&
+			(failed || last.Outcome == reconcile.Answered) {
+			probes.add(tenant, failed)
 		}
 	}
-	switch {
+	name := reconcile.ProbesOf(provider)
+	v.trust(name, v.settle(name, probeDoubts(probes, queues)...))
+}
+
+// probeDoubts are what makes the probes at a provider say nothing of a sandbox.
+func probeDoubts(probes, queues tallies) (doubts []doubt) {
 	//guard:probes-most harm
-	case failed >= 3 && failed > answered:
-		v.trust(reconcile.ProbesOf(provider), fmt.Sprintf(
-			"%d of the %d sandboxes probed recently fail: the same failure everywhere is the provider's",
-			failed,
-			failed+answered,
-		))
+	doubts = append(doubts, doubt{probes, mostOfThree, func(t tally) string {
+		return fmt.Sprintf("%d of the %d sandboxes probed recently fail: the same failure everywhere is the provider's",
+			t.against, t.of)
+	}, true})
 	//guard:queues-most harm
-	case waiting >= 3 && waiting > moving:
-		v.trust(reconcile.ProbesOf(provider), fmt.Sprintf(
-			"the executions of %d of %d sandboxes wait: the same failure everywhere is the provider's", waiting, waiting+moving))
+	doubts = append(doubts, doubt{queues, mostOfThree, func(t tally) string {
+		return fmt.Sprintf("the executions of %d of %d sandboxes wait: the same failure everywhere is the provider's",
+			t.against, t.of)
+	}, true})
+	alone := func(t tally) bool { return t.against > 0 && t.against == t.of }
 	//guard:probes-alone harm
-	case failed > 0 && answered == 0:
-		v.trust(reconcile.ProbesOf(provider), fmt.Sprintf(
-			"%d sandboxes fail their probe and no other answered: nothing to compare with", failed))
-	default:
-		v.trust(reconcile.ProbesOf(provider), "")
-	}
+	doubts = append(doubts, doubt{probes, alone, func(t tally) string {
+		return fmt.Sprintf("%d sandboxes fail their probe and no other answered: nothing to compare with", t.against)
+	}, true})
+	return doubts
 }
 
 // probed are the probes of the sandboxes that are there. A quick pass sees only suspects,
 // so the ledger's inventory tells it who else answered.
-func (v *View) probed(provider string, subs []reconcile.Subject) map[reconcile.Ref]reconcile.ProbeSeen {
-	out := map[reconcile.Ref]reconcile.ProbeSeen{}
+func (v *View) probed(provider string, subs []reconcile.Subject) map[reconcile.Ref]reconcile.SeenSandbox {
+	out := map[reconcile.Ref]reconcile.SeenSandbox{}
 	for i := range subs {
 		for _, b := range subs[i].Boxes {
 			if b.Provider == provider && b.Here {
-				out[b.Ref] = b.Probes
+				out[b.Ref] = b
 			}
 		}
 	}
@@ -75,7 +70,9 @@ func (v *View) probed(provider string, subs []reconcile.Subject) map[reconcile.R
 	}
 	for ref, seen := range v.S.Memory.Sandboxes {
 		if probes, ok := v.S.Memory.Probes[ref]; ok && ref.Provider == provider && seen.GoneAt.IsZero() {
-			out[ref] = probes
+			b := out[ref]
+			b.Ref, b.Seen, b.Probes = ref, seen, probes
+			out[ref] = b
 		}
 	}
 	return out
@@ -151,6 +148,10 @@ func (v *View) unmatched(subs []reconcile.Subject) []reconcile.SeenSandbox {
 func (v *View) match(b reconcile.SeenSandbox, lonely []*reconcile.Subject) []*reconcile.Subject {
 	for i, s := range lonely {
 		if s.Task.Provider != "" && s.Task.Provider != b.Provider {
+			continue
+		}
+		//guard:pair-tenant live
+		if whose := v.boxTenant(&b); whose != "" && s.Task.Tenant != "" && whose != s.Task.Tenant {
 			continue
 		}
 		age, _ := v.StateAge(s)

@@ -196,11 +196,11 @@ func (v *signs) StateAge(s *reconcile.Subject) (age time.Duration, by string) {
 	t := s.Task
 	//guard:state-clock P5
 	//guard:state-stale P5
-	if at, column := SubjectEntry(s); !at.IsZero() && v.ClockTrusted(column) && !v.stale(s, t.AsOf.Sub(at)) {
+	if at, column := SubjectEntry(s); !at.IsZero() && v.ClockTrusted(t, column) && !v.stale(s, t.AsOf.Sub(at)) {
 		return max(t.AsOf.Sub(at), 0), column
 	}
 	//guard:state-updated P5
-	if !t.UpdatedAt.IsZero() && v.ClockTrusted("updated_at") {
+	if !t.UpdatedAt.IsZero() && v.ClockTrusted(t, "updated_at") {
 		age, by = t.AsOf.Sub(t.UpdatedAt), "updated_at"
 	}
 	if s.Known && s.Seen.Status == t.Status {
@@ -236,8 +236,13 @@ func SubjectEntry(s *reconcile.Subject) (time.Time, string) {
 	return time.Time{}, ""
 }
 
-func (v *signs) ClockTrusted(column string) bool {
-	seen, known := v.Sources[reconcile.ClockOf(column)]
+// ClockTrusted reports whether a column of the row is believed.
+func (v *signs) ClockTrusted(t *reconcile.Task, column string) bool {
+	name := reconcile.ClockOf(column)
+	seen, known := v.Sources[name]
+	if t.Tenant != "" && (!known || seen.Trusted) {
+		seen, known = v.Sources[reconcile.OfTenant(name, t.Tenant)]
+	}
 	return !known || seen.Trusted
 }
 
@@ -247,19 +252,16 @@ func (v *signs) SandboxAge(b reconcile.SeenSandbox) time.Duration {
 	var age time.Duration
 	changed := reconcile.Latest(b.UpdatedAt, b.CreatedAt)
 	was := b.Known && (b.Seen.State != b.State || b.Seen.StateSince.After(b.Seen.FirstSeen))
-	if !v.providerClockTrusted(b.Provider) {
-		changed = time.Time{}
-	}
 	//guard:box-born harm
 	if was || b.UpdatedAt.IsZero() && b.State != reconcile.SandboxCreating {
 		changed = time.Time{} // it was in another state since it was made: nothing begins as failed
 	}
-	if !changed.IsZero() {
-		age = b.AsOf.Sub(changed)
-	}
 	//guard:box-state harm
 	if b.Known && b.Seen.State == b.State {
-		age = max(age, v.Since(b.Seen.StateSince))
+		age = v.Since(b.Seen.StateSince)
+	}
+	if !changed.IsZero() {
+		age = max(age, v.stampedAge(b.Ref, b.AsOf.Sub(changed), age))
 	}
 	return max(age, 0)
 }
@@ -271,14 +273,10 @@ func (v *signs) Born(b reconcile.SeenSandbox) time.Duration {
 	if b.Known {
 		seen = v.Since(b.Seen.FirstSeen)
 	}
-	switch {
-	case b.CreatedAt.IsZero():
+	if b.CreatedAt.IsZero() {
 		return seen
-	//guard:born-clock harm
-	case !v.providerClockTrusted(b.Provider):
-		return min(age, seen)
 	}
-	return age
+	return v.stampedAge(b.Ref, age, seen)
 }
 
 // TaskSeenMoved reports whether the task entered its present state since the ledger last saw it: by

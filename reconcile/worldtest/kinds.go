@@ -154,6 +154,8 @@ func putTasks(l *entry) {
 			tasks.DeadlineFails = false
 		case "readonly":
 			tasks.FailStatus = ""
+		case "tenants":
+			tasks.Tenants = true
 		case "eventless":
 			tasks.Events, tasks.Heartbeats = false, false
 		default:
@@ -184,6 +186,7 @@ func (l *entry) task() reconcile.Task {
 	l.str("session", &t.Session)
 	l.str("mark", &t.Mark)
 	l.str("asked", &t.AttemptMark)
+	l.str("tenant", &t.Tenant)
 	l.num("sandboxes", &t.Sandboxes)
 	for key, to := range map[string]*time.Time{
 		"created": &t.CreatedAt, "assigned": &t.AssignedAt, "started": &t.StartedAt, "heartbeat": &t.HeartbeatAt,
@@ -221,9 +224,9 @@ func (l *entry) box() reconcile.Sandbox {
 	l.yes("owned", &s.Owned)
 	l.yes("hollow", &s.NoContainer)
 	l.yes("lasting", &s.StableName)
-	for key, to := range map[string]*string{"task": &s.Task, "key": &s.SandboxKey, "also": &s.AltKey,
+	for key, to := range map[string]*string{"task": &s.Task, "tenant": &s.Tenant, "key": &s.SandboxKey, "also": &s.AltKey,
 		"no-end": &s.NotTerminable,
-		"name":   &s.Name, "raw": &s.Raw, "unproven": &s.Unproven,
+		"name":   &s.Name, "raw": &s.Raw, "unproven": &s.Unproven, "unsigned": &s.Unsigned,
 		"template": &s.Template, "region": &s.Region, "error": &s.Error} {
 		l.str(key, to)
 	}

@@ -48,6 +48,7 @@ func (l *entry) knewTask() {
 	l.str("session", &was.Session)
 	l.num("attempts", &was.Attempts)
 	l.str("asked", &was.AttemptMark)
+	l.str("tenant", &seen.Tenant)
 	seen.EntrySum = was.EntrySum()
 	l.w.S.Memory.Tasks[seen.ID] = seen
 }

@@ -39,6 +39,7 @@ func readMeasures(ctx context.Context, tx pgx.Tx, m *reconcile.Measures, seals *
 	}
 	m.Passes, m.Counts = protocol.Newest(passes), protocol.Counts(passes)
 	m.Findings, m.Held = protocol.Tally(groups)
+	m.Shielded = protocol.Shielded(groups)
 	protocol.SortSources(m.Sources)
 	protocol.SortTemplates(m.Templates)
 	protocol.SortActionCounts(m.Actions)
@@ -51,7 +52,8 @@ func measureReadings(m *reconcile.Measures, passes *[]reconcile.PassSeen, groups
 	overdue := pgx.StrictNamedArgs{"overdue": m.Now.Add(-protocol.MostOverdue)}
 	return []reading{
 		newestPasses(passes),
-		each("measures_findings", nil, scanGroup, func(g protocol.Group) { *groups = append(*groups, g) }),
+		each("measures_findings", pgx.StrictNamedArgs{"now": m.Now}, scanGroup,
+			func(g protocol.Group) { *groups = append(*groups, g) }),
 		each("measures_actions", overdue, scanActionCount, func(c actionCount) {
 			m.Actions, m.Overdue = append(m.Actions, c.ActionCount), m.Overdue+c.overdue
 		}),
@@ -61,7 +63,7 @@ func measureReadings(m *reconcile.Measures, passes *[]reconcile.PassSeen, groups
 
 func scanGroup(r pgx.Rows) (protocol.Group, error) {
 	var g protocol.Group
-	err := r.Scan(&g.Rule, &g.Provider, &g.Due, &g.HeldBy, &g.Count, at(&g.Oldest))
+	err := r.Scan(&g.Rule, &g.Provider, &g.Due, &g.HeldBy, &g.Tenant, &g.Count, at(&g.Oldest), &g.Open)
 	return g, err
 }
 

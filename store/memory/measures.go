@@ -32,6 +32,7 @@ func (g *tables) measures(now time.Time) reconcile.Measures {
 	for _, f := range g.open {
 		groups = append(groups, protocol.Group{
 			Rule: f.Rule, Provider: f.Provider, Due: f.Due, HeldBy: f.HeldBy.Texts(), Count: 1, Oldest: f.OpenedAt,
+			Tenant: g.tasks[f.Task].Tenant, Open: now.Sub(f.OpenedAt),
 		})
 	}
 	for kind, p := range m.Passes {
@@ -39,6 +40,7 @@ func (g *tables) measures(now time.Time) reconcile.Measures {
 		m.Passes[kind] = p
 	}
 	m.Findings, m.Held = protocol.Tally(groups)
+	m.Shielded = protocol.Shielded(groups)
 	m.Actions, m.Overdue = g.actionCounts(now)
 	m.Tallies, m.Notices = g.tallies(), g.openNotices()
 	return m

@@ -234,7 +234,7 @@ func fullRecord() reconcile.Record {
 			FirstSeen: at(-10), UpdatedAt: at(-8), StartedAt: at(-7), StaleStart: at(-70), ErrorSum: math.MaxUint64 - 1,
 			ErrorChanged: true, Live: true, EntrySum: math.MaxUint64 - 2, AheadSign: at(5), AheadSince: at(-1),
 			Attempts: []time.Time{at(-40), at(-30)}, Recreated: at(-6), LateSign: at(-5),
-			MarkSum: math.MaxUint64 - 3, MarkAt: at(-4), BeatAt: at(-3), BeatGap: 31 * time.Second,
+			MarkSum: math.MaxUint64 - 3, MarkAt: at(-4), BeatAt: at(-3), BeatGap: 31 * time.Second, Tenant: "acme",
 		}, {ID: "t-2"}},
 		Sandboxes: []reconcile.SandboxSeen{{
 			Ref: ref("sb-1"), Name: "box", Task: "t-1", Template: "dev-light", State: reconcile.SandboxSuspended,

@@ -15,7 +15,7 @@ import (
 type taskRow struct {
 	version string
 	outside bool
-	texts   [11]pgtype.Text        // id, status, state, sandbox, provider, template, session, worker, error, the marks
+	texts   [12]pgtype.Text        // id, status, state, sandbox, provider, template, session, worker, error, marks, tenant
 	moments [10]pgtype.Timestamptz // created_at to updated_at, deadline_at, keep_alive_until, deleted_at, fails_at
 	timeout pgtype.Interval
 	numbers [3]pgtype.Int8 // attempts, max_attempts, sandboxes
@@ -87,6 +87,7 @@ func (r *taskRow) task(c *Compiled, now time.Time) reconcile.Task {
 		HeartbeatAt: taskTime(r.moments[3]), ActivityAt: taskTime(r.moments[4]), UpdatedAt: taskTime(r.moments[5]),
 		DeadlineAt: limitTime(r.deadline(c)), KeepAliveUntil: limitTime(r.moments[7]), Timeout: spanOf(r.timeout),
 		Mark: r.texts[9].String, AttemptMark: r.texts[10].String,
+		Tenant:    reconcile.TenantName(r.texts[11].String),
 		Sandboxes: int(min(max(r.numbers[2].Int64, 0), mostSandboxes)),
 		Attempts:  int(r.numbers[0].Int64), MaxAttempts: int(r.numbers[1].Int64),
 		Retries: r.numbers[0].Valid && r.numbers[1].Valid,

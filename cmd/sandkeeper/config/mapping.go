@@ -68,6 +68,7 @@ func (c *Config) tasksPolicy() reconcile.TasksPolicy {
 		Requeue:     mapped("attempts") && mapped("max_attempts"),
 		HasAssigned: mapped("assigned_at"),
 		HasUpdated:  mapped("updated_at"),
+		Tenants:     mapped("tenant"),
 		ErrorMapped: mapped("error"),
 		FailStatus:  m.Fail.Status,
 

@@ -26,7 +26,7 @@ var mapKeys = map[string][]string{
 		"id", "status", "state", "sandbox", "provider", "template",
 		"created_at", "assigned_at", "started_at", "heartbeat_at", "activity_at", "updated_at", "deadline_at", "fails_at",
 		"timeout", "keep_alive_until", "deleted_at", "session", "worker", "error", "attempts", "max_attempts",
-		"activity_mark", "attempt_mark", "sandboxes",
+		"activity_mark", "attempt_mark", "sandboxes", "tenant",
 	},
 	"states":       {"pending", "assigned", "running", "completed", "failed", "stopped"},
 	"event fields": {"sandbox", "type", "at", "data", "task"},

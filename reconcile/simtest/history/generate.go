@@ -30,6 +30,7 @@ func generate(seed uint64, wide bool) Script {
 	d.processes()
 	d.people()
 	picked := d.themes()
+	d.picked = picked
 	d.real(picked)
 	for _, name := range picked {
 		themes[name](d)
@@ -48,8 +49,9 @@ type draw struct {
 	lasts  time.Duration // until the calm
 	tasks  []string
 	clouds []string
-	once   bool  // its passes are made by a CronJob
-	more   *draw // draws what real platforms do besides, from a stream of its own: older seeds stay what they were
+	picked []string // its themes
+	once   bool     // its passes are made by a CronJob
+	more   *draw    // draws what real platforms do besides, from a stream of its own: older seeds stay what they were
 	wide   bool
 }
 

@@ -40,5 +40,30 @@ func (d *draw) real(picked []string) {
 		m.at(m.soon(), "task %s new boot=%s bind=%s %s", id, m.one("40s", "4m30s", "7m"), m.one("2s", "1m", "4m40s"),
 			m.one("act=40s", "act=9m"))
 	})
+	d.adversary()
 	d.out.Events = append(d.out.Events, m.out.Events...)
+}
+
+// adversary is, in some histories, a tenant that attacks the others, and a role of the database that writes into
+// the ledger. In some of these nothing else goes wrong, so that nobody else can be to blame.
+func (d *draw) adversary() {
+	m := d.more
+	if m.IntN(6) > 0 || d.kind == "none" {
+		return
+	}
+	if slices.Equal(d.picked, []string{"quiet"}) {
+		d.setup("tenants 3 alone=yes")
+	} else {
+		d.setup("tenants 3")
+	}
+	for i := range 2 + m.IntN(9) {
+		id, at := fmt.Sprintf("x%d", i+1), m.soon()
+		m.at(at, "task %s running age=%s sandbox=%s", id, m.one("2m", "1h"), m.one("no", "no", "yes"))
+		at += m.between(time.Second, 2*time.Minute)
+		if what := m.one("beats", "beats", "ahead", "finished", "vanish", "label", "plant", "break"); what == "break" {
+			m.at(at, "sandbox %s break exec", id)
+		} else {
+			m.at(at, "evil %s %s %s", id, what, m.task())
+		}
+	}
 }

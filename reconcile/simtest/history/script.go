@@ -20,7 +20,7 @@ type Event struct {
 
 // A Violation is something that must never happen, and happened.
 type Violation struct {
-	Property string // "P1" to "P14", "harm", "once", "lost", "live"
+	Property string // "P1" to "P15", "harm", "once", "lost", "live"
 	Step     int    // number of the call that showed it; 0 for the end of the history
 	At       time.Duration
 	Says     string // what happened to which thing

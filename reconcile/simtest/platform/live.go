@@ -17,16 +17,47 @@ func (t *Platform) Wrong() []string {
 	t.advance()
 	var out []string
 	for _, k := range t.order {
-		if why := t.truth().wrongRow(k); why != "" {
+		if why := t.truth().wrongRow(k); why != "" && !t.tenancy.excused(k.id) {
 			out = append(out, why)
 		}
 	}
 	for _, b := range t.boxOrder {
-		if why := t.truth().wrongBox(b); why != "" {
+		if why := t.truth().wrongBox(b); why != "" && !t.nobodys(b) && (b.task == nil || !t.tenancy.excused(b.task.id)) {
 			out = append(out, why)
 		}
 	}
 	return out
+}
+
+// Evils reports whether a task or a sandbox is the evil tenant's, or was made to seem so: what is wrong with that may
+// stay so.
+func (t *Platform) Evils(id string, ref reconcile.Ref) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if b := t.boxes[ref]; b != nil && b.task != nil {
+		return t.tenancy.excused(b.task.id)
+	}
+	return t.tenancy.excused(id)
+}
+
+// Nobodys reports whether nothing tells which tenant's a sandbox is, so that it may be that of any: of one, too,
+// that only seems to have none.
+func (t *Platform) Nobodys(ref reconcile.Ref) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.nobodys(t.boxes[ref])
+}
+
+func (t *Platform) nobodys(b *box) bool {
+	return t.tenancy.tenants > 0 && b != nil && (b.task == nil || t.table.rows[b.task.id] == nil ||
+		!t.table.rows[b.task.id].names(b))
+}
+
+// Alone reports whether nothing but the evil tenant does anything wrong, so that no operator is needed.
+func (t *Platform) Alone() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.tenancy.alone
 }
 
 // Needed reports whether a sandbox is truly needed.

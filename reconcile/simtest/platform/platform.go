@@ -33,6 +33,7 @@ type Platform struct {
 	boxes    map[reconcile.Ref]*box
 	boxOrder []*box
 	pipeline pipeline
+	tenancy  tenancy
 	specs    []string  // rows of the further table that explain sandboxes
 	down     time.Time // until when the orchestrator does nothing
 	calm     bool

@@ -34,7 +34,7 @@ func (w *watch) claims(p *process, s *Step) string {
 	p.claims[a.ID] = &claim{moment{s.N, w.platform.now()}, a}
 	w.rules[a.ID] = a.Rule
 	c, _ := s.Args.(reconcile.Claim)
-	if a.Seq != 0 || a.Attempts != 1 {
+	if a.Seq != 0 || a.Attempts != 1 || w.platform.tenancy.planted[a.ID] { // that one is only taken back
 		return ""
 	}
 	now := w.platform.clocks.of(domainLedger)

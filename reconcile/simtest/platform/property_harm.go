@@ -26,13 +26,13 @@ func (w *watch) harms(d *effect) string {
 			why = ""
 		}
 	}
-	if why == "" {
-		why = w.rests(d)
+	if why != "" && !w.justNow(d) {
+		return d.what() + ": " + why
 	}
-	if why == "" || w.justNow(d) {
-		return ""
+	if why = w.rests(d); why != "" && !w.justStopped(d) {
+		return d.what() + ": " + why
 	}
-	return d.what() + ": " + why
+	return ""
 }
 
 // rests is the promise that what does not run is left, unless the config says otherwise: what its user
@@ -72,6 +72,13 @@ func (w *watch) remember(k *task, action string) {
 	}
 }
 
+// justStopped reports whether the truth changed after the process had looked at the sandbox for the last time, a
+// moment before the deed. A row that was read later does not show what its sandbox does.
+func (w *watch) justStopped(d *effect) bool {
+	looked := d.p.boxes[d.b.ref]
+	return d.k != nil && d.k.step >= looked.step && w.soon(d, looked.moment)
+}
+
 // justNow reports whether the truth of the task changed after the process had looked for the
 // last time, a moment before the deed.
 func (w *watch) justNow(d *effect) bool {
@@ -93,8 +100,13 @@ func (w *watch) justNow(d *effect) bool {
 			read = looked.moment
 		}
 	}
+	return changed >= read.step && w.soon(d, read)
+}
+
+// soon reports whether the deed came soon after the look.
+func (w *watch) soon(d *effect, read moment) bool {
 	stood := w.at.Sub(d.p.woke) < unavoidable // still, with the call on its way
-	return changed >= read.step && (stood || d.p.last.Sub(read.at) <= unavoidable)
+	return stood || d.p.last.Sub(read.at) <= unavoidable
 }
 
 // plans is harm for what a pass says that it will do: the plan is read by people.

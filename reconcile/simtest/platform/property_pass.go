@@ -26,6 +26,7 @@ func (t *Platform) Pass(name string, r *run.Result, err error) []history.Violati
 		}
 	}
 	add("P12", w.partition(p, r)...)
+	add("P15", w.heldUp(r)...)
 	if p.looks() {
 		add("harm", w.plans(p, r)...)
 	}

@@ -136,6 +136,7 @@ func (b *table) read(r *row) reconcile.Task {
 	}
 	t.Version = strconv.Itoa(r.version)
 	t.Status = b.platform.kind.status(t.State, t.Status)
+	b.platform.tenancy.forge(&t)
 	return t
 }
 

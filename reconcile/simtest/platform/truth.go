@@ -14,6 +14,9 @@ import (
 // work says what healthy work a task does or may still do, "" when there is none: its row
 // must not be failed or requeued.
 func (t truth) work(k *task) string {
+	if isEvil(k.id) {
+		return "" // what it does to itself is no harm
+	}
 	r := t.table.truly(k.id)
 	if r == nil || !r.State.Live() {
 		return ""
@@ -33,11 +36,17 @@ func (t truth) work(k *task) string {
 		return "its worker is at work"
 	case r.State == reconcile.TaskPending:
 		return waitsItsTurn
-	case w != nil && w.box == k.box && k.box.there() && !w.done.IsZero() && t.kind.tasks.Events &&
+	case w != nil && w.box == k.box && k.box.there() && t.recordAwaited(w) && t.kind.tasks.Events &&
 		!t.table.events(r.Sandbox).Finished.IsZero():
 		return "its worker is done and the row does not say so yet"
 	}
 	return t.comingUp(k, r)
+}
+
+// recordAwaited reports whether a worker is done and its end may still be recorded: for an hour, and for longer
+// where the task may run for longer.
+func (t truth) recordAwaited(w *worker) bool {
+	return !w.done.IsZero() && t.now().Sub(w.done) < time.Hour
 }
 
 // comingUp says that an attempt is on its way and within its time.

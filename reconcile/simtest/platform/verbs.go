@@ -45,6 +45,9 @@ func init() {
 			"break": "", "mend": "", "die": "", "stop": "", "fail": "", "pause": "", "resume": "", "stuck": "", "refuse": "",
 			"hollow": "", "queue": "", "unlabel": "", "relabel": "", "reuse": "", "spin": "", "hang": "", "odd": "",
 			"vanish": "", "renew": "", "disown": "", "adopt": ""}},
+		"tenants": {subs: map[string]string{"": "alone"}, do: tenantsEvent},
+		"evil": {thing: true, do: func(t *Platform, a *args) { t.mishaps().evilEvent(a) }, subs: map[string]string{
+			"beats": "", "ahead": "", "finished": "", "vanish": "", "label": "", "plant": ""}},
 		"orchestrator": {do: func(t *Platform, a *args) { t.orchestrator().orchestratorEvent(a) }, subs: map[string]string{
 			"down": "", "up": ""}},
 		"events": {do: (*Platform).eventsEvent, subs: map[string]string{"down": "part", "late": "by", "up": ""}},

@@ -1,0 +1,149 @@
+package platform
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
+)
+
+// Evil is the tenant that attacks the others. Its tasks have ids that begin with x.
+const Evil = "evil"
+
+// A forgery is what a row of the evil tenant's shows, whatever is true.
+type forgery struct{ beats, ahead, finished bool }
+
+// tenancy tells tasks of several tenants apart. Alone: nothing goes wrong but what the evil one does.
+type tenancy struct {
+	tenants int
+	alone   bool
+	forged  map[string]forgery // by task
+	planted map[string]bool    // by action: written into the ledger by somebody who may not ask for anything
+	claimed map[string]bool    // tasks whose label a sandbox of the evil tenant's carries
+}
+
+// tenantsEvent lets rows say whose they are. Operators sign what they ask for.
+func tenantsEvent(t *Platform, a *args) {
+	t.tenancy = tenancy{tenants: a.count(0, 3), alone: a.yes("alone"), forged: map[string]forgery{},
+		planted: map[string]bool{}, claimed: map[string]bool{}}
+	t.policy.Tasks.Tenants = true
+	t.Ledger.Seal([][]byte{[]byte("the key of the operators of this town")})
+}
+
+// tenantOf is whose a task is; "" where rows do not tell.
+func (y *tenancy) tenantOf(id string) string {
+	switch {
+	case y.tenants == 0:
+		return ""
+	case isEvil(id):
+		return Evil
+	}
+	return fmt.Sprintf("tenant-%d", reconcile.Sum(id)%uint64(y.tenants))
+}
+
+func isEvil(id string) bool { return id != "" && id[0] == 'x' }
+
+// excused reports whether the repair of a task may wait for a person: it is the evil tenant's, or a sandbox of that one
+// carries its label, which by itself nobody can tell from its own. Signed links can.
+func (y *tenancy) excused(id string) bool { return isEvil(id) || y.claimed[id] }
+
+// forge shows in a row what the evil tenant wants to be seen.
+func (y *tenancy) forge(t *reconcile.Task) {
+	t.Tenant = y.tenantOf(t.ID)
+	f := y.forged[t.ID]
+	if f.beats {
+		t.Events.Heartbeat, t.Events.Activity = t.AsOf, t.AsOf
+	}
+	if f.ahead {
+		t.UpdatedAt = t.AsOf.Add(time.Hour)
+	}
+	if f.finished {
+		t.Events.Finished = t.AsOf
+	}
+}
+
+// evilEvent is what the evil tenant does, or a role of the database that has no right to.
+func (t mishaps) evilEvent(a *args) {
+	id, what := a.word(0), a.word(1)
+	k := t.tasks[id]
+	if t.tenancy.tenants == 0 || k == nil || !isEvil(id) {
+		return
+	}
+	t.count("evil " + what)
+	t.tell("evil %s: %s", id, what)
+	f := t.tenancy.forged[id]
+	switch what {
+	case "beats":
+		f.beats = true
+	case "ahead":
+		f.ahead = true
+	case "finished":
+		f.finished = true
+	case "vanish":
+		delete(t.table.rows, id)
+	case "label":
+		t.claimLabel(k, a.word(2))
+	case "plant":
+		t.plant(a.word(2))
+	}
+	t.tenancy.forged[id] = f
+	k.changed(t.Platform)
+}
+
+// claimLabel puts the label of somebody else's task on the sandbox of the evil tenant's.
+func (t mishaps) claimLabel(k *task, of string) {
+	if b := k.box; b.there() && b.cloud.byLabel {
+		t.tenancy.claimed[of] = true
+		b.cloud.world.Change(b.ref.ID, func(s *simulated.Sandbox) {
+			s.Labels = map[string]string{labelOwner: "ours", labelTask: of}
+		})
+	}
+}
+
+// plant writes into the ledger that an operator wants the sandbox of a task ended. The key it does not have.
+func (t mishaps) plant(of string) {
+	k := t.tasks[of]
+	if k == nil || !k.box.there() {
+		return
+	}
+	t.made++
+	a := reconcile.Action{
+		ID: fmt.Sprintf("planted%d", t.made), Rule: reconcile.RuleOperator, Subject: reconcile.TaskSubject(of), Task: of,
+		Provider: k.box.ref.Provider, Sandbox: k.box.ref.ID, Step: reconcile.StepTerminate, Running: true, Anyway: true,
+		Reason: "asked for",
+	}
+	a.Remedy = a.ID
+	by := reconcile.Attribution{Author: "ana", Reason: "asked for"}
+	t.Ledger.Seal(nil)
+	_, err := t.Ledger.Ask(context.Background(), by, []reconcile.Action{a}, nil)
+	t.Ledger.Seal([][]byte{[]byte("the key of the operators of this town")})
+	t.tell("planted: %v", err)
+	t.tenancy.planted[a.ID] = err == nil
+}
+
+// planted is P15: "A row of the ledger that somebody without that right wrote is no command."
+func (w *watch) planted(d *effect) string {
+	if d.a != nil && w.platform.tenancy.planted[d.a.ID] {
+		return d.what() + " was planted in the ledger"
+	}
+	return ""
+}
+
+// heldUp is P15: "No tenant holds up the repair of another." What is everybody's is believed, whatever one tenant
+// shows.
+func (w *watch) heldUp(r *run.Result) []string {
+	var out []string
+	if !w.platform.tenancy.alone || r.Judged == nil {
+		return nil
+	}
+	for _, s := range r.Judged.Sources {
+		_, listing := reconcile.OfKind(reconcile.SourceListing, s.Name)
+		if _, tenant := reconcile.SourceTenant(s.Name); !s.Trusted && tenant == "" && !listing {
+			out = append(out, fmt.Sprintf("%s is not trusted, because of one tenant: %s", s.Name, s.Reason))
+		}
+	}
+	return out
+}
