@@ -57,12 +57,6 @@ func (x Except) Holds(name string, labels map[string]string, templates ...string
 		slices.ContainsFunc(templates, func(t string) bool { return t != "" && slices.Contains(x.Templates, t) })
 }
 
-// Link is how a sandbox and a task know each other.
-type Link struct {
-	TaskLabel string // label that holds the task's id; "" when there is none
-	Sandbox   string // what tasks.sandbox holds: id, name or label:KEY; "" when the provider never heard of it
-}
-
 // Options are what an adapter needs besides its entry. The zero value is for production.
 type Options struct {
 	Transport http.RoundTripper // nil: the adapter's own, with its own deadlines
@@ -108,7 +102,10 @@ func (e Entry) Mark(s *reconcile.Sandbox, further ...string) {
 	s.Excepted = e.Owns.Except.Holds(s.Name, s.Labels, s.Template) || e.Owns.Except.Holds("", nil, further...)
 	s.Owned = !s.Excepted && e.Owns.Prove(s.Name, s.Labels)
 	if e.Link.TaskLabel != "" {
-		s.Task = s.Labels[e.Link.TaskLabel]
+		s.Task, s.Unsigned = e.Link.task(s.Labels[e.Link.TaskLabel])
+	}
+	if said := s.Labels[e.Link.TenantLabel]; e.Link.TenantLabel != "" && said != "" {
+		s.Tenant = reconcile.TenantName(said)
 	}
 	switch key, isLabel := strings.CutPrefix(e.Link.Sandbox, "label:"); {
 	case isLabel:
@@ -147,7 +144,7 @@ func (e Entry) Passed(expected, now reconcile.Sandbox) bool {
 func (e Entry) LabelsOf(task string) map[string]string {
 	out := map[string]string{}
 	maps.Copy(out, e.Owns.Labels)
-	out[e.Link.TaskLabel] = task
+	out[e.Link.TaskLabel] = e.Link.Value(task)
 	return out
 }
 

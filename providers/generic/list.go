@@ -29,7 +29,7 @@ func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, 
 	if p.spec.calls[what] == nil {
 		what = "list"
 	}
-	return p.search(what, vars{"task": task}, func(read wire.ReadPage) ([]reconcile.Sandbox, error) {
+	return p.search(what, vars{"task": p.entry.Link.Value(task)}, func(read wire.ReadPage) ([]reconcile.Sandbox, error) {
 		return p.base.Find(ctx, task, read)
 	})
 }

@@ -118,7 +118,7 @@ func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, 
 		return nil, nil
 	}
 	var found []reconcile.Sandbox
-	err := p.pages(ctx, Find, Query{Hidden: true, Labels: map[string]string{label: task}},
+	err := p.pages(ctx, Find, Query{Hidden: true, Labels: map[string]string{label: p.entry.Link.Value(task)}},
 		func(page []reconcile.Sandbox) error {
 			for _, s := range page {
 				p.entry.OwnNamed(&s)

@@ -49,7 +49,7 @@ func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) err
 
 // Find asks for the sandboxes whose link label names the task. The API filters by one tag.
 func (p *Provider) Find(ctx context.Context, task string) ([]reconcile.Sandbox, error) {
-	return p.base.Find(ctx, task, p.pages(withTag(p.entry.Link.TaskLabel, task)))
+	return p.base.Find(ctx, task, p.pages(withTag(p.entry.Link.TaskLabel, p.entry.Link.Value(task))))
 }
 
 func withTag(key, value string) url.Values {

@@ -69,7 +69,7 @@ func (f *Base) CheckListing(ctx context.Context, read ReadPage, fixes Fixes) rec
 	if err != nil {
 		return fixes.Failed("listing", err)
 	}
-	owned, undated := 0, 0
+	owned, undated, unsigned := 0, 0, 0
 	for _, s := range page.Sandboxes {
 		if s.Owned {
 			owned++
@@ -77,10 +77,18 @@ func (f *Base) CheckListing(ctx context.Context, read ReadPage, fixes Fixes) rec
 		if s.CreatedAt.IsZero() {
 			undated++
 		}
+		if s.Owned && s.Unsigned != "" {
+			unsigned++
+		}
 	}
 	said := fmt.Sprintf("first page: %d sandboxes, %d owned", len(page.Sandboxes), owned)
 	if undated > 0 {
 		said += fmt.Sprintf("; %d without a readable time of creation: first seen counts instead", undated)
+	}
+	if unsigned > 0 {
+		return Odd("listing", fmt.Sprintf("%s; the link of %d of them is not signed by link.key_file: only those "+
+			"that the ledger linked before keep their task", said, unsigned),
+			"let the platform sign first, and name link.key_file when no running sandbox is older than that")
 	}
 	return Well("listing", said)
 }

@@ -130,7 +130,7 @@ func TestReferenceRules(t *testing.T) {
 // exampleEnv has what the files under deploy/ ask for.
 func exampleEnv(more map[string]string) func(string) (string, bool) {
 	vars := map[string]string{
-		"DATABASE_URL": "postgres://db.example/omoios", "DAYTONA_API_KEY": "dtn_1",
+		"DATABASE_URL": "postgres://db.example/sandkeeper", "TASKS_DATABASE_URL": "postgres://db.example/omoios", "DAYTONA_API_KEY": "dtn_1",
 		"SANDBOX_VERCEL_TOKEN": "v_1", "SANDBOX_VERCEL_TEAM_ID": "team_1", "SANDBOX_VERCEL_PROJECT_ID": "prj_1",
 		"AGENTUITY_SDK_KEY": "a_1", "AGENTUITY_ORG": "org_1", "AGENTUITY_PROJECT": "proj_1",
 		"CLOUDFLARE_API_TOKEN": "c_1", "CLOUDFLARE_ACCOUNT_ID": "acct_1", "CLOUDFLARE_APPLICATION_ID": "app_1",
@@ -221,7 +221,7 @@ func TestExamplesOfThePlatforms(t *testing.T) {
 // TestScheduleOfTheManifests: the CronJob tells the config its own gap.
 func TestScheduleOfTheManifests(t *testing.T) {
 	const path = "../../../deploy/kustomize/base/sandkeeper.yaml"
-	vars := map[string]string{"DATABASE_URL": "postgres://db.example/omoios", "DAYTONA_API_KEY": "dtn_1"}
+	vars := map[string]string{"DATABASE_URL": "postgres://db.example/sandkeeper", "TASKS_DATABASE_URL": "postgres://db.example/omoios", "DAYTONA_API_KEY": "dtn_1"}
 	if p := mustLoad(t, path, env(vars)).Policy(); p.Quick != 15*time.Second || p.Full != 2*time.Minute {
 		t.Errorf("gaps of run = %s, %s, want 15s, 2m", p.Quick, p.Full)
 	}

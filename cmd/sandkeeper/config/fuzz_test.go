@@ -125,7 +125,7 @@ func readsAgain(t *testing.T, c *Config) {
 	secrets := cmp.Comparer(func(a, b Secret) bool { return a.Reveal() == b.Reveal() })
 	cron := cmp.Comparer(func(a, b CronLine) bool { return a.Text == b.Text && a.Gap == b.Gap })
 	places := cmpopts.IgnoreFields(Error{}, "Line", "Column")
-	options := []cmp.Option{secrets, cron, places, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(Config{}),
+	options := []cmp.Option{secrets, cron, places, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(Config{}, LinkConfig{}),
 		cmpopts.EquateComparable(), cmpopts.SortSlices(func(a, b Error) bool { return a.Error() < b.Error() })}
 	if diff := cmp.Diff(c, again, options...); diff != "" {
 		t.Fatalf("the printed config is another one (-first +again):\n%s\n%s", diff, text)

@@ -201,8 +201,9 @@ func TestLinkThatNamesSandboxes(t *testing.T) {
 }
 
 func TestMappingCompiles(t *testing.T) {
+	getenv := env(map[string]string{"DATABASE_URL": "postgres://l/m", "TASKS_DATABASE_URL": "postgres://t/m", "DAYTONA_API_KEY": "dtn_1"})
 	for _, path := range []string{"testdata/reference.yaml", "../../../deploy/examples/omoios-daytona.yaml"} {
-		if _, err := tasks.Compile(mustLoad(t, path, referenceEnv).Mapping().WithPreset()); err != nil {
+		if _, err := tasks.Compile(mustLoad(t, path, getenv).Mapping().WithPreset()); err != nil {
 			t.Errorf("the mapping of %s: %v", path, err)
 		}
 	}

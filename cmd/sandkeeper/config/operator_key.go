@@ -31,20 +31,52 @@ func (c *Config) readOperatorKeys(s secretFiles) {
 	if !s.given(key) || s.bad[key] {
 		return
 	}
-	name := s.from(c.OperatorKeyFile)
-	text, err := readSecret(name)
-	if err == nil {
-		err = forFew(name)
-	}
-	var keys []Secret
-	if err == nil {
-		keys, err = operatorKeys(name, text)
-	}
+	keys, err := s.keys(c.OperatorKeyFile)
 	if err != nil {
 		s.fail(key, err.Error(), OperatorKeyFix)
 		return
 	}
-	c.operatorKeys, *s.have = keys, append(*s.have, name)
+	c.operatorKeys = keys
+}
+
+// linkKeyFix is how the key of links is made.
+const linkKeyFix = "make a key that platform and keeper alone can read: " +
+	"(umask 077; head -c 32 /dev/urandom | base64 > link.key)"
+
+// readLinkKey reads the file of the key that signs links.
+func (p *ProviderConfig) readLinkKey(s secretFiles, key string) {
+	if !s.given(key) || s.bad[key] {
+		return
+	}
+	keys, err := s.keys(p.Link.KeyFile)
+	switch {
+	case err != nil:
+		s.fail(key, err.Error(), linkKeyFix)
+	case len(keys) > 1:
+		s.fail(key, "holds more than one key, and a task is searched by one label",
+			"keep the key that the platform signs with")
+	case p.Link.TaskLabel == "":
+		s.fail(key, "signs link.task_label, which is not given", "name the label that holds the task's id, or remove it")
+	default:
+		p.Link.key = keys[0]
+	}
+}
+
+// keys reads a file of keys, one a line, that not everybody may read.
+func (s secretFiles) keys(file string) ([]Secret, error) {
+	name := s.from(file)
+	text, err := readSecret(name)
+	if err == nil {
+		err = forFew(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	keys, err := operatorKeys(name, text)
+	if err == nil {
+		*s.have = append(*s.have, name)
+	}
+	return keys, err
 }
 
 // forFew refuses a file that everybody on the machine can read. Its group may: that is how

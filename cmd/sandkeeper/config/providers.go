@@ -84,10 +84,16 @@ type ExceptConfig struct {
 type LinkConfig struct {
 	// Label that holds the task's id.
 	TaskLabel string `yaml:"task_label"`
+	// Label that says which tenant's the sandbox is.
+	TenantLabel string `yaml:"tenant_label"`
+	// File of the key that signs what task_label holds: then a label without a signature links nothing.
+	KeyFile string `yaml:"key_file"`
 	// What tasks.sandbox holds: id, name or label:KEY.
 	Sandbox string `yaml:"sandbox"`
 	// Each sandbox of ours has the link, so that one without it may be ended; else it is only reported.
 	Required bool `yaml:"required"`
+
+	key Secret // of KeyFile
 }
 
 // ProbeConfig is how sandboxes are probed: a real exec and a real file listing.
@@ -193,7 +199,8 @@ func (p ProviderConfig) entry() providers.Entry {
 			Labels: maps.Clone(p.Owns.Labels), NamePrefix: p.Owns.NamePrefix,
 			Referenced: p.Owns.Referenced, Exclusive: p.Owns.Exclusive, Except: p.Owns.Except.entry(),
 		},
-		Link: providers.Link{TaskLabel: p.Link.TaskLabel, Sandbox: p.Link.Sandbox},
+		Link: providers.Link{TaskLabel: p.Link.TaskLabel, TenantLabel: p.Link.TenantLabel, Sandbox: p.Link.Sandbox,
+			Key: p.Link.key.Reveal()},
 		Rate: p.Rate.PerSecond(), Timeout: p.Timeout, Templates: slices.Clone(p.Templates),
 		Hosts: slices.Clone(p.Hosts), Probe: p.Probe.policy(), Extra: p.extra(),
 	}

@@ -54,6 +54,7 @@ func (c *Config) readSecrets(r *report, dir string) {
 	for i := range c.Providers {
 		p := &c.Providers[i]
 		s.read(fmt.Sprintf("providers[%d].token", i), &p.Token, p.TokenFile)
+		p.readLinkKey(s, fmt.Sprintf("providers[%d].link.key_file", i))
 		for name, file := range p.Extra {
 			if name, is := strings.CutSuffix(name, "_file"); is && isSecret(name) {
 				s.readOwn(p, fmt.Sprintf("providers[%d].", i), name, file)
