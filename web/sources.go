@@ -20,7 +20,10 @@ type sourceLine struct {
 
 // sourceLines are the sources, those that are not trusted first.
 func (s *model) sourceLines() []sourceLine {
-	sorted := slices.Clone(s.Sources)
+	sorted := slices.DeleteFunc(slices.Clone(s.Sources), func(src reconcile.SourceSeen) bool {
+		_, tenant := reconcile.SourceTenant(src.Name)
+		return tenant != "" && src.Trusted // the whole says it
+	})
 	slices.SortStableFunc(sorted, func(a, b reconcile.SourceSeen) int {
 		return cmp.Compare(truth(a.Trusted), truth(b.Trusted))
 	})
@@ -47,6 +50,9 @@ func truth(b bool) int {
 
 // sourceWords name a source for people.
 func sourceWords(name string) string {
+	if whole, tenant := reconcile.SourceTenant(name); tenant != "" {
+		return sourceWords(whole) + " of tenant " + text.Plain(tenant, mostName)
+	}
 	kind, which := reconcile.SourceParts(name)
 	which = text.Plain(which, mostName)
 	switch kind {

@@ -22,9 +22,6 @@ import (
 // mostIncidents is how many incidents the list shows: the open ones and the newest closed ones.
 const mostIncidents = 100
 
-// The forms of affected.
-var affectedForms = []string{"ids", "json", "sql"}
-
 func affectedCommand(o *app.Options) *cobra.Command {
 	form := ""
 	c := &cobra.Command{
@@ -40,17 +37,13 @@ the incidents.`,
 		Example: `  sandkeeper affected
   sandkeeper affected i-3k9f2
   sandkeeper affected i-3k9f2 -o sql > again.sql`,
-		Args: cobra.MaximumNArgs(1),
+		Args: upTo(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if form != "" && !slices.Contains(affectedForms, form) {
-				return fmt.Errorf("--output %s: it is ids, json or sql", form)
-			}
 			return runAffected(cmd.Context(), o, form, args)
 		},
 	}
-	c.Flags().StringVarP(&form, "output", "o", "",
-		"form of the result: ids, json or sql (default ids; a list without an incident)")
-	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(affectedForms, cobra.ShellCompDirectiveNoFileComp))
+	formFlag(c, &form, "", "form of the result: ids, json or sql (default ids; a list without an incident)",
+		"ids", "json", "sql")
 	return c
 }
 
@@ -73,7 +66,7 @@ func listIncidents(ctx context.Context, a *app.App, out io.Writer, form string) 
 	case "json":
 		return console.PrintJSON(out, incidentsOf(all))
 	case "sql":
-		return errors.New("affected -o sql: say which incident; affected alone lists them")
+		return misused(errors.New("affected -o sql: say which incident; affected alone lists them"))
 	}
 	var b bytes.Buffer
 	for i := range all {

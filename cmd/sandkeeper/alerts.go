@@ -15,8 +15,6 @@ func alertsCommand(o *app.Options) *cobra.Command {
 		Short: "Alerts for Prometheus",
 		Long: `Alerts holds what watches sandkeeper: rules for Prometheus over the metrics that run and
 serve show at /metrics, each with a runbook.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	c.AddCommand(alertsRulesCommand(o))
 	return c
@@ -31,7 +29,7 @@ func alertsRulesCommand(o *app.Options) *cobra.Command {
 need no config: the schedule and the limits that they compare with are metrics themselves.`,
 		Example: `  sandkeeper alerts rules > /etc/prometheus/rules/sandkeeper.yaml
   sandkeeper alerts rules --runbooks https://wiki.example/sandkeeper`,
-		Args: cobra.NoArgs,
+		Args: needs(),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprint(o.Out, alerts.Rules(base))
 			return err

@@ -17,8 +17,6 @@ func auditCommand(o *app.Options) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "audit",
 		Short: "Look whether the record is what was written",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	c.AddCommand(auditVerifyCommand(o))
 	return c
@@ -40,7 +38,7 @@ a role that only reads.
 Exit code 1: the record is broken; the first line that is wrong is named.`,
 		Example: `  sandkeeper audit verify
   sandkeeper audit verify --head 4711:5f0c…`,
-		Args: cobra.NoArgs,
+		Args: needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) { return auditVerify(cmd.Context(), a, head) })
 		},

@@ -27,7 +27,7 @@ func checkCommand(o *app.Options) *cobra.Command {
 catalog, looks at the clocks, the grants, the ledger, each provider's credential,
 capabilities and templates. It changes nothing. Exit code 1 if any line fails.`,
 		Example: "  sandkeeper check --config sandkeeper.yaml",
-		Args:    cobra.NoArgs,
+		Args:    needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeoutCause(
 				cmd.Context(),
@@ -170,12 +170,12 @@ func checkWeb(a *app.App) []reconcile.CheckResult {
 	if err := serve.CheckListen(a.Config.Web.Listen, a.Config.Web.ConfigFile); err != nil {
 		return []reconcile.CheckResult{{What: "listen", Said: err.Error(), Fix: "see web.listen and web.config_file"}}
 	}
-	said := a.Config.Web.Listen
+	out := reconcile.CheckResult{What: "listen", OK: true, Said: a.Config.Web.Listen}
 	if serve.Open(a.Config.Web.Listen, a.Config.Web.ConfigFile) {
-		said += "; passwords and the page go over the network as they are: add tls_server_config to web.config_file, " +
-			"or put a proxy with TLS before it"
+		out.Said += ", passwords and the page go over the network as they are"
+		out.Fix = "add tls_server_config to web.config_file, or put a proxy with TLS before it"
 	}
-	return []reconcile.CheckResult{{What: "listen", OK: true, Said: said}}
+	return []reconcile.CheckResult{out}
 }
 
 // checkQueue looks at the tables that only run needs.

@@ -106,7 +106,7 @@ func TestHoldOfProvider(t *testing.T) {
 	if n := a.count("SELECT count(*) FROM sandkeeper.holds"); n != 0 {
 		t.Errorf("%d holds are recorded, want none", n)
 	}
-	if code, _, errs := a.run("pause", "provider:daytna"); code != 1 || !strings.Contains(errs, `did you mean "daytona"?`) {
+	if code, _, errs := a.run("pause", "provider:daytna"); code != wrongUsage || !strings.Contains(errs, `did you mean "daytona"?`) {
 		t.Errorf("pause of such a provider: exit code %d: %s", code, errs)
 	}
 }

@@ -96,6 +96,45 @@ func TestListeningForOthersNeedsUsers(t *testing.T) {
 	}
 }
 
+// TestPageWithoutTLSIsWarnedOf at start and by check, where others hear what goes over the network, and nowhere else.
+func TestPageWithoutTLSIsWarnedOf(t *testing.T) {
+	const warning = "passwords and the page go over the network as they are"
+	a := newArena(t, settings{})
+	a.must("migrate")
+	a.secureWeb()
+	folder := filepath.Dir(a.config)
+	whole, err := os.ReadFile(filepath.Join(folder, "web.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, users, _ := strings.Cut(string(whole), "\n")
+	if err := os.WriteFile(filepath.Join(folder, "users.yml"), []byte(users), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		web    string
+		warned bool
+	}{
+		"for others, as it is": {`{listen: "0.0.0.0:0", config_file: users.yml}`, true},
+		"for others, with TLS": {`{listen: "0.0.0.0:0", config_file: web.yml}`, false},
+		"on loopback":          {`{listen: "127.0.0.1:0", config_file: users.yml}`, false},
+	} {
+		a.configure(settings{more: "web: " + c.web + "\nlog: {level: info}"})
+		_, said, _ := a.run("check")
+		if mark := map[bool]string{true: "warn  web: listen: ", false: "ok    web: listen: "}[c.warned]; !strings.Contains(said, mark) ||
+			strings.Contains(said, warning) != c.warned || strings.Contains(said, "fix: add tls_server_config") != c.warned {
+			t.Errorf("%s: check says\n%s", name, said)
+		}
+		for _, verb := range []string{"run", "serve"} {
+			d := a.daemon(verb)
+			d.stop()
+			if log := d.errs.String(); strings.Contains(log, warning) != c.warned {
+				t.Errorf("%s: %s says\n%s", name, verb, log)
+			}
+		}
+	}
+}
+
 // TestServeKnowsItsNames asks the program by names, as a browser does that was led here: it answers
 // to those of the config alone, on loopback and without users too.
 func TestServeKnowsItsNames(t *testing.T) {

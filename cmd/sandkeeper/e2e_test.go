@@ -195,6 +195,17 @@ func (a *arena) once(want int, args ...string) report {
 	return a.report(out)
 }
 
+// doubting is a full pass that does not trust a source. It has failed, or is complete with an exit code of its own.
+func (a *arena) doubting() report {
+	a.Helper()
+	code, out, errs := a.run("once", "--migrate", "-o", "json", "--wait", "5s")
+	if says := map[int]string{1: "the pass is not complete: ", notTrusted: "not trusted: "}[code]; says == "" ||
+		!strings.Contains(errs, "sandkeeper: "+says) {
+		a.Fatalf("once: exit code %d\n%s%s", code, out, errs)
+	}
+	return a.report(out)
+}
+
 func (a *arena) report(text string) report {
 	a.Helper()
 	var r report

@@ -100,7 +100,7 @@ func TestBadListingsMoveNothing(t *testing.T) {
 				tt.fault.On = simulated.List
 				a.cloud.Inject(tt.fault)
 				for range 2 {
-					if r := a.once(1); !r.distrusts("listing:daytona") {
+					if r := a.doubting(); !r.distrusts("listing:daytona") {
 						t.Errorf("the listing is trusted: %+v", r.Sources)
 					}
 					a.untouched(before)

@@ -48,7 +48,7 @@ takes back what is not begun yet.`,
 		Example: `  sandkeeper emergency --reason "account compromised"
   sandkeeper emergency --provider daytona --include-running --reason "bill runs away" \
     --confirm "terminate 37 sandboxes of prod-eu 2f9k1"`,
-		Args: cobra.NoArgs,
+		Args: needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
 				return err

@@ -38,15 +38,12 @@ ID is a task's id, a sandbox's id or name, or provider/id. Exit code 1 when it i
 			return runExplain(cmd.Context(), o, f, args[0])
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "text", "form of the result: text or json")
+	formFlag(c, &output, output, "form of the result: text or json", "text", "json")
 	spanFlag(c, &timeout, "timeout", timeout, "give up after this time")
 	return c
 }
 
 func runExplain(ctx context.Context, o *app.Options, f *runFlags, id string) error {
-	if err := f.check(); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("not finished within --timeout %s", f.timeout))
 	defer cancel()
 	a, err := o.Open(ctx)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,10 +9,6 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
-
-// wrongUsage is the exit code for a command line that asks for something impossible. Nothing
-// was done and nothing was recorded.
-const wrongUsage = 2
 
 // A spanValue is the value of every flag that takes a time. It reads days as the config does, and
 // refuses what has no meaning: a hold for -4h would be taken for one without an end.
@@ -64,7 +59,7 @@ func (s *spanValue) Set(given string) error {
 	}
 	form := fmt.Sprintf("%s%s --%s %s", s.verb.CommandPath(), strings.TrimPrefix(s.verb.Use, s.verb.Name()), s.flag,
 		firstText(right, s.example()))
-	return &spanError{fmt.Sprintf("%s --%s %s: %q %s; write it like `%s`%s",
+	return &flagError{fmt.Sprintf("%s --%s %s: %q %s; write it like `%s`%s",
 		s.verb.Name(), s.flag, given, given, problem, form, s.endless())}
 }
 
@@ -82,33 +77,4 @@ func (s *spanValue) endless() string {
 		return ""
 	}
 	return fmt.Sprintf(", or leave --%s out for one without an end", s.flag)
-}
-
-// A spanError is a time that a flag does not take.
-type spanError struct{ text string }
-
-func (e *spanError) Error() string { return e.text }
-
-// usageOf ends the program with the code of wrong usage. plan keeps 1 for it: its 2 says that
-// there are steps, and a script would believe it.
-func usageOf(c *cobra.Command, err error) error {
-	var bad *spanError
-	if errors.As(err, &bad) {
-		err = bad // without what the parser of the flags puts around it
-	}
-	code := wrongUsage
-	if c.Name() == "plan" {
-		code = 1
-	}
-	return &exitError{code: code, err: err}
-}
-
-// needs refuses a verb without exactly the arguments that it takes, and names them.
-func needs(what ...string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) == len(what) {
-			return nil
-		}
-		return fmt.Errorf("%s needs one %s; see `sandkeeper help %s`", c.Name(), strings.Join(what, " and one "), c.Name())
-	}
 }

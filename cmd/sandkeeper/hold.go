@@ -55,7 +55,7 @@ func hold(ctx context.Context, a *app.App, arg string, by *request) (string, err
 		return "", err
 	}
 	if name, is := reconcile.OfType(reconcile.SubjectProvider, arg); is && !a.Config.HasProvider(name) {
-		return "", &exitError{code: wrongUsage, err: fmt.Errorf("hold %s: %w", arg, unknownProvider(a, name))}
+		return "", misused(fmt.Errorf("hold %s: %w", arg, unknownProvider(a, name)))
 	}
 	now, err := a.Ledger.Now(ctx)
 	if err != nil {
@@ -89,8 +89,8 @@ func targets(arg string) ([]string, error) {
 			return []string{arg}, nil
 		}
 	}
-	return nil, &exitError{code: wrongUsage, err: fmt.Errorf("%q is nothing that can be held: say task:ID, sandbox:ID, "+
-		"label:KEY=VALUE or provider:NAME", arg)}
+	return nil, misused(fmt.Errorf("%q is nothing that can be held: say task:ID, sandbox:ID, "+
+		"label:KEY=VALUE or provider:NAME", arg))
 }
 
 // unknownProvider says that no entry has the name, with the one that was probably meant.
@@ -99,7 +99,7 @@ func unknownProvider(a *app.App, name string) error {
 	for _, p := range a.Config.Providers {
 		known = append(known, p.Name)
 	}
-	return fmt.Errorf("no provider %q in the config; %s", name, text.Unknown(name, known))
+	return misused(fmt.Errorf("no provider %q in the config; %s", name, text.Unknown(name, known)))
 }
 
 func unholdCommand(o *app.Options) *cobra.Command {

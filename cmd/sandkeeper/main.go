@@ -118,5 +118,10 @@ Begin with:  sandkeeper check     is everything reachable and mapped?
 		modeCommand(o), reportCommand(o), affectedCommand(o), auditCommand(o), alertsCommand(o),
 		demoCommand(), versionCommand(o),
 	)
+	root.Version = app.Version()
+	root.SetVersionTemplate(versionLine())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	tellUsage(root)
 	return root
 }

@@ -14,8 +14,9 @@ func migrateCommand(o *app.Options) *cobra.Command {
 		Short: "Bring the ledger's schema up to date",
 		Long: `Migrate makes or updates the schema "sandkeeper" in the database of the config and
 stamps it with the installation's name. It never touches the task table. Running it twice
-is harmless; a ledger of another installation, or of a newer version, is refused.`,
-		Args: cobra.NoArgs,
+is harmless; a ledger of another installation, or of a newer version, is refused. So is
+one that others could change or plant something in: the error says the SQL that mends it.`,
+		Args: needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := o.Load()
 			if err != nil {

@@ -49,10 +49,10 @@ func lowerMode(ctx context.Context, a *app.App, rule, mode string, by *request) 
 	case "off", "observe":
 		return rule + " is lowered to " + mode, a.Ledger.SetMode(ctx, rule, reconcile.Mode(mode), by.signature())
 	}
-	return "", fmt.Errorf(
+	return "", misused(fmt.Errorf(
 		"mode %q: a mode is lowered to observe or off, or cleared; enforce is set in the config",
 		mode,
-	)
+	))
 }
 
 // clearMode gives a rule back to the config, and says what that forgives.

@@ -33,19 +33,8 @@ func (f *runFlags) kind() reconcile.PassKind {
 func (f *runFlags) add(c *cobra.Command) {
 	c.Flags().
 		BoolVar(&f.quick, "quick", false, "read live tasks and look up suspects only, without listing the providers")
-	c.Flags().StringVarP(&f.output, "output", "o", "text", "form of the result: text or json")
+	formFlag(c, &f.output, "text", "form of the result: text or json", "text", "json")
 	spanFlag(c, &f.timeout, "timeout", 5*time.Minute, "give up after this time in all")
-	_ = c.RegisterFlagCompletionFunc(
-		"output",
-		cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp),
-	)
-}
-
-func (f *runFlags) check() error {
-	if f.output != "text" && f.output != "json" {
-		return fmt.Errorf("--output %s: it is text or json", f.output)
-	}
-	return nil
 }
 
 func onceCommand(o *app.Options) *cobra.Command {
@@ -58,12 +47,13 @@ tasks, judges, records what it will do, looks again at each thing, acts within t
 budgets, probes, and confirms. What it cannot finish within --wait goes on in the next run.
 
 Exit code 0: the pass is complete, also with open confirmations and held steps.
-Exit code 1: not complete, or a source is not trusted, or another pass holds the lease.
-Exit code 2: wrong usage; nothing was done.`,
+Exit code 1: not complete, as where a listing failed, or another pass holds the lease.
+Exit code 2: wrong usage; nothing was done.
+Exit code 3: complete, but a source is not trusted; what rests on it is held.`,
 		Example: `  sandkeeper once
   sandkeeper once -o json | jq '.steps[] | select(.verdict == "held")'
   sandkeeper once --quick --wait 5s`,
-		Args: cobra.NoArgs,
+		Args: needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runOnce(cmd.Context(), o, f) },
 	}
 	f.add(c)
@@ -74,9 +64,6 @@ Exit code 2: wrong usage; nothing was done.`,
 }
 
 func runOnce(ctx context.Context, o *app.Options, f *runFlags) error {
-	if err := f.check(); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("not finished within --timeout %s", f.timeout))
 	defer cancel()
 	a, err := o.OpenToAct(ctx, f.migrate)
@@ -117,7 +104,7 @@ func verdictOf(r *run.Result, err error) error {
 		return &exitError{code: 1, err: fmt.Errorf("the pass is not complete: %s", r.Error)}
 	}
 	if frozen := r.Frozen(); len(frozen) > 0 {
-		return &exitError{code: 1, err: fmt.Errorf("not trusted: %s: %s", frozen[0].Name, frozen[0].Reason)}
+		return &exitError{code: notTrusted, err: fmt.Errorf("not trusted: %s: %s", frozen[0].Name, frozen[0].Reason)}
 	}
 	return nil
 }

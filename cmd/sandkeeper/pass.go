@@ -19,7 +19,7 @@ func passCommand(o *app.Options) *cobra.Command {
 		Long: `Pass asks for a full pass, or a quick one, without waiting for the schedule. Where a daemon
 runs, it begins about at once, on one of the replicas. Where none runs, use once.`,
 		Example:   "  sandkeeper pass --reason \"the provider is back\"\n  sandkeeper pass quick",
-		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		Args:      oneOf("quick", "full"),
 		ValidArgs: []string{"quick", "full"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kind := reconcile.Full

@@ -24,7 +24,7 @@ be done is shown as held by the pause.`,
 		Example: `  sandkeeper pause --reason "provider maintenance" --for 2h
   sandkeeper pause rule:orphan --reason "wrong label rolled out"
   sandkeeper pause provider:daytona`,
-		Args: cobra.MaximumNArgs(2),
+		Args: upTo(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
 				now, err := a.Ledger.Now(cmd.Context())
@@ -61,11 +61,11 @@ func pauseScope(a *app.App, args []string) (string, error) {
 	case slices.Contains(reconcile.RuleNames, scope):
 		return reconcile.SubjectOf(reconcile.SubjectRule, scope), nil
 	}
-	return "", fmt.Errorf("%q is nothing that can be paused: say all, rule:NAME or provider:NAME", scope)
+	return "", misused(fmt.Errorf("%q is nothing that can be paused: say all, rule:NAME or provider:NAME", scope))
 }
 
 func unknownRule(name string) error {
-	return fmt.Errorf("no rule %q; %s", name, text.Unknown(name, reconcile.RuleNames))
+	return misused(fmt.Errorf("no rule %q; %s", name, text.Unknown(name, reconcile.RuleNames)))
 }
 
 func lasting(until time.Time) string {
@@ -81,7 +81,7 @@ func resumeCommand(o *app.Options) *cobra.Command {
 		Use:     "resume [all|rule:NAME|provider:NAME]",
 		Short:   "End a pause",
 		Example: "  sandkeeper resume\n  sandkeeper resume rule:orphan",
-		Args:    cobra.MaximumNArgs(2),
+		Args:    upTo(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
 				scope, err := pauseScope(a, args)

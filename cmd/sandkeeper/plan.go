@@ -20,10 +20,10 @@ func planCommand(o *app.Options) *cobra.Command {
 It writes nothing, also not to the ledger, never probes, works with a read-only role and
 before the first migrate. Its own look counts as a sighting, in memory only.
 
-Exit code 0, or 1 on an error. With --detailed-exitcode 2 means that there are steps.`,
+Exit code 0, or 1 on an error and on wrong usage. With --detailed-exitcode 2 means that there are steps.`,
 		Example: `  sandkeeper plan
   sandkeeper plan -o json --detailed-exitcode`,
-		Args: cobra.NoArgs,
+		Args: needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runPlan(cmd.Context(), o, f, detailed) },
 	}
 	f.add(c)
@@ -32,9 +32,6 @@ Exit code 0, or 1 on an error. With --detailed-exitcode 2 means that there are s
 }
 
 func runPlan(ctx context.Context, o *app.Options, f *runFlags, detailed bool) error {
-	if err := f.check(); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("not finished within --timeout %s", f.timeout))
 	defer cancel()
 	a, err := o.Open(ctx)

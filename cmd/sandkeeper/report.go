@@ -31,16 +31,13 @@ False positives are measured for rules that call a worker dead or stuck. What a 
 cannot come back, so look at some of its findings with explain before you arm it.`,
 		Example: `  sandkeeper report
   sandkeeper report --since 30d -o json`,
-		Args: cobra.NoArgs,
+		Args: needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := (&runFlags{output: form}).check(); err != nil {
-				return err
-			}
 			return runReport(cmd.Context(), o, form, since)
 		},
 	}
 	spanFlag(c, &since, "since", 7*day, "how far back to look")
-	c.Flags().StringVarP(&form, "output", "o", form, "form of the result: text or json")
+	formFlag(c, &form, form, "form of the result: text or json", "text", "json")
 	return c
 }
 

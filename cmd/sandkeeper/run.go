@@ -22,7 +22,7 @@ It reads the config again when the file changes and on SIGHUP. SIGTERM and Ctrl-
 once what it has begun is finished; a second Ctrl-C stops it at once, and loses nothing.`,
 		Example: `  sandkeeper run --migrate
   sandkeeper run -c /etc/sandkeeper/sandkeeper.yaml`,
-		Args: cobra.NoArgs,
+		Args: needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDaemon(cmd.Context(), o, migrate) },
 	}
 	c.Flags().BoolVar(&migrate, "migrate", false, "bring the ledger's schema up to date first")

@@ -15,7 +15,7 @@ func serveCommand(o *app.Options) *cobra.Command {
 		Long: `Serve shows what the ledger knows: the status page at /, /metrics, /healthz and /readyz,
 as "run" does. It makes no pass, asks no provider and reads no task. A role that may only
 read the schema "sandkeeper" is enough. Put it beside a CronJob of "once".`,
-		Args: cobra.NoArgs,
+		Args: needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), o) },
 	}
 }

@@ -42,7 +42,7 @@ func (d *demand) add(c *cobra.Command) {
 // check refuses what nobody could explain afterwards.
 func (d *demand) check() error {
 	if strings.TrimSpace(d.reason) == "" {
-		return errors.New("--reason is required; it is recorded and shown on the page")
+		return misused(errors.New("--reason is required; it is recorded and shown on the page"))
 	}
 	return nil
 }

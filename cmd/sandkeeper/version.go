@@ -13,11 +13,15 @@ func versionCommand(o *app.Options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Show the version",
-		Args:  cobra.NoArgs,
+		Args:  needs(),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(o.Out, "sandkeeper %s %s %s/%s\n", app.Version(), runtime.Version(),
-				runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprint(o.Out, versionLine())
 			return err
 		},
 	}
+}
+
+// versionLine is also what --version prints.
+func versionLine() string {
+	return fmt.Sprintf("sandkeeper %s %s %s/%s\n", app.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -24,6 +24,7 @@ type Ledger struct {
 	clock        func() time.Time // nil: the database's
 	drift        drift
 
+	tasksLogin    string        // see [Options]
 	migrationWait time.Duration // for one lock
 	seals         atomic.Pointer[protocol.Seals]
 	fit           atomic.Int64 // when the schema was last seen to be this program's, in nanoseconds
@@ -34,6 +35,7 @@ var _ reconcile.Ledger = (*Ledger)(nil)
 // Options are a ledger's settings.
 type Options struct {
 	Installation  string           // the name that the ledger is stamped with
+	TasksLogin    string           // another login, on the same server, that must not reach the ledger; "" for none
 	MigrationWait time.Duration    // how long a migration waits for a lock that somebody holds; default 1m
 	Clock         func() time.Time // the ledger's clock; nil: the database's, shared by all replicas
 	Keys          [][]byte         // of the operators; the first signs what they ask for, see [protocol.Seals]
@@ -41,7 +43,8 @@ type Options struct {
 
 // NewLedger makes a ledger over a pool. It touches the database only when it is used.
 func NewLedger(pool *pgxpool.Pool, o Options) *Ledger {
-	g := &Ledger{pool: pool, installation: o.Installation, clock: o.Clock, migrationWait: time.Minute}
+	g := &Ledger{pool: pool, installation: o.Installation, clock: o.Clock, tasksLogin: o.TasksLogin,
+		migrationWait: time.Minute}
 	if o.MigrationWait > 0 {
 		g.migrationWait = o.MigrationWait
 	}

@@ -67,7 +67,7 @@ const schemaTable = `CREATE TABLE IF NOT EXISTS sandkeeper.schema_migrations (
 
 // Migrate brings the schema up to date, all of it or nothing, one process at a time, and
 // stamps the ledger with the installation's name. It refuses a ledger that a newer program
-// or another installation has made.
+// or another installation has made, and one that others could change or plant something in.
 func (g *Ledger) Migrate(ctx context.Context) error {
 	if g.installation == "" {
 		return fmt.Errorf("migrate ledger: the installation has no name: set `installation`")
@@ -101,7 +101,10 @@ func (g *Ledger) migrate(ctx context.Context, steps []migration) error {
 		if err != nil {
 			return err
 		}
-		return g.apply(ctx, tx, steps[version:], now)
+		if err := g.apply(ctx, tx, steps[version:], now); err != nil {
+			return err
+		}
+		return g.unreached(ctx, tx)
 	})
 	return g.namesHolder(ctx, err)
 }
@@ -126,10 +129,8 @@ func (g *Ledger) beginSchema(ctx context.Context, tx pgx.Tx, newest int) (int, e
 	if err := one(ctx, tx, "schema_named", nil, &there); err != nil {
 		return 0, err
 	}
-	if !there {
-		if _, err := tx.Exec(ctx, "CREATE SCHEMA sandkeeper"); err != nil {
-			return 0, fmt.Errorf("create schema sandkeeper: %w", err)
-		}
+	if err := ownSchema(ctx, tx, there); err != nil {
+		return 0, err
 	}
 	if _, err := tx.Exec(ctx, schemaTable); err != nil {
 		return 0, fmt.Errorf("create table sandkeeper.schema_migrations: %w", err)
@@ -142,6 +143,20 @@ func (g *Ledger) beginSchema(ctx context.Context, tx pgx.Tx, newest int) (int, e
 		return 0, newerSchema(version, newest)
 	}
 	return version, g.mine(ctx, tx)
+}
+
+// ownSchema makes the schema, or refuses one that is there and in somebody else's hands.
+func ownSchema(ctx context.Context, tx pgx.Tx, there bool) error {
+	if !there {
+		if _, err := tx.Exec(ctx, "CREATE SCHEMA sandkeeper"); err != nil {
+			return fmt.Errorf("create schema sandkeeper: %w", err)
+		}
+	}
+	r, err := reachOf(ctx, tx) // also of a new one: default privileges may have given it away
+	if err != nil {
+		return err
+	}
+	return r.refusal()
 }
 
 // apply runs the steps that are missing and stamps the ledger.

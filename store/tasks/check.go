@@ -43,6 +43,7 @@ func (t *Tasks) Check(ctx context.Context) []reconcile.CheckResult {
 		c.explainers(ctx)
 		c.tries(ctx, c.mayUpdate(ctx), c.mayInsert(ctx))
 		c.role(ctx)
+		c.elsewhere(ctx)
 		c.reach(ctx)
 		c.terminal(ctx)
 	}

@@ -133,7 +133,7 @@ func (c *check) fits(ctx context.Context) bool {
 	}
 	for _, part := range c.s.cat.without {
 		c.ok("tasks."+part, "the preset's own is left out: this role cannot read what it reads besides "+c.plan.table+
-			" (deploy/grants.sql has the grants)")
+			" (deploy/grants_tasks.sql has the grants)")
 	}
 	good := c.parses(ctx, "tasks.where and columns", func() (string, error) { return c.s.live, nil })
 	for step := range c.plan.changes {

@@ -15,7 +15,7 @@ import (
 )
 
 // ownRole is the fix for a role that may do more than it needs.
-const ownRole = "give sandkeeper a login with the roles of deploy/grants.sql"
+const ownRole = "give sandkeeper a login with the roles of deploy/grants_tasks.sql"
 
 // A roleReach is what our role may do with the task table.
 type roleReach struct {

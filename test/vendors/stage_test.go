@@ -157,7 +157,8 @@ func (s *stage) pass() []finding {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	var exit *exec.ExitError
-	if err := cmd.Run(); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: not all is settled yet
+	err := cmd.Run()
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1 && exit.ExitCode() != 3) { // not all is settled yet
 		s.Fatalf("once: %v\n%s%s", err, out.String(), errs.String())
 	}
 	var report struct{ Findings []finding }

@@ -35,6 +35,15 @@ func (s *site) process() web.Process {
 	return web.Process{Version: s.Version, Doing: s.Doing, Policy: s.Policy(), ConfigError: s.ConfigError()}
 }
 
+// metrics are what Prometheus reads.
+func (s *site) metrics(w http.ResponseWriter, r *http.Request) {
+	if s.Metrics == nil {
+		s.missing(w, r)
+		return
+	}
+	s.Metrics.ServeHTTP(w, r)
+}
+
 // missing is the page of addresses that are not there.
 func (s *site) missing(w http.ResponseWriter, r *http.Request) {
 	const deepest = 30 // a path of slashes alone would otherwise make an answer of megabytes

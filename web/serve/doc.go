@@ -8,4 +8,6 @@
 //     old "all in agreement" is worse than no page.
 //   - 2026-11-21: /healthz and /readyz answer without users, because the probes of an
 //     orchestrator have none. They name checks and nothing else.
+//   - 2026-11-23: the router is made from one table of routes, and a row that breaks a rule is left out. What will
+//     act one day cannot be added without its guards, also by who has not read them.
 package serve

@@ -31,38 +31,12 @@ type Options struct {
 func New(o Options) http.Handler {
 	s := &site{Options: o.complete()}
 	s.reader = newReader(s.Options)
-	mux := http.NewServeMux()
-	for _, r := range s.routes() {
-		mux.Handle(r.pattern, r.to)
+	router, err := newRouter(s, routes())
+	if err != nil { // unreachable: a test asks it of the table
+		s.Log.Error("routes are left out", "err", err)
 	}
-	return guarded(mux)
+	return guarded(router)
 }
-
-// A route is one pattern of what is served.
-type route struct {
-	pattern string
-	to      http.Handler
-}
-
-// routes are all of them. A test asks each as anybody and as a user, and fails on one of
-// which it does not know who may.
-func (s *site) routes() []route {
-	all := []route{
-		{"GET /{$}", http.HandlerFunc(s.page)},
-		{"GET /healthz", http.HandlerFunc(s.alive)},
-		{"GET /readyz", http.HandlerFunc(s.ready)},
-		{"GET /static/{name}", http.HandlerFunc(s.asset)},
-		{"GET /", http.HandlerFunc(s.missing)},
-	}
-	if s.Metrics != nil {
-		all = append(all, route{"GET /metrics", s.Metrics})
-	}
-	return all
-}
-
-// openPaths are what answers without a user: who asks for these has none, and they tell
-// nothing.
-func openPaths() []string { return []string{"/healthz", "/readyz"} }
 
 // A site is the page and what is served beside it.
 type site struct {

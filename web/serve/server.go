@@ -29,6 +29,7 @@ type Server struct {
 	Handler    http.Handler // of [New]
 	Hosts      []string     // names under which it is asked for, besides localhost, this machine's own and addresses
 	ConfigFile string       // in the exporter-toolkit's format; "": no TLS and no users
+	Operators  []string     // users who may change something
 	Log        *slog.Logger // nil: nobody hears
 	Refused    *Refusals    // nil: nobody counts
 }
@@ -133,7 +134,8 @@ func (s *Server) server(address string) *http.Server {
 	// The toolkit asks for users in a handler that it puts around the whole server when it
 	// begins to serve. This is called after that and before the first connection.
 	server.BaseContext = func(net.Listener) context.Context {
-		gate := &authGate{address: address, configFile: s.ConfigFile, behind: server.Handler, log: s.Log}
+		gate := &authGate{address: address, configFile: s.ConfigFile, operators: s.Operators,
+			behind: server.Handler, log: s.Log}
 		server.Handler = guarded(newKnownHost(s.Hosts, s.Refused, s.open(gate)))
 		return context.Background()
 	}
@@ -143,10 +145,11 @@ func (s *Server) server(address string) *http.Server {
 // open lets what anybody may ask pass by the auth gate, and by the limit of requests
 // under way.
 func (s *Server) open(gate http.Handler) http.Handler {
-	mux := http.NewServeMux()
-	for _, path := range openPaths() {
-		mux.Handle(path, s.Handler)
+	known := map[string]http.Handler{}
+	for _, r := range routes() {
+		if r.role == roleNone {
+			known[r.path] = s.Handler
+		}
 	}
-	mux.Handle("/", newGuesses(s.Log, s.Refused, newInflightLimit(atOnce, gate)))
-	return mux
+	return paths(known, newGuesses(s.Log, s.Refused, newInflightLimit(atOnce, gate)))
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
@@ -97,8 +98,22 @@ func (a *App) OpenLedger(ctx context.Context) error {
 	a.Pool, a.pools = pool, append(a.pools, pool)
 	a.Ledger = ledger.NewLedger(pool, ledger.Options{
 		Installation: a.Config.Installation, Keys: a.Config.OperatorKeys(),
+		TasksLogin: a.tasksLogin(pool.Config().ConnConfig),
 	})
 	return nil
+}
+
+// tasksLogin is the login of the tasks where it is another one on the ledger's server; on another server the same name
+// is another login.
+func (a *App) tasksLogin(ledger *pgx.ConnConfig) string {
+	if a.Config.Tasks.None {
+		return ""
+	}
+	c, err := pgx.ParseConfig(a.Config.Tasks.Database.Reveal())
+	if err != nil || c.User == ledger.User || c.Host != ledger.Host || c.Port != ledger.Port {
+		return "" // what cannot be read is said when it is opened
+	}
+	return c.User
 }
 
 // OpenTasks opens the platform's database; with `tasks: none` there is none.

@@ -47,7 +47,7 @@ func (f *Front) Serve(ctx context.Context, a *App, h http.Handler) error {
 	if name, _, err := net.SplitHostPort(f.config.Listen); err == nil {
 		hosts = append(slices.Clone(hosts), name)
 	}
-	s := serve.Server{Listener: f.listener, Handler: h, Hosts: hosts, ConfigFile: f.config.ConfigFile, Log: a.Log,
-		Refused: &a.refused}
+	s := serve.Server{Listener: f.listener, Handler: h, Hosts: hosts, ConfigFile: f.config.ConfigFile,
+		Operators: f.config.Operators, Log: a.Log, Refused: &a.refused}
 	return s.Serve(ctx)
 }

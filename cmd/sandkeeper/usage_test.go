@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+)
+
+// called is one call of the program that needs no config.
+func called(t *testing.T, line string) (code int, out, errs string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = execute(t.Context(), strings.Fields(line), console.Stdio{Out: &o, Err: &e})
+	return code, o.String(), e.String()
+}
+
+// TestWrongUsage: one exit code, what was probably meant, and where to look; nothing on stdout.
+func TestWrongUsage(t *testing.T) {
+	t.Parallel()
+	for line, c := range map[string]struct {
+		code int
+		says string // "" when nothing is near
+		help string
+	}{
+		"plann":                      {wrongUsage, `"plann" is no verb of sandkeeper; did you mean "plan"?`, "sandkeeper help"},
+		"victims i-1":                {wrongUsage, `did you mean "affected"?`, "sandkeeper help"},
+		"zzz":                        {wrongUsage, `"zzz" is no verb of sandkeeper`, "sandkeeper help"},
+		"audit vrify":                {wrongUsage, `"vrify" is no verb of audit; did you mean "verify"?`, "sandkeeper help audit"},
+		"alerts rules more":          {wrongUsage, `rules takes no argument, and was given "more"`, "sandkeeper help alerts rules"},
+		"help plann":                 {wrongUsage, `did you mean "plan"?`, "sandkeeper help"},
+		"help audit vrify":           {wrongUsage, `did you mean "verify"?`, "sandkeeper help"},
+		"completion bsh":             {wrongUsage, `did you mean "bash"?`, "sandkeeper help completion"},
+		"once --quik":                {wrongUsage, `did you mean "--quick"?`, "sandkeeper help once"},
+		"once --zzz":                 {wrongUsage, "unknown flag: --zzz", "sandkeeper help once"},
+		"once --timeout":             {wrongUsage, "flag needs an argument: --timeout", "sandkeeper help once"},
+		"once x":                     {wrongUsage, `once takes no argument, and was given "x"`, "sandkeeper help once"},
+		"once -o jsn":                {wrongUsage, `--output jsn: did you mean "json"?`, "sandkeeper help once"},
+		"explain x -o xml":           {wrongUsage, "--output xml: known are text, json", "sandkeeper help explain"},
+		"affected -o yaml":           {wrongUsage, "--output yaml: known are ids, json, sql", "sandkeeper help affected"},
+		"report -o=":                 {wrongUsage, "known are text, json", "sandkeeper help report"},
+		"affected a b":               {wrongUsage, "affected takes at most 1 argument, and was given 2", "sandkeeper help affected"},
+		"pause rule orphan now":      {wrongUsage, "pause takes at most 2 arguments", "sandkeeper help pause"},
+		"pass quik":                  {wrongUsage, `pass has no "quik"; did you mean "quick"?`, "sandkeeper help pass"},
+		"pass quick full":            {wrongUsage, "pass takes at most 1 argument", "sandkeeper help pass"},
+		"hold":                       {wrongUsage, "hold needs one TARGET", "sandkeeper help hold"},
+		"mode orphan":                {wrongUsage, "mode needs one RULE and one MODE", "sandkeeper help mode"},
+		"mode orphann observe":       {wrongUsage, `no rule "orphann"; did you mean "orphan"?`, "sandkeeper help mode"},
+		"terminate sb-1 -c /nowhere": {wrongUsage, "--reason is required", "sandkeeper help terminate"},
+		"hold x --for soon":          {wrongUsage, `"soon" is not a duration`, "sandkeeper help hold"},
+		"plan --quik":                {1, `did you mean "--quick"?`, "sandkeeper help plan"},
+		"plan x":                     {1, "plan takes no argument", "sandkeeper help plan"},
+	} {
+		code, out, errs := called(t, line)
+		if code != c.code || out != "" || !strings.Contains(errs, c.says) || !strings.HasSuffix(errs, " see `"+c.help+"`\n") {
+			t.Errorf("%s: exit code %d, want %d, %q and `%s`:\n%s%s", line, code, c.code, c.says, c.help, out, errs)
+		}
+	}
+}
+
+// TestHelpIsNoMistake: what asks for help, and a verb that only has verbs below it.
+func TestHelpIsNoMistake(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"", "help", "--help", "help plan", "help audit verify", "help help", "audit", "alerts", "plan --help"} {
+		if code, out, errs := called(t, line); code != 0 || errs != "" || !strings.Contains(out, "Usage:") {
+			t.Errorf("sandkeeper %s: exit code %d\n%s%s", line, code, out, errs)
+		}
+	}
+}
+
+// TestVersion: the flag that everybody tries says what the verb does.
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	_, want, _ := called(t, "version")
+	for _, line := range []string{"--version", "-v"} {
+		if code, out, errs := called(t, line); code != 0 || out != want || errs != "" || !strings.HasPrefix(out, "sandkeeper ") {
+			t.Errorf("%s: exit code %d, %q, want %q\n%s", line, code, out, want, errs)
+		}
+	}
+}

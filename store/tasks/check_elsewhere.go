@@ -1,0 +1,38 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// elsewhere warns of tables that the role may write to and no repair does: a stolen password reaches as far.
+func (c *check) elsewhere(ctx context.Context) {
+	const what = "other tables"
+	needed := []string{c.plan.table}
+	if e := c.plan.events; e != nil && c.plan.mapping.Events.Write {
+		needed = append(needed, e.table)
+	}
+	var tables []string
+	if !c.step(ctx, what, func(tx pgx.Tx, _ time.Time) error {
+		rows, err := tx.Query(ctx, queries["elsewhere"], pgx.StrictNamedArgs{"tables": needed})
+		if err != nil {
+			return err
+		}
+		tables, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	}) || len(tables) == 0 {
+		return
+	}
+	login := pgx.Identifier{c.pool.Config().ConnConfig.User}.Sanitize()
+	said := fmt.Sprintf("may write to %d that no repair needs: %s", len(tables),
+		strings.Join(tables[:min(3, len(tables))], ", "))
+	if len(tables) > 3 {
+		said += " and others"
+	}
+	c.warn(what, said, "REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON "+strings.Join(tables, ", ")+" FROM "+login+
+		" (or the role that has it); who owns a table keeps it: "+ownRole)
+}

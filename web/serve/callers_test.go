@@ -1,0 +1,71 @@
+package serve
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// TestRefusals asks of callers whom nothing makes yet: those with a session or a token.
+func TestRefusals(t *testing.T) {
+	row := done("/act")
+	row.by = []credential{bySession, byActToken}
+	here := map[string]string{"Origin": "https://page.example", "Sec-Fetch-Site": "same-origin"}
+	elsewhere := map[string]string{"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
+	half := map[string]string{"Origin": "https://page.example"}
+	other := map[string]string{"Sec-Fetch-Site": "same-origin"}
+	for name, c := range map[string]struct {
+		caller  caller
+		headers map[string]string
+		want    string
+	}{
+		"an operator's session":          {caller{"ana", bySession, roleOperator}, here, ""},
+		"a program":                      {caller{"bot", byActToken, roleOperator}, nil, ""},
+		"a token in a page of somebody":  {caller{"bot", byActToken, roleOperator}, elsewhere, "asked for by this page itself"},
+		"a token with an origin alone":   {caller{"bot", byActToken, roleOperator}, half, "asked for by this page itself"},
+		"a token with a site alone":      {caller{"bot", byActToken, roleOperator}, other, "asked for by this page itself"},
+		"a session without an origin":    {caller{"ana", bySession, roleOperator}, nil, "asked for by this page itself"},
+		"a session from elsewhere":       {caller{"ana", bySession, roleOperator}, elsewhere, "asked for by this page itself"},
+		"a token that may read":          {caller{"bot", byReadToken, roleOperator}, nil, "does not count here"},
+		"a password where none counts":   {caller{"ana", byBasic, roleOperator}, here, "does not count here"},
+		"a reader's session":             {caller{"ben", bySession, roleReader}, here, "operators only"},
+		"a session without a name":       {caller{"", bySession, roleOperator}, here, "nobody acts without a name"},
+		"nobody, though an operator may": {caller{}, here, "nobody acts without a name"},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), "POST", "https://page.example/act", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, value := range c.headers {
+			r.Header.Set(key, value)
+		}
+		if got := row.refusal(calledBy(r, c.caller)); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestRefusedActsAreTold of, with who tried and why not.
+func TestRefusedActsAreTold(t *testing.T) {
+	var log bytes.Buffer
+	o := options()
+	o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	h, err := newRouter(&site{Options: o}, []route{done("/act")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), "POST", "http://localhost/act", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, calledBy(r, caller{"ben", byBasic, roleReader}))
+	for _, want := range []string{"level=WARN", `route="POST /act"`, "user=ben", "over plain HTTP"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("a refused act (%d) is not told with %s: %s", w.Code, want, &log)
+		}
+	}
+}
