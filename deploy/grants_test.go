@@ -20,7 +20,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
 )
 
-// A platform is a database of OmoiOS on which grants.sql ran, with a login for each role
+// A platform is a database of OmoiOS on which the grants ran, with a login for each role
 // and a simulated Daytona.
 type platform struct {
 	*testing.T
@@ -48,19 +48,26 @@ func (p *platform) role(kind string) string {
 	return strings.Replace(p.admin.Config().Database, "sandkeeper_test", "sandkeeper_"+kind, 1)
 }
 
-var roles = []string{"owner", "keeper", "reader"}
+var roles = []string{"owner", "keeper", "reader", "tasks"}
 
-// grant runs grants.sql as it is, but for the names of the roles.
+// grant runs both files of grants as they are, but for the names of the roles.
 func (p *platform) grant() {
 	p.Helper()
-	text := read(p.T, "grants.sql")
+	p.must(p.renamed("grants_ledger.sql"))
+	p.must(p.renamed("grants_tasks.sql"))
+}
+
+// renamed is a file with the roles of this test.
+func (p *platform) renamed(file string) string {
+	p.Helper()
+	text := read(p.T, file)
 	for _, kind := range roles {
 		text = strings.ReplaceAll(text, "sandkeeper_"+kind, p.role(kind))
 	}
-	p.must(text)
+	return text
 }
 
-// logins makes the logins, by the lines that grants.sql tells of.
+// logins makes the logins, by the lines that the grants tell of.
 func (p *platform) logins() {
 	p.Helper()
 	p.Cleanup(func() {
@@ -174,7 +181,7 @@ const further = `CREATE TYPE sandkeeper.further AS ENUM ('one');
 	CREATE TABLE sandkeeper.further_rows (id bigserial PRIMARY KEY, one sandkeeper.further);
 	CREATE SEQUENCE sandkeeper.further_numbers;`
 
-// TestGrants runs grants.sql before the first migrate, after it, and twice: what the roles
+// TestGrants runs the grants before the first migrate, after it, and twice: what the roles
 // may do is the same.
 func TestGrants(t *testing.T) {
 	cases := map[string]func(p *platform){
@@ -269,7 +276,7 @@ func (p *platform) triesTables() {
 	}
 }
 
-// written are the columns that grants.sql lets the keeper write.
+// written are the columns that the grants let the keeper write.
 var written = []string{"status", "error_message", "completed_at", "sandbox_id", "conversation_id", "retry_count"}
 
 // triesStatements is what the roles may do with the platform's tables.

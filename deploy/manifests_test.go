@@ -87,6 +87,7 @@ func TestFaultsAreSeen(t *testing.T) {
 		"users from nowhere":       {cron, "mountPath: /etc/sandkeeper-web\n", "mountPath: /etc/web\n", "config_file"},
 		"a volume that is none":    {cron, "secretName: sandkeeper-web", "name: sandkeeper-web", "unknown field"},
 		"a variable without value": {cron, "name: DAYTONA_API_KEY", "name: DAYTONA_KEY", "DAYTONA_API_KEY"},
+		"a database without login": {cron, "name: TASKS_DATABASE_URL", "name: TASKS_URL", "TASKS_DATABASE_URL"},
 		"an image of nobody":       {cron, "image: registry.example.com/sandkeeper:v1", "image: sandkeeper", "image"},
 		"the platform taken down": {sidecar, "        livenessProbe:",
 			"        readinessProbe:\n          httpGet:\n            path: /readyz\n            port: sandkeeper\n" +

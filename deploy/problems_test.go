@@ -137,7 +137,7 @@ func (s shape) configProblems(w workload, c container) []string {
 	}
 	text := s.config(mounted["/etc/sandkeeper"].ConfigMap.Name)
 	p.unless(text != "", "%s gets no config", w.name)
-	for _, name := range []string{"DATABASE_URL", "DAYTONA_API_KEY"} {
+	for _, name := range []string{"DATABASE_URL", "TASKS_DATABASE_URL", "DAYTONA_API_KEY"} {
 		p.unless(c.sets(name) || !strings.Contains(text, "${"+name+"}"), "%s: nothing sets %s", w.name, name)
 	}
 	if len(c.Ports) > 0 {
@@ -157,7 +157,7 @@ func (s shape) config(name string) string {
 }
 
 // sets reports whether the container has a variable: every secret of deploy/README.md has
-// the database's address, the keeper's also the provider's key.
+// the ledger's address, the keeper's also that of the tasks and the provider's key.
 func (c container) sets(name string) bool {
 	if _, ok := c.env(name); ok {
 		return true

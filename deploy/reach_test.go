@@ -66,7 +66,7 @@ SELECT 'owns ' || s.classid::regclass || ' ' || s.objid FROM pg_shdepend AS s
 WHERE s.refclassid = 'pg_authid'::regclass AND s.refobjid = $1::text::regrole AND s.deptype = 'o'`
 
 // TestRolesReachNothingElse reads from the catalog all that the roles may do in the whole
-// database, and wants just what grants.sql says.
+// database, and wants just what the grants say.
 func TestRolesReachNothingElse(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
@@ -101,7 +101,7 @@ func TestRolesReachNothingElse(t *testing.T) {
 		slices.Sort(got)
 		slices.Sort(want)
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("the %s may do (-as grants.sql says +as the catalog says):\n%s", kind, diff)
+			t.Errorf("the %s may do (-as the grants say +as the catalog says):\n%s", kind, diff)
 		}
 		login := append(slices.Clone(want), "attribute login", "member of "+p.role(kind))
 		got = p.list(everything, p.role(kind)+"_login")

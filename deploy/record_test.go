@@ -9,7 +9,7 @@ import (
 )
 
 // TestTheKeeperCannotRewriteTheRecord: with the keeper's password nothing of the record is changed or deleted,
-// however one tries, whether grants.sql ran before the migration or again after it; the program itself works on.
+// however one tries, whether the grants ran before the migration or again after it; the program itself works on.
 func TestTheKeeperCannotRewriteTheRecord(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)

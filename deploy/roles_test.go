@@ -17,7 +17,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 )
 
-// TestProgramWithItsRoles: the verbs do their work with the roles that grants.sql names for
+// TestProgramWithItsRoles: the verbs do their work with the roles that the grants name for
 // them, and no more.
 func TestProgramWithItsRoles(t *testing.T) {
 	t.Parallel()

@@ -1,5 +1,5 @@
--- Optional, after grants.sql: the database itself keeps the keeper's role away from tasks that
--- are over. Run it as the owner of the table, or as a superuser (PostgreSQL 14 or newer):
+-- Optional, after grants_tasks.sql: the database itself keeps the keeper's roles, sandkeeper_tasks and
+-- sandkeeper_keeper, away from tasks that are over. Run it as the owner of the table, or as a superuser (PostgreSQL 14 or newer):
 --
 --   psql -v ON_ERROR_STOP=1 -1 -f deploy/terminal_rows.sql "$ADMIN_DATABASE_URL"
 --
@@ -16,7 +16,7 @@
 -- every other role sees no row until it has a policy. Column grants know columns and no values.
 -- This trigger is asked about by a WHEN that is false for every other role, so that nothing
 -- of the platform is called or slowed; nobody's rights change. Superusers are not held either.
--- Where the role is not there, as in a restored copy, the trigger does nothing.
+-- Where neither role is there, as in a restored copy, the trigger does nothing.
 --
 -- The function is the table owner's and stands outside of the schema sandkeeper: it runs inside
 -- of the platform's own updates, and whoever may replace it could run what he likes there.
@@ -40,7 +40,8 @@ CREATE OR REPLACE TRIGGER sandkeeper_guard
 BEFORE UPDATE ON public.tasks
 FOR EACH ROW
 WHEN (
-    pg_has_role(current_user, to_regrole('sandkeeper_keeper'), 'USAGE')
+    (pg_has_role(current_user, to_regrole('sandkeeper_tasks'), 'USAGE') IS TRUE
+        OR pg_has_role(current_user, to_regrole('sandkeeper_keeper'), 'USAGE') IS TRUE)
     AND current_setting('is_superuser') = 'off'
     AND (
         (NEW.status IN ('pending', 'assigned', 'claiming', 'running', 'pending_validation', 'validating',

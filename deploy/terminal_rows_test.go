@@ -11,7 +11,7 @@ import (
 // guard runs terminal_rows.sql as it is, but for the names of the roles.
 func (p *platform) guard() {
 	p.Helper()
-	p.must(strings.ReplaceAll(read(p.T, "terminal_rows.sql"), "sandkeeper_keeper", p.role("keeper")))
+	p.must(p.renamed("terminal_rows.sql"))
 }
 
 // over are rows that the keeper's role wants to change, by their status and error.
@@ -97,7 +97,8 @@ func (p *platform) raises(conn *pgx.Conn, sql string) {
 func TestTerminalRowsElsewhere(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
-	p.must(strings.ReplaceAll(read(t, "terminal_rows.sql"), "sandkeeper_keeper", "nobody_of_that_name"))
+	text := strings.ReplaceAll(read(t, "terminal_rows.sql"), "sandkeeper_keeper", "nobody_of_that_name")
+	p.must(strings.ReplaceAll(text, "sandkeeper_tasks", "nobody_of_that_name"))
 	app := p.role("app")
 	t.Cleanup(func() { _ = p.admin.Close(context.WithoutCancel(t.Context())) })
 	p.app(app)

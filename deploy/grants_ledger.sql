@@ -1,12 +1,13 @@
--- The three roles of sandkeeper. Run it in the database that has the schema sandkeeper and
--- the platform's tables, as a superuser or as the owner of those tables who may create
--- roles, before or after `sandkeeper migrate`, and again after a change:
+-- The ledger's side of sandkeeper's roles. Run it in the database of the ledger, which is best one of its own, as a
+-- superuser or as somebody who may create roles, before or after `sandkeeper migrate`, and again after a change:
 --
---   psql -v ON_ERROR_STOP=1 -1 -f deploy/grants.sql "$ADMIN_DATABASE_URL"
+--   psql -v ON_ERROR_STOP=1 -1 -f deploy/grants_ledger.sql "$LEDGER_ADMIN_URL"
+--
+-- grants_tasks.sql is the other side, in the database of the platform. Both may be the same database.
 --
 -- sandkeeper_owner   migrate                      owns the schema sandkeeper, knows no task
--- sandkeeper_keeper  run, once, check,            may change the few columns of a task that a
---                    the operator's verbs         repair writes, and the ledger's rows
+-- sandkeeper_keeper  run, once, check,            may change the ledger's rows
+--                    the operator's verbs
 -- sandkeeper_reader  serve, plan, explain, report reads, and writes nothing anywhere
 --
 -- They cannot log in. Give each a login of its own, here for the keeper:
@@ -20,13 +21,6 @@
 --   ALTER ROLE sandkeeper_migrate SET role = 'sandkeeper_owner';
 --   CREATE ROLE sandkeeper_page LOGIN PASSWORD '…' IN ROLE sandkeeper_reader;
 --   ALTER ROLE sandkeeper_page SET default_transaction_read_only = on;
---
--- The second half names the tables and columns of OmoiOS. Another platform puts its own
--- there: what `fail.set` and `requeue.set` of the config write, and the status column.
--- `sandkeeper check` says which grant is missing, in SQL, and what the role may do beyond need.
---
--- Grants know columns, not rows: terminal_rows.sql, which is optional, also keeps the keeper
--- away from tasks that are over.
 
 DO $$
 DECLARE
@@ -108,37 +102,3 @@ BEGIN
     END IF;
 END
 $$;
-
--- The platform's tables, from here on those of OmoiOS. Nobody may insert, delete or empty
--- anything there. Before PostgreSQL 15 everybody may also create tables in the schema
--- public: REVOKE CREATE ON SCHEMA public FROM PUBLIC ends that, for all roles at once.
-GRANT USAGE ON SCHEMA public TO sandkeeper_keeper, sandkeeper_reader;
-
--- Of tasks all columns are read: the version of a row, which guards each write, can be had in
--- no other way. Keep keys and the like in tables of their own, which these roles never see.
-GRANT SELECT ON public.tasks, public.sandbox_events TO sandkeeper_keeper, sandkeeper_reader;
-
--- Which pending tasks their project lets run by itself, and which specs have a sandbox. Only
--- the columns that are read: tickets and projects hold what sandkeeper need not see.
-GRANT SELECT (id, project_id) ON public.tickets TO sandkeeper_keeper, sandkeeper_reader;
-GRANT SELECT (id, autonomous_execution_enabled) ON public.projects TO sandkeeper_keeper, sandkeeper_reader;
-GRANT SELECT (id, status) ON public.specs TO sandkeeper_keeper, sandkeeper_reader;
-
-GRANT UPDATE (
-    status,          -- fail, requeue
-    error_message,   -- fail, requeue
-    completed_at,    -- fail
-    sandbox_id,      -- requeue
-    conversation_id, -- requeue
-    retry_count      -- requeue
-) ON public.tasks TO sandkeeper_keeper;
-
--- Only with `events.write: true`:
--- GRANT INSERT (id, sandbox_id, event_type, event_data, created_at, source) ON public.sandbox_events TO sandkeeper_keeper;
-
--- The coding-agent template instead: its fail writes more columns, and its activity is read
--- from the messages:
--- GRANT SELECT ON public.tasks TO sandkeeper_keeper, sandkeeper_reader;
--- GRANT SELECT (task_id, role, content) ON public.task_messages TO sandkeeper_keeper, sandkeeper_reader;
--- GRANT UPDATE (status, error, completed_at, updated_at, sandbox_id, sandbox_url, agent_session_id, logs)
---     ON public.tasks TO sandkeeper_keeper;
