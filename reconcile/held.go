@@ -40,6 +40,7 @@ const (
 	HeldNotExclusive  HeldKind = "not-exclusive"
 	HeldUnparsable    HeldKind = "unparsable"
 	HeldUnproven      HeldKind = "unproven" // only silence speaks for the finding
+	HeldRefuted       HeldKind = "refuted"  // the rule was wrong about other tasks of the tenant
 	HeldDoubtful      HeldKind = "doubtful" // a row names it, which does not prove that it is ours
 	HeldUnended       HeldKind = "cannot-be-ended"
 	HeldUnmatched     HeldKind = "unmatched-pair"
@@ -99,6 +100,12 @@ func HeldFrozen(source string) Held { return Held{Kind: HeldFreeze, What: source
 // HeldUnwitnessed holds what failed probes say, while no other sandbox of the provider answers.
 func HeldUnwitnessed(provider string) Held {
 	return Held{Kind: HeldFreeze, What: ProbesOf(provider), Reason: "no other sandbox has answered since its probes fail"}
+}
+
+// HeldByRefuted is what a rule's false positives hold for the tenants whose they are.
+func HeldByRefuted(rule string, tenants []string) Held {
+	return Held{Kind: HeldRefuted, Reason: fmt.Sprintf("tasks of %s that it marked failed came back to life; raise its "+
+		"threshold, then arm it again with: sandkeeper mode %s clear", strings.Join(tenants, " and "), rule)}
 }
 
 // HeldByRollout is what the rollout of a rule holds.

@@ -7,6 +7,7 @@ var heldFirst = map[string]HeldKind{
 	"off": HeldOff, "observe": HeldObserve, "pause:": HeldPause, "hold:": HeldHold, "veto:": HeldVeto,
 	"breaker:": HeldBreaker, "budget:": HeldBudget, "incident:": HeldIncident, "rollout:": HeldRollout,
 	"quarantine:": HeldQuarantine, "not-exclusive:": HeldNotExclusive, "unparsable:": HeldUnparsable,
+	"refuted:":  HeldRefuted,
 	"doubtful:": HeldDoubtful, "unproven:": HeldUnproven, "cannot be": HeldUnended, "unmatched pair:": HeldUnmatched,
 	"status": HeldUnmapped, "unknown state": HeldUnknown, "its task": HeldUnread, "a row": HeldExplained,
 	"sandbox":  HeldUnlooked,
@@ -20,6 +21,7 @@ var heldPrefix = map[HeldKind]string{
 	HeldObserve: "observe", HeldOff: "off", HeldPause: "pause: ", HeldHold: "hold: ", HeldVeto: "veto: ",
 	HeldBreaker: "breaker: ", HeldBudget: "budget: ", HeldIncident: "incident: ", HeldRollout: "rollout: ",
 	HeldQuarantine: "quarantine: ", HeldNotExclusive: "not-exclusive: ", HeldUnparsable: "unparsable: ",
+	HeldRefuted:  "refuted: ",
 	HeldDoubtful: "doubtful: ", HeldUnproven: "unproven: ", HeldUnended: "cannot be ended: ",
 	HeldUnmatched: "unmatched pair: ",
 }

@@ -51,10 +51,11 @@ type Memory struct {
 	Sources        map[string]SourceSeen
 	Controls       Controls
 	Spent          Spent
-	Verdicts       []Verdict        // that are watched, or young enough to count for an incident; oldest first
-	FalsePositives map[string]Tally // by rule: of its last 100 enforced verdicts since it was armed
-	Armed          map[string]int64 // by rule: its verdicts up to this number were forgiven when it was armed last
-	Known          map[string]bool  // rules that the ledger knew before this program's version; nil means all
+	Verdicts       []Verdict           // that are watched, or young enough to count for an incident; oldest first
+	FalsePositives map[string]Tally    // by rule: of its last 100 enforced verdicts since it was armed
+	RefutedBy      map[string][]string // by rule: whose those false positives are, once each; "" for nobody known
+	Armed          map[string]int64    // by rule: its verdicts up to this number were forgiven when it was armed last
+	Known          map[string]bool     // rules that the ledger knew before this program's version; nil means all
 }
 
 // TaskSeen is what the ledger remembers of a task. Its times are the ledger's, except

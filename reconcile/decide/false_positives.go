@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -29,7 +30,7 @@ func falsePositive(v *view.View, j *Judgement) {
 	if v.P.Tasks.None || !v.Trusted(reconcile.SourceTasks) {
 		return
 	}
-	news := map[string]int{}
+	news := map[string][]string{} // by rule: the tenant of each
 	for _, w := range view.MemoryWatched(&v.S.Memory) {
 		what, over := lives(v, w)
 		if over {
@@ -41,14 +42,34 @@ func falsePositive(v *view.View, j *Judgement) {
 		j.FalsePositives = append(j.FalsePositives, reconcile.FalsePositive{Verdict: w.Number, Rule: w.Rule,
 			At: v.Now, What: what})
 		if w.Enforced && verdictActed(w) && w.Number > v.S.Memory.Armed[w.Rule] {
-			news[w.Rule]++
+			news[w.Rule] = append(news[w.Rule], v.TenantOfSubject(reconcile.TaskSubject(w.Task)))
 		}
 	}
-	for _, rule := range reconcile.SortedKeys(news) {
-		if d, ok := demotion(v, rule, news[rule]); ok {
+	j.Refuted = map[string][]string{}
+	for _, rule := range reconcile.RuleNames {
+		d, ok := demotion(v, rule, len(news[rule]))
+		tenants := refutedBy(v, rule, news[rule])
+		switch {
+		case !ok:
+		//guard:refuted-tenants live
+		case len(tenants) > 0:
+			j.Refuted[rule] = tenants
+		case len(news[rule]) > 0:
 			j.Demoted = append(j.Demoted, d)
 		}
 	}
+}
+
+// refutedBy are the tenants whose tasks alone refute a rule; none when they are so many, or so little known, that it
+// is wrong for anybody.
+func refutedBy(v *view.View, rule string, news []string) []string {
+	tenants := slices.Concat(v.S.Memory.RefutedBy[rule], news)
+	slices.Sort(tenants)
+	tenants = slices.Compact(tenants)
+	if !v.P.Tasks.Tenants || len(tenants) >= reconcile.FalsePositivesLeast || slices.Contains(tenants, "") {
+		return nil
+	}
+	return tenants
 }
 
 // lives says what life a task showed after its verdict; over says that it cannot show any

@@ -62,6 +62,21 @@ func demote(drafts []*draft, demoted []reconcile.Demotion) {
 	}
 }
 
+// refute holds the remedies of rules for the tenants about whose tasks they were wrong.
+func refute(v *view.View, drafts []*draft, refuted map[string][]string) {
+	for _, r := range drafts {
+		tenants := refuted[r.finding.Rule]
+		if len(tenants) == 0 {
+			continue
+		}
+		//guard:refuted-holds harm
+		//guard:refuted-unknown harm
+		if of := v.TenantOfSubject(r.finding.Subject); of == "" || slices.Contains(tenants, of) {
+			r.holds = r.holds.With(reconcile.HeldByRefuted(r.finding.Rule, tenants))
+		}
+	}
+}
+
 // holdsOf is what holds one step of the remedy.
 func (r *draft) holdsOf(a *reconcile.Action) reconcile.HeldBy {
 	if a.Step.OnRow() {

@@ -48,6 +48,7 @@ func MakePlan(j *Judgement, pass int64) *Plan {
 	}
 	drafts = append(drafts, templateDrafts(v, j)...)
 	demote(drafts, j.Demoted)
+	refute(v, drafts, j.Refuted)
 	underIncidents(drafts, j.Incidents)
 	breakers(v, drafts, j, out)
 	budgets(v, drafts, j.Fleet, open)

@@ -17,6 +17,7 @@ type Judgement struct {
 	Over           []int64              // verdicts that are not watched any more
 	Incidents      []reconcile.Incident // open ones and those that this pass closes
 	Demoted        []reconcile.Demotion
+	Refuted        map[string][]string // by rule: the tenants for whom it is held, because it was wrong about theirs alone
 	Tallies        []reconcile.Counter // of lives, see [Counter]; set when the pass is recorded
 	Fleet          int                 // owned sandboxes of the trusted listings, else of the inventory
 

@@ -2,8 +2,10 @@ package decide
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
@@ -143,6 +145,63 @@ func TestTenantsBreaker(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Of two tenants one worker each is dead.
+const twoDead = "tasks tenants; limits per_pass=50 share=100; " +
+	"task w{1..9} running started=1h ev.heartbeat=9s tenant=t{1..9}; box daytona/w{1..9} running task=w{1..9}; " +
+	"task x1 running started=1h ev.heartbeat=9m tenant=evil; task o1 running started=1h ev.heartbeat=9m tenant=ok; " +
+	"box daytona/x1 running task=x1; box daytona/o1 running task=o1; " +
+	"probe daytona/x1 failed=10s; probe daytona/o1 failed=10s; probe daytona/w{1..5} answered=10s; "
+
+// A rule that was wrong about the tasks of one tenant alone is held for that tenant, and observes when it was wrong
+// about many's.
+func TestTenantsRefute(t *testing.T) {
+	wrong := func(which, tenant string) string {
+		return "verdict heartbeat-lost task:b{" + which + "} ago=10m failed=10m; " +
+			"row b{" + which + "} failed ev.heartbeat=5m error=\"[sandkeeper x]\"" + tenant + "; "
+	}
+	const evils, oks = "task:x1", "task:o1"
+	for name, c := range map[string]struct {
+		world   string
+		demoted int
+		done    []string
+	}{
+		"none":                     {"", 0, []string{oks, evils}},
+		"one tenant's, now":        {wrong("1..3", " tenant=evil"), 0, []string{oks}},
+		"one tenant's, before":     {"tally heartbeat-lost verdicts=9 regrets=3 of=evil; ", 0, []string{oks}},
+		"two tenants'":             {"tally heartbeat-lost verdicts=9 regrets=3 of=evil,ok; ", 0, nil},
+		"two before and a third's": {"tally heartbeat-lost verdicts=9 regrets=3 of=a,b; " + wrong("1..1", " tenant=c"), 1, nil},
+		"nobody knows whose":       {wrong("1..3", ""), 1, nil},
+		"too few of one to prove":  {wrong("1..2", " tenant=evil"), 0, []string{oks, evils}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j, p := PlanWorld(worldtest.NewWorld(t, worldtest.Anchor, twoDead, c.world))
+			if done := failedSubjects(p); !slices.Equal(done, c.done) || len(j.Demoted) != c.demoted {
+				t.Errorf("done %q, want %q; demoted %v\nsteps %q", done, c.done, j.Demoted, stepLines(p))
+			}
+		})
+	}
+}
+
+// What nobody knows the tenant of may be the one's about whose tasks a rule was wrong.
+func TestTenantsRefuteUnknown(t *testing.T) {
+	_, p := PlanWorld(worldtest.NewWorld(t, worldtest.Anchor, strings.Replace(twoDead, " tenant=evil", "", 1),
+		"tally heartbeat-lost verdicts=9 regrets=3 of=a"))
+	if done := failedSubjects(p); !slices.Equal(done, []string{"task:o1"}) {
+		t.Errorf("done %q, want only what is of another tenant; steps %q", done, stepLines(p))
+	}
+}
+
+// failedSubjects are those whose rows are to be failed now.
+func failedSubjects(p *Plan) (done []string) {
+	for _, s := range p.Steps {
+		if len(s.HeldBy) == 0 && s.Step == reconcile.StepFail {
+			done = append(done, s.Subject)
+		}
+	}
+	slices.Sort(done)
+	return done
 }
 
 // Tenants take turns in a budget.

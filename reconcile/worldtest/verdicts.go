@@ -1,6 +1,7 @@
 package worldtest
 
 import (
+	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -74,7 +75,7 @@ func putVerdict(l *entry) {
 	m.Verdicts = append(m.Verdicts, v)
 }
 
-// putTally: tally RULE verdicts=100 regrets=2, armed after the verdict armed=3.
+// putTally: tally RULE verdicts=100 regrets=2, of the tenants of=a,b, armed after the verdict armed=3.
 func putTally(l *entry) {
 	var t reconcile.Tally
 	l.num("verdicts", &t.Verdicts)
@@ -87,6 +88,10 @@ func putTally(l *entry) {
 		l.w.S.Memory.FalsePositives = map[string]reconcile.Tally{}
 	}
 	l.w.S.Memory.FalsePositives[l.arg(0)] = t
+	var tenants string
+	if l.str("of", &tenants); tenants != "" {
+		l.w.S.Memory.RefutedBy = map[string][]string{l.arg(0): strings.Split(tenants, ",")}
+	}
 }
 
 // putReleased: a person released all open incidents.

@@ -32,7 +32,7 @@ func readMeasures(ctx context.Context, tx pgx.Tx, m *reconcile.Measures, seals *
 	readings := append(measureReadings(m, &passes, &groups), trustReadings(&m.Sources, &m.Templates)...)
 	readings = append(readings, controlReadings(&m.Controls, m.Now, seals)...)
 	m.Tallies = map[string]reconcile.Tally{}
-	readings = append(readings, tallies(m.Tallies),
+	readings = append(readings, tallies(m.Tallies, nil),
 		each("notices_open", nil, scanCount, func(n int) { m.Notices = n }))
 	if err := read(ctx, tx, readings); err != nil {
 		return err

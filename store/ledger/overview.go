@@ -105,7 +105,7 @@ func overviewVerdicts(o *reconcile.Overview, most int, seals *protocol.Seals) []
 	o.Tallies = map[string]reconcile.Tally{}
 	regretted := each("regretted", pgx.StrictNamedArgs{"most": most}, scanVerdict,
 		func(v reconcile.Verdict) { o.FalsePositives = append(o.FalsePositives, v) })
-	return append(incidentReadings(&o.Incidents, most, seals), tallies(o.Tallies), regretted)
+	return append(incidentReadings(&o.Incidents, most, seals), tallies(o.Tallies, nil), regretted)
 }
 
 // trustReadings are the sources and the templates as the last pass left them.

@@ -101,14 +101,14 @@ func countHour(counts []reconcile.Counter, now time.Time) write {
 
 // verdictReadings are the verdicts of the last hours, and what each rule's come to.
 func verdictReadings(m *reconcile.Memory) []reading {
-	m.FalsePositives, m.Armed = map[string]reconcile.Tally{}, map[string]int64{}
+	m.FalsePositives, m.RefutedBy, m.Armed = map[string]reconcile.Tally{}, map[string][]string{}, map[string]int64{}
 	return []reading{
 		each("recall_verdicts", pgx.StrictNamedArgs{
 			"since": m.Now.Add(-protocol.Watched), "refutable": reconcile.WatchedRules(),
 			"most_watched": protocol.MostWatched, "most_alike": protocol.MostAlike,
 			"most_failures": protocol.MostFailures, "most_cleaned": protocol.MostCleaned,
 		}, scanVerdict, func(v reconcile.Verdict) { m.Verdicts = append(m.Verdicts, v) }),
-		tallies(m.FalsePositives),
+		tallies(m.FalsePositives, m.RefutedBy),
 		each("recall_armed", nil, scanArming, func(a arming) { m.Armed[a.rule] = a.after }),
 	}
 }
@@ -125,20 +125,24 @@ func scanArming(r pgx.Rows) (arming, error) {
 	return a, err
 }
 
-// tallies reads how often each rule was wrong recently.
-func tallies(into map[string]reconcile.Tally) reading {
-	return each("tallies", pgx.StrictNamedArgs{"most": protocol.MostTallied}, scanTally,
-		func(t ruleTally) { into[t.rule] = t.Tally })
+// tallies reads how often each rule was wrong recently, and about whose tasks, if that is asked for.
+func tallies(into map[string]reconcile.Tally, refutedBy map[string][]string) reading {
+	return each("tallies", pgx.StrictNamedArgs{"most": protocol.MostTallied}, scanTally, func(t ruleTally) {
+		if into[t.rule] = t.Tally; refutedBy != nil && len(t.tenants) > 0 {
+			refutedBy[t.rule] = t.tenants
+		}
+	})
 }
 
 type ruleTally struct {
 	rule string
 	reconcile.Tally
+	tenants []string // of the false positives
 }
 
 func scanTally(r pgx.Rows) (ruleTally, error) {
 	var t ruleTally
-	err := r.Scan(&t.rule, &t.Verdicts, &t.FalsePositives)
+	err := r.Scan(&t.rule, &t.Verdicts, &t.FalsePositives, &t.tenants)
 	return t, err
 }
 

@@ -27,17 +27,22 @@ func (g *Ledger) Recall(ctx context.Context) (reconcile.Memory, error) {
 func (g *tables) recall(now time.Time) reconcile.Memory {
 	m := reconcile.Memory{
 		Now: now, WatchSince: g.watchSince, Known: protocol.Known(g.known),
-		Tasks:          g.recentTasks(now),
-		Sandboxes:      g.inventory(now),
-		Findings:       map[reconcile.FindingKey]reconcile.Finding{},
-		Actions:        g.openActions(),
-		Probes:         map[reconcile.Ref]reconcile.ProbeSeen{},
-		Templates:      maps.Clone(g.templates),
-		Sources:        maps.Clone(g.sources),
-		Controls:       g.controls(now),
-		Verdicts:       g.recentVerdicts(now),
-		FalsePositives: g.tallies(),
-		Armed:          g.armings(),
+		Tasks:     g.recentTasks(now),
+		Sandboxes: g.inventory(now),
+		Findings:  map[reconcile.FindingKey]reconcile.Finding{},
+		Actions:   g.openActions(),
+		Probes:    map[reconcile.Ref]reconcile.ProbeSeen{},
+		Templates: maps.Clone(g.templates),
+		Sources:   maps.Clone(g.sources),
+		Controls:  g.controls(now),
+		Verdicts:  g.recentVerdicts(now),
+		Armed:     g.armings(),
+	}
+	var about map[string][]string
+	m.FalsePositives, about = g.tallies()
+	m.RefutedBy = map[string][]string{}
+	for rule, tasks := range about {
+		m.RefutedBy[rule] = g.tenantsOf(tasks)
 	}
 	for _, f := range g.openFindings() {
 		m.Findings[f.Key()] = f.Finding

@@ -117,9 +117,9 @@ func (g *verdictTable) regretted() []reconcile.Verdict {
 	return found
 }
 
-// tallies say how often each rule was wrong recently.
-func (g *verdictTable) tallies() map[string]reconcile.Tally {
-	tallies := map[string]reconcile.Tally{}
+// tallies say how often each rule was wrong recently, and about which tasks.
+func (g *verdictTable) tallies() (tallies map[string]reconcile.Tally, about map[string][]string) {
+	tallies, about = map[string]reconcile.Tally{}, map[string][]string{}
 	for _, v := range slices.Backward(g.verdicts) {
 		t := tallies[v.Rule]
 		if !v.Enforced || v.ActedAt.IsZero() || v.Number <= g.armed[v.Rule] || t.Verdicts == protocol.MostTallied {
@@ -128,10 +128,20 @@ func (g *verdictTable) tallies() map[string]reconcile.Tally {
 		t.Verdicts++
 		if !v.FalsePositiveAt.IsZero() {
 			t.FalsePositives++
+			about[v.Rule] = append(about[v.Rule], v.Task)
 		}
 		tallies[v.Rule] = t
 	}
-	return tallies
+	return tallies, about
+}
+
+// tenantsOf are the tenants of tasks, once each.
+func (g *tables) tenantsOf(tasks []string) (tenants []string) {
+	for _, id := range tasks {
+		tenants = append(tenants, g.tasks[id].Tenant)
+	}
+	slices.Sort(tenants)
+	return slices.Compact(tenants)
 }
 
 // armings are the newest verdicts before the rules were armed last.

@@ -46,6 +46,19 @@ var tallies = map[string]func(*bench){
 		b.equal("tallies", b.recall().FalsePositives,
 			map[string]reconcile.Tally{"heartbeat-lost": {Verdicts: 1, FalsePositives: 1}})
 	},
+	"whose the false positives are": func(b *bench) {
+		b.pass(reconcile.Record{Tasks: []reconcile.TaskSeen{
+			{ID: "a", Tenant: "acme", Live: true}, {ID: "b", Tenant: "acme", Live: true}, {ID: "c", Tenant: "other", Live: true}}})
+		numbers := b.judged("heartbeat-lost", "a", "b", "c", "d")
+		for _, id := range []string{"a", "b", "c", "d"} {
+			b.failed(id)
+		}
+		b.equal("before", b.recall().RefutedBy, map[string][]string{})
+		b.regretted(numbers[:2]...)
+		b.equal("of one tenant", b.recall().RefutedBy, map[string][]string{"heartbeat-lost": {"acme"}})
+		b.regretted(numbers[2:]...)
+		b.equal("of two and of nobody known", b.recall().RefutedBy, map[string][]string{"heartbeat-lost": {"", "acme", "other"}})
+	},
 	"the last hundred are tallied": func(b *bench) {
 		var ids []string
 		var plans []reconcile.Action

@@ -169,7 +169,8 @@ func (w *world) run(args ...string) (int, string, string) {
 	w.Helper()
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(w.Context(), program, append(args, "-c", w.path)...)
-	cmd.Env = append(os.Environ(), "DATABASE_URL="+w.dsn, "PROVIDER_URL="+w.url, "PROVIDER_KEY=key", "DAYTONA_API_KEY=key",
+	cmd.Env = append(os.Environ(), "DATABASE_URL="+w.dsn, "TASKS_DATABASE_URL="+w.dsn, "PROVIDER_URL="+w.url,
+		"PROVIDER_KEY=key", "DAYTONA_API_KEY=key",
 		"SANDBOX_VERCEL_TOKEN=key", "SANDBOX_VERCEL_TEAM_ID=team_1", "SANDBOX_VERCEL_PROJECT_ID=prj_1")
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
