@@ -156,6 +156,10 @@ lint: ## run the linters of .golangci.yaml
 reproducible: ## build twice, in different places with different caches, and compare the bytes
 	tools/reproducible.sh
 
+.PHONY: pin-images
+pin-images: ## pin the images of our Dockerfiles to the digests of their tags (needs the registries)
+	tools/pin-images.sh
+
 .PHONY: sbom
 sbom: build ## write bin/sandkeeper.cdx.json, a CycloneDX list of what is linked into the program
 	@go -C tools run ./sbom ../bin/sandkeeper >bin/sandkeeper.cdx.json

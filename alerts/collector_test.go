@@ -51,6 +51,7 @@ func TestSeries(t *testing.T) {
 		`sandboxes{provider="daytona",state="failed"}`:        0,
 		`sandboxes{provider="eu:west",state="failed"}`:        1,
 		`sandboxes_foreign{provider="daytona"}`:               7,
+		`sandboxes_beyond_usual{installation="prod"}`:         3,
 		`probes_total{outcome="answered",provider="daytona"}`: 99,
 
 		`findings{provider="daytona",rule="orphan"}`:                4,

@@ -39,6 +39,8 @@ var families = []family{
 		help: "Tasks that were seen live and ended since."},
 	{name: "sandboxes", kind: gauge, labels: []string{"provider", "state"}, read: sandboxes,
 		help: "Sandboxes of this installation at the newest full pass. Absent when they were not measured."},
+	{name: "sandboxes_beyond_usual", kind: gauge, read: beyondUsual,
+		help: "By how many the sandboxes of one task are more than is usual for it, of the task that has the most."},
 	{name: "sandboxes_foreign", kind: gauge, labels: []string{"provider"}, read: foreign,
 		help: "Sandboxes of others in the same account, which are never touched."},
 

@@ -75,7 +75,7 @@ func full() reconcile.Measures {
 		},
 		Counts: map[string]int{
 			"tasks:running": 212, "tasks:unknown": 3, "sandboxes:daytona:running": 210, "sandboxes:eu:west:failed": 1,
-			"owned:daytona": 210, "foreign:daytona": 7,
+			"owned:daytona": 210, "foreign:daytona": 7, "beyond_usual": 3,
 		},
 		Findings: []reconcile.FindingCount{
 			{Rule: "orphan", Provider: "daytona", Open: 4, Due: 2, Oldest: at(-900)},

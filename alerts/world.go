@@ -49,6 +49,12 @@ func sandboxes(r *reading, put put) {
 	}
 }
 
+func beyondUsual(r *reading, put put) {
+	if n, measured := r.Counts[reconcile.CountBeyond]; measured {
+		put(float64(n))
+	}
+}
+
 func foreign(r *reading, put put) {
 	for key, n := range r.Counts {
 		if of := reconcile.ParseCount(key); of.What == reconcile.CountForeign {

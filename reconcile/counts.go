@@ -4,10 +4,11 @@ import "strings"
 
 // What a pass counts.
 const (
-	CountTasks     = "tasks"     // by state
-	CountSandboxes = "sandboxes" // by provider and state
-	CountOwned     = "owned"     // by provider, as it was listed
-	CountForeign   = "foreign"   // by provider: what is not ours
+	CountTasks     = "tasks"        // by state
+	CountSandboxes = "sandboxes"    // by provider and state
+	CountOwned     = "owned"        // by provider, as it was listed
+	CountForeign   = "foreign"      // by provider: what is not ours
+	CountBeyond    = "beyond_usual" // of the task that has the most sandboxes beyond those that are usual for it
 	CountUnlooked  = "not_looked_at"
 )
 

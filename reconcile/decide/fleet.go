@@ -37,11 +37,32 @@ func counts(v *view.View, subs []reconcile.Subject) map[string]int {
 			}
 		}
 	}
+	if v.S.Kind == reconcile.Full && !v.P.Tasks.None {
+		counts[reconcile.Count{What: reconcile.CountBeyond}] = mostBeyond(subs)
+	}
 	named := make(map[string]int, len(counts))
 	for c, n := range counts {
 		named[c.String()] = n
 	}
 	return named
+}
+
+// mostBeyond is by how many the sandboxes of one task are more than is usual for it, of the task that has the most.
+func mostBeyond(subs []reconcile.Subject) (most int) {
+	for i := range subs {
+		s := &subs[i]
+		if s.Task == nil {
+			continue
+		}
+		here := 0
+		for j := range s.Boxes {
+			if b := &s.Boxes[j]; b.Here && b.Owned && b.State.Exists() {
+				here++
+			}
+		}
+		most = max(most, here-max(s.Task.Sandboxes, 1))
+	}
+	return most
 }
 
 // templateFindings are the configured and used templates that are not usable, or will not

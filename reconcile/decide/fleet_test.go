@@ -288,3 +288,26 @@ func TestProviderThatLeft(t *testing.T) {
 		t.Errorf("inventory of a worker is %v, want the two at daytona", s.Sandboxes)
 	}
 }
+
+// TestBeyondUsual: how many sandboxes of one task are more than its row says are usual.
+func TestBeyondUsual(t *testing.T) {
+	for name, c := range map[string]struct {
+		world string
+		want  int
+	}{
+		"one each":               {"task t{1..3} running; box daytona/s{1..3} running task=t{1..3}", 0},
+		"none of it":             {"task t1 running", 0},
+		"five on one":            {"task t1 running; box daytona/s{1..5} running task=t1", 4},
+		"three are usual":        {"task t1 running sandboxes=3; box daytona/s{1..5} running task=t1", 2},
+		"of a task that is over": {"row t1 completed; box daytona/s{1..5} running task=t1", 4},
+		"ended and foreign ones": {"task t1 running; box daytona/s1 running task=t1; box daytona/s2 ended task=t1; " +
+			"box daytona/s3 running task=t1 owned=no", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := JudgeWorld(worldtest.NewWorld(t, worldtest.Anchor, c.world))
+			if got := j.Counts[reconcile.CountBeyond]; got != c.want {
+				t.Errorf("beyond what is usual = %d, want %d", got, c.want)
+			}
+		})
+	}
+}

@@ -48,7 +48,9 @@ var tallies = map[string]func(*bench){
 	},
 	"whose the false positives are": func(b *bench) {
 		b.pass(reconcile.Record{Tasks: []reconcile.TaskSeen{
-			{ID: "a", Tenant: "acme", Live: true}, {ID: "b", Tenant: "acme", Live: true}, {ID: "c", Tenant: "other", Live: true}}})
+			{ID: "a", Tenant: "acme", Live: true}, {ID: "b", Tenant: "acme", Live: true},
+			{ID: "c", Tenant: "other", Live: true},
+		}})
 		numbers := b.judged("heartbeat-lost", "a", "b", "c", "d")
 		for _, id := range []string{"a", "b", "c", "d"} {
 			b.failed(id)
@@ -57,7 +59,8 @@ var tallies = map[string]func(*bench){
 		b.regretted(numbers[:2]...)
 		b.equal("of one tenant", b.recall().RefutedBy, map[string][]string{"heartbeat-lost": {"acme"}})
 		b.regretted(numbers[2:]...)
-		b.equal("of two and of nobody known", b.recall().RefutedBy, map[string][]string{"heartbeat-lost": {"", "acme", "other"}})
+		b.equal("of two and of nobody known", b.recall().RefutedBy,
+			map[string][]string{"heartbeat-lost": {"", "acme", "other"}})
 	},
 	"the last hundred are tallied": func(b *bench) {
 		var ids []string
