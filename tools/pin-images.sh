@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- deploy/Dockerfile deploy/cloudflare-worker/Dockerfile
-crane() { go run github.com/google/go-containerregistry/cmd/crane@v0.22.1 "$@"; }
+crane() { go tool -modfile=tools/go.mod crane "$@"; }
 for file in "$@"; do
 	# An image without a tag is `scratch` or a stage of the same file.
 	for image in $(sed -n 's/^FROM \(--[^ ]* \)*\([^ @]*:[^ @]*\).*/\2/p' "$file"); do
