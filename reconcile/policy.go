@@ -238,6 +238,7 @@ type TasksPolicy struct {
 	FailStatus   string // what a failed row's status is set to
 	SandboxKnown bool   // tasks.sandbox is a name that providers know
 
+	KeepSandboxes bool // what a task explains is never ended
 	TellsUse      bool // rows of finished tasks say until when their sandboxes are kept, or when they were used
 	DeadlineFails bool // a task has failed when its deadline is over; else that is only reported
 

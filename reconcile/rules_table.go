@@ -121,6 +121,11 @@ var Rules = []Rule{
 		Remedies: onSandbox, Off: true, Must: true,
 	},
 	{
+		Name: "awake", Means: "sandboxes that should rest and run",
+		NeedsTasks: true, RestsOn: OnTasks | OnListing, FullOnly: true,
+		Remedies: onReport, Default: RulePolicy{After: time.Hour},
+	},
+	{
 		Name: "terminating-stuck", Means: "sandboxes that do not go",
 		RestsOn: OnListing, FullOnly: true,
 		Remedies: []Remedy{Report, Terminate}, Default: RulePolicy{After: 2 * time.Minute},

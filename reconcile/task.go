@@ -61,6 +61,8 @@ const (
 	TaskCompleted TaskState = "completed" // terminal
 	TaskFailed    TaskState = "failed"    // terminal
 	TaskStopped   TaskState = "stopped"   // terminal, by a person
+	TaskParked    TaskState = "parked"    // rests: its sandbox is kept, and should not run
+	TaskWaiting   TaskState = "waiting"   // waits by design, for a time or a person, with a sandbox or without
 )
 
 // Terminal reports whether a task in this state is over. A terminal row is sacred: it is
@@ -73,6 +75,10 @@ func (s TaskState) Terminal() bool {
 func (s TaskState) Live() bool {
 	return s == TaskPending || s == TaskAssigned || s == TaskRunning
 }
+
+// Rests reports whether a task in this state is parked or waits by design: nobody works at it, and that is right.
+// Its row is not judged, and what it explains is nobody's to end.
+func (s TaskState) Rests() bool { return s == TaskParked || s == TaskWaiting }
 
 // A Task is one row of the user's task table as it was read. A zero time means that the
 // column is null or not mapped. All its times are of the task database's clock.
@@ -93,6 +99,9 @@ type Task struct {
 
 	CreatedAt, AssignedAt, StartedAt, HeartbeatAt time.Time
 	ActivityAt, UpdatedAt, DeadlineAt             time.Time
+	StateSince, EndedAt                           time.Time // when it got its status; when it was over
+	DueAt                                         time.Time // when it may begin, not before
+	SleepsAt                                      time.Time // when the platform puts its sandbox to sleep
 	KeepAliveUntil                                time.Time
 	Timeout                                       time.Duration // 0 when null
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -214,5 +215,26 @@ func checkTasks(ctx context.Context, a *app.App) []reconcile.CheckResult {
 	if err := a.OpenTasks(ctx); err != nil {
 		return fails("connects", err)
 	}
-	return append(a.Tasks.Check(ctx), checkConnection(a.TasksPool, "tasks.database")...)
+	out := append(a.Tasks.Check(ctx), checkConnection(a.TasksPool, "tasks.database")...)
+	return append(out, checkRepairs(a.Config)...)
+}
+
+// checkRepairs says which rules only report because rows, or the sandboxes that they explain, are left as they are.
+func checkRepairs(c *config.Config) (out []reconcile.CheckResult) {
+	policy := c.Policy()
+	onRows := strings.Join(reconcile.NonEmpty(enforced(policy, reconcile.Fail), enforced(policy, reconcile.Requeue)), ", ")
+	switch {
+	case c.Tasks.Fail.None:
+		out = append(out, reconcile.CheckResult{What: "fail", OK: true,
+			Said: "none: rows are only read, and rules that would fail a task report"})
+	case policy.Tasks.FailStatus == "" && onRows != "":
+		out = append(out, reconcile.CheckResult{What: "fail", OK: true,
+			Said: "not given, so these rules only report: " + onRows,
+			Fix:  "say what a failed row looks like in tasks.fail, or write `fail: none`"})
+	}
+	if policy.Tasks.KeepSandboxes {
+		out = append(out, reconcile.CheckResult{What: "sandboxes", OK: true,
+			Said: "keep: what a task explains is only told, never ended"})
+	}
+	return out
 }

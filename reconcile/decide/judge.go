@@ -126,7 +126,7 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) 
 	}
 	remedy := v.P.Rules[r.Name].Remedy
 	//guard:report-only harm
-	if out.report || readOnly(v, s, remedy) {
+	if out.report || readOnly(v, s, remedy) || keptForTask(v, s) && endsSandbox(remedy) {
 		remedy = reconcile.Report
 	}
 	if remedy != reconcile.Report {
@@ -137,7 +137,7 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) 
 		f.HeldBy = append(f.HeldBy, cannotQuarantine(v, s)...)
 	}
 	//guard:no-end live
-	if (remedy == reconcile.Terminate || remedy == reconcile.Quarantine) && b != nil && b.NotTerminable != "" {
+	if endsSandbox(remedy) && b != nil && b.NotTerminable != "" {
 		f.HeldBy = append(f.HeldBy, reconcile.Held{Kind: reconcile.HeldUnended, Reason: text.Clip(b.NotTerminable, 200)})
 	}
 	return f, remedy
@@ -148,7 +148,7 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) 
 func doubts(s *reconcile.Subject, of *reconcile.SeenSandbox, remedy reconcile.Remedy) (holds reconcile.HeldBy) {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
-		other := of != nil && of.Ref != b.Ref && (remedy == reconcile.Terminate || remedy == reconcile.Quarantine)
+		other := of != nil && of.Ref != b.Ref && endsSandbox(remedy)
 		//guard:row-no-proof P1
 		if b.Unproven != "" && b.Here && !other {
 			holds = append(holds, reconcile.Held{Kind: reconcile.HeldDoubtful, What: b.Unproven,
@@ -165,6 +165,16 @@ func readOnly(v *view.View, s *reconcile.Subject, remedy reconcile.Remedy) bool 
 	return (remedy == reconcile.Fail || remedy == reconcile.Requeue) && s.Task != nil &&
 		s.LinkState == reconcile.LinkLive &&
 		v.P.Tasks.FailStatus == ""
+}
+
+// keptForTask reports whether the config keeps what tasks explain.
+func keptForTask(v *view.View, s *reconcile.Subject) bool {
+	//guard:sandboxes-kept harm
+	return v.P.Tasks.KeepSandboxes && s.Task != nil
+}
+
+func endsSandbox(remedy reconcile.Remedy) bool {
+	return remedy == reconcile.Terminate || remedy == reconcile.Quarantine
 }
 
 // ripe is the part of a threshold that counts from the first sighting.

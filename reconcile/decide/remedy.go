@@ -74,6 +74,9 @@ func cannotQuarantine(v *view.View, s *reconcile.Subject) reconcile.HeldBy {
 // this pass did not see. Those that are on their way out, in an unknown state, at rest, or not proven
 // ours are left.
 func terminateSteps(v *view.View, base reconcile.Action, s *reconcile.Subject, only reconcile.Ref) []reconcile.Action {
+	if keptForTask(v, s) {
+		return nil
+	}
 	var steps []reconcile.Action
 	for i := range s.Boxes {
 		b := &s.Boxes[i]

@@ -19,6 +19,10 @@ func pendingStuck(v *view.View, s *reconcile.Subject) result {
 	after := threshold(v, "pending-stuck", s)
 	age, by := v.StateAge(s)
 	age = min(age, v.Observed(reconcile.SourceTasks))
+	//guard:pending-due harm
+	if !t.DueAt.IsZero() {
+		age = min(age, max(t.AsOf.Sub(t.DueAt), 0))
+	}
 	if age < after {
 		return no(v, func() string {
 			return fmt.Sprintf("%s for %s by %s, limit %s", t.Status, text.Duration(age), reconcile.FirstOf(by, "no clock"),

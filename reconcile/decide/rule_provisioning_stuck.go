@@ -86,6 +86,9 @@ func explainedElsewhere(v *view.View, s *reconcile.Subject, b *reconcile.SeenSan
 		if by := v.S.Explained[b.Ref]; by != "" && s.Task == nil {
 			return heldBecause(reconcile.HeldExplained, "a row of "+by+" explains it")
 		}
+		if s.Task != nil && s.Task.State.Rests() {
+			return heldBecause(reconcile.HeldExplained, "a row of a task that is "+string(s.Task.State)+" explains it")
+		}
 		//guard:explained-outside harm
 		return heldBecause(reconcile.HeldUnread, "its task is outside `where`")
 	case reconcile.LinkUnknown:

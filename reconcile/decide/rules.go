@@ -19,6 +19,7 @@ var finds = map[string]func(*view.View, *reconcile.Subject) result{
 	"stop-ignored":             stopIgnored,
 	"finished-lingering":       finishedLingering,
 	"pending-stuck":            pendingStuck,
+	"awake":                    awake,
 	"looping":                  looping,
 	"orphan":                   orphan,
 	"duplicate":                duplicate,
@@ -89,6 +90,9 @@ func subjectKind(s *reconcile.Subject) string {
 		return "this is a sandbox without a task"
 	case s.LinkState == reconcile.LinkLive || s.LinkState == reconcile.LinkEnded:
 		return "this task is " + reconcile.FirstOf(string(s.Task.State), "in a status that is not mapped")
+	}
+	if s.Task.State.Rests() {
+		return "this task is " + string(s.Task.State)
 	}
 	return "this task is outside of what may be judged"
 }

@@ -151,6 +151,9 @@ func stands(v *view.View, t *reconcile.Task, a *reconcile.Action, sb *reconcile.
 	if t.State.Terminal() {
 		return taskKeptAlive(t, a)
 	}
+	if t.State.Rests() {
+		return "the task is " + string(t.State) + " by now"
+	}
 	if !t.State.Live() {
 		return "the row has a status that the config does not map: " + text.Clip(t.Status, 60)
 	}
@@ -196,6 +199,8 @@ func used(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 		case v.Elsewhere(t, &f.Lookup.Sandbox):
 		case t.State.Live():
 			return withdraw("looked again: live task " + text.Clip(t.ID, 60) + " uses the sandbox")
+		case t.State.Rests():
+			return withdraw(fmt.Sprintf("looked again: task %s, which is %s, names the sandbox", text.Clip(t.ID, 60), t.State))
 		default:
 			return withdraw(fmt.Sprintf("looked again: task %s of status %s, which the config does not map, names the sandbox",
 				text.Clip(t.ID, 60), text.Clip(t.Status, 60)))

@@ -400,7 +400,7 @@ func TestFreezesHold(t *testing.T) {
 	for source, want := range map[string][]string{
 		reconcile.SourceTasks: {"assigned-stale", "sandbox-missing", "heartbeat-lost", "inactive", "deadline-exceeded",
 			"stop-ignored", "finished-lingering", "pending-stuck", "looping",
-			"orphan", "duplicate", "provisioning-stuck", "idle-broken", "executions-stuck", "runaway"},
+			"orphan", "duplicate", "provisioning-stuck", "idle-broken", "executions-stuck", "awake", "runaway"},
 		reconcile.SourceLink:            {"assigned-stale", "sandbox-missing", "orphan", "duplicate"},
 		reconcile.SourceEvents:          {"assigned-stale", "heartbeat-lost", "inactive"},
 		reconcile.SourceActivity:        {"inactive"},
@@ -409,7 +409,7 @@ func TestFreezesHold(t *testing.T) {
 		reconcile.ListingOf("e2b"):      nil,
 		reconcile.ListingOf("daytona"): {"assigned-stale", "sandbox-missing", "heartbeat-lost", "inactive", "finished-lingering",
 			"orphan", "duplicate", "record-without-container", "provisioning-stuck", "idle-broken", "executions-stuck",
-			"errored", "over-age", "terminating-stuck", "runaway"},
+			"errored", "over-age", "awake", "terminating-stuck", "runaway"},
 	} {
 		t.Run(source, func(t *testing.T) {
 			w := worldtest.NewWorld(t, "provider e2b")

@@ -261,6 +261,8 @@ var ClockColumns = []string{
 	"heartbeat_at",
 	"activity_at",
 	"updated_at",
+	"state_since",
+	"ended_at",
 	"events",
 }
 
@@ -269,11 +271,11 @@ type columnClock struct {
 	at     time.Time
 }
 
-func taskClocks(t *reconcile.Task) [7]columnClock {
-	return [7]columnClock{
+func taskClocks(t *reconcile.Task) [9]columnClock {
+	return [9]columnClock{
 		{"created_at", t.CreatedAt}, {"assigned_at", t.AssignedAt}, {"started_at", t.StartedAt},
 		{"heartbeat_at", t.HeartbeatAt}, {"activity_at", t.ActivityAt}, {"updated_at", t.UpdatedAt},
-		{"events", t.Events.Newest()},
+		{"state_since", t.StateSince}, {"ended_at", t.EndedAt}, {"events", t.Events.Newest()},
 	}
 }
 

@@ -225,13 +225,19 @@ func (v *signs) stale(s *reconcile.Subject, age time.Duration) bool {
 // SubjectEntry is the column that records the entry into the present state, zero when the row
 // has none. A start time of an earlier attempt is none.
 func SubjectEntry(s *reconcile.Subject) (time.Time, string) {
-	switch t := s.Task; t.State {
+	t := s.Task
+	if !t.StateSince.IsZero() {
+		return t.StateSince, "state_since"
+	}
+	switch t.State {
 	case reconcile.TaskAssigned:
 		return t.AssignedAt, "assigned_at"
 	case reconcile.TaskRunning:
 		if !t.StartedAt.Equal(s.Seen.StaleStart) {
 			return t.StartedAt, "started_at"
 		}
+	case reconcile.TaskCompleted, reconcile.TaskFailed, reconcile.TaskStopped:
+		return t.EndedAt, "ended_at"
 	}
 	return time.Time{}, ""
 }

@@ -154,6 +154,8 @@ func putTasks(l *entry) {
 			tasks.DeadlineFails = false
 		case "readonly":
 			tasks.FailStatus = ""
+		case "keep":
+			tasks.KeepSandboxes = true
 		case "tenants":
 			tasks.Tenants = true
 		case "eventless":
@@ -191,6 +193,7 @@ func (l *entry) task() reconcile.Task {
 	for key, to := range map[string]*time.Time{
 		"created": &t.CreatedAt, "assigned": &t.AssignedAt, "started": &t.StartedAt, "heartbeat": &t.HeartbeatAt,
 		"activity": &t.ActivityAt, "updated": &t.UpdatedAt, "deadline": &t.DeadlineAt, "keep": &t.KeepAliveUntil,
+		"since": &t.StateSince, "ended": &t.EndedAt, "due": &t.DueAt, "sleeps": &t.SleepsAt,
 		"ev.started": &t.Events.Started, "ev.activity": &t.Events.Activity, "ev.heartbeat": &t.Events.Heartbeat,
 		"ev.waiting": &t.Events.Waiting, "ev.finished": &t.Events.Finished,
 	} {

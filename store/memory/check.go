@@ -13,7 +13,7 @@ import (
 
 var taskStates = [...]reconcile.TaskState{
 	reconcile.TaskUnknown, reconcile.TaskPending, reconcile.TaskAssigned, reconcile.TaskRunning,
-	reconcile.TaskCompleted, reconcile.TaskFailed, reconcile.TaskStopped,
+	reconcile.TaskCompleted, reconcile.TaskFailed, reconcile.TaskStopped, reconcile.TaskParked, reconcile.TaskWaiting,
 }
 
 var sandboxStates = [...]reconcile.SandboxState{

@@ -37,6 +37,7 @@ var totals = map[string]func(*bench){
 	"tasks that leave the live set are counted once, by how they ended": func(b *bench) {
 		states := []reconcile.TaskState{
 			reconcile.TaskCompleted, reconcile.TaskFailed, reconcile.TaskStopped, reconcile.TaskRunning, reconcile.TaskUnknown,
+			reconcile.TaskParked, reconcile.TaskWaiting,
 		}
 		var live, over []reconcile.TaskSeen
 		for i, s := range states {
@@ -49,10 +50,11 @@ var totals = map[string]func(*bench){
 		b.pass(reconcile.Record{Tasks: over})
 		b.pass(reconcile.Record{Tasks: over})
 		counts := map[string]int64{}
-		for _, what := range []string{"completed", "failed", "stopped", "deleted", ""} {
+		for _, what := range []string{"completed", "failed", "stopped", "deleted", "", "parked", "waiting"} {
 			counts[what] = b.counted("tasks_ended", "", what)
 		}
-		b.equal("tasks ended", counts, map[string]int64{"completed": 1, "failed": 1, "stopped": 1, "deleted": 1, "": 0})
+		b.equal("tasks ended", counts, map[string]int64{"completed": 1, "failed": 1, "stopped": 1, "deleted": 1, "": 0,
+			"parked": 0, "waiting": 0})
 	},
 	"a task that was never seen alive ended before our time": func(b *bench) {
 		b.pass(reconcile.Record{Tasks: []reconcile.TaskSeen{{ID: "t", State: reconcile.TaskCompleted}}})

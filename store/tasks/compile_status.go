@@ -13,7 +13,7 @@ import (
 // taskStates are the canonical states in the order of a task's life.
 var taskStates = []reconcile.TaskState{
 	reconcile.TaskPending, reconcile.TaskAssigned, reconcile.TaskRunning,
-	reconcile.TaskCompleted, reconcile.TaskFailed, reconcile.TaskStopped,
+	reconcile.TaskCompleted, reconcile.TaskFailed, reconcile.TaskStopped, reconcile.TaskParked, reconcile.TaskWaiting,
 }
 
 func stateNames() []string {

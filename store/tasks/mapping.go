@@ -35,6 +35,7 @@ type Mapping struct {
 // A RowChange is what fail or requeue sets on the row. Values are SQL expressions, which
 // may name @reason and @now. A column whose value is "" is not set.
 type RowChange struct {
+	None   bool // nothing is written, whatever the preset says
 	Status string
 	Set    map[string]string
 }
@@ -109,7 +110,8 @@ var taskFields = []field{
 	{"attempt_mark", textual}, {"tenant", textual},
 	{"created_at", moment}, {"assigned_at", moment}, {"started_at", moment}, {"heartbeat_at", moment},
 	{"activity_at", moment}, {"updated_at", moment}, {"deadline_at", moment}, {"keep_alive_until", moment},
-	{"deleted_at", moment}, {"fails_at", moment}, {"timeout", span}, {"attempts", number}, {"max_attempts", number},
+	{"deleted_at", moment}, {"fails_at", moment}, {"state_since", moment}, {"ended_at", moment}, {"due_at", moment},
+	{"sleeps_at", moment}, {"timeout", span}, {"attempts", number}, {"max_attempts", number},
 	{"sandboxes", number},
 }
 

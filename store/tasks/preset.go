@@ -48,6 +48,9 @@ func (m Mapping) WithPreset() Mapping {
 }
 
 func (c RowChange) over(p RowChange) RowChange {
+	if c.None {
+		return RowChange{None: true}
+	}
 	return RowChange{Status: store.First(c.Status, p.Status), Set: over(p.Set, c.Set)}
 }
 

@@ -16,7 +16,7 @@ type taskRow struct {
 	version string
 	outside bool
 	texts   [12]pgtype.Text        // id, status, state, sandbox, provider, template, session, worker, error, marks, tenant
-	moments [10]pgtype.Timestamptz // created_at to updated_at, deadline_at, keep_alive_until, deleted_at, fails_at
+	moments [14]pgtype.Timestamptz // in the order of taskFields
 	timeout pgtype.Interval
 	numbers [3]pgtype.Int8 // attempts, max_attempts, sandboxes
 	attrs   []pgtype.Text
@@ -86,6 +86,8 @@ func (r *taskRow) task(c *Compiled, now time.Time) reconcile.Task {
 		CreatedAt: taskTime(r.moments[0]), AssignedAt: taskTime(r.moments[1]), StartedAt: taskTime(r.moments[2]),
 		HeartbeatAt: taskTime(r.moments[3]), ActivityAt: taskTime(r.moments[4]), UpdatedAt: taskTime(r.moments[5]),
 		DeadlineAt: limitTime(r.deadline(c)), KeepAliveUntil: limitTime(r.moments[7]), Timeout: spanOf(r.timeout),
+		StateSince: taskTime(r.moments[10]), EndedAt: taskTime(r.moments[11]),
+		DueAt: limitTime(r.moments[12]), SleepsAt: limitTime(r.moments[13]),
 		Mark: r.texts[9].String, AttemptMark: r.texts[10].String,
 		Tenant:    reconcile.TenantName(r.texts[11].String),
 		Sandboxes: int(min(max(r.numbers[2].Int64, 0), mostSandboxes)),
@@ -127,7 +129,7 @@ func (c *Compiled) stateOf(status, state string) reconcile.TaskState {
 	if c.columns["state"] == "" {
 		return c.states[status]
 	}
-	if s := reconcile.TaskState(state); s.Live() || s.Terminal() {
+	if s := reconcile.TaskState(state); s.Live() || s.Terminal() || s.Rests() {
 		return s
 	}
 	return reconcile.TaskUnknown

@@ -173,6 +173,16 @@ func (w *world) found(what, id string) {
 	})
 }
 
+// told says that a rule finds something about a task or sandbox.
+func (w *world) told(rule, id string) {
+	w.finally(func(w *world) {
+		w.Helper()
+		if !slices.Contains(w.rules(id), rule) {
+			w.Errorf("%s did not find %s: %s", rule, id, w.why(id))
+		}
+	})
+}
+
 // unsuspected says that some rules find nothing about a task or sandbox.
 func (w *world) unsuspected(what, id string, rules ...string) {
 	w.finally(func(w *world) {

@@ -104,6 +104,60 @@ func TestKortixAtE2B(t *testing.T) {
 	})
 }
 
+// kortixMapped says what the rows mean: stopped is parked, the deadline is when an idle box is put to sleep, and boxes
+// without a session are explained by three further tables. Kortix repairs its rows itself.
+const kortixMapped = `tasks:
+  table: kortix.session_sandboxes
+  columns:
+    id: sandbox_id
+    status: status
+    sandbox: external_id
+    created_at: created_at
+    started_at: active_since
+    updated_at: updated_at
+    activity_at: last_used_at
+    sleeps_at: deadline_at
+  statuses: {assigned: [provisioning], running: [active], parked: [stopped, archived], failed: [error]}
+  explained_by:
+    - {table: kortix.session_environments, key: external_id, name: true}
+    - {table: kortix.project_monitor_boxes, key: external_id, name: true}
+    - {table: kortix.app_runtimes, key: external_id, name: true}
+  fail: none
+rules: {awake: {after: 1m}}
+`
+
+// TestKortixMapped: with the words for what rests and sleeps nothing that rests is ended, what should rest and runs is
+// told, and no row is written.
+func TestKortixMapped(t *testing.T) {
+	p := naive(t, "kortix", kortixMapped, kortixDaytona, daytona)
+	p.play(t, kortixHealthy())
+	p.play(t, kortixHealthy().together())
+	p.play(t, stories{
+		"a parked session's box runs for hours": func(w *world) {
+			kortixCompany(w)
+			box := kortixBox(w, age(9*time.Hour, 8*time.Hour))
+			w.healthy("a parked session whose box runs", kortixSession(w, "stopped", box, row{"created_at": 30 * time.Hour,
+				"updated_at": 8 * time.Hour, "active_since": 20 * time.Hour, "deadline_at": 8 * time.Hour, "last_used_at": 8 * time.Hour}), box)
+			w.told("awake", box)
+		},
+		"a box should have slept for hours": func(w *world) {
+			kortixCompany(w)
+			box := kortixBox(w, age(9*time.Hour, 8*time.Hour))
+			w.healthy("a session that should sleep", kortixSession(w, "active", box, row{"deadline_at": 7 * time.Hour,
+				"last_used_at": 8 * time.Hour}), box)
+			w.told("awake", box)
+		},
+		"an active session's box is gone": func(w *world) {
+			kortixCompany(w)
+			box := kortixBox(w, age(5*time.Hour, time.Second))
+			t := kortixSession(w, "active", box, nil)
+			w.healthy("a session whose row is only read", t)
+			w.then(2, func() { w.vanish(box) })
+			w.told("sandbox-missing", t.id)
+		},
+	})
+}
+
 func kortixHealthy() stories {
 	return stories{
 		"parked sessions keep their stopped boxes for weeks": func(w *world) { parked(w, "stopped") },

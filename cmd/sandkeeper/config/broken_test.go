@@ -357,7 +357,7 @@ var brokenTasks = map[string]brokenConfig{
 		replace: "tasks: {preset: omoios}", with: "tasks: {preset: omoios, statuses: {canceled: [x]}}",
 		want: []string{
 			`c.yaml:3:36: tasks.statuses: unknown key "canceled"; known are pending, assigned, running, ` +
-				"completed, failed, stopped",
+				"completed, failed, stopped, parked, waiting",
 		}},
 	"a status that is no list": {
 		replace: "tasks: {preset: omoios}", with: "tasks: {preset: omoios, statuses: {failed: error}}",

@@ -96,6 +96,8 @@ type TasksConfig struct {
 	Fail RowConfig `yaml:"fail"`
 	// What handing a task out again writes.
 	Requeue RowConfig `yaml:"requeue"`
+	// Whether the sandboxes that tasks explain may be ended; keep only tells of them.
+	Sandboxes string `yaml:"sandboxes" enum:"end,keep"`
 	// NOTIFY channel that is told of each change.
 	Notify string `yaml:"notify"`
 	// Further tables whose rows explain sandboxes that no task does.
@@ -133,6 +135,8 @@ type WebhookConfig struct {
 
 // RowConfig is what fail or requeue writes on a row.
 type RowConfig struct {
+	None bool `yaml:"-"` // written as `fail: none`: rows are only read
+
 	// The status that the row gets.
 	Status string `yaml:"status"`
 	// Column: SQL expression, which may name @reason and @now.

@@ -18,8 +18,8 @@ func (c *Config) Mapping() tasks.Mapping {
 	return tasks.Mapping{
 		Preset: t.Preset, Table: t.Table, Where: t.Where, Timezone: t.Timezone,
 		Columns: t.Columns, Statuses: t.Statuses,
-		Fail:    tasks.RowChange{Status: t.Fail.Status, Set: t.Fail.Set},
-		Requeue: tasks.RowChange{Status: t.Requeue.Status, Set: t.Requeue.Set},
+		Fail:    tasks.RowChange{None: t.Fail.None, Status: t.Fail.Status, Set: t.Fail.Set},
+		Requeue: tasks.RowChange{None: t.Requeue.None || t.Fail.None, Status: t.Requeue.Status, Set: t.Requeue.Set},
 		Notify:  t.Notify, Attrs: c.attrs(),
 		Events: tasks.EventMapping{
 			Table: c.Events.Table, Columns: c.Events.Columns,
@@ -71,6 +71,8 @@ func (c *Config) tasksPolicy() reconcile.TasksPolicy {
 		Tenants:     mapped("tenant"),
 		ErrorMapped: mapped("error"),
 		FailStatus:  m.Fail.Status,
+
+		KeepSandboxes: c.Tasks.Sandboxes == "keep",
 
 		TellsUse:      mapped("keep_alive_until"),
 		DeadlineFails: mapped("fails_at"),

@@ -88,6 +88,8 @@ func scalarText(v reflect.Value) (text string, ok bool) {
 		return quotedText(x.String()), true
 	case TasksConfig:
 		return `"none"`, x.None
+	case RowConfig:
+		return `"none"`, x.None
 	case EventTypeConfig:
 		return quotedText(x.Type), x.Where == ""
 	case ProbeConfig:

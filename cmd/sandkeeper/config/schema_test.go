@@ -208,6 +208,8 @@ func addWords(root *jsonschema.Schema) {
 	}}
 	orWord(root, "tasks", "none")
 	orWord(root, "events", "none")
+	orWord(root.Definitions["TasksConfig"], "fail", "none")
+	orWord(root.Definitions["TasksConfig"], "requeue", "none")
 	events := root.Definitions["EventsConfig"]
 	for _, kind := range []string{"started", "heartbeat", "waiting", "finished"} {
 		list, _ := events.Properties.Get(kind)

@@ -48,6 +48,7 @@ var textParsers = map[reflect.Type]func(string) (any, *misfit){
 	reflect.TypeFor[reconcile.Mode]():   textParser(parseMode),
 	reflect.TypeFor[reconcile.Remedy](): textParser(parseRemedy),
 	reflect.TypeFor[TasksConfig]():      textParser(parseNoTasks),
+	reflect.TypeFor[RowConfig]():        textParser(parseNoWrite),
 	reflect.TypeFor[EventsConfig]():     textParser(parseNoEvents),
 	reflect.TypeFor[EventTypeConfig]():  textParser(parseEventType),
 	reflect.TypeFor[ProbeConfig]():      textParser(parseNoProbe),
@@ -207,6 +208,15 @@ func parseNoTasks(text string) (TasksConfig, *misfit) {
 			fix: "describe the task table, or write tasks: none"}
 	}
 	return TasksConfig{None: true}, nil
+}
+
+// parseNoWrite leaves rows as they are.
+func parseNoWrite(text string) (RowConfig, *misfit) {
+	if text != "none" {
+		return RowConfig{}, &misfit{problem: "is neither none nor a mapping",
+			fix: "say what is written, like {status: failed, set: {error: \"@reason\"}}, or write none: rows are only read then"}
+	}
+	return RowConfig{None: true}, nil
 }
 
 // parseNoEvents turns the events of a preset off.

@@ -37,7 +37,7 @@ WITH seen AS (
     SELECT CASE WHEN seen.state IN ('pending', 'assigned', 'running') THEN 'deleted' ELSE seen.state END what,
            count(*) n
     FROM seen JOIN sandkeeper.task_states before ON before.id = seen.id
-    WHERE before.live AND NOT seen.live AND seen.state <> ''
+    WHERE before.live AND NOT seen.live AND seen.state NOT IN ('', 'parked', 'waiting')
     GROUP BY 1
 ), hourly AS (
     INSERT INTO sandkeeper.hours AS h (hour, name, what, value)
