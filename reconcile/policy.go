@@ -234,9 +234,9 @@ type TasksPolicy struct {
 	HasAssigned  bool // assigned_at is mapped
 	HasUpdated   bool // updated_at is mapped
 	ErrorMapped  bool
-	Tenants      bool   // rows say whose they are
-	FailStatus   string // what a failed row's status is set to
-	SandboxKnown bool   // tasks.sandbox is a name that providers know
+	Tenants      bool // rows say whose they are
+	FailsRows    bool // the config says what a failed row is
+	SandboxKnown bool // tasks.sandbox is a name that providers know
 
 	KeepSandboxes bool // what a task explains is never ended
 	TellsUse      bool // rows of finished tasks say until when their sandboxes are kept, or when they were used

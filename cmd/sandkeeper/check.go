@@ -227,7 +227,7 @@ func checkRepairs(c *config.Config) (out []reconcile.CheckResult) {
 	case c.Tasks.Fail.None:
 		out = append(out, reconcile.CheckResult{What: "fail", OK: true,
 			Said: "none: rows are only read, and rules that would fail a task report"})
-	case policy.Tasks.FailStatus == "" && onRows != "":
+	case !policy.Tasks.FailsRows && onRows != "":
 		out = append(out, reconcile.CheckResult{What: "fail", OK: true,
 			Said: "not given, so these rules only report: " + onRows,
 			Fix:  "say what a failed row looks like in tasks.fail, or write `fail: none`"})

@@ -164,7 +164,7 @@ func readOnly(v *view.View, s *reconcile.Subject, remedy reconcile.Remedy) bool 
 	//guard:row-read-only harm
 	return (remedy == reconcile.Fail || remedy == reconcile.Requeue) && s.Task != nil &&
 		s.LinkState == reconcile.LinkLive &&
-		v.P.Tasks.FailStatus == ""
+		!v.P.Tasks.FailsRows
 }
 
 // keptForTask reports whether the config keeps what tasks explain.

@@ -120,7 +120,7 @@ func policy() reconcile.Policy {
 			Probe: reconcile.ProbePolicy{Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: 50},
 		}},
 		Tasks: reconcile.TasksPolicy{Events: true, Heartbeats: true, HasAssigned: true, HasUpdated: true,
-			ErrorMapped: true, SandboxKnown: true, FailStatus: "failed", DeadlineFails: true},
+			ErrorMapped: true, SandboxKnown: true, FailsRows: true, DeadlineFails: true},
 	}
 }
 

@@ -77,7 +77,7 @@ func TestPolicy() reconcile.Policy {
 			Probe: reconcile.ProbePolicy{Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second,
 				Budget: 50}}},
 		Tasks: reconcile.TasksPolicy{Events: true, Heartbeats: true, Requeue: true, HasUpdated: true, ErrorMapped: true,
-			FailStatus: "failed", DeadlineFails: true},
+			FailsRows: true, DeadlineFails: true},
 	}
 }
 
@@ -153,7 +153,7 @@ func putTasks(l *entry) {
 		case "sleeps":
 			tasks.DeadlineFails = false
 		case "readonly":
-			tasks.FailStatus = ""
+			tasks.FailsRows = false
 		case "keep":
 			tasks.KeepSandboxes = true
 		case "tenants":

@@ -50,7 +50,7 @@ func (c *Compiled) stillOurs(ids []string) string {
 		list = append(list, strings.Join(quoted, ", "))
 	}
 	where := fmt.Sprintf("WHERE %s IN (\n    %s)", c.columns["id"], strings.Join(list, ",\n    "))
-	if fail, known := c.changes[reconcile.StepFail]; known {
+	if fail := c.changes[reconcile.StepFail]; fail.status != "" {
 		where += fmt.Sprintf("\n  AND %s = %s", c.columns["status"], store.Literal(fail.status))
 	}
 	if deleted := c.columns["deleted_at"]; deleted != "" {

@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +25,11 @@ func (c *check) elsewhere(ctx context.Context) {
 		}
 		tables, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		return err
-	}) || len(tables) == 0 {
+	}) {
+		return
+	}
+	tables = slices.DeleteFunc(tables, c.plan.repairs)
+	if len(tables) == 0 {
 		return
 	}
 	login := pgx.Identifier{c.pool.Config().ConnConfig.User}.Sanitize()
@@ -35,4 +40,16 @@ func (c *check) elsewhere(ctx context.Context) {
 	}
 	c.warn(what, said, "REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON "+strings.Join(tables, ", ")+" FROM "+login+
 		" (or the role that has it); who owns a table keeps it: "+ownRole)
+}
+
+// repairs reports whether a statement of fail.sql or requeue.sql has the table's name in it.
+func (c *Compiled) repairs(table string) bool {
+	_, name, _ := strings.Cut(table, ".")
+	name = strings.Trim(name, `"`)
+	for _, ch := range c.changes {
+		if slices.ContainsFunc(ch.after, func(s statement) bool { return strings.Contains(s.SQL, name) }) {
+			return true
+		}
+	}
+	return false
 }

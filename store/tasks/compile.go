@@ -32,6 +32,13 @@ type change struct {
 	status string
 	state  reconcile.TaskState // what the row must have become
 	sets   []assignment
+	after  []statement // in the same transaction, in this order
+}
+
+// A statement is one of fail.sql or requeue.sql.
+type statement struct {
+	SQL   string
+	named map[string]bool // of @id and @reason, those that it names
 }
 
 // An assignment sets one column.

@@ -68,11 +68,13 @@ func (c *compiler) statusesOf(state reconcile.TaskState) {
 // change compiles what a fail or a requeue sets. The reason must be written somewhere:
 // its mark is how a retry after a crash knows that the write was its own.
 func (c *compiler) change(key string, r RowChange, step reconcile.Step, state reconcile.TaskState) {
-	if r.Status == "" && len(r.Set) == 0 {
+	if r.Status == "" && len(r.Set) == 0 && len(r.SQL) == 0 {
 		return
 	}
 	ch := change{status: r.Status, state: state}
-	c.changeStatus(key, r.Status, state)
+	if r.Status != "" || len(r.SQL) == 0 {
+		c.changeStatus(key, r.Status, state)
+	}
 	for _, column := range slices.Sorted(maps.Keys(r.Set)) {
 		if r.Set[column] != "" {
 			if column == c.out.plain["id"] || column == c.out.plain["status"] {
@@ -81,7 +83,16 @@ func (c *compiler) change(key string, r RowChange, step reconcile.Step, state re
 			ch.sets = append(ch.sets, c.assignment(key+".set."+column, column, r.Set[column]))
 		}
 	}
-	if !slices.ContainsFunc(ch.sets, func(a assignment) bool { return a.reason }) {
+	for i, sql := range r.SQL {
+		e := scanStatement(sql)
+		if e.problem != "" {
+			c.wrong(fmt.Sprintf("%s.sql[%d]", key, i), "the statement "+e.problem, "")
+		}
+		ch.after = append(ch.after, statement{SQL: e.SQL(), named: e.named})
+	}
+	said := slices.ContainsFunc(ch.sets, func(a assignment) bool { return a.reason }) ||
+		slices.ContainsFunc(ch.after, func(s statement) bool { return s.named["reason"] })
+	if !said {
 		c.wrong(key+".set", "no column is set to @reason",
 			`add the column that keeps the error, as in error_message: "@reason"`)
 	}

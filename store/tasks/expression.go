@@ -3,6 +3,7 @@ package tasks
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,13 +25,30 @@ type expression struct {
 	parts   int   // things outside of every parenthesis; one pair of them counts as one
 	out     strings.Builder
 	named   map[string]bool
+	also    map[string]string // names that are known here besides words
 	problem string
 }
 
 // scanExpression checks that the text is one expression that cannot reach out of the
 // parentheses that it will stand in, and replaces the names in it.
-func scanExpression(sql string) *expression {
-	e := &expression{src: strings.TrimSpace(sql), named: map[string]bool{}}
+func scanExpression(sql string) *expression { return scan(sql, nil) }
+
+// scanStatement checks that the text is one statement that changes rows, and replaces the names in it. What is
+// changed is up to the config and to the login's grants.
+func scanStatement(sql string) *expression {
+	e := scan(sql, map[string]string{"id": "@id::text"})
+	first := strings.ToUpper(e.src[:wordLength(e.src)])
+	if e.problem == "" && !slices.Contains(changing, first) {
+		e.problem = "is no statement that changes rows: it begins with none of " + strings.Join(changing, ", ")
+	}
+	return e
+}
+
+// changing are the words that a statement of fail.sql may begin with.
+var changing = []string{"INSERT", "UPDATE", "DELETE", "SELECT", "WITH", "CALL"}
+
+func scan(sql string, also map[string]string) *expression {
+	e := &expression{src: strings.TrimSpace(sql), named: map[string]bool{}, also: also}
 	e.lead = utf8.RuneCountInString(sql[:strings.Index(sql, e.src)])
 	if !text.Storable(sql) {
 		e.problem = "is not plain text"
@@ -169,6 +187,9 @@ func (e *expression) name() {
 	n := wordLength(e.src[e.pos+1:])
 	name := e.src[e.pos+1 : e.pos+1+n]
 	sql, known := words[name]
+	if !known {
+		sql, known = e.also[name]
+	}
 	if !known {
 		e.wrong("names @"+name+": only @reason and @now are known", e.pos)
 		return

@@ -102,7 +102,9 @@ func (s *statements) write(w *reconcile.Write) (string, error) {
 		return "", fmt.Errorf("tasks.%s is not configured: there is nothing to set", w.Step)
 	}
 	newStatus := "@new_status::text"
-	if t := s.cat.fields["status"]; t.enum() {
+	if ch.status == "" {
+		newStatus = ""
+	} else if t := s.cat.fields["status"]; t.enum() {
 		newStatus += "::" + t.name
 	}
 	return render("write", struct {
@@ -111,6 +113,14 @@ func (s *statements) write(w *reconcile.Write) (string, error) {
 		Sets             []assignment
 		Version          bool
 	}{s.guard(w), newStatus, s.stateSQL(), ch.sets, !w.Lock})
+}
+
+// now is the statement that reads what a locked row is.
+func (s *statements) now(w *reconcile.Write) (string, error) {
+	return render("became", struct {
+		guard
+		State string
+	}{s.guard(w), s.stateSQL()})
 }
 
 // stateSQL is the state of a row in the config's words.

@@ -38,6 +38,7 @@ type RowChange struct {
 	None   bool // nothing is written, whatever the preset says
 	Status string
 	Set    map[string]string
+	SQL    []string // statements after that, in the same transaction; they may also name @id
 }
 
 // An EventMapping says where the workers' events are. The zero value is no events.

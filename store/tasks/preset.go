@@ -51,7 +51,10 @@ func (c RowChange) over(p RowChange) RowChange {
 	if c.None {
 		return RowChange{None: true}
 	}
-	return RowChange{Status: store.First(c.Status, p.Status), Set: over(p.Set, c.Set)}
+	if len(c.SQL) > 0 && c.Status == "" {
+		p = RowChange{} // what the statements do is all that is done
+	}
+	return RowChange{Status: store.First(c.Status, p.Status), Set: over(p.Set, c.Set), SQL: c.SQL}
 }
 
 // renamed is a preset's change for a table whose columns have other names than the preset's.

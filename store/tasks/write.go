@@ -102,6 +102,9 @@ func (a *attempt) run(ctx context.Context, tx pgx.Tx) (reconcile.Written, *recon
 		written, err := a.look(ctx, tx, false)
 		return written, nil, err
 	}
+	if len(a.change.after) > 0 {
+		return reconcile.WriteDone, nil, a.tell(ctx, tx) // nobody knows what the statements changed: no way back
+	}
 	return reconcile.WriteDone, a.rowBefore(version), a.tell(ctx, tx)
 }
 
@@ -115,21 +118,84 @@ func (a *attempt) rowBefore(version string) *reconcile.RowBefore {
 	return &reconcile.RowBefore{After: version, Mark: mark, Columns: columns}
 }
 
-// update is the one statement that changes the table. It answers the row's version after
-// it, "" when it changed nothing.
-func (a *attempt) update(ctx context.Context, tx pgx.Tx) (string, error) {
+// update changes the row, and what the config says besides. It answers the row's version after it, "" when it changed
+// nothing.
+func (a *attempt) update(ctx context.Context, tx pgx.Tx) (version string, err error) {
+	if len(a.change.after) == 0 {
+		return a.set(ctx, tx)
+	}
+	// By all of its statements or by none.
+	err = pgx.BeginFunc(ctx, tx, func(inner pgx.Tx) error {
+		before, err := a.now(ctx, inner)
+		if err != nil || before == nil || !a.Lock && before.Version != a.Task.Version {
+			return err
+		}
+		if a.change.status != "" || len(a.change.sets) > 0 {
+			if version, err = a.set(ctx, inner); err != nil || version == "" {
+				return err
+			}
+		}
+		version, err = a.follow(ctx, inner)
+		return err
+	})
+	return version, err
+}
+
+// follow runs the statements of the config behind the change of the row, which must have become what it was to be.
+func (a *attempt) follow(ctx context.Context, tx pgx.Tx) (string, error) {
+	for i, s := range a.change.after {
+		args := pgx.StrictNamedArgs{}
+		if s.named["id"] {
+			args["id"] = a.id
+		}
+		if s.named["reason"] {
+			args["reason"] = a.reason
+		}
+		if _, err := tx.Exec(ctx, s.SQL, args); err != nil {
+			return "", fmt.Errorf("tasks.%s.sql[%d]: %w", a.Step, i, err)
+		}
+	}
+	after, err := a.now(ctx, tx)
+	if err != nil {
+		return "", err
+	}
+	if after == nil {
+		return "", fmt.Errorf("after tasks.%s.sql no row has the id %s; nothing was written", a.Step, a.id)
+	}
+	return after.Version, a.became(after.State)
+}
+
+// now is the row as this transaction sees it; nil when there is none.
+func (a *attempt) now(ctx context.Context, tx pgx.Tx) (*rowAfter, error) {
+	sql, err := a.s.now(&a.Write)
+	if err != nil {
+		return nil, err
+	}
+	return writeOne(ctx, tx, sql, pgx.StrictNamedArgs{"id": a.id})
+}
+
+// set is the one statement that changes the row. It answers the row's version after it, "" when it changed nothing.
+func (a *attempt) set(ctx context.Context, tx pgx.Tx) (string, error) {
 	sql, err := a.s.write(&a.Write)
 	if err != nil {
 		return "", err
 	}
 	args := a.args()
-	args["new_status"], args["reason"] = a.change.status, a.reason
+	if a.change.status != "" {
+		args["new_status"] = a.change.status
+	}
+	if slices.ContainsFunc(a.change.sets, func(set assignment) bool { return set.reason }) {
+		args["reason"] = a.reason
+	}
 	if !a.Lock {
 		args["version"] = a.Task.Version
 	}
 	after, err := writeOne(ctx, tx, sql, args)
 	if err != nil || after == nil {
 		return "", err
+	}
+	if len(a.change.after) > 0 {
+		return after.Version, nil // what it became is seen when all statements are done
 	}
 	return after.Version, a.became(after.State)
 }
@@ -281,7 +347,10 @@ func (c *Compiled) writtenNames() []string {
 	if len(c.changes) == 0 {
 		return nil
 	}
-	columns := []string{c.plain["status"]}
+	var columns []string
+	if c.changes[reconcile.StepFail].status+c.changes[reconcile.StepRequeue].status != "" {
+		columns = append(columns, c.plain["status"])
+	}
 	for _, step := range []reconcile.Step{reconcile.StepFail, reconcile.StepRequeue} {
 		for _, a := range c.changes[step].sets {
 			if !slices.Contains(columns, a.name) {

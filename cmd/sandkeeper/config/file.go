@@ -141,6 +141,8 @@ type RowConfig struct {
 	Status string `yaml:"status"`
 	// Column: SQL expression, which may name @reason and @now.
 	Set map[string]string `yaml:"set"`
+	// Statements behind that in the same transaction, which may also name @id, a text. The status may be left out then.
+	SQL []string `yaml:"sql"`
 }
 
 // EventsConfig is the table of the workers' events.

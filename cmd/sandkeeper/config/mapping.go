@@ -18,9 +18,10 @@ func (c *Config) Mapping() tasks.Mapping {
 	return tasks.Mapping{
 		Preset: t.Preset, Table: t.Table, Where: t.Where, Timezone: t.Timezone,
 		Columns: t.Columns, Statuses: t.Statuses,
-		Fail:    tasks.RowChange{None: t.Fail.None, Status: t.Fail.Status, Set: t.Fail.Set},
-		Requeue: tasks.RowChange{None: t.Requeue.None || t.Fail.None, Status: t.Requeue.Status, Set: t.Requeue.Set},
-		Notify:  t.Notify, Attrs: c.attrs(),
+		Fail: tasks.RowChange{None: t.Fail.None, Status: t.Fail.Status, Set: t.Fail.Set, SQL: t.Fail.SQL},
+		Requeue: tasks.RowChange{None: t.Requeue.None || t.Fail.None, Status: t.Requeue.Status, Set: t.Requeue.Set,
+			SQL: t.Requeue.SQL},
+		Notify: t.Notify, Attrs: c.attrs(),
 		Events: tasks.EventMapping{
 			Table: c.Events.Table, Columns: c.Events.Columns,
 			Started: eventTypes(c.Events.Started), Heartbeat: eventTypes(c.Events.Heartbeat),
@@ -70,7 +71,7 @@ func (c *Config) tasksPolicy() reconcile.TasksPolicy {
 		HasUpdated:  mapped("updated_at"),
 		Tenants:     mapped("tenant"),
 		ErrorMapped: mapped("error"),
-		FailStatus:  m.Fail.Status,
+		FailsRows:   m.Fail.Status != "" || len(m.Fail.SQL) > 0,
 
 		KeepSandboxes: c.Tasks.Sandboxes == "keep",
 

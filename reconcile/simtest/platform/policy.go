@@ -30,14 +30,14 @@ type kind struct {
 // whose workers send heartbeats all the time.
 var kinds = map[string]kind{
 	"omoios": {name: "omoios", link: "label", platform: true, retries: true, beatless: true, tasks: reconcile.TasksPolicy{
-		Events: true, Heartbeats: true, Requeue: true, HasUpdated: true, ErrorMapped: true, FailStatus: "failed",
+		Events: true, Heartbeats: true, Requeue: true, HasUpdated: true, ErrorMapped: true, FailsRows: true,
 		ExplainedBy: []reconcile.Explanation{{Table: "specs", Label: labelSpec}}}},
 	"coding-agent": {name: "coding-agent", link: "id", silent: true, tasks: reconcile.TasksPolicy{
-		HasUpdated: true, ErrorMapped: true, SandboxKnown: true, FailStatus: "error", TellsUse: true}},
+		HasUpdated: true, ErrorMapped: true, SandboxKnown: true, FailsRows: true, TellsUse: true}},
 	"none": {name: "none", link: "none", tasks: reconcile.TasksPolicy{None: true}},
 	"full": {name: "full", link: "both", retries: true, tasks: reconcile.TasksPolicy{
 		Events: true, Heartbeats: true, Requeue: true, HasAssigned: true, HasUpdated: true, ErrorMapped: true,
-		SandboxKnown: true, FailStatus: "failed", DeadlineFails: true}},
+		SandboxKnown: true, FailsRows: true, DeadlineFails: true}},
 }
 
 // policy is the config's defaults, every rule named and enforced.

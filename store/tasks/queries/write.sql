@@ -1,9 +1,9 @@
 -- Changes one task row, only while it is as it was judged: its status, its sandbox, live,
 -- its version unless it is locked, and no newer life sign where one refutes the verdict.
 UPDATE {{.Table}}
-SET {{.Status}} = {{.NewStatus}}
-    {{- range .Sets}},
-    {{.Column}} = ({{.SQL}}){{end}}
+SET {{with .NewStatus}}{{$.Status}} = {{.}}{{end}}
+    {{- range $i, $s := .Sets}}{{if or $i $.NewStatus}},{{end}}
+    {{$s.Column}} = ({{$s.SQL}}){{end}}
 WHERE {{.ID}}
   -- guard:sql-write-status P2
   AND ({{.Status}})::text = @status::text
