@@ -362,3 +362,14 @@ func TestStatementsOfARepair(t *testing.T) {
 		})
 	}
 }
+
+// TestUsualSandboxes: what the row says of its sandboxes wins over what the config says of all.
+func TestUsualSandboxes(t *testing.T) {
+	for said, want := range map[int64][2]int{0: {0, mostSandboxes}, -3: {0, mostSandboxes}, 2: {2, 2}, 1 << 40: {mostSandboxes, mostSandboxes}} {
+		for many, want := range map[bool]int{false: want[0], true: want[1]} {
+			if got := (&Compiled{mapping: Mapping{Many: many}}).usual(said); got != want {
+				t.Errorf("usual(%d), many: %v = %d, want %d", said, many, got, want)
+			}
+		}
+	}
+}

@@ -17,6 +17,7 @@ type Mapping struct {
 	Statuses map[string][]string
 	Fail     RowChange
 	Requeue  RowChange
+	Many     bool // several sandboxes at once are usual for a task, however many
 	Notify   string
 	Attrs    []string // further columns that overrides ask for (task.NAME), read as text
 	Events   EventMapping

@@ -90,7 +90,7 @@ func (r *taskRow) task(c *Compiled, now time.Time) reconcile.Task {
 		DueAt: limitTime(r.moments[12]), SleepsAt: limitTime(r.moments[13]),
 		Mark: r.texts[9].String, AttemptMark: r.texts[10].String,
 		Tenant:    reconcile.TenantName(r.texts[11].String),
-		Sandboxes: int(min(max(r.numbers[2].Int64, 0), mostSandboxes)),
+		Sandboxes: c.usual(r.numbers[2].Int64),
 		Attempts:  int(r.numbers[0].Int64), MaxAttempts: int(r.numbers[1].Int64),
 		Retries: r.numbers[0].Valid && r.numbers[1].Valid,
 		Events: reconcile.Events{
@@ -107,6 +107,14 @@ func (r *taskRow) task(c *Compiled, now time.Time) reconcile.Task {
 
 // mostSandboxes is more than any task has at once.
 const mostSandboxes = 1000
+
+// usual is how many sandboxes a task may have: what its row says, else what the config says of all.
+func (c *Compiled) usual(said int64) int {
+	if said <= 0 && c.mapping.Many {
+		return mostSandboxes
+	}
+	return int(min(max(said, 0), mostSandboxes))
+}
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {

@@ -96,6 +96,8 @@ type TasksConfig struct {
 	Fail RowConfig `yaml:"fail"`
 	// What handing a task out again writes.
 	Requeue RowConfig `yaml:"requeue"`
+	// How many sandboxes at once are usual for a task whose row does not say it (columns.sandboxes).
+	PerTask string `yaml:"per_task" enum:"one,many"`
 	// Whether the sandboxes that tasks explain may be ended; keep only tells of them.
 	Sandboxes string `yaml:"sandboxes" enum:"end,keep"`
 	// NOTIFY channel that is told of each change.

@@ -21,7 +21,7 @@ func (c *Config) Mapping() tasks.Mapping {
 		Fail: tasks.RowChange{None: t.Fail.None, Status: t.Fail.Status, Set: t.Fail.Set, SQL: t.Fail.SQL},
 		Requeue: tasks.RowChange{None: t.Requeue.None || t.Fail.None, Status: t.Requeue.Status, Set: t.Requeue.Set,
 			SQL: t.Requeue.SQL},
-		Notify: t.Notify, Attrs: c.attrs(),
+		Many: t.PerTask == "many", Notify: t.Notify, Attrs: c.attrs(),
 		Events: tasks.EventMapping{
 			Table: c.Events.Table, Columns: c.Events.Columns,
 			Started: eventTypes(c.Events.Started), Heartbeat: eventTypes(c.Events.Heartbeat),

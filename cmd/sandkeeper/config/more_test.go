@@ -319,3 +319,21 @@ func TestLinkAndRestOfAnEntry(t *testing.T) {
 		}
 	}
 }
+
+// TestRepairsThatAreNone: `fail: none` takes also what a preset would write, and `sandboxes: keep` and `per_task: many`
+// come to where they count.
+func TestRepairsThatAreNone(t *testing.T) {
+	c := mustParse(t, strings.Replace(sound, "{preset: omoios}", "{preset: omoios, fail: none, sandboxes: keep, per_task: many}", 1))
+	m, p := c.Mapping().WithPreset(), c.Policy().Tasks
+	if m.Fail.Status != "" || len(m.Fail.Set)+len(m.Requeue.Set) > 0 || !m.Many || p.FailsRows || !p.KeepSandboxes {
+		t.Errorf("mapping = %+v, %+v, many: %v; policy = %+v", m.Fail, m.Requeue, m.Many, p)
+	}
+	c = mustParse(t, sound)
+	if p := c.Policy().Tasks; !p.FailsRows || p.KeepSandboxes || c.Mapping().Many {
+		t.Errorf("without them: %+v", p)
+	}
+	c = mustParse(t, strings.Replace(sound, "{preset: omoios}", "{preset: omoios, fail: {sql: [\"UPDATE public.tasks SET status = @reason\"]}}", 1))
+	if m := c.Mapping().WithPreset(); m.Fail.Status != "" || len(m.Fail.SQL) != 1 || !c.Policy().Tasks.FailsRows {
+		t.Errorf("statements alone: %+v", m.Fail)
+	}
+}
