@@ -70,8 +70,13 @@ func (c *check) found(ctx context.Context, tx pgx.Tx, column string) ([]string, 
 
 // indexes looks for the indexes that keep a pass from reading the history.
 func (c *check) indexes(ctx context.Context) {
-	if c.plan.byStatus() {
-		c.index(ctx, "index on the status", c.plan.table, c.plan.plain["status"])
+	switch status := c.plan.plain["status"]; {
+	case !c.plan.byStatus():
+	case status == "":
+		c.warn("index on the status", "it is an expression, which every pass computes for each row",
+			"narrow the rows by tasks.where, or make an index on the expression")
+	default:
+		c.index(ctx, "index on the status", c.plan.table, status)
 	}
 	if c.plan.events == nil {
 		return

@@ -177,8 +177,10 @@ func (c *compiler) columns() {
 			c.out.plain[name] = column
 		}
 	}
-	for _, name := range []string{"id", "status"} {
-		c.mustBeColumn("tasks.columns."+name, c.m.Columns[name])
+	c.mustBeColumn("tasks.columns.id", c.m.Columns["id"])
+	written := c.m.Fail.Status != "" || c.m.Requeue.Status != ""
+	if status := c.m.Columns["status"]; written || !inParentheses(status) {
+		c.mustBeColumn("tasks.columns.status", status)
 	}
 }
 

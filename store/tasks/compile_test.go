@@ -342,16 +342,17 @@ func TestStatementsOfARepair(t *testing.T) {
 		change RowChange
 		want   string
 	}{
-		"a row and a statement":      {RowChange{Status: "failed", Set: map[string]string{"error_message": "@reason"}, SQL: []string{good}}, ""},
-		"a statement alone":          {RowChange{SQL: []string{good}}, ""},
-		"the statement says why":     {RowChange{Status: "failed", SQL: []string{good}}, ""},
-		"nobody says why":            {RowChange{SQL: []string{"UPDATE public.tasks SET status = 'failed' WHERE id = @id::uuid"}}, "no column is set to @reason"},
-		"two in one":                 {RowChange{SQL: []string{good + "; COMMIT"}}, "contains a semicolon"},
-		"the end of the transaction": {RowChange{SQL: []string{"COMMIT", good}}, "tasks.fail.sql[0]: the statement is no statement that changes rows"},
-		"a table that goes":          {RowChange{SQL: []string{good, "DROP TABLE public.tasks"}}, "tasks.fail.sql[1]"},
-		"a name that is not known":   {RowChange{SQL: []string{good + " RETURNING @task"}}, "names @task"},
-		"a comment":                  {RowChange{SQL: []string{good + " -- and more"}}, "contains a comment"},
-		"the id in a column's value": {RowChange{Status: "failed", Set: map[string]string{"error_message": "@reason || @id"}}, "names @id"},
+		"a row and a statement":               {RowChange{Status: "failed", Set: map[string]string{"error_message": "@reason"}, SQL: []string{good}}, ""},
+		"a statement alone":                   {RowChange{SQL: []string{good}}, ""},
+		"the statement says why":              {RowChange{Status: "failed", SQL: []string{good}}, ""},
+		"nobody says why":                     {RowChange{SQL: []string{"UPDATE public.tasks SET status = 'failed' WHERE id = @id::uuid"}}, "no column is set to @reason"},
+		"two in one":                          {RowChange{SQL: []string{good + "; COMMIT"}}, "contains a semicolon"},
+		"the end of the transaction":          {RowChange{SQL: []string{"COMMIT", good}}, "tasks.fail.sql[0]: the statement is no statement that changes rows"},
+		"a table that goes":                   {RowChange{SQL: []string{good, "DROP TABLE public.tasks"}}, "tasks.fail.sql[1]"},
+		"a name that is not known":            {RowChange{SQL: []string{good + " RETURNING @task"}}, "names @task"},
+		"a comment":                           {RowChange{SQL: []string{good + " -- and more"}}, "contains a comment"},
+		"no status, and nothing but a column": {RowChange{Set: map[string]string{"error_message": "@reason"}}, "tasks.fail.status: is missing"},
+		"the id in a column's value":          {RowChange{Status: "failed", Set: map[string]string{"error_message": "@reason || @id"}}, "names @id"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Compile(Mapping{Table: "public.tasks", Columns: map[string]string{"id": "id", "status": "status"},

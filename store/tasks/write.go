@@ -333,9 +333,12 @@ func (a *attempt) addEvent(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// columnsOf are the columns that a change sets, the status first.
+// columnsOf are the columns that a change sets, the status first, where it is a column.
 func (c *Compiled) columnsOf(ch change) []string {
-	columns := []string{c.plain["status"]}
+	var columns []string
+	if status := c.plain["status"]; status != "" {
+		columns = append(columns, status)
+	}
 	for _, a := range ch.sets {
 		columns = append(columns, a.name)
 	}

@@ -16,6 +16,10 @@ func TestStatementsOrNone(t *testing.T) {
 		CREATE TABLE history (job uuid, why text CHECK (why <> 'refused'))`
 	const tell = "INSERT INTO public.history (job, why) VALUES (@id::uuid, @reason)"
 	const end = "UPDATE public.jobs SET ended = @now, note = @reason WHERE id = @id::uuid"
+	statuses := map[string]string{
+		"generated": "status",
+		"computed":  "(CASE WHEN jobs.ended IS NOT NULL THEN 'failed' WHEN jobs.began IS NULL THEN 'pending' ELSE 'running' END)",
+	}
 	for name, c := range map[string]struct {
 		sql       []string
 		meanwhile string
@@ -33,31 +37,33 @@ func TestStatementsOrNone(t *testing.T) {
 		"they take it away":                  {sql: []string{tell, "DELETE FROM public.jobs WHERE id = @id::uuid"}, err: "no row has the id"},
 		"a later one is refused":             {sql: []string{end, tell}, reason: "refused", err: "tasks.fail.sql[1]"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, schema, Mapping{Table: "jobs", Columns: map[string]string{"id": "id", "status": "status", "error": "note"},
-				Statuses: map[string][]string{"pending": {"pending"}, "running": {"running"}, "failed": {"failed"}},
-				Fail:     RowChange{SQL: c.sql}})
-			w.exec("INSERT INTO jobs (id, began) VALUES ($1, now())", id("1"))
-			task := w.one(id("1"))
-			if c.meanwhile != "" {
-				w.exec(c.meanwhile)
-			}
-			said := c.reason
-			if said == "" {
-				said = reason
-			}
-			written, before, err := w.tasks.Write(w.t.Context(),
-				reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: said, Lock: c.lock})
-			if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) || written != c.want {
-				t.Fatalf("Write = %q, %v; want %q, %q", written, err, c.want, c.err)
-			}
-			is := w.text("SELECT coalesce((SELECT status FROM jobs), 'gone') || ' ' || (SELECT count(*) FROM history)")
-			if done := c.want == reconcile.WriteDone; done != (is == "failed 1") || !done && !strings.HasSuffix(is, " 0") {
-				t.Errorf("row and history = %q after %q", is, written)
-			}
-			if before != nil {
-				t.Error("a way back is kept, which would bring back one table of two")
-			}
-		})
+		for how, status := range statuses {
+			t.Run(name+", "+how, func(t *testing.T) {
+				w := newWorld(t, schema, Mapping{Table: "jobs", Columns: map[string]string{"id": "id", "status": status, "error": "note"},
+					Statuses: map[string][]string{"pending": {"pending"}, "running": {"running"}, "failed": {"failed"}},
+					Fail:     RowChange{SQL: c.sql}})
+				w.exec("INSERT INTO jobs (id, began) VALUES ($1, now())", id("1"))
+				task := w.one(id("1"))
+				if c.meanwhile != "" {
+					w.exec(c.meanwhile)
+				}
+				said := c.reason
+				if said == "" {
+					said = reason
+				}
+				written, before, err := w.tasks.Write(w.t.Context(),
+					reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: said, Lock: c.lock})
+				if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) || written != c.want {
+					t.Fatalf("Write = %q, %v; want %q, %q", written, err, c.want, c.err)
+				}
+				is := w.text("SELECT coalesce((SELECT status FROM jobs), 'gone') || ' ' || (SELECT count(*) FROM history)")
+				if done := c.want == reconcile.WriteDone; done != (is == "failed 1") || !done && !strings.HasSuffix(is, " 0") {
+					t.Errorf("row and history = %q after %q", is, written)
+				}
+				if before != nil {
+					t.Error("a way back is kept, which would bring back one table of two")
+				}
+			})
+		}
 	}
 }

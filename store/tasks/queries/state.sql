@@ -10,7 +10,7 @@ SELECT coalesce(true
            AND {{.Live}}
        , false) AS stands,
        {{with .Alive}}{{.}}{{else}}false{{end}} AS alive,
-       ARRAY[{{.Before}}] AS before
+       ARRAY[{{.Before}}]::text[] AS before
 FROM {{.Table}}
 WHERE {{.ID}}
 {{- if .Lock}}
