@@ -145,6 +145,52 @@ func TestCoderByJobs(t *testing.T) {
 	})
 }
 
+// coderMapped computes what a workspace is from its newest build: one that was stopped is parked, its deadline is when
+// it is put to sleep, and Coder repairs its builds itself.
+const coderMapped = `tasks:
+  table: public.workspaces
+  where: "NOT deleted"
+  columns:
+    id: id
+    status: "(CASE WHEN deleted THEN 'deleted' ELSE (SELECT b.transition::text || '/' || j.job_status::text
+      FROM public.workspace_builds b JOIN public.provisioner_jobs j ON j.id = b.job_id
+      WHERE b.workspace_id = workspaces.id ORDER BY b.build_number DESC LIMIT 1) END)"
+    created_at: created_at
+    state_since: "((SELECT coalesce(j.completed_at, j.started_at, j.created_at) FROM public.workspace_builds b
+      JOIN public.provisioner_jobs j ON j.id = b.job_id
+      WHERE b.workspace_id = workspaces.id ORDER BY b.build_number DESC LIMIT 1))"
+    sleeps_at: "((SELECT b.deadline FROM public.workspace_builds b WHERE b.workspace_id = workspaces.id
+      ORDER BY b.build_number DESC LIMIT 1))"
+    heartbeat_at: "((SELECT max(a.last_connected_at) FROM public.workspace_agents a
+      JOIN public.workspace_resources r ON r.id = a.resource_id
+      JOIN public.workspace_builds b ON b.job_id = r.job_id WHERE b.workspace_id = workspaces.id))"
+  statuses:
+    assigned: [start/pending, start/running]
+    running: [start/succeeded]
+    parked: [stop/pending, stop/running, stop/succeeded]
+    waiting: [start/failed, start/canceled, start/canceling, stop/failed, stop/canceled]
+    completed: [deleted, delete/succeeded]
+  fail: none
+  sandboxes: keep
+`
+
+// TestCoderMapped: a status that no column holds is computed, nothing is written, and nothing that a workspace explains
+// is ended.
+func TestCoderMapped(t *testing.T) {
+	p := naive(t, "coder", coderMapped, coderCluster("{task_label: com.coder.workspace.id}"), cluster)
+	p.play(t, coderHealthy())
+	p.play(t, coderHealthy().together())
+	p.play(t, stories{
+		"a running workspace's Pod is gone": func(w *world) {
+			coderCompany(w)
+			t, box := coderUsed(w, coderBuild{transition: "start", began: 9 * time.Hour, job: done(9 * time.Hour), seen: 10 * time.Minute}, nil)
+			w.healthy("a workspace whose row is only read", t)
+			w.then(2, func() { w.vanish(box) })
+			w.told("sandbox-missing", t.id)
+		},
+	})
+}
+
 func coderStarts(w *world) {
 	coderCompany(w)
 	t := coderWorkspace(w, coderBuild{transition: "start", began: 12 * time.Minute}, row{"last_used_at": never})
