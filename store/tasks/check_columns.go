@@ -163,8 +163,21 @@ func (c *check) parses(ctx context.Context, what string, sql func() (string, err
 
 // shape looks at what the guarded write relies on.
 func (c *check) shape(ctx context.Context) {
-	var unique bool
 	id := c.plan.plain["id"]
+	if id == "" {
+		c.warn("tasks.columns.id", "it is an expression: a write that meets two rows is refused, and each look at one row reads "+
+			"the table", fmt.Sprintf("CREATE UNIQUE INDEX CONCURRENTLY ON %s ((%s))", c.plan.table, c.plan.columns["id"]))
+	} else {
+		c.unique(ctx, id)
+	}
+	for step, ch := range c.plan.changes {
+		c.room(step, ch)
+	}
+}
+
+// unique looks for what keeps two rows from having one id.
+func (c *check) unique(ctx context.Context, id string) {
+	var unique bool
 	c.step(ctx, "tasks.columns.id", func(tx pgx.Tx, _ time.Time) error {
 		args := pgx.StrictNamedArgs{"relation": c.plan.table, "column": id}
 		return tx.QueryRow(ctx, queries["unique"], args).Scan(&unique)
@@ -172,9 +185,6 @@ func (c *check) shape(ctx context.Context) {
 	if !unique {
 		c.bad("tasks.columns.id", fmt.Sprintf("no index makes %q unique: a write that meets two rows is refused", id),
 			fmt.Sprintf("CREATE UNIQUE INDEX CONCURRENTLY ON %s (%s)", c.plan.table, store.Quoted(id)))
-	}
-	for step, ch := range c.plan.changes {
-		c.room(step, ch)
 	}
 }
 
@@ -190,7 +200,7 @@ func (c *check) room(step reconcile.Step, ch change) {
 		)
 	}
 	status := c.s.cat.fields["status"]
-	if status.enum() && !slices.Contains(status.labels, ch.status) {
+	if ch.status != "" && status.enum() && !slices.Contains(status.labels, ch.status) {
 		c.bad(fmt.Sprintf("tasks.%s.status", step), fmt.Sprintf("%s has no label %q", status.name, ch.status),
 			text.Unknown(ch.status, status.labels))
 	}

@@ -177,7 +177,9 @@ func (c *compiler) columns() {
 			c.out.plain[name] = column
 		}
 	}
-	c.mustBeColumn("tasks.columns.id", c.m.Columns["id"])
+	if c.m.Columns["id"] == "" {
+		c.wrong("tasks.columns.id", "is missing", "name the column")
+	}
 	written := c.m.Fail.Status != "" || c.m.Requeue.Status != ""
 	if status := c.m.Columns["status"]; written || !inParentheses(status) {
 		c.mustBeColumn("tasks.columns.status", status)

@@ -67,3 +67,32 @@ func TestStatementsOrNone(t *testing.T) {
 		}
 	}
 }
+
+// TestComposedID: rows that two columns name are read, locked and written by an expression of both.
+func TestComposedID(t *testing.T) {
+	w := newWorld(t, `CREATE TABLE runs (org text, n int, status text, note text, PRIMARY KEY (org, n))`, Mapping{
+		Table: "runs", Columns: map[string]string{"id": "(org || '/' || n)", "status": "status", "error": "note"},
+		Statuses: map[string][]string{"running": {"running"}, "failed": {"failed"}},
+		Fail:     RowChange{Status: "failed", Set: map[string]string{"note": "@reason"}}})
+	w.exec("INSERT INTO runs (org, n, status) VALUES ('a', 1, 'running'), ('a', 11, 'running'), ('b', 1, 'running')")
+	if live := w.live(); len(live) != 3 || live["a/1"].ID != "a/1" {
+		t.Fatalf("live = %v", live)
+	}
+	if got := w.fail(w.one("a/1"), reason); got != reconcile.WriteDone {
+		t.Fatalf("Write = %s", got)
+	}
+	if got := w.text("SELECT string_agg(org || n || status, ' ' ORDER BY org, n) FROM runs"); got != "a1failed a11running b1running" {
+		t.Errorf("rows = %s", got)
+	}
+	w.exec("ALTER TABLE runs DROP CONSTRAINT runs_pkey")
+	w.exec("INSERT INTO runs (org, n, status) VALUES ('b', 1, 'running')")
+	if _, _, err := w.tasks.Write(w.t.Context(), reconcile.Write{Step: reconcile.StepFail, Task: reconcile.Task{ID: "b/1", Status: "running"},
+		Reason: reason, Lock: true}); err == nil || !strings.Contains(err.Error(), "must be unique") {
+		t.Errorf("two rows of one id: %v", err)
+	}
+	for _, line := range w.tasks.Check(t.Context()) {
+		if !line.OK && strings.Contains(line.What, "id") {
+			t.Errorf("check: %+v", line)
+		}
+	}
+}
