@@ -46,6 +46,10 @@ func orphan(v *view.View, s *reconcile.Subject) result {
 		return result{suspect: "its listing shows no link, and a direct look that it names task " + text.Clip(task, 60)}
 	}
 	only := onlyReported(v, s, b)
+	evidence := []reconcile.Evidence{boxSeenAs(b), {Source: "tasks", At: v.S.T0, Fact: subjectUnexplained(s, b)}}
+	if group := v.Alike[b.Provider]; group != "" {
+		evidence = append(evidence, reconcile.Evidence{Source: b.Provider, At: b.AsOf, Fact: group})
+	}
 	return result{
 		found: true, sandbox: b, sightings: v.P.Rules["orphan"].Sightings, report: only != "",
 		//guard:orphan-unknown-state harm
@@ -53,10 +57,7 @@ func orphan(v *view.View, s *reconcile.Subject) result {
 		reason: reconcile.Joined(fmt.Sprintf("no task explains it: %s; %s, %s %s ago", subjectUnexplained(s, b), b.Raw,
 			boxBegan(b),
 			text.Duration(v.Born(*b))), only),
-		evidence: []reconcile.Evidence{
-			boxSeenAs(b),
-			{Source: "tasks", At: v.S.T0, Fact: subjectUnexplained(s, b)},
-		},
+		evidence: evidence,
 	}
 }
 

@@ -14,8 +14,9 @@ type View struct {
 	places
 	Rules   []Ruled // those that are judged
 	Pairs   map[reconcile.Ref]string
-	Ageing  bool // some class has a maximum age
-	Telling bool // the rules are to say why a healthy subject is healthy
+	Alike   map[string]string // by provider: what sandboxes that nothing explains have in common
+	Ageing  bool              // some class has a maximum age
+	Telling bool              // the rules are to say why a healthy subject is healthy
 }
 
 // Places say whose a sandbox is, and where a task's are.

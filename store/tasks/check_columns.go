@@ -165,8 +165,8 @@ func (c *check) parses(ctx context.Context, what string, sql func() (string, err
 func (c *check) shape(ctx context.Context) {
 	id := c.plan.plain["id"]
 	if id == "" {
-		c.warn("tasks.columns.id", "it is an expression: a write that meets two rows is refused, and each look at one row reads "+
-			"the table", fmt.Sprintf("CREATE UNIQUE INDEX CONCURRENTLY ON %s ((%s))", c.plan.table, c.plan.columns["id"]))
+		c.warn("tasks.columns.id", "it is an expression: a write that meets two rows is refused, and each look at one row "+
+			"reads the table", fmt.Sprintf("CREATE UNIQUE INDEX CONCURRENTLY ON %s ((%s))", c.plan.table, c.plan.columns["id"]))
 	} else {
 		c.unique(ctx, id)
 	}

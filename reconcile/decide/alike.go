@@ -1,0 +1,62 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// leastAlike is how many sandboxes that nothing explains make a group.
+const leastAlike = 3
+
+// mostTraits is how much of what they have in common is told.
+const mostTraits = 4
+
+// alike says, by provider, what sandboxes that nothing explains have in common and no other one has: gateways,
+// builders, spares and other environments show by it that a word is missing in the config, and not a task.
+func alike(subs []reconcile.Subject) map[string]string {
+	loose, others := map[string][]*reconcile.Sandbox{}, map[string][]*reconcile.Sandbox{}
+	for i := range subs {
+		s := &subs[i]
+		for j := range s.Boxes {
+			b := &s.Boxes[j]
+			switch {
+			case !b.Here || !b.Owned || !b.State.Exists():
+			case s.Task == nil && s.LinkState != reconcile.LinkExplained && s.LinkState != reconcile.LinkUnread:
+				loose[b.Provider] = append(loose[b.Provider], &b.Sandbox)
+			default:
+				others[b.Provider] = append(others[b.Provider], &b.Sandbox)
+			}
+		}
+	}
+	out := map[string]string{}
+	for provider, group := range loose {
+		if traits := sharedTraits(group, others[provider]); len(group) >= leastAlike && len(traits) > 0 {
+			out[provider] = fmt.Sprintf("%d sandboxes that nothing explains, and no other, have in common: %s; if no task is "+
+				"behind them, say so in owns.except or tasks.explained_by", len(group), strings.Join(traits, ", "))
+		}
+	}
+	return out
+}
+
+// sharedTraits are the labels and the template that all of a group have and none of the others.
+func sharedTraits(group, others []*reconcile.Sandbox) (traits []string) {
+	of := func(has func(*reconcile.Sandbox) bool) bool {
+		return !slices.ContainsFunc(others, has) &&
+			!slices.ContainsFunc(group, func(b *reconcile.Sandbox) bool { return !has(b) })
+	}
+	first := group[0]
+	for _, key := range reconcile.SortedKeys(first.Labels) {
+		value := first.Labels[key]
+		if of(func(b *reconcile.Sandbox) bool { is, ok := b.Labels[key]; return ok && is == value }) {
+			traits = append(traits, "label "+text.Clip(key, 60)+"="+text.Clip(value, 60))
+		}
+	}
+	if t := first.Template; t != "" && of(func(b *reconcile.Sandbox) bool { return b.Template == t }) {
+		traits = append(traits, "template "+text.Clip(t, 60))
+	}
+	return traits[:min(len(traits), mostTraits)]
+}
