@@ -62,8 +62,10 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) result {
 		cause = reconcile.Joined("a later one of its name may go on, which the next listing tells", cause)
 	}
 	var holds reconcile.HeldBy
+	// One that is known to be gone may be of an earlier attempt, unless the row names it.
+	named := s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Known && v.Vouched(s, b) })
 	//guard:missing-clock harm
-	if !had {
+	if !named {
 		holds = v.HidesWhatIsNew(s)
 	}
 	return result{

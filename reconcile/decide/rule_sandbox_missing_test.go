@@ -23,6 +23,9 @@ func TestSandboxMissing(t *testing.T) {
 		"searched where the clock is off, and never seen": {
 			named + "task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=k1; listing daytona off=-10m; find t1 none",
 			"held", "clock-untrusted provider/daytona"},
+		"an earlier one is gone where the clock is off": {
+			named + "task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=k2; knew box daytona/s1 running task=t1 name=k1 since=2h; " +
+				"look daytona/s1 gone; listing daytona off=-10m; find t1 none", "held", "clock-untrusted provider/daytona"},
 		"looked for by id where the clock is off": {seen + ran + "listing daytona off=-10m; " + gone, "due", ""},
 		"one look long ago is still one look": {
 			"rule sandbox-missing looks=3; " + seen + ran + gone, "seen", ""},
