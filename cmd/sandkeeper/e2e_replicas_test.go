@@ -64,7 +64,8 @@ func TestReplicasAreKilled(t *testing.T) {
 	}
 	au.audit()
 	gap, cut := au.longestGap()
-	if most := time.Duration(cut)*15*time.Second + 6*time.Second; gap > most {
+	// One that is killed between taking the lease and recording its pass holds the lease too.
+	if most := time.Duration(cut+1)*15*time.Second + 6*time.Second; gap > most {
 		t.Errorf("no pass ended for %s, want at most %s", gap, most)
 	}
 }
