@@ -20,12 +20,16 @@ func (c *Compiled) RunAgain(ids []string, why string) string {
 	var b strings.Builder
 	where := c.stillOurs(ids)
 	requeue, known := c.changes[reconcile.StepRequeue]
-	if !known {
-		fmt.Fprintf(&b, "-- tasks.requeue is not configured, so sandkeeper does not know how a task is run again.\n"+
-			"-- These are the rows that still are as sandkeeper left them:\nSELECT *\nFROM %s\n%s;\n", c.table, where)
-		return b.String()
+	switch {
+	case !known:
+		return "-- tasks.requeue is not configured, so sandkeeper does not know how a task is run again.\n" + c.shown(where)
+	case len(requeue.after) > 0:
+		return "-- tasks.requeue.sql is more than one UPDATE: run its statements for each of these.\n" + c.shown(where)
 	}
-	sets := []string{c.columns["status"] + " = " + store.Literal(requeue.status)}
+	var sets []string
+	if requeue.status != "" {
+		sets = append(sets, c.columns["status"]+" = "+store.Literal(requeue.status))
+	}
 	for _, a := range requeue.sets {
 		sets = append(sets, fmt.Sprintf("%s = (%s)", a.Column, inlined(a.SQL, why)))
 	}
@@ -34,9 +38,19 @@ func (c *Compiled) RunAgain(ids []string, why string) string {
 	if left := c.untouched(); len(left) > 0 {
 		fmt.Fprintf(&b, "-- Left as sandkeeper's own write set them: %s\n", strings.Join(left, ", "))
 	}
-	fmt.Fprintf(&b, "UPDATE %s\nSET %s\n%s\nRETURNING %s;\n", c.table, strings.Join(sets, ",\n    "),
-		where, c.columns["id"])
+	id := c.columns["id"]
+	if c.key != "" {
+		where = fmt.Sprintf("WHERE (%s)::text IN (SELECT (%s)::text FROM %s\n%s)", c.key, id, c.from.SQL, where)
+		id = c.key
+	}
+	fmt.Fprintf(&b, "UPDATE %s\nSET %s\n%s\nRETURNING %s;\n", c.table, strings.Join(sets, ",\n    "), where, id)
 	return b.String()
+}
+
+// shown is SQL that reads rows.
+func (c *Compiled) shown(where string) string {
+	return fmt.Sprintf("-- These are the rows that still are as sandkeeper left them:\nSELECT *\nFROM %s\n%s;\n",
+		c.from.SQL, where)
 }
 
 // stillOurs is the condition that a row is one of these and as our own fail left it.
@@ -56,11 +70,17 @@ func (c *Compiled) stillOurs(ids []string) string {
 	if deleted := c.columns["deleted_at"]; deleted != "" {
 		where += "\n  AND " + c.notDeleted(deleted)
 	}
+	if c.reasonColumn() == "" {
+		return where
+	}
 	return where + fmt.Sprintf("\n  AND (%s)::text LIKE %s", c.reasonColumn(), store.Literal(marks))
 }
 
 // reasonColumn is where a fail leaves its reason with its mark.
 func (c *Compiled) reasonColumn() string {
+	if c.from.apart {
+		return c.columns["error"]
+	}
 	for _, a := range c.changes[reconcile.StepFail].sets {
 		if a.reason {
 			return a.Column

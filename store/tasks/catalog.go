@@ -18,6 +18,7 @@ import (
 type catalog struct {
 	fields     map[string]columnType // by canonical field
 	sets       map[string]columnType // by column that fail or requeue set
+	key        columnType            // of tasks.key
 	events     map[string]columnType // by canonical event field
 	eventIndex bool                  // the events' sandbox column can be looked up
 	without    []string              // of [Mapping.Optional]: what this role cannot read
@@ -38,11 +39,18 @@ func readCatalog(ctx context.Context, tx pgx.Tx, c *Compiled) (catalog, error) {
 		return catalog{}, fmt.Errorf("try what the preset reads besides the task table: %w", err)
 	}
 	c = c.less(cat.without)
-	if cat.fields, err = describe(ctx, tx, c.table, c.columns); err != nil {
+	if cat.fields, err = describe(ctx, tx, c.from.SQL, c.columns); err != nil {
 		return catalog{}, fmt.Errorf("read the types of the task table's columns: %w", err)
 	}
 	if cat.sets, err = describe(ctx, tx, c.table, c.setColumns()); err != nil {
 		return catalog{}, fmt.Errorf("read the types of the columns that fail and requeue set: %w", err)
+	}
+	if c.key != "" {
+		found, err := describe(ctx, tx, c.table, map[string]string{"key": c.key})
+		if err != nil {
+			return catalog{}, fmt.Errorf("read the type of tasks.key: %w", err)
+		}
+		cat.key = found["key"]
 	}
 	if c.events == nil {
 		return cat, nil
@@ -57,9 +65,9 @@ func readCatalog(ctx context.Context, tx pgx.Tx, c *Compiled) (catalog, error) {
 // unreadable are the optional parts of the mapping that this role cannot read.
 func (c *Compiled) unreadable(ctx context.Context, tx pgx.Tx) (without []string, err error) {
 	for _, part := range c.mapping.Optional {
-		sql := "SELECT (" + c.columns[part] + ") FROM " + c.table + " LIMIT 0"
+		sql := "SELECT (" + c.columns[part] + ") FROM " + c.from.SQL + " LIMIT 0"
 		if part == "where" {
-			sql = "SELECT FROM " + c.table + " WHERE " + c.where + " LIMIT 0"
+			sql = "SELECT FROM " + c.from.SQL + " WHERE " + c.where + " LIMIT 0"
 		}
 		var refused *pgconn.PgError
 		err := pgx.BeginFunc(ctx, tx, func(inner pgx.Tx) error { // a savepoint

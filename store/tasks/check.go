@@ -105,11 +105,33 @@ func (c *check) skew(skew, trip time.Duration) {
 
 // relations looks whether the mapped tables are tables.
 func (c *check) relations(ctx context.Context) bool {
-	good := c.relation(ctx, "tasks.table", c.plan.table)
+	good := c.source(ctx)
 	if c.plan.events != nil {
 		good = c.relation(ctx, "events.table", c.plan.events.table) && good
 	}
 	return good
+}
+
+// source looks at where the rows are read, and at the table that is written.
+func (c *check) source(ctx context.Context) bool {
+	good := true
+	if c.plan.table != "" {
+		good = c.relation(ctx, "tasks.table", c.plan.table)
+	}
+	switch {
+	case !c.plan.from.apart:
+	case c.plan.view != "":
+		good = c.relation(ctx, "tasks.from", c.plan.view) && good
+	default:
+		good = c.parses(ctx, "tasks.from", func() (string, error) { return "SELECT FROM " + c.plan.from.SQL, nil }) && good
+	}
+	return good
+}
+
+// kinds are the kinds of relations in words.
+var kinds = map[string]string{
+	"r": "a table", "p": "a partitioned table", "f": "a foreign table", "v": "a view",
+	"m": "a materialized view: rows are as old as its last REFRESH",
 }
 
 type relation struct {
@@ -148,15 +170,16 @@ func (c *check) relation(ctx context.Context, what, name string) bool {
 	case r == nil:
 		c.bad(what, name+" does not exist", near)
 		return false
-	case r.Kind != "r" && r.Kind != "p":
-		c.bad(what, name+" is not a table: a view's rows have no version to guard a write with", "map the table behind it")
+	case r.Kind != "r" && r.Kind != "p" && what != "tasks.from":
+		c.bad(what, name+" is not a table: a view's rows have no version to guard a write with",
+			"map the table behind it, or the view as tasks.from")
 		return false
 	case r.Hidden:
 		c.bad(what, "row security hides rows of "+name+" from this role: what is hidden would count as gone",
 			"give the role a policy that shows every row, or BYPASSRLS")
 		return true
 	}
-	c.ok(what, name+" is a table")
+	c.ok(what, name+" is "+kinds[r.Kind])
 	return true
 }
 

@@ -19,7 +19,7 @@ import (
 // next, and then at the statements as a whole.
 func (c *check) columns(ctx context.Context) bool {
 	before := len(c.lines)
-	c.columnsOf(ctx, checked{key: "tasks.columns.", fields: taskFields, table: c.plan.table,
+	c.columnsOf(ctx, checked{key: "tasks.columns.", fields: taskFields, table: c.plan.from.SQL,
 		columns: c.plan.columns, plain: c.plan.plain})
 	c.setColumnsOf(ctx)
 	if e := c.plan.events; e != nil {
@@ -45,7 +45,12 @@ type checked struct {
 }
 
 func (c *check) columnsOf(ctx context.Context, m checked) {
-	known := c.known(ctx, m.table)
+	var known []string
+	if m.key == "tasks.columns." && c.plan.from.apart {
+		known = c.given(ctx)
+	} else {
+		known = c.known(ctx, m.table)
+	}
 	for _, f := range m.fields {
 		sql, mapped := m.columns[f.name]
 		if !mapped {
@@ -68,6 +73,22 @@ func (c *check) known(ctx context.Context, table string) []string {
 			columns = r.Columns
 		}
 		return err
+	})
+	return columns
+}
+
+// given are the columns that tasks.from has.
+func (c *check) given(ctx context.Context) (columns []string) {
+	c.step(ctx, "tasks.from", func(tx pgx.Tx, _ time.Time) error {
+		rows, err := tx.Query(ctx, "SELECT * FROM "+c.plan.from.SQL+" LIMIT 0", pgx.QueryExecModeDescribeExec)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for _, f := range rows.FieldDescriptions() {
+			columns = append(columns, f.Name)
+		}
+		return nil
 	})
 	return columns
 }
@@ -110,6 +131,9 @@ func (t columnType) moment() bool {
 
 // setColumnsOf looks at the columns that fail and requeue set.
 func (c *check) setColumnsOf(ctx context.Context) {
+	if len(c.plan.changes) == 0 {
+		return
+	}
 	known := c.known(ctx, c.plan.table)
 	for _, step := range slices.Sorted(maps.Keys(c.plan.changes)) {
 		for _, a := range c.plan.changes[step].sets {
@@ -164,26 +188,56 @@ func (c *check) parses(ctx context.Context, what string, sql func() (string, err
 // shape looks at what the guarded write relies on.
 func (c *check) shape(ctx context.Context) {
 	id := c.plan.plain["id"]
-	if id == "" {
+	if c.plan.from.apart {
+		c.once(ctx)
+	} else if id == "" {
 		c.warn("tasks.columns.id", "it is an expression: a write that meets two rows is refused, and each look at one row "+
 			"reads the table", fmt.Sprintf("CREATE UNIQUE INDEX CONCURRENTLY ON %s ((%s))", c.plan.table, c.plan.columns["id"]))
 	} else {
-		c.unique(ctx, id)
+		c.unique(ctx, "tasks.columns.id", id)
 	}
 	for step, ch := range c.plan.changes {
 		c.room(step, ch)
 	}
 }
 
+// once looks whether what is read has each task once, and whether the row that is written is found by its key alone.
+func (c *check) once(ctx context.Context) {
+	var twice []string
+	read := c.step(ctx, "tasks.from", func(tx pgx.Tx, _ time.Time) error {
+		sql, err := render("twice", map[string]any{"ID": c.plan.columns["id"], "From": c.plan.from.SQL, "Live": c.s.alive()})
+		if err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, sql, c.s.withLive(pgx.StrictNamedArgs{}))
+		if err != nil {
+			return err
+		}
+		twice, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	switch {
+	case !read:
+	case len(twice) > 0:
+		c.bad("tasks.from", fmt.Sprintf("gives several rows of one id, as of %q: nothing is judged from these", twice),
+			"join what has one row for each task, as by DISTINCT ON or LATERAL (… ORDER BY … LIMIT 1)")
+	default:
+		c.ok("tasks.from", "has each live task once")
+	}
+	if key, problem := identifier(c.plan.key); c.plan.key != "" && problem == "" && len(key) == 1 {
+		c.unique(ctx, "tasks.key", key[0])
+	}
+}
+
 // unique looks for what keeps two rows from having one id.
-func (c *check) unique(ctx context.Context, id string) {
+func (c *check) unique(ctx context.Context, what, id string) {
 	var unique bool
-	c.step(ctx, "tasks.columns.id", func(tx pgx.Tx, _ time.Time) error {
+	c.step(ctx, what, func(tx pgx.Tx, _ time.Time) error {
 		args := pgx.StrictNamedArgs{"relation": c.plan.table, "column": id}
 		return tx.QueryRow(ctx, queries["unique"], args).Scan(&unique)
 	})
 	if !unique {
-		c.bad("tasks.columns.id", fmt.Sprintf("no index makes %q unique: a write that meets two rows is refused", id),
+		c.bad(what, fmt.Sprintf("no index makes %q unique: a write that meets two rows is refused", id),
 			fmt.Sprintf("CREATE UNIQUE INDEX CONCURRENTLY ON %s (%s)", c.plan.table, store.Quoted(id)))
 	}
 }

@@ -13,7 +13,10 @@ import (
 // elsewhere warns of tables that the role may write to and no repair does: a stolen password reaches as far.
 func (c *check) elsewhere(ctx context.Context) {
 	const what = "other tables"
-	needed := []string{c.plan.table}
+	needed := []string{}
+	if c.plan.table != "" {
+		needed = append(needed, c.plan.table)
+	}
 	if e := c.plan.events; e != nil && c.plan.mapping.Events.Write {
 		needed = append(needed, e.table)
 	}

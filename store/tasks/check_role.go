@@ -25,6 +25,9 @@ type roleReach struct {
 
 // role looks whether the role may do more with the task table than a repair needs.
 func (c *check) role(ctx context.Context) {
+	if c.plan.table == "" {
+		return
+	}
 	var r roleReach
 	if !c.step(ctx, "role", func(tx pgx.Tx, _ time.Time) error {
 		args := pgx.StrictNamedArgs{"relation": c.plan.table, "columns": list(c.plan.writtenNames())}
@@ -50,7 +53,8 @@ func (c *check) reach(ctx context.Context) {
 	var reaches bool
 	var triggers []string
 	if !c.step(ctx, "ledger", func(tx pgx.Tx, _ time.Time) error {
-		return tx.QueryRow(ctx, queries["reach"], pgx.StrictNamedArgs{"relation": c.plan.table}).Scan(&reaches, &triggers)
+		args := pgx.StrictNamedArgs{"relation": c.plan.tableOrNull()}
+		return tx.QueryRow(ctx, queries["reach"], args).Scan(&reaches, &triggers)
 	}) {
 		return
 	}

@@ -55,7 +55,7 @@ type sample struct{ ID, Status, Sandbox string }
 func (c *check) sampled(ctx context.Context, tx pgx.Tx, lock bool) (*sample, error) {
 	g := c.s.guard(&reconcile.Write{})
 	sql, err := render("sample", map[string]any{"ID": c.plan.columns["id"], "Status": g.Status, "Sandbox": g.Sandbox,
-		"Table": g.Table, "Live": g.Live, "Lock": lock})
+		"Table": g.Table, "Live": g.Live, "Lock": lock && !c.plan.from.apart})
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +66,11 @@ func (c *check) sampled(ctx context.Context, tx pgx.Tx, lock bool) (*sample, err
 	found, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[sample])
 	if err != nil || len(found) == 0 {
 		return nil, err
+	}
+	if lock {
+		if free, err := c.s.lock(ctx, tx, found[0].ID, "SKIP LOCKED"); err != nil || !free {
+			return nil, err
+		}
 	}
 	return found[0], nil
 }

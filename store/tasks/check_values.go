@@ -51,13 +51,13 @@ func (c *Compiled) unknownState(word string) bool {
 
 func (c *check) found(ctx context.Context, tx pgx.Tx, column string) ([]string, error) {
 	looked := false
-	if c.plan.byStatus() {
+	if c.plan.byStatus() && !c.plan.from.apart {
 		var err error
 		if looked, err = indexed(ctx, tx, c.plan.table, c.plan.plain["status"]); err != nil {
 			return nil, err
 		}
 	}
-	sql, err := render("statuses", map[string]any{"Column": column, "Table": c.plan.table, "Indexed": looked})
+	sql, err := render("statuses", map[string]any{"Column": column, "Table": c.plan.from.SQL, "Indexed": looked})
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (c *check) found(ctx context.Context, tx pgx.Tx, column string) ([]string, 
 // indexes looks for the indexes that keep a pass from reading the history.
 func (c *check) indexes(ctx context.Context) {
 	switch status := c.plan.plain["status"]; {
-	case !c.plan.byStatus():
+	case !c.plan.byStatus() || c.plan.from.apart:
 	case status == "":
 		c.warn("index on the status", "it is an expression, which every pass computes for each row",
 			"narrow the rows by tasks.where, or make an index on the expression")
@@ -161,7 +161,7 @@ func (c *check) newest(ctx context.Context, mapped []selected) ([]pgtype.Timesta
 	var at time.Time
 	if !c.step(ctx, "clocks", func(tx pgx.Tx, now time.Time) error {
 		at = now
-		sql, err := render("clocks", map[string]any{"Clocks": mapped, "Table": c.plan.table, "Live": c.s.alive()})
+		sql, err := render("clocks", map[string]any{"Clocks": mapped, "Table": c.plan.from.SQL, "Live": c.s.alive()})
 		if err != nil {
 			return err
 		}

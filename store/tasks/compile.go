@@ -14,7 +14,10 @@ import (
 // A Compiled mapping is a [Mapping] that was checked and made SQL, once.
 type Compiled struct {
 	mapping Mapping
-	table   string
+	table   string // "" where From is read and nothing written
+	from    source
+	view    string            // the relation that From names; "" where it is a query
+	key     string            // SQL of the written table's id, where that is not what is read
 	where   string            // "" when nothing is narrowed
 	columns map[string]string // field: SQL of its value
 	plain   map[string]string // field: the column's name, where it is a column
@@ -73,6 +76,7 @@ func Compile(m Mapping) (*Compiled, error) {
 	}}
 	c.preset()
 	c.table()
+	c.from()
 	c.where()
 	c.columns()
 	c.statuses()
@@ -108,6 +112,9 @@ func (c *compiler) preset() {
 }
 
 func (c *compiler) table() {
+	if c.m.From != "" && c.m.Table == "" {
+		return
+	}
 	c.out.table = c.relation("tasks.table", c.m.Table)
 }
 

@@ -138,7 +138,8 @@ func (t *Tasks) grantFix(e *pgconn.PgError) string {
 			"GRANT SELECT ON %s TO %s",
 			role, further, store.Quoted(role))
 	}
-	said := fmt.Sprintf("the role %s lacks a privilege: GRANT SELECT ON %s TO %s", role, t.plan.table, store.Quoted(role))
+	said := fmt.Sprintf("the role %s lacks a privilege: GRANT SELECT ON %s TO %s",
+		role, t.plan.reads(), store.Quoted(role))
 	if t.plan.events != nil {
 		said += fmt.Sprintf("; GRANT SELECT ON %s TO %s", t.plan.events.table, store.Quoted(role))
 	}
@@ -158,9 +159,12 @@ func (t *Tasks) grantFix(e *pgconn.PgError) string {
 func (t *Tasks) furtherTable(e *pgconn.PgError) string {
 	name, found := strings.CutPrefix(e.Message, "permission denied for table ")
 	if !found {
+		name, found = strings.CutPrefix(e.Message, "permission denied for view ")
+	}
+	if !found {
 		return ""
 	}
-	known := []string{t.plan.table}
+	known := []string{t.plan.reads()}
 	if t.plan.events != nil {
 		known = append(known, t.plan.events.table)
 	}

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -12,13 +13,14 @@ import (
 
 // A guard is what write and look share: how the row is found, and what must hold.
 type guard struct {
-	Table, ID, Status, Sandbox, Live, Alive string
+	Table, ID, Status, Sandbox, Live, Alive, Version string
 }
 
 func (s *statements) guard(w *reconcile.Write) guard {
 	id := s.plan.columns["id"]
 	g := guard{
-		Table: s.plan.table, ID: id + " = " + s.cat.fields["id"].value("id"), Status: s.plan.columns["status"],
+		Table: s.plan.from.SQL, Version: s.plan.from.Version,
+		ID: id + " = " + s.cat.fields["id"].value("id"), Status: s.plan.columns["status"],
 		Sandbox: "''", Live: s.alive(),
 	}
 	if t := s.cat.fields["id"]; !t.keyed() && !t.text() {
@@ -109,10 +111,45 @@ func (s *statements) write(w *reconcile.Write) (string, error) {
 	}
 	return render("write", struct {
 		guard
-		NewStatus, State string
-		Sets             []assignment
-		Version          bool
-	}{s.guard(w), newStatus, s.stateSQL(), ch.sets, !w.Lock})
+		NewStatus, State, Written, Key string
+		Sets                           []assignment
+		Judged                         bool // the version is the one that was judged
+	}{s.guard(w), newStatus, s.stateSQL(), s.plan.table, s.keyIs(), ch.sets, !w.Lock})
+}
+
+// keyIs is the condition that a row of the written table is the task's; "" where the table itself is read.
+func (s *statements) keyIs() string {
+	key, t := s.plan.key, s.cat.key
+	switch {
+	case key == "":
+		return ""
+	case !t.keyed() && !t.text():
+		return "(" + key + ")::text = @id::text"
+	}
+	return key + " = " + t.value("id")
+}
+
+// lock locks the row that is written, where another one is read, and reports whether there is one. wait says what is to
+// happen where somebody else has locked it.
+func (s *statements) lock(ctx context.Context, tx pgx.Tx, id, wait string) (bool, error) {
+	key := s.keyIs()
+	if key == "" {
+		return true, nil
+	}
+	sql, err := render("lock", map[string]any{"Table": s.plan.table, "Key": key, "Wait": wait})
+	if err != nil {
+		return false, err
+	}
+	rows, err := tx.Query(ctx, sql, pgx.StrictNamedArgs{"id": id})
+	if err != nil {
+		return false, err
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowTo[bool])
+	if len(found) > 1 {
+		return false, fmt.Errorf("%d rows of %s have the key %s: tasks.key must be unique; nothing was written",
+			len(found), s.plan.table, id)
+	}
+	return len(found) == 1, err
 }
 
 // now is the statement that reads what a locked row is.
@@ -131,15 +168,18 @@ func (s *statements) stateSQL() string {
 // look is the statement that says why a write did nothing, or that locks the row. It also
 // reads the columns that the write sets.
 func (s *statements) look(w *reconcile.Write, lock bool, columns []string) (string, error) {
+	if s.plan.from.apart {
+		lock, columns = false, nil // the row that is written was locked, and there is no way back
+	}
 	texts := make([]string, len(columns))
 	for i, name := range columns {
 		texts[i] = store.Quoted(name) + "::text"
 	}
 	return render("state", struct {
 		guard
-		Lock   bool
-		Before string
-	}{s.guard(w), lock, strings.Join(texts, ", ")})
+		Lock, NoWait bool
+		Before       string
+	}{s.guard(w), lock, s.plan.several(s.plan.changes[w.Step]), strings.Join(texts, ", ")})
 }
 
 // event is the statement that adds an event.

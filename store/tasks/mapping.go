@@ -10,7 +10,9 @@ import (
 // [Mapping.WithPreset].
 type Mapping struct {
 	Preset   string            // omoios, coding-agent or none
-	Table    string            // schema.table
+	Table    string            // schema.table; what repairs write to
+	From     string            // a view, or a query, that is read in its place; "" to read the table
+	Key      string            // with From: what in Table is the task's id; columns.id when it is not given
 	Where    string            // SQL that narrows what may be judged, never what explains a sandbox
 	Timezone string            // of columns without time zone
 	Columns  map[string]string // canonical field: column, or an SQL expression in parentheses; "" when not mapped

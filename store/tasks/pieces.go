@@ -84,7 +84,7 @@ func (p *pieces) of(ctx context.Context, keys []string) ([]reconcile.Task, error
 
 // bare is what of a row can be read without any value that a mapping makes.
 func (p *pieces) bare(ctx context.Context, key, why string) ([]reconcile.Task, error) {
-	rows, err := p.tx.Query(ctx, fmt.Sprintf("SELECT %s FROM %s WHERE %s", p.s.bareFields(), p.s.plan.table, p.q.among),
+	rows, err := p.tx.Query(ctx, fmt.Sprintf("SELECT %s FROM %s WHERE %s", p.s.bareFields(), p.s.plan.from.SQL, p.q.among),
 		pgx.StrictNamedArgs{"keys": []string{key}})
 	if err != nil {
 		return nil, err
@@ -111,8 +111,8 @@ func (s *statements) bareFields() string {
 	if column, mapped := s.plan.columns["sandbox"]; mapped {
 		sandbox = "(" + column + ")::text"
 	}
-	return fmt.Sprintf("(%s)::text, xmin::text, coalesce((%s)::text, ''), coalesce(%s, '')",
-		s.plan.columns["id"], s.plan.columns["status"], sandbox)
+	return fmt.Sprintf("(%s)::text, %s, coalesce((%s)::text, ''), coalesce(%s, '')",
+		s.plan.columns["id"], s.plan.from.Version, s.plan.columns["status"], sandbox)
 }
 
 // byPieces reads again, by halves, what failed as a whole. Of the live tasks it asks for their ids first. Where
@@ -153,7 +153,7 @@ func (t *Tasks) byPieces(
 // liveOnes are the ids of the live tasks, and what makes the query read those of given ids.
 func (p *pieces) liveOnes(ctx context.Context) ([]string, error) {
 	rows, err := p.tx.Query(ctx, fmt.Sprintf("SELECT (%s)::text FROM %s WHERE %s ORDER BY 1",
-		p.s.plan.columns["id"], p.s.plan.table, p.s.inLiveState()), p.s.withLive(pgx.StrictNamedArgs{}))
+		p.s.plan.columns["id"], p.s.plan.from.SQL, p.s.inLiveState()), p.s.withLive(pgx.StrictNamedArgs{}))
 	if err != nil {
 		return nil, err
 	}

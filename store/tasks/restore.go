@@ -67,6 +67,9 @@ func (s *statements) restoration(key string, before reconcile.RowBefore) (*resto
 	if before.After == "" || before.Mark == "" {
 		return nil, errors.New("the ledger does not know our write's version and mark: set the row back by hand")
 	}
+	if s.plan.from.apart {
+		return nil, errors.New("tasks.from is no table whose row has a version: set the row back by hand")
+	}
 	g := s.guard(&reconcile.Write{})
 	r := &restoration{s: s, id: key, args: pgx.StrictNamedArgs{"id": key},
 		with: restored{Table: g.Table, ID: g.ID, State: s.stateSQL()}}

@@ -53,7 +53,7 @@ type selected struct{ Name, SQL string }
 
 // read is the statement that reads rows, with the given condition.
 func (s *statements) read(where string) (string, error) {
-	with := map[string]any{"Fields": s.selection(), "Table": s.plan.table, "Where": where, "Events": nil}
+	with := map[string]any{"Fields": s.selection(), "Table": s.plan.from.SQL, "Where": where, "Events": nil}
 	if s.plan.events != nil {
 		with["Events"] = s.eventSource()
 	}
@@ -62,7 +62,7 @@ func (s *statements) read(where string) (string, error) {
 
 // selection is what is read of a row, in the order in which it is scanned.
 func (s *statements) selection() []selected {
-	out := []selected{{"sk_xmin", "xmin::text"}, {"sk_outside", s.outside()}}
+	out := []selected{{"sk_version", s.plan.from.Version}, {"sk_outside", s.outside()}}
 	for _, f := range taskFields {
 		out = append(out, selected{"sk_" + f.name, s.fieldSQL(f)})
 	}

@@ -46,7 +46,7 @@ func (t *Tasks) ReportTo(log *slog.Logger) { t.log = log }
 
 // Clock reads the task database's now and whether it is fit to be judged from.
 func (t *Tasks) Clock(ctx context.Context) (reconcile.TaskClock, error) {
-	sql, err := render("clock", map[string]string{"Table": t.plan.table})
+	sql, err := render("clock", map[string]string{"Table": t.plan.from.SQL})
 	if err != nil {
 		return reconcile.TaskClock{}, err
 	}
@@ -118,6 +118,7 @@ func (t *Tasks) rows(ctx context.Context, doing string, ask func(*statements) (q
 	if _, bad := unreadable(err); bad {
 		out, err = t.byPieces(ctx, ask, err)
 	}
+	out.Tasks = t.plan.from.onceEach(out.Tasks)
 	if err != nil {
 		return reconcile.Rows{}, t.plain(doing, err)
 	}
@@ -148,6 +149,9 @@ func (t *Tasks) atOnce(ctx context.Context, ask func(*statements) (query, error)
 var (
 	taskRead  = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	taskWrite = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
+	// What a repair of several tables overwrites must be what was read: a row that somebody changed meanwhile is refused,
+	// and the repair is tried again later. Nothing is waited for, because what came meanwhile would not be seen.
+	taskWrites = pgx.TxOptions{IsoLevel: pgx.RepeatableRead}
 )
 
 // begin runs a transaction that knows the database's now, which is never later than what

@@ -35,7 +35,11 @@ func (t *Tasks) Write(ctx context.Context, w reconcile.Write) (reconcile.Written
 	var written reconcile.Written
 	var before *reconcile.RowBefore
 	var lost error
-	err := t.begin(ctx, taskWrite, func(tx pgx.Tx, _ time.Time) error {
+	how := taskWrite
+	if t.plan.several(t.plan.changes[w.Step]) {
+		how = taskWrites
+	}
+	err := t.begin(ctx, how, func(tx pgx.Tx, _ time.Time) error {
 		s, err := t.statements(ctx, tx)
 		if err != nil {
 			return err
@@ -91,6 +95,9 @@ func (a *attempt) run(ctx context.Context, tx pgx.Tx) (reconcile.Written, *recon
 	// A statement sees what was there when it began, also when it then waits for the row. So
 	// the row is locked first: the update after it sees every sign of life that came meanwhile,
 	// and overwrites just what was read here for restore.
+	if held, err := a.s.lock(ctx, tx, a.id, "NOWAIT"); err != nil || !held {
+		return reconcile.WriteMoved, nil, err
+	}
 	if written, err := a.look(ctx, tx, true); err != nil || written != reconcile.WriteBusy {
 		return written, nil, err
 	}
@@ -102,11 +109,17 @@ func (a *attempt) run(ctx context.Context, tx pgx.Tx) (reconcile.Written, *recon
 		written, err := a.look(ctx, tx, false)
 		return written, nil, err
 	}
-	if len(a.change.after) > 0 {
-		return reconcile.WriteDone, nil, a.tell(ctx, tx) // nobody knows what the statements changed: no way back
+	if a.several() {
+		return reconcile.WriteDone, nil, a.tell(ctx, tx) // nobody knows what was changed elsewhere: no way back
 	}
 	return reconcile.WriteDone, a.rowBefore(version), a.tell(ctx, tx)
 }
+
+// several reports whether a change writes more than the one row that was read, or another one: what it became is seen
+// at the end.
+func (c *Compiled) several(ch change) bool { return len(ch.after) > 0 || c.from.apart }
+
+func (a *attempt) several() bool { return a.s.plan.several(a.change) }
 
 // rowBefore is what restore needs to take the write back.
 func (a *attempt) rowBefore(version string) *reconcile.RowBefore {
@@ -121,7 +134,7 @@ func (a *attempt) rowBefore(version string) *reconcile.RowBefore {
 // update changes the row, and what the config says besides. It answers the row's version after it, "" when it changed
 // nothing.
 func (a *attempt) update(ctx context.Context, tx pgx.Tx) (version string, err error) {
-	if len(a.change.after) == 0 {
+	if !a.several() {
 		return a.set(ctx, tx)
 	}
 	// By all of its statements or by none.
@@ -194,7 +207,7 @@ func (a *attempt) set(ctx context.Context, tx pgx.Tx) (string, error) {
 	if err != nil || after == nil {
 		return "", err
 	}
-	if len(a.change.after) > 0 {
+	if a.several() {
 		return after.Version, nil // what it became is seen when all statements are done
 	}
 	return after.Version, a.became(after.State)

@@ -84,6 +84,10 @@ type TasksConfig struct {
 	Preset string `yaml:"preset" enum:"omoios,coding-agent,none"`
 	// The table, as schema.table.
 	Table string `yaml:"table"`
+	// A view, or a query, that is read in the table's place; expressions know its rows as task.
+	From string `yaml:"from"`
+	// With from: the column of the table that is the task's id; that of columns.id when not given.
+	Key string `yaml:"key"`
 	// SQL that narrows what may be judged, never what explains a sandbox.
 	Where string `yaml:"where"`
 	// Time zone of columns that have none.

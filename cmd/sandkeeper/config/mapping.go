@@ -16,7 +16,7 @@ import (
 func (c *Config) Mapping() tasks.Mapping {
 	t := c.Tasks
 	return tasks.Mapping{
-		Preset: t.Preset, Table: t.Table, Where: t.Where, Timezone: t.Timezone,
+		Preset: t.Preset, Table: t.Table, From: t.From, Key: t.Key, Where: t.Where, Timezone: t.Timezone,
 		Columns: t.Columns, Statuses: t.Statuses,
 		Fail: tasks.RowChange{None: t.Fail.None, Status: t.Fail.Status, Set: t.Fail.Set, SQL: t.Fail.SQL},
 		Requeue: tasks.RowChange{None: t.Requeue.None || t.Fail.None, Status: t.Requeue.Status, Set: t.Requeue.Set,

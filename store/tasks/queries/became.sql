@@ -1,2 +1,2 @@
 -- The state and the version that a locked row has now.
-SELECT coalesce({{.State}}, '') AS state, xmin::text AS version FROM {{.Table}} WHERE {{.ID}}
+SELECT coalesce({{.State}}, '') AS state, {{.Version}} AS version FROM {{.Table}} WHERE {{.ID}}

@@ -15,4 +15,4 @@ FROM {{.Table}}
 WHERE {{.ID}}
 {{- if .Lock}}
 -- guard:sql-write-lock P2
-FOR NO KEY UPDATE{{end}}
+FOR NO KEY UPDATE{{if .NoWait}} NOWAIT{{end}}{{end}}
