@@ -9,8 +9,8 @@ type Entry = entry.Entry
 // hold where given.
 type Owns = entry.Owns
 
-// Except is what is never ours, whatever else proves it.
-type Except = entry.Except
+// A Class is what sandboxes have in common: those that are never ours, and the spares of a warm pool.
+type Class = entry.Class
 
 // Link is how a sandbox and a task know each other.
 type Link = entry.Link

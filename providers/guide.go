@@ -34,10 +34,15 @@ that the adapter cannot, and says so: a rule or a remedy that needs it does not 
 const everyEntry = `
 ## Keys of every entry
 
-` + "`owns: {except: {labels: {…}, name_prefix: …, templates: […]}}`" + ` names what is never ours although
-labels, a name or a row say so, such as gateways, builders and sandboxes of what is no task. Each of the
-three is enough; of several labels all must hold. Templates are named as the page shows them, or by
-their id. What a provider does not say of a sandbox excepts nothing.
+` + "`owns: {except: {labels: {…}, without_label: …, name_prefix: …, templates: […]}}`" + ` names what is
+never ours although labels, a name or a row say so, such as gateways, builders and sandboxes of what is
+no task. Each of the four is enough; of several labels all must hold. Templates are named as the page
+shows them, or by their id. What a provider does not say of a sandbox excepts nothing, save
+` + "`without_label`" + `, which is for accounts where all that are yours have a label.
+
+` + "`owns: {spares: {…}}`" + `, with the same parts, names what is yours and has no task until one takes it: a
+warm pool. ` + "`orphan`" + ` leaves a spare alone as long as no label of it names a task; rows that explain
+spares are ` + "`tasks.explained_by`" + `.
 
 ` + "`link: {required: true}`" + ` says that each sandbox of ours has the link: the label of
 ` + "`task_label`" + `, or a row that names it. Without it a sandbox that names no task, and that no row

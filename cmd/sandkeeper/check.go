@@ -21,25 +21,28 @@ import (
 
 func checkCommand(o *app.Options) *cobra.Command {
 	timeout := time.Minute
+	var watch time.Duration
 	c := &cobra.Command{
 		Use:   "check",
 		Short: "Test the config against the world: one line each, with the fix",
 		Long: `Check reads the config, connects to the databases, compares every mapped column with the
 catalog, looks at the clocks, the grants, the ledger, each provider's credential,
 capabilities and templates. It changes nothing. Exit code 1 if any line fails.`,
-		Example: "  sandkeeper check --config sandkeeper.yaml",
-		Args:    needs(),
+		Example: `  sandkeeper check --config sandkeeper.yaml
+  sandkeeper check --watch 2m    see how the workers' clocks move, and how far apart heartbeats come`,
+		Args: needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeoutCause(
 				cmd.Context(),
-				timeout,
+				timeout+watch,
 				fmt.Errorf("not finished within --timeout %s", timeout),
 			)
 			defer cancel()
-			return runCheck(ctx, o)
+			return runCheck(ctx, o, watch)
 		},
 	}
-	spanFlag(c, &timeout, "timeout", timeout, "give up after this time")
+	spanFlag(c, &timeout, "timeout", timeout, "give up after this time, besides that of --watch")
+	spanOrNoneFlag(c, &watch, "watch", 0, "look at the live rows again and again for this long")
 	return c
 }
 
@@ -49,7 +52,7 @@ type section struct {
 	lines []reconcile.CheckResult
 }
 
-func runCheck(ctx context.Context, o *app.Options) error {
+func runCheck(ctx context.Context, o *app.Options, watch time.Duration) error {
 	c, err := config.Load(o.ConfigFile, os.LookupEnv)
 	if err != nil {
 		fmt.Fprintln(
@@ -63,7 +66,7 @@ func runCheck(ctx context.Context, o *app.Options) error {
 	sections := []section{{"config", checkConfig(a)}, {"files", checkFiles(c)}, {"web", checkWeb(a)},
 		{"ledger", checkLedger(ctx, a)}}
 	if !c.Tasks.None {
-		sections = append(sections, section{"tasks", checkTasks(ctx, a)})
+		sections = append(sections, section{"tasks", checkTasks(ctx, a, watch)})
 	}
 	for _, e := range c.Entries() {
 		sections = append(sections, section{"provider " + e.Name, checkProvider(ctx, a, e)})
@@ -211,11 +214,14 @@ func checkPractice(ctx context.Context, a *app.App) []reconcile.CheckResult {
 	return []reconcile.CheckResult{out}
 }
 
-func checkTasks(ctx context.Context, a *app.App) []reconcile.CheckResult {
+func checkTasks(ctx context.Context, a *app.App, watch time.Duration) []reconcile.CheckResult {
 	if err := a.OpenTasks(ctx); err != nil {
 		return fails("connects", err)
 	}
 	out := append(a.Tasks.Check(ctx), checkConnection(a.TasksPool, "tasks.database")...)
+	if watch > 0 {
+		out = append(out, a.Tasks.Watch(ctx, watch)...)
+	}
 	return append(out, checkRepairs(a.Config)...)
 }
 

@@ -23,6 +23,7 @@ func checkProvider(ctx context.Context, a *app.App, e providers.Entry) []reconci
 		out = append(out, can.Checker.Check(ctx)...)
 	}
 	out = append(out, linkless(a.Config.Policy(), e.Name)...)
+	out = append(out, checkLinks(ctx, a, e, p)...)
 	out = append(out, lacking(a.Config.Policy(), can, otherProviders(a, e))...)
 	if can.Templates != nil {
 		for _, name := range e.Templates {

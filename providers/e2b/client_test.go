@@ -153,7 +153,7 @@ func TestNew(t *testing.T) {
 			"where the sandboxes are is not known",
 		},
 		"no token":            {entry.Entry{}, "needs a credential", "", ""},
-		"a name as exception": {entry.Entry{Token: "k", Owns: entry.Owns{Except: entry.Except{NamePrefix: "x-"}}}, "have no names", "", ""},
+		"a name as exception": {entry.Entry{Token: "k", Owns: entry.Owns{Except: entry.Class{NamePrefix: "x-"}}}, "have no names", "", ""},
 		"a name as proof":     {entry.Entry{Token: "k", Owns: entry.Owns{NamePrefix: "x-"}}, "have no names", "", ""},
 		"a name as link":      {entry.Entry{Token: "k", Link: entry.Link{Sandbox: "name"}}, "have no names", "", ""},
 		"an address of none":  {entry.Entry{Token: "k", URL: "e2b.app"}, "must look like", "", ""},

@@ -36,23 +36,30 @@ type Entry struct {
 type Owns struct {
 	Labels     map[string]string
 	NamePrefix string
-	Referenced bool // owned means: a task row refers to it
-	Exclusive  bool // nobody else creates sandboxes that look like ours
-	Except     Except
+	Referenced bool  // owned means: a task row refers to it
+	Exclusive  bool  // nobody else creates sandboxes that look like ours
+	Except     Class // never ours, whatever else proves it: gateways, builders, sandboxes of what is no task
+	Spares     Class // ours, and none has a task until one takes it: a warm pool
 }
 
-// Except is what is never ours, whatever else proves it: gateways, builders, sandboxes of what
-// is no task. Each of its parts is enough where given; of Labels all must hold.
-type Except struct {
-	Labels     map[string]string
-	NamePrefix string
-	Templates  []string
+// A Class is what sandboxes have in common. Each of its parts is enough where given; of Labels all must hold.
+type Class struct {
+	Labels       map[string]string
+	WithoutLabel string // a label that it has not
+	NamePrefix   string
+	Templates    []string
+}
+
+// Empty reports whether nothing is of the class.
+func (x Class) Empty() bool {
+	return len(x.Labels) == 0 && x.WithoutLabel == "" && x.NamePrefix == "" && len(x.Templates) == 0
 }
 
 // Holds reports whether a sandbox with this name, these labels and this template, which may go
-// by several words, is excepted. What is not known of it excepts nothing.
-func (x Except) Holds(name string, labels map[string]string, templates ...string) bool {
+// by several words, is of the class. What is not known of it makes it none.
+func (x Class) Holds(name string, labels map[string]string, templates ...string) bool {
 	return len(x.Labels) > 0 && Holds(x.Labels, labels) ||
+		x.WithoutLabel != "" && labels[x.WithoutLabel] == "" ||
 		x.NamePrefix != "" && strings.HasPrefix(name, x.NamePrefix) ||
 		slices.ContainsFunc(templates, func(t string) bool { return t != "" && slices.Contains(x.Templates, t) })
 }
@@ -99,11 +106,13 @@ func (o Owns) ByRowOnly() bool { return o.Referenced && len(o.Labels) == 0 && o.
 // further words: whose it is, which task it names, and what a row would name it by.
 func (e Entry) Mark(s *reconcile.Sandbox, further ...string) {
 	s.Provider = e.Name
-	s.Excepted = e.Owns.Except.Holds(s.Name, s.Labels, s.Template) || e.Owns.Except.Holds("", nil, further...)
+	templates := append([]string{s.Template}, further...)
+	s.Excepted = e.Owns.Except.Holds(s.Name, s.Labels, templates...)
 	s.Owned = !s.Excepted && e.Owns.Prove(s.Name, s.Labels)
 	if e.Link.TaskLabel != "" {
 		s.Task, s.Unsigned = e.Link.task(s.Labels[e.Link.TaskLabel])
 	}
+	s.Spare = s.Task == "" && s.Unsigned == "" && e.Owns.Spares.Holds(s.Name, s.Labels, templates...)
 	if said := s.Labels[e.Link.TenantLabel]; e.Link.TenantLabel != "" && said != "" {
 		s.Tenant = reconcile.TenantName(said)
 	}

@@ -45,19 +45,21 @@ func TestProve(t *testing.T) {
 func TestExcept(t *testing.T) {
 	labels := map[string]string{"project": "mine", "type": "spec"}
 	for name, test := range map[string]struct {
-		except entry.Except
+		except entry.Class
 		want   bool
 	}{
-		"nothing is excepted":          {entry.Except{}, false},
-		"a label holds":                {entry.Except{Labels: map[string]string{"type": "spec"}}, true},
-		"one of two labels holds":      {entry.Except{Labels: map[string]string{"type": "spec", "project": "x"}}, false},
-		"the prefix holds":             {entry.Except{NamePrefix: "x-"}, true},
-		"the prefix does not":          {entry.Except{NamePrefix: "x-2"}, false},
-		"its template":                 {entry.Except{Templates: []string{"other", "base"}}, true},
-		"another word for it":          {entry.Except{Templates: []string{"tpl_1"}}, true},
-		"another template":             {entry.Except{Templates: []string{"bas"}}, false},
-		"what is not known of it":      {entry.Except{Templates: []string{""}}, false},
-		"a label does not, the prefix": {entry.Except{Labels: map[string]string{"type": "x"}, NamePrefix: "x-"}, true},
+		"nothing is excepted":          {entry.Class{}, false},
+		"a label holds":                {entry.Class{Labels: map[string]string{"type": "spec"}}, true},
+		"one of two labels holds":      {entry.Class{Labels: map[string]string{"type": "spec", "project": "x"}}, false},
+		"the prefix holds":             {entry.Class{NamePrefix: "x-"}, true},
+		"the prefix does not":          {entry.Class{NamePrefix: "x-2"}, false},
+		"its template":                 {entry.Class{Templates: []string{"other", "base"}}, true},
+		"another word for it":          {entry.Class{Templates: []string{"tpl_1"}}, true},
+		"another template":             {entry.Class{Templates: []string{"bas"}}, false},
+		"what is not known of it":      {entry.Class{Templates: []string{""}}, false},
+		"a label that it has not":      {entry.Class{WithoutLabel: "task_id"}, true},
+		"a label that it has":          {entry.Class{WithoutLabel: "type"}, false},
+		"a label does not, the prefix": {entry.Class{Labels: map[string]string{"type": "x"}, NamePrefix: "x-"}, true},
 	} {
 		s := reconcile.Sandbox{Name: "x-1", Labels: labels, Template: "base"}
 		e := entry.Entry{Owns: entry.Owns{Labels: map[string]string{"project": "mine"}, Except: test.except}}
@@ -65,6 +67,15 @@ func TestExcept(t *testing.T) {
 		if s.Excepted != test.want || s.Owned == test.want {
 			t.Errorf("%s: excepted %t, owned %t; want it excepted %t", name, s.Excepted, s.Owned, test.want)
 		}
+		e.Owns.Except, e.Owns.Spares = entry.Class{}, test.except
+		if e.Mark(&s, "", "tpl_1"); s.Spare != test.want || !s.Owned {
+			t.Errorf("%s: spare %t, owned %t; want it spare %t and ours", name, s.Spare, s.Owned, test.want)
+		}
+		e.Link.TaskLabel = "type"
+		if e.Mark(&s, "", "tpl_1"); s.Spare {
+			t.Errorf("%s: it names a task and is a spare", name)
+		}
+		e.Link.TaskLabel, e.Owns.Except, e.Owns.Spares = "", test.except, entry.Class{}
 		e.Owns.Labels, e.Owns.Referenced = nil, true
 		e.Mark(&s, "", "tpl_1")
 		if e.OwnNamed(&s); s.Owned == test.want {

@@ -75,7 +75,7 @@ func Entry(kind string, can wire.Abilities) entry.Entry {
 }
 
 // except is what of ours is excepted, besides labels. Names are asked for only where they prove.
-var except = entry.Except{Templates: []string{"builder"}}
+var except = entry.Class{Templates: []string{"builder"}}
 
 func policy() reconcile.ProbePolicy {
 	return reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Second}

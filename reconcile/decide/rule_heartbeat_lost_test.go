@@ -29,6 +29,9 @@ func TestHeartbeatLost(t *testing.T) {
 		"nobody sends heartbeats here": {
 			"task w{1..4} running started=1h activity=5s; task t1 running started=1h activity=1h; " +
 				"box daytona/s1 running task=t1", "healthy", ""},
+		"a column that is written with the start alone": {
+			"task w{1..4} running started=30m heartbeat=30m activity=5s; box daytona/w{1..4} running task=w{1..4}; " +
+				"task t1 running started=1h heartbeat=1h; box daytona/s1 running task=t1; " + fails, "healthy", ""},
 		"assigned": {well + "task t1 assigned updated=1h ev.heartbeat=1h", "healthy", ""},
 		"over":     {well + "row t1 failed ev.heartbeat=1h", "healthy", ""},
 		"unmapped": {well + "task t1 unknown ev.heartbeat=1h", "healthy", ""},

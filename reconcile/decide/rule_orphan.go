@@ -32,6 +32,10 @@ func orphan(v *view.View, s *reconcile.Subject) result {
 	if by := v.S.Explained[b.Ref]; by != "" {
 		return result{suspect: "a row of " + by + " explains it"}
 	}
+	//guard:orphan-spare harm
+	if b.Spare {
+		return result{suspect: "it is a spare of a warm pool, as the config says (owns.spares): it needs no task"}
+	}
 	after := threshold(v, "orphan", s)
 	//guard:orphan-age P5
 	//guard:orphan-recovered P6

@@ -18,6 +18,7 @@ func TestOrphan(t *testing.T) {
 				"box daytona/s1 running", "seen", ""},
 		"the ledger's clock ran backwards": {
 			"finding orphan sandbox:daytona/s1 first=1h last=-1m sighted=-1m sightings=1; box daytona/s1 running", "seen", ""},
+		"a spare of a warm pool": {seen + "box daytona/s1 running spare=yes", "kept", "spare of a warm pool"},
 		"created 5m ago":         {seen + "box daytona/s1 running created=5m", "due", ""},
 		"created a second later": {seen + "box daytona/s1 running created=4m59s", "kept", "created 4m59s ago of 5m"},
 		"created 2h ago, by a clock that is an hour ahead": {

@@ -173,6 +173,14 @@ func TaskHeartbeat(t *reconcile.Task) time.Time {
 	return reconcile.Latest(t.Events.Heartbeat, t.HeartbeatAt)
 }
 
+// hasBeaten reports whether the worker sent a heartbeat that is not of the task's start. Some platforms write the
+// column once, with the start, and never again.
+func hasBeaten(t *reconcile.Task) bool {
+	const withStart = time.Second
+	start := reconcile.Latest(t.CreatedAt, t.AssignedAt, t.StartedAt)
+	return !t.Events.Heartbeat.IsZero() || !t.HeartbeatAt.IsZero() && t.HeartbeatAt.Sub(start) > withStart
+}
+
 // taskActing reports whether the task's worker is one that should be doing something.
 func taskActing(t *reconcile.Task) bool {
 	return t.State == reconcile.TaskRunning && !t.Waits() && !t.Activity().IsZero()

@@ -41,7 +41,7 @@ type signs struct {
 	Newest     time.Time     // newest sign of life of any running task
 	LastActive time.Time     // newest activity of any running task
 	Limit      time.Duration // heartbeat limit
-	Beats      bool          // some live task has sent a heartbeat
+	Beats      bool          // some live task has sent a heartbeat, after its start
 	setBack    time.Time     // how far the task database's clock had come when it was set back
 
 	Ending     map[reconcile.Ref]bool              // sandboxes with an open terminate
@@ -115,7 +115,8 @@ func (v *signs) hear(t *reconcile.Task, seen *SeenTask) {
 			v.Actors++
 		}
 	}
-	if !TaskHeartbeat(t).IsZero() {
+	//guard:beats-still harm
+	if hasBeaten(t) {
 		v.Beats = true
 	}
 }

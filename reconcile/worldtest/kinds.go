@@ -227,6 +227,7 @@ func (l *entry) box() reconcile.Sandbox {
 	l.yes("owned", &s.Owned)
 	l.yes("hollow", &s.NoContainer)
 	l.yes("lasting", &s.StableName)
+	l.yes("spare", &s.Spare)
 	for key, to := range map[string]*string{"task": &s.Task, "tenant": &s.Tenant, "key": &s.SandboxKey, "also": &s.AltKey,
 		"no-end": &s.NotTerminable,
 		"name":   &s.Name, "raw": &s.Raw, "unproven": &s.Unproven, "unsigned": &s.Unsigned,

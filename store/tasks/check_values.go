@@ -3,11 +3,11 @@ package tasks
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -29,14 +29,30 @@ func (c *check) statuses(ctx context.Context) {
 	}) {
 		return
 	}
-	unknown := slices.DeleteFunc(found, func(s string) bool { return !unmapped(s) })
+	unknown := slices.DeleteFunc(slices.Clone(found), func(s string) bool { return !unmapped(s) })
 	slices.Sort(unknown)
 	if len(unknown) > 0 {
 		c.bad(key, fmt.Sprintf("the table has values that mean no state: %q; their rows are never judged", unknown),
 			"add each to the state that it means")
 		return
 	}
+	if never := c.never(found); len(found) > 0 && len(never) > 0 {
+		c.ok(key, fmt.Sprintf("every status in the table is mapped; no row has %q", never))
+		return
+	}
 	c.ok(key, "every status in the table is mapped")
+}
+
+// never are the statuses of the config that no row has.
+func (c *check) never(found []string) []string {
+	if !c.plan.byStatus() || c.plan.mapping.Preset != "none" {
+		return nil
+	}
+	known := maps.Clone(c.plan.states)
+	for _, status := range found {
+		delete(known, status)
+	}
+	return slices.Sorted(maps.Keys(known))
 }
 
 // byStatus reports whether a row's state follows from its status as tasks.statuses maps it. A
@@ -116,76 +132,52 @@ func (c *check) index(ctx context.Context, what, table, column string) {
 	})
 }
 
-// clockFields are the clocks that must not run ahead. A deadline may.
-var clockFields = []string{"created_at", "assigned_at", "started_at", "heartbeat_at", "activity_at", "updated_at"}
-
-// clocks looks at the newest value of each mapped clock.
+// clocks looks at each mapped clock in the live rows: whether it is written, by whom, and how far apart.
 func (c *check) clocks(ctx context.Context) {
-	var mapped []selected
-	for _, name := range clockFields {
-		if sql := c.plan.columns[name]; sql != "" {
-			mapped = append(mapped, selected{name, sql})
-		}
-	}
-	newest, now := c.newest(ctx, mapped)
-	for i, at := range newest {
-		c.clock("clock "+mapped[i].Name, taskTime(at), now)
-	}
 	rows, err := c.Live(ctx)
 	if err != nil {
 		c.bad("live tasks", store.OneLine(err), c.fixOf(err))
 		return
 	}
 	c.ok("live tasks", fmt.Sprintf("%d were read", len(rows.Tasks)))
+	for _, clock := range taskClocks {
+		if c.plan.columns[clock.name] != "" {
+			h := healthOf(clock, &rows)
+			c.clock("clock "+clock.name, h.newest, rows.Now, &h)
+		}
+	}
 	if c.plan.events == nil {
 		return
 	}
 	var event time.Time
 	for _, t := range rows.Tasks {
-		if at := t.Events.Newest(); at.After(event) {
-			event = at
-		}
+		event = reconcile.Latest(event, t.Events.Newest())
 	}
-	c.clock("clock events", event, rows.Now)
-}
-
-func (c *check) newest(ctx context.Context, mapped []selected) ([]pgtype.Timestamptz, time.Time) {
-	if len(mapped) == 0 {
-		return nil, time.Time{}
-	}
-	values := make([]pgtype.Timestamptz, len(mapped))
-	targets := make([]any, len(mapped))
-	for i := range values {
-		targets[i] = &values[i]
-	}
-	var at time.Time
-	if !c.step(ctx, "clocks", func(tx pgx.Tx, now time.Time) error {
-		at = now
-		sql, err := render("clocks", map[string]any{"Clocks": mapped, "Table": c.plan.from.SQL, "Live": c.s.alive()})
-		if err != nil {
-			return err
-		}
-		return tx.QueryRow(ctx, sql, c.s.withLive(pgx.StrictNamedArgs{})).Scan(targets...)
-	}) {
-		return nil, time.Time{}
-	}
-	return values, at
+	c.clock("clock events", event, rows.Now, nil)
 }
 
 // maxAhead is by how much a clock may run ahead of the database's now before it is not
 // trusted any more.
 const maxAhead = 5 * time.Second
 
-func (c *check) clock(what string, at, now time.Time) {
+// clock is the line of one clock; h is nil for the events.
+func (c *check) clock(what string, at, now time.Time, h *clockHealth) {
 	age := now.Sub(at).Round(time.Second)
 	switch {
-	case at.IsZero():
+	case at.IsZero() && (h == nil || h.rows == 0):
 		c.ok(what, "no value yet")
-	case age < -maxAhead:
+	case !at.IsZero() && age < -maxAhead:
 		c.bad(what, fmt.Sprintf("runs %s ahead of the database's now", text.Duration(-age)),
 			fmt.Sprintf("is tasks.timezone (%s) the zone of columns without time zone? else correct the clock of who writes it",
 				c.plan.mapping.Timezone))
-	default:
+	case h == nil:
 		c.ok(what, fmt.Sprintf("newest value %s ago", text.Duration(max(age, 0))))
+	default:
+		said, fix := h.ill(c.after)
+		if said == "" {
+			c.ok(what, fmt.Sprintf("newest value %s ago; %s", text.Duration(max(age, 0)), h.said()))
+			return
+		}
+		c.warn(what, said+" ("+h.said()+")", fix)
 	}
 }

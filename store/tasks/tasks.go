@@ -23,6 +23,8 @@ type Tasks struct {
 	now  func() time.Time // this machine's clock; only Check compares it
 	log  *slog.Logger     // told of what a write leaves undone; nil for the program's own
 
+	after time.Duration // how long a worker may be silent; only Check compares it
+
 	size atomic.Int64 // rows of the last read of all live tasks: the next will have about as many
 
 	mu    sync.Mutex
@@ -43,6 +45,9 @@ func NewTasks(pool *pgxpool.Pool, c *Compiled, clock func() time.Time) *Tasks {
 
 // ReportTo names the log that is told of what a write leaves undone.
 func (t *Tasks) ReportTo(log *slog.Logger) { t.log = log }
+
+// SilentAfter says how long a worker may be silent by the rules, for [Tasks.Check] to compare with what it sees.
+func (t *Tasks) SilentAfter(after time.Duration) { t.after = after }
 
 // Clock reads the task database's now and whether it is fit to be judged from.
 func (t *Tasks) Clock(ctx context.Context) (reconcile.TaskClock, error) {

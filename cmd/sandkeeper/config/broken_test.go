@@ -524,7 +524,7 @@ var brokenProviders = map[string]brokenConfig{
 	"an exception of nothing": {
 		replace: "    owns: {labels: {project: omoios}}", with: "    owns: {labels: {project: omoios}, except: {templates: []}}",
 		want: []string{
-			"c.yaml:8:39: providers[0].owns.except: excepts nothing; give labels, name_prefix or templates, or remove it",
+			"c.yaml:8:39: providers[0].owns.except: excepts nothing; give labels, without_label, name_prefix or templates, or remove it",
 		}},
 	"an exception by nothing": {
 		replace: "    owns: {labels: {project: omoios}}",
@@ -537,7 +537,7 @@ var brokenProviders = map[string]brokenConfig{
 	"an exception of everything": {
 		replace: "    owns: {labels: {project: omoios}}",
 		with:    "    owns: {labels: {project: omoios}, except: {labels: {project: omoios}}}", want: []string{
-			"c.yaml:8:39: providers[0].owns.except: excepts everything that owns proves, so that nothing is ours; except less",
+			"c.yaml:8:39: providers[0].owns.except: excepts everything that owns proves; make it less",
 		}},
 	"no link": {replace: "    link: {task_label: task_id}", with: "", want: []string{
 		"c.yaml:5:5: providers[0].link: nothing says which sandbox is of which task; give task_label: " +

@@ -263,12 +263,16 @@ func TestWarnings(t *testing.T) {
 func TestExceptOfAnEntry(t *testing.T) {
 	const owns = "    owns: {labels: {project: omoios}}\n"
 	c := mustParse(t, strings.Replace(sound, owns,
-		"    owns: {labels: {project: omoios}, except: {labels: {type: spec}, name_prefix: gw-, templates: [base]}}\n", 1)+
+		"    owns: {labels: {project: omoios}, except: {labels: {type: spec}, name_prefix: gw-, templates: [base]},\n"+
+			"      spares: {without_label: task_id}}\n", 1)+
 		"  - {name: specs, kind: daytona, token: \"${TOKEN}\", owns: {labels: {project: omoios, type: spec}}, "+
 		"link: {task_label: spec_id}}\n")
-	want := providers.Except{Labels: map[string]string{"type": "spec"}, NamePrefix: "gw-", Templates: []string{"base"}}
+	want := providers.Class{Labels: map[string]string{"type": "spec"}, NamePrefix: "gw-", Templates: []string{"base"}}
 	if diff := cmp.Diff(want, c.Entries()[0].Owns.Except); diff != "" {
 		t.Errorf("Except (-want +got)\n%s", diff)
+	}
+	if got := c.Entries()[0].Owns.Spares; got.WithoutLabel != "task_id" {
+		t.Errorf("Spares = %+v", got)
 	}
 	if len(c.Warnings) > 0 {
 		t.Errorf("Warnings = %v, want none: no sandbox is at both", c.Warnings)

@@ -50,18 +50,20 @@ func (k providerCheck) checkOwns(noTasks bool) {
 // byRowOnly reports whether nothing but a row proves anything.
 func (o OwnsConfig) byRowOnly() bool { return o.Referenced && len(o.Labels) == 0 && o.NamePrefix == "" }
 
-// all reports whether everything that owns proves is excepted.
-func (x ExceptConfig) all(owns OwnsConfig) bool {
+// all reports whether everything that owns proves is of the class. Which labels it has besides is not known.
+func (x ClassConfig) all(owns OwnsConfig) bool {
+	x.WithoutLabel = ""
 	return x.entry().Holds(owns.NamePrefix, owns.Labels)
 }
 
-// checkExcept refuses what excepts nothing, which would leave to us what the operator wanted to
-// keep from us, and what excepts everything.
-func (k providerCheck) checkExcept() {
-	x, key := k.Owns.Except, k.key+".owns.except"
+// checkClass refuses a class that nothing is of, which would leave to us what the operator wanted to keep from us, and
+// one that everything is of. does is what it is for: "excepts".
+func (k providerCheck) checkClass(x ClassConfig, name, does string) {
+	key := k.key + ".owns." + name
 	for label, value := range x.Labels {
 		if value == "" || label == "" {
-			k.fail(joinKey(key+".labels", label), "an empty label excepts nothing", "give it the value that such sandboxes have")
+			k.fail(joinKey(key+".labels", label), "an empty label "+does+" nothing",
+				"give it the value that such sandboxes have")
 		}
 	}
 	for i, template := range x.Templates {
@@ -69,14 +71,18 @@ func (k providerCheck) checkExcept() {
 			k.fail(fmt.Sprintf("%s.templates[%d]", key, i), "is empty", "name the template, or remove it")
 		}
 	}
-	bad := k.bad[key] || k.bad[key+".labels"] || k.bad[key+".name_prefix"] || k.bad[key+".templates"]
-	if bad || !k.given(key) || k.misspelt(key, "labels", "name_prefix", "templates") {
+	parts := []string{"labels", "without_label", "name_prefix", "templates"}
+	bad := k.bad[key]
+	for _, part := range parts {
+		bad = bad || k.bad[key+"."+part]
+	}
+	if bad || !k.given(key) || k.misspelt(key, parts...) {
 		return
 	}
-	if len(x.Labels) == 0 && x.NamePrefix == "" && len(x.Templates) == 0 {
-		k.fail(key, "excepts nothing", "give labels, name_prefix or templates, or remove it")
+	if x.entry().Empty() {
+		k.fail(key, does+" nothing", "give labels, without_label, name_prefix or templates, or remove it")
 	}
 	if x.all(k.Owns) {
-		k.fail(key, "excepts everything that owns proves, so that nothing is ours", "except less")
+		k.fail(key, does+" everything that owns proves", "make it less")
 	}
 }

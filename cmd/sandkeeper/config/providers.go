@@ -66,14 +66,18 @@ type OwnsConfig struct {
 	// Nobody else creates sandboxes that look like ours.
 	Exclusive bool `yaml:"exclusive"`
 	// What is never ours, whatever else proves it.
-	Except ExceptConfig `yaml:"except"`
+	Except ClassConfig `yaml:"except"`
+	// What is ours and needs no task until one takes it: a warm pool.
+	Spares ClassConfig `yaml:"spares"`
 }
 
-// ExceptConfig is what is never ours, such as gateways, builders and sandboxes of what is no task.
-// Each part is enough.
-type ExceptConfig struct {
+// ClassConfig is what sandboxes have in common, such as gateways, builders or the spares of a pool. Each part is
+// enough.
+type ClassConfig struct {
 	// Labels that the sandbox has; all must hold.
 	Labels map[string]string `yaml:"labels"`
+	// A label that the sandbox has not.
+	WithoutLabel string `yaml:"without_label"`
 	// How its name begins.
 	NamePrefix string `yaml:"name_prefix"`
 	// Snapshots, templates or images that it is made from.
@@ -179,8 +183,9 @@ func (p ProbeConfig) policy() reconcile.ProbePolicy {
 	}
 }
 
-func (x ExceptConfig) entry() providers.Except {
-	return providers.Except{Labels: maps.Clone(x.Labels), NamePrefix: x.NamePrefix, Templates: slices.Clone(x.Templates)}
+func (x ClassConfig) entry() providers.Class {
+	return providers.Class{Labels: maps.Clone(x.Labels), WithoutLabel: x.WithoutLabel, NamePrefix: x.NamePrefix,
+		Templates: slices.Clone(x.Templates)}
 }
 
 // Entries returns the providers to open, with their credentials.
@@ -198,6 +203,7 @@ func (p ProviderConfig) entry() providers.Entry {
 		Owns: providers.Owns{
 			Labels: maps.Clone(p.Owns.Labels), NamePrefix: p.Owns.NamePrefix,
 			Referenced: p.Owns.Referenced, Exclusive: p.Owns.Exclusive, Except: p.Owns.Except.entry(),
+			Spares: p.Owns.Spares.entry(),
 		},
 		Link: providers.Link{TaskLabel: p.Link.TaskLabel, TenantLabel: p.Link.TenantLabel, Sandbox: p.Link.Sandbox,
 			Key: p.Link.key.Reveal()},
