@@ -32,6 +32,31 @@ func TestRulesInIndex(t *testing.T) {
 	}
 }
 
+// TestShapesInDocs: each class of platforms has its row, with every rule that it changes but for its hours.
+func TestShapesInDocs(t *testing.T) {
+	said := map[string]string{}
+	for _, row := range rows(t, filepath.Join("docs", "platforms.md"), "shape") {
+		said[strings.Trim(row[0], "`")] = strings.Join(row, " ")
+	}
+	for _, s := range reconcile.Shapes {
+		words := slices.Concat(s.Report, s.Off)
+		if s.Keep {
+			words = append(words, "sandboxes: keep")
+		}
+		if s.Many {
+			words = append(words, "per_task: many")
+		}
+		if _, known := said[s.Name]; !known {
+			t.Errorf("docs/platforms.md has no row of %s", s.Name)
+		}
+		for _, word := range words {
+			if !strings.Contains(said[s.Name], "`"+word+"`") {
+				t.Errorf("the row of %s does not say `%s`", s.Name, word)
+			}
+		}
+	}
+}
+
 // TestDependenciesHaveReasons: what the code imports has a line on why, and there is no
 // line for what is gone.
 func TestDependenciesHaveReasons(t *testing.T) {

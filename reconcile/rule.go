@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"cmp"
 	"slices"
 	"time"
 )
@@ -97,14 +96,6 @@ func RuleNamed(name string) *Rule {
 		return &Rules[i]
 	}
 	return &Rule{Name: name}
-}
-
-// Settings are those of the rule before a config is asked: its defaults under a preset.
-func (r *Rule) Settings(preset string) RulePolicy {
-	p := r.Default
-	p.Rollout, p.Remedy = 100, r.Remedies[0]
-	p.After = cmp.Or(r.Presets[preset], p.After)
-	return p
 }
 
 // Watched reports whether the tasks that the rule fails are watched for life afterwards. It

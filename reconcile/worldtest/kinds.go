@@ -54,7 +54,7 @@ func init() {
 func TestPolicy() reconcile.Policy {
 	rules := map[string]reconcile.RulePolicy{}
 	for i := range reconcile.Rules {
-		r := reconcile.Rules[i].Settings("omoios")
+		r := reconcile.Rules[i].Settings("omoios", "")
 		r.Mode, r.Named = reconcile.Enforce, true
 		switch reconcile.Rules[i].Name {
 		case "provisioning-stuck":

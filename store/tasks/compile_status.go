@@ -103,6 +103,7 @@ func (c *compiler) changeStatus(key, status string, state reconcile.TaskState) {
 	switch known := c.out.states[status]; {
 	case status == "":
 		c.wrong(key+".status", "is missing", "name the status that the row gets")
+	case state == reconcile.TaskFailed && known.Terminal():
 	case known != state && (known != reconcile.TaskUnknown || c.out.byStatus()):
 		c.wrong(key+".status", fmt.Sprintf("%q is not one of tasks.statuses.%s", status, state),
 			fmt.Sprintf("use one of %q", c.m.Statuses[string(state)]))

@@ -12,7 +12,12 @@ import (
 const noEvents = "none"
 
 // Presets are the names that `tasks.preset` may have.
-func Presets() []string { return []string{omoiosName, codingAgentName, "none"} }
+func Presets() []string {
+	return append([]string{omoiosName, codingAgentName}, append(slices.Sorted(maps.Keys(further)), "none")...)
+}
+
+// PresetShape is the class of a preset's platform, "" where nothing is said.
+func PresetShape(name string) string { return further[name].shape }
 
 const (
 	omoiosName      = "omoios"
@@ -25,7 +30,10 @@ func (m Mapping) WithPreset() Mapping {
 	p := preset(m.Preset)
 	given := m.Columns
 	m.Preset = store.First(m.Preset, "none")
-	m.Table = store.First(m.Table, p.Table)
+	if m.Table == "" && m.From == "" {
+		m.Table, m.From, m.Key = p.Table, p.From, p.Key
+	}
+	m.Where = store.First(m.Where, p.Where)
 	m.Timezone = store.First(m.Timezone, "UTC")
 	m.Columns = over(p.Columns, m.Columns)
 	statuses := maps.Clone(p.Statuses)
@@ -48,13 +56,13 @@ func (m Mapping) WithPreset() Mapping {
 }
 
 func (c RowChange) over(p RowChange) RowChange {
-	if c.None {
+	if c.None || p.None && c.Status == "" && len(c.Set)+len(c.SQL) == 0 {
 		return RowChange{None: true}
 	}
 	if len(c.SQL) > 0 && c.Status == "" {
 		p = RowChange{} // what the statements do is all that is done
 	}
-	return RowChange{Status: store.First(c.Status, p.Status), Set: over(p.Set, c.Set), SQL: c.SQL}
+	return RowChange{Status: store.First(c.Status, p.Status), Set: over(p.Set, c.Set), SQL: listed(c.SQL, p.SQL)}
 }
 
 // renamed is a preset's change for a table whose columns have other names than the preset's.
@@ -68,7 +76,7 @@ func (c RowChange) renamed(preset, columns map[string]string) RowChange {
 			set[plainName(is)] = strings.ReplaceAll(value, was, operand(is))
 		}
 	}
-	return RowChange{Status: c.Status, Set: set}
+	return RowChange{None: c.None, Status: c.Status, Set: set, SQL: c.SQL}
 }
 
 // plainName is a mapped column as fail.set and requeue.set name it.
@@ -111,6 +119,9 @@ func preset(name string) Mapping {
 		return omoios()
 	case codingAgentName:
 		return codingAgent()
+	}
+	if p, known := further[name]; known {
+		return p.mapping()
 	}
 	return Mapping{}
 }

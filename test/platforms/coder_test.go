@@ -145,40 +145,10 @@ func TestCoderByJobs(t *testing.T) {
 	})
 }
 
-// coderMapped computes what a workspace is from its newest build: one that was stopped is parked, its deadline is when
-// it is put to sleep, and Coder repairs its builds itself.
-const coderMapped = `tasks:
-  from: |
-    SELECT w.id, w.created_at, w.deleted, b.deadline, a.connected, coalesce(j.completed_at, j.started_at, j.created_at) AS since,
-           CASE WHEN w.deleted THEN 'deleted' ELSE b.transition::text || '/' || j.job_status::text END AS status
-    FROM public.workspaces w
-    JOIN LATERAL (SELECT * FROM public.workspace_builds WHERE workspace_id = w.id ORDER BY build_number DESC LIMIT 1) b ON true
-    JOIN public.provisioner_jobs j ON j.id = b.job_id
-    LEFT JOIN LATERAL (SELECT max(g.last_connected_at) AS connected FROM public.workspace_agents g
-      JOIN public.workspace_resources r ON r.id = g.resource_id
-      JOIN public.workspace_builds o ON o.job_id = r.job_id WHERE o.workspace_id = w.id) a ON true
-  where: NOT deleted
-  columns:
-    id: id
-    status: status
-    created_at: created_at
-    state_since: since
-    sleeps_at: deadline
-    heartbeat_at: connected
-  statuses:
-    assigned: [start/pending, start/running]
-    running: [start/succeeded]
-    parked: [stop/pending, stop/running, stop/succeeded]
-    waiting: [start/failed, start/canceled, start/canceling, stop/failed, stop/canceled]
-    completed: [deleted, delete/succeeded]
-  fail: none
-  sandboxes: keep
-`
-
-// TestCoderMapped: a status that no column holds is computed by a query, nothing is written, and nothing that a workspace explains
-// is ended.
-func TestCoderMapped(t *testing.T) {
-	p := naive(t, "coder", coderMapped, coderCluster("{task_label: com.coder.workspace.id}"), cluster)
+// TestCoderPreset: a status that no column holds is computed by a query, nothing is written, and nothing that a
+// workspace explains is ended.
+func TestCoderPreset(t *testing.T) {
+	p := naive(t, "coder", "tasks: {preset: coder}\n", coderCluster("{task_label: com.coder.workspace.id}"), cluster)
 	p.play(t, coderHealthy())
 	p.play(t, coderHealthy().together())
 	p.play(t, stories{

@@ -104,32 +104,10 @@ func TestKortixAtE2B(t *testing.T) {
 	})
 }
 
-// kortixMapped says what the rows mean: stopped is parked, the deadline is when an idle box is put to sleep, and boxes
-// without a session are explained by three further tables. Kortix repairs its rows itself.
-const kortixMapped = `tasks:
-  table: kortix.session_sandboxes
-  columns:
-    id: sandbox_id
-    status: status
-    sandbox: external_id
-    created_at: created_at
-    started_at: active_since
-    updated_at: updated_at
-    activity_at: last_used_at
-    sleeps_at: deadline_at
-  statuses: {assigned: [provisioning], running: [active], parked: [stopped, archived], failed: [error]}
-  explained_by:
-    - {table: kortix.session_environments, key: external_id, name: true}
-    - {table: kortix.project_monitor_boxes, key: external_id, name: true}
-    - {table: kortix.app_runtimes, key: external_id, name: true}
-  fail: none
-rules: {awake: {after: 1m}}
-`
-
-// TestKortixMapped: with the words for what rests and sleeps nothing that rests is ended, what should rest and runs is
+// TestKortixPreset: with the words for what rests and sleeps nothing that rests is ended, what should rest and runs is
 // told, and no row is written.
-func TestKortixMapped(t *testing.T) {
-	p := naive(t, "kortix", kortixMapped, kortixDaytona, daytona)
+func TestKortixPreset(t *testing.T) {
+	p := naive(t, "kortix", "tasks: {preset: kortix}\nrules: {awake: {after: 1m}}\n", kortixDaytona, daytona)
 	p.play(t, kortixHealthy())
 	p.play(t, kortixHealthy().together())
 	p.play(t, stories{

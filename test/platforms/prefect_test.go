@@ -101,49 +101,11 @@ func TestPrefect(t *testing.T) {
 	p.play(t, prefectHealthy().together())
 }
 
-// prefectMapped says what the rows mean, and repairs as Prefect makes a transition: a row of flow_run_state, to which
-// the run then points.
-const prefectMapped = `tasks:
-  table: public.flow_run
-  columns:
-    id: id
-    status: state_type
-    sandbox: "('prefect.flow-run.' || id)"
-    created_at: created
-    started_at: start_time
-    state_since: state_timestamp
-    ended_at: end_time
-    due_at: next_scheduled_start_time
-    error: "(context->>'why')"
-  statuses:
-    pending: [SCHEDULED]
-    assigned: [PENDING]
-    running: [RUNNING, CANCELLING]
-    waiting: [PAUSED]
-    completed: [COMPLETED]
-    stopped: [CANCELLED]
-    failed: [FAILED, CRASHED]
-  fail:
-    status: CRASHED
-    set: {state_name: "'Crashed'", state_timestamp: "@now", end_time: "@now", context: "context || jsonb_build_object('why', @reason)"}
-    sql:
-      - INSERT INTO public.flow_run_state (flow_run_id, type, name, "timestamp", message)
-        VALUES (@id::uuid, 'CRASHED', 'Crashed', @now, @reason)
-      - UPDATE public.flow_run SET state_id = (SELECT s.id FROM public.flow_run_state s
-        WHERE s.flow_run_id = @id::uuid ORDER BY s."timestamp" DESC LIMIT 1) WHERE id = @id::uuid
-events:
-  table: public.events
-  columns: {sandbox: resource_id, type: event, at: occurred, data: payload}
-  started: [prefect.flow-run.Running]
-  heartbeat: [prefect.flow-run.heartbeat]
-  finished: [prefect.flow-run.Completed]
-`
-
-// TestPrefectMapped: a run is crashed in both of its tables or in none.
-func TestPrefectMapped(t *testing.T) {
+// TestPrefectPreset: a run is crashed in both of its tables or in none.
+func TestPrefectPreset(t *testing.T) {
 	const state = `(SELECT state_type || ' ' || s.type || ' ' || s.name || ' ' || s.message
 		FROM flow_run_state s WHERE s.id = state_id)`
-	p := naive(t, "prefect", prefectMapped, prefectCluster, jobs)
+	p := naive(t, "prefect", "tasks: {preset: prefect}\n", prefectCluster, jobs)
 	p.play(t, prefectHealthy())
 	p.play(t, prefectHealthy().together())
 	p.play(t, stories{

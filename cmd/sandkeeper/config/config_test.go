@@ -119,7 +119,7 @@ func TestReferenceRules(t *testing.T) {
 	}
 	for i := range reconcile.Rules { // a rule of which the reference says nothing is as its row says
 		if r := &reconcile.Rules[i]; want[r.Name].Rollout == 0 {
-			want[r.Name] = observed(r.Remedies[0], r.Settings("omoios"))
+			want[r.Name] = observed(r.Remedies[0], r.Settings("omoios", ""))
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -81,7 +81,10 @@ type TasksConfig struct {
 	// File that holds the URL of the database, instead of database.
 	DatabaseFile string `yaml:"database_file"`
 	// Fills what is not given below.
-	Preset string `yaml:"preset" enum:"omoios,coding-agent,none"`
+	Preset string `yaml:"preset" enum:"omoios,coding-agent,coder,garm,kortix,openhands,prefect,triggerdev,none"`
+	// What tasks and sandboxes are to each other, from which defaults of the rules follow; that of the preset, else
+	// task-per-sandbox.
+	Shape string `yaml:"shape" enum:"task-per-sandbox,workspace,runner-pool,queue-workers,workflow"`
 	// The table, as schema.table.
 	Table string `yaml:"table"`
 	// A view, or a query, that is read in the table's place; expressions know its rows as task.

@@ -21,7 +21,8 @@ func (c *Config) Mapping() tasks.Mapping {
 		Fail: tasks.RowChange{None: t.Fail.None, Status: t.Fail.Status, Set: t.Fail.Set, SQL: t.Fail.SQL},
 		Requeue: tasks.RowChange{None: t.Requeue.None || t.Fail.None, Status: t.Requeue.Status, Set: t.Requeue.Set,
 			SQL: t.Requeue.SQL},
-		Many: t.PerTask == "many", Notify: t.Notify, Attrs: c.attrs(),
+		Many:   t.PerTask == "many" || t.PerTask == "" && reconcile.ShapeNamed(c.shape()).Many,
+		Notify: t.Notify, Attrs: c.attrs(),
 		Events: tasks.EventMapping{
 			Table: c.Events.Table, Columns: c.Events.Columns,
 			Started: eventTypes(c.Events.Started), Heartbeat: eventTypes(c.Events.Heartbeat),
@@ -30,6 +31,14 @@ func (c *Config) Mapping() tasks.Mapping {
 		},
 		ExplainedBy: explainers(t.ExplainedBy),
 	}
+}
+
+// shape is the class of the platform: the config's word, else the preset's.
+func (c *Config) shape() string {
+	if c.Tasks.Shape != "" {
+		return c.Tasks.Shape
+	}
+	return tasks.PresetShape(c.Tasks.Preset)
 }
 
 // eventTypes is nil for a list that is not given, which a preset fills.
@@ -73,7 +82,7 @@ func (c *Config) tasksPolicy() reconcile.TasksPolicy {
 		ErrorMapped: mapped("error"),
 		FailsRows:   m.Fail.Status != "" || len(m.Fail.SQL) > 0,
 
-		KeepSandboxes: c.Tasks.Sandboxes == "keep",
+		KeepSandboxes: c.Tasks.Sandboxes == "keep" || c.Tasks.Sandboxes == "" && reconcile.ShapeNamed(c.shape()).Keep,
 
 		TellsUse:      mapped("keep_alive_until"),
 		DeadlineFails: mapped("fails_at"),

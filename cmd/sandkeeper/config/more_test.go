@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -141,6 +142,34 @@ func TestPresetsMoveThresholds(t *testing.T) {
 	}
 	if got := rules["deadline-exceeded"].After; got != 5*time.Minute {
 		t.Errorf("deadline-exceeded.after of coding-agent = %v, want 5m", got)
+	}
+}
+
+// TestShapes: a class of platforms, the config's own or the preset's, sets what the config leaves open.
+func TestShapes(t *testing.T) {
+	for text, want := range map[string]string{
+		"preset: omoios":                                      "terminate observe 5m0s keep=false many=false",
+		"preset: omoios, shape: workspace":                    "report off 5m0s keep=true many=false",
+		"preset: omoios, shape: workspace, sandboxes: end":    "report off 5m0s keep=false many=false",
+		"preset: kortix":                                      "report off 1h0m0s keep=true many=false",
+		"preset: kortix, shape: task-per-sandbox":             "terminate observe 1h0m0s keep=false many=false",
+		"preset: garm":                                        "terminate off 1h0m0s keep=false many=false",
+		"preset: omoios, shape: queue-workers":                "report off 5m0s keep=true many=true",
+		"preset: omoios, shape: queue-workers, per_task: one": "report off 5m0s keep=true many=false",
+	} {
+		c := mustParse(t, strings.Replace(sound, "preset: omoios", text, 1))
+		p := c.Policy()
+		got := fmt.Sprintf("%s %s %s keep=%t many=%t", p.Rules["orphan"].Remedy, p.Rules["inactive"].Mode, p.Rules["orphan"].After,
+			p.Tasks.KeepSandboxes, c.Mapping().Many)
+		if got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	c := mustParse(t, strings.Replace(sound, "preset: omoios", "preset: omoios, shape: workspace", 1)+
+		"rules: {orphan: {remedy: terminate, after: 9m}, inactive: enforce}\n")
+	if r := c.Policy().Rules; r["orphan"].Remedy != reconcile.Terminate || r["orphan"].After != 9*time.Minute ||
+		r["inactive"].Mode != reconcile.Enforce {
+		t.Errorf("what the config says does not win: %+v, %+v", r["orphan"], r["inactive"])
 	}
 }
 

@@ -73,9 +73,9 @@ func (c *Config) checkRules(r *report) {
 	for i := range reconcile.Rules {
 		spec := &reconcile.Rules[i]
 		k := ruleCheck{r, c, spec, "rules." + spec.Name}
-		p := spec.Settings(c.Tasks.Preset)
+		p := spec.Settings(c.Tasks.Preset, c.shape())
 		p.Mode = c.Mode
-		if spec.Off {
+		if spec.OffIn(c.shape()) {
 			p.Mode = reconcile.Off
 		}
 		if r.given(k.key) {

@@ -76,7 +76,7 @@ func withAfter(r reconcile.RulePolicy, after time.Duration) reconcile.RulePolicy
 func DefaultRules() map[string]reconcile.RulePolicy {
 	rules := map[string]reconcile.RulePolicy{}
 	for i := range reconcile.Rules {
-		rules[reconcile.Rules[i].Name] = reconcile.Rules[i].Settings("omoios")
+		rules[reconcile.Rules[i].Name] = reconcile.Rules[i].Settings("omoios", "")
 	}
 	rules["provisioning-stuck"] = withAfter(rules["provisioning-stuck"], 5*time.Minute)
 	rules["runaway"] = withAfter(rules["runaway"], 10*time.Minute)
