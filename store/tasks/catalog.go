@@ -55,10 +55,12 @@ func readCatalog(ctx context.Context, tx pgx.Tx, c *Compiled) (catalog, error) {
 	if c.events == nil {
 		return cat, nil
 	}
-	if cat.events, err = describe(ctx, tx, c.events.table+" AS e", c.events.columns); err != nil {
+	if cat.events, err = describe(ctx, tx, c.events.source+" AS e", c.events.columns); err != nil {
 		return catalog{}, fmt.Errorf("read the types of the events table's columns: %w", err)
 	}
-	cat.eventIndex, err = indexed(ctx, tx, c.events.table, c.events.plain["sandbox"])
+	if c.events.source == c.events.table {
+		cat.eventIndex, err = indexed(ctx, tx, c.events.table, c.events.key())
+	}
 	return cat, err
 }
 

@@ -106,8 +106,13 @@ func (c *check) skew(skew, trip time.Duration) {
 // relations looks whether the mapped tables are tables.
 func (c *check) relations(ctx context.Context) bool {
 	good := c.source(ctx)
-	if c.plan.events != nil {
-		good = c.relation(ctx, "events.table", c.plan.events.table) && good
+	e := c.plan.events
+	if e != nil && e.table != "" {
+		good = c.relation(ctx, "events.table", e.table) && good
+	}
+	if e != nil && e.source != e.table {
+		query := func() (string, error) { return "SELECT FROM " + e.source + " AS e", nil }
+		good = c.parses(ctx, "events.from", query) && good
 	}
 	return good
 }
@@ -170,7 +175,7 @@ func (c *check) relation(ctx context.Context, what, name string) bool {
 	case r == nil:
 		c.bad(what, name+" does not exist", near)
 		return false
-	case r.Kind != "r" && r.Kind != "p" && what != "tasks.from":
+	case r.Kind != "r" && r.Kind != "p" && what == "tasks.table":
 		c.bad(what, name+" is not a table: a view's rows have no version to guard a write with",
 			"map the table behind it, or the view as tasks.from")
 		return false

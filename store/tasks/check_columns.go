@@ -20,11 +20,11 @@ import (
 func (c *check) columns(ctx context.Context) bool {
 	before := len(c.lines)
 	c.columnsOf(ctx, checked{key: "tasks.columns.", fields: taskFields, table: c.plan.from.SQL,
-		columns: c.plan.columns, plain: c.plan.plain})
+		columns: c.plan.columns, plain: c.plan.plain, query: c.plan.from.apart})
 	c.setColumnsOf(ctx)
 	if e := c.plan.events; e != nil {
-		c.columnsOf(ctx, checked{key: "events.columns.", fields: eventFields, table: e.table, alias: " AS e",
-			columns: e.columns, plain: e.plain})
+		c.columnsOf(ctx, checked{key: "events.columns.", fields: eventFields, table: e.source, alias: " AS e",
+			columns: e.columns, plain: e.plain, query: e.source != e.table})
 	}
 	if len(c.lines) > before || !c.fits(ctx) {
 		return false
@@ -42,12 +42,13 @@ type checked struct {
 	key, table, alias string
 	fields            []field
 	columns, plain    map[string]string
+	query             bool // the table is a query, or a view
 }
 
 func (c *check) columnsOf(ctx context.Context, m checked) {
 	var known []string
-	if m.key == "tasks.columns." && c.plan.from.apart {
-		known = c.given(ctx)
+	if m.query {
+		known = c.given(ctx, m)
 	} else {
 		known = c.known(ctx, m.table)
 	}
@@ -77,10 +78,10 @@ func (c *check) known(ctx context.Context, table string) []string {
 	return columns
 }
 
-// given are the columns that tasks.from has.
-func (c *check) given(ctx context.Context) (columns []string) {
-	c.step(ctx, "tasks.from", func(tx pgx.Tx, _ time.Time) error {
-		rows, err := tx.Query(ctx, "SELECT * FROM "+c.plan.from.SQL+" LIMIT 0", pgx.QueryExecModeDescribeExec)
+// given are the columns that a query has.
+func (c *check) given(ctx context.Context, m checked) (columns []string) {
+	c.step(ctx, m.key, func(tx pgx.Tx, _ time.Time) error {
+		rows, err := tx.Query(ctx, "SELECT * FROM "+m.table+m.alias+" LIMIT 0", pgx.QueryExecModeDescribeExec)
 		if err != nil {
 			return err
 		}

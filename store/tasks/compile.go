@@ -53,7 +53,9 @@ type assignment struct {
 }
 
 type compiledEvents struct {
-	table    string
+	table    string            // "" where From is read and nothing written
+	source   string            // what stands behind FROM
+	byTask   bool              // events are found by the id of their task, and by nothing else
 	columns  map[string]string // field: SQL of its value, with the alias e
 	plain    map[string]string
 	narrowed map[string][]narrowedType // kind of event: types that mean it under a condition

@@ -126,14 +126,20 @@ func (c *compiler) assignment(key, column, sql string) assignment {
 // events compiles the events section. Without a table there are none.
 func (c *compiler) events() {
 	e := c.m.Events
-	if e.Table == "" {
+	if !e.Mapped() {
 		if len(e.Columns) > 0 || e.Write {
 			c.wrong("events.table", "is missing", "name the table as schema.table")
 		}
 		return
 	}
 	out := &compiledEvents{columns: map[string]string{}, plain: map[string]string{}, narrowed: map[string][]narrowedType{}}
-	out.table = c.relation("events.table", e.Table)
+	if e.Table != "" || e.Write {
+		out.table = c.relation("events.table", e.Table)
+	}
+	out.source = out.table
+	if e.From != "" {
+		out.source = c.sql("events.from", e.From).Whole()
+	}
 	for _, name := range slices.Sorted(maps.Keys(e.Columns)) {
 		if !isField(eventFields, name) {
 			c.wrong("events.columns."+name, "no such field", text.Unknown(name, names(eventFields)))
@@ -161,8 +167,9 @@ func (c *compiler) eventColumn(out *compiledEvents, name string) {
 }
 
 func (c *compiler) eventRest(out *compiledEvents) {
+	out.byTask = out.columns["task"] != "" && (out.columns["sandbox"] == "" || c.out.columns["sandbox"] == "")
 	for _, name := range []string{"sandbox", "type", "at"} {
-		if out.columns[name] == "" {
+		if out.columns[name] == "" && !(out.byTask && name == "sandbox") {
 			c.wrong("events.columns."+name, "is missing", "name the column")
 		}
 	}
@@ -171,8 +178,9 @@ func (c *compiler) eventRest(out *compiledEvents) {
 			c.wrong("events.columns."+name, "is an expression, and events.write needs a column", "name the column")
 		}
 	}
-	if c.out.columns["sandbox"] == "" {
-		c.wrong("tasks.columns.sandbox", "is missing, and events are found by it", "name the column, or map no events")
+	if c.out.columns["sandbox"] == "" && !out.byTask {
+		c.wrong("tasks.columns.sandbox", "is missing, and events are found by it",
+			"name the column, or events.columns.task, or map no events")
 	}
 	c.eventTypes(out)
 	c.eventSets(out)

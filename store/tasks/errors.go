@@ -140,7 +140,7 @@ func (t *Tasks) grantFix(e *pgconn.PgError) string {
 	}
 	said := fmt.Sprintf("the role %s lacks a privilege: GRANT SELECT ON %s TO %s",
 		role, t.plan.reads(), store.Quoted(role))
-	if t.plan.events != nil {
+	if t.plan.events != nil && t.plan.events.table != "" {
 		said += fmt.Sprintf("; GRANT SELECT ON %s TO %s", t.plan.events.table, store.Quoted(role))
 	}
 	if columns := t.plan.written(); len(columns) > 0 {
@@ -165,7 +165,7 @@ func (t *Tasks) furtherTable(e *pgconn.PgError) string {
 		return ""
 	}
 	known := []string{t.plan.reads()}
-	if t.plan.events != nil {
+	if t.plan.events != nil && t.plan.events.table != "" {
 		known = append(known, t.plan.events.table)
 	}
 	for _, table := range known {

@@ -25,6 +25,14 @@ func (e *EventMapping) of(kind string) []EventType {
 	return e.Finished
 }
 
+// key is the column that a row's events are found by; "" for an expression.
+func (e *compiledEvents) key() string {
+	if e.byTask {
+		return e.plain["task"]
+	}
+	return e.plain["sandbox"]
+}
+
 // plainTypes are the types that mean a kind whatever else the event holds.
 func (e *EventMapping) plainTypes(kind string) []string {
 	out := []string{}

@@ -79,9 +79,12 @@ func (s *statements) newerEvents(active bool) []string {
 	if active {
 		newer += " AND NOT (" + e.is("heartbeat") + ")"
 	}
-	signs := []string{"EXISTS (SELECT FROM " + e.table + " AS e WHERE " + s.sandboxIs() + newer + ")"}
+	if e.byTask {
+		return []string{"EXISTS (SELECT FROM " + e.source + " AS e WHERE " + s.taskIs() + newer + ")"}
+	}
+	signs := []string{"EXISTS (SELECT FROM " + e.source + " AS e WHERE " + s.sandboxIs() + newer + ")"}
 	if task := e.columns["task"]; task != "" {
-		signs = append(signs, "@sandbox::text = '' AND EXISTS (SELECT FROM "+e.table+" AS e WHERE ("+task+
+		signs = append(signs, "@sandbox::text = '' AND EXISTS (SELECT FROM "+e.source+" AS e WHERE ("+task+
 			")::text = @id::text"+newer+")")
 	}
 	return signs
@@ -95,6 +98,15 @@ func (s *statements) sandboxIs() string {
 		return "(" + column + ")::text = NULLIF(@sandbox::text, '')"
 	}
 	return column + " = " + t.value("sandbox")
+}
+
+// taskIs is the condition that an event is of the row's task.
+func (s *statements) taskIs() string {
+	column, t := s.plan.events.columns["task"], s.cat.events["task"]
+	if !t.like(s.cat.fields["id"]) || !t.keyed() && !t.text() {
+		return "(" + column + ")::text = @id::text"
+	}
+	return column + " = " + t.value("id")
 }
 
 // write is the guarded update.

@@ -47,11 +47,15 @@ type RowChange struct {
 // An EventMapping says where the workers' events are. The zero value is no events.
 type EventMapping struct {
 	Table                                 string            // "none" turns a preset's events off
+	From                                  string            // a query that is read in its place; "" to read the table
 	Columns                               map[string]string // sandbox, type, at, data, task
 	Started, Heartbeat, Waiting, Finished []EventType
 	Write                                 bool              // add a sandkeeper.failed event with each fail
 	Set                                   map[string]string // further columns of what is written: column, SQL expression
 }
+
+// Mapped reports whether there are events.
+func (e *EventMapping) Mapped() bool { return e.Table != "" || e.From != "" }
 
 // An EventType is a type of event that means something: always, or where an SQL condition
 // over the event holds, in which `data` is the mapped data column as jsonb.

@@ -89,11 +89,13 @@ func plainName(column string) string {
 }
 
 func (e EventMapping) over(p EventMapping) EventMapping {
-	e.Table = store.First(e.Table, p.Table)
+	if e.From == "" {
+		e.Table = store.First(e.Table, p.Table)
+	}
 	if e.Table == noEvents {
 		return EventMapping{}
 	}
-	if e.Table == "" {
+	if !e.Mapped() {
 		return e
 	}
 	e.Columns = over(p.Columns, e.Columns)

@@ -118,12 +118,17 @@ type eventSource struct {
 func (s *statements) eventSource() *eventSource {
 	e := s.plan.events
 	src := &eventSource{
-		Table: e.table, Sandbox: e.columns["sandbox"], At: e.columns["at"], Type: e.columns["type"],
+		Table: e.source, Sandbox: e.columns["sandbox"], At: e.columns["at"], Type: e.columns["type"],
 		Key: s.plan.columns["sandbox"], Indexed: s.cat.eventIndex,
 		Started: e.is("started"), Heartbeat: e.is("heartbeat"), Waiting: e.is("waiting"), Finished: e.is("finished"),
 		Task: e.columns["task"], Created: s.plan.columns["created_at"] != "",
 	}
-	if !s.cat.fields["sandbox"].like(s.cat.events["sandbox"]) {
+	row, event := s.cat.fields["sandbox"], s.cat.events["sandbox"]
+	if e.byTask {
+		src.Sandbox, src.Key, src.Task = e.columns["task"], s.plan.columns["id"], ""
+		row, event = s.cat.fields["id"], s.cat.events["task"]
+	}
+	if !row.like(event) {
 		src.Sandbox, src.Key = "("+src.Sandbox+")::text", "("+src.Key+")::text"
 		src.Indexed = false
 	}

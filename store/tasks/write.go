@@ -286,7 +286,8 @@ func (a *attempt) look(ctx context.Context, tx pgx.Tx, lock bool) (reconcile.Wri
 // tell adds the event and the notification that the config asks for, in the same
 // transaction.
 func (a *attempt) tell(ctx context.Context, tx pgx.Tx) error {
-	if a.s.plan.mapping.Events.Write && a.Step == reconcile.StepFail && a.Task.Sandbox != "" {
+	if a.s.plan.mapping.Events.Write && a.Step == reconcile.StepFail &&
+		(a.Task.Sandbox != "" || a.s.plan.events.byTask) {
 		a.lost = pgx.BeginFunc(ctx, tx, func(inner pgx.Tx) error { return a.addEvent(ctx, inner) })
 		// The row is failed also when its event is refused, else it would stay as it is for ever.
 		if status := tx.Conn().PgConn().TxStatus(); a.lost != nil && status != inTransaction {
@@ -334,8 +335,11 @@ func (a *attempt) addEvent(ctx context.Context, tx pgx.Tx) error {
 	if err != nil {
 		return err
 	}
-	args := pgx.StrictNamedArgs{"sandbox": a.Task.Sandbox, "type": "sandkeeper.failed"}
+	args := pgx.StrictNamedArgs{"type": "sandkeeper.failed"}
 	e := a.s.plan.events
+	if e.plain["sandbox"] != "" {
+		args["sandbox"] = a.Task.Sandbox
+	}
 	if e.plain["data"] != "" {
 		data, err := json.Marshal(map[string]string{"task": a.id, "task_id": a.id, "reason": a.reason})
 		if err != nil {

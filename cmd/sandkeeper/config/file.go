@@ -158,7 +158,9 @@ type RowConfig struct {
 type EventsConfig struct {
 	// The table, as schema.table.
 	Table string `yaml:"table"`
-	// Its columns. With `task`, rows without a sandbox find their events by it.
+	// A query that is read in the table's place; expressions know its rows as e.
+	From string `yaml:"from"`
+	// Its columns. With `task`, rows without a sandbox find their events by it; without `sandbox` all do.
 	Columns map[string]string `yaml:"columns" keys:"event fields"`
 	// Types of events that say that a worker started.
 	Started []EventTypeConfig `yaml:"started"`

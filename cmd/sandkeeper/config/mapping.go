@@ -24,7 +24,7 @@ func (c *Config) Mapping() tasks.Mapping {
 		Many:   t.PerTask == "many" || t.PerTask == "" && reconcile.ShapeNamed(c.shape()).Many,
 		Notify: t.Notify, Attrs: c.attrs(),
 		Events: tasks.EventMapping{
-			Table: c.Events.Table, Columns: c.Events.Columns,
+			Table: c.Events.Table, From: c.Events.From, Columns: c.Events.Columns,
 			Started: eventTypes(c.Events.Started), Heartbeat: eventTypes(c.Events.Heartbeat),
 			Waiting: eventTypes(c.Events.Waiting), Finished: eventTypes(c.Events.Finished),
 			Write: c.Events.Write, Set: c.Events.Set,
@@ -73,8 +73,8 @@ func (c *Config) tasksPolicy() reconcile.TasksPolicy {
 	m := c.Mapping().WithPreset()
 	mapped := func(field string) bool { return m.Columns[field] != "" }
 	p := reconcile.TasksPolicy{
-		Events:      m.Events.Table != "",
-		Heartbeats:  mapped("heartbeat_at") || m.Events.Table != "" && len(m.Events.Heartbeat) > 0,
+		Events:      m.Events.Mapped(),
+		Heartbeats:  mapped("heartbeat_at") || m.Events.Mapped() && len(m.Events.Heartbeat) > 0,
 		Requeue:     mapped("attempts") && mapped("max_attempts"),
 		HasAssigned: mapped("assigned_at"),
 		HasUpdated:  mapped("updated_at"),
