@@ -42,7 +42,7 @@ capabilities and templates. It changes nothing. Exit code 1 if any line fails.`,
 		},
 	}
 	spanFlag(c, &timeout, "timeout", timeout, "give up after this time, besides that of --watch")
-	spanOrNoneFlag(c, &watch, "watch", 0, "look at the live rows again and again for this long")
+	spanFlag(c, &watch, "watch", 0, "look at the live rows again and again for this long")
 	return c
 }
 

@@ -31,6 +31,9 @@ func (p *Provider) end(ctx context.Context, o *object, now reconcile.Sandbox) (r
 		return "", err
 	}
 	if by := o.controller(); by != nil && !(o.survives && by.UID == o.claim()) {
+		if p.through && n.kind.word == pods.word {
+			return p.endThrough(ctx, n, by)
+		}
 		return reconcile.TerminateRefused, fmt.Errorf("%s %s controls it and would make it again: terminate that",
 			by.Kind, by.Name)
 	}

@@ -37,6 +37,11 @@ func (p *Provider) rights() []right {
 	if p.kinds[0].word == claims.word {
 		out = append(out, right{"get", templates, ""}, right{"get", pools, ""})
 	}
+	if p.through {
+		out = append(out, right{"get", jobKind, ""}, right{"delete", jobKind, ""}, right{"get", replicaSetKind, ""},
+			right{"patch", replicaSetKind, ""}, right{"get", deploymentKind, ""}, right{"patch", deploymentKind, ""},
+			right{"get", statefulSetKind, ""}, right{"patch", statefulSetKind, ""})
+	}
 	return append(out, right{"get", pods, ""}, right{"create", pods, "exec"}, right{"get", pods, "exec"},
 		right{"get", pods, "log"})
 }

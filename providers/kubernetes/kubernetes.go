@@ -52,6 +52,9 @@ var Keys = entry.Keys{
 	{Name: "container", Doc: "The container of a Pod that is the sandbox; its default one when not given."},
 	{Name: "row_holds", Default: "name", Words: []string{"name", "sandbox", "uid"},
 		Doc: "What a row names with link: {sandbox: name}: the listed object, the Sandbox behind a claim, or a uid."},
+	{Name: "owners", Default: "leave", Words: []string{"leave", "end"},
+		Doc: "A Pod that a Job, a Deployment or a StatefulSet would make again: left, or ended by deleting the Job, or " +
+			"by scaling to 0 what keeps just this Pod."},
 	{Name: "context", Doc: "The context of the kubeconfig."},
 	{Name: "kubeconfig", Doc: "The kubeconfig file."},
 	{Name: "ca_file", Doc: "The file of the cluster's certificate authority, with url."},
@@ -84,6 +87,7 @@ type Provider struct {
 	stream     *rest.Config // for exec: each connection is made again
 	namespaces []string
 	kinds      []kind   // that are listed
+	through    bool     // Pods are ended through what would make them again
 	container  string   // the sandbox's container; "": the Pod's default one
 	left       sync.Map // sandbox → the leftovers of probes in its Pod
 }
@@ -105,7 +109,8 @@ func New(e entry.Entry, o entry.Options) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{entry: e, kinds: kindsOf[e.Extra["objects"]], container: e.Extra["container"]}
+	p := &Provider{entry: e, kinds: kindsOf[e.Extra["objects"]], container: e.Extra["container"],
+		through: e.Extra["owners"] == "end"}
 	p.namespaces = split(cmp.Or(e.Extra["namespace"], namespace))
 	if len(p.namespaces) == 0 {
 		return nil, fmt.Errorf("namespace: %q names none", e.Extra["namespace"])

@@ -33,6 +33,8 @@ type Options struct {
 	Denied     []string          // "verb plural/subresource" that the credential is not allowed
 	Pullers    map[string]string // labels of a Pod that uses each template of the world as its image
 	Controlled []owner           // owner references of every Pod
+	Keeps      int               // Pods that their owner is made for; 0 stands for 1
+	Above      []owner           // owner references of their owner, which keeps as many
 }
 
 // An owner is an owner reference.
@@ -106,6 +108,12 @@ func (s *Server) routes() {
 	if !s.o.NoReviews {
 		s.handle("POST /apis/authentication.k8s.io/v1/selfsubjectreviews", always(simulated.AccountOf), s.whoAmI)
 		s.handle("POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews", always(simulated.AccountOf), s.mayI)
+	}
+	for _, path := range []string{"batch/v1/namespaces/{ns}/jobs", "apps/v1/namespaces/{ns}/replicasets",
+		"apps/v1/namespaces/{ns}/deployments", "apps/v1/namespaces/{ns}/statefulsets"} {
+		s.handle("GET /apis/"+path+"/{name}", always(simulated.Get), s.keeper)
+		s.handle("DELETE /apis/"+path+"/{name}", always(simulated.Delete), s.endKeeper)
+		s.handle("PATCH /apis/"+path+"/{name}", always(simulated.Delete), s.endKeeper)
 	}
 	s.mux.HandleFunc("/", s.elsewhere)
 }
