@@ -45,6 +45,7 @@ func (t *Tasks) Check(ctx context.Context) []reconcile.CheckResult {
 		c.role(ctx)
 		c.elsewhere(ctx)
 		c.reach(ctx)
+		c.path(ctx)
 		c.terminal(ctx)
 	}
 	return c.lines

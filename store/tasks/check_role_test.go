@@ -111,3 +111,29 @@ func TestRestoreUnderTheTrigger(t *testing.T) {
 		t.Errorf("restored row = %+v, want it running", got)
 	}
 }
+
+// TestCheckOfThePath: who else may create where names are looked up is named, until the login looks there no more.
+func TestCheckOfThePath(t *testing.T) {
+	w := omoiosWorld(t)
+	said := func() string {
+		for _, line := range w.tasks.Check(t.Context()) {
+			if line.What == "search path" {
+				return line.Said
+			}
+		}
+		return ""
+	}
+	if got := said(); !strings.Contains(got, "nobody but owners") {
+		t.Errorf("of a database as it is made: %q", got)
+	}
+	w.exec("GRANT CREATE ON SCHEMA public TO PUBLIC")
+	if got := said(); !strings.Contains(got, "everybody in public") {
+		t.Errorf("of a schema for everybody: %q", got)
+	}
+	w.pool.Close()
+	w.pool = open(t, w.dsn+"&search_path=pg_catalog")
+	w.tasks = w.open(Mapping{Preset: "omoios"})
+	if got := said(); !strings.Contains(got, "nobody but owners") {
+		t.Errorf("of a login that does not look there: %q", got)
+	}
+}

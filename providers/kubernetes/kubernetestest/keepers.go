@@ -41,7 +41,8 @@ func (s *Server) keeper(x wiretest.Exchange) {
 		spec["replicas"] = keeps
 	}
 	x.JSON(http.StatusOK, object{"kind": o.Kind, "apiVersion": o.APIVersion, "spec": spec, "metadata": object{
-		"name": o.Name, "namespace": x.R.PathValue("ns"), "uid": o.UID, "resourceVersion": keeperVersion, "ownerReferences": above}})
+		"name": o.Name, "namespace": x.R.PathValue("ns"), "uid": o.UID,
+		"resourceVersion": keeperVersion, "ownerReferences": above}})
 }
 
 // endKeeper deletes a Job or scales to none, and with that ends all Pods that it keeps: those of the world.
