@@ -149,8 +149,6 @@ func TestCoderByJobs(t *testing.T) {
 // workspace explains is ended.
 func TestCoderPreset(t *testing.T) {
 	p := naive(t, "coder", "tasks: {preset: coder}\n", coderCluster("{task_label: com.coder.workspace.id}"), cluster)
-	p.play(t, coderHealthy())
-	p.play(t, coderHealthy().together())
 	p.play(t, stories{
 		"a running workspace's Pod is gone": func(w *world) {
 			coderCompany(w)

@@ -108,8 +108,6 @@ func TestKortixAtE2B(t *testing.T) {
 // told, and no row is written.
 func TestKortixPreset(t *testing.T) {
 	p := naive(t, "kortix", "tasks: {preset: kortix}\nrules: {awake: {after: 1m}}\n", kortixDaytona, daytona)
-	p.play(t, kortixHealthy())
-	p.play(t, kortixHealthy().together())
 	p.play(t, stories{
 		"a parked session's box runs for hours": func(w *world) {
 			kortixCompany(w)

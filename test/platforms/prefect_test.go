@@ -106,8 +106,6 @@ func TestPrefectPreset(t *testing.T) {
 	const state = `(SELECT state_type || ' ' || s.type || ' ' || s.name || ' ' || s.message
 		FROM flow_run_state s WHERE s.id = state_id)`
 	p := naive(t, "prefect", "tasks: {preset: prefect}\n", prefectCluster, jobs)
-	p.play(t, prefectHealthy())
-	p.play(t, prefectHealthy().together())
 	p.play(t, stories{
 		"a run's Pod was evicted": func(w *world) {
 			prefectCompany(w)
