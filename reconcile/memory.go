@@ -65,6 +65,7 @@ type TaskSeen struct {
 	Status       string
 	State        TaskState
 	Sandbox      string    // the sandbox column
+	Named        string    // the sandbox column when the row was last seen live
 	Tenant       string    // whose it is; "" when not known
 	Since        time.Time // first seen in this status
 	FirstSeen    time.Time

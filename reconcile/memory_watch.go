@@ -10,7 +10,7 @@ import (
 // of the schedule and of what passes do in practice.
 func Watch(m *Memory, p *Policy) time.Time {
 	if m.Fresh || m.LastPass.IsZero() {
-		return m.WatchSince
+		return m.Now
 	}
 	interval := max(p.Full, UsualGap(m))
 	//guard:watch-gap P6
@@ -18,6 +18,23 @@ func Watch(m *Memory, p *Policy) time.Time {
 		return m.Now
 	}
 	return m.WatchSince
+}
+
+// Unseen is the latest moment at which a pass looked at all live rows and did not see that of a task; not watched
+// when none did.
+func (m *Memory) Unseen(task string) (at time.Time, watched bool) {
+	tasks, seen := m.Sources[SourceTasks], m.Tasks[task]
+	if m.LastPass.IsZero() || !tasks.Trusted {
+		return time.Time{}, false
+	}
+	if seen.FirstSeen.IsZero() {
+		return m.LastPass, true
+	}
+	longest := time.Duration(0)
+	for _, gap := range m.Gaps {
+		longest = max(longest, gap)
+	}
+	return seen.FirstSeen.Add(-longest), seen.FirstSeen.After(Latest(m.WatchSince, tasks.RecoveredAt))
 }
 
 // UsualGap is the median of the last gaps between passes, 0 when there is none.

@@ -42,7 +42,7 @@ func TestProviderClockAheadHurriesNothing(t *testing.T) {
 // Where the provider's clock is behind, a sandbox of somebody else's seems younger than the row that names it.
 func TestProviderClockBehindProvesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		behind := func() time.Time { return time.Now().Add(-90 * time.Minute) }
+		behind := func() time.Time { return time.Now().Add(-2 * time.Hour) }
 		s := openedIn(t, simulated.Options{Now: behind})
 		p := s.policy.Providers[lab]
 		p.Referenced = true

@@ -12,12 +12,12 @@ import (
 // ever. Each is as old as its own clock says: the clocks are not compared.
 func NoProof(s *reconcile.Snapshot, t *reconcile.Task, sb *reconcile.Sandbox) string {
 	m := &s.Memory
-	seen, known := m.Tasks[t.ID]
+	seen := m.Tasks[t.ID]
+	over := t.State.Terminal() && !m.LastFull.IsZero()
 	switch {
 	//guard:row-over P1
-	case t.Outside, t.State.Terminal() && !m.LastFull.IsZero() &&
-		!(known && (seen.Live || seen.FirstSeen.Before(seen.Since))):
-		return reconcile.UnseenLive
+	case t.Outside, over && !sb.CalledBy(seen.Named) && !(sb.Task == t.ID && seenLive(&seen)):
+		return reconcile.UnseenLive // what a row that is over is made to name was never its own
 	case (t.CreatedAt.IsZero() || sb.CreatedAt.IsZero()) && m.LastFull.IsZero():
 		return ""
 	case t.CreatedAt.IsZero() || sb.CreatedAt.IsZero():
@@ -32,12 +32,19 @@ func NoProof(s *reconcile.Snapshot, t *reconcile.Task, sb *reconcile.Sandbox) st
 	return ""
 }
 
+func seenLive(seen *reconcile.TaskSeen) bool { return seen.Live || seen.FirstSeen.Before(seen.Since) }
+
 // rowAge is for how long there has been a row: by its own clock, or for as long as it was watched, if that clock
-// was set back since.
+// was set back since. Who writes a row writes when it was made, too: it is no older than the pass that did not see it.
 func rowAge(m *reconcile.Memory, t *reconcile.Task) time.Duration {
 	age := t.AsOf.Sub(t.CreatedAt)
-	if seen, known := m.Tasks[t.ID]; known {
+	seen, known := m.Tasks[t.ID]
+	if known {
 		age = max(age, m.Now.Sub(reconcile.Latest(seen.FirstSeen, m.WatchSince)))
+	}
+	//guard:row-backdated P1
+	if at, watched := m.Unseen(t.ID); watched && (known || t.State.Live()) {
+		age = min(age, m.Now.Sub(at))
 	}
 	return age
 }

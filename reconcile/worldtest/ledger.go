@@ -27,6 +27,8 @@ func (l *entry) knewTask() {
 	seen.Live = seen.State.Live()
 	l.str("status", &seen.Status)
 	l.str("sandbox", &seen.Sandbox)
+	seen.Named = seen.Sandbox
+	l.str("named", &seen.Named)
 	l.ago("since", l.w.S.Memory.Now, &seen.Since)
 	l.ago("first", l.w.S.Memory.Now, &seen.FirstSeen)
 	l.ago("updated", TaskNow, &seen.UpdatedAt)

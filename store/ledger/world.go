@@ -43,6 +43,7 @@ func putTasks(seen []reconcile.TaskSeen, now time.Time) write {
 		"mark_at":       when(func(t task) time.Time { return t.MarkAt }),
 		"beat_at":       when(func(t task) time.Time { return t.BeatAt }),
 		"tenants":       column(ts, func(t task) string { return t.Tenant }),
+		"named":         column(ts, func(t task) string { return clean(t.Named) }),
 		"beat_gaps":     column(ts, func(t task) int64 { return int64(t.BeatGap) }),
 	}}
 }
