@@ -227,7 +227,8 @@ func rememberAhead(v *view.View, seen *reconcile.TaskSeen, t *reconcile.Task) {
 
 func taskSeenSame(s *reconcile.TaskSeen, o *reconcile.TaskSeen) bool {
 	return s.Status == o.Status && s.State == o.State && s.Sandbox == o.Sandbox && s.Named == o.Named &&
-		s.Since.Equal(o.Since) && s.UpdatedAt.Equal(o.UpdatedAt) && s.StartedAt.Equal(o.StartedAt) && s.StaleStart.Equal(o.StaleStart) &&
+		s.Since.Equal(o.Since) && s.UpdatedAt.Equal(o.UpdatedAt) &&
+		s.StartedAt.Equal(o.StartedAt) && s.StaleStart.Equal(o.StaleStart) &&
 		s.EntrySum == o.EntrySum && s.AheadSign.Equal(o.AheadSign) &&
 		s.Recreated.Equal(o.Recreated) && s.LateSign.Equal(o.LateSign) &&
 		s.MarkSum == o.MarkSum && s.MarkAt.Equal(o.MarkAt) && s.BeatAt.Equal(o.BeatAt) && s.BeatGap == o.BeatGap &&
