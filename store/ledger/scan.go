@@ -114,12 +114,16 @@ func scanProbe(r pgx.Rows) (reconcile.ProbeResult, error) {
 	return p, err
 }
 
-func scanFinding(r pgx.Rows) (reconcile.FindingSeen, error) {
+func scanFinding(r pgx.Rows) (reconcile.FindingSeen, error) { return scanFindingAnd(r) }
+
+// scanFindingAnd scans a finding's columns and those that follow them.
+func scanFindingAnd(r pgx.Rows, more ...any) (reconcile.FindingSeen, error) {
 	var f reconcile.FindingSeen
 	var facts []byte
 	var held []string
-	err := r.Scan(&f.Rule, &f.Subject, &f.Provider, &f.Sandbox, &f.Task, &f.Reason, &facts, at(&f.FirstSeen),
-		at(&f.LastSeen), at(&f.SightedAt), &f.Sightings, &f.Due, &held, at(&f.OpenedAt), at(&f.ResolvedAt), &f.Incident)
+	into := []any{&f.Rule, &f.Subject, &f.Provider, &f.Sandbox, &f.Task, &f.Reason, &facts, at(&f.FirstSeen),
+		at(&f.LastSeen), at(&f.SightedAt), &f.Sightings, &f.Due, &held, at(&f.OpenedAt), at(&f.ResolvedAt), &f.Incident}
+	err := r.Scan(append(into, more...)...)
 	if err != nil {
 		return f, err
 	}

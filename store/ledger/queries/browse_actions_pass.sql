@@ -1,0 +1,8 @@
+-- The actions that were begun on the budget of one pass.
+SELECT id, remedy, seq, pass, rule, subject, provider, sandbox, task, step, reason, evidence,
+       row_only, outcome, detail, attempts, planned_at, claimed_at, claimed_by, claim_ends,
+       acted_at, closed_at, next_attempt, first_acted_at, asked_at, asks, began, signature, author, running, anyway,
+       row_before, seal
+FROM sandkeeper.actions WHERE begun_pass = @pass
+ORDER BY planned_at, remedy, seq, id
+LIMIT @most

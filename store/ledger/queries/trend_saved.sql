@@ -1,0 +1,8 @@
+-- USD that the sandboxes which we ended would have cost since they were gone.
+SELECT coalesce(sum(v.per_hour * extract(epoch FROM @now::timestamptz - s.gone_at) / 3600), 0)::double precision
+FROM sandkeeper.sandboxes s
+CROSS JOIN LATERAL (
+    SELECT per_hour FROM sandkeeper.verdicts v
+    WHERE v.sandbox = s.id AND v.sandbox <> '' AND v.provider = s.provider
+    ORDER BY number DESC LIMIT 1) v
+WHERE s.gone_at >= @from AND s.gone_at <= @now AND s.gone_by_us
