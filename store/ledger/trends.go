@@ -16,7 +16,8 @@ func (g *Ledger) Trends(ctx context.Context, slot time.Duration, slots int) (rec
 	if err != nil {
 		return reconcile.Trends{}, err
 	}
-	t := reconcile.Trends{From: now.Add(-time.Duration(slots) * slot), Slot: slot, Slots: make([]reconcile.TrendSlot, slots)}
+	from := now.Add(-time.Duration(slots) * slot)
+	t := reconcile.Trends{From: from, Slot: slot, Slots: make([]reconcile.TrendSlot, slots)}
 	var moved []slotMoves
 	open := 0
 	err = g.inSnapshot(ctx, func(tx pgx.Tx) error {
