@@ -27,6 +27,8 @@ type Tasks struct {
 
 	size atomic.Int64 // rows of the last read of all live tasks: the next will have about as many
 
+	creators atomic.Pointer[[]string] // who may create in schemas of the login's path, which are therefore left out of ours
+
 	mu    sync.Mutex
 	known *statements       // nil until the catalog was read, and again when it no longer fits
 	told  map[string]string // rows that could not be read, and why
@@ -152,29 +154,40 @@ func (t *Tasks) atOnce(ctx context.Context, ask func(*statements) (query, error)
 }
 
 var (
-	taskRead  = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	taskWrite = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
+	taskRead  = pgx.TxOptions{BeginQuery: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; " + queries["begin"]}
+	taskWrite = pgx.TxOptions{BeginQuery: "BEGIN ISOLATION LEVEL READ COMMITTED; " + queries["begin"]}
 	// What a repair of several tables overwrites must be what was read: a row that somebody changed meanwhile is refused,
 	// and the repair is tried again later. Nothing is waited for, because what came meanwhile would not be seen.
-	taskWrites = pgx.TxOptions{IsoLevel: pgx.RepeatableRead}
+	taskWrites = pgx.TxOptions{BeginQuery: "BEGIN ISOLATION LEVEL REPEATABLE READ; " + queries["begin"]}
 )
 
 // begin runs a transaction that knows the database's now, which is never later than what
-// it reads.
+// it reads, and looks names up only where nobody else may create.
 func (t *Tasks) begin(ctx context.Context, o pgx.TxOptions, do func(pgx.Tx, time.Time) error) error {
 	err := pgx.BeginTxFunc(ctx, t.pool, o, func(tx pgx.Tx) error {
 		var now time.Time
+		var creators []string
 		var set string
-		zone := pgx.StrictNamedArgs{"timezone": store.First(t.plan.mapping.Timezone, "UTC")}
-		if err := tx.QueryRow(ctx, queries["session"], zone).Scan(&now, &set, &set, &set, &set, &set); err != nil {
+		args := pgx.StrictNamedArgs{"timezone": store.First(t.plan.mapping.Timezone, "UTC"), "relation": t.plan.tableOrNull()}
+		if err := tx.QueryRow(ctx, queries["session"], args).
+			Scan(&now, &creators, &set, &set, &set, &set, &set); err != nil {
 			return notPrepared{fmt.Errorf("prepare the transaction: %w", err)}
 		}
+		t.creators.Store(&creators)
 		return do(tx, now)
 	})
 	if unfit(err) {
 		t.forget()
 	}
 	return err
+}
+
+// creatorsLeftOut is who may create in schemas of the login's path, as "dave in public", by the last transaction.
+func (t *Tasks) creatorsLeftOut() []string {
+	if creators := t.creators.Load(); creators != nil {
+		return *creators
+	}
+	return nil
 }
 
 // statements reads the catalog once.
