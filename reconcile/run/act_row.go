@@ -55,6 +55,9 @@ func (r *executor) write(ctx context.Context, a reconcile.Action, f *gathered, r
 	switch {
 	case err != nil:
 		return r.later(a, err.Error()), true
+	case written == reconcile.WriteAsked:
+		a.AskedAt = r.now
+		return r.later(a, "the platform took the call, and its row does not show it yet"), true
 	//guard:row-busy lost
 	case written == reconcile.WriteBusy:
 		return a, false

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 	"testing"
@@ -16,11 +17,35 @@ import (
 type written struct {
 	reconcile.Tasks
 	last reconcile.Write
+	says reconcile.Written // "": a newer sign of life came
 }
 
 func (w *written) Write(_ context.Context, asked reconcile.Write) (reconcile.Written, *reconcile.RowBefore, error) {
 	w.last = asked
-	return reconcile.WriteAlive, nil, nil
+	return cmp.Or(w.says, reconcile.WriteAlive), nil, nil
+}
+
+// TestThePlatformWasAsked: what the platform was asked for is open until its row shows it, and then it was done.
+func TestThePlatformWasAsked(t *testing.T) {
+	now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
+	r := &executor{waits: map[string]reconcile.HeldBy{}}
+	r.k, r.now = &Reconciler{Tasks: &written{says: reconcile.WriteAsked}}, now
+	task := &reconcile.Task{ID: "t", State: reconcile.TaskRunning}
+	f := &gathered{Facts: decide.Facts{Recheck: &decide.Recheck{Finding: &reconcile.Finding{},
+		Subject: &reconcile.Subject{Task: task}}}}
+	p := &reconcile.Policy{Rules: map[string]reconcile.RulePolicy{"deadline-exceeded": {Mode: reconcile.Enforce}}}
+	v := view.New(&reconcile.Snapshot{Kind: reconcile.Full}, p)
+	a := reconcile.Action{Rule: "deadline-exceeded", Step: reconcile.StepFail, Attempts: 1}
+	out, settled := r.write(t.Context(), a, f, decide.MayAct(v, &a, &f.Facts), false)
+	if !settled || out.Outcome != reconcile.OutcomePending || !out.AskedAt.Equal(now) || !out.NextAttempt.After(now) {
+		t.Errorf("a call that was taken = %+v, settled %t; want it pending, asked now and tried again", out, settled)
+	}
+	if task.State = reconcile.TaskFailed; decide.MayAct(v, &out, &f.Facts).Outcome != reconcile.OutcomeDone {
+		t.Errorf("MayAct of a row that is failed now = %+v, want done", decide.MayAct(v, &out, &f.Facts))
+	}
+	if ruling := decide.MayAct(v, &a, &f.Facts); ruling.Outcome == reconcile.OutcomeDone {
+		t.Errorf("MayAct of one that was never asked = %+v, want it not done by us", ruling)
+	}
 }
 
 // What a newer sign of life refutes is refuted by it in the guarded write as well: a verdict on

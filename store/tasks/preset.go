@@ -56,6 +56,9 @@ func (m Mapping) WithPreset() Mapping {
 }
 
 func (c RowChange) over(p RowChange) RowChange {
+	if c.Call {
+		return c // what the platform does is all that is done
+	}
 	if c.None || p.None && c.Status == "" && len(c.Set)+len(c.SQL) == 0 {
 		return RowChange{None: true}
 	}

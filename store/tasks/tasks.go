@@ -25,6 +25,8 @@ type Tasks struct {
 
 	after time.Duration // how long a worker may be silent; only Check compares it
 
+	caller Caller // nil where the config has no call
+
 	size atomic.Int64 // rows of the last read of all live tasks: the next will have about as many
 
 	creators atomic.Pointer[[]string] // who may create in schemas of the login's path, which are therefore left out of ours

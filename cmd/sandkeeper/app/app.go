@@ -133,6 +133,7 @@ func (a *App) OpenTasks(ctx context.Context) error {
 	a.TasksPool, a.pools = pool, append(a.pools, pool)
 	a.Tasks = tasks.NewTasks(pool, compiled, nil)
 	a.Tasks.ReportTo(a.Log)
+	a.Tasks.CallBy(callerOf(c))
 	a.Tasks.SilentAfter(a.Config.Policy().Rules["heartbeat-lost"].After)
 	return nil
 }

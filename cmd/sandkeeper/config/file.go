@@ -152,7 +152,35 @@ type RowConfig struct {
 	Set map[string]string `yaml:"set"`
 	// Statements behind that in the same transaction, which may also name @id, a text. The status may be left out then.
 	SQL []string `yaml:"sql"`
+	// The platform's own API, which changes the row in our place. Nothing else is given then.
+	Call CallConfig `yaml:"call"`
 }
+
+// CallConfig is a request that has the platform fail or requeue one of its tasks. It may be sent again, with the same
+// Idempotency-Key; whether it was carried out is read from the row.
+type CallConfig struct {
+	// Method of the request.
+	Method string `yaml:"method" enum:"POST,PUT,PATCH,DELETE"`
+	// Address of the request; {id} is the task.
+	URL Secret `yaml:"url"`
+	// Credential of the request.
+	Token Secret `yaml:"token"`
+	// File that holds the credential, instead of token.
+	TokenFile string `yaml:"token_file"`
+	// Header that holds the credential; Authorization, as a bearer token, when it is not given.
+	Header string `yaml:"header"`
+	// Key of the signature (HMAC-SHA256), which the platform knows too; not signed when it is not given.
+	Secret Secret `yaml:"secret"`
+	// File that holds the key, instead of secret.
+	SecretFile string `yaml:"secret_file"`
+	// The fields of the JSON that is sent; @id, @reason and @action stand for what they name. What was done, as the
+	// webhook gets it, when it is not given.
+	Body map[string]string `yaml:"body"`
+	// Time for one call.
+	Timeout time.Duration `yaml:"timeout" min:"100ms"`
+}
+
+func (c CallConfig) given() bool { return !c.URL.Empty() }
 
 // EventsConfig is the table of the workers' events.
 type EventsConfig struct {
@@ -235,6 +263,9 @@ func (c *Config) setDefaults() {
 	c.Tasks.Preset = "none"
 	c.Tasks.Timezone = "UTC"
 	c.Tasks.Webhook.Timeout = 10 * time.Second
+	for _, call := range []*CallConfig{&c.Tasks.Fail.Call, &c.Tasks.Requeue.Call} {
+		call.Method, call.Timeout = "POST", 10*time.Second
+	}
 	c.Limits = LimitsConfig{PerPass: 20, Share: 0.10, Breaker: 0.30, PerHour: 200}
 	c.Web.Listen = "127.0.0.1:8080"
 	c.Log = LogConfig{Level: slog.LevelInfo, Format: "json"}
