@@ -176,6 +176,7 @@ func (r *prober) probeDue(c *candidate, p reconcile.ProbePolicy) bool {
 }
 
 func (r *prober) probeAll(ctx context.Context, due []reconcile.Sandbox) []reconcile.ProbeResult {
+	ctx = reconcile.InLane(ctx, reconcile.LaneProbe)
 	results := inParallel(due, r.k.parallel(probers), func(sb reconcile.Sandbox) reconcile.ProbeResult {
 		if ctx.Err() != nil || !time.Now().Before(r.until) {
 			return reconcile.ProbeResult{} // not probed: the next run will
