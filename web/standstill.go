@@ -85,7 +85,7 @@ func (s *model) waitingSteps() (n int, first string) {
 func standing(s *model) (verdict, bool) {
 	n, first := s.waitingSteps()
 	v := verdict{
-		Level: warn, Word: "Waiting", Next: "The steps that wait are below, under Actions.",
+		Level: warn, Word: "Waiting", Next: "The steps that wait are below, under Under way.",
 		Sentence: fmt.Sprintf("%s waits: %s.", count(n, "repair step"), first),
 	}
 	if n > 1 {
