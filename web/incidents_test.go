@@ -167,7 +167,7 @@ func TestQuarantines(t *testing.T) {
 		t.Errorf("%d in quarantine: %+v", n, views)
 	}
 	open, more := s.working()
-	if len(open) != 2 || open[0].Chip.Text != "quarantine" || open[0].Text.ID != "sb-6" || more != "" || s.awake() != 2 {
+	if len(open) != 2 || open[0].Chip.Text != "quarantine" || open[0].Text.ID != "daytona/sb-6" || more != "" || s.awake() != 2 {
 		t.Errorf("%d under way (%q), %d steps: %+v", len(open), more, s.awake(), open)
 	}
 	for name, change := range map[string]func(*reconcile.Action){

@@ -65,7 +65,7 @@ func (s *model) breakerItem(b reconcile.Breaker) item {
 	rule := text.Plain(b.Rule, mostName)
 	return item{
 		Key: "breaker " + rule, Chip: chip(warn, "breaker"), When: since(b.OpenedAt, s.Now),
-		Text: said(rule + ": " + count(len(b.Subjects), "subject") + " due at once").to("stops#breaker-" + rule),
+		Text: said(rule + ": " + count(len(b.Subjects), "subject") + " due at once").to("stops"),
 		Sub:  "Review them, then release them. It also closes once they are healthy.",
 		Acts: offered(releaseAct(b.Rule)),
 	}

@@ -126,7 +126,7 @@ func sandboxCell(provider, id string) cell {
 	if id == "" {
 		return cell{}
 	}
-	return cell{Text: text.Plain(provider, mostName) + "/", ID: text.Plain(id, mostName), Href: sandboxAddress(provider, id)}
+	return cell{ID: text.Plain(provider+"/"+id, mostName), Href: sandboxAddress(provider, id)}
 }
 
 func ruleCell(rule string) cell { return named(rule).to(ruleAddress(rule)) }
@@ -142,7 +142,7 @@ func subjectCell(subject string) cell {
 }
 
 // shortID is how much of an id is seen.
-const shortID = 14
+const shortID = 18
 
 // idParts are what is seen of an id, and the rest, which is copied with it.
 func idParts(id string) (seen, rest string) {

@@ -46,7 +46,7 @@ func (s *model) actionRow(a *reconcile.Action) row {
 	because.Sub = v.Detail
 	at := when(v.When)
 	if a.Pass > 0 {
-		at.More = append(at.More, passLink(a.Pass))
+		at.More = append(at.More, cell{Text: " "}, passLink(a.Pass))
 	}
 	return row{Key: "action " + v.Key, Block: v.Block, Evidence: evidenceLines(a.Evidence),
 		Cells: []cell{what, rule, chip(v.Level, outcomeWord(a)).below(v.Outcome), because, at}}

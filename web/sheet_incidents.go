@@ -52,7 +52,7 @@ func IncidentPage(a *Asked, in *reconcile.Incident, of []reconcile.Verdict, open
 	p := sheet{frame: frameOf(a, "incidents", "Incident "+in.ID)}
 	p.Head = headline{Level: v.Level, Word: v.State, Text: v.Count, Below: v.Cause}
 	if in.ClosedAt.IsZero() {
-		p.Head.Below += " " + s.nextForIncident(in)
+		p.Head.Below += " " + strings.TrimSuffix(s.nextForIncident(in), ":")
 		p.Head.Acts = offered(retryAct(in.ID), holdAct("incident:"+in.ID))
 	}
 	facts := []pair{

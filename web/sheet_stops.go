@@ -19,16 +19,17 @@ func StopsPage(a *Asked) templ.Component {
 		p.Blocks = append(p.Blocks, requestBlock(r))
 	}
 	for _, g := range s.heldGroups() {
-		p.Blocks = append(p.Blocks, groupBlock(g))
+		if !s.told(g.held) {
+			p.Blocks = append(p.Blocks, groupBlock(g))
+		}
 	}
 	return paper(p)
 }
 
 func requestBlock(r requestView) block {
-	b := block{Title: r.What, ID: "", Aside: r.Joint, Pairs: []pair{
+	b := block{Title: r.What, Pairs: []pair{
 		{"why", said(r.Why)}, {"by", named(r.Author)}, {"began", lastingCell(r.At)}, {"until", cell{Text: r.Until.Text}},
 	}}
-	b.Aside = ""
 	if len(r.Subjects) > 0 {
 		g := &grid{Heads: []string{"subjects that it holds"}}
 		for _, subject := range r.Subjects {
@@ -55,7 +56,7 @@ func groupBlock(g heldGroup) block {
 		l.Rows = append(l.Rows, row{Cells: []cell{{Text: subject}}})
 	}
 	l.More = &link{"All of them", asking("findings", "state", "held", "held_by", g.held.String())}
-	return block{Title: g.By, Aside: g.Count, Words: nonEmptyWords(g.Means), Grid: l}
+	return block{Title: capital(kindWord(g.held.Kind)), Aside: g.Count + " · " + g.By, Words: nonEmptyWords(g.Means), Grid: l}
 }
 
 func nonEmptyWords(words string) []string {

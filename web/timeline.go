@@ -127,7 +127,7 @@ func targetOf(a *reconcile.Action) cell {
 		return subjectCell(a.Subject).with(" ")
 	case a.Sandbox != "":
 		c := sandboxCell(a.Provider, a.Sandbox).with(" ")
-		c.Text = "sandbox " + c.Text
+		c.Text = "sandbox "
 		return c
 	}
 	c := taskCell(a.Task).with(" ")
