@@ -82,7 +82,8 @@ var places = []place{
 	{pattern: "providers/*/*test", ours: []string{"reconcile", "providers/simulated", "providers/wire/wiretest"},
 		never: databases},
 	// What the page says is made of data; who may read it, and how, is the listener's.
-	{pattern: "web", ours: []string{"reconcile"}, never: databases, not: []string{"net"}},
+	{pattern: "web", ours: []string{"reconcile", "web/chart"}, never: databases, not: []string{"net"}},
+	{pattern: "web/chart", never: databases, not: []string{"net"}},
 	{pattern: "web/serve", ours: []string{"reconcile", "web"}, never: databases},
 	{pattern: "web/webtest", ours: []string{"reconcile"}, never: databases},
 	{pattern: "alerts", ours: []string{"reconcile", "alerts/*"}, never: databases},

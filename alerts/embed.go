@@ -1,7 +1,8 @@
 package alerts
 
 import (
-	_ "embed"
+	"embed"
+	"io/fs"
 	"strings"
 )
 
@@ -18,4 +19,16 @@ func Rules(base string) string {
 		return rules
 	}
 	return strings.ReplaceAll(rules, runbooks, strings.TrimSuffix(base, "/")+"/")
+}
+
+//go:embed runbooks/*.md
+var books embed.FS
+
+// Runbooks are the runbooks of the alerts: NAME.md, as the files.
+func Runbooks() fs.FS {
+	sub, err := fs.Sub(books, "runbooks")
+	if err != nil {
+		return books // unreachable: the name is a valid path
+	}
+	return sub
 }

@@ -3,7 +3,6 @@ package serve
 import (
 	"bytes"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -46,9 +45,7 @@ func (s *site) metrics(w http.ResponseWriter, r *http.Request) {
 
 // missing is the page of addresses that are not there.
 func (s *site) missing(w http.ResponseWriter, r *http.Request) {
-	const deepest = 30 // a path of slashes alone would otherwise make an answer of megabytes
-	up := strings.Repeat("../", min(max(strings.Count(r.URL.Path, "/")-1, 0), deepest))
-	s.html(w, r, answer{http.StatusNotFound, web.Missing(up)})
+	s.html(w, r, answer{http.StatusNotFound, web.Missing(upFrom(r.URL.Path))})
 }
 
 // An answer is a page with its status.

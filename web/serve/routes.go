@@ -26,6 +26,23 @@ func routes() []route {
 	passwords := []credential{byBasic}
 	return []route{
 		{"GET", "/{$}", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).page},
+		{"GET", "/tasks/{id}", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).task},
+		{"GET", "/sandboxes/{provider}/{id}", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).sandbox},
+		{"GET", "/incidents", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).incidents},
+		{"GET", "/incidents/{id}", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).incident},
+		{"GET", "/findings", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).findings},
+		{"GET", "/actions", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).actions},
+		{"GET", "/passes", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).passes},
+		{"GET", "/passes/{n}", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).pass},
+		{"GET", "/sources", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).sources},
+		{"GET", "/rules", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).rules},
+		{"GET", "/rules/{name}", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).rule},
+		{"GET", "/stops", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).stops},
+		{"GET", "/operators", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).operators},
+		{"GET", "/search", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).search},
+		{"GET", "/runbooks", kindPage, roleReader, passwords, false, notKept, onWeb, (*site).runbooks},
+		{"GET", "/runbooks/{name}", kindPage, roleReader, passwords, false, notKept, onWeb, (*site).runbook},
+
 		{"GET", "/static/{name}", kindAsset, roleReader, passwords, false, keptByVersion, onWeb, (*site).asset},
 		{"GET", "/metrics", kindMetrics, roleReader, passwords, true, notKept, onWeb, (*site).metrics},
 		{"GET", "/healthz", kindHealth, roleNone, nil, false, notKept, onWeb, (*site).alive},

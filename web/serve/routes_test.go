@@ -34,7 +34,25 @@ var accesses = map[string]access{
 	"GET /readyz":        {"/readyz", 200, 200},
 	"GET /static/{name}": {"/static/page.css", 401, 200},
 	"GET /metrics":       {"/metrics", 401, 200},
-	elsewhere:            {"/api/v1/anything", 401, 404},
+
+	"GET /tasks/{id}":                {"/tasks/7", 401, 200},
+	"GET /sandboxes/{provider}/{id}": {"/sandboxes/daytona/sb-7", 401, 200},
+	"GET /incidents":                 {"/incidents", 401, 200},
+	"GET /incidents/{id}":            {"/incidents/i-none", 401, 404},
+	"GET /findings":                  {"/findings?state=due", 401, 200},
+	"GET /actions":                   {"/actions?state=closed", 401, 200},
+	"GET /passes":                    {"/passes", 401, 200},
+	"GET /passes/{n}":                {"/passes/90", 401, 200},
+	"GET /sources":                   {"/sources", 401, 200},
+	"GET /rules":                     {"/rules", 401, 200},
+	"GET /rules/{name}":              {"/rules/orphan", 401, 200},
+	"GET /stops":                     {"/stops", 401, 200},
+	"GET /operators":                 {"/operators", 401, 200},
+	"GET /search":                    {"/search?q=sb", 401, 200},
+	"GET /runbooks":                  {"/runbooks", 401, 200},
+	"GET /runbooks/{name}":           {"/runbooks/frozen", 401, 200},
+
+	elsewhere: {"/api/v1/anything", 401, 404},
 }
 
 // elsewhere is every path without a route.
@@ -310,7 +328,7 @@ func TestPolicyIsStrict(t *testing.T) {
 			t.Errorf("the policy allows %s: %s", loose, contentPolicy)
 		}
 	}
-	for _, strict := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"} {
+	for _, strict := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"} {
 		if !strings.Contains(contentPolicy, strict) {
 			t.Errorf("the policy does not say %s: %s", strict, contentPolicy)
 		}

@@ -2,6 +2,8 @@ package serve
 
 import (
 	"context"
+	"embed"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"time"
@@ -12,12 +14,14 @@ import (
 // Ledger is what the page is made from; nothing else is read for it.
 type Ledger interface {
 	Overview(ctx context.Context, most int) (reconcile.Overview, error)
+	Pages
 }
 
 // Options say what the page cannot know from the ledger.
 type Options struct {
 	Ledger      Ledger
 	Metrics     http.Handler                    // of /metrics; nil: there are none
+	Runbooks    fs.FS                           // their files, NAME.md; nil: there are none
 	Ready       func(ctx context.Context) error // nil when database and schema are as they must be
 	Policy      func() reconcile.Policy         // the one in force; nil: the defaults of the schedule
 	ConfigError func() string                   // why the last reload was refused, "" when it was not; nil: there are none
@@ -56,6 +60,9 @@ func (o Options) complete() Options {
 	if o.ConfigError == nil {
 		o.ConfigError = func() string { return "" }
 	}
+	if o.Runbooks == nil {
+		o.Runbooks = embed.FS{}
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -80,4 +87,4 @@ func guarded(next http.Handler) http.Handler {
 }
 
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
-	"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+	"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"

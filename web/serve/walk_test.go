@@ -76,16 +76,32 @@ func TestRoutesWalked(t *testing.T) {
 	act, session, read := &table[len(table)-3], &table[len(table)-2], &table[len(table)-1]
 	session.by = []credential{bySession}
 	read.method, read.kind, act.tenants = http.MethodGet, kindData, true
+	pages := lighten(table)
 	servers, c := walked(t, table)
-	for _, w := range walks() {
-		for _, method := range everyMethod {
+	for n, w := range walks() {
+		for m, method := range everyMethod {
 			for i := range table {
-				path := strings.NewReplacer("{$}", "", "{name}", "page.css").Replace(table[i].path)
+				// Pages are alike to who comes in: they take turns.
+				if at := slices.Index(pages, i); at >= 0 && at != (n+m)%len(pages) {
+					continue
+				}
+				path := strings.NewReplacer("{$}", "", "{name}", "page.css", "{", "", "}", "").Replace(table[i].path)
 				w.ask(t, c, servers, method, path, &table[i])
 			}
 			w.ask(t, c, servers, method, "/api/v1/anything", nil)
 		}
 	}
+}
+
+// lighten lets the pages answer at once, and says where in the table they are: what they show is another test's.
+func lighten(table []route) (pages []int) {
+	for i := range table {
+		if table[i].kind == kindPage {
+			pages = append(pages, i)
+			table[i].to = func(_ *site, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }
+		}
+	}
+	return pages
 }
 
 // done is a row of the test's own, for an operator who gives his password.
@@ -101,7 +117,7 @@ func (c walk) secret() bool { return strings.HasSuffix(c.server, "tls") }
 func walked(t *testing.T, table []route) (map[string]*running, *http.Client) {
 	t.Helper()
 	o := options()
-	o.Ledger, o.Metrics = fixed{web.Reading{Overview: webtest.Healthy()}}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	o.Ledger, o.Metrics = fixedOf(web.Reading{Overview: webtest.Healthy()}), http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	s := &site{Options: o, reader: newReader(o)}
 	h, err := newRouter(s, table)
 	if err != nil {

@@ -3,12 +3,13 @@
 // When nobody answers it says so at once: an old page must not look like good news.
 "use strict";
 
-const every = 2000; // milliseconds between two looks
+const every = Number(document.body.dataset.every) || 2000; // milliseconds between two looks
 const patience = 8000; // for one answer
 
 const connection = document.getElementById("connection");
 const said = document.getElementById("said");
 const icon = document.getElementById("icon");
+const pulse = document.getElementById("pulse");
 let seen = Date.now(); // when the page was last known to be new
 let why = ""; // why it is not, "" while it is
 let timer = 0;
@@ -21,7 +22,7 @@ async function look() {
 	looking = true;
 	clearTimeout(timer);
 	try {
-		apply(await fetchPart());
+		apply(await fetchParts());
 		seen = Date.now();
 		why = "";
 	} catch (e) {
@@ -32,24 +33,31 @@ async function look() {
 	timer = setTimeout(look, every);
 }
 
-// fetchPart gets the live part. A 503 of ours says what is wrong and is shown; what a proxy
-// says in our place is no page.
-async function fetchPart() {
-	const answer = await fetch("?part=live", { cache: "no-store", redirect: "error", signal: AbortSignal.timeout(patience) });
+// fetchParts gets the parts that change. A 503 of ours says what is wrong and is shown; what a proxy says in our place is
+// no page.
+async function fetchParts() {
+	const at = new URL(location.href);
+	at.searchParams.set("part", "live");
+	const answer = await fetch(at, { cache: "no-store", redirect: "error", signal: AbortSignal.timeout(patience) });
 	const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-	const part = page.querySelector("[data-part=live]");
-	if (part === null) {
+	if (page.getElementById("live") === null) {
 		throw new Error("the answer was " + answer.status);
 	}
-	return part;
+	return page.querySelectorAll("[data-part]");
 }
 
-function apply(part) {
+function apply(parts) {
 	const here = document.getElementById("live");
-	if (here.dataset.verdict !== part.dataset.verdict || here.dataset.level !== part.dataset.level) {
-		said.textContent = part.dataset.verdict + ". " + part.querySelector("h1").textContent;
+	const before = here.dataset.verdict + here.dataset.level;
+	for (const part of parts) {
+		const old = document.getElementById(part.id);
+		if (old !== null && !old.contains(document.activeElement?.closest("form"))) { // who types is not disturbed
+			morph(old, part);
+		}
 	}
-	morph(here, part);
+	if (before !== here.dataset.verdict + here.dataset.level) {
+		said.textContent = here.dataset.verdict + ". " + here.querySelector("h1").textContent;
+	}
 }
 
 // tell shows whether the page is new.
@@ -57,6 +65,9 @@ function tell() {
 	const lost = why !== "";
 	const here = document.getElementById("live");
 	document.body.classList.toggle("lost", lost);
+	pulse.hidden = false;
+	pulse.classList.toggle("old", lost);
+	pulse.textContent = lost ? "stale since " + new Date(seen).toISOString().slice(11, 19) + " UTC" : "live";
 	document.title = lost ? "? Not connected · sandkeeper" : here.dataset.title;
 	const href = lost ? icon.dataset.lost : here.dataset.icon;
 	if (href && icon.getAttribute("href") !== href) {

@@ -37,6 +37,7 @@ func (d *Daemon) site() http.Handler {
 
 func (a *App) pages(o serve.Options, reading func() (ok bool, at time.Time)) http.Handler {
 	o.Ledger, o.Ready, o.Version, o.Log = a.Ledger, a.ready, Version(), a.Log
+	o.Runbooks = alerts.Runbooks()
 	o.Metrics = alerts.Handler(a.Ledger, alerts.Options{
 		Policy: o.Policy, Config: reading, Version: o.Version, Log: a.Log,
 		Refused: func() (logIns, hosts int64) { return a.refused.LogIns(), a.refused.Hosts() },
