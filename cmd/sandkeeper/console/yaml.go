@@ -52,7 +52,7 @@ func (y *yamlWriter) value(depth int, begun string) error {
 		}
 		return y.inside(t, depth, begun)
 	case string:
-		y.line(begun, yamlText(t))
+		y.line(begun, YAMLText(t))
 	case nil:
 		y.line(begun, "null")
 	default:
@@ -75,7 +75,7 @@ func (y *yamlWriter) inside(open json.Delim, depth int, begun string) error {
 			if err != nil || !is {
 				return errors.Join(err, errors.New("a key is no text"))
 			}
-			begun += yamlText(name) + ":"
+			begun += YAMLText(name) + ":"
 		}
 		if err := y.value(depth+1, begun); err != nil {
 			return err
@@ -93,10 +93,11 @@ func (y *yamlWriter) line(begun, value string) {
 	fmt.Fprintln(&y.out, begun+value)
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./@-]*$`)
+// plainWord is a word, a time like 1m30s, a part like 10%, or a rate like 20/s: no parser takes them for anything else.
+var plainWord = regexp.MustCompile(`^([A-Za-z/][A-Za-z0-9_./@-]*|([0-9]+(d|h|m|s|ms))+|[0-9.]+%|[0-9]+/[smh])$`)
 
-// yamlText is a text as every parser of YAML takes it for that text.
-func yamlText(s string) string {
+// YAMLText is a text as every parser of YAML takes it for that text.
+func YAMLText(s string) string {
 	words := []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 	if plainWord.MatchString(s) && !slices.Contains(words, strings.ToLower(s)) {
 		return s
