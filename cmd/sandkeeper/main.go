@@ -112,10 +112,15 @@ Begin with:  sandkeeper check     is everything reachable and mapped?
 	root.PersistentFlags().StringVarP(&o.ConfigFile, "config", "c", "",
 		"config file (default sandkeeper.yaml, then /etc/sandkeeper/sandkeeper.yaml)")
 	root.AddCommand(
-		runCommand(o), serveCommand(o), onceCommand(o), planCommand(o), explainCommand(o), checkCommand(o), migrateCommand(o),
-		terminateCommand(o), emergencyCommand(o), restoreCommand(o), passCommand(o),
-		pauseCommand(o), resumeCommand(o), holdCommand(o), unholdCommand(o), releaseCommand(o),
-		modeCommand(o), reportCommand(o), affectedCommand(o), auditCommand(o), alertsCommand(o), configCommand(o),
+		runCommand(o), serveCommand(o), onceCommand(o), planCommand(o), completes(explainCommand(o), o, knownIDs),
+		checkCommand(o), migrateCommand(o), completes(terminateCommand(o), o, knownIDs), emergencyCommand(o),
+		completes(restoreCommand(o), o, knownIDs), passCommand(o), completes(pauseCommand(o), o, pausable),
+		completes(resumeCommand(o), o, pausedScopes), completes(holdCommand(o), o, knownTargets),
+		completes(unholdCommand(o), o, heldTargets), completes(releaseCommand(o), o, releasable),
+		modeCommand(o), reportCommand(o), completes(affectedCommand(o), o, knownIncidents),
+		statusCommand(o), findingsCommand(o), holdsCommand(o), pausesCommand(o), incidentsCommand(o), actionsCommand(o),
+		sandboxesCommand(o), logCommand(o), auditCommand(o), alertsCommand(o), configCommand(o), grantsCommand(o),
+		healthcheckCommand(o),
 		demoCommand(), versionCommand(o),
 	)
 	root.Version = app.Version()

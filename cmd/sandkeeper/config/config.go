@@ -58,6 +58,27 @@ func loadFile(path string, getenv func(string) (string, bool)) (*Config, error) 
 	return Parse(path, text, getenv)
 }
 
+// Draft is what can be read of a config that is refused, to help with what is wrong with it. Nothing runs by it.
+func Draft(path string, getenv func(string) (string, bool)) (*Config, error) {
+	for _, place := range append([]string{path}, places...) {
+		text, err := os.ReadFile(place) // the operator names the file
+		if err != nil {
+			continue
+		}
+		r := newReport(place)
+		root := parseYAML(r, text[:min(len(text), maxSize)])
+		if root == nil {
+			return nil, r.sorted()
+		}
+		c := &Config{Files: []string{place}, report: r}
+		d := decoder{report: r, getenv: getenv}
+		d.decodeFresh(root, reflect.ValueOf(c).Elem(), "")
+		c.readSecrets(r, filepath.Dir(place))
+		return c, nil
+	}
+	return nil, fs.ErrNotExist
+}
+
 // Parse checks the text of a config file. The name stands in front of each mistake,
 // and other files that the config names are found from its folder.
 func Parse(name string, text []byte, getenv func(string) (string, bool)) (*Config, error) {
