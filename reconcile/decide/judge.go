@@ -285,6 +285,11 @@ func threshold(v *view.View, rule string, s *reconcile.Subject) time.Duration {
 	return p.After
 }
 
+// Threshold is the rule's threshold for a subject under a policy.
+func Threshold(p *reconcile.Policy, rule string, s *reconcile.Subject) time.Duration {
+	return threshold(view.Of(p), rule, s)
+}
+
 // policy is the settings of a rule, without a copy: rules ask for it on each subject.
 func policy(v *view.View, rule string) *reconcile.RulePolicy {
 	for i := range v.Rules {
