@@ -9,30 +9,19 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// A Kind is what an event of a worker means, as bits; none is plain activity.
-type Kind uint8
-
 // The kinds of an event.
 const (
-	Started Kind = 1 << iota
-	Heartbeat
-	Waiting
-	Finished
+	Started   = reconcile.EventStarted
+	Heartbeat = reconcile.EventHeartbeat
+	Waiting   = reconcile.EventWaiting
+	Finished  = reconcile.EventFinished
 )
 
 // A Sign is one event of a worker.
-type Sign struct {
-	At   time.Time
-	Kind Kind
-}
+type Sign = reconcile.WorkerEvent
 
-// A Life is one task of the history: its row as it is now, and its worker's events.
-type Life struct {
-	Task  reconcile.Task
-	Ended time.Time // when it was over; zero while it is at work, of use only to say what others did meanwhile
-	Signs []Sign    // oldest first
-	Class string    // what kind of task it is, besides its template; "" when nothing says so
-}
+// A Life is one task of the history, as it is played.
+type Life reconcile.PastTask
 
 // An Outcome says how a task ended.
 type Outcome uint8

@@ -45,7 +45,8 @@ func New(p *reconcile.Policy, from, to time.Time, rules ...string) *Replay {
 }
 
 // Add plays one task.
-func (r *Replay) Add(l *Life) {
+func (r *Replay) Add(past *reconcile.PastTask) {
+	l := (*Life)(past)
 	r.fleet.watch(l)
 	r.Events += len(l.Signs)
 	if l.Ended.IsZero() {

@@ -39,9 +39,9 @@ func worked(id string, made time.Time, state reconcile.TaskState, signs ...Sign)
 }
 
 // beats are signs of a kind, so many seconds after the start of a task that was made at day0.
-func beats(kind Kind, seconds ...float64) (out []Sign) {
+func beats(kind reconcile.EventKind, seconds ...float64) (out []Sign) {
 	for _, s := range seconds {
-		out = append(out, Sign{day0.Add(time.Minute + time.Duration(s*float64(time.Second))), kind})
+		out = append(out, Sign{At: day0.Add(time.Minute + time.Duration(s*float64(time.Second))), Kind: kind})
 	}
 	return out
 }
@@ -49,7 +49,7 @@ func beats(kind Kind, seconds ...float64) (out []Sign) {
 func replayOf(p *reconcile.Policy, lives ...*Life) *Replay {
 	r := New(p, day0, day0.Add(48*time.Hour))
 	for _, l := range lives {
-		r.Add(l)
+		r.Add((*reconcile.PastTask)(l))
 	}
 	return r
 }
@@ -218,7 +218,7 @@ func TestReplayClasses(t *testing.T) {
 		l := worked(string(rune('0'+i)), day0.Add(time.Duration(i)*time.Minute), reconcile.TaskCompleted)
 		l.Task.Template = []string{"gpu", "cpu"}[i%2]
 		for _, s := range []int{0, 300, 310} {
-			l.Signs = append(l.Signs, Sign{l.Task.StartedAt.Add(time.Duration(s) * time.Second), Heartbeat})
+			l.Signs = append(l.Signs, Sign{At: l.Task.StartedAt.Add(time.Duration(s) * time.Second), Kind: Heartbeat})
 		}
 		lives = append(lives, over(l, 320))
 	}

@@ -28,8 +28,9 @@ type Tasks struct {
 	size atomic.Int64 // rows of the last read of all live tasks: the next will have about as many
 
 	mu    sync.Mutex
-	known *statements       // nil until the catalog was read, and again when it no longer fits
-	told  map[string]string // rows that could not be read, and why
+	known *statements        // nil until the catalog was read, and again when it no longer fits
+	past  *historyStatements // nil until a history was read
+	told  map[string]string  // rows that could not be read, and why
 }
 
 var _ reconcile.Tasks = (*Tasks)(nil)
