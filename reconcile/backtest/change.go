@@ -9,7 +9,7 @@ const (
 	changeLeast  = 40   // samples on each side of a change: fewer tell nothing
 	changeMost   = 4000 // samples that are compared
 	changeChance = 1e-4 // of calling a history changed that is not, at each place
-	changePlaces = 8    // parts of the history, between which a change may lie
+	changePlaces = 40   // parts of the history, between which a change may lie
 )
 
 // changed is the place among samples in the order of time from which on they are of another nature than

@@ -79,17 +79,23 @@ func (l *Life) begun() time.Time {
 	return l.assigned()
 }
 
-// stateAt is in which state the task was, and since when. Where no column tells when it was handed out, it was so
-// from the beginning, or it waited until it started.
-func (l *Life) stateAt(at time.Time, waits bool) (reconcile.TaskState, time.Time) {
-	began := l.started()
+// stateAt is in which state the task was, and since when. Where nothing tells when a state began, the one that a rule
+// asks about began as early as it can have.
+func (l *Life) stateAt(at time.Time, asked reconcile.TaskState) (reconcile.TaskState, time.Time) {
+	began, handed := l.started(), l.assigned()
+	if began.IsZero() && asked == reconcile.TaskRunning {
+		began = handed
+	}
+	if l.Task.AssignedAt.IsZero() && asked == reconcile.TaskPending {
+		handed = began
+	}
 	switch {
 	case !l.Ended.IsZero() && !at.Before(l.Ended):
 		return l.Task.State, l.Ended
 	case !began.IsZero() && !at.Before(began):
 		return reconcile.TaskRunning, began
-	case !at.Before(l.assigned()) && !(waits && l.Task.AssignedAt.IsZero()):
-		return reconcile.TaskAssigned, l.assigned()
+	case !handed.IsZero() && !at.Before(handed):
+		return reconcile.TaskAssigned, handed
 	}
 	return reconcile.TaskPending, l.Task.CreatedAt
 }

@@ -26,7 +26,7 @@ type Moment struct {
 	At   time.Time
 
 	crowd crowd
-	waits bool // before it started it is taken to have waited, where no column tells when it was handed out
+	asked reconcile.TaskState // the state that the rule is about, see [Life.stateAt]
 }
 
 // Policy is a config's policy for moments of the past. Nothing of sandboxes is on record, so each task has one
@@ -92,7 +92,7 @@ func acts(d decide.Decision, p *reconcile.Policy, rule string) bool {
 // snapshot is all that a pass would have seen.
 func (m Moment) snapshot(p *reconcile.Policy) *reconcile.Snapshot {
 	at := m.At
-	state, since := m.Life.stateAt(at, m.waits)
+	state, since := m.Life.stateAt(at, m.asked)
 	t := m.Life.rowAt(at)
 	t.State, t.Status, t.Outside, t.Tenant = state, string(state), false, ""
 	if p.Providers[t.Provider].Name == "" {

@@ -18,6 +18,9 @@ func (r *Replay) reason(t *tally, of *Result) string {
 		than = "their limit"
 	}
 	did := fmt.Sprintf("%d of %d completed tasks %s %s", of.FalsePositives, of.Samples, t.words, than)
+	if of.Spared > 0 {
+		did += fmt.Sprintf(", and %d more for whom something spoke that the rule sees", of.Spared)
+	}
 	bound := fmt.Sprintf("at most %s with %s confidence", percent(of.Upper), percent(Confidence))
 	switch {
 	case of.Samples == 0:

@@ -77,6 +77,7 @@ type sample struct {
 	class       uint16
 	outcome     Outcome
 	wrong       bool // the rule would have acted on it, and it lived
+	spared      bool // it was longer than the threshold, and the rule saw what spoke for it
 }
 
 func (t *tally) add(l *Life, class uint16) {
@@ -96,6 +97,7 @@ func (t *tally) add(l *Life, class uint16) {
 	}
 	lived := longestFirst(slices.DeleteFunc(slices.Clone(spans), func(s span) bool { return !s.lived }))
 	s.wrong = t.wrong(l, lived, limit)
+	s.spared = !s.wrong && len(lived) > 0 && lived[0].long() > limit
 	t.measure(&s, l, lived, limit)
 	t.samples = append(t.samples, s)
 }
@@ -137,7 +139,7 @@ func (t *tally) found(l *Life, s span, limit time.Duration) time.Time {
 		if at.Before(crossed) || !at.Before(s.to) {
 			continue
 		}
-		if (Moment{Life: l, At: at, waits: t.waits}).Finds(t.asIs, t.rule) {
+		if (Moment{Life: l, At: at, asked: t.asked}).Finds(t.asIs, t.rule) {
 			return at
 		}
 	}
@@ -151,7 +153,7 @@ func (t *tally) counts(l *Life, s span) bool {
 		own.Task.Timeout, own.Task.DeadlineAt = 0, time.Time{}
 		l = &own
 	}
-	return (Moment{Life: l, At: s.to.Add(-time.Millisecond), waits: t.waits}).Finds(t.low, t.rule)
+	return (Moment{Life: l, At: s.to.Add(-time.Millisecond), asked: t.asked}).Finds(t.low, t.rule)
 }
 
 // measure notes the two longest spans that count. What is far below the threshold is believed without asking:

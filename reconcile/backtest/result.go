@@ -27,6 +27,7 @@ type Result struct {
 	Suggested      time.Duration // the threshold that would keep the bound; 0: none can be said
 	Measured       Spread        // the longest that the rule would count, by task
 	Delay          Spread        // how late the dead of the history would have been found
+	Spared         int           // of the samples, those for whom something spoke that the rule saw
 	Dead           int           // tasks that failed in a span that the rule counts
 	Censored       int           // tasks that somebody stopped, or sandkeeper failed: they tell nothing of life
 	Hours          float64       // of dead work before it would have been found
@@ -105,6 +106,7 @@ func (t *tally) result(samples []sample, proof Proof, class string, after time.D
 		if s.tells() {
 			out.Samples++
 			values = append(values, s.longest)
+			out.Spared += count(s.spared)
 		}
 		if s.wrong {
 			out.FalsePositives++
@@ -126,6 +128,13 @@ func (t *tally) result(samples []sample, proof Proof, class string, after time.D
 		out.Cost = deadHours(samples, out.Suggested) - deadHours(samples, after)
 	}
 	return out
+}
+
+func count(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // suggested is the smallest threshold that keeps the rate with [Confidence], whatever the distribution: as many of
@@ -165,7 +174,9 @@ func (t *tally) hearOthers(f *fleet) {
 			continue
 		}
 		s.longest, s.second = s.second, 0
-		s.wrong = s.wrong && s.longest.duration() > t.after[s.class]
+		still := s.wrong && s.longest.duration() > t.after[s.class]
+		s.spared = s.spared || s.wrong && !still
+		s.wrong = still
 	}
 }
 

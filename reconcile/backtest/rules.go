@@ -9,9 +9,9 @@ import (
 // A replayed rule is one whose verdicts follow from rows and events alone.
 type replayed struct {
 	rule  string
-	words string // what the task did: "were silent for longer than"
-	waits bool   // see [Moment]
-	kind  uint8  // what of the others' doings may hold it; 0: nothing
+	words string              // what the task did: "were silent for longer than"
+	asked reconcile.TaskState // that it is about, where that matters
+	kind  uint8               // what of the others' doings may hold it; 0: nothing
 
 	// spans are what the rule may count of the task; false: the task is not one that it judges.
 	spans func(*Life) ([]span, bool)
@@ -26,9 +26,9 @@ var replays = []replayed{
 	{rule: "assigned-stale", words: "took longer to start than", spans: startSpans},
 	{rule: "heartbeat-lost", words: "were silent for longer than", kind: heard, spans: silenceSpans, lacks: noHeartbeats},
 	{rule: "inactive", words: "were inactive for longer than", kind: active, spans: idleSpans, lacks: noEvents},
-	{rule: "deadline-exceeded", words: "ran for longer than", spans: runSpans, least: ownTimeout},
+	{rule: "deadline-exceeded", words: "ran for longer than", asked: reconcile.TaskRunning, spans: runSpans, least: ownTimeout},
 	{rule: "finished-lingering", words: "were used again after", spans: lingerSpans, lacks: noEvents},
-	{rule: "pending-stuck", words: "waited for longer than", waits: true, spans: waitSpans},
+	{rule: "pending-stuck", words: "waited for longer than", asked: reconcile.TaskPending, spans: waitSpans},
 }
 
 func noEvents(p *reconcile.TasksPolicy) string {
