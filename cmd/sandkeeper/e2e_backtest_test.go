@@ -142,6 +142,34 @@ func (a *arena) backtestWordsAndPicture() {
 	a.refuses("--share 0: it is a percentage, from 1 to 100", "backtest", "--share", "0")
 }
 
+// TestProofIsShown: check and report say of the rules that act whether the history proves them.
+func TestProofIsShown(t *testing.T) {
+	a := newArena(t, settings{rules: "{pending-stuck: {mode: observe}}"})
+	a.must("migrate")
+	if out := a.must("check"); !strings.Contains(out, "ok    tasks: history: no finished task tells") {
+		t.Errorf("check of a new platform:\n%s", out)
+	}
+	a.sql(omoiosPast)
+	out := a.must("check")
+	for _, want := range []string{
+		"warn  tasks: proof of heartbeat-lost: not proven on your history: 40 of 400 completed tasks were silent for longer than 1m30s",
+		"rules: {heartbeat-lost: {after: 2m1s}}", "ok    tasks: proof of finished-lingering: proven on your history"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("check does not say %q:\n%s", want, out)
+		}
+	}
+	report := a.must("report")
+	for _, want := range []string{"held against the finished tasks", "  heartbeat-lost: not proven on your history: 40 of 400",
+		"  orphan: cannot be replayed: a history keeps no sandboxes"} {
+		if !strings.Contains(report, want) {
+			t.Errorf("report does not say %q:\n%s", want, report)
+		}
+	}
+	if strings.Contains(report, "pending-stuck: ") {
+		t.Errorf("report holds a rule that does not act against the history:\n%s", report)
+	}
+}
+
 // TestBacktestChanges: on a Tuesday the workers of a platform begin to be silent for longer. What was before proves
 // nothing any more.
 func TestBacktestChanges(t *testing.T) {

@@ -46,6 +46,7 @@ func (t *Tasks) History(ctx context.Context, ask HistoryRead, each func(*reconci
 	for {
 		began := time.Now()
 		last, err := h.next(ctx)
+		worked := time.Since(began)
 		if err != nil {
 			return t.plain("read the history of the tasks", err)
 		}
@@ -58,18 +59,18 @@ func (t *Tasks) History(ctx context.Context, ask HistoryRead, each func(*reconci
 		if last {
 			return nil
 		}
-		if err := rest(ctx, time.Since(began), ask.Share); err != nil {
+		if err := rest(ctx, worked, time.Since(began), ask.Share); err != nil {
 			return err
 		}
 	}
 }
 
-// rest waits so that the work before it was a share of the time.
-func rest(ctx context.Context, worked time.Duration, share float64) error {
+// rest waits so that the database worked for a share of the time. What was done without it meanwhile is rest as well.
+func rest(ctx context.Context, worked, since time.Duration, share float64) error {
 	if share <= 0 || share >= 1 {
 		return nil
 	}
-	return waitFor(ctx, time.Duration(float64(worked)*(1/share-1)))
+	return waitFor(ctx, time.Duration(float64(worked)/share)-since)
 }
 
 func waitFor(ctx context.Context, d time.Duration) error {
