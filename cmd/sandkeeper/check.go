@@ -237,7 +237,8 @@ func checkTasks(ctx context.Context, a *app.App, watch time.Duration) []reconcil
 	if watch > 0 {
 		out = append(out, a.Tasks.Watch(ctx, watch)...)
 	}
-	return append(out, checkRepairs(a.Config)...)
+	out = append(out, checkRepairs(a.Config)...)
+	return append(out, checkProofs(ctx, a)...)
 }
 
 // checkRepairs says which rules only report because rows, or the sandboxes that they explain, are left as they are.

@@ -32,8 +32,9 @@ type Tasks struct {
 	creators atomic.Pointer[[]string] // who may create in schemas of the login's path, which are therefore left out of ours
 
 	mu    sync.Mutex
-	known *statements       // nil until the catalog was read, and again when it no longer fits
-	told  map[string]string // rows that could not be read, and why
+	known *statements        // nil until the catalog was read, and again when it no longer fits
+	past  *historyStatements // nil until a history was read
+	told  map[string]string  // rows that could not be read, and why
 }
 
 var _ reconcile.Tasks = (*Tasks)(nil)
