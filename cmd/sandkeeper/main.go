@@ -119,7 +119,7 @@ Begin with:  sandkeeper check     is everything reachable and mapped?
 		completes(unholdCommand(o), o, heldTargets), completes(releaseCommand(o), o, releasable),
 		modeCommand(o), reportCommand(o), backtestCommand(o), tuneCommand(o), completes(affectedCommand(o), o, knownIncidents),
 		statusCommand(o), findingsCommand(o), holdsCommand(o), pausesCommand(o), incidentsCommand(o), actionsCommand(o),
-		sandboxesCommand(o), logCommand(o), auditCommand(o), alertsCommand(o), configCommand(o), grantsCommand(o),
+		sandboxesCommand(o), logCommand(o), auditCommand(o), alertsCommand(o), metricsCommand(o), configCommand(o), grantsCommand(o),
 		healthcheckCommand(o),
 		demoCommand(), versionCommand(o),
 	)

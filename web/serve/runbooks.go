@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"path"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -19,16 +20,21 @@ import (
 // runbooks lists the runbooks that the program has.
 func (s *site) runbooks(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "runbooks", func(_ context.Context, a *web.Asked) (templ.Component, error) {
-		names, err := fs.Glob(s.Runbooks, "*.md")
 		titles := map[string]string{}
-		for _, name := range names {
-			text, err := fs.ReadFile(s.Runbooks, name)
+		for _, folder := range runbookFolders {
+			names, err := fs.Glob(s.Runbooks, path.Join(folder, "*.md"))
 			if err != nil {
-				return nil, fmt.Errorf("read runbook %s: %w", name, err)
+				return nil, err
 			}
-			titles[strings.TrimSuffix(name, ".md")] = titleOf(string(text))
+			for _, name := range names {
+				text, err := s.readRunbook(strings.TrimSuffix(path.Base(name), ".md"))
+				if err != nil {
+					return nil, fmt.Errorf("read runbook %s: %w", name, err)
+				}
+				titles[strings.TrimSuffix(path.Base(name), ".md")] = titleOf(string(text))
+			}
 		}
-		return web.RunbooksPage(a, titles), err
+		return web.RunbooksPage(a, titles), nil
 	})
 }
 
@@ -36,7 +42,7 @@ func (s *site) runbooks(w http.ResponseWriter, r *http.Request) {
 func (s *site) runbook(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimSuffix(r.PathValue("name"), ".md")
 	s.show(w, r, "runbook "+name, func(_ context.Context, a *web.Asked) (templ.Component, error) {
-		text, err := fs.ReadFile(s.Runbooks, name+".md")
+		text, err := s.readRunbook(name)
 		if err != nil {
 			return nil, reconcile.ErrNotFound // a name that is no file's, or no name at all
 		}
@@ -46,6 +52,18 @@ func (s *site) runbook(w http.ResponseWriter, r *http.Request) {
 		}
 		return web.RunbookPage(a, titleOf(string(text)), html.String()), nil
 	})
+}
+
+// runbookFolders are where runbooks are: those of the alerts, and behind them those of the rules.
+var runbookFolders = []string{".", "rules"}
+
+func (s *site) readRunbook(name string) (text []byte, err error) {
+	for _, folder := range runbookFolders {
+		if text, err = fs.ReadFile(s.Runbooks, path.Join(folder, name+".md")); err == nil {
+			return text, nil
+		}
+	}
+	return nil, err
 }
 
 // titleOf is the first line of a runbook.

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/sandkeeper/sandkeeper/alerts"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/providers"
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -32,6 +33,8 @@ type App struct {
 	Ledger    *ledger.Ledger
 	Tasks     *tasks.Tasks // nil with `tasks: none`
 	Providers map[string]reconcile.Provider
+
+	Local *alerts.Local // what this process counts of itself
 
 	refused serve.Refusals // at the door of the page
 
@@ -156,8 +159,14 @@ func (a *App) OpenProviders() error {
 // OpenProvider opens the provider of one entry.
 func (a *App) OpenProvider(e providers.Entry) (reconcile.Provider, error) {
 	options := providers.Options{Log: a.Log, Agent: "sandkeeper/" + Version()}
+	options.Heard = func(call, code string, took time.Duration) { a.Local.Request(e.Name, call, code, took) }
 	if a.shared && e.Rate > 0 {
-		options.Turn = ledger.NewRate(a.Pool, e.Name, e.Rate).Wait
+		turn := ledger.NewRate(a.Pool, e.Name, e.Rate).Wait
+		options.Turn = func(ctx context.Context) error {
+			began := time.Now()
+			defer func() { a.Local.Waited(e.Name, time.Since(began)) }()
+			return turn(ctx)
+		}
 	}
 	return providers.Open(e, options)
 }
@@ -167,6 +176,9 @@ func (a *App) Keeper(progress func(string)) *run.Reconciler {
 	k := &run.Reconciler{
 		Policy: a.Config.Policy(), Ledger: a.Ledger, Providers: a.Providers,
 		Holder: holder(), Log: a.Log, Progress: progress,
+		Phase: func(kind reconcile.PassKind, phase string, took time.Duration) {
+			a.Local.Phase(string(kind), phase, took)
+		},
 	}
 	if a.Tasks != nil {
 		k.Tasks = a.Tasks

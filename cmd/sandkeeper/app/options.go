@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/sandkeeper/sandkeeper/alerts"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 )
@@ -78,7 +79,7 @@ func (o *Options) OpenLedger(ctx context.Context, c *config.Config) (*App, error
 
 // With is an app that has its config and its log, and has opened nothing yet.
 func (o *Options) With(c *config.Config) *App {
-	a := &App{Config: c, level: &slog.LevelVar{}}
+	a := &App{Config: c, level: &slog.LevelVar{}, Local: alerts.NewLocal()}
 	a.level.Set(c.Log.Level)
 	a.Log = console.NewLog(o.Err, c.Log.Format, a.level)
 	o.Libraries.Use(a.Log)

@@ -75,6 +75,7 @@ func (c *Config) checkWeb(r *report) {
 			r.fail(key, r.quote(key)+" is not a host name", "write it like sandkeeper.example.com, without scheme and port")
 		}
 	}
+	c.checkAlerts(r)
 	for i, target := range c.Alerts.Notify {
 		if u, err := url.Parse(target.Reveal()); err != nil || u.Scheme == "" {
 			r.fail(fmt.Sprintf("alerts.notify[%d]", i), "is not a URL", "write it like https://host/path")
@@ -83,6 +84,32 @@ func (c *Config) checkWeb(r *report) {
 }
 
 const week = 7 * day
+
+// labelName is how Prometheus names a label.
+var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
+
+func (c *Config) checkAlerts(r *report) {
+	for key, address := range map[string]string{
+		"web.public_url": c.Web.PublicURL, "alerts.dashboard_url": c.Alerts.DashboardURL, "alerts.runbooks_url": c.Alerts.RunbooksURL,
+	} {
+		u, err := url.Parse(address)
+		if address != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil) {
+			r.fail(key, r.quote(key)+" is not an address", "write it like https://sandkeeper.example.com")
+		}
+	}
+	for i, name := range c.Alerts.Labels {
+		if key := fmt.Sprintf("alerts.labels[%d]", i); !labelName.MatchString(name) {
+			r.fail(key, r.quote(key)+" is not the name of a label", "write it like cluster")
+		}
+	}
+	for i, p := range c.Providers {
+		for j, price := range p.Prices {
+			if key := fmt.Sprintf("providers[%d].prices[%d]", i, j); price.Template == "" && price.Region == "" {
+				r.fail(key, "names neither a template nor a region", "name one of them, or use price_per_hour")
+			}
+		}
+	}
+}
 
 // checkPairs warns of settings that are fine alone and odd together.
 func (c *Config) checkPairs(r *report) {

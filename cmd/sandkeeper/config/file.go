@@ -229,6 +229,8 @@ type LimitsConfig struct {
 type WebConfig struct {
 	// Address to listen on.
 	Listen string `yaml:"listen"`
+	// Address by which people reach the page, for links in alerts and notifications.
+	PublicURL string `yaml:"public_url"`
 	// TLS and users, in the format of the Prometheus exporter-toolkit.
 	ConfigFile string `yaml:"config_file"`
 	// Names by which the page is asked for, besides localhost, this machine's own and its addresses.
@@ -243,6 +245,14 @@ type WebConfig struct {
 type AlertsConfig struct {
 	// URLs to notify.
 	Notify []Secret `yaml:"notify"`
+	// What leaks may cost an hour, in USD, before that pages; 0: nothing does.
+	LeakingUSDPerHour float64 `yaml:"leaking_usd_per_hour"`
+	// Labels that Prometheus adds and that alerts keep, such as cluster and namespace.
+	Labels []string `yaml:"labels"`
+	// Address of the dashboard, for the alerts' dashboard_url.
+	DashboardURL string `yaml:"dashboard_url"`
+	// Address of your copy of the runbooks; default: the page where web.public_url is given, else the public ones.
+	RunbooksURL string `yaml:"runbooks_url"`
 }
 
 // LogConfig is the log, on stderr.
