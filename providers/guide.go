@@ -74,6 +74,8 @@ that this is meant.
 exit code whether the task's own worker is there: 0 it is, 1 it is not, anything else (or no answer)
 says nothing. It is run by a shell, so that ` + "`pgrep -f worker.py`" + ` would find itself: write
 ` + "`pgrep -f '[w]orker.py'`" + `. Where the provider gives no exit code, nothing is known of the worker.
+One that is gone settles ` + "`heartbeat-lost`, `inactive` and `assigned-stale`" + `, one that is there vetoes them, each
+for two full passes. ` + "`sandkeeper check`" + ` proposes a command for the presets ` + "`omoios` and `coding-agent`" + `.
 `
 
 // A trait is one row of the table.

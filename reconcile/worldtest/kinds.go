@@ -133,6 +133,7 @@ func putProvider(l *entry) {
 	l.yes("endsatrest", &p.EndsAtRest)
 	l.yes("off", &off)
 	l.dur("every", &p.Probe.Every)
+	l.str("worker", &p.Probe.Worker)
 	l.list("templates", &p.Templates)
 	p.Probe.Off = off
 	p.LinkSandbox = p.LinkSandbox || p.SandboxIsID
