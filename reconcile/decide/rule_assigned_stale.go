@@ -55,8 +55,9 @@ func assignedStale(v *view.View, s *reconcile.Subject) result {
 	age, by := unstartedFor(v, s, proof.conclusive)
 	if age < after {
 		return result{
-			needsProbe: v.AsksWorker(s) && age >= v.P.Rules["assigned-stale"].Conclusive,
-			suspect:    fmt.Sprintf("%s for %s of %s", t.Status, text.Duration(age), text.Duration(after)),
+			needsLookup: proof.conclusive && v.Unrecorded(s),
+			needsProbe:  v.AsksWorker(s) && age >= v.P.Rules["assigned-stale"].Conclusive,
+			suspect:     fmt.Sprintf("%s for %s of %s", t.Status, text.Duration(age), text.Duration(after)),
 		}
 	}
 	//guard:stale-maybe-started harm
@@ -153,7 +154,7 @@ type startProof struct {
 }
 
 // provenStart is the quickest proof that the task's start failed. That its worker was there, and is not any more,
-// needs no time.
+// needs no time, nor does what the provider itself has on record of the end of its sandboxes.
 func provenStart(v *view.View, s *reconcile.Subject) startProof {
 	if at, gone := v.WorkerGone(s); gone {
 		words := fmt.Sprintf("its worker was there, and was not running %s ago", text.Duration(v.Now.Sub(at)))
@@ -161,7 +162,13 @@ func provenStart(v *view.View, s *reconcile.Subject) startProof {
 			evidence: []reconcile.Evidence{{Source: "providers", At: at, Fact: "probe.worker: " + words}}}
 	}
 	words, proven := conclusive(v, s)
-	return startProof{conclusive: proven, after: v.P.Rules["assigned-stale"].Conclusive, words: words}
+	told, record := v.DeathWords(s)
+	out := startProof{conclusive: proven, after: v.P.Rules["assigned-stale"].Conclusive,
+		words: reconcile.Joined(words, told), evidence: record}
+	if proven && words == "" && len(v.DiedAll(s)) > 0 {
+		out.after = 0
+	}
+	return out
 }
 
 // conclusive reports a proof that the start failed: the platform wrote an error during
