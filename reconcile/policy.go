@@ -190,6 +190,7 @@ type ProviderPolicy struct {
 	Suspends      bool    // its sandboxes can be stopped or paused and come back; the keeper asks the adapter
 	KeptAwake     bool    // a probe counts as activity; the keeper asks the adapter
 	NamesLast     bool    // a later sandbox of a name goes on with the work; the keeper asks the adapter
+	Records       bool    // it keeps a record of how sandboxes ended; the keeper asks the adapter
 	PricePerHour  float64 // USD for one sandbox
 	Prices        []Price // of templates and regions that cost something else
 	LinkRequired  bool    // each sandbox of ours has the link: one without it may be terminated

@@ -63,6 +63,7 @@ var Abilities = wire.Abilities{
 	Exec:     true, Files: true, DataPlane: true,
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateBuilding,
 		reconcile.TemplateFailed, reconcile.TemplateMissing}, TemplateHidden: true,
+	Deaths: "lifecycle events: why; nothing of a crash, nor of what was paused",
 }
 
 // A Provider is one E2B team, seen with one key. It is safe for concurrent use.
@@ -79,7 +80,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
-	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Checker: p}
+	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Checker: p, Deaths: p}
 }
 
 // New makes the adapter of an entry. It makes no call.

@@ -182,6 +182,8 @@ func (s Suite) promises(p reconcile.Provider) []promise {
 		{"a provider that asks to wait is not asked again", !s.Direct, (*lab).throttled},
 		{"a revoked key is not sent again and again", !s.Direct, (*lab).revoked},
 		{"a large answer is not read to its end", !s.Direct, (*lab).floods},
+		{"an end that is on record is told, and only that", s.Can.Deaths != "", (*lab).deaths},
+		{"a record that cannot be read is no record, and no end", s.Can.Deaths != "" && !s.Direct, (*lab).deathsUnread},
 		{"logs, usage, quotas and check", true, (*lab).extras},
 	}
 }

@@ -68,14 +68,17 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) result {
 	if !named {
 		holds = v.HidesWhatIsNew(s)
 	}
+	told, record := v.DeathWords(s)
+	//guard:missing-record-goes-on harm
+	recorded := !goesOn && len(v.DiedAll(s)) > 0
 	return result{
-		found: true, notYet: goesOn, holds: holds,
+		found: true, due: recorded, notYet: goesOn, holds: holds, needsLookup: v.Unrecorded(s),
 		sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), since: lostFor(v, s),
-		reason: reconcile.Joined("sandbox is gone: "+where, reconcile.LifeLine(t), cause),
-		evidence: append([]reconcile.Evidence{
+		reason: reconcile.Joined("sandbox is gone: "+where, told, reconcile.LifeLine(t), cause),
+		evidence: slices.Concat([]reconcile.Evidence{
 			{Source: "providers", At: v.Now, Fact: where},
 			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + reconcile.LifeLine(t)},
-		}, because...),
+		}, record, because),
 	}
 }
 
