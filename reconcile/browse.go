@@ -4,7 +4,7 @@ import "time"
 
 // A Chosen says which findings or actions a person wants to see, and which part of them. What is "" chooses nothing.
 type Chosen struct {
-	State    string // of findings: open, due, held, watched, resolved; of actions: open, closed
+	State    string // of findings: open, due, held, watched, resolved; of actions: open, closed; of the world: live, gone, all
 	Rule     string
 	Provider string
 	HeldBy   string // the text of a [Held], of findings alone
@@ -26,6 +26,9 @@ const (
 	ChosenWatched  = "watched"  // open, not past its threshold
 	ChosenResolved = "resolved" // of findings
 	ChosenClosed   = "closed"   // of actions
+	ChosenLive     = "live"     // of tasks, and of sandboxes that exist
+	ChosenGone     = "gone"     // of sandboxes
+	ChosenAll      = "all"      // of tasks and sandboxes
 )
 
 // A Cursor is the last row of a part that was shown; the zero Cursor is before the first one.

@@ -130,7 +130,7 @@ func affectedOf(verdicts []reconcile.Verdict) []failedTask {
 }
 
 func listAffected(ctx context.Context, a *app.App, out io.Writer, form, id string) error {
-	incident, err := findIncident(ctx, a, id)
+	incident, err := a.FindIncident(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -156,15 +156,6 @@ func listAffected(ctx context.Context, a *app.App, out io.Writer, form, id strin
 		}
 	}
 	return console.Print(out, &b)
-}
-
-// findIncident reads one, and says how to find those that there are.
-func findIncident(ctx context.Context, a *app.App, id string) (reconcile.Incident, error) {
-	incident, err := a.Ledger.Incident(ctx, id)
-	if errors.Is(err, reconcile.ErrNotFound) {
-		return incident, fmt.Errorf("incident %s: not on record; `sandkeeper affected` lists them", id)
-	}
-	return incident, err
 }
 
 // affectedSQL prints what a person may run. Ids of tasks are in it, so a comment must not be

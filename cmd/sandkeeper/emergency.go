@@ -66,7 +66,7 @@ takes back what is not begun yet.`,
 
 func askEmergency(ctx context.Context, a *app.App, o *app.Options, f *cleanup) (string, error) {
 	if _, known := a.Providers[f.provider]; f.provider != "" && !known {
-		return "", unknownProvider(a, f.provider)
+		return "", a.UnknownProvider(f.provider)
 	}
 	r, err := look(ctx, a, o)
 	if err != nil {
@@ -91,7 +91,7 @@ func askEmergency(ctx context.Context, a *app.App, o *app.Options, f *cleanup) (
 	if err := f.confirmed(o, p); err != nil {
 		return "", err
 	}
-	asked, err := a.Ledger.Ask(ctx, f.signature(), p.Actions(), nil)
+	asked, err := a.Ledger.Ask(ctx, f.Signed(), p.Actions(), nil)
 	if err != nil {
 		return "", err
 	}

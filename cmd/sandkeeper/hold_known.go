@@ -21,7 +21,7 @@ const holdLookFor = 20 * time.Second
 // doubtHold warns when what is held matches nothing that is there now: it may be meant for
 // what comes, or be misspelt, and then protects nothing.
 func doubtHold(ctx context.Context, a *app.App, out io.Writer, arg string) {
-	wanted, err := targets(arg)
+	wanted, err := app.Targets(arg)
 	if err != nil || reconcile.TypeOf(arg) == reconcile.SubjectProvider {
 		return // refused before
 	}

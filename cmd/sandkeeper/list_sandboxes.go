@@ -9,7 +9,6 @@ import (
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
-	"github.com/sandkeeper/sandkeeper/store/ledger"
 )
 
 // stateGone is the state of sandboxes that were seen to be gone.
@@ -57,15 +56,12 @@ func listSandboxes(ctx context.Context, a *app.App, f *listFlags) (*listing, err
 	if err != nil {
 		return nil, err
 	}
-	part := ledger.InventoryPart{Provider: f.provider, Text: f.text, Gone: f.state == stateGone, Most: partRows}
-	if !part.Gone {
-		part.State = reconcile.SandboxState(f.state)
-	}
+	part := reconcile.Chosen{State: f.state, Provider: f.provider, Text: f.text, Most: partRows}
 	l := &listing{name: "sandboxes", narrow: 6, none: "no such sandbox",
 		head: []string{"provider", "sandbox", "state", "task", "age", "template", "name", "provider state", "created", "first seen", "gone"}}
 	items := []seenReport{}
 	for {
-		found, err := a.Ledger.Inventory(ctx, part)
+		found, next, err := a.Ledger.Sandboxes(ctx, part)
 		if err != nil {
 			return nil, err
 		}
@@ -75,10 +71,9 @@ func listSandboxes(ctx context.Context, a *app.App, f *listFlags) (*listing, err
 			}
 			items = append(items, seenOf(&found[i]))
 		}
-		if l.more || len(found) < part.Most {
+		if part.After = next; l.more || next == (reconcile.Cursor{}) {
 			break
 		}
-		part.After = found[len(found)-1].Ref
 	}
 	l.items = items
 	for _, r := range items {

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
-	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -31,46 +28,13 @@ again by "clear", which forgives what it was wrong about until then.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(reconcile.RuleNames, args[0]) {
-				return unknownRule(args[0])
+				return usage(app.UnknownRule(args[0]))
 			}
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
-				return lowerMode(cmd.Context(), a, args[0], args[1], by)
+				return a.LowerMode(cmd.Context(), args[0], args[1], &by.Request)
 			})
 		},
 	}
 	by.add(c, 0, "")
 	return c
-}
-
-func lowerMode(ctx context.Context, a *app.App, rule, mode string, by *request) (string, error) {
-	switch mode {
-	case "clear":
-		return clearMode(ctx, a, rule, by)
-	case "off", "observe":
-		return rule + " is lowered to " + mode, a.Ledger.SetMode(ctx, rule, reconcile.Mode(mode), by.signature())
-	}
-	return "", misused(fmt.Errorf(
-		"mode %q: a mode is lowered to observe or off, or cleared; enforce is set in the config",
-		mode,
-	))
-}
-
-// clearMode gives a rule back to the config, and says what that forgives.
-func clearMode(ctx context.Context, a *app.App, rule string, by *request) (string, error) {
-	measures, err := a.Ledger.Measures(ctx)
-	if err != nil {
-		return "", err
-	}
-	if err := a.Ledger.ClearMode(ctx, rule, by.signature()); err != nil {
-		return "", err
-	}
-	said := fmt.Sprintf("%s follows the config again: %s", rule, a.Config.Policy().Rules[rule].Mode)
-	if before, lowered := measures.Controls.Lowered[rule]; lowered && before.Author == reconcile.AuthorSelf {
-		said += "; it had lowered itself: " + before.Reason
-	}
-	if t := measures.Tallies[rule]; t.FalsePositives > 0 {
-		said += fmt.Sprintf("; %s among its last %s forgiven", console.Plural(t.FalsePositives, "false positive"),
-			console.Plural(t.Verdicts, "verdict"))
-	}
-	return said, nil
 }

@@ -2,52 +2,32 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/user"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
-	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A request is what every operator's verb records: who, why, and for how long.
-type request struct {
-	author, reason string
-	last           time.Duration
-}
+type request struct{ app.Request }
 
 // add gives a verb the flags of a request; without a help, how long it lasts is not asked.
 func (w *request) add(c *cobra.Command, last time.Duration, lastHelp string) {
 	w.sign(c)
 	if lastHelp != "" {
-		spanFlag(c, &w.last, "for", last, lastHelp)
+		spanFlag(c, &w.Last, "for", last, lastHelp)
 	}
 }
 
 // sign gives a verb the flags of who asks and why.
 func (w *request) sign(c *cobra.Command) {
-	c.Flags().StringVar(&w.author, "author", author(), "who asks for it; recorded")
-	c.Flags().StringVar(&w.reason, "reason", "", "why; recorded and shown")
-}
-
-// signature is the request as it is recorded: on one line, as the log, the page and the platform
-// will show it.
-func (w *request) signature() reconcile.Attribution {
-	reason := strings.TrimSpace(text.Line(w.reason))
-	return reconcile.Attribution{Author: text.Line(w.author), Reason: firstText(reason, "no reason given")}
-}
-
-// until is when the request ends, zero for never.
-func (w *request) until(now time.Time) time.Time {
-	if w.last <= 0 {
-		return time.Time{}
-	}
-	return now.Add(w.last)
+	c.Flags().StringVar(&w.Author, "author", author(), "who asks for it; recorded")
+	c.Flags().StringVar(&w.Reason, "reason", "", "why; recorded and shown")
 }
 
 // author is the person at the keyboard, as far as the system knows.
@@ -86,5 +66,14 @@ func onLedger(ctx context.Context, o *app.Options, do func(*app.App) error) erro
 		return err
 	}
 	defer a.Close()
-	return do(a)
+	return usage(do(a))
+}
+
+// usage ends the program with the code of wrong usage where somebody asked for something impossible.
+func usage(err error) error {
+	var wrong *app.MisuseError
+	if errors.As(err, &wrong) {
+		return misused(err)
+	}
+	return err
 }

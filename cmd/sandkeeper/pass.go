@@ -1,14 +1,10 @@
 package main
 
 import (
-	"context"
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/queue"
 )
 
 func passCommand(o *app.Options) *cobra.Command {
@@ -30,24 +26,10 @@ runs, it begins about at once, on one of the replicas. Where none runs, use once
 				if err := a.CheckSchema(cmd.Context()); err != nil {
 					return "", err
 				}
-				return askPass(cmd.Context(), a, kind, by)
+				return a.AskPass(cmd.Context(), kind, &by.Request)
 			})
 		},
 	}
 	by.add(c, 0, "")
 	return c
-}
-
-func askPass(ctx context.Context, a *app.App, kind reconcile.PassKind, by *request) (string, error) {
-	if err := a.Ledger.Note(ctx, by.signature(), "pass:"+string(kind), string(kind)+" pass asked for"); err != nil {
-		return "", err
-	}
-	worked, err := queue.AskPass(ctx, a.Pool, kind)
-	switch {
-	case err != nil:
-		return "", err
-	case worked:
-		return fmt.Sprintf("asked for: a running daemon makes a %s pass now", kind), nil
-	}
-	return "recorded, but no daemon runs: the next `sandkeeper once` is the next pass", nil
 }

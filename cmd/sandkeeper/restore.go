@@ -1,18 +1,11 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
-	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 func restoreCommand(o *app.Options) *cobra.Command {
@@ -34,154 +27,12 @@ cause, or lengthen the hold, before that is over.`,
 				if err := a.CheckSchema(cmd.Context()); err != nil {
 					return "", err
 				}
-				return restore(cmd.Context(), a, args[0], by)
+				return a.Restore(cmd.Context(), args[0], &by.Request)
 			})
 		},
 	}
 	by.sign(c)
-	spanOrNoneFlag(c, &by.last, "for", 24*time.Hour,
+	spanOrNoneFlag(c, &by.Last, "for", 24*time.Hour,
 		"how long what comes back is held, so that no rule acts on it again; 0: not at all")
 	return c
-}
-
-func restore(ctx context.Context, a *app.App, id string, by *request) (string, error) {
-	remedy, err := findQuarantine(ctx, a, id)
-	if err != nil {
-		return "", err
-	}
-	actions, withdraw := reconcile.AskRestore(remedy)
-	for i := range actions {
-		if name := actions[i].Provider; name != "" && !a.Config.HasProvider(name) {
-			return "", fmt.Errorf("restore %s: it was quarantined at the entry %q, which the config does not name any more; "+
-				"name the entry so again, or start the sandbox at the provider itself", id, name)
-		}
-		actions[i].Reason = "restored by " + by.author + ": " + by.signature().Reason
-	}
-	asked, err := a.Ledger.Ask(ctx, by.signature(), actions, withdraw)
-	if err != nil {
-		return "", fmt.Errorf("restore %s: %w", id, err)
-	}
-	if len(asked) == 0 {
-		return "", fmt.Errorf("restore %s: it is under way already; see sandkeeper explain %s", id, id)
-	}
-	held, err := holdBack(ctx, a, asked, by)
-	if err != nil {
-		return "", fmt.Errorf("restore %s: it is recorded, but it is not held: %w", id, err)
-	}
-	var b bytes.Buffer
-	for i := range asked {
-		fmt.Fprintf(&b, "recorded: %s\n", text.Line(comesBack(&asked[i])))
-	}
-	if !slices.ContainsFunc(asked, func(a reconcile.Action) bool { return a.Step == reconcile.StepRestore }) {
-		fmt.Fprintln(&b, "no task row comes back: the quarantine wrote none")
-	}
-	if until := untilOf(remedy); !until.IsZero() {
-		fmt.Fprintf(&b, "its end, which was due at %s, is withdrawn\n", text.Time(until))
-	}
-	fmt.Fprintf(&b, "%s%s", held, kicked(ctx, a, asked))
-	return b.String(), nil
-}
-
-// findQuarantine finds the remedy that has something in quarantine, whole.
-func findQuarantine(ctx context.Context, a *app.App, id string) ([]reconcile.Action, error) {
-	h, err := a.Ledger.Subject(ctx, id)
-	if err != nil && !errors.Is(err, reconcile.ErrNotFound) {
-		return nil, err
-	}
-	var ended *reconcile.Action
-	for i := range h.Actions { // newest first
-		step := &h.Actions[i]
-		stopped := step.Outcome == reconcile.OutcomeDone || step.Outcome == reconcile.OutcomeAccepted
-		if step.Step != reconcile.StepQuarantine || !stopped {
-			continue
-		}
-		remedy, err := wholeRemedy(ctx, a, step, h.Actions)
-		if err != nil {
-			return nil, err
-		}
-		if _, withdraw := reconcile.AskRestore(remedy); len(withdraw) > 0 {
-			return remedy, nil
-		}
-		if ended == nil {
-			ended = step
-		}
-	}
-	if ended != nil {
-		return nil, fmt.Errorf("restore %s: its quarantine is over: it was restored, or its end has begun; "+
-			"see sandkeeper explain %s", id, id)
-	}
-	return nil, fmt.Errorf("restore %s: nothing of it is in quarantine", id)
-}
-
-// wholeRemedy is the whole remedy of a quarantine. Its first step may be on the task's row, which
-// has a history of its own.
-func wholeRemedy(ctx context.Context, a *app.App, of *reconcile.Action, known []reconcile.Action,
-) ([]reconcile.Action, error) {
-	if of.Task != "" {
-		h, err := a.Ledger.Subject(ctx, "task:"+of.Task)
-		if err != nil && !errors.Is(err, reconcile.ErrNotFound) {
-			return nil, err
-		}
-		known = append(slices.Clone(known), h.Actions...)
-	}
-	seen := map[string]bool{}
-	var steps []reconcile.Action
-	for i := range known {
-		if step := known[i]; step.Remedy == of.Remedy && !seen[step.ID] {
-			seen[step.ID] = true
-			steps = append(steps, step)
-		}
-	}
-	slices.SortFunc(steps, func(a, b reconcile.Action) int { return a.Seq - b.Seq })
-	return steps, nil
-}
-
-// holdBack holds what comes back.
-func holdBack(ctx context.Context, a *app.App, asked []reconcile.Action, by *request) (string, error) {
-	if by.last <= 0 {
-		return "it is not held: the rule that found it may find it again\n", nil
-	}
-	now, err := a.Ledger.Now(ctx)
-	if err != nil {
-		return "", err
-	}
-	var targets []string
-	for i := range asked {
-		target := "sandbox:" + asked[i].Sandbox
-		if asked[i].Step == reconcile.StepRestore {
-			target = "task:" + asked[i].Task
-		}
-		targets = append(targets, target)
-	}
-	for _, target := range targets {
-		h := reconcile.Hold{Target: target, Author: by.author, Until: by.until(now),
-			Reason: "restored: " + by.signature().Reason}
-		if _, err := a.Ledger.Hold(ctx, h); err != nil {
-			return "", err
-		}
-	}
-	return "holding " + text.Line(fmt.Sprint(targets)) + lasting(by.until(now)) + "\n", nil
-}
-
-func comesBack(a *reconcile.Action) string {
-	if a.Step == reconcile.StepRestore {
-		return "task " + a.Task + " gets its row back, unless it was changed since"
-	}
-	out := "sandbox " + a.Provider + "/" + a.Sandbox + " comes back"
-	if at := a.NextAttempt; !at.IsZero() {
-		out += ", from " + text.Time(at) + " on, when the stop that is under way has settled"
-	}
-	return out
-}
-
-// untilOf is when the first end of the remedy's quarantines would have begun.
-func untilOf(remedy []reconcile.Action) (first time.Time) {
-	for i := range remedy {
-		a := &remedy[i]
-		open := a.Step == reconcile.StepTerminate && a.Outcome == reconcile.OutcomePending
-		if open && (first.IsZero() || a.NextAttempt.Before(first)) {
-			first = a.NextAttempt
-		}
-	}
-	return first
 }

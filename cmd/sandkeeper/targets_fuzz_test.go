@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/memory"
 )
@@ -17,7 +18,7 @@ func FuzzTargets(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, arg string) {
-		wanted, err := targets(arg)
+		wanted, err := app.Targets(arg)
 		if err != nil {
 			if len(wanted) > 0 {
 				t.Fatalf("targets(%q) = %q and %v", arg, wanted, err)

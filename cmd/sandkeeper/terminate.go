@@ -18,7 +18,6 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
-	"github.com/sandkeeper/sandkeeper/store/queue"
 )
 
 // lookFor is how long an operator's verb looks at the two worlds.
@@ -41,7 +40,7 @@ func (d *demand) add(c *cobra.Command) {
 
 // check refuses what nobody could explain afterwards.
 func (d *demand) check() error {
-	if strings.TrimSpace(d.reason) == "" {
+	if strings.TrimSpace(d.Reason) == "" {
 		return misused(errors.New("--reason is required; it is recorded and shown on the page"))
 	}
 	return nil
@@ -93,7 +92,7 @@ func withWorlds(ctx context.Context, o *app.Options, do func(context.Context, *a
 	}
 	said, err := do(ctx, a)
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	_, err = fmt.Fprintln(o.Out, said)
 	return err
@@ -119,7 +118,7 @@ func terminate(ctx context.Context, a *app.App, o *app.Options, id string, d *de
 	if len(preview.End) == 0 {
 		return "", nothingOf(id, preview)
 	}
-	asked, err := a.Ledger.Ask(ctx, d.signature(), preview.Actions(), nil)
+	asked, err := a.Ledger.Ask(ctx, d.Signed(), preview.Actions(), nil)
 	if err != nil {
 		return "", err
 	}
@@ -192,27 +191,8 @@ func begun(ctx context.Context, a *app.App, p *run.Preview, asked []reconcile.Ac
 	for _, wait := range p.Waits {
 		fmt.Fprintf(&b, "\nit waits for the end of the %s, for %s at most", text.Line(wait), requestTTL)
 	}
-	fmt.Fprintf(&b, "\n%s", kicked(ctx, a, asked))
+	fmt.Fprintf(&b, "\n%s", a.Kicked(ctx, asked))
 	return b.String()
-}
-
-// kicked tells running daemons of new actions and says who carries them out.
-func kicked(ctx context.Context, a *app.App, asked []reconcile.Action) string {
-	var work reconcile.Work
-	for i := range asked {
-		if asked[i].Seq == 0 {
-			work.Remedies = append(work.Remedies, asked[i].Remedy)
-		}
-	}
-	worked, err := queue.AskWork(ctx, a.Pool, work)
-	switch {
-	case err != nil:
-		a.Log.WarnContext(ctx, "daemon not notified, its next pass does it", "err", err)
-		return "the next pass of a running daemon carries it out, or the next once"
-	case worked:
-		return "a running daemon carries it out now, after it has looked again"
-	}
-	return "no daemon runs: the next `sandkeeper once` carries it out, after it has looked again"
 }
 
 // previewText shows what is ended and what is left, at most so many lines of each.

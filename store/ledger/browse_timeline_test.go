@@ -6,22 +6,22 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-func TestInventory(t *testing.T) {
+func TestSandboxesInParts(t *testing.T) {
 	g := browsed(t)
 	cases := map[string]struct {
-		part InventoryPart
+		part reconcile.Chosen
 		want string
 	}{
-		"what exists":        {InventoryPart{Most: 9}, "53ca4d43"},
-		"what is gone":       {InventoryPart{Gone: true, Most: 9}, "99999999"},
-		"a part of its name": {InventoryPart{Text: "omoios-e35", Most: 9}, "53ca4d43"},
-		"by its task":        {InventoryPart{Text: "e3598f27-a234", Most: 9}, "53ca4d43"},
-		"another state":      {InventoryPart{State: reconcile.SandboxStopped, Most: 9}, ""},
-		"elsewhere":          {InventoryPart{Provider: "e2b", Most: 9}, ""},
-		"after the last one": {InventoryPart{After: reconcile.Ref{Provider: "daytona", ID: "53ca4d43"}, Most: 9}, ""},
+		"what exists":        {reconcile.Chosen{Most: 9}, "53ca4d43"},
+		"what is gone":       {reconcile.Chosen{State: reconcile.ChosenGone, Most: 9}, "99999999"},
+		"a part of its name": {reconcile.Chosen{Text: "omoios-e35", Most: 9}, "53ca4d43"},
+		"by its task":        {reconcile.Chosen{Text: "e3598f27-a234", Most: 9}, "53ca4d43"},
+		"another state":      {reconcile.Chosen{State: string(reconcile.SandboxStopped), Most: 9}, ""},
+		"elsewhere":          {reconcile.Chosen{Provider: "e2b", Most: 9}, ""},
+		"after the last one": {reconcile.Chosen{After: reconcile.Cursor{Key: reconcile.Ref{Provider: "daytona", ID: "53ca4d43"}.String()}, Most: 9}, ""},
 	}
 	for name, c := range cases {
-		found, err := g.Inventory(t.Context(), c.part)
+		found, _, err := g.Sandboxes(t.Context(), c.part)
 		got := ""
 		for _, s := range found {
 			got += s.ID

@@ -1,0 +1,6 @@
+-- One action.
+SELECT id, remedy, seq, pass, rule, subject, provider, sandbox, task, step, reason, evidence,
+       row_only, outcome, detail, attempts, planned_at, claimed_at, claimed_by, claim_ends,
+       acted_at, closed_at, next_attempt, first_acted_at, asked_at, asks, began, signature, author, running, anyway,
+       row_before, seal
+FROM sandkeeper.actions WHERE id = @id
