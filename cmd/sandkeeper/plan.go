@@ -53,7 +53,7 @@ func runPlan(ctx context.Context, o *app.Options, f *planFlags) error {
 	}
 	defer a.Close()
 	if f.only.provider != "" && !a.Config.HasProvider(f.only.provider) {
-		return unknownProvider(a, f.only.provider)
+		return misused(a.UnknownProvider(f.only.provider))
 	}
 	show := console.NewProgress(o.Err)
 	r, err := a.Keeper(show.Stage).Plan(ctx, f.kind())
