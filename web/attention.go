@@ -138,7 +138,10 @@ func (s *model) overdue(a *reconcile.Action) bool {
 func (s *model) frozenItems() []item {
 	var items []item
 	for _, src := range untrusted(s.Sources) {
-		sub := count(s.heldBySource(src.Name), "finding") + " frozen; trusted again once it is whole."
+		sub := "It holds no finding now; trusted again once it is whole."
+		if n := s.heldBySource(src.Name); n > 0 {
+			sub = count(n, "finding") + " frozen; trusted again once it is whole."
+		}
 		items = append(items, item{
 			Key: "source " + text.Plain(src.Name, mostName), Chip: chip(warn, "frozen"),
 			Text: said(distrust(&src)).to("sources"), Sub: sub, When: since(src.Since, s.Now),
