@@ -164,8 +164,9 @@ func (s *model) heldBySource(name string) int {
 func (s *model) stalledItems() []item {
 	by := map[string]int{}
 	for i := range s.Open {
-		if why := s.still[s.Open[i].ID]; why != "" && !strings.HasPrefix(why, "held ") {
-			by[why]++
+		waits := s.still[s.Open[i].ID]
+		if waits != "" && len(s.policy.Holds(&s.Controls, &s.Open[i])) == 0 {
+			by[waits]++
 		}
 	}
 	var items []item
