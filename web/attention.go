@@ -138,7 +138,10 @@ func (s *model) overdue(a *reconcile.Action) bool {
 func (s *model) frozenItems() []item {
 	var items []item
 	for _, src := range untrusted(s.Sources) {
-		sub := count(s.heldBySource(src.Name), "finding") + " frozen; trusted again once it is whole."
+		sub := "It holds no finding now; trusted again once it is whole."
+		if n := s.heldBySource(src.Name); n > 0 {
+			sub = count(n, "finding") + " frozen; trusted again once it is whole."
+		}
 		items = append(items, item{
 			Key: "source " + text.Plain(src.Name, mostName), Chip: chip(warn, "frozen"),
 			Text: said(distrust(&src)).to("sources"), Sub: sub, When: since(src.Since, s.Now),
@@ -161,8 +164,9 @@ func (s *model) heldBySource(name string) int {
 func (s *model) stalledItems() []item {
 	by := map[string]int{}
 	for i := range s.Open {
-		if why := s.still[s.Open[i].ID]; why != "" && !strings.HasPrefix(why, "held ") {
-			by[why]++
+		waits := s.still[s.Open[i].ID]
+		if waits != "" && len(s.policy.Holds(&s.Controls, &s.Open[i])) == 0 {
+			by[waits]++
 		}
 	}
 	var items []item

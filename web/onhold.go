@@ -97,7 +97,7 @@ func (s *model) holdItem(h reconcile.Hold) item {
 	}
 	return item{
 		Key: fmt.Sprintf("hold %d", h.ID), Chip: chip(set, authorOr(h.Author, "hold")), When: lasting(h.At, s.Now),
-		Text: said("hold of " + subjectWords(h.Target)).to(href),
+		Text: holdTarget(h.Target).to(href),
 		Sub: sentence(reasonAnd(h.Reason, s.holds(reconcile.HeldHold, h.Target)+", "+
 			until(h.Until, s.Now, "until it is lifted").Text)),
 		Acts: offered(unholdAct(h.Target)),
@@ -117,6 +117,13 @@ func groupItem(g heldGroup) item {
 		Key: "held " + g.Key, Chip: chip(l, word), Sub: means,
 		Text: said(g.Count + " held " + holdWords(g.held)).to(asking("findings", "state", reconcile.ChosenHeld, "held_by", g.held.String())),
 	}
+}
+
+// holdTarget is what a hold is of, with its id short.
+func holdTarget(target string) cell {
+	c := subjectCell(target)
+	c.Text = "hold of " + c.Text
+	return c
 }
 
 // isRequest reports whether it is an operator who set what holds.

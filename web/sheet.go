@@ -163,7 +163,8 @@ func (f *filterForm) add(name, label, value string, options ...option) {
 func options(all string, values ...string) []option {
 	out := []option{{"", all}}
 	for _, v := range values {
-		out = append(out, option{v, v})
+		clean := text.Plain(v, mostName)
+		out = append(out, option{clean, clean})
 	}
 	return out
 }

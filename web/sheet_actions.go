@@ -4,6 +4,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // ActionsPage lists the actions that somebody chose.
@@ -32,7 +33,7 @@ func (s *model) actionGrid(all []reconcile.Action) *grid {
 func (s *model) actionRow(a *reconcile.Action) row {
 	v := s.action(a)
 	what := targetOf(a)
-	what.Text = string(a.Step) + " " + what.Text
+	what.Text = text.Plain(string(a.Step), mostName) + " " + what.Text
 	if a.Sandbox != "" && a.Task != "" {
 		t := taskCell(a.Task)
 		t.Text = "of task "

@@ -109,11 +109,14 @@ func (s *model) holders(chosen string) []option {
 	out := []option{{"", "anything or nothing"}}
 	has := chosen == ""
 	for _, g := range s.heldGroups() {
-		out = append(out, option{g.held.String(), text.Clip(g.By, 60)})
+		if g.held.Kind == reconcile.HeldBreaker {
+			continue // its words have the command in them that lets go; the rule says as much
+		}
+		out = append(out, option{text.Plain(g.held.String(), mostLine), text.Clip(g.By, 60)})
 		has = has || g.held.String() == chosen
 	}
 	if !has {
-		out = append(out, option{chosen, text.Clip(text.Plain(chosen, mostName), 60)})
+		out = append(out, option{text.Plain(chosen, mostLine), text.Clip(text.Plain(chosen, mostName), 60)})
 	}
 	return out
 }

@@ -210,7 +210,7 @@ func clockCell(m moment, clock string) cell {
 }
 
 func (l *life) boxBlock(b *reconcile.SandboxSeen) block {
-	state := chip(calm, reconcile.FirstOf(string(b.State), "unknown")).below("since " + text.Time(b.StateSince) + " (sandkeeper's clock)")
+	state := chip(calm, reconcile.FirstOf(text.Plain(string(b.State), mostName), "unknown")).below("since " + text.Time(b.StateSince) + " (sandkeeper's clock)")
 	switch {
 	case !b.GoneAt.IsZero():
 		state = chip(calm, "gone").below("since " + text.Time(b.GoneAt) + goneBy(b))

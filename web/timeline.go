@@ -208,14 +208,14 @@ func (s *model) operatorEvents() []event {
 	add := func(key, author string, at time.Time, what cell, reason string) {
 		if !at.IsZero() {
 			events = append(events, event{at: at, key: key, chip: chip(set, authorOr(author, "operator")),
-				what: []cell{what, {Text: colon(reason)}}})
+				what: []cell{what, {Text: because(reason)}}})
 		}
 	}
 	for _, p := range s.Controls.Pauses {
 		add("paused "+text.Plain(p.Scope, mostName), p.Author, p.At, said("pauses "+p.Scope).to("stops"), p.Reason)
 	}
 	for _, h := range s.Controls.Holds {
-		add(fmt.Sprintf("held %d", h.ID), h.Author, h.At, said("holds "+subjectWords(h.Target)).to("stops"), h.Reason)
+		add(fmt.Sprintf("held %d", h.ID), h.Author, h.At, holdTarget(h.Target).to("stops"), h.Reason)
 	}
 	for _, r := range s.Controls.Releases {
 		add(fmt.Sprintf("released %d", r.ID), r.Author, r.At,
@@ -246,10 +246,10 @@ func (s *model) incidentEvents() []event {
 	return events
 }
 
-// colon is a reason as it follows what it is the reason of.
-func colon(reason string) string {
+// because is a reason as it follows what it is the reason of.
+func because(reason string) string {
 	if reason == "" {
 		return ""
 	}
-	return ": " + text.Plain(reason, mostLine)
+	return " · " + text.Plain(reason, mostLine)
 }

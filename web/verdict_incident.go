@@ -2,8 +2,6 @@ package web
 
 import (
 	"fmt"
-	"regexp"
-	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -56,36 +54,31 @@ func (s *model) alike(i *reconcile.Incident) string {
 	if i.Cause == "" {
 		return what + ". No likely cause was found."
 	}
-	return sentence(what + ": " + strings.TrimSuffix(s.causeWords(i), "."))
+	return what + ": " + s.causeWords(i)
 }
-
-// present is what a cause says of a template, while it lasts.
-var present = regexp.MustCompile(`(" |template |snapshot \S+ )is `)
 
 // causeWords are the likely cause, in the past tense once it is over, with the time when it was seen to be.
 func (s *model) causeWords(i *reconcile.Incident) string {
-	cause := text.Plain(i.Cause, mostHead)
-	if cause == "" {
+	if i.Cause == "" {
 		return ""
 	}
 	t, over := s.over(i)
+	said := i.Cause
 	if over || !i.ClosedAt.IsZero() {
-		cause = present.ReplaceAllString(cause, "${1}was ")
+		said = i.CauseThen()
 	}
-	cause = strings.TrimSuffix(cause, ".") + " (likely cause)."
+	words := text.Plain(said, mostHead) + " (likely cause)."
 	if over {
-		cause += fmt.Sprintf(" The failures were from %s to %s; it is active again, seen %s.",
+		words += fmt.Sprintf(" The failures were from %s to %s; it is active again, seen %s.",
 			text.Time(i.FirstSeen), text.Time(i.LastSeen), text.Time(t.LookedAt))
 	}
-	return cause
+	return words
 }
 
-// over reports whether the template that an incident is about is active again.
+// over reports whether the template that an incident blames is active again.
 func (s *model) over(i *reconcile.Incident) (reconcile.TemplateSeen, bool) {
 	for _, t := range s.Templates {
-		about := t.Name == i.Template || i.Template == "" && strings.Contains(i.Cause, `"`+t.Name+`"`)
-		blamed := strings.Contains(i.Cause, `"`+t.Name+`" is `)
-		if t.Provider == i.Provider && about && blamed && t.State == reconcile.TemplateActive {
+		if t.Provider == i.Provider && t.State == reconcile.TemplateActive && i.Blames(t.Name) {
 			return t, true
 		}
 	}

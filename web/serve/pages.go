@@ -19,6 +19,7 @@ type Pages interface {
 	NewestAffected(ctx context.Context, id string, most int) ([]reconcile.Verdict, error)
 	Search(ctx context.Context, text string, most int) ([]reconcile.FoundSubject, error)
 	Report(ctx context.Context, since time.Duration) ([]reconcile.RuleReport, error)
+	Changed(ctx context.Context) (string, error)
 	Trends(ctx context.Context, slot time.Duration, slots int) (reconcile.Trends, error)
 }
 

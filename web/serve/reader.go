@@ -58,6 +58,13 @@ func (r *reader) read(ctx context.Context) web.Reading {
 	}
 }
 
+// forget makes the next reading a new one: something changed.
+func (r *reader) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.at = time.Time{}
+}
+
 // recent is the last reading, while it may be shown.
 func (r *reader) recent() (web.Reading, bool) {
 	r.mu.Lock()

@@ -40,6 +40,7 @@ func routes() []route {
 		{"GET", "/stops", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).stops},
 		{"GET", "/operators", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).operators},
 		{"GET", "/search", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).search},
+		{"GET", "/live", kindPage, roleReader, passwords, false, notKept, onWeb, (*site).live},
 		{"GET", "/runbooks", kindPage, roleReader, passwords, false, notKept, onWeb, (*site).runbooks},
 		{"GET", "/runbooks/{name}", kindPage, roleReader, passwords, false, notKept, onWeb, (*site).runbook},
 

@@ -35,6 +35,7 @@ type Options struct {
 func New(o Options) http.Handler {
 	s := &site{Options: o.complete()}
 	s.reader = newReader(s.Options)
+	s.herald = newHerald(s.Ledger, s.reader.forget)
 	router, err := newRouter(s, routes())
 	if err != nil { // unreachable: a test asks it of the table
 		s.Log.Error("routes are left out", "err", err)
@@ -46,6 +47,7 @@ func New(o Options) http.Handler {
 type site struct {
 	Options
 	reader *reader
+	herald *herald
 }
 
 func (o Options) complete() Options {

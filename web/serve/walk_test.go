@@ -119,6 +119,7 @@ func walked(t *testing.T, table []route) (map[string]*running, *http.Client) {
 	o := options()
 	o.Ledger, o.Metrics = fixedOf(web.Reading{Overview: webtest.Healthy()}), http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	s := &site{Options: o, reader: newReader(o)}
+	s.herald = newHerald(o.Ledger, s.reader.forget)
 	h, err := newRouter(s, table)
 	if err != nil {
 		t.Fatal(err)

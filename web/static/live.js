@@ -5,6 +5,7 @@
 
 const every = Number(document.body.dataset.every) || 2000; // milliseconds between two looks
 const patience = 8000; // for one answer
+const calmly = 10000; // between two looks while the stream is open: ages grow old by themselves
 
 const connection = document.getElementById("connection");
 const said = document.getElementById("said");
@@ -14,9 +15,13 @@ let seen = Date.now(); // when the page was last known to be new
 let why = ""; // why it is not, "" while it is
 let timer = 0;
 let looking = false;
+let again = false; // something changed while it looked
+let stream = null; // tells when the ledger has changed
+let told = false; // it is open: there is no need to ask all the time
 
 async function look() {
 	if (looking || document.hidden) {
+		again = looking; // what changed meanwhile is looked at after this one
 		return;
 	}
 	looking = true;
@@ -30,7 +35,24 @@ async function look() {
 	}
 	looking = false;
 	tell();
-	timer = setTimeout(look, every);
+	timer = setTimeout(look, again ? 0 : told ? calmly : every);
+	again = false;
+}
+
+// listen opens the stream while the tab is seen. Without it the page asks by itself.
+function listen() {
+	if (document.hidden) {
+		stream?.close();
+		stream = null;
+		told = false;
+		return;
+	}
+	if (stream === null) {
+		stream = new EventSource(document.body.dataset.up + "live");
+		stream.onopen = () => { told = true; };
+		stream.onerror = () => { told = false; look(); };
+		stream.onmessage = look;
+	}
 }
 
 // fetchParts gets the parts that change. A 503 of ours says what is wrong and is shown; what a proxy says in our place is
@@ -159,7 +181,7 @@ function keyed(node) {
 
 // check tells the age of an old page, also of one that got old while the computer slept.
 function check() {
-	if (why === "" && !document.hidden && Date.now() - seen > every + patience) {
+	if (why === "" && !document.hidden && Date.now() - seen > (told ? calmly : every) + patience) {
 		why = "no answer";
 	}
 	if (why !== "") {
@@ -167,7 +189,8 @@ function check() {
 	}
 }
 
-document.addEventListener("visibilitychange", look);
+document.addEventListener("visibilitychange", () => { listen(); look(); });
 window.addEventListener("online", look);
 setInterval(check, 1000);
 timer = setTimeout(look, every);
+listen();

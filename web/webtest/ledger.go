@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -43,7 +42,7 @@ func (l Ledger) Findings(_ context.Context, c reconcile.Chosen) ([]reconcile.Fin
 	for _, f := range all {
 		held := slices.ContainsFunc(f.HeldBy, func(h reconcile.Held) bool { return c.HeldBy == "" || h.String() == c.HeldBy })
 		fits := (c.Rule == "" || f.Rule == c.Rule) && (c.Provider == "" || f.Provider == c.Provider) &&
-			(c.HeldBy == "" || held) && (c.Incident == "" || f.Incident == c.Incident) && strings.Contains(f.Subject, c.Text)
+			(c.HeldBy == "" || held) && (c.Incident == "" || f.Incident == c.Incident) && (c.Text == "" || f.Sandbox == c.Text)
 		if fits && inState(&f, c.State) {
 			found = append(found, f)
 		}
@@ -134,6 +133,9 @@ func (l Ledger) Report(context.Context, time.Duration) ([]reconcile.RuleReport, 
 		{Rule: "assigned-stale", Verdicts: 81, Acted: 81, Subjects: 80, FalsePositives: 1, Examples: Life().Verdicts[:1]}}, l.Err
 }
 
+// Changed never does.
+func (l Ledger) Changed(context.Context) (string, error) { return "1", l.Err }
+
 // Trends are those of a day.
 func (l Ledger) Trends(context.Context, time.Duration, int) (reconcile.Trends, error) {
 	return Day(), l.Err
@@ -189,3 +191,33 @@ func Life() reconcile.History {
 	}
 	return h
 }
+
+// HostileLife is a life in which each text was written by somebody else.
+func HostileLife() reconcile.History {
+	h := Life()
+	ref := reconcile.Ref{Provider: "daytona", ID: evil}
+	h.Tasks[0].ID, h.Tasks[0].Status, h.Tasks[0].Sandbox, h.Tasks[0].Tenant = evil, evil, evil, evil
+	b := &h.Sandboxes[0]
+	b.Ref, b.Name, b.Task, b.Template, b.State, b.Raw = ref, evil, evil, evil, evil, evil
+	f := &h.Findings[0]
+	f.Rule, f.Subject, f.Sandbox, f.Task, f.Reason, f.Incident = evil, "task:"+evil, evil, evil, evil, evil
+	f.Evidence = []reconcile.Evidence{{Source: evil, Fact: evil}}
+	f.HeldBy = reconcile.HeldByOf("hold: task:1 (" + evil + ") by " + evil)
+	a := &h.Actions[0]
+	a.ID, a.Rule, a.Subject, a.Sandbox, a.Task, a.Author, a.Reason, a.Detail = evil, evil, evil, evil, evil, evil, evil, evil
+	a.Step, a.Outcome, a.Evidence = evil, evil, []reconcile.Evidence{{Source: evil, Fact: evil}}
+	for i := range h.Verdicts {
+		v := &h.Verdicts[i]
+		v.Rule, v.Subject, v.Task, v.Sandbox, v.Reason, v.FalsePositive = evil, evil, evil, evil, evil, evil
+	}
+	for i := range h.Timeline {
+		h.Timeline[i].Subject, h.Timeline[i].Kind, h.Timeline[i].What = evil, evil, evil
+	}
+	for i := range h.Probes {
+		h.Probes[i].Ref, h.Probes[i].Detail, h.Probes[i].Outcome, h.Probes[i].Worker = ref, evil, evil, evil
+	}
+	return h
+}
+
+// Evil is the text of somebody else that hostile worlds have everywhere.
+const Evil = evil
