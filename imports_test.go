@@ -62,6 +62,8 @@ var places = []place{
 	{pattern: "reconcile/simtest/*", ours: []string{"reconcile", "reconcile/run", "reconcile/simtest",
 		"reconcile/simtest/history", "reconcile/simtest/platform", "providers/simulated"}, never: databases},
 	{pattern: "store", never: append(slices.Clone(pages), "net/http")},
+	// What a database's tables are, and what they are taken for: it opens none.
+	{pattern: "store/tasks/propose", ours: []string{"reconcile", "store", "store/tasks"}, never: pages},
 	{pattern: "store/tasks", ours: []string{"reconcile", "store"}, never: pages},
 	{pattern: "store/ledger", ours: []string{"reconcile", "store", "store/protocol"}, never: pages},
 	{pattern: "store/protocol", ours: []string{"reconcile"}, never: effects}, // decides as well

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -56,7 +55,7 @@ type section struct {
 }
 
 func runCheck(ctx context.Context, o *app.Options, watch time.Duration) error {
-	c, err := config.Load(o.ConfigFile, os.LookupEnv)
+	c, err := config.Load(o.ConfigFile, o.Lookup)
 	if err != nil {
 		p := console.NewPaint(o.Out)
 		fmt.Fprintln(o.Out, checkLine(p, "config", reconcile.CheckResult{What: "loads", Said: err.Error()}))
@@ -180,7 +179,7 @@ func statusesToMap(ctx context.Context, o *app.Options, err error) []reconcile.C
 	if !errors.As(err, &mistakes) || !slices.ContainsFunc(mistakes, func(e config.Error) bool { return e.Key == "tasks.statuses" }) {
 		return nil
 	}
-	draft, err := config.Draft(o.ConfigFile, os.LookupEnv)
+	draft, err := config.Draft(o.ConfigFile, o.Lookup)
 	if err != nil || draft.Tasks.Database.Empty() {
 		return nil
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -37,7 +36,7 @@ func completes(c *cobra.Command, o *app.Options, words ...completer) *cobra.Comm
 func completed(ctx context.Context, o *app.Options, begun string, words []completer) (out []string) {
 	ctx, cancel := context.WithTimeout(ctx, completeWithin)
 	defer cancel()
-	c, err := config.Load(o.ConfigFile, os.LookupEnv)
+	c, err := config.Load(o.ConfigFile, o.Lookup)
 	if err != nil {
 		return nil
 	}

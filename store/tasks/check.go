@@ -45,7 +45,9 @@ func (t *Tasks) Check(ctx context.Context) []reconcile.CheckResult {
 		c.indexes(ctx)
 		c.clocks(ctx)
 		c.explainers(ctx)
-		c.tries(ctx, c.mayUpdate(ctx), c.mayInsert(ctx))
+		if update, insert := c.mayUpdate(ctx), c.mayInsert(ctx); !c.onlyLook {
+			c.tries(ctx, update, insert)
+		}
 		c.role(ctx)
 		c.elsewhere(ctx)
 		c.reach(ctx)

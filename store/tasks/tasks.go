@@ -23,6 +23,8 @@ type Tasks struct {
 	now  func() time.Time // this machine's clock; only Check compares it
 	log  *slog.Logger     // told of what a write leaves undone; nil for the program's own
 
+	onlyLook bool // Check tries no write, also none that it would roll back
+
 	after time.Duration // how long a worker may be silent; only Check compares it
 
 	caller Caller // nil where the config has no call
@@ -38,6 +40,9 @@ type Tasks struct {
 }
 
 var _ reconcile.Tasks = (*Tasks)(nil)
+
+// OnlyLook has [Tasks.Check] try no write, also none that it would roll back.
+func (t *Tasks) OnlyLook() { t.onlyLook = true }
 
 // NewTasks is the task table behind the pool. The clock is this machine's, which
 // [Tasks.Check] compares with the database's; nothing else is timed by it.

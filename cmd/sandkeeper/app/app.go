@@ -38,9 +38,10 @@ type App struct {
 
 	refused serve.Refusals // at the door of the page
 
-	level  *slog.LevelVar
-	pools  []*pgxpool.Pool
-	shared bool // the rate of a provider is kept with all other processes, through the ledger
+	level    *slog.LevelVar
+	pools    []*pgxpool.Pool
+	onlyLook bool
+	shared   bool // the rate of a provider is kept with all other processes, through the ledger
 }
 
 // Close gives up all connections.
@@ -137,6 +138,9 @@ func (a *App) OpenTasks(ctx context.Context) error {
 	a.Tasks = tasks.NewTasks(pool, compiled, nil)
 	a.Tasks.ReportTo(a.Log)
 	a.Tasks.CallBy(callerOf(c))
+	if a.onlyLook {
+		a.Tasks.OnlyLook()
+	}
 	a.Tasks.SilentAfter(a.Config.Policy().Rules["heartbeat-lost"].After)
 	return nil
 }
