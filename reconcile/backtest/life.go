@@ -55,6 +55,9 @@ func (l *Life) assigned() time.Time {
 	return l.Task.CreatedAt
 }
 
+// handedOutBefore reports whether the task had an attempt before, and nothing tells when the last one was handed out.
+func (l *Life) handedOutBefore() bool { return l.Task.AssignedAt.IsZero() && l.Task.Attempts > 0 }
+
 // started is when the worker began, by its row or by its first event; zero when nothing tells.
 func (l *Life) started() time.Time {
 	if !l.Task.StartedAt.IsZero() {

@@ -9,7 +9,12 @@ import (
 )
 
 // percent is a rate for people.
-func percent(rate float64) string { return strconv.FormatFloat(100*rate, 'g', 2, 64) + " %" }
+func percent(rate float64) string {
+	if rate >= 0.1 {
+		return strconv.FormatFloat(100*rate, 'f', 0, 64) + " %"
+	}
+	return strconv.FormatFloat(100*rate, 'g', 2, 64) + " %"
+}
 
 // reason says in one line what the result came to, and what would do.
 func (r *Replay) reason(t *tally, of *Result) string {

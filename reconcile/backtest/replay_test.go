@@ -126,6 +126,8 @@ func TestReplay(t *testing.T) {
 			then(worked("a", day0, completed, beats(0, 60)...), 60+601), 1, 1, 0, 601, 0},
 		"never used again": {"finished-lingering", none, worked("a", day0, completed, beats(0, 60)...), 1, 0, 0, 0, 0},
 
+		"an attempt before it took the time": {"assigned-stale", none, again(late(worked("a", day0, completed, beats(0, 500)...), 181)), 0, 0, 0, 0, 0},
+
 		"picked up after long": {"pending-stuck", none, late(worked("a", day0, completed, beats(0, 5000)...), 601), 1, 1, 0, 601, 0},
 		"picked up in time":    {"pending-stuck", none, late(worked("a", day0, completed, beats(0, 5000)...), 600), 1, 0, 0, 600, 0},
 	} {
@@ -168,6 +170,12 @@ func unstarted(l *Life) *Life {
 
 func limited(l *Life, seconds int) *Life {
 	l.Task.Timeout = time.Duration(seconds) * time.Second
+	return l
+}
+
+// again makes a life the second attempt of its task.
+func again(l *Life) *Life {
+	l.Task.Attempts = 1
 	return l
 }
 

@@ -50,7 +50,7 @@ func noHeartbeats(p *reconcile.TasksPolicy) string {
 func startSpans(l *Life) ([]span, bool) {
 	from, began := l.assigned(), l.started()
 	switch {
-	case from.IsZero():
+	case from.IsZero() || l.handedOutBefore():
 		return nil, false
 	case !began.IsZero() && !began.Before(from):
 		return []span{{from, began, true}}, true
@@ -66,7 +66,7 @@ func waitSpans(l *Life) ([]span, bool) {
 	if until.IsZero() {
 		until = l.started()
 	}
-	if from.IsZero() || until.IsZero() || until.Before(from) {
+	if from.IsZero() || until.IsZero() || until.Before(from) || l.handedOutBefore() {
 		return nil, false
 	}
 	return []span{{from, until, true}}, true
@@ -85,7 +85,7 @@ func idleSpans(l *Life) ([]span, bool) {
 // runSpans is the whole run, from the earliest moment at which it can have begun.
 func runSpans(l *Life) ([]span, bool) {
 	from := l.begun()
-	if from.IsZero() || !l.Ended.After(from) {
+	if from.IsZero() || !l.Ended.After(from) || l.started().IsZero() && l.handedOutBefore() {
 		return nil, false
 	}
 	return []span{{from, l.Ended, l.Outcome() == Completed}}, true

@@ -87,8 +87,11 @@ func (s *historyStatements) pastSelection() []selected {
 	return out
 }
 
-// add keeps a row. That its user deleted it later is no end of its work.
+// add keeps a row, unless the config leaves it out. That its user deleted it later is no end of its work.
 func (p *pastPage) add(t reconcile.Task, ended time.Time, class, key, state string) {
+	if t.Outside {
+		return // never judged
+	}
 	if done := p.s.plan.stateOf(t.Status, state); done.Terminal() {
 		t.State = done
 	}

@@ -84,12 +84,12 @@ func TestHistoryOfCodingAgent(t *testing.T) {
 func TestHistoryOfOwnMapping(t *testing.T) {
 	w := newWorld(t, `CREATE TABLE jobs (id bigint PRIMARY KEY, status text, made timestamptz, over timestamptz, odd text);
 		CREATE TABLE said (job bigint, what text, at timestamptz);
-		INSERT INTO jobs SELECT n, 'ok', '2026-02-01 09:00Z', '2026-02-01 09:30Z', '1' FROM generate_series(1, 12) AS n;
+		INSERT INTO jobs SELECT n, 'ok', '2026-02-01 09:00Z', '2026-02-01 09:30Z', '1' FROM generate_series(1, 13) AS n;
 		UPDATE jobs SET odd = 'none' WHERE id = 7;
 		INSERT INTO said SELECT n, 'beat', '2026-02-01 09:10Z' FROM generate_series(1, 12) AS n`, Mapping{
 		Table: "jobs", Columns: map[string]string{"id": "id", "status": "status", "created_at": "made", "ended_at": "over",
 			"attempts": "(odd::int)"},
-		Statuses: map[string][]string{"running": {"busy"}, "completed": {"ok"}},
+		Where: "id <> 13", Statuses: map[string][]string{"running": {"busy"}, "completed": {"ok"}},
 		Events: EventMapping{Table: "said", Columns: map[string]string{"task": "job", "type": "what", "at": "at"},
 			Heartbeat: EventTypes("beat")},
 	})
