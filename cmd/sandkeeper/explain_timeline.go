@@ -55,7 +55,11 @@ func momentsOf(x *run.Explained, h reconcile.History) []moment {
 			m.task(t)
 		}
 		for i := range x.Decision.Subject.Boxes {
-			m.box(&x.Decision.Subject.Boxes[i].Sandbox)
+			b := &x.Decision.Subject.Boxes[i]
+			m.box(&b.Sandbox)
+			if d := deathOf(x, b.Ref); d != nil {
+				m.add(d.At, b.Provider, "sandbox "+b.ID+" ended: "+firstText(d.Reason, "no reason told")+", "+d.Record)
+			}
 		}
 	} else if x.Row != nil {
 		m.task(x.Row)
@@ -95,6 +99,9 @@ func behind(x *run.Explained) map[string]time.Duration {
 		for i := range d.Subject.Boxes {
 			b := &d.Subject.Boxes[i]
 			note(b.Provider, began(b.Provider, b.AsOf))
+			if d := deathOf(x, b.Ref); d != nil {
+				note(b.Provider, d.AsOf)
+			}
 		}
 	}
 	if row != nil {
@@ -112,6 +119,14 @@ func beganAt(s *reconcile.Snapshot) func(string, time.Time) time.Time {
 		}
 		return s.Listings[source].Date
 	}
+}
+
+// deathOf is what the provider has on record of the end of a sandbox that was looked at.
+func deathOf(x *run.Explained, ref reconcile.Ref) *reconcile.Death {
+	if x.Judged == nil {
+		return nil
+	}
+	return x.Judged.View.S.Lookups[ref].Death
 }
 
 // align tells the moments of a clock that is off by the ledger's clock as well.

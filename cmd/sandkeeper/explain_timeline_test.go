@@ -10,6 +10,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // TestMomentsOfThreeClocks: rows, providers and the ledger have clocks of their own, and what happened is told in the
@@ -30,7 +31,9 @@ func TestMomentsOfThreeClocks(t *testing.T) {
 				StartedAt: inTasks.Add(-6 * time.Minute), Events: reconcile.Events{Heartbeat: inTasks.Add(-2 * time.Minute)}}
 			box := reconcile.SeenSandbox{Here: true, Sandbox: reconcile.Sandbox{Ref: ref, AsOf: there,
 				CreatedAt: there.Add(-8 * time.Minute), LastActivityAt: there.Add(-3 * time.Minute)}}
-			x := &run.Explained{At: now, Decision: &decide.Decision{Subject: &reconcile.Subject{Task: row,
+			s := &reconcile.Snapshot{Kind: reconcile.Full, Lookups: map[reconcile.Ref]reconcile.Lookup{ref: {Gone: true,
+				Death: &reconcile.Death{At: there.Add(-90 * time.Second), AsOf: there, Reason: "oom", Record: "audit log"}}}}
+			x := &run.Explained{At: now, Judged: &decide.Judgement{View: view.New(s, &reconcile.Policy{})}, Decision: &decide.Decision{Subject: &reconcile.Subject{Task: row,
 				Boxes: []reconcile.SeenSandbox{box}}}}
 			got := momentsOf(x, reconcile.History{Sandboxes: []reconcile.SandboxSeen{{Ref: ref, FirstSeen: now.Add(-7 * time.Minute),
 				GoneAt: now.Add(-time.Minute)}}})
@@ -42,7 +45,7 @@ func TestMomentsOfThreeClocks(t *testing.T) {
 				}
 			}
 			want := "tasks task created; yard sandbox b1 created; ledger sandbox b1 first seen; tasks started; " +
-				"yard last activity of sandbox b1; events last heartbeat; ledger sandbox b1 seen gone"
+				"yard last activity of sandbox b1; events last heartbeat; yard sandbox b1 ended: oom, audit log; ledger sandbox b1 seen gone"
 			if said := strings.Join(order, "; "); said != want {
 				t.Errorf("told are %s; want %s", said, want)
 			}
