@@ -169,7 +169,11 @@ func (e *explanation) momentsText(b *bytes.Buffer, p console.Paint) {
 		fmt.Fprintf(b, "  … %s before, see -o json\n", console.Plural(left, "moment"))
 	}
 	for _, m := range e.Moments[left:] {
-		fmt.Fprintf(b, "  %s %s %s\n", text.Time(m.At), p.Dim(m.Source), text.Line(m.What))
+		own := ""
+		if !m.ByLedger.IsZero() {
+			own = ", at " + text.Time(m.At) + " by its own clock"
+		}
+		fmt.Fprintf(b, "  %s %s %s%s\n", text.Time(m.when()), p.Dim(m.Source), text.Line(m.What), own)
 	}
 	for _, l := range e.Logs {
 		fmt.Fprintf(b, "\nlog saved %s by action %s\n  %s\n", text.Time(l.At), l.Action, text.Line(l.Text))

@@ -33,6 +33,8 @@ func TestRecordOfTheEnd(t *testing.T) {
 		"its provider's clock is off":       {task + knew + "; listing daytona off=-10m" + died, "seen", ""},
 		"one of two has a record":           {task + knew + "; knew box daytona/s2 running task=t1; look daytona/s2 gone" + died, "seen", ""},
 		"both have":                         {task + knew + "; knew box daytona/s2 running task=t1; look daytona/s2 gone died=31s" + died, "due", ""},
+		"a longer threshold is over":        {"rule sandbox-missing after=31s; " + task + knew + "; look daytona/s1 gone died=31s; find t1 none", "due", ""},
+		"a longer threshold is not":         {"rule sandbox-missing after=31s; " + task + knew + died, "seen", ""},
 		"its worker spoke within the limit": {strings.Replace(task, "heartbeat=2m", "heartbeat=90s", 1) + knew + died, "kept", "last seen 1m30s ago"},
 		"a later one of its name may go on": {"pass quick; source listing:daytona trusted; provider daytona nameslast=yes; " + task + knew + died,
 			"seen", "a later one of its name may go on"},

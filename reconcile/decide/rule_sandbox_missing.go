@@ -70,7 +70,7 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) result {
 	}
 	told, record := v.DeathWords(s)
 	//guard:missing-record-goes-on harm
-	recorded := !goesOn && len(v.DiedAll(s)) > 0
+	recorded := !goesOn && onRecord(v, s, grace)
 	return result{
 		found: true, due: recorded, notYet: goesOn, holds: holds, needsLookup: v.Unrecorded(s),
 		sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), since: lostFor(v, s),
@@ -80,6 +80,18 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) result {
 			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + reconcile.LifeLine(t)},
 		}, record, because),
 	}
+}
+
+// onRecord reports whether the provider has the end of each sandbox of the task on record, so that no second look is
+// needed. Who makes the threshold longer gives the platform time to bring a sandbox back by itself: it counts from the
+// newest of these ends then.
+func onRecord(v *view.View, s *reconcile.Subject, after time.Duration) bool {
+	ends := v.DiedAll(s)
+	longer := after > reconcile.RuleNamed("sandbox-missing").Default.After
+	return len(ends) > 0 && !slices.ContainsFunc(ends, func(d *reconcile.Death) bool {
+		//guard:missing-record-after P3
+		return longer && d.Ago() < after
+	})
 }
 
 // namesOne reports whether the row names a sandbox that there was: by an id, which only its provider
