@@ -116,6 +116,7 @@ Begin with:  sandkeeper check     is everything reachable and mapped?
 		terminateCommand(o), emergencyCommand(o), restoreCommand(o), passCommand(o),
 		pauseCommand(o), resumeCommand(o), holdCommand(o), unholdCommand(o), releaseCommand(o),
 		modeCommand(o), reportCommand(o), affectedCommand(o), auditCommand(o), alertsCommand(o), configCommand(o),
+		tokenCommand(o),
 		demoCommand(), versionCommand(o),
 	)
 	root.Version = app.Version()
