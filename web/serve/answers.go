@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/web"
+	"github.com/sandkeeper/sandkeeper/web/api"
 )
 
 // page answers with the status page, or with the part of it that changes. A ledger that
@@ -46,6 +47,10 @@ func (s *site) metrics(w http.ResponseWriter, r *http.Request) {
 
 // missing is the page of addresses that are not there.
 func (s *site) missing(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, "/api/") {
+		problem(w, api.Problem{Status: http.StatusNotFound, Detail: "no such path; see /api/v1/openapi.json"})
+		return
+	}
 	const deepest = 30 // a path of slashes alone would otherwise make an answer of megabytes
 	up := strings.Repeat("../", min(max(strings.Count(r.URL.Path, "/")-1, 0), deepest))
 	s.html(w, r, answer{http.StatusNotFound, web.Missing(up)})

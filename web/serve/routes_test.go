@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,12 +30,48 @@ type access struct {
 
 // accesses are the expectations of every route. A new route needs a line here.
 var accesses = map[string]access{
-	"GET /{$}":           {"/", 401, 200},
-	"GET /healthz":       {"/healthz", 200, 200},
-	"GET /readyz":        {"/readyz", 200, 200},
-	"GET /static/{name}": {"/static/page.css", 401, 200},
-	"GET /metrics":       {"/metrics", 401, 200},
-	elsewhere:            {"/api/v1/anything", 401, 404},
+	"GET /{$}":                              {"/", 401, 200},
+	"GET /healthz":                          {"/healthz", 200, 200},
+	"GET /readyz":                           {"/readyz", 200, 200},
+	"GET /static/{name}":                    {"/static/page.css", 401, 200},
+	"GET /metrics":                          {"/metrics", 401, 200},
+	"GET /api/v1/openapi.json":              {"/api/v1/openapi.json", 401, 200},
+	"GET /api/v1/status":                    {"/api/v1/status", 401, 200},
+	"GET /api/v1/findings":                  {"/api/v1/findings", 401, 200},
+	"GET /api/v1/incidents":                 {"/api/v1/incidents", 401, 200},
+	"GET /api/v1/incidents/{id}":            {"/api/v1/incidents/sb-1", 401, 200},
+	"GET /api/v1/actions":                   {"/api/v1/actions", 401, 200},
+	"GET /api/v1/actions/{id}":              {"/api/v1/actions/sb-1", 401, 200},
+	"GET /api/v1/tasks":                     {"/api/v1/tasks", 401, 200},
+	"GET /api/v1/tasks/{id}":                {"/api/v1/tasks/sb-1", 401, 200},
+	"GET /api/v1/sandboxes":                 {"/api/v1/sandboxes", 401, 200},
+	"GET /api/v1/sandboxes/{provider}/{id}": {"/api/v1/sandboxes/daytona/sb-1", 401, 200},
+	"GET /api/v1/passes":                    {"/api/v1/passes", 401, 200},
+	"GET /api/v1/passes/{n}":                {"/api/v1/passes/2", 401, 200},
+	"GET /api/v1/sources":                   {"/api/v1/sources", 401, 200},
+	"GET /api/v1/rules":                     {"/api/v1/rules", 401, 200},
+	"GET /api/v1/rules/{name}":              {"/api/v1/rules/orphan", 401, 200},
+	"GET /api/v1/holds":                     {"/api/v1/holds", 401, 200},
+	"GET /api/v1/pauses":                    {"/api/v1/pauses", 401, 200},
+	"GET /api/v1/requests":                  {"/api/v1/requests", 401, 200},
+	"GET /api/sandbox/stats":                {"/api/sandbox/stats", 401, 200},
+	"GET /api/sandbox/list":                 {"/api/sandbox/list", 401, 200},
+	"GET /api/sandbox/{id}":                 {"/api/sandbox/sb-1", 401, 200},
+	"GET /api/sandbox/{id}/logs":            {"/api/sandbox/sb-1/logs", 401, 200},
+	"GET /api/sandbox/{id}/resources":       {"/api/sandbox/sb-1/resources", 401, 200},
+	"GET /api/v1/acts/{verb}":               {"/api/v1/acts/hold", 401, 200},
+	"POST /api/v1/acts/{verb}":              {"/api/v1/acts/hold", 401, 200},
+	"POST /api/v1/nudge":                    {"/api/v1/nudge", 401, 405},
+	"POST /api/v1/intents":                  {"/api/v1/intents", 401, 405},
+	"DELETE /api/sandbox/{id}":              {"/api/sandbox/sb-1", 401, 200},
+	"POST /api/sandbox/cleanup":             {"/api/sandbox/cleanup", 401, 405},
+	"POST /api/sandbox/cleanup/emergency":   {"/api/sandbox/cleanup/emergency", 401, 405},
+	"GET /act/{verb}":                       {"/act/hold", 401, 200},
+	"POST /act/{verb}":                      {"/act/hold", 401, 200},
+	"GET /session":                          {"/session", 401, 200},
+	"POST /session":                         {"/session", 401, 200},
+	"POST /session/end":                     {"/session/end", 401, 405},
+	elsewhere:                               {"/api/v1/anything", 401, 404},
 }
 
 // elsewhere is every path without a route.
@@ -183,8 +220,8 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}
 }
 
-// TestNobodyChangesAnything: no method but GET and HEAD is let through, whoever asks and from
-// wherever.
+// TestNobodyChangesAnything by a password over plain HTTP: what has no row is not served by any method, and an act is
+// refused, whoever asks and from wherever.
 func TestNobodyChangesAnything(t *testing.T) {
 	r := serve(t, shown(web.Reading{Overview: webtest.Healthy()}), configFile(t, twoUsers))
 	defer r.end(t)
@@ -196,10 +233,15 @@ func TestNobodyChangesAnything(t *testing.T) {
 	for who, v := range visitors() {
 		for from, origin := range origins {
 			for pattern, a := range accesses {
+				if _, path, _ := strings.Cut(pattern, " "); alike(&route{path: path}) && pattern != elsewhere {
+					continue // every row is walked
+				}
 				for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"} {
 					want := 405
 					if pattern == elsewhere {
 						want = 404
+					} else if hasRow(method, pattern) {
+						want = 403
 					}
 					if !v.in && a.anybody == 401 {
 						want = 401
@@ -218,6 +260,12 @@ func TestNobodyChangesAnything(t *testing.T) {
 			}
 		}
 	}
+}
+
+// hasRow reports whether the path of a row has one for this method too.
+func hasRow(method, pattern string) bool {
+	_, path, _ := strings.Cut(pattern, " ")
+	return slices.ContainsFunc(routes(), func(r route) bool { return r.method == method && r.path == path })
 }
 
 // TestWaysAroundTheGate: only the health checks answer without a user, however they are
@@ -291,6 +339,9 @@ func (a answered) headed(t *testing.T) {
 	if strings.HasPrefix(a.Request.URL.Path, "/static/") && a.StatusCode == 200 {
 		want["Cache-Control"] = "no-cache" // what everybody can read in the source
 	}
+	if path := a.Request.URL.Path; a.StatusCode == 200 && (strings.HasPrefix(path, "/act/") || path == "/session") {
+		want["Referrer-Policy"] = "same-origin" // a form tells its origin, to itself
+	}
 	for name, value := range want {
 		if got := a.Header.Get(name); got != value {
 			t.Errorf("%s %s = %d, %s: %q, want %q", a.Request.Method, a.Request.URL.Path, a.StatusCode, name, got, value)
@@ -310,7 +361,7 @@ func TestPolicyIsStrict(t *testing.T) {
 			t.Errorf("the policy allows %s: %s", loose, contentPolicy)
 		}
 	}
-	for _, strict := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"} {
+	for _, strict := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"} {
 		if !strings.Contains(contentPolicy, strict) {
 			t.Errorf("the policy does not say %s: %s", strict, contentPolicy)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -17,6 +18,8 @@ type Ledger interface {
 // Options say what the page cannot know from the ledger.
 type Options struct {
 	Ledger      Ledger
+	Records     Records                         // of the API; nil: it answers 503
+	Acts        Acts                            // what operators may ask for; nil: nothing
 	Metrics     http.Handler                    // of /metrics; nil: there are none
 	Ready       func(ctx context.Context) error // nil when database and schema are as they must be
 	Policy      func() reconcile.Policy         // the one in force; nil: the defaults of the schedule
@@ -26,8 +29,8 @@ type Options struct {
 	Log         *slog.Logger                    // nil: nobody hears
 }
 
-// New makes the handler of the page, the metrics and the two health checks. It serves GET
-// and HEAD only, and changes nothing.
+// New makes the handler of the page, the API, the metrics and the two health checks. An act has a request recorded by
+// [Acts]; nothing else changes anything.
 func New(o Options) http.Handler {
 	s := &site{Options: o.complete()}
 	s.reader = newReader(s.Options)
@@ -42,6 +45,7 @@ func New(o Options) http.Handler {
 type site struct {
 	Options
 	reader *reader
+	nudged atomic.Int64 // when a look was asked for last, in nanoseconds
 }
 
 func (o Options) complete() Options {
@@ -80,4 +84,4 @@ func guarded(next http.Handler) http.Handler {
 }
 
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
-	"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+	"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"

@@ -15,13 +15,16 @@ import (
 // Site is the page and the metrics of a process that only shows.
 func (a *App) Site() http.Handler {
 	policy := a.Config.Policy()
-	return a.pages(serve.Options{Policy: func() reconcile.Policy { return policy }}, nil)
+	return a.pages(serve.Options{
+		Policy: func() reconcile.Policy { return policy }, Acts: Acts{func() *App { return a }},
+	}, nil)
 }
 
 // site is the page and the metrics of a process that makes passes, by the config in force.
 func (d *Daemon) site() http.Handler {
 	return d.pages(serve.Options{
 		Doing:  true,
+		Acts:   Acts{func() *App { return d.current.Load().App }},
 		Policy: func() reconcile.Policy { return d.current.Load().reconciler.Policy },
 		ConfigError: func() string {
 			if _, err := d.reading.last(); err != nil {
@@ -36,7 +39,7 @@ func (d *Daemon) site() http.Handler {
 }
 
 func (a *App) pages(o serve.Options, reading func() (ok bool, at time.Time)) http.Handler {
-	o.Ledger, o.Ready, o.Version, o.Log = a.Ledger, a.ready, Version(), a.Log
+	o.Ledger, o.Records, o.Ready, o.Version, o.Log = a.Ledger, a.Ledger, a.ready, Version(), a.Log
 	o.Metrics = alerts.Handler(a.Ledger, alerts.Options{
 		Policy: o.Policy, Config: reading, Version: o.Version, Log: a.Log,
 		Refused: func() (logIns, hosts int64) { return a.refused.LogIns(), a.refused.Hosts() },
