@@ -39,7 +39,7 @@ var places = []place{
 	{pattern: "cmd/sandkeeper/console", never: slices.Concat(effects, pages)},
 	// What the config names, opened: no verb.
 	{pattern: "cmd/sandkeeper/app", ours: []string{"cmd/sandkeeper/config", "cmd/sandkeeper/console", "reconcile",
-		"reconcile/run", "store", "store/tasks", "store/ledger", "store/queue", "providers", "web/serve", "alerts"},
+		"reconcile/run", "store", "store/tasks", "store/ledger", "store/queue", "providers", "web/api", "web/serve", "alerts"},
 		never: []string{"github.com/spf13/cobra"}},
 	{pattern: "cmd/sandkeeper/app/webhooktest", never: databases},
 	// The contract: data, the table of rules, the ports.
@@ -85,9 +85,11 @@ var places = []place{
 	{pattern: "providers/*/*test", ours: []string{"reconcile", "providers/simulated", "providers/wire/wiretest"},
 		never: databases},
 	// What the page says is made of data; who may read it, and how, is the listener's.
-	{pattern: "web", ours: []string{"reconcile", "web/chart"}, never: databases, not: []string{"net"}},
+	{pattern: "web", ours: []string{"reconcile", "web/api", "web/chart"}, never: databases, not: []string{"net"}},
 	{pattern: "web/chart", never: databases, not: []string{"net"}},
-	{pattern: "web/serve", ours: []string{"reconcile", "web"}, never: databases},
+	// The documents for programs, made of data as well.
+	{pattern: "web/api", ours: []string{"reconcile"}, never: databases, not: []string{"net"}},
+	{pattern: "web/serve", ours: []string{"reconcile", "web", "web/api"}, never: databases},
 	{pattern: "web/webtest", ours: []string{"reconcile"}, never: databases},
 	{pattern: "alerts", ours: []string{"reconcile", "alerts/*"}, never: databases},
 	{pattern: "alerts/*", ours: []string{"reconcile"}, never: databases},

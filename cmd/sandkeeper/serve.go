@@ -14,7 +14,8 @@ func serveCommand(o *app.Options) *cobra.Command {
 		Short: "Serve the status page and the metrics; change nothing outside",
 		Long: `Serve shows what the ledger knows: the status page at /, /metrics, /healthz and /readyz,
 as "run" does. It makes no pass, asks no provider and reads no task. A role that may only
-read the schema "sandkeeper" is enough. Put it beside a CronJob of "once".`,
+read the schema "sandkeeper" is enough to show it; what operators ask for on the page and by the
+API is recorded with one that may write, and done by "run" or "once". Put it beside a CronJob of "once".`,
 		Args: needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), o) },
 	}

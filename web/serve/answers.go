@@ -3,12 +3,14 @@ package serve
 import (
 	"bytes"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
 
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/web"
+	"github.com/sandkeeper/sandkeeper/web/api"
 )
 
 // page answers with the status page, or with the part of it that changes. A ledger that
@@ -45,6 +47,10 @@ func (s *site) metrics(w http.ResponseWriter, r *http.Request) {
 
 // missing is the page of addresses that are not there.
 func (s *site) missing(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, "/api/") {
+		problem(w, api.Problem{Status: http.StatusNotFound, Detail: "no such path; see /api/v1/openapi.json"})
+		return
+	}
 	s.html(w, r, answer{http.StatusNotFound, web.Missing(upFrom(r.URL.Path))})
 }
 

@@ -6,14 +6,26 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/web/api"
 )
 
 // A caller is who asks, as far as it is proven. Who merely reads need not have a name: on loopback nobody is asked for
 // one, and a client certificate gives none.
 type caller struct {
-	name string
-	by   credential
-	role role
+	name   string
+	by     credential
+	role   role
+	barred string // why nobody acts by what he has shown; "" when he may
+	token  string // the id of the one that was shown
+}
+
+// author is who asks, as it is recorded.
+func (c caller) author() string {
+	if c.token != "" {
+		return c.name + " (token " + c.token + ")"
+	}
+	return c.name
 }
 
 type callerKey struct{}
@@ -34,11 +46,20 @@ func (r *route) handler(s *site) http.Handler {
 		if why := r.refusal(q); why != "" {
 			s.Log.WarnContext(q.Context(), "refused on the page", "route", r.method+" "+r.path,
 				"user", callerOf(q).name, "from", q.RemoteAddr, "why", why)
-			http.Error(w, why, http.StatusForbidden)
+			forbidden(w, q, why)
 			return
 		}
 		r.to(s, w, q)
 	})
+}
+
+// forbidden answers 403, to programs in their form.
+func forbidden(w http.ResponseWriter, q *http.Request, why string) {
+	if strings.HasPrefix(q.URL.Path, "/api/") {
+		problem(w, api.Problem{Status: http.StatusForbidden, Detail: why})
+		return
+	}
+	http.Error(w, why, http.StatusForbidden)
 }
 
 // refusal is why a request may not have what the row serves, "" when it may. The gate has let it in already.
@@ -47,11 +68,13 @@ func (r *route) refusal(q *http.Request) string {
 	switch {
 	case c.name != "" && r.role != roleNone && !slices.Contains(r.by, c.by):
 		return "this way to log in does not count here"
-	case r.changes() && c.name == "":
+	case r.guarded() && c.name == "":
 		return "nobody acts without a name: add users to web.config_file"
-	case r.changes() && c.by == byBasic && q.TLS == nil:
+	case r.changes() && c.barred != "":
+		return c.barred
+	case r.guarded() && c.by != byActToken && q.TLS == nil:
 		return "nobody acts with a password that went over plain HTTP"
-	case r.changes() && !fromHere(q, c.by == byActToken):
+	case r.guarded() && !fromHere(q, c.by == byActToken):
 		return "an act is asked for by this page itself, or by a program with a token"
 	case r.role == roleOperator && c.role != roleOperator:
 		return "operators only: add the user to web.operators"

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"crypto/tls"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -9,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestRefusals asks of callers whom nothing makes yet: those with a session or a token.
+// TestRefusals asks of callers with a session or a token.
 func TestRefusals(t *testing.T) {
 	row := done("/act")
 	row.by = []credential{bySession, byActToken}
@@ -22,23 +23,24 @@ func TestRefusals(t *testing.T) {
 		headers map[string]string
 		want    string
 	}{
-		"an operator's session":          {caller{"ana", bySession, roleOperator}, here, ""},
-		"a program":                      {caller{"bot", byActToken, roleOperator}, nil, ""},
-		"a token in a page of somebody":  {caller{"bot", byActToken, roleOperator}, elsewhere, "asked for by this page itself"},
-		"a token with an origin alone":   {caller{"bot", byActToken, roleOperator}, half, "asked for by this page itself"},
-		"a token with a site alone":      {caller{"bot", byActToken, roleOperator}, other, "asked for by this page itself"},
-		"a session without an origin":    {caller{"ana", bySession, roleOperator}, nil, "asked for by this page itself"},
-		"a session from elsewhere":       {caller{"ana", bySession, roleOperator}, elsewhere, "asked for by this page itself"},
-		"a token that may read":          {caller{"bot", byReadToken, roleOperator}, nil, "does not count here"},
-		"a password where none counts":   {caller{"ana", byBasic, roleOperator}, here, "does not count here"},
-		"a reader's session":             {caller{"ben", bySession, roleReader}, here, "operators only"},
-		"a session without a name":       {caller{"", bySession, roleOperator}, here, "nobody acts without a name"},
+		"an operator's session":          {caller{name: "ana", by: bySession, role: roleOperator}, here, ""},
+		"a program":                      {caller{name: "bot", by: byActToken, role: roleOperator}, nil, ""},
+		"a token in a page of somebody":  {caller{name: "bot", by: byActToken, role: roleOperator}, elsewhere, "asked for by this page itself"},
+		"a token with an origin alone":   {caller{name: "bot", by: byActToken, role: roleOperator}, half, "asked for by this page itself"},
+		"a token with a site alone":      {caller{name: "bot", by: byActToken, role: roleOperator}, other, "asked for by this page itself"},
+		"a session without an origin":    {caller{name: "ana", by: bySession, role: roleOperator}, nil, "asked for by this page itself"},
+		"a session from elsewhere":       {caller{name: "ana", by: bySession, role: roleOperator}, elsewhere, "asked for by this page itself"},
+		"a token that may read":          {caller{name: "bot", by: byReadToken, role: roleOperator}, nil, "does not count here"},
+		"a password where none counts":   {caller{name: "ana", by: byBasic, role: roleOperator}, here, "does not count here"},
+		"a reader's session":             {caller{name: "ben", by: bySession, role: roleReader}, here, "operators only"},
+		"a session without a name":       {caller{name: "", by: bySession, role: roleOperator}, here, "nobody acts without a name"},
 		"nobody, though an operator may": {caller{}, here, "nobody acts without a name"},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), "POST", "https://page.example/act", http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}
+		r.TLS = &tls.ConnectionState{}
 		for key, value := range c.headers {
 			r.Header.Set(key, value)
 		}
@@ -62,7 +64,7 @@ func TestRefusedActsAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, calledBy(r, caller{"ben", byBasic, roleReader}))
+	h.ServeHTTP(w, calledBy(r, caller{name: "ben", by: byBasic, role: roleReader}))
 	for _, want := range []string{"level=WARN", `route="POST /act"`, "user=ben", "over plain HTTP"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("a refused act (%d) is not told with %s: %s", w.Code, want, &log)

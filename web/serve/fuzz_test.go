@@ -20,7 +20,7 @@ import (
 )
 
 // statuses are those that the page may answer. 500 is none of them.
-var statuses = []int{200, 206, 301, 304, 307, 400, 404, 405, 412, 413, 416, 417, 503}
+var statuses = []int{200, 206, 301, 304, 307, 400, 403, 404, 405, 412, 413, 416, 417, 503}
 
 // FuzzRequests drives the handler with whatever comes over the wire: no panic, no 500, a
 // short answer, valid HTML, and no way to another host.

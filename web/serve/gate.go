@@ -1,12 +1,16 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"os"
 	"slices"
 	"sync"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // An authGate stays shut while the config file asks nobody who he is. The toolkit reads the file
@@ -14,8 +18,13 @@ import (
 type authGate struct {
 	address, configFile string
 	operators           []string
-	behind              http.Handler
+	behind              http.Handler // asks for a password
+	inside              http.Handler // asks nobody: for who has shown something else
 	log                 *slog.Logger
+	tokens              Tokens
+	sessions            *sessions
+	refuse              func(*http.Request) // counts and tells of a refused log-in
+	proxies             []netip.Prefix
 
 	mu      sync.Mutex
 	looked  string // how the file was when it was looked at
@@ -26,18 +35,30 @@ type authGate struct {
 // ServeHTTP lets a request in unless what [CheckListen] refuses has become true. It tells
 // the reason to the log alone.
 func (g *authGate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if g.configFile == "" {
-		g.behind.ServeHTTP(w, r)
-		return
+	var users map[string]string
+	if g.configFile != "" {
+		var err error
+		if users, err = g.check(); err != nil {
+			g.log.ErrorContext(r.Context(), "page closed", "err", err)
+			http.Error(w, "the page is closed: web.config_file was changed and is refused, the log says why",
+				http.StatusServiceUnavailable)
+			return
+		}
 	}
-	users, err := g.check()
-	if err != nil {
-		g.log.ErrorContext(r.Context(), "page closed", "err", err)
-		http.Error(w, "the page is closed: web.config_file was changed and is refused, the log says why",
-			http.StatusServiceUnavailable)
-		return
+	r = withDoor(r, &door{sessions: g.sessions, users: users, refuse: g.refuse})
+	c, err := g.shown(r)
+	switch {
+	case errors.Is(err, reconcile.ErrNotFound):
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		http.Error(w, http.StatusText(http.StatusUnauthorized), http.StatusUnauthorized)
+	case err != nil:
+		g.log.WarnContext(r.Context(), "token not checked", "err", err)
+		http.Error(w, "the token cannot be checked now", http.StatusServiceUnavailable)
+	case c.name != "":
+		g.inside.ServeHTTP(w, calledBy(r, c))
+	default:
+		g.behind.ServeHTTP(w, g.named(r, users))
 	}
-	g.behind.ServeHTTP(w, g.named(r, users))
 }
 
 // named says who asks, to what is behind the toolkit. Before that nobody has looked at the password; where the file has
@@ -47,11 +68,14 @@ func (g *authGate) named(r *http.Request, users map[string]string) *http.Request
 	if _, known := users[name]; !ok || !known {
 		return r
 	}
-	c := caller{name: name, by: byBasic, role: roleReader}
+	return calledBy(r, caller{name: name, by: byBasic, role: g.roleOf(name)})
+}
+
+func (g *authGate) roleOf(name string) role {
 	if slices.Contains(g.operators, name) {
-		c.role = roleOperator
+		return roleOperator
 	}
-	return calledBy(r, c)
+	return roleReader
 }
 
 // check looks at the file when it has changed, and returns its users.

@@ -1,11 +1,14 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/web/api"
 )
 
 // A route is one row of the table that the router is made from. What has no row is not served, and a row that breaks a
@@ -23,7 +26,7 @@ type route struct {
 
 // routes are all that is served.
 func routes() []route {
-	passwords := []credential{byBasic}
+	passwords := readers()
 	return []route{
 		{"GET", "/{$}", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).page},
 		{"GET", "/tasks/{id}", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).task},
@@ -48,7 +51,63 @@ func routes() []route {
 		{"GET", "/metrics", kindMetrics, roleReader, passwords, true, notKept, onWeb, (*site).metrics},
 		{"GET", "/healthz", kindHealth, roleNone, nil, false, notKept, onWeb, (*site).alive},
 		{"GET", "/readyz", kindHealth, roleNone, nil, false, notKept, onWeb, (*site).ready},
+
+		// For operators at a browser.
+		{"GET", "/act/{verb}", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).confirm},
+		{"POST", "/act/{verb}", kindAct, roleOperator, []credential{bySession}, true, notKept, onWeb, (*site).perform},
+		{"GET", "/session", kindPage, roleReader, passwords, false, notKept, onWeb, (*site).login},
+		{"POST", "/session", kindSession, roleReader, []credential{byBasic, bySession, byProxy}, false, notKept, onWeb,
+			(*site).begin},
+		{"POST", "/session/end", kindSession, roleReader, []credential{bySession}, false, notKept, onWeb, (*site).leave},
+
+		// For programs. What each takes and answers is in the table operations.
+		reads("/api/v1/openapi.json", (*site).openAPI),
+		reads("/api/v1/status", document((*site).apiStatus)),
+		reads("/api/v1/findings", document(chose(Records.Findings, api.FindingOf, numbered))),
+		reads("/api/v1/incidents", document((*site).apiIncidents)),
+		reads("/api/v1/incidents/{id}", document((*site).apiIncident)),
+		reads("/api/v1/actions", document(chose(Records.Actions, api.ActionOf, nil))),
+		reads("/api/v1/actions/{id}", document((*site).apiAction)),
+		reads("/api/v1/tasks", document(chose(Records.Tasks, api.TaskOf, nil))),
+		reads("/api/v1/tasks/{id}", document((*site).apiTask)),
+		reads("/api/v1/sandboxes", document(chose(Records.Sandboxes, api.SandboxOf, nil))),
+		reads("/api/v1/sandboxes/{provider}/{id}", document((*site).apiSandbox)),
+		reads("/api/v1/passes", document((*site).apiPasses)),
+		reads("/api/v1/passes/{n}", document((*site).apiPass)),
+		reads("/api/v1/sources", document((*site).apiSources)),
+		reads("/api/v1/rules", document((*site).apiRules)),
+		reads("/api/v1/rules/{name}", document((*site).apiRule)),
+		reads("/api/v1/holds", document((*site).apiHolds)),
+		reads("/api/v1/pauses", document((*site).apiPauses)),
+		reads("/api/v1/requests", document((*site).apiRequests)),
+		reads("/api/sandbox/stats", document((*site).bookStats)),
+		reads("/api/sandbox/list", document((*site).bookList)),
+		reads("/api/sandbox/{id}", document((*site).bookSandbox)),
+		reads("/api/sandbox/{id}/logs", document((*site).bookLogs)),
+		reads("/api/sandbox/{id}/resources", document((*site).bookResources)),
+		reads("/api/v1/acts/{verb}", document((*site).apiPreview)),
+		acts("POST", "/api/v1/acts/{verb}", (*site).apiAct),
+		acts("POST", "/api/v1/nudge", (*site).nudge),
+		acts("POST", "/api/v1/intents", (*site).intent),
+		acts("DELETE", "/api/sandbox/{id}", (*site).bookDelete),
+		acts("POST", "/api/sandbox/cleanup", (*site).bookCleanup),
+		acts("POST", "/api/sandbox/cleanup/emergency", (*site).bookEmergency),
 	}
+}
+
+// reads is a row for programs that read.
+func reads(path string, to func(*site, http.ResponseWriter, *http.Request)) route {
+	return route{"GET", path, kindData, roleReader, readers(), true, notKept, onWeb, to}
+}
+
+// readers are the credentials that count for who reads.
+func readers() []credential {
+	return []credential{byBasic, bySession, byProxy, byReadToken, byActToken}
+}
+
+// acts is a row for programs that ask for something.
+func acts(method, path string, do func(*site, context.Context, *http.Request) (api.Done, error)) route {
+	return route{method, path, kindAct, roleOperator, []credential{byActToken}, true, notKept, onWeb, act(do)}
 }
 
 // A kind is what a route is. A new one, as a webhook that comes in, needs its rules in [route.check] first.
@@ -61,6 +120,7 @@ const (
 	kindHealth  kind = "health"
 	kindData    kind = "data" // a page for programs
 	kindAct     kind = "act"
+	kindSession kind = "session" // a browser's session begins or ends; it changes nothing else
 )
 
 // A role is who somebody must be.
@@ -81,6 +141,7 @@ type credential string
 const (
 	byBasic     credential = "basic"
 	bySession   credential = "session"
+	byProxy     credential = "proxy"
 	byReadToken credential = "token (read)"
 	byActToken  credential = "token (act)"
 )
@@ -101,11 +162,21 @@ const onWeb listener = "web.listen"
 // changes reports whether the route changes something.
 func (r *route) changes() bool { return r.kind == kindAct }
 
+// guarded reports whether nobody but this page, or a program, may have it asked for.
+func (r *route) guarded() bool { return r.changes() || r.kind == kindSession }
+
+// deletes reports whether it is a program's act by DELETE. A browser sends none across origins unasked, and no form
+// sends one at all; a page has no business with it.
+func (r *route) deletes() bool {
+	programs := !slices.ContainsFunc(r.by, func(c credential) bool { return c != byActToken })
+	return r.method == http.MethodDelete && r.changes() && programs && strings.HasPrefix(r.path, "/api/")
+}
+
 // check is the rule that a row breaks. [Rules for what will act] in SECURITY.md has the reasons.
 //
 // [Rules for what will act]: https://github.com/sandkeeper/sandkeeper/blob/main/SECURITY.md#rules-for-what-will-act
 func (r *route) check() error {
-	known := []kind{kindPage, kindAsset, kindMetrics, kindHealth, kindData, kindAct}
+	known := []kind{kindPage, kindAsset, kindMetrics, kindHealth, kindData, kindAct, kindSession}
 	open := r.role == roleNone
 	for _, rule := range []struct {
 		broken bool
@@ -115,8 +186,9 @@ func (r *route) check() error {
 		{!strings.HasPrefix(r.path, "/"), "its path does not begin with a slash"},
 		{r.to == nil, "nothing answers"},
 		{r.on != onWeb, "there is no such listener"},
-		{r.changes() && r.method != http.MethodPost, "what changes something is a POST"},
-		{!r.changes() && r.method != http.MethodGet, "what changes nothing is a GET"},
+		{r.changes() && r.method != http.MethodPost && !r.deletes(), "what changes something is a POST"},
+		{r.kind == kindSession && r.method != http.MethodPost, "a session begins and ends by a POST"},
+		{!r.guarded() && r.method != http.MethodGet, "what changes nothing is a GET"},
 		{r.changes() && r.role != roleOperator, "nobody but an operator changes something"},
 		{open && r.kind != kindHealth, "nothing but a health check answers to anybody"},
 		{open && r.tenants, "texts of tenants are not for anybody"},

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -20,6 +21,8 @@ type Ledger interface {
 // Options say what the page cannot know from the ledger.
 type Options struct {
 	Ledger      Ledger
+	Records     Records                         // of the API; nil: it answers 503
+	Acts        Acts                            // what operators may ask for; nil: nothing
 	Metrics     http.Handler                    // of /metrics; nil: there are none
 	Runbooks    fs.FS                           // their files, NAME.md; nil: there are none
 	Ready       func(ctx context.Context) error // nil when database and schema are as they must be
@@ -30,8 +33,8 @@ type Options struct {
 	Log         *slog.Logger                    // nil: nobody hears
 }
 
-// New makes the handler of the page, the metrics and the two health checks. It serves GET
-// and HEAD only, and changes nothing.
+// New makes the handler of the page, the API, the metrics and the two health checks. An act has a request recorded by
+// [Acts]; nothing else changes anything.
 func New(o Options) http.Handler {
 	s := &site{Options: o.complete()}
 	s.reader = newReader(s.Options)
@@ -48,6 +51,7 @@ type site struct {
 	Options
 	reader *reader
 	herald *herald
+	nudged atomic.Int64 // when a look was asked for last, in nanoseconds
 }
 
 func (o Options) complete() Options {

@@ -38,7 +38,7 @@ func options() Options {
 // shown is a handler that shows one reading.
 func shown(r web.Reading) http.Handler {
 	o := options()
-	o.Ledger = fixedOf(r)
+	o.Ledger, o.Records, o.Acts = fixedOf(r), recorded{}, &asking{}
 	o.Ready = func(context.Context) error { return r.Unready }
 	o.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "sandkeeper_up 1\n") })
 	return New(o)
@@ -95,7 +95,7 @@ func TestAnswers(t *testing.T) {
 		"alive without ledger":  {down, "GET", "/healthz", 200, "ok"},
 		"posting":               {h, "POST", "/", 405, "Method Not Allowed"},
 		"posting elsewhere":     {h, "POST", "/actions/1/approve", 404, "There is no such page."},
-		"deleting":              {h, "DELETE", "/api/sandbox/1", 404, "There is no such page."},
+		"deleting":              {h, "DELETE", "/api/sandbox/1", 403, "nobody acts without a name"},
 		"asking for options":    {h, "OPTIONS", "/", 405, "Method Not Allowed"},
 		"posting to metrics":    {h, "POST", "/metrics", 405, "Method Not Allowed"},
 		"an odd method":         {h, "BREW", "/healthz", 405, "Method Not Allowed"},

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -27,12 +28,14 @@ const (
 // A Server serves the page on a listener, with the TLS and the users of a config file.
 type Server struct {
 	Listener   net.Listener
-	Handler    http.Handler // of [New]
-	Hosts      []string     // names under which it is asked for, besides localhost, this machine's own and addresses
-	ConfigFile string       // in the exporter-toolkit's format; "": no TLS and no users
-	Operators  []string     // users who may change something
-	Log        *slog.Logger // nil: nobody hears
-	Refused    *Refusals    // nil: nobody counts
+	Handler    http.Handler   // of [New]
+	Hosts      []string       // names under which it is asked for, besides localhost, this machine's own and addresses
+	ConfigFile string         // in the exporter-toolkit's format; "": no TLS and no users
+	Operators  []string       // users who may change something
+	Proxies    []netip.Prefix // whose word on who asks is believed
+	Tokens     Tokens         // nil: no token counts
+	Log        *slog.Logger   // nil: nobody hears
+	Refused    *Refusals      // nil: nobody counts
 }
 
 // Serve serves until ctx ends. Then it takes no new connection and gives the open requests
@@ -137,7 +140,8 @@ func (s *Server) server(address string) *http.Server {
 	over := make(chan struct{})
 	server.BaseContext = func(net.Listener) context.Context {
 		gate := &authGate{address: address, configFile: s.ConfigFile, operators: s.Operators,
-			behind: server.Handler, log: s.Log}
+			behind: server.Handler, inside: s.Handler, tokens: s.Tokens, proxies: s.Proxies,
+			sessions: newSessions(), log: s.Log}
 		server.Handler = guarded(newKnownHost(s.Hosts, s.Refused, s.open(gate)))
 		return context.WithValue(context.Background(), endingKey{}, (<-chan struct{})(over))
 	}
@@ -154,5 +158,9 @@ func (s *Server) open(gate http.Handler) http.Handler {
 			known[r.path] = s.Handler
 		}
 	}
-	return paths(known, newGuesses(s.Log, s.Refused, newInflightLimit(atOnce, gate)))
+	limited := newGuesses(s.Log, s.Refused, newInflightLimit(atOnce, gate))
+	if g, is := gate.(*authGate); is {
+		g.refuse = func(r *http.Request) { limited.refuse(r, limited.mark("")) }
+	}
+	return paths(known, limited)
 }

@@ -26,21 +26,33 @@ func TestRowsThatBreakRules(t *testing.T) {
 		"data for programs": {func(r *route) {
 			r.method, r.kind, r.role, r.by = "GET", kindData, roleReader, []credential{byReadToken}
 		}, ""},
-		"a health check":            {func(r *route) { r.method, r.kind, r.role, r.by = "GET", kindHealth, roleNone, nil }, ""},
-		"a kind without rules":      {func(r *route) { r.kind = "webhook" }, "no rules for its kind"},
-		"no kind":                   {func(r *route) { r.kind = "" }, "no rules for its kind"},
-		"no path":                   {func(r *route) { r.path = "" }, "does not begin with a slash"},
-		"a path of a host":          {func(r *route) { r.path = "evil.example/" }, "does not begin with a slash"},
-		"nothing behind it":         {func(r *route) { r.to = nil }, "nothing answers"},
-		"another listener":          {func(r *route) { r.on = "" }, "no such listener"},
-		"an act by a link":          {func(r *route) { r.method = "GET" }, "what changes something is a POST"},
-		"an act by another method":  {func(r *route) { r.method = "DELETE" }, "what changes something is a POST"},
+		"a health check":           {func(r *route) { r.method, r.kind, r.role, r.by = "GET", kindHealth, roleNone, nil }, ""},
+		"a kind without rules":     {func(r *route) { r.kind = "webhook" }, "no rules for its kind"},
+		"no kind":                  {func(r *route) { r.kind = "" }, "no rules for its kind"},
+		"no path":                  {func(r *route) { r.path = "" }, "does not begin with a slash"},
+		"a path of a host":         {func(r *route) { r.path = "evil.example/" }, "does not begin with a slash"},
+		"nothing behind it":        {func(r *route) { r.to = nil }, "nothing answers"},
+		"another listener":         {func(r *route) { r.on = "" }, "no such listener"},
+		"an act by a link":         {func(r *route) { r.method = "GET" }, "what changes something is a POST"},
+		"an act by another method": {func(r *route) { r.method = "DELETE" }, "what changes something is a POST"},
+		"a program's act by DELETE": {func(r *route) {
+			r.method, r.path, r.by = "DELETE", "/api/x", []credential{byActToken}
+		}, ""},
+		"a page's act by DELETE": {func(r *route) {
+			r.method, r.path, r.by = "DELETE", "/api/x", []credential{byActToken, bySession}
+		}, "what changes something is a POST"},
+		"an act by DELETE beside the API": {func(r *route) {
+			r.method, r.by = "DELETE", []credential{byActToken}
+		}, "what changes something is a POST"},
 		"an act by every method":    {func(r *route) { r.method = "" }, "what changes something is a POST"},
 		"a page that is posted to":  {func(r *route) { r.kind = kindPage }, "what changes nothing is a GET"},
 		"an act of a reader":        {func(r *route) { r.role = roleReader }, "nobody but an operator"},
 		"an act of anybody":         {func(r *route) { r.role, r.by = roleNone, nil }, "nobody but an operator"},
 		"a page for anybody":        {func(r *route) { r.method, r.kind, r.role = "GET", kindPage, roleNone }, "nothing but a health check"},
 		"a health check with texts": {func(r *route) { r.method, r.kind, r.role, r.tenants = "GET", kindHealth, roleNone, true }, "not for anybody"},
+		"a session":                 {func(r *route) { r.kind, r.role = kindSession, roleReader }, ""},
+		"a session by a link":       {func(r *route) { r.method, r.kind, r.role = "GET", kindSession, roleReader }, "by a POST"},
+		"a session for anybody":     {func(r *route) { r.kind, r.role, r.by = kindSession, roleNone, nil }, "nothing but a health check"},
 		"no credential":             {func(r *route) { r.by = nil }, "no credential counts"},
 		"no word on caches":         {func(r *route) { r.cache = "" }, "who may keep it"},
 		"an act that is kept":       {func(r *route) { r.cache = keptByVersion }, "nothing but an asset"},

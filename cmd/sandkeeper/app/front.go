@@ -48,6 +48,7 @@ func (f *Front) Serve(ctx context.Context, a *App, h http.Handler) error {
 		hosts = append(slices.Clone(hosts), name)
 	}
 	s := serve.Server{Listener: f.listener, Handler: h, Hosts: hosts, ConfigFile: f.config.ConfigFile,
-		Operators: f.config.Operators, Log: a.Log, Refused: &a.refused}
+		Operators: f.config.Operators, Proxies: f.config.TrustedProxies, Tokens: a.Ledger.TokenShown,
+		Log: a.Log, Refused: &a.refused}
 	return s.Serve(ctx)
 }

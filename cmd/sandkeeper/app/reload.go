@@ -162,6 +162,10 @@ func fixedKey(a, b *config.Config) string {
 		return "web.hosts"
 	case a.Web.ConfigFile != b.Web.ConfigFile:
 		return "web.config_file"
+	case !slices.Equal(a.Web.Operators, b.Web.Operators):
+		return "web.operators"
+	case !slices.Equal(a.Web.TrustedProxies, b.Web.TrustedProxies):
+		return "web.trusted_proxies"
 	case a.Log.Format != b.Log.Format:
 		return "log.format"
 	}

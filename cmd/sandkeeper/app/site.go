@@ -18,13 +18,16 @@ import (
 // Site is the page and the metrics of a process that only shows.
 func (a *App) Site() http.Handler {
 	policy := a.Config.Policy()
-	return a.pages(serve.Options{Policy: func() reconcile.Policy { return policy }}, func() *App { return a }, nil)
+	return a.pages(serve.Options{
+		Policy: func() reconcile.Policy { return policy }, Acts: Acts{func() *App { return a }},
+	}, func() *App { return a }, nil)
 }
 
 // site is the page and the metrics of a process that makes passes, by the config in force.
 func (d *Daemon) site() http.Handler {
 	return d.pages(serve.Options{
 		Doing:  true,
+		Acts:   Acts{func() *App { return d.current.Load().App }},
 		Policy: func() reconcile.Policy { return d.current.Load().reconciler.Policy },
 		ConfigError: func() string {
 			if _, err := d.reading.last(); err != nil {
@@ -40,7 +43,7 @@ func (d *Daemon) site() http.Handler {
 
 // pages are the page and the metrics; now is the app by the config in force.
 func (a *App) pages(o serve.Options, now func() *App, reading func() (ok bool, at time.Time)) http.Handler {
-	o.Ledger, o.Ready, o.Version, o.Log = a.Ledger, a.ready, Version(), a.Log
+	o.Ledger, o.Records, o.Ready, o.Version, o.Log = a.Ledger, a.Ledger, a.ready, Version(), a.Log
 	o.Runbooks = alerts.RunbookFiles()
 	m := a.metrics(now)
 	m.Policy, m.Config = o.Policy, reading

@@ -235,9 +235,9 @@ type WebConfig struct {
 	ConfigFile string `yaml:"config_file"`
 	// Names by which the page is asked for, besides localhost, this machine's own and its addresses.
 	Hosts []string `yaml:"hosts"`
-	// Users who may change something.
+	// Users who may act, by the page and by tokens that act.
 	Operators []string `yaml:"operators"`
-	// Networks whose X-Forwarded-For is believed.
+	// Networks of proxies whose word on who reads (X-Forwarded-User) and on TLS (X-Forwarded-Proto) is believed.
 	TrustedProxies []netip.Prefix `yaml:"trusted_proxies"`
 }
 

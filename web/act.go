@@ -1,0 +1,74 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/web/api"
+)
+
+// A Confirmation is what somebody is about to ask for: it names what will happen, before it is asked for.
+type Confirmation struct {
+	Verb    api.Verb
+	Act     api.Act
+	Preview api.Preview
+	Shown   bool   // the preview is there
+	Barred  string // why who looks may not; "" when he may
+	Login   bool   // he has to log in first
+	LoginAt string // where he does, and comes back from
+	Problem string // why it was not recorded
+}
+
+// A Login is the form that begins a session.
+type Login struct {
+	User    string
+	Barred  string
+	In      bool   // he is in already
+	To      string // where he goes on
+	Problem string
+}
+
+// Confirm is the page of a confirmation.
+func Confirm(c *Confirmation) templ.Component { return confirm(c) }
+
+// Performed is the page of what was recorded.
+func Performed(v api.Verb, done api.Done) templ.Component {
+	return performed(v, strings.Split(done.Said, "\n"), done.Actions)
+}
+
+// LogIn is the page of the form that begins a session.
+func LogIn(l Login) templ.Component { return logIn(l) }
+
+// mostNamed is how many subjects a confirmation names; the count and the hash are of all.
+const mostNamed = 200
+
+func (c *Confirmation) named() []string { return clipped(c.Preview.Subjects) }
+
+func (c *Confirmation) left() []string { return clipped(c.Preview.Left) }
+
+func clipped(all []string) []string {
+	var out []string
+	for _, one := range all[:min(len(all), mostNamed)] {
+		out = append(out, text.Plain(one, 300))
+	}
+	if more := len(all) - mostNamed; more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
+	}
+	return out
+}
+
+// may reports whether the form can be sent.
+func (c *Confirmation) may() bool {
+	return c.Barred == "" && !c.Login && (!c.Verb.Lists || c.Shown && c.Preview.Count > 0)
+}
+
+// button is what the button says.
+func (c *Confirmation) button() string {
+	if c.Verb.Lists && c.Shown {
+		return fmt.Sprintf("%s (%d)", c.Verb.Means, c.Preview.Count)
+	}
+	return c.Verb.Means
+}

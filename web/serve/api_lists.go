@@ -1,0 +1,162 @@
+package serve
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web"
+	"github.com/sandkeeper/sandkeeper/web/api"
+)
+
+// status sums up how things are.
+func (s *site) apiStatus(ctx context.Context, _ *http.Request) (api.Status, error) {
+	now, err := s.overview(ctx)
+	if err != nil {
+		return api.Status{}, err
+	}
+	policy := s.Policy()
+	out := api.StatusOf(&now.Overview)
+	out.Version, out.Daemon, out.ConfigError = s.Version, s.Doing, s.ConfigError()
+	out.Ready = now.Unready == nil && !now.Overview.Fresh && web.PassesCome(&now.Overview, policy.Quick, policy.Full)
+	return out, nil
+}
+
+// chose answers with a part of what somebody chose.
+func chose[From, To any](read func(Records, context.Context, reconcile.Chosen) ([]From, reconcile.Cursor, error),
+	of func(*From) To, check func(reconcile.Cursor) error,
+) func(*site, context.Context, *http.Request) (api.List[To], error) {
+	return func(s *site, ctx context.Context, r *http.Request) (api.List[To], error) {
+		c, err := chosen(r)
+		if err == nil && check != nil {
+			err = check(c.After)
+		}
+		if err != nil {
+			return api.List[To]{}, err
+		}
+		rows, next, err := read(s.Records, ctx, c)
+		if err != nil {
+			return api.List[To]{}, err
+		}
+		out := api.ListOf(rows, of)
+		out.Next = cursor(next)
+		return out, nil
+	}
+}
+
+func (s *site) apiAction(ctx context.Context, r *http.Request) (api.Action, error) {
+	a, err := s.Records.Action(ctx, r.PathValue("id"))
+	return api.ActionOf(&a), err
+}
+
+func (s *site) apiIncidents(ctx context.Context, _ *http.Request) (api.List[api.Incident], error) {
+	now, err := s.overview(ctx)
+	return api.ListOf(now.Overview.Incidents, api.IncidentOf), err
+}
+
+func (s *site) apiIncident(ctx context.Context, r *http.Request) (api.Incident, error) {
+	i, err := s.Records.Incident(ctx, r.PathValue("id"))
+	return api.IncidentOf(&i), err
+}
+
+func (s *site) apiTask(ctx context.Context, r *http.Request) (api.History, error) {
+	h, err := s.Records.Subject(ctx, reconcile.TaskSubject(r.PathValue("id")))
+	return api.HistoryOf(&h), err
+}
+
+func (s *site) apiSandbox(ctx context.Context, r *http.Request) (api.History, error) {
+	h, err := s.Records.Subject(ctx, reconcile.BoxSubject(reconcile.Ref{
+		Provider: r.PathValue("provider"), ID: r.PathValue("id"),
+	}))
+	return api.HistoryOf(&h), err
+}
+
+func (s *site) apiPasses(ctx context.Context, r *http.Request) (api.List[api.Pass], error) {
+	c, err := chosen(r)
+	if err == nil {
+		err = numbered(c.After)
+	}
+	if err != nil {
+		return api.List[api.Pass]{}, err
+	}
+	below, _ := strconv.ParseInt(c.After.Key, 10, 64) // 0 of none
+	rows, err := s.Records.PassesBelow(ctx, below, c.Most+1)
+	if err != nil {
+		return api.List[api.Pass]{}, err
+	}
+	next := ""
+	if len(rows) > c.Most {
+		rows = rows[:c.Most]
+		next = cursor(reconcile.Cursor{Key: strconv.FormatInt(rows[c.Most-1].ID, 10)})
+	}
+	out := api.ListOf(rows, api.PassOf)
+	out.Next = next
+	return out, nil
+}
+
+func (s *site) apiPass(ctx context.Context, r *http.Request) (api.Pass, error) {
+	number, err := strconv.ParseInt(r.PathValue("n"), 10, 64)
+	if err != nil || number < 1 {
+		return api.Pass{}, wrong("a pass goes by its number")
+	}
+	rows, err := s.Records.PassesBelow(ctx, number+1, 1)
+	if err == nil && (len(rows) == 0 || rows[0].ID != number) {
+		err = reconcile.ErrNotFound
+	}
+	if err != nil {
+		return api.Pass{}, err
+	}
+	return api.PassOf(&rows[0]), nil
+}
+
+func (s *site) apiSources(ctx context.Context, _ *http.Request) (api.List[api.Source], error) {
+	now, err := s.overview(ctx)
+	return api.ListOf(now.Overview.Sources, api.SourceOf), err
+}
+
+func (s *site) apiRules(ctx context.Context, _ *http.Request) (api.List[api.Rule], error) {
+	now, err := s.overview(ctx)
+	policy := s.Policy()
+	return api.List[api.Rule]{Items: api.RulesOf(&now.Overview, &policy)}, err
+}
+
+func (s *site) apiRule(ctx context.Context, r *http.Request) (api.Rule, error) {
+	all, err := s.apiRules(ctx, r)
+	if err != nil {
+		return api.Rule{}, err
+	}
+	at := slices.IndexFunc(all.Items, func(one api.Rule) bool { return one.Name == r.PathValue("name") })
+	if at < 0 {
+		return api.Rule{}, reconcile.ErrNotFound
+	}
+	return all.Items[at], nil
+}
+
+func (s *site) apiHolds(ctx context.Context, _ *http.Request) (api.List[api.Hold], error) {
+	now, err := s.overview(ctx)
+	return api.ListOf(now.Overview.Controls.Holds, api.HoldOf), err
+}
+
+func (s *site) apiPauses(ctx context.Context, _ *http.Request) (api.List[api.Pause], error) {
+	now, err := s.overview(ctx)
+	return api.ListOf(now.Overview.Controls.Pauses, api.PauseOf), err
+}
+
+func (s *site) apiRequests(ctx context.Context, r *http.Request) (api.List[api.Request], error) {
+	c, err := chosen(r)
+	if err == nil {
+		err = numbered(c.After)
+	}
+	if err != nil {
+		return api.List[api.Request]{}, err
+	}
+	rows, next, err := s.Records.OperatorEvents(ctx, c.After, c.Most)
+	if err != nil {
+		return api.List[api.Request]{}, err
+	}
+	out := api.ListOf(rows, api.RequestOf)
+	out.Next = cursor(next)
+	return out, nil
+}
