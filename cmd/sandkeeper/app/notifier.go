@@ -3,9 +3,6 @@ package app
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,13 +41,7 @@ func notifierOf(c *config.Config) *notifier {
 	if c.Tasks.Webhook.URL.Empty() {
 		return nil
 	}
-	return &notifier{config: c.Tasks.Webhook, now: time.Now, client: &http.Client{
-		Transport: &http.Transport{
-			Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10,
-		},
-		// Where else a notice goes is not for the answer to say.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	return &notifier{config: c.Tasks.Webhook, now: time.Now, client: tellingClient()}
 }
 
 // wireNotice is a notice as the platform reads it.
@@ -111,12 +102,7 @@ func (n *notifier) request(ctx context.Context, notice reconcile.Notice) (*http.
 }
 
 // signature lets the receiver know that the notice is ours and when it was sent.
-func (n *notifier) signature(at string, body []byte) string {
-	mac := hmac.New(sha256.New, []byte(n.config.Secret.Reveal()))
-	mac.Write([]byte(at))
-	mac.Write(body)
-	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
-}
+func (n *notifier) signature(at string, body []byte) string { return signed(n.config.Secret, at, body) }
 
 // failed names the receiver by its host alone; the errors of net/http show the whole address.
 func (n *notifier) failed(err error) error {

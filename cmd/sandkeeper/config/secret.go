@@ -50,6 +50,11 @@ func (c *Config) readSecrets(r *report, dir string) {
 	s.read("database", &c.Database, c.DatabaseFile)
 	s.read("tasks.database", &c.Tasks.Database, c.Tasks.DatabaseFile)
 	s.read("tasks.webhook.secret", &c.Tasks.Webhook.Secret, c.Tasks.Webhook.SecretFile)
+	for i := range c.Alerts.Notify {
+		n, key := &c.Alerts.Notify[i], fmt.Sprintf("alerts.notify[%d]", i)
+		s.read(key+".url", &n.URL, n.URLFile)
+		s.read(key+".secret", &n.Secret, n.SecretFile)
+	}
 	c.readOperatorKeys(s)
 	for i := range c.Providers {
 		p := &c.Providers[i]
