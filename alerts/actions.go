@@ -80,6 +80,13 @@ func noticesDone(r *reading, put put) {
 	}
 }
 
+func notifications(r *reading, put put) {
+	for _, c := range r.counters("notifications") {
+		receiver, outcome, _ := strings.Cut(c.What, ":")
+		put(float64(c.Value), receiver, outcome)
+	}
+}
+
 func requests(r *reading, put put) {
 	done := map[string]int64{}
 	for _, c := range r.counters("actions") {

@@ -130,6 +130,7 @@ func TestSeries(t *testing.T) {
 		`operator_requests_total{outcome="confirmed",step="terminate"}`:                     2,
 		`operator_requests_open{step="terminate"}`:                                          7,
 		`notices_total{outcome="told"}`:                                                     5,
+		`notifications_total{outcome="told",receiver="slack-1a2b3c4d"}`:                     3,
 		`notices_total{outcome="given-up"}`:                                                 0,
 		`holds_without_end{installation="prod"}`:                                            1,
 		`hold_without_end_oldest_timestamp_seconds{installation="prod"}`:                    float64(at(-7200).Unix()),

@@ -152,6 +152,8 @@ var families = []family{
 		help: "Notices to the platform that are not delivered yet."},
 	{name: "notices_total", kind: counter, labels: []string{"outcome"}, read: noticesDone,
 		help: "Notices to the platform that were delivered, or given up after three days."},
+	{name: "notifications_total", kind: counter, labels: []string{"receiver", "outcome"}, read: notifications,
+		help: "Messages to the receivers of alerts.notify: what was told, and attempts that failed."},
 	{name: "probes_total", kind: counter, labels: []string{"provider", "outcome"}, read: probes,
 		help: "Probes of sandboxes."},
 

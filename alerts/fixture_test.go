@@ -116,6 +116,7 @@ func full() reconcile.Measures {
 			{Name: "recreations_back", Provider: "daytona", Value: 19}, {Name: "resumes", Value: 10},
 			{Name: "resumes_worked", Value: 9},
 			{Name: "tasks_ended", What: "completed", Value: 1234}, {Name: "notices", What: "told", Value: 5},
+			{Name: "notifications", What: "slack-1a2b3c4d:told", Value: 3},
 			{Name: "actions", Rule: "operator", Provider: "daytona", What: "terminate:confirmed", Value: 2},
 			{Name: "leaks", Rule: "orphan", Provider: "daytona", Value: 6},
 			{Name: "leaked_millis", Rule: "orphan", Provider: "daytona", Value: 7_200_000},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/alerts"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app/webhooktest"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 )
 
@@ -105,5 +106,34 @@ func tryCommand(t *testing.T, where string, words []string) {
 		if flag, ok := strings.CutPrefix(word, "--"); ok && verb.Flags().Lookup(flag) == nil {
 			t.Errorf("%s: sandkeeper %s has no flag --%s", where, words[0], flag)
 		}
+	}
+}
+
+// TestNotifyTest: each receiver gets the message, and one that does not is said, without its address.
+func TestNotifyTest(t *testing.T) {
+	hook := webhooktest.NewReceiver(t)
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	config := "installation: prod\ndatabase: postgres://u@127.0.0.1:1/x\ntasks: none\nproviders: [{name: sim, kind: simulated, owns: {labels: {a: b}}}]\nalerts:\n  notify:\n" +
+		"    - {url: \"" + hook.URL + "/tok\", name: hook}\n    - {url: \"ntfy://127.0.0.1:1/s3cretTopic?scheme=http\", name: phone}\n"
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"notify", "test", "hook"}, 0, "hook: sent\n"},
+		{[]string{"notify", "test"}, 1, "phone: notify phone: "},
+		{[]string{"notify", "test", "nobody"}, 1, "nobody to notify"},
+	} {
+		var out bytes.Buffer
+		code := execute(t.Context(), append(c.args, "-c", file), console.Stdio{Out: &out, Err: &out})
+		if code != c.code || !strings.Contains(out.String(), c.want) || strings.Contains(out.String(), "s3cret") {
+			t.Errorf("%q = %d, %q; want %d, %q", c.args, code, out.String(), c.code, c.want)
+		}
+	}
+	if told := hook.Told(); len(told) != 2 || !strings.Contains(told[0].Body, "This is a test") {
+		t.Errorf("the hook was told %+v", told)
 	}
 }

@@ -121,7 +121,7 @@ Begin with:  sandkeeper init      a config, proposed from your database
 		modeCommand(o), reportCommand(o), backtestCommand(o), tuneCommand(o), completes(affectedCommand(o), o, knownIncidents),
 		statusCommand(o), findingsCommand(o), holdsCommand(o), pausesCommand(o), incidentsCommand(o), actionsCommand(o),
 		sandboxesCommand(o), logCommand(o), auditCommand(o), alertsCommand(o), metricsCommand(o), configCommand(o), grantsCommand(o),
-		healthcheckCommand(o), tokenCommand(o),
+		notifyCommand(o), healthcheckCommand(o), tokenCommand(o),
 		demoCommand(), versionCommand(o),
 	)
 	root.Version = app.Version()

@@ -77,6 +77,7 @@ func runOnce(ctx context.Context, o *app.Options, f *runFlags) error {
 	show := console.NewProgress(o.Err)
 	r, err := a.Keeper(show.Stage).Once(ctx, f.kind(), f.wait)
 	show.End()
+	a.Announce(ctx)
 	if f.metrics != "" { // also of a run that failed: then they say so
 		err = errors.Join(err, a.WriteMetrics(f.metrics))
 	}

@@ -36,6 +36,8 @@ func reportReadings(rules protocol.Reports, now time.Time, since time.Duration) 
 				r := rules.Of(f.Rule)
 				r.FirstSeen, r.Resolved, r.ByRule, r.ByOperator = f.FirstSeen, f.Resolved, f.ByRule, f.ByOperator
 			}),
+		each("measures_saved", pgx.StrictNamedArgs{"from": from, "now": now}, scanMoney,
+			func(m reconcile.Money) { rules.Of(m.Rule).Saved += m.USD }),
 		each("report_regrets", pgx.StrictNamedArgs{"from": from, "most": protocol.MostExamples}, scanVerdict,
 			func(v reconcile.Verdict) {
 				r := rules.Of(v.Rule)
@@ -46,7 +48,7 @@ func reportReadings(rules protocol.Reports, now time.Time, since time.Duration) 
 
 func scanRuleReport(r pgx.Rows) (reconcile.RuleReport, error) {
 	var t reconcile.RuleReport
-	err := r.Scan(&t.Rule, &t.Verdicts, &t.Acted, &t.Subjects, &t.FalsePositives, &t.Cost)
+	err := r.Scan(&t.Rule, &t.Verdicts, &t.Acted, &t.Subjects, &t.FalsePositives, &t.Cost, &t.UntilFound)
 	return t, err
 }
 

@@ -57,6 +57,7 @@ func (g *Ledger) Report(ctx context.Context, since time.Duration) ([]reconcile.R
 	err := g.locked(ctx, func(now time.Time) error {
 		g.reportVerdicts(rules, now, now.Add(-since))
 		g.reportFindings(rules, now.Add(-since))
+		g.reportSaved(rules, now, now.Add(-since))
 		return nil
 	})
 	if err != nil {
@@ -91,12 +92,37 @@ func (g *tables) reportVerdicts(rules protocol.Reports, now, from time.Time) {
 		}
 		if ref := (reconcile.Ref{Provider: v.Provider, ID: v.Sandbox}); first(v.Rule, ref) {
 			r.Cost += g.costs(v, ref, now)
+			r.UntilFound += untilFound(v)
 		}
 	}
 	for _, v := range g.regretted() {
 		if r := rules.Of(v.Rule); v.At.After(from) {
 			r.FalsePositives++
 			r.Examples = cut(append(r.Examples, v), protocol.MostExamples)
+		}
+	}
+}
+
+// untilFound is what a sandbox had cost by its verdict, from what it found began, else from its start.
+func untilFound(v reconcile.Verdict) float64 {
+	if v.Began.IsZero() {
+		return v.Cost
+	}
+	return min(v.Cost, v.PerHour*max(0, v.At.Sub(v.Began).Hours()))
+}
+
+// reportSaved adds what those sandboxes would have cost since they were gone that we ended, for the newest rule that
+// found them.
+func (g *tables) reportSaved(rules protocol.Reports, now, from time.Time) {
+	newest := map[reconcile.Ref]reconcile.Verdict{}
+	for _, v := range g.verdicts {
+		if v.Sandbox != "" {
+			newest[reconcile.Ref{Provider: v.Provider, ID: v.Sandbox}] = v
+		}
+	}
+	for ref, v := range newest {
+		if s := g.sandboxes[ref]; s.GoneByUs && !s.GoneAt.Before(from) && !s.GoneAt.After(now) {
+			rules.Of(v.Rule).Saved += v.PerHour * now.Sub(s.GoneAt).Hours()
 		}
 	}
 }

@@ -101,6 +101,26 @@ var reports = map[string]func(*bench){
 		b.clock.move(time.Hour)
 		b.equal("cost", b.report(24 * time.Hour)[0].Cost, 0.5*(2+1))
 	},
+	"what a sandbox that we ended would have cost since it was gone is saved": func(b *bench) {
+		ours, own := reconcile.SandboxSeen{Ref: ref("sb-a"), GoneByUs: true}, reconcile.SandboxSeen{Ref: ref("sb-b")}
+		ours.GoneAt, own.GoneAt = noon, noon
+		b.pass(reconcile.Record{Sandboxes: []reconcile.SandboxSeen{ours, own}})
+		b.judged("heartbeat-lost", "a", "b")
+		b.clock.move(2 * time.Hour)
+		b.equal("saved", b.report(24 * time.Hour)[0].Saved, 0.5*2)
+		b.equal("saved in an hour", b.report(time.Hour), []reconcile.RuleReport(nil))
+	},
+	"what a sandbox had cost until it was found counts from what was found": func(b *bench) {
+		b.pass(reconcile.Record{Verdicts: []reconcile.Verdict{
+			{Rule: "orphan", Subject: "sandbox:daytona/a", Provider: "daytona", Sandbox: "a", At: noon, Cost: 3, PerHour: 1},
+			{Rule: "orphan", Subject: "sandbox:daytona/a", Provider: "daytona", Sandbox: "a", At: noon, Cost: 9, PerHour: 1}, // again
+			{Rule: "stop-ignored", Subject: "task:b", Provider: "daytona", Sandbox: "b", At: noon, Cost: 3, PerHour: 1,
+				Began: noon.Add(-30 * time.Minute)},
+		}})
+		found := b.report(time.Hour)
+		b.equal("orphan", found[0].UntilFound, 3.0)
+		b.equal("stop", found[1].UntilFound, 0.5)
+	},
 	"what came before the window is no part of it": func(b *bench) {
 		b.judged("heartbeat-lost", "a")
 		b.clock.move(time.Hour - time.Microsecond)

@@ -29,7 +29,7 @@ type caller struct {
 var _ tasks.Caller = (*caller)(nil)
 
 func callerOf(c *config.Config) *caller {
-	return &caller{client: platformClient(), now: time.Now, calls: map[reconcile.Step]config.CallConfig{
+	return &caller{client: tellingClient(), now: time.Now, calls: map[reconcile.Step]config.CallConfig{
 		reconcile.StepFail: c.Tasks.Fail.Call, reconcile.StepRequeue: c.Tasks.Requeue.Call,
 	}}
 }

@@ -152,6 +152,9 @@ func (d *Daemon) pass(ctx context.Context, kind reconcile.PassKind, gap func(*ge
 		boundMemory(subjects(r))
 		d.tell(ctx, r, time.Since(began))
 	}
+	if r != nil || err != nil {
+		c.Announce(ctx)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("%s pass: %w", kind, err)
 	}

@@ -3,9 +3,6 @@ package app
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,18 +41,7 @@ func notifierOf(c *config.Config) *notifier {
 	if c.Tasks.Webhook.URL.Empty() {
 		return nil
 	}
-	return &notifier{config: c.Tasks.Webhook, now: time.Now, client: platformClient()}
-}
-
-// platformClient speaks with addresses that the config names, and with no other.
-func platformClient() *http.Client {
-	return &http.Client{
-		Transport: &http.Transport{
-			Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10,
-		},
-		// Where else a request goes is not for the answer to say.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	return &notifier{config: c.Tasks.Webhook, now: time.Now, client: tellingClient()}
 }
 
 // wireNotice is a notice as the platform reads it.
@@ -109,13 +95,10 @@ func (n *notifier) request(ctx context.Context, notice reconcile.Notice) (*http.
 // sign lets the receiver know that the request is ours and when it was sent.
 func sign(request *http.Request, key config.Secret, now time.Time, body []byte) {
 	at := strconv.FormatInt(now.Unix(), 10)
-	mac := hmac.New(sha256.New, []byte(key.Reveal()))
-	mac.Write([]byte(at))
-	mac.Write(body)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "sandkeeper/"+Version())
 	request.Header.Set(headerTimestamp, at)
-	request.Header.Set(headerSignature, "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	request.Header.Set(headerSignature, signed(key, at, body))
 }
 
 // failed names the receiver by its host alone; the errors of net/http show the whole address.

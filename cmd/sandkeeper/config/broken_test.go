@@ -226,7 +226,15 @@ var brokenValues = map[string]brokenConfig{
 			"10.1.2.3",
 	}},
 	"a notification that is no URL": {add: "alerts: {notify: [s3cret]}\n", want: []string{
-		"c.yaml:10:19: alerts.notify[0]: is not a URL; write it like https://host/path",
+		"c.yaml:10:19: alerts.notify[0]: is not a URL; write it like https://host/path or slack://hook:...@webhook",
+	}},
+	"notifications that tell nobody": {add: "alerts:\n  notify:\n    - {url: \"slack://hook:s3cret-a-b@webhook\", secret: k, events: [incidents]}\n" +
+		"    - {url: \"https://x.example/s3cret\", name: \"a b\", severity: loud}\n    - https://x.example/s3cret\n    - https://x.example/s3cret\n", want: []string{
+		"c.yaml:12:48: alerts.notify[0].secret: signs nothing; remove it: only https:// addresses are signed",
+		`c.yaml:12:68: alerts.notify[0].events[0]: unknown event "incidents"; did you mean "incident"?`,
+		`c.yaml:13:41: alerts.notify[1].name: "a b" is not a name; use letters, digits, dots, hyphens and underscores, at most 63`,
+		`c.yaml:13:64: alerts.notify[1].severity: unknown value "loud"; known are info, warning, critical`,
+		"c.yaml:15:7: alerts.notify[3]: is told twice; remove it here, or give it another name",
 	}},
 	"an installation with a space": {replace: "installation: prod", with: "installation: prod eu", want: []string{
 		`c.yaml:1:1: installation: "prod eu" is not a name; use letters, digits, dots, hyphens and ` +

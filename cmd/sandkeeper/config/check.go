@@ -76,11 +76,7 @@ func (c *Config) checkWeb(r *report) {
 		}
 	}
 	c.checkAlerts(r)
-	for i, target := range c.Alerts.Notify {
-		if u, err := url.Parse(target.Reveal()); err != nil || u.Scheme == "" {
-			r.fail(fmt.Sprintf("alerts.notify[%d]", i), "is not a URL", "write it like https://host/path")
-		}
-	}
+	c.checkNotify(r)
 }
 
 const week = 7 * day

@@ -192,7 +192,7 @@ func (d *decoder) decodeText(node ast.Node, into reflect.Value, key string) {
 // of shows the value with the problem: as the file has it, never what a variable holds,
 // and never a secret.
 func (m misfit) of(raw string, t reflect.Type) misfit {
-	if t == secretType {
+	if t == secretType || t == notifyType {
 		return m
 	}
 	m.problem = fmt.Sprintf("%q %s", clipped(raw), m.problem)

@@ -243,8 +243,8 @@ type WebConfig struct {
 
 // AlertsConfig are notifications for teams without an alert manager.
 type AlertsConfig struct {
-	// URLs to notify.
-	Notify []Secret `yaml:"notify"`
+	// Who is told what is wrong, without an Alertmanager.
+	Notify []NotifyConfig `yaml:"notify"`
 	// What leaks may cost an hour, in USD, before that pages; 0: nothing does.
 	LeakingUSDPerHour float64 `yaml:"leaking_usd_per_hour"`
 	// Labels that Prometheus adds and that alerts keep, such as cluster and namespace.

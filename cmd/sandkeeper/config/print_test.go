@@ -92,6 +92,8 @@ func scalarText(v reflect.Value) (text string, ok bool) {
 		return `"none"`, x.None
 	case EventTypeConfig:
 		return quotedText(x.Type), x.Where == ""
+	case NotifyConfig:
+		return "", false
 	case ProbeConfig:
 		return `"off"`, x.Off
 	case bool, int, float64:

@@ -54,6 +54,11 @@ func (c *Config) readSecrets(r *report, dir string) {
 		s.read("tasks."+step+".call.token", &call.Token, call.TokenFile)
 		s.read("tasks."+step+".call.secret", &call.Secret, call.SecretFile)
 	}
+	for i := range c.Alerts.Notify {
+		n, key := &c.Alerts.Notify[i], fmt.Sprintf("alerts.notify[%d]", i)
+		s.read(key+".url", &n.URL, n.URLFile)
+		s.read(key+".secret", &n.Secret, n.SecretFile)
+	}
 	c.readOperatorKeys(s)
 	for i := range c.Providers {
 		p := &c.Providers[i]

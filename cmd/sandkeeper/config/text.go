@@ -51,11 +51,15 @@ var textParsers = map[reflect.Type]func(string) (any, *misfit){
 	reflect.TypeFor[RowConfig]():        textParser(parseNoWrite),
 	reflect.TypeFor[EventsConfig]():     textParser(parseNoEvents),
 	reflect.TypeFor[EventTypeConfig]():  textParser(parseEventType),
+	reflect.TypeFor[NotifyConfig]():     textParser(parseNotify),
 	reflect.TypeFor[ProbeConfig]():      textParser(parseNoProbe),
 	reflect.TypeFor[RuleConfig]():       textParser(parseBareMode),
 }
 
-var secretType = reflect.TypeFor[Secret]()
+var (
+	secretType = reflect.TypeFor[Secret]()
+	notifyType = reflect.TypeFor[NotifyConfig]() // may be written as its address, which is a secret
+)
 
 // typeExamples are how values of these types are written.
 var typeExamples = map[reflect.Type]string{

@@ -1,0 +1,168 @@
+package alerts
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// When people are told without an Alertmanager.
+const (
+	frozenFor  = 30 * time.Minute // how long a source is not trusted
+	refusedFor = 5 * time.Minute  // how long a key is refused
+	endsWithin = time.Hour        // before a hold ends
+)
+
+// needOperator are the rules whose findings nobody repairs but an operator.
+var needOperator = []string{"pending-stuck", "looping", "terminating-stuck", "runaway", "awake"}
+
+// Alarms are what is wrong by what the ledger measured, for people who have no Alertmanager. It is
+// pure: the same measures give the same alarms. What leaks may cost an hour comes from the config; 0: any.
+func Alarms(m *reconcile.Measures, p *reconcile.Policy, leakUSD float64) []reconcile.Alarm {
+	r := &reading{Measures: *m, policy: *p}
+	r.forget()
+	var out []reconcile.Alarm
+	for _, find := range []func() []reconcile.Alarm{
+		r.staleAlarms, r.incidentAlarms, r.breakerAlarms, r.disabledAlarms, r.sourceAlarms, r.falsePositiveAlarms,
+		r.holdAlarms, r.operatorAlarms,
+	} {
+		out = append(out, find()...)
+	}
+	return append(out, r.leakAlarms(leakUSD)...)
+}
+
+func alarm(kind, what string, severity reconcile.Severity, since time.Time) reconcile.Alarm {
+	key := strings.TrimSuffix(kind+":"+text.Plain(what, 100), ":")
+	return reconcile.Alarm{Key: key, Kind: kind, Severity: severity, Since: since, Version: "1"}
+}
+
+func (a alarmed) says(title, words string) reconcile.Alarm {
+	a.Title, a.Text = text.Plain(title, 200), text.Plain(words, 800)
+	return reconcile.Alarm(a)
+}
+
+// alarmed is an alarm that gets its words.
+type alarmed reconcile.Alarm
+
+func (r *reading) staleAlarms() []reconcile.Alarm {
+	p, ever := r.Passes[reconcile.Full]
+	if !ever || r.Now.Sub(p.EndedAt) <= 3*r.policy.Full+2*time.Minute {
+		return nil
+	}
+	a := alarmed(alarm("pass-stale", "", reconcile.SeverityCritical, p.EndedAt))
+	return []reconcile.Alarm{a.says("No full pass was complete since "+text.Time(p.EndedAt),
+		"Leaks and dead tasks are not repaired. First run: sandkeeper once")}
+}
+
+func (r *reading) incidentAlarms() (out []reconcile.Alarm) {
+	for i := range r.Controls.Incidents {
+		in := &r.Controls.Incidents[i]
+		if !in.ClosedAt.IsZero() {
+			continue
+		}
+		a := alarmed(alarm("incident", in.ID, reconcile.SeverityCritical, in.OpenedAt))
+		// It is told again when it has doubled, was released, or its cause became known.
+		a.Version = fmt.Sprint(bits.Len(uint(max(in.Count, 0))), in.ReleasedAt.IsZero(), in.Cause) //nolint:gosec // not negative
+		a.Version = text.Plain(a.Version, 200)
+		out = append(out, a.says("Incident "+in.ID+" of "+in.Rule,
+			in.String()+". Its tasks are listed by: sandkeeper affected "+in.ID))
+	}
+	return out
+}
+
+func (r *reading) breakerAlarms() (out []reconcile.Alarm) {
+	for _, rule := range reconcile.SortedKeys(r.Controls.Breakers) {
+		a := alarmed(alarm("breaker", rule, reconcile.SeverityCritical, time.Time{}))
+		out = append(out, a.says("The breaker of "+rule+" is open",
+			"It wants to act on too many at once; all of it is held. See the list: sandkeeper release "+rule))
+	}
+	return out
+}
+
+func (r *reading) disabledAlarms() (out []reconcile.Alarm) {
+	for _, rule := range reconcile.SortedKeys(r.Controls.Modes) {
+		by := r.Controls.Lowered[rule]
+		if by.Author != reconcile.AuthorSelf {
+			continue
+		}
+		a := alarmed(alarm("rule-auto-disabled", rule, reconcile.SeverityCritical, time.Time{}))
+		out = append(out, a.says("The rule "+rule+" was wrong too often and only observes now", by.Reason))
+	}
+	return out
+}
+
+func (r *reading) sourceAlarms() (out []reconcile.Alarm) {
+	for _, s := range exported(r.Sources) {
+		kind, after := "freeze", frozenFor
+		if of, _ := reconcile.SourceParts(s.Name); of == reconcile.SourceCredential {
+			kind, after = "credential", refusedFor
+		}
+		if s.Trusted || s.Since.IsZero() || r.Now.Sub(s.Since) < after || reconcile.IsClock(s.Name) {
+			continue
+		}
+		a := alarmed(alarm(kind, s.Name, reconcile.SeverityWarning, s.Since))
+		out = append(out, a.says(s.Name+" is not trusted since "+text.Time(s.Since),
+			s.Reason+". What rests on it is held. First run: sandkeeper check"))
+	}
+	return out
+}
+
+func (r *reading) falsePositiveAlarms() (out []reconcile.Alarm) {
+	for _, rule := range reconcile.SortedKeys(r.Tallies) {
+		if n := r.Tallies[rule].FalsePositives; n > 0 {
+			a := alarmed(alarm("false-positives", rule, reconcile.SeverityWarning, time.Time{}))
+			a.Version = strconv.Itoa(n)
+			out = append(out, a.says(fmt.Sprintf("%d false positives of %s", n, rule),
+				"Tasks that it marked failed showed life afterwards. First run: sandkeeper report"))
+		}
+	}
+	return out
+}
+
+func (r *reading) holdAlarms() (out []reconcile.Alarm) {
+	for _, h := range r.Controls.Holds {
+		if left := h.Until.Sub(r.Now); h.Until.IsZero() || left > endsWithin {
+			continue
+		}
+		a := alarmed(alarm("hold-ends", strconv.FormatInt(h.ID, 10), reconcile.SeverityInfo, h.At))
+		out = append(out, a.says("The hold on "+h.Target+" ends at "+text.Time(h.Until),
+			"It was placed by "+h.Author+": "+h.Reason))
+	}
+	return out
+}
+
+func (r *reading) operatorAlarms() (out []reconcile.Alarm) {
+	due := map[string]int{}
+	for _, f := range r.Findings {
+		due[f.Rule] += f.Due
+	}
+	for _, rule := range needOperator {
+		if due[rule] == 0 {
+			continue
+		}
+		a := alarmed(alarm("attention", rule, reconcile.SeverityWarning, time.Time{}))
+		a.Version = strconv.Itoa(bits.Len(uint(due[rule]))) //nolint:gosec // not negative
+		out = append(out, a.says(fmt.Sprintf("%d findings of %s need attention", due[rule], rule),
+			"Only an operator can settle them. First run: sandkeeper alerts runbook "+rule))
+	}
+	return out
+}
+
+func (r *reading) leakAlarms(limit float64) []reconcile.Alarm {
+	cost := 0.0
+	for _, m := range r.Leaking {
+		cost += m.USD
+	}
+	if limit <= 0 || cost <= limit {
+		return nil
+	}
+	a := alarmed(alarm("leak-rate", "", reconcile.SeverityCritical, time.Time{}))
+	a.Version = strconv.Itoa(bits.Len(uint(cost / limit))) // told again when it has doubled
+	return []reconcile.Alarm{a.says(fmt.Sprintf("Leaks cost $%.2f an hour", cost),
+		fmt.Sprintf("alerts.leaking_usd_per_hour allows $%.2f. First run: sandkeeper plan", limit))}
+}

@@ -1,0 +1,171 @@
+package app
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app/webhooktest"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+func receiverAt(address string) Receiver {
+	return Receiver{NotifyConfig: config.NotifyConfig{URL: config.NewSecret(address), Name: "people"}, Installation: "prod",
+		Page: "https://keeper.example/", now: func() time.Time { return time.Unix(1769936400, 0) }}
+}
+
+// someAlarms are one that is wrong and one that is over.
+func someAlarms() []reconcile.Alarm {
+	return []reconcile.Alarm{
+		{Key: "breaker:orphan", Kind: "breaker", Severity: reconcile.SeverityCritical, Title: "The breaker of orphan is open",
+			Text: "All of it is held.", Version: "1", Since: time.Unix(1769936000, 0)},
+		{Key: "freeze:tasks", Kind: "freeze", Severity: reconcile.SeverityWarning, Title: "tasks is not trusted"},
+	}
+}
+
+// TestTellsAWebhook: a CloudEvent, signed as notices to the platform are.
+func TestTellsAWebhook(t *testing.T) {
+	hook := webhooktest.NewReceiver(t)
+	r := receiverAt(hook.URL + "/hooks/tok-in-path")
+	r.Secret = config.NewSecret(webhooktest.Key)
+	if err := r.Tell(t.Context(), someAlarms()); err != nil {
+		t.Fatal(err)
+	}
+	told := hook.Told()
+	if len(told) != 1 || !told[0].Verify(webhooktest.Key) {
+		t.Fatalf("told %+v, want one that is signed", told)
+	}
+	var got struct {
+		SpecVersion, ID, Source, Type string
+		Data                          struct {
+			Alerts []struct{ Key, Status, Severity, Title string }
+		}
+	}
+	if err := json.Unmarshal([]byte(told[0].Body), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.SpecVersion != "1.0" || got.ID == "" || got.Source != "/sandkeeper/prod" || got.Type != eventType ||
+		len(got.Data.Alerts) != 2 || got.Data.Alerts[0].Status != "firing" || got.Data.Alerts[1].Status != "resolved" {
+		t.Errorf("event %s", told[0].Body)
+	}
+}
+
+// TestNoErrorShowsAnAddress, of a webhook and of what the library makes of an address.
+func TestNoErrorShowsAnAddress(t *testing.T) {
+	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "no such hook: "+r.URL.String(), http.StatusForbidden)
+	}))
+	t.Cleanup(refuses.Close)
+	host := strings.TrimPrefix(refuses.URL, "http://")
+	for _, address := range []string{
+		refuses.URL + "/hooks/s3cretToken?key=s3cretKey9",
+		"http://user:s3cretToken@127.0.0.1:1/s3cretKey9",
+		"generic://" + host + "/s3cretToken/s3cretKey9?disabletls=yes",
+		"ntfy://s3cretKey9:s3cretToken@127.0.0.1:1/topics3cret?scheme=http",
+		"slack://hook:s3cretToken-s3cretKey9-x@nowhere",
+		"smtp://user:s3cretToken@127.0.0.1:1/?from=s3cretKey9@x.example&to=b@x.example",
+		"nonsense://s3cretToken/s3cretKey9",
+	} {
+		err := receiverAt(address).Tell(t.Context(), someAlarms())
+		if err == nil {
+			t.Errorf("%s: no error", address)
+			continue
+		}
+		for _, secret := range []string{"s3cretToken", "s3cretKey9", "s3cret"} {
+			if strings.Contains(err.Error(), secret) {
+				t.Errorf("%s: the error shows %s: %v", address, secret, err)
+			}
+		}
+		if !strings.Contains(err.Error(), "notify people: ") {
+			t.Errorf("%s: the error does not say who was to be told: %v", address, err)
+		}
+	}
+}
+
+// TestTellsByMail and by ntfy, through the library and real servers.
+func TestTellsByMail(t *testing.T) {
+	server, mail := mailServer(t)
+	r := receiverAt("smtp://" + server + "/?auth=None&usestarttls=no&encryption=None&from=keeper@x.example&to=ana@x.example")
+	if err := r.Tell(t.Context(), someAlarms()); err != nil {
+		t.Fatal(err)
+	}
+	got := <-mail
+	for _, want := range []string{"ana@x.example", "sandkeeper prod: 1 firing, 1 resolved", "CRITICAL: The breaker of orphan is open",
+		"RESOLVED: tasks is not trusted", "https://keeper.example/"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the mail lacks %q:\n%s", want, got)
+		}
+	}
+}
+
+func TestTellsNtfy(t *testing.T) {
+	heard := make(chan string, 1)
+	ntfy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := new(strings.Builder)
+		_, _ = bufio.NewReader(r.Body).WriteTo(body)
+		heard <- r.URL.Path + " " + r.Header.Get("Title") + " " + body.String()
+		_, _ = w.Write([]byte("{}"))
+	}))
+	t.Cleanup(ntfy.Close)
+	r := receiverAt("ntfy://" + strings.TrimPrefix(ntfy.URL, "http://") + "/keeper?scheme=http")
+	if err := r.Tell(t.Context(), someAlarms()); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-heard; !strings.Contains(got, "/keeper") || !strings.Contains(got, "The breaker of orphan is open") {
+		t.Errorf("ntfy heard %s", got)
+	}
+}
+
+// mailServer takes one mail.
+func mailServer(t *testing.T) (address string, mail chan string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	mail = make(chan string, 1)
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		mail <- takeMail(conn)
+	}()
+	return l.Addr().String(), mail
+}
+
+// takeMail speaks what of SMTP a client needs.
+func takeMail(conn net.Conn) string {
+	var all strings.Builder
+	say := func(line string) { fmt.Fprintf(conn, "%s\r\n", line) }
+	say("220 x.example")
+	in := bufio.NewScanner(conn)
+	for data := false; in.Scan(); {
+		line := in.Text()
+		all.WriteString(line + "\n")
+		switch {
+		case data && line != ".":
+		case data:
+			data = false
+			say("250 taken")
+		case strings.HasPrefix(line, "DATA"):
+			data = true
+			say("354 go on")
+		case strings.HasPrefix(line, "QUIT"):
+			say("221 bye")
+			return all.String()
+		default:
+			say("250 ok")
+		}
+	}
+	return all.String()
+}
