@@ -7,10 +7,11 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// Addresses of pages are relative to the first page, so that all works below a path too: what prints one puts the way up
-// before it.
+// Addresses of pages are relative to the first page, so that all works below a path too: what prints one puts the way
+// up before it.
 
-// address joins the segments of an address. What cannot be a segment, as "..", which a browser would walk up, makes none.
+// address joins the segments of an address. What cannot be a segment, as "..", which a browser would walk up, makes
+// none.
 func address(segments ...string) string {
 	out := make([]string, len(segments))
 	for i, s := range segments {

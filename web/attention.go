@@ -123,7 +123,8 @@ func (s *model) stuckItems() []item {
 		items = append(items, item{
 			Key: "stuck " + text.Plain(a.ID, mostName), Chip: chip(bad, "stuck"), When: since(a.ActedAt, s.Now),
 			Text: sandboxCell(a.Provider, a.Sandbox).with(" termination accepted, still there"),
-			Sub:  fmt.Sprintf("%s, asked %s; the request is repeated by itself.", text.Plain(a.Rule, mostName), times(max(a.Asks, 1))),
+			Sub: fmt.Sprintf("%s, asked %s; the request is repeated by itself.", text.Plain(a.Rule, mostName), times(max(a.Asks,
+				1))),
 		})
 	}
 	return items

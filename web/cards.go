@@ -81,7 +81,8 @@ func (s *model) actedCard() card {
 	for _, v := range done {
 		n += v
 	}
-	c := card{Title: "Actions done", Value: fmt.Sprint(n), Href: asking("actions", "state", reconcile.ChosenClosed), Sub: s.stepsSub()}
+	c := card{Title: "Actions done", Value: fmt.Sprint(n), Href: asking("actions", "state", reconcile.ChosenClosed),
+		Sub: s.stepsSub()}
 	if s.trends == nil {
 		c.Value = "–"
 	}
@@ -99,11 +100,13 @@ func (s *model) goneCard() card {
 		}
 		return t.Gone.Seconds()
 	})
-	c := card{Title: "Until gone", Value: "–", Sub: "no termination was measured", Href: asking("actions", "step", "terminate", "state", "closed")}
+	c := card{Title: "Until gone", Value: "–", Sub: "no termination was measured", Href: asking("actions", "step",
+		"terminate", "state", "closed")}
 	if worst > 0 {
 		c.Value, c.Sub = text.Coarse(worst), "at most, 95 % of each quarter hour"
 	}
-	c.Chart = chart.Lines(c.Title, s.span()+"; at most "+c.Value, chart.Series{Class: "gone", Filled: true, Values: values})
+	c.Chart = chart.Lines(c.Title, s.span()+"; at most "+c.Value, chart.Series{Class: "gone", Filled: true,
+		Values: values})
 	return c
 }
 
@@ -117,7 +120,8 @@ func (s *model) priced() bool {
 }
 
 func (s *model) moneyCard() card {
-	c := card{Title: "Leaking now", Value: "$0 /h", Sub: "nothing saved in " + s.span(), Href: asking("findings", "state", "due")}
+	c := card{Title: "Leaking now", Value: "$0 /h", Sub: "nothing saved in " + s.span(), Href: asking("findings", "state",
+		"due")}
 	if usd := dollars(s.trends.Leaking); usd != "" {
 		c.Value, c.Level = usd+" /h", warn
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// holdRows are what keeps something from being repaired: what releases it, how many it holds, since when and until when.
+// holdRows are what keeps something from being repaired: what releases it, how many it holds, since when and until
+// when.
 func (s *model) holdRows() []item {
 	var items []item
 	for _, rule := range slices.Sorted(maps.Keys(s.Controls.Breakers)) {
@@ -53,7 +54,10 @@ func (s *model) holds(kind reconcile.HeldKind, what string) string {
 	n := 0
 	for i := range s.Findings {
 		f := &s.Findings[i]
-		n += truth(f.Due && slices.ContainsFunc(f.HeldBy, func(h reconcile.Held) bool { return h.Kind == kind && h.What == what }))
+		n += truth(f.Due && slices.ContainsFunc(f.HeldBy, func(h reconcile.Held) bool {
+			return h.Kind == kind &&
+				h.What == what
+		}))
 	}
 	if n == 0 {
 		return "holds nothing now"
@@ -74,7 +78,8 @@ func (s *model) breakerItem(b reconcile.Breaker) item {
 func (s *model) loweredItem(rule string) item {
 	by := s.Controls.Lowered[rule]
 	return item{
-		Key: "mode " + text.Plain(rule, mostName), Chip: chip(set, authorOr(by.Author, "lowered")), When: lasting(by.At, s.Now),
+		Key: "mode " + text.Plain(rule, mostName), Chip: chip(set, authorOr(by.Author, "lowered")), When: lasting(by.At,
+			s.Now),
 		Text: said(rule + " lowered to " + string(s.Controls.Modes[rule])).to(ruleAddress(rule)),
 		Sub:  sentence(reasonAnd(by.Reason, "until it is cleared")), Acts: offered(modeAct(rule)),
 	}
@@ -82,7 +87,8 @@ func (s *model) loweredItem(rule string) item {
 
 func (s *model) pauseItem(p reconcile.Pause) item {
 	return item{
-		Key: "pause " + text.Plain(p.Scope, mostName), Chip: chip(set, authorOr(p.Author, "pause")), When: lasting(p.At, s.Now),
+		Key: "pause " + text.Plain(p.Scope, mostName), Chip: chip(set, authorOr(p.Author, "pause")), When: lasting(p.At,
+			s.Now),
 		Text: said("pause of " + p.Scope).to("stops"),
 		Sub: sentence(reasonAnd(p.Reason, s.holds(reconcile.HeldPause, p.Scope)+", "+
 			until(p.Until, s.Now, "until it is resumed").Text)),
@@ -115,7 +121,8 @@ func groupItem(g heldGroup) item {
 	}
 	return item{
 		Key: "held " + g.Key, Chip: chip(l, word), Sub: means,
-		Text: said(g.Count + " held " + holdWords(g.held)).to(asking("findings", "state", reconcile.ChosenHeld, "held_by", g.held.String())),
+		Text: said(g.Count + " held " + holdWords(g.held)).to(asking("findings", "state", reconcile.ChosenHeld, "held_by",
+			g.held.String())),
 	}
 }
 

@@ -90,5 +90,6 @@ func (s *model) missedWords() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Of the targets of the last %s, %d %s missed.", text.Coarse(s.Scores.Window), n, verb(n, "was", "were"))
+	return fmt.Sprintf(" Of the targets of the last %s, %d %s missed.", text.Coarse(s.Scores.Window), n, verb(n, "was",
+		"were"))
 }

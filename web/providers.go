@@ -49,7 +49,8 @@ func (s *model) source(name string) reconcile.SourceSeen {
 
 func (s *model) providerRow(name string) row {
 	listing := s.source(reconcile.ListingOf(name))
-	r := row{Key: "provider " + text.Plain(name, mostName), Cells: []cell{named(name).to(asking("findings", "provider", name))}}
+	r := row{Key: "provider " + text.Plain(name, mostName), Cells: []cell{named(name).to(asking("findings", "provider",
+		name))}}
 	price := cell{Text: "–", Num: true}
 	if usd := s.policy.Providers[name].PricePerHour; usd > 0 {
 		price.Text = fmt.Sprintf("$%.2f /h", usd)
@@ -57,13 +58,16 @@ func (s *model) providerRow(name string) row {
 	if listing.Name != "" && !listing.Trusted {
 		unknown := cell{Text: "unknown", Num: true, Sub: trimLast(s.lastWords(name))}
 		dash := cell{Text: "–", Num: true}
-		r.Cells = append(r.Cells, chip(warn, "not trusted "+since(listing.Since, s.Now).Text).to("sources"), unknown, dash, dash, price,
-			said(sentence(capital(text.Plain(listing.Reason, mostLine)))).below("last trusted "+ago(listing.LastTrusted, s.Now).Text))
+		r.Cells = append(r.Cells, chip(warn, "not trusted "+since(listing.Since, s.Now).Text).to("sources"), unknown, dash,
+			dash, price,
+			said(sentence(capital(text.Plain(listing.Reason, mostLine)))).below("last trusted "+ago(listing.LastTrusted,
+				s.Now).Text))
 		return r
 	}
 	running, other := s.sandboxesOf(name)
 	foreign := s.Counts[reconcile.Count{What: reconcile.CountForeign, Provider: name}.String()]
-	r.Cells = append(r.Cells, s.trust(name, listing), number(running), number(other), number(foreign), price, s.listed(listing))
+	r.Cells = append(r.Cells, s.trust(name, listing), number(running), number(other), number(foreign), price,
+		s.listed(listing))
 	return r
 }
 

@@ -134,7 +134,8 @@ func ruleCell(rule string) cell { return named(rule).to(ruleAddress(rule)) }
 // subjectCell is a subject with its page.
 func subjectCell(subject string) cell {
 	of := reconcile.ParseSubject(subject)
-	c := cell{Text: text.Plain(string(of.Type), mostName) + " ", ID: text.Plain(of.Within(), mostName), Href: subjectAddress(subject)}
+	c := cell{Text: text.Plain(string(of.Type), mostName) + " ", ID: text.Plain(of.Within(), mostName),
+		Href: subjectAddress(subject)}
 	if of.Type == "" {
 		c.Text = ""
 	}

@@ -11,8 +11,9 @@ import (
 func ActionsPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.Action]) templ.Component {
 	s := a.modelOf()
 	p := sheet{frame: frameOf(a, "actions", "Actions")}
-	p.Head = headline{Level: calm, Text: "Actions", Below: "What was done, newest first. Each was recorded before it was done, and a " +
-		"termination is confirmed once the provider, asked again, says gone."}
+	p.Head = headline{Level: calm, Text: "Actions",
+		Below: "What was done, newest first. Each was recorded before it was done, and a " +
+			"termination is confirmed once the provider, asked again, says gone."}
 	if c.State != reconcile.ChosenClosed {
 		p.Head.Below = "What is planned or under way, newest first."
 	}
@@ -56,7 +57,8 @@ func (s *model) actionRow(a *reconcile.Action) row {
 func actionFilters(s *model, c *reconcile.Chosen) *filterForm {
 	f := &filterForm{Action: "actions"}
 	f.add("state", "State", c.State, options("open and under way", reconcile.ChosenClosed)...)
-	f.add("rule", "Rule", c.Rule, options("any rule", append(append([]string{}, reconcile.RuleNames...), reconcile.AskedRules...)...)...)
+	f.add("rule", "Rule", c.Rule, options("any rule", append(append([]string{}, reconcile.RuleNames...),
+		reconcile.AskedRules...)...)...)
 	f.add("provider", "Provider", c.Provider, options("any provider", s.policy.ProviderNames()...)...)
 	steps := []reconcile.Step{reconcile.StepFail, reconcile.StepRequeue, reconcile.StepTerminate, reconcile.StepQuarantine,
 		reconcile.StepResume, reconcile.StepRestore, reconcile.StepActivate}

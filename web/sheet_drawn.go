@@ -36,7 +36,8 @@ func (l *life) told() string {
 }
 
 func mark(at time.Time, class, what, label string) chart.Mark {
-	return chart.Mark{At: at, Class: class, Text: strings.TrimSpace(label + " " + text.Time(at) + " " + what), Label: label}
+	return chart.Mark{At: at, Class: class, Text: strings.TrimSpace(label + " " + text.Time(at) + " " + what),
+		Label: label}
 }
 
 // marked are the marks that have a time.
@@ -77,7 +78,8 @@ func (l *life) boxLane(b *reconcile.SandboxSeen) chart.Lane {
 	lane := chart.Lane{Name: "sandbox " + brief(b.ID), Clock: "sandkeeper's clock", Marks: marked(
 		mark(b.RanAt, "box", "", "running"), mark(b.ResumedAt, "box", "", "resumed"), mark(b.GoneAt, "gone", "", "gone"))}
 	if !b.FirstSeen.IsZero() {
-		lane.Spans = []chart.Span{{From: b.FirstSeen, To: end, Class: "box", Text: "seen from " + text.Time(b.FirstSeen) + " to " + text.Time(end)}}
+		lane.Spans = []chart.Span{{From: b.FirstSeen, To: end, Class: "box", Text: "seen from " + text.Time(b.FirstSeen) +
+			" to " + text.Time(end)}}
 	}
 	worse := false // only the first of a row of failures is named
 	for i := len(l.Probes) - 1; i >= 0; i-- {
@@ -103,7 +105,8 @@ func (l *life) ownLane() chart.Lane {
 	lane := chart.Lane{Name: "sandkeeper", Clock: "its own clock"}
 	for i := range l.Findings {
 		f := &l.Findings[i]
-		lane.Marks = append(lane.Marks, marked(mark(f.OpenedAt, "warn", text.Plain(f.Rule, mostName)+" opened", text.Plain(f.Rule, 40)),
+		lane.Marks = append(lane.Marks, marked(mark(f.OpenedAt, "warn", text.Plain(f.Rule, mostName)+" opened",
+			text.Plain(f.Rule, 40)),
 			mark(f.ResolvedAt, "well", text.Plain(f.Rule, mostName)+" resolved", ""))...)
 	}
 	for i := range l.Verdicts {

@@ -96,7 +96,8 @@ func (s *model) stateCell(f *reconcile.FindingSeen, v *findingView) cell {
 
 func findingFilters(s *model, c *reconcile.Chosen) *filterForm {
 	f := &filterForm{Action: "findings"}
-	f.add("state", "State", c.State, options("open", reconcile.ChosenDue, reconcile.ChosenHeld, reconcile.ChosenWatched, reconcile.ChosenResolved)...)
+	f.add("state", "State", c.State, options("open", reconcile.ChosenDue, reconcile.ChosenHeld, reconcile.ChosenWatched,
+		reconcile.ChosenResolved)...)
 	f.add("rule", "Rule", c.Rule, options("any rule", reconcile.RuleNames...)...)
 	f.add("provider", "Provider", c.Provider, options("any provider", s.policy.ProviderNames()...)...)
 	f.add("held_by", "Held by", c.HeldBy, s.holders(c.HeldBy)...)
@@ -127,5 +128,6 @@ func nextPart(page string, c *reconcile.Chosen, next string) *link {
 		return nil
 	}
 	return &link{"Older ones", asking(page, "state", c.State, "rule", c.Rule, "provider", c.Provider, "held_by", c.HeldBy,
-		"step", string(c.Step), "outcome", string(c.Outcome), "author", c.Author, "incident", c.Incident, "text", c.Text, "after", next)}
+		"step", string(c.Step), "outcome", string(c.Outcome), "author", c.Author, "incident", c.Incident, "text", c.Text,
+		"after", next)}
 }

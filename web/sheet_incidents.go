@@ -18,7 +18,8 @@ func IncidentsPage(a *Asked, all []reconcile.Incident) templ.Component {
 	if n := s.openIncidents(); n > 0 {
 		p.Head.Level, p.Head.Text = bad, count(n, "incident")+" "+verb(n, "is", "are")+" open"
 	}
-	g := grid{Heads: []string{"incident", "state", "failures", "likely cause", "began", "lasted"}, Empty: "No incident is on record."}
+	g := grid{Heads: []string{"incident", "state", "failures", "likely cause", "began", "lasted"},
+		Empty: "No incident is on record."}
 	for i := range all {
 		in := &all[i]
 		v := s.incident(in)
@@ -46,7 +47,8 @@ const mostAffected = 100
 const MostAffected = mostAffected + 1
 
 // IncidentPage is one incident: what failed, why, whom it affected, what it holds and what lets go.
-func IncidentPage(a *Asked, in *reconcile.Incident, of []reconcile.Verdict, open []reconcile.FindingSeen) templ.Component {
+func IncidentPage(a *Asked, in *reconcile.Incident, of []reconcile.Verdict,
+	open []reconcile.FindingSeen) templ.Component {
 	s := a.modelOf()
 	v := s.incident(in)
 	p := sheet{frame: frameOf(a, "incidents", "Incident "+in.ID)}
@@ -56,9 +58,11 @@ func IncidentPage(a *Asked, in *reconcile.Incident, of []reconcile.Verdict, open
 		p.Head.Acts = offered(retryAct(in.ID), holdAct("incident:"+in.ID))
 	}
 	facts := []pair{
-		{"incident", cell{ID: v.ID}}, {"rule", ruleCell(in.Rule).below(v.Means)}, {"where", said(placeOf(in))}, {"error", said(in.Error)},
+		{"incident", cell{ID: v.ID}}, {"rule", ruleCell(in.Rule).below(v.Means)}, {"where", said(placeOf(in))}, {"error",
+			said(in.Error)},
 		{"first failure", when(v.First)}, {"newest failure", when(v.Last)}, {"closed", lastingCell(v.Closed)},
-		{"after the first", cell{Text: strings.Trim(v.Span, ",. ")}}, {"open findings", said(v.Findings)}, {"what it holds", said(v.Holds)}, {"cost so far", said(v.Cost)},
+		{"after the first", cell{Text: strings.Trim(v.Span, ",. ")}}, {"open findings", said(v.Findings)}, {"what it holds",
+			said(v.Holds)}, {"cost so far", said(v.Cost)},
 	}
 	p.Blocks = []block{
 		{Title: "What failed", Pairs: facts, Half: true},
@@ -100,11 +104,13 @@ func lastingCell(m moment) cell {
 
 // affectedBlock are the tasks of an incident, and after them what retries them and what lets go.
 func (s *model) affectedBlock(v incidentView, of []reconcile.Verdict) block {
-	g := &grid{Heads: []string{"task", "sandbox", "what was seen", "when"}, Empty: "Its verdicts are not on record any more."}
+	g := &grid{Heads: []string{"task", "sandbox", "what was seen", "when"},
+		Empty: "Its verdicts are not on record any more."}
 	for i := range of[:min(len(of), mostAffected)] {
 		d := &of[i]
 		g.Rows = append(g.Rows, row{Key: fmt.Sprint("verdict ", d.Number), Cells: []cell{
-			taskCell(d.Task), sandboxCell(d.Provider, d.Sandbox), said(sentence(capital(text.Plain(d.Reason, mostLine)))), when(ago(d.At, s.Now)),
+			taskCell(d.Task), sandboxCell(d.Provider, d.Sandbox), said(sentence(capital(text.Plain(d.Reason, mostLine)))),
+			when(ago(d.At, s.Now)),
 		}})
 	}
 	b := block{Title: "Affected tasks", Aside: count(len(g.Rows), "task") + ", newest first", Grid: g}
@@ -121,7 +127,8 @@ func (s *model) affectedBlock(v incidentView, of []reconcile.Verdict) block {
 }
 
 func evidenceGrid(all []reconcile.Evidence) *grid {
-	g := &grid{Caption: "Evidence, each by its source's own clock", Heads: []string{"source", "at", "fact"}, Empty: "No evidence is recorded."}
+	g := &grid{Caption: "Evidence, each by its source's own clock", Heads: []string{"source", "at", "fact"},
+		Empty: "No evidence is recorded."}
 	for _, e := range evidenceLines(all) {
 		g.Rows = append(g.Rows, row{Cells: []cell{{Text: e.Source}, when(e.At), {Text: e.Fact}}, Block: e.Block})
 	}

@@ -12,7 +12,8 @@ import (
 // OperatorsPage is who did what, newest first.
 func OperatorsPage(a *Asked, found Part[reconcile.TimelineEvent]) templ.Component {
 	p := sheet{frame: frameOf(a, "operators", "Operators")}
-	p.Head = headline{Level: calm, Text: "What operators did", Below: "Each request with its author and reason, newest first."}
+	p.Head = headline{Level: calm, Text: "What operators did",
+		Below: "Each request with its author and reason, newest first."}
 	g := grid{Heads: []string{"at", "about", "what"}, Empty: "No operator has asked for anything yet."}
 	for _, e := range found.Rows {
 		at := exactly(e.At)
@@ -31,7 +32,8 @@ func SearchPage(a *Asked, sought string, found []reconcile.FoundSubject) templ.C
 	p.Query = text.Plain(sought, mostName)
 	p.Head = headline{Level: calm, Text: count(len(found), "match") + " for “" + p.Query + "”"}
 	if sought == "" {
-		p.Head.Text, p.Head.Below = "Search", "Type an id of a task, a sandbox or an incident, a name at a provider, or a part of one."
+		p.Head.Text, p.Head.Below = "Search",
+			"Type an id of a task, a sandbox or an incident, a name at a provider, or a part of one."
 	}
 	g := grid{Heads: []string{"what", "state", "name", "task"}, Empty: "Nothing is known of it."}
 	for _, f := range found {
@@ -43,7 +45,8 @@ func SearchPage(a *Asked, sought string, found []reconcile.FoundSubject) templ.C
 		if f.Type == reconcile.SubjectSandbox {
 			id.Provider = f.Provider
 		}
-		g.Rows = append(g.Rows, row{Key: text.Plain(id.String(), mostName), Cells: []cell{subjectCell(id.String()), state, named(f.Name), taskCell(f.Task)}})
+		g.Rows = append(g.Rows, row{Key: text.Plain(id.String(), mostName), Cells: []cell{subjectCell(id.String()), state,
+			named(f.Name), taskCell(f.Task)}})
 	}
 	if sought != "" {
 		p.Blocks = []block{{Grid: &g}}
@@ -54,7 +57,8 @@ func SearchPage(a *Asked, sought string, found []reconcile.FoundSubject) templ.C
 // RunbooksPage lists the runbooks by their names and titles.
 func RunbooksPage(a *Asked, titles map[string]string) templ.Component {
 	p := sheet{frame: frameOf(a, "runbooks", "Runbooks")}
-	p.Head = headline{Level: calm, Text: "Runbooks", Below: "What each alert means, what to look at first, and how to end it."}
+	p.Head = headline{Level: calm, Text: "Runbooks",
+		Below: "What each alert means, what to look at first, and how to end it."}
 	g := grid{Heads: []string{"runbook", "of"}}
 	names := make([]string, 0, len(titles))
 	for name := range titles {
@@ -62,7 +66,8 @@ func RunbooksPage(a *Asked, titles map[string]string) templ.Component {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		g.Rows = append(g.Rows, row{Key: name, Cells: []cell{{Text: name, Href: address("runbooks", name)}, {Text: titles[name]}}})
+		g.Rows = append(g.Rows, row{Key: name, Cells: []cell{{Text: name, Href: address("runbooks", name)},
+			{Text: titles[name]}}})
 	}
 	p.Blocks = []block{{Grid: &g}}
 	return paper(p)

@@ -42,7 +42,8 @@ func (s *model) falseList() *grid {
 	g := &grid{Heads: []string{"rule", "subject", "was", "marked failed", "came back", "what was seen"}}
 	for i, v := range s.falsePositives() {
 		of := &s.FalsePositives[i]
-		g.Rows = append(g.Rows, row{Key: "false " + v.Key, Cells: []cell{ruleCell(of.Rule), subjectCell(of.Subject), chip(v.Level, v.Word),
+		g.Rows = append(g.Rows, row{Key: "false " + v.Key, Cells: []cell{ruleCell(of.Rule), subjectCell(of.Subject),
+			chip(v.Level, v.Word),
 			said(v.Reason), when(v.When).below(v.After + " after"), said(v.Saw)}})
 	}
 	return g
@@ -63,7 +64,8 @@ func (s *model) ruleRow(rule string) row {
 		open.Href = asking("findings", "rule", rule)
 	}
 	return row{Key: "rule " + rule, Cells: []cell{
-		ruleCell(rule).below(means(rule)), s.modeCell(rule), afterCell(rule, &p), {Text: string(s.remedyOf(rule))}, open, s.tallyCell(rule),
+		ruleCell(rule).below(means(rule)), s.modeCell(rule), afterCell(rule, &p), {Text: string(s.remedyOf(rule))}, open,
+		s.tallyCell(rule),
 	}}
 }
 
@@ -141,7 +143,8 @@ func RulePage(a *Asked, rule string, report *reconcile.RuleReport) templ.Compone
 	r, policy := reconcile.RuleNamed(rule), s.policy.Rules[rule]
 	mode := s.modeCell(rule)
 	p := sheet{frame: frameOf(a, "rules", rule)}
-	p.Head = headline{Level: mode.Level, Word: mode.Text, Text: rule, Below: "Finds " + r.Means + ". " + mode.Sub, Acts: offered(modeAct(rule), pauseAct("rule:"+rule))}
+	p.Head = headline{Level: mode.Level, Word: mode.Text, Text: rule, Below: "Finds " + r.Means + ". " + mode.Sub,
+		Acts: offered(modeAct(rule), pauseAct("rule:"+rule))}
 	p.Blocks = []block{
 		{Title: "Settings", Half: true, Pairs: s.settings(rule)},
 		{Title: "The last 7 days", Half: true, Pairs: s.reportPairs(rule, report), Words: []string{s.advice(rule, report)}},
@@ -165,7 +168,8 @@ func (s *model) settings(rule string) []pair {
 	for _, one := range []struct {
 		name string
 		n    int
-	}{{"sightings", p.Sightings}, {"looks", p.Looks}, {"failed probes in a row", p.Failures}, {"count", p.Count}, {"critical", p.Critical}} {
+	}{{"sightings", p.Sightings}, {"looks", p.Looks}, {"failed probes in a row", p.Failures}, {"count", p.Count},
+		{"critical", p.Critical}} {
 		if one.n > 0 {
 			pairs = append(pairs, pair{one.name, number(one.n)})
 		}
@@ -185,7 +189,8 @@ func (s *model) reportPairs(rule string, r *reconcile.RuleReport) []pair {
 	pairs := []pair{
 		{"came due", number(r.Verdicts)}, {"repaired by it", number(r.Acted)}, {"different subjects", number(r.Subjects)},
 		{"resolved by themselves", number(r.Resolved)}, {"repaired by another rule", number(r.ByRule)},
-		{"repaired by an operator", number(r.ByOperator)}, {"cost", said(dollars(r.Cost))}, {"first finding", when(exactly(r.FirstSeen))},
+		{"repaired by an operator", number(r.ByOperator)}, {"cost", said(dollars(r.Cost))}, {"first finding",
+			when(exactly(r.FirstSeen))},
 	}
 	if reconcile.Watched(rule) {
 		pairs = append(pairs, pair{"false positives", number(r.FalsePositives)})
@@ -242,7 +247,8 @@ func (s *model) falseGrid(rule string, r *reconcile.RuleReport) *grid {
 	for i := range r.Examples {
 		v := s.falsePositive(&r.Examples[i])
 		g.Rows = append(g.Rows, row{Key: "false " + v.Key, Cells: []cell{
-			subjectCell(r.Examples[i].Subject), said(v.Reason), when(v.When).below(v.After + " after"), said(v.Saw).below(v.Word)}})
+			subjectCell(r.Examples[i].Subject), said(v.Reason), when(v.When).below(v.After + " after"),
+			said(v.Saw).below(v.Word)}})
 	}
 	if len(g.Rows) == 0 || !reconcile.Watched(rule) {
 		return nil

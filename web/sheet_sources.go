@@ -24,12 +24,14 @@ func SourcesPage(a *Asked) templ.Component {
 		}
 		holds := cell{Text: "–"}
 		if n := s.heldBySource(l.raw); n > 0 {
-			holds = said(count(n, "finding")).to(asking("findings", "state", "held", "held_by", reconcile.HeldFrozen(l.raw).String()))
+			holds = said(count(n, "finding")).to(asking("findings", "state", "held", "held_by",
+				reconcile.HeldFrozen(l.raw).String()))
 		}
 		g.Rows = append(g.Rows, row{Key: "source " + l.Name, Cells: []cell{
 			{Text: capital(l.Words), Sub: l.Name}, trust, when(l.Lasts), {Text: capital(l.Reason)}, holds}})
 	}
-	p.Blocks = []block{{Grid: &g}, {Title: "Providers", Grid: ptr(s.providers())}, {Title: "Templates", Grid: s.templateGrid()}}
+	p.Blocks = []block{{Grid: &g}, {Title: "Providers", Grid: ptr(s.providers())}, {Title: "Templates",
+		Grid: s.templateGrid()}}
 	return paper(p)
 }
 
@@ -38,7 +40,8 @@ const restsWords = "Each source proves itself, or what rests on it is frozen unt
 func ptr[T any](v T) *T { return &v }
 
 func (s *model) templateGrid() *grid {
-	g := &grid{Heads: []string{"template", "state", "last start from it", "looked at"}, Empty: "No template is configured or was seen in use."}
+	g := &grid{Heads: []string{"template", "state", "last start from it", "looked at"},
+		Empty: "No template is configured or was seen in use."}
 	for _, t := range s.Templates {
 		l := well
 		if t.State != reconcile.TemplateActive {
@@ -48,7 +51,8 @@ func (s *model) templateGrid() *grid {
 			l = bad
 		}
 		g.Rows = append(g.Rows, row{Key: named("template " + t.Provider + "/" + t.Name).Text, Cells: []cell{
-			named(t.Name).below(named(t.Provider).Text), chip(l, templateWords(t)).below(said(t.Error).Text), when(exactly(t.LastStart)), when(ago(t.LookedAt, s.Now))}})
+			named(t.Name).below(named(t.Provider).Text), chip(l, templateWords(t)).below(said(t.Error).Text),
+			when(exactly(t.LastStart)), when(ago(t.LookedAt, s.Now))}})
 	}
 	return g
 }

@@ -11,7 +11,8 @@ func StopsPage(a *Asked) templ.Component {
 	s := a.modelOf()
 	p := sheet{frame: frameOf(a, "stops", "On hold")}
 	rows := s.holdRows()
-	p.Head = headline{Level: well, Text: "Nothing is on hold", Below: "Breakers, lowered modes, pauses, holds and releases, and what else holds a finding."}
+	p.Head = headline{Level: well, Text: "Nothing is on hold",
+		Below: "Breakers, lowered modes, pauses, holds and releases, and what else holds a finding."}
 	if len(rows) > 0 {
 		p.Head.Level, p.Head.Text = warn, count(len(rows), "thing")+" "+verb(len(rows), "holds", "hold")+" something"
 	}
@@ -56,7 +57,8 @@ func groupBlock(g heldGroup) block {
 		l.Rows = append(l.Rows, row{Cells: []cell{{Text: subject}}})
 	}
 	l.More = &link{"All of them", asking("findings", "state", "held", "held_by", g.held.String())}
-	return block{Title: capital(kindWord(g.held.Kind)), Aside: g.Count + " · " + g.By, Words: nonEmptyWords(g.Means), Grid: l}
+	return block{Title: capital(kindWord(g.held.Kind)), Aside: g.Count + " · " + g.By, Words: nonEmptyWords(g.Means),
+		Grid: l}
 }
 
 func nonEmptyWords(words string) []string {

@@ -136,7 +136,8 @@ func (l *life) blocks() []block {
 	if len(l.Sandboxes) == 0 {
 		blocks = append(blocks, block{Title: "What the provider says", Half: true, Words: []string{"No sandbox was seen."}})
 	}
-	blocks = append(blocks, block{Title: "Timeline", Chart: l.drawn(), Aside: "each line by its own clock"}, l.rulesBlock())
+	blocks = append(blocks, block{Title: "Timeline", Chart: l.drawn(), Aside: "each line by its own clock"},
+		l.rulesBlock())
 	if len(l.Actions) > 0 {
 		blocks = append(blocks, block{Title: "Actions", Grid: l.actionGrid(l.Actions)})
 	}
@@ -157,7 +158,8 @@ func (l *life) taskBlock() block {
 		return b
 	}
 	t := &l.Tasks[0]
-	status := chip(calm, reconcile.FirstOf(text.Plain(t.Status, mostName), "no status")).below("since " + text.Time(t.Since) + " (sandkeeper's clock)")
+	status := chip(calm, reconcile.FirstOf(text.Plain(t.Status, mostName), "no status")).below("since " +
+		text.Time(t.Since) + " (sandkeeper's clock)")
 	if t.Live {
 		status.Level = busy
 	}
@@ -210,7 +212,8 @@ func clockCell(m moment, clock string) cell {
 }
 
 func (l *life) boxBlock(b *reconcile.SandboxSeen) block {
-	state := chip(calm, reconcile.FirstOf(text.Plain(string(b.State), mostName), "unknown")).below("since " + text.Time(b.StateSince) + " (sandkeeper's clock)")
+	state := chip(calm, reconcile.FirstOf(text.Plain(string(b.State), mostName), "unknown")).below("since " +
+		text.Time(b.StateSince) + " (sandkeeper's clock)")
 	switch {
 	case !b.GoneAt.IsZero():
 		state = chip(calm, "gone").below("since " + text.Time(b.GoneAt) + goneBy(b))
@@ -223,7 +226,8 @@ func (l *life) boxBlock(b *reconcile.SandboxSeen) block {
 		state.More = []cell{{Text: " " + text.Plain(b.Raw, mostName)}}
 	}
 	out := block{Title: "What " + named(b.Provider).Text + " says", Half: true, Pairs: []pair{
-		{"sandbox", sandboxCell(b.Provider, b.ID)}, {"state", state}, {"name", cell{ID: text.Plain(b.Name, mostName)}}, {"task", taskCell(b.Task)},
+		{"sandbox", sandboxCell(b.Provider, b.ID)}, {"state", state}, {"name", cell{ID: text.Plain(b.Name, mostName)}},
+		{"task", taskCell(b.Task)},
 		{"template", named(b.Template)}, {"created", clockCell(exactly(b.CreatedAt), "provider's clock")},
 		{"first seen", clockCell(ago(b.FirstSeen, l.Now), "sandkeeper's clock")},
 		{"last probe", l.lastProbe(b.Ref)}, {"price", l.price(b)},
@@ -301,7 +305,8 @@ func (l *life) rulesBlock() block {
 			v := l.finding(f)
 			p := l.policy.Rules[f.Rule]
 			g.Rows = append(g.Rows, row{Key: "rule " + v.Key, Evidence: v.Evidence, Cells: []cell{
-				ruleCell(f.Rule), l.stateCell(f, &v), said(v.Reason).below(overWords(f, l.model)), number(f.Sightings), {Text: afterWords(p.After), Num: true}}})
+				ruleCell(f.Rule), l.stateCell(f, &v), said(v.Reason).below(overWords(f, l.model)), number(f.Sightings),
+				{Text: afterWords(p.After), Num: true}}})
 		}
 	}
 	var rest []string
@@ -337,7 +342,8 @@ func (l *life) verdictGrid() *grid {
 		case v.Enforced:
 			became = chip(busy, "to be repaired")
 		}
-		g.Rows = append(g.Rows, row{Key: fmt.Sprint("verdict ", v.Number), Cells: []cell{ruleCell(v.Rule), said(v.Reason), when(exactly(v.At)), became}})
+		g.Rows = append(g.Rows, row{Key: fmt.Sprint("verdict ", v.Number), Cells: []cell{ruleCell(v.Rule), said(v.Reason),
+			when(exactly(v.At)), became}})
 	}
 	return g
 }
@@ -347,7 +353,8 @@ func (l *life) probeGrid() *grid {
 	for i := range l.Probes[:min(len(l.Probes), mostProbes)] {
 		p := &l.Probes[i]
 		one, many := inline(p.Detail)
-		g.Rows = append(g.Rows, row{Block: many, Cells: []cell{sandboxCell(p.Provider, p.ID), probeChip(p), when(exactly(p.At)),
+		g.Rows = append(g.Rows, row{Block: many, Cells: []cell{sandboxCell(p.Provider, p.ID), probeChip(p),
+			when(exactly(p.At)),
 			{Text: text.Coarse(p.Took), Num: true}, {Text: one}}})
 	}
 	return g
@@ -373,7 +380,8 @@ func (l *life) logBlocks() []block {
 		}
 		for _, said := range texts {
 			if _, log := reconcile.CutLog(said); log != "" {
-				out = append(out, block{Title: "Log", Aside: "saved " + text.Time(a.ActedAt) + " by action " + text.Plain(a.ID, mostName),
+				out = append(out, block{Title: "Log", Aside: "saved " + text.Time(a.ActedAt) + " by action " + text.Plain(a.ID,
+					mostName),
 					Log: text.Block(log, mostBlock)})
 			}
 		}

@@ -67,7 +67,8 @@ func (t *stretch) cell(at time.Time) chart.Cell {
 	if t.n == 0 {
 		return chart.Cell{Class: "none", Text: at.UTC().Format("15:04:05 UTC") + ": no pass began"}
 	}
-	return chart.Cell{Class: string(t.level), Text: fmt.Sprintf("%s: %s, %s", at.UTC().Format("15:04:05 UTC"), count(t.n, "pass"), t.words)}
+	return chart.Cell{Class: string(t.level), Text: fmt.Sprintf("%s: %s, %s", at.UTC().Format("15:04:05 UTC"), count(t.n,
+		"pass"), t.words)}
 }
 
 // rank is how bad a level is; 0 is the worst.

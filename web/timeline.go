@@ -23,20 +23,22 @@ type event struct {
 	chip  cell
 	what  []cell
 	right string
+	sub   string // why it came to nothing
 }
 
 // timeline is what happened recently, newest first: what was done, what resolved, what operators set, incidents.
 func (s *model) timeline() grid {
 	events := slices.Concat(s.actionEvents(), s.resolvedEvents(), s.operatorEvents(), s.incidentEvents())
 	slices.SortStableFunc(events, func(a, b event) int { return b.at.Compare(a.at) })
-	g := grid{Caption: "Newest first, UTC", Heads: []string{"at", "what became of it", "what", "took"}, Empty: "Nothing happened recently."}
+	g := grid{Caption: "Newest first, UTC", Heads: []string{"at", "what became of it", "what", "took"},
+		Empty: "Nothing happened recently."}
 	for _, e := range events[:min(len(events), mostTimeline)] {
 		at := exactly(e.at)
 		at.Text = e.at.UTC().Format("15:04:05")
 		if s.Now.Sub(e.at) > 20*time.Hour {
 			at.Text = e.at.UTC().Format("01-02 15:04")
 		}
-		what := cell{More: e.what}
+		what := cell{More: e.what, Sub: e.sub}
 		g.Rows = append(g.Rows, row{Key: e.key, Cells: []cell{when(at), e.chip, what, {Text: e.right}}})
 	}
 	if len(events) > 0 {
@@ -47,11 +49,10 @@ func (s *model) timeline() grid {
 
 // A batch is what was done alike, shortly after each other.
 type batch struct {
-	first  *reconcile.Action // the newest
-	last   time.Time         // when the oldest was closed
-	n      int
-	gone   time.Duration // the slowest
-	people string
+	first *reconcile.Action // the newest
+	last  time.Time         // when the oldest was closed
+	n     int
+	gone  time.Duration // the slowest
 }
 
 // actionEvents are what was done, in batches.
@@ -101,7 +102,8 @@ func (s *model) batchEvent(b *batch) event {
 		e.what = append(e.what, targetOf(a), cell{Text: pastOf(a)})
 	} else {
 		many := cell{Text: count(b.n, nounOf(a)) + " "}
-		e.what = append(e.what, many.to(asking("actions", "state", reconcile.ChosenClosed, "rule", a.Rule, "step", string(a.Step))),
+		e.what = append(e.what, many.to(asking("actions", "state", reconcile.ChosenClosed, "rule", a.Rule, "step",
+			string(a.Step))),
 			cell{Text: pastOf(a)})
 	}
 	e.what = append(e.what, cell{Text: " · "}, ruleCell(a.Rule))
@@ -113,6 +115,9 @@ func (s *model) batchEvent(b *batch) event {
 	}
 	if a.Outcome == reconcile.OutcomeConfirmed && a.Step == reconcile.StepTerminate && b.gone > 0 {
 		e.right = "gone in " + text.Coarse(b.gone)
+	}
+	if a.Outcome == reconcile.OutcomeWithdrawn || a.Outcome == reconcile.OutcomeFailed {
+		e.sub = text.Plain(a.Detail, mostHead)
 	}
 	if by, asked := a.TakenBack(); asked {
 		e.right = "by " + text.Plain(by, mostHolding)

@@ -41,9 +41,9 @@ func (l level) Sign() string {
 // judge says how things stand: the worst that is true.
 //
 // First comes what makes the rest of the page untrue: no ledger, no passes, half a pass. Then a rule that lowered
-// itself, because it has taken healthy work for dead: that is harm. Then incidents, and what needs an operator. Then what
-// is on hold, which is safe, the widest first: a source freezes all that rests on it, a breaker a whole rule. At last
-// what goes on by itself.
+// itself, because it has taken healthy work for dead: that is harm. Then incidents, and what needs an operator. Then
+// what is on hold, which is safe, the widest first: a source freezes all that rests on it, a breaker a whole rule. At
+// last what goes on by itself.
 func judge(s *model) verdict {
 	for _, look := range []func(*model) (verdict, bool){
 		noSchema, neverRan, stale, incomplete, // nothing is kept, or not all

@@ -197,7 +197,8 @@ func (v *vault) daemonWith(verb string) *daemonChild {
 func (v *vault) looksAt(when string, d *daemonChild) {
 	v.Helper()
 	base := strings.TrimSuffix(d.url(), "/")
-	for _, path := range []string{"/", "/?part=live", "/metrics", "/healthz", "/readyz", "/static/page.css", "/nowhere"} {
+	for _, path := range []string{"/", "/?part=live", "/metrics", "/healthz", "/readyz", "/static/page.css", "/nowhere", "/findings", "/actions?state=closed", "/sources", "/rules",
+		"/stops", "/operators", "/passes"} {
 		for who, password := range map[string]string{"": "", "ana": v.secrets["page's password"], "eve": v.secrets["another variable"]} {
 			request, err := http.NewRequestWithContext(v.Context(), http.MethodGet, base+path, nil)
 			if err != nil {

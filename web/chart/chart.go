@@ -69,10 +69,10 @@ func (s *Series) draw(b *strings.Builder, top float64) {
 
 func (s *Series) stretch(b *strings.Builder, top float64, from, to int) {
 	var path strings.Builder
-	first, last := s.x(from), s.x(to-1)
+	first := s.x(from)
 	if to-from == 1 { // one value alone is a dash, to be seen at all
-		first, last = max(first-1, 0), first+1
-		fmt.Fprintf(&path, "M%.1f %.1fH%.1f", first, y(s.Values[from], top), last)
+		first = max(first-1, 0)
+		fmt.Fprintf(&path, "M%.1f %.1fH%.1f", first, y(s.Values[from], top), first+2)
 	} else {
 		for i := from; i < to; i++ {
 			command := "L"

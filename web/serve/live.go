@@ -104,7 +104,7 @@ func (s *site) live(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "ask with Accept: text/event-stream", http.StatusNotAcceptable)
 		return
 	}
-	heard, leave, ok := s.herald.join()
+	heard, leave, ok := s.herald.join() //nolint:contextcheck // what asks the ledger outlives the page that began it
 	if !ok {
 		w.Header().Set("Retry-After", "5")
 		http.Error(w, "too many pages are open, this one asks by itself", http.StatusServiceUnavailable)

@@ -12,7 +12,8 @@ type Pages interface {
 	Subject(ctx context.Context, id string) (reconcile.History, error)
 	Findings(ctx context.Context, c reconcile.Chosen) ([]reconcile.FindingSeen, reconcile.Cursor, error)
 	Actions(ctx context.Context, c reconcile.Chosen) ([]reconcile.Action, reconcile.Cursor, error)
-	OperatorEvents(ctx context.Context, after reconcile.Cursor, most int) ([]reconcile.TimelineEvent, reconcile.Cursor, error)
+	OperatorEvents(ctx context.Context, after reconcile.Cursor, most int) ([]reconcile.TimelineEvent, reconcile.Cursor,
+		error)
 	PassesBelow(ctx context.Context, below int64, most int) ([]reconcile.PassSeen, error)
 	Incident(ctx context.Context, id string) (reconcile.Incident, error)
 	Incidents(ctx context.Context, most int) ([]reconcile.Incident, error)

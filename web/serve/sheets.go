@@ -22,7 +22,8 @@ type maker func(ctx context.Context, a *web.Asked) (templ.Component, error)
 // is a 503.
 func (s *site) show(w http.ResponseWriter, r *http.Request, what string, made maker) {
 	reading := s.reader.read(r.Context())
-	a := &web.Asked{Reading: &reading, Process: s.process(), Up: upFrom(r.URL.Path), Part: r.URL.Query().Get("part") == "live"}
+	a := &web.Asked{Reading: &reading, Process: s.process(), Up: upFrom(r.URL.Path),
+		Part: r.URL.Query().Get("part") == "live"}
 	ctx, cancel := context.WithTimeoutCause(r.Context(), patience, fmt.Errorf("no answer within %s", patience))
 	defer cancel()
 	err := reading.Err
@@ -130,7 +131,10 @@ func (s *site) pass(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *site) sources(w http.ResponseWriter, r *http.Request) {
-	s.show(w, r, "sources", func(_ context.Context, a *web.Asked) (templ.Component, error) { return web.SourcesPage(a), nil })
+	s.show(w, r, "sources", func(_ context.Context, a *web.Asked) (templ.Component, error) {
+		return web.SourcesPage(a),
+			nil
+	})
 }
 
 func (s *site) rules(w http.ResponseWriter, r *http.Request) {
@@ -178,7 +182,8 @@ func chosenBy(r *http.Request) reconcile.Chosen {
 	q := r.URL.Query()
 	get := func(name string) string { return strings.TrimSpace(bounded(q.Get(name))) }
 	return reconcile.Chosen{
-		State: get("state"), Rule: get("rule"), Provider: get("provider"), HeldBy: get("held_by"), Step: reconcile.Step(get("step")),
+		State: get("state"), Rule: get("rule"), Provider: get("provider"), HeldBy: get("held_by"),
+		Step:    reconcile.Step(get("step")),
 		Outcome: reconcile.Outcome(get("outcome")), Author: get("author"), Incident: get("incident"), Text: get("text"),
 		After: cursorOf(get("after")), Most: mostOnPage,
 	}
