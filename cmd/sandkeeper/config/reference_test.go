@@ -205,7 +205,7 @@ func floorOf(f reflect.StructField) string { return f.Tag.Get("min") }
 var referenceExamples = map[string]string{
 	"installation": "prod-eu", "mode": "observe", "retention": "90d", "schedule.full": `"@every 2m"`, "schedule.quick": `"@every 15s"`,
 	"providers[].timeout": "10s", "providers[].probe.timeout": "5s", "providers[].probe.budget": "50/m", "tasks.webhook.timeout": "10s",
-	 "database": "${DATABASE_URL}", "database_file": "/run/secrets/ledger-url",
+	"database": "${DATABASE_URL}", "database_file": "/run/secrets/ledger-url",
 	"operator_key_file": "/etc/sandkeeper/operator.key", "rules": "{orphan: enforce}", "providers": "see below", "tasks": "none", "events": "none",
 	"tasks.database": "${TASKS_DATABASE_URL}", "tasks.database_file": "/run/secrets/tasks-url", "tasks.table": "public.tasks",
 	"tasks.from": "public.tasks_for_sandkeeper", "tasks.key": "id", "tasks.where": "NOT archived", "tasks.timezone": "Europe/Berlin",
