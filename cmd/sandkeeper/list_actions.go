@@ -89,8 +89,10 @@ func actionsOf(ctx context.Context, a *app.App, f *listFlags) (all []reconcile.A
 		if c.State = state; f.limit > 0 {
 			rest.limit = f.limit - len(all)
 		}
-		if f.limit > 0 && rest.limit == 0 {
-			return all, true, nil // whether there is more would cost another look
+		if f.limit > 0 && rest.limit == 0 { // full: is there one more?
+			c.Most = 1
+			next, _, err := a.Ledger.Actions(ctx, c)
+			return all, len(next) > 0, err
 		}
 		found, further, err := chosenParts(&rest, c, any,
 			func(c reconcile.Chosen) ([]reconcile.Action, reconcile.Cursor, error) {

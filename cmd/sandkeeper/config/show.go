@@ -116,7 +116,8 @@ func (s *settings) value(path []string, v reflect.Value) {
 	case t.Kind() == reflect.Slice:
 		var list []string
 		for i := range v.Len() {
-			list = append(list, fmt.Sprint(shownAs(v.Index(i))))
+			element := fmt.Sprintf("%s[%d]", Setting{Path: path}.Key(), i)
+			list = append(list, fmt.Sprint(s.shown(element, v.Index(i))))
 		}
 		if v.Len() > 0 || s.c.report.given(Setting{Path: path}.Key()) {
 			s.add(path, list)
@@ -128,7 +129,7 @@ func (s *settings) value(path []string, v reflect.Value) {
 			s.value(append(slices.Clone(path), key.String()), v.MapIndex(key))
 		}
 	case !v.IsZero() || s.c.report.given(Setting{Path: path}.Key()):
-		s.add(path, shownAs(v))
+		s.add(path, s.shown(Setting{Path: path}.Key(), v))
 	}
 }
 
@@ -144,6 +145,9 @@ func (s *settings) word(path []string, v reflect.Value) bool {
 		word = map[bool]string{true: "off"}[x.Off]
 	case EventTypeConfig:
 		word = map[bool]string{true: x.Type}[x.Where == ""]
+	}
+	if raw := s.c.report.raw[Setting{Path: path}.Key()]; word != "" && strings.Contains(raw, "${") {
+		word = raw
 	}
 	if word != "" {
 		s.add(path, word)
@@ -189,6 +193,15 @@ func (s *settings) add(path []string, value any) {
 	}
 	set.Source = s.source(key)
 	s.out = append(s.out, set)
+}
+
+// shown is a value as a file has it. A text with a variable stays as it is given: what a variable holds is never
+// shown, for it may be a credential in a header.
+func (s *settings) shown(key string, v reflect.Value) any {
+	if raw := s.c.report.raw[key]; v.Type() == reflect.TypeFor[string]() && strings.Contains(raw, "${") {
+		return raw
+	}
+	return shownAs(v)
 }
 
 var lonelyVariable = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*(:-)?\}$`)

@@ -103,7 +103,7 @@ func tokens(name string) []string {
 func flat(name string) string { return strings.Join(tokens(name), "") }
 
 func isText(t string) bool {
-	return t == "text" || t == "character varying" || t == "character" || t == "citext" || t == "\"char\""
+	return t == "text" || t == "character varying" || t == "character" || t == "citext"
 }
 
 func isMoment(t string) bool {
