@@ -65,7 +65,8 @@ func grantsOf(ctx context.Context, a *app.App) (grants []tasks.Grant, why string
 			return grants, "", nil
 		}
 	}
-	why = "further tables are granted as a whole, because the task database could not be asked: " + text.Clip(err.Error(), 200)
+	why = "further tables are granted as a whole, because the task database could not be asked: " +
+		text.Clip(err.Error(), 200)
 	compiled, err := tasks.Compile(a.Config.Mapping().WithPreset())
 	if err != nil { // unreachable: the config was checked
 		return nil, "", err
@@ -73,14 +74,16 @@ func grantsOf(ctx context.Context, a *app.App) (grants []tasks.Grant, why string
 	return compiled.Grants(), why, nil
 }
 
-const rolesOfTasks = `-- The platform's side of sandkeeper's roles, for this config. Run it in the database of the platform, as a superuser
--- or as the owner of its tables who may create roles, and again after a change of the config.
+const rolesOfTasks = `-- The platform's side of sandkeeper's roles,
+-- for this config. Run it in the database of the platform, as a superuser or as the owner of its tables who may create
+-- roles, and again after a change of the config.
 --
 -- sandkeeper_tasks   tasks.database of the keeper    changes what a repair writes, and does not know the ledger
 -- sandkeeper_keeper  where one login is for both     the same
 -- sandkeeper_reader  serve, plan, explain, report    reads, and writes nothing anywhere
 --
--- They cannot log in. Give each a login of its own: CREATE ROLE sandkeeper_tasks_prod LOGIN PASSWORD '…' IN ROLE sandkeeper_tasks;
+-- They cannot log in. Give each a login of its own:
+--   CREATE ROLE sandkeeper_tasks_prod LOGIN PASSWORD '…' IN ROLE sandkeeper_tasks;
 
 DO $$
 DECLARE

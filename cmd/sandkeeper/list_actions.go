@@ -64,7 +64,8 @@ func listActions(ctx context.Context, a *app.App, f *listFlags) (*listing, error
 		return nil, err
 	}
 	l := &listing{name: "actions", more: more, narrow: 7, none: "no such action",
-		head: []string{"id", "step", "subject", "rule", "outcome", "age", "reason", "detail", "by", "planned", "requested", "closed"}}
+		head: []string{"id", "step", "subject", "rule", "outcome", "age", "reason", "detail", "by", "planned", "requested",
+			"closed"}}
 	items := []actionReport{}
 	for i := range found {
 		r := actionOf(&found[i])
@@ -107,7 +108,9 @@ func actionsOf(ctx context.Context, a *app.App, f *listFlags) (all []reconcile.A
 }
 
 func actionOf(a *reconcile.Action) actionReport {
-	return actionReport{ID: a.ID, Rule: a.Rule, Step: a.Step, Outcome: a.Outcome, Subject: subjectOf(a.Subject, a.Provider),
-		Provider: a.Provider, Sandbox: a.Sandbox, Task: a.Task, Reason: a.Reason, Detail: a.Detail, By: a.Author, Pass: a.Pass,
+	return actionReport{ID: a.ID, Rule: a.Rule, Step: a.Step, Outcome: a.Outcome,
+		Subject:  subjectOf(a.Subject, a.Provider),
+		Provider: a.Provider, Sandbox: a.Sandbox, Task: a.Task, Reason: a.Reason, Detail: a.Detail,
+		By: a.Author, Pass: a.Pass,
 		PlannedAt: a.PlannedAt.UTC(), RequestedAt: when(a.ActedAt), ClosedAt: when(a.ClosedAt), Evidence: a.Evidence}
 }

@@ -62,9 +62,11 @@ func listSandboxes(ctx context.Context, a *app.App, f *listFlags) (*listing, err
 		return nil, err
 	}
 	l := &listing{name: "sandboxes", narrow: 6, none: "no such sandbox", items: items, more: more,
-		head: []string{"provider", "sandbox", "state", "task", "age", "template", "name", "provider state", "created", "first seen", "gone"}}
+		head: []string{"provider", "sandbox", "state", "task", "age", "template", "name", "provider state", "created",
+			"first seen", "gone"}}
 	for _, r := range items {
-		l.rows = append(l.rows, []string{r.Provider, r.Sandbox, r.State, r.Task, r.age(now), r.Template, r.Name, r.ProviderState,
+		l.rows = append(l.rows, []string{r.Provider, r.Sandbox, r.State, r.Task, r.age(now), r.Template, r.Name,
+			r.ProviderState,
 			stampText(r.CreatedAt), stampText(r.FirstSeen), stampText(r.GoneAt)})
 	}
 	return l, nil

@@ -41,8 +41,9 @@ func logCommand(o *app.Options) *cobra.Command {
 		Long: `Log shows the newest lines of the ledger's timeline, oldest first: what was found and resolved, what was
 done, what operators asked for, which sources were trusted. All times are of the ledger's
 clock. With -f it goes on until it is interrupted; -o json then gives one line for each.`,
-		Example: "  sandkeeper log -f\n  sandkeeper log --kind operator --limit 20\n  sandkeeper log -f -o json --text daytona",
-		Args:    needs(),
+		Example: "  sandkeeper log -f\n  sandkeeper log --kind operator --limit 20\n" +
+			"  sandkeeper log -f -o json --text daytona",
+		Args: needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.follow {
 				return follow(cmd.Context(), o, f)
@@ -77,7 +78,8 @@ func (f *logFlags) list(ctx context.Context, a *app.App, _ *listFlags) (*listing
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{name: "lines", more: more, narrow: 4, none: "no such line", head: []string{"at", "kind", "subject", "what"}}
+	l := &listing{name: "lines", more: more, narrow: 4, none: "no such line",
+		head: []string{"at", "kind", "subject", "what"}}
 	items := []reconcile.TimelineEvent{}
 	for i := range found {
 		e := found[i].TimelineEvent

@@ -58,9 +58,11 @@ func (c *Config) fillIn(m tasks.Mapping) {
 	t.Requeue = RowConfig{None: m.Requeue.None, Status: m.Requeue.Status, Set: m.Requeue.Set, SQL: m.Requeue.SQL}
 	t.ExplainedBy = nil
 	for _, x := range m.ExplainedBy {
-		t.ExplainedBy = append(t.ExplainedBy, ExplainerConfig{Table: x.Table, Key: x.Key, Where: x.Where, Label: x.Label, Name: x.Name})
+		t.ExplainedBy = append(t.ExplainedBy, ExplainerConfig{Table: x.Table, Key: x.Key, Where: x.Where, Label: x.Label,
+			Name: x.Name})
 	}
-	e.Table, e.From, e.Columns, e.Set, e.Write = m.Events.Table, m.Events.From, m.Events.Columns, m.Events.Set, m.Events.Write
+	e.Table, e.From, e.Columns, e.Set, e.Write = m.Events.Table, m.Events.From, m.Events.Columns, m.Events.Set,
+		m.Events.Write
 	e.Started, e.Heartbeat = typesOf(m.Events.Started), typesOf(m.Events.Heartbeat)
 	e.Waiting, e.Finished = typesOf(m.Events.Waiting), typesOf(m.Events.Finished)
 }
@@ -168,7 +170,8 @@ func shownAs(v reflect.Value) any {
 	case Percent:
 		return strconv.FormatFloat(float64(x)*100, 'f', -1, 64) + "%"
 	case Rate:
-		return fmt.Sprintf("%d/%s", x.Count, map[time.Duration]string{time.Second: "s", time.Minute: "m", time.Hour: "h"}[x.Per])
+		return fmt.Sprintf("%d/%s", x.Count,
+			map[time.Duration]string{time.Second: "s", time.Minute: "m", time.Hour: "h"}[x.Per])
 	case CronLine:
 		return x.Text
 	case slog.Level:
@@ -242,7 +245,8 @@ func (s *settings) source(key string) string {
 }
 
 // ofPreset are the keys that a preset fills.
-var ofPreset = regexp.MustCompile(`^(tasks\.(table|from|key|where|columns|statuses|fail|requeue|explained_by)|events)\b`)
+var ofPreset = regexp.MustCompile(
+	`^(tasks\.(table|from|key|where|columns|statuses|fail|requeue|explained_by)|events)\b`)
 
 // isList reports whether the key is one whose elements are given without keys of their own.
 func isList(r *report, key string) bool {

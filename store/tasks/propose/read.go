@@ -46,7 +46,8 @@ func Read(ctx context.Context, pool *pgxpool.Pool) (*Catalog, error) {
 
 func scanTable(row pgx.CollectableRow) (Table, error) {
 	var t Table
-	err := row.Scan(&t.Schema, &t.Name, &t.Rows, &t.Secured, &t.Columns, &t.Primary, &t.Unique, &t.Indexed, &t.Foreign, &t.Checks)
+	err := row.Scan(&t.Schema, &t.Name, &t.Rows, &t.Secured, &t.Columns, &t.Primary, &t.Unique, &t.Indexed, &t.Foreign,
+		&t.Checks)
 	return t, err
 }
 
