@@ -176,7 +176,8 @@ func (f *initFlags) filled(name string) (string, bool) {
 }
 
 func writeNew(file, written string) error {
-	out, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644) //nolint:gosec // no secret is in it: others may read it
+	const create = os.O_CREATE | os.O_EXCL | os.O_WRONLY
+	out, err := os.OpenFile(file, create, 0o644) //nolint:gosec // no secret is in it: others may read it
 	if err != nil {
 		return fmt.Errorf("write the config: %w", err)
 	}
