@@ -176,7 +176,8 @@ func checkLedger(ctx context.Context, a *app.App) []reconcile.CheckResult {
 // nobody knows them better than the table.
 func statusesToMap(ctx context.Context, o *app.Options, err error) []reconcile.CheckResult {
 	var mistakes config.Errors
-	if !errors.As(err, &mistakes) || !slices.ContainsFunc(mistakes, func(e config.Error) bool { return e.Key == "tasks.statuses" }) {
+	if !errors.As(err, &mistakes) || !slices.ContainsFunc(mistakes,
+		func(e config.Error) bool { return e.Key == "tasks.statuses" }) {
 		return nil
 	}
 	draft, err := config.Draft(o.ConfigFile, o.Lookup)
@@ -193,7 +194,8 @@ func statusesToMap(ctx context.Context, o *app.Options, err error) []reconcile.C
 		return fails("statuses", err)
 	}
 	return []reconcile.CheckResult{{What: "statuses", Said: fmt.Sprintf("the table has %q, and none is mapped", found),
-		Fix: "name each under the state that it means, like statuses: {pending: [queued], running: [running], completed: [done]}"}}
+		Fix: "name each under the state that it means, like statuses: {pending: [queued], running: [running], " +
+			"completed: [done]}"}}
 }
 
 // checkQueue looks at the tables that only run needs.

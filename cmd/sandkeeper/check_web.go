@@ -40,7 +40,8 @@ func checkPort(ctx context.Context, web config.WebConfig) []reconcile.CheckResul
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	if said, err := asked(ctx, web.Listen, serve.TLS(web.ConfigFile), "/healthz"); err == nil && strings.TrimSpace(said) == "ok" {
+	if said, err := asked(ctx, web.Listen, serve.TLS(web.ConfigFile), "/healthz"); err == nil &&
+		strings.TrimSpace(said) == "ok" {
 		return []reconcile.CheckResult{{What: "port", OK: true,
 			Said: fmt.Sprintf("%s is taken, by what answers as sandkeeper does: run or serve is there already", web.Listen)}}
 	}

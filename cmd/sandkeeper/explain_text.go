@@ -38,7 +38,8 @@ func (e *explanation) text(w io.Writer) error {
 
 func (e *explanation) viewsText(b *bytes.Buffer) {
 	if t := e.Task; t != nil {
-		fmt.Fprintf(b, "\ntask table (times by its database's clock)\n  %s is %s (%s), sandbox %q, started %s, updated %s, last seen %s\n",
+		fmt.Fprintf(b, "\ntask table (times by its database's clock)\n"+
+			"  %s is %s (%s), sandbox %q, started %s, updated %s, last seen %s\n",
 			text.Line(t.ID), text.Line(t.Status), text.Line(firstText(t.State, "not mapped")), t.Sandbox, stampText(t.StartedAt),
 			stampText(t.UpdatedAt), stampText(t.LastSeen))
 		if t.Error != "" {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -44,38 +45,45 @@ func runGrants(ctx context.Context, o *app.Options, of string) error {
 		return err
 	}
 	if c.Tasks.None {
-		return misused(fmt.Errorf("there are no tasks with tasks: none; the ledger's are printed by --for ledger"))
+		return misused(errors.New("there are no tasks with tasks: none; the ledger's are printed by --for ledger"))
 	}
-	compiled, err := tasks.Compile(c.Mapping().WithPreset())
-	if err != nil { // unreachable: the config was checked
-		return err
-	}
-	grants, why := compiled.Grants(), ""
 	a := o.With(c)
 	defer a.Close()
-	err = a.OpenTasks(ctx)
-	if err == nil {
-		var narrowed []tasks.Grant
-		if narrowed, err = a.Tasks.Grants(ctx); err == nil {
-			grants = narrowed
-		}
-	}
+	grants, why, err := grantsOf(ctx, a)
 	if err != nil {
-		why = "further tables are granted as a whole, because the task database could not be asked: " + text.Clip(err.Error(), 200)
+		return err
 	}
 	var b bytes.Buffer
 	grantsText(&b, grants, why)
 	return console.Print(o.Out, &b)
 }
 
-const rolesOfTasks = `-- The platform's side of sandkeeper's roles, for this config. Run it in the database of the platform, as a superuser
--- or as the owner of its tables who may create roles, and again after a change of the config.
+// grantsOf are the grants that the mapping needs, and why they are wider than they could be; "" when they are not.
+func grantsOf(ctx context.Context, a *app.App) (grants []tasks.Grant, why string, err error) {
+	if err = a.OpenTasks(ctx); err == nil {
+		if grants, err = a.Tasks.Grants(ctx); err == nil {
+			return grants, "", nil
+		}
+	}
+	why = "further tables are granted as a whole, because the task database could not be asked: " +
+		text.Clip(err.Error(), 200)
+	compiled, err := tasks.Compile(a.Config.Mapping().WithPreset())
+	if err != nil { // unreachable: the config was checked
+		return nil, "", err
+	}
+	return compiled.Grants(), why, nil
+}
+
+const rolesOfTasks = `-- The platform's side of sandkeeper's roles,
+-- for this config. Run it in the database of the platform, as a superuser or as the owner of its tables who may create
+-- roles, and again after a change of the config.
 --
 -- sandkeeper_tasks   tasks.database of the keeper    changes what a repair writes, and does not know the ledger
 -- sandkeeper_keeper  where one login is for both     the same
 -- sandkeeper_reader  serve, plan, explain, report    reads, and writes nothing anywhere
 --
--- They cannot log in. Give each a login of its own: CREATE ROLE sandkeeper_tasks_prod LOGIN PASSWORD '…' IN ROLE sandkeeper_tasks;
+-- They cannot log in. Give each a login of its own:
+--   CREATE ROLE sandkeeper_tasks_prod LOGIN PASSWORD '…' IN ROLE sandkeeper_tasks;
 
 DO $$
 DECLARE

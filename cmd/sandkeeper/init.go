@@ -52,7 +52,8 @@ Without --database it takes ` + tasksVariable + ` or ` + ledgerVariable + ` of t
 		RunE: func(cmd *cobra.Command, _ []string) error { return runInit(cmd.Context(), o, f) },
 	}
 	c.Flags().StringVar(&f.database, "database", "", "PostgreSQL URL of the platform's database")
-	wordFlag(c, &wordValue{"provider", &f.provider, proposable()}, "", "kind of the provider: "+strings.Join(proposable(), ", "))
+	wordFlag(c, &wordValue{"provider", &f.provider, proposable()}, "",
+		"kind of the provider: "+strings.Join(proposable(), ", "))
 	c.Flags().StringVar(&f.providerURL, "provider-url", "", "address of its API, where it is not the vendor's")
 	c.Flags().StringVar(&f.output, "output", "sandkeeper.yaml", "file to write; -: stdout, without check and plan")
 	c.Flags().StringVar(&f.installation, "installation", "prod", "name of this installation")
@@ -175,7 +176,8 @@ func (f *initFlags) filled(name string) (string, bool) {
 }
 
 func writeNew(file, written string) error {
-	out, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	const create = os.O_CREATE | os.O_EXCL | os.O_WRONLY
+	out, err := os.OpenFile(file, create, 0o644) //nolint:gosec // no secret is in it: others may read it
 	if err != nil {
 		return fmt.Errorf("write the config: %w", err)
 	}
@@ -221,7 +223,8 @@ func (f *initFlags) firstLook(ctx context.Context, o *app.Options, written strin
 		}
 	}
 	if len(missing) > 0 {
-		_, err := fmt.Fprintf(o.Out, "next: set %s, %s and %s, then run:\n  sandkeeper check -c %[4]s\n  sandkeeper plan -c %[4]s\n",
+		_, err := fmt.Fprintf(o.Out, "next: set %s, %s and %s, then run:\n"+
+			"  sandkeeper check -c %[4]s\n  sandkeeper plan -c %[4]s\n",
 			strings.Join(missing, ", "), tasksVariable, ledgerVariable, shellWord(f.output))
 		return err
 	}
@@ -231,7 +234,8 @@ func (f *initFlags) firstLook(ctx context.Context, o *app.Options, written strin
 // lookFirst shows check and the first plan. What they find wrong is no failure of init: the config is written.
 func lookFirst(ctx context.Context, o, look *app.Options) error {
 	if _, set := o.Lookup(ledgerVariable); !set {
-		fmt.Fprintf(o.Out, "%s is not set: for this look the ledger is where the tasks are; give it a database of its own\n", ledgerVariable)
+		fmt.Fprintf(o.Out, "%s is not set: for this look the ledger is where the tasks are; "+
+			"give it a database of its own\n", ledgerVariable)
 	}
 	fmt.Fprintln(o.Out, "\nsandkeeper check:")
 	if err := runCheck(ctx, look, 0); err != nil && ctx.Err() != nil {

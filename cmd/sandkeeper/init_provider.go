@@ -19,9 +19,11 @@ func proposable() []string {
 // ownedBy are the proofs and links that a kind may know, the best first: a label tells whose a sandbox is and which
 // task's, a name only the first, and a row can be written by many.
 func (f *initFlags) ownedBy(p *propose.Proposal) [][]string {
-	label := fmt.Sprintf("owns: {labels: {sandkeeper: %s}}  # ? a label that your sandboxes carry and no other's do; until it fits, "+
+	label := fmt.Sprintf("owns: {labels: {sandkeeper: %s}}  # ? a label that your sandboxes carry and no other's do; "+
+		"until it fits, "+
 		"nothing is yours and nothing is touched", f.installation)
-	prefix := fmt.Sprintf("owns: {name_prefix: %s-}  # ? how the names of your sandboxes begin; until it fits, nothing is yours "+
+	prefix := fmt.Sprintf("owns: {name_prefix: %s-}  # ? how the names of your sandboxes begin; "+
+		"until it fits, nothing is yours "+
 		"and nothing is touched", f.installation)
 	row := "owns: {referenced: true}  # ? yours is what a row names; a mark on the sandbox itself proves more"
 	byLabel := "link: {task_label: task_id}  # ? the label of a sandbox that holds the id of its task"

@@ -60,7 +60,8 @@ func (f *listFlags) addState(c *cobra.Command, help string, known ...string) {
 }
 
 func (f *listFlags) addHeldBy(c *cobra.Command) {
-	c.Flags().StringVar(&f.heldBy, "held-by", "", `only what this holds: a kind like "observe", or what it is, like "rule:orphan"`)
+	c.Flags().StringVar(&f.heldBy, "held-by", "",
+		`only what this holds: a kind like "observe", or what it is, like "rule:orphan"`)
 }
 
 func (f *listFlags) addText(c *cobra.Command, help string) {

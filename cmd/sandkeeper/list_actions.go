@@ -64,7 +64,8 @@ func listActions(ctx context.Context, a *app.App, f *listFlags) (*listing, error
 		return nil, err
 	}
 	l := &listing{name: "actions", more: more, narrow: 7, none: "no such action",
-		head: []string{"id", "step", "subject", "rule", "outcome", "age", "reason", "detail", "by", "planned", "requested", "closed"}}
+		head: []string{"id", "step", "subject", "rule", "outcome", "age", "reason", "detail", "by", "planned", "requested",
+			"closed"}}
 	items := []actionReport{}
 	for i := range found {
 		r := actionOf(&found[i])
@@ -89,8 +90,10 @@ func actionsOf(ctx context.Context, a *app.App, f *listFlags) (all []reconcile.A
 		if c.State = state; f.limit > 0 {
 			rest.limit = f.limit - len(all)
 		}
-		if f.limit > 0 && rest.limit == 0 {
-			return all, true, nil // whether there is more would cost another look
+		if f.limit > 0 && rest.limit == 0 { // full: is there one more?
+			c.Most = 1
+			next, _, err := a.Ledger.Actions(ctx, c)
+			return all, len(next) > 0, err
 		}
 		found, further, err := chosenParts(&rest, c, any,
 			func(c reconcile.Chosen) ([]reconcile.Action, reconcile.Cursor, error) {
@@ -105,7 +108,9 @@ func actionsOf(ctx context.Context, a *app.App, f *listFlags) (all []reconcile.A
 }
 
 func actionOf(a *reconcile.Action) actionReport {
-	return actionReport{ID: a.ID, Rule: a.Rule, Step: a.Step, Outcome: a.Outcome, Subject: subjectOf(a.Subject, a.Provider),
-		Provider: a.Provider, Sandbox: a.Sandbox, Task: a.Task, Reason: a.Reason, Detail: a.Detail, By: a.Author, Pass: a.Pass,
+	return actionReport{ID: a.ID, Rule: a.Rule, Step: a.Step, Outcome: a.Outcome,
+		Subject:  subjectOf(a.Subject, a.Provider),
+		Provider: a.Provider, Sandbox: a.Sandbox, Task: a.Task, Reason: a.Reason, Detail: a.Detail,
+		By: a.Author, Pass: a.Pass,
 		PlannedAt: a.PlannedAt.UTC(), RequestedAt: when(a.ActedAt), ClosedAt: when(a.ClosedAt), Evidence: a.Evidence}
 }

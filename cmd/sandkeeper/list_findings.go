@@ -71,7 +71,8 @@ func listFindings(ctx context.Context, a *app.App, f *listFlags) (*listing, erro
 		return nil, err
 	}
 	l := &listing{name: "findings", more: more, narrow: 6, none: "no such finding",
-		head: []string{"rule", "subject", "state", "age", "reason", "held by", "task", "sandbox", "incident", "sightings", "opened"}}
+		head: []string{"rule", "subject", "state", "age", "reason", "held by", "task", "sandbox", "incident", "sightings",
+			"opened"}}
 	items := []foundReport{}
 	for i := range found {
 		r := foundOf(&found[i], &controls)

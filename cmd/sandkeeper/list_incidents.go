@@ -31,7 +31,8 @@ it closes or is released. Its tasks: sandkeeper affected ID.`,
 	f.add(c)
 	f.addRule(c)
 	f.addProvider(c)
-	f.addState(c, "open, holds, released, closed or all (default all)", reconcile.ChosenOpen, "holds", "released", "closed", stateAll)
+	f.addState(c, "open, holds, released, closed or all (default all)", reconcile.ChosenOpen, "holds", "released",
+		"closed", stateAll)
 	f.addText(c, "only with this part of the id, the cause, the error or the template")
 	return c
 }
@@ -61,7 +62,8 @@ func listIncidentRows(ctx context.Context, a *app.App, f *listFlags) (*listing, 
 
 func (f *listFlags) choosesIncident(i *reconcile.Incident) bool {
 	state := incidentState(i)
-	is := f.state == "" || f.state == stateAll || f.state == state || f.state == reconcile.ChosenOpen && i.ClosedAt.IsZero()
+	is := f.state == "" || f.state == stateAll || f.state == state || f.state == reconcile.ChosenOpen &&
+		i.ClosedAt.IsZero()
 	said := strings.Join([]string{i.ID, i.Cause, i.Error, i.Template}, "\n")
 	return is && (f.rule == "" || f.rule == i.Rule) && (f.provider == "" || f.provider == i.Provider) &&
 		strings.Contains(said, f.text)

@@ -56,31 +56,40 @@ func listSandboxes(ctx context.Context, a *app.App, f *listFlags) (*listing, err
 	if err != nil {
 		return nil, err
 	}
-	part := reconcile.Chosen{State: f.state, Provider: f.provider, Text: f.text, Most: partRows}
-	l := &listing{name: "sandboxes", narrow: 6, none: "no such sandbox",
-		head: []string{"provider", "sandbox", "state", "task", "age", "template", "name", "provider state", "created", "first seen", "gone"}}
-	items := []seenReport{}
-	for {
-		found, next, err := a.Ledger.Sandboxes(ctx, part)
-		if err != nil {
-			return nil, err
-		}
-		for i := range found {
-			if l.more = f.full(len(items)); l.more {
-				break
-			}
-			items = append(items, seenOf(&found[i]))
-		}
-		if part.After = next; l.more || next == (reconcile.Cursor{}) {
-			break
-		}
+	items, more, err := f.inventory(ctx, a)
+	if err != nil {
+		return nil, err
 	}
-	l.items = items
+	l := &listing{name: "sandboxes", narrow: 6, none: "no such sandbox", items: items, more: more,
+		head: []string{"provider", "sandbox", "state", "task", "age", "template", "name", "provider state", "created",
+			"first seen", "gone"}}
 	for _, r := range items {
-		l.rows = append(l.rows, []string{r.Provider, r.Sandbox, r.State, r.Task, r.age(now), r.Template, r.Name, r.ProviderState,
+		l.rows = append(l.rows, []string{r.Provider, r.Sandbox, r.State, r.Task, r.age(now), r.Template, r.Name,
+			r.ProviderState,
 			stampText(r.CreatedAt), stampText(r.FirstSeen), stampText(r.GoneAt)})
 	}
 	return l, nil
+}
+
+// inventory reads part after part of what the flags choose, until the list is full.
+func (f *listFlags) inventory(ctx context.Context, a *app.App) (items []seenReport, more bool, err error) {
+	part := reconcile.Chosen{State: f.state, Provider: f.provider, Text: f.text, Most: partRows}
+	items = []seenReport{}
+	for {
+		found, next, err := a.Ledger.Sandboxes(ctx, part)
+		if err != nil {
+			return nil, false, err
+		}
+		for i := range found {
+			if f.full(len(items)) {
+				return items, true, nil
+			}
+			items = append(items, seenOf(&found[i]))
+		}
+		if part.After = next; next == (reconcile.Cursor{}) {
+			return items, false, nil
+		}
+	}
 }
 
 // age is since the ledger saw it first: the provider's clock is another one.

@@ -41,8 +41,9 @@ func logCommand(o *app.Options) *cobra.Command {
 		Long: `Log shows the newest lines of the ledger's timeline, oldest first: what was found and resolved, what was
 done, what operators asked for, which sources were trusted. All times are of the ledger's
 clock. With -f it goes on until it is interrupted; -o json then gives one line for each.`,
-		Example: "  sandkeeper log -f\n  sandkeeper log --kind operator --limit 20\n  sandkeeper log -f -o json --text daytona",
-		Args:    needs(),
+		Example: "  sandkeeper log -f\n  sandkeeper log --kind operator --limit 20\n" +
+			"  sandkeeper log -f -o json --text daytona",
+		Args: needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.follow {
 				return follow(cmd.Context(), o, f)
@@ -77,7 +78,8 @@ func (f *logFlags) list(ctx context.Context, a *app.App, _ *listFlags) (*listing
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{name: "lines", more: more, narrow: 4, none: "no such line", head: []string{"at", "kind", "subject", "what"}}
+	l := &listing{name: "lines", more: more, narrow: 4, none: "no such line",
+		head: []string{"at", "kind", "subject", "what"}}
 	items := []reconcile.TimelineEvent{}
 	for i := range found {
 		e := found[i].TimelineEvent
@@ -95,35 +97,15 @@ func follow(ctx context.Context, o *app.Options, f *logFlags) error {
 		if err := a.CheckSchema(ctx); err != nil {
 			return err
 		}
-		seen, newest := map[int64]bool{}, int64(0)
+		w := follower{logFlags: f, a: a, out: o.Out, seen: map[int64]bool{}}
 		tick := time.NewTicker(followEvery)
 		defer tick.Stop()
 		for {
-			found, _, err := f.lines(ctx, a, max(newest-lateLines, 0))
-			if ctx.Err() != nil {
-				return nil //nolint:nilerr // who follows ends it, that is no failure
-			}
-			if err != nil {
+			if err := w.look(ctx); err != nil && ctx.Err() == nil {
 				return err
 			}
-			first := newest == 0
-			for i := range found {
-				e := &found[i]
-				if !seen[e.Number] && (first || e.Number > newest-lateLines) {
-					if err := f.line(o.Out, e.TimelineEvent); err != nil {
-						return err
-					}
-				}
-				seen[e.Number] = true
-			}
-			for i := range found {
-				newest = max(newest, found[i].Number)
-			}
-			if first {
-				markBefore(seen, newest)
-			}
 			select {
-			case <-ctx.Done():
+			case <-ctx.Done(): // who follows ends it, that is no failure
 				return nil
 			case <-tick.C:
 			}
@@ -131,15 +113,38 @@ func follow(ctx context.Context, o *app.Options, f *logFlags) error {
 	})
 }
 
-// markBefore takes the lines just below the first ones that were shown for seen: --limit left them out.
-func markBefore(seen map[int64]bool, newest int64) {
-	oldest := newest
-	for n := range seen {
-		oldest = min(oldest, n)
+// A follower prints each line once.
+type follower struct {
+	*logFlags
+	a      *app.App
+	out    io.Writer
+	seen   map[int64]bool // by number
+	newest int64
+}
+
+// look prints what is new. At the first look that is as much as --limit wants, and what is below counts as seen.
+func (w *follower) look(ctx context.Context) error {
+	first := len(w.seen) == 0
+	found, _, err := w.lines(ctx, w.a, max(w.newest-lateLines, 0))
+	if err != nil {
+		return err
 	}
-	for n := oldest - lateLines; n < oldest; n++ {
-		seen[n] = true
+	for i := range found {
+		e := &found[i]
+		if w.seen[e.Number] {
+			continue
+		}
+		if err := w.line(w.out, e.TimelineEvent); err != nil {
+			return err
+		}
+		w.seen[e.Number], w.newest = true, max(w.newest, e.Number)
 	}
+	if first && len(found) > 0 {
+		for n := max(found[0].Number-lateLines, 0); n < found[0].Number; n++ {
+			w.seen[n] = true
+		}
+	}
+	return nil
 }
 
 // line prints one line as it comes.

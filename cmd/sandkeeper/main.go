@@ -113,7 +113,8 @@ Begin with:  sandkeeper init      a config, proposed from your database
 	root.PersistentFlags().StringVarP(&o.ConfigFile, "config", "c", "",
 		"config file (default sandkeeper.yaml, then /etc/sandkeeper/sandkeeper.yaml)")
 	root.AddCommand(
-		initCommand(o), runCommand(o), serveCommand(o), onceCommand(o), planCommand(o), completes(explainCommand(o), o, knownIDs),
+		initCommand(o), runCommand(o), serveCommand(o), onceCommand(o), planCommand(o),
+		completes(explainCommand(o), o, knownIDs),
 		checkCommand(o), migrateCommand(o), completes(terminateCommand(o), o, knownIDs), emergencyCommand(o),
 		completes(restoreCommand(o), o, knownIDs), passCommand(o), completes(pauseCommand(o), o, pausable),
 		completes(resumeCommand(o), o, pausedScopes), completes(holdCommand(o), o, knownTargets),

@@ -34,7 +34,8 @@ func (c *Compiled) Grants() []Grant {
 	}
 	out = append(out, c.beside()...)
 	if written := c.writtenNames(); c.table != "" && len(written) > 0 {
-		out = append(out, Grant{Privilege: "UPDATE", Table: c.table, Columns: quotedAll(written), Why: "what fail and requeue set"})
+		out = append(out, Grant{Privilege: "UPDATE", Table: c.table, Columns: quotedAll(written),
+			Why: "what fail and requeue set"})
 	}
 	if e := c.events; e != nil && e.table != "" && c.mapping.Events.Write {
 		out = append(out, Grant{Privilege: "INSERT", Table: e.table, Columns: quotedAll(e.written()), Why: "events.write"})
@@ -100,9 +101,10 @@ func (e *compiledEvents) read() string {
 var (
 	sqlText    = regexp.MustCompile(`'(?:[^']|'')*'`)
 	otherFrom  = regexp.MustCompile(`(?i)\bextract\s*\(\s*\w+\s+FROM\b|\bDISTINCT\s+FROM\b`)
-	namedAfter = regexp.MustCompile(`(?i)\b(?:FROM|JOIN)\s+(?:ONLY\s+)?((?:"[^"]+"|[a-z_][\w$]*)(?:\.(?:"[^"]+"|[a-z_][\w$]*))*)(\s*\()?`)
-	ownName    = regexp.MustCompile(`(?i)\b([a-z_][\w$]*)\s+AS\s+(?:MATERIALIZED\s+)?\(\s*(?:SELECT|WITH)\b`)
-	anyWord    = regexp.MustCompile(`"[^"]+"|[A-Za-z_][\w$]*`)
+	namedAfter = regexp.MustCompile(`(?i)\b(?:FROM|JOIN)\s+(?:ONLY\s+)?` +
+		`((?:"[^"]+"|[a-z_][\w$]*)(?:\.(?:"[^"]+"|[a-z_][\w$]*))*)(\s*\()?`)
+	ownName = regexp.MustCompile(`(?i)\b([a-z_][\w$]*)\s+AS\s+(?:MATERIALIZED\s+)?\(\s*(?:SELECT|WITH)\b`)
+	anyWord = regexp.MustCompile(`"[^"]+"|[A-Za-z_][\w$]*`)
 )
 
 // relationsIn are the names that stand behind FROM and JOIN, but for functions and the query's own names.

@@ -44,8 +44,8 @@ func (c *Compiled) plainNames() []string {
 	return out
 }
 
-// PresetSandbox is the column by which rows of a preset's platform name what its provider knows; "" where none does. What
-// OmoiOS has there are names of its own.
+// PresetSandbox is the column by which rows of a preset's platform name what its provider knows; "" where none does.
+// What OmoiOS has there are names of its own.
 func PresetSandbox(name string) string {
 	column := preset(name).Columns["sandbox"]
 	if name == omoiosName || inParentheses(column) {

@@ -128,7 +128,8 @@ func (c *Config) checkPairs(r *report) {
 	if c.Retention < 2*c.Schedule.Full.Gap {
 		r.warn("retention", "is shorter than two gaps between full passes", "keep history for longer")
 	} else if c.Retention < week {
-		r.warn("retention", text.Exact(c.Retention)+" is shorter than 7d: report, and the watch on false positives, see no further back",
+		r.warn("retention", text.Exact(c.Retention)+" is shorter than 7d: report, and the watch on false positives, "+
+			"see no further back",
 			"keep history for at least 7d")
 	}
 	c.checkProbePairs(r)

@@ -8,7 +8,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-//go:generate go test -run ^TestSchemaIsUpToDate$ . -update-schema
+//go:generate go test -run ^Test(Schema|Reference)IsUpToDate$ . -update-schema
 
 // Config is the config file, checked and with its defaults filled in. Its fields are the
 // keys of the file: they, their tags and their comments are also what the JSON Schema for

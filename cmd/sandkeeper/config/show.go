@@ -58,9 +58,11 @@ func (c *Config) fillIn(m tasks.Mapping) {
 	t.Requeue = RowConfig{None: m.Requeue.None, Status: m.Requeue.Status, Set: m.Requeue.Set, SQL: m.Requeue.SQL}
 	t.ExplainedBy = nil
 	for _, x := range m.ExplainedBy {
-		t.ExplainedBy = append(t.ExplainedBy, ExplainerConfig{Table: x.Table, Key: x.Key, Where: x.Where, Label: x.Label, Name: x.Name})
+		t.ExplainedBy = append(t.ExplainedBy, ExplainerConfig{Table: x.Table, Key: x.Key, Where: x.Where, Label: x.Label,
+			Name: x.Name})
 	}
-	e.Table, e.From, e.Columns, e.Set, e.Write = m.Events.Table, m.Events.From, m.Events.Columns, m.Events.Set, m.Events.Write
+	e.Table, e.From, e.Columns, e.Set, e.Write = m.Events.Table, m.Events.From, m.Events.Columns, m.Events.Set,
+		m.Events.Write
 	e.Started, e.Heartbeat = typesOf(m.Events.Started), typesOf(m.Events.Heartbeat)
 	e.Waiting, e.Finished = typesOf(m.Events.Waiting), typesOf(m.Events.Finished)
 }
@@ -116,7 +118,8 @@ func (s *settings) value(path []string, v reflect.Value) {
 	case t.Kind() == reflect.Slice:
 		var list []string
 		for i := range v.Len() {
-			list = append(list, fmt.Sprint(shownAs(v.Index(i))))
+			element := fmt.Sprintf("%s[%d]", Setting{Path: path}.Key(), i)
+			list = append(list, fmt.Sprint(s.shown(element, v.Index(i))))
 		}
 		if v.Len() > 0 || s.c.report.given(Setting{Path: path}.Key()) {
 			s.add(path, list)
@@ -128,7 +131,7 @@ func (s *settings) value(path []string, v reflect.Value) {
 			s.value(append(slices.Clone(path), key.String()), v.MapIndex(key))
 		}
 	case !v.IsZero() || s.c.report.given(Setting{Path: path}.Key()):
-		s.add(path, shownAs(v))
+		s.add(path, s.shown(Setting{Path: path}.Key(), v))
 	}
 }
 
@@ -144,6 +147,9 @@ func (s *settings) word(path []string, v reflect.Value) bool {
 		word = map[bool]string{true: "off"}[x.Off]
 	case EventTypeConfig:
 		word = map[bool]string{true: x.Type}[x.Where == ""]
+	}
+	if raw := s.c.report.raw[Setting{Path: path}.Key()]; word != "" && strings.Contains(raw, "${") {
+		word = raw
 	}
 	if word != "" {
 		s.add(path, word)
@@ -164,7 +170,8 @@ func shownAs(v reflect.Value) any {
 	case Percent:
 		return strconv.FormatFloat(float64(x)*100, 'f', -1, 64) + "%"
 	case Rate:
-		return fmt.Sprintf("%d/%s", x.Count, map[time.Duration]string{time.Second: "s", time.Minute: "m", time.Hour: "h"}[x.Per])
+		return fmt.Sprintf("%d/%s", x.Count,
+			map[time.Duration]string{time.Second: "s", time.Minute: "m", time.Hour: "h"}[x.Per])
 	case CronLine:
 		return x.Text
 	case slog.Level:
@@ -189,6 +196,15 @@ func (s *settings) add(path []string, value any) {
 	}
 	set.Source = s.source(key)
 	s.out = append(s.out, set)
+}
+
+// shown is a value as a file has it. A text with a variable stays as it is given: what a variable holds is never
+// shown, for it may be a credential in a header.
+func (s *settings) shown(key string, v reflect.Value) any {
+	if raw := s.c.report.raw[key]; v.Type() == reflect.TypeFor[string]() && strings.Contains(raw, "${") {
+		return raw
+	}
+	return shownAs(v)
 }
 
 var lonelyVariable = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*(:-)?\}$`)
@@ -229,7 +245,8 @@ func (s *settings) source(key string) string {
 }
 
 // ofPreset are the keys that a preset fills.
-var ofPreset = regexp.MustCompile(`^(tasks\.(table|from|key|where|columns|statuses|fail|requeue|explained_by)|events)\b`)
+var ofPreset = regexp.MustCompile(
+	`^(tasks\.(table|from|key|where|columns|statuses|fail|requeue|explained_by)|events)\b`)
 
 // isList reports whether the key is one whose elements are given without keys of their own.
 func isList(r *report, key string) bool {

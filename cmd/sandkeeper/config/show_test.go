@@ -23,7 +23,7 @@ providers:
     token: tok-${TOKEN}
     owns: {labels: {app.kubernetes.io/name: x}}
     link: {task_label: task_id}
-    templates: [a, b]
+    templates: [a, "b${TOKEN}"]
 rules:
   orphan: enforce
   assigned-stale: {after: 5m}
@@ -58,7 +58,7 @@ func TestSettings(t *testing.T) {
 		"tasks.timezone":             "UTC | default",
 		"events.started[0]":          "agent.started | preset omoios",
 		"providers[0].token":         "*** | c.yaml:11, environment TOKEN",
-		"providers[0].templates":     "[a b] | c.yaml:14",
+		"providers[0].templates":     "[a b${TOKEN}] | c.yaml:14",
 		"providers[0].timeout":       "10s | default",
 		"limits.share":               "10% | default",
 		"rules.orphan.mode":          "enforce | c.yaml:16",
@@ -92,10 +92,7 @@ func TestSettingsOfExamples(t *testing.T) {
 			if strings.Contains(name, "URL") {
 				return "postgres://u@h/db", true
 			}
-			if strings.Contains(name, "KEY") || strings.Contains(name, "TOKEN") || strings.Contains(name, "SECRET") {
-				return "s3cret", true
-			}
-			return "plain", true
+			return "s3cret", true
 		})
 		if err != nil {
 			continue // another test says which of them need more

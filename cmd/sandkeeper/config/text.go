@@ -112,7 +112,8 @@ func parseNumber(text string) (float64, *misfit) {
 func parseDuration(s string) (time.Duration, *misfit) {
 	d, ok := text.ParseDuration(s)
 	if _, err := strconv.ParseFloat(s, 64); !ok && err == nil && !strings.HasPrefix(s, "-") {
-		return 0, &misfit{problem: "has no unit", fix: "write it like " + clipped(s) + "s for seconds, " + clipped(s) + "m or " + clipped(s) + "d"}
+		return 0, &misfit{problem: "has no unit", fix: "write it like " + clipped(s) + "s for seconds, " + clipped(s) +
+			"m or " + clipped(s) + "d"}
 	}
 	if !ok {
 		return 0, &misfit{problem: "is not a duration", fix: "write it like 30s, 5m or 30d"}

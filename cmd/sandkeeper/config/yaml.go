@@ -33,7 +33,8 @@ func parseYAML(r *report, text []byte) ast.Node {
 		return nil
 	}
 	if at, found := tabbed(text); err != nil && found {
-		r.failAt(at, Error{Problem: "the line is indented with a tab, which YAML does not allow", Fix: "indent it with spaces"})
+		r.failAt(at, Error{Problem: "the line is indented with a tab, which YAML does not allow",
+			Fix: "indent it with spaces"})
 		return nil
 	}
 	if err != nil {

@@ -96,14 +96,17 @@ func mentions(sql, column string) bool {
 // tokens are the words that a name is made of, in lower case.
 func tokens(name string) []string {
 	name = strings.ToLower(wordStart.ReplaceAllString(name, "${1}_$2"))
-	return strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' || r == ' ' || r == '.' || r == '/' || r == ':' })
+	return strings.FieldsFunc(name, func(r rune) bool {
+		return r == '_' || r == '-' || r == ' ' || r == '.' ||
+			r == '/' || r == ':'
+	})
 }
 
 // flat is a name without what people write differently: createdAt and created_at are one.
 func flat(name string) string { return strings.Join(tokens(name), "") }
 
 func isText(t string) bool {
-	return t == "text" || t == "character varying" || t == "character" || t == "citext" || t == "\"char\""
+	return t == "text" || t == "character varying" || t == "character" || t == "citext"
 }
 
 func isMoment(t string) bool {

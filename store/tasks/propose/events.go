@@ -29,8 +29,9 @@ func (p *Proposal) eventLines(t *Table, tasks *candidate) []Line {
 	if kind == nil || at == "" || by == "" {
 		return nil
 	}
-	lines := []Line{{"table", t.SQL(), "events that refer to " + map[string]string{"sandbox": "sandboxes", "task": "tasks"}[by], false},
-		{"columns." + by, named(column), "whose event it is", false}, {"columns.type", named(kind.Name), "what happened", false},
+	lines := []Line{{"table", t.SQL(), "events that refer to a " + by, false},
+		{"columns." + by, named(column), "whose event it is", false},
+		{"columns.type", named(kind.Name), "what happened", false},
 		{"columns.at", named(at), "when", false}}
 	if data := t.dataColumn(); data != "" {
 		lines = append(lines, Line{"columns.data", named(data), "what it says besides", false})
@@ -81,7 +82,8 @@ func (t *Table) typeColumn() *Column {
 }
 
 func (t *Table) timeColumn() string {
-	for _, name := range []string{"createdat", "at", "occurredat", "occurred", "timestamp", "ts", "time", "insertedat", "created"} {
+	for _, name := range []string{"createdat", "at", "occurredat", "occurred", "timestamp", "ts", "time", "insertedat",
+		"created"} {
 		if c := t.first(name); c != nil && isMoment(c.Type) {
 			return c.Name
 		}

@@ -44,8 +44,10 @@ func Propose(cat *Catalog) *Proposal {
 	}
 	found := candidates(cat)
 	if len(found) == 0 {
-		return &Proposal{None: "no table was found that has an id, a status whose words are those of tasks, and the clocks of work",
-			Doubts: []string{fmt.Sprintf("%d tables were looked at; map the right one by hand: docs/platforms.md", len(cat.Tables))}}
+		return &Proposal{None: "no table was found that has an id, a status whose words are those of tasks, and the " +
+			"clocks of work",
+			Doubts: []string{fmt.Sprintf("%d tables were looked at; map the right one by hand: docs/platforms.md",
+				len(cat.Tables))}}
 	}
 	p := found[0].propose()
 	p.rivals(found)
@@ -101,13 +103,17 @@ func (p *Proposal) identity(c *candidate, taken map[string]bool) {
 // state maps the status and its words. A queue of locks has its state from them.
 func (p *Proposal) state(c *candidate, taken map[string]bool) {
 	if c.status == nil {
-		locked, attempts, most := named(c.first("lockedat").Name), named(c.first("attempts").Name), named(c.first("maxattempts").Name)
-		p.add("status", fmt.Sprintf("(CASE WHEN %s IS NOT NULL THEN 'running' WHEN %s >= %s THEN 'failed' ELSE 'pending' END)",
+		locked, attempts, most := named(c.first("lockedat").Name), named(c.first("attempts").Name),
+			named(c.first("maxattempts").Name)
+		p.add("status", fmt.Sprintf("(CASE WHEN %s IS NOT NULL THEN 'running' WHEN %s >= %s THEN 'failed' ELSE "+
+			"'pending' END)",
 			locked, attempts, most), "no status: a row is locked while it is worked at", true)
 		p.add("started_at", locked, "when the work began: it was locked then", true)
 		taken[c.first("lockedat").Name] = true
-		p.Statuses = []Status{{"pending", []string{"pending"}}, {"running", []string{"running"}}, {"failed", []string{"failed"}}}
-		p.doubt("done rows seem to be deleted: a sandbox of a done task is explained by no row, so let it be owned by a label")
+		p.Statuses = []Status{{"pending", []string{"pending"}}, {"running", []string{"running"}},
+			{"failed", []string{"failed"}}}
+		p.doubt("done rows seem to be deleted: a sandbox of a done task is explained by no row, so let it be owned by " +
+			"a label")
 		return
 	}
 	taken[c.status.Name] = true
@@ -171,10 +177,13 @@ func (p *Proposal) shape(c *candidate) {
 	})
 	switch {
 	case people || len(c.states[reconcile.TaskParked]) > 0 && p.has("attempts") == "":
-		p.Shape = Line{"shape", "workspace", "rows seem to be people's sandboxes, which rest between uses: nothing of them is ended", true}
+		p.Shape = Line{"shape", "workspace", "rows seem to be people's sandboxes, which rest between uses: nothing of " +
+			"them is ended", true}
 	case p.has("sandbox") == "":
-		p.Shape = Line{"shape", "queue-workers", "no column names a sandbox: workers seem to outlive tasks, and are not ended", true}
-		p.doubt("if each task has a sandbox of its own, write shape: task-per-sandbox, and label sandboxes with the id of their task")
+		p.Shape = Line{"shape", "queue-workers", "no column names a sandbox: workers seem to outlive tasks, and are " +
+			"not ended", true}
+		p.doubt("if each task has a sandbox of its own, write shape: task-per-sandbox, and label sandboxes with the id " +
+			"of their task")
 	default:
 		p.Shape = Line{"shape", "task-per-sandbox", "a column names the sandbox of each task", false}
 	}

@@ -44,6 +44,7 @@ func TestProposals(t *testing.T) {
 	}
 	for name, schema := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			pool := database(t)
 			if _, err := pool.Exec(t.Context(), schema); err != nil {
 				t.Fatal(err)
@@ -52,6 +53,7 @@ func TestProposals(t *testing.T) {
 		})
 	}
 	t.Run("river", func(t *testing.T) {
+		t.Parallel()
 		pool := database(t)
 		m, err := rivermigrate.New(riverpgxv5.New(pool), nil)
 		if err == nil {

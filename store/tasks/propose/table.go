@@ -9,11 +9,15 @@ import (
 )
 
 var (
-	taskTokens = []string{"task", "tasks", "job", "jobs", "run", "runs", "execution", "executions", "session", "sessions", "workspace",
+	taskTokens = []string{"task", "tasks", "job", "jobs", "run", "runs", "execution", "executions", "session",
+		"sessions", "workspace",
 		"workspaces", "sandbox", "sandboxes", "build", "builds", "instance", "instances"}
-	otherTokens = []string{"event", "events", "log", "logs", "history", "archive", "audit", "migration", "migrations", "schema",
-		"message", "messages", "setting", "settings", "queue", "queues", "schedule", "schedules", "cron", "crontab", "crontabs",
-		"subscription", "version", "tag", "tags", "template", "templates", "user", "users", "known", "leader", "client", "peers",
+	otherTokens = []string{"event", "events", "log", "logs", "history", "archive", "audit", "migration", "migrations",
+		"schema",
+		"message", "messages", "setting", "settings", "queue", "queues", "schedule", "schedules", "cron", "crontab",
+		"crontabs",
+		"subscription", "version", "tag", "tags", "template", "templates", "user", "users", "known", "leader", "client",
+		"peers",
 		"periodic", "result", "results", "step", "steps", "dependency", "dependencies"}
 )
 

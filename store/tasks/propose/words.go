@@ -10,24 +10,31 @@ import (
 // stateWords are the words of statuses whose meaning platforms agree on. A status that is none of them is left open:
 // its rows are never judged until somebody says what it means.
 var stateWords = map[reconcile.TaskState][]string{
-	reconcile.TaskPending: {"pending", "queued", "created", "new", "available", "scheduled", "todo", "ready", "submitted", "enqueued",
+	reconcile.TaskPending: {"pending", "queued", "created", "new", "available", "scheduled", "todo", "ready",
+		"submitted", "enqueued",
 		"retry", "retryable", "retrying", "delayed", "init", "initialized", "notstarted", "backlog", "planned", "requested"},
-	reconcile.TaskAssigned: {"assigned", "claimed", "claiming", "dispatched", "dequeued", "leased", "starting", "provisioning",
+	reconcile.TaskAssigned: {"assigned", "claimed", "claiming", "dispatched", "dequeued", "leased", "starting",
+		"provisioning",
 		"preparing", "reserved", "acquired", "launching", "booting", "allocating", "creating"},
-	reconcile.TaskRunning: {"running", "active", "executing", "inprogress", "processing", "started", "doing", "working", "busy",
+	reconcile.TaskRunning: {"running", "active", "executing", "inprogress", "processing", "started", "doing", "working",
+		"busy",
 		"ongoing", "run"},
 	reconcile.TaskCompleted: {"completed", "complete", "done", "succeeded", "success", "successful", "finished", "passed"},
-	reconcile.TaskFailed: {"failed", "failure", "error", "errored", "crashed", "discarded", "dead", "timedout", "timeout", "expired",
+	reconcile.TaskFailed: {"failed", "failure", "error", "errored", "crashed", "discarded", "dead", "timedout",
+		"timeout", "expired",
 		"rejected", "killed", "lost"},
-	reconcile.TaskStopped: {"cancelled", "canceled", "stopped", "aborted", "terminated", "revoked", "skipped", "abandoned", "deleted"},
-	reconcile.TaskParked:  {"paused", "suspended", "parked", "sleeping", "archived", "hibernated"},
+	reconcile.TaskStopped: {"cancelled", "canceled", "stopped", "aborted", "terminated", "revoked", "skipped",
+		"abandoned", "deleted"},
+	reconcile.TaskParked: {"paused", "suspended", "parked", "sleeping", "archived", "hibernated"},
 	// Who is being stopped has a sandbox that nobody should judge by its silence.
-	reconcile.TaskWaiting: {"waiting", "blocked", "onhold", "waitingforinput", "awaitinginput", "awaitingapproval", "needsinput",
+	reconcile.TaskWaiting: {"waiting", "blocked", "onhold", "waitingforinput", "awaitinginput", "awaitingapproval",
+		"needsinput",
 		"cancelling", "canceling", "aborting", "stopping", "terminating"},
 }
 
 // stateOrder is the order of a task's life.
-var stateOrder = []reconcile.TaskState{reconcile.TaskPending, reconcile.TaskAssigned, reconcile.TaskRunning, reconcile.TaskWaiting,
+var stateOrder = []reconcile.TaskState{reconcile.TaskPending, reconcile.TaskAssigned, reconcile.TaskRunning,
+	reconcile.TaskWaiting,
 	reconcile.TaskParked, reconcile.TaskCompleted, reconcile.TaskFailed, reconcile.TaskStopped}
 
 // stateOf is what a status means, [reconcile.TaskUnknown] where that is not clear.
@@ -53,38 +60,49 @@ type fieldRule struct {
 // fieldRules are in the order of a config.
 var fieldRules = []fieldRule{
 	{field: "sandbox", fits: func(t string) bool { return isText(t) || t == "uuid" },
-		names: []string{"sandboxid", "sandbox", "containerid", "machineid", "vmid", "devboxid", "sandboxname", "containername", "podname"},
-		weak:  []string{"instanceid", "runnerid", "externalid", "environmentid", "workspaceid", "providerid"},
-		why:   "names the sandbox of a task"},
+		names: []string{"sandboxid", "sandbox", "containerid", "machineid", "vmid", "devboxid", "sandboxname",
+			"containername", "podname"},
+		weak: []string{"instanceid", "runnerid", "externalid", "environmentid", "workspaceid", "providerid"},
+		why:  "names the sandbox of a task"},
 	{field: "template", fits: isText, names: []string{"template", "templateid", "templatename", "imagename", "snapshotid"},
 		weak: []string{"image", "snapshot"}, why: "what its sandbox is made from"},
-	{field: "tenant", fits: isKey, names: []string{"tenantid", "orgid", "organizationid", "teamid", "accountid", "customerid"},
+	{field: "tenant", fits: isKey, names: []string{"tenantid", "orgid", "organizationid", "teamid", "accountid",
+		"customerid"},
 		why: "whose it is: one tenant's troubles are kept apart from another's"},
 	{field: "session", fits: func(t string) bool { return isText(t) || t == "uuid" },
 		names: []string{"conversationid", "agentsessionid", "sessionid"}, why: "changes when a task is handed out again"},
 	{field: "worker", fits: isText, names: []string{"workerid", "lockedby", "claimedby"}, why: "who works at it"},
-	{field: "created_at", fits: isMoment, names: []string{"createdat", "createdon", "created", "insertedat", "enqueuedat", "queuedat",
+	{field: "created_at", fits: isMoment, names: []string{"createdat", "createdon", "created", "insertedat",
+		"enqueuedat", "queuedat",
 		"submittedat", "datecreated", "creationtime"}, why: "when it was made"},
-	{field: "assigned_at", fits: isMoment, names: []string{"assignedat", "claimedat", "leasedat", "dispatchedat", "reservedat", "lockedat"},
+	{field: "assigned_at", fits: isMoment, names: []string{"assignedat", "claimedat", "leasedat", "dispatchedat",
+		"reservedat", "lockedat"},
 		why: "when a worker took it"},
-	{field: "started_at", fits: isMoment, names: []string{"startedat", "startedon", "starttime", "started", "attemptedat", "runstartedat"},
+	{field: "started_at", fits: isMoment, names: []string{"startedat", "startedon", "starttime", "started",
+		"attemptedat", "runstartedat"},
 		why: "when the work began"},
-	{field: "heartbeat_at", fits: isMoment, names: []string{"heartbeatat", "lastheartbeatat", "lastheartbeat", "heartbeat", "lastpingat"},
+	{field: "heartbeat_at", fits: isMoment, names: []string{"heartbeatat", "lastheartbeatat", "lastheartbeat",
+		"heartbeat", "lastpingat"},
 		why: "the last sign of life of its worker"},
 	{field: "activity_at", fits: isMoment, names: []string{"lastactivityat", "lastactivity", "lastactiveat", "lastusedat"},
 		why: "the last work that was seen"},
-	{field: "updated_at", fits: isMoment, names: []string{"updatedat", "updatedon", "modifiedat", "updated", "lastmodified", "modifiedon"},
+	{field: "updated_at", fits: isMoment, names: []string{"updatedat", "updatedon", "modifiedat", "updated",
+		"lastmodified", "modifiedon"},
 		why: "when the row changed last"},
-	{field: "ended_at", fits: isMoment, names: []string{"completedat", "finishedat", "endedat", "finalizedat", "completedon", "endtime", "finished"},
+	{field: "ended_at", fits: isMoment, names: []string{"completedat", "finishedat", "endedat", "finalizedat",
+		"completedon", "endtime", "finished"},
 		why: "when it was over"},
-	{field: "due_at", fits: isMoment, names: []string{"scheduledat", "runat", "startafter", "scheduledfor", "nextrunat", "eta", "availableat"},
+	{field: "due_at", fits: isMoment, names: []string{"scheduledat", "runat", "startafter", "scheduledfor", "nextrunat",
+		"eta", "availableat"},
 		why: "it need not begin before"},
 	{field: "deleted_at", fits: isMoment, names: []string{"deletedat"}, why: "such rows are over"},
-	{field: "error", fits: isText, names: []string{"errormessage", "error", "lasterror", "failurereason", "errortext", "failreason"},
+	{field: "error", fits: isText, names: []string{"errormessage", "error", "lasterror", "failurereason", "errortext",
+		"failreason"},
 		why: "says why it failed"},
 	{field: "attempts", fits: isInteger, names: []string{"attempts", "attempt", "retrycount", "retries", "attemptcount"},
 		why: "how often it was tried"},
-	{field: "max_attempts", fits: isInteger, names: []string{"maxattempts", "maxretries", "retrylimit"}, why: "how often it may be tried"},
+	{field: "max_attempts", fits: isInteger, names: []string{"maxattempts", "maxretries", "retrylimit"},
+		why: "how often it may be tried"},
 }
 
 // openRules are fields that are never mapped by their name alone: what rests on them ends sandboxes.
@@ -94,7 +112,8 @@ var openRules = []fieldRule{
 	{field: "timeout", fits: func(t string) bool { return isInteger(t) || t == "interval" },
 		names: []string{"timeoutseconds", "timeout", "maxduration", "maxdurationseconds", "expirein", "timeoutsecs"},
 		why:   "looks like a time limit; whoever is past it is ended"},
-	{field: "keep_alive_until", fits: isMoment, names: []string{"keepaliveuntil"}, why: "keeps a sandbox after its task is over"},
+	{field: "keep_alive_until", fits: isMoment, names: []string{"keepaliveuntil"},
+		why: "keeps a sandbox after its task is over"},
 	{field: "provider", fits: isText, names: []string{"provider", "sandboxprovider", "sandboxtype"},
 		why: "must hold the names of the entries under providers"},
 }
@@ -114,7 +133,8 @@ func (r *fieldRule) match(t *Table, taken map[string]bool) (c *Column, weak bool
 }
 
 // statusNames are the names of columns that hold a status, the best first.
-var statusNames = []string{"status", "state", "taskstatus", "jobstatus", "runstatus", "statetype", "executionstatus", "phase"}
+var statusNames = []string{"status", "state", "taskstatus", "jobstatus", "runstatus", "statetype", "executionstatus",
+	"phase"}
 
 // typeNames are the names of columns that hold the type of an event.
 var typeNames = []string{"eventtype", "event", "type", "kind", "eventname", "name"}

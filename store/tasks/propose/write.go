@@ -24,7 +24,8 @@ func (p *Proposal) YAML(f Frame) string {
 		w.line("# ? " + oneLine(d))
 	}
 	w.line("")
-	w.value(0, "installation", f.Installation, "stamped into the ledger; another name on the same ledger is refused", false)
+	w.value(0, "installation", f.Installation, "stamped into the ledger; another name on the same ledger is refused",
+		false)
 	w.value(0, "mode", "observe", "nothing is changed until you say so", false)
 	w.value(0, "database", "${DATABASE_URL}", "of the ledger, best one of its own, with a login of its own", false)
 	w.line("")
@@ -127,7 +128,8 @@ func scalar(word string) string {
 	return fmt.Sprintf("%q", strings.ReplaceAll(word, "${", "$${")) // no variable: the platform named it so
 }
 
-var odd = map[string]bool{"true": true, "false": true, "null": true, "yes": true, "no": true, "on": true, "off": true, "y": true, "n": true}
+var odd = map[string]bool{"true": true, "false": true, "null": true, "yes": true, "no": true, "on": true,
+	"off": true, "y": true, "n": true}
 
 func scalars(list []string) []string {
 	out := make([]string, len(list))
