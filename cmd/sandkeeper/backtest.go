@@ -32,7 +32,8 @@ func (f *pastFlags) add(c *cobra.Command, forms ...string) {
 	spanFlag(c, &f.since, "since", 30*day, "how far back to look")
 	c.Flags().IntVar(&f.share, "share", 50, "percent of the time in which the task database may be kept at work")
 	c.Flags().StringSliceVar(&f.rules, "rule", nil, "only this rule; may be given more than once")
-	_ = c.RegisterFlagCompletionFunc("rule", cobra.FixedCompletions(reconcile.RuleNames, cobra.ShellCompDirectiveNoFileComp))
+	names := cobra.FixedCompletions(reconcile.RuleNames, cobra.ShellCompDirectiveNoFileComp)
+	_ = c.RegisterFlagCompletionFunc("rule", names)
 	last := len(forms) - 1
 	formFlag(c, &f.form, "text", "form of the result: "+strings.Join(forms[:last], ", ")+" or "+forms[last], forms...)
 }
@@ -149,7 +150,8 @@ func (p *past) play(
 	}
 	p.asOf, p.since = clock.Now.UTC(), clock.Now.Add(-f.since).UTC()
 	replay := backtest.New(policy, p.since, p.asOf, f.rules...)
-	err = a.Tasks.History(ctx, tasks.HistoryRead{Since: p.since, Share: float64(f.share) / 100, Seen: show.seen}, replay.Add)
+	ask := tasks.HistoryRead{Since: p.since, Share: float64(f.share) / 100, Seen: show.seen}
+	err = a.Tasks.History(ctx, ask, replay.Add)
 	p.tasks, p.events, p.leftOut = replay.Tasks, replay.Events, show.last.LeftOut
 	return replay, err
 }

@@ -72,7 +72,8 @@ func backtestText(w io.Writer, p *past) error {
 		fmt.Fprintf(&b, "%s could not be read, or has too many events\n\n", console.Plural(p.leftOut, "task"))
 	}
 	t := console.Table(&b)
-	fmt.Fprintln(t, "rule\tclass\tafter\ttasks\tfalse positives\tat most\tmeasured p50\tp99\tp99.9\tmax\tfound dead p50\tp99\tsuggested")
+	fmt.Fprintln(t, "rule\tclass\tafter\ttasks\tfalse positives\tat most\tmeasured p50\tp99\tp99.9\tmax\t"+
+		"found dead p50\tp99\tsuggested")
 	for i := range p.results {
 		if r := &p.results[i]; len(r.Frontier) > 0 || r.Class != backtest.All {
 			backtestLine(t, r)

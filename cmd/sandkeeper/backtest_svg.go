@@ -58,7 +58,8 @@ type panel struct {
 
 func newPanel(w io.Writer, r *backtest.Result) *panel {
 	last := len(r.Frontier) - 1
-	p := &panel{w: w, r: r, least: math.Log(r.Frontier[0].After.Seconds()), most: math.Log(r.Frontier[last].After.Seconds())}
+	p := &panel{w: w, r: r, least: math.Log(r.Frontier[0].After.Seconds()),
+		most: math.Log(r.Frontier[last].After.Seconds())}
 	for i := range r.Frontier {
 		p.rate = max(p.rate, min(1, r.Frontier[i].Rate*1.1), 0.05)
 		p.delay = max(p.delay, r.Frontier[i].Delay)
@@ -80,8 +81,8 @@ func (p *panel) draw() {
 		html.EscapeString(p.r.Rule))
 	fmt.Fprintf(p.w, "<text x=\"%d\" y=\"38\">%d false positives of %d tasks at %s, at most %s</text>\n", plotLeft,
 		p.r.FalsePositives, p.r.Samples, text.Exact(p.r.After), percentText(p.r.Upper))
-	fmt.Fprintf(p.w, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"%s\"/>\n", plotLeft, plotTop,
-		plotRight-plotLeft, plotBottom-plotTop, colourFrame)
+	fmt.Fprintf(p.w, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"%s\"/>\n", plotLeft,
+		plotTop, plotRight-plotLeft, plotBottom-plotTop, colourFrame)
 	p.axes()
 	p.curve(colourBound, func(f *backtest.Point) float64 { return f.Upper / p.rate })
 	p.curve(colourRate, func(f *backtest.Point) float64 { return f.Rate / p.rate })
@@ -122,8 +123,8 @@ func (p *panel) curve(colour string, part func(*backtest.Point) float64) {
 // mark draws a threshold.
 func (p *panel) mark(after time.Duration, says, dashes string) {
 	x := p.x(after)
-	fmt.Fprintf(p.w, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\" stroke=\"#222\"%s/>\n", x, x, plotTop, plotBottom+20,
-		dashes)
-	fmt.Fprintf(p.w, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s %s</text>\n", x, plotBottom+34, text.Exact(after),
-		says)
+	fmt.Fprintf(p.w, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\" stroke=\"#222\"%s/>\n", x, x, plotTop,
+		plotBottom+20, dashes)
+	fmt.Fprintf(p.w, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s %s</text>\n", x, plotBottom+34,
+		text.Exact(after), says)
 }

@@ -29,7 +29,8 @@ func checkCommand(o *app.Options) *cobra.Command {
 		Short: "Test the config against the world: one line each, with the fix",
 		Long: `Check reads the config, connects to the databases, compares every mapped column with the
 catalog, looks at the clocks, the grants, the ledger, each provider's credential,
-capabilities and templates. It changes nothing. Exit code 1 if any line fails.`,
+capabilities and templates. Rules that act are held against the platform's history, as backtest does,
+for 15 seconds at most. It changes nothing. Exit code 1 if any line fails.`,
 		Example: `  sandkeeper check --config sandkeeper.yaml
   sandkeeper check --watch 2m    see how the workers' clocks move, and how far apart heartbeats come`,
 		Args: needs(),

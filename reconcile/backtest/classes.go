@@ -19,7 +19,7 @@ func newClasses() *classes {
 }
 
 func (c *classes) add(n classNames) uint16 {
-	number := uint16(len(c.names)) //nolint:gosec // there are few
+	number := uint16(len(c.names))
 	c.names, c.number[n] = append(c.names, n), number
 	return number
 }
@@ -42,7 +42,7 @@ func (c *classes) of(l *Life) uint16 {
 func (c *classes) groups() map[string][]uint16 {
 	templates, kinds := map[string][]uint16{}, map[string][]uint16{}
 	for i, n := range c.names {
-		number := uint16(i) //nolint:gosec // there are few
+		number := uint16(i)
 		if n.template != "" {
 			templates[n.template] = append(templates[n.template], number)
 		}

@@ -34,8 +34,8 @@ func frontier(t *tally, samples []sample, of *Result) (out []Point) {
 	slices.Sort(deaths)
 	for _, after := range thresholds(t, of) {
 		wrong := len(values) - sort.Search(len(values), func(i int) bool { return values[i].duration() > after })
-		p := Point{After: after, FalsePositives: wrong, Upper: Upper(wrong, len(values)), DeadHours: deadHours(samples, after),
-			Delay: min(after, quantile(deaths, .5))}
+		p := Point{After: after, FalsePositives: wrong, Upper: Upper(wrong, len(values)),
+			DeadHours: deadHours(samples, after), Delay: min(after, quantile(deaths, .5))}
 		if len(values) > 0 {
 			p.Rate = float64(wrong) / float64(len(values))
 		}

@@ -145,8 +145,8 @@ func (s *scene) subject(t reconcile.Task, since time.Time) {
 // box adds a sandbox that runs, and how its newest probes went.
 func (s *scene) box(id, task string, probe reconcile.ProbeOutcome) {
 	ref := reconcile.Ref{Provider: s.provider, ID: id}
-	s.Sandboxes = append(s.Sandboxes, reconcile.Sandbox{Ref: ref, Name: id, Raw: "running", State: reconcile.SandboxRunning,
-		Owned: true, Task: task, SandboxKey: id, AsOf: s.at})
+	s.Sandboxes = append(s.Sandboxes, reconcile.Sandbox{Ref: ref, Name: id, Raw: "running",
+		State: reconcile.SandboxRunning, Owned: true, Task: task, SandboxKey: id, AsOf: s.at})
 	result := reconcile.ProbeResult{Ref: ref, Outcome: probe, Detail: "as the worst case", At: s.at}
 	seen := reconcile.ProbeSeen{Ref: ref, Last: result}
 	if probe.Failed() {

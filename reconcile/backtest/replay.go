@@ -89,7 +89,7 @@ func (t *tally) add(l *Life, class uint16) {
 	if _, known := t.after[class]; !known {
 		t.after[class] = limit
 	}
-	s := sample{ended: uint32(l.Ended.Unix()), class: class, outcome: l.Outcome()} //nolint:gosec // until 2106
+	s := sample{ended: uint32(l.Ended.Unix()), class: class, outcome: l.Outcome()}
 	for _, one := range spans {
 		if !one.lived {
 			s.last, s.late = t.death(l, one, limit)
@@ -168,7 +168,7 @@ func (t *tally) measure(s *sample, l *Life, lived []span, limit time.Duration) {
 			}
 		}
 		if s.longest == 0 {
-			s.longest, s.from = millisOf(one.long()), uint32(one.from.Unix()) //nolint:gosec // until 2106
+			s.longest, s.from = millisOf(one.long()), uint32(one.from.Unix())
 			continue
 		}
 		s.second = millisOf(one.long())

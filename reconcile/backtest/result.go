@@ -65,7 +65,8 @@ func (r *Replay) ofTally(t *tally) []Result {
 	out := []Result{all}
 	groups := r.classes.groups()
 	for _, name := range reconcile.SortedKeys(groups) {
-		own := slices.DeleteFunc(slices.Clone(samples), func(s sample) bool { return !slices.Contains(groups[name], s.class) })
+		others := func(s sample) bool { return !slices.Contains(groups[name], s.class) }
+		own := slices.DeleteFunc(slices.Clone(samples), others)
 		one := t.result(own, r.proof, name, t.after[groups[name][0]])
 		if one.Samples < classLeast {
 			continue
@@ -170,7 +171,8 @@ func (t *tally) hearOthers(f *fleet) {
 		s := &t.samples[i]
 		from := time.Unix(int64(s.from), 0)
 		to := from.Add(s.longest.duration())
-		if s.longest == 0 || s.longest.duration() < limit/2 || !g.doubtful(from, to) || t.foundBeside(g, span{from, to, true}) {
+		short := s.longest == 0 || s.longest.duration() < limit/2
+		if short || !g.doubtful(from, to) || t.foundBeside(g, span{from, to, true}) {
 			continue
 		}
 		s.longest, s.second = s.second, 0

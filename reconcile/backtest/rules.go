@@ -26,7 +26,8 @@ var replays = []replayed{
 	{rule: "assigned-stale", words: "took longer to start than", spans: startSpans},
 	{rule: "heartbeat-lost", words: "were silent for longer than", kind: heard, spans: silenceSpans, lacks: noHeartbeats},
 	{rule: "inactive", words: "were inactive for longer than", kind: active, spans: idleSpans, lacks: noEvents},
-	{rule: "deadline-exceeded", words: "ran for longer than", asked: reconcile.TaskRunning, spans: runSpans, least: ownTimeout},
+	{rule: "deadline-exceeded", words: "ran for longer than", asked: reconcile.TaskRunning, spans: runSpans,
+		least: ownTimeout},
 	{rule: "finished-lingering", words: "were used again after", spans: lingerSpans, lacks: noEvents},
 	{rule: "pending-stuck", words: "waited for longer than", asked: reconcile.TaskPending, spans: waitSpans},
 }

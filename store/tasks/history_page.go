@@ -49,8 +49,9 @@ func (p *pastPage) end(ctx context.Context, tx pgx.Tx) (id string, err error) {
 func (p *pastPage) rows(ctx context.Context, tx pgx.Tx, now time.Time, to string) error {
 	after := p.h.seen.After
 	_, key := p.s.eventKey()
-	sql, err := render("history_rows", map[string]any{"Fields": p.s.pastSelection(), "Ended": p.s.ended, "Class": p.s.class,
-		"Key": key, "Table": p.s.plan.from.SQL, "From": p.s.from(after), "To": p.s.compared("<=", "to"), "Alive": p.s.alive()})
+	sql, err := render("history_rows", map[string]any{"Fields": p.s.pastSelection(), "Ended": p.s.ended,
+		"Class": p.s.class, "Key": key, "Table": p.s.plan.from.SQL, "From": p.s.from(after),
+		"To": p.s.compared("<=", "to"), "Alive": p.s.alive()})
 	if err != nil {
 		return err
 	}
