@@ -27,7 +27,8 @@ func (p *Provider) noteKill(id string, a wire.Answer) {
 }
 
 // certainlyGone is nil where a sandbox that is not found is gone. After a kill that failed its own event proves that
-// the machine ended, and later that nobody measures it any more: the samples come from the node and not from the record.
+// the machine ended, and later that nobody measures it any more: the samples come from the node, and not from the
+// record.
 func (p *Provider) certainlyGone(ctx context.Context, id string) error {
 	at, failed := p.unsure.Load(id)
 	if !failed {
