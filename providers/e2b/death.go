@@ -30,7 +30,8 @@ func (p *Provider) Death(ctx context.Context, id string) (reconcile.Death, error
 			return reconcile.Death{}, wire.NoRecord("only the vendor's own cloud has events")
 		}
 		var in []lifecycle
-		a, err := p.client.Get(ctx, wire.Call{What: "events", URL: p.client.At("events", "sandboxes", id) + "?limit=100"}, &in)
+		a, err := p.client.Get(ctx, wire.Call{What: "events",
+			URL: p.client.At("events", "sandboxes", id) + "?limit=100"}, &in)
 		if err != nil {
 			return reconcile.Death{}, err
 		}

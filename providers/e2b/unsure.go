@@ -27,14 +27,16 @@ func (p *Provider) noteKill(id string, a wire.Answer) {
 }
 
 // certainlyGone is nil where a sandbox that is not found is gone. After a kill that failed its own event proves that
-// the machine ended, and later that nobody measures it any more: the samples come from the node and not from the record.
+// the machine ended, and later that nobody measures it any more: the samples come from the node, and not from the
+// record.
 func (p *Provider) certainlyGone(ctx context.Context, id string) error {
-	at, failed := p.unsure.Load(id)
+	kept, _ := p.unsure.Load(id)
+	at, failed := kept.(time.Time)
 	if !failed {
 		return nil
 	}
 	_, err := p.Death(ctx, id)
-	left := nodeNotices - p.base.Now().Sub(at.(time.Time))
+	left := nodeNotices - p.base.Now().Sub(at)
 	switch {
 	case err == nil:
 	case left > 0:

@@ -14,7 +14,8 @@ const deathTime = 3 * time.Second
 
 // deaths reads the providers' own records of what a look has shown to be over, for what had a task: it asks why
 // nothing runs there any more. What cannot be read is no record.
-func (k *Reconciler) deaths(ctx context.Context, s *reconcile.Snapshot, refs []reconcile.Ref, looks []reconcile.Lookup) {
+func (k *Reconciler) deaths(ctx context.Context, s *reconcile.Snapshot, refs []reconcile.Ref,
+	looks []reconcile.Lookup) {
 	var over []int
 	for i, ref := range refs {
 		if seen := s.Memory.Sandboxes[ref]; seen.Task != "" && looks[i].Over() &&

@@ -31,7 +31,9 @@ func (r *prober) probe(ctx context.Context) error {
 // measured beside it.
 func (r *prober) probing() []string {
 	rests := policyNeeds(r.policy, reconcile.NeedProbes)
-	workers := slices.ContainsFunc(reconcile.Rules, func(u reconcile.Rule) bool { return u.Worker && r.policy.Judges(u.Name) })
+	workers := slices.ContainsFunc(reconcile.Rules, func(u reconcile.Rule) bool {
+		return u.Worker && r.policy.Judges(u.Name)
+	})
 	return slices.DeleteFunc(r.policy.ProviderNames(), func(name string) bool {
 		p := r.policy.Providers[name].Probe
 		return p.Off || p.Budget <= 0 || !rests && !(workers && p.Worker != "") && !r.k.measures(name)

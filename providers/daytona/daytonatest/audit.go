@@ -8,11 +8,10 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// audit is the organization's audit log, newest first: who asked for the end of a sandbox, as far as the world knows it.
-// It is read by a permission of its own.
+// audit is the organization's audit log, newest first: who asked for the end of a sandbox, as far as the world knows
+// it. It is read by a permission of its own.
 func (s *Server) audit(q *request) {
-	switch {
-	case q.id != Organization, !slices.Contains(s.o.Permissions, "read:audit_logs"):
+	if q.id != Organization || !slices.Contains(s.o.Permissions, "read:audit_logs") {
 		q.fail(http.StatusForbidden, "Forbidden resource")
 		return
 	}
