@@ -129,5 +129,6 @@ if [ "${1:-}" = --tests ]; then
 	need compiler gcc libc6-dev
 	need chromium chromium
 	need promtool prometheus
+	need alertmanager prometheus-alertmanager
 fi
 [ -z "$missing" ] || install_missing
