@@ -9,11 +9,9 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -136,31 +134,26 @@ type watcher struct {
 // startPrometheus starts one that scrapes and evaluates each second.
 func startPrometheus(t *testing.T, targets ...string) *watcher {
 	t.Helper()
+	return startPrometheusWith(t, strings.Join(targets, `", "`), "", Rules(Site{}))
+}
+
+// startPrometheusWith is the same with other rules, and with an Alertmanager.
+func startPrometheusWith(t *testing.T, targets, alertmanager, rules string) *watcher {
+	t.Helper()
 	folder := t.TempDir()
 	config := fmt.Sprintf(`{global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}, rule_files: [rules.yaml],
-scrape_configs: [{job_name: sandkeeper, static_configs: [{targets: [%q]}]}]}`, strings.Join(targets, `", "`))
-	config = strings.ReplaceAll(config, `\"`, `"`)
-	for name, text := range map[string]string{"prometheus.yaml": config, "rules.yaml": Rules(Site{})} {
+scrape_configs: [{job_name: sandkeeper, static_configs: [{targets: ["%s"]}]}]`, targets)
+	if alertmanager != "" {
+		config += fmt.Sprintf(`, alerting: {alertmanagers: [{static_configs: [{targets: ["%s"]}]}]}`, alertmanager)
+	}
+	for name, text := range map[string]string{"prometheus.yaml": config + "}", "rules.yaml": rules} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	p := &watcher{address: free(t), log: filepath.Join(folder, "log")}
-	log, err := os.Create(p.log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := exec.CommandContext(t.Context(), program(t, "prometheus"), "--config.file="+filepath.Join(folder, "prometheus.yaml"),
+	run(t, p.log, program(t, "prometheus"), "--config.file="+filepath.Join(folder, "prometheus.yaml"),
 		"--storage.tsdb.path="+filepath.Join(folder, "tsdb"), "--web.listen-address="+p.address)
-	c.Stdout, c.Stderr = log, log
-	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { // the test's context has ended: it was told to stop
-		_ = c.Wait()
-		_ = log.Close()
-	})
 	return p
 }
 

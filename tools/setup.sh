@@ -116,7 +116,7 @@ install_missing() {
 	can_install || { for thing in $missing; do how "$thing"; done; exit 1; }
 	# shellcheck disable=SC2086 # one word a package
 	install_packages $packages
-	case " $missing " in *' promtool '*) quiet_prometheus ;; esac
+	case " $missing " in *' promtool '* | *' alertmanager '*) quiet_prometheus ;; esac
 	for thing in $missing; do
 		"has_$thing" || die "$thing was not found after its package was installed:$packages"
 	done
@@ -129,5 +129,6 @@ if [ "${1:-}" = --tests ]; then
 	need compiler gcc libc6-dev
 	need chromium chromium
 	need promtool prometheus
+	need alertmanager prometheus-alertmanager
 fi
 [ -z "$missing" ] || install_missing
