@@ -84,8 +84,6 @@ needs no second look, and ` + "`assigned-stale`" + ` no time. A record counts of
 provider's clock gives it: not from before the sandbox came back, nor from before the task was handed
 out. That there is none says nothing. It is in the reason, in the evidence, and what failures of one
 incident are grouped by.
-
-The presets: ` + "`sandkeeper check`" + ` proposes a command for the presets ` + "`omoios` and `coding-agent`" + `.
 `
 
 // A trait is one row of the table.
