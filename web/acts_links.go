@@ -1,18 +1,7 @@
 package web
 
-// ActsServed says whether the acts have pages: without them no link leads there.
-const ActsServed = false
-
 // An act is a link to the page that confirms one.
 type act struct{ Text, Href string }
-
-// offered are the acts that may be shown.
-func offered(acts ...act) []act {
-	if !ActsServed {
-		return nil
-	}
-	return acts
-}
 
 func holdAct(subject string) act { return act{"Hold…", asking("act/hold", "subject", subject)} }
 
@@ -32,8 +21,4 @@ func terminateAct(provider, sandbox string) act {
 
 func restoreAct(sandbox string) act {
 	return act{"Restore…", asking("act/restore", "sandbox", sandbox)}
-}
-
-func retryAct(incident string) act {
-	return act{"Retry tasks…", asking("act/retry", "incident", incident)}
 }

@@ -42,7 +42,7 @@ func (s *model) demotedItems() []item {
 			items = append(items, item{
 				Key: "demoted " + text.Plain(rule, mostName), Chip: chip(bad, "wrong"), When: since(low.At, s.Now),
 				Text: said(rule + " lowered itself and only observes").to(ruleAddress(rule)),
-				Sub:  sentence(capital(text.Plain(low.Reason, mostLine))), Acts: offered(modeAct(rule)),
+				Sub:  sentence(capital(text.Plain(low.Reason, mostLine))), Acts: []act{modeAct(rule)},
 			})
 		}
 	}
@@ -61,7 +61,7 @@ func (s *model) incidentItems() []item {
 			Key: "incident " + text.Plain(in.ID, mostName), Chip: chip(l, strings.Replace(state, "open", "incident", 1)),
 			Text: said(failureWords(in)).to(address("incidents", in.ID)), When: since(in.FirstSeen, s.Now),
 			Sub:  strings.Join(reconcile.NonEmpty(s.causeWords(in), placeOf(in)), " "),
-			Acts: offered(retryAct(in.ID)),
+			Acts: []act{releaseAct("incident:" + in.ID)},
 		})
 	}
 	return items

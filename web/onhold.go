@@ -71,7 +71,7 @@ func (s *model) breakerItem(b reconcile.Breaker) item {
 		Key: "breaker " + rule, Chip: chip(warn, "breaker"), When: since(b.OpenedAt, s.Now),
 		Text: said(rule + ": " + count(len(b.Subjects), "subject") + " due at once").to("stops"),
 		Sub:  "Review them, then release them. It also closes once they are healthy.",
-		Acts: offered(releaseAct(b.Rule)),
+		Acts: []act{releaseAct(b.Rule)},
 	}
 }
 
@@ -81,7 +81,7 @@ func (s *model) loweredItem(rule string) item {
 		Key: "mode " + text.Plain(rule, mostName), Chip: chip(set, authorOr(by.Author, "lowered")), When: lasting(by.At,
 			s.Now),
 		Text: said(rule + " lowered to " + string(s.Controls.Modes[rule])).to(ruleAddress(rule)),
-		Sub:  sentence(reasonAnd(by.Reason, "until it is cleared")), Acts: offered(modeAct(rule)),
+		Sub:  sentence(reasonAnd(by.Reason, "until it is cleared")), Acts: []act{modeAct(rule)},
 	}
 }
 
@@ -92,7 +92,7 @@ func (s *model) pauseItem(p reconcile.Pause) item {
 		Text: said("pause of " + p.Scope).to("stops"),
 		Sub: sentence(reasonAnd(p.Reason, s.holds(reconcile.HeldPause, p.Scope)+", "+
 			until(p.Until, s.Now, "until it is resumed").Text)),
-		Acts: offered(resumeAct(p.Scope)),
+		Acts: []act{resumeAct(p.Scope)},
 	}
 }
 
@@ -106,7 +106,7 @@ func (s *model) holdItem(h reconcile.Hold) item {
 		Text: holdTarget(h.Target).to(href),
 		Sub: sentence(reasonAnd(h.Reason, s.holds(reconcile.HeldHold, h.Target)+", "+
 			until(h.Until, s.Now, "until it is lifted").Text)),
-		Acts: offered(unholdAct(h.Target)),
+		Acts: []act{unholdAct(h.Target)},
 	}
 }
 

@@ -34,7 +34,7 @@ func (s *model) quarantines() (views []quarantineView, n int) {
 			Rule: text.Plain(a.Rule, mostName), Reason: sentence(capital(text.Plain(a.Reason, mostLine))),
 			Author: text.Plain(a.Author, mostName), Since: ago(a.PlannedAt, s.Now), Until: until(a.NextAttempt, s.Now, ""),
 			Restore: command("sandkeeper restore %s", a.Sandbox), Href: sandboxAddress(a.Provider, a.Sandbox),
-			Acts: offered(restoreAct(a.Sandbox)),
+			Acts: []act{restoreAct(a.Sandbox)},
 		})
 	}
 	return views, n

@@ -47,7 +47,7 @@ func releaseBlock(s *model, c *reconcile.Chosen, shown int) []block {
 	}
 	line := releaseCommand(b)
 	return []block{{Title: "Release", Commands: []command_{{"When each of the " + count(len(b.Subjects), "subject") +
-		" may be acted on, release them:", line}}, Acts: offered(releaseAct(b.Rule))}}
+		" may be acted on, release them:", line}}, Acts: []act{releaseAct(b.Rule)}}}
 }
 
 // findingRow is one finding, open or not, with what it rests on.

@@ -55,7 +55,7 @@ func IncidentPage(a *Asked, in *reconcile.Incident, of []reconcile.Verdict,
 	p.Head = headline{Level: v.Level, Word: v.State, Text: v.Count, Below: v.Cause}
 	if in.ClosedAt.IsZero() {
 		p.Head.Below += " " + strings.TrimSuffix(s.nextForIncident(in), ":")
-		p.Head.Acts = offered(retryAct(in.ID), holdAct("incident:"+in.ID))
+		p.Head.Acts = []act{releaseAct("incident:" + in.ID)}
 	}
 	facts := []pair{
 		{"incident", cell{ID: v.ID}}, {"rule", ruleCell(in.Rule).below(v.Means)}, {"where", said(placeOf(in))}, {"error",

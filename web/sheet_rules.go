@@ -144,7 +144,7 @@ func RulePage(a *Asked, rule string, report *reconcile.RuleReport) templ.Compone
 	mode := s.modeCell(rule)
 	p := sheet{frame: frameOf(a, "rules", rule)}
 	p.Head = headline{Level: mode.Level, Word: mode.Text, Text: rule, Below: "Finds " + r.Means + ". " + mode.Sub,
-		Acts: offered(modeAct(rule), pauseAct("rule:"+rule))}
+		Acts: []act{modeAct(rule), pauseAct("rule:" + rule)}}
 	p.Blocks = []block{
 		{Title: "Settings", Half: true, Pairs: s.settings(rule)},
 		{Title: "The last 7 days", Half: true, Pairs: s.reportPairs(rule, report), Words: []string{s.advice(rule, report)}},

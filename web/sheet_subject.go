@@ -30,7 +30,7 @@ func TaskPage(a *Asked, id string, h reconcile.History) templ.Component {
 	p := sheet{frame: frameOf(a, "", "Task "+id)}
 	p.Head = l.head()
 	p.Head.Text, p.Head.ID = "Task", text.Plain(id, mostName)
-	p.Head.Acts = offered(holdAct(reconcile.TaskSubject(id)))
+	p.Head.Acts = []act{holdAct(reconcile.TaskSubject(id))}
 	p.Blocks = l.blocks()
 	return paper(p)
 }
@@ -41,7 +41,7 @@ func SandboxPage(a *Asked, of reconcile.Ref, h reconcile.History) templ.Componen
 	p := sheet{frame: frameOf(a, "", "Sandbox "+of.String())}
 	p.Head = l.head()
 	p.Head.Text, p.Head.ID = "Sandbox", text.Plain(of.String(), mostName)
-	p.Head.Acts = offered(holdAct(reconcile.BoxSubject(of)), terminateAct(of.Provider, of.ID))
+	p.Head.Acts = []act{holdAct(reconcile.BoxSubject(of)), terminateAct(of.Provider, of.ID)}
 	p.Blocks = l.blocks()
 	return paper(p)
 }

@@ -9,7 +9,7 @@ import (
 
 // ours are the addresses that a page may lead to: assets, pages, anchors, each relative.
 var ours = regexp.MustCompile(`^(\.\./)*(static/[a-z]+\.(css|js|svg)\?v=[0-9a-f]{12}|\./(#[a-z]+)?|#[a-z]+|` +
-	`(metrics|readyz|healthz|tasks|sandboxes|incidents|findings|actions|passes|sources|rules|stops|operators|search|runbooks)` +
+	`(act|session|metrics|readyz|healthz|tasks|sandboxes|incidents|findings|actions|passes|sources|rules|stops|operators|search|runbooks)` +
 	`(/[A-Za-z0-9._~%-]+)*(\?[A-Za-z0-9._~%=&-]*)?(#[a-z-]+)?)$`)
 
 // HarmlessElement fails a test on an element that runs something, or leads where we are not.
