@@ -230,6 +230,14 @@ var referenceExamples = map[string]string{
 	"providers[].probe.exec": `"true"`, "providers[].probe.path": "/", "providers[].probe.worker": "pgrep -f worker.py",
 	"web.listen": "127.0.0.1:8080", "web.config_file": "web.yml", "web.hosts": "[sandkeeper.example.com]", "web.operators": "[ana]",
 	"web.trusted_proxies": "[10.0.0.0/8]", "alerts.notify": "[https://hooks.example.com/x]", "schedule": `{full: "@every 2m"}`,
+	"tasks.fail.call": "{url: \"https://…/{id}/cancel\", token_file: platform.token}", "tasks.fail.call.url": "https://api.example.com/tasks/{id}/cancel",
+	"tasks.fail.call.token": "${PLATFORM_TOKEN}", "tasks.fail.call.token_file": "platform.token", "tasks.fail.call.header": "X-Api-Key",
+	"tasks.fail.call.secret": "${CALL_KEY}", "tasks.fail.call.secret_file": "call.key", "tasks.fail.call.body": `{reason: "@reason"}`,
+	"providers[].prices": "[{template: agent-large, per_hour: 0.32}]", "providers[].prices[].template": "agent-large",
+	"providers[].prices[].region": "eu", "web.public_url": "https://sandkeeper.example.com", "alerts.labels": "[cluster, namespace]",
+	"alerts.dashboard_url": "https://grafana.example.com/d/sandkeeper", "alerts.runbooks_url": "https://wiki.example.com/sandkeeper",
+	"alerts.notify[].url": "https://hooks.example.com/x", "alerts.notify[].url_file": "/run/secrets/hook", "alerts.notify[].name": "on-call",
+	"alerts.notify[].events": "[incident, breaker]", "alerts.notify[].secret": "${NOTIFY_KEY}", "alerts.notify[].secret_file": "notify.key",
 	"limits": "{per_pass: 20}", "web": `{listen: "127.0.0.1:8080"}`, "alerts": "{notify: []}", "log": "{level: info}",
 }
 
