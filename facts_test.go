@@ -19,6 +19,7 @@ var readsFacts = map[string]string{
 	"reconcile/sources.go":         "says and reads the names of sources",
 	"reconcile/source_reasons.go":  "makes the reasons of sources, and knows them again",
 	"reconcile/details.go":         "makes the details of actions, and knows them again",
+	"reconcile/cause.go":           "asks which template a cause blames, and says it in the past",
 	"reconcile/mark.go":            "makes the marks on rows, and knows them again",
 	"cmd/sandkeeper-demo/waits.go": "the demo goes on once the incident's cause tells its audience the snapshot",
 	"cmd/sandkeeper-demo/words.go": "prints reasons that differ in numbers only as one",

@@ -48,6 +48,7 @@ var places = []place{
 	// Pure: no context, no clock, no I/O.
 	{pattern: "reconcile/view", ours: []string{"reconcile"}, never: effects, not: impure},
 	{pattern: "reconcile/decide", ours: []string{"reconcile", "reconcile/view"}, never: effects, not: impure},
+	{pattern: "reconcile/backtest", ours: []string{"reconcile", "reconcile/view", "reconcile/decide"}, never: effects, not: impure},
 	{pattern: "reconcile/run", ours: []string{"reconcile", "reconcile/view", "reconcile/decide"}, never: effects},
 	{pattern: "reconcile/guards"}, // reads code, knows none
 	// Support for tests: a whole world around the passes.
@@ -61,6 +62,8 @@ var places = []place{
 	{pattern: "reconcile/simtest/*", ours: []string{"reconcile", "reconcile/run", "reconcile/simtest",
 		"reconcile/simtest/history", "reconcile/simtest/platform", "providers/simulated"}, never: databases},
 	{pattern: "store", never: append(slices.Clone(pages), "net/http")},
+	// What a database's tables are, and what they are taken for: it opens none.
+	{pattern: "store/tasks/propose", ours: []string{"reconcile", "store", "store/tasks"}, never: pages},
 	{pattern: "store/tasks", ours: []string{"reconcile", "store"}, never: pages},
 	{pattern: "store/ledger", ours: []string{"reconcile", "store", "store/protocol"}, never: pages},
 	{pattern: "store/protocol", ours: []string{"reconcile"}, never: effects}, // decides as well
@@ -82,7 +85,8 @@ var places = []place{
 	{pattern: "providers/*/*test", ours: []string{"reconcile", "providers/simulated", "providers/wire/wiretest"},
 		never: databases},
 	// What the page says is made of data; who may read it, and how, is the listener's.
-	{pattern: "web", ours: []string{"reconcile", "web/api"}, never: databases, not: []string{"net"}},
+	{pattern: "web", ours: []string{"reconcile", "web/api", "web/chart"}, never: databases, not: []string{"net"}},
+	{pattern: "web/chart", never: databases, not: []string{"net"}},
 	// The documents for programs, made of data as well.
 	{pattern: "web/api", ours: []string{"reconcile"}, never: databases, not: []string{"net"}},
 	{pattern: "web/serve", ours: []string{"reconcile", "web", "web/api"}, never: databases},

@@ -21,6 +21,11 @@ type Ledger interface {
 type Options struct {
 	Policy   func() reconcile.Policy        // the one in force; nil: the default schedule, and no limits
 	Config   func() (ok bool, at time.Time) // whether the last reload was accepted, and when; nil: there are none
+	Pools    func() []Pool                  // the connections of this process; nil: there are none
+	Rates    func() map[string]float64      // calls a second by provider, by the config; nil: no limits
+	LeakUSD  func() float64                 // what leaks may cost an hour, by the config; nil: no limit
+	Local    *Local                         // what this process counts by itself; nil: nothing
+	Written  time.Time                      // when the metrics are written to a file; zero: they are scraped
 	Refused  func() (logIns, hosts int64)   // what the page refused at its door; nil: nothing is counted
 	Version  string                         // of this program
 	Deadline time.Duration                  // of one reading; 0 means 5 seconds
@@ -33,6 +38,14 @@ func (o *Options) policy() reconcile.Policy {
 		return o.Policy()
 	}
 	return reconcile.Policy{Quick: 15 * time.Second, Full: 2 * time.Minute}
+}
+
+// labels are those of every series.
+func (o *Options) labels() prometheus.Labels {
+	if name := o.policy().Installation; name != "" {
+		return prometheus.Labels{"installation": label(name)}
+	}
+	return prometheus.Labels{}
 }
 
 // A collector reads the ledger once for each scrape.
@@ -61,10 +74,7 @@ func NewCollector(l Ledger, o Options) prometheus.Collector {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	c := &collector{Options: o, ledger: l}
-	same := prometheus.Labels{}
-	if name := o.policy().Installation; name != "" {
-		same["installation"] = label(name)
-	}
+	same := o.labels()
 	for i := range families {
 		f := &families[i]
 		c.families = append(c.families, described{f, prometheus.NewDesc("sandkeeper_"+f.name, f.help, f.labels, same)})
@@ -81,7 +91,8 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 
 // Collect reads the ledger and sends what it says.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
-	r := &reading{policy: c.policy(), version: c.Version, config: c.Config, refused: c.Refused}
+	r := &reading{policy: c.policy(), version: c.Version, config: c.Config, refused: c.Refused,
+		pools: c.Pools, rates: c.Rates, leaks: c.LeakUSD, written: c.Written}
 	var err error
 	if r.Measures, err = c.measure(); err != nil {
 		c.Log.Warn("ledger not measured", "err", err)
@@ -89,7 +100,8 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	r.up = err == nil
 	r.forget()
 	for _, f := range c.families {
-		if r.up || f.local {
+		frozen := !r.written.IsZero() && f.name == "pass_age_seconds" // an age in a file would never grow
+		if (r.up || f.local) && !frozen {
 			f.send(r, f.desc, out)
 		}
 	}

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -51,7 +54,7 @@ func TestSeries(t *testing.T) {
 		`sandboxes{provider="daytona",state="failed"}`:        0,
 		`sandboxes{provider="eu:west",state="failed"}`:        1,
 		`sandboxes_foreign{provider="daytona"}`:               7,
-		`sandboxes_beyond_usual{installation="prod"}`:         3,
+		`sandboxes_above_expected{installation="prod"}`:       3,
 		`probes_total{outcome="answered",provider="daytona"}`: 99,
 
 		`findings{provider="daytona",rule="orphan"}`:                4,
@@ -64,48 +67,80 @@ func TestSeries(t *testing.T) {
 		`findings_opened_total{provider="daytona",rule="errored"}`:  0,
 		`findings_opened_total{provider="",rule="assigned-stale"}`:  0,
 		`findings_resolved_total{provider="daytona",rule="orphan"}`: 5,
-		`held{by="observe",rule="orphan"}`:                          2,
+		`findings_held{by="observe",rule="orphan"}`:                 2,
 
 		`actions_total{outcome="confirmed",provider="daytona",rule="orphan",step="terminate"}`: 4,
 		`actions_total{outcome="failed",provider="daytona",rule="orphan",step="terminate"}`:    0,
 		`actions_total{outcome="done",provider="",rule="assigned-stale",step="fail"}`:          0,
 		`actions_open{outcome="accepted",provider="daytona",rule="orphan",step="terminate"}`:   3,
 		`terminations_overdue{installation="prod"}`:                                            1,
-		`gone_seconds_bucket{provider="daytona",rule="orphan",le="1"}`:                         0,
-		`gone_seconds_bucket{provider="daytona",rule="orphan",le="2"}`:                         1,
-		`gone_seconds_bucket{provider="daytona",rule="orphan",le="5"}`:                         1,
-		`gone_seconds_bucket{provider="daytona",rule="orphan",le="300"}`:                       3,
-		`gone_seconds_bucket{provider="daytona",rule="orphan",le="+Inf"}`:                      4,
-		`gone_seconds_count{provider="daytona",rule="orphan"}`:                                 4,
-		`gone_seconds_sum{provider="daytona",rule="orphan"}`:                                   412.5,
+		`terminate_confirmation_seconds_bucket{provider="daytona",rule="orphan",le="1"}`:       0,
+		`terminate_confirmation_seconds_bucket{provider="daytona",rule="orphan",le="2"}`:       1,
+		`terminate_confirmation_seconds_bucket{provider="daytona",rule="orphan",le="5"}`:       1,
+		`terminate_confirmation_seconds_bucket{provider="daytona",rule="orphan",le="300"}`:     3,
+		`terminate_confirmation_seconds_bucket{provider="daytona",rule="orphan",le="+Inf"}`:    4,
+		`terminate_confirmation_seconds_count{provider="daytona",rule="orphan"}`:               4,
+		`terminate_confirmation_seconds_sum{provider="daytona",rule="orphan"}`:                 412.5,
 
-		`stop_gone_seconds_bucket{provider="daytona",rule="stop-ignored",le="5"}`:            0,
-		`stop_gone_seconds_bucket{provider="daytona",rule="stop-ignored",le="10"}`:           2,
-		`stop_gone_seconds_sum{provider="daytona",rule="stop-ignored"}`:                      14,
-		`stop_gone_seconds_count{provider="daytona",rule="stop-ignored"}`:                    2,
-		`deadline_gone_seconds_bucket{provider="daytona",rule="deadline-exceeded",le="300"}`: 0,
-		`deadline_gone_seconds_sum{provider="daytona",rule="deadline-exceeded"}`:             0,
-		`stop_asked_seconds_bucket{provider="daytona",rule="stop-ignored",le="+Inf"}`:        2,
-		`stop_asked_seconds_sum{provider="daytona",rule="stop-ignored"}`:                     0,
-		`deadline_gone_seconds_count{provider="daytona",rule="deadline-exceeded"}`:           1,
-		`stop_asked_seconds_count{provider="daytona",rule="stop-ignored"}`:                   2,
-		`incidents{rule="heartbeat-lost"}`:                                                   2,
-		`incidents{rule="assigned-stale"}`:                                                   0,
-		`verdicts_total{rule="orphan"}`:                                                      8,
-		`verdicts_total{rule="errored"}`:                                                     0,
-		`false_positives_total{rule="assigned-stale"}`:                                       2,
-		`false_positives_total{rule="orphan"}`:                                               0,
-		`rule_demoted{rule="assigned-stale"}`:                                                1,
-		`rule_demoted{rule="errored"}`:                                                       0,
-		`rule_demoted{rule="orphan"}`:                                                        0,
-		`notices_pending{installation="prod"}`:                                               3,
-		`work_after_stop_total{provider="daytona"}`:                                          1,
-		`work_after_stop_total{provider=""}`:                                                 0,
-		`recreations_total{provider="daytona"}`:                                              20,
-		`recreations_back_total{provider="daytona"}`:                                         19,
-		`resumes_total{provider="daytona"}`:                                                  0,
-		`resumes_total{provider=""}`:                                                         10,
-		`resumes_worked_total{provider=""}`:                                                  9,
+		`stop_confirmation_seconds_bucket{provider="daytona",rule="stop-ignored",le="5"}`:            0,
+		`stop_confirmation_seconds_bucket{provider="daytona",rule="stop-ignored",le="10"}`:           2,
+		`stop_confirmation_seconds_sum{provider="daytona",rule="stop-ignored"}`:                      14,
+		`stop_confirmation_seconds_count{provider="daytona",rule="stop-ignored"}`:                    2,
+		`deadline_confirmation_seconds_bucket{provider="daytona",rule="deadline-exceeded",le="300"}`: 0,
+		`deadline_confirmation_seconds_sum{provider="daytona",rule="deadline-exceeded"}`:             0,
+		`stop_request_seconds_bucket{provider="daytona",rule="stop-ignored",le="+Inf"}`:              2,
+		`stop_request_seconds_sum{provider="daytona",rule="stop-ignored"}`:                           0,
+		`deadline_confirmation_seconds_count{provider="daytona",rule="deadline-exceeded"}`:           1,
+		`stop_request_seconds_count{provider="daytona",rule="stop-ignored"}`:                         2,
+		`incidents{rule="heartbeat-lost"}`:                                                           2,
+		`incidents{rule="assigned-stale"}`:                                                           0,
+		`verdicts_total{rule="orphan"}`:                                                              8,
+		`verdicts_total{rule="errored"}`:                                                             0,
+		`false_positives_total{rule="assigned-stale"}`:                                               2,
+		`rule_auto_disabled{rule="assigned-stale"}`:                                                  1,
+		`notices_pending{installation="prod"}`:                                                       3,
+		`work_after_stop_total{provider="daytona"}`:                                                  1,
+		`work_after_stop_total{provider=""}`:                                                         0,
+		`recreations_total{provider="daytona"}`:                                                      20,
+		`recreations_succeeded_total{provider="daytona"}`:                                            19,
+		`resumes_total{provider="daytona"}`:                                                          0,
+		`resumes_total{provider=""}`:                                                                 10,
+		`resumes_succeeded_total{provider=""}`:                                                       9,
+
+		`hourly_budget_limit{installation="prod"}`:                                          200,
+		`hourly_budget_used{installation="prod"}`:                                           17,
+		`rule_mode{mode="enforce",rule="orphan"}`:                                           1,
+		`rule_mode{mode="observe",rule="capacity"}`:                                         1,
+		`ledger_bytes{installation="prod"}`:                                                 1 << 20,
+		`ledger_created_timestamp_seconds{installation="prod"}`:                             float64(at(-86400).Unix()),
+		`sandbox_age_seconds_bucket{provider="daytona",le="60"}`:                            4,
+		`sandbox_age_seconds_bucket{provider="daytona",le="300"}`:                           4,
+		`sandbox_age_seconds_bucket{provider="daytona",le="86400"}`:                         9,
+		`sandbox_age_seconds_sum{provider="daytona"}`:                                       9000,
+		`sandbox_age_seconds_count{provider="daytona"}`:                                     10,
+		`provider_quota_used{provider="daytona",quota="cpu"}`:                               12,
+		`provider_quota_limit{provider="daytona",quota="cpu"}`:                              100,
+		`leaks_total{provider="daytona",rule="orphan"}`:                                     6,
+		`leaks_total{provider="daytona",rule="duplicate"}`:                                  0,
+		`leaked_sandbox_seconds_total{provider="daytona",rule="orphan"}`:                    7200,
+		`leaked_usd_total{provider="daytona",rule="orphan"}`:                                0.16,
+		`leaking_sandboxes{provider="free",rule="orphan"}`:                                  1,
+		`leaking_usd_per_hour{provider="daytona",rule="orphan"}`:                            0.16,
+		`saved_last_day_usd{provider="daytona",rule="orphan"}`:                              3.5,
+		`operator_requests_total{outcome="confirmed",step="terminate"}`:                     2,
+		`operator_requests_open{step="terminate"}`:                                          7,
+		`notices_total{outcome="told"}`:                                                     5,
+		`notices_total{outcome="given-up"}`:                                                 0,
+		`holds_without_end{installation="prod"}`:                                            1,
+		`hold_without_end_oldest_timestamp_seconds{installation="prod"}`:                    float64(at(-7200).Unix()),
+		`hold_next_end_timestamp_seconds{installation="prod"}`:                              float64(at(600).Unix()),
+		`detection_delay_seconds_bucket{provider="daytona",rule="heartbeat-lost",le="300"}`: 0,
+		`detection_delay_seconds_bucket{provider="daytona",rule="heartbeat-lost",le="900"}`: 3,
+		`detection_delay_seconds_sum{provider="daytona",rule="heartbeat-lost"}`:             0,
+		`detection_delay_seconds_count{provider="daytona",rule="heartbeat-lost"}`:           3,
+		`detection_to_repair_seconds_bucket{provider="daytona",rule="orphan",le="3600"}`:    0,
+		`detection_to_repair_seconds_sum{provider="daytona",rule="orphan"}`:                 0,
+		`detection_to_repair_seconds_count{provider="daytona",rule="orphan"}`:               4,
 
 		`source_trusted{source="listing:daytona"}`:                                1,
 		`source_trusted{source="events"}`:                                         0,
@@ -117,7 +152,7 @@ func TestSeries(t *testing.T) {
 		`breaker_open{rule="orphan"}`:                                             0,
 		`paused{scope="rule:orphan"}`:                                             1,
 		`holds{installation="prod"}`:                                              2,
-		`mode_lowered{mode="observe",rule="errored"}`:                             1,
+		`rule_mode_lowered{mode="observe",rule="errored"}`:                        1,
 	}
 	for series, value := range want {
 		if got, ok := found[series]; !ok || got != value {
@@ -129,6 +164,103 @@ func TestSeries(t *testing.T) {
 		if name != "build_info" && !slices.ContainsFunc(slices.Collect(maps.Keys(want)), tried) {
 			t.Errorf("%s is exported and not tried here", name)
 		}
+	}
+}
+
+// TestSeriesThatCannotBe are not exported as zeroes: of a rule that is off, of a rule that only observes,
+// of money where nobody knows the price.
+func TestSeriesThatCannotBe(t *testing.T) {
+	m := full()
+	m.Counters = nil
+	o := options()
+	policy := o.Policy()
+	policy.Rules["duplicate"] = reconcile.RulePolicy{Mode: reconcile.Observe, Remedy: reconcile.Terminate}
+	policy.Providers["free"] = reconcile.ProviderPolicy{}
+	o.Policy = func() reconcile.Policy { return policy }
+	_, found := scrape(t, Handler(&desk{says: m}, o))
+	for series, there := range map[string]bool{
+		`findings_opened_total{provider="daytona",rule="orphan"}`:                                     true,
+		`findings_opened_total{provider="",rule="orphan"}`:                                            false, // it is at a provider
+		`findings_opened_total{provider="",rule="assigned-stale"}`:                                    true,
+		`findings_opened_total{provider="daytona",rule="over-age"}`:                                   false, // off
+		`findings_opened_total{provider="daytona",rule="duplicate"}`:                                  true,
+		`actions_total{outcome="done",provider="",rule="assigned-stale",step="fail"}`:                 true,
+		`actions_total{outcome="done",provider="",rule="assigned-stale",step="requeue"}`:              false, // another remedy
+		`actions_total{outcome="confirmed",provider="daytona",rule="duplicate",step="terminate"}`:     false, // it observes
+		`actions_total{outcome="confirmed",provider="daytona",rule="pending-stuck",step="terminate"}`: false, // it reports
+		`leaked_usd_total{provider="daytona",rule="orphan"}`:                                          true,
+		`leaked_usd_total{provider="free",rule="orphan"}`:                                             false, // no price
+		`leaking_usd_per_hour{provider="free",rule="orphan"}`:                                         false,
+		`leaks_total{provider="daytona",rule="errored"}`:                                              false, // a failure, no leak
+		`false_positives_total{rule="orphan"}`:                                                        false, // cannot come back
+	} {
+		if _, ok := found[series]; ok != there {
+			t.Errorf("%s is there: %t, want %t", series, ok, there)
+		}
+	}
+}
+
+// TestBounded: what a platform or a provider makes up, ids and names without end, makes no series without end.
+func TestBounded(t *testing.T) {
+	m := full()
+	for i := range 5000 {
+		id := strconv.Itoa(i)
+		m.Sources = append(m.Sources, reconcile.SourceSeen{Name: reconcile.OfTenant("events", id)})
+		m.Templates = append(m.Templates, reconcile.TemplateSeen{Provider: "daytona", Name: id, LookedAt: noon})
+		m.Shielded = append(m.Shielded, reconcile.Shielded{Tenant: id, By: "freeze", Count: 1})
+		m.Controls.Holds = append(m.Controls.Holds, reconcile.Hold{Target: "task:" + id, At: noon})
+	}
+	o := options()
+	o.Local = NewLocal()
+	for i := range 5000 {
+		o.Local.Request("daytona", "get "+strconv.Itoa(i), "200", time.Second)
+		o.Local.Waited("daytona", time.Second)
+	}
+	o.Local.Phase("full", "listing", time.Second)
+	text, found := scrape(t, Handler(&desk{says: m}, o))
+	if len(found) > 2500 || len(text) > 200_000 {
+		t.Errorf("%d series in %d bytes, want at most 2,500 and 200,000", len(found), len(text))
+	}
+	if got := found[`provider_requests_total{call="other",code="200",provider="daytona"}`]; got != 4960 {
+		t.Errorf("%v calls are counted as other, want 4960", got)
+	}
+	if got := found[`pass_phase_seconds_count{kind="full",phase="listing"}`]; got != 1 {
+		t.Errorf("the phase was seen %v times", got)
+	}
+}
+
+// TestFile: what is written for the node exporter says when, and has no age that would never grow.
+func TestFile(t *testing.T) {
+	o := options()
+	o.Written, o.Local = noon, NewLocal()
+	o.Local.Request("daytona", "list", "429", time.Second)
+	file := filepath.Join(t.TempDir(), "sandkeeper.prom")
+	if err := Write(file, &desk{says: full()}, o); err != nil {
+		t.Fatal(err)
+	}
+	written, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var printed bytes.Buffer
+	if err := Print(&printed, &desk{says: full()}, o); err != nil {
+		t.Fatal(err)
+	}
+	for want, there := range map[string]bool{
+		`sandkeeper_metrics_written_timestamp_seconds{installation="prod"} 1.7`: true,
+		`sandkeeper_last_complete_pass_timestamp_seconds{`:                      true,
+		`sandkeeper_pass_age_seconds`:                                           false,
+		"go_goroutines":                                                         false,
+		`sandkeeper_provider_requests_total{call="list",code="429",installation="prod",provider="daytona"} 1`: true,
+	} {
+		if strings.Contains(string(written), want) != there || strings.Contains(printed.String(), want) != there {
+			t.Errorf("%s is there: file %t, print %t, want %t", want, strings.Contains(string(written), want),
+				strings.Contains(printed.String(), want), there)
+		}
+	}
+	promtool(t, string(written), "check", "metrics")
+	if err := Write(filepath.Join(t.TempDir(), "none", "x.prom"), &desk{says: full()}, o); err == nil {
+		t.Error("no error for a folder that is not there")
 	}
 }
 
@@ -152,7 +284,7 @@ func TestAbsent(t *testing.T) {
 			there: []string{`terminations_overdue{installation="prod"}`, `passes_total{kind="full",outcome="complete"}`},
 			missing: []string{"last_complete_pass_timestamp_seconds", "last_complete_pass_duration_seconds", "pass_age_seconds",
 				"tasks", "sandboxes", "sandboxes_foreign", "finding_oldest_age_seconds", "source_trusted", "template_state",
-				"template_expires_timestamp_seconds", "gone_seconds_count", "held", "paused", "actions_open"},
+				"template_expires_timestamp_seconds", "terminate_confirmation_seconds_count", "findings_held", "paused", "actions_open"},
 		},
 		"only quick passes were complete": {
 			says: reconcile.Measures{Now: noon, Passes: map[reconcile.PassKind]reconcile.PassSeen{
@@ -233,8 +365,8 @@ func TestLedgerDown(t *testing.T) {
 	o := options()
 	o.Log = slog.New(slog.NewTextHandler(&log, nil))
 	text, found := scrape(t, Handler(&desk{says: full(), err: errors.New("connection refused")}, o))
-	want := []string{"build_info", "config_last_reload_timestamp_seconds", "config_reload_success", "ledger_up",
-		"pass_interval_seconds", "sandboxes_limit"}
+	want := []string{"build_info", "config_last_reload_timestamp_seconds", "config_reload_success", "hourly_budget_limit",
+		"ledger_up", "pass_interval_seconds", "rule_mode", "sandboxes_limit"}
 	if got := names(found); !slices.Equal(got, want) {
 		t.Errorf("series = %v, want %v", got, want)
 	}

@@ -1,10 +1,16 @@
 package alerts
 
-import "github.com/sandkeeper/sandkeeper/reconcile"
+import (
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
 
 func breakers(r *reading, put put) {
-	for _, rule := range reconcile.RuleNames {
-		put(0, rule)
+	for _, rule := range r.rules() {
+		if remedies := reconcile.RuleNamed(rule).Remedies; remedies[0] != reconcile.Report || len(remedies) > 1 {
+			put(0, rule)
+		}
 	}
 	for rule := range r.Controls.Breakers {
 		put(1, rule)
@@ -22,5 +28,39 @@ func holds(r *reading, put put) { put(float64(len(r.Controls.Holds))) }
 func lowered(r *reading, put put) {
 	for rule, mode := range r.Controls.Modes {
 		put(1, rule, string(mode))
+	}
+}
+
+func holdsEndless(r *reading, put put) {
+	n := 0
+	for _, h := range r.Controls.Holds {
+		if h.Until.IsZero() {
+			n++
+		}
+	}
+	put(float64(n))
+}
+
+func holdOldest(r *reading, put put) {
+	oldest := time.Time{}
+	for _, h := range r.Controls.Holds {
+		if h.Until.IsZero() && !h.At.IsZero() && (oldest.IsZero() || h.At.Before(oldest)) {
+			oldest = h.At
+		}
+	}
+	if !oldest.IsZero() {
+		put(seconds(oldest))
+	}
+}
+
+func holdNextEnd(r *reading, put put) {
+	next := time.Time{}
+	for _, h := range r.Controls.Holds {
+		if !h.Until.IsZero() && (next.IsZero() || h.Until.Before(next)) {
+			next = h.Until
+		}
+	}
+	if !next.IsZero() {
+		put(seconds(next))
 	}
 }

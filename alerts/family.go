@@ -33,6 +33,10 @@ type reading struct {
 	version string
 	config  func() (ok bool, at time.Time)
 	refused func() (logIns, hosts int64)
+	pools   func() []Pool
+	rates   func() map[string]float64
+	leaks   func() float64
+	written time.Time // set where the metrics go to a file
 }
 
 // forget leaves out what the config no longer has: the ledger keeps the sources and templates
@@ -61,7 +65,7 @@ type series struct {
 func (f *family) send(r *reading, desc *prometheus.Desc, out chan<- prometheus.Metric) {
 	if f.histograms != nil {
 		for _, h := range f.histograms(r) {
-			m, err := prometheus.NewConstHistogram(desc, h.count, h.sum, h.buckets, h.rule, h.provider)
+			m, err := prometheus.NewConstHistogram(desc, h.count, h.sum, h.buckets, h.labels...)
 			out <- orInvalid(m, desc, err)
 		}
 		return

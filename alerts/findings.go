@@ -7,14 +7,37 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// everywhere calls do for each rule of this version and each provider, and for the rule
-// without a provider: a task without a sandbox is at none.
+// everywhere calls do for each rule that is judged and each place where it can find something: at each
+// provider, and at none where a task without a sandbox is one of its findings.
 func (r *reading) everywhere(do func(rule, provider string)) {
-	for _, rule := range reconcile.RuleNames {
-		for _, provider := range append(r.providers(), "") {
+	for _, rule := range r.rules() {
+		places := r.providers()
+		if nowhere(reconcile.RuleNamed(rule)) {
+			places = append(places, "")
+		}
+		for _, provider := range places {
 			do(rule, provider)
 		}
 	}
+}
+
+// nowhere reports whether the rule may find something that is at no provider: a task without a sandbox,
+// or the fleet as a whole.
+func nowhere(r *reconcile.Rule) bool {
+	ofSandbox := slices.Contains(r.Remedies, reconcile.Terminate) || r.FullOnly
+	return r.NeedsTasks && !ofSandbox || r.Family == reconcile.Fleet && r.Name != "template-unusable"
+}
+
+// rules are those that are judged here. A process that was told no policy denies none.
+func (r *reading) rules() []string {
+	if len(r.policy.Rules) == 0 {
+		return reconcile.RuleNames
+	}
+	return slices.DeleteFunc(slices.Clone(reconcile.RuleNames), func(name string) bool {
+		mode := r.policy.Rules[name].Mode
+		blind := r.policy.Tasks.None && reconcile.RuleNamed(name).NeedsTasks
+		return mode == reconcile.Off || mode == "" || blind
+	})
 }
 
 // providers are the configured ones and those that the ledger has a listing of.
@@ -102,13 +125,13 @@ func shielded(r *reading, put put) {
 			shown[s.Tenant] = true
 		}
 		if shown[s.Tenant] {
-			put(s.Open.Hours(), s.Tenant, s.By)
+			put(s.Open.Seconds(), s.Tenant, s.By)
 			continue
 		}
-		others[s.By] += s.Open.Hours()
+		others[s.By] += s.Open.Seconds()
 	}
-	for by, hours := range others {
-		put(hours, "other", by)
+	for by, open := range others {
+		put(open, "other", by)
 	}
 }
 

@@ -48,6 +48,17 @@ func (d *desk) set(m reconcile.Measures) {
 	d.says = m
 }
 
+// armed are all rules, allowed to act.
+func armed() map[string]reconcile.RulePolicy {
+	rules := map[string]reconcile.RulePolicy{}
+	for _, r := range reconcile.Rules {
+		rules[r.Name] = reconcile.RulePolicy{Mode: reconcile.Enforce, Remedy: r.Remedies[0]}
+	}
+	rules["capacity"] = reconcile.RulePolicy{Mode: reconcile.Observe, Critical: 200, Escalate: 500}
+	rules["over-age"] = reconcile.RulePolicy{Mode: reconcile.Off}
+	return rules
+}
+
 // options are those of a house with one provider.
 func options() Options {
 	return Options{
@@ -56,10 +67,10 @@ func options() Options {
 		Policy: func() reconcile.Policy {
 			return reconcile.Policy{
 				Installation: "prod", Quick: 15 * time.Second, Full: 2 * time.Minute,
-				Providers: map[string]reconcile.ProviderPolicy{"daytona": {}},
+				Providers: map[string]reconcile.ProviderPolicy{"daytona": {PricePerHour: 0.08}},
 				Tasks:     reconcile.TasksPolicy{Events: true},
-				Rules: map[string]reconcile.RulePolicy{
-					"capacity": {Mode: reconcile.Observe, Critical: 200, Escalate: 500}},
+				Rules:     armed(),
+				Limits:    reconcile.Limits{PerHour: 200},
 			}
 		},
 	}
@@ -76,14 +87,19 @@ func full() reconcile.Measures {
 		Counts: map[string]int{
 			"tasks:running": 212, "tasks:unknown": 3, "sandboxes:daytona:running": 210, "sandboxes:eu:west:failed": 1,
 			"owned:daytona": 210, "foreign:daytona": 7, "beyond_usual": 3,
+			"age:daytona:60": 4, "age:daytona:3600": 9, "age:daytona:+Inf": 10, "ages:daytona": 9000,
+			"quota_used:daytona:cpu": 12, "quota_limit:daytona:cpu": 100,
 		},
 		Findings: []reconcile.FindingCount{
 			{Rule: "orphan", Provider: "daytona", Open: 4, Due: 2, Oldest: at(-900)},
 			{Rule: "orphan", Provider: "", Open: 1, Oldest: at(-90)},
 		},
-		Held:    []reconcile.HeldCount{{Rule: "orphan", By: "observe", Count: 2}},
-		Actions: []reconcile.ActionCount{{Rule: "orphan", Provider: "daytona", Step: "terminate", Outcome: "accepted", Count: 3}},
-		Overdue: 1, Notices: 3,
+		Held: []reconcile.HeldCount{{Rule: "orphan", By: "observe", Count: 2}},
+		Actions: []reconcile.ActionCount{{Rule: "orphan", Provider: "daytona", Step: "terminate", Outcome: "accepted", Count: 3},
+			{Rule: "emergency", Provider: "daytona", Step: "terminate", Outcome: "pending", Count: 7}},
+		Overdue: 1, Notices: 3, Spent: 17, Bytes: 1 << 20, Stamped: at(-86400),
+		Leaking: []reconcile.Money{{Rule: "orphan", Provider: "daytona", Count: 2, USD: 0.16}, {Rule: "orphan", Provider: "free", Count: 1}},
+		Saved:   []reconcile.Money{{Rule: "orphan", Provider: "daytona", Count: 4, USD: 3.5}, {Rule: "orphan", Provider: "free", Count: 1}},
 		Counters: []reconcile.Counter{
 			{Name: "passes", What: "full:complete", Value: 40}, {Name: "passes", What: "quick:incomplete", Value: 2},
 			{Name: "findings_opened", Rule: "orphan", Provider: "daytona", Value: 9},
@@ -99,7 +115,14 @@ func full() reconcile.Measures {
 			{Name: "work_after_stop", Provider: "daytona", Value: 1}, {Name: "recreations", Provider: "daytona", Value: 20},
 			{Name: "recreations_back", Provider: "daytona", Value: 19}, {Name: "resumes", Value: 10},
 			{Name: "resumes_worked", Value: 9},
-			{Name: "tasks_ended", What: "completed", Value: 1234},
+			{Name: "tasks_ended", What: "completed", Value: 1234}, {Name: "notices", What: "told", Value: 5},
+			{Name: "actions", Rule: "operator", Provider: "daytona", What: "terminate:confirmed", Value: 2},
+			{Name: "leaks", Rule: "orphan", Provider: "daytona", Value: 6},
+			{Name: "leaked_millis", Rule: "orphan", Provider: "daytona", Value: 7_200_000},
+			{Name: "leaked_micros", Rule: "orphan", Provider: "daytona", Value: 160_000},
+			{Name: "detection_seconds_bucket", Rule: "heartbeat-lost", Provider: "daytona", What: "900", Value: 3},
+			{Name: "detection_seconds_count", Rule: "heartbeat-lost", Provider: "daytona", Value: 3},
+			{Name: "repair_seconds_count", Rule: "orphan", Provider: "daytona", Value: 4},
 			{Name: "gone_seconds_bucket", Rule: "orphan", Provider: "daytona", What: "2", Value: 1},
 			{Name: "gone_seconds_bucket", Rule: "orphan", Provider: "daytona", What: "10", Value: 3},
 			{Name: "gone_seconds_bucket", Rule: "orphan", Provider: "daytona", What: "+Inf", Value: 4},
@@ -125,7 +148,7 @@ func full() reconcile.Measures {
 				{ID: "i-3", Rule: "heartbeat-lost", ClosedAt: at(-60)},
 			},
 			Pauses:   []reconcile.Pause{{Scope: "rule:orphan"}, {Scope: "rule:orphan"}},
-			Holds:    []reconcile.Hold{{Target: "task:1"}, {Target: "task:2"}},
+			Holds:    []reconcile.Hold{{Target: "task:1", At: at(-7200)}, {Target: "task:2", At: at(-60), Until: at(600)}},
 			Breakers: map[string]reconcile.Breaker{"duplicate": {}},
 		},
 	}

@@ -1,7 +1,6 @@
 package alerts
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -9,17 +8,13 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// A histogram is the ledger's, of one rule at one provider. Its buckets are cumulative.
+// A histogram is the ledger's, mostly of one rule at one provider. Its buckets are cumulative.
 type histogram struct {
-	rule, provider string
-	buckets        map[float64]uint64
-	count          uint64
-	sum            float64
+	labels  []string
+	buckets map[float64]uint64
+	count   uint64
+	sum     float64
 }
-
-// bounds are the buckets that a histogram has even when nothing fell into them, so that the
-// buckets of all of them can be added up.
-var bounds = []float64{1, 2, 5, 10, 30, 60, 120, 300}
 
 // timed reads the histograms of one name.
 func timed(name string) func(*reading) []histogram {
@@ -34,7 +29,7 @@ func (r *reading) timed(name string) []histogram {
 		k := key{label(c.Rule), label(c.Provider)}
 		h := all[k]
 		if h == nil {
-			h = &histogram{rule: k.rule, provider: k.provider, buckets: map[float64]uint64{}}
+			h = &histogram{labels: []string{k.rule, k.provider}, buckets: map[float64]uint64{}}
 		}
 		if h.add(name, &c) {
 			all[k] = h
@@ -42,11 +37,11 @@ func (r *reading) timed(name string) []histogram {
 	}
 	out := make([]histogram, 0, len(all))
 	for _, h := range all {
-		h.fill()
+		h.fill(reconcile.BoundsOf(name))
 		out = append(out, *h)
 	}
 	slices.SortFunc(out, func(a, b histogram) int {
-		return cmp.Or(cmp.Compare(a.rule, b.rule), cmp.Compare(a.provider, b.provider))
+		return slices.Compare(a.labels, b.labels)
 	})
 	return out
 }
@@ -70,11 +65,11 @@ func (h *histogram) add(name string, c *reconcile.Counter) bool {
 	return true
 }
 
-// fill adds the buckets that no counter was ever written for. They are cumulative: each has
-// at least what the one below it has.
-func (h *histogram) fill() {
+// fill adds the buckets that no counter was ever written for, so that the buckets of all of a name
+// can be added up. They are cumulative: each has at least what the one below it has.
+func (h *histogram) fill(bounds []int64) {
 	for _, bound := range bounds {
-		h.buckets[bound] += 0
+		h.buckets[float64(bound)] += 0
 	}
 	below := uint64(0)
 	for _, bound := range slices.Sorted(maps.Keys(h.buckets)) {

@@ -11,7 +11,12 @@ func incidents(r *reading, put put) {
 			open[one.Rule]++
 		}
 	}
-	for _, rule := range reconcile.RuleNames {
-		put(float64(open[rule]), rule)
+	for _, rule := range r.rules() {
+		if reconcile.RuleNamed(rule).Family == reconcile.Failure {
+			put(float64(open[rule]), rule)
+		}
+	}
+	for rule, n := range open { // of a rule that was switched off since
+		put(float64(n), rule)
 	}
 }

@@ -52,12 +52,12 @@ func TestLedgerAgrees(t *testing.T) {
 		`pass_age_seconds{kind="full"}`: 7, `passes_total{kind="full",outcome="complete"}`: 1,
 		`passes_total{kind="full",outcome="incomplete"}`: 1, `tasks_ended_total{state="failed"}`: 1,
 		`findings_opened_total{provider="daytona",rule="orphan"}`: 1, `findings_due{provider="daytona",rule="orphan"}`: 1,
-		`finding_oldest_age_seconds{rule="orphan"}`: 7, `held{by="observe",rule="orphan"}`: 1,
+		`finding_oldest_age_seconds{rule="orphan"}`: 7, `findings_held{by="observe",rule="orphan"}`: 1,
 		`actions_total{outcome="confirmed",provider="daytona",rule="orphan",step="terminate"}`: 1,
-		`gone_seconds_count{provider="daytona",rule="orphan"}`:                                 1,
-		`gone_seconds_bucket{provider="daytona",rule="orphan",le="5"}`:                         0,
-		`gone_seconds_bucket{provider="daytona",rule="orphan",le="10"}`:                        1,
-		`gone_seconds_sum{provider="daytona",rule="orphan"}`:                                   7,
+		`terminate_confirmation_seconds_count{provider="daytona",rule="orphan"}`:               1,
+		`terminate_confirmation_seconds_bucket{provider="daytona",rule="orphan",le="5"}`:       0,
+		`terminate_confirmation_seconds_bucket{provider="daytona",rule="orphan",le="10"}`:      1,
+		`terminate_confirmation_seconds_sum{provider="daytona",rule="orphan"}`:                 7,
 		`source_trusted{source="listing:daytona"}`:                                             1,
 		`sandboxes_foreign{provider="daytona"}`:                                                2,
 		`probes_total{outcome="answered",provider="daytona"}`:                                  1,
@@ -104,13 +104,13 @@ func TestLedgerAgreesOnVerdicts(t *testing.T) {
 	_, found := scrape(t, Handler(l, options()))
 	for series, want := range map[string]float64{
 		`verdicts_total{rule="heartbeat-lost"}`: 1, `false_positives_total{rule="heartbeat-lost"}`: 1, `false_positives_total{rule="inactive"}`: 0,
-		`incidents{rule="heartbeat-lost"}`: 1, `rule_demoted{rule="inactive"}`: 1, `rule_demoted{rule="heartbeat-lost"}`: 0,
+		`incidents{rule="heartbeat-lost"}`: 1, `rule_auto_disabled{rule="inactive"}`: 1, `rule_auto_disabled{rule="heartbeat-lost"}`: 0,
 		`work_after_stop_total{provider="daytona"}`: 2, `recreations_total{provider="daytona"}`: 4,
-		`recreations_back_total{provider="daytona"}`: 3, `resumes_total{provider="daytona"}`: 9,
-		`resumes_worked_total{provider="daytona"}`: 8, `notices_pending{installation="prod"}`: 1,
-		`stop_asked_seconds_bucket{provider="daytona",rule="stop-ignored",le="5"}`: 1,
-		`stop_asked_seconds_bucket{provider="daytona",rule="stop-ignored",le="2"}`: 0,
-		`stop_gone_seconds_sum{provider="daytona",rule="stop-ignored"}`:            7,
+		`recreations_succeeded_total{provider="daytona"}`: 3, `resumes_total{provider="daytona"}`: 9,
+		`resumes_succeeded_total{provider="daytona"}`: 8, `notices_pending{installation="prod"}`: 1,
+		`stop_request_seconds_bucket{provider="daytona",rule="stop-ignored",le="5"}`: 1,
+		`stop_request_seconds_bucket{provider="daytona",rule="stop-ignored",le="2"}`: 0,
+		`stop_confirmation_seconds_sum{provider="daytona",rule="stop-ignored"}`:      7,
 	} {
 		if got, ok := found[series]; !ok || got != want {
 			t.Errorf("%s = %v (there: %v), want %v", series, got, ok, want)

@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"runtime"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -54,6 +55,78 @@ func limits(r *reading, put put) {
 	for level, limit := range map[string]int{"critical": p.Critical, "escalate": p.Escalate} {
 		if limit > 0 {
 			put(float64(limit), level)
+		}
+	}
+}
+
+// A Pool is the state of the connections to one database.
+type Pool struct {
+	Name            string
+	Idle, Used, Max int
+	Acquires, Waits int64
+	Waited          time.Duration
+}
+
+func (r *reading) eachPool(do func(Pool)) {
+	if r.pools == nil {
+		return
+	}
+	for _, p := range r.pools() {
+		do(p)
+	}
+}
+
+func poolConns(r *reading, put put) {
+	r.eachPool(func(p Pool) {
+		put(float64(p.Idle), p.Name, "idle")
+		put(float64(p.Used), p.Name, "used")
+		put(float64(p.Max), p.Name, "max")
+	})
+}
+
+func poolAcquires(r *reading, put put) {
+	r.eachPool(func(p Pool) { put(float64(p.Acquires), p.Name) })
+}
+
+func poolWaits(r *reading, put put) { r.eachPool(func(p Pool) { put(float64(p.Waits), p.Name) }) }
+
+func poolWaited(r *reading, put put) {
+	r.eachPool(func(p Pool) { put(p.Waited.Seconds(), p.Name) })
+}
+
+func writtenAt(r *reading, put put) {
+	if !r.written.IsZero() {
+		put(seconds(r.written))
+	}
+}
+
+func rates(r *reading, put put) {
+	if r.rates == nil {
+		return
+	}
+	for provider, perSecond := range r.rates() {
+		if perSecond > 0 {
+			put(perSecond, provider)
+		}
+	}
+}
+
+func leakLimit(r *reading, put put) {
+	if r.leaks != nil && r.leaks() > 0 {
+		put(r.leaks())
+	}
+}
+
+func budgetLimit(r *reading, put put) {
+	if n := r.policy.Limits.PerHour; n > 0 {
+		put(float64(n))
+	}
+}
+
+func ruleModes(r *reading, put put) {
+	for _, rule := range r.rules() {
+		if p, known := r.policy.Rules[rule]; known {
+			put(1, rule, string(p.Mode))
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,10 +35,88 @@ func TestPrometheus(t *testing.T) {
 	m.Counters = append(m.Counters,
 		reconcile.Counter{Name: "findings_opened", Rule: "assigned-stale", Provider: "daytona", Value: 5})
 	d.set(m)
-	for _, name := range []string{"SandkeeperSystemicFailure", "SandkeeperIncidentOpen", "SandkeeperRuleDemoted"} {
+	for _, name := range []string{"SandkeeperSystemicFailure", "SandkeeperIncidentOpen", "SandkeeperRuleAutoDisabled"} {
 		p.wait(t, `count(ALERTS{alertname="`+name+`",alertstate="firing",installation="prod"})`, "1")
 	}
 	p.wait(t, `round(sum(increase(sandkeeper:findings_opened:total{rule="assigned-stale"}[30m])))`, "5")
+	for _, query := range dashboardQueries(t) {
+		p.understands(t, query)
+	}
+	for _, query := range runbookQueries(t) {
+		p.understands(t, query)
+	}
+}
+
+// dashboardQueries are those of the dashboard, with what Grafana would put into them.
+func dashboardQueries(t *testing.T) (queries []string) {
+	t.Helper()
+	var board struct {
+		Title, UID    string
+		SchemaVersion int
+		Panels        []struct {
+			ID      int
+			Type    string
+			Title   string
+			GridPos struct{ H, W, X, Y int }
+			Targets []struct{ Expr, RefID string }
+		}
+	}
+	if err := json.Unmarshal([]byte(Dashboard()), &board); err != nil {
+		t.Fatal(err)
+	}
+	if board.UID == "" || board.SchemaVersion < 36 || len(board.Panels) < 30 {
+		t.Fatalf("dashboard %q of schema %d has %d panels", board.UID, board.SchemaVersion, len(board.Panels))
+	}
+	ids, rows := map[int]bool{}, 0
+	for _, panel := range board.Panels {
+		if ids[panel.ID] || panel.GridPos.W < 1 || panel.GridPos.X+panel.GridPos.W > 24 {
+			t.Errorf("panel %d %s: its id is taken or its place is none", panel.ID, panel.Title)
+		}
+		ids[panel.ID] = true
+		if panel.Type == "row" {
+			rows++
+		} else if len(panel.Targets) == 0 {
+			t.Errorf("panel %s shows nothing", panel.Title)
+		}
+		for _, target := range panel.Targets {
+			queries = append(queries, strings.NewReplacer("$installation", "prod", "$__rate_interval", "1m").Replace(target.Expr))
+		}
+	}
+	if rows != 6 {
+		t.Errorf("%d rows, want health, tasks, sandboxes, stop requests, providers, money", rows)
+	}
+	return queries
+}
+
+// runbookQueries are those that the runbooks tell somebody to look at.
+func runbookQueries(t *testing.T) (queries []string) {
+	t.Helper()
+	for _, name := range Runbooks() {
+		text, _ := Runbook(name)
+		for i, part := range strings.Split(text, "```promql\n") {
+			if code, _, closed := strings.Cut(part, "```"); i > 0 && closed {
+				queries = append(queries, strings.Split(code, "\n\n")...)
+			}
+		}
+	}
+	if len(queries) < 60 {
+		t.Fatalf("%d queries in the runbooks", len(queries))
+	}
+	return queries
+}
+
+// understands wants the query to be one, of series that are exported.
+func (p *watcher) understands(t *testing.T, query string) {
+	t.Helper()
+	if got := p.ask(t.Context(), query); strings.Contains(got, "error") {
+		t.Errorf("%s\n%s", query, got)
+	}
+	for _, name := range ours.FindAllString(query, -1) {
+		name = strings.TrimPrefix(name, "sandkeeper_")
+		if !slices.Contains(everyName(t), name) {
+			t.Errorf("%s\nsandkeeper_%s is not exported", query, name)
+		}
+	}
 }
 
 // serve is one replica; it returns where it listens.
@@ -61,7 +140,7 @@ func startPrometheus(t *testing.T, targets ...string) *watcher {
 	config := fmt.Sprintf(`{global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}, rule_files: [rules.yaml],
 scrape_configs: [{job_name: sandkeeper, static_configs: [{targets: [%q]}]}]}`, strings.Join(targets, `", "`))
 	config = strings.ReplaceAll(config, `\"`, `"`)
-	for name, text := range map[string]string{"prometheus.yaml": config, "rules.yaml": Rules("")} {
+	for name, text := range map[string]string{"prometheus.yaml": config, "rules.yaml": Rules(Site{})} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

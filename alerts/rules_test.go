@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,8 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // program finds one of the programs of Debian's package prometheus.
@@ -17,7 +21,7 @@ func program(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		t.Fatalf("%s is not on the PATH: %v; install it with: apt-get install --no-install-recommends prometheus", name, err)
+		t.Fatalf("%s is not on the PATH: %v; install it with: apt-get install --no-install-recommends prometheus prometheus-alertmanager", name, err)
 	}
 	return path
 }
@@ -36,7 +40,7 @@ func TestRulesAreValid(t *testing.T) { promtool(t, "", "check", "rules", "rules.
 
 func TestRulesFire(t *testing.T) {
 	t.Parallel()
-	promtool(t, "", "test", "rules", "rules_test.yaml")
+	promtool(t, "", "test", "rules", "rules_test.yaml", "rules_slow_test.yaml")
 }
 
 // TestMetricsAreGood: Prometheus' own advice on names, types and help.
@@ -74,15 +78,25 @@ func allRules(t *testing.T, text string) []rule {
 	return file.Groups[0].Rules
 }
 
+// critical are the alerts for which somebody is woken: what an operator must do something about now.
+var critical = []string{"SandkeeperAbsent", "SandkeeperLedgerDown", "SandkeeperPassStale", "SandkeeperBreakerOpen",
+	"SandkeeperIncidentOpen", "SandkeeperRuleAutoDisabled", "SandkeeperLeakRate", "SandkeeperLeaksFillQuota"}
+
 // TestAlertsAreComplete: who is woken by one knows what it means and what to do.
 func TestAlertsAreComplete(t *testing.T) {
 	pages := map[string]bool{}
-	for _, r := range allRules(t, Rules("")) {
+	for _, r := range allRules(t, Rules(Site{})) {
 		if r.Alert == "" {
 			continue
 		}
-		if s := r.Labels["severity"]; s != "warning" && s != "critical" {
-			t.Errorf("%s: severity %q, want warning or critical", r.Alert, s)
+		if s := r.Labels["severity"]; s != "info" && s != "warning" && s != "critical" {
+			t.Errorf("%s: severity %q, want info, warning or critical", r.Alert, s)
+		}
+		if pages := slices.Contains(critical, r.Alert); pages != (r.Labels["severity"] == "critical") {
+			t.Errorf("%s is %s; what pages is a list in this test, for each page has to be worth it", r.Alert, r.Labels["severity"])
+		}
+		if r.Annotations["escalation"] == "" {
+			t.Errorf("%s does not say when to tell whom", r.Alert)
 		}
 		if r.Annotations["summary"] == "" || !strings.Contains(r.Annotations["description"], "First ") &&
 			!strings.Contains(r.Annotations["description"], "Tell ") {
@@ -121,15 +135,20 @@ func runbook(t *testing.T, page string) string {
 // TestRunbooksAreAlike: somebody who was just woken finds the same headings in each.
 func TestRunbooksAreAlike(t *testing.T) {
 	heading := regexp.MustCompile(`(?m)^## (.*)$`)
-	want := []string{"What it means", "What sandkeeper does meanwhile", "Look first at", "Causes seen", "How to end it",
-		"When to escalate"}
+	want := []string{"What you see", "What sandkeeper does meanwhile", "How to look", "Which cause", "What to do now",
+		"What to do for good", "How to verify", "When to escalate", "How long it takes"}
 	files, err := filepath.Glob("runbooks/*.md")
+	if err == nil {
+		var rules []string
+		rules, err = filepath.Glob("runbooks/rules/*.md")
+		files = append(files, rules...)
+	}
 	if err != nil || len(files) == 0 {
 		t.Fatalf("runbooks: %v, %v", files, err)
 	}
 	for _, file := range files {
 		var got []string
-		for _, m := range heading.FindAllStringSubmatch(runbook(t, filepath.Base(file)), -1) {
+		for _, m := range heading.FindAllStringSubmatch(runbook(t, strings.TrimPrefix(file, "runbooks/")), -1) {
 			got = append(got, m[1])
 		}
 		if !slices.Equal(got, want) {
@@ -143,12 +162,29 @@ var (
 	recorded = regexp.MustCompile(`\bsandkeeper:[a-z_:]+`)
 )
 
+// everyName is each metric that a process may export.
+func everyName(t *testing.T) []string {
+	t.Helper()
+	o := options()
+	o.Local, o.Written = NewLocal(), noon
+	o.Local.Request("daytona", "list", "200", time.Second)
+	o.Local.Waited("daytona", time.Second)
+	o.Local.Phase("full", "listing", time.Second)
+	o.LeakUSD = func() float64 { return 5 }
+	o.Rates = func() map[string]float64 { return map[string]float64{"daytona": 20} }
+	o.Pools = func() []Pool { return []Pool{{Name: "ledger", Max: 4}} }
+	_, file := scrape(t, Handler(&desk{says: full()}, o))
+	o.Written = time.Time{}
+	_, found := scrape(t, Handler(&desk{says: full()}, o))
+	maps.Copy(found, file)
+	return names(found)
+}
+
 // TestRulesNameWhatIsThere: an alert on a series that nobody exports would be silent for ever.
 func TestRulesNameWhatIsThere(t *testing.T) {
-	_, found := scrape(t, Handler(&desk{says: full()}, options()))
-	exported := names(found)
+	exported := everyName(t)
 	made := map[string]bool{}
-	for _, r := range allRules(t, Rules("")) {
+	for _, r := range allRules(t, Rules(Site{})) {
 		made[r.Record] = true
 		for _, name := range ours.FindAllString(r.Expr, -1) {
 			if !slices.Contains(exported, strings.TrimPrefix(name, "sandkeeper_")) {
@@ -166,7 +202,21 @@ func TestRulesNameWhatIsThere(t *testing.T) {
 // TestAlertsAreTried: each has a case in which it fires with its words, and one in which it
 // is silent.
 func TestAlertsAreTried(t *testing.T) {
-	text, err := os.ReadFile("rules_test.yaml")
+	fires, silent := map[string]bool{}, map[string]bool{}
+	for _, name := range []string{"rules_test.yaml", "rules_slow_test.yaml"} {
+		tried(t, name, fires, silent)
+	}
+	for _, r := range allRules(t, Rules(Site{})) {
+		if r.Alert != "" && (!fires[r.Alert] || !silent[r.Alert]) {
+			t.Errorf("%s is tried firing: %v, silent: %v; want both", r.Alert, fires[r.Alert], silent[r.Alert])
+		}
+	}
+}
+
+// tried notes which alerts a file of cases lets fire, and which it wants to be silent.
+func tried(t *testing.T, name string, fires, silent map[string]bool) {
+	t.Helper()
+	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,16 +235,10 @@ func TestAlertsAreTried(t *testing.T) {
 		}
 	}
 	read(t, string(text), &file)
-	fires, silent := map[string]bool{}, map[string]bool{}
 	for _, c := range file.Tests {
 		for _, a := range c.AlertRuleTest {
 			fires[a.Alertname] = fires[a.Alertname] || len(a.ExpAlerts) > 0
 			silent[a.Alertname] = silent[a.Alertname] || len(a.ExpAlerts) == 0
-		}
-	}
-	for _, r := range allRules(t, Rules("")) {
-		if r.Alert != "" && (!fires[r.Alert] || !silent[r.Alert]) {
-			t.Errorf("%s is tried firing: %v, silent: %v; want both", r.Alert, fires[r.Alert], silent[r.Alert])
 		}
 	}
 }
@@ -202,11 +246,84 @@ func TestAlertsAreTried(t *testing.T) {
 // TestRunbooksElsewhere: a house without the internet keeps the runbooks itself.
 func TestRunbooksElsewhere(t *testing.T) {
 	for _, base := range []string{"https://wiki.example/sandkeeper", "https://wiki.example/sandkeeper/"} {
-		for _, r := range allRules(t, Rules(base)) {
+		for _, r := range allRules(t, Rules(Site{Runbooks: base})) {
 			url := r.Annotations["runbook_url"]
 			if r.Alert != "" && !regexp.MustCompile(`^https://wiki\.example/sandkeeper/[a-z-]+\.md$`).MatchString(url) {
 				t.Errorf("%s: runbook_url %s with base %s", r.Alert, url, base)
 			}
 		}
+	}
+}
+
+// TestRulesOfASite: with a config the alerts point at its page and dashboard and keep the labels of its Prometheus.
+func TestRulesOfASite(t *testing.T) {
+	site := Site{Page: "https://keeper.example/", Dashboard: "https://grafana.example/d/$x", Labels: []string{"cluster", "namespace"}}
+	for _, r := range allRules(t, Rules(site)) {
+		if r.Alert != "" && (r.Annotations["page_url"] != site.Page || r.Annotations["dashboard_url"] != site.Dashboard) {
+			t.Errorf("%s points at %q and %q", r.Alert, r.Annotations["page_url"], r.Annotations["dashboard_url"])
+		}
+		if regexp.MustCompile(`(by|on) \(installation`).MatchString(r.Expr) {
+			t.Errorf("%s%s drops the labels: %s", r.Alert, r.Record, r.Expr)
+		}
+	}
+	folder := t.TempDir()
+	file := filepath.Join(folder, "rules.yaml")
+	if err := os.WriteFile(file, []byte(Rules(site)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	promtool(t, "", "check", "rules", file)
+	var object struct {
+		APIVersion string `yaml:"apiVersion"`
+		Kind       string
+		Metadata   map[string]any
+		Spec       map[string]any
+	}
+	read(t, PrometheusRule(site), &object)
+	if object.Kind != "PrometheusRule" || object.Spec["groups"] == nil {
+		t.Errorf("the object is a %s with %d keys", object.Kind, len(object.Spec))
+	}
+}
+
+// TestAlertmanagerIsGood by Alertmanager's own check, and names only alerts that there are.
+func TestAlertmanagerIsGood(t *testing.T) {
+	check := exec.CommandContext(t.Context(), program(t, "amtool"), "check-config", "alertmanager.yaml")
+	if said, err := check.CombinedOutput(); err != nil {
+		t.Errorf("amtool: %v\n%s", err, said)
+	}
+	known := map[string]bool{}
+	for _, r := range allRules(t, Rules(Site{})) {
+		known[r.Alert] = true
+	}
+	for _, m := range regexp.MustCompile(`Sandkeeper\(([A-Za-z|]+)\)|"(Sandkeeper\w+)"`).FindAllStringSubmatch(Alertmanager(), -1) {
+		for _, name := range strings.Split(m[1], "|") {
+			if name == "" {
+				name = strings.TrimPrefix(m[2], "Sandkeeper")
+			}
+			if !known["Sandkeeper"+name] {
+				t.Errorf("there is no alert Sandkeeper%s", name)
+			}
+		}
+	}
+}
+
+// TestRunbookNames: each alert and each rule has its runbook, by its name.
+func TestRunbookNames(t *testing.T) {
+	for _, r := range allRules(t, Rules(Site{})) {
+		if r.Alert == "" {
+			continue
+		}
+		for _, name := range []string{r.Alert, strings.TrimPrefix(r.Alert, "Sandkeeper")} {
+			if text, found := Runbook(name); !found || !strings.Contains(text, r.Alert) {
+				t.Errorf("runbook of %s: %t", name, found)
+			}
+		}
+	}
+	for _, rule := range reconcile.RuleNames {
+		if text, found := Runbook(rule); !found || !strings.Contains(text, "`"+rule+"`") {
+			t.Errorf("runbook of the rule %s: %t", rule, found)
+		}
+	}
+	if _, found := Runbook("../rules"); found {
+		t.Error("a runbook outside of the folder was found")
 	}
 }

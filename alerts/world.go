@@ -1,6 +1,12 @@
 package alerts
 
-import "github.com/sandkeeper/sandkeeper/reconcile"
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
 
 func tasks(r *reading, put put) {
 	for key, n := range r.Counts {
@@ -66,5 +72,47 @@ func foreign(r *reading, put put) {
 func probes(r *reading, put put) {
 	for _, c := range r.counters("probes") {
 		put(float64(c.Value), c.Provider, c.What)
+	}
+}
+
+// ages are the histograms of the newest full pass, one a provider. They are no counters: each pass
+// counts what is there.
+func ages(r *reading) []histogram {
+	of := map[string]*histogram{}
+	for key, n := range r.Counts {
+		c := reconcile.ParseCount(key)
+		if c.What != reconcile.CountAge {
+			continue
+		}
+		h := of[c.Provider]
+		if h == nil {
+			sum := reconcile.Count{What: reconcile.CountAges, Provider: c.Provider}
+			h = &histogram{labels: []string{label(c.Provider)}, buckets: map[float64]uint64{},
+				sum: float64(r.Counts[sum.String()])}
+			of[c.Provider] = h
+		}
+		if bound, err := strconv.ParseFloat(c.State, 64); err == nil && c.State != "+Inf" {
+			h.buckets[bound] = uint64(n) //nolint:gosec // a count is not negative
+		} else {
+			h.count = uint64(n) //nolint:gosec // a count is not negative
+		}
+	}
+	out := make([]histogram, 0, len(of))
+	for _, provider := range slices.Sorted(maps.Keys(of)) {
+		of[provider].fill(reconcile.AgeBounds)
+		out = append(out, *of[provider])
+	}
+	return out
+}
+
+func quotasUsed(r *reading, put put) { r.quotas(reconcile.CountQuotaUsed, put) }
+
+func quotaLimits(r *reading, put put) { r.quotas(reconcile.CountQuotaLimit, put) }
+
+func (r *reading) quotas(what string, put put) {
+	for key, n := range r.Counts {
+		if c := reconcile.ParseCount(key); c.What == what {
+			put(float64(n), c.Provider, c.State)
+		}
 	}
 }

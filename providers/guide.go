@@ -74,6 +74,16 @@ that this is meant.
 exit code whether the task's own worker is there: 0 it is, 1 it is not, anything else (or no answer)
 says nothing. It is run by a shell, so that ` + "`pgrep -f worker.py`" + ` would find itself: write
 ` + "`pgrep -f '[w]orker.py'`" + `. Where the provider gives no exit code, nothing is known of the worker.
+One that is gone settles ` + "`heartbeat-lost`, `inactive` and `assigned-stale`" + `, one that is there vetoes them, each
+for two full passes. ` + "`sandkeeper check`" + ` proposes a command for the presets ` + "`omoios` and `coding-agent`" + `.
+
+Where a provider has its own record of how a sandbox ended, that is read of what is seen to be over, and of what had a
+task. It is proof of another kind than that nothing is found: ` + "`sandbox-missing`" + ` then needs no second look, and
+` + "`assigned-stale`" + ` no time. A record counts of one run, by the age that the provider's clock gives it: not from before
+the sandbox came back, nor from before the task was handed out. That there is none says nothing. It is in the reason, in
+the evidence, and what failures of one incident are grouped by.
+
+The presets: ` + "`sandkeeper check`" + ` proposes a command for the presets ` + "`omoios` and `coding-agent`" + `.
 `
 
 // A trait is one row of the table.
@@ -128,6 +138,7 @@ var traits = []trait{
 	{"Probes", "one failing half counts when it fails twice", is(func(a wire.Abilities) bool { return a.ProbeTwice })},
 	{"Probes", "executions left behind in a broken sandbox", says(leftoverExecs)},
 	{"Probes", "executions that wait are seen", implements[reconcile.Executions]},
+	{"Evidence", "its own record of an end", says(func(a wire.Abilities) string { return a.Deaths })},
 	{"Evidence", "logs", implements[reconcile.Logs]},
 	{"Evidence", "CPU and memory", implements[reconcile.Usage]},
 	{"Account", "templates watched, in the states",

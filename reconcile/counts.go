@@ -10,7 +10,18 @@ const (
 	CountForeign   = "foreign"      // by provider: what is not ours
 	CountBeyond    = "beyond_usual" // of the task that has the most sandboxes beyond those that are usual for it
 	CountUnlooked  = "not_looked_at"
+
+	CountAge        = "age"         // by provider and bound: sandboxes of ours that are at most so many seconds old
+	CountAges       = "ages"        // by provider: their ages in seconds, added up
+	CountQuotaUsed  = "quota_used"  // by provider and quota
+	CountQuotaLimit = "quota_limit" // by provider and quota
 )
+
+// AgeBounds are the upper bounds, in seconds, of the ages that are counted.
+var AgeBounds = []int64{60, 300, 900, 1800, 3600, 10_800, 43_200, 86_400, 604_800}
+
+// MostQuotas is how many quotas of one provider are counted.
+const MostQuotas = 20
 
 // A Count names one number of [Record.Counts]. Its text is what the ledger keeps: [Count.String] says
 // it, [ParseCount] reads it.
@@ -25,11 +36,15 @@ func ParseCount(text string) Count {
 	switch what {
 	case CountTasks:
 		return Count{What: what, State: rest}
-	case CountSandboxes:
+	case CountQuotaUsed, CountQuotaLimit:
+		// A provider's name has no colon that a quota's could not have too: the first one parts them.
+		provider, quota, _ := strings.Cut(rest, ":")
+		return Count{what, provider, quota}
+	case CountSandboxes, CountAge:
 		if at := strings.LastIndexByte(rest, ':'); at >= 0 {
 			return Count{what, rest[:at], rest[at+1:]}
 		}
-	case CountOwned, CountForeign:
+	case CountOwned, CountForeign, CountAges:
 		return Count{What: what, Provider: rest}
 	}
 	return Count{What: text}

@@ -163,7 +163,8 @@ type Record struct {
 	Over           []int64         // numbers of verdicts that are not watched any more
 	Incidents      []Incident      // opened, seen again or closed by this pass
 	Demoted        []Demotion      // rules that go back to observe because of their false positives
-	Tallies        []Counter       // amounts to be added to counters
+	Tallies        []Counter       // amounts to be added to counters, and to those of the hour
+	Measured       []Counter       // amounts to be added to counters alone
 }
 
 // A TimelineEvent is one line of a subject's history.

@@ -93,6 +93,19 @@ type Measures struct {
 	Controls  Controls
 	Tallies   map[string]Tally // by rule, see [Memory.Regrets]
 	Notices   int              // still to be delivered
+
+	Spent   int       // remedies begun in the rolling hour
+	Stamped time.Time // when the ledger got its installation; zero: not known
+	Bytes   int64     // what the ledger's tables take on disk; 0: not measured
+	Leaking []Money   // USD an hour: sandboxes that are found due and still there
+	Saved   []Money   // USD: what those cost no more that were ended by us within a day
+}
+
+// Money is what the sandboxes of one rule at one provider come to.
+type Money struct {
+	Rule, Provider string
+	Count          int
+	USD            float64
 }
 
 // A FindingCount counts open findings of one rule at one provider.

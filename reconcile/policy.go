@@ -190,10 +190,36 @@ type ProviderPolicy struct {
 	Suspends      bool    // its sandboxes can be stopped or paused and come back; the keeper asks the adapter
 	KeptAwake     bool    // a probe counts as activity; the keeper asks the adapter
 	NamesLast     bool    // a later sandbox of a name goes on with the work; the keeper asks the adapter
+	Records       bool    // it keeps a record of how sandboxes ended; the keeper asks the adapter
 	PricePerHour  float64 // USD for one sandbox
+	Prices        []Price // of templates and regions that cost something else
 	LinkRequired  bool    // each sandbox of ours has the link: one without it may be terminated
 	EndsAtRest    bool    // what is stopped, paused or suspended may be terminated like what runs
 	Key           string  // tells credentials apart, and none of them; "" where it is not known
+}
+
+// Priced reports whether the config says what a sandbox costs.
+func (p ProviderPolicy) Priced() bool { return p.PricePerHour > 0 || len(p.Prices) > 0 }
+
+// PriceOf is what a sandbox costs an hour: the first price whose template and region are its own, else that of
+// the provider.
+func (p ProviderPolicy) PriceOf(template, region string) float64 {
+	for _, one := range p.Prices {
+		if one.fits(template, region) {
+			return one.PerHour
+		}
+	}
+	return p.PricePerHour
+}
+
+// A Price is what the sandboxes of a template, or in a region, cost.
+type Price struct {
+	Template, Region string  // "" is any
+	PerHour          float64 // USD
+}
+
+func (p Price) fits(template, region string) bool {
+	return (p.Template == "" || p.Template == template) && (p.Region == "" || p.Region == region)
 }
 
 // Refused are the words of a refusal, with the key that was refused.

@@ -52,6 +52,7 @@ type Capabilities struct {
 	Executions Executions
 	Quotas     Quotas
 	Checker    Checker
+	Deaths     Deaths
 
 	NoTerminate, NoProbe bool // these calls are refused
 	NamesLast            bool // a later sandbox of a name goes on with the work of the one before

@@ -16,6 +16,7 @@ type Rule struct {
 	NeedsTasks    bool    // finds nothing where there are no tasks
 	Needs         Needs
 	Silence       bool    // judges by silence: a failed probe, or the worker's own, has to agree
+	Worker        bool    // the worker's own probe settles it where one is configured: gone at once, there never
 	RefutedBy     Refuter // what takes the verdict back, also in the guarded write and two hours after it
 	FromSighting  bool    // its threshold counts from the first sighting too
 	RowFirst      bool    // its subject may be a task at work: the row is failed before its sandbox is quarantined

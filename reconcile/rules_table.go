@@ -22,7 +22,7 @@ var Rules = []Rule{
 	},
 	{
 		Name: "assigned-stale", Means: "tasks that were handed out and whose worker never started",
-		NeedsTasks: true, RestsOn: OnTasks | OnLink | OnEvents | OnListing, RefutedBy: BySign,
+		NeedsTasks: true, RestsOn: OnTasks | OnLink | OnEvents | OnListing, RefutedBy: BySign, Worker: true,
 		Remedies: onTask, Floor: 10 * time.Second,
 		Default: RulePolicy{After: time.Hour, Conclusive: 20 * time.Second},
 		// A set-up may be silent for minutes with coding agents.

@@ -113,9 +113,22 @@ type Lookup struct {
 	Gone    bool    // the provider knows no such sandbox
 	Error   string  // neither: nothing is known
 
-	Listed bool // a listing of this pass had shown it as well
+	Listed bool   // a listing of this pass had shown it as well
+	Death  *Death // the provider's own record of its end; nil where there is none, or it is not over
 
 	ClockOff time.Duration // as that of a [ListingSeen]
+}
+
+// Over reports whether the look showed that nothing runs there any more.
+func (l *Lookup) Over() bool {
+	switch {
+	case l.Error != "":
+		return false
+	case l.Gone:
+		return true
+	}
+	state := l.Sandbox.State
+	return state == SandboxEnded || state == SandboxStopped || state == SandboxFailed
 }
 
 // A FindLookup is what a search by link said.

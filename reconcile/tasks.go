@@ -79,4 +79,5 @@ const (
 	WriteMoved Written = "moved" // status or sandbox differ, or the row is gone: judge again
 	WriteBusy  Written = "busy"  // only the version differs: read, judge and try again
 	WriteAlive Written = "alive" // a newer life sign was found
+	WriteAsked Written = "asked" // the platform was asked to change the row, and the row does not show it yet
 )

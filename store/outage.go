@@ -60,3 +60,14 @@ func ailment(code string) string {
 	}
 	return ""
 }
+
+// Lost reports whether a connection broke, or the server was going away: another try may help.
+func Lost(err error) bool {
+	var said *pgconn.PgError
+	if errors.As(err, &said) {
+		return said.Code == "57P01" || said.Code == "57P02" || said.Code == "57P03"
+	}
+	var broken net.Error
+	return !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) &&
+		(errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.As(err, &broken))
+}

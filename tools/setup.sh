@@ -62,6 +62,11 @@ has_promtool() {
 	command -v promtool >/dev/null 2>&1
 }
 
+has_alertmanager() {
+	command -v amtool >/dev/null 2>&1 &&
+		{ command -v prometheus-alertmanager >/dev/null 2>&1 || command -v alertmanager >/dev/null 2>&1; }
+}
+
 has_compiler() {
 	case $(go env CC) in
 	*/*) [ -x "$(go env CC)" ] ;;
@@ -92,15 +97,18 @@ how() {
 	chromium) say 'no Chromium for the test of the page: install chromium or Google Chrome' ;;
 	promtool) say 'no promtool for the tests of the alerts: install Prometheus' \
 		'(Debian, Ubuntu, Homebrew: prometheus)' ;;
+	alertmanager) say 'no Alertmanager for the tests of the alerts: install it with amtool' \
+		'(Debian, Ubuntu: prometheus-alertmanager; Homebrew: alertmanager)' ;;
 	esac
 }
 
-# quiet_prometheus: only promtool is wanted. Debian's package also starts a server, which on
+# quiet_prometheus: only the programs are wanted. Debian's packages also start servers, which on
 # a machine with systemd would stay.
 quiet_prometheus() {
 	[ -d /run/systemd/system ] || return 0
-	systemctl disable --now prometheus.service >/dev/null 2>&1 ||
-		say 'installed Prometheus for promtool; stop its server if it runs: systemctl disable --now prometheus'
+	systemctl disable --now prometheus.service prometheus-alertmanager.service >/dev/null 2>&1 ||
+		say 'installed Prometheus and Alertmanager for tests; stop their servers if they run:' \
+			'systemctl disable --now prometheus prometheus-alertmanager'
 }
 
 # install_missing gets all that is missing in one go, and looks again.

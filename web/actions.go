@@ -22,28 +22,6 @@ type actionView struct {
 	ID      string
 }
 
-// openActions are the steps that are not closed, and how many are not shown. Those that wait
-// for the end of a quarantine are shown with it.
-func (s *model) openActions() (views []actionView, more string) {
-	for i := range s.Open {
-		if !s.quarantined[s.Open[i].ID] && len(views) < mostOpen {
-			views = append(views, s.action(&s.Open[i]))
-		}
-	}
-	if left := s.awake() - len(views); left > 0 {
-		more = fmt.Sprintf("And %d more.", left)
-	}
-	return views, more
-}
-
-func (s *model) recentActions() []actionView {
-	var views []actionView
-	for i := range s.Recent[:min(len(s.Recent), mostRecent)] {
-		views = append(views, s.action(&s.Recent[i]))
-	}
-	return views
-}
-
 func (s *model) action(a *reconcile.Action) actionView {
 	v := actionView{
 		Key: text.Plain(a.ID, mostName), ID: text.Plain(a.ID, mostName), What: stepWords(a), Rule: text.Plain(a.Rule,

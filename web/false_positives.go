@@ -54,46 +54,6 @@ func (s *model) falsePositive(v *reconcile.Verdict) falsePositiveView {
 	return out
 }
 
-// A tallyLine is how often one rule was wrong.
-type tallyLine struct {
-	Rule           string
-	Verdicts       string
-	FalsePositives string
-	Share          string
-	Level          level
-	State          string
-}
-
-// tallies are the watched rules that acted since they were armed, those with the most false positives
-// first. What other rules end cannot come back: of them nothing is measured, also no zero.
-func (s *model) tallies() []tallyLine {
-	rules := slices.SortedFunc(maps.Keys(s.Tallies), func(a, b string) int {
-		if more := s.Tallies[b].FalsePositives - s.Tallies[a].FalsePositives; more != 0 {
-			return more
-		}
-		return strings.Compare(a, b)
-	})
-	var lines []tallyLine
-	for _, rule := range rules {
-		t := s.Tallies[rule]
-		if t.Verdicts == 0 || !reconcile.Watched(rule) {
-			continue
-		}
-		l := tallyLine{
-			Rule: text.Plain(rule, mostName), Verdicts: fmt.Sprint(t.Verdicts), FalsePositives: fmt.Sprint(t.FalsePositives),
-			Share: fmt.Sprintf("%.1f %%", 100*float64(t.FalsePositives)/float64(t.Verdicts)), Level: well, State: "right so far",
-		}
-		switch {
-		case s.demotedBy(rule):
-			l.Level, l.State = bad, "lowered itself"
-		case t.FalsePositives > 0:
-			l.Level, l.State = warn, "watched"
-		}
-		lines = append(lines, l)
-	}
-	return lines
-}
-
 // unwatched are the rules that acted since they were armed and that nobody watches.
 func (s *model) unwatched() string {
 	var rules []string
@@ -127,7 +87,8 @@ func demoted(s *model) (verdict, bool) {
 		Level: bad, Word: "Rule lowered itself",
 		Sentence: fmt.Sprintf("%s was wrong too often and only observes now: %s",
 			capital(text.Plain(rule, mostName)), sentence(text.Plain(s.Controls.Lowered[rule].Reason, mostHead))),
-		Next:    "Read its false positives below and fix its threshold or its clocks first. Then arm it again with:",
+		Next:    "Read its false positives and fix its threshold or its clocks first. Then arm it again with:",
+		Link:    link{"Its false positives", ruleAddress(rule)},
 		Command: command("sandkeeper mode %s clear", rule),
 	}
 	if more := len(rules) - 1; more > 0 {

@@ -2,8 +2,6 @@ package web
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -40,50 +38,7 @@ type evidenceLine struct {
 	Block  string // what is too long for a line
 }
 
-// An otherFindings is what one rule found besides the findings that are shown.
-type otherFindings struct {
-	Rule     string
-	Summary  string // "And 35 more of orphan"
-	Subjects []string
-	More     string
-}
-
-// findings are the open ones, those that wait for a person first, of each rule a few. The
-// others of each rule are one line that can be unfolded. Those of an incident are with it.
-func (s *model) findings() (views []findingView, others []otherFindings) {
-	shown, folded, rest := map[string]int{}, map[string]int{}, map[string][]string{}
-	for _, f := range s.sortedFindings() {
-		if s.folded[f] {
-			folded[f.Rule]++
-			continue
-		}
-		if shown[f.Rule] < mostOfRule && len(views) < mostFindings {
-			shown[f.Rule]++
-			views = append(views, s.finding(f))
-			continue
-		}
-		rest[f.Rule] = append(rest[f.Rule], subjectWords(f.Subject)+", "+s.stateOf(f).Word())
-	}
-	for _, rule := range slices.Sorted(maps.Keys(s.FindingsOpen)) {
-		if left := s.FindingsOpen[rule] - shown[rule] - folded[rule]; left > 0 {
-			others = append(others, otherOf(rule, left, shown[rule] > 0, rest[rule]))
-		}
-	}
-	return views, others[:min(len(others), mostGroups)]
-}
-
-func otherOf(rule string, left int, some bool, subjects []string) otherFindings {
-	o := otherFindings{Rule: text.Plain(rule, mostName), Subjects: subjects[:min(len(subjects), mostSubjects)]}
-	o.Summary = fmt.Sprintf("%d of %s", left, o.Rule)
-	if some {
-		o.Summary = fmt.Sprintf("And %d more of %s", left, o.Rule)
-	}
-	if unlisted := left - len(o.Subjects); unlisted > 0 && len(o.Subjects) > 0 {
-		o.More = fmt.Sprintf("And %d more.", unlisted)
-	}
-	return o
-}
-
+// sortedFindings are the open ones, those that wait for an operator first.
 func (s *model) sortedFindings() []*reconcile.FindingSeen {
 	sorted := make([]*reconcile.FindingSeen, len(s.Findings))
 	for i := range s.Findings {
@@ -152,26 +107,6 @@ func identities(f *reconcile.FindingSeen) []identity {
 		add(text.Plain(string(of.Type), mostName), of.Within())
 	}
 	return ids
-}
-
-// A resolvedLine is a finding that is over.
-type resolvedLine struct {
-	Rule     string
-	Subject  string
-	Reason   string
-	Resolved moment
-	Lasted   string
-}
-
-func (s *model) resolvedLines() []resolvedLine {
-	var lines []resolvedLine
-	for _, f := range s.Resolved[:min(len(s.Resolved), mostResolved)] {
-		lines = append(lines, resolvedLine{
-			Rule: text.Plain(f.Rule, mostName), Subject: subjectWords(f.Subject), Reason: text.Plain(f.Reason, mostLine),
-			Resolved: ago(f.ResolvedAt, s.Now), Lasted: text.Coarse(f.ResolvedAt.Sub(f.OpenedAt)),
-		})
-	}
-	return lines
 }
 
 // subjectWords are "task 12" for "task:12".

@@ -19,6 +19,7 @@ type heldGroup struct {
 	More     string
 
 	number int
+	held   reconcile.Held
 }
 
 // mostSubjects is how many subjects a group names.
@@ -26,20 +27,20 @@ const mostSubjects = 20
 
 // heldGroups are the due findings by what holds them, the largest group first.
 func (s *model) heldGroups() []heldGroup {
-	subjects, means := map[string][]string{}, map[string]string{}
+	subjects, means, kinds := map[string][]string{}, map[string]string{}, map[string]reconcile.Held{}
 	for i := range s.Findings {
 		f := &s.Findings[i]
 		for _, held := range f.HeldBy {
 			if f.Due {
 				by := text.Plain(held.String(), mostLine)
-				means[by] = heldMeans(held)
+				means[by], kinds[by] = heldMeans(held), held
 				subjects[by] = append(subjects[by], text.Plain(f.Rule, mostName)+": "+subjectWords(f.Subject))
 			}
 		}
 	}
 	var groups []heldGroup
 	for by, of := range subjects {
-		g := heldGroup{Key: by, By: by, Means: means[by], Count: count(len(of), "finding"), number: len(of)}
+		g := heldGroup{Key: by, By: by, Means: means[by], Count: count(len(of), "finding"), number: len(of), held: kinds[by]}
 		g.Subjects = of[:min(len(of), mostSubjects)]
 		if left := len(of) - len(g.Subjects); left > 0 {
 			g.More = fmt.Sprintf("And %d more.", left)
@@ -56,7 +57,7 @@ func (s *model) heldGroups() []heldGroup {
 func heldMeans(by reconcile.Held) string {
 	switch by.Kind {
 	case reconcile.HeldObserve:
-		return "The rule only looks. It acts once its mode is enforce."
+		return "The rule only looks. It acts once its mode is enforce in the config."
 	case reconcile.HeldOff:
 		return "The rule was switched off."
 	case reconcile.HeldRollout:
@@ -74,6 +75,8 @@ func heldMeans(by reconcile.Held) string {
 	case reconcile.HeldFreeze:
 		return fmt.Sprintf("%s %s not trusted. It goes on by itself when that is over.",
 			capital(sourceWords(by.What)), areOrIs(by.What))
+	case reconcile.HeldUnproven:
+		return "Only silence speaks for it. It goes on once a failed probe agrees."
 	}
 	return ""
 }

@@ -38,8 +38,6 @@ type incidentView struct {
 	Findings string // "12 findings: 3 held, 9 watched", "" when none is open
 	Reasons  []reasonLine
 	More     string
-	Subjects []string
-	Others   string // subjects that are not named
 }
 
 // A reasonLine is a reason that was given once or often.
@@ -49,26 +47,14 @@ type reasonLine struct {
 	Example bool // the others differ in ids and numbers
 }
 
-// How many reasons of an incident are shown, and how many incidents.
-const (
-	mostReasons   = 5
-	mostIncidents = 12
-)
-
-// incidents are the open ones, the oldest first, and those that closed recently.
-func (s *model) incidents() []incidentView {
-	var views []incidentView
-	for i := range s.Incidents[:min(len(s.Incidents), mostIncidents)] {
-		views = append(views, s.incident(&s.Incidents[i]))
-	}
-	return views
-}
+// mostReasons is how many reasons of an incident are shown.
+const mostReasons = 5
 
 func (s *model) incident(i *reconcile.Incident) incidentView {
 	v := incidentView{
 		Key: text.Plain(i.ID, mostName), ID: text.Plain(i.ID, mostName), Rule: text.Plain(i.Rule,
 			mostName), Means: means(i.Rule),
-		Where: placeOf(i), Count: count(i.Count, "failure"), Cause: causeOf(i), Error: text.Plain(i.Error, mostLine),
+		Where: placeOf(i), Count: failureWords(i), Cause: s.causeOf(i), Error: text.Plain(i.Error, mostLine),
 		First: ago(i.FirstSeen, s.Now), Last: ago(i.LastSeen, s.Now), Closed: ago(i.ClosedAt, s.Now),
 		Span: between(i.FirstSeen, i.LastSeen), Cost: dollars(i.Cost), Evidence: evidenceLines(i.Evidence),
 		Affected: command("sandkeeper affected %s", i.ID),
@@ -98,15 +84,9 @@ func (s *model) fold(v *incidentView, of []*reconcile.FindingSeen) {
 	states := map[state]int{}
 	for _, f := range of {
 		states[s.stateOf(f)]++
-		if len(v.Subjects) < mostSubjects {
-			v.Subjects = append(v.Subjects, subjectWords(f.Subject)+", "+s.stateOf(f).Word())
-		}
 	}
 	v.Findings = count(len(of), "open finding") + ": " + stateWords(states)
 	v.Reasons, v.More = reasonLines(of)
-	if left := len(of) - len(v.Subjects); left > 0 {
-		v.Others = fmt.Sprintf("And %d more.", left)
-	}
 }
 
 // placeOf is where the failures are.
@@ -121,11 +101,11 @@ func placeOf(i *reconcile.Incident) string {
 	return strings.Join(words, ", ")
 }
 
-func causeOf(i *reconcile.Incident) string {
+func (s *model) causeOf(i *reconcile.Incident) string {
 	if i.Cause == "" {
 		return "No likely cause found: they share nothing that healthy tasks do not."
 	}
-	return sentence("Likely cause: " + text.Plain(i.Cause, mostLine))
+	return capital(s.causeWords(i))
 }
 
 func stateOfIncident(i *reconcile.Incident) (level, string) {
@@ -133,9 +113,9 @@ func stateOfIncident(i *reconcile.Incident) (level, string) {
 	case !i.ClosedAt.IsZero():
 		return calm, "closed"
 	case !i.ReleasedAt.IsZero():
-		return busy, "open, released"
+		return warn, "open, released"
 	}
-	return warn, "open"
+	return bad, "open"
 }
 
 // holdsOf says what the incident keeps from being done.

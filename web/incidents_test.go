@@ -16,41 +16,35 @@ import (
 // TestIncidentIsOneThing: ten identical failures are one line, and what is not of it stays.
 func TestIncidentIsOneThing(t *testing.T) {
 	s := sceneOf(webtest.Incident())
-	got := s.incidents()[0]
+	got := s.incident(&s.Incidents[0])
 	want := incidentView{
-		ID: "i-3k9f2", Level: warn, State: "open", Rule: "assigned-stale", Where: "at daytona, template ai-agent-dev-heavy", Count: "37 failures",
-		Cause: `Likely cause: snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`,
+		ID: "i-3k9f2", Level: bad, State: "open", Rule: "assigned-stale", Where: "at daytona, template ai-agent-dev-heavy", Count: "37 tasks failed to start",
+		Cause: `Snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00 (likely cause).`,
 		Error: "sandbox creation failed: snapshot # is inactive", Span: ", 53m after the first.", First: moment{Text: "55m ago"}, Last: moment{Text: "2m ago"},
 		Closed: moment{Text: "never"}, Cost: "$4.32", Release: "sandkeeper release incident:i-3k9f2", Affected: "sandkeeper affected i-3k9f2",
 		Findings: "12 open findings: 8 held, 4 acted on",
 		Reasons:  []reasonLine{{"Worker of task 100 never started: snapshot is inactive.", 12, true}},
 	}
-	ignore := cmp.Options{cmpopts.IgnoreFields(incidentView{}, "Key", "Means", "Holds", "Evidence", "Subjects"), cmpopts.IgnoreFields(moment{}, "Exact", "ISO")}
+	ignore := cmp.Options{cmpopts.IgnoreFields(incidentView{}, "Key", "Means", "Holds", "Evidence"), cmpopts.IgnoreFields(moment{}, "Exact", "ISO")}
 	if diff := cmp.Diff(want, got, ignore); diff != "" {
 		t.Errorf("incident (-want +got):\n%s", diff)
 	}
-	if len(got.Subjects) != 12 || got.Subjects[1] != "task 101, held" {
-		t.Errorf("subjects = %q", got.Subjects)
-	}
-	views, others := s.findings()
-	if len(views) != 2 || views[0].Rule != "template-unusable" || views[1].Subject != "task 7" || len(others) != 0 {
-		t.Errorf("besides the incident: %+v and %+v", views, others)
+	items := s.attention()
+	if len(items) != 2 || items[0].Chip.Text != "incident" || !strings.Contains(items[1].Sub, "template-unusable") {
+		t.Errorf("besides the incident: %+v", items)
 	}
 }
 
-// TestNoFindingBesides: what is open is said to be somewhere.
-func TestNoFindingBesides(t *testing.T) {
-	o := webtest.With(webtest.Incident(), func(o *reconcile.Overview) {
-		o.Findings = o.Findings[1:3] // the incident's own, and one of its failures
-		o.FindingsOpen = map[string]int{"systemic": 1, "assigned-stale": 1}
-	})
-	for want, o := range map[string]reconcile.Overview{
-		"All open findings belong to the incidents above.": o, "No finding is open.": webtest.Healthy(),
-	} {
-		p := viewOf(&Reading{Overview: o}, process())
-		if p.NoFinding != want || len(p.Findings)+len(p.Others) > 0 {
-			t.Errorf("%q with %d findings, want %q", p.NoFinding, len(p.Findings), want)
-		}
+// TestIncidentIsOver: a cause is told in the past once it is over, with the time when that was seen.
+func TestIncidentIsOver(t *testing.T) {
+	s := sceneOf(webtest.With(webtest.Incident(), webtest.Recover))
+	want := `Snapshot "ai-agent-dev-heavy" was inactive at daytona; last successful start from it 2026-01-17 12:00:00 (likely cause). ` +
+		"The failures were from 2026-02-01 11:05:00 UTC to 2026-02-01 11:58:00 UTC; it is active again, seen 2026-02-01 11:59:48 UTC."
+	if got := s.incident(&s.Incidents[0]).Cause; got != want {
+		t.Errorf("cause = %q, want %q", got, want)
+	}
+	if got := judge(s); got.Next != "The cause is over: retry the affected tasks." {
+		t.Errorf("next = %q", got.Next)
 	}
 }
 
@@ -63,12 +57,12 @@ func TestIncidentHolds(t *testing.T) {
 		holds   string
 		release bool
 	}{
-		"open":     {func(*reconcile.Overview) {}, "open", warn, "It holds every further termination and requeue", true},
-		"released": {webtest.Release, "open, released", busy, "It holds nothing: released by ana (the snapshot is active again).", false},
+		"open":     {func(*reconcile.Overview) {}, "open", bad, "It holds every further termination and requeue", true},
+		"released": {webtest.Release, "open, released", warn, "It holds nothing: released by ana (the snapshot is active again).", false},
 		"closed":   {func(o *reconcile.Overview) { o.Incidents[0].ClosedAt = webtest.Noon }, "closed", calm, "It holds nothing any more.", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := sceneOf(webtest.With(webtest.Incident(), c.change)).incidents()[0]
+			got := incidentAt(webtest.With(webtest.Incident(), c.change), 0)
 			if got.State != c.state || got.Level != c.level || !strings.HasPrefix(got.Holds, c.holds) || (got.Release != "") != c.release {
 				t.Errorf("incident = %s %q, %q, %q; want %s %q, %q", got.Level, got.State, got.Holds, got.Release, c.level, c.state, c.holds)
 			}
@@ -146,14 +140,16 @@ func TestRegrets(t *testing.T) {
 	for _, r := range s.falsePositives() {
 		got = append(got, r.Word+" | "+r.Subject+" | "+r.After+" | "+r.Explain)
 	}
-	for _, l := range s.tallies() {
-		got = append(got, strings.Join([]string{l.Rule, l.Verdicts, l.FalsePositives, l.Share, l.State}, " | "))
+	for _, rule := range []string{"assigned-stale", "heartbeat-lost", "sandbox-missing", "inactive", "orphan"} {
+		l := s.tallyCell(rule)
+		got = append(got, strings.Join([]string{rule, l.Text, l.Sub, string(l.Level)}, " | "))
 	}
 	want := []string{
 		"would have been failed | task 90 | 15m | sandkeeper explain 90", "was failed | task 91 | 14m | sandkeeper explain 91",
 		"was failed | task 92 | 13m | sandkeeper explain 92", "its sandbox was terminated | task 93 | 12m | sandkeeper explain 93",
-		"assigned-stale | 81 | 3 | 3.7 % | lowered itself", "heartbeat-lost | 100 | 1 | 1.0 % | watched",
-		"sandbox-missing | 9 | 0 | 0.0 % | right so far", "not watched: errored, orphan",
+		"assigned-stale | 3 of 81 | 3.7 % | bad", "heartbeat-lost | 1 of 100 | 1.0 % | warn",
+		"sandbox-missing | 0 of 9 | 0.0 % | well", "inactive | nothing acted on yet |  | ", "orphan | not watched |  | ",
+		"not watched: errored, orphan",
 	}
 	got = append(got, "not watched: "+s.unwatched())
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -170,8 +166,8 @@ func TestQuarantines(t *testing.T) {
 		views[0].Restore != "sandkeeper restore sb-5" || views[1].Author != "ana" {
 		t.Errorf("%d in quarantine: %+v", n, views)
 	}
-	open, more := s.openActions()
-	if len(open) != 2 || open[0].What != "quarantine sandbox daytona/sb-6" || more != "" || s.awake() != 2 {
+	open, more := s.working()
+	if len(open) != 2 || open[0].Chip.Text != "quarantine" || open[0].Text.ID != "daytona/sb-6" || more != "" || s.awake() != 2 {
 		t.Errorf("%d under way (%q), %d steps: %+v", len(open), more, s.awake(), open)
 	}
 	for name, change := range map[string]func(*reconcile.Action){
@@ -194,7 +190,9 @@ func TestQuarantines(t *testing.T) {
 // TestOperatorsActions are shown with who asked for them, and why.
 func TestOperatorsActions(t *testing.T) {
 	var got []string
-	for _, a := range sceneOf(webtest.With(webtest.Healthy(), webtest.Suspend)).recentActions()[1:] {
+	s := sceneOf(webtest.With(webtest.Healthy(), webtest.Suspend))
+	for i := range s.Recent[1:] {
+		a := s.action(&s.Recent[1+i])
 		got = append(got, strings.Join([]string{a.Rule, a.Author, a.What, a.Outcome, a.Reason}, " | "))
 	}
 	want := []string{
@@ -233,4 +231,9 @@ func TestTargetsOnThePage(t *testing.T) {
 	if windowWords(&half) != "Targets, the last 30m" || windowWords(&reconcile.Scores{Window: 24 * time.Hour}) != "Targets, the last 1d" || windowWords(&reconcile.Scores{}) != "Targets" {
 		t.Error("the window is told wrong")
 	}
+}
+
+func incidentAt(o reconcile.Overview, n int) incidentView {
+	s := sceneOf(o)
+	return s.incident(&s.Incidents[n])
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -66,8 +67,14 @@ func TestSandboxFacts(t *testing.T) {
 			o.Sources = slices.Clone(o.Sources)
 			o.Sources[2].Trusted = false
 		}),
-			"Sandboxes: 7 (e2b: 7 running; daytona: its listing is not trusted) | Sandboxes of others: 40 (never touched)"},
-		"none is":            {webtest.With(webtest.Healthy(), webtest.FailListing), "Sandboxes: not known (daytona: its listing is not trusted)"},
+			"Sandboxes: 7 + daytona unknown (e2b: 7 running; daytona: its listing is not trusted) | Sandboxes of others: 40 (never touched)"},
+		"none is": {webtest.With(webtest.Healthy(), webtest.FailListing), "Sandboxes: daytona unknown (daytona: its listing is not trusted)"},
+		"its last number is known": {webtest.With(webtest.With(webtest.Healthy(), webtest.FailListing), func(o *reconcile.Overview) {
+			o.Passes = append(o.Passes, reconcile.PassSeen{ID: 80, Kind: reconcile.Full, BeganAt: webtest.Ago(3 * time.Minute), Counts: map[string]int{"owned:daytona": 55}})
+		}), "Sandboxes: daytona unknown, last 55 (daytona: its listing is not trusted)"},
+		"what came later is not the last trusted": {webtest.With(webtest.With(webtest.Healthy(), webtest.FailListing), func(o *reconcile.Overview) {
+			o.Passes = append(o.Passes, reconcile.PassSeen{ID: 95, Kind: reconcile.Full, BeganAt: webtest.Ago(time.Second), Counts: map[string]int{"owned:daytona": 5}})
+		}), "Sandboxes: daytona unknown (daytona: its listing is not trusted)"},
 		"none is listed yet": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.Counts = nil }), ""},
 		"nobody else is there": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.Counts["foreign:daytona"] = 0 }),
 			"Sandboxes: 214 (daytona: 4 creating, 210 running)"},
@@ -95,7 +102,7 @@ func TestModesWithoutTasks(t *testing.T) {
 	}
 }
 
-// TestManyAlike: forty findings that differ in an id are one example, and five of them in full.
+// TestManyAlike: of forty findings of one rule a few are shown, and the rest is a link.
 func TestManyAlike(t *testing.T) {
 	o := webtest.Healthy()
 	for i := range 40 {
@@ -103,16 +110,11 @@ func TestManyAlike(t *testing.T) {
 			Subject: fmt.Sprintf("sandbox:daytona/sb-%d", i), Sandbox: fmt.Sprintf("sb-%d", i), Reason: fmt.Sprintf("no task explains sb-%d", i)}})
 	}
 	o.FindingsOpen = map[string]int{"orphan": 43, "errored": 1}
-	s := sceneOf(o)
-	views, others := s.findings()
-	if len(views) != 5 || len(others) != 2 || others[0].Summary != "1 of errored" || others[1].Summary != "And 38 more of orphan" {
-		t.Fatalf("%d findings and %+v", len(views), others)
+	for i := range o.Findings {
+		o.Findings[i].Due = true
 	}
-	if got := others[1]; len(got.Subjects) != mostSubjects || got.Subjects[0] != "sandbox daytona/sb-5, watched" || got.More != "And 18 more." {
-		t.Errorf("others = %+v", got)
-	}
-	o.Findings, o.FindingsOpen = o.Findings[:5], map[string]int{"orphan": 5}
-	if views, others := sceneOf(o).findings(); len(views) != 5 || len(others) != 0 {
-		t.Errorf("of 5: %d findings and %+v", len(views), others)
+	items := sceneOf(o).attention()
+	if len(items) != mostOfRule+1 || items[mostOfRule].Text.Text != "And 35 more of orphan" || items[mostOfRule].Text.Href != "findings?rule=orphan" {
+		t.Errorf("%d lines, the last %+v", len(items), items[len(items)-1])
 	}
 }

@@ -7,6 +7,7 @@ type model struct {
 	*reconcile.Overview
 	fresh       freshness
 	policy      reconcile.Policy
+	trends      *reconcile.Trends // nil when they are not known
 	open        map[string]bool   // tasks, sandboxes and subjects with an open action that is worked at
 	idle        map[string]bool   // with one that nothing works at
 	acted       map[string]bool   // with one that was closed recently
@@ -26,20 +27,20 @@ func newScene(o *reconcile.Overview, p reconcile.Policy) *model {
 	s.still = s.standstills()
 	for i := range o.Open {
 		if a := &o.Open[i]; s.still[a.ID] != "" {
-			mark(s.idle, a)
+			remember(s.idle, a)
 		} else {
-			mark(s.open, a)
+			remember(s.open, a)
 		}
 	}
 	for i := range o.Recent {
-		mark(s.acted, &o.Recent[i])
+		remember(s.acted, &o.Recent[i])
 	}
 	return s
 }
 
-// mark notes all that an action is about: it may have been planned for another finding of
+// remember notes all that an action is about: it may have been planned for another finding of
 // the same thing.
-func mark(seen map[string]bool, a *reconcile.Action) {
+func remember(seen map[string]bool, a *reconcile.Action) {
 	seen[a.Subject] = true
 	if a.Task != "" {
 		seen[reconcile.TaskSubject(a.Task)] = true

@@ -11,44 +11,32 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// A page is the status page with every text settled.
+// A page is the first page, the overview, with every text settled.
 type page struct {
-	Installation string // "" when the ledger does not say
-	Version      string
-	Doing        bool
-	Up           string // the way from this page up to the first one, "" on it
+	frame
 
 	Verdict    verdict
-	Notes      []note
-	Configured bool // the ledger could be read: the sections below say something
+	Chips      []cell // what is part of the verdict besides: the mode, what was missed
+	Configured bool   // the ledger could be read: the sections below say something
+	Past       moment // when what is below was read, while the ledger cannot be read
 
-	Facts          []fact
-	Passes         []passLine
-	PassesBy       string
-	Sources        []sourceLine
-	Incidents      []incidentView
-	Targets        []targetLine
-	Window         string // what the targets are of
-	Ended          string // tasks by how they ended
-	FalsePositives []falsePositiveView
-	Tallies        []tallyLine
-	Unwatched      string // rules that acted and that are not watched
-	Quarantined    []quarantineView
-	MoreSleep      string
-	Findings       []findingView
-	NoFinding      string          // what is said when none is shown
-	Others         []otherFindings // those that are not shown, by rule
-	Open           []actionView
-	MoreOpen       string
-	Recent         []actionView
-	Held           []heldGroup
-	Requests       []requestView
-	Modes          []modeLine
-	Resolved       []resolvedLine
-	Templates      []templateLine
-	Active         int // templates that need no line
-
-	Read moment // the ledger's now
+	Strip      string // the passes as a chart
+	StripSays  string
+	Cards      []card
+	Attention  []item
+	Hold       []item
+	Working    []item
+	MoreWork   string
+	Providers  grid
+	Templates  []templateLine
+	Sleeping   []quarantineView
+	MoreSleep  string
+	Targets    []targetLine
+	TargetsAre cell
+	Ended      string // tasks by how they ended
+	Window     string // what the targets are of
+	Quiet      []quiet
+	Timeline   grid
 }
 
 // A note stands above everything: something about the reading itself.
@@ -61,10 +49,7 @@ type note struct {
 const (
 	mostFindings = 30
 	mostOfRule   = 5 // findings of one rule
-	mostOpen     = 20
-	mostRecent   = 12
-	mostResolved = 12
-	mostPasses   = 8
+	mostOpen     = 8
 	mostGroups   = 20
 	mostEvidence = 20
 )
@@ -73,24 +58,27 @@ const (
 func Page(r *Reading, shown Process) templ.Component { return document(viewOf(r, shown)) }
 
 // Live is the part of the page that changes.
-func Live(r *Reading, shown Process) templ.Component { return live(viewOf(r, shown)) }
+func Live(r *Reading, shown Process) templ.Component {
+	p := viewOf(r, shown)
+	p.Part = true
+	return document(p)
+}
 
 // Missing is the page of addresses that are not there; up is the way to the first one.
 func Missing(up string) templ.Component { return notFound(up) }
 
 // viewOf settles the page for one reading.
 func viewOf(r *Reading, shown Process) page {
-	p := page{Version: text.Plain(shown.Version, mostName), Doing: shown.Doing}
-	if refused := shown.ConfigError; refused != "" {
-		p.Notes = append(p.Notes, note{warn, "The changed config was refused; the previous one is still in force: " +
-			sentence(text.Plain(refused, mostLine))})
-	}
+	p := page{frame: frameOf(&Asked{Reading: r, Process: shown}, "./", "")}
+	p.Every, p.Notes = everyFirst, configNotes(shown)
+	defer p.named()
 	if r.Err != nil {
 		p.Verdict = unknown(r.Err)
+		p.past(r, shown)
 		return p
 	}
 	s := newScene(&r.Overview, shown.Policy)
-	p.Installation, p.Read = text.Plain(s.Installation, mostName), exactly(s.Now)
+	s.trends = r.Trends
 	p.Verdict, p.Configured = judge(s), !s.Fresh
 	p.Notes = append(p.Notes, notesOf(s, r.Unready)...)
 	if p.Configured {
@@ -99,29 +87,50 @@ func viewOf(r *Reading, shown Process) page {
 	return p
 }
 
-func (p *page) fill(s *model) {
-	p.Facts, p.Passes, p.PassesBy = s.facts(), s.passLines(), s.passesBy()
-	p.Sources = s.sourceLines()
-	p.Incidents = s.incidents()
-	p.Targets, p.Ended, p.Window = s.targets(), endedWords(s.Scores.Ended), windowWords(&s.Scores)
-	p.FalsePositives, p.Tallies, p.Unwatched = s.falsePositives(), s.tallies(), s.unwatched()
-	p.sleepers(s)
-	p.Findings, p.Others = s.findings()
-	p.NoFinding = "No finding is open."
-	if len(s.folded) > 0 {
-		p.NoFinding = "All open findings belong to the incidents above."
+// named gives the page the verdict's name.
+func (p *page) named() {
+	p.Level, p.Title = p.Verdict.Level, p.Verdict.Level.Sign()+" "+p.Verdict.Word
+}
+
+// past fills the page with what the ledger said last. The verdict above it is of now.
+func (p *page) past(r *Reading, shown Process) {
+	if r.Past == nil || r.Past.Fresh {
+		return
 	}
-	p.Open, p.MoreOpen = s.openActions()
-	p.Recent = s.recentActions()
-	p.Held, p.Requests, p.Modes = s.heldGroups(), s.requests(), s.modeLines()
-	p.Resolved = s.resolvedLines()
-	p.Templates, p.Active = s.templateLines()
+	s := newScene(r.Past, shown.Policy)
+	s.trends = r.Trends
+	p.Past, p.Configured, p.Installation = exactly(s.Now), true, text.Plain(s.Installation, mostName)
+	p.fill(s)
+}
+
+func configNotes(shown Process) []note {
+	refused := shown.ConfigError
+	if refused == "" {
+		return nil
+	}
+	return []note{{warn, "The changed config was refused; the previous one is still in force: " +
+		sentence(text.Plain(refused, mostLine))}}
+}
+
+func (p *page) fill(s *model) {
+	p.Chips = s.chips()
+	p.Strip, p.StripSays = s.strip(), s.stripWords()
+	p.Cards = s.cards()
+	p.Attention, p.Hold = s.attention(), s.holdRows()
+	p.Working, p.MoreWork = s.working()
+	p.Providers = s.providers()
+	p.Templates, _ = s.templateLines()
+	p.Targets, p.Ended, p.Window = s.targets(), endedWords(s.Scores.Ended), windowWords(&s.Scores)
+	p.TargetsAre = chip(targetsWord(p.Targets))
+	p.sleepers(s)
+	p.Quiet = s.quiet(p)
+	p.Timeline = s.timeline()
 }
 
 // sleepers are the sandboxes in quarantine.
 func (p *page) sleepers(s *model) {
 	views, n := s.quarantines()
-	p.Quarantined = views
+	p.Sleeping = views
 	if left := n - len(views); left > 0 {
 		p.MoreSleep = fmt.Sprintf("And %d more.", left)
 	}
@@ -134,11 +143,9 @@ func notesOf(s *model, unready error) []note {
 		notes = append(notes, note{warn, "The ledger is not as this program needs it: " +
 			sentence(text.Plain(unready.Error(), mostLine))})
 	}
-	for _, p := range s.Controls.Pauses {
-		if p.Scope == "all" {
-			notes = append(notes, note{warn, "All acting is paused" + signed(p.Author, p.Reason) + ", " +
-				until(p.Until, s.Now, "until it is resumed").Text + "."})
-		}
+	if p, paused := s.pausedAll(); paused {
+		notes = append(notes, note{set, "All acting is paused" + signed(p.Author, p.Reason) + ", " +
+			until(p.Until, s.Now, "until it is resumed").Text + "."})
 	}
 	return notes
 }
@@ -155,50 +162,40 @@ func signed(author, reason string) string {
 	return out
 }
 
-// title is what the browser's tab says.
-func (p *page) title() string {
-	name := "sandkeeper"
-	if p.Installation != "" {
-		name = p.Installation + " · sandkeeper"
-	}
-	return p.Verdict.Level.Sign() + " " + p.Verdict.Word + " · " + name
-}
-
-// A fact is one figure at the top.
+// A fact is one figure with its name.
 type fact struct {
 	Name  string
 	Value string
-	Exact moment // its Exact and ISO are of the value, when that is a time
 	Sub   string
+	Class string // of its line in the chart
 }
 
+// facts are the figures beside the chart of tasks and sandboxes.
 func (s *model) facts() []fact {
-	facts := []fact{
-		s.passFact("Last pass", s.LastPass, "any pass, completed"),
-		s.passFact("Last full pass", s.LastFull, "completed"),
-		{Name: "Open findings", Value: fmt.Sprint(total(s.FindingsOpen)), Sub: s.dueWords()},
-		{Name: "Repair steps", Value: fmt.Sprint(s.awake()), Sub: s.stepsSub()},
-	}
+	var facts []fact
 	if n, ok := liveTasks(s.Counts); ok {
-		facts = append(facts, fact{Name: "Live tasks", Value: fmt.Sprint(n), Sub: taskWords(s.Counts)})
+		facts = append(facts, fact{Name: "Live tasks", Value: fmt.Sprint(n), Sub: taskWords(s.Counts), Class: "tasks"})
 	}
 	return append(facts, s.sandboxFacts()...)
 }
 
-// sandboxFacts are of the listings that are trusted: another would show fewer sandboxes than
-// there are.
+// sandboxFacts are of the listings that are trusted: another would show fewer sandboxes than there are, so the last
+// trusted number stands beside them.
 func (s *model) sandboxFacts() []fact {
 	var facts []fact
 	n, listed := ownedSandboxes(s.Counts)
 	words, value := sandboxWords(s.Counts), fmt.Sprint(n)
-	for _, provider := range unlisted(s.Sources) {
-		words = append(words, text.Plain(provider, mostName)+": its listing is not trusted")
-	}
 	if !listed {
-		value = "not known"
+		value = ""
+	}
+	for _, provider := range unlisted(s.Sources) {
+		name := text.Plain(provider, mostName)
+		value = strings.TrimPrefix(value+" + "+name+" unknown"+s.lastWords(provider), " + ")
+		words = append(words, name+": its listing is not trusted")
 	}
 	if len(words) > 0 {
-		facts = append(facts, fact{Name: "Sandboxes", Value: value, Sub: text.Plain(strings.Join(words, "; "), mostLine)})
+		facts = append(facts, fact{Name: "Sandboxes", Value: value, Class: "boxes",
+			Sub: text.Plain(strings.Join(words, "; "), mostLine)})
 	}
 	if others, _ := sum(s.Counts, reconcile.CountForeign); others > 0 {
 		facts = append(facts, fact{Name: "Sandboxes of others", Value: fmt.Sprint(others), Sub: "never touched"})
@@ -206,9 +203,44 @@ func (s *model) sandboxFacts() []fact {
 	return facts
 }
 
-func (s *model) passFact(name string, at time.Time, sub string) fact {
-	m := ago(at, s.Now)
-	return fact{Name: name, Value: m.Text, Exact: m, Sub: sub}
+// lastWords are how many sandboxes a provider had when its listing was trusted last.
+func (s *model) lastWords(provider string) string {
+	counts := s.lastCounts(provider)
+	if n, ok := counts[reconcile.Count{What: reconcile.CountOwned, Provider: provider}.String()]; ok {
+		return fmt.Sprintf(", last %d", n)
+	}
+	return ""
+}
+
+// lastCounts are those of the newest full pass of which the provider's listing was trusted; nil when it is not known.
+func (s *model) lastCounts(provider string) map[string]int {
+	var trusted time.Time
+	for _, src := range s.Sources {
+		if src.Name == reconcile.ListingOf(provider) {
+			trusted = src.LastTrusted
+		}
+	}
+	key := reconcile.Count{What: reconcile.CountOwned, Provider: provider}.String()
+	for _, p := range s.Passes {
+		if _, counted := p.Counts[key]; counted && !trusted.IsZero() && !p.BeganAt.After(trusted) {
+			return p.Counts
+		}
+	}
+	return s.trendBefore(trusted, key)
+}
+
+// trendBefore are the counts of the newest slot that began before a time and has the key.
+func (s *model) trendBefore(at time.Time, key string) map[string]int {
+	if s.trends == nil || at.IsZero() {
+		return nil
+	}
+	for i := len(s.trends.Slots) - 1; i >= 0; i-- {
+		began := s.trends.From.Add(time.Duration(i) * s.trends.Slot)
+		if _, counted := s.trends.Slots[i].Counts[key]; counted && began.Before(at) {
+			return s.trends.Slots[i].Counts
+		}
+	}
+	return nil
 }
 
 func (s *model) dueWords() string {

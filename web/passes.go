@@ -19,24 +19,16 @@ type passLine struct {
 	Error   string
 }
 
-func (s *model) passLines() []passLine {
+func (s *model) passLines(all []reconcile.PassSeen) []passLine {
 	var lines []passLine
-	for _, p := range s.Passes[:min(len(s.Passes), mostPasses)] {
+	for _, p := range all {
 		l := passLine{
 			ID: p.ID, Kind: text.Plain(string(p.Kind), mostName), Began: ago(p.BeganAt, s.Now),
 			Holder: text.Plain(p.Holder, mostName), Error: text.Plain(p.Error, mostLine),
 		}
-		switch {
-		case p.EndedAt.IsZero() && s.leads(&p):
-			l.Level, l.Outcome = busy, "under way"
-		case p.EndedAt.IsZero():
-			l.Level, l.Outcome = warn, "never ended"
-		default:
+		l.Level, l.Outcome = s.passState(&p)
+		if !p.EndedAt.IsZero() {
 			l.Took = text.Coarse(p.EndedAt.Sub(p.BeganAt))
-			l.Level, l.Outcome = warn, "not complete"
-			if p.Complete {
-				l.Level, l.Outcome = well, "complete"
-			}
 		}
 		lines = append(lines, l)
 	}
@@ -46,7 +38,7 @@ func (s *model) passLines() []passLine {
 // leads reports whether a pass that has not ended may still be going on: its holder has
 // the lease.
 func (s *model) leads(p *reconcile.PassSeen) bool {
-	return s.Lease.Holder == p.Holder && s.Lease.Until.After(s.Now) && p.ID == s.Passes[0].ID
+	return s.Lease.Holder == p.Holder && s.Lease.Until.After(s.Now) && len(s.Passes) > 0 && p.ID == s.Passes[0].ID
 }
 
 // passesBy is who makes the passes. Between two of them nobody holds the lease.

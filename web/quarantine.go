@@ -14,6 +14,8 @@ type quarantineView struct {
 	Since   moment
 	Until   moment
 	Restore string // the command that brings it back
+	Href    string
+	Acts    []act
 }
 
 // quarantines are the sandboxes in quarantine, and how many there are.
@@ -31,7 +33,8 @@ func (s *model) quarantines() (views []quarantineView, n int) {
 				mostName),
 			Rule: text.Plain(a.Rule, mostName), Reason: sentence(capital(text.Plain(a.Reason, mostLine))),
 			Author: text.Plain(a.Author, mostName), Since: ago(a.PlannedAt, s.Now), Until: until(a.NextAttempt, s.Now, ""),
-			Restore: command("sandkeeper restore %s", a.Sandbox),
+			Restore: command("sandkeeper restore %s", a.Sandbox), Href: sandboxAddress(a.Provider, a.Sandbox),
+			Acts: offered(restoreAct(a.Sandbox)),
 		})
 	}
 	return views, n

@@ -5,8 +5,10 @@ import "github.com/sandkeeper/sandkeeper/reconcile"
 // A Reading is what the ledger said, or why it said nothing.
 type Reading struct {
 	Overview reconcile.Overview
-	Err      error // the ledger could not be read: the rest is empty
-	Unready  error // database or schema are not as they must be
+	Trends   *reconcile.Trends   // nil when they could not be read
+	Err      error               // the ledger could not be read: the rest is empty
+	Past     *reconcile.Overview // what it said last, while it cannot be read; nil for nothing
+	Unready  error               // database or schema are not as they must be
 }
 
 // A Process is what the page cannot know from the ledger: who shows it, and by which config.

@@ -20,6 +20,8 @@ type requestView struct {
 	Until   moment
 	Joint   string // what stands between the two
 	Command string // that ends it, or lets go what it holds
+	// Subjects are those of a breaker: they are read before the command that lets them go.
+	Subjects []string
 }
 
 // requests are the open breakers, lowered modes, pauses, holds and releases.
@@ -54,7 +56,7 @@ func (s *model) breaker(b reconcile.Breaker) requestView {
 		Key: "breaker " + rule, What: "Breaker of " + rule,
 		Why: count(len(b.Subjects), "subject") + " due at once, list " + text.Plain(b.Hash, mostName),
 		At:  ago(b.OpenedAt, s.Now), Until: moment{Text: "until they are released or healthy"},
-		Command: releaseCommand(b),
+		Command: releaseCommand(b), Subjects: b.Subjects,
 	}
 }
 

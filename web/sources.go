@@ -16,6 +16,8 @@ type sourceLine struct {
 	Level   level
 	Lasts   moment // of the present trust or distrust
 	Reason  string
+
+	raw string // its name as the ledger has it
 }
 
 // sourceLines are the sources, those that are not trusted first.
@@ -31,7 +33,7 @@ func (s *model) sourceLines() []sourceLine {
 	for _, src := range sorted {
 		l := sourceLine{
 			Name: text.Plain(src.Name, mostName), Words: sourceWords(src.Name), Trusted: src.Trusted,
-			Level: well, Lasts: since(src.Since, s.Now), Reason: sentence(text.Plain(src.Reason, mostLine)),
+			raw: src.Name, Level: well, Lasts: since(src.Since, s.Now), Reason: sentence(text.Plain(src.Reason, mostLine)),
 		}
 		if !src.Trusted {
 			l.Level = warn

@@ -85,7 +85,7 @@ func (s *model) waitingSteps() (n int, first string) {
 func standing(s *model) (verdict, bool) {
 	n, first := s.waitingSteps()
 	v := verdict{
-		Level: warn, Word: "Waiting", Next: "The steps that wait are below, under Actions.",
+		Level: warn, Word: "Waiting", Next: "The steps that wait are below, under Under way.",
 		Sentence: fmt.Sprintf("%s waits: %s.", count(n, "repair step"), first),
 	}
 	if n > 1 {
@@ -100,8 +100,11 @@ func standing(s *model) (verdict, bool) {
 // stepsSub is how many of the open steps wait, and how many are worked at.
 func (s *model) stepsSub() string {
 	n, _ := s.waitingSteps()
+	if n == 0 && s.awake() == 0 {
+		return "none under way"
+	}
 	if n == 0 {
-		return "under way"
+		return fmt.Sprintf("%d under way", s.awake())
 	}
 	left := s.awake() - n
 	return fmt.Sprintf("%d %s, %d under way", n, verb(n, "waits", "wait"), left)

@@ -15,8 +15,9 @@ type level string
 
 // The levels, the worst first.
 const (
-	bad  level = "bad"  // nothing is being kept in agreement, nobody knows, or healthy work was harmed
-	warn level = "warn" // something waits for a person
+	bad  level = "bad"  // users are hurt, nobody knows, or an operator must act now
+	warn level = "warn" // something is frozen or held: that is safe
+	set  level = "set"  // what an operator set: a hold, a pause, a mode that only observes
 	busy level = "busy" // something is being done
 	well level = "well"
 	calm level = "calm" // of a line: it is there, and it is nothing
@@ -29,35 +30,35 @@ type verdict struct {
 	Sentence string
 	Next     string // what the reader should do or look at; "" for nothing
 	Command  string // that does it; "" for none
+	Link     link   // where that is
 }
 
 // Sign is the level for those who do not see colours.
 func (l level) Sign() string {
-	return map[level]string{bad: "✕", warn: "!", busy: "→", well: "✓", calm: "·"}[l]
+	return map[level]string{bad: "✕", warn: "!", set: "‖", busy: "→", well: "✓", calm: "·"}[l]
 }
 
 // judge says how things stand: the worst that is true.
 //
-// First comes what makes the rest of the page untrue: no ledger, no passes, half a pass.
-// Then a rule that lowered itself, because it has taken healthy work for dead: that is harm,
-// and what is only held is none. Then what a person is asked for, the widest first: a source
-// freezes all that rests on it, a breaker a whole rule, an incident one kind of failure; then
-// single findings, held ones, and steps that stand still. At last what goes on by itself.
+// First comes what makes the rest of the page untrue: no ledger, no passes, half a pass. Then a rule that lowered
+// itself, because it has taken healthy work for dead: that is harm. Then incidents, and what needs an operator. Then what
+// is on hold, which is safe, the widest first: a source freezes all that rests on it, a breaker a whole rule. At last
+// what goes on by itself.
 func judge(s *model) verdict {
 	for _, look := range []func(*model) (verdict, bool){
 		noSchema, neverRan, stale, incomplete, // nothing is kept, or not all
-		demoted, // healthy work was harmed
-
-		frozen, tripped, failing, personal, waiting, unconfirmed, standing, unmapped, // a person is asked for
-
+		demoted, failing, personal, unconfirmed, // healthy work was harmed, or an operator must act
+		frozen, tripped, waiting, standing, unmapped, // on hold
 		repairing, watching,
 	} {
 		if v, ok := look(s); ok {
+			v = s.tempered(v)
 			v.Sentence = shortIDs(v.Sentence)
 			return v
 		}
 	}
-	return verdict{Level: well, Word: "In agreement", Sentence: agreement(s) + " " + lastFullPass(s.Overview)}
+	return s.tempered(verdict{Level: well, Word: "In agreement",
+		Sentence: agreement(s) + " " + lastFullPass(s.Overview) + s.missedWords()})
 }
 
 // unknown is the verdict while the ledger cannot be read.

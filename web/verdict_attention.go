@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,16 +22,30 @@ func waiting(s *model) (verdict, bool) {
 	}
 	if looking == n {
 		return verdict{
-			Level: warn, Word: "Observing",
+			Level: set, Word: "Observing",
 			Sentence: fmt.Sprintf("%s would be repaired, but the rules only observe.", capital(number)),
 			Next:     "Read them; a rule that is right is armed with “mode: enforce” in the config.",
+			Link:     heldLink,
 		}, n > 0
 	}
-	return verdict{
-		Level: warn, Word: "Held",
+	v := verdict{
+		Level: warn, Word: "Held", Link: heldLink,
 		Sentence: fmt.Sprintf("%s %s due and %s", capital(number), verb(n, "is", "are"), heldSentence(due)),
-		Next:     "What is held, and by what, is below.",
-	}, n > 0
+		Next:     "What is held, and what releases it, is below.",
+	}
+	if requested(due) {
+		v.Level = set
+	}
+	return v, n > 0
+}
+
+var heldLink = link{"What is held", asking("findings", "state", reconcile.ChosenHeld)}
+
+// requested reports whether an operator set what holds each of these.
+func requested(due []*reconcile.FindingSeen) bool {
+	return !slices.ContainsFunc(due, func(f *reconcile.FindingSeen) bool {
+		return !slices.ContainsFunc(f.HeldBy, func(h reconcile.Held) bool { return isRequest(h.Kind) })
+	})
 }
 
 // dueAndHeld are the findings that something holds, and how many of them only observing.
@@ -56,6 +71,9 @@ func personal(s *model) (verdict, bool) {
 		}
 		if n++; n == 1 {
 			v.Sentence, v.Next = sentence(capital(text.Plain(f.Reason, mostHead))), s.nextFor(f)
+		}
+		if s.levelOf(f) == bad {
+			v.Level = bad
 		}
 	}
 	if n > 1 {
@@ -101,8 +119,7 @@ func unconfirmed(s *model) (verdict, bool) {
 	var first time.Time
 	for i := range s.Open {
 		a := &s.Open[i]
-		accepted := a.Step == reconcile.StepTerminate && a.Outcome == reconcile.OutcomeAccepted
-		if !accepted || s.Now.Sub(a.ActedAt) < overdueTerminate {
+		if !s.overdue(a) {
 			continue
 		}
 		if n++; first.IsZero() || a.ActedAt.Before(first) {
@@ -110,7 +127,7 @@ func unconfirmed(s *model) (verdict, bool) {
 		}
 	}
 	return verdict{
-		Level: warn, Word: "Not confirmed",
+		Level: bad, Word: "Not confirmed",
 		Sentence: fmt.Sprintf("%s %s still there; the provider accepted %s termination %s ago.",
 			capital(count(n, "sandbox")), verb(n, "is", "are"), verb(n, "its", "the first"), text.Coarse(s.Now.Sub(first))),
 		Next: "Terminating goes on by itself; ask the provider when it lasts.",

@@ -23,10 +23,11 @@ func failing(s *model) (verdict, bool) {
 	}
 	i := &s.Incidents[first]
 	v := verdict{
-		Level: warn, Word: "Incident",
-		Sentence: alike(i),
-		Next:     s.nextForIncident(i.Provider, i.Template),
+		Level: bad, Word: "Incident",
+		Sentence: s.alike(i),
+		Next:     s.nextForIncident(i),
 		Command:  command("sandkeeper affected %s", i.ID),
+		Link:     link{"Incident " + text.Plain(i.ID, mostName), address("incidents", i.ID)},
 	}
 	if n > 1 {
 		v.Sentence += fmt.Sprintf(" %s more.", capital(count(n-1, "incident")))
@@ -39,22 +40,59 @@ func unusable(state reconcile.TemplateState) bool {
 	return state == reconcile.TemplateInactive || state == reconcile.TemplateFailed || state == reconcile.TemplateMissing
 }
 
+// failureWords are how many failures an incident has, and what they are.
+func failureWords(i *reconcile.Incident) string {
+	if i.Rule == "assigned-stale" {
+		return count(i.Count, "task") + " failed to start"
+	}
+	return count(i.Count, "failure") + " of " + text.Plain(i.Rule, mostName)
+}
+
 // alike says how many failures are one, and why.
-func alike(i *reconcile.Incident) string {
-	what := fmt.Sprintf("%s of %s within %s", count(i.Count, "failure"), text.Plain(i.Rule, mostName),
-		text.Coarse(i.LastSeen.Sub(i.FirstSeen)))
+func (s *model) alike(i *reconcile.Incident) string {
+	what := failureWords(i) + " within " + text.Coarse(i.LastSeen.Sub(i.FirstSeen))
 	if i.Cause == "" {
 		return what + ". No likely cause was found."
 	}
-	return what + ". Likely cause: " + sentence(text.Plain(i.Cause, mostHead))
+	return what + ": " + s.causeWords(i)
+}
+
+// causeWords are the likely cause, in the past tense once it is over, with the time when it was seen to be.
+func (s *model) causeWords(i *reconcile.Incident) string {
+	if i.Cause == "" {
+		return ""
+	}
+	t, over := s.over(i)
+	said := i.Cause
+	if over || !i.ClosedAt.IsZero() {
+		said = i.CauseThen()
+	}
+	words := text.Plain(said, mostHead) + " (likely cause)."
+	if over {
+		words += fmt.Sprintf(" The failures were from %s to %s; it is active again, seen %s.",
+			text.Time(i.FirstSeen), text.Time(i.LastSeen), text.Time(t.LookedAt))
+	}
+	return words
+}
+
+// over reports whether the template that an incident blames is active again.
+func (s *model) over(i *reconcile.Incident) (reconcile.TemplateSeen, bool) {
+	for _, t := range s.Templates {
+		if t.Provider == i.Provider && t.State == reconcile.TemplateActive && i.Blames(t.Name) {
+			return t, true
+		}
+	}
+	return reconcile.TemplateSeen{}, false
 }
 
 // nextForIncident is what a person does about the cause, then about the tasks.
-func (s *model) nextForIncident(provider, template string) string {
-	tasks := "Its tasks can be run again once the cause is gone:"
+func (s *model) nextForIncident(i *reconcile.Incident) string {
+	if _, over := s.over(i); over {
+		return "The cause is over: retry the affected tasks."
+	}
 	for _, t := range s.Templates {
-		if t.Provider == provider && t.Name == template && unusable(t.State) {
-			return s.nextForTemplate(provider, template) + " " + tasks
+		if t.Provider == i.Provider && t.Name == i.Template && unusable(t.State) {
+			return s.nextForTemplate(i.Provider, i.Template) + " Then retry the affected tasks:"
 		}
 	}
 	return "Fix the cause, then retry the affected tasks:"

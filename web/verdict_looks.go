@@ -108,7 +108,7 @@ func tripped(s *model) (verdict, bool) {
 		Level: warn, Word: "Circuit breaker open",
 		Sentence: fmt.Sprintf("%s wants to act on %s at once, more than its limit.",
 			capital(text.Plain(b.Rule, mostName)), count(len(b.Subjects), "subject")),
-		Next: "Review what is held below. If it is right, release it with:", Command: releaseCommand(b),
+		Next: "Nothing of it is done. Review the list, then release it.", Link: link{"Review the list", "stops"},
 	}
 	if len(rules) > 1 {
 		v.Sentence += fmt.Sprintf(" %s more.", capital(count(len(rules)-1, "breaker")))

@@ -83,7 +83,7 @@ func TestVerdict(t *testing.T) {
 			for i := range o.Findings {
 				o.Findings[i].HeldBy = reconcile.HeldByOf("observe", "hold: label:team=a (looking into it) by ana")
 			}
-		}), warn, "Held", "4 findings are due and held by ana: looking into it.", ""},
+		}), set, "Held", "4 findings are due and held by ana: looking into it.", ""},
 		"the provider refuses": {webtest.With(webtest.With(webtest.Healthy(), webtest.Repair), webtest.Refuse), warn, "Waiting",
 			"1 repair step waits: refused by the provider, tried again at 12:30 UTC. 6 more are under way.", ""},
 		"the last pass is not complete": {webtest.Worlds()["incomplete"].Overview, bad, "Not complete",
@@ -105,20 +105,19 @@ func TestVerdict(t *testing.T) {
 			o.Sources = append(o.Sources, reconcile.SourceSeen{Name: "clock:updated_at"})
 		}), well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
 		"a breaker is open": {webtest.Worlds()["breaker"].Overview, warn, "Circuit breaker open",
-			"Orphan wants to act on 5 subjects at once, more than its limit.",
-			"sandkeeper release orphan --hash 2f9k1"},
-		"a template is inactive": {webtest.Worlds()["template"].Overview, warn, "Needs attention",
+			"Orphan wants to act on 5 subjects at once, more than its limit.", ""},
+		"a template is inactive": {webtest.Worlds()["template"].Overview, bad, "Needs attention",
 			`Snapshot "ai-agent-dev-heavy" is inactive, last successful start from it 2026-01-17 12:00:00.`, ""},
 		"held": {webtest.Worlds()["held"].Overview, warn, "Held", "4 findings are due and held: 2 because the rule only observes, 1 by a pause of ana: drill, 1 by the budget: per_pass 20.", ""},
 		"held, and more were not read": {webtest.With(webtest.Worlds()["held"].Overview, func(o *reconcile.Overview) { o.FindingsOpen["orphan"] = 900 }),
 			warn, "Held", "At least 4 findings are due and held: 2 because the rule only observes, 1 by a pause of ana: drill, 1 by the budget: per_pass 20.", ""},
-		"an incident": {webtest.Worlds()["incident"].Overview, warn, "Incident", "37 failures of assigned-stale within 53m. Likely cause: " +
-			`snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`, "sandkeeper affected i-3k9f2"},
-		"a released one stays an incident": {webtest.Worlds()["released"].Overview, warn, "Incident", "37 failures of assigned-stale within 53m. Likely cause: " +
-			`snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00.`, "sandkeeper affected i-3k9f2"},
+		"an incident": {webtest.Worlds()["incident"].Overview, bad, "Incident", "37 tasks failed to start within 53m: " +
+			`snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00 (likely cause).`, "sandkeeper affected i-3k9f2"},
+		"a released one stays an incident": {webtest.Worlds()["released"].Overview, bad, "Incident", "37 tasks failed to start within 53m: " +
+			`snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00 (likely cause).`, "sandkeeper affected i-3k9f2"},
 		"two incidents, the one that holds first": {webtest.With(webtest.Worlds()["released"].Overview, func(o *reconcile.Overview) {
 			o.Incidents = append(o.Incidents, reconcile.Incident{ID: "i-2", Rule: "errored", Count: 5, FirstSeen: webtest.Ago(time.Minute), LastSeen: webtest.Noon})
-		}), warn, "Incident", "5 failures of errored within 1m. No likely cause was found. 1 incident more.", "sandkeeper affected i-2"},
+		}), bad, "Incident", "5 failures of errored within 1m. No likely cause was found. 1 incident more.", "sandkeeper affected i-2"},
 		"a closed one is over": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.Incidents = webtest.Incident().Incidents[1:] }), well, "In agreement",
 			"All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
 		"a rule lowered itself": {webtest.Worlds()["demoted"].Overview, bad, "Rule lowered itself", "Assigned-stale was wrong too often and only observes now: " +
@@ -128,8 +127,8 @@ func TestVerdict(t *testing.T) {
 		"only a quarantine": {webtest.With(webtest.Worlds()["quarantine"].Overview, func(o *reconcile.Overview) { o.Open, o.OpenTotal = o.Open[:1], 1 }),
 			well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
 		"a quarantine, and one begins": {webtest.Worlds()["quarantine"].Overview, busy, "Repairing", "2 repair steps are under way.", ""},
-		"observing":                    {webtest.Held(), warn, "Observing", "4 findings would be repaired, but the rules only observe.", ""},
-		"unconfirmed":                  {webtest.Worlds()["unconfirmed"].Overview, warn, "Not confirmed", "1 sandbox is still there; the provider accepted its termination 5m ago.", ""},
+		"observing":                    {webtest.Held(), set, "Observing", "4 findings would be repaired, but the rules only observe.", ""},
+		"unconfirmed":                  {webtest.Worlds()["unconfirmed"].Overview, bad, "Not confirmed", "1 sandbox is still there; the provider accepted its termination 5m ago.", ""},
 		"repairing":                    {webtest.Worlds()["repairing"].Overview, busy, "Repairing", "7 repair steps are under way.", ""},
 		"watching": {webtest.With(webtest.Held(), func(o *reconcile.Overview) {
 			o.Findings, o.FindingsOpen = o.Findings[:1], map[string]int{"orphan": 1}
@@ -171,12 +170,12 @@ func TestOrderOfBadness(t *testing.T) {
 		{"Not running", func() { o.LastPass = lastPass }},
 		{"Not complete", func() { o.Passes[1].Complete = true }},
 		{"Rule lowered itself", func() { o.Controls.Lowered, o.Controls.Modes = nil, nil }},
-		{"Frozen", func() { o.Sources = nil }},
-		{"Circuit breaker open", func() { o.Controls.Breakers = nil }},
 		{"Incident", func() { o.Incidents = nil }},
 		{"Needs attention", func() { o.Findings = held.Findings[:4] }},
-		{"Held", func() { o.Findings = nil }},
 		{"Not confirmed", func() { o.Open[0].ActedAt = webtest.Noon }},
+		{"Frozen", func() { o.Sources = nil }},
+		{"Circuit breaker open", func() { o.Controls.Breakers = nil }},
+		{"Held", func() { o.Findings = nil }},
 		{"Waiting", func() { o.Open[1].Attempts, o.Open[1].NextAttempt = 0, time.Time{} }},
 		{"Not known", func() { delete(o.Counts, "tasks:unknown") }},
 		{"Repairing", func() { o.Open, o.OpenTotal = nil, 0 }},

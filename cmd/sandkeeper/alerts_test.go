@@ -33,7 +33,7 @@ func TestAlertsVerb(t *testing.T) {
 		bad   bool
 	}{
 		"alone it shows its help":   {want: "alerts [command]"},
-		"the rules":                 {args: []string{"rules"}, whole: alerts.Rules("")},
+		"the rules":                 {args: []string{"rules"}, whole: alerts.Rules(alerts.Site{})},
 		"the rules, runbooks moved": {args: []string{"rules", "--runbooks", "https://w.example/x"}, want: "runbook_url: https://w.example/x/absent.md\n"},
 		"something else":            {args: []string{"silence"}, bad: true},
 		"rules of something":        {args: []string{"rules", "orphan"}, bad: true},

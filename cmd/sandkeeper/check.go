@@ -3,8 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,8 +16,9 @@ import (
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/store"
 	"github.com/sandkeeper/sandkeeper/store/queue"
-	"github.com/sandkeeper/sandkeeper/web/serve"
+	"github.com/sandkeeper/sandkeeper/store/tasks"
 )
 
 func checkCommand(o *app.Options) *cobra.Command {
@@ -53,17 +55,18 @@ type section struct {
 }
 
 func runCheck(ctx context.Context, o *app.Options, watch time.Duration) error {
-	c, err := config.Load(o.ConfigFile, os.LookupEnv)
+	c, err := config.Load(o.ConfigFile, o.Lookup)
 	if err != nil {
-		fmt.Fprintln(
-			o.Out,
-			checkLine(console.NewPaint(o.Out), "config", reconcile.CheckResult{What: "loads", Said: err.Error()}),
-		)
+		p := console.NewPaint(o.Out)
+		fmt.Fprintln(o.Out, checkLine(p, "config", reconcile.CheckResult{What: "loads", Said: err.Error()}))
+		for _, line := range statusesToMap(ctx, o, err) {
+			fmt.Fprintln(o.Out, checkLine(p, "tasks", line))
+		}
 		return &exitError{code: 1}
 	}
 	a := o.With(c)
 	defer a.Close()
-	sections := []section{{"config", checkConfig(a)}, {"files", checkFiles(c)}, {"web", checkWeb(a)},
+	sections := []section{{"config", checkConfig(a)}, {"files", checkFiles(c)}, {"web", checkWeb(ctx, a)},
 		{"ledger", checkLedger(ctx, a)}}
 	if !c.Tasks.None {
 		sections = append(sections, section{"tasks", checkTasks(ctx, a, watch)})
@@ -169,17 +172,28 @@ func checkLedger(ctx context.Context, a *app.App) []reconcile.CheckResult {
 	return append(append(out, checkQueue(ctx, a)...), checkPractice(ctx, a)...)
 }
 
-// checkWeb tells whether run and serve would serve the page there.
-func checkWeb(a *app.App) []reconcile.CheckResult {
-	if err := serve.CheckListen(a.Config.Web.Listen, a.Config.Web.ConfigFile); err != nil {
-		return []reconcile.CheckResult{{What: "listen", Said: err.Error(), Fix: "see web.listen and web.config_file"}}
+// statusesToMap shows the statuses of the table where the config maps none of them: it cannot be read without, and
+// nobody knows them better than the table.
+func statusesToMap(ctx context.Context, o *app.Options, err error) []reconcile.CheckResult {
+	var mistakes config.Errors
+	if !errors.As(err, &mistakes) || !slices.ContainsFunc(mistakes, func(e config.Error) bool { return e.Key == "tasks.statuses" }) {
+		return nil
 	}
-	out := reconcile.CheckResult{What: "listen", OK: true, Said: a.Config.Web.Listen}
-	if serve.Open(a.Config.Web.Listen, a.Config.Web.ConfigFile) {
-		out.Said += ", passwords and the page go over the network as they are"
-		out.Fix = "add tls_server_config to web.config_file, or put a proxy with TLS before it"
+	draft, err := config.Draft(o.ConfigFile, o.Lookup)
+	if err != nil || draft.Tasks.Database.Empty() {
+		return nil
 	}
-	return []reconcile.CheckResult{out}
+	pool, err := store.Open(ctx, draft.Tasks.Database.Reveal(), store.OpenOptions{Name: "tasks"})
+	if err != nil {
+		return fails("connects", err)
+	}
+	defer pool.Close()
+	found, err := tasks.StatusesOf(ctx, pool, draft.Tasks.Table, draft.Tasks.Columns["status"])
+	if err != nil {
+		return fails("statuses", err)
+	}
+	return []reconcile.CheckResult{{What: "statuses", Said: fmt.Sprintf("the table has %q, and none is mapped", found),
+		Fix: "name each under the state that it means, like statuses: {pending: [queued], running: [running], completed: [done]}"}}
 }
 
 // checkQueue looks at the tables that only run needs.
@@ -222,7 +236,8 @@ func checkTasks(ctx context.Context, a *app.App, watch time.Duration) []reconcil
 	if watch > 0 {
 		out = append(out, a.Tasks.Watch(ctx, watch)...)
 	}
-	return append(out, checkRepairs(a.Config)...)
+	out = append(out, checkRepairs(a.Config)...)
+	return append(out, checkProofs(ctx, a)...)
 }
 
 // checkRepairs says which rules only report because rows, or the sandboxes that they explain, are left as they are.

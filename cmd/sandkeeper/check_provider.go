@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/store/tasks"
 )
 
 func checkProvider(ctx context.Context, a *app.App, e providers.Entry) []reconcile.CheckResult {
@@ -22,6 +24,7 @@ func checkProvider(ctx context.Context, a *app.App, e providers.Entry) []reconci
 	if can.Checker != nil {
 		out = append(out, can.Checker.Check(ctx)...)
 	}
+	out = append(out, workerUnasked(a.Config.Tasks.Preset, a.Config.Policy().Providers[e.Name].Probe, can)...)
 	out = append(out, linkless(a.Config.Policy(), e.Name)...)
 	out = append(out, checkLinks(ctx, a, e, p)...)
 	out = append(out, lacking(a.Config.Policy(), can, otherProviders(a, e))...)
@@ -57,12 +60,24 @@ func capabilities(can reconcile.Capabilities) string {
 		{"terminate", !can.NoTerminate}, {"probe", !can.NoProbe},
 		{"templates", can.Templates != nil}, {"quarantine", can.Suspender != nil}, {"logs", can.Logs != nil},
 		{"usage", can.Usage != nil}, {"executions", can.Executions != nil}, {"quotas", can.Quotas != nil},
+		{"records of ends", can.Deaths != nil},
 	} {
 		if part.has {
 			parts = append(parts, part.name)
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// workerUnasked proposes the command for the worker of a preset's platform, where the entry has none.
+func workerUnasked(preset string, p reconcile.ProbePolicy, can reconcile.Capabilities) []reconcile.CheckResult {
+	command := tasks.WorkerCommand(preset)
+	if command == "" || p.Off || p.Worker != "" || can.NoProbe {
+		return nil
+	}
+	return []reconcile.CheckResult{{What: "probe.worker", OK: true,
+		Said: "not given: a worker that dies in a sandbox that answers is only found by its silence",
+		Fix:  fmt.Sprintf("for preset %s, where the sandbox has pgrep: worker: %q", preset, command)}}
 }
 
 // linkless is the line for an entry whose sandboxes need no link: those that have none are left to

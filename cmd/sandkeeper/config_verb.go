@@ -12,10 +12,10 @@ import (
 func configCommand(o *app.Options) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "The config file's keys, for editors",
-		Long:  `Config tells what may stand in the config file.`,
+		Short: "What stands in the config file, and what may",
+		Long:  `Config tells what is in force and where it comes from, and what may stand in the config file.`,
 	}
-	c.AddCommand(configSchemaCommand(o))
+	c.AddCommand(configShowCommand(o), configSchemaCommand(o))
 	return c
 }
 

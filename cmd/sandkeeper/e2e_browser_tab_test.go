@@ -173,6 +173,29 @@ func (b *tab) unfolded(selector string, updates int) {
 	}
 }
 
+// follow clicks on a link and waits for the page that it leads to.
+func (b *tab) follow(what, selector, headline string) {
+	b.a.Helper()
+	b.do(chromedp.Click(chromedp.CSS(selector)))
+	b.shows(what, "h1", headline)
+}
+
+// search types a part of an id into the page and sends it off by the keyboard.
+func (b *tab) search(part string) {
+	b.a.Helper()
+	b.do(chromedp.SendKeys(chromedp.CSS("#q"), part+"\r"))
+	b.shows("what was sought", "h1", part)
+}
+
+// phone demands that nothing is cut on a narrow screen: the page is no wider than it.
+func (b *tab) phone() {
+	b.a.Helper()
+	b.do(chromedp.EmulateViewport(390, 844))
+	wide := "Math.max(...[...document.querySelectorAll('main, header, table, h1')].map(e => e.getBoundingClientRect().right))"
+	b.until("the page fits a phone", wide+" <= 390 && document.documentElement.scrollWidth <= 390")
+	b.do(chromedp.EmulateViewport(1280, 900))
+}
+
 // clean demands that nothing went wrong in the page so far.
 func (b *tab) clean() {
 	b.a.Helper()

@@ -12,8 +12,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 )
 
-// TestPageInABrowser: somebody opens the page once and watches: a finding appears with its
-// evidence, is repaired and confirmed, and the verdict is good again.
+// TestPageInABrowser: somebody opens the page once and watches: a sandbox is terminated and confirmed, and the verdict is
+// good again. Then he follows links, searches by a part of an id, and reads it on a phone.
 func TestPageInABrowser(t *testing.T) {
 	a := newArena(t, settings{})
 	a.configure(settings{rules: "{orphan: {apart: 5s}}", more: strings.Replace(quickly, "127.0.0.1:0", freeAddress(t), 1)})
@@ -25,29 +25,32 @@ func TestPageInABrowser(t *testing.T) {
 	b.shows("the verdict", "h1", "All 4 live tasks and 4 sandboxes agree")
 
 	orphan := a.box(nobody, 10*time.Minute)
-	b.shows("the finding", "#findings", orphan.ID)
-	b.do(chromedp.Click(chromedp.CSS("#findings details summary")))
-	b.shows("its evidence", "#findings details[open]", "which has no row")
-	b.unfolded("#findings details", 2)
-
-	b.shows("its end", "#actions", orphan.ID)
-	b.shows("the confirmation", "#actions", "confirmed gone")
-	b.shows("that it is resolved", "#resolved", orphan.ID)
+	b.shows("the end of it", "#timeline", orphan.ID)
+	b.shows("the confirmation", "#timeline", "confirmed")
 	b.shows("the verdict", "h1", "All 4 live tasks and 4 sandboxes agree")
 	b.withoutScripts(d.url())
-	b.do(chromedp.Click(chromedp.CSS("#actions details summary")))
-	b.unfolded("#actions details", 2)
+	b.follow("the actions", `#timeline p.more a`, "Actions")
+	b.do(chromedp.Click(chromedp.CSS("main details summary")))
+	b.shows("the evidence", "main details[open]", "which has no row")
+	b.unfolded("main details", 1)
 	b.clean()
+
+	b.search(orphan.ID[:12])
+	b.follow("what was found", "td a", "Sandbox")
+	b.shows("whose it was", "main", "orphan")
+	b.shows("what became of it", "main", "gone")
+	b.phone()
+	b.clean()
+	b.open(d.url())
 
 	d.stop()
 	b.shows("that nobody answers", "#connection", "Not connected")
 	d = a.daemon("run")
 	b.until("the page is connected again", `document.getElementById("connection").hidden && !document.body.classList.contains("lost")`)
 	b.shows("the verdict", "h1", "All 4 live tasks and 4 sandboxes agree")
-	b.unfolded("#actions details", 1)
 	d.stop()
-	if got := b.loads(); got != 1 {
-		t.Errorf("the page was loaded %d times, want once", got)
+	if got := b.loads(); got != 5 {
+		t.Errorf("a page was loaded %d times, want 5: the first one, actions, search, sandbox, and the first one again", got)
 	}
 	a.keeps(ws)
 }
@@ -89,11 +92,11 @@ func TestPageOfABusyDay(t *testing.T) {
 	a.cloud.Inject(simulated.Fault{On: simulated.List, Effect: simulated.EmptyList})
 	b := a.browse()
 	b.open(d.url())
-	b.shows("the source that is not trusted", "h1", "daytona")
-	b.shows("what was lost", "#sources", "the listing lost 213 of 213 sandboxes")
-	b.shows("the snapshot", "#findings", `snapshot "ai-agent-dev-light" is inactive`)
+	b.shows("the snapshot", "h1", `snapshot "ai-agent-dev-light" is inactive`)
+	b.shows("the source that is not trusted", "#attention", "lost 213 of 213 sandboxes")
+	b.shows("what is known of it", "#providers", "unknown")
 	b.shows("the hold", "#held", "debugging with the user")
-	b.shows("what was done before", "#actions", "confirmed gone")
+	b.shows("what was done before", "#timeline", "confirmed")
 	b.clean()
 	if path := os.Getenv("SANDKEEPER_SCREENSHOT"); path != "" {
 		b.picture(path)

@@ -115,3 +115,39 @@ func TestSameFailureEverywhereConvictsNobody(t *testing.T) {
 		})
 	}
 }
+
+// TestDeadWorkersInSandboxesThatAnswer: a worker that dies leaves a sandbox that answers. A command that finds it
+// gone settles what silence alone cannot: also where one task runs alone, and before the worker has ever spoken.
+func TestDeadWorkersInSandboxesThatAnswer(t *testing.T) {
+	a := newArena(t, settings{probe: `{exec: "true", path: "/", worker: "pgrep -f [w]orker", every: 2s, timeout: 1s, budget: 1000/m}`})
+	alone := a.working(1)
+	assigned := func(key string) worker {
+		w := worker{key: key, task: a.task(row{status: "assigned", key: key, created: time.Hour, updated: 25 * time.Second})}
+		w.sandbox = a.box(w.task, 25*time.Second).ID
+		return w
+	}
+	dies, works := assigned("omoios-dies"), assigned("omoios-works")
+	a.once(0)
+	for _, w := range []worker{alone[0], dies} {
+		if status, why := a.state(w.task); status == "failed" {
+			t.Fatalf("failed while its worker is there: %s", why)
+		}
+		a.cloud.Change(w.sandbox, func(s *simulated.Sandbox) { s.WorkerGone = true })
+	}
+	a.later(95 * time.Second)
+	for range 2 {
+		a.later(10 * time.Second)
+		a.once(0)
+	}
+	for w, want := range map[worker]string{alone[0]: "its worker was not running", dies: "its worker was there, and was not running"} {
+		if status, why := a.state(w.task); status != "failed" || !strings.Contains(why, want) {
+			t.Errorf("task of %s is %s: %s; want it failed, and %q", w.key, status, why, want)
+		}
+		if out := a.must("explain", w.task); !strings.Contains(out, "not running") {
+			t.Errorf("explain does not say what was found:\n%s", out)
+		}
+	}
+	if status, why := a.state(works.task); status != "assigned" {
+		t.Errorf("the task whose worker is there is %s: %s", status, why)
+	}
+}

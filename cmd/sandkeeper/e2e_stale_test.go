@@ -114,3 +114,32 @@ func TestStoppedAndFinishedSandboxesGo(t *testing.T) {
 		t.Errorf("rows were changed (-before +after):\n%s", diff)
 	}
 }
+
+// TestRecordOfTheEndNeedsNoSecondLook: what the provider has on record of the end of a sandbox, its audit log, settles
+// it in one pass, and is in the reason. Of one that vanished without a record a second look has to tell.
+func TestRecordOfTheEndNeedsNoSecondLook(t *testing.T) {
+	a := newArena(t, settings{})
+	ws := a.working(6)
+	a.once(0)
+	a.later(2*time.Minute, ws[2:]...)
+	for n, w := range ws[:2] {
+		a.cloud.Change(w.sandbox, func(s *simulated.Sandbox) {
+			if s.Gone, s.State = true, reconcile.SandboxEnded; n == 0 {
+				s.EndedAt, s.EndedFor, s.EndedBy = time.Now().Add(-20*time.Second), "timeout", "ops@example.com"
+			}
+		})
+	}
+	a.once(0)
+	status, why := a.state(ws[0].task)
+	if status != "failed" || !strings.Contains(why, "on record that it ended at") || !strings.Contains(why, "auto_delete, by ops@example.com") {
+		t.Errorf("the task whose end is on record is %s: %s", status, why)
+	}
+	if status, why := a.state(ws[1].task); status != "running" {
+		t.Errorf("the task whose sandbox vanished is %s after one look: %s", status, why)
+	}
+	if out := a.must("explain", ws[0].task); !strings.Contains(out, "verdict of sandbox-missing") ||
+		!strings.Contains(out, "(auto_delete, by ops@example.com)") {
+		t.Errorf("explain does not show the record:\n%s", out)
+	}
+	a.keeps(ws[2:])
+}

@@ -38,7 +38,7 @@ func (e *explanation) text(w io.Writer) error {
 
 func (e *explanation) viewsText(b *bytes.Buffer) {
 	if t := e.Task; t != nil {
-		fmt.Fprintf(b, "\ntask table\n  %s is %s (%s), sandbox %q, started %s, updated %s, last seen %s\n",
+		fmt.Fprintf(b, "\ntask table (times by its database's clock)\n  %s is %s (%s), sandbox %q, started %s, updated %s, last seen %s\n",
 			text.Line(t.ID), text.Line(t.Status), text.Line(firstText(t.State, "not mapped")), t.Sandbox, stampText(t.StartedAt),
 			stampText(t.UpdatedAt), stampText(t.LastSeen))
 		if t.Error != "" {
@@ -51,9 +51,9 @@ func (e *explanation) viewsText(b *bytes.Buffer) {
 }
 
 func (s *sandboxReport) text(b *bytes.Buffer) {
-	fmt.Fprintf(b, "\nprovider %s\n  %s is %s, created %s, last activity %s\n",
+	fmt.Fprintf(b, "\nprovider %s (times by its clock)\n  %s is %s, created %s, last activity %s\n",
 		s.Provider, text.Line(s.ID), text.Line(sandboxWords(s)), stampText(s.CreatedAt), stampText(s.LastActivity))
-	fmt.Fprintf(b, "  ledger: first seen %s, in this state since %s\n",
+	fmt.Fprintf(b, "  by the ledger's clock: first seen %s, in this state since %s\n",
 		stampText(s.FirstSeen), stampText(s.StateSince))
 	if s.Probe != "" {
 		fmt.Fprintf(b, "  last probe %s: %s (%d failed in a row)\n", stampText(s.ProbedAt), text.Line(s.Probe), s.Failures)
@@ -129,23 +129,30 @@ func (e *explanation) passText(b *bytes.Buffer, p console.Paint) {
 	}
 }
 
-// answersText is each rule's answer; those that are off share a line.
+// answersText is the answer of each rule that found or suspected something. Those that have nothing to find share
+// a line, and so do those that are off; -o json has what each of them says.
 func (e *explanation) answersText(b *bytes.Buffer, p console.Paint) {
 	if len(e.Answers) == 0 {
 		return
 	}
 	fmt.Fprintln(b, "\nrules")
-	var off []string
+	var off, healthy []string
 	for _, a := range e.Answers {
 		says := a.Says
 		switch says {
 		case decide.SaysOff:
 			off = append(off, a.Rule)
 			continue
+		case decide.SaysHealthy:
+			healthy = append(healthy, a.Rule)
+			continue
 		case decide.SaysDue, decide.SaysFound:
 			says = p.Yellow(says)
 		}
 		fmt.Fprintf(b, "  %s %s: %s\n", a.Rule, says, text.Line(a.Why))
+	}
+	if len(healthy) > 0 {
+		fmt.Fprintf(b, "  nothing to find: %s (why: -o json)\n", strings.Join(healthy, ", "))
 	}
 	if len(off) > 0 {
 		fmt.Fprintf(b, "  off: %s\n", strings.Join(off, ", "))
@@ -155,14 +162,18 @@ func (e *explanation) answersText(b *bytes.Buffer, p console.Paint) {
 // momentsText is everything that happened, the newest last.
 func (e *explanation) momentsText(b *bytes.Buffer, p console.Paint) {
 	if len(e.Moments) > 0 {
-		fmt.Fprintln(b, "\ntimeline")
+		fmt.Fprintln(b, "\ntimeline (each time by the clock of what is named behind it)")
 	}
 	left := max(0, len(e.Moments)-linesOfTime)
 	if left > 0 {
 		fmt.Fprintf(b, "  … %s before, see -o json\n", console.Plural(left, "moment"))
 	}
 	for _, m := range e.Moments[left:] {
-		fmt.Fprintf(b, "  %s %s %s\n", text.Time(m.At), p.Dim(m.Source), text.Line(m.What))
+		own := ""
+		if !m.ByLedger.IsZero() {
+			own = ", at " + text.Time(m.At) + " by its own clock"
+		}
+		fmt.Fprintf(b, "  %s %s %s%s\n", text.Time(m.when()), p.Dim(m.Source), text.Line(m.What), own)
 	}
 	for _, l := range e.Logs {
 		fmt.Fprintf(b, "\nlog saved %s by action %s\n  %s\n", text.Time(l.At), l.Action, text.Line(l.Text))

@@ -11,11 +11,21 @@ import (
 )
 
 // A moment is one line of what happened to a subject: when, by whose word, and what. Its
-// time is of the source's own clock, so two sources may be some seconds apart.
+// time is of the source's own clock. Where that differs from the ledger's, the same moment by the
+// ledger's is told as well, and is what the moments are in order of.
 type moment struct {
-	At     time.Time `json:"at"`
-	Source string    `json:"source"` // tasks, events, ledger, or a provider entry's name
-	What   string    `json:"what"`
+	At       time.Time `json:"at"`
+	Source   string    `json:"source"` // tasks, events, ledger, or a provider entry's name
+	What     string    `json:"what"`
+	ByLedger time.Time `json:"by_ledger,omitzero"`
+}
+
+// when is the moment by the ledger's clock.
+func (m *moment) when() time.Time {
+	if m.ByLedger.IsZero() {
+		return m.At
+	}
+	return m.ByLedger
 }
 
 // mostMoments bounds the timeline; the newest are kept.
@@ -33,7 +43,7 @@ type moments []moment
 
 func (m *moments) add(at time.Time, source, what string) {
 	if !at.IsZero() {
-		*m = append(*m, moment{at.UTC(), source, what})
+		*m = append(*m, moment{At: at.UTC(), Source: source, What: what})
 	}
 }
 
@@ -45,7 +55,11 @@ func momentsOf(x *run.Explained, h reconcile.History) []moment {
 			m.task(t)
 		}
 		for i := range x.Decision.Subject.Boxes {
-			m.box(&x.Decision.Subject.Boxes[i].Sandbox)
+			b := &x.Decision.Subject.Boxes[i]
+			m.box(&b.Sandbox)
+			if d := deathOf(x, b.Ref); d != nil {
+				m.add(d.At, b.Provider, "sandbox "+b.ID+" ended: "+firstText(d.Reason, "no reason told")+", "+d.Record)
+			}
 		}
 	} else if x.Row != nil {
 		m.task(x.Row)
@@ -62,8 +76,66 @@ func momentsOf(x *run.Explained, h reconcile.History) []moment {
 	for i := range slices.Backward(h.Actions) {
 		m.action(&h.Actions[i])
 	}
-	slices.SortStableFunc(m, func(a, b moment) int { return a.At.Compare(b.At) })
+	m.align(behind(x))
+	slices.SortStableFunc(m, func(a, b moment) int { return a.when().Compare(b.when()) })
 	return slices.Compact(m[max(0, len(m)-mostMoments):])
+}
+
+// behind is by how much the clock of each source is behind the ledger's: each told its own now when it was asked,
+// which was a moment after the ledger's. Listing everything may take long: there what each said at its begin counts.
+func behind(x *run.Explained) map[string]time.Duration {
+	off := map[string]time.Duration{}
+	note := func(source string, asOf time.Time) {
+		if by := x.At.Sub(asOf); !asOf.IsZero() && by.Abs() > reconcile.ProviderSkew {
+			off[source] = by
+		}
+	}
+	row, began := x.Row, func(_ string, asOf time.Time) time.Time { return asOf }
+	if x.Whole && x.Judged != nil {
+		began = beganAt(x.Judged.View.S)
+	}
+	if d := x.Decision; d != nil {
+		row = d.Subject.Task
+		for i := range d.Subject.Boxes {
+			b := &d.Subject.Boxes[i]
+			note(b.Provider, began(b.Provider, b.AsOf))
+			if d := deathOf(x, b.Ref); d != nil {
+				note(b.Provider, d.AsOf)
+			}
+		}
+	}
+	if row != nil {
+		note(byTasks, began(byTasks, row.AsOf))
+		note(byEvents, began(byTasks, row.AsOf)) // by the same database
+	}
+	return off
+}
+
+// beganAt tells what a source's clock was when everything was begun to be listed.
+func beganAt(s *reconcile.Snapshot) func(string, time.Time) time.Time {
+	return func(source string, _ time.Time) time.Time {
+		if source == byTasks {
+			return s.T0
+		}
+		return s.Listings[source].Date
+	}
+}
+
+// deathOf is what the provider has on record of the end of a sandbox that was looked at.
+func deathOf(x *run.Explained, ref reconcile.Ref) *reconcile.Death {
+	if x.Judged == nil {
+		return nil
+	}
+	return x.Judged.View.S.Lookups[ref].Death
+}
+
+// align tells the moments of a clock that is off by the ledger's clock as well.
+func (m moments) align(off map[string]time.Duration) {
+	for i := range m {
+		if by, is := off[m[i].Source]; is {
+			m[i].ByLedger = m[i].At.Add(by)
+		}
+	}
 }
 
 // task is what the row and its worker's events say.

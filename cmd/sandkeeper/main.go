@@ -99,7 +99,8 @@ func newRoot(io console.Stdio) *cobra.Command {
 with the sandboxes that exist at its providers. It explains every disagreement with
 evidence and, where the config says enforce, repairs it within a budget.
 
-Begin with:  sandkeeper check     is everything reachable and mapped?
+Begin with:  sandkeeper init      a config, proposed from your database
+             sandkeeper check     is everything reachable and mapped?
              sandkeeper plan      what would it do? (changes nothing)
              sandkeeper once      one pass, as a CronJob runs it
              sandkeeper run       the daemon: passes on their schedules, page and metrics`,
@@ -112,11 +113,15 @@ Begin with:  sandkeeper check     is everything reachable and mapped?
 	root.PersistentFlags().StringVarP(&o.ConfigFile, "config", "c", "",
 		"config file (default sandkeeper.yaml, then /etc/sandkeeper/sandkeeper.yaml)")
 	root.AddCommand(
-		runCommand(o), serveCommand(o), onceCommand(o), planCommand(o), explainCommand(o), checkCommand(o), migrateCommand(o),
-		terminateCommand(o), emergencyCommand(o), restoreCommand(o), passCommand(o),
-		pauseCommand(o), resumeCommand(o), holdCommand(o), unholdCommand(o), releaseCommand(o),
-		modeCommand(o), reportCommand(o), affectedCommand(o), auditCommand(o), alertsCommand(o), configCommand(o),
-		tokenCommand(o),
+		initCommand(o), runCommand(o), serveCommand(o), onceCommand(o), planCommand(o), completes(explainCommand(o), o, knownIDs),
+		checkCommand(o), migrateCommand(o), completes(terminateCommand(o), o, knownIDs), emergencyCommand(o),
+		completes(restoreCommand(o), o, knownIDs), passCommand(o), completes(pauseCommand(o), o, pausable),
+		completes(resumeCommand(o), o, pausedScopes), completes(holdCommand(o), o, knownTargets),
+		completes(unholdCommand(o), o, heldTargets), completes(releaseCommand(o), o, releasable),
+		modeCommand(o), reportCommand(o), backtestCommand(o), tuneCommand(o), completes(affectedCommand(o), o, knownIncidents),
+		statusCommand(o), findingsCommand(o), holdsCommand(o), pausesCommand(o), incidentsCommand(o), actionsCommand(o),
+		sandboxesCommand(o), logCommand(o), auditCommand(o), alertsCommand(o), metricsCommand(o), configCommand(o), grantsCommand(o),
+		healthcheckCommand(o), tokenCommand(o),
 		demoCommand(), versionCommand(o),
 	)
 	root.Version = app.Version()

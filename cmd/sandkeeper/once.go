@@ -21,6 +21,7 @@ type runFlags struct {
 	timeout time.Duration
 	wait    time.Duration
 	migrate bool
+	metrics string // file that the metrics are written to; "": none
 }
 
 func (f *runFlags) kind() reconcile.PassKind {
@@ -60,6 +61,8 @@ Exit code 3: complete, but a source is not trusted; what rests on it is held.`,
 	spanOrNoneFlag(c, &f.wait, "wait", 10*time.Second,
 		"longest wait for another pass, and for probes and confirmations; 0: none")
 	c.Flags().BoolVar(&f.migrate, "migrate", false, "bring the ledger's schema up to date first")
+	c.Flags().StringVar(&f.metrics, "metrics-file", "",
+		"write the metrics there afterwards, for the textfile collector of the node exporter: …/sandkeeper.prom")
 	return c
 }
 
@@ -74,6 +77,9 @@ func runOnce(ctx context.Context, o *app.Options, f *runFlags) error {
 	show := console.NewProgress(o.Err)
 	r, err := a.Keeper(show.Stage).Once(ctx, f.kind(), f.wait)
 	show.End()
+	if f.metrics != "" { // also of a run that failed: then they say so
+		err = errors.Join(err, a.WriteMetrics(f.metrics))
+	}
 	if r == nil {
 		return explainHeld(err)
 	}

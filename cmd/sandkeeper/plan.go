@@ -10,9 +10,15 @@ import (
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 )
 
+// planFlags are the flags of plan.
+type planFlags struct {
+	runFlags
+	only     listFlags
+	detailed bool
+}
+
 func planCommand(o *app.Options) *cobra.Command {
-	f := &runFlags{}
-	detailed := false
+	f := &planFlags{}
 	c := &cobra.Command{
 		Use:   "plan",
 		Short: "Show what a full pass would do now; changes nothing anywhere",
@@ -20,18 +26,25 @@ func planCommand(o *app.Options) *cobra.Command {
 It writes nothing, also not to the ledger, never probes, works with a read-only role and
 before the first migrate. Its own look counts as a sighting, in memory only.
 
+The text has the steps by rule, with counts, and at most --limit of each rule. --rule and --provider leave the
+others out, of -o json too.
+
 Exit code 0, or 1 on an error and on wrong usage. With --detailed-exitcode 2 means that there are steps.`,
 		Example: `  sandkeeper plan
+  sandkeeper plan --rule orphan --limit 0
   sandkeeper plan -o json --detailed-exitcode`,
 		Args: needs(),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runPlan(cmd.Context(), o, f, detailed) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runPlan(cmd.Context(), o, f) },
 	}
 	f.add(c)
-	c.Flags().BoolVar(&detailed, "detailed-exitcode", false, "exit with 2 when there are steps, done or held")
+	f.only.addRule(c)
+	f.only.addProvider(c)
+	c.Flags().IntVar(&f.only.limit, "limit", previewLines, "most steps and findings of each rule in the text; 0: all")
+	c.Flags().BoolVar(&f.detailed, "detailed-exitcode", false, "exit with 2 when there are steps, done or held")
 	return c
 }
 
-func runPlan(ctx context.Context, o *app.Options, f *runFlags, detailed bool) error {
+func runPlan(ctx context.Context, o *app.Options, f *planFlags) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("not finished within --timeout %s", f.timeout))
 	defer cancel()
 	a, err := o.Open(ctx)
@@ -39,17 +52,25 @@ func runPlan(ctx context.Context, o *app.Options, f *runFlags, detailed bool) er
 		return err
 	}
 	defer a.Close()
+	if f.only.provider != "" && !a.Config.HasProvider(f.only.provider) {
+		return misused(a.UnknownProvider(f.only.provider))
+	}
 	show := console.NewProgress(o.Err)
 	r, err := a.Keeper(show.Stage).Plan(ctx, f.kind())
 	show.End()
 	if err != nil {
 		return err
 	}
-	shown := reportOf(r, false)
-	if err := printResult(o.Out, f.output, shown); err != nil {
+	shown := reportOf(r, false).only(&f.only)
+	if f.output == "json" {
+		err = console.PrintJSON(o.Out, shown)
+	} else {
+		err = printPlan(o.Out, shown, f.only.limit)
+	}
+	if err != nil {
 		return err
 	}
-	if detailed && len(shown.Steps) > 0 {
+	if f.detailed && len(shown.Steps) > 0 {
 		return &exitError{code: 2}
 	}
 	return nil

@@ -78,6 +78,7 @@ type ruleReport struct {
 	Cost           float64               `json:"cost_usd"`
 	FirstSeen      *time.Time            `json:"first_seen,omitempty"`
 	Advice         string                `json:"advice"`
+	Proof          string                `json:"proof,omitempty"` // of a rule that acts: whether the history proves it
 	Examples       []falsePositiveReport `json:"newest_false_positives"`
 }
 
@@ -96,7 +97,9 @@ func reportRules(ctx context.Context, a *app.App, window time.Duration) (*rulesR
 		return nil, err
 	}
 	policy := a.Config.Policy()
-	return rulesReportOf(now, window, found, &policy, &controls), nil
+	out := rulesReportOf(now, window, found, &policy, &controls)
+	out.addProofs(ctx, a, found)
+	return out, nil
 }
 
 // rulesReportOf has a line for each rule that is on or has left something to tell, in the
@@ -163,6 +166,7 @@ func (r *rulesReport) text(w io.Writer) error {
 		fmt.Fprintf(&b, "\nfound nothing: %s\n", strings.Join(nothing, ", "))
 	}
 	r.adviceText(&b, p)
+	r.proofText(&b, p)
 	r.regretsText(&b)
 	return console.Print(w, &b)
 }
@@ -173,6 +177,17 @@ func (r *rulesReport) adviceText(b *bytes.Buffer, p console.Paint) {
 	for i := range r.Rules {
 		if l := &r.Rules[i]; l.Advice != "" && (l.FirstSeen != nil || l.Verdicts > 0 || l.Lowered != "") {
 			fmt.Fprintf(b, "%s%s: %s\n", first, p.Yellow(l.Rule), text.Line(l.Advice))
+			first = ""
+		}
+	}
+}
+
+// proofText is a line for each rule that acts.
+func (r *rulesReport) proofText(b *bytes.Buffer, p console.Paint) {
+	first := "\nheld against the finished tasks of the last 30 days\n"
+	for i := range r.Rules {
+		if l := &r.Rules[i]; l.Proof != "" {
+			fmt.Fprintf(b, "%s  %s: %s\n", first, p.Yellow(l.Rule), text.Line(l.Proof))
 			first = ""
 		}
 	}

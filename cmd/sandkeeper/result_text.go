@@ -17,33 +17,38 @@ import (
 func printText(w io.Writer, r report) error {
 	var b bytes.Buffer
 	p := console.NewPaint(w)
-	fmt.Fprintf(&b, "%s pass at %s\n", r.Pass.Kind, text.Time(r.Pass.At))
-	for _, s := range r.Sources {
-		if !s.Trusted {
-			fmt.Fprintf(&b, "%s %s: %s\n", p.Red("NOT TRUSTED"), s.Name, text.Line(s.Reason))
+	passText(&b, p, r)
+	incidentsText(&b, p, r)
+	for _, s := range r.Steps {
+		if s.Incident == "" { // else told with its incident
+			stepText(&b, p, s)
 		}
 	}
-	incidentsText(&b, p, r)
-	stepsText(&b, p, r.Steps)
-	findingsText(&b, p, r)
+	for _, f := range besides(r) {
+		findingText(&b, p, f)
+	}
 	fmt.Fprintln(&b, summary(r))
 	return console.Print(w, &b)
 }
 
-func stepsText(b *bytes.Buffer, p console.Paint, steps []stepReport) {
-	for _, s := range steps {
-		if s.Incident != "" {
-			continue // told with its incident
+// passText is which pass it is, and what is not trusted.
+func passText(b *bytes.Buffer, p console.Paint, r report) {
+	fmt.Fprintf(b, "%s pass at %s\n", r.Pass.Kind, text.Time(r.Pass.At))
+	for _, s := range r.Sources {
+		if !s.Trusted {
+			fmt.Fprintf(b, "%s %s: %s\n", p.Red("NOT TRUSTED"), s.Name, text.Line(s.Reason))
 		}
-		mark := outcome(p, s)
-		fmt.Fprintf(b, "%s %s %s  %s\n", mark, s.Step, target(s), p.Dim(s.Rule))
-		fmt.Fprintf(b, "    %s\n", text.Line(s.Reason))
-		if len(s.HeldBy) > 0 {
-			fmt.Fprintf(b, "    held by %s\n", p.Yellow(text.Line(s.HeldBy.String())))
-		}
-		if s.Detail != "" {
-			fmt.Fprintf(b, "    %s\n", text.Line(s.Detail))
-		}
+	}
+}
+
+func stepText(b *bytes.Buffer, p console.Paint, s stepReport) {
+	fmt.Fprintf(b, "%s %s %s  %s\n", outcome(p, s), s.Step, target(s), p.Dim(s.Rule))
+	fmt.Fprintf(b, "    %s\n", text.Line(s.Reason))
+	if len(s.HeldBy) > 0 {
+		fmt.Fprintf(b, "    held by %s\n", p.Yellow(text.Line(s.HeldBy.String())))
+	}
+	if s.Detail != "" {
+		fmt.Fprintf(b, "    %s\n", text.Line(s.Detail))
 	}
 }
 
@@ -74,8 +79,8 @@ func outcome(p console.Paint, s stepReport) string {
 	return p.Yellow(string(s.Outcome))
 }
 
-// findingsText shows the findings that are no step: reported only, or not due yet.
-func findingsText(b *bytes.Buffer, p console.Paint, r report) {
+// besides are the findings that are no step: reported only, or not due yet. Those of incidents are told with them.
+func besides(r report) (out []findingReport) {
 	told := map[string]bool{}
 	for _, s := range r.Steps {
 		told[s.Rule+" "+s.Task+" "+s.Sandbox] = true
@@ -83,14 +88,18 @@ func findingsText(b *bytes.Buffer, p console.Paint, r report) {
 	}
 	for _, f := range r.Findings {
 		step := f.Sandbox != "" && told[f.Rule+" "+f.Task+" "+f.Sandbox] || f.Task != "" && told[f.Rule+" "+f.Task+" "]
-		if step || f.Incident != "" {
-			continue
+		if !step && f.Incident == "" {
+			out = append(out, f)
 		}
-		what := strings.TrimSpace(f.Rule + " " + findingSubject(f))
-		fmt.Fprintf(b, "%s %s\n    %s\n", p.Yellow("found"), what, text.Line(f.Reason))
-		if len(f.HeldBy) > 0 {
-			fmt.Fprintf(b, "    held by %s\n", p.Yellow(text.Line(f.HeldBy.String())))
-		}
+	}
+	return out
+}
+
+func findingText(b *bytes.Buffer, p console.Paint, f findingReport) {
+	what := strings.TrimSpace(f.Rule + " " + findingSubject(f))
+	fmt.Fprintf(b, "%s %s\n    %s\n", p.Yellow("found"), what, text.Line(f.Reason))
+	if len(f.HeldBy) > 0 {
+		fmt.Fprintf(b, "    held by %s\n", p.Yellow(text.Line(f.HeldBy.String())))
 	}
 }
 

@@ -108,6 +108,8 @@ func (s *stranger) works(text string) {
 		{"plan"}, {"plan", "-o", "json"}, {"check"}, {"once", "--wait", "5s"}, {"once", "-o", "json", "--wait", "5s"},
 		{"hold", "label:agent_id=" + id, "--reason", request, "--author", request}, {"hold", "task:" + id, "--reason", request},
 		{"pause", "rule:errored", "--reason", request}, {"plan"}, {"plan", "-o", "json"}, {"resume", "rule:errored"}, {"report"}, {"report", "-o", "json"},
+		{"status"}, {"findings", "-o", "wide"}, {"findings", "-o", "json"}, {"holds", "-o", "wide"}, {"holds", "-o", "yaml"},
+		{"sandboxes", "-o", "wide"}, {"sandboxes", "-o", "yaml"}, {"log"}, {"log", "-o", "json"}, {"actions", "-o", "yaml"},
 		{"affected"}, {"affected", "-o", "json"}, {"affected", id}, {"explain", id}, {"terminate", id, "--reason", request}, {"mode", "orphan", id},
 		{"restore", id}, {"unhold", "task:" + id},
 	}

@@ -204,15 +204,31 @@ func previewText(b *bytes.Buffer, p *run.Preview, most int) {
 		}
 		fmt.Fprintf(b, "  end   %s\n", previewed(&p.End[i]))
 	}
-	for i := range p.Left {
-		if i == most {
-			fmt.Fprintf(b, "  and %d more are left\n", len(p.Left)-most)
-			break
-		}
-		fmt.Fprintf(b, "  leave %s: %s\n", previewed(&p.Left[i]), text.Line(p.Left[i].Why))
-	}
+	leftText(b, p, most)
 	if p.Foreign > 0 {
 		fmt.Fprintf(b, "  leave %s of others\n", sandboxes(p.Foreign))
+	}
+}
+
+// leftText is what is left, by the reason: which sandboxes they are matters less than why.
+func leftText(b *bytes.Buffer, p *run.Preview, most int) {
+	why := map[string][]*run.Previewed{}
+	for i := range p.Left {
+		why[p.Left[i].Why] = append(why[p.Left[i].Why], &p.Left[i])
+	}
+	for _, reason := range reconcile.SortedKeys(why) {
+		of := why[reason]
+		if len(of) == 1 {
+			fmt.Fprintf(b, "  leave %s: %s\n", previewed(of[0]), text.Line(reason))
+			continue
+		}
+		fmt.Fprintf(b, "  leave %s: %s\n", sandboxes(len(of)), text.Line(reason))
+		for _, one := range of[:min(len(of), most)] {
+			fmt.Fprintf(b, "    %s\n", previewed(one))
+		}
+		if len(of) > most {
+			fmt.Fprintf(b, "    and %d more\n", len(of)-most)
+		}
 	}
 }
 

@@ -155,8 +155,9 @@ func upTo(most int) cobra.PositionalArgs {
 	}
 }
 
-// A formValue is the value of --output.
-type formValue struct {
+// A wordValue is the value of a flag that takes one of some words.
+type wordValue struct {
+	flag  string
 	value *string
 	known []string
 }
@@ -164,15 +165,20 @@ type formValue struct {
 // formFlag gives a verb the flag that chooses the form of its result.
 func formFlag(c *cobra.Command, value *string, usual, help string, known ...string) {
 	*value = usual
-	c.Flags().VarP(&formValue{value, known}, "output", "o", help)
-	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp))
+	wordFlag(c, &wordValue{"output", value, known}, "o", help)
+}
+
+// wordFlag gives a verb a flag that takes one of some words.
+func wordFlag(c *cobra.Command, v *wordValue, short, help string) {
+	c.Flags().VarP(v, v.flag, short, help)
+	_ = c.RegisterFlagCompletionFunc(v.flag, cobra.FixedCompletions(v.known, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // Type is the word that the help has for the value.
-func (f *formValue) Type() string { return "string" }
+func (f *wordValue) Type() string { return "string" }
 
 // String is the default that the help shows.
-func (f *formValue) String() string {
+func (f *wordValue) String() string {
 	if f.value == nil {
 		return ""
 	}
@@ -180,9 +186,9 @@ func (f *formValue) String() string {
 }
 
 // Set reads the value of the command line.
-func (f *formValue) Set(given string) error {
+func (f *wordValue) Set(given string) error {
 	if !slices.Contains(f.known, given) {
-		return &flagError{fmt.Sprintf("--output %s: %s", given, text.Unknown(given, f.known))}
+		return &flagError{fmt.Sprintf("--%s %s: %s", f.flag, given, text.Unknown(given, f.known))}
 	}
 	*f.value = given
 	return nil

@@ -148,6 +148,7 @@ func permissions(key apiKey) []reconcile.CheckResult {
 		{"terminate sandboxes", "delete:sandboxes", wire.Ill},
 		{"stop sandboxes", "write:sandboxes", wire.Odd}, // quarantine alone needs it
 		{"activate snapshots", "write:snapshots", wire.Odd},
+		{"read how sandboxes ended", "read:audit_logs", wire.Odd}, // without it a second look tells
 	}
 	var out []reconcile.CheckResult
 	for _, n := range needed {

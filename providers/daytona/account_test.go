@@ -11,7 +11,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-const allowed = `["delete:sandboxes","write:sandboxes","write:snapshots"]`
+const allowed = `["delete:sandboxes","write:sandboxes","write:snapshots","read:audit_logs"]`
 
 func TestCheck(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -30,15 +30,15 @@ func TestCheck(t *testing.T) {
 			"key's expiry", "new API key", true,
 		},
 		"may not delete": {
-			reply{200, js, `{"name":"k","permissions":["write:sandboxes","write:snapshots"]}`},
+			reply{200, js, `{"name":"k","permissions":["write:sandboxes","write:snapshots","read:audit_logs"]}`},
 			"terminate sandboxes", "delete:sandboxes", false,
 		},
 		"may not stop": {
-			reply{200, js, `{"name":"k","permissions":["delete:sandboxes","write:snapshots"]}`},
+			reply{200, js, `{"name":"k","permissions":["delete:sandboxes","write:snapshots","read:audit_logs"]}`},
 			"stop sandboxes", "write:sandboxes", true,
 		},
 		"may not activate": {
-			reply{200, js, `{"name":"k","permissions":["delete:sandboxes","write:sandboxes"]}`},
+			reply{200, js, `{"name":"k","permissions":["delete:sandboxes","write:sandboxes","read:audit_logs"]}`},
 			"activate snapshots", "write:snapshots", true,
 		},
 		"a refused key": {reply{401, js, `{"message":"Invalid credentials"}`}, "credential", "set token:", false},

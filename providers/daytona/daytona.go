@@ -49,6 +49,7 @@ var Abilities = wire.Abilities{
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateInactive,
 		reconcile.TemplateBuilding, reconcile.TemplateFailed, reconcile.TemplateMissing},
 	TemplateExpires: true,
+	Deaths:          "audit log: who asked and why, some seconds late",
 }
 
 // A Provider is one Daytona organization, seen with one key. It is safe for concurrent
@@ -65,7 +66,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Quotas: p,
-		Checker: p}
+		Checker: p, Deaths: p}
 }
 
 // New makes the adapter of an entry. It makes no call.

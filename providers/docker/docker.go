@@ -64,6 +64,7 @@ var Abilities = wire.Abilities{
 	Suspends: "pause: its memory, its disk and its processes are kept, and so is what they take",
 	Exec:     true, Files: true, LeftoverExecs: 2, // one of each half
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateMissing},
+	Deaths:         "the container's state, then the engine's last events: exit code, out of memory",
 }
 
 // A Provider is one engine. It is safe for concurrent use.
@@ -81,7 +82,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
-	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Checker: p}
+	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Checker: p, Deaths: p}
 }
 
 // The largest answers that are read. A listing comes in one piece.

@@ -14,6 +14,9 @@
 //   - 2026-11-22: a key of another team is told of each of our sandboxes that it does not exist,
 //     and may see others with our labels. That defeats the second look as well, so whose key
 //     it is is asked with each listing, and before anything is taken for gone.
+//   - 2026-11-25: a kill that was answered with 500 and a sandbox that is not found since are no end: the vendor
+//     takes the record away although the node did not carry the kill out. What each process asked for itself is
+//     remembered, for as long as the node may take to notice.
 package e2b
 
 import (
@@ -25,6 +28,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
@@ -63,6 +67,7 @@ var Abilities = wire.Abilities{
 	Exec:     true, Files: true, DataPlane: true,
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateBuilding,
 		reconcile.TemplateFailed, reconcile.TemplateMissing}, TemplateHidden: true,
+	Deaths: "lifecycle events: why; nothing of a crash, nor of what was paused",
 }
 
 // A Provider is one E2B team, seen with one key. It is safe for concurrent use.
@@ -72,6 +77,7 @@ type Provider struct {
 	base   *wire.Base
 	domain string      // of the sandboxes' addresses; "" when nothing says it
 	inside string      // the address of all sandboxes; "" when each has its own
+	unsure sync.Map    // id → when its kill was answered so that nobody knows whether it was carried out
 	proven atomic.Bool // the key was of the entry's team when that was last answered
 }
 
@@ -79,7 +85,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
-	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Checker: p}
+	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Checker: p, Deaths: p}
 }
 
 // New makes the adapter of an entry. It makes no call.

@@ -88,7 +88,7 @@ func (p *Provider) get(ctx context.Context, id string) (b box, a wire.Answer, er
 	a, err = p.client.Get(ctx, wire.Call{What: "get", URL: p.client.At("sandboxes", id)}, &b)
 	switch {
 	case errors.Is(err, reconcile.ErrNotFound):
-		err = cmp.Or(p.team(ctx), err) // a key of another team is told the same
+		err = cmp.Or(p.team(ctx), p.certainlyGone(ctx, id), err) // a key of another team is told the same
 	case err == nil:
 		err = b.is(id)
 	}
@@ -101,8 +101,10 @@ func (p *Provider) get(ctx context.Context, id string) (b box, a wire.Answer, er
 func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
 	return p.base.Terminate(ctx, expected, p.look,
 		func(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
-			return turned(p.client.Alter(ctx, wire.Call{What: "kill", Method: http.MethodDelete,
-				URL: p.client.At("sandboxes", now.ID)}, nil))
+			a, err := p.client.Alter(ctx, wire.Call{What: "kill", Method: http.MethodDelete,
+				URL: p.client.At("sandboxes", now.ID)}, nil)
+			p.noteKill(now.ID, a)
+			return turned(a, err)
 		})
 }
 

@@ -19,4 +19,5 @@ var Abilities = wire.Abilities{
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateInactive,
 		reconcile.TemplateBuilding, reconcile.TemplateFailed, reconcile.TemplateMissing},
 	TemplateExpires: true,
+	Deaths:          "the world's own record",
 }

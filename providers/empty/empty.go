@@ -25,7 +25,12 @@ var _ reconcile.Provider = (*Provider)(nil)
 // Capabilities are what it can do: all that there is.
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p,
-		Executions: p, Quotas: p, Checker: p}
+		Executions: p, Quotas: p, Checker: p, Deaths: p}
+}
+
+// Death is none: nothing was ever there.
+func (p *Provider) Death(_ context.Context, id string) (reconcile.Death, error) {
+	return reconcile.Death{}, fmt.Errorf("read the end of sandbox %s: %w", id, reconcile.ErrNotFound)
 }
 
 // New makes the provider of an entry.

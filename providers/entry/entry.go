@@ -71,6 +71,10 @@ type Options struct {
 	Agent     string            // user agent; "" means sandkeeper
 	Now       func() time.Time  // nil: time.Now
 
+	// Heard is told of each call that was made: what it does in a word or two ("get", "list"), the status of
+	// the answer or why there was none ("timeout", "error"), and how long it took. Nil: nobody is.
+	Heard func(call, code string, took time.Duration)
+
 	// Turn waits until a call may be made, where processes share the entry's rate. An error
 	// means that it was not made. Nil: the rate is a limit of this process alone.
 	Turn func(ctx context.Context) error
@@ -86,6 +90,9 @@ func (o Options) WithDefaults() Options {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Heard == nil {
+		o.Heard = func(string, string, time.Duration) {}
 	}
 	return o
 }

@@ -68,6 +68,7 @@ var Abilities = wire.Abilities{
 	CompareAndDelete: true, Refuses: true, Busy: true,
 	Exec: true, Files: true, LeftoverExecs: wire.MostLeft,
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateFailed},
+	Deaths:         "the status of the object while it is there: reason and exit code of a Pod", Forgets: true,
 }
 
 // Claims are what the adapter can do with the claims and sandboxes of agent-sandbox.
@@ -96,7 +97,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
-	return reconcile.Capabilities{Named: p, Templates: p, Logs: p, Usage: p, Checker: p}
+	return reconcile.Capabilities{Named: p, Templates: p, Logs: p, Usage: p, Checker: p, Deaths: p}
 }
 
 // New makes the adapter of an entry. It reads the credential's files and makes no call.

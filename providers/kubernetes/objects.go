@@ -195,4 +195,7 @@ type terminated struct {
 	Reason   string `json:"reason"`
 	Message  string `json:"message"`
 	ExitCode int    `json:"exitCode"`
+	Signal   int    `json:"signal"`
+
+	FinishedAt wire.Stamp `json:"finishedAt"`
 }

@@ -188,7 +188,7 @@ func (l *lab) floods() {
 			fresh.World.Inject(simulated.Fault{Effect: effect})
 			calls := fresh.calls(seen)
 			for _, call := range inOrder(calls) {
-				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 				fresh.means(call+" of a flood", calls[call](ctx), nil)
 				late := ctx.Err()
 				cancel()
@@ -197,7 +197,7 @@ func (l *lab) floods() {
 				}
 			}
 			patient := policy()
-			patient.Timeout = 20 * time.Second
+			patient.Timeout = 2 * time.Minute
 			if got := fresh.Provider.Probe(t.Context(), seen, patient); got.Outcome.Failed() ||
 				got.Outcome == reconcile.Answered {
 				t.Errorf("Probe of a flood = %+v, want nothing known", got)

@@ -10,11 +10,6 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-func (l *lab) probe(id string) reconcile.ProbeResult {
-	l.t.Helper()
-	return l.Provider.Probe(l.t.Context(), l.get(id), policy())
-}
-
 // A trouble is a sandbox and what a probe of it comes to.
 type trouble struct {
 	when bool
@@ -55,13 +50,16 @@ func (l *lab) probes() {
 			continue
 		}
 		l.t.Run(name, func(t *testing.T) {
-			s := l.put("t1", test.box)
-			got := l.probe(s.ID)
+			s, p := l.put("t1", test.box), policy()
+			if test.want == reconcile.Hung {
+				p = hasty()
+			}
+			got := l.Provider.Probe(t.Context(), l.get(s.ID), p)
 			if l.Can.ProbeTwice && got.Outcome != test.want {
 				if got.Outcome.Failed() {
 					t.Errorf("first Probe = %+v, want nothing known yet", got)
 				}
-				got = l.probe(s.ID)
+				got = l.Provider.Probe(t.Context(), l.get(s.ID), p)
 			}
 			if got.Outcome != test.want || got.ID != s.ID || got.Detail == "" && test.want != reconcile.Answered {
 				t.Errorf("Probe = %+v, want %s and why", got, test.want)
@@ -98,6 +96,9 @@ func (l *lab) probesWorker() {
 	} {
 		l.t.Run(name, func(t *testing.T) {
 			p := policy()
+			if test.box.Exec == simulated.TimedOut {
+				p = hasty()
+			}
 			if p.Exec = test.exec; test.exec != "" {
 				p.Path = "" // as the keeper asks for the worker
 			}
@@ -118,9 +119,9 @@ func shown(exit *int) any {
 
 func (l *lab) probesHung() {
 	s := l.put("t1", simulated.Sandbox{Exec: simulated.Hung, Files: simulated.Hung})
-	got := l.probe(s.ID)
+	got := l.Provider.Probe(l.t.Context(), l.get(s.ID), hasty())
 	if l.Can.ProbeTwice && !got.Outcome.Failed() {
-		got = l.probe(s.ID)
+		got = l.Provider.Probe(l.t.Context(), l.get(s.ID), hasty())
 	}
 	if got.Outcome != reconcile.Hung {
 		l.t.Errorf("Probe of one that does not answer = %+v, want hung", got)

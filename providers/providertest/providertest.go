@@ -61,7 +61,7 @@ func World(can wire.Abilities, change ...func(*simulated.Options)) (*simulated.W
 func Entry(kind string, can wire.Abilities) entry.Entry {
 	e := entry.Entry{
 		Name: "lab", Kind: kind, Token: "secret-key", Timeout: 30 * time.Second,
-		Owns: entry.Owns{NamePrefix: "mine-", Except: except}, Link: entry.Link{Sandbox: "id"}, Probe: policy(),
+		Owns: entry.Owns{NamePrefix: "mine-", Except: except}, Link: entry.Link{Sandbox: "id"}, Probe: hasty(),
 	}
 	if !can.Labels {
 		e.Owns.Except.NamePrefix = "mine-not-"
@@ -77,8 +77,16 @@ func Entry(kind string, can wire.Abilities) entry.Entry {
 // except is what of ours is excepted, besides labels. Names are asked for only where they prove.
 var except = entry.Class{Templates: []string{"builder"}}
 
+// policy is that of a probe that is answered, also on a machine that is busy with other tests.
 func policy() reconcile.ProbePolicy {
-	return reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Second}
+	return reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: 20 * time.Second}
+}
+
+// hasty is that of a probe whose time has to be over first.
+func hasty() reconcile.ProbePolicy {
+	p := policy()
+	p.Timeout = time.Second
+	return p
 }
 
 // A lab is one test's harness.
@@ -174,6 +182,8 @@ func (s Suite) promises(p reconcile.Provider) []promise {
 		{"a provider that asks to wait is not asked again", !s.Direct, (*lab).throttled},
 		{"a revoked key is not sent again and again", !s.Direct, (*lab).revoked},
 		{"a large answer is not read to its end", !s.Direct, (*lab).floods},
+		{"an end that is on record is told, and only that", s.Can.Deaths != "", (*lab).deaths},
+		{"a record that cannot be read is no record, and no end", s.Can.Deaths != "" && !s.Direct, (*lab).deathsUnread},
 		{"logs, usage, quotas and check", true, (*lab).extras},
 	}
 }

@@ -224,3 +224,16 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 	}
 	return []reconcile.CheckResult{{What: "credential", OK: true, Said: "a simulated world needs none"}}
 }
+
+// Death is what is on record of the end of a sandbox.
+func (p *Provider) Death(ctx context.Context, id string) (reconcile.Death, error) {
+	var s Sandbox
+	err := p.call(ctx, Call{Kind: LogsOf, ID: id}, func(Fault) (err error) {
+		s, err = p.world.Died(id)
+		return err
+	})
+	if err != nil {
+		return reconcile.Death{}, fmt.Errorf("read the end of sandbox %s of %s: %w", id, p.entry.Name, err)
+	}
+	return reconcile.Death{At: s.EndedAt, AsOf: p.world.Now(), Reason: s.EndedFor, By: s.EndedBy, Record: "record"}, nil
+}

@@ -22,7 +22,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 // Capabilities are what it can do: all that there is.
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p,
-		Executions: p, Quotas: p, Checker: p, NamesLast: p.world.o.StableName}
+		Executions: p, Quotas: p, Checker: p, Deaths: p, NamesLast: p.world.o.StableName}
 }
 
 // Provider is the world as an entry of the config sees it.

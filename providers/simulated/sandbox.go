@@ -31,6 +31,11 @@ type Sandbox struct {
 	Running     int         // executions that run
 	WorkerGone  bool        // the task's worker ended, while all else goes on: pgrep finds none
 
+	// What the provider has on record of its end: when, why, and who asked. Nothing where the time is zero, as after
+	// a crash that nobody noticed.
+	EndedAt           time.Time
+	EndedFor, EndedBy string
+
 	Stuck  bool   // its transitions begin and never end
 	Locked bool   // every change is refused as busy
 	Refuse string // a delete is refused in these words
@@ -112,7 +117,10 @@ func (w *World) settle(b *box) {
 func (w *World) fade(b *box, now time.Time) {
 	since := now.Sub(b.doomedAt)
 	if since >= w.o.DeleteAfter && !b.Stuck {
-		w.alter(b, func(s *Sandbox) { s.Gone, s.State, s.Raw = true, reconcile.SandboxEnded, "" })
+		w.alter(b, func(s *Sandbox) {
+			s.Gone, s.State, s.Raw = true, reconcile.SandboxEnded, ""
+			s.record(s.doomedAt.Add(w.o.DeleteAfter), "request")
+		})
 		return
 	}
 	if since >= w.o.DeleteAfter/2 && b.State != reconcile.SandboxDeleting {
@@ -128,7 +136,30 @@ func (w *World) enter(b *box, state reconcile.SandboxState, at time.Time) {
 	w.alter(b, func(s *Sandbox) {
 		s.State, s.Raw, s.next = state, "", ""
 		s.UpdatedAt, s.LastActivityAt = at, at
+		if state == reconcile.SandboxStopped {
+			s.record(at, "request")
+		} else {
+			s.EndedAt, s.EndedFor, s.EndedBy = time.Time{}, "", "" // of another run
+		}
 	})
+}
+
+// record notes an end, unless one is on record already.
+func (s *Sandbox) record(at time.Time, why string) {
+	if s.EndedAt.IsZero() {
+		s.EndedAt, s.EndedFor = at, why
+	}
+}
+
+// Died is what the provider has on record of the end of a sandbox's newest run.
+func (w *World) Died(id string) (Sandbox, error) {
+	s, there := w.Sandbox(id)
+	over := s.Gone || s.State == reconcile.SandboxStopped || s.State == reconcile.SandboxEnded ||
+		s.State == reconcile.SandboxFailed
+	if !there || !over || s.EndedAt.IsZero() {
+		return s, ErrGone
+	}
+	return s, nil
 }
 
 // FormerName is the name without what a delete made of it.

@@ -58,6 +58,7 @@ var Abilities = wire.Abilities{
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateFailed,
 		reconcile.TemplateMissing},
 	TemplateExpires: true,
+	Deaths:          "the session's record: when, and whether somebody asked",
 }
 
 // A Provider is one project of one team. It is safe for concurrent use.
@@ -75,7 +76,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
-	return reconcile.Capabilities{Named: p, Templates: p, Checker: p, NamesLast: true}
+	return reconcile.Capabilities{Named: p, Templates: p, Checker: p, Deaths: p, NamesLast: true}
 }
 
 // New makes the adapter of an entry. It makes no call.

@@ -41,6 +41,11 @@ type Abilities struct {
 	ProbeTwice      bool // one failing half counts when it fails twice
 	LeftoverExecs   int  // probes of a broken sandbox leave at most so many executions behind
 
+	// What it has on record of an end.
+
+	Deaths  string // which record that is, and what it lacks; "" when there is none
+	Forgets bool   // nothing is on record of what is not found any more
+
 	// What of templates.
 
 	TemplateStates  []reconcile.TemplateState // told apart, besides unknown

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"strconv"
 	"sync/atomic"
 	"time"
 )
@@ -66,9 +67,11 @@ func (c *Client) Once(ctx context.Context, k Call) (Answer, error) {
 	traced := httptrace.WithClientTrace(within, &httptrace.ClientTrace{
 		WroteRequest: func(w httptrace.WroteRequestInfo) { wrote.Store(w.Err == nil) },
 	})
+	began := time.Now()
 	a, err := c.exchange(traced, k)
+	slow := err != nil && ctx.Err() == nil && errors.Is(within.Err(), context.DeadlineExceeded)
+	c.tell(k.What, codeOf(a, slow), time.Since(began))
 	if err != nil {
-		slow := ctx.Err() == nil && errors.Is(within.Err(), context.DeadlineExceeded)
 		if slow {
 			err = fmt.Errorf("no answer within %s", timeout)
 			c.heard(k, false)
@@ -78,6 +81,17 @@ func (c *Client) Once(ctx context.Context, k Call) (Answer, error) {
 	c.heard(k, true)
 	c.learn(k, a)
 	return a, nil
+}
+
+// codeOf is an answer in a word: its status, or why there was none.
+func codeOf(a Answer, slow bool) string {
+	switch {
+	case a.Status != 0:
+		return strconv.Itoa(a.Status)
+	case slow:
+		return "timeout"
+	}
+	return "error"
 }
 
 // heard notes whether the provider still answers. What goes on inside a sandbox says nothing

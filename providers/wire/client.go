@@ -43,6 +43,7 @@ type Client struct {
 	large    chan struct{} // holds one for each large answer that is being read
 	now      func() time.Time
 	log      *slog.Logger
+	tell     func(call, code string, took time.Duration) // hears of each call that was made
 }
 
 // A Dialect is what differs between vendors. Only URL is needed; a nil hook does what is
@@ -96,7 +97,7 @@ func New(e entry.Entry, o entry.Options, d Dialect) (*Client, error) {
 	return &Client{
 		base: base, hosts: where, dialect: d.withDefaults(e),
 		redactor: spellings(slices.Concat(d.Secrets, []string{e.Token})),
-		agent:    o.Agent, timeout: e.Timeout, turn: o.Turn, now: o.Now, log: o.Log.With("provider", e.Name),
+		agent:    o.Agent, timeout: e.Timeout, turn: o.Turn, now: o.Now, log: o.Log.With("provider", e.Name), tell: o.Heard,
 		large: make(chan struct{}, largeAtOnce),
 		http: &http.Client{
 			Transport:     o.Transport,

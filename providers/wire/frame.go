@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
@@ -21,7 +22,8 @@ type Base struct {
 	Now    func() time.Time         // our own clock
 	Redact func(text string) string // nil: texts are left as they are
 
-	probing sync.Map // ids of sandboxes with a probe under way
+	probing sync.Map                  // ids of sandboxes with a probe under way
+	unread  atomic.Pointer[time.Time] // until when records of ends are not asked for: the credential may not
 }
 
 // Open makes the client and the frame of an entry. It makes no call.

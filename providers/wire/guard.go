@@ -3,8 +3,10 @@ package wire
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,11 +46,15 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
+	began := time.Now()
 	res, err := g.next.RoundTrip(r)
 	if err != nil {
+		slow := errors.Is(err, context.DeadlineExceeded)
+		g.client.tell(strings.ToLower(r.Method), codeOf(Answer{}, slow), time.Since(began))
 		return nil, err
 	}
 	a := Answer{Status: res.StatusCode, Header: res.Header, Date: g.client.date(res.Header)}
+	g.client.tell(strings.ToLower(r.Method), codeOf(a, false), time.Since(began))
 	limit := g.limit
 	if !a.OK() && a.Status != http.StatusSwitchingProtocols {
 		limit = maxWords

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -37,6 +38,8 @@ func counts(v *view.View, subs []reconcile.Subject) map[string]int {
 			}
 		}
 	}
+	countAges(v, subs, counts)
+	countQuotas(v, counts)
 	if v.S.Kind == reconcile.Full && !v.P.Tasks.None {
 		counts[reconcile.Count{What: reconcile.CountBeyond}] = mostBeyond(subs)
 	}
@@ -45,6 +48,40 @@ func counts(v *view.View, subs []reconcile.Subject) map[string]int {
 		named[c.String()] = n
 	}
 	return named
+}
+
+// countAges counts how old the sandboxes are of providers whose listing is whole.
+func countAges(v *view.View, subs []reconcile.Subject, counts map[reconcile.Count]int) {
+	of := func(b *reconcile.SeenSandbox, what, bound string, n int) {
+		counts[reconcile.Count{What: what, Provider: b.Provider, State: bound}] += n
+	}
+	for i := range subs {
+		for j := range subs[i].Boxes {
+			b := &subs[i].Boxes[j]
+			if v.S.Kind != reconcile.Full || !b.Here || !b.Owned || !b.State.Exists() ||
+				!v.Trusted(reconcile.ListingOf(b.Provider)) {
+				continue
+			}
+			age := max(v.Born(*b), 0)
+			of(b, reconcile.CountAges, "", int(age.Seconds()))
+			of(b, reconcile.CountAge, "+Inf", 1)
+			for _, bound := range reconcile.AgeBounds {
+				if age <= time.Duration(bound)*time.Second {
+					of(b, reconcile.CountAge, strconv.FormatInt(bound, 10), 1)
+				}
+			}
+		}
+	}
+}
+
+// countQuotas keeps what the providers said of their quotas.
+func countQuotas(v *view.View, counts map[reconcile.Count]int) {
+	for provider, quotas := range v.S.Quotas {
+		for _, q := range quotas[:min(len(quotas), reconcile.MostQuotas)] {
+			counts[reconcile.Count{What: reconcile.CountQuotaUsed, Provider: provider, State: q.Name}] = int(q.Used)
+			counts[reconcile.Count{What: reconcile.CountQuotaLimit, Provider: provider, State: q.Name}] = int(q.Limit)
+		}
+	}
 }
 
 // mostBeyond is by how many the sandboxes of one task are more than is usual for it, of the task that has the most.

@@ -275,7 +275,16 @@ func freezes(v *view.View, r *reconcile.Rule, s *reconcile.Subject, conclusive b
 // threshold is the rule's threshold for the subject: the first override whose class
 // matches, else the rule's own.
 func threshold(v *view.View, rule string, s *reconcile.Subject) time.Duration {
-	p := policy(v, rule)
+	return thresholdOf(policy(v, rule), s)
+}
+
+// Threshold is the rule's threshold for a subject under a policy.
+func Threshold(p *reconcile.Policy, rule string, s *reconcile.Subject) time.Duration {
+	settings := p.Rules[rule]
+	return thresholdOf(&settings, s)
+}
+
+func thresholdOf(p *reconcile.RulePolicy, s *reconcile.Subject) time.Duration {
 	for _, o := range p.Overrides {
 		//guard:class-threshold harm
 		if subjectInClass(s, o.When) {

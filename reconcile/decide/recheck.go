@@ -66,6 +66,22 @@ func ProbeSays(v *view.View, a *reconcile.Action, result reconcile.ProbeResult) 
 	return ProbeAgrees, ""
 }
 
+// WorkerSays is what a final probe says of a verdict on a worker that may have started: one that is there refutes
+// it. Where the verdict rests on that it is gone, nothing but that agrees.
+func (o *Recheck) WorkerSays(result reconcile.ProbeResult) (ProbeFact, string) {
+	answered := result.Outcome == reconcile.Answered
+	_, rests := o.View.WorkerGone(o.Subject)
+	switch {
+	//guard:probe-worker-there harm
+	case answered && result.Worker == reconcile.WorkerAlive:
+		return ProbeRefutes, "its worker was there when it was probed right before"
+	//guard:probe-worker-unsure harm
+	case rests && !(answered && result.Worker == reconcile.WorkerDead):
+		return ProbeUnsure, "the final probe does not say that its worker is gone: " + result.Detail
+	}
+	return ProbeAgrees, ""
+}
+
 // QueueSays is the same of the executions of a sandbox that were to be stuck: those that move refute
 // it.
 func QueueSays(queue reconcile.QueueState) (ProbeFact, string) {

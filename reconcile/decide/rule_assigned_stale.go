@@ -47,14 +47,18 @@ func assignedStale(v *view.View, s *reconcile.Subject) result {
 	if worker, at := v.WorkerSeen(s); worker == reconcile.WorkerAlive {
 		return result{needsProbe: true, suspect: fmt.Sprintf("its worker was there %s ago", text.Duration(v.Now.Sub(at)))}
 	}
-	proof, conclusive := conclusive(v, s)
+	proof := provenStart(v, s)
 	after := threshold(v, "assigned-stale", s)
-	if conclusive {
-		after = min(after, v.P.Rules["assigned-stale"].Conclusive)
+	if proof.conclusive {
+		after = min(after, proof.after)
 	}
-	age, by := unstartedFor(v, s, conclusive)
+	age, by := unstartedFor(v, s, proof.conclusive)
 	if age < after {
-		return result{suspect: fmt.Sprintf("%s for %s of %s", t.Status, text.Duration(age), text.Duration(after))}
+		return result{
+			needsLookup: proof.conclusive && v.Unrecorded(s),
+			needsProbe:  v.AsksWorker(s) && age >= v.P.Rules["assigned-stale"].Conclusive,
+			suspect:     fmt.Sprintf("%s for %s of %s", t.Status, text.Duration(age), text.Duration(after)),
+		}
 	}
 	//guard:stale-maybe-started harm
 	if why := maybeStarted(v, s); why != "" {
@@ -69,9 +73,10 @@ func assignedStale(v *view.View, s *reconcile.Subject) result {
 	if !ok && len(unseen) == 0 {
 		return result{needsLookup: v.CanLook(t), suspect: where}
 	}
-	out := neverStarted(v, s, where, proof, fmt.Sprintf("status %s for %s by %s, limit %s, no start time",
+	out := neverStarted(v, s, where, proof.words, fmt.Sprintf("status %s for %s by %s, limit %s, no start time",
 		t.Status, text.Duration(age), by, text.Duration(after)))
-	out.conclusive, out.since, out.needsLookup = conclusive, age, !ok && v.CanLook(t)
+	out.evidence = append(out.evidence, proof.evidence...)
+	out.conclusive, out.since, out.needsLookup = proof.conclusive, age, !ok && v.CanLook(t)
 	//guard:stale-unseen P4
 	out.holds = unseen
 	return out
@@ -138,6 +143,32 @@ func neverStarted(v *view.View, s *reconcile.Subject, where, proof, clock string
 			{Source: "providers", At: v.Now, Fact: where},
 		}, because...),
 	}
+}
+
+// A startProof is what proves that a start failed, and after which time that counts.
+type startProof struct {
+	conclusive bool
+	after      time.Duration
+	words      string
+	evidence   []reconcile.Evidence
+}
+
+// provenStart is the quickest proof that the task's start failed. That its worker was there, and is not any more,
+// needs no time, nor does what the provider itself has on record of the end of its sandboxes.
+func provenStart(v *view.View, s *reconcile.Subject) startProof {
+	if at, gone := v.WorkerGone(s); gone {
+		words := fmt.Sprintf("its worker was there, and was not running %s ago", text.Duration(v.Now.Sub(at)))
+		return startProof{conclusive: true, words: words,
+			evidence: []reconcile.Evidence{{Source: "providers", At: at, Fact: "probe.worker: " + words}}}
+	}
+	words, proven := conclusive(v, s)
+	told, record := v.DeathWords(s)
+	out := startProof{conclusive: proven, after: v.P.Rules["assigned-stale"].Conclusive,
+		words: reconcile.Joined(words, told), evidence: record}
+	if proven && words == "" && len(v.DiedAll(s)) > 0 {
+		out.after = 0
+	}
+	return out
 }
 
 // conclusive reports a proof that the start failed: the platform wrote an error during

@@ -3,6 +3,7 @@ package decide
 import "testing"
 
 func TestAssignedStale(t *testing.T) {
+	const found = "task t1 assigned updated=30s; knew task t1 assigned since=30s; box daytona/s1 running task=t1; "
 	testRule(t, "assigned-stale", map[string]ruleCase{
 		"assigned for the limit": {
 			"task t1 assigned updated=3m; find t1 none", "due", "worker never started: no sandbox at daytona"},
@@ -121,6 +122,33 @@ func TestAssignedStale(t *testing.T) {
 			"its worker was there 10s ago"},
 		"its worker was found dead": {
 			"task t1 assigned updated=1h; box daytona/s1 running task=t1; probe daytona/s1 answered=10s worker=dead alive=1h", "due", ""},
+		"its worker was found there in this state, and is dead": {
+			found + "probe daytona/s1 answered=5s worker=dead alive=20s", "due",
+			"worker never started: sandbox s1 at daytona is running; its worker was there, and was not running 5s ago"},
+		"its worker was found there in the state before, and is dead": {
+			found + "probe daytona/s1 answered=5s worker=dead alive=31s", "kept", "assigned for 30s of 3m"},
+		"its worker was never found there, and is dead": {
+			found + "probe daytona/w1 answered=5s worker=alive; probe daytona/s1 answered=5s worker=dead", "kept", "assigned for 30s of 3m"},
+		"its worker is dead, and spoke in an attempt before": {
+			"task t1 assigned heartbeat=10m assigned=30s updated=30s; knew task t1 assigned since=30s; " +
+				"box daytona/s1 running task=t1; probe daytona/s1 answered=5s worker=dead alive=9m", "kept", "assigned for 30s of 3m"},
+		"its worker was found there, and a new one of its name is looked for": {
+			found + "probe daytona/s1 answered=241s worker=dead alive=242s", "kept", "assigned for 30s of 3m"},
+		"its worker can be asked for, at the shorter limit": {"provider daytona worker=pgrep; task t1 assigned updated=20s; " +
+			"box daytona/s1 running task=t1", "probe", "assigned for 20s of 3m"},
+		"its worker can be asked for, a second before": {"provider daytona worker=pgrep; task t1 assigned updated=19s; " +
+			"box daytona/s1 running task=t1", "kept", ""},
+		"its worker can be asked for, and that would keep it awake": {"provider daytona worker=pgrep awake=yes; " +
+			"task t1 assigned updated=20s; box daytona/s1 running task=t1", "kept", ""},
+		"its worker can be asked for, and it does not run": {"provider daytona worker=pgrep; task t1 assigned updated=20s; " +
+			"box daytona/s1 stopped task=t1", "kept", ""},
+		"its worker was found there, too long ago": {
+			"task t1 assigned updated=1h; box daytona/s1 running task=t1; probe daytona/s1 answered=241s worker=alive", "due", ""},
+		"its worker was found there, at the limit of how long that counts": {
+			"task t1 assigned updated=1h; box daytona/s1 running task=t1; probe daytona/s1 answered=4m worker=alive", "probe", ""},
+		"its worker was found there, before it was paused and came back": {
+			"task t1 assigned updated=1h; box daytona/s1 running task=t1; knew box daytona/s1 running task=t1 resumed=10s; " +
+				"probe daytona/s1 answered=11s worker=alive", "due", ""},
 		"its sandbox answers, and tells of no worker": {
 			"task t1 assigned updated=1h; box daytona/s1 running task=t1; probe daytona/s1 answered=10s", "due", ""},
 		"its sandbox is in a state that nobody knows": {

@@ -25,7 +25,7 @@ func heartbeatLost(v *view.View, s *reconcile.Subject) result {
 	case !v.Beats:
 		return healthyResult("no worker sends heartbeats here: silence proves nothing")
 	}
-	limit := max(threshold(v, "heartbeat-lost", s), v.Limit)
+	limit := silenceLimit(v, s)
 	all := t.AsOf.Sub(v.Sign(t))
 	ran, _ := v.StateAge(s) // a sign of an earlier attempt does not time this one's silence
 	//guard:silent-ran P5
@@ -43,6 +43,15 @@ func heartbeatLost(v *view.View, s *reconcile.Subject) result {
 	return proven(v, s, fmt.Sprintf("silent for %s", text.Duration(quiet)), func() result {
 		return foundSilent(v, s, min(all, ran), limit)
 	})
+}
+
+// silenceLimit is after which silence a task is due. Of a worker that is known to be gone nobody waits for longer
+// than a sign of life counts.
+func silenceLimit(v *view.View, s *reconcile.Subject) time.Duration {
+	if worker, _ := v.WorkerSeen(s); worker == reconcile.WorkerDead {
+		return v.Limit
+	}
+	return max(threshold(v, "heartbeat-lost", s), v.Limit)
 }
 
 // namedAtRest is the sandbox that the row names, by its id or by its name, and that a direct look

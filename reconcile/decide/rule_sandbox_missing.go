@@ -68,15 +68,30 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) result {
 	if !named {
 		holds = v.HidesWhatIsNew(s)
 	}
+	told, record := v.DeathWords(s)
+	//guard:missing-record-goes-on harm
+	recorded := !goesOn && onRecord(v, s, grace)
 	return result{
-		found: true, notYet: goesOn, holds: holds,
+		found: true, due: recorded, notYet: goesOn, holds: holds, needsLookup: v.Unrecorded(s),
 		sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), since: lostFor(v, s),
-		reason: reconcile.Joined("sandbox is gone: "+where, reconcile.LifeLine(t), cause),
-		evidence: append([]reconcile.Evidence{
+		reason: reconcile.Joined("sandbox is gone: "+where, told, reconcile.LifeLine(t), cause),
+		evidence: slices.Concat([]reconcile.Evidence{
 			{Source: "providers", At: v.Now, Fact: where},
 			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + reconcile.LifeLine(t)},
-		}, because...),
+		}, record, because),
 	}
+}
+
+// onRecord reports whether the provider has the end of each sandbox of the task on record, so that no second look is
+// needed. Who makes the threshold longer gives the platform time to bring a sandbox back by itself: it counts from the
+// newest of these ends then.
+func onRecord(v *view.View, s *reconcile.Subject, after time.Duration) bool {
+	ends := v.DiedAll(s)
+	longer := after > reconcile.RuleNamed("sandbox-missing").Default.After
+	return len(ends) > 0 && !slices.ContainsFunc(ends, func(d *reconcile.Death) bool {
+		//guard:missing-record-after P3
+		return longer && d.Ago() < after
+	})
 }
 
 // namesOne reports whether the row names a sandbox that there was: by an id, which only its provider

@@ -102,6 +102,10 @@ func writtenBefore(a *reconcile.Action, f *Facts) Ruling {
 	if reconcile.MarkedBy(f.Recheck.Subject.Task.Error, a.ID) {
 		return Ruling{Outcome: reconcile.OutcomeDone, Why: "written by an earlier attempt"}
 	}
+	// The platform does not leave our mark.
+	if !a.AskedAt.IsZero() && f.Recheck.Subject.Task.State.Terminal() {
+		return Ruling{Outcome: reconcile.OutcomeDone, Why: "the platform did what it was asked for"}
+	}
 	// An earlier try may have ended the attempt that was then: the present one gets an action of its own.
 	//guard:row-anew once
 	if s := f.Recheck.Subject; a.Attempts > 1 && s.Known && a.PlannedAt.Before(s.Seen.Since) {

@@ -153,6 +153,9 @@ func told(j *Judgement, p *Plan) string {
 	line("healthy %d", healthy)
 	var counts []string
 	for _, name := range reconcile.SortedKeys(j.Counts) {
+		if strings.HasPrefix(name, "age") { // see TestAges
+			continue
+		}
 		if j.Counts[name] > 0 || strings.HasPrefix(name, "owned") {
 			counts = append(counts, fmt.Sprintf("%s=%d", name, j.Counts[name]))
 		}

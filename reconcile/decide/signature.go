@@ -172,6 +172,11 @@ func errorOf(v *view.View, s *reconcile.Subject) string {
 			return Normalise(b.Error)
 		}
 	}
+	for i := range s.Boxes {
+		if d := v.Died(s, &s.Boxes[i]); s.Task != nil && d != nil {
+			return Normalise(d.Reason)
+		}
+	}
 	if t := s.Task; t != nil && s.Seen.ErrorChanged && s.Seen.Status == t.Status && !reconcile.Marked(t.Error) {
 		return Normalise(t.Error)
 	}

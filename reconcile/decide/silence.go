@@ -46,7 +46,7 @@ func proven(v *view.View, s *reconcile.Subject, quiet string, found func() resul
 // unprovenSilence is the answer while nothing but silence speaks against a worker: its sandbox is
 // probed first. Where that says nothing against it, the finding is held.
 func unprovenSilence(v *view.View, s *reconcile.Subject, quiet string, found func() result) result {
-	if mayProbe(v, s) && (!probedSince(v, s) || staleDeath(v, s)) {
+	if mayProbe(v, s) && (!probedSince(v, s) || staleWorker(v, s)) {
 		return result{needsProbe: true, needsLookup: unseen(v, s), suspect: quiet + ": its sandbox is probed first"}
 	}
 	out := found()
@@ -84,11 +84,11 @@ func nothingHere(v *view.View, s *reconcile.Subject) bool {
 	return !s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && !b.Lost() })
 }
 
-// staleDeath reports whether the newest probe of a sandbox of the task found the worker dead, too long ago.
-func staleDeath(v *view.View, s *reconcile.Subject) bool {
+// staleWorker reports whether the newest probe of a sandbox of the task told of its worker, too long ago.
+func staleWorker(v *view.View, s *reconcile.Subject) bool {
 	return s.HasBox(func(b *reconcile.SeenSandbox) bool {
 		last := b.Probes.Last
-		old := last.Worker == reconcile.WorkerDead && v.Now.Sub(last.At) > 2*v.P.Full
+		old := last.Worker != reconcile.WorkerUnknown && v.Now.Sub(last.At) > 2*v.P.Full
 		return b.Here && old && !v.Replaced(s, b) && !view.BoxAnothers(b, s.Task)
 	})
 }

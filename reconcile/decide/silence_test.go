@@ -15,6 +15,7 @@ func TestSilenceNeedsProof(t *testing.T) {
 	const silent = world + "task t1 running started=1h ev.heartbeat=2m; "
 	const atWork = world + "task t1 running started=1h ev.heartbeat=5m ev.activity=4m; "
 	const dead = "probe daytona/s1 answered=10s worker=dead; "
+	const gpu = "rule heartbeat-lost when.template=gpu then=10m; "
 	const alive = "probe daytona/w1 answered=10s worker=alive; "
 	const answers = "probe daytona/w1 answered=10s; "
 	// Its row holds a name that two accounts have.
@@ -74,6 +75,14 @@ func TestSilenceNeedsProof(t *testing.T) {
 			silent + alive + "probe daytona/s1 answered=-1h worker=dead", "probe", "probed first"},
 		"the worker is alive": {
 			silent + answers + "probe daytona/s1 answered=10s worker=alive", "probe", "its worker was there 10s ago"},
+		"the worker is dead, and its class may be silent for longer": {
+			strings.ReplaceAll(silent, "s1 running", "s1 running template=gpu") + gpu + alive + dead, "due", ""},
+		"its worker answers nothing, and its class may be silent for longer": {
+			strings.ReplaceAll(silent, "s1 running", "s1 running template=gpu") + gpu + answers + "probe daytona/s1 failed=10s", "healthy", ""},
+		"the worker was alive too long ago": {
+			world + "task t1 running started=1h ev.heartbeat=9m; " + answers + "probe daytona/s1 answered=241s worker=alive", "probe", "probed first"},
+		"the worker was alive before it was paused and came back": {
+			silent + answers + "probe daytona/s1 answered=20s worker=alive; knew box daytona/s1 running task=t1 resumed=10s", "held", "unproven"},
 		"the worker was alive before the sign": {
 			silent + answers + "probe daytona/s1 answered=121s worker=alive", "probe", "probed first"},
 		"two that its row names, the first dead and the second alive": {

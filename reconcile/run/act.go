@@ -52,6 +52,7 @@ func byRemedy(open []reconcile.Action) [][]reconcile.Action {
 
 // remedy carries out the steps of one remedy, until one of them has to wait.
 func (r *executor) remedy(ctx context.Context, steps []reconcile.Action) error {
+	ctx = reconcile.InLane(ctx, reconcile.LaneAction)
 	for _, a := range steps {
 		if ctx.Err() != nil || r.stop.Err() != nil {
 			return nil // what is left stays in the ledger

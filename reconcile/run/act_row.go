@@ -55,6 +55,9 @@ func (r *executor) write(ctx context.Context, a reconcile.Action, f *gathered, r
 	switch {
 	case err != nil:
 		return r.later(a, err.Error()), true
+	case written == reconcile.WriteAsked:
+		a.AskedAt = r.now
+		return r.later(a, "the platform took the call, and its row does not show it yet"), true
 	//guard:row-busy lost
 	case written == reconcile.WriteBusy:
 		return a, false
@@ -78,7 +81,7 @@ func (r *prober) recheckProbes(ctx context.Context, a *reconcile.Action, f *gath
 	rule := reconcile.RuleNamed(a.Rule)
 	o := f.Recheck
 	//guard:row-final-probe harm
-	if rule.Needs != reconcile.NeedProbes && rule.Needs != reconcile.NeedExecutions {
+	if rule.Needs != reconcile.NeedProbes && rule.Needs != reconcile.NeedExecutions && !rule.Worker {
 		return true
 	}
 	for i := range o.Subject.Boxes {
@@ -92,7 +95,7 @@ func (r *prober) recheckProbes(ctx context.Context, a *reconcile.Action, f *gath
 		}
 		// One that is one too many says nothing of the task, and would refute the verdict for ever.
 		if !b.Here || b.State != reconcile.SandboxRunning || o.View.Replaced(o.Subject, b) ||
-			!rule.Silence && b.ID != o.Finding.Sandbox {
+			!rule.Silence && b.ID != o.Finding.Sandbox || rule.Worker && !r.asksWorker(b) {
 			continue
 		}
 		if !r.finalProbe(ctx, a, f, b.Sandbox) {
@@ -100,6 +103,12 @@ func (r *prober) recheckProbes(ctx context.Context, a *reconcile.Action, f *gath
 		}
 	}
 	return true
+}
+
+// asksWorker reports whether a probe of the sandbox may be made, and tells of its worker.
+func (r *prober) asksWorker(b *reconcile.SeenSandbox) bool {
+	p := r.policy.Providers[b.Provider].Probe
+	return !p.Off && p.Worker != "" && b.Ours()
 }
 
 // finalProbe probes a sandbox right before its verdict is carried out, and reports whether more has
@@ -115,6 +124,10 @@ func (r *prober) finalProbe(ctx context.Context, a *reconcile.Action, f *gathere
 		f.Unread = err.Error()
 		return false
 	}
-	f.Probe, f.ProbeSaid = decide.ProbeSays(r.view, a, result)
+	if reconcile.RuleNamed(a.Rule).Worker {
+		f.Probe, f.ProbeSaid = f.Recheck.WorkerSays(result)
+	} else {
+		f.Probe, f.ProbeSaid = decide.ProbeSays(r.view, a, result)
+	}
 	return f.Probe == decide.ProbeAgrees
 }

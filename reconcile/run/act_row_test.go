@@ -1,8 +1,10 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,11 +18,35 @@ import (
 type written struct {
 	reconcile.Tasks
 	last reconcile.Write
+	says reconcile.Written // "": a newer sign of life came
 }
 
 func (w *written) Write(_ context.Context, asked reconcile.Write) (reconcile.Written, *reconcile.RowBefore, error) {
 	w.last = asked
-	return reconcile.WriteAlive, nil, nil
+	return cmp.Or(w.says, reconcile.WriteAlive), nil, nil
+}
+
+// TestThePlatformWasAsked: what the platform was asked for is open until its row shows it, and then it was done.
+func TestThePlatformWasAsked(t *testing.T) {
+	now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
+	r := &executor{waits: map[string]reconcile.HeldBy{}}
+	r.k, r.now = &Reconciler{Tasks: &written{says: reconcile.WriteAsked}}, now
+	task := &reconcile.Task{ID: "t", State: reconcile.TaskRunning}
+	f := &gathered{Facts: decide.Facts{Recheck: &decide.Recheck{Finding: &reconcile.Finding{},
+		Subject: &reconcile.Subject{Task: task}}}}
+	p := &reconcile.Policy{Rules: map[string]reconcile.RulePolicy{"deadline-exceeded": {Mode: reconcile.Enforce}}}
+	v := view.New(&reconcile.Snapshot{Kind: reconcile.Full}, p)
+	a := reconcile.Action{Rule: "deadline-exceeded", Step: reconcile.StepFail, Attempts: 1}
+	out, settled := r.write(t.Context(), a, f, decide.MayAct(v, &a, &f.Facts), false)
+	if !settled || out.Outcome != reconcile.OutcomePending || !out.AskedAt.Equal(now) || !out.NextAttempt.After(now) {
+		t.Errorf("a call that was taken = %+v, settled %t; want it pending, asked now and tried again", out, settled)
+	}
+	if task.State = reconcile.TaskFailed; decide.MayAct(v, &out, &f.Facts).Outcome != reconcile.OutcomeDone {
+		t.Errorf("MayAct of a row that is failed now = %+v, want done", decide.MayAct(v, &out, &f.Facts))
+	}
+	if ruling := decide.MayAct(v, &a, &f.Facts); ruling.Outcome == reconcile.OutcomeDone {
+		t.Errorf("MayAct of one that was never asked = %+v, want it not done by us", ruling)
+	}
 }
 
 // What a newer sign of life refutes is refuted by it in the guarded write as well: a verdict on
@@ -82,7 +108,9 @@ func (p probed) Now(context.Context) (time.Time, error) { return worldtest.Ledge
 // The last probe before a silent worker's row is written decides once more: its sandbox that answers saves
 // it, unless it is known by a command that can be believed that the worker in it is dead.
 func TestFinalProbeOfASilentWorker(t *testing.T) {
-	const works = "probe daytona/w1 answered=10s worker=alive"
+	const works = "probe daytona/w1 answered=10s worker=alive; provider daytona worker=pgrep"
+	const died = works + "; task t1 assigned updated=30s; knew task t1 assigned since=30s; " +
+		"probe daytona/s1 answered=5s worker=dead alive=20s"
 	for name, c := range map[string]struct {
 		rule, world string
 		result      reconcile.ProbeResult
@@ -96,23 +124,50 @@ func TestFinalProbeOfASilentWorker(t *testing.T) {
 		"broken, and the worker dead":     {"idle-broken", works, reconcile.ProbeResult{Outcome: reconcile.Answered, Worker: reconcile.WorkerDead}, reconcile.OutcomeWithdrawn},
 		"dead, as it says of everybody": {"heartbeat-lost", "probe daytona/w1 answered=10s worker=dead", reconcile.ProbeResult{Outcome: reconcile.Answered, Worker: reconcile.WorkerDead},
 			reconcile.OutcomeWithdrawn},
+		"never started, and its worker is there": {"assigned-stale", works, reconcile.ProbeResult{Outcome: reconcile.Answered,
+			Worker: reconcile.WorkerAlive}, reconcile.OutcomeWithdrawn},
+		"never started, and of its worker nobody knows": {"assigned-stale", works, reconcile.ProbeResult{Outcome: reconcile.Answered}, ""},
+		"never started, and its worker is dead":         {"assigned-stale", works, reconcile.ProbeResult{Outcome: reconcile.Answered, Worker: reconcile.WorkerDead}, ""},
+		"never started, and it hangs":                   {"assigned-stale", works, reconcile.ProbeResult{Outcome: reconcile.Hung}, ""},
+		"died before it spoke, and is dead":             {"assigned-stale", died, reconcile.ProbeResult{Outcome: reconcile.Answered, Worker: reconcile.WorkerDead}, ""},
+		"died before it spoke, and nobody knows":        {"assigned-stale", died, reconcile.ProbeResult{Outcome: reconcile.Answered}, reconcile.OutcomePending},
+		"died before it spoke, and it hangs":            {"assigned-stale", died, reconcile.ProbeResult{Outcome: reconcile.Hung}, reconcile.OutcomePending},
+		"died before it spoke, and is there again": {"assigned-stale", died, reconcile.ProbeResult{Outcome: reconcile.Answered,
+			Worker: reconcile.WorkerAlive}, reconcile.OutcomeWithdrawn},
 		"nothing is known": {"inactive", works, reconcile.ProbeResult{Outcome: reconcile.Infrastructure}, reconcile.OutcomePending},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := worldtest.NewWorld(t, worldtest.Anchor, "box daytona/s1 running task=t1; task t1 running started=1h", c.world)
+			world := "box daytona/s1 running task=t1; "
+			if !strings.Contains(c.world, "task t1") {
+				world += "task t1 running started=1h; "
+			}
+			w := worldtest.NewWorld(t, worldtest.Anchor, world, c.world)
 			stub := probed{result: c.result}
-			v := judgeWorld(w).View
+			j := judgeWorld(w)
+			v := j.View
 			r := &executor{}
 			r.k = &Reconciler{Policy: w.P, Providers: map[string]reconcile.Provider{"daytona": stub}}
 			r.clock, r.probes, r.policy, r.view, r.now = stub, stub, &w.P, v, worldtest.LedgerNow
 			r.waits = map[string]reconcile.HeldBy{}
 			f := &gathered{Facts: decide.Facts{Recheck: &decide.Recheck{View: v, Finding: &reconcile.Finding{Sandbox: "s1"},
-				Subject: &reconcile.Subject{Task: v.Live["t1"], Boxes: []reconcile.SeenSandbox{v.Box(&w.S.Sandboxes[0])}}}}}
+				Subject: subjectOf(j, "t1")}}}
 			a := &reconcile.Action{Rule: c.rule, Step: reconcile.StepFail, Attempts: 1}
+			if f.Recheck.Subject == nil {
+				t.Fatal("the world has no such task")
+			}
 			on := r.recheckProbes(t.Context(), a, f)
 			if ruling := r.rule(a, f); on != (c.want == "") || ruling.Outcome != c.want {
 				t.Errorf("the step is %q (%s), more is asked: %v; want %q", ruling.Outcome, ruling.Why, on, c.want)
 			}
 		})
 	}
+}
+
+func subjectOf(j *decide.Judgement, task string) *reconcile.Subject {
+	for i := range j.Decisions {
+		if j.Decisions[i].Subject.ID == reconcile.TaskSubject(task) {
+			return j.Decisions[i].Subject
+		}
+	}
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 // confirm looks at what was accepted until the provider says gone, or until waiting ends.
 // What is not confirmed stays accepted, and the next run looks again.
 func (r *executor) confirm(ctx context.Context) error {
+	ctx = reconcile.InLane(ctx, reconcile.LaneAction)
 	wait := 200 * time.Millisecond
 	for ctx.Err() == nil {
 		left, err := r.confirmAll(ctx)

@@ -98,6 +98,7 @@ func LookTurns(unlooked int) int { return (unlooked + view.LooksPerPass - 1) / v
 // lookup gets sandboxes by id and keeps what each look said.
 func (k *Reconciler) lookup(ctx context.Context, s *reconcile.Snapshot, refs []reconcile.Ref) {
 	looks := k.looks(ctx, refs)
+	k.deaths(ctx, s, refs, looks)
 	for i, ref := range refs {
 		looks[i].Listed = s.Lists(ref)
 		s.Lookups[ref] = looks[i]

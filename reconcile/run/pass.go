@@ -91,7 +91,13 @@ func (k *Reconciler) onceAlone(ctx context.Context, kind reconcile.PassKind, wai
 	run.until, run.stop = time.Now().Add(wait), held.watch
 	run.begin = time.Now().Add(max(wait, leastActing))
 	//nolint:contextcheck // work outlives ctx by a grace, so that what was begun is finished
-	err = errors.Join(run.actAndProbe(held), run.confirm(held.watch))
+	done := k.timed(kind, "acting")
+	acted := run.actAndProbe(held)
+	done()
+	done = k.timed(kind, "confirming")
+	//nolint:contextcheck // made from ctx
+	err = errors.Join(acted, run.confirm(held.watch))
+	done()
 	run.result.Done, run.result.Waits, run.result.Refused = run.done, run.waits, run.refusals
 	return run, cause(held.watch, err) //nolint:contextcheck // made from ctx
 }
@@ -185,7 +191,10 @@ func (k *Reconciler) pass(ctx context.Context, lease reconcile.Lease, kind recon
 		r.Counts[reconcile.CountUnlooked] = n
 	}
 	k.progress("recording")
-	if err := k.Ledger.Record(ctx, lease, r.record()); err != nil {
+	done := k.timed(kind, "recording")
+	err = k.Ledger.Record(ctx, lease, r.record())
+	done()
+	if err != nil {
 		return nil, fmt.Errorf("record pass %d: %w", id, err)
 	}
 	r.notable(ctx)
@@ -220,13 +229,17 @@ func (r *Result) boxes() map[string][]reconcile.SeenSandbox {
 func (k *Reconciler) judge(ctx context.Context, kind reconcile.PassKind, turn int64) (*Result, error) {
 	in := *k
 	in.turn = turn
+	done := k.timed(kind, "listing")
 	s, err := in.observeFirst(ctx, kind)
+	done()
 	if err != nil {
 		return nil, err
 	}
 	in.Policy = *k.Policy.Effective(&s.Memory)
 	in.able()
+	done = k.timed(kind, "judging")
 	j, err := in.observe(ctx, s)
+	done()
 	if err != nil {
 		return nil, err
 	}
@@ -248,6 +261,7 @@ func (k *Reconciler) able() {
 	for name, entry := range k.Policy.Providers {
 		can := reconcile.CapabilitiesOf(k.Providers[name])
 		entry.Suspends, entry.KeptAwake, entry.NamesLast = can.Suspender != nil, can.ProbeIsActivity, can.NamesLast
+		entry.Records = can.Deaths != nil
 		entries[name] = entry
 	}
 	k.Policy.Providers = entries
@@ -291,5 +305,6 @@ func (r *Result) record() reconcile.Record {
 
 		Verdicts: r.Judged.Verdicts, FalsePositives: r.Judged.FalsePositives, Over: r.Judged.Over,
 		Incidents: r.Judged.Incidents, Demoted: r.Judged.Demoted, Tallies: r.Judged.Tallies,
+		Measured: decide.VerdictTallies(v, r.Judged.Decisions, r.Judged.Verdicts),
 	}
 }

@@ -31,9 +31,10 @@ func (r *prober) probe(ctx context.Context) error {
 // measured beside it.
 func (r *prober) probing() []string {
 	rests := policyNeeds(r.policy, reconcile.NeedProbes)
+	workers := slices.ContainsFunc(reconcile.Rules, func(u reconcile.Rule) bool { return u.Worker && r.policy.Judges(u.Name) })
 	return slices.DeleteFunc(r.policy.ProviderNames(), func(name string) bool {
 		p := r.policy.Providers[name].Probe
-		return p.Off || p.Budget <= 0 || !rests && !r.k.measures(name)
+		return p.Off || p.Budget <= 0 || !rests && !(workers && p.Worker != "") && !r.k.measures(name)
 	})
 }
 
@@ -176,6 +177,7 @@ func (r *prober) probeDue(c *candidate, p reconcile.ProbePolicy) bool {
 }
 
 func (r *prober) probeAll(ctx context.Context, due []reconcile.Sandbox) []reconcile.ProbeResult {
+	ctx = reconcile.InLane(ctx, reconcile.LaneProbe)
 	results := inParallel(due, r.k.parallel(probers), func(sb reconcile.Sandbox) reconcile.ProbeResult {
 		if ctx.Err() != nil || !time.Now().Before(r.until) {
 			return reconcile.ProbeResult{} // not probed: the next run will

@@ -135,6 +135,7 @@ func (w *Worker) Probe(ctx context.Context, ref reconcile.Ref) error {
 	if !ok || p.Probe.Off {
 		return nil
 	}
+	ctx = reconcile.InLane(ctx, reconcile.LaneProbe)
 	open, err := w.openRecently(ctx)
 	if err != nil {
 		return fmt.Errorf("read the open actions before a probe of %s: %w", ref, err)

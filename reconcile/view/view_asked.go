@@ -43,7 +43,7 @@ func (v *places) LookRefs(s *reconcile.Subject) []reconcile.Ref {
 		if !b.Here && !b.Gone || b.Here && b.State == reconcile.SandboxDeleting {
 			refs = append(refs, b.Ref)
 		}
-		if b.Here && s.LinkState == reconcile.LinkUnnamed {
+		if b.Here && s.LinkState == reconcile.LinkUnnamed || v.unrecorded(&b) {
 			refs = append(refs, b.Ref)
 		}
 	}

@@ -29,8 +29,8 @@ func (v *signs) WorkerSeen(s *reconcile.Subject) (seen reconcile.WorkerState, at
 		if !b.Owned && !v.P.Providers[b.Provider].Referenced || BoxAnothers(b, s.Task) {
 			continue
 		}
-		if last.Worker == reconcile.WorkerDead && v.Now.Sub(last.At) > 2*v.P.Full {
-			continue // it may have been started again since: it is asked once more
+		if v.Now.Sub(last.At) > 2*v.P.Full || last.At.Before(b.Seen.ResumedAt) {
+			continue // it may have ended, or been started again, since: it is asked once more
 		}
 		//guard:worker-began harm
 		if last.Worker == reconcile.WorkerDead && !v.wasThere(s, b) {
@@ -51,6 +51,27 @@ func (v *signs) WorkerSeen(s *reconcile.Subject) (seen reconcile.WorkerState, at
 	return seen, at
 }
 
+// WorkerGone reports whether the worker of the task's present state was found alive by a probe, and by the newest
+// one dead: nothing that is being set up yet looks like that.
+func (v *signs) WorkerGone(s *reconcile.Subject) (at time.Time, gone bool) {
+	worker, at := v.WorkerSeen(s)
+	gone = worker == reconcile.WorkerDead && s.HasBox(func(b *reconcile.SeenSandbox) bool {
+		//guard:stale-worker-found harm
+		return b.Probes.Last.At.Equal(at) && b.Ours() && v.found(s, b)
+	})
+	return at, gone
+}
+
+// AsksWorker reports whether a probe can tell whether the worker of the task is there, and would keep nothing
+// awake.
+func (v *signs) AsksWorker(s *reconcile.Subject) bool {
+	return s.HasBox(func(b *reconcile.SeenSandbox) bool {
+		p := v.P.Providers[b.Provider]
+		return p.Probe.Worker != "" && !p.Probe.Off && !p.KeptAwake && b.Here && b.State == reconcile.SandboxRunning &&
+			b.Ours() && !v.Replaced(s, b) && !BoxAnothers(b, s.Task)
+	})
+}
+
 // BoxAnothers reports whether the sandbox names another task by its label: what is seen in it says nothing
 // of the one whose row names it.
 func BoxAnothers(b *reconcile.SeenSandbox, t *reconcile.Task) bool {
@@ -60,8 +81,12 @@ func BoxAnothers(b *reconcile.SeenSandbox, t *reconcile.Task) bool {
 // wasThere reports whether the worker of the present attempt is known to have been in the sandbox: a probe
 // found it, or it said so itself.
 func (v *signs) wasThere(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
-	found := s.Known && !b.Probes.WorkerAt.IsZero() && !b.Probes.WorkerAt.Before(s.Seen.Since)
-	return found || v.spoke(s)
+	return v.found(s, b) || v.spoke(s)
+}
+
+// found reports whether a probe found a worker in the sandbox since the task's present state began.
+func (v *signs) found(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+	return s.Known && !b.Probes.WorkerAt.IsZero() && !b.Probes.WorkerAt.Before(s.Seen.Since)
 }
 
 // spoke reports whether the worker of the present attempt said so itself that it had begun.

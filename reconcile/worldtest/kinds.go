@@ -129,10 +129,12 @@ func putProvider(l *entry) {
 	l.yes("id", &p.SandboxIsID)
 	l.yes("awake", &p.KeptAwake)
 	l.yes("nameslast", &p.NamesLast)
+	l.yes("records", &p.Records)
 	l.yes("required", &p.LinkRequired)
 	l.yes("endsatrest", &p.EndsAtRest)
 	l.yes("off", &off)
 	l.dur("every", &p.Probe.Every)
+	l.str("worker", &p.Probe.Worker)
 	l.list("templates", &p.Templates)
 	p.Probe.Off = off
 	p.LinkSandbox = p.LinkSandbox || p.SandboxIsID
@@ -257,14 +259,27 @@ func putLook(l *entry) {
 	ref := l.ref(0)
 	switch l.arg(1) {
 	case "gone":
-		l.w.S.Lookups[ref] = reconcile.Lookup{Gone: true}
+		l.w.S.Lookups[ref] = reconcile.Lookup{Gone: true, Death: l.death()}
 	case "error":
 		l.w.S.Lookups[ref] = reconcile.Lookup{Error: "503 Service Unavailable"}
 	default:
+		died := l.death()
 		s := l.box()
-		l.w.S.Lookups[ref] = reconcile.Lookup{Sandbox: s}
+		l.w.S.Lookups[ref] = reconcile.Lookup{Sandbox: s, Death: died, Listed: l.w.S.Lists(ref)}
 		l.w.S.AddOwned(s)
 	}
+}
+
+// death is the provider's record of an end: died=AGE, and why=REASON.
+func (l *entry) death() *reconcile.Death {
+	d := reconcile.Death{AsOf: providerNow, Reason: "oom", Record: "audit log"}
+	l.ago("died", providerNow, &d.At)
+	l.str("why", &d.Reason)
+	l.str("asked", &d.By)
+	if d.At.IsZero() {
+		return nil
+	}
+	return &d
 }
 
 func putFind(l *entry) {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -32,6 +33,7 @@ func readMeasures(ctx context.Context, tx pgx.Tx, m *reconcile.Measures, seals *
 	readings := append(measureReadings(m, &passes, &groups), trustReadings(&m.Sources, &m.Templates)...)
 	readings = append(readings, controlReadings(&m.Controls, m.Now, seals)...)
 	m.Tallies = map[string]reconcile.Tally{}
+	readings = append(readings, moneyReadings(m)...)
 	readings = append(readings, tallies(m.Tallies, nil),
 		each("notices_open", nil, scanCount, func(n int) { m.Notices = n }))
 	if err := read(ctx, tx, readings); err != nil {
@@ -59,6 +61,38 @@ func measureReadings(m *reconcile.Measures, passes *[]reconcile.PassSeen, groups
 		}),
 		each("counters", nil, scanCounter, func(c reconcile.Counter) { m.Counters = append(m.Counters, c) }),
 	}
+}
+
+// moneyReadings are what leaks cost and what ending them saved, the budget of the hour and the
+// ledger's own size.
+func moneyReadings(m *reconcile.Measures) []reading {
+	return []reading{
+		each("measures_leaking", nil, scanMoney, func(c reconcile.Money) { m.Leaking = append(m.Leaking, c) }),
+		each("measures_saved", pgx.StrictNamedArgs{"from": m.Now.Add(-protocol.Window), "now": m.Now}, scanMoney,
+			func(c reconcile.Money) { m.Saved = append(m.Saved, c) }),
+		each("measures_self", pgx.StrictNamedArgs{"hour_ago": m.Now.Add(-protocol.Hour)}, scanSelf, func(s self) {
+			m.Spent, m.Stamped, m.Bytes = s.spent, s.stamped, s.bytes
+		}),
+	}
+}
+
+func scanMoney(r pgx.Rows) (reconcile.Money, error) {
+	var c reconcile.Money
+	err := r.Scan(&c.Rule, &c.Provider, &c.Count, &c.USD)
+	return c, err
+}
+
+// self is what the ledger knows of itself.
+type self struct {
+	spent   int
+	stamped time.Time
+	bytes   int64
+}
+
+func scanSelf(r pgx.Rows) (self, error) {
+	var s self
+	err := r.Scan(&s.spent, at(&s.stamped), &s.bytes)
+	return s, err
 }
 
 func scanGroup(r pgx.Rows) (protocol.Group, error) {

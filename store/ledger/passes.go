@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,15 +27,36 @@ func (g *Ledger) BeginPass(ctx context.Context, l reconcile.Lease, kind reconcil
 	return id, nil
 }
 
+// rowsAtOnce is how many tasks or sandboxes one statement of a record writes. The transaction stands still while a
+// statement is encoded, and the server ends one that stands still for five seconds: all of a large fleet took longer.
+const rowsAtOnce = 5000
+
+// inOneTrip is how many parts of the world go to the server at once with all the rest: tasks and sandboxes that fit one
+// statement each, and two parts that are always there.
+const inOneTrip = 4
+
 // Record writes everything that a pass came to in one transaction, and ends the pass.
 // It is refused, as a whole, when the lease was lost or the pass has ended already.
 func (g *Ledger) Record(ctx context.Context, l reconcile.Lease, r reconcile.Record) error {
+	r.Tasks = lastOf(r.Tasks, func(t reconcile.TaskSeen) string { return t.ID })
+	r.Sandboxes = lastOf(r.Sandboxes, func(s reconcile.SandboxSeen) reconcile.Ref { return s.Ref })
 	err := g.fenced(ctx, l, func(tx pgx.Tx, now time.Time) error {
-		writes, err := recordWrites(r, now)
+		var writes []write
+		parts := worldParts(r)
+		for _, part := range parts {
+			if writes = append(writes, part(now)...); len(parts) <= inOneTrip {
+				continue
+			}
+			if err := execAll(ctx, tx, writes); err != nil {
+				return err
+			}
+			writes = nil
+		}
+		more, err := recordWrites(r, now)
 		if err != nil {
 			return err
 		}
-		if err := execAll(ctx, tx, writes); err != nil {
+		if err := execAll(ctx, tx, append(writes, more...)); err != nil {
 			return err
 		}
 		return endPass(ctx, tx, r, now)
@@ -80,8 +102,8 @@ type write struct {
 	args  pgx.StrictNamedArgs
 }
 
-// recordWrites is what a record comes to, in the order in which it is written. What is
-// empty is left out, but for the breakers: none open means that all close.
+// recordWrites is what a record comes to behind its world, in the order in which it is written.
+// What is empty is left out, but for the breakers: none open means that all close.
 func recordWrites(r reconcile.Record, now time.Time) ([]write, error) {
 	findings, err := findingWrites(r, now)
 	if err != nil {
@@ -99,9 +121,7 @@ func recordWrites(r reconcile.Record, now time.Time) ([]write, error) {
 	if err != nil {
 		return nil, err
 	}
-	writes := []write{{"watch_since", pgx.StrictNamedArgs{"watch_since": stamp(r.WatchSince), "known": r.Known}}}
-	writes = append(writes, worldWrites(r, now)...)
-	writes = append(writes, findings...)
+	writes := findings
 	writes = append(writes, actions...)
 	writes = append(writes, breakers...)
 	writes = append(writes, verdicts...)
@@ -118,20 +138,24 @@ func recordWrites(r reconcile.Record, now time.Time) ([]write, error) {
 	return writes, nil
 }
 
-// worldWrites are what a pass saw of tasks, sandboxes, sources and templates.
-func worldWrites(r reconcile.Record, now time.Time) []write {
-	var writes []write
-	if len(r.Tasks) > 0 {
-		writes = append(writes, putTasks(r.Tasks, now))
+// worldParts are what a pass saw of tasks, sandboxes, sources and templates, in parts that are made when it is their turn.
+func worldParts(r reconcile.Record) []func(now time.Time) []write {
+	parts := []func(time.Time) []write{func(time.Time) []write {
+		return []write{{"watch_since", pgx.StrictNamedArgs{"watch_since": stamp(r.WatchSince), "known": r.Known}}}
+	}}
+	for some := range slices.Chunk(r.Tasks, rowsAtOnce) {
+		parts = append(parts, func(now time.Time) []write { return []write{putTasks(some, now)} })
 	}
-	if len(r.Sandboxes) > 0 {
-		writes = append(writes, putSandboxes(r.Sandboxes))
+	for some := range slices.Chunk(r.Sandboxes, rowsAtOnce) {
+		parts = append(parts, func(time.Time) []write { return []write{putSandboxes(some)} })
 	}
-	if len(r.Sources) > 0 {
-		writes = append(writes, putSources(r.Sources))
-	}
-	if len(r.Templates) > 0 {
-		writes = append(writes, putTemplates(r.Templates))
-	}
-	return writes
+	return append(parts, func(time.Time) (writes []write) {
+		if len(r.Sources) > 0 {
+			writes = append(writes, putSources(r.Sources))
+		}
+		if len(r.Templates) > 0 {
+			writes = append(writes, putTemplates(r.Templates))
+		}
+		return writes
+	})
 }

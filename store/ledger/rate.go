@@ -24,7 +24,13 @@ type Rate struct {
 	pool      *pgxpool.Pool
 	provider  string
 	perSecond float64
+	lanes     [reconcile.Lanes]lane
+}
 
+// A lane is the line of those callers of one process who take their places alike.
+type lane struct {
+	of     *Rate
+	is     reconcile.Lane
 	queued atomic.Int64  // callers that have not got their place yet
 	turn   chan struct{} // holds one while a caller waits for the next place; what follows is its
 	slots  protocol.Slots
@@ -38,66 +44,84 @@ const lineTime = 5 * time.Second
 // NewRate makes the rate of a provider: perSecond calls of all processes together, 0 for no
 // limit. Another figure later needs another Rate, which goes on in the same line.
 func NewRate(pool *pgxpool.Pool, provider string, perSecond float64) *Rate {
-	return &Rate{pool: pool, provider: provider, perSecond: perSecond, turn: make(chan struct{}, 1)}
+	r := &Rate{pool: pool, provider: provider, perSecond: perSecond}
+	for i := range r.lanes {
+		r.lanes[i].of, r.lanes[i].is, r.lanes[i].turn = r, reconcile.Lane(i), make(chan struct{}, 1)
+	}
+	return r
 }
 
-// Wait returns when a call may be made. A wait that does not fit into the context's
-// deadline, or into [protocol.MostAhead], is refused at once with [reconcile.ErrThrottled].
+// Wait returns when a call may be made, in the lane that its context is in. A wait that does not fit into the context's
+// deadline, or into [protocol.MostAhead], is refused at once with [reconcile.ErrThrottled]; one that has to wait for
+// higher lanes, when its time is over.
 func (r *Rate) Wait(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil || r.perSecond <= 0 {
 		return err
 	}
-	ahead := r.queued.Add(1) - 1
-	defer r.queued.Add(-1)
-	if err := r.fits(ctx, time.Duration(ahead)*protocol.Gap(r.perSecond)-protocol.Late); err != nil {
+	return r.lanes[reconcile.LaneOf(ctx)].wait(ctx)
+}
+
+func (l *lane) wait(ctx context.Context) error {
+	ahead := l.queued.Add(1) - 1
+	defer l.queued.Add(-1)
+	if err := l.of.fits(ctx, time.Duration(ahead)*protocol.Gap(l.of.perSecond)-protocol.Late); err != nil {
 		return err // those before have places that are at most Late old, so it cannot go faster
 	}
 	select {
-	case r.turn <- struct{}{}:
+	case l.turn <- struct{}{}:
 	case <-ctx.Done():
-		return r.ended(ctx)
+		return l.of.ended(ctx)
 	}
-	defer func() { <-r.turn }()
-	return r.take(ctx)
+	defer func() { <-l.turn }()
+	return l.take(ctx)
 }
 
 // take waits for the next place and uses it. A caller that gives up leaves it to the next.
-func (r *Rate) take(ctx context.Context) error {
-	if err := r.reserve(ctx); err != nil {
+func (l *lane) take(ctx context.Context) error {
+	if err := l.reserve(ctx); err != nil {
 		return err
 	}
-	wait := time.Until(r.slots.First)
-	if err := r.fits(ctx, wait); err != nil {
+	wait := time.Until(l.slots.First)
+	if err := l.of.fits(ctx, wait); err != nil {
 		return err
 	}
 	if reconcile.Sleep(ctx, wait) != nil {
-		return r.ended(ctx)
+		return l.of.ended(ctx)
 	}
-	r.slots = r.slots.Take()
+	l.slots = l.slots.Take()
 	return nil
 }
 
 // reserve makes sure that there is a place that is not too late.
-func (r *Rate) reserve(ctx context.Context) error {
+func (l *lane) reserve(ctx context.Context) error {
 	var dropped bool
-	r.slots, dropped = r.slots.Drop(time.Now())
-	r.wasted = r.wasted || dropped
-	if r.slots.Left > 0 {
+	l.slots, dropped = l.slots.Drop(time.Now())
+	l.wasted = l.wasted || dropped
+	if l.slots.Left > 0 {
 		return nil
 	}
-	gap, size := protocol.Gap(r.perSecond), protocol.Chunk(r.chunk, int(r.queued.Load()), r.wasted, r.perSecond)
-	first, err := r.line(ctx, time.Duration(size)*gap)
-	if err != nil {
-		return err
+	for began := time.Now(); ; {
+		lead := protocol.Lead(l.is, time.Since(began), l.of.perSecond)
+		gap, size := protocol.Gap(l.of.perSecond), protocol.Chunk(l.chunk, int(l.queued.Load()), l.wasted, l.of.perSecond, lead)
+		first, err := l.of.line(ctx, time.Duration(size)*gap, lead)
+		if err == nil {
+			l.slots, l.chunk, l.wasted = protocol.Slots{First: first, Left: size, Gap: gap}, size, false
+		}
+		if lead >= protocol.MostAhead || !errors.Is(err, reconcile.ErrThrottled) {
+			return err
+		}
+		if reconcile.Sleep(ctx, giveWay) != nil {
+			return err // its time was over before those of higher lanes were through
+		}
 	}
-	r.slots, r.chunk, r.wasted = protocol.Slots{First: first, Left: size, Gap: gap}, size, false
-	return nil
 }
 
-// line takes the next piece of the line that all processes share, and says when it begins
-// by the local clock.
-func (r *Rate) line(ctx context.Context, span time.Duration) (time.Time, error) {
-	longest := protocol.MostAhead
+// giveWay is how long a lower lane lets others go first before it asks again.
+const giveWay = 50 * time.Millisecond
+
+// line takes the next piece of the line that all processes share, unless that is longer, and
+// says when it begins by the local clock.
+func (r *Rate) line(ctx context.Context, span, longest time.Duration) (time.Time, error) {
 	if deadline, limited := ctx.Deadline(); limited {
 		longest = min(longest, time.Until(deadline))
 	}

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,8 +31,11 @@ func verdictWrites(r reconcile.Record, now time.Time) ([]write, error) {
 		}
 		writes = append(writes, put)
 	}
+	if amounts := slices.Concat(r.Tallies, r.Measured); len(amounts) > 0 {
+		writes = append(writes, countWrite(amounts)) // one statement: totals are locked in one order
+	}
 	if len(r.Tallies) > 0 {
-		writes = append(writes, countWrite(r.Tallies), countHour(r.Tallies, now))
+		writes = append(writes, countHour(r.Tallies, now))
 	}
 	if len(r.Demoted) > 0 {
 		writes = append(writes, demote(r.Demoted, now)) // last, as it writes lines of the timeline

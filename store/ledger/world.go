@@ -12,9 +12,9 @@ import (
 	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
-func putTasks(seen []reconcile.TaskSeen, now time.Time) write {
+// putTasks writes tasks, each once.
+func putTasks(ts []reconcile.TaskSeen, now time.Time) write {
 	type task = reconcile.TaskSeen
-	ts := lastOf(seen, func(t task) string { return t.ID })
 	when := func(pick func(task) time.Time) []pgtype.Timestamptz {
 		return column(ts, func(t task) pgtype.Timestamptz { return stamp(pick(t)) })
 	}
@@ -59,9 +59,9 @@ func attempts(list []time.Time) *string {
 	return &text
 }
 
-func putSandboxes(seen []reconcile.SandboxSeen) write {
+// putSandboxes writes sandboxes, each once.
+func putSandboxes(ss []reconcile.SandboxSeen) write {
 	type sandbox = reconcile.SandboxSeen
-	ss := lastOf(seen, func(s sandbox) reconcile.Ref { return s.Ref })
 	text := func(pick func(sandbox) string) []string {
 		return column(ss, func(s sandbox) string { return clean(pick(s)) })
 	}

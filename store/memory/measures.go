@@ -44,6 +44,11 @@ func (g *tables) measures(now time.Time) reconcile.Measures {
 	m.Actions, m.Overdue = g.actionCounts(now)
 	m.Tallies, _ = g.tallies()
 	m.Notices = g.openNotices()
+	for _, a := range g.actions {
+		if a.begunAt.After(now.Add(-protocol.Hour)) {
+			m.Spent++
+		}
+	}
 	return m
 }
 

@@ -35,6 +35,9 @@ func (g *tables) putVerdicts(r reconcile.Record, now time.Time) {
 	for _, c := range r.Tallies {
 		g.countHourly(c, now)
 	}
+	for _, c := range r.Measured {
+		g.counters[counter{c.Name, c.Rule, c.Provider, c.What}] += c.Value
+	}
 }
 
 func applied(v reconcile.Verdict) string {

@@ -1,25 +1,21 @@
 package protocol
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// goneBounds are the upper bounds, in seconds, of the times from a terminate to its
-// confirmation. Each bucket holds the smaller ones too.
-var goneBounds = []int64{1, 2, 5, 10, 30, 60, 120, 300}
-
-// Gone is what settling an action adds to the totals of how long sandboxes take to be
-// gone: nothing unless it is a terminate of ours that the provider confirmed. A sandbox
+// Gone is what settling an action adds to the totals of how long repairs take, and sandboxes to be
+// gone. The latter get nothing unless it is a terminate of ours that the provider confirmed. A sandbox
 // that was gone when we came to it took no time of ours. Counted from the first request;
 // where the stop or the deadline that the sandbox outlived is known, from that as well.
 func Gone(a reconcile.Action) []reconcile.Counter {
+	counts := append(repaired(a), leaked(a)...)
 	if !EndsSandbox(a) || a.FirstActed.IsZero() {
-		return nil
+		return counts
 	}
-	counts := histogram(a, "gone_seconds", a.ClosedAt.Sub(a.FirstActed))
+	counts = append(counts, histogram(a, "gone_seconds", a.ClosedAt.Sub(a.FirstActed))...)
 	if a.Began.IsZero() {
 		return counts
 	}
@@ -41,23 +37,28 @@ const (
 	RuleDeadline = "deadline-exceeded"
 )
 
-// histogram is one measured time as what it adds to the totals of this name.
+// repaired is the time from the decision to the repair: the row is written, or the sandbox is
+// stopped or gone.
+func repaired(a reconcile.Action) []reconcile.Counter {
+	if !Repairs(a) || a.PlannedAt.IsZero() {
+		return nil
+	}
+	return histogram(a, reconcile.TimedRepair, a.ClosedAt.Sub(a.PlannedAt))
+}
+
+// leaked is for how long a sandbox that a clean-up rule ended was there after it was found. How long
+// it was before that its verdict has counted.
+func leaked(a reconcile.Action) []reconcile.Counter {
+	if !EndsSandbox(a) || a.PlannedAt.IsZero() || Asks(a) || reconcile.RuleNamed(a.Rule).Family != reconcile.CleanUp {
+		return nil
+	}
+	took := max(a.ClosedAt.Sub(a.PlannedAt), 0)
+	return []reconcile.Counter{{Name: reconcile.LeakedMillis, Rule: a.Rule, Provider: a.Provider, Value: took.Milliseconds()}}
+}
+
+// histogram is one measured time of an action.
 func histogram(a reconcile.Action, name string, took time.Duration) []reconcile.Counter {
-	took = max(took, 0)
-	add := func(name, what string, n int64) reconcile.Counter {
-		return reconcile.Counter{Name: name, Rule: a.Rule, Provider: a.Provider, What: what, Value: n}
-	}
-	counts := []reconcile.Counter{
-		add(name+"_bucket", "+Inf", 1),
-		add(name+"_count", "", 1),
-		add(name+"_milli_sum", "", took.Milliseconds()),
-	}
-	for _, bound := range goneBounds {
-		if took <= time.Duration(bound)*time.Second {
-			counts = append(counts, add(name+"_bucket", strconv.FormatInt(bound, 10), 1))
-		}
-	}
-	return counts
+	return reconcile.Timed(name, a.Rule, a.Provider, took)
 }
 
 // Ended says as what a task left the live set, "" when it did not or nobody can tell. A

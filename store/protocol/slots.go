@@ -1,6 +1,10 @@
 package protocol
 
-import "time"
+import (
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
 
 // How places for calls are given out.
 const (
@@ -10,6 +14,20 @@ const (
 	// MostAhead is how far ahead a place may be. Who would wait longer is refused.
 	MostAhead = 30 * time.Second
 )
+
+// Lead is how far ahead a lane may take places, after it has waited for so long for one. A pass takes them as far ahead
+// as anybody may. The lower lanes wait for a short line, so that a pass finds it short: at its tenth second a probe
+// joins a line of a second, and is not starved.
+func Lead(l reconcile.Lane, waited time.Duration, perSecond float64) time.Duration {
+	lead := MostAhead
+	switch l {
+	case reconcile.LaneAction:
+		lead = max(Late/2, 2*Gap(perSecond)) + waited/5
+	case reconcile.LaneProbe:
+		lead = max(Late/5, Gap(perSecond)) + waited/10
+	}
+	return min(lead, MostAhead)
+}
 
 // Slots are places for calls that one process has reserved, evenly spaced. Their times are
 // its own: of the moment when it learned of them, so never too early.
@@ -47,12 +65,12 @@ func Gap(perSecond float64) time.Duration {
 
 // Chunk is how many places to reserve at once: as many as wait for one, and twice as many
 // as the last time when none of those was wasted; never more than Late at this rate,
-// because others want their turn as well.
-func Chunk(last, waiting int, wasted bool, perSecond float64) int {
+// because others want their turn as well, and never more than the lead of a lane.
+func Chunk(last, waiting int, wasted bool, perSecond float64, lead time.Duration) int {
 	size := max(2*last, waiting)
 	if wasted {
 		size = max(1, waiting)
 	}
-	most := int(perSecond * Late.Seconds())
+	most := int(perSecond * min(Late, lead).Seconds())
 	return max(1, min(size, most))
 }

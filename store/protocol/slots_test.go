@@ -3,6 +3,8 @@ package protocol
 import (
 	"testing"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 func TestSlotsDrop(t *testing.T) {
@@ -60,7 +62,7 @@ func TestSlotsKeepTheRate(t *testing.T) {
 			if next.Before(now) {
 				next = now
 			}
-			slots = Slots{First: next, Left: Chunk(8, 1, false, perSecond), Gap: Gap(perSecond)}
+			slots = Slots{First: next, Left: Chunk(8, 1, false, perSecond, MostAhead), Gap: Gap(perSecond)}
 			next = next.Add(time.Duration(slots.Left) * slots.Gap)
 		}
 		if now.Before(slots.First) {
@@ -93,8 +95,34 @@ func TestChunk(t *testing.T) {
 		"a rate of four a second gives one":  {8, 9, false, 4, 1},
 		"a rate of eight a second gives two": {8, 9, false, 8, 2},
 	} {
-		if got := Chunk(tc.last, tc.waiting, tc.wasted, tc.perSecond); got != tc.want {
+		if got := Chunk(tc.last, tc.waiting, tc.wasted, tc.perSecond, MostAhead); got != tc.want {
 			t.Errorf("%s: Chunk = %d, want %d", name, got, tc.want)
 		}
+	}
+}
+
+// TestLead: a lower lane waits for a shorter line, longer the longer it has waited, and none waits for ever.
+func TestLead(t *testing.T) {
+	for name, test := range map[string]struct {
+		lane      reconcile.Lane
+		waited    time.Duration
+		perSecond float64
+		want      time.Duration
+	}{
+		"a pass":                          {reconcile.LanePass, 0, 50, MostAhead},
+		"an action":                       {reconcile.LaneAction, 0, 50, 125 * time.Millisecond},
+		"an action at a slow rate":        {reconcile.LaneAction, 0, 4, 500 * time.Millisecond},
+		"an action that waited":           {reconcile.LaneAction, 10 * time.Second, 50, 2125 * time.Millisecond},
+		"a probe":                         {reconcile.LaneProbe, 0, 50, 50 * time.Millisecond},
+		"a probe at a slow rate":          {reconcile.LaneProbe, 0, 4, 250 * time.Millisecond},
+		"a probe that waited":             {reconcile.LaneProbe, 10 * time.Second, 50, 1050 * time.Millisecond},
+		"a probe that waited for minutes": {reconcile.LaneProbe, 5 * time.Minute, 50, MostAhead},
+	} {
+		if got := Lead(test.lane, test.waited, test.perSecond); got != test.want {
+			t.Errorf("%s: Lead = %s, want %s", name, got, test.want)
+		}
+	}
+	if got := Chunk(64, 64, false, 200, 50*time.Millisecond); got != 10 {
+		t.Errorf("Chunk of a lane with a lead of 50ms at 200/s = %d, want 10", got)
 	}
 }

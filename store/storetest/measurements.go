@@ -16,7 +16,9 @@ func ends(rule string, o reconcile.Outcome, n int) reconcile.ActionCount {
 // measurements say what the metrics are made of.
 var measurements = map[string]func(*bench){
 	"an empty ledger measures nothing, and says when": func(b *bench) {
-		b.equal("measures", b.measures(), reconcile.Measures{Now: noon, Controls: b.controls()})
+		m := b.measures()
+		m.Bytes, m.Stamped = 0, time.Time{} // what a ledger knows of its own tables
+		b.equal("measures", m, reconcile.Measures{Now: noon, Controls: b.controls()})
 	},
 	"the newest complete pass of each kind is measured, a full one as a quick one too": func(b *bench) {
 		full := b.passOf(reconcile.Full, true, reconcile.Record{Kept: 3})

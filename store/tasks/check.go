@@ -32,7 +32,11 @@ func (c *check) bad(what, said, fix string) {
 // tested, with the fix for what is wrong. It changes nothing: what it tries it rolls back.
 func (t *Tasks) Check(ctx context.Context) []reconcile.CheckResult {
 	c := &check{Tasks: t}
-	if !c.connection(ctx) || !c.relations(ctx) {
+	if !c.connection(ctx) {
+		return c.lines
+	}
+	if !c.relations(ctx) {
+		c.path()
 		return c.lines
 	}
 	if c.columns(ctx) {
@@ -41,11 +45,13 @@ func (t *Tasks) Check(ctx context.Context) []reconcile.CheckResult {
 		c.indexes(ctx)
 		c.clocks(ctx)
 		c.explainers(ctx)
-		c.tries(ctx, c.mayUpdate(ctx), c.mayInsert(ctx))
+		if update, insert := c.mayUpdate(ctx), c.mayInsert(ctx); !c.onlyLook {
+			c.tries(ctx, update, insert)
+		}
 		c.role(ctx)
 		c.elsewhere(ctx)
 		c.reach(ctx)
-		c.path(ctx)
+		c.path()
 		c.terminal(ctx)
 	}
 	return c.lines

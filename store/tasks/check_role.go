@@ -70,23 +70,16 @@ func (c *check) reach(ctx context.Context) {
 	c.warn("ledger", said, "another login for tasks.database than for database, better also another database")
 }
 
-// path warns where others could plant what our statements call: a name is looked up in the login's search path too.
-func (c *check) path(ctx context.Context) {
-	var creators []string
-	if !c.step(ctx, "search path", func(tx pgx.Tx, _ time.Time) error {
-		args := pgx.StrictNamedArgs{"relation": c.plan.tableOrNull()}
-		return tx.QueryRow(ctx, queries["path"], args).Scan(&creators)
-	}) {
-		return
-	}
+// path warns where names are not looked up, although the login's search path has it, because others could plant there
+// what our statements call.
+func (c *check) path() {
+	creators := c.creatorsLeftOut()
 	if len(creators) == 0 {
-		c.ok("search path", "nobody but owners may create where this login looks names up")
+		c.ok("search path", "nobody else may create where this login looks names up")
 		return
 	}
-	login := pgx.Identifier{c.pool.Config().ConnConfig.User}.Sanitize()
-	c.warn("search path", "may create what our statements then call: "+strings.Join(creators, ", "),
-		"REVOKE CREATE ON SCHEMA … FROM them, PUBLIC first; or name all tables of the config with their schema, and "+
-			"ALTER ROLE "+login+" SET search_path = pg_catalog")
+	c.warn("search path", "no name is looked up where others may create: "+strings.Join(creators, ", "),
+		"nothing where all names of the config have their schema; else REVOKE CREATE ON SCHEMA … FROM them, PUBLIC first")
 }
 
 // exceeds is what the role may do without needing it; "" when it is nothing.

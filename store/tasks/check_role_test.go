@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
 )
@@ -112,9 +114,9 @@ func TestRestoreUnderTheTrigger(t *testing.T) {
 	}
 }
 
-// TestCheckOfThePath: who else may create where names are looked up is named, until the login looks there no more.
+// TestCheckOfThePath: who else may create where the login would look names up is named, and nothing is looked up there.
 func TestCheckOfThePath(t *testing.T) {
-	w := omoiosWorld(t)
+	w := newWorld(t, pgtest.OmoiOS+pgtest.OmoiOSProgram, Mapping{Preset: "omoios"})
 	said := func() string {
 		for _, line := range w.tasks.Check(t.Context()) {
 			if line.What == "search path" {
@@ -123,17 +125,65 @@ func TestCheckOfThePath(t *testing.T) {
 		}
 		return ""
 	}
-	if got := said(); !strings.Contains(got, "nobody but owners") {
+	if got := said(); !strings.Contains(got, "nobody else") {
 		t.Errorf("of a database as it is made: %q", got)
 	}
 	w.exec("GRANT CREATE ON SCHEMA public TO PUBLIC")
 	if got := said(); !strings.Contains(got, "everybody in public") {
 		t.Errorf("of a schema for everybody: %q", got)
 	}
+	_, err := w.open(Mapping{Preset: "omoios", Table: "tasks"}).Live(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "not looked up: everybody in public; name it with its schema") {
+		t.Errorf("read of a table without its schema: %v, want who may create there and the fix", err)
+	}
 	w.pool.Close()
 	w.pool = open(t, w.dsn+"&search_path=pg_catalog")
-	w.tasks = w.open(Mapping{Preset: "omoios"})
-	if got := said(); !strings.Contains(got, "nobody but owners") {
+	w.tasks = w.open(Mapping{Preset: "omoios", Table: "public.tasks", Events: EventMapping{Table: "public.sandbox_events"}})
+	if got := said(); !strings.Contains(got, "nobody else") {
 		t.Errorf("of a login that does not look there: %q", got)
+	}
+}
+
+// TestNothingOfOthersIsCalled: an operator that somebody else planted in a schema of the login's path, whose arguments
+// fit better than those of the server's own, is not called by what we or the config say.
+func TestNothingOfOthersIsCalled(t *testing.T) {
+	for _, c := range []struct{ name, creators, path string }{
+		{"everybody may create", "GRANT CREATE ON SCHEMA public TO PUBLIC", ""},
+		{"the schema is somebody's own", "ALTER SCHEMA other OWNER TO %[1]s", "&search_path=other,public"},
+		{"the table's name is there twice", "ALTER SCHEMA other OWNER TO %[1]s; ALTER TABLE other.jobs OWNER TO %[1]s",
+			"&search_path=other,public"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := Mapping{Table: "public.jobs", Where: "(worker = status) IS NOT NULL",
+				Columns:  map[string]string{"id": "id", "status": "status", "error": "note"},
+				Statuses: map[string][]string{"running": {"running"}, "failed": {"failed"}},
+				Fail:     RowChange{Status: "failed", Set: map[string]string{"note": "@reason"}}}
+			w := newWorld(t, `CREATE TABLE jobs (id varchar PRIMARY KEY, status varchar, note text, worker varchar);
+				INSERT INTO jobs VALUES ('a', 'running', '', 'x'); CREATE SCHEMA other`, m)
+			mallory := pgtest.AsRole(t, w.pool, "GRANT SELECT ON jobs TO %[1]s")
+			name := pgx.Identifier{mallory.Config().ConnConfig.User}.Sanitize()
+			if strings.Contains(c.creators, "other.jobs") {
+				w.exec("CREATE TABLE other.jobs (LIKE public.jobs)")
+			}
+			w.exec(strings.ReplaceAll(c.creators, "%[1]s", name))
+			schema := "public"
+			if c.path != "" {
+				schema = "other"
+			}
+			for _, sql := range []string{
+				"CREATE FUNCTION " + schema + `.same(varchar, varchar) RETURNS boolean LANGUAGE plpgsql
+					AS $$ BEGIN RAISE 'called as %', current_user; END $$`,
+				"CREATE OPERATOR " + schema + ".= (LEFTARG = varchar, RIGHTARG = varchar, FUNCTION = " + schema + ".same)",
+			} {
+				if _, err := mallory.Exec(t.Context(), sql); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.pool = open(t, w.dsn+c.path)
+			w.tasks = w.open(m)
+			if live := w.live(); len(live) != 1 {
+				t.Errorf("live = %+v, want the one row", live)
+			}
+		})
 	}
 }

@@ -22,6 +22,9 @@ func (c *check) tries(ctx context.Context, mayUpdate, mayInsert bool) {
 		if _, known := c.plan.changes[step]; known && mayUpdate {
 			c.tryWrite(ctx, step)
 		}
+		if _, called := c.plan.calls[step]; called {
+			c.ok(fmt.Sprintf("tasks.%s.call", step), "the platform is asked when it is due: a call cannot be tried without doing it")
+		}
 	}
 	if c.plan.events != nil && c.plan.mapping.Events.Write && mayInsert {
 		c.tryEvent(ctx)

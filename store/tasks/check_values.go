@@ -2,12 +2,14 @@ package tasks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -186,4 +188,35 @@ func (c *check) clock(what string, at, now time.Time, h *clockHealth) {
 		}
 		c.warn(what, said+" ("+h.said()+")", fix)
 	}
+}
+
+// StatusesOf are the values of a status column, of a table that is not mapped yet.
+func StatusesOf(ctx context.Context, pool *pgxpool.Pool, table, column string) ([]string, error) {
+	c := &compiler{m: Mapping{Table: table}, out: &Compiled{plain: map[string]string{}}}
+	c.table()
+	sql, name := c.value("tasks.columns.status", column)
+	if len(c.mistakes) > 0 {
+		return nil, errors.Join(c.mistakes...)
+	}
+	var found []string
+	err := pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		looked, err := indexed(ctx, tx, c.out.table, name)
+		if err != nil {
+			return err
+		}
+		query, err := render("statuses", map[string]any{"Column": sql, "Table": c.out.table, "Indexed": looked})
+		if err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, query)
+		if err != nil {
+			return err
+		}
+		found, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the statuses of %s: %w", table, err)
+	}
+	return found, nil
 }

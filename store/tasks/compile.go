@@ -25,7 +25,8 @@ type Compiled struct {
 	live    []string // statuses, or canonical states where a state expression is mapped
 	words   []string // with Split: the statuses of live rows
 	changes map[reconcile.Step]change
-	events  *compiledEvents // nil without events
+	calls   map[reconcile.Step]reconcile.TaskState // those that the platform is asked for, and what the row becomes
+	events  *compiledEvents                        // nil without events
 
 	explainers []explainer
 }
@@ -75,6 +76,7 @@ func Compile(m Mapping) (*Compiled, error) {
 	c := &compiler{m: m, out: &Compiled{
 		mapping: m, columns: map[string]string{}, plain: map[string]string{},
 		states: map[string]reconcile.TaskState{}, changes: map[reconcile.Step]change{},
+		calls: map[reconcile.Step]reconcile.TaskState{},
 	}}
 	c.preset()
 	c.table()

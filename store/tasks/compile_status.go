@@ -68,6 +68,13 @@ func (c *compiler) statusesOf(state reconcile.TaskState) {
 // change compiles what a fail or a requeue sets. The reason must be written somewhere:
 // its mark is how a retry after a crash knows that the write was its own.
 func (c *compiler) change(key string, r RowChange, step reconcile.Step, state reconcile.TaskState) {
+	if r.Call {
+		if r.Status != "" || len(r.Set) > 0 || len(r.SQL) > 0 {
+			c.wrong(key+".call", "is given together with what we would write", "remove status, set and sql, or call")
+		}
+		c.out.calls[step] = state
+		return
+	}
 	if r.Status == "" && len(r.Set) == 0 && len(r.SQL) == 0 {
 		return
 	}

@@ -77,6 +77,10 @@ func (t *Tasks) eventGrant() string {
 
 // sentence explains the errors that people meet.
 func (t *Tasks) sentence(e *pgconn.PgError) string {
+	if creators := t.creatorsLeftOut(); len(creators) > 0 && (e.Code == "42P01" || e.Code == "42883" || e.Code == "42704") {
+		return "no such name where nobody else may create; not looked up: " + strings.Join(creators, ", ") +
+			"; name it with its schema in the config, or REVOKE CREATE ON SCHEMA … FROM them"
+	}
 	switch e.Code {
 	case "42703":
 		return "a mapped column does not exist: correct tasks.columns or events.columns; `sandkeeper check` names it"

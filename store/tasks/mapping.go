@@ -42,6 +42,7 @@ type RowChange struct {
 	Status string
 	Set    map[string]string
 	SQL    []string // statements after that, in the same transaction; they may also name @id
+	Call   bool     // the platform is asked instead, by its own API; nothing else is given then
 }
 
 // An EventMapping says where the workers' events are. The zero value is no events.

@@ -19,6 +19,19 @@ func Presets() []string {
 // PresetShape is the class of a preset's platform, "" where nothing is said.
 func PresetShape(name string) string { return further[name].shape }
 
+// WorkerCommand is a command that tells whether a preset's worker is in its sandbox (`probe.worker`), "" where
+// nobody knows what it runs. Each pattern has a letter in brackets, so that it does not find its own shell. The
+// agents of coding-agent are command lines, and the platform's own last steps are git and npm.
+func WorkerCommand(preset string) string {
+	switch preset {
+	case omoiosName:
+		return "pgrep -f '[c]laude_sandbox_worker.py'"
+	case codingAgentName:
+		return "pgrep -f '[c]laude|[c]odex|[c]opilot|[c]ursor-agent|[g]emini|[o]pencode|[g]it |[n]pm '"
+	}
+	return ""
+}
+
 const (
 	omoiosName      = "omoios"
 	codingAgentName = "coding-agent"
@@ -56,6 +69,9 @@ func (m Mapping) WithPreset() Mapping {
 }
 
 func (c RowChange) over(p RowChange) RowChange {
+	if c.Call {
+		return c // what the platform does is all that is done
+	}
 	if c.None || p.None && c.Status == "" && len(c.Set)+len(c.SQL) == 0 {
 		return RowChange{None: true}
 	}

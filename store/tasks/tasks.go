@@ -23,16 +23,26 @@ type Tasks struct {
 	now  func() time.Time // this machine's clock; only Check compares it
 	log  *slog.Logger     // told of what a write leaves undone; nil for the program's own
 
+	onlyLook bool // Check tries no write, also none that it would roll back
+
 	after time.Duration // how long a worker may be silent; only Check compares it
+
+	caller Caller // nil where the config has no call
 
 	size atomic.Int64 // rows of the last read of all live tasks: the next will have about as many
 
+	creators atomic.Pointer[[]string] // who may create in schemas of the login's path, which are therefore left out of ours
+
 	mu    sync.Mutex
-	known *statements       // nil until the catalog was read, and again when it no longer fits
-	told  map[string]string // rows that could not be read, and why
+	known *statements        // nil until the catalog was read, and again when it no longer fits
+	past  *historyStatements // nil until a history was read
+	told  map[string]string  // rows that could not be read, and why
 }
 
 var _ reconcile.Tasks = (*Tasks)(nil)
+
+// OnlyLook has [Tasks.Check] try no write, also none that it would roll back.
+func (t *Tasks) OnlyLook() { t.onlyLook = true }
 
 // NewTasks is the task table behind the pool. The clock is this machine's, which
 // [Tasks.Check] compares with the database's; nothing else is timed by it.
@@ -152,29 +162,40 @@ func (t *Tasks) atOnce(ctx context.Context, ask func(*statements) (query, error)
 }
 
 var (
-	taskRead  = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	taskWrite = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
+	taskRead  = pgx.TxOptions{BeginQuery: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; " + queries["begin"]}
+	taskWrite = pgx.TxOptions{BeginQuery: "BEGIN ISOLATION LEVEL READ COMMITTED; " + queries["begin"]}
 	// What a repair of several tables overwrites must be what was read: a row that somebody changed meanwhile is refused,
 	// and the repair is tried again later. Nothing is waited for, because what came meanwhile would not be seen.
-	taskWrites = pgx.TxOptions{IsoLevel: pgx.RepeatableRead}
+	taskWrites = pgx.TxOptions{BeginQuery: "BEGIN ISOLATION LEVEL REPEATABLE READ; " + queries["begin"]}
 )
 
 // begin runs a transaction that knows the database's now, which is never later than what
-// it reads.
+// it reads, and looks names up only where nobody else may create.
 func (t *Tasks) begin(ctx context.Context, o pgx.TxOptions, do func(pgx.Tx, time.Time) error) error {
 	err := pgx.BeginTxFunc(ctx, t.pool, o, func(tx pgx.Tx) error {
 		var now time.Time
+		var creators []string
 		var set string
-		zone := pgx.StrictNamedArgs{"timezone": store.First(t.plan.mapping.Timezone, "UTC")}
-		if err := tx.QueryRow(ctx, queries["session"], zone).Scan(&now, &set, &set, &set, &set, &set); err != nil {
+		args := pgx.StrictNamedArgs{"timezone": store.First(t.plan.mapping.Timezone, "UTC"), "relation": t.plan.tableOrNull()}
+		if err := tx.QueryRow(ctx, queries["session"], args).
+			Scan(&now, &creators, &set, &set, &set, &set, &set); err != nil {
 			return notPrepared{fmt.Errorf("prepare the transaction: %w", err)}
 		}
+		t.creators.Store(&creators)
 		return do(tx, now)
 	})
 	if unfit(err) {
 		t.forget()
 	}
 	return err
+}
+
+// creatorsLeftOut is who may create in schemas of the login's path, as "dave in public", by the last transaction.
+func (t *Tasks) creatorsLeftOut() []string {
+	if creators := t.creators.Load(); creators != nil {
+		return *creators
+	}
+	return nil
 }
 
 // statements reads the catalog once.

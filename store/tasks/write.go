@@ -32,6 +32,13 @@ type attempt struct {
 // status and the columns of fail.set or requeue.set, and no terminal row whatever its
 // arguments say.
 func (t *Tasks) Write(ctx context.Context, w reconcile.Write) (reconcile.Written, *reconcile.RowBefore, error) {
+	if _, called := t.plan.calls[w.Step]; called {
+		written, err := t.ask(ctx, w)
+		if err != nil {
+			return "", nil, t.plain(fmt.Sprintf("%s task %s by tasks.%s.call", w.Step, w.Task.ID, w.Step), err)
+		}
+		return written, nil, nil
+	}
 	var written reconcile.Written
 	var before *reconcile.RowBefore
 	var lost error

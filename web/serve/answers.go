@@ -51,9 +51,7 @@ func (s *site) missing(w http.ResponseWriter, r *http.Request) {
 		problem(w, api.Problem{Status: http.StatusNotFound, Detail: "no such path; see /api/v1/openapi.json"})
 		return
 	}
-	const deepest = 30 // a path of slashes alone would otherwise make an answer of megabytes
-	up := strings.Repeat("../", min(max(strings.Count(r.URL.Path, "/")-1, 0), deepest))
-	s.html(w, r, answer{http.StatusNotFound, web.Missing(up)})
+	s.html(w, r, answer{http.StatusNotFound, web.Missing(upFrom(r.URL.Path))})
 }
 
 // An answer is a page with its status.

@@ -66,7 +66,7 @@ func TestProgramsAct(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, acts := options(), &asking{}
-			o.Ledger, o.Records, o.Acts = fixed{web.Reading{Overview: webtest.Healthy()}}, recorded{}, acts
+			o.Ledger, o.Records, o.Acts = fixedOf(web.Reading{Overview: webtest.Healthy()}), recorded{}, acts
 			w := program(t, New(o), c.method, c.path, c.body)
 			if got := strings.Join(acts.asked, ", "); w.Code != c.want || got != c.asked {
 				t.Errorf("%d, asked for %q; want %d and %q: %s", w.Code, got, c.want, c.asked, w.Body)

@@ -127,7 +127,7 @@ func (r recorded) Subject(_ context.Context, id string) (reconcile.History, erro
 // programs is a handler of the API over records.
 func programs(r web.Reading, records Records) http.Handler {
 	o := options()
-	o.Ledger, o.Records, o.Acts = fixed{r}, records, &asking{}
+	o.Ledger, o.Records, o.Acts = fixedOf(r), records, &asking{}
 	o.Ready = func(context.Context) error { return r.Unready }
 	return New(o)
 }

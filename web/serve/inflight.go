@@ -1,6 +1,10 @@
 package serve
 
-import "net/http"
+import (
+	"context"
+	"net/http"
+	"sync"
+)
 
 // An inflightLimit lets in so many requests at once and sends the rest away, so that neither slow
 // readers nor guessed passwords, which take long to check, pile up in the memory of a process
@@ -18,10 +22,20 @@ func newInflightLimit(seats int, behind http.Handler) *inflightLimit {
 func (l *inflightLimit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
 	case l.seats <- struct{}{}:
-		defer func() { <-l.seats }()
-		l.behind.ServeHTTP(w, r)
+		leave := sync.OnceFunc(func() { <-l.seats })
+		defer leave()
+		l.behind.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), seatKey{}, leave)))
 	default:
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "too many requests at once, ask again in a moment", http.StatusServiceUnavailable)
+	}
+}
+
+type seatKey struct{}
+
+// leaveSeat gives the seat of a request away that lasts, and has a limit of its own.
+func leaveSeat(ctx context.Context) {
+	if leave, ok := ctx.Value(seatKey{}).(func()); ok {
+		leave()
 	}
 }

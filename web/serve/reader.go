@@ -30,7 +30,11 @@ type reader struct {
 
 	mu   sync.Mutex
 	last web.Reading
-	at   time.Time // when the last one began; zero: there was none
+	at   time.Time           // when the last one began; zero: there was none
+	good *reconcile.Overview // the last one that could be read
+
+	trends   *reconcile.Trends // of the last time that they could be read
+	trendsAt time.Time         // when they were asked for
 }
 
 func newReader(o Options) *reader { return &reader{ledger: o.Ledger, ready: o.Ready} }
@@ -54,6 +58,13 @@ func (r *reader) read(ctx context.Context) web.Reading {
 	}
 }
 
+// forget makes the next reading a new one: something changed.
+func (r *reader) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.at = time.Time{}
+}
+
 // recent is the last reading, while it may be shown.
 func (r *reader) recent() (web.Reading, bool) {
 	r.mu.Lock()
@@ -72,8 +83,36 @@ func (r *reader) readNow(ctx context.Context) web.Reading {
 	if now.Overview, now.Err = r.ledger.Overview(ctx, most); now.Err != nil {
 		now.Overview = reconcile.Overview{}
 	}
+	trends, at := r.newTrends(ctx, &now)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.trends, r.trendsAt = trends, at
+	now.Trends, now.Past = trends, r.good
+	if now.Err == nil {
+		r.good, now.Past = &now.Overview, nil
+	}
 	r.last, r.at = now, began
 	return now
+}
+
+// What the trends are of, and for how long they are shown.
+const (
+	trendSlot  = 15 * time.Minute
+	trendSlots = 96
+	trendReuse = 30 * time.Second
+)
+
+// newTrends are the trends of the day, read again once they are old. Without them the page has no charts, and all else.
+func (r *reader) newTrends(ctx context.Context, now *web.Reading) (*reconcile.Trends, time.Time) {
+	r.mu.Lock()
+	last, at := r.trends, r.trendsAt
+	r.mu.Unlock()
+	if now.Err != nil || now.Overview.Fresh || !at.IsZero() && time.Since(at) < trendReuse {
+		return last, at
+	}
+	began := time.Now()
+	if trends, err := r.ledger.Trends(ctx, trendSlot, trendSlots); err == nil {
+		return &trends, began
+	}
+	return last, began
 }

@@ -16,6 +16,7 @@ import (
 
 // slow is a ledger that takes its time and counts who asks.
 type slow struct {
+	webtest.Ledger
 	takes  time.Duration
 	deaf   bool // does not heed the context
 	err    atomic.Pointer[error]

@@ -35,6 +35,23 @@ var accesses = map[string]access{
 	"GET /readyz":                           {"/readyz", 200, 200},
 	"GET /static/{name}":                    {"/static/page.css", 401, 200},
 	"GET /metrics":                          {"/metrics", 401, 200},
+	"GET /tasks/{id}":                       {"/tasks/7", 401, 200},
+	"GET /sandboxes/{provider}/{id}":        {"/sandboxes/daytona/sb-7", 401, 200},
+	"GET /incidents":                        {"/incidents", 401, 200},
+	"GET /incidents/{id}":                   {"/incidents/i-none", 401, 404},
+	"GET /findings":                         {"/findings?state=due", 401, 200},
+	"GET /actions":                          {"/actions?state=closed", 401, 200},
+	"GET /passes":                           {"/passes", 401, 200},
+	"GET /passes/{n}":                       {"/passes/90", 401, 200},
+	"GET /sources":                          {"/sources", 401, 200},
+	"GET /rules":                            {"/rules", 401, 200},
+	"GET /rules/{name}":                     {"/rules/orphan", 401, 200},
+	"GET /stops":                            {"/stops", 401, 200},
+	"GET /operators":                        {"/operators", 401, 200},
+	"GET /search":                           {"/search?q=sb", 401, 200},
+	"GET /live":                             {"/live", 401, 406},
+	"GET /runbooks":                         {"/runbooks", 401, 200},
+	"GET /runbooks/{name}":                  {"/runbooks/frozen", 401, 200},
 	"GET /api/v1/openapi.json":              {"/api/v1/openapi.json", 401, 200},
 	"GET /api/v1/status":                    {"/api/v1/status", 401, 200},
 	"GET /api/v1/findings":                  {"/api/v1/findings", 401, 200},
@@ -230,6 +247,7 @@ func TestNobodyChangesAnything(t *testing.T) {
 		"from here":      {"Origin": "http://" + r.address, "Sec-Fetch-Site": "same-origin"},
 		"from a sandbox": {"Origin": "null"},
 	}
+
 	for who, v := range visitors() {
 		for from, origin := range origins {
 			for pattern, a := range accesses {

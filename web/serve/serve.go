@@ -2,6 +2,8 @@ package serve
 
 import (
 	"context"
+	"embed"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -13,6 +15,7 @@ import (
 // Ledger is what the page is made from; nothing else is read for it.
 type Ledger interface {
 	Overview(ctx context.Context, most int) (reconcile.Overview, error)
+	Pages
 }
 
 // Options say what the page cannot know from the ledger.
@@ -21,6 +24,7 @@ type Options struct {
 	Records     Records                         // of the API; nil: it answers 503
 	Acts        Acts                            // what operators may ask for; nil: nothing
 	Metrics     http.Handler                    // of /metrics; nil: there are none
+	Runbooks    fs.FS                           // their files, NAME.md; nil: there are none
 	Ready       func(ctx context.Context) error // nil when database and schema are as they must be
 	Policy      func() reconcile.Policy         // the one in force; nil: the defaults of the schedule
 	ConfigError func() string                   // why the last reload was refused, "" when it was not; nil: there are none
@@ -34,6 +38,7 @@ type Options struct {
 func New(o Options) http.Handler {
 	s := &site{Options: o.complete()}
 	s.reader = newReader(s.Options)
+	s.herald = newHerald(s.Ledger, s.reader.forget)
 	router, err := newRouter(s, routes())
 	if err != nil { // unreachable: a test asks it of the table
 		s.Log.Error("routes are left out", "err", err)
@@ -45,6 +50,7 @@ func New(o Options) http.Handler {
 type site struct {
 	Options
 	reader *reader
+	herald *herald
 	nudged atomic.Int64 // when a look was asked for last, in nanoseconds
 }
 
@@ -59,6 +65,9 @@ func (o Options) complete() Options {
 	}
 	if o.ConfigError == nil {
 		o.ConfigError = func() string { return "" }
+	}
+	if o.Runbooks == nil {
+		o.Runbooks = embed.FS{}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

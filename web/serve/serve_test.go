@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/web"
@@ -15,21 +16,29 @@ import (
 )
 
 // fixed is a ledger that always says the same.
-type fixed struct{ web.Reading }
+type fixed struct {
+	webtest.Ledger
+	reading web.Reading
+}
+
+func fixedOf(r web.Reading) fixed {
+	return fixed{webtest.Ledger{World: webtest.World{Overview: r.Overview, Err: r.Err, Unready: r.Unready}}, r}
+}
 
 func (f fixed) Overview(context.Context, int) (reconcile.Overview, error) {
-	return f.Reading.Overview, f.Err
+	return f.reading.Overview, f.reading.Err
 }
 
 // options are those of a process that only shows.
 func options() Options {
-	return Options{Version: "v1.2.3", Policy: webtest.Policy}.complete()
+	books := fstest.MapFS{"frozen.md": {Data: []byte("# A source is not trusted\n\n## What it means\n\n<b>raw</b>\n")}}
+	return Options{Version: "v1.2.3", Policy: webtest.Policy, Runbooks: books}.complete()
 }
 
 // shown is a handler that shows one reading.
 func shown(r web.Reading) http.Handler {
 	o := options()
-	o.Ledger, o.Records, o.Acts = fixed{r}, recorded{}, &asking{}
+	o.Ledger, o.Records, o.Acts = fixedOf(r), recorded{}, &asking{}
 	o.Ready = func(context.Context) error { return r.Unready }
 	o.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "sandkeeper_up 1\n") })
 	return New(o)
@@ -64,7 +73,23 @@ func TestAnswers(t *testing.T) {
 		"no such asset":         {h, "GET", "/static/none.css", 404, "There is no such page."},
 		"no way out of static":  {h, "GET", "/static/..%2fpage.go", 404, "There is no such page."},
 		"no list of assets":     {h, "GET", "/static/", 404, "There is no such page."},
-		"no such page":          {h, "GET", "/findings", 404, "There is no such page."},
+		"no such page":          {h, "GET", "/nowhere", 404, "There is no such page."},
+		"findings":              {h, "GET", "/findings", 200, "No finding is like that."},
+		"an unknown task":       {h, "GET", "/tasks/none", 404, "Nothing is known of task none"},
+		"a task":                {h, "GET", "/tasks/7", 200, "What the task table says"},
+		"a sandbox":             {h, "GET", "/sandboxes/daytona/sb-7", 200, "What the task table says"},
+		"a slash in an id":      {h, "GET", "/sandboxes/daytona/a%2Fb", 404, "Nothing is known of sandbox daytona/a/b"},
+		"a pass":                {h, "GET", "/passes/90", 200, "Pass 90, quick"},
+		"a pass of letters":     {h, "GET", "/passes/x", 404, "Nothing is known of pass x"},
+		"the largest pass":      {h, "GET", "/passes/9223372036854775807", 404, "Nothing is known of pass"},
+		"a rule":                {h, "GET", "/rules/orphan", 200, "The last 7 days"},
+		"no rule":               {h, "GET", "/rules/made-up", 404, "Nothing is known of rule made-up"},
+		"a runbook":             {h, "GET", "/runbooks/frozen.md", 200, "<h2>What it means</h2>"},
+		"no runbook":            {h, "GET", "/runbooks/..%2Frules", 404, "Nothing is known of runbook"},
+		"a search":              {h, "GET", "/search?q=sb-7", 200, "1 match"},
+		"an odd cursor":         {h, "GET", "/findings?after=x~y&state=resolved", 200, "orphan"},
+		"a part of a page":      {h, "GET", "/rules?part=live", 200, `data-part="live"`},
+		"a task, down":          {down, "GET", "/tasks/7", 503, "The ledger does not answer"},
 		"a ledger that is down": {down, "GET", "/", 503, "The ledger does not answer, so the state of tasks and sandboxes is unknown: connection refused."},
 		"its live part, down":   {down, "GET", "/?part=live", 503, `<div id="live"`},
 		"alive without ledger":  {down, "GET", "/healthz", 200, "ok"},
@@ -199,7 +224,7 @@ func TestHead(t *testing.T) {
 
 // TestWithoutOptions is a page that has nothing but a ledger.
 func TestWithoutOptions(t *testing.T) {
-	h := New(Options{Ledger: fixed{web.Reading{Overview: webtest.Healthy()}}})
+	h := New(Options{Ledger: fixedOf(web.Reading{Overview: webtest.Healthy()})})
 	if w := ask(h, "GET", "/"); w.Code != 200 || !strings.Contains(w.Body.String(), "In agreement") {
 		t.Errorf("page = %d\n%s", w.Code, w.Body)
 	}

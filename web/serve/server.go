@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"sync"
 	"time"
 
 	toolkit "github.com/prometheus/exporter-toolkit/web"
@@ -136,13 +137,15 @@ func (s *Server) server(address string) *http.Server {
 	}
 	// The toolkit asks for users in a handler that it puts around the whole server when it
 	// begins to serve. This is called after that and before the first connection.
+	over := make(chan struct{})
 	server.BaseContext = func(net.Listener) context.Context {
 		gate := &authGate{address: address, configFile: s.ConfigFile, operators: s.Operators,
 			behind: server.Handler, inside: s.Handler, tokens: s.Tokens, proxies: s.Proxies,
 			sessions: newSessions(), log: s.Log}
 		server.Handler = guarded(newKnownHost(s.Hosts, s.Refused, s.open(gate)))
-		return context.Background()
+		return context.WithValue(context.Background(), endingKey{}, (<-chan struct{})(over))
 	}
+	server.RegisterOnShutdown(sync.OnceFunc(func() { close(over) }))
 	return server
 }
 

@@ -71,7 +71,7 @@ func acting(t *testing.T) (file string, acts *asking, at func(user string) *pers
 	file = configFile(t, twoUsers+"tls_server_config: {cert_file: "+cert+", key_file: "+key+"}\nhttp_server_config: {http2: false}\n")
 	acts = &asking{}
 	o := options()
-	o.Ledger, o.Records, o.Acts = fixed{web.Reading{Overview: webtest.Healthy()}}, recorded{}, acts
+	o.Ledger, o.Records, o.Acts = fixedOf(web.Reading{Overview: webtest.Healthy()}), recorded{}, acts
 	l, err := Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

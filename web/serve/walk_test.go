@@ -95,8 +95,11 @@ func TestRoutesWalked(t *testing.T) {
 	session.by = []credential{bySession}
 	read.method, read.kind, act.tenants = http.MethodGet, kindData, true
 	for i := range table {
-		if posted(&table[i]) {
+		switch {
+		case posted(&table[i]):
 			table[i].to = done("").to // who is let in, not what he gets
+		case table[i].kind == kindPage:
+			table[i].to = func(_ *site, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }
 		}
 	}
 	servers, c := walked(t, table)
@@ -155,9 +158,10 @@ func (c walk) secret() bool { return strings.HasSuffix(c.server, "tls") }
 func walked(t *testing.T, table []route) (map[string]*running, *http.Client) {
 	t.Helper()
 	o := options()
-	o.Records, o.Acts = recorded{}, &asking{}
-	o.Ledger, o.Metrics = fixed{web.Reading{Overview: webtest.Healthy()}}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	o.Records, o.Acts, o.Ledger = recorded{}, &asking{}, fixedOf(web.Reading{Overview: webtest.Healthy()})
+	o.Metrics = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	s := &site{Options: o, reader: newReader(o)}
+	s.herald = newHerald(o.Ledger, s.reader.forget)
 	h, err := newRouter(s, table)
 	if err != nil {
 		t.Fatal(err)

@@ -3,25 +3,31 @@
 // When nobody answers it says so at once: an old page must not look like good news.
 "use strict";
 
-const every = 2000; // milliseconds between two looks
+const every = Number(document.body.dataset.every) || 2000; // milliseconds between two looks
 const patience = 8000; // for one answer
+const calmly = 10000; // between two looks while the stream is open: ages grow old by themselves
 
 const connection = document.getElementById("connection");
 const said = document.getElementById("said");
 const icon = document.getElementById("icon");
+const pulse = document.getElementById("pulse");
 let seen = Date.now(); // when the page was last known to be new
 let why = ""; // why it is not, "" while it is
 let timer = 0;
 let looking = false;
+let again = false; // something changed while it looked
+let stream = null; // tells when the ledger has changed
+let told = false; // it is open: there is no need to ask all the time
 
 async function look() {
 	if (looking || document.hidden) {
+		again = looking; // what changed meanwhile is looked at after this one
 		return;
 	}
 	looking = true;
 	clearTimeout(timer);
 	try {
-		apply(await fetchPart());
+		apply(await fetchParts());
 		seen = Date.now();
 		why = "";
 	} catch (e) {
@@ -29,27 +35,51 @@ async function look() {
 	}
 	looking = false;
 	tell();
-	timer = setTimeout(look, every);
+	timer = setTimeout(look, again ? 0 : told ? calmly : every);
+	again = false;
 }
 
-// fetchPart gets the live part. A 503 of ours says what is wrong and is shown; what a proxy
-// says in our place is no page.
-async function fetchPart() {
-	const answer = await fetch("?part=live", { cache: "no-store", redirect: "error", signal: AbortSignal.timeout(patience) });
+// listen opens the stream while the tab is seen. Without it the page asks by itself.
+function listen() {
+	if (document.hidden) {
+		stream?.close();
+		stream = null;
+		told = false;
+		return;
+	}
+	if (stream === null) {
+		stream = new EventSource(document.body.dataset.up + "live");
+		stream.onopen = () => { told = true; };
+		stream.onerror = () => { told = false; look(); };
+		stream.onmessage = look;
+	}
+}
+
+// fetchParts gets the parts that change. A 503 of ours says what is wrong and is shown; what a proxy says in our place is
+// no page.
+async function fetchParts() {
+	const at = new URL(location.href);
+	at.searchParams.set("part", "live");
+	const answer = await fetch(at, { cache: "no-store", redirect: "error", signal: AbortSignal.timeout(patience) });
 	const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-	const part = page.querySelector("[data-part=live]");
-	if (part === null) {
+	if (page.getElementById("live") === null) {
 		throw new Error("the answer was " + answer.status);
 	}
-	return part;
+	return page.querySelectorAll("[data-part]");
 }
 
-function apply(part) {
+function apply(parts) {
 	const here = document.getElementById("live");
-	if (here.dataset.verdict !== part.dataset.verdict || here.dataset.level !== part.dataset.level) {
-		said.textContent = part.dataset.verdict + ". " + part.querySelector("h1").textContent;
+	const before = here.dataset.verdict + here.dataset.level;
+	for (const part of parts) {
+		const old = document.getElementById(part.id);
+		if (old !== null && !old.contains(document.activeElement?.closest("form"))) { // who types is not disturbed
+			morph(old, part);
+		}
 	}
-	morph(here, part);
+	if (before !== here.dataset.verdict + here.dataset.level) {
+		said.textContent = here.dataset.verdict + ". " + here.querySelector("h1").textContent;
+	}
 }
 
 // tell shows whether the page is new.
@@ -57,6 +87,9 @@ function tell() {
 	const lost = why !== "";
 	const here = document.getElementById("live");
 	document.body.classList.toggle("lost", lost);
+	pulse.hidden = false;
+	pulse.classList.toggle("old", lost);
+	pulse.textContent = lost ? "stale since " + new Date(seen).toISOString().slice(11, 19) + " UTC" : "live";
 	document.title = lost ? "? Not connected · sandkeeper" : here.dataset.title;
 	const href = lost ? icon.dataset.lost : here.dataset.icon;
 	if (href && icon.getAttribute("href") !== href) {
@@ -148,7 +181,7 @@ function keyed(node) {
 
 // check tells the age of an old page, also of one that got old while the computer slept.
 function check() {
-	if (why === "" && !document.hidden && Date.now() - seen > every + patience) {
+	if (why === "" && !document.hidden && Date.now() - seen > (told ? calmly : every) + patience) {
 		why = "no answer";
 	}
 	if (why !== "") {
@@ -156,7 +189,8 @@ function check() {
 	}
 }
 
-document.addEventListener("visibilitychange", look);
+document.addEventListener("visibilitychange", () => { listen(); look(); });
 window.addEventListener("online", look);
 setInterval(check, 1000);
 timer = setTimeout(look, every);
+listen();

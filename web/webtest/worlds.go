@@ -5,6 +5,7 @@ package webtest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,14 +21,19 @@ func Ago(d time.Duration) time.Time { return Noon.Add(-d) }
 // A World is what a reading of the ledger gave; the page's Reading has the same fields.
 type World struct {
 	Overview reconcile.Overview
+	Trends   *reconcile.Trends
 	Err      error
+	Past     *reconcile.Overview
 	Unready  error
 }
 
 // Worlds are readings of the ledger that the page has to tell from each other.
 func Worlds() map[string]World {
+	day, healthy := Day(), Healthy()
 	return map[string]World{
-		"healthy":     {Overview: Healthy()},
+		"healthy":     {Overview: Healthy(), Trends: &day},
+		"past":        {Err: errors.New("connect to 10.0.0.5:5432: connection refused"), Past: &healthy, Trends: &day},
+		"recovered":   {Overview: With(Incident(), Recover)},
 		"empty":       {Overview: Empty()},
 		"fresh":       {Overview: reconcile.Overview{Now: Noon, Fresh: true}, Unready: errors.New("no schema")},
 		"never_ran":   {Overview: reconcile.Overview{Now: Noon, Installation: "prod-eu"}},
@@ -36,7 +42,7 @@ func Worlds() map[string]World {
 		"failed":      {Overview: With(Held(), FailListing)},
 		"waiting":     {Overview: With(With(Healthy(), Repair), Refuse)},
 		"incomplete":  {Overview: With(Healthy(), BreakPass)},
-		"frozen":      {Overview: With(Held(), Freeze)},
+		"frozen":      {Overview: With(Held(), Freeze), Trends: &day},
 		"breaker":     {Overview: With(Held(), Trip)},
 		"held":        {Overview: With(Held(), operate), Unready: errors.New("schema version 1, want 2")},
 		"observing":   {Overview: Held()},
@@ -357,6 +363,17 @@ func scores() reconcile.Scores {
 		Stuck:    40, StuckFast: 40, Ended: map[string]int{"completed": 1840, "failed": 61, "stopped": 20}, Inactive: 3,
 		Probes: 900, ProbesFailed: 9, Before: 20_000, BeforeFailed: 180, Active: 214, Live: 212,
 	}
+}
+
+// Recover is the template of the incident that is active again.
+func Recover(o *reconcile.Overview) {
+	o.Templates = slices.Clone(o.Templates)
+	for i := range o.Templates {
+		if o.Templates[i].Name == "ai-agent-dev-heavy" {
+			o.Templates[i].State, o.Templates[i].Raw, o.Templates[i].Error = reconcile.TemplateActive, "active", ""
+		}
+	}
+	o.Findings = slices.DeleteFunc(slices.Clone(o.Findings), func(f reconcile.FindingSeen) bool { return f.Rule == "template-unusable" })
 }
 
 // Release is an operator who let go what an incident held.

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/sandkeeper/sandkeeper/alerts"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/providers"
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -33,11 +34,14 @@ type App struct {
 	Tasks     *tasks.Tasks // nil with `tasks: none`
 	Providers map[string]reconcile.Provider
 
+	Local *alerts.Local // what this process counts of itself
+
 	refused serve.Refusals // at the door of the page
 
-	level  *slog.LevelVar
-	pools  []*pgxpool.Pool
-	shared bool // the rate of a provider is kept with all other processes, through the ledger
+	level    *slog.LevelVar
+	pools    []*pgxpool.Pool
+	onlyLook bool
+	shared   bool // the rate of a provider is kept with all other processes, through the ledger
 }
 
 // Close gives up all connections.
@@ -133,6 +137,10 @@ func (a *App) OpenTasks(ctx context.Context) error {
 	a.TasksPool, a.pools = pool, append(a.pools, pool)
 	a.Tasks = tasks.NewTasks(pool, compiled, nil)
 	a.Tasks.ReportTo(a.Log)
+	a.Tasks.CallBy(callerOf(c))
+	if a.onlyLook {
+		a.Tasks.OnlyLook()
+	}
 	a.Tasks.SilentAfter(a.Config.Policy().Rules["heartbeat-lost"].After)
 	return nil
 }
@@ -155,8 +163,14 @@ func (a *App) OpenProviders() error {
 // OpenProvider opens the provider of one entry.
 func (a *App) OpenProvider(e providers.Entry) (reconcile.Provider, error) {
 	options := providers.Options{Log: a.Log, Agent: "sandkeeper/" + Version()}
+	options.Heard = func(call, code string, took time.Duration) { a.Local.Request(e.Name, call, code, took) }
 	if a.shared && e.Rate > 0 {
-		options.Turn = ledger.NewRate(a.Pool, e.Name, e.Rate).Wait
+		turn := ledger.NewRate(a.Pool, e.Name, e.Rate).Wait
+		options.Turn = func(ctx context.Context) error {
+			began := time.Now()
+			defer func() { a.Local.Waited(e.Name, time.Since(began)) }()
+			return turn(ctx)
+		}
 	}
 	return providers.Open(e, options)
 }
@@ -166,6 +180,9 @@ func (a *App) Keeper(progress func(string)) *run.Reconciler {
 	k := &run.Reconciler{
 		Policy: a.Config.Policy(), Ledger: a.Ledger, Providers: a.Providers,
 		Holder: holder(), Log: a.Log, Progress: progress,
+		Phase: func(kind reconcile.PassKind, phase string, took time.Duration) {
+			a.Local.Phase(string(kind), phase, took)
+		},
 	}
 	if a.Tasks != nil {
 		k.Tasks = a.Tasks

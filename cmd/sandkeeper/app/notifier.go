@@ -44,13 +44,18 @@ func notifierOf(c *config.Config) *notifier {
 	if c.Tasks.Webhook.URL.Empty() {
 		return nil
 	}
-	return &notifier{config: c.Tasks.Webhook, now: time.Now, client: &http.Client{
+	return &notifier{config: c.Tasks.Webhook, now: time.Now, client: platformClient()}
+}
+
+// platformClient speaks with addresses that the config names, and with no other.
+func platformClient() *http.Client {
+	return &http.Client{
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10,
 		},
-		// Where else a notice goes is not for the answer to say.
+		// Where else a request goes is not for the answer to say.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	}
 }
 
 // wireNotice is a notice as the platform reads it.
@@ -78,13 +83,8 @@ func (n *notifier) Notify(ctx context.Context, notice reconcile.Notice) error {
 	if err != nil {
 		return n.failed(err)
 	}
-	defer answer.Body.Close()
-	if _, err := io.Copy(io.Discard, io.LimitReader(answer.Body, maxNoticeAnswer)); err != nil {
+	if err := accepted(answer); err != nil {
 		return n.failed(err)
-	}
-	if answer.StatusCode < 200 || answer.StatusCode > 299 {
-		return n.failed(fmt.Errorf("it answered %d %s, and only 2xx means delivered",
-			answer.StatusCode, http.StatusText(answer.StatusCode)))
 	}
 	return nil
 }
@@ -101,35 +101,58 @@ func (n *notifier) request(ctx context.Context, notice reconcile.Notice) (*http.
 	if err != nil {
 		return nil, err
 	}
-	at := strconv.FormatInt(n.now().Unix(), 10)
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("User-Agent", "sandkeeper/"+Version())
 	request.Header.Set(headerDelivery, notice.Action)
-	request.Header.Set(headerTimestamp, at)
-	request.Header.Set(headerSignature, n.signature(at, body))
+	sign(request, n.config.Secret, n.now(), body)
 	return request, nil
 }
 
-// signature lets the receiver know that the notice is ours and when it was sent.
-func (n *notifier) signature(at string, body []byte) string {
-	mac := hmac.New(sha256.New, []byte(n.config.Secret.Reveal()))
+// sign lets the receiver know that the request is ours and when it was sent.
+func sign(request *http.Request, key config.Secret, now time.Time, body []byte) {
+	at := strconv.FormatInt(now.Unix(), 10)
+	mac := hmac.New(sha256.New, []byte(key.Reveal()))
 	mac.Write([]byte(at))
 	mac.Write(body)
-	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "sandkeeper/"+Version())
+	request.Header.Set(headerTimestamp, at)
+	request.Header.Set(headerSignature, "sha256="+hex.EncodeToString(mac.Sum(nil)))
 }
 
 // failed names the receiver by its host alone; the errors of net/http show the whole address.
 func (n *notifier) failed(err error) error {
+	return fmt.Errorf("notify the platform at %s: %w", hostOf(n.config.URL, "tasks.webhook"), plainly(err, n.config.Timeout))
+}
+
+// hostOf is the receiver's scheme and host; key where that is not known.
+func hostOf(address config.Secret, key string) string {
+	u, err := url.Parse(address.Reveal())
+	if err != nil {
+		return key
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// plainly is the error of a request without its address.
+func plainly(err error, timeout time.Duration) error {
 	var whole *url.Error
 	if errors.As(err, &whole) {
 		err = whole.Err
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("no answer within %s: %w", n.config.Timeout, err)
+		err = fmt.Errorf("no answer within %s: %w", timeout, err)
 	}
-	at := "tasks.webhook"
-	if u, parsed := url.Parse(n.config.URL.Reveal()); parsed == nil {
-		at = u.Scheme + "://" + u.Host
+	return err
+}
+
+// accepted reads the answer of a request that was sent. Any status but 2xx is an error.
+func accepted(answer *http.Response) error {
+	defer answer.Body.Close()
+	if _, err := io.Copy(io.Discard, io.LimitReader(answer.Body, maxNoticeAnswer)); err != nil {
+		return err
 	}
-	return fmt.Errorf("notify the platform at %s: %w", at, err)
+	if answer.StatusCode < 200 || answer.StatusCode > 299 {
+		return fmt.Errorf("it answered %d %s, and only 2xx means delivered", answer.StatusCode,
+			http.StatusText(answer.StatusCode))
+	}
+	return nil
 }

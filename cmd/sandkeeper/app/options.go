@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/sandkeeper/sandkeeper/alerts"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 )
@@ -14,11 +15,22 @@ import (
 type Options struct {
 	console.Stdio
 	ConfigFile string
+
+	Getenv   func(string) (string, bool) // what the config's variables stand for; nil: the environment
+	OnlyLook bool                        // nothing is tried at the databases, not even to roll it back
+}
+
+// Lookup is what a variable stands for.
+func (o *Options) Lookup(name string) (string, bool) {
+	if o.Getenv != nil {
+		return o.Getenv(name)
+	}
+	return os.LookupEnv(name)
 }
 
 // Load reads the config and shows its warnings.
 func (o *Options) Load() (*config.Config, error) {
-	c, err := config.Load(o.ConfigFile, os.LookupEnv)
+	c, err := config.Load(o.ConfigFile, o.Lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +90,7 @@ func (o *Options) OpenLedger(ctx context.Context, c *config.Config) (*App, error
 
 // With is an app that has its config and its log, and has opened nothing yet.
 func (o *Options) With(c *config.Config) *App {
-	a := &App{Config: c, level: &slog.LevelVar{}}
+	a := &App{Config: c, level: &slog.LevelVar{}, Local: alerts.NewLocal(), onlyLook: o.OnlyLook}
 	a.level.Set(c.Log.Level)
 	a.Log = console.NewLog(o.Err, c.Log.Format, a.level)
 	o.Libraries.Use(a.Log)

@@ -3,8 +3,11 @@ package app
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sandkeeper/sandkeeper/alerts"
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -17,7 +20,7 @@ func (a *App) Site() http.Handler {
 	policy := a.Config.Policy()
 	return a.pages(serve.Options{
 		Policy: func() reconcile.Policy { return policy }, Acts: Acts{func() *App { return a }},
-	}, nil)
+	}, func() *App { return a }, nil)
 }
 
 // site is the page and the metrics of a process that makes passes, by the config in force.
@@ -32,19 +35,68 @@ func (d *Daemon) site() http.Handler {
 			}
 			return ""
 		},
-	}, func() (ok bool, at time.Time) {
+	}, func() *App { return d.current.Load().App }, func() (ok bool, at time.Time) {
 		at, err := d.reading.last()
 		return err == nil, at
 	})
 }
 
-func (a *App) pages(o serve.Options, reading func() (ok bool, at time.Time)) http.Handler {
+// pages are the page and the metrics; now is the app by the config in force.
+func (a *App) pages(o serve.Options, now func() *App, reading func() (ok bool, at time.Time)) http.Handler {
 	o.Ledger, o.Records, o.Ready, o.Version, o.Log = a.Ledger, a.Ledger, a.ready, Version(), a.Log
-	o.Metrics = alerts.Handler(a.Ledger, alerts.Options{
-		Policy: o.Policy, Config: reading, Version: o.Version, Log: a.Log,
-		Refused: func() (logIns, hosts int64) { return a.refused.LogIns(), a.refused.Hosts() },
-	})
+	o.Runbooks = alerts.RunbookFiles()
+	m := a.metrics(now)
+	m.Policy, m.Config = o.Policy, reading
+	m.Pools = func() []alerts.Pool { return now().connections() }
+	m.Refused = func() (logIns, hosts int64) { return a.refused.LogIns(), a.refused.Hosts() }
+	o.Metrics = alerts.Handler(a.Ledger, m)
 	return serve.New(o)
+}
+
+// metrics are the options of the metrics of any process.
+func (a *App) metrics(now func() *App) alerts.Options {
+	return alerts.Options{
+		Policy:  func() reconcile.Policy { return now().Config.Policy() },
+		Rates:   func() map[string]float64 { return now().rates() },
+		LeakUSD: func() float64 { return now().Config.Alerts.LeakingUSDPerHour },
+		Local:   a.Local, Version: Version(), Log: a.Log,
+	}
+}
+
+// rates are the calls a second that the config allows.
+func (a *App) rates() map[string]float64 {
+	rates := map[string]float64{}
+	for _, e := range a.Config.Entries() {
+		rates[e.Name] = e.Rate
+	}
+	return rates
+}
+
+// connections are those of the process to the ledger and, where it has the tasks open, to them.
+func (a *App) connections() (all []alerts.Pool) {
+	for name, pool := range map[string]*pgxpool.Pool{"ledger": a.Pool, "tasks": a.TasksPool} {
+		if pool == nil {
+			continue
+		}
+		s := pool.Stat()
+		all = append(all, alerts.Pool{Name: name, Idle: int(s.IdleConns()), Used: int(s.AcquiredConns()), Max: int(s.MaxConns()),
+			Acquires: s.AcquireCount(), Waits: s.EmptyAcquireCount(), Waited: s.EmptyAcquireWaitTime()})
+	}
+	return all
+}
+
+// WriteMetrics writes the metrics to a file for the textfile collector of the node exporter.
+func (a *App) WriteMetrics(file string) error {
+	o := a.metrics(func() *App { return a })
+	o.Written = time.Now()
+	return alerts.Write(file, a.Ledger, o)
+}
+
+// PrintMetrics prints the same.
+func (a *App) PrintMetrics(w io.Writer) error {
+	o := a.metrics(func() *App { return a })
+	o.Written = time.Now()
+	return alerts.Print(w, a.Ledger, o)
 }
 
 // ready is an error while the database does not answer or the schema is not this program's.

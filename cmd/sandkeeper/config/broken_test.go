@@ -105,8 +105,7 @@ var brokenShapes = map[string]brokenConfig{
 			"inside {…} in quotes",
 	}},
 	"a tab": {add: "log:\n\tlevel: info\n", want: []string{
-		"c.yaml:11:1: is not YAML: found character ' ' that cannot start any token; look at the " +
-			"indentation and the quotes here",
+		"c.yaml:11:1: the line is indented with a tab, which YAML does not allow; indent it with spaces",
 	}},
 	"two documents": {add: "---\nlog: {}\n", want: []string{
 		"c.yaml:11:4: a second document begins here; keep one in the file",
@@ -187,7 +186,7 @@ var brokenValues = map[string]brokenConfig{
 		`c.yaml:10:7: mode: "true" is not a mode; write observe or enforce`,
 	}},
 	"a duration without unit": {add: "retention: 30\n", want: []string{
-		`c.yaml:10:12: retention: "30" is not a duration; write it like 30s, 5m or 30d`,
+		`c.yaml:10:12: retention: "30" has no unit; write it like 30s for seconds, 30m or 30d`,
 	}},
 	"a duration below zero": {add: "retention: -1h\n", want: []string{
 		`c.yaml:10:12: retention: "-1h" is not a duration; write it like 30s, 5m or 30d`,
@@ -568,7 +567,7 @@ var brokenProviders = map[string]brokenConfig{
 				"use labels or name_prefix",
 		}},
 	"a rate that is none": {add: "    rate: 20\n", want: []string{
-		`c.yaml:10:11: providers[0].rate: "20" is not a rate; write it like 20/s, 50/m or 1000/h`,
+		`c.yaml:10:11: providers[0].rate: "20" has no unit; write it like 20/s, 50/m or 1000/h`,
 	}},
 	"a rate of nothing": {add: "    rate: 0/s\n", want: []string{
 		`c.yaml:10:11: providers[0].rate: "0/s" is not a rate; write it like 20/s, 50/m or 1000/h`,

@@ -75,9 +75,38 @@ func (c *Config) checkWeb(r *report) {
 			r.fail(key, r.quote(key)+" is not a host name", "write it like sandkeeper.example.com, without scheme and port")
 		}
 	}
+	c.checkAlerts(r)
 	for i, target := range c.Alerts.Notify {
 		if u, err := url.Parse(target.Reveal()); err != nil || u.Scheme == "" {
 			r.fail(fmt.Sprintf("alerts.notify[%d]", i), "is not a URL", "write it like https://host/path")
+		}
+	}
+}
+
+const week = 7 * day
+
+// labelName is how Prometheus names a label.
+var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
+
+func (c *Config) checkAlerts(r *report) {
+	for key, address := range map[string]string{
+		"web.public_url": c.Web.PublicURL, "alerts.dashboard_url": c.Alerts.DashboardURL, "alerts.runbooks_url": c.Alerts.RunbooksURL,
+	} {
+		u, err := url.Parse(address)
+		if address != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil) {
+			r.fail(key, r.quote(key)+" is not an address", "write it like https://sandkeeper.example.com")
+		}
+	}
+	for i, name := range c.Alerts.Labels {
+		if key := fmt.Sprintf("alerts.labels[%d]", i); !labelName.MatchString(name) {
+			r.fail(key, r.quote(key)+" is not the name of a label", "write it like cluster")
+		}
+	}
+	for i, p := range c.Providers {
+		for j, price := range p.Prices {
+			if key := fmt.Sprintf("providers[%d].prices[%d]", i, j); price.Template == "" && price.Region == "" {
+				r.fail(key, "names neither a template nor a region", "name one of them, or use price_per_hour")
+			}
 		}
 	}
 }
@@ -102,6 +131,9 @@ func (c *Config) checkPairs(r *report) {
 	}
 	if c.Retention < 2*c.Schedule.Full.Gap {
 		r.warn("retention", "is shorter than two gaps between full passes", "keep history for longer")
+	} else if c.Retention < week {
+		r.warn("retention", text.Exact(c.Retention)+" is shorter than 7d: report, and the watch on false positives, see no further back",
+			"keep history for at least 7d")
 	}
 	c.checkProbePairs(r)
 }

@@ -29,6 +29,9 @@ const maxSize = 1 << 18
 // places are where the config is looked for when no path is given.
 var places = []string{"sandkeeper.yaml", "/etc/sandkeeper/sandkeeper.yaml"}
 
+// ErrNone is that there is no config in any of the usual places.
+var ErrNone = errors.New("find the config")
+
 // Load reads and checks the config at path, or at the first of the usual places
 // when path is "". All mistakes in the file come back together, as [Errors].
 func Load(path string, getenv func(string) (string, bool)) (*Config, error) {
@@ -41,8 +44,8 @@ func Load(path string, getenv func(string) (string, bool)) (*Config, error) {
 			return c, err
 		}
 	}
-	return nil, fmt.Errorf("find the config: there is no %s and no %s; write one of them, or name a file with --config",
-		places[0], places[1])
+	return nil, fmt.Errorf("%w: there is no %s and no %s; write one of them, or name a file with --config",
+		ErrNone, places[0], places[1])
 }
 
 func loadFile(path string, getenv func(string) (string, bool)) (*Config, error) {
@@ -56,6 +59,27 @@ func loadFile(path string, getenv func(string) (string, bool)) (*Config, error) 
 		return nil, fmt.Errorf("read the config: %w", err)
 	}
 	return Parse(path, text, getenv)
+}
+
+// Draft is what can be read of a config that is refused, to help with what is wrong with it. Nothing runs by it.
+func Draft(path string, getenv func(string) (string, bool)) (*Config, error) {
+	for _, place := range append([]string{path}, places...) {
+		text, err := os.ReadFile(place) // the operator names the file
+		if err != nil {
+			continue
+		}
+		r := newReport(place)
+		root := parseYAML(r, text[:min(len(text), maxSize)])
+		if root == nil {
+			return nil, r.sorted()
+		}
+		c := &Config{Files: []string{place}, report: r}
+		d := decoder{report: r, getenv: getenv}
+		d.decodeFresh(root, reflect.ValueOf(c).Elem(), "")
+		c.readSecrets(r, filepath.Dir(place))
+		return c, nil
+	}
+	return nil, fs.ErrNotExist
 }
 
 // Parse checks the text of a config file. The name stands in front of each mistake,

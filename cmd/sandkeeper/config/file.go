@@ -152,7 +152,35 @@ type RowConfig struct {
 	Set map[string]string `yaml:"set"`
 	// Statements behind that in the same transaction, which may also name @id, a text. The status may be left out then.
 	SQL []string `yaml:"sql"`
+	// The platform's own API, which changes the row in our place. Nothing else is given then.
+	Call CallConfig `yaml:"call"`
 }
+
+// CallConfig is a request that has the platform fail or requeue one of its tasks. It may be sent again, with the same
+// Idempotency-Key; whether it was carried out is read from the row.
+type CallConfig struct {
+	// Method of the request.
+	Method string `yaml:"method" enum:"POST,PUT,PATCH,DELETE"`
+	// Address of the request; {id} is the task.
+	URL Secret `yaml:"url"`
+	// Credential of the request.
+	Token Secret `yaml:"token"`
+	// File that holds the credential, instead of token.
+	TokenFile string `yaml:"token_file"`
+	// Header that holds the credential; Authorization, as a bearer token, when it is not given.
+	Header string `yaml:"header"`
+	// Key of the signature (HMAC-SHA256), which the platform knows too; not signed when it is not given.
+	Secret Secret `yaml:"secret"`
+	// File that holds the key, instead of secret.
+	SecretFile string `yaml:"secret_file"`
+	// The fields of the JSON that is sent; @id, @reason and @action stand for what they name. What was done, as the
+	// webhook gets it, when it is not given.
+	Body map[string]string `yaml:"body"`
+	// Time for one call.
+	Timeout time.Duration `yaml:"timeout" min:"100ms"`
+}
+
+func (c CallConfig) given() bool { return !c.URL.Empty() }
 
 // EventsConfig is the table of the workers' events.
 type EventsConfig struct {
@@ -201,6 +229,8 @@ type LimitsConfig struct {
 type WebConfig struct {
 	// Address to listen on.
 	Listen string `yaml:"listen"`
+	// Address by which people reach the page, for links in alerts and notifications.
+	PublicURL string `yaml:"public_url"`
 	// TLS and users, in the format of the Prometheus exporter-toolkit.
 	ConfigFile string `yaml:"config_file"`
 	// Names by which the page is asked for, besides localhost, this machine's own and its addresses.
@@ -215,6 +245,14 @@ type WebConfig struct {
 type AlertsConfig struct {
 	// URLs to notify.
 	Notify []Secret `yaml:"notify"`
+	// What leaks may cost an hour, in USD, before that pages; 0: nothing does.
+	LeakingUSDPerHour float64 `yaml:"leaking_usd_per_hour"`
+	// Labels that Prometheus adds and that alerts keep, such as cluster and namespace.
+	Labels []string `yaml:"labels"`
+	// Address of the dashboard, for the alerts' dashboard_url.
+	DashboardURL string `yaml:"dashboard_url"`
+	// Address of your copy of the runbooks; default: the page where web.public_url is given, else the public ones.
+	RunbooksURL string `yaml:"runbooks_url"`
 }
 
 // LogConfig is the log, on stderr.
@@ -235,6 +273,9 @@ func (c *Config) setDefaults() {
 	c.Tasks.Preset = "none"
 	c.Tasks.Timezone = "UTC"
 	c.Tasks.Webhook.Timeout = 10 * time.Second
+	for _, call := range []*CallConfig{&c.Tasks.Fail.Call, &c.Tasks.Requeue.Call} {
+		call.Method, call.Timeout = "POST", 10*time.Second
+	}
 	c.Limits = LimitsConfig{PerPass: 20, Share: 0.10, Breaker: 0.30, PerHour: 200}
 	c.Web.Listen = "127.0.0.1:8080"
 	c.Log = LogConfig{Level: slog.LevelInfo, Format: "json"}

@@ -18,9 +18,10 @@ func (c *Config) Mapping() tasks.Mapping {
 	return tasks.Mapping{
 		Preset: t.Preset, Table: t.Table, From: t.From, Key: t.Key, Where: t.Where, Timezone: t.Timezone,
 		Columns: t.Columns, Statuses: t.Statuses,
-		Fail: tasks.RowChange{None: t.Fail.None, Status: t.Fail.Status, Set: t.Fail.Set, SQL: t.Fail.SQL},
+		Fail: tasks.RowChange{None: t.Fail.None, Status: t.Fail.Status, Set: t.Fail.Set, SQL: t.Fail.SQL,
+			Call: t.Fail.Call.given()},
 		Requeue: tasks.RowChange{None: t.Requeue.None || t.Fail.None, Status: t.Requeue.Status, Set: t.Requeue.Set,
-			SQL: t.Requeue.SQL},
+			SQL: t.Requeue.SQL, Call: t.Requeue.Call.given()},
 		Many:   t.PerTask == "many" || t.PerTask == "" && reconcile.ShapeNamed(c.shape()).Many,
 		Notify: t.Notify, Attrs: c.attrs(),
 		Events: tasks.EventMapping{
@@ -80,7 +81,7 @@ func (c *Config) tasksPolicy() reconcile.TasksPolicy {
 		HasUpdated:  mapped("updated_at"),
 		Tenants:     mapped("tenant"),
 		ErrorMapped: mapped("error"),
-		FailsRows:   m.Fail.Status != "" || len(m.Fail.SQL) > 0,
+		FailsRows:   m.Fail.Status != "" || len(m.Fail.SQL) > 0 || m.Fail.Call,
 
 		KeepSandboxes: c.Tasks.Sandboxes == "keep" || c.Tasks.Sandboxes == "" && reconcile.ShapeNamed(c.shape()).Keep,
 
@@ -105,6 +106,7 @@ func (c *Config) checkTasks(r *report) {
 	case !c.Tasks.None && !r.unreadable("tasks") && !r.unreadable("events"):
 		c.checkMapping(r)
 		c.checkWebhook(r)
+		c.checkCalls(r)
 	}
 }
 
@@ -137,6 +139,53 @@ func (c *Config) checkWebhook(r *report) {
 		r.fail(key+".timeout", text.Exact(w.Timeout)+" is above the cap of "+text.Exact(MaxNoticeTime),
 			"use at most "+text.Exact(MaxNoticeTime))
 	}
+}
+
+// calls are the calls of the platform's own API, by the step that they do.
+func (c *Config) calls() map[string]*CallConfig {
+	return map[string]*CallConfig{"fail": &c.Tasks.Fail.Call, "requeue": &c.Tasks.Requeue.Call}
+}
+
+// checkCalls never shows an address: people put credentials into it.
+func (c *Config) checkCalls(r *report) {
+	for step, call := range c.calls() {
+		if key := "tasks." + step + ".call"; r.given(key) && !r.unreadable(key) {
+			call.check(r, key)
+		}
+	}
+}
+
+func (c *CallConfig) check(r *report, key string) {
+	u, err := url.Parse(c.URL.Reveal())
+	switch {
+	case c.URL.Empty():
+		r.fail(key+".url", "is not given", "name the address of the platform's API, with {id} for the task")
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		r.fail(key+".url", "is not an address of https or http", "write it like https://host/tasks/{id}/cancel")
+	case u.User != nil:
+		r.fail(key+".url", "holds a credential", "move it to token")
+	case !strings.Contains(c.URL.Reveal(), "{id}") && !c.names("@id") && len(c.Body) > 0:
+		r.fail(key, "neither url nor body names the task", "put {id} into the path, or @id into the body")
+	case u.Scheme == "http" && !text.Loopback(u.Hostname()):
+		r.warn(key+".url", "the calls and their credential go over the network unencrypted", "use https")
+	}
+	if c.Token.Empty() && c.Secret.Empty() && !r.bad[key+".token"] && !r.bad[key+".secret"] {
+		r.warn(key, "nothing shows the platform that the call is ours", "give token, or secret for a signature")
+	}
+	if c.Timeout > MaxNoticeTime {
+		r.fail(key+".timeout", text.Exact(c.Timeout)+" is above the cap of "+text.Exact(MaxNoticeTime),
+			"use at most "+text.Exact(MaxNoticeTime))
+	}
+}
+
+// names reports whether the body has the word.
+func (c *CallConfig) names(word string) bool {
+	for _, value := range c.Body {
+		if strings.Contains(value, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkMapping reports what store has against the mapping with the other mistakes.

@@ -47,11 +47,31 @@ type ProviderConfig struct {
 	QuarantineFor time.Duration `yaml:"quarantine_for" min:"1m"`
 	// USD for one sandbox, for the cost of leaks.
 	PricePerHour float64 `yaml:"price_per_hour"`
+	// What sandboxes of a template, or in a region, cost instead; the first that fits counts.
+	Prices []PriceConfig `yaml:"prices"`
 	// The platform's HTTP API, for kind generic.
 	API providers.API `yaml:"api"`
 
 	Extra   map[string]string `yaml:",inline" json:"-"` // keys of the kind's own
 	Secrets map[string]Secret `yaml:",inline" json:"-"` // those of them that are credentials
+}
+
+// PriceConfig is what the sandboxes of a template, or in a region, cost.
+type PriceConfig struct {
+	// The template; any when not given.
+	Template string `yaml:"template"`
+	// The region; any when not given.
+	Region string `yaml:"region"`
+	// USD for one sandbox.
+	PerHour float64 `yaml:"per_hour" jsonschema:"required"`
+}
+
+func (p ProviderConfig) prices() []reconcile.Price {
+	var out []reconcile.Price
+	for _, one := range p.Prices {
+		out = append(out, reconcile.Price{Template: one.Template, Region: one.Region, PerHour: one.PerHour})
+	}
+	return out
 }
 
 // OwnsConfig is the proof that a sandbox is this installation's. All that is given must
@@ -156,7 +176,7 @@ func (p ProviderConfig) policy() reconcile.ProviderPolicy {
 		LinkTask: p.Link.TaskLabel != "", LinkSandbox: p.Link.Sandbox != "", SandboxIsID: p.Link.Sandbox == "id",
 		LinkRequired: p.Link.Required, EndsAtRest: p.AtRest == "terminate",
 		Templates: slices.Clone(p.Templates), Probe: p.Probe.policy(),
-		QuarantineFor: p.QuarantineFor, PricePerHour: p.PricePerHour, Key: p.keyID(),
+		QuarantineFor: p.QuarantineFor, PricePerHour: p.PricePerHour, Prices: p.prices(), Key: p.keyID(),
 	}
 }
 

@@ -50,6 +50,10 @@ func (c *Config) readSecrets(r *report, dir string) {
 	s.read("database", &c.Database, c.DatabaseFile)
 	s.read("tasks.database", &c.Tasks.Database, c.Tasks.DatabaseFile)
 	s.read("tasks.webhook.secret", &c.Tasks.Webhook.Secret, c.Tasks.Webhook.SecretFile)
+	for step, call := range c.calls() {
+		s.read("tasks."+step+".call.token", &call.Token, call.TokenFile)
+		s.read("tasks."+step+".call.secret", &call.Secret, call.SecretFile)
+	}
 	c.readOperatorKeys(s)
 	for i := range c.Providers {
 		p := &c.Providers[i]

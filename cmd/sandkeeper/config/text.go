@@ -107,6 +107,9 @@ func parseNumber(text string) (float64, *misfit) {
 
 func parseDuration(s string) (time.Duration, *misfit) {
 	d, ok := text.ParseDuration(s)
+	if _, err := strconv.ParseFloat(s, 64); !ok && err == nil && !strings.HasPrefix(s, "-") {
+		return 0, &misfit{problem: "has no unit", fix: "write it like " + clipped(s) + "s for seconds, " + clipped(s) + "m or " + clipped(s) + "d"}
+	}
 	if !ok {
 		return 0, &misfit{problem: "is not a duration", fix: "write it like 30s, 5m or 30d"}
 	}
@@ -123,6 +126,9 @@ func parsePercent(text string) (Percent, *misfit) {
 	if sign {
 		n /= 100
 	}
+	if n > 1 && !sign && n <= 100 {
+		return 0, &misfit{problem: "has no % sign", fix: "write it like 10%"}
+	}
 	if n <= 0 || n > 1 {
 		return 0, &misfit{problem: "is not above 0% and up to 100%", fix: "write it like 10%"}
 	}
@@ -138,6 +144,9 @@ func parseRate(text string) (Rate, *misfit) {
 	count, unit, _ := strings.Cut(text, "/")
 	n, err := strconv.Atoi(count)
 	per, ok := rateUnits[unit]
+	if unit == "" && err == nil && n > 0 {
+		return Rate{}, &misfit{problem: "has no unit", fix: "write it like 20/s, 50/m or 1000/h"}
+	}
 	if err != nil || !ok || n < 1 || n > 1_000_000 {
 		return Rate{}, &misfit{problem: "is not a rate", fix: "write it like 20/s, 50/m or 1000/h"}
 	}

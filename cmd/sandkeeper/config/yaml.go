@@ -32,6 +32,10 @@ func parseYAML(r *report, text []byte) ast.Node {
 			Fix: "close what is open, and put brackets in quotes"})
 		return nil
 	}
+	if at, found := tabbed(text); err != nil && found {
+		r.failAt(at, Error{Problem: "the line is indented with a tab, which YAML does not allow", Fix: "indent it with spaces"})
+		return nil
+	}
 	if err != nil {
 		r.failAt(syntaxPlace(err), Error{Problem: "is not YAML: " + syntaxMessage(err), Fix: syntaxFix(err)})
 		return nil
@@ -52,6 +56,19 @@ func parseYAML(r *report, text []byte) ast.Node {
 		return nil
 	}
 	return root
+}
+
+// tabbed is the first line that is indented with a tab.
+func tabbed(text []byte) (filePlace, bool) {
+	line := 0
+	for l := range bytes.Lines(text) {
+		line++
+		indent := l[:len(l)-len(bytes.TrimLeft(l, " \t"))]
+		if at := bytes.IndexByte(indent, '\t'); at >= 0 && len(bytes.TrimSpace(l)) > 0 {
+			return filePlace{line, at + 1}, true
+		}
+	}
+	return filePlace{}, false
 }
 
 // brokenText is where the first character stands that is none.

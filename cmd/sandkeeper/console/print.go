@@ -28,6 +28,16 @@ func PrintJSON(w io.Writer, v any) error {
 	return nil
 }
 
+// PrintJSONLine writes one of many results for programs, on a line of its own.
+func PrintJSONLine(w io.Writer, v any) error {
+	enc := json.NewEncoder(asciiJSON{w})
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return nil
+}
+
 // Print writes what was put together.
 func Print(w io.Writer, b *bytes.Buffer) error {
 	if _, err := w.Write(b.Bytes()); err != nil {

@@ -23,7 +23,8 @@ const Organization = "0f6a2c1e-0000-4000-8000-00000000da10"
 
 // Permissions are what a key may do, unless [Options] say otherwise.
 func Permissions() []string {
-	return []string{"write:sandboxes", "delete:sandboxes", "write:snapshots", "delete:snapshots", "read:limits"}
+	return []string{"write:sandboxes", "delete:sandboxes", "write:snapshots", "delete:snapshots", "read:limits",
+		"read:audit_logs"}
 }
 
 // Options are the account's key and address.
@@ -81,6 +82,7 @@ func (s *Server) routes() {
 	handle("POST /api/snapshots/{id}/activate", simulated.Activate, s.activate)
 	handle("GET /api/api-keys/current", simulated.AccountOf, s.key)
 	handle("GET /api/organizations/{id}/usage", simulated.AccountOf, s.usage)
+	handle("GET /api/audit/organizations/{id}", simulated.LogsOf, s.audit)
 	handle("POST /toolbox/{id}/process/execute", simulated.Exec, s.exec)
 	handle("GET /toolbox/{id}/files", simulated.Files, s.files)
 	handle("POST /toolbox/{id}/files/bulk-upload", simulated.Files, s.upload)

@@ -3,6 +3,7 @@ package dockertest
 import (
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/providers/wire/wiretest"
@@ -59,7 +60,12 @@ func (s *Server) turn(x wiretest.Exchange, t turn) {
 		s.cannot(x, b, t)
 	default:
 		if x.Fault.Effect != simulated.NotDone {
-			s.world.Change(b.ID, func(b *simulated.Sandbox) { b.State, b.Raw, b.UpdatedAt = t.to, "", s.world.Now() })
+			s.world.Change(b.ID, func(b *simulated.Sandbox) {
+				b.State, b.Raw, b.UpdatedAt, b.EndedAt, b.EndedFor = t.to, "", s.world.Now(), time.Time{}, ""
+				if t.to == reconcile.SandboxStopped {
+					b.EndedAt, b.EndedFor = s.world.Now(), "request"
+				}
+			})
 		}
 		x.W.WriteHeader(http.StatusNoContent)
 	}

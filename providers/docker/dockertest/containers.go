@@ -130,15 +130,18 @@ func (s *Server) inspect(x wiretest.Exchange) {
 	if state == "created" {
 		started = time.Time{}
 	}
-	if state == "exited" {
-		finished = b.UpdatedAt
+	if state == "exited" || state == "dead" {
+		finished = b.EndedAt
+		if finished.IsZero() {
+			finished = b.UpdatedAt
+		}
 	}
 	x.JSON(http.StatusOK, map[string]any{
 		"Id": b.ID, "Created": stamp(b.CreatedAt), "Path": "/bin/sleep", "Args": []string{"infinity"},
 		"Name": "/" + b.FormerName(), "Image": imageID(b.Template), "RestartCount": 0, "Driver": "overlay2",
 		"State": map[string]any{
 			"Status": state, "Running": running, "Paused": state == "paused", "Restarting": state == "restarting",
-			"OOMKilled": false, "Dead": state == "dead", "Pid": 4711, "ExitCode": 0, "Error": b.Error,
+			"OOMKilled": b.EndedFor == "oom", "Dead": state == "dead", "Pid": 4711, "ExitCode": exitOf(b), "Error": b.Error,
 			"StartedAt": stamp(started), "FinishedAt": stamp(finished),
 		},
 		"HostConfig": map[string]any{"NetworkMode": "default", "ReadonlyRootfs": false},

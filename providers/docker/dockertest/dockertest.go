@@ -74,6 +74,7 @@ func (s *Server) routes() {
 	handle("POST /containers/{id}/exec", simulated.Exec, s.exec)
 	handle("POST /exec/{exec}/start", simulated.Exec, s.execStart)
 	handle("GET /exec/{exec}/json", simulated.Exec, s.execInspect)
+	handle("GET /events", simulated.LogsOf, s.events)
 	handle("GET /images/{name...}", simulated.Snapshot, s.image)
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.nowhere(w, r) })
 }

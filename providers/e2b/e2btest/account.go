@@ -86,6 +86,10 @@ func (s *Server) eventsOf(q *request) {
 	if b, ok := s.world.Sandbox(q.id); ok && (len(seen) == 0 || seen[0].kind != "created") {
 		seen = slices.Insert(seen, 0, event{b.ID, "created", b.CreatedAt})
 	}
+	ended, err := s.world.Died(q.id)
+	if err == nil && !slices.ContainsFunc(seen, func(e event) bool { return e.kind == "killed" }) {
+		seen = append(seen, event{q.id, "killed", ended.EndedAt})
+	}
 	v := q.URL.Query()
 	if v.Get("orderAsc") != "true" {
 		slices.Reverse(seen)
@@ -93,12 +97,24 @@ func (s *Server) eventsOf(q *request) {
 	seen = seen[min(len(seen), number(v.Get("offset"), 0)):]
 	out := []object{}
 	for _, e := range seen[:min(len(seen), number(v.Get("limit"), 10))] {
-		out = append(out, object{"version": "v2", "id": "evt-" + strconv.Itoa(len(out)), "eventData": nil,
+		out = append(out, object{"version": "v2", "id": "evt-" + strconv.Itoa(len(out)), "eventData": dataOf(e, ended),
 			"type": "sandbox.lifecycle." + e.kind, "sandboxId": e.sandbox, "sandboxTeamId": Team,
 			"sandboxBuildId": "build-1", "sandboxExecutionId": "execution-1", "sandboxTemplateId": public,
 			"timestamp": stamp(e.at)})
 	}
 	q.json(http.StatusOK, out)
+}
+
+// dataOf is what a kill says of its reason: one of the vendor's words. Other events may say nothing.
+func dataOf(e event, b simulated.Sandbox) any {
+	if e.kind != "killed" {
+		return nil
+	}
+	why := b.EndedFor
+	if !slices.Contains([]string{"request", "timeout", "admin", "orphaned"}, why) {
+		why = "unknown"
+	}
+	return object{"kill_reason": why, "execution": object{"started_at": stamp(b.CreatedAt)}}
 }
 
 func (s *Server) team(q *request) {

@@ -164,6 +164,9 @@ func podStatus(b simulated.Sandbox) object {
 		how = ended(0, "Completed", b)
 	case "Failed":
 		how = ended(1, "Error", b)
+		if b.EndedFor == "oom" {
+			how = ended(137, "OOMKilled", b)
+		}
 	}
 	out["containerStatuses"] = []object{
 		{"name": "proxy", "image": "registry.test/proxy:1", "ready": true, "restartCount": 0, "state": how},

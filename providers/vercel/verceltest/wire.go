@@ -66,10 +66,12 @@ func (s *Server) sessionDTO(v vm) parts {
 	case "stopping":
 		dto.at("requestedStopAt", v.UpdatedAt)
 	case "aborted":
-		dto.at("abortedAt", v.UpdatedAt)
+		dto.at("abortedAt", v.EndedAt)
 	case "stopped", "failed":
-		dto.at("requestedStopAt", v.UpdatedAt)
-		dto.at("stoppedAt", v.UpdatedAt)
+		if v.EndedFor == "request" {
+			dto.at("requestedStopAt", v.EndedAt)
+		}
+		dto.at("stoppedAt", v.EndedAt)
 		dto["duration"] = v.UpdatedAt.Sub(v.CreatedAt).Milliseconds()
 		dto["activeCpuDurationMs"] = 0
 		dto["networkTransfer"] = fields{"ingress": 0, "egress": 0}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/backtest"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/store/tasks"
+)
+
+// pastFlags are what backtest and tune are asked for.
+type pastFlags struct {
+	since time.Duration
+	share int
+	form  string
+	rules []string
+}
+
+func (f *pastFlags) add(c *cobra.Command, forms ...string) {
+	spanFlag(c, &f.since, "since", 30*day, "how far back to look")
+	c.Flags().IntVar(&f.share, "share", 50, "percent of the time in which the task database may be kept at work")
+	c.Flags().StringSliceVar(&f.rules, "rule", nil, "only this rule; may be given more than once")
+	_ = c.RegisterFlagCompletionFunc("rule", cobra.FixedCompletions(reconcile.RuleNames, cobra.ShellCompDirectiveNoFileComp))
+	last := len(forms) - 1
+	formFlag(c, &f.form, "text", "form of the result: "+strings.Join(forms[:last], ", ")+" or "+forms[last], forms...)
+}
+
+// wrong is what cannot be asked for.
+func (f *pastFlags) wrong() error {
+	for _, name := range f.rules {
+		if !slices.Contains(reconcile.RuleNames, name) {
+			return misused(fmt.Errorf("--rule %s: %s", name, text.Unknown(name, reconcile.RuleNames)))
+		}
+	}
+	if f.share < 1 || f.share > 100 {
+		return misused(fmt.Errorf("--share %d: it is a percentage, from 1 to 100", f.share))
+	}
+	return nil
+}
+
+func backtestCommand(o *app.Options) *cobra.Command {
+	f := &pastFlags{}
+	c := &cobra.Command{
+		Use:   "backtest",
+		Short: "Hold each rule against the platform's own finished tasks: how often would it have been wrong?",
+		Long: `Backtest reads the finished tasks and the events of their workers, and asks the rules' own
+code what it would have come to at each moment when a silence or an age crosses its threshold.
+For each rule it says how many tasks that completed it would have ended (false positives), with
+an upper bound for the true rate (95 % confidence), how what it measures is distributed, how late
+the dead would have been found, and which threshold would keep the bound of 2 %. Tasks that
+somebody stopped, or that sandkeeper failed, do not count as alive. docs/backtest.md has the theory.
+
+It changes nothing and works with a role that may only read. It reads page by page in short
+transactions, and leaves the task database alone for a part of the time.`,
+		Example: `  sandkeeper backtest
+  sandkeeper backtest --since 90d --rule heartbeat-lost
+  sandkeeper backtest -o svg > backtest.svg`,
+		Args: needs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runBacktest(cmd.Context(), o, f)
+		},
+	}
+	f.add(c, "text", "json", "svg")
+	return c
+}
+
+func runBacktest(ctx context.Context, o *app.Options, f *pastFlags) error {
+	p, err := readPast(ctx, o, f)
+	if err != nil {
+		return err
+	}
+	switch f.form {
+	case "json":
+		return console.PrintJSON(o.Out, backtestReportOf(p))
+	case "svg":
+		return backtestSVG(o.Out, p.results)
+	}
+	return backtestText(o.Out, p)
+}
+
+// A past is what the history came to.
+type past struct {
+	asOf, since   time.Time
+	tasks, events int
+	leftOut       int
+	price         float64 // USD of a sandbox for an hour
+	results       []backtest.Result
+}
+
+// readPast reads the history and plays it to the rules.
+func readPast(ctx context.Context, o *app.Options, f *pastFlags) (*past, error) {
+	if err := f.wrong(); err != nil {
+		return nil, err
+	}
+	c, err := o.Load()
+	if err != nil {
+		return nil, err
+	}
+	// A history is garbage when it was played, and the program is to stay small.
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
+	a := o.With(c)
+	defer a.Close()
+	policy := c.Policy()
+	out := &past{asOf: time.Now().UTC()}
+	for _, provider := range policy.Providers {
+		out.price = max(out.price, provider.PricePerHour)
+	}
+	if err := a.OpenTasks(ctx); err != nil {
+		return nil, err
+	}
+	show := newPastShown(a, o.Err)
+	replay, err := out.play(ctx, show, f, &policy)
+	show.End()
+	if err != nil {
+		return nil, err
+	}
+	seen, err := ledgerVerdicts(ctx, a, f.since)
+	if err != nil {
+		fmt.Fprintln(o.Err, "warning: the ledger cannot be asked, so only the history tells:", console.Lines(err.Error()))
+	}
+	out.results = replay.Results(seen, f.rules...)
+	return out, nil
+}
+
+// play reads the task database's history.
+func (p *past) play(
+	ctx context.Context, show *pastShown, f *pastFlags, policy *reconcile.Policy,
+) (*backtest.Replay, error) {
+	a := show.a
+	if a.Tasks == nil {
+		p.since = p.asOf.Add(-f.since)
+		return backtest.New(policy, p.since, p.asOf, f.rules...), nil
+	}
+	clock, err := a.Tasks.Clock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.asOf, p.since = clock.Now.UTC(), clock.Now.Add(-f.since).UTC()
+	replay := backtest.New(policy, p.since, p.asOf, f.rules...)
+	err = a.Tasks.History(ctx, tasks.HistoryRead{Since: p.since, Share: float64(f.share) / 100, Seen: show.seen}, replay.Add)
+	p.tasks, p.events, p.leftOut = replay.Tasks, replay.Events, show.last.LeftOut
+	return replay, err
+}
+
+// A pastShown shows how far a history has been read: on a terminal always, elsewhere now and then in the log.
+type pastShown struct {
+	*console.Progress
+	a    *app.App
+	told time.Time
+	last tasks.HistorySeen
+}
+
+// tellEvery is how often a log is told of a long reading.
+const tellEvery = 30 * time.Second
+
+func newPastShown(a *app.App, w io.Writer) *pastShown {
+	return &pastShown{Progress: console.NewProgress(w), a: a, told: time.Now()}
+}
+
+func (r *pastShown) seen(s tasks.HistorySeen) {
+	r.last = s
+	r.Stage(fmt.Sprintf("reading the history: %d tasks, %d events", s.Tasks, s.Events))
+	if time.Since(r.told) > tellEvery {
+		r.told = time.Now()
+		r.a.Log.Info("reading the history", "tasks", s.Tasks, "events", s.Events, "task", text.Clip(s.After, 60))
+	}
+}
+
+// ledgerVerdicts are what the ledger knows of each rule's verdicts; nothing where there is no ledger yet.
+func ledgerVerdicts(ctx context.Context, a *app.App, since time.Duration) (map[string]reconcile.RuleReport, error) {
+	if err := a.OpenLedger(ctx); err != nil {
+		return nil, err
+	}
+	have, want, err := a.Ledger.SchemaVersion(ctx)
+	switch {
+	case err != nil || have == 0:
+		return nil, err
+	case have != want:
+		return nil, errors.New("its schema is of another version: run `sandkeeper migrate`")
+	}
+	all, err := a.Ledger.Report(ctx, since)
+	out := map[string]reconcile.RuleReport{}
+	for _, r := range all {
+		out[r.Rule] = r
+	}
+	return out, err
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/providers"
+	"github.com/sandkeeper/sandkeeper/store/tasks/propose"
+)
+
+// proposable are the kinds that an entry is proposed for: generic is described by hand, and simulated is none.
+func proposable() []string {
+	return slices.DeleteFunc(providers.Kinds(), func(kind string) bool {
+		return kind == "generic" || kind == "simulated" || !providers.Built(kind)
+	})
+}
+
+// ownedBy are the proofs and links that a kind may know, the best first: a label tells whose a sandbox is and which
+// task's, a name only the first, and a row can be written by many.
+func (f *initFlags) ownedBy(p *propose.Proposal) [][]string {
+	label := fmt.Sprintf("owns: {labels: {sandkeeper: %s}}  # ? a label that your sandboxes carry and no other's do; until it fits, "+
+		"nothing is yours and nothing is touched", f.installation)
+	prefix := fmt.Sprintf("owns: {name_prefix: %s-}  # ? how the names of your sandboxes begin; until it fits, nothing is yours "+
+		"and nothing is touched", f.installation)
+	row := "owns: {referenced: true}  # ? yours is what a row names; a mark on the sandbox itself proves more"
+	byLabel := "link: {task_label: task_id}  # ? the label of a sandbox that holds the id of its task"
+	byRow := fmt.Sprintf("link: {sandbox: %s}  # ? what %s holds: id, name or label:KEY", p.SandboxHolds(), p.Sandbox())
+	if p.None != "" {
+		return [][]string{{label}, {prefix}}
+	}
+	if p.Sandbox() == "" {
+		return [][]string{{label, byLabel}, {prefix, byLabel}, {prefix}}
+	}
+	return [][]string{{label, byRow}, {prefix, byRow}, {row, byRow}}
+}
+
+// entries are the entries to try, the best first.
+func (f *initFlags) entries(p *propose.Proposal) (out []string) {
+	for _, owned := range f.ownedBy(p) {
+		lines := []string{"- name: " + f.provider, "  kind: " + f.provider}
+		if f.providerURL != "" {
+			lines = append(lines, fmt.Sprintf("  url: %q", strings.ReplaceAll(f.providerURL, "${", "$${")))
+		}
+		for _, key := range f.keys() {
+			lines = append(lines, fmt.Sprintf("  %s: ${%s}", key, strings.ToUpper(f.provider+"_"+key)))
+		}
+		for _, line := range owned {
+			lines = append(lines, "  "+line)
+		}
+		out = append(out, "  "+strings.Join(lines, "\n  "))
+	}
+	return out
+}
+
+// keys are those that an entry of the kind may not lack.
+func (f *initFlags) keys() (out []string) {
+	for _, key := range providers.KeysOf(f.provider) {
+		if key.Required != "" && key.Name != "url" {
+			out = append(out, key.Name)
+		}
+	}
+	if f.provider == "cloudflare" { // either half may lack, not both: this is the one with an account's rights
+		out = append(out, "token", "account", "application")
+	}
+	return out
+}

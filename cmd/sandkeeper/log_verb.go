@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/store/ledger"
+)
+
+const (
+	followEvery = time.Second
+	// lateLines is how many numbers below the newest line are looked at again: who took a number first may commit last.
+	lateLines = 1000
+)
+
+// timelineKinds are the kinds of lines of the timeline.
+var timelineKinds = []string{"seen", "state", "finding", "resolved", "action", "probe", "operator", "source"}
+
+// logFlags are those of log.
+type logFlags struct {
+	listFlags
+	kind   string
+	follow bool
+}
+
+func logCommand(o *app.Options) *cobra.Command {
+	f := &logFlags{}
+	c := &cobra.Command{
+		Use:   "log",
+		Short: "Show the timeline of everything that was seen and done; -f goes on",
+		Long: `Log shows the newest lines of the ledger's timeline, oldest first: what was found and resolved, what was
+done, what operators asked for, which sources were trusted. All times are of the ledger's
+clock. With -f it goes on until it is interrupted; -o json then gives one line for each.`,
+		Example: "  sandkeeper log -f\n  sandkeeper log --kind operator --limit 20\n  sandkeeper log -f -o json --text daytona",
+		Args:    needs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.follow {
+				return follow(cmd.Context(), o, f)
+			}
+			return list(cmd.Context(), o, &f.listFlags, f.list)
+		},
+	}
+	f.add(c)
+	f.addText(c, "only with this part of a subject or of what happened")
+	wordFlag(c, &wordValue{"kind", &f.kind, timelineKinds}, "", "only lines of this kind")
+	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with what happens")
+	return c
+}
+
+// lines are the newest lines after a number, oldest first, and whether there are more before them.
+func (f *logFlags) lines(ctx context.Context, a *app.App, after int64) ([]ledger.NumberedEvent, bool, error) {
+	most := f.limit + 1
+	if f.limit == 0 || after > 0 {
+		most = 1_000_000
+	}
+	found, err := a.Ledger.Timeline(ctx, ledger.TimelinePart{After: after, Kind: f.kind, Text: f.text, Most: most})
+	more := len(found) == most
+	if more {
+		found = found[:most-1]
+	}
+	slices.Reverse(found)
+	return found, more, err
+}
+
+func (f *logFlags) list(ctx context.Context, a *app.App, _ *listFlags) (*listing, error) {
+	found, more, err := f.lines(ctx, a, 0)
+	if err != nil {
+		return nil, err
+	}
+	l := &listing{name: "lines", more: more, narrow: 4, none: "no such line", head: []string{"at", "kind", "subject", "what"}}
+	items := []reconcile.TimelineEvent{}
+	for i := range found {
+		e := found[i].TimelineEvent
+		e.At = e.At.UTC()
+		items = append(items, e)
+		l.rows = append(l.rows, []string{text.Time(e.At), e.Kind, e.Subject, e.What})
+	}
+	l.items = items
+	return l, nil
+}
+
+// follow prints the newest lines and then each new one, until it is interrupted.
+func follow(ctx context.Context, o *app.Options, f *logFlags) error {
+	return onLedger(ctx, o, func(a *app.App) error {
+		if err := a.CheckSchema(ctx); err != nil {
+			return err
+		}
+		seen, newest := map[int64]bool{}, int64(0)
+		tick := time.NewTicker(followEvery)
+		defer tick.Stop()
+		for {
+			found, _, err := f.lines(ctx, a, max(newest-lateLines, 0))
+			if ctx.Err() != nil {
+				return nil //nolint:nilerr // who follows ends it, that is no failure
+			}
+			if err != nil {
+				return err
+			}
+			first := newest == 0
+			for i := range found {
+				e := &found[i]
+				if !seen[e.Number] && (first || e.Number > newest-lateLines) {
+					if err := f.line(o.Out, e.TimelineEvent); err != nil {
+						return err
+					}
+				}
+				seen[e.Number] = true
+			}
+			for i := range found {
+				newest = max(newest, found[i].Number)
+			}
+			if first {
+				markBefore(seen, newest)
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-tick.C:
+			}
+		}
+	})
+}
+
+// markBefore takes the lines just below the first ones that were shown for seen: --limit left them out.
+func markBefore(seen map[int64]bool, newest int64) {
+	oldest := newest
+	for n := range seen {
+		oldest = min(oldest, n)
+	}
+	for n := oldest - lateLines; n < oldest; n++ {
+		seen[n] = true
+	}
+}
+
+// line prints one line as it comes.
+func (f *logFlags) line(w io.Writer, e reconcile.TimelineEvent) error {
+	e.At = e.At.UTC()
+	switch f.output {
+	case "json":
+		return console.PrintJSONLine(w, e)
+	case "yaml":
+		return console.PrintYAML(w, []reconcile.TimelineEvent{e})
+	}
+	var b bytes.Buffer
+	width := cellWidth
+	if f.output == "wide" {
+		width = 1 << 20
+	}
+	fmt.Fprintf(&b, "%s  %-8s  %s  %s\n", text.Time(e.At), e.Kind, text.Clip(e.Subject, width), text.Clip(e.What, width))
+	return console.Print(w, &b)
+}

@@ -1,0 +1,200 @@
+package backtest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// All is the class of all tasks.
+const All = "all"
+
+// classLeast is how many tasks make a class worth a line of its own.
+const classLeast = 30
+
+// A Result is what the history says of one rule, for all tasks or for a class of them.
+type Result struct {
+	Rule, Class    string
+	After          time.Duration
+	Samples        int // tasks that completed, and others that showed life after the rule would have acted
+	FalsePositives int
+	Upper          float64 // of the rate of false positives, with [Confidence]
+	Proven         bool
+	Suggested      time.Duration // the threshold that would keep the bound; 0: none can be said
+	Measured       Spread        // the longest that the rule would count, by task
+	Delay          Spread        // how late the dead of the history would have been found
+	Spared         int           // of the samples, those for whom something spoke that the rule saw
+	Dead           int           // tasks that failed in a span that the rule counts
+	Censored       int           // tasks that somebody stopped, or sandkeeper failed: they tell nothing of life
+	Hours          float64       // of dead work before it would have been found
+	Cost           float64       // hours more with Suggested; below 0: less
+	Reason         string
+	Frontier       []Point // false positives and dead work by threshold, for All
+}
+
+// Results are what the history says, rule by rule in the order of the table, first of all tasks and then by class.
+// Of rules that cannot be replayed the ledger's own verdicts tell, where it has some.
+func (r *Replay) Results(ledger map[string]reconcile.RuleReport, rules ...string) []Result {
+	var out []Result
+	for _, name := range reconcile.RuleNames {
+		if len(rules) > 0 && !slices.Contains(rules, name) {
+			continue
+		}
+		i := slices.IndexFunc(r.tallies, func(t *tally) bool { return t.rule == name })
+		if i < 0 || len(r.tallies[i].samples) == 0 {
+			out = append(out, r.fromLedger(name, ledger[name]))
+			continue
+		}
+		out = append(out, r.ofTally(r.tallies[i])...)
+	}
+	return out
+}
+
+// ofTally are the results of a rule that was replayed.
+func (r *Replay) ofTally(t *tally) []Result {
+	t.hearOthers(r.fleet)
+	slices.SortStableFunc(t.samples, func(a, b sample) int { return cmp.Compare(a.ended, b.ended) })
+	samples, since := sinceChange(t.samples)
+	all := t.result(samples, r.proof, All, r.policy.Rules[t.rule].After)
+	all.Reason = reconcile.Joined(r.reason(t, &all), since, r.unsure(t))
+	all.Frontier = frontier(t, samples, &all)
+	out := []Result{all}
+	groups := r.classes.groups()
+	for _, name := range reconcile.SortedKeys(groups) {
+		own := slices.DeleteFunc(slices.Clone(samples), func(s sample) bool { return !slices.Contains(groups[name], s.class) })
+		one := t.result(own, r.proof, name, t.after[groups[name][0]])
+		if one.Samples < classLeast {
+			continue
+		}
+		one.Reason = r.reason(t, &one)
+		out = append(out, one)
+	}
+	return out
+}
+
+// sinceChange are the samples since the history changed its nature, and words for it.
+func sinceChange(samples []sample) ([]sample, string) {
+	var values []millis
+	var places []int
+	for i := range samples {
+		if samples[i].tells() {
+			values, places = append(values, samples[i].longest), append(places, i)
+		}
+	}
+	at := changed(values)
+	if at == 0 {
+		return samples, ""
+	}
+	from := places[at]
+	when := time.Unix(int64(samples[from].ended), 0).UTC()
+	return samples[from:], fmt.Sprintf("behaviour changed about %s: only the %d tasks since then count", text.Time(when),
+		len(values)-at)
+}
+
+// tells reports whether the sample counts: the task completed, or lived on after the rule would have acted.
+func (s *sample) tells() bool { return s.outcome == Completed || s.wrong }
+
+func (t *tally) result(samples []sample, proof Proof, class string, after time.Duration) Result {
+	out := Result{Rule: t.rule, Class: class, After: after}
+	var values, delays []millis
+	for i := range samples {
+		s := &samples[i]
+		if s.tells() {
+			out.Samples++
+			values = append(values, s.longest)
+			out.Spared += count(s.spared)
+		}
+		if s.wrong {
+			out.FalsePositives++
+		}
+		if s.last > 0 {
+			out.Dead++
+			out.Hours += s.late.duration().Hours()
+			delays = append(delays, s.late)
+		}
+		if s.outcome == Stopped || s.outcome == Ours {
+			out.Censored++
+		}
+	}
+	out.Measured, out.Delay = spreadOf(values), spreadOf(delays)
+	out.Upper = Upper(out.FalsePositives, out.Samples)
+	out.Proven = out.Samples >= proof.Samples && out.Upper <= proof.FalsePositives
+	out.Suggested = suggested(values, proof.FalsePositives, reconcile.RuleNamed(t.rule).Floor)
+	if out.Suggested > 0 {
+		out.Cost = deadHours(samples, out.Suggested) - deadHours(samples, after)
+	}
+	return out
+}
+
+func count(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// suggested is the smallest threshold that keeps the rate with [Confidence], whatever the distribution: as many of
+// the sorted values may lie above it as [Allowed] says. How many that are depends on their number alone, so that
+// choosing it by them costs no confidence (Wilks).
+func suggested(sorted []millis, rate float64, floor time.Duration) time.Duration {
+	allowed := Allowed(len(sorted), rate)
+	if allowed < 0 {
+		return 0
+	}
+	return max(roundUp(sorted[len(sorted)-1-allowed].duration()+time.Millisecond), floor, time.Second)
+}
+
+// deadHours is how much work of the dead a threshold lets pass before they are found.
+func deadHours(samples []sample, after time.Duration) (hours float64) {
+	for i := range samples {
+		hours += min(samples[i].last.duration(), after).Hours()
+	}
+	return hours
+}
+
+// hearOthers takes back what was all workers' silence and not this one's: it asks the rule again, beside the others.
+func (t *tally) hearOthers(f *fleet) {
+	if t.kind == 0 {
+		return
+	}
+	limit := t.asIs.Rules["heartbeat-lost"].After
+	if t.kind == active {
+		limit = t.asIs.Rules[t.rule].After
+	}
+	g := f.guide(t.kind, max(limit, time.Second))
+	for i := range t.samples {
+		s := &t.samples[i]
+		from := time.Unix(int64(s.from), 0)
+		to := from.Add(s.longest.duration())
+		if s.longest == 0 || s.longest.duration() < limit/2 || !g.doubtful(from, to) || t.foundBeside(g, span{from, to, true}) {
+			continue
+		}
+		s.longest, s.second = s.second, 0
+		still := s.wrong && s.longest.duration() > t.after[s.class]
+		s.spared = s.spared || s.wrong && !still
+		s.wrong = still
+	}
+}
+
+// foundBeside reports whether the rule would have acted in the span beside the others.
+func (t *tally) foundBeside(g *guide, s span) bool {
+	began := s.from.Add(-24 * time.Hour)
+	stand := &Life{Task: reconcile.Task{ID: "one", State: reconcile.TaskCompleted, CreatedAt: began, StartedAt: began},
+		Ended: s.to, Signs: []Sign{{At: began, Kind: Started}, {At: s.from, Kind: Heartbeat}}}
+	for _, at := range [...]time.Time{s.from.Add(t.asIs.Rules[t.rule].After + time.Second), s.to.Add(-time.Millisecond)} {
+		if !at.Before(s.to) {
+			continue
+		}
+		if t.kind == active {
+			stand.Signs = []Sign{{At: began, Kind: Started}, {At: s.from}, {At: at, Kind: Heartbeat}}
+		}
+		if (Moment{Life: stand, At: at, crowd: g.at(at)}).Finds(t.asIs, t.rule) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,39 @@
+package web
+
+// ActsServed says whether the acts have pages: without them no link leads there.
+const ActsServed = false
+
+// An act is a link to the page that confirms one.
+type act struct{ Text, Href string }
+
+// offered are the acts that may be shown.
+func offered(acts ...act) []act {
+	if !ActsServed {
+		return nil
+	}
+	return acts
+}
+
+func holdAct(subject string) act { return act{"Hold…", asking("act/hold", "subject", subject)} }
+
+func unholdAct(subject string) act { return act{"Lift…", asking("act/unhold", "subject", subject)} }
+
+func pauseAct(what string) act { return act{"Pause…", asking("act/pause", "what", what)} }
+
+func resumeAct(what string) act { return act{"Resume…", asking("act/resume", "what", what)} }
+
+func releaseAct(rule string) act { return act{"Release…", asking("act/release", "rule", rule)} }
+
+func modeAct(rule string) act { return act{"Mode…", asking("act/mode", "rule", rule)} }
+
+func terminateAct(provider, sandbox string) act {
+	return act{"Terminate…", asking("act/terminate", "provider", provider, "sandbox", sandbox)}
+}
+
+func restoreAct(sandbox string) act {
+	return act{"Restore…", asking("act/restore", "sandbox", sandbox)}
+}
+
+func retryAct(incident string) act {
+	return act{"Retry tasks…", asking("act/retry", "incident", incident)}
+}

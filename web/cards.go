@@ -1,0 +1,128 @@
+package web
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/web/chart"
+)
+
+// A card is one figure with how it went in the last hours.
+type card struct {
+	Title string
+	Value string
+	Level level
+	Sub   string
+	Href  string
+	Chart string
+	Facts []fact // instead of a value: several of one chart
+}
+
+func (s *model) cards() []card {
+	cards := []card{s.fleetCard(), s.findingsCard(), s.actedCard(), s.goneCard()}
+	if s.priced() {
+		cards = append(cards, s.moneyCard())
+	}
+	return cards
+}
+
+// slots are one number of each slot of the trends; none where they are not known.
+func (s *model) slots(of func(*reconcile.TrendSlot) float64) []float64 {
+	if s.trends == nil {
+		return nil
+	}
+	values := make([]float64, len(s.trends.Slots))
+	for i := range values {
+		values[i] = of(&s.trends.Slots[i])
+	}
+	return values
+}
+
+func (s *model) span() string {
+	if s.trends == nil {
+		return "not known"
+	}
+	return "the last " + text.Coarse(time.Duration(len(s.trends.Slots))*s.trends.Slot)
+}
+
+func counted(what string) func(*reconcile.TrendSlot) float64 {
+	return func(t *reconcile.TrendSlot) float64 {
+		if n, ok := sum(t.Counts, what); ok {
+			return float64(n)
+		}
+		return chart.Missing()
+	}
+}
+
+func (s *model) fleetCard() card {
+	c := card{Title: "Live tasks and sandboxes", Facts: s.facts(), Href: "sources"}
+	says := s.span()
+	for _, f := range c.Facts {
+		says += fmt.Sprintf("; now %s: %s", f.Name, f.Value)
+	}
+	c.Chart = chart.Lines(c.Title, says,
+		chart.Series{Name: "sandboxes", Class: "boxes", Filled: true, Values: s.slots(counted(reconcile.CountOwned))},
+		chart.Series{Name: "live tasks", Class: "tasks", Values: s.slots(counted(reconcile.CountTasks))})
+	return c
+}
+
+func (s *model) findingsCard() card {
+	c := card{Title: "Open findings", Value: fmt.Sprint(total(s.FindingsOpen)), Sub: s.dueWords(), Href: "findings"}
+	c.Chart = chart.Lines(c.Title, s.span()+"; now "+c.Value, chart.Series{Class: "findings", Filled: true,
+		Values: s.slots(func(t *reconcile.TrendSlot) float64 { return float64(t.Findings) })})
+	return c
+}
+
+func (s *model) actedCard() card {
+	done := s.slots(func(t *reconcile.TrendSlot) float64 { return float64(t.Acted) })
+	n := 0.0
+	for _, v := range done {
+		n += v
+	}
+	c := card{Title: "Actions done", Value: fmt.Sprint(n), Href: asking("actions", "state", reconcile.ChosenClosed), Sub: s.stepsSub()}
+	if s.trends == nil {
+		c.Value = "–"
+	}
+	c.Chart = chart.Lines(c.Title, s.span()+"; in all "+c.Value, chart.Series{Class: "acted", Filled: true, Values: done})
+	return c
+}
+
+// goneCard is how long it took from the first request until a sandbox was confirmed gone.
+func (s *model) goneCard() card {
+	worst := time.Duration(0)
+	values := s.slots(func(t *reconcile.TrendSlot) float64 {
+		worst = max(worst, t.Gone)
+		if t.Gone == 0 {
+			return chart.Missing()
+		}
+		return t.Gone.Seconds()
+	})
+	c := card{Title: "Until gone", Value: "–", Sub: "no termination was measured", Href: asking("actions", "step", "terminate", "state", "closed")}
+	if worst > 0 {
+		c.Value, c.Sub = text.Coarse(worst), "at most, 95 % of each quarter hour"
+	}
+	c.Chart = chart.Lines(c.Title, s.span()+"; at most "+c.Value, chart.Series{Class: "gone", Filled: true, Values: values})
+	return c
+}
+
+func (s *model) priced() bool {
+	for _, p := range s.policy.Providers {
+		if p.PricePerHour > 0 {
+			return s.trends != nil
+		}
+	}
+	return false
+}
+
+func (s *model) moneyCard() card {
+	c := card{Title: "Leaking now", Value: "$0 /h", Sub: "nothing saved in " + s.span(), Href: asking("findings", "state", "due")}
+	if usd := dollars(s.trends.Leaking); usd != "" {
+		c.Value, c.Level = usd+" /h", warn
+	}
+	if usd := dollars(s.trends.Saved); usd != "" {
+		c.Sub = "saved " + usd + " in " + s.span()
+	}
+	return c
+}

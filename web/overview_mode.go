@@ -1,0 +1,94 @@
+package web
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// pausedAll is the pause of everything, if there is one.
+func (s *model) pausedAll() (reconcile.Pause, bool) {
+	for _, p := range s.Controls.Pauses {
+		if p.Scope == "all" {
+			return p, true
+		}
+	}
+	return reconcile.Pause{}, false
+}
+
+// onlyObserves reports whether no rule may act. A page that was told of no rule cannot know.
+func (s *model) onlyObserves() bool {
+	for rule, p := range s.policy.Rules {
+		if s.modeOf(rule, p.Mode) == reconcile.Enforce {
+			return false
+		}
+	}
+	return len(s.policy.Rules) > 0
+}
+
+// modeOf is the mode of a rule with what operators lowered.
+func (s *model) modeOf(rule string, config reconcile.Mode) reconcile.Mode {
+	if low, ok := s.Controls.Modes[rule]; ok && lower(low, config) {
+		return low
+	}
+	return config
+}
+
+// tempered makes a good verdict say that nothing would be repaired, when that is so: it is no good news then.
+func (s *model) tempered(v verdict) verdict {
+	p, paused := s.pausedAll()
+	switch {
+	case v.Level != well && v.Level != busy:
+	case paused:
+		v.Level, v.Word = set, "Paused"
+		v.Sentence += " Nothing is repaired: all acting is paused" + signed(text.Plain(p.Author, mostHolding),
+			text.Plain(p.Reason, mostHolding)) + "."
+	case s.onlyObserves():
+		v.Level, v.Word = set, "Observe only"
+		v.Sentence += " Nothing is repaired: every rule only observes."
+	}
+	return v
+}
+
+// chips are what belongs to the verdict besides its sentence.
+func (s *model) chips() []cell {
+	var out []cell
+	if _, paused := s.pausedAll(); paused {
+		out = append(out, chip(set, "PAUSED").to("stops"))
+	}
+	if s.onlyObserves() {
+		out = append(out, chip(set, "OBSERVE ONLY").to("rules"))
+	}
+	for _, rule := range slices.Sorted(maps.Keys(s.Controls.Modes)) {
+		l := set
+		if s.demotedBy(rule) {
+			l = bad
+		}
+		out = append(out, chip(l, text.Plain(rule, mostName)+": "+string(s.Controls.Modes[rule])).to(ruleAddress(rule)))
+	}
+	if missed := s.missed(); missed > 0 {
+		out = append(out, chip(warn, count(missed, "target")+" missed").to("./#targets"))
+	}
+	return out
+}
+
+// missed is how many targets were not met.
+func (s *model) missed() int {
+	n := 0
+	for _, l := range s.targets() {
+		n += truth(l.Word == "missed")
+	}
+	return n
+}
+
+// missedWords end a good verdict with what was not good within the window, so that green does not hide it.
+func (s *model) missedWords() string {
+	n := s.missed()
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Of the targets of the last %s, %d %s missed.", text.Coarse(s.Scores.Window), n, verb(n, "was", "were"))
+}

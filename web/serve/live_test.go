@@ -1,0 +1,127 @@
+package serve
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/web/webtest"
+)
+
+// moving is a ledger that changes when it is told to, and counts how often it is asked.
+type moving struct {
+	webtest.Ledger
+	now   atomic.Pointer[string]
+	asked atomic.Int32
+}
+
+func (m *moving) Changed(context.Context) (string, error) {
+	m.asked.Add(1)
+	if now := m.now.Load(); now != nil {
+		return *now, nil
+	}
+	return "", nil
+}
+
+func (m *moving) move(to string) { m.now.Store(&to) }
+
+// TestPagesHearOfChanges: two hundred pages hear of each change within a second, of one goroutine that asks, and nobody
+// asks once they are gone.
+func TestPagesHearOfChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ledger, forgot := &moving{}, 0
+		h := newHerald(ledger, func() { forgot++ })
+		var all sync.WaitGroup
+		for range 200 {
+			heard, leave, ok := h.join()
+			if !ok {
+				t.Fatal("a page was sent away")
+			}
+			all.Go(func() {
+				defer leave()
+				for range 3 {
+					<-heard
+				}
+			})
+		}
+		for _, to := range []string{"a", "b", "c"} {
+			synctest.Wait()
+			began := time.Now()
+			ledger.move(to)
+			time.Sleep(time.Second)
+			if time.Since(began) > time.Second {
+				t.Error("time is not the bubble's")
+			}
+		}
+		all.Wait()
+		if n := ledger.asked.Load(); n > 10 || forgot != 3 {
+			t.Errorf("the ledger was asked %d times in 3 seconds, and a new reading made %d times", n, forgot)
+		}
+		asked := ledger.asked.Load()
+		time.Sleep(time.Minute)
+		if ledger.asked.Load() != asked {
+			t.Error("the ledger is asked though nobody looks")
+		}
+	})
+}
+
+// TestTooManyPages: one more than the most is sent away, and has room once another has left.
+func TestTooManyPages(t *testing.T) {
+	s := &site{Options: options(), herald: newHerald(&moving{}, func() {})}
+	var leave func()
+	for range mostLive {
+		_, l, _ := s.herald.join()
+		defer l()
+		leave = l
+	}
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("GET", "/live", nil)
+	r.Header.Set("Accept", "text/event-stream")
+	if s.live(w, r); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+		t.Errorf("one too many got %d", w.Code)
+	}
+	leave()
+	if _, _, ok := s.herald.join(); !ok {
+		t.Error("there is no room although one has left")
+	}
+}
+
+// TestStream: a page hears of a change over a real connection, does not take a seat, and does not keep the server from
+// its end.
+func TestStream(t *testing.T) {
+	ledger := &moving{}
+	o := options()
+	o.Ledger = ledger
+	r := serve(t, New(o), "")
+	request, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+r.address+"/live", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Accept", "text/event-stream")
+	var open []*http.Response
+	for range atOnce + 3 { // more than have a seat
+		answer, err := (&http.Transport{}).RoundTrip(request)
+		if err != nil || answer.StatusCode != 200 || answer.Header.Get("Content-Type") != "text/event-stream" {
+			t.Fatalf("stream %d: %v, %v", len(open), answer, err)
+		}
+		defer answer.Body.Close()
+		open = append(open, answer)
+	}
+	ledger.move("now")
+	lines := bufio.NewScanner(open[len(open)-1].Body)
+	for lines.Scan() && !strings.Contains(lines.Text(), "changed") {
+	}
+	if lines.Text() != "data: changed" {
+		t.Errorf("the stream said %q, %v", lines.Text(), lines.Err())
+	}
+	r.end(t)
+	for lines.Scan() { // until the server ends it
+	}
+}

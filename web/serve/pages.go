@@ -1,0 +1,31 @@
+package serve
+
+import (
+	"context"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// Pages is what the pages besides the first one are made from: each asks for what it shows, and no more.
+type Pages interface {
+	Subject(ctx context.Context, id string) (reconcile.History, error)
+	Findings(ctx context.Context, c reconcile.Chosen) ([]reconcile.FindingSeen, reconcile.Cursor, error)
+	Actions(ctx context.Context, c reconcile.Chosen) ([]reconcile.Action, reconcile.Cursor, error)
+	OperatorEvents(ctx context.Context, after reconcile.Cursor, most int) ([]reconcile.TimelineEvent, reconcile.Cursor, error)
+	PassesBelow(ctx context.Context, below int64, most int) ([]reconcile.PassSeen, error)
+	Incident(ctx context.Context, id string) (reconcile.Incident, error)
+	Incidents(ctx context.Context, most int) ([]reconcile.Incident, error)
+	NewestAffected(ctx context.Context, id string, most int) ([]reconcile.Verdict, error)
+	Search(ctx context.Context, text string, most int) ([]reconcile.FoundSubject, error)
+	Report(ctx context.Context, since time.Duration) ([]reconcile.RuleReport, error)
+	Changed(ctx context.Context) (string, error)
+	Trends(ctx context.Context, slot time.Duration, slots int) (reconcile.Trends, error)
+}
+
+// What a page shows of a list at once.
+const (
+	mostOnPage    = 50
+	mostFound     = 50
+	mostIncidents = 100
+)

@@ -1,0 +1,210 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web"
+)
+
+// A maker reads what a page is about and makes it.
+type maker func(ctx context.Context, a *web.Asked) (templ.Component, error)
+
+// show answers with a page besides the first one. What is not known is a 404 that says so; a ledger that cannot be read
+// is a 503.
+func (s *site) show(w http.ResponseWriter, r *http.Request, what string, made maker) {
+	reading := s.reader.read(r.Context())
+	a := &web.Asked{Reading: &reading, Process: s.process(), Up: upFrom(r.URL.Path), Part: r.URL.Query().Get("part") == "live"}
+	ctx, cancel := context.WithTimeoutCause(r.Context(), patience, fmt.Errorf("no answer within %s", patience))
+	defer cancel()
+	err := reading.Err
+	var page templ.Component
+	if err == nil {
+		page, err = made(ctx, a)
+	}
+	switch {
+	case errors.Is(err, reconcile.ErrNotFound):
+		s.html(w, r, answer{http.StatusNotFound, web.UnknownPage(a, what)})
+	case err != nil:
+		s.Log.WarnContext(r.Context(), "page without the ledger", "page", r.URL.Path, "err", err)
+		s.html(w, r, answer{http.StatusServiceUnavailable, web.DownPage(a, err)})
+	default:
+		s.html(w, r, answer{http.StatusOK, page})
+	}
+}
+
+// upFrom is the way from an address up to the first page.
+func upFrom(path string) string {
+	const deepest = 30 // a path of slashes alone would otherwise make an answer of megabytes
+	return strings.Repeat("../", min(max(strings.Count(path, "/")-1, 0), deepest))
+}
+
+func (s *site) task(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	s.show(w, r, "task "+id, func(ctx context.Context, a *web.Asked) (templ.Component, error) {
+		h, err := s.Ledger.Subject(ctx, reconcile.TaskSubject(id))
+		return web.TaskPage(a, id, h), err
+	})
+}
+
+func (s *site) sandbox(w http.ResponseWriter, r *http.Request) {
+	of := reconcile.Ref{Provider: r.PathValue("provider"), ID: r.PathValue("id")}
+	s.show(w, r, "sandbox "+of.String(), func(ctx context.Context, a *web.Asked) (templ.Component, error) {
+		h, err := s.Ledger.Subject(ctx, reconcile.BoxSubject(of))
+		return web.SandboxPage(a, of, h), err
+	})
+}
+
+func (s *site) findings(w http.ResponseWriter, r *http.Request) {
+	s.show(w, r, "these findings", func(ctx context.Context, a *web.Asked) (templ.Component, error) {
+		c := chosenBy(r)
+		found, next, err := s.Ledger.Findings(ctx, c)
+		return web.FindingsPage(a, &c, web.Part[reconcile.FindingSeen]{Rows: found, Next: cursorText(next)}), err
+	})
+}
+
+func (s *site) actions(w http.ResponseWriter, r *http.Request) {
+	s.show(w, r, "these actions", func(ctx context.Context, a *web.Asked) (templ.Component, error) {
+		c := chosenBy(r)
+		found, next, err := s.Ledger.Actions(ctx, c)
+		return web.ActionsPage(a, &c, web.Part[reconcile.Action]{Rows: found, Next: cursorText(next)}), err
+	})
+}
+
+func (s *site) incidents(w http.ResponseWriter, r *http.Request) {
+	s.show(w, r, "incidents", func(ctx context.Context, a *web.Asked) (templ.Component, error) {
+		all, err := s.Ledger.Incidents(ctx, mostIncidents)
+		return web.IncidentsPage(a, all), err
+	})
+}
+
+func (s *site) incident(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	s.show(w, r, "incident "+id, func(ctx context.Context, a *web.Asked) (templ.Component, error) {
+		one, err := s.Ledger.Incident(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		affected, err := s.Ledger.NewestAffected(ctx, id, web.MostAffected)
+		if err != nil {
+			return nil, err
+		}
+		open, _, err := s.Ledger.Findings(ctx, reconcile.Chosen{Incident: id, Most: mostOnPage})
+		return web.IncidentPage(a, &one, affected, open), err
+	})
+}
+
+func (s *site) passes(w http.ResponseWriter, r *http.Request) {
+	s.show(w, r, "passes", func(ctx context.Context, a *web.Asked) (templ.Component, error) {
+		below, _ := strconv.ParseInt(r.URL.Query().Get("below"), 10, 64) // what is no number begins with the newest
+		all, err := s.Ledger.PassesBelow(ctx, max(below, 0), mostOnPage+1)
+		return web.PassesPage(a, all[:min(len(all), mostOnPage)], len(all) > mostOnPage), err
+	})
+}
+
+func (s *site) pass(w http.ResponseWriter, r *http.Request) {
+	said := r.PathValue("n")
+	s.show(w, r, "pass "+said, func(ctx context.Context, a *web.Asked) (templ.Component, error) {
+		n, err := strconv.ParseInt(said, 10, 64)
+		if err != nil || n <= 0 || n == 1<<63-1 {
+			return nil, reconcile.ErrNotFound
+		}
+		found, err := s.Ledger.PassesBelow(ctx, n+1, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 || found[0].ID != n {
+			return nil, reconcile.ErrNotFound
+		}
+		actions, _, err := s.Ledger.Actions(ctx, reconcile.Chosen{Pass: n, Most: mostOnPage})
+		return web.PassPage(a, &found[0], actions), err
+	})
+}
+
+func (s *site) sources(w http.ResponseWriter, r *http.Request) {
+	s.show(w, r, "sources", func(_ context.Context, a *web.Asked) (templ.Component, error) { return web.SourcesPage(a), nil })
+}
+
+func (s *site) rules(w http.ResponseWriter, r *http.Request) {
+	s.show(w, r, "rules", func(_ context.Context, a *web.Asked) (templ.Component, error) { return web.RulesPage(a), nil })
+}
+
+func (s *site) rule(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	s.show(w, r, "rule "+name, func(ctx context.Context, a *web.Asked) (templ.Component, error) {
+		if reconcile.RuleNamed(name).Means == "" {
+			return nil, reconcile.ErrNotFound
+		}
+		all, err := s.Ledger.Report(ctx, web.ReportOf)
+		report := reconcile.RuleReport{Rule: name}
+		for i := range all {
+			if all[i].Rule == name {
+				report = all[i]
+			}
+		}
+		return web.RulePage(a, name, &report), err
+	})
+}
+
+func (s *site) stops(w http.ResponseWriter, r *http.Request) {
+	s.show(w, r, "stops", func(_ context.Context, a *web.Asked) (templ.Component, error) { return web.StopsPage(a), nil })
+}
+
+func (s *site) operators(w http.ResponseWriter, r *http.Request) {
+	s.show(w, r, "operators", func(ctx context.Context, a *web.Asked) (templ.Component, error) {
+		found, next, err := s.Ledger.OperatorEvents(ctx, cursorOf(r.URL.Query().Get("after")), mostOnPage)
+		return web.OperatorsPage(a, web.Part[reconcile.TimelineEvent]{Rows: found, Next: cursorText(next)}), err
+	})
+}
+
+func (s *site) search(w http.ResponseWriter, r *http.Request) {
+	sought := strings.TrimSpace(bounded(r.URL.Query().Get("q")))
+	s.show(w, r, "it", func(ctx context.Context, a *web.Asked) (templ.Component, error) {
+		found, err := s.Ledger.Search(ctx, sought, mostFound)
+		return web.SearchPage(a, sought, found), err
+	})
+}
+
+// chosenBy is what the query of a request chooses.
+func chosenBy(r *http.Request) reconcile.Chosen {
+	q := r.URL.Query()
+	get := func(name string) string { return strings.TrimSpace(bounded(q.Get(name))) }
+	return reconcile.Chosen{
+		State: get("state"), Rule: get("rule"), Provider: get("provider"), HeldBy: get("held_by"), Step: reconcile.Step(get("step")),
+		Outcome: reconcile.Outcome(get("outcome")), Author: get("author"), Incident: get("incident"), Text: get("text"),
+		After: cursorOf(get("after")), Most: mostOnPage,
+	}
+}
+
+// bounded is a text that somebody asks with, no longer than anything that the ledger has.
+func bounded(said string) string {
+	const most = 400
+	runes := []rune(strings.ToValidUTF8(said, ""))
+	return string(runes[:min(len(runes), most)])
+}
+
+// cursorText is a cursor as an address says it; "" for the one before all.
+func cursorText(c reconcile.Cursor) string {
+	if c.At.IsZero() {
+		return ""
+	}
+	return c.At.UTC().Format(time.RFC3339Nano) + "~" + c.Key
+}
+
+// cursorOf reads what cursorText said. What it does not understand is before all, so that an old link shows the newest.
+func cursorOf(said string) reconcile.Cursor {
+	stamp, key, ok := strings.Cut(said, "~")
+	at, err := time.Parse(time.RFC3339Nano, stamp)
+	if !ok || err != nil {
+		return reconcile.Cursor{}
+	}
+	return reconcile.Cursor{At: at, Key: key}
+}

@@ -1,0 +1,129 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// IncidentsPage lists the incidents: the open ones first.
+func IncidentsPage(a *Asked, all []reconcile.Incident) templ.Component {
+	s := a.modelOf()
+	p := sheet{frame: frameOf(a, "incidents", "Incidents")}
+	p.Head = headline{Level: well, Text: "No incident is open", Below: "Many failures with one cause are one incident."}
+	if n := s.openIncidents(); n > 0 {
+		p.Head.Level, p.Head.Text = bad, count(n, "incident")+" "+verb(n, "is", "are")+" open"
+	}
+	g := grid{Heads: []string{"incident", "state", "failures", "likely cause", "began", "lasted"}, Empty: "No incident is on record."}
+	for i := range all {
+		in := &all[i]
+		v := s.incident(in)
+		g.Rows = append(g.Rows, row{Key: "incident " + v.Key, Cells: []cell{
+			named(in.ID).to(address("incidents", in.ID)), chip(v.Level, v.State), said(v.Count).below(v.Where), said(v.Cause),
+			when(v.First), {Text: lasted(in, s)},
+		}})
+	}
+	p.Blocks = []block{{Grid: &g}}
+	return paper(p)
+}
+
+func lasted(in *reconcile.Incident, s *model) string {
+	end := s.Now
+	if !in.ClosedAt.IsZero() {
+		end = in.ClosedAt
+	}
+	return text.Coarse(end.Sub(in.FirstSeen))
+}
+
+// mostAffected is how many of an incident's tasks its page names.
+const mostAffected = 100
+
+// MostAffected is how many verdicts are read for the page of an incident.
+const MostAffected = mostAffected + 1
+
+// IncidentPage is one incident: what failed, why, whom it affected, what it holds and what lets go.
+func IncidentPage(a *Asked, in *reconcile.Incident, of []reconcile.Verdict, open []reconcile.FindingSeen) templ.Component {
+	s := a.modelOf()
+	v := s.incident(in)
+	p := sheet{frame: frameOf(a, "incidents", "Incident "+in.ID)}
+	p.Head = headline{Level: v.Level, Word: v.State, Text: v.Count, Below: v.Cause}
+	if in.ClosedAt.IsZero() {
+		p.Head.Below += " " + strings.TrimSuffix(s.nextForIncident(in), ":")
+		p.Head.Acts = offered(retryAct(in.ID), holdAct("incident:"+in.ID))
+	}
+	facts := []pair{
+		{"incident", cell{ID: v.ID}}, {"rule", ruleCell(in.Rule).below(v.Means)}, {"where", said(placeOf(in))}, {"error", said(in.Error)},
+		{"first failure", when(v.First)}, {"newest failure", when(v.Last)}, {"closed", lastingCell(v.Closed)},
+		{"after the first", cell{Text: strings.Trim(v.Span, ",. ")}}, {"open findings", said(v.Findings)}, {"what it holds", said(v.Holds)}, {"cost so far", said(v.Cost)},
+	}
+	p.Blocks = []block{
+		{Title: "What failed", Pairs: facts, Half: true},
+		{Title: "Why", Grid: evidenceGrid(in.Evidence), Words: reasonWords(&v), Half: true},
+	}
+	if len(open) > 0 {
+		g := &grid{Heads: []string{"rule", "subject", "state", "what was seen", "since"}}
+		for i := range open {
+			g.Rows = append(g.Rows, s.findingRow(&open[i]))
+		}
+		p.Blocks = append(p.Blocks, block{Title: "Open findings of it", Grid: g})
+	}
+	p.Blocks = append(p.Blocks, s.affectedBlock(v, of))
+	return paper(p)
+}
+
+// reasonWords are what its open findings say, those that are said most first.
+func reasonWords(v *incidentView) []string {
+	var words []string
+	for _, r := range v.Reasons {
+		line := r.Text
+		if r.Example {
+			line = "for example: " + line
+		}
+		if r.Times > 1 {
+			line = fmt.Sprintf("%d × %s", r.Times, line)
+		}
+		words = append(words, line)
+	}
+	return append(words, v.More)
+}
+
+func lastingCell(m moment) cell {
+	if m.ISO == "" {
+		return cell{}
+	}
+	return when(m)
+}
+
+// affectedBlock are the tasks of an incident, and after them what retries them and what lets go.
+func (s *model) affectedBlock(v incidentView, of []reconcile.Verdict) block {
+	g := &grid{Heads: []string{"task", "sandbox", "what was seen", "when"}, Empty: "Its verdicts are not on record any more."}
+	for i := range of[:min(len(of), mostAffected)] {
+		d := &of[i]
+		g.Rows = append(g.Rows, row{Key: fmt.Sprint("verdict ", d.Number), Cells: []cell{
+			taskCell(d.Task), sandboxCell(d.Provider, d.Sandbox), said(sentence(capital(text.Plain(d.Reason, mostLine)))), when(ago(d.At, s.Now)),
+		}})
+	}
+	b := block{Title: "Affected tasks", Aside: count(len(g.Rows), "task") + ", newest first", Grid: g}
+	if len(of) > mostAffected {
+		b.Aside = fmt.Sprintf("the newest %d", mostAffected)
+	}
+	if v.Affected != "" {
+		b.Commands = append(b.Commands, command_{"List them, to retry them:", v.Affected})
+	}
+	if v.Release != "" {
+		b.Commands = append(b.Commands, command_{"Release what it holds:", v.Release})
+	}
+	return b
+}
+
+func evidenceGrid(all []reconcile.Evidence) *grid {
+	g := &grid{Caption: "Evidence, each by its source's own clock", Heads: []string{"source", "at", "fact"}, Empty: "No evidence is recorded."}
+	for _, e := range evidenceLines(all) {
+		g.Rows = append(g.Rows, row{Cells: []cell{{Text: e.Source}, when(e.At), {Text: e.Fact}}, Block: e.Block})
+	}
+	return g
+}

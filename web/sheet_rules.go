@@ -1,0 +1,251 @@
+package web
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// RulesPage lists the rules with what they may do and how often they were wrong.
+func RulesPage(a *Asked) templ.Component {
+	s := a.modelOf()
+	p := sheet{frame: frameOf(a, "rules", "Rules")}
+	p.Head = headline{Level: calm, Text: "Rules", Below: s.modesWords()}
+	if s.onlyObserves() {
+		p.Head.Level, p.Head.Word = set, "observe only"
+	}
+	g := grid{Heads: []string{"rule", "mode", "acts after", "repairs by", "open", "false positives"}}
+	for _, rule := range reconcile.RuleNames {
+		if s.policy.Tasks.None && reconcile.RuleNamed(rule).NeedsTasks {
+			continue
+		}
+		g.Rows = append(g.Rows, s.ruleRow(rule))
+	}
+	p.Blocks = []block{{Grid: &g}}
+	if words := s.unwatched(); words != "" {
+		p.Blocks[0].Words = []string{"Not watched, what they end cannot come back: " + words + "."}
+	}
+	if g := s.falseList(); len(g.Rows) > 0 {
+		p.Blocks = append(p.Blocks, block{Title: "Newest false positives", Grid: g})
+	}
+	return paper(p)
+}
+
+func (s *model) falseList() *grid {
+	g := &grid{Heads: []string{"rule", "subject", "was", "marked failed", "came back", "what was seen"}}
+	for i, v := range s.falsePositives() {
+		of := &s.FalsePositives[i]
+		g.Rows = append(g.Rows, row{Key: "false " + v.Key, Cells: []cell{ruleCell(of.Rule), subjectCell(of.Subject), chip(v.Level, v.Word),
+			said(v.Reason), when(v.When).below(v.After + " after"), said(v.Saw)}})
+	}
+	return g
+}
+
+func (s *model) modesWords() string {
+	var words []string
+	for _, l := range s.modeLines() {
+		words = append(words, l.Mode+": "+l.Rules)
+	}
+	return sentence(strings.Join(words, "; "))
+}
+
+func (s *model) ruleRow(rule string) row {
+	p := s.policy.Rules[rule]
+	open := number(s.FindingsOpen[rule])
+	if s.FindingsOpen[rule] > 0 {
+		open.Href = asking("findings", "rule", rule)
+	}
+	return row{Key: "rule " + rule, Cells: []cell{
+		ruleCell(rule).below(means(rule)), s.modeCell(rule), afterCell(rule, &p), {Text: string(s.remedyOf(rule))}, open, s.tallyCell(rule),
+	}}
+}
+
+func (s *model) remedyOf(rule string) reconcile.Remedy {
+	if r := s.policy.Rules[rule].Remedy; r != "" {
+		return r
+	}
+	if all := reconcile.RuleNamed(rule).Remedies; len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// modeCell is the mode in force, with who lowered it.
+func (s *model) modeCell(rule string) cell {
+	p := s.policy.Rules[rule]
+	mode := s.modeOf(rule, p.Mode)
+	l := map[reconcile.Mode]level{reconcile.Enforce: well, reconcile.Observe: set}[mode]
+	if l == "" {
+		l = calm
+	}
+	c := chip(l, reconcile.FirstOf(string(mode), "off"))
+	if mode != p.Mode {
+		c.Sub = "lowered from " + string(p.Mode) + signed(s.Controls.Lowered[rule].Author, "")
+		if s.demotedBy(rule) {
+			c.Level, c.Sub = bad, "lowered itself because of its false positives"
+		}
+	} else if mode == reconcile.Enforce && p.Rollout < 100 {
+		c.Sub = fmt.Sprintf("%d %% of subjects", p.Rollout)
+	}
+	return c
+}
+
+// afterCell is the threshold in force, with the default beside it where that is another.
+func afterCell(rule string, p *reconcile.RulePolicy) cell {
+	c := cell{Text: afterWords(p.After)}
+	if usual := reconcile.RuleNamed(rule).Default.After; usual != p.After {
+		c.Sub = "default " + afterWords(usual)
+	}
+	return c
+}
+
+func afterWords(d time.Duration) string {
+	if d <= 0 {
+		return "at once"
+	}
+	return text.Coarse(d)
+}
+
+func (s *model) tallyCell(rule string) cell {
+	t := s.Tallies[rule]
+	switch {
+	case !reconcile.Watched(rule):
+		return cell{Text: "not watched"}
+	case t.Verdicts == 0:
+		return cell{Text: "nothing acted on yet"}
+	}
+	l := well
+	if t.FalsePositives > 0 {
+		l = warn
+	}
+	if s.demotedBy(rule) {
+		l = bad
+	}
+	return chip(l, fmt.Sprintf("%d of %d", t.FalsePositives, t.Verdicts)).
+		below(fmt.Sprintf("%.1f %%", 100*float64(t.FalsePositives)/float64(t.Verdicts)))
+}
+
+// ReportOf is how far back the report on a rule's page goes.
+const ReportOf = 7 * 24 * time.Hour
+
+// RulePage is one rule: its settings, a week of its verdicts, and how often it was wrong.
+func RulePage(a *Asked, rule string, report *reconcile.RuleReport) templ.Component {
+	s := a.modelOf()
+	r, policy := reconcile.RuleNamed(rule), s.policy.Rules[rule]
+	mode := s.modeCell(rule)
+	p := sheet{frame: frameOf(a, "rules", rule)}
+	p.Head = headline{Level: mode.Level, Word: mode.Text, Text: rule, Below: "Finds " + r.Means + ". " + mode.Sub, Acts: offered(modeAct(rule), pauseAct("rule:"+rule))}
+	p.Blocks = []block{
+		{Title: "Settings", Half: true, Pairs: s.settings(rule)},
+		{Title: "The last 7 days", Half: true, Pairs: s.reportPairs(rule, report), Words: []string{s.advice(rule, report)}},
+	}
+	if len(policy.Overrides) > 0 {
+		p.Blocks = append(p.Blocks, block{Title: "Overrides", Grid: overrideGrid(policy.Overrides)})
+	}
+	p.Blocks = append(p.Blocks, s.openOf(rule))
+	if examples := s.falseGrid(rule, report); examples != nil {
+		p.Blocks = append(p.Blocks, block{Title: "False positives", Grid: examples})
+	}
+	return paper(p)
+}
+
+func (s *model) settings(rule string) []pair {
+	p := s.policy.Rules[rule]
+	pairs := []pair{
+		{"mode", s.modeCell(rule)}, {"acts after", afterCell(rule, &p)}, {"repairs by", cell{Text: string(s.remedyOf(rule))}},
+		{"rollout", cell{Text: fmt.Sprintf("%d %% of subjects", p.Rollout)}},
+	}
+	for _, one := range []struct {
+		name string
+		n    int
+	}{{"sightings", p.Sightings}, {"looks", p.Looks}, {"failed probes in a row", p.Failures}, {"count", p.Count}, {"critical", p.Critical}} {
+		if one.n > 0 {
+			pairs = append(pairs, pair{one.name, number(one.n)})
+		}
+	}
+	for _, one := range []struct {
+		name string
+		d    time.Duration
+	}{{"when it is conclusive", p.Conclusive}, {"apart", p.Apart}, {"window", p.Window}, {"warns ahead", p.Ahead}} {
+		if one.d > 0 {
+			pairs = append(pairs, pair{one.name, cell{Text: text.Coarse(one.d)}})
+		}
+	}
+	return append(pairs, pair{"config", cell{Text: "rules." + rule}})
+}
+
+func (s *model) reportPairs(rule string, r *reconcile.RuleReport) []pair {
+	pairs := []pair{
+		{"came due", number(r.Verdicts)}, {"repaired by it", number(r.Acted)}, {"different subjects", number(r.Subjects)},
+		{"resolved by themselves", number(r.Resolved)}, {"repaired by another rule", number(r.ByRule)},
+		{"repaired by an operator", number(r.ByOperator)}, {"cost", said(dollars(r.Cost))}, {"first finding", when(exactly(r.FirstSeen))},
+	}
+	if reconcile.Watched(rule) {
+		pairs = append(pairs, pair{"false positives", number(r.FalsePositives)})
+	}
+	return pairs
+}
+
+// advice is what a week of verdicts says of the rule's mode.
+func (s *model) advice(rule string, r *reconcile.RuleReport) string {
+	mode := s.modeOf(rule, s.policy.Rules[rule].Mode)
+	switch {
+	case s.remedyOf(rule) == reconcile.Report:
+		return "It only reports: there is nothing to arm."
+	case r.FalsePositives > 0:
+		return "It was wrong: look at its false positives below. A longer threshold spares such tasks."
+	case r.Verdicts == 0:
+		return "Nothing came due: there is nothing to judge it by yet."
+	case mode == reconcile.Enforce:
+		return "It acts, and was not wrong."
+	case !reconcile.Watched(rule):
+		return "What it ends cannot come back: look at some of its findings before you arm it."
+	}
+	return "It was not wrong so far. The command line says more: sandkeeper report"
+}
+
+func overrideGrid(all []reconcile.Override) *grid {
+	g := &grid{Heads: []string{"of", "acts after"}}
+	for _, o := range all {
+		var words []string
+		for _, key := range slices.Sorted(maps.Keys(o.When)) {
+			words = append(words, key+" "+o.When[key])
+		}
+		g.Rows = append(g.Rows, row{Cells: []cell{said(strings.Join(words, ", ")), {Text: afterWords(o.After)}}})
+	}
+	return g
+}
+
+// openOf are the open findings of a rule, as far as they were read.
+func (s *model) openOf(rule string) block {
+	g := &grid{Heads: []string{"rule", "subject", "state", "what was seen", "since"}, Empty: "It has no open finding."}
+	for i := range s.Findings {
+		if f := &s.Findings[i]; f.Rule == rule && len(g.Rows) < mostGroups {
+			g.Rows = append(g.Rows, s.findingRow(f))
+		}
+	}
+	if n := s.FindingsOpen[rule]; n > len(g.Rows) {
+		g.More = &link{fmt.Sprintf("All %d", n), asking("findings", "rule", rule)}
+	}
+	return block{Title: "Open findings", Grid: g}
+}
+
+func (s *model) falseGrid(rule string, r *reconcile.RuleReport) *grid {
+	g := &grid{Heads: []string{"subject", "marked failed", "came back", "what was seen"}}
+	for i := range r.Examples {
+		v := s.falsePositive(&r.Examples[i])
+		g.Rows = append(g.Rows, row{Key: "false " + v.Key, Cells: []cell{
+			subjectCell(r.Examples[i].Subject), said(v.Reason), when(v.When).below(v.After + " after"), said(v.Saw).below(v.Word)}})
+	}
+	if len(g.Rows) == 0 || !reconcile.Watched(rule) {
+		return nil
+	}
+	return g
+}

@@ -1,0 +1,230 @@
+package web
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/a-h/templ"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web/webtest"
+)
+
+// A shown is what the pages besides the first one are made of.
+type shown struct {
+	world webtest.World
+	life  reconcile.History
+	text  string // what is asked for, and what others wrote
+}
+
+// sheets are all pages besides the first one.
+func (s *shown) sheets() map[string]templ.Component {
+	r := Reading(s.world)
+	a := &Asked{Reading: &r, Process: process(), Up: "../"}
+	o := &r.Overview
+	in := reconcile.Incident{ID: s.text, FirstSeen: webtest.Ago(time.Hour), LastSeen: webtest.Ago(time.Minute)}
+	if len(o.Incidents) > 0 {
+		in = o.Incidents[0]
+	}
+	report := reconcile.RuleReport{Rule: "assigned-stale", Verdicts: 81, FalsePositives: 1, Examples: s.life.Verdicts, Cost: 2.5}
+	chosen := &reconcile.Chosen{State: reconcile.ChosenHeld, Rule: "orphan", HeldBy: s.text, Text: s.text, Author: s.text}
+	findings, actions := append(o.Findings, s.life.Findings...), append(o.Recent, s.life.Actions...)
+	pass := o.Passes[0]
+	pass.Counts = map[string]int{"tasks:running": 200, "owned:daytona": 214, "sandboxes:daytona:" + s.text: 3}
+	return map[string]templ.Component{
+		"task":      TaskPage(a, s.text, s.life),
+		"sandbox":   SandboxPage(a, reconcile.Ref{Provider: "daytona", ID: s.text}, s.life),
+		"findings":  FindingsPage(a, chosen, Part[reconcile.FindingSeen]{Rows: findings, Next: "2026-02-01T11:00:00Z~7"}),
+		"actions":   ActionsPage(a, chosen, Part[reconcile.Action]{Rows: actions}),
+		"incidents": IncidentsPage(a, o.Incidents),
+		"incident":  IncidentPage(a, &in, s.life.Verdicts, findings),
+		"passes":    PassesPage(a, o.Passes, true),
+		"pass":      PassPage(a, &pass, actions),
+		"sources":   SourcesPage(a),
+		"rules":     RulesPage(a),
+		"rule":      RulePage(a, "assigned-stale", &report),
+		"stops":     StopsPage(a),
+		"operators": OperatorsPage(a, Part[reconcile.TimelineEvent]{Rows: s.life.Timeline, Next: "x"}),
+		"search": SearchPage(a, s.text, []reconcile.FoundSubject{
+			{Type: reconcile.SubjectTask, ID: s.text, State: s.text, There: true},
+			{Type: reconcile.SubjectSandbox, Provider: "daytona", ID: s.text, Name: s.text, Task: s.text, State: s.text}}),
+		"runbooks": RunbooksPage(a, map[string]string{"frozen": "A source is not trusted"}),
+		"runbook":  RunbookPage(a, "A source is not trusted", "<h2>What it means</h2>"),
+		"unknown":  UnknownPage(a, s.text),
+	}
+}
+
+func rendered(t *testing.T, c templ.Component) string {
+	t.Helper()
+	var text strings.Builder
+	if err := c.Render(t.Context(), &text); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+func TestSheets(t *testing.T) {
+	s := shown{world: webtest.World{Overview: webtest.With(webtest.Incident(), func(o *reconcile.Overview) {
+		o.Controls = webtest.Worlds()["held"].Overview.Controls
+		o.Controls.Breakers = webtest.Worlds()["breaker"].Overview.Controls.Breakers
+	})}, life: webtest.Life(), text: "e3598f27-a234-45bb-a072-bc3ecbd7e9aa"}
+	for name, page := range s.sheets() {
+		t.Run(name, func(t *testing.T) { golden(t, "sheet_"+name+".html", broken(rendered(t, page))) })
+	}
+}
+
+// TestHostileSheets: what others wrote, and what somebody asks for, is text on each page.
+func TestHostileSheets(t *testing.T) {
+	s := shown{world: webtest.Worlds()["hostile"], life: webtest.HostileLife(), text: webtest.Evil}
+	told := 0
+	for name, page := range s.sheets() {
+		t.Run(name, func(t *testing.T) {
+			text := rendered(t, page)
+			if len(text) > 150_000 {
+				t.Errorf("the page has %d bytes: a text was not cut", len(text))
+			}
+			for _, r := range text {
+				if unicode.In(r, unicode.Cf) || unicode.IsControl(r) && r != '\n' && r != '\t' {
+					t.Fatalf("%q is on the page", r)
+				}
+			}
+			told += strings.Count(text, "&lt;script&gt;alert(1)")
+			harmlessElements(t, text, 45)
+		})
+	}
+	if told < 50 {
+		t.Errorf("the hostile text is shown only %d times", told)
+	}
+}
+
+// TestPartOfASheet: what the script asks for is the bar and the content, and nothing of what stands around them.
+func TestPartOfASheet(t *testing.T) {
+	r := Reading{Overview: webtest.Healthy()}
+	text := rendered(t, RulesPage(&Asked{Reading: &r, Process: process(), Part: true}))
+	if strings.Contains(text, "<html") || strings.Count(text, "data-part=") != 2 || strings.Contains(text, "<footer") {
+		t.Errorf("the part is %.300s", text)
+	}
+}
+
+// TestBreakerIsReadFirst: the command that lets a list go stands after the list, on each page that has it.
+func TestBreakerIsReadFirst(t *testing.T) {
+	r := Reading{Overview: webtest.Worlds()["breaker"].Overview}
+	a := &Asked{Reading: &r, Process: process()}
+	chosen := &reconcile.Chosen{State: reconcile.ChosenHeld, Rule: "orphan"}
+	for name, page := range map[string]templ.Component{
+		"stops": StopsPage(a), "findings": FindingsPage(a, chosen, Part[reconcile.FindingSeen]{Rows: r.Overview.Findings}),
+	} {
+		text := rendered(t, page)
+		if command := strings.Index(text, "release orphan --hash 2f9k1"); command < strings.LastIndex(text, "daytona/sb-4<") {
+			t.Errorf("%s: the command stands at %d, before the last of its list", name, command)
+		}
+	}
+	p := viewOf(&r, process())
+	if text := rendered(t, document(p)); strings.Contains(text, "--hash") {
+		t.Error("the first page has the command, and not the list")
+	}
+	empty := FindingsPage(a, chosen, Part[reconcile.FindingSeen]{})
+	if strings.Contains(rendered(t, empty), "--hash") {
+		t.Error("the command is shown without a list")
+	}
+}
+
+func TestDisagreements(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*reconcile.History)
+		want   string
+	}{
+		"they agree":       {func(*reconcile.History) {}, ""},
+		"the task is over": {func(h *reconcile.History) { h.Tasks[0].Live = false }, "the task is over, and its sandbox exists"},
+		"its sandbox is gone": {func(h *reconcile.History) { h.Sandboxes[0].GoneAt = webtest.Noon },
+			"the task is live, and its sandbox is gone"},
+		"both are over": {func(h *reconcile.History) {
+			h.Tasks[0].Live, h.Sandboxes[0].GoneAt = false, webtest.Noon
+		}, ""},
+		"a sandbox alone": {func(h *reconcile.History) { h.Tasks = nil }, "a sandbox exists, and no task of it was seen"},
+		"two sandboxes": {func(h *reconcile.History) {
+			h.Sandboxes = append(h.Sandboxes, reconcile.SandboxSeen{Ref: reconcile.Ref{Provider: "daytona", ID: "other"}})
+		}, "one task has 2 sandboxes"},
+		"no sandbox was seen": {func(h *reconcile.History) { h.Sandboxes = nil }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := life{sceneOf(reconcile.Overview{Now: webtest.Noon}), webtest.Life()}
+			c.change(&l.History)
+			if got := l.disagreement(); got != c.want {
+				t.Errorf("disagreement = %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	for got, want := range map[string]string{
+		taskAddress("7"):                             "tasks/7",
+		sandboxAddress("daytona", "a/b c?#%ä"):       "sandboxes/daytona/a%2Fb%20c%3F%23%25%C3%A4",
+		sandboxAddress("", "x"):                      "",
+		sandboxAddress("..", "x"):                    "",
+		taskAddress("."):                             "",
+		ruleAddress("orphan"):                        "rules/orphan",
+		ruleAddress("operator"):                      "",
+		asking("findings", "rule", "", "text", "a&"): "findings?text=a%26",
+		asking("x", "a", "1", "b", "2"):              "x?a=1&b=2",
+		subjectAddress("incident:i-1"):               "incidents/i-1",
+		subjectAddress("capacity:daytona/cpu"):       "",
+	} {
+		if got != want {
+			t.Errorf("address %q, want %q", got, want)
+		}
+	}
+	if got := taskAddress(strings.Repeat("x", mostSegment+1)); got != "" {
+		t.Errorf("a long id leads to %d bytes", len(got))
+	}
+}
+
+// TestModeIsInTheVerdict: what only observes, or is paused, is no good news.
+func TestModeIsInTheVerdict(t *testing.T) {
+	observe := webtest.Policy()
+	for rule, p := range observe.Rules {
+		p.Mode = reconcile.Observe
+		observe.Rules[rule] = p
+	}
+	o := webtest.Healthy()
+	if got := judge(newScene(&o, observe)); got.Level != set || got.Word != "Observe only" || !strings.Contains(got.Sentence, "every rule only observes") {
+		t.Errorf("observing: %+v", got)
+	}
+	o.Controls.Pauses = []reconcile.Pause{{Scope: "all", Author: "ana", Reason: "drill"}}
+	if got := judge(newScene(&o, webtest.Policy())); got.Level != set || got.Word != "Paused" || !strings.Contains(got.Sentence, "by ana (drill)") {
+		t.Errorf("paused: %+v", got)
+	}
+	o = webtest.Incident()
+	if got := judge(newScene(&o, observe)); got.Level != bad || newScene(&o, observe).chips()[0].Text != "OBSERVE ONLY" {
+		t.Errorf("an incident while observing: %+v", got)
+	}
+}
+
+// TestMissedTargetsAreSaid: a green verdict does not hide what was missed.
+func TestMissedTargetsAreSaid(t *testing.T) {
+	o := webtest.Healthy()
+	o.Scores = webtest.Incident().Scores
+	if got := judge(sceneOf(o)); got.Level != well || !strings.HasSuffix(got.Sentence, "Of the targets of the last 1d, 1 was missed.") {
+		t.Errorf("judge = %+v", got)
+	}
+}
+
+// TestTimelineIsGrouped: what was done alike within minutes is one line.
+func TestTimelineIsGrouped(t *testing.T) {
+	o := webtest.Incident()
+	var lines []string
+	for _, r := range sceneOf(o).timeline().Rows {
+		line := r.Cells[1].Text + ":"
+		for _, c := range r.Cells[2].More {
+			line += c.Text + c.ID
+		}
+		lines = append(lines, line)
+	}
+	want := "done:4 tasks marked failed · assigned-stale → i-3k9f2"
+	if len(lines) == 0 || lines[0] != want {
+		t.Errorf("timeline = %q, want %q first", lines, want)
+	}
+}

@@ -1,0 +1,26 @@
+package web
+
+import "github.com/sandkeeper/sandkeeper/reconcile"
+
+// A Status is the page's first sentence, for those who have no page before them.
+type Status struct {
+	Agrees   bool   // nothing is wrong, and nothing is being done
+	Level    string // bad, warn, busy or well
+	Word     string // "In agreement"
+	Sentence string
+	Next     string // what to do or to look at; "" for nothing
+	Command  string // that does it; "" for none
+	Notes    []string
+}
+
+// StatusOf is what the page would say of a reading. A reading that failed has none: its error says more.
+func StatusOf(r *Reading, p reconcile.Policy) Status {
+	s := newScene(&r.Overview, p)
+	v := judge(s)
+	out := Status{Agrees: v.Level == well, Level: string(v.Level), Word: v.Word, Sentence: v.Sentence, Next: v.Next,
+		Command: v.Command}
+	for _, n := range notesOf(s, r.Unready) {
+		out.Notes = append(out.Notes, n.Text)
+	}
+	return out
+}

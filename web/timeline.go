@@ -1,0 +1,255 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// mostTimeline is how many lines the timeline has, and together how far apart what is told in one line may be.
+const (
+	mostTimeline = 14
+	together     = 2 * time.Minute
+)
+
+// An event is a line of the timeline: one thing, or many alike.
+type event struct {
+	at    time.Time
+	key   string
+	chip  cell
+	what  []cell
+	right string
+}
+
+// timeline is what happened recently, newest first: what was done, what resolved, what operators set, incidents.
+func (s *model) timeline() grid {
+	events := slices.Concat(s.actionEvents(), s.resolvedEvents(), s.operatorEvents(), s.incidentEvents())
+	slices.SortStableFunc(events, func(a, b event) int { return b.at.Compare(a.at) })
+	g := grid{Caption: "Newest first, UTC", Heads: []string{"at", "what became of it", "what", "took"}, Empty: "Nothing happened recently."}
+	for _, e := range events[:min(len(events), mostTimeline)] {
+		at := exactly(e.at)
+		at.Text = e.at.UTC().Format("15:04:05")
+		if s.Now.Sub(e.at) > 20*time.Hour {
+			at.Text = e.at.UTC().Format("01-02 15:04")
+		}
+		what := cell{More: e.what}
+		g.Rows = append(g.Rows, row{Key: e.key, Cells: []cell{when(at), e.chip, what, {Text: e.right}}})
+	}
+	if len(events) > 0 {
+		g.More = &link{"All actions", asking("actions", "state", reconcile.ChosenClosed)}
+	}
+	return g
+}
+
+// A batch is what was done alike, shortly after each other.
+type batch struct {
+	first  *reconcile.Action // the newest
+	last   time.Time         // when the oldest was closed
+	n      int
+	gone   time.Duration // the slowest
+	people string
+}
+
+// actionEvents are what was done, in batches.
+func (s *model) actionEvents() []event {
+	recent := make([]*reconcile.Action, 0, len(s.Recent))
+	for i := range s.Recent {
+		recent = append(recent, &s.Recent[i])
+	}
+	slices.SortStableFunc(recent, func(a, b *reconcile.Action) int { return b.ClosedAt.Compare(a.ClosedAt) })
+	var batches []*batch
+	open := map[string]*batch{}
+	for _, a := range recent {
+		key := fmt.Sprint(a.Rule, " ", a.Step, " ", a.Outcome, " ", a.Author, " ", s.incidentOfAction(a))
+		b := open[key]
+		if b == nil || b.last.Sub(a.ClosedAt) > together {
+			b = &batch{first: a}
+			open[key] = b
+			batches = append(batches, b)
+		}
+		b.n++
+		b.last = a.ClosedAt
+		if !a.ActedAt.IsZero() {
+			b.gone = max(b.gone, a.ClosedAt.Sub(a.FirstStarted()))
+		}
+	}
+	var events []event
+	for _, b := range batches {
+		events = append(events, s.batchEvent(b))
+	}
+	return events
+}
+
+func (s *model) incidentOfAction(a *reconcile.Action) string {
+	for i := range s.Incidents {
+		if in := &s.Incidents[i]; in.Signature == a.Signature && a.Signature != "" {
+			return in.ID
+		}
+	}
+	return ""
+}
+
+func (s *model) batchEvent(b *batch) event {
+	a := b.first
+	l, _ := s.outcome(a)
+	e := event{at: a.ClosedAt, key: "event " + text.Plain(a.ID, mostName), chip: chip(l, outcomeWord(a))}
+	if b.n == 1 {
+		e.what = append(e.what, targetOf(a), cell{Text: pastOf(a)})
+	} else {
+		many := cell{Text: count(b.n, nounOf(a)) + " "}
+		e.what = append(e.what, many.to(asking("actions", "state", reconcile.ChosenClosed, "rule", a.Rule, "step", string(a.Step))),
+			cell{Text: pastOf(a)})
+	}
+	e.what = append(e.what, cell{Text: " · "}, ruleCell(a.Rule))
+	if a.Author != "" {
+		e.what = append(e.what, cell{Text: " · asked for by " + text.Plain(a.Author, mostHolding)})
+	}
+	if id := s.incidentOfAction(a); id != "" {
+		e.what = append(e.what, cell{Text: " → "}, named(id).to(address("incidents", id)))
+	}
+	if a.Outcome == reconcile.OutcomeConfirmed && a.Step == reconcile.StepTerminate && b.gone > 0 {
+		e.right = "gone in " + text.Coarse(b.gone)
+	}
+	if by, asked := a.TakenBack(); asked {
+		e.right = "by " + text.Plain(by, mostHolding)
+	}
+	return e
+}
+
+// targetOf is what an action was about.
+func targetOf(a *reconcile.Action) cell {
+	switch {
+	case a.Step == reconcile.StepActivate:
+		return subjectCell(a.Subject).with(" ")
+	case a.Sandbox != "":
+		c := sandboxCell(a.Provider, a.Sandbox).with(" ")
+		c.Text = "sandbox "
+		return c
+	}
+	c := taskCell(a.Task).with(" ")
+	c.Text = "task "
+	return c
+}
+
+func nounOf(a *reconcile.Action) string {
+	switch {
+	case a.Step == reconcile.StepActivate:
+		return "template"
+	case a.Sandbox != "":
+		return "sandbox"
+	}
+	return "task"
+}
+
+// outcomeWord is what became of an action, in one word.
+func outcomeWord(a *reconcile.Action) string {
+	if a.Outcome == reconcile.OutcomeFailed {
+		return "given up"
+	}
+	return text.Plain(string(a.Outcome), mostName)
+}
+
+// pastOf is what was done, as it ends a sentence.
+func pastOf(a *reconcile.Action) string {
+	switch a.Outcome {
+	case reconcile.OutcomeWithdrawn:
+		return text.Plain(string(a.Step), mostName) + " withdrawn: it no longer held"
+	case reconcile.OutcomeFailed:
+		return text.Plain(string(a.Step), mostName) + " given up"
+	}
+	words := map[reconcile.Step]string{
+		reconcile.StepFail: "marked failed", reconcile.StepRequeue: "requeued", reconcile.StepTerminate: "terminated",
+		reconcile.StepQuarantine: "stopped, can come back", reconcile.StepResume: "brought back",
+		reconcile.StepRestore: "restored, the row is as it was", reconcile.StepActivate: "usable again",
+	}
+	if word, known := words[a.Step]; known {
+		return word
+	}
+	return text.Plain(string(a.Step), mostName)
+}
+
+// resolvedEvents are the findings that were over by themselves, in batches of one rule.
+func (s *model) resolvedEvents() []event {
+	var events []event
+	at := map[string]int{}
+	n := map[string]int{}
+	sorted := slices.SortedStableFunc(slices.Values(s.Resolved), func(a, b reconcile.FindingSeen) int {
+		return b.ResolvedAt.Compare(a.ResolvedAt)
+	})
+	for i := range sorted {
+		f := &sorted[i]
+		if s.about(s.acted, f) {
+			continue
+		}
+		if k, seen := at[f.Rule]; seen && events[k].at.Sub(f.ResolvedAt) <= together {
+			n[f.Rule]++
+			all := said(fmt.Sprintf("%d findings resolved", n[f.Rule])).
+				to(asking("findings", "state", reconcile.ChosenResolved, "rule", f.Rule))
+			events[k].what, events[k].right = []cell{all, {Text: " by themselves · "}, ruleCell(f.Rule)}, ""
+			continue
+		}
+		at[f.Rule], n[f.Rule] = len(events), 1
+		events = append(events, event{
+			at: f.ResolvedAt, key: "resolved " + text.Plain(f.Rule+" "+f.Subject, mostName), chip: chip(calm, "resolved"),
+			what:  []cell{subjectCell(f.Subject), {Text: " by itself · "}, ruleCell(f.Rule)},
+			right: "open for " + text.Coarse(f.ResolvedAt.Sub(f.OpenedAt)),
+		})
+	}
+	return events
+}
+
+// operatorEvents are what operators set, as far as it is in force.
+func (s *model) operatorEvents() []event {
+	var events []event
+	add := func(key, author string, at time.Time, what cell, reason string) {
+		if !at.IsZero() {
+			events = append(events, event{at: at, key: key, chip: chip(set, authorOr(author, "operator")),
+				what: []cell{what, {Text: because(reason)}}})
+		}
+	}
+	for _, p := range s.Controls.Pauses {
+		add("paused "+text.Plain(p.Scope, mostName), p.Author, p.At, said("pauses "+p.Scope).to("stops"), p.Reason)
+	}
+	for _, h := range s.Controls.Holds {
+		add(fmt.Sprintf("held %d", h.ID), h.Author, h.At, holdTarget(h.Target).to("stops"), h.Reason)
+	}
+	for _, r := range s.Controls.Releases {
+		add(fmt.Sprintf("released %d", r.ID), r.Author, r.At,
+			said("releases "+count(len(r.Subjects), "subject")+" from "+r.What).to("stops"), r.Reason)
+	}
+	for rule, by := range s.Controls.Lowered {
+		add("lowered "+text.Plain(rule, mostName), by.Author, by.At, said("lowers "+rule).to(ruleAddress(rule)), by.Reason)
+	}
+	slices.SortStableFunc(events, func(a, b event) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.key, b.key)) })
+	return events
+}
+
+// incidentEvents are the beginnings and ends of incidents.
+func (s *model) incidentEvents() []event {
+	var events []event
+	for i := range s.Incidents {
+		in := &s.Incidents[i]
+		what := []cell{named(in.ID).to(address("incidents", in.ID)), {Text: " · " + failureWords(in)}}
+		key := text.Plain(in.ID, mostName)
+		if !in.OpenedAt.IsZero() {
+			events = append(events, event{at: in.OpenedAt, key: "opened " + key, chip: chip(bad, "incident"), what: what})
+		}
+		if !in.ClosedAt.IsZero() {
+			events = append(events, event{at: in.ClosedAt, key: "closed " + key, chip: chip(calm, "closed"), what: what,
+				right: "lasted " + text.Coarse(in.ClosedAt.Sub(in.FirstSeen))})
+		}
+	}
+	return events
+}
+
+// because is a reason as it follows what it is the reason of.
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return " · " + text.Plain(reason, mostLine)
+}
