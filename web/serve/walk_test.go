@@ -30,8 +30,10 @@ func walks() []walk {
 	for _, server := range []string{"open", "tls", "users", "users, tls"} {
 		for who, in := range map[string]bool{"": false, "eve:secret": false, "ana:wrong": false, "ben:secret": true, "ana:secret": true,
 			"token none": false, "token read": true, "token act": true, "token act of ben": true} {
-			token, _ := strings.CutPrefix(who, "token ")
-			if token == who {
+			token, shown := strings.CutPrefix(who, "token ")
+			if shown && server != "open" && server != "users, tls" {
+				continue // the others know no more of tokens
+			} else if !shown {
 				token = ""
 			}
 			for _, host := range []string{"", "rebound.evil.example"} {
@@ -104,7 +106,8 @@ func TestRoutesWalked(t *testing.T) {
 	for _, w := range walks() {
 		for _, method := range everyMethod {
 			for i := range table {
-				if !w.thin(method) && alike(&table[i]) {
+				before := slices.ContainsFunc(table[:i], func(r route) bool { return r.path == table[i].path })
+				if before || !w.thin(method) && alike(&table[i]) {
 					continue
 				}
 				path := example(strings.Replace(table[i].path, "/static/{name}", "/static/page.css", 1))
@@ -117,9 +120,9 @@ func TestRoutesWalked(t *testing.T) {
 
 func posted(r *route) bool { return r.kind == kindAct || r.kind == kindSession }
 
-// alike reports whether a row is as another one that is walked in every way: programs have many.
+// alike reports whether a row is as another one that is walked in every way: there are many pages, and documents.
 func alike(r *route) bool {
-	whole := []string{"/", "/static/{name}", "/healthz", "/api/v1/status", "/api/sandbox/{id}", "/act/{verb}", "/session"}
+	whole := []string{"/", "/static/{name}", "/healthz", "/api/sandbox/{id}", "/act/{verb}"}
 	return !slices.Contains(whole, strings.TrimSuffix(r.path, "{$}")) && !strings.HasPrefix(r.path, "/test/")
 }
 

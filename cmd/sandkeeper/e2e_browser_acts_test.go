@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/security"
+	"github.com/chromedp/chromedp"
+)
+
+// TestOperatorActsInABrowser: an operator logs in, confirms what was listed, and it is recorded in his name, by a
+// browser's own origin, cookie and forms; without scripts of ours.
+func TestOperatorActsInABrowser(t *testing.T) {
+	a := newArena(t, settings{mode: "observe"})
+	held, orphan := a.box(nobody, time.Minute), a.box(nobody, time.Minute)
+	a.working(2)
+	a.once(0)
+	p, stop := a.securePage()
+	defer stop()
+	b := a.browse()
+	b.call(func(ctx context.Context) error {
+		_, err := chromedp.Call(ctx, security.SetIgnoreCertificateErrors, security.SetIgnoreCertificateErrorsParams{Ignore: true})
+		return err
+	})
+	at, err := url.Parse(p.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.User = url.UserPassword("ana", "geheim")
+	b.open(at.String() + "/act/hold?subject=sandbox:" + held.ID)
+	b.shows("that he has to log in", "#barred", "logged in with your password")
+	if !eval[bool](b, "document.querySelector('fieldset').disabled") {
+		t.Error("the form can be sent without a session")
+	}
+	b.do(chromedp.Click(chromedp.CSS("#barred a")))
+	b.shows("the log-in", "h1", "Log in to act")
+	b.fill("password", "geheim")
+	b.shows("the confirmation", "h1", "Keep one task, sandbox, label or provider")
+	b.until("the form can be sent", "!document.querySelector('fieldset').disabled")
+	b.fill("reason", "the customer looks at it")
+	b.shows("what was recorded", "section.well", "holding sandbox:"+held.ID)
+
+	b.open(p.base + "/act/terminate?provider=daytona&sandbox=" + orphan.ID)
+	b.shows("what it concerns", "main", "daytona/"+orphan.ID)
+	b.fill("reason", "ticket 4711", "password", "geheim")
+	b.shows("what was recorded", "section.well", "recorded: the end of 1 sandbox")
+	for query, want := range map[string]int{
+		"SELECT count(*) FROM sandkeeper.holds WHERE author = 'ana' AND reason = 'the customer looks at it'": 1,
+		"SELECT count(*) FROM sandkeeper.actions WHERE author = 'ana' AND step = 'terminate' AND seal <> ''": 1,
+	} {
+		if got := a.count(query); got != want {
+			t.Errorf("%s: %d, want %d", query, got, want)
+		}
+	}
+	a.once(0)
+	if !a.ended(orphan.ID) || a.ended(held.ID) {
+		t.Errorf("ended: what was asked for %t, what is held %t", a.ended(orphan.ID), a.ended(held.ID))
+	}
+}
+
+// fill fills fields in and sends their form.
+func (b *tab) fill(pairs ...string) {
+	b.a.Helper()
+	var script strings.Builder
+	for i := 0; i < len(pairs); i += 2 {
+		fmt.Fprintf(&script, "document.getElementById(%q).value = %q;", pairs[i], pairs[i+1])
+	}
+	script.WriteString("document.querySelector('form:last-of-type button[type=submit]').click(); true")
+	if !eval[bool](b, script.String()) {
+		b.a.Error("the form is not there")
+	}
+}
