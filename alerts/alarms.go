@@ -67,8 +67,8 @@ func (r *reading) incidentAlarms() (out []reconcile.Alarm) {
 		}
 		a := alarmed(alarm("incident", in.ID, reconcile.SeverityCritical, in.OpenedAt))
 		// It is told again when it has doubled, was released, or its cause became known.
-		a.Version = fmt.Sprint(bits.Len(uint(max(in.Count, 0))), in.ReleasedAt.IsZero(), in.Cause) //nolint:gosec // not negative
-		a.Version = text.Plain(a.Version, 200)
+		doubled := bits.Len(uint(max(in.Count, 0)))
+		a.Version = text.Plain(fmt.Sprint(doubled, in.ReleasedAt.IsZero(), in.Cause), 200)
 		out = append(out, a.says("Incident "+in.ID+" of "+in.Rule,
 			in.String()+". Its tasks are listed by: sandkeeper affected "+in.ID))
 	}
@@ -146,7 +146,7 @@ func (r *reading) operatorAlarms() (out []reconcile.Alarm) {
 			continue
 		}
 		a := alarmed(alarm("attention", rule, reconcile.SeverityWarning, time.Time{}))
-		a.Version = strconv.Itoa(bits.Len(uint(due[rule]))) //nolint:gosec // not negative
+		a.Version = strconv.Itoa(bits.Len(uint(due[rule])))
 		out = append(out, a.says(fmt.Sprintf("%d findings of %s need attention", due[rule], rule),
 			"Only an operator can settle them. First run: sandkeeper alerts runbook "+rule))
 	}

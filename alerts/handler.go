@@ -20,8 +20,10 @@ const scrapes = 20
 func Handler(l Ledger, o Options) http.Handler {
 	own := registry(l, o)
 	own.MustRegister(
-		prometheus.NewGoCollector(),                                       //nolint:staticcheck // its successor's package reaches database/sql
-		prometheus.NewProcessCollector(prometheus.ProcessCollectorOpts{}), //nolint:staticcheck // the same
+		//nolint:staticcheck // its successor's package reaches database/sql
+		prometheus.NewGoCollector(),
+		//nolint:staticcheck // the same
+		prometheus.NewProcessCollector(prometheus.ProcessCollectorOpts{}),
 	)
 	return promhttp.HandlerFor(own, promhttp.HandlerOpts{
 		ErrorHandling:       promhttp.ContinueOnError,

@@ -173,7 +173,8 @@ func (r Receiver) post(ctx context.Context, alarms []reconcile.Alarm) error {
 		return err
 	}
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
-		return fmt.Errorf("it answered %d %s, and only 2xx means delivered", answer.StatusCode, http.StatusText(answer.StatusCode))
+		return fmt.Errorf("it answered %d %s, and only 2xx means delivered",
+			answer.StatusCode, http.StatusText(answer.StatusCode))
 	}
 	return nil
 }

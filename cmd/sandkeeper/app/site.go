@@ -79,8 +79,10 @@ func (a *App) connections() (all []alerts.Pool) {
 			continue
 		}
 		s := pool.Stat()
-		all = append(all, alerts.Pool{Name: name, Idle: int(s.IdleConns()), Used: int(s.AcquiredConns()), Max: int(s.MaxConns()),
-			Acquires: s.AcquireCount(), Waits: s.EmptyAcquireCount(), Waited: s.EmptyAcquireWaitTime()})
+		all = append(all, alerts.Pool{
+			Name: name, Idle: int(s.IdleConns()), Used: int(s.AcquiredConns()), Max: int(s.MaxConns()),
+			Acquires: s.AcquireCount(), Waits: s.EmptyAcquireCount(), Waited: s.EmptyAcquireWaitTime(),
+		})
 	}
 	return all
 }

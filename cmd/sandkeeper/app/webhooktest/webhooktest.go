@@ -53,7 +53,8 @@ func (r *Receiver) hear(w http.ResponseWriter, request *http.Request) {
 		h.Get("X-Sandkeeper-Signature"), string(body)})
 	answers := r.answers
 	r.mu.Unlock()
-	if t := h.Get("Content-Type"); request.Method != http.MethodPost || t != "application/json" && t != "application/cloudevents+json" {
+	t := h.Get("Content-Type")
+	if request.Method != http.MethodPost || t != "application/json" && t != "application/cloudevents+json" {
 		r.Errorf("a notice came as %s %s", request.Method, t)
 	}
 	if answers != nil {
