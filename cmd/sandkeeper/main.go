@@ -115,7 +115,8 @@ Begin with:  sandkeeper check     is everything reachable and mapped?
 		runCommand(o), serveCommand(o), onceCommand(o), planCommand(o), explainCommand(o), checkCommand(o), migrateCommand(o),
 		terminateCommand(o), emergencyCommand(o), restoreCommand(o), passCommand(o),
 		pauseCommand(o), resumeCommand(o), holdCommand(o), unholdCommand(o), releaseCommand(o),
-		modeCommand(o), reportCommand(o), affectedCommand(o), auditCommand(o), alertsCommand(o), metricsCommand(o), notifyCommand(o), configCommand(o),
+		modeCommand(o), reportCommand(o), affectedCommand(o), auditCommand(o), alertsCommand(o), metricsCommand(o),
+		notifyCommand(o), configCommand(o),
 		demoCommand(), versionCommand(o),
 	)
 	root.Version = app.Version()
