@@ -4,7 +4,7 @@ import "time"
 
 // A Chosen says which findings or actions a person wants to see, and which part of them. What is "" chooses nothing.
 type Chosen struct {
-	State    string // of findings: open, due, held, watched, resolved; of actions: open, closed; of the world: live, gone, all
+	State    string // one of those below, or a state of tasks or sandboxes
 	Rule     string
 	Provider string
 	HeldBy   string // the text of a [Held], of findings alone

@@ -46,8 +46,11 @@ func notifyTest(cmd *cobra.Command, o *app.Options, args []string) error {
 		return errors.New("nobody to notify: name receivers in alerts.notify")
 	}
 	failed := false
-	test := []reconcile.Alarm{{Key: "test", Kind: "test", Severity: reconcile.SeverityInfo, Version: "1", Since: time.Now(),
-		Title: "This is a test of sandkeeper's notifications", Text: "Nothing is wrong. You are told here when something is."}}
+	test := []reconcile.Alarm{{
+		Key: "test", Kind: "test", Severity: reconcile.SeverityInfo, Version: "1", Since: time.Now(),
+		Title: "This is a test of sandkeeper's notifications",
+		Text:  "Nothing is wrong. You are told here when something is.",
+	}}
 	for _, r := range receivers {
 		said := "sent"
 		if err := r.Tell(cmd.Context(), test); err != nil {

@@ -105,7 +105,8 @@ func reportRules(ctx context.Context, a *app.App, window time.Duration) (*rulesR
 }
 
 // countedSo is how the money is counted, in one sentence.
-const countedSo = "USD by price_per_hour or prices: until found, from what was found began, else from the sandbox's start; " +
+const countedSo = "USD by price_per_hour or prices: until found, from what was found began, else from the " +
+	"sandbox's start; " +
 	"since, from the verdict until it was gone or until now; saved, what it would have cost from its end by us until now."
 
 // rulesReportOf has a line for each rule that is on or has left something to tell, in the
@@ -129,7 +130,8 @@ func rulesReportOf(now time.Time, window time.Duration, found []reconcile.RuleRe
 		a := arming{RuleReport: r, policy: policy, watched: min(window, watchedFor(now, r.FirstSeen))}
 		line := ruleReport{Rule: name, Mode: policy.Mode, Rollout: policy.Rollout, Remedy: policy.Remedy,
 			Verdicts: r.Verdicts, Subjects: r.Subjects, Acted: r.Acted, FalsePositives: r.FalsePositives, Share: a.share(),
-			Resolved: r.Resolved, ByRule: r.ByRule, ByOperator: r.ByOperator, Cost: r.Cost, UntilFound: r.UntilFound, Saved: r.Saved,
+			Resolved: r.Resolved, ByRule: r.ByRule, ByOperator: r.ByOperator, Cost: r.Cost,
+			UntilFound: r.UntilFound, Saved: r.Saved,
 			FirstSeen: when(r.FirstSeen), Examples: falsePositivesOf(r.Examples)}
 		if by, yes := c.Lowered[name]; yes {
 			line.Lowered = by.Author + ": " + by.Reason
@@ -154,7 +156,8 @@ func (r *rulesReport) text(w io.Writer) error {
 	p := console.NewPaint(w)
 	fmt.Fprintf(&b, "since %s\n\n", text.Time(r.Since))
 	t := console.Table(&b)
-	fmt.Fprintln(t, "rule\tmode\tverdicts\tacted\tcame back\tby itself\tby others\tuntil found\tcost since\tsaved\tfirst seen")
+	fmt.Fprintln(t, "rule\tmode\tverdicts\tacted\tcame back\tby itself\tby others\t"+
+		"until found\tcost since\tsaved\tfirst seen")
 	var nothing []string
 	for i := range r.Rules {
 		l := &r.Rules[i]
@@ -162,7 +165,8 @@ func (r *rulesReport) text(w io.Writer) error {
 			nothing = append(nothing, l.Rule)
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%d\t%d\t$%.2f\t$%.2f\t$%.2f\t%s\n", l.Rule, l.modeText(), l.Verdicts, l.Acted, l.backText(),
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%d\t%d\t$%.2f\t$%.2f\t$%.2f\t%s\n", l.Rule, l.modeText(), l.Verdicts,
+			l.Acted, l.backText(),
 			l.Resolved, l.ByRule+l.ByOperator, l.UntilFound, l.Cost, l.Saved, stampText(l.FirstSeen))
 	}
 	if err := t.Flush(); err != nil {

@@ -90,8 +90,8 @@ func (k *Reconciler) onceAlone(ctx context.Context, kind reconcile.PassKind, wai
 	}
 	run.until, run.stop = time.Now().Add(wait), held.watch
 	run.begin = time.Now().Add(max(wait, leastActing))
-	//nolint:contextcheck // work outlives ctx by a grace, so that what was begun is finished
 	done := k.timed(kind, "acting")
+	// Work outlives ctx by a grace, so that what was begun is finished.
 	acted := run.actAndProbe(held)
 	done()
 	done = k.timed(kind, "confirming")

@@ -64,9 +64,10 @@ type Reconciler struct {
 	Notifier  reconcile.Notifier // tells it; nil: nobody is
 	Holder    string             // names this process to people: host and process id
 	Log       *slog.Logger
-	Progress  func(stage string)                                              // called as a pass goes on; may be nil
-	Phase     func(kind reconcile.PassKind, phase string, took time.Duration) // hears how long the parts of a pass took; may be nil
-	Parallel  int                                                             // calls at once; 0 is a good default, 1 makes a pass deterministic
+	Progress  func(stage string) // called as a pass goes on; may be nil
+	// Phase hears how long the parts of a pass took; may be nil.
+	Phase    func(kind reconcile.PassKind, phase string, took time.Duration)
+	Parallel int // calls at once; 0 is a good default, 1 makes a pass deterministic
 
 	turn int64 // of those who take turns in being looked at: the number of the pass
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// Tasks reads a part of the tasks that somebody chose, by id, and the cursor of the part after it. A state is live, all,
-// or one of a task's own.
+// Tasks reads a part of the tasks that somebody chose, by id, and the cursor of the part after it. A state is live,
+// all, or one of a task's own.
 func (g *Ledger) Tasks(ctx context.Context, c reconcile.Chosen) ([]reconcile.TaskSeen, reconcile.Cursor, error) {
 	rows, err := all(ctx, g.pool, "browse_tasks", pgx.StrictNamedArgs{
 		"state": clean(c.State), "text": clean(c.Text), "key": clean(c.After.Key), "most": c.Most + 1,
@@ -22,8 +22,8 @@ func (g *Ledger) Tasks(ctx context.Context, c reconcile.Chosen) ([]reconcile.Tas
 	return column(rows, func(r taskRow) reconcile.TaskSeen { return r.TaskSeen }), next, nil
 }
 
-// Sandboxes reads a part of the sandboxes that somebody chose, by provider and id, as Tasks does. A state is live, gone,
-// all, or one of those that exist.
+// Sandboxes reads a part of the sandboxes that somebody chose, by provider and id, as Tasks does. A state is live,
+// gone, all, or one of those that exist.
 func (g *Ledger) Sandboxes(ctx context.Context, c reconcile.Chosen) ([]reconcile.SandboxSeen, reconcile.Cursor, error) {
 	query := "browse_sandboxes"
 	if c.State == reconcile.ChosenAll || c.State == reconcile.ChosenGone {

@@ -138,7 +138,8 @@ func recordWrites(r reconcile.Record, now time.Time) ([]write, error) {
 	return writes, nil
 }
 
-// worldParts are what a pass saw of tasks, sandboxes, sources and templates, in parts that are made when it is their turn.
+// worldParts are what a pass saw of tasks, sandboxes, sources and templates, in parts that are made when it is
+// their turn.
 func worldParts(r reconcile.Record) []func(now time.Time) []write {
 	parts := []func(time.Time) []write{func(time.Time) []write {
 		return []write{{"watch_since", pgx.StrictNamedArgs{"watch_since": stamp(r.WatchSince), "known": r.Known}}}

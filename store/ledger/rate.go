@@ -102,7 +102,8 @@ func (l *lane) reserve(ctx context.Context) error {
 	}
 	for began := time.Now(); ; {
 		lead := protocol.Lead(l.is, time.Since(began), l.of.perSecond)
-		gap, size := protocol.Gap(l.of.perSecond), protocol.Chunk(l.chunk, int(l.queued.Load()), l.wasted, l.of.perSecond, lead)
+		gap := protocol.Gap(l.of.perSecond)
+		size := protocol.Chunk(l.chunk, int(l.queued.Load()), l.wasted, l.of.perSecond, lead)
 		first, err := l.of.line(ctx, time.Duration(size)*gap, lead)
 		if err == nil {
 			l.slots, l.chunk, l.wasted = protocol.Slots{First: first, Left: size, Gap: gap}, size, false

@@ -53,7 +53,9 @@ func leaked(a reconcile.Action) []reconcile.Counter {
 		return nil
 	}
 	took := max(a.ClosedAt.Sub(a.PlannedAt), 0)
-	return []reconcile.Counter{{Name: reconcile.LeakedMillis, Rule: a.Rule, Provider: a.Provider, Value: took.Milliseconds()}}
+	return []reconcile.Counter{{
+		Name: reconcile.LeakedMillis, Rule: a.Rule, Provider: a.Provider, Value: took.Milliseconds(),
+	}}
 }
 
 // histogram is one measured time of an action.

@@ -15,7 +15,8 @@ func CheckToken(t reconcile.Token, now time.Time) error {
 	case t.User == "":
 		return fmt.Errorf("token: no user is named, in whose name it is")
 	case t.Scope != reconcile.TokenReads && t.Scope != reconcile.TokenActs:
-		return fmt.Errorf("token for %s: scope %q; it is %s or %s", t.User, t.Scope, reconcile.TokenReads, reconcile.TokenActs)
+		return fmt.Errorf("token for %s: scope %q; it is %s or %s", t.User, t.Scope, reconcile.TokenReads,
+			reconcile.TokenActs)
 	case !t.Until.After(now):
 		return fmt.Errorf("token for %s: its end %s is not in the future", t.User, text.Time(t.Until))
 	case t.Until.Sub(now) > reconcile.TokenMost:

@@ -113,7 +113,7 @@ var reports = map[string]func(*bench){
 	"what a sandbox had cost until it was found counts from what was found": func(b *bench) {
 		b.pass(reconcile.Record{Verdicts: []reconcile.Verdict{
 			{Rule: "orphan", Subject: "sandbox:daytona/a", Provider: "daytona", Sandbox: "a", At: noon, Cost: 3, PerHour: 1},
-			{Rule: "orphan", Subject: "sandbox:daytona/a", Provider: "daytona", Sandbox: "a", At: noon, Cost: 9, PerHour: 1}, // again
+			{Rule: "orphan", Subject: "sandbox:daytona/a", Provider: "daytona", Sandbox: "a", At: noon, Cost: 9, PerHour: 1},
 			{Rule: "stop-ignored", Subject: "task:b", Provider: "daytona", Sandbox: "b", At: noon, Cost: 3, PerHour: 1,
 				Began: noon.Add(-30 * time.Minute)},
 		}})

@@ -23,7 +23,8 @@ func (c *check) tries(ctx context.Context, mayUpdate, mayInsert bool) {
 			c.tryWrite(ctx, step)
 		}
 		if _, called := c.plan.calls[step]; called {
-			c.ok(fmt.Sprintf("tasks.%s.call", step), "the platform is asked when it is due: a call cannot be tried without doing it")
+			c.ok(fmt.Sprintf("tasks.%s.call", step),
+				"the platform is asked when it is due: a call cannot be tried without doing it")
 		}
 	}
 	if c.plan.events != nil && c.plan.mapping.Events.Write && mayInsert {

@@ -77,7 +77,8 @@ func (t *Tasks) eventGrant() string {
 
 // sentence explains the errors that people meet.
 func (t *Tasks) sentence(e *pgconn.PgError) string {
-	if creators := t.creatorsLeftOut(); len(creators) > 0 && (e.Code == "42P01" || e.Code == "42883" || e.Code == "42704") {
+	unknown := e.Code == "42P01" || e.Code == "42883" || e.Code == "42704"
+	if creators := t.creatorsLeftOut(); unknown && len(creators) > 0 {
 		return "no such name where nobody else may create; not looked up: " + strings.Join(creators, ", ") +
 			"; name it with its schema in the config, or REVOKE CREATE ON SCHEMA … FROM them"
 	}

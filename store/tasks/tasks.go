@@ -31,7 +31,7 @@ type Tasks struct {
 
 	size atomic.Int64 // rows of the last read of all live tasks: the next will have about as many
 
-	creators atomic.Pointer[[]string] // who may create in schemas of the login's path, which are therefore left out of ours
+	creators atomic.Pointer[[]string] // who may create in schemas of the login's path, which are left out for it
 
 	mu    sync.Mutex
 	known *statements        // nil until the catalog was read, and again when it no longer fits

@@ -2,8 +2,8 @@
 // what the ledger has. Who may read it, and by which address, is [serve]'s.
 //
 // Names follow the contract in docs/http.md: a subject has type, id and provider, what holds is a list of kind, what,
-// reason, by, since and until, what is absent is left out, durations are seconds, and times are RFC 3339 in UTC. A field
-// that may hold a text of a tenant says so in the schema: x-untrusted.
+// reason, by, since and until, what is absent is left out, durations are seconds, and times are RFC 3339 in UTC. A
+// field that may hold a text of a tenant says so in the schema: x-untrusted.
 //
 // # Decisions
 //

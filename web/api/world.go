@@ -51,8 +51,9 @@ type Sandbox struct {
 
 // SandboxOf is a sandbox as programs read it.
 func SandboxOf(s *reconcile.SandboxSeen) Sandbox {
-	return Sandbox{Provider: s.Provider, ID: s.ID, Name: s.Name, Task: s.Task, Template: s.Template, State: string(s.State),
-		Raw: s.Raw, CreatedAt: utc(s.CreatedAt), FirstSeen: utc(s.FirstSeen), StateSince: utc(s.StateSince),
+	return Sandbox{Provider: s.Provider, ID: s.ID, Name: s.Name, Task: s.Task, Template: s.Template,
+		State: string(s.State),
+		Raw:   s.Raw, CreatedAt: utc(s.CreatedAt), FirstSeen: utc(s.FirstSeen), StateSince: utc(s.StateSince),
 		GoneAt: utc(s.GoneAt), GoneByUs: s.GoneByUs}
 }
 

@@ -76,7 +76,8 @@ func (s *site) barred(r *http.Request) string {
 	case r.TLS == nil:
 		return "Nobody acts on a page that came over plain HTTP: add tls_server_config to web.config_file."
 	case d.users[c.name] == "":
-		return "Whom a proxy or a token let in acts by no form: log in with a password of web.config_file, or use a token that acts."
+		return "Whom a proxy or a token let in acts by no form: log in with a password of web.config_file, " +
+			"or use a token that acts."
 	}
 	return ""
 }
@@ -197,7 +198,7 @@ func (s *site) begin(w http.ResponseWriter, r *http.Request) {
 	d.sessions.end(r) // one is enough
 	http.SetCookie(w, d.sessions.begin(name, d.users[name], time.Now()))
 	s.Log.InfoContext(r.Context(), "logged in to act", "user", name, "from", r.RemoteAddr)
-	http.Redirect(w, r, l.To, http.StatusSeeOther)
+	http.Redirect(w, r, l.To, http.StatusSeeOther) //nolint:gosec // an address of this site, by local
 }
 
 // leave ends a session.

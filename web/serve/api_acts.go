@@ -149,7 +149,8 @@ func (s *site) apiPreview(ctx context.Context, r *http.Request) (api.Preview, er
 		return api.Preview{}, errActs
 	}
 	q := r.URL.Query()
-	p, err := s.Acts.Preview(ctx, v.Name, api.Act{Target: q.Get("target"), IncludeRunning: q.Get("include_running") == "true"})
+	running := q.Get("include_running") == "true"
+	p, err := s.Acts.Preview(ctx, v.Name, api.Act{Target: q.Get("target"), IncludeRunning: running})
 	var refused *api.Refusal
 	if errors.As(err, &refused) {
 		err = &wrongRequest{refused.Status, refused.Why}

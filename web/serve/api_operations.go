@@ -7,8 +7,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/web/api"
 )
 
-// An operation is what a row of the API is for: the query that it knows, and the types of what it takes and answers. The
-// document for programs is made from the rows and from this, by a test; a row without an operation fails it.
+// An operation is what a row of the API is for: the query that it knows, and the types of what it takes and answers.
+// The document for programs is made from the rows and from this, by a test; a row without an operation fails it.
 type operation struct {
 	says    string
 	query   []string
@@ -68,14 +68,16 @@ var operations = map[string]operation{
 	"GET /api/v1/sandboxes":    {says: "Sandboxes, by provider and id", answers: api.List[api.Sandbox]{}, query: boxes},
 	"GET /api/v1/sandboxes/{provider}/{id}": {says: "All that is known of a sandbox",
 		answers: api.History{}},
-	"GET /api/v1/passes":       {says: "Passes, newest first", answers: api.List[api.Pass]{}, query: parts},
-	"GET /api/v1/passes/{n}":   {says: "One pass", answers: api.Pass{}},
-	"GET /api/v1/sources":      {says: "Where facts come from, and whether they are believed", answers: api.List[api.Source]{}},
+	"GET /api/v1/passes":     {says: "Passes, newest first", answers: api.List[api.Pass]{}, query: parts},
+	"GET /api/v1/passes/{n}": {says: "One pass", answers: api.Pass{}},
+	"GET /api/v1/sources": {says: "Where facts come from, and whether they are believed",
+		answers: api.List[api.Source]{}},
 	"GET /api/v1/rules":        {says: "All rules, in their order", answers: api.List[api.Rule]{}},
 	"GET /api/v1/rules/{name}": {says: "One rule", answers: api.Rule{}},
 	"GET /api/v1/holds":        {says: "Holds that are in force", answers: api.List[api.Hold]{}},
 	"GET /api/v1/pauses":       {says: "Pauses that are in force", answers: api.List[api.Pause]{}},
-	"GET /api/v1/requests":     {says: "What operators asked for, newest first", answers: api.List[api.Request]{}, query: parts},
+	"GET /api/v1/requests": {says: "What operators asked for, newest first",
+		answers: api.List[api.Request]{}, query: parts},
 	"GET /api/v1/openapi.json": {says: "This document"},
 
 	"GET /api/v1/acts/{verb}": {says: "What an act would do, to be shown before it is asked for", answers: api.Preview{},
@@ -90,8 +92,8 @@ var operations = map[string]operation{
 		answers: api.Done{}, status: http.StatusAccepted},
 	"POST /api/sandbox/cleanup": {says: "Make a full pass now; answers with the terminations that are open",
 		answers: api.Done{}, status: http.StatusAccepted},
-	"POST /api/sandbox/cleanup/emergency": {says: "Record the termination of all sandboxes of the preview whose count and " +
-		"hash are repeated", takes: api.Act{}, answers: api.Done{}, status: http.StatusAccepted},
+	"POST /api/sandbox/cleanup/emergency": {says: "Record the termination of all sandboxes of the preview whose " +
+		"count and hash are repeated", takes: api.Act{}, answers: api.Done{}, status: http.StatusAccepted},
 
 	"GET /api/sandbox/stats": {says: "The runbook's numbers", answers: api.Stats{}},
 	"GET /api/sandbox/list":  {says: "The runbook's list of sandboxes", answers: api.List[api.Listed]{}, query: boxes},

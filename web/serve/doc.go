@@ -10,12 +10,14 @@
 //     orchestrator have none. They name checks and nothing else.
 //   - 2026-11-23: the router is made from one table of routes, and a row that breaks a rule is left out. What will
 //     act one day cannot be added without its guards, also by who has not read them.
-//   - 2026-11-25: while the ledger cannot be read, what it said last stays below a verdict that says so, grey and with its
-//     time. The verdict is never the old one.
-//   - 2026-11-25: a page's form may ask this server and no other (form-action 'self'): search and filters need no script.
+//   - 2026-11-25: while the ledger cannot be read, what it said last stays below a verdict that says so, grey and
+//     with its time. The verdict is never the old one.
+//   - 2026-11-25: a page's form may ask this server and no other (form-action 'self'): search and filters need no
+//     script.
 //   - 2026-11-25: a page that is told of changes takes no seat among the requests under way; such pages have a limit of
 //     their own, and one question to the ledger serves them all.
-//   - 2026-11-25: an act is recorded, never done: the page holds no provider's key, and what it asks for goes the way of
-//     the verbs. A browser acts in a session that begins with the password given to a form of ours, over TLS; a program
-//     by a token. Sessions are in memory: a process that is gone has none, and the ledger has no secret to steal.
+//   - 2026-11-25: an act is recorded, never done: the page holds no provider's key, and what it asks for goes the way
+//     of the verbs. A browser acts in a session that begins with the password given to a form of ours, over TLS; a
+//     program by a token. Sessions are in memory: a process that is gone has none, and the ledger has no secret to
+//     steal.
 package serve

@@ -52,7 +52,7 @@ func (g *authGate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(w, http.StatusText(http.StatusUnauthorized), http.StatusUnauthorized)
 	case err != nil:
-		g.log.WarnContext(r.Context(), "token not checked", "err", err)
+		g.log.WarnContext(r.Context(), "token not checked", "err", err) //nolint:contextcheck // it is the request's own
 		http.Error(w, "the token cannot be checked now", http.StatusServiceUnavailable)
 	case c.name != "":
 		g.inside.ServeHTTP(w, calledBy(r, c))

@@ -210,7 +210,8 @@ func shown(p *api.Preview, act api.Act, must bool) bool {
 }
 
 func notShown(p *api.Preview) error {
-	return &api.Refusal{Status: http.StatusConflict, Preview: p, Why: fmt.Sprintf("nothing was recorded: the request does not "+
+	return &api.Refusal{Status: http.StatusConflict, Preview: p, Why: fmt.Sprintf("nothing was recorded: the request "+
+		"does not "+
 		"repeat the list as it is now; look at it, and repeat its count (%d) and its hash (%s)", p.Count, p.Hash)}
 }
 

@@ -65,10 +65,12 @@ func (e *ending) one(id string) error {
 	}
 	switch {
 	case len(boxes) > 1 || len(boxes) == 1 && len(of) > 0:
-		return &api.Refusal{Status: http.StatusConflict, Why: fmt.Sprintf("several go by %s: %s; say which: the task's id, or "+
+		return &api.Refusal{Status: http.StatusConflict, Why: fmt.Sprintf("several go by %s: %s; say which: the "+
+			"task's id, or "+
 			"provider/id", id, strings.Join(refs(append(boxes, of...)), ", "))}
 	case len(boxes)+len(of) == 0:
-		return &api.Refusal{Status: http.StatusNotFound, Why: "no sandbox of " + text.Clip(id, 100) + " is on record as existing"}
+		return &api.Refusal{Status: http.StatusNotFound,
+			Why: "no sandbox of " + text.Clip(id, 100) + " is on record as existing"}
 	}
 	e.weigh(append(boxes, of...))
 	return nil

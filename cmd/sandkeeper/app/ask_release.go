@@ -119,7 +119,6 @@ func (a *App) HeldByIncident(ctx context.Context, incident *reconcile.Incident) 
 	return subjects, nil
 }
 
-// findIncident reads one, and says how to find those that there are.
 // FindIncident reads an incident by its id.
 func (a *App) FindIncident(ctx context.Context, id string) (reconcile.Incident, error) {
 	incident, err := a.Ledger.Incident(ctx, id)

@@ -15,7 +15,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/store/tasks"
 )
 
-// headerIdempotency is the header by which a platform knows that a call is repeated (draft-ietf-httpapi-idempotency-key).
+// headerIdempotency is the header by which a platform knows that a call is repeated
+// (draft-ietf-httpapi-idempotency-key).
 const headerIdempotency = "Idempotency-Key"
 
 // A caller asks the platform, by its own API, to change a task. No error of it names more of the address than its

@@ -103,7 +103,8 @@ func sign(request *http.Request, key config.Secret, now time.Time, body []byte) 
 
 // failed names the receiver by its host alone; the errors of net/http show the whole address.
 func (n *notifier) failed(err error) error {
-	return fmt.Errorf("notify the platform at %s: %w", hostOf(n.config.URL, "tasks.webhook"), plainly(err, n.config.Timeout))
+	at := hostOf(n.config.URL, "tasks.webhook")
+	return fmt.Errorf("notify the platform at %s: %w", at, plainly(err, n.config.Timeout))
 }
 
 // hostOf is the receiver's scheme and host; key where that is not known.

@@ -86,7 +86,8 @@ var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
 func (c *Config) checkAlerts(r *report) {
 	for key, address := range map[string]string{
-		"web.public_url": c.Web.PublicURL, "alerts.dashboard_url": c.Alerts.DashboardURL, "alerts.runbooks_url": c.Alerts.RunbooksURL,
+		"web.public_url": c.Web.PublicURL, "alerts.dashboard_url": c.Alerts.DashboardURL,
+		"alerts.runbooks_url": c.Alerts.RunbooksURL,
 	} {
 		u, err := url.Parse(address)
 		if address != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil) {
