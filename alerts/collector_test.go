@@ -67,7 +67,7 @@ func TestSeries(t *testing.T) {
 		`findings_opened_total{provider="daytona",rule="errored"}`:  0,
 		`findings_opened_total{provider="",rule="assigned-stale"}`:  0,
 		`findings_resolved_total{provider="daytona",rule="orphan"}`: 5,
-		`findings_held{by="observe",rule="orphan"}`:                 2,
+		`held{by="observe",rule="orphan"}`:                 2,
 
 		`actions_total{outcome="confirmed",provider="daytona",rule="orphan",step="terminate"}`: 4,
 		`actions_total{outcome="failed",provider="daytona",rule="orphan",step="terminate"}`:    0,
@@ -285,7 +285,7 @@ func TestAbsent(t *testing.T) {
 			there: []string{`terminations_overdue{installation="prod"}`, `passes_total{kind="full",outcome="complete"}`},
 			missing: []string{"last_complete_pass_timestamp_seconds", "last_complete_pass_duration_seconds", "pass_age_seconds",
 				"tasks", "sandboxes", "sandboxes_foreign", "finding_oldest_age_seconds", "source_trusted", "template_state",
-				"template_expires_timestamp_seconds", "terminate_confirmation_seconds_count", "findings_held", "paused", "actions_open"},
+				"template_expires_timestamp_seconds", "terminate_confirmation_seconds_count", "held", "paused", "actions_open"},
 		},
 		"only quick passes were complete": {
 			says: reconcile.Measures{Now: noon, Passes: map[reconcile.PassKind]reconcile.PassSeen{

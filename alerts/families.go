@@ -101,7 +101,7 @@ var families = []family{
 		help: "Findings that were opened."},
 	{name: "findings_resolved_total", kind: counter, labels: []string{"rule", "provider"}, read: findingsResolved,
 		help: "Findings that were resolved."},
-	{name: "findings_held", kind: gauge, labels: []string{"rule", "by"}, read: held,
+	{name: "held", kind: gauge, labels: []string{"rule", "by"}, read: held,
 		help: "Due findings that may not be acted on, by what holds them."},
 	{name: "findings_shielded_seconds", kind: gauge, labels: []string{"tenant", "by"}, read: shielded,
 		help: "For how long the due findings of a tenant that a freeze, a veto or a link holds have been open, added up; " +

@@ -52,7 +52,7 @@ func TestLedgerAgrees(t *testing.T) {
 		`pass_age_seconds{kind="full"}`: 7, `passes_total{kind="full",outcome="complete"}`: 1,
 		`passes_total{kind="full",outcome="incomplete"}`: 1, `tasks_ended_total{state="failed"}`: 1,
 		`findings_opened_total{provider="daytona",rule="orphan"}`: 1, `findings_due{provider="daytona",rule="orphan"}`: 1,
-		`finding_oldest_age_seconds{rule="orphan"}`: 7, `findings_held{by="observe",rule="orphan"}`: 1,
+		`finding_oldest_age_seconds{rule="orphan"}`: 7, `held{by="observe",rule="orphan"}`: 1,
 		`actions_total{outcome="confirmed",provider="daytona",rule="orphan",step="terminate"}`: 1,
 		`terminate_confirmation_seconds_count{provider="daytona",rule="orphan"}`:               1,
 		`terminate_confirmation_seconds_bucket{provider="daytona",rule="orphan",le="5"}`:       0,
