@@ -49,15 +49,15 @@ size: ## build what is shipped, whole and without Kubernetes and Docker, and hol
 .PHONY: test
 test: ## run all tests with the race detector, against a PostgreSQL they start
 	@tools/setup.sh --tests
-	CGO_ENABLED=1 go test -race -timeout 10m -p $(SIDE_BY_SIDE) ./...
+	CGO_ENABLED=1 go test -race -timeout 25m -p $(SIDE_BY_SIDE) ./...
 
 # First the tests that cmd/sandkeeper/spared_test.go lists, then the packages that ask test/raced
 # how much to play. Two tests have a target of their own: make sim, make guards.
 .PHONY: test-whole
 test-whole: ## without the race detector, what make test plays only in part or leaves out
 	@tools/setup.sh
-	go test -timeout 10m ./cmd/sandkeeper -spared
-	go test -timeout 10m -skip '^Test(Simulation|Guards)$$' $$(grep -rl --include='*_test.go' '/test/raced"' . | \
+	go test -timeout 25m ./cmd/sandkeeper -spared
+	go test -timeout 25m -skip '^Test(Simulation|Guards)$$' $$(grep -rl --include='*_test.go' '/test/raced"' . | \
 		xargs -n 1 dirname | sort -u | grep -v '^./cmd/sandkeeper$$')
 
 .PHONY: test-replicas

@@ -1,6 +1,10 @@
 package reconcile
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // What a pass counts.
 const (
@@ -48,4 +52,13 @@ func ParseCount(text string) Count {
 		return Count{What: what, Provider: rest}
 	}
 	return Count{What: text}
+}
+
+// WithoutMeasures are the counts of things, without the ages and quotas that only metrics read.
+func WithoutMeasures(counts map[string]int) map[string]int {
+	out := maps.Clone(counts)
+	maps.DeleteFunc(out, func(text string, _ int) bool {
+		return slices.Contains([]string{CountAge, CountAges, CountQuotaUsed, CountQuotaLimit}, ParseCount(text).What)
+	})
+	return out
 }

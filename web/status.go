@@ -5,7 +5,7 @@ import "github.com/sandkeeper/sandkeeper/reconcile"
 // A Status is the page's first sentence, for those who have no page before them.
 type Status struct {
 	Agrees   bool   // nothing is wrong, and nothing is being done
-	Level    string // bad, warn, busy or well
+	Level    string // bad, warn, set (by an operator), busy or well
 	Word     string // "In agreement"
 	Sentence string
 	Next     string // what to do or to look at; "" for nothing

@@ -34,7 +34,7 @@ func TestLists(t *testing.T) {
 
 	var s statusReport
 	code, out, errs := a.run("status", "-o", "json")
-	if err := json.Unmarshal([]byte(out), &s); err != nil || code != notTrusted || s.Agreement || s.Findings != 1 || s.Level != "warn" {
+	if err := json.Unmarshal([]byte(out), &s); err != nil || code != notTrusted || s.Agreement || s.Findings != 1 || s.Level != "set" {
 		t.Errorf("status -o json: exit code %d, %v\n%s%s", code, err, out, errs)
 	}
 	for name, c := range map[string]struct {

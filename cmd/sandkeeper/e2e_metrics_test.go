@@ -50,7 +50,7 @@ func TestMetricsAreTheLedgers(t *testing.T) {
 	for name, want := range map[string]string{
 		`sandkeeper_actions_total{installation="test",outcome="confirmed",provider="daytona",rule="orphan",step="terminate"}`:       "1",
 		`sandkeeper_actions_total{installation="test",outcome="confirmed",provider="daytona",rule="stop-ignored",step="terminate"}`: "1",
-		`sandkeeper_held{by="pause",installation="test",rule="orphan"}`:                                                    "1",
+		`sandkeeper_held{by="pause",installation="test",rule="orphan"}`:                                                             "1",
 		`sandkeeper_tasks{installation="test",state="running"}`:                                                                     "4",
 		`sandkeeper_terminate_confirmation_seconds_count{installation="test",provider="daytona",rule="orphan"}`:                     "1",
 	} {

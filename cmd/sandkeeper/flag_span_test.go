@@ -64,10 +64,12 @@ func refusesTime(t *testing.T, c *cobra.Command, flag, text string) {
 	if c.Name() == "plan" {
 		want = 1 // its 2 says that there are steps
 	}
-	for _, args := range [][]string{{c.Name(), "--" + flag, text}, {c.Name(), "--" + flag + "=" + text}} {
+	path := strings.Fields(c.CommandPath())[1:]
+	for _, given := range [][]string{{"--" + flag, text}, {"--" + flag + "=" + text}} {
+		args := append(slices.Clone(path), given...)
 		var out, errs bytes.Buffer
 		code := execute(t.Context(), append(args, "-c", "/nowhere"), console.Stdio{Out: &out, Err: &errs})
-		right := "write it like `sandkeeper " + c.Use + " --" + flag + " "
+		right := "write it like `" + c.CommandPath() + strings.TrimPrefix(c.Use, c.Name()) + " --" + flag + " "
 		if code != want || !strings.Contains(errs.String(), right) || out.Len() > 0 {
 			t.Errorf("%q: exit code %d, want %d and %q:\n%s%s", args, code, want, right, out.String(), errs.String())
 		}

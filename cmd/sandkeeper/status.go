@@ -42,7 +42,7 @@ type statusReport struct {
 	Installation string         `json:"installation,omitempty"`
 	At           time.Time      `json:"at"`
 	Agreement    bool           `json:"agreement"`
-	Level        string         `json:"level"` // bad, warn, busy or well
+	Level        string         `json:"level"` // bad, warn, set, busy or well
 	Word         string         `json:"word"`
 	Sentence     string         `json:"sentence"`
 	Next         string         `json:"next,omitempty"`
@@ -79,7 +79,8 @@ func statusOf(r *web.Reading, p reconcile.Policy) *statusReport {
 	v, o := web.StatusOf(r, p), &r.Overview
 	s := &statusReport{Installation: o.Installation, At: o.Now.UTC(), Agreement: v.Agrees, Level: v.Level, Word: v.Word,
 		Sentence: v.Sentence, Next: v.Next, Command: v.Command, Notes: v.Notes, LastPass: when(o.LastPass),
-		LastFullPass: when(o.LastFull), Actions: o.OpenTotal, Sources: sourcesOf(o.Sources), Counts: o.Counts}
+		LastFullPass: when(o.LastFull), Actions: o.OpenTotal, Sources: sourcesOf(o.Sources),
+		Counts: reconcile.WithoutMeasures(o.Counts)}
 	for _, n := range o.FindingsOpen {
 		s.Findings += n
 	}

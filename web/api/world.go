@@ -94,7 +94,7 @@ type Pass struct {
 // PassOf is a pass as programs read it.
 func PassOf(p *reconcile.PassSeen) Pass {
 	return Pass{ID: p.ID, Kind: string(p.Kind), Holder: p.Holder, BeganAt: utc(p.BeganAt), EndedAt: utc(p.EndedAt),
-		Complete: p.Complete, Error: p.Error, Healthy: p.Kept, Counts: p.Counts}
+		Complete: p.Complete, Error: p.Error, Healthy: p.Kept, Counts: reconcile.WithoutMeasures(p.Counts)}
 }
 
 // A Source is where facts come from, and whether they are believed.
