@@ -2,9 +2,8 @@ package api
 
 // An Act is what an operator asks for. Which of its fields a verb takes, [Verbs] says.
 type Act struct {
-	// What it is about: task:ID, sandbox:ID, PROVIDER/ID, label:KEY=VALUE, provider:NAME; a rule; a source;
-	// incident:ID; a scope;
-	// full or quick.
+	// What it is about: task:ID, sandbox:ID, PROVIDER/ID, label:KEY=VALUE, provider:NAME, a rule, a source,
+	// incident:ID, a scope, full or quick.
 	Target string `json:"target,omitempty"`
 	// Why; it is recorded, and shown on the page.
 	Reason string `json:"reason"`
