@@ -67,7 +67,7 @@ func TestSeries(t *testing.T) {
 		`findings_opened_total{provider="daytona",rule="errored"}`:  0,
 		`findings_opened_total{provider="",rule="assigned-stale"}`:  0,
 		`findings_resolved_total{provider="daytona",rule="orphan"}`: 5,
-		`held{by="observe",rule="orphan"}`:                 2,
+		`held{by="observe",rule="orphan"}`:                          2,
 
 		`actions_total{outcome="confirmed",provider="daytona",rule="orphan",step="terminate"}`: 4,
 		`actions_total{outcome="failed",provider="daytona",rule="orphan",step="terminate"}`:    0,
