@@ -1,3 +1,4 @@
+// Package deploy holds what sandkeeper is deployed with, and the part of it that the program prints.
 package deploy
 
 import _ "embed"

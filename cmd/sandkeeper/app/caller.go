@@ -69,9 +69,6 @@ func (c *caller) request(ctx context.Context, how config.CallConfig, call tasks.
 		return nil, err
 	}
 	sign(request, how.Secret, c.now(), body)
-	if how.Secret.Empty() {
-		request.Header.Del(headerSignature)
-	}
 	request.Header.Set(headerIdempotency, call.Action)
 	switch {
 	case how.Token.Empty():

@@ -11,12 +11,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -157,26 +155,13 @@ func (r Receiver) post(ctx context.Context, alarms []reconcile.Alarm) error {
 	if err != nil {
 		return err
 	}
+	sign(request, r.Secret, r.now(), body)
 	request.Header.Set("Content-Type", "application/cloudevents+json")
-	request.Header.Set("User-Agent", "sandkeeper/"+Version())
-	if !r.Secret.Empty() {
-		at := strconv.FormatInt(r.now().Unix(), 10)
-		request.Header.Set(headerTimestamp, at)
-		request.Header.Set(headerSignature, signed(r.Secret, at, body))
-	}
 	answer, err := tellingClient().Do(request)
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
-	if _, err := io.Copy(io.Discard, io.LimitReader(answer.Body, maxNoticeAnswer)); err != nil {
-		return err
-	}
-	if answer.StatusCode < 200 || answer.StatusCode > 299 {
-		return fmt.Errorf("it answered %d %s, and only 2xx means delivered",
-			answer.StatusCode, http.StatusText(answer.StatusCode))
-	}
-	return nil
+	return accepted(answer)
 }
 
 // signed is the signature of a body that is sent at a time.
