@@ -52,12 +52,12 @@ test: ## run all tests with the race detector, against a PostgreSQL they start
 	CGO_ENABLED=1 go test -race -timeout 25m -p $(SIDE_BY_SIDE) ./...
 
 # First the tests that cmd/sandkeeper/spared_test.go lists, then the packages that ask test/raced
-# how much to play. Two tests have a target of their own: make sim, make guards.
+# how much to play, themselves or in the conformance suite of providers. Two tests have a target of their own: make sim, make guards.
 .PHONY: test-whole
 test-whole: ## without the race detector, what make test plays only in part or leaves out
 	@tools/setup.sh
 	go test -timeout 25m ./cmd/sandkeeper -spared
-	go test -timeout 25m -skip '^Test(Simulation|Guards)$$' $$(grep -rl --include='*_test.go' '/test/raced"' . | \
+	go test -timeout 25m -skip '^Test(Simulation|Guards)$$' $$(grep -rlE --include='*_test.go' '/(test/raced|providertest)"' . | \
 		xargs -n 1 dirname | sort -u | grep -v '^./cmd/sandkeeper$$')
 
 .PHONY: test-replicas

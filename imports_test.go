@@ -74,7 +74,7 @@ var places = []place{
 	{pattern: "providers", ours: []string{"reconcile", "providers/*"}, never: databases},
 	{pattern: "providers/entry", ours: []string{"reconcile"}, never: databases},
 	{pattern: "providers/wire", ours: []string{"reconcile", "providers/entry"}, never: databases},
-	{pattern: "providers/providertest", ours: []string{"reconcile", "providers/simulated", "providers/entry",
+	{pattern: "providers/providertest", ours: []string{"test/raced", "reconcile", "providers/simulated", "providers/entry",
 		"providers/wire", "providers/wire/wiretest"}, never: databases},
 	// The languages of a description: they know no provider.
 	{pattern: "providers/formula", never: effects},

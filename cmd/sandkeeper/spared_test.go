@@ -2,15 +2,6 @@ package main
 
 import (
 	"flag"
-	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"maps"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/test/raced"
@@ -20,54 +11,43 @@ import (
 // each with the reason. They take the longest, and what they run is watched in other tests.
 // `make test-whole` runs them.
 var spared = map[string]string{
-	"TestHostileTextsAreHarmless":            "every verb and page for each of many texts, one after the other",
-	"TestLongRows":                           "the same for texts of 10 MB",
-	"TestNothingBrokenShowsASecret":          "TestNothingShowsASecret, again with each part broken",
-	"TestNothingBrokenMeanwhileShowsASecret": "the same with each part broken in turn while it runs",
-	"TestReplicasAreKilled":                  "make test-replicas is longer; TestLeaderIsKilled kills replicas as well",
-	"TestCronJobBesideTheDaemon":             "dozens of short processes; TestTwoAtOnce runs two side by side",
+	"TestHostileTextsAreHarmless":             "every verb and page for each of many texts, one after the other",
+	"TestLongRows":                            "the same for texts of 10 MB",
+	"TestNothingShowsASecret":                 "every verb and page with a secret in each place; one after the other",
+	"TestNothingBrokenShowsASecret":           "TestNothingShowsASecret, again with each part broken",
+	"TestNothingBrokenMeanwhileShowsASecret":  "the same with each part broken in turn while it runs",
+	"TestReplicasAreKilled":                   "make test-replicas is longer; TestLeaderIsKilled kills replicas as well",
+	"TestCronJobBesideTheDaemon":              "dozens of short processes; TestTwoAtOnce runs two side by side",
+	"TestBadListingsMoveNothing":              "many listings, one pass after the other; TestProviderLies is one of them",
+	"TestReloadOfABrokenConfig":               "many broken configs; TestReload reloads under the race detector",
+	"TestOperatorsVerbs":                      "each verb by itself; TestVerbsHoldARunningDaemon has them beside a daemon",
+	"TestWrongLinksHarmNobody":                "single passes; TestCheckLinks looks at the same links",
+	"TestCodingAgentSetUp":                    "single passes over many set-ups; TestCodingAgentLife lives with the daemon",
+	"TestBrokenSandboxesAreFoundByProbes":     "single passes; TestDeadWorkersInSandboxesThatAnswer probes as well",
+	"TestSameFailureEverywhereConvictsNobody": "single passes; as above",
+	"TestKilledAtOutsideCalls":                "a process for each call; what is killed is no race, TestKilledAgainAndAgain stays",
+	"TestTimesOfFlags":                        "flags of each verb, one after the other",
+	"TestNoRequeueOfATaskThatLoops":           "single passes; TestRequeueToTheLimit stays",
+	"TestDockerListingFails":                  "single passes with each fault; TestDocker stays",
+	"TestKubernetesListingFails":              "single passes with each fault; TestKubernetes stays",
+	"TestE2BListingFails":                     "single passes with each fault; the adapter's own suite is watched",
+	"TestGenericListingFails":                 "single passes with each fault; TestGeneric stays",
+	"TestVercelListingFails":                  "single passes with each fault; the adapter's own suite is watched",
+	"TestAgentuityCheck":                      "check with each fault; TestAgentuity stays",
+	"TestAgentuityRegionThatFails":            "single passes with each fault; TestAgentuityEverywhereBroken stays",
+	"TestOneTenantFreezesOnlyItself":          "single passes; nothing runs beside them",
+	"TestCheck":                               "check with each mistake, one after the other",
+	"TestWrongSetups":                         "each wrong set-up, one after the other",
 }
 
 var sparedFlag = flag.Bool("spared", false, "run only the tests that the race detector is spared")
 
-// choose leaves out what the race detector is spared, and says so.
+// choose leaves out what the race detector is spared.
 func choose() error {
-	pattern := "^(" + strings.Join(slices.Sorted(maps.Keys(spared)), "|") + ")$"
 	if *sparedFlag {
-		return flag.Set("test.run", pattern)
+		return raced.Only(spared)
 	}
-	run, skip := flag.Lookup("test.run"), flag.Lookup("test.skip")
-	if !raced.On || run.Value.String() != "" {
-		return nil
-	}
-	if skip.Value.String() != "" {
-		pattern += "|" + skip.Value.String()
-	}
-	fmt.Fprintf(os.Stderr, "%d tests are left to make test-whole: see cmd/sandkeeper/spared_test.go\n", len(spared))
-	return flag.Set("test.skip", pattern)
+	return raced.Spare(spared)
 }
 
-// TestSparedAreTests: whoever renames a test renames it in the list as well.
-func TestSparedAreTests(t *testing.T) {
-	files, err := filepath.Glob("*_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	there := map[string]bool{}
-	for _, file := range files {
-		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range tree.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil {
-				there[f.Name.Name] = true
-			}
-		}
-	}
-	for name, why := range spared {
-		if !there[name] || why == "" {
-			t.Errorf("%s is spared for the reason %q, and is a test: %t", name, why, there[name])
-		}
-	}
-}
+func TestSparedAreTests(t *testing.T) { raced.AreTests(t, spared) }

@@ -22,7 +22,7 @@ import (
 )
 
 var (
-	historiesFlag = flag.Int("histories", raced.Unless(2000, 50),
+	historiesFlag = flag.Int("histories", raced.Unless(2000, 15),
 		"how many random histories are played; -seed plays only one")
 	seedFlag   = flag.Uint64("seed", 0, "play only the random history of this seed")
 	passesFlag = flag.Int("passes", 0, "play random histories until so many passes were made, and print what came of it")

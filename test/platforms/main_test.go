@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
+	"github.com/sandkeeper/sandkeeper/test/raced"
 )
 
 // program is the file that TestMain builds.
@@ -36,6 +37,9 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+	if err := raced.Spare(spared); err != nil {
+		panic(err)
 	}
 	if err := flag.Set("test.parallel", "4"); err != nil { // a world waits for its database and provider most of the time
 		panic(err)
