@@ -137,6 +137,7 @@ func (p *platform) config(listen string) string {
 	path, users := filepath.Join(dir, "sandkeeper.yaml"), filepath.Join(dir, "web.yml")
 	text := fmt.Sprintf(`installation: test
 mode: enforce
+proof: off
 database: ${DATABASE_URL}
 schedule: {quick: "@every 1s", full: "@every 2s"}
 tasks: {preset: omoios}
