@@ -240,6 +240,8 @@ func (p *platform) ownsAll() {
 var unwritten = map[string][]string{
 	"sandkeeper.timeline":       {"UPDATE", "DELETE"},
 	"sandkeeper.modes":          {"DELETE"},
+	"sandkeeper.arms":           {"DELETE"},
+	"sandkeeper.proof_grace":    {"INSERT", "UPDATE", "DELETE"},
 	"sandkeeper.timeline_links": {"INSERT", "UPDATE", "DELETE"},
 	"sandkeeper.timeline_chain": {"INSERT", "UPDATE", "DELETE"},
 	"sandkeeper.releases":       {"UPDATE"},
