@@ -42,8 +42,16 @@ func TestProofBeforeActing(t *testing.T) {
 			}
 			a.becomes(stale, "assigned")
 			a.holdsUnproven(r, c.line)
-			if out := a.must("plan"); !strings.Contains(out, c.line) {
-				t.Errorf("plan does not say %q:\n%s", c.line, out)
+			for verb, want := range map[string]string{"plan": c.line, "report": "assigned-stale: held: not proven on your history: "} {
+				if out := a.must(verb); !strings.Contains(out, want) {
+					t.Errorf("%s does not say %q:\n%s", verb, want, out)
+				}
+			}
+			if _, out, _ := a.run("status"); !strings.Contains(out, "not proven on your history") || !strings.Contains(out, "sandkeeper arm assigned-stale --unproven") {
+				t.Errorf("status does not say what holds:\n%s", out)
+			}
+			if out := a.must("check"); !strings.Contains(out, "proof of orphan: held: not proven yet: 200 cases are needed, and none was observed and followed") {
+				t.Errorf("check does not say what orphan lacks:\n%s", out)
 			}
 			a.refuses("--reason is required", "arm", "assigned-stale", "--unproven")
 			a.refuses("say --unproven", "arm", "assigned-stale", "--reason", "drill")

@@ -96,6 +96,8 @@ func watchedLine(p *reconcile.Policy, one *reconcile.Proof) string {
 	switch {
 	case p.Proof.Shown(one):
 		return "proven by what was observed: " + seen
+	case one.Samples == 0:
+		return fmt.Sprintf("not proven yet: %d cases are needed, and none was observed and followed", p.Proof.Samples)
 	case one.Samples < p.Proof.Samples && one.FalsePositives == 0:
 		return fmt.Sprintf("not proven yet: of the %d cases that are needed, %d were observed and followed, and none "+
 			"lived or was used afterwards", p.Proof.Samples, one.Samples)

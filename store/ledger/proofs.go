@@ -159,22 +159,26 @@ func scanObserved(r pgx.Rows) (reconcile.Observed, error) {
 	return o, r.Scan(&o.Rule, at(&o.Since), &o.Samples, &o.FalsePositives)
 }
 
-// Alone lets one process of all read the platform's history; done lets the next one.
-func (g *Ledger) Alone(ctx context.Context) (done func(), alone bool, err error) {
-	conn, err := g.pool.Acquire(ctx)
+// TakeProving lets one process of all read the platform's history for a time, and reports whether it is this one. Who
+// has it takes it again to have it for longer.
+func (g *Ledger) TakeProving(ctx context.Context, holder string, ttl time.Duration) (bool, error) {
+	now, err := g.setClock(ctx)
 	if err != nil {
-		return nil, false, fmt.Errorf("take a connection for a proof: %w", err)
+		return false, err
 	}
-	if err := conn.QueryRow(ctx, queries["prove_lock"]).Scan(&alone); err != nil || !alone {
-		conn.Release()
-		return func() {}, false, err
+	tag, err := exec(ctx, g.pool, "prove_take", pgx.StrictNamedArgs{"holder": clean(holder), "now": now,
+		"until": now.Add(ttl)})
+	if err != nil {
+		return false, fmt.Errorf("take the right to read the history for proofs: %w", err)
 	}
-	return func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		if _, err := conn.Exec(ctx, queries["prove_unlock"]); err != nil {
-			_ = conn.Conn().Close(ctx) // the lock ends with it
-		}
-		conn.Release()
-	}, true, nil
+	return tag.RowsAffected() == 1, nil
+}
+
+// DropProving lets the next one.
+func (g *Ledger) DropProving(ctx context.Context, holder string) error {
+	now, err := g.setClock(ctx)
+	if err == nil {
+		_, err = exec(ctx, g.pool, "prove_drop", pgx.StrictNamedArgs{"holder": clean(holder), "now": now})
+	}
+	return err
 }

@@ -92,6 +92,37 @@ func TestGraceOfAnOldLedger(t *testing.T) {
 	}
 }
 
+// TestProvingAlone: one process reads the history, until it gives that up or is not heard of.
+func TestProvingAlone(t *testing.T) {
+	pool := ledgerPool(t, pgtest.Database(t))
+	now := ledgerNoon
+	migrated(t, pool, atNoon)
+	g := NewLedger(pool, Options{Installation: "test", Clock: func() time.Time { return now }})
+	takes := func(holder string, want bool) {
+		t.Helper()
+		if is, err := g.TakeProving(t.Context(), holder, time.Minute); err != nil || is != want {
+			t.Errorf("%s takes it: %t, %v, want %t", holder, is, err, want)
+		}
+	}
+	takes("a", true)
+	takes("b", false)
+	now = now.Add(59 * time.Second)
+	takes("a", true)
+	now = now.Add(59 * time.Second)
+	takes("b", false)
+	now = now.Add(time.Second)
+	takes("b", true)
+	takes("a", false)
+	if err := g.DropProving(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	takes("a", false)
+	if err := g.DropProving(t.Context(), "b"); err != nil {
+		t.Fatal(err)
+	}
+	takes("a", true)
+}
+
 // TestObserved counts what a rule would have done since it is as it is now, once it was followed for two hours.
 func TestObserved(t *testing.T) {
 	pool := ledgerPool(t, pgtest.Database(t))

@@ -28,11 +28,11 @@ func (a *App) Prove(ctx context.Context, within time.Duration) {
 	if a.Config.Proof.Off {
 		return
 	}
-	done, alone, err := a.Ledger.Alone(ctx)
+	p := &proving{App: a, policy: a.Config.Policy(), within: within, holder: holder()}
+	alone, err := a.Ledger.TakeProving(ctx, p.holder, proveTTL)
 	if err == nil && alone {
-		defer done()
-		p := &proving{App: a, policy: a.Config.Policy(), within: within}
 		err = p.all(ctx)
+		err = errors.Join(err, p.drop(ctx))
 	}
 	if err != nil && ctx.Err() == nil {
 		a.Log.WarnContext(ctx, "proofs of the rules not made, so rules without one are held", "err", err)
@@ -44,8 +44,28 @@ type proving struct {
 	*App
 	policy   reconcile.Policy
 	within   time.Duration
+	holder   string // of the right to read the history
+	taken    time.Time
 	controls reconcile.Controls
 	now      time.Time // ledger's
+}
+
+// drop gives the right up, also while the process is being stopped.
+func (p *proving) drop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	return p.Ledger.DropProving(ctx, p.holder)
+}
+
+// keep takes the right again while a history is read. Where it is lost somebody else reads it too, which harms nothing.
+func (p *proving) keep(ctx context.Context) {
+	if time.Since(p.taken) < proveTTL/4 {
+		return
+	}
+	p.taken = time.Now()
+	if _, err := p.Ledger.TakeProving(ctx, p.holder, proveTTL); err != nil && ctx.Err() == nil {
+		p.Log.WarnContext(ctx, "right to read the history not renewed", "err", err)
+	}
 }
 
 func (p *proving) all(ctx context.Context) (err error) {
@@ -105,6 +125,7 @@ func (p *proving) replayed(ctx context.Context) error {
 		return nil
 	}
 	began := time.Now()
+	p.taken = began
 	var err error
 	for i, span := range proofSpans {
 		within := p.within * time.Duration(len(proofSpans)-i) / time.Duration(len(proofSpans)+1)
@@ -144,7 +165,8 @@ func (p *proving) read(ctx context.Context, rules []string, span, within time.Du
 	}
 	since := clock.Now.Add(-span)
 	replay := backtest.New(&p.policy, since, clock.Now, rules...)
-	err = p.Tasks.History(ctx, tasks.HistoryRead{Since: since, Share: proveShare}, replay.Add)
+	err = p.Tasks.History(ctx, tasks.HistoryRead{Since: since, Share: proveShare,
+		Seen: func(tasks.HistorySeen) { p.keep(ctx) }}, replay.Add)
 	if err != nil && errors.Is(context.Cause(ctx), errLong) {
 		return nil, errLong
 	}
@@ -168,6 +190,7 @@ func (p *proving) tell(ctx context.Context, proofs []reconcile.Proof) {
 // long; a single pass only waits so long for it.
 const (
 	proveEvery = time.Minute
+	proveTTL   = 2 * time.Minute // a killed process delays the next one by no more
 	proveLong  = 2 * time.Hour
 	ProveOnce  = time.Minute
 )

@@ -44,6 +44,14 @@ SELECT rule, now() + interval '14 days' FROM (
     SELECT rule FROM sandkeeper.actions WHERE rule NOT IN ('operator', 'emergency') AND acted_at IS NOT NULL
     UNION SELECT rule FROM sandkeeper.verdicts WHERE enforced) AS acted;
 
+-- One process at a time reads the platform's history for proofs.
+CREATE TABLE sandkeeper.proving (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    holder   text NOT NULL DEFAULT '',
+    until    timestamptz NOT NULL DEFAULT 'epoch'
+);
+INSERT INTO sandkeeper.proving DEFAULT VALUES;
+
 -- As before, and an operator's word on a rule stays on record, and nobody gives a rule grace.
 CREATE OR REPLACE FUNCTION sandkeeper.keep_record() RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
