@@ -39,7 +39,8 @@ var places = []place{
 	{pattern: "cmd/sandkeeper/console", never: slices.Concat(effects, pages)},
 	// What the config names, opened: no verb.
 	{pattern: "cmd/sandkeeper/app", ours: []string{"cmd/sandkeeper/config", "cmd/sandkeeper/console", "reconcile",
-		"reconcile/run", "store", "store/tasks", "store/ledger", "store/queue", "providers", "web/api", "web/serve", "alerts"},
+		"reconcile/backtest", "reconcile/run", "store", "store/tasks", "store/ledger", "store/queue", "providers", "web/api",
+		"web/serve", "alerts"},
 		never: []string{"github.com/spf13/cobra"}},
 	{pattern: "cmd/sandkeeper/app/webhooktest", never: databases},
 	// The contract: data, the table of rules, the ports.

@@ -110,6 +110,7 @@ func TestSeries(t *testing.T) {
 		`hourly_budget_limit{installation="prod"}`:                                          200,
 		`hourly_budget_used{installation="prod"}`:                                           17,
 		`rule_mode{mode="enforce",rule="orphan"}`:                                           1,
+		`rule_proven{by="off",rule="orphan"}`:                                               1,
 		`rule_mode{mode="observe",rule="capacity"}`:                                         1,
 		`ledger_bytes{installation="prod"}`:                                                 1 << 20,
 		`ledger_created_timestamp_seconds{installation="prod"}`:                             float64(at(-86400).Unix()),

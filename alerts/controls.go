@@ -31,6 +31,22 @@ func lowered(r *reading, put put) {
 	}
 }
 
+// proven says of each rule that enforces whether it may act, and by what.
+func proven(r *reading, put put) {
+	for rule, p := range r.policy.Rules {
+		if p.Mode != reconcile.Enforce {
+			continue
+		}
+		switch s := r.policy.Standing(&r.Controls, r.Now, rule); s.Kind {
+		case reconcile.ProofNone:
+			put(0, rule, "nothing")
+		case reconcile.ProofNeedless:
+		default:
+			put(1, rule, string(s.Kind))
+		}
+	}
+}
+
 func holdsEndless(r *reading, put put) {
 	n := 0
 	for _, h := range r.Controls.Holds {

@@ -137,6 +137,7 @@ func (p *platform) config(listen string) string {
 	path, users := filepath.Join(dir, "sandkeeper.yaml"), filepath.Join(dir, "web.yml")
 	text := fmt.Sprintf(`installation: test
 mode: enforce
+proof: off
 database: ${DATABASE_URL}
 schedule: {quick: "@every 1s", full: "@every 2s"}
 tasks: {preset: omoios}
@@ -239,6 +240,8 @@ func (p *platform) ownsAll() {
 var unwritten = map[string][]string{
 	"sandkeeper.timeline":       {"UPDATE", "DELETE"},
 	"sandkeeper.modes":          {"DELETE"},
+	"sandkeeper.arms":           {"DELETE"},
+	"sandkeeper.proof_grace":    {"INSERT", "UPDATE", "DELETE"},
 	"sandkeeper.timeline_links": {"INSERT", "UPDATE", "DELETE"},
 	"sandkeeper.timeline_chain": {"INSERT", "UPDATE", "DELETE"},
 	"sandkeeper.releases":       {"UPDATE"},

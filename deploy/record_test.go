@@ -42,6 +42,8 @@ func (p *platform) rewrites() {
 		"DELETE FROM sandkeeper.timeline_chain", "ALTER TABLE sandkeeper.timeline DISABLE TRIGGER USER",
 		"DROP TRIGGER timeline_link ON sandkeeper.timeline", "ALTER TABLE sandkeeper.actions DISABLE TRIGGER actions_stay",
 		"UPDATE sandkeeper.modes SET mode = 'config'", "DELETE FROM sandkeeper.modes",
+		"UPDATE sandkeeper.arms SET armed = true", "DELETE FROM sandkeeper.arms",
+		"INSERT INTO sandkeeper.proof_grace VALUES ('orphan', now() + interval '1 year')", "UPDATE sandkeeper.proof_grace SET until = now()",
 		"UPDATE sandkeeper.releases SET subjects = '{x}'", "UPDATE sandkeeper.holds SET target = 'task:u'",
 		"UPDATE sandkeeper.holds SET until = now()", "UPDATE sandkeeper.pauses SET scope = 'rule:x', at = now()",
 		"UPDATE sandkeeper.actions SET sandbox = 'other'", "UPDATE sandkeeper.actions SET author = 'ana'",

@@ -39,9 +39,10 @@ const (
 	HeldQuarantine    HeldKind = "quarantine" // the provider has no way to stop or pause
 	HeldNotExclusive  HeldKind = "not-exclusive"
 	HeldUnparsable    HeldKind = "unparsable"
-	HeldUnproven      HeldKind = "unproven" // only silence speaks for the finding
-	HeldRefuted       HeldKind = "refuted"  // the rule was wrong about other tasks of the tenant
-	HeldDoubtful      HeldKind = "doubtful" // a row names it, which does not prove that it is ours
+	HeldUnproven      HeldKind = "unproven"     // the rule has not shown here that it is right often enough
+	HeldSilence       HeldKind = "only-silence" // nothing but silence speaks for the finding
+	HeldRefuted       HeldKind = "refuted"      // the rule was wrong about other tasks of the tenant
+	HeldDoubtful      HeldKind = "doubtful"     // a row names it, which does not prove that it is ours
 	HeldUnended       HeldKind = "cannot-be-ended"
 	HeldUnmatched     HeldKind = "unmatched-pair"
 	HeldUnmapped      HeldKind = "unmapped-status"

@@ -8,9 +8,12 @@ var heldFirst = map[string]HeldKind{
 	"breaker:": HeldBreaker, "budget:": HeldBudget, "incident:": HeldIncident, "rollout:": HeldRollout,
 	"quarantine:": HeldQuarantine, "not-exclusive:": HeldNotExclusive, "unparsable:": HeldUnparsable,
 	"refuted:":  HeldRefuted,
-	"doubtful:": HeldDoubtful, "unproven:": HeldUnproven, "cannot be": HeldUnended, "unmatched pair:": HeldUnmatched,
-	"status": HeldUnmapped, "unknown state": HeldUnknown, "its task": HeldUnread, "a row": HeldExplained,
-	"sandbox":  HeldUnlooked,
+	"doubtful:": HeldDoubtful, "unproven:": HeldUnproven, "only silence:": HeldSilence, "cannot be": HeldUnended,
+	"unmatched pair:": HeldUnmatched,
+	"status":          HeldUnmapped, "unknown state": HeldUnknown, "its task": HeldUnread, "a row": HeldExplained,
+	"sandbox": HeldUnlooked,
+	// as versions before said it
+	"unproven: its": HeldSilence, "unproven: no": HeldSilence,
 	"no entry": HeldNoEntry, "it rests": HeldNoTasks, "the rule": HeldOnlyReports, "this pass": HeldUncalled,
 	"tried again": HeldLater, "the planned": HeldWithdrawn, "in quarantine": HeldQuarantineEnd,
 }
@@ -22,7 +25,7 @@ var heldPrefix = map[HeldKind]string{
 	HeldBreaker: "breaker: ", HeldBudget: "budget: ", HeldIncident: "incident: ", HeldRollout: "rollout: ",
 	HeldQuarantine: "quarantine: ", HeldNotExclusive: "not-exclusive: ", HeldUnparsable: "unparsable: ",
 	HeldRefuted:  "refuted: ",
-	HeldDoubtful: "doubtful: ", HeldUnproven: "unproven: ", HeldUnended: "cannot be ended: ",
+	HeldDoubtful: "doubtful: ", HeldUnproven: "unproven: ", HeldSilence: "only silence: ", HeldUnended: "cannot be ended: ",
 	HeldUnmatched: "unmatched pair: ",
 }
 
@@ -60,6 +63,9 @@ func HeldLabel(text string) string {
 
 // ParseHeld reads what String said. What it does not say in the same words again is of the kind other.
 func ParseHeld(text string) Held {
+	if old, is := strings.CutPrefix(text, heldPrefix[HeldUnproven]); is && HeldKindOf(text) == HeldSilence {
+		text = heldPrefix[HeldSilence] + old
+	}
 	h := Held{Kind: HeldKindOf(text)}
 	rest := strings.TrimPrefix(text, heldPrefix[h.Kind])
 	switch h.Kind {

@@ -161,6 +161,12 @@ type Controls struct {
 
 	Incidents []Incident // open ones, released or not
 
+	Proofs []Proof        // what is known of how often rules are wrong here
+	Arms   map[string]Arm // by rule: an operator lets it act unproven
+	// Disarmed is, by rule, when an operator took that back last.
+	Disarmed map[string]time.Time
+	Grace    map[string]time.Time // by rule: until when it acts unproven, because it did before there was a gate
+
 	Unsigned []UnsignedRequest // requests that count for nothing, because nobody with the operator key made them
 }
 

@@ -136,6 +136,7 @@ type Policy struct {
 	Limits       Limits
 	Providers    map[string]ProviderPolicy
 	Tasks        TasksPolicy
+	Proof        ProofPolicy
 }
 
 // A RulePolicy is one rule's settings, defaults filled in.

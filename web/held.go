@@ -76,6 +76,9 @@ func heldMeans(by reconcile.Held) string {
 		return fmt.Sprintf("%s %s not trusted. It goes on by itself when that is over.",
 			capital(sourceWords(by.What)), areOrIs(by.What))
 	case reconcile.HeldUnproven:
+		return "The rule has not shown on your own history that it is right often enough. Raise its threshold, wait " +
+			"for more cases, or run: sandkeeper arm RULE --unproven"
+	case reconcile.HeldSilence:
 		return "Only silence speaks for it. It goes on once a failed probe agrees."
 	}
 	return ""

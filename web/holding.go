@@ -33,6 +33,8 @@ func holdWords(by reconcile.Held) string {
 		return "because the rule only observes"
 	case reconcile.HeldOff:
 		return "because the rule is off"
+	case reconcile.HeldUnproven:
+		return "because its rule is not proven on your history"
 	case reconcile.HeldHold:
 		return asked(by, "by ", "by a hold")
 	case reconcile.HeldPause:

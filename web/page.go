@@ -147,6 +147,9 @@ func notesOf(s *model, unready error) []note {
 		notes = append(notes, note{set, "All acting is paused" + signed(p.Author, p.Reason) + ", " +
 			until(p.Until, s.Now, "until it is resumed").Text + "."})
 	}
+	if s.policy.Proof.Off() && len(s.policy.Rules) > 0 && !s.onlyObserves() {
+		notes = append(notes, note{set, "Rules act unproven: the config says “proof: off”."})
+	}
 	return notes
 }
 

@@ -33,6 +33,9 @@ func (s *model) requests() []requestView {
 	for _, rule := range slices.Sorted(maps.Keys(s.Controls.Modes)) {
 		views = append(views, s.lowered(rule))
 	}
+	for _, rule := range slices.Sorted(maps.Keys(s.Controls.Arms)) {
+		views = append(views, s.armed(rule))
+	}
 	for _, p := range s.Controls.Pauses {
 		views = append(views, s.pause(p))
 	}

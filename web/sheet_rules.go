@@ -96,6 +96,9 @@ func (s *model) modeCell(rule string) cell {
 	} else if mode == reconcile.Enforce && p.Rollout < 100 {
 		c.Sub = fmt.Sprintf("%d %% of subjects", p.Rollout)
 	}
+	if words := s.proofWords(rule); mode == reconcile.Enforce && words != "" {
+		c.Level, c.Sub = set, strings.Join(reconcile.NonEmpty(c.Sub, words), "; ")
+	}
 	return c
 }
 
@@ -182,7 +185,7 @@ func (s *model) settings(rule string) []pair {
 			pairs = append(pairs, pair{one.name, cell{Text: text.Coarse(one.d)}})
 		}
 	}
-	return append(pairs, pair{"config", cell{Text: "rules." + rule}})
+	return append(pairs, s.proofPair(rule), pair{"config", cell{Text: "rules." + rule}})
 }
 
 func (s *model) reportPairs(rule string, r *reconcile.RuleReport) []pair {

@@ -28,6 +28,9 @@ func waiting(s *model) (verdict, bool) {
 			Link:     heldLink,
 		}, n > 0
 	}
+	if v, only := unproven(due, number); only && n > 0 {
+		return v, true
+	}
 	v := verdict{
 		Level: warn, Word: "Held", Link: heldLink,
 		Sentence: fmt.Sprintf("%s %s due and %s", capital(number), verb(n, "is", "are"), heldSentence(due)),

@@ -241,6 +241,40 @@ func TestFindingsInOrder(t *testing.T) {
 	}
 }
 
+// TestProofIsShown: what only missing proofs hold says so, and that no proof is asked for is no secret.
+func TestProofIsShown(t *testing.T) {
+	o := webtest.Worlds()["held"].Overview
+	o.Controls, o.Incidents, o.Sources, o.Findings = reconcile.Controls{}, nil, nil, nil
+	line := "not proven on your history: 38 % of 412 completed tasks were silent for longer than 1m30s; 11m would do"
+	o.FindingsOpen = map[string]int{"heartbeat-lost": 2}
+	for _, task := range []string{"task:1", "task:2"} {
+		o.Findings = append(o.Findings, reconcile.FindingSeen{Finding: reconcile.Finding{Rule: "heartbeat-lost", Subject: task, Due: true,
+			FirstSeen: o.Now, LastSeen: o.Now, Reason: "silent", HeldBy: reconcile.HeldBy{{Kind: reconcile.HeldUnproven, Reason: line}}}})
+	}
+	v, ok := waiting(newScene(&o, webtest.Policy()))
+	if !ok || v.Word != "Not proven" || !strings.Contains(v.Sentence, "2 findings would be repaired, but not proven on your history is heartbeat-lost") ||
+		!strings.HasPrefix(v.Command, "sandkeeper arm heartbeat-lost --unproven") {
+		t.Errorf("verdict %+v", v)
+	}
+	policy := webtest.Policy()
+	policy.Proof = reconcile.ProofPolicy{}
+	notes := notesOf(newScene(&o, policy), nil)
+	if len(notes) != 1 || !strings.Contains(notes[0].Text, "proof: off") {
+		t.Errorf("notes %+v", notes)
+	}
+	o.Controls.Arms = map[string]reconcile.Arm{"orphan": {Attribution: reconcile.Attribution{Author: "ana", Reason: "looked at all"}, At: o.Now}}
+	s := newScene(&o, webtest.Policy())
+	if c := s.modeCell("orphan"); !strings.Contains(c.Sub, "armed unproven by ana: looked at all") {
+		t.Errorf("mode of an armed rule: %+v", c)
+	}
+	if c := s.modeCell("duplicate"); !strings.Contains(c.Sub, "held: not proven") {
+		t.Errorf("mode of a rule that is not proven: %+v", c)
+	}
+	if r := s.requests(); len(r) != 1 || r[0].Command != "sandkeeper arm orphan --revoke --reason …" {
+		t.Errorf("requests %+v", r)
+	}
+}
+
 func TestNotes(t *testing.T) {
 	r := Reading(webtest.Worlds()["held"])
 	by := process()

@@ -15,6 +15,7 @@ import (
 const demoConfig = `# The config of sandkeeper's demo. Thresholds are shorter than anybody wants them at work.
 installation: demo
 mode: enforce
+proof: off
 database: %q
 web: {listen: %q}
 schedule: {quick: "@every %ds", full: "@every %ds"}

@@ -97,6 +97,7 @@ func (w *benchWorld) open(b *testing.B, dsn string) {
 	c, err := config.Parse("bench.yaml", []byte(fmt.Sprintf(`
 installation: bench
 mode: enforce
+proof: off
 database: %q
 tasks: {preset: omoios}
 providers:

@@ -46,6 +46,7 @@ func TestMain(m *testing.M) {
 // settings are what a test wants other than the usual config.
 type settings struct {
 	mode   string // default enforce
+	proof  string // default off: what a platform without a history can show is another test's
 	link   string // default task_id
 	owns   string // default {labels: {project: omoios}, exclusive: true}
 	rules  string // a YAML map
@@ -120,6 +121,7 @@ func (a *arena) configure(s settings) {
 	a.Helper()
 	text := fmt.Sprintf(`installation: %s
 mode: %s
+proof: %s
 database: %q
 tasks: {preset: omoios%s}
 providers:
@@ -136,7 +138,7 @@ providers:
 rules: %s
 limits: %s
 %s
-`, s.or(s.name, "test"), s.or(s.mode, "enforce"), s.or(s.dsn, a.dsn), s.tasks, a.url, s.or(s.token, s.or(a.key, "key")),
+`, s.or(s.name, "test"), s.or(s.mode, "enforce"), s.or(s.proof, "off"), s.or(s.dsn, a.dsn), s.tasks, a.url, s.or(s.token, s.or(a.key, "key")),
 		s.or(s.owns, "{labels: {project: omoios}, exclusive: true}"), s.or(s.link, "task_id"), s.or(s.rate, "1000/s"),
 		s.or(s.call, "2s"),
 		s.or(s.probe, `{exec: "true", path: "/", every: 10m, timeout: 1s, budget: 1000/m}`),

@@ -67,6 +67,7 @@ func (a *arena) dock(at string, podman bool) *dock {
 	d.importImage()
 	text := fmt.Sprintf(`installation: test
 mode: enforce
+proof: off
 database: %q
 tasks: {preset: omoios}
 providers:

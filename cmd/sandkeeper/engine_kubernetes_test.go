@@ -108,6 +108,7 @@ func newHarbor(t *testing.T, folder string) *harbor {
 	}
 	text := fmt.Sprintf(`installation: test
 mode: enforce
+proof: off
 database: %q
 tasks: {preset: omoios}
 providers:

@@ -75,6 +75,10 @@ func runOnce(ctx context.Context, o *app.Options, f *runFlags) error {
 	}
 	defer a.Close()
 	show := console.NewProgress(o.Err)
+	if !a.Config.Proof.Off {
+		show.Stage("holding the rules against the history")
+		a.Prove(ctx, min(app.ProveOnce, f.timeout/4))
+	}
 	r, err := a.Keeper(show.Stage).Once(ctx, f.kind(), f.wait)
 	show.End()
 	a.Announce(ctx)

@@ -69,13 +69,19 @@ func checkProofs(ctx context.Context, a *app.App) (out []reconcile.CheckResult) 
 	if len(rules) == 0 {
 		return nil
 	}
+	now := standingsOf(ctx, a, &policy)
+	if policy.Proof.Off() {
+		out = append(out, reconcile.CheckResult{What: "proof", OK: true, Said: "proof: off, so the rules act unproven"})
+	}
 	found, err := proofs(ctx, a, rules, nil)
 	if err != nil {
-		return []reconcile.CheckResult{{What: "history", OK: true, Said: "rules are not held against it: " + err.Error()}}
+		return append(out, reconcile.CheckResult{What: "history", OK: true,
+			Said: "rules are not held against it: " + err.Error()})
 	}
 	for _, name := range rules {
 		r := found[name]
 		if r.Samples == 0 {
+			out = append(out, now.line(name)...)
 			continue
 		}
 		line := reconcile.CheckResult{What: "proof of " + name, OK: true, Said: r.Reason}
@@ -86,13 +92,60 @@ func checkProofs(ctx context.Context, a *app.App) (out []reconcile.CheckResult) 
 		default:
 			line.Fix = fmt.Sprintf("rules: {%s: {mode: observe}} until more tasks have finished", name)
 		}
+		line.Said = reconcile.Joined(line.Said, now.aside(name))
 		out = append(out, line)
 	}
-	if len(out) == 0 {
+	if len(out) == 0 || policy.Proof.Off() && len(out) == 1 {
 		out = append(out, reconcile.CheckResult{What: "history", OK: true,
 			Said: "no finished task tells of the rules that act: nothing proves them yet"})
 	}
 	return out
+}
+
+// standings are what the ledger says of rules; none while it cannot be read, or nobody asks.
+type standings map[string]reconcile.Standing
+
+func standingsOf(ctx context.Context, a *app.App, p *reconcile.Policy) standings {
+	out := standings{}
+	if p.Proof.Off() || a.Ledger == nil || a.CheckSchema(ctx) != nil {
+		return out
+	}
+	c, err := a.Ledger.Controls(ctx)
+	now, errNow := a.Ledger.Now(ctx)
+	if err != nil || errNow != nil {
+		return out
+	}
+	for _, name := range armed(p) {
+		if p.NeedsProof(name) {
+			out[name] = p.Standing(&c, now, name)
+		}
+	}
+	return out
+}
+
+// line is what check says of a rule of which the finished tasks tell nothing.
+func (s standings) line(rule string) []reconcile.CheckResult {
+	now, asked := s[rule]
+	if !asked {
+		return nil
+	}
+	line := reconcile.CheckResult{What: "proof of " + rule, OK: true, Said: now.Line}
+	if !now.Proven() {
+		line.Said = "held: " + now.Line
+		line.Fix = "wait until what it would have done was followed, or: sandkeeper arm " + rule + " --unproven --reason …"
+	}
+	return []reconcile.CheckResult{line}
+}
+
+// aside is what else lets a rule act, or that it is held.
+func (s standings) aside(rule string) string {
+	switch now := s[rule]; now.Kind {
+	case reconcile.ProofArmed, reconcile.ProofGrace:
+		return now.Line
+	case reconcile.ProofObserved:
+		return "it acts: " + now.Line
+	}
+	return ""
 }
 
 // addProofs says in the report of each rule that acts whether the platform's history proves it.
@@ -106,11 +159,18 @@ func (r *rulesReport) addProofs(ctx context.Context, a *app.App, seen []reconcil
 	if err == nil {
 		found, err = proofs(ctx, a, rules, seen)
 	}
+	now := standingsOf(ctx, a, &policy)
 	for i := range r.Rules {
 		line := &r.Rules[i]
+		if s, is := now[line.Rule]; is {
+			line.ProvenBy = reconcile.FirstOf(string(s.Kind), "nothing")
+		}
 		switch proof, asked := found[line.Rule]; {
 		case asked:
-			line.Proof = proof.Reason
+			line.Proof = reconcile.Joined(proof.Reason, now.aside(line.Rule))
+			if s, is := now[line.Rule]; is && proof.Samples == 0 {
+				line.Proof = s.Line
+			}
 		case err != nil && line.Mode == reconcile.Enforce && line.Remedy != reconcile.Report:
 			line.Proof = "not held against the history: " + err.Error()
 		}

@@ -80,7 +80,8 @@ type ruleReport struct {
 	Saved          float64               `json:"saved_usd"`
 	FirstSeen      *time.Time            `json:"first_seen,omitempty"`
 	Advice         string                `json:"advice"`
-	Proof          string                `json:"proof,omitempty"` // of a rule that acts: whether the history proves it
+	Proof          string                `json:"proof,omitempty"`     // of a rule that acts: whether the history proves it
+	ProvenBy       string                `json:"proven_by,omitempty"` // of a rule that acts: nothing, where it is held
 	Examples       []falsePositiveReport `json:"newest_false_positives"`
 }
 
@@ -198,7 +199,11 @@ func (r *rulesReport) proofText(b *bytes.Buffer, p console.Paint) {
 	first := "\nheld against the finished tasks of the last 30 days\n"
 	for i := range r.Rules {
 		if l := &r.Rules[i]; l.Proof != "" {
-			fmt.Fprintf(b, "%s  %s: %s\n", first, p.Yellow(l.Rule), text.Line(l.Proof))
+			held := ""
+			if l.ProvenBy == "nothing" {
+				held = "held: "
+			}
+			fmt.Fprintf(b, "%s  %s: %s%s\n", first, p.Yellow(l.Rule), held, text.Line(l.Proof))
 			first = ""
 		}
 	}

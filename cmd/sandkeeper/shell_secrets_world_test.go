@@ -135,6 +135,7 @@ func (v *vault) write(changes ...string) {
 	v.Helper()
 	text := strings.NewReplacer(changes...).Replace(fmt.Sprintf(`installation: test
 mode: enforce
+proof: off
 database: %q
 operator_key_file: operator.key
 tasks:

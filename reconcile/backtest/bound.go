@@ -30,6 +30,14 @@ func Upper(wrong, of int) float64 {
 	return high
 }
 
+// Lower is the lower end of the interval, with the same confidence: the true rate is above it.
+func Lower(wrong, of int) float64 {
+	if wrong <= 0 || of <= 0 {
+		return 0
+	}
+	return 1 - Upper(of-wrong, of)
+}
+
 // Allowed is how many of so many may be wrong so that [Upper] stays within the rate; -1 when even none is too
 // few to say.
 func Allowed(of int, rate float64) int {

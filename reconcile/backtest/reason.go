@@ -39,6 +39,30 @@ func (r *Replay) reason(t *tally, of *Result) string {
 	return reconcile.Joined("not proven on your history: "+did, bound, wouldDo(of))
 }
 
+// line says in short what the result came to, and what would do.
+func (r *Replay) line(t *tally, of *Result) string {
+	than := text.Duration(of.After)
+	if t.least != nil {
+		than = "their limit"
+	}
+	rate := float64(of.FalsePositives) / float64(max(of.Samples, 1))
+	did := fmt.Sprintf("%s of %d completed tasks %s %s", percent(rate), of.Samples, t.words, than)
+	would := ""
+	if of.Suggested > of.After {
+		would = text.Exact(of.Suggested) + " would do"
+	}
+	switch {
+	case of.Samples == 0:
+		return "not proven on your history: no finished task tells"
+	case of.Proven:
+		return "proven on your history: " + did
+	case of.Samples < r.proof.Samples:
+		return reconcile.Joined(fmt.Sprintf("not proven on your history: %d tasks are needed, %d tell", r.proof.Samples,
+			of.Samples), would)
+	}
+	return reconcile.Joined("not proven on your history: "+did, would)
+}
+
 // wouldDo says which threshold keeps the bound, and what it costs.
 func wouldDo(of *Result) string {
 	switch {

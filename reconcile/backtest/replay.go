@@ -32,6 +32,9 @@ type Replay struct {
 // New replays a history between two moments. Rules are the names of those that are wanted; none means all.
 func New(p *reconcile.Policy, from, to time.Time, rules ...string) *Replay {
 	r := &Replay{policy: p, proof: DefaultProof, fleet: newFleet(from, to), classes: newClasses()}
+	if !p.Proof.Off() {
+		r.proof = Proof{FalsePositives: p.Proof.FalsePositives, Samples: p.Proof.Samples}
+	}
 	for i := range replays {
 		rule := &replays[i]
 		wanted := len(rules) == 0 || slices.Contains(rules, rule.rule)

@@ -33,6 +33,7 @@ type Result struct {
 	Hours          float64       // of dead work before it would have been found
 	Cost           float64       // hours more with Suggested; below 0: less
 	Reason         string
+	Line           string  // the same in short, for what is held by it
 	Frontier       []Point // false positives and dead work by threshold, for All
 }
 
@@ -60,6 +61,7 @@ func (r *Replay) ofTally(t *tally) []Result {
 	slices.SortStableFunc(t.samples, func(a, b sample) int { return cmp.Compare(a.ended, b.ended) })
 	samples, since := sinceChange(t.samples)
 	all := t.result(samples, r.proof, All, r.policy.Rules[t.rule].After)
+	all.Line = r.line(t, &all)
 	all.Reason = reconcile.Joined(r.reason(t, &all), since, r.unsure(t))
 	all.Frontier = frontier(t, samples, &all)
 	out := []Result{all}
@@ -71,7 +73,7 @@ func (r *Replay) ofTally(t *tally) []Result {
 		if one.Samples < classLeast {
 			continue
 		}
-		one.Reason = r.reason(t, &one)
+		one.Reason, one.Line = r.reason(t, &one), name+": "+r.line(t, &one)
 		out = append(out, one)
 	}
 	return out

@@ -118,7 +118,7 @@ func handled(step *reconcile.Action, open map[reconcile.StepKey]*reconcile.Actio
 }
 
 // restraints are what the judgement, the mode and the rollout hold of a finding.
-func restraints(v *view.View, f *reconcile.Finding) reconcile.HeldBy {
+func restraints(v *view.View, f *reconcile.Finding, s *reconcile.Subject) reconcile.HeldBy {
 	p := policy(v, f.Rule)
 	//guard:plan-freezes harm
 	holds := slices.Clone(f.HeldBy)
@@ -126,6 +126,8 @@ func restraints(v *view.View, f *reconcile.Finding) reconcile.HeldBy {
 	if p.Mode != reconcile.Enforce {
 		holds = append(holds, p.Mode.Held())
 	}
+	//guard:plan-unproven P9
+	holds = append(holds, unproven(v, &v.S.Memory.Controls, f.Rule, s)...)
 	//guard:plan-rollout live
 	if !reconcile.RolledOut(f.Rule, f.Subject, p.Rollout) {
 		holds = append(holds, reconcile.HeldByRollout(p.Rollout))
@@ -135,7 +137,7 @@ func restraints(v *view.View, f *reconcile.Finding) reconcile.HeldBy {
 
 // holds are all that keeps a due finding from being repaired, before budgets.
 func holds(v *view.View, d *Decision, f *reconcile.Finding) reconcile.HeldBy {
-	holds := restraints(v, f)
+	holds := restraints(v, f, d.Subject)
 	c := v.S.Memory.Controls
 	c.Modes = nil // already in the policy
 	for i := range d.Subject.Boxes {

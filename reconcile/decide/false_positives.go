@@ -45,6 +45,7 @@ func falsePositive(v *view.View, j *Judgement) {
 			news[w.Rule] = append(news[w.Rule], v.TenantOfSubject(reconcile.TaskSubject(w.Task)))
 		}
 	}
+	usedAfter(v, j)
 	j.Refuted = map[string][]string{}
 	for _, rule := range reconcile.RuleNames {
 		d, ok := demotion(v, rule, len(news[rule]))

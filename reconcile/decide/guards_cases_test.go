@@ -105,7 +105,7 @@ func TestSilentWhileMostProbesFail(t *testing.T) {
 	testRule(t, "heartbeat-lost", map[string]ruleCase{
 		"its own alone fails": {silent + others, "due", ""},
 		"most of them do": {silent + others + "row f{1..3} completed updated=1s; box daytona/f{1..3} running task=f{1..3}; " +
-			"probe daytona/f{1..3} failed=10s", "held", "unproven: its probe failed"},
+			"probe daytona/f{1..3} failed=10s", "held", "only silence: its probe failed"},
 	})
 }
 
@@ -115,11 +115,11 @@ func TestSilentWhenNobodyAnsweredSince(t *testing.T) {
 	testRule(t, "heartbeat-lost", map[string]ruleCase{
 		"one answered a minute ago": {
 			"task t1 running started=1h ev.heartbeat=10m; box daytona/t1 running task=t1; probe daytona/t1 failed=10s; " +
-				"task w1 running started=1h ev.heartbeat=5s; box daytona/w1 running task=w1; probe daytona/w1 answered=1m", "held", "unproven: "},
+				"task w1 running started=1h ev.heartbeat=5s; box daytona/w1 running task=w1; probe daytona/w1 answered=1m", "held", "only silence: "},
 		"three fell silent together, and the toolbox was down": {
 			"source probes:daytona untrusted; task t{1..3} running started=1h ev.heartbeat=10m; box daytona/t{1..3} running task=t{1..3}; " +
 				"probe daytona/t{1..3} failed=1m; task w{1..3} running started=1h ev.heartbeat=5s; box daytona/w{1..3} running task=w{1..3}",
-			"held", "unproven: "},
+			"held", "only silence: "},
 	})
 }
 

@@ -66,6 +66,8 @@ func holdsOfQuarantine(v *view.View, a *reconcile.Action, f *Facts) reconcile.He
 		return nil
 	}
 	holds := v.FrozenFor(a.Provider, a.Subject, f.Users...)
+	//guard:quarantine-unproven P9
+	holds = append(holds, unproven(v, &f.Controls, a.Rule, nil)...)
 	if !reconcile.RolledOut(a.Rule, a.Subject, rule.Rollout) {
 		holds = append(holds, reconcile.HeldByRollout(rule.Rollout))
 	}

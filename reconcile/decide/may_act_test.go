@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -82,6 +83,11 @@ func TestMayAct(t *testing.T) {
 		{"the template is being built", func(f *Facts) { f.Template.State = reconcile.TemplateBuilding }},
 		{"the template is no more", func(f *Facts) { f.Template.State = reconcile.TemplateMissing }},
 		{"it was planned a day ago", func(f *Facts) { f.Now = now.Add(24 * time.Hour) }},
+		{"its rule is not proven", func(*Facts) {}},
+		{"not proven, and it was begun", func(*Facts) {}},
+		{"not proven, and armed", func(f *Facts) {
+			f.Controls.Arms = map[string]reconcile.Arm{"orphan": {}, "assigned-stale": {}}
+		}},
 	}
 	policy := &reconcile.Policy{
 		Providers: map[string]reconcile.ProviderPolicy{"lab": {}, "rows": {Referenced: true}},
@@ -90,8 +96,19 @@ func TestMayAct(t *testing.T) {
 			"template-unusable": {Mode: reconcile.Enforce, Rollout: 100}},
 	}
 	v := view.New(&reconcile.Snapshot{Kind: reconcile.Full, Memory: reconcile.Memory{Now: now}}, policy)
+	asking := *policy
+	asking.Proof = reconcile.ProofPolicy{FalsePositives: 0.02, Samples: 200}
+	asking.Rules = maps.Clone(policy.Rules)
+	template := asking.Rules["template-unusable"]
+	template.Remedy = reconcile.Activate
+	asking.Rules["template-unusable"] = template
+	gated := view.New(&reconcile.Snapshot{Kind: reconcile.Full, Memory: reconcile.Memory{Now: now}}, &asking)
 	var got strings.Builder
 	for _, fact := range facts {
+		v := v
+		if strings.Contains(fact.name, "not proven") {
+			v = gated
+		}
 		fmt.Fprintf(&got, "%-32s", fact.name)
 		for _, r := range ruledOn {
 			a := r.action
@@ -100,6 +117,9 @@ func TestMayAct(t *testing.T) {
 				Subject: &reconcile.Subject{Task: &reconcile.Task{ID: "t1", Retries: true, MaxAttempts: 3}},
 				Finding: &reconcile.Finding{Provider: "lab", Sandbox: "s1"}, Kept: "it is healthy now"},
 				Targets: []reconcile.ControlTarget{{Rule: a.Rule, Subject: a.Subject, Provider: "lab", Sandbox: "s1", Task: "t1"}}}
+			if strings.Contains(fact.name, "begun") {
+				a.FirstActed = now
+			}
 			f.Template = &reconcile.Template{State: reconcile.TemplateInactive}
 			if a.Step == reconcile.StepResume {
 				f.Lookup.Sandbox.State = reconcile.SandboxStopped
@@ -155,6 +175,9 @@ the template is active                go      go      go      go      go      go
 the template is being built           go      go      go      go      go      go      go      go      go  accept      go      go      go    wait
 the template is no more               go      go      go      go      go      go      go      go      go    back      go      go      go    wait
 it was planned a day ago              go      go      go      go      go    back    back      go      go      go      go      go      go      go
+its rule is not proven              wait    wait    wait    wait      go      go      go      go      go      go      go      go      go      go
+not proven, and it was begun          go      go      go      go      go      go      go      go      go      go      go      go      go      go
+not proven, and armed                 go      go      go      go      go      go      go      go      go      go      go      go      go      go
 `
 
 // A ruling allows the one action that it was made for, and a zero one none.

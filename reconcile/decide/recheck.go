@@ -29,7 +29,7 @@ func (o *Recheck) Judge(a *reconcile.Action) {
 			continue
 		}
 		//guard:again-unproven live
-		if FindingUnproven(f) {
+		if FindingSilent(f) {
 			o.Kept = f.HeldBy.String()
 			continue
 		}

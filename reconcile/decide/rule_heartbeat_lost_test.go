@@ -41,7 +41,7 @@ func TestHeartbeatLost(t *testing.T) {
 		"few run, and it was not probed": {
 			few + silent, "probe", "its sandbox is probed first"},
 		"few run, and it answered a probe": {
-			few + silent + "probe daytona/s1 answered=10s", "held", "unproven: its probe was answered"},
+			few + silent + "probe daytona/s1 answered=10s", "held", "only silence: its probe was answered"},
 		"few run, and its probe failed": {
 			few + silent + "probe daytona/s1 failed=10s; " +
 				"probe daytona/w1 answered=10s", "due", "its probe failed: exec: timed out"},

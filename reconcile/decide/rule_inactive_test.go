@@ -55,7 +55,7 @@ func TestInactive(t *testing.T) {
 		"heartbeats went on after the probe that failed": {
 			busy + box + "probe daytona/s1 failed=6s; probe daytona/w1 answered=4s; task t1 running started=1h ev.heartbeat=5s ev.activity=20m", "probe", "probed first"},
 		"heartbeats go on, and its sandbox answers": {
-			busy + box + "probe daytona/s1 answered=4s; task t1 running started=1h ev.heartbeat=5s ev.activity=20m", "held", "unproven: its probe was answered"},
+			busy + box + "probe daytona/s1 answered=4s; task t1 running started=1h ev.heartbeat=5s ev.activity=20m", "held", "only silence: its probe was answered"},
 		"its sandbox is coming up": {busy + dead + "box daytona/s1 creating task=t1; task t1 running started=1h ev.activity=20m", "kept", "for another rule"},
 		"its sandbox is failed":    {busy + dead + "box daytona/s1 failed task=t1; task t1 running started=1h ev.activity=20m", "kept", "s1 is failed"},
 		"its sandbox is paused":    {busy + dead + "box daytona/s1 suspended task=t1; task t1 running started=1h ev.activity=20m", "kept", ""},
@@ -68,7 +68,7 @@ func TestInactive(t *testing.T) {
 			"rule inactive when.task.type=gpu then=50m; " + beats + "ev.activity=50m attr.type=gpu", "due", ""},
 		"a quick pass, its sandbox is remembered": {
 			"pass quick; source listing:daytona trusted; knew box daytona/s1 running task=t1; task t1 running started=1h " +
-				"ev.heartbeat=5s ev.activity=20m", "held", "unproven: no probe of its sandbox can be made"},
+				"ev.heartbeat=5s ev.activity=20m", "held", "only silence: no probe of its sandbox can be made"},
 		"a quick pass, and its sandbox was looked at": {
 			"pass quick; source listing:daytona trusted; knew box daytona/s1 running task=t1; look daytona/s1 running task=t1; " +
 				dead + "task t1 running started=1h ev.heartbeat=5s ev.activity=20m", "due", ""},

@@ -288,6 +288,10 @@ func held(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	if judged(a, f) && f.Recheck.Finding != nil {
 		holds = holds.With(f.Recheck.Finding.HeldBy...)
 	}
+	if judged(a, f) && asksForProof(a, f) {
+		//guard:ruling-unproven P9
+		holds = holds.With(unproven(v, &f.Controls, a.Rule, f.Recheck.Subject)...)
+	}
 	//guard:ruling-held P4
 	if len(holds) > 0 {
 		return wait(holds.String())

@@ -50,16 +50,16 @@ func unprovenSilence(v *view.View, s *reconcile.Subject, quiet string, found fun
 		return result{needsProbe: true, needsLookup: unseen(v, s), suspect: quiet + ": its sandbox is probed first"}
 	}
 	out := found()
-	out.holds = append(out.holds, reconcile.Held{Kind: reconcile.HeldUnproven,
+	out.holds = append(out.holds, reconcile.Held{Kind: reconcile.HeldSilence,
 		Reason: reconcile.FirstOf(silenceWords(v, s), "no probe of its sandbox can be made") +
 			", and only silence speaks against its worker"})
 	return out
 }
 
-// FindingUnproven reports whether nothing but silence speaks for the finding.
-func FindingUnproven(f *reconcile.Finding) bool {
-	_, unproven := f.HeldBy.Of(reconcile.HeldUnproven)
-	return unproven
+// FindingSilent reports whether nothing but silence speaks for the finding.
+func FindingSilent(f *reconcile.Finding) bool {
+	_, silent := f.HeldBy.Of(reconcile.HeldSilence)
+	return silent
 }
 
 // restsElsewhere says why a worker is silent that need not speak: its sandbox is paused or comes up.

@@ -27,34 +27,34 @@ func TestSilenceNeedsProof(t *testing.T) {
 		"a probe before the sign": {silent + answers + "probe daytona/s1 failed=121s", "probe", "probed first"},
 		"a probe at the sign":     {silent + answers + "probe daytona/s1 failed=120s; probe daytona/w1 answered=120s", "due", ""},
 		"a failed probe, and no other answers": {
-			silent + "probe daytona/s1 failed=10s", "held", "unproven: its probe failed"},
+			silent + "probe daytona/s1 failed=10s", "held", "only silence: its probe failed"},
 		"a failed probe soon after it was resumed": {
-			silent + answers + "probe daytona/s1 failed=10s; knew box daytona/s1 running task=t1 resumed=100s", "held", "unproven: "},
+			silent + answers + "probe daytona/s1 failed=10s; knew box daytona/s1 running task=t1 resumed=100s", "held", "only silence: "},
 		"an answer, and nothing is known of the worker": {
-			silent + answers + "probe daytona/s1 answered=10s", "held", "unproven: its probe was answered, and only silence speaks"},
+			silent + answers + "probe daytona/s1 answered=10s", "held", "only silence: its probe was answered, and only silence speaks"},
 		"an answer from before the sign": {silent + answers + "probe daytona/s1 answered=121s", "probe", "probed first"},
-		"the provider's own trouble":     {silent + answers + "probe daytona/s1 infra=10s", "held", "unproven: no probe"},
-		"probes are off":                 {"provider daytona off=yes; " + silent, "held", "unproven: no probe of its sandbox can be made"},
+		"the provider's own trouble":     {silent + answers + "probe daytona/s1 infra=10s", "held", "only silence: no probe"},
+		"probes are off":                 {"provider daytona off=yes; " + silent, "held", "only silence: no probe of its sandbox can be made"},
 		"one that only its label makes its sandbox failed, while its own does not say what it is": {
 			"provider daytona id=yes; box daytona/s1 failed task=t1; box daytona/s2 unknown raw=migrating task=t1; " +
 				"box daytona/w1 running task=w1; " + others + answers + "task t1 running started=1h ev.heartbeat=2m sandbox=s2", "held",
-			"unproven"},
+			"only silence"},
 		"its sandbox is not ours": {
-			strings.ReplaceAll(silent, "s1 running", "s1 running owned=no"), "held", "unproven: no probe of its sandbox can be made"},
+			strings.ReplaceAll(silent, "s1 running", "s1 running owned=no"), "held", "only silence: no probe of its sandbox can be made"},
 
 		"the worker is dead": {silent + alive + dead, "due", "its worker was not running 10s ago, in a sandbox that answers"},
 		"the worker is dead, as was found before the sign": {
 			silent + alive + "probe daytona/s1 answered=121s worker=dead", "probe", ""},
 		"the worker is dead, and nobody was ever found alive": {
-			silent + answers + dead, "held", "unproven: its probe was answered"},
+			silent + answers + dead, "held", "only silence: its probe was answered"},
 		"the worker is dead, and another was found alive long ago": {
 			silent + "probe daytona/w1 answered=10s alive=9h; " + dead, "due", ""},
 		"the worker is dead, and another was found alive elsewhere": {
-			"provider e2b; " + silent + "probe e2b/w9 answered=10s worker=alive; " + dead, "held", "unproven: "},
+			"provider e2b; " + silent + "probe e2b/w9 answered=10s worker=alive; " + dead, "held", "only silence: "},
 		"the worker is dead, and was alive itself before": {
 			silent + "probe daytona/s1 answered=10s worker=dead alive=5m", "due", ""},
 		"the worker is dead, in a sandbox that just comes back": {
-			silent + alive + dead + "knew box daytona/s1 running task=t1 resumed=129s", "held", "unproven: "},
+			silent + alive + dead + "knew box daytona/s1 running task=t1 resumed=129s", "held", "only silence: "},
 		"the worker is dead, in a sandbox that came back": {
 			silent + alive + dead + "knew box daytona/s1 running task=t1 resumed=130s", "due", ""},
 		"the worker is dead, and had said nothing of its own yet": {
@@ -70,7 +70,7 @@ func TestSilenceNeedsProof(t *testing.T) {
 		"the worker is dead, as was found a second before that": {
 			world + "task t1 running started=1h ev.heartbeat=9m; " + alive + "probe daytona/s1 answered=241s worker=dead", "probe", "probed first"},
 		"the worker is dead, in a sandbox that is not ours any more": {
-			strings.ReplaceAll(silent, "s1 running", "s1 running owned=no") + alive + dead, "held", "unproven: "},
+			strings.ReplaceAll(silent, "s1 running", "s1 running owned=no") + alive + dead, "held", "only silence: "},
 		"the worker is dead, as was found in the future": {
 			silent + alive + "probe daytona/s1 answered=-1h worker=dead", "probe", "probed first"},
 		"the worker is alive": {
@@ -82,7 +82,7 @@ func TestSilenceNeedsProof(t *testing.T) {
 		"the worker was alive too long ago": {
 			world + "task t1 running started=1h ev.heartbeat=9m; " + answers + "probe daytona/s1 answered=241s worker=alive", "probe", "probed first"},
 		"the worker was alive before it was paused and came back": {
-			silent + answers + "probe daytona/s1 answered=20s worker=alive; knew box daytona/s1 running task=t1 resumed=10s", "held", "unproven"},
+			silent + answers + "probe daytona/s1 answered=20s worker=alive; knew box daytona/s1 running task=t1 resumed=10s", "held", "only silence"},
 		"the worker was alive before the sign": {
 			silent + answers + "probe daytona/s1 answered=121s worker=alive", "probe", "probed first"},
 		"two that its row names, the first dead and the second alive": {
@@ -92,7 +92,7 @@ func TestSilenceNeedsProof(t *testing.T) {
 		"two that its row names, both dead": {
 			both + alive + dead + "probe e2b/x1 answered=5s worker=dead alive=9h", "due", ""},
 		"one too many, and dead": {
-			silent + "box daytona/s0 running task=t1; " + alive + dead + "probe daytona/s0 answered=5s worker=dead", "held", "unproven: no probe"},
+			silent + "box daytona/s0 running task=t1; " + alive + dead + "probe daytona/s0 answered=5s worker=dead", "held", "only silence: no probe"},
 
 		"at work, and its probe failed":  {atWork + answers + "probe daytona/s1 failed=10s", "probe", "its newest sign is of work"},
 		"at work, and nobody asked":      {atWork + answers, "probe", "its newest sign is of work"},
@@ -122,8 +122,8 @@ func TestSilentAndGone(t *testing.T) {
 		"which asks for none":  {"", "sandbox-missing", SaysHealthy, "it may need none"},
 		"and that is not judged": {"rule sandbox-missing mode=off; knew box daytona/s1 running task=t1; look daytona/s1 gone", "heartbeat-lost",
 			SaysDue, "sandbox s1 is gone"},
-		"not judged, and nobody ever saw one": {"rule sandbox-missing mode=off", "heartbeat-lost", SaysDue, "unproven: no probe"},
-		"it is being deleted":                 {"box daytona/s1 deleting task=t1", "heartbeat-lost", SaysDue, "unproven: no probe"},
+		"not judged, and nobody ever saw one": {"rule sandbox-missing mode=off", "heartbeat-lost", SaysDue, "only silence: no probe"},
+		"it is being deleted":                 {"box daytona/s1 deleting task=t1", "heartbeat-lost", SaysDue, "only silence: no probe"},
 		"what it did last": {"task t2 running started=1h ev.activity=20m; knew box daytona/s2 running task=t2", "inactive", SaysKept,
 			"that is for sandbox-missing"},
 	} {
@@ -167,8 +167,8 @@ func TestSilenceOfWhatRests(t *testing.T) {
 			others + "box daytona/s1 stopped task=t1 key=s1", "due", "sandbox s1 is stopped"},
 		"the one that its row names is stopped, and another one of it runs": {
 			others + "box daytona/s0 running task=t1; box daytona/s1 stopped task=t1 key=s1; probe daytona/s1 infra=10s; " +
-				"probe daytona/s0 infra=10s", "held", "unproven: "},
+				"probe daytona/s0 infra=10s", "held", "only silence: "},
 		"the sandbox of the attempt before is stopped, the present one runs": {
-			others + "box daytona/s0 stopped task=t1; box daytona/s1 running task=t1 key=s1; probe daytona/s1 infra=10s", "held", "unproven: "},
+			others + "box daytona/s0 stopped task=t1; box daytona/s1 running task=t1 key=s1; probe daytona/s1 infra=10s", "held", "only silence: "},
 	})
 }

@@ -72,7 +72,7 @@ func templateState(v *view.View, subject string) reconcile.TemplateState {
 
 // templateHolds are all that keeps an inactive template from being activated, before budgets.
 func templateHolds(v *view.View, f *reconcile.Finding) reconcile.HeldBy {
-	holds := restraints(v, f)
+	holds := restraints(v, f, nil)
 	c := v.S.Memory.Controls
 	c.Modes = nil // already in the policy
 	return holds.With(reconcile.ControlHolds(&c, reconcile.ControlTarget{Rule: f.Rule, Subject: f.Subject,

@@ -282,15 +282,15 @@ func TestSilentTogether(t *testing.T) {
 			three + "probe daytona/s{1..3} failed=1m; probe daytona/s{4..9} answered=1m", "due", ""},
 		"it was probed and failed, the others were not": {
 			three + "probe daytona/s1 failed=1m; probe daytona/s{4..9} answered=1m", "due", ""},
-		"the probe met the provider's trouble": {three + "probe daytona/s{1..3} infra=1m", "held", "unproven: "},
-		"probes are off":                       {"provider daytona off=yes; " + three, "held", "unproven: no probe of its sandbox can be made"},
+		"the probe met the provider's trouble": {three + "probe daytona/s{1..3} infra=1m", "held", "only silence: "},
+		"probes are off":                       {"provider daytona off=yes; " + three, "held", "only silence: no probe of its sandbox can be made"},
 		"all failed while the probes were out, which they are not any more": {
 			"source probes:daytona untrusted; " + three + "probe daytona/s{1..3} failed=1m; probe daytona/s{4..9} answered=1m",
-			"held", "unproven: "},
+			"held", "only silence: "},
 		"two of three cannot be looked at": {
 			"pass quick; source listing:daytona trusted; knew box daytona/s{1..9} running task=t{1..9}; " +
 				"look daytona/s1 running task=t1; look daytona/s2 error; look daytona/s3 error; " +
-				"task t{1..3} running started=1h ev.heartbeat=5m; task t{4..9} running started=1h ev.heartbeat=9s", "held", "unproven: "},
+				"task t{1..3} running started=1h ev.heartbeat=5m; task t{4..9} running started=1h ev.heartbeat=9s", "held", "only silence: "},
 		"their sandboxes are gone": {
 			"knew box daytona/s{1..3} running task=t{1..3}; look daytona/s{1..3} gone; " +
 				"box daytona/s{4..9} running task=t{4..9}; " +

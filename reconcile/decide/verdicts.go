@@ -36,16 +36,16 @@ func findingRules(f *reconcile.Finding) bool {
 // requested reports whether a hold says nothing against the verdict itself.
 func requested(why reconcile.HeldKind) bool {
 	switch why {
-	case reconcile.HeldObserve, reconcile.HeldOff, reconcile.HeldRollout, reconcile.HeldBudget, reconcile.HeldBreaker,
-		reconcile.HeldPause, reconcile.HeldHold, reconcile.HeldIncident:
+	case reconcile.HeldObserve, reconcile.HeldOff, reconcile.HeldRollout, reconcile.HeldUnproven,
+		reconcile.HeldBudget, reconcile.HeldBreaker, reconcile.HeldPause, reconcile.HeldHold, reconcile.HeldIncident:
 		return true
 	}
 	return false
 }
 
-// findingRestrained reports whether the finding was held by the mode or the rollout of its rule.
+// findingRestrained reports whether the finding was held by the mode, the rollout or the missing proof of its rule.
 func findingRestrained(f *reconcile.Finding) bool {
-	_, restrained := f.HeldBy.Of(reconcile.HeldObserve, reconcile.HeldOff, reconcile.HeldRollout)
+	_, restrained := f.HeldBy.Of(reconcile.HeldObserve, reconcile.HeldOff, reconcile.HeldRollout, reconcile.HeldUnproven)
 	return restrained
 }
 
@@ -55,7 +55,7 @@ func findingRestrained(f *reconcile.Finding) bool {
 func news(v *view.View, r *draft) bool {
 	before, open := v.S.Memory.Findings[r.finding.Key()]
 	if open && findingRules(&before) && decided(v, r.finding) {
-		return enforced(v, r.finding) && findingRestrained(&before)
+		return enforced(v, r) && findingRestrained(&before)
 	}
 	return !ruledRecently(v, r)
 }
@@ -84,16 +84,18 @@ func ruledRecently(v *view.View, r *draft) bool {
 		before := &v.S.Memory.Verdicts[i]
 		if before.Rule == r.finding.Rule && before.Subject == r.finding.Subject && !before.Over &&
 			before.FalsePositiveAt.IsZero() && before.Attempt == subjectAttempt(r.subject) {
-			return before.Enforced || !enforced(v, r.finding)
+			return before.Enforced || !enforced(v, r)
 		}
 	}
 	return false
 }
 
 // enforced reports whether the rule may act on the subject of its finding.
-func enforced(v *view.View, f *reconcile.Finding) bool {
+func enforced(v *view.View, r *draft) bool {
+	f := r.finding
 	p := v.P.Rules[f.Rule]
-	return p.Mode == reconcile.Enforce && reconcile.RolledOut(f.Rule, f.Subject, p.Rollout)
+	return p.Mode == reconcile.Enforce && reconcile.RolledOut(f.Rule, f.Subject, p.Rollout) &&
+		len(unproven(v, &v.S.Memory.Controls, f.Rule, r.subject)) == 0
 }
 
 // verdict is the record of a finding that rules.
@@ -102,7 +104,7 @@ func verdict(v *view.View, r *draft) reconcile.Verdict {
 	out := reconcile.Verdict{
 		Rule: f.Rule, Subject: f.Subject, Task: f.Task, Provider: failedAt(v, s, f), Sandbox: f.Sandbox,
 		Template: s.Template(), Signature: r.signature, Reason: f.Reason, At: v.Now, Began: f.Began,
-		Enforced: enforced(v, f), Attempt: subjectAttempt(s),
+		Enforced: enforced(v, r), Attempt: subjectAttempt(s),
 	}
 	if out.Signature != "" {
 		out.Error = errorOf(v, s)

@@ -224,7 +224,7 @@ func (e *engine) shielded(s *decide.PlannedStep) bool {
 // byConfig reports whether a step is held by what the config says, which lasts.
 func byConfig(held reconcile.HeldBy) bool {
 	_, lasts := held.Of(reconcile.HeldObserve, reconcile.HeldOff, reconcile.HeldRollout, reconcile.HeldNotExclusive,
-		reconcile.HeldVeto, reconcile.HeldUnproven, reconcile.HeldOnlyReports,
+		reconcile.HeldVeto, reconcile.HeldSilence, reconcile.HeldUnproven, reconcile.HeldOnlyReports,
 		reconcile.HeldExplained) // by a row of a further table, whatever is wrong with it
 	return lasts || held.Unprovable()
 }
@@ -269,7 +269,7 @@ func waits(a *reconcile.Action, now time.Time) bool {
 func (e *engine) enforced(rule string) bool {
 	p := e.place.Policy()
 	r, known := p.Rules[rule]
-	return !known || r.Mode == reconcile.Enforce && r.Rollout >= 100 && r.Remedy != reconcile.Report
+	return !known || r.Mode == reconcile.Enforce && r.Rollout >= 100 && r.Remedy != reconcile.Report && !p.NeedsProof(rule)
 }
 
 func (e *engine) lively(left string) {

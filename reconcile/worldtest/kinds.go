@@ -46,6 +46,9 @@ func init() {
 		"mode":    func(l *entry) { l.w.S.Memory.Controls.Modes[l.arg(0)] = reconcile.Mode(l.arg(1)) },
 		"spent":   func(l *entry) { l.w.S.Memory.Spent.Hour = number(l.w.T, l.arg(0)) },
 		"watched": putWatched,
+		"proof":   putProof,
+		"arms":    putArms,
+		"grace":   putGrace,
 		"knows":   putKnows,
 	}
 }

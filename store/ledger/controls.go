@@ -31,7 +31,7 @@ func controlReadings(c *reconcile.Controls, now time.Time, seals *protocol.Seals
 	c.Modes, c.Breakers = map[string]reconcile.Mode{}, map[string]reconcile.Breaker{}
 	c.Lowered = map[string]reconcile.Lowering{}
 	lifted := pgx.StrictNamedArgs{"now": now, "sealed": seals.On()}
-	return []reading{
+	return append(proofReadings(c, now, seals), []reading{
 		each("modes", nil, scanMode, func(m protocol.ModeRequest) { seals.AddMode(c, m) }),
 		each("pauses", lifted, scanPause, func(p pauseRow) { seals.AddPause(c, p.id, p.Pause, p.lift) }),
 		each("holds", lifted, scanHold, func(h holdRow) { seals.AddHold(c, h.Hold, h.lift) }),
@@ -40,7 +40,7 @@ func controlReadings(c *reconcile.Controls, now time.Time, seals *protocol.Seals
 		}),
 		each("breakers", nil, scanBreaker, func(b reconcile.Breaker) { c.Breakers[b.Rule] = b }),
 		each("open_incidents", nil, scanIncident, func(i incidentRow) { seals.AddIncident(c, i.Incident, i.seal) }),
-	}
+	}...)
 }
 
 // pauseRow and holdRow are a pause and a hold with who lifted it.

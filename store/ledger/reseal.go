@@ -30,7 +30,7 @@ func (g *Ledger) reseal(ctx context.Context, now time.Time) error {
 		return nil
 	}
 	err := pgx.BeginFunc(ctx, g.pool, func(tx pgx.Tx) error {
-		var holds, pauses, modes renewed
+		var holds, pauses, modes, arms renewed
 		lifted := pgx.StrictNamedArgs{"now": now, "sealed": true}
 		err := read(ctx, tx, []reading{
 			each("holds", lifted, scanHold, func(h holdRow) {
@@ -42,6 +42,9 @@ func (g *Ledger) reseal(ctx context.Context, now time.Time) error {
 			each("reseal_read_modes", nil, scanModeRow, func(m modeRow) {
 				modes.renew(seals, m.id, m.Seal, protocol.ModeOf(&m.ModeRequest))
 			}),
+			each("arms", nil, scanArm, func(a armRow) {
+				arms.renew(seals, a.id, a.Seal, protocol.ArmOf(&a.ArmRequest))
+			}),
 		})
 		if err != nil {
 			return err
@@ -50,7 +53,7 @@ func (g *Ledger) reseal(ctx context.Context, now time.Time) error {
 		for _, w := range []struct {
 			query string
 			renewed
-		}{{"reseal_holds", holds}, {"reseal_pauses", pauses}, {"reseal_modes", modes}} {
+		}{{"reseal_holds", holds}, {"reseal_pauses", pauses}, {"reseal_modes", modes}, {"reseal_arms", arms}} {
 			if len(w.ids) > 0 {
 				writes = append(writes, write{w.query, pgx.StrictNamedArgs{"ids": w.ids, "seals": w.seals}})
 			}

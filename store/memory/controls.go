@@ -25,7 +25,13 @@ func (g *Ledger) Controls(ctx context.Context) (reconcile.Controls, error) {
 func (g *tables) controls(now time.Time) reconcile.Controls {
 	c := reconcile.Controls{
 		Modes: maps.Clone(g.modes), Lowered: maps.Clone(g.lowered), Breakers: maps.Clone(g.breakers),
-		Incidents: g.openIncidents(),
+		Incidents: g.openIncidents(), Arms: maps.Clone(g.arms), Grace: map[string]time.Time{},
+		Proofs: slices.Clone(g.proofs),
+	}
+	for rule, until := range g.grace {
+		if until.After(now) {
+			c.Grace[rule] = until
+		}
 	}
 	for _, p := range g.pauses {
 		if protocol.InForce(p.Until, now) {

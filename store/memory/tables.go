@@ -92,6 +92,9 @@ type requestTable struct {
 	releases    []reconcile.Release
 	lastRequest int64
 	breakers    map[string]reconcile.Breaker
+	proofs      []reconcile.Proof
+	arms        map[string]reconcile.Arm
+	grace       map[string]time.Time
 }
 
 // A journal counts and tells what happened.
@@ -121,7 +124,7 @@ func newTables() tables {
 		incidentTable: incidentTable{incidents: map[string]reconcile.Incident{}},
 		noticeTable:   noticeTable{notices: map[string]notice{}},
 		requestTable: requestTable{modes: map[string]reconcile.Mode{}, lowered: map[string]reconcile.Lowering{},
-			breakers: map[string]reconcile.Breaker{}},
+			breakers: map[string]reconcile.Breaker{}, arms: map[string]reconcile.Arm{}, grace: map[string]time.Time{}},
 		journal: journal{counters: map[counter]int64{}, hours: map[hourSum]int64{}},
 	}
 }

@@ -43,6 +43,34 @@ var controls = map[string]func(*bench){
 			"mode of the config again by ana: drill", "mode off by ana: drill", "mode observe by ana: drill",
 		})
 	},
+	"a rule is armed unproven, by another once more, and not any more": func(b *bench) {
+		b.refused(b.Disarm(b.Context(), "orphan", by), reconcile.ErrNotFound, "orphan")
+		b.must(b.Arm(b.Context(), "orphan", by))
+		b.must(b.Arm(b.Context(), "errored", by))
+		b.clock.move(time.Minute)
+		again := reconcile.Attribution{Author: "ben", Reason: "drill"}
+		b.must(b.Arm(b.Context(), "orphan", again))
+		b.equal("arms", b.controls().Arms, map[string]reconcile.Arm{"errored": {Attribution: by, At: noon},
+			"orphan": {Attribution: again, At: noon.Add(time.Minute)}})
+		b.must(b.Disarm(b.Context(), "orphan", by))
+		b.equal("arms", b.controls().Arms, map[string]reconcile.Arm{"errored": {Attribution: by, At: noon}})
+		b.equal("lines", b.told("rule:orphan"), []string{"not armed any more by ana: drill", "armed unproven by ben: drill",
+			"armed unproven by ana: drill"})
+	},
+	"a proof takes the place of the one before, of its rule and kind alone": func(b *bench) {
+		proof := func(rule, class string, kind reconcile.ProofKind, samples int) reconcile.Proof {
+			return reconcile.Proof{Rule: rule, Class: class, Kind: kind, Sum: "s", MadeAt: noon, Samples: samples,
+				FalsePositives: 1, Upper: 0.015, Lower: 0.0001, Line: "proven", Took: 3 * time.Second}
+		}
+		const backtest, observed = reconcile.ProofBacktest, reconcile.ProofObserved
+		b.must(b.SaveProofs(b.Context(), backtest, []reconcile.Proof{proof("errored", "all", backtest, 1),
+			proof("orphan", "all", backtest, 2), proof("orphan", "template=x", backtest, 3)}))
+		b.must(b.SaveProofs(b.Context(), observed, []reconcile.Proof{proof("orphan", "all", observed, 4)}))
+		b.must(b.SaveProofs(b.Context(), backtest, []reconcile.Proof{proof("orphan", "all", backtest, 5)}))
+		b.must(b.SaveProofs(b.Context(), backtest, nil))
+		b.equal("proofs", b.controls().Proofs, []reconcile.Proof{proof("errored", "all", backtest, 1),
+			proof("orphan", "all", backtest, 5), proof("orphan", "all", observed, 4)})
+	},
 	"a mode is never raised": func(b *bench) {
 		if err := b.SetMode(b.Context(), "orphan", reconcile.Enforce, by); err == nil {
 			b.Error("mode enforce was set in the ledger")

@@ -27,6 +27,9 @@ type Ledger interface {
 
 	SetMode(ctx context.Context, rule string, mode reconcile.Mode, by reconcile.Attribution) error
 	ClearMode(ctx context.Context, rule string, by reconcile.Attribution) error
+	Arm(ctx context.Context, rule string, by reconcile.Attribution) error
+	Disarm(ctx context.Context, rule string, by reconcile.Attribution) error
+	SaveProofs(ctx context.Context, kind reconcile.ProofKind, proofs []reconcile.Proof) error
 	Pause(ctx context.Context, p reconcile.Pause) error
 	Resume(ctx context.Context, scope string, by reconcile.Attribution) error
 	Hold(ctx context.Context, h reconcile.Hold) (int64, error)

@@ -128,7 +128,7 @@ func (w *world) serve() {
 
 // armed is what every world's config says in place of what its author began with.
 var armed = []string{
-	"mode: observe", "mode: enforce",
+	"mode: observe", "mode: enforce\nproof: off",
 	"limits: {per_pass: 20, share: 10%, breaker: 30%, per_hour: 200}",
 	"limits: {per_pass: 1000, share: 100%, breaker: 100%, per_hour: 100000}",
 	"level: info", "level: error",

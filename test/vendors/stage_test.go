@@ -36,6 +36,7 @@ const schema = `CREATE TABLE tasks (
 // config is for one entry, with the smallest times that are allowed.
 const config = `installation: vendors
 mode: enforce
+proof: off
 database: %q
 tasks:
   table: public.tasks

@@ -118,7 +118,7 @@ var brokenShapes = map[string]brokenConfig{
 	}},
 	"an unknown key far from all": {add: "zzzzzzzz: 1\n", want: []string{
 		`c.yaml:10:1: unknown key "zzzzzzzz"; known are alerts, database, database_file, events, ` +
-			"installation, limits, log, mode, operator_key_file, providers, retention, rules, schedule, tasks, web",
+			"installation, limits, log, mode, operator_key_file, proof, providers, retention, rules, schedule, tasks, web",
 	}},
 	"an unknown key below": {add: "schedule: {qick: \"@daily\"}\n", want: []string{
 		`c.yaml:10:12: schedule: unknown key "qick"; did you mean "quick"?`,
@@ -749,6 +749,13 @@ var brokenRules = map[string]brokenConfig{
 }
 
 var brokenLimits = map[string]brokenConfig{
+	"a proof that is none": {add: "proof: maybe\n", want: []string{
+		`c.yaml:10:8: proof: "maybe" is neither off nor a mapping; write proof: off, or like {false_positives: 2%, samples: 200}`,
+	}},
+	"a proof that is too weak": {add: "proof: {false_positives: 11%, samples: 49}\n", want: []string{
+		`c.yaml:10:26: proof.false_positives: "11%" is above the cap of 10%; use at most 10%, or write proof: off`,
+		`c.yaml:10:40: proof.samples: 49 is below the floor of 50; use at least 50, or write proof: off`,
+	}},
 	"nothing in a pass": {add: "limits: {per_pass: 0}\n", want: []string{
 		`c.yaml:10:20: limits.per_pass: "0" is below 1; use at least 1`,
 	}},

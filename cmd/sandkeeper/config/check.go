@@ -22,6 +22,7 @@ func (c *Config) check(r *report) {
 	c.checkProviders(r)
 	c.checkRules(r)
 	c.checkRemedies(r)
+	c.checkProof(r)
 	c.checkWeb(r)
 	c.checkPairs(r)
 }

@@ -53,6 +53,7 @@ func TestReferenceConfig(t *testing.T) {
 			Templates: []string{"ai-agent-dev-light"}, Probe: probe, QuarantineFor: 24 * time.Hour, PricePerHour: 0.08, Prices: []reconcile.Price{{Template: "gpu", PerHour: 2.10}}, Key: "4ea174d3",
 		}},
 		Tasks: wantTasks, Rules: p.Rules,
+		Proof: reconcile.ProofPolicy{FalsePositives: 0.02, Samples: 200, Mapping: p.Proof.Mapping, Owners: p.Proof.Owners},
 	}
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Errorf("Policy (-want +got)\n%s", diff)

@@ -36,6 +36,8 @@ type Config struct {
 	Rules map[string]RuleConfig `yaml:"rules"`
 	// Budgets of acting.
 	Limits LimitsConfig `yaml:"limits"`
+	// What a rule must show before enforce acts, or off: then all act unproven.
+	Proof ProofConfig `yaml:"proof"`
 	// The page.
 	Web WebConfig `yaml:"web"`
 	// Notifications for small teams.
@@ -225,6 +227,16 @@ type LimitsConfig struct {
 	PerHour int `yaml:"per_hour" min:"1"`
 }
 
+// ProofConfig is what a rule must show on this platform's own history before enforce acts.
+type ProofConfig struct {
+	Off bool `yaml:"-"` // written as `proof: off`: rules act unproven
+
+	// False positives that a rule may have: the upper bound of their rate, with 95 % confidence.
+	FalsePositives Percent `yaml:"false_positives"`
+	// Over so many cases at least.
+	Samples int `yaml:"samples"`
+}
+
 // WebConfig is the page and the API.
 type WebConfig struct {
 	// Address to listen on.
@@ -277,6 +289,7 @@ func (c *Config) setDefaults() {
 		call.Method, call.Timeout = "POST", 10*time.Second
 	}
 	c.Limits = LimitsConfig{PerPass: 20, Share: 0.10, Breaker: 0.30, PerHour: 200}
+	c.Proof = ProofConfig{FalsePositives: 0.02, Samples: 200}
 	c.Web.Listen = "127.0.0.1:8080"
 	c.Log = LogConfig{Level: slog.LevelInfo, Format: "json"}
 	c.Retention = 30 * day

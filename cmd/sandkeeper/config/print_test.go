@@ -96,6 +96,8 @@ func scalarText(v reflect.Value) (text string, ok bool) {
 		return "", false
 	case ProbeConfig:
 		return `"off"`, x.Off
+	case ProofConfig:
+		return `"off"`, x.Off
 	case bool, int, float64:
 		return fmt.Sprint(x), true
 	}

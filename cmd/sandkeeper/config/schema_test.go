@@ -88,7 +88,7 @@ func configSchema(t *testing.T) []byte {
 	addTags(root, reflect.TypeFor[Config]())
 	for _, section := range []reflect.Type{
 		reflect.TypeFor[TasksConfig](), reflect.TypeFor[EventsConfig](), reflect.TypeFor[ProviderConfig](),
-		reflect.TypeFor[ProbeConfig](), reflect.TypeFor[RuleConfig](), reflect.TypeFor[LogConfig](),
+		reflect.TypeFor[ProbeConfig](), reflect.TypeFor[ProofConfig](), reflect.TypeFor[RuleConfig](), reflect.TypeFor[LogConfig](),
 	} {
 		addTags(root.Definitions[section.Name()], section)
 	}
@@ -208,6 +208,7 @@ func addWords(root *jsonschema.Schema) {
 	}}
 	orWord(root, "tasks", "none")
 	orWord(root, "events", "none")
+	orWord(root, "proof", "off", false)
 	orWord(root.Definitions["TasksConfig"], "fail", "none")
 	orWord(root.Definitions["TasksConfig"], "requeue", "none")
 	events := root.Definitions["EventsConfig"]

@@ -145,6 +145,8 @@ func (s *settings) word(path []string, v reflect.Value) bool {
 		word = map[bool]string{true: "none"}[x.None]
 	case ProbeConfig:
 		word = map[bool]string{true: "off"}[x.Off]
+	case ProofConfig:
+		word = map[bool]string{true: "off"}[x.Off]
 	case EventTypeConfig:
 		word = map[bool]string{true: x.Type}[x.Where == ""]
 	}

@@ -61,6 +61,7 @@ func TestSettings(t *testing.T) {
 		"providers[0].templates":     "[a b${TOKEN}] | c.yaml:14",
 		"providers[0].timeout":       "10s | default",
 		"limits.share":               "10% | default",
+		"proof.false_positives":      "2% | default",
 		"rules.orphan.mode":          "enforce | c.yaml:16",
 		"rules.orphan.sightings":     "2 | default",
 		"rules.assigned-stale.after": "5m | c.yaml:17",

@@ -54,6 +54,7 @@ var textParsers = map[reflect.Type]func(string) (any, *misfit){
 	reflect.TypeFor[NotifyConfig]():     textParser(parseNotify),
 	reflect.TypeFor[ProbeConfig]():      textParser(parseNoProbe),
 	reflect.TypeFor[RuleConfig]():       textParser(parseBareMode),
+	reflect.TypeFor[ProofConfig]():      textParser(parseNoProof),
 }
 
 var (
@@ -251,6 +252,15 @@ func parseNoProbe(text string) (ProbeConfig, *misfit) {
 			fix: `write probe: off, or like {exec: "true", path: "/"}`}
 	}
 	return ProbeConfig{Off: true}, nil
+}
+
+// parseNoProof lets all rules act unproven.
+func parseNoProof(text string) (ProofConfig, *misfit) {
+	if text != "off" && text != "false" {
+		return ProofConfig{}, &misfit{problem: "is neither off nor a mapping",
+			fix: "write proof: off, or like {false_positives: 2%, samples: 200}"}
+	}
+	return ProofConfig{Off: true}, nil
 }
 
 func parseBareMode(text string) (RuleConfig, *misfit) {

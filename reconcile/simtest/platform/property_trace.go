@@ -103,6 +103,10 @@ func (w *watch) unarmed(d *effect) string {
 	if r, known := p.Rules[d.rule()]; known && r.Mode != reconcile.Enforce {
 		return fmt.Sprintf("%s: the rule is in %s", d.what(), r.Mode)
 	}
+	begins := d.a.Seq == 0 && d.a.ActedAt.IsZero() && d.a.FirstActed.IsZero() && d.a.Outcome == reconcile.OutcomePending
+	if s := p.Standing(&d.p.wish, d.a.PlannedAt, d.rule()); begins && !s.Proven() {
+		return fmt.Sprintf("%s: the rule is %s", d.what(), s.Line)
+	}
 	return ""
 }
 

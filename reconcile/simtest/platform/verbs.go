@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
 )
 
@@ -33,6 +34,9 @@ func init() {
 		"rule":   {thing: true, subs: map[string]string{"": ruleKeys}, do: reconfigure("rule")},
 		"limits": {subs: map[string]string{"": limitKeys}, do: reconfigure("limits")},
 		"probe":  {thing: true, subs: map[string]string{"": probeKeys}, do: reconfigure("probe")},
+		"proof": {subs: map[string]string{"": "samples"}, do: func(t *Platform, a *args) {
+			t.policy.Proof = reconcile.ProofPolicy{FalsePositives: 0.02, Samples: a.num("samples", 200)}
+		}},
 		"task": {thing: true, do: func(t *Platform, a *args) { t.maker().taskEvent(a) }, subs: map[string]string{
 			"new": taskKeys, "running": taskKeys, "completed": taskKeys, "failed": taskKeys, "stopped": taskKeys,
 			"assigned": taskKeys, "unmapped": taskKeys}},

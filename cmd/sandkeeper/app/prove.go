@@ -1,0 +1,210 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/backtest"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/store/tasks"
+)
+
+// proveShare is the part of the time in which a proof keeps the task database at work.
+const proveShare = 0.5
+
+// proofSpans are how far back the history is read, the next one where the one before takes too long.
+var proofSpans = []time.Duration{30 * 24 * time.Hour, 3 * 24 * time.Hour}
+
+// errLong is what the reading of a history is that takes longer than it may.
+var errLong = errors.New("the history takes longer to read than it may")
+
+// Prove makes the proofs that enforced rules lack or that are old, from the platform's own history and from what was
+// observed, and keeps them in the ledger. It takes at most so long, and does nothing while another process does it.
+// Without a proof a rule is held, so an error harms nothing; it is logged.
+func (a *App) Prove(ctx context.Context, within time.Duration) {
+	if a.Config.Proof.Off {
+		return
+	}
+	p := &proving{App: a, policy: a.Config.Policy(), within: within, holder: holder()}
+	alone, err := a.Ledger.TakeProving(ctx, p.holder, proveTTL)
+	if err == nil && alone {
+		err = p.all(ctx)
+		err = errors.Join(err, p.drop(ctx))
+	}
+	if err != nil && ctx.Err() == nil {
+		a.Log.WarnContext(ctx, "proofs of the rules not made, so rules without one are held", "err", err)
+	}
+}
+
+// A proving is one making of proofs.
+type proving struct {
+	*App
+	policy   reconcile.Policy
+	within   time.Duration
+	holder   string // of the right to read the history
+	taken    time.Time
+	controls reconcile.Controls
+	now      time.Time // ledger's
+}
+
+// drop gives the right up, also while the process is being stopped.
+func (p *proving) drop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	return p.Ledger.DropProving(ctx, p.holder)
+}
+
+// keep takes the right again while a history is read. Where it is lost somebody else reads it too, which harms nothing.
+func (p *proving) keep(ctx context.Context) {
+	if time.Since(p.taken) < proveTTL/4 {
+		return
+	}
+	p.taken = time.Now()
+	if _, err := p.Ledger.TakeProving(ctx, p.holder, proveTTL); err != nil && ctx.Err() == nil {
+		p.Log.WarnContext(ctx, "right to read the history not renewed", "err", err)
+	}
+}
+
+func (p *proving) all(ctx context.Context) (err error) {
+	if p.now, err = p.Ledger.Now(ctx); err != nil {
+		return err
+	}
+	if p.controls, err = p.Ledger.Controls(ctx); err != nil {
+		return err
+	}
+	return errors.Join(p.observed(ctx), p.replayed(ctx))
+}
+
+// observed keeps what was observed of each rule, where that has changed.
+func (p *proving) observed(ctx context.Context) error {
+	sums := map[string]string{}
+	for rule, r := range p.policy.Rules {
+		if r.Mode != reconcile.Off && p.policy.NeedsProof(rule) {
+			sums[rule] = p.policy.ProofSum(rule, reconcile.ProofObserved)
+		}
+	}
+	seen, err := p.Ledger.Observed(ctx, sums)
+	if err != nil {
+		return err
+	}
+	var news []reconcile.Proof
+	for i := range seen {
+		if _, wanted := sums[seen[i].Rule]; !wanted {
+			continue
+		}
+		before := p.before(seen[i].Rule)
+		one := backtest.Watched(&p.policy, &seen[i], before, p.now)
+		same := before != nil && before.Sum == one.Sum && before.Samples == one.Samples &&
+			before.FalsePositives == one.FalsePositives && before.Upper == one.Upper
+		if !same || one.MadeAt.Sub(before.MadeAt) > 24*time.Hour {
+			news = append(news, one)
+		}
+	}
+	p.tell(ctx, news)
+	return p.Ledger.SaveProofs(ctx, reconcile.ProofObserved, news)
+}
+
+// before is what was known of a rule by observing it.
+func (p *proving) before(rule string) *reconcile.Proof {
+	for i := range p.controls.Proofs {
+		one := &p.controls.Proofs[i]
+		if one.Rule == rule && one.Kind == reconcile.ProofObserved && one.Class == reconcile.ProofAll {
+			return one
+		}
+	}
+	return nil
+}
+
+// replayed holds the rules that lack a proof against the history.
+func (p *proving) replayed(ctx context.Context) error {
+	rules := backtest.Due(&p.policy, &p.controls, p.now)
+	if len(rules) == 0 || p.Tasks == nil {
+		return nil
+	}
+	began := time.Now()
+	p.taken = began
+	var err error
+	for i, span := range proofSpans {
+		within := p.within * time.Duration(len(proofSpans)-i) / time.Duration(len(proofSpans)+1)
+		var results []backtest.Result
+		if results, err = p.read(ctx, rules, span, within); err != nil {
+			if errors.Is(err, errLong) {
+				continue
+			}
+			return err
+		}
+		proofs := backtest.Proofs(&p.policy, results, p.now, time.Since(began))
+		p.tell(ctx, proofs)
+		return p.Ledger.SaveProofs(ctx, reconcile.ProofBacktest, proofs)
+	}
+	return p.tooLong(ctx, rules, err)
+}
+
+// tooLong keeps that the history of rules could not be read, so that it is not tried each time.
+func (p *proving) tooLong(ctx context.Context, rules []string, why error) error {
+	var out []reconcile.Proof
+	for _, rule := range rules {
+		out = append(out, reconcile.Proof{Rule: rule, Class: reconcile.ProofAll, MadeAt: p.now, Took: p.within,
+			Sum: p.policy.ProofSum(rule, reconcile.ProofBacktest), Upper: 1,
+			Line: "not proven on your history: it takes longer to read than " + text.Exact(p.within) +
+				"; `sandkeeper run` takes its time for it"})
+	}
+	return errors.Join(why, p.Ledger.SaveProofs(ctx, reconcile.ProofBacktest, out))
+}
+
+// read plays the history of a span to the rules.
+func (p *proving) read(ctx context.Context, rules []string, span, within time.Duration) ([]backtest.Result, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, within, errLong)
+	defer cancel()
+	clock, err := p.Tasks.Clock(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("hold rules against the history: %w", err)
+	}
+	since := clock.Now.Add(-span)
+	replay := backtest.New(&p.policy, since, clock.Now, rules...)
+	err = p.Tasks.History(ctx, tasks.HistoryRead{Since: since, Share: proveShare,
+		Seen: func(tasks.HistorySeen) { p.keep(ctx) }}, replay.Add)
+	if err != nil && errors.Is(context.Cause(ctx), errLong) {
+		return nil, errLong
+	}
+	if err != nil {
+		return nil, fmt.Errorf("hold rules against the history: %w", err)
+	}
+	return replay.Results(nil, rules...), nil
+}
+
+// tell logs what became of proofs of all that a rule judges.
+func (p *proving) tell(ctx context.Context, proofs []reconcile.Proof) {
+	for i := range proofs {
+		one := &proofs[i]
+		if one.Class == reconcile.ProofAll && p.policy.Rules[one.Rule].Mode == reconcile.Enforce {
+			p.Log.InfoContext(ctx, "proof", "rule", one.Rule, "proven", p.policy.Proof.Shown(one), "line", one.Line)
+		}
+	}
+}
+
+// The times of proving: a daemon looks again and again whether something is due, and may read a long history for
+// long; a single pass only waits so long for it.
+const (
+	proveEvery = time.Minute
+	proveTTL   = 2 * time.Minute // a killed process delays the next one by no more
+	proveLong  = 2 * time.Hour
+	ProveOnce  = time.Minute
+)
+
+// proves makes proofs as they fall due, beside the passes, by the config in force.
+func (d *Daemon) proves(ctx context.Context) {
+	for {
+		c, done := d.acquire()
+		c.Prove(ctx, proveLong)
+		done()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(proveEvery):
+		}
+	}
+}

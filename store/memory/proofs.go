@@ -1,0 +1,49 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// Arm lets a rule act unproven.
+func (g *Ledger) Arm(ctx context.Context, rule string, by reconcile.Attribution) error {
+	return g.operatorRequest(ctx, by, func(now time.Time) ([]line, error) {
+		g.arms[rule] = reconcile.Arm{Attribution: by, At: now}
+		return []line{{"rule:" + rule, "armed unproven"}}, nil
+	})
+}
+
+// Disarm takes that back.
+func (g *Ledger) Disarm(ctx context.Context, rule string, by reconcile.Attribution) error {
+	return g.operatorRequest(ctx, by, func(time.Time) ([]line, error) {
+		if _, armed := g.arms[rule]; !armed {
+			return nil, fmt.Errorf("not armed any more %s: %w", rule, reconcile.ErrNotFound)
+		}
+		delete(g.arms, rule)
+		return []line{{"rule:" + rule, "not armed any more"}}, nil
+	})
+}
+
+// SaveProofs keeps proofs of one kind, in the place of all that was known of their rules by that kind.
+func (g *Ledger) SaveProofs(ctx context.Context, kind reconcile.ProofKind, proofs []reconcile.Proof) error {
+	return g.locked(ctx, func(time.Time) error {
+		for i := range proofs {
+			g.proofs = slices.DeleteFunc(g.proofs, func(p reconcile.Proof) bool {
+				return p.Kind == kind && p.Rule == proofs[i].Rule
+			})
+		}
+		for _, p := range proofs {
+			p.Kind = kind
+			g.proofs = append(g.proofs, p)
+		}
+		slices.SortFunc(g.proofs, func(a, b reconcile.Proof) int {
+			return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Kind, b.Kind))
+		})
+		return nil
+	})
+}

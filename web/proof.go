@@ -1,0 +1,70 @@
+package web
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// standing says whether a rule may act in enforce, and by what.
+func (s *model) standing(rule string) reconcile.Standing {
+	return s.policy.Standing(&s.Controls, s.Now, rule)
+}
+
+// proofWords are what there is to say below the mode of an enforced rule: "" when it is proven.
+func (s *model) proofWords(rule string) string {
+	switch now := s.standing(rule); now.Kind {
+	case reconcile.ProofNone:
+		return "held: " + text.Plain(now.Line, mostLine)
+	case reconcile.ProofArmed, reconcile.ProofGrace:
+		return text.Plain(now.Line, mostLine)
+	}
+	return ""
+}
+
+// proofPair is the line on a rule's page.
+func (s *model) proofPair(rule string) pair {
+	now := s.standing(rule)
+	by := map[reconcile.ProofKind]string{reconcile.ProofNone: "not proven", reconcile.ProofOff: "not asked for",
+		reconcile.ProofNeedless: "not needed", reconcile.ProofGrace: "not proven, in its time of grace",
+		reconcile.ProofArmed: "not proven, armed"}[now.Kind]
+	c := cell{Text: reconcile.FirstOf(by, "by "+string(now.Kind))}
+	c.Sub = text.Plain(now.Line, mostLine)
+	if !now.Until.IsZero() {
+		c.Sub += ", until " + text.Time(now.Until)
+	}
+	return pair{"proof", c}
+}
+
+// armed is a rule that an operator lets act unproven.
+func (s *model) armed(rule string) requestView {
+	by := s.Controls.Arms[rule]
+	return requestView{
+		Key: "arm " + text.Plain(rule, mostName), What: text.Plain(rule, mostName) + " armed unproven",
+		Why: text.Plain(by.Reason, mostLine), Author: text.Plain(by.Author, mostName), At: ago(by.At, s.Now),
+		Until: moment{Text: "until it is revoked"}, Command: command("sandkeeper arm %s --revoke --reason …", rule),
+	}
+}
+
+// unproven is the verdict while nothing but missing proofs holds what is due.
+func unproven(due []*reconcile.FindingSeen, number string) (verdict, bool) {
+	var rules []string
+	for _, f := range due {
+		if len(f.HeldBy) != 1 || f.HeldBy[0].Kind != reconcile.HeldUnproven {
+			return verdict{}, false
+		}
+		if !slices.Contains(rules, f.Rule) {
+			rules = append(rules, f.Rule)
+		}
+	}
+	slices.Sort(rules)
+	return verdict{
+		Level: set, Word: "Not proven", Link: heldLink,
+		Sentence: capital(number) + " would be repaired, but not proven on your history " + verb(len(rules), "is ", "are ") +
+			text.Plain(strings.Join(rules, ", "), mostLine) + ".",
+		Next:    "The page of each rule says what is missing. An operator may overrule that by name, with:",
+		Command: command("sandkeeper arm %s --unproven --reason …", rules[0]),
+	}, true
+}
