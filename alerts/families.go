@@ -180,8 +180,8 @@ var families = []family{
 	{name: "hold_next_end_timestamp_seconds", kind: gauge, read: holdNextEnd,
 		help: "When the next hold ends. Absent when none has an end."},
 	{name: "rule_proven", kind: gauge, labels: []string{"rule", "by"}, read: proven,
-		help: "Whether each rule that enforces may act: 1, and by what (backtest, observed, armed, grace, off), or 0 where nothing " +
-			"proves it and its steps are held."},
+		help: "Whether each rule that enforces may act: 1, and by what (backtest, observed, armed, grace, off), or 0 " +
+			"where nothing proves it and its steps are held."},
 	{name: "rule_mode_lowered", kind: gauge, labels: []string{"rule", "mode"}, read: lowered,
 		help: "Rules whose mode an operator has lowered, always 1."},
 }

@@ -25,8 +25,8 @@ var heldPrefix = map[HeldKind]string{
 	HeldBreaker: "breaker: ", HeldBudget: "budget: ", HeldIncident: "incident: ", HeldRollout: "rollout: ",
 	HeldQuarantine: "quarantine: ", HeldNotExclusive: "not-exclusive: ", HeldUnparsable: "unparsable: ",
 	HeldRefuted:  "refuted: ",
-	HeldDoubtful: "doubtful: ", HeldUnproven: "unproven: ", HeldSilence: "only silence: ", HeldUnended: "cannot be ended: ",
-	HeldUnmatched: "unmatched pair: ",
+	HeldDoubtful: "doubtful: ", HeldUnproven: "unproven: ", HeldSilence: "only silence: ",
+	HeldUnended: "cannot be ended: ", HeldUnmatched: "unmatched pair: ",
 }
 
 // String is the text that people read and the ledger keeps.

@@ -15,6 +15,7 @@ import (
 const demoConfig = `# The config of sandkeeper's demo. Thresholds are shorter than anybody wants them at work.
 installation: demo
 mode: enforce
+# A platform that begins with the demo has no history that could prove a rule.
 proof: off
 database: %q
 web: {listen: %q}

@@ -168,7 +168,7 @@ func (r *rulesReport) addProofs(ctx context.Context, a *app.App, seen []reconcil
 		switch proof, asked := found[line.Rule]; {
 		case asked:
 			line.Proof = reconcile.Joined(proof.Reason, now.aside(line.Rule))
-			if s, is := now[line.Rule]; is && proof.Samples == 0 {
+			if s, is := now[line.Rule]; is && proof.Line == "" { // the history tells nothing of it
 				line.Proof = s.Line
 			}
 		case err != nil && line.Mode == reconcile.Enforce && line.Remedy != reconcile.Report:

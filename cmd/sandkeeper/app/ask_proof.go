@@ -26,7 +26,8 @@ func (a *App) Arm(ctx context.Context, rule string, by *Request) (string, error)
 	}
 	said := rule + " may act unproven from now on, until `sandkeeper arm " + rule + " --revoke`"
 	if p.Rules[rule].Mode != reconcile.Enforce {
-		said += fmt.Sprintf("; it is in observe, so it does nothing yet: set rules: {%s: {mode: enforce}} in the config", rule)
+		said += fmt.Sprintf("; it is in observe, so it does nothing yet: set rules: {%s: {mode: enforce}} in the config",
+			rule)
 	}
 	c, err := a.Ledger.Controls(ctx)
 	if err == nil && c.Modes[rule] != "" {

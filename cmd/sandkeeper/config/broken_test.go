@@ -753,8 +753,8 @@ var brokenLimits = map[string]brokenConfig{
 		`c.yaml:10:8: proof: "maybe" is neither off nor a mapping; write proof: off, or like {false_positives: 2%, samples: 200}`,
 	}},
 	"a proof that is too weak": {add: "proof: {false_positives: 11%, samples: 49}\n", want: []string{
-		`c.yaml:10:26: proof.false_positives: "11%" is above the cap of 10%; use at most 10%, or write proof: off`,
-		`c.yaml:10:40: proof.samples: 49 is below the floor of 50; use at least 50, or write proof: off`,
+		`c.yaml:10:9: proof.false_positives: "11%" is above the cap of 10%; use at most 10%, or write proof: off`,
+		`c.yaml:10:31: proof.samples: 49 is below the floor of 50; use at least 50, or write proof: off`,
 	}},
 	"nothing in a pass": {add: "limits: {per_pass: 0}\n", want: []string{
 		`c.yaml:10:20: limits.per_pass: "0" is below 1; use at least 1`,

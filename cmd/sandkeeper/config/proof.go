@@ -13,8 +13,8 @@ import (
 // The bounds of a proof: a rule that is wrong more often than in one of ten cases is none, and fewer cases than
 // these say little of the next one.
 const (
-	mostFalsePositives Percent = 0.10
-	leastSamples               = 50
+	mostFalsePositives = 0.10
+	leastSamples       = 50
 )
 
 func (c *Config) checkProof(r *report) {
