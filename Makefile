@@ -94,6 +94,16 @@ test-engine-docker: ## break real containers of a Docker engine and of Podman, a
 	@tools/setup.sh
 	tools/engines-docker.sh go test -count=1 -v -timeout 30m -run '^TestEngineDocker$$' ./cmd/sandkeeper
 
+.PHONY: test-upgrade
+test-upgrade: ## let the version before this one keep a platform while this one migrates its ledger and takes over; FROM=COMMIT
+	@tools/setup.sh
+	tools/upgrade.sh go test -count=1 -v -timeout 15m -run '^TestUpgrade$$' ./cmd/sandkeeper
+
+.PHONY: test-migration
+test-migration: ## migrate a ledger with ROWS (1000000) lines of history in each large table, and measure what waits for it
+	@tools/setup.sh
+	go test -count=1 -v -timeout 30m -run '^TestMigrationOfALargeLedger$$' ./store/ledger -rows $(or $(ROWS),1000000)
+
 .PHONY: head-to-head
 head-to-head: ## compare with others in WORLDS (300) simulated worlds; writes docs/head-to-head.md
 	go test -count=1 -timeout 0 -run '^TestHeadToHead$$' ./reconcile/simtest/peers \
