@@ -122,6 +122,7 @@ check: format vet lint generated ## formatting, vet, linters, generated files: a
 .PHONY: demo
 demo: ## a scripted day of incidents on a private PostgreSQL and simulated providers; DEMO="--once --hurry": a short one
 	@SANDKEEPER_TEST_DATABASE_URL= tools/setup.sh # it starts a server of its own
+	@echo "building sandkeeper and the demo: some minutes the first time, seconds later"
 	@$(MAKE) --no-print-directory build
 	@CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o bin/sandkeeper-demo ./cmd/sandkeeper-demo
 	@bin/sandkeeper-demo $(DEMO)

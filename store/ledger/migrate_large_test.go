@@ -54,7 +54,9 @@ func TestMigrationOfALargeLedger(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var waits sync.WaitGroup
 	read, wrote := time.Duration(0), time.Duration(0)
-	waits.Go(func() { read = longest(ctx, pool, "SELECT number FROM sandkeeper.timeline ORDER BY number DESC LIMIT 1") })
+	waits.Go(func() {
+		read = longest(ctx, pool, "SELECT number FROM sandkeeper.timeline ORDER BY number DESC LIMIT 1")
+	})
 	waits.Go(func() {
 		wrote = longest(ctx, pool, "INSERT INTO sandkeeper.budgets (name) VALUES ('b') ON CONFLICT (name) DO UPDATE SET name = 'b'")
 	})
