@@ -94,6 +94,16 @@ test-engine-docker: ## break real containers of a Docker engine and of Podman, a
 	@tools/setup.sh
 	tools/engines-docker.sh go test -count=1 -v -timeout 30m -run '^TestEngineDocker$$' ./cmd/sandkeeper
 
+.PHONY: test-upgrade
+test-upgrade: ## let the version before this one keep a platform while this one migrates its ledger and takes over; FROM=COMMIT
+	@tools/setup.sh
+	tools/upgrade.sh go test -count=1 -v -timeout 15m -run '^TestUpgrade$$' ./cmd/sandkeeper
+
+.PHONY: test-migration
+test-migration: ## migrate a ledger with ROWS (1000000) lines of history in each large table, and measure what waits for it
+	@tools/setup.sh
+	go test -count=1 -v -timeout 30m -run '^TestMigrationOfALargeLedger$$' ./store/ledger -rows $(or $(ROWS),1000000)
+
 .PHONY: head-to-head
 head-to-head: ## compare with others in WORLDS (300) simulated worlds; writes docs/head-to-head.md
 	go test -count=1 -timeout 0 -run '^TestHeadToHead$$' ./reconcile/simtest/peers \
@@ -112,6 +122,7 @@ check: format vet lint generated ## formatting, vet, linters, generated files: a
 .PHONY: demo
 demo: ## a scripted day of incidents on a private PostgreSQL and simulated providers; DEMO="--once --hurry": a short one
 	@SANDKEEPER_TEST_DATABASE_URL= tools/setup.sh # it starts a server of its own
+	@echo "building sandkeeper and the demo: some minutes the first time, seconds later"
 	@$(MAKE) --no-print-directory build
 	@CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o bin/sandkeeper-demo ./cmd/sandkeeper-demo
 	@bin/sandkeeper-demo $(DEMO)
@@ -152,6 +163,52 @@ generate: ## write the generated files again
 .PHONY: lint
 lint: ## run the linters of .golangci.yaml
 	$(LINT) run ./...
+
+# What is released, by modules alone: with the time of the commit and not of the build, and the same bytes wherever it
+# is built from the same sources with the same Go.
+TIME := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+REVISION := $(shell git rev-parse HEAD 2>/dev/null)
+VERSION ?= $(shell tools/version.sh)
+ARCHES ?= amd64 arm64
+SHIPPED := -trimpath -buildvcs=$(VCS) -tags timetzdata,nopgxregisterdefaulttypes -ldflags '-s -w'
+
+.PHONY: programs
+programs: ## build what is shipped, for Linux on amd64 and arm64
+	@for arch in $(ARCHES); do CGO_ENABLED=0 GOOS=linux GOARCH=$$arch go build $(SHIPPED) \
+		-o bin/linux-$$arch/sandkeeper ./cmd/sandkeeper || exit 1; done
+
+.PHONY: chart
+chart: ## lint and render the Helm chart by Helm's own code, and compare with deploy/testdata/chart; UPDATE=true: write it
+	go test -count=1 -timeout 20m -run '^TestChart' ./deploy -chart $(if $(UPDATE),-update)
+
+.PHONY: image
+image: programs ## write the container image of both as bin/image, an OCI layout; needs no container engine
+	@go -C tools build -o ../bin/make-image ./image
+	@bin/make-image -to bin/image -version '$(VERSION)' -revision '$(REVISION)' -time $(TIME) -most 20000000 \
+		$(foreach arch,$(ARCHES),bin/linux-$(arch)/sandkeeper)
+
+.PHONY: manual
+manual: ## write the manual pages to bin/man, and what shells complete to bin/completions
+	@rm -rf bin/man bin/completions && mkdir -p bin/man bin/completions
+	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags manual -o bin/manual ./cmd/sandkeeper
+	@bin/manual manual --time $(TIME) bin/man && gzip -n9 bin/man/*
+	@bin/manual completion bash >bin/completions/sandkeeper.bash
+	@bin/manual completion zsh >bin/completions/_sandkeeper
+	@bin/manual completion fish >bin/completions/sandkeeper.fish
+
+.PHONY: package
+package: programs manual ## build the Debian packages, bin/sandkeeper_VERSION_ARCH.deb
+	@for arch in $(ARCHES); do VERSION='$(VERSION)' tools/package.sh $$arch || exit 1; done
+
+.PHONY: test-package
+test-package: ## install, upgrade and remove the Debian package of this machine, in a copy of it (root)
+	@$(MAKE) --no-print-directory package ARCHES=$$(go env GOARCH)
+	tools/package-test.sh
+
+.PHONY: release
+release: ## all that a release has, in bin/release: archives, packages, image, bills of materials, checksums
+	@$(MAKE) --no-print-directory image package
+	VERSION='$(VERSION)' TIME='$(TIME)' ARCHES='$(ARCHES)' tools/release.sh
 
 .PHONY: reproducible
 reproducible: ## build twice, in different places with different caches, and compare the bytes

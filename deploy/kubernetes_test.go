@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -94,17 +95,40 @@ type cronJob struct {
 type podMonitor struct {
 	Object `yaml:",inline"`
 	Spec   struct {
-		Selector  selector `yaml:"selector"`
-		Endpoints []struct {
-			Port          string `yaml:"port"`
-			Path          string `yaml:"path"`
-			Interval      string `yaml:"interval"`
-			ScrapeTimeout string `yaml:"scrapeTimeout"`
-			BasicAuth     struct {
-				Username secretKey `yaml:"username"`
-				Password secretKey `yaml:"password"`
-			} `yaml:"basicAuth"`
-		} `yaml:"podMetricsEndpoints"`
+		Selector  selector   `yaml:"selector"`
+		Endpoints []endpoint `yaml:"podMetricsEndpoints"`
+	} `yaml:"spec"`
+}
+
+type endpoint struct {
+	Port          string `yaml:"port"`
+	Path          string `yaml:"path"`
+	Interval      string `yaml:"interval"`
+	ScrapeTimeout string `yaml:"scrapeTimeout"`
+	BasicAuth     struct {
+		Username secretKey `yaml:"username"`
+		Password secretKey `yaml:"password"`
+	} `yaml:"basicAuth"`
+}
+
+type serviceMonitor struct {
+	Object `yaml:",inline"`
+	Spec   struct {
+		Selector  selector   `yaml:"selector"`
+		Endpoints []endpoint `yaml:"endpoints"`
+	} `yaml:"spec"`
+}
+
+type prometheusRule struct {
+	Object `yaml:",inline"`
+	Spec   map[string]any `yaml:"spec"`
+}
+
+type budget struct {
+	Object `yaml:",inline"`
+	Spec   struct {
+		MaxUnavailable int      `yaml:"maxUnavailable"`
+		Selector       selector `yaml:"selector"`
 	} `yaml:"spec"`
 }
 
@@ -119,11 +143,14 @@ type pod struct {
 }
 
 type podSpec struct {
-	Account      string `yaml:"serviceAccountName"`
-	Automount    *bool  `yaml:"automountServiceAccountToken"`
-	ServiceLinks *bool  `yaml:"enableServiceLinks"`
-	Restart      string `yaml:"restartPolicy"`
-	Grace        *int   `yaml:"terminationGracePeriodSeconds"`
+	Account      string              `yaml:"serviceAccountName"`
+	PullSecrets  []map[string]string `yaml:"imagePullSecrets"`
+	Nodes        map[string]string   `yaml:"nodeSelector"`
+	Tolerations  []map[string]string `yaml:"tolerations"`
+	Automount    *bool               `yaml:"automountServiceAccountToken"`
+	ServiceLinks *bool               `yaml:"enableServiceLinks"`
+	Restart      string              `yaml:"restartPolicy"`
+	Grace        *int                `yaml:"terminationGracePeriodSeconds"`
 	Spread       []struct {
 		MaxSkew     int      `yaml:"maxSkew"`
 		TopologyKey string   `yaml:"topologyKey"`
@@ -147,6 +174,7 @@ type volume struct {
 type container struct {
 	Name    string   `yaml:"name"`
 	Image   string   `yaml:"image"`
+	Pull    string   `yaml:"imagePullPolicy"`
 	Args    []string `yaml:"args"`
 	EnvFrom []struct {
 		Secret struct {
@@ -208,15 +236,23 @@ type shape struct {
 	jobs        []job
 	cronJobs    []cronJob
 	monitors    []podMonitor
+	byService   []serviceMonitor
+	rules       []prometheusRule
+	budgets     []budget
+	others      []Object // that only the types of Kubernetes itself are held against
+	image       string   // of our container; "": that of the folders, or of an overlay of a platform
 }
 
 // parse reads what kustomize printed, strictly.
 func parse(text string) (shape, error) {
 	var s shape
-	for document := range strings.SplitSeq(text, "\n---\n") {
+	for document := range strings.SplitSeq(strings.TrimPrefix(text, "---\n"), "\n---\n") {
 		var o Object
 		if err := yaml.Unmarshal([]byte(document), &o); err != nil {
 			return s, err
+		}
+		if err := conforms(o, document); err != nil {
+			return s, fmt.Errorf("%s %s: %w", o.Kind, o.Metadata.Name, err)
 		}
 		if err := s.add(o, document); err != nil {
 			return s, fmt.Errorf("%s %s: %w", o.Kind, o.Metadata.Name, err)
@@ -241,6 +277,16 @@ func (s *shape) add(o Object, document string) error {
 		return decode(document, &s.cronJobs)
 	case "monitoring.coreos.com/v1 PodMonitor":
 		return decode(document, &s.monitors)
+	case "monitoring.coreos.com/v1 ServiceMonitor":
+		return decode(document, &s.byService)
+	case "monitoring.coreos.com/v1 PrometheusRule":
+		return decode(document, &s.rules)
+	case "policy/v1 PodDisruptionBudget":
+		return decode(document, &s.budgets)
+	case "networking.k8s.io/v1 Ingress", "networking.k8s.io/v1 NetworkPolicy", "rbac.authorization.k8s.io/v1 Role",
+		"rbac.authorization.k8s.io/v1 RoleBinding":
+		s.others = append(s.others, o)
+		return nil
 	}
 	return fmt.Errorf("apiVersion %s has no such kind that these tests know", o.APIVersion)
 }
@@ -257,16 +303,21 @@ func decode[T any](document string, list *[]T) error {
 
 // A workload is a pod of a shape, with what it is.
 type workload struct {
-	name     string
-	pod      pod
-	owned    bool // all of the pod is ours; else it is the platform's, with us in it
-	overlaid bool // by an overlay of a platform, which has a namespace
+	name  string
+	pod   pod
+	owned bool   // all of the pod is ours; else it is the platform's, with us in it
+	image string // that our container has to have
 }
 
 func (s shape) workloads() []workload {
 	var out []workload
 	add := func(o Object, p pod) {
-		out = append(out, workload{o.Metadata.Name, p, o.Metadata.Labels["sandkeeper"] != "sidecar", o.Metadata.Namespace != ""})
+		// An overlay gives the image and the namespace; a folder that it builds on has neither.
+		image := "sandkeeper"
+		if o.Metadata.Namespace != "" {
+			image = "registry.example.com/sandkeeper:v1"
+		}
+		out = append(out, workload{o.Metadata.Name, p, o.Metadata.Labels["sandkeeper"] != "sidecar", cmp.Or(s.image, image)})
 	}
 	for _, d := range s.deployments {
 		add(d.Object, d.Spec.Template)

@@ -40,6 +40,15 @@ func (s shape) problems() []string {
 		port := len(v.Spec.Ports) == 1 && s.reaches(v.Spec.Selector, v.Spec.Ports[0].TargetPort)
 		p.unless(port && v.Spec.PublishNotReady, "Service %s does not always lead to the page", v.Metadata.Name)
 	}
+	for _, b := range s.budgets {
+		p.unless(b.Spec.MaxUnavailable > 0 && slices.ContainsFunc(s.workloads(), func(w workload) bool {
+			return has(w.pod.Metadata.Labels, b.Spec.Selector.MatchLabels)
+		}), "PodDisruptionBudget %s is of no pod, or lets none go", b.Metadata.Name)
+	}
+	for _, m := range s.byService {
+		p.unless(slices.ContainsFunc(s.services, func(v service) bool { return has(v.Metadata.Labels, m.Spec.Selector.MatchLabels) }),
+			"ServiceMonitor %s selects no Service", m.Metadata.Name)
+	}
 	for _, m := range s.monitors {
 		port := len(m.Spec.Endpoints) == 1 && s.reaches(m.Spec.Selector.MatchLabels, m.Spec.Endpoints[0].Port)
 		p.unless(port, "PodMonitor %s does not lead to the metrics", m.Metadata.Name)
@@ -98,12 +107,7 @@ func (c container) problems(w workload) []string {
 	soft, _ := c.env("GOMEMLIMIT")
 	limit, err := strconv.Atoi(strings.TrimSuffix(soft, "MiB"))
 	p.unless(err == nil && limit <= 256*8/10, "%s: GOMEMLIMIT %q leaves no room below the limit", w.name, soft)
-	// An overlay gives the image and the namespace; a folder that it builds on has neither.
-	image := "sandkeeper"
-	if w.overlaid {
-		image = "registry.example.com/sandkeeper:v1"
-	}
-	p.unless(c.Image == image, "%s: image is %s", w.name, c.Image)
+	p.unless(c.Image == w.image, "%s: image is %s", w.name, c.Image)
 	if len(c.Ports) > 0 {
 		p = append(p, c.probeProblems(w)...)
 	}

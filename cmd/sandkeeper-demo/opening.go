@@ -11,6 +11,8 @@ func (t *teller) opening(s *demoStage, scenes []scene) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.banner("open   " + s.page(""))
+	fmt.Fprint(t.out, "\nTo try meanwhile, in another terminal (again at the end, with the ids of what happened):\n\n")
+	t.commands(s, "")
 	fmt.Fprintf(t.out, `
 A platform runs %d tasks in sandboxes at Daytona, E2B and Vercel; another team has %d sandboxes in the
 same accounts.
@@ -60,6 +62,13 @@ func (t *teller) next(s *demoStage, example string) {
 	fmt.Fprint(t.out, "The platform and sandkeeper go on until Ctrl-C; something small breaks each minute.\n"+
 		"In another terminal, with effect on the page within a second or two (each of them warns that a\n"+
 		"threshold is short: the demo's are, on purpose):\n\n")
+	t.commands(s, example)
+	t.banner("the page is still at   " + s.page(""))
+	fmt.Fprintln(t.out)
+}
+
+// commands are what can be tried, each with what it shows.
+func (t *teller) commands(s *demoStage, example string) {
 	call := s.program.path + " -c " + s.program.config + " "
 	for _, try := range [][2]string{
 		{"plan", "what the next pass would do"},
@@ -74,6 +83,4 @@ func (t *teller) next(s *demoStage, example string) {
 	}
 	fmt.Fprintf(t.out, "  # the metrics that the alerts are made of\n  curl -s %s | grep sandkeeper_\n", s.page("metrics"))
 	fmt.Fprintf(t.out, "  # the tables themselves\n  psql '%s'\n", s.dsn)
-	t.banner("the page is still at   " + s.page(""))
-	fmt.Fprintln(t.out)
 }

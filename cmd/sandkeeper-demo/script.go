@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/ledger"
 )
 
@@ -42,7 +43,7 @@ type script struct {
 	zero    time.Time // when the story began, as far as the next scene is concerned
 	played  time.Time // when the last scene was played
 	said    bool      // the next scene was announced
-	waits   bool      // that the next scene waits was told
+	waited  time.Time // when it was last told that the next scene waits, and for what
 	aged    int       // victims whose incident was moved into the past
 	held    string    // the task that the operator holds
 	wanted  string    // the sandbox that the operator wants back
@@ -109,7 +110,7 @@ func (c *script) turn(ctx context.Context, o *reconcile.Overview) error {
 		return nil
 	}
 	if !c.ready(next, o) {
-		c.waiting(next)
+		c.waiting(next, o)
 		return nil
 	}
 	c.tell.hear(o, c.truth)
@@ -142,19 +143,20 @@ func (c *script) seen(o *reconcile.Overview) bool {
 	return false
 }
 
-// waiting says once that the story waits: somebody may have paused sandkeeper.
-func (c *script) waiting(s *scene) {
-	if c.waits || c.hurry || time.Since(c.zero.Add(s.at)) < timeout {
+// waiting says now and then that the story waits, and for what: somebody may have paused sandkeeper.
+func (c *script) waiting(s *scene, o *reconcile.Overview) {
+	since := time.Since(c.zero.Add(s.at))
+	if c.hurry || since < timeout || time.Since(c.waited) < timeout {
 		return
 	}
-	c.waits = true
-	c.tell.note("the story waits for sandkeeper before it goes on (is something paused, or the machine busy?)")
+	c.waited = time.Now()
+	c.tell.note("the story has waited %s for %s, and goes on then", text.Duration(since.Round(time.Second)), c.lacking(o))
 }
 
 // play plays the next scene. One that came late moves all that follow.
 func (c *script) play(ctx context.Context) error {
 	now := c.scenes[0]
-	c.scenes, c.played, c.said, c.waits = c.scenes[1:], time.Now(), false, false
+	c.scenes, c.played, c.said, c.waited = c.scenes[1:], time.Now(), false, time.Time{}
 	c.zero = c.played.Add(-now.at)
 	c.tell.scene(&now)
 	return now.act(ctx)

@@ -71,14 +71,11 @@ func (t *truth) harmed() []string {
 }
 
 // open is how many broken things are not repaired and confirmed.
-func (t *truth) open() int {
-	n := 0
-	for _, v := range t.all() {
-		if !v.found || !v.repaired || !v.confirmed {
-			n++
-		}
-	}
-	return n
+func (t *truth) open() int { return len(t.unfinished()) }
+
+// unfinished are these, oldest first.
+func (t *truth) unfinished() []affected {
+	return slices.DeleteFunc(t.all(), func(v affected) bool { return v.found && v.repaired && v.confirmed })
 }
 
 func (t *truth) settled() bool { return t.open() == 0 }

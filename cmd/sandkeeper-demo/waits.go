@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 func nothing(context.Context) error { return nil }
@@ -109,4 +111,42 @@ func (c *script) evenTrusted(o *reconcile.Overview) bool {
 		}
 	}
 	return true
+}
+
+// lacking is what has not become of what broke yet: the first thing, what holds it, and how many more.
+func (c *script) lacking(o *reconcile.Overview) string {
+	open := c.truth.unfinished()
+	if len(open) == 0 {
+		return c.doubted(o)
+	}
+	out := c.wanting(open[0])
+	for i := range o.Findings {
+		f := &o.Findings[i]
+		if len(f.HeldBy) > 0 && (f.Sandbox != "" && f.Sandbox == open[0].sandbox || f.Task != "" && f.Task == open[0].task) {
+			out += "; on hold: " + text.Clip(f.HeldBy.String(), width)
+			break
+		}
+	}
+	if more := len(open) - 1; more > 0 {
+		out += fmt.Sprintf("; and %d more", more)
+	}
+	return out
+}
+
+// wanting says what has to become of one thing.
+func (c *script) wanting(v affected) string {
+	if p := c.stage.home(v.sandbox); p != nil {
+		return fmt.Sprintf("sandbox %s at %s to be terminated", v.sandbox, p.title)
+	}
+	return "task " + v.task + " to be marked failed"
+}
+
+// doubted names the sources that are not trusted, where nothing else is missing.
+func (c *script) doubted(o *reconcile.Overview) string {
+	for _, s := range o.Sources {
+		if !s.Trusted {
+			return s.Name + " to be trusted: " + text.Clip(s.Reason, width)
+		}
+	}
+	return "sandkeeper to notice what just happened (is something paused, or the machine busy?)"
 }

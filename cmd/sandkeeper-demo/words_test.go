@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -65,5 +66,30 @@ func TestWidestGap(t *testing.T) {
 		if got := widestGap(tt.passes, time.Unix(120, 0)); got != tt.want {
 			t.Errorf("%s: widestGap = %s, want %s", name, got, tt.want)
 		}
+	}
+}
+
+// TestWaitingNamesWhatItWaitsFor: the thing that is missing, what holds it, and how many more there are.
+func TestWaitingNamesWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
+	stage := &demoStage{providers: demoWorlds(time.Now())}
+	vercel := stage.at(atVercel)
+	box := vercel.Put(simulated.Sandbox{}).ID
+	c := &script{stage: stage, truth: newTruth(stage)}
+	o := &reconcile.Overview{Findings: []reconcile.FindingSeen{
+		{Finding: reconcile.Finding{Sandbox: box, HeldBy: reconcile.HeldBy{{Kind: reconcile.HeldHold, Reason: "drill"}}}}}}
+	if got := c.lacking(o); !strings.Contains(got, "to notice what just happened") {
+		t.Errorf("with nothing broken it waits for %q", got)
+	}
+	o.Sources = []reconcile.SourceSeen{{Name: "listing:vercel", Reason: "HTTP 429"}}
+	if got := c.lacking(o); !strings.HasPrefix(got, "listing:vercel to be trusted: HTTP 429") {
+		t.Errorf("with a source in doubt it waits for %q", got)
+	}
+	c.truth.add(affected{sandbox: box, found: true})
+	c.truth.add(affected{task: "t-1"})
+	got := c.lacking(o)
+	if want := "sandbox " + box + " at Vercel to be terminated; on hold: "; !strings.HasPrefix(got, want) ||
+		!strings.Contains(got, "drill") || !strings.HasSuffix(got, "; and 1 more") {
+		t.Errorf("it waits for %q, want %q, the hold and one more", got, want)
 	}
 }

@@ -130,6 +130,7 @@ Begin with:  sandkeeper init      a config, proposed from your database
 	root.SetVersionTemplate(versionLine())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
+	withManual(root)
 	tellUsage(root)
 	return root
 }

@@ -22,6 +22,7 @@ type runFlags struct {
 	wait    time.Duration
 	migrate bool
 	metrics string // file that the metrics are written to; "": none
+	outages bool   // a pass in a provider's outage is as good as another
 }
 
 func (f *runFlags) kind() reconcile.PassKind {
@@ -50,7 +51,10 @@ budgets, probes, and confirms. What it cannot finish within --wait goes on in th
 Exit code 0: the pass is complete, also with open confirmations and held steps.
 Exit code 1: not complete, as where a listing failed, or another pass holds the lease.
 Exit code 2: wrong usage; nothing was done.
-Exit code 3: complete, but a source is not trusted; what rests on it is held.`,
+Exit code 3: complete, but a source is not trusted; what rests on it is held.
+
+With --tolerate-outage it is 0 where the pass was made and only a provider or a source failed it: a
+Job does not fail for somebody else's outage, which page, metrics and alerts tell.`,
 		Example: `  sandkeeper once
   sandkeeper once -o json | jq '.steps[] | select(.verdict == "held")'
   sandkeeper once --quick --wait 5s`,
@@ -61,6 +65,8 @@ Exit code 3: complete, but a source is not trusted; what rests on it is held.`,
 	spanOrNoneFlag(c, &f.wait, "wait", 10*time.Second,
 		"longest wait for another pass, and for probes and confirmations; 0: none")
 	c.Flags().BoolVar(&f.migrate, "migrate", false, "bring the ledger's schema up to date first")
+	c.Flags().BoolVar(&f.outages, "tolerate-outage", false,
+		"exit with 0 where the pass was made, but a provider could not be listed or a source is not trusted")
 	c.Flags().StringVar(&f.metrics, "metrics-file", "",
 		"write the metrics there afterwards, for the textfile collector of the node exporter: …/sandkeeper.prom")
 	return c
@@ -94,7 +100,12 @@ func runOnce(ctx context.Context, o *app.Options, f *runFlags) error {
 	if err == nil && a.Config.Retention > 0 {
 		a.Purge(ctx, r.At)
 	}
-	return errors.Join(printResult(o.Out, f.output, reportOf(r, true)), verdictOf(r, err))
+	verdict := verdictOf(r, err)
+	if f.outages && err == nil && verdict != nil { // a pass that was made, and what it lacks
+		complain(o.Err, verdict)
+		verdict = nil
+	}
+	return errors.Join(printResult(o.Out, f.output, reportOf(r, true)), verdict)
 }
 
 // explainHeld says who has the lease, in words for the operator.

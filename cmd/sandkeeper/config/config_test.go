@@ -146,7 +146,7 @@ func TestExamples(t *testing.T) {
 	// The platform marks its sandboxes with nothing: its example has the weaker proof, and says so.
 	warned := map[string][]string{"coding-agent-vercel.yaml": {"providers[0].owns.referenced"}}
 	var paths []string
-	for _, pattern := range []string{"examples/*.yaml", "kustomize/*/sandkeeper.yaml", "kustomize/examples/*/sandkeeper.yaml"} {
+	for _, pattern := range []string{"examples/*.yaml", "compose/sandkeeper.yaml", "kustomize/*/sandkeeper.yaml", "kustomize/examples/*/sandkeeper.yaml"} {
 		found, err := filepath.Glob("../../../deploy/" + pattern)
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no config at deploy/%s (%v)", pattern, err)
