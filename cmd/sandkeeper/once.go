@@ -74,6 +74,7 @@ func runOnce(ctx context.Context, o *app.Options, f *runFlags) error {
 		return err
 	}
 	defer a.Close()
+	defer a.Telemetry.Close()
 	show := console.NewProgress(o.Err)
 	r, err := a.Keeper(show.Stage).Once(ctx, f.kind(), f.wait)
 	show.End()

@@ -23,6 +23,7 @@ func (c *Config) check(r *report) {
 	c.checkRules(r)
 	c.checkRemedies(r)
 	c.checkWeb(r)
+	c.checkTelemetry(r)
 	c.checkPairs(r)
 }
 
