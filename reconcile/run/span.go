@@ -75,3 +75,17 @@ func rowReason(a *reconcile.Action, t *reconcile.Task) string {
 	}
 	return reason + " " + reconcile.Mark(a.ID)
 }
+
+// carried is a context with the span of another one: what outlives a call is still a part of its trace.
+type carried struct {
+	context.Context
+	of context.Context
+}
+
+// Value is that of the context, else that of the other one.
+func (c carried) Value(key any) any {
+	if v := c.Context.Value(key); v != nil {
+		return v
+	}
+	return c.of.Value(key)
+}

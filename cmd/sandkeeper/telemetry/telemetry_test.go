@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -243,7 +244,7 @@ func TestACollectorHoldsNothingUp(t *testing.T) {
 				t.Fatal(err)
 			}
 			tel.last = 100 * time.Millisecond
-			log := tel.Log(slog.New(slog.DiscardHandler))
+			log := tel.Log(slog.New(slog.NewTextHandler(io.Discard, nil)))
 			for range 3 * mostLogs {
 				ctx, span := tel.Span(context.Background(), "pass")
 				log.InfoContext(ctx, "pass")
