@@ -38,11 +38,14 @@ var places = []place{
 	// How a verb speaks: it knows nothing of what it shows.
 	{pattern: "cmd/sandkeeper/console", never: slices.Concat(effects, pages)},
 	// What the config names, opened: no verb.
-	{pattern: "cmd/sandkeeper/app", ours: []string{"cmd/sandkeeper/config", "cmd/sandkeeper/console", "reconcile",
-		"reconcile/backtest", "reconcile/run", "store", "store/tasks", "store/ledger", "store/queue", "providers", "web/api",
-		"web/serve", "alerts"},
+	{pattern: "cmd/sandkeeper/app", ours: []string{"cmd/sandkeeper/config", "cmd/sandkeeper/console",
+		"cmd/sandkeeper/telemetry", "reconcile", "reconcile/backtest", "reconcile/run", "store", "store/tasks",
+		"store/ledger", "store/queue", "providers", "web/api", "web/serve", "alerts"},
 		never: []string{"github.com/spf13/cobra"}},
 	{pattern: "cmd/sandkeeper/app/webhooktest", never: databases},
+	// What is sent to a collector: it knows nothing of what is done.
+	{pattern: "cmd/sandkeeper/telemetry/telemetrytest", never: databases},
+	{pattern: "cmd/sandkeeper/telemetry", ours: []string{"reconcile"}, never: databases},
 	// The contract: data, the table of rules, the ports.
 	{pattern: "reconcile", never: effects},
 	{pattern: "reconcile/text", never: effects}, // how texts are said, knows none

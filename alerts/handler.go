@@ -43,6 +43,9 @@ func registry(l Ledger, o Options) *prometheus.Registry {
 	return own
 }
 
+// Gatherer reads the same metrics for who sends them elsewhere.
+func Gatherer(l Ledger, o Options) prometheus.Gatherer { return registry(l, o) }
+
 // Write writes the metrics to a file for the textfile collector of the node exporter, which never reads
 // half of one. The series of the Go runtime and of the process are left out: the exporter has its own.
 func Write(file string, l Ledger, o Options) error {

@@ -80,6 +80,7 @@ func runOnce(ctx context.Context, o *app.Options, f *runFlags) error {
 		return err
 	}
 	defer a.Close()
+	defer a.Telemetry.Close()
 	show := console.NewProgress(o.Err)
 	if !a.Config.Proof.Off {
 		show.Stage("holding the rules against the history")

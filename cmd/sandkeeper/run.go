@@ -44,6 +44,8 @@ func runDaemon(ctx context.Context, o *app.Options, migrate bool) error {
 		return err
 	}
 	defer a.Close()
+	o.SendTelemetry(ctx, a)
+	defer a.Telemetry.Close()
 	if err := a.Prepare(ctx, migrate); err != nil {
 		return err
 	}

@@ -36,6 +36,8 @@ func runServe(ctx context.Context, o *app.Options) error {
 		return err
 	}
 	defer a.Close()
+	o.SendTelemetry(ctx, a)
+	defer a.Telemetry.Close()
 	a.Log.InfoContext(ctx, "serving", "version", app.Version(), "installation", c.Installation, "page", front.URL())
 	return front.Serve(ctx, a, a.Site())
 }

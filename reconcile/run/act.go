@@ -121,10 +121,22 @@ func (r *executor) step(ctx context.Context, a reconcile.Action) (reconcile.Acti
 	}
 	held, done := r.holdClaim(ctx, claimed)
 	defer done()
+	if a.Begun() {
+		over = "" // what was begun is gone on with
+	}
+	held, end := r.spanOfAction(held, &claimed)
+	out, err := r.carryClaimed(ctx, held, claimed, over)
+	end(err, slog.String("outcome", string(out.Outcome)), slog.String("detail", out.Detail))
+	return out, err
+}
+
+// carryClaimed carries out what was claimed, or closes what it is too late for.
+func (r *executor) carryClaimed(ctx, held context.Context, claimed reconcile.Action, over string,
+) (reconcile.Action, error) {
 	if claimed.Unsigned != "" {
 		return r.refuse(ctx, claimed)
 	}
-	if over != "" && !a.Begun() {
+	if over != "" {
 		return r.settle(ctx, r.withdraw(claimed, over))
 	}
 	return r.settle(ctx, r.carry(held, claimed))

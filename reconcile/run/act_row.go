@@ -48,7 +48,7 @@ func (r *executor) write(ctx context.Context, a reconcile.Action, f *gathered, r
 		known = task.Activity()
 	}
 	written, before, err := r.k.effects().write(ctx, ruling, &a, reconcile.Write{
-		Step: a.Step, Task: *task, Reason: a.Reason + " " + reconcile.Mark(a.ID),
+		Step: a.Step, Task: *task, Reason: rowReason(&a, task),
 		//guard:row-refutable P14
 		LastSeen: known, Refutable: by != reconcile.Irrefutable, Active: by == reconcile.ByActivity, Lock: lock,
 	})

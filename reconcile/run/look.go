@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -137,7 +138,9 @@ func (k *Reconciler) lookupOne(ctx context.Context, ref reconcile.Ref) reconcile
 		return reconcile.Lookup{Error: "provider " + ref.Provider + " is not configured any more"}
 	}
 	asked := time.Now()
-	sb, err := p.Get(ctx, ref.ID)
+	within, end := k.spanOf(ctx, "lookup", ref)
+	sb, err := p.Get(within, ref.ID)
+	end(unlessGone(err), slog.String("state", string(sb.State)))
 	switch {
 	//guard:look-not-found harm
 	case errors.Is(err, reconcile.ErrNotFound):

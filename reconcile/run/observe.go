@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -140,7 +141,8 @@ func (k *Reconciler) listOne(ctx context.Context, name string) ([]reconcile.Sand
 	var pages [][]reconcile.Sandbox
 	seen := reconcile.ListingSeen{Listing: reconcile.Listing{Provider: name}}
 	asked := time.Now()
-	listing, err := k.Providers[name].List(ctx, func(page []reconcile.Sandbox) error {
+	within, end := k.span(ctx, "list", slog.String("provider", name))
+	listing, err := k.Providers[name].List(within, func(page []reconcile.Sandbox) error {
 		ours := page[:0]
 		for i := range page {
 			k.Policy.Describe(&page[i])
@@ -153,6 +155,7 @@ func (k *Reconciler) listOne(ctx context.Context, name string) ([]reconcile.Sand
 		pages = append(pages, ours)
 		return nil
 	})
+	end(err, slog.Int("pages", len(pages)))
 	seen.Listing = listing
 	seen.Provider, seen.ClockOff = name, clockOff(listing.Date, asked, time.Now())
 	//guard:list-failed P3

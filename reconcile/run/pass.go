@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -63,7 +64,9 @@ func (r *executor) goingOn() []decide.PlannedStep {
 // for another process that holds the lease, and at most wait for what it began to be
 // confirmed; the rest goes on from the ledger in the next run.
 func (k *Reconciler) Once(ctx context.Context, kind reconcile.PassKind, wait time.Duration) (*Result, error) {
+	ctx, end := k.span(ctx, "pass", slog.String("kind", string(kind)))
 	run, err := k.onceAlone(ctx, kind, wait)
+	end(err, run.numbered()...)
 	if run == nil {
 		return nil, err
 	}
@@ -90,16 +93,32 @@ func (k *Reconciler) onceAlone(ctx context.Context, kind reconcile.PassKind, wai
 	}
 	run.until, run.stop = time.Now().Add(wait), held.watch
 	run.begin = time.Now().Add(max(wait, leastActing))
-	done := k.timed(kind, "acting")
 	// Work outlives ctx by a grace, so that what was begun is finished.
-	acted := run.actAndProbe(held)
-	done()
-	done = k.timed(kind, "confirming")
+	working, done := k.timed(held.work, kind, "acting") //nolint:contextcheck // made from ctx
+	acted := run.actAndProbe(leases{watch: held.watch, work: working})
+	done(acted)
+	looking, done := k.timed(held.watch, kind, "confirming") //nolint:contextcheck // made from ctx
 	//nolint:contextcheck // made from ctx
-	err = errors.Join(acted, run.confirm(held.watch))
-	done()
+	err = errors.Join(acted, run.confirm(looking))
+	done(err)
 	run.result.Done, run.result.Waits, run.result.Refused = run.done, run.waits, run.refusals
 	return run, cause(held.watch, err) //nolint:contextcheck // made from ctx
+}
+
+// numbered says which pass it was; nothing where there was none.
+func (r *executor) numbered() []slog.Attr {
+	if r == nil {
+		return nil
+	}
+	return r.result.numbered()
+}
+
+func (r *Result) numbered() []slog.Attr {
+	if r == nil {
+		return nil
+	}
+	return []slog.Attr{slog.Int64("pass", r.Pass), slog.Int("findings", len(r.Plan.Findings)),
+		slog.Int("steps", len(r.Plan.Steps)), slog.Bool("complete", r.Complete)}
 }
 
 // actAndProbe acts and probes side by side: many actions must not starve the probes.
@@ -191,9 +210,9 @@ func (k *Reconciler) pass(ctx context.Context, lease reconcile.Lease, kind recon
 		r.Counts[reconcile.CountUnlooked] = n
 	}
 	k.progress("recording")
-	done := k.timed(kind, "recording")
-	err = k.Ledger.Record(ctx, lease, r.record())
-	done()
+	within, done := k.timed(ctx, kind, "recording")
+	err = k.Ledger.Record(within, lease, r.record())
+	done(err)
 	if err != nil {
 		return nil, fmt.Errorf("record pass %d: %w", id, err)
 	}
@@ -229,17 +248,17 @@ func (r *Result) boxes() map[string][]reconcile.SeenSandbox {
 func (k *Reconciler) judge(ctx context.Context, kind reconcile.PassKind, turn int64) (*Result, error) {
 	in := *k
 	in.turn = turn
-	done := k.timed(kind, "listing")
-	s, err := in.observeFirst(ctx, kind)
-	done()
+	within, done := k.timed(ctx, kind, "listing")
+	s, err := in.observeFirst(within, kind)
+	done(err)
 	if err != nil {
 		return nil, err
 	}
 	in.Policy = *k.Policy.Effective(&s.Memory)
 	in.able()
-	done = k.timed(kind, "judging")
-	j, err := in.observe(ctx, s)
-	done()
+	within, done = k.timed(ctx, kind, "judging")
+	j, err := in.observe(within, s)
+	done(err)
 	if err != nil {
 		return nil, err
 	}

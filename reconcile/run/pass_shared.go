@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -17,7 +18,9 @@ func (k *Reconciler) Pass(ctx context.Context, kind reconcile.PassKind, apart ti
 	if done, err := covered(ctx, k.Ledger, kind, apart); done || err != nil {
 		return nil, err
 	}
+	ctx, end := k.span(ctx, "pass", slog.String("kind", string(kind)))
 	r, err := k.passAlone(ctx, kind, apart)
+	end(err, r.numbered()...)
 	if r != nil {
 		k.deliver(ctx, leftoverTime)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -239,7 +240,9 @@ func workerBy(exit int) reconcile.WorkerState {
 func (k *Reconciler) probe(ctx context.Context, ruling decide.Ruling, sb reconcile.Sandbox, p reconcile.ProbePolicy,
 ) reconcile.ProbeResult {
 	began := time.Now()
-	result := k.effects().probe(ctx, ruling, sb, p)
+	within, end := k.spanOf(ctx, "probe", sb.Ref)
+	result := k.effects().probe(within, ruling, sb, p)
+	end(nil, slog.String("outcome", string(result.Outcome)))
 	//guard:probe-cut-short harm
 	if ctx.Err() != nil && result.Outcome != reconcile.Answered {
 		result.Outcome, result.Detail = reconcile.Infrastructure, "cut short"

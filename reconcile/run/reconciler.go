@@ -67,7 +67,8 @@ type Reconciler struct {
 	Progress  func(stage string) // called as a pass goes on; may be nil
 	// Phase hears how long the parts of a pass took; may be nil.
 	Phase    func(kind reconcile.PassKind, phase string, took time.Duration)
-	Parallel int // calls at once; 0 is a good default, 1 makes a pass deterministic
+	Span     Span // hears what is done as it is done; nil: nobody does
+	Parallel int  // calls at once; 0 is a good default, 1 makes a pass deterministic
 
 	turn int64 // of those who take turns in being looked at: the number of the pass
 }
@@ -108,15 +109,6 @@ func (k *Reconciler) progress(stage string) {
 	if k.Progress != nil {
 		k.Progress(stage)
 	}
-}
-
-// timed begins to measure a part of a pass; what it returns ends it.
-func (k *Reconciler) timed(kind reconcile.PassKind, phase string) (done func()) {
-	if k.Phase == nil {
-		return func() {}
-	}
-	began := time.Now()
-	return func() { k.Phase(kind, phase, time.Since(began)) }
 }
 
 func (k *Reconciler) parallel(want int) int {

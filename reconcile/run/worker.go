@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -64,6 +65,8 @@ type workerView struct {
 // seconds. again says when to call once more; 0 means that nothing is left to do, or that
 // the next pass decides.
 func (w *Worker) Remedy(ctx context.Context, id string) (again time.Duration, err error) {
+	ctx, end := w.reconciler.span(ctx, "remedy", slog.String("remedy", id))
+	defer func() { end(err) }()
 	open, err := w.actions.OpenActions(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("read the open actions: %w", err)
@@ -80,7 +83,7 @@ func (w *Worker) Remedy(ctx context.Context, id string) (again time.Duration, er
 	if r.acted() {
 		r.until = time.Now().Add(confirmFor)
 	}
-	err = errors.Join(err, r.confirm(w.stop)) //nolint:contextcheck // outlives the call by design
+	err = errors.Join(err, r.confirm(carried{w.stop, ctx})) //nolint:contextcheck // outlives the call by design
 	if r.news.Load() {
 		r.k.deliver(ctx, tellingTime)
 	}
@@ -130,11 +133,13 @@ func (r *executor) next() time.Duration {
 
 // Probe probes one sandbox and saves what came of it. One that is not ours any more, does
 // not run or is being ended is left alone.
-func (w *Worker) Probe(ctx context.Context, ref reconcile.Ref) error {
+func (w *Worker) Probe(ctx context.Context, ref reconcile.Ref) (err error) {
 	p, ok := w.reconciler.Policy.Providers[ref.Provider]
 	if !ok || p.Probe.Off {
 		return nil
 	}
+	ctx, end := w.reconciler.spanOf(ctx, "probing", ref)
+	defer func() { end(err) }()
 	ctx = reconcile.InLane(ctx, reconcile.LaneProbe)
 	open, err := w.openRecently(ctx)
 	if err != nil {

@@ -191,6 +191,7 @@ func (l *entry) task() reconcile.Task {
 	l.str("template", &t.Template)
 	l.str("error", &t.Error)
 	l.str("session", &t.Session)
+	l.str("trace", &t.Trace)
 	l.str("mark", &t.Mark)
 	l.str("asked", &t.AttemptMark)
 	l.str("tenant", &t.Tenant)

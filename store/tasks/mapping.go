@@ -116,7 +116,7 @@ type field struct {
 var taskFields = []field{
 	{"id", textual}, {"status", textual}, {"state", textual}, {"sandbox", textual}, {"provider", textual},
 	{"template", textual}, {"session", textual}, {"worker", textual}, {"error", textual}, {"activity_mark", textual},
-	{"attempt_mark", textual}, {"tenant", textual},
+	{"attempt_mark", textual}, {"tenant", textual}, {"trace", textual},
 	{"created_at", moment}, {"assigned_at", moment}, {"started_at", moment}, {"heartbeat_at", moment},
 	{"activity_at", moment}, {"updated_at", moment}, {"deadline_at", moment}, {"keep_alive_until", moment},
 	{"deleted_at", moment}, {"fails_at", moment}, {"state_since", moment}, {"ended_at", moment}, {"due_at", moment},

@@ -15,7 +15,7 @@ import (
 type taskRow struct {
 	version string
 	outside bool
-	texts   [12]pgtype.Text        // id, status, state, sandbox, provider, template, session, worker, error, marks, tenant
+	texts   [13]pgtype.Text        // id, status, state, sandbox, provider, template, session, worker, error, marks, tenant, trace
 	moments [14]pgtype.Timestamptz // in the order of taskFields
 	timeout pgtype.Interval
 	numbers [3]pgtype.Int8 // attempts, max_attempts, sandboxes
@@ -90,6 +90,7 @@ func (r *taskRow) task(c *Compiled, now time.Time) reconcile.Task {
 		DueAt: limitTime(r.moments[12]), SleepsAt: limitTime(r.moments[13]),
 		Mark: r.texts[9].String, AttemptMark: r.texts[10].String,
 		Tenant:    reconcile.TenantName(r.texts[11].String),
+		Trace:     reconcile.TraceID(r.texts[12].String),
 		Sandboxes: c.usual(r.numbers[2].Int64),
 		Attempts:  int(r.numbers[0].Int64), MaxAttempts: int(r.numbers[1].Int64),
 		Retries: r.numbers[0].Valid && r.numbers[1].Valid,

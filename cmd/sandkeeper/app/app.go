@@ -14,6 +14,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/alerts"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/telemetry"
 	"github.com/sandkeeper/sandkeeper/providers"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
@@ -35,6 +36,8 @@ type App struct {
 	Providers map[string]reconcile.Provider
 
 	Local *alerts.Local // what this process counts of itself
+
+	Telemetry *telemetry.Telemetry // sends traces, metrics and logs; nil: nothing is sent
 
 	refused serve.Refusals // at the door of the page
 
@@ -183,6 +186,7 @@ func (a *App) Keeper(progress func(string)) *run.Reconciler {
 		Phase: func(kind reconcile.PassKind, phase string, took time.Duration) {
 			a.Local.Phase(string(kind), phase, took)
 		},
+		Span: a.spans(),
 	}
 	if a.Tasks != nil {
 		k.Tasks = a.Tasks

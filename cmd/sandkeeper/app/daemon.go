@@ -75,6 +75,7 @@ func (d *Daemon) Run(ctx context.Context, front *Front) error {
 	d.Log.InfoContext(ctx, "running", "version", Version(), "installation", d.Config.Installation,
 		"page", front.URL(), "quick", d.Config.Schedule.Quick.Text, "full", d.Config.Schedule.Full.Text,
 		"mode", d.Config.Mode)
+	d.measure(func() *App { return d.current.Load().App })
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return d.queue.Run(ctx) })
 	g.Go(func() error { return front.Serve(ctx, d.App, d.site()) })

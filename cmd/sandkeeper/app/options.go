@@ -68,11 +68,13 @@ func (o *Options) OpenToAct(ctx context.Context, migrate bool) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.SendTelemetry(ctx, a)
 	a.shared = true
 	if err = a.Prepare(ctx, migrate); err == nil {
 		err = a.openOutside(ctx)
 	}
 	if err != nil {
+		a.Telemetry.Close()
 		a.Close()
 		return nil, err
 	}

@@ -44,6 +44,8 @@ type Config struct {
 	Alerts AlertsConfig `yaml:"alerts"`
 	// The log, on stderr.
 	Log LogConfig `yaml:"log"`
+	// Traces, metrics and logs for an OpenTelemetry collector.
+	Telemetry TelemetryConfig `yaml:"telemetry"`
 	// How long history is kept.
 	Retention time.Duration `yaml:"retention" min:"1m"`
 

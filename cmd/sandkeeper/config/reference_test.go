@@ -239,6 +239,8 @@ var referenceExamples = map[string]string{
 	"alerts.notify[].url": "https://hooks.example.com/x", "alerts.notify[].url_file": "/run/secrets/hook", "alerts.notify[].name": "on-call",
 	"alerts.notify[].events": "[incident, breaker]", "alerts.notify[].secret": "${NOTIFY_KEY}", "alerts.notify[].secret_file": "notify.key",
 	"limits": "{per_pass: 20}", "proof": "off", "proof.false_positives": "2%", "proof.samples": "200", "web": `{listen: "127.0.0.1:8080"}`, "alerts": "{notify: []}", "log": "{level: info}",
+	"telemetry": "{endpoint: http://collector:4318}", "telemetry.endpoint": "http://collector:4318",
+	"telemetry.headers": "authorization=Bearer ${OTLP_TOKEN}", "telemetry.headers_file": "/run/secrets/otlp", "telemetry.send": "[traces]",
 }
 
 func (r *reference) example(key string, f reflect.StructField) string {

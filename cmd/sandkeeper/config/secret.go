@@ -59,6 +59,7 @@ func (c *Config) readSecrets(r *report, dir string) {
 		s.read(key+".url", &n.URL, n.URLFile)
 		s.read(key+".secret", &n.Secret, n.SecretFile)
 	}
+	s.read("telemetry.headers", &c.Telemetry.Headers, c.Telemetry.HeadersFile)
 	c.readOperatorKeys(s)
 	for i := range c.Providers {
 		p := &c.Providers[i]

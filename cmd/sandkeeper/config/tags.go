@@ -27,7 +27,7 @@ var mapKeys = map[string][]string{
 		"created_at", "assigned_at", "started_at", "heartbeat_at", "activity_at", "updated_at", "deadline_at", "fails_at",
 		"state_since", "ended_at", "due_at", "sleeps_at",
 		"timeout", "keep_alive_until", "deleted_at", "session", "worker", "error", "attempts", "max_attempts",
-		"activity_mark", "attempt_mark", "sandboxes", "tenant",
+		"activity_mark", "attempt_mark", "sandboxes", "tenant", "trace",
 	},
 	"states":       {"pending", "assigned", "running", "completed", "failed", "stopped", "parked", "waiting"},
 	"event fields": {"sandbox", "type", "at", "data", "task"},

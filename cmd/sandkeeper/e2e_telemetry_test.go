@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/telemetry/telemetrytest"
+)
+
+// TestOnceIsTraced: a run of once makes one tree of spans, the failed task is linked with the trace that its row names,
+// which stands on the row, on the finding and on the page, and no credential is in what is sent.
+func TestOnceIsTraced(t *testing.T) {
+	const own = "4bf92f3577b34da6a3ce929d0e0e4736"
+	c := telemetrytest.NewCollector(t)
+	a := newArena(t, settings{tasks: `, columns: {trace: "('00-` + own + `-00f067aa0ba902b7-01')"}`, more: "log: {level: info}"})
+	ws := a.working(3)
+	task, sandbox := a.lost()
+	a.env = []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20s3cretHeader"}
+	once := a.prepare("once", "--migrate", "--wait", "10s")
+	if err := once.cmd.Run(); err != nil {
+		t.Fatalf("once: %v\n%s", err, once.errs.String())
+	}
+	if status, why := a.state(task); status != "failed" || !strings.Contains(why, "; trace "+own+" [sandkeeper ") || !a.ended(sandbox) {
+		t.Errorf("the task is %s: %s", status, why)
+	}
+	spans := c.Spans()
+	oneTree(t, spans)
+	names, linked := map[string]int{}, 0
+	for _, s := range spans {
+		names[s.GetName()]++
+		for _, l := range s.GetLinks() {
+			if s.GetName() == "action" && hex.EncodeToString(l.GetTraceId()) == own {
+				linked++
+			}
+		}
+	}
+	for _, name := range []string{"pass", "listing", "list", "judging", "recording", "acting", "action", "lookup", "confirming"} {
+		if names[name] == 0 {
+			t.Errorf("no span %q among %v", name, names)
+		}
+	}
+	if linked == 0 {
+		t.Error("no action is linked with its task's trace")
+	}
+	if m := c.Metric("sandkeeper_actions_total"); len(m.GetSum().GetDataPoints()) == 0 {
+		t.Errorf("metric %v", m)
+	}
+	told := false
+	for _, l := range c.Lines() {
+		told = told || l.GetBody().GetStringValue() == "action done" && bytes.Equal(l.GetTraceId(), spans[0].GetTraceId())
+	}
+	if !told {
+		t.Error("the log of what was done is not sent with its trace")
+	}
+	for _, secret := range []string{"s3cretHeader", a.dsn} {
+		if c.Said(secret) {
+			t.Errorf("%q is sent", secret)
+		}
+	}
+	if out := a.must("explain", task); !strings.Contains(out, own) {
+		t.Errorf("explain does not show the trace:\n%s", out)
+	}
+	if n := a.count("SELECT count(*) FROM sandkeeper.findings WHERE task = $1 AND evidence::text LIKE '%"+own+"%'", task); n == 0 {
+		t.Error("the finding does not show the trace")
+	}
+	a.keeps(ws)
+}
+
+// oneTree holds that all spans are of one trace, with one root, and that each has its parent.
+func oneTree(t *testing.T, spans []*tracepb.Span) {
+	t.Helper()
+	ids, roots := map[string]bool{}, 0
+	for _, s := range spans {
+		ids[string(s.GetSpanId())] = true
+	}
+	for _, s := range spans {
+		if len(s.GetParentSpanId()) == 0 {
+			roots++
+		} else if !ids[string(s.GetParentSpanId())] {
+			t.Errorf("span %s has a parent that was not sent", s.GetName())
+		}
+		if !bytes.Equal(s.GetTraceId(), spans[0].GetTraceId()) {
+			t.Errorf("span %s is of another trace", s.GetName())
+		}
+	}
+	if roots != 1 {
+		t.Errorf("%d roots among %d spans, want 1", roots, len(spans))
+	}
+}
