@@ -34,6 +34,8 @@ type Records interface {
 	OperatorEvents(ctx context.Context, after reconcile.Cursor, most int) (
 		[]reconcile.TimelineEvent, reconcile.Cursor, error)
 	Subject(ctx context.Context, id string) (reconcile.History, error)
+	RecordEnd(ctx context.Context) (reconcile.RecordPlace, error)
+	RecordAfter(ctx context.Context, p reconcile.RecordPlace, most int) ([]reconcile.RecordEvent, error)
 }
 
 const (

@@ -85,6 +85,7 @@ func routes() []route {
 		reads("/api/sandbox/{id}", document((*site).bookSandbox)),
 		reads("/api/sandbox/{id}/logs", document((*site).bookLogs)),
 		reads("/api/sandbox/{id}/resources", document((*site).bookResources)),
+		reads("/api/v1/events", (*site).events),
 		reads("/api/v1/acts/{verb}", document((*site).apiPreview)),
 		acts("POST", "/api/v1/acts/{verb}", (*site).apiAct),
 		acts("POST", "/api/v1/nudge", (*site).nudge),

@@ -76,6 +76,7 @@ var accesses = map[string]access{
 	"GET /api/sandbox/{id}":                 {"/api/sandbox/sb-1", 401, 200},
 	"GET /api/sandbox/{id}/logs":            {"/api/sandbox/sb-1/logs", 401, 200},
 	"GET /api/sandbox/{id}/resources":       {"/api/sandbox/sb-1/resources", 401, 200},
+	"GET /api/v1/events":                    {"/api/v1/events", 401, 406},
 	"GET /api/v1/acts/{verb}":               {"/api/v1/acts/hold", 401, 200},
 	"POST /api/v1/acts/{verb}":              {"/api/v1/acts/hold", 401, 200},
 	"POST /api/v1/nudge":                    {"/api/v1/nudge", 401, 405},

@@ -49,9 +49,10 @@ func New(o Options) http.Handler {
 // A site is the page and what is served beside it.
 type site struct {
 	Options
-	reader *reader
-	herald *herald
-	nudged atomic.Int64 // when a look was asked for last, in nanoseconds
+	reader   *reader
+	herald   *herald
+	recorded recordedOnce
+	nudged   atomic.Int64 // when a look was asked for last, in nanoseconds
 }
 
 func (o Options) complete() Options {

@@ -98,7 +98,7 @@ func TestRoutesWalked(t *testing.T) {
 		switch {
 		case posted(&table[i]):
 			table[i].to = done("").to // who is let in, not what he gets
-		case table[i].kind == kindPage:
+		case table[i].kind == kindPage || table[i].path == "/api/v1/events":
 			table[i].to = func(_ *site, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }
 		}
 	}
