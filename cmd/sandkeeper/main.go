@@ -123,7 +123,7 @@ Begin with:  sandkeeper init      a config, proposed from your database
 		completes(affectedCommand(o), o, knownIncidents),
 		statusCommand(o), findingsCommand(o), holdsCommand(o), pausesCommand(o), incidentsCommand(o), actionsCommand(o),
 		sandboxesCommand(o), logCommand(o), auditCommand(o), alertsCommand(o), metricsCommand(o), configCommand(o),
-		grantsCommand(o), notifyCommand(o), healthcheckCommand(o), tokenCommand(o),
+		grantsCommand(o), notifyCommand(o), healthcheckCommand(o), tokenCommand(o), mcpCommand(o),
 		demoCommand(), versionCommand(o),
 	)
 	root.Version = app.Version()

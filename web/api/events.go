@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net/url"
 	"strconv"
 	"time"
 
@@ -36,10 +35,9 @@ var eventTypes = map[string]string{
 	"finding": "finding.opened", "resolved": "finding.resolved", "operator": "request", "regret": "false_positive",
 }
 
-// CloudEventOf is what happened at an installation, as programs read it.
-func CloudEventOf(e *reconcile.RecordEvent, installation string) CloudEvent {
-	out := CloudEvent{SpecVersion: "1.0", Source: "/sandkeeper/" + url.PathEscape(installation),
-		ContentType: "application/json"}
+// CloudEventOf is what happened, as programs read it.
+func CloudEventOf(e *reconcile.RecordEvent, source string) CloudEvent {
+	out := CloudEvent{SpecVersion: "1.0", Source: source, ContentType: "application/json"}
 	if e.Pass != nil {
 		pass := PassOf(e.Pass)
 		out.ID, out.Type = "pass-"+strconv.FormatInt(pass.ID, 10), "sandkeeper.pass.ended"

@@ -33,7 +33,8 @@ func (s *site) page(w http.ResponseWriter, r *http.Request) {
 
 // process is who shows the page, as it is now.
 func (s *site) process() web.Process {
-	return web.Process{Version: s.Version, Doing: s.Doing, Policy: s.Policy(), ConfigError: s.ConfigError()}
+	return web.Process{Version: s.Version, Doing: s.Doing, Policy: s.Policy(), ConfigError: s.ConfigError(),
+		Proposals: s.proposals.list(time.Now())}
 }
 
 // metrics are what Prometheus reads.

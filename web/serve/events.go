@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -24,10 +25,10 @@ const (
 
 // A listening is one program that hears what happens.
 type listening struct {
-	w            http.ResponseWriter
-	at           reconcile.RecordPlace // what it has heard
-	only         string                // types begin so
-	installation string
+	w      http.ResponseWriter
+	at     reconcile.RecordPlace // what it has heard
+	only   string                // types begin so
+	source string                // of the events
 }
 
 // events is a stream of what happens, as CloudEvents, from a place on or from now on.
@@ -69,7 +70,8 @@ func (s *site) listen(w http.ResponseWriter, r *http.Request) (*listening, error
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	end, err := s.Records.RecordEnd(ctx)
-	l := &listening{w: w, at: end, only: r.URL.Query().Get("type"), installation: now.Overview.Installation}
+	l := &listening{w: w, at: end, only: r.URL.Query().Get("type"),
+		source: "/sandkeeper/" + url.PathEscape(now.Overview.Installation)}
 	if id := r.Header.Get("Last-Event-ID"); id != "" && err == nil {
 		l.at, err = parsePlace(id)
 		if err == nil && l.at.Beyond(end) {
@@ -119,7 +121,7 @@ func (s *site) news(ctx context.Context, l *listening) (string, error) {
 	var out bytes.Buffer
 	for i := range found {
 		l.at = found[i].Place
-		e := api.CloudEventOf(&found[i], l.installation)
+		e := api.CloudEventOf(&found[i], l.source)
 		if !strings.HasPrefix(e.Type, l.only) {
 			continue
 		}
