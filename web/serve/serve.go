@@ -44,7 +44,7 @@ func New(o Options) http.Handler {
 	if err != nil { // unreachable: a test asks it of the table
 		s.Log.Error("routes are left out", "err", err)
 	}
-	return guarded(router)
+	return guarded(newPacking(router))
 }
 
 // A site is the page and what is served beside it.
